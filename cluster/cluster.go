@@ -1,0 +1,269 @@
+// Package cluster says what is there: nodes with named, countable resources, what
+// of them is free, and where a task would fit. It decides nothing about order;
+// that is left to packages sched and policy.
+//
+// It is part of floor 1: no input or output, no clock, no goroutine, no lock.
+package cluster
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Amounts maps names of resources (cpu, mem, gpu, slots, ...) to whole amounts.
+type Amounts map[string]int64
+
+// Vector holds amounts by the number that a [Cluster] gave each resource. A missing
+// tail is zero. Number 0 is the unit, in which shares are counted.
+type Vector []int64
+
+func (v Vector) at(i int) int64 {
+	if i < len(v) {
+		return v[i]
+	}
+	return 0
+}
+
+// Covers reports whether v has at least need of everything.
+func (v Vector) Covers(need Vector) bool {
+	for i, n := range need {
+		if n > v.at(i) {
+			return false
+		}
+	}
+	return true
+}
+
+// Shape numbers a request: tasks that ask for the same have the same shape.
+type Shape int32
+
+// NodeID numbers a node, in the order in which they joined.
+type NodeID int32
+
+// State says whether a node takes new tasks.
+type State uint8
+
+// The states of a node.
+const (
+	Up    State = iota // takes tasks
+	Drain              // finishes what runs and takes nothing new
+	Down               // not heard of
+)
+
+func (s State) String() string { return [...]string{"up", "drain", "down"}[s] }
+
+// Node is one machine, or the slots of one process.
+type Node struct {
+	Name     string
+	State    State
+	Capacity Vector
+	Free     Vector // below zero where the capacity shrank under running tasks
+	Running  int    // tasks
+}
+
+// Cluster is the set of nodes. Its methods that take a NodeID or Shape panic on
+// one that it did not give out.
+type Cluster struct {
+	names  []string
+	number map[string]int
+	shapes []Vector
+	shape  map[string]Shape
+	nodes  []Node
+	byName map[string]NodeID
+	free   freeTree
+}
+
+// New returns an empty cluster that counts shares in the named unit.
+func New(unit string) *Cluster {
+	c := &Cluster{number: map[string]int{}, shape: map[string]Shape{}, byName: map[string]NodeID{}}
+	c.Number(unit)
+	return c
+}
+
+// Unit is the name of the resource in which shares are counted.
+func (c *Cluster) Unit() string { return c.names[0] }
+
+// Number is the place of a resource in a [Vector]. Unknown resources get one.
+func (c *Cluster) Number(name string) int {
+	i, ok := c.number[name]
+	if !ok {
+		i = len(c.names)
+		c.names = append(c.names, name)
+		c.number[name] = i
+	}
+	return i
+}
+
+// Resource is the name behind a number.
+func (c *Cluster) Resource(number int) string { return c.names[number] }
+
+// Vector numbers the amounts.
+func (c *Cluster) Vector(a Amounts) Vector {
+	var v Vector
+	for _, name := range slices.Sorted(maps.Keys(a)) {
+		i := c.Number(name)
+		for len(v) <= i {
+			v = append(v, 0)
+		}
+		v[i] = a[name]
+	}
+	return v
+}
+
+// Amounts names the vector's non-zero amounts.
+func (c *Cluster) Amounts(v Vector) Amounts {
+	a := Amounts{}
+	for i, n := range v {
+		if n != 0 {
+			a[c.names[i]] = n
+		}
+	}
+	return a
+}
+
+// Shape numbers a request. Every task occupies at least one unit: a request that
+// does not name it gets one.
+func (c *Cluster) Shape(a Amounts) Shape {
+	v := c.Vector(a)
+	if v.at(0) < 1 {
+		v = append(Vector{}, v...)
+		if len(v) == 0 {
+			v = Vector{0}
+		}
+		v[0] = 1
+	}
+	for len(v) > 1 && v[len(v)-1] == 0 {
+		v = v[:len(v)-1]
+	}
+	key := fmt.Sprint(v)
+	s, ok := c.shape[key]
+	if !ok {
+		s = Shape(len(c.shapes))
+		c.shapes = append(c.shapes, v)
+		c.shape[key] = s
+	}
+	return s
+}
+
+// Request is the vector behind a shape; it is not to be changed.
+func (c *Cluster) Request(s Shape) Vector { return c.shapes[s] }
+
+// Shapes is how many shapes have been given out.
+func (c *Cluster) Shapes() int { return len(c.shapes) }
+
+// Width is how many units a task of the shape occupies: what it is charged for.
+func (c *Cluster) Width(s Shape) float64 { return float64(c.shapes[s][0]) }
+
+// Join adds a node or, if one of that name is known, gives it the new capacity; it
+// is up afterwards.
+func (c *Cluster) Join(name string, capacity Amounts) NodeID {
+	v := c.Vector(capacity)
+	id, ok := c.byName[name]
+	if !ok {
+		id = NodeID(len(c.nodes))
+		c.nodes = append(c.nodes, Node{Name: name})
+		c.byName[name] = id
+	}
+	n := &c.nodes[id]
+	free := make(Vector, max(len(v), len(n.Free)))
+	for i := range free {
+		free[i] = v.at(i) - (n.Capacity.at(i) - n.Free.at(i))
+	}
+	n.Capacity, n.Free, n.State = v, free, Up
+	c.refresh(id)
+	return id
+}
+
+// SetState changes whether the node takes tasks.
+func (c *Cluster) SetState(id NodeID, s State) {
+	c.nodes[id].State = s
+	c.refresh(id)
+}
+
+// Lookup finds a node by its name.
+func (c *Cluster) Lookup(name string) (NodeID, bool) {
+	id, ok := c.byName[name]
+	return id, ok
+}
+
+// Nodes are all nodes, in the order in which they joined; not to be changed.
+func (c *Cluster) Nodes() []Node { return c.nodes }
+
+// Take occupies what a task of the shape needs on the node.
+func (c *Cluster) Take(id NodeID, s Shape) { c.add(id, s, -1) }
+
+// Give frees what a task of the shape occupied on the node.
+func (c *Cluster) Give(id NodeID, s Shape) { c.add(id, s, +1) }
+
+func (c *Cluster) add(id NodeID, s Shape, sign int64) {
+	n, need := &c.nodes[id], c.shapes[s]
+	for len(n.Free) < len(need) {
+		n.Free = append(n.Free, 0)
+	}
+	for i, a := range need {
+		n.Free[i] += sign * a
+	}
+	n.Running -= int(sign)
+	c.refresh(id)
+}
+
+func (c *Cluster) refresh(id NodeID) {
+	n := &c.nodes[id]
+	usable := int64(-1)
+	if n.State == Up {
+		usable = n.Free.at(0)
+	}
+	c.free.set(int(id), usable)
+}
+
+// Place finds a node on which a task of the shape fits now: the first that does, in
+// the order in which they joined. It reports false when there is none.
+func (c *Cluster) Place(s Shape) (NodeID, bool) {
+	need := c.shapes[s]
+	for i := c.free.next(0, need[0]); i >= 0; i = c.free.next(i+1, need[0]) {
+		if len(need) == 1 || c.nodes[i].Free.Covers(need) {
+			return NodeID(i), true
+		}
+	}
+	return 0, false
+}
+
+// Could reports whether a task of the shape would fit on some node that is not
+// down, if nothing else ran there.
+func (c *Cluster) Could(s Shape) bool {
+	return slices.ContainsFunc(c.nodes, func(n Node) bool {
+		return n.State != Down && n.Capacity.Covers(c.shapes[s])
+	})
+}
+
+// Capacity is the sum over the nodes that are not down; Free is what of it could
+// take tasks now.
+func (c *Cluster) Capacity() (capacity, free Vector) {
+	capacity, free = make(Vector, len(c.names)), make(Vector, len(c.names))
+	for _, n := range c.nodes {
+		for i := range capacity {
+			if n.State != Down {
+				capacity[i] += n.Capacity.at(i)
+			}
+			if n.State == Up {
+				free[i] += max(0, n.Free.at(i))
+			}
+		}
+	}
+	return capacity, free
+}
+
+// Clone returns a copy that shares nothing that changes.
+func (c *Cluster) Clone() *Cluster {
+	d := &Cluster{
+		names: slices.Clone(c.names), number: maps.Clone(c.number),
+		shapes: slices.Clone(c.shapes), shape: maps.Clone(c.shape),
+		nodes: slices.Clone(c.nodes), byName: maps.Clone(c.byName),
+		free: c.free.clone(),
+	}
+	for i := range d.nodes {
+		d.nodes[i].Free = slices.Clone(d.nodes[i].Free)
+	}
+	return d
+}

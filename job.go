@@ -1,0 +1,147 @@
+package fairlead
+
+import (
+	"time"
+)
+
+// Job is what a user submits. It has one task, or several that differ by their
+// index. The zero value of a field is its default.
+type Job struct {
+	ID        int64
+	Name      string
+	Kind      string // type of work: names the handler, may choose the pool
+	User      string // who submitted it
+	Group     string // the user's primary group
+	Requestor string // free text that placement rules may match; default: the user
+	Pool      string // path in the tree of shares; default: by placement rules
+	Priority  string // name of a priority; default: normal
+
+	Argv    []string          // command to run, for agents
+	Payload []byte            // data for a Go handler
+	Env     map[string]string // added to the agent's clean environment
+	Dir     string            // working directory
+	Output  string            // file for the output; default: a log kept by the agent
+	Error   string            // file for the error output; default: with the output
+
+	Request Amounts       // per task; what is not named is one unit
+	Limit   time.Duration // each task is ended after this; 0 is no limit
+	Begin   time.Time     // not before
+	Retries int           // further tries of a task that failed
+	Backoff time.Duration // pause before the second try; it doubles each time, up to an hour
+	Array   string        // indices such as 0-99 or 1,4,7-9:2; default: one task without index
+	Most    int           // tasks at once; 0 is no limit
+	After   []Dependency  // jobs that have to end before
+	Key     string        // idempotency: a second job of the user with the same key is the first
+	Held    bool          // waits until it is released
+
+	// The rest is set by the store.
+
+	State     State
+	Tasks     int // of the job, in all
+	Waiting   int // of these
+	Running   int
+	Succeeded int
+	Failed    int
+	Cancelled int
+	Pending   int  // jobs of After that have not ended
+	Cancel    bool // was cancelled while tasks were running
+	Submitted time.Time
+	Started   time.Time // first task
+	Ended     time.Time // last task
+	Cause     string    // why it failed or was cancelled, in words
+}
+
+// Amounts maps resources (cpu, mem, gpu, slots, ...) to whole amounts.
+type Amounts = map[string]int64
+
+// Dependency is a job that has to end before another one may start.
+type Dependency struct {
+	Job int64
+	On  DependsOn
+}
+
+// DependsOn says how a job has to end for one that depends on it.
+type DependsOn string
+
+// The kinds of dependency. A dependency that cannot be met any more cancels the job
+// that waits for it.
+const (
+	OnOK     DependsOn = "ok"     // it succeeded
+	OnFailed DependsOn = "failed" // it did not
+	OnAny    DependsOn = "any"    // it ended
+)
+
+// Met reports whether a job that ended in the state meets the dependency.
+func (d DependsOn) Met(s State) bool {
+	return d == OnAny || (d == OnOK) == (s == Succeeded)
+}
+
+// State is where a job or a task is in its life; see docs/reference/states.md.
+type State string
+
+// The states. A task is never held or blocked: its job is.
+const (
+	Held      State = "held"    // until someone releases it
+	Blocked   State = "blocked" // until the jobs it depends on have ended
+	Waiting   State = "waiting" // for its turn
+	Running   State = "running" // at least one task is leased
+	Succeeded State = "succeeded"
+	Failed    State = "failed"
+	Cancelled State = "cancelled"
+)
+
+// Ended reports whether nothing more happens in this state, unless someone requeues
+// the job.
+func (s State) Ended() bool { return s == Succeeded || s == Failed || s == Cancelled }
+
+// States are all states, in the order of a life.
+func States() []State {
+	return []State{Held, Blocked, Waiting, Running, Succeeded, Failed, Cancelled}
+}
+
+// Task is one task of a job. Tasks that never started are not kept one by one.
+type Task struct {
+	Job     int64
+	Index   int // from 0; the user's own number is in Number
+	Number  int // as the job's Array names it
+	State   State
+	Attempt int       // of the current or last lease, from 1
+	Holder  string    // who runs it, or ran it last
+	Begin   time.Time // not before, when it waits for another try
+	Started time.Time
+	Ended   time.Time
+	Until   time.Time // end of the lease while it runs
+	Outcome Outcome   // of the last attempt
+	Losses  int       // attempts that ended because the holder disappeared
+	Fails   int       // attempts that ended in failure
+	Requeue bool      // waits again when its attempt ends, however that ends
+}
+
+// Outcome is how an attempt ended.
+type Outcome struct {
+	State    State         // Succeeded, Failed or Cancelled
+	ExitCode int           // of the process
+	Signal   string        // that ended the process, if any
+	Cause    string        // in words, e.g. "time limit of 1h0m0s"
+	CPU      time.Duration // user and system time
+	MaxRSS   int64         // largest memory, in bytes
+}
+
+// Lease is the time-limited right to run one task. Attempts of a task are numbered
+// from 1; a number is never used again.
+type Lease struct {
+	Ref
+	Job     *Job
+	Number  int // the task's number in the user's array
+	Holder  string
+	Started time.Time
+	Until   time.Time
+}
+
+// Ref names one attempt of one task. All writes of a holder name it, and are refused
+// with [ErrStaleAttempt] once the attempt is over.
+type Ref struct {
+	JobID   int64 `json:"job"`
+	Task    int   `json:"task"`
+	Attempt int   `json:"attempt"`
+}

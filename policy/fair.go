@@ -1,0 +1,63 @@
+package policy
+
+import (
+	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/usage"
+	"github.com/fairlead/fairlead/why"
+)
+
+// Fair, the default, serves the child first that has received the least for its
+// weight, running tasks included:
+//
+//	key = joined + (served + expected) / weight        smallest first
+//
+// served is the service received since the child joined the comparison, decayed, in
+// slot-seconds; a running task counts with what it has received so far. expected is
+// what the running tasks are expected to receive yet: for each its width times the
+// mean length of the tasks of its leaf so far. joined is where the child entered.
+//
+// A child that comes back after an absence enters at the pool's clock, the largest
+// key that was ever first, so that absence earns no credit (as in start-time fair
+// queueing; Goyal, Vin and Cheng, SIGCOMM 1996). At equal keys the larger weight goes
+// first, then the older pool.
+//
+// Example: weights a 1, b 3, tasks of 10 s, everybody waiting from the start, four
+// slots. Keys 0 and 0: b, by weight. Then b has 10 expected: 10/3 = 3.33 against 0: a.
+// Then 10 against 3.33: b, then 10 against 6.67: b. One slot for a, three for b; all
+// keys are 10.
+type Fair struct{}
+
+var fair = why.NewFormula("fair", "joined + (served + expected) / weight", "smallest first",
+	why.Term{Name: "joined", Unit: "slot-seconds per weight", Doc: "where it entered the comparison: the pool's clock then"},
+	why.Term{Name: "served", Unit: "slot-seconds", Doc: "service received since, decayed, running tasks so far included"},
+	why.Term{Name: "expected", Unit: "slot-seconds", Doc: "what its running tasks are expected to receive yet"},
+	why.Term{Name: "weight", Doc: "its weight among its siblings"},
+)
+
+// What Fair keeps in Pool.Own.
+const (
+	joined = iota
+	base   // service at the time of joining
+)
+
+// Formula implements sched.Policy.
+func (Fair) Formula() *why.Formula { return fair }
+
+// Terms implements sched.Keyed.
+func (Fair) Terms(p *sched.Pool, now usage.Now) why.Terms {
+	t := why.Terms{Formula: fair, Tie: -p.Weight}
+	t.Values[0] = p.Own[joined]
+	t.Values[1] = p.Service(now) - p.Own[base]
+	t.Values[2] = float64(p.Flight * now.Growth)
+	t.Values[3] = p.Weight
+	t.Key = t.Values[0] + float64((t.Values[1]+t.Values[2])/t.Values[3])
+	return t
+}
+
+// Carry implements sched.Carrier.
+func (Fair) Carry(p *sched.Pool, key float64, now usage.Now) {
+	p.Own[base] = p.Service(now)
+	p.Own[joined] = key - float64(p.Flight*now.Growth)/p.Weight
+}
+
+var _ sched.Carrier = Fair{}

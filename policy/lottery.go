@@ -1,0 +1,50 @@
+package policy
+
+import (
+	"cmp"
+
+	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/why"
+)
+
+// Lottery draws a child at random among those with work, in proportion to its
+// weight, however many jobs it has waiting (seed 0, "each server picks at random"):
+//
+//	chance = weight / sum of the weights of the children with work
+//
+// With one level of pools, one for each {user, kind}, each kind of a user has the
+// same chance; with two levels, users have, and within a user the kinds.
+//
+// A step draws up to 5 leaves and takes up to 10 jobs of each, as far as there is
+// room (seed 0, "randomly select 5 tuples and from each tuple up to 10 jobs"). Both
+// numbers are options.
+//
+// Example: A/1, A/2, A/3 and B/1 wait, weights 1. One level of four pools: 25% each.
+// Two levels: A and B 50% each, so B/1 50% and A/1 to A/3 16.7% each.
+type Lottery struct{ pools, jobs int }
+
+func newLottery(o Options) Lottery {
+	return Lottery{cmp.Or(o.ShortlistPools, 5), cmp.Or(o.ShortlistJobs, 10)}
+}
+
+var lottery = why.NewFormula("lottery", "weight", "drawn at random, in proportion",
+	why.Term{Name: "weight", Doc: "its weight among its siblings"},
+)
+
+// Formula implements sched.Policy.
+func (Lottery) Formula() *why.Formula { return lottery }
+
+// Weigh implements sched.Weigher.
+func (Lottery) Weigh(p *sched.Pool) why.Terms {
+	t := why.Terms{Formula: lottery, Key: p.Weight}
+	t.Values[0] = p.Weight
+	return t
+}
+
+// Shortlist implements sched.Shortlister.
+func (l Lottery) Shortlist() (pools, jobs int) { return l.pools, l.jobs }
+
+var (
+	_ sched.Weigher     = Lottery{}
+	_ sched.Shortlister = Lottery{}
+)

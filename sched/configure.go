@@ -1,0 +1,150 @@
+package sched
+
+import (
+	"time"
+
+	"github.com/fairlead/fairlead/share"
+)
+
+// Configure puts a configuration in force. On an error the old one stays. Pools that
+// the new tree does not name keep their jobs, under the weight 1 and without limits.
+func (s *Scheduler) Configure(cfg Config, t time.Time) error {
+	if err := cfg.check(); err != nil {
+		return err
+	}
+	s.advance(t)
+	s.deferred = true
+	s.reclock(cfg.HalfLife)
+	before := s.remember()
+	cfg.Unit = s.cluster.Unit()
+	s.cfg = cfg
+	s.forget()
+	s.apply(int32(Root), &s.cfg.Root)
+	s.inheritBelow(int32(Root))
+	s.refill()
+	s.carry(before)
+	s.rebuild()
+	return nil
+}
+
+// standing is what a pool under a carrier had before a change.
+type standing struct {
+	policy Policy
+	weight float64
+	key    float64
+}
+
+func (s *Scheduler) remember() []standing {
+	before := make([]standing, len(s.pools))
+	for i := 1; i < len(s.pools); i++ {
+		if in := s.parentOf(int32(i)); in.carrier != nil {
+			p := &s.pools[i]
+			before[i] = standing{in.policy, p.Weight, in.carrier.Terms(p, s.now).Key}
+		}
+	}
+	return before
+}
+
+// carry lets the pools whose weight changed keep their key, and begins afresh where
+// a carrier is new.
+func (s *Scheduler) carry(before []standing) {
+	for i := 1; i < len(s.pools); i++ {
+		p, in := &s.pools[i], s.parentOf(int32(i))
+		if in.carrier == nil {
+			continue
+		}
+		switch known := i < len(before) && before[i].policy == in.policy; {
+		case !known:
+			in.clock = 0
+			in.carrier.Carry(p, 0, s.now)
+		case before[i].weight != p.Weight:
+			in.carrier.Carry(p, before[i].key, s.now)
+		}
+	}
+}
+
+// forget drops what the old configuration said of the pools.
+func (s *Scheduler) forget() {
+	for i := range s.pools {
+		l := &s.labels[i]
+		l.policy, l.configured = "", false
+		s.pools[i].limit = -1
+		s.pools[i].Weight = 1
+		if l.kind == band {
+			s.pools[i].Weight = s.cfg.Priorities[s.pools[i].band].Weight
+		}
+	}
+	s.limited = nil
+}
+
+// apply takes over what the configuration says of a pool and those below it.
+func (s *Scheduler) apply(id int32, spec *share.Pool) {
+	s.labels[id].policy = spec.Policy
+	s.labels[id].configured = true
+	if id != int32(Root) {
+		s.pools[id].Weight = spec.Weight
+	}
+	if len(spec.Min)+len(spec.Max) > 0 || spec.MaxRunning > 0 || spec.JobRunning > 0 {
+		s.pools[id].limit = int32(len(s.limited))
+		s.limited = append(s.limited, s.newLimit(spec))
+	}
+	for i := range spec.Pools {
+		s.apply(s.child(id, spec.Pools[i].Name, named), &spec.Pools[i])
+	}
+}
+
+func (s *Scheduler) newLimit(spec *share.Pool) limit {
+	least, most := s.cluster.Vector(spec.Min), s.cluster.Vector(spec.Max)
+	l := limit{min: least, tasks: int32(spec.MaxRunning), jobRunning: int32(spec.JobRunning)}
+	l.max = make([]int64, len(most))
+	for r := range l.max {
+		l.max[r] = -1
+	}
+	for name, n := range spec.Max {
+		l.max[s.cluster.Number(name)] = n
+	}
+	l.used = make([]int64, max(len(least), len(most)))
+	return l
+}
+
+// inheritBelow sets the policies of all inner pools, parents first.
+func (s *Scheduler) inheritBelow(id int32) {
+	if s.pools[id].inner < 0 {
+		return
+	}
+	s.inherit(id)
+	for _, kid := range s.inners[s.pools[id].inner].kids {
+		s.inheritBelow(kid)
+	}
+}
+
+// refill computes what follows from the limits anew: what is in use of them, and how
+// many tasks of one job may run. All lines may try again.
+func (s *Scheduler) refill() {
+	for i := range s.runs {
+		if r := &s.runs[i]; r.used {
+			for id := r.pool; id >= 0; id = s.pools[id].parent {
+				if l := s.limits(id); l != nil {
+					l.add(s.cluster.Request(r.shape), +1)
+				}
+			}
+		}
+	}
+	s.shapeReady = make([]int32, s.cluster.Shapes())
+	s.parkedByFit, s.parkedFits = nil, 0
+	for i := range s.queues {
+		q := &s.queues[i]
+		q.ready, q.strict, q.most = 0, s.strict(q.pool), s.jobRunning(q.pool)
+		for k := range q.lines() {
+			l := q.line(k)
+			l.gate = noGate
+			s.count(q, l, false)
+		}
+	}
+	for b := range s.begun {
+		if j := &s.begun[b]; s.begunOf[j.id] == int32(b) && j.waiting+j.running > 0 {
+			j.most = tighter(j.own, s.queues[j.at.queue].most)
+			s.change(j.at, func(*line) { s.reheap(int32(b)) })
+		}
+	}
+}

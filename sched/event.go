@@ -1,0 +1,272 @@
+package sched
+
+import (
+	"time"
+
+	"github.com/fairlead/fairlead/cluster"
+	"github.com/fairlead/fairlead/usage"
+)
+
+// Job is the header of a job with tasks that wait: all that the scheduler knows.
+type Job struct {
+	ID       int64 // in order of submission
+	Pool     PoolID
+	Shape    cluster.Shape
+	Priority int       // index into Config.Priorities
+	Tasks    int       // how many wait
+	Most     int       // tasks of the job at once; 0 is no limit
+	Begin    time.Time // not before; zero is now
+}
+
+// Add says that Tasks more tasks of the job wait. A job is added when it is
+// submitted, and again when tasks of it come back after they ran.
+func (s *Scheduler) Add(j Job, t time.Time) {
+	s.advance(t)
+	if j.Begin.After(s.at) {
+		s.later.add(j)
+		return
+	}
+	s.add(j)
+}
+
+func (s *Scheduler) add(j Job) {
+	leaf := s.leaf(j)
+	at := s.lineFor(leaf, j.Shape)
+	most := int32(j.Most)
+	b, begun := s.begunOf[j.ID]
+	if begun {
+		s.addBegun(b, at, int32(j.Tasks), most)
+	} else {
+		q := &s.queues[at.queue]
+		l := q.line(int(at.line))
+		was := l.ready()
+		l.fresh.add(entry{j.ID, int32(j.Tasks), most}, s.epoch)
+		s.count(q, l, was)
+	}
+	s.addWaiting(at, int64(j.Tasks))
+	if begun || !s.pools[leaf].in || s.parentOf(leaf).first {
+		s.settle(leaf)
+	}
+}
+
+// addBegun gives a job some of whose tasks run further tasks that wait, perhaps in
+// another line than before.
+func (s *Scheduler) addBegun(b int32, at lineRef, tasks, most int32) {
+	j := &s.begun[b]
+	j.own, j.most = most, tighter(most, s.queues[at.queue].most)
+	if j.at != at {
+		moved := j.waiting
+		s.change(j.at, func(*line) { j.waiting = 0; s.reheap(b) })
+		s.addWaiting(j.at, -int64(moved))
+		s.settle(s.queues[j.at.queue].pool)
+		j.at, j.waiting = at, moved
+		s.addWaiting(at, int64(moved))
+	}
+	s.change(at, func(*line) { j.waiting += tasks; s.reheap(b) })
+}
+
+// leaf returns the leaf that holds the job: the job's pool, or the band of its
+// priority where the pool holds jobs of several.
+func (s *Scheduler) leaf(j Job) int32 {
+	id := int32(j.Pool)
+	for {
+		p := &s.pools[id]
+		switch {
+		case p.inner < 0 && (p.band == int8(j.Priority) || p.Waiting == 0 && s.labels[id].kind == named):
+			p.band = int8(j.Priority)
+			return id
+		case p.inner < 0 || s.banded(id):
+			id = s.child(id, s.cfg.Priorities[j.Priority].Name, band)
+		default: // the pool got children since its number was asked for
+			id = int32(s.Pool(s.Path(PoolID(id))))
+		}
+	}
+}
+
+// addWaiting counts tasks of a line in or out, up to the root.
+func (s *Scheduler) addWaiting(at lineRef, n int64) {
+	s.line(at).tasks += n
+	for id := s.queues[at.queue].pool; id >= 0; id = s.pools[id].parent {
+		s.pools[id].Waiting += n
+	}
+}
+
+// Withdraw says that no task of the job waits any more: it was cancelled or held.
+// It needs the same Pool, Shape and Priority with which the job was added, and
+// returns how many tasks waited. Tasks that run are left alone.
+func (s *Scheduler) Withdraw(j Job, t time.Time) int {
+	s.advance(t)
+	n := s.later.withdraw(j.ID)
+	if b, ok := s.begunOf[j.ID]; ok {
+		return n + s.withdrawBegun(b)
+	}
+	leaf := s.leaf(j)
+	if s.pools[leaf].queue < 0 {
+		return n
+	}
+	at := s.lineFor(leaf, j.Shape)
+	waiting := int32(0)
+	s.change(at, func(l *line) { waiting = l.fresh.remove(j.ID, s.epoch) })
+	s.addWaiting(at, -int64(waiting))
+	s.settle(leaf)
+	return n + int(waiting)
+}
+
+func (s *Scheduler) withdrawBegun(b int32) int {
+	j := &s.begun[b]
+	leaf, n := s.queues[j.at.queue].pool, int(j.waiting)
+	s.change(j.at, func(*line) { j.waiting = 0; s.reheap(b) })
+	s.release(b)
+	s.addWaiting(j.at, -int64(n))
+	s.settle(leaf)
+	return n
+}
+
+// RunID names a task from its start to its end.
+type RunID uint64
+
+// run is a task that occupies capacity.
+type run struct {
+	job     int64
+	pool    int32 // that is charged
+	begun   int32 // the job's number if it has several tasks, else -1
+	shape   cluster.Shape
+	node    cluster.NodeID
+	used    bool
+	serial  uint32 // guards against a RunID of an earlier task
+	band    int8
+	started time.Time
+	start   usage.Now // the same in the clock's units
+}
+
+func (s *Scheduler) run(id RunID) *run {
+	r := &s.runs[uint32(id)]
+	if !r.used || r.serial != uint32(id>>32) {
+		panic("sched: task ended twice")
+	}
+	return r
+}
+
+// Finish says that a task ended at t: its capacity is free, its service is settled,
+// and its length counts into the mean of its pool if learn is set.
+func (s *Scheduler) Finish(id RunID, t time.Time, learn bool) {
+	s.advance(t)
+	r := s.run(id)
+	seconds := t.Sub(r.started).Seconds()
+	s.end(id, func(p *Pool, width float64) {
+		p.Account.Finish(width, r.start, s.now)
+		if learn {
+			p.Learn(width, seconds, s.now)
+		}
+	})
+}
+
+// Abort says that a task did not start after all, as if it had never been chosen;
+// if back is set it waits again.
+func (s *Scheduler) Abort(id RunID, t time.Time, back bool) {
+	s.advance(t)
+	r, most := *s.run(id), int32(0)
+	if r.begun >= 0 {
+		most = s.begun[r.begun].own
+	}
+	s.end(id, func(p *Pool, width float64) { p.Account.Finish(width, r.start, r.start) })
+	if back {
+		path := s.Path(PoolID(r.pool))
+		s.add(Job{ID: r.job, Pool: s.Pool(path), Shape: r.shape, Priority: int(r.band), Tasks: 1, Most: int(most)})
+	}
+}
+
+// end takes a task off its node and its pools; settle is called for each of these.
+func (s *Scheduler) end(id RunID, settle func(p *Pool, width float64)) {
+	r := s.run(id)
+	width, leaf := s.cluster.Width(r.shape), r.pool
+	s.cluster.Give(r.node, r.shape)
+	before := s.pools[leaf].Mean
+	flight := -width * before
+	settle(&s.pools[leaf], width)
+	if s.pools[leaf].inner < 0 {
+		flight += s.pools[leaf].Running * (s.pools[leaf].Mean - before)
+	}
+	for at := leaf; at >= 0; at = s.pools[at].parent {
+		p := &s.pools[at]
+		if at != leaf {
+			settle(p, width)
+		}
+		p.Tasks--
+		p.Flight += flight
+		if p.Tasks == 0 {
+			p.Flight = 0
+		}
+		if l := s.limits(at); l != nil {
+			l.add(s.cluster.Request(r.shape), -1)
+			s.unpark(&l.parked)
+		}
+	}
+	if r.begun >= 0 {
+		b := r.begun
+		s.change(s.begun[b].at, func(*line) { s.begun[b].running--; s.reheap(b) })
+		s.settle(s.queues[s.begun[b].at.queue].pool)
+		s.release(b)
+	}
+	s.settle(leaf)
+	r.used = false
+	s.runFree = append(s.runFree, int32(uint32(id)))
+	s.openFits()
+}
+
+// Adopt takes over a task that ran already when the scheduler was made: it started
+// at started, on the node. The job's other tasks are added by themselves.
+func (s *Scheduler) Adopt(j Job, node cluster.NodeID, started, t time.Time) RunID {
+	s.advance(t)
+	leaf := s.leaf(j)
+	b := int32(-1)
+	if j.Tasks > 1 || j.Most > 0 {
+		b = s.adoptBegun(j, leaf)
+	}
+	return s.occupy(leaf, b, j.ID, j.Shape, node, started)
+}
+
+func (s *Scheduler) adoptBegun(j Job, leaf int32) int32 {
+	b, ok := s.begunOf[j.ID]
+	if !ok {
+		b = s.begin(entry{id: j.ID, most: int32(j.Most)}, s.lineFor(leaf, j.Shape))
+	}
+	s.change(s.begun[b].at, func(*line) { s.begun[b].running++; s.reheap(b) })
+	return b
+}
+
+// Restore gives a pool the service it received and the mean length of its tasks
+// before the scheduler was made, decayed as of the clock's reference. If afresh is
+// set, policies with a memory of their own begin at zero: after a restart nobody is
+// owed for what happened before, beyond what the usage itself says.
+func (s *Scheduler) Restore(id PoolID, settled, mean, seen float64, afresh bool) {
+	p := &s.pools[id]
+	p.Settled, p.Mean, p.Seen = settled, mean, seen
+	if in := s.inAbove(int32(id)); in != nil && in.carrier != nil && afresh {
+		in.carrier.Carry(p, 0, s.now)
+	}
+	s.settle(int32(id))
+}
+
+func (s *Scheduler) inAbove(id int32) *inner {
+	if id == int32(Root) {
+		return nil
+	}
+	return s.parentOf(id)
+}
+
+// Join adds a node or changes its capacity; it takes tasks from now on.
+func (s *Scheduler) Join(name string, capacity cluster.Amounts, t time.Time) cluster.NodeID {
+	s.advance(t)
+	id := s.cluster.Join(name, capacity)
+	s.openFits()
+	return id
+}
+
+// SetNode changes whether a node takes tasks. What runs on a node that is down ends
+// by Finish, when the caller knows that it does not run any more.
+func (s *Scheduler) SetNode(id cluster.NodeID, state cluster.State, t time.Time) {
+	s.advance(t)
+	s.cluster.SetState(id, state)
+	s.openFits()
+}

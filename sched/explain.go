@@ -1,0 +1,219 @@
+package sched
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/fairlead/fairlead/cluster"
+	"github.com/fairlead/fairlead/why"
+)
+
+// Comparisons returns, for each pool on the way from the root down to a leaf, how
+// its children compare: by the terms that the next step would compare. At most most
+// children before the one on the way are listed, all if most is 0.
+func (s *Scheduler) Comparisons(leaf PoolID, most int) []why.Level {
+	var way []int32
+	for id := int32(leaf); id >= 0; id = s.pools[id].parent {
+		way = append(way, id)
+	}
+	slices.Reverse(way)
+	levels := make([]why.Level, 0, len(way)-1)
+	for i := 1; i < len(way); i++ {
+		levels = append(levels, s.compare(way[i-1], way[i], most))
+	}
+	return levels
+}
+
+func (s *Scheduler) compare(parent, you int32, most int) why.Level {
+	in := &s.inners[s.pools[parent].inner]
+	f := in.policy.Formula()
+	l := why.Level{
+		Pool: s.Path(PoolID(parent)), Policy: f.Policy, Formula: f.Text, Order: f.Order, Terms: f.Terms,
+		Clock: in.clock, You: s.labels[you].name,
+	}
+	mine := s.candidate(in, you)
+	var before []candidate
+	weights, received := 0.0, s.pools[parent].Service(s.now)
+	for _, kid := range in.kids {
+		if s.counts(kid) {
+			weights += s.pools[kid].Weight
+		}
+		if kid == you || !s.pools[kid].in {
+			continue
+		}
+		if c := s.candidate(in, kid); most == 0 || c.before(mine) {
+			before = append(before, c)
+		}
+	}
+	slices.SortFunc(before, candidate.compare)
+	l.Before = len(before)
+	if most == 0 {
+		l.Before, _ = slices.BinarySearchFunc(before, mine, candidate.compare)
+		before = slices.Insert(before, l.Before, mine)
+	} else {
+		l.Left = max(0, len(before)-most)
+		before = append(before[:len(before)-l.Left], mine)
+	}
+	for _, c := range before {
+		l.Children = append(l.Children, s.describe(c, weights, received))
+	}
+	return l
+}
+
+// candidate is one child of a pool as it is compared.
+type candidate struct {
+	id    int32
+	needy bool
+	terms why.Terms
+}
+
+func (s *Scheduler) candidate(in *inner, id int32) candidate {
+	c := candidate{id: id, needy: s.pools[id].needy}
+	switch {
+	case in.keyed != nil:
+		c.terms = in.keyed.Terms(&s.pools[id], s.now)
+	case in.weigher != nil:
+		c.terms = in.weigher.Weigh(&s.pools[id])
+		c.terms.Tie = -c.terms.Key
+	}
+	return c
+}
+
+func (c candidate) compare(d candidate) int {
+	if c.needy != d.needy {
+		if c.needy {
+			return -1
+		}
+		return 1
+	}
+	return cmp.Or(cmp.Compare(c.terms.Key, d.terms.Key), cmp.Compare(c.terms.Tie, d.terms.Tie), cmp.Compare(c.id, d.id))
+}
+
+func (c candidate) before(d candidate) bool { return c.compare(d) < 0 }
+
+func (s *Scheduler) describe(c candidate, weights, received float64) why.Child {
+	p := &s.pools[c.id]
+	d := why.Child{
+		Name: s.labels[c.id].name, Terms: map[string]why.Number{}, Key: why.Number(c.terms.Key), Tie: why.Number(c.terms.Tie),
+		Number: c.id, Needy: c.needy, Open: p.in, Waiting: p.Waiting, Running: p.Tasks,
+	}
+	if s.counts(c.id) {
+		d.Share = p.Weight / weights
+	}
+	if received > 0 {
+		d.Used = p.Service(s.now) / received
+	}
+	if f := c.terms.Formula; f != nil {
+		for i, t := range f.Terms {
+			d.Terms[t.Name] = why.Number(c.terms.Values[i])
+		}
+	}
+	return d
+}
+
+// Leaf returns the pool that holds a job, bands included, without making it.
+func (s *Scheduler) Leaf(j Job) PoolID {
+	id := int32(j.Pool)
+	if s.banded(id) {
+		if b, ok := s.index[childKey{id, s.cfg.Priorities[j.Priority].Name, band}]; ok {
+			return PoolID(b)
+		}
+	}
+	return PoolID(id)
+}
+
+// Behind counts the jobs and tasks of the same leaf that go before the job.
+func (s *Scheduler) Behind(j Job) (jobs int, tasks int64) {
+	leaf := s.Leaf(j)
+	q := s.pools[leaf].queue
+	if q < 0 {
+		return 0, 0
+	}
+	for i := range s.queues[q].lines() {
+		l := s.queues[q].line(i)
+		n, t := l.fresh.before(j.ID)
+		jobs, tasks = jobs+n, tasks+t
+		for _, b := range l.begun {
+			if s.begun[b].id < j.ID {
+				jobs, tasks = jobs+1, tasks+int64(s.begun[b].waiting)
+			}
+		}
+	}
+	return jobs, tasks
+}
+
+// Gates lists the restrictions on the way of a job, closed or open.
+func (s *Scheduler) Gates(j Job) []why.Gate {
+	leaf := s.Leaf(j)
+	var gates []why.Gate
+	for id := int32(leaf); id >= 0; id = s.pools[id].parent {
+		if l, ok := s.Limits(PoolID(id)); ok {
+			gates = append(gates, s.limitGates(PoolID(id), l, j.Shape)...)
+		}
+	}
+	if b, ok := s.begunOf[j.ID]; ok && s.begun[b].most > 0 {
+		gates = append(gates, jobGate(&s.begun[b]))
+	}
+	return append(gates, s.nodeGate(j.Shape))
+}
+
+func jobGate(b *begun) why.Gate {
+	g := why.Gate{Name: "max_running", Where: "job", Open: !b.capped(), Used: fmt.Sprint(b.running), Limit: fmt.Sprint(b.most)}
+	if !g.Open {
+		g.Code = why.GateJobTasks
+	}
+	return g
+}
+
+func (s *Scheduler) limitGates(id PoolID, l Limits, shape cluster.Shape) []why.Gate {
+	var gates []why.Gate
+	path := cmp.Or(s.Path(id), "root")
+	if l.Tasks > 0 {
+		g := why.Gate{Name: "max_running", Where: path, Open: !l.AtMaximumOfTasks, Used: fmt.Sprint(s.pools[id].Tasks), Limit: fmt.Sprint(l.Tasks)}
+		if !g.Open {
+			g.Code = why.GateMaxTasks
+		}
+		gates = append(gates, g)
+	}
+	request := s.cluster.Amounts(s.cluster.Request(shape))
+	for name, most := range l.Max {
+		g := why.Gate{Name: "max " + name, Where: path, Open: l.Used[name]+request[name] <= most, Used: fmt.Sprint(l.Used[name]), Limit: fmt.Sprint(most)}
+		if !g.Open {
+			g.Code = why.GateMax
+		}
+		gates = append(gates, g)
+	}
+	slices.SortFunc(gates, func(a, b why.Gate) int { return cmp.Compare(a.Name, b.Name) })
+	return gates
+}
+
+// nodeGate says on how many nodes a request would fit, and fits now.
+func (s *Scheduler) nodeGate(shape cluster.Shape) why.Gate {
+	need := s.cluster.Request(shape)
+	could, now, up := 0, 0, 0
+	for _, n := range s.cluster.Nodes() {
+		if n.State != cluster.Up {
+			continue
+		}
+		up++
+		if n.Capacity.Covers(need) {
+			could++
+		}
+		if n.Free.Covers(need) {
+			now++
+		}
+	}
+	g := why.Gate{Name: "nodes", Where: "nodes", Open: now > 0, Used: fmt.Sprint(now), Limit: fmt.Sprint(could)}
+	switch {
+	case up == 0:
+		g.Code, g.Text = why.NoNodes, "no node takes tasks"
+	case could == 0 && !s.cluster.Could(shape):
+		g.Code, g.Text = why.FitNever, fmt.Sprintf("none of %d nodes could take it even if it were empty", up)
+	case now > 0:
+		g.Text = fmt.Sprintf("%d of %d nodes could take it, %d now", could, up, now)
+	default:
+		g.Code, g.Text = why.FitNow, fmt.Sprintf("%d of %d nodes could take it, none has room now", could, up)
+	}
+	return g
+}

@@ -1,0 +1,78 @@
+package sched
+
+import "fmt"
+
+// Rebuild computes all orders from scratch, for tests that compare them with the
+// ones kept up by events.
+func (s *Scheduler) Rebuild() { s.rebuild() }
+
+// Check fails if some state that is kept up by events differs from what follows from
+// the rest.
+func (s *Scheduler) Check() error {
+	for i := range s.inners {
+		if err := s.checkInner(&s.inners[i]); err != nil {
+			return err
+		}
+	}
+	for id := range s.pools {
+		if err := s.checkPool(int32(id)); err != nil {
+			return fmt.Errorf("pool %q: %w", s.Path(PoolID(id)), err)
+		}
+	}
+	return nil
+}
+
+func (s *Scheduler) checkInner(in *inner) error {
+	open := 0
+	for _, kid := range in.kids {
+		if s.pools[kid].in {
+			open++
+		}
+		if s.pools[kid].in != s.open(kid) {
+			return fmt.Errorf("pool %q: in %v, open %v", s.Path(PoolID(kid)), s.pools[kid].in, s.open(kid))
+		}
+	}
+	if open != in.open || in.keyed != nil && len(in.keys.entries) != open {
+		return fmt.Errorf("open %d, counted %d, in heap %d", open, in.open, len(in.keys.entries))
+	}
+	for i, r := range in.keys.entries {
+		if s.places[inKeyOrder][r.child] != int32(i) {
+			return fmt.Errorf("place of %d is %d, want %d", r.child, s.places[inKeyOrder][r.child], i)
+		}
+		if i > 0 && in.keys.less(r, in.keys.entries[(i-1)/arity], s) {
+			return fmt.Errorf("heap out of order at %d", i)
+		}
+		if key := in.keyed.Terms(&s.pools[r.child], s.now).Key; r.key > key+1e-9*max(1, key) {
+			return fmt.Errorf("pool %q: key kept %v is no lower bound of %v", s.Path(PoolID(r.child)), r.key, key)
+		}
+	}
+	return nil
+}
+
+func (s *Scheduler) checkPool(id int32) error {
+	p := &s.pools[id]
+	if p.inner < 0 {
+		waiting := int64(0)
+		if p.queue >= 0 {
+			for i := range s.queues[p.queue].lines() {
+				waiting += s.queues[p.queue].line(i).tasks
+			}
+		}
+		if waiting != p.Waiting {
+			return fmt.Errorf("waiting %d, counted %d", waiting, p.Waiting)
+		}
+		return nil
+	}
+	waiting, tasks := int64(0), int32(0)
+	for _, kid := range s.inners[p.inner].kids {
+		waiting += s.pools[kid].Waiting
+		tasks += s.pools[kid].Tasks
+	}
+	if waiting != p.Waiting {
+		return fmt.Errorf("waiting %d, children %d", p.Waiting, waiting)
+	}
+	if tasks > p.Tasks { // tasks from before it had children are its own
+		return fmt.Errorf("running %d, children %d", p.Tasks, tasks)
+	}
+	return nil
+}

@@ -1,0 +1,62 @@
+package sched
+
+import (
+	"maps"
+	"slices"
+)
+
+// Fork returns a copy that goes its own way from here: what-if questions are put to
+// a fork, so that they are answered by the same code that decides. The waiting jobs
+// themselves are shared until one side changes them, so that a fork costs a copy of
+// the pools, not of the jobs. The two are not safe for use by two goroutines at the
+// same time unless the fork only steps and finishes.
+func (s *Scheduler) Fork() *Scheduler {
+	s.epoch += 2
+	f := *s
+	f.epoch--
+	f.cluster = s.cluster.Clone()
+	f.pools, f.labels = slices.Clone(s.pools), slices.Clone(s.labels)
+	for k := range s.places {
+		f.places[k] = slices.Clone(s.places[k])
+	}
+	f.index, f.begunOf = maps.Clone(s.index), maps.Clone(s.begunOf)
+	f.begun, f.runs = slices.Clone(s.begun), slices.Clone(s.runs)
+	f.runFree, f.begunFree = slices.Clone(s.runFree), slices.Clone(s.begunFree)
+	f.shapeReady = slices.Clone(s.shapeReady)
+	f.later = later{heap: slices.Clone(s.later.heap), jobs: maps.Clone(s.later.jobs), serial: s.later.serial}
+	f.parkedByFit = slices.Clone(s.parkedByFit)
+	for i := range f.parkedByFit {
+		f.parkedByFit[i] = slices.Clone(f.parkedByFit[i])
+	}
+	f.inners = slices.Clone(s.inners)
+	for i := range f.inners {
+		f.inners[i].fork()
+	}
+	f.limited = slices.Clone(s.limited)
+	for i := range f.limited {
+		l := &f.limited[i]
+		l.used, l.parked = slices.Clone(l.used), slices.Clone(l.parked)
+	}
+	f.queues = slices.Clone(s.queues)
+	for i := range f.queues {
+		f.queues[i].fork()
+	}
+	return &f
+}
+
+func (in *inner) fork() {
+	in.kids = slices.Clone(in.kids)
+	in.keys.entries = slices.Clone(in.keys.entries)
+	in.arrivals.entries = slices.Clone(in.arrivals.entries)
+	in.weights.sum = slices.Clone(in.weights.sum)
+	in.needy = slices.Clone(in.needy)
+	in.plan = plan{}
+}
+
+func (q *queue) fork() {
+	q.more = slices.Clone(q.more)
+	for i := range q.lines() {
+		l := q.line(i)
+		l.fresh, l.begun = l.fresh.clone(), slices.Clone(l.begun)
+	}
+}

@@ -1,0 +1,73 @@
+package sched
+
+import "github.com/fairlead/fairlead/cluster"
+
+// admit looks for a node for the job at the head of a line. A line that no node or
+// no maximum has room for is parked until that may have changed.
+func (s *Scheduler) admit(leaf int32, at lineRef) (cluster.NodeID, bool) {
+	l := s.line(at)
+	request := s.cluster.Request(l.shape)
+	for id := leaf; id >= 0; id = s.pools[id].parent {
+		if lim := s.limits(id); lim != nil && !lim.admits(request) {
+			lim.parked = append(lim.parked, at)
+			s.park(leaf, at, byMax)
+			return 0, false
+		}
+	}
+	node, fits := s.cluster.Place(l.shape)
+	if !fits && s.cfg.Placement != FCFS {
+		for len(s.parkedByFit) <= int(l.shape) {
+			s.parkedByFit = append(s.parkedByFit, nil)
+		}
+		s.parkedByFit[l.shape] = append(s.parkedByFit[l.shape], at)
+		s.parkedFits++
+		s.park(leaf, at, byFit)
+	}
+	return node, fits
+}
+
+func (s *Scheduler) park(leaf int32, at lineRef, g gate) {
+	s.change(at, func(l *line) { l.gate = g })
+	s.settle(leaf)
+}
+
+// unpark lets lines try again.
+func (s *Scheduler) unpark(parked *[]lineRef) {
+	refs := *parked
+	*parked = nil
+	for _, at := range refs {
+		s.change(at, func(l *line) { l.gate = noGate })
+		s.settle(s.queues[at.queue].pool)
+	}
+}
+
+// openFits unparks the lines whose request fits somewhere again.
+func (s *Scheduler) openFits() {
+	if s.parkedFits == 0 {
+		return
+	}
+	for shape := range s.parkedByFit {
+		parked := len(s.parkedByFit[shape])
+		if parked == 0 {
+			continue
+		}
+		if _, fits := s.cluster.Place(cluster.Shape(shape)); fits {
+			s.parkedFits -= parked
+			s.unpark(&s.parkedByFit[shape])
+		}
+	}
+}
+
+// somethingFits reports whether some job that no gate holds back would fit on some
+// node, so that a step with nothing to do ends at once.
+func (s *Scheduler) somethingFits() bool {
+	for shape, ready := range s.shapeReady {
+		if ready == 0 {
+			continue
+		}
+		if _, fits := s.cluster.Place(cluster.Shape(shape)); fits {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,102 @@
+package sched
+
+import (
+	"container/heap"
+	"time"
+)
+
+// later holds the jobs that may not begin yet, by begin time.
+type later struct {
+	heap   laterHeap
+	jobs   map[int64]laterJob
+	serial uint64
+}
+
+// laterJob tells the entries of a job that are still valid from withdrawn ones,
+// which are dropped when their time comes.
+type laterJob struct {
+	tasks int
+	since uint64
+}
+
+type laterEntry struct {
+	job    Job
+	serial uint64
+}
+
+type laterHeap []laterEntry
+
+func (h laterHeap) Len() int { return len(h) }
+func (h laterHeap) Less(i, j int) bool {
+	if !h[i].job.Begin.Equal(h[j].job.Begin) {
+		return h[i].job.Begin.Before(h[j].job.Begin)
+	}
+	return h[i].job.ID < h[j].job.ID
+}
+func (h laterHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h *laterHeap) Push(x any)   { *h = append(*h, x.(laterEntry)) }
+func (h *laterHeap) Pop() any {
+	last := len(*h) - 1
+	e := (*h)[last]
+	*h = (*h)[:last]
+	return e
+}
+
+func (l *later) add(j Job) {
+	if l.jobs == nil {
+		l.jobs = map[int64]laterJob{}
+	}
+	state, known := l.jobs[j.ID]
+	if !known {
+		l.serial++
+		state.since = l.serial
+	}
+	state.tasks += j.Tasks
+	l.jobs[j.ID] = state
+	l.serial++
+	heap.Push(&l.heap, laterEntry{j, l.serial})
+}
+
+// withdraw takes all tasks of the job out and returns how many there were.
+func (l *later) withdraw(id int64) int {
+	n := l.jobs[id].tasks
+	delete(l.jobs, id)
+	l.drop()
+	return n
+}
+
+// drop removes withdrawn entries from the front.
+func (l *later) drop() {
+	for len(l.heap) > 0 && !l.valid(l.heap[0]) {
+		heap.Pop(&l.heap)
+	}
+}
+
+func (l *later) valid(e laterEntry) bool {
+	state, known := l.jobs[e.job.ID]
+	return known && e.serial >= state.since
+}
+
+// next is the earliest begin time, zero if there is none.
+func (l *later) next() time.Time {
+	if len(l.heap) == 0 {
+		return time.Time{}
+	}
+	return l.heap[0].job.Begin
+}
+
+// due takes out a job whose time has come.
+func (l *later) due(now time.Time) (Job, bool) {
+	if len(l.heap) == 0 || l.heap[0].job.Begin.After(now) {
+		return Job{}, false
+	}
+	j := heap.Pop(&l.heap).(laterEntry).job
+	state := l.jobs[j.ID]
+	if state.tasks -= j.Tasks; state.tasks == 0 {
+		delete(l.jobs, j.ID)
+	} else {
+		l.jobs[j.ID] = state
+	}
+	l.drop()
+	return j, true
+}

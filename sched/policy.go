@@ -1,0 +1,58 @@
+package sched
+
+import (
+	"github.com/fairlead/fairlead/usage"
+	"github.com/fairlead/fairlead/why"
+)
+
+// Policy is how a pool divides what it gets among its children. A policy is also
+// one of [Keyed], [Weigher] or [Allotter], which say how it chooses.
+type Policy interface {
+	// Formula is the rule, with the names of the terms it computes with.
+	Formula() *why.Formula
+}
+
+// Keyed policies order the children by a key, smallest first.
+type Keyed interface {
+	Policy
+	// Terms computes the child's key and the terms it follows from. Between two
+	// events of the child the key must not fall as time passes: a key computed
+	// earlier then is a lower bound, and only the first in the order is computed anew.
+	Terms(child *Pool, now usage.Now) why.Terms
+}
+
+// Weigher policies draw a child at random, in proportion to its weight.
+type Weigher interface {
+	Policy
+	// Weigh computes the child's weight as the key of its terms.
+	Weigh(child *Pool) why.Terms
+}
+
+// Allotter policies allot a number of slots to each child at the beginning of a
+// step; children then start in the order of the allotments until these are used up.
+type Allotter interface {
+	Policy
+	// Allot divides room slots among the children, all of which have work that may
+	// start, and returns the slots of each.
+	Allot(room int64, children []*Pool) []int64
+}
+
+// Carrier is a keyed policy with a memory of its own about each child. The child
+// of a carrier that returns after an absence is carried up to the pool's clock (the
+// largest key that was ever first), so that absence earns no credit; one whose
+// weight changes keeps its key.
+type Carrier interface {
+	Keyed
+	// Carry sets child.Own so that the child's key is key.
+	Carry(child *Pool, key float64, now usage.Now)
+}
+
+// Shortlister is a policy of the root that limits how much one step takes.
+type Shortlister interface {
+	// Shortlist returns how many pools a step draws and how many jobs it takes from
+	// each; 0 is no limit and one job a draw.
+	Shortlist() (pools, jobs int)
+}
+
+// byArrival marks policies that read [Pool.First]: it is kept up only for them.
+type byArrival interface{ ByArrival() }

@@ -1,0 +1,141 @@
+package sched
+
+import (
+	"math"
+
+	"github.com/fairlead/fairlead/usage"
+)
+
+// PoolID numbers a pool of one scheduler; 0 is the root.
+type PoolID int32
+
+// Root is the pool above all others.
+const Root PoolID = 0
+
+// Pool is the state of one node of the tree, as policies see it. They read it; of
+// all fields a policy may write only Own, in Carry.
+type Pool struct {
+	usage.Account         // of all tasks in and below the pool
+	Weight        float64 // among its siblings
+	Flight        float64 // expected service of the running tasks: width x mean length in their leaf
+	First         float64 // arrival of the first waiting job, see [Arrival]; kept up where a policy reads it
+	Own           [2]float64
+	Waiting       int64 // tasks in and below the pool that could start if there were room
+	Tasks         int32 // that run
+
+	parent, inner, queue, limit int32 // -1: none
+	kid                         int32 // position among the parent's children
+	tie                         float64
+	band                        int8 // priority of the jobs of a leaf; -1: not known yet
+	in                          bool // stands in its parent's orders: it has work that may start
+	needy                       bool // is below its minimum, or a pool in it is
+}
+
+// Arrival orders jobs by priority, highest (0) first, then by id. The number is
+// exact as a float64 for fewer than 32 priorities and ids below 2^48.
+func Arrival(priority int, job int64) float64 {
+	return float64(priority)*arrivalBand + float64(job)
+}
+
+const arrivalBand = 1 << 48
+
+// Cut takes an arrival apart.
+func Cut(arrival float64) (priority int, job int64) {
+	p := math.Floor(arrival / arrivalBand)
+	return int(p), int64(arrival - p*arrivalBand)
+}
+
+// inner is what a pool with children has besides. "Open" children are those with
+// work that may start.
+type inner struct {
+	kids []int32
+	open int
+
+	policy  Policy
+	keyed   Keyed // the same policy by what it is, or nil
+	weigher Weigher
+	allot   Allotter
+	carrier Carrier
+
+	keys     order   // open children, under a keyed policy
+	weights  sumTree // weights of the open children by position, under a weigher
+	arrivals order   // open children by First, if first is set
+	first    bool    // a policy here or above reads the children's First
+	needy    []int32 // open children that are below their minimum
+	clock    float64 // largest key that was ever first, under a carrier
+	plan     plan    // of an allotter
+}
+
+func (in *inner) setPolicy(p Policy) {
+	in.policy = p
+	in.keyed, _ = p.(Keyed)
+	in.weigher, _ = p.(Weigher)
+	in.allot, _ = p.(Allotter)
+	in.carrier, _ = p.(Carrier)
+}
+
+// label is what a pool is called and how it was configured; decisions do without.
+type label struct {
+	name       string
+	kind       kind
+	configured bool
+	policy     string // "" is the parent's
+}
+
+// kind tells pools that the tree names from the bands within a leaf.
+type kind uint8
+
+const (
+	named kind = iota
+	band       // the jobs of one priority, where a leaf has jobs of several
+)
+
+type childKey struct {
+	parent int32
+	name   string
+	kind   kind
+}
+
+// limit is the minimum and the maximum of a pool, and what is in use of them.
+type limit struct {
+	min, max   []int64 // by resource; -1 is none
+	used       []int64
+	tasks      int32 // at once in and below the pool; 0 is no limit
+	jobRunning int32 // tasks of one job at once; 0 is no limit
+	parked     []lineRef
+}
+
+func (l *limit) below() bool {
+	for r, least := range l.min {
+		if l.used[r] < least {
+			return true
+		}
+	}
+	return false
+}
+
+// admits reports whether a task of the request stays within the maximum.
+func (l *limit) admits(request []int64) bool {
+	for r, n := range request {
+		if r < len(l.max) && l.max[r] >= 0 && n > 0 && l.used[r]+n > l.max[r] {
+			return false
+		}
+	}
+	return true
+}
+
+// full reports whether no task of any shape may start: each takes at least one
+// unit, which is resource 0.
+func (l *limit) full(tasks int32) bool {
+	return l.tasks > 0 && tasks >= l.tasks ||
+		len(l.max) > 0 && l.max[0] >= 0 && l.used[0] >= l.max[0]
+}
+
+func (l *limit) add(request []int64, sign int64) {
+	for len(l.used) < len(request) {
+		l.used = append(l.used, 0)
+	}
+	for r, n := range request {
+		l.used[r] += sign * n
+	}
+}

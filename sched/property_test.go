@@ -1,0 +1,353 @@
+package sched_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/fairlead/fairlead/cluster"
+	"github.com/fairlead/fairlead/policy"
+	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/share"
+)
+
+// model is what a plain bookkeeper knows of a scheduler's jobs.
+type model struct {
+	*world
+	cfg     sched.Config
+	jobs    map[int64]*modelJob
+	running []modelRun
+	nodes   map[string]int64
+	down    map[string]bool
+}
+
+type modelJob struct {
+	header  sched.Job
+	path    string
+	waiting int
+	later   int
+	running int
+}
+
+type modelRun struct {
+	id   sched.RunID
+	job  int64
+	node string
+}
+
+var paths = []string{"a", "a/x", "a/y", "b", "b/x/1", "b/x/2", "c", "d/u"}
+
+func TestRandomEvents(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := newModel(t)
+		t.Repeat(map[string]func(*rapid.T){
+			"submit":    m.submit,
+			"withdraw":  m.withdraw,
+			"step":      m.step,
+			"finish":    m.finish,
+			"abort":     m.abort,
+			"wait":      func(t *rapid.T) { m.tick(time.Duration(rapid.IntRange(1, 5000).Draw(t, "ms")) * time.Millisecond) },
+			"configure": m.configure,
+			"node":      m.node,
+			"":          m.check,
+		})
+	})
+}
+
+func newModel(t *rapid.T) *model {
+	m := &model{jobs: map[int64]*modelJob{}, nodes: map[string]int64{"n1": 4, "n2": 3}, down: map[string]bool{}}
+	m.cfg = sched.Config{Root: drawTree(t), Policies: policy.All(policy.Options{}), HalfLife: 20 * time.Second}
+	if rapid.Bool().Draw(t, "fcfs") {
+		m.cfg.Placement = sched.FCFS
+	}
+	s, err := sched.New(m.cfg, epoch, rapid.Uint64().Draw(t, "seed"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.world = &world{Scheduler: s, now: epoch}
+	for _, n := range []string{"n1", "n2"} {
+		s.Join(n, cluster.Amounts{"cpu": m.nodes[n]}, epoch)
+	}
+	return m
+}
+
+func drawTree(t *rapid.T) share.Pool {
+	names := rapid.SampledFrom(policy.Names())
+	pool := func(name string, kids ...share.Pool) share.Pool {
+		p := share.Pool{Name: name, Weight: float64(rapid.IntRange(1, 9).Draw(t, "weight")), Pools: kids}
+		if rapid.Bool().Draw(t, "own policy") {
+			p.Policy = names.Draw(t, "policy")
+		}
+		if rapid.IntRange(0, 3).Draw(t, "capped") == 0 {
+			p.MaxRunning = rapid.IntRange(1, 4).Draw(t, "max_running")
+		}
+		if rapid.IntRange(0, 3).Draw(t, "max") == 0 {
+			p.Max = map[string]int64{"cpu": int64(rapid.IntRange(2, 5).Draw(t, "max cpu"))}
+		}
+		if rapid.IntRange(0, 3).Draw(t, "guaranteed") == 0 {
+			p.Min = map[string]int64{"cpu": int64(rapid.IntRange(1, 2).Draw(t, "min cpu"))}
+		}
+		if rapid.IntRange(0, 4).Draw(t, "job capped") == 0 {
+			p.JobRunning = 2
+		}
+		return p
+	}
+	return share.Pool{Policy: names.Draw(t, "root policy"), Pools: []share.Pool{
+		pool("a", pool("x"), pool("y")), pool("b", pool("x")), pool("c"),
+	}}
+}
+
+func (m *model) submit(t *rapid.T) {
+	path := rapid.SampledFrom(paths).Draw(t, "pool")
+	m.last++
+	j := sched.Job{
+		ID: m.last, Pool: m.Pool(path), Tasks: rapid.IntRange(1, 4).Draw(t, "tasks"),
+		Shape:    m.Shape(cluster.Amounts{"cpu": int64(rapid.IntRange(1, 5).Draw(t, "cpu"))}),
+		Priority: rapid.IntRange(1, 3).Draw(t, "priority"),
+		Most:     rapid.IntRange(0, 2).Draw(t, "most"),
+	}
+	mj := &modelJob{header: j, path: path}
+	m.jobs[j.ID] = mj
+	if rapid.IntRange(0, 5).Draw(t, "later") == 0 {
+		j.Begin = m.now.Add(time.Duration(rapid.IntRange(1, 9000).Draw(t, "begin")) * time.Millisecond)
+		mj.header.Begin = j.Begin
+		mj.later = j.Tasks
+	} else {
+		mj.waiting = j.Tasks
+	}
+	m.Add(j, m.now)
+}
+
+// due moves the jobs whose begin time has come.
+func (m *model) due() {
+	for _, j := range m.jobs {
+		if j.later > 0 && !j.header.Begin.After(m.now) {
+			j.waiting, j.later = j.waiting+j.later, 0
+		}
+	}
+}
+
+func (m *model) anyJob(t *rapid.T) *modelJob {
+	if m.last == 0 {
+		t.Skip("no job")
+	}
+	return m.jobs[rapid.Int64Range(1, m.last).Draw(t, "job")]
+}
+
+func (m *model) withdraw(t *rapid.T) {
+	j := m.anyJob(t)
+	m.due()
+	if got := m.Withdraw(j.header, m.now); got != j.waiting+j.later {
+		t.Fatalf("withdrew %d tasks of job %d, want %d", got, j.header.ID, j.waiting+j.later)
+	}
+	j.waiting, j.later = 0, 0
+}
+
+func (m *model) step(t *rapid.T) {
+	m.due()
+	limit := rapid.IntRange(0, 3).Draw(t, "limit")
+	m.Step(m.now, limit, &m.d)
+	for _, st := range m.d.Starts {
+		m.checkWhy(t, st)
+		j := m.jobs[st.Job]
+		if j.waiting == 0 {
+			t.Fatalf("started job %d, none of whose tasks waits", st.Job)
+		}
+		j.waiting--
+		j.running++
+		m.running = append(m.running, modelRun{st.Run, st.Job, m.Cluster().Nodes()[st.Node].Name})
+	}
+	if !m.d.More && m.cfg.Placement == sched.FirstFit {
+		m.checkNothingIdles(t)
+	}
+}
+
+// checkWhy re-derives each choice from the numbers that were recorded for it.
+func (m *model) checkWhy(t *rapid.T, st sched.Start) {
+	for _, l := range m.d.Why(st) {
+		if l.Terms.Formula != nil && !l.Terms.Recomputed() {
+			t.Fatalf("key %v does not follow from %v by %s", l.Terms.Key, l.Terms.Values, l.Terms.Formula.Text)
+		}
+		if l.Rival == sched.Root || l.Terms.Formula.Policy == "lottery" {
+			continue
+		}
+		if !l.RivalTerms.Recomputed() || l.Terms.Key > l.RivalTerms.Key ||
+			l.Terms.Key == l.RivalTerms.Key && l.Terms.Tie > l.RivalTerms.Tie {
+			t.Fatalf("chose key %v (tie %v) before %v (tie %v)", l.Terms.Key, l.Terms.Tie, l.RivalTerms.Key, l.RivalTerms.Tie)
+		}
+	}
+}
+
+// checkNothingIdles fails if a waiting task would fit on a node and within all caps.
+func (m *model) checkNothingIdles(t *rapid.T) {
+	for _, j := range m.jobs {
+		if j.waiting == 0 || j.header.Most > 0 && j.running >= j.header.Most {
+			continue
+		}
+		if _, fits := m.Cluster().Place(j.header.Shape); fits && m.admitted(j) {
+			t.Fatalf("a task of job %d in %s waits although it fits", j.header.ID, j.path)
+		}
+	}
+}
+
+func (m *model) admitted(j *modelJob) bool {
+	for _, p := range m.configured(j.path) {
+		tasks, units, ofJob := m.inUse(p.path, j.header.ID)
+		width := int64(m.Cluster().Width(j.header.Shape))
+		if p.MaxRunning > 0 && tasks >= p.MaxRunning || p.JobRunning > 0 && ofJob >= p.JobRunning {
+			return false
+		}
+		if most, ok := p.Max["cpu"]; ok && units+width > most {
+			return false
+		}
+	}
+	return true
+}
+
+type at struct {
+	*share.Pool
+	path string
+}
+
+// configured are the configured pools on the way to a path.
+func (m *model) configured(path string) []at {
+	var pools []at
+	for where, p := range m.cfg.Root.All() {
+		if path == where || len(path) > len(where) && path[:len(where)+1] == where+"/" {
+			pools = append(pools, at{p, where})
+		}
+	}
+	return pools
+}
+
+func (m *model) inUse(path string, job int64) (tasks int, units int64, ofJob int) {
+	for _, r := range m.running {
+		j := m.jobs[r.job]
+		if r.job == job {
+			ofJob++
+		}
+		if j.path == path || len(j.path) > len(path) && j.path[:len(path)+1] == path+"/" {
+			tasks++
+			units += int64(m.Cluster().Width(j.header.Shape))
+		}
+	}
+	return tasks, units, ofJob
+}
+
+func (m *model) takeRun(t *rapid.T) modelRun {
+	if len(m.running) == 0 {
+		t.Skip("nothing runs")
+	}
+	i := rapid.IntRange(0, len(m.running)-1).Draw(t, "run")
+	r := m.running[i]
+	m.running = slices.Delete(m.running, i, i+1)
+	m.jobs[r.job].running--
+	return r
+}
+
+func (m *model) finish(t *rapid.T) {
+	r := m.takeRun(t)
+	m.Finish(r.id, m.now, rapid.Bool().Draw(t, "learn"))
+	if rapid.IntRange(0, 3).Draw(t, "again") == 0 {
+		j := m.jobs[r.job]
+		again := j.header
+		again.Tasks, again.Begin = 1, time.Time{}
+		again.Pool = m.Pool(j.path)
+		j.header.Pool = again.Pool
+		m.Add(again, m.now)
+		j.waiting++
+	}
+	m.due()
+}
+
+func (m *model) abort(t *rapid.T) {
+	r := m.takeRun(t)
+	back := rapid.Bool().Draw(t, "back")
+	m.Abort(r.id, m.now, back)
+	if back {
+		m.jobs[r.job].waiting++
+	}
+	m.due()
+}
+
+func (m *model) configure(t *rapid.T) {
+	cfg := m.cfg
+	cfg.Root = drawTree(t)
+	cfg.HalfLife = time.Duration(rapid.IntRange(0, 2).Draw(t, "half-life")) * 30 * time.Second
+	if err := m.Configure(cfg, m.now); err != nil {
+		t.Fatal(err)
+	}
+	m.cfg = cfg
+	m.due()
+}
+
+func (m *model) node(t *rapid.T) {
+	name := rapid.SampledFrom([]string{"n1", "n2", "n3"}).Draw(t, "node")
+	id, known := m.Cluster().Lookup(name)
+	if known && rapid.Bool().Draw(t, "drain") {
+		m.SetNode(id, cluster.Drain, m.now)
+		return
+	}
+	m.nodes[name] = int64(rapid.IntRange(1, 6).Draw(t, "cpus"))
+	m.Join(name, cluster.Amounts{"cpu": m.nodes[name]}, m.now)
+}
+
+// check compares the scheduler with the bookkeeper, and its order with one computed
+// from scratch.
+func (m *model) check(t *rapid.T) {
+	m.due()
+	m.Withdraw(sched.Job{ID: 1 << 40, Pool: m.Pool("c")}, m.now) // brings its time up to date
+	if err := m.Check(); err != nil {
+		t.Fatal(err)
+	}
+	waiting, running := 0, 0
+	for _, j := range m.jobs {
+		waiting += j.waiting
+		running += j.running
+	}
+	root := m.View(sched.Root)
+	if int(root.Waiting) != waiting || int(root.Tasks) != running {
+		t.Fatalf("%d wait and %d run, want %d and %d", root.Waiting, root.Tasks, waiting, running)
+	}
+	m.checkCaps(t)
+	kept, anew := m.Fork(), m.Fork()
+	anew.Rebuild()
+	if a, b := order(kept), order(anew); !slices.Equal(a, b) {
+		t.Fatalf("order kept up by events %v, from scratch %v", a, b)
+	}
+}
+
+func (m *model) checkCaps(t *rapid.T) {
+	for path, p := range m.cfg.Root.All() {
+		l, ok := m.Limits(m.lookup(t, path))
+		if !ok {
+			continue
+		}
+		tasks, units, _ := m.inUse(path, 0)
+		if l.Used["cpu"] != units {
+			t.Fatalf("%s uses %d cpu, counted %d", path, l.Used["cpu"], units)
+		}
+		_, _ = tasks, p
+	}
+}
+
+func (m *model) lookup(t *rapid.T, path string) sched.PoolID {
+	id, ok := m.Lookup(path)
+	if !ok {
+		t.Fatalf("pool %s is not there", path)
+	}
+	return id
+}
+
+// order is the order of the next starts, as far as chance does not decide.
+func order(s *sched.Scheduler) []string {
+	var next []string
+	s.Preview(func(st sched.Start) bool {
+		next = append(next, fmt.Sprint(st.Job))
+		return len(next) < 20
+	})
+	return next
+}

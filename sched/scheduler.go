@@ -1,0 +1,169 @@
+package sched
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/fairlead/fairlead/cluster"
+	"github.com/fairlead/fairlead/share"
+	"github.com/fairlead/fairlead/usage"
+)
+
+// Config is what an administrator decides.
+type Config struct {
+	Root       share.Pool        // the tree; Root.Policy must be set
+	Policies   map[string]Policy // by the names that the tree uses
+	Priorities []Priority        // highest first; a job's priority is an index
+	Placement  Placement
+	HalfLife   time.Duration // of decayed service; 0 is no decay
+	// TaskSeconds is how long a task is taken to run before any has ended.
+	TaskSeconds float64
+	Unit        string // resource in which shares are counted; fixed by New
+}
+
+// Priority is one priority within a leaf. Its weight divides what the leaf gets
+// among the priorities that wait in it.
+type Priority struct {
+	Name   string
+	Weight float64
+}
+
+// Placement says what happens when the job that goes first fits on no node.
+type Placement uint8
+
+const (
+	// FirstFit goes on with the next job that fits.
+	FirstFit Placement = iota
+	// FCFS starts nothing until it fits.
+	FCFS
+)
+
+func (p Placement) String() string { return [...]string{"first-fit", "fcfs"}[p] }
+
+// DefaultPriorities are those of Hadoop's fair scheduler (HADOOP-3746).
+func DefaultPriorities() []Priority {
+	return []Priority{{"very_high", 4}, {"high", 2}, {"normal", 1}, {"low", 0.5}, {"very_low", 0.25}}
+}
+
+// Scheduler is the state of a scheduler; see the package comment.
+type Scheduler struct {
+	cfg     Config
+	clock   usage.Clock
+	at      time.Time // of the last event
+	now     usage.Now // the same in the clock's units
+	rng     rand.PCG
+	cluster *cluster.Cluster
+
+	pools   []Pool
+	places  places
+	labels  []label
+	inners  []inner
+	limited []limit
+	index   map[childKey]int32
+
+	queues  []queue
+	begun   []begun
+	begunOf map[int64]int32
+	later   later
+
+	runs               []run
+	runFree, begunFree freeList
+
+	shapeReady  []int32     // by shape: lines with work that no gate holds back
+	parkedByFit [][]lineRef // by shape
+	parkedFits  int
+
+	steps uint64
+	epoch uint32 // of the chunks of jobs that may be changed in place
+
+	deferred   bool // the orders are not kept up: rebuild follows
+	rebuilding bool
+}
+
+// New returns a scheduler without nodes and jobs. The same events and seed lead to
+// the same decisions.
+func New(cfg Config, at time.Time, seed uint64) (*Scheduler, error) {
+	if cfg.Unit == "" {
+		cfg.Unit = "cpu"
+	}
+	s := &Scheduler{
+		rng:     *rand.NewPCG(seed, 0x9e3779b97f4a7c15),
+		cluster: cluster.New(cfg.Unit),
+		index:   map[childKey]int32{},
+		begunOf: map[int64]int32{},
+		at:      at,
+		clock:   usage.NewClock(at, cfg.HalfLife),
+	}
+	s.now = s.clock.At(at)
+	s.newPool(-1, "", named)
+	s.pools[Root].inner = 0
+	s.inners = append(s.inners, inner{arrivals: order{by: inArrivalOrder}})
+	return s, s.Configure(cfg, at)
+}
+
+func (cfg *Config) check() error {
+	if cfg.Root.Policy == "" {
+		return fmt.Errorf("sched: the root names no policy")
+	}
+	for path, p := range cfg.Root.All() {
+		if err := p.Check(); err != nil {
+			return fmt.Errorf("sched: pool %s: %w", path, err)
+		}
+		if p.Policy != "" && cfg.Policies[p.Policy] == nil {
+			return fmt.Errorf("sched: pool %s: unknown policy %q", path, p.Policy)
+		}
+	}
+	if cfg.Policies[cfg.Root.Policy] == nil {
+		return fmt.Errorf("sched: unknown policy %q", cfg.Root.Policy)
+	}
+	if len(cfg.Priorities) == 0 {
+		cfg.Priorities = DefaultPriorities()
+	}
+	if cfg.TaskSeconds <= 0 {
+		cfg.TaskSeconds = 60
+	}
+	return nil
+}
+
+// advance moves the scheduler's time to t, which never goes back, and lets the jobs
+// in whose begin time has come.
+func (s *Scheduler) advance(t time.Time) {
+	if !t.After(s.at) {
+		return
+	}
+	s.at, s.now = t, s.clock.At(t)
+	if s.now.Growth > 1<<20 || s.now.Tau > 1e8 {
+		s.reclock(s.clock.HalfLife())
+		s.rebuild()
+	}
+	for {
+		j, due := s.later.due(t)
+		if !due {
+			return
+		}
+		s.add(j)
+	}
+}
+
+// reclock expresses all amounts as of now.
+func (s *Scheduler) reclock(halfLife time.Duration) {
+	next, amount, instant := s.clock.Rebase(s.at, halfLife)
+	for i := range s.pools {
+		p := &s.pools[i]
+		p.Account.Rebase(amount, instant)
+		for k := range p.Own {
+			p.Own[k] = amount(p.Own[k])
+		}
+	}
+	for i := range s.inners {
+		s.inners[i].clock = amount(s.inners[i].clock)
+	}
+	for i := range s.runs {
+		s.runs[i].start = instant(s.runs[i].start)
+	}
+	s.clock, s.now = next, next.At(s.at)
+}
+
+// random is a number from 0 up to but not 1.
+func (s *Scheduler) random() float64 { return float64(s.rng.Uint64()>>11) / (1 << 53) }

@@ -1,0 +1,293 @@
+package sched
+
+import (
+	"math"
+	"time"
+
+	"github.com/fairlead/fairlead/cluster"
+	"github.com/fairlead/fairlead/why"
+)
+
+// Decision is what a step says to do. It can be used again for the next step, which
+// then allocates nothing.
+type Decision struct {
+	Starts []Start
+	// More is set when the step stopped at its limits although more could start: the
+	// caller is to carry out this decision and step again.
+	More bool
+	// Next is the instant at which time alone could change the answer; zero if none.
+	Next time.Time
+
+	levels []Level
+}
+
+// Start is one task to start.
+type Start struct {
+	Run  RunID // to be given back to Finish or Abort
+	Job  int64
+	Pool PoolID // the leaf that is charged
+	Node cluster.NodeID
+
+	from, to int32
+}
+
+// Level is the choice that was made at one pool on the way down.
+type Level struct {
+	Pool       PoolID // that divided
+	Child      PoolID // that was chosen
+	Rival      PoolID // the closest behind it that was looked at; 0 if there is none
+	Open       int32  // children with work that might start
+	Needy      bool   // chosen among the children below their minimum
+	Terms      why.Terms
+	RivalTerms why.Terms
+}
+
+// Why returns the choices that led to a start, from the root down. They are valid
+// until the decision is used again.
+func (d *Decision) Why(s Start) []Level { return d.levels[s.from:s.to] }
+
+func (d *Decision) reset() {
+	*d = Decision{Starts: d.Starts[:0], levels: d.levels[:0]}
+}
+
+// Step decides at t what starts now, as long as there is room, and counts it as
+// running. At most limit tasks are started, all that can if limit is 0.
+func (s *Scheduler) Step(t time.Time, limit int, d *Decision) {
+	s.advance(t)
+	d.reset()
+	s.steps++
+	pools, jobs := s.shortlist()
+	for draws := 0; ; draws++ {
+		if !s.somethingFits() || s.inners[s.pools[Root].inner].open == 0 {
+			break
+		}
+		if limit > 0 && len(d.Starts) >= limit || pools > 0 && draws >= pools {
+			d.More = true
+			break
+		}
+		if !s.draw(jobs, limit, d) {
+			break
+		}
+	}
+	d.Next = s.later.next()
+}
+
+// shortlist returns the limits that the root's policy sets to one step.
+func (s *Scheduler) shortlist() (pools, jobs int) {
+	if p, ok := s.inners[s.pools[Root].inner].policy.(Shortlister); ok {
+		pools, jobs = p.Shortlist()
+	}
+	return pools, max(1, jobs)
+}
+
+// draw chooses a leaf and starts up to jobs tasks of it. It reports false when the
+// step is over.
+func (s *Scheduler) draw(jobs, limit int, d *Decision) bool {
+	from := int32(len(d.levels))
+	leaf := s.choose(d)
+	if leaf < 0 {
+		d.levels = d.levels[:from]
+		return false
+	}
+	started := 0
+	for started < jobs && s.pools[leaf].in && (limit == 0 || len(d.Starts) < limit) {
+		at, h := s.next(leaf)
+		node, fits := s.admit(leaf, at)
+		if !fits {
+			if started == 0 && s.cfg.Placement == FCFS {
+				return false
+			}
+			break
+		}
+		s.start(leaf, at, h, node, from, d)
+		started++
+	}
+	if started == 0 {
+		d.levels = d.levels[:from]
+	}
+	return true
+}
+
+// choose walks down from the root to a leaf and records the choices.
+func (s *Scheduler) choose(d *Decision) int32 {
+	id := int32(Root)
+	for s.pools[id].inner >= 0 {
+		d.levels = append(d.levels, Level{Pool: PoolID(id)})
+		l := &d.levels[len(d.levels)-1]
+		if id = s.chooseChild(&s.inners[s.pools[id].inner], l); id < 0 {
+			return -1
+		}
+		l.Child = PoolID(id)
+	}
+	return id
+}
+
+func (s *Scheduler) chooseChild(in *inner, l *Level) int32 {
+	l.Open = int32(in.open)
+	switch {
+	case len(in.needy) > 0:
+		l.Needy = true
+		return s.chooseNeedy(in, l)
+	case in.keyed != nil:
+		return s.chooseFirst(in, l)
+	case in.weigher != nil:
+		return s.drawChild(in, l)
+	}
+	return s.chooseAllotted(in)
+}
+
+// chooseFirst brings the key of the first child up to date until it stays first:
+// keys only rise with time, so what stands behind it cannot come before it.
+func (s *Scheduler) chooseFirst(in *inner, l *Level) int32 {
+	for {
+		first := in.keys.entries[0]
+		p := &s.pools[first.child]
+		l.Terms = in.keyed.Terms(p, s.now)
+		if l.Terms.Key > first.key {
+			in.keys.set(0, l.Terms.Key, s)
+			if in.keys.entries[0].child != first.child {
+				continue
+			}
+		}
+		if in.carrier != nil {
+			in.clock = math.Max(in.clock, l.Terms.Key)
+		}
+		if i := in.keys.leastChild(0, s); i >= 0 {
+			rival := in.keys.entries[i].child
+			l.Rival, l.RivalTerms = PoolID(rival), in.keyed.Terms(&s.pools[rival], s.now)
+		}
+		return first.child
+	}
+}
+
+// chooseNeedy orders the few children below their minimum by the same policy.
+func (s *Scheduler) chooseNeedy(in *inner, l *Level) int32 {
+	if in.keyed == nil {
+		return s.drawNeedy(in, l)
+	}
+	best := int32(-1)
+	for _, id := range in.needy {
+		t := in.keyed.Terms(&s.pools[id], s.now)
+		if best < 0 || t.Key < l.Terms.Key || t.Key == l.Terms.Key && (t.Tie < l.Terms.Tie || t.Tie == l.Terms.Tie && id < best) {
+			l.Rival, l.RivalTerms = PoolID(max(0, best)), l.Terms
+			best, l.Terms = id, t
+		} else if l.Rival == Root || t.Key < l.RivalTerms.Key {
+			l.Rival, l.RivalTerms = PoolID(id), t
+		}
+	}
+	return best
+}
+
+// drawNeedy draws among the children below their minimum, by weight.
+func (s *Scheduler) drawNeedy(in *inner, l *Level) int32 {
+	total := 0.0
+	for _, id := range in.needy {
+		total += s.pools[id].Weight
+	}
+	x := s.random() * total
+	for _, id := range in.needy {
+		if x -= s.pools[id].Weight; x < 0 || id == in.needy[len(in.needy)-1] {
+			if in.weigher != nil {
+				l.Terms = in.weigher.Weigh(&s.pools[id])
+			}
+			return id
+		}
+	}
+	return -1
+}
+
+// drawChild draws an open child at random.
+func (s *Scheduler) drawChild(in *inner, l *Level) int32 {
+	id := in.kids[in.weights.find(s.random()*in.weights.total())]
+	l.Terms = in.weigher.Weigh(&s.pools[id])
+	return id
+}
+
+// plan is what an allotter decided for one step.
+type plan struct {
+	step  uint64
+	order []int32
+	left  []int64 // slots of each that are not used up
+}
+
+// chooseAllotted follows the plan that an allotter made at the beginning of the step.
+func (s *Scheduler) chooseAllotted(in *inner) int32 {
+	if in.plan.step != s.steps {
+		in.plan = s.allot(in)
+	}
+	for i, id := range in.plan.order {
+		if in.plan.left[i] > 0 && s.pools[id].in {
+			in.plan.left[i]--
+			return id
+		}
+	}
+	return -1
+}
+
+func (s *Scheduler) allot(in *inner) plan {
+	p := plan{step: s.steps}
+	var children []*Pool
+	for _, id := range in.kids {
+		if s.pools[id].in {
+			p.order = append(p.order, id)
+			children = append(children, &s.pools[id])
+		}
+	}
+	_, free := s.cluster.Capacity()
+	p.left = in.allot.Allot(free[0], children)
+	return p
+}
+
+// start moves a task from waiting to running.
+func (s *Scheduler) start(leaf int32, at lineRef, h head, node cluster.NodeID, from int32, d *Decision) {
+	shape := s.line(at).shape
+	b := s.take(at, h)
+	s.addWaiting(at, -1)
+	id := s.occupy(leaf, b, h.id, shape, node, s.at)
+	d.Starts = append(d.Starts, Start{Run: id, Job: h.id, Pool: PoolID(leaf), Node: node, from: from, to: int32(len(d.levels))})
+}
+
+// occupy counts a task in, on its node and in its pools.
+func (s *Scheduler) occupy(leaf, b int32, job int64, shape cluster.Shape, node cluster.NodeID, started time.Time) RunID {
+	i := s.runFree.take(len(s.runs))
+	if int(i) == len(s.runs) {
+		s.runs = append(s.runs, run{})
+	}
+	r := &s.runs[i]
+	*r = run{job: job, pool: leaf, begun: b, shape: shape, node: node, used: true, serial: r.serial + 1,
+		band: max(0, s.pools[leaf].band), started: started, start: s.now}
+	if !started.Equal(s.at) {
+		r.start = s.clock.At(started)
+	}
+	s.cluster.Take(node, shape)
+	width := s.cluster.Width(shape)
+	flight := width * s.meanOf(leaf)
+	for id := leaf; id >= 0; id = s.pools[id].parent {
+		p := &s.pools[id]
+		p.Tasks++
+		p.Account.Start(width, r.start)
+		p.Flight += flight
+		if l := s.limits(id); l != nil {
+			l.add(s.cluster.Request(shape), +1)
+		}
+	}
+	s.settle(leaf)
+	return RunID(r.serial)<<32 | RunID(uint32(i))
+}
+
+// meanOf is the mean length of a leaf's tasks, in seconds. Before the first of them
+// ended it is that of the nearest pool above, and at the very first a configured one.
+func (s *Scheduler) meanOf(leaf int32) float64 {
+	p := &s.pools[leaf]
+	if p.Seen > 0 || p.Tasks > 0 {
+		return p.Mean
+	}
+	p.Mean = s.cfg.TaskSeconds
+	for id := p.parent; id >= 0; id = s.pools[id].parent {
+		if s.pools[id].Seen > 0 {
+			p.Mean = s.pools[id].Mean
+			break
+		}
+	}
+	return p.Mean
+}

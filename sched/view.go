@@ -1,0 +1,189 @@
+package sched
+
+import (
+	"math"
+	"time"
+
+	"github.com/fairlead/fairlead/cluster"
+	"github.com/fairlead/fairlead/share"
+	"github.com/fairlead/fairlead/usage"
+)
+
+// View returns the state of a pool, to be read before the next event.
+func (s *Scheduler) View(id PoolID) *Pool { return &s.pools[id] }
+
+// Pools is how many pools there are; they are numbered from 0, the root.
+func (s *Scheduler) Pools() int { return len(s.pools) }
+
+// Parent returns the pool above; the root is its own.
+func (s *Scheduler) Parent(id PoolID) PoolID { return PoolID(max(0, s.pools[id].parent)) }
+
+// Children returns the pools below, in the order in which they were made.
+func (s *Scheduler) Children(id PoolID) []PoolID {
+	var ids []PoolID
+	if in := s.pools[id].inner; in >= 0 {
+		for _, kid := range s.inners[in].kids {
+			ids = append(ids, PoolID(kid))
+		}
+	}
+	return ids
+}
+
+// Name is the last segment of a pool's path, or the priority of a band.
+func (s *Scheduler) Name(id PoolID) string { return s.labels[id].name }
+
+// Band reports whether the pool is not in the tree of shares but holds the jobs of
+// one priority of the leaf above it.
+func (s *Scheduler) Band(id PoolID) bool { return s.labels[id].kind == band }
+
+// Configured reports whether the configuration names the pool.
+func (s *Scheduler) Configured(id PoolID) bool { return s.labels[id].configured }
+
+// PolicyName is the name of the policy by which the pool divides.
+func (s *Scheduler) PolicyName(id PoolID) string {
+	at := int32(id)
+	for s.labels[at].policy == "" && at != int32(Root) {
+		at = s.pools[at].parent
+	}
+	return s.labels[at].policy
+}
+
+// Eligible reports whether the pool has work that may start.
+func (s *Scheduler) Eligible(id PoolID) bool {
+	if id == Root {
+		return s.inners[0].open > 0
+	}
+	return s.pools[id].in
+}
+
+// Limits is what a pool may have, and holds.
+type Limits struct {
+	Min, Max, Used   cluster.Amounts
+	Tasks, JobTasks  int // at once, of the pool and of one of its jobs; 0 is no limit
+	AtMaximumOfTasks bool
+}
+
+// Limits returns the limits of a pool, and whether it has any.
+func (s *Scheduler) Limits(id PoolID) (Limits, bool) {
+	l := s.limits(int32(id))
+	if l == nil {
+		return Limits{}, false
+	}
+	most := cluster.Amounts{}
+	for r, n := range l.max {
+		if n >= 0 {
+			most[s.cluster.Resource(r)] = n
+		}
+	}
+	return Limits{
+		Min: s.cluster.Amounts(l.min), Max: most, Used: s.cluster.Amounts(l.used),
+		Tasks: int(l.tasks), JobTasks: int(l.jobRunning),
+		AtMaximumOfTasks: l.tasks > 0 && s.pools[id].Tasks >= l.tasks,
+	}, true
+}
+
+// Entitlement is what a pool is entitled to.
+type Entitlement struct {
+	Share float64 // of the whole, when all pools that count are busy
+	Here  float64 // the same of the pool above
+	Now   float64 // units, given what is demanded at this instant
+}
+
+// Entitlements computes for every pool its share of the whole, and what the ideal
+// fluid scheduler would give it now. For the share, those siblings count that the
+// configuration names or that have work. It takes time in the number of pools.
+func (s *Scheduler) Entitlements() []Entitlement {
+	e := make([]Entitlement, len(s.pools))
+	capacity, _ := s.cluster.Capacity()
+	demand := s.demand()
+	e[Root] = Entitlement{Share: 1, Here: 1, Now: math.Min(float64(capacity[0]), demand[Root])}
+	s.entitle(int32(Root), e, demand)
+	return e
+}
+
+func (s *Scheduler) entitle(id int32, e []Entitlement, demand []float64) {
+	if s.pools[id].inner < 0 {
+		return
+	}
+	kids := s.inners[s.pools[id].inner].kids
+	weights, claims := 0.0, make([]share.Claim, len(kids))
+	for i, kid := range kids {
+		if s.counts(kid) {
+			weights += s.pools[kid].Weight
+		}
+		claims[i] = s.claim(kid, demand[kid])
+	}
+	parts := share.Divide(e[id].Now, claims)
+	for i, kid := range kids {
+		e[kid].Now = parts[i]
+		if s.counts(kid) {
+			e[kid].Here = s.pools[kid].Weight / weights
+			e[kid].Share = e[id].Share * e[kid].Here
+		}
+		s.entitle(kid, e, demand)
+	}
+}
+
+// counts reports whether a pool counts among its siblings for their shares.
+func (s *Scheduler) counts(id int32) bool {
+	p := &s.pools[id]
+	return s.labels[id].configured || p.Waiting > 0 || p.Tasks > 0
+}
+
+func (s *Scheduler) claim(id int32, demand float64) share.Claim {
+	p := &s.pools[id]
+	c := share.Claim{Weight: p.Weight, Max: math.Inf(1), Demand: demand}
+	if l := s.limits(id); l != nil {
+		if len(l.min) > 0 {
+			c.Min = float64(l.min[0])
+		}
+		if len(l.max) > 0 && l.max[0] >= 0 {
+			c.Max = float64(l.max[0])
+		}
+		if tasks := float64(p.Waiting) + float64(p.Tasks); l.tasks > 0 && tasks > 0 {
+			c.Max = math.Min(c.Max, float64(l.tasks)*demand/tasks)
+		}
+	}
+	return c
+}
+
+// demand is what each pool could use now, in units: what runs and what waits.
+func (s *Scheduler) demand() []float64 {
+	d := make([]float64, len(s.pools))
+	for i := range s.queues {
+		q := &s.queues[i]
+		waiting := 0.0
+		for k := range q.lines() {
+			l := q.line(k)
+			waiting += float64(l.tasks) * s.cluster.Width(l.shape)
+		}
+		for id := q.pool; id >= 0; id = s.pools[id].parent {
+			d[id] += waiting
+		}
+	}
+	for i := range s.pools {
+		d[i] += s.pools[i].Running
+	}
+	return d
+}
+
+// Instant is the instant of the last event.
+func (s *Scheduler) Instant() time.Time { return s.at }
+
+// Now is the instant of the last event in the units of the clock.
+func (s *Scheduler) Now() usage.Now { return s.now }
+
+// Clock gives the units of all amounts.
+func (s *Scheduler) Clock() usage.Clock { return s.clock }
+
+// Cluster is what there is to share; not to be changed.
+func (s *Scheduler) Cluster() *cluster.Cluster { return s.cluster }
+
+// Shape numbers a request.
+func (s *Scheduler) Shape(a cluster.Amounts) cluster.Shape { return s.cluster.Shape(a) }
+
+// Config is the configuration in force.
+func (s *Scheduler) Config() Config { return s.cfg }
+
+// Steps is how many steps there were.
+func (s *Scheduler) Steps() uint64 { return s.steps }

@@ -1,0 +1,89 @@
+package share
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Limits of a pool's path, such as physics/env/julie.
+const (
+	MaxDepth   = 8
+	MaxSegment = 64 // bytes
+)
+
+// CheckName says why name cannot be one segment of a path: segments are shown in
+// tables, URLs and logs, so they hold nothing that could be mistaken there.
+func CheckName(name string) error {
+	switch {
+	case name == "":
+		return errors.New("a pool's name is empty")
+	case len(name) > MaxSegment:
+		return fmt.Errorf("pool name %.20q… is longer than %d bytes", name, MaxSegment)
+	case !utf8.ValidString(name):
+		return fmt.Errorf("pool name %q is not valid UTF-8", name)
+	case name == "." || name == "..":
+		return fmt.Errorf("pool name %q is not allowed", name)
+	}
+	for _, r := range name {
+		if !nameRune(r) {
+			return fmt.Errorf("pool name %q holds %q; letters, digits and . _ - @ + = are allowed", name, r)
+		}
+	}
+	return nil
+}
+
+func nameRune(r rune) bool {
+	return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("._-@+=", r)
+}
+
+// CheckPath says why path cannot name a pool. The root has no path of its own.
+func CheckPath(path string) error {
+	segments := strings.Split(path, "/")
+	if len(segments) > MaxDepth {
+		return fmt.Errorf("pool %.60q is deeper than %d levels", path, MaxDepth)
+	}
+	for _, s := range segments {
+		if err := CheckName(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CleanName makes a segment out of any text, e.g. a user's name from elsewhere:
+// what a name may not hold becomes an underscore.
+func CleanName(text string) string {
+	clean := strings.Map(func(r rune) rune {
+		if r == utf8.RuneError || !nameRune(r) {
+			return '_'
+		}
+		return r
+	}, text)
+	for len(clean) > MaxSegment {
+		_, size := utf8.DecodeLastRuneInString(clean)
+		clean = clean[:len(clean)-size]
+	}
+	if clean == "" || clean == "." || clean == ".." {
+		return "_"
+	}
+	return clean
+}
+
+// Join appends a segment to a path; the root's path is empty.
+func Join(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "/" + name
+}
+
+// Cut splits the last segment off a path.
+func Cut(path string) (parent, name string) {
+	if i := strings.LastIndexByte(path, '/'); i >= 0 {
+		return path[:i], path[i+1:]
+	}
+	return "", path
+}

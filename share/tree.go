@@ -1,0 +1,82 @@
+package share
+
+import (
+	"fmt"
+	"iter"
+	"math"
+	"strings"
+)
+
+// Pool is one node of the configured tree of shares.
+type Pool struct {
+	Name   string
+	Weight float64 // above 0; the share is the weight over the siblings' weights
+	Policy string  // how it divides among its children; "" is the pool's above
+
+	Min        map[string]int64 // guaranteed while it has work, per resource
+	Max        map[string]int64 // never exceeded, per resource
+	MaxRunning int              // tasks at once; 0 is no limit
+	JobRunning int              // tasks of one job at once; 0 is no limit
+
+	Pools []Pool
+}
+
+// All yields the pools below p with their paths, parents first.
+func (p *Pool) All() iter.Seq2[string, *Pool] {
+	return func(yield func(string, *Pool) bool) { p.walk("", yield) }
+}
+
+func (p *Pool) walk(path string, yield func(string, *Pool) bool) bool {
+	for i := range p.Pools {
+		c := &p.Pools[i]
+		at := Join(path, c.Name)
+		if !yield(at, c) || !c.walk(at, yield) {
+			return false
+		}
+	}
+	return true
+}
+
+// Find returns the configured pool at path, or nil.
+func (p *Pool) Find(path string) *Pool {
+	if path == "" {
+		return p
+	}
+	head, rest, _ := strings.Cut(path, "/")
+	for i := range p.Pools {
+		if p.Pools[i].Name == head {
+			return p.Pools[i].Find(rest)
+		}
+	}
+	return nil
+}
+
+// Check says what is wrong with the numbers of one pool, its children left out.
+func (p *Pool) Check() error {
+	if err := CheckWeight(p.Weight); err != nil {
+		return err
+	}
+	for r, least := range p.Min {
+		if most, ok := p.Max[r]; ok && least > most {
+			return fmt.Errorf("min %s %d is above max %s %d", r, least, r, most)
+		}
+	}
+	return nil
+}
+
+// MaxWeight bounds a weight, so that sums and quotients of weights stay exact
+// enough to compare.
+const MaxWeight = 1e9
+
+// CheckWeight says why w cannot be a weight.
+func CheckWeight(w float64) error {
+	switch {
+	case math.IsNaN(w) || math.IsInf(w, 0):
+		return fmt.Errorf("weight must be a number, got %v", w)
+	case w <= 0:
+		return fmt.Errorf("weight must be > 0, got %v", w)
+	case w > MaxWeight || w < 1/MaxWeight:
+		return fmt.Errorf("weight must be between 1e-9 and 1e9, got %v", w)
+	}
+	return nil
+}

@@ -1,0 +1,240 @@
+package fairlead
+
+import (
+	"context"
+	"time"
+)
+
+// Store keeps jobs from submission to end. All methods may be called from several
+// goroutines at once. What a method acknowledges by returning without error is
+// durable, as far as the store is: package store/memory forgets everything,
+// store/sqlite has synced it to disk.
+//
+// Methods on several items apply all of them in one transaction and report on each,
+// in order; the error beside the reports is for the call as a whole, and then nothing
+// was changed.
+type Store interface {
+	// Submit adds jobs and returns for each its id. Ids grow and are never used again.
+	// A job with a Key that the same user used before is not added; the id of the
+	// first is returned, with Existing set. An item's error is [ErrInvalid] or, for an
+	// unknown dependency, [ErrNotFound]; other items are added nevertheless.
+	Submit(ctx context.Context, jobs []*Job) ([]Submission, error)
+
+	// Lease takes one waiting task for each want, for holder, until ttl from now. A
+	// want for a job none of whose tasks waits, is due and may run is lost: its Lease
+	// is nil. Tasks are taken in order of their index, returned ones first.
+	Lease(ctx context.Context, holder string, wants []Want, ttl time.Duration) ([]Grant, error)
+
+	// Renew extends leases to ttl from now.
+	Renew(ctx context.Context, refs []Ref, ttl time.Duration) ([]error, error)
+
+	// Finish ends attempts. A task that failed and has tries left waits again, after a
+	// pause. The service of the attempt is charged to the job's pool.
+	Finish(ctx context.Context, results []Result) ([]Verdict, error)
+
+	// Release ends attempts that did no work: the tasks wait again, at once, and
+	// nothing is charged.
+	Release(ctx context.Context, refs []Ref) ([]error, error)
+
+	// Expire ends the attempts whose lease ran out, or all of holder if it is not
+	// empty: their holder is taken for lost. The tasks wait again, unless they were
+	// lost too often. It returns the attempts that it ended.
+	Expire(ctx context.Context, holder string) ([]Ref, error)
+
+	// Alter changes jobs: it cancels, holds, releases or requeues them, or changes
+	// their priority.
+	Alter(ctx context.Context, changes []Alteration) ([]error, error)
+
+	// Jobs returns the jobs that match, by id.
+	Jobs(ctx context.Context, q Query) ([]*Job, error)
+
+	// Tasks returns the tasks of a job that have started at least once, by index.
+	Tasks(ctx context.Context, job int64) ([]Task, error)
+
+	// Snapshot calls f for every job with tasks that wait or run, in order of id, and
+	// returns the cursor from which [Store.Changes] goes on.
+	Snapshot(ctx context.Context, f func(Change) error) (cursor int64, err error)
+
+	// Changes returns up to most changes after cursor, in the order in which they were
+	// committed, and the cursor to go on from. Leases that the caller took and ended
+	// itself are not among them.
+	Changes(ctx context.Context, cursor int64, most int) ([]Change, int64, error)
+
+	// Close releases what the store holds. Calls that come later fail with [ErrClosed].
+	Close() error
+}
+
+// Submission is the fate of one submitted job.
+type Submission struct {
+	ID       int64
+	Existing bool // the job had been submitted before, under the same key
+	Err      error
+}
+
+// Want is one task that a loop decided to start.
+type Want struct{ Job int64 }
+
+// Grant is the answer to a want: a lease, or how many tasks of the job wait now.
+type Grant struct {
+	Lease   *Lease
+	Waiting []Waits
+}
+
+// Waits is a number of tasks of one job that wait until the same instant.
+type Waits struct {
+	Tasks int
+	Begin time.Time // zero: they may start now
+}
+
+// Result is the end of an attempt.
+type Result struct {
+	Ref
+	Outcome Outcome
+}
+
+// Verdict is what became of a finished attempt.
+type Verdict struct {
+	Err   error // [ErrStaleAttempt] if the attempt was over already
+	State State // of the job now
+	Again bool  // the task waits for another try
+}
+
+// Alteration is a change of one job that a user asks for.
+type Alteration struct {
+	Job      int64
+	Verb     Verb
+	Priority string // for Prioritise
+	Cause    string // in words, e.g. "by ann"
+}
+
+// Verb is what to do to a job.
+type Verb string
+
+// The verbs.
+const (
+	VerbCancel     Verb = "cancel"  // what waits never starts; what runs is stopped
+	VerbHold       Verb = "hold"    // what waits stays; what runs goes on
+	VerbRelease    Verb = "release" // undoes a hold
+	VerbRequeue    Verb = "requeue" // what ran or runs waits again, from the start
+	VerbPrioritise Verb = "prioritise"
+)
+
+// Query selects jobs. Empty fields match everything.
+type Query struct {
+	IDs    []int64
+	User   string
+	Pool   string // this pool and those below it
+	Kind   string
+	States []State
+	Since  time.Time // ended not before; jobs that have not ended match
+	After  int64     // ids above this
+	Before int64     // ids below this, if above 0
+	Newest bool      // by id descending
+	Limit  int       // 0 is no limit
+}
+
+// Change is something that happened to a job and that a scheduler or a watcher has
+// to know.
+type Change struct {
+	What   What
+	Job    Header
+	Waits  []Waits // for Waiting: tasks that wait in addition
+	Runs   []Run   // for Running: tasks that run (in a snapshot), or have to stop
+	State  State   // of the job after the change
+	Reason string  // in words
+	At     time.Time
+}
+
+// What says what happened.
+type What uint8
+
+// The kinds of change.
+const (
+	// Waited: tasks of the job began to wait.
+	Waited What = iota + 1
+	// Withdrawn: no task of the job waits any more.
+	Withdrawn
+	// Runs: tasks of the job run under leases. Only in a snapshot.
+	Runs
+	// Stop: tasks of the job run and have to be stopped.
+	Stop
+	// Lost: the attempts in Runs are over without a result; their tasks may wait again.
+	Lost
+	// Done: the job has ended.
+	Done
+)
+
+// Header is what a scheduler knows of a job: no payload.
+type Header struct {
+	ID       int64
+	User     string
+	Kind     string
+	Pool     string
+	Priority string
+	Request  Amounts
+	Most     int
+	Tasks    int
+}
+
+// Run is a task that runs.
+type Run struct {
+	Ref
+	Holder  string
+	Started time.Time
+}
+
+// Notifier is a store that tells when there are new changes.
+type Notifier interface {
+	// Notify sends to c, without blocking, after changes were committed. The function
+	// that it returns ends that.
+	Notify(c chan<- struct{}) (stop func())
+}
+
+// Accountant is a store that keeps what pools have received.
+type Accountant interface {
+	// Usage returns what each pool has received, decayed as of the store's clock's
+	// reference, in slot-seconds, and its counters.
+	Usage(ctx context.Context) (Accounts, error)
+	// SetHalfLife changes how usage decays from now on; 0 is not at all.
+	SetHalfLife(ctx context.Context, halfLife time.Duration) error
+	// Recount counts the waiting and running tasks of each pool from the jobs, to be
+	// compared with the counters of Usage.
+	Recount(ctx context.Context) (map[string]Counters, error)
+}
+
+// Accounts is the state of all pools at one instant.
+type Accounts struct {
+	HalfLife time.Duration
+	AsOf     time.Time
+	Pools    map[string]Account
+}
+
+// Account is what a pool received and holds.
+type Account struct {
+	Counters
+	Used  float64 // decayed, slot-seconds, of attempts that ended
+	Mean  float64 // mean length of its tasks, in seconds
+	Seen  float64 // weight of the mean
+	Total float64 // not decayed, slot-seconds
+	Ended int64   // tasks
+}
+
+// Counters are the tasks of a pool.
+type Counters struct{ Waiting, Running int64 }
+
+// Journal is a store that keeps what happened to each job.
+type Journal interface {
+	// Events returns what happened to a job, oldest first.
+	Events(ctx context.Context, job int64) ([]Event, error)
+	// Record adds events.
+	Record(ctx context.Context, events []Event) error
+}
+
+// Event is one entry in the history of a job.
+type Event struct {
+	Job  int64
+	Task int // -1: the whole job
+	At   time.Time
+	Code string // e.g. submitted, held, started, lost
+	Text string
+}

@@ -1,0 +1,66 @@
+package life
+
+import (
+	"time"
+
+	"github.com/fairlead/fairlead"
+)
+
+// Lease begins the next attempt of a task.
+func Lease(t *fairlead.Task, holder string, now, until time.Time) {
+	t.State, t.Holder, t.Started, t.Until = fairlead.Running, holder, now, until
+	t.Attempt++
+	t.Ended, t.Begin, t.Outcome = time.Time{}, time.Time{}, fairlead.Outcome{}
+}
+
+// Finish ends the attempt of a task with an outcome and reports whether it waits for
+// another try.
+func Finish(j *fairlead.Job, t *fairlead.Task, o fairlead.Outcome, now time.Time) bool {
+	if o.State == fairlead.Failed && !t.Requeue {
+		t.Fails++
+	}
+	again, begin := Again(j, t, o, now)
+	stop(t, o, now)
+	if again {
+		t.State, t.Begin = fairlead.Waiting, begin
+	}
+	End(j, again, o, now)
+	return again && !j.Cancel
+}
+
+// Lose ends the attempt of a task whose holder disappeared and reports whether the
+// task waits again.
+func Lose(j *fairlead.Job, t *fairlead.Task, now time.Time) bool {
+	t.Losses++
+	again, o := Lost(j, t)
+	stop(t, o, now)
+	if again {
+		t.State = fairlead.Waiting
+	}
+	End(j, again, o, now)
+	return again
+}
+
+// Release takes a task back whose attempt did no work.
+func Release(j *fairlead.Job, t *fairlead.Task, now time.Time) bool {
+	o := fairlead.Outcome{}
+	if j.Cancel {
+		o = fairlead.Outcome{State: fairlead.Cancelled}
+	}
+	stop(t, o, now)
+	if !j.Cancel {
+		t.State = fairlead.Waiting
+	}
+	End(j, !j.Cancel, o, now)
+	return !j.Cancel
+}
+
+func stop(t *fairlead.Task, o fairlead.Outcome, now time.Time) {
+	t.State, t.Outcome, t.Ended, t.Until = o.State, o, now, time.Time{}
+	t.Requeue = false
+}
+
+// Ref names the current attempt of a task.
+func Ref(t *fairlead.Task) fairlead.Ref {
+	return fairlead.Ref{JobID: t.Job, Task: t.Index, Attempt: t.Attempt}
+}

@@ -1,0 +1,456 @@
+// Package memory is a store that forgets everything when the program ends: for
+// tests, for examples, and as the reference that the other stores are compared with.
+package memory
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/store/internal/life"
+	"github.com/fairlead/fairlead/usage"
+)
+
+// Store implements fairlead.Store in memory.
+type Store struct {
+	mu         sync.Mutex
+	unit       string
+	last       int64
+	jobs       map[int64]*job
+	keys       map[userKey]int64
+	dependents map[int64][]int64
+	clock      usage.Clock
+	accounts   map[string]*fairlead.Account // amounts in the clock's units
+	feed       life.Feed
+	events     map[int64][]fairlead.Event
+	closed     bool
+}
+
+type userKey struct{ user, key string }
+
+// job is a job with its tasks that have started at least once.
+type job struct {
+	fairlead.Job
+	tasks    map[int]*fairlead.Task
+	next     int   // index of the first task that never started
+	returned []int // tasks that wait again, sorted
+}
+
+var (
+	_ fairlead.Store      = (*Store)(nil)
+	_ fairlead.Notifier   = (*Store)(nil)
+	_ fairlead.Accountant = (*Store)(nil)
+	_ fairlead.Journal    = (*Store)(nil)
+)
+
+// New returns an empty store. Tasks are charged by what they request of unit.
+func New(unit string) *Store {
+	return &Store{
+		unit: unit, jobs: map[int64]*job{}, keys: map[userKey]int64{}, dependents: map[int64][]int64{},
+		clock: usage.NewClock(time.Now(), 0), accounts: map[string]*fairlead.Account{},
+		events: map[int64][]fairlead.Event{},
+	}
+}
+
+// Close implements fairlead.Store.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	return nil
+}
+
+// lock begins an operation; the caller unlocks if there is no error.
+func (s *Store) lock(ctx context.Context) (now time.Time, err error) {
+	if err := ctx.Err(); err != nil {
+		return now, err
+	}
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return now, fairlead.ErrClosed
+	}
+	return time.Now(), nil
+}
+
+// Submit implements fairlead.Store.
+func (s *Store) Submit(ctx context.Context, jobs []*fairlead.Job) ([]fairlead.Submission, error) {
+	now, err := s.lock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	out := make([]fairlead.Submission, len(jobs))
+	for i, j := range jobs {
+		out[i] = s.submit(j, now)
+	}
+	return out, nil
+}
+
+func (s *Store) submit(in *fairlead.Job, now time.Time) fairlead.Submission {
+	c := *in
+	if err := c.Check(); err != nil {
+		return fairlead.Submission{Err: err}
+	}
+	if id, ok := s.keys[userKey{c.User, c.Key}]; ok && c.Key != "" {
+		return fairlead.Submission{ID: id, Existing: true}
+	}
+	var waitsFor []int64
+	for _, d := range c.After {
+		state := fairlead.State("")
+		if on, ok := s.jobs[d.Job]; ok {
+			state = on.State
+		}
+		wait, err := life.Depends(d, state)
+		if err != nil {
+			return fairlead.Submission{Err: err}
+		}
+		if wait {
+			waitsFor = append(waitsFor, d.Job)
+		}
+	}
+	s.last++
+	life.Admit(&c, s.last, len(waitsFor), now)
+	j := &job{Job: c, tasks: map[int]*fairlead.Task{}}
+	s.jobs[c.ID] = j
+	if c.Key != "" {
+		s.keys[userKey{c.User, c.Key}] = c.ID
+	}
+	for _, id := range waitsFor {
+		s.dependents[id] = append(s.dependents[id], c.ID)
+	}
+	s.account(c.Pool).Waiting += int64(c.Tasks)
+	s.waited(j, "submitted", now)
+	return fairlead.Submission{ID: c.ID}
+}
+
+func (s *Store) account(pool string) *fairlead.Account {
+	a := s.accounts[pool]
+	if a == nil {
+		a = &fairlead.Account{}
+		s.accounts[pool] = a
+	}
+	return a
+}
+
+// waited tells the feed that the job's tasks wait, if they may be leased.
+func (s *Store) waited(j *job, why string, now time.Time) {
+	if life.Eligible(&j.Job) {
+		s.feed.Add(fairlead.Change{What: fairlead.Waited, Job: life.Header(&j.Job), Waits: j.waits(), State: j.State, Reason: why, At: now})
+	}
+}
+
+// waits sums up the tasks that wait by the instant from which they may start.
+func (j *job) waits() []fairlead.Waits {
+	var w []fairlead.Waits
+	if fresh := j.Tasks - j.next; fresh > 0 && j.Waiting > 0 {
+		w = append(w, fairlead.Waits{Tasks: fresh, Begin: j.Begin})
+	}
+	for _, i := range j.returned {
+		w = life.AddWaits(w, j.tasks[i].Begin)
+	}
+	return w
+}
+
+// Lease implements fairlead.Store.
+func (s *Store) Lease(ctx context.Context, holder string, wants []fairlead.Want, ttl time.Duration) ([]fairlead.Grant, error) {
+	now, err := s.lock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	out := make([]fairlead.Grant, len(wants))
+	for i, w := range wants {
+		j := s.jobs[w.Job]
+		if j == nil {
+			continue
+		}
+		t := j.take(now)
+		if t == nil {
+			if life.Eligible(&j.Job) {
+				out[i].Waiting = j.waits()
+			}
+			continue
+		}
+		life.Lease(t, holder, now, now.Add(ttl))
+		life.Start(&j.Job, now)
+		a := s.account(j.Pool)
+		a.Waiting--
+		a.Running++
+		spec := j.Job
+		out[i].Lease = life.NewLease(&spec, t)
+	}
+	return out, nil
+}
+
+// take returns the task of the job that starts next, nil if none may.
+func (j *job) take(now time.Time) *fairlead.Task {
+	if !life.Eligible(&j.Job) || j.Most > 0 && j.Running >= j.Most {
+		return nil
+	}
+	for k, i := range j.returned {
+		if !j.tasks[i].Begin.After(now) {
+			j.returned = slices.Delete(j.returned, k, k+1)
+			return j.tasks[i]
+		}
+	}
+	if j.next == j.Tasks || j.Begin.After(now) {
+		return nil
+	}
+	i := j.next
+	j.next++
+	j.tasks[i] = &fairlead.Task{Job: j.ID, Index: i, Number: j.Numbers().At(i)}
+	return j.tasks[i]
+}
+
+// holder finds the attempt that ref names, if it still is the current one.
+func (s *Store) holder(ref fairlead.Ref) (*job, *fairlead.Task, error) {
+	j := s.jobs[ref.JobID]
+	if j == nil {
+		return nil, nil, fairlead.ErrNotFound
+	}
+	t := j.tasks[ref.Task]
+	if t == nil || t.State != fairlead.Running || t.Attempt != ref.Attempt {
+		return nil, nil, fairlead.ErrStaleAttempt
+	}
+	return j, t, nil
+}
+
+// Renew implements fairlead.Store.
+func (s *Store) Renew(ctx context.Context, refs []fairlead.Ref, ttl time.Duration) ([]error, error) {
+	now, err := s.lock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	out := make([]error, len(refs))
+	for i, r := range refs {
+		var t *fairlead.Task
+		if _, t, out[i] = s.holder(r); out[i] == nil {
+			t.Until = now.Add(ttl)
+		}
+	}
+	return out, nil
+}
+
+// Finish implements fairlead.Store.
+func (s *Store) Finish(ctx context.Context, results []fairlead.Result) ([]fairlead.Verdict, error) {
+	now, err := s.lock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	out := make([]fairlead.Verdict, len(results))
+	for i, r := range results {
+		j, t, err := s.holder(r.Ref)
+		if err != nil {
+			out[i].Err = err
+			continue
+		}
+		s.charge(j, t, now, life.Learns(r.Outcome))
+		again := life.Finish(&j.Job, t, r.Outcome, now)
+		s.back(j, t, again, now)
+		out[i] = fairlead.Verdict{State: j.State, Again: again}
+	}
+	return out, nil
+}
+
+// charge books the service of an attempt that ends, and counts its task out.
+func (s *Store) charge(j *job, t *fairlead.Task, now time.Time, learn bool) {
+	life.Charge(s.account(j.Pool), s.clock, life.Width(j.Request, s.unit), t.Started, now, learn)
+}
+
+// back keeps a task that waits again, and follows up on a job that ended.
+func (s *Store) back(j *job, t *fairlead.Task, again bool, now time.Time) {
+	if again {
+		i, _ := slices.BinarySearch(j.returned, t.Index)
+		j.returned = slices.Insert(j.returned, i, t.Index)
+		s.account(j.Pool).Waiting++
+		if life.Eligible(&j.Job) {
+			w := []fairlead.Waits{{Tasks: 1, Begin: t.Begin}}
+			s.feed.Add(fairlead.Change{What: fairlead.Waited, Job: life.Header(&j.Job), Waits: w, State: j.State, Reason: "again", At: now})
+		}
+	}
+	if j.State.Ended() {
+		s.ended(j, now)
+	}
+}
+
+// ended tells the jobs that depend on one that ended.
+func (s *Store) ended(j *job, now time.Time) {
+	s.feed.Add(fairlead.Change{What: fairlead.Done, Job: life.Header(&j.Job), State: j.State, Reason: j.Cause, At: now})
+	waiting := s.dependents[j.ID]
+	delete(s.dependents, j.ID)
+	for _, id := range waiting {
+		d := s.jobs[id]
+		if d.State.Ended() {
+			continue
+		}
+		for _, on := range d.After {
+			if on.Job != j.ID {
+				continue
+			}
+			if !on.On.Met(j.State) {
+				s.cancel(d, life.Unmet(on, j.State), now)
+				break
+			}
+			if d.Pending--; d.Pending == 0 {
+				d.State = life.State(&d.Job)
+				s.waited(d, "dependencies met", now)
+			}
+		}
+	}
+}
+
+// Release implements fairlead.Store.
+func (s *Store) Release(ctx context.Context, refs []fairlead.Ref) ([]error, error) {
+	now, err := s.lock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	out := make([]error, len(refs))
+	for i, r := range refs {
+		j, t, err := s.holder(r)
+		if out[i] = err; err != nil {
+			continue
+		}
+		s.account(j.Pool).Running--
+		s.back(j, t, life.Release(&j.Job, t, now), now)
+	}
+	return out, nil
+}
+
+// Expire implements fairlead.Store.
+func (s *Store) Expire(ctx context.Context, holder string) ([]fairlead.Ref, error) {
+	now, err := s.lock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	var out []fairlead.Ref
+	for _, id := range slices.Sorted(maps.Keys(s.jobs)) {
+		j := s.jobs[id]
+		if j.Running == 0 {
+			continue
+		}
+		for _, i := range slices.Sorted(maps.Keys(j.tasks)) {
+			t := j.tasks[i]
+			if t.State != fairlead.Running || holder == "" && t.Until.After(now) || holder != "" && t.Holder != holder {
+				continue
+			}
+			ref := life.Ref(t)
+			out = append(out, ref)
+			s.charge(j, t, now, false)
+			again := life.Lose(&j.Job, t, now)
+			s.feed.Add(life.LostChange(&j.Job, t, ref, now))
+			s.note(life.LostEvent(t, again, now))
+			s.back(j, t, again, now)
+		}
+	}
+	return out, nil
+}
+
+// Jobs implements fairlead.Store.
+func (s *Store) Jobs(ctx context.Context, q fairlead.Query) ([]*fairlead.Job, error) {
+	if _, err := s.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	ids := q.IDs
+	if len(ids) == 0 {
+		ids = slices.Collect(maps.Keys(s.jobs))
+	}
+	slices.Sort(ids)
+	if q.Newest {
+		slices.Reverse(ids)
+	}
+	var out []*fairlead.Job
+	for _, id := range slices.Compact(ids) {
+		if j := s.jobs[id]; j != nil && matches(&j.Job, q) {
+			c := j.Job
+			out = append(out, &c)
+			if q.Limit > 0 && len(out) == q.Limit {
+				break
+			}
+		}
+	}
+	return out, nil
+}
+
+func matches(j *fairlead.Job, q fairlead.Query) bool {
+	return (q.User == "" || q.User == j.User) &&
+		(q.Kind == "" || q.Kind == j.Kind) &&
+		(q.Pool == "" || q.Pool == j.Pool || strings.HasPrefix(j.Pool, q.Pool+"/")) &&
+		(len(q.States) == 0 || slices.Contains(q.States, j.State)) &&
+		(q.Since.IsZero() || !j.State.Ended() || !j.Ended.Before(q.Since)) &&
+		j.ID > q.After && (q.Before == 0 || j.ID < q.Before)
+}
+
+// Tasks implements fairlead.Store.
+func (s *Store) Tasks(ctx context.Context, id int64) ([]fairlead.Task, error) {
+	if _, err := s.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	j := s.jobs[id]
+	if j == nil {
+		return nil, fairlead.ErrNotFound
+	}
+	var out []fairlead.Task
+	for _, t := range j.tasks {
+		out = append(out, *t)
+	}
+	slices.SortFunc(out, func(a, b fairlead.Task) int { return cmp.Compare(a.Index, b.Index) })
+	return out, nil
+}
+
+// Snapshot implements fairlead.Store.
+func (s *Store) Snapshot(ctx context.Context, f func(fairlead.Change) error) (int64, error) {
+	now, err := s.lock(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer s.mu.Unlock()
+	for _, id := range slices.Sorted(maps.Keys(s.jobs)) {
+		j := s.jobs[id]
+		if j.State.Ended() {
+			continue
+		}
+		if j.Running > 0 {
+			c := fairlead.Change{What: fairlead.Runs, Job: life.Header(&j.Job), State: j.State, At: now}
+			for _, i := range slices.Sorted(maps.Keys(j.tasks)) {
+				if t := j.tasks[i]; t.State == fairlead.Running {
+					c.Runs = append(c.Runs, life.Run(t))
+				}
+			}
+			if err := f(c); err != nil {
+				return 0, err
+			}
+		}
+		if !life.Eligible(&j.Job) {
+			continue
+		}
+		if err := f(fairlead.Change{What: fairlead.Waited, Job: life.Header(&j.Job), Waits: j.waits(), State: j.State, At: now}); err != nil {
+			return 0, err
+		}
+	}
+	return s.feed.Cursor(), nil
+}
+
+// Changes implements fairlead.Store.
+func (s *Store) Changes(ctx context.Context, cursor int64, most int) ([]fairlead.Change, int64, error) {
+	if _, err := s.lock(ctx); err != nil {
+		return nil, 0, err
+	}
+	defer s.mu.Unlock()
+	return s.feed.After(cursor, most)
+}
+
+// Notify implements fairlead.Notifier.
+func (s *Store) Notify(c chan<- struct{}) (stop func()) { return s.feed.Notify(c) }

@@ -1,0 +1,41 @@
+package sqlite
+
+import "github.com/fairlead/fairlead"
+
+// fresh keeps jobs in memory from their submission to their first lease, so that
+// leasing one that did not wait long needs no reading. It is only a shortcut: a job
+// that is not in it is read.
+type fresh struct{ jobs map[int64]freshJob }
+
+type freshJob struct {
+	job  *fairlead.Job
+	pool int64
+}
+
+// How many jobs are kept, and how large they may be.
+const (
+	freshJobs    = 16_384
+	freshPayload = 1 << 10
+)
+
+func (f *fresh) keep(j *fairlead.Job, pool int64) {
+	size := len(j.Payload)
+	for _, a := range j.Argv {
+		size += len(a)
+	}
+	for k, v := range j.Env {
+		size += len(k) + len(v)
+	}
+	if len(f.jobs) < freshJobs && size <= freshPayload {
+		f.jobs[j.ID] = freshJob{j, pool}
+	}
+}
+
+// take returns a job that nothing has happened to since its submission.
+func (t *tx) takeFresh(id int64) (freshJob, bool) {
+	t.s.mu.Lock()
+	defer t.s.mu.Unlock()
+	f, ok := t.s.fresh.jobs[id]
+	delete(t.s.fresh.jobs, id)
+	return f, ok
+}

@@ -1,0 +1,223 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"zombiezen.com/go/sqlite"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/store/internal/life"
+)
+
+// Jobs implements fairlead.Store.
+func (s *Store) Jobs(ctx context.Context, q fairlead.Query) (out []*fairlead.Job, err error) {
+	if len(q.IDs) > 0 {
+		return s.jobsByID(ctx, q)
+	}
+	where, args := conditions(q)
+	err = s.read(ctx, func(conn *sqlite.Conn) error {
+		return rows(conn, s, where+order(q), args, func(r *row) error {
+			out = append(out, &r.Job)
+			return nil
+		})
+	})
+	return out, err
+}
+
+// jobsByID looks jobs up one by one: there may be more ids than parameters.
+func (s *Store) jobsByID(ctx context.Context, q fairlead.Query) (out []*fairlead.Job, err error) {
+	ids := slices.Clone(q.IDs)
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	if q.Newest {
+		slices.Reverse(ids)
+	}
+	where, args := conditions(q)
+	err = s.read(ctx, func(conn *sqlite.Conn) error {
+		for _, id := range ids {
+			if q.Limit > 0 && len(out) == q.Limit {
+				return nil
+			}
+			err := rows(conn, s, where+" AND id = ?", append(args[:len(args):len(args)], id), func(r *row) error {
+				out = append(out, &r.Job)
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// conditions translates a query, except for its ids and its order. Jobs that have not
+// ended are found through their index.
+func conditions(q fairlead.Query) (where string, args []any) {
+	where = "WHERE id > ?"
+	args = append(args, q.After)
+	add := func(condition string, values ...any) {
+		where += " AND " + condition
+		args = append(args, values...)
+	}
+	if q.Before > 0 {
+		add("id < ?", q.Before)
+	}
+	if q.User != "" {
+		add("user = ?", q.User)
+	}
+	if q.Kind != "" {
+		add("kind = ?", q.Kind)
+	}
+	if q.Pool != "" {
+		add("pool IN (SELECT id FROM pool WHERE path = ? OR substr(path, 1, ?) = ?)", q.Pool, int64(len([]rune(q.Pool))+1), q.Pool+"/")
+	}
+	if len(q.States) > 0 {
+		open := true
+		marks := make([]string, len(q.States))
+		for i, st := range q.States {
+			open = open && !st.Ended()
+			marks[i] = fmt.Sprint(stateNumber(st))
+		}
+		add("state IN (" + strings.Join(marks, ", ") + ")")
+		if open {
+			add("open = 1")
+		}
+	}
+	if !q.Since.IsZero() {
+		add("(ended = 0 OR ended >= ?)", nanos(q.Since))
+	}
+	return where, args
+}
+
+func order(q fairlead.Query) string {
+	o := " ORDER BY id"
+	if q.Newest {
+		o += " DESC"
+	}
+	if q.Limit > 0 {
+		o += fmt.Sprint(" LIMIT ", q.Limit)
+	}
+	return o
+}
+
+// names looks up the pools and requests that rows refer to by number.
+type names interface {
+	path(int64) string
+	request(int64) fairlead.Amounts
+}
+
+// rows reads jobs and calls f for each.
+func rows(conn *sqlite.Conn, n names, where string, args []any, f func(*row) error) error {
+	stmt := conn.Prep(`SELECT ` + columns + ` FROM job ` + where)
+	defer stmt.Reset()
+	b := binder{stmt: stmt}
+	for _, a := range args {
+		switch v := a.(type) {
+		case int64:
+			b.int64(v)
+		case string:
+			b.text(v)
+		}
+	}
+	for {
+		more, err := stmt.Step()
+		if err != nil || !more {
+			return err
+		}
+		r, err := scan(stmt, n)
+		if err != nil {
+			return err
+		}
+		if err := f(r); err != nil {
+			return err
+		}
+	}
+}
+
+func (s *Store) path(id int64) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.paths[id]
+}
+
+func (s *Store) request(id int64) fairlead.Amounts {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.requests[id]
+}
+
+// Tasks implements fairlead.Store.
+func (s *Store) Tasks(ctx context.Context, id int64) (out []fairlead.Task, err error) {
+	err = s.read(ctx, func(conn *sqlite.Conn) error {
+		found := false
+		return orMissing(&found, rows(conn, s, "WHERE id = ?", []any{id}, func(r *row) (err error) {
+			found = true
+			if r.Tasks > 1 {
+				out, err = tasksOf(conn, r, "")
+			} else if r.one.Attempt > 0 {
+				out = []fairlead.Task{r.one}
+			}
+			return err
+		}))
+	})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range out {
+		if l := s.runs[taskKey{id, out[i].Index}]; l != nil && l.ref.Attempt == out[i].Attempt {
+			out[i].Until = l.until
+		}
+	}
+	return out, err
+}
+
+func orMissing(found *bool, err error) error {
+	if err == nil && !*found {
+		return fairlead.ErrNotFound
+	}
+	return err
+}
+
+// Snapshot implements fairlead.Store. It runs between two transactions of the writer,
+// so that nothing falls between it and the changes that follow.
+func (s *Store) Snapshot(ctx context.Context, f func(fairlead.Change) error) (cursor int64, err error) {
+	var failed error
+	err = s.enqueue(ctx, &op{solo: true, run: func(t *tx) error {
+		failed = s.snapshot(t, f)
+		t.then(func(s *Store) { cursor = s.feed.Cursor() })
+		return nil
+	}})
+	if failed != nil {
+		return 0, failed
+	}
+	return cursor, err
+}
+
+func (s *Store) snapshot(t *tx, f func(fairlead.Change) error) error {
+	return rows(t.conn, t, "WHERE open = 1 ORDER BY id", nil, func(r *row) error {
+		if r.Running > 0 {
+			tasks, err := t.running(r)
+			if err != nil {
+				return err
+			}
+			c := fairlead.Change{What: fairlead.Runs, Job: life.Header(&r.Job), State: r.State, At: t.now}
+			for i := range tasks {
+				c.Runs = append(c.Runs, life.Run(&tasks[i]))
+			}
+			if err := f(c); err != nil {
+				return err
+			}
+		}
+		if !life.Eligible(&r.Job) {
+			return nil
+		}
+		waits, err := waitsOf(t.conn, r)
+		if err != nil {
+			return err
+		}
+		return f(fairlead.Change{What: fairlead.Waited, Job: life.Header(&r.Job), Waits: waits, State: r.State, At: t.now})
+	})
+}

@@ -1,0 +1,28 @@
+package sqlite_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/store/memory"
+	"github.com/fairlead/fairlead/store/sqlite"
+	"github.com/fairlead/fairlead/store/storetest"
+)
+
+func open(t testing.TB) fairlead.Store {
+	t.Helper()
+	s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "fairlead.db"), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestStore(t *testing.T) { storetest.Run(t, open) }
+
+func TestTwinOfMemory(t *testing.T) {
+	storetest.Twins(t, func(testing.TB) fairlead.Store { return memory.New("cpu") }, open, 40)
+}
+
+func BenchmarkStore(b *testing.B) { storetest.Bench(b, open) }

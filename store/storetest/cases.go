@@ -1,0 +1,371 @@
+package storetest
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/fairlead/fairlead"
+)
+
+func cancelJobs(s *suite) {
+	waiting := s.submit(job())[0]
+	s.must(s.alter(waiting, fairlead.VerbCancel))
+	if j := s.state(waiting, fairlead.Cancelled); j.Cause != "by ann" || j.Ended.IsZero() {
+		s.t.Errorf("cancelled job %+v", j)
+	}
+	array := s.submit(job(func(j *fairlead.Job) { j.Array = "0-9" }))[0]
+	a, b := s.take(array), s.take(array)
+	s.must(s.alter(array, fairlead.VerbCancel))
+	if j := s.state(array, fairlead.Running); j.Waiting != 0 || j.Running != 2 || !j.Cancel {
+		s.t.Errorf("while its tasks are stopped: %+v", j)
+	}
+	if g := s.lease(array)[0]; g.Lease != nil {
+		s.t.Error("leased a task of a cancelled job")
+	}
+	s.finish(a.Ref, killed)
+	s.finish(b.Ref, ok) // it was faster
+	if j := s.state(array, fairlead.Cancelled); j.Cancelled != 9 || j.Succeeded != 1 {
+		s.t.Errorf("afterwards: %+v", j)
+	}
+	retried := s.submit(job(func(j *fairlead.Job) { j.Retries = 5 }))[0]
+	l := s.take(retried)
+	s.must(s.alter(retried, fairlead.VerbCancel))
+	s.finish(l.Ref, failed)
+	if j := s.get(retried); !j.State.Ended() {
+		s.t.Errorf("a cancelled job is tried again: %+v", j)
+	}
+}
+
+func holdAndRelease(s *suite) {
+	id := s.submit(job(func(j *fairlead.Job) { j.Array = "0-2" }))[0]
+	l := s.take(id)
+	s.must(s.alter(id, fairlead.VerbHold))
+	if g := s.lease(id)[0]; g.Lease != nil {
+		s.t.Error("leased a held job")
+	}
+	s.state(id, fairlead.Running)
+	s.finish(l.Ref, ok)
+	s.state(id, fairlead.Held)
+	s.must(s.alter(id, fairlead.VerbRelease))
+	s.state(id, fairlead.Waiting)
+	s.take(id)
+}
+
+func requeueJobs(s *suite) {
+	id := s.submit(job(func(j *fairlead.Job) { j.Array = "0-1" }))[0]
+	for range 2 {
+		s.finish(s.take(id).Ref, failed)
+	}
+	s.state(id, fairlead.Failed)
+	s.must(s.alter(id, fairlead.VerbRequeue))
+	if j := s.state(id, fairlead.Waiting); j.Waiting != 2 || j.Failed != 0 || j.Cause != "" {
+		s.t.Errorf("requeued: %+v", j)
+	}
+	l := s.take(id)
+	if l.Attempt != 2 || l.Task != 0 {
+		s.t.Errorf("lease %+v", l)
+	}
+	s.must(s.alter(id, fairlead.VerbRequeue))
+	s.state(id, fairlead.Running)
+	if v := s.finish(l.Ref, killed); !v.Again {
+		s.t.Errorf("a task that was requeued while it ran does not wait again: %+v", v)
+	}
+	if j := s.state(id, fairlead.Waiting); j.Waiting != 2 {
+		s.t.Errorf("requeued while running: %+v", j)
+	}
+	cancelled := s.submit(job(func(j *fairlead.Job) { j.Array = "0-3" }))[0]
+	s.finish(s.take(cancelled).Ref, ok)
+	s.must(s.alter(cancelled, fairlead.VerbCancel))
+	s.must(s.alter(cancelled, fairlead.VerbRequeue))
+	for i := range 4 {
+		if l := s.take(cancelled); l.Task != i {
+			s.t.Errorf("task %d, want %d", l.Task, i)
+		}
+	}
+}
+
+func priorityChange(s *suite) {
+	id := s.submit(job())[0]
+	errs, err := s.Alter(s.ctx, []fairlead.Alteration{{Job: id, Verb: fairlead.VerbPrioritise, Priority: "high"}})
+	s.must(err)
+	s.must(errs[0])
+	if j := s.get(id); j.Priority != "high" {
+		s.t.Errorf("priority %q", j.Priority)
+	}
+}
+
+func alterRefuses(s *suite) {
+	id := s.submit(job())[0]
+	check := func(id int64, v fairlead.Verb, want error) {
+		s.t.Helper()
+		if err := s.alter(id, v); !errors.Is(err, want) {
+			s.t.Errorf("%s: %v, want %v", v, err, want)
+		}
+	}
+	check(999, fairlead.VerbCancel, fairlead.ErrNotFound)
+	check(id, fairlead.VerbRelease, fairlead.ErrState)
+	check(id, fairlead.VerbRequeue, fairlead.ErrState)
+	check(id, "sing", fairlead.ErrInvalid)
+	s.finish(s.take(id).Ref, ok)
+	check(id, fairlead.VerbCancel, fairlead.ErrState)
+	check(id, fairlead.VerbHold, fairlead.ErrState)
+}
+
+func dependencies(s *suite) {
+	after := func(on fairlead.DependsOn, ids ...int64) *fairlead.Job {
+		return job(func(j *fairlead.Job) {
+			for _, id := range ids {
+				j.After = append(j.After, fairlead.Dependency{Job: id, On: on})
+			}
+		})
+	}
+	a := s.submit(job(), job())
+	ids := s.submit(after(fairlead.OnOK, a...), after(fairlead.OnFailed, a[0]), after(fairlead.OnAny, a[0]))
+	chain := s.submit(after(fairlead.OnOK, ids[1]))[0]
+	for _, id := range append(ids, chain) {
+		s.state(id, fairlead.Blocked)
+		if g := s.lease(id)[0]; g.Lease != nil {
+			s.t.Errorf("leased job %d before its dependencies", id)
+		}
+	}
+	s.finish(s.take(a[0]).Ref, ok)
+	s.state(ids[0], fairlead.Blocked)
+	s.state(ids[1], fairlead.Cancelled) // it waited for a failure
+	s.state(chain, fairlead.Cancelled)  // and this one for its success
+	s.state(ids[2], fairlead.Waiting)
+	s.finish(s.take(a[1]).Ref, ok)
+	s.state(ids[0], fairlead.Waiting)
+	s.take(ids[0])
+	late := s.submit(after(fairlead.OnOK, a[0]))[0]
+	s.state(late, fairlead.Waiting)
+	subs, err := s.Submit(s.ctx, []*fairlead.Job{after(fairlead.OnFailed, a[0])})
+	s.must(err)
+	if !errors.Is(subs[0].Err, fairlead.ErrInvalid) {
+		s.t.Errorf("a dependency that can never be met: %+v", subs[0])
+	}
+}
+
+func querySelects(s *suite) {
+	ids := s.submit(
+		job(func(j *fairlead.Job) { j.User, j.Pool, j.Kind = "ann", "a", "x" }),
+		job(func(j *fairlead.Job) { j.User, j.Pool, j.Kind = "bob", "a/b", "y" }),
+		job(func(j *fairlead.Job) { j.User, j.Pool, j.Kind = "ann", "ab", "y" }),
+		job(func(j *fairlead.Job) { j.User, j.Pool, j.Held = "cid", "c", true }),
+	)
+	s.finish(s.take(ids[2]).Ref, ok)
+	for _, c := range []struct {
+		what string
+		q    fairlead.Query
+		want []int64
+	}{
+		{"all", fairlead.Query{}, ids},
+		{"user", fairlead.Query{User: "ann"}, []int64{ids[0], ids[2]}},
+		{"pool", fairlead.Query{Pool: "a"}, ids[:2]},
+		{"kind", fairlead.Query{Kind: "y"}, ids[1:3]},
+		{"states", fairlead.Query{States: []fairlead.State{fairlead.Held, fairlead.Succeeded}}, ids[2:]},
+		{"ids", fairlead.Query{IDs: []int64{ids[3], 99, ids[0]}}, []int64{ids[0], ids[3]}},
+		{"newest", fairlead.Query{Newest: true, Limit: 2}, []int64{ids[3], ids[2]}},
+		{"page", fairlead.Query{After: ids[0], Limit: 2}, ids[1:3]},
+		{"before", fairlead.Query{Before: ids[2]}, ids[:2]},
+		{"since", fairlead.Query{Since: time.Now().Add(time.Hour)}, []int64{ids[0], ids[1], ids[3]}},
+		{"nothing", fairlead.Query{User: "zoe"}, nil},
+	} {
+		jobs, err := s.Jobs(s.ctx, c.q)
+		s.must(err)
+		var got []int64
+		for _, j := range jobs {
+			got = append(got, j.ID)
+		}
+		if !slices.Equal(got, c.want) {
+			s.t.Errorf("%s: %v, want %v", c.what, got, c.want)
+		}
+	}
+}
+
+// changes reads everything after a cursor.
+func (s *suite) changes(cursor int64) ([]fairlead.Change, int64) {
+	s.t.Helper()
+	var all []fairlead.Change
+	for {
+		c, next, err := s.Changes(s.ctx, cursor, 3)
+		s.must(err)
+		if len(c) == 0 {
+			return all, cursor
+		}
+		all, cursor = append(all, c...), next
+	}
+}
+
+func snapshotAndChanges(s *suite) {
+	before := s.submit(job(), job(func(j *fairlead.Job) { j.Array = "0-4" }), job(func(j *fairlead.Job) { j.Held = true }))
+	s.take(before[1])
+	var snap []fairlead.Change
+	cursor, err := s.Snapshot(s.ctx, func(c fairlead.Change) error { snap = append(snap, c); return nil })
+	s.must(err)
+	what := func(changes []fairlead.Change) (w []fairlead.What) {
+		for _, c := range changes {
+			w = append(w, c.What)
+		}
+		return w
+	}
+	if !slices.Equal(what(snap), []fairlead.What{fairlead.Waited, fairlead.Runs, fairlead.Waited}) {
+		s.t.Fatalf("snapshot %+v", snap)
+	}
+	if w := snap[2]; w.Job.ID != before[1] || w.Waits[0].Tasks != 4 || w.Job.Tasks != 5 || w.Job.Pool != "a" {
+		s.t.Errorf("snapshot of the array: %+v", w)
+	}
+	if r := snap[1].Runs; len(r) != 1 || r[0].Holder != "agent" || r[0].Attempt != 1 {
+		s.t.Errorf("snapshot of what runs: %+v", r)
+	}
+	id := s.submit(job(func(j *fairlead.Job) { j.Retries = 1 }))[0]
+	l := s.take(id)
+	s.finish(l.Ref, failed)
+	s.must(s.alter(id, fairlead.VerbHold))
+	s.must(s.alter(before[2], fairlead.VerbRelease))
+	s.must(s.alter(before[1], fairlead.VerbCancel))
+	_, err = s.Expire(s.ctx, "agent")
+	s.must(err)
+	got, _ := s.changes(cursor)
+	want := []fairlead.What{
+		fairlead.Waited,                   // submitted
+		fairlead.Waited,                   // failed, again
+		fairlead.Withdrawn,                // held
+		fairlead.Waited,                   // released
+		fairlead.Withdrawn, fairlead.Stop, // cancelled while a task runs
+		fairlead.Lost, fairlead.Done, // the agent went away with it
+	}
+	if !slices.Equal(what(got), want) {
+		s.t.Errorf("changes %v, want %v: %+v", what(got), want, got)
+	}
+	if again := got[1]; len(again.Waits) != 1 || again.Waits[0].Begin.IsZero() || again.Waits[0].Tasks != 1 {
+		s.t.Errorf("again %+v", again)
+	}
+	if _, _, err := s.Changes(s.ctx, 1<<60, 1); !errors.Is(err, fairlead.ErrBehind) {
+		s.t.Errorf("an impossible cursor: %v", err)
+	}
+}
+
+func notifyWakes(s *suite) {
+	n, is := s.Store.(fairlead.Notifier)
+	if !is {
+		s.t.Skip("the store does not notify")
+	}
+	c := make(chan struct{}, 1)
+	stop := n.Notify(c)
+	s.submit(job())
+	select {
+	case <-c:
+	case <-time.After(10 * time.Second):
+		s.t.Fatal("not woken")
+	}
+	stop()
+	s.submit(job())
+	select {
+	case <-c:
+		s.t.Fatal("woken after stop")
+	default:
+	}
+}
+
+func usageIsCharged(s *suite) {
+	acc, is := s.Store.(fairlead.Accountant)
+	if !is {
+		s.t.Skip("the store keeps no accounts")
+	}
+	s.must(acc.SetHalfLife(s.ctx, time.Hour))
+	id := s.submit(job(func(j *fairlead.Job) { j.Request = fairlead.Amounts{"cpu": 3} }))[0]
+	l := s.take(id)
+	time.Sleep(20 * time.Millisecond)
+	s.finish(l.Ref, ok)
+	tasks, err := s.Tasks(s.ctx, id)
+	s.must(err)
+	ran := tasks[0].Ended.Sub(tasks[0].Started).Seconds()
+	u, err := acc.Usage(s.ctx)
+	s.must(err)
+	a := u.Pools["a"]
+	near := func(what string, got, want float64) {
+		s.t.Helper()
+		if math.Abs(got-want) > 0.05*want {
+			s.t.Errorf("%s %v, want about %v", what, got, want)
+		}
+	}
+	near("used", a.Used, 3*ran)
+	near("total", a.Total, 3*ran)
+	near("mean", a.Mean, ran)
+	near("seen", a.Seen, 3)
+	if u.HalfLife != time.Hour || a.Ended != 1 || a.Waiting != 0 || a.Running != 0 {
+		s.t.Errorf("accounts %+v", u)
+	}
+	s.must(acc.SetHalfLife(s.ctx, 10*time.Millisecond))
+	time.Sleep(30 * time.Millisecond)
+	u, err = acc.Usage(s.ctx)
+	s.must(err)
+	if got := u.Pools["a"].Used; got > 3*ran/4 {
+		s.t.Errorf("after three half-lives %v of %v is left", got, 3*ran)
+	}
+	if got := u.Pools["a"].Total; math.Abs(got-3*ran) > 0.05*ran {
+		s.t.Errorf("the total decayed to %v", got)
+	}
+}
+
+func countersAgree(s *suite) {
+	acc, is := s.Store.(fairlead.Accountant)
+	if !is {
+		s.t.Skip("the store keeps no counters")
+	}
+	ids := s.submit(job(func(j *fairlead.Job) { j.Array = "0-9" }), job(func(j *fairlead.Job) { j.Pool = "b" }), job())
+	l := s.take(ids[0])
+	s.take(ids[0])
+	s.finish(l.Ref, ok)
+	s.take(ids[1])
+	s.must(s.alter(ids[2], fairlead.VerbCancel))
+	u, err := acc.Usage(s.ctx)
+	s.must(err)
+	counted, err := acc.Recount(s.ctx)
+	s.must(err)
+	want := map[string]fairlead.Counters{"a": {Waiting: 8, Running: 1}, "b": {Running: 1}}
+	for pool, c := range want {
+		if u.Pools[pool].Counters != c || counted[pool] != c {
+			s.t.Errorf("pool %s: counters %+v, recount %+v, want %+v", pool, u.Pools[pool].Counters, counted[pool], c)
+		}
+	}
+}
+
+func eventsAreKept(s *suite) {
+	j, is := s.Store.(fairlead.Journal)
+	if !is {
+		s.t.Skip("the store keeps no journal")
+	}
+	id := s.submit(job())[0]
+	s.must(s.alter(id, fairlead.VerbHold))
+	s.must(s.alter(id, fairlead.VerbRelease))
+	s.take(id)
+	_, err := s.Expire(s.ctx, "agent")
+	s.must(err)
+	s.must(j.Record(s.ctx, []fairlead.Event{{Job: id, Task: -1, At: time.Now(), Code: "share.behind", Text: "x"}}))
+	events, err := j.Events(s.ctx, id)
+	s.must(err)
+	var codes []string
+	for _, e := range events {
+		codes = append(codes, e.Code)
+		if e.Job != id || e.At.IsZero() || e.Text == "" {
+			s.t.Errorf("event %+v", e)
+		}
+	}
+	if !slices.Equal(codes, []string{"hold", "release", "lost", "share.behind"}) {
+		s.t.Errorf("events %v", codes)
+	}
+}
+
+func closedStore(s *suite) {
+	s.must(s.Close())
+	if _, err := s.Submit(s.ctx, []*fairlead.Job{job()}); !errors.Is(err, fairlead.ErrClosed) {
+		s.t.Errorf("submit into a closed store: %v", err)
+	}
+	if _, err := s.Jobs(s.ctx, fairlead.Query{}); !errors.Is(err, fairlead.ErrClosed) {
+		s.t.Errorf("query of a closed store: %v", err)
+	}
+	s.must(s.Close())
+}

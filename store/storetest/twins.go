@@ -1,0 +1,241 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fairlead/fairlead"
+)
+
+// Twins lets two stores do the same random operations at the same virtual instants
+// and compares everything that they say. seeds is how many runs there are; -run with
+// the name that a failure prints repeats one.
+func Twins(t *testing.T, a, b Open, seeds int) {
+	for seed := range seeds {
+		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := &twins{t: t, rng: rand.New(rand.NewPCG(uint64(seed), 4)), a: a(t), b: b(t), refs: map[fairlead.Ref]bool{}}
+				defer w.a.Close()
+				defer w.b.Close()
+				for range 150 {
+					w.operate()
+				}
+				w.compareAll()
+			})
+		})
+	}
+}
+
+type twins struct {
+	t    *testing.T
+	rng  *rand.Rand
+	a, b fairlead.Store
+	last int64
+	refs map[fairlead.Ref]bool // attempts, over or not
+	at   [2]int64              // cursors
+}
+
+// same fails if the two answers differ.
+func (w *twins) same(what string, x, y any, errs ...error) {
+	w.t.Helper()
+	for _, err := range errs {
+		if err != nil {
+			w.t.Fatalf("%s: %v", what, err)
+		}
+	}
+	if p, q := fmt.Sprintf("%+v", x), fmt.Sprintf("%+v", y); p != q {
+		w.t.Fatalf("%s:\n%s\n%s", what, p, q)
+	}
+}
+
+func (w *twins) operate() {
+	ctx := w.t.Context()
+	switch n := w.rng.IntN(20); {
+	case n < 5:
+		w.submit()
+	case n < 9:
+		w.lease()
+	case n < 12:
+		w.finish()
+	case n < 13:
+		refs := w.someRefs()
+		x, e1 := w.a.Release(ctx, refs)
+		y, e2 := w.b.Release(ctx, refs)
+		w.same("release", sentinels(x), sentinels(y), e1, e2)
+	case n < 14:
+		refs := w.someRefs()
+		x, e1 := w.a.Renew(ctx, refs, time.Minute)
+		y, e2 := w.b.Renew(ctx, refs, time.Minute)
+		w.same("renew", sentinels(x), sentinels(y), e1, e2)
+	case n < 15:
+		holder := []string{"", "x", "y"}[w.rng.IntN(3)]
+		x, e1 := w.a.Expire(ctx, holder)
+		y, e2 := w.b.Expire(ctx, holder)
+		w.same("expire", x, y, e1, e2)
+	case n < 18:
+		w.alter()
+	default:
+		time.Sleep(time.Duration(w.rng.IntN(20_000)) * time.Millisecond)
+	}
+}
+
+func pick[T any](w *twins, from ...T) T { return from[w.rng.IntN(len(from))] }
+
+func (w *twins) submit() {
+	var jobs []*fairlead.Job
+	for range 1 + w.rng.IntN(3) {
+		j := job(func(j *fairlead.Job) {
+			j.Pool, j.User = pick(w, "a", "a/b", "c"), pick(w, "ann", "bob")
+			j.Array = pick(w, "", "", "0-3", "1-9:4%2", "7")
+			j.Retries, j.Backoff = w.rng.IntN(3), time.Second
+			j.Held = w.rng.IntN(8) == 0
+			j.Key = pick(w, "", "", "", "k1", "k2")
+			j.Request = fairlead.Amounts{"cpu": w.rng.Int64N(3)}
+			if w.rng.IntN(6) == 0 {
+				j.Begin = time.Now().Add(time.Duration(w.rng.IntN(9000)) * time.Millisecond)
+			}
+			if w.last > 0 && w.rng.IntN(4) == 0 {
+				j.After = []fairlead.Dependency{{Job: 1 + w.rng.Int64N(w.last+1), On: pick(w, fairlead.OnOK, fairlead.OnAny, fairlead.OnFailed)}}
+			}
+		})
+		jobs = append(jobs, j)
+	}
+	x, e1 := w.a.Submit(w.t.Context(), jobs)
+	y, e2 := w.b.Submit(w.t.Context(), jobs)
+	for i := range x {
+		w.last = max(w.last, x[i].ID)
+		w.same("submission error", x[i].Err, y[i].Err)
+	}
+	w.same("submit", x, y, e1, e2)
+}
+
+// anyJob is mostly one of the latest, so that much happens to each.
+func (w *twins) anyJob() int64 {
+	return max(1, w.last+1-w.rng.Int64N(6))
+}
+
+func (w *twins) lease() {
+	wants := make([]fairlead.Want, 1+w.rng.IntN(5))
+	for i := range wants {
+		wants[i].Job = w.anyJob()
+	}
+	holder := pick(w, "x", "y")
+	ttl := time.Duration(1+w.rng.IntN(30)) * time.Second
+	x, e1 := w.a.Lease(w.t.Context(), holder, wants, ttl)
+	y, e2 := w.b.Lease(w.t.Context(), holder, wants, ttl)
+	w.same("lease", brief(x), brief(y), e1, e2)
+	for _, g := range x {
+		if g.Lease != nil {
+			w.refs[g.Lease.Ref] = true
+		}
+	}
+}
+
+// brief leaves out what a store need not fill in: the job's counts at the moment.
+func brief(grants []fairlead.Grant) []string {
+	var out []string
+	for _, g := range grants {
+		text := fmt.Sprintf("%+v", g.Waiting)
+		if l := g.Lease; l != nil {
+			text += fmt.Sprint(l.Ref, l.Number, l.Holder, l.Started, l.Until, l.Job.ID, l.Job.Argv, l.Job.Pool, l.Job.Request, l.Job.Priority, l.Job.Tasks)
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+func (w *twins) someRefs() []fairlead.Ref {
+	var all []fairlead.Ref
+	for r := range w.refs {
+		all = append(all, r)
+	}
+	slices.SortFunc(all, func(a, b fairlead.Ref) int {
+		return int(a.JobID-b.JobID)*10000 + (a.Task-b.Task)*100 + a.Attempt - b.Attempt
+	})
+	var out []fairlead.Ref
+	for range min(len(all), w.rng.IntN(4)) {
+		out = append(out, all[w.rng.IntN(len(all))])
+	}
+	return out
+}
+
+func (w *twins) finish() {
+	var results []fairlead.Result
+	for _, r := range w.someRefs() {
+		results = append(results, fairlead.Result{Ref: r, Outcome: pick(w, ok, ok, failed, killed)})
+	}
+	x, e1 := w.a.Finish(w.t.Context(), results)
+	y, e2 := w.b.Finish(w.t.Context(), results)
+	w.same("finish", x, y, e1, e2)
+}
+
+func (w *twins) alter() {
+	c := []fairlead.Alteration{{
+		Job: w.anyJob(), Cause: "x", Priority: "high",
+		Verb: pick(w, fairlead.VerbCancel, fairlead.VerbHold, fairlead.VerbRelease, fairlead.VerbRequeue, fairlead.VerbPrioritise),
+	}}
+	x, e1 := w.a.Alter(w.t.Context(), c)
+	y, e2 := w.b.Alter(w.t.Context(), c)
+	w.same("alter", x, y, e1, e2)
+}
+
+// sentinels names the errors by what the interface promises.
+func sentinels(errs []error) []string {
+	var out []string
+	for _, err := range errs {
+		switch {
+		case err == nil:
+			out = append(out, "ok")
+		case errors.Is(err, fairlead.ErrStaleAttempt), errors.Is(err, fairlead.ErrNotFound):
+			out = append(out, "refused")
+		default:
+			out = append(out, err.Error())
+		}
+	}
+	return out
+}
+
+// compareAll compares everything that can be read from the two stores.
+func (w *twins) compareAll() {
+	ctx := w.t.Context()
+	x, e1 := w.a.Jobs(ctx, fairlead.Query{})
+	y, e2 := w.b.Jobs(ctx, fairlead.Query{})
+	w.same("number of jobs", len(x), len(y), e1, e2)
+	for i := range x {
+		w.same("job", *x[i], *y[i])
+		t1, e1 := w.a.Tasks(ctx, x[i].ID)
+		t2, e2 := w.b.Tasks(ctx, x[i].ID)
+		w.same("tasks", t1, t2, e1, e2)
+	}
+	c1, _, e1 := w.a.Changes(ctx, 0, 0)
+	c2, _, e2 := w.b.Changes(ctx, 0, 0)
+	w.same("number of changes", len(c1), len(c2), e1, e2)
+	for i := range c1 {
+		w.same("change", c1[i], c2[i])
+	}
+	w.compareAccounts()
+}
+
+func (w *twins) compareAccounts() {
+	ctx := w.t.Context()
+	a, isA := w.a.(fairlead.Accountant)
+	b, isB := w.b.(fairlead.Accountant)
+	if !isA || !isB {
+		return
+	}
+	u1, e1 := a.Usage(ctx)
+	u2, e2 := b.Usage(ctx)
+	w.same("usage", u1, u2, e1, e2)
+	for _, s := range []fairlead.Accountant{a, b} {
+		u, e1 := s.Usage(ctx)
+		counted, e2 := s.Recount(ctx)
+		for pool, acc := range u.Pools {
+			w.same("counters of "+pool+" and recount", acc.Counters, counted[pool], e1, e2)
+		}
+	}
+}

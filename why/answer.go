@@ -1,0 +1,134 @@
+package why
+
+import "time"
+
+// Version is the version of the JSON form of an [Answer].
+const Version = 1
+
+// Answer says why a job is where it is, with the numbers that were compared. It is
+// data first; [Answer.Text] is its form for a person.
+type Answer struct {
+	Version int       `json:"version"`
+	At      time.Time `json:"at"`
+	Subject Subject   `json:"subject"`
+	Verdict Verdict   `json:"verdict"`
+	Reason  Reason    `json:"reason"`
+	// Others are the further reasons that would hold the job back if the first were
+	// gone.
+	Others []Reason `json:"others,omitempty"`
+	Rank   *Rank    `json:"rank,omitempty"`
+	Units  Units    `json:"units"`
+	Levels []Level  `json:"levels,omitempty"`
+	Ahead  []Ahead  `json:"ahead,omitempty"`
+	Gates  []Gate   `json:"gates,omitempty"`
+	Step   uint64   `json:"step"`             // number of the last scheduling step
+	Config string   `json:"config,omitempty"` // hash of the configuration in force
+}
+
+// Subject is the job, or the pool, that the answer is about.
+type Subject struct {
+	Job       int64      `json:"job,omitempty"`
+	Name      string     `json:"name,omitempty"`
+	User      string     `json:"user,omitempty"`
+	Pool      string     `json:"pool"`
+	Priority  string     `json:"priority,omitempty"`
+	State     string     `json:"state"`
+	Waiting   int64      `json:"waiting_tasks"`
+	Running   int64      `json:"running_tasks"`
+	Request   string     `json:"request,omitempty"`
+	Submitted *time.Time `json:"submitted,omitempty"`
+}
+
+// Units says in what the numbers are.
+type Units struct {
+	Unit string `json:"unit"` // e.g. cpu; a slot is one of it
+	// Reference is the instant as of which decayed amounts of the levels are given,
+	// Growth what they are divided by to be as of the answer's instant.
+	Reference       time.Time `json:"reference"`
+	Growth          float64   `json:"growth"`
+	HalfLifeSeconds float64   `json:"half_life_seconds"`
+}
+
+// Verdict tells the one who asks whether to wait, to change something, or to ask
+// the administrator.
+type Verdict string
+
+// The verdicts.
+const (
+	AsDesigned Verdict = "working as designed"
+	Limited    Verdict = "limit"
+	Impossible Verdict = "impossible"
+	NeedsAdmin Verdict = "needs admin"
+	Ended      Verdict = "ended"
+)
+
+// Reason is one thing that holds a job back, or what became of it.
+type Reason struct {
+	Code Code   `json:"code"`
+	Text string `json:"text"`
+	Next string `json:"next,omitempty"` // what to do about it
+}
+
+// Rank is the place of a job's next task among all that could start, if room came
+// slot by slot and nothing ended or arrived.
+type Rank struct {
+	Position int64 `json:"position"` // of the next task, from 1
+	Of       int64 `json:"of"`       // tasks that wait and could start
+	Jobs     int64 `json:"jobs_ahead"`
+	Pools    int64 `json:"pools_ahead"`
+	// Units are the units that the tasks ahead ask for.
+	Units  float64 `json:"units_ahead"`
+	Capped bool    `json:"capped,omitempty"` // the preview ended before the job's turn
+}
+
+// Level is the comparison at one pool on the way from the root down to the job.
+type Level struct {
+	Pool     string  `json:"pool"` // that divides; "" is the root
+	Policy   string  `json:"policy"`
+	Formula  string  `json:"formula"`
+	Order    string  `json:"order"`
+	Terms    []Term  `json:"-"`
+	Clock    float64 `json:"clock"`    // where a child enters that comes back
+	You      string  `json:"you"`      // the child on the job's way
+	Before   int     `json:"before"`   // children that go before it
+	Children []Child `json:"children"` // in order; those before it may be cut, see Left
+	Left     int     `json:"left_out"` // children that are not listed
+}
+
+// Child is one child of the pool that divides, as it was compared.
+type Child struct {
+	Name    string            `json:"name"`
+	Terms   map[string]Number `json:"terms"`
+	Key     Number            `json:"key"`
+	Tie     Number            `json:"tie"`
+	Number  int32             `json:"number"` // decides at last: the older first
+	Needy   bool              `json:"needy,omitempty"`
+	Open    bool              `json:"open"` // has work that may start
+	Share   float64           `json:"share"`
+	Used    float64           `json:"used"` // fraction of what the pool has received
+	Waiting int64             `json:"waiting"`
+	Running int32             `json:"running"`
+}
+
+// Ahead sums up what goes before the job from one pool.
+type Ahead struct {
+	Pool  string  `json:"pool"`
+	Tasks int64   `json:"tasks"`
+	Jobs  int64   `json:"jobs"`
+	Units float64 `json:"units"`
+	// Level is the pool at which it was decided, e.g. "" for the root; Own is set for
+	// jobs of the same leaf, which come in order of submission.
+	Level string `json:"level"`
+	Own   bool   `json:"own,omitempty"`
+}
+
+// Gate is one secondary restriction on the job's way.
+type Gate struct {
+	Name  string `json:"name"`           // e.g. max_running
+	Where string `json:"where"`          // pool, "job" or "nodes"
+	Open  bool   `json:"open"`           //
+	Used  string `json:"used,omitempty"` //
+	Limit string `json:"limit,omitempty"`
+	Text  string `json:"text,omitempty"`
+	Code  Code   `json:"code,omitempty"` // of the reason when closed
+}

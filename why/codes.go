@@ -1,0 +1,64 @@
+package why
+
+// Code is a stable machine-readable reason. Codes are not renamed; see [Codes] for
+// what each means.
+type Code string
+
+// The codes.
+const (
+	CapacityFull  Code = "capacity.full"
+	NoNodes       Code = "capacity.none"
+	ShareBehind   Code = "share.behind"
+	OrderBehind   Code = "order.behind"
+	FitNow        Code = "fit.now"
+	FitNever      Code = "fit.never"
+	GateHeld      Code = "gate.held"
+	GateBegin     Code = "gate.begin"
+	GateAfter     Code = "gate.after"
+	GateMax       Code = "gate.max"
+	GateMaxTasks  Code = "gate.max_running"
+	GateJobTasks  Code = "gate.job_max_running"
+	StateStarting Code = "state.starting"
+	StateRunning  Code = "state.running"
+	StateEnded    Code = "state.ended"
+	PoolIdle      Code = "pool.idle"
+)
+
+// Explanation is what a code means and what to do about it.
+type Explanation struct {
+	Code    Code
+	Meaning string
+	Next    string
+}
+
+// Codes lists all codes with their meaning.
+func Codes() []Explanation {
+	return []Explanation{
+		{CapacityFull, "Everything that the job could use is in use, and it is the next to start.", "Wait: it starts when a running task ends."},
+		{NoNodes, "No agent is connected, or all are drained or down.", "Start one with: fairlead work"},
+		{ShareBehind, "Another pool goes first, by the rule and the numbers of the policy.", "Compare with: fairlead why JOB --vs POOL"},
+		{OrderBehind, "Earlier jobs of the same pool go first.", "Raise its priority, or submit urgent work under a pool of its own."},
+		{FitNow, "No single node has enough free at this moment; smaller requests go on.", "Ask for less, or wait."},
+		{FitNever, "No node could take the request even if it were empty.", "Ask for less; see the largest node with: fairlead nodes"},
+		{GateHeld, "The job is held.", "Let it go with: fairlead release JOB"},
+		{GateBegin, "The job's begin time, or the pause before its next try, has not come.", "Wait, or submit without --begin."},
+		{GateAfter, "The job waits for other jobs to end.", "See them with: fairlead why JOB"},
+		{GateMax, "A pool on the way is at its maximum of a resource.", "Wait for its running tasks, or ask the administrator to raise max."},
+		{GateMaxTasks, "A pool on the way runs as many tasks as it may.", "Wait for its running tasks, or ask the administrator to raise max_running."},
+		{GateJobTasks, "The job runs as many of its tasks as it may at once.", "Wait for its running tasks; the limit is the job's own or its pool's."},
+		{StateStarting, "The job was chosen and is on its way to an agent.", ""},
+		{StateRunning, "The job runs.", "Follow its output with: fairlead logs -f JOB"},
+		{StateEnded, "The job has ended.", "See how with: fairlead history -j JOB"},
+		{PoolIdle, "Nothing waits in the pool.", ""},
+	}
+}
+
+// Explain returns the explanation of a code, and whether there is one.
+func Explain(c Code) (Explanation, bool) {
+	for _, e := range Codes() {
+		if e.Code == c {
+			return e, true
+		}
+	}
+	return Explanation{}, false
+}

@@ -1,0 +1,63 @@
+package why
+
+import "fmt"
+
+// MaxTerms is the largest number of terms that a formula may have. It is fixed so
+// that [Terms] is a plain value and a decision allocates nothing for its record.
+const MaxTerms = 6
+
+// Term names one number of a formula.
+type Term struct {
+	Name string // as it stands in the formula's text and in JSON
+	Unit string // "slot-seconds", "tasks", "" for a pure number
+	Doc  string // one line for a person
+}
+
+// Formula is the rule by which a policy orders or weighs the children of a pool,
+// written so that a person can read it and [Formula.Eval] can compute it: the text
+// that is shown is the text that is evaluated.
+type Formula struct {
+	Policy string // the name in the configuration, e.g. "fair"
+	Text   string // e.g. "joined + (served + expected) / weight"
+	Order  string // what the result means, e.g. "smallest first"
+	Terms  []Term
+
+	root node
+}
+
+// NewFormula parses text. It panics when text is not an expression over the given
+// terms, or has too many: formulas are written in the program, not by users.
+func NewFormula(policy, text, order string, terms ...Term) *Formula {
+	if len(terms) > MaxTerms {
+		panic(fmt.Sprintf("why: formula of %s has %d terms, at most %d", policy, len(terms), MaxTerms))
+	}
+	f := &Formula{Policy: policy, Text: text, Order: order, Terms: terms}
+	names := make([]string, len(terms))
+	for i, t := range terms {
+		names[i] = t.Name
+	}
+	root, err := parse(text, names)
+	if err != nil {
+		panic("why: formula of " + policy + ": " + err.Error())
+	}
+	f.root = root
+	return f
+}
+
+// Eval computes the formula's text over the values of its terms, in their order.
+// Each operation is rounded to a float64 by itself, as in the policies, so that the
+// result is equal to the policy's key bit by bit.
+func (f *Formula) Eval(values []float64) float64 { return f.root.eval(values) }
+
+// Terms is what one child of a pool was compared by.
+type Terms struct {
+	Formula *Formula
+	Values  [MaxTerms]float64 // in the order of Formula.Terms
+	Key     float64           // the formula's result: what is compared
+	Tie     float64           // compared when keys are equal, smallest first
+}
+
+// Recomputed reports whether the key follows from the values by the formula's text.
+func (t *Terms) Recomputed() bool {
+	return t.Formula.Eval(t.Values[:len(t.Formula.Terms)]) == t.Key
+}
