@@ -119,10 +119,11 @@ func (s *scanner) task(t *fairlead.Task) error {
 	t.Attempt, t.Holder, t.State = s.int(), s.text(), states[s.int()]
 	t.Begin, t.Started, t.Ended = s.time(), s.time(), s.time()
 	t.Fails, t.Losses, t.Requeue = s.int(), s.int(), s.bool()
-	if t.State.Ended() {
-		t.Outcome.State = t.State
-	}
-	if text := s.text(); text != "" {
+	switch text := s.text(); text {
+	case "":
+	case plainOutcome:
+		t.Outcome.State = fairlead.Succeeded
+	default:
 		if err := json.Unmarshal([]byte(text), &t.Outcome); err != nil {
 			return fmt.Errorf("job %d, task %d: %w", t.Job, t.Index, err)
 		}
@@ -161,11 +162,16 @@ func (b *binder) task(t *fairlead.Task) (*binder, error) {
 	return b.text(text), err
 }
 
-// outcomeText is an outcome as its column has it: empty if it says no more than the
-// state of the task.
+// plainOutcome stands for a success of which nothing else is known.
+const plainOutcome = "ok"
+
+// outcomeText is an outcome as its column has it.
 func outcomeText(o fairlead.Outcome) (string, error) {
-	if o == (fairlead.Outcome{State: o.State}) {
+	switch o {
+	case fairlead.Outcome{}:
 		return "", nil
+	case fairlead.Outcome{State: fairlead.Succeeded}:
+		return plainOutcome, nil
 	}
 	text, err := json.Marshal(o)
 	return string(text), err

@@ -61,7 +61,7 @@ CREATE TABLE job (
   fails     INTEGER NOT NULL DEFAULT 0,
   losses    INTEGER NOT NULL DEFAULT 0,
   requeue   INTEGER NOT NULL DEFAULT 0,
-  outcome   TEXT NOT NULL DEFAULT ''  -- JSON
+  outcome   TEXT NOT NULL DEFAULT ''  -- JSON; ok for a plain success
 );
 CREATE INDEX job_open ON job (id) WHERE open = 1;
 
