@@ -106,6 +106,15 @@ func (j *Job) checkNumbers() error {
 	return nil
 }
 
+// What a node can do is counted like what it has: an agent offers any number of exec,
+// a program with a handler for the kind k any number of handler.k, and every task
+// asks for one of these. So a task is never given to a node that cannot run it.
+const (
+	execResource  = "exec"
+	handlerPrefix = "handler."
+	anyNumber     = 1 << 40
+)
+
 const longest = 10 * 365 * 24 * time.Hour
 
 func (j *Job) checkTimes() error {
@@ -127,6 +136,9 @@ func (j *Job) checkRequest() error {
 	for name, n := range j.Request {
 		if err := share.CheckName(name); err != nil {
 			return invalid("request", "%q is not the name of a resource", name)
+		}
+		if name == execResource || strings.HasPrefix(name, handlerPrefix) {
+			return invalid("request", "%q is a name of our own; name another resource", name)
 		}
 		if n < 0 || n > maxAmount {
 			return invalid("request", "%s must be from 0 to %d, got %d", name, int64(maxAmount), n)

@@ -172,6 +172,7 @@ type Header struct {
 	Pool     string
 	Priority string
 	Request  Amounts
+	Handler  bool // work for a Go handler of its kind, not a command
 	Most     int
 	Tasks    int
 }
@@ -222,6 +223,14 @@ type Account struct {
 // Counters are the tasks of a pool.
 type Counters struct{ Waiting, Running int64 }
 
+// Settings is a store that keeps named values for the program that uses it.
+type Settings interface {
+	// Settings returns all values by their keys.
+	Settings(ctx context.Context) (map[string]string, error)
+	// Set keeps a value; an empty one removes the key.
+	Set(ctx context.Context, key, value string) error
+}
+
 // Journal is a store that keeps what happened to each job.
 type Journal interface {
 	// Events returns what happened to a job, oldest first.
@@ -237,4 +246,9 @@ type Event struct {
 	At   time.Time
 	Code string // e.g. submitted, held, started, lost
 	Text string
+
+	// Of events that are watched: about which job.
+	User  string
+	Pool  string
+	State State
 }

@@ -235,17 +235,32 @@ func (s *Scheduler) adoptBegun(j Job, leaf int32) int32 {
 	return b
 }
 
-// Restore gives a pool the service it received and the mean length of its tasks
-// before the scheduler was made, decayed as of the clock's reference. If afresh is
-// set, policies with a memory of their own begin at zero: after a restart nobody is
-// owed for what happened before, beyond what the usage itself says.
-func (s *Scheduler) Restore(id PoolID, settled, mean, seen float64, afresh bool) {
-	p := &s.pools[id]
-	p.Settled, p.Mean, p.Seen = settled, mean, seen
-	if in := s.inAbove(int32(id)); in != nil && in.carrier != nil && afresh {
-		in.carrier.Carry(p, 0, s.now)
+// Restore gives a leaf the service it received and the mean length of its tasks
+// before the scheduler was made; amounts are as of now. Policies with a memory of
+// their own begin afresh: after a restart nobody is owed for what happened before,
+// beyond what the usage itself says.
+func (s *Scheduler) Restore(leaf PoolID, settled, mean, seen float64) {
+	for id := int32(leaf); id >= 0; id = s.pools[id].parent {
+		p := &s.pools[id]
+		p.Settled += settled
+		if seen > 0 {
+			p.Seen += seen
+			p.Mean += (mean - p.Mean) * seen / p.Seen
+		}
+		if in := s.inAbove(id); in != nil && in.carrier != nil {
+			in.carrier.Carry(p, 0, s.now)
+		}
 	}
-	s.settle(int32(id))
+	s.settle(int32(leaf))
+}
+
+// SetUsage gives a leaf the service that it received, as of now, and makes it count
+// in the comparison at once.
+func (s *Scheduler) SetUsage(leaf PoolID, settled float64) {
+	for id := int32(leaf); id >= 0; id = s.pools[id].parent {
+		s.pools[id].Settled += settled
+	}
+	s.settle(int32(leaf))
 }
 
 func (s *Scheduler) inAbove(id int32) *inner {

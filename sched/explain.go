@@ -13,11 +13,7 @@ import (
 // its children compare: by the terms that the next step would compare. At most most
 // children before the one on the way are listed, all if most is 0.
 func (s *Scheduler) Comparisons(leaf PoolID, most int) []why.Level {
-	var way []int32
-	for id := int32(leaf); id >= 0; id = s.pools[id].parent {
-		way = append(way, id)
-	}
-	slices.Reverse(way)
+	way := s.way(int32(leaf))
 	levels := make([]why.Level, 0, len(way)-1)
 	for i := 1; i < len(way); i++ {
 		levels = append(levels, s.compare(way[i-1], way[i], most))
@@ -145,17 +141,30 @@ func (s *Scheduler) Behind(j Job) (jobs int, tasks int64) {
 
 // Gates lists the restrictions on the way of a job, closed or open.
 func (s *Scheduler) Gates(j Job) []why.Gate {
-	leaf := s.Leaf(j)
-	var gates []why.Gate
-	for id := int32(leaf); id >= 0; id = s.pools[id].parent {
-		if l, ok := s.Limits(PoolID(id)); ok {
-			gates = append(gates, s.limitGates(PoolID(id), l, j.Shape)...)
-		}
-	}
+	gates := s.limitsOnTheWay(s.Leaf(j), j.Shape)
 	if b, ok := s.begunOf[j.ID]; ok && s.begun[b].most > 0 {
 		gates = append(gates, jobGate(&s.begun[b]))
 	}
 	return append(gates, s.nodeGate(j.Shape))
+}
+
+// PoolGates lists the restrictions on the way of the first job of a leaf.
+func (s *Scheduler) PoolGates(leaf PoolID) []why.Gate {
+	shape := cluster.Shape(0)
+	if q := s.pools[leaf].queue; q >= 0 {
+		shape = s.queues[q].first.shape
+	}
+	return append(s.limitsOnTheWay(leaf, shape), s.nodeGate(shape))
+}
+
+func (s *Scheduler) limitsOnTheWay(leaf PoolID, shape cluster.Shape) []why.Gate {
+	var gates []why.Gate
+	for id := int32(leaf); id >= 0; id = s.pools[id].parent {
+		if l, ok := s.Limits(PoolID(id)); ok {
+			gates = append(gates, s.limitGates(PoolID(id), l, shape)...)
+		}
+	}
+	return gates
 }
 
 func jobGate(b *begun) why.Gate {
@@ -216,4 +225,67 @@ func (s *Scheduler) nodeGate(shape cluster.Shape) why.Gate {
 		g.Code, g.Text = why.FitNow, fmt.Sprintf("%d of %d nodes could take it, none has room now", could, up)
 	}
 	return g
+}
+
+// Parting returns the comparison at the pool in which the ways to two leaves part,
+// with just these two children in order. It reports false if the leaves are the same.
+func (s *Scheduler) Parting(a, b PoolID) (l why.Level, parts bool) {
+	wayA, wayB := s.way(int32(a)), s.way(int32(b))
+	i := 0
+	for i < len(wayA) && i < len(wayB) && wayA[i] == wayB[i] {
+		i++
+	}
+	if i == len(wayA) || i == len(wayB) {
+		return l, false
+	}
+	parent := wayA[i-1]
+	in := &s.inners[s.pools[parent].inner]
+	f := in.policy.Formula()
+	l = why.Level{
+		Pool: s.Path(PoolID(parent)), Policy: f.Policy, Formula: f.Text, Order: f.Order, Terms: f.Terms,
+		Clock: in.clock, You: s.labels[wayA[i]].name, Left: max(0, in.open-2),
+	}
+	pair := []candidate{s.candidate(in, wayA[i]), s.candidate(in, wayB[i])}
+	slices.SortFunc(pair, candidate.compare)
+	weights := 0.0
+	for _, kid := range in.kids {
+		if s.counts(kid) {
+			weights += s.pools[kid].Weight
+		}
+	}
+	for _, c := range pair {
+		l.Children = append(l.Children, s.describe(c, weights, s.pools[parent].Service(s.now)))
+	}
+	if pair[1].id == wayA[i] {
+		l.Before = 1
+	}
+	return l, true
+}
+
+// way lists the pools from the root down to one.
+func (s *Scheduler) way(id int32) []int32 {
+	var way []int32
+	for ; id >= 0; id = s.pools[id].parent {
+		way = append(way, id)
+	}
+	slices.Reverse(way)
+	return way
+}
+
+// BehindAt returns the first pool on the way to a leaf at which another child goes
+// before the one on the way, looking at the first in order only. It reports false if
+// the leaf is next everywhere.
+func (s *Scheduler) BehindAt(leaf PoolID) (pool PoolID, behind bool) {
+	way := s.way(int32(leaf))
+	for i := 1; i < len(way); i++ {
+		in := &s.inners[s.pools[way[i-1]].inner]
+		if in.keyed == nil || len(in.keys.entries) == 0 {
+			continue
+		}
+		first := in.keys.entries[0].child
+		if first != way[i] && s.candidate(in, first).before(s.candidate(in, way[i])) {
+			return PoolID(way[i-1]), true
+		}
+	}
+	return Root, false
 }

@@ -8,17 +8,19 @@ import (
 
 // Preview tells in which order tasks would start if room came slot by slot and
 // nothing ended or arrived: it lets a fork step on a machine without bounds. visit
-// is called for each task, until it returns false. What a maximum holds back does
-// not appear.
-func (s *Scheduler) Preview(visit func(Start) bool) {
+// is called for each task with the units that it asks for, until it returns false.
+// What a maximum holds back does not appear.
+func (s *Scheduler) Preview(visit func(st Start, units float64) bool) {
 	f := s.Fork()
-	if f.inners[f.pools[Root].inner].policy != nil {
-		f.boundless()
-	}
+	f.boundless()
 	var d Decision
 	for {
 		f.Step(f.at, 1, &d)
-		if len(d.Starts) == 0 || !visit(d.Starts[0]) {
+		if len(d.Starts) == 0 {
+			return
+		}
+		st := d.Starts[0]
+		if !visit(st, f.cluster.Width(f.run(st.Run).shape)) {
 			return
 		}
 	}

@@ -345,7 +345,7 @@ func (m *model) lookup(t *rapid.T, path string) sched.PoolID {
 // order is the order of the next starts, as far as chance does not decide.
 func order(s *sched.Scheduler) []string {
 	var next []string
-	s.Preview(func(st sched.Start) bool {
+	s.Preview(func(st sched.Start, _ float64) bool {
 		next = append(next, fmt.Sprint(st.Job))
 		return len(next) < 20
 	})

@@ -261,7 +261,9 @@ func (s *Scheduler) occupy(leaf, b int32, job int64, shape cluster.Shape, node c
 	}
 	s.cluster.Take(node, shape)
 	width := s.cluster.Width(shape)
-	flight := width * s.meanOf(leaf)
+	mean := s.meanOf(leaf)
+	s.pools[leaf].Mean = mean
+	flight := width * mean
 	for id := leaf; id >= 0; id = s.pools[id].parent {
 		p := &s.pools[id]
 		p.Tasks++
@@ -282,12 +284,10 @@ func (s *Scheduler) meanOf(leaf int32) float64 {
 	if p.Seen > 0 || p.Tasks > 0 {
 		return p.Mean
 	}
-	p.Mean = s.cfg.TaskSeconds
 	for id := p.parent; id >= 0; id = s.pools[id].parent {
 		if s.pools[id].Seen > 0 {
-			p.Mean = s.pools[id].Mean
-			break
+			return s.pools[id].Mean
 		}
 	}
-	return p.Mean
+	return s.cfg.TaskSeconds
 }

@@ -87,6 +87,8 @@ type Entitlement struct {
 	Share float64 // of the whole, when all pools that count are busy
 	Here  float64 // the same of the pool above
 	Now   float64 // units, given what is demanded at this instant
+	// Demand is what it could use now: the units of what runs and what waits.
+	Demand float64
 }
 
 // Entitlements computes for every pool its share of the whole, and what the ideal
@@ -96,7 +98,7 @@ func (s *Scheduler) Entitlements() []Entitlement {
 	e := make([]Entitlement, len(s.pools))
 	capacity, _ := s.cluster.Capacity()
 	demand := s.demand()
-	e[Root] = Entitlement{Share: 1, Here: 1, Now: math.Min(float64(capacity[0]), demand[Root])}
+	e[Root] = Entitlement{Share: 1, Here: 1, Now: math.Min(float64(capacity[0]), demand[Root]), Demand: demand[Root]}
 	s.entitle(int32(Root), e, demand)
 	return e
 }
@@ -115,7 +117,7 @@ func (s *Scheduler) entitle(id int32, e []Entitlement, demand []float64) {
 	}
 	parts := share.Divide(e[id].Now, claims)
 	for i, kid := range kids {
-		e[kid].Now = parts[i]
+		e[kid].Now, e[kid].Demand = parts[i], demand[kid]
 		if s.counts(kid) {
 			e[kid].Here = s.pools[kid].Weight / weights
 			e[kid].Share = e[id].Share * e[kid].Here
@@ -166,6 +168,9 @@ func (s *Scheduler) demand() []float64 {
 	}
 	return d
 }
+
+// Advance moves the scheduler's time, so that what is read next is as of t.
+func (s *Scheduler) Advance(t time.Time) { s.advance(t) }
 
 // Instant is the instant of the last event.
 func (s *Scheduler) Instant() time.Time { return s.at }

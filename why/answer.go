@@ -23,6 +23,8 @@ type Answer struct {
 	Gates  []Gate   `json:"gates,omitempty"`
 	Step   uint64   `json:"step"`             // number of the last scheduling step
 	Config string   `json:"config,omitempty"` // hash of the configuration in force
+	// Evidence is there when it was asked for.
+	Evidence *Evidence `json:"evidence,omitempty"`
 }
 
 // Subject is the job, or the pool, that the answer is about.
@@ -87,7 +89,7 @@ type Level struct {
 	Policy   string  `json:"policy"`
 	Formula  string  `json:"formula"`
 	Order    string  `json:"order"`
-	Terms    []Term  `json:"-"`
+	Terms    []Term  `json:"terms"`
 	Clock    float64 `json:"clock"`    // where a child enters that comes back
 	You      string  `json:"you"`      // the child on the job's way
 	Before   int     `json:"before"`   // children that go before it

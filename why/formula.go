@@ -1,6 +1,9 @@
 package why
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // MaxTerms is the largest number of terms that a formula may have. It is fixed so
 // that [Terms] is a plain value and a decision allocates nothing for its record.
@@ -8,10 +11,14 @@ const MaxTerms = 6
 
 // Term names one number of a formula.
 type Term struct {
-	Name string // as it stands in the formula's text and in JSON
-	Unit string // "slot-seconds", "tasks", "" for a pure number
-	Doc  string // one line for a person
+	Name string `json:"name"`           // as it stands in the formula's text
+	Unit string `json:"unit,omitempty"` // "slot-seconds", "tasks", "" for a pure number
+	Doc  string `json:"doc"`            // one line for a person
 }
+
+// decays reports whether the term is given as of the reference of the units, and is
+// to be divided by their growth to be as of the answer's instant.
+func (t Term) decays() bool { return strings.HasPrefix(t.Unit, "slot-seconds") }
 
 // Formula is the rule by which a policy orders or weighs the children of a pool,
 // written so that a person can read it and [Formula.Eval] can compute it: the text

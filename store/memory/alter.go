@@ -194,3 +194,24 @@ func (s *Store) Record(ctx context.Context, events []fairlead.Event) error {
 	}
 	return nil
 }
+
+// Settings implements fairlead.Settings.
+func (s *Store) Settings(ctx context.Context) (map[string]string, error) {
+	if _, err := s.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	return maps.Clone(s.settings), nil
+}
+
+// Set implements fairlead.Settings.
+func (s *Store) Set(ctx context.Context, key, value string) error {
+	if _, err := s.lock(ctx); err != nil {
+		return err
+	}
+	defer s.mu.Unlock()
+	if s.settings[key] = value; value == "" {
+		delete(s.settings, key)
+	}
+	return nil
+}

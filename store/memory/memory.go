@@ -28,6 +28,7 @@ type Store struct {
 	accounts   map[string]*fairlead.Account // amounts in the clock's units
 	feed       life.Feed
 	events     map[int64][]fairlead.Event
+	settings   map[string]string
 	closed     bool
 }
 
@@ -46,6 +47,7 @@ var (
 	_ fairlead.Notifier   = (*Store)(nil)
 	_ fairlead.Accountant = (*Store)(nil)
 	_ fairlead.Journal    = (*Store)(nil)
+	_ fairlead.Settings   = (*Store)(nil)
 )
 
 // New returns an empty store. Tasks are charged by what they request of unit.
@@ -53,7 +55,7 @@ func New(unit string) *Store {
 	return &Store{
 		unit: unit, jobs: map[int64]*job{}, keys: map[userKey]int64{}, dependents: map[int64][]int64{},
 		clock: usage.NewClock(time.Now(), 0), accounts: map[string]*fairlead.Account{},
-		events: map[int64][]fairlead.Event{},
+		events: map[int64][]fairlead.Event{}, settings: map[string]string{},
 	}
 }
 

@@ -85,6 +85,7 @@ var (
 	_ fairlead.Notifier   = (*Store)(nil)
 	_ fairlead.Accountant = (*Store)(nil)
 	_ fairlead.Journal    = (*Store)(nil)
+	_ fairlead.Settings   = (*Store)(nil)
 )
 
 // Open opens the store in the file at path, which is made if it is not there. It

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"strconv"
+	"strings"
 	"time"
 
 	"zombiezen.com/go/sqlite"
@@ -115,4 +116,34 @@ func (s *Store) Events(ctx context.Context, job int64) (out []fairlead.Event, er
 		}
 	})
 	return out, err
+}
+
+// settingPrefix keeps the callers' settings apart from our own.
+const settingPrefix = "setting/"
+
+// Settings implements fairlead.Settings.
+func (s *Store) Settings(ctx context.Context) (map[string]string, error) {
+	out := map[string]string{}
+	err := s.read(ctx, func(conn *sqlite.Conn) error {
+		return each(conn, `SELECT key, value FROM meta`, func(r *sqlite.Stmt) {
+			if key, ours := strings.CutPrefix(r.ColumnText(0), settingPrefix); ours {
+				out[key] = r.ColumnText(1)
+			}
+		})
+	})
+	return out, err
+}
+
+// Set implements fairlead.Settings.
+func (s *Store) Set(ctx context.Context, key, value string) error {
+	return s.write(ctx, value != "", func(t *tx) error {
+		b := binder{stmt: t.conn.Prep(`DELETE FROM meta WHERE key = ?`)}
+		if value != "" {
+			b.stmt = t.conn.Prep(`INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)`)
+		}
+		if b.text(settingPrefix + key); value != "" {
+			b.text(value)
+		}
+		return exec(b.stmt)
+	})
 }

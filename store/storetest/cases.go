@@ -359,6 +359,22 @@ func eventsAreKept(s *suite) {
 	}
 }
 
+func settingsAreKept(s *suite) {
+	k, is := s.Store.(fairlead.Settings)
+	if !is {
+		s.t.Skip("the store keeps no settings")
+	}
+	s.must(k.Set(s.ctx, "a", "1"))
+	s.must(k.Set(s.ctx, "b", "2"))
+	s.must(k.Set(s.ctx, "a", "3"))
+	s.must(k.Set(s.ctx, "b", ""))
+	got, err := k.Settings(s.ctx)
+	s.must(err)
+	if len(got) != 1 || got["a"] != "3" {
+		s.t.Errorf("settings %v", got)
+	}
+}
+
 func closedStore(s *suite) {
 	s.must(s.Close())
 	if _, err := s.Submit(s.ctx, []*fairlead.Job{job()}); !errors.Is(err, fairlead.ErrClosed) {

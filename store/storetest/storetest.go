@@ -55,6 +55,7 @@ func Run(t *testing.T, open Open) {
 		{"UsageIsCharged", usageIsCharged},
 		{"CountersAgreeWithRecount", countersAgree},
 		{"EventsAreKept", eventsAreKept},
+		{"SettingsAreKept", settingsAreKept},
 		{"ClosedStore", closedStore},
 	} {
 		t.Run(c.name, func(t *testing.T) {

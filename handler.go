@@ -1,0 +1,220 @@
+package fairlead
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"time"
+)
+
+// Handler does the work of one kind of job.
+type Handler interface {
+	// Handle runs one task. The context ends when the job is cancelled, its time limit
+	// is over, or the lease was lost; its cause says which. A nil error is success; a
+	// task that returns an error is tried again as often as its job allows.
+	Handle(ctx context.Context, l *Lease) error
+}
+
+// HandlerFunc is a function as a [Handler].
+type HandlerFunc func(ctx context.Context, l *Lease) error
+
+// Handle calls f.
+func (f HandlerFunc) Handle(ctx context.Context, l *Lease) error { return f(ctx, l) }
+
+// Why the context of a handler ended, to be found with context.Cause.
+var (
+	ErrStopped   = errors.New("fairlead: the job was cancelled or requeued")
+	ErrTimeLimit = errors.New("fairlead: the time limit is over")
+	ErrLeaseLost = errors.New("fairlead: the lease was lost")
+)
+
+// WorkOptions describe a worker of this process.
+type WorkOptions struct {
+	Name     string             // of the node; default: "local"
+	Slots    int                // tasks at once; default 1
+	Handlers map[string]Handler // by kind
+	// Grace is how long running tasks may go on after the context of Work ended.
+	// Default: 10 s.
+	Grace time.Duration
+}
+
+// Work runs handlers in this process until ctx ends. It then takes nothing new, waits
+// for the running tasks for the grace period, and ends the rest, which will run again.
+func (l *Loop) Work(ctx context.Context, o WorkOptions) error {
+	if len(o.Handlers) == 0 {
+		return invalid("handlers", "there are none")
+	}
+	o.Name, o.Slots = cmp.Or(o.Name, "local"), cmp.Or(o.Slots, 1)
+	o.Grace = cmp.Or(o.Grace, 10*time.Second)
+	capacity := Amounts{l.core.Cluster().Unit(): int64(o.Slots)}
+	for kind := range o.Handlers {
+		capacity[handlerPrefix+kind] = anyNumber
+	}
+	w := &handlerWorker{handlers: o.Handlers, running: map[Ref]context.CancelCauseFunc{}, starts: make(chan []*Lease, 1024)}
+	m, err := l.Join(ctx, o.Name, capacity, NodeInfo{}, w, nil)
+	if err != nil {
+		return err
+	}
+	w.member = m
+	w.run(ctx, o.Grace)
+	leave, cancel := context.WithTimeout(context.WithoutCancel(ctx), o.Grace)
+	defer cancel()
+	return m.Leave(leave)
+}
+
+// handlerWorker runs handlers, each task in a goroutine.
+type handlerWorker struct {
+	member   *Member
+	handlers map[string]Handler
+	starts   chan []*Lease
+	tasks    sync.WaitGroup
+
+	mu      sync.Mutex
+	running map[Ref]context.CancelCauseFunc
+}
+
+// Start implements Worker.
+func (w *handlerWorker) Start(leases []*Lease) {
+	select {
+	case w.starts <- leases:
+	default: // cannot happen while slots bound what is leased
+		go func() { w.starts <- leases }()
+	}
+}
+
+// Stop implements Worker.
+func (w *handlerWorker) Stop(refs []Ref, _ string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, r := range refs {
+		if cancel := w.running[r]; cancel != nil {
+			cancel(ErrStopped)
+		}
+	}
+}
+
+// run takes leases until ctx ends, renews them, and waits for what runs.
+func (w *handlerWorker) run(ctx context.Context, grace time.Duration) {
+	work, end := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer end(nil)
+	renew := time.NewTicker(w.member.TTL() / 3)
+	defer renew.Stop()
+	for ctx.Err() == nil {
+		select {
+		case leases := <-w.starts:
+			for _, l := range leases {
+				w.begin(work, l)
+			}
+		case <-renew.C:
+			w.renew(ctx)
+		case <-ctx.Done():
+		}
+	}
+	w.member.Drain()
+	w.drain(work, end, grace, renew.C)
+}
+
+// drain gives back what has not begun and waits for the rest.
+func (w *handlerWorker) drain(work context.Context, end context.CancelCauseFunc, grace time.Duration, renew <-chan time.Time) {
+	done := make(chan struct{})
+	go func() { w.tasks.Wait(); close(done) }()
+	timeout := time.NewTimer(grace)
+	defer timeout.Stop()
+	for {
+		select {
+		case leases := <-w.starts:
+			var refs []Ref
+			for _, l := range leases {
+				refs = append(refs, l.Ref)
+			}
+			w.member.Release(work, refs)
+		case <-renew:
+			w.renew(work)
+		case <-timeout.C:
+			end(ErrLeaseLost)
+		case <-done:
+			return
+		}
+	}
+}
+
+func (w *handlerWorker) begin(ctx context.Context, l *Lease) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	w.mu.Lock()
+	w.running[l.Ref] = cancel
+	w.mu.Unlock()
+	w.tasks.Go(func() {
+		defer cancel(nil)
+		o := w.handle(ctx, l)
+		w.mu.Lock()
+		delete(w.running, l.Ref)
+		w.mu.Unlock()
+		w.finish(ctx, Result{Ref: l.Ref, Outcome: o})
+	})
+}
+
+// finish reports a result until the store takes it or the lease is lost.
+func (w *handlerWorker) finish(ctx context.Context, r Result) {
+	ctx = context.WithoutCancel(ctx)
+	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
+		_, err := w.member.Finish(ctx, []Result{r})
+		if err == nil || errors.Is(err, ErrClosed) {
+			return
+		}
+		time.Sleep(pause)
+	}
+}
+
+// handle runs the handler and turns what it returns into an outcome.
+func (w *handlerWorker) handle(ctx context.Context, l *Lease) (o Outcome) {
+	h := w.handlers[l.Job.Kind]
+	if h == nil {
+		return Outcome{State: Failed, Cause: fmt.Sprintf("there is no handler of kind %q", l.Job.Kind)}
+	}
+	if l.Job.Limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, l.Job.Limit, ErrTimeLimit)
+		defer cancel()
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			o = Outcome{State: Failed, Cause: fmt.Sprintf("panic: %v\n%s", p, debug.Stack())}
+		}
+	}()
+	err := h.Handle(ctx, l)
+	switch cause := context.Cause(ctx); {
+	case err == nil:
+		return Outcome{State: Succeeded}
+	case errors.Is(cause, ErrStopped), errors.Is(cause, ErrLeaseLost):
+		return Outcome{State: Cancelled, Cause: cause.Error()}
+	case errors.Is(cause, ErrTimeLimit):
+		return Outcome{State: Failed, Cause: fmt.Sprintf("time limit of %v", l.Job.Limit)}
+	}
+	return Outcome{State: Failed, Cause: err.Error()}
+}
+
+// renew renews what runs and ends what is not ours any more.
+func (w *handlerWorker) renew(ctx context.Context) {
+	w.mu.Lock()
+	refs := make([]Ref, 0, len(w.running))
+	for r := range w.running {
+		refs = append(refs, r)
+	}
+	w.mu.Unlock()
+	errs, err := w.member.Renew(ctx, refs)
+	if err != nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i, err := range errs {
+		if errors.Is(err, ErrStaleAttempt) {
+			if cancel := w.running[refs[i]]; cancel != nil {
+				cancel(ErrLeaseLost)
+			}
+		}
+	}
+}

@@ -1,0 +1,374 @@
+package fairlead
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fairlead/fairlead/cluster"
+	"github.com/fairlead/fairlead/sched"
+)
+
+// LoopOptions are the settings of a loop. The zero value is usable.
+type LoopOptions struct {
+	Shares Shares // default: DefaultShares
+	Seed   uint64 // of the policies that draw lots
+	// LeaseTTL is for how long a task is leased. Workers renew in time; a worker that
+	// is silent for longer is taken for lost. Default: a minute.
+	LeaseTTL time.Duration
+	// Batch bounds the tasks that are leased in one transaction. Default: 500.
+	Batch  int
+	Logger *slog.Logger // default: discards
+}
+
+// Loop decides which jobs of a store run, and hands them to the workers that joined
+// it. It serves every shape of deployment: handlers in a user's own program, and a
+// server with agents on many machines.
+type Loop struct {
+	store   Store
+	options LoopOptions
+	client  *Client
+	log     *slog.Logger
+	wake    chan struct{}
+
+	mu      sync.Mutex // guards what follows
+	core    *sched.Scheduler
+	shares  Shares
+	runs    map[taskID]*liveRun
+	members map[string]*Member
+	drained map[string]string // node -> why, by an administrator
+	cursor  int64
+	decided decisions
+	version uint64 // counts changes of the core's state
+	order   *Order
+	orderOf uint64 // version of the state that order was computed for
+
+	watchers watchers
+	reasons  reasons
+	stats    Stats
+}
+
+type taskID struct {
+	job  int64
+	task int
+}
+
+// liveRun is a task that runs.
+type liveRun struct {
+	ref     Ref
+	run     sched.RunID
+	member  *Member // nil while its holder has not joined (again)
+	holder  string
+	pool    sched.PoolID
+	header  Header
+	started time.Time
+}
+
+// Stats counts what a loop did since it was made.
+type Stats struct {
+	Steps     uint64
+	Started   uint64
+	Finished  uint64
+	Lost      uint64
+	LastStep  time.Time
+	StepTime  time.Duration // of the last step
+	LastError string
+	ErrorAt   time.Time
+}
+
+// NewLoop returns a loop over the store. Nothing happens before [Loop.Run].
+func NewLoop(ctx context.Context, store Store, o LoopOptions) (*Loop, error) {
+	if o.Shares.Sched.Policies == nil {
+		o.Shares = DefaultShares()
+	}
+	o.LeaseTTL = cmp.Or(o.LeaseTTL, time.Minute)
+	o.Batch = cmp.Or(o.Batch, 500)
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	l := &Loop{
+		store: store, options: o, client: NewClient(store, o.Shares), log: o.Logger,
+		wake: make(chan struct{}, 1), shares: o.Shares,
+		runs: map[taskID]*liveRun{}, members: map[string]*Member{}, drained: map[string]string{},
+	}
+	if err := l.loadSettings(ctx); err != nil {
+		return nil, err
+	}
+	return l, l.rebuild(ctx)
+}
+
+// Client returns a client that uses the shares in force.
+func (l *Loop) Client() *Client { return l.client }
+
+// drainSetting is the key prefix under which drained nodes are kept.
+const drainSetting = "drain/"
+
+func (l *Loop) loadSettings(ctx context.Context) error {
+	keeper, ok := l.store.(Settings)
+	if !ok {
+		return nil
+	}
+	all, err := keeper.Settings(ctx)
+	for key, why := range all {
+		if node, drained := strings.CutPrefix(key, drainSetting); drained {
+			l.drained[node] = why
+		}
+	}
+	return err
+}
+
+// rebuild makes the core's state from the store's: at the beginning, and when the
+// loop fell too far behind the changes.
+func (l *Loop) rebuild(ctx context.Context) error {
+	var changes []Change
+	cursor, err := l.store.Snapshot(ctx, func(c Change) error { changes = append(changes, c); return nil })
+	if err != nil {
+		return fmt.Errorf("read the state: %w", err)
+	}
+	var accounts Accounts
+	if acc, ok := l.store.(Accountant); ok {
+		if err := acc.SetHalfLife(ctx, l.shares.Sched.HalfLife); err != nil {
+			return fmt.Errorf("set the half-life: %w", err)
+		}
+		if accounts, err = acc.Usage(ctx); err != nil {
+			return fmt.Errorf("read the usage: %w", err)
+		}
+	}
+	now := time.Now()
+	core, err := sched.New(l.shares.Sched, now, l.options.Seed)
+	if err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.core, l.cursor = core, cursor
+	for path, a := range accounts.Pools {
+		core.Restore(core.Pool(path), a.Used, a.Mean, a.Seen)
+	}
+	for name, m := range l.members {
+		l.placeNode(name, m)
+	}
+	l.runs = map[taskID]*liveRun{}
+	for _, c := range changes {
+		l.apply(c)
+	}
+	l.version++
+	return nil
+}
+
+// Run decides until ctx ends. Workers that still run tasks then keep their leases;
+// [Member.Leave] and the end of the leases see to those.
+func (l *Loop) Run(ctx context.Context) error {
+	changed := make(chan struct{}, 1)
+	if n, ok := l.store.(Notifier); ok {
+		defer n.Notify(changed)()
+	}
+	expire := time.NewTicker(max(l.options.LeaseTTL/8, time.Millisecond))
+	defer expire.Stop()
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	pause := time.Duration(0)
+	for {
+		next, err := l.turn(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			pause = min(max(2*pause, 50*time.Millisecond), 5*time.Second)
+			l.failed(err, pause)
+			next = time.Now().Add(pause)
+		default:
+			pause = 0
+		}
+		wait := time.Hour
+		if !next.IsZero() {
+			wait = max(0, time.Until(next))
+		}
+		timer.Reset(wait)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-l.wake:
+		case <-changed:
+		case <-timer.C:
+		case <-expire.C:
+			l.expire(ctx)
+		}
+	}
+}
+
+func (l *Loop) failed(err error, pause time.Duration) {
+	l.log.Error("scheduling failed; trying again", "error", err, "in", pause)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.stats.LastError, l.stats.ErrorAt = err.Error(), time.Now()
+}
+
+// poke wakes the loop.
+func (l *Loop) poke() {
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// turn brings the core up to date and starts what can start. It returns the instant
+// at which time alone makes another turn worthwhile.
+func (l *Loop) turn(ctx context.Context) (next time.Time, err error) {
+	if err := l.sync(ctx); err != nil {
+		return next, err
+	}
+	for {
+		var d sched.Decision
+		more, err := l.step(ctx, &d)
+		if err != nil || !more {
+			return d.Next, err
+		}
+		if err := l.sync(ctx); err != nil {
+			return d.Next, err
+		}
+	}
+}
+
+// sync applies what changed in the store.
+func (l *Loop) sync(ctx context.Context) error {
+	for {
+		changes, next, err := l.store.Changes(ctx, l.cursor, 1000)
+		if errors.Is(err, ErrBehind) {
+			return l.rebuild(ctx)
+		}
+		if err != nil {
+			return fmt.Errorf("read changes: %w", err)
+		}
+		if len(changes) == 0 {
+			return nil
+		}
+		l.mu.Lock()
+		for _, c := range changes {
+			l.apply(c)
+		}
+		l.cursor = next
+		l.version++
+		l.mu.Unlock()
+	}
+}
+
+// apply applies one change to the core and passes it on.
+func (l *Loop) apply(c Change) {
+	now := time.Now()
+	switch c.What {
+	case Waited:
+		j := l.jobOf(c.Job)
+		for _, w := range c.Waits {
+			j.Tasks, j.Begin = w.Tasks, w.Begin
+			l.core.Add(j, now)
+		}
+	case Withdrawn:
+		l.core.Withdraw(l.jobOf(c.Job), now)
+	case Runs:
+		l.adopt(c, now)
+	case Stop:
+		l.stop(c.Runs, c.Reason)
+	case Lost:
+		for _, r := range c.Runs {
+			l.end(r.Ref, now, false)
+			l.stats.Lost++
+		}
+		l.stop(c.Runs, c.Reason)
+	}
+	l.watchers.publish(eventOf(c))
+}
+
+// jobOf translates a header for the core.
+func (l *Loop) jobOf(h Header) sched.Job {
+	p, ok := l.shares.priority(h.Priority)
+	if !ok {
+		p, _ = l.shares.priority(l.shares.defaultPriority())
+	}
+	return sched.Job{
+		ID: h.ID, Pool: l.core.Pool(h.Pool), Priority: p, Most: h.Most, Tasks: h.Tasks,
+		Shape: l.core.Shape(cluster.Amounts(l.shares.request(h))),
+	}
+}
+
+// adopt takes over tasks that run already.
+func (l *Loop) adopt(c Change, now time.Time) {
+	j := l.jobOf(c.Job)
+	for _, r := range c.Runs {
+		m := l.members[r.Holder]
+		node, known := l.core.Cluster().Lookup(r.Holder)
+		if !known {
+			node = l.core.Join(r.Holder, nil, now)
+			l.core.SetNode(node, cluster.Down, now)
+		}
+		run := l.core.Adopt(j, node, r.Started, now)
+		l.runs[taskID{r.JobID, r.Task}] = &liveRun{
+			ref: r.Ref, run: run, member: m, holder: r.Holder, pool: j.Pool, header: c.Job, started: r.Started,
+		}
+	}
+}
+
+// end counts a task out of the core, if it is the attempt that the core knows.
+func (l *Loop) end(ref Ref, now time.Time, learn bool) *liveRun {
+	id := taskID{ref.JobID, ref.Task}
+	r := l.runs[id]
+	if r == nil || r.ref != ref {
+		return nil
+	}
+	delete(l.runs, id)
+	l.core.Finish(r.run, now, learn)
+	l.version++
+	return r
+}
+
+// stop asks the holders of attempts to end them.
+func (l *Loop) stop(runs []Run, why string) {
+	byMember := map[*Member][]Ref{}
+	for _, r := range runs {
+		if m := l.members[r.Holder]; m != nil {
+			byMember[m] = append(byMember[m], r.Ref)
+		}
+	}
+	for m, refs := range byMember {
+		m.worker.Stop(refs, why)
+	}
+}
+
+// expire ends the leases that ran out, and marks silent nodes.
+func (l *Loop) expire(ctx context.Context) {
+	refs, err := l.store.Expire(ctx, "")
+	if err != nil && ctx.Err() == nil {
+		l.failed(fmt.Errorf("expire leases: %w", err), 0)
+	}
+	if len(refs) > 0 {
+		l.log.Warn("leases ran out", "tasks", len(refs))
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := time.Now()
+	l.silence(now)
+	l.sampleReasons(now)
+}
+
+// Configure puts shares in force. On an error the old ones stay.
+func (l *Loop) Configure(ctx context.Context, s Shares) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.core.Configure(s.Sched, time.Now()); err != nil {
+		return err
+	}
+	half := l.shares.Sched.HalfLife
+	l.shares = s
+	l.client.shares.Store(&s)
+	l.version++
+	l.poke()
+	if acc, ok := l.store.(Accountant); ok && half != s.Sched.HalfLife {
+		return acc.SetHalfLife(ctx, s.Sched.HalfLife)
+	}
+	return nil
+}

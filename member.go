@@ -1,0 +1,247 @@
+package fairlead
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/fairlead/fairlead/cluster"
+)
+
+// Worker carries out leases on one node: Go handlers in this process, or an agent at
+// the other end of a connection. Its methods must not block, and must not call the
+// loop: the loop calls them while it decides.
+type Worker interface {
+	// Start begins to run the leases.
+	Start(leases []*Lease)
+	// Stop ends attempts early: their job was cancelled or requeued, or they are not
+	// the worker's any more. The worker still finishes those that are.
+	Stop(refs []Ref, why string)
+}
+
+// Member is a worker that joined a loop.
+type Member struct {
+	loop     *Loop
+	name     string
+	worker   Worker
+	capacity Amounts
+	info     NodeInfo
+	seen     time.Time
+	draining bool
+	gone     bool
+}
+
+// NodeInfo is what a node says about itself.
+type NodeInfo struct {
+	Version string
+	Host    string
+}
+
+// Join adds a worker with its capacity under the name of its node. running are the
+// attempts that it runs already: what the loop believes to run there and is not among
+// them is given back or, if the worker is new, taken for lost. A worker that joins
+// under the name of another takes its place.
+func (l *Loop) Join(ctx context.Context, name string, capacity Amounts, info NodeInfo, w Worker, running []Ref) (*Member, error) {
+	if err := checkText("node", name, MaxName); err != nil || name == "" {
+		return nil, invalid("node", "%q is not a name for a node", name)
+	}
+	if len(running) == 0 {
+		if _, err := l.store.Expire(ctx, name); err != nil {
+			return nil, fmt.Errorf("join %s: %w", name, err)
+		}
+	}
+	m := &Member{loop: l, name: name, worker: w, capacity: maps.Clone(capacity), info: info, seen: time.Now()}
+	l.mu.Lock()
+	if old := l.members[name]; old != nil {
+		old.gone = true
+	}
+	l.members[name] = m
+	l.placeNode(name, m)
+	missing := l.missing(m, running)
+	l.version++
+	l.mu.Unlock()
+	l.log.Info("node joined", "node", name, "capacity", capacity)
+	l.poke()
+	if len(missing) > 0 {
+		if err := l.release(ctx, missing); err != nil {
+			return nil, fmt.Errorf("join %s: %w", name, err)
+		}
+	}
+	return m, nil
+}
+
+// placeNode makes the core know the node as it is.
+func (l *Loop) placeNode(name string, m *Member) {
+	now := time.Now()
+	capacity := cluster.Amounts{}
+	for r, n := range m.capacity {
+		capacity[r] = n
+	}
+	id := l.core.Join(name, capacity, now)
+	if l.drained[name] != "" || m.draining {
+		l.core.SetNode(id, cluster.Drain, now)
+	}
+}
+
+// missing are the attempts that the loop believes to run on the node and the worker
+// does not have; those that it has are tied to it.
+func (l *Loop) missing(m *Member, running []Ref) []Ref {
+	var missing []Ref
+	for _, r := range l.runs {
+		if r.holder != m.name {
+			continue
+		}
+		if slices.Contains(running, r.ref) {
+			r.member = m
+		} else if len(running) > 0 {
+			missing = append(missing, r.ref)
+		}
+	}
+	return missing
+}
+
+// Name is the name of the node.
+func (m *Member) Name() string { return m.name }
+
+// TTL is for how long a renewal lasts.
+func (m *Member) TTL() time.Duration { return m.loop.options.LeaseTTL }
+
+// Gone reports whether the member left, or another took its place.
+func (m *Member) Gone() bool {
+	m.loop.mu.Lock()
+	defer m.loop.mu.Unlock()
+	return m.gone
+}
+
+// Renew says that the worker is there and still runs these attempts. An attempt
+// whose error is [ErrStaleAttempt] is not the worker's any more.
+func (m *Member) Renew(ctx context.Context, refs []Ref) ([]error, error) {
+	l := m.loop
+	l.mu.Lock()
+	m.seen = time.Now()
+	if id, ok := l.core.Cluster().Lookup(m.name); ok && !m.gone && l.core.Cluster().Nodes()[id].State == cluster.Down {
+		l.placeNode(m.name, m)
+		l.poke()
+	}
+	l.mu.Unlock()
+	if len(refs) == 0 {
+		return nil, nil
+	}
+	return l.store.Renew(ctx, refs, l.options.LeaseTTL)
+}
+
+// Finish says how attempts ended.
+func (m *Member) Finish(ctx context.Context, results []Result) ([]Verdict, error) {
+	return m.loop.finish(ctx, results)
+}
+
+func (l *Loop) finish(ctx context.Context, results []Result) ([]Verdict, error) {
+	verdicts, err := l.store.Finish(ctx, results)
+	if err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i, v := range verdicts {
+		if v.Err != nil {
+			continue
+		}
+		o := results[i].Outcome
+		l.end(results[i].Ref, now, o.State != Cancelled)
+		l.stats.Finished++
+		l.watchers.publish(Event{Job: results[i].JobID, Task: results[i].Task, At: now, Code: "finished", Text: string(o.State)})
+	}
+	l.poke()
+	return verdicts, nil
+}
+
+// Release gives attempts back that the worker did not begin.
+func (m *Member) Release(ctx context.Context, refs []Ref) error { return m.loop.release(ctx, refs) }
+
+// Drain lets the node take nothing new; what runs goes on.
+func (m *Member) Drain() {
+	l := m.loop
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	m.draining = true
+	if id, ok := l.core.Cluster().Lookup(m.name); ok && !m.gone {
+		l.core.SetNode(id, cluster.Drain, time.Now())
+	}
+	l.version++
+}
+
+// Leave takes the worker out. What it still runs waits again elsewhere.
+func (m *Member) Leave(ctx context.Context) error {
+	l := m.loop
+	l.mu.Lock()
+	if m.gone {
+		l.mu.Unlock()
+		return nil
+	}
+	m.gone = true
+	delete(l.members, m.name)
+	if id, ok := l.core.Cluster().Lookup(m.name); ok {
+		l.core.SetNode(id, cluster.Down, time.Now())
+	}
+	l.version++
+	l.mu.Unlock()
+	l.log.Info("node left", "node", m.name)
+	_, err := l.store.Expire(ctx, m.name)
+	l.poke()
+	return err
+}
+
+// silence marks the nodes down that were not heard of for the length of a lease.
+func (l *Loop) silence(now time.Time) {
+	for name, m := range l.members {
+		if now.Sub(m.seen) <= l.options.LeaseTTL {
+			continue
+		}
+		if id, ok := l.core.Cluster().Lookup(name); ok && l.core.Cluster().Nodes()[id].State != cluster.Down {
+			l.core.SetNode(id, cluster.Down, now)
+			l.version++
+			l.log.Warn("node is silent", "node", name, "since", m.seen)
+		}
+	}
+}
+
+// SetDrained drains a node for an administrator, or lets it take tasks again. It
+// lasts over a restart.
+func (l *Loop) SetDrained(ctx context.Context, node string, drained bool, why string) error {
+	l.mu.Lock()
+	id, known := l.core.Cluster().Lookup(node)
+	l.mu.Unlock()
+	if !known {
+		return fmt.Errorf("node %q: %w", node, ErrNotFound)
+	}
+	value := ""
+	if drained {
+		value = why
+		if value == "" {
+			value = "no reason given"
+		}
+	}
+	if keeper, ok := l.store.(Settings); ok {
+		if err := keeper.Set(ctx, drainSetting+node, value); err != nil {
+			return err
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.drained[node] = value; value == "" {
+		delete(l.drained, node)
+	}
+	state := cluster.Up
+	if m := l.members[node]; m == nil {
+		state = cluster.Down
+	} else if drained || m.draining {
+		state = cluster.Drain
+	}
+	l.core.SetNode(id, state, time.Now())
+	l.version++
+	l.poke()
+	return nil
+}

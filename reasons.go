@@ -1,0 +1,93 @@
+package fairlead
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/why"
+)
+
+// How often the reasons of waiting pools are looked at, how many pools at a time, and
+// how many changes of each are kept.
+const (
+	reasonEvery = 2 * time.Second
+	reasonPools = 2000
+	reasonKept  = 200
+)
+
+// reasons remembers for what each pool has been waiting: only changes are kept, so
+// that it answers "what has it been waiting for all this time?" at little cost.
+type reasons struct {
+	mu   sync.Mutex
+	pool map[string][]Event
+	last time.Time
+}
+
+// sampleReasons notes the pools whose reason for waiting has changed.
+func (l *Loop) sampleReasons(now time.Time) {
+	l.reasons.mu.Lock()
+	defer l.reasons.mu.Unlock()
+	if now.Sub(l.reasons.last) < reasonEvery {
+		return
+	}
+	l.reasons.last = now
+	if l.reasons.pool == nil {
+		l.reasons.pool = map[string][]Event{}
+	}
+	seen := 0
+	for i := range l.core.Pools() {
+		id := sched.PoolID(i)
+		if l.core.View(id).Waiting == 0 || len(l.core.Children(id)) > 0 {
+			continue
+		}
+		if seen++; seen > reasonPools {
+			return
+		}
+		l.reasons.note(l.core.Path(id), l.poolReason(id), now)
+	}
+}
+
+func (r *reasons) note(pool string, reason why.Reason, now time.Time) {
+	past := r.pool[pool]
+	if n := len(past); n > 0 && past[n-1].Code == string(reason.Code) && past[n-1].Text == reason.Text {
+		return
+	}
+	if len(past) == reasonKept {
+		past = slices.Delete(past, 0, reasonKept/4)
+	}
+	r.pool[pool] = append(past, Event{Task: -1, At: now, Code: string(reason.Code), Text: reason.Text})
+}
+
+// poolReason is why the first job of a leaf waits, without the numbers, which change
+// all the time.
+func (l *Loop) poolReason(id sched.PoolID) why.Reason {
+	if closed := closedGates(l.core.PoolGates(id)); len(closed) > 0 {
+		if r := reasonsOf(closed)[0]; r.Code != why.FitNow {
+			return r
+		}
+	}
+	if at, behind := l.core.BehindAt(id); behind {
+		return why.Reason{Code: why.ShareBehind, Text: "other pools go before it in " + rootName(l.core.Path(at))}
+	}
+	return why.Reason{Code: why.CapacityFull, Text: "the pool is next; everything is in use"}
+}
+
+// since returns the changes of a job's pool from its submission to its end.
+func (r *reasons) since(j *Job) []Event {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var out []Event
+	for _, e := range r.pool[j.Pool] {
+		if e.At.Before(j.Submitted) {
+			out = out[:0] // what was in force when it came
+			e.At = j.Submitted
+		} else if !j.Started.IsZero() && e.At.After(j.Started) || j.State.Ended() && e.At.After(j.Ended) {
+			break
+		}
+		e.Job = j.ID
+		out = append(out, e)
+	}
+	return out
+}

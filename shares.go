@@ -1,0 +1,128 @@
+package fairlead
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead/policy"
+	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/share"
+)
+
+// Shares is what an administrator decides: who is entitled to what, and where jobs
+// go. Package config reads it from a file.
+type Shares struct {
+	Sched sched.Config
+	// Placement says into which pool a job goes that names none. Without it each user
+	// has a pool of the user's name.
+	Placement *share.Placement
+	// Closed is set when a job may name only pools that the tree names.
+	Closed bool
+	// Hash tells versions of a configuration apart.
+	Hash string
+}
+
+// DefaultShares are in force without a configuration: every user has an equal share
+// under the policy fair, with a half-life of seven days.
+func DefaultShares() Shares {
+	s := Shares{Hash: "default"}
+	s.Sched.Root = share.Pool{Policy: "fair"}
+	s.Sched.Policies = policy.All(policy.Options{})
+	s.Sched.Priorities = sched.DefaultPriorities()
+	s.Sched.HalfLife = week
+	return s
+}
+
+// priority returns the index of a priority.
+func (s *Shares) priority(name string) (int, bool) {
+	i := slices.IndexFunc(s.Sched.Priorities, func(p sched.Priority) bool { return p.Name == name })
+	return i, i >= 0
+}
+
+// defaultPriority is normal, or the middle one where no priority is called that.
+func (s *Shares) defaultPriority() string {
+	if _, ok := s.priority("normal"); ok {
+		return "normal"
+	}
+	return s.Sched.Priorities[len(s.Sched.Priorities)/2].Name
+}
+
+// settle fills in what a submitted job leaves open, and says what in it does not go
+// with the configuration.
+func (s *Shares) settle(j *Job) error {
+	j.Requestor = cmp.Or(j.Requestor, j.User)
+	j.Priority = cmp.Or(j.Priority, s.defaultPriority())
+	if _, ok := s.priority(j.Priority); !ok {
+		return invalid("priority", "%q is not a priority; known: %s", j.Priority, strings.Join(s.priorities(), ", "))
+	}
+	if j.Pool == "" {
+		j.Pool = s.place(j)
+		return nil
+	}
+	if err := share.CheckPath(j.Pool); err != nil {
+		return invalid("pool", "%v", err)
+	}
+	pool := s.Sched.Root.Find(j.Pool)
+	if pool == nil && s.Closed {
+		return invalid("pool", "%q is not in the share tree; known pools: %s", j.Pool, s.pools())
+	}
+	if pool != nil && len(pool.Pools) > 0 {
+		j.Pool = share.Join(j.Pool, share.CleanName(cmp.Or(j.User, share.DefaultPool)))
+	}
+	return nil
+}
+
+func (s *Shares) place(j *Job) string {
+	if s.Placement == nil {
+		return share.CleanName(cmp.Or(j.User, share.DefaultPool))
+	}
+	path, _ := s.Placement.Place(share.Origin{User: j.User, Group: j.Group, Kind: j.Kind, Requestor: j.Requestor})
+	return path
+}
+
+func (s *Shares) priorities() []string {
+	names := make([]string, len(s.Sched.Priorities))
+	for i, p := range s.Sched.Priorities {
+		names[i] = p.Name
+	}
+	return names
+}
+
+// pools lists the configured pools for an error message.
+func (s *Shares) pools() string {
+	var names []string
+	for path := range s.Sched.Root.All() {
+		if names = append(names, path); len(names) == 20 {
+			return strings.Join(names, ", ") + ", …"
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// shape numbers the request of a job, what it needs to run included.
+func (s *Shares) request(h Header) Amounts {
+	a := Amounts{}
+	for name, n := range h.Request {
+		a[name] = n
+	}
+	if h.Handler {
+		a[handlerPrefix+h.Kind] = 1
+	} else {
+		a[execResource] = 1
+	}
+	return a
+}
+
+// Request describes what a task asks for, in words: "2 cpu, 4 gpu".
+func Request(a Amounts, unit string) string {
+	var parts []string
+	for name, n := range a {
+		if name != unit && n > 0 && name != execResource && !strings.HasPrefix(name, handlerPrefix) {
+			parts = append(parts, fmt.Sprintf("%d %s", n, name))
+		}
+	}
+	slices.Sort(parts)
+	return strings.Join(append([]string{fmt.Sprintf("%d %s", max(1, a[unit]), unit)}, parts...), ", ")
+}

@@ -1,0 +1,300 @@
+package fairlead
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead/cluster"
+	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/why"
+)
+
+// PoolView is a pool as `fairlead shares` shows it.
+type PoolView struct {
+	Path       string  `json:"pool"`
+	Depth      int     `json:"depth"` // 0 is the root
+	Policy     string  `json:"policy"`
+	Weight     float64 `json:"weight"`
+	Share      float64 `json:"share"`        // of the whole
+	ShareHere  float64 `json:"share_here"`   // of the pool above
+	FairNow    float64 `json:"fair_now"`     // units, given the demand at this instant
+	Want       float64 `json:"want"`         // units that run or wait
+	Running    float64 `json:"running"`      // units
+	Tasks      int32   `json:"tasks"`        // that run
+	Waiting    int64   `json:"waiting"`      // tasks that could start if there were room
+	Used       float64 `json:"used"`         // decayed, slot-seconds
+	UsedHere   float64 `json:"used_here"`    // as a fraction of the pool above
+	Mean       float64 `json:"mean_seconds"` // of its tasks that ended
+	Min        Amounts `json:"min,omitempty"`
+	Max        Amounts `json:"max,omitempty"`
+	MaxRunning int     `json:"max_running,omitempty"`
+	Configured bool    `json:"configured"`
+}
+
+// Ratio is the share over the fraction used: above 1 the pool has had less than its
+// share. It is +Inf if it has had nothing.
+func (p *PoolView) Ratio() float64 {
+	if p.UsedHere <= 0 {
+		return math.Inf(1)
+	}
+	return p.ShareHere / p.UsedHere
+}
+
+// Pools returns the pools that the configuration names or that have work or usage,
+// parents before their children.
+func (l *Loop) Pools() []PoolView {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.core.Advance(time.Now())
+	entitled := l.core.Entitlements()
+	var out []PoolView
+	l.listPool(sched.Root, 0, entitled, &out)
+	return out
+}
+
+func (l *Loop) listPool(id sched.PoolID, depth int, entitled []sched.Entitlement, out *[]PoolView) {
+	p := l.core.View(id)
+	now := l.core.Now()
+	service := p.Service(now) / now.Growth
+	if id != sched.Root && !l.core.Configured(id) && p.Waiting == 0 && p.Tasks == 0 && service < 1e-3 {
+		return
+	}
+	v := PoolView{
+		Path: l.core.Path(id), Depth: depth, Policy: l.core.PolicyName(id), Weight: p.Weight,
+		Share: entitled[id].Share, ShareHere: entitled[id].Here, FairNow: entitled[id].Now, Want: entitled[id].Demand,
+		Running: p.Running, Tasks: p.Tasks, Waiting: p.Waiting, Used: service, Mean: p.Mean, Configured: l.core.Configured(id),
+	}
+	if above := l.core.View(l.core.Parent(id)).Service(now) / now.Growth; above > 0 {
+		v.UsedHere = service / above
+	}
+	if lim, ok := l.core.Limits(id); ok {
+		v.Min, v.Max, v.MaxRunning = Amounts(lim.Min), Amounts(lim.Max), lim.Tasks
+	}
+	*out = append(*out, v)
+	for _, kid := range l.core.Children(id) {
+		if !l.core.Band(kid) {
+			l.listPool(kid, depth+1, entitled, out)
+		}
+	}
+}
+
+// NodeView is a node as `fairlead nodes` shows it.
+type NodeView struct {
+	Name     string    `json:"name"`
+	State    string    `json:"state"` // up, drain, down
+	Why      string    `json:"why,omitempty"`
+	Capacity Amounts   `json:"capacity"`
+	Free     Amounts   `json:"free"`
+	Tasks    int       `json:"tasks"`
+	Seen     time.Time `json:"last_seen"`
+	Version  string    `json:"version,omitempty"`
+	Host     string    `json:"host,omitempty"`
+}
+
+// Nodes returns all nodes that have joined since the loop was made.
+func (l *Loop) Nodes() []NodeView {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var out []NodeView
+	c := l.core.Cluster()
+	for _, n := range c.Nodes() {
+		v := NodeView{Name: n.Name, State: n.State.String(), Tasks: n.Running, Capacity: shown(c.Amounts(n.Capacity)), Free: Amounts{}}
+		free := c.Amounts(n.Free)
+		for r := range v.Capacity {
+			v.Free[r] = max(0, free[r])
+		}
+		if m := l.members[n.Name]; m != nil {
+			v.Seen, v.Version, v.Host = m.seen, m.info.Version, m.info.Host
+			if m.draining {
+				v.Why = "its agent is stopping"
+			}
+		}
+		if why := l.drained[n.Name]; why != "" {
+			v.Why = "drained: " + why
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// shown leaves out what a node can do, which is counted without limit.
+func shown(a cluster.Amounts) Amounts {
+	out := Amounts{}
+	for r, n := range a {
+		if n < anyNumber/2 {
+			out[r] = n
+		}
+	}
+	return out
+}
+
+// Order is the order in which waiting jobs would start if room came slot by slot.
+type Order struct {
+	At time.Time
+	// Position is the place of each job's next task, from 1, as far as the preview
+	// went.
+	Position map[int64]int64
+}
+
+// orderTasks bounds how far the order of a queue is previewed, orderAge how old it
+// may be.
+const (
+	orderTasks = 20_000
+	orderAge   = 500 * time.Millisecond
+)
+
+// Order returns the order of the next starts.
+func (l *Loop) Order() *Order {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := time.Now()
+	if o := l.order; o != nil && (l.version == l.orderOf || now.Sub(o.At) < orderAge) {
+		return o
+	}
+	o := &Order{At: now, Position: map[int64]int64{}}
+	n := int64(0)
+	l.core.Preview(func(s sched.Start, _ float64) bool {
+		n++
+		if _, known := o.Position[s.Job]; !known {
+			o.Position[s.Job] = n
+		}
+		return n < orderTasks
+	})
+	l.order, l.orderOf = o, l.version
+	return o
+}
+
+// Stats returns what the loop did since it was made.
+func (l *Loop) Stats() Stats {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.stats
+}
+
+// Running is how many tasks run, and Waiting how many wait and could start if there
+// were room.
+func (l *Loop) Running() (running, waiting int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	root := l.core.View(sched.Root)
+	return int64(root.Tasks), root.Waiting
+}
+
+// Versus says which of two goes first: a job, and another job, pool or user.
+func (l *Loop) Versus(ctx context.Context, id int64, other string) (*why.Comparison, error) {
+	j, err := l.client.Job(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	var against *Job
+	if n, err := strconv.ParseInt(other, 10, 64); err == nil {
+		if against, err = l.client.Job(ctx, n); err != nil {
+			return nil, err
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.core.Advance(time.Now())
+	a := l.core.Leaf(l.jobOf(headerOf(j)))
+	c := &why.Comparison{Version: why.Version, A: fmt.Sprint("job ", id), B: other, PoolA: l.core.Path(a)}
+	var b sched.PoolID
+	if against != nil {
+		b, c.B = l.core.Leaf(l.jobOf(headerOf(against))), fmt.Sprint("job ", against.ID)
+	} else if b, err = l.findPool(other); err != nil {
+		return nil, err
+	}
+	c.PoolB = l.core.Path(b)
+	level, parts := l.core.Parting(a, b)
+	if parts {
+		c.Decide(level)
+		return c, nil
+	}
+	return c, l.sameLeaf(c, j, against)
+}
+
+// sameLeaf compares two jobs of one leaf, which come in order of submission.
+func (l *Loop) sameLeaf(c *why.Comparison, j, against *Job) error {
+	if against == nil {
+		return fmt.Errorf("job %d is itself in %s: %w", j.ID, c.PoolB, ErrInvalid)
+	}
+	c.By, c.First = "order", "a"
+	if against.ID < j.ID {
+		c.First = "b"
+	}
+	c.Note = fmt.Sprintf("both wait in %s, where jobs go in order of submission (those with fewer running tasks first)", c.PoolA)
+	return nil
+}
+
+// findPool finds a pool by its path, or the pool of a user by its last segment.
+func (l *Loop) findPool(name string) (sched.PoolID, error) {
+	if id, ok := l.core.Lookup(name); ok {
+		return id, nil
+	}
+	var found []sched.PoolID
+	for id := range l.core.Pools() {
+		p := sched.PoolID(id)
+		if path := l.core.Path(p); !l.core.Band(p) && strings.HasSuffix(path, "/"+name) {
+			found = append(found, p)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return 0, fmt.Errorf("no job, pool or user %q: %w", name, ErrNotFound)
+	case 1:
+		return found[0], nil
+	}
+	var names []string
+	for _, p := range found {
+		names = append(names, l.core.Path(p))
+	}
+	slices.Sort(names)
+	return 0, invalid("vs", "%q is in several pools; name one of %s", name, strings.Join(names, ", "))
+}
+
+// History returns what happened to a job, oldest first.
+func (l *Loop) History(ctx context.Context, id int64) ([]Event, error) {
+	j, err := l.client.Job(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	events := []Event{{Job: id, Task: -1, At: j.Submitted, Code: "submitted", Text: "by " + j.User + " into " + j.Pool}}
+	if k, ok := l.store.(Journal); ok {
+		more, err := k.Events(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		events = append(events, more...)
+	}
+	tasks, err := l.store.Tasks(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range tasks {
+		events = append(events, taskEvents(j, t)...)
+	}
+	events = append(events, l.reasons.since(j)...)
+	slices.SortStableFunc(events, func(a, b Event) int { return a.At.Compare(b.At) })
+	return events, nil
+}
+
+// taskEvents are the beginning and the end of a task's last attempt.
+func taskEvents(j *Job, t Task) []Event {
+	name := ""
+	if j.Tasks > 1 {
+		name = fmt.Sprintf("task %d: ", t.Number)
+	}
+	events := []Event{{Job: j.ID, Task: t.Index, At: t.Started, Code: "started", Text: fmt.Sprintf("%sattempt %d on %s", name, t.Attempt, t.Holder)}}
+	if !t.Ended.IsZero() {
+		text := name + string(t.Outcome.State)
+		if t.Outcome.Cause != "" {
+			text += ": " + t.Outcome.Cause
+		}
+		events = append(events, Event{Job: j.ID, Task: t.Index, At: t.Ended, Code: "finished", Text: text})
+	}
+	return events
+}

@@ -1,0 +1,341 @@
+package fairlead
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/why"
+)
+
+// WhyOptions say how much an answer is to hold.
+type WhyOptions struct {
+	// Siblings bounds the children that are listed before the job's own at each pool;
+	// 0 lists all.
+	Siblings int
+	// Evidence adds what it takes to recompute the answer.
+	Evidence bool
+}
+
+// previewTasks bounds how many starts are previewed to find the place of a job.
+const previewTasks = 100_000
+
+// evidenceJobs bounds how many waiting jobs an evidence lists.
+const evidenceJobs = 50_000
+
+// Why says why a job is where it is, by the numbers that the next step would compare.
+func (l *Loop) Why(ctx context.Context, id int64, o WhyOptions) (*why.Answer, error) {
+	j, err := l.client.Job(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	var tasks []Task
+	if j.State != Held && j.State != Blocked {
+		if tasks, err = l.store.Tasks(ctx, id); err != nil {
+			return nil, err
+		}
+	}
+	blockers, err := l.blockers(ctx, j)
+	if err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	a := l.answer(j)
+	switch {
+	case j.State.Ended():
+		a.Verdict, a.Reason = why.Ended, endedReason(j, tasks)
+		l.addChoice(a, j)
+	case j.State == Running && j.Waiting == 0:
+		a.Verdict, a.Reason = why.AsDesigned, runningReason(j, tasks)
+		l.addChoice(a, j)
+	default:
+		l.whyWaiting(a, j, tasks, blockers, o)
+	}
+	return a, nil
+}
+
+// answer begins an answer about a job.
+func (l *Loop) answer(j *Job) *why.Answer {
+	submitted := j.Submitted
+	return &why.Answer{
+		Version: why.Version, At: time.Now(), Step: l.core.Steps(), Config: l.shares.Hash,
+		Subject: why.Subject{
+			Job: j.ID, Name: j.Name, User: j.User, Pool: j.Pool, Priority: j.Priority, State: string(j.State),
+			Waiting: int64(j.Waiting), Running: int64(j.Running),
+			Request: Request(j.Request, l.core.Cluster().Unit()), Submitted: &submitted,
+		},
+		Units: why.Units{
+			Unit: l.core.Cluster().Unit(), Reference: l.core.Clock().Reference(), Growth: l.core.Now().Growth,
+			HalfLifeSeconds: l.core.Clock().HalfLife().Seconds(),
+		},
+	}
+}
+
+// blockers are the jobs that a blocked one waits for, with their states.
+func (l *Loop) blockers(ctx context.Context, j *Job) ([]string, error) {
+	if j.State != Blocked {
+		return nil, nil
+	}
+	var ids []int64
+	for _, d := range j.After {
+		ids = append(ids, d.Job)
+	}
+	jobs, err := l.store.Jobs(ctx, Query{IDs: ids})
+	var out []string
+	for _, b := range jobs {
+		if !b.State.Ended() {
+			out = append(out, fmt.Sprintf("job %d (%s)", b.ID, b.State))
+		}
+	}
+	return out, err
+}
+
+func endedReason(j *Job, tasks []Task) why.Reason {
+	r := why.Reason{Code: why.StateEnded, Text: fmt.Sprintf("it %s %s", j.State, j.Ended.Local().Format("2006-01-02 15:04:05"))}
+	if j.Cause != "" {
+		r.Text += ": " + j.Cause
+	}
+	if j.Tasks > 1 {
+		r.Text += fmt.Sprintf(" (%d tasks succeeded, %d failed, %d were cancelled)", j.Succeeded, j.Failed, j.Cancelled)
+	} else if len(tasks) == 1 && tasks[0].Attempt > 1 {
+		r.Text += fmt.Sprintf(" (attempt %d)", tasks[0].Attempt)
+	}
+	r.Next = fmt.Sprintf("fairlead logs %d", j.ID)
+	return r
+}
+
+func runningReason(j *Job, tasks []Task) why.Reason {
+	var where []string
+	for _, t := range tasks {
+		if t.State == Running && !slices.Contains(where, t.Holder) {
+			where = append(where, t.Holder)
+		}
+	}
+	return why.Reason{
+		Code: why.StateRunning,
+		Text: fmt.Sprintf("it has run since %s on %s", j.Started.Local().Format("15:04:05"), strings.Join(where, ", ")),
+		Next: fmt.Sprintf("fairlead logs -f %d", j.ID),
+	}
+}
+
+// addChoice adds by which comparisons the job's latest remembered task was chosen.
+func (l *Loop) addChoice(a *why.Answer, j *Job) {
+	for t := min(j.Tasks, 1000) - 1; t >= 0; t-- {
+		if d := l.decided.byTask[taskID{j.ID, t}]; d != nil {
+			a.Levels, a.Step, a.Units.Growth, a.At = d.choice(l.core), d.step, d.growth, d.at
+			return
+		}
+	}
+}
+
+// whyWaiting explains a job of which something waits.
+func (l *Loop) whyWaiting(a *why.Answer, j *Job, tasks []Task, blockers []string, o WhyOptions) {
+	s := l.jobOf(headerOf(j))
+	a.Levels = l.core.Comparisons(l.core.Leaf(s), o.Siblings)
+	if o.Evidence {
+		a.Evidence = l.core.Evidence(evidenceJobs)
+	}
+	a.Gates = append(jobGates(j, tasks, blockers, a.At), l.core.Gates(s)...)
+	closed := closedGates(a.Gates)
+	if len(closed) == 0 || onlyCapacity(closed) {
+		l.rank(a, s)
+	}
+	reasons := reasonsOf(closed)
+	if a.Rank != nil && len(reasons) > 0 && reasons[0].Code != why.NoNodes && reasons[0].Code != why.FitNever {
+		reasons = append([]why.Reason{l.rankReason(a, j)}, reasons...)
+	} else if len(reasons) == 0 {
+		reasons = []why.Reason{l.rankReason(a, j)}
+	}
+	a.Reason, a.Others = reasons[0], reasons[1:]
+	a.Verdict = verdictOf(a.Reason.Code)
+}
+
+// jobGates are the restrictions that are the job's own.
+func jobGates(j *Job, tasks []Task, blockers []string, now time.Time) []why.Gate {
+	held := why.Gate{Name: "held", Where: "job", Open: !j.Held}
+	if j.Held {
+		held.Code, held.Text = why.GateHeld, "the job is held"
+	}
+	after := why.Gate{Name: "after", Where: "job", Open: j.Pending == 0}
+	if j.Pending > 0 {
+		after.Code, after.Text = why.GateAfter, "it waits for "+strings.Join(blockers, ", ")
+	}
+	begin := why.Gate{Name: "begin", Where: "job", Open: true}
+	if from, try := earliest(j, tasks); from.After(now) {
+		begin.Open, begin.Code = false, why.GateBegin
+		begin.Text = "it may begin at " + from.Local().Format("2006-01-02 15:04:05")
+		if try > 1 {
+			begin.Text = fmt.Sprintf("pause before try %d until %s", try, from.Local().Format("15:04:05"))
+		}
+	}
+	return []why.Gate{held, begin, after}
+}
+
+// earliest is when the first waiting task of a job may start, and its number of try.
+func earliest(j *Job, tasks []Task) (from time.Time, try int) {
+	from, try = j.Begin, 1
+	started := 0
+	for _, t := range tasks {
+		started = max(started, t.Index+1)
+	}
+	found := started < j.Tasks
+	for _, t := range tasks {
+		if t.State == Waiting && (!found || t.Begin.Before(from)) {
+			from, try, found = t.Begin, t.Attempt+1, true
+		}
+	}
+	return from, try
+}
+
+func closedGates(gates []why.Gate) []why.Gate {
+	return slices.DeleteFunc(slices.Clone(gates), func(g why.Gate) bool { return g.Open })
+}
+
+// onlyCapacity reports whether nothing but the lack of room closes the way.
+func onlyCapacity(closed []why.Gate) bool {
+	return !slices.ContainsFunc(closed, func(g why.Gate) bool { return g.Code != why.FitNow })
+}
+
+// severity orders the reasons: what can never be first, then what only a person can
+// change, then what time changes.
+var severity = []why.Code{
+	why.FitNever, why.GateHeld, why.NoNodes, why.GateAfter, why.GateBegin, why.GateJobTasks, why.GateMaxTasks, why.GateMax, why.FitNow,
+}
+
+func reasonsOf(closed []why.Gate) []why.Reason {
+	var out []why.Reason
+	for _, code := range severity {
+		for _, g := range closed {
+			if g.Code == code {
+				out = append(out, gateReason(g))
+			}
+		}
+	}
+	return out
+}
+
+func gateReason(g why.Gate) why.Reason {
+	e, _ := why.Explain(g.Code)
+	r := why.Reason{Code: g.Code, Text: g.Text, Next: e.Next}
+	if r.Text == "" {
+		r.Text = fmt.Sprintf("%s of %s is full: %s of %s in use", g.Name, g.Where, g.Used, g.Limit)
+	}
+	return r
+}
+
+func verdictOf(c why.Code) why.Verdict {
+	switch c {
+	case why.FitNever:
+		return why.Impossible
+	case why.NoNodes:
+		return why.NeedsAdmin
+	case why.GateMax, why.GateMaxTasks, why.GateJobTasks:
+		return why.Limited
+	}
+	return why.AsDesigned
+}
+
+// rank finds the job's place in the order of the next starts.
+func (l *Loop) rank(a *why.Answer, j sched.Job) {
+	r := &why.Rank{Of: l.core.View(sched.Root).Waiting}
+	jobs := map[int64]bool{}
+	byPool := map[sched.PoolID]*why.Ahead{}
+	var order []sched.PoolID
+	mine := l.core.Leaf(j)
+	found := false
+	l.core.Preview(func(s sched.Start, units float64) bool {
+		r.Position++
+		if found = s.Job == j.ID; found {
+			return false
+		}
+		p := byPool[s.Pool]
+		if p == nil {
+			p = &why.Ahead{Pool: l.core.Path(s.Pool), Own: s.Pool == mine, Level: l.decidedAt(s.Pool, mine)}
+			byPool[s.Pool] = p
+			order = append(order, s.Pool)
+		}
+		if !jobs[s.Job] {
+			jobs[s.Job] = true
+			p.Jobs++
+		}
+		p.Tasks++
+		p.Units += units
+		r.Units += units
+		return r.Position < previewTasks
+	})
+	if !found && r.Position < previewTasks {
+		return // it cannot start, even with all the room there is
+	}
+	r.Jobs, r.Pools, r.Capped = int64(len(jobs)), int64(len(byPool)), !found
+	a.Rank = r
+	for _, id := range order {
+		a.Ahead = append(a.Ahead, *byPool[id])
+	}
+}
+
+// decidedAt is the path of the pool in which the ways to two leaves part.
+func (l *Loop) decidedAt(x, y sched.PoolID) string {
+	a, b := strings.Split(l.core.Path(x), "/"), strings.Split(l.core.Path(y), "/")
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return strings.Join(a[:n], "/")
+}
+
+// rankReason says in words what the rank says in numbers.
+func (l *Loop) rankReason(a *why.Answer, j *Job) why.Reason {
+	switch {
+	case a.Rank == nil:
+		return why.Reason{Code: why.FitNow, Text: "no node has room for it now"}
+	case a.Rank.Position == 1:
+		return l.nextReason(a)
+	}
+	for _, lv := range a.Levels {
+		if lv.Before == 0 || len(lv.Children) < 2 {
+			continue
+		}
+		first := lv.Children[0]
+		you := lv.Children[slices.IndexFunc(lv.Children, func(c why.Child) bool { return c.Name == lv.You })]
+		return why.Reason{
+			Code: why.ShareBehind,
+			Text: fmt.Sprintf("%s goes before %s in %s: key %s against %s, %s", first.Name, lv.You, rootName(lv.Pool), why.Short(float64(first.Key)), why.Short(float64(you.Key)), lv.Order),
+			Next: fmt.Sprintf("fairlead why %d --vs %s", j.ID, strings.TrimPrefix(lv.Pool+"/"+first.Name, "/")),
+		}
+	}
+	if own := slices.IndexFunc(a.Ahead, func(x why.Ahead) bool { return x.Own }); own >= 0 {
+		x := a.Ahead[own]
+		return why.Reason{
+			Code: why.OrderBehind, Text: fmt.Sprintf("%d earlier jobs of its own pool %s go first", x.Jobs, j.Pool),
+			Next: fmt.Sprintf("raise its priority: fairlead alter %d --priority high", j.ID),
+		}
+	}
+	return why.Reason{Code: why.ShareBehind, Text: fmt.Sprintf("%d tasks of other pools go first", a.Rank.Position-1)}
+}
+
+func rootName(path string) string {
+	if path == "" {
+		return "the root"
+	}
+	return path
+}
+
+// nextReason explains a job that is first in line.
+func (l *Loop) nextReason(a *why.Answer) why.Reason {
+	running := l.core.View(sched.Root).Tasks
+	capacity, free := l.core.Cluster().Capacity()
+	if g := a.Gates[len(a.Gates)-1]; g.Open {
+		return why.Reason{Code: why.StateStarting, Text: "it is next, and there is room: it starts at the next step"}
+	}
+	text := fmt.Sprintf("it is next; all %d %s are in use by %d tasks, it starts when enough of them end", capacity[0], l.core.Cluster().Unit(), running)
+	code := why.CapacityFull
+	if free[0] > 0 {
+		code = why.FitNow
+		text = fmt.Sprintf("it is next; it asks for %s on one node, and of the %d free no node has that", a.Subject.Request, free[0])
+	}
+	return why.Reason{Code: code, Text: text, Next: "wait"}
+}

@@ -1,0 +1,292 @@
+package why
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+)
+
+// Text is the answer for a person: verdict, reason, numbers, who is ahead, gates, and
+// what to ask next.
+func (a *Answer) Text() string {
+	var b strings.Builder
+	a.head(&b)
+	a.reasons(&b)
+	if a.Rank != nil {
+		fmt.Fprintf(&b, "  %s\n", a.Rank.text(a.Units.Unit))
+	}
+	if len(a.Levels) > 0 {
+		b.WriteString("\n")
+	}
+	for i := range a.Levels {
+		a.level(&b, i)
+	}
+	a.ahead(&b)
+	a.gates(&b)
+	if len(a.Levels) > 0 {
+		fmt.Fprintf(&b, "  step %d · configuration %s", a.Step, a.Config)
+		if h := a.Units.HalfLifeSeconds; h > 0 {
+			fmt.Fprintf(&b, " · amounts in %s-seconds, half-life %s, as of %s", a.Units.Unit, Duration(time.Duration(h*float64(time.Second))), a.At.Local().Format("15:04:05"))
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+func (a *Answer) head(b *strings.Builder) {
+	s := a.Subject
+	name := s.Name
+	if s.Job > 0 {
+		name = strings.TrimSpace(fmt.Sprint(s.Job, " ", s.Name))
+	}
+	who := s.Pool
+	if s.User != "" && s.User != s.Pool {
+		who = s.User + ", " + s.Pool
+	}
+	left := fmt.Sprintf("%s (%s) %s", name, who, s.State)
+	if s.Submitted != nil && s.State != "succeeded" && s.State != "failed" && s.State != "cancelled" {
+		left += " " + Duration(a.At.Sub(*s.Submitted))
+	}
+	fmt.Fprintf(b, "%-58s verdict: %s\n", left, a.Verdict)
+}
+
+func (a *Answer) reasons(b *strings.Builder) {
+	label := "Waits because  "
+	if a.Verdict == Ended || a.Reason.Code == StateRunning {
+		label = "Because        "
+	}
+	fmt.Fprintf(b, "  %s %s  [%s]\n", label, a.Reason.Text, a.Reason.Code)
+	if a.Reason.Next != "" {
+		fmt.Fprintf(b, "  Next step       %s\n", a.Reason.Next)
+	}
+	for _, r := range a.Others {
+		fmt.Fprintf(b, "  Also            %s  [%s]\n", r.Text, r.Code)
+	}
+}
+
+func (r *Rank) text(unit string) string {
+	if r.Capped {
+		return fmt.Sprintf("More than %d tasks of %d go first.", r.Position-1, r.Of)
+	}
+	if r.Position == 1 {
+		return fmt.Sprintf("You are number 1 of %d tasks that could start.", r.Of)
+	}
+	return fmt.Sprintf("You are number %d of %d tasks that could start. Ahead: %s of %s, %s %s.",
+		r.Position, r.Of, count(r.Jobs, "job"), count(r.Pools, "pool"), Short(r.Units), unit)
+}
+
+func count(n int64, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// level prints one comparison: the formula, and each child's numbers put into it.
+func (a *Answer) level(b *strings.Builder, i int) {
+	l := &a.Levels[i]
+	label := "        "
+	if i == 0 {
+		label = "  SHARE "
+	}
+	where := l.Pool
+	if where == "" {
+		where = "root"
+	}
+	fmt.Fprintf(b, "%s%s: %s, %s\n", label, where, l.Policy, l.rule())
+	b.WriteString(l.table(a.Units.Growth, "          "))
+}
+
+func (l *Level) rule() string {
+	if l.Formula == "weight" {
+		return l.Order
+	}
+	return l.Formula + ", " + l.Order
+}
+
+// table lists the children of a level, with the numbers as of now.
+func (l *Level) table(growth float64, indent string) string {
+	var b strings.Builder
+	width := 0
+	for _, c := range l.Children {
+		width = max(width, len([]rune(c.Name)))
+	}
+	for k, c := range l.Children {
+		note := ""
+		switch {
+		case c.Name == l.You:
+			note = "  <- you"
+		case k == 0:
+			note = "  <- goes first"
+		}
+		if c.Needy {
+			note = "  below its minimum" + note
+		}
+		if !c.Open {
+			note = "  nothing may start now" + note
+		}
+		fmt.Fprintf(&b, "%s%-*s  %s%s%s\n", indent, width, c.Name, l.put(c, growth), shareText(c), note)
+		if c.Name == l.You && l.Left > 0 || k+1 == len(l.Children) && l.Left > 0 {
+			fmt.Fprintf(&b, "%s… and %d more\n", indent, l.Left)
+		}
+	}
+	return b.String()
+}
+
+func shareText(c Child) string {
+	if c.Share == 0 {
+		return ""
+	}
+	return fmt.Sprintf("   share %.1f%%  used %.1f%%  %s", 100*c.Share, 100*c.Used, OverUnder(c.Share, c.Used))
+}
+
+// OverUnder says in words how what was used compares with the share.
+func OverUnder(share, used float64) string {
+	switch {
+	case share <= 0:
+		return ""
+	case used == 0:
+		return "unused"
+	case used > share:
+		return fmt.Sprintf("over (ratio %.2f)", share/used)
+	default:
+		return fmt.Sprintf("under (ratio %.2f)", share/used)
+	}
+}
+
+// put writes the formula with a child's numbers in the places of the names.
+func (l *Level) put(c Child, growth float64) string {
+	text, scaled := l.Formula, false
+	for _, t := range l.Terms {
+		v := float64(c.Terms[t.Name])
+		if t.decays() {
+			v, scaled = v/growth, true
+		}
+		text = strings.ReplaceAll(text, t.Name, Short(v))
+	}
+	key := float64(c.Key)
+	if scaled {
+		key /= growth
+	}
+	if text == Short(key) {
+		return text
+	}
+	return text + " = " + Short(key)
+}
+
+func (a *Answer) ahead(b *strings.Builder) {
+	const most = 8
+	for i, x := range a.Ahead {
+		label := "        "
+		if i == 0 {
+			label = "  AHEAD "
+		}
+		if i == most {
+			fmt.Fprintf(b, "%s… and %d more pools\n", label, len(a.Ahead)-most)
+			return
+		}
+		where := "decided in " + x.Level
+		if x.Level == "" {
+			where = "decided in root"
+		}
+		if x.Own {
+			where = "earlier jobs of the same pool"
+		}
+		fmt.Fprintf(b, "%s%-24s %8s %10s %8s %s   %s\n", label, x.Pool, count(x.Jobs, "job"), count(x.Tasks, "task"), Short(x.Units), a.Units.Unit, where)
+	}
+}
+
+func (a *Answer) gates(b *strings.Builder) {
+	if len(a.Gates) == 0 {
+		return
+	}
+	var parts []string
+	for _, g := range a.Gates {
+		parts = append(parts, g.text())
+	}
+	fmt.Fprintf(b, "  GATES %s\n", strings.Join(parts, " · "))
+}
+
+func (g Gate) text() string {
+	switch {
+	case g.Where == "nodes":
+		return "nodes: " + g.Text
+	case g.Limit != "":
+		text := fmt.Sprintf("%s of %s %s/%s", g.Name, g.Where, g.Used, g.Limit)
+		if !g.Open {
+			text += " full"
+		}
+		return text
+	case g.Open && g.Name == "held":
+		return "held no"
+	case g.Open:
+		return g.Name + " ok"
+	}
+	return g.Name + ": " + g.Text
+}
+
+// Text is the comparison for a person.
+func (c *Comparison) Text(u Units) string {
+	var b strings.Builder
+	first, second := c.A, c.B
+	if c.First == "b" {
+		first, second = c.B, c.A
+	}
+	fmt.Fprintf(&b, "%s goes before %s", first, second)
+	if c.By == "order" {
+		fmt.Fprintf(&b, ": %s.\n", c.Note)
+		return b.String()
+	}
+	where := c.Level.Pool
+	if where == "" {
+		where = "the root"
+	}
+	fmt.Fprintf(&b, ". Their ways part in %s: %s, %s\n", where, c.Level.Policy, c.Level.rule())
+	b.WriteString(c.Level.table(u.Growth, "    "))
+	fmt.Fprintf(&b, "  %s\n", c.decidedBy())
+	return b.String()
+}
+
+func (c *Comparison) decidedBy() string {
+	x, y := c.Level.Children[0], c.Level.Children[1]
+	switch c.By {
+	case "minimum":
+		return "Decided by the minimum: " + x.Name + " is below it."
+	case "tie":
+		return fmt.Sprintf("The keys are equal; the policy's second number decides: %s against %s.", Short(math.Abs(float64(x.Tie))), Short(math.Abs(float64(y.Tie))))
+	case "age":
+		return "The keys are equal; the older pool goes first: " + x.Name + "."
+	}
+	if c.Level.Policy == "lottery" {
+		return "Both may be drawn; this one is more likely."
+	}
+	return fmt.Sprintf("Decided by the key: %s < %s. The age of the jobs and their size are not compared.", Short(float64(x.Key)), Short(float64(y.Key)))
+}
+
+// Duration writes a time span for a person: two units at most.
+func Duration(d time.Duration) string {
+	d = max(0, d)
+	day := 24 * time.Hour
+	switch {
+	case d < time.Second:
+		return fmt.Sprintf("%dms", d.Milliseconds())
+	case d < 10*time.Second:
+		return fmt.Sprintf("%.1fs", d.Seconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < time.Hour:
+		return two(d, time.Minute, "m", time.Second, "s")
+	case d < day:
+		return two(d, time.Hour, "h", time.Minute, "m")
+	}
+	return two(d, day, "d", time.Hour, "h")
+}
+
+func two(d, big time.Duration, bigName string, small time.Duration, smallName string) string {
+	text := fmt.Sprint(int(d/big), bigName)
+	if rest := int(d % big / small); rest > 0 {
+		text += fmt.Sprint(rest, smallName)
+	}
+	return text
+}
