@@ -186,15 +186,15 @@ func (l *Loop) Running() (running, waiting int64) {
 }
 
 // Versus says which of two goes first: a job, and another job, pool or user.
-func (l *Loop) Versus(ctx context.Context, id int64, other string) (*why.Comparison, error) {
+func (l *Loop) Versus(ctx context.Context, id int64, other string) (*why.Comparison, why.Units, error) {
 	j, err := l.client.Job(ctx, id)
 	if err != nil {
-		return nil, err
+		return nil, why.Units{}, err
 	}
 	var against *Job
 	if n, err := strconv.ParseInt(other, 10, 64); err == nil {
 		if against, err = l.client.Job(ctx, n); err != nil {
-			return nil, err
+			return nil, why.Units{}, err
 		}
 	}
 	l.mu.Lock()
@@ -206,15 +206,15 @@ func (l *Loop) Versus(ctx context.Context, id int64, other string) (*why.Compari
 	if against != nil {
 		b, c.B = l.core.Leaf(l.jobOf(headerOf(against))), fmt.Sprint("job ", against.ID)
 	} else if b, err = l.findPool(other); err != nil {
-		return nil, err
+		return nil, why.Units{}, err
 	}
 	c.PoolB = l.core.Path(b)
 	level, parts := l.core.Parting(a, b)
 	if parts {
 		c.Decide(level)
-		return c, nil
+		return c, l.units(), nil
 	}
-	return c, l.sameLeaf(c, j, against)
+	return c, l.units(), l.sameLeaf(c, j, against)
 }
 
 // sameLeaf compares two jobs of one leaf, which come in order of submission.
@@ -297,4 +297,41 @@ func taskEvents(j *Job, t Task) []Event {
 		events = append(events, Event{Job: j.ID, Task: t.Index, At: t.Ended, Code: "finished", Text: text})
 	}
 	return events
+}
+
+// HalfLife is by how much usage decays.
+func (l *Loop) HalfLife() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.core.Clock().HalfLife()
+}
+
+// LeaseTTL is for how long a task is leased.
+func (l *Loop) LeaseTTL() time.Duration { return l.options.LeaseTTL }
+
+// Capacity is what the nodes have in all, what of it is free, and the unit in which
+// shares are counted.
+func (l *Loop) Capacity() (capacity, free Amounts, unit string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c := l.core.Cluster()
+	all, left := c.Capacity()
+	capacity, free = shown(c.Amounts(all)), Amounts{}
+	names := c.Amounts(left)
+	for r := range capacity {
+		free[r] = names[r]
+	}
+	return capacity, free, c.Unit()
+}
+
+// AgentCapacity is the capacity of a node that runs commands.
+func AgentCapacity(a Amounts) (Amounts, error) {
+	out := Amounts{execResource: anyNumber}
+	for name, n := range a {
+		if n < 0 || n > maxAmount {
+			return nil, invalid("capacity", "%s must be from 0 to %d, got %d", name, int64(maxAmount), n)
+		}
+		out[name] = n
+	}
+	return out, nil
 }

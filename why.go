@@ -68,10 +68,7 @@ func (l *Loop) answer(j *Job) *why.Answer {
 			Waiting: int64(j.Waiting), Running: int64(j.Running),
 			Request: Request(j.Request, l.core.Cluster().Unit()), Submitted: &submitted,
 		},
-		Units: why.Units{
-			Unit: l.core.Cluster().Unit(), Reference: l.core.Clock().Reference(), Growth: l.core.Now().Growth,
-			HalfLifeSeconds: l.core.Clock().HalfLife().Seconds(),
-		},
+		Units: l.units(),
 	}
 }
 

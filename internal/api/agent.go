@@ -1,0 +1,118 @@
+package api
+
+import (
+	"time"
+
+	"github.com/fairlead/fairlead"
+)
+
+// JoinRequest is an agent that offers its machine.
+type JoinRequest struct {
+	Capacity map[string]int64 `json:"capacity"`
+	Version  string           `json:"version,omitempty"`
+	Host     string           `json:"host,omitempty"`
+	// Running are the attempts that it runs already, after the server was away.
+	Running []fairlead.Ref `json:"running,omitempty"`
+}
+
+// JoinResponse lets it in.
+type JoinResponse struct {
+	Session    string  `json:"session" doc:"To be named in every poll"`
+	TTLSeconds float64 `json:"ttl_seconds" doc:"For how long a lease lasts without renewal"`
+}
+
+// PollRequest asks for work. The answer comes when there is some, or after the wait.
+type PollRequest struct {
+	Session string `json:"session"`
+	// Ack are the attempts that the agent received by earlier polls and has begun.
+	Ack         []fairlead.Ref `json:"ack,omitempty"`
+	WaitSeconds float64        `json:"wait_seconds,omitempty" maximum:"60"`
+}
+
+// PollResponse is what to do.
+type PollResponse struct {
+	Start  []Lease      `json:"start,omitempty"`
+	Stop   []Stop       `json:"stop,omitempty"`
+	Logs   []LogRequest `json:"logs,omitempty"`
+	Rejoin bool         `json:"rejoin,omitempty" doc:"The session is over: join again"`
+}
+
+// Lease is a task to run.
+type Lease struct {
+	fairlead.Ref
+	Number int       `json:"number"`
+	Until  time.Time `json:"until"`
+	User   string    `json:"user"`
+	Job    Spec      `json:"spec"`
+	Tasks  int       `json:"tasks"`
+}
+
+// Stop is an attempt to end early.
+type Stop struct {
+	fairlead.Ref
+	Cause string `json:"cause"`
+}
+
+// ReportRequest says how attempts ended, which still run, and which did not begin.
+type ReportRequest struct {
+	Session  string         `json:"session"`
+	Finished []Finished     `json:"finished,omitempty"`
+	Renew    []fairlead.Ref `json:"renew,omitempty"`
+	Release  []fairlead.Ref `json:"release,omitempty"`
+	Drain    bool           `json:"drain,omitempty" doc:"Take nothing new"`
+	Leave    bool           `json:"leave,omitempty" doc:"It is going away"`
+}
+
+// Finished is the end of an attempt.
+type Finished struct {
+	fairlead.Ref
+	State      string  `json:"state" enum:"succeeded,failed,cancelled"`
+	ExitCode   int     `json:"exit_code,omitempty"`
+	Signal     string  `json:"signal,omitempty"`
+	Cause      string  `json:"cause,omitempty"`
+	CPUSeconds float64 `json:"cpu_seconds,omitempty"`
+	MaxRSS     int64   `json:"max_rss_bytes,omitempty"`
+}
+
+// ReportResponse answers in the order of the request.
+type ReportResponse struct {
+	Finished []*Error `json:"finished,omitempty"`
+	Renew    []*Error `json:"renew,omitempty"`
+	Rejoin   bool     `json:"rejoin,omitempty"`
+}
+
+// LogRequest asks an agent for a part of an output.
+type LogRequest struct {
+	ID string `json:"id"`
+	fairlead.Ref
+	Stderr bool  `json:"stderr,omitempty"`
+	Offset int64 `json:"offset"` // below 0: from the end
+	Limit  int   `json:"limit"`
+}
+
+// LogReply is its answer.
+type LogReply struct {
+	Chunk LogChunk `json:"chunk"`
+	Error string   `json:"error,omitempty"`
+}
+
+// ToResult makes the result that an agent reported.
+func (f *Finished) ToResult() fairlead.Result {
+	return fairlead.Result{Ref: f.Ref, Outcome: fairlead.Outcome{
+		State: fairlead.State(f.State), ExitCode: f.ExitCode, Signal: f.Signal, Cause: f.Cause,
+		CPU: duration(f.CPUSeconds), MaxRSS: f.MaxRSS,
+	}}
+}
+
+// FromResult describes a result.
+func FromResult(ref fairlead.Ref, o fairlead.Outcome) Finished {
+	return Finished{
+		Ref: ref, State: string(o.State), ExitCode: o.ExitCode, Signal: o.Signal, Cause: o.Cause,
+		CPUSeconds: o.CPU.Seconds(), MaxRSS: o.MaxRSS,
+	}
+}
+
+// FromLease describes a lease for an agent.
+func FromLease(l *fairlead.Lease) Lease {
+	return Lease{Ref: l.Ref, Number: l.Number, Until: l.Until, User: l.Job.User, Job: FromSpec(l.Job), Tasks: l.Job.Tasks}
+}

@@ -1,0 +1,297 @@
+package api
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/fairlead/fairlead/why"
+)
+
+// Client speaks to a server.
+type Client struct {
+	http    *http.Client
+	base    string
+	Address string
+	As      string // for whom to submit; for administrators only
+}
+
+// ErrUnreachable says that no server answers.
+var ErrUnreachable = errors.New("no server answers")
+
+// Dial returns a client of the server at an address: http://127.0.0.1:7447, or the
+// path of a socket. It connects when it is first used.
+func Dial(address string) (*Client, error) {
+	c := &Client{Address: address, http: &http.Client{}}
+	path, socket := strings.CutPrefix(address, "unix://")
+	if !socket && strings.HasPrefix(address, "/") {
+		path, socket = address, true
+	}
+	transport := &http.Transport{MaxIdleConnsPerHost: 8, IdleConnTimeout: time.Minute}
+	c.http.Transport = transport
+	if socket {
+		c.base = "http://fairlead"
+		transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+			var d net.Dialer
+			return d.DialContext(ctx, "unix", path)
+		}
+		return c, nil
+	}
+	if !strings.Contains(address, "://") {
+		address = "http://" + address
+	}
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.Scheme != "http" {
+		return nil, fmt.Errorf("%q is not the address of a server: expected http://HOST:PORT or the path of a socket", c.Address)
+	}
+	c.base = strings.TrimSuffix(u.String(), "/")
+	return c, nil
+}
+
+// Close lets go of idle connections.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// Call sends in as JSON, if it is not nil, and reads the answer into out.
+func (c *Client) Call(ctx context.Context, method, path string, in, out any) error {
+	var reader io.Reader
+	if in != nil {
+		text, err := json.Marshal(in)
+		if err != nil {
+			return err
+		}
+		reader = bytes.NewReader(text)
+	}
+	resp, err := c.do(ctx, method, path, reader)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if out == nil || resp.StatusCode == http.StatusNoContent {
+		return nil
+	}
+	if err := json.NewDecoder(resp.Body).Decode(out); err != nil {
+		return fmt.Errorf("%s %s: the server's answer is not understood: %w", method, path, err)
+	}
+	return nil
+}
+
+// do sends a request; an error that the server tells is returned as one.
+func (c *Client) do(ctx context.Context, method, path string, body io.Reader) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
+	if err != nil {
+		return nil, err
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if c.As != "" {
+		req.Header.Set("X-Fairlead-As", c.As)
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, fmt.Errorf("%w at %s: %w", ErrUnreachable, c.Address, shorten(err))
+	}
+	if resp.StatusCode < 400 {
+		return resp, nil
+	}
+	defer resp.Body.Close()
+	return nil, problem(resp)
+}
+
+// shorten leaves out of a connection's error what the caller says anyway.
+func shorten(err error) error {
+	var no syscall.Errno
+	var u *url.Error
+	switch {
+	case errors.As(err, &no):
+		return no
+	case errors.As(err, &u):
+		return u.Err
+	}
+	return err
+}
+
+// problem reads an error document. What is not one of ours is told as it is.
+func problem(resp *http.Response) error {
+	text, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
+	var doc struct {
+		Error
+		Errors []struct{ Message, Location string }
+	}
+	if json.Unmarshal(text, &doc) != nil || doc.Detail == "" {
+		return fmt.Errorf("the server says: %s: %s", resp.Status, strings.TrimSpace(string(text)))
+	}
+	for _, e := range doc.Errors {
+		doc.Detail += fmt.Sprintf("; %s: %s", strings.TrimPrefix(e.Location, "body."), e.Message)
+	}
+	if doc.Code == "" && resp.StatusCode == http.StatusUnprocessableEntity {
+		doc.Code = "invalid"
+	}
+	return doc.Error.Err()
+}
+
+func get[T any](ctx context.Context, c *Client, path string, query url.Values) (*T, error) {
+	if len(query) > 0 {
+		path += "?" + query.Encode()
+	}
+	out := new(T)
+	return out, c.Call(ctx, http.MethodGet, path, nil, out)
+}
+
+func post[T any](ctx context.Context, c *Client, path string, in any) (*T, error) {
+	out := new(T)
+	return out, c.Call(ctx, http.MethodPost, path, in, out)
+}
+
+// Submit submits jobs.
+func (c *Client) Submit(ctx context.Context, r SubmitRequest) (*SubmitResponse, error) {
+	return post[SubmitResponse](ctx, c, "/v1/jobs", r)
+}
+
+// Jobs lists jobs; see the query parameters of the interface.
+func (c *Client) Jobs(ctx context.Context, q url.Values) (*JobList, error) {
+	return get[JobList](ctx, c, "/v1/jobs", q)
+}
+
+// Job returns a job with its tasks.
+func (c *Client) Job(ctx context.Context, id int64) (*JobResponse, error) {
+	return get[JobResponse](ctx, c, fmt.Sprint("/v1/jobs/", id), nil)
+}
+
+// Alter changes jobs.
+func (c *Client) Alter(ctx context.Context, r AlterRequest) (*AlterResponse, error) {
+	return post[AlterResponse](ctx, c, "/v1/jobs/alter", r)
+}
+
+// History returns what happened to a job.
+func (c *Client) History(ctx context.Context, id int64) (*History, error) {
+	return get[History](ctx, c, fmt.Sprintf("/v1/jobs/%d/history", id), nil)
+}
+
+// Why says why a job is where it is.
+func (c *Client) Why(ctx context.Context, id int64, siblings int, evidence bool) (*why.Answer, error) {
+	q := url.Values{"siblings": {strconv.Itoa(siblings)}}
+	if evidence {
+		q.Set("evidence", "true")
+	}
+	return get[why.Answer](ctx, c, fmt.Sprintf("/v1/jobs/%d/why", id), q)
+}
+
+// WhyPool says why a pool, or a user's pool, gets what it gets.
+func (c *Client) WhyPool(ctx context.Context, pool string) (*why.Answer, error) {
+	return get[why.Answer](ctx, c, "/v1/why/pool", url.Values{"pool": {pool}})
+}
+
+// Versus is a comparison with its units.
+type Versus struct {
+	Comparison *why.Comparison `json:"comparison"`
+	Units      why.Units       `json:"units"`
+}
+
+// Versus says which of two goes first.
+func (c *Client) Versus(ctx context.Context, id int64, other string) (*Versus, error) {
+	return get[Versus](ctx, c, fmt.Sprintf("/v1/jobs/%d/versus", id), url.Values{"other": {other}})
+}
+
+// Shares returns the tree of pools, or the part below one.
+func (c *Client) Shares(ctx context.Context, pool string) (*Shares, error) {
+	q := url.Values{}
+	if pool != "" {
+		q.Set("pool", pool)
+	}
+	return get[Shares](ctx, c, "/v1/shares", q)
+}
+
+// Nodes returns the nodes.
+func (c *Client) Nodes(ctx context.Context) (*Nodes, error) {
+	return get[Nodes](ctx, c, "/v1/nodes", nil)
+}
+
+// Drain drains a node, or lets it take tasks again.
+func (c *Client) Drain(ctx context.Context, node string, r DrainRequest) error {
+	return c.Call(ctx, http.MethodPost, "/v1/nodes/"+url.PathEscape(node)+"/drain", r, nil)
+}
+
+// Status returns what the server says about itself.
+func (c *Client) Status(ctx context.Context) (*ServerStatus, error) {
+	return get[ServerStatus](ctx, c, "/v1/status", nil)
+}
+
+// Config returns the configuration in force.
+func (c *Client) Config(ctx context.Context) (*ConfigStatus, error) {
+	return get[ConfigStatus](ctx, c, "/v1/config", nil)
+}
+
+// Log returns a part of a task's output.
+func (c *Client) Log(ctx context.Context, id int64, q url.Values) (*LogChunk, error) {
+	return get[LogChunk](ctx, c, fmt.Sprintf("/v1/jobs/%d/log", id), q)
+}
+
+// Events calls f for each event until ctx ends or f returns an error.
+func (c *Client) Events(ctx context.Context, q url.Values, f func(Event) error) error {
+	resp, err := c.do(ctx, http.MethodGet, "/v1/events?"+q.Encode(), nil)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	lines := bufio.NewScanner(resp.Body)
+	kind := ""
+	for lines.Scan() {
+		line := lines.Text()
+		if k, ok := strings.CutPrefix(line, "event: "); ok {
+			kind = k
+		}
+		data, ok := strings.CutPrefix(line, "data: ")
+		if !ok {
+			if line == "" {
+				kind = ""
+			}
+			continue
+		}
+		var e Event
+		if kind == "alive" || json.Unmarshal([]byte(data), &e) != nil {
+			continue
+		}
+		if err := f(e); err != nil {
+			return err
+		}
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return fmt.Errorf("%w at %s: the stream of events ended", ErrUnreachable, c.Address)
+}
+
+// Join offers a machine.
+func (c *Client) Join(ctx context.Context, name string, r JoinRequest) (*JoinResponse, error) {
+	return post[JoinResponse](ctx, c, "/v1/agents/"+url.PathEscape(name)+"/join", r)
+}
+
+// Poll waits for work.
+func (c *Client) Poll(ctx context.Context, name string, r PollRequest) (*PollResponse, error) {
+	return post[PollResponse](ctx, c, "/v1/agents/"+url.PathEscape(name)+"/poll", r)
+}
+
+// Report reports ends and renews leases.
+func (c *Client) Report(ctx context.Context, name string, r ReportRequest) (*ReportResponse, error) {
+	return post[ReportResponse](ctx, c, "/v1/agents/"+url.PathEscape(name)+"/report", r)
+}
+
+// ReplyLog answers a request for output.
+func (c *Client) ReplyLog(ctx context.Context, name, id string, r LogReply) error {
+	return c.Call(ctx, http.MethodPost, "/v1/agents/"+url.PathEscape(name)+"/log/"+id, r, nil)
+}

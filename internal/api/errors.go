@@ -1,0 +1,95 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/fairlead/fairlead"
+)
+
+// Error is an error as the interface tells it: a code for programs, a text for
+// people, and what to do next.
+type Error struct {
+	Code   string `json:"code"`
+	Detail string `json:"detail"`
+}
+
+// row ties an error to its code, its HTTP status and the exit status of the command
+// line. The first row that matches counts.
+type row struct {
+	err    error
+	code   string
+	status int
+	exit   int
+}
+
+// Exit statuses of the command line; see docs/reference/exit-status.md.
+const (
+	ExitRefused     = 1 // refused by policy, or not possible
+	ExitUsage       = 2 // wrong use, or an error in a file
+	ExitUnreachable = 3 // no server
+	ExitChanges     = 4 // plan or diff found changes
+)
+
+var table = []row{
+	{fairlead.ErrNotFound, "not_found", http.StatusNotFound, ExitRefused},
+	{fairlead.ErrStaleAttempt, "stale_attempt", http.StatusConflict, ExitRefused},
+	{fairlead.ErrInvalid, "invalid", http.StatusUnprocessableEntity, ExitUsage},
+	{fairlead.ErrState, "state", http.StatusConflict, ExitRefused},
+	{fairlead.ErrForbidden, "forbidden", http.StatusForbidden, ExitRefused},
+	{fairlead.ErrFull, "full", http.StatusInsufficientStorage, ExitRefused},
+	{fairlead.ErrClosed, "closed", http.StatusServiceUnavailable, ExitUnreachable},
+}
+
+// FromError describes an error; nil stays nil.
+func FromError(err error) *Error {
+	if err == nil {
+		return nil
+	}
+	code, _ := classify(err)
+	return &Error{Code: code, Detail: err.Error()}
+}
+
+func classify(err error) (code string, status int) {
+	for _, r := range table {
+		if errors.Is(err, r.err) {
+			return r.code, r.status
+		}
+	}
+	return "internal", http.StatusInternalServerError
+}
+
+// Status is the HTTP status of an error.
+func Status(err error) int { _, status := classify(err); return status }
+
+// Exit is the exit status of the command line for an error.
+func Exit(err error) int {
+	for _, r := range table {
+		if errors.Is(err, r.err) {
+			return r.exit
+		}
+	}
+	return ExitRefused
+}
+
+// Err turns a described error back into one that errors.Is knows; nil stays nil.
+func (e *Error) Err() error {
+	if e == nil {
+		return nil
+	}
+	for _, r := range table {
+		if r.code == e.Code {
+			return &remoteError{e.Detail, r.err}
+		}
+	}
+	return errors.New(e.Detail)
+}
+
+// remoteError is an error that was told by a server.
+type remoteError struct {
+	text string
+	is   error
+}
+
+func (e *remoteError) Error() string { return e.text }
+func (e *remoteError) Unwrap() error { return e.is }

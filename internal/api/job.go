@@ -1,0 +1,177 @@
+package api
+
+import (
+	"time"
+
+	"github.com/fairlead/fairlead"
+)
+
+// Spec is a job to be submitted.
+type Spec struct {
+	Name           string            `json:"name,omitempty" doc:"Shown in tables"`
+	Kind           string            `json:"kind,omitempty" doc:"Type of work; may choose the pool"`
+	Requestor      string            `json:"requestor,omitempty" doc:"Free text that placement rules may match; default: the user"`
+	Pool           string            `json:"pool,omitempty" doc:"Path in the tree of shares; default: by the placement rules" example:"physics/markov"`
+	Priority       string            `json:"priority,omitempty" doc:"Name of a priority; default: normal"`
+	Argv           []string          `json:"argv,omitempty" doc:"Command and arguments; no shell is involved"`
+	Payload        []byte            `json:"payload,omitempty" doc:"Data for a Go handler"`
+	Env            map[string]string `json:"env,omitempty" doc:"Environment variables"`
+	Dir            string            `json:"dir,omitempty" doc:"Working directory"`
+	Output         string            `json:"output,omitempty" doc:"File for the output; default: a log kept by the agent"`
+	Error          string            `json:"error,omitempty" doc:"File for the error output; default: with the output"`
+	Request        map[string]int64  `json:"request,omitempty" doc:"Resources per task; default: one unit"`
+	LimitSeconds   float64           `json:"limit_seconds,omitempty" doc:"Time limit of each task; 0 is none"`
+	Begin          *time.Time        `json:"begin,omitempty" doc:"Not before"`
+	Retries        int               `json:"retries,omitempty" doc:"Further tries of a task that failed"`
+	BackoffSeconds float64           `json:"backoff_seconds,omitempty" doc:"Pause before the second try; doubles each time"`
+	Array          string            `json:"array,omitempty" doc:"Task numbers, e.g. 0-99%10" example:"0-99%10"`
+	Most           int               `json:"max_running,omitempty" doc:"Tasks at once; 0 is no limit"`
+	After          []After           `json:"after,omitempty" doc:"Jobs that have to end before"`
+	Key            string            `json:"key,omitempty" doc:"Idempotency key: a second job with the same key is the first"`
+	Held           bool              `json:"held,omitempty" doc:"Wait until released"`
+}
+
+// After is a dependency.
+type After struct {
+	Job int64  `json:"job" doc:"Id; -1 is the first job of the same submission, -2 the second"`
+	On  string `json:"on,omitempty" doc:"ok, failed or any; default: ok"`
+}
+
+// Job is a submitted job.
+type Job struct {
+	ID int64 `json:"id"`
+	Spec
+	User      string            `json:"user"`
+	State     string            `json:"state"`
+	Tasks     int               `json:"tasks"`
+	Waiting   int               `json:"waiting"`
+	Running   int               `json:"running"`
+	Succeeded int               `json:"succeeded"`
+	Failed    int               `json:"failed"`
+	Cancelled int               `json:"cancelled"`
+	Submitted time.Time         `json:"submitted"`
+	Started   *time.Time        `json:"started,omitempty"`
+	Ended     *time.Time        `json:"ended,omitempty"`
+	Cause     string            `json:"cause,omitempty"`
+	Rank      int64             `json:"rank,omitempty" doc:"Place of its next task in the order of starts, from 1"`
+	Reason    *Reason           `json:"reason,omitempty" doc:"Why it waits"`
+	Labels    map[string]string `json:"labels,omitempty"`
+}
+
+// Reason is why a job waits, in short.
+type Reason struct {
+	Code string `json:"code"`
+	Text string `json:"text"`
+}
+
+// Task is one task of a job.
+type Task struct {
+	Job        int64      `json:"job"`
+	Task       int        `json:"task"`
+	Number     int        `json:"number"`
+	State      string     `json:"state"`
+	Attempt    int        `json:"attempt"`
+	Node       string     `json:"node"`
+	Begin      *time.Time `json:"begin,omitempty"`
+	Started    time.Time  `json:"started"`
+	Ended      *time.Time `json:"ended,omitempty"`
+	ExitCode   int        `json:"exit_code"`
+	Signal     string     `json:"signal,omitempty"`
+	Cause      string     `json:"cause,omitempty"`
+	CPUSeconds float64    `json:"cpu_seconds"`
+	MaxRSS     int64      `json:"max_rss_bytes"`
+	Losses     int        `json:"losses,omitempty"`
+	Fails      int        `json:"fails,omitempty"`
+}
+
+// ToJob makes the job that a spec describes.
+func (s *Spec) ToJob() fairlead.Job {
+	j := fairlead.Job{
+		Name: s.Name, Kind: s.Kind, Requestor: s.Requestor, Pool: s.Pool, Priority: s.Priority,
+		Argv: s.Argv, Payload: s.Payload, Env: s.Env, Dir: s.Dir, Output: s.Output, Error: s.Error,
+		Request: s.Request, Limit: duration(s.LimitSeconds), Retries: s.Retries, Backoff: duration(s.BackoffSeconds),
+		Array: s.Array, Most: s.Most, Key: s.Key, Held: s.Held,
+	}
+	if s.Begin != nil {
+		j.Begin = *s.Begin
+	}
+	for _, a := range s.After {
+		j.After = append(j.After, fairlead.Dependency{Job: a.Job, On: fairlead.DependsOn(a.On)})
+	}
+	return j
+}
+
+// FromSpec describes a job for submission.
+func FromSpec(j *fairlead.Job) Spec {
+	s := Spec{
+		Name: j.Name, Kind: j.Kind, Requestor: j.Requestor, Pool: j.Pool, Priority: j.Priority,
+		Argv: j.Argv, Payload: j.Payload, Env: j.Env, Dir: j.Dir, Output: j.Output, Error: j.Error,
+		Request: j.Request, LimitSeconds: j.Limit.Seconds(), Begin: pointer(j.Begin), Retries: j.Retries,
+		BackoffSeconds: j.Backoff.Seconds(), Array: j.Array, Most: j.Most, Key: j.Key, Held: j.Held,
+	}
+	for _, d := range j.After {
+		s.After = append(s.After, After{d.Job, string(d.On)})
+	}
+	return s
+}
+
+// FromJob describes a submitted job.
+func FromJob(j *fairlead.Job) Job {
+	return Job{
+		ID: j.ID, Spec: FromSpec(j), User: j.User, State: string(j.State), Tasks: j.Tasks,
+		Waiting: j.Waiting, Running: j.Running, Succeeded: j.Succeeded, Failed: j.Failed, Cancelled: j.Cancelled,
+		Submitted: j.Submitted, Started: pointer(j.Started), Ended: pointer(j.Ended), Cause: j.Cause,
+	}
+}
+
+// ToJob makes the job that was described.
+func (d *Job) ToJob() *fairlead.Job {
+	j := d.Spec.ToJob()
+	j.ID, j.User, j.State, j.Tasks = d.ID, d.User, fairlead.State(d.State), d.Tasks
+	j.Waiting, j.Running, j.Succeeded, j.Failed, j.Cancelled = d.Waiting, d.Running, d.Succeeded, d.Failed, d.Cancelled
+	j.Submitted, j.Started, j.Ended, j.Cause = d.Submitted, value(d.Started), value(d.Ended), d.Cause
+	return &j
+}
+
+// FromTask describes a task.
+func FromTask(t *fairlead.Task) Task {
+	return Task{
+		Job: t.Job, Task: t.Index, Number: t.Number, State: string(t.State), Attempt: t.Attempt, Node: t.Holder,
+		Begin: pointer(t.Begin), Started: t.Started, Ended: pointer(t.Ended), ExitCode: t.Outcome.ExitCode,
+		Signal: t.Outcome.Signal, Cause: t.Outcome.Cause, CPUSeconds: t.Outcome.CPU.Seconds(), MaxRSS: t.Outcome.MaxRSS,
+		Losses: t.Losses, Fails: t.Fails,
+	}
+}
+
+// ToTask makes the task that was described.
+func (d *Task) ToTask() fairlead.Task {
+	t := fairlead.Task{
+		Job: d.Job, Index: d.Task, Number: d.Number, State: fairlead.State(d.State), Attempt: d.Attempt, Holder: d.Node,
+		Begin: value(d.Begin), Started: d.Started, Ended: value(d.Ended), Losses: d.Losses, Fails: d.Fails,
+	}
+	t.Outcome = fairlead.Outcome{ExitCode: d.ExitCode, Signal: d.Signal, Cause: d.Cause, CPU: duration(d.CPUSeconds), MaxRSS: d.MaxRSS}
+	if t.State.Ended() {
+		t.Outcome.State = t.State
+	}
+	return t
+}
+
+// duration clamps what somebody wrote to what a time.Duration holds.
+func duration(seconds float64) time.Duration {
+	const most = 100 * 365 * 24 * 3600
+	return time.Duration(min(max(seconds, -most), most) * float64(time.Second))
+}
+
+func pointer(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}
+
+func value(t *time.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return *t
+}

@@ -1,0 +1,184 @@
+package api
+
+import (
+	"time"
+
+	"github.com/fairlead/fairlead"
+)
+
+// SubmitRequest asks for jobs.
+type SubmitRequest struct {
+	Jobs   []Spec `json:"jobs" minItems:"1" maxItems:"10000"`
+	DryRun bool   `json:"dry_run,omitempty" doc:"Only say what would happen"`
+}
+
+// SubmitResponse says what became of each.
+type SubmitResponse struct {
+	Version int         `json:"version"`
+	Jobs    []Submitted `json:"jobs"`
+}
+
+// Submitted is the fate of one submitted job.
+type Submitted struct {
+	ID       int64  `json:"id,omitempty"`
+	Existing bool   `json:"existing,omitempty" doc:"It had been submitted before, under the same key"`
+	Error    *Error `json:"error,omitempty"`
+	Pool     string `json:"pool,omitempty"`
+	User     string `json:"user,omitempty"`
+	Tasks    int    `json:"tasks,omitempty"`
+	// Rank is the place of the job's first task in the order of starts; of a dry run,
+	// that which it would have.
+	Rank    int64   `json:"rank,omitempty"`
+	Of      int64   `json:"of,omitempty"`
+	Reason  *Reason `json:"reason,omitempty"`
+	Warning string  `json:"warning,omitempty"`
+}
+
+// JobList is a page of jobs.
+type JobList struct {
+	Version int       `json:"version"`
+	At      time.Time `json:"at"`
+	Jobs    []Job     `json:"jobs"`
+	Summary Summary   `json:"summary"`
+	More    bool      `json:"more" doc:"There are further jobs; go on after the last id"`
+}
+
+// Summary is the state of the whole system in one line.
+type Summary struct {
+	Waiting  int64            `json:"waiting" doc:"Tasks that could start if there were room"`
+	Running  int64            `json:"running" doc:"Tasks"`
+	Unit     string           `json:"unit"`
+	Capacity map[string]int64 `json:"capacity"`
+	Free     map[string]int64 `json:"free"`
+	LastStep *time.Time       `json:"last_step,omitempty"`
+}
+
+// JobResponse is one job with its tasks.
+type JobResponse struct {
+	Version int    `json:"version"`
+	Job     Job    `json:"job"`
+	Tasks   []Task `json:"tasks"`
+}
+
+// AlterRequest changes jobs.
+type AlterRequest struct {
+	Verb     string  `json:"verb" enum:"cancel,hold,release,requeue,prioritise"`
+	Jobs     []int64 `json:"jobs" minItems:"1" maxItems:"100000"`
+	Priority string  `json:"priority,omitempty"`
+	Cause    string  `json:"cause,omitempty"`
+}
+
+// AlterResponse says what became of each, in order; an empty error is success.
+type AlterResponse struct {
+	Version int      `json:"version"`
+	Results []*Error `json:"results"`
+}
+
+// Shares is the tree of pools.
+type Shares struct {
+	Version         int                 `json:"version"`
+	At              time.Time           `json:"at"`
+	Unit            string              `json:"unit"`
+	HalfLifeSeconds float64             `json:"half_life_seconds"`
+	Config          string              `json:"config"`
+	Pools           []fairlead.PoolView `json:"pools"`
+	Summary         Summary             `json:"summary"`
+}
+
+// Nodes are the machines.
+type Nodes struct {
+	Version int                 `json:"version"`
+	At      time.Time           `json:"at"`
+	Unit    string              `json:"unit"`
+	Nodes   []fairlead.NodeView `json:"nodes"`
+}
+
+// DrainRequest drains a node or lets it take tasks again.
+type DrainRequest struct {
+	Drain  bool   `json:"drain"`
+	Reason string `json:"reason,omitempty"`
+}
+
+// Event is something that happened.
+type Event struct {
+	Job  int64     `json:"job"`
+	Task int       `json:"task"` // -1: the whole job
+	At   time.Time `json:"at"`
+	Code string    `json:"code"`
+	Text string    `json:"text,omitempty"`
+
+	User  string `json:"user,omitempty"`
+	Pool  string `json:"pool,omitempty"`
+	State string `json:"state,omitempty"`
+}
+
+// FromEvent describes an event.
+func FromEvent(e fairlead.Event) Event {
+	return Event{e.Job, e.Task, e.At, e.Code, e.Text, e.User, e.Pool, string(e.State)}
+}
+
+// History is what happened to a job.
+type History struct {
+	Version int     `json:"version"`
+	Job     int64   `json:"job"`
+	Events  []Event `json:"events"`
+}
+
+// LogChunk is a part of a task's output.
+type LogChunk struct {
+	Data   []byte `json:"data"`
+	Offset int64  `json:"offset" doc:"Where the data begins"`
+	Size   int64  `json:"size" doc:"Of the whole output so far"`
+	// Ended is set when the attempt is over: what is there is all there will be.
+	Ended bool   `json:"ended"`
+	Where string `json:"where,omitempty" doc:"File on the node, when it is not kept by the agent"`
+}
+
+// ServerStatus is what the server says about itself.
+type ServerStatus struct {
+	Version       int            `json:"version"`
+	Program       string         `json:"program"`
+	At            time.Time      `json:"at"`
+	Started       time.Time      `json:"started"`
+	Store         string         `json:"store"`
+	Config        ConfigStatus   `json:"config"`
+	Summary       Summary        `json:"summary"`
+	Steps         uint64         `json:"steps"`
+	TasksStarted  uint64         `json:"tasks_started"`
+	TasksFinished uint64         `json:"tasks_finished"`
+	TasksLost     uint64         `json:"tasks_lost"`
+	StepSeconds   float64        `json:"step_seconds"`
+	LastError     string         `json:"last_error,omitempty"`
+	LastErrorAt   *time.Time     `json:"last_error_at,omitempty"`
+	Checks        []HealthCheck  `json:"checks,omitempty"`
+	You           Actor          `json:"you"`
+	Listen        []string       `json:"listen"`
+	LeaseSeconds  float64        `json:"lease_seconds"`
+	Limits        map[string]int `json:"limits,omitempty"`
+}
+
+// ConfigStatus says which configuration is in force.
+type ConfigStatus struct {
+	Hash    string     `json:"hash"`
+	File    string     `json:"file,omitempty"`
+	Since   time.Time  `json:"since"`
+	Problem string     `json:"problem,omitempty" doc:"What is wrong with the file as it is now; the last good one is in force"`
+	At      *time.Time `json:"problem_at,omitempty"`
+	Text    string     `json:"text,omitempty" doc:"The effective configuration, as YAML"`
+}
+
+// HealthCheck is one thing that doctor looked at.
+type HealthCheck struct {
+	Name string `json:"name"`
+	OK   bool   `json:"ok"`
+	Text string `json:"text"`
+	Next string `json:"next,omitempty"`
+}
+
+// Actor is who asks, as the connection says.
+type Actor struct {
+	User  string `json:"user"`
+	UID   int    `json:"uid"`
+	Admin bool   `json:"admin"`
+	By    string `json:"by" doc:"How it is known: socket, loopback, or unknown"`
+}

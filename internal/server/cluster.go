@@ -1,0 +1,171 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/api"
+)
+
+func (s *Server) clusterRoutes(a huma.API) {
+	handle(a, http.MethodGet, "/v1/shares", "shares", "The tree of pools: shares, use, demand", 0, s.shares)
+	handle(a, http.MethodGet, "/v1/nodes", "nodes", "The nodes", 0, s.nodes)
+	handle(a, http.MethodPost, "/v1/nodes/{name}/drain", "drain", "Drain a node, or let it take tasks again", 0, s.drain)
+	handle(a, http.MethodGet, "/v1/status", "status", "What the server says about itself", 0, s.status)
+	handle(a, http.MethodGet, "/v1/config", "config", "The configuration in force", 0, s.config)
+}
+
+type sharesInput struct {
+	Pool string `query:"pool" doc:"This pool and those below it"`
+}
+
+func (s *Server) shares(_ context.Context, in *sharesInput) (*body[api.Shares], error) {
+	out := api.Shares{Version: api.Version, At: time.Now(), Summary: s.summary(), Config: s.options.Config().Hash, Pools: []fairlead.PoolView{}}
+	out.Unit = out.Summary.Unit
+	out.HalfLifeSeconds = s.options.Loop.HalfLife().Seconds()
+	for _, p := range s.options.Loop.Pools() {
+		if in.Pool == "" || p.Path == in.Pool || strings.HasPrefix(p.Path, in.Pool+"/") {
+			out.Pools = append(out.Pools, p)
+		}
+	}
+	if in.Pool != "" && len(out.Pools) == 0 {
+		return nil, fmt.Errorf("pool %q: %w", in.Pool, fairlead.ErrNotFound)
+	}
+	return answer(out), nil
+}
+
+func (s *Server) summary() api.Summary {
+	capacity, free, unit := s.options.Loop.Capacity()
+	running, waiting := s.options.Loop.Running()
+	out := api.Summary{Waiting: waiting, Running: running, Unit: unit, Capacity: capacity, Free: free}
+	if st := s.options.Loop.Stats(); !st.LastStep.IsZero() {
+		out.LastStep = &st.LastStep
+	}
+	return out
+}
+
+func (s *Server) nodes(context.Context, *struct{}) (*body[api.Nodes], error) {
+	_, _, unit := s.options.Loop.Capacity()
+	nodes := s.options.Loop.Nodes()
+	if nodes == nil {
+		nodes = []fairlead.NodeView{}
+	}
+	return answer(api.Nodes{Version: api.Version, At: time.Now(), Unit: unit, Nodes: nodes}), nil
+}
+
+type drainInput struct {
+	Name string `path:"name"`
+	Body api.DrainRequest
+}
+
+func (s *Server) drain(ctx context.Context, in *drainInput) (*struct{}, error) {
+	me := who(ctx)
+	if err := check(me, doNodes, ""); err != nil {
+		return nil, err
+	}
+	why := in.Body.Reason
+	if in.Body.Drain {
+		why = strings.TrimSpace(why + " (by " + me.User + ")")
+	}
+	return nil, s.options.Loop.SetDrained(ctx, in.Name, in.Body.Drain, why)
+}
+
+func (s *Server) config(context.Context, *struct{}) (*body[api.ConfigStatus], error) {
+	return answer(s.options.Config()), nil
+}
+
+func (s *Server) status(ctx context.Context, _ *struct{}) (*body[api.ServerStatus], error) {
+	st := s.options.Loop.Stats()
+	c := s.options.Config()
+	c.Text = ""
+	s.mu.Lock()
+	listen := append([]string(nil), s.listen...)
+	s.mu.Unlock()
+	out := api.ServerStatus{
+		Version: api.Version, Program: s.options.Program, At: time.Now(), Started: s.started, Store: s.options.StoreName,
+		Config: c, Summary: s.summary(), Steps: st.Steps, TasksStarted: st.Started, TasksFinished: st.Finished,
+		TasksLost: st.Lost, StepSeconds: st.StepTime.Seconds(), LastError: st.LastError, You: who(ctx).Actor,
+		Listen: listen, LeaseSeconds: s.options.Loop.LeaseTTL().Seconds(),
+	}
+	if !st.ErrorAt.IsZero() {
+		out.LastErrorAt = &st.ErrorAt
+	}
+	out.Checks = s.checks(ctx)
+	return answer(out), nil
+}
+
+// checks are the questions that doctor asks the server.
+func (s *Server) checks(ctx context.Context) []api.HealthCheck {
+	checks := []api.HealthCheck{s.checkCounters(ctx), s.checkNodes(), s.checkConfig()}
+	st := s.options.Loop.Stats()
+	recent := !st.ErrorAt.IsZero() && time.Since(st.ErrorAt) < 10*time.Minute
+	steps := api.HealthCheck{Name: "scheduling", OK: !recent, Text: fmt.Sprintf("%d steps, the last took %v", st.Steps, st.StepTime)}
+	if recent {
+		steps.Text, steps.Next = st.LastError, "see the server's log"
+	}
+	return append(checks, steps)
+}
+
+// checkCounters compares the counters that are kept with a count of the jobs, and
+// with what the scheduler believes.
+func (s *Server) checkCounters(ctx context.Context) api.HealthCheck {
+	c := api.HealthCheck{Name: "counters"}
+	acc, ok := s.options.Store.(fairlead.Accountant)
+	if !ok {
+		return api.HealthCheck{Name: "counters", OK: true, Text: "the store keeps none"}
+	}
+	for range 5 { // they change while we look
+		before, err := acc.Usage(ctx)
+		if err != nil {
+			c.Text = err.Error()
+			return c
+		}
+		counted, err := acc.Recount(ctx)
+		if err != nil {
+			c.Text = err.Error()
+			return c
+		}
+		c.OK = true
+		for pool, a := range before.Pools {
+			if a.Counters != counted[pool] {
+				c.OK = false
+				c.Text = fmt.Sprintf("pool %s: counted %+v, kept %+v", pool, counted[pool], a.Counters)
+			}
+		}
+		if c.OK {
+			c.Text = fmt.Sprintf("those of %d pools agree with a count of the jobs", len(before.Pools))
+			return c
+		}
+	}
+	c.Text += " (on a busy server the two are read at different moments; ask again)"
+	return c
+}
+
+func (s *Server) checkNodes() api.HealthCheck {
+	up, all := 0, s.options.Loop.Nodes()
+	for _, n := range all {
+		if n.State == "up" {
+			up++
+		}
+	}
+	c := api.HealthCheck{Name: "nodes", OK: up > 0, Text: fmt.Sprintf("%d of %d take tasks", up, len(all))}
+	if up == 0 {
+		c.Next = "start an agent with: fairlead work"
+	}
+	return c
+}
+
+func (s *Server) checkConfig() api.HealthCheck {
+	st := s.options.Config()
+	c := api.HealthCheck{Name: "configuration", OK: st.Problem == "", Text: "version " + st.Hash + " in force"}
+	if st.Problem != "" {
+		c.Text, c.Next = "the file has errors; version "+st.Hash+" stays in force", "fairlead config check "+st.File
+	}
+	return c
+}

@@ -1,0 +1,55 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/sse"
+
+	"github.com/fairlead/fairlead/internal/api"
+)
+
+type eventsInput struct {
+	Job  int64  `query:"job" doc:"Events of this job only"`
+	User string `query:"user" doc:"Events of this user's jobs only"`
+}
+
+// alive is sent when nothing else is, so that both ends notice a dead connection.
+type alive struct {
+	At time.Time `json:"at"`
+}
+
+func (s *Server) eventRoutes(a huma.API) {
+	sse.Register(a, huma.Operation{
+		OperationID: "events", Method: http.MethodGet, Path: "/v1/events", Summary: "What happens, live (server-sent events)", Tags: []string{"cluster"},
+	}, map[string]any{"event": api.Event{}, "alive": alive{}}, s.events)
+}
+
+func (s *Server) events(ctx context.Context, in *eventsInput, send sse.Sender) {
+	watch := s.options.Loop.Watch()
+	defer watch.Close()
+	tick := time.NewTicker(15 * time.Second)
+	defer tick.Stop()
+	if send.Data(alive{time.Now()}) != nil {
+		return
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if send.Data(alive{time.Now()}) != nil {
+				return
+			}
+		case e := <-watch.C:
+			if in.Job > 0 && e.Job != in.Job || in.User != "" && e.User != in.User {
+				continue
+			}
+			if send.Data(api.FromEvent(e)) != nil {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,257 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/why"
+)
+
+func (s *Server) jobRoutes(a huma.API) {
+	handle(a, http.MethodPost, "/v1/jobs", "submit", "Submit jobs, or ask what would happen", maxSubmit, s.submit)
+	handle(a, http.MethodGet, "/v1/jobs", "list-jobs", "List jobs", 0, s.list)
+	handle(a, http.MethodGet, "/v1/jobs/{id}", "get-job", "One job with its tasks", 0, s.job)
+	handle(a, http.MethodPost, "/v1/jobs/alter", "alter-jobs", "Cancel, hold, release, requeue or prioritise jobs", 0, s.alter)
+	handle(a, http.MethodGet, "/v1/jobs/{id}/history", "job-history", "What happened to a job", 0, s.history)
+}
+
+type submitInput struct {
+	As    string `header:"X-Fairlead-As" doc:"Submit for this user; for administrators only"`
+	Group string `header:"X-Fairlead-Group" hidden:"true"`
+	Body  api.SubmitRequest
+}
+
+func (s *Server) submit(ctx context.Context, in *submitInput) (*body[api.SubmitResponse], error) {
+	me := who(ctx)
+	owner, group := me.User, me.group
+	if in.As != "" {
+		owner, group = in.As, in.Group
+	}
+	if err := check(me, doSubmit, owner); err != nil {
+		return nil, err
+	}
+	jobs := make([]fairlead.Job, len(in.Body.Jobs))
+	for i := range jobs {
+		jobs[i] = in.Body.Jobs[i].ToJob()
+		jobs[i].User, jobs[i].Group = owner, group
+	}
+	out := api.SubmitResponse{Version: api.Version, Jobs: make([]api.Submitted, len(jobs))}
+	if in.Body.DryRun {
+		for i := range jobs {
+			out.Jobs[i] = s.dryRun(jobs[i])
+		}
+		return answer(out), nil
+	}
+	subs, err := s.options.Loop.Client().SubmitAll(ctx, jobs)
+	if err != nil {
+		return nil, err
+	}
+	accepted := 0
+	for i, sub := range subs {
+		out.Jobs[i] = api.Submitted{ID: sub.ID, Existing: sub.Existing, Error: api.FromError(sub.Err)}
+		if sub.Err == nil && !sub.Existing {
+			accepted++
+		}
+	}
+	s.metrics.submitted.Add(float64(accepted))
+	if len(jobs) == 1 && subs[0].Err == nil {
+		s.describe(ctx, &out.Jobs[0])
+	}
+	return answer(out), nil
+}
+
+// describe adds to a submission where the job went and stands.
+func (s *Server) describe(ctx context.Context, sub *api.Submitted) {
+	j, err := s.options.Loop.Client().Job(ctx, sub.ID)
+	if err != nil {
+		return
+	}
+	sub.Pool, sub.User, sub.Tasks = j.Pool, j.User, j.Tasks
+	if j.State != fairlead.Waiting {
+		return
+	}
+	a, err := s.options.Loop.Why(ctx, sub.ID, fairlead.WhyOptions{Siblings: 1})
+	if err != nil {
+		return
+	}
+	sub.Reason = &api.Reason{Code: string(a.Reason.Code), Text: a.Reason.Text}
+	if a.Rank != nil {
+		sub.Rank, sub.Of = a.Rank.Position, a.Rank.Of
+	}
+	sub.Warning = warning(a)
+}
+
+// warning tells at submission what will keep the job from ever starting.
+func warning(a *why.Answer) string {
+	for _, r := range append([]why.Reason{a.Reason}, a.Others...) {
+		if r.Code == why.FitNever || r.Code == why.NoNodes {
+			return r.Text
+		}
+	}
+	return ""
+}
+
+// dryRun says what would become of a job, by a fork of the scheduler.
+func (s *Server) dryRun(j fairlead.Job) api.Submitted {
+	a, tasks, err := s.options.Loop.Try(j)
+	if err != nil {
+		return api.Submitted{Error: api.FromError(err)}
+	}
+	out := api.Submitted{Pool: a.Subject.Pool, User: j.User, Tasks: tasks, Warning: warning(a)}
+	out.Reason = &api.Reason{Code: string(a.Reason.Code), Text: a.Reason.Text}
+	if a.Rank != nil {
+		out.Rank, out.Of = a.Rank.Position, a.Rank.Of
+	}
+	return out
+}
+
+type listInput struct {
+	IDs    []int64   `query:"ids,explode" doc:"These jobs only"`
+	User   string    `query:"user"`
+	Pool   string    `query:"pool" doc:"This pool and those below it"`
+	Kind   string    `query:"kind"`
+	States []string  `query:"state,explode" doc:"held, blocked, waiting, running, succeeded, failed, cancelled"`
+	Since  time.Time `query:"since" doc:"Leave out what ended before"`
+	After  int64     `query:"after" doc:"Ids above this"`
+	Before int64     `query:"before" doc:"Ids below this"`
+	Newest bool      `query:"newest" doc:"By id, descending"`
+	Limit  int       `query:"limit" minimum:"1" maximum:"10000" default:"1000"`
+	Rank   bool      `query:"rank" doc:"Add places in the order of starts, and reasons"`
+}
+
+func (s *Server) list(ctx context.Context, in *listInput) (*body[api.JobList], error) {
+	q := fairlead.Query{
+		IDs: in.IDs, User: in.User, Pool: in.Pool, Kind: in.Kind, Since: in.Since,
+		After: in.After, Before: in.Before, Newest: in.Newest, Limit: in.Limit + 1,
+	}
+	for _, st := range in.States {
+		q.States = append(q.States, fairlead.State(st))
+	}
+	if err := checkStates(q.States); err != nil {
+		return nil, err
+	}
+	jobs, err := s.options.Loop.Client().Jobs(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	out := api.JobList{Version: api.Version, At: time.Now(), Summary: s.summary(), Jobs: []api.Job{}}
+	if out.More = len(jobs) > in.Limit; out.More {
+		jobs = jobs[:in.Limit]
+	}
+	var reasons map[int64]fairlead.ShortReason
+	if in.Rank {
+		reasons = s.options.Loop.ShortReasons(jobs)
+	}
+	for _, j := range jobs {
+		d := api.FromJob(j)
+		if r, ok := reasons[j.ID]; ok {
+			d.Rank, d.Reason = r.Rank, &api.Reason{Code: string(r.Code), Text: r.Text}
+		}
+		out.Jobs = append(out.Jobs, d)
+	}
+	return answer(out), nil
+}
+
+func checkStates(states []fairlead.State) error {
+	known := fairlead.States()
+	for _, st := range states {
+		found := false
+		for _, k := range known {
+			found = found || k == st
+		}
+		if !found {
+			return &fairlead.Invalid{Field: "state", Msg: fmt.Sprintf("%.40q is not a state; known: %s", st, joinStates(known))}
+		}
+	}
+	return nil
+}
+
+func joinStates(states []fairlead.State) string {
+	names := make([]string, len(states))
+	for i, st := range states {
+		names[i] = string(st)
+	}
+	return strings.Join(names, ", ")
+}
+
+type idInput struct {
+	ID int64 `path:"id"`
+}
+
+func (s *Server) job(ctx context.Context, in *idInput) (*body[api.JobResponse], error) {
+	j, err := s.options.Loop.Client().Job(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	tasks, err := s.options.Loop.Client().Tasks(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	out := api.JobResponse{Version: api.Version, Job: api.FromJob(j), Tasks: []api.Task{}}
+	for i := range tasks {
+		out.Tasks = append(out.Tasks, api.FromTask(&tasks[i]))
+	}
+	return answer(out), nil
+}
+
+type alterInput struct{ Body api.AlterRequest }
+
+// alter changes those of the jobs that the actor may change, and says so for each.
+func (s *Server) alter(ctx context.Context, in *alterInput) (*body[api.AlterResponse], error) {
+	me := who(ctx)
+	client := s.options.Loop.Client()
+	jobs, err := client.Jobs(ctx, fairlead.Query{IDs: in.Body.Jobs})
+	if err != nil {
+		return nil, err
+	}
+	owner := map[int64]string{}
+	for _, j := range jobs {
+		owner[j.ID] = j.User
+	}
+	out := api.AlterResponse{Version: api.Version, Results: make([]*api.Error, len(in.Body.Jobs))}
+	var changes []fairlead.Alteration
+	var at []int
+	for i, id := range in.Body.Jobs {
+		if _, known := owner[id]; !known {
+			out.Results[i] = api.FromError(fmt.Errorf("job %d: %w", id, fairlead.ErrNotFound))
+			continue
+		}
+		if err := check(me, doAlter, owner[id]); err != nil {
+			out.Results[i] = api.FromError(fmt.Errorf("job %d: %w", id, err))
+			continue
+		}
+		changes = append(changes, fairlead.Alteration{
+			Job: id, Verb: fairlead.Verb(in.Body.Verb), Priority: in.Body.Priority,
+			Cause: cmp.Or(in.Body.Cause, "by "+me.User),
+		})
+		at = append(at, i)
+	}
+	errs, err := client.Alter(ctx, changes...)
+	if err != nil {
+		return nil, err
+	}
+	for k, err := range errs {
+		out.Results[at[k]] = api.FromError(err)
+	}
+	return answer(out), nil
+}
+
+func (s *Server) history(ctx context.Context, in *idInput) (*body[api.History], error) {
+	events, err := s.options.Loop.History(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	out := api.History{Version: api.Version, Job: in.ID, Events: []api.Event{}}
+	for _, e := range events {
+		out.Events = append(out.Events, api.FromEvent(e))
+	}
+	return answer(out), nil
+}

@@ -1,0 +1,122 @@
+package server
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/fairlead/fairlead"
+)
+
+// metrics are the server's numbers for Prometheus. Those of the pools are read from
+// the loop when they are asked for.
+type metrics struct {
+	loop      *fairlead.Loop
+	registry  *prometheus.Registry
+	submitted prometheus.Counter
+	requests  *prometheus.HistogramVec
+}
+
+func newMetrics(loop *fairlead.Loop) *metrics {
+	m := &metrics{loop: loop, registry: prometheus.NewRegistry()}
+	m.submitted = prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "fairlead_jobs_submitted_total", Help: "Jobs accepted since the server started.",
+	})
+	m.requests = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "fairlead_http_request_seconds", Help: "Time to answer a request.", Buckets: prometheus.ExponentialBuckets(0.0005, 4, 9),
+	}, []string{"route", "status"})
+	m.registry.MustRegister(m.submitted, m.requests, m,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+func (m *metrics) handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+}
+
+func (m *metrics) request(route string, status int, took time.Duration) {
+	if route == "" {
+		route = "unknown"
+	}
+	m.requests.WithLabelValues(route, strconv.Itoa(status)).Observe(took.Seconds())
+}
+
+// poolMetric is a number of each pool.
+type poolMetric struct {
+	desc *prometheus.Desc
+	of   func(*fairlead.PoolView) float64
+}
+
+func gauge(name, help string, of func(*fairlead.PoolView) float64) poolMetric {
+	return poolMetric{prometheus.NewDesc("fairlead_"+name, help, []string{"pool"}, nil), of}
+}
+
+var poolMetrics = []poolMetric{
+	gauge("share", "Fraction of the whole that the pool is entitled to.", func(p *fairlead.PoolView) float64 { return p.Share }),
+	gauge("fair_now", "Units that the ideal fluid scheduler would give the pool now.", func(p *fairlead.PoolView) float64 { return p.FairNow }),
+	gauge("used_ratio", "Fraction of its parent's decayed use that the pool had.", func(p *fairlead.PoolView) float64 { return p.UsedHere }),
+	gauge("demand", "Units that run or wait.", func(p *fairlead.PoolView) float64 { return p.Want }),
+	gauge("running", "Units in use.", func(p *fairlead.PoolView) float64 { return p.Running }),
+	gauge("waiting_tasks", "Tasks that could start if there were room.", func(p *fairlead.PoolView) float64 { return float64(p.Waiting) }),
+}
+
+// loopMetric is a number of the whole loop.
+type loopMetric struct {
+	desc *prometheus.Desc
+	kind prometheus.ValueType
+	of   func(fairlead.Stats) float64
+}
+
+func counter(name, help string, of func(fairlead.Stats) float64) loopMetric {
+	return loopMetric{prometheus.NewDesc("fairlead_"+name, help, nil, nil), prometheus.CounterValue, of}
+}
+
+var loopMetrics = []loopMetric{
+	counter("steps_total", "Scheduling steps.", func(s fairlead.Stats) float64 { return float64(s.Steps) }),
+	counter("tasks_started_total", "Tasks that were leased.", func(s fairlead.Stats) float64 { return float64(s.Started) }),
+	counter("tasks_finished_total", "Attempts whose end was reported.", func(s fairlead.Stats) float64 { return float64(s.Finished) }),
+	counter("tasks_lost_total", "Attempts whose agent disappeared.", func(s fairlead.Stats) float64 { return float64(s.Lost) }),
+	{prometheus.NewDesc("fairlead_step_seconds", "Time that the last step took.", nil, nil), prometheus.GaugeValue,
+		func(s fairlead.Stats) float64 { return s.StepTime.Seconds() }},
+}
+
+var nodesDesc = prometheus.NewDesc("fairlead_nodes", "Nodes by state.", []string{"state"}, nil)
+
+// Describe implements prometheus.Collector.
+func (m *metrics) Describe(c chan<- *prometheus.Desc) {
+	for _, p := range poolMetrics {
+		c <- p.desc
+	}
+	for _, l := range loopMetrics {
+		c <- l.desc
+	}
+	c <- nodesDesc
+}
+
+// Collect implements prometheus.Collector.
+func (m *metrics) Collect(c chan<- prometheus.Metric) {
+	for _, p := range m.loop.Pools() {
+		name := p.Path
+		if name == "" {
+			name = "/"
+		}
+		for _, g := range poolMetrics {
+			c <- prometheus.MustNewConstMetric(g.desc, prometheus.GaugeValue, g.of(&p), name)
+		}
+	}
+	stats := m.loop.Stats()
+	for _, l := range loopMetrics {
+		c <- prometheus.MustNewConstMetric(l.desc, l.kind, l.of(stats))
+	}
+	states := map[string]int{"up": 0, "drain": 0, "down": 0}
+	for _, n := range m.loop.Nodes() {
+		states[n.State]++
+	}
+	for state, n := range states {
+		c <- prometheus.MustNewConstMetric(nodesDesc, prometheus.GaugeValue, float64(n), state)
+	}
+}

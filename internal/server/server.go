@@ -1,0 +1,200 @@
+// Package server offers a loop over HTTP: the JSON interface under /v1 with its
+// OpenAPI document, live events, metrics and health, and the sessions of agents. Who
+// asks is known from the connection. What happens to jobs is the loop's part.
+package server
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/api"
+)
+
+// Options are what a server needs.
+type Options struct {
+	Loop    *fairlead.Loop
+	Store   fairlead.Store
+	Program string // version of the program
+	// StoreName says where the jobs are kept, for people.
+	StoreName string
+	// Config tells which configuration is in force.
+	Config func() api.ConfigStatus
+	Logger *slog.Logger
+}
+
+// Server answers requests.
+type Server struct {
+	options Options
+	log     *slog.Logger
+	started time.Time
+	agents  agents
+	metrics *metrics
+	handler http.Handler
+
+	mu     sync.Mutex
+	listen []string
+}
+
+// maxBody bounds a request, in bytes. Submissions of many jobs may be larger.
+const (
+	maxBody   = 1 << 20
+	maxSubmit = 16 << 20
+)
+
+// New returns a server for a loop that runs elsewhere.
+func New(o Options) *Server {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Config == nil {
+		o.Config = func() api.ConfigStatus { return api.ConfigStatus{} }
+	}
+	s := &Server{options: o, log: o.Logger, started: time.Now()}
+	s.agents.sessions, s.agents.replies = map[string]*session{}, map[string]chan api.LogReply{}
+	s.metrics = newMetrics(o.Loop)
+	s.handler = s.routes()
+	return s
+}
+
+// OpenAPI is the document that describes the interface.
+func (s *Server) OpenAPI() ([]byte, error) { return s.api(http.NewServeMux()).OpenAPI().MarshalJSON() }
+
+func (s *Server) routes() http.Handler {
+	mux := http.NewServeMux()
+	s.api(mux)
+	mux.Handle("GET /metrics", s.metrics.handler())
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
+	mux.HandleFunc("GET /readyz", s.ready)
+	mux.HandleFunc("GET /{$}", s.index)
+	return s.protect(mux)
+}
+
+func (s *Server) api(mux *http.ServeMux) huma.API {
+	config := huma.DefaultConfig("fairlead", cmp.Or(s.options.Program, "dev"))
+	config.DocsPath = ""
+	config.SchemasPath = "" // no link to a schema in every answer
+	config.CreateHooks = nil
+	config.Components.Schemas = registry()
+	config.Info.Description = "A fair-share job scheduler and queue: submit jobs, ask why they wait, offer machines."
+	a := humago.New(mux, config)
+	s.jobRoutes(a)
+	s.whyRoutes(a)
+	s.clusterRoutes(a)
+	s.agentRoutes(a)
+	s.logRoutes(a)
+	s.eventRoutes(a)
+	return a
+}
+
+// ready says whether the store answers.
+func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), 5*time.Second)
+	defer cancel()
+	if _, err := s.options.Store.Jobs(ctx, fairlead.Query{Limit: 1, Newest: true}); err != nil {
+		http.Error(w, "the store does not answer: "+err.Error(), http.StatusServiceUnavailable)
+		return
+	}
+	fmt.Fprintln(w, "ok")
+}
+
+func (s *Server) index(w http.ResponseWriter, _ *http.Request) {
+	fmt.Fprint(w, "fairlead "+s.options.Program+"\n\n/openapi.json  what there is\n/v1/jobs       jobs\n/v1/shares     shares\n/metrics       for Prometheus\n")
+}
+
+// Serve answers on the listeners until ctx ends, and then finishes what it has begun.
+func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
+	h := &http.Server{
+		Handler:           s.handler,
+		ConnContext:       s.connContext,
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
+		BaseContext:       func(net.Listener) context.Context { return ctx },
+	}
+	failed := make(chan error, len(listeners))
+	for _, l := range listeners {
+		s.mu.Lock()
+		s.listen = append(s.listen, l.Addr().String())
+		s.mu.Unlock()
+		go func() { failed <- h.Serve(l) }()
+	}
+	var err error
+	select {
+	case err = <-failed:
+	case <-ctx.Done():
+	}
+	shutdown, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	if serr := h.Shutdown(shutdown); serr != nil {
+		h.Close()
+	}
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+// handle registers an operation whose errors are told by the table of package api.
+func handle[I, O any](a huma.API, method, path, id, summary string, maxBytes int64, f func(context.Context, *I) (*O, error)) {
+	op := huma.Operation{Method: method, Path: path, OperationID: id, Summary: summary, MaxBodyBytes: maxBytes, Tags: []string{tag(path)}}
+	if maxBytes == 0 {
+		op.MaxBodyBytes = maxBody
+	}
+	huma.Register(a, op, func(ctx context.Context, in *I) (*O, error) {
+		out, err := f(ctx, in)
+		if err != nil {
+			return nil, problem(err)
+		}
+		return out, nil
+	})
+}
+
+func tag(path string) string {
+	switch {
+	case len(path) >= 9 && path[:9] == "/v1/agent":
+		return "agents"
+	case len(path) >= 8 && path[:8] == "/v1/jobs":
+		return "jobs"
+	}
+	return "cluster"
+}
+
+// body is an answer with a body and nothing else.
+type body[T any] struct{ Body T }
+
+func answer[T any](v T) *body[T] { return &body[T]{v} }
+
+// problem is an error with the status and the code of the table.
+func problem(err error) error {
+	e := api.FromError(err)
+	return &statusError{status: api.Status(err), Title: http.StatusText(api.Status(err)), Code: e.Code, Detail: e.Detail}
+}
+
+// statusError is a problem document (RFC 9457) with our code.
+type statusError struct {
+	status int
+	Title  string `json:"title"`
+	Status int    `json:"status"`
+	Code   string `json:"code"`
+	Detail string `json:"detail"`
+}
+
+func (e *statusError) Error() string { return e.Detail }
+
+// GetStatus implements huma.StatusError.
+func (e *statusError) GetStatus() int { e.Status = e.status; return e.status }
+
+// ContentType implements huma.ContentTypeFilter.
+func (e *statusError) ContentType(string) string { return "application/problem+json" }

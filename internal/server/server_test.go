@@ -1,0 +1,361 @@
+package server_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/server"
+	"github.com/fairlead/fairlead/remote"
+	"github.com/fairlead/fairlead/store/memory"
+	"github.com/fairlead/fairlead/why"
+)
+
+// rig is a server on a socket and on loopback.
+type rig struct {
+	*api.Client
+	loop   *fairlead.Loop
+	server *server.Server
+	socket string
+	tcp    string
+}
+
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	store := memory.New("cpu")
+	loop, err := fairlead.NewLoop(ctx, store, fairlead.LoopOptions{LeaseTTL: 3 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := server.New(server.Options{Loop: loop, Store: store, Program: "test", StoreName: "memory"})
+	r := &rig{loop: loop, server: s, socket: filepath.Join(t.TempDir(), "s")}
+	unix, err := net.Listen("unix", r.socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tcp, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.tcp = "http://" + tcp.Addr().String()
+	if r.Client, err = api.Dial(r.socket); err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() { loop.Run(ctx) })
+	wg.Go(func() {
+		if err := s.Serve(ctx, unix, tcp); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(func() { r.Close(); cancel(); wg.Wait(); store.Close() })
+	return r
+}
+
+func (r *rig) submit(t *testing.T, specs ...api.Spec) []int64 {
+	t.Helper()
+	resp, err := r.Submit(t.Context(), api.SubmitRequest{Jobs: specs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []int64
+	for _, s := range resp.Jobs {
+		if s.Error != nil {
+			t.Fatal(s.Error)
+		}
+		ids = append(ids, s.ID)
+	}
+	return ids
+}
+
+func truth() api.Spec { return api.Spec{Argv: []string{"true"}} }
+
+func TestSubmitListAndAlter(t *testing.T) {
+	r := newRig(t)
+	ids := r.submit(t, truth(), api.Spec{Argv: []string{"sleep", "1"}, Name: "two", Array: "0-9%3"})
+	list, err := r.Jobs(t.Context(), url.Values{"rank": {"true"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(list.Jobs) != 2 || list.Jobs[1].Tasks != 10 || list.Jobs[1].Most != 3 || list.Jobs[0].Rank != 1 || list.Jobs[0].User == "" {
+		t.Errorf("list %+v", list)
+	}
+	resp, err := r.Alter(t.Context(), api.AlterRequest{Verb: "cancel", Jobs: []int64{ids[0], 99}})
+	if err != nil || resp.Results[0] != nil || resp.Results[1] == nil || resp.Results[1].Code != "not_found" {
+		t.Errorf("alter %+v, %v", resp, err)
+	}
+	job, err := r.Job(t.Context(), ids[0])
+	if err != nil || job.Job.State != "cancelled" {
+		t.Errorf("job %+v, %v", job, err)
+	}
+	if _, err := r.Job(t.Context(), 12345); !errors.Is(err, fairlead.ErrNotFound) {
+		t.Errorf("an unknown job: %v", err)
+	}
+	some, err := r.Jobs(t.Context(), url.Values{"ids": {fmt.Sprint(ids[0]), fmt.Sprint(ids[1])}, "state": {"waiting", "running"}})
+	if err != nil || len(some.Jobs) != 1 || some.Jobs[0].ID != ids[1] {
+		t.Errorf("filtered list %+v, %v", some, err)
+	}
+}
+
+// TestAgentProtocol plays an agent by hand: answers that are lost are sent again,
+// stale attempts are refused, a session that is over says so.
+func TestAgentProtocol(t *testing.T) {
+	r := newRig(t)
+	ctx := t.Context()
+	join, err := r.Join(ctx, "n1", api.JoinRequest{Capacity: map[string]int64{"cpu": 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	poll := func(ack ...fairlead.Ref) *api.PollResponse {
+		t.Helper()
+		p, err := r.Poll(ctx, "n1", api.PollRequest{Session: join.Session, Ack: ack, WaitSeconds: 5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	ids := r.submit(t, truth())
+	first := poll()
+	if len(first.Start) != 1 || first.Start[0].JobID != ids[0] || first.Start[0].Job.Argv[0] != "true" {
+		t.Fatalf("poll %+v", first)
+	}
+	again := poll()
+	if len(again.Start) != 1 || again.Start[0].Ref != first.Start[0].Ref {
+		t.Fatalf("an unacknowledged lease is not sent again: %+v", again)
+	}
+	ref := first.Start[0].Ref
+	done := api.FromResult(ref, fairlead.Outcome{State: fairlead.Succeeded})
+	for i, want := range []string{"", "stale_attempt"} {
+		report, err := r.Report(ctx, "n1", api.ReportRequest{Session: join.Session, Finished: []api.Finished{done}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e := report.Finished[0]; (e == nil) != (want == "") || e != nil && e.Code != want {
+			t.Errorf("report %d: %+v, want %q", i, e, want)
+		}
+	}
+	long := r.submit(t, api.Spec{Argv: []string{"sleep", "100"}})[0]
+	lease := poll().Start[0].Ref
+	if _, err := r.Alter(ctx, api.AlterRequest{Verb: "cancel", Jobs: []int64{long}}); err != nil {
+		t.Fatal(err)
+	}
+	if p := poll(lease); len(p.Stop) != 1 || p.Stop[0].Ref != lease {
+		t.Errorf("cancelling sends %+v", p)
+	}
+	if _, err := r.Join(ctx, "n1", api.JoinRequest{Capacity: map[string]int64{"cpu": 2}}); err != nil {
+		t.Fatal(err)
+	}
+	if p := poll(); !p.Rejoin {
+		t.Errorf("an old session goes on: %+v", p)
+	}
+}
+
+// TestSilentAgent: the tasks of an agent that is not heard of any more run elsewhere,
+// and its late report is refused.
+func TestSilentAgent(t *testing.T) {
+	r := newRig(t)
+	ctx := t.Context()
+	capacity := map[string]int64{"cpu": 1}
+	a, err := r.Join(ctx, "a", api.JoinRequest{Capacity: capacity})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.submit(t, truth())
+	p, err := r.Poll(ctx, "a", api.PollRequest{Session: a.Session, WaitSeconds: 5})
+	if err != nil || len(p.Start) != 1 {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	ref := p.Start[0].Ref
+	b, err := r.Join(ctx, "b", api.JoinRequest{Capacity: capacity})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(20 * time.Second); len(p.Start) == 0 || p.Start[0].Attempt == 1; {
+		if p, err = r.Poll(ctx, "b", api.PollRequest{Session: b.Session, WaitSeconds: 20}); err != nil || time.Now().After(deadline) {
+			break
+		}
+	}
+	if err != nil || len(p.Start) != 1 || p.Start[0].Attempt != 2 {
+		t.Fatalf("the task does not run elsewhere: %+v, %v", p, err)
+	}
+	late, err := r.Report(ctx, "a", api.ReportRequest{Session: a.Session, Finished: []api.Finished{api.FromResult(ref, fairlead.Outcome{State: fairlead.Succeeded})}})
+	if err != nil || late.Finished[0] == nil || late.Finished[0].Code != "stale_attempt" {
+		t.Errorf("a late report: %+v, %v", late, err)
+	}
+}
+
+func TestWhyOverTheWire(t *testing.T) {
+	r := newRig(t)
+	ctx := t.Context()
+	if _, err := r.Join(ctx, "n1", api.JoinRequest{Capacity: map[string]int64{"cpu": 1}}); err != nil {
+		t.Fatal(err)
+	}
+	ids := r.submit(t, truth(), truth(), api.Spec{Argv: []string{"true"}, Pool: "other"}, api.Spec{Argv: []string{"x"}, Request: map[string]int64{"gpu": 4}})
+	var answers []*why.Answer
+	for _, id := range ids[1:] {
+		a, err := r.Why(ctx, id, 0, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answers = append(answers, a)
+		if checks := why.Verify(a); !why.Verified(checks) {
+			t.Errorf("job %d does not verify: %+v", id, checks)
+		}
+	}
+	if a := answers[2]; a.Verdict != why.Impossible || a.Reason.Code != why.FitNever {
+		t.Errorf("a request that no node can take: %s, %+v", a.Verdict, a.Reason)
+	}
+	v, err := r.Versus(ctx, ids[1], fmt.Sprint(ids[2]))
+	if err != nil || v.Comparison.First != "b" || v.Comparison.By != "key" {
+		t.Errorf("versus %+v, %v", v, err)
+	}
+	if _, err := r.Versus(ctx, ids[1], "nobody"); !errors.Is(err, fairlead.ErrNotFound) {
+		t.Errorf("versus nobody: %v", err)
+	}
+	if a, err := r.WhyPool(ctx, "other"); err != nil || a.Subject.Waiting != 1 {
+		t.Errorf("pool %+v, %v", a, err)
+	}
+}
+
+func TestEventsAreLive(t *testing.T) {
+	r := newRig(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	c, err := remote.Dial(r.tcp)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	got := make(chan string, 100)
+	errs := make(chan error, 1)
+	go func() {
+		errs <- c.Watch(ctx, func(e fairlead.Event) error { got <- e.Code; return nil })
+	}()
+	for {
+		ids, err := c.Submit(ctx, fairlead.Job{Argv: []string{"true"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Cancel(ctx, ids[0]); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case code := <-got:
+			if code != "waiting" && code != "withdrawn" && code != "ended" {
+				t.Errorf("event %q", code)
+			}
+			return
+		case err := <-errs:
+			t.Fatal(err)
+		case <-time.After(50 * time.Millisecond): // the watch was not there yet
+		}
+	}
+}
+
+func TestHostileRequests(t *testing.T) {
+	r := newRig(t)
+	send := func(change func(*http.Request), body string) (int, string) {
+		t.Helper()
+		req, err := http.NewRequest(http.MethodPost, r.tcp+"/v1/jobs", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/json")
+		change(req)
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		text := make([]byte, 4096)
+		n, _ := resp.Body.Read(text)
+		return resp.StatusCode, string(text[:n])
+	}
+	none := func(*http.Request) {}
+	for _, c := range []struct {
+		name   string
+		change func(*http.Request)
+		body   string
+		status []int
+	}{
+		{"good", none, `{"jobs":[{"argv":["true"]}]}`, []int{200}},
+		{"from another site", func(r *http.Request) { r.Header.Set("Origin", "http://evil.example") }, `{"jobs":[{"argv":["true"]}]}`, []int{403}},
+		{"under another name", func(r *http.Request) { r.Host = "evil.example" }, `{"jobs":[{"argv":["true"]}]}`, []int{421}},
+		{"unknown field", none, `{"jobs":[{"argv":["true"],"user":"root"}]}`, []int{422}},
+		{"not JSON", none, `{"jobs":`, []int{400, 422}},
+		{"nested deeply", none, strings.Repeat("[", 100_000), []int{400, 422}},
+		{"huge", none, `{"jobs":[{"name":"` + strings.Repeat("x", 17<<20) + `"}]}`, []int{413}},
+		{"nothing", none, `{"jobs":[]}`, []int{422}},
+	} {
+		status, text := send(c.change, c.body)
+		ok := false
+		for _, want := range c.status {
+			ok = ok || status == want
+		}
+		if !ok {
+			t.Errorf("%s: status %d, want %v: %.200s", c.name, status, c.status, text)
+		}
+	}
+	resp, err := r.Submit(t.Context(), api.SubmitRequest{Jobs: []api.Spec{
+		{Argv: []string{"true"}, Name: "\x1b[2Jboo"}, {Argv: []string{"true"}, Array: "0-999999999999"},
+		{Argv: []string{"true"}, Pool: "../../etc"}, {Payload: make([]byte, 10<<20)}, {Argv: []string{"true"}, Request: map[string]int64{"exec": 1}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, s := range resp.Jobs {
+		if s.Error == nil || s.Error.Code != "invalid" {
+			t.Errorf("bad job %d: %+v", i, s)
+		}
+	}
+}
+
+func TestMetricsAndHealth(t *testing.T) {
+	r := newRig(t)
+	r.submit(t, truth())
+	for path, want := range map[string]string{
+		"/metrics": `fairlead_waiting_tasks{pool="/"} 1`, "/healthz": "ok", "/readyz": "ok", "/openapi.json": `"/v1/jobs/{id}/why"`,
+	} {
+		resp, err := http.Get(r.tcp + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := make([]byte, 1<<20)
+		n := 0
+		for {
+			k, err := resp.Body.Read(text[n:])
+			n += k
+			if err != nil {
+				break
+			}
+		}
+		resp.Body.Close()
+		if resp.StatusCode != 200 || !strings.Contains(string(text[:n]), want) {
+			t.Errorf("%s: %d, without %q", path, resp.StatusCode, want)
+		}
+	}
+	st, err := r.Status(t.Context())
+	if err != nil || st.You.UID != os.Getuid() || st.You.By != "socket" || len(st.Checks) < 4 {
+		t.Errorf("status %+v, %v", st, err)
+	}
+	tcp, err := api.Dial(r.tcp)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tcp.Close()
+	if st, err = tcp.Status(t.Context()); err != nil || st.You.UID != os.Getuid() || st.You.By != "loopback" {
+		t.Errorf("status over loopback %+v, %v", st, err)
+	}
+}

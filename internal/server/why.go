@@ -1,0 +1,63 @@
+package server
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/why"
+)
+
+func (s *Server) whyRoutes(a huma.API) {
+	handle(a, http.MethodGet, "/v1/jobs/{id}/why", "why-job", "Why a job is where it is", 0, s.why)
+	handle(a, http.MethodGet, "/v1/jobs/{id}/versus", "why-versus", "Which of two goes first, and by which number", 0, s.versus)
+	handle(a, http.MethodGet, "/v1/why/pool", "why-pool", "Why a pool gets what it gets", 0, s.whyPool)
+}
+
+type whyInput struct {
+	ID       int64 `path:"id"`
+	Siblings int   `query:"siblings" minimum:"0" maximum:"100000" default:"10" doc:"How many pools before the job's own to list at each level; 0 is all"`
+	Evidence bool  `query:"evidence" doc:"Add what it takes to recompute the answer"`
+}
+
+// The answer is written as it is, not through a schema: its numbers can be infinite.
+func (s *Server) why(ctx context.Context, in *whyInput) (*body[*why.Answer], error) {
+	o := fairlead.WhyOptions{Siblings: in.Siblings, Evidence: in.Evidence}
+	if in.Evidence {
+		o.Siblings = 0
+	}
+	a, err := s.options.Loop.Why(ctx, in.ID, o)
+	if err != nil {
+		return nil, err
+	}
+	return answer(a), nil
+}
+
+type versusInput struct {
+	ID    int64  `path:"id"`
+	Other string `query:"other" required:"true" doc:"A job, a pool or a user"`
+}
+
+func (s *Server) versus(ctx context.Context, in *versusInput) (*body[api.Versus], error) {
+	c, units, err := s.options.Loop.Versus(ctx, in.ID, in.Other)
+	if err != nil {
+		return nil, err
+	}
+	return answer(api.Versus{Comparison: c, Units: units}), nil
+}
+
+type poolInput struct {
+	Pool     string `query:"pool" required:"true" doc:"Path of a pool, or a user"`
+	Siblings int    `query:"siblings" minimum:"0" maximum:"100000" default:"10"`
+}
+
+func (s *Server) whyPool(_ context.Context, in *poolInput) (*body[*why.Answer], error) {
+	a, err := s.options.Loop.WhyPool(in.Pool, in.Siblings)
+	if err != nil {
+		return nil, err
+	}
+	return answer(a), nil
+}

@@ -1,0 +1,197 @@
+// Package remote is a client of a server over HTTP, with the methods of
+// fairlead.Client: a program that keeps its own store can change over to a server by
+// changing one line.
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/why"
+)
+
+// Client submits jobs to a server and asks about them. Whom the jobs belong to is
+// decided by the connection.
+type Client struct{ api *api.Client }
+
+// Dial returns a client of the server at an address: http://127.0.0.1:7447, or the
+// path of its socket.
+func Dial(address string) (*Client, error) {
+	c, err := api.Dial(address)
+	if err != nil {
+		return nil, err
+	}
+	return &Client{c}, nil
+}
+
+// Close lets go of idle connections.
+func (c *Client) Close() { c.api.Close() }
+
+// Submit adds jobs and returns their ids when they are on the server's disk; see
+// fairlead.Client.Submit.
+func (c *Client) Submit(ctx context.Context, jobs ...fairlead.Job) ([]int64, error) {
+	subs, err := c.SubmitAll(ctx, jobs)
+	ids := make([]int64, len(jobs))
+	var errs []error
+	for i, s := range subs {
+		ids[i] = s.ID
+		if s.Err != nil {
+			errs = append(errs, fmt.Errorf("job %d: %w", i+1, s.Err))
+		}
+	}
+	return ids, errors.Join(append(errs, err)...)
+}
+
+// SubmitAll is Submit with a report on each job.
+func (c *Client) SubmitAll(ctx context.Context, jobs []fairlead.Job) ([]fairlead.Submission, error) {
+	var r api.SubmitRequest
+	for i := range jobs {
+		r.Jobs = append(r.Jobs, api.FromSpec(&jobs[i]))
+	}
+	resp, err := c.api.Submit(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]fairlead.Submission, len(resp.Jobs))
+	for i, s := range resp.Jobs {
+		out[i] = fairlead.Submission{ID: s.ID, Existing: s.Existing, Err: s.Error.Err()}
+	}
+	return out, nil
+}
+
+// Job returns a job.
+func (c *Client) Job(ctx context.Context, id int64) (*fairlead.Job, error) {
+	r, err := c.api.Job(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return r.Job.ToJob(), nil
+}
+
+// Tasks returns the tasks of a job that have started.
+func (c *Client) Tasks(ctx context.Context, id int64) ([]fairlead.Task, error) {
+	r, err := c.api.Job(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	var out []fairlead.Task
+	for i := range r.Tasks {
+		out = append(out, r.Tasks[i].ToTask())
+	}
+	return out, nil
+}
+
+// pageSize is how many jobs are asked for at a time.
+const pageSize = 5000
+
+// Jobs returns the jobs that match.
+func (c *Client) Jobs(ctx context.Context, q fairlead.Query) ([]*fairlead.Job, error) {
+	var out []*fairlead.Job
+	for {
+		n := pageSize
+		if q.Limit > 0 {
+			n = min(n, q.Limit-len(out))
+		}
+		list, err := c.api.Jobs(ctx, Values(q, n))
+		if err != nil {
+			return nil, err
+		}
+		for i := range list.Jobs {
+			out = append(out, list.Jobs[i].ToJob())
+		}
+		if !list.More || q.Limit > 0 && len(out) >= q.Limit {
+			return out, nil
+		}
+		if last := out[len(out)-1].ID; q.Newest {
+			q.Before = last
+		} else {
+			q.After = last
+		}
+	}
+}
+
+// Values is a query as parameters of the interface, for a page of n jobs.
+func Values(q fairlead.Query, n int) url.Values {
+	v := url.Values{"limit": {strconv.Itoa(n)}}
+	set := func(name, value string) {
+		if value != "" && value != "0" {
+			v.Add(name, value)
+		}
+	}
+	for _, id := range q.IDs {
+		set("ids", strconv.FormatInt(id, 10))
+	}
+	for _, st := range q.States {
+		set("state", string(st))
+	}
+	set("user", q.User)
+	set("pool", q.Pool)
+	set("kind", q.Kind)
+	set("after", strconv.FormatInt(q.After, 10))
+	set("before", strconv.FormatInt(q.Before, 10))
+	if !q.Since.IsZero() {
+		set("since", q.Since.Format(time.RFC3339Nano))
+	}
+	if q.Newest {
+		set("newest", "true")
+	}
+	return v
+}
+
+// Alter changes jobs and reports on each.
+func (c *Client) Alter(ctx context.Context, changes ...fairlead.Alteration) ([]error, error) {
+	out := make([]error, len(changes))
+	for i, a := range changes {
+		r, err := c.api.Alter(ctx, api.AlterRequest{Verb: string(a.Verb), Jobs: []int64{a.Job}, Priority: a.Priority, Cause: a.Cause})
+		if err != nil {
+			return nil, err
+		}
+		out[i] = r.Results[0].Err()
+	}
+	return out, nil
+}
+
+// Cancel cancels a job: what waits never starts, what runs is stopped.
+func (c *Client) Cancel(ctx context.Context, id int64) error {
+	errs, err := c.Alter(ctx, fairlead.Alteration{Job: id, Verb: fairlead.VerbCancel})
+	if err != nil {
+		return err
+	}
+	return errs[0]
+}
+
+// Why says why a job is where it is.
+func (c *Client) Why(ctx context.Context, id int64, o fairlead.WhyOptions) (*why.Answer, error) {
+	return c.api.Why(ctx, id, o.Siblings, o.Evidence)
+}
+
+// Pools returns the tree of shares.
+func (c *Client) Pools(ctx context.Context) ([]fairlead.PoolView, error) {
+	s, err := c.api.Shares(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	return s.Pools, nil
+}
+
+// Nodes returns the nodes.
+func (c *Client) Nodes(ctx context.Context) ([]fairlead.NodeView, error) {
+	n, err := c.api.Nodes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return n.Nodes, nil
+}
+
+// Watch calls f for each event until ctx ends or f returns an error.
+func (c *Client) Watch(ctx context.Context, f func(fairlead.Event) error) error {
+	return c.api.Events(ctx, nil, func(e api.Event) error {
+		return f(fairlead.Event{Job: e.Job, Task: e.Task, At: e.At, Code: e.Code, Text: e.Text, User: e.User, Pool: e.Pool, State: fairlead.State(e.State)})
+	})
+}

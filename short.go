@@ -1,0 +1,127 @@
+package fairlead
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/why"
+)
+
+// ShortReason is why a job waits, as short as a line of a table.
+type ShortReason struct {
+	Rank int64 // place of its next task in the order of starts; 0 if not known
+	Code why.Code
+	Text string
+}
+
+// ShortReasons says of each job that waits why it does.
+func (l *Loop) ShortReasons(jobs []*Job) map[int64]ShortReason {
+	order := l.Order()
+	out := map[int64]ShortReason{}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := time.Now()
+	byLeaf := map[sched.PoolID]why.Reason{}
+	for _, j := range jobs {
+		if j.Waiting == 0 || j.State.Ended() {
+			continue
+		}
+		r := ShortReason{Rank: order.Position[j.ID]}
+		switch {
+		case j.Held:
+			r.Code, r.Text = why.GateHeld, "held"
+		case j.Pending > 0:
+			r.Code, r.Text = why.GateAfter, fmt.Sprintf("%d other jobs", j.Pending)
+		case j.Begin.After(now):
+			r.Code, r.Text = why.GateBegin, "begins "+j.Begin.Local().Format("15:04:05")
+		case j.Most > 0 && j.Running >= j.Most:
+			r.Code, r.Text = why.GateJobTasks, fmt.Sprintf("%d of its tasks at once", j.Most)
+		case r.Rank == 1:
+			r.Code, r.Text = why.CapacityFull, "room; it is next"
+		default:
+			leaf := l.core.Leaf(l.jobOf(headerOf(j)))
+			reason, known := byLeaf[leaf]
+			if !known {
+				reason = l.poolReason(leaf)
+				byLeaf[leaf] = reason
+			}
+			r.Code, r.Text = reason.Code, reason.Text
+			if reason.Code == why.CapacityFull {
+				r.Code, r.Text = why.OrderBehind, "earlier jobs of its pool"
+			}
+		}
+		out[j.ID] = r
+	}
+	return out
+}
+
+// trialID is the id of a job that is only tried: it comes after all others.
+const trialID = 1 << 47
+
+// Try says what would become of a job if it were submitted now, by a fork of the
+// scheduler. Nothing is kept.
+func (l *Loop) Try(j Job) (a *why.Answer, tasks int, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.shares.settle(&j); err != nil {
+		return nil, 0, err
+	}
+	if err := j.Check(); err != nil {
+		return nil, 0, err
+	}
+	core := l.core
+	defer func() { l.core = core }()
+	l.core = core.Fork()
+	now := time.Now()
+	j.ID, j.Submitted, j.Waiting, j.State = trialID, now, j.Tasks, Waiting
+	s := l.jobOf(headerOf(&j))
+	s.Begin = j.Begin
+	l.core.Add(s, now)
+	a = l.answer(&j)
+	a.Subject.Job = 0
+	l.whyWaiting(a, &j, nil, nil, WhyOptions{Siblings: 1})
+	return a, j.Tasks, nil
+}
+
+// WhyPool says why a pool gets what it gets: how it compares with its siblings, and
+// what restricts it.
+func (l *Loop) WhyPool(name string, siblings int) (*why.Answer, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	id, err := l.findPool(name)
+	if err != nil {
+		return nil, err
+	}
+	l.core.Advance(time.Now())
+	p := l.core.View(id)
+	a := l.answer(&Job{Pool: l.core.Path(id)})
+	a.Subject = why.Subject{
+		Name: "pool", Pool: l.core.Path(id), State: "idle", Waiting: p.Waiting, Running: int64(p.Tasks),
+	}
+	a.Levels = l.core.Comparisons(id, siblings)
+	a.Gates = l.core.PoolGates(id)
+	a.Verdict = why.AsDesigned
+	switch {
+	case p.Waiting == 0:
+		a.Reason = why.Reason{Code: why.PoolIdle, Text: "nothing waits in it"}
+		return a, nil
+	default:
+		a.Subject.State = "waiting"
+		a.Reason = l.poolReason(id)
+		a.Verdict = verdictOf(a.Reason.Code)
+	}
+	entitled := l.core.Entitlements()[id]
+	a.Others = append(a.Others, why.Reason{Code: a.Reason.Code, Text: fmt.Sprintf(
+		"it has %s %s now; of what is wanted at this moment its fair part would be %s", why.Short(p.Running), l.core.Cluster().Unit(), why.Short(math.Round(entitled.Now*100)/100))})
+	return a, nil
+}
+
+// units says in what the numbers of an answer are.
+func (l *Loop) units() why.Units {
+	return why.Units{
+		Unit: l.core.Cluster().Unit(), Reference: l.core.Clock().Reference(), Growth: l.core.Now().Growth,
+		HalfLifeSeconds: l.core.Clock().HalfLife().Seconds(),
+	}
+}
