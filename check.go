@@ -79,6 +79,8 @@ func (j *Job) checkCommand() error {
 		return invalid("payload", "has %d bytes, at most %d; put the data into a file", len(j.Payload), MaxPayload)
 	case len(j.Argv) > 0 && j.Argv[0] == "":
 		return invalid("argv", "the command is empty")
+	case j.Script && (len(j.Payload) == 0 || len(j.Argv) == 0):
+		return invalid("script", "there is no script")
 	}
 	for _, p := range []struct{ field, path string }{{"dir", j.Dir}, {"output", j.Output}, {"error", j.Error}} {
 		if err := checkText(p.field, p.path, MaxPath); err != nil {

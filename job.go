@@ -17,7 +17,8 @@ type Job struct {
 	Priority  string // name of a priority; default: normal
 
 	Argv    []string          // command to run, for agents
-	Payload []byte            // data for a Go handler
+	Payload []byte            // data for a Go handler, or a script
+	Script  bool              // Payload is a script, to be run with the arguments after Argv[0]
 	Env     map[string]string // added to the agent's clean environment
 	Dir     string            // working directory
 	Output  string            // file for the output; default: a log kept by the agent

@@ -14,7 +14,8 @@ type Spec struct {
 	Pool           string            `json:"pool,omitempty" doc:"Path in the tree of shares; default: by the placement rules" example:"physics/markov"`
 	Priority       string            `json:"priority,omitempty" doc:"Name of a priority; default: normal"`
 	Argv           []string          `json:"argv,omitempty" doc:"Command and arguments; no shell is involved"`
-	Payload        []byte            `json:"payload,omitempty" doc:"Data for a Go handler"`
+	Payload        []byte            `json:"payload,omitempty" doc:"Data for a Go handler, or a script"`
+	Script         bool              `json:"script,omitempty" doc:"The payload is a script, to be run with the arguments after the first of argv"`
 	Env            map[string]string `json:"env,omitempty" doc:"Environment variables"`
 	Dir            string            `json:"dir,omitempty" doc:"Working directory"`
 	Output         string            `json:"output,omitempty" doc:"File for the output; default: a log kept by the agent"`
@@ -88,7 +89,7 @@ type Task struct {
 func (s *Spec) ToJob() fairlead.Job {
 	j := fairlead.Job{
 		Name: s.Name, Kind: s.Kind, Requestor: s.Requestor, Pool: s.Pool, Priority: s.Priority,
-		Argv: s.Argv, Payload: s.Payload, Env: s.Env, Dir: s.Dir, Output: s.Output, Error: s.Error,
+		Argv: s.Argv, Payload: s.Payload, Script: s.Script, Env: s.Env, Dir: s.Dir, Output: s.Output, Error: s.Error,
 		Request: s.Request, Limit: duration(s.LimitSeconds), Retries: s.Retries, Backoff: duration(s.BackoffSeconds),
 		Array: s.Array, Most: s.Most, Key: s.Key, Held: s.Held,
 	}
@@ -105,7 +106,7 @@ func (s *Spec) ToJob() fairlead.Job {
 func FromSpec(j *fairlead.Job) Spec {
 	s := Spec{
 		Name: j.Name, Kind: j.Kind, Requestor: j.Requestor, Pool: j.Pool, Priority: j.Priority,
-		Argv: j.Argv, Payload: j.Payload, Env: j.Env, Dir: j.Dir, Output: j.Output, Error: j.Error,
+		Argv: j.Argv, Payload: j.Payload, Script: j.Script, Env: j.Env, Dir: j.Dir, Output: j.Output, Error: j.Error,
 		Request: j.Request, LimitSeconds: j.Limit.Seconds(), Begin: pointer(j.Begin), Retries: j.Retries,
 		BackoffSeconds: j.Backoff.Seconds(), Array: j.Array, Most: j.Most, Key: j.Key, Held: j.Held,
 	}

@@ -26,6 +26,7 @@ type spec struct {
 	Requestor string                `json:"requestor,omitempty"`
 	Argv      []string              `json:"argv,omitempty"`
 	Payload   []byte                `json:"payload,omitempty"`
+	Script    bool                  `json:"script,omitempty"`
 	Env       map[string]string     `json:"env,omitempty"`
 	Dir       string                `json:"dir,omitempty"`
 	Output    string                `json:"output,omitempty"`
@@ -40,13 +41,14 @@ type spec struct {
 
 func specOf(j *fairlead.Job) ([]byte, error) {
 	return json.Marshal(spec{
-		j.Name, j.Group, j.Requestor, j.Argv, j.Payload, j.Env, j.Dir, j.Output, j.Error,
+		j.Name, j.Group, j.Requestor, j.Argv, j.Payload, j.Script, j.Env, j.Dir, j.Output, j.Error,
 		j.Limit, j.Retries, j.Backoff, j.Array, j.After, j.Key,
 	})
 }
 
 func (s *spec) into(j *fairlead.Job) {
 	j.Name, j.Group, j.Requestor, j.Argv, j.Payload = s.Name, s.Group, s.Requestor, s.Argv, s.Payload
+	j.Script = s.Script
 	j.Env, j.Dir, j.Output, j.Error, j.Limit = s.Env, s.Dir, s.Output, s.Error, s.Limit
 	j.Retries, j.Backoff, j.Array, j.After, j.Key = s.Retries, s.Backoff, s.Array, s.After, s.Key
 }

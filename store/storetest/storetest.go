@@ -196,7 +196,7 @@ func submitKeepsEveryField(s *suite) {
 	begin := time.Now().Add(time.Hour).Truncate(time.Millisecond)
 	in := &fairlead.Job{
 		Name: "näme", Kind: "k", User: "ann", Group: "g", Requestor: "land/x", Pool: "a/b", Priority: "high",
-		Argv: []string{"sh", "-c", "echo $X"}, Payload: []byte{0, 1, 255}, Env: map[string]string{"X": "1\n2"},
+		Argv: []string{"sh", "-c", "echo $X"}, Payload: []byte{0, 1, 255}, Script: true, Env: map[string]string{"X": "1\n2"},
 		Dir: "/tmp", Output: "o.txt", Error: "e.txt", Request: fairlead.Amounts{"cpu": 2, "mem": 1 << 30},
 		Limit: time.Hour, Begin: begin, Retries: 3, Backoff: time.Second, Array: "1-5:2,9", Most: 2,
 		After: []fairlead.Dependency{{Job: first, On: fairlead.OnAny}}, Key: "key", Held: true,

@@ -1,0 +1,204 @@
+// Package agent offers a machine to a server and runs tasks on it as processes. It
+// asks for work, starts what it gets, renews the leases of what runs, and reports how
+// it ended. What cannot be renewed in time it kills, because the server then gives it
+// to someone else. How a process is run is package process's part.
+package agent
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/process"
+)
+
+// Options describe an agent.
+type Options struct {
+	Client   *api.Client
+	Name     string            // of the node
+	Capacity map[string]int64  // what it offers
+	Dir      string            // for the output of tasks, and scripts
+	Version  string            // of the program
+	Host     string            // name of the machine
+	Logger   *slog.Logger      // default: discards
+	Drain    time.Duration     // how long running tasks may go on when it is to stop; default 30s
+	Env      map[string]string // added to the environment of every task
+
+	// Whose jobs are run: an agent that runs as root runs each as its user, and those
+	// of root only with AllowRoot. Another agent runs the jobs of its own user, and
+	// those of others, as its own user, only with AnyUser.
+	AllowRoot bool
+	AnyUser   bool
+	// Joined is called when the server let the agent in, each time.
+	Joined func()
+}
+
+// Agent runs tasks.
+type Agent struct {
+	options Options
+	log     *slog.Logger
+	runner  *process.Runner
+	logs    *process.Logs
+	scripts string
+	mark    string
+
+	mu       sync.Mutex
+	session  string
+	ttl      time.Duration
+	tasks    map[fairlead.Ref]*task
+	ack      []fairlead.Ref
+	finished []api.Finished
+	release  []fairlead.Ref
+	draining bool
+	renewNow bool
+	news     chan struct{} // has an element when there is something to report
+	idle     chan struct{} // has an element when a task has ended
+}
+
+// task is an attempt that runs here.
+type task struct {
+	lease   api.Lease
+	process *process.Process // nil while it is being started
+	stop    *api.Stop        // what came before it was started
+	until   time.Time        // end of the lease, by this machine's clock
+	drained bool             // it was ended because the agent stops
+}
+
+// Run runs an agent until ctx ends, and then until its tasks have ended or the time
+// to drain is over.
+func Run(ctx context.Context, o Options) error {
+	a, err := open(o)
+	if err != nil {
+		return err
+	}
+	defer a.close()
+	if n, err := process.KillSurvivors(a.mark); err != nil {
+		return fmt.Errorf("tasks that an earlier agent left: %w", err)
+	} else if n > 0 {
+		a.log.Warn("killed what an earlier agent left", "processes", n)
+	}
+	// The connection is kept while draining.
+	work, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	if err := a.join(ctx); err != nil {
+		return err
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() { a.poll(work) })
+	wg.Go(func() { a.report(work) })
+	wg.Go(func() { a.renew(work) })
+	wg.Go(func() { a.clean(work) })
+	<-ctx.Done()
+	a.drain(work)
+	end()
+	wg.Wait()
+	return nil
+}
+
+func open(o Options) (*Agent, error) {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	o.Drain = cmp.Or(o.Drain, 30*time.Second)
+	dir, err := filepath.Abs(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	a := &Agent{
+		options: o, log: o.Logger, tasks: map[fairlead.Ref]*task{},
+		news: make(chan struct{}, 1), idle: make(chan struct{}, 1),
+		// The mark tells the tasks of this agent from those of others on the machine.
+		mark: fmt.Sprintf("%x/%s/", sha256.Sum256([]byte(dir)), o.Name)[56:],
+	}
+	if a.logs, err = process.OpenLogs(filepath.Join(dir, "logs")); err != nil {
+		return nil, fmt.Errorf("directory for output: %w", err)
+	}
+	if a.scripts, err = scriptDir(dir); err != nil {
+		return nil, err
+	}
+	a.runner, err = process.NewRunner()
+	return a, err
+}
+
+func (a *Agent) close() {
+	a.runner.Close()
+	a.logs.Close()
+}
+
+// join offers the machine until the server takes it.
+func (a *Agent) join(ctx context.Context) error {
+	for pause := 100 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
+		a.mu.Lock()
+		running := slices.Collect(maps.Keys(a.tasks))
+		a.mu.Unlock()
+		r, err := a.options.Client.Join(ctx, a.options.Name, api.JoinRequest{
+			Capacity: a.options.Capacity, Version: a.options.Version, Host: a.options.Host, Running: running,
+		})
+		switch {
+		case err == nil:
+			a.joined(r)
+			return nil
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.Is(err, fairlead.ErrForbidden), errors.Is(err, fairlead.ErrInvalid):
+			return fmt.Errorf("join the server: %w", err)
+		}
+		a.log.Warn("the server does not let us in; trying again", "error", err, "in", pause)
+		if !sleep(ctx, pause) {
+			return ctx.Err()
+		}
+	}
+}
+
+func (a *Agent) joined(r *api.JoinResponse) {
+	a.mu.Lock()
+	a.session, a.ttl = r.Session, time.Duration(r.TTLSeconds*float64(time.Second))
+	a.renewNow = true
+	a.mu.Unlock()
+	a.tell()
+	a.log.Info("joined", "node", a.options.Name, "lease", a.ttl)
+	if a.options.Joined != nil {
+		a.options.Joined()
+	}
+}
+
+// tell wakes the reporter.
+func (a *Agent) tell() {
+	select {
+	case a.news <- struct{}{}:
+	default:
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}
+
+// clean removes old output once an hour.
+func (a *Agent) clean(ctx context.Context) {
+	const kept = 30 * 24 * time.Hour
+	for sleep(ctx, time.Hour) {
+		if n, err := a.logs.Remove(time.Now().Add(-kept)); err != nil {
+			a.log.Warn("old output could not be removed", "error", err)
+		} else if n > 0 {
+			a.log.Info("removed old output", "files", n)
+		}
+	}
+}

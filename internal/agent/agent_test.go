@@ -1,0 +1,187 @@
+package agent_test
+
+import (
+	"context"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/agent"
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/server"
+	"github.com/fairlead/fairlead/store/memory"
+)
+
+// rig is a server with one agent, which run real processes.
+type rig struct {
+	*api.Client
+	t    *testing.T
+	stop func() // drains the agent
+}
+
+func newRig(t *testing.T, ttl time.Duration, options agent.Options) *rig {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	store := memory.New("cpu")
+	loop, err := fairlead.NewLoop(ctx, store, fairlead.LoopOptions{LeaseTTL: ttl})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	socket := filepath.Join(dir, "s")
+	listener, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &rig{t: t}
+	if r.Client, err = api.Dial(socket); err != nil {
+		t.Fatal(err)
+	}
+	options.Client, options.Name, options.Dir, options.AllowRoot = r.Client, "n1", dir, true
+	options.Capacity = map[string]int64{"cpu": 4}
+	joined := make(chan struct{}, 1)
+	options.Joined = func() { joined <- struct{}{} }
+	agentCtx, stopAgent := context.WithCancel(ctx)
+	var servers, agents sync.WaitGroup
+	servers.Go(func() { loop.Run(ctx) })
+	servers.Go(func() { server.New(server.Options{Loop: loop, Store: store}).Serve(ctx, listener) })
+	agents.Go(func() {
+		if err := agent.Run(agentCtx, options); err != nil {
+			t.Error(err)
+		}
+	})
+	r.stop = func() { stopAgent(); agents.Wait() }
+	t.Cleanup(func() { r.stop(); cancel(); servers.Wait(); r.Close() })
+	select {
+	case <-joined:
+	case <-time.After(10 * time.Second):
+		t.Fatal("the agent did not join")
+	}
+	return r
+}
+
+func (r *rig) submit(spec api.Spec) int64 {
+	r.t.Helper()
+	resp, err := r.Submit(r.t.Context(), api.SubmitRequest{Jobs: []api.Spec{spec}})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if resp.Jobs[0].Error != nil {
+		r.t.Fatal(resp.Jobs[0].Error)
+	}
+	return resp.Jobs[0].ID
+}
+
+// until waits until the job is in a state.
+func (r *rig) until(id int64, ready func(*api.JobResponse) bool) *api.JobResponse {
+	r.t.Helper()
+	deadline := time.Now().Add(20 * time.Second)
+	for {
+		j, err := r.Job(r.t.Context(), id)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		if ready(j) {
+			return j
+		}
+		if time.Now().After(deadline) {
+			r.t.Fatalf("job %d is still %s: %+v", id, j.Job.State, j.Tasks)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+func ended(j *api.JobResponse) bool { return fairlead.State(j.Job.State).Ended() }
+func runs(j *api.JobResponse) bool  { return j.Job.Running > 0 }
+
+func (r *rig) output(id int64) string {
+	r.t.Helper()
+	c, err := r.Log(r.t.Context(), id, url.Values{})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return string(c.Data)
+}
+
+func shell(script string) api.Spec { return api.Spec{Argv: []string{"sh", "-c", script}} }
+
+func TestRunsAndReports(t *testing.T) {
+	r := newRig(t, time.Minute, agent.Options{})
+	good := r.submit(api.Spec{Argv: []string{"sh", "-c", "echo $FAIRLEAD_JOB $X; pwd; env | grep -c GOPATH; true"}, Env: map[string]string{"X": "y"}, Dir: "/tmp"})
+	bad := r.submit(shell("echo oops >&2; exit 7"))
+	missing := r.submit(api.Spec{Argv: []string{"no-such-program"}})
+	script := r.submit(api.Spec{Argv: []string{"job.sh", "a b"}, Script: true, Payload: []byte("#!/bin/sh\necho \"[$1] $FAIRLEAD_NUMBER $SLURM_ARRAY_TASK_ID\"\n"), Array: "5", Env: map[string]string{agent.CompatVariable: "slurm"}})
+	plain := r.submit(api.Spec{Argv: []string{"x"}, Script: true, Payload: []byte("echo no interpreter named\n")})
+	if j := r.until(good, ended); j.Job.State != "succeeded" || j.Tasks[0].Node != "n1" || j.Tasks[0].MaxRSS == 0 {
+		t.Errorf("good: %+v", j)
+	}
+	if out := r.output(good); out != "1 y\n/tmp\n0\n" {
+		t.Errorf("output %q", out)
+	}
+	if j := r.until(bad, ended); j.Job.State != "failed" || j.Tasks[0].ExitCode != 7 || r.output(bad) != "oops\n" {
+		t.Errorf("bad: %+v", j)
+	}
+	if j := r.until(missing, ended); !strings.Contains(j.Job.Cause, "no-such-program") {
+		t.Errorf("missing: %+v", j)
+	}
+	if r.until(script, ended); r.output(script) != "[a b] 5 5\n" {
+		t.Errorf("script says %q", r.output(script))
+	}
+	if r.until(plain, ended); r.output(plain) != "no interpreter named\n" {
+		t.Errorf("plain script says %q", r.output(plain))
+	}
+}
+
+func TestCancelAndLimit(t *testing.T) {
+	r := newRig(t, time.Minute, agent.Options{})
+	long := r.submit(shell("echo begun; sleep 1000"))
+	limited := r.submit(api.Spec{Argv: []string{"sleep", "1000"}, LimitSeconds: 0.2})
+	r.until(long, runs)
+	if _, err := r.Alter(t.Context(), api.AlterRequest{Verb: "cancel", Jobs: []int64{long}}); err != nil {
+		t.Fatal(err)
+	}
+	if j := r.until(long, ended); j.Job.State != "cancelled" || j.Job.Running != 0 {
+		t.Errorf("cancelled: %+v", j)
+	}
+	if j := r.until(limited, ended); j.Job.State != "failed" || !strings.Contains(j.Job.Cause, "time limit") {
+		t.Errorf("limited: %+v", j)
+	}
+}
+
+// TestDrain: an agent that stops lets tasks end, and gives back what does not end.
+func TestDrain(t *testing.T) {
+	r := newRig(t, time.Minute, agent.Options{Drain: 300 * time.Millisecond})
+	dir := t.TempDir()
+	short := r.submit(shell("touch " + dir + "/a; sleep 0.1"))
+	long := r.submit(shell("touch " + dir + "/b; sleep 1000"))
+	for _, f := range []string{"/a", "/b"} {
+		for {
+			if _, err := os.Stat(dir + f); err == nil {
+				break
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}
+	r.stop()
+	if j := r.until(short, ended); j.Job.State != "succeeded" {
+		t.Errorf("short: %+v", j)
+	}
+	if j, err := r.Job(t.Context(), long); err != nil || j.Job.State != "waiting" || j.Tasks[0].Losses != 0 {
+		t.Errorf("long: %+v, %v", j, err)
+	}
+}
+
+// TestRenews: a task that runs for several leases stays with its agent.
+func TestRenews(t *testing.T) {
+	r := newRig(t, 400*time.Millisecond, agent.Options{})
+	id := r.submit(shell("sleep 1.5"))
+	if j := r.until(id, ended); j.Job.State != "succeeded" || j.Tasks[0].Attempt != 1 {
+		t.Errorf("job %+v", j)
+	}
+}

@@ -1,0 +1,155 @@
+package agent
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"os"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/process"
+)
+
+// account is whom a task runs as.
+type account struct {
+	name, home string
+	as         *process.Identity // nil: as ourselves
+}
+
+// user says as whom a job of the named user runs, or why it does not.
+func (a *Agent) user(name string) (*account, error) {
+	me, err := user.Current()
+	if err != nil {
+		return nil, err
+	}
+	if os.Getuid() != 0 {
+		if name != me.Username && !a.options.AnyUser {
+			return nil, fmt.Errorf("this agent runs as %s and does not run the jobs of %s; start it as root, so that each job runs as its user, or with --any-user", me.Username, name)
+		}
+		return &account{name: me.Username, home: me.HomeDir}, nil
+	}
+	if a.options.AnyUser {
+		return &account{name: me.Username, home: me.HomeDir}, nil
+	}
+	u, err := user.Lookup(name)
+	if err != nil {
+		return nil, fmt.Errorf("user %s does not exist on this machine", name)
+	}
+	id, err := identity(u)
+	if err != nil {
+		return nil, err
+	}
+	if id.UID == 0 {
+		if !a.options.AllowRoot {
+			return nil, fmt.Errorf("this agent runs nothing as root; submit as another user, or start it with --allow-root")
+		}
+		return &account{name: u.Username, home: u.HomeDir}, nil
+	}
+	return &account{name: u.Username, home: u.HomeDir, as: id}, nil
+}
+
+func identity(u *user.User) (*process.Identity, error) {
+	id := &process.Identity{}
+	groups, err := u.GroupIds()
+	if err != nil {
+		return nil, fmt.Errorf("groups of %s: %w", u.Username, err)
+	}
+	numbers := make([]uint32, 0, len(groups)+2)
+	for _, text := range append([]string{u.Uid, u.Gid}, groups...) {
+		n, err := strconv.ParseUint(text, 10, 32)
+		if err != nil {
+			return nil, fmt.Errorf("user %s: %w", u.Username, err)
+		}
+		numbers = append(numbers, uint32(n))
+	}
+	id.UID, id.GID, id.Groups = numbers[0], numbers[1], numbers[2:]
+	return id, nil
+}
+
+// directory is where a task runs: where the user asked for, else at home if there is
+// one.
+func (u *account) directory(dir string) string {
+	if dir != "" {
+		return dir
+	}
+	if info, err := os.Stat(u.home); err == nil && info.IsDir() && filepath.IsAbs(u.home) {
+		return u.home
+	}
+	return "/"
+}
+
+// environment is what a task sees: who it is, what it is, and what its job asked for.
+// Nothing of our own environment is in it.
+func (a *Agent) environment(l *api.Lease, u *account) []string {
+	env := map[string]string{
+		"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": u.home, "USER": u.name, "LOGNAME": u.name,
+		"SHELL": "/bin/sh", "LANG": "C.UTF-8",
+	}
+	maps.Copy(env, a.options.Env)
+	maps.Copy(env, l.Job.Env)
+	cpus := max(1, l.Job.Request["cpu"])
+	maps.Copy(env, map[string]string{
+		"FAIRLEAD_JOB": fmt.Sprint(l.JobID), "FAIRLEAD_NUMBER": fmt.Sprint(l.Number), "FAIRLEAD_ATTEMPT": fmt.Sprint(l.Attempt),
+		"FAIRLEAD_NODE": a.options.Name, "FAIRLEAD_NAME": l.Job.Name, "FAIRLEAD_POOL": l.Job.Pool, "FAIRLEAD_CPUS": fmt.Sprint(cpus),
+	})
+	for name, value := range compatible[env[CompatVariable]] {
+		if text := value(l); text != "" {
+			env[name] = text
+		}
+	}
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		out = append(out, name+"="+env[name])
+	}
+	return out
+}
+
+// CompatVariable, in the environment of a job, names a batch system whose variables
+// its script expects: slurm or pbs. The command line sets it for scripts with
+// directives of that system.
+const CompatVariable = "FAIRLEAD_COMPAT"
+
+var compatible = map[string]map[string]func(*api.Lease) string{
+	"slurm": {
+		"SLURM_JOB_ID":        func(l *api.Lease) string { return fmt.Sprint(l.JobID) },
+		"SLURM_JOBID":         func(l *api.Lease) string { return fmt.Sprint(l.JobID) },
+		"SLURM_JOB_NAME":      func(l *api.Lease) string { return l.Job.Name },
+		"SLURM_JOB_ACCOUNT":   func(l *api.Lease) string { return l.Job.Pool },
+		"SLURM_SUBMIT_DIR":    func(l *api.Lease) string { return l.Job.Dir },
+		"SLURM_CPUS_PER_TASK": func(l *api.Lease) string { return fmt.Sprint(max(1, l.Job.Request["cpu"])) },
+		"SLURM_ARRAY_JOB_ID":  func(l *api.Lease) string { return inArray(l, fmt.Sprint(l.JobID)) },
+		"SLURM_ARRAY_TASK_ID": func(l *api.Lease) string { return inArray(l, fmt.Sprint(l.Number)) },
+		"SLURM_RESTART_COUNT": func(l *api.Lease) string { return fmt.Sprint(l.Attempt - 1) },
+	},
+	"pbs": {
+		"PBS_JOBID":       func(l *api.Lease) string { return fmt.Sprint(l.JobID) },
+		"PBS_JOBNAME":     func(l *api.Lease) string { return l.Job.Name },
+		"PBS_O_WORKDIR":   func(l *api.Lease) string { return l.Job.Dir },
+		"PBS_ARRAY_INDEX": func(l *api.Lease) string { return inArray(l, fmt.Sprint(l.Number)) },
+	},
+}
+
+func inArray(l *api.Lease, text string) string {
+	if l.Job.Array == "" {
+		return ""
+	}
+	return text
+}
+
+// fileName puts the job into the name of an output file: %j and %A are its id, %a
+// its number in the array, %x its name, %u its user.
+func fileName(pattern string, l *api.Lease) string {
+	if pattern == "" {
+		return ""
+	}
+	name := strings.ReplaceAll(cmp.Or(l.Job.Name, "job"), "/", "_")
+	return strings.NewReplacer(
+		"%%", "%", "%j", fmt.Sprint(l.JobID), "%A", fmt.Sprint(l.JobID), "%a", fmt.Sprint(l.Number),
+		"%x", name, "%u", l.User,
+	).Replace(pattern)
+}
