@@ -1,0 +1,220 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/table"
+)
+
+// app is what all subcommands share.
+type app struct {
+	in        io.Reader
+	out, errs io.Writer
+	server    string
+}
+
+// defaultAddress is where a server listens, and a client looks, unless told otherwise.
+const defaultAddress = "127.0.0.1:7447"
+
+// client returns a client of the server that is meant: the one that was named, else
+// the first of those that a server on this machine would use.
+func (a *app) client() (*api.Client, error) {
+	address := a.server
+	if address == "" {
+		address = configuredServer()
+	}
+	if address == "" {
+		for _, socket := range socketPaths() {
+			if info, err := os.Stat(socket); err == nil && info.Mode().Type() == os.ModeSocket {
+				address = socket
+				break
+			}
+		}
+	}
+	c, err := api.Dial(cmp.Or(address, "http://"+defaultAddress))
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return c, nil
+}
+
+// configuredServer is the server of the user's client.yaml.
+func configuredServer() string {
+	dir, err := os.UserConfigDir()
+	if err != nil {
+		return ""
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "fairlead", "client.yaml"))
+	if err != nil {
+		return ""
+	}
+	var file struct {
+		Server string `yaml:"server"`
+	}
+	if yaml.Unmarshal(text, &file) != nil {
+		return ""
+	}
+	return file.Server
+}
+
+// socketPaths are where a server on this machine has its socket: the user's own first.
+func socketPaths() []string {
+	var paths []string
+	if os.Getuid() != 0 {
+		paths = append(paths, userSocket())
+	}
+	return append(paths, "/run/fairlead/fairlead.sock")
+}
+
+func userSocket() string {
+	if dir := os.Getenv("XDG_RUNTIME_DIR"); dir != "" {
+		return filepath.Join(dir, "fairlead.sock")
+	}
+	return filepath.Join(os.TempDir(), fmt.Sprint("fairlead-", os.Getuid()), "fairlead.sock")
+}
+
+// defaultSocket is where a server of this user puts its socket.
+func defaultSocket() string {
+	if os.Getuid() == 0 {
+		return "/run/fairlead/fairlead.sock"
+	}
+	return userSocket()
+}
+
+// with runs f with a client.
+func (a *app) with(f func(*api.Client) error) error {
+	c, err := a.client()
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	return f(c)
+}
+
+// json prints v as JSON.
+func (a *app) json(v any) error {
+	e := json.NewEncoder(a.out)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
+// listing are the flags of the commands that print a table.
+type listing struct {
+	json     bool
+	noHeader bool
+	columns  []string
+	watch    time.Duration
+}
+
+func (l *listing) flags(c *cobra.Command) {
+	f := c.Flags()
+	f.BoolVar(&l.json, "json", false, "print JSON")
+	f.BoolVarP(&l.noHeader, "no-header", "n", false, "leave out the header")
+	f.StringSliceVarP(&l.columns, "columns", "o", nil, "only these columns, in this order")
+	f.DurationVar(&l.watch, "watch", 0, "print again so often, until interrupted")
+	f.Lookup("watch").NoOptDefVal = "2s"
+}
+
+// print prints a table as the flags say.
+func (a *app) print(l *listing, t *table.Table) error {
+	t.Header = !l.noHeader
+	if len(l.columns) > 0 {
+		if err := t.Pick(l.columns); err != nil {
+			return usageError{err}
+		}
+	}
+	return t.Print(a.out)
+}
+
+// repeat calls f once, or as often as --watch says.
+func (a *app) repeat(ctx context.Context, l *listing, f func() error) error {
+	for {
+		if l.watch > 0 && a.terminal() {
+			fmt.Fprint(a.out, "\x1b[H\x1b[2J")
+		}
+		if err := f(); err != nil || l.watch == 0 {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(l.watch):
+		}
+	}
+}
+
+// terminal reports whether a person looks at the output.
+func (a *app) terminal() bool {
+	f, ok := a.out.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// interactive reports whether a person can be asked.
+func (a *app) interactive() bool {
+	f, ok := a.in.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd())) && a.terminal()
+}
+
+// confirm asks a question, if there is somebody to ask.
+func (a *app) confirm(question string) (yes bool) {
+	fmt.Fprintf(a.out, "%s [y/N] ", question)
+	var answer string
+	fmt.Fscanln(a.in, &answer)
+	return strings.EqualFold(answer, "y") || strings.EqualFold(answer, "yes")
+}
+
+// jobID reads 1042 or 1042_7; number is -1 without a task.
+func jobID(text string) (id int64, number int, err error) {
+	job, task, array := strings.Cut(text, "_")
+	id, err = strconv.ParseInt(job, 10, 64)
+	number = -1
+	if err == nil && array {
+		number, err = strconv.Atoi(task)
+	}
+	if err != nil || id < 1 || array && number < 0 {
+		return 0, 0, usagef("%.40q is not a job: expected a number such as 1042, or 1042_7 for a task of an array", text)
+	}
+	return id, number, nil
+}
+
+// jobIDs reads several jobs.
+func jobIDs(args []string) ([]int64, error) {
+	var ids []int64
+	for _, arg := range args {
+		id, number, err := jobID(arg)
+		if err != nil {
+			return nil, err
+		}
+		if number >= 0 {
+			return nil, usagef("%s: this works on whole jobs; the tasks of an array cannot be changed one by one", arg)
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
+}
+
+// ago is how long ago t was, in short; a dash if it was not.
+func ago(t *time.Time, now time.Time) string {
+	if t == nil || t.IsZero() {
+		return "-"
+	}
+	return span(now.Sub(*t))
+}
+
+// dash stands for an empty cell.
+func dash(text string) string { return cmp.Or(text, "-") }

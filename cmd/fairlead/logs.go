@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"net/url"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fairlead/fairlead/internal/api"
+)
+
+func (a *app) logsCommand() *cobra.Command {
+	var follow, stderr bool
+	var attempt int
+	var tail int64
+	c := &cobra.Command{
+		Use:   "logs JOB[_NUMBER]",
+		Short: "Print the output of a job",
+		Long: `Print the output of a job, as its agent keeps it. A job that writes into a file of
+its own (submit -o) has none here.`,
+		Example: "  fairlead logs 1042\n  fairlead logs -f 1042_7\n  fairlead logs --tail 2000 1042",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			id, number, err := jobID(args[0])
+			if err != nil {
+				return err
+			}
+			return a.with(func(client *api.Client) error {
+				q := url.Values{}
+				if number >= 0 {
+					index, err := taskIndex(c.Context(), client, id, number)
+					if err != nil {
+						return err
+					}
+					q.Set("task", strconv.Itoa(index))
+				}
+				if attempt > 0 {
+					q.Set("attempt", strconv.Itoa(attempt))
+				}
+				if stderr {
+					q.Set("stderr", "true")
+				}
+				return a.copyLog(c.Context(), client, id, q, -tail, follow)
+			})
+		},
+	}
+	f := c.Flags()
+	f.BoolVarP(&follow, "follow", "f", false, "go on until the job ends")
+	f.IntVar(&attempt, "attempt", 0, "output of this attempt (default: the last)")
+	f.Int64Var(&tail, "tail", 0, "only the last so many bytes")
+	return c
+}
+
+// taskIndex finds the index of a task by its number in the array.
+func taskIndex(ctx context.Context, client *api.Client, id int64, number int) (int, error) {
+	r, err := client.Job(ctx, id)
+	if err != nil {
+		return 0, err
+	}
+	for _, t := range r.Tasks {
+		if t.Number == number {
+			return t.Task, nil
+		}
+	}
+	return 0, usagef("task %d of job %d has not started, or there is none", number, id)
+}
+
+// copyLog prints output from an offset on: what is there, or until the job ends.
+func (a *app) copyLog(ctx context.Context, client *api.Client, id int64, q url.Values, offset int64, follow bool) error {
+	for {
+		q.Set("offset", strconv.FormatInt(offset, 10))
+		q.Set("limit", "262144")
+		if follow {
+			q.Set("wait_seconds", "20")
+		}
+		chunk, err := client.Log(ctx, id, q)
+		if err != nil {
+			return err
+		}
+		if _, err := a.out.Write(chunk.Data); err != nil {
+			return err
+		}
+		offset = chunk.Offset + int64(len(chunk.Data))
+		if chunk.Ended || !follow && offset >= chunk.Size {
+			return nil
+		}
+	}
+}

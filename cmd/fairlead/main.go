@@ -1,0 +1,139 @@
+// Command fairlead shares machines or workers fairly between users, and says why.
+//
+// It is one binary: the server, the agent, the client, the simulator of single steps
+// and the demonstration. Each subcommand has a file of its own; this one wires them.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fairlead/fairlead/internal/api"
+)
+
+// version is that of the program; a release sets it.
+var version = "0.1.0-dev"
+
+func main() {
+	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// run runs the command line and returns the exit status.
+func run(args []string, in io.Reader, out, errs io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	root := newRoot(&app{in: in, out: out, errs: errs})
+	root.SetArgs(args)
+	root.SetIn(in)
+	root.SetOut(out)
+	root.SetErr(errs)
+	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		return 0
+	}
+	return report(ctx, cmd, err, errs)
+}
+
+// exit is an error that only sets the exit status: what there is to say was said.
+type exit int
+
+func (e exit) Error() string { return fmt.Sprint("exit status ", int(e)) }
+
+// usageError is a mistake in the use of the command line.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// report prints an error and returns the exit status that goes with it.
+func report(ctx context.Context, cmd *cobra.Command, err error, errs io.Writer) int {
+	var status exit
+	if errors.As(err, &status) {
+		return int(status)
+	}
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return 130 // interrupted, as shells say it
+	}
+	fmt.Fprintln(errs, "fairlead:", err)
+	var usage usageError
+	switch {
+	case errors.As(err, &usage):
+		fmt.Fprintf(errs, "see: %s --help\n", cmd.CommandPath())
+		return api.ExitUsage
+	case errors.Is(err, api.ErrUnreachable):
+		fmt.Fprintln(errs, "start a server with: fairlead serve --dev    or say where it is with --server or FAIRLEAD_SERVER")
+		return api.ExitUnreachable
+	}
+	return api.Exit(err)
+}
+
+func newRoot(a *app) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "fairlead",
+		Short:         "Share machines or workers fairly, and say why",
+		Long:          "fairlead shares machines or workers fairly between users, teams and tenants, and\nanswers \"why is my job waiting?\" with the numbers it decided by.",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Version:       version + build(),
+		Example: `  fairlead demo                           two minutes, nothing to install
+  fairlead serve --dev                    a server and an agent on this machine
+  fairlead submit -- echo hello           a job
+  fairlead why 1                          why it waits, with numbers`,
+	}
+	root.SetVersionTemplate("fairlead {{.Version}}\n")
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.PersistentFlags().StringVar(&a.server, "server", os.Getenv("FAIRLEAD_SERVER"), "address of the server: http://HOST:PORT or the path of its socket")
+	root.AddGroup(&cobra.Group{ID: "start", Title: "Begin:"}, &cobra.Group{ID: "jobs", Title: "Jobs:"},
+		&cobra.Group{ID: "cluster", Title: "Shares and machines:"}, &cobra.Group{ID: "admin", Title: "For administrators:"})
+	add := func(group string, commands ...*cobra.Command) {
+		for _, c := range commands {
+			c.GroupID = group
+			wrapArgs(c)
+			root.AddCommand(c)
+		}
+	}
+	add("start", a.demoCommand(), a.serveCommand(), a.workCommand())
+	add("jobs", a.submitCommand(), a.queueCommand(), a.whyCommand(), a.cancelCommand(), a.holdCommand(), a.releaseCommand(),
+		a.requeueCommand(), a.alterCommand(), a.logsCommand(), a.historyCommand())
+	add("cluster", a.sharesCommand(), a.nodesCommand(), a.drainCommand(), a.resumeCommand(), a.explainCommand())
+	add("admin", a.configCommand(), a.stepCommand(), a.benchCommand(), a.doctorCommand())
+	return root
+}
+
+// wrapArgs makes a wrong number of arguments a mistake of use.
+func wrapArgs(c *cobra.Command) {
+	if check := c.Args; check != nil {
+		c.Args = func(cmd *cobra.Command, args []string) error {
+			if err := check(cmd, args); err != nil {
+				return usageError{err}
+			}
+			return nil
+		}
+	}
+	for _, sub := range c.Commands() {
+		wrapArgs(sub)
+	}
+}
+
+// build names the commit that the program was built from, if it is known.
+func build() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
+			return " (" + s.Value[:12] + ")"
+		}
+	}
+	return ""
+}

@@ -1,0 +1,250 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os/user"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/table"
+)
+
+// selection are the flags by which commands choose jobs.
+type selection struct {
+	user, pool, kind string
+	states           []string
+}
+
+func (s *selection) flags(c *cobra.Command) {
+	f := c.Flags()
+	f.StringVarP(&s.user, "user", "u", "", "jobs of this user")
+	f.StringVarP(&s.pool, "pool", "A", "", "jobs of this pool and those below it")
+	f.StringVarP(&s.kind, "kind", "k", "", "jobs of this kind")
+	f.StringSliceVarP(&s.states, "state", "t", nil, "jobs in these states: held, blocked, waiting, running, succeeded, failed, cancelled (or their first letters)")
+}
+
+// values are the selection as parameters of the interface.
+func (s *selection) values() (url.Values, error) {
+	v := url.Values{}
+	for name, value := range map[string]string{"user": s.user, "pool": s.pool, "kind": s.kind} {
+		if value != "" {
+			v.Set(name, value)
+		}
+	}
+	for _, st := range s.states {
+		full, err := stateName(st)
+		if err != nil {
+			return nil, err
+		}
+		v.Add("state", full)
+	}
+	return v, nil
+}
+
+func (s *selection) empty() bool {
+	return s.user == "" && s.pool == "" && s.kind == "" && len(s.states) == 0
+}
+
+// openStates are those of jobs that have not ended.
+var openStates = []string{"held", "blocked", "waiting", "running"}
+
+func stateName(text string) (string, error) {
+	text = strings.ToLower(text)
+	switch text {
+	case "pending", "pd":
+		return "waiting", nil
+	case "completed", "cd":
+		return "succeeded", nil
+	case "r":
+		return "running", nil
+	}
+	for name, letter := range stateLetters {
+		if text == name || text == strings.ToLower(letter) {
+			return name, nil
+		}
+	}
+	return "", usagef("%q is not a state: held, blocked, waiting, running, succeeded, failed, cancelled", text)
+}
+
+type queue struct {
+	*app
+	listing
+	selection
+	all, long bool
+	limit     int
+}
+
+func (a *app) queueCommand() *cobra.Command {
+	q := &queue{app: a}
+	c := &cobra.Command{
+		Use:     "queue [JOB...]",
+		Aliases: []string{"q"},
+		Short:   "List jobs in the order in which they would start",
+		Long: `List the jobs that have not ended: what runs, then what waits, in the order in which
+it would start. Your own are marked with *. Arrays are one line.
+
+RANK is the place of a job's next task among all that wait, if room came slot by slot
+and nobody new came.`,
+		Example: `  fairlead queue -u ann
+  fairlead queue -t waiting -l
+  fairlead queue --watch
+  fairlead queue -o job,rank,"waiting for"`,
+		RunE: func(c *cobra.Command, args []string) error {
+			return q.with(func(client *api.Client) error {
+				return q.repeat(c.Context(), &q.listing, func() error { return q.show(c.Context(), client, args) })
+			})
+		},
+	}
+	q.listing.flags(c)
+	q.selection.flags(c)
+	c.Flags().BoolVar(&q.all, "all", false, "jobs that have ended as well")
+	c.Flags().BoolVarP(&q.long, "long", "l", false, "more columns")
+	c.Flags().IntVar(&q.limit, "limit", 1000, "at most so many jobs")
+	return c
+}
+
+func (q *queue) show(ctx context.Context, client *api.Client, args []string) error {
+	v, err := q.values()
+	if err != nil {
+		return err
+	}
+	ids, err := jobIDs(args)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		v.Add("ids", strconv.FormatInt(id, 10))
+	}
+	if len(q.states) == 0 && !q.all && len(ids) == 0 {
+		v["state"] = openStates
+	}
+	v.Set("rank", "true")
+	v.Set("limit", strconv.Itoa(q.limit))
+	list, err := client.Jobs(ctx, v)
+	if err != nil {
+		return err
+	}
+	if q.json {
+		return q.app.json(list)
+	}
+	if q.terminal() && !q.noHeader {
+		q.headline(list)
+	}
+	sortQueue(list.Jobs)
+	if err := q.print(&q.listing, q.table(list)); err != nil {
+		return err
+	}
+	if list.More {
+		fmt.Fprintf(q.errs, "there are more than %d jobs; see them with --limit, -u, -A or -t\n", q.limit)
+	}
+	return nil
+}
+
+// headline sums the system up in one line.
+func (q *queue) headline(list *api.JobList) {
+	s := list.Summary
+	last := "never"
+	if s.LastStep != nil {
+		last = span(list.At.Sub(*s.LastStep)) + " ago"
+	}
+	used := s.Capacity[s.Unit] - s.Free[s.Unit]
+	fmt.Fprintf(q.out, "%s  waiting %d tasks   running %d (%d of %d %s)   last step %s\n",
+		list.At.Local().Format("15:04:05"), s.Waiting, s.Running, used, s.Capacity[s.Unit], s.Unit, last)
+}
+
+// sortQueue puts what runs first, then what waits by rank, then what has none.
+func sortQueue(jobs []api.Job) {
+	class := func(j *api.Job) int64 {
+		switch {
+		case j.State == "running" && j.Waiting == 0:
+			return 0
+		case j.Rank > 0:
+			return j.Rank
+		case done(j.State):
+			return 1 << 62
+		}
+		return 1 << 61
+	}
+	sortStable(jobs, func(a, b *api.Job) bool {
+		if x, y := class(a), class(b); x != y {
+			return x < y
+		}
+		return a.ID < b.ID
+	})
+}
+
+func (q *queue) table(list *api.JobList) *table.Table {
+	unit := strings.ToUpper(list.Summary.Unit)
+	columns := []table.Column{{Name: "JOB", Right: true}, {Name: "USER"}, {Name: "POOL"}, {Name: "NAME"}, {Name: "KIND"},
+		{Name: unit, Right: true}, {Name: "LIMIT", Right: true}, {Name: "ST"}, {Name: "AGE", Right: true}, {Name: "RANK", Right: true}, {Name: "WAITING FOR"}}
+	if q.long {
+		columns = append(columns, table.Column{Name: "PRIORITY"}, table.Column{Name: "TASKS"}, table.Column{Name: "REQUEST"}, table.Column{Name: "COMMAND"})
+	}
+	t := table.New(columns...)
+	me := "?"
+	if u, err := user.Current(); err == nil {
+		me = u.Username
+	}
+	for i := range list.Jobs {
+		t.Row(q.row(&list.Jobs[i], list, me)...)
+		if list.Jobs[i].User == me && q.terminal() {
+			t.Mark()
+		}
+	}
+	return t
+}
+
+func (q *queue) row(j *api.Job, list *api.JobList, me string) []any {
+	id := strconv.FormatInt(j.ID, 10)
+	if j.Array != "" {
+		id += "_[" + strings.SplitN(j.Array, "%", 2)[0] + "]"
+	}
+	if j.User == me {
+		id = "*" + id
+	}
+	state := stateLetters[j.State]
+	if j.Tasks > 1 {
+		state = fmt.Sprintf("%s %d/%d", state, j.Tasks-j.Waiting-j.Running, j.Tasks)
+	}
+	row := []any{
+		id, j.User, j.Pool, dash(j.Name), dash(j.Kind), max(1, j.Request[list.Summary.Unit]), limitText(j.LimitSeconds),
+		state, span(list.At.Sub(j.Submitted)), rankText(j), q.waitingFor(j, list.At),
+	}
+	if q.long {
+		row = append(row, j.Priority, fmt.Sprintf("%dW %dR %dS %dF", j.Waiting, j.Running, j.Succeeded, j.Failed),
+			dash(amounts(j.Request, list.Summary.Unit)), command(j))
+	}
+	return row
+}
+
+func (q *queue) waitingFor(j *api.Job, now time.Time) string {
+	switch {
+	case j.Reason != nil:
+		return j.Reason.Text
+	case j.State == "running" && j.Started != nil:
+		return "runs " + span(now.Sub(*j.Started))
+	case j.Ended != nil:
+		return strings.TrimSpace("ended " + clock(*j.Ended, now) + " " + j.Cause)
+	}
+	return ""
+}
+
+func limitText(seconds float64) string {
+	if seconds == 0 {
+		return "-"
+	}
+	return span(time.Duration(seconds * float64(time.Second)))
+}
+
+func rankText(j *api.Job) string {
+	if j.Rank == 0 {
+		return "-"
+	}
+	return strconv.FormatInt(j.Rank, 10)
+}

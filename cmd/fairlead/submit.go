@@ -1,0 +1,412 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fairlead/fairlead/internal/agent"
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/script"
+	"github.com/fairlead/fairlead/internal/units"
+)
+
+// submission is a submit command with its flags.
+type submission struct {
+	*app
+	name, pool, kind, priority, requestor, key string
+	cpus, gpus, retries, maxRunning            int
+	mem, memPerCPU, limit, backoff, begin      string
+	array, output, errors_, dir, export        string
+	request                                    map[string]int
+	after                                      []string
+	hold, wait, parsable, dryRun, json         bool
+	wrap, as                                   string
+}
+
+func (a *app) submitCommand() *cobra.Command {
+	s := &submission{app: a}
+	c := &cobra.Command{
+		Use:   "submit [flags] (SCRIPT [ARG...] | -- COMMAND [ARG...] | --wrap STRING)",
+		Short: "Submit a job",
+		Long: `Submit a job: a command, a script, or a line for the shell.
+
+A script's #FL lines hold flags of this command; #SBATCH and #PBS lines are read as
+well, and the ones that have no effect are named. Flags on the command line go before
+those in the script.
+
+The job gets PATH and the locale of your environment; more with --export.`,
+		Example: `  fairlead submit -- ./simulate run.cfg
+  fairlead submit -c 4 --mem 8G -t 2h -J neutrons job.sh
+  fairlead submit --array 0-99%10 --wrap './step $FAIRLEAD_NUMBER'
+  fairlead submit --after 1042 -- ./collect
+  id=$(fairlead submit --parsable -- ./prepare)`,
+		RunE: s.run,
+	}
+	f := c.Flags()
+	f.SortFlags = false
+	f.StringVarP(&s.name, "name", "J", "", "name of the job")
+	f.IntVarP(&s.cpus, "cpus", "c", 0, "processors per task (default 1)")
+	f.StringVar(&s.mem, "mem", "", "memory per task, e.g. 4G")
+	f.StringVar(&s.memPerCPU, "mem-per-cpu", "", "memory per processor")
+	f.IntVarP(&s.gpus, "gpus", "G", 0, "GPUs per task")
+	f.StringToIntVar(&s.request, "request", nil, "further resources per task, e.g. tape=1")
+	f.StringVarP(&s.limit, "time", "t", "", "time limit: 90 (minutes), 1:30:00, 2-12:00:00, 60h")
+	f.StringVarP(&s.pool, "pool", "A", os.Getenv("FAIRLEAD_POOL"), "pool to charge (default: by the placement rules)")
+	f.StringVarP(&s.kind, "kind", "k", "", "type of work")
+	f.StringVar(&s.priority, "priority", "", "priority within the pool: very_high, high, normal, low, very_low")
+	f.StringVarP(&s.array, "array", "a", "", "task numbers, e.g. 0-99%10 (ten at once)")
+	f.IntVar(&s.maxRunning, "max-running", 0, "tasks of the job at once")
+	f.StringSliceVarP(&s.after, "after", "d", nil, "jobs to wait for: 12, ok:12, failed:12, any:12")
+	f.StringVarP(&s.begin, "begin", "b", "", "not before: 16:00, +2h, 2026-12-24T08:00, tomorrow")
+	f.BoolVarP(&s.hold, "hold", "H", false, "hold the job until it is released")
+	f.IntVar(&s.retries, "retries", 0, "further tries of a task that fails")
+	f.StringVar(&s.backoff, "backoff", "", "pause before the second try; doubles each time (default 5s)")
+	f.StringVarP(&s.output, "output", "o", "", "file for the output; %j job, %a number, %x name (default: fairlead logs)")
+	f.StringVarP(&s.errors_, "error", "e", "", "file for the error output (default: with the output)")
+	f.StringVarP(&s.dir, "chdir", "D", "", "working directory (default: this one)")
+	f.StringVar(&s.export, "export", "", "variables to pass: ALL, NONE, or NAME,NAME=VALUE")
+	f.StringVar(&s.requestor, "requestor", "", "text that placement rules may match (default: your name)")
+	f.StringVar(&s.key, "key", "", "submit only once under this key, however often you try")
+	f.StringVar(&s.wrap, "wrap", "", "a line for /bin/sh instead of a script")
+	f.BoolVar(&s.wait, "wait", false, "wait for the end; exit with the job's status")
+	f.BoolVar(&s.parsable, "parsable", false, "print the id only")
+	f.BoolVar(&s.dryRun, "dry-run", false, "say what would happen, and submit nothing")
+	f.BoolVar(&s.dryRun, "test-only", false, "the same")
+	f.Lookup("test-only").Hidden = true
+	f.BoolVar(&s.json, "json", false, "print JSON")
+	f.StringVar(&s.as, "as", "", "submit for another user (administrators only)")
+	f.SetInterspersed(false)
+	return c
+}
+
+func (s *submission) run(c *cobra.Command, args []string) error {
+	spec, err := s.spec(c, args)
+	if err != nil {
+		return err
+	}
+	return s.with(func(client *api.Client) error {
+		client.As = s.as
+		if spec.Key == "" && !s.dryRun {
+			spec.Key = "cli-" + rand.Text() // a lost answer does not make two jobs
+		}
+		r, err := s.send(c.Context(), client, spec)
+		if err != nil {
+			return err
+		}
+		return s.tell(c.Context(), client, r)
+	})
+}
+
+// send submits, and tries again if the answer is lost on its way: under the job's key
+// that is safe.
+func (s *submission) send(ctx context.Context, client *api.Client, spec *api.Spec) (*api.Submitted, error) {
+	r, err := client.Submit(ctx, api.SubmitRequest{Jobs: []api.Spec{*spec}, DryRun: s.dryRun})
+	for try := 0; try < 3 && errors.Is(err, io.ErrUnexpectedEOF); try++ {
+		time.Sleep(200 * time.Millisecond)
+		r, err = client.Submit(ctx, api.SubmitRequest{Jobs: []api.Spec{*spec}, DryRun: s.dryRun})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &r.Jobs[0], r.Jobs[0].Error.Err()
+}
+
+// spec makes the job from the arguments, the script and the flags.
+func (s *submission) spec(c *cobra.Command, args []string) (*api.Spec, error) {
+	spec := &api.Spec{Env: map[string]string{}}
+	switch {
+	case s.wrap != "" && len(args) > 0:
+		return nil, usagef("either --wrap or a command, not both")
+	case s.wrap != "":
+		spec.Argv = []string{"/bin/sh", "-c", s.wrap}
+	case len(args) == 0:
+		return nil, usagef("what is to be run? Name a script, or a command after --")
+	case c.ArgsLenAtDash() == 0:
+		spec.Argv = args
+	default:
+		if err := s.readScript(c, spec, args); err != nil {
+			return nil, err
+		}
+	}
+	if s.name == "" {
+		s.name = filepath.Base(args0(spec, s.wrap))
+	}
+	if err := s.fill(spec); err != nil {
+		return nil, err
+	}
+	return spec, nil
+}
+
+func args0(spec *api.Spec, wrap string) string {
+	if wrap != "" {
+		return "wrap"
+	}
+	return spec.Argv[0]
+}
+
+// readScript takes over a script and its directives; flags that were given on the
+// command line stay.
+func (s *submission) readScript(c *cobra.Command, spec *api.Spec, args []string) error {
+	text, err := s.scriptText(args[0])
+	if err != nil {
+		return err
+	}
+	d, err := script.Parse(text)
+	if err != nil {
+		return usagef("%s: %w", args[0], err)
+	}
+	changed := map[string]bool{}
+	for _, f := range d.Flags {
+		if c.Flags().Changed(f.Name) && !changed[f.Name] {
+			continue // the command line goes before the script
+		}
+		if err := c.Flags().Set(f.Name, f.Value); err != nil {
+			return usagef("%s:%d: --%s %s: %w", args[0], f.Line, f.Name, f.Value, err)
+		}
+		changed[f.Name] = true
+	}
+	for _, i := range d.Ignored {
+		fmt.Fprintf(s.errs, "%s: ignored: %s\n", args[0], i)
+	}
+	if d.Compat != "" {
+		spec.Env[agent.CompatVariable] = d.Compat
+	}
+	spec.Argv, spec.Payload, spec.Script = args, text, true
+	return nil
+}
+
+func (s *submission) scriptText(name string) ([]byte, error) {
+	if name == "-" {
+		return io.ReadAll(io.LimitReader(s.in, script.MaxSize+1))
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		hint := ""
+		if !strings.Contains(name, "/") {
+			hint = fmt.Sprintf("; to run a program: fairlead submit -- %s", name)
+		}
+		return nil, usagef("script %w%s", err, hint)
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, script.MaxSize+1))
+}
+
+// fill takes over the flags.
+func (s *submission) fill(spec *api.Spec) (err error) {
+	spec.Name, spec.Pool, spec.Kind, spec.Priority = s.name, s.pool, s.kind, s.priority
+	spec.Array, spec.Most, spec.Held, spec.Key = s.array, s.maxRunning, s.hold, s.key
+	spec.Requestor, spec.Retries = s.requestor, s.retries
+	spec.Output, spec.Error = s.output, s.errors_
+	if spec.Dir = s.dir; spec.Dir == "" {
+		spec.Dir, err = os.Getwd()
+	} else {
+		spec.Dir, err = filepath.Abs(s.dir)
+	}
+	if err != nil {
+		return err
+	}
+	for _, set := range []func(*api.Spec) error{s.fillRequest, s.fillTimes, s.fillAfter, s.fillEnv} {
+		if err := set(spec); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *submission) fillRequest(spec *api.Spec) error {
+	spec.Request = map[string]int64{}
+	for name, n := range s.request {
+		spec.Request[name] = int64(n)
+	}
+	if s.cpus < 0 || s.gpus < 0 {
+		return usagef("the number of processors and GPUs cannot be below 0")
+	}
+	if s.cpus > 0 {
+		spec.Request["cpu"] = int64(s.cpus)
+	}
+	if s.gpus > 0 {
+		spec.Request["gpu"] = int64(s.gpus)
+	}
+	per, size := int64(1), s.mem
+	if s.memPerCPU != "" && s.mem == "" {
+		per, size = int64(max(1, s.cpus)), s.memPerCPU
+	}
+	if size != "" {
+		n, err := units.ParseSize(size)
+		if err != nil {
+			return usagef("--mem: %w", err)
+		}
+		spec.Request["mem"] = n * per
+	}
+	return nil
+}
+
+func (s *submission) fillTimes(spec *api.Spec) error {
+	if s.limit != "" && s.limit != "UNLIMITED" && s.limit != "INFINITE" {
+		d, err := units.ParseTimeLimit(s.limit)
+		if err != nil {
+			return usagef("--time: %w", err)
+		}
+		spec.LimitSeconds = d.Seconds()
+	}
+	if s.backoff != "" {
+		d, err := units.ParseDuration(s.backoff)
+		if err != nil {
+			return usagef("--backoff: %w", err)
+		}
+		spec.BackoffSeconds = d.Seconds()
+	}
+	if s.begin != "" {
+		t, err := parseInstant(s.begin, time.Now())
+		if err != nil {
+			return usagef("--begin: %w", err)
+		}
+		spec.Begin = &t
+	}
+	return nil
+}
+
+func (s *submission) fillAfter(spec *api.Spec) error {
+	for _, text := range s.after {
+		on, id, found := strings.Cut(text, ":")
+		if !found {
+			on, id = "ok", text
+		}
+		n, err := strconv.ParseInt(id, 10, 64)
+		if err != nil || n < 1 || on != "ok" && on != "any" && on != "failed" {
+			return usagef("--after: %q is not a dependency: expected 12, ok:12, failed:12 or any:12", text)
+		}
+		spec.After = append(spec.After, api.After{Job: n, On: on})
+	}
+	return nil
+}
+
+// fillEnv passes the variables that were asked for.
+func (s *submission) fillEnv(spec *api.Spec) error {
+	pass := func(names ...string) {
+		for _, name := range names {
+			if v, ok := os.LookupEnv(name); ok {
+				spec.Env[name] = v
+			}
+		}
+	}
+	if s.export == "" {
+		pass("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ")
+		return nil
+	}
+	for item := range strings.SplitSeq(s.export, ",") {
+		name, value, set := strings.Cut(item, "=")
+		switch {
+		case item == "ALL":
+			for _, e := range os.Environ() {
+				if name, value, ok := strings.Cut(e, "="); ok && name != "" {
+					spec.Env[name] = value
+				}
+			}
+		case item == "NONE", item == "":
+		case set:
+			spec.Env[name] = value
+		default:
+			pass(name)
+		}
+	}
+	return nil
+}
+
+// tell says what became of the job, and waits for it if asked to.
+func (s *submission) tell(ctx context.Context, client *api.Client, r *api.Submitted) error {
+	switch {
+	case s.json:
+		if err := s.app.json(r); err != nil {
+			return err
+		}
+	case s.parsable:
+		fmt.Fprintln(s.out, r.ID)
+	default:
+		s.print(r)
+	}
+	if r.Warning != "" && !s.json {
+		fmt.Fprintln(s.errs, "warning:", r.Warning)
+	}
+	if !s.wait || s.dryRun {
+		return nil
+	}
+	return waitFor(ctx, client, r.ID)
+}
+
+func (s *submission) print(r *api.Submitted) {
+	what := fmt.Sprintf("job %d", r.ID)
+	verb := "queued"
+	if s.dryRun {
+		what, verb = "the job", "would be queued"
+	}
+	if r.Existing {
+		fmt.Fprintf(s.out, "%s was submitted before, under the key %s\n", what, s.key)
+		return
+	}
+	line := fmt.Sprintf("%s %s in %s (user %s)", what, verb, r.Pool, r.User)
+	if r.Tasks > 1 {
+		line += fmt.Sprintf(", %d tasks", r.Tasks)
+	}
+	switch {
+	case s.hold:
+		line += fmt.Sprintf(": held; let it go with: fairlead release %d", r.ID)
+	case r.Rank == 1:
+		line += ": it is next"
+	case r.Rank > 0:
+		line += fmt.Sprintf(": number %d of %d", r.Rank, r.Of)
+	}
+	fmt.Fprintln(s.out, line)
+	if r.Reason != nil && r.Rank != 1 && !s.hold {
+		fmt.Fprintf(s.out, "  %s", r.Reason.Text)
+		if !s.dryRun {
+			fmt.Fprintf(s.out, "    (fairlead why %d)", r.ID)
+		}
+		fmt.Fprintln(s.out)
+	}
+}
+
+// waitFor waits for the end of a job and returns its status as an exit.
+func waitFor(ctx context.Context, client *api.Client, id int64) error {
+	for {
+		j, err := client.Job(ctx, id)
+		if err != nil {
+			return err
+		}
+		if done(j.Job.State) {
+			return statusOf(j)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+}
+
+// done reports whether a job has ended.
+func done(state string) bool { return state == "succeeded" || state == "failed" || state == "cancelled" }
+
+// statusOf is the exit status that stands for how a job ended: that of its first task
+// that failed, or 1.
+func statusOf(j *api.JobResponse) error {
+	if j.Job.State == "succeeded" {
+		return nil
+	}
+	for _, t := range j.Tasks {
+		if t.State == "failed" && t.ExitCode > 0 {
+			return exit(t.ExitCode)
+		}
+	}
+	return exit(api.ExitRefused)
+}

@@ -1,0 +1,64 @@
+//go:build linux
+
+package process
+
+import (
+	"fmt"
+
+	"golang.org/x/sys/unix"
+)
+
+// do calls f with the rights that the identity has on files, and no other: neither ours
+// nor those of our capabilities. What f opens is thus what the user could have opened.
+//
+// File-system identity is a property of a thread. The thread that takes it on never
+// puts it off, but ends: no mistake here can leave a thread with mixed rights.
+func (id *Identity) do(f func() error) (err error) {
+	if id == nil {
+		return f()
+	}
+	ownThread(func() {
+		if err = id.assume(); err != nil {
+			err = fmt.Errorf("run as user %d: %w", id.UID, err)
+			return
+		}
+		err = f()
+	})
+	return err
+}
+
+// assume turns the calling thread into the user for all that concerns files. The
+// wrappers of package syscall would turn all threads; those of package unix are the
+// plain system calls.
+func (id *Identity) assume() error {
+	groups := make([]int, len(id.Groups))
+	for i, g := range id.Groups {
+		groups[i] = int(g)
+	}
+	if err := unix.Setgroups(groups); err != nil {
+		return err
+	}
+	// These two report no failure; asking for an impossible id returns the current one.
+	unix.SetfsgidRetGid(int(id.GID))
+	unix.SetfsuidRetUid(int(id.UID))
+	if gid, _ := unix.SetfsgidRetGid(-1); gid != int(id.GID) {
+		return unix.EPERM
+	}
+	if uid, _ := unix.SetfsuidRetUid(-1); uid != int(id.UID) {
+		return unix.EPERM
+	}
+	return dropCapabilities()
+}
+
+// dropCapabilities takes the effective capabilities from the calling thread. The kernel
+// does this for those about files when root changes the identity, but not when we are
+// another user who was given capabilities.
+func dropCapabilities() error {
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var data [2]unix.CapUserData
+	if err := unix.Capget(&header, &data[0]); err != nil {
+		return err
+	}
+	data[0].Effective, data[1].Effective = 0, 0
+	return unix.Capset(&header, &data[0])
+}

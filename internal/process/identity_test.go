@@ -1,0 +1,138 @@
+//go:build linux
+
+package process
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/fairlead/fairlead"
+	"golang.org/x/sys/unix"
+)
+
+var nobody = &Identity{UID: 65534, GID: 65533, Groups: []uint32{65531, 65532}}
+
+// places returns a directory of root that everybody may read, with a file "secret" that
+// nobody else may, and a directory of the user.
+func places(t *testing.T) (roots, users string) {
+	t.Helper()
+	asRoot(t)
+	base, err := os.MkdirTemp("", "process") // t.TempDir is closed to other users
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(base) })
+	roots, users = base+"/root", base+"/user"
+	for _, dir := range []string{base, roots, users} {
+		os.Mkdir(dir, 0o755)
+		if err := os.Chmod(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chown(users, int(nobody.UID), int(nobody.GID)); err != nil {
+		t.Fatal(err)
+	}
+	write(t, roots, "secret", "keep", 0o600)
+	return roots, users
+}
+
+func TestRunAs(t *testing.T) {
+	_, users := places(t)
+	s := shell(t, "id -u; id -g; id -G; grep NoNewPrivs /proc/self/status; grep CapEff /proc/self/status")
+	s.Dir, s.As = users, nobody
+	checkEnd(t, start(t, runner(t), s).Wait(), fairlead.Outcome{State: fairlead.Succeeded})
+	want := "65534\n65533\n65533 65531 65532\nNoNewPrivs:\t1\nCapEff:\t0000000000000000\n"
+	if got := output(t, s); got != want {
+		t.Errorf("output %q, want %q", got, want)
+	}
+	var stat unix.Stat_t
+	if err := unix.Stat(users+"/out", &stat); err != nil || stat.Uid != nobody.UID || stat.Gid != nobody.GID {
+		t.Errorf("the output belongs to %d:%d (%v)", stat.Uid, stat.Gid, err)
+	}
+}
+
+// A user cannot make us write where the user may not: not by a path, not through a link.
+func TestOutputWithRightsOfUser(t *testing.T) {
+	roots, users := places(t)
+	r := runner(t)
+	for link, target := range map[string]string{"old": roots + "/secret", "new": roots + "/planted", "dir": roots} {
+		if err := os.Symlink(target, filepath.Join(users, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, path := range []string{roots + "/secret", roots + "/planted", "old", "new", "dir/planted", "../root/secret"} {
+		for _, keep := range []bool{false, true} {
+			s := shell(t, "echo overwritten")
+			s.Dir, s.As, s.Stdout, s.Append = users, nobody, path, keep
+			if _, err := r.Start(s); !errors.Is(err, fs.ErrPermission) || !strings.HasPrefix(err.Error(), "output "+path) {
+				t.Errorf("output to %s: %v", path, err)
+			}
+			s.Stdout, s.Stderr = "out", path
+			if _, err := r.Start(s); !errors.Is(err, fs.ErrPermission) {
+				t.Errorf("error output to %s: %v", path, err)
+			}
+		}
+	}
+	if got, _ := os.ReadFile(roots + "/secret"); string(got) != "keep" {
+		t.Errorf("the file of root has %q", got)
+	}
+	if _, err := os.Lstat(roots + "/planted"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a file was planted: %v", err)
+	}
+}
+
+// Directory and command are looked up with the user's eyes as well.
+func TestLookupWithRightsOfUser(t *testing.T) {
+	roots, users := places(t)
+	write(t, roots, "tool", "#!/bin/sh\n", 0o700)
+	s := Spec{Argv: []string{roots + "/tool"}, Dir: users, As: nobody}
+	r := runner(t)
+	if _, err := r.Start(s); !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("command of root: %v", err)
+	}
+	if err := os.Chmod(roots, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s = Spec{Argv: []string{"/bin/true"}, Dir: roots, As: nobody}
+	if _, err := r.Start(s); !errors.Is(err, fs.ErrPermission) || !strings.HasPrefix(err.Error(), "directory "+roots) {
+		t.Errorf("directory of root: %v", err)
+	}
+}
+
+// A log of ours is written by a user who could not open it.
+func TestLogOfUser(t *testing.T) {
+	_, users := places(t)
+	l := logs(t)
+	f, err := l.Create(17, 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := shell(t, "id -u")
+	s.Dir, s.As, s.Stdout, s.Log = users, nobody, "", f
+	start(t, runner(t), s).Wait()
+	f.Close()
+	if data, _, err := l.ReadAt(17, 0, 1, 0, 100); string(data) != "65534\n" || err != nil {
+		t.Errorf("log %q, %v", data, err)
+	}
+}
+
+// No thread that is used again keeps the rights of a user.
+func TestIdentityEnds(t *testing.T) {
+	roots, _ := places(t)
+	for range 100 {
+		err := nobody.do(func() error {
+			_, err := os.ReadFile(roots + "/secret")
+			return err
+		})
+		if !errors.Is(err, fs.ErrPermission) {
+			t.Fatalf("as user: %v", err)
+		}
+		if _, err := os.ReadFile(roots + "/secret"); err != nil {
+			t.Fatalf("as root: %v", err)
+		}
+	}
+}

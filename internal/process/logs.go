@@ -1,0 +1,161 @@
+package process
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"syscall"
+	"time"
+)
+
+// Logs is a directory with the output of tasks, one file per attempt. All access goes
+// through an [os.Root], and no symbolic link in place of a file is followed: a task that
+// swaps its log for a link gains nothing. Attempts are numbered afresh, so that no two
+// write to the same file. Logs is safe for concurrent use.
+type Logs struct {
+	root *os.Root
+}
+
+// OpenLogs opens the directory, and creates it for us alone if it is not there.
+func OpenLogs(dir string) (*Logs, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("open logs: %w", err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("open logs: %w", err)
+	}
+	return &Logs{root}, nil
+}
+
+// Close closes the directory; files that were opened stay open.
+func (l *Logs) Close() error { return l.root.Close() }
+
+// Path is the name of a log below the directory, such as 0000/00/17_0.2.out.
+//
+// A directory has the jobs of one hundred, of each its first hundred tasks, and further
+// tasks in a directory per hundred (0000/00/17_12xx/17_1234.1.out). So it has at most
+// some ten thousand entries, and a job of one task, which most are, costs one file.
+func (l *Logs) Path(job int64, task, attempt int) string {
+	dir := fmt.Sprintf("%04d/%02d", job/10_000, job/100%100)
+	if task >= 100 {
+		dir += fmt.Sprintf("/%d_%dxx", job, task/100)
+	}
+	return fmt.Sprintf("%s/%d_%d.%d.out", dir, job, task, attempt)
+}
+
+// Create opens a new log for writing, which the caller closes. What is there by that
+// name, left by whatever accident, is removed and not written into. Everything is
+// appended, so that the log may be cut short while the task writes.
+func (l *Logs) Create(job int64, task, attempt int) (*os.File, error) {
+	name := l.Path(job, task, attempt)
+	const flags = os.O_WRONLY | os.O_APPEND | os.O_CREATE | os.O_EXCL
+	f, err := l.root.OpenFile(name, flags, 0o600)
+	for tries := 0; err != nil && tries < 5; tries++ { // Remove may undo what is made here
+		if err = l.makeWay(name, err); err != nil {
+			break
+		}
+		f, err = l.root.OpenFile(name, flags, 0o600)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("create log: %w", err)
+	}
+	return f, nil
+}
+
+// makeWay does away with the reason why a log could not be created.
+func (l *Logs) makeWay(name string, reason error) error {
+	switch {
+	case errors.Is(reason, fs.ErrNotExist):
+		return l.root.MkdirAll(path.Dir(name), 0o700)
+	case errors.Is(reason, fs.ErrExist):
+		return ignoreGone(l.root.Remove(name))
+	}
+	return reason
+}
+
+// ReadAt returns at most limit bytes of a log from the offset on, and its whole size. At
+// and after the end there are none. The error is fs.ErrNotExist if there is no such log.
+func (l *Logs) ReadAt(job int64, task, attempt int, offset int64, limit int) (data []byte, size int64, err error) {
+	f, info, err := l.open(l.Path(job, task, attempt))
+	if err != nil {
+		return nil, 0, fmt.Errorf("read log: %w", err)
+	}
+	defer f.Close()
+	size = info.Size()
+	data = make([]byte, max(0, min(int64(limit), size-max(0, offset))))
+	n, err := f.ReadAt(data, max(0, offset))
+	if err != nil && err != io.EOF {
+		return nil, 0, fmt.Errorf("read log: %w", err)
+	}
+	return data[:n], size, nil
+}
+
+// open opens a log for reading if it is a plain file.
+func (l *Logs) open(name string) (*os.File, fs.FileInfo, error) {
+	before, err := l.root.Lstat(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !before.Mode().IsRegular() {
+		return nil, nil, fmt.Errorf("%s: not a plain file", name)
+	}
+	f, err := l.root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe must not hold us
+	if err != nil {
+		return nil, nil, err
+	}
+	after, err := f.Stat()
+	if err == nil && !os.SameFile(before, after) {
+		err = fmt.Errorf("%s: replaced while it was opened", name)
+	}
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return f, after, nil
+}
+
+// Remove removes the logs that were last written before the time, and directories that
+// are empty then. It returns how many logs went. A task that has been silent for so long
+// loses its log even if it still runs.
+func (l *Logs) Remove(before time.Time) (removed int, err error) {
+	var dirs []string
+	err = fs.WalkDir(l.root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return ignoreGone(err)
+		}
+		if entry.IsDir() {
+			dirs = append(dirs, name)
+			return nil
+		}
+		info, err := entry.Info()
+		if err != nil || !info.ModTime().Before(before) {
+			return ignoreGone(err)
+		}
+		if err = l.root.Remove(name); err == nil {
+			removed++
+		}
+		return ignoreGone(err)
+	})
+	for _, dir := range slices.Backward(dirs) {
+		if dir != "." {
+			l.root.Remove(dir) // fails unless it is empty, which is meant
+		}
+	}
+	if err != nil {
+		return removed, fmt.Errorf("remove logs: %w", err)
+	}
+	return removed, nil
+}
+
+// ignoreGone drops the error about a file that somebody else has removed.
+func ignoreGone(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}

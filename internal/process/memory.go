@@ -1,0 +1,98 @@
+//go:build linux
+
+package process
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Between two looks at the memory of a process; the pause doubles.
+const (
+	firstLook   = 100 * time.Millisecond
+	longestLook = time.Minute
+)
+
+// peak finds the largest memory of a process.
+//
+// What the kernel says at the end (ru_maxrss) is exact, but it counts the short time
+// between fork and exec, in which the child has the memory of its parent: a small task of
+// a large agent looks as large as the agent. If the figure is not above our own, it tells
+// nothing. The high-water mark of the process itself does, and is therefore read now and
+// then while it runs; a task that is small and soon over has none.
+type peak struct {
+	pid int
+	own int64 // bound of our memory at the fork
+
+	mu    sync.Mutex
+	seen  int64
+	timer *time.Timer // nil when the watch has ended
+}
+
+// watchMemory begins to watch a child that has just been forked.
+func watchMemory(pid int) *peak {
+	m := &peak{pid: pid, own: ownPeak()}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	pause := firstLook
+	m.timer = time.AfterFunc(pause, func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if m.timer == nil {
+			return
+		}
+		m.seen = max(m.seen, highWater(m.pid))
+		pause = min(2*pause, longestLook)
+		m.timer.Reset(pause)
+	})
+	return m
+}
+
+// stop ends the watch. It has to be called before the child is reaped, as the number may
+// be another's afterwards.
+func (m *peak) stop() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.timer.Stop()
+	m.timer = nil
+}
+
+// largest is the largest memory in bytes, given the figure of the kernel; 0 is not known.
+func (m *peak) largest(kernel int64) int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if kernel > m.own {
+		return kernel
+	}
+	return m.seen
+}
+
+// ownPeak is the largest memory that we have had.
+func ownPeak() int64 {
+	var usage unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &usage); err != nil {
+		return 0
+	}
+	return int64(usage.Maxrss) * 1024
+}
+
+// highWater is the largest memory that a process has had since its exec, or 0.
+func highWater(pid int) int64 {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := bytes.Cut(status, []byte("\nVmHWM:"))
+	line, _, _ := bytes.Cut(rest, []byte("kB"))
+	kib, err := strconv.ParseInt(string(bytes.TrimSpace(line)), 10, 64)
+	if err != nil {
+		return 0 // a process that has ended has no memory
+	}
+	return kib * 1024
+}

@@ -1,0 +1,54 @@
+//go:build !linux
+
+package process
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/fairlead/fairlead"
+)
+
+var errSystem = fmt.Errorf("process: tasks run as processes on Linux only: %w", errors.ErrUnsupported)
+
+// Runner cannot start anything on this system.
+type Runner struct{}
+
+// Process does not occur on this system.
+type Process struct{}
+
+// Survivor does not occur on this system.
+type Survivor struct {
+	PID  int
+	Mark string
+}
+
+// NewRunner returns an error.
+func NewRunner() (*Runner, error) { return nil, errSystem }
+
+// Start returns an error.
+func (*Runner) Start(Spec) (*Process, error) { return nil, errSystem }
+
+// Close does nothing.
+func (*Runner) Close() {}
+
+// PID returns 0.
+func (*Process) PID() int { return 0 }
+
+// Wait returns nothing.
+func (*Process) Wait() fairlead.Outcome { return fairlead.Outcome{} }
+
+// Done returns nil.
+func (*Process) Done() <-chan struct{} { return nil }
+
+// Stop does nothing.
+func (*Process) Stop(string, fairlead.State) {}
+
+// Kill does nothing.
+func (*Process) Kill(string, fairlead.State) {}
+
+// Survivors returns an error.
+func Survivors(string) ([]Survivor, error) { return nil, errSystem }
+
+// KillSurvivors returns an error.
+func KillSurvivors(string) (int, error) { return 0, errSystem }

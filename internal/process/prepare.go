@@ -1,0 +1,171 @@
+//go:build linux
+
+package process
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// defaultPath is where commands are looked up if the environment has no PATH.
+const defaultPath = "/usr/local/bin:/usr/bin:/bin"
+
+// prepared is a Spec whose names have been resolved.
+type prepared struct {
+	command        string // a path, absolute or relative to the working directory
+	stdout, stderr *os.File
+	opened         []*os.File // by us, to be closed
+}
+
+func (p *prepared) close() {
+	for _, f := range p.opened {
+		f.Close()
+	}
+}
+
+// prepare resolves the names of the Spec as the user would: the directory, the command
+// and the files are looked up and opened with the user's rights. Here, too, mistakes
+// get a name: after the fork there is only an error number.
+func (s *Spec) prepare(null *os.File) (*prepared, error) {
+	p := &prepared{stdout: s.Log}
+	if s.Log == nil {
+		p.stdout = null
+	}
+	err := s.As.do(func() (err error) {
+		if err = enterable(s.directory()); err != nil {
+			return fmt.Errorf("directory %s: %w", s.directory(), err)
+		}
+		if p.command, err = s.lookup(); err != nil {
+			return err
+		}
+		return s.open(p)
+	})
+	if err != nil {
+		p.close()
+		return nil, err
+	}
+	return p, nil
+}
+
+// enterable reports why a process of the calling thread could not change to dir.
+func enterable(dir string) error {
+	var stat unix.Stat_t
+	if err := unix.Stat(dir, &stat); err != nil {
+		return err
+	}
+	if stat.Mode&unix.S_IFMT != unix.S_IFDIR {
+		return unix.ENOTDIR
+	}
+	return unix.Faccessat(unix.AT_FDCWD, dir, unix.X_OK, unix.AT_EACCESS)
+}
+
+// lookup finds the command as execvp does: one with a slash is a path; another is tried
+// in each directory of PATH, and one that may not be executed does not end the search.
+func (s *Spec) lookup() (string, error) {
+	name := s.Argv[0]
+	if strings.Contains(name, "/") {
+		if err := executable(s.inDir(name)); err != nil {
+			return "", fmt.Errorf("%s: %w", name, err)
+		}
+		return name, nil
+	}
+	path, ok := s.variable("PATH")
+	if !ok {
+		path = defaultPath
+	}
+	result := ErrCommandNotFound
+	for dir := range strings.SplitSeq(path, ":") {
+		if dir == "" {
+			dir = "." // as the shell reads an empty entry
+		}
+		file := dir + "/" + name
+		err := executable(s.inDir(file))
+		if err == nil {
+			return file, nil
+		}
+		if errors.Is(err, fs.ErrPermission) {
+			result = err
+		}
+	}
+	return "", fmt.Errorf("%s: %w in PATH %s", name, result, path)
+}
+
+// executable reports why the calling thread could not execute the file.
+func executable(file string) error {
+	var stat unix.Stat_t
+	if err := unix.Stat(file, &stat); err != nil {
+		return err
+	}
+	if stat.Mode&unix.S_IFMT == unix.S_IFDIR {
+		return unix.EACCES // which is what execve says of a directory
+	}
+	return unix.Faccessat(unix.AT_FDCWD, file, unix.X_OK, unix.AT_EACCESS)
+}
+
+// open opens the files that the user named. Both names may be the same file; it is then
+// opened once, so that the two streams do not overwrite each other.
+func (s *Spec) open(p *prepared) error {
+	if s.Stdout != "" {
+		f, err := s.create(s.Stdout)
+		if err != nil {
+			return fmt.Errorf("output %s: %w", s.Stdout, err)
+		}
+		p.stdout, p.opened = f, append(p.opened, f)
+	}
+	p.stderr = p.stdout
+	if s.Stderr != "" && s.Stderr != s.Stdout {
+		f, err := s.create(s.Stderr)
+		if err != nil {
+			return fmt.Errorf("error output %s: %w", s.Stderr, err)
+		}
+		p.stderr, p.opened = f, append(p.opened, f)
+	}
+	return nil
+}
+
+// create opens one file for writing. It does not wait: a pipe that nobody reads is an
+// error here and not a task that never starts.
+func (s *Spec) create(path string) (*os.File, error) {
+	flags := unix.O_WRONLY | unix.O_CREAT | unix.O_CLOEXEC | unix.O_NOCTTY | unix.O_NONBLOCK
+	if s.Append {
+		flags |= unix.O_APPEND
+	} else {
+		flags |= unix.O_TRUNC
+	}
+	for {
+		fd, err := unix.Open(s.inDir(path), flags, 0o666)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		// Programs expect that writing waits.
+		if err := unix.SetNonblock(fd, false); err != nil {
+			unix.Close(fd)
+			return nil, err
+		}
+		return os.NewFile(uintptr(fd), path), nil
+	}
+}
+
+// explain says what an error of fork and exec means. That the directory is there and
+// the command may be executed is known by then.
+func (s *Spec) explain(err error) error {
+	name := s.Argv[0]
+	switch {
+	case errors.Is(err, syscall.ENOENT):
+		return fmt.Errorf("%s: the interpreter that it names was not found: %w", name, err)
+	case errors.Is(err, syscall.ENOEXEC):
+		return fmt.Errorf("%s: neither a program of this machine nor a script that begins with #!: %w", name, err)
+	case errors.Is(err, syscall.EPERM) && s.As != nil:
+		return fmt.Errorf("%s: run as user %d: %w", name, s.As.UID, err)
+	}
+	return fmt.Errorf("%s: %w", name, err)
+}

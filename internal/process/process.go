@@ -1,0 +1,197 @@
+//go:build linux
+
+package process
+
+import (
+	"cmp"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"golang.org/x/sys/unix"
+)
+
+// Process is a task that was started. Its methods may be called by any goroutine, at
+// any time; those that end it do nothing once it has ended.
+type Process struct {
+	runner *Runner
+	pid    int
+	mark   string
+	grace  time.Duration
+	done   chan struct{}    // closed when outcome is set
+	killed chan struct{}    // closed when SIGKILL was sent
+	limit  *time.Timer      // nil without a limit
+	memory *peak            // largest memory seen
+	result fairlead.Outcome // to be read when done
+
+	mu     sync.Mutex
+	why    *verdict // who ended it; nil while nobody has
+	reaped bool     // the first process is gone; others of its group may be left
+	over   bool     // nothing may be signalled any more
+	end    *time.Timer
+}
+
+// verdict is what the one who ended a process says about it.
+type verdict struct {
+	cause string
+	state fairlead.State
+}
+
+// newProcess begins the time limit of a process that has just been forked.
+func newProcess(r *Runner, pid int, spec *Spec) *Process {
+	p := &Process{
+		runner: r,
+		pid:    pid,
+		mark:   spec.Mark,
+		grace:  cmp.Or(spec.Grace, DefaultGrace),
+		done:   make(chan struct{}),
+		killed: make(chan struct{}),
+		memory: watchMemory(pid),
+	}
+	if spec.Limit > 0 {
+		cause := fmt.Sprintf("time limit of %v", spec.Limit)
+		p.limit = time.AfterFunc(spec.Limit, func() { p.Stop(cause, fairlead.Failed) })
+	}
+	return p
+}
+
+// PID is the number of the process, and of its session and process group.
+func (p *Process) PID() int { return p.pid }
+
+// Wait returns how the process ended, when it has and nothing of the task is left to
+// write output or to use what it was given.
+func (p *Process) Wait() fairlead.Outcome {
+	<-p.done
+	return p.result
+}
+
+// Done is closed when Wait would return at once.
+func (p *Process) Done() <-chan struct{} { return p.done }
+
+// Stop asks the whole process group to end, and kills what is left of it after the
+// grace. The Outcome then has this state and cause, whatever the process makes of the
+// request. The first cause counts; stopping again changes nothing.
+func (p *Process) Stop(cause string, state fairlead.State) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.why != nil || p.ended() {
+		return
+	}
+	p.why = &verdict{cause, state}
+	p.signal(unix.SIGTERM)
+	p.signal(unix.SIGCONT) // one that is suspended would not hear of it
+	p.end = time.AfterFunc(p.grace, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.kill()
+	})
+}
+
+// Kill kills the whole process group at once, also one that is being stopped; the first
+// cause counts.
+func (p *Process) Kill(cause string, state fairlead.State) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.why == nil {
+		if p.ended() {
+			return
+		}
+		p.why = &verdict{cause, state}
+	}
+	p.kill()
+}
+
+// ended reports whether the first process has ended by itself, even if nobody has
+// noticed: a success is not turned into a failure by a limit that comes just after.
+func (p *Process) ended() bool { return p.reaped || exited(p.pid) }
+
+// kill sends SIGKILL to the group.
+func (p *Process) kill() {
+	p.signal(unix.SIGKILL)
+	select {
+	case <-p.killed:
+	default:
+		close(p.killed)
+	}
+}
+
+// signal sends a signal to what is left of the group.
+func (p *Process) signal(s unix.Signal) {
+	if !p.over && p.ours() {
+		unix.Kill(-p.pid, s)
+	}
+}
+
+// ours reports whether the number still means our group. It does until the first process
+// has been reaped. Afterwards the kernel gives the number to nobody while the group has
+// members; if a process has it as its own, then the group had none left.
+func (p *Process) ours() bool {
+	return !p.reaped || unix.Kill(p.pid, 0) == unix.ESRCH
+}
+
+// run sees the process through to its end.
+func (p *Process) run(pidfd int) {
+	awaitExit(p.pid, pidfd)
+	p.mu.Lock()
+	if p.why == nil {
+		// What it left running goes at once. While the first process is not reaped, its
+		// number cannot mean another group.
+		p.kill()
+	}
+	p.memory.stop()
+	status, usage, err := reap(p.pid)
+	p.reaped = true
+	p.mu.Unlock()
+	p.awaitGroup()
+	p.runner.orphans.end(p.mark)
+	p.finish(status, usage, err)
+}
+
+// awaitGroup waits until the group is empty. If the process was stopped, its group still
+// has the grace: a shell dies of SIGTERM at once, but the program it ran may be saving
+// its work. The kernel tells nobody when a group becomes empty.
+func (p *Process) awaitGroup() {
+	killed := p.killed
+	var enough <-chan time.Time
+	for pause := time.Millisecond; p.groupLives(); pause = min(2*pause, 50*time.Millisecond) {
+		select {
+		case <-killed:
+			killed, enough, pause = nil, time.After(goesWithin), time.Millisecond
+		case <-enough:
+			return
+		case <-time.After(pause):
+		}
+	}
+}
+
+// groupLives reports whether the group has members, not counting orphans that have only
+// to be reaped.
+func (p *Process) groupLives() bool {
+	members := func() bool { return p.ours() && unix.Kill(-p.pid, 0) != unix.ESRCH }
+	if !members() {
+		return false
+	}
+	p.runner.orphans.sweep("")
+	return members()
+}
+
+// finish sets the outcome and lets go of the process.
+func (p *Process) finish(status unix.WaitStatus, usage *unix.Rusage, err error) {
+	p.mu.Lock()
+	p.over = true
+	for _, t := range []*time.Timer{p.limit, p.end} {
+		if t != nil {
+			t.Stop()
+		}
+	}
+	p.result = outcome(status, p.why)
+	if err != nil {
+		p.result = fairlead.Outcome{State: fairlead.Failed, Cause: fmt.Sprintf("how it ended is not known: %v", err)}
+	}
+	p.mu.Unlock()
+	p.result.CPU = time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+	p.result.MaxRSS = p.memory.largest(int64(usage.Maxrss) * 1024)
+	p.runner.remove(p)
+	close(p.done)
+}

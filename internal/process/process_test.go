@@ -1,0 +1,250 @@
+//go:build linux
+
+package process
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"golang.org/x/sys/unix"
+)
+
+func TestEnd(t *testing.T) {
+	r := runner(t)
+	for _, test := range []struct {
+		script string
+		want   fairlead.Outcome
+	}{
+		{"true", fairlead.Outcome{State: fairlead.Succeeded}},
+		{"exit 3", fairlead.Outcome{State: fairlead.Failed, ExitCode: 3}},
+		{"kill -SEGV $$", fairlead.Outcome{State: fairlead.Failed, Signal: "SIGSEGV"}},
+		{"kill -KILL $$", fairlead.Outcome{State: fairlead.Failed, Signal: "SIGKILL"}},
+	} {
+		checkEnd(t, start(t, r, shell(t, test.script)).Wait(), test.want)
+	}
+}
+
+func TestResources(t *testing.T) {
+	r := runner(t)
+	o := start(t, r, shell(t, "dd if=/dev/zero of=/dev/null bs=300M count=1 2>/dev/null")).Wait()
+	if o.CPU < 10*time.Millisecond || o.CPU > 10*time.Second {
+		t.Errorf("CPU time %v to write 300 MiB", o.CPU)
+	}
+	if o.MaxRSS < 300<<20 || o.MaxRSS > 320<<20 {
+		t.Errorf("memory %d, want a little more than %d", o.MaxRSS, 300<<20)
+	}
+}
+
+// A task that is smaller than we are is not reported as large as we are.
+func TestSmallMemory(t *testing.T) {
+	p := start(t, runner(t), shell(t, "exec sleep 1000"))
+	until(t, "its memory was looked at", func() bool {
+		p.memory.mu.Lock()
+		defer p.memory.mu.Unlock()
+		return p.memory.seen > 0
+	})
+	p.Kill("", fairlead.Cancelled)
+	if got := p.Wait().MaxRSS; got < 100<<10 || got > 8<<20 {
+		t.Errorf("memory of sleep: %d", got)
+	}
+	m := peak{own: 100, seen: 7}
+	if got := m.largest(100); got != 7 {
+		t.Errorf("largest(100) = %d, want 7", got)
+	}
+	if got := m.largest(101); got != 101 {
+		t.Errorf("largest(101) = %d, want 101", got)
+	}
+}
+
+func TestStop(t *testing.T) {
+	s := shell(t, `trap "echo bye; exit 0" TERM; echo ready; while :; do sleep 0.01; done`)
+	p := start(t, runner(t), s)
+	untilSays(t, s, "ready")
+	p.Stop("cancelled by ada", fairlead.Cancelled)
+	p.Stop("too late", fairlead.Failed)
+	checkEnd(t, p.Wait(), fairlead.Outcome{State: fairlead.Cancelled, Cause: "cancelled by ada"})
+	if got := output(t, s); !strings.HasSuffix(got, "bye\n") {
+		t.Errorf("output %q", got)
+	}
+	p.Stop("over", fairlead.Failed)
+	p.Kill("over", fairlead.Failed)
+	checkEnd(t, p.Wait(), fairlead.Outcome{State: fairlead.Cancelled, Cause: "cancelled by ada"})
+}
+
+// A shell dies of SIGTERM at once; what it runs still has its grace.
+func TestStopLeavesGraceToChildren(t *testing.T) {
+	s := shell(t, `sh -c 'trap "sleep 0.05; echo saved; exit" TERM; echo ready; while :; do sleep 0.01; done' & wait`)
+	p := start(t, runner(t), s)
+	untilSays(t, s, "ready")
+	p.Stop("drained", fairlead.Cancelled)
+	checkEnd(t, p.Wait(), fairlead.Outcome{State: fairlead.Cancelled, Signal: "SIGTERM", Cause: "drained"})
+	if got := output(t, s); !strings.HasSuffix(got, "saved\n") {
+		t.Errorf("output %q", got)
+	}
+}
+
+// A child that does not heed SIGTERM goes when the grace is over.
+func TestGraceOfChildrenEnds(t *testing.T) {
+	s := shell(t, `sh -c 'trap "" TERM; echo ready; sleep 1000' & wait`)
+	s.Grace = 50 * time.Millisecond
+	p := start(t, runner(t), s)
+	untilSays(t, s, "ready")
+	p.Stop("drained", fairlead.Cancelled)
+	checkEnd(t, p.Wait(), fairlead.Outcome{State: fairlead.Cancelled, Signal: "SIGTERM", Cause: "drained"})
+	if err := unix.Kill(-p.PID(), 0); err != unix.ESRCH {
+		t.Errorf("the group is there: %v", err)
+	}
+}
+
+func TestStopSuspended(t *testing.T) {
+	p := start(t, runner(t), shell(t, "kill -STOP $$"))
+	until(t, "it is suspended", func() bool {
+		stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.PID()))
+		return strings.Contains(string(stat), ") T ")
+	})
+	p.Stop("cancelled", fairlead.Cancelled)
+	checkEnd(t, p.Wait(), fairlead.Outcome{State: fairlead.Cancelled, Signal: "SIGTERM", Cause: "cancelled"})
+}
+
+func TestKill(t *testing.T) {
+	s := shell(t, `trap "" TERM; echo ready; while :; do sleep 0.01; done`)
+	r := runner(t)
+	p := start(t, r, s)
+	untilSays(t, s, "ready")
+	p.Kill("the lease was lost", fairlead.Cancelled)
+	want := fairlead.Outcome{State: fairlead.Cancelled, Signal: "SIGKILL", Cause: "the lease was lost"}
+	checkEnd(t, p.Wait(), want)
+
+	s = shell(t, s.Argv[2])
+	p = start(t, r, s)
+	untilSays(t, s, "ready")
+	p.Stop("cancelled", fairlead.Cancelled)
+	p.Kill("impatient", fairlead.Failed)
+	checkEnd(t, p.Wait(), fairlead.Outcome{State: fairlead.Cancelled, Signal: "SIGKILL", Cause: "cancelled"})
+}
+
+func TestLimit(t *testing.T) {
+	s := shell(t, `trap "" TERM; echo ready; while :; do sleep 0.01; done`)
+	s.Limit, s.Grace = 300*time.Millisecond, 100*time.Millisecond
+	o := start(t, runner(t), s).Wait()
+	checkEnd(t, o, fairlead.Outcome{State: fairlead.Failed, Signal: "SIGKILL", Cause: "time limit of 300ms"})
+	if got := output(t, s); got != "ready\n" {
+		t.Errorf("output %q", got)
+	}
+}
+
+// What a task leaves running is gone when it has ended, in whatever session.
+func TestLeftovers(t *testing.T) {
+	for name, script := range map[string]string{
+		"group":   "sleep 1000 & echo $!",
+		"session": "setsid sh -c 'echo $$; exec sleep 1000' & while ! test -s out; do sleep 0.01; done",
+		"nested":  "setsid sh -c 'setsid sleep 1000 & echo $!; wait' & while ! test -s out; do sleep 0.01; done",
+	} {
+		s := shell(t, script)
+		s.Mark = mark(name)
+		checkEnd(t, start(t, runner(t), s).Wait(), fairlead.Outcome{State: fairlead.Succeeded})
+		if pid := number(t, output(t, s)); unix.Kill(pid, 0) != unix.ESRCH {
+			t.Errorf("%s: process %d is left", name, pid)
+		}
+	}
+}
+
+// Orphans of a task that goes on are left alone, and reaped when they end.
+func TestOrphans(t *testing.T) {
+	r := runner(t)
+	s := shell(t, "(sleep 1000 & echo $!); (true & echo $!); sleep 1000")
+	s.Mark = mark("long")
+	p := start(t, r, s)
+	var running, over int
+	until(t, "there are orphans", func() bool {
+		data, _ := os.ReadFile(s.Dir + "/out")
+		n, _ := fmt.Sscan(string(data), &running, &over)
+		return n == 2
+	})
+	other := shell(t, "true")
+	other.Mark = mark("short")
+	until(t, "the orphan that ended is reaped", func() bool {
+		start(t, r, other).Wait()
+		return unix.Kill(over, 0) == unix.ESRCH
+	})
+	if !lives(running) {
+		t.Error("the end of another task killed an orphan")
+	}
+	p.Kill("", fairlead.Cancelled)
+	p.Wait()
+	if lives(running) {
+		t.Error("the orphan has outlived its task")
+	}
+}
+
+func TestSession(t *testing.T) {
+	s := shell(t, `echo $$; cut -d" " -f5,6 /proc/self/stat; grep NoNewPrivs /proc/self/status; readlink /proc/self/fd/0; ls /proc/self/fd | wc -l`)
+	p := start(t, runner(t), s)
+	p.Wait()
+	// The descriptors are the three standard ones and that of the directory being listed.
+	want := fmt.Sprintf("%d\n%d %d\nNoNewPrivs:\t1\n/dev/null\n4\n", p.PID(), p.PID(), p.PID())
+	if got := output(t, s); got != want {
+		t.Errorf("output %q, want %q", got, want)
+	}
+}
+
+func TestCloseKills(t *testing.T) {
+	r := runner(t)
+	p := start(t, r, shell(t, "sleep 1000"))
+	r.Close()
+	checkEnd(t, p.Wait(), fairlead.Outcome{State: fairlead.Cancelled, Signal: "SIGKILL", Cause: "the agent ended"})
+	if _, err := r.Start(shell(t, "true")); err != ErrClosed {
+		t.Errorf("start after Close: %v", err)
+	}
+	r.Close()
+}
+
+func TestNoLeaks(t *testing.T) {
+	r := runner(t)
+	batch := func(n int) {
+		var tasks sync.WaitGroup
+		for range n {
+			p := start(t, r, Spec{Argv: []string{"/bin/true"}, Stdout: "/dev/null", Limit: time.Hour})
+			tasks.Go(func() { p.Wait() })
+			if _, err := r.Start(Spec{Argv: []string{"no-such-command"}, Stdout: "/dev/null"}); err == nil {
+				t.Error("a command that does not exist was started")
+			}
+		}
+		tasks.Wait()
+	}
+	batch(10) // opens what the runtime keeps open
+	before := entries(t, "/proc/self/fd")
+	batch(500)
+	if after := entries(t, "/proc/self/fd"); after != before {
+		t.Errorf("%d open descriptors after 500 tasks, %d before", after, before)
+	}
+	if len(r.running) != 0 {
+		t.Errorf("%d processes are remembered", len(r.running))
+	}
+}
+
+// A task that runs costs a descriptor and no thread.
+func TestNoThreads(t *testing.T) {
+	r := runner(t)
+	before := entries(t, "/proc/self/task")
+	for range 200 {
+		start(t, r, Spec{Argv: []string{"sleep", "1000"}})
+	}
+	if after := entries(t, "/proc/self/task"); after > before+20 {
+		t.Errorf("%d threads for 200 tasks, %d before", after, before)
+	}
+}
+
+func entries(t *testing.T, dir string) int {
+	t.Helper()
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(list)
+}

@@ -1,0 +1,111 @@
+//go:build linux
+
+package process
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Killing survivors is repeated, because one that forks while it is looked for may have
+// a child that was missed.
+const (
+	killRounds = 250
+	killPause  = 20 * time.Millisecond
+)
+
+// Survivor is a process that carries the mark of a task.
+type Survivor struct {
+	PID  int
+	Mark string
+}
+
+// Survivors are the processes whose mark begins with the prefix, as far as we may see
+// their environment: a user sees the user's own, root sees all. Our own session is not
+// among them, in case we were started from within a task. A prefix should end in the
+// separator of the marks, or "node1" finds the tasks of node10.
+func Survivors(prefix string) ([]Survivor, error) {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil, fmt.Errorf("look for survivors: %w", err)
+	}
+	session, _ := unix.Getsid(0)
+	var list []Survivor
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		mark := markOf(pid)
+		if mark == "" || !strings.HasPrefix(mark, prefix) {
+			continue
+		}
+		if sid, err := unix.Getsid(pid); err == nil && sid != session {
+			list = append(list, Survivor{pid, mark})
+		}
+	}
+	return list, nil
+}
+
+// markOf is the mark of a process, if it has one. One that has ended, or whose
+// environment we may not read, has none.
+func markOf(pid int) string {
+	env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+	if err != nil {
+		return ""
+	}
+	for entry := range bytes.SplitSeq(env, []byte{0}) {
+		if mark, ok := bytes.CutPrefix(entry, []byte(MarkVariable+"=")); ok {
+			return string(mark)
+		}
+	}
+	return ""
+}
+
+// KillSurvivors kills the processes whose mark begins with the prefix, each with its
+// process group, until there are none. It returns how many it killed by their mark, and
+// an error if some do not go. An agent calls it before it takes its first lease, for
+// the tasks of an agent of the same name that was killed.
+func KillSurvivors(prefix string) (int, error) {
+	seen := map[int]bool{}
+	for range killRounds {
+		list, err := Survivors(prefix)
+		if err != nil || len(list) == 0 {
+			return len(seen), err
+		}
+		for _, s := range list {
+			seen[s.PID] = true
+			killSurvivor(s.PID, prefix)
+		}
+		time.Sleep(killPause)
+	}
+	list, err := Survivors(prefix)
+	if err == nil && len(list) > 0 {
+		err = fmt.Errorf("kill survivors of %q: %d are left, the first is process %d of %s",
+			prefix, len(list), list[0].PID, list[0].Mark)
+	}
+	return len(seen) - len(list), err
+}
+
+// killSurvivor kills a process and its group. The process is held before its mark is
+// read again: the number cannot come to mean another in between.
+func killSurvivor(pid int, prefix string) {
+	p, err := os.FindProcess(pid)
+	if err != nil {
+		return
+	}
+	defer p.Release()
+	if mark := markOf(pid); mark == "" || !strings.HasPrefix(mark, prefix) {
+		return
+	}
+	if group, err := unix.Getpgid(pid); err == nil && group > 1 {
+		unix.Kill(-group, unix.SIGKILL)
+	}
+	p.Kill()
+}

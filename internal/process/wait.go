@@ -1,0 +1,75 @@
+//go:build linux
+
+package process
+
+import (
+	"os"
+
+	"github.com/fairlead/fairlead"
+	"golang.org/x/sys/unix"
+)
+
+// awaitExit returns when the process has ended; it does not reap it. Waiting on a
+// descriptor of the process is left to the runtime's poller, so that a thousand tasks
+// cost a thousand descriptors and not a thousand threads. Kernels before 5.3 have none;
+// then a thread waits.
+func awaitExit(pid, pidfd int) {
+	if pidfd >= 0 && awaitDescriptor(pid, pidfd) == nil {
+		return
+	}
+	var info unix.Siginfo
+	for unix.Waitid(unix.P_PID, pid, &info, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
+	}
+}
+
+// awaitDescriptor waits until the descriptor becomes readable, and closes it.
+func awaitDescriptor(pid, pidfd int) error {
+	if err := unix.SetNonblock(pidfd, true); err != nil {
+		unix.Close(pidfd)
+		return err
+	}
+	f := os.NewFile(uintptr(pidfd), "pidfd")
+	defer f.Close()
+	c, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	return c.Read(func(uintptr) bool { return exited(pid) })
+}
+
+// exited reports whether the child has ended and waits to be reaped.
+func exited(pid int) bool {
+	var info unix.Siginfo
+	err := unix.Waitid(unix.P_PID, pid, &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
+	return err == unix.ECHILD || err == nil && info.Signo != 0
+}
+
+// reap takes the status and the use of resources of a child that has exited.
+func reap(pid int) (unix.WaitStatus, *unix.Rusage, error) {
+	var status unix.WaitStatus
+	var usage unix.Rusage
+	for {
+		_, err := unix.Wait4(pid, &status, 0, &usage)
+		if err != unix.EINTR {
+			return status, &usage, err
+		}
+	}
+}
+
+// outcome puts together what the kernel says of the end and what the one who ended it
+// says, if anyone did.
+func outcome(status unix.WaitStatus, why *verdict) fairlead.Outcome {
+	o := fairlead.Outcome{State: fairlead.Failed}
+	switch {
+	case status.Signaled():
+		o.Signal = unix.SignalName(status.Signal())
+	case status.ExitStatus() != 0:
+		o.ExitCode = status.ExitStatus()
+	default:
+		o.State = fairlead.Succeeded
+	}
+	if why != nil {
+		o.State, o.Cause = why.state, why.cause
+	}
+	return o
+}

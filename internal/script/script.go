@@ -1,0 +1,217 @@
+// Package script reads the directives in job scripts: #FL lines with the flags of
+// fairlead submit, and #SBATCH and #PBS lines as they stand in scripts for Slurm and
+// PBS. It translates them into flags of submit; what it cannot translate it names.
+package script
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// Flag is one flag of fairlead submit. Name is its long name.
+type Flag struct {
+	Name, Value string
+	Line        int // of the script
+}
+
+// Directives are what a script asks for.
+type Directives struct {
+	Flags   []Flag
+	Ignored []Ignored
+	Compat  string // slurm or pbs, if there are directives of that system
+}
+
+// Ignored is a directive that has no effect here.
+type Ignored struct {
+	Line int
+	Text string
+	Why  string
+}
+
+func (i Ignored) String() string {
+	if i.Why == "" {
+		return fmt.Sprintf("line %d: %s", i.Line, i.Text)
+	}
+	return fmt.Sprintf("line %d: %s (%s)", i.Line, i.Text, i.Why)
+}
+
+// MaxSize bounds a script, in bytes.
+const MaxSize = 256 << 10
+
+// Parse reads the directives of a script: those before its first command, as sbatch
+// does. The error names the line.
+func Parse(text []byte) (*Directives, error) {
+	switch {
+	case len(text) > MaxSize:
+		return nil, fmt.Errorf("the script has %d bytes, at most %d: put the work into a program that it calls", len(text), MaxSize)
+	case len(bytes.TrimSpace(text)) == 0:
+		return nil, errors.New("the script is empty")
+	case bytes.IndexByte(text, 0) >= 0 || !utf8.Valid(text):
+		return nil, errors.New("this is not a script but a binary file; to run a program: fairlead submit -- PROGRAM")
+	}
+	d := &Directives{}
+	number := 0
+	for line := range strings.Lines(string(text)) {
+		number++
+		line = strings.TrimSpace(line)
+		if line != "" && line[0] != '#' {
+			break
+		}
+		if err := d.line(line, number); err != nil {
+			return nil, fmt.Errorf("line %d: %w", number, err)
+		}
+	}
+	return d, nil
+}
+
+func (d *Directives) line(line string, number int) error {
+	for _, system := range []struct {
+		prefix, compat string
+		read           func(*Directives, []string, int) error
+	}{
+		{"#FL ", "", (*Directives).own},
+		{"#SBATCH ", "slurm", (*Directives).sbatch},
+		{"#PBS ", "pbs", (*Directives).pbs},
+	} {
+		rest, ok := strings.CutPrefix(line, system.prefix)
+		if !ok {
+			continue
+		}
+		words, err := split(rest)
+		if err != nil {
+			return err
+		}
+		if system.compat != "" {
+			d.Compat = system.compat
+		}
+		return system.read(d, words, number)
+	}
+	return nil
+}
+
+// split takes a line apart into words as a shell does, with quotes and backslashes; a
+// # begins a comment.
+func split(line string) ([]string, error) {
+	var words []string
+	var word strings.Builder
+	in, quote, escaped := false, rune(0), false
+	for _, r := range line {
+		switch {
+		case escaped:
+			word.WriteRune(r)
+			escaped = false
+		case r == '\\' && quote != '\'':
+			escaped, in = true, true
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote != 0:
+			word.WriteRune(r)
+		case r == '"' || r == '\'':
+			quote, in = r, true
+		case r == '#' && !in:
+			return words, nil
+		case r == ' ' || r == '\t':
+			if in {
+				words = append(words, word.String())
+				word.Reset()
+				in = false
+			}
+		default:
+			word.WriteRune(r)
+			in = true
+		}
+	}
+	if quote != 0 || escaped {
+		return nil, errors.New("a quotation mark is not closed")
+	}
+	if in {
+		words = append(words, word.String())
+	}
+	return words, nil
+}
+
+// option is one option on a line: its name without dashes, its value, and whether
+// the value came with it.
+type option struct {
+	name, value string
+	attached    bool
+	text        string // as written
+}
+
+// options groups words into options. takes says which names take a value.
+func options(words []string, takes func(name string) bool) ([]option, error) {
+	var out []option
+	for i := 0; i < len(words); i++ {
+		w := words[i]
+		if len(w) < 2 || w[0] != '-' {
+			return nil, fmt.Errorf("%q is not an option", w)
+		}
+		o := option{text: w}
+		long := strings.HasPrefix(w, "--")
+		if long {
+			o.name, o.value, o.attached = strings.Cut(w[2:], "=")
+		} else {
+			o.name, o.value, o.attached = w[1:2], strings.TrimPrefix(w[2:], "="), len(w) > 2
+		}
+		if !o.attached && takes(o.name) {
+			if i+1 == len(words) {
+				return nil, fmt.Errorf("%s needs a value", w)
+			}
+			i++
+			o.value = words[i]
+			o.text += " " + words[i]
+		}
+		out = append(out, o)
+	}
+	return out, nil
+}
+
+func (d *Directives) set(number int, name, value string) {
+	d.Flags = append(d.Flags, Flag{name, value, number})
+}
+
+func (d *Directives) ignore(number int, o option, why string) {
+	d.Ignored = append(d.Ignored, Ignored{number, o.text, why})
+}
+
+// ownFlags are the flags of submit that a script may set, by their letters. The value
+// tells whether the flag takes one.
+var ownLetters = map[string]string{
+	"J": "name", "c": "cpus", "G": "gpus", "t": "time", "A": "pool", "k": "kind", "a": "array", "d": "after",
+	"b": "begin", "H": "hold", "o": "output", "e": "error", "D": "chdir",
+}
+
+var ownFlags = map[string]bool{
+	"name": true, "cpus": true, "mem": true, "gpus": true, "time": true, "pool": true, "kind": true, "array": true,
+	"after": true, "begin": true, "hold": false, "output": true, "error": true, "chdir": true, "priority": true,
+	"retries": true, "backoff": true, "export": true, "request": true, "requestor": true, "max-running": true, "key": true,
+}
+
+// own reads a #FL line.
+func (d *Directives) own(words []string, number int) error {
+	long := func(name string) string {
+		if l, ok := ownLetters[name]; ok {
+			return l
+		}
+		return name
+	}
+	opts, err := options(words, func(name string) bool { return ownFlags[long(name)] })
+	if err != nil {
+		return err
+	}
+	for _, o := range opts {
+		name := long(o.name)
+		takes, known := ownFlags[name]
+		if !known {
+			return fmt.Errorf("%s is not a flag of fairlead submit that a script may set", o.text)
+		}
+		if !takes {
+			o.value = "true"
+		}
+		d.set(number, name, o.value)
+	}
+	return nil
+}

@@ -1,0 +1,147 @@
+package script
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// sbatchLetters are the short forms of sbatch's options.
+var sbatchLetters = map[string]string{
+	"J": "job-name", "c": "cpus-per-task", "n": "ntasks", "N": "nodes", "t": "time", "A": "account", "p": "partition",
+	"G": "gpus", "a": "array", "d": "dependency", "b": "begin", "H": "hold", "o": "output", "e": "error", "D": "chdir",
+	"L": "licenses", "C": "constraint", "q": "qos", "w": "nodelist", "x": "exclude", "M": "clusters", "k": "no-kill",
+	"s": "oversubscribe", "O": "overcommit", "Q": "quiet", "i": "input", "S": "core-spec", "W": "wait", "v": "verbose", "I": "immediate",
+}
+
+// sbatchSwitches are those that take no value.
+var sbatchSwitches = map[string]bool{
+	"hold": true, "requeue": true, "no-requeue": true, "exclusive": true, "oversubscribe": true, "overcommit": true,
+	"quiet": true, "no-kill": true, "wait": true, "verbose": true, "contiguous": true, "parsable": true, "spread-job": true, "get-user-env": true,
+}
+
+// sbatchSame are those that mean what a flag of submit means.
+var sbatchSame = map[string]string{
+	"job-name": "name", "time": "time", "account": "pool", "array": "array", "begin": "begin", "output": "output",
+	"error": "error", "chdir": "chdir", "export": "export",
+}
+
+// sbatchSilent are those that change nothing here and need no word.
+var sbatchSilent = map[string]bool{"quiet": true, "verbose": true, "parsable": true, "no-requeue": true, "get-user-env": true}
+
+// sbatch reads a #SBATCH line.
+func (d *Directives) sbatch(words []string, number int) error {
+	long := func(name string) string {
+		if l, ok := sbatchLetters[name]; ok {
+			return l
+		}
+		return name
+	}
+	opts, err := options(words, func(name string) bool { return !sbatchSwitches[long(name)] })
+	if err != nil {
+		return err
+	}
+	for _, o := range opts {
+		o.name = long(o.name)
+		if err := d.sbatchOption(o, number); err != nil {
+			return fmt.Errorf("#SBATCH %s: %w", o.text, err)
+		}
+	}
+	return nil
+}
+
+func (d *Directives) sbatchOption(o option, number int) error {
+	if flag, same := sbatchSame[o.name]; same {
+		d.set(number, flag, o.value)
+		return nil
+	}
+	switch o.name {
+	case "hold":
+		d.set(number, "hold", "true")
+	case "cpus-per-task":
+		return d.multiply(number, "cpus", o.value)
+	case "ntasks", "ntasks-per-node":
+		return d.multiply(number, "cpus", o.value)
+	case "mem":
+		d.set(number, "mem", megabytes(o.value))
+	case "mem-per-cpu":
+		d.set(number, "mem-per-cpu", megabytes(o.value))
+	case "gpus", "gpus-per-node", "gpus-per-task":
+		d.set(number, "gpus", o.value[strings.LastIndexByte(o.value, ':')+1:])
+	case "gres":
+		return d.gres(o, number)
+	case "dependency":
+		return d.dependency(o, number)
+	case "requeue":
+		d.ignore(number, o, "a task whose node is lost always runs again")
+	case "nodes":
+		if o.value != "1" && o.value != "1-1" {
+			d.ignore(number, o, "each task runs on one node")
+		}
+	default:
+		if !sbatchSilent[o.name] {
+			d.ignore(number, o, "")
+		}
+	}
+	return nil
+}
+
+// multiply sets a count, or multiplies it with one that stands there already: ntasks 4
+// with cpus-per-task 2 are 8 cpus on one node.
+func (d *Directives) multiply(number int, flag, value string) error {
+	n, err := strconv.Atoi(value)
+	if err != nil || n < 1 {
+		return fmt.Errorf("%q is not a number above 0", value)
+	}
+	for i := range d.Flags {
+		if d.Flags[i].Name == flag {
+			before, _ := strconv.Atoi(d.Flags[i].Value)
+			d.Flags[i].Value = strconv.Itoa(before * n)
+			return nil
+		}
+	}
+	d.set(number, flag, strconv.Itoa(n))
+	return nil
+}
+
+// megabytes gives a size without a unit the one that sbatch means.
+func megabytes(size string) string {
+	if _, err := strconv.Atoi(size); err == nil {
+		return size + "M"
+	}
+	return size
+}
+
+// gres reads --gres=gpu:2 and --gres=gpu:a100:2.
+func (d *Directives) gres(o option, number int) error {
+	for item := range strings.SplitSeq(o.value, ",") {
+		parts := strings.Split(item, ":")
+		count := "1"
+		if last := parts[len(parts)-1]; len(parts) > 1 && last != "" && last[0] >= '0' && last[0] <= '9' {
+			count = last
+		}
+		if parts[0] != "gpu" {
+			d.ignore(number, o, "only gpu is known")
+			continue
+		}
+		d.set(number, "gpus", count)
+	}
+	return nil
+}
+
+// dependency reads afterok:1:2,afterany:3.
+func (d *Directives) dependency(o option, number int) error {
+	kinds := map[string]string{"afterok": "ok", "afterany": "any", "afternotok": "failed"}
+	for item := range strings.SplitSeq(o.value, ",") {
+		parts := strings.Split(item, ":")
+		on, known := kinds[parts[0]]
+		if !known || len(parts) < 2 {
+			d.ignore(number, o, "afterok, afterany and afternotok are known")
+			continue
+		}
+		for _, job := range parts[1:] {
+			d.set(number, "after", on+":"+strings.TrimSuffix(job, "+0"))
+		}
+	}
+	return nil
+}
