@@ -395,7 +395,9 @@ func waitFor(ctx context.Context, client *api.Client, id int64) error {
 }
 
 // done reports whether a job has ended.
-func done(state string) bool { return state == "succeeded" || state == "failed" || state == "cancelled" }
+func done(state string) bool {
+	return state == "succeeded" || state == "failed" || state == "cancelled"
+}
 
 // statusOf is the exit status that stands for how a job ended: that of its first task
 // that failed, or 1.

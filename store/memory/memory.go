@@ -3,11 +3,9 @@
 package memory
 
 import (
-	"cmp"
 	"context"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -357,102 +355,3 @@ func (s *Store) Expire(ctx context.Context, holder string) ([]fairlead.Ref, erro
 	}
 	return out, nil
 }
-
-// Jobs implements fairlead.Store.
-func (s *Store) Jobs(ctx context.Context, q fairlead.Query) ([]*fairlead.Job, error) {
-	if _, err := s.lock(ctx); err != nil {
-		return nil, err
-	}
-	defer s.mu.Unlock()
-	ids := q.IDs
-	if len(ids) == 0 {
-		ids = slices.Collect(maps.Keys(s.jobs))
-	}
-	slices.Sort(ids)
-	if q.Newest {
-		slices.Reverse(ids)
-	}
-	var out []*fairlead.Job
-	for _, id := range slices.Compact(ids) {
-		if j := s.jobs[id]; j != nil && matches(&j.Job, q) {
-			c := j.Job
-			out = append(out, &c)
-			if q.Limit > 0 && len(out) == q.Limit {
-				break
-			}
-		}
-	}
-	return out, nil
-}
-
-func matches(j *fairlead.Job, q fairlead.Query) bool {
-	return (q.User == "" || q.User == j.User) &&
-		(q.Kind == "" || q.Kind == j.Kind) &&
-		(q.Pool == "" || q.Pool == j.Pool || strings.HasPrefix(j.Pool, q.Pool+"/")) &&
-		(len(q.States) == 0 || slices.Contains(q.States, j.State)) &&
-		(q.Since.IsZero() || !j.State.Ended() || !j.Ended.Before(q.Since)) &&
-		j.ID > q.After && (q.Before == 0 || j.ID < q.Before)
-}
-
-// Tasks implements fairlead.Store.
-func (s *Store) Tasks(ctx context.Context, id int64) ([]fairlead.Task, error) {
-	if _, err := s.lock(ctx); err != nil {
-		return nil, err
-	}
-	defer s.mu.Unlock()
-	j := s.jobs[id]
-	if j == nil {
-		return nil, fairlead.ErrNotFound
-	}
-	var out []fairlead.Task
-	for _, t := range j.tasks {
-		out = append(out, *t)
-	}
-	slices.SortFunc(out, func(a, b fairlead.Task) int { return cmp.Compare(a.Index, b.Index) })
-	return out, nil
-}
-
-// Snapshot implements fairlead.Store.
-func (s *Store) Snapshot(ctx context.Context, f func(fairlead.Change) error) (int64, error) {
-	now, err := s.lock(ctx)
-	if err != nil {
-		return 0, err
-	}
-	defer s.mu.Unlock()
-	for _, id := range slices.Sorted(maps.Keys(s.jobs)) {
-		j := s.jobs[id]
-		if j.State.Ended() {
-			continue
-		}
-		if j.Running > 0 {
-			c := fairlead.Change{What: fairlead.Runs, Job: life.Header(&j.Job), State: j.State, At: now}
-			for _, i := range slices.Sorted(maps.Keys(j.tasks)) {
-				if t := j.tasks[i]; t.State == fairlead.Running {
-					c.Runs = append(c.Runs, life.Run(t))
-				}
-			}
-			if err := f(c); err != nil {
-				return 0, err
-			}
-		}
-		if !life.Eligible(&j.Job) {
-			continue
-		}
-		if err := f(fairlead.Change{What: fairlead.Waited, Job: life.Header(&j.Job), Waits: j.waits(), State: j.State, At: now}); err != nil {
-			return 0, err
-		}
-	}
-	return s.feed.Cursor(), nil
-}
-
-// Changes implements fairlead.Store.
-func (s *Store) Changes(ctx context.Context, cursor int64, most int) ([]fairlead.Change, int64, error) {
-	if _, err := s.lock(ctx); err != nil {
-		return nil, 0, err
-	}
-	defer s.mu.Unlock()
-	return s.feed.After(cursor, most)
-}
-
-// Notify implements fairlead.Notifier.
-func (s *Store) Notify(c chan<- struct{}) (stop func()) { return s.feed.Notify(c) }

@@ -90,6 +90,7 @@ CREATE TABLE jobkey (
   job  INTEGER NOT NULL,
   PRIMARY KEY (user, key)
 ) WITHOUT ROWID;
+CREATE INDEX jobkey_job ON jobkey (job);
 
 -- Dependencies on jobs that have not ended.
 CREATE TABLE depends (

@@ -1,0 +1,290 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/config"
+	"github.com/fairlead/fairlead/internal/agent"
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/demo"
+)
+
+type demoCmd struct {
+	*app
+	fast, json bool
+}
+
+func (a *app) demoCommand() *cobra.Command {
+	d := &demoCmd{app: a}
+	c := &cobra.Command{
+		Use:   "demo",
+		Short: "See in under a minute what fair sharing does",
+		Long: `One user floods the queue with 2,000 jobs, two others ask for 20 each: first in order
+of submission, then under fair share. The jobs are real processes, on a server and an
+agent of the demonstration's own, which leave nothing behind. --fast runs the same work
+in virtual time, through the same scheduler.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if d.fast {
+				return d.runFast()
+			}
+			if d.json {
+				return usagef("--json goes with --fast")
+			}
+			return d.run(c.Context())
+		},
+	}
+	c.Flags().BoolVar(&d.fast, "fast", false, "in virtual time: at once, and the same each time")
+	c.Flags().BoolVar(&d.json, "json", false, "with --fast: print JSON")
+	return c
+}
+
+// phases are the policies that are shown, one after the other.
+var phases = []struct{ policy, title string }{
+	{"fifo", "FIFO: in order of submission"},
+	{"fair", "fair share: equal weights, the same jobs"},
+}
+
+func (d *demoCmd) intro(i int) {
+	fmt.Fprintf(d.out, "[%d/2] %s\n", i+1, phases[i].title)
+	if i == 0 {
+		fmt.Fprintf(d.out, "      alice floods %s jobs; then bob asks for %d, and carol for %d\n", thousands(float64(demo.Asks[0].Jobs)), demo.Asks[1].Jobs, demo.Asks[2].Jobs)
+	}
+}
+
+func (d *demoCmd) runFast() error {
+	var all []demo.Summary
+	if !d.json {
+		fmt.Fprintf(d.out, "fairlead %s demo in virtual time   %d slots, each job 50-150 ms\n\n", version, demo.Slots)
+	}
+	for i, p := range phases {
+		s, err := demo.Simulate(p.policy)
+		if err != nil {
+			return err
+		}
+		all = append(all, s.Summary)
+		if d.json {
+			continue
+		}
+		d.intro(i)
+		d.summary(s.Summary)
+		if i == 1 && s.Versus != nil {
+			fmt.Fprintf(d.out, "why?  when bob had asked:\n%s\n", indent(s.Versus.Text(s.Units)))
+		}
+	}
+	if d.json {
+		return d.app.json(map[string]any{"version": 1, "phases": all})
+	}
+	d.next()
+	return nil
+}
+
+func (d *demoCmd) next() {
+	fmt.Fprintln(d.out, "next:  fairlead serve --dev    then, in another terminal:    fairlead submit -- echo hello")
+}
+
+// barWidth is how many characters stand for everything.
+const barWidth = 48
+
+func bar(fraction float64) string {
+	n := int(fraction*barWidth + 0.5)
+	return strings.Repeat("█", min(max(n, 0), barWidth)) + strings.Repeat("·", barWidth-min(max(n, 0), barWidth))
+}
+
+// summary prints what each user got while all had work, and how long it waited.
+func (d *demoCmd) summary(s demo.Summary) {
+	for _, u := range s.Users {
+		fmt.Fprintf(d.out, "      %-6s %s %5.1f%%   waited %s on average\n", u.User, bar(u.Got), 100*u.Got, span(u.Wait))
+	}
+	fmt.Fprintf(d.out, "      Jain's index of what each got while all had work: %.2f\n\n", s.Jain)
+}
+
+func indent(text string) string {
+	return "      " + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n      ") + "\n"
+}
+
+func (d *demoCmd) run(ctx context.Context) error {
+	began := time.Now()
+	fmt.Fprintf(d.out, "fairlead %s demo   store: temporary   %d slots, each job a process of 50-150 ms\n\n", version, demo.Slots)
+	for i := range phases {
+		d.intro(i)
+		if err := d.phase(ctx, i); err != nil {
+			if errors.Is(err, context.Canceled) {
+				fmt.Fprintln(d.errs, "\ninterrupted; nothing is left behind")
+			}
+			return err
+		}
+	}
+	fmt.Fprintf(d.out, "all in %s, through the same scheduler that a server runs\n", span(time.Since(began)))
+	d.next()
+	return nil
+}
+
+// phase runs the work under one policy, on a server and an agent of its own.
+func (d *demoCmd) phase(ctx context.Context, i int) (err error) {
+	dir, err := os.MkdirTemp("", "fairlead-demo-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if err := os.Chmod(dir, 0o711); err != nil {
+		return err
+	}
+	cfg := config.Default()
+	cfg.Shares = demo.Shares(phases[i].policy)
+	o := instanceOptions{
+		config: cfg, database: filepath.Join(dir, "fairlead.db"), storeName: "temporary",
+		socket: filepath.Join(dir, "s"), socketMode: 0o600, lease: time.Minute, log: d.logger(12, "text"),
+	}
+	x, err := newInstance(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer x.stop()
+	stopAgent, err := d.startAgent(ctx, o.socket, dir, o)
+	if err != nil {
+		return err
+	}
+	defer stopAgent()
+	return d.show(ctx, x, i)
+}
+
+func (d *demoCmd) startAgent(ctx context.Context, socket, dir string, o instanceOptions) (stop func(), err error) {
+	client, err := api.Dial(socket)
+	if err != nil {
+		return nil, err
+	}
+	work := agentOptions{name: "demo", cpus: demo.Slots, dir: filepath.Join(dir, "agent"), drain: time.Millisecond, any: true}
+	ao, err := work.options(client, o.log)
+	if err != nil {
+		return nil, err
+	}
+	joined, ended := make(chan struct{}, 1), make(chan error, 1)
+	ao.Joined = func() { joined <- struct{}{} }
+	work2, cancel := context.WithCancel(ctx)
+	go func() { ended <- agent.Run(work2, ao) }()
+	stop = func() { cancel(); <-ended; client.Close() }
+	select {
+	case <-joined:
+		return stop, nil
+	case err := <-ended:
+		ended <- err
+		stop()
+		return nil, err
+	}
+}
+
+// show submits the work, follows it, and sums it up.
+func (d *demoCmd) show(ctx context.Context, x *instance, i int) error {
+	last := map[string]int64{}
+	number := 0
+	for _, a := range demo.Asks {
+		jobs := make([]fairlead.Job, a.Jobs)
+		for k := range jobs {
+			jobs[k] = fairlead.Job{User: a.User, Name: fmt.Sprint(a.User, "-", k+1), Argv: []string{"sleep", fmt.Sprintf("%.3f", demo.Length(number).Seconds())}}
+			number++
+		}
+		ids, err := x.loop.Client().Submit(ctx, jobs...)
+		if err != nil {
+			return err
+		}
+		last[a.User] = ids[len(ids)-1]
+		if err := d.follow(ctx, x, func() bool { return false }, 500*time.Millisecond); err != nil {
+			return err
+		}
+		if a.User == demo.Asks[1].User && i == 1 {
+			defer d.explain(ctx, x, last)()
+		}
+	}
+	small := func() bool {
+		for _, a := range demo.Asks[1:] {
+			if j, err := x.loop.Client().Job(ctx, last[a.User]); err != nil || !j.State.Ended() {
+				return false
+			}
+		}
+		return true
+	}
+	if err := d.follow(ctx, x, small, 5*time.Minute); err != nil {
+		return err
+	}
+	runs, err := collect(ctx, x)
+	if err != nil {
+		return err
+	}
+	d.clear()
+	d.summary(demo.Summarise(phases[i].policy, runs, time.Now()))
+	return nil
+}
+
+// explain asks why while the second user's jobs wait, and returns a function that
+// prints the answer.
+func (d *demoCmd) explain(ctx context.Context, x *instance, last map[string]int64) func() {
+	job := last[demo.Asks[1].User]
+	c, units, err := x.loop.Versus(ctx, job, demo.Asks[0].User)
+	if err != nil {
+		return func() { fmt.Fprintln(d.errs, "why:", err) }
+	}
+	return func() {
+		fmt.Fprintf(d.out, "why?  $ fairlead why %d --vs %s    (asked when bob had submitted)\n%s\n", job, demo.Asks[0].User, indent(c.Text(units)))
+	}
+}
+
+// follow draws what runs until done says so, at most for so long.
+func (d *demoCmd) follow(ctx context.Context, x *instance, done func() bool, most time.Duration) error {
+	for end := time.Now().Add(most); time.Now().Before(end) && !done(); {
+		d.draw(x)
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case err := <-x.failed:
+			return err
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+	return nil
+}
+
+// draw draws a bar of the slots that each user has at this moment.
+func (d *demoCmd) draw(x *instance) {
+	if !d.terminal() {
+		return
+	}
+	d.clear()
+	pools := map[string]fairlead.PoolView{}
+	for _, p := range x.loop.Pools() {
+		pools[p.Path] = p
+	}
+	for _, a := range demo.Asks {
+		p := pools[a.User]
+		fmt.Fprintf(d.out, "      %-6s %s %2.0f run  %4d wait\n", a.User, bar(p.Running/demo.Slots), p.Running, p.Waiting)
+	}
+	fmt.Fprintf(d.out, "\x1b[%dA", len(demo.Asks))
+}
+
+// clear removes what was drawn.
+func (d *demoCmd) clear() {
+	if d.terminal() {
+		fmt.Fprint(d.out, "\r\x1b[J")
+	}
+}
+
+func collect(ctx context.Context, x *instance) ([]demo.Run, error) {
+	jobs, err := x.loop.Client().Jobs(ctx, fairlead.Query{})
+	if err != nil {
+		return nil, err
+	}
+	runs := make([]demo.Run, len(jobs))
+	for i, j := range jobs {
+		runs[i] = demo.Run{User: j.User, Submitted: j.Submitted, Start: j.Started, End: j.Ended}
+	}
+	return runs, nil
+}

@@ -1,0 +1,243 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/config"
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/server"
+	"github.com/fairlead/fairlead/store/sqlite"
+)
+
+// instance is a server that runs in this process, wired from its parts.
+type instance struct {
+	store   *sqlite.Store
+	loop    *fairlead.Loop
+	server  *server.Server
+	log     *slog.Logger
+	config  *configState
+	servers sync.WaitGroup
+	cancel  context.CancelFunc
+	failed  chan error
+	sockets []string
+}
+
+// instanceOptions say how to wire it.
+type instanceOptions struct {
+	config     *config.Config
+	configFile string // watched, if there is one
+	reload     <-chan struct{}
+	database   string
+	storeName  string
+	socket     string
+	socketMode fs.FileMode
+	listen     string // "" is no TCP
+	lease      time.Duration
+	log        *slog.Logger
+}
+
+// configState is which configuration is in force.
+type configState struct {
+	mu     sync.Mutex
+	status api.ConfigStatus
+}
+
+func (c *configState) get() api.ConfigStatus {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.status
+}
+
+func (c *configState) force(cfg *config.Config, file string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.status = api.ConfigStatus{Hash: cfg.Shares.Hash, File: file, Since: time.Now(), Text: string(cfg.YAML())}
+}
+
+func (c *configState) broken(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := time.Now()
+	c.status.Problem, c.status.At = err.Error(), &now
+	var problems config.Problems
+	if errors.As(err, &problems) {
+		c.status.Problem = problems.Text()
+	}
+}
+
+// newInstance opens the store, makes the loop and the server, and listens. It is
+// closed by stop, also after a failure of its own, which comes on failed.
+func newInstance(ctx context.Context, o instanceOptions) (*instance, error) {
+	x := &instance{log: o.log, config: &configState{}, failed: make(chan error, 4)}
+	x.config.force(o.config, o.configFile)
+	ctx, x.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	if err := x.open(ctx, o); err != nil {
+		x.stop()
+		return nil, err
+	}
+	return x, nil
+}
+
+func (x *instance) open(ctx context.Context, o instanceOptions) (err error) {
+	x.store, err = sqlite.Open(ctx, o.database, sqlite.Options{Unit: o.config.Shares.Sched.Unit, Grace: o.lease})
+	if err != nil {
+		return err
+	}
+	x.loop, err = fairlead.NewLoop(ctx, x.store, fairlead.LoopOptions{Shares: o.config.Shares, LeaseTTL: o.lease, Logger: x.log, Seed: uint64(time.Now().UnixNano())})
+	if err != nil {
+		return err
+	}
+	x.server = server.New(server.Options{
+		Loop: x.loop, Store: x.store, Program: version, StoreName: o.storeName, Config: x.config.get, Logger: x.log,
+	})
+	listeners, err := x.listen(o)
+	if err != nil {
+		return err
+	}
+	x.goes(func() error { return x.loop.Run(ctx) })
+	x.goes(func() error { return x.server.Serve(ctx, listeners...) })
+	x.goes(func() error { return x.retain(ctx, o.config.Server.Retention) })
+	if o.configFile != "" {
+		x.goes(func() error { return x.watch(ctx, o) })
+	}
+	return nil
+}
+
+func (x *instance) goes(f func() error) {
+	x.servers.Go(func() {
+		if err := f(); err != nil {
+			select {
+			case x.failed <- err:
+			default:
+			}
+		}
+	})
+}
+
+// watch puts each good version of the file into force; a bad one leaves the last good
+// one there.
+func (x *instance) watch(ctx context.Context, o instanceOptions) error {
+	return config.Watch(ctx, o.configFile, o.reload, func(c *config.Config) {
+		if err := x.loop.Configure(ctx, c.Shares); err != nil {
+			x.config.broken(err)
+			x.log.Error("the new configuration was refused; the last one stays in force", "error", err)
+			return
+		}
+		x.config.force(c, o.configFile)
+		x.log.Info("new configuration in force", "version", c.Shares.Hash)
+	}, func(err error) {
+		x.config.broken(err)
+		x.log.Error("the configuration has errors; the last good one stays in force", "error", err)
+	})
+}
+
+// retain removes what ended long ago.
+func (x *instance) retain(ctx context.Context, kept time.Duration) error {
+	if kept == 0 {
+		return nil
+	}
+	for {
+		n, err := x.store.Forget(ctx, time.Now().Add(-kept))
+		if err != nil && ctx.Err() == nil {
+			x.log.Error("old jobs could not be removed", "error", err)
+		} else if n > 0 {
+			x.log.Info("removed old jobs", "jobs", n)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(time.Hour):
+		}
+	}
+}
+
+func (x *instance) listen(o instanceOptions) (listeners []net.Listener, err error) {
+	if o.socket != "" {
+		l, err := x.listenSocket(o.socket, o.socketMode)
+		if err != nil {
+			return nil, err
+		}
+		listeners = append(listeners, l)
+	}
+	if o.listen == "" {
+		return listeners, nil
+	}
+	if err := checkLoopback(o.listen); err != nil {
+		return nil, err
+	}
+	l, err := net.Listen("tcp", o.listen)
+	if err != nil {
+		return nil, fmt.Errorf("%w; listen elsewhere with --listen 127.0.0.1:0, or not at all with --listen none", err)
+	}
+	return append(listeners, l), nil
+}
+
+// checkLoopback refuses to listen where other machines could connect: there is no
+// authentication for them.
+func checkLoopback(address string) error {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return usagef("--listen: %w; expected an address such as %s", err, defaultAddress)
+	}
+	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return usagef("--listen %s: other machines could connect, and there is no authentication yet; use 127.0.0.1", address)
+	}
+	return nil
+}
+
+// listenSocket listens on a socket file. One that a stopped server left behind is
+// taken over; one that a server uses is not.
+func (x *instance) listenSocket(path string, mode fs.FileMode) (net.Listener, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return nil, fmt.Errorf("socket: %w", err)
+	}
+	if info, err := os.Lstat(path); err == nil {
+		if info.Mode().Type() != os.ModeSocket {
+			return nil, fmt.Errorf("socket: %s is there and is not a socket", path)
+		}
+		if c, err := net.DialTimeout("unix", path, time.Second); err == nil {
+			c.Close()
+			return nil, fmt.Errorf("another server listens on %s; stop it, or name another socket with --socket", path)
+		}
+		os.Remove(path)
+	}
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		return nil, fmt.Errorf("socket: %w", err)
+	}
+	x.sockets = append(x.sockets, path)
+	return l, os.Chmod(path, mode)
+}
+
+// stop ends everything and waits for it.
+func (x *instance) stop() error {
+	x.cancel()
+	x.servers.Wait()
+	for _, s := range x.sockets {
+		os.Remove(s)
+	}
+	if x.store == nil {
+		return nil
+	}
+	return x.store.Close()
+}
+
+// logger writes logs for people or for programs.
+func (a *app) logger(level slog.Level, format string) *slog.Logger {
+	o := &slog.HandlerOptions{Level: level}
+	if strings.EqualFold(format, "json") {
+		return slog.New(slog.NewJSONHandler(a.errs, o))
+	}
+	return slog.New(slog.NewTextHandler(a.errs, o))
+}

@@ -1,0 +1,261 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fairlead/fairlead/config"
+	"github.com/fairlead/fairlead/internal/agent"
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/units"
+)
+
+type serve struct {
+	*app
+	dev                          bool
+	database, configFile, socket string
+	listen, logLevel, logFormat  string
+	lease                        time.Duration
+	cpus                         int
+	drain                        time.Duration
+}
+
+func (a *app) serveCommand() *cobra.Command {
+	s := &serve{app: a}
+	c := &cobra.Command{
+		Use:   "serve [--dev] [--db FILE] [--config FILE]",
+		Short: "Run a server",
+		Long: `Run a server: it keeps the jobs, decides which of them run, and hands them to agents
+(fairlead work). With --dev it brings an agent of its own, for this machine, and keeps
+the jobs in a temporary file unless --db names another.
+
+It listens on a socket, where it knows users by their processes, and on 127.0.0.1,
+where it knows those of this machine. Other machines cannot connect: there is no
+authentication for them yet.
+
+SIGHUP reads the configuration again; it is also read when the file changes. A broken
+file leaves the last good one in force. SIGTERM and Ctrl-C end the server; what runs goes
+on at its agents until it is back.`,
+		Example: "  fairlead serve --dev\n  fairlead serve --config /etc/fairlead/fairlead.yaml --db /var/lib/fairlead/jobs.db",
+		Args:    cobra.NoArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return s.run(c) },
+	}
+	f := c.Flags()
+	f.BoolVar(&s.dev, "dev", false, "with an agent for this machine, and a temporary database")
+	f.StringVar(&s.database, "db", "", "file for the jobs (default: fairlead.db; with --dev a temporary one)")
+	f.StringVar(&s.configFile, "config", "", "configuration (default: equal shares for all users)")
+	f.StringVar(&s.socket, "socket", "", "socket to listen on (default: "+defaultSocket()+")")
+	f.StringVar(&s.listen, "listen", "", "address to listen on, or none (default: "+defaultAddress+")")
+	f.DurationVar(&s.lease, "lease", 0, "for how long a task is leased (default 1m)")
+	f.StringVar(&s.logLevel, "log", "", "debug, info, warn or error (default: info; with --dev warn)")
+	f.StringVar(&s.logFormat, "log-format", "", "text or json")
+	f.IntVar(&s.cpus, "cpus", runtime.NumCPU(), "with --dev: processors that the agent offers")
+	f.DurationVar(&s.drain, "drain", 5*time.Second, "with --dev: how long running tasks may go on at the end")
+	return c
+}
+
+func (s *serve) run(c *cobra.Command) error {
+	cfg := config.Default()
+	if s.configFile != "" {
+		var err error
+		if cfg, err = s.loadConfig(s.configFile); err != nil {
+			return err
+		}
+	}
+	o, cleanup, err := s.options(cfg)
+	if err != nil {
+		return err
+	}
+	defer cleanup()
+	reload, stop := hangups()
+	defer stop()
+	o.reload = reload
+	x, err := newInstance(c.Context(), o)
+	if err != nil {
+		return err
+	}
+	if s.dev {
+		return s.runDev(c.Context(), x, o)
+	}
+	s.banner(o, nil)
+	return s.until(c.Context(), x)
+}
+
+// until waits for the end, or for something to fail.
+func (s *serve) until(ctx context.Context, x *instance) error {
+	select {
+	case <-ctx.Done():
+		return x.stop()
+	case err := <-x.failed:
+		x.stop()
+		return err
+	}
+}
+
+// options are what the flags say, else the configuration, else the defaults.
+func (s *serve) options(cfg *config.Config) (o instanceOptions, cleanup func(), err error) {
+	cleanup = func() {}
+	level, err := s.level(cfg)
+	if err != nil {
+		return o, cleanup, err
+	}
+	o = instanceOptions{
+		config: cfg, configFile: s.configFile, database: cmp.Or(s.database, cfg.Server.Database, "fairlead.db"),
+		socket: cmp.Or(s.socket, cfg.Server.Socket, defaultSocket()), socketMode: cmp.Or(cfg.Server.SocketMode, fs.FileMode(0o660)),
+		listen: cmp.Or(s.listen, cfg.Server.Listen, defaultAddress), lease: cmp.Or(s.lease, cfg.Server.Lease, time.Minute),
+		log: s.logger(level, cmp.Or(s.logFormat, cfg.Server.LogFormat)),
+	}
+	if o.lease < 100*time.Millisecond {
+		return o, cleanup, usagef("--lease %v is too short: agents need time to renew", o.lease)
+	}
+	if o.listen == "none" {
+		o.listen = ""
+	}
+	o.storeName = o.database
+	if s.dev && s.database == "" {
+		dir, err := os.MkdirTemp("", "fairlead-dev-")
+		if err != nil {
+			return o, cleanup, err
+		}
+		// Others have to reach the scripts of their jobs, which lie below.
+		if err := os.Chmod(dir, 0o711); err != nil {
+			return o, cleanup, err
+		}
+		cleanup = func() { os.RemoveAll(dir) }
+		o.database, o.storeName = filepath.Join(dir, "fairlead.db"), "temporary"
+	}
+	return o, cleanup, nil
+}
+
+func (s *serve) level(cfg *config.Config) (level slog.Level, err error) {
+	text := cmp.Or(s.logLevel, cfg.Server.LogLevel, "info")
+	if s.dev && s.logLevel == "" {
+		text = "warn"
+	}
+	if err := level.UnmarshalText([]byte(text)); err != nil {
+		return level, usagef("--log: %q is not debug, info, warn or error", text)
+	}
+	return level, nil
+}
+
+// hangups turns SIGHUP into a channel.
+func hangups() (<-chan struct{}, func()) {
+	signals, out := make(chan os.Signal, 1), make(chan struct{}, 1)
+	signal.Notify(signals, syscall.SIGHUP)
+	go func() {
+		for range signals {
+			select {
+			case out <- struct{}{}:
+			default:
+			}
+		}
+	}()
+	return out, func() { signal.Stop(signals); close(signals) }
+}
+
+// runDev runs an agent beside the server.
+func (s *serve) runDev(ctx context.Context, x *instance, o instanceOptions) error {
+	client, err := api.Dial(o.socket)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	work := agentOptions{name: hostname(), cpus: s.cpus, dir: filepath.Join(filepath.Dir(o.database), "fairlead-agent"), drain: s.drain}
+	ao, err := work.options(client, o.log)
+	if err != nil {
+		return err
+	}
+	ao.AllowRoot = true
+	ready := make(chan struct{}, 1)
+	ao.Joined = func() {
+		select {
+		case ready <- struct{}{}:
+		default:
+		}
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- agent.Run(ctx, ao) }()
+	select {
+	case <-ready:
+		s.banner(o, &ao)
+		err = s.devUntil(ctx, x, ended)
+	case err = <-ended:
+	}
+	if serr := x.stop(); err == nil {
+		err = serr
+	}
+	return err
+}
+
+func (s *serve) devUntil(ctx context.Context, x *instance, agentEnded <-chan error) error {
+	select {
+	case <-ctx.Done():
+		fmt.Fprintln(s.errs, "ending; again Ctrl-C ends at once")
+		hard, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+		defer stop()
+		select {
+		case err := <-agentEnded:
+			return err
+		case <-hard.Done():
+			return exit(130)
+		}
+	case err := <-x.failed:
+		return err
+	case err := <-agentEnded:
+		return err
+	}
+}
+
+// banner says where the server is, in a few aligned lines.
+func (s *serve) banner(o instanceOptions, ao *agent.Options) {
+	line := func(name, format string, args ...any) {
+		fmt.Fprintf(s.out, "  %-9s %s\n", name, fmt.Sprintf(format, args...))
+	}
+	title := "server"
+	if s.dev {
+		title = "development server; Ctrl-C ends it"
+	}
+	fmt.Fprintf(s.out, "fairlead %s %s\n", version, title)
+	line("socket", "%s", o.socket)
+	if o.listen != "" {
+		line("address", "http://%s", o.listen)
+	}
+	database := o.storeName
+	if database == "temporary" {
+		database = "temporary: jobs are forgotten at the end; keep them with --db FILE"
+	}
+	line("database", "%s", database)
+	if ao != nil {
+		line("node", "%s: %d cpu, %s memory", ao.Name, ao.Capacity["cpu"], units.FormatSize(ao.Capacity["mem"]))
+	}
+	file := "defaults: equal shares for all users (policy fair)"
+	if o.configFile != "" {
+		file = o.configFile
+	}
+	line("config", "%s (version %s)", file, o.config.Shares.Hash)
+	hint := ""
+	if o.socket != defaultSocket() {
+		hint = "FAIRLEAD_SERVER=" + o.socket + " "
+	}
+	line("try", "%sfairlead submit -- echo hello", hint)
+}
+
+func hostname() string {
+	name, err := os.Hostname()
+	if err != nil || name == "" {
+		return "node" + strconv.Itoa(os.Getpid())
+	}
+	return name
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fairlead/fairlead/config"
+	"github.com/fairlead/fairlead/internal/onestep"
+	"github.com/fairlead/fairlead/internal/table"
+	"github.com/fairlead/fairlead/why"
+)
+
+func (a *app) stepCommand() *cobra.Command {
+	var configFile, stateFile string
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "step --state STATE.json [--config FILE]",
+		Short: "Run one scheduling step on a state written by hand",
+		Long: `Run one scheduling step on a state that you wrote, under a configuration: what would
+start, in which order, and by which numbers. It is the scheduler of the server, and
+needs none.
+
+  {"now": "2026-01-05T08:00:00Z", "seed": 1, "capacity": {"slots": 10},
+   "pools": {"physics/ann": {"running": 2, "waiting": 30, "used": 120},
+             "biology": {"running": 0, "waiting": 5}}}
+
+Each task needs one slot. used is the decayed service of a pool, in slot-seconds.`,
+		Example: "  fairlead step --config fairlead.yaml --state state.json --json",
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			cfg := config.Default()
+			if configFile != "" {
+				var err error
+				if cfg, err = a.loadConfig(configFile); err != nil {
+					return err
+				}
+			}
+			text, err := a.readFile(stateFile)
+			if err != nil {
+				return usageError{err}
+			}
+			state, err := onestep.Read(text)
+			if err != nil {
+				return usageError{fmt.Errorf("%s: %w", stateFile, err)}
+			}
+			r, err := onestep.Run(cfg.Shares, state)
+			if err != nil {
+				return usageError{err}
+			}
+			if asJSON {
+				return a.json(r)
+			}
+			return a.printStep(r)
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&configFile, "config", "", "configuration (default: the built-in one)")
+	f.StringVar(&stateFile, "state", "", "the state, as JSON; - is standard input")
+	f.BoolVar(&asJSON, "json", false, "print JSON")
+	c.MarkFlagRequired("state")
+	return c
+}
+
+func (a *app) readFile(name string) ([]byte, error) {
+	const most = 64 << 20
+	if name == "-" {
+		return io.ReadAll(io.LimitReader(a.in, most))
+	}
+	return os.ReadFile(name)
+}
+
+func (a *app) printStep(r *onestep.Result) error {
+	t := table.New(table.Column{Name: "POOL"}, table.Column{Name: "SHARE", Right: true}, table.Column{Name: "FAIR NOW", Right: true},
+		table.Column{Name: "USED", Right: true}, table.Column{Name: "RUN", Right: true}, table.Column{Name: "WAIT", Right: true},
+		table.Column{Name: "KEY", Right: true}, table.Column{Name: "RANK", Right: true}, table.Column{Name: "START", Right: true}, table.Column{Name: "FORMULA"})
+	for _, path := range r.Paths() {
+		p := r.Pools[path]
+		rank := "-"
+		if p.Rank > 0 {
+			rank = fmt.Sprint(p.Rank)
+		}
+		t.Row(path, percent(p.Share), oneDigit(p.FairNow), why.Short(p.Used), p.Running, p.Waiting, why.Short(float64(p.Key)), rank, p.Start, p.Policy+": "+p.Formula)
+	}
+	if err := t.Print(a.out); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.out, "%d %s idle · order of the next starts: %s\n", r.Idle, r.Unit, strings.Join(r.Order, ", "))
+	return nil
+}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+
+	"github.com/fairlead/fairlead/internal/agent"
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/units"
+)
+
+// agentOptions are the flags of an agent.
+type agentOptions struct {
+	name, mem, dir string
+	cpus, gpus     int
+	request        map[string]int
+	drain          time.Duration
+	allowRoot, any bool
+}
+
+func (a *app) workCommand() *cobra.Command {
+	var w agentOptions
+	var logLevel, logFormat string
+	c := &cobra.Command{
+		Use:   "work [flags]",
+		Short: "Run an agent: offer this machine to a server",
+		Long: `Run an agent: it offers this machine, or a part of it, to a server, and runs jobs as
+processes. As root it runs each job as its user; otherwise it runs its own user's jobs.
+
+SIGTERM and Ctrl-C drain it: it takes nothing new, lets running tasks end for the time
+of --drain, and gives the rest back. A second one ends it at once.`,
+		Example: "  fairlead work --cpus 8 --mem 32G\n  fairlead work --server http://127.0.0.1:7447 --name n1 --cpus 4",
+		Args:    cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			var level slog.Level
+			if err := level.UnmarshalText([]byte(logLevel)); err != nil {
+				return usagef("--log: %q is not debug, info, warn or error", logLevel)
+			}
+			return a.with(func(client *api.Client) error {
+				o, err := w.options(client, a.logger(level, logFormat))
+				if err != nil {
+					return err
+				}
+				return a.work(c.Context(), o)
+			})
+		},
+	}
+	f := c.Flags()
+	f.SortFlags = false
+	f.StringVar(&w.name, "name", hostname(), "name of the node")
+	f.IntVar(&w.cpus, "cpus", runtime.NumCPU(), "processors to offer")
+	f.StringVar(&w.mem, "mem", "", "memory to offer (default: all)")
+	f.IntVar(&w.gpus, "gpus", 0, "GPUs to offer")
+	f.StringToIntVar(&w.request, "resource", nil, "further resources to offer, e.g. tape=2")
+	f.StringVar(&w.dir, "dir", "", "directory for output and scripts (default: "+defaultAgentDir("NAME")+")")
+	f.DurationVar(&w.drain, "drain", 30*time.Second, "how long running tasks may go on at the end")
+	f.BoolVar(&w.allowRoot, "allow-root", false, "run root's jobs as well")
+	f.BoolVar(&w.any, "any-user", false, "run everybody's jobs as the agent's own user")
+	f.StringVar(&logLevel, "log", "info", "debug, info, warn or error")
+	f.StringVar(&logFormat, "log-format", "text", "text or json")
+	return c
+}
+
+func defaultAgentDir(name string) string {
+	if os.Getuid() == 0 {
+		return filepath.Join("/var/lib/fairlead/agent", name)
+	}
+	state := os.Getenv("XDG_STATE_HOME")
+	if home, err := os.UserHomeDir(); state == "" && err == nil {
+		state = filepath.Join(home, ".local", "state")
+	}
+	return filepath.Join(state, "fairlead", "agent", name)
+}
+
+func (w *agentOptions) options(client *api.Client, log *slog.Logger) (agent.Options, error) {
+	capacity := map[string]int64{"cpu": int64(w.cpus)}
+	for name, n := range w.request {
+		capacity[name] = int64(n)
+	}
+	if w.gpus > 0 {
+		capacity["gpu"] = int64(w.gpus)
+	}
+	if w.mem != "" {
+		n, err := units.ParseSize(w.mem)
+		if err != nil {
+			return agent.Options{}, usagef("--mem: %w", err)
+		}
+		capacity["mem"] = n
+	} else {
+		capacity["mem"] = totalMemory()
+	}
+	if w.cpus < 1 {
+		return agent.Options{}, usagef("--cpus must be at least 1")
+	}
+	if strings.ContainsAny(w.name, "/ \t\n") || w.name == "" {
+		return agent.Options{}, usagef("--name: %q cannot be the name of a node", w.name)
+	}
+	return agent.Options{
+		Client: client, Name: w.name, Capacity: capacity, Dir: cmp.Or(w.dir, defaultAgentDir(w.name)), Version: version,
+		Host: hostname(), Logger: log, Drain: w.drain, AllowRoot: w.allowRoot, AnyUser: w.any,
+	}, nil
+}
+
+// totalMemory is the memory of this machine, in bytes.
+func totalMemory() int64 {
+	var info unix.Sysinfo_t
+	if unix.Sysinfo(&info) != nil {
+		return 0
+	}
+	return int64(info.Totalram) * int64(info.Unit)
+}
+
+// work runs an agent until it is told to end, and then until it has drained or is
+// told again.
+func (a *app) work(ctx context.Context, o agent.Options) error {
+	o.Joined = func() {
+		fmt.Fprintf(a.out, "node %s joined %s: %d cpu, %s memory\n", o.Name, o.Client.Address, o.Capacity["cpu"], units.FormatSize(o.Capacity["mem"]))
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- agent.Run(ctx, o) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	fmt.Fprintf(a.errs, "draining for at most %v; again Ctrl-C ends at once\n", o.Drain)
+	hard, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	select {
+	case err := <-ended:
+		return err
+	case <-hard.Done():
+		return exit(130)
+	}
+}

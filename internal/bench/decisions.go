@@ -1,0 +1,63 @@
+package bench
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/cluster"
+	"github.com/fairlead/fairlead/sched"
+)
+
+// decisionSlots is how many tasks run at a time.
+const decisionSlots = 1000
+
+// Decisions measures full cycles of a task through the scheduler: one ends, another is
+// submitted, and a step picks and starts one, with the record of its choice. It uses
+// one core.
+func Decisions(policy string, pools, waiting, n int) (Result, error) {
+	shares := fairlead.DefaultShares()
+	shares.Sched.Root.Policy = policy
+	at := time.Unix(1_700_000_000, 0)
+	s, err := sched.New(shares.Sched, at, 1)
+	if err != nil {
+		return Result{}, err
+	}
+	s.Join("n", cluster.Amounts{"cpu": decisionSlots}, at)
+	shape, ids := s.Shape(nil), make([]sched.PoolID, pools)
+	for i := range ids {
+		ids[i] = s.Pool(fmt.Sprint("u", i))
+	}
+	id := int64(0)
+	submit := func(pool sched.PoolID) {
+		id++
+		s.Add(sched.Job{ID: id, Pool: pool, Shape: shape, Priority: 2, Tasks: 1}, at)
+	}
+	for range max(waiting, pools) {
+		submit(ids[int(id)%pools])
+	}
+	var d sched.Decision
+	var running []sched.RunID
+	for more := true; more; more = d.More {
+		s.Step(at, 0, &d)
+		for _, st := range d.Starts {
+			running = append(running, st.Run)
+		}
+	}
+	rng := rand.New(rand.NewPCG(1, 1))
+	runtime.GC()
+	w := start()
+	for range n {
+		at = at.Add(10 * time.Millisecond)
+		k := rng.IntN(len(running))
+		s.Finish(running[k], at, true)
+		submit(ids[rng.IntN(pools)])
+		s.Step(at, 0, &d)
+		running[k] = d.Starts[0].Run
+	}
+	r := Result{Name: "decisions", Detail: fmt.Sprintf("%s, %d pools, %d waiting", policy, pools, max(waiting, pools)), Goal: ">= 500,000/s per core"}
+	r.PerSecond, r.CPU = w.stop(n)
+	return r, nil
+}

@@ -1,0 +1,261 @@
+// Package demo is the example that `fairlead demo` shows: one user floods the queue,
+// two others ask for little. It describes the work, simulates it in virtual time with
+// the scheduler itself, and sums up what each user got.
+package demo
+
+import (
+	"container/heap"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/cluster"
+	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/usage"
+	"github.com/fairlead/fairlead/why"
+)
+
+// Ask is what one user asks for.
+type Ask struct {
+	User string
+	Jobs int
+}
+
+// Asks is who asks for what, in this order, at nearly the same time.
+var Asks = []Ask{{"alice", 2000}, {"bob", 20}, {"carol", 20}}
+
+// Slots is how many jobs run at a time.
+const Slots = 16
+
+// Length is how long the i-th job runs: from 50 to 150 ms.
+func Length(i int) time.Duration {
+	rng := rand.New(rand.NewPCG(uint64(i), 7))
+	return 50*time.Millisecond + time.Duration(rng.Int64N(int64(100*time.Millisecond)))
+}
+
+// Run is one job that ran, or waits still (then it has no start).
+type Run struct {
+	User                  string
+	Submitted, Start, End time.Time
+}
+
+// Shares are those under which a phase runs.
+func Shares(policy string) fairlead.Shares {
+	s := fairlead.DefaultShares()
+	s.Sched.Root.Policy = policy
+	s.Sched.TaskSeconds = 0.1
+	return s
+}
+
+// UserSummary is what one user saw.
+type UserSummary struct {
+	User string        `json:"user"`
+	Jobs int           `json:"jobs"`
+	Wait time.Duration `json:"wait"` // mean, of the jobs that started
+	Last time.Duration `json:"last"` // until the last of its jobs that started did
+	Got  float64       `json:"got"`  // of what was shared while all had work
+}
+
+// Summary is what a phase came to.
+type Summary struct {
+	Policy string        `json:"policy"`
+	Users  []UserSummary `json:"users"`
+	Jain   float64       `json:"jain"` // index of what each got while all had work
+}
+
+// Summarise sums up the jobs of a phase. What each user got is measured from the
+// moment when all have asked until the first of them has nothing waiting any more.
+func Summarise(policy string, runs []Run, until time.Time) Summary {
+	from, to := time.Time{}, until
+	for _, a := range Asks {
+		last, first := time.Time{}, time.Time{}
+		waiting := false
+		for _, r := range runs {
+			if r.User != a.User {
+				continue
+			}
+			if first.IsZero() || r.Submitted.Before(first) {
+				first = r.Submitted
+			}
+			if r.Start.IsZero() {
+				waiting = true
+			} else if r.Start.After(last) {
+				last = r.Start
+			}
+		}
+		if first.After(from) {
+			from = first
+		}
+		if !waiting && last.Before(to) {
+			to = last
+		}
+	}
+	s := Summary{Policy: policy}
+	total := 0.0
+	for _, a := range Asks {
+		u := summariseUser(a.User, runs, from, to)
+		total += u.Got
+		s.Users = append(s.Users, u)
+	}
+	got, equal := make([]float64, len(s.Users)), make([]float64, len(s.Users))
+	for i := range s.Users {
+		if total > 0 {
+			s.Users[i].Got /= total
+		}
+		got[i], equal[i] = s.Users[i].Got, 1
+	}
+	s.Jain = usage.Jain(got, equal)
+	return s
+}
+
+func summariseUser(user string, runs []Run, from, to time.Time) UserSummary {
+	u := UserSummary{User: user}
+	for _, r := range runs {
+		if r.User != user || r.Start.IsZero() {
+			continue
+		}
+		u.Jobs++
+		wait := r.Start.Sub(r.Submitted)
+		u.Wait += wait
+		u.Last = max(u.Last, wait)
+		begin, end := r.Start, r.End
+		if begin.Before(from) {
+			begin = from
+		}
+		if end.IsZero() || end.After(to) {
+			end = to
+		}
+		if end.After(begin) {
+			u.Got += end.Sub(begin).Seconds()
+		}
+	}
+	if u.Jobs > 0 {
+		u.Wait /= time.Duration(u.Jobs)
+	}
+	return u
+}
+
+// Simulated is a phase in virtual time.
+type Simulated struct {
+	Summary Summary
+	Steps   uint64
+	// Versus compares the second user's first waiting job with the first user's, at
+	// the moment when all have asked.
+	Versus *why.Comparison
+	Units  why.Units
+}
+
+// Simulate runs a phase in virtual time, until all jobs of the users who ask for little
+// have ended.
+func Simulate(policy string) (*Simulated, error) {
+	zero := time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
+	core, err := sched.New(Shares(policy).Sched, zero, 1)
+	if err != nil {
+		return nil, err
+	}
+	core.Join("demo", cluster.Amounts{"cpu": Slots}, zero)
+	s := &simulation{core: core, runs: []Run{}}
+	out := &Simulated{}
+	small := 0
+	for i, a := range Asks {
+		s.now = zero.Add(time.Duration(i) * 500 * time.Millisecond)
+		s.until(s.now)
+		s.submit(a)
+		s.step()
+		if i > 0 {
+			small += a.Jobs
+		}
+		if i == 1 {
+			out.compare(core)
+		}
+	}
+	for ended := 0; ended < small; {
+		e := heap.Pop(&s.ends).(end)
+		s.finish(e)
+		s.step()
+		if s.runs[e.job].User != Asks[0].User {
+			ended++
+		}
+	}
+	out.Summary, out.Steps = Summarise(policy, s.runs, s.now), core.Steps()
+	return out, nil
+}
+
+// compare notes who goes first when the second user has asked.
+func (o *Simulated) compare(core *sched.Scheduler) {
+	a, b := core.Pool(Asks[1].User), core.Pool(Asks[0].User)
+	level, parts := core.Parting(a, b)
+	if !parts {
+		return
+	}
+	o.Units = why.Units{Unit: core.Cluster().Unit(), Growth: core.Now().Growth, Reference: core.Clock().Reference(), HalfLifeSeconds: core.Clock().HalfLife().Seconds()}
+	o.Versus = &why.Comparison{Version: why.Version, A: fmt.Sprintf("%s's first job", Asks[1].User), B: fmt.Sprintf("%s's next job", Asks[0].User), PoolA: Asks[1].User, PoolB: Asks[0].User}
+	o.Versus.Decide(level)
+}
+
+// simulation drives the core with a heap of ends.
+type simulation struct {
+	core *sched.Scheduler
+	now  time.Time
+	runs []Run // by job
+	ends ends
+	d    sched.Decision
+}
+
+type end struct {
+	at  time.Time
+	job int
+	run sched.RunID
+}
+
+type ends []end
+
+func (e ends) Len() int { return len(e) }
+func (e ends) Less(i, j int) bool {
+	if !e[i].at.Equal(e[j].at) {
+		return e[i].at.Before(e[j].at)
+	}
+	return e[i].job < e[j].job
+}
+func (e ends) Swap(i, j int) { e[i], e[j] = e[j], e[i] }
+func (e *ends) Push(x any)   { *e = append(*e, x.(end)) }
+func (e *ends) Pop() any {
+	last := len(*e) - 1
+	x := (*e)[last]
+	*e = (*e)[:last]
+	return x
+}
+
+func (s *simulation) submit(a Ask) {
+	for range a.Jobs {
+		s.runs = append(s.runs, Run{User: a.User, Submitted: s.now})
+		s.core.Add(sched.Job{ID: int64(len(s.runs)), Pool: s.core.Pool(a.User), Shape: s.core.Shape(nil), Priority: 2, Tasks: 1}, s.now)
+	}
+}
+
+// until lets everything happen that happens before t.
+func (s *simulation) until(t time.Time) {
+	for len(s.ends) > 0 && s.ends[0].at.Before(t) {
+		s.finish(heap.Pop(&s.ends).(end))
+		s.step()
+	}
+	s.now = t
+}
+
+func (s *simulation) finish(e end) {
+	s.now = e.at
+	s.runs[e.job].End = e.at
+	s.core.Finish(e.run, e.at, true)
+}
+
+func (s *simulation) step() {
+	for more := true; more; more = s.d.More {
+		s.core.Step(s.now, 0, &s.d)
+		for _, st := range s.d.Starts {
+			job := int(st.Job - 1)
+			s.runs[job].Start = s.now
+			heap.Push(&s.ends, end{s.now.Add(Length(job)), job, st.Run})
+		}
+	}
+}

@@ -1,0 +1,278 @@
+// Package onestep runs one scheduling step on a state that somebody wrote by hand:
+// it is how a user tries a policy, and how tests outside the project check one.
+package onestep
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/cluster"
+	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/share"
+	"github.com/fairlead/fairlead/why"
+)
+
+// State is what there is before the step.
+type State struct {
+	Now      time.Time        `json:"now"`
+	Seed     uint64           `json:"seed"`
+	Capacity map[string]int64 `json:"capacity"` // all of it on one node
+	Pools    Pools            `json:"pools"`
+}
+
+// Pools are the pools of a state, in the order in which it names them: the first is
+// the oldest.
+type Pools []Pool
+
+// Pool is the state of one pool.
+type Pool struct {
+	Path    string      `json:"-"`
+	Running int         `json:"running"`
+	Waiting int         `json:"waiting"`
+	Used    float64     `json:"used"`    // decayed service as of now, in slot-seconds
+	Started []time.Time `json:"started"` // of the running tasks, as far as it is known
+}
+
+// maxTasks bounds the tasks of a state, and maxOrder how far the order is followed.
+const (
+	maxTasks = 10_000_000
+	maxOrder = 1_000_000
+)
+
+// Read reads a state. The error says what is wrong with it, and where.
+func Read(text []byte) (*State, error) {
+	s := &State{}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(s); err != nil {
+		return nil, place(text, d, err)
+	}
+	return s, s.check()
+}
+
+// place adds the line to an error of the decoder.
+func place(text []byte, d *json.Decoder, err error) error {
+	offset := d.InputOffset()
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	if errors.As(err, &syntax) {
+		offset = syntax.Offset
+	} else if errors.As(err, &kind) {
+		offset = kind.Offset
+	}
+	offset = min(offset, int64(len(text)))
+	line := 1 + bytes.Count(text[:offset], []byte("\n"))
+	return fmt.Errorf("state, line %d: %w", line, err)
+}
+
+func (s *State) check() error {
+	if s.Now.IsZero() {
+		return errors.New("state: now is missing, e.g. \"now\": \"2026-01-05T08:00:00Z\"")
+	}
+	if len(s.Capacity) == 0 {
+		return errors.New("state: capacity is missing, e.g. \"capacity\": {\"slots\": 100}")
+	}
+	for name, n := range s.Capacity {
+		if err := share.CheckName(name); err != nil || n < 0 {
+			return fmt.Errorf("state: capacity %s: %d cannot be", name, n)
+		}
+	}
+	total := 0
+	for _, p := range s.Pools {
+		if err := share.CheckPath(p.Path); err != nil {
+			return fmt.Errorf("state: %w", err)
+		}
+		if p.Running < 0 || p.Waiting < 0 || p.Used < 0 || math.IsNaN(p.Used) || math.IsInf(p.Used, 0) {
+			return fmt.Errorf("state: pool %s: running, waiting and used must be 0 or more", p.Path)
+		}
+		if len(p.Started) > p.Running {
+			return fmt.Errorf("state: pool %s: started names %d tasks, but %d run", p.Path, len(p.Started), p.Running)
+		}
+		if total += p.Running + p.Waiting; total > maxTasks || p.Running > maxTasks || p.Waiting > maxTasks {
+			return fmt.Errorf("state: more than %d tasks", maxTasks)
+		}
+	}
+	return nil
+}
+
+// UnmarshalJSON keeps the order of the pools.
+func (p *Pools) UnmarshalJSON(text []byte) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return errors.New("pools must be an object: {\"PATH\": {\"running\": 1, \"waiting\": 2}}")
+	}
+	seen := map[string]bool{}
+	for d.More() {
+		t, err := d.Token()
+		if err != nil {
+			return err
+		}
+		var x Pool
+		if err := d.Decode(&x); err != nil {
+			return fmt.Errorf("pool %v: %w", t, err)
+		}
+		x.Path = t.(string)
+		if seen[x.Path] {
+			return fmt.Errorf("pool %s appears twice", x.Path)
+		}
+		seen[x.Path] = true
+		*p = append(*p, x)
+	}
+	return nil
+}
+
+// Result is what the step decided.
+type Result struct {
+	Version  int                    `json:"version"`
+	Now      time.Time              `json:"now"`
+	Unit     string                 `json:"unit"`
+	Capacity map[string]int64       `json:"capacity"`
+	Idle     int64                  `json:"idle"` // units, before the step
+	Order    []string               `json:"order"`
+	Pools    map[string]*PoolResult `json:"pools"`
+
+	paths []string
+}
+
+// PoolResult is what the step says about one pool.
+type PoolResult struct {
+	Share   float64               `json:"share"`    // of the whole
+	FairNow float64               `json:"fair_now"` // units that the ideal fluid scheduler would give it
+	Used    float64               `json:"used"`     // decayed service, slot-seconds
+	Policy  string                `json:"policy"`   // by which it is compared with its siblings
+	Formula string                `json:"formula"`
+	Terms   map[string]why.Number `json:"terms"`
+	Key     why.Number            `json:"key"`
+	Rank    int                   `json:"rank,omitempty"` // in the order of the next starts, from 1
+	Running int                   `json:"running"`
+	Waiting int                   `json:"waiting"`
+	Start   int                   `json:"start"`
+	Stop    int                   `json:"stop"`
+}
+
+// Paths are the pools in the order of the tree.
+func (r *Result) Paths() []string { return r.paths }
+
+// Run puts the state into a scheduler under the shares, and lets it step once.
+func Run(shares fairlead.Shares, s *State) (*Result, error) {
+	cfg := shares.Sched
+	cfg.Unit = unit(cfg.Unit, s.Capacity)
+	core, err := sched.New(cfg, s.Now, s.Seed)
+	if err != nil {
+		return nil, err
+	}
+	node := core.Join("all", cluster.Amounts(s.Capacity), s.Now)
+	names := fill(core, s, node)
+	_, free := core.Cluster().Capacity()
+	r := &Result{Version: 1, Now: s.Now, Unit: cfg.Unit, Capacity: s.Capacity, Idle: free[0], Order: []string{}, Pools: map[string]*PoolResult{}}
+	r.describe(core, names)
+	r.order(core, names)
+	r.step(core, s.Now, names)
+	return r, nil
+}
+
+// unit is the resource that tasks are counted in: the configured one if there is any of
+// it, else the only one there is.
+func unit(configured string, capacity map[string]int64) string {
+	if _, ok := capacity[configured]; ok || len(capacity) != 1 {
+		return configured
+	}
+	return slices.Collect(maps.Keys(capacity))[0]
+}
+
+// fill puts the tasks of the state into the scheduler: each pool's are one job. It
+// returns the names of the leaves as the state has them.
+func fill(core *sched.Scheduler, s *State, node cluster.NodeID) map[sched.PoolID]string {
+	normal := slices.IndexFunc(core.Config().Priorities, func(p sched.Priority) bool { return p.Name == "normal" })
+	names := map[sched.PoolID]string{}
+	for i, p := range s.Pools {
+		leaf := core.Pool(p.Path)
+		names[leaf] = p.Path
+		j := sched.Job{ID: int64(i + 1), Pool: leaf, Shape: core.Shape(nil), Priority: max(0, normal), Tasks: p.Running + p.Waiting}
+		for k := range p.Running {
+			started := s.Now
+			if k < len(p.Started) {
+				started = p.Started[k]
+			}
+			core.Adopt(j, node, started, s.Now)
+		}
+		// used is all that the pool received, what its running tasks had so far included.
+		core.SetUsage(leaf, p.Used-core.View(leaf).Service(core.Now()))
+		if j.Tasks = p.Waiting; j.Tasks > 0 {
+			core.Add(j, s.Now)
+		}
+	}
+	return names
+}
+
+// describe notes how all pools stand before the step.
+func (r *Result) describe(core *sched.Scheduler, names map[sched.PoolID]string) {
+	entitled := core.Entitlements()
+	for i := 1; i < core.Pools(); i++ {
+		id := sched.PoolID(i)
+		if core.Band(id) {
+			continue
+		}
+		p := core.View(id)
+		x := &PoolResult{
+			Share: entitled[id].Share, FairNow: entitled[id].Now, Used: p.Service(core.Now()) / core.Now().Growth,
+			Running: int(p.Tasks), Waiting: int(p.Waiting),
+		}
+		levels := core.Comparisons(id, 1)
+		last := levels[len(levels)-1]
+		x.Policy, x.Formula = last.Policy, last.Formula
+		for _, c := range last.Children {
+			if c.Name == last.You {
+				x.Terms, x.Key = c.Terms, c.Key
+			}
+		}
+		path := core.Path(id)
+		if name, ok := names[id]; ok {
+			path = name
+		}
+		r.Pools[path] = x
+		r.paths = append(r.paths, path)
+	}
+	slices.SortFunc(r.paths, strings.Compare)
+}
+
+// order follows the next starts until every pool in which something waits had one.
+func (r *Result) order(core *sched.Scheduler, names map[sched.PoolID]string) {
+	left := 0
+	for id := range names {
+		if core.View(id).Waiting > 0 {
+			left++
+		}
+	}
+	seen := map[sched.PoolID]bool{}
+	steps := 0
+	core.Preview(func(st sched.Start, _ float64) bool {
+		if id := st.Pool; !seen[id] {
+			seen[id] = true
+			r.Order = append(r.Order, names[id])
+			r.Pools[names[id]].Rank = len(r.Order)
+		}
+		steps++
+		return len(seen) < left && steps < maxOrder
+	})
+}
+
+// step lets the scheduler step, as often as its shortlist wants, and counts the starts.
+func (r *Result) step(core *sched.Scheduler, now time.Time, names map[sched.PoolID]string) {
+	var d sched.Decision
+	for more := true; more; more = d.More {
+		core.Step(now, 0, &d)
+		for _, st := range d.Starts {
+			r.Pools[names[st.Pool]].Start++
+		}
+	}
+}

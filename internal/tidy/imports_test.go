@@ -1,0 +1,164 @@
+package tidy
+
+import (
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/fairlead/fairlead"
+
+// floors lists the packages from the bottom up. A package may import those in the
+// groups above its own line in this list, i.e. below it in the house; within a group
+// only what is said here. Tests of a package may import whatever they need.
+var floors = []struct {
+	group    string
+	packages []string
+}{
+	{"floor 1, thinking", []string{"why", "share", "usage", "cluster", "sched", "policy"}},
+	{"floor 2, the life of a job", []string{""}},
+	{"stores and readers", []string{
+		"store/internal/life", "store/storetest", "store/memory", "store/sqlite",
+		"internal/units", "config", "internal/script", "internal/table", "internal/process",
+	}},
+	{"the outside world", []string{"internal/api", "remote", "internal/server", "internal/agent", "internal/onestep", "internal/demo", "internal/bench"}},
+	{"wiring", []string{"cmd/fairlead"}},
+	{"the rules", []string{"internal/tidy"}},
+}
+
+// impure are packages of the standard library that floor 1 must not import: it has no
+// input or output, no clock, no goroutine, no lock. (time is there for its types.)
+var impure = []string{"os", "io", "net", "log", "sync", "context", "syscall", "runtime", "testing", "unsafe", "embed", "database"}
+
+// TestImportsGoDownOnly reads the import order as a list.
+func TestImportsGoDownOnly(t *testing.T) {
+	rank := map[string]int{}
+	n := 0
+	for _, f := range floors {
+		for _, p := range f.packages {
+			rank[p] = n
+			n++
+		}
+	}
+	for _, file := range goFiles(t, false) {
+		pkg := packageOf(file)
+		from, known := rank[pkg]
+		if !known {
+			t.Errorf("%s: package %q has no place in the list of floors", file, pkg)
+			continue
+		}
+		for _, path := range imports(t, file) {
+			rest, ours := strings.CutPrefix(path, module)
+			if !ours {
+				continue
+			}
+			to := strings.TrimPrefix(rest, "/")
+			if at, known := rank[to]; !known || at >= from {
+				t.Errorf("%s: %q must not import %q: imports go down the list of floors only", file, pkg, to)
+			}
+		}
+	}
+}
+
+// TestFloorOneIsPure holds floor 1 to the standard library, and to the pure part of it.
+func TestFloorOneIsPure(t *testing.T) {
+	for _, file := range goFiles(t, false) {
+		if !slices.Contains(floors[0].packages, packageOf(file)) {
+			continue
+		}
+		for _, path := range imports(t, file) {
+			if strings.HasPrefix(path, module+"/") {
+				continue
+			}
+			first, _, _ := strings.Cut(path, "/")
+			if strings.Contains(first, ".") {
+				t.Errorf("%s: floor 1 uses the standard library only, not %s", file, path)
+			}
+			if slices.Contains(impure, first) {
+				t.Errorf("%s: floor 1 must not import %s", file, path)
+			}
+		}
+		text := read(t, file)
+		for _, word := range []string{"time.Now(", "time.Since(", "time.Until(", "time.Sleep(", "time.After", "time.NewTimer", "\tgo func", "chan "} {
+			if strings.Contains(text, word) {
+				t.Errorf("%s: floor 1 has no clock and no goroutine, but says %q", file, strings.TrimSpace(word))
+			}
+		}
+	}
+}
+
+func packageOf(file string) string {
+	dir := filepath.ToSlash(filepath.Dir(file))
+	if dir == "." {
+		return ""
+	}
+	return dir
+}
+
+func imports(t *testing.T, file string) []string {
+	t.Helper()
+	f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, file), nil, parser.ImportsOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var paths []string
+	for _, i := range f.Imports {
+		path, err := strconv.Unquote(i.Path.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, path)
+	}
+	return paths
+}
+
+// root is the root of the repository, seen from here.
+const root = "../.."
+
+// goFiles lists the Go files of the module, relative to its root.
+func goFiles(t *testing.T, tests bool) []string {
+	t.Helper()
+	var files []string
+	err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := d.Name()
+		if d.IsDir() {
+			if path != root && (strings.HasPrefix(name, ".") || name == "testdata" || isModule(path)) {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if strings.HasSuffix(name, ".go") && (tests || !strings.HasSuffix(name, "_test.go")) {
+			rel, err := filepath.Rel(root, path)
+			files = append(files, rel)
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// isModule reports whether a directory below the root is a module of its own.
+func isModule(path string) bool {
+	_, err := os.Stat(filepath.Join(path, "go.mod"))
+	return err == nil && filepath.Clean(path) != filepath.Clean(root)
+}
+
+func read(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
