@@ -35,6 +35,7 @@ type Loop struct {
 	client  *Client
 	log     *slog.Logger
 	wake    chan struct{}
+	syncing sync.Mutex // held while changes of the store are read and applied
 
 	mu      sync.Mutex // guards what follows
 	core    *sched.Scheduler
@@ -235,8 +236,11 @@ func (l *Loop) turn(ctx context.Context) (next time.Time, err error) {
 	}
 }
 
-// sync applies what changed in the store.
+// sync applies what changed in the store. Whoever asks about a job calls it first, so
+// that the answer knows what was submitted before the question.
 func (l *Loop) sync(ctx context.Context) error {
+	l.syncing.Lock()
+	defer l.syncing.Unlock()
 	for {
 		changes, next, err := l.store.Changes(ctx, l.cursor, 1000)
 		if errors.Is(err, ErrBehind) {

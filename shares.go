@@ -69,8 +69,18 @@ func (s *Shares) settle(j *Job) error {
 		return invalid("pool", "%q is not in the share tree; known pools: %s", j.Pool, s.pools())
 	}
 	if pool != nil && len(pool.Pools) > 0 {
-		j.Pool = share.Join(j.Pool, share.CleanName(cmp.Or(j.User, share.DefaultPool)))
+		return s.settleBelow(j)
 	}
+	return nil
+}
+
+// settleBelow sends a job that names a pool with children to the child of its user.
+func (s *Shares) settleBelow(j *Job) error {
+	path := share.Join(j.Pool, share.CleanName(cmp.Or(j.User, share.DefaultPool)))
+	if s.Closed && s.Sched.Root.Find(path) == nil {
+		return invalid("pool", "%q has no place for %s; known pools: %s", j.Pool, j.User, s.pools())
+	}
+	j.Pool = path
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package fairlead
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"time"
@@ -17,8 +18,8 @@ type ShortReason struct {
 }
 
 // ShortReasons says of each job that waits why it does.
-func (l *Loop) ShortReasons(jobs []*Job) map[int64]ShortReason {
-	order := l.Order()
+func (l *Loop) ShortReasons(ctx context.Context, jobs []*Job) map[int64]ShortReason {
+	order := l.Order(ctx)
 	out := map[int64]ShortReason{}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -62,7 +63,10 @@ const trialID = 1 << 47
 
 // Try says what would become of a job if it were submitted now, by a fork of the
 // scheduler. Nothing is kept.
-func (l *Loop) Try(j Job) (a *why.Answer, tasks int, err error) {
+func (l *Loop) Try(ctx context.Context, j Job) (a *why.Answer, tasks int, err error) {
+	if err := l.sync(ctx); err != nil {
+		return nil, 0, err
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.shares.settle(&j); err != nil {
@@ -87,7 +91,10 @@ func (l *Loop) Try(j Job) (a *why.Answer, tasks int, err error) {
 
 // WhyPool says why a pool gets what it gets: how it compares with its siblings, and
 // what restricts it.
-func (l *Loop) WhyPool(name string, siblings int) (*why.Answer, error) {
+func (l *Loop) WhyPool(ctx context.Context, name string, siblings int) (*why.Answer, error) {
+	if err := l.sync(ctx); err != nil {
+		return nil, err
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	id, err := l.findPool(name)

@@ -47,7 +47,10 @@ func (p *PoolView) Ratio() float64 {
 
 // Pools returns the pools that the configuration names or that have work or usage,
 // parents before their children.
-func (l *Loop) Pools() []PoolView {
+func (l *Loop) Pools(ctx context.Context) []PoolView {
+	if err := l.sync(ctx); err != nil {
+		l.log.Warn("the pools are of an older state", "error", err)
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.core.Advance(time.Now())
@@ -149,7 +152,10 @@ const (
 )
 
 // Order returns the order of the next starts.
-func (l *Loop) Order() *Order {
+func (l *Loop) Order(ctx context.Context) *Order {
+	if err := l.sync(ctx); err != nil {
+		l.log.Warn("the order is of an older state", "error", err)
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
@@ -196,6 +202,9 @@ func (l *Loop) Versus(ctx context.Context, id int64, other string) (*why.Compari
 		if against, err = l.client.Job(ctx, n); err != nil {
 			return nil, why.Units{}, err
 		}
+	}
+	if err := l.sync(ctx); err != nil {
+		return nil, why.Units{}, err
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()

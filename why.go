@@ -42,6 +42,9 @@ func (l *Loop) Why(ctx context.Context, id int64, o WhyOptions) (*why.Answer, er
 	if err != nil {
 		return nil, err
 	}
+	if err := l.sync(ctx); err != nil {
+		return nil, err
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	a := l.answer(j)
@@ -141,7 +144,7 @@ func (l *Loop) whyWaiting(a *why.Answer, j *Job, tasks []Task, blockers []string
 	if len(closed) == 0 || onlyCapacity(closed) {
 		l.rank(a, s)
 	}
-	reasons := reasonsOf(closed)
+	reasons := reasonsOf(l.telling(closed))
 	if a.Rank != nil && len(reasons) > 0 && reasons[0].Code != why.NoNodes && reasons[0].Code != why.FitNever {
 		reasons = append([]why.Reason{l.rankReason(a, j)}, reasons...)
 	} else if len(reasons) == 0 {
@@ -159,7 +162,7 @@ func jobGates(j *Job, tasks []Task, blockers []string, now time.Time) []why.Gate
 	}
 	after := why.Gate{Name: "after", Where: "job", Open: j.Pending == 0}
 	if j.Pending > 0 {
-		after.Code, after.Text = why.GateAfter, "it waits for "+strings.Join(blockers, ", ")
+		after.Code, after.Text = why.GateAfter, "it waits for the end of "+strings.Join(blockers, ", ")
 	}
 	begin := why.Gate{Name: "begin", Where: "job", Open: true}
 	if from, try := earliest(j, tasks); from.After(now) {
@@ -190,6 +193,12 @@ func earliest(j *Job, tasks []Task) (from time.Time, try int) {
 
 func closedGates(gates []why.Gate) []why.Gate {
 	return slices.DeleteFunc(slices.Clone(gates), func(g why.Gate) bool { return g.Open })
+}
+
+// telling leaves out that no node has room where everything is in use anyway.
+func (l *Loop) telling(closed []why.Gate) []why.Gate {
+	_, free := l.core.Cluster().Capacity()
+	return slices.DeleteFunc(slices.Clone(closed), func(g why.Gate) bool { return g.Code == why.FitNow && free[0] == 0 })
 }
 
 // onlyCapacity reports whether nothing but the lack of room closes the way.

@@ -16,10 +16,11 @@ import (
 // what the running tasks are expected to receive yet: for each its width times the
 // mean length of the tasks of its leaf so far. joined is where the child entered.
 //
-// A child that comes back after an absence enters at the pool's clock, the largest
-// key that was ever first, so that absence earns no credit (as in start-time fair
-// queueing; Goyal, Vin and Cheng, SIGCOMM 1996). At equal keys the larger weight goes
-// first, then the older pool.
+// A child that comes back after an absence enters at the level, joined + served /
+// weight, of the least served of those that are next in order, so that absence earns no
+// credit (as in start-time fair queueing; Goyal, Vin and Cheng, SIGCOMM 1996). The level
+// counts what was received and nothing that is merely expected. At equal keys the larger
+// weight goes first, then the older pool.
 //
 // Example: weights a 1, b 3, tasks of 10 s, everybody waiting from the start, four
 // slots. Keys 0 and 0: b, by weight. Then b has 10 expected: 10/3 = 3.33 against 0: a.
@@ -28,7 +29,7 @@ import (
 type Fair struct{}
 
 var fair = why.NewFormula("fair", "joined + (served + expected) / weight", "smallest first",
-	why.Term{Name: "joined", Unit: "slot-seconds per weight", Doc: "where it entered the comparison: the pool's clock then"},
+	why.Term{Name: "joined", Unit: "slot-seconds per weight", Doc: "where it entered the comparison: what the others had received for their weight"},
 	why.Term{Name: "served", Unit: "slot-seconds", Doc: "service received since, decayed, running tasks so far included"},
 	why.Term{Name: "expected", Unit: "slot-seconds", Doc: "what its running tasks are expected to receive yet"},
 	why.Term{Name: "weight", Doc: "its weight among its siblings"},
@@ -54,10 +55,14 @@ func (Fair) Terms(p *sched.Pool, now usage.Now) why.Terms {
 	return t
 }
 
+// Level implements sched.Carrier.
+func (Fair) Level(p *sched.Pool, now usage.Now) float64 {
+	return p.Own[joined] + (p.Service(now)-p.Own[base])/p.Weight
+}
+
 // Carry implements sched.Carrier.
-func (Fair) Carry(p *sched.Pool, key float64, now usage.Now) {
-	p.Own[base] = p.Service(now)
-	p.Own[joined] = key - float64(p.Flight*now.Growth)/p.Weight
+func (Fair) Carry(p *sched.Pool, level float64, now usage.Now) {
+	p.Own[joined], p.Own[base] = level, p.Service(now)
 }
 
 var _ sched.Carrier = Fair{}

@@ -31,7 +31,7 @@ func (s *Scheduler) Configure(cfg Config, t time.Time) error {
 type standing struct {
 	policy Policy
 	weight float64
-	key    float64
+	level  float64
 }
 
 func (s *Scheduler) remember() []standing {
@@ -39,13 +39,13 @@ func (s *Scheduler) remember() []standing {
 	for i := 1; i < len(s.pools); i++ {
 		if in := s.parentOf(int32(i)); in.carrier != nil {
 			p := &s.pools[i]
-			before[i] = standing{in.policy, p.Weight, in.carrier.Terms(p, s.now).Key}
+			before[i] = standing{in.policy, p.Weight, in.carrier.Level(p, s.now)}
 		}
 	}
 	return before
 }
 
-// carry lets the pools whose weight changed keep their key, and begins afresh where
+// carry lets the pools whose weight changed keep their level, and begins afresh where
 // a carrier is new.
 func (s *Scheduler) carry(before []standing) {
 	for i := 1; i < len(s.pools); i++ {
@@ -58,7 +58,7 @@ func (s *Scheduler) carry(before []standing) {
 			in.clock = 0
 			in.carrier.Carry(p, 0, s.now)
 		case before[i].weight != p.Weight:
-			in.carrier.Carry(p, before[i].key, s.now)
+			in.carrier.Carry(p, before[i].level, s.now)
 		}
 	}
 }

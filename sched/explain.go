@@ -216,7 +216,7 @@ func (s *Scheduler) nodeGate(shape cluster.Shape) why.Gate {
 	g := why.Gate{Name: "nodes", Where: "nodes", Open: now > 0, Used: fmt.Sprint(now), Limit: fmt.Sprint(could)}
 	switch {
 	case up == 0:
-		g.Code, g.Text = why.NoNodes, "no node takes tasks"
+		g.Code, g.Text = why.NoNodes, fmt.Sprintf("no node takes tasks (%d are drained or down)", len(s.cluster.Nodes()))
 	case could == 0 && !s.cluster.Could(shape):
 		g.Code, g.Text = why.FitNever, fmt.Sprintf("none of %d nodes could take it even if it were empty", up)
 	case now > 0:
@@ -243,7 +243,7 @@ func (s *Scheduler) Parting(a, b PoolID) (l why.Level, parts bool) {
 	f := in.policy.Formula()
 	l = why.Level{
 		Pool: s.Path(PoolID(parent)), Policy: f.Policy, Formula: f.Text, Order: f.Order, Terms: f.Terms,
-		Clock: in.clock, You: s.labels[wayA[i]].name, Left: max(0, in.open-2),
+		Clock: in.clock, You: s.labels[wayA[i]].name,
 	}
 	pair := []candidate{s.candidate(in, wayA[i]), s.candidate(in, wayB[i])}
 	slices.SortFunc(pair, candidate.compare)

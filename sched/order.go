@@ -64,8 +64,10 @@ func (s *Scheduler) putIn(id int32) {
 	p, in := &s.pools[id], s.parentOf(id)
 	p.in = true
 	in.open++
-	if in.carrier != nil && !s.rebuilding && in.carrier.Terms(p, s.now).Key < in.clock {
-		in.carrier.Carry(p, in.clock, s.now)
+	if in.carrier != nil && !s.rebuilding {
+		if level := s.level(in); in.carrier.Level(p, s.now) < level {
+			in.carrier.Carry(p, level, s.now)
+		}
 	}
 	switch {
 	case in.keyed != nil:
@@ -79,6 +81,19 @@ func (s *Scheduler) putIn(id int32) {
 		in.arrivals.push(rank{p.First, id}, s)
 	}
 	s.markNeedy(id, in)
+}
+
+// level is where a child enters that returns: at the least level of the children that
+// are next in order or, if nobody is there, at the clock.
+func (s *Scheduler) level(in *inner) float64 {
+	if len(in.keys.entries) == 0 {
+		return in.clock
+	}
+	least := math.Inf(1)
+	for _, r := range in.keys.entries[:min(len(in.keys.entries), 1+arity)] {
+		least = math.Min(least, in.carrier.Level(&s.pools[r.child], s.now))
+	}
+	return least
 }
 
 func (s *Scheduler) takeOut(id int32) {

@@ -37,14 +37,19 @@ type Allotter interface {
 	Allot(room int64, children []*Pool) []int64
 }
 
-// Carrier is a keyed policy with a memory of its own about each child. The child
-// of a carrier that returns after an absence is carried up to the pool's clock (the
-// largest key that was ever first), so that absence earns no credit; one whose
-// weight changes keeps its key.
+// Carrier is a keyed policy with a memory of its own about each child: its level, i.e.
+// the service it has received for its weight. A child that returns after an absence is
+// carried up to the level of the least served of those that are next in order, so that
+// absence earns no credit; one whose weight changes keeps its level. What is merely
+// expected of running tasks is no part of the level: an expectation that turns out wrong
+// must not stay with those who came meanwhile.
 type Carrier interface {
 	Keyed
-	// Carry sets child.Own so that the child's key is key.
-	Carry(child *Pool, key float64, now usage.Now)
+	// Level is what the child has received for its weight. It does not fall as time
+	// passes.
+	Level(child *Pool, now usage.Now) float64
+	// Carry sets child.Own so that the child's level is level.
+	Carry(child *Pool, level float64, now usage.Now)
 }
 
 // Shortlister is a policy of the root that limits how much one step takes.

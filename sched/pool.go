@@ -62,7 +62,7 @@ type inner struct {
 	arrivals order   // open children by First, if first is set
 	first    bool    // a policy here or above reads the children's First
 	needy    []int32 // open children that are below their minimum
-	clock    float64 // largest key that was ever first, under a carrier
+	clock    float64 // largest level of a child that was chosen, under a carrier
 	plan     plan    // of an allotter
 }
 

@@ -150,7 +150,7 @@ func (s *Scheduler) chooseFirst(in *inner, l *Level) int32 {
 			}
 		}
 		if in.carrier != nil {
-			in.clock = math.Max(in.clock, l.Terms.Key)
+			in.clock = math.Max(in.clock, in.carrier.Level(p, s.now))
 		}
 		if i := in.keys.leastChild(0, s); i >= 0 {
 			rival := in.keys.entries[i].child

@@ -35,14 +35,14 @@ type Explanation struct {
 func Codes() []Explanation {
 	return []Explanation{
 		{CapacityFull, "Everything that the job could use is in use, and it is the next to start.", "Wait: it starts when a running task ends."},
-		{NoNodes, "No agent is connected, or all are drained or down.", "Start one with: fairlead work"},
+		{NoNodes, "No agent is connected, or all are drained or down.", "See them with: fairlead nodes; start an agent with: fairlead work"},
 		{ShareBehind, "Another pool goes first, by the rule and the numbers of the policy.", "Compare with: fairlead why JOB --vs POOL"},
 		{OrderBehind, "Earlier jobs of the same pool go first.", "Raise its priority, or submit urgent work under a pool of its own."},
 		{FitNow, "No single node has enough free at this moment; smaller requests go on.", "Ask for less, or wait."},
 		{FitNever, "No node could take the request even if it were empty.", "Ask for less; see the largest node with: fairlead nodes"},
 		{GateHeld, "The job is held.", "Let it go with: fairlead release JOB"},
 		{GateBegin, "The job's begin time, or the pause before its next try, has not come.", "Wait, or submit without --begin."},
-		{GateAfter, "The job waits for other jobs to end.", "See them with: fairlead why JOB"},
+		{GateAfter, "The job waits for other jobs to end.", "Ask why those wait: fairlead why JOB"},
 		{GateMax, "A pool on the way is at its maximum of a resource.", "Wait for its running tasks, or ask the administrator to raise max."},
 		{GateMaxTasks, "A pool on the way runs as many tasks as it may.", "Wait for its running tasks, or ask the administrator to raise max_running."},
 		{GateJobTasks, "The job runs as many of its tasks as it may at once.", "Wait for its running tasks; the limit is the job's own or its pool's."},

@@ -3,6 +3,7 @@ package why
 import (
 	"math"
 	"strconv"
+	"strings"
 )
 
 // Short writes a number for a person: four significant digits, or what comes before
@@ -13,17 +14,20 @@ func Short(v float64) string {
 		return "inf"
 	case math.IsInf(v, -1):
 		return "-inf"
-	case a >= 1000:
+	case a >= 1000 || v == math.Trunc(v):
 		return strconv.FormatFloat(v, 'f', 0, 64)
-	case a >= 100:
-		return strconv.FormatFloat(v, 'f', 1, 64)
-	case a >= 10:
-		return strconv.FormatFloat(v, 'f', 2, 64)
-	case a == 0:
-		return "0"
 	case a < 1e-3:
 		return strconv.FormatFloat(v, 'g', 3, 64)
-	default:
-		return strconv.FormatFloat(v, 'f', 3, 64)
+	case a >= 100:
+		return digits(v, 1)
+	case a >= 10:
+		return digits(v, 2)
 	}
+	return digits(v, 3)
+}
+
+// digits writes at most n digits after the point.
+func digits(v float64, n int) string {
+	text := strconv.FormatFloat(v, 'f', n, 64)
+	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
 }

@@ -108,9 +108,9 @@ func (l *Level) rule() string {
 // table lists the children of a level, with the numbers as of now.
 func (l *Level) table(growth float64, indent string) string {
 	var b strings.Builder
-	width := 0
+	width, sum := 0, 0
 	for _, c := range l.Children {
-		width = max(width, len([]rune(c.Name)))
+		width, sum = max(width, len([]rune(c.Name))), max(sum, len(l.put(c, growth)))
 	}
 	for k, c := range l.Children {
 		note := ""
@@ -126,7 +126,8 @@ func (l *Level) table(growth float64, indent string) string {
 		if !c.Open {
 			note = "  nothing may start now" + note
 		}
-		fmt.Fprintf(&b, "%s%-*s  %s%s%s\n", indent, width, c.Name, l.put(c, growth), shareText(c), note)
+		line := fmt.Sprintf("%s%-*s  %-*s%s%s", indent, width, c.Name, sum, l.put(c, growth), shareText(c), note)
+		fmt.Fprintln(&b, strings.TrimRight(line, " "))
 		if c.Name == l.You && l.Left > 0 || k+1 == len(l.Children) && l.Left > 0 {
 			fmt.Fprintf(&b, "%s… and %d more\n", indent, l.Left)
 		}

@@ -84,7 +84,7 @@ func TestVerifyNotices(t *testing.T) {
 }
 
 func TestShortAndDuration(t *testing.T) {
-	for v, want := range map[float64]string{0: "0", 1234.5: "1234", 12.345: "12.35", 0.5: "0.500", 1e-6: "1e-06", 123.46: "123.5", math.Inf(1): "inf"} {
+	for v, want := range map[float64]string{0: "0", 1234.5: "1234", 12.345: "12.35", 0.5: "0.5", 4: "4", 1e-6: "1e-06", 123.46: "123.5", math.Inf(1): "inf"} {
 		if got := Short(v); got != want {
 			t.Errorf("Short(%v) = %s, want %s", v, got, want)
 		}

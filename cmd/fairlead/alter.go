@@ -169,7 +169,7 @@ func (x *alteration) apply(ctx context.Context, client *api.Client, ids []int64)
 		rest = rest[n:]
 	}
 	if x.json {
-		if err := x.app.json(api.AlterResponse{Version: api.Version, Results: all}); err != nil {
+		if err := x.printJSON(api.AlterResponse{Version: api.Version, Results: all}); err != nil {
 			return err
 		}
 	} else {

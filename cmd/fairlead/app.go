@@ -105,8 +105,8 @@ func (a *app) with(f func(*api.Client) error) error {
 	return f(c)
 }
 
-// json prints v as JSON.
-func (a *app) json(v any) error {
+// printJSON prints v as JSON.
+func (a *app) printJSON(v any) error {
 	e := json.NewEncoder(a.out)
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)

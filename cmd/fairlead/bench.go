@@ -84,7 +84,7 @@ func (b *benchCmd) run(ctx context.Context) error {
 	}
 	bar.Finish()
 	if b.json {
-		return b.app.json(report)
+		return b.printJSON(report)
 	}
 	return b.print(report)
 }

@@ -49,7 +49,7 @@ errors; warnings leave it 0.`,
 				if cfg != nil && err == nil {
 					out["hash"] = cfg.Shares.Hash
 				}
-				if jerr := a.json(out); jerr != nil {
+				if jerr := a.printJSON(out); jerr != nil {
 					return jerr
 				}
 			} else if len(problems) > 0 {
@@ -84,7 +84,7 @@ func (a *app) configShowCommand() *cobra.Command {
 					return err
 				}
 				if asJSON {
-					return a.json(st)
+					return a.printJSON(st)
 				}
 				from := "built-in defaults"
 				if st.File != "" {

@@ -64,7 +64,7 @@ func (d *demoCmd) intro(i int) {
 func (d *demoCmd) runFast() error {
 	var all []demo.Summary
 	if !d.json {
-		fmt.Fprintf(d.out, "fairlead %s demo in virtual time   %d slots, each job 50-150 ms\n\n", version, demo.Slots)
+		fmt.Fprintf(d.out, "fairlead %s demo in virtual time   %d slots, each job 100-300 ms\n\n", version, demo.Slots)
 	}
 	for i, p := range phases {
 		s, err := demo.Simulate(p.policy)
@@ -78,11 +78,11 @@ func (d *demoCmd) runFast() error {
 		d.intro(i)
 		d.summary(s.Summary)
 		if i == 1 && s.Versus != nil {
-			fmt.Fprintf(d.out, "why?  when bob had asked:\n%s\n", indent(s.Versus.Text(s.Units)))
+			fmt.Fprintf(d.out, "why?  when all had asked:\n%s\n", indent(s.Versus.Text(s.Units)))
 		}
 	}
 	if d.json {
-		return d.app.json(map[string]any{"version": 1, "phases": all})
+		return d.printJSON(map[string]any{"version": 1, "phases": all})
 	}
 	d.next()
 	return nil
@@ -114,7 +114,7 @@ func indent(text string) string {
 
 func (d *demoCmd) run(ctx context.Context) error {
 	began := time.Now()
-	fmt.Fprintf(d.out, "fairlead %s demo   store: temporary   %d slots, each job a process of 50-150 ms\n\n", version, demo.Slots)
+	fmt.Fprintf(d.out, "fairlead %s demo   store: temporary   %d slots, each job a process of 100-300 ms\n\n", version, demo.Slots)
 	for i := range phases {
 		d.intro(i)
 		if err := d.phase(ctx, i); err != nil {
@@ -187,10 +187,10 @@ func (d *demoCmd) startAgent(ctx context.Context, socket, dir string, o instance
 func (d *demoCmd) show(ctx context.Context, x *instance, i int) error {
 	last := map[string]int64{}
 	number := 0
-	for _, a := range demo.Asks {
+	for k, a := range demo.Asks {
 		jobs := make([]fairlead.Job, a.Jobs)
-		for k := range jobs {
-			jobs[k] = fairlead.Job{User: a.User, Name: fmt.Sprint(a.User, "-", k+1), Argv: []string{"sleep", fmt.Sprintf("%.3f", demo.Length(number).Seconds())}}
+		for n := range jobs {
+			jobs[n] = fairlead.Job{User: a.User, Name: fmt.Sprint(a.User, "-", n+1), Argv: []string{"sleep", fmt.Sprintf("%.3f", demo.Length(number).Seconds())}}
 			number++
 		}
 		ids, err := x.loop.Client().Submit(ctx, jobs...)
@@ -198,12 +198,15 @@ func (d *demoCmd) show(ctx context.Context, x *instance, i int) error {
 			return err
 		}
 		last[a.User] = ids[len(ids)-1]
-		if err := d.follow(ctx, x, func() bool { return false }, 500*time.Millisecond); err != nil {
+		if k > 0 {
+			continue
+		}
+		if err := d.follow(ctx, x, func() bool { return false }, demo.Head); err != nil {
 			return err
 		}
-		if a.User == demo.Asks[1].User && i == 1 {
-			defer d.explain(ctx, x, last)()
-		}
+	}
+	if i == 1 {
+		defer d.explain(ctx, x, last)()
 	}
 	small := func() bool {
 		for _, a := range demo.Asks[1:] {
@@ -234,7 +237,7 @@ func (d *demoCmd) explain(ctx context.Context, x *instance, last map[string]int6
 		return func() { fmt.Fprintln(d.errs, "why:", err) }
 	}
 	return func() {
-		fmt.Fprintf(d.out, "why?  $ fairlead why %d --vs %s    (asked when bob had submitted)\n%s\n", job, demo.Asks[0].User, indent(c.Text(units)))
+		fmt.Fprintf(d.out, "why?  $ fairlead why %d --vs %s    (asked when all had submitted)\n%s\n", job, demo.Asks[0].User, indent(c.Text(units)))
 	}
 }
 
@@ -260,7 +263,7 @@ func (d *demoCmd) draw(x *instance) {
 	}
 	d.clear()
 	pools := map[string]fairlead.PoolView{}
-	for _, p := range x.loop.Pools() {
+	for _, p := range x.loop.Pools(context.Background()) {
 		pools[p.Path] = p
 	}
 	for _, a := range demo.Asks {

@@ -13,7 +13,6 @@ import (
 
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/table"
-	"github.com/fairlead/fairlead/internal/units"
 )
 
 func (a *app) doctorCommand() *cobra.Command {
@@ -25,7 +24,7 @@ func (a *app) doctorCommand() *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			checks := a.diagnose(c.Context())
 			if asJSON {
-				if err := a.json(map[string]any{"version": api.Version, "checks": checks}); err != nil {
+				if err := a.printJSON(map[string]any{"version": api.Version, "checks": checks}); err != nil {
 					return err
 				}
 			} else if err := a.printChecks(checks); err != nil {
@@ -117,7 +116,7 @@ func machineChecks() []api.HealthCheck {
 	var fs syscall.Statfs_t
 	if syscall.Statfs(dir, &fs) == nil {
 		free := int64(fs.Bavail) * fs.Bsize
-		c := api.HealthCheck{Name: "disk", OK: free > 100<<20, Text: fmt.Sprintf("%s free in %s", units.FormatSize(free), filepath.Clean(dir))}
+		c := api.HealthCheck{Name: "disk", OK: free > 100<<20, Text: fmt.Sprintf("%s free in %s", size(free), filepath.Clean(dir))}
 		if !c.OK {
 			c.Next = "make room: submissions are refused when the disk is full"
 		}

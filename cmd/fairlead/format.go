@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/internal/api"
-	"github.com/fairlead/fairlead/internal/units"
 	"github.com/fairlead/fairlead/why"
 )
 
@@ -17,9 +16,25 @@ func span(d time.Duration) string { return why.Duration(d) }
 // amount writes an amount of a resource: bytes as a size, all else as a number.
 func amount(resource string, n int64) string {
 	if resource == "mem" {
-		return units.FormatSize(n)
+		return size(n)
 	}
 	return fmt.Sprint(n)
+}
+
+// size writes a number of bytes as short as it can be told.
+func size(n int64) string {
+	const letters = "KMGTPE"
+	if n < 1024 {
+		return fmt.Sprint(n)
+	}
+	f, i := float64(n)/1024, 0
+	for f >= 1000 && i < len(letters)-1 {
+		f, i = f/1024, i+1
+	}
+	if f >= 100 {
+		return fmt.Sprintf("%.0f%c", f, letters[i])
+	}
+	return fmt.Sprintf("%s%c", strings.TrimSuffix(fmt.Sprintf("%.1f", f), ".0"), letters[i])
 }
 
 // amounts writes what there is of each resource, the unit left out.

@@ -12,7 +12,6 @@ import (
 
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/table"
-	"github.com/fairlead/fairlead/internal/units"
 )
 
 type history struct {
@@ -69,7 +68,7 @@ func (h *history) list(ctx context.Context, client *api.Client) error {
 		return err
 	}
 	if h.json {
-		return h.app.json(list)
+		return h.printJSON(list)
 	}
 	t := table.New(table.Column{Name: "JOB", Right: true}, table.Column{Name: "USER"}, table.Column{Name: "POOL"}, table.Column{Name: "NAME"},
 		table.Column{Name: "STATE"}, table.Column{Name: "SUBMITTED"}, table.Column{Name: "WAITED", Right: true},
@@ -112,7 +111,7 @@ func (h *history) one(ctx context.Context, client *api.Client) error {
 		return err
 	}
 	if h.json {
-		return h.app.json(map[string]any{"version": api.Version, "job": r.Job, "tasks": r.Tasks, "events": events.Events})
+		return h.printJSON(map[string]any{"version": api.Version, "job": r.Job, "tasks": r.Tasks, "events": events.Events})
 	}
 	if err := h.app.printEvents(events.Events); err != nil {
 		return err
@@ -138,7 +137,7 @@ func taskRow(k *api.Task) []any {
 	if k.Signal != "" {
 		status = k.Signal
 	}
-	return []any{k.Number, k.State, k.Attempt, k.Node, ran, status, span(time.Duration(k.CPUSeconds * float64(time.Second))), units.FormatSize(k.MaxRSS), dash(printable(firstLine(k.Cause)))}
+	return []any{k.Number, k.State, k.Attempt, k.Node, ran, status, span(time.Duration(k.CPUSeconds * float64(time.Second))), size(k.MaxRSS), dash(printable(firstLine(k.Cause)))}
 }
 
 // sortStable sorts jobs without changing the order of equals.

@@ -31,6 +31,8 @@ type instance struct {
 	cancel  context.CancelFunc
 	failed  chan error
 	sockets []string
+
+	addresses []string // as they came out
 }
 
 // instanceOptions say how to wire it.
@@ -42,7 +44,7 @@ type instanceOptions struct {
 	storeName  string
 	socket     string
 	socketMode fs.FileMode
-	listen     string // "" is no TCP
+	listen     []string // loopback addresses
 	lease      time.Duration
 	log        *slog.Logger
 }
@@ -128,7 +130,7 @@ func (x *instance) goes(f func() error) {
 // watch puts each good version of the file into force; a bad one leaves the last good
 // one there.
 func (x *instance) watch(ctx context.Context, o instanceOptions) error {
-	return config.Watch(ctx, o.configFile, o.reload, func(c *config.Config) {
+	return o.config.Watch(ctx, o.configFile, o.reload, func(c *config.Config) {
 		if err := x.loop.Configure(ctx, c.Shares); err != nil {
 			x.config.broken(err)
 			x.log.Error("the new configuration was refused; the last one stays in force", "error", err)
@@ -170,17 +172,18 @@ func (x *instance) listen(o instanceOptions) (listeners []net.Listener, err erro
 		}
 		listeners = append(listeners, l)
 	}
-	if o.listen == "" {
-		return listeners, nil
+	for _, address := range o.listen {
+		if err := checkLoopback(address); err != nil {
+			return nil, err
+		}
+		l, err := net.Listen("tcp", address)
+		if err != nil {
+			return nil, fmt.Errorf("%w; listen elsewhere with --listen 127.0.0.1:0, or not at all with --listen none", err)
+		}
+		x.addresses = append(x.addresses, l.Addr().String())
+		listeners = append(listeners, l)
 	}
-	if err := checkLoopback(o.listen); err != nil {
-		return nil, err
-	}
-	l, err := net.Listen("tcp", o.listen)
-	if err != nil {
-		return nil, fmt.Errorf("%w; listen elsewhere with --listen 127.0.0.1:0, or not at all with --listen none", err)
-	}
-	return append(listeners, l), nil
+	return listeners, nil
 }
 
 // checkLoopback refuses to listen where other machines could connect: there is no

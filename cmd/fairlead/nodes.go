@@ -34,7 +34,7 @@ func (a *app) showNodes(ctx context.Context, client *api.Client, l *listing) err
 		return err
 	}
 	if l.json {
-		return a.json(doc)
+		return a.printJSON(doc)
 	}
 	t := table.New(table.Column{Name: "NODE"}, table.Column{Name: "STATE"}, table.Column{Name: unitName(doc.Unit), Right: true}, table.Column{Name: "MEM", Right: true},
 		table.Column{Name: "GPU", Right: true}, table.Column{Name: "TASKS", Right: true}, table.Column{Name: "AGENT"}, table.Column{Name: "LAST SEEN", Right: true}, table.Column{Name: "WHY NOT MORE"})

@@ -131,7 +131,7 @@ func (q *queue) show(ctx context.Context, client *api.Client, args []string) err
 		return err
 	}
 	if q.json {
-		return q.app.json(list)
+		return q.printJSON(list)
 	}
 	if q.terminal() && !q.noHeader {
 		q.headline(list)
@@ -182,7 +182,7 @@ func sortQueue(jobs []api.Job) {
 func (q *queue) table(list *api.JobList) *table.Table {
 	unit := strings.ToUpper(list.Summary.Unit)
 	columns := []table.Column{{Name: "JOB", Right: true}, {Name: "USER"}, {Name: "POOL"}, {Name: "NAME"}, {Name: "KIND"},
-		{Name: unit, Right: true}, {Name: "LIMIT", Right: true}, {Name: "ST"}, {Name: "AGE", Right: true}, {Name: "RANK", Right: true}, {Name: "WAITING FOR"}}
+		{Name: unit, Right: true}, {Name: "LIMIT", Right: true}, {Name: "ST"}, {Name: "DONE", Right: true}, {Name: "AGE", Right: true}, {Name: "RANK", Right: true}, {Name: "WAITING FOR"}}
 	if q.long {
 		columns = append(columns, table.Column{Name: "PRIORITY"}, table.Column{Name: "TASKS"}, table.Column{Name: "REQUEST"}, table.Column{Name: "COMMAND"})
 	}
@@ -208,13 +208,16 @@ func (q *queue) row(j *api.Job, list *api.JobList, me string) []any {
 	if j.User == me {
 		id = "*" + id
 	}
-	state := stateLetters[j.State]
+	state, finished := stateLetters[j.State], "-"
 	if j.Tasks > 1 {
-		state = fmt.Sprintf("%s %d/%d", state, j.Tasks-j.Waiting-j.Running, j.Tasks)
+		finished = fmt.Sprintf("%d/%d", j.Tasks-j.Waiting-j.Running, j.Tasks)
+	}
+	if j.Running > 1 {
+		state += fmt.Sprintf("×%d", j.Running)
 	}
 	row := []any{
 		id, j.User, j.Pool, dash(j.Name), dash(j.Kind), max(1, j.Request[list.Summary.Unit]), limitText(j.LimitSeconds),
-		state, span(list.At.Sub(j.Submitted)), rankText(j), q.waitingFor(j, list.At),
+		state, finished, span(list.At.Sub(j.Submitted)), rankText(j), q.waitingFor(j, list.At),
 	}
 	if q.long {
 		row = append(row, j.Priority, fmt.Sprintf("%dW %dR %dS %dF", j.Waiting, j.Running, j.Succeeded, j.Failed),

@@ -19,7 +19,6 @@ import (
 	"github.com/fairlead/fairlead/config"
 	"github.com/fairlead/fairlead/internal/agent"
 	"github.com/fairlead/fairlead/internal/api"
-	"github.com/fairlead/fairlead/internal/units"
 )
 
 type serve struct {
@@ -89,7 +88,7 @@ func (s *serve) run(c *cobra.Command) error {
 	if s.dev {
 		return s.runDev(c.Context(), x, o)
 	}
-	s.banner(o, nil)
+	s.banner(x, o, nil)
 	return s.until(c.Context(), x)
 }
 
@@ -114,14 +113,18 @@ func (s *serve) options(cfg *config.Config) (o instanceOptions, cleanup func(), 
 	o = instanceOptions{
 		config: cfg, configFile: s.configFile, database: cmp.Or(s.database, cfg.Server.Database, "fairlead.db"),
 		socket: cmp.Or(s.socket, cfg.Server.Socket, defaultSocket()), socketMode: cmp.Or(cfg.Server.SocketMode, fs.FileMode(0o660)),
-		listen: cmp.Or(s.listen, cfg.Server.Listen, defaultAddress), lease: cmp.Or(s.lease, cfg.Server.Lease, time.Minute),
+		listen: cfg.Server.Listen, lease: cmp.Or(s.lease, cfg.Server.LeaseTTL, time.Minute),
 		log: s.logger(level, cmp.Or(s.logFormat, cfg.Server.LogFormat)),
 	}
 	if o.lease < 100*time.Millisecond {
 		return o, cleanup, usagef("--lease %v is too short: agents need time to renew", o.lease)
 	}
-	if o.listen == "none" {
-		o.listen = ""
+	switch s.listen {
+	case "":
+	case "none":
+		o.listen = nil
+	default:
+		o.listen = []string{s.listen}
 	}
 	o.storeName = o.database
 	if s.dev && s.database == "" {
@@ -140,12 +143,14 @@ func (s *serve) options(cfg *config.Config) (o instanceOptions, cleanup func(), 
 }
 
 func (s *serve) level(cfg *config.Config) (level slog.Level, err error) {
-	text := cmp.Or(s.logLevel, cfg.Server.LogLevel, "info")
-	if s.dev && s.logLevel == "" {
-		text = "warn"
+	if s.logLevel == "" && s.dev {
+		return slog.LevelWarn, nil
 	}
-	if err := level.UnmarshalText([]byte(text)); err != nil {
-		return level, usagef("--log: %q is not debug, info, warn or error", text)
+	if s.logLevel == "" {
+		return cfg.Server.LogLevel, nil
+	}
+	if err := level.UnmarshalText([]byte(s.logLevel)); err != nil {
+		return level, usagef("--log: %q is not debug, info, warn or error", s.logLevel)
 	}
 	return level, nil
 }
@@ -189,7 +194,7 @@ func (s *serve) runDev(ctx context.Context, x *instance, o instanceOptions) erro
 	go func() { ended <- agent.Run(ctx, ao) }()
 	select {
 	case <-ready:
-		s.banner(o, &ao)
+		s.banner(x, o, &ao)
 		err = s.devUntil(ctx, x, ended)
 	case err = <-ended:
 	}
@@ -219,7 +224,7 @@ func (s *serve) devUntil(ctx context.Context, x *instance, agentEnded <-chan err
 }
 
 // banner says where the server is, in a few aligned lines.
-func (s *serve) banner(o instanceOptions, ao *agent.Options) {
+func (s *serve) banner(x *instance, o instanceOptions, ao *agent.Options) {
 	line := func(name, format string, args ...any) {
 		fmt.Fprintf(s.out, "  %-9s %s\n", name, fmt.Sprintf(format, args...))
 	}
@@ -229,8 +234,8 @@ func (s *serve) banner(o instanceOptions, ao *agent.Options) {
 	}
 	fmt.Fprintf(s.out, "fairlead %s %s\n", version, title)
 	line("socket", "%s", o.socket)
-	if o.listen != "" {
-		line("address", "http://%s", o.listen)
+	for _, address := range x.addresses {
+		line("address", "http://%s", address)
 	}
 	database := o.storeName
 	if database == "temporary" {
@@ -238,7 +243,7 @@ func (s *serve) banner(o instanceOptions, ao *agent.Options) {
 	}
 	line("database", "%s", database)
 	if ao != nil {
-		line("node", "%s: %d cpu, %s memory", ao.Name, ao.Capacity["cpu"], units.FormatSize(ao.Capacity["mem"]))
+		line("node", "%s: %d cpu, %s memory", ao.Name, ao.Capacity["cpu"], size(ao.Capacity["mem"]))
 	}
 	file := "defaults: equal shares for all users (policy fair)"
 	if o.configFile != "" {

@@ -52,7 +52,7 @@ func (s *shares) show(ctx context.Context, client *api.Client, pool string) erro
 		return err
 	}
 	if s.json {
-		return s.app.json(doc)
+		return s.printJSON(doc)
 	}
 	if s.terminal() && !s.noHeader {
 		half := "usage does not decay"

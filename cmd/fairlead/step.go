@@ -52,7 +52,7 @@ Each task needs one slot. used is the decayed service of a pool, in slot-seconds
 				return usageError{err}
 			}
 			if asJSON {
-				return a.json(r)
+				return a.printJSON(r)
 			}
 			return a.printStep(r)
 		},

@@ -327,7 +327,7 @@ func (s *submission) fillEnv(spec *api.Spec) error {
 func (s *submission) tell(ctx context.Context, client *api.Client, r *api.Submitted) error {
 	switch {
 	case s.json:
-		if err := s.app.json(r); err != nil {
+		if err := s.printJSON(r); err != nil {
 			return err
 		}
 	case s.parsable:

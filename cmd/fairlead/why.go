@@ -85,7 +85,7 @@ func (w *whyCmd) job(ctx context.Context, client *api.Client, id int64) error {
 	}
 	if !w.verify {
 		if w.json {
-			return w.app.json(a)
+			return w.printJSON(a)
 		}
 		fmt.Fprint(w.out, a.Text())
 		if a.Verdict != why.Ended && len(a.Levels) > 0 {
@@ -101,7 +101,7 @@ func (w *whyCmd) verified(a *why.Answer) error {
 	checks := why.Verify(a)
 	ok := why.Verified(checks)
 	if w.json {
-		if err := w.app.json(map[string]any{"version": why.Version, "job": a.Subject.Job, "verified": ok, "checks": checks, "answer": a}); err != nil {
+		if err := w.printJSON(map[string]any{"version": why.Version, "job": a.Subject.Job, "verified": ok, "checks": checks, "answer": a}); err != nil {
 			return err
 		}
 	} else {
@@ -134,7 +134,7 @@ func (w *whyCmd) pool(ctx context.Context, client *api.Client, name string) erro
 		return err
 	}
 	if w.json {
-		return w.app.json(a)
+		return w.printJSON(a)
 	}
 	fmt.Fprint(w.out, a.Text())
 	return nil
@@ -146,7 +146,7 @@ func (w *whyCmd) versus(ctx context.Context, client *api.Client, id int64) error
 		return err
 	}
 	if w.json {
-		return w.app.json(v)
+		return w.printJSON(v)
 	}
 	fmt.Fprint(w.out, v.Comparison.Text(v.Units))
 	return nil
@@ -158,7 +158,7 @@ func (w *whyCmd) historyOf(ctx context.Context, client *api.Client, id int64) er
 		return err
 	}
 	if w.json {
-		return w.app.json(h)
+		return w.printJSON(h)
 	}
 	return w.app.printEvents(h.Events)
 }
@@ -180,7 +180,7 @@ func (w *whyCmd) node(ctx context.Context, client *api.Client, name string) erro
 	for i := range nodes.Nodes {
 		if nodes.Nodes[i].Name == name {
 			if w.json {
-				return w.app.json(nodes.Nodes[i])
+				return w.printJSON(nodes.Nodes[i])
 			}
 			fmt.Fprintf(w.out, "%s: %s\n", name, whyNotMore(&nodes.Nodes[i], nodes.Unit))
 			return nil
@@ -213,7 +213,7 @@ func (a *app) explainCommand() *cobra.Command {
 				codes = []why.Explanation{e}
 			}
 			if asJSON {
-				return a.json(codes)
+				return a.printJSON(codes)
 			}
 			t := table.New(table.Column{Name: "CODE"}, table.Column{Name: "MEANING"}, table.Column{Name: "NEXT STEP"})
 			for _, e := range codes {

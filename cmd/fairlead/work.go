@@ -126,7 +126,7 @@ func totalMemory() int64 {
 // told again.
 func (a *app) work(ctx context.Context, o agent.Options) error {
 	o.Joined = func() {
-		fmt.Fprintf(a.out, "node %s joined %s: %d cpu, %s memory\n", o.Name, o.Client.Address, o.Capacity["cpu"], units.FormatSize(o.Capacity["mem"]))
+		fmt.Fprintf(a.out, "node %s joined %s: %d cpu, %s memory\n", o.Name, o.Client.Address, o.Capacity["cpu"], size(o.Capacity["mem"]))
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- agent.Run(ctx, o) }()

@@ -3,6 +3,7 @@ package api
 import (
 	"errors"
 	"net/http"
+	"strings"
 
 	"github.com/fairlead/fairlead"
 )
@@ -47,7 +48,8 @@ func FromError(err error) *Error {
 		return nil
 	}
 	code, _ := classify(err)
-	return &Error{Code: code, Detail: err.Error()}
+	// The code says which of our errors it is; the text need not.
+	return &Error{Code: code, Detail: strings.ReplaceAll(err.Error(), ": fairlead: ", ": ")}
 }
 
 func classify(err error) (code string, status int) {

@@ -28,10 +28,13 @@ var Asks = []Ask{{"alice", 2000}, {"bob", 20}, {"carol", 20}}
 // Slots is how many jobs run at a time.
 const Slots = 16
 
-// Length is how long the i-th job runs: from 50 to 150 ms.
+// Head is how long the first user is alone, until it has everything.
+const Head = 500 * time.Millisecond
+
+// Length is how long the i-th job runs: from 100 to 300 ms.
 func Length(i int) time.Duration {
 	rng := rand.New(rand.NewPCG(uint64(i), 7))
-	return 50*time.Millisecond + time.Duration(rng.Int64N(int64(100*time.Millisecond)))
+	return 100*time.Millisecond + time.Duration(rng.Int64N(int64(200*time.Millisecond)))
 }
 
 // Run is one job that ran, or waits still (then it has no start).
@@ -44,7 +47,7 @@ type Run struct {
 func Shares(policy string) fairlead.Shares {
 	s := fairlead.DefaultShares()
 	s.Sched.Root.Policy = policy
-	s.Sched.TaskSeconds = 0.1
+	s.Sched.TaskSeconds = 0.2
 	return s
 }
 
@@ -157,32 +160,24 @@ func Simulate(policy string) (*Simulated, error) {
 	core.Join("demo", cluster.Amounts{"cpu": Slots}, zero)
 	s := &simulation{core: core, runs: []Run{}}
 	out := &Simulated{}
-	small := 0
+	s.now = zero
 	for i, a := range Asks {
-		s.now = zero.Add(time.Duration(i) * 500 * time.Millisecond)
-		s.until(s.now)
+		if i == 1 {
+			s.until(zero.Add(Head))
+		}
 		s.submit(a)
 		s.step()
-		if i > 0 {
-			small += a.Jobs
-		}
-		if i == 1 {
-			out.compare(core)
-		}
 	}
-	for ended := 0; ended < small; {
-		e := heap.Pop(&s.ends).(end)
-		s.finish(e)
+	out.compare(core)
+	for s.left > 0 {
+		s.finish(heap.Pop(&s.ends).(end))
 		s.step()
-		if s.runs[e.job].User != Asks[0].User {
-			ended++
-		}
 	}
 	out.Summary, out.Steps = Summarise(policy, s.runs, s.now), core.Steps()
 	return out, nil
 }
 
-// compare notes who goes first when the second user has asked.
+// compare notes who goes first when all have asked.
 func (o *Simulated) compare(core *sched.Scheduler) {
 	a, b := core.Pool(Asks[1].User), core.Pool(Asks[0].User)
 	level, parts := core.Parting(a, b)
@@ -199,6 +194,7 @@ type simulation struct {
 	core *sched.Scheduler
 	now  time.Time
 	runs []Run // by job
+	left int   // jobs of the users who ask for little that have not ended
 	ends ends
 	d    sched.Decision
 }
@@ -228,6 +224,9 @@ func (e *ends) Pop() any {
 }
 
 func (s *simulation) submit(a Ask) {
+	if a.User != Asks[0].User {
+		s.left += a.Jobs
+	}
 	for range a.Jobs {
 		s.runs = append(s.runs, Run{User: a.User, Submitted: s.now})
 		s.core.Add(sched.Job{ID: int64(len(s.runs)), Pool: s.core.Pool(a.User), Shape: s.core.Shape(nil), Priority: 2, Tasks: 1}, s.now)
@@ -246,6 +245,9 @@ func (s *simulation) until(t time.Time) {
 func (s *simulation) finish(e end) {
 	s.now = e.at
 	s.runs[e.job].End = e.at
+	if s.runs[e.job].User != Asks[0].User {
+		s.left--
+	}
 	s.core.Finish(e.run, e.at, true)
 }
 

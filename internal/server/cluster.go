@@ -25,11 +25,11 @@ type sharesInput struct {
 	Pool string `query:"pool" doc:"This pool and those below it"`
 }
 
-func (s *Server) shares(_ context.Context, in *sharesInput) (*body[api.Shares], error) {
+func (s *Server) shares(ctx context.Context, in *sharesInput) (*body[api.Shares], error) {
 	out := api.Shares{Version: api.Version, At: time.Now(), Summary: s.summary(), Config: s.options.Config().Hash, Pools: []fairlead.PoolView{}}
 	out.Unit = out.Summary.Unit
 	out.HalfLifeSeconds = s.options.Loop.HalfLife().Seconds()
-	for _, p := range s.options.Loop.Pools() {
+	for _, p := range s.options.Loop.Pools(ctx) {
 		if in.Pool == "" || p.Path == in.Pool || strings.HasPrefix(p.Path, in.Pool+"/") {
 			out.Pools = append(out.Pools, p)
 		}

@@ -46,7 +46,7 @@ func (s *Server) submit(ctx context.Context, in *submitInput) (*body[api.SubmitR
 	out := api.SubmitResponse{Version: api.Version, Jobs: make([]api.Submitted, len(jobs))}
 	if in.Body.DryRun {
 		for i := range jobs {
-			out.Jobs[i] = s.dryRun(jobs[i])
+			out.Jobs[i] = s.dryRun(ctx, jobs[i])
 		}
 		return answer(out), nil
 	}
@@ -100,8 +100,8 @@ func warning(a *why.Answer) string {
 }
 
 // dryRun says what would become of a job, by a fork of the scheduler.
-func (s *Server) dryRun(j fairlead.Job) api.Submitted {
-	a, tasks, err := s.options.Loop.Try(j)
+func (s *Server) dryRun(ctx context.Context, j fairlead.Job) api.Submitted {
+	a, tasks, err := s.options.Loop.Try(ctx, j)
 	if err != nil {
 		return api.Submitted{Error: api.FromError(err)}
 	}
@@ -148,7 +148,7 @@ func (s *Server) list(ctx context.Context, in *listInput) (*body[api.JobList], e
 	}
 	var reasons map[int64]fairlead.ShortReason
 	if in.Rank {
-		reasons = s.options.Loop.ShortReasons(jobs)
+		reasons = s.options.Loop.ShortReasons(ctx, jobs)
 	}
 	for _, j := range jobs {
 		d := api.FromJob(j)

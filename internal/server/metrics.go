@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 	"time"
@@ -99,7 +100,7 @@ func (m *metrics) Describe(c chan<- *prometheus.Desc) {
 
 // Collect implements prometheus.Collector.
 func (m *metrics) Collect(c chan<- prometheus.Metric) {
-	for _, p := range m.loop.Pools() {
+	for _, p := range m.loop.Pools(context.Background()) {
 		name := p.Path
 		if name == "" {
 			name = "/"

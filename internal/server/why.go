@@ -54,8 +54,8 @@ type poolInput struct {
 	Siblings int    `query:"siblings" minimum:"0" maximum:"100000" default:"10"`
 }
 
-func (s *Server) whyPool(_ context.Context, in *poolInput) (*body[*why.Answer], error) {
-	a, err := s.options.Loop.WhyPool(in.Pool, in.Siblings)
+func (s *Server) whyPool(ctx context.Context, in *poolInput) (*body[*why.Answer], error) {
+	a, err := s.options.Loop.WhyPool(ctx, in.Pool, in.Siblings)
 	if err != nil {
 		return nil, err
 	}

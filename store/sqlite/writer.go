@@ -31,7 +31,6 @@ type writer struct {
 // it leaves to tx.then.
 type op struct {
 	run   func(*tx) error
-	tx    *tx
 	err   error
 	ready chan struct{}
 	grows bool // may be refused when the disk is full

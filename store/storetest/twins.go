@@ -37,7 +37,6 @@ type twins struct {
 	a, b fairlead.Store
 	last int64
 	refs map[fairlead.Ref]bool // attempts, over or not
-	at   [2]int64              // cursors
 }
 
 // same fails if the two answers differ.

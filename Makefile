@@ -1,0 +1,48 @@
+# fairlead: what there is to do. `make` lists it.
+
+GO ?= go
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## list what there is
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
+
+.PHONY: build
+build: ## build ./fairlead
+	$(GO) build -o fairlead ./cmd/fairlead
+
+.PHONY: test
+test: ## set up and run all tests: what is missing is installed if it may be, else named
+	@./scripts/test
+
+.PHONY: quick
+quick: ## run the quick suite only (go test ./...)
+	$(GO) test ./...
+
+.PHONY: check
+check: ## formatting, vet, staticcheck and the house rules
+	@test -z "$$(gofmt -l . | tee /dev/stderr)" || { echo "gofmt -w the files above"; exit 1; }
+	$(GO) vet ./...
+	$(GO) tool staticcheck ./...
+	$(GO) test ./internal/tidy
+
+.PHONY: chaos
+chaos: ## kill the server and agents at random instants; KILLS=200 by default
+	$(GO) test -count=1 -v -timeout=60m -tags=chaos -run=TestChaos ./cmd/fairlead -kills=$(or $(KILLS),200)
+
+.PHONY: bench
+bench: ## measure this machine
+	$(GO) run ./cmd/fairlead bench
+
+.PHONY: docs
+docs: ## write the parts of docs/ that follow from the code
+	$(GO) test ./cmd/fairlead -run 'TestReference|TestPictures' -update
+
+.PHONY: fuzz
+fuzz: ## fuzz every target for FUZZTIME (default 20s each)
+	@./scripts/fuzz $(or $(FUZZTIME),20s)
+
+.PHONY: clean
+clean: ## remove what was built
+	rm -f fairlead
