@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"sync"
@@ -165,8 +164,8 @@ func (s *Server) poll(ctx context.Context, in *pollInput) (*body[api.PollRespons
 		case <-x.mail:
 		case <-wait.C:
 			return answer(api.PollResponse{}), nil
-		case <-ctx.Done():
-			return nil, fmt.Errorf("the connection ended: %w", fairlead.ErrClosed)
+		case <-ctx.Done(): // nobody listens any more, or the server ends
+			return answer(api.PollResponse{}), nil
 		}
 	}
 }

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"fairlead": main})
+}
+
+// TestScripts runs the scripts in testdata/script: each is a session with the program,
+// with what it has to print.
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup:               setup,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"waitserver": waitServer, "until": until, "statusis": statusIs,
+		},
+	})
+}
+
+// setup gives each script a home and a socket of its own. Paths of sockets have to be
+// short.
+func setup(e *testscript.Env) error {
+	dir, err := os.MkdirTemp("", "fl")
+	if err != nil {
+		return err
+	}
+	e.Defer(func() { os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o755); err != nil {
+		return err
+	}
+	// The work directory is below one that only we may enter; jobs of others run there.
+	for d := e.WorkDir; len(d) > len(os.TempDir()); d = filepath.Dir(d) {
+		os.Chmod(d, 0o755)
+	}
+	e.Setenv("HOME", e.WorkDir)
+	e.Setenv("SOCKET", filepath.Join(dir, "s"))
+	e.Setenv("FAIRLEAD_SERVER", filepath.Join(dir, "s"))
+	e.Setenv("TZ", "UTC")
+	e.Setenv("NO_COLOR", "1")
+	return nil
+}
+
+// patience is how long a script waits for anything.
+const patience = 30 * time.Second
+
+// waitServer waits until the server of the script answers.
+func waitServer(ts *testscript.TestScript, neg bool, args []string) {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		c, err := net.Dial("unix", ts.Getenv("SOCKET"))
+		if err == nil {
+			c.Close()
+			if neg {
+				continue
+			}
+			return
+		}
+		if neg {
+			return
+		}
+	}
+	ts.Fatalf("the server does not answer, or does not end")
+}
+
+// until runs a command again and again until its output matches: until REGEXP COMMAND...
+func until(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) < 2 || neg {
+		ts.Fatalf("usage: until REGEXP COMMAND...")
+	}
+	re, err := regexp.Compile("(?m)" + args[0])
+	ts.Check(err)
+	last := ""
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		ts.Exec(args[1], args[2:]...)
+		if last = ts.ReadFile("stdout"); re.MatchString(last) {
+			return
+		}
+	}
+	ts.Fatalf("%s never printed %s; at last:\n%s", strings.Join(args[1:], " "), args[0], last)
+}
+
+// statusIs runs a command and checks its exit status: statusis 2 fairlead ...
+func statusIs(ts *testscript.TestScript, neg bool, args []string) {
+	err := ts.Exec(args[1], args[2:]...)
+	got := "0"
+	if err != nil {
+		if m := regexp.MustCompile(`exit status (\d+)`).FindStringSubmatch(err.Error()); m != nil {
+			got = m[1]
+		} else {
+			got = err.Error()
+		}
+	}
+	if (got == args[0]) == neg {
+		ts.Fatalf("exit status %s, want %s\n%s%s", got, args[0], ts.ReadFile("stdout"), ts.ReadFile("stderr"))
+	}
+	fmt.Fprintln(ts.Stdout(), ts.ReadFile("stdout"))
+	fmt.Fprintln(ts.Stderr(), ts.ReadFile("stderr"))
+}

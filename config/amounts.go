@@ -1,0 +1,150 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/units"
+	"github.com/fairlead/fairlead/share"
+)
+
+// Limits of what a pool may name.
+const (
+	maxAmount    = 1 << 50 // as in jobs
+	maxResources = 16
+	maxTasks     = 1_000_000_000
+)
+
+// named is a mapping of free names to values that one reads.
+func named[V any](word string, check func(string) string, most int, valueSchema object,
+	one func(r *reader, name string, n *node) (V, bool), show func(V) *node) kind[map[string]V] {
+	return kind[map[string]V]{
+		word:   word,
+		schema: described(object{"type": []string{"object", "null"}, "additionalProperties": valueSchema, "maxProperties": most}),
+		read: func(r *reader, name string, n *node) (map[string]V, bool) {
+			all, ok := r.entries(name, n)
+			if len(all) > most {
+				r.errorf(n, "%s names %d things, at most %d", name, len(all), most)
+				return nil, false
+			}
+			var values map[string]V
+			for _, e := range all {
+				if wrong := check(e.key.text); wrong != "" {
+					r.errorf(e.key, "%s", wrong)
+				} else if v, ok := one(r, name+" "+e.key.text, e.value); ok {
+					if values == nil {
+						values = make(map[string]V, len(all))
+					}
+					values[e.key.text] = v
+				}
+			}
+			return values, ok
+		},
+		show: func(values map[string]V) *node {
+			if len(values) == 0 {
+				return nil
+			}
+			n := &node{kind: mapping}
+			for _, name := range slices.Sorted(maps.Keys(values)) {
+				n.set(name, show(values[name]))
+			}
+			return n
+		},
+	}
+}
+
+// checkResource says why jobs cannot ask for a resource of that name. What nodes can
+// do is counted under names of our own.
+func checkResource(name string) string {
+	switch {
+	case share.CheckName(name) != nil:
+		return clip(name) + " is not the name of a resource"
+	case name == "exec" || strings.HasPrefix(name, "handler."):
+		return clip(name) + " is a name of our own; name another resource"
+	}
+	return ""
+}
+
+func checkWord(what string) func(string) string {
+	return func(name string) string {
+		if share.CheckName(name) != nil {
+			return clip(name) + " is not the name of a " + what
+		}
+		return ""
+	}
+}
+
+var amounts = named("resources with amounts", checkResource, maxResources, amountSchema, readAmount, showAmount)
+
+var amountSchema = object{
+	"type": []string{"integer", "string"}, "minimum": 0, "pattern": `^[0-9]+(\.[0-9]+)?([KMGTPEkmgtpe]([Ii]?[Bb])?)?$`,
+	"examples": []any{8, "4G"},
+}
+
+func readAmount(r *reader, name string, n *node) (int64, bool) {
+	text, ok := r.text(name, n)
+	if !ok {
+		return 0, false
+	}
+	v, err := units.ParseSize(text)
+	switch {
+	case err != nil:
+		r.errorf(n, "%s: %v", name, err)
+	case v > maxAmount:
+		r.errorf(n, "%s must be from 0 to %d, got %s", name, int64(maxAmount), text)
+	default:
+		return v, true
+	}
+	return 0, false
+}
+
+// showAmount writes what is likely to be a number of bytes as a size.
+func showAmount(v int64) *node {
+	if v >= 1<<20 && v%(1<<20) == 0 {
+		return word(units.FormatSize(v))
+	}
+	return word(strconv.FormatInt(v, 10))
+}
+
+var licenses = named("names with numbers", checkWord("licence"), 1000, object{"type": "integer", "minimum": 1, "maximum": maxTasks},
+	func(r *reader, name string, n *node) (int64, bool) {
+		v, ok := whole(1, maxTasks).read(r, name, n)
+		return int64(v), ok
+	},
+	func(v int64) *node { return word(strconv.FormatInt(v, 10)) })
+
+// Rate is a number of starts in a time.
+type Rate struct {
+	Count int64
+	Per   time.Duration // a second, minute, hour or day
+}
+
+func (t Rate) String() string {
+	return fmt.Sprintf("%d/%s", t.Count, strings.TrimPrefix(units.FormatDuration(t.Per), "1"))
+}
+
+const ratePattern = `^([0-9]{1,9})/(s|m|h|d)$`
+
+var rate = regexp.MustCompile(ratePattern)
+
+var rates = named("names with rates", checkWord("rate"), 1000, object{"type": "string", "pattern": ratePattern},
+	func(r *reader, name string, n *node) (Rate, bool) {
+		text, ok := r.text(name, n)
+		if !ok {
+			return Rate{}, false
+		}
+		m := rate.FindStringSubmatch(text)
+		if m == nil || strings.Trim(m[1], "0") == "" {
+			r.errorf(n, "%s must be a rate such as 5/s, 100/m, 20/h or 3/d, got %s", name, n.describe())
+			return Rate{}, false
+		}
+		count, _ := strconv.ParseInt(m[1], 10, 64)
+		per, err := units.ParseDuration("1" + m[2])
+		return Rate{count, per}, err == nil
+	},
+	func(v Rate) *node { return word(v.String()) })

@@ -1,0 +1,130 @@
+package config
+
+import (
+	"os"
+	"time"
+
+	"github.com/fairlead/fairlead/policy"
+	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/share"
+)
+
+// The tables are set by init, as those of pools refer to themselves.
+var fileTable, poolTable, ruleTable, serverTable, shortlistTable *table
+
+// tables are all places of the file, in the order of the reference.
+func tables() []*table {
+	return []*table{fileTable, poolTable, ruleTable, shortlistTable, serverTable}
+}
+
+func init() {
+	shortlistTable = &table{name: "shortlist", doc: "How many jobs a step of the policy lottery draws.", fields: shortlistFields()}
+	serverTable = &table{name: "server", doc: "The server itself. A change takes effect when it starts the next time.", fields: serverFields()}
+	ruleTable = &table{name: "rule", doc: "One rule of `placement`. A job goes to its pool if all its expressions match;" +
+		" a rule without expressions takes every job.", fields: ruleFields()}
+	poolTable = &table{name: "pool", doc: "One pool of `pools`. What is left out is inherited or not limited.", fields: poolFields()}
+	fileTable = &table{doc: "The file as a whole. All fields may be left out.", fields: fileFields()}
+}
+
+func fileFields() []field {
+	return []field{
+		// The unit comes first, as limits of pools depend on it.
+		then(of("unit", "cpu", "The resource in which shares are counted. A change takes effect with the next start.",
+			line("name of a resource", share.MaxSegment, checkResource), func(c *Config) *string { return &c.Shares.Sched.Unit }),
+			func(r *reader, to any) { r.unit = to.(*Config).Shares.Sched.Unit }),
+		of("policy", "fair", "How the root divides among its pools, and all below that do not say otherwise.",
+			policyName(), func(c *Config) *string { return &c.Shares.Sched.Root.Policy }),
+		of("half_life", "7d", "After this time, past use counts half. 0 or none: it counts for ever.",
+			span(time.Second, "none"), func(c *Config) *time.Duration { return &c.Shares.Sched.HalfLife }),
+		of("backfill", "first-fit", "What happens when the job that goes first does not fit: first-fit starts the next that fits, fcfs waits.",
+			backfill, func(c *Config) *sched.Placement { return &c.Shares.Sched.Placement }),
+		of("task_time", "1m", "How long a task is taken to run before any of its pool has ended.",
+			seconds(span(time.Millisecond, "")), func(c *Config) *float64 { return &c.Shares.Sched.TaskSeconds }),
+		of("shortlist", "{}", "How many jobs a step of the policy lottery draws.",
+			sub[Shortlist](&shortlistTable), func(c *Config) *Shortlist { return &c.Shortlist }),
+		of("priorities", "{very_high: 4, high: 2, normal: 1, low: 0.5, very_low: 0.25}",
+			"The priorities that jobs may have, with the weights at which a pool divides among them.",
+			priorities, func(c *Config) *[]sched.Priority { return &c.Shares.Sched.Priorities }),
+		of("pools", "", "The tree of pools.", pools, func(c *Config) *[]share.Pool { return &c.Shares.Sched.Root.Pools }),
+		unless("true without pools, else false", of("pools_on_demand", "", "Jobs may name pools that the tree does not have. They have the weight 1.",
+			not(boolean), func(c *Config) *bool { return &c.Shares.Closed })),
+		unless("the pool of the user's name", of("placement", "", "Where jobs go that name no pool: the first rule that matches decides, and without one it is the pool default.",
+			rules, func(c *Config) *[]share.Rule { return &c.Rules })),
+		warned("licenses are not enforced by this version", of("licenses", "", "Licences that jobs may ask for, with their numbers. Not enforced by this version.",
+			licenses, func(c *Config) *map[string]int64 { return &c.Licenses })),
+		warned("rates are not enforced by this version", of("rates", "", "Limits of starts per time, such as 5/s. Not enforced by this version.",
+			rates, func(c *Config) *map[string]Rate { return &c.Rates })),
+		of("server", "{}", "The server itself.", sub[Server](&serverTable), func(c *Config) *Server { return &c.Server }),
+	}
+}
+
+func poolFields() []field {
+	return []field{
+		of("weight", "1", "Its part of what the pool above gets, in proportion to the weights beside it.",
+			weight(share.CheckWeight), func(p *share.Pool) *float64 { return &p.Weight }),
+		of("share", "", "The same as a percentage. All pools beside it must have one, too.",
+			percent, func(p *share.Pool) *float64 { return &p.Weight }),
+		refused("load", refuseLoad),
+		unless("nothing", of("min", "", "What it is guaranteed while it has work.",
+			amounts, func(p *share.Pool) *map[string]int64 { return &p.Min })),
+		unless("no limit", of("max", "", "What it never exceeds.",
+			amounts, func(p *share.Pool) *map[string]int64 { return &p.Max })),
+		unless("no limit", of("max_running", "", "How many of its tasks run at once.",
+			left(whole(0, maxTasks)), func(p *share.Pool) *int { return &p.MaxRunning })),
+		unless("no limit", of("max_job_running", "", "How many tasks of one job run at once.",
+			left(whole(1, maxTasks)), func(p *share.Pool) *int { return &p.JobRunning })),
+		unless("that of the pool above", of("policy", "", "How it divides among its pools.", left(policyName()), func(p *share.Pool) *string { return &p.Policy })),
+		of("pools", "", "The pools below it.", pools, func(p *share.Pool) *[]share.Pool { return &p.Pools }),
+	}
+}
+
+func ruleFields() []field {
+	pool := of("pool", "", "The path of the pool; a field in braces stands for its value.", template, func(r *share.Rule) *string { return &r.Pool })
+	pool.must = true
+	return []field{
+		expression("user", "Matches who submitted the job."),
+		expression("group", "Matches the user's primary group."),
+		expression("kind", "Matches the kind of the job."),
+		expression("requestor", "Matches the requestor, which is the user unless the job says otherwise."),
+		pool,
+	}
+}
+
+func shortlistFields() []field {
+	return []field{
+		of("pools", "5", "The pools that are drawn.", whole(1, 1000), func(s *Shortlist) *int { return &s.Pools }),
+		of("jobs", "10", "The jobs that are taken from each.", whole(1, 1000), func(s *Shortlist) *int { return &s.Jobs }),
+	}
+}
+
+func serverFields() []field {
+	return []field{
+		of("listen", "127.0.0.1:7447", "Where it listens. Only loopback addresses, as there is no authentication yet; [] for none.",
+			listen, func(s *Server) *[]string { return &s.Listen }),
+		of("socket", "/run/fairlead/fairlead.sock", "Its socket, for users of the same machine; \"\" for none.",
+			line("path", maxSocket, anyText), func(s *Server) *string { return &s.Socket }),
+		of("socket_mode", `"0660"`, "Who may use the socket.", octal, func(s *Server) *os.FileMode { return &s.SocketMode }),
+		of("database", "fairlead.db", "Where jobs are kept: a file, or the URL of a database.",
+			line("path or URL", 4096, someText), func(s *Server) *string { return &s.Database }),
+		of("lease", "1m", "For how long a task is leased. A holder that is silent for longer is taken for lost.",
+			span(3*time.Second, ""), func(s *Server) *time.Duration { return &s.LeaseTTL }),
+		of("retention", "30d", "For how long finished jobs are kept. 0: for ever.",
+			span(time.Second, "0"), func(s *Server) *time.Duration { return &s.Retention }),
+		of("log_level", "info", "From which level on the server writes its log.", logLevel, levelOf),
+		of("log_format", "text", "How it is written.", logFormat, func(s *Server) *string { return &s.LogFormat }),
+	}
+}
+
+func policyName() kind[string] {
+	names := policy.Names()
+	k := choice("policy", names, names)
+	read := k.read
+	k.read = func(r *reader, name string, n *node) (string, bool) {
+		if n.kind == scalar && planned[n.text] {
+			r.errorf(n, "policy %s is not there yet; known: %s", n.text, k.word)
+			return "", false
+		}
+		return read(r, name, n)
+	}
+	return k
+}

@@ -1,0 +1,49 @@
+package config
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/fairlead/fairlead/share"
+)
+
+// checkMinima compares what is guaranteed to the pools below p with what p itself may
+// have and is guaranteed.
+func (r *reader) checkMinima(n *node, p *share.Pool) {
+	sum := below(p)
+	for _, resource := range slices.Sorted(maps.Keys(sum)) {
+		total := showAmount(sum[resource]).text
+		most, limited := p.Max[resource]
+		least, guaranteed := p.Min[resource]
+		switch {
+		case limited && sum[resource] > most:
+			r.errorf(cmp.Or(n.get("max").get(resource), n.get("max_running"), n), "the minima below %s add up to %s %s, more than its max of %s",
+				clip(r.path), total, resource, showAmount(most).text)
+		case guaranteed && sum[resource] > least:
+			r.warnf(cmp.Or(n.get("min").get(resource), n), "the minima below %s add up to %s %s, more than its min of %s:"+
+				" it is treated as guaranteed %[2]s", clip(r.path), total, resource, showAmount(least).text)
+		}
+	}
+}
+
+// below adds up what is guaranteed to the children of p.
+func below(p *share.Pool) map[string]int64 {
+	sum := map[string]int64{}
+	for i := range p.Pools {
+		for resource, least := range guaranteed(&p.Pools[i]) {
+			sum[resource] = min(sum[resource]+least, 1<<61) // many of the largest amounts
+		}
+	}
+	return sum
+}
+
+// guaranteed is a pool's own minimum, or what is guaranteed to its children if that is
+// more.
+func guaranteed(p *share.Pool) map[string]int64 {
+	all := below(p)
+	for resource, least := range p.Min {
+		all[resource] = max(all[resource], least)
+	}
+	return all
+}

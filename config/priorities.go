@@ -1,0 +1,55 @@
+package config
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/share"
+)
+
+// maxPriorities is how many the scheduler can tell apart.
+const maxPriorities = 31
+
+// priorities are kept highest first. Of two with the same weight the one whose name
+// comes first in the alphabet counts as higher: the order of names in a file means
+// nothing.
+var priorities = kind[[]sched.Priority]{
+	word: "names with weights",
+	schema: described(object{
+		"type": "object", "additionalProperties": weight(share.CheckWeight).schema(),
+		"minProperties": 1, "maxProperties": maxPriorities,
+	}),
+	read: readPriorities,
+	show: func(all []sched.Priority) *node {
+		n := &node{kind: mapping}
+		for _, p := range all {
+			n.set(p.Name, word(formatNumber(p.Weight)))
+		}
+		return n
+	},
+}
+
+func readPriorities(r *reader, name string, n *node) ([]sched.Priority, bool) {
+	given, ok := r.entries(name, n)
+	switch {
+	case !ok:
+		return nil, false
+	case len(given) == 0:
+		r.errorf(n, "%s must name at least one priority", name)
+	case len(given) > maxPriorities:
+		r.errorf(n, "%s names %d priorities, at most %d", name, len(given), maxPriorities)
+	}
+	var all []sched.Priority
+	for _, e := range given {
+		if wrong := checkWord("priority")(e.key.text); wrong != "" {
+			r.errorf(e.key, "%s", wrong)
+		} else if w, ok := weight(share.CheckWeight).read(r, "the weight of "+e.key.text, e.value); ok {
+			all = append(all, sched.Priority{Name: e.key.text, Weight: w})
+		}
+	}
+	slices.SortFunc(all, func(a, b sched.Priority) int {
+		return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.Name, b.Name))
+	})
+	return all, true
+}

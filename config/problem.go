@@ -1,0 +1,113 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Problem is something wrong at one place of a file.
+type Problem struct {
+	File    string `json:"file"`
+	Line    int    `json:"line"`    // from 1; 0 is the file as a whole
+	Col     int    `json:"col"`     // from 1; it counts characters
+	Warning bool   `json:"warning"` // the file can be used all the same
+	Msg     string `json:"msg"`     // e.g. "weight must be > 0, got -2"
+	Excerpt string `json:"excerpt"` // the lines around the place with a caret below it
+}
+
+// String is the problem on one line, the way compilers write it.
+func (p Problem) String() string {
+	at := ""
+	if p.Line > 0 {
+		at = fmt.Sprintf(":%d:%d", p.Line, p.Col)
+	}
+	kind := ""
+	if p.Warning {
+		kind = "warning: "
+	}
+	return p.File + at + ": " + kind + p.Msg
+}
+
+// Problems are all that was found in a file, in its order. As an error they hold at
+// least one problem that is not a warning.
+type Problems []Problem
+
+// maxProblems bounds what is reported of one file.
+const maxProblems = 100
+
+// Error is the first error and the number of the others, for a log.
+func (ps Problems) Error() string {
+	errors, _ := ps.count()
+	for _, p := range ps {
+		switch {
+		case p.Warning:
+		case errors > 1:
+			return fmt.Sprintf("%v (and %s more)", p, plural(errors-1, "error"))
+		default:
+			return p.String()
+		}
+	}
+	return "no errors"
+}
+
+// Text is the whole report, as config check prints it. It is empty without problems.
+func (ps Problems) Text() string {
+	if len(ps) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	for _, p := range ps {
+		fmt.Fprintf(&b, "%v\n%s", p, p.Excerpt)
+	}
+	errors, warnings := ps.count()
+	switch {
+	case warnings == 0:
+		fmt.Fprintln(&b, plural(errors, "error"))
+	case errors == 0:
+		fmt.Fprintln(&b, plural(warnings, "warning"))
+	default:
+		fmt.Fprintf(&b, "%s, %s\n", plural(errors, "error"), plural(warnings, "warning"))
+	}
+	return b.String()
+}
+
+func (ps Problems) count() (errors, warnings int) {
+	for _, p := range ps {
+		if p.Warning {
+			warnings++
+		} else {
+			errors++
+		}
+	}
+	return errors, warnings
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// finish puts the problems of a text in order, with the lines that they are about.
+func (ps Problems) finish(file, text string) Problems {
+	slices.SortStableFunc(ps, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col))
+	})
+	p := pictures{rest: text}
+	for i := range ps {
+		ps[i].File = file
+		ps[i].Excerpt = p.excerpt(ps[i].Line, ps[i].Col)
+	}
+	return ps
+}
+
+// clip makes a text fit for a message: in quotes, and not too long.
+func clip(text string) string {
+	if len(text) > 60 {
+		return fmt.Sprintf("%.50q…", text)
+	}
+	return fmt.Sprintf("%q", text)
+}

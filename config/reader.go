@@ -1,0 +1,91 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+)
+
+// reader turns nodes into values and collects the problems on the way. It goes on
+// after each, so that all are reported at once.
+type reader struct {
+	found Problems
+	more  int  // problems that are not kept
+	lost  bool // there is an error among these
+
+	unit string          // resource in which shares are counted
+	path string          // of the pool whose children are read
+	cost int             // of the expressions so far
+	tree map[string]bool // the paths of all pools, once these are read
+}
+
+func (r *reader) errorf(n *node, format string, args ...any) { r.note(n, false, format, args) }
+func (r *reader) warnf(n *node, format string, args ...any)  { r.note(n, true, format, args) }
+
+func (r *reader) note(n *node, warning bool, format string, args []any) {
+	if len(r.found) >= maxProblems {
+		r.more++
+		r.lost = r.lost || !warning
+		return
+	}
+	r.found = append(r.found, Problem{Line: n.line, Col: n.col, Warning: warning, Msg: fmt.Sprintf(format, args...)})
+}
+
+// count is the number of problems so far.
+func (r *reader) count() int { return len(r.found) + r.more }
+
+// full reports whether further problems are only counted, so that no effort needs to
+// go into their words.
+func (r *reader) full() bool { return len(r.found) >= maxProblems }
+
+// entry is a name with its value.
+type entry struct{ key, value *node }
+
+// entries returns the names of a mapping with their values, or nil if n is no
+// mapping. A name without a value at all is an empty mapping.
+func (r *reader) entries(name string, n *node) ([]entry, bool) {
+	if n.kind != mapping {
+		if n.kind != nothing {
+			r.errorf(n, "%s must hold names with values, got %s", name, n.describe())
+		}
+		return nil, n.kind == nothing
+	}
+	all := make([]entry, 0, len(n.keys))
+	first := make(map[string]*node, len(n.keys))
+	for i, k := range n.keys {
+		if f := first[k.text]; f != nil {
+			r.errorf(k, "%s is given twice; the first time on line %d", clip(k.text), f.line)
+			continue
+		}
+		first[k.text] = k
+		all = append(all, entry{k, n.items[i]})
+	}
+	return all, true
+}
+
+// text returns the text of a scalar.
+func (r *reader) text(name string, n *node) (string, bool) {
+	switch {
+	case n.kind == nothing:
+		r.errorf(n, "%s has no value", name)
+	case n.kind != scalar:
+		r.errorf(n, "%s must be one value, got %s", name, n.describe())
+	default:
+		return n.text, true
+	}
+	return "", false
+}
+
+// describe says for a message what kind of value n is.
+func (n *node) describe() string {
+	switch {
+	case n.kind == mapping:
+		return "names with values"
+	case n.kind == list:
+		return "a list"
+	case n.kind == nothing:
+		return "nothing"
+	case n.quoted:
+		return "the text " + clip(n.text)
+	}
+	return strings.Trim(clip(n.text), `"`)
+}

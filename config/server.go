@@ -1,0 +1,112 @@
+package config
+
+import (
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Server is what the file says about the server itself. It is read at the start; a
+// change takes effect with the next one.
+type Server struct {
+	Listen     []string // loopback addresses, host:port
+	Socket     string   // path; empty is none
+	SocketMode os.FileMode
+	Database   string // path or URL
+	LeaseTTL   time.Duration
+	Retention  time.Duration // of finished jobs; 0 is for ever
+	LogLevel   slog.Level
+	LogFormat  string // text or json
+}
+
+// maxSocket is the longest path that a socket's address has room for.
+const maxSocket = 107
+
+const maxListen = 16
+
+// listen is an address or a list of some.
+var listen = kind[[]string]{
+	word: "address or list of addresses",
+	schema: func() object {
+		one := object{"type": "string", "pattern": `^(127\.[0-9.]+|localhost|\[::1\]):[0-9]+$`}
+		return object{"anyOf": []any{one, object{"type": "array", "items": one, "maxItems": maxListen}}}
+	},
+	read: func(r *reader, name string, n *node) ([]string, bool) {
+		all := []*node{n}
+		if n.kind == list {
+			all = n.items
+		}
+		if len(all) > maxListen {
+			r.errorf(n, "%s names %d addresses, at most %d", name, len(all), maxListen)
+			return nil, false
+		}
+		addrs := []string{}
+		for _, item := range all {
+			if text, ok := r.text(name, item); !ok {
+				continue
+			} else if wrong := checkListen(text); wrong != "" {
+				r.errorf(item, "%s: %s", name, wrong)
+			} else {
+				addrs = append(addrs, text)
+			}
+		}
+		return addrs, true
+	},
+	show: func(addrs []string) *node {
+		if len(addrs) == 1 {
+			return textOf(addrs[0])
+		}
+		n := &node{kind: list}
+		for _, a := range addrs {
+			n.items = append(n.items, textOf(a))
+		}
+		return n
+	},
+}
+
+// checkListen says why the server cannot listen at an address. Whoever reaches the
+// server over the network could do everything, so only the own machine may.
+func checkListen(addr string) string {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return clip(addr) + " is not an address such as 127.0.0.1:7447"
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || port != strconv.FormatUint(n, 10) {
+		return clip(port) + " is not a port from 0 to 65535"
+	}
+	ip, err := netip.ParseAddr(host)
+	if host == "localhost" || err == nil && ip.IsLoopback() && !ip.Is4In6() && ip.Zone() == "" {
+		return ""
+	}
+	return clip(addr) + " can be reached from other machines, and there is no authentication yet;" +
+		" use 127.0.0.1, [::1] or localhost"
+}
+
+// octal is the mode of a file, as chmod takes it.
+var octal = kind[os.FileMode]{
+	word:   "octal mode in quotes",
+	schema: described(object{"type": "string", "pattern": "^0?[0-7]{3}$"}),
+	read: func(r *reader, name string, n *node) (os.FileMode, bool) {
+		text, ok := r.text(name, n)
+		if !ok {
+			return 0, false
+		}
+		mode, err := strconv.ParseUint(text, 8, 32)
+		if err != nil || len(strings.TrimPrefix(text, "0")) > 3 || len(text) < 3 || len(text) > 4 {
+			r.errorf(n, `%s must be an octal mode such as "0660", got %s`, name, n.describe())
+			return 0, false
+		}
+		return os.FileMode(mode), true
+	},
+	show: func(mode os.FileMode) *node { return textOf(fmt.Sprintf("%04o", mode)) },
+}
+
+var logLevel = choice("log level", []string{"debug", "info", "warn", "error"},
+	[]slog.Level{slog.LevelDebug, slog.LevelInfo, slog.LevelWarn, slog.LevelError})
+
+var logFormat = choice("log format", []string{"text", "json"}, []string{"text", "json"})

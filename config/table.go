@@ -1,0 +1,140 @@
+package config
+
+import (
+	"slices"
+)
+
+// table describes the names that may stand in one place of the file. The reader, the
+// suggestions, the canonical form, the JSON Schema and the reference are all made
+// from it, so that they cannot disagree.
+type table struct {
+	name   string // "" is the file itself
+	doc    string // what the place is about, for the reference
+	fields []field
+}
+
+// field is one name with the kind of its value.
+type field struct {
+	name   string
+	def    string // in force when the file says nothing, as it would be written there
+	unless string // says in words what is in force instead of def
+	doc    string // one sentence
+	word   string // the kind of value, in words
+	must   bool   // has to be given
+	warn   string // a warning where it is given
+
+	hidden bool // read, but not described: only gives a better error
+
+	schema func() object
+	read   func(r *reader, n *node, to any)
+	show   func(from any) *node // nil: left out
+}
+
+// kind is a type of value: how it is described, read, and written in canonical form.
+type kind[V any] struct {
+	word   string
+	schema func() object
+	read   func(r *reader, name string, n *node) (V, bool)
+	show   func(V) *node
+}
+
+// of makes a field of kind k that is kept where at says.
+func of[T, V any](name, def, doc string, k kind[V], at func(*T) *V) field {
+	return field{
+		name: name, def: def, doc: doc, word: k.word, schema: k.schema,
+		read: func(r *reader, n *node, to any) {
+			if v, ok := k.read(r, name, n); ok {
+				*at(to.(*T)) = v
+			}
+		},
+		show: func(from any) *node { return k.show(*at(from.(*T))) },
+	}
+}
+
+// read reads what n gives of the table's fields, in the order of the table, and the
+// defaults of the others.
+func (t *table) read(r *reader, name string, n *node, to any) bool {
+	given, ok := r.entries(name, n)
+	if !ok {
+		return false
+	}
+	for _, e := range given {
+		if !slices.ContainsFunc(t.fields, func(f field) bool { return f.name == e.key.text }) {
+			r.errorf(e.key, "%s", t.unknown(r, e.key))
+		}
+	}
+	for _, f := range t.fields {
+		switch v := n.get(f.name); {
+		case v != nil:
+			f.read(r, v, to)
+			if f.warn != "" && len(v.keys) > 0 {
+				r.warnf(n.key(f.name), "%s", f.warn)
+			}
+		case f.must:
+			r.errorf(n, "%s needs the field %s", name, f.name)
+		case f.def != "":
+			f.read(r, f.standard(), to)
+		}
+	}
+	return true
+}
+
+// standard is the default as a node.
+func (f *field) standard() *node {
+	n, p := scan(f.def)
+	if p != nil {
+		panic("config: default of " + f.name + ": " + p.Msg)
+	}
+	return n
+}
+
+// unknown says what could have been meant by a name that the table does not have.
+func (t *table) unknown(r *reader, key *node) string {
+	switch {
+	case r.full():
+		return ""
+	case key.colonInside():
+		return noName(key)
+	}
+	names := t.names()
+	if nearest(key.text, names) == "" {
+		for _, other := range tables() {
+			if slices.Contains(other.names(), key.text) && other != t {
+				return "field " + clip(key.text) + " belongs to " + other.where() + ", not here"
+			}
+		}
+	}
+	return unknown("field", key.text, names)
+}
+
+func (t *table) names() []string {
+	var names []string
+	for _, f := range t.fields {
+		if !f.hidden {
+			names = append(names, f.name)
+		}
+	}
+	return names
+}
+
+// where says in which place of the file the table holds.
+func (t *table) where() string {
+	switch t.name {
+	case "":
+		return "the top of the file"
+	case "pool", "rule":
+		return "a " + t.name
+	}
+	return t.name
+}
+
+// show makes the canonical form of what was read.
+func (t *table) show(from any) *node {
+	n := &node{kind: mapping}
+	for _, f := range t.fields {
+		if f.show != nil {
+			n.set(f.name, f.show(from))
+		}
+	}
+	return n
+}

@@ -1,0 +1,94 @@
+package config
+
+import (
+	"log/slog"
+	"strings"
+
+	"github.com/fairlead/fairlead/sched"
+)
+
+// unless says in words what is in force when a field without a default is left out.
+func unless(words string, f field) field {
+	f.unless = words
+	return f
+}
+
+// warned is a field that is checked, but has no effect yet.
+func warned(warning string, f field) field {
+	f.warn = warning
+	return f
+}
+
+// then calls next after the field was read.
+func then(f field, next func(r *reader, to any)) field {
+	read := f.read
+	f.read = func(r *reader, n *node, to any) {
+		read(r, n, to)
+		next(r, to)
+	}
+	return f
+}
+
+// left leaves the zero value out of the canonical form: it says nothing.
+func left[V comparable](k kind[V]) kind[V] {
+	show := k.show
+	k.show = func(v V) *node {
+		var zero V
+		if v == zero {
+			return nil
+		}
+		return show(v)
+	}
+	return k
+}
+
+// refused is a field that is known only to be refused with a reason.
+func refused(name string, reason func(n *node) string) field {
+	return field{
+		name: name, hidden: true,
+		read: func(r *reader, n *node, _ any) { r.errorf(n, "%s", reason(n)) },
+	}
+}
+
+func refuseLoad(n *node) string {
+	part := "30%"
+	if _, ok := percentage(n.text); ok {
+		part = clip(n.text)
+	}
+	return "policy load is not there yet; use share: " + strings.Trim(part, `"`)
+}
+
+// sub is a place of the file with a table of its own.
+func sub[T any](t **table) kind[T] {
+	return kind[T]{
+		word:   "see below",
+		schema: func() object { return object{"$ref": "#/$defs/" + (*t).name} },
+		read: func(r *reader, name string, n *node) (T, bool) {
+			var v T
+			ok := (*t).read(r, name, n, &v)
+			return v, ok
+		},
+		show: func(v T) *node { return (*t).show(&v) },
+	}
+}
+
+// planned are policies that are known by name only.
+var planned = map[string]bool{"load": true, "deficit": true, "decay": true, "fairtree": true, "multifactor": true}
+
+var placements = choice("backfill", []string{"first-fit", "fcfs"}, []sched.Placement{sched.FirstFit, sched.FCFS})
+
+// backfill takes the names of what later versions have for first-fit.
+var backfill = kind[sched.Placement]{
+	word:   placements.word,
+	schema: described(object{"enum": []string{"first-fit", "fcfs", "easy", "conservative"}}),
+	read: func(r *reader, name string, n *node) (sched.Placement, bool) {
+		if n.kind == scalar && (n.text == "easy" || n.text == "conservative") {
+			r.warnf(n, "backfill %s is not there yet; first-fit is used", n.text)
+			return sched.FirstFit, true
+		}
+		return placements.read(r, name, n)
+	},
+	show: placements.show,
+}
+
+func levelOf(s *Server) *slog.Level { return &s.LogLevel }

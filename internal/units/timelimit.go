@@ -1,0 +1,40 @@
+package units
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// ParseTimeLimit reads a time limit as sbatch does: minutes, minutes:seconds,
+// hours:minutes:seconds, days-hours, days-hours:minutes and
+// days-hours:minutes:seconds; and besides all that has units, such as 1h30m. A bare
+// number is in minutes. 0, unlimited and infinite are 0: no limit.
+func ParseTimeLimit(text string) (time.Duration, error) {
+	switch strings.ToLower(text) {
+	case "unlimited", "infinite":
+		return 0, nil
+	case "":
+		return 0, errors.New("a time limit such as 90m, 2h or 1-12:00:00 is missing")
+	}
+	if span(text, "0123456789:-") < len(text) || text[0] == '-' {
+		return ParseDuration(text)
+	}
+	days, clock, hasDays := strings.Cut(text, "-")
+	full := []string{days}
+	if !hasDays {
+		full, clock = []string{"0"}, text
+		if strings.Count(text, ":") < 2 { // begins with minutes
+			full = append(full, "0")
+		}
+	}
+	full = append(full, strings.Split(clock, ":")...)
+	if len(full) > 4 {
+		return 0, fmt.Errorf("%s is not of the form d-h:m:s", clip(text))
+	}
+	for len(full) < 4 {
+		full = append(full, "0")
+	}
+	return clockSum(text, full)
+}
