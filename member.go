@@ -40,14 +40,14 @@ type NodeInfo struct {
 }
 
 // Join adds a worker with its capacity under the name of its node. running are the
-// attempts that it runs already: what the loop believes to run there and is not among
-// them is given back or, if the worker is new, taken for lost. A worker that joins
-// under the name of another takes its place.
+// attempts that it runs already, nil if it is new: what the loop believes to run there
+// and is not among them is given back, as it never began, or, if the worker is new,
+// taken for lost. A worker that joins under the name of another takes its place.
 func (l *Loop) Join(ctx context.Context, name string, capacity Amounts, info NodeInfo, w Worker, running []Ref) (*Member, error) {
 	if err := checkText("node", name, MaxName); err != nil || name == "" {
 		return nil, invalid("node", "%q is not a name for a node", name)
 	}
-	if len(running) == 0 {
+	if running == nil {
 		if _, err := l.store.Expire(ctx, name); err != nil {
 			return nil, fmt.Errorf("join %s: %w", name, err)
 		}
@@ -95,7 +95,7 @@ func (l *Loop) missing(m *Member, running []Ref) []Ref {
 		}
 		if slices.Contains(running, r.ref) {
 			r.member = m
-		} else if len(running) > 0 {
+		} else if running != nil {
 			missing = append(missing, r.ref)
 		}
 	}

@@ -142,13 +142,16 @@ type Order struct {
 	// Position is the place of each job's next task, from 1, as far as the preview
 	// went.
 	Position map[int64]int64
+
+	took time.Duration
 }
 
-// orderTasks bounds how far the order of a queue is previewed, orderAge how old it
-// may be.
+// orderTasks bounds how far the order of a queue is previewed. While the queue changes,
+// the preview may be orderAge times as old as it took to make, so that it takes a small
+// part of the time however often it is asked for.
 const (
 	orderTasks = 20_000
-	orderAge   = 500 * time.Millisecond
+	orderAge   = 20
 )
 
 // Order returns the order of the next starts.
@@ -159,7 +162,7 @@ func (l *Loop) Order(ctx context.Context) *Order {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
-	if o := l.order; o != nil && (l.version == l.orderOf || now.Sub(o.At) < orderAge) {
+	if o := l.order; o != nil && (l.version == l.orderOf || now.Sub(o.At) < orderAge*o.took) {
 		return o
 	}
 	o := &Order{At: now, Position: map[int64]int64{}}
@@ -171,6 +174,7 @@ func (l *Loop) Order(ctx context.Context) *Order {
 		}
 		return n < orderTasks
 	})
+	o.took = time.Since(now)
 	l.order, l.orderOf = o, l.version
 	return o
 }

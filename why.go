@@ -26,8 +26,26 @@ const previewTasks = 100_000
 // evidenceJobs bounds how many waiting jobs an evidence lists.
 const evidenceJobs = 50_000
 
+// startedMeanwhile bounds how often a job is read again that started between its
+// reading and the look at the scheduler.
+const startedMeanwhile = 4
+
 // Why says why a job is where it is, by the numbers that the next step would compare.
 func (l *Loop) Why(ctx context.Context, id int64, o WhyOptions) (*why.Answer, error) {
+	for try := 1; ; try++ {
+		a, err := l.whyNow(ctx, id, o)
+		if err != nil || a.Reason.Code != "" {
+			return a, err
+		}
+		if try == startedMeanwhile {
+			a.Verdict, a.Reason = why.AsDesigned, why.Reason{Code: why.StateRunning, Text: "it is starting just now"}
+			return a, nil
+		}
+	}
+}
+
+// whyNow is Why, without a reason if the job has started since it was read.
+func (l *Loop) whyNow(ctx context.Context, id int64, o WhyOptions) (*why.Answer, error) {
 	j, err := l.client.Job(ctx, id)
 	if err != nil {
 		return nil, err
@@ -142,7 +160,9 @@ func (l *Loop) whyWaiting(a *why.Answer, j *Job, tasks []Task, blockers []string
 	a.Gates = append(jobGates(j, tasks, blockers, a.At), l.core.Gates(s)...)
 	closed := closedGates(a.Gates)
 	if len(closed) == 0 || onlyCapacity(closed) {
-		l.rank(a, s)
+		if l.rank(a, s); a.Rank == nil {
+			return // nothing keeps it, and it waits no more
+		}
 	}
 	reasons := reasonsOf(l.telling(closed))
 	if a.Rank != nil && len(reasons) > 0 && reasons[0].Code != why.NoNodes && reasons[0].Code != why.FitNever {
@@ -295,10 +315,7 @@ func (l *Loop) decidedAt(x, y sched.PoolID) string {
 
 // rankReason says in words what the rank says in numbers.
 func (l *Loop) rankReason(a *why.Answer, j *Job) why.Reason {
-	switch {
-	case a.Rank == nil:
-		return why.Reason{Code: why.FitNow, Text: "no node has room for it now"}
-	case a.Rank.Position == 1:
+	if a.Rank.Position == 1 {
 		return l.nextReason(a)
 	}
 	for _, lv := range a.Levels {

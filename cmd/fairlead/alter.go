@@ -55,7 +55,6 @@ func (a *app) alterCommand() *cobra.Command {
 	c := x.command("alter", "Change the priority of jobs within their pool")
 	c.Example = "  fairlead alter 1042 --priority high"
 	c.Flags().StringVar(&x.priority, "priority", "", "very_high, high, normal, low or very_low")
-	c.MarkFlagRequired("priority")
 	return c
 }
 
@@ -72,6 +71,9 @@ func (x *alteration) run(c *cobra.Command, args []string) error {
 	ids, err := jobIDs(args)
 	if err != nil {
 		return err
+	}
+	if x.verb == "prioritise" && x.priority == "" {
+		return usagef("--priority is missing: very_high, high, normal, low or very_low")
 	}
 	if len(ids) == 0 && x.selection.empty() {
 		return usagef("which jobs? Name them, or choose with -u, -A, -k or -t")

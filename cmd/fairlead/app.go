@@ -208,13 +208,5 @@ func jobIDs(args []string) ([]int64, error) {
 	return ids, nil
 }
 
-// ago is how long ago t was, in short; a dash if it was not.
-func ago(t *time.Time, now time.Time) string {
-	if t == nil || t.IsZero() {
-		return "-"
-	}
-	return span(now.Sub(*t))
-}
-
 // dash stands for an empty cell.
 func dash(text string) string { return cmp.Or(text, "-") }

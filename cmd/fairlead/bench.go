@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -244,5 +243,3 @@ func (b *benchCmd) quietServer(ctx context.Context, dir string) (*instance, *api
 		return nil, nil, nil, fmt.Errorf("the agent: %w", err)
 	}
 }
-
-var _ = strings.Join

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -133,5 +132,3 @@ func (a *app) loadConfig(file string) (*config.Config, error) {
 	}
 	return cfg, nil
 }
-
-var _ = os.Stderr

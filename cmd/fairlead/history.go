@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"net/url"
 	"sort"
 	"strconv"
 	"strings"
@@ -144,5 +143,3 @@ func taskRow(k *api.Task) []any {
 func sortStable(jobs []api.Job, less func(a, b *api.Job) bool) {
 	sort.SliceStable(jobs, func(i, j int) bool { return less(&jobs[i], &jobs[j]) })
 }
-
-var _ = url.Values{}

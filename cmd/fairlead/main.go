@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -81,14 +82,16 @@ func newRoot(a *app) *cobra.Command {
 		Use:           "fairlead",
 		Short:         "Share machines or workers fairly, and say why",
 		Long:          "fairlead shares machines or workers fairly between users, teams and tenants, and\nanswers \"why is my job waiting?\" with the numbers it decided by.",
-		SilenceErrors: true,
-		SilenceUsage:  true,
-		Version:       version + build(),
-		Example: `  fairlead demo                           two minutes, nothing to install
+		SilenceErrors: true, SuggestionsMinimumDistance: 2,
+		SilenceUsage: true,
+		Version:      version + build(),
+		Example: `  fairlead demo                           under a minute, nothing to install
   fairlead serve --dev                    a server and an agent on this machine
   fairlead submit -- echo hello           a job
   fairlead why 1                          why it waits, with numbers`,
 	}
+	root.Args = knownCommand
+	root.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 	root.SetVersionTemplate("fairlead {{.Version}}\n")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.PersistentFlags().StringVar(&a.server, "server", os.Getenv("FAIRLEAD_SERVER"), "address of the server: http://HOST:PORT or the path of its socket")
@@ -107,6 +110,17 @@ func newRoot(a *app) *cobra.Command {
 	add("cluster", a.sharesCommand(), a.nodesCommand(), a.drainCommand(), a.resumeCommand(), a.explainCommand())
 	add("admin", a.configCommand(), a.stepCommand(), a.benchCommand(), a.doctorCommand())
 	return root
+}
+
+// knownCommand refuses what is no command, and names what may have been meant.
+func knownCommand(root *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if near := root.SuggestionsFor(args[0]); len(near) > 0 {
+		return usagef("unknown command %q - did you mean %s?", args[0], strings.Join(near, " or "))
+	}
+	return usagef("unknown command %q", args[0])
 }
 
 // wrapArgs makes a wrong number of arguments a mistake of use.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"flag"
 	"fmt"
 	"net"
 	"os"
@@ -13,6 +14,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
+// update writes what the program prints into the scripts that compare it with a file.
+var update = flag.Bool("update", false, "write the expected output anew")
+
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"fairlead": main})
 }
@@ -21,11 +25,15 @@ func TestMain(m *testing.M) {
 // with what it has to print.
 func TestScripts(t *testing.T) {
 	t.Parallel()
+	sockets := t.TempDir() // of the scripts together: their servers end after they do
+	os.Chmod(filepath.Dir(sockets), 0o755)
+	os.Chmod(sockets, 0o755)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		Setup:               setup,
+		Setup:               func(e *testscript.Env) error { return setup(e, sockets) },
+		UpdateScripts:       *update,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"waitserver": waitServer, "until": until, "statusis": statusIs,
 		},
@@ -34,22 +42,15 @@ func TestScripts(t *testing.T) {
 
 // setup gives each script a home and a socket of its own. Paths of sockets have to be
 // short.
-func setup(e *testscript.Env) error {
-	dir, err := os.MkdirTemp("", "fl")
-	if err != nil {
-		return err
-	}
-	e.Defer(func() { os.RemoveAll(dir) })
-	if err := os.Chmod(dir, 0o755); err != nil {
-		return err
-	}
+func setup(e *testscript.Env, sockets string) error {
+	socket := filepath.Join(sockets, strings.TrimPrefix(filepath.Base(e.WorkDir), "script-"))
 	// The work directory is below one that only we may enter; jobs of others run there.
 	for d := e.WorkDir; len(d) > len(os.TempDir()); d = filepath.Dir(d) {
 		os.Chmod(d, 0o755)
 	}
 	e.Setenv("HOME", e.WorkDir)
-	e.Setenv("SOCKET", filepath.Join(dir, "s"))
-	e.Setenv("FAIRLEAD_SERVER", filepath.Join(dir, "s"))
+	e.Setenv("SOCKET", socket)
+	e.Setenv("FAIRLEAD_SERVER", socket)
 	e.Setenv("TZ", "UTC")
 	e.Setenv("NO_COLOR", "1")
 	return nil

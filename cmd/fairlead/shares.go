@@ -18,7 +18,6 @@ type shares struct {
 	*app
 	listing
 	user string
-	all  bool
 }
 
 func (a *app) sharesCommand() *cobra.Command {

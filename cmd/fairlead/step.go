@@ -32,6 +32,9 @@ Each task needs one slot. used is the decayed service of a pool, in slot-seconds
 		Example: "  fairlead step --config fairlead.yaml --state state.json --json",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
+			if stateFile == "" {
+				return usagef("--state is missing: the file that holds the state, or - for standard input")
+			}
 			cfg := config.Default()
 			if configFile != "" {
 				var err error
@@ -61,7 +64,6 @@ Each task needs one slot. used is the decayed service of a pool, in slot-seconds
 	f.StringVar(&configFile, "config", "", "configuration (default: the built-in one)")
 	f.StringVar(&stateFile, "state", "", "the state, as JSON; - is standard input")
 	f.BoolVar(&asJSON, "json", false, "print JSON")
-	c.MarkFlagRequired("state")
 	return c
 }
 

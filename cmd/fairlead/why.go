@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -14,9 +13,9 @@ import (
 
 type whyCmd struct {
 	*app
-	vs                            string
-	history, verify, json, asTree bool
-	all                           bool
+	vs                    string
+	history, verify, json bool
+	all                   bool
 }
 
 func (a *app) whyCommand() *cobra.Command {
@@ -224,9 +223,4 @@ func (a *app) explainCommand() *cobra.Command {
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
-}
-
-func parseInt(text string) (int, bool) {
-	n, err := strconv.Atoi(text)
-	return n, err == nil
 }

@@ -138,12 +138,7 @@ func (a *Agent) close() {
 // join offers the machine until the server takes it.
 func (a *Agent) join(ctx context.Context) error {
 	for pause := 100 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
-		a.mu.Lock()
-		running := slices.Collect(maps.Keys(a.tasks))
-		a.mu.Unlock()
-		r, err := a.options.Client.Join(ctx, a.options.Name, api.JoinRequest{
-			Capacity: a.options.Capacity, Version: a.options.Version, Host: a.options.Host, Running: running,
-		})
+		r, err := a.options.Client.Join(ctx, a.options.Name, a.offer())
 		switch {
 		case err == nil:
 			a.joined(r)
@@ -157,6 +152,21 @@ func (a *Agent) join(ctx context.Context) error {
 		if !sleep(ctx, pause) {
 			return ctx.Err()
 		}
+	}
+}
+
+// offer is what it says when it joins. The attempts whose end has not been reported yet
+// are still its own, or else they would be run again by someone else.
+func (a *Agent) offer() api.JoinRequest {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	running := slices.Collect(maps.Keys(a.tasks))
+	for _, f := range a.finished {
+		running = append(running, f.Ref)
+	}
+	return api.JoinRequest{
+		Capacity: a.options.Capacity, Version: a.options.Version, Host: a.options.Host,
+		Running: append(running, a.release...), Again: a.session != "",
 	}
 }
 

@@ -11,8 +11,10 @@ type JoinRequest struct {
 	Capacity map[string]int64 `json:"capacity"`
 	Version  string           `json:"version,omitempty"`
 	Host     string           `json:"host,omitempty"`
-	// Running are the attempts that it runs already, after the server was away.
+	// Running are the attempts that it runs already, or whose end it has still to report,
+	// after the server was away.
 	Running []fairlead.Ref `json:"running,omitempty"`
+	Again   bool           `json:"again,omitempty" doc:"It has joined before: what is not among the running never reached it"`
 }
 
 // JoinResponse lets it in.

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"strings"
@@ -40,6 +41,7 @@ var table = []row{
 	{fairlead.ErrForbidden, "forbidden", http.StatusForbidden, ExitRefused},
 	{fairlead.ErrFull, "full", http.StatusInsufficientStorage, ExitRefused},
 	{fairlead.ErrClosed, "closed", http.StatusServiceUnavailable, ExitUnreachable},
+	{context.Canceled, "closed", http.StatusServiceUnavailable, ExitUnreachable}, // the server ends
 }
 
 // FromError describes an error; nil stays nil.

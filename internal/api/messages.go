@@ -126,7 +126,7 @@ type History struct {
 
 // LogChunk is a part of a task's output.
 type LogChunk struct {
-	Data   []byte `json:"data"`
+	Data   []byte `json:"data,omitempty"`
 	Offset int64  `json:"offset" doc:"Where the data begins"`
 	Size   int64  `json:"size" doc:"Of the whole output so far"`
 	// Ended is set when the attempt is over: what is there is all there will be.

@@ -189,27 +189,35 @@ func unit(configured string, capacity map[string]int64) string {
 	return slices.Collect(maps.Keys(capacity))[0]
 }
 
-// fill puts the tasks of the state into the scheduler: each pool's are one job. It
-// returns the names of the leaves as the state has them.
+// fill puts the tasks of the state into the scheduler: those of a pool that run are
+// one job, and those that wait another. It returns the names of the leaves as the state
+// has them. The pools enter before anything is known of their usage, because the state
+// is that of an instant at which all are there: none has come back from an absence.
 func fill(core *sched.Scheduler, s *State, node cluster.NodeID) map[sched.PoolID]string {
 	normal := slices.IndexFunc(core.Config().Priorities, func(p sched.Priority) bool { return p.Name == "normal" })
 	names := map[sched.PoolID]string{}
-	for i, p := range s.Pools {
-		leaf := core.Pool(p.Path)
-		names[leaf] = p.Path
-		j := sched.Job{ID: int64(i + 1), Pool: leaf, Shape: core.Shape(nil), Priority: max(0, normal), Tasks: p.Running + p.Waiting}
+	job := func(p *Pool, id, tasks int) sched.Job {
+		return sched.Job{ID: int64(id), Pool: core.Pool(p.Path), Shape: core.Shape(nil), Priority: max(0, normal), Tasks: tasks}
+	}
+	for i := range s.Pools {
+		p := &s.Pools[i]
+		names[core.Pool(p.Path)] = p.Path
+		if p.Waiting > 0 {
+			core.Add(job(p, len(s.Pools)+1+i, p.Waiting), s.Now)
+		}
+	}
+	for i := range s.Pools {
+		p := &s.Pools[i]
 		for k := range p.Running {
 			started := s.Now
 			if k < len(p.Started) {
 				started = p.Started[k]
 			}
-			core.Adopt(j, node, started, s.Now)
+			core.Adopt(job(p, 1+i, p.Running), node, started, s.Now)
 		}
 		// used is all that the pool received, what its running tasks had so far included.
+		leaf := core.Pool(p.Path)
 		core.SetUsage(leaf, p.Used-core.View(leaf).Service(core.Now()))
-		if j.Tasks = p.Waiting; j.Tasks > 0 {
-			core.Add(j, s.Now)
-		}
 	}
 	return names
 }

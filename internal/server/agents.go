@@ -102,7 +102,11 @@ func (s *Server) join(ctx context.Context, in *joinInput) (*body[api.JoinRespons
 		return nil, err
 	}
 	info := fairlead.NodeInfo{Version: in.Body.Version, Host: in.Body.Host}
-	m, err := s.options.Loop.Join(ctx, in.Name, capacity, info, x, in.Body.Running)
+	running := in.Body.Running
+	if in.Body.Again && running == nil {
+		running = []fairlead.Ref{}
+	}
+	m, err := s.options.Loop.Join(ctx, in.Name, capacity, info, x, running)
 	if err != nil {
 		return nil, err
 	}
