@@ -44,7 +44,7 @@ func Parse(name string, text []byte) (*Config, error) {
 	clean, problem := prepare(text)
 	if problem == nil {
 		var root *node
-		if root, problem = scan(clean); problem == nil {
+		if root, problem = readYAML(clean); problem == nil {
 			return read(name, clean, root)
 		}
 	}
@@ -83,7 +83,9 @@ func Default() *Config {
 	return c
 }
 
-// prepare makes text of bytes: UTF-8 without a byte order mark, whose lines end in \n.
+// prepare makes text of bytes: UTF-8 without a byte order mark, whose lines end in \n and
+// in nothing else. What YAML takes for another end of a line, or refuses without a
+// place, counts as a control character.
 func prepare(text []byte) (string, *Problem) {
 	if len(text) > maxSize {
 		return "", &Problem{Msg: "the file is larger than 1 MiB"}
@@ -97,7 +99,7 @@ func prepare(text []byte) (string, *Problem) {
 			at = place{at.line + 1, 0}
 		case r == utf8.RuneError && !strings.HasPrefix(clean[i:], string(utf8.RuneError)):
 			return strings.ToValidUTF8(clean, "\ufffd"), &Problem{Line: at.line, Col: at.col, Msg: "the file is not UTF-8 from here on"}
-		case r != '\t' && unicode.IsControl(r):
+		case r != '\t' && (unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp, unicode.Noncharacter_Code_Point)):
 			return clean, &Problem{Line: at.line, Col: at.col, Msg: fmt.Sprintf("the file holds the control character %U", r)}
 		}
 		at.col++

@@ -8,12 +8,10 @@
 // meanings of the fields stand in tables (fields.go), from which the reader, the
 // suggestions, [Config.YAML], [Schema] and [Reference] are made.
 //
-// The text is read by a scanner of our own (scan.go), which takes a part of YAML: block
-// and flow collections, texts with and without quotes, comments, and so all of JSON. It
-// has no anchors, tags, or texts over several lines. It reads every byte once, in memory
-// proportional to the text, refuses what is nested too deep where it stands, and says
-// in the words of a configuration what is wrong. General readers fail at that: in the
-// one that the tests compare with (goccy/go-yaml), time grows with the square of the
-// number of pools, of blank lines in a text block and of tabs in quotes, so that a file
-// of 1 MiB could keep a server busy for minutes.
+// The text is read by the YAML library (document.go), whose nodes know their places.
+// Its scalars are kept as text until a field says what kind of value it wants: 0660
+// means something else to socket_mode than to weight. What a configuration has no use
+// for is refused at its place (merge keys, tags, directives, a second document), as is
+// what would stand for more than a file has room for. The library's complaints are put
+// in the words of a configuration (syntax.go).
 package config

@@ -39,9 +39,10 @@ func roundTrip(t *testing.T, text string) {
 		if !errors.As(err, &found) || found.Text() == "" {
 			t.Fatalf("%q: the error is %v", text, err)
 		}
-		lines := strings.Count(strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n"), "\n") + 1
+		lines := strings.Split(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.TrimPrefix(text, "\ufeff")), "\n")
 		for _, p := range found {
-			if p.Line < 0 || p.Col < 0 || p.Line > lines {
+			whole := p.Line == 0 && p.Col == 0
+			if !whole && (p.Line < 1 || p.Col < 1 || p.Line > len(lines) || p.Col > len([]rune(lines[p.Line-1]))+1) {
 				t.Fatalf("%q: %v is outside of the file", text, p)
 			}
 		}

@@ -1,5 +1,7 @@
 package config
 
+import "strings"
+
 // place is a position in a file: a line, and a column that counts runes, both from 1.
 // The zero value is no place at all.
 type place struct{ line, col int }
@@ -69,3 +71,6 @@ func (n *node) set(name string, value *node) {
 		n.items = append(n.items, value)
 	}
 }
+
+// colonInside reports whether a name and a value may have been meant.
+func (n *node) colonInside() bool { return !n.quoted && strings.Contains(n.text, ":") }

@@ -91,8 +91,15 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// finish puts the problems of a text in order, with the lines that they are about.
+// finish puts the problems of a text in order, with the lines that they are about. What
+// is wrong with a value that has aliases is said once.
 func (ps Problems) finish(file, text string) Problems {
+	said := map[Problem]bool{}
+	ps = slices.DeleteFunc(ps, func(p Problem) bool {
+		again := said[p]
+		said[p] = true
+		return again
+	})
 	slices.SortStableFunc(ps, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col))
 	})

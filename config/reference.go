@@ -26,8 +26,8 @@ const values = `## Values
 * **Names** of pools, priorities and resources hold letters, digits and . _ - @ + =. The order of names means
   nothing; the order of rules does.
 
-The file is YAML, or JSON, which is YAML. Anchors, aliases, merge keys, tags, directives, several documents and text
-that goes on over several lines are refused. So is a file of more than 1 MiB.
+The file is YAML, or JSON, which is YAML. Merge keys, tags, directives and several documents are refused. So is a file
+of more than 1 MiB.
 `
 
 func (t *table) reference(b *strings.Builder) {

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/goccy/go-yaml"
+	"go.yaml.in/yaml/v4"
 
 	"github.com/fairlead/fairlead/config"
 )
@@ -185,8 +185,12 @@ func TestSchemaAgrees(t *testing.T) {
 // values reads a text as an editor would.
 func values(t *testing.T, text string) (v any) {
 	t.Helper()
-	asJSON, err := yaml.YAMLToJSON([]byte(text))
+	if err := yaml.Load([]byte(text), &v); err != nil {
+		t.Fatalf("%q: %v", text, err)
+	}
+	asJSON, err := json.Marshal(v) // whose numbers are all of one type
 	if err == nil {
+		v = nil
 		err = json.Unmarshal(asJSON, &v)
 	}
 	if err != nil {

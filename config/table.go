@@ -2,6 +2,7 @@ package config
 
 import (
 	"slices"
+	"sync"
 )
 
 // table describes the names that may stand in one place of the file. The reader, the
@@ -25,9 +26,10 @@ type field struct {
 
 	hidden bool // read, but not described: only gives a better error
 
-	schema func() object
-	read   func(r *reader, n *node, to any)
-	show   func(from any) *node // nil: left out
+	standard func() *node // def as it is read
+	schema   func() object
+	read     func(r *reader, n *node, to any)
+	show     func(from any) *node // nil: left out
 }
 
 // kind is a type of value: how it is described, read, and written in canonical form.
@@ -41,7 +43,7 @@ type kind[V any] struct {
 // of makes a field of kind k that is kept where at says.
 func of[T, V any](name, def, doc string, k kind[V], at func(*T) *V) field {
 	return field{
-		name: name, def: def, doc: doc, word: k.word, schema: k.schema,
+		name: name, def: def, doc: doc, word: k.word, standard: standard(name, def), schema: k.schema,
 		read: func(r *reader, n *node, to any) {
 			if v, ok := k.read(r, name, n); ok {
 				*at(to.(*T)) = v
@@ -79,13 +81,15 @@ func (t *table) read(r *reader, name string, n *node, to any) bool {
 	return true
 }
 
-// standard is the default as a node.
-func (f *field) standard() *node {
-	n, p := scan(f.def)
-	if p != nil {
-		panic("config: default of " + f.name + ": " + p.Msg)
-	}
-	return n
+// standard makes the default a node, once: thousands of pools may have the same.
+func standard(name, def string) func() *node {
+	return sync.OnceValue(func() *node {
+		n, p := readYAML(def)
+		if p != nil {
+			panic("config: default of " + name + ": " + p.Msg)
+		}
+		return n
+	})
 }
 
 // unknown says what could have been meant by a name that the table does not have.

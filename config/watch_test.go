@@ -89,6 +89,7 @@ func (w *watched) wantBad(want string) {
 
 // TestWatch takes a file through its life: each step is noticed, and nothing else.
 func TestWatch(t *testing.T) {
+	t.Parallel()
 	w := watch(t, "policy: fifo", func(ctx context.Context, w *watched) error {
 		return (&Config{}).Watch(ctx, w.path, w.poke, w.good, w.bad)
 	})
@@ -97,7 +98,7 @@ func TestWatch(t *testing.T) {
 	w.wantPolicy("lottery")
 	w.write("# the same\npolicy: 'lottery'")
 	w.replace("policy: [")
-	w.wantBad("fairlead.yaml:1:9: the bracket is not closed")
+	w.wantBad("fairlead.yaml:1:10: the file ends, but a bracket is not closed")
 	w.write("policy: lottery")
 	w.wantPolicy("lottery") // mended
 	if err := os.Remove(w.path); err != nil {
@@ -116,6 +117,7 @@ func TestWatch(t *testing.T) {
 }
 
 func TestWatchFromHereOn(t *testing.T) {
+	t.Parallel()
 	w := watch(t, "policy: fifo", func(ctx context.Context, w *watched) error {
 		return Watch(ctx, w.path, w.poke, w.good, w.bad)
 	})
@@ -126,6 +128,7 @@ func TestWatchFromHereOn(t *testing.T) {
 
 // TestWatchLink replaces a link on the way to the file, as Kubernetes does.
 func TestWatchLink(t *testing.T) {
+	t.Parallel()
 	w := watch(t, "policy: fifo", func(ctx context.Context, w *watched) error {
 		dir := filepath.Dir(w.path)
 		err := errors.Join(os.Mkdir(dir+"/1", 0o700), os.Mkdir(dir+"/2", 0o700), os.WriteFile(dir+"/1/f", []byte("policy: fifo"), 0o600),

@@ -1,0 +1,175 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v4"
+)
+
+const (
+	noTags = "tags (!) are not read; put a value that begins with ! in quotes"
+	noTab  = "a tab cannot indent; use spaces"
+
+	tooDeep = "values are nested deeper than %d levels"
+)
+
+// fail notes the first problem.
+func (d *document) fail(at place, format string, args ...any) {
+	if d.failed == nil {
+		d.failed = &Problem{Line: at.line, Col: at.col, Msg: fmt.Sprintf(format, args...)}
+	}
+}
+
+// at is a place of the text. The library puts the end of a text without a last newline
+// on a line that is not there.
+func (d *document) at(line, col int) place {
+	if last := len(d.lines); line > last {
+		return place{last, utf8.RuneCountInString(d.lines[last-1]) + 1}
+	}
+	return place{line, col}
+}
+
+// syntax says in the words of a configuration what the library says in those of a
+// scanner, and where: at the place that it came to, or at that where the thing began.
+func (d *document) syntax(err error) *Problem {
+	var e *yaml.LoadError
+	if !errors.As(err, &e) || e.Mark.Line < 1 {
+		return &Problem{Msg: strings.TrimPrefix(err.Error(), "yaml: ")}
+	}
+	at, msg := d.at(e.Mark.Line, e.Mark.Column), e.Message
+	from := at
+	if e.ContextMark.Line > 0 {
+		from = d.at(e.ContextMark.Line, e.ContextMark.Column)
+	}
+	switch {
+	case strings.HasSuffix(e.ContextMsg, "tag") || msg == "found undefined tag handle":
+		at, msg = from, noTags
+	case strings.HasPrefix(msg, "exceeded max depth"):
+		msg = fmt.Sprintf(tooDeep, maxDepth)
+	case strings.Contains(msg, "a tab character") || msg == "found character that cannot start any token" && d.char(at, 0) == "\t":
+		msg = noTab
+	case msg == "found character that cannot start any token":
+		msg = quote(d.char(at, 0))
+	case msg == "mapping keys are not allowed in this context":
+		msg = quote("?")
+	case msg == "did not find expected alphabetic or numeric character", msg == "did not find expected comment or line break":
+		at, msg = from, quote(d.char(from, 0)) // meant to be text, not an anchor, alias or text block
+	case strings.HasPrefix(msg, "unknown anchor "):
+		msg = "there is no anchor (&) of that name above; " + quote("*")
+	case msg == "mapping values are not allowed in this context":
+		at, msg = d.colon(at)
+	case msg == "could not find expected ':'":
+		at, msg = from, noName(word(d.line(from)))
+	case msg == "block sequence entries are not allowed in this context":
+		msg = "an entry of a list begins on a line of its own, below the name"
+	case msg == "found unexpected end of stream", msg == "found unexpected document indicator":
+		at, msg = from, "the text in quotes does not end"
+	case msg == "found unknown escape character":
+		msg = "there is no escape \\" + d.char(at, 1) + "; write \\\\ for a backslash"
+	case msg == "did not find expected hexadecimal number", msg == "found invalid Unicode character escape code":
+		msg = "the escapes \\x, \\u and \\U need 2, 4 and 8 hexadecimal digits that name a character"
+	case msg == "found a comment without preceding whitespace":
+		msg = "a comment needs a space before its #"
+	case strings.HasPrefix(msg, "did not find expected ',' or "):
+		at, msg = d.bracket(at, from, msg[len(msg)-2:len(msg)-1])
+	case strings.HasPrefix(msg, "did not find expected "), msg == "found unexpected content after document-end marker":
+		at, msg = d.unexpected(at)
+	}
+	return &Problem{Line: at.line, Col: at.col, Msg: msg}
+}
+
+func quote(char string) string { return "a value that begins with " + char + " has to be in quotes" }
+
+// line is the line of a place, without its indentation.
+func (d *document) line(at place) string {
+	return strings.TrimSpace(d.lines[at.line-1])
+}
+
+// char returns the character that is n further on than a place, or "" at the end of
+// the line.
+func (d *document) char(at place, n int) string {
+	rest := d.lines[at.line-1]
+	for n += at.col - 1; n > 0 && rest != ""; n-- {
+		_, size := utf8.DecodeRuneInString(rest)
+		rest = rest[size:]
+	}
+	_, size := utf8.DecodeRuneInString(rest)
+	return rest[:size]
+}
+
+// start is where the text of a line begins.
+func (d *document) start(line int) place {
+	text := d.lines[line-1]
+	return place{line, 1 + utf8.RuneCountInString(text[:len(text)-len(strings.TrimLeft(text, " \t"))])}
+}
+
+// endOf reports whether a place is behind everything.
+func (d *document) endOf(at place) bool { return at.line == len(d.lines) && d.char(at, 0) == "" }
+
+// nameEnds is a colon that ends a name.
+var nameEnds = regexp.MustCompile(`:(\s|$)`)
+
+// colon explains one too many: a second one on its line, or one in a line that was
+// taken for more of the text above.
+func (d *document) colon(at place) (place, string) {
+	before := string([]rune(d.lines[at.line-1])[:at.col-1])
+	if nameEnds.MatchString(before) {
+		return at, "a second colon on the line; put the value in quotes if the colon belongs to it"
+	}
+	return d.stray(at.line)
+}
+
+// stray explains a line that does not go with those above, unless it is the one above
+// that goes with none.
+func (d *document) stray(line int) (place, string) {
+	for i := line - 1; i > 0; i-- {
+		above := d.line(place{line: i})
+		if above == "" || above[0] == '#' {
+			continue
+		}
+		if !strings.ContainsAny(above[:1], "-[{") && !nameEnds.MatchString(above) {
+			return d.start(i), noName(word(above))
+		}
+		break
+	}
+	return d.start(line), "this line does not go with those above; check its indentation"
+}
+
+// bracket explains one that is not closed, or a value with one inside.
+func (d *document) bracket(at, open place, closing string) (place, string) {
+	if d.endOf(at) {
+		return open, "the bracket is not closed: " + closing + " is missing"
+	}
+	return at, "expected a comma, or the " + closing + " for line " + strconv.Itoa(open.line) +
+		"; a value that holds brackets or colons has to be in quotes"
+}
+
+// unexpected explains what stands where something else should.
+func (d *document) unexpected(at place) (place, string) {
+	switch char := d.char(at, 0); {
+	case d.endOf(at):
+		return at, "the file ends, but a bracket is not closed"
+	case char == ",":
+		return at, "unexpected comma"
+	case char == "]" || char == "}":
+		return at, "unexpected " + char + "; a value that holds brackets has to be in quotes"
+	case at != d.start(at.line):
+		return at, "unexpected text after the value; put the whole value in quotes"
+	case char == "-":
+		return at, "an entry of a list where a name is expected"
+	}
+	return d.stray(at.line)
+}
+
+// noName says what is wrong with a text that should be a name and a value.
+func noName(n *node) string {
+	if n.colonInside() {
+		return "a space is missing after the colon: expected name: value"
+	}
+	return "expected name: value"
+}
