@@ -35,7 +35,7 @@ type Loop struct {
 	client  *Client
 	log     *slog.Logger
 	wake    chan struct{}
-	syncing sync.Mutex // held while changes of the store are read and applied
+	syncing sync.Mutex // held while changes of the store are read and applied, or leases made or ended
 
 	mu      sync.Mutex // guards what follows
 	core    *sched.Scheduler
@@ -68,6 +68,7 @@ type liveRun struct {
 	pool    sched.PoolID
 	header  Header
 	started time.Time
+	stop    string // why its holder has to end it, if it has
 }
 
 // Stats counts what a loop did since it was made.
@@ -277,6 +278,11 @@ func (l *Loop) apply(c Change) {
 	case Runs:
 		l.adopt(c, now)
 	case Stop:
+		for _, r := range c.Runs {
+			if run := l.runs[taskID{r.JobID, r.Task}]; run != nil && run.ref == r.Ref {
+				run.stop = cmp.Or(c.Reason, "stopped")
+			}
+		}
 		l.stop(c.Runs, c.Reason)
 	case Lost:
 		for _, r := range c.Runs {
@@ -343,8 +349,12 @@ func (l *Loop) stop(runs []Run, why string) {
 	}
 }
 
-// expire ends the leases that ran out, and marks silent nodes.
+// expire ends the leases that ran out, and marks silent nodes. That a lease ran out is
+// the first sign of silence: the node is marked before its tasks can be leased again, or
+// they would go to the dead once more.
 func (l *Loop) expire(ctx context.Context) {
+	l.syncing.Lock()
+	defer l.syncing.Unlock()
 	refs, err := l.store.Expire(ctx, "")
 	if err != nil && ctx.Err() == nil {
 		l.failed(fmt.Errorf("expire leases: %w", err), 0)
@@ -355,6 +365,11 @@ func (l *Loop) expire(ctx context.Context) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
+	for _, ref := range refs {
+		if r := l.runs[taskID{ref.JobID, ref.Task}]; r != nil && r.ref == ref {
+			l.silent(r.holder, now)
+		}
+	}
 	l.silence(now)
 	l.sampleReasons(now)
 }

@@ -116,7 +116,9 @@ func (m *Member) Gone() bool {
 }
 
 // Renew says that the worker is there and still runs these attempts. An attempt
-// whose error is [ErrStaleAttempt] is not the worker's any more.
+// whose error is [ErrStaleAttempt] is not the worker's any more. Those that it should
+// have stopped it is told again to stop: it may not have heard, or this loop may have
+// begun after it was told.
 func (m *Member) Renew(ctx context.Context, refs []Ref) ([]error, error) {
 	l := m.loop
 	l.mu.Lock()
@@ -124,6 +126,11 @@ func (m *Member) Renew(ctx context.Context, refs []Ref) ([]error, error) {
 	if id, ok := l.core.Cluster().Lookup(m.name); ok && !m.gone && l.core.Cluster().Nodes()[id].State == cluster.Down {
 		l.placeNode(m.name, m)
 		l.poke()
+	}
+	for _, ref := range refs {
+		if r := l.runs[taskID{ref.JobID, ref.Task}]; r != nil && r.ref == ref && r.stop != "" {
+			m.worker.Stop([]Ref{ref}, r.stop)
+		}
 	}
 	l.mu.Unlock()
 	if len(refs) == 0 {
@@ -197,14 +204,18 @@ func (m *Member) Leave(ctx context.Context) error {
 // silence marks the nodes down that were not heard of for the length of a lease.
 func (l *Loop) silence(now time.Time) {
 	for name, m := range l.members {
-		if now.Sub(m.seen) <= l.options.LeaseTTL {
-			continue
+		if now.Sub(m.seen) > l.options.LeaseTTL {
+			l.silent(name, now)
 		}
-		if id, ok := l.core.Cluster().Lookup(name); ok && l.core.Cluster().Nodes()[id].State != cluster.Down {
-			l.core.SetNode(id, cluster.Down, now)
-			l.version++
-			l.log.Warn("node is silent", "node", name, "since", m.seen)
-		}
+	}
+}
+
+// silent marks a node down until its worker is heard of again.
+func (l *Loop) silent(name string, now time.Time) {
+	if id, ok := l.core.Cluster().Lookup(name); ok && l.core.Cluster().Nodes()[id].State != cluster.Down {
+		l.core.SetNode(id, cluster.Down, now)
+		l.version++
+		l.log.Warn("node is silent", "node", name)
 	}
 }
 

@@ -61,12 +61,15 @@ func (l *Loop) chosen(d *sched.Decision) []*choice {
 }
 
 // lease leases what a node is to start and hands it over. It reports whether a task
-// was lost to someone else, so that there is room for another.
+// was lost to someone else, so that there is room for another. Changes wait meanwhile:
+// one that stops or ends a lease must not be applied before the lease is known.
 func (l *Loop) lease(ctx context.Context, c *choice) (lost bool, err error) {
 	wants := make([]Want, len(c.starts))
 	for i, s := range c.starts {
 		wants[i].Job = s.Job
 	}
+	l.syncing.Lock()
+	defer l.syncing.Unlock()
 	grants, err := l.store.Lease(ctx, c.holder, wants, l.options.LeaseTTL)
 	if err != nil {
 		return false, fmt.Errorf("lease jobs: %w", err)

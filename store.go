@@ -52,7 +52,8 @@ type Store interface {
 	Tasks(ctx context.Context, job int64) ([]Task, error)
 
 	// Snapshot calls f for every job with tasks that wait or run, in order of id, and
-	// returns the cursor from which [Store.Changes] goes on.
+	// returns the cursor from which [Store.Changes] goes on. What runs and has to be
+	// stopped is told twice, first as Runs, then as Stop.
 	Snapshot(ctx context.Context, f func(Change) error) (cursor int64, err error)
 
 	// Changes returns up to most changes after cursor, in the order in which they were
@@ -156,7 +157,7 @@ const (
 	Withdrawn
 	// Runs: tasks of the job run under leases. Only in a snapshot.
 	Runs
-	// Stop: tasks of the job run and have to be stopped.
+	// Stop: tasks of the job run and have to be stopped, as was said before or not.
 	Stop
 	// Lost: the attempts in Runs are over without a result; their tasks may wait again.
 	Lost

@@ -162,6 +162,55 @@ func TestAgentProtocol(t *testing.T) {
 	}
 }
 
+// TestAgentComesBack: an agent that joins again keeps what it names, has what never
+// reached it given back without a loss, and is told again what it has to stop.
+func TestAgentComesBack(t *testing.T) {
+	r := newRig(t)
+	ctx := t.Context()
+	join := func(running ...fairlead.Ref) (session string) {
+		t.Helper()
+		j, err := r.Join(ctx, "n1", api.JoinRequest{Capacity: map[string]int64{"cpu": 1}, Running: running, Again: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return j.Session
+	}
+	poll := func(session string) *api.PollResponse {
+		t.Helper()
+		p, err := r.Poll(ctx, "n1", api.PollRequest{Session: session, WaitSeconds: 5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	id := r.submit(t, truth())[0]
+	ref := poll(join()).Start[0].Ref
+	again := poll(join()).Start[0].Ref
+	if again.JobID != id || again.Attempt != ref.Attempt+1 {
+		t.Errorf("what did not arrive as %v came again as %v", ref, again)
+	}
+	if j, err := r.Job(ctx, id); err != nil || j.Tasks[0].Losses != 0 {
+		t.Errorf("what never began counts as lost: %+v, %v", j, err)
+	}
+	session := join(again)
+	if _, err := r.Alter(ctx, api.AlterRequest{Verb: "cancel", Jobs: []int64{id}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, when := range []string{"at first", "after it was lost"} {
+		if p := poll(session); len(p.Stop) != 1 || p.Stop[0].Ref != again {
+			t.Errorf("%s, cancelling sends %+v", when, p)
+		}
+		if _, err := r.Report(ctx, "n1", api.ReportRequest{Session: session, Renew: []fairlead.Ref{again}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	done := api.FromResult(again, fairlead.Outcome{State: fairlead.Cancelled})
+	report, err := r.Report(ctx, "n1", api.ReportRequest{Session: session, Finished: []api.Finished{done}})
+	if err != nil || report.Finished[0] != nil {
+		t.Errorf("the end of an attempt that was kept is refused: %+v, %v", report, err)
+	}
+}
+
 // TestSilentAgent: the tasks of an agent that is not heard of any more run elsewhere,
 // and its late report is refused.
 func TestSilentAgent(t *testing.T) {

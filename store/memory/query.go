@@ -78,14 +78,16 @@ func (s *Store) Snapshot(ctx context.Context, f func(fairlead.Change) error) (in
 			continue
 		}
 		if j.Running > 0 {
-			c := fairlead.Change{What: fairlead.Runs, Job: life.Header(&j.Job), State: j.State, At: now}
+			var tasks []fairlead.Task
 			for _, i := range slices.Sorted(maps.Keys(j.tasks)) {
 				if t := j.tasks[i]; t.State == fairlead.Running {
-					c.Runs = append(c.Runs, life.Run(t))
+					tasks = append(tasks, *t)
 				}
 			}
-			if err := f(c); err != nil {
-				return 0, err
+			for _, c := range life.RunsChanges(&j.Job, tasks, now) {
+				if err := f(c); err != nil {
+					return 0, err
+				}
 			}
 		}
 		if !life.Eligible(&j.Job) {

@@ -203,12 +203,10 @@ func (s *Store) snapshot(t *tx, f func(fairlead.Change) error) error {
 			if err != nil {
 				return err
 			}
-			c := fairlead.Change{What: fairlead.Runs, Job: life.Header(&r.Job), State: r.State, At: t.now}
-			for i := range tasks {
-				c.Runs = append(c.Runs, life.Run(&tasks[i]))
-			}
-			if err := f(c); err != nil {
-				return err
+			for _, c := range life.RunsChanges(&r.Job, tasks, t.now) {
+				if err := f(c); err != nil {
+					return err
+				}
 			}
 		}
 		if !life.Eligible(&r.Job) {

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"errors"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -244,6 +245,28 @@ func snapshotAndChanges(s *suite) {
 	}
 	if _, _, err := s.Changes(s.ctx, 1<<60, 1); !errors.Is(err, fairlead.ErrBehind) {
 		s.t.Errorf("an impossible cursor: %v", err)
+	}
+}
+
+// snapshotStops: that something has to be stopped is not forgotten with the feed.
+func snapshotStops(s *suite) {
+	ids := s.submit(job(), job(), job())
+	for i, id := range ids {
+		s.take(id)
+		if i > 0 {
+			s.must(s.alter(id, []fairlead.Verb{fairlead.VerbCancel, fairlead.VerbRequeue}[i-1]))
+		}
+	}
+	stops := map[int64]string{}
+	_, err := s.Snapshot(s.ctx, func(c fairlead.Change) error {
+		if c.What == fairlead.Stop && len(c.Runs) == 1 && c.Runs[0].Attempt == 1 {
+			stops[c.Job.ID] = c.Reason
+		}
+		return nil
+	})
+	s.must(err)
+	if want := map[int64]string{ids[1]: "by ann", ids[2]: "requeued"}; !maps.Equal(stops, want) {
+		s.t.Errorf("a snapshot has stops %v, want %v", stops, want)
 	}
 }
 

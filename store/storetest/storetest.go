@@ -50,6 +50,7 @@ func Run(t *testing.T, open Open) {
 		{"Dependencies", dependencies},
 		{"QuerySelects", querySelects},
 		{"SnapshotAndChanges", snapshotAndChanges},
+		{"SnapshotStops", snapshotStops},
 		{"NotifyWakes", notifyWakes},
 		{"UsageIsCharged", usageIsCharged},
 		{"CountersAgreeWithRecount", countersAgree},

@@ -141,6 +141,26 @@ func Run(t *fairlead.Task) fairlead.Run {
 	return fairlead.Run{Ref: Ref(t), Holder: t.Holder, Started: t.Started}
 }
 
+// RunsChanges tell in a snapshot of the tasks of a job that run, and which of them have
+// to be stopped.
+func RunsChanges(j *fairlead.Job, tasks []fairlead.Task, now time.Time) []fairlead.Change {
+	runs := fairlead.Change{What: fairlead.Runs, Job: Header(j), State: j.State, At: now}
+	stop := fairlead.Change{What: fairlead.Stop, Job: Header(j), State: j.State, Reason: "requeued", At: now}
+	if j.Cancel {
+		stop.Reason = j.Cause
+	}
+	for i := range tasks {
+		runs.Runs = append(runs.Runs, Run(&tasks[i]))
+		if j.Cancel || tasks[i].Requeue {
+			stop.Runs = append(stop.Runs, Run(&tasks[i]))
+		}
+	}
+	if len(stop.Runs) == 0 {
+		return []fairlead.Change{runs}
+	}
+	return []fairlead.Change{runs, stop}
+}
+
 // LostChange tells of an attempt whose holder disappeared.
 func LostChange(j *fairlead.Job, t *fairlead.Task, ref fairlead.Ref, now time.Time) fairlead.Change {
 	return fairlead.Change{
