@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/goccy/go-yaml"
 	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v4"
 	"golang.org/x/term"
 
 	"github.com/fairlead/fairlead/internal/api"

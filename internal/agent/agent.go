@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -125,6 +126,11 @@ func open(o Options) (*Agent, error) {
 	}
 	if a.scripts, err = scriptDir(dir); err != nil {
 		return nil, err
+	}
+	if os.Getuid() == 0 && !o.AnyUser {
+		if err := passable(a.scripts); err != nil {
+			a.log.Warn("only root's scripts can run", "error", err)
+		}
 	}
 	a.runner, err = process.NewRunner()
 	return a, err
