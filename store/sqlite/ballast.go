@@ -1,25 +1,47 @@
 package sqlite
 
-import "os"
+import (
+	"os"
+	"time"
+)
 
 // ballastSize is enough for thousands of jobs to end.
 const ballastSize = 4 << 20
 
 // ballast is a file that keeps some room on the disk, to be given back when the
 // disk is full: SQLite cannot even record the end of a job then, or delete anything.
-type ballast struct{ path string }
+// While it is given back nothing may be added, or that would use up the room.
+type ballast struct {
+	path    string
+	missing bool      // it was given back, or there was no room for it
+	tried   time.Time // when it was last missed
+}
 
 // give gives the room back and reports whether there was any.
-func (b *ballast) give() bool { return b.path != "" && os.Remove(b.path) == nil }
+func (b *ballast) give() bool {
+	b.missing = true
+	return os.Remove(b.path) == nil
+}
 
-// refill takes the room again, if the disk has enough by now. Without it everything
-// works as long as the disk is not full.
+// whole reports whether the room is kept. If it is not, it looks once a second whether
+// there is enough again.
+func (b *ballast) whole(now time.Time) bool {
+	if b.missing && now.Sub(b.tried) >= time.Second {
+		b.tried = now
+		b.refill()
+	}
+	return !b.missing
+}
+
+// refill takes the room again, if the disk has enough by now.
 func (b *ballast) refill() {
+	b.missing = false
 	if info, err := os.Stat(b.path); err == nil && info.Size() == ballastSize {
 		return
 	}
 	f, err := os.OpenFile(b.path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
+		b.missing = true
 		return
 	}
 	block := make([]byte, 1<<20)
@@ -29,6 +51,6 @@ func (b *ballast) refill() {
 		}
 	}
 	if cerr := f.Close(); err != nil || cerr != nil {
-		os.Remove(b.path)
+		b.give()
 	}
 }

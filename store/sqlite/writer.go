@@ -127,6 +127,9 @@ func (w *writer) refuse() {
 // together runs a batch in one transaction. If that fails, each call is run in one of
 // its own, so that one that cannot succeed does not fail the others.
 func (w *writer) together(batch []*op) {
+	if !w.s.ballast.whole(time.Now()) {
+		batch = refuseGrowth(batch)
+	}
 	var shared []*op
 	for _, o := range batch {
 		if !o.solo {
@@ -143,6 +146,19 @@ func (w *writer) together(batch []*op) {
 		}
 		close(o.ready)
 	}
+}
+
+// refuseGrowth refuses the calls that add something, and returns the others.
+func refuseGrowth(batch []*op) (rest []*op) {
+	for _, o := range batch {
+		if o.grows {
+			o.err = fmt.Errorf("%w: what is left is kept for the jobs that are there; make room on the server's disk", fairlead.ErrFull)
+			close(o.ready)
+			continue
+		}
+		rest = append(rest, o)
+	}
+	return rest
 }
 
 // alone runs one call. On a full disk the ballast is given back to those that end
