@@ -52,11 +52,14 @@ func checkText(field, text string, most int) error {
 		return invalid(field, "is longer than %d bytes", most)
 	case !utf8.ValidString(text):
 		return invalid(field, "is not valid UTF-8")
-	case strings.ContainsFunc(text, unicode.IsControl):
+	case strings.ContainsFunc(text, misleading):
 		return invalid(field, "holds a control character: %.60q", text)
 	}
 	return nil
 }
+
+// misleading reports whether r can change how the text around it is shown.
+func misleading(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
 
 func (j *Job) checkCommand() error {
 	size := 0

@@ -2,7 +2,6 @@ package fairlead
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -130,9 +129,9 @@ func Request(a Amounts, unit string) string {
 	var parts []string
 	for name, n := range a {
 		if name != unit && n > 0 && name != execResource && !strings.HasPrefix(name, handlerPrefix) {
-			parts = append(parts, fmt.Sprintf("%d %s", n, name))
+			parts = append(parts, amount(name, n))
 		}
 	}
 	slices.Sort(parts)
-	return strings.Join(append([]string{fmt.Sprintf("%d %s", max(1, a[unit]), unit)}, parts...), ", ")
+	return strings.Join(append([]string{amount(unit, max(1, a[unit]))}, parts...), ", ")
 }

@@ -4,8 +4,12 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strconv"
+	"strings"
 	"time"
 
+	"github.com/fairlead/fairlead/cluster"
+	"github.com/fairlead/fairlead/internal/units"
 	"github.com/fairlead/fairlead/sched"
 	"github.com/fairlead/fairlead/why"
 )
@@ -131,4 +135,35 @@ func (l *Loop) units() why.Units {
 		Unit: l.core.Cluster().Unit(), Reference: l.core.Clock().Reference(), Growth: l.core.Now().Growth,
 		HalfLifeSeconds: l.core.Clock().HalfLife().Seconds(),
 	}
+}
+
+// neverText says why no node could take a task even if it were empty.
+func neverText(lacks []cluster.Lack) string {
+	if len(lacks) == 0 {
+		return "no node has all that it asks for together, not even an empty one"
+	}
+	parts := make([]string, len(lacks))
+	for i, x := range lacks {
+		switch kind, handler := strings.CutPrefix(x.Resource, handlerPrefix); {
+		case handler:
+			parts[i] = fmt.Sprintf("no program that is connected has a handler for the kind %q", kind)
+		case x.Resource == execResource:
+			parts[i] = "no agent that runs commands is connected"
+		case x.Largest == 0:
+			parts[i] = fmt.Sprintf("it asks for %s, which no node has", amount(x.Resource, x.Need))
+		default:
+			parts[i] = fmt.Sprintf("it asks for %s, and the largest node has %s", amount(x.Resource, x.Need), quantity(x.Resource, x.Largest))
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// amount is a number of a resource in words: "4 cpu", "16G mem".
+func amount(resource string, n int64) string { return quantity(resource, n) + " " + resource }
+
+func quantity(resource string, n int64) string {
+	if resource == "mem" {
+		return units.FormatSize(n)
+	}
+	return strconv.FormatInt(n, 10)
 }

@@ -158,6 +158,11 @@ func (l *Loop) whyWaiting(a *why.Answer, j *Job, tasks []Task, blockers []string
 		a.Evidence = l.core.Evidence(evidenceJobs)
 	}
 	a.Gates = append(jobGates(j, tasks, blockers, a.At), l.core.Gates(s)...)
+	for i := range a.Gates {
+		if a.Gates[i].Code == why.FitNever {
+			a.Gates[i].Text = neverText(l.core.Cluster().Lacks(s.Shape))
+		}
+	}
 	closed := closedGates(a.Gates)
 	if len(closed) == 0 || onlyCapacity(closed) {
 		if l.rank(a, s); a.Rank == nil {

@@ -237,6 +237,29 @@ func (c *Cluster) Could(s Shape) bool {
 	})
 }
 
+// Lack is a resource of which a task asks for more than any node has.
+type Lack struct {
+	Resource      string
+	Need, Largest int64
+}
+
+// Lacks says of which resources no node that is not down has as much as the shape asks
+// for. It is empty also if each is somewhere, but no node has all of them.
+func (c *Cluster) Lacks(s Shape) (out []Lack) {
+	for i, need := range c.shapes[s] {
+		l := Lack{Resource: c.names[i], Need: need}
+		for _, n := range c.nodes {
+			if n.State != Down {
+				l.Largest = max(l.Largest, n.Capacity.at(i))
+			}
+		}
+		if l.Largest < need {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
 // Capacity is the sum over the nodes that are not down; Free is what of it could
 // take tasks now.
 func (c *Cluster) Capacity() (capacity, free Vector) {

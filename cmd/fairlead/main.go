@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
 	"runtime/debug"
 	"strings"
 	"syscall"
@@ -77,6 +78,8 @@ func report(ctx context.Context, cmd *cobra.Command, err error, errs io.Writer) 
 	return api.Exit(err)
 }
 
+var parsing = regexp.MustCompile(`strconv\.\w+: parsing ".*": `)
+
 func newRoot(a *app) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "fairlead",
@@ -93,7 +96,10 @@ func newRoot(a *app) *cobra.Command {
 	root.Args = knownCommand
 	root.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 	root.SetVersionTemplate("fairlead {{.Version}}\n")
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		// Which function of Go found a number wrong is of no use to anybody.
+		return usageError{errors.New(parsing.ReplaceAllString(err.Error(), ""))}
+	})
 	root.PersistentFlags().StringVar(&a.server, "server", os.Getenv("FAIRLEAD_SERVER"), "address of the server: http://HOST:PORT or the path of its socket")
 	root.AddGroup(&cobra.Group{ID: "start", Title: "Begin:"}, &cobra.Group{ID: "jobs", Title: "Jobs:"},
 		&cobra.Group{ID: "cluster", Title: "Shares and machines:"}, &cobra.Group{ID: "admin", Title: "For administrators:"})
@@ -127,8 +133,8 @@ func knownCommand(root *cobra.Command, args []string) error {
 func wrapArgs(c *cobra.Command) {
 	if check := c.Args; check != nil {
 		c.Args = func(cmd *cobra.Command, args []string) error {
-			if err := check(cmd, args); err != nil {
-				return usageError{err}
+			if check(cmd, args) != nil {
+				return usagef("expected: %s", cmd.UseLine())
 			}
 			return nil
 		}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -35,7 +36,7 @@ func TestScripts(t *testing.T) {
 		Setup:               func(e *testscript.Env) error { return setup(e, sockets) },
 		UpdateScripts:       *update,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"waitserver": waitServer, "until": until, "statusis": statusIs,
+			"waitserver": waitServer, "until": until, "statusis": statusIs, "badbytes": badBytes, "big": big,
 		},
 	})
 }
@@ -52,6 +53,8 @@ func setup(e *testscript.Env, sockets string) error {
 	e.Setenv("SOCKET", socket)
 	e.Setenv("FAIRLEAD_SERVER", socket)
 	e.Setenv("TZ", "UTC")
+	e.Setenv("ESCAPE", "red\x1b[31m")
+	e.Setenv("BYTES", "\xff")
 	e.Setenv("NO_COLOR", "1")
 	return nil
 }
@@ -110,4 +113,17 @@ func statusIs(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	fmt.Fprintln(ts.Stdout(), ts.ReadFile("stdout"))
 	fmt.Fprintln(ts.Stderr(), ts.ReadFile("stderr"))
+}
+
+// badBytes writes a script that is not UTF-8: badbytes FILE.
+func badBytes(ts *testscript.TestScript, neg bool, args []string) {
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte("#!/bin/sh\n#FL --job-name=\xff\xfe\ntrue\n"), 0o755))
+}
+
+// big writes a script of so many bytes: big FILE BYTES.
+func big(ts *testscript.TestScript, neg bool, args []string) {
+	n, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	text := "#!/bin/sh\n" + strings.Repeat("# nothing\n", n/10)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o755))
 }

@@ -159,6 +159,11 @@ func post[T any](ctx context.Context, c *Client, path string, in any) (*T, error
 
 // Submit submits jobs.
 func (c *Client) Submit(ctx context.Context, r SubmitRequest) (*SubmitResponse, error) {
+	for i := range r.Jobs {
+		if err := r.Jobs[i].checkText(); err != nil {
+			return nil, err
+		}
+	}
 	return post[SubmitResponse](ctx, c, "/v1/jobs", r)
 }
 

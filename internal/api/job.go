@@ -1,7 +1,9 @@
 package api
 
 import (
+	"fmt"
 	"time"
+	"unicode/utf8"
 
 	"github.com/fairlead/fairlead"
 )
@@ -30,6 +32,29 @@ type Spec struct {
 	After          []After           `json:"after,omitempty" doc:"Jobs that have to end before"`
 	Key            string            `json:"key,omitempty" doc:"Idempotency key: a second job with the same key is the first"`
 	Held           bool              `json:"held,omitempty" doc:"Wait until released"`
+}
+
+// checkText refuses text that JSON cannot carry: it would arrive as another one.
+func (s *Spec) checkText() error {
+	refuse := func(field, text string) error {
+		if utf8.ValidString(text) {
+			return nil
+		}
+		return fmt.Errorf("%s: %.60q is not valid UTF-8: %w", field, text, fairlead.ErrInvalid)
+	}
+	errs := []error{refuse("name", s.Name), refuse("kind", s.Kind), refuse("dir", s.Dir), refuse("output", s.Output), refuse("error", s.Error), refuse("key", s.Key)}
+	for _, a := range s.Argv {
+		errs = append(errs, refuse("argv", a))
+	}
+	for name, value := range s.Env {
+		errs = append(errs, refuse("env", name+"="+value))
+	}
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // After is a dependency.

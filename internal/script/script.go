@@ -46,7 +46,7 @@ const MaxSize = 256 << 10
 func Parse(text []byte) (*Directives, error) {
 	switch {
 	case len(text) > MaxSize:
-		return nil, fmt.Errorf("the script has %d bytes, at most %d: put the work into a program that it calls", len(text), MaxSize)
+		return nil, fmt.Errorf("the script has more than %d bytes: put the work into a program that it calls", MaxSize)
 	case len(bytes.TrimSpace(text)) == 0:
 		return nil, errors.New("the script is empty")
 	case bytes.IndexByte(text, 0) >= 0 || !utf8.Valid(text):

@@ -21,10 +21,10 @@ var floors = []struct {
 	packages []string
 }{
 	{"floor 1, thinking", []string{"why", "share", "usage", "cluster", "sched", "policy"}},
-	{"floor 2, the life of a job", []string{""}},
+	{"floor 2, the life of a job", []string{"internal/units", ""}},
 	{"stores and readers", []string{
 		"store/internal/life", "store/storetest", "store/memory", "store/sqlite",
-		"internal/units", "config", "internal/script", "internal/table", "internal/process",
+		"config", "internal/script", "internal/table", "internal/process",
 	}},
 	{"the outside world", []string{"internal/api", "remote", "internal/server", "internal/agent", "internal/onestep", "internal/demo", "internal/bench"}},
 	{"wiring", []string{"cmd/fairlead"}},
