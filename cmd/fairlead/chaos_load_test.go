@@ -1,0 +1,269 @@
+//go:build chaos
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/api"
+)
+
+// order is a job that a client sent, and how it has to end.
+type order struct {
+	spec   api.Spec
+	want   fairlead.State
+	noted  bool // its tasks write to the ledger
+	cancel bool // by the client, as soon as it is acknowledged
+}
+
+// record is what the clients know: what they sent and what was acknowledged. The server
+// is judged by it.
+type record struct {
+	t *testing.T
+
+	mu         sync.Mutex
+	sent       map[string]*order // by key
+	ids        map[string]int64  // that were acknowledged, by key
+	keys       map[int64]string
+	fresh      []int64 // acknowledged since they were last taken
+	duplicates int     // a key that got two ids
+	reused     int     // an id that two keys got
+}
+
+func (r *record) send(o *order) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.sent[o.spec.Key] = o
+}
+
+// acknowledged notes the answer to a key, which has to be the same each time.
+func (r *record) acknowledged(key string, id int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if first, ok := r.ids[key]; ok {
+		if first != id {
+			r.duplicates++
+			r.t.Errorf("key %s got the ids %d and %d", key, first, id)
+		}
+		return
+	}
+	if other, ok := r.keys[id]; ok {
+		r.reused++
+		r.t.Errorf("id %d was given to %s and to %s", id, other, key)
+	}
+	r.ids[key], r.keys[id] = id, key
+	r.fresh = append(r.fresh, id)
+}
+
+// takeFresh returns what was acknowledged since it was last called.
+func (r *record) takeFresh() []int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out := r.fresh
+	r.fresh = nil
+	return out
+}
+
+// load is several users who submit until they are stopped.
+type load struct {
+	record  *record
+	ledger  ledger
+	backlog atomic.Int64 // tasks that wait or run, as the server said last
+	stop    chan struct{}
+	users   sync.WaitGroup
+}
+
+// most tasks may wait, so that the end is not far away when the submissions stop.
+const mostBacklog = 300
+
+func newLoad(r *rig) *load {
+	return &load{
+		record: &record{t: r.t, sent: map[string]*order{}, ids: map[string]int64{}, keys: map[int64]string{}},
+		ledger: r.ledger(), stop: make(chan struct{}),
+	}
+}
+
+// begin starts the users, and one who only looks at the queue.
+func (l *load) begin(r *rig, seed uint64, names ...string) {
+	for i, name := range names {
+		c := dial(r.t, r.wire.socket)
+		c.As = name
+		u := &submitter{load: l, name: name, client: c, rng: rand.New(rand.NewPCG(seed, uint64(i)+1))}
+		l.users.Go(u.run)
+	}
+	watcher := dial(r.t, r.wire.socket)
+	l.users.Go(func() {
+		for !l.stopped() {
+			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+			if list, err := watcher.Jobs(ctx, url.Values{"limit": {"1"}}); err == nil {
+				l.backlog.Store(list.Summary.Waiting + list.Summary.Running)
+			}
+			cancel()
+			time.Sleep(50 * time.Millisecond)
+		}
+	})
+}
+
+// end lets the users finish what they have begun.
+func (l *load) end() {
+	close(l.stop)
+	l.users.Wait()
+}
+
+func (l *load) stopped() bool {
+	select {
+	case <-l.stop:
+		return true
+	default:
+		return false
+	}
+}
+
+// submitter submits jobs, one request after the other, and tries again until each has been
+// acknowledged.
+type submitter struct {
+	*load
+	name   string
+	client *api.Client
+	rng    *rand.Rand
+	n      int
+	done   []*order // acknowledged
+	cancel []int64  // to be cancelled
+}
+
+func (u *submitter) run() {
+	for !u.stopped() {
+		switch {
+		case len(u.cancel) > 0 && u.rng.IntN(3) == 0:
+			u.cancelOne()
+		case len(u.done) > 0 && u.rng.IntN(15) == 0: // as if the answer had been lost
+			u.submit(u.done[u.rng.IntN(len(u.done))])
+		case u.backlog.Load() > mostBacklog:
+			time.Sleep(10 * time.Millisecond)
+		default:
+			orders := []*order{u.order()}
+			for u.rng.IntN(4) == 0 { // several in one request
+				orders = append(orders, u.order())
+			}
+			u.submit(orders...)
+			time.Sleep(time.Duration(u.rng.IntN(15)) * time.Millisecond)
+		}
+	}
+	for len(u.cancel) > 0 {
+		u.cancelOne()
+	}
+}
+
+// patient tries until it succeeds.
+func (u *submitter) patient(what string, f func(context.Context) error) {
+	for end := time.Now().Add(deadline); ; time.Sleep(time.Duration(5+u.rng.IntN(15)) * time.Millisecond) {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		err := f(ctx)
+		cancel()
+		if err == nil {
+			return
+		}
+		if time.Now().After(end) {
+			u.record.t.Errorf("%s could not %s: %v", u.name, what, err)
+			return
+		}
+	}
+}
+
+func (u *submitter) submit(orders ...*order) {
+	var req api.SubmitRequest
+	for _, o := range orders {
+		u.record.send(o)
+		req.Jobs = append(req.Jobs, o.spec)
+	}
+	var resp *api.SubmitResponse
+	u.patient("submit", func(ctx context.Context) (err error) {
+		resp, err = u.client.Submit(ctx, req)
+		return err
+	})
+	if resp == nil {
+		return
+	}
+	for i, s := range resp.Jobs {
+		o := orders[i]
+		if s.Error != nil {
+			u.record.t.Errorf("%s: job %s was refused: %s", u.name, o.spec.Key, s.Error.Detail)
+			continue
+		}
+		u.record.acknowledged(o.spec.Key, s.ID)
+		u.done = append(u.done, o)
+		if o.cancel {
+			u.cancel = append(u.cancel, s.ID)
+			o.cancel = false
+		}
+	}
+}
+
+// cancelOne cancels a job. That it has ended already can only mean that an earlier
+// answer was lost, as such jobs do not end by themselves.
+func (u *submitter) cancelOne() {
+	id := u.cancel[0]
+	u.cancel = u.cancel[1:]
+	u.patient(fmt.Sprint("cancel job ", id), func(ctx context.Context) error {
+		resp, err := u.client.Alter(ctx, api.AlterRequest{Verb: "cancel", Jobs: []int64{id}})
+		if err != nil {
+			return err
+		}
+		if e := resp.Results[0]; e != nil && e.Code != "state" {
+			u.record.t.Errorf("%s: cancel job %d: %s", u.name, id, e.Detail)
+		}
+		return nil
+	})
+}
+
+// order thinks of a job.
+func (u *submitter) order() *order {
+	u.n++
+	o := &order{want: fairlead.Succeeded, noted: true}
+	begin, end := u.ledger.note("b"), u.ledger.note("e")
+	script := begin + "; " + end
+	switch kind := u.rng.IntN(20); kind {
+	case 0, 1:
+		script, o.noted = "exit 0", false
+	case 2, 3, 4:
+		script = fmt.Sprintf("%s; sleep 0.%02d; %s", begin, u.rng.IntN(50), end)
+	case 5, 6:
+		o.spec.Array = fmt.Sprintf("0-%d%%%d", 1+u.rng.IntN(6), 1+u.rng.IntN(3))
+	case 7:
+		o.spec.Array, script = "3-15:4", fmt.Sprintf("%s; sleep 0.05; %s", begin, end)
+	case 8, 9: // fails once
+		o.spec.Retries, o.spec.BackoffSeconds = 2, 0.05
+		script = fmt.Sprintf("%s; test $FAIRLEAD_ATTEMPT -ge 2 && %s", begin, end)
+	case 10:
+		o.want, script = fairlead.Failed, begin+"; exit 3"
+	case 11:
+		o.want, script = fairlead.Failed, begin+"; exit 4"
+		o.spec.Retries, o.spec.BackoffSeconds, o.spec.Array = 1, 0.02, "0-1"
+	case 12, 13:
+		o.want, o.cancel, script = fairlead.Cancelled, true, begin+"; sleep 600"
+		if kind == 13 {
+			o.spec.Array = "0-5%2"
+		}
+	case 14, 15:
+		if len(u.done) > 0 {
+			o.spec.After = []api.After{{Job: u.idOf(u.done[len(u.done)-1]), On: "any"}}
+		}
+	}
+	o.spec.Key = fmt.Sprintf("%s-%d", u.name, u.n)
+	o.spec.Name, o.spec.Argv = o.spec.Key, []string{"sh", "-c", script}
+	return o
+}
+
+func (u *submitter) idOf(o *order) int64 {
+	u.record.mu.Lock()
+	defer u.record.mu.Unlock()
+	return u.record.ids[o.spec.Key]
+}

@@ -1,0 +1,320 @@
+//go:build chaos
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/api"
+)
+
+// rig is a server with agents, each a process of its own, and what lies between them:
+// agents and clients reach the server through the wire, which sees what is said.
+type rig struct {
+	t      *testing.T
+	dir    string // for everything but the sockets, whose paths have to be short
+	socket string
+	db     string
+	lease  time.Duration
+	wire   *wire
+	direct *api.Client // past the wire
+
+	mu     sync.Mutex
+	server *proc
+	agents map[string]*proc
+}
+
+func newRig(t *testing.T, lease time.Duration) *rig {
+	t.Helper()
+	short, err := os.MkdirTemp("", "fl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(short) })
+	r := &rig{t: t, dir: t.TempDir(), socket: filepath.Join(short, "s"), lease: lease, agents: map[string]*proc{}}
+	r.db = filepath.Join(r.dir, "jobs.db")
+	r.wire = newWire(t, filepath.Join(short, "w"), r.socket)
+	r.direct = dial(t, r.socket)
+	t.Cleanup(r.end)
+	return r
+}
+
+func dial(t *testing.T, socket string) *api.Client {
+	t.Helper()
+	c, err := api.Dial(socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// end kills what is left. What the programs said is shown if the test failed.
+func (r *rig) end() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := map[string]*proc{"server": r.server}
+	for name, p := range r.agents {
+		all[name] = p
+	}
+	for name, p := range all {
+		if p == nil {
+			continue
+		}
+		p.kill()
+		if r.t.Failed() {
+			r.t.Logf("%s said at last:\n%s", name, tail(p.log, 1500))
+		}
+	}
+}
+
+func tail(file string, n int) string {
+	text, _ := os.ReadFile(file)
+	return string(text[max(0, len(text)-n):])
+}
+
+// startServer starts the server and does not wait until it answers.
+func (r *rig) startServer() *proc {
+	r.t.Helper()
+	p := r.start("server", "serve", "--db", r.db, "--socket", r.socket, "--listen", "none",
+		"--lease", r.lease.String(), "--log", "warn")
+	r.mu.Lock()
+	r.server = p
+	r.mu.Unlock()
+	return p
+}
+
+// serve starts the server and waits until it answers.
+func (r *rig) serve() {
+	r.t.Helper()
+	p := r.startServer()
+	if !r.answers(p) {
+		r.t.Fatalf("the server does not answer; it said:\n%s", tail(p.log, 1500))
+	}
+}
+
+// answers waits until the server answers, and reports false if it ends before.
+func (r *rig) answers(p *proc) bool {
+	return poll(deadline, func() bool {
+		return p.ended() || r.direct.Call(context.Background(), http.MethodGet, "/healthz", nil, nil) == nil
+	}) && !p.ended()
+}
+
+// work starts an agent, whose tasks are those of all users, and waits until it has
+// joined.
+func (r *rig) work(name string, cpus int) *proc {
+	r.t.Helper()
+	joined := func() int {
+		text, _ := os.ReadFile(filepath.Join(r.dir, name+".log"))
+		return strings.Count(string(text), "\nnode "+name+" joined")
+	}
+	before := joined()
+	p := r.start(name, "work", "--server", r.wire.socket, "--name", name, "--cpus", strconv.Itoa(cpus),
+		"--dir", filepath.Join(r.dir, "agent-"+name), "--any-user", "--drain", "5s", "--log", "info")
+	r.mu.Lock()
+	r.agents[name] = p
+	r.mu.Unlock()
+	r.until(name+" joins", func() bool { return joined() > before })
+	return p
+}
+
+// deadline is how long anything may take that is expected to happen.
+const deadline = 60 * time.Second
+
+// until waits for something to become true.
+func (r *rig) until(what string, f func() bool) {
+	r.t.Helper()
+	if !poll(deadline, f) {
+		r.t.Fatalf("waited %v in vain: %s", deadline, what)
+	}
+}
+
+// poll asks again and again, and reports whether it became true in time.
+func poll(patience time.Duration, f func() bool) bool {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if f() {
+			return true
+		}
+	}
+	return f()
+}
+
+// submit submits one job as a user and returns its id.
+func (r *rig) submit(spec api.Spec) int64 {
+	r.t.Helper()
+	resp, err := r.direct.Submit(r.t.Context(), api.SubmitRequest{Jobs: []api.Spec{spec}})
+	if err == nil {
+		err = resp.Jobs[0].Error.Err()
+	}
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return resp.Jobs[0].ID
+}
+
+func (r *rig) job(id int64) *api.JobResponse {
+	r.t.Helper()
+	j, err := r.direct.Job(r.t.Context(), id)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return j
+}
+
+// finished waits until a job is in a final state.
+func (r *rig) finished(id int64) *api.JobResponse {
+	r.t.Helper()
+	var j *api.JobResponse
+	r.until(fmt.Sprintf("job %d ends", id), func() bool {
+		j = r.job(id)
+		return fairlead.State(j.Job.State).Ended()
+	})
+	return j
+}
+
+// proc is a process of the program.
+type proc struct {
+	cmd  *exec.Cmd
+	log  string // file with what it said
+	done chan struct{}
+}
+
+// forks runs functions on one thread that lasts as long as the process.
+var forks = sync.OnceValue(func() chan<- func() {
+	c := make(chan func())
+	go func() {
+		runtime.LockOSThread()
+		for f := range c {
+			f()
+		}
+	}()
+	return c
+})
+
+// start starts the program: this test, which then is the program. It dies with us,
+// also when a time-out ends us: the kernel sees to that, by the thread that forked.
+func (r *rig) start(name string, args ...string) *proc {
+	r.t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	p := &proc{log: filepath.Join(r.dir, name+".log"), done: make(chan struct{})}
+	log, err := os.OpenFile(p.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer log.Close()
+	p.cmd = &exec.Cmd{
+		Path: self, Args: append([]string{"fairlead"}, args...), Stdout: log, Stderr: log, Dir: r.dir,
+		SysProcAttr: &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL},
+	}
+	started := make(chan error)
+	forks() <- func() { started <- p.cmd.Start() }
+	if err := <-started; err != nil {
+		r.t.Fatal(err)
+	}
+	go func() { p.cmd.Wait(); close(p.done) }()
+	return p
+}
+
+func (p *proc) ended() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// kill ends the process without warning.
+func (p *proc) kill() {
+	p.signal(syscall.SIGKILL)
+	<-p.done
+}
+
+func (p *proc) signal(s syscall.Signal) { p.cmd.Process.Signal(s) }
+
+// stop asks the process to end, and fails the test if it does not do so in good order.
+func (r *rig) stop(p *proc) {
+	r.t.Helper()
+	p.signal(syscall.SIGTERM)
+	select {
+	case <-p.done:
+	case <-time.After(deadline):
+		r.t.Fatalf("%v does not end on SIGTERM", p.cmd.Args)
+	}
+	if !p.cmd.ProcessState.Success() {
+		r.t.Errorf("%v: %v\n%s", p.cmd.Args, p.cmd.ProcessState, tail(p.log, 1500))
+	}
+}
+
+// lives reports whether a process is there and has not ended.
+func lives(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return false
+	}
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	return !strings.HasPrefix(rest, "Z")
+}
+
+// ledger is the file in which tasks note that they began (b) and that they came to
+// their end (e), with their attempt.
+type ledger struct{ file string }
+
+// ledgerEntry is one line of it.
+type ledgerEntry struct {
+	what   string
+	job    int64
+	number int
+	try    int
+}
+
+func (r *rig) ledger() ledger { return ledger{filepath.Join(r.dir, "ledger")} }
+
+// note is a shell command that writes a line. Lines so short are not torn.
+func (l ledger) note(what string) string {
+	return fmt.Sprintf("echo %s $FAIRLEAD_JOB $FAIRLEAD_NUMBER $FAIRLEAD_ATTEMPT >>%s", what, l.file)
+}
+
+func (l ledger) read(t *testing.T) []ledgerEntry {
+	t.Helper()
+	text, err := os.ReadFile(l.file)
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	var out []ledgerEntry
+	for line := range strings.Lines(string(text)) {
+		var e ledgerEntry
+		if _, err := fmt.Sscanln(line, &e.what, &e.job, &e.number, &e.try); err != nil {
+			t.Fatalf("ledger: %q: %v", line, err)
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// count counts the lines that say what happened in the attempts with the number.
+func (l ledger) count(t *testing.T, what string, try int) (n int) {
+	t.Helper()
+	for _, e := range l.read(t) {
+		if e.what == what && e.try == try {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,156 @@
+//go:build chaos
+
+// The chaos suite hurts real processes and checks afterwards that what was promised
+// was kept: make chaos. What each number of its report means is said in audit.
+
+package main
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/store/sqlite"
+)
+
+var (
+	chaosKills = flag.Int("kills", 50, "how often TestChaosServer kills the server")
+	chaosSeed  = flag.Uint64("seed", 0, "of TestChaosServer, to repeat a run; 0: a new one")
+)
+
+// leastRate is how many jobs have to be acknowledged in a second while the server is
+// up. With fewer there is too little to be lost, and the run says nothing.
+const leastRate = 10
+
+// TestChaosServer kills the server again and again while users submit jobs and agents
+// run them, and loses requests and answers on their way. Afterwards it asks: was
+// anything lost, done twice, or counted wrongly?
+func TestChaosServer(t *testing.T) {
+	seed := *chaosSeed
+	if seed == 0 {
+		seed = uint64(time.Now().UnixNano())
+	}
+	t.Logf("to repeat: -kills=%d -seed=%d", *chaosKills, seed)
+	c := &chaos{rig: newRig(t, 5*time.Second), rng: rand.New(rand.NewPCG(seed, 0))}
+	c.load = newLoad(c.rig)
+	c.serve()
+	for i, name := range []string{"n1", "n2", "n3"} {
+		c.work(name, 8-2*i)
+	}
+	c.wire.cut(0.01, rand.New(rand.NewPCG(seed, 1)))
+	c.load.begin(c.rig, seed, "ann", "bob", "cyd", "dan")
+	for range *chaosKills {
+		c.fault()
+	}
+	c.settle()
+	a := c.audit()
+	fmt.Println(a.tally)
+	a.judge()
+	if rate := float64(a.acked) / c.up.Seconds(); rate < leastRate {
+		t.Errorf("void: %.1f jobs were acknowledged in a second, fewer than %d", rate, leastRate)
+	} else {
+		t.Logf("%.1f jobs acknowledged in a second; the server was up for %v", rate, c.up.Round(time.Second))
+	}
+}
+
+// chaos is a run of TestChaosServer.
+type chaos struct {
+	*rig
+	load  *load
+	rng   *rand.Rand
+	kills int
+	up    time.Duration // of the server, between its first answer and its end
+	wrong int           // counters that differed from a recount
+}
+
+// fault lets the server work for a moment, kills it, looks at what it left, and starts
+// it again. Now and then it does not even come to answer.
+func (c *chaos) fault() {
+	c.t.Helper()
+	began := time.Now()
+	if c.rng.IntN(10) == 0 {
+		time.Sleep(time.Duration(c.rng.IntN(150)) * time.Millisecond)
+	} else if !c.answers(c.server) {
+		c.t.Fatalf("the server does not answer after %d kills", c.kills)
+	} else {
+		began = time.Now()
+		time.Sleep(time.Duration(50+c.rng.IntN(551)) * time.Millisecond)
+	}
+	if c.server.ended() {
+		c.t.Fatalf("the server ended by itself after %d kills", c.kills)
+	}
+	c.server.kill()
+	c.up += time.Since(began)
+	c.kills++
+	c.recount()
+	c.startServer()
+}
+
+// recount looks at a copy of what a killed server left: what was acknowledged since the
+// last time is there, and counters agree with the jobs. It is a copy because opening
+// the file would repair it before the server has to.
+func (c *chaos) recount() {
+	c.t.Helper()
+	fresh := c.load.record.takeFresh()
+	copied := c.db + "-copy"
+	for _, suffix := range []string{"", "-wal"} {
+		text, err := os.ReadFile(c.db + suffix)
+		if os.IsNotExist(err) {
+			os.Remove(copied + suffix)
+			continue
+		}
+		if err == nil {
+			err = os.WriteFile(copied+suffix, text, 0o600)
+		}
+		if err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	store, err := sqlite.Open(c.t.Context(), copied, sqlite.Options{})
+	if err != nil {
+		c.t.Fatalf("after %d kills: %v", c.kills, err)
+	}
+	defer store.Close()
+	if len(fresh) > 0 {
+		found, err := store.Jobs(c.t.Context(), fairlead.Query{IDs: fresh})
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		if len(found) != len(fresh) {
+			c.t.Errorf("after %d kills: of %d jobs just acknowledged %d are there", c.kills, len(fresh), len(found))
+		}
+	}
+	open := fairlead.Query{States: []fairlead.State{fairlead.Held, fairlead.Blocked, fairlead.Waiting, fairlead.Running}}
+	c.wrong += checkCounters(c.t, store, open)
+}
+
+// settle brings the load to its end: what was sent is acknowledged, and what was
+// acknowledged ends.
+func (c *chaos) settle() {
+	c.t.Helper()
+	if !c.answers(c.server) {
+		c.t.Fatalf("the server does not answer after %d kills", c.kills)
+	}
+	began := time.Now()
+	c.load.end()
+	c.up += time.Since(began)
+	c.wire.cut(0, c.rng)
+	left := ""
+	if !poll(deadline, func() bool {
+		list, err := c.direct.Jobs(c.t.Context(), open())
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		left = ""
+		for _, j := range list.Jobs {
+			left += fmt.Sprintf("%d %s (%d waiting, %d running); ", j.ID, j.State, j.Waiting, j.Running)
+		}
+		return left == ""
+	}) {
+		c.t.Errorf("not ended: %s", left)
+	}
+}

@@ -1,0 +1,252 @@
+//go:build chaos
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/api"
+)
+
+// wire stands between the server and everybody else. It notes which attempts the server
+// handed out, renewed and accepted as ended, as those at the other end saw it, and it
+// cuts connections at random: before a request arrives, or before its answer does.
+type wire struct {
+	socket string
+	server *http.Client
+
+	mu                      sync.Mutex
+	rng                     *rand.Rand
+	chance                  float64 // that a request, or an answer, is lost
+	cutRequests, cutAnswers int
+	tasks                   map[taskName]*attempts
+	wrong                   []string // what must not happen, in words
+	twoHolders, completed   int      // how often: two valid holders; two completions
+	renewals                int      // that the server granted
+}
+
+type taskName struct {
+	job  int64
+	task int
+}
+
+// attempts is what was said about those of one task.
+type attempts struct {
+	newest   int            // of those that were handed out
+	accepted map[int]string // how they ended, as the server accepted it
+	refused  map[int]string // code of the refusal
+}
+
+func newWire(t *testing.T, socket, server string) *wire {
+	t.Helper()
+	w := &wire{socket: socket, rng: rand.New(rand.NewPCG(1, 1)), tasks: map[taskName]*attempts{}}
+	var d net.Dialer
+	transport := &http.Transport{
+		MaxIdleConnsPerHost: 32,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return d.DialContext(ctx, "unix", server)
+		},
+	}
+	w.server = &http.Client{Transport: transport}
+	l, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &http.Server{Handler: w}
+	go s.Serve(l)
+	t.Cleanup(func() { s.Close(); transport.CloseIdleConnections() })
+	return w
+}
+
+// cut makes the wire lose requests and answers with the probability from now on.
+func (w *wire) cut(chance float64, rng *rand.Rand) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.chance, w.rng = chance, rng
+}
+
+func (w *wire) loses(count *int) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.rng.Float64() >= w.chance {
+		return false
+	}
+	*count++
+	return true
+}
+
+// ServeHTTP passes a request on. A panic of this kind closes the connection without an
+// answer.
+func (w *wire) ServeHTTP(out http.ResponseWriter, in *http.Request) {
+	body, err := io.ReadAll(in.Body)
+	if err != nil || w.loses(&w.cutRequests) {
+		panic(http.ErrAbortHandler)
+	}
+	var report *reportSeen
+	if strings.HasSuffix(in.URL.Path, "/report") {
+		report = w.seeReport(body)
+	}
+	status, answer, err := w.forward(in, body)
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	if status == http.StatusOK {
+		switch {
+		case report != nil:
+			w.seeAnswer(report, answer)
+		case strings.HasSuffix(in.URL.Path, "/poll"):
+			w.seeLeases(answer)
+		}
+	}
+	if w.loses(&w.cutAnswers) {
+		panic(http.ErrAbortHandler)
+	}
+	out.Header().Set("Content-Type", "application/json")
+	out.WriteHeader(status)
+	out.Write(answer)
+}
+
+func (w *wire) forward(in *http.Request, body []byte) (int, []byte, error) {
+	req, err := http.NewRequestWithContext(in.Context(), in.Method, "http://fairlead"+in.URL.RequestURI(), bytes.NewReader(body))
+	if err != nil {
+		return 0, nil, err
+	}
+	req.Header = in.Header.Clone()
+	resp, err := w.server.Do(req)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(resp.Body)
+	return resp.StatusCode, answer, err
+}
+
+func (w *wire) task(ref fairlead.Ref) *attempts {
+	name := taskName{ref.JobID, ref.Task}
+	a := w.tasks[name]
+	if a == nil {
+		a = &attempts{accepted: map[int]string{}, refused: map[int]string{}}
+		w.tasks[name] = a
+	}
+	return a
+}
+
+// seeLeases notes attempts that are handed out.
+func (w *wire) seeLeases(answer []byte) {
+	var p api.PollResponse
+	if json.Unmarshal(answer, &p) != nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, l := range p.Start {
+		a := w.task(l.Ref)
+		a.newest = max(a.newest, l.Attempt)
+	}
+}
+
+// reportSeen is a report on its way. stale are the attempts in it after which a later
+// one of the same task had been handed out, before the report set out: the server must
+// not take them for valid.
+type reportSeen struct {
+	api.ReportRequest
+	stale map[fairlead.Ref]bool
+}
+
+func (w *wire) seeReport(body []byte) *reportSeen {
+	r := &reportSeen{stale: map[fairlead.Ref]bool{}}
+	if json.Unmarshal(body, &r.ReportRequest) != nil {
+		return nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	note := func(ref fairlead.Ref) { r.stale[ref] = w.task(ref).newest > ref.Attempt }
+	for _, f := range r.Finished {
+		note(f.Ref)
+	}
+	for _, ref := range r.Renew {
+		note(ref)
+	}
+	return r
+}
+
+// seeAnswer notes what the server made of a report.
+func (w *wire) seeAnswer(r *reportSeen, body []byte) {
+	var answer api.ReportResponse
+	if json.Unmarshal(body, &answer) != nil || answer.Rejoin {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i, e := range answer.Renew {
+		if e == nil {
+			w.renewals++
+		}
+		if e == nil && r.stale[r.Renew[i]] {
+			w.twoHolders++
+			w.blame("the lease of %v was renewed though a later attempt had begun", r.Renew[i])
+		}
+	}
+	for i, e := range answer.Finished {
+		f := r.Finished[i]
+		if e == nil {
+			w.accept(f, r.stale[f.Ref])
+		} else {
+			w.task(f.Ref).refused[f.Attempt] = e.Code
+		}
+	}
+}
+
+// accept notes an end that the server accepted. After a success, or after the same
+// attempt's own end, there must not be another.
+func (w *wire) accept(f api.Finished, stale bool) {
+	a := w.task(f.Ref)
+	if stale {
+		w.twoHolders++
+		w.blame("the end of %v was accepted though a later attempt had begun", f.Ref)
+	}
+	for try, state := range a.accepted {
+		if try == f.Attempt || state == string(fairlead.Succeeded) {
+			w.completed++
+			w.blame("%v ended as %s, after attempt %d had ended as %s", f.Ref, f.State, try, state)
+		}
+	}
+	a.accepted[f.Attempt] = f.State
+}
+
+func (w *wire) blame(format string, args ...any) {
+	w.wrong = append(w.wrong, fmt.Sprintf(format, args...))
+}
+
+// renewed is how often the server renewed a lease.
+func (w *wire) renewed() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.renewals
+}
+
+// refusal is the code with which the end of an attempt was refused, if it was.
+func (w *wire) refusal(ref fairlead.Ref) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.task(ref).refused[ref.Attempt]
+}
+
+// ends are the attempts of a task whose end the server accepted, and how they ended.
+func (w *wire) ends(job int64, task int) map[int]string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return maps.Clone(w.task(fairlead.Ref{JobID: job, Task: task}).accepted)
+}
