@@ -1,0 +1,48 @@
+package policy_test
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/fairlead/fairlead/policy"
+	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/usage"
+	"github.com/fairlead/fairlead/why"
+)
+
+// TestKeysFollowFromFormulas draws pools at random and checks for every policy that
+// the key, which is computed in Go, is exactly what the text of the formula gives for
+// the terms that are shown.
+func TestKeysFollowFromFormulas(t *testing.T) {
+	start := time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
+	rapid.Check(t, func(t *rapid.T) {
+		amount := rapid.Float64Range(0, 1e9)
+		clock := usage.NewClock(start, time.Duration(rapid.Int64Range(0, int64(30*24*time.Hour)).Draw(t, "half-life")))
+		now := clock.At(start.Add(time.Duration(rapid.Int64Range(0, int64(24*time.Hour)).Draw(t, "age"))))
+		p := &sched.Pool{
+			Account: usage.Account{Settled: amount.Draw(t, "settled"), Running: rapid.Float64Range(0, 1e4).Draw(t, "running")},
+			Weight:  rapid.Float64Range(1e-3, 1e6).Draw(t, "weight"),
+			Flight:  amount.Draw(t, "flight"),
+			First:   sched.Arrival(rapid.IntRange(0, 31).Draw(t, "priority"), rapid.Int64Range(1, 1<<47).Draw(t, "job")),
+			Own:     [2]float64{amount.Draw(t, "joined"), amount.Draw(t, "base")},
+			Waiting: rapid.Int64Range(0, 1e9).Draw(t, "waiting"),
+			Tasks:   rapid.Int32Range(0, 1e6).Draw(t, "tasks"),
+		}
+		for name, pol := range policy.All(policy.Options{}) {
+			var terms why.Terms
+			switch x := pol.(type) {
+			case sched.Keyed:
+				terms = x.Terms(p, now)
+			case sched.Weigher:
+				terms = x.Weigh(p)
+			default:
+				t.Fatalf("%s is of a kind that this test does not know", name)
+			}
+			if !terms.Recomputed() {
+				t.Errorf("%s: key %v is not %s of %v", name, terms.Key, terms.Formula.Text, terms.Values)
+			}
+		}
+	})
+}
