@@ -49,7 +49,8 @@ func (l *Loop) Work(ctx context.Context, o WorkOptions) error {
 	}
 	o.Name, o.Slots = cmp.Or(o.Name, "local"), cmp.Or(o.Slots, 1)
 	o.Grace = cmp.Or(o.Grace, 10*time.Second)
-	capacity := Amounts{l.core.Cluster().Unit(): int64(o.Slots)}
+	_, _, unit := l.Capacity()
+	capacity := Amounts{unit: int64(o.Slots)}
 	for kind := range o.Handlers {
 		capacity[handlerPrefix+kind] = anyNumber
 	}
