@@ -127,8 +127,8 @@ func (l *Loop) loadSettings(ctx context.Context) error {
 // rebuild makes the core's state from the store's: at the beginning, and when the
 // loop fell too far behind the changes.
 func (l *Loop) rebuild(ctx context.Context) error {
-	var changes []Change
-	cursor, err := l.store.Snapshot(ctx, func(c Change) error { changes = append(changes, c); return nil })
+	var changes changeList
+	cursor, err := l.store.Snapshot(ctx, func(c Change) error { changes.add(c); return nil })
 	if err != nil {
 		return fmt.Errorf("read the state: %w", err)
 	}
@@ -156,11 +156,26 @@ func (l *Loop) rebuild(ctx context.Context) error {
 		l.placeNode(name, m)
 	}
 	l.runs = map[taskID]*liveRun{}
-	for _, c := range changes {
-		l.apply(c)
+	for i, chunk := range changes {
+		for _, c := range chunk {
+			l.apply(c)
+		}
+		changes[i] = nil
 	}
 	l.version++
 	return nil
+}
+
+// changeList holds many changes without ever copying them to make room.
+type changeList [][]Change
+
+func (l *changeList) add(c Change) {
+	const chunk = 4096
+	if n := len(*l); n == 0 || len((*l)[n-1]) == chunk {
+		*l = append(*l, make([]Change, 0, chunk))
+	}
+	last := &(*l)[len(*l)-1]
+	*last = append(*last, c)
 }
 
 // Run decides until ctx ends. Workers that still run tasks then keep their leases;

@@ -215,10 +215,12 @@ func (s *Scheduler) nodeGate(shape cluster.Shape) why.Gate {
 	}
 	g := why.Gate{Name: "nodes", Where: "nodes", Open: now > 0, Used: fmt.Sprint(now), Limit: fmt.Sprint(could)}
 	switch {
+	case len(s.cluster.Nodes()) == 0:
+		g.Code, g.Text = why.NoNodes, "no node has joined yet"
 	case up == 0:
 		g.Code, g.Text = why.NoNodes, fmt.Sprintf("no node takes tasks (%d are drained or down)", len(s.cluster.Nodes()))
 	case could == 0 && !s.cluster.Could(shape):
-		g.Code, g.Text = why.FitNever, fmt.Sprintf("none of %d nodes could take it even if it were empty", up)
+		g.Code, g.Text = why.FitNever, "no node is large enough, not even an empty one"
 	case now > 0:
 		g.Text = fmt.Sprintf("%d of %d nodes could take it, %d now", could, up, now)
 	default:

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"net/url"
 	"strconv"
@@ -13,13 +14,13 @@ import (
 func (a *app) logsCommand() *cobra.Command {
 	var follow, stderr bool
 	var attempt int
-	var tail int64
+	var tail int
 	c := &cobra.Command{
 		Use:   "logs JOB[_NUMBER]",
 		Short: "Print the output of a job",
 		Long: `Print the output of a job, as its agent keeps it. A job that writes into a file of
 its own (submit -o) has none here.`,
-		Example: "  fairlead logs 1042\n  fairlead logs -f 1042_7\n  fairlead logs --tail 2000 1042",
+		Example: "  fairlead logs 1042\n  fairlead logs -f 1042_7\n  fairlead logs --tail 20 1042",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			id, number, err := jobID(args[0])
@@ -41,14 +42,14 @@ its own (submit -o) has none here.`,
 				if stderr {
 					q.Set("stderr", "true")
 				}
-				return a.copyLog(c.Context(), client, id, q, -tail, follow)
+				return a.copyLog(c.Context(), client, id, q, tail, follow)
 			})
 		},
 	}
 	f := c.Flags()
 	f.BoolVarP(&follow, "follow", "f", false, "go on until the job ends")
 	f.IntVar(&attempt, "attempt", 0, "output of this attempt (default: the last)")
-	f.Int64Var(&tail, "tail", 0, "only the last so many bytes")
+	f.IntVar(&tail, "tail", 0, "only the last so many lines (of the last 256 KiB)")
 	return c
 }
 
@@ -66,11 +67,19 @@ func taskIndex(ctx context.Context, client *api.Client, id int64, number int) (i
 	return 0, usagef("task %d of job %d has not started, or there is none", number, id)
 }
 
-// copyLog prints output from an offset on: what is there, or until the job ends.
-func (a *app) copyLog(ctx context.Context, client *api.Client, id int64, q url.Values, offset int64, follow bool) error {
+// logPart is how much output is asked for at once.
+const logPart = 256 << 10
+
+// copyLog prints output, all of it or the last lines only: what is there, or until the
+// job ends.
+func (a *app) copyLog(ctx context.Context, client *api.Client, id int64, q url.Values, tail int, follow bool) error {
+	offset := int64(0)
+	if tail > 0 {
+		offset = -logPart
+	}
 	for {
 		q.Set("offset", strconv.FormatInt(offset, 10))
-		q.Set("limit", "262144")
+		q.Set("limit", strconv.Itoa(logPart))
 		if follow {
 			q.Set("wait_seconds", "20")
 		}
@@ -78,7 +87,11 @@ func (a *app) copyLog(ctx context.Context, client *api.Client, id int64, q url.V
 		if err != nil {
 			return err
 		}
-		if _, err := a.out.Write(chunk.Data); err != nil {
+		text := chunk.Data
+		if offset < 0 {
+			text = lastLines(text, tail)
+		}
+		if _, err := a.out.Write(text); err != nil {
 			return err
 		}
 		offset = chunk.Offset + int64(len(chunk.Data))
@@ -86,4 +99,13 @@ func (a *app) copyLog(ctx context.Context, client *api.Client, id int64, q url.V
 			return nil
 		}
 	}
+}
+
+// lastLines returns the last n lines of a text.
+func lastLines(text []byte, n int) []byte {
+	end := len(bytes.TrimSuffix(text, []byte("\n")))
+	for ; n > 0 && end > 0; n-- {
+		end = max(0, bytes.LastIndexByte(text[:end], '\n'))
+	}
+	return bytes.TrimPrefix(text[end:], []byte("\n"))
 }

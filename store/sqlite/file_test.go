@@ -77,6 +77,21 @@ func TestRefusesFiles(t *testing.T) {
 	}
 }
 
+// TestOthersCannotRead: a database holds the environments and payloads of all users.
+func TestOthersCannotRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "jobs.db")
+	submit(t, openFile(t, path), 1)
+	files, _ := filepath.Glob(path + "*")
+	if len(files) < 3 {
+		t.Errorf("only %v", files)
+	}
+	for _, f := range files {
+		if info, err := os.Stat(f); err != nil || info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s: %v %v", filepath.Base(f), info.Mode(), err)
+		}
+	}
+}
+
 func TestOneProcessAtATime(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "jobs.db")
 	s := openFile(t, path)

@@ -13,6 +13,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"runtime"
 	"sync"
 	"time"
@@ -115,6 +116,9 @@ func (s *Store) open(ctx context.Context) (err error) {
 	if s.lock, err = lockFile(s.file); err != nil {
 		return err
 	}
+	if err := private(s.file); err != nil {
+		return err
+	}
 	conn, err := sqlite.OpenConn(s.file, sqlite.OpenReadWrite, sqlite.OpenCreate, sqlite.OpenWAL)
 	if err != nil {
 		return err
@@ -135,6 +139,17 @@ func (s *Store) open(ctx context.Context) (err error) {
 	s.ballast.refill()
 	s.writer = newWriter(s, conn)
 	return nil
+}
+
+// private makes the file, if it is not there, so that nobody else can read it: jobs
+// hold the environment of their users. What the engine puts beside it gets the same
+// permissions.
+func private(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 // Close implements fairlead.Store. Calls under way are finished first.
