@@ -75,6 +75,12 @@ func (r *rig) end() {
 			continue
 		}
 		p.kill()
+		text, _ := os.ReadFile(p.log)
+		for _, sign := range []string{"panic:", "fatal error:", "DATA RACE"} {
+			if _, after, found := strings.Cut(string(text), sign); found {
+				r.t.Errorf("%s: %s%s", name, sign, after[:min(len(after), 4000)])
+			}
+		}
 		if r.t.Failed() {
 			r.t.Logf("%s said at last:\n%s", name, tail(p.log, 1500))
 		}

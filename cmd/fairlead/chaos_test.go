@@ -24,7 +24,7 @@ var (
 
 // leastRate is how many jobs have to be acknowledged in a second while the server is
 // up. With fewer there is too little to be lost, and the run says nothing.
-const leastRate = 10
+const leastRate = 5
 
 // TestChaosServer kills the server again and again while users submit jobs and agents
 // run them, and loses requests and answers on their way. Afterwards it asks: was
