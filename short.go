@@ -38,9 +38,9 @@ func (l *Loop) ShortReasons(ctx context.Context, jobs []*Job) map[int64]ShortRea
 		case j.Held:
 			r.Code, r.Text = why.GateHeld, "held"
 		case j.Pending > 0:
-			r.Code, r.Text = why.GateAfter, fmt.Sprintf("%d other jobs", j.Pending)
+			r.Code, r.Text = why.GateAfter, plural(j.Pending, "other job")
 		case j.Begin.After(now):
-			r.Code, r.Text = why.GateBegin, "begins "+j.Begin.Local().Format("15:04:05")
+			r.Code, r.Text = why.GateBegin, "begins "+clock(j.Begin, now)
 		case j.Most > 0 && j.Running >= j.Most:
 			r.Code, r.Text = why.GateJobTasks, fmt.Sprintf("%d of its tasks at once", j.Most)
 		case r.Rank == 1:
@@ -60,6 +60,23 @@ func (l *Loop) ShortReasons(ctx context.Context, jobs []*Job) map[int64]ShortRea
 		out[j.ID] = r
 	}
 	return out
+}
+
+// plural counts things: 1 job, 2 jobs.
+func plural(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// clock is the time of an instant, with its day if that is not today.
+func clock(t, now time.Time) string {
+	t, now = t.Local(), now.Local()
+	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
+		return t.Format(time.TimeOnly)
+	}
+	return t.Format("2006-01-02 15:04")
 }
 
 // trialID is the id of a job that is only tried: it comes after all others.

@@ -222,6 +222,7 @@ func (l *Loop) Versus(ctx context.Context, id int64, other string) (*why.Compari
 		return nil, why.Units{}, err
 	}
 	c.PoolB = l.core.Path(b)
+	c.Standing = standing(j, against)
 	level, parts := l.core.Parting(a, b)
 	if parts {
 		c.Decide(level)
@@ -230,10 +231,24 @@ func (l *Loop) Versus(ctx context.Context, id int64, other string) (*why.Compari
 	return c, l.units(), l.sameLeaf(c, j, against)
 }
 
+// standing says which of two jobs does not wait for its turn at all.
+func standing(jobs ...*Job) string {
+	var parts []string
+	for _, j := range jobs {
+		if j != nil && j.State != Waiting && j.Waiting == 0 {
+			parts = append(parts, fmt.Sprintf("job %d is %s", j.ID, j.State))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
 // sameLeaf compares two jobs of one leaf, which come in order of submission.
 func (l *Loop) sameLeaf(c *why.Comparison, j, against *Job) error {
 	if against == nil {
 		return fmt.Errorf("job %d is itself in %s: %w", j.ID, c.PoolB, ErrInvalid)
+	}
+	if against.ID == j.ID {
+		return fmt.Errorf("job %d is compared with itself: %w", j.ID, ErrInvalid)
 	}
 	c.By, c.First = "order", "a"
 	if against.ID < j.ID {

@@ -38,7 +38,7 @@ func (l *Loop) Why(ctx context.Context, id int64, o WhyOptions) (*why.Answer, er
 			return a, err
 		}
 		if try == startedMeanwhile {
-			a.Verdict, a.Reason = why.AsDesigned, why.Reason{Code: why.StateRunning, Text: "it is starting just now"}
+			a.Verdict, a.Reason = why.AsDesigned, why.Reason{Code: why.StateStarting, Text: "it is starting just now"}
 			return a, nil
 		}
 	}
@@ -252,6 +252,9 @@ func reasonsOf(closed []why.Gate) []why.Reason {
 func gateReason(g why.Gate) why.Reason {
 	e, _ := why.Explain(g.Code)
 	r := why.Reason{Code: g.Code, Text: g.Text, Next: e.Next}
+	if g.Code == why.GateJobTasks {
+		r.Text = g.Used + " of its tasks run, as many as may at once"
+	}
 	if r.Text == "" {
 		r.Text = fmt.Sprintf("%s of %s is full: %s of %s in use", g.Name, g.Where, g.Used, g.Limit)
 	}
@@ -338,7 +341,7 @@ func (l *Loop) rankReason(a *why.Answer, j *Job) why.Reason {
 	if own := slices.IndexFunc(a.Ahead, func(x why.Ahead) bool { return x.Own }); own >= 0 {
 		x := a.Ahead[own]
 		return why.Reason{
-			Code: why.OrderBehind, Text: fmt.Sprintf("%d earlier jobs of its own pool %s go first", x.Jobs, j.Pool),
+			Code: why.OrderBehind, Text: "it is behind " + plural(int(x.Jobs), "earlier job") + " of its own pool " + j.Pool,
 			Next: fmt.Sprintf("raise its priority: fairlead alter %d --priority high", j.ID),
 		}
 	}

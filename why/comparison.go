@@ -14,6 +14,9 @@ type Comparison struct {
 	By    string `json:"by"`
 	Level Level  `json:"level"`
 	Note  string `json:"note,omitempty"`
+	// Standing says which of the two does not wait for its turn: the comparison is of
+	// their places only.
+	Standing string `json:"standing,omitempty"`
 }
 
 // Decide fills in which child of a two-child level goes first, and by what. you is

@@ -237,6 +237,7 @@ func (c *Comparison) Text(u Units) string {
 	fmt.Fprintf(&b, "%s goes before %s", first, second)
 	if c.By == "order" {
 		fmt.Fprintf(&b, ": %s.\n", c.Note)
+		b.WriteString(c.standing())
 		return b.String()
 	}
 	where := c.Level.Pool
@@ -246,7 +247,15 @@ func (c *Comparison) Text(u Units) string {
 	fmt.Fprintf(&b, ". Their ways part in %s: %s, %s\n", where, c.Level.Policy, c.Level.rule())
 	b.WriteString(c.Level.table(u.Growth, "    "))
 	fmt.Fprintf(&b, "  %s\n", c.decidedBy())
+	b.WriteString(c.standing())
 	return b.String()
+}
+
+func (c *Comparison) standing() string {
+	if c.Standing == "" {
+		return ""
+	}
+	return "  But " + c.Standing + ": this is how their places compare.\n"
 }
 
 func (c *Comparison) decidedBy() string {

@@ -75,7 +75,7 @@ func (s *Server) describe(ctx context.Context, sub *api.Submitted) {
 		return
 	}
 	sub.Pool, sub.User, sub.Tasks = j.Pool, j.User, j.Tasks
-	if j.State != fairlead.Waiting {
+	if j.State != fairlead.Waiting && j.State != fairlead.Blocked {
 		return
 	}
 	a, err := s.options.Loop.Why(ctx, sub.ID, fairlead.WhyOptions{Siblings: 1})
