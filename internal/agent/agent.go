@@ -121,11 +121,13 @@ func open(o Options) (*Agent, error) {
 		// The mark tells the tasks of this agent from those of others on the machine.
 		mark: fmt.Sprintf("%x/%s/", sha256.Sum256([]byte(dir)), o.Name)[56:],
 	}
-	if a.logs, err = process.OpenLogs(filepath.Join(dir, "logs")); err != nil {
-		return nil, fmt.Errorf("directory for output: %w", err)
-	}
+	// The scripts' directory comes first: those above it that are made with it can be
+	// passed by others, those made for the output could not.
 	if a.scripts, err = scriptDir(dir); err != nil {
 		return nil, err
+	}
+	if a.logs, err = process.OpenLogs(filepath.Join(dir, "logs")); err != nil {
+		return nil, fmt.Errorf("directory for output: %w", err)
 	}
 	if os.Getuid() == 0 && !o.AnyUser {
 		if err := passable(a.scripts); err != nil {

@@ -185,3 +185,31 @@ func TestRenews(t *testing.T) {
 		t.Errorf("job %+v", j)
 	}
 }
+
+// Jobs run as their users, who have to reach their scripts, also where the directory of
+// the agent and those above it were not there before.
+func TestOthersReachTheirScripts(t *testing.T) {
+	top := t.TempDir()
+	probe := filepath.Join(top, "probe")
+	if err := os.Mkdir(probe, 0o711); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(probe); err != nil || info.Mode()&0o001 == 0 {
+		t.Skip("the umask closes all new directories to others")
+	}
+	client, err := api.Dial(filepath.Join(top, "nobody"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	agent.Run(ctx, agent.Options{Client: client, Name: "n1", Dir: filepath.Join(top, "agent", "n1")})
+	for _, dir := range []string{"agent", "agent/n1", "agent/n1/scripts"} {
+		if info, err := os.Stat(filepath.Join(top, dir)); err != nil || info.Mode()&0o001 == 0 {
+			t.Errorf("%s: others cannot pass: %v, %v", dir, info, err)
+		}
+	}
+	if info, err := os.Stat(filepath.Join(top, "agent/n1/logs")); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("the output is open to others: %v, %v", info, err)
+	}
+}
