@@ -235,7 +235,11 @@ func (l *Loop) Versus(ctx context.Context, id int64, other string) (*why.Compari
 func standing(jobs ...*Job) string {
 	var parts []string
 	for _, j := range jobs {
-		if j != nil && j.State != Waiting && j.Waiting == 0 {
+		switch {
+		case j == nil || j.State == Waiting || j.Waiting > 0:
+		case j.State.Ended():
+			parts = append(parts, fmt.Sprintf("job %d has ended (%s)", j.ID, j.State))
+		default:
 			parts = append(parts, fmt.Sprintf("job %d is %s", j.ID, j.State))
 		}
 	}

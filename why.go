@@ -332,9 +332,10 @@ func (l *Loop) rankReason(a *why.Answer, j *Job) why.Reason {
 		}
 		first := lv.Children[0]
 		you := lv.Children[slices.IndexFunc(lv.Children, func(c why.Child) bool { return c.Name == lv.You })]
+		theirs, yours := why.ShortPair(float64(first.Key), float64(you.Key))
 		return why.Reason{
 			Code: why.ShareBehind,
-			Text: fmt.Sprintf("%s goes before %s in %s: key %s against %s, %s", first.Name, lv.You, rootName(lv.Pool), why.Short(float64(first.Key)), why.Short(float64(you.Key)), lv.Order),
+			Text: fmt.Sprintf("%s goes before %s in %s: key %s against %s, %s", first.Name, lv.You, rootName(lv.Pool), theirs, yours, lv.Order),
 			Next: fmt.Sprintf("fairlead why %d --vs %s", j.ID, strings.TrimPrefix(lv.Pool+"/"+first.Name, "/")),
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Short writes a number for a person: four significant digits, or what comes before
-// the point if that is longer.
+// Short writes a number for a person: three or four significant digits, or what comes
+// before the point if that is longer.
 func Short(v float64) string {
 	switch a := math.Abs(v); {
 	case math.IsInf(v, 1):
@@ -16,7 +16,7 @@ func Short(v float64) string {
 		return "-inf"
 	case a >= 1000 || v == math.Trunc(v):
 		return strconv.FormatFloat(v, 'f', 0, 64)
-	case a < 1e-3:
+	case a < 1:
 		return strconv.FormatFloat(v, 'g', 3, 64)
 	case a >= 100:
 		return digits(v, 1)
@@ -24,6 +24,16 @@ func Short(v float64) string {
 		return digits(v, 2)
 	}
 	return digits(v, 3)
+}
+
+// ShortPair writes two numbers that are compared: with as many digits as it takes to
+// tell them apart.
+func ShortPair(x, y float64) (string, string) {
+	a, b := Short(x), Short(y)
+	for n := 5; a == b && x != y && n <= 17; n++ {
+		a, b = strconv.FormatFloat(x, 'g', n, 64), strconv.FormatFloat(y, 'g', n, 64)
+	}
+	return a, b
 }
 
 // digits writes at most n digits after the point.

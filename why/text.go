@@ -271,7 +271,8 @@ func (c *Comparison) decidedBy() string {
 	if c.Level.Policy == "lottery" {
 		return "Both may be drawn; this one is more likely."
 	}
-	return fmt.Sprintf("Decided by the key: %s < %s. The age of the jobs and their size are not compared.", Short(float64(x.Key)), Short(float64(y.Key)))
+	a, b := ShortPair(float64(x.Key), float64(y.Key))
+	return fmt.Sprintf("Decided by the key: %s < %s. The age of the jobs and their size are not compared.", a, b)
 }
 
 // Duration writes a time span for a person: two units at most.

@@ -55,6 +55,9 @@ func Read(text []byte) (*State, error) {
 	if err := d.Decode(s); err != nil {
 		return nil, place(text, d, err)
 	}
+	if d.More() {
+		return nil, place(text, d, errors.New("there is more after the state"))
+	}
 	return s, s.check()
 }
 
@@ -81,14 +84,17 @@ func (s *State) check() error {
 		return errors.New("state: capacity is missing, e.g. \"capacity\": {\"slots\": 100}")
 	}
 	for name, n := range s.Capacity {
-		if err := share.CheckName(name); err != nil || n < 0 {
-			return fmt.Errorf("state: capacity %s: %d cannot be", name, n)
+		if err := share.CheckName(name); err != nil {
+			return fmt.Errorf("state: capacity: %w", err)
+		}
+		if n < 0 {
+			return fmt.Errorf("state: capacity %s must be 0 or more, got %d", name, n)
 		}
 	}
 	total := 0
 	for _, p := range s.Pools {
 		if err := share.CheckPath(p.Path); err != nil {
-			return fmt.Errorf("state: %w", err)
+			return fmt.Errorf("state: pool %q: %w", p.Path, err)
 		}
 		if p.Running < 0 || p.Waiting < 0 || p.Used < 0 || math.IsNaN(p.Used) || math.IsInf(p.Used, 0) {
 			return fmt.Errorf("state: pool %s: running, waiting and used must be 0 or more", p.Path)
@@ -171,12 +177,12 @@ func Run(shares fairlead.Shares, s *State) (*Result, error) {
 		return nil, err
 	}
 	node := core.Join("all", cluster.Amounts(s.Capacity), s.Now)
-	names := fill(core, s, node)
+	leaves := fill(core, s, node)
 	_, free := core.Cluster().Capacity()
 	r := &Result{Version: 1, Now: s.Now, Unit: cfg.Unit, Capacity: s.Capacity, Idle: free[0], Order: []string{}, Pools: map[string]*PoolResult{}}
-	r.describe(core, names)
-	r.order(core, names)
-	r.step(core, s.Now, names)
+	r.describe(core)
+	r.order(core, leaves)
+	r.step(core, s.Now)
 	return r, nil
 }
 
@@ -190,18 +196,22 @@ func unit(configured string, capacity map[string]int64) string {
 }
 
 // fill puts the tasks of the state into the scheduler: those of a pool that run are
-// one job, and those that wait another. It returns the names of the leaves as the state
-// has them. The pools enter before anything is known of their usage, because the state
+// one job, and those that wait another. It returns the leaves. The pools enter before anything is known of their usage, because the state
 // is that of an instant at which all are there: none has come back from an absence.
-func fill(core *sched.Scheduler, s *State, node cluster.NodeID) map[sched.PoolID]string {
+func fill(core *sched.Scheduler, s *State, node cluster.NodeID) []sched.PoolID {
 	normal := slices.IndexFunc(core.Config().Priorities, func(p sched.Priority) bool { return p.Name == "normal" })
-	names := map[sched.PoolID]string{}
+	var leaves []sched.PoolID
 	job := func(p *Pool, id, tasks int) sched.Job {
 		return sched.Job{ID: int64(id), Pool: core.Pool(p.Path), Shape: core.Shape(nil), Priority: max(0, normal), Tasks: tasks}
 	}
 	for i := range s.Pools {
+		core.Pool(s.Pools[i].Path)
+	}
+	// Only now is it known which are leaves: the tasks of a pool with others below it are
+	// in its child default.
+	for i := range s.Pools {
 		p := &s.Pools[i]
-		names[core.Pool(p.Path)] = p.Path
+		leaves = append(leaves, core.Pool(p.Path))
 		if p.Waiting > 0 {
 			core.Add(job(p, len(s.Pools)+1+i, p.Waiting), s.Now)
 		}
@@ -219,11 +229,11 @@ func fill(core *sched.Scheduler, s *State, node cluster.NodeID) map[sched.PoolID
 		leaf := core.Pool(p.Path)
 		core.SetUsage(leaf, p.Used-core.View(leaf).Service(core.Now()))
 	}
-	return names
+	return leaves
 }
 
 // describe notes how all pools stand before the step.
-func (r *Result) describe(core *sched.Scheduler, names map[sched.PoolID]string) {
+func (r *Result) describe(core *sched.Scheduler) {
 	entitled := core.Entitlements()
 	for i := 1; i < core.Pools(); i++ {
 		id := sched.PoolID(i)
@@ -244,9 +254,6 @@ func (r *Result) describe(core *sched.Scheduler, names map[sched.PoolID]string) 
 			}
 		}
 		path := core.Path(id)
-		if name, ok := names[id]; ok {
-			path = name
-		}
 		r.Pools[path] = x
 		r.paths = append(r.paths, path)
 	}
@@ -254,9 +261,9 @@ func (r *Result) describe(core *sched.Scheduler, names map[sched.PoolID]string) 
 }
 
 // order follows the next starts until every pool in which something waits had one.
-func (r *Result) order(core *sched.Scheduler, names map[sched.PoolID]string) {
+func (r *Result) order(core *sched.Scheduler, leaves []sched.PoolID) {
 	left := 0
-	for id := range names {
+	for _, id := range leaves {
 		if core.View(id).Waiting > 0 {
 			left++
 		}
@@ -266,8 +273,8 @@ func (r *Result) order(core *sched.Scheduler, names map[sched.PoolID]string) {
 	core.Preview(func(st sched.Start, _ float64) bool {
 		if id := st.Pool; !seen[id] {
 			seen[id] = true
-			r.Order = append(r.Order, names[id])
-			r.Pools[names[id]].Rank = len(r.Order)
+			r.Order = append(r.Order, core.Path(id))
+			r.Pools[core.Path(id)].Rank = len(r.Order)
 		}
 		steps++
 		return len(seen) < left && steps < maxOrder
@@ -275,12 +282,16 @@ func (r *Result) order(core *sched.Scheduler, names map[sched.PoolID]string) {
 }
 
 // step lets the scheduler step, as often as its shortlist wants, and counts the starts.
-func (r *Result) step(core *sched.Scheduler, now time.Time, names map[sched.PoolID]string) {
+func (r *Result) step(core *sched.Scheduler, now time.Time) {
 	var d sched.Decision
 	for more := true; more; more = d.More {
 		core.Step(now, 0, &d)
 		for _, st := range d.Starts {
-			r.Pools[names[st.Pool]].Start++
+			for id := st.Pool; id != sched.Root; id = core.Parent(id) {
+				if !core.Band(id) {
+					r.Pools[core.Path(id)].Start++
+				}
+			}
 		}
 	}
 }

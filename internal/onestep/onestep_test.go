@@ -1,0 +1,86 @@
+package onestep_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/fairlead/fairlead/config"
+	"github.com/fairlead/fairlead/internal/onestep"
+)
+
+func step(t *testing.T, cfg, state string) *onestep.Result {
+	t.Helper()
+	c, err := config.Parse("c.yaml", []byte(cfg))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := onestep.Read([]byte(state))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := onestep.Run(c.Shares, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestUsedCountsAsItStands is worked by hand. Tasks are taken to last 10 s. Keys: a
+// (120 + 2*10)/1 = 140, b (60 + 3*10)/3 = 30, c 200. All five idle slots go to b, whose
+// key then is (60 + 8*10)/3 = 46.7.
+func TestUsedCountsAsItStands(t *testing.T) {
+	r := step(t, "{task_time: 10s, pools_on_demand: true, pools: {a: {weight: 1}, b: {weight: 3}}}",
+		`{"now": "2026-01-05T08:00:00Z", "capacity": {"slots": 10}, "pools": {
+		"a": {"running": 2, "waiting": 30, "used": 120}, "b": {"running": 3, "waiting": 5, "used": 60}, "c": {"waiting": 1, "used": 200}}}`)
+	for pool, want := range map[string]struct {
+		key   float64
+		rank  int
+		start int
+		share float64
+	}{"a": {140, 2, 0, 0.2}, "b": {30, 1, 5, 0.6}, "c": {200, 3, 0, 0.2}} {
+		p := r.Pools[pool]
+		if float64(p.Key) != want.key || p.Rank != want.rank || p.Start != want.start || p.Share != want.share {
+			t.Errorf("%s: key %v rank %d start %d share %v, want %+v", pool, p.Key, p.Rank, p.Start, p.Share, want)
+		}
+	}
+	if got := strings.Join(r.Order, " "); got != "b a c" || r.Idle != 5 {
+		t.Errorf("order %s with %d idle", got, r.Idle)
+	}
+}
+
+// TestOrderOfPoolsInTheFileChangesNothing: the state is of one instant.
+func TestOrderOfPoolsInTheFileChangesNothing(t *testing.T) {
+	const head = `{"now": "2026-01-05T08:00:00Z", "capacity": {"slots": 9}, "pools": {`
+	a, b := `"a": {"running": 1, "waiting": 9, "used": 40}`, `"b": {"running": 2, "waiting": 9, "used": 10}`
+	x := step(t, "{}", head+a+","+b+"}}")
+	y := step(t, "{}", head+b+","+a+"}}")
+	for _, p := range []string{"a", "b"} {
+		if x.Pools[p].Key != y.Pools[p].Key || x.Pools[p].Start != y.Pools[p].Start {
+			t.Errorf("%s: %+v against %+v", p, x.Pools[p], y.Pools[p])
+		}
+	}
+}
+
+// TestTasksOfAnInnerPool: a pool may have both tasks and children.
+func TestTasksOfAnInnerPool(t *testing.T) {
+	r := step(t, "{}", `{"now": "2026-01-05T08:00:00Z", "capacity": {"slots": 2}, "pools": {"a": {"waiting": 1}, "a/b": {"waiting": 1}}}`)
+	if n := r.Pools["a"].Start + r.Pools["a/b"].Start; n < 2 {
+		t.Errorf("%d started: %+v", n, r.Pools)
+	}
+}
+
+func TestReadRefuses(t *testing.T) {
+	for state, want := range map[string]string{
+		``: "state",
+		`{"now": "2026-01-05T08:00:00Z", "capacity": {"slots": 1}, "pools": {"a": {"weiting": 1}}}`:        "weiting",
+		`{"now": "2026-01-05T08:00:00Z", "capacity": {"slots": -1}, "pools": {}}`:                          "0 or more",
+		`{"now": "2026-01-05T08:00:00Z", "capacity": {"slots": 1}, "pools": {"a": {"used": -1}}}`:          "0 or more",
+		`{"now": "2026-01-05T08:00:00Z", "capacity": {"slots": 1}, "pools": {"a//b": {}}}`:                 "a//b",
+		`{"now": "2026-01-05T08:00:00Z", "capacity": {"slots": 1}, "pools": {"a": {}, "a": {}}}`:           "twice",
+		`{"now": "2026-01-05T08:00:00Z", "capacity": {"slots": 1}, "pools": {"a": {}, "a/b": {}}} trailer`: "after",
+	} {
+		if _, err := onestep.Read([]byte(state)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %q", state, err, want)
+		}
+	}
+}
