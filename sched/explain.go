@@ -274,6 +274,22 @@ func (s *Scheduler) way(id int32) []int32 {
 	return way
 }
 
+// leading is the child with the smallest key. Like chooseFirst it brings the key of the
+// first one up to date until it stays first.
+func (s *Scheduler) leading(in *inner) int32 {
+	for {
+		first := in.keys.entries[0]
+		key := in.keyed.Terms(&s.pools[first.child], s.now).Key
+		if key <= first.key {
+			return first.child
+		}
+		in.keys.set(0, key, s)
+		if in.keys.entries[0].child == first.child {
+			return first.child
+		}
+	}
+}
+
 // BehindAt returns the first pool on the way to a leaf at which another child goes
 // before the one on the way, looking at the first in order only. It reports false if
 // the leaf is next everywhere.
@@ -284,7 +300,7 @@ func (s *Scheduler) BehindAt(leaf PoolID) (pool PoolID, behind bool) {
 		if in.keyed == nil || len(in.keys.entries) == 0 {
 			continue
 		}
-		first := in.keys.entries[0].child
+		first := s.leading(in)
 		if first != way[i] && s.candidate(in, first).before(s.candidate(in, way[i])) {
 			return PoolID(way[i-1]), true
 		}

@@ -54,6 +54,23 @@ func TestWrongExpectation(t *testing.T) {
 	}
 }
 
+// TestBehindKnowsTheTime: the key of a pool whose tasks run rises while nothing happens
+// to it, and so it is behind one that has come meanwhile.
+func TestBehindKnowsTheTime(t *testing.T) {
+	w := newWorld(t, share.Pool{Policy: "fair"}, 2, 1)
+	w.submit("ann", 10)
+	w.step(0)
+	w.tick(time.Minute)
+	w.submit("bob", 10)
+	w.tick(time.Hour)
+	w.Advance(w.now)
+	for path, want := range map[string]bool{"ann": true, "bob": false} {
+		if _, behind := w.BehindAt(w.Pool(path)); behind != want {
+			t.Errorf("%s is behind: %v, want %v", path, behind, want)
+		}
+	}
+}
+
 // TestLagWithAbsence lets pools come and go, and measures how far each is from what
 // the ideal fluid scheduler would give it for the demand that it has.
 func TestLagWithAbsence(t *testing.T) {
