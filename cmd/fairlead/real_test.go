@@ -73,7 +73,7 @@ func TestRealWork(t *testing.T) {
 		t.Skip("to run jobs as three users it has to be root")
 	}
 	dir := t.TempDir()
-	open(t, dir)
+	letPass(t, dir)
 	all := people(t)
 	packages := copySources(t, filepath.Join(dir, "src"))
 	client := serveReal(t, dir, all)
@@ -93,8 +93,8 @@ func TestRealWork(t *testing.T) {
 	compareShares(t, client, all, backlogged)
 }
 
-// open lets other users pass through the directories above a file.
-func open(t *testing.T, dir string) {
+// letPass lets other users pass through the directories above a file.
+func letPass(t *testing.T, dir string) {
 	for d := dir; d != os.TempDir() && d != "/"; d = filepath.Dir(d) {
 		if err := os.Chmod(d, 0o755); err != nil {
 			t.Fatal(err)
