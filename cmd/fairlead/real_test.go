@@ -15,7 +15,6 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -105,14 +104,15 @@ func letPass(t *testing.T, dir string) {
 // copySources copies the sources of Go to where every user can read them, and returns
 // the directories that hold some.
 func copySources(t *testing.T, to string) (packages []string) {
-	from := filepath.Join(runtime.GOROOT(), "src")
-	if out, err := exec.Command("go", "env", "GOROOT").Output(); err == nil {
-		from = filepath.Join(strings.TrimSpace(string(out)), "src")
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		t.Fatal(err)
 	}
+	from := filepath.Join(strings.TrimSpace(string(root)), "src")
 	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
 		t.Fatal(err)
 	}
-	err := filepath.WalkDir(to, func(path string, d fs.DirEntry, err error) error {
+	err = filepath.WalkDir(to, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() {
 			os.Chmod(path, 0o755)
 			if files, _ := filepath.Glob(filepath.Join(path, "*.go")); len(files) > 0 {
