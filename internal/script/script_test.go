@@ -59,7 +59,7 @@ func TestBadScripts(t *testing.T) {
 		"#SBATCH --job-name='open\n":  "quotation",
 		"#SBATCH stray\n":             "not an option",
 		"#FL -J\n":                    "needs a value",
-		strings.Repeat("#\n", 200000): "at most",
+		strings.Repeat("#\n", 200000): "more than 262144 bytes",
 	} {
 		if _, err := Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.40q: %v, want something with %q", text, err, want)
