@@ -41,7 +41,7 @@ bench: ## measure this machine
 
 .PHONY: docs
 docs: ## write the parts of docs/ that follow from the code
-	$(GO) test ./cmd/fairlead -run 'TestReference|TestPictures' -update
+	$(GO) test ./cmd/fairlead -run 'TestReference|TestDocs' -update
 
 .PHONY: fuzz
 fuzz: ## fuzz every target for FUZZTIME (default 20s each)

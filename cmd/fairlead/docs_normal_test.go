@@ -1,0 +1,148 @@
+package main
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The documentation is about ann on the machine lab1. What is special about the place
+// where a session runs is replaced by theirs.
+
+func (s *session) canonical(out string) []string {
+	user := regexp.QuoteMeta(s.user)
+	for _, r := range []struct{ from, to string }{
+		{regexp.QuoteMeta(s.socket), "/run/user/1000/fairlead.sock"},
+		{regexp.QuoteMeta(s.dir), "/home/ann"},
+		{`127\.0\.0\.1:\d+`, "127.0.0.1:7447"},
+		{`FAIRLEAD_SERVER=\S+ `, ""},
+		{`\b` + regexp.QuoteMeta(s.host) + `\b`, "lab1"},
+		// The name of a user may be a word of the text, such as root.
+		{`queued in ` + user + ` \(`, "queued in ann ("},
+		{`\(user ` + user + `\)`, "(user ann)"},
+		{`\(` + user + `([,)])`, "(ann$1"},
+		{`\bby ` + user + `\b`, "by ann"},
+		{`\bis ` + user + `\b`, "is ann"},
+		{`\binto ` + user + `\b`, "into ann"},
+		{`\byou are ` + user + `\b`, "you are ann"},
+		{`"(user|requestor|pool)":("|\s*") ?` + user + `"`, `"$1":${2}ann"`},
+		{`(?m)^(\s*\*?\d\S*\s+)` + user + `(\s+)` + user + `(\s)`, "${1}ann${2}ann$3"},
+		{`(?m)^(\s*\*?\d\S*\s+)` + user + `(\s)`, "${1}ann$2"},
+		{`(?m)^` + user + `(\s+(?:fair|fifo|lottery)\s)`, "ann$1"},
+	} {
+		out = regexp.MustCompile(r.from).ReplaceAllString(out, r.to)
+	}
+	lines := strings.Split(strings.TrimRight(out, "\n"), "\n")
+	if len(lines) == 1 && lines[0] == "" {
+		return nil
+	}
+	return lines
+}
+
+// varies is what is different each time: instants and spans, sizes, versions, and the
+// numbers that follow from them.
+var varies = []struct {
+	what *regexp.Regexp
+	by   string
+}{
+	{regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(\.\d+)?Z?`), "WHEN"},
+	{regexp.MustCompile(`\b\d\d:\d\d:\d\d\b`), "WHEN"},
+	{regexp.MustCompile(`\b\d+(\.\d+)?(ns|µs|ms|s|m|h|d)(\d+(\.\d+)?(ms|s|m|h))?\b`), "SPAN"},
+	{regexp.MustCompile(`(version|configuration|version:) [0-9a-f]{8}\b`), "$1 HASH"},
+	{regexp.MustCompile(`"(hash|config)":\s*"[0-9a-f]{8}"`), `"$1": HASH`},
+	{regexp.MustCompile(`\b\d+(\.\d+)?[KMGTP]\b`), "SIZE"},
+	{regexp.MustCompile(`\S+ \+ \(\S+ \+ \S+\) / (\S+) = \S+`), "N + (N + N) / $1 = N"},
+	{regexp.MustCompile(`key \S+ against [\d.]+`), "key N against N"},
+	{regexp.MustCompile(`key: \S+ < [\d.]+\.`), "key: N < N."},
+	{regexp.MustCompile(`used \d+\.\d%\s+(over|under) \(ratio [\d.]+\)`), "used N% $1"},
+	{regexp.MustCompile(`\d+\.\d%\s+(over|under) \(ratio [\d.]+\)`), "RATIO"},
+	{regexp.MustCompile(`\d+\.\d%$`), "N%"},
+	{regexp.MustCompile(`used \d+\.\d%`), "used N%"},
+	{regexp.MustCompile(`\bstep \d+\b|\b\d+ steps\b`), "STEP"},
+	{regexp.MustCompile(`\(process \d+\)`), "(process N)"},
+	{regexp.MustCompile(`\d+ of \d+ cpu\)`), "N of N cpu)"},
+	{regexp.MustCompile(`up to \d+`), "up to N"},
+	{regexp.MustCompile(`SPAN +\d+ +SPAN +(SIZE|0) `), "SPAN 0 SPAN SIZE "}, // ran, exit, cpu, memory
+	{regexp.MustCompile(`"(cpu_seconds|max_rss_bytes)":\s*[\d.e-]+`), `"$1": N`},
+	{regexp.MustCompile(`(\S) +`), "$1 "}, // widths of columns
+	{regexp.MustCompile(`^ +([^ ^])`), "$1"},
+	{regexp.MustCompile(` +$`), ""},
+}
+
+// soon are the second lines of submit, which tell how far the job has come or what it
+// waits for, and place is what it says at the end of the first: both depend on how fast
+// the agent is.
+var (
+	soon    = regexp.MustCompile(`^[a-z].*\(fairlead why \d+\)$`)
+	place   = regexp.MustCompile(`^(job \d+ queued in .*): (it is next|number \d+ of \d+)$`)
+	leaving = regexp.MustCompile(`^(ending; again|draining for)`)
+)
+
+// normal is output without what is different each time.
+func normal(lines []string) []string {
+	var out []string
+	for _, line := range lines {
+		for _, v := range varies {
+			line = v.what.ReplaceAllString(line, v.by)
+		}
+		line = place.ReplaceAllString(line, "$1")
+		if !soon.MatchString(line) && !leaving.MatchString(line) {
+			out = append(out, line)
+		}
+	}
+	for len(out) > 0 && out[len(out)-1] == "" {
+		out = out[:len(out)-1]
+	}
+	return out
+}
+
+// matches compares what a page says with what was printed. A line of three dots stands
+// for any lines.
+func matches(want, got []string) bool { return matchLines(normal(want), normal(got)) }
+
+func matchLines(want, got []string) bool {
+	for i, line := range want {
+		if line == "..." {
+			for k := i; k <= len(got); k++ {
+				if matchLines(want[i+1:], got[k:]) {
+					return true
+				}
+			}
+			return false
+		}
+		if i >= len(got) || got[i] != line {
+			return false
+		}
+	}
+	return len(want) == len(got)
+}
+
+func TestSessionsAreCompared(t *testing.T) {
+	same := [][2]string{
+		{"4 fit (ann, physics) waiting 2.0s   verdict: x", "4 fit (ann, physics) waiting 1m2s  verdict: x"},
+		{"physics  0 + (2.042 + 0.018) / 3 = 2.06   share 50.0%  used 99.6%  over (ratio 0.50)", "physics  0 + (6 + 120) / 3 = 42   share 50.0%  used 51.6%  over (ratio 0.99)"},
+		{"a\n...\nz", "a\nb\nc\nz"},
+		{"job 1 queued in ann (user ann): it is next", "job 1 queued in ann (user ann)\n  it has run since 11:28:14 on lab1    (fairlead why 1)"},
+	}
+	for _, c := range same {
+		if !matches(strings.Split(c[0], "\n"), strings.Split(c[1], "\n")) {
+			t.Errorf("%q and %q should be taken for the same: %q, %q", c[0], c[1], normal(strings.Split(c[0], "\n")), normal(strings.Split(c[1], "\n")))
+		}
+	}
+	different := [][2]string{
+		{"physics  0 + (2 + 1) / 3 = 1   share 75.0%  used 60.0%  under (ratio 1.2)", "physics  0 + (2 + 1) / 1 = 3   share 75.0%  used 60.0%  under (ratio 1.2)"},
+		{"               ^", "                ^"},
+		{"a\n...\nz", "a\nb"},
+	}
+	for _, c := range different {
+		if matches(strings.Split(c[0], "\n"), strings.Split(c[1], "\n")) {
+			t.Errorf("%q and %q should be told apart", c[0], c[1])
+		}
+	}
+	s := &session{user: "root", host: "box", dir: "/tmp/x/home", socket: "/tmp/x/s"}
+	got := s.canonical("job 1 queued in root (user root)\n  SHARE root: fair\n   1  root  root  echo on box\nin the root: by root\n")
+	if want := []string{"job 1 queued in ann (user ann)", "  SHARE root: fair", "   1  ann  ann  echo on lab1", "in the root: by ann"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

@@ -1,0 +1,237 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// pace makes a session with -update as slow as a person is, so that the numbers in its
+// output are those of a real one, and writes all of the output anew.
+var pace = flag.Duration("pace", 0, "with -update: pause before each command of a session in the documentation")
+
+// TestDocsSessions runs the sessions of the documentation and compares what comes with
+// what the pages say, as far as it is the same each time. The blocks of a page that are
+// marked console are one session, in a directory and with a server of its own.
+func TestDocsSessions(t *testing.T) {
+	t.Parallel()
+	for _, page := range docPages(t) {
+		blocks, _ := blocksOf(readPage(t, page))
+		if slices.ContainsFunc(blocks, func(b block) bool { return b.lang == "console" }) {
+			t.Run(page, func(t *testing.T) {
+				t.Parallel()
+				newSession(t, page).runPage(blocks)
+			})
+		}
+	}
+}
+
+// session is what a page does.
+type session struct {
+	t            *testing.T
+	page         string
+	dir, socket  string
+	host, user   string
+	server, work *background
+}
+
+func newSession(t *testing.T, page string) *session {
+	dir, err := os.MkdirTemp("", "fl-docs-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &session{t: t, page: page, dir: filepath.Join(dir, "home"), socket: filepath.Join(dir, "s"), host: hostname(), user: "nobody"}
+	// Others have to reach the scripts of their jobs.
+	for _, err := range []error{os.Chmod(dir, 0o755), os.Mkdir(s.dir, 0o755)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if u, err := user.Current(); err == nil {
+		s.user = u.Username
+	}
+	t.Cleanup(func() {
+		s.work.stop()
+		s.server.stop()
+		os.RemoveAll(dir)
+	})
+	return s
+}
+
+// runPage runs the blocks of a page, and writes the page anew with -update.
+func (s *session) runPage(blocks []block) {
+	lines := strings.Split(readPage(s.t, s.page), "\n")
+	shift := 0
+	for _, b := range blocks {
+		if name, ok := strings.CutPrefix(b.note, "file: "); ok {
+			if err := os.WriteFile(filepath.Join(s.dir, name), []byte(b.text), 0o644); err != nil {
+				s.t.Fatal(err)
+			}
+		}
+		if b.lang != "console" {
+			continue
+		}
+		var now []string
+		for _, c := range promptsOf(b) {
+			now = append(now, s.follow(c)...)
+		}
+		was := strings.Split(strings.TrimSuffix(b.text, "\n"), "\n")
+		lines = slices.Replace(lines, b.line-1+shift, b.line-1+shift+len(was), now...)
+		shift += len(now) - len(was)
+	}
+	if *update {
+		writePage(s.t, s.page, strings.Join(lines, "\n"))
+	}
+}
+
+// prompt is one command of a session with the output that the page shows.
+type prompt struct {
+	line int
+	text string // several lines are joined
+	as   []string
+	want []string
+}
+
+func promptsOf(b block) []prompt {
+	var all []prompt
+	for i, line := range strings.Split(strings.TrimSuffix(b.text, "\n"), "\n") {
+		text, begins := strings.CutPrefix(line, "$ ")
+		more, goesOn := strings.CutPrefix(line, "> ")
+		switch n := len(all) - 1; {
+		case begins:
+			all = append(all, prompt{line: b.line + i, text: text, as: []string{line}})
+		case goesOn && n >= 0 && len(all[n].want) == 0:
+			all[n].text += "\n" + more
+			all[n].as = append(all[n].as, line)
+		case n >= 0:
+			all[n].want = append(all[n].want, line)
+		}
+	}
+	return all
+}
+
+// follow runs one command, checks its output, and returns what the page should show.
+func (s *session) follow(c prompt) []string {
+	if *pace > 0 {
+		time.Sleep(*pace)
+	}
+	got := s.output(c)
+	right, cut := matches(c.want, got), slices.Contains(c.want, "...")
+	if !right && (!*update || cut) {
+		s.t.Errorf("%s:%d: $ %s\nprints:\n%s\nthe page says:\n%s", s.page, c.line, c.text, strings.Join(got, "\n"), strings.Join(c.want, "\n"))
+	}
+	if right && *pace == 0 || cut {
+		got = c.want
+	}
+	return append(slices.Clone(c.as), got...)
+}
+
+// lookLong is how long a command that only looks is repeated until the page is right:
+// jobs begin and end when they do.
+const lookLong = 8 * time.Second
+
+var looks = regexp.MustCompile(`^(fairlead (queue|q|why|shares|nodes|history|logs|config|doctor)|curl -s --unix-socket \S+ \S+$|cat )`)
+
+func (s *session) output(c prompt) []string {
+	if _, err := exec.LookPath("curl"); err != nil && strings.Contains(c.text, "curl ") {
+		s.t.Logf("%s:%d: not run, as there is no curl here", s.page, c.line)
+		return c.want
+	}
+	if kind := regexp.MustCompile(`^fairlead (serve|work)\b`).FindString(c.text); kind != "" {
+		return s.begin(kind, c)
+	}
+	for began := time.Now(); ; time.Sleep(50 * time.Millisecond) {
+		got := s.canonical(s.run(c.text))
+		if matches(c.want, got) || !looks.MatchString(c.text) || *pace > 0 || time.Since(began) > lookLong {
+			return got
+		}
+	}
+}
+
+func (s *session) run(text string) string {
+	x := exec.Command("sh", "-c", strings.NewReplacer("go run ./cmd/fairlead", "fairlead", "lab1", s.host).Replace(text))
+	x.Dir, x.Env = s.dir, s.env()
+	out, _ := x.CombinedOutput()
+	return string(out)
+}
+
+func (s *session) env() []string {
+	return append(os.Environ(), "HOME="+s.dir, "XDG_CONFIG_HOME=", "XDG_STATE_HOME=", "FAIRLEAD_SERVER="+s.socket, "FAIRLEAD_POOL=", "TZ=UTC", "NO_COLOR=1", "LC_ALL=C.UTF-8")
+}
+
+// begin starts a server or an agent in place of the one before.
+func (s *session) begin(kind string, c prompt) []string {
+	slot := &s.work
+	if text := c.text; kind == "fairlead serve" {
+		slot = &s.server
+		s.work.stop()
+		s.work = nil
+		for _, flag := range []string{"--socket " + s.socket, "--listen 127.0.0.1:0", "--lease 5s"} {
+			if name, _, _ := strings.Cut(flag, " "); !strings.Contains(text, name) {
+				c.text += " " + flag
+			}
+		}
+	}
+	(*slot).stop()
+	b := &background{ended: make(chan struct{})}
+	b.cmd = exec.Command("sh", "-c", "exec "+c.text)
+	b.cmd.Dir, b.cmd.Env, b.cmd.Stdout, b.cmd.Stderr = s.dir, s.env(), b, b
+	if err := b.cmd.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	go func() { b.cmd.Wait(); close(b.ended) }()
+	*slot = b
+	for end := time.Now().Add(lookLong); ; time.Sleep(20 * time.Millisecond) {
+		got := s.canonical(b.String())
+		if matches(c.want, got) && len(got) > 0 || time.Now().After(end) || *pace > 0 && len(got) > 5 {
+			return got
+		}
+	}
+}
+
+// background is a process that goes on while others run.
+type background struct {
+	cmd   *exec.Cmd
+	ended chan struct{}
+
+	mu  sync.Mutex
+	out bytes.Buffer
+}
+
+func (b *background) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.out.Write(p)
+}
+
+func (b *background) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.out.String()
+}
+
+// stop ends it as Ctrl-C does, twice, and then without asking.
+func (b *background) stop() {
+	if b == nil {
+		return
+	}
+	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGINT, syscall.SIGKILL} {
+		b.cmd.Process.Signal(sig)
+		select {
+		case <-b.ended:
+			return
+		case <-time.After(300 * time.Millisecond):
+		}
+	}
+	<-b.ended
+}

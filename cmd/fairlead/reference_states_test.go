@@ -1,0 +1,208 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/store/memory"
+)
+
+// TestReferenceStates lets jobs live at random in the store of reference, notes which
+// state followed which after what, and compares that with the diagrams in the
+// documentation.
+func TestReferenceStates(t *testing.T) {
+	t.Parallel()
+	seen := map[string]transitions{"jobs": {}, "tasks": {}}
+	for seed := range uint64(3000) {
+		l := newLife(t, seed, seen)
+		for range 25 {
+			l.step()
+		}
+	}
+	for what, all := range seen {
+		region(t, "docs/reference/states.md", what, all.diagram())
+	}
+}
+
+// transitions are the events that led from one state to another.
+type transitions map[[2]string]map[string]bool
+
+func (x transitions) add(from, to, event string) {
+	if from == to {
+		return
+	}
+	if x[[2]string{from, to}] == nil {
+		x[[2]string{from, to}] = map[string]bool{}
+	}
+	x[[2]string{from, to}][event] = true
+}
+
+func (x transitions) diagram() string {
+	order := func(s string) int {
+		return slices.Index(append([]string{"[*]"}, stateNames()...), s)
+	}
+	edges := slices.SortedFunc(maps.Keys(x), func(a, b [2]string) int {
+		return (order(a[0])-order(b[0]))*100 + order(a[1]) - order(b[1])
+	})
+	var b strings.Builder
+	b.WriteString("```mermaid\nstateDiagram-v2\n")
+	for _, e := range edges {
+		fmt.Fprintf(&b, "    %s --> %s: %s\n", e[0], e[1], strings.Join(slices.Sorted(maps.Keys(x[e])), ", "))
+	}
+	return b.String() + "```"
+}
+
+func stateNames() []string {
+	var names []string
+	for _, s := range fairlead.States() {
+		names = append(names, string(s))
+	}
+	return names
+}
+
+// life is the life of one job, and of one that it may depend on.
+type life struct {
+	t      *testing.T
+	ctx    context.Context
+	rng    *rand.Rand
+	store  *memory.Store
+	id, on int64
+	job    *fairlead.Job
+	tasks  map[int]fairlead.State
+	leases []fairlead.Ref
+	seen   map[string]transitions
+}
+
+func newLife(t *testing.T, seed uint64, seen map[string]transitions) *life {
+	l := &life{t: t, ctx: t.Context(), rng: rand.New(rand.NewPCG(seed, 1)), store: memory.New("cpu"), seen: seen}
+	subs, err := l.store.Submit(l.ctx, []*fairlead.Job{{User: "x", Pool: "x", Requestor: "x", Priority: "normal", Kind: "on"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.on = subs[0].ID
+	j := &fairlead.Job{User: "x", Pool: "x", Requestor: "x", Priority: "normal", Kind: "it", Backoff: 1, Held: l.rng.IntN(4) == 0, Retries: l.rng.IntN(2)}
+	j.Array = []string{"", "0-1"}[l.rng.IntN(2)]
+	if l.rng.IntN(2) == 0 {
+		j.After = []fairlead.Dependency{{Job: l.on, On: fairlead.OnOK}}
+	}
+	if subs, err = l.store.Submit(l.ctx, []*fairlead.Job{j}); err != nil || subs[0].Err != nil {
+		t.Fatal(err, subs)
+	}
+	l.id = subs[0].ID
+	l.look("submitted")
+	return l
+}
+
+// look notes what has changed.
+func (l *life) look(event string) {
+	jobs, err := l.store.Jobs(l.ctx, fairlead.Query{IDs: []int64{l.id}})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	was := "[*]"
+	if l.job != nil {
+		was = string(l.job.State)
+	}
+	l.job = jobs[0]
+	l.seen["jobs"].add(was, string(l.job.State), event)
+	tasks, err := l.store.Tasks(l.ctx, l.id)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	now := map[int]fairlead.State{}
+	for _, k := range tasks {
+		now[k.Index] = k.State
+		from := fairlead.Waiting
+		if s, known := l.tasks[k.Index]; known {
+			from = s
+		}
+		l.seen["tasks"].add(string(from), string(k.State), event)
+	}
+	l.tasks = now
+}
+
+// step does one thing to the job, or to the one that it depends on.
+func (l *life) step() {
+	verbs := []fairlead.Verb{fairlead.VerbCancel, fairlead.VerbHold, fairlead.VerbRelease, fairlead.VerbRequeue}
+	switch n := l.rng.IntN(10); {
+	case n < 3:
+		l.start()
+	case n < 7 && len(l.leases) > 0:
+		l.end()
+	case n == 7:
+		l.endOther()
+	case n > 7:
+		v := verbs[l.rng.IntN(len(verbs))]
+		if errs, err := l.store.Alter(l.ctx, []fairlead.Alteration{{Job: l.id, Verb: v}}); err == nil && errs[0] == nil {
+			l.look("fairlead " + string(v))
+		}
+	}
+}
+
+func (l *life) start() {
+	grants, err := l.store.Lease(l.ctx, "n", []fairlead.Want{{Job: l.id}}, 1<<40)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	if x := grants[0].Lease; x != nil {
+		l.leases = append(l.leases, x.Ref)
+		l.look("started")
+	}
+}
+
+// end ends an attempt in one of the ways in which that can happen. A task that is to be
+// stopped is stopped.
+func (l *life) end() {
+	ref := l.leases[0]
+	l.leases = l.leases[1:]
+	stopped := l.job.Cancel
+	tasks, _ := l.store.Tasks(l.ctx, l.id)
+	for _, k := range tasks {
+		stopped = stopped || k.Index == ref.Task && k.Requeue
+	}
+	switch n := l.rng.IntN(4); {
+	case stopped:
+		l.finish(ref, fairlead.Cancelled, "stopped")
+	case n == 0:
+		l.finish(ref, fairlead.Succeeded, "succeeded")
+	case n == 1:
+		l.finish(ref, fairlead.Failed, "failed")
+	case n == 2:
+		if _, err := l.store.Release(l.ctx, []fairlead.Ref{ref}); err != nil {
+			l.t.Fatal(err)
+		}
+		l.look("given back")
+	default:
+		if _, err := l.store.Expire(l.ctx, "n"); err != nil {
+			l.t.Fatal(err)
+		}
+		l.leases = nil
+		l.look("agent lost")
+	}
+}
+
+func (l *life) finish(ref fairlead.Ref, s fairlead.State, event string) {
+	if _, err := l.store.Finish(l.ctx, []fairlead.Result{{Ref: ref, Outcome: fairlead.Outcome{State: s}}}); err != nil {
+		l.t.Fatal(err)
+	}
+	l.look(event)
+}
+
+// endOther ends the job that the other may depend on.
+func (l *life) endOther() {
+	grants, err := l.store.Lease(l.ctx, "other", []fairlead.Want{{Job: l.on}}, 1<<40)
+	if err != nil || grants[0].Lease == nil {
+		return
+	}
+	s := []fairlead.State{fairlead.Succeeded, fairlead.Failed}[l.rng.IntN(2)]
+	if _, err := l.store.Finish(l.ctx, []fairlead.Result{{Ref: grants[0].Lease.Ref, Outcome: fairlead.Outcome{State: s}}}); err != nil {
+		l.t.Fatal(err)
+	}
+	l.look("dependency ended")
+}
