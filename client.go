@@ -50,8 +50,8 @@ func (c *Client) SubmitAll(ctx context.Context, jobs []Job) ([]Submission, error
 	own := make([]Job, len(jobs))
 	for i := range jobs {
 		own[i] = jobs[i]
-		if out[i].Err = shares.settle(&own[i]); out[i].Err == nil {
-			out[i].Err = own[i].Check()
+		if out[i].Err = own[i].Check(); out[i].Err == nil {
+			out[i].Err = shares.settle(&own[i])
 		}
 	}
 	rounds, err := inRounds(own, out)

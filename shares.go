@@ -57,8 +57,7 @@ func (s *Shares) settle(j *Job) error {
 		return invalid("priority", "%q is not a priority; known: %s", j.Priority, strings.Join(s.priorities(), ", "))
 	}
 	if j.Pool == "" {
-		j.Pool = s.place(j)
-		return nil
+		return s.settlePlace(j)
 	}
 	if err := share.CheckPath(j.Pool); err != nil {
 		return invalid("pool", "%v", err)
@@ -71,6 +70,22 @@ func (s *Shares) settle(j *Job) error {
 		return s.settleBelow(j)
 	}
 	return nil
+}
+
+// settlePlace sends a job that names no pool where the placement rules want it: what
+// they name is there as soon as it is needed, in a closed tree as well. Without rules a
+// closed tree takes only those users who have a pool in it, or have the pool default.
+func (s *Shares) settlePlace(j *Job) error {
+	j.Pool = s.place(j)
+	pool := s.Sched.Root.Find(j.Pool)
+	switch {
+	case pool != nil || !s.Closed || s.Placement != nil:
+		return nil
+	case s.Sched.Root.Find(share.DefaultPool) != nil:
+		j.Pool = share.DefaultPool
+		return nil
+	}
+	return invalid("pool", "jobs of %s belong into %q, which is not in the share tree; name one of its pools: %s", j.User, j.Pool, s.pools())
 }
 
 // settleBelow sends a job that names a pool with children to the child of its user.

@@ -43,6 +43,8 @@ func (l *Loop) ShortReasons(ctx context.Context, jobs []*Job) map[int64]ShortRea
 			r.Code, r.Text = why.GateBegin, "begins "+clock(j.Begin, now)
 		case j.Most > 0 && j.Running >= j.Most:
 			r.Code, r.Text = why.GateJobTasks, fmt.Sprintf("%d of its tasks at once", j.Most)
+		case !l.core.Cluster().Could(l.jobOf(headerOf(j)).Shape) && len(l.core.Cluster().Nodes()) > 0:
+			r.Rank, r.Code, r.Text = 0, why.FitNever, "no node is large enough"
 		case r.Rank == 1:
 			r.Code, r.Text = why.CapacityFull, "room; it is next"
 		default:
@@ -90,10 +92,10 @@ func (l *Loop) Try(ctx context.Context, j Job) (a *why.Answer, tasks int, err er
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.shares.settle(&j); err != nil {
+	if err := j.Check(); err != nil {
 		return nil, 0, err
 	}
-	if err := j.Check(); err != nil {
+	if err := l.shares.settle(&j); err != nil {
 		return nil, 0, err
 	}
 	core := l.core
@@ -173,6 +175,28 @@ func neverText(lacks []cluster.Lack) string {
 		}
 	}
 	return strings.Join(parts, "; ")
+}
+
+// noNodesText says why no node takes tasks.
+func (l *Loop) noNodesText() string {
+	nodes := l.core.Cluster().Nodes()
+	if len(nodes) == 0 {
+		return "no node has joined yet"
+	}
+	const most = 3
+	var parts []string
+	for i, n := range nodes {
+		if i == most {
+			parts = append(parts, fmt.Sprintf("and %d more", len(nodes)-most))
+			break
+		}
+		text := n.Name + " is " + n.State.String()
+		if cause := l.drained[n.Name]; cause != "" {
+			text = n.Name + " is drained: " + cause
+		}
+		parts = append(parts, text)
+	}
+	return "no node takes tasks: " + strings.Join(parts, ", ")
 }
 
 // amount is a number of a resource in words: "4 cpu", "16G mem".

@@ -159,8 +159,11 @@ func (l *Loop) whyWaiting(a *why.Answer, j *Job, tasks []Task, blockers []string
 	}
 	a.Gates = append(jobGates(j, tasks, blockers, a.At), l.core.Gates(s)...)
 	for i := range a.Gates {
-		if a.Gates[i].Code == why.FitNever {
+		switch a.Gates[i].Code {
+		case why.FitNever:
 			a.Gates[i].Text = neverText(l.core.Cluster().Lacks(s.Shape))
+		case why.NoNodes:
+			a.Gates[i].Text = l.noNodesText()
 		}
 	}
 	closed := closedGates(a.Gates)

@@ -46,7 +46,7 @@ func fileFields() []field {
 			"The priorities that jobs may have, with the weights at which a pool divides among them.",
 			priorities, func(c *Config) *[]sched.Priority { return &c.Shares.Sched.Priorities }),
 		of("pools", "", "The tree of pools.", pools, func(c *Config) *[]share.Pool { return &c.Shares.Sched.Root.Pools }),
-		unless("true without pools, else false", of("pools_on_demand", "", "Jobs may name pools that the tree does not have. They have the weight 1.",
+		unless("true without pools, else false", of("pools_on_demand", "", "Jobs may name pools that the tree does not have. They have the weight 1. If false and without placement rules, jobs of users who have no pool in the tree go to the pool default, and are refused if there is none.",
 			not(boolean), func(c *Config) *bool { return &c.Shares.Closed })),
 		unless("the pool of the user's name", of("placement", "", "Where jobs go that name no pool: the first rule that matches decides, and without one it is the pool default.",
 			rules, func(c *Config) *[]share.Rule { return &c.Rules })),

@@ -35,7 +35,7 @@ type Explanation struct {
 func Codes() []Explanation {
 	return []Explanation{
 		{CapacityFull, "Everything that the job could use is in use, and it is the next to start.", "Wait: it starts when a running task ends."},
-		{NoNodes, "No agent is connected, or all are drained or down.", "See them with: fairlead nodes; start an agent with: fairlead work"},
+		{NoNodes, "No agent is connected, or all are drained or down.", "See them with: fairlead nodes; start an agent with: fairlead work, or let a drained one take tasks with: fairlead resume NODE"},
 		{ShareBehind, "Another pool goes first, by the rule and the numbers of the policy.", "Compare with: fairlead why JOB --vs POOL"},
 		{OrderBehind, "Earlier jobs of the same pool go first.", "Raise its priority, or submit urgent work under a pool of its own."},
 		{FitNow, "No single node has enough free at this moment; smaller requests go on.", "Ask for less, or wait."},

@@ -46,7 +46,11 @@ func (a *Answer) head(b *strings.Builder) {
 	}
 	left := fmt.Sprintf("%s (%s) %s", name, who, s.State)
 	if s.Submitted != nil && s.State != "succeeded" && s.State != "failed" && s.State != "cancelled" {
-		left += " " + Duration(a.At.Sub(*s.Submitted))
+		age := " " + Duration(a.At.Sub(*s.Submitted))
+		if s.Running > 0 {
+			age = ", submitted" + age + " ago"
+		}
+		left += age
 	}
 	fmt.Fprintf(b, "%-58s verdict: %s\n", left, a.Verdict)
 }

@@ -46,6 +46,8 @@ func (a *app) releaseCommand() *cobra.Command {
 func (a *app) requeueCommand() *cobra.Command {
 	x := &alteration{app: a, verb: "requeue", past: "requeued", undo: "fairlead cancel %s", states: []string{"running", "failed", "cancelled"}}
 	c := x.command("requeue", "Run jobs again: ended ones from the start, running ones after they are stopped")
+	c.Long = `Run jobs again: ended ones from the start, running ones after they are stopped. A job
+that was requeued does not wait again for the jobs that it depended on.`
 	c.Example = "  fairlead requeue 1042\n  fairlead requeue -u ann -t failed"
 	return c
 }

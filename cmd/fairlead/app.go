@@ -4,12 +4,15 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -35,11 +38,14 @@ const defaultAddress = "127.0.0.1:7447"
 func (a *app) client() (*api.Client, error) {
 	address := a.server
 	if address == "" {
-		address = configuredServer()
+		var err error
+		if address, err = configuredServer(); err != nil {
+			return nil, usageError{err}
+		}
 	}
 	if address == "" {
 		for _, socket := range socketPaths() {
-			if info, err := os.Stat(socket); err == nil && info.Mode().Type() == os.ModeSocket {
+			if info, err := os.Stat(socket); err == nil && info.Mode().Type() == os.ModeSocket && trusted(info) {
 				address = socket
 				break
 			}
@@ -53,22 +59,26 @@ func (a *app) client() (*api.Client, error) {
 }
 
 // configuredServer is the server of the user's client.yaml.
-func configuredServer() string {
+func configuredServer() (string, error) {
 	dir, err := os.UserConfigDir()
 	if err != nil {
-		return ""
+		return "", nil // there is no such place
 	}
-	text, err := os.ReadFile(filepath.Join(dir, "fairlead", "client.yaml"))
+	name := filepath.Join(dir, "fairlead", "client.yaml")
+	text, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
 	if err != nil {
-		return ""
+		return "", err
 	}
 	var file struct {
 		Server string `yaml:"server"`
 	}
-	if yaml.Unmarshal(text, &file) != nil {
-		return ""
+	if err := yaml.Unmarshal(text, &file); err != nil {
+		return "", fmt.Errorf("%s: %w", name, err)
 	}
-	return file.Server
+	return file.Server, nil
 }
 
 // socketPaths are where a server on this machine has its socket: the user's own first.
@@ -78,6 +88,13 @@ func socketPaths() []string {
 		paths = append(paths, userSocket())
 	}
 	return append(paths, "/run/fairlead/fairlead.sock")
+}
+
+// trusted reports whether a socket was made by root or this user: in a directory that
+// everybody may write to, it may be somebody else's.
+func trusted(info fs.FileInfo) bool {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && (stat.Uid == 0 || int(stat.Uid) == os.Getuid())
 }
 
 func userSocket() string {

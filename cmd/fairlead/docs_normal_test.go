@@ -51,6 +51,7 @@ var varies = []struct {
 	{regexp.MustCompile(`\b\d+(\.\d+)?(ns|µs|ms|s|m|h|d)(\d+(\.\d+)?(ms|s|m|h))?\b`), "SPAN"},
 	{regexp.MustCompile(`(version|configuration|version:) [0-9a-f]{8}\b`), "$1 HASH"},
 	{regexp.MustCompile(`"(hash|config)":\s*"[0-9a-f]{8}"`), `"$1": HASH`},
+	{regexp.MustCompile(`fairlead-dev-\d+`), "fairlead-dev-N"},
 	{regexp.MustCompile(`\b\d+(\.\d+)?[KMGTP]\b`), "SIZE"},
 	{regexp.MustCompile(`\S+ \+ \(\S+ \+ \S+\) / (\S+) = \S+`), "N + (N + N) / $1 = N"},
 	{regexp.MustCompile(`key \S+ against [\d.]+`), "key N against N"},

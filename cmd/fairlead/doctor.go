@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"syscall"
 	"time"
 
@@ -109,16 +107,6 @@ func machineChecks() []api.HealthCheck {
 		c := api.HealthCheck{Name: "open files", OK: limit.Cur >= 1024, Text: fmt.Sprintf("up to %d", limit.Cur)}
 		if !c.OK {
 			c.Next = "raise it with: ulimit -n 4096"
-		}
-		checks = append(checks, c)
-	}
-	dir := os.TempDir()
-	var fs syscall.Statfs_t
-	if syscall.Statfs(dir, &fs) == nil {
-		free := int64(fs.Bavail) * fs.Bsize
-		c := api.HealthCheck{Name: "disk", OK: free > 100<<20, Text: fmt.Sprintf("%s free in %s", size(free), filepath.Clean(dir))}
-		if !c.OK {
-			c.Next = "make room: submissions are refused when the disk is full"
 		}
 		checks = append(checks, c)
 	}

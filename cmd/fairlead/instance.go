@@ -101,7 +101,7 @@ func (x *instance) open(ctx context.Context, o instanceOptions) (err error) {
 		return err
 	}
 	x.server = server.New(server.Options{
-		Loop: x.loop, Store: x.store, Program: version, StoreName: o.storeName, Config: x.config.get, Logger: x.log,
+		Loop: x.loop, Store: x.store, Program: version, StoreName: o.storeName, Database: o.database, Config: x.config.get, Logger: x.log,
 	})
 	listeners, err := x.listen(o)
 	if err != nil {

@@ -66,6 +66,11 @@ on at its agents until it is back.`,
 }
 
 func (s *serve) run(c *cobra.Command) error {
+	for _, name := range []string{"cpus", "drain"} {
+		if c.Flags().Changed(name) && !s.dev {
+			return usagef("--%s goes with --dev: without it there is no agent here; give it to fairlead work", name)
+		}
+	}
 	cfg := config.Default()
 	if s.configFile != "" {
 		var err error

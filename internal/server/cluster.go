@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -109,7 +111,23 @@ func (s *Server) checks(ctx context.Context) []api.HealthCheck {
 	if recent {
 		steps.Text, steps.Next = st.LastError, "see the server's log"
 	}
-	return append(checks, steps)
+	return append(append(checks, steps), s.checkDisk()...)
+}
+
+// checkDisk looks at the room where the jobs are kept.
+func (s *Server) checkDisk() []api.HealthCheck {
+	dir := filepath.Dir(s.options.Database)
+	var fs syscall.Statfs_t
+	if s.options.Database == "" || syscall.Statfs(dir, &fs) != nil {
+		return nil
+	}
+	const least = 100 << 20
+	free := int64(fs.Bavail) * fs.Bsize
+	c := api.HealthCheck{Name: "disk", OK: free > least, Text: fmt.Sprintf("%.1fG free in %s", float64(free)/(1<<30), dir)}
+	if !c.OK {
+		c.Next = "make room: submissions are refused when the disk is full"
+	}
+	return []api.HealthCheck{c}
 }
 
 // checkCounters compares the counters that are kept with a count of the jobs, and

@@ -140,24 +140,34 @@ func who(ctx context.Context) actor {
 type verb string
 
 const (
-	doRead   verb = "read"
+	doOutput verb = "read the output of the job"
 	doSubmit verb = "submit jobs"
 	doAlter  verb = "change the job"
 	doAgent  verb = "run an agent"
 	doNodes  verb = "change nodes"
 )
 
+// shown is a job as the actor may see it: that it is there and what it asks for is
+// everybody's business, who share with it; its environment and data are its owner's.
+func shown(a actor, j *fairlead.Job) api.Job {
+	out := api.FromJob(j)
+	if !a.Admin && (a.UID < 0 || a.User != j.User) {
+		out.Env, out.Payload = nil, nil
+	}
+	return out
+}
+
 // check says whether the actor may do something to what belongs to owner. What is
 // not allowed here is forbidden.
 func check(a actor, v verb, owner string) error {
 	switch {
-	case v == doRead, a.Admin:
+	case a.Admin:
 		return nil
 	case a.UID < 0:
 		return fmt.Errorf("you may not %s: the server cannot tell who you are; connect through its socket: %w", v, fairlead.ErrForbidden)
-	case v == doSubmit && owner == a.User, v == doAlter && owner == a.User:
+	case (v == doSubmit || v == doAlter || v == doOutput) && owner == a.User:
 		return nil
-	case v == doAlter:
+	case v == doAlter || v == doOutput:
 		return fmt.Errorf("you (%s) may not %s: it belongs to %s: %w", a.User, v, owner, fairlead.ErrForbidden)
 	}
 	return fmt.Errorf("you (%s) may not %s: %w", a.User, v, fairlead.ErrForbidden)

@@ -151,7 +151,7 @@ func (s *Server) list(ctx context.Context, in *listInput) (*body[api.JobList], e
 		reasons = s.options.Loop.ShortReasons(ctx, jobs)
 	}
 	for _, j := range jobs {
-		d := api.FromJob(j)
+		d := shown(who(ctx), j)
 		if r, ok := reasons[j.ID]; ok {
 			d.Rank, d.Reason = r.Rank, &api.Reason{Code: string(r.Code), Text: r.Text}
 		}
@@ -195,7 +195,7 @@ func (s *Server) job(ctx context.Context, in *idInput) (*body[api.JobResponse], 
 	if err != nil {
 		return nil, err
 	}
-	out := api.JobResponse{Version: api.Version, Job: api.FromJob(j), Tasks: []api.Task{}}
+	out := api.JobResponse{Version: api.Version, Job: shown(who(ctx), j), Tasks: []api.Task{}}
 	for i := range tasks {
 		out.Tasks = append(out.Tasks, api.FromTask(&tasks[i]))
 	}

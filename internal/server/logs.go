@@ -61,6 +61,9 @@ func (s *Server) logTask(ctx context.Context, in *logInput) (*fairlead.Task, err
 	if err != nil {
 		return nil, err
 	}
+	if err := check(who(ctx), doOutput, j.User); err != nil {
+		return nil, err
+	}
 	tasks, err := s.options.Loop.Client().Tasks(ctx, in.ID)
 	if err != nil {
 		return nil, err

@@ -28,6 +28,8 @@ type Options struct {
 	Program string // version of the program
 	// StoreName says where the jobs are kept, for people.
 	StoreName string
+	// Database is the file of the jobs, if there is one: doctor looks at its disk.
+	Database string
 	// Config tells which configuration is in force.
 	Config func() api.ConfigStatus
 	Logger *slog.Logger
@@ -182,6 +184,26 @@ func problem(err error) error {
 	return &statusError{status: api.Status(err), Title: http.StatusText(api.Status(err)), Code: e.Code, Detail: e.Detail}
 }
 
+// Errors that the framework finds (a wrong type, an unknown field, a body that is too
+// large) look like ours.
+func init() {
+	huma.NewError = func(status int, msg string, errs ...error) huma.StatusError {
+		e := &statusError{status: status, Title: http.StatusText(status), Code: "invalid", Detail: msg}
+		if status == http.StatusNotFound {
+			e.Code = "not_found"
+		}
+		for _, err := range errs {
+			var detail *huma.ErrorDetail
+			if errors.As(err, &detail) {
+				e.Errors = append(e.Errors, detail)
+			} else if err != nil {
+				e.Detail += ": " + err.Error()
+			}
+		}
+		return e
+	}
+}
+
 // statusError is a problem document (RFC 9457) with our code.
 type statusError struct {
 	status int
@@ -189,6 +211,8 @@ type statusError struct {
 	Status int    `json:"status"`
 	Code   string `json:"code"`
 	Detail string `json:"detail"`
+	// Errors are the places of what is wrong in the request.
+	Errors []*huma.ErrorDetail `json:"errors,omitempty"`
 }
 
 func (e *statusError) Error() string { return e.Detail }

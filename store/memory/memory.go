@@ -288,7 +288,7 @@ func (s *Store) ended(j *job, now time.Time) {
 	delete(s.dependents, j.ID)
 	for _, id := range waiting {
 		d := s.jobs[id]
-		if d.State.Ended() {
+		if d.State.Ended() || d.Pending == 0 { // requeued since: it waits for nobody
 			continue
 		}
 		for _, on := range d.After {

@@ -158,7 +158,7 @@ func (t *tx) dependents(id int64) (jobs []int64, err error) {
 
 func (t *tx) dependencyEnded(id, on int64, state fairlead.State) error {
 	r, err := t.load(id)
-	if err != nil || r == nil || r.State.Ended() {
+	if err != nil || r == nil || r.State.Ended() || r.Pending == 0 { // requeued since: it waits for nobody
 		return err
 	}
 	for _, d := range r.After {

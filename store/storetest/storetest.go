@@ -48,6 +48,7 @@ func Run(t *testing.T, open Open) {
 		{"PriorityChange", priorityChange},
 		{"AlterRefuses", alterRefuses},
 		{"Dependencies", dependencies},
+		{"RequeuedDependent", requeuedDependent},
 		{"QuerySelects", querySelects},
 		{"SnapshotAndChanges", snapshotAndChanges},
 		{"SnapshotStops", snapshotStops},

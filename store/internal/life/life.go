@@ -158,7 +158,8 @@ func Cancel(j *fairlead.Job, cause string, now time.Time) bool {
 	return true
 }
 
-// Reset makes an ended job wait again from the start.
+// Reset makes an ended job wait again from the start. It does not wait again for the
+// jobs that it depended on: whoever requeues it wants it to run.
 func Reset(j *fairlead.Job) {
 	j.Waiting, j.Running, j.Succeeded, j.Failed, j.Cancelled = j.Tasks, 0, 0, 0, 0
 	j.Cancel, j.Cause, j.Pending = false, "", 0
