@@ -52,11 +52,11 @@ func (d *decided) choice(core *sched.Scheduler) []why.Level {
 		w := why.Level{
 			Pool: core.Path(l.Pool), Policy: f.Policy, Formula: f.Text, Order: f.Order, Terms: f.Terms,
 			You: core.Name(l.Child), Children: []why.Child{childOf(core, l.Child, l.Terms, l.Needy)},
-			Left: max(0, int(l.Open)-1),
+			Behind: max(0, int(l.Open)-1),
 		}
 		if l.Rival != sched.Root {
 			w.Children = append(w.Children, childOf(core, l.Rival, l.RivalTerms, l.Needy))
-			w.Left--
+			w.Behind--
 		}
 		levels = append(levels, w)
 	}

@@ -56,7 +56,7 @@ func (l *Loop) ShortReasons(ctx context.Context, jobs []*Job) map[int64]ShortRea
 			}
 			r.Code, r.Text = reason.Code, reason.Text
 			if reason.Code == why.CapacityFull {
-				r.Code, r.Text = why.OrderBehind, "earlier jobs of its pool"
+				r.Code, r.Text = why.OrderBehind, "other jobs of its pool"
 			}
 		}
 		out[j.ID] = r

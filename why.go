@@ -30,6 +30,8 @@ const evidenceJobs = 50_000
 // reading and the look at the scheduler.
 const startedMeanwhile = 4
 
+var starting = why.Reason{Code: why.StateStarting, Text: "it is starting just now"}
+
 // Why says why a job is where it is, by the numbers that the next step would compare.
 func (l *Loop) Why(ctx context.Context, id int64, o WhyOptions) (*why.Answer, error) {
 	for try := 1; ; try++ {
@@ -38,7 +40,7 @@ func (l *Loop) Why(ctx context.Context, id int64, o WhyOptions) (*why.Answer, er
 			return a, err
 		}
 		if try == startedMeanwhile {
-			a.Verdict, a.Reason = why.AsDesigned, why.Reason{Code: why.StateStarting, Text: "it is starting just now"}
+			a.Verdict, a.Reason = why.AsDesigned, starting
 			return a, nil
 		}
 	}
@@ -167,14 +169,18 @@ func (l *Loop) whyWaiting(a *why.Answer, j *Job, tasks []Task, blockers []string
 		}
 	}
 	closed := closedGates(a.Gates)
+	own := len(closed) > 0 && closed[0].Where == "job" && closed[0].Code != why.GateJobTasks
+	if !own && !l.core.Waits(s) {
+		return // it has started since it was read
+	}
 	if len(closed) == 0 || onlyCapacity(closed) {
-		if l.rank(a, s); a.Rank == nil {
-			return // nothing keeps it, and it waits no more
-		}
+		l.rank(a, s)
 	}
 	reasons := reasonsOf(l.telling(closed))
 	if a.Rank != nil && len(reasons) > 0 && reasons[0].Code != why.NoNodes && reasons[0].Code != why.FitNever {
 		reasons = append([]why.Reason{l.rankReason(a, j)}, reasons...)
+	} else if a.Rank == nil && (len(reasons) == 0 || onlyCapacity(closed)) {
+		reasons = append([]why.Reason{limitReason(a.Gates)}, reasons...)
 	} else if len(reasons) == 0 {
 		reasons = []why.Reason{l.rankReason(a, j)}
 	}
@@ -324,6 +330,24 @@ func (l *Loop) decidedAt(x, y sched.PoolID) string {
 	return strings.Join(a[:n], "/")
 }
 
+// limitReason is why a job does not appear among the next starts although no gate is
+// closed: what goes before it will use up a limit on its way.
+func limitReason(gates []why.Gate) why.Reason {
+	for _, g := range gates {
+		code := why.GateMax
+		switch {
+		case g.Limit == "" || g.Where == "job" || g.Name == "nodes":
+			continue
+		case g.Name == "max_running":
+			code = why.GateMaxTasks
+		}
+		e, _ := why.Explain(code)
+		text := fmt.Sprintf("jobs that go before it will use up %s of %s: %s of %s in use now", g.Name, g.Where, g.Used, g.Limit)
+		return why.Reason{Code: code, Text: text, Next: e.Next}
+	}
+	return why.Reason{Code: why.FitNow, Text: "no node has room for it now"}
+}
+
 // rankReason says in words what the rank says in numbers.
 func (l *Loop) rankReason(a *why.Answer, j *Job) why.Reason {
 	if a.Rank.Position == 1 {
@@ -335,21 +359,39 @@ func (l *Loop) rankReason(a *why.Answer, j *Job) why.Reason {
 		}
 		first := lv.Children[0]
 		you := lv.Children[slices.IndexFunc(lv.Children, func(c why.Child) bool { return c.Name == lv.You })]
-		theirs, yours := why.ShortPair(float64(first.Key), float64(you.Key))
-		return why.Reason{
-			Code: why.ShareBehind,
-			Text: fmt.Sprintf("%s goes before %s in %s: key %s against %s, %s", first.Name, lv.You, rootName(lv.Pool), theirs, yours, lv.Order),
+		r := why.Reason{
+			Code: why.ShareBehind, Text: aheadText(&lv, first, you, a.Units.Growth),
 			Next: fmt.Sprintf("fairlead why %d --vs %s", j.ID, strings.TrimPrefix(lv.Pool+"/"+first.Name, "/")),
 		}
+		if l.core.Band(sched.PoolID(first.Number)) {
+			r.Next = fmt.Sprintf("fairlead alter %d --priority high", j.ID)
+		}
+		return r
 	}
 	if own := slices.IndexFunc(a.Ahead, func(x why.Ahead) bool { return x.Own }); own >= 0 {
 		x := a.Ahead[own]
 		return why.Reason{
-			Code: why.OrderBehind, Text: "it is behind " + plural(int(x.Jobs), "earlier job") + " of its own pool " + j.Pool,
+			Code: why.OrderBehind, Text: "it is behind " + plural(int(x.Jobs), "job") + " of its own pool " + j.Pool,
 			Next: fmt.Sprintf("raise its priority: fairlead alter %d --priority high", j.ID),
 		}
 	}
 	return why.Reason{Code: why.ShareBehind, Text: fmt.Sprintf("%d tasks of other pools go first", a.Rank.Position-1)}
+}
+
+// aheadText says why one child goes before another.
+func aheadText(lv *why.Level, first, you why.Child, growth float64) string {
+	who := fmt.Sprintf("%s goes before %s in %s: ", first.Name, lv.You, rootName(lv.Pool))
+	x, y := lv.KeyNow(first, growth), lv.KeyNow(you, growth)
+	theirs, yours := why.ShortPair(x, y)
+	switch {
+	case first.Needy && !you.Needy:
+		return who + "it is below its minimum"
+	case x == y && first.Tie != you.Tie:
+		return fmt.Sprintf("%sboth keys are %s, and the larger weight decides", who, theirs)
+	case x == y:
+		return fmt.Sprintf("%sboth keys are %s, and it is there for longer", who, theirs)
+	}
+	return fmt.Sprintf("%skey %s against %s, %s", who, theirs, yours, lv.Order)
 }
 
 func rootName(path string) string {

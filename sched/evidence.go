@@ -7,9 +7,12 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// Evidence lists the state from which the order of the next starts follows: the
-// pools in which something waits, and up to most of their jobs.
+// Evidence lists the state from which the order of the next starts follows, as
+// [Scheduler.Preview] tells it: the pools in which something waits when there is room
+// without bounds, and up to most of their jobs.
 func (s *Scheduler) Evidence(most int) *why.Evidence {
+	s = s.Fork()
+	s.boundless()
 	e := &why.Evidence{Tau: s.now.Tau, Growth: s.now.Growth, Complete: true}
 	s.evidence(int32(Root), -1, most, e)
 	return e

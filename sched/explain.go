@@ -139,6 +139,24 @@ func (s *Scheduler) Behind(j Job) (jobs int, tasks int64) {
 	return jobs, tasks
 }
 
+// Waits reports whether tasks of the job wait that could start if there were room: it
+// was added, and they have neither started nor to wait for a begin time.
+func (s *Scheduler) Waits(j Job) bool {
+	if b, ok := s.begunOf[j.ID]; ok {
+		return s.begun[b].waiting > 0
+	}
+	q := s.pools[s.Leaf(j)].queue
+	if q < 0 {
+		return false
+	}
+	for i := range s.queues[q].lines() {
+		if _, _, found := s.queues[q].line(i).fresh.find(j.ID); found {
+			return true
+		}
+	}
+	return false
+}
+
 // Gates lists the restrictions on the way of a job, closed or open.
 func (s *Scheduler) Gates(j Job) []why.Gate {
 	gates := s.limitsOnTheWay(s.Leaf(j), j.Shape)

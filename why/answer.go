@@ -94,7 +94,8 @@ type Level struct {
 	You      string  `json:"you"`      // the child on the job's way
 	Before   int     `json:"before"`   // children that go before it
 	Children []Child `json:"children"` // in order; those before it may be cut, see Left
-	Left     int     `json:"left_out"` // children that are not listed
+	Left     int     `json:"left_out"` // children before it that are not listed
+	Behind   int     `json:"behind"`   // of a choice that was made: children behind those listed that are not
 }
 
 // Child is one child of the pool that divides, as it was compared.

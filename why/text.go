@@ -3,6 +3,7 @@ package why
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 )
@@ -136,6 +137,9 @@ func (l *Level) table(growth float64, indent string) string {
 			fmt.Fprintf(&b, "%s… and %d more\n", indent, l.Left)
 		}
 	}
+	if l.Behind > 0 {
+		fmt.Fprintf(&b, "%s… and %d more behind these\n", indent, l.Behind)
+	}
 	return b.String()
 }
 
@@ -162,22 +166,28 @@ func OverUnder(share, used float64) string {
 
 // put writes the formula with a child's numbers in the places of the names.
 func (l *Level) put(c Child, growth float64) string {
-	text, scaled := l.Formula, false
+	text := l.Formula
 	for _, t := range l.Terms {
 		v := float64(c.Terms[t.Name])
 		if t.decays() {
-			v, scaled = v/growth, true
+			v /= growth
 		}
 		text = strings.ReplaceAll(text, t.Name, Short(v))
 	}
-	key := float64(c.Key)
-	if scaled {
-		key /= growth
-	}
+	key := l.KeyNow(c, growth)
 	if text == Short(key) {
 		return text
 	}
 	return text + " = " + Short(key)
+}
+
+// KeyNow is a child's key as of the answer's instant: keys that hold decayed amounts
+// are divided by their growth, like their terms.
+func (l *Level) KeyNow(c Child, growth float64) float64 {
+	if slices.ContainsFunc(l.Terms, Term.decays) {
+		return float64(c.Key) / growth
+	}
+	return float64(c.Key)
 }
 
 func (a *Answer) ahead(b *strings.Builder) {
@@ -250,7 +260,7 @@ func (c *Comparison) Text(u Units) string {
 	}
 	fmt.Fprintf(&b, ". Their ways part in %s: %s, %s\n", where, c.Level.Policy, c.Level.rule())
 	b.WriteString(c.Level.table(u.Growth, "    "))
-	fmt.Fprintf(&b, "  %s\n", c.decidedBy())
+	fmt.Fprintf(&b, "  %s\n", c.decidedBy(u.Growth))
 	b.WriteString(c.standing())
 	return b.String()
 }
@@ -262,7 +272,7 @@ func (c *Comparison) standing() string {
 	return "  But " + c.Standing + ": this is how their places compare.\n"
 }
 
-func (c *Comparison) decidedBy() string {
+func (c *Comparison) decidedBy(growth float64) string {
 	x, y := c.Level.Children[0], c.Level.Children[1]
 	switch c.By {
 	case "minimum":
@@ -275,7 +285,7 @@ func (c *Comparison) decidedBy() string {
 	if c.Level.Policy == "lottery" {
 		return "Both may be drawn; this one is more likely."
 	}
-	a, b := ShortPair(float64(x.Key), float64(y.Key))
+	a, b := ShortPair(c.Level.KeyNow(x, growth), c.Level.KeyNow(y, growth))
 	return fmt.Sprintf("Decided by the key: %s < %s. The age of the jobs and their size are not compared.", a, b)
 }
 

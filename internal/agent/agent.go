@@ -7,6 +7,7 @@ package agent
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -64,6 +65,9 @@ type Agent struct {
 	renewNow bool
 	news     chan struct{} // has an element when there is something to report
 	idle     chan struct{} // has an element when a task has ended
+
+	instance  string
+	displaced chan struct{} // closed when another agent has taken the name
 }
 
 // task is an attempt that runs here.
@@ -99,11 +103,16 @@ func Run(ctx context.Context, o Options) error {
 	wg.Go(func() { a.report(work) })
 	wg.Go(func() { a.renew(work) })
 	wg.Go(func() { a.clean(work) })
-	<-ctx.Done()
-	a.drain(work)
+	var err error
+	select {
+	case <-ctx.Done():
+		a.drain(work)
+	case <-a.displaced:
+		err = fmt.Errorf("another agent has joined the server as node %q; run this one under a name of its own with --name", a.options.Name)
+	}
 	end()
 	wg.Wait()
-	return nil
+	return err
 }
 
 func open(o Options) (*Agent, error) {
@@ -118,6 +127,7 @@ func open(o Options) (*Agent, error) {
 	a := &Agent{
 		options: o, log: o.Logger, tasks: map[fairlead.Ref]*task{},
 		news: make(chan struct{}, 1), idle: make(chan struct{}, 1),
+		instance: rand.Text(), displaced: make(chan struct{}),
 		// The mark tells the tasks of this agent from those of others on the machine.
 		mark: fmt.Sprintf("%x/%s/", sha256.Sum256([]byte(dir)), o.Name)[56:],
 	}
@@ -173,7 +183,7 @@ func (a *Agent) offer() api.JoinRequest {
 		running = append(running, f.Ref)
 	}
 	return api.JoinRequest{
-		Capacity: a.options.Capacity, Version: a.options.Version, Host: a.options.Host,
+		Capacity: a.options.Capacity, Version: a.options.Version, Host: a.options.Host, Instance: a.instance,
 		Running: append(running, a.release...), Again: a.session != "",
 	}
 }

@@ -30,6 +30,10 @@ func (a *Agent) poll(ctx context.Context) {
 			continue
 		}
 		pause = 100 * time.Millisecond
+		if r.Displaced {
+			a.displace()
+			return
+		}
 		if r.Rejoin {
 			if a.join(ctx) != nil {
 				return
@@ -41,6 +45,16 @@ func (a *Agent) poll(ctx context.Context) {
 		a.mu.Unlock()
 		a.carryOut(ctx, r)
 	}
+}
+
+// displace ends the agent: another one has its name, and its tasks run again there.
+func (a *Agent) displace() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, t := range a.tasks {
+		t.kill("another agent took over the node")
+	}
+	close(a.displaced)
 }
 
 func (a *Agent) carryOut(ctx context.Context, r *api.PollResponse) {

@@ -14,7 +14,9 @@ type JoinRequest struct {
 	// Running are the attempts that it runs already, or whose end it has still to report,
 	// after the server was away.
 	Running []fairlead.Ref `json:"running,omitempty"`
-	Again   bool           `json:"again,omitempty" doc:"It has joined before: what is not among the running never reached it"`
+	// Instance tells one run of an agent from another under the same name.
+	Instance string `json:"instance,omitempty"`
+	Again    bool   `json:"again,omitempty" doc:"It has joined before: what is not among the running never reached it"`
 }
 
 // JoinResponse lets it in.
@@ -33,10 +35,11 @@ type PollRequest struct {
 
 // PollResponse is what to do.
 type PollResponse struct {
-	Start  []Lease      `json:"start,omitempty"`
-	Stop   []Stop       `json:"stop,omitempty"`
-	Logs   []LogRequest `json:"logs,omitempty"`
-	Rejoin bool         `json:"rejoin,omitempty" doc:"The session is over: join again"`
+	Start     []Lease      `json:"start,omitempty"`
+	Stop      []Stop       `json:"stop,omitempty"`
+	Logs      []LogRequest `json:"logs,omitempty"`
+	Rejoin    bool         `json:"rejoin,omitempty" doc:"The session is over: join again"`
+	Displaced bool         `json:"displaced,omitempty" doc:"Another agent has joined under the name: end"`
 }
 
 // Lease is a task to run.

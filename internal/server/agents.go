@@ -26,15 +26,19 @@ func (s *Server) agentRoutes(a huma.API) {
 type agents struct {
 	mu       sync.Mutex
 	sessions map[string]*session // by session id
-	replies  map[string]chan api.LogReply
+	// displaced are the sessions whose name another agent has taken over and that have
+	// not been told yet. Who is dead is never told, so it is emptied when it grows.
+	displaced map[string]bool
+	replies   map[string]chan api.LogReply
 }
 
 // session is the server's end of an agent: a fairlead.Worker whose leases wait in a
 // mailbox until the agent polls.
 type session struct {
-	id     string
-	name   string
-	member *fairlead.Member
+	id       string
+	name     string
+	instance string
+	member   *fairlead.Member
 
 	mu    sync.Mutex
 	start []*fairlead.Lease // to be sent, or sent and not yet acknowledged
@@ -96,7 +100,7 @@ func (s *Server) join(ctx context.Context, in *joinInput) (*body[api.JoinRespons
 	if err := check(who(ctx), doAgent, ""); err != nil {
 		return nil, err
 	}
-	x := &session{id: rand.Text(), name: in.Name, mail: make(chan struct{}, 1)}
+	x := &session{id: rand.Text(), name: in.Name, instance: in.Body.Instance, mail: make(chan struct{}, 1)}
 	capacity, err := fairlead.AgentCapacity(in.Body.Capacity)
 	if err != nil {
 		return nil, err
@@ -115,12 +119,36 @@ func (s *Server) join(ctx context.Context, in *joinInput) (*body[api.JoinRespons
 	for id, old := range s.agents.sessions {
 		if old.name == in.Name {
 			delete(s.agents.sessions, id)
+			if old.instance != x.instance {
+				s.log.Warn("another agent has taken over a node", "node", in.Name, "host", in.Body.Host)
+				s.displace(id)
+			}
 			old.put(func() {}) // lets its poll end
 		}
 	}
 	s.agents.sessions[x.id] = x
 	s.agents.mu.Unlock()
 	return answer(api.JoinResponse{Session: x.id, TTLSeconds: m.TTL().Seconds()}), nil
+}
+
+// displace notes that an agent has lost its name. The caller holds the lock.
+func (s *Server) displace(id string) {
+	const most = 1000
+	if s.agents.displaced == nil || len(s.agents.displaced) >= most {
+		s.agents.displaced = map[string]bool{}
+	}
+	s.agents.displaced[id] = true
+}
+
+// over is the answer to a poll in a session that is over.
+func (s *Server) over(id string) api.PollResponse {
+	s.agents.mu.Lock()
+	defer s.agents.mu.Unlock()
+	if s.agents.displaced[id] {
+		delete(s.agents.displaced, id)
+		return api.PollResponse{Displaced: true}
+	}
+	return api.PollResponse{Rejoin: true}
 }
 
 // session finds the session of a request; nil if it is over.
@@ -147,7 +175,7 @@ func (s *Server) poll(ctx context.Context, in *pollInput) (*body[api.PollRespons
 		return nil, err
 	}
 	if x == nil {
-		return answer(api.PollResponse{Rejoin: true}), nil
+		return answer(s.over(in.Body.Session)), nil
 	}
 	x.acknowledge(in.Body.Ack)
 	if _, err := x.member.Renew(ctx, nil); err != nil {
@@ -159,7 +187,7 @@ func (s *Server) poll(ctx context.Context, in *pollInput) (*body[api.PollRespons
 	defer wait.Stop()
 	for {
 		if again, _ := s.session(ctx, in.Name, in.Body.Session); again == nil {
-			return answer(api.PollResponse{Rejoin: true}), nil
+			return answer(s.over(in.Body.Session)), nil
 		}
 		if out := x.take(); len(out.Start)+len(out.Stop)+len(out.Logs) > 0 {
 			return answer(out), nil
