@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -35,7 +36,8 @@ type Loop struct {
 	client  *Client
 	log     *slog.Logger
 	wake    chan struct{}
-	syncing sync.Mutex // held while changes of the store are read and applied, or leases made or ended
+	ending  sync.RWMutex // held for reading while attempts are ended, else while the core is made anew
+	syncing sync.Mutex   // held while changes of the store are read and applied, or leases made or ended
 
 	mu      sync.Mutex // guards what follows
 	core    *sched.Scheduler
@@ -127,6 +129,10 @@ func (l *Loop) loadSettings(ctx context.Context) error {
 // rebuild makes the core's state from the store's: at the beginning, and when the
 // loop fell too far behind the changes.
 func (l *Loop) rebuild(ctx context.Context) error {
+	// No attempt may end between the picture that is taken of the store and the core that
+	// is made of it: it would be taken for running for ever.
+	l.ending.Lock()
+	defer l.ending.Unlock()
 	var changes changeList
 	cursor, err := l.store.Snapshot(ctx, func(c Change) error { changes.add(c); return nil })
 	if err != nil {
@@ -155,7 +161,7 @@ func (l *Loop) rebuild(ctx context.Context) error {
 	for name, m := range l.members {
 		l.placeNode(name, m)
 	}
-	l.runs = map[taskID]*liveRun{}
+	l.runs, l.decided = map[taskID]*liveRun{}, decisions{}
 	for i, chunk := range changes {
 		for _, c := range chunk {
 			l.apply(c)
@@ -311,8 +317,10 @@ func (l *Loop) apply(c Change) {
 
 // jobOf translates a header for the core.
 func (l *Loop) jobOf(h Header) sched.Job {
-	p, ok := l.shares.priority(h.Priority)
-	if !ok {
+	// The core also knows the priorities that were configured when the job came.
+	known := l.core.Config().Priorities
+	p := slices.IndexFunc(known, func(p sched.Priority) bool { return p.Name == h.Priority })
+	if p < 0 {
 		p, _ = l.shares.priority(l.shares.defaultPriority())
 	}
 	return sched.Job{
@@ -331,6 +339,7 @@ func (l *Loop) adopt(c Change, now time.Time) {
 			node = l.core.Join(r.Holder, nil, now)
 			l.core.SetNode(node, cluster.Down, now)
 		}
+		l.forgetRun(taskID{r.JobID, r.Task}, now)
 		run := l.core.Adopt(j, node, r.Started, now)
 		l.runs[taskID{r.JobID, r.Task}] = &liveRun{
 			ref: r.Ref, run: run, member: m, holder: r.Holder, pool: j.Pool, header: c.Job, started: r.Started,

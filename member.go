@@ -2,6 +2,7 @@ package fairlead
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -145,7 +146,11 @@ func (m *Member) Finish(ctx context.Context, results []Result) ([]Verdict, error
 }
 
 func (l *Loop) finish(ctx context.Context, results []Result) ([]Verdict, error) {
-	verdicts, err := l.store.Finish(ctx, results)
+	l.ending.RLock()
+	defer l.ending.RUnlock()
+	// What is on its way to the disk cannot be called back: whoever stops waiting would
+	// never know that the slot is free.
+	verdicts, err := l.store.Finish(context.WithoutCancel(ctx), results)
 	if err != nil {
 		return nil, err
 	}
@@ -153,6 +158,9 @@ func (l *Loop) finish(ctx context.Context, results []Result) ([]Verdict, error) 
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i, v := range verdicts {
+		if errors.Is(v.Err, ErrStaleAttempt) {
+			l.end(results[i].Ref, now, false) // it is over in the store, so it is here
+		}
 		if v.Err != nil {
 			continue
 		}

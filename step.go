@@ -10,8 +10,12 @@ import (
 )
 
 // step lets the core decide, leases what it chose, and hands the leases out. It
-// reports whether another step may start more.
+// reports whether another step may start more. Changes of the store wait meanwhile: one
+// that stops or ends a lease must not be applied before the lease is known, and what was
+// decided belongs to the core that decided it.
 func (l *Loop) step(ctx context.Context, d *sched.Decision) (more bool, err error) {
+	l.syncing.Lock()
+	defer l.syncing.Unlock()
 	began := time.Now()
 	l.mu.Lock()
 	l.core.Step(began, l.options.Batch, d)
@@ -61,15 +65,12 @@ func (l *Loop) chosen(d *sched.Decision) []*choice {
 }
 
 // lease leases what a node is to start and hands it over. It reports whether a task
-// was lost to someone else, so that there is room for another. Changes wait meanwhile:
-// one that stops or ends a lease must not be applied before the lease is known.
+// was lost to someone else, so that there is room for another.
 func (l *Loop) lease(ctx context.Context, c *choice) (lost bool, err error) {
 	wants := make([]Want, len(c.starts))
 	for i, s := range c.starts {
 		wants[i].Job = s.Job
 	}
-	l.syncing.Lock()
-	defer l.syncing.Unlock()
 	grants, err := l.store.Lease(ctx, c.holder, wants, l.options.LeaseTTL)
 	if err != nil {
 		return false, fmt.Errorf("lease jobs: %w", err)
@@ -98,6 +99,7 @@ func (l *Loop) lease(ctx context.Context, c *choice) (lost bool, err error) {
 // began notes a task that was leased.
 func (l *Loop) began(c *choice, s chosenStart, lease *Lease) {
 	h := headerOf(lease.Job)
+	l.forgetRun(taskID{lease.JobID, lease.Task}, lease.Started)
 	l.runs[taskID{lease.JobID, lease.Task}] = &liveRun{
 		ref: lease.Ref, run: s.Run, member: c.member, holder: c.holder, pool: s.Pool, header: h, started: lease.Started,
 	}
@@ -107,6 +109,15 @@ func (l *Loop) began(c *choice, s chosenStart, lease *Lease) {
 		Job: lease.JobID, Task: lease.Task, At: lease.Started, Code: "started",
 		Text: fmt.Sprintf("attempt %d on %s", lease.Attempt, c.holder),
 	})
+}
+
+// forgetRun counts an attempt out of the core that is over in the store, and whose end
+// has not been told here yet.
+func (l *Loop) forgetRun(id taskID, now time.Time) {
+	if old := l.runs[id]; old != nil {
+		delete(l.runs, id)
+		l.core.Finish(old.run, now, false)
+	}
 }
 
 // hand gives leases to their worker. If it has left meanwhile, they go back.
@@ -135,7 +146,9 @@ func (l *Loop) giveBack(refs []Ref) {
 }
 
 func (l *Loop) release(ctx context.Context, refs []Ref) error {
-	errs, err := l.store.Release(ctx, refs)
+	l.ending.RLock()
+	defer l.ending.RUnlock()
+	errs, err := l.store.Release(context.WithoutCancel(ctx), refs)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,8 @@
 package sched
 
 import (
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/fairlead/fairlead/share"
@@ -12,8 +14,13 @@ func (s *Scheduler) Configure(cfg Config, t time.Time) error {
 	if err := cfg.check(); err != nil {
 		return err
 	}
+	to, err := s.keepPriorities(&cfg)
+	if err != nil {
+		return err
+	}
 	s.advance(t)
 	s.deferred = true
+	s.renumberPriorities(to)
 	s.reclock(cfg.HalfLife)
 	before := s.remember()
 	cfg.Unit = s.cluster.Unit()
@@ -25,6 +32,45 @@ func (s *Scheduler) Configure(cfg Config, t time.Time) error {
 	s.carry(before)
 	s.rebuild()
 	return nil
+}
+
+// maxPriorities bounds the priorities, so that an [Arrival] is exact.
+const maxPriorities = 32
+
+// keepPriorities appends the priorities that the new configuration does not know any
+// more: jobs may wait under them, and keep their weight. It returns the new number of
+// each priority.
+func (s *Scheduler) keepPriorities(cfg *Config) (to []int8, err error) {
+	all := slices.Clone(cfg.Priorities)
+	for _, old := range s.cfg.Priorities {
+		i := slices.IndexFunc(all, func(p Priority) bool { return p.Name == old.Name })
+		if i < 0 {
+			i = len(all)
+			all = append(all, old)
+		}
+		to = append(to, int8(i))
+	}
+	if len(all) > maxPriorities {
+		return nil, fmt.Errorf("sched: more than %d priorities, with those that are no longer configured and under which jobs may wait; restart to forget these", maxPriorities)
+	}
+	cfg.Priorities = all
+	return to, nil
+}
+
+// renumberPriorities brings the numbers that are kept up to date.
+func (s *Scheduler) renumberPriorities(to []int8) {
+	for i := range s.pools {
+		if p := &s.pools[i]; p.band >= 0 {
+			p.band = to[p.band]
+		}
+	}
+	for i := range s.runs {
+		s.runs[i].band = to[s.runs[i].band]
+	}
+	for i := range s.later.heap {
+		j := &s.later.heap[i].job
+		j.Priority = int(to[j.Priority])
+	}
 }
 
 // standing is what a pool under a carrier had before a change.
@@ -53,8 +99,10 @@ func (s *Scheduler) carry(before []standing) {
 		if in.carrier == nil {
 			continue
 		}
-		switch known := i < len(before) && before[i].policy == in.policy; {
-		case !known:
+		switch {
+		case i >= len(before): // a new pool comes in like one that was away
+			in.carrier.Carry(p, in.clock, s.now)
+		case before[i].policy != in.policy:
 			in.clock = 0
 			in.carrier.Carry(p, 0, s.now)
 		case before[i].weight != p.Weight:

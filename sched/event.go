@@ -182,6 +182,9 @@ func (s *Scheduler) end(id RunID, settle func(p *Pool, width float64)) {
 	width, leaf := s.cluster.Width(r.shape), r.pool
 	s.cluster.Give(r.node, r.shape)
 	before := s.pools[leaf].Mean
+	if in := s.pools[leaf].inner; in >= 0 { // it was a leaf when the task started
+		before = s.inners[in].mean
+	}
 	flight := -width * before
 	settle(&s.pools[leaf], width)
 	if s.pools[leaf].inner < 0 {

@@ -50,6 +50,7 @@ func Cut(arrival float64) (priority int, job int64) {
 type inner struct {
 	kids []int32
 	open int
+	mean float64 // of the tasks' lengths when the pool became an inner one: those that ran are expected so
 
 	policy  Policy
 	keyed   Keyed // the same policy by what it is, or nil

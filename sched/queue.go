@@ -209,7 +209,7 @@ func (s *Scheduler) take(at lineRef, h head) int32 {
 	b := h.begun
 	if b < 0 {
 		e := l.fresh.pop()
-		if e.tasks == 1 && e.most == 0 {
+		if e.tasks == 1 && tighter(e.most, q.most) == 0 {
 			s.count(q, l, was)
 			return -1
 		}

@@ -94,7 +94,9 @@ func (s *Scheduler) draw(jobs, limit int, d *Decision) bool {
 		at, h := s.next(leaf)
 		node, fits := s.admit(leaf, at)
 		if !fits {
-			if started == 0 && s.cfg.Placement == FCFS {
+			// First come, first served: nobody passes a job that waits for room. One that a
+			// maximum holds back waits for its own pool only.
+			if started == 0 && s.cfg.Placement == FCFS && s.line(at).gate == noGate {
 				return false
 			}
 			break

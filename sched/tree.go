@@ -106,7 +106,7 @@ func (s *Scheduler) branch(id int32, k kind) {
 	p := &s.pools[id]
 	queue := p.queue
 	p.inner, p.queue = int32(len(s.inners)), -1
-	s.inners = append(s.inners, inner{arrivals: order{by: inArrivalOrder}})
+	s.inners = append(s.inners, inner{arrivals: order{by: inArrivalOrder}, mean: p.Mean})
 	s.inherit(id)
 	if queue < 0 {
 		return
@@ -126,7 +126,7 @@ func (s *Scheduler) unband(id int32) {
 	p := &s.pools[id]
 	bands := p.inner
 	p.inner = int32(len(s.inners))
-	s.inners = append(s.inners, inner{arrivals: order{by: inArrivalOrder}})
+	s.inners = append(s.inners, inner{arrivals: order{by: inArrivalOrder}, mean: s.inners[bands].mean})
 	s.inherit(id)
 	c := s.newPool(id, share.DefaultPool, named)
 	s.copyDown(id, c)

@@ -103,7 +103,6 @@ func Run(ctx context.Context, o Options) error {
 	wg.Go(func() { a.report(work) })
 	wg.Go(func() { a.renew(work) })
 	wg.Go(func() { a.clean(work) })
-	var err error
 	select {
 	case <-ctx.Done():
 		a.drain(work)
