@@ -31,7 +31,10 @@ func NewClock(ref time.Time, halfLife time.Duration) Clock {
 func (c Clock) Reference() time.Time { return c.ref }
 
 // HalfLife is 0 when nothing decays.
-func (c Clock) HalfLife() time.Duration { return time.Duration(c.half * float64(time.Second)) }
+func (c Clock) HalfLife() time.Duration {
+	// Rounded: a clock that is rebased with its own half-life must keep it.
+	return time.Duration(math.Round(c.half * float64(time.Second)))
+}
 
 // Now is an instant in a clock's units.
 type Now struct {
@@ -44,24 +47,40 @@ type Now struct {
 	Growth float64
 }
 
-// At expresses t in the clock's units.
+// farthest bounds, in half-lives, how far from the reference an instant is told apart
+// from a later or earlier one: so far that the weights before it are nothing beside
+// those after it, and near enough that sums and products of amounts stay finite.
+const farthest = 512
+
+// At expresses t in the clock's units. Instants more than 512 half-lives from the
+// reference are taken to be that far away, so that neither number is ever infinite and
+// the growth is never 0; whoever keeps amounts rebases long before.
 func (c Clock) At(t time.Time) Now {
 	s := t.Sub(c.ref).Seconds()
 	if c.half == 0 {
 		return Now{Tau: s, Growth: 1}
 	}
-	x := math.Ln2 * s / c.half
+	x := math.Ln2 * min(max(s/c.half, -farthest), farthest)
 	return Now{Tau: c.half / math.Ln2 * math.Expm1(x), Growth: math.Exp(x)}
 }
 
 // Rebase returns a clock with the reference t and the half-life, and the functions
 // that express an amount and an instant of the old clock in its units. It keeps the
-// numbers small when a clock has run for many half-lives.
+// numbers small when a clock has run for many half-lives. However long t is after the
+// old reference, what is finite stays so: old amounts vanish. The reference never goes
+// back, or amounts would grow.
 func (c Clock) Rebase(t time.Time, halfLife time.Duration) (next Clock, amount func(float64) float64, instant func(Now) Now) {
-	now := c.At(t)
-	amount = func(a float64) float64 { return a / now.Growth }
-	instant = func(n Now) Now {
-		return Now{Tau: (n.Tau - now.Tau) / now.Growth, Growth: n.Growth / now.Growth}
+	if t.Before(c.ref) {
+		t = c.ref
 	}
+	// Tau(t) and g(t) may be beyond all numbers. Only their inverses are used: an
+	// instant's new Tau is (tau - Tau(t)) / g(t) = tau / g(t) - Tau(t) / g(t).
+	left, gone := 1.0, t.Sub(c.ref).Seconds()
+	if c.half > 0 {
+		x := math.Ln2 * gone / c.half
+		left, gone = math.Exp(-x), -c.half/math.Ln2*math.Expm1(-x)
+	}
+	amount = func(a float64) float64 { return a * left }
+	instant = func(n Now) Now { return Now{Tau: n.Tau*left - gone, Growth: n.Growth * left} }
 	return NewClock(t, halfLife), amount, instant
 }
