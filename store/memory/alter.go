@@ -131,7 +131,7 @@ func (s *Store) Usage(ctx context.Context) (fairlead.Accounts, error) {
 	}
 	defer s.mu.Unlock()
 	out := fairlead.Accounts{HalfLife: s.clock.HalfLife(), AsOf: now, Pools: map[string]fairlead.Account{}}
-	growth := s.clock.At(now).Growth
+	growth := life.Decay(s.clock, now)
 	for path, a := range s.accounts {
 		c := *a
 		c.Used, c.Seen = c.Used/growth, c.Seen/growth
@@ -147,12 +147,17 @@ func (s *Store) SetHalfLife(ctx context.Context, halfLife time.Duration) error {
 		return err
 	}
 	defer s.mu.Unlock()
+	s.rebase(now, halfLife)
+	return nil
+}
+
+// rebase expresses the amounts of all pools as of now.
+func (s *Store) rebase(now time.Time, halfLife time.Duration) {
 	var amount func(float64) float64
 	s.clock, amount, _ = s.clock.Rebase(now, halfLife)
 	for _, a := range s.accounts {
 		a.Used, a.Seen = amount(a.Used), amount(a.Seen)
 	}
-	return nil
 }
 
 // Recount implements fairlead.Accountant.

@@ -262,6 +262,9 @@ func (s *Store) Finish(ctx context.Context, results []fairlead.Result) ([]fairle
 
 // charge books the service of an attempt that ends, and counts its task out.
 func (s *Store) charge(j *job, t *fairlead.Task, now time.Time, learn bool) {
+	if life.Outgrown(s.clock, now) {
+		s.rebase(now, s.clock.HalfLife())
+	}
 	life.Charge(s.account(j.Pool), s.clock, life.Width(j.Request, s.unit), t.Started, now, learn)
 }
 

@@ -21,6 +21,7 @@ type tx struct {
 	now  time.Time
 
 	clock    usage.Clock
+	rebased  bool // clock and accounts are as of now
 	pools    map[string]int64
 	shapes   map[string]int64
 	accounts map[int64]account
@@ -65,6 +66,11 @@ func (t *tx) apply() {
 
 // flush writes what was summed up over the transaction.
 func (t *tx) flush() error {
+	if t.rebased {
+		if err := t.saveClock(); err != nil {
+			return err
+		}
+	}
 	for id, a := range t.accounts {
 		stmt := t.conn.Prep(`UPDATE pool SET used = ?, mean = ?, seen = ?, total = ?, ended = ? WHERE id = ?`)
 		stmt.BindFloat(1, a.used)
@@ -111,6 +117,9 @@ func (t *tx) count(pool int64, waiting, running int) {
 
 // charge books the service of an attempt that ends now.
 func (t *tx) charge(pool int64, width float64, started time.Time, learn bool) {
+	if life.Outgrown(t.clock, t.now) {
+		t.rebase(t.clock.HalfLife())
+	}
 	if t.accounts == nil {
 		t.accounts = map[int64]account{}
 	}

@@ -12,6 +12,7 @@ import (
 	"zombiezen.com/go/sqlite"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/store/internal/life"
 	"github.com/fairlead/fairlead/usage"
 )
 
@@ -37,7 +38,7 @@ func (s *Store) Usage(ctx context.Context) (fairlead.Accounts, error) {
 		return fairlead.Accounts{}, fairlead.ErrClosed
 	}
 	now := time.Now()
-	growth := s.clock.At(now).Growth
+	growth := life.Decay(s.clock, now)
 	out := fairlead.Accounts{HalfLife: s.clock.HalfLife(), AsOf: now, Pools: map[string]fairlead.Account{}}
 	for path, id := range s.pools {
 		a := s.accounts[id]
@@ -53,16 +54,28 @@ func (s *Store) Usage(ctx context.Context) (fairlead.Accounts, error) {
 // SetHalfLife implements fairlead.Accountant.
 func (s *Store) SetHalfLife(ctx context.Context, halfLife time.Duration) error {
 	return s.write(ctx, false, func(t *tx) error {
-		clock, amount, _ := t.clock.Rebase(t.now, halfLife)
-		all := maps.Clone(s.accounts)
-		maps.Copy(all, t.accounts)
-		for id, a := range all {
-			a.used, a.seen = amount(a.used), amount(a.seen)
-			all[id] = a
-		}
-		t.clock, t.accounts = clock, all
-		return errors.Join(t.set("half_life", int64(halfLife)), t.set("reference", t.now.UnixNano()))
+		t.rebase(halfLife)
+		return nil
 	})
+}
+
+// rebase expresses the amounts of all pools as of now.
+func (t *tx) rebase(halfLife time.Duration) {
+	clock, amount, _ := t.clock.Rebase(t.now, halfLife)
+	all := maps.Clone(t.s.accounts)
+	maps.Copy(all, t.accounts)
+	for id, a := range all {
+		a.used, a.seen = amount(a.used), amount(a.seen)
+		all[id] = a
+	}
+	t.clock, t.accounts, t.rebased = clock, all, true
+}
+
+func (t *tx) saveClock() error {
+	return errors.Join(
+		t.set("half_life", int64(t.clock.HalfLife())),
+		t.set("reference", t.clock.Reference().UnixNano()),
+	)
 }
 
 func (t *tx) set(key string, value int64) error {

@@ -54,6 +54,7 @@ func Run(t *testing.T, open Open) {
 		{"SnapshotStops", snapshotStops},
 		{"NotifyWakes", notifyWakes},
 		{"UsageIsCharged", usageIsCharged},
+		{"UsageStaysFinite", usageStaysFinite},
 		{"CountersAgreeWithRecount", countersAgree},
 		{"EventsAreKept", eventsAreKept},
 		{"SettingsAreKept", settingsAreKept},

@@ -22,6 +22,7 @@ func Twins(t *testing.T, a, b Open, seeds int) {
 				w := &twins{t: t, rng: rand.New(rand.NewPCG(uint64(seed), 4)), a: a(t), b: b(t), refs: map[fairlead.Ref]bool{}}
 				defer w.a.Close()
 				defer w.b.Close()
+				w.setHalfLife(time.Duration(seed%3) * time.Second)
 				for range 150 {
 					w.operate()
 				}
@@ -49,6 +50,15 @@ func (w *twins) same(what string, x, y any, errs ...error) {
 	}
 	if p, q := fmt.Sprintf("%+v", x), fmt.Sprintf("%+v", y); p != q {
 		w.t.Fatalf("%s:\n%s\n%s", what, p, q)
+	}
+}
+
+// setHalfLife lets usage decay: a short one many times over in one run.
+func (w *twins) setHalfLife(half time.Duration) {
+	for _, s := range []fairlead.Store{w.a, w.b} {
+		if acc, is := s.(fairlead.Accountant); is {
+			w.same("half-life", nil, acc.SetHalfLife(w.t.Context(), half))
+		}
 	}
 }
 

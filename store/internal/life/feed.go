@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
-	"github.com/fairlead/fairlead/usage"
 )
 
 // The changes are kept in chunks, and about the last keep of them for those who are
@@ -114,21 +113,6 @@ func Depends(d fairlead.Dependency, state fairlead.State) (wait bool, err error)
 		return false, nil
 	}
 	return false, &fairlead.Invalid{Field: "after", Msg: fmt.Sprintf("job %d has ended as %s; what waits for %s:%d could never start", d.Job, state, d.On, d.Job)}
-}
-
-// Charge books the service of an attempt and counts its task out of the running.
-func Charge(a *fairlead.Account, clock usage.Clock, width float64, started, ended time.Time, learn bool) {
-	from, to := clock.At(started), clock.At(ended)
-	seconds := ended.Sub(started).Seconds()
-	account := usage.Account{Settled: a.Used, Mean: a.Mean, Seen: a.Seen}
-	account.Finish(width, from, to)
-	if learn {
-		account.Learn(width, seconds, to)
-	}
-	a.Used, a.Mean, a.Seen = account.Settled, account.Mean, account.Seen
-	a.Total += width * seconds
-	a.Ended++
-	a.Running--
 }
 
 // NewLease is the lease of a task that was just leased.
