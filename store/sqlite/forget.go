@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"zombiezen.com/go/sqlite"
@@ -19,10 +18,15 @@ func (s *Store) Forget(ctx context.Context, before time.Time) (n int, err error)
 		if err != nil || len(ids) == 0 {
 			return n, err
 		}
-		if err := s.write(ctx, false, func(t *tx) error { return t.forgetJobs(ids) }); err != nil {
+		forgotten := 0
+		err = s.write(ctx, false, func(t *tx) (err error) {
+			forgotten, err = t.forgetJobs(ids, before)
+			return err
+		})
+		if err != nil {
 			return n, err
 		}
-		n += len(ids)
+		n += forgotten
 	}
 }
 
@@ -43,18 +47,26 @@ func (s *Store) endedBefore(ctx context.Context, before time.Time) (ids []int64,
 	return ids, err
 }
 
-func (t *tx) forgetJobs(ids []int64) error {
-	for _, query := range []string{
-		`DELETE FROM task WHERE job = ?`, `DELETE FROM event WHERE job = ?`,
-		`DELETE FROM jobkey WHERE job = ?`, `DELETE FROM job WHERE id = ? AND open IS NULL`,
-	} {
-		stmt := t.conn.Prep(query)
-		for _, id := range ids {
-			stmt.BindInt64(1, id)
-			if err := exec(stmt); err != nil {
-				return errors.Join(err, stmt.ClearBindings())
+// forgetJobs removes those of the jobs that still have ended before an instant: since
+// their ids were read, some may have been requeued. It returns how many it removed.
+func (t *tx) forgetJobs(ids []int64, before time.Time) (n int, err error) {
+	for _, id := range ids {
+		b := binder{stmt: t.conn.Prep(`DELETE FROM job WHERE id = ? AND open IS NULL AND ended < ?`)}
+		if err := exec(b.int64(id).times(before).stmt); err != nil {
+			return n, err
+		}
+		if t.conn.Changes() == 0 {
+			continue
+		}
+		n++
+		for _, query := range []string{
+			`DELETE FROM task WHERE job = ?`, `DELETE FROM event WHERE job = ?`, `DELETE FROM jobkey WHERE job = ?`,
+		} {
+			b := binder{stmt: t.conn.Prep(query)}
+			if err := exec(b.int64(id).stmt); err != nil {
+				return n, err
 			}
 		}
 	}
-	return nil
+	return n, nil
 }
