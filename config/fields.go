@@ -101,7 +101,7 @@ func serverFields() []field {
 	return []field{
 		of("listen", "127.0.0.1:7447", "Where it listens. Only loopback addresses, as there is no authentication yet; [] for none.",
 			listen, func(s *Server) *[]string { return &s.Listen }),
-		of("socket", "/run/fairlead/fairlead.sock", "Its socket, for users of the same machine; \"\" for none.",
+		of("socket", `""`, "Its socket, for users of the same machine; none for none. Empty: root's is /run/fairlead/fairlead.sock, another user's is in XDG_RUNTIME_DIR.",
 			line("path", maxSocket, anyText), func(s *Server) *string { return &s.Socket }),
 		of("socket_mode", `"0660"`, "Who may use the socket.", octal, func(s *Server) *os.FileMode { return &s.SocketMode }),
 		of("database", "fairlead.db", "Where jobs are kept: a file, or the URL of a database.",

@@ -186,6 +186,14 @@ func (x *instance) listen(o instanceOptions) (listeners []net.Listener, err erro
 	return listeners, nil
 }
 
+// address is where clients on this machine reach the server.
+func (x *instance) address(o instanceOptions) string {
+	if o.socket != "" {
+		return o.socket
+	}
+	return "http://" + x.addresses[0]
+}
+
 // checkLoopback refuses to listen where other machines could connect: there is no
 // authentication for them.
 func checkLoopback(address string) error {

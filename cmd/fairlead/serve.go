@@ -55,7 +55,7 @@ on at its agents until it is back.`,
 	f.BoolVar(&s.dev, "dev", false, "with an agent for this machine, and a temporary database")
 	f.StringVar(&s.database, "db", "", "file for the jobs (default: fairlead.db; with --dev a temporary one)")
 	f.StringVar(&s.configFile, "config", "", "configuration (default: equal shares for all users)")
-	f.StringVar(&s.socket, "socket", "", "socket to listen on (default: "+defaultSocket()+")")
+	f.StringVar(&s.socket, "socket", "", "socket to listen on, or none (default: "+defaultSocket()+")")
 	f.StringVar(&s.listen, "listen", "", "address to listen on, or none (default: "+defaultAddress+")")
 	f.DurationVar(&s.lease, "lease", 0, "for how long a task is leased (default 1m)")
 	f.StringVar(&s.logLevel, "log", "", "debug, info, warn or error (default: info; with --dev warn)")
@@ -131,6 +131,12 @@ func (s *serve) options(cfg *config.Config) (o instanceOptions, cleanup func(), 
 	default:
 		o.listen = []string{s.listen}
 	}
+	if o.socket == "none" {
+		o.socket = ""
+	}
+	if o.socket == "" && len(o.listen) == 0 {
+		return o, cleanup, usagef("neither a socket nor an address to listen on: nobody could reach the server")
+	}
 	o.storeName = o.database
 	if s.dev && s.database == "" {
 		dir, err := os.MkdirTemp("", "fairlead-dev-")
@@ -177,7 +183,7 @@ func hangups() (<-chan struct{}, func()) {
 
 // runDev runs an agent beside the server.
 func (s *serve) runDev(ctx context.Context, x *instance, o instanceOptions) error {
-	client, err := api.Dial(o.socket)
+	client, err := api.Dial(x.address(o))
 	if err != nil {
 		return err
 	}
@@ -238,7 +244,7 @@ func (s *serve) banner(x *instance, o instanceOptions, ao *agent.Options) {
 		title = "development server; Ctrl-C ends it"
 	}
 	fmt.Fprintf(s.out, "fairlead %s %s\n", version, title)
-	line("socket", "%s", o.socket)
+	line("socket", "%s", cmp.Or(o.socket, "none"))
 	for _, address := range x.addresses {
 		line("address", "http://%s", address)
 	}
@@ -257,7 +263,7 @@ func (s *serve) banner(x *instance, o instanceOptions, ao *agent.Options) {
 	line("config", "%s (version %s)", file, o.config.Shares.Hash)
 	hint := ""
 	if o.socket != defaultSocket() {
-		hint = "FAIRLEAD_SERVER=" + o.socket + " "
+		hint = "FAIRLEAD_SERVER=" + x.address(o) + " "
 	}
 	line("try", "%sfairlead submit -- echo hello", hint)
 }

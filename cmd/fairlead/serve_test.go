@@ -1,0 +1,80 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead/config"
+)
+
+// TestServeAsUser: an ordinary user's server has its socket where the user may write.
+func TestServeAsUser(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("needs root, to become somebody else")
+	}
+	const uid = 65534
+	dir, err := os.MkdirTemp("", "serve") // t.TempDir is closed to other users
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	program = filepath.Join(dir, "fairlead") // by this name the test is the program
+	if err := errors.Join(os.WriteFile(program, data, 0o755), os.Chown(dir, uid, uid)); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name, env, want string
+		args            []string
+	}{
+		{"runtime directory", "XDG_RUNTIME_DIR=" + dir, "socket    " + dir + "/fairlead.sock", nil},
+		{"none at hand", "TMPDIR=" + dir, "socket    " + dir + "/fairlead-65534/fairlead.sock", nil},
+		{"no socket", "TMPDIR=" + dir, "try       FAIRLEAD_SERVER=http://127.0.0.1:", []string{"--socket", "none"}},
+	} {
+		listen := "127.0.0.1:0"
+		cmd := exec.Command(program, append([]string{"serve", "--dev", "--listen", listen}, c.args...)...)
+		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, c.env}
+		cmd.Dir = dir
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid}}
+		var out background
+		cmd.Stdout, cmd.Stderr = &out, &out
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- cmd.Wait() }()
+		for deadline := time.Now().Add(patience); !strings.Contains(out.String(), "  try ") && time.Now().Before(deadline); {
+			select {
+			case err := <-ended:
+				t.Fatalf("%s: the server ended: %v\n%s", c.name, err, out.String())
+			case <-time.After(5 * time.Millisecond):
+			}
+		}
+		if !strings.Contains(out.String(), c.want) {
+			t.Errorf("%s: it does not say %q:\n%s", c.name, c.want, out.String())
+		}
+		cmd.Process.Signal(syscall.SIGTERM)
+		<-ended
+	}
+}
+
+// TestServeWithoutEnds: somebody has to be able to reach it.
+func TestServeWithoutEnds(t *testing.T) {
+	s := &serve{app: &app{errs: &background{}}, socket: "none", listen: "none"}
+	if _, _, err := s.options(config.Default()); err == nil || !strings.Contains(err.Error(), "nobody could reach") {
+		t.Errorf("no socket and no address: %v", err)
+	}
+}
