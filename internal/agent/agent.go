@@ -63,8 +63,11 @@ type Agent struct {
 	release  []fairlead.Ref
 	draining bool
 	renewNow bool
-	news     chan struct{} // has an element when there is something to report
-	idle     chan struct{} // has an element when a task has ended
+	// drainTold is set when the server knows that we drain, by this session.
+	drainTold bool
+
+	news chan struct{} // has an element when there is something to report
+	idle chan struct{} // has an element when a task has ended
 
 	instance  string
 	displaced chan struct{} // closed when another agent has taken the name
@@ -190,7 +193,7 @@ func (a *Agent) offer() api.JoinRequest {
 func (a *Agent) joined(r *api.JoinResponse) {
 	a.mu.Lock()
 	a.session, a.ttl = r.Session, time.Duration(r.TTLSeconds*float64(time.Second))
-	a.renewNow = true
+	a.renewNow, a.drainTold = true, false
 	a.mu.Unlock()
 	a.tell()
 	a.log.Info("joined", "node", a.options.Name, "lease", a.ttl)

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/fairlead/fairlead"
@@ -66,117 +65,6 @@ func (a *Agent) carryOut(ctx context.Context, r *api.PollResponse) {
 	}
 	for _, l := range r.Logs {
 		go a.answerLog(ctx, l)
-	}
-}
-
-// report tells the server what has ended, together with what else there is to tell.
-func (a *Agent) report(ctx context.Context) {
-	pause := 50 * time.Millisecond
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-a.news:
-		}
-		for !a.reportOnce(ctx) {
-			if !sleep(ctx, pause) {
-				return
-			}
-			pause = min(2*pause, 2*time.Second)
-		}
-		pause = 50 * time.Millisecond
-	}
-}
-
-// reportOnce sends what there is. It returns false if it has to be sent again: what
-// the server has not acknowledged is kept.
-func (a *Agent) reportOnce(ctx context.Context) bool {
-	a.mu.Lock()
-	req := api.ReportRequest{Session: a.session, Finished: a.finished, Release: a.release, Drain: a.draining}
-	if a.renewNow {
-		for ref := range a.tasks {
-			req.Renew = append(req.Renew, ref)
-		}
-		a.renewNow = false
-	}
-	sent := time.Now()
-	a.mu.Unlock()
-	if len(req.Finished)+len(req.Release)+len(req.Renew) == 0 && !req.Drain {
-		return true
-	}
-	r, err := a.options.Client.Report(ctx, a.options.Name, req)
-	if err != nil {
-		if ctx.Err() == nil {
-			a.log.Warn("a report did not arrive; trying again", "error", err)
-		}
-		a.again(len(req.Renew) > 0)
-		return false
-	}
-	if r.Rejoin { // the poll will join again
-		a.again(len(req.Renew) > 0)
-		return false
-	}
-	a.mu.Lock()
-	a.finished = a.finished[len(req.Finished):]
-	a.release = a.release[len(req.Release):]
-	a.mu.Unlock()
-	for i, e := range r.Finished {
-		if e != nil {
-			a.log.Warn("the server refused the end of a task", "task", req.Finished[i].Ref, "error", e.Detail)
-		}
-	}
-	a.renewed(req.Renew, r.Renew, sent)
-	return true
-}
-
-func (a *Agent) again(renew bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.renewNow = a.renewNow || renew
-}
-
-// renewed notes which leases last longer now, and ends what is not ours any more.
-// A lease counts from when we asked, not from when the answer came.
-func (a *Agent) renewed(refs []fairlead.Ref, errs []*api.Error, asked time.Time) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for i, ref := range refs {
-		t := a.tasks[ref]
-		if t == nil || i >= len(errs) {
-			continue
-		}
-		if errs[i] == nil {
-			t.until = asked.Add(a.ttl)
-		} else if errors.Is(errs[i].Err(), fairlead.ErrStaleAttempt) || errors.Is(errs[i].Err(), fairlead.ErrNotFound) {
-			t.kill("the lease was lost")
-		}
-	}
-}
-
-// renew renews the leases in time, and kills what could not be renewed before it may
-// be run by someone else.
-func (a *Agent) renew(ctx context.Context) {
-	last := time.Now()
-	for {
-		a.mu.Lock()
-		ttl := a.ttl
-		a.mu.Unlock()
-		if !sleep(ctx, max(ttl/30, 10*time.Millisecond)) {
-			return
-		}
-		a.mu.Lock()
-		if time.Since(last) >= ttl/3 {
-			a.renewNow, last = true, time.Now()
-			a.tell()
-		}
-		margin := min(ttl/10, 2*time.Second)
-		for ref, t := range a.tasks {
-			if !t.until.IsZero() && time.Until(t.until) < margin && t.process != nil {
-				a.log.Error("the lease could not be renewed in time; killing the task", "task", ref)
-				t.kill("the lease could not be renewed in time")
-			}
-		}
-		a.mu.Unlock()
 	}
 }
 

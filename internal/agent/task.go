@@ -63,6 +63,7 @@ func (a *Agent) run(t *task) {
 	a.removeScript(t)
 	a.mu.Lock()
 	delete(a.tasks, t.lease.Ref)
+	o.Cause = bounded(o.Cause)
 	if t.drained && o.State == fairlead.Cancelled {
 		a.release = append(a.release, t.lease.Ref)
 	} else {

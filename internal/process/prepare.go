@@ -16,6 +16,9 @@ import (
 // defaultPath is where commands are looked up if the environment has no PATH.
 const defaultPath = "/usr/local/bin:/usr/bin:/bin"
 
+// maxPathShown is how much of PATH the error about a command shows, in bytes.
+const maxPathShown = 300
+
 // prepared is a Spec whose names have been resolved.
 type prepared struct {
 	command        string // a path, absolute or relative to the working directory
@@ -93,7 +96,10 @@ func (s *Spec) lookup() (string, error) {
 			result = err
 		}
 	}
-	return "", fmt.Errorf("%s: %w in PATH %s", name, result, path)
+	if len(path) > maxPathShown { // it may have 128 KiB, for each task of a large array
+		path = strings.ToValidUTF8(path[:maxPathShown], "") + "..."
+	}
+	return "", fmt.Errorf("%.300s: %w in PATH %s", name, result, path)
 }
 
 // executable reports why the calling thread could not execute the file.

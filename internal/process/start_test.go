@@ -31,6 +31,9 @@ func TestStartErrors(t *testing.T) {
 		{func(s *Spec) { s.Argv = nil }, "there is no command", nil},
 		{func(s *Spec) { s.Argv = []string{"a\x00b"} }, "a\x00b: a zero byte", nil},
 		{func(s *Spec) { s.Argv = []string{"nix"} }, "nix: command not found in PATH /usr/bin:/bin", ErrCommandNotFound},
+		{func(s *Spec) {
+			s.Argv, s.Env = []string{"nix"}, []string{"PATH=/" + strings.Repeat("x", 100_000)}
+		}, "nix: command not found in PATH /" + strings.Repeat("x", maxPathShown-1) + "...", ErrCommandNotFound},
 		{func(s *Spec) { s.Env = []string{"PATH=" + dir}; s.Argv = []string{"plain"} }, "plain: permission denied", fs.ErrPermission},
 		{func(s *Spec) { s.Argv = []string{"./nix"} }, "./nix: no such file", fs.ErrNotExist},
 		{func(s *Spec) { s.Argv = []string{"./plain"} }, "./plain: permission denied", fs.ErrPermission},

@@ -1,0 +1,170 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/api"
+)
+
+// refuser is a server that takes reports, but no large ones and none of job 7.
+type refuser struct {
+	mu       sync.Mutex
+	finished []fairlead.Ref
+	renewed  []fairlead.Ref
+	order    []string
+}
+
+func (s *refuser) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	text, _ := io.ReadAll(r.Body)
+	var req api.ReportRequest
+	if err := json.Unmarshal(text, &req); err != nil {
+		panic(err)
+	}
+	refused := len(text) > 16<<20
+	for _, f := range req.Finished {
+		refused = refused || f.JobID == 7
+	}
+	if refused {
+		w.WriteHeader(http.StatusUnprocessableEntity)
+		io.WriteString(w, `{"code":"invalid","detail":"no"}`)
+		return
+	}
+	for _, f := range req.Finished {
+		s.finished = append(s.finished, f.Ref)
+		s.order = append(s.order, "finished")
+	}
+	for _, ref := range req.Renew {
+		s.renewed = append(s.renewed, ref)
+		s.order = append(s.order, "renewed")
+	}
+	json.NewEncoder(w).Encode(api.ReportResponse{Finished: make([]*api.Error, len(req.Finished)), Renew: make([]*api.Error, len(req.Renew))})
+}
+
+// TestReportsInParts: many ends, each with much to say, arrive nevertheless, also when
+// one of them is refused; and leases are renewed before.
+func TestReportsInParts(t *testing.T) {
+	s := &refuser{}
+	h := httptest.NewServer(s)
+	defer h.Close()
+	client, err := api.Dial(h.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	running := fairlead.Ref{JobID: 9999, Attempt: 1}
+	a := &Agent{
+		options: Options{Client: client, Name: "n"}, log: slog.New(slog.DiscardHandler), renewNow: true, ttl: time.Minute,
+		tasks: map[fairlead.Ref]*task{running: {}},
+	}
+	const many = 3000
+	for i := range many {
+		o := fairlead.Outcome{State: fairlead.Failed, Cause: bounded(strings.Repeat("\x00\u00e9", 100<<10))}
+		a.finished = append(a.finished, api.FromResult(fairlead.Ref{JobID: int64(i + 1), Attempt: 1}, o))
+	}
+	if !a.reportOnce(t.Context()) {
+		t.Fatal("it has to be sent again")
+	}
+	if len(a.finished) != 0 || len(s.finished) != many-1 {
+		t.Errorf("%d ends are left, %d arrived", len(a.finished), len(s.finished))
+	}
+	if len(s.renewed) != 1 || s.order[0] != "renewed" || a.tasks[running].until.IsZero() {
+		t.Errorf("renewed %v, first came %s", s.renewed, s.order[0])
+	}
+}
+
+func TestBounded(t *testing.T) {
+	for _, text := range []string{"", "short", "\xff", strings.Repeat("é", maxCause), "x" + strings.Repeat("é", maxCause)} {
+		if got := bounded(text); len(got) > maxCause || !utf8.ValidString(got) || utf8.ValidString(text) && len(text) <= maxCause && got != text {
+			t.Errorf("%.10q: %d bytes", text, len(got))
+		}
+	}
+}
+
+// silent is a server that gives out one task and answers nothing after that.
+type silent struct {
+	ttl    time.Duration
+	lease  api.Lease
+	once   sync.Once
+	given  chan struct{}
+	resume chan struct{}
+}
+
+func (s *silent) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if strings.HasSuffix(r.URL.Path, "/join") {
+		json.NewEncoder(w).Encode(api.JoinResponse{Session: "s", TTLSeconds: s.ttl.Seconds()})
+		return
+	}
+	first := false
+	if strings.HasSuffix(r.URL.Path, "/poll") {
+		s.once.Do(func() { first = true })
+	}
+	if first {
+		json.NewEncoder(w).Encode(api.PollResponse{Start: []api.Lease{s.lease}})
+		close(s.given)
+		return
+	}
+	io.Copy(io.Discard, r.Body)
+	<-s.given
+	<-s.resume
+	time.Sleep(time.Millisecond)
+	io.WriteString(w, "{}")
+}
+
+// TestKillsWhatItCannotRenew: when the server stops answering, a task is ended before
+// its lease is, because the server gives it to somebody else then.
+func TestKillsWhatItCannotRenew(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	pidFile := filepath.Join(dir, "pid")
+	s := &silent{ttl: 3 * time.Second, given: make(chan struct{}), resume: make(chan struct{})}
+	s.lease = api.Lease{
+		Ref: fairlead.Ref{JobID: 1, Attempt: 1}, User: "whoever", Tasks: 1,
+		Job: api.Spec{Argv: []string{"sh", "-c", "echo $$ >" + pidFile + ".new; mv " + pidFile + ".new " + pidFile + "; exec sleep 1000"}, Dir: dir},
+	}
+	h := httptest.NewServer(s)
+	defer h.Close()
+	client, err := api.Dial(h.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		ended <- Run(ctx, Options{Client: client, Name: "n", Dir: dir, Capacity: map[string]int64{"cpu": 1}, AnyUser: true, Drain: time.Millisecond})
+	}()
+	<-s.given
+	began := time.Now()
+	pid := 0
+	for time.Since(began) < s.ttl && pid == 0 {
+		text, _ := os.ReadFile(pidFile)
+		pid, _ = strconv.Atoi(strings.TrimSpace(string(text)))
+		time.Sleep(time.Millisecond)
+	}
+	for time.Since(began) < s.ttl && syscall.Kill(pid, 0) == nil {
+		time.Sleep(time.Millisecond)
+	}
+	if pid == 0 || syscall.Kill(pid, 0) == nil {
+		t.Errorf("process %d still runs when its lease is over", pid)
+	}
+	close(s.resume)
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
