@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -28,6 +29,7 @@ func (l *Loop) ShortReasons(ctx context.Context, jobs []*Job) map[int64]ShortRea
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
+	up := l.someNodeUp()
 	byLeaf := map[sched.PoolID]why.Reason{}
 	for _, j := range jobs {
 		if j.Waiting == 0 || j.State.Ended() {
@@ -43,7 +45,9 @@ func (l *Loop) ShortReasons(ctx context.Context, jobs []*Job) map[int64]ShortRea
 			r.Code, r.Text = why.GateBegin, "begins "+clock(j.Begin, now)
 		case j.Most > 0 && j.Running >= j.Most:
 			r.Code, r.Text = why.GateJobTasks, fmt.Sprintf("%d of its tasks at once", j.Most)
-		case !l.core.Cluster().Could(l.jobOf(headerOf(j)).Shape) && len(l.core.Cluster().Nodes()) > 0:
+		case !up:
+			r.Code, r.Text = why.NoNodes, "a node: none takes tasks"
+		case !l.core.Cluster().Could(l.jobOf(headerOf(j)).Shape):
 			r.Rank, r.Code, r.Text = 0, why.FitNever, "no node is large enough"
 		case r.Rank == 1:
 			r.Code, r.Text = why.CapacityFull, "room; it is next"
@@ -55,7 +59,7 @@ func (l *Loop) ShortReasons(ctx context.Context, jobs []*Job) map[int64]ShortRea
 				byLeaf[leaf] = reason
 			}
 			r.Code, r.Text = reason.Code, reason.Text
-			if reason.Code == why.CapacityFull {
+			if reason.Code == why.CapacityFull && l.core.View(leaf).Waiting > int64(j.Waiting) {
 				r.Code, r.Text = why.OrderBehind, "other jobs of its pool"
 			}
 		}
@@ -151,7 +155,7 @@ func (l *Loop) WhyPool(ctx context.Context, name string, siblings int) (*why.Ans
 // units says in what the numbers of an answer are.
 func (l *Loop) units() why.Units {
 	return why.Units{
-		Unit: l.core.Cluster().Unit(), Reference: l.core.Clock().Reference(), Growth: l.core.Now().Growth,
+		AsOf: time.Now(), Unit: l.core.Cluster().Unit(), Reference: l.core.Clock().Reference(), Growth: l.core.Now().Growth,
 		HalfLifeSeconds: l.core.Clock().HalfLife().Seconds(),
 	}
 }
@@ -175,6 +179,11 @@ func neverText(lacks []cluster.Lack) string {
 		}
 	}
 	return strings.Join(parts, "; ")
+}
+
+// someNodeUp reports whether any node takes tasks.
+func (l *Loop) someNodeUp() bool {
+	return slices.ContainsFunc(l.core.Cluster().Nodes(), func(n cluster.Node) bool { return n.State == cluster.Up })
 }
 
 // noNodesText says why no node takes tasks.

@@ -228,7 +228,7 @@ func (l *Loop) Versus(ctx context.Context, id int64, other string) (*why.Compari
 		c.Decide(level)
 		return c, l.units(), nil
 	}
-	return c, l.units(), l.sameLeaf(c, j, against)
+	return c, l.units(), l.sameLeaf(c, a, j, against)
 }
 
 // standing says which of two jobs does not wait for its turn at all.
@@ -246,8 +246,9 @@ func standing(jobs ...*Job) string {
 	return strings.Join(parts, ", ")
 }
 
-// sameLeaf compares two jobs of one leaf, which come in order of submission.
-func (l *Loop) sameLeaf(c *why.Comparison, j, against *Job) error {
+// sameLeaf compares two jobs of one leaf: those with fewer running tasks first, unless
+// it is first in, first out, and else in order of submission.
+func (l *Loop) sameLeaf(c *why.Comparison, leaf sched.PoolID, j, against *Job) error {
 	if against == nil {
 		return fmt.Errorf("job %d is itself in %s: %w", j.ID, c.PoolB, ErrInvalid)
 	}
@@ -255,10 +256,15 @@ func (l *Loop) sameLeaf(c *why.Comparison, j, against *Job) error {
 		return fmt.Errorf("job %d is compared with itself: %w", j.ID, ErrInvalid)
 	}
 	c.By, c.First = "order", "a"
-	if against.ID < j.ID {
+	c.Note = fmt.Sprintf("both are in %s, where jobs go in order of submission", c.PoolA)
+	before := against.ID < j.ID
+	if !l.core.Strict(leaf) && against.Running != j.Running {
+		before = against.Running < j.Running
+		c.Note = fmt.Sprintf("both are in %s, where jobs with fewer running tasks go first: %d run of job %d, and %d of job %d", c.PoolA, j.Running, j.ID, against.Running, against.ID)
+	}
+	if before {
 		c.First = "b"
 	}
-	c.Note = fmt.Sprintf("both wait in %s, where jobs go in order of submission (those with fewer running tasks first)", c.PoolA)
 	return nil
 }
 
@@ -321,7 +327,7 @@ func taskEvents(j *Job, t Task) []Event {
 		name = fmt.Sprintf("task %d: ", t.Number)
 	}
 	events := []Event{{Job: j.ID, Task: t.Index, At: t.Started, Code: "started", Text: fmt.Sprintf("%sattempt %d on %s", name, t.Attempt, t.Holder)}}
-	if !t.Ended.IsZero() {
+	if !t.Ended.IsZero() && t.Outcome.State != "" {
 		text := name + string(t.Outcome.State)
 		if t.Outcome.Cause != "" {
 			text += ": " + t.Outcome.Cause

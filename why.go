@@ -146,7 +146,7 @@ func runningReason(j *Job, tasks []Task) why.Reason {
 func (l *Loop) addChoice(a *why.Answer, j *Job) {
 	for t := min(j.Tasks, 1000) - 1; t >= 0; t-- {
 		if d := l.decided.byTask[taskID{j.ID, t}]; d != nil {
-			a.Levels, a.Step, a.Units.Growth, a.At = d.choice(l.core), d.step, d.growth, d.at
+			a.Levels, a.Step, a.Units.Growth, a.Units.AsOf = d.choice(l.core), d.step, d.growth, d.at
 			return
 		}
 	}
@@ -165,7 +165,9 @@ func (l *Loop) whyWaiting(a *why.Answer, j *Job, tasks []Task, blockers []string
 		case why.FitNever:
 			a.Gates[i].Text = neverText(l.core.Cluster().Lacks(s.Shape))
 		case why.NoNodes:
-			a.Gates[i].Text = l.noNodesText()
+			if !l.someNodeUp() {
+				a.Gates[i].Text = l.noNodesText()
+			}
 		}
 	}
 	closed := closedGates(a.Gates)

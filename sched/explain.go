@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/fairlead/fairlead/cluster"
 	"github.com/fairlead/fairlead/why"
@@ -157,6 +158,10 @@ func (s *Scheduler) Waits(j Job) bool {
 	return false
 }
 
+// Strict reports whether a leaf serves its jobs in order of arrival and nothing else;
+// other leaves serve those with the fewest running tasks first.
+func (s *Scheduler) Strict(leaf PoolID) bool { return s.strict(int32(leaf)) }
+
 // Gates lists the restrictions on the way of a job, closed or open.
 func (s *Scheduler) Gates(j Job) []why.Gate {
 	gates := s.limitsOnTheWay(s.Leaf(j), j.Shape)
@@ -237,6 +242,8 @@ func (s *Scheduler) nodeGate(shape cluster.Shape) why.Gate {
 		g.Code, g.Text = why.NoNodes, "no node has joined yet"
 	case up == 0:
 		g.Code, g.Text = why.NoNodes, fmt.Sprintf("no node takes tasks (%d are drained or down)", len(s.cluster.Nodes()))
+	case could == 0 && s.largeEnoughDown(need) != "":
+		g.Code, g.Text = why.NoNodes, "the only nodes that are large enough are down: "+s.largeEnoughDown(need)
 	case could == 0 && !s.cluster.Could(shape):
 		g.Code, g.Text = why.FitNever, "no node is large enough, not even an empty one"
 	case now > 0:
@@ -245,6 +252,17 @@ func (s *Scheduler) nodeGate(shape cluster.Shape) why.Gate {
 		g.Code, g.Text = why.FitNow, fmt.Sprintf("%d of %d nodes could take it, none has room now", could, up)
 	}
 	return g
+}
+
+// largeEnoughDown names the nodes that are down and could take a request.
+func (s *Scheduler) largeEnoughDown(need cluster.Vector) string {
+	var names []string
+	for _, n := range s.cluster.Nodes() {
+		if n.State == cluster.Down && n.Capacity.Covers(need) {
+			names = append(names, n.Name)
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 // Parting returns the comparison at the pool in which the ways to two leaves part,

@@ -44,6 +44,9 @@ type Subject struct {
 // Units says in what the numbers are.
 type Units struct {
 	Unit string `json:"unit"` // e.g. cpu; a slot is one of it
+	// AsOf is the instant for which the levels were computed: that of the answer, or that
+	// at which the job was chosen.
+	AsOf time.Time `json:"as_of"`
 	// Reference is the instant as of which decayed amounts of the levels are given,
 	// Growth what they are divided by to be as of the answer's instant.
 	Reference       time.Time `json:"reference"`

@@ -252,6 +252,11 @@ func TestWhyOverTheWire(t *testing.T) {
 		t.Fatal(err)
 	}
 	ids := r.submit(t, truth(), truth(), api.Spec{Argv: []string{"true"}, Pool: "other"}, api.Spec{Argv: []string{"x"}, Request: map[string]int64{"gpu": 4}})
+	for job, err := r.Job(ctx, ids[0]); err != nil || job.Job.State != "running"; job, err = r.Job(ctx, ids[0]) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 	var answers []*why.Answer
 	for _, id := range ids[1:] {
 		a, err := r.Why(ctx, id, 0, true)
@@ -268,7 +273,7 @@ func TestWhyOverTheWire(t *testing.T) {
 	}
 	v, err := r.Versus(ctx, ids[1], fmt.Sprint(ids[2]))
 	if err != nil || v.Comparison.First != "b" || v.Comparison.By != "key" {
-		t.Errorf("versus %+v, %v", v, err)
+		t.Errorf("versus %+v, %v", v.Comparison, err)
 	}
 	if _, err := r.Versus(ctx, ids[1], "nobody"); !errors.Is(err, fairlead.ErrNotFound) {
 		t.Errorf("versus nobody: %v", err)

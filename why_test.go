@@ -1,0 +1,95 @@
+package fairlead_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/share"
+	"github.com/fairlead/fairlead/why"
+)
+
+// forever is a handler that never ends by itself.
+func forever(ctx context.Context, _ *fairlead.Lease) error { <-ctx.Done(); return ctx.Err() }
+
+// TestWhyUnderLimits asks every job of a mixed load, with wide jobs, a maximum that is
+// nearly used up and a pool below its minimum: each answer has a reason that holds, and
+// each can be recomputed.
+func TestWhyUnderLimits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		root := share.Pool{Policy: "fair", Pools: []share.Pool{
+			{Name: "low", Weight: 1, Min: map[string]int64{"cpu": 1}}, {Name: "big", Weight: 99}, {Name: "mid", Weight: 50},
+			{Name: "capped", Weight: 10, Max: map[string]int64{"cpu": 2}},
+		}}
+		o := fairlead.LoopOptions{Shares: fairlead.DefaultShares()}
+		o.Shares.Sched.Root = root
+		o.Shares.Sched.HalfLife = 20 * time.Second
+		loop, stop := start(t, o, 6, forever)
+		defer stop()
+		var ids []int64
+		for i := range 60 {
+			j := fairlead.Job{User: "ann", Pool: root.Pools[i%4].Name}
+			if i%5 == 0 {
+				j.Request = fairlead.Amounts{"cpu": int64(1 + i%3)}
+			}
+			ids = append(ids, submit(t, loop, j)...)
+			time.Sleep(time.Duration(i%4) * time.Second)
+		}
+		ids = append(ids, submit(t, loop, fairlead.Job{User: "ann", Pool: "low"})...)
+		time.Sleep(3 * time.Minute) // many half-lives
+		limited := 0
+		for _, id := range ids {
+			a, err := loop.Why(t.Context(), id, fairlead.WhyOptions{Evidence: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if checks := why.Verify(a); !why.Verified(checks) {
+				t.Errorf("job %d does not verify: %+v", id, checks)
+			}
+			if a.Subject.State == "waiting" && (a.Reason.Text == "" || a.Reason.Code == why.StateStarting) {
+				t.Errorf("job %d waits because of %+v", id, a.Reason)
+			}
+			if a.Reason.Code == why.GateMax {
+				limited++
+			}
+		}
+		if limited == 0 {
+			t.Error("no job was held back by the maximum")
+		}
+	})
+}
+
+// TestKeysAreAsOfNow: the keys in words are those of the table, however much has
+// decayed.
+func TestKeysAreAsOfNow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := fairlead.LoopOptions{Shares: fairlead.DefaultShares()}
+		o.Shares.Sched.HalfLife = 20 * time.Second
+		loop, stop := start(t, o, 1, func(context.Context, *fairlead.Lease) error { time.Sleep(7 * time.Second); return nil })
+		defer stop()
+		for range 40 {
+			submit(t, loop, fairlead.Job{User: "ann"}, fairlead.Job{User: "bob"})
+		}
+		time.Sleep(200 * time.Second)
+		for _, id := range []int64{79, 80} {
+			a, err := loop.Why(t.Context(), id, fairlead.WhyOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if a.Reason.Code != why.ShareBehind {
+				continue
+			}
+			first, you := a.Levels[0].Children[0], a.Levels[0].Children[1]
+			x, y := why.ShortPair(a.Levels[0].KeyNow(first, a.Units.Growth), a.Levels[0].KeyNow(you, a.Units.Growth))
+			want := fmt.Sprintf("%s goes before %s in the root: key %s against %s, smallest first", first.Name, you.Name, x, y)
+			if a.Units.Growth < 500 || a.Reason.Text != want {
+				t.Errorf("growth %v: %q, want %q", a.Units.Growth, a.Reason.Text, want)
+			}
+			return
+		}
+		t.Error("neither job is behind the other pool")
+	})
+}
