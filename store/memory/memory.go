@@ -247,6 +247,9 @@ func (s *Store) Finish(ctx context.Context, results []fairlead.Result) ([]fairle
 	defer s.mu.Unlock()
 	out := make([]fairlead.Verdict, len(results))
 	for i, r := range results {
+		if out[i].Err = life.Check(r.Outcome); out[i].Err != nil {
+			continue
+		}
 		j, t, err := s.holder(r.Ref)
 		if err != nil {
 			out[i].Err = err

@@ -29,6 +29,9 @@ func (s *Store) Finish(ctx context.Context, results []fairlead.Result) ([]fairle
 }
 
 func (t *tx) finish(res fairlead.Result) (fairlead.Verdict, error) {
+	if bad := life.Check(res.Outcome); bad != nil {
+		return fairlead.Verdict{Err: bad}, nil
+	}
 	if res.Outcome.State == fairlead.Succeeded && res.Task == 0 {
 		if done, err := t.succeed(res); done || err != nil {
 			return fairlead.Verdict{State: fairlead.Succeeded}, err

@@ -35,6 +35,7 @@ func Run(t *testing.T, open Open) {
 		{"LeaseRespectsMost", leaseRespectsMost},
 		{"ConcurrentClaims", concurrentClaims},
 		{"FinishEndsTheJob", finishEndsTheJob},
+		{"FinishRefusesOutcomes", finishRefuses},
 		{"StaleAttemptsChangeNothing", staleAttempts},
 		{"FailureIsTriedAgain", failureIsTriedAgain},
 		{"ReleaseReturnsTheTask", releaseReturns},

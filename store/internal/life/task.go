@@ -1,6 +1,7 @@
 package life
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/fairlead/fairlead"
@@ -11,6 +12,17 @@ func Lease(t *fairlead.Task, holder string, now, until time.Time) {
 	t.State, t.Holder, t.Started, t.Until = fairlead.Running, holder, now, until
 	t.Attempt++
 	t.Ended, t.Begin, t.Outcome = time.Time{}, time.Time{}, fairlead.Outcome{}
+}
+
+// Check says what is wrong with the outcome of an attempt: an attempt ends in one of
+// three ways, and only its holder knows in which.
+func Check(o fairlead.Outcome) error {
+	switch o.State {
+	case fairlead.Succeeded, fairlead.Failed, fairlead.Cancelled:
+		return nil
+	}
+	return &fairlead.Invalid{Field: "state", Msg: fmt.Sprintf("an attempt ends as %s, %s or %s, not as %q",
+		fairlead.Succeeded, fairlead.Failed, fairlead.Cancelled, o.State)}
 }
 
 // Finish ends the attempt of a task with an outcome and reports whether it waits for
