@@ -17,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v4"
+	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 
 	"github.com/fairlead/fairlead/internal/api"
@@ -45,7 +46,7 @@ func (a *app) client() (*api.Client, error) {
 	}
 	if address == "" {
 		for _, socket := range socketPaths() {
-			if info, err := os.Stat(socket); err == nil && info.Mode().Type() == os.ModeSocket && trusted(info) {
+			if info, err := os.Stat(socket); err == nil && info.Mode().Type() == os.ModeSocket && trusted(info) && unix.Access(socket, unix.W_OK) == nil {
 				address = socket
 				break
 			}

@@ -71,6 +71,9 @@ func report(ctx context.Context, cmd *cobra.Command, err error, errs io.Writer) 
 	case errors.As(err, &usage):
 		fmt.Fprintf(errs, "see: %s --help\n", cmd.CommandPath())
 		return api.ExitUsage
+	case errors.Is(err, api.ErrUnreachable) && errors.Is(err, os.ErrPermission):
+		fmt.Fprintln(errs, "the socket lets in its owner and group only; whoever runs the server can change that with socket_mode in its configuration, or use --server http://"+defaultAddress)
+		return api.ExitUnreachable
 	case errors.Is(err, api.ErrUnreachable):
 		fmt.Fprintln(errs, "start a server with: fairlead serve --dev    or say where it is with --server or FAIRLEAD_SERVER")
 		return api.ExitUnreachable
