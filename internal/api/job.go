@@ -16,9 +16,9 @@ type Spec struct {
 	Pool           string            `json:"pool,omitempty" doc:"Path in the tree of shares; default: by the placement rules" example:"physics/markov"`
 	Priority       string            `json:"priority,omitempty" doc:"Name of a priority; default: normal"`
 	Argv           []string          `json:"argv,omitempty" doc:"Command and arguments; no shell is involved"`
-	Payload        []byte            `json:"payload,omitempty" doc:"Data for a Go handler, or a script; shown to its owner only"`
+	Payload        []byte            `json:"payload,omitempty" doc:"Data for a Go handler, or a script; shown to its owner only, and not in lists"`
 	Script         bool              `json:"script,omitempty" doc:"The payload is a script, to be run with the arguments after the first of argv"`
-	Env            map[string]string `json:"env,omitempty" doc:"Environment variables; shown to their owner only"`
+	Env            map[string]string `json:"env,omitempty" doc:"Environment variables; shown to their owner only, and not in lists"`
 	Dir            string            `json:"dir,omitempty" doc:"Working directory"`
 	Output         string            `json:"output,omitempty" doc:"File for the output; default: a log kept by the agent"`
 	Error          string            `json:"error,omitempty" doc:"File for the error output; default: with the output"`

@@ -72,6 +72,9 @@ func (s *Server) drain(ctx context.Context, in *drainInput) (*struct{}, error) {
 		return nil, err
 	}
 	why := in.Body.Reason
+	if err := checkWords("reason", why); err != nil {
+		return nil, err
+	}
 	if in.Body.Drain {
 		why = strings.TrimSpace(why + " (by " + me.User + ")")
 	}

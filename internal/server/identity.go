@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
@@ -155,6 +157,20 @@ func shown(a actor, j *fairlead.Job) api.Job {
 		out.Env, out.Payload = nil, nil
 	}
 	return out
+}
+
+// checkWords refuses what somebody says of a job or a node if it could be mistaken where
+// others read it. The rule is that of names.
+func checkWords(field, text string) error {
+	switch {
+	case len(text) > fairlead.MaxName:
+		return &fairlead.Invalid{Field: field, Msg: fmt.Sprintf("is longer than %d bytes", fairlead.MaxName)}
+	case !utf8.ValidString(text):
+		return &fairlead.Invalid{Field: field, Msg: "is not valid UTF-8"}
+	case strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }):
+		return &fairlead.Invalid{Field: field, Msg: fmt.Sprintf("holds a control character: %.60q", text)}
+	}
+	return nil
 }
 
 // check says whether the actor may do something to what belongs to owner. What is

@@ -32,7 +32,7 @@ type submitInput struct {
 func (s *Server) submit(ctx context.Context, in *submitInput) (*body[api.SubmitResponse], error) {
 	me := who(ctx)
 	owner, group := me.User, me.group
-	if in.As != "" {
+	if in.As != "" && in.As != me.User {
 		owner, group = in.As, in.Group
 	}
 	if err := check(me, doSubmit, owner); err != nil {
@@ -78,6 +78,10 @@ func (s *Server) describe(ctx context.Context, sub *api.Submitted) {
 	if j.State != fairlead.Waiting && j.State != fairlead.Blocked {
 		return
 	}
+	if _, waiting := s.options.Loop.Running(); waiting > manyWaiting {
+		s.describeShortly(ctx, sub, j, waiting)
+		return
+	}
 	a, err := s.options.Loop.Why(ctx, sub.ID, fairlead.WhyOptions{Siblings: 1})
 	if err != nil {
 		return
@@ -87,6 +91,26 @@ func (s *Server) describe(ctx context.Context, sub *api.Submitted) {
 		sub.Rank, sub.Of = a.Rank.Position, a.Rank.Of
 	}
 	sub.Warning = warning(a)
+}
+
+// manyWaiting is from how many waiting tasks on a submission is answered without a
+// preview of its own: that takes as long as there are tasks before it, and holds up
+// everybody.
+const manyWaiting = 1000
+
+// describeShortly takes place and reason from the order that lists of jobs share.
+func (s *Server) describeShortly(ctx context.Context, sub *api.Submitted, j *fairlead.Job, waiting int64) {
+	r, ok := s.options.Loop.ShortReasons(ctx, []*fairlead.Job{j})[j.ID]
+	if !ok {
+		return
+	}
+	sub.Reason = &api.Reason{Code: string(r.Code), Text: r.Text}
+	if r.Code == why.FitNever || r.Code == why.NoNodes {
+		sub.Warning = r.Text
+	}
+	if r.Rank > 0 {
+		sub.Rank, sub.Of = r.Rank, max(r.Rank, waiting)
+	}
 }
 
 // warning tells at submission what will keep the job from ever starting.
@@ -151,7 +175,9 @@ func (s *Server) list(ctx context.Context, in *listInput) (*body[api.JobList], e
 		reasons = s.options.Loop.ShortReasons(ctx, jobs)
 	}
 	for _, j := range jobs {
-		d := shown(who(ctx), j)
+		d := api.FromJob(j)
+		// Data and environment of a job may have hundreds of kilobytes.
+		d.Env, d.Payload = nil, nil
 		if r, ok := reasons[j.ID]; ok {
 			d.Rank, d.Reason = r.Rank, &api.Reason{Code: string(r.Code), Text: r.Text}
 		}
@@ -207,6 +233,9 @@ type alterInput struct{ Body api.AlterRequest }
 // alter changes those of the jobs that the actor may change, and says so for each.
 func (s *Server) alter(ctx context.Context, in *alterInput) (*body[api.AlterResponse], error) {
 	me := who(ctx)
+	if err := checkWords("cause", in.Body.Cause); err != nil {
+		return nil, err
+	}
 	client := s.options.Loop.Client()
 	jobs, err := client.Jobs(ctx, fairlead.Query{IDs: in.Body.Jobs})
 	if err != nil {
