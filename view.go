@@ -312,6 +312,11 @@ func (l *Loop) History(ctx context.Context, id int64) ([]Event, error) {
 	if err != nil {
 		return nil, err
 	}
+	for i, e := range events {
+		if k := slices.IndexFunc(tasks, func(t Task) bool { return t.Index == e.Task }); k >= 0 {
+			events[i].Text = taskName(j, tasks[k]) + e.Text
+		}
+	}
 	for _, t := range tasks {
 		events = append(events, taskEvents(j, t)...)
 	}
@@ -320,12 +325,17 @@ func (l *Loop) History(ctx context.Context, id int64) ([]Event, error) {
 	return events, nil
 }
 
+// taskName goes before what happened to one task of several.
+func taskName(j *Job, t Task) string {
+	if j.Tasks == 1 {
+		return ""
+	}
+	return fmt.Sprintf("task %d: ", t.Number)
+}
+
 // taskEvents are the beginning and the end of a task's last attempt.
 func taskEvents(j *Job, t Task) []Event {
-	name := ""
-	if j.Tasks > 1 {
-		name = fmt.Sprintf("task %d: ", t.Number)
-	}
+	name := taskName(j, t)
 	events := []Event{{Job: j.ID, Task: t.Index, At: t.Started, Code: "started", Text: fmt.Sprintf("%sattempt %d on %s", name, t.Attempt, t.Holder)}}
 	if !t.Ended.IsZero() && t.Outcome.State != "" {
 		text := name + string(t.Outcome.State)

@@ -257,6 +257,9 @@ func (s *Store) Finish(ctx context.Context, results []fairlead.Result) ([]fairle
 		}
 		s.charge(j, t, now, life.Learns(r.Outcome))
 		again := life.Finish(&j.Job, t, r.Outcome, now)
+		if again {
+			s.note(life.AgainEvent(t, r.Outcome, now))
+		}
 		s.back(j, t, again, now)
 		out[i] = fairlead.Verdict{State: j.State, Again: again}
 	}

@@ -44,6 +44,11 @@ func (t *tx) finish(res fairlead.Result) (fairlead.Verdict, error) {
 	t.charge(r.pool, life.Width(r.Request, t.s.options.Unit), k.Started, life.Learns(res.Outcome))
 	again := life.Finish(&r.Job, k, res.Outcome, t.now)
 	t.count(r.pool, 0, -1)
+	if again {
+		if err := t.note(life.AgainEvent(k, res.Outcome, t.now)); err != nil {
+			return fairlead.Verdict{}, err
+		}
+	}
 	err = t.back(r, k, again)
 	return fairlead.Verdict{State: r.State, Again: again}, err
 }

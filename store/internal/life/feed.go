@@ -162,6 +162,19 @@ func LostEvent(t *fairlead.Task, again bool, now time.Time) fairlead.Event {
 	return fairlead.Event{Job: t.Job, Task: t.Index, At: now, Code: "lost", Text: text}
 }
 
+// AgainEvent is the entry of an attempt that ended, and whose task waits again: the
+// task itself remembers its last attempt only.
+func AgainEvent(t *fairlead.Task, o fairlead.Outcome, now time.Time) fairlead.Event {
+	text := fmt.Sprintf("attempt %d on %s %s", t.Attempt, t.Holder, o.State)
+	if o.Cause != "" {
+		text += ": " + o.Cause
+	}
+	if wait := t.Begin.Sub(now).Round(time.Second); wait > 0 {
+		text += fmt.Sprintf("; the next follows in %v", wait)
+	}
+	return fairlead.Event{Job: t.Job, Task: t.Index, At: now, Code: "again", Text: text}
+}
+
 // AlterEvent is the entry of an alteration in the job's history.
 func AlterEvent(a fairlead.Alteration, now time.Time) fairlead.Event {
 	text := string(a.Verb)
