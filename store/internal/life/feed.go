@@ -166,6 +166,12 @@ func LostEvent(t *fairlead.Task, again bool, now time.Time) fairlead.Event {
 // task itself remembers its last attempt only.
 func AgainEvent(t *fairlead.Task, o fairlead.Outcome, now time.Time) fairlead.Event {
 	text := fmt.Sprintf("attempt %d on %s %s", t.Attempt, t.Holder, o.State)
+	switch {
+	case o.Signal != "":
+		text += " (" + o.Signal + ")"
+	case o.ExitCode != 0:
+		text += fmt.Sprintf(" (exit %d)", o.ExitCode)
+	}
 	if o.Cause != "" {
 		text += ": " + o.Cause
 	}
