@@ -31,6 +31,10 @@ var (
 	ErrLeaseLost = errors.New("fairlead: the lease was lost")
 )
 
+// errShutdown ends what outlives the grace period. For handlers it is a lost lease; the
+// task is given back.
+var errShutdown = fmt.Errorf("%w: the worker ends", ErrLeaseLost)
+
 // WorkOptions describe a worker of this process.
 type WorkOptions struct {
 	Name     string             // of the node; default: "local"
@@ -127,19 +131,24 @@ func (w *handlerWorker) drain(work context.Context, end context.CancelCauseFunc,
 	for {
 		select {
 		case leases := <-w.starts:
-			var refs []Ref
-			for _, l := range leases {
-				refs = append(refs, l.Ref)
-			}
-			w.member.Release(work, refs)
+			w.giveBack(work, leases)
 		case <-renew:
 			w.renew(work)
 		case <-timeout.C:
-			end(ErrLeaseLost)
+			end(errShutdown)
 		case <-done:
 			return
 		}
 	}
+}
+
+// giveBack releases leases that have not begun.
+func (w *handlerWorker) giveBack(ctx context.Context, leases []*Lease) {
+	refs := make([]Ref, len(leases))
+	for i, l := range leases {
+		refs[i] = l.Ref
+	}
+	w.member.Release(context.WithoutCancel(ctx), refs)
 }
 
 func (w *handlerWorker) begin(ctx context.Context, l *Lease) {
@@ -153,15 +162,21 @@ func (w *handlerWorker) begin(ctx context.Context, l *Lease) {
 		w.mu.Lock()
 		delete(w.running, l.Ref)
 		w.mu.Unlock()
-		w.finish(ctx, Result{Ref: l.Ref, Outcome: o})
+		if o.State == Cancelled && errors.Is(context.Cause(ctx), errShutdown) {
+			w.insist(func(ctx context.Context) error { return w.member.Release(ctx, []Ref{l.Ref}) })
+			return
+		}
+		w.insist(func(ctx context.Context) error {
+			_, err := w.member.Finish(ctx, []Result{{Ref: l.Ref, Outcome: o}})
+			return err
+		})
 	})
 }
 
-// finish reports a result until the store takes it or the lease is lost.
-func (w *handlerWorker) finish(ctx context.Context, r Result) {
-	ctx = context.WithoutCancel(ctx)
+// insist tells how an attempt ended until the store takes it.
+func (w *handlerWorker) insist(tell func(context.Context) error) {
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
-		_, err := w.member.Finish(ctx, []Result{r})
+		err := tell(context.Background())
 		if err == nil || errors.Is(err, ErrClosed) {
 			return
 		}
