@@ -86,10 +86,17 @@ var amountSchema = object{
 	"examples": []any{8, "4G"},
 }
 
+// offered are the resources that agents offer unless they are told otherwise.
+var offered = []string{"cpu", "mem", "gpu"}
+
 func readAmount(r *reader, name string, n *node) (int64, bool) {
 	text, ok := r.text(name, n)
 	if !ok {
 		return 0, false
+	}
+	resource := name[strings.LastIndexByte(name, ' ')+1:]
+	if meant := nearest(resource, offered); meant != "" && resource != r.unit && !slices.Contains(offered, resource) {
+		r.warnf(n, `%s: no agent offers %s by itself - did you mean "%s"?`, name, clip(resource), meant)
 	}
 	v, err := units.ParseSize(text)
 	switch {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -193,6 +194,25 @@ func TestProblems(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	if got := (config.Problems{}).Text(); got != "" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// TestMisspeltResources: a limit of a resource that nobody offers would do nothing.
+func TestMisspeltResources(t *testing.T) {
+	c, err := config.Parse("f", []byte("pools: {a: {max: {cpus: 4, tape: 1}}, b: {min: {memory: 4G}}, c: {max: {mem: 1G}}}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, p := range c.Problems {
+		got = append(got, p.Msg)
+	}
+	want := []string{
+		`max cpus: no agent offers "cpus" by itself - did you mean "cpu"?`,
+		`min memory: no agent offers "memory" by itself - did you mean "mem"?`,
+	}
+	if !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
 	}
 }
