@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"net"
@@ -13,6 +15,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/fairlead/fairlead/internal/api"
 )
 
 // update writes what the program prints into the scripts that compare it with a file.
@@ -36,7 +40,7 @@ func TestScripts(t *testing.T) {
 		Setup:               func(e *testscript.Env) error { return setup(e, sockets) },
 		UpdateScripts:       *update,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"waitserver": waitServer, "until": until, "statusis": statusIs, "badbytes": badBytes, "big": big,
+			"waitserver": waitServer, "until": until, "statusis": statusIs, "badbytes": badBytes, "jobhas": jobHas, "big": big,
 		},
 	})
 }
@@ -54,6 +58,9 @@ func setup(e *testscript.Env, sockets string) error {
 	e.Setenv("FAIRLEAD_SERVER", socket)
 	e.Setenv("TZ", "UTC")
 	e.Setenv("ESCAPE", "red\x1b[31m")
+	if err := os.WriteFile(filepath.Join(e.WorkDir, "crlf.sh"), []byte("#!/bin/sh\r\ntrue\r\n"), 0o755); err != nil {
+		return err
+	}
 	e.Setenv("BYTES", "\xff")
 	e.Setenv("NO_COLOR", "1")
 	return nil
@@ -113,6 +120,22 @@ func statusIs(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	fmt.Fprintln(ts.Stdout(), ts.ReadFile("stdout"))
 	fmt.Fprintln(ts.Stderr(), ts.ReadFile("stderr"))
+}
+
+// jobHas checks what the server tells of one job, environment included: jobhas ID REGEXP.
+func jobHas(ts *testscript.TestScript, neg bool, args []string) {
+	c, err := api.Dial(ts.Getenv("SOCKET"))
+	ts.Check(err)
+	defer c.Close()
+	id, err := strconv.ParseInt(args[0], 10, 64)
+	ts.Check(err)
+	j, err := c.Job(context.Background(), id)
+	ts.Check(err)
+	text, err := json.Marshal(j)
+	ts.Check(err)
+	if regexp.MustCompile(args[1]).Match(text) == neg {
+		ts.Fatalf("%s in job %d: %v\n%s", args[1], id, neg, text)
+	}
 }
 
 // badBytes writes a script that is not UTF-8: badbytes FILE.

@@ -71,7 +71,7 @@ The job gets PATH and the locale of your environment; more with --export.`,
 	f.BoolVarP(&s.hold, "hold", "H", false, "hold the job until it is released")
 	f.IntVar(&s.retries, "retries", 0, "further tries of a task that fails")
 	f.StringVar(&s.backoff, "backoff", "", "pause before the second try; doubles each time (default 5s)")
-	f.StringVarP(&s.output, "output", "o", "", "file for the output; %j job, %a number, %x name (default: fairlead logs)")
+	f.StringVarP(&s.output, "output", "o", "", "file for the output; %j job, %a number, %x name, %N node (default: fairlead logs)")
 	f.StringVarP(&s.errors_, "error", "e", "", "file for the error output (default: with the output)")
 	f.StringVarP(&s.dir, "chdir", "D", "", "working directory (default: this one)")
 	f.StringVar(&s.export, "export", "", "variables to pass: ALL, NONE, or NAME,NAME=VALUE")
@@ -138,6 +138,9 @@ func (s *submission) spec(c *cobra.Command, args []string) (*api.Spec, error) {
 			return nil, err
 		}
 	}
+	if c.Flags().Changed("cpus") && s.cpus == 0 {
+		return nil, usagef("--cpus 0: a task has at least one processor")
+	}
 	if s.name == "" {
 		s.name = filepath.Base(args0(spec, s.wrap))
 	}
@@ -180,6 +183,9 @@ func (s *submission) readScript(c *cobra.Command, spec *api.Spec, args []string)
 	}
 	if d.Compat != "" {
 		spec.Env[agent.CompatVariable] = d.Compat
+	}
+	if d.Processes > 0 {
+		spec.Env[agent.ProcessesVariable] = strconv.Itoa(d.Processes)
 	}
 	spec.Argv, spec.Payload, spec.Script = args, text, true
 	return nil

@@ -97,7 +97,7 @@ func (a *Agent) launch(t *task) (*process.Process, error) {
 	}
 	return a.runner.Start(process.Spec{
 		Argv: argv, Env: a.environment(l, u), Dir: u.directory(l.Job.Dir),
-		Stdout: fileName(l.Job.Output, l), Stderr: fileName(l.Job.Error, l), Log: log,
+		Stdout: a.fileName(l.Job.Output, l), Stderr: a.fileName(l.Job.Error, l), Log: log,
 		As: u.as, Limit: time.Duration(l.Job.LimitSeconds * float64(time.Second)),
 		Mark: fmt.Sprintf("%s%d/%d/%d", a.mark, l.JobID, l.Task, l.Attempt),
 	})

@@ -116,22 +116,37 @@ const CompatVariable = "FAIRLEAD_COMPAT"
 
 var compatible = map[string]map[string]func(*api.Lease) string{
 	"slurm": {
-		"SLURM_JOB_ID":        func(l *api.Lease) string { return fmt.Sprint(l.JobID) },
-		"SLURM_JOBID":         func(l *api.Lease) string { return fmt.Sprint(l.JobID) },
-		"SLURM_JOB_NAME":      func(l *api.Lease) string { return l.Job.Name },
-		"SLURM_JOB_ACCOUNT":   func(l *api.Lease) string { return l.Job.Pool },
-		"SLURM_SUBMIT_DIR":    func(l *api.Lease) string { return l.Job.Dir },
-		"SLURM_CPUS_PER_TASK": func(l *api.Lease) string { return fmt.Sprint(max(1, l.Job.Request["cpu"])) },
-		"SLURM_ARRAY_JOB_ID":  func(l *api.Lease) string { return inArray(l, fmt.Sprint(l.JobID)) },
-		"SLURM_ARRAY_TASK_ID": func(l *api.Lease) string { return inArray(l, fmt.Sprint(l.Number)) },
-		"SLURM_RESTART_COUNT": func(l *api.Lease) string { return fmt.Sprint(l.Attempt - 1) },
+		"SLURM_JOB_ID":           func(l *api.Lease) string { return fmt.Sprint(l.JobID) },
+		"SLURM_JOBID":            func(l *api.Lease) string { return fmt.Sprint(l.JobID) },
+		"SLURM_JOB_NAME":         func(l *api.Lease) string { return l.Job.Name },
+		"SLURM_JOB_ACCOUNT":      func(l *api.Lease) string { return l.Job.Pool },
+		"SLURM_SUBMIT_DIR":       func(l *api.Lease) string { return l.Job.Dir },
+		"SLURM_NTASKS":           func(l *api.Lease) string { return fmt.Sprint(processes(l)) },
+		"SLURM_CPUS_PER_TASK":    func(l *api.Lease) string { return fmt.Sprint(max(1, l.Job.Request["cpu"]/processes(l))) },
+		"SLURM_ARRAY_JOB_ID":     func(l *api.Lease) string { return inArray(l, fmt.Sprint(l.JobID)) },
+		"SLURM_ARRAY_TASK_ID":    func(l *api.Lease) string { return inArray(l, fmt.Sprint(l.Number)) },
+		"SLURM_ARRAY_TASK_COUNT": func(l *api.Lease) string { return inArray(l, fmt.Sprint(l.Tasks)) },
+		"SLURM_RESTART_COUNT":    func(l *api.Lease) string { return fmt.Sprint(l.Attempt - 1) },
 	},
 	"pbs": {
 		"PBS_JOBID":       func(l *api.Lease) string { return fmt.Sprint(l.JobID) },
 		"PBS_JOBNAME":     func(l *api.Lease) string { return l.Job.Name },
 		"PBS_O_WORKDIR":   func(l *api.Lease) string { return l.Job.Dir },
 		"PBS_ARRAY_INDEX": func(l *api.Lease) string { return inArray(l, fmt.Sprint(l.Number)) },
+		"PBS_ARRAYID":     func(l *api.Lease) string { return inArray(l, fmt.Sprint(l.Number)) }, // Torque's name
 	},
+}
+
+// ProcessesVariable, in the environment of a job, is the --ntasks of its script: how
+// many processes its task starts, which share the task's processors.
+const ProcessesVariable = "FAIRLEAD_NTASKS"
+
+func processes(l *api.Lease) int64 {
+	n, err := strconv.ParseInt(l.Job.Env[ProcessesVariable], 10, 64)
+	if err != nil || n < 1 {
+		return 1
+	}
+	return n
 }
 
 func inArray(l *api.Lease, text string) string {
@@ -141,15 +156,20 @@ func inArray(l *api.Lease, text string) string {
 	return text
 }
 
-// fileName puts the job into the name of an output file: %j and %A are its id, %a
-// its number in the array, %x its name, %u its user.
-func fileName(pattern string, l *api.Lease) string {
+// fileName puts the task into the name of an output file: %j and %A are the id of the
+// job, %a the task's number in the array, %x the job's name, %u its user, %N the node.
+// Tasks of an array whose name does not tell them apart would overwrite one another, so
+// they get their numbers at the end; devices are not files.
+func (a *Agent) fileName(pattern string, l *api.Lease) string {
 	if pattern == "" {
 		return ""
 	}
-	name := strings.ReplaceAll(cmp.Or(l.Job.Name, "job"), "/", "_")
+	if l.Job.Array != "" && !strings.Contains(strings.ReplaceAll(pattern, "%%", ""), "%a") && !strings.HasPrefix(pattern, "/dev/") {
+		pattern += ".%a"
+	}
+	plain := func(name string) string { return strings.ReplaceAll(name, "/", "_") }
 	return strings.NewReplacer(
 		"%%", "%", "%j", fmt.Sprint(l.JobID), "%A", fmt.Sprint(l.JobID), "%a", fmt.Sprint(l.Number),
-		"%x", name, "%u", l.User,
+		"%x", plain(cmp.Or(l.Job.Name, "job")), "%u", l.User, "%N", plain(a.options.Name),
 	).Replace(pattern)
 }

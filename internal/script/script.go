@@ -22,6 +22,8 @@ type Directives struct {
 	Flags   []Flag
 	Ignored []Ignored
 	Compat  string // slurm or pbs, if there are directives of that system
+	// Processes is how many a task starts, by --ntasks; 0 if the script does not say.
+	Processes int
 }
 
 // Ignored is a directive that has no effect here.
@@ -51,6 +53,10 @@ func Parse(text []byte) (*Directives, error) {
 		return nil, errors.New("the script is empty")
 	case bytes.IndexByte(text, 0) >= 0 || !utf8.Valid(text):
 		return nil, errors.New("this is not a script but a binary file; to run a program: fairlead submit -- PROGRAM")
+	}
+	if i := bytes.Index(text, []byte("\r\n")); i >= 0 {
+		// The kernel would look for an interpreter whose name ends in one.
+		return nil, fmt.Errorf("line %d ends in a carriage return (\\r): the script has the line ends of Windows; convert it, e.g. with dos2unix or sed -i 's/\\r$//'", 1+bytes.Count(text[:i], []byte("\n")))
 	}
 	d := &Directives{}
 	number := 0

@@ -61,7 +61,11 @@ func (d *Directives) sbatchOption(o option, number int) error {
 	case "cpus-per-task":
 		return d.multiply(number, "cpus", o.value)
 	case "ntasks", "ntasks-per-node":
-		return d.multiply(number, "cpus", o.value)
+		if err := d.multiply(number, "cpus", o.value); err != nil {
+			return err
+		}
+		n, _ := strconv.Atoi(o.value)
+		d.Processes = max(1, d.Processes) * n
 	case "mem":
 		d.set(number, "mem", megabytes(o.value))
 	case "mem-per-cpu":

@@ -1,0 +1,49 @@
+package agent
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/api"
+)
+
+func TestFileNames(t *testing.T) {
+	a := &Agent{options: Options{Name: "n1"}}
+	for _, c := range []struct{ pattern, array, want string }{
+		{"", "0-9", ""}, {"out", "", "out"}, {"%j-%x-%u-%N.txt", "", "17-my_job-ann-n1.txt"}, {"100%%", "", "100%"},
+		{"slurm-%A_%a.out", "0-9", "slurm-17_3.out"}, {"out", "0-9", "out.3"}, {"slurm-%j.out", "0-9", "slurm-17.out.3"},
+		{"%%a", "0-9", "%a.3"}, {"%%%a", "0-9", "%3"}, {"/dev/null", "0-9", "/dev/null"},
+	} {
+		l := &api.Lease{Ref: fairlead.Ref{JobID: 17, Task: 3}, Number: 3, User: "ann", Job: api.Spec{Name: "my/job", Array: c.array}}
+		if got := a.fileName(c.pattern, l); got != c.want {
+			t.Errorf("%q of array %q: %q, want %q", c.pattern, c.array, got, c.want)
+		}
+	}
+}
+
+func TestVariablesOfOtherSystems(t *testing.T) {
+	a := &Agent{options: Options{Name: "n1"}}
+	for _, c := range []struct {
+		env   map[string]string
+		array string
+		want  []string
+		not   string
+	}{
+		{map[string]string{CompatVariable: "slurm"}, "1-4", []string{"SLURM_NTASKS=1", "SLURM_CPUS_PER_TASK=8", "SLURM_ARRAY_TASK_COUNT=4", "SLURM_ARRAY_TASK_ID=3"}, ""},
+		{map[string]string{CompatVariable: "slurm", ProcessesVariable: "4"}, "", []string{"SLURM_NTASKS=4", "SLURM_CPUS_PER_TASK=2"}, "SLURM_ARRAY_TASK_COUNT="},
+		{map[string]string{CompatVariable: "slurm", ProcessesVariable: "x"}, "", []string{"SLURM_NTASKS=1"}, ""},
+		{map[string]string{CompatVariable: "pbs"}, "1-4", []string{"PBS_ARRAYID=3", "PBS_ARRAY_INDEX=3"}, ""},
+	} {
+		l := &api.Lease{Number: 3, Tasks: 4, Job: api.Spec{Array: c.array, Env: c.env, Request: map[string]int64{"cpu": 8}}}
+		got := a.environment(l, &account{})
+		for _, want := range c.want {
+			if !slices.Contains(got, want) {
+				t.Errorf("%v: %q is not in %q", c.env, want, got)
+			}
+		}
+		if c.not != "" && slices.ContainsFunc(got, func(s string) bool { return len(s) >= len(c.not) && s[:len(c.not)] == c.not }) {
+			t.Errorf("%v: %s is in %q", c.env, c.not, got)
+		}
+	}
+}
