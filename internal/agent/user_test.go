@@ -1,7 +1,12 @@
 package agent
 
 import (
+	"fmt"
+	"maps"
+	"os/exec"
+	"os/user"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/fairlead/fairlead"
@@ -44,6 +49,35 @@ func TestVariablesOfOtherSystems(t *testing.T) {
 		}
 		if c.not != "" && slices.ContainsFunc(got, func(s string) bool { return len(s) >= len(c.not) && s[:len(c.not)] == c.not }) {
 			t.Errorf("%v: %s is in %q", c.env, c.not, got)
+		}
+	}
+}
+
+// TestIdentityHasAllGroups: a task has the groups that the machine gives its user.
+func TestIdentityHasAllGroups(t *testing.T) {
+	for _, name := range []string{"root", "nobody", "daemon", "backup", "games"} {
+		u, err := user.Lookup(name)
+		if err != nil {
+			continue
+		}
+		out, err := exec.Command("id", "-G", name).Output()
+		if err != nil {
+			t.Skip(err)
+		}
+		id, err := identity(u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]bool{fmt.Sprint(id.GID): true}
+		for _, g := range id.Groups {
+			got[fmt.Sprint(g)] = true
+		}
+		want := map[string]bool{}
+		for _, g := range strings.Fields(string(out)) {
+			want[g] = true
+		}
+		if !maps.Equal(got, want) || fmt.Sprint(id.UID) != u.Uid {
+			t.Errorf("%s: groups %v, want %v", name, got, want)
 		}
 	}
 }

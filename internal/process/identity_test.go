@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/fairlead/fairlead"
@@ -134,5 +135,44 @@ func TestIdentityEnds(t *testing.T) {
 		if _, err := os.ReadFile(roots + "/secret"); err != nil {
 			t.Fatalf("as root: %v", err)
 		}
+	}
+}
+
+// Files are opened, and commands run, with the user's groups: all of them, and none of
+// ours.
+func TestGroupsOfUser(t *testing.T) {
+	_, users := places(t)
+	ours, err := syscall.Getgroups()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Setgroups([]int{0}); err != nil { // for what we start here as well
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { syscall.Setgroups(ours) })
+	for _, c := range []struct {
+		gid     int
+		allowed bool
+	}{{0, false}, {65531, true}, {65532, true}, {65530, false}} {
+		file := users + "/shared"
+		write(t, users, "shared", "", 0o060)
+		if err := errors.Join(os.Chown(file, 0, c.gid), os.Chmod(file, 0o060)); err != nil {
+			t.Fatal(err)
+		}
+		s := shell(t, "exit 0")
+		s.Dir, s.As, s.Stdout = users, nobody, file
+		p, err := runner(t).Start(s)
+		if err == nil {
+			p.Wait()
+		}
+		if (err == nil) != c.allowed || err != nil && !errors.Is(err, fs.ErrPermission) {
+			t.Errorf("output to a file of group %d: %v", c.gid, err)
+		}
+		s = shell(t, "cat "+file)
+		s.Dir, s.As = users, nobody
+		if o := start(t, runner(t), s).Wait(); (o.State == fairlead.Succeeded) != c.allowed {
+			t.Errorf("a command reads a file of group %d: %+v", c.gid, o)
+		}
+		os.Remove(file)
 	}
 }
