@@ -28,7 +28,8 @@ type Store interface {
 	// Renew extends leases to ttl from now.
 	Renew(ctx context.Context, refs []Ref, ttl time.Duration) ([]error, error)
 
-	// Finish ends attempts. A task that failed and has tries left waits again, after a
+	// Finish ends attempts. An outcome must be Succeeded, Failed or Cancelled, else the
+	// verdict is [ErrInvalid]. A task that failed and has tries left waits again, after a
 	// pause. The service of the attempt is charged to the job's pool.
 	Finish(ctx context.Context, results []Result) ([]Verdict, error)
 
