@@ -25,6 +25,7 @@ type Table struct {
 	columns []Column
 	rows    [][]string
 	bold    map[int]bool
+	picked  bool // the columns were chosen by name
 	// Header is left out by -n.
 	Header bool
 }
@@ -80,7 +81,7 @@ func (t *Table) Pick(names []string) error {
 		}
 		t.rows[r] = picked
 	}
-	t.columns = columns
+	t.columns, t.picked = columns, true
 	return nil
 }
 
@@ -88,6 +89,9 @@ func (t *Table) Pick(names []string) error {
 // where w is not a terminal.
 func (t *Table) Print(w io.Writer) error {
 	width := Width(w)
+	if width > 0 {
+		t.fit(width)
+	}
 	head, mark := lipgloss.NewStyle().Faint(true), lipgloss.NewStyle().Bold(true)
 	l := table.New().Border(lipgloss.HiddenBorder()).Wrap(false).
 		BorderTop(false).BorderBottom(false).BorderLeft(false).BorderRight(false).BorderHeader(false).BorderColumn(false).
@@ -128,15 +132,8 @@ func (t *Table) Print(w io.Writer) error {
 // natural is the width that the table needs.
 func (t *Table) natural() int {
 	sum := 0
-	for i, c := range t.columns {
-		most := 0
-		if t.Header {
-			most = lipgloss.Width(c.Name)
-		}
-		for _, row := range t.rows {
-			most = max(most, lipgloss.Width(row[i]))
-		}
-		sum += most + 2
+	for i := range t.columns {
+		sum += t.wide(i) + 2
 	}
 	return sum - 2
 }
