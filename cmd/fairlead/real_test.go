@@ -15,6 +15,7 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -52,6 +53,7 @@ func people(t *testing.T) []*person {
 		uid, _ := strconv.Atoi(u.Uid)
 		gid, _ := strconv.Atoi(u.Gid)
 		p.uid, p.gid = uint32(uid), uint32(gid)
+		p.jobs *= max(1, runtime.NumCPU()/2) // enough for a minute or so
 	}
 	return all
 }
