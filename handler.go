@@ -148,7 +148,7 @@ func (w *handlerWorker) giveBack(ctx context.Context, leases []*Lease) {
 	for i, l := range leases {
 		refs[i] = l.Ref
 	}
-	w.member.Release(context.WithoutCancel(ctx), refs)
+	w.member.Release(ctx, refs)
 }
 
 func (w *handlerWorker) begin(ctx context.Context, l *Lease) {

@@ -138,9 +138,7 @@ func (l *Loop) hand(c *choice, leases []*Lease) {
 
 // giveBack releases attempts that did no work.
 func (l *Loop) giveBack(refs []Ref) {
-	ctx, cancel := context.WithTimeout(context.Background(), l.options.LeaseTTL)
-	defer cancel()
-	if err := l.release(ctx, refs); err != nil {
+	if err := l.release(context.Background(), refs); err != nil {
 		l.log.Warn("tasks could not be given back; they wait for the end of their leases", "error", err)
 	}
 }

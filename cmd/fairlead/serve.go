@@ -219,14 +219,7 @@ func (s *serve) devUntil(ctx context.Context, x *instance, agentEnded <-chan err
 	select {
 	case <-ctx.Done():
 		fmt.Fprintln(s.errs, "ending; again Ctrl-C ends at once")
-		hard, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-		defer stop()
-		select {
-		case err := <-agentEnded:
-			return err
-		case <-hard.Done():
-			return exit(130)
-		}
+		return drained(agentEnded)
 	case err := <-x.failed:
 		return err
 	case err := <-agentEnded:

@@ -136,6 +136,11 @@ func (a *app) work(ctx context.Context, o agent.Options) error {
 	case <-ctx.Done():
 	}
 	fmt.Fprintf(a.errs, "draining for at most %v; again Ctrl-C ends at once\n", o.Drain)
+	return drained(ended)
+}
+
+// drained waits for the end of an agent that was told to end, or for being told again.
+func drained(ended <-chan error) error {
 	hard, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	select {

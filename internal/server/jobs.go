@@ -86,12 +86,26 @@ func (s *Server) describe(ctx context.Context, sub *api.Submitted) {
 	if err != nil {
 		return
 	}
+	tell(sub, a)
+}
+
+// tell adds to a submission what an answer says of it.
+func tell(sub *api.Submitted, a *why.Answer) {
 	sub.Reason = &api.Reason{Code: string(a.Reason.Code), Text: a.Reason.Text}
 	if a.Rank != nil {
 		sub.Rank, sub.Of = a.Rank.Position, a.Rank.Of
 	}
-	sub.Warning = warning(a)
+	for _, r := range append([]why.Reason{a.Reason}, a.Others...) {
+		if needsHelp(r.Code) {
+			sub.Warning = r.Text
+			return
+		}
+	}
 }
+
+// needsHelp reports whether time alone will never start the job, so that whoever
+// submits it is warned.
+func needsHelp(c why.Code) bool { return c == why.FitNever || c == why.NoNodes }
 
 // manyWaiting is from how many waiting tasks on a submission is answered without a
 // preview of its own: that takes as long as there are tasks before it, and holds up
@@ -105,22 +119,12 @@ func (s *Server) describeShortly(ctx context.Context, sub *api.Submitted, j *fai
 		return
 	}
 	sub.Reason = &api.Reason{Code: string(r.Code), Text: r.Text}
-	if r.Code == why.FitNever || r.Code == why.NoNodes {
+	if needsHelp(r.Code) {
 		sub.Warning = r.Text
 	}
 	if r.Rank > 0 {
 		sub.Rank, sub.Of = r.Rank, max(r.Rank, waiting)
 	}
-}
-
-// warning tells at submission what will keep the job from ever starting.
-func warning(a *why.Answer) string {
-	for _, r := range append([]why.Reason{a.Reason}, a.Others...) {
-		if r.Code == why.FitNever || r.Code == why.NoNodes {
-			return r.Text
-		}
-	}
-	return ""
 }
 
 // dryRun says what would become of a job, by a fork of the scheduler.
@@ -129,11 +133,8 @@ func (s *Server) dryRun(ctx context.Context, j fairlead.Job) api.Submitted {
 	if err != nil {
 		return api.Submitted{Error: api.FromError(err)}
 	}
-	out := api.Submitted{Pool: a.Subject.Pool, User: j.User, Tasks: tasks, Warning: warning(a)}
-	out.Reason = &api.Reason{Code: string(a.Reason.Code), Text: a.Reason.Text}
-	if a.Rank != nil {
-		out.Rank, out.Of = a.Rank.Position, a.Rank.Of
-	}
+	out := api.Submitted{Pool: a.Subject.Pool, User: j.User, Tasks: tasks}
+	tell(&out, a)
 	return out
 }
 

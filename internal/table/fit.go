@@ -15,35 +15,33 @@ const shortest = 6
 // the longest texts are cut. Numbers and the first column, by which a row is known, stay
 // whole.
 func (t *Table) fit(width int) {
-	for i := len(t.columns) - 1; i > 0 && !t.picked && t.natural() > width; i-- {
+	widths := t.widths()
+	over := total(widths) - width
+	for i := len(t.columns) - 1; i > 0 && !t.picked && over > 0; i-- {
 		if t.empty(i) {
+			over -= widths[i] + gap
+			widths = slices.Delete(widths, i, i+1)
 			t.drop(i)
 		}
 	}
-	for t.natural() > width {
+	narrow := slices.Clone(widths)
+	for ; over > 0; over-- {
 		longest, most := -1, shortest
 		for i, c := range t.columns {
-			if w := t.wide(i); i > 0 && !c.Right && w > most {
-				longest, most = i, w
+			if i > 0 && !c.Right && narrow[i] > most {
+				longest, most = i, narrow[i]
 			}
 		}
 		if longest < 0 {
-			return
+			break
 		}
-		t.cut(longest, max(shortest, most-(t.natural()-width), t.second(longest)))
+		narrow[longest]--
 	}
-}
-
-// second is the width that the next widest text has, but less than the widest, so that
-// the longest ones are cut evenly.
-func (t *Table) second(longest int) int {
-	most := shortest
-	for i, c := range t.columns {
-		if w := t.wide(i); i > 0 && i != longest && !c.Right {
-			most = max(most, w)
+	for i := range widths {
+		if narrow[i] < widths[i] {
+			t.cut(i, narrow[i])
 		}
 	}
-	return min(most, t.wide(longest)-1)
 }
 
 // empty reports whether nothing stands in a column.
@@ -68,14 +66,28 @@ func (t *Table) cut(i, width int) {
 	}
 }
 
-// wide is the width that a column needs.
-func (t *Table) wide(i int) int {
-	most := 0
-	if t.Header {
-		most = lipgloss.Width(t.columns[i].Name)
+// gap is the space between two columns.
+const gap = 2
+
+// widths are the widths that the columns need.
+func (t *Table) widths() []int {
+	widths := make([]int, len(t.columns))
+	for i, c := range t.columns {
+		if t.Header {
+			widths[i] = lipgloss.Width(c.Name)
+		}
+		for _, row := range t.rows {
+			widths[i] = max(widths[i], lipgloss.Width(row[i]))
+		}
 	}
-	for _, row := range t.rows {
-		most = max(most, lipgloss.Width(row[i]))
+	return widths
+}
+
+// total is the width of a table whose columns have these.
+func total(widths []int) int {
+	sum := -gap
+	for _, w := range widths {
+		sum += w + gap
 	}
-	return most
+	return sum
 }

@@ -106,7 +106,7 @@ func (t *Table) Print(w io.Writer) error {
 				s = s.Align(lipgloss.Right)
 			}
 			if col < len(t.columns)-1 {
-				s = s.PaddingRight(2)
+				s = s.PaddingRight(gap)
 			}
 			return s
 		}).Rows(t.rows...)
@@ -130,13 +130,7 @@ func (t *Table) Print(w io.Writer) error {
 }
 
 // natural is the width that the table needs.
-func (t *Table) natural() int {
-	sum := 0
-	for i := range t.columns {
-		sum += t.wide(i) + 2
-	}
-	return sum - 2
-}
+func (t *Table) natural() int { return total(t.widths()) }
 
 // Width is the width of the terminal behind w, 0 if it is none.
 func Width(w io.Writer) int {
