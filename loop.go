@@ -87,7 +87,7 @@ type Stats struct {
 
 // NewLoop returns a loop over the store. Nothing happens before [Loop.Run].
 func NewLoop(ctx context.Context, store Store, o LoopOptions) (*Loop, error) {
-	if o.Shares.Sched.Policies == nil {
+	if o.Shares.Sched.NewPolicy == nil {
 		o.Shares = DefaultShares()
 	}
 	o.LeaseTTL = cmp.Or(o.LeaseTTL, time.Minute)

@@ -28,7 +28,7 @@ type Shares struct {
 func DefaultShares() Shares {
 	s := Shares{Hash: "default"}
 	s.Sched.Root = share.Pool{Policy: "fair"}
-	s.Sched.Policies = policy.All(policy.Options{})
+	s.Sched.NewPolicy = policy.New(policy.Options{})
 	s.Sched.Priorities = sched.DefaultPriorities()
 	s.Sched.HalfLife = week
 	return s

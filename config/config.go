@@ -154,7 +154,7 @@ func (c *Config) finish() error {
 		}
 		c.Shares.Placement = p
 	}
-	c.Shares.Sched.Policies = policy.All(policy.Options{ShortlistPools: c.Shortlist.Pools, ShortlistJobs: c.Shortlist.Jobs})
+	c.Shares.Sched.NewPolicy = policy.New(policy.Options{ShortlistPools: c.Shortlist.Pools, ShortlistJobs: c.Shortlist.Jobs})
 	sum := sha256.Sum256(c.YAML())
 	c.Shares.Hash = hex.EncodeToString(sum[:4])
 	return nil

@@ -10,23 +10,33 @@ import (
 	"slices"
 
 	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/share"
 )
 
-// Options are the settings of the policies that have any.
+// Options are the settings of policies that hold for the whole configuration.
 type Options struct {
 	// ShortlistPools and ShortlistJobs are how many pools a step of a lottery draws,
 	// and how many jobs it takes from each; 0 is 5 and 10.
 	ShortlistPools, ShortlistJobs int
 }
 
-// All returns the policies by the names that a configuration uses.
-func All(o Options) map[string]sched.Policy {
-	return map[string]sched.Policy{
-		"fair":    Fair{},
-		"fifo":    Fifo{},
-		"lottery": newLottery(o),
+// makers make the policies, by the names that a configuration uses.
+var makers = map[string]func(o Options, of share.Options) sched.Policy{
+	"fair":    func(Options, share.Options) sched.Policy { return Fair{} },
+	"fifo":    func(Options, share.Options) sched.Policy { return Fifo{} },
+	"lottery": func(o Options, _ share.Options) sched.Policy { return newLottery(o) },
+}
+
+// New returns what makes a policy of its name and of the options of the pool that names
+// it, nil for an unknown name.
+func New(o Options) func(name string, of share.Options) sched.Policy {
+	return func(name string, of share.Options) sched.Policy {
+		if m := makers[name]; m != nil {
+			return m(o, of)
+		}
+		return nil
 	}
 }
 
 // Names are the names of all policies, sorted.
-func Names() []string { return slices.Sorted(maps.Keys(All(Options{}))) }
+func Names() []string { return slices.Sorted(maps.Keys(makers)) }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fairlead/fairlead/policy"
 	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/share"
 	"github.com/fairlead/fairlead/usage"
 	"github.com/fairlead/fairlead/why"
 )
@@ -30,7 +31,8 @@ func TestKeysFollowFromFormulas(t *testing.T) {
 			Waiting: rapid.Int64Range(0, 1e9).Draw(t, "waiting"),
 			Tasks:   rapid.Int32Range(0, 1e6).Draw(t, "tasks"),
 		}
-		for name, pol := range policy.All(policy.Options{}) {
+		for _, name := range policy.Names() {
+			pol := policy.New(policy.Options{})(name, share.Options{})
 			var terms why.Terms
 			switch x := pol.(type) {
 			case sched.Keyed:

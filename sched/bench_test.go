@@ -31,7 +31,7 @@ func BenchmarkDecision(b *testing.B) {
 
 func benchDecision(b *testing.B, name string, pools, waiting int) {
 	start := time.Unix(1_700_000_000, 0)
-	s, err := sched.New(sched.Config{Root: share.Pool{Policy: name}, Policies: policy.All(policy.Options{}), HalfLife: 7 * 24 * time.Hour}, start, 1)
+	s, err := sched.New(sched.Config{Root: share.Pool{Policy: name}, NewPolicy: policy.New(policy.Options{}), HalfLife: 7 * 24 * time.Hour}, start, 1)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func benchDecision(b *testing.B, name string, pools, waiting int) {
 func BenchmarkFork(b *testing.B) {
 	for _, pools := range []int{1000, 100_000} {
 		b.Run(fmt.Sprintf("pools=%d", pools), func(b *testing.B) {
-			s, _ := sched.New(sched.Config{Root: share.Pool{Policy: "fair"}, Policies: policy.All(policy.Options{})}, time.Unix(0, 0), 1)
+			s, _ := sched.New(sched.Config{Root: share.Pool{Policy: "fair"}, NewPolicy: policy.New(policy.Options{})}, time.Unix(0, 0), 1)
 			for i := range 1_000_000 {
 				s.Add(sched.Job{ID: int64(i + 1), Pool: s.Pool(fmt.Sprint("u", i%pools)), Priority: 2, Shape: s.Shape(nil), Tasks: 1}, time.Unix(0, 0))
 			}

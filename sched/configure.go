@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/share"
+	"github.com/fairlead/fairlead/why"
 )
 
 // Configure puts a configuration in force. On an error the old one stays. Pools that
@@ -75,9 +76,9 @@ func (s *Scheduler) renumberPriorities(to []int8) {
 
 // standing is what a pool under a carrier had before a change.
 type standing struct {
-	policy Policy
-	weight float64
-	level  float64
+	formula *why.Formula // of the policy
+	weight  float64
+	level   float64
 }
 
 func (s *Scheduler) remember() []standing {
@@ -85,7 +86,7 @@ func (s *Scheduler) remember() []standing {
 	for i := 1; i < len(s.pools); i++ {
 		if in := s.parentOf(int32(i)); in.carrier != nil {
 			p := &s.pools[i]
-			before[i] = standing{in.policy, p.Weight, in.carrier.Level(p, s.now)}
+			before[i] = standing{in.policy.Formula(), p.Weight, in.carrier.Level(p, s.now)}
 		}
 	}
 	return before
@@ -102,7 +103,7 @@ func (s *Scheduler) carry(before []standing) {
 		switch {
 		case i >= len(before): // a new pool comes in like one that was away
 			in.carrier.Carry(p, in.clock, s.now)
-		case before[i].policy != in.policy:
+		case before[i].formula != in.policy.Formula():
 			in.clock = 0
 			in.carrier.Carry(p, 0, s.now)
 		case before[i].weight != p.Weight:
@@ -115,7 +116,7 @@ func (s *Scheduler) carry(before []standing) {
 func (s *Scheduler) forget() {
 	for i := range s.pools {
 		l := &s.labels[i]
-		l.policy, l.configured = "", false
+		l.policy, l.made, l.configured = "", nil, false
 		s.pools[i].limit = -1
 		s.pools[i].Weight = 1
 		if l.kind == band {
@@ -128,6 +129,9 @@ func (s *Scheduler) forget() {
 // apply takes over what the configuration says of a pool and those below it.
 func (s *Scheduler) apply(id int32, spec *share.Pool) {
 	s.labels[id].policy = spec.Policy
+	if spec.Policy != "" {
+		s.labels[id].made = s.cfg.NewPolicy(spec.Policy, spec.Options)
+	}
 	s.labels[id].configured = true
 	if id != int32(Root) {
 		s.pools[id].Weight = spec.Weight

@@ -84,7 +84,7 @@ func (c candidate) compare(d candidate) int {
 		}
 		return 1
 	}
-	return cmp.Or(cmp.Compare(c.terms.Key, d.terms.Key), cmp.Compare(c.terms.Tie, d.terms.Tie), cmp.Compare(c.id, d.id))
+	return cmp.Or(cmp.Compare(c.terms.Key, d.terms.Key), cmp.Compare(c.terms.Tie, d.terms.Tie), cmp.Compare(c.terms.Fixed, d.terms.Fixed), cmp.Compare(c.id, d.id))
 }
 
 func (c candidate) before(d candidate) bool { return c.compare(d) < 0 }
@@ -310,22 +310,6 @@ func (s *Scheduler) way(id int32) []int32 {
 	return way
 }
 
-// leading is the child with the smallest key. Like chooseFirst it brings the key of the
-// first one up to date until it stays first.
-func (s *Scheduler) leading(in *inner) int32 {
-	for {
-		first := in.keys.entries[0]
-		key := in.keyed.Terms(&s.pools[first.child], s.now).Key
-		if key <= first.key {
-			return first.child
-		}
-		in.keys.set(0, key, s)
-		if in.keys.entries[0].child == first.child {
-			return first.child
-		}
-	}
-}
-
 // BehindAt returns the first pool on the way to a leaf at which another child goes
 // before the one on the way, looking at the first in order only. It reports false if
 // the leaf is next everywhere.
@@ -333,10 +317,11 @@ func (s *Scheduler) BehindAt(leaf PoolID) (pool PoolID, behind bool) {
 	way := s.way(int32(leaf))
 	for i := 1; i < len(way); i++ {
 		in := &s.inners[s.pools[way[i-1]].inner]
-		if in.keyed == nil || len(in.keys.entries) == 0 {
+		if in.keyed == nil || in.open == 0 {
 			continue
 		}
-		first := s.leading(in)
+		var t why.Terms
+		first := s.leading(in, &t)
 		if first != way[i] && s.candidate(in, first).before(s.candidate(in, way[i])) {
 			return PoolID(way[i-1]), true
 		}

@@ -1,6 +1,9 @@
 package sched
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // Rebuild computes all orders from scratch, for tests that compare them with the
 // ones kept up by events.
@@ -32,17 +35,27 @@ func (s *Scheduler) checkInner(in *inner) error {
 			return fmt.Errorf("pool %q: in %v, open %v", s.Path(PoolID(kid)), s.pools[kid].in, s.open(kid))
 		}
 	}
-	if open != in.open || in.keyed != nil && len(in.keys.entries) != open {
-		return fmt.Errorf("open %d, counted %d, in heap %d", open, in.open, len(in.keys.entries))
+	if open != in.open || in.keyed != nil && in.keys.len() != open {
+		return fmt.Errorf("open %d, counted %d, in heap %d", open, in.open, in.keys.len())
 	}
-	for i, r := range in.keys.entries {
+	for i := range in.keys.orders {
+		if err := s.checkOrder(in, &in.keys.orders[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Scheduler) checkOrder(in *inner, o *order) error {
+	for i, r := range o.entries {
 		if s.places[inKeyOrder][r.child] != int32(i) {
 			return fmt.Errorf("place of %d is %d, want %d", r.child, s.places[inKeyOrder][r.child], i)
 		}
-		if i > 0 && in.keys.less(r, in.keys.entries[(i-1)/arity], s) {
+		if i > 0 && o.less(r, o.entries[(i-1)/arity], s) {
 			return fmt.Errorf("heap out of order at %d", i)
 		}
-		if key := in.keyed.Terms(&s.pools[r.child], s.now).Key; r.key > key+1e-9*max(1, key) {
+		t := in.keyed.Terms(&s.pools[r.child], s.now)
+		if key := in.ranked(&t); r.key > key+1e-9*max(1, math.Abs(key)) {
 			return fmt.Errorf("pool %q: key kept %v is no lower bound of %v", s.Path(PoolID(r.child)), r.key, key)
 		}
 	}

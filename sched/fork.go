@@ -46,7 +46,7 @@ func (s *Scheduler) Fork() *Scheduler {
 
 func (in *inner) fork() {
 	in.kids = slices.Clone(in.kids)
-	in.keys.entries = slices.Clone(in.keys.entries)
+	in.keys.fork()
 	in.arrivals.entries = slices.Clone(in.arrivals.entries)
 	in.weights.sum = slices.Clone(in.weights.sum)
 	in.needy = slices.Clone(in.needy)

@@ -25,8 +25,8 @@ func gapKeepsAmounts(t *testing.T, gap time.Duration) {
 	const half = time.Minute
 	most := half.Seconds() / math.Ln2 // decayed service of one slot that was always busy
 	s, err := sched.New(sched.Config{
-		Root:     share.Pool{Policy: "fair", Pools: []share.Pool{{Name: "a", Weight: 1}, {Name: "b", Weight: 1}}},
-		Policies: policy.All(policy.Options{}), HalfLife: half,
+		Root:      share.Pool{Policy: "fair", Pools: []share.Pool{{Name: "a", Weight: 1}, {Name: "b", Weight: 1}}},
+		NewPolicy: policy.New(policy.Options{}), HalfLife: half,
 	}, epoch, 1)
 	if err != nil {
 		t.Fatal(err)

@@ -25,7 +25,7 @@ type world struct {
 
 func newWorld(t testing.TB, root share.Pool, slots int64, seed uint64) *world {
 	t.Helper()
-	s, err := sched.New(sched.Config{Root: root, Policies: policy.All(policy.Options{})}, epoch, seed)
+	s, err := sched.New(sched.Config{Root: root, NewPolicy: policy.New(policy.Options{})}, epoch, seed)
 	if err != nil {
 		t.Fatal(err)
 	}

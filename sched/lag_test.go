@@ -82,8 +82,13 @@ func TestLargestLag(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a minute of arithmetic")
 	}
-	policies := policy.All(policy.Options{ShortlistPools: 1, ShortlistJobs: 1})
-	policies["running/weight"] = occupancy{}
+	known := policy.New(policy.Options{ShortlistPools: 1, ShortlistJobs: 1})
+	policies := func(name string, o share.Options) sched.Policy {
+		if name == "running/weight" {
+			return occupancy{}
+		}
+		return known(name, o)
+	}
 	for _, c := range lagCases {
 		line := fmt.Sprintf("%-30s", c.name)
 		for _, name := range []string{"fair", "running/weight", "lottery"} {
@@ -104,7 +109,7 @@ func TestLargestLag(t *testing.T) {
 	}
 }
 
-func (c lagCase) measure(t *testing.T, name string, policies map[string]sched.Policy, seed uint64) float64 {
+func (c lagCase) measure(t *testing.T, name string, policies func(string, share.Options) sched.Policy, seed uint64) float64 {
 	root := share.Pool{Policy: name}
 	weights := make([]float64, c.pools)
 	total := 0.0
@@ -113,7 +118,7 @@ func (c lagCase) measure(t *testing.T, name string, policies map[string]sched.Po
 		total += weights[i]
 		root.Pools = append(root.Pools, share.Pool{Name: fmt.Sprint("p", i), Weight: weights[i]})
 	}
-	s, err := sched.New(sched.Config{Root: root, Policies: policies}, epoch, seed)
+	s, err := sched.New(sched.Config{Root: root, NewPolicy: policies}, epoch, seed)
 	if err != nil {
 		t.Fatal(err)
 	}

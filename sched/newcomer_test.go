@@ -87,7 +87,7 @@ func TestLagWithAbsence(t *testing.T) {
 }
 
 func lagWithAbsence(t *testing.T, pools, slots int, horizon float64, seed uint64) float64 {
-	s, err := sched.New(sched.Config{Root: share.Pool{Policy: "fair"}, Policies: policy.All(policy.Options{})}, epoch, seed)
+	s, err := sched.New(sched.Config{Root: share.Pool{Policy: "fair"}, NewPolicy: policy.New(policy.Options{})}, epoch, seed)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -71,9 +71,7 @@ func (s *Scheduler) putIn(id int32) {
 	}
 	switch {
 	case in.keyed != nil:
-		t := in.keyed.Terms(p, s.now)
-		p.tie = t.Tie
-		in.keys.push(rank{t.Key, id}, s)
+		s.putKey(in, id)
 	case in.weigher != nil:
 		in.weights.set(int(p.kid), in.weigher.Weigh(p).Key)
 	}
@@ -86,12 +84,14 @@ func (s *Scheduler) putIn(id int32) {
 // level is where a child enters that returns: at the least level of the children that
 // are next in order or, if nobody is there, at the clock.
 func (s *Scheduler) level(in *inner) float64 {
-	if len(in.keys.entries) == 0 {
-		return in.clock
-	}
 	least := math.Inf(1)
-	for _, r := range in.keys.entries[:min(len(in.keys.entries), 1+arity)] {
-		least = math.Min(least, in.carrier.Level(&s.pools[r.child], s.now))
+	for i := range in.keys.orders {
+		for _, r := range in.keys.orders[i].entries[:min(len(in.keys.orders[i].entries), 1+arity)] {
+			least = math.Min(least, in.carrier.Level(&s.pools[r.child], s.now))
+		}
+	}
+	if math.IsInf(least, 1) {
+		return in.clock
 	}
 	return least
 }
@@ -105,7 +105,7 @@ func (s *Scheduler) takeOut(id int32) {
 	p.in = false
 	in.open--
 	if i := s.places[inKeyOrder][id]; i >= 0 {
-		in.keys.remove(int(i), s)
+		in.keys.orders[s.pools[id].drift].remove(int(i), s)
 	}
 	if in.weigher != nil {
 		in.weights.set(int(p.kid), 0)
@@ -120,9 +120,7 @@ func (s *Scheduler) takeOut(id int32) {
 func (s *Scheduler) refresh(id int32) {
 	p, in := &s.pools[id], s.parentOf(id)
 	if in.keyed != nil {
-		t := in.keyed.Terms(p, s.now)
-		p.tie = t.Tie
-		in.keys.set(int(s.places[inKeyOrder][id]), t.Key, s)
+		s.setKey(in, id)
 	}
 	if in.first {
 		in.arrivals.set(int(s.places[inArrivalOrder][id]), p.First, s)
@@ -163,7 +161,8 @@ func (s *Scheduler) rebuild() {
 	for i := range s.inners {
 		in := &s.inners[i]
 		in.open, in.needy, in.weights = 0, nil, sumTree{}
-		in.keys.entries, in.arrivals.entries = in.keys.entries[:0], in.arrivals.entries[:0]
+		in.keys.clear()
+		in.arrivals.entries = in.arrivals.entries[:0]
 	}
 	s.deferred, s.rebuilding = false, true
 	s.placeBelow(int32(Root))

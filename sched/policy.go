@@ -52,6 +52,18 @@ type Carrier interface {
 	Carry(child *Pool, level float64, now usage.Now)
 }
 
+// Drifter is a keyed policy whose keys change as time passes although nothing happens
+// to the children, such as an amount that is owed and grows. Children with the same
+// drift change alike, so that their order among one another stays. [why.Terms.Fixed] is
+// what orders them: it must not fall between two events of the child, and the keys of
+// children with the same drift must be in its order. The first of each drift are compared
+// by their keys, so a policy should have few drifts.
+type Drifter interface {
+	Keyed
+	// Drift tells children whose keys change differently apart.
+	Drift(child *Pool) float64
+}
+
 // Shortlister is a policy of the root that limits how much one step takes.
 type Shortlister interface {
 	// Shortlist returns how many pools a step draws and how many jobs it takes from

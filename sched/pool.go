@@ -25,6 +25,7 @@ type Pool struct {
 
 	parent, inner, queue, limit int32 // -1: none
 	kid                         int32 // position among the parent's children
+	drift                       int32 // number of its order in the parent's keys
 	tie                         float64
 	band                        int8 // priority of the jobs of a leaf; -1: not known yet
 	in                          bool // stands in its parent's orders: it has work that may start
@@ -58,7 +59,9 @@ type inner struct {
 	allot   Allotter
 	carrier Carrier
 
-	keys     order   // open children, under a keyed policy
+	drifter Drifter
+
+	keys     keys    // open children, under a keyed policy
 	weights  sumTree // weights of the open children by position, under a weigher
 	arrivals order   // open children by First, if first is set
 	first    bool    // a policy here or above reads the children's First
@@ -73,6 +76,8 @@ func (in *inner) setPolicy(p Policy) {
 	in.weigher, _ = p.(Weigher)
 	in.allot, _ = p.(Allotter)
 	in.carrier, _ = p.(Carrier)
+	in.drifter, _ = p.(Drifter)
+	in.keys = newKeys(in.drifter != nil)
 }
 
 // label is what a pool is called and how it was configured; decisions do without.
@@ -81,6 +86,7 @@ type label struct {
 	kind       kind
 	configured bool
 	policy     string // "" is the parent's
+	made       Policy // of that name, nil without one
 }
 
 // kind tells pools that the tree names from the bands within a leaf.

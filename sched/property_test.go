@@ -59,7 +59,7 @@ func TestRandomEvents(t *testing.T) {
 
 func newModel(t *rapid.T) *model {
 	m := &model{jobs: map[int64]*modelJob{}, nodes: map[string]int64{"n1": 4, "n2": 3}, down: map[string]bool{}}
-	m.cfg = sched.Config{Root: drawTree(t), Policies: policy.All(policy.Options{}), HalfLife: 20 * time.Second}
+	m.cfg = sched.Config{Root: drawTree(t), NewPolicy: policy.New(policy.Options{}), HalfLife: 20 * time.Second}
 	if rapid.Bool().Draw(t, "fcfs") {
 		m.cfg.Placement = sched.FCFS
 	}

@@ -13,7 +13,7 @@ import (
 
 func (w *world) reload(root share.Pool, priorities ...sched.Priority) {
 	w.t.Helper()
-	cfg := sched.Config{Root: root, Policies: policy.All(policy.Options{}), Priorities: priorities}
+	cfg := sched.Config{Root: root, NewPolicy: policy.New(policy.Options{}), Priorities: priorities}
 	if err := w.Configure(cfg, w.now); err != nil {
 		w.t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestReloadAddsPool(t *testing.T) {
 // TestMaximumStopsOnlyItsPool under first come, first served.
 func TestMaximumStopsOnlyItsPool(t *testing.T) {
 	root := share.Pool{Policy: "fair", Pools: []share.Pool{{Name: "a", Weight: 100, Max: map[string]int64{"cpu": 3}}, {Name: "b", Weight: 1}}}
-	s, err := sched.New(sched.Config{Root: root, Policies: policy.All(policy.Options{}), Placement: sched.FCFS}, epoch, 1)
+	s, err := sched.New(sched.Config{Root: root, NewPolicy: policy.New(policy.Options{}), Placement: sched.FCFS}, epoch, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,9 +12,10 @@ import (
 
 // Config is what an administrator decides.
 type Config struct {
-	Root       share.Pool        // the tree; Root.Policy must be set
-	Policies   map[string]Policy // by the names that the tree uses
-	Priorities []Priority        // highest first; a job's priority is an index
+	Root share.Pool // the tree; Root.Policy must be set
+	// NewPolicy makes the policies that the tree names; it returns nil for unknown ones.
+	NewPolicy  func(name string, o share.Options) Policy
+	Priorities []Priority // highest first; a job's priority is an index
 	Placement  Placement
 	HalfLife   time.Duration // of decayed service; 0 is no decay
 	// TaskSeconds is how long a task is taken to run before any has ended.
@@ -110,11 +111,11 @@ func (cfg *Config) check() error {
 		if err := p.Check(); err != nil {
 			return fmt.Errorf("sched: pool %s: %w", path, err)
 		}
-		if p.Policy != "" && cfg.Policies[p.Policy] == nil {
+		if p.Policy != "" && cfg.NewPolicy(p.Policy, p.Options) == nil {
 			return fmt.Errorf("sched: pool %s: unknown policy %q", path, p.Policy)
 		}
 	}
-	if cfg.Policies[cfg.Root.Policy] == nil {
+	if cfg.NewPolicy(cfg.Root.Policy, cfg.Root.Options) == nil {
 		return fmt.Errorf("sched: unknown policy %q", cfg.Root.Policy)
 	}
 	if len(cfg.Priorities) == 0 {

@@ -141,8 +141,8 @@ func TestA6Shortlist(t *testing.T) {
 		{2, 3, 1000, 2, 3, true},
 		{5, 10, 7, 1, 7, false}, // no more than there is room for
 	} {
-		policies := policy.All(policy.Options{ShortlistPools: c.pools, ShortlistJobs: c.jobs})
-		s, err := sched.New(sched.Config{Root: share.Pool{Policy: "lottery"}, Policies: policies}, epoch, 5)
+		policies := policy.New(policy.Options{ShortlistPools: c.pools, ShortlistJobs: c.jobs})
+		s, err := sched.New(sched.Config{Root: share.Pool{Policy: "lottery"}, NewPolicy: policies}, epoch, 5)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -138,28 +138,14 @@ func (s *Scheduler) chooseChild(in *inner, l *Level) int32 {
 	return s.chooseAllotted(in)
 }
 
-// chooseFirst brings the key of the first child up to date until it stays first:
-// keys only rise with time, so what stands behind it cannot come before it.
+// chooseFirst takes the child that goes first by its key.
 func (s *Scheduler) chooseFirst(in *inner, l *Level) int32 {
-	for {
-		first := in.keys.entries[0]
-		p := &s.pools[first.child]
-		l.Terms = in.keyed.Terms(p, s.now)
-		if l.Terms.Key > first.key {
-			in.keys.set(0, l.Terms.Key, s)
-			if in.keys.entries[0].child != first.child {
-				continue
-			}
-		}
-		if in.carrier != nil {
-			in.clock = math.Max(in.clock, in.carrier.Level(p, s.now))
-		}
-		if i := in.keys.leastChild(0, s); i >= 0 {
-			rival := in.keys.entries[i].child
-			l.Rival, l.RivalTerms = PoolID(rival), in.keyed.Terms(&s.pools[rival], s.now)
-		}
-		return first.child
+	id := s.leading(in, &l.Terms)
+	if in.carrier != nil {
+		in.clock = math.Max(in.clock, in.carrier.Level(&s.pools[id], s.now))
 	}
+	s.rival(in, id, l)
+	return id
 }
 
 // chooseNeedy orders the few children below their minimum by the same policy.
@@ -170,7 +156,7 @@ func (s *Scheduler) chooseNeedy(in *inner, l *Level) int32 {
 	best := int32(-1)
 	for _, id := range in.needy {
 		t := in.keyed.Terms(&s.pools[id], s.now)
-		if best < 0 || t.Key < l.Terms.Key || t.Key == l.Terms.Key && (t.Tie < l.Terms.Tie || t.Tie == l.Terms.Tie && id < best) {
+		if best < 0 || termsBefore(&t, id, &l.Terms, best) {
 			l.Rival, l.RivalTerms = PoolID(max(0, best)), l.Terms
 			best, l.Terms = id, t
 		} else if l.Rival == Root || t.Key < l.RivalTerms.Key {

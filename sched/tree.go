@@ -177,7 +177,7 @@ func (s *Scheduler) inherit(id int32) {
 	for s.labels[at].policy == "" && at != int32(Root) {
 		at = s.pools[at].parent
 	}
-	in.setPolicy(s.cfg.Policies[s.labels[at].policy])
+	in.setPolicy(s.labels[at].made)
 	_, reads := in.policy.(byArrival)
 	in.first = reads || id != int32(Root) && s.inners[s.pools[s.pools[id].parent].inner].first
 }
@@ -188,7 +188,7 @@ func (s *Scheduler) strict(id int32) bool {
 	for s.labels[at].policy == "" && at != int32(Root) {
 		at = s.pools[at].parent
 	}
-	_, yes := s.cfg.Policies[s.labels[at].policy].(byArrival)
+	_, yes := s.labels[at].made.(byArrival)
 	return yes
 }
 

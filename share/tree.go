@@ -9,9 +9,10 @@ import (
 
 // Pool is one node of the configured tree of shares.
 type Pool struct {
-	Name   string
-	Weight float64 // above 0; the share is the weight over the siblings' weights
-	Policy string  // how it divides among its children; "" is the pool's above
+	Name    string
+	Weight  float64 // above 0; the share is the weight over the siblings' weights
+	Policy  string  // how it divides among its children; "" is the pool's above
+	Options Options // of Policy
 
 	Min        map[string]int64 // guaranteed while it has work, per resource
 	Max        map[string]int64 // never exceeded, per resource

@@ -7,7 +7,7 @@ import (
 
 // MaxTerms is the largest number of terms that a formula may have. It is fixed so
 // that [Terms] is a plain value and a decision allocates nothing for its record.
-const MaxTerms = 6
+const MaxTerms = 9
 
 // Term names one number of a formula.
 type Term struct {
@@ -62,6 +62,10 @@ type Terms struct {
 	Values  [MaxTerms]float64 // in the order of Formula.Terms
 	Key     float64           // the formula's result: what is compared
 	Tie     float64           // compared when keys are equal, smallest first
+	// Fixed orders children whose keys change alike as time passes (see sched.Drifter):
+	// the part of the key that does not. Compared when ties are equal, too. Policies whose
+	// keys do not drift leave it 0.
+	Fixed float64
 }
 
 // Recomputed reports whether the key follows from the values by the formula's text.
