@@ -1,6 +1,8 @@
 package sched
 
 import (
+	"time"
+
 	"github.com/fairlead/fairlead/usage"
 	"github.com/fairlead/fairlead/why"
 )
@@ -62,6 +64,14 @@ type Drifter interface {
 	Keyed
 	// Drift tells children whose keys change differently apart.
 	Drift(child *Pool) float64
+}
+
+// Renewer is a keyed policy whose keys, or what orders them, may also fall at instants
+// that it knows, such as midnight. At these the keys of all children are computed anew.
+type Renewer interface {
+	Keyed
+	// Renew returns the next such instant after now, zero if there is none.
+	Renew(now time.Time) time.Time
 }
 
 // Shortlister is a policy of the root that limits how much one step takes.

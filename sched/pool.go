@@ -60,6 +60,7 @@ type inner struct {
 	carrier Carrier
 
 	drifter Drifter
+	renewer Renewer
 
 	keys     keys    // open children, under a keyed policy
 	weights  sumTree // weights of the open children by position, under a weigher
@@ -77,6 +78,7 @@ func (in *inner) setPolicy(p Policy) {
 	in.allot, _ = p.(Allotter)
 	in.carrier, _ = p.(Carrier)
 	in.drifter, _ = p.(Drifter)
+	in.renewer, _ = p.(Renewer)
 	in.keys = newKeys(in.drifter != nil)
 }
 

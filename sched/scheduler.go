@@ -67,6 +67,7 @@ type Scheduler struct {
 	begun   []begun
 	begunOf map[int64]int32
 	later   later
+	renewal renewal
 
 	runs               []run
 	runFree, begunFree freeList
@@ -138,6 +139,7 @@ func (s *Scheduler) advance(t time.Time) {
 		s.reclock(s.clock.HalfLife())
 		s.rebuild()
 	}
+	s.renew()
 	for {
 		j, due := s.later.due(t)
 		if !due {

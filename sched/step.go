@@ -69,7 +69,7 @@ func (s *Scheduler) Step(t time.Time, limit int, d *Decision) {
 			break
 		}
 	}
-	d.Next = s.later.next()
+	d.Next = s.nextInstant()
 }
 
 // shortlist returns the limits that the root's policy sets to one step.

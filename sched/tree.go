@@ -178,6 +178,7 @@ func (s *Scheduler) inherit(id int32) {
 		at = s.pools[at].parent
 	}
 	in.setPolicy(s.labels[at].made)
+	s.renewal.add(in, s.at)
 	_, reads := in.policy.(byArrival)
 	in.first = reads || id != int32(Root) && s.inners[s.pools[s.pools[id].parent].inner].first
 }
