@@ -210,6 +210,6 @@ func (l *Loop) abortRest(all []*choice, failed *choice) {
 func headerOf(j *Job) Header {
 	return Header{
 		ID: j.ID, User: j.User, Kind: j.Kind, Pool: j.Pool, Priority: j.Priority,
-		Request: j.Request, Handler: len(j.Argv) == 0, Most: j.Most, Tasks: j.Tasks,
+		Request: j.Request, Handler: len(j.Argv) == 0, Most: j.Most, Tasks: j.Tasks, Submitted: j.Submitted,
 	}
 }

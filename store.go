@@ -177,6 +177,8 @@ type Header struct {
 	Handler  bool // work for a Go handler of its kind, not a command
 	Most     int
 	Tasks    int
+	// Submitted is when the job came.
+	Submitted time.Time
 }
 
 // Run is a task that runs.
@@ -220,6 +222,9 @@ type Account struct {
 	Seen  float64 // weight of the mean
 	Total float64 // not decayed, slot-seconds
 	Ended int64   // tasks
+	// Since is when the first job came into the pool; zero for pools from before this
+	// was kept.
+	Since time.Time
 }
 
 // Counters are the tasks of a pool.
@@ -231,6 +236,37 @@ type Settings interface {
 	Settings(ctx context.Context) (map[string]string, error)
 	// Set keeps a value; an empty one removes the key.
 	Set(ctx context.Context, key, value string) error
+}
+
+// Auditor is a store that keeps a record of what was changed, and by whom. Nothing is
+// ever changed in the record or taken from it.
+type Auditor interface {
+	// Audit adds entries to the record and keeps settings, as [Settings] does, in one
+	// transaction: what is changed is recorded, and what is recorded was changed.
+	Audit(ctx context.Context, entries []AuditEntry, settings map[string]string) error
+	// Audited returns the entries that match, newest first.
+	Audited(ctx context.Context, q AuditQuery) ([]AuditEntry, error)
+}
+
+// AuditEntry is one change in the record.
+type AuditEntry struct {
+	ID      int64     // grows; set by the store
+	At      time.Time // zero: now
+	Who     string    // a user
+	From    string    // by which way, e.g. socket, or the name of a file
+	What    string    // set, unset, reload, boost, ...
+	Subject string    // what was changed, e.g. pools.physics.weight
+	Old     string    // "" is nothing
+	New     string
+	Refused bool   // it was tried, and not done
+	Note    string // e.g. why
+}
+
+// AuditQuery selects entries of the record. Empty fields match everything.
+type AuditQuery struct {
+	Before int64 // ids below this
+	Since  time.Time
+	Limit  int // 0 is no limit
 }
 
 // Journal is a store that keeps what happened to each job.

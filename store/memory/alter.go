@@ -215,8 +215,6 @@ func (s *Store) Set(ctx context.Context, key, value string) error {
 		return err
 	}
 	defer s.mu.Unlock()
-	if s.settings[key] = value; value == "" {
-		delete(s.settings, key)
-	}
+	s.set(key, value)
 	return nil
 }

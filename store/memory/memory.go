@@ -27,6 +27,7 @@ type Store struct {
 	feed       life.Feed
 	events     map[int64][]fairlead.Event
 	settings   map[string]string
+	audit      []fairlead.AuditEntry
 	closed     bool
 }
 
@@ -46,6 +47,7 @@ var (
 	_ fairlead.Accountant = (*Store)(nil)
 	_ fairlead.Journal    = (*Store)(nil)
 	_ fairlead.Settings   = (*Store)(nil)
+	_ fairlead.Auditor    = (*Store)(nil)
 )
 
 // New returns an empty store. Tasks are charged by what they request of unit.
@@ -132,7 +134,7 @@ func (s *Store) submit(in *fairlead.Job, now time.Time) fairlead.Submission {
 func (s *Store) account(pool string) *fairlead.Account {
 	a := s.accounts[pool]
 	if a == nil {
-		a = &fairlead.Account{}
+		a = &fairlead.Account{Since: time.Now()}
 		s.accounts[pool] = a
 	}
 	return a

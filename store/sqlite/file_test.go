@@ -61,7 +61,7 @@ func TestRefusesFiles(t *testing.T) {
 	notes := filepath.Join(dir, "notes.txt")
 	os.WriteFile(notes, []byte(strings.Repeat("not a database\n", 100)), 0o600)
 	for _, c := range []struct{ path, want string }{
-		{newer, "has format 99, this program knows up to 1: use the newer fairlead"},
+		{newer, "has format 99, this program knows up to 2: use the newer fairlead"},
 		{foreign, "the file is the database of another program"},
 		{notes, "the file is not a fairlead database"},
 		{filepath.Join(dir, "no", "such", "dir", "x.db"), "no such file or directory"},
@@ -161,5 +161,32 @@ func TestForget(t *testing.T) {
 	s.Close()
 	if next := submit(t, openFile(t, path), 1); next[0] <= ids[2] {
 		t.Errorf("id %d was given again", next[0])
+	}
+}
+
+// TestRecordOutlivesRestart: the record of changes and the beginning of a pool.
+func TestRecordOutlivesRestart(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j.db")
+	s := openFile(t, path)
+	submit(t, s, 1)
+	if err := s.Audit(t.Context(), []fairlead.AuditEntry{{Who: "ann", What: "set"}}, map[string]string{"k": "v"}); err != nil {
+		t.Fatal(err)
+	}
+	before, err := s.Usage(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	s = openFile(t, path)
+	after, err := s.Usage(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if since := after.Pools["ann"].Since; since.IsZero() || !since.Equal(before.Pools["ann"].Since) {
+		t.Errorf("since %v, was %v", since, before.Pools["ann"].Since)
+	}
+	record, err := s.Audited(t.Context(), fairlead.AuditQuery{})
+	if err != nil || len(record) != 1 || record[0].Who != "ann" {
+		t.Errorf("record %+v, %v", record, err)
 	}
 }

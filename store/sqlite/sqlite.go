@@ -50,6 +50,7 @@ type Store struct {
 	accounts map[int64]account            // by pool
 	pools    map[string]int64
 	paths    map[int64]string
+	since    map[int64]time.Time // when the first job came into each pool
 	shapes   map[string]int64
 	requests map[int64]fairlead.Amounts
 	awaited  map[int64]int // jobs that others depend on: by how many
@@ -87,6 +88,7 @@ var (
 	_ fairlead.Accountant = (*Store)(nil)
 	_ fairlead.Journal    = (*Store)(nil)
 	_ fairlead.Settings   = (*Store)(nil)
+	_ fairlead.Auditor    = (*Store)(nil)
 )
 
 // Open opens the store in the file at path, which is made if it is not there. It
@@ -101,7 +103,7 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	s := &Store{
 		file: path, options: o,
 		runs: map[taskKey]*lease{}, counters: map[int64]*fairlead.Counters{}, accounts: map[int64]account{},
-		pools: map[string]int64{}, paths: map[int64]string{}, shapes: map[string]int64{},
+		pools: map[string]int64{}, paths: map[int64]string{}, since: map[int64]time.Time{}, shapes: map[string]int64{},
 		requests: map[int64]fairlead.Amounts{}, awaited: map[int64]int{},
 		fresh: fresh{map[int64]freshJob{}},
 	}

@@ -40,7 +40,7 @@ func (t *tx) apply() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for path, id := range t.pools {
-		s.pools[path], s.paths[id] = id, path
+		s.pools[path], s.paths[id], s.since[id] = id, path, t.now
 	}
 	for text, id := range t.shapes {
 		s.shapes[text], s.requests[id] = id, parseRequest(text)
@@ -134,7 +134,7 @@ func (t *tx) charge(pool int64, width float64, started time.Time, learn bool) {
 
 // pool returns the number of a pool.
 func (t *tx) pool(path string) (int64, error) {
-	return t.intern(path, t.s.pools, &t.pools, `INSERT INTO pool (path) VALUES (?)`)
+	return t.intern(path, t.s.pools, &t.pools, `INSERT INTO pool (path, since) VALUES (?, ?)`, nanos(t.now))
 }
 
 // shape returns the number of a request.
@@ -146,16 +146,19 @@ func (t *tx) shape(request fairlead.Amounts) (int64, error) {
 	return t.intern(string(text), t.s.shapes, &t.shapes, `INSERT INTO shape (request) VALUES (?)`)
 }
 
-func (t *tx) intern(text string, known map[string]int64, added *map[string]int64, insert string) (int64, error) {
+func (t *tx) intern(text string, known map[string]int64, added *map[string]int64, insert string, more ...int64) (int64, error) {
 	if id, ok := known[text]; ok {
 		return id, nil
 	}
 	if id, ok := (*added)[text]; ok {
 		return id, nil
 	}
-	stmt := t.conn.Prep(insert)
-	stmt.BindText(1, text)
-	if err := exec(stmt); err != nil {
+	b := binder{stmt: t.conn.Prep(insert)}
+	b.text(text)
+	for _, v := range more {
+		b.int64(v)
+	}
+	if err := exec(b.stmt); err != nil {
 		return 0, err
 	}
 	if *added == nil {
@@ -205,10 +208,11 @@ func (s *Store) load(conn *sqlite.Conn) error {
 	s.clock = usage.NewClock(time.Now(), 0)
 	return errors.Join(
 		s.loadClock(conn),
-		each(conn, `SELECT id, path, used, mean, seen, total, ended FROM pool`, func(r *sqlite.Stmt) {
+		each(conn, `SELECT id, path, used, mean, seen, total, ended, since FROM pool`, func(r *sqlite.Stmt) {
 			id, path := r.ColumnInt64(0), r.ColumnText(1)
 			s.pools[path], s.paths[id] = id, path
 			s.accounts[id] = account{r.ColumnFloat(2), r.ColumnFloat(3), r.ColumnFloat(4), r.ColumnFloat(5), r.ColumnInt64(6)}
+			s.since[id] = instant(r.ColumnInt64(7))
 		}),
 		each(conn, `SELECT id, request FROM shape`, func(r *sqlite.Stmt) {
 			s.shapes[r.ColumnText(1)], s.requests[r.ColumnInt64(0)] = r.ColumnInt64(0), parseRequest(r.ColumnText(1))

@@ -42,7 +42,7 @@ func (s *Store) Usage(ctx context.Context) (fairlead.Accounts, error) {
 	out := fairlead.Accounts{HalfLife: s.clock.HalfLife(), AsOf: now, Pools: map[string]fairlead.Account{}}
 	for path, id := range s.pools {
 		a := s.accounts[id]
-		acc := fairlead.Account{Used: a.used / growth, Mean: a.mean, Seen: a.seen / growth, Total: a.total, Ended: a.ended}
+		acc := fairlead.Account{Used: a.used / growth, Mean: a.mean, Seen: a.seen / growth, Total: a.total, Ended: a.ended, Since: s.since[id]}
 		if c := s.counters[id]; c != nil {
 			acc.Counters = *c
 		}
@@ -149,14 +149,5 @@ func (s *Store) Settings(ctx context.Context) (map[string]string, error) {
 
 // Set implements fairlead.Settings.
 func (s *Store) Set(ctx context.Context, key, value string) error {
-	return s.write(ctx, value != "", func(t *tx) error {
-		b := binder{stmt: t.conn.Prep(`DELETE FROM meta WHERE key = ?`)}
-		if value != "" {
-			b.stmt = t.conn.Prep(`INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)`)
-		}
-		if b.text(settingPrefix + key); value != "" {
-			b.text(value)
-		}
-		return exec(b.stmt)
-	})
+	return s.write(ctx, value != "", func(t *tx) error { return t.setting(key, value) })
 }

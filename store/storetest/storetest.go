@@ -59,6 +59,8 @@ func Run(t *testing.T, open Open) {
 		{"CountersAgreeWithRecount", countersAgree},
 		{"EventsAreKept", eventsAreKept},
 		{"SettingsAreKept", settingsAreKept},
+		{"ChangesAreRecorded", changesAreRecorded},
+		{"PoolsKnowTheirBeginning", poolsKnowTheirBeginning},
 		{"ClosedStore", closedStore},
 	} {
 		t.Run(c.name, func(t *testing.T) {
