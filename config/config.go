@@ -116,6 +116,9 @@ func read(name, text string, root *node) (*Config, error) {
 	} else {
 		fileTable.read(r, "the file", root, c)
 	}
+	if p := &c.Shares.Sched.Root; p.Policy != "" {
+		r.checkZero(root, p, p.Policy)
+	}
 	if root.get("pools_on_demand") == nil {
 		c.Shares.Closed = len(c.Shares.Sched.Root.Pools) > 0
 	}

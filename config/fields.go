@@ -2,6 +2,7 @@ package config
 
 import (
 	"os"
+	"slices"
 	"time"
 
 	"github.com/fairlead/fairlead/policy"
@@ -10,16 +11,18 @@ import (
 )
 
 // The tables are set by init, as those of pools refer to themselves.
-var fileTable, poolTable, ruleTable, serverTable, shortlistTable *table
+var fileTable, poolTable, ruleTable, serverTable, shortlistTable, rebalanceTable, decayTable *table
 
 // tables are all places of the file, in the order of the reference.
 func tables() []*table {
-	return []*table{fileTable, poolTable, ruleTable, shortlistTable, serverTable}
+	return []*table{fileTable, poolTable, ruleTable, rebalanceTable, decayTable, shortlistTable, serverTable}
 }
 
 func init() {
 	shortlistTable = &table{name: "shortlist", doc: "How many jobs a step of the policy lottery draws.", fields: shortlistFields()}
 	serverTable = &table{name: "server", doc: "The server itself. A change takes effect when it starts the next time.", fields: serverFields()}
+	rebalanceTable = &table{name: "rebalance", doc: "When the policy `load` stops the newest tasks of pools above their load. Without it, never.", fields: rebalanceFields()}
+	decayTable = &table{name: "decay", doc: "How the policy `decay` counts past use.", fields: decayFields()}
 	ruleTable = &table{name: "rule", doc: "One rule of `placement`. A job goes to its pool if all its expressions match;" +
 		" a rule without expressions takes every job.", fields: ruleFields()}
 	poolTable = &table{name: "pool", doc: "One pool of `pools`. What is left out is inherited or not limited.", fields: poolFields()}
@@ -27,13 +30,14 @@ func init() {
 }
 
 func fileFields() []field {
-	return []field{
+	return slices.Concat([]field{
 		// The unit comes first, as limits of pools depend on it.
 		then(of("unit", "cpu", "The resource in which shares are counted. A change takes effect with the next start.",
 			line("name of a resource", share.MaxSegment, checkResource), func(c *Config) *string { return &c.Shares.Sched.Unit }),
 			func(r *reader, to any) { r.unit = to.(*Config).Shares.Sched.Unit }),
 		of("policy", "fair", "How the root divides among its pools, and all below that do not say otherwise.",
 			policyName(), func(c *Config) *string { return &c.Shares.Sched.Root.Policy }),
+	}, optionFields(func(c *Config) *share.Options { return &c.Shares.Sched.Root.Options }), []field{
 		of("half_life", "7d", "After this time, past use counts half. 0 or none: it counts for ever.",
 			span(time.Second, "none"), func(c *Config) *time.Duration { return &c.Shares.Sched.HalfLife }),
 		of("backfill", "first-fit", "What happens when the job that goes first does not fit: first-fit starts the next that fits, fcfs waits.",
@@ -55,16 +59,17 @@ func fileFields() []field {
 		warned("rates are not enforced by this version", of("rates", "", "Limits of starts per time, such as 5/s. Not enforced by this version.",
 			rates, func(c *Config) *map[string]Rate { return &c.Rates })),
 		of("server", "{}", "The server itself.", sub[Server](&serverTable), func(c *Config) *Server { return &c.Server }),
-	}
+	})
 }
 
 func poolFields() []field {
-	return []field{
+	return slices.Concat([]field{
 		of("weight", "1", "Its part of what the pool above gets, in proportion to the weights beside it.",
-			weight(share.CheckWeight), func(p *share.Pool) *float64 { return &p.Weight }),
+			weight(share.CheckWeightOrNone), func(p *share.Pool) *float64 { return &p.Weight }),
 		of("share", "", "The same as a percentage. All pools beside it must have one, too.",
 			percent, func(p *share.Pool) *float64 { return &p.Weight }),
-		refused("load", refuseLoad),
+		of("load", "", "The same under the policy load; 0% is served with what nobody else can use. All pools beside it must have one, too.",
+			load, func(p *share.Pool) *float64 { return &p.Weight }),
 		unless("nothing", of("min", "", "What it is guaranteed while it has work.",
 			amounts, func(p *share.Pool) *map[string]int64 { return &p.Min })),
 		unless("no limit", of("max", "", "What it never exceeds.",
@@ -74,8 +79,9 @@ func poolFields() []field {
 		unless("no limit", of("max_job_running", "", "How many tasks of one job run at once.",
 			left(whole(1, maxTasks)), func(p *share.Pool) *int { return &p.JobRunning })),
 		unless("that of the pool above", of("policy", "", "How it divides among its pools.", left(policyName()), func(p *share.Pool) *string { return &p.Policy })),
+	}, optionFields(func(p *share.Pool) *share.Options { return &p.Options }), []field{
 		of("pools", "", "The pools below it.", pools, func(p *share.Pool) *[]share.Pool { return &p.Pools }),
-	}
+	})
 }
 
 func ruleFields() []field {
@@ -117,14 +123,5 @@ func serverFields() []field {
 
 func policyName() kind[string] {
 	names := policy.Names()
-	k := choice("policy", names, names)
-	read := k.read
-	k.read = func(r *reader, name string, n *node) (string, bool) {
-		if n.kind == scalar && planned[n.text] {
-			r.errorf(n, "policy %s is not there yet; known: %s", n.text, k.word)
-			return "", false
-		}
-		return read(r, name, n)
-	}
-	return k
+	return choice("policy", names, names)
 }

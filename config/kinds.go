@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -44,9 +45,28 @@ func whole(least, most int) kind[int] {
 
 // weight is a number that check accepts, which says what is wrong with others.
 func weight(check func(float64) error) kind[float64] {
+	schema := object{"type": "number", "minimum": 0, "maximum": 1e9}
+	if check(0) != nil {
+		schema = object{"type": "number", "exclusiveMinimum": 0, "maximum": 1e9}
+	}
+	return numbers(schema, func(_ string, v float64) error { return check(v) })
+}
+
+// bounded is a number above least and at most most.
+func bounded(least, most float64) kind[float64] {
+	return numbers(object{"type": "number", "exclusiveMinimum": least, "maximum": most}, func(name string, v float64) error {
+		if !(v > least && v <= most) {
+			return fmt.Errorf("%s must be above %v and at most %v, got %v", name, least, most, v)
+		}
+		return nil
+	})
+}
+
+// numbers are those that check accepts.
+func numbers(schema object, check func(name string, v float64) error) kind[float64] {
 	return kind[float64]{
 		word:   "number",
-		schema: described(object{"type": "number", "exclusiveMinimum": 0, "maximum": 1e9}),
+		schema: described(schema),
 		read: func(r *reader, name string, n *node) (float64, bool) {
 			text, ok := r.text(name, n)
 			if !ok {
@@ -57,7 +77,7 @@ func weight(check func(float64) error) kind[float64] {
 				r.errorf(n, "%s must be a number, got %s", name, n.describe())
 				return 0, false
 			}
-			if err := check(v); err != nil {
+			if err := check(name, v); err != nil {
 				r.errorf(n, "%v", err)
 				return 0, false
 			}

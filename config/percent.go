@@ -1,6 +1,7 @@
 package config
 
 import (
+	"math"
 	"strings"
 
 	"github.com/fairlead/fairlead/share"
@@ -28,26 +29,55 @@ var percent = kind[float64]{
 	show: func(float64) *node { return nil }, // it is written as a weight
 }
 
+// load is the same for the pools of a pool with the policy load. It may be 0, and a
+// number without the sign will do.
+var load = kind[float64]{
+	word: "percentage",
+	schema: described(object{"anyOf": []any{
+		object{"type": "string", "pattern": `^[0-9]+(\.[0-9]+)? *%?$`}, object{"type": "number", "minimum": 0, "maximum": 100},
+	}}),
+	read: func(r *reader, name string, n *node) (float64, bool) {
+		text, ok := r.text(name, n)
+		if !ok {
+			return 0, false
+		}
+		v, err := parseNumber(strings.TrimRight(strings.TrimSuffix(text, "%"), " "))
+		if err != nil || v != 0 && share.CheckWeight(v) != nil || v > 100 {
+			r.errorf(n, "%s must be a percentage from 0%% to 100%%, got %s", name, n.describe())
+			return 0, false
+		}
+		return v, true
+	},
+	show: func(float64) *node { return nil }, // it is written as a weight
+}
+
 func percentage(text string) (float64, bool) {
 	number, ok := strings.CutSuffix(text, "%")
 	v, err := parseNumber(strings.TrimRight(number, " "))
 	return v, ok && err == nil
 }
 
-// checkShares looks at the pools of one level: if any has a share in percent, all must
-// have one, and no weight. What is left of 100% goes to all of them in proportion.
+// checkShares looks at the pools of one level: if any has a share or load in percent, all
+// must have one, and no weight. What is left of 100% goes to all of them in proportion.
 func (r *reader) checkShares(pools []entry) {
+	r.checkParts("share", pools)
+	r.checkParts("load", pools)
+}
+
+func (r *reader) checkParts(word string, pools []entry) {
 	var sum float64
 	var first, last *node
 	for _, e := range pools {
-		s := e.value.get("share")
+		s := e.value.get(word)
 		if s == nil {
 			continue
 		}
-		if e.value.get("weight") != nil {
-			r.errorf(s, "pool %s has both a weight and a share; give one of them", clip(e.key.text))
+		for _, other := range []string{"weight", "share"} {
+			if other != word && e.value.get(other) != nil {
+				r.errorf(s, "pool %s has both a %s and a %s; give one of them", clip(e.key.text), other, word)
+			}
 		}
-		if v, ok := percentage(s.text); ok && v > 0 && v <= 100 {
+		if v, err := parseNumber(strings.TrimRight(strings.TrimSuffix(s.text, "%"), " ")); err == nil && v > 0 && v <= 100 {
 			sum += v
 		}
 		if last = s; first == nil {
@@ -59,17 +89,17 @@ func (r *reader) checkShares(pools []entry) {
 	}
 	all := true
 	for _, e := range pools {
-		if e.value.get("share") == nil {
-			r.errorf(e.key, "pool %s has no share, but others beside it have; give all of them one, or none", clip(e.key.text))
+		if e.value.get(word) == nil {
+			r.errorf(e.key, "pool %s has no %s, but others beside it have; give all of them one, or none", clip(e.key.text), word)
 			all = false
 		}
 	}
 	if all {
-		r.checkSum(pools, sum, first, last)
+		r.checkSum(word, pools, sum, first, last)
 	}
 }
 
-func (r *reader) checkSum(pools []entry, sum float64, first, last *node) {
+func (r *reader) checkSum(word string, pools []entry, sum float64, first, last *node) {
 	const rounding = 1e-6
 	var names []string
 	for _, e := range pools {
@@ -80,12 +110,13 @@ func (r *reader) checkSum(pools []entry, sum float64, first, last *node) {
 		names = append(names, e.key.text)
 	}
 	who := strings.Join(names, ", ")
+	plural := word + "s"
 	switch {
-	case sum > 100+rounding:
-		r.errorf(last, "the shares of %s add up to %s%%, more than 100%%", who, formatNumber(round(sum)))
-	case sum > 0 && sum < 100-rounding:
-		r.warnf(first, "the shares of %s add up to %s%%; they are taken in proportion, so that they come to 100%%",
-			who, formatNumber(round(sum)))
+	case word == "share" && sum > 100+rounding:
+		r.errorf(last, "the %s of %s add up to %s%%, more than 100%%", plural, who, formatNumber(round(sum)))
+	case math.Abs(sum-100) > rounding:
+		r.warnf(first, "the %s of %s add up to %s%%; they are taken in proportion, so that they come to 100%%",
+			plural, who, formatNumber(round(sum)))
 	}
 }
 

@@ -2,7 +2,6 @@ package config
 
 import (
 	"log/slog"
-	"strings"
 
 	"github.com/fairlead/fairlead/sched"
 )
@@ -42,22 +41,6 @@ func left[V comparable](k kind[V]) kind[V] {
 	return k
 }
 
-// refused is a field that is known only to be refused with a reason.
-func refused(name string, reason func(n *node) string) field {
-	return field{
-		name: name, hidden: true,
-		read: func(r *reader, n *node, _ any) { r.errorf(n, "%s", reason(n)) },
-	}
-}
-
-func refuseLoad(n *node) string {
-	part := "30%"
-	if _, ok := percentage(n.text); ok {
-		part = clip(n.text)
-	}
-	return "policy load is not there yet; use share: " + strings.Trim(part, `"`)
-}
-
 // sub is a place of the file with a table of its own.
 func sub[T any](t **table) kind[T] {
 	return kind[T]{
@@ -71,9 +54,6 @@ func sub[T any](t **table) kind[T] {
 		show: func(v T) *node { return (*t).show(&v) },
 	}
 }
-
-// planned are policies that are known by name only.
-var planned = map[string]bool{"load": true, "deficit": true, "decay": true, "fairtree": true, "multifactor": true}
 
 var placements = choice("backfill", []string{"first-fit", "fcfs"}, []sched.Placement{sched.FirstFit, sched.FCFS})
 

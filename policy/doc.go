@@ -38,5 +38,11 @@ func New(o Options) func(name string, of share.Options) sched.Policy {
 	}
 }
 
+// Zero reports whether a pool of the weight 0 makes sense to a policy.
+func Zero(name string) bool {
+	_, ok := New(Options{})(name, share.Options{}).(sched.Zeroer)
+	return ok
+}
+
 // Names are the names of all policies, sorted.
 func Names() []string { return slices.Sorted(maps.Keys(makers)) }

@@ -74,6 +74,10 @@ type Renewer interface {
 	Renew(now time.Time) time.Time
 }
 
+// Zeroer is a policy to which the weight 0 means something: entitled to nothing, and
+// served after everybody else. The others divide by the weight.
+type Zeroer interface{ Zero() }
+
 // Shortlister is a policy of the root that limits how much one step takes.
 type Shortlister interface {
 	// Shortlist returns how many pools a step draws and how many jobs it takes from

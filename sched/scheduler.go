@@ -112,6 +112,9 @@ func (cfg *Config) check() error {
 		if err := p.Check(); err != nil {
 			return fmt.Errorf("sched: pool %s: %w", path, err)
 		}
+		if p.Weight == 0 && !cfg.zeroBelow(path) {
+			return fmt.Errorf("sched: pool %s: the policy above it cannot divide by the weight 0", path)
+		}
 		if p.Policy != "" && cfg.NewPolicy(p.Policy, p.Options) == nil {
 			return fmt.Errorf("sched: pool %s: unknown policy %q", path, p.Policy)
 		}
@@ -126,6 +129,19 @@ func (cfg *Config) check() error {
 		cfg.TaskSeconds = 60
 	}
 	return nil
+}
+
+// zeroBelow reports whether the policy that divides among a pool and its siblings takes
+// the weight 0.
+func (cfg *Config) zeroBelow(path string) bool {
+	for path != "" {
+		path, _ = share.Cut(path)
+		if p := cfg.Root.Find(path); p != nil && p.Policy != "" {
+			_, zero := cfg.NewPolicy(p.Policy, p.Options).(Zeroer)
+			return zero
+		}
+	}
+	return false
 }
 
 // advance moves the scheduler's time to t, which never goes back, and lets the jobs

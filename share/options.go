@@ -19,6 +19,9 @@ type Rebalance struct {
 	MinDuration time.Duration // for which the spread has to be above it
 }
 
+// MaxDays bounds the days that the policy decay keeps apart.
+const MaxDays = 64
+
 // Decay is how the policy decay counts past use.
 type Decay struct {
 	HalfLife     bool    // by the half-life of the configuration instead of by days

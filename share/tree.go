@@ -10,7 +10,7 @@ import (
 // Pool is one node of the configured tree of shares.
 type Pool struct {
 	Name    string
-	Weight  float64 // above 0; the share is the weight over the siblings' weights
+	Weight  float64 // the share is the weight over the siblings' weights; 0 is none, where the policy knows that
 	Policy  string  // how it divides among its children; "" is the pool's above
 	Options Options // of Policy
 
@@ -54,7 +54,7 @@ func (p *Pool) Find(path string) *Pool {
 
 // Check says what is wrong with the numbers of one pool, its children left out.
 func (p *Pool) Check() error {
-	if err := CheckWeight(p.Weight); err != nil {
+	if err := CheckWeightOrNone(p.Weight); err != nil {
 		return err
 	}
 	for r, least := range p.Min {
@@ -63,6 +63,15 @@ func (p *Pool) Check() error {
 		}
 	}
 	return nil
+}
+
+// CheckWeightOrNone takes 0 besides: entitled to nothing. Not every policy can divide by
+// such weights.
+func CheckWeightOrNone(w float64) error {
+	if w == 0 {
+		return nil
+	}
+	return CheckWeight(w)
 }
 
 // MaxWeight bounds a weight, so that sums and quotients of weights stay exact

@@ -1,0 +1,63 @@
+package config
+
+import (
+	"time"
+
+	"github.com/fairlead/fairlead/policy"
+	"github.com/fairlead/fairlead/share"
+)
+
+// optionFields are the settings of a pool's policy, beside its name.
+func optionFields[T any](at func(*T) *share.Options) []field {
+	return []field{
+		unless("exact", of("rounding", "", "Of the policy load: exact apportions by largest remainder, scoot rounds as Twitter's Scoot does.",
+			left(choice("rounding", []string{"exact", "scoot"}, []string{"exact", "scoot"})), func(t *T) *string { return &at(t).Rounding })),
+		unless("never", of("rebalance", "", "Of the policy load: when it stops tasks.",
+			left(sub[share.Rebalance](&rebalanceTable)), func(t *T) *share.Rebalance { return &at(t).Rebalance })),
+		unless("as documented", of("compat", "", "Of the policy fairtree: slurm ranks the users of accounts that tie as Slurm's program does, instead of as its documentation says.",
+			left(choice("compat", []string{"slurm"}, []string{"slurm"})), func(t *T) *string { return &at(t).Compat })),
+		unless("7 days by 0.7", of("decay", "", "Of the policy decay: how past use counts.",
+			left(sub[share.Decay](&decayTable)), func(t *T) *share.Decay { return &at(t).Decay })),
+	}
+}
+
+func rebalanceFields() []field {
+	threshold := of("threshold", "", "Percentage points that must lie between the pool that is most above its load and the one that is most below.",
+		weight(share.CheckWeight), func(x *share.Rebalance) *float64 { return &x.Threshold })
+	threshold.must = true
+	return []field{
+		threshold,
+		of("min_duration", "4m", "For how long it must be so.",
+			span(time.Second, ""), func(x *share.Rebalance) *time.Duration { return &x.MinDuration }),
+	}
+}
+
+func decayFields() []field {
+	return []field{
+		of("days", "7", "How many days count, today included.", whole(1, share.MaxDays), func(x *share.Decay) *int { return &x.Days }),
+		of("factor", "0.7", "By how much each day counts less than the day after it.", fraction, func(x *share.Decay) *float64 { return &x.Factor }),
+		of("half_life", "false", "Count by the half-life of the configuration instead of by days.", boolean, func(x *share.Decay) *bool { return &x.HalfLife }),
+		of("scale_by_share", "false", "Multiply the use by the share.", boolean, func(x *share.Decay) *bool { return &x.ScaleByShare }),
+	}
+}
+
+// fraction is a number above 0 and at most 1.
+var fraction = bounded(0, 1)
+
+// checkZero looks for pools with the weight 0 under policies that have to divide by it.
+func (r *reader) checkZero(n *node, p *share.Pool, above string) {
+	name := above
+	if p.Policy != "" {
+		name = p.Policy
+	}
+	for _, e := range pairs(n.get("pools")) {
+		c := p.Find(e.key.text)
+		if c == nil {
+			continue
+		}
+		if c.Weight == 0 && !policy.Zero(name) {
+			r.errorf(e.key, "pool %s has the weight 0, which the policy %s cannot divide by; give it a small weight", clip(e.key.text), name)
+		}
+		r.checkZero(e.value, c, name)
+	}
+}
