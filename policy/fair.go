@@ -45,11 +45,11 @@ const (
 func (Fair) Formula() *why.Formula { return fair }
 
 // Terms implements sched.Keyed.
-func (Fair) Terms(p *sched.Pool, now usage.Now) why.Terms {
+func (Fair) Terms(p *sched.Pool, at sched.Setting) why.Terms {
 	t := why.Terms{Formula: fair, Tie: -p.Weight}
 	t.Values[0] = p.Own[joined]
-	t.Values[1] = p.Service(now) - p.Own[base]
-	t.Values[2] = float64(p.Flight * now.Growth)
+	t.Values[1] = p.Service(at.Now) - p.Own[base]
+	t.Values[2] = float64(p.Flight * at.Growth)
 	t.Values[3] = p.Weight
 	t.Key = t.Values[0] + float64((t.Values[1]+t.Values[2])/t.Values[3])
 	return t

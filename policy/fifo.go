@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/fairlead/fairlead/sched"
-	"github.com/fairlead/fairlead/usage"
 	"github.com/fairlead/fairlead/why"
 )
 
@@ -30,7 +29,7 @@ var fifo = why.NewFormula("fifo", "priority * 281474976710656 + job", "smallest 
 func (Fifo) Formula() *why.Formula { return fifo }
 
 // Terms implements sched.Keyed.
-func (Fifo) Terms(p *sched.Pool, _ usage.Now) why.Terms {
+func (Fifo) Terms(p *sched.Pool, _ sched.Setting) why.Terms {
 	t := why.Terms{Formula: fifo, Key: p.First}
 	if math.IsInf(p.First, 1) { // nothing waits
 		t.Values[0] = p.First

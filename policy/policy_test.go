@@ -31,12 +31,13 @@ func TestKeysFollowFromFormulas(t *testing.T) {
 			Waiting: rapid.Int64Range(0, 1e9).Draw(t, "waiting"),
 			Tasks:   rapid.Int32Range(0, 1e6).Draw(t, "tasks"),
 		}
+		above := &sched.Pool{Account: usage.Account{Settled: 2 * p.Settled, Running: p.Running}}
 		for _, name := range policy.Names() {
 			pol := policy.New(policy.Options{})(name, share.Options{})
 			var terms why.Terms
 			switch x := pol.(type) {
 			case sched.Keyed:
-				terms = x.Terms(p, now)
+				terms = x.Terms(p, sched.Setting{Now: now, Seconds: 3600, Weights: p.Weight * 3, Capacity: 100, Above: above})
 			case sched.Weigher:
 				terms = x.Weigh(p)
 			default:

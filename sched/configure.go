@@ -29,6 +29,7 @@ func (s *Scheduler) Configure(cfg Config, t time.Time) error {
 	s.forget()
 	s.apply(int32(Root), &s.cfg.Root)
 	s.inheritBelow(int32(Root))
+	s.keepDays()
 	s.refill()
 	s.carry(before)
 	s.rebuild()
@@ -116,7 +117,8 @@ func (s *Scheduler) carry(before []standing) {
 func (s *Scheduler) forget() {
 	for i := range s.pools {
 		l := &s.labels[i]
-		l.policy, l.made, l.configured = "", nil, false
+		l.policy, l.made = "", nil
+		s.pools[i].configured = false
 		s.pools[i].limit = -1
 		s.pools[i].Weight = 1
 		if l.kind == band {
@@ -132,7 +134,7 @@ func (s *Scheduler) apply(id int32, spec *share.Pool) {
 	if spec.Policy != "" {
 		s.labels[id].made = s.cfg.NewPolicy(spec.Policy, spec.Options)
 	}
-	s.labels[id].configured = true
+	s.pools[id].configured = true
 	if id != int32(Root) {
 		s.pools[id].Weight = spec.Weight
 	}

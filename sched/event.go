@@ -88,6 +88,7 @@ func (s *Scheduler) addWaiting(at lineRef, n int64) {
 	s.line(at).tasks += n
 	for id := s.queues[at.queue].pool; id >= 0; id = s.pools[id].parent {
 		s.pools[id].Waiting += n
+		s.changed(id)
 	}
 }
 
@@ -196,10 +197,14 @@ func (s *Scheduler) end(id RunID, settle func(p *Pool, width float64)) {
 			settle(p, width)
 		}
 		p.Tasks--
+		if p.Days != nil {
+			p.Days.Run(-width, unix(s.at))
+		}
 		p.Flight += flight
 		if p.Tasks == 0 {
 			p.Flight = 0
 		}
+		s.changed(at)
 		if l := s.limits(at); l != nil {
 			l.add(s.cluster.Request(r.shape), -1)
 			s.unpark(&l.parked)
@@ -262,6 +267,10 @@ func (s *Scheduler) Restore(leaf PoolID, settled, mean, seen float64) {
 func (s *Scheduler) SetUsage(leaf PoolID, settled float64) {
 	for id := int32(leaf); id >= 0; id = s.pools[id].parent {
 		s.pools[id].Settled += settled
+		if d := s.pools[id].Days; d != nil {
+			d.Advance(unix(s.at))
+			d.Add(settled/s.now.Growth, unix(s.at), unix(s.at))
+		}
 	}
 	s.settle(int32(leaf))
 }
@@ -277,6 +286,7 @@ func (s *Scheduler) inAbove(id int32) *inner {
 func (s *Scheduler) Join(name string, capacity cluster.Amounts, t time.Time) cluster.NodeID {
 	s.advance(t)
 	id := s.cluster.Join(name, capacity)
+	s.measure()
 	s.openFits()
 	return id
 }
@@ -286,5 +296,6 @@ func (s *Scheduler) Join(name string, capacity cluster.Amounts, t time.Time) clu
 func (s *Scheduler) SetNode(id cluster.NodeID, state cluster.State, t time.Time) {
 	s.advance(t)
 	s.cluster.SetState(id, state)
+	s.measure()
 	s.openFits()
 }

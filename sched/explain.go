@@ -29,19 +29,18 @@ func (s *Scheduler) compare(parent, you int32, most int) why.Level {
 		Pool: s.Path(PoolID(parent)), Policy: f.Policy, Formula: f.Text, Order: f.Order, Terms: f.Terms,
 		Clock: in.clock, You: s.labels[you].name,
 	}
-	mine := s.candidate(in, you)
-	var before []candidate
-	weights, received := 0.0, s.pools[parent].Service(s.now)
+	all := []candidate{s.candidate(in, you)}
+	weights, received := in.counted.value(), s.pools[parent].Service(s.now)
 	for _, kid := range in.kids {
-		if s.counts(kid) {
-			weights += s.pools[kid].Weight
-		}
 		if kid == you || !s.pools[kid].in {
 			continue
 		}
-		if c := s.candidate(in, kid); most == 0 || c.before(mine) {
-			before = append(before, c)
-		}
+		all = append(all, s.candidate(in, kid))
+	}
+	s.rankTies(in, all)
+	mine, before := all[0], all[1:]
+	if most > 0 {
+		before = slices.DeleteFunc(before, func(c candidate) bool { return !c.before(mine) })
 	}
 	slices.SortFunc(before, candidate.compare)
 	l.Before = len(before)
@@ -69,12 +68,19 @@ func (s *Scheduler) candidate(in *inner, id int32) candidate {
 	c := candidate{id: id, needy: s.pools[id].needy}
 	switch {
 	case in.keyed != nil:
-		c.terms = in.keyed.Terms(&s.pools[id], s.now)
+		c.terms = in.keyed.Terms(&s.pools[id], s.setting(in))
 	case in.weigher != nil:
 		c.terms = in.weigher.Weigh(&s.pools[id])
 		c.terms.Tie = -c.terms.Key
 	}
 	return c
+}
+
+func (c candidate) result() float64 {
+	if c.terms.Formula == nil {
+		return c.terms.Key
+	}
+	return c.terms.Formula.Result(c.terms.Key)
 }
 
 func (c candidate) compare(d candidate) int {
@@ -92,10 +98,10 @@ func (c candidate) before(d candidate) bool { return c.compare(d) < 0 }
 func (s *Scheduler) describe(c candidate, weights, received float64) why.Child {
 	p := &s.pools[c.id]
 	d := why.Child{
-		Name: s.labels[c.id].name, Terms: map[string]why.Number{}, Key: why.Number(c.terms.Key), Tie: why.Number(c.terms.Tie),
+		Name: s.labels[c.id].name, Terms: map[string]why.Number{}, Key: why.Number(c.result()), Tie: why.Number(c.terms.Tie), Fixed: why.Number(c.terms.Fixed),
 		Number: c.id, Needy: c.needy, Open: p.in, Waiting: p.Waiting, Running: p.Tasks,
 	}
-	if s.counts(c.id) {
+	if s.counts(c.id) && weights > 0 {
 		d.Share = p.Weight / weights
 	}
 	if received > 0 {
@@ -284,13 +290,9 @@ func (s *Scheduler) Parting(a, b PoolID) (l why.Level, parts bool) {
 		Clock: in.clock, You: s.labels[wayA[i]].name,
 	}
 	pair := []candidate{s.candidate(in, wayA[i]), s.candidate(in, wayB[i])}
+	s.rankTies(in, pair)
 	slices.SortFunc(pair, candidate.compare)
-	weights := 0.0
-	for _, kid := range in.kids {
-		if s.counts(kid) {
-			weights += s.pools[kid].Weight
-		}
-	}
+	weights := in.counted.value()
 	for _, c := range pair {
 		l.Children = append(l.Children, s.describe(c, weights, s.pools[parent].Service(s.now)))
 	}

@@ -54,7 +54,7 @@ func (s *Scheduler) checkOrder(in *inner, o *order) error {
 		if i > 0 && o.less(r, o.entries[(i-1)/arity], s) {
 			return fmt.Errorf("heap out of order at %d", i)
 		}
-		t := in.keyed.Terms(&s.pools[r.child], s.now)
+		t := in.keyed.Terms(&s.pools[r.child], s.setting(in))
 		if key := in.ranked(&t); r.key > key+1e-9*max(1, math.Abs(key)) {
 			return fmt.Errorf("pool %q: key kept %v is no lower bound of %v", s.Path(PoolID(r.child)), r.key, key)
 		}

@@ -16,6 +16,11 @@ func (s *Scheduler) Fork() *Scheduler {
 	f.epoch--
 	f.cluster = s.cluster.Clone()
 	f.pools, f.labels = slices.Clone(s.pools), slices.Clone(s.labels)
+	for i := range f.pools {
+		if d := f.pools[i].Days; d != nil {
+			f.pools[i].Days = d.Clone()
+		}
+	}
 	for k := range s.places {
 		f.places[k] = slices.Clone(s.places[k])
 	}

@@ -70,7 +70,7 @@ func (k *keys) len() int {
 // putKey puts a child into the order of its drift.
 func (s *Scheduler) putKey(in *inner, id int32) {
 	p := &s.pools[id]
-	t := in.keyed.Terms(p, s.now)
+	t := in.keyed.Terms(p, s.setting(in))
 	p.tie, p.drift = t.Tie, 0
 	if in.drifter != nil {
 		p.drift = in.keys.of(in.drifter.Drift(p))
@@ -89,7 +89,7 @@ func (s *Scheduler) setKey(in *inner, id int32) {
 			return
 		}
 	}
-	t := in.keyed.Terms(p, s.now)
+	t := in.keyed.Terms(p, s.setting(in))
 	p.tie = t.Tie
 	in.keys.orders[p.drift].set(at, in.ranked(&t), s)
 }
@@ -108,7 +108,7 @@ func (in *inner) ranked(t *why.Terms) float64 {
 func (s *Scheduler) freshen(in *inner, o *order, t *why.Terms) int32 {
 	for {
 		first := o.entries[0]
-		*t = in.keyed.Terms(&s.pools[first.child], s.now)
+		*t = in.keyed.Terms(&s.pools[first.child], s.setting(in))
 		if key := in.ranked(t); key > first.key {
 			o.set(0, key, s)
 			if o.entries[0].child != first.child {
@@ -125,7 +125,11 @@ func (s *Scheduler) leading(in *inner, best *why.Terms) int32 {
 		if len(in.keys.orders[0].entries) == 0 {
 			return -1
 		}
-		return s.freshen(in, &in.keys.orders[0], best)
+		id := s.freshen(in, &in.keys.orders[0], best)
+		if in.merger != nil {
+			id = s.merge(in, id, best)
+		}
+		return id
 	}
 	leader := int32(-1)
 	for i := range in.keys.orders {
@@ -152,7 +156,7 @@ func (s *Scheduler) tied(in *inner, o *order, i int, best int32, t *why.Terms) i
 			continue
 		}
 		id := o.entries[c].child
-		u := in.keyed.Terms(&s.pools[id], s.now)
+		u := in.keyed.Terms(&s.pools[id], s.setting(in))
 		if u.Key > t.Key {
 			continue
 		}
@@ -195,7 +199,7 @@ func (s *Scheduler) rival(in *inner, leader int32, l *Level) {
 			continue
 		}
 		id := o.entries[k].child
-		if t := in.keyed.Terms(&s.pools[id], s.now); found < 0 || termsBefore(&t, id, &l.RivalTerms, found) {
+		if t := in.keyed.Terms(&s.pools[id], s.setting(in)); found < 0 || termsBefore(&t, id, &l.RivalTerms, found) {
 			found, l.RivalTerms = id, t
 		}
 	}

@@ -24,7 +24,7 @@ var occupancyFormula = why.NewFormula("running/weight", "running / weight", "sma
 
 func (occupancy) Formula() *why.Formula { return occupancyFormula }
 
-func (occupancy) Terms(p *sched.Pool, _ usage.Now) why.Terms {
+func (occupancy) Terms(p *sched.Pool, _ sched.Setting) why.Terms {
 	t := why.Terms{Formula: occupancyFormula, Tie: -p.Weight, Key: p.Running / p.Weight}
 	t.Values[0], t.Values[1] = p.Running, p.Weight
 	return t

@@ -165,6 +165,7 @@ func (s *Scheduler) rebuild() {
 		in.arrivals.entries = in.arrivals.entries[:0]
 	}
 	s.deferred, s.rebuilding = false, true
+	s.countAll()
 	s.placeBelow(int32(Root))
 	s.rebuilding = false
 }

@@ -20,7 +20,26 @@ type Keyed interface {
 	// Terms computes the child's key and the terms it follows from. Between two
 	// events of the child the key must not fall as time passes: a key computed
 	// earlier then is a lower bound, and only the first in the order is computed anew.
-	Terms(child *Pool, now usage.Now) why.Terms
+	Terms(child *Pool, at Setting) why.Terms
+}
+
+// Setting is what a child is compared in, besides its own numbers.
+type Setting struct {
+	usage.Now         // the instant, in the units of the clock
+	Seconds   float64 // the same since the scheduler was made; nothing decays in these
+	Weights   float64 // sum over the children that count for shares
+	Capacity  float64 // units that the cluster has
+	MeanLife  float64 // seconds that a slot-second counts for, in all: half-life / ln 2; 0 without decay
+	Unix      float64 // the instant in seconds since 1970
+	Above     *Pool   // that divides
+}
+
+// Share is the part that a child of a weight is entitled to.
+func (at *Setting) Share(weight float64) float64 {
+	if at.Weights == 0 {
+		return 0
+	}
+	return weight / at.Weights
 }
 
 // Weigher policies draw a child at random, in proportion to its weight.
@@ -77,6 +96,22 @@ type Renewer interface {
 // Zeroer is a policy to which the weight 0 means something: entitled to nothing, and
 // served after everybody else. The others divide by the weight.
 type Zeroer interface{ Zero() }
+
+// Daily policies count the last days apart: their children have [Pool.Days].
+type Daily interface {
+	Keyed
+	// Days are how many days count, and the factor of each against the day after it.
+	Days() (n int, factor float64)
+}
+
+// Merger is a keyed policy under which children that tie to the last digit, and have
+// children of their own, go in the order of these children: as if these were the
+// children of one pool.
+type Merger interface {
+	Keyed
+	// Merges reports whether it does so.
+	Merges() bool
+}
 
 // Shortlister is a policy of the root that limits how much one step takes.
 type Shortlister interface {

@@ -20,17 +20,24 @@ type Pool struct {
 	Flight        float64 // expected service of the running tasks: width x mean length in their leaf
 	First         float64 // arrival of the first waiting job, see [Arrival]; kept up where a policy reads it
 	Own           [2]float64
-	Waiting       int64 // tasks in and below the pool that could start if there were room
-	Tasks         int32 // that run
+	Days          *usage.Days // by days, under a [Daily] policy
+	Waiting       int64       // tasks in and below the pool that could start if there were room
+	Tasks         int32       // that run
 
 	parent, inner, queue, limit int32 // -1: none
 	kid                         int32 // position among the parent's children
+	counted                     bool  // for shares: configured, or with work
+	configured                  bool  // the configuration names it
 	drift                       int32 // number of its order in the parent's keys
 	tie                         float64
 	band                        int8 // priority of the jobs of a leaf; -1: not known yet
 	in                          bool // stands in its parent's orders: it has work that may start
+	banded                      bool // its children are the priorities of a leaf
 	needy                       bool // is below its minimum, or a pool in it is
 }
+
+// Divides reports whether the pool has pools below it, the priorities of a leaf left out.
+func (p *Pool) Divides() bool { return p.inner >= 0 && !p.banded }
 
 // Arrival orders jobs by priority, highest (0) first, then by id. The number is
 // exact as a float64 for fewer than 32 priorities and ids below 2^48.
@@ -49,6 +56,7 @@ func Cut(arrival float64) (priority int, job int64) {
 // inner is what a pool with children has besides. "Open" children are those with
 // work that may start.
 type inner struct {
+	id   int32 // of the pool
 	kids []int32
 	open int
 	mean float64 // of the tasks' lengths when the pool became an inner one: those that ran are expected so
@@ -60,6 +68,8 @@ type inner struct {
 	carrier Carrier
 
 	drifter Drifter
+	daily   Daily
+	merger  Merger
 	renewer Renewer
 
 	keys     keys    // open children, under a keyed policy
@@ -67,6 +77,7 @@ type inner struct {
 	arrivals order   // open children by First, if first is set
 	first    bool    // a policy here or above reads the children's First
 	needy    []int32 // open children that are below their minimum
+	counted  sum     // of the weights of the children that count for shares
 	clock    float64 // largest level of a child that was chosen, under a carrier
 	plan     plan    // of an allotter
 }
@@ -78,17 +89,24 @@ func (in *inner) setPolicy(p Policy) {
 	in.allot, _ = p.(Allotter)
 	in.carrier, _ = p.(Carrier)
 	in.drifter, _ = p.(Drifter)
+	if in.daily, _ = p.(Daily); in.daily != nil {
+		if n, _ := in.daily.Days(); n == 0 {
+			in.daily = nil
+		}
+	}
+	if in.merger, _ = p.(Merger); in.merger != nil && !in.merger.Merges() {
+		in.merger = nil
+	}
 	in.renewer, _ = p.(Renewer)
 	in.keys = newKeys(in.drifter != nil)
 }
 
 // label is what a pool is called and how it was configured; decisions do without.
 type label struct {
-	name       string
-	kind       kind
-	configured bool
-	policy     string // "" is the parent's
-	made       Policy // of that name, nil without one
+	name   string
+	kind   kind
+	policy string // "" is the parent's
+	made   Policy // of that name, nil without one
 }
 
 // kind tells pools that the tree names from the bands within a leaf.

@@ -23,6 +23,7 @@ func (s *Scheduler) renew() {
 		return
 	}
 	s.renewal = renewal{}
+	s.rollDays()
 	for i := range s.inners {
 		s.renewal.add(&s.inners[i], s.at)
 	}

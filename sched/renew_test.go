@@ -8,7 +8,6 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 	"github.com/fairlead/fairlead/sched"
 	"github.com/fairlead/fairlead/share"
-	"github.com/fairlead/fairlead/usage"
 	"github.com/fairlead/fairlead/why"
 )
 
@@ -20,9 +19,9 @@ var hourlyRule = why.NewFormula("hourly", "turn", "smallest first", why.Term{Nam
 
 func (hourly) Formula() *why.Formula { return hourlyRule }
 
-func (hourly) Terms(p *sched.Pool, now usage.Now) why.Terms {
+func (hourly) Terms(p *sched.Pool, at sched.Setting) why.Terms {
 	t := why.Terms{Formula: hourlyRule, Key: p.Weight}
-	if int(now.Tau/time.Hour.Seconds())%2 == 1 {
+	if int(at.Tau/time.Hour.Seconds())%2 == 1 {
 		t.Key = -p.Weight
 	}
 	t.Values[0] = t.Key

@@ -56,6 +56,9 @@ type Scheduler struct {
 	rng     rand.PCG
 	cluster *cluster.Cluster
 
+	began    time.Time // when the scheduler was made
+	capacity float64   // units that the cluster has
+
 	pools   []Pool
 	places  places
 	labels  []label
@@ -95,6 +98,7 @@ func New(cfg Config, at time.Time, seed uint64) (*Scheduler, error) {
 		index:   map[childKey]int32{},
 		begunOf: map[int64]int32{},
 		at:      at,
+		began:   at,
 		clock:   usage.NewClock(at, cfg.HalfLife),
 	}
 	s.now = s.clock.At(at)

@@ -155,7 +155,7 @@ func (s *Scheduler) chooseNeedy(in *inner, l *Level) int32 {
 	}
 	best := int32(-1)
 	for _, id := range in.needy {
-		t := in.keyed.Terms(&s.pools[id], s.now)
+		t := in.keyed.Terms(&s.pools[id], s.setting(in))
 		if best < 0 || termsBefore(&t, id, &l.Terms, best) {
 			l.Rival, l.RivalTerms = PoolID(max(0, best)), l.Terms
 			best, l.Terms = id, t
@@ -257,6 +257,11 @@ func (s *Scheduler) occupy(leaf, b int32, job int64, shape cluster.Shape, node c
 		p.Tasks++
 		p.Account.Start(width, r.start)
 		p.Flight += flight
+		if p.Days != nil {
+			p.Days.Run(width, unix(s.at))
+			p.Days.Add(width*(s.at.Sub(started).Seconds()), unix(started), unix(s.at))
+		}
+		s.changed(id)
 		if l := s.limits(id); l != nil {
 			l.add(s.cluster.Request(shape), +1)
 		}

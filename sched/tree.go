@@ -92,6 +92,7 @@ func (s *Scheduler) newPool(parent int32, name string, k kind) int32 {
 	in := &s.inners[s.pools[parent].inner]
 	s.pools[id].kid = int32(len(in.kids))
 	in.kids = append(in.kids, id)
+	s.keepDaysOf(id)
 	if k == band {
 		s.pools[id].band = int8(s.priority(name))
 		s.pools[id].Weight = s.cfg.Priorities[s.pools[id].band].Weight
@@ -106,7 +107,8 @@ func (s *Scheduler) branch(id int32, k kind) {
 	p := &s.pools[id]
 	queue := p.queue
 	p.inner, p.queue = int32(len(s.inners)), -1
-	s.inners = append(s.inners, inner{arrivals: order{by: inArrivalOrder}, mean: p.Mean})
+	p.banded = k == band
+	s.inners = append(s.inners, inner{id: id, arrivals: order{by: inArrivalOrder}, mean: p.Mean})
 	s.inherit(id)
 	if queue < 0 {
 		return
@@ -126,11 +128,12 @@ func (s *Scheduler) unband(id int32) {
 	p := &s.pools[id]
 	bands := p.inner
 	p.inner = int32(len(s.inners))
-	s.inners = append(s.inners, inner{arrivals: order{by: inArrivalOrder}, mean: s.inners[bands].mean})
+	s.inners = append(s.inners, inner{id: id, arrivals: order{by: inArrivalOrder}, mean: s.inners[bands].mean})
 	s.inherit(id)
 	c := s.newPool(id, share.DefaultPool, named)
 	s.copyDown(id, c)
-	s.pools[c].inner = bands
+	s.pools[c].inner, s.inners[bands].id = bands, c
+	s.pools[id].banded, s.pools[c].banded = false, true
 	s.inherit(c)
 	for _, kid := range s.inners[bands].kids {
 		s.pools[kid].parent = c
@@ -148,6 +151,7 @@ func (s *Scheduler) handOver(queue, child int32) {
 	c.queue, s.queues[queue].pool = queue, child
 	c.band = s.pools[c.parent].band
 	s.copyDown(c.parent, child)
+	s.changed(child)
 	s.settle(child)
 }
 

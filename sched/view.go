@@ -37,7 +37,7 @@ func (s *Scheduler) Name(id PoolID) string { return s.labels[id].name }
 func (s *Scheduler) Band(id PoolID) bool { return s.labels[id].kind == band }
 
 // Configured reports whether the configuration names the pool.
-func (s *Scheduler) Configured(id PoolID) bool { return s.labels[id].configured }
+func (s *Scheduler) Configured(id PoolID) bool { return s.pools[id].configured }
 
 // PolicyName is the name of the policy by which the pool divides.
 func (s *Scheduler) PolicyName(id PoolID) string {
@@ -108,17 +108,14 @@ func (s *Scheduler) entitle(id int32, e []Entitlement, demand []float64) {
 		return
 	}
 	kids := s.inners[s.pools[id].inner].kids
-	weights, claims := 0.0, make([]share.Claim, len(kids))
+	weights, claims := s.inners[s.pools[id].inner].counted.value(), make([]share.Claim, len(kids))
 	for i, kid := range kids {
-		if s.counts(kid) {
-			weights += s.pools[kid].Weight
-		}
 		claims[i] = s.claim(kid, demand[kid])
 	}
 	parts := share.Divide(e[id].Now, claims)
 	for i, kid := range kids {
 		e[kid].Now, e[kid].Demand = parts[i], demand[kid]
-		if s.counts(kid) {
+		if s.counts(kid) && weights > 0 {
 			e[kid].Here = s.pools[kid].Weight / weights
 			e[kid].Share = e[id].Share * e[kid].Here
 		}
@@ -127,10 +124,9 @@ func (s *Scheduler) entitle(id int32, e []Entitlement, demand []float64) {
 }
 
 // counts reports whether a pool counts among its siblings for their shares.
-func (s *Scheduler) counts(id int32) bool {
-	p := &s.pools[id]
-	return s.labels[id].configured || p.Waiting > 0 || p.Tasks > 0
-}
+func (s *Scheduler) counts(id int32) bool { return s.pools[id].counts() }
+
+func (p *Pool) counts() bool { return p.configured || p.Waiting > 0 || p.Tasks > 0 }
 
 func (s *Scheduler) claim(id int32, demand float64) share.Claim {
 	p := &s.pools[id]

@@ -105,9 +105,10 @@ type Level struct {
 type Child struct {
 	Name    string            `json:"name"`
 	Terms   map[string]Number `json:"terms"`
-	Key     Number            `json:"key"`
+	Key     Number            `json:"key"` // what the formula gives
 	Tie     Number            `json:"tie"`
-	Number  int32             `json:"number"` // decides at last: the older first
+	Fixed   Number            `json:"fixed,omitempty"` // decides between keys and ties that are equal
+	Number  int32             `json:"number"`          // decides at last: the older first
 	Needy   bool              `json:"needy,omitempty"`
 	Open    bool              `json:"open"` // has work that may start
 	Share   float64           `json:"share"`

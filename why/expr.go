@@ -37,6 +37,9 @@ func (c call) eval(vs []float64) float64 {
 	case '*':
 		return float64(a * b)
 	case '/':
+		if b == 0 {
+			return math.Inf(1) // also 0 / 0: whoever is entitled to nothing goes last
+		}
 		return float64(a / b)
 	case '^':
 		return math.Pow(a, b)

@@ -32,6 +32,19 @@ type Formula struct {
 	root node
 }
 
+// LargestFirst is the [Formula.Order] of rules whose largest result goes first. Their
+// [Terms.Key] is the result with its sign changed, so that the smallest key goes first
+// under every rule; what is shown is the result.
+const LargestFirst = "largest first"
+
+// Result is what the formula gives where the key is key.
+func (f *Formula) Result(key float64) float64 {
+	if f.Order == LargestFirst {
+		return 0 - key
+	}
+	return key
+}
+
 // NewFormula parses text. It panics when text is not an expression over the given
 // terms, or has too many: formulas are written in the program, not by users.
 func NewFormula(policy, text, order string, terms ...Term) *Formula {
@@ -70,5 +83,5 @@ type Terms struct {
 
 // Recomputed reports whether the key follows from the values by the formula's text.
 func (t *Terms) Recomputed() bool {
-	return t.Formula.Eval(t.Values[:len(t.Formula.Terms)]) == t.Key
+	return t.Formula.Eval(t.Values[:len(t.Formula.Terms)]) == t.Formula.Result(t.Key)
 }

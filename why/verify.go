@@ -79,7 +79,7 @@ func verifyOrder(l *Level, where string) Check {
 	order := Check{What: "order in " + where, OK: true}
 	you := slices.IndexFunc(l.Children, func(c Child) bool { return c.Name == l.You })
 	for i := 1; i < len(l.Children); i++ {
-		if before(l.Children[i], l.Children[i-1]) {
+		if l.before(l.Children[i], l.Children[i-1]) {
 			order.OK = false
 			order.Text = fmt.Sprintf("%s stands after %s, but goes before it", l.Children[i].Name, l.Children[i-1].Name)
 			return order
@@ -95,8 +95,12 @@ func verifyOrder(l *Level, where string) Check {
 }
 
 // before is the rule of all policies: those below their minimum first, then the
-// smaller key, then the smaller tie, then the older pool.
-func before(a, b Child) bool {
+// smaller key, or the larger one if the rule says so, then the smaller tie, then the
+// older pool.
+func (l *Level) before(a, b Child) bool {
+	if l.Order == LargestFirst {
+		a.Key, b.Key = -a.Key, -b.Key
+	}
 	switch {
 	case a.Needy != b.Needy:
 		return a.Needy
@@ -104,6 +108,8 @@ func before(a, b Child) bool {
 		return a.Key < b.Key
 	case a.Tie != b.Tie:
 		return a.Tie < b.Tie
+	case a.Fixed != b.Fixed:
+		return a.Fixed < b.Fixed
 	}
 	return a.Number < b.Number
 }

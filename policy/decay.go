@@ -1,0 +1,119 @@
+package policy
+
+import (
+	"math"
+	"time"
+
+	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/share"
+	"github.com/fairlead/fairlead/usage"
+	"github.com/fairlead/fairlead/why"
+)
+
+// Decay serves the child first whose share exceeds its recent use by the most (seed 4,
+// "P = S - U"):
+//
+//	priority = share - used        largest first
+//
+// share is the child's weight among its siblings. used is what it received as a part of
+// what the cluster could give, by days: used(today) + f used(yesterday) + f^2 used(the
+// day before) + ..., over 7 days with f = 0.7; running tasks count with what they had so
+// far. Both numbers are settings. With half_life it is instead the decayed use as a part
+// of all that the cluster could have given, decayed alike.
+//
+// The formula of the source multiplies the use by the share, its example does not. Both
+// are there: scale_by_share is the formula, and the default is the example. At equal
+// priorities the larger share goes first, as in the source, then the older pool.
+//
+// Example: shares jack 25%, jill 75%, four slots, jobs of six hours on all four. Jill
+// 0.75, then 0.5, then 0.25: a tie with jack's 0.25, and the larger share goes first;
+// then 0 against 0.25: jack.
+type Decay struct {
+	days    int // 0: by the half-life
+	factor  float64
+	scaled  bool
+	formula *why.Formula
+}
+
+var (
+	shareTerm = why.Term{Name: "share", Doc: "its weight among its siblings'"}
+	usedTerm  = why.Term{Name: "used", Doc: "what it received lately, as a part of what the cluster could give; past use counts less"}
+
+	decayed       = why.NewFormula("decay", "share - used", why.LargestFirst, shareTerm, usedTerm)
+	decayedScaled = why.NewFormula("decay", "share - share * used", why.LargestFirst, shareTerm, usedTerm)
+)
+
+func newDecay(o share.Decay) Decay {
+	d := Decay{days: 7, factor: 0.7, scaled: o.ScaleByShare, formula: decayed}
+	if o.ScaleByShare {
+		d.formula = decayedScaled
+	}
+	if o.Days > 0 {
+		d.days = o.Days
+	}
+	if o.Factor > 0 {
+		d.factor = o.Factor
+	}
+	if o.HalfLife {
+		d.days = 0
+	}
+	return d
+}
+
+// Formula implements sched.Policy.
+func (d Decay) Formula() *why.Formula { return d.formula }
+
+// Terms implements sched.Keyed.
+func (d Decay) Terms(p *sched.Pool, at sched.Setting) why.Terms {
+	t := why.Terms{Formula: d.formula, Tie: -p.Weight}
+	s := at.Share(p.Weight)
+	amount, whole := d.received(p, &at)
+	u := 0.0
+	if amount > 0 {
+		u = amount / math.Max(whole, 1)
+	}
+	t.Values[0], t.Values[1] = s, u
+	if d.scaled {
+		u = float64(s * u)
+	}
+	t.Key = 0 - float64(s-u)
+	t.Fixed = amount
+	if d.days == 0 {
+		t.Fixed = p.Service(at.Now)
+	}
+	return t
+}
+
+// received is what the child received, and what the cluster could have given.
+func (d Decay) received(p *sched.Pool, at *sched.Setting) (amount, whole float64) {
+	switch {
+	case d.days > 0 && p.Days != nil:
+		return p.Days.Sum(at.Unix), at.Capacity * usage.Day
+	case at.MeanLife > 0:
+		return p.Service(at.Now) / at.Growth, at.Capacity * at.MeanLife
+	}
+	return p.Service(at.Now) / at.Growth, at.Capacity * at.Seconds
+}
+
+// Drift implements sched.Drifter: children of the same weight age alike.
+func (Decay) Drift(p *sched.Pool) float64 { return p.Weight }
+
+// Days implements sched.Daily.
+func (d Decay) Days() (int, float64) { return d.days, d.factor }
+
+// Renew implements sched.Renewer: at midnight all days count less.
+func (d Decay) Renew(now time.Time) time.Time {
+	if d.days == 0 {
+		return time.Time{}
+	}
+	return now.UTC().Truncate(usage.Day * time.Second).Add(usage.Day * time.Second)
+}
+
+// Zero implements sched.Zeroer: a share of 0 has a priority of 0 or less.
+func (Decay) Zero() {}
+
+var (
+	_ sched.Drifter = Decay{}
+	_ sched.Renewer = Decay{}
+	_ sched.Daily   = Decay{}
+)

@@ -1,0 +1,66 @@
+package sched
+
+import "math"
+
+// sum adds and takes away numbers without building up rounding: what is lost of each
+// operation is kept beside it (Neumaier, "Rundungsfehleranalyse einiger Verfahren zur
+// Summation endlicher Summen", 1974).
+type sum struct{ high, low float64 }
+
+func (a *sum) add(x float64) {
+	t := a.high + x
+	if math.Abs(a.high) >= math.Abs(x) {
+		a.low += (a.high - t) + x
+	} else {
+		a.low += (x - t) + a.high
+	}
+	a.high = t
+}
+
+func (a sum) value() float64 { return a.high + a.low }
+
+// changed keeps up what follows for the pool above from what waits and runs in a pool.
+func (s *Scheduler) changed(id int32) {
+	p := &s.pools[id]
+	if counts := p.counts(); counts != p.counted {
+		s.recount(id, counts)
+	}
+}
+
+func (s *Scheduler) recount(id int32, counts bool) {
+	p := &s.pools[id]
+	p.counted = counts
+	if p.parent < 0 {
+		return
+	}
+	sign := 1.0
+	if !counts {
+		sign = -1
+	}
+	s.parentOf(id).counted.add(sign * p.Weight)
+}
+
+// countAll computes from scratch what changed keeps up.
+func (s *Scheduler) countAll() {
+	for i := range s.inners {
+		s.inners[i].counted = sum{}
+	}
+	for i := range s.pools {
+		s.pools[i].counted = false
+		s.changed(int32(i))
+	}
+}
+
+// setting is what the children of a pool are compared in.
+func (s *Scheduler) setting(in *inner) Setting {
+	return Setting{
+		Now: s.now, Seconds: s.at.Sub(s.began).Seconds(), Weights: in.counted.value(),
+		Capacity: s.capacity, MeanLife: s.clock.HalfLife().Seconds() / math.Ln2, Unix: unix(s.at), Above: &s.pools[in.id],
+	}
+}
+
+// measure notes what the cluster has.
+func (s *Scheduler) measure() {
+	capacity, _ := s.cluster.Capacity()
+	s.capacity = float64(capacity[0])
+}

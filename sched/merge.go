@@ -1,0 +1,119 @@
+package sched
+
+import (
+	"math"
+	"math/big"
+	"slices"
+
+	"github.com/fairlead/fairlead/why"
+)
+
+// Under a [Merger] children that tie, and have children of their own, go in the order of
+// these: the first of each is compared as if all were the children of one pool.
+
+// merge looks for children that tie with the leading one, and returns the one whose own
+// first child goes first. Children that never received anything all tie, down to their
+// last one: any order of them is right, and the oldest goes first.
+func (s *Scheduler) merge(in *inner, leader int32, t *why.Terms) int32 {
+	if s.pools[leader].inner < 0 || t.Key == 0 {
+		return leader
+	}
+	o := &in.keys.orders[0]
+	tied := s.tiesOf(in, o, 0, t.Key, nil)
+	for _, id := range tied {
+		if id != leader && s.pools[id].inner >= 0 && s.leads(id, leader) {
+			leader = id
+		}
+	}
+	*t = in.keyed.Terms(&s.pools[leader], s.setting(in))
+	return leader
+}
+
+// tiesOf collects the children at and below i whose key is key.
+func (s *Scheduler) tiesOf(in *inner, o *order, i int, key float64, found []int32) []int32 {
+	if i >= len(o.entries) || o.entries[i].key > key {
+		return found
+	}
+	id := o.entries[i].child
+	if in.keyed.Terms(&s.pools[id], s.setting(in)).Key == key {
+		found = append(found, id)
+	}
+	for c := arity*i + 1; c <= arity*i+arity; c++ {
+		found = s.tiesOf(in, o, c, key, found)
+	}
+	return found
+}
+
+// leads reports whether the first child of one pool goes before that of another.
+func (s *Scheduler) leads(a, b int32) bool {
+	ina, inb := &s.inners[s.pools[a].inner], &s.inners[s.pools[b].inner]
+	if ina.merger == nil || inb.merger == nil || ina.open == 0 || inb.open == 0 {
+		return a < b
+	}
+	var ta, tb why.Terms
+	x, y := s.leading(ina, &ta), s.leading(inb, &tb)
+	switch c := s.compareParts(x, y); {
+	case c != 0:
+		return c < 0
+	case s.pools[x].inner < 0 || s.pools[y].inner < 0:
+		return s.pools[x].inner < 0 && s.pools[y].inner >= 0 || a < b && (s.pools[x].inner < 0) == (s.pools[y].inner < 0)
+	}
+	return s.leads(x, y)
+}
+
+// compareParts orders children of different pools by what they used of what their
+// siblings used, for their part of the siblings' weights: smallest first, and exactly.
+func (s *Scheduler) compareParts(x, y int32) int {
+	px, py := &s.pools[x], &s.pools[y]
+	inx, iny := s.parentOf(x), s.parentOf(y)
+	if px.Weight == 0 || py.Weight == 0 {
+		return int(math.Copysign(1, py.Weight-px.Weight)) * boolInt(px.Weight != py.Weight)
+	}
+	left := product(px.Service(s.now), inx.counted.value(), py.Weight, s.pools[iny.id].Service(s.now))
+	right := product(py.Service(s.now), iny.counted.value(), px.Weight, s.pools[inx.id].Service(s.now))
+	return left.Cmp(right)
+}
+
+func boolInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// product multiplies exactly: four numbers of 53 bits have 212.
+func product(factors ...float64) *big.Float {
+	p := new(big.Float).SetPrec(256).SetInt64(1)
+	for _, f := range factors {
+		p.Mul(p, big.NewFloat(f))
+	}
+	return p
+}
+
+// rankTies gives candidates that tie under a merger their places by their children, so
+// that what is shown is what is compared.
+func (s *Scheduler) rankTies(in *inner, all []candidate) {
+	if in.merger == nil {
+		return
+	}
+	tied := map[float64][]int{}
+	for i := range all {
+		if p := &s.pools[all[i].id]; all[i].terms.Key != 0 && p.inner >= 0 && p.in {
+			tied[all[i].terms.Key] = append(tied[all[i].terms.Key], i)
+		}
+	}
+	for _, places := range tied {
+		if len(places) < 2 {
+			continue
+		}
+		slices.SortFunc(places, func(i, k int) int {
+			if s.leads(all[i].id, all[k].id) {
+				return -1
+			}
+			return 1
+		})
+		for rank, i := range places {
+			all[i].terms.Tie = 1 + float64(rank)
+		}
+	}
+}

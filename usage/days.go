@@ -1,0 +1,111 @@
+package usage
+
+import "math"
+
+// Day is the length of a day, in seconds. Days begin at midnight UTC.
+const Day = 86400
+
+// Days keeps what was received on each of the last days apart, today included, so that
+// each can count less than the one after it (seed 4: "decay factor", by days). Times are
+// in seconds since 1970, amounts in slot-seconds; nothing decays within a day.
+//
+// Example: 4 slots, factor 0.7. A day ago one task had all four slots for 24 hours:
+// 345,600 slot-seconds, which count 0.7 x 345,600 = 241,920 today, and 169,344 tomorrow.
+type Days struct {
+	factor  float64
+	newest  int64     // number of the newest day
+	amounts []float64 // of the newest day, the day before, ...
+	past    float64   // what the days before the newest count
+	width   float64   // of the tasks that run
+	at      float64   // up to when the running tasks are counted in
+}
+
+// NewDays keeps n days from t on.
+func NewDays(n int, factor, t float64) *Days {
+	return &Days{factor: factor, newest: dayOf(t), amounts: make([]float64, n), at: t}
+}
+
+func dayOf(t float64) int64 { return int64(math.Floor(t / Day)) }
+
+// NextDay is the next midnight after t.
+func NextDay(t float64) float64 { return float64(dayOf(t)+1) * Day }
+
+// Advance counts what runs up to t, and drops the days that are too old then.
+func (d *Days) Advance(t float64) {
+	for dayOf(t) > d.newest {
+		midnight := float64(d.newest+1) * Day
+		d.receive(midnight)
+		copy(d.amounts[1:], d.amounts)
+		d.amounts[0] = 0
+		d.newest++
+		d.weigh()
+	}
+	d.receive(t)
+}
+
+func (d *Days) receive(t float64) {
+	if t > d.at {
+		d.amounts[0] += d.width * (t - d.at)
+		d.at = t
+	}
+}
+
+func (d *Days) weigh() {
+	d.past = 0
+	for k := len(d.amounts) - 1; k >= 1; k-- {
+		d.past = d.factor * (d.past + d.amounts[k])
+	}
+}
+
+// Run counts tasks of so many slots in, or out if width is below 0.
+func (d *Days) Run(width, t float64) {
+	d.Advance(t)
+	d.width += width
+	if math.Abs(d.width) < 1e-9 {
+		d.width = 0
+	}
+}
+
+// Add counts an amount that was received between two instants, the later of which is
+// not after the last call of Advance.
+func (d *Days) Add(amount, from, to float64) {
+	if to <= from {
+		d.add(amount, dayOf(to))
+		return
+	}
+	for from < to {
+		end := math.Min(to, NextDay(from))
+		d.add(amount*(end-from)/(to-from), dayOf(from))
+		amount -= amount * (end - from) / (to - from)
+		from = end
+	}
+}
+
+func (d *Days) add(amount float64, day int64) {
+	if k := d.newest - day; k >= 0 && k < int64(len(d.amounts)) {
+		d.amounts[k] += amount
+		d.weigh()
+	}
+}
+
+// Sum is what all days count at t, which must lie in the newest day: amount(today) +
+// factor x amount(yesterday) + factor^2 x ...
+func (d *Days) Sum(t float64) float64 {
+	return d.past + d.amounts[0] + d.width*(t-d.at)
+}
+
+// Clear forgets what was received.
+func (d *Days) Clear() {
+	clear(d.amounts)
+	d.past = 0
+}
+
+// Clone returns a copy that goes its own way.
+func (d *Days) Clone() *Days {
+	c := *d
+	c.amounts = append([]float64(nil), d.amounts...)
+	return &c
+}
+
+// Counts reports whether n days count by a factor.
+func (d *Days) Counts(n int, factor float64) bool { return len(d.amounts) == n && d.factor == factor }
