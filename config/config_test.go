@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/config"
+	"github.com/fairlead/fairlead/policy"
 	"github.com/fairlead/fairlead/sched"
 	"github.com/fairlead/fairlead/share"
 )
@@ -170,7 +171,7 @@ func TestLoad(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := config.Load(path)
-	if want := path + `:1:9: unknown policy "x"; known: fair, fifo, lottery`; err == nil || err.Error() != want {
+	if want := path + `:1:9: unknown policy "x"; known: ` + strings.Join(policy.Names(), ", "); err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	if err := os.WriteFile(path, []byte("policy: fifo"), 0o600); err != nil {

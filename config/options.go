@@ -44,6 +44,15 @@ func decayFields() []field {
 // fraction is a number above 0 and at most 1.
 var fraction = bounded(0, 1)
 
+// zero reports whether a node that may be missing is the number 0, or 0%.
+func (n *node) zero() bool {
+	if n == nil || n.kind != scalar {
+		return false
+	}
+	v, err := parsePercent(n.text)
+	return err == nil && v == 0
+}
+
 // checkZero looks for pools with the weight 0 under policies that have to divide by it.
 func (r *reader) checkZero(n *node, p *share.Pool, above string) {
 	name := above
@@ -55,8 +64,10 @@ func (r *reader) checkZero(n *node, p *share.Pool, above string) {
 		if c == nil {
 			continue
 		}
-		if c.Weight == 0 && !policy.Zero(name) {
-			r.errorf(e.key, "pool %s has the weight 0, which the policy %s cannot divide by; give it a small weight", clip(e.key.text), name)
+		for _, word := range []string{"weight", "load"} {
+			if v := e.value.get(word); v.zero() && !policy.Zero(name) {
+				r.errorf(v, "%s must be > 0 under the policy %s, got %s", word, name, v.text)
+			}
 		}
 		r.checkZero(e.value, c, name)
 	}

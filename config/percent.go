@@ -41,7 +41,7 @@ var load = kind[float64]{
 		if !ok {
 			return 0, false
 		}
-		v, err := parseNumber(strings.TrimRight(strings.TrimSuffix(text, "%"), " "))
+		v, err := parsePercent(text)
 		if err != nil || v != 0 && share.CheckWeight(v) != nil || v > 100 {
 			r.errorf(n, "%s must be a percentage from 0%% to 100%%, got %s", name, n.describe())
 			return 0, false
@@ -49,6 +49,11 @@ var load = kind[float64]{
 		return v, true
 	},
 	show: func(float64) *node { return nil }, // it is written as a weight
+}
+
+// parsePercent reads a percentage with or without the sign.
+func parsePercent(text string) (float64, error) {
+	return parseNumber(strings.TrimRight(strings.TrimSuffix(text, "%"), " "))
 }
 
 func percentage(text string) (float64, bool) {
@@ -77,7 +82,7 @@ func (r *reader) checkParts(word string, pools []entry) {
 				r.errorf(s, "pool %s has both a %s and a %s; give one of them", clip(e.key.text), other, word)
 			}
 		}
-		if v, err := parseNumber(strings.TrimRight(strings.TrimSuffix(s.text, "%"), " ")); err == nil && v > 0 && v <= 100 {
+		if v, err := parsePercent(s.text); err == nil && v > 0 && v <= 100 && (word == "load" || strings.HasSuffix(s.text, "%")) {
 			sum += v
 		}
 		if last = s; first == nil {
@@ -114,7 +119,7 @@ func (r *reader) checkSum(word string, pools []entry, sum float64, first, last *
 	switch {
 	case word == "share" && sum > 100+rounding:
 		r.errorf(last, "the %s of %s add up to %s%%, more than 100%%", plural, who, formatNumber(round(sum)))
-	case math.Abs(sum-100) > rounding:
+	case sum > 0 && math.Abs(sum-100) > rounding:
 		r.warnf(first, "the %s of %s add up to %s%%; they are taken in proportion, so that they come to 100%%",
 			plural, who, formatNumber(round(sum)))
 	}
