@@ -41,6 +41,16 @@ func (d *decisions) add(core *sched.Scheduler, l *Lease, levels []sched.Level) {
 	d.byTask[id] = &decided{at: l.Started, attempt: l.Attempt, step: core.Steps(), growth: core.Now().Growth, levels: levels}
 }
 
+// addChoice adds by which comparisons the job's latest remembered task was chosen.
+func (l *Loop) addChoice(a *why.Answer, j *Job) {
+	for t := min(j.Tasks, 1000) - 1; t >= 0; t-- {
+		if d := l.decided.byTask[taskID{j.ID, t}]; d != nil {
+			a.Levels, a.Step, a.Units.Growth, a.Units.AsOf = d.choice(l.core), d.step, d.growth, d.at
+			return
+		}
+	}
+}
+
 // choice tells the comparisons that led to a start, for a person or a program.
 func (d *decided) choice(core *sched.Scheduler) []why.Level {
 	var levels []why.Level

@@ -26,7 +26,7 @@ func (f HandlerFunc) Handle(ctx context.Context, l *Lease) error { return f(ctx,
 
 // Why the context of a handler ended, to be found with context.Cause.
 var (
-	ErrStopped   = errors.New("fairlead: the job was cancelled or requeued")
+	ErrStopped   = errors.New("fairlead: the job was cancelled or requeued, or has to make room for others")
 	ErrTimeLimit = errors.New("fairlead: the time limit is over")
 	ErrLeaseLost = errors.New("fairlead: the lease was lost")
 )

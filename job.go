@@ -116,6 +116,7 @@ type Task struct {
 	Losses  int       // attempts that ended because the holder disappeared
 	Fails   int       // attempts that ended in failure
 	Requeue bool      // waits again when its attempt ends, however that ends
+	Stopped bool      // waits again when its attempt ends as Cancelled: the scheduler stopped it
 }
 
 // Outcome is how an attempt ended.

@@ -73,18 +73,6 @@ type liveRun struct {
 	stop    string // why its holder has to end it, if it has
 }
 
-// Stats counts what a loop did since it was made.
-type Stats struct {
-	Steps     uint64
-	Started   uint64
-	Finished  uint64
-	Lost      uint64
-	LastStep  time.Time
-	StepTime  time.Duration // of the last step
-	LastError string
-	ErrorAt   time.Time
-}
-
 // NewLoop returns a loop over the store. Nothing happens before [Loop.Run].
 func NewLoop(ctx context.Context, store Store, o LoopOptions) (*Loop, error) {
 	if o.Shares.Sched.NewPolicy == nil {
@@ -147,6 +135,10 @@ func (l *Loop) rebuild(ctx context.Context) error {
 			return fmt.Errorf("read the usage: %w", err)
 		}
 	}
+	stops, err := l.store.Stops(ctx, StopQuery{Since: l.safeSince()})
+	if err != nil {
+		return fmt.Errorf("read the stops: %w", err)
+	}
 	now := time.Now()
 	core, err := sched.New(l.shares.Sched, now, l.options.Seed)
 	if err != nil {
@@ -155,6 +147,7 @@ func (l *Loop) rebuild(ctx context.Context) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.core, l.cursor = core, cursor
+	l.protect(stops)
 	for path, a := range accounts.Pools {
 		core.Restore(core.Pool(path), a.Used, a.Mean, a.Seen)
 	}
@@ -302,6 +295,7 @@ func (l *Loop) apply(c Change) {
 		for _, r := range c.Runs {
 			if run := l.runs[taskID{r.JobID, r.Task}]; run != nil && run.ref == r.Ref {
 				run.stop = cmp.Or(c.Reason, "stopped")
+				l.core.Leave(run.run)
 			}
 		}
 		l.stop(c.Runs, c.Reason)

@@ -17,7 +17,8 @@ import (
 type Worker interface {
 	// Start begins to run the leases.
 	Start(leases []*Lease)
-	// Stop ends attempts early: their job was cancelled or requeued, or they are not
+	// Stop ends attempts early: their job was cancelled or requeued, they make room
+	// for others, or they are not
 	// the worker's any more. The worker still finishes those that are.
 	Stop(refs []Ref, why string)
 }

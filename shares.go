@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/fairlead/fairlead/policy"
 	"github.com/fairlead/fairlead/sched"
@@ -31,6 +32,7 @@ func DefaultShares() Shares {
 	s.Sched.NewPolicy = policy.New(policy.Options{})
 	s.Sched.Priorities = sched.DefaultPriorities()
 	s.Sched.HalfLife = week
+	s.Sched.Reclaim.Grace = 30 * time.Minute
 	return s
 }
 

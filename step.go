@@ -22,12 +22,17 @@ func (l *Loop) step(ctx context.Context, d *sched.Decision) (more bool, err erro
 	l.stats.Steps++
 	l.stats.LastStep, l.stats.StepTime = began, time.Since(began)
 	byNode := l.chosen(d)
+	stops := l.chosenStops(d)
 	l.mu.Unlock()
+	if err := l.stopRuns(ctx, stops); err != nil {
+		l.abortRest(byNode, 0)
+		return false, err
+	}
 	lost := false
-	for _, c := range byNode {
+	for i, c := range byNode {
 		some, err := l.lease(ctx, c)
 		if err != nil {
-			l.abortRest(byNode, c)
+			l.abortRest(byNode, i)
 			return false, err
 		}
 		lost = lost || some
@@ -191,16 +196,13 @@ func (l *Loop) reconcile(job int64, pool sched.PoolID, waiting []Waits, now time
 }
 
 // abortRest undoes what was decided and not leased, after an error of the store.
-func (l *Loop) abortRest(all []*choice, failed *choice) {
+func (l *Loop) abortRest(all []*choice, failed int) {
 	now := time.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	undo := false
-	for _, c := range all {
-		if undo = undo || c == failed; undo {
-			for _, s := range c.starts {
-				l.core.Abort(s.Run, now, true)
-			}
+	for _, c := range all[min(failed, len(all)):] {
+		for _, s := range c.starts {
+			l.core.Abort(s.Run, now, true)
 		}
 	}
 	l.version++

@@ -3,6 +3,8 @@ package fairlead
 import (
 	"context"
 	"time"
+
+	"github.com/fairlead/fairlead/why"
 )
 
 // Store keeps jobs from submission to end. All methods may be called from several
@@ -41,6 +43,17 @@ type Store interface {
 	// empty: their holder is taken for lost. The tasks wait again, unless they were
 	// lost too often. It returns the attempts that it ended.
 	Expire(ctx context.Context, holder string) ([]Ref, error)
+
+	// StopRuns marks running attempts as ended early by the scheduler and keeps what is
+	// said about them. They still run: the feed tells their holders to stop them, and a
+	// snapshot tells it again. When such an attempt ends as Cancelled its task waits
+	// again at once, which counts as no try of its job; one that succeeds or fails by
+	// itself meanwhile has done so. An item's error is [ErrStaleAttempt] if the attempt
+	// is over; one that is being stopped already is left alone.
+	StopRuns(ctx context.Context, stops []Stopped) ([]error, error)
+
+	// Stops returns what is kept about attempts that were stopped, oldest first.
+	Stops(ctx context.Context, q StopQuery) ([]Stopped, error)
 
 	// Alter changes jobs: it cancels, holds, releases or requeues them, or changes
 	// their priority.
@@ -186,6 +199,19 @@ type Run struct {
 	Ref
 	Holder  string
 	Started time.Time
+}
+
+// Stopped is an attempt that the scheduler ended early so that others got its room.
+type Stopped struct {
+	Ref    Ref
+	Reason why.Stop
+}
+
+// StopQuery selects stopped attempts. Empty fields match everything.
+type StopQuery struct {
+	Job   int64
+	Since time.Time // stopped not before
+	Limit int       // the latest; 0 is no limit
 }
 
 // Notifier is a store that tells when there are new changes.

@@ -179,13 +179,6 @@ func (l *Loop) Order(ctx context.Context) *Order {
 	return o
 }
 
-// Stats returns what the loop did since it was made.
-func (l *Loop) Stats() Stats {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.stats
-}
-
 // Running is how many tasks run, and Waiting how many wait and could start if there
 // were room.
 func (l *Loop) Running() (running, waiting int64) {

@@ -62,12 +62,17 @@ func (l *Loop) whyNow(ctx context.Context, id int64, o WhyOptions) (*why.Answer,
 	if err != nil {
 		return nil, err
 	}
+	stop, err := l.stopOf(ctx, j, tasks)
+	if err != nil {
+		return nil, err
+	}
 	if err := l.sync(ctx); err != nil {
 		return nil, err
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	a := l.answer(j)
+	a.Stop = stop
 	switch {
 	case j.State.Ended():
 		a.Verdict, a.Reason = why.Ended, endedReason(j, tasks)
@@ -139,16 +144,6 @@ func runningReason(j *Job, tasks []Task) why.Reason {
 		Code: why.StateRunning,
 		Text: fmt.Sprintf("it has run since %s on %s", j.Started.Local().Format("15:04:05"), strings.Join(where, ", ")),
 		Next: fmt.Sprintf("fairlead logs -f %d", j.ID),
-	}
-}
-
-// addChoice adds by which comparisons the job's latest remembered task was chosen.
-func (l *Loop) addChoice(a *why.Answer, j *Job) {
-	for t := min(j.Tasks, 1000) - 1; t >= 0; t-- {
-		if d := l.decided.byTask[taskID{j.ID, t}]; d != nil {
-			a.Levels, a.Step, a.Units.Growth, a.Units.AsOf = d.choice(l.core), d.step, d.growth, d.at
-			return
-		}
 	}
 }
 

@@ -26,6 +26,7 @@ func (s *Scheduler) Configure(cfg Config, t time.Time) error {
 	before := s.remember()
 	cfg.Unit = s.cluster.Unit()
 	s.cfg = cfg
+	s.stops.grace = cfg.Reclaim.Grace
 	s.forget()
 	s.apply(int32(Root), &s.cfg.Root)
 	s.inheritBelow(int32(Root))

@@ -138,6 +138,7 @@ type run struct {
 	band    int8
 	started time.Time
 	start   usage.Now // the same in the clock's units
+	leaves
 }
 
 func (s *Scheduler) run(id RunID) *run {
@@ -181,7 +182,7 @@ func (s *Scheduler) Abort(id RunID, t time.Time, back bool) {
 func (s *Scheduler) end(id RunID, settle func(p *Pool, width float64)) {
 	r := s.run(id)
 	width, leaf := s.cluster.Width(r.shape), r.pool
-	s.cluster.Give(r.node, r.shape)
+	s.giveBack(r)
 	before := s.pools[leaf].Mean
 	if in := s.pools[leaf].inner; in >= 0 { // it was a leaf when the task started
 		before = s.inners[in].mean

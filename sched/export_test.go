@@ -89,3 +89,15 @@ func (s *Scheduler) checkPool(id int32) error {
 	}
 	return nil
 }
+
+// StopTogether stops tasks as policies and reclaim do.
+func (s *Scheduler) StopTogether(ids []RunID, why StopReason, d *Decision) {
+	if len(ids) == 1 {
+		s.stop(ids[0], why, d)
+		return
+	}
+	s.stopTogether(ids, why, d)
+}
+
+// Stoppable reports whether a task may be stopped now.
+func (s *Scheduler) Stoppable(id RunID) bool { return s.stoppable(s.run(id)) }

@@ -27,6 +27,7 @@ func (s *Scheduler) Fork() *Scheduler {
 	f.index, f.begunOf = maps.Clone(s.index), maps.Clone(s.begunOf)
 	f.begun, f.runs = slices.Clone(s.begun), slices.Clone(s.runs)
 	f.runFree, f.begunFree = slices.Clone(s.runFree), slices.Clone(s.begunFree)
+	f.stops.fork()
 	f.shapeReady = slices.Clone(s.shapeReady)
 	f.later = later{heap: slices.Clone(s.later.heap), jobs: maps.Clone(s.later.jobs), serial: s.later.serial}
 	f.parkedByFit = slices.Clone(s.parkedByFit)

@@ -21,6 +21,7 @@ type Config struct {
 	// TaskSeconds is how long a task is taken to run before any has ended.
 	TaskSeconds float64
 	Unit        string // resource in which shares are counted; fixed by New
+	Reclaim     Reclaim
 }
 
 // Priority is one priority within a leaf. Its weight divides what the leaf gets
@@ -78,6 +79,8 @@ type Scheduler struct {
 	shapeReady  []int32     // by shape: lines with work that no gate holds back
 	parkedByFit [][]lineRef // by shape
 	parkedFits  int
+
+	stops stopping
 
 	steps uint64
 	epoch uint32 // of the chunks of jobs that may be changed in place

@@ -12,6 +12,8 @@ import (
 // then allocates nothing.
 type Decision struct {
 	Starts []Start
+	// Stops are tasks that are to end early. Their room is free when they have ended.
+	Stops []Stop
 	// More is set when the step stopped at its limits although more could start: the
 	// caller is to carry out this decision and step again.
 	More bool
@@ -47,7 +49,7 @@ type Level struct {
 func (d *Decision) Why(s Start) []Level { return d.levels[s.from:s.to] }
 
 func (d *Decision) reset() {
-	*d = Decision{Starts: d.Starts[:0], levels: d.levels[:0]}
+	*d = Decision{Starts: d.Starts[:0], Stops: d.Stops[:0], levels: d.levels[:0]}
 }
 
 // Step decides at t what starts now, as long as there is room, and counts it as

@@ -16,6 +16,7 @@ type Pool struct {
 
 	Min        map[string]int64 // guaranteed while it has work, per resource
 	Max        map[string]int64 // never exceeded, per resource
+	Reclaim    Reclaim          // when others' tasks are stopped for it
 	MaxRunning int              // tasks at once; 0 is no limit
 	JobRunning int              // tasks of one job at once; 0 is no limit
 

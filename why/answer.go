@@ -16,13 +16,15 @@ type Answer struct {
 	// Others are the further reasons that would hold the job back if the first were
 	// gone.
 	Others []Reason `json:"others,omitempty"`
-	Rank   *Rank    `json:"rank,omitempty"`
-	Units  Units    `json:"units"`
-	Levels []Level  `json:"levels,omitempty"`
-	Ahead  []Ahead  `json:"ahead,omitempty"`
-	Gates  []Gate   `json:"gates,omitempty"`
-	Step   uint64   `json:"step"`             // number of the last scheduling step
-	Config string   `json:"config,omitempty"` // hash of the configuration in force
+	// Stop is how its last attempt was ended early for others, if it was and waits again.
+	Stop   *Stop   `json:"stop,omitempty"`
+	Rank   *Rank   `json:"rank,omitempty"`
+	Units  Units   `json:"units"`
+	Levels []Level `json:"levels,omitempty"`
+	Ahead  []Ahead `json:"ahead,omitempty"`
+	Gates  []Gate  `json:"gates,omitempty"`
+	Step   uint64  `json:"step"`             // number of the last scheduling step
+	Config string  `json:"config,omitempty"` // hash of the configuration in force
 	// Evidence is there when it was asked for.
 	Evidence *Evidence `json:"evidence,omitempty"`
 }

@@ -22,6 +22,10 @@ const (
 	StateRunning  Code = "state.running"
 	StateEnded    Code = "state.ended"
 	PoolIdle      Code = "pool.idle"
+
+	StopReclaimMin   Code = "stop.reclaim.min"
+	StopReclaimShare Code = "stop.reclaim.share"
+	StopRebalance    Code = "stop.rebalance"
 )
 
 // Explanation is what a code means and what to do about it.
@@ -50,6 +54,9 @@ func Codes() []Explanation {
 		{StateRunning, "The job runs.", "Follow its output with: fairlead logs -f JOB"},
 		{StateEnded, "The job has ended.", "See how with: fairlead history -j JOB"},
 		{PoolIdle, "Nothing waits in the pool.", ""},
+		{StopReclaimMin, "The task was stopped and waits again: a pool was below its minimum for longer than its min_after, and this one's pool ran more than its fair part.", "Nothing is to be done: it runs again in its turn. See numbers and price with: fairlead history --stops"},
+		{StopReclaimShare, "The task was stopped and waits again: a pool was far below its fair part for longer than its share_after, and this one's pool ran more than its own.", "Nothing is to be done: it runs again in its turn. See numbers and price with: fairlead history --stops"},
+		{StopRebalance, "The task was stopped and waits again: the policy load found its pools too far from their loads for too long.", "Nothing is to be done: it runs again in its turn. See numbers and price with: fairlead history --stops"},
 	}
 }
 

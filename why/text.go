@@ -14,6 +14,9 @@ func (a *Answer) Text() string {
 	var b strings.Builder
 	a.head(&b)
 	a.reasons(&b)
+	if a.Stop != nil {
+		a.Stop.text(&b)
+	}
 	if a.Rank != nil {
 		fmt.Fprintf(&b, "  %s\n", a.Rank.text(a.Units.Unit))
 	}

@@ -28,6 +28,7 @@ type Store struct {
 	events     map[int64][]fairlead.Event
 	settings   map[string]string
 	audit      []fairlead.AuditEntry
+	stops      []fairlead.Stopped
 	closed     bool
 }
 

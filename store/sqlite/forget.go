@@ -60,7 +60,7 @@ func (t *tx) forgetJobs(ids []int64, before time.Time) (n int, err error) {
 		}
 		n++
 		for _, query := range []string{
-			`DELETE FROM task WHERE job = ?`, `DELETE FROM event WHERE job = ?`, `DELETE FROM jobkey WHERE job = ?`,
+			`DELETE FROM task WHERE job = ?`, `DELETE FROM event WHERE job = ?`, `DELETE FROM stop WHERE job = ?`, `DELETE FROM jobkey WHERE job = ?`,
 		} {
 			b := binder{stmt: t.conn.Prep(query)}
 			if err := exec(b.int64(id).stmt); err != nil {

@@ -120,7 +120,9 @@ func scan(stmt *sqlite.Stmt, n names) (*row, error) {
 func (s *scanner) task(t *fairlead.Task) error {
 	t.Attempt, t.Holder, t.State = s.int(), s.text(), states[s.int()]
 	t.Begin, t.Started, t.Ended = s.time(), s.time(), s.time()
-	t.Fails, t.Losses, t.Requeue = s.int(), s.int(), s.bool()
+	t.Fails, t.Losses = s.int(), s.int()
+	again := s.int()
+	t.Requeue, t.Stopped = again&onRequeue != 0, again&onStop != 0
 	switch text := s.text(); text {
 	case "":
 	case plainOutcome:
@@ -159,10 +161,23 @@ func (b *binder) times(ts ...time.Time) *binder {
 // task binds the columns of a task, from attempt on.
 func (b *binder) task(t *fairlead.Task) (*binder, error) {
 	b.ints(t.Attempt).text(t.Holder).int64(stateNumber(t.State)).times(t.Begin, t.Started, t.Ended)
-	b.ints(t.Fails, t.Losses).bool(t.Requeue)
+	again := 0
+	if t.Requeue {
+		again |= onRequeue
+	}
+	if t.Stopped {
+		again |= onStop
+	}
+	b.ints(t.Fails, t.Losses, again)
 	text, err := outcomeText(t.Outcome)
 	return b.text(text), err
 }
+
+// The bits of the column requeue: why a task waits again when its attempt ends.
+const (
+	onRequeue = 1 << iota
+	onStop
+)
 
 // plainOutcome stands for a success of which nothing else is known.
 const plainOutcome = "ok"

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/why"
 )
 
 // Twins lets two stores do the same random operations at the same virtual instants
@@ -64,7 +65,7 @@ func (w *twins) setHalfLife(half time.Duration) {
 
 func (w *twins) operate() {
 	ctx := w.t.Context()
-	switch n := w.rng.IntN(20); {
+	switch n := w.rng.IntN(21); {
 	case n < 5:
 		w.submit()
 	case n < 9:
@@ -88,6 +89,8 @@ func (w *twins) operate() {
 		w.same("expire", x, y, e1, e2)
 	case n < 18:
 		w.alter()
+	case n < 19:
+		w.stop()
 	default:
 		time.Sleep(time.Duration(w.rng.IntN(20_000)) * time.Millisecond)
 	}
@@ -191,6 +194,25 @@ func (w *twins) alter() {
 	x, e1 := w.a.Alter(w.t.Context(), c)
 	y, e2 := w.b.Alter(w.t.Context(), c)
 	w.same("alter", x, y, e1, e2)
+}
+
+// stop stops attempts, most of which are over.
+func (w *twins) stop() {
+	var stops []fairlead.Stopped
+	for _, r := range w.someRefs() {
+		stops = append(stops, fairlead.Stopped{Ref: r, Reason: why.Stop{
+			At: time.Now(), Rule: "min-share", Job: r.JobID, Task: r.Task, Attempt: r.Attempt, Lost: float64(w.rng.IntN(9)),
+		}})
+	}
+	x, e1 := w.a.StopRuns(w.t.Context(), stops)
+	y, e2 := w.b.StopRuns(w.t.Context(), stops)
+	w.same("stop", sentinels(x), sentinels(y), e1, e2)
+	s1, e1 := w.a.Stops(w.t.Context(), fairlead.StopQuery{Limit: 3})
+	s2, e2 := w.b.Stops(w.t.Context(), fairlead.StopQuery{Limit: 3})
+	w.same("number of stops", len(s1), len(s2), e1, e2)
+	for i := range s1 {
+		w.same("stop", s1[i].Reason.Line(), s2[i].Reason.Line())
+	}
 }
 
 // sentinels names the errors by what the interface promises.

@@ -128,21 +128,30 @@ func Run(t *fairlead.Task) fairlead.Run {
 // RunsChanges tell in a snapshot of the tasks of a job that run, and which of them have
 // to be stopped.
 func RunsChanges(j *fairlead.Job, tasks []fairlead.Task, now time.Time) []fairlead.Change {
-	runs := fairlead.Change{What: fairlead.Runs, Job: Header(j), State: j.State, At: now}
-	stop := fairlead.Change{What: fairlead.Stop, Job: Header(j), State: j.State, Reason: "requeued", At: now}
+	change := func(what fairlead.What, reason string) fairlead.Change {
+		return fairlead.Change{What: what, Job: Header(j), State: j.State, Reason: reason, At: now}
+	}
+	runs, requeued, stopped := change(fairlead.Runs, ""), change(fairlead.Stop, "requeued"), change(fairlead.Stop, stoppedEarlier)
 	if j.Cancel {
-		stop.Reason = j.Cause
+		requeued.Reason = j.Cause
 	}
 	for i := range tasks {
-		runs.Runs = append(runs.Runs, Run(&tasks[i]))
-		if j.Cancel || tasks[i].Requeue {
-			stop.Runs = append(stop.Runs, Run(&tasks[i]))
+		t := &tasks[i]
+		runs.Runs = append(runs.Runs, Run(t))
+		switch {
+		case j.Cancel || t.Requeue:
+			requeued.Runs = append(requeued.Runs, Run(t))
+		case t.Stopped:
+			stopped.Runs = append(stopped.Runs, Run(t))
 		}
 	}
-	if len(stop.Runs) == 0 {
-		return []fairlead.Change{runs}
+	all := []fairlead.Change{runs}
+	for _, c := range []fairlead.Change{requeued, stopped} {
+		if len(c.Runs) > 0 {
+			all = append(all, c)
+		}
 	}
-	return []fairlead.Change{runs, stop}
+	return all
 }
 
 // LostChange tells of an attempt whose holder disappeared.

@@ -70,6 +70,9 @@ func Again(j *fairlead.Job, t *fairlead.Task, o fairlead.Outcome, now time.Time)
 	if t.Requeue && !j.Cancel {
 		return true, time.Time{}
 	}
+	if t.Stopped && o.State == fairlead.Cancelled && !j.Cancel {
+		return true, time.Time{}
+	}
 	if o.State != fairlead.Failed || j.Cancel || t.Fails > j.Retries {
 		return false, time.Time{}
 	}

@@ -69,8 +69,24 @@ func Release(j *fairlead.Job, t *fairlead.Task, now time.Time) bool {
 
 func stop(t *fairlead.Task, o fairlead.Outcome, now time.Time) {
 	t.State, t.Outcome, t.Ended, t.Until = o.State, o, now, time.Time{}
-	t.Requeue = false
+	t.Requeue, t.Stopped = false, false
 }
+
+// StopEvent is the entry of a stop in the job's history.
+func StopEvent(s *fairlead.Stopped) fairlead.Event {
+	return fairlead.Event{Job: s.Ref.JobID, Task: s.Ref.Task, At: s.Reason.At, Code: "stopped", Text: s.Reason.Line()}
+}
+
+// StopChange tells the holder of an attempt to end it.
+func StopChange(j *fairlead.Job, t *fairlead.Task, s *fairlead.Stopped, now time.Time) fairlead.Change {
+	return fairlead.Change{
+		What: fairlead.Stop, Job: Header(j), State: j.State, At: now,
+		Runs: []fairlead.Run{Run(t)}, Reason: stoppedEarlier + " (rule " + s.Reason.Rule + ")",
+	}
+}
+
+// stoppedEarlier is what the holder of an attempt is told.
+const stoppedEarlier = "stopped by the scheduler to make room; it runs again"
 
 // Ref names the current attempt of a task.
 func Ref(t *fairlead.Task) fairlead.Ref {

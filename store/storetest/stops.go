@@ -1,0 +1,134 @@
+package storetest
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/why"
+)
+
+func stopOf(l *fairlead.Lease, rule string, now time.Time) fairlead.Stopped {
+	return fairlead.Stopped{Ref: l.Ref, Reason: why.Stop{
+		At: now, Rule: rule, Job: l.JobID, Task: l.Task, Attempt: l.Attempt, User: "ann", Pool: "a", Node: "agent", Unit: "cpu",
+		For: "b", Resource: "cpu", Running: 1, Goal: 3, Since: now.Add(-time.Minute), Owed: 120,
+		From: "a", FromRunning: 7, FromGoal: 5, Together: 1, Width: 1, Seconds: 20, Lost: 20, Safe: now.Add(time.Hour),
+	}}
+}
+
+func (s *suite) stop(stops ...fairlead.Stopped) []error {
+	s.t.Helper()
+	errs, err := s.StopRuns(s.ctx, stops)
+	s.must(err)
+	return errs
+}
+
+// stoppedRuns: an attempt that the scheduler stops still runs; the feed tells its holder;
+// its end lets the task wait again at once, and is no try of the job.
+func stoppedRuns(s *suite) {
+	for _, array := range []string{"", "0-2"} {
+		id := s.submit(job(func(j *fairlead.Job) { j.Array = array }))[0]
+		l := s.take(id)
+		_, cursor := s.changes(0)
+		time.Sleep(20 * time.Second)
+		x := stopOf(l, "min-share", time.Now())
+		for _, err := range s.stop(x, x) { // the second time it is being stopped already
+			s.must(err)
+		}
+		s.state(id, fairlead.Running)
+		changes, _ := s.changes(cursor)
+		if len(changes) != 1 || changes[0].What != fairlead.Stop || changes[0].Runs[0].Ref != l.Ref || !strings.Contains(changes[0].Reason, "min-share") {
+			s.t.Fatalf("changes %+v", changes)
+		}
+		v := s.finish(l.Ref, fairlead.Outcome{State: fairlead.Cancelled, Cause: "stopped"})
+		if v.Err != nil || !v.Again {
+			s.t.Fatalf("verdict %+v", v)
+		}
+		next := s.take(id)
+		if next.Attempt != 2 || next.Task != l.Task {
+			s.t.Errorf("next %+v", next.Ref)
+		}
+		tasks, err := s.Tasks(s.ctx, id)
+		s.must(err)
+		if tasks[0].Fails != 0 || tasks[0].Losses != 0 || tasks[0].Stopped {
+			s.t.Errorf("task %+v", tasks[0])
+		}
+		if v := s.finish(next.Ref, fairlead.Outcome{State: fairlead.Failed, ExitCode: 1}); v.Again {
+			s.t.Error("a job without retries was tried again")
+		}
+		if err := s.stop(x)[0]; !errors.Is(err, fairlead.ErrStaleAttempt) {
+			s.t.Errorf("stop of an attempt that is over: %v", err)
+		}
+	}
+}
+
+// stoppedTooLate: what ends by itself while it is being stopped has ended so; what is
+// cancelled meanwhile is cancelled.
+func stoppedTooLate(s *suite) {
+	for _, c := range []struct {
+		outcome fairlead.State
+		cancel  bool
+		want    fairlead.State
+	}{
+		{fairlead.Succeeded, false, fairlead.Succeeded},
+		{fairlead.Failed, false, fairlead.Failed},
+		{fairlead.Cancelled, false, fairlead.Waiting},
+		{fairlead.Cancelled, true, fairlead.Cancelled},
+	} {
+		id := s.submit(job())[0]
+		l := s.take(id)
+		s.must(s.stop(stopOf(l, "fair-share", time.Now()))[0])
+		if c.cancel {
+			s.must(s.alter(id, fairlead.VerbCancel))
+		}
+		s.finish(l.Ref, fairlead.Outcome{State: c.outcome})
+		s.state(id, c.want)
+	}
+}
+
+// stopsAreKept: what was said about stops can be read, and a snapshot tells the holder
+// again.
+func stopsAreKept(s *suite) {
+	ids := s.submit(job(), job(func(j *fairlead.Job) { j.Array = "1-3" }))
+	first, second := s.take(ids[0]), s.take(ids[1])
+	began := time.Now()
+	x := stopOf(first, "min-share", began)
+	s.must(s.stop(x)[0])
+	time.Sleep(time.Minute)
+	y := stopOf(second, "rebalance", time.Now())
+	s.must(s.stop(y)[0])
+	for _, c := range []struct {
+		q    fairlead.StopQuery
+		want []fairlead.Stopped
+	}{
+		{fairlead.StopQuery{}, []fairlead.Stopped{x, y}},
+		{fairlead.StopQuery{Job: ids[1]}, []fairlead.Stopped{y}},
+		{fairlead.StopQuery{Since: began.Add(time.Second)}, []fairlead.Stopped{y}},
+		{fairlead.StopQuery{Limit: 1}, []fairlead.Stopped{y}},
+		{fairlead.StopQuery{Job: 99}, nil},
+	} {
+		got, err := s.Stops(s.ctx, c.q)
+		s.must(err)
+		if len(got) != len(c.want) {
+			s.t.Fatalf("%+v: %d stops, want %d", c.q, len(got), len(c.want))
+		}
+		for i := range got {
+			w := c.want[i]
+			if got[i].Ref != w.Ref || !got[i].Reason.Safe.Equal(w.Reason.Safe) || got[i].Reason.Line() != w.Reason.Line() {
+				s.t.Errorf("%+v: %+v, want %+v", c.q, got[i], w)
+			}
+		}
+	}
+	told := map[fairlead.Ref]bool{}
+	_, err := s.Snapshot(s.ctx, func(c fairlead.Change) error {
+		for _, r := range c.Runs {
+			told[r.Ref] = told[r.Ref] || c.What == fairlead.Stop
+		}
+		return nil
+	})
+	s.must(err)
+	if !told[first.Ref] || !told[second.Ref] {
+		s.t.Errorf("the snapshot tells %v", told)
+	}
+}

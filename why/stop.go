@@ -1,0 +1,126 @@
+package why
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Stop says by which rule and by which numbers a running task was ended early so that
+// others got its room, and what that cost.
+type Stop struct {
+	At      time.Time `json:"at"`
+	Rule    string    `json:"rule"` // min-share, fair-share or rebalance
+	Job     int64     `json:"job"`
+	Task    int       `json:"task"`
+	Attempt int       `json:"attempt"`
+	User    string    `json:"user"`
+	Pool    string    `json:"pool"`
+	Node    string    `json:"node"`
+	Unit    string    `json:"unit"` // in which shares are counted
+
+	For      string    `json:"for"`      // the pool that gets the room
+	Resource string    `json:"resource"` // in which it was below
+	Running  float64   `json:"for_running"`
+	Goal     float64   `json:"for_goal"` // its minimum, or its fair part
+	Since    time.Time `json:"for_since"`
+	Owed     float64   `json:"for_owed"` // what it lacked since then, in slot-seconds
+	Next     int64     `json:"for_job,omitempty"`
+
+	From        string  `json:"from"` // the pool that gives the room
+	FromRunning float64 `json:"from_running"`
+	FromGoal    float64 `json:"from_fair"`
+
+	Choice   string    `json:"choice,omitempty"`
+	Together int       `json:"together"` // tasks that were stopped at once for the same room
+	Width    float64   `json:"width"`
+	Seconds  float64   `json:"seconds"` // that it had run
+	Lost     float64   `json:"lost"`    // slot-seconds
+	Safe     time.Time `json:"safe_until"`
+}
+
+// Code is the reason code of the stop's rule.
+func (s *Stop) Code() Code {
+	switch s.Rule {
+	case "min-share":
+		return StopReclaimMin
+	case "fair-share":
+		return StopReclaimShare
+	}
+	return StopRebalance
+}
+
+// Because says what the rule compared.
+func (s *Stop) Because() string {
+	var b strings.Builder
+	if s.For != "" {
+		fmt.Fprintf(&b, "%s had %s %s of its %s %s", s.For, Short(s.Running), s.Resource, s.goal(), Short(s.Goal))
+		if !s.Since.IsZero() {
+			fmt.Fprintf(&b, " for %s", Duration(s.At.Sub(s.Since)))
+		}
+		b.WriteString("; ")
+	}
+	fmt.Fprintf(&b, "%s ran %s %s, %s above its fair part of %s", rootName(s.From), Short(s.FromRunning), s.Unit,
+		Short(s.FromRunning-s.FromGoal), Short(s.FromGoal))
+	return b.String()
+}
+
+func rootName(pool string) string {
+	if pool == "" {
+		return "the root"
+	}
+	return pool
+}
+
+func (s *Stop) goal() string {
+	if s.Rule == "min-share" {
+		return "minimum"
+	}
+	return "fair part"
+}
+
+// Price says which task was chosen, what was lost with it, and who got the room.
+func (s *Stop) Price() string {
+	text := ""
+	if s.Choice != "" {
+		text = "chosen as " + s.Choice + "; "
+	}
+	text += fmt.Sprintf("it ran %s on %s %s, lost %s", Duration(seconds(s.Seconds)), Short(s.Width), s.Unit, Amount(s.Lost, s.Unit))
+	if s.Owed > 0 {
+		text += fmt.Sprintf(" against %s owed to %s", Amount(s.Owed, s.Unit), s.For)
+	}
+	if s.Next > 0 {
+		text += fmt.Sprintf("; room for job %d", s.Next)
+	}
+	return text
+}
+
+// Until says for how long the job is safe.
+func (s *Stop) Until() string {
+	if !s.Safe.After(s.At) {
+		return "it may be stopped again: there is no grace period"
+	}
+	return fmt.Sprintf("safe until %s: no job is stopped twice within %s", s.Safe.Local().Format("15:04:05"), Duration(s.Safe.Sub(s.At)))
+}
+
+// Line says all of it in one line, for the history of a job.
+func (s *Stop) Line() string {
+	return fmt.Sprintf("attempt %d stopped by rule %s: %s; %s; %s", s.Attempt, s.Rule, s.Because(), s.Price(), s.Until())
+}
+
+// text says it in an answer about the job.
+func (s *Stop) text(b *strings.Builder) {
+	fmt.Fprintf(b, "  Stopped         %s by rule %s, to run again as try %d  [%s]\n", s.At.Local().Format("15:04:05"), s.Rule, s.Attempt+1, s.Code())
+	fmt.Fprintf(b, "                  %s\n                  %s\n                  %s\n", s.Because(), s.Price(), s.Until())
+}
+
+// Amount is an amount of service in words: 240 cpu-s, or 0.8 cpu-h from an hour's tenth
+// on.
+func Amount(slotSeconds float64, unit string) string {
+	if slotSeconds < 360 {
+		return Short(slotSeconds) + " " + unit + "-s"
+	}
+	return Short(slotSeconds/3600) + " " + unit + "-h"
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
