@@ -162,6 +162,9 @@ func (m *model) step(t *rapid.T) {
 	}
 	if !m.d.More && m.cfg.Placement == sched.FirstFit {
 		m.checkNothingIdles(t)
+		if idle := m.IdleWhileDemand(); idle > 0 {
+			t.Fatalf("%v units idle after a step", idle)
+		}
 	}
 }
 
@@ -313,6 +316,7 @@ func (m *model) check(t *rapid.T) {
 		t.Fatalf("%d wait and %d run, want %d and %d", root.Waiting, root.Tasks, waiting, running)
 	}
 	m.checkCaps(t)
+	m.checkEntitled(t)
 	kept, anew := m.Fork(), m.Fork()
 	anew.Rebuild()
 	if a, b := order(kept), order(anew); !slices.Equal(a, b) {

@@ -1,11 +1,9 @@
 package sched
 
 import (
-	"math"
 	"time"
 
 	"github.com/fairlead/fairlead/cluster"
-	"github.com/fairlead/fairlead/share"
 	"github.com/fairlead/fairlead/usage"
 )
 
@@ -80,89 +78,6 @@ func (s *Scheduler) Limits(id PoolID) (Limits, bool) {
 		Tasks: int(l.tasks), JobTasks: int(l.jobRunning),
 		AtMaximumOfTasks: l.tasks > 0 && s.pools[id].Tasks >= l.tasks,
 	}, true
-}
-
-// Entitlement is what a pool is entitled to.
-type Entitlement struct {
-	Share float64 // of the whole, when all pools that count are busy
-	Here  float64 // the same of the pool above
-	Now   float64 // units, given what is demanded at this instant
-	// Demand is what it could use now: the units of what runs and what waits.
-	Demand float64
-}
-
-// Entitlements computes for every pool its share of the whole, and what the ideal
-// fluid scheduler would give it now. For the share, those siblings count that the
-// configuration names or that have work. It takes time in the number of pools.
-func (s *Scheduler) Entitlements() []Entitlement {
-	e := make([]Entitlement, len(s.pools))
-	capacity, _ := s.cluster.Capacity()
-	demand := s.demand()
-	e[Root] = Entitlement{Share: 1, Here: 1, Now: math.Min(float64(capacity[0]), demand[Root]), Demand: demand[Root]}
-	s.entitle(int32(Root), e, demand)
-	return e
-}
-
-func (s *Scheduler) entitle(id int32, e []Entitlement, demand []float64) {
-	if s.pools[id].inner < 0 {
-		return
-	}
-	kids := s.inners[s.pools[id].inner].kids
-	weights, claims := s.inners[s.pools[id].inner].counted.value(), make([]share.Claim, len(kids))
-	for i, kid := range kids {
-		claims[i] = s.claim(kid, demand[kid])
-	}
-	parts := share.Divide(e[id].Now, claims)
-	for i, kid := range kids {
-		e[kid].Now, e[kid].Demand = parts[i], demand[kid]
-		if s.counts(kid) && weights > 0 {
-			e[kid].Here = s.pools[kid].Weight / weights
-			e[kid].Share = e[id].Share * e[kid].Here
-		}
-		s.entitle(kid, e, demand)
-	}
-}
-
-// counts reports whether a pool counts among its siblings for their shares.
-func (s *Scheduler) counts(id int32) bool { return s.pools[id].counts() }
-
-func (p *Pool) counts() bool { return p.configured || p.Waiting > 0 || p.Tasks > 0 }
-
-func (s *Scheduler) claim(id int32, demand float64) share.Claim {
-	p := &s.pools[id]
-	c := share.Claim{Weight: p.Weight, Max: math.Inf(1), Demand: demand}
-	if l := s.limits(id); l != nil {
-		if len(l.min) > 0 {
-			c.Min = float64(l.min[0])
-		}
-		if len(l.max) > 0 && l.max[0] >= 0 {
-			c.Max = float64(l.max[0])
-		}
-		if tasks := float64(p.Waiting) + float64(p.Tasks); l.tasks > 0 && tasks > 0 {
-			c.Max = math.Min(c.Max, float64(l.tasks)*demand/tasks)
-		}
-	}
-	return c
-}
-
-// demand is what each pool could use now, in units: what runs and what waits.
-func (s *Scheduler) demand() []float64 {
-	d := make([]float64, len(s.pools))
-	for i := range s.queues {
-		q := &s.queues[i]
-		waiting := 0.0
-		for k := range q.lines() {
-			l := q.line(k)
-			waiting += float64(l.tasks) * s.cluster.Width(l.shape)
-		}
-		for id := q.pool; id >= 0; id = s.pools[id].parent {
-			d[id] += waiting
-		}
-	}
-	for i := range s.pools {
-		d[i] += s.pools[i].Running
-	}
-	return d
 }
 
 // Advance moves the scheduler's time, so that what is read next is as of t.

@@ -8,7 +8,7 @@ import (
 // Claim is one party's part in the division of a capacity. All amounts are in the
 // same unit as the capacity.
 type Claim struct {
-	Weight float64 // above 0
+	Weight float64 // 0: from what the others leave
 	Min    float64 // served before anything else, as far as there is demand
 	Max    float64 // never exceeded; +Inf is no limit
 	Demand float64 // never exceeded: what it could use now
@@ -22,6 +22,11 @@ func (c Claim) most() float64  { return math.Max(0, math.Min(c.Max, c.Demand)) }
 // ("water-filling", Bertsekas and Gallager, Data Networks, section 6.5.2). What one
 // claim cannot use is shared by the others, so nothing is wasted while there is
 // demand. When the minima alone exceed the capacity, each is cut by the same factor.
+// Claims of weight 0 have their minimum and, among themselves equally, what those with a
+// weight cannot use.
+//
+// Example: 64 slots, weights 3 and 2, demands 60 and 64: the parts are 38.4 and 25.6.
+// With a demand of 20 instead of 60 they are 20 and 44.
 func Divide(capacity float64, claims []Claim) []float64 {
 	parts := make([]float64, len(claims))
 	least, most := 0.0, 0.0
@@ -40,24 +45,54 @@ func Divide(capacity float64, claims []Claim) []float64 {
 			parts[i] = c.least() * capacity / least
 		}
 	default:
-		level := waterLevel(capacity, claims)
-		for i, c := range claims {
-			parts[i] = math.Min(c.most(), math.Max(c.least(), c.Weight*level))
-		}
+		fill(capacity, claims, parts)
 	}
 	return parts
 }
 
+// fill raises the level until the capacity is used: first for the claims with a weight,
+// and when they have all that they can use, for those without.
+func fill(capacity float64, claims []Claim, parts []float64) {
+	weighted, least := 0.0, 0.0
+	for _, c := range claims {
+		if c.Weight > 0 {
+			weighted += c.most()
+		} else {
+			least += c.least()
+		}
+	}
+	first, second := capacity-least, 0.0
+	if weighted < first {
+		first, second = math.Inf(1), capacity-weighted
+	}
+	level := waterLevel(first, claims, func(c Claim) float64 { return c.Weight })
+	rest := waterLevel(second, claims, func(c Claim) float64 {
+		if c.Weight > 0 {
+			return 0
+		}
+		return 1
+	})
+	for i, c := range claims {
+		rise := rest
+		if c.Weight > 0 {
+			rise = c.Weight * level
+		}
+		parts[i] = math.Min(c.most(), math.Max(c.least(), rise))
+	}
+}
+
 // waterLevel walks up the levels at which a claim begins (leaves its minimum) or
 // ends (reaches its maximum) to rise, and stops in the stretch where the capacity
-// is reached. It takes O(n log n).
-func waterLevel(capacity float64, claims []Claim) float64 {
+// is reached. Claims whose weight is 0 do not rise and are left out. It takes O(n log n).
+func waterLevel(capacity float64, claims []Claim, weight func(Claim) float64) float64 {
 	type bend struct{ level, slope float64 }
 	bends := make([]bend, 0, 2*len(claims))
 	filled := 0.0
 	for _, c := range claims {
-		filled += c.least()
-		bends = append(bends, bend{c.least() / c.Weight, c.Weight}, bend{c.most() / c.Weight, -c.Weight})
+		if w := weight(c); w > 0 && c.most() > 0 {
+			filled += c.least()
+			bends = append(bends, bend{c.least() / w, w}, bend{c.most() / w, -w})
+		}
 	}
 	slices.SortFunc(bends, func(a, b bend) int {
 		switch {

@@ -1,0 +1,132 @@
+package sched_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/fairlead/fairlead/cluster"
+	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/share"
+)
+
+// TestEntitledExample: the cluster of the documentation. Physics and biology have 60 and
+// 40 percent of 64, env a minimum of 8; epi wants 48 and env 16.
+func TestEntitledExample(t *testing.T) {
+	w := newWorld(t, share.Pool{Policy: "fair", Pools: []share.Pool{
+		{Name: "physics", Weight: 3, Pools: []share.Pool{{Name: "markov", Weight: 1}, {Name: "curie", Weight: 1}}},
+		{Name: "biology", Weight: 2, Pools: []share.Pool{
+			{Name: "env", Weight: 1, Min: map[string]int64{"cpu": 8}}, {Name: "epi", Weight: 1},
+		}},
+	}}, 64, 1)
+	for pool, tasks := range map[string]int{"physics/markov": 36, "physics/curie": 24, "biology/env": 16, "biology/epi": 48} {
+		w.submit(pool, tasks)
+	}
+	e := w.Entitlements()
+	for pool, want := range map[string]float64{
+		"physics": 38.4, "biology": 25.6, "physics/markov": 19.2, "physics/curie": 19.2, "biology/env": 12.8, "biology/epi": 12.8,
+	} {
+		id, _ := w.Lookup(pool)
+		if got := e[id].Now; math.Abs(got-want) > 1e-9 {
+			t.Errorf("%s is due %v now, want %v", pool, got, want)
+		}
+	}
+}
+
+// TestEntitledBelow: what the limits further down cannot use goes to others, and their
+// minima count above.
+func TestEntitledBelow(t *testing.T) {
+	w := newWorld(t, share.Pool{Policy: "fair", Pools: []share.Pool{
+		{Name: "a", Weight: 1, Pools: []share.Pool{{Name: "capped", Weight: 1, Max: map[string]int64{"cpu": 2}}}},
+		{Name: "b", Weight: 1},
+		{Name: "c", Weight: 1, Pools: []share.Pool{{Name: "sure", Weight: 1, Min: map[string]int64{"cpu": 6}}}},
+	}}, 12, 1)
+	for _, pool := range []string{"a/capped", "b", "c/sure"} {
+		w.submit(pool, 100)
+	}
+	e := w.Entitlements()
+	for pool, want := range map[string]float64{"a": 2, "a/capped": 2, "b": 4, "c": 6, "c/sure": 6} {
+		id, _ := w.Lookup(pool)
+		if got := e[id].Now; math.Abs(got-want) > 1e-9 {
+			t.Errorf("%s is due %v now, want %v", pool, got, want)
+		}
+	}
+}
+
+// TestNothingIsOwedForTheImpossible: what no node could run, what the job's own limit
+// holds back, and what waits although there is room, is wanted and not owed.
+func TestNothingIsOwedForTheImpossible(t *testing.T) {
+	w := newWorld(t, share.Pool{Policy: "fair"}, 10, 1)
+	wide := w.Shape(cluster.Amounts{"cpu": 11})
+	w.Add(sched.Job{ID: 100, Pool: w.Pool("ann"), Shape: wide, Priority: normal, Tasks: 3}, w.now)
+	w.Add(sched.Job{ID: 101, Pool: w.Pool("bob"), Shape: w.Shape(nil), Priority: normal, Tasks: 50, Most: 2}, w.now)
+	w.step(0)
+	e := w.Entitlements()
+	ann, bob := e[w.Pool("ann")], e[w.Pool("bob")]
+	if ann.Demand != 33 || ann.Now != 0 || bob.Demand != 50 || bob.Now != 2 || e[sched.Root].Now != 2 {
+		t.Errorf("ann %+v, bob %+v, all %+v", ann, bob, e[sched.Root])
+	}
+	if idle := w.IdleWhileDemand(); idle != 0 {
+		t.Errorf("%v idle", idle)
+	}
+}
+
+// TestIdleWhileDemand: strictly in order, one wide task keeps the slots from narrow ones.
+func TestIdleWhileDemand(t *testing.T) {
+	s, err := sched.New(sched.Config{Root: share.Pool{Policy: "fifo"}, NewPolicy: newWorld(t, share.Pool{Policy: "fifo"}, 1, 1).Config().NewPolicy, Placement: sched.FCFS}, epoch, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Join("n", cluster.Amounts{"cpu": 4}, epoch)
+	w := &world{Scheduler: s, t: t, now: epoch}
+	w.submit("a", 1)
+	w.step(0)
+	w.last++
+	s.Add(sched.Job{ID: w.last, Pool: s.Pool("a"), Shape: s.Shape(cluster.Amounts{"cpu": 4}), Priority: normal, Tasks: 1}, epoch)
+	w.submit("a", 2)
+	if got := s.OldestWaiting()[sched.Root]; got != 2 {
+		t.Errorf("job %d is the oldest", got)
+	}
+	w.tick(time.Second)
+	if starts := w.step(0); len(starts) != 0 {
+		t.Fatalf("%d started", len(starts))
+	}
+	if idle := s.IdleWhileDemand(); idle != 2 {
+		t.Errorf("%v idle while two tasks would fit", idle)
+	}
+}
+
+// checkEntitled: the ideal gives those below a pool what it gives the pool, never above
+// a maximum, and all in all the lesser of the capacity and of what could run.
+func (m *model) checkEntitled(t *rapid.T) {
+	e := m.Entitlements()
+	capacity, _ := m.Cluster().Capacity()
+	for i := range e {
+		id := sched.PoolID(i)
+		if e[i].Now < 0 || e[i].Now > e[i].Demand+1e-6 {
+			t.Fatalf("pool %q is due %v of %v that it wants", m.Path(id), e[i].Now, e[i].Demand)
+		}
+		if l, ok := m.Limits(id); ok && l.Max["cpu"] > 0 && e[i].Now > float64(l.Max["cpu"])+1e-6 {
+			t.Fatalf("pool %q is due %v, above its maximum of %d", m.Path(id), e[i].Now, l.Max["cpu"])
+		}
+		kids, sum := m.Children(id), 0.0
+		for _, kid := range kids {
+			sum += e[kid].Now
+		}
+		if len(kids) > 0 && math.Abs(sum-e[i].Now) > 1e-6 && m.View(id).Tasks == tasksBelow(m, kids) {
+			t.Fatalf("pool %q is due %v, and those in it %v", m.Path(id), e[i].Now, sum)
+		}
+	}
+	if e[sched.Root].Now > float64(capacity[0])+1e-6 {
+		t.Fatalf("all are due %v of %d", e[sched.Root].Now, capacity[0])
+	}
+}
+
+func tasksBelow(m *model, kids []sched.PoolID) (n int32) {
+	for _, kid := range kids {
+		n += m.View(kid).Tasks
+	}
+	return n
+}
