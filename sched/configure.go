@@ -28,9 +28,13 @@ func (s *Scheduler) Configure(cfg Config, t time.Time) error {
 	s.cfg = cfg
 	s.stops.grace = cfg.Reclaim.Grace
 	s.forget()
+	s.applying = true
 	s.apply(int32(Root), &s.cfg.Root)
+	s.applying = false
+	s.restarters()
 	s.inheritBelow(int32(Root))
 	s.keepDays()
+	s.ripen()
 	s.refill()
 	s.carry(before)
 	s.rebuild()
@@ -118,13 +122,14 @@ func (s *Scheduler) carry(before []standing) {
 func (s *Scheduler) forget() {
 	for i := range s.pools {
 		l := &s.labels[i]
-		l.policy, l.made = "", nil
+		l.policy, l.made, l.starter = "", nil, share.Starter{}
 		s.pools[i].configured = false
 		s.pools[i].limit = -1
-		s.pools[i].Weight = 1
+		l.weight = 1
 		if l.kind == band {
-			s.pools[i].Weight = s.cfg.Priorities[s.pools[i].band].Weight
+			l.weight = s.bandWeight(int(s.pools[i].band), s.pools[i].young)
 		}
+		s.pools[i].Weight = l.weight
 	}
 	s.limited = nil
 }
@@ -136,8 +141,9 @@ func (s *Scheduler) apply(id int32, spec *share.Pool) {
 		s.labels[id].made = s.cfg.NewPolicy(spec.Policy, spec.Options)
 	}
 	s.pools[id].configured = true
+	s.labels[id].starter = spec.Starter
 	if id != int32(Root) {
-		s.pools[id].Weight = spec.Weight
+		s.labels[id].weight, s.pools[id].Weight = spec.Weight, spec.Weight
 	}
 	if len(spec.Min)+len(spec.Max) > 0 || spec.MaxRunning > 0 || spec.JobRunning > 0 {
 		s.pools[id].limit = int32(len(s.limited))

@@ -16,6 +16,8 @@ type Job struct {
 	Tasks    int       // how many wait
 	Most     int       // tasks of the job at once; 0 is no limit
 	Begin    time.Time // not before; zero is now
+	// Submitted is when the job came; zero for one that never counts as new.
+	Submitted time.Time
 }
 
 // Add says that Tasks more tasks of the job wait. A job is added when it is
@@ -29,9 +31,15 @@ func (s *Scheduler) Add(j Job, t time.Time) {
 	s.add(j)
 }
 
-func (s *Scheduler) add(j Job) {
-	leaf := s.leaf(j)
+func (s *Scheduler) add(j Job) { s.addAs(j, s.young(j)) }
+
+// addAs adds a job to the band of the new ones, or to that of the others.
+func (s *Scheduler) addAs(j Job, young bool) {
+	leaf := s.leaf(j, young)
 	at := s.lineFor(leaf, j.Shape)
+	if young && !j.Submitted.IsZero() {
+		s.watch(j, at)
+	}
 	most := int32(j.Most)
 	b, begun := s.begunOf[j.ID]
 	if begun {
@@ -66,17 +74,17 @@ func (s *Scheduler) addBegun(b int32, at lineRef, tasks, most int32) {
 }
 
 // leaf returns the leaf that holds the job: the job's pool, or the band of its
-// priority where the pool holds jobs of several.
-func (s *Scheduler) leaf(j Job) int32 {
+// priority where the pool holds jobs of several, or new ones besides others.
+func (s *Scheduler) leaf(j Job, young bool) int32 {
 	id := int32(j.Pool)
 	for {
 		p := &s.pools[id]
 		switch {
-		case p.inner < 0 && (p.band == int8(j.Priority) || p.Waiting == 0 && s.labels[id].kind == named):
-			p.band = int8(j.Priority)
+		case p.inner < 0 && (p.band == int8(j.Priority) && p.young == young || p.Waiting == 0 && s.labels[id].kind == named):
+			p.band, p.young = int8(j.Priority), young
 			return id
 		case p.inner < 0 || s.banded(id):
-			id = s.child(id, s.cfg.Priorities[j.Priority].Name, band)
+			id = s.child(id, s.bandName(j.Priority, young), band)
 		default: // the pool got children since its number was asked for
 			id = int32(s.Pool(s.Path(PoolID(id))))
 		}
@@ -101,15 +109,14 @@ func (s *Scheduler) Withdraw(j Job, t time.Time) int {
 	if b, ok := s.begunOf[j.ID]; ok {
 		return n + s.withdrawBegun(b)
 	}
-	leaf := s.leaf(j)
-	if s.pools[leaf].queue < 0 {
+	at, found := s.held(j)
+	if !found {
 		return n
 	}
-	at := s.lineFor(leaf, j.Shape)
 	waiting := int32(0)
 	s.change(at, func(l *line) { waiting = l.fresh.remove(j.ID, s.epoch) })
 	s.addWaiting(at, -int64(waiting))
-	s.settle(leaf)
+	s.settle(s.queues[at.queue].pool)
 	return n + int(waiting)
 }
 
@@ -136,6 +143,7 @@ type run struct {
 	used    bool
 	serial  uint32 // guards against a RunID of an earlier task
 	band    int8
+	young   bool
 	started time.Time
 	start   usage.Now // the same in the clock's units
 	leaves
@@ -172,9 +180,11 @@ func (s *Scheduler) Abort(id RunID, t time.Time, back bool) {
 		most = s.begun[r.begun].own
 	}
 	s.end(id, func(p *Pool, width float64) { p.Account.Finish(width, r.start, r.start) })
+	s.refund(&r, s.cluster.Width(r.shape))
 	if back {
 		path := s.Path(PoolID(r.pool))
-		s.add(Job{ID: r.job, Pool: s.Pool(path), Shape: r.shape, Priority: int(r.band), Tasks: 1, Most: int(most)})
+		// A job that is new still has its entry among those that are.
+		s.addAs(Job{ID: r.job, Pool: s.Pool(path), Shape: r.shape, Priority: int(r.band), Tasks: 1, Most: int(most)}, r.young && s.ripening.has(r.job))
 	}
 }
 
@@ -188,6 +198,7 @@ func (s *Scheduler) end(id RunID, settle func(p *Pool, width float64)) {
 		before = s.inners[in].mean
 	}
 	flight := -width * before
+	s.charge(leaf)
 	settle(&s.pools[leaf], width)
 	if s.pools[leaf].inner < 0 {
 		flight += s.pools[leaf].Running * (s.pools[leaf].Mean - before)
@@ -211,6 +222,7 @@ func (s *Scheduler) end(id RunID, settle func(p *Pool, width float64)) {
 			s.unpark(&l.parked)
 		}
 	}
+	s.foresee(leaf)
 	if r.begun >= 0 {
 		b := r.begun
 		s.change(s.begun[b].at, func(*line) { s.begun[b].running--; s.reheap(b) })
@@ -227,7 +239,7 @@ func (s *Scheduler) end(id RunID, settle func(p *Pool, width float64)) {
 // at started, on the node. The job's other tasks are added by themselves.
 func (s *Scheduler) Adopt(j Job, node cluster.NodeID, started, t time.Time) RunID {
 	s.advance(t)
-	leaf := s.leaf(j)
+	leaf := s.leaf(j, s.young(j))
 	b := int32(-1)
 	if j.Tasks > 1 || j.Most > 0 {
 		b = s.adoptBegun(j, leaf)

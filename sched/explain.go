@@ -118,8 +118,17 @@ func (s *Scheduler) describe(c candidate, weights, received float64) why.Child {
 // Leaf returns the pool that holds a job, bands included, without making it.
 func (s *Scheduler) Leaf(j Job) PoolID {
 	id := int32(j.Pool)
-	if s.banded(id) {
-		if b, ok := s.index[childKey{id, s.cfg.Priorities[j.Priority].Name, band}]; ok {
+	if !s.banded(id) {
+		return PoolID(id)
+	}
+	if b, begun := s.begunOf[j.ID]; begun && s.begun[b].waiting > 0 {
+		return PoolID(s.queues[s.begun[b].at.queue].pool)
+	}
+	if at, found := s.held(j); found {
+		return PoolID(s.queues[at.queue].pool)
+	}
+	for _, young := range []bool{s.young(j), !s.young(j)} {
+		if b, ok := s.index[childKey{id, s.bandName(j.Priority, young), band}]; ok {
 			return PoolID(b)
 		}
 	}

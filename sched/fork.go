@@ -30,6 +30,8 @@ func (s *Scheduler) Fork() *Scheduler {
 	f.stops.fork()
 	f.shapeReady = slices.Clone(s.shapeReady)
 	f.later = later{heap: slices.Clone(s.later.heap), jobs: maps.Clone(s.later.jobs), serial: s.later.serial}
+	f.boosts.fork()
+	f.ripening = slices.Clone(s.ripening)
 	f.parkedByFit = slices.Clone(s.parkedByFit)
 	for i := range f.parkedByFit {
 		f.parkedByFit[i] = slices.Clone(f.parkedByFit[i])

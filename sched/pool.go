@@ -2,7 +2,9 @@ package sched
 
 import (
 	"math"
+	"time"
 
+	"github.com/fairlead/fairlead/share"
 	"github.com/fairlead/fairlead/usage"
 )
 
@@ -31,6 +33,7 @@ type Pool struct {
 	drift                       int32 // number of its order in the parent's keys
 	tie                         float64
 	band                        int8 // priority of the jobs of a leaf; -1: not known yet
+	young                       bool // holds jobs that count as new, see [NewJobs]
 	in                          bool // stands in its parent's orders: it has work that may start
 	banded                      bool // its children are the priorities of a leaf
 	needy                       bool // is below its minimum, or a pool in it is
@@ -103,10 +106,13 @@ func (in *inner) setPolicy(p Policy) {
 
 // label is what a pool is called and how it was configured; decisions do without.
 type label struct {
-	name   string
-	kind   kind
-	policy string // "" is the parent's
-	made   Policy // of that name, nil without one
+	name    string
+	kind    kind
+	weight  float64       // without boosts
+	first   time.Time     // since when the pool is there
+	starter share.Starter // for pools below that are made on demand
+	policy  string        // "" is the parent's
+	made    Policy        // of that name, nil without one
 }
 
 // kind tells pools that the tree names from the bands within a leaf.

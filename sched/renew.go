@@ -33,7 +33,7 @@ func (s *Scheduler) renew() {
 // nextInstant is when time alone could change what starts: a job may begin, or, while
 // jobs wait, their order changes.
 func (s *Scheduler) nextInstant() time.Time {
-	next := s.later.next()
+	next := earlier(s.later.next(), s.nextChange())
 	if at := s.renewal.at; !at.IsZero() && s.pools[Root].Waiting > 0 && (next.IsZero() || at.Before(next)) {
 		return at
 	}

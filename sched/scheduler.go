@@ -17,6 +17,7 @@ type Config struct {
 	NewPolicy  func(name string, o share.Options) Policy
 	Priorities []Priority // highest first; a job's priority is an index
 	Placement  Placement
+	NewJobs    NewJobs       // a boost of jobs that came lately
 	HalfLife   time.Duration // of decayed service; 0 is no decay
 	// TaskSeconds is how long a task is taken to run before any has ended.
 	TaskSeconds float64
@@ -71,7 +72,11 @@ type Scheduler struct {
 	begun   []begun
 	begunOf map[int64]int32
 	later   later
-	renewal renewal
+
+	boosts   boosting
+	ripening ripening
+	applying bool // pools are made because the configuration names them
+	renewal  renewal
 
 	runs               []run
 	runFree, begunFree freeList
@@ -151,9 +156,19 @@ func (cfg *Config) zeroBelow(path string) bool {
 	return false
 }
 
-// advance moves the scheduler's time to t, which never goes back, and lets the jobs
-// in whose begin time has come.
+// advance moves the scheduler's time to t, which never goes back. What changes at an
+// instant of its own on the way changes as of that instant, however late it is noticed.
 func (s *Scheduler) advance(t time.Time) {
+	for next := s.nextChange(); !next.IsZero() && !next.After(t); next = s.nextChange() {
+		s.moveTo(next)
+		s.endBoosts()
+		s.ripen()
+	}
+	s.moveTo(t)
+}
+
+// moveTo moves the time to t, and lets the jobs in whose begin time has come.
+func (s *Scheduler) moveTo(t time.Time) {
 	if !t.After(s.at) {
 		return
 	}

@@ -245,7 +245,7 @@ func (s *Scheduler) occupy(leaf, b int32, job int64, shape cluster.Shape, node c
 	}
 	r := &s.runs[i]
 	*r = run{job: job, pool: leaf, begun: b, shape: shape, node: node, used: true, serial: r.serial + 1,
-		band: max(0, s.pools[leaf].band), started: started, start: s.now}
+		band: max(0, s.pools[leaf].band), young: s.pools[leaf].young, started: started, start: s.now}
 	if !started.Equal(s.at) {
 		r.start = s.clock.At(started)
 	}
@@ -254,6 +254,7 @@ func (s *Scheduler) occupy(leaf, b int32, job int64, shape cluster.Shape, node c
 	mean := s.meanOf(leaf)
 	s.pools[leaf].Mean = mean
 	flight := width * mean
+	s.charge(leaf)
 	for id := leaf; id >= 0; id = s.pools[id].parent {
 		p := &s.pools[id]
 		p.Tasks++
@@ -268,6 +269,7 @@ func (s *Scheduler) occupy(leaf, b int32, job int64, shape cluster.Shape, node c
 			l.add(s.cluster.Request(shape), +1)
 		}
 	}
+	s.foresee(leaf)
 	s.settle(leaf)
 	return RunID(r.serial)<<32 | RunID(uint32(i))
 }

@@ -84,7 +84,7 @@ func (s *Scheduler) newPool(parent int32, name string, k kind) int32 {
 		s.places[k] = append(s.places[k], -1)
 	}
 	s.pools = append(s.pools, p)
-	s.labels = append(s.labels, label{name: name, kind: k})
+	s.labels = append(s.labels, label{name: name, kind: k, weight: 1, first: s.at})
 	if parent < 0 {
 		return id
 	}
@@ -94,8 +94,16 @@ func (s *Scheduler) newPool(parent int32, name string, k kind) int32 {
 	in.kids = append(in.kids, id)
 	s.keepDaysOf(id)
 	if k == band {
-		s.pools[id].band = int8(s.priority(name))
-		s.pools[id].Weight = s.cfg.Priorities[s.pools[id].band].Weight
+		priority, young := strings.CutSuffix(name, newSuffix)
+		s.pools[id].band, s.pools[id].young = int8(s.priority(priority)), young
+		s.labels[id].weight = s.bandWeight(int(s.pools[id].band), young)
+		s.pools[id].Weight = s.labels[id].weight
+		return id
+	}
+	s.bindNew(id)
+	if !s.applying && s.labels[parent].starter.Weight > 0 {
+		s.restart(id, 0)
+		s.pools[id].Weight = s.weightOf(id)
 	}
 	return id
 }
@@ -115,7 +123,7 @@ func (s *Scheduler) branch(id int32, k kind) {
 	}
 	name := share.DefaultPool
 	if k == band {
-		name = s.cfg.Priorities[p.band].Name
+		name = s.bandName(int(p.band), p.young)
 	}
 	s.handOver(queue, s.newPool(id, name, k))
 }
@@ -149,7 +157,7 @@ func (s *Scheduler) unband(id int32) {
 func (s *Scheduler) handOver(queue, child int32) {
 	c := &s.pools[child]
 	c.queue, s.queues[queue].pool = queue, child
-	c.band = s.pools[c.parent].band
+	c.band, c.young = s.pools[c.parent].band, s.pools[c.parent].young
 	s.copyDown(c.parent, child)
 	s.changed(child)
 	s.settle(child)

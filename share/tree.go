@@ -20,6 +20,8 @@ type Pool struct {
 	MaxRunning int              // tasks at once; 0 is no limit
 	JobRunning int              // tasks of one job at once; 0 is no limit
 
+	Starter Starter // for pools below it that are made on demand
+
 	Pools []Pool
 }
 
