@@ -36,7 +36,7 @@ func (j *Job) Check() error {
 			return invalid("pool", "%v", err)
 		}
 	}
-	for _, check := range []func() error{j.checkCommand, j.checkNumbers, j.checkTimes, j.checkRequest, j.checkAfter} {
+	for _, check := range []func() error{j.checkCommand, j.checkNumbers, j.checkTimes, j.checkRequest, j.checkTolls, j.checkAfter} {
 		if err := check(); err != nil {
 			return err
 		}

@@ -24,7 +24,12 @@ type Job struct {
 	Output  string            // file for the output; default: a log kept by the agent
 	Error   string            // file for the error output; default: with the output
 
-	Request Amounts       // per task; what is not named is one unit
+	Request Amounts // per task; what is not named is one unit
+	// Licenses are those that each task holds while it runs, Rates the names of those
+	// under which each start of a task counts.
+	Licenses Amounts
+	Rates    []string
+
 	Limit   time.Duration // each task is ended after this; 0 is no limit
 	Begin   time.Time     // not before
 	Retries int           // further tries of a task that failed

@@ -39,6 +39,9 @@ type Loop struct {
 	ending  sync.RWMutex // held for reading while attempts are ended, else while the core is made anew
 	syncing sync.Mutex   // held while changes of the store are read and applied, or leases made or ended
 
+	rateStates string // of the core, as they were written down; guarded by syncing
+	tokens     uint64 // that the core had taken then
+
 	mu      sync.Mutex // guards what follows
 	core    *sched.Scheduler
 	shares  Shares
@@ -106,6 +109,7 @@ func (l *Loop) loadSettings(ctx context.Context) error {
 		return nil
 	}
 	all, err := keeper.Settings(ctx)
+	l.rateStates = all[ratesSetting]
 	for key, why := range all {
 		if node, drained := strings.CutPrefix(key, drainSetting); drained {
 			l.drained[node] = why
@@ -144,6 +148,9 @@ func (l *Loop) rebuild(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := l.restoreRates(core); err != nil {
+		return err
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.core, l.cursor = core, cursor
@@ -163,18 +170,6 @@ func (l *Loop) rebuild(ctx context.Context) error {
 	}
 	l.version++
 	return nil
-}
-
-// changeList holds many changes without ever copying them to make room.
-type changeList [][]Change
-
-func (l *changeList) add(c Change) {
-	const chunk = 4096
-	if n := len(*l); n == 0 || len((*l)[n-1]) == chunk {
-		*l = append(*l, make([]Change, 0, chunk))
-	}
-	last := &(*l)[len(*l)-1]
-	*last = append(*last, c)
 }
 
 // Run decides until ctx ends. Workers that still run tasks then keep their leases;
@@ -319,7 +314,7 @@ func (l *Loop) jobOf(h Header) sched.Job {
 	}
 	return sched.Job{
 		ID: h.ID, Pool: l.core.Pool(h.Pool), Priority: p, Most: h.Most, Tasks: h.Tasks,
-		Shape: l.core.Shape(cluster.Amounts(l.shares.request(h))),
+		Shape: l.core.ShapeOf(sched.Request{Amounts: cluster.Amounts(l.shares.request(h)), Licenses: h.Licenses, Rates: h.Rates}),
 	}
 }
 

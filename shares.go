@@ -20,6 +20,8 @@ type Shares struct {
 	Placement *share.Placement
 	// Closed is set when a job may name only pools that the tree names.
 	Closed bool
+	// KindRates are the rates to which all jobs of a kind are subject.
+	KindRates map[string][]string
 	// Hash tells versions of a configuration apart.
 	Hash string
 }
@@ -57,6 +59,9 @@ func (s *Shares) settle(j *Job) error {
 	j.Priority = cmp.Or(j.Priority, s.defaultPriority())
 	if _, ok := s.priority(j.Priority); !ok {
 		return invalid("priority", "%q is not a priority; known: %s", j.Priority, strings.Join(s.priorities(), ", "))
+	}
+	if err := s.settleTolls(j); err != nil {
+		return err
 	}
 	if j.Pool == "" {
 		return s.settlePlace(j)

@@ -49,6 +49,7 @@ func (l *Loop) ShortReasons(ctx context.Context, jobs []*Job) map[int64]ShortRea
 			r.Code, r.Text = why.NoNodes, "a node: none takes tasks"
 		case !l.core.Cluster().Could(l.jobOf(headerOf(j)).Shape):
 			r.Rank, r.Code, r.Text = 0, why.FitNever, "no node is large enough"
+		case l.tollReason(j, &r):
 		case r.Rank == 1:
 			r.Code, r.Text = why.CapacityFull, "room; it is next"
 		default:
@@ -66,6 +67,19 @@ func (l *Loop) ShortReasons(ctx context.Context, jobs []*Job) map[int64]ShortRea
 		out[j.ID] = r
 	}
 	return out
+}
+
+// tollReason tells of the licence or rate that holds a job back, if one does: a licence
+// that could never be enough before others.
+func (l *Loop) tollReason(j *Job, r *ShortReason) bool {
+	if len(j.Licenses)+len(j.Rates) == 0 {
+		return false
+	}
+	for _, reason := range reasonsOf(closedGates(l.core.TollGates(l.jobOf(headerOf(j)).Shape))) {
+		r.Rank, r.Code, r.Text = 0, reason.Code, reason.Text
+		return true
+	}
+	return false
 }
 
 // plural counts things: 1 job, 2 jobs.

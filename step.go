@@ -2,6 +2,7 @@ package fairlead
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -23,8 +24,12 @@ func (l *Loop) step(ctx context.Context, d *sched.Decision) (more bool, err erro
 	l.stats.LastStep, l.stats.StepTime = began, time.Since(began)
 	byNode := l.chosen(d)
 	stops := l.chosenStops(d)
+	var states []sched.RateState
+	if tokens := l.core.Tokens(); tokens != l.tokens {
+		l.tokens, states = tokens, l.core.RateStates()
+	}
 	l.mu.Unlock()
-	if err := l.stopRuns(ctx, stops); err != nil {
+	if err := errors.Join(l.keepRates(ctx, states), l.stopRuns(ctx, stops)); err != nil {
 		l.abortRest(byNode, 0)
 		return false, err
 	}
@@ -212,6 +217,6 @@ func (l *Loop) abortRest(all []*choice, failed int) {
 func headerOf(j *Job) Header {
 	return Header{
 		ID: j.ID, User: j.User, Kind: j.Kind, Pool: j.Pool, Priority: j.Priority,
-		Request: j.Request, Handler: len(j.Argv) == 0, Most: j.Most, Tasks: j.Tasks, Submitted: j.Submitted,
+		Request: j.Request, Licenses: j.Licenses, Rates: j.Rates, Handler: len(j.Argv) == 0, Most: j.Most, Tasks: j.Tasks, Submitted: j.Submitted,
 	}
 }

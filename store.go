@@ -187,6 +187,8 @@ type Header struct {
 	Pool     string
 	Priority string
 	Request  Amounts
+	Licenses Amounts
+	Rates    []string
 	Handler  bool // work for a Go handler of its kind, not a command
 	Most     int
 	Tasks    int

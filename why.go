@@ -165,6 +165,7 @@ func (l *Loop) whyWaiting(a *why.Answer, j *Job, tasks []Task, blockers []string
 			}
 		}
 	}
+	l.tellTolls(a.Gates, a.At)
 	closed := closedGates(a.Gates)
 	own := len(closed) > 0 && closed[0].Where == "job" && closed[0].Code != why.GateJobTasks
 	if !own && !l.core.Waits(s) {
@@ -237,48 +238,6 @@ func onlyCapacity(closed []why.Gate) bool {
 	return !slices.ContainsFunc(closed, func(g why.Gate) bool { return g.Code != why.FitNow })
 }
 
-// severity orders the reasons: what can never be first, then what only a person can
-// change, then what time changes.
-var severity = []why.Code{
-	why.FitNever, why.GateHeld, why.NoNodes, why.GateAfter, why.GateBegin, why.GateJobTasks, why.GateMaxTasks, why.GateMax, why.FitNow,
-}
-
-func reasonsOf(closed []why.Gate) []why.Reason {
-	var out []why.Reason
-	for _, code := range severity {
-		for _, g := range closed {
-			if g.Code == code {
-				out = append(out, gateReason(g))
-			}
-		}
-	}
-	return out
-}
-
-func gateReason(g why.Gate) why.Reason {
-	e, _ := why.Explain(g.Code)
-	r := why.Reason{Code: g.Code, Text: g.Text, Next: e.Next}
-	if g.Code == why.GateJobTasks {
-		r.Text = g.Used + " of its tasks run, as many as may at once"
-	}
-	if r.Text == "" {
-		r.Text = fmt.Sprintf("%s of %s is full: %s of %s in use", g.Name, g.Where, g.Used, g.Limit)
-	}
-	return r
-}
-
-func verdictOf(c why.Code) why.Verdict {
-	switch c {
-	case why.FitNever:
-		return why.Impossible
-	case why.NoNodes:
-		return why.NeedsAdmin
-	case why.GateMax, why.GateMaxTasks, why.GateJobTasks:
-		return why.Limited
-	}
-	return why.AsDesigned
-}
-
 // rank finds the job's place in the order of the next starts.
 func (l *Loop) rank(a *why.Answer, j sched.Job) {
 	r := &why.Rank{Of: l.core.View(sched.Root).Waiting}
@@ -337,8 +296,16 @@ func limitReason(gates []why.Gate) why.Reason {
 			continue
 		case g.Name == "max_running":
 			code = why.GateMaxTasks
+		case g.Where == "licenses":
+			code = why.GateLicense
+		case g.Where == "rates":
+			code = why.GateRate
 		}
 		e, _ := why.Explain(code)
+		if g.Where == "rates" {
+			text := fmt.Sprintf("jobs that go before it will use up the starts of %s (%s): %s now", g.Name, g.Limit, g.Used)
+			return why.Reason{Code: code, Text: text, Next: e.Next}
+		}
 		text := fmt.Sprintf("jobs that go before it will use up %s of %s: %s of %s in use now", g.Name, g.Where, g.Used, g.Limit)
 		return why.Reason{Code: code, Text: text, Next: e.Next}
 	}

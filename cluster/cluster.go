@@ -124,7 +124,11 @@ func (c *Cluster) Amounts(v Vector) Amounts {
 
 // Shape numbers a request. Every task occupies at least one unit: a request that
 // does not name it gets one.
-func (c *Cluster) Shape(a Amounts) Shape {
+func (c *Cluster) Shape(a Amounts) Shape { return c.Marked(a, "") }
+
+// Marked numbers a request whose tasks differ by a mark from others that ask for the
+// same: they have shapes of their own.
+func (c *Cluster) Marked(a Amounts, mark string) Shape {
 	v := c.Vector(a)
 	if v.at(0) < 1 {
 		v = append(Vector{}, v...)
@@ -136,7 +140,7 @@ func (c *Cluster) Shape(a Amounts) Shape {
 	for len(v) > 1 && v[len(v)-1] == 0 {
 		v = v[:len(v)-1]
 	}
-	key := fmt.Sprint(v)
+	key := fmt.Sprint(v) + mark
 	s, ok := c.shape[key]
 	if !ok {
 		s = Shape(len(c.shapes))

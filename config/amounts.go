@@ -1,13 +1,10 @@
 package config
 
 import (
-	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/fairlead/fairlead/internal/units"
 	"github.com/fairlead/fairlead/share"
@@ -124,34 +121,3 @@ var licenses = named("names with numbers", checkWord("licence"), 1000, object{"t
 		return int64(v), ok
 	},
 	func(v int64) *node { return word(strconv.FormatInt(v, 10)) })
-
-// Rate is a number of starts in a time.
-type Rate struct {
-	Count int64
-	Per   time.Duration // a second, minute, hour or day
-}
-
-func (t Rate) String() string {
-	return fmt.Sprintf("%d/%s", t.Count, strings.TrimPrefix(units.FormatDuration(t.Per), "1"))
-}
-
-const ratePattern = `^([0-9]{1,9})/(s|m|h|d)$`
-
-var rate = regexp.MustCompile(ratePattern)
-
-var rates = named("names with rates", checkWord("rate"), 1000, object{"type": "string", "pattern": ratePattern},
-	func(r *reader, name string, n *node) (Rate, bool) {
-		text, ok := r.text(name, n)
-		if !ok {
-			return Rate{}, false
-		}
-		m := rate.FindStringSubmatch(text)
-		if m == nil || strings.Trim(m[1], "0") == "" {
-			r.errorf(n, "%s must be a rate such as 5/s, 100/m, 20/h or 3/d, got %s", name, n.describe())
-			return Rate{}, false
-		}
-		count, _ := strconv.ParseInt(m[1], 10, 64)
-		per, err := units.ParseDuration("1" + m[2])
-		return Rate{count, per}, err == nil
-	},
-	func(v Rate) *node { return word(v.String()) })

@@ -20,8 +20,8 @@ type Config struct {
 	Shares fairlead.Shares
 	Server Server
 
-	// What follows is in force by way of Shares, or not enforced yet; it is here so that
-	// [Config.YAML] can write it.
+	// What follows is in force by way of Shares; it is here so that [Config.YAML] can
+	// write it.
 
 	Rules     []share.Rule // of Shares.Placement; nil is none
 	Shortlist Shortlist    // of the policy lottery
@@ -157,6 +157,7 @@ func (c *Config) finish() error {
 		}
 		c.Shares.Placement = p
 	}
+	c.tolls()
 	c.Shares.Sched.NewPolicy = policy.New(policy.Options{ShortlistPools: c.Shortlist.Pools, ShortlistJobs: c.Shortlist.Jobs})
 	sum := sha256.Sum256(c.YAML())
 	c.Shares.Hash = hex.EncodeToString(sum[:4])

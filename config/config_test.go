@@ -67,9 +67,9 @@ func TestParse(t *testing.T) {
 		{"closed", c.Shares.Closed, false},
 		{"shortlist", c.Shortlist, config.Shortlist{Pools: 5, Jobs: 10}},
 		{"licenses", c.Licenses, map[string]int64{"matlab": 5}},
-		{"rates", c.Rates, map[string]config.Rate{"linkedin": {Count: 5, Per: time.Second}}},
+		{"rates", c.Rates, map[string]config.Rate{"linkedin": {Rate: sched.Rate{Count: 5, Per: time.Second, Burst: 5}}, "mail": {Rate: sched.Rate{Count: 100, Per: time.Minute, Burst: 10}, Kinds: []string{"mail"}}}},
 		{"server", c.Server, wantServer},
-		{"warnings", len(c.Problems), 2},
+		{"warnings", len(c.Problems), 0},
 	} {
 		if !reflect.DeepEqual(f.got, f.want) {
 			t.Errorf("%s: got %+v, want %+v", f.name, f.got, f.want)

@@ -11,11 +11,11 @@ import (
 )
 
 // The tables are set by init, as those of pools refer to themselves.
-var fileTable, poolTable, ruleTable, serverTable, shortlistTable, rebalanceTable, decayTable *table
+var fileTable, poolTable, ruleTable, rateTable, serverTable, shortlistTable, rebalanceTable, decayTable *table
 
 // tables are all places of the file, in the order of the reference.
 func tables() []*table {
-	return []*table{fileTable, poolTable, ruleTable, rebalanceTable, decayTable, shortlistTable, serverTable}
+	return []*table{fileTable, poolTable, ruleTable, rateTable, rebalanceTable, decayTable, shortlistTable, serverTable}
 }
 
 func init() {
@@ -23,6 +23,7 @@ func init() {
 	serverTable = &table{name: "server", doc: "The server itself. A change takes effect when it starts the next time.", fields: serverFields()}
 	rebalanceTable = &table{name: "rebalance", doc: "When the policy `load` stops the newest tasks of pools above their load. Without it, never.", fields: rebalanceFields()}
 	decayTable = &table{name: "decay", doc: "How the policy `decay` counts past use.", fields: decayFields()}
+	rateTable = &table{name: "rate", doc: "One rate of `rates`, where it is more than a rate alone: `linkedin: {rate: 5/s, burst: 10}`.", fields: rateFields()}
 	ruleTable = &table{name: "rule", doc: "One rule of `placement`. A job goes to its pool if all its expressions match;" +
 		" a rule without expressions takes every job.", fields: ruleFields()}
 	poolTable = &table{name: "pool", doc: "One pool of `pools`. What is left out is inherited or not limited.", fields: poolFields()}
@@ -54,10 +55,10 @@ func fileFields() []field {
 			not(boolean), func(c *Config) *bool { return &c.Shares.Closed })),
 		unless("the pool of the user's name", of("placement", "", "Where jobs go that name no pool: the first rule that matches decides, and without one it is the pool default.",
 			rules, func(c *Config) *[]share.Rule { return &c.Rules })),
-		warned("licenses are not enforced by this version", of("licenses", "", "Licences that jobs may ask for, with their numbers. Not enforced by this version.",
-			licenses, func(c *Config) *map[string]int64 { return &c.Licenses })),
-		warned("rates are not enforced by this version", of("rates", "", "Limits of starts per time, such as 5/s. Not enforced by this version.",
-			rates, func(c *Config) *map[string]Rate { return &c.Rates })),
+		of("licenses", "", "Licences that jobs may ask for, with their numbers. A task holds those that it asks for while it runs.",
+			licenses, func(c *Config) *map[string]int64 { return &c.Licenses }),
+		of("rates", "", "Limits of starts per time, such as 5/s, or more about one, as below. They hold for all jobs that name the rate, together.",
+			ratesKind(), func(c *Config) *map[string]Rate { return &c.Rates }),
 		of("server", "{}", "The server itself.", sub[Server](&serverTable), func(c *Config) *Server { return &c.Server }),
 	})
 }

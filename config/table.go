@@ -22,7 +22,6 @@ type field struct {
 	doc    string // one sentence
 	word   string // the kind of value, in words
 	must   bool   // has to be given
-	warn   string // a warning where it is given
 
 	hidden bool // read, but not described: only gives a better error
 
@@ -69,9 +68,6 @@ func (t *table) read(r *reader, name string, n *node, to any) bool {
 		switch v := n.get(f.name); {
 		case v != nil:
 			f.read(r, v, to)
-			if f.warn != "" && len(v.keys) > 0 {
-				r.warnf(n.key(f.name), "%s", f.warn)
-			}
 		case f.must:
 			r.errorf(n, "%s needs the field %s", name, f.name)
 		case f.def != "":
@@ -126,7 +122,7 @@ func (t *table) where() string {
 	switch t.name {
 	case "":
 		return "the top of the file"
-	case "pool", "rule":
+	case "pool", "rule", "rate":
 		return "a " + t.name
 	}
 	return t.name

@@ -12,12 +12,6 @@ func unless(words string, f field) field {
 	return f
 }
 
-// warned is a field that is checked, but has no effect yet.
-func warned(warning string, f field) field {
-	f.warn = warning
-	return f
-}
-
 // then calls next after the field was read.
 func then(f field, next func(r *reader, to any)) field {
 	read := f.read

@@ -189,6 +189,15 @@ func (c *Client) Nodes(ctx context.Context) ([]fairlead.NodeView, error) {
 	return n.Nodes, nil
 }
 
+// Limits returns the licences and rates of the cluster.
+func (c *Client) Limits(ctx context.Context) ([]fairlead.LicenseView, []fairlead.RateView, error) {
+	l, err := c.api.Limits(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	return l.Licenses, l.Rates, nil
+}
+
 // Watch calls f for each event until ctx ends or f returns an error.
 func (c *Client) Watch(ctx context.Context, f func(fairlead.Event) error) error {
 	return c.api.Events(ctx, nil, func(e api.Event) error {

@@ -193,6 +193,7 @@ func (s *Scheduler) refill() {
 	}
 	s.shapeReady = make([]int32, s.cluster.Shapes())
 	s.parkedByFit, s.parkedFits = nil, 0
+	s.setTolls(&s.cfg)
 	for i := range s.queues {
 		q := &s.queues[i]
 		q.ready, q.strict, q.most = 0, s.strict(q.pool), s.jobRunning(q.pool)

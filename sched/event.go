@@ -40,6 +40,9 @@ func (s *Scheduler) addAs(j Job, young bool) {
 	if young && !j.Submitted.IsZero() {
 		s.watch(j, at)
 	}
+	if len(s.tolls) > 0 && s.toll(j.Shape) == nil {
+		s.joins(leaf)
+	}
 	most := int32(j.Most)
 	b, begun := s.begunOf[j.ID]
 	if begun {
@@ -171,8 +174,8 @@ func (s *Scheduler) Finish(id RunID, t time.Time, learn bool) {
 	})
 }
 
-// Abort says that a task did not start after all, as if it had never been chosen;
-// if back is set it waits again.
+// Abort says that a task did not start after all, as if it had never been chosen: it does
+// not count under its rates. If back is set it waits again.
 func (s *Scheduler) Abort(id RunID, t time.Time, back bool) {
 	s.advance(t)
 	r, most := *s.run(id), int32(0)
@@ -181,6 +184,9 @@ func (s *Scheduler) Abort(id RunID, t time.Time, back bool) {
 	}
 	s.end(id, func(p *Pool, width float64) { p.Account.Finish(width, r.start, r.start) })
 	s.refund(&r, s.cluster.Width(r.shape))
+	if t := s.toll(r.shape); t != nil {
+		s.uncountStart(t)
+	}
 	if back {
 		path := s.Path(PoolID(r.pool))
 		// A job that is new still has its entry among those that are.
@@ -193,6 +199,10 @@ func (s *Scheduler) end(id RunID, settle func(p *Pool, width float64)) {
 	r := s.run(id)
 	width, leaf := s.cluster.Width(r.shape), r.pool
 	s.giveBack(r)
+	t := s.toll(r.shape)
+	if t != nil {
+		s.hold(t, -1)
+	}
 	before := s.pools[leaf].Mean
 	if in := s.pools[leaf].inner; in >= 0 { // it was a leaf when the task started
 		before = s.inners[in].mean
@@ -232,6 +242,9 @@ func (s *Scheduler) end(id RunID, settle func(p *Pool, width float64)) {
 	s.settle(leaf)
 	r.used = false
 	s.runFree = append(s.runFree, int32(uint32(id)))
+	if t != nil {
+		s.openLicenses(t)
+	}
 	s.openFits()
 }
 

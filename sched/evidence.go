@@ -74,6 +74,10 @@ func (s *Scheduler) evidenceOfJobs(p *Pool, most int, e *why.Evidence) []why.Job
 		if l.gate != noGate {
 			continue
 		}
+		if s.toll(l.shape) != nil && l.ready() {
+			e.Complete = false // what starts first uses licences and rates up
+			return jobs
+		}
 		width := int64(s.cluster.Width(l.shape))
 		if l.fresh.jobs > most-len(jobs) || width > 1 && s.capped(q.pool) {
 			e.Complete = false // too many, or a maximum that a wide task may not fit into

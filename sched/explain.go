@@ -179,20 +179,38 @@ func (s *Scheduler) Strict(leaf PoolID) bool { return s.strict(int32(leaf)) }
 
 // Gates lists the restrictions on the way of a job, closed or open.
 func (s *Scheduler) Gates(j Job) []why.Gate {
-	gates := s.limitsOnTheWay(s.Leaf(j), j.Shape)
+	gates := append(s.limitsOnTheWay(s.Leaf(j), j.Shape), s.TollGates(j.Shape)...)
 	if b, ok := s.begunOf[j.ID]; ok && s.begun[b].most > 0 {
 		gates = append(gates, jobGate(&s.begun[b]))
 	}
 	return append(gates, s.nodeGate(j.Shape))
 }
 
-// PoolGates lists the restrictions on the way of the first job of a leaf.
+// PoolGates lists the restrictions on the way of the jobs of a leaf that may start first:
+// those of a line that no gate holds back, if there is one.
 func (s *Scheduler) PoolGates(leaf PoolID) []why.Gate {
 	shape := cluster.Shape(0)
 	if q := s.pools[leaf].queue; q >= 0 {
-		shape = s.queues[q].first.shape
+		shape = s.queues[q].telling()
 	}
-	return append(s.limitsOnTheWay(leaf, shape), s.nodeGate(shape))
+	gates := append(s.limitsOnTheWay(leaf, shape), s.TollGates(shape)...)
+	return append(gates, s.nodeGate(shape))
+}
+
+// telling is the shape of the first line that is ready, or else of the first in which
+// something waits.
+func (q *queue) telling() cluster.Shape {
+	shape, found := q.first.shape, false
+	for i := range q.lines() {
+		l := q.line(i)
+		if l.ready() {
+			return l.shape
+		}
+		if l.tasks > 0 && !found {
+			shape, found = l.shape, true
+		}
+	}
+	return shape
 }
 
 func (s *Scheduler) limitsOnTheWay(leaf PoolID, shape cluster.Shape) []why.Gate {

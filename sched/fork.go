@@ -36,6 +36,7 @@ func (s *Scheduler) Fork() *Scheduler {
 	for i := range f.parkedByFit {
 		f.parkedByFit[i] = slices.Clone(f.parkedByFit[i])
 	}
+	f.forkTolls()
 	f.inners = slices.Clone(s.inners)
 	for i := range f.inners {
 		f.inners[i].fork()
@@ -50,6 +51,17 @@ func (s *Scheduler) Fork() *Scheduler {
 		f.queues[i].fork()
 	}
 	return &f
+}
+
+func (s *Scheduler) forkTolls() {
+	s.tolls, s.licenses, s.rates = slices.Clone(s.tolls), slices.Clone(s.licenses), slices.Clone(s.rates)
+	s.licenseOf, s.rateOf = maps.Clone(s.licenseOf), maps.Clone(s.rateOf)
+	for i := range s.licenses {
+		s.licenses[i].parked = slices.Clone(s.licenses[i].parked)
+	}
+	for i := range s.rates {
+		s.rates[i].parked = slices.Clone(s.rates[i].parked)
+	}
 }
 
 func (in *inner) fork() {

@@ -2,8 +2,8 @@ package sched
 
 import "github.com/fairlead/fairlead/cluster"
 
-// admit looks for a node for the job at the head of a line. A line that no node or
-// no maximum has room for is parked until that may have changed.
+// admit looks for a node for the job at the head of a line. A line that no node, no
+// maximum, no licence or no rate has room for is parked until that may have changed.
 func (s *Scheduler) admit(leaf int32, at lineRef) (cluster.NodeID, bool) {
 	l := s.line(at)
 	request := s.cluster.Request(l.shape)
@@ -13,6 +13,9 @@ func (s *Scheduler) admit(leaf int32, at lineRef) (cluster.NodeID, bool) {
 			s.park(leaf, at, byMax)
 			return 0, false
 		}
+	}
+	if t := s.toll(l.shape); t != nil && !s.pay(leaf, at, t) {
+		return 0, false
 	}
 	node, fits := s.cluster.Place(l.shape)
 	if !fits && s.cfg.Placement != FCFS {

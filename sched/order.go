@@ -64,7 +64,10 @@ func (s *Scheduler) putIn(id int32) {
 	p, in := &s.pools[id], s.parentOf(id)
 	p.in = true
 	in.open++
-	if in.carrier != nil && !s.rebuilding {
+	if !s.rebuilding {
+		p.kept = s.keeping
+	}
+	if in.carrier != nil && !s.rebuilding && !s.keeping {
 		if level := s.level(in); in.carrier.Level(p, s.now) < level {
 			in.carrier.Carry(p, level, s.now)
 		}
@@ -82,12 +85,15 @@ func (s *Scheduler) putIn(id int32) {
 }
 
 // level is where a child enters that returns: at the least level of the children that
-// are next in order or, if nobody is there, at the clock.
+// are next in order or, if nobody is there, at the clock. Those that kept their place
+// while a licence or a rate held them back do not count.
 func (s *Scheduler) level(in *inner) float64 {
 	least := math.Inf(1)
 	for i := range in.keys.orders {
 		for _, r := range in.keys.orders[i].entries[:min(len(in.keys.orders[i].entries), 1+arity)] {
-			least = math.Min(least, in.carrier.Level(&s.pools[r.child], s.now))
+			if p := &s.pools[r.child]; !p.kept {
+				least = math.Min(least, in.carrier.Level(p, s.now))
+			}
 		}
 	}
 	if math.IsInf(least, 1) {

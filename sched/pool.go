@@ -37,6 +37,7 @@ type Pool struct {
 	in                          bool // stands in its parent's orders: it has work that may start
 	banded                      bool // its children are the priorities of a leaf
 	needy                       bool // is below its minimum, or a pool in it is
+	kept                        bool // came in where it stood, see [Scheduler.returning]
 }
 
 // Divides reports whether the pool has pools below it, the priorities of a leaf left out.

@@ -27,6 +27,7 @@ type model struct {
 type modelJob struct {
 	header  sched.Job
 	path    string
+	request sched.Request
 	waiting int
 	later   int
 	running int
@@ -60,6 +61,7 @@ func TestRandomEvents(t *testing.T) {
 func newModel(t *rapid.T) *model {
 	m := &model{jobs: map[int64]*modelJob{}, nodes: map[string]int64{"n1": 4, "n2": 3}, down: map[string]bool{}}
 	m.cfg = sched.Config{Root: drawTree(t), NewPolicy: policy.New(policy.Options{}), HalfLife: 20 * time.Second}
+	drawTolls(t, &m.cfg)
 	if rapid.Bool().Draw(t, "fcfs") {
 		m.cfg.Placement = sched.FCFS
 	}
@@ -100,16 +102,47 @@ func drawTree(t *rapid.T) share.Pool {
 	}}
 }
 
+// drawTolls configures licences and rates. What is configured no more is 0 of a licence,
+// and no limit of a rate.
+func drawTolls(t *rapid.T, cfg *sched.Config) {
+	cfg.Licenses, cfg.Rates = map[string]int64{}, map[string]sched.Rate{}
+	for _, name := range []string{"ansys", "matlab"} {
+		if n := rapid.Int64Range(0, 3).Draw(t, name); n > 0 {
+			cfg.Licenses[name] = n
+		}
+	}
+	for _, name := range []string{"mail", "web"} {
+		if n := rapid.Int64Range(0, 3).Draw(t, name); n > 0 {
+			cfg.Rates[name] = sched.Rate{Count: n, Per: rapid.SampledFrom([]time.Duration{time.Second, time.Minute}).Draw(t, "per"), Burst: rapid.Int64Range(0, 3).Draw(t, "burst")}
+		}
+	}
+}
+
+// drawRequest is what a task asks for: with some probability licences and rates.
+func drawRequest(t *rapid.T) sched.Request {
+	r := sched.Request{Amounts: cluster.Amounts{"cpu": int64(rapid.IntRange(1, 5).Draw(t, "cpu"))}}
+	switch rapid.IntRange(0, 5).Draw(t, "toll") {
+	case 0:
+		r.Licenses = map[string]int64{rapid.SampledFrom([]string{"ansys", "matlab"}).Draw(t, "licence"): rapid.Int64Range(1, 2).Draw(t, "licences")}
+	case 1:
+		r.Rates = []string{rapid.SampledFrom([]string{"mail", "web"}).Draw(t, "rate")}
+	case 2:
+		r.Licenses, r.Rates = map[string]int64{"ansys": 1, "matlab": 1}, []string{"mail", "web"}
+	}
+	return r
+}
+
 func (m *model) submit(t *rapid.T) {
 	path := rapid.SampledFrom(paths).Draw(t, "pool")
 	m.last++
+	request := drawRequest(t)
 	j := sched.Job{
 		ID: m.last, Pool: m.Pool(path), Tasks: rapid.IntRange(1, 4).Draw(t, "tasks"),
-		Shape:    m.Shape(cluster.Amounts{"cpu": int64(rapid.IntRange(1, 5).Draw(t, "cpu"))}),
+		Shape:    m.ShapeOf(request),
 		Priority: rapid.IntRange(1, 3).Draw(t, "priority"),
 		Most:     rapid.IntRange(0, 2).Draw(t, "most"),
 	}
-	mj := &modelJob{header: j, path: path}
+	mj := &modelJob{header: j, path: path, request: request}
 	m.jobs[j.ID] = mj
 	if rapid.IntRange(0, 5).Draw(t, "later") == 0 {
 		j.Begin = m.now.Add(time.Duration(rapid.IntRange(1, 9000).Draw(t, "begin")) * time.Millisecond)
@@ -157,6 +190,11 @@ func (m *model) step(t *rapid.T) {
 			t.Fatalf("started job %d, none of whose tasks waits", st.Job)
 		}
 		j.waiting--
+		for name, n := range j.request.Licenses {
+			if m.held(name)+n > m.cfg.Licenses[name] {
+				t.Fatalf("job %d started with %d of the licence %s, of which %d of %d are held", st.Job, n, name, m.held(name), m.cfg.Licenses[name])
+			}
+		}
 		j.running++
 		m.running = append(m.running, modelRun{st.Run, st.Job, m.Cluster().Nodes()[st.Node].Name})
 	}
@@ -197,6 +235,9 @@ func (m *model) checkNothingIdles(t *rapid.T) {
 }
 
 func (m *model) admitted(j *modelJob) bool {
+	if !m.paid(j) {
+		return false
+	}
 	for _, p := range m.configured(j.path) {
 		tasks, units, ofJob := m.inUse(p.path, j.header.ID)
 		width := int64(m.Cluster().Width(j.header.Shape))
@@ -208,6 +249,31 @@ func (m *model) admitted(j *modelJob) bool {
 		}
 	}
 	return true
+}
+
+// paid reports whether the licences that a task asks for are free, and whether its rates
+// have a start left.
+func (m *model) paid(j *modelJob) bool {
+	for name, n := range j.request.Licenses {
+		if m.held(name)+n > m.cfg.Licenses[name] {
+			return false
+		}
+	}
+	_, rates := m.Tolls()
+	for _, r := range rates {
+		if slices.Contains(j.request.Rates, r.Name) && r.Limit.Count > 0 && r.Left == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// held is how many of a licence the running tasks hold.
+func (m *model) held(license string) (n int64) {
+	for _, r := range m.running {
+		n += m.jobs[r.job].request.Licenses[license]
+	}
+	return n
 }
 
 type at struct {
@@ -279,6 +345,7 @@ func (m *model) abort(t *rapid.T) {
 func (m *model) configure(t *rapid.T) {
 	cfg := m.cfg
 	cfg.Root = drawTree(t)
+	drawTolls(t, &cfg)
 	cfg.HalfLife = time.Duration(rapid.IntRange(0, 2).Draw(t, "half-life")) * 30 * time.Second
 	if err := m.Configure(cfg, m.now); err != nil {
 		t.Fatal(err)
@@ -317,6 +384,7 @@ func (m *model) check(t *rapid.T) {
 	}
 	m.checkCaps(t)
 	m.checkEntitled(t)
+	m.checkLicenses(t)
 	kept, anew := m.Fork(), m.Fork()
 	anew.Rebuild()
 	if a, b := order(kept), order(anew); !slices.Equal(a, b) {
@@ -335,6 +403,16 @@ func (m *model) checkCaps(t *rapid.T) {
 			t.Fatalf("%s uses %d cpu, counted %d", path, l.Used["cpu"], units)
 		}
 		_, _ = tasks, p
+	}
+}
+
+// checkLicenses compares what is counted as held with what the running tasks hold.
+func (m *model) checkLicenses(t *rapid.T) {
+	licenses, _ := m.Tolls()
+	for _, l := range licenses {
+		if l.Used != m.held(l.Name) {
+			t.Fatalf("%d of the licence %s are held, counted %d", m.held(l.Name), l.Name, l.Used)
+		}
 	}
 }
 

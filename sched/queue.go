@@ -33,9 +33,11 @@ type line struct {
 type gate uint8
 
 const (
-	noGate gate = iota
-	byFit       // the request fits on no node now
-	byMax       // a pool above is at its maximum for this request
+	noGate    gate = iota
+	byFit          // the request fits on no node now
+	byMax          // a pool above is at its maximum for this request
+	byLicense      // too few of a licence are free
+	byRate         // there were as many starts as a rate allows
 )
 
 type lineRef struct{ queue, line int32 }

@@ -30,10 +30,10 @@ func (s *Scheduler) renew() {
 	s.rebuild()
 }
 
-// nextInstant is when time alone could change what starts: a job may begin, or, while
-// jobs wait, their order changes.
+// nextInstant is when time alone could change what starts: a job may begin, a rate lets
+// one start or, while jobs wait, their order changes.
 func (s *Scheduler) nextInstant() time.Time {
-	next := earlier(s.later.next(), s.nextChange())
+	next := earlier(earlier(s.later.next(), s.nextChange()), s.nextToken())
 	if at := s.renewal.at; !at.IsZero() && s.pools[Root].Waiting > 0 && (next.IsZero() || at.Before(next)) {
 		return at
 	}

@@ -23,6 +23,10 @@ type Config struct {
 	TaskSeconds float64
 	Unit        string // resource in which shares are counted; fixed by New
 	Reclaim     Reclaim
+	// Licenses are what tasks may hold beside a node, with their numbers; Rates are
+	// limits of starts.
+	Licenses map[string]int64
+	Rates    map[string]Rate
 }
 
 // Priority is one priority within a leaf. Its weight divides what the leaf gets
@@ -85,13 +89,21 @@ type Scheduler struct {
 	parkedByFit [][]lineRef // by shape
 	parkedFits  int
 
-	stops stopping
+	stops       stopping
+	tolls       []*toll // by shape; nil for most
+	licenses    []license
+	rates       []rate
+	licenseOf   map[string]int32
+	rateOf      map[string]int32
+	parkedRates int    // lines
+	taken       uint64 // tokens so far
 
 	steps uint64
 	epoch uint32 // of the chunks of jobs that may be changed in place
 
 	deferred   bool // the orders are not kept up: rebuild follows
 	rebuilding bool
+	keeping    bool // pools that come in keep their place
 }
 
 // New returns a scheduler without nodes and jobs. The same events and seed lead to
@@ -108,6 +120,9 @@ func New(cfg Config, at time.Time, seed uint64) (*Scheduler, error) {
 		at:      at,
 		began:   at,
 		clock:   usage.NewClock(at, cfg.HalfLife),
+
+		licenseOf: map[string]int32{},
+		rateOf:    map[string]int32{},
 	}
 	s.now = s.clock.At(at)
 	s.newPool(-1, "", named)
@@ -133,6 +148,16 @@ func (cfg *Config) check() error {
 	}
 	if cfg.NewPolicy(cfg.Root.Policy, cfg.Root.Options) == nil {
 		return fmt.Errorf("sched: unknown policy %q", cfg.Root.Policy)
+	}
+	for name, n := range cfg.Licenses {
+		if n < 0 {
+			return fmt.Errorf("sched: licence %s: the number must be 0 or more, got %d", name, n)
+		}
+	}
+	for name, r := range cfg.Rates {
+		if err := r.check(); err != nil {
+			return fmt.Errorf("sched: rate %s: %w", name, err)
+		}
 	}
 	if len(cfg.Priorities) == 0 {
 		cfg.Priorities = DefaultPriorities()
@@ -178,6 +203,7 @@ func (s *Scheduler) moveTo(t time.Time) {
 		s.rebuild()
 	}
 	s.renew()
+	s.openRates()
 	for {
 		j, due := s.later.due(t)
 		if !due {

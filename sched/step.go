@@ -233,6 +233,9 @@ func (s *Scheduler) start(leaf int32, at lineRef, h head, node cluster.NodeID, f
 	shape := s.line(at).shape
 	b := s.take(at, h)
 	s.addWaiting(at, -1)
+	if t := s.toll(shape); t != nil {
+		s.countStart(t)
+	}
 	id := s.occupy(leaf, b, h.id, shape, node, s.at)
 	d.Starts = append(d.Starts, Start{Run: id, Job: h.id, Pool: PoolID(leaf), Node: node, from: from, to: int32(len(d.levels))})
 }
@@ -250,6 +253,9 @@ func (s *Scheduler) occupy(leaf, b int32, job int64, shape cluster.Shape, node c
 		r.start = s.clock.At(started)
 	}
 	s.cluster.Take(node, shape)
+	if t := s.toll(shape); t != nil {
+		s.hold(t, +1)
+	}
 	width := s.cluster.Width(shape)
 	mean := s.meanOf(leaf)
 	s.pools[leaf].Mean = mean

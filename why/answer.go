@@ -140,4 +140,15 @@ type Gate struct {
 	Limit string `json:"limit,omitempty"`
 	Text  string `json:"text,omitempty"`
 	Code  Code   `json:"code,omitempty"` // of the reason when closed
+	// Next is when a rate that has no start left has one again.
+	Next *time.Time `json:"next,omitempty"`
+	// Holders are those who hold most of a licence.
+	Holders []Holder `json:"holders,omitempty"`
+}
+
+// Holder is a user whose running tasks hold licences.
+type Holder struct {
+	User  string  `json:"user"`
+	Count int64   `json:"count"`
+	Jobs  []int64 `json:"jobs"` // up to ten
 }

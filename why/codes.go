@@ -18,6 +18,9 @@ const (
 	GateMax       Code = "gate.max"
 	GateMaxTasks  Code = "gate.max_running"
 	GateJobTasks  Code = "gate.job_max_running"
+	GateLicense   Code = "gate.license"
+	GateRate      Code = "gate.rate"
+	LicenseNever  Code = "license.never"
 	StateStarting Code = "state.starting"
 	StateRunning  Code = "state.running"
 	StateEnded    Code = "state.ended"
@@ -50,6 +53,9 @@ func Codes() []Explanation {
 		{GateMax, "A pool on the way is at its maximum of a resource.", "Wait for its running tasks, or ask the administrator to raise max."},
 		{GateMaxTasks, "A pool on the way runs as many tasks as it may.", "Wait for its running tasks, or ask the administrator to raise max_running."},
 		{GateJobTasks, "The job runs as many of its tasks as it may at once.", "Wait for its running tasks; the limit is the job's own or its pool's."},
+		{GateLicense, "Too few of a licence that the job asks for are free.", "Wait: the job starts when a holder's task ends; see who holds it with: fairlead limits"},
+		{GateRate, "As many tasks started under a rate of the job as may in that time.", "Wait: the next start is at the time given; see all rates with: fairlead limits"},
+		{LicenseNever, "The job asks for more of a licence than there are.", "Cancel it and ask for less, or ask the administrator; see what there is with: fairlead limits"},
 		{StateStarting, "The job was chosen and is on its way to an agent.", ""},
 		{StateRunning, "The job runs.", "Follow its output with: fairlead logs -f JOB"},
 		{StateEnded, "The job has ended.", "See how with: fairlead history -j JOB"},

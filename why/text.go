@@ -230,6 +230,10 @@ func (g Gate) text() string {
 	switch {
 	case g.Where == "nodes":
 		return "nodes: " + g.Text
+	case g.Where == "licenses":
+		return fmt.Sprintf("%s %s/%s used%s", g.Name, g.Used, g.Limit, heldBy(g.Holders))
+	case g.Where == "rates":
+		return fmt.Sprintf("%s %s, %s", g.Name, g.Limit, g.Used)
 	case g.Limit != "":
 		text := fmt.Sprintf("%s of %s %s/%s", g.Name, g.Where, g.Used, g.Limit)
 		if !g.Open {
@@ -242,6 +246,18 @@ func (g Gate) text() string {
 		return g.Name + " ok"
 	}
 	return g.Name + ": " + g.Text
+}
+
+// heldBy says who holds most of a licence.
+func heldBy(holders []Holder) string {
+	if len(holders) == 0 {
+		return ""
+	}
+	var parts []string
+	for _, h := range holders {
+		parts = append(parts, fmt.Sprintf("%s %d", h.User, h.Count))
+	}
+	return " (by " + strings.Join(parts, ", ") + ")"
 }
 
 // Text is the comparison for a person.

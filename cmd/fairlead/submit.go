@@ -28,6 +28,7 @@ type submission struct {
 	mem, memPerCPU, limit, backoff, begin      string
 	array, output, errors_, dir, export        string
 	request                                    map[string]int
+	licenses, rates                            []string
 	after                                      []string
 	hold, wait, parsable, dryRun, json         bool
 	wrap, as                                   string
@@ -49,6 +50,7 @@ The job gets PATH and the locale of your environment; more with --export.`,
   fairlead submit -c 4 --mem 8G -t 2h -J neutrons job.sh
   fairlead submit --array 0-99%10 --wrap './step $FAIRLEAD_NUMBER'
   fairlead submit --after 1042 -- ./collect
+  fairlead submit -L matlab:1 --rate linkedin -- ./crawl
   id=$(fairlead submit --parsable -- ./prepare)`,
 		RunE: s.run,
 	}
@@ -60,6 +62,8 @@ The job gets PATH and the locale of your environment; more with --export.`,
 	f.StringVar(&s.memPerCPU, "mem-per-cpu", "", "memory per processor")
 	f.IntVarP(&s.gpus, "gpus", "G", 0, "GPUs per task")
 	f.StringToIntVar(&s.request, "request", nil, "further resources per task, e.g. tape=1")
+	f.StringSliceVarP(&s.licenses, "licenses", "L", nil, "licences that each task holds while it runs, e.g. matlab:1,ansys:2")
+	f.StringSliceVar(&s.rates, "rate", nil, "rates under which each start of a task counts, e.g. linkedin")
 	f.StringVarP(&s.limit, "time", "t", "", "time limit: 90 (minutes), 1:30:00, 2-12:00:00, 60h")
 	f.StringVarP(&s.pool, "pool", "A", os.Getenv("FAIRLEAD_POOL"), "pool to charge (default: by the placement rules)")
 	f.StringVarP(&s.kind, "kind", "k", "", "type of work")
@@ -221,7 +225,7 @@ func (s *submission) fill(spec *api.Spec) (err error) {
 	if err != nil {
 		return err
 	}
-	for _, set := range []func(*api.Spec) error{s.fillRequest, s.fillTimes, s.fillAfter, s.fillEnv} {
+	for _, set := range []func(*api.Spec) error{s.fillRequest, s.fillTolls, s.fillTimes, s.fillAfter, s.fillEnv} {
 		if err := set(spec); err != nil {
 			return err
 		}
@@ -253,6 +257,29 @@ func (s *submission) fillRequest(spec *api.Spec) error {
 			return usagef("--mem: %w", err)
 		}
 		spec.Request["mem"] = n * per
+	}
+	return nil
+}
+
+// fillTolls reads licences such as matlab:2, as sbatch has them; a name alone is one.
+func (s *submission) fillTolls(spec *api.Spec) error {
+	spec.Rates = s.rates
+	for _, text := range s.licenses {
+		name, count, found := strings.Cut(text, ":")
+		if !found {
+			count = "1"
+		}
+		n, err := strconv.ParseInt(count, 10, 64)
+		if err != nil || n < 1 || name == "" {
+			return usagef("--licenses: %q is not a licence with a number, such as matlab:1", text)
+		}
+		if spec.Licenses == nil {
+			spec.Licenses = map[string]int64{}
+		}
+		if _, twice := spec.Licenses[name]; twice {
+			return usagef("--licenses: %s is named twice; give the number once, e.g. %s:2", name, name)
+		}
+		spec.Licenses[name] = n
 	}
 	return nil
 }
@@ -327,94 +354,4 @@ func (s *submission) fillEnv(spec *api.Spec) error {
 		}
 	}
 	return nil
-}
-
-// tell says what became of the job, and waits for it if asked to.
-func (s *submission) tell(ctx context.Context, client *api.Client, r *api.Submitted) error {
-	switch {
-	case s.json:
-		if err := s.printJSON(r); err != nil {
-			return err
-		}
-	case s.parsable:
-		fmt.Fprintln(s.out, r.ID)
-	default:
-		s.print(r)
-	}
-	if r.Warning != "" && !s.json {
-		fmt.Fprintln(s.errs, "warning:", r.Warning)
-	}
-	if !s.wait || s.dryRun {
-		return nil
-	}
-	return waitFor(ctx, client, r.ID)
-}
-
-func (s *submission) print(r *api.Submitted) {
-	what := fmt.Sprintf("job %d", r.ID)
-	verb := "queued"
-	if s.dryRun {
-		what, verb = "the job", "would be queued"
-	}
-	if r.Existing {
-		fmt.Fprintf(s.out, "%s was submitted before, under the key %s\n", what, s.key)
-		return
-	}
-	line := fmt.Sprintf("%s %s in %s (user %s)", what, verb, r.Pool, r.User)
-	if r.Tasks > 1 {
-		line += fmt.Sprintf(", %d tasks", r.Tasks)
-	}
-	switch {
-	case s.hold:
-		line += fmt.Sprintf(": held; let it go with: fairlead release %d", r.ID)
-	case r.Rank == 1:
-		line += ": it is next"
-	case r.Rank > 0:
-		line += fmt.Sprintf(": number %d of %d", r.Rank, r.Of)
-	}
-	fmt.Fprintln(s.out, line)
-	if r.Reason != nil && r.Rank != 1 && !s.hold {
-		fmt.Fprintf(s.out, "  %s", r.Reason.Text)
-		if !s.dryRun {
-			fmt.Fprintf(s.out, "    (fairlead why %d)", r.ID)
-		}
-		fmt.Fprintln(s.out)
-	}
-}
-
-// waitFor waits for the end of a job and returns its status as an exit.
-func waitFor(ctx context.Context, client *api.Client, id int64) error {
-	for {
-		j, err := client.Job(ctx, id)
-		if err != nil {
-			return err
-		}
-		if done(j.Job.State) {
-			return statusOf(j)
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(200 * time.Millisecond):
-		}
-	}
-}
-
-// done reports whether a job has ended.
-func done(state string) bool {
-	return state == "succeeded" || state == "failed" || state == "cancelled"
-}
-
-// statusOf is the exit status that stands for how a job ended: that of its first task
-// that failed, or 1.
-func statusOf(j *api.JobResponse) error {
-	if j.Job.State == "succeeded" {
-		return nil
-	}
-	for _, t := range j.Tasks {
-		if t.State == "failed" && t.ExitCode > 0 {
-			return exit(t.ExitCode)
-		}
-	}
-	return exit(api.ExitRefused)
 }

@@ -226,6 +226,11 @@ func (c *Client) Nodes(ctx context.Context) (*Nodes, error) {
 	return get[Nodes](ctx, c, "/v1/nodes", nil)
 }
 
+// Limits returns the licences and rates.
+func (c *Client) Limits(ctx context.Context) (*Limits, error) {
+	return get[Limits](ctx, c, "/v1/limits", nil)
+}
+
 // Drain drains a node, or lets it take tasks again.
 func (c *Client) Drain(ctx context.Context, node string, r DrainRequest) error {
 	return c.Call(ctx, http.MethodPost, "/v1/nodes/"+url.PathEscape(node)+"/drain", r, nil)

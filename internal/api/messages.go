@@ -93,6 +93,14 @@ type Nodes struct {
 	Nodes   []fairlead.NodeView `json:"nodes"`
 }
 
+// Limits lists the licences and rates of the cluster.
+type Limits struct {
+	Version  int                    `json:"version"`
+	At       time.Time              `json:"at"`
+	Licenses []fairlead.LicenseView `json:"licenses"`
+	Rates    []fairlead.RateView    `json:"rates"`
+}
+
 // DrainRequest drains a node or lets it take tasks again.
 type DrainRequest struct {
 	Drain  bool   `json:"drain"`

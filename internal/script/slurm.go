@@ -23,7 +23,7 @@ var sbatchSwitches = map[string]bool{
 // sbatchSame are those that mean what a flag of submit means.
 var sbatchSame = map[string]string{
 	"job-name": "name", "time": "time", "account": "pool", "array": "array", "begin": "begin", "output": "output",
-	"error": "error", "chdir": "chdir", "export": "export",
+	"error": "error", "chdir": "chdir", "export": "export", "licenses": "licenses",
 }
 
 // sbatchSilent are those that change nothing here and need no word.

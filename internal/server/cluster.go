@@ -18,6 +18,7 @@ import (
 func (s *Server) clusterRoutes(a huma.API) {
 	handle(a, http.MethodGet, "/v1/shares", "shares", "The tree of pools: shares, use, demand", 0, s.shares)
 	handle(a, http.MethodGet, "/v1/nodes", "nodes", "The nodes", 0, s.nodes)
+	handle(a, http.MethodGet, "/v1/limits", "limits", "The licences and rates: in use, left, waiting", 0, s.limits)
 	handle(a, http.MethodPost, "/v1/nodes/{name}/drain", "drain", "Drain a node, or let it take tasks again", 0, s.drain)
 	handle(a, http.MethodGet, "/v1/status", "status", "What the server says about itself", 0, s.status)
 	handle(a, http.MethodGet, "/v1/config", "config", "The configuration in force", 0, s.config)
@@ -59,6 +60,11 @@ func (s *Server) nodes(context.Context, *struct{}) (*body[api.Nodes], error) {
 		nodes = []fairlead.NodeView{}
 	}
 	return answer(api.Nodes{Version: api.Version, At: time.Now(), Unit: unit, Nodes: nodes}), nil
+}
+
+func (s *Server) limits(ctx context.Context, _ *struct{}) (*body[api.Limits], error) {
+	licenses, rates := s.options.Loop.Limits(ctx)
+	return answer(api.Limits{Version: api.Version, At: time.Now(), Licenses: licenses, Rates: rates}), nil
 }
 
 type drainInput struct {

@@ -37,12 +37,14 @@ type spec struct {
 	Array     string                `json:"array,omitempty"`
 	After     []fairlead.Dependency `json:"after,omitempty"`
 	Key       string                `json:"key,omitempty"`
+	Licenses  fairlead.Amounts      `json:"licenses,omitempty"`
+	Rates     []string              `json:"rates,omitempty"`
 }
 
 func specOf(j *fairlead.Job) ([]byte, error) {
 	return json.Marshal(spec{
 		j.Name, j.Group, j.Requestor, j.Argv, j.Payload, j.Script, j.Env, j.Dir, j.Output, j.Error,
-		j.Limit, j.Retries, j.Backoff, j.Array, j.After, j.Key,
+		j.Limit, j.Retries, j.Backoff, j.Array, j.After, j.Key, j.Licenses, j.Rates,
 	})
 }
 
@@ -51,6 +53,7 @@ func (s *spec) into(j *fairlead.Job) {
 	j.Script = s.Script
 	j.Env, j.Dir, j.Output, j.Error, j.Limit = s.Env, s.Dir, s.Output, s.Error, s.Limit
 	j.Retries, j.Backoff, j.Array, j.After, j.Key = s.Retries, s.Backoff, s.Array, s.After, s.Key
+	j.Licenses, j.Rates = s.Licenses, s.Rates
 }
 
 // spec reads the column of that name.

@@ -26,6 +26,7 @@ func submitKeepsEveryField(s *suite) {
 		Name: "näme", Kind: "k", User: "ann", Group: "g", Requestor: "land/x", Pool: "a/b", Priority: "high",
 		Argv: []string{"sh", "-c", "echo $X"}, Payload: []byte{0, 1, 255}, Script: true, Env: map[string]string{"X": "1\n2"},
 		Dir: "/tmp", Output: "o.txt", Error: "e.txt", Request: fairlead.Amounts{"cpu": 2, "mem": 1 << 30},
+		Licenses: fairlead.Amounts{"matlab": 2}, Rates: []string{"linkedin"},
 		Limit: time.Hour, Begin: begin, Retries: 3, Backoff: time.Second, Array: "1-5:2,9", Most: 2,
 		After: []fairlead.Dependency{{Job: first, On: fairlead.OnAny}}, Key: "key", Held: true,
 	}

@@ -1,0 +1,172 @@
+package config
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/units"
+	"github.com/fairlead/fairlead/sched"
+)
+
+// Rate is a number of starts in a time.
+type Rate struct {
+	sched.Rate          // whose burst is never 0
+	Kinds      []string // of jobs that are subject to it without naming it
+}
+
+const ratePattern = `^([0-9]{1,9})/(s|m|h|d)$`
+
+var (
+	ratePatternText = regexp.MustCompile(ratePattern)
+
+	rateText = object{"type": "string", "pattern": ratePattern}
+)
+
+// parseRate reads a rate such as 5/s; the burst is as many as come in one unit of time.
+func parseRate(text string) (sched.Rate, bool) {
+	m := ratePatternText.FindStringSubmatch(text)
+	if m == nil || strings.Trim(m[1], "0") == "" {
+		return sched.Rate{}, false
+	}
+	count, _ := strconv.ParseInt(m[1], 10, 64)
+	per, err := units.ParseDuration("1" + m[2])
+	return sched.Rate{Count: count, Per: per, Burst: count}, err == nil
+}
+
+// perTime is a rate without its burst.
+var perTime = kind[sched.Rate]{
+	word:   "rate",
+	schema: described(rateText),
+	read: func(r *reader, name string, n *node) (sched.Rate, bool) {
+		text, ok := r.text(name, n)
+		if !ok {
+			return sched.Rate{}, false
+		}
+		v, ok := parseRate(text)
+		if !ok {
+			r.errorf(n, "%s must be a rate such as 5/s, 100/m, 20/h or 3/d, got %s", name, n.describe())
+		}
+		return v, ok
+	},
+	show: func(v sched.Rate) *node { return word(v.String()) },
+}
+
+func rateFields() []field {
+	rate := of("rate", "", "How many tasks may start in a time, such as 5/s.", perTime, func(t *Rate) *sched.Rate { return &t.Rate })
+	rate.must = true
+	return []field{
+		rate,
+		unless("the number of the rate", of("burst", "", "How many may start at once after a pause.",
+			wholeNumber(1, maxTasks), func(t *Rate) *int64 { return &t.Burst })),
+		unless("none", of("kinds", "", "Kinds of jobs that are subject to it without naming it.",
+			kindNames, func(t *Rate) *[]string { return &t.Kinds })),
+	}
+}
+
+// wholeNumber is whole for numbers that are kept as int64.
+func wholeNumber(least, most int) kind[int64] {
+	k := whole(least, most)
+	return kind[int64]{
+		word: k.word, schema: k.schema,
+		read: func(r *reader, name string, n *node) (int64, bool) {
+			v, ok := k.read(r, name, n)
+			return int64(v), ok
+		},
+		show: func(v int64) *node { return word(strconv.FormatInt(v, 10)) },
+	}
+}
+
+const maxKinds = 100
+
+// kindNames is a list of kinds of jobs, or one.
+var kindNames = kind[[]string]{
+	word: "kind or list of kinds",
+	schema: func() object {
+		one := object{"type": "string", "pattern": ".", "maxLength": fairlead.MaxName}
+		return object{"anyOf": []any{one, object{"type": "array", "items": one, "maxItems": maxKinds}}}
+	},
+	read: func(r *reader, name string, n *node) ([]string, bool) {
+		all := []*node{n}
+		if n.kind == list {
+			all = n.items
+		}
+		if len(all) > maxKinds {
+			r.errorf(n, "%s names %d kinds, at most %d", name, len(all), maxKinds)
+			return nil, false
+		}
+		var kinds []string
+		one := line("kind", fairlead.MaxName, someText)
+		for _, item := range all {
+			if k, ok := one.read(r, name, item); ok && !slices.Contains(kinds, k) {
+				kinds = append(kinds, k)
+			}
+		}
+		return kinds, true
+	},
+	show: func(kinds []string) *node {
+		if len(kinds) == 0 {
+			return nil
+		}
+		n := &node{kind: list}
+		for _, k := range kinds {
+			n.items = append(n.items, textOf(k))
+		}
+		return n
+	},
+}
+
+// ratesKind is made by a function, as the table of a rate refers to it.
+func ratesKind() kind[map[string]Rate] {
+	value := object{"anyOf": []any{rateText, object{"$ref": "#/$defs/rate"}}}
+	return named("names with rates", checkWord("rate"), 1000, value, readRate, showRate)
+}
+
+// readRate reads 5/s, or names with values such as {rate: 5/s, burst: 10}.
+func readRate(r *reader, name string, n *node) (v Rate, ok bool) {
+	if n.kind != mapping {
+		v.Rate, ok = perTime.read(r, name, n)
+		return v, ok
+	}
+	before := r.count()
+	rateTable.read(r, name, n, &v)
+	return v, r.count() == before
+}
+
+// showRate writes a rate as short as it can be.
+func showRate(v Rate) *node {
+	if v.Burst == v.Count && len(v.Kinds) == 0 {
+		return perTime.show(v.Rate)
+	}
+	n := rateTable.show(&v)
+	if v.Burst == v.Count {
+		short := &node{kind: mapping}
+		for i, k := range n.keys {
+			if k.text != "burst" {
+				short.set(k.text, n.items[i])
+			}
+		}
+		return short
+	}
+	return n
+}
+
+// tolls puts licences and rates into the shares.
+func (c *Config) tolls() {
+	c.Shares.Sched.Licenses = c.Licenses
+	if len(c.Rates) == 0 {
+		return
+	}
+	c.Shares.Sched.Rates, c.Shares.KindRates = map[string]sched.Rate{}, map[string][]string{}
+	for name, r := range c.Rates {
+		c.Shares.Sched.Rates[name] = r.Rate
+		for _, k := range r.Kinds {
+			c.Shares.KindRates[k] = append(c.Shares.KindRates[k], name)
+		}
+	}
+	for _, names := range c.Shares.KindRates {
+		slices.Sort(names)
+	}
+}

@@ -1,0 +1,234 @@
+package sched
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead/cluster"
+)
+
+// Request is what a task asks for.
+type Request struct {
+	Amounts  cluster.Amounts  // on one node
+	Licenses map[string]int64 // of the whole cluster, held while the task runs
+	Rates    []string         // under which the start counts
+}
+
+// toll is what the tasks of a shape ask for that belongs to no node.
+type toll struct {
+	licenses []need
+	rates    []int32
+}
+
+type need struct {
+	license int32
+	n       int64
+}
+
+// license is a number of things that tasks hold while they run, on whichever node.
+type license struct {
+	name        string
+	total, used int64
+	parked      []lineRef
+}
+
+// rate is a limit of starts per time. One that is not configured limits nothing.
+type rate struct {
+	name string
+	bucket
+	parked []lineRef
+}
+
+// ShapeOf numbers a request. Tasks with different tolls have different shapes, so that
+// they wait in different lines and one that has to wait does not hold up the other.
+func (s *Scheduler) ShapeOf(r Request) cluster.Shape {
+	var t toll
+	var marks []string
+	for _, name := range slices.Sorted(maps.Keys(r.Licenses)) {
+		if n := r.Licenses[name]; n > 0 {
+			t.licenses = append(t.licenses, need{s.licenseNumber(name), n})
+			marks = append(marks, fmt.Sprintf("%s=%d", name, n))
+		}
+	}
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(r.Rates))) {
+		t.rates = append(t.rates, s.rateNumber(name))
+		marks = append(marks, name)
+	}
+	if len(marks) == 0 {
+		return s.cluster.Shape(r.Amounts)
+	}
+	shape := s.cluster.Marked(r.Amounts, strings.Join(marks, " "))
+	for len(s.tolls) <= int(shape) {
+		s.tolls = append(s.tolls, nil)
+	}
+	if s.tolls[shape] == nil {
+		s.tolls[shape] = &t
+	}
+	return shape
+}
+
+// toll is what a shape asks for beside a node, nil for nothing.
+func (s *Scheduler) toll(shape cluster.Shape) *toll {
+	if int(shape) < len(s.tolls) {
+		return s.tolls[shape]
+	}
+	return nil
+}
+
+func (s *Scheduler) licenseNumber(name string) int32 {
+	n, ok := s.licenseOf[name]
+	if !ok {
+		n = int32(len(s.licenses))
+		s.licenses = append(s.licenses, license{name: name})
+		s.licenseOf[name] = n
+	}
+	return n
+}
+
+func (s *Scheduler) rateNumber(name string) int32 {
+	n, ok := s.rateOf[name]
+	if !ok {
+		n = int32(len(s.rates))
+		s.rates = append(s.rates, rate{name: name})
+		s.rateOf[name] = n
+	}
+	return n
+}
+
+// setTolls puts the configured licences and rates in force. A licence that is not
+// configured any more has the number 0, so that nothing starts that asks for it; a rate
+// that is not configured any more limits nothing.
+func (s *Scheduler) setTolls(cfg *Config) {
+	for name := range cfg.Licenses {
+		s.licenseNumber(name)
+	}
+	for name := range cfg.Rates {
+		s.rateNumber(name)
+	}
+	for i := range s.licenses {
+		l := &s.licenses[i]
+		l.total, l.parked = cfg.Licenses[l.name], nil
+	}
+	for i := range s.rates {
+		r := &s.rates[i]
+		r.change(cfg.Rates[r.name], s.at)
+		r.parked = nil
+	}
+	s.parkedRates = 0
+}
+
+// pay reports whether the licences and rates of a line let a task start. If not, the line
+// is parked on the first that does not.
+func (s *Scheduler) pay(leaf int32, at lineRef, t *toll) bool {
+	for _, need := range t.licenses {
+		if l := &s.licenses[need.license]; l.used+need.n > l.total {
+			l.parked = append(l.parked, at)
+			s.park(leaf, at, byLicense)
+			return false
+		}
+	}
+	for _, n := range t.rates {
+		if r := &s.rates[n]; r.limit.Count > 0 && r.tokens(s.at) < 1 {
+			r.parked = append(r.parked, at)
+			s.parkedRates++
+			s.park(leaf, at, byRate)
+			return false
+		}
+	}
+	return true
+}
+
+// countStart takes the tokens of a start.
+func (s *Scheduler) countStart(t *toll) {
+	for _, n := range t.rates {
+		if r := &s.rates[n]; r.limit.Count > 0 {
+			r.take(s.at)
+			s.taken++
+		}
+	}
+}
+
+// uncountStart gives them back: the task never ran.
+func (s *Scheduler) uncountStart(t *toll) {
+	for _, n := range t.rates {
+		s.rates[n].give()
+	}
+	s.openRates()
+}
+
+// hold takes the licences of a task, or gives them back with the sign -1.
+func (s *Scheduler) hold(t *toll, sign int64) {
+	for _, need := range t.licenses {
+		s.licenses[need.license].used += sign * need.n
+	}
+}
+
+// openLicenses lets the lines try again that wait for licences of which some are free.
+func (s *Scheduler) openLicenses(t *toll) {
+	for _, need := range t.licenses {
+		if l := &s.licenses[need.license]; l.used < l.total {
+			s.returning(&l.parked)
+		}
+	}
+}
+
+// openRates lets the lines try again that wait for a rate with tokens.
+func (s *Scheduler) openRates() {
+	if s.parkedRates == 0 {
+		return
+	}
+	for i := range s.rates {
+		r := &s.rates[i]
+		if len(r.parked) > 0 && r.tokens(s.at) > 0 {
+			s.parkedRates -= len(r.parked)
+			s.returning(&r.parked)
+		}
+	}
+}
+
+// nextToken is the earliest instant at which a line that waits for a rate may go on;
+// zero if none waits.
+func (s *Scheduler) nextToken() (next time.Time) {
+	if s.parkedRates == 0 {
+		return next
+	}
+	for i := range s.rates {
+		if r := &s.rates[i]; len(r.parked) > 0 {
+			if t := r.next(); next.IsZero() || t.Before(next) {
+				next = t
+			}
+		}
+	}
+	return next
+}
+
+// returning unparks lines that a licence or a rate held back. Their pools were not away:
+// they come in where they stood. Lifted to where the others are, as those that come back
+// from an absence, all that wait for the same licence would stand level again and again,
+// and always the same would go first.
+func (s *Scheduler) returning(parked *[]lineRef) {
+	s.keeping = true
+	s.unpark(parked)
+	s.keeping = false
+}
+
+// joins ends the privilege of pools that came in where they stood: work has come that
+// neither a licence nor a rate restricts, and for which the pool has been away.
+func (s *Scheduler) joins(leaf int32) {
+	for id := leaf; id != int32(Root); id = s.pools[id].parent {
+		p := &s.pools[id]
+		if !p.kept {
+			continue
+		}
+		if in := s.parentOf(id); p.in && in.carrier != nil {
+			if level := s.level(in); in.carrier.Level(p, s.now) < level {
+				in.carrier.Carry(p, level, s.now)
+			}
+		}
+		p.kept = false
+		s.settle(id)
+	}
+}

@@ -1,0 +1,131 @@
+package sched
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/fairlead/fairlead/cluster"
+	"github.com/fairlead/fairlead/why"
+)
+
+// LicenseView is a licence as it stands.
+type LicenseView struct {
+	Name        string
+	Total, Used int64
+	Waiting     int64 // tasks that ask for it and wait
+}
+
+// RateView is a rate as it stands.
+type RateView struct {
+	Name    string
+	Limit   Rate // zero: it is not configured any more, and limits nothing
+	Burst   int64
+	Left    int64     // starts that may come at once
+	Next    time.Time // of the next, if there is none left
+	Waiting int64     // tasks that are subject to it and wait
+}
+
+// Tolls returns the licences and rates that are configured or that jobs ask for, by name.
+func (s *Scheduler) Tolls() (licenses []LicenseView, rates []RateView) {
+	held, limited := s.waitingForTolls()
+	for i, l := range s.licenses {
+		if _, configured := s.cfg.Licenses[l.name]; configured || l.used > 0 || held[i] > 0 {
+			licenses = append(licenses, LicenseView{l.name, l.total, l.used, held[i]})
+		}
+	}
+	for i := range s.rates {
+		r := &s.rates[i]
+		if r.limit.Count == 0 && limited[i] == 0 {
+			continue
+		}
+		v := RateView{Name: r.name, Limit: r.limit, Waiting: limited[i]}
+		if r.limit.Count > 0 {
+			v.Burst, v.Left = r.limit.burst(), max(0, r.tokens(s.at))
+			if v.Left == 0 {
+				v.Next = r.next()
+			}
+		}
+		rates = append(rates, v)
+	}
+	slices.SortFunc(licenses, func(a, b LicenseView) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(rates, func(a, b RateView) int { return cmp.Compare(a.Name, b.Name) })
+	return licenses, rates
+}
+
+// waitingForTolls counts the tasks that wait and ask for each licence and rate.
+func (s *Scheduler) waitingForTolls() (licenses, rates []int64) {
+	licenses, rates = make([]int64, len(s.licenses)), make([]int64, len(s.rates))
+	for i := range s.queues {
+		q := &s.queues[i]
+		for k := range q.lines() {
+			l := q.line(k)
+			t := s.toll(l.shape)
+			if t == nil {
+				continue
+			}
+			for _, need := range t.licenses {
+				licenses[need.license] += l.tasks
+			}
+			for _, n := range t.rates {
+				rates[n] += l.tasks
+			}
+		}
+	}
+	return licenses, rates
+}
+
+// TollGates lists the licences and rates on the way of a shape.
+func (s *Scheduler) TollGates(shape cluster.Shape) []why.Gate {
+	t := s.toll(shape)
+	if t == nil {
+		return nil
+	}
+	var gates []why.Gate
+	for _, need := range t.licenses {
+		gates = append(gates, s.licenseGate(need))
+	}
+	for _, n := range t.rates {
+		if s.rates[n].limit.Count > 0 {
+			gates = append(gates, s.rateGate(&s.rates[n]))
+		}
+	}
+	return gates
+}
+
+func (s *Scheduler) licenseGate(need need) why.Gate {
+	l := &s.licenses[need.license]
+	g := why.Gate{
+		Name: "license " + l.name, Where: "licenses", Open: l.used+need.n <= l.total,
+		Used: fmt.Sprint(l.used), Limit: fmt.Sprint(l.total),
+	}
+	switch {
+	case need.n > l.total:
+		g.Code, g.Text = why.LicenseNever, fmt.Sprintf("it asks for %d of the licence %s, and there are %d", need.n, l.name, l.total)
+		if _, configured := s.cfg.Licenses[l.name]; !configured {
+			g.Text = fmt.Sprintf("the licence %s is not configured any more", l.name)
+		}
+	case !g.Open:
+		g.Code = why.GateLicense
+		g.Text = fmt.Sprintf("licence %s %d/%d used", l.name, l.used, l.total)
+		if need.n > 1 {
+			g.Text += fmt.Sprintf(", it asks for %d", need.n)
+		}
+	}
+	return g
+}
+
+func (s *Scheduler) rateGate(r *rate) why.Gate {
+	left := max(0, r.tokens(s.at))
+	g := why.Gate{
+		Name: "rate " + r.name, Where: "rates", Open: left > 0,
+		Used: fmt.Sprintf("%d left", left), Limit: fmt.Sprintf("%v, burst %d", r.limit, r.limit.burst()),
+	}
+	if !g.Open {
+		at := r.next()
+		g.Code, g.Next = why.GateRate, &at
+		g.Text = fmt.Sprintf("rate %s %v, burst %d", r.name, r.limit, r.limit.burst())
+	}
+	return g
+}
