@@ -14,13 +14,13 @@ import (
 func (a *app) configCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "config",
-		Short: "Check a configuration, or show the one in force",
+		Short: "Check a configuration, import one, or show the one in force",
 		RunE: func(c *cobra.Command, _ []string) error {
-			return usagef("which one? fairlead config check FILE, or fairlead config show")
+			return usagef("which one? fairlead config check FILE, fairlead config import FILE, or fairlead config show")
 		},
 		Args: cobra.NoArgs,
 	}
-	c.AddCommand(a.configCheckCommand(), a.configShowCommand(), a.configSchemaCommand())
+	c.AddCommand(a.configCheckCommand(), a.configImportCommand(), a.configShowCommand(), a.configSchemaCommand())
 	return c
 }
 

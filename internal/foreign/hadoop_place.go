@@ -1,0 +1,280 @@
+package foreign
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead/share"
+)
+
+// target is where a rule of YARN's placement puts some jobs, or all.
+type target struct {
+	rule
+	always bool // it takes every job
+	made   bool // its pool is made if it is not there
+}
+
+// place turns the placement policy into rules. A rule of YARN that may not create the
+// queue goes on to the next if there is none: here it lists the pools that there are.
+func (h *hadoop) place(d *document) {
+	if h.placement == nil {
+		// user-as-default-queue and allow-undeclared-pools, which are in yarn-site.xml,
+		// are on by default; the same without a list of rules here.
+		d.onDemand = true
+		h.limitUsers(true, true)
+		return
+	}
+	d.ruled = true
+	var all []target
+	specified, ended := false, false
+	for _, e := range h.placement.children {
+		name := e.attr("name")
+		switch {
+		case e.name != "rule":
+			h.other("placement", e)
+		case ended:
+			h.add(e.line, "placement", "rule", name, Needless, "no job comes to it")
+		case name == "reject":
+			ended = true
+			h.reject(d, e, all)
+		case name == "specified":
+			specified = true
+			d.onDemand = d.onDemand || creates(e)
+			h.specified(e, len(all) > 0)
+		default:
+			found := h.targets(e)
+			all = append(all, found...)
+			ended = slices.ContainsFunc(found, func(t target) bool { return t.always })
+		}
+	}
+	if !specified {
+		h.add(h.placement.line, "placement", "queuePlacementPolicy", "", Changed, "there is no rule specified, but a job that names a pool (submit -A) always goes there")
+	}
+	own, any := false, false
+	for _, t := range all {
+		if !d.reaches(t.rule) {
+			continue
+		}
+		if len(d.rules) == maxRules {
+			h.add(h.placement.line, "placement", "queuePlacementPolicy", "", Left, "there would be more than %d rules; the pools of the last ones have to be named by the jobs", maxRules)
+			break
+		}
+		d.rules = append(d.rules, t.rule)
+		d.onDemand = d.onDemand || t.made
+		any = any || t.pool == "{user}"
+		own = own || t.always && t.pool == "{user}"
+		if literal, _, _ := strings.Cut(t.pool, "{"); literal == t.pool && h.root.find(t.pool) == nil {
+			h.makePath(t.pool)
+		}
+	}
+	if h.limitUsers(any, own); !d.onDemand {
+		h.makeParents(d.rules)
+	}
+}
+
+func creates(e *element) bool { return !strings.EqualFold(e.attr("create"), "false") }
+
+func (h *hadoop) specified(e *element, late bool) {
+	if late {
+		h.add(e.line, "placement", "rule", "specified", Changed, "it comes first here: a job that names a pool (submit -A) goes there, whatever the rules above it")
+		return
+	}
+	h.add(e.line, "placement", "rule", "specified", Taken, "")
+}
+
+// reject refuses jobs that no rule placed, which is what happens without a rule when the
+// tree is closed and has no pool default.
+func (h *hadoop) reject(d *document, e *element, all []target) {
+	open := d.onDemand || slices.ContainsFunc(all, func(t target) bool { return t.made })
+	if !open && h.root.named[share.DefaultPool] == nil {
+		h.add(e.line, "placement", "rule", "reject", Taken, "")
+		return
+	}
+	h.add(e.line, "placement", "rule", "reject", Left, "what no rule takes goes to the pool default; it is refused only with pools_on_demand: false and no pool default")
+}
+
+// targets are where a rule puts jobs. Rules that cannot be followed are noted, and put
+// none anywhere.
+func (h *hadoop) targets(e *element) []target {
+	name := e.attr("name")
+	var nested *element
+	for _, c := range e.children {
+		if c.name == "rule" {
+			nested = c
+		}
+	}
+	field := map[string]string{"user": "user", "nestedUserQueue": "user", "primaryGroup": "group"}[name]
+	switch {
+	case name == "default":
+		path := queuePath(e.attr("queue"))
+		if share.CheckPath(path) != nil {
+			h.add(e.line, "placement", "rule", name, Left, "its queue %q cannot be a pool; add a rule for it", plainText(path, 60))
+			return nil
+		}
+		h.add(e.line, "placement", "rule", name, Taken, "")
+		return []target{{rule: rule{pool: path}, always: true}}
+	case name == "secondaryGroupExistingQueue":
+		h.add(e.line, "placement", "rule", name, Left, "only the primary group of a user is known; add rules for the users, such as {user: \"ann|bob\", pool: ...}")
+		return nil
+	case field == "" || name == "nestedUserQueue" && nested == nil:
+		h.add(e.line, "placement", "rule", name, Left, "it is not known; add a rule of placement for it")
+		return nil
+	case nested == nil:
+		found := h.existing(h.root, rule{}, field, creates(e), false)
+		h.add(e.line, "placement", "rule", name, Taken, "")
+		return found
+	}
+	return h.nested(e, nested, field)
+}
+
+// nested puts jobs into pools below those that the inner rule names.
+func (h *hadoop) nested(e, inner *element, field string) []target {
+	name := e.attr("name")
+	var parents []target
+	if f := map[string]string{"user": "user", "primaryGroup": "group"}[inner.attr("name")]; f != "" && !creates(inner) {
+		parents = h.existing(h.root, rule{}, f, false, true)
+		h.add(inner.line, "placement", "rule", inner.attr("name"), Taken, "")
+	} else if inner.attr("name") == "specified" {
+		h.add(inner.line, "placement", "rule", "specified", Taken, "a job that names a pool with pools below it goes to its user's below that")
+		h.add(e.line, "placement", "rule", name, Taken, "")
+		return nil
+	} else {
+		if parents = h.targets(inner); len(parents) == 0 {
+			h.add(e.line, "placement", "rule", name, Left, "the rule inside it was not taken over")
+			return nil
+		}
+	}
+	var all []target
+	for _, t := range parents {
+		p := h.root.find(t.pool)
+		if p != nil {
+			p.parent = true
+		}
+		switch {
+		case creates(e):
+			all = append(all, target{rule{t.user, t.group, t.pool + "/{" + field + "}"}, t.always, true})
+		case p != nil && (field == "user" && t.user == "" || field == "group" && t.group == ""):
+			all = append(all, h.existing(p, t.rule, field, false, false)...)
+		default:
+			h.add(e.line, "placement", "rule", name, Left, "it may not create queues, and which there are below %s is not known in advance; add rules for them", t.pool)
+			return nil
+		}
+	}
+	h.add(e.line, "placement", "rule", name, Taken, "")
+	return all
+}
+
+// existing puts jobs into the pools below p that have the name of their user or group:
+// into any if they may be made, else into those that there are.
+func (h *hadoop) existing(p *pool, base rule, field string, make, parents bool) []target {
+	prefix := ""
+	if !p.isRoot() {
+		prefix = p.path() + "/"
+	}
+	if make {
+		base.pool = prefix + "{" + field + "}"
+		return []target{{base, true, true}}
+	}
+	var names []string
+	var all []target
+	for _, c := range p.pools {
+		if c.parent != parents {
+			continue
+		}
+		if plain := strings.ReplaceAll(c.name, "_dot_", "."); plain != c.name {
+			all = append(all, target{rule: base.with(field, regexp.QuoteMeta(plain), prefix+c.name)})
+			continue
+		}
+		names = append(names, regexp.QuoteMeta(c.name))
+	}
+	for _, expr := range alternatives(names) {
+		all = append(all, target{rule: base.with(field, expr, prefix+"{"+field+"}")})
+	}
+	return all
+}
+
+func (r rule) with(field, expr, pool string) rule {
+	if r.pool = pool; field == "user" {
+		r.user = expr
+	} else {
+		r.group = expr
+	}
+	return r
+}
+
+// alternatives joins expressions to a few that match any of them, each of moderate
+// length.
+func alternatives(all []string) []string {
+	const most = share.MaxExpression / 2
+	var joined []string
+	for _, a := range all {
+		if n := len(joined) - 1; n >= 0 && len(joined[n])+1+len(a) <= most {
+			joined[n] += "|" + a
+		} else {
+			joined = append(joined, a)
+		}
+	}
+	return joined
+}
+
+// queuePath is the path of a queue such as root.a.b; without one it is the default.
+func queuePath(name string) string {
+	name = strings.TrimPrefix(name, "root.")
+	if name == "" || name == "root" {
+		return share.DefaultPool
+	}
+	return strings.ReplaceAll(name, ".", "/")
+}
+
+// makePath makes the pools of a path that are not there.
+func (h *hadoop) makePath(path string) {
+	p := h.root
+	for name := range strings.SplitSeq(path, "/") {
+		next := p.named[name]
+		if next == nil {
+			next = p.add(name, "queue "+path, h.placement.line)
+		}
+		p = next
+	}
+}
+
+// makeParents makes the pools that rules name before a field, as far as they are not
+// there.
+func (h *hadoop) makeParents(rules []rule) {
+	for _, r := range rules {
+		literal, _, cut := strings.Cut(r.pool, "{")
+		if path := strings.TrimSuffix(literal, "/"); cut && path != "" {
+			h.makePath(path)
+		}
+	}
+}
+
+// limitUsers takes over the limits of users where they have pools of their own: those
+// that the file names, or all.
+func (h *hadoop) limitUsers(own, all bool) {
+	for _, e := range h.users {
+		name := e.attr("name")
+		where := "user " + plainText(name, 60)
+		for _, c := range e.children {
+			if c.name != "maxRunningApps" && c.name != "maxRunningJobs" {
+				h.other(where, c)
+				continue
+			}
+			n, ok := h.count(where, c)
+			if !ok {
+				continue
+			}
+			p := h.root.named[share.CleanName(name)]
+			if !own || p == nil && !all || p != nil && (p.parent || p.running >= 0 && p.running < n) {
+				h.add(c.line, where, c.name, c.text, Left, "a user has no limit of their own here; give the user a pool with max_running: %d", n)
+				continue
+			}
+			if p == nil {
+				p = h.root.add(name, where, c.line)
+			}
+			p.running = n
+			h.add(c.line, where, c.name, c.text, Changed, "max_running: %d of the user's pool; it counts tasks, and jobs of the user in other pools are not counted", n)
+		}
+	}
+}

@@ -1,0 +1,149 @@
+package foreign
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/fairlead/fairlead/internal/units"
+	"github.com/fairlead/fairlead/share"
+)
+
+// pool is one pool of the configuration to be.
+type pool struct {
+	name    string
+	where   string // in the words of the source, e.g. "queue etl"
+	line    int
+	comment string
+	parent  bool // is meant to have pools below it, even if it has none yet
+
+	weight     string
+	min, max   map[string]int64
+	running    int // most tasks at once; -1 is no limit
+	policy     string
+	minAfter   time.Duration
+	shareAfter time.Duration
+
+	above *pool
+	pools []*pool
+	named map[string]*pool
+	tried map[string]int // how often a name had to be made different
+}
+
+func newRoot(where string) *pool { return &pool{where: where, running: -1} }
+
+func (p *pool) isRoot() bool { return p.above == nil }
+
+func (p *pool) path() string {
+	if p.isRoot() {
+		return ""
+	}
+	return share.Join(p.above.path(), p.name)
+}
+
+func (p *pool) depth() int {
+	n := 0
+	for ; p.above != nil; p = p.above {
+		n++
+	}
+	return n
+}
+
+// add makes a pool below p. It returns nil if that would be too deep. The name may
+// have to be another, so that it is one and stands for one pool only.
+func (p *pool) add(name, where string, line int) *pool {
+	if p.depth() >= share.MaxDepth {
+		return nil
+	}
+	clean := p.free(share.CleanName(name))
+	c := &pool{name: clean, where: where, line: line, running: -1, above: p}
+	if p.named == nil {
+		p.named = map[string]*pool{}
+	}
+	p.named[clean] = c
+	p.pools = append(p.pools, c)
+	return c
+}
+
+// free returns a name like the one that is wanted, which no pool below p has yet.
+func (p *pool) free(name string) string {
+	if p.named[name] == nil {
+		return name
+	}
+	base := name
+	for len(base) > share.MaxSegment-8 {
+		_, size := utf8.DecodeLastRuneInString(base)
+		base = base[:len(base)-size]
+	}
+	if p.tried == nil {
+		p.tried = map[string]int{}
+	}
+	for p.named[name] != nil {
+		p.tried[base]++
+		name = fmt.Sprintf("%s-%d", base, p.tried[base]+1)
+	}
+	return name
+}
+
+// find follows a path of names in the words of the configuration.
+func (p *pool) find(path string) *pool {
+	for path != "" && p != nil {
+		var name string
+		name, path, _ = strings.Cut(path, "/")
+		p = p.named[name]
+	}
+	return p
+}
+
+// all calls f for the pools below p, parents first.
+func (p *pool) all(f func(*pool)) {
+	for _, c := range p.pools {
+		f(c)
+		c.all(f)
+	}
+}
+
+// reconcile gives up what contradicts itself, as a configuration that does is refused:
+// a minimum above the maximum, and minima that together exceed the maximum above them.
+func (p *pool) reconcile(n *notes) {
+	for _, c := range p.pools {
+		c.reconcile(n)
+	}
+	if p.isRoot() {
+		return
+	}
+	for _, resource := range slices.Sorted(maps.Keys(p.max)) {
+		most := p.max[resource]
+		if least := p.min[resource]; least > most {
+			n.add(p.line, p.where, "min "+resource, amount(least), Changed, "it is above the maximum, which wins: min is %s", amount(most))
+			p.min[resource] = most
+		}
+		if sum := p.guaranteedBelow(resource); sum > most {
+			n.add(p.line, p.where, "max "+resource, amount(most), Left, "the minima below add up to %s, which could never be kept; raise the maximum or lower the minima, and add it", amount(sum))
+			delete(p.max, resource)
+		}
+	}
+	if p.running == 0 { // nothing ever runs, so nothing can be guaranteed
+		p.min = nil
+	}
+}
+
+// guaranteedBelow adds up what is guaranteed to the pools below p.
+func (p *pool) guaranteedBelow(resource string) int64 {
+	sum := int64(0)
+	for _, c := range p.pools {
+		sum = min(sum+max(c.min[resource], c.guaranteedBelow(resource)), 1<<61)
+	}
+	return sum
+}
+
+// amount writes what is likely to be a number of bytes as a size.
+func amount(v int64) string {
+	if v >= 1<<20 && v%(1<<20) == 0 {
+		return units.FormatSize(v)
+	}
+	return fmt.Sprint(v)
+}
