@@ -6,10 +6,14 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/fairlead/fairlead/config"
 	"github.com/fairlead/fairlead/internal/foreign"
 )
+
+// slow is much longer than any source may take, on a busy machine as well.
+const slow = 5 * time.Second
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
@@ -33,6 +37,12 @@ func fuzz(f *testing.F, from string) {
 }
 
 func convert(t *testing.T, from, text string) {
+	began := time.Now()
+	defer func() {
+		if took := time.Since(began); took > slow {
+			t.Fatalf("%q took %v", text, took)
+		}
+	}()
 	lines := strings.Count(text, "\n") + 1
 	r, err := foreign.Read("f", from, []byte(text), little())
 	var refused *foreign.Error
