@@ -57,6 +57,8 @@ type Loop struct {
 	watchers watchers
 	reasons  reasons
 	stats    Stats
+	fairness fairness
+	arrivals arrivals
 }
 
 type taskID struct {
@@ -73,7 +75,8 @@ type liveRun struct {
 	pool    sched.PoolID
 	header  Header
 	started time.Time
-	stop    string // why its holder has to end it, if it has
+	came    time.Time // since when it waited for room
+	stop    string    // why its holder has to end it, if it has
 }
 
 // NewLoop returns a loop over the store. Nothing happens before [Loop.Run].
@@ -153,7 +156,7 @@ func (l *Loop) rebuild(ctx context.Context) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.core, l.cursor = core, cursor
+	l.replace(core, cursor)
 	l.protect(stops)
 	for path, a := range accounts.Pools {
 		core.Restore(core.Pool(path), a.Used, a.Mean, a.Seen)
@@ -185,7 +188,7 @@ func (l *Loop) Run(ctx context.Context) error {
 	defer timer.Stop()
 	pause := time.Duration(0)
 	for {
-		next, err := l.turn(ctx)
+		next, err := l.measuredTurn(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return nil
@@ -277,6 +280,7 @@ func (l *Loop) apply(c Change) {
 	now := time.Now()
 	switch c.What {
 	case Waited:
+		l.arrivals.note(c.Job)
 		j := l.jobOf(c.Job)
 		for _, w := range c.Waits {
 			j.Tasks, j.Begin = w.Tasks, w.Begin
@@ -331,7 +335,7 @@ func (l *Loop) adopt(c Change, now time.Time) {
 		l.forgetRun(taskID{r.JobID, r.Task}, now)
 		run := l.core.Adopt(j, node, r.Started, now)
 		l.runs[taskID{r.JobID, r.Task}] = &liveRun{
-			ref: r.Ref, run: run, member: m, holder: r.Holder, pool: j.Pool, header: c.Job, started: r.Started,
+			ref: r.Ref, run: run, member: m, holder: r.Holder, pool: j.Pool, header: c.Job, started: r.Started, came: r.Started,
 		}
 	}
 }
@@ -344,7 +348,7 @@ func (l *Loop) end(ref Ref, now time.Time, learn bool) *liveRun {
 		return nil
 	}
 	delete(l.runs, id)
-	l.core.Finish(r.run, now, learn)
+	l.countOut(r, now, learn)
 	l.version++
 	return r
 }

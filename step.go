@@ -111,7 +111,7 @@ func (l *Loop) began(c *choice, s chosenStart, lease *Lease) {
 	h := headerOf(lease.Job)
 	l.forgetRun(taskID{lease.JobID, lease.Task}, lease.Started)
 	l.runs[taskID{lease.JobID, lease.Task}] = &liveRun{
-		ref: lease.Ref, run: s.Run, member: c.member, holder: c.holder, pool: s.Pool, header: h, started: lease.Started,
+		ref: lease.Ref, run: s.Run, member: c.member, holder: c.holder, pool: s.Pool, header: h, started: lease.Started, came: cameAt(lease),
 	}
 	l.decided.add(l.core, lease, s.levels)
 	l.stats.Started++

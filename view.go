@@ -34,6 +34,9 @@ type PoolView struct {
 	Max        Amounts `json:"max,omitempty"`
 	MaxRunning int     `json:"max_running,omitempty"`
 	Configured bool    `json:"configured"`
+	// OldestWait is how long the oldest job in it has waited of which a task waits.
+	OldestWait float64      `json:"oldest_wait_seconds"`
+	Fairness   PoolFairness `json:"fairness"`
 }
 
 // Ratio is the share over the fraction used: above 1 the pool has had less than its
@@ -48,41 +51,48 @@ func (p *PoolView) Ratio() float64 {
 // Pools returns the pools that the configuration names or that have work or usage,
 // parents before their children.
 func (l *Loop) Pools(ctx context.Context) []PoolView {
-	if err := l.sync(ctx); err != nil {
-		l.log.Warn("the pools are of an older state", "error", err)
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.core.Advance(time.Now())
-	entitled := l.core.Entitlements()
-	var out []PoolView
-	l.listPool(sched.Root, 0, entitled, &out)
-	return out
+	_, pools := l.Fairness(ctx)
+	return pools
 }
 
-func (l *Loop) listPool(id sched.PoolID, depth int, entitled []sched.Entitlement, out *[]PoolView) {
-	p := l.core.View(id)
-	now := l.core.Now()
-	service := p.Service(now) / now.Growth
-	if id != sched.Root && !l.core.Configured(id) && p.Waiting == 0 && p.Tasks == 0 && service < 1e-3 {
+// picture is what is told of all pools at one instant.
+type picture struct {
+	l        *Loop
+	entitled []sched.Entitlement
+	oldest   []int64 // job that waits, by pool
+	now      time.Time
+
+	out      []PoolView
+	leaves   []int // in the account of fairness
+	borrowed []Borrowed
+}
+
+func (p *picture) list(id sched.PoolID, depth int) {
+	core := p.l.core
+	x, now := core.View(id), core.Now()
+	service := x.Service(now) / now.Growth
+	if id != sched.Root && !core.Configured(id) && x.Waiting == 0 && x.Tasks == 0 && service < 1e-3 {
 		return
 	}
+	e := &p.entitled[id]
 	v := PoolView{
-		Path: l.core.Path(id), Depth: depth, Policy: l.core.PolicyName(id), Weight: p.Weight,
-		Share: entitled[id].Share, ShareHere: entitled[id].Here, FairNow: entitled[id].Now, Want: entitled[id].Demand,
-		Running: p.Running, Tasks: p.Tasks, Waiting: p.Waiting, Used: service, Mean: p.Mean, Configured: l.core.Configured(id),
+		Path: core.Path(id), Depth: depth, Policy: core.PolicyName(id), Weight: x.Weight,
+		Share: e.Share, ShareHere: e.Here, FairNow: e.Now, Want: e.Demand,
+		Running: x.Running, Tasks: x.Tasks, Waiting: x.Waiting, Used: service, Mean: x.Mean, Configured: core.Configured(id),
+		OldestWait: p.l.arrivals.since(p.oldest[id], p.now),
 	}
-	if above := l.core.View(l.core.Parent(id)).Service(now) / now.Growth; above > 0 {
+	if above := core.View(core.Parent(id)).Service(now) / now.Growth; above > 0 {
 		v.UsedHere = service / above
 	}
-	if lim, ok := l.core.Limits(id); ok {
+	if lim, ok := core.Limits(id); ok {
 		v.Min, v.Max, v.MaxRunning = Amounts(lim.Min), Amounts(lim.Max), lim.Tasks
 	}
-	*out = append(*out, v)
-	for _, kid := range l.core.Children(id) {
-		if !l.core.Band(kid) {
-			l.listPool(kid, depth+1, entitled, out)
-		}
+	kids := slices.DeleteFunc(core.Children(id), core.Band)
+	p.fair(&v, id, kids)
+	p.out = append(p.out, v)
+	p.lend(id, kids)
+	for _, kid := range kids {
+		p.list(kid, depth+1)
 	}
 }
 

@@ -90,3 +90,24 @@ func BenchmarkFork(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkEntitlements measures what every sample of the account of fairness costs.
+func BenchmarkEntitlements(b *testing.B) {
+	for _, pools := range []int{10, 1000, 100_000} {
+		b.Run(fmt.Sprintf("pools=%d", pools), func(b *testing.B) {
+			start := time.Unix(1_700_000_000, 0)
+			s, err := sched.New(sched.Config{Root: share.Pool{Policy: "fair"}, NewPolicy: policy.New(policy.Options{})}, start, 1)
+			if err != nil {
+				b.Fatal(err)
+			}
+			s.Join("n", cluster.Amounts{"cpu": 1000}, start)
+			for i := range pools {
+				s.Add(sched.Job{ID: int64(i + 1), Pool: s.Pool(fmt.Sprintf("u%d", i)), Shape: s.Shape(nil), Priority: 2, Tasks: 10}, start)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				s.Entitlements()
+			}
+		})
+	}
+}

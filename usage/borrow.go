@@ -1,6 +1,10 @@
 package usage
 
-import "math"
+import (
+	"cmp"
+	"math"
+	"slices"
+)
 
 // Standing is how one of several siblings stands at an instant, in slots.
 type Standing struct {
@@ -17,33 +21,48 @@ type Loan struct {
 }
 
 // Loans says who borrows from whom: who runs more than its share borrows, and who wants
-// less than its share lends what it leaves. Slots have no names, so each borrower has of
-// each lender in proportion. What is run beyond the share and is not there to lend, since
-// its owner wants it, is no loan: that pool is ahead, and the owner is owed.
+// less than its share lends what it leaves. Slots have no names, so the largest borrower
+// is said to have those of the largest lender, and so on down. What is run beyond the
+// share and is not there to lend, since its owner wants it, is no loan: that pool is
+// ahead, and the owner is owed. If there is less to lend than is run beyond the shares,
+// each borrower has its part of it.
 //
 // Example: shares 60, 30 and 10 of 100 slots. The first wants 20 and runs them, so it
 // lends 40; the second runs 60 and so has 30 of the 40 as a loan; the third runs 20 and
 // has the other 10.
 func Loans(s []Standing) []Loan {
+	var borrowers, lenders []side
 	lent, borrowed := 0.0, 0.0
-	for _, x := range s {
-		lent += x.lends()
-		borrowed += x.borrows()
+	for i, x := range s {
+		if n := x.Running - x.Due; n > 1e-9 {
+			borrowers, borrowed = append(borrowers, side{i, n}), borrowed+n
+		} else if n := x.Due - math.Max(x.Want, x.Running); n > 1e-9 {
+			lenders, lent = append(lenders, side{i, n}), lent+n
+		}
 	}
-	if lent < 1e-9 || borrowed < 1e-9 {
-		return nil
+	for i := range borrowers {
+		borrowers[i].slots *= math.Min(1, lent/borrowed)
 	}
-	covered := math.Min(1, lent/borrowed)
+	largestFirst := func(a, b side) int { return cmp.Compare(b.slots, a.slots) }
+	slices.SortStableFunc(borrowers, largestFirst)
+	slices.SortStableFunc(lenders, largestFirst)
 	var loans []Loan
-	for to, b := range s {
-		for from, l := range s {
-			if n := b.borrows() * covered * l.lends() / lent; n > 1e-9 {
-				loans = append(loans, Loan{to, from, n})
-			}
+	for len(borrowers) > 0 && len(lenders) > 0 {
+		b, l := &borrowers[0], &lenders[0]
+		n := math.Min(b.slots, l.slots)
+		loans = append(loans, Loan{b.sibling, l.sibling, n})
+		if b.slots -= n; b.slots < 1e-9 {
+			borrowers = borrowers[1:]
+		}
+		if l.slots -= n; l.slots < 1e-9 {
+			lenders = lenders[1:]
 		}
 	}
 	return loans
 }
 
-func (s Standing) lends() float64   { return math.Max(0, s.Due-math.Max(s.Want, s.Running)) }
-func (s Standing) borrows() float64 { return math.Max(0, s.Running-s.Due) }
+// side is what one sibling borrows or lends.
+type side struct {
+	sibling int
+	slots   float64
+}

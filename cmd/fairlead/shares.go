@@ -3,21 +3,23 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/table"
-	"github.com/fairlead/fairlead/usage"
 	"github.com/fairlead/fairlead/why"
 )
 
 type shares struct {
 	*app
 	listing
-	user string
+	user    string
+	summary bool
 }
 
 func (a *app) sharesCommand() *cobra.Command {
@@ -29,9 +31,16 @@ func (a *app) sharesCommand() *cobra.Command {
 what its fair part of that is, and what it has used.
 
 SHARE and USED are of the pool above. USED decays; RATIO is SHARE over USED. FAIR NOW
-is what the ideal fluid scheduler would give the pool at this moment: by weight, capped
-by what it wants.`,
-		Example: "  fairlead shares\n  fairlead shares physics --watch",
+is what the ideal fluid scheduler would give the pool at this moment: by minimum,
+maximum, weight and what it wants. OWED is what that scheduler would have given it in
+the last 24 hours less what it received, in hours of the unit: above 0 the pool is
+owed, below 0 it is ahead.
+
+On a terminal a line sums up: Jain's index (1 is fair) of what the pools at the top
+received over what was due to them; which of them lacks most, in percentage points of
+all that was received; who borrows of whose share at this moment, because that one has
+nothing to run; and what is idle. --summary prints that line alone, anywhere.`,
+		Example: "  fairlead shares\n  fairlead shares physics --watch\n  fairlead shares --summary",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			pool := strings.Join(args, "")
@@ -42,6 +51,7 @@ by what it wants.`,
 	}
 	s.listing.flags(c)
 	c.Flags().StringVarP(&s.user, "user", "u", "", "only pools whose last name is this user's")
+	c.Flags().BoolVar(&s.summary, "summary", false, "one line: how fair things are")
 	return c
 }
 
@@ -53,6 +63,10 @@ func (s *shares) show(ctx context.Context, client *api.Client, pool string) erro
 	if s.json {
 		return s.printJSON(doc)
 	}
+	if s.summary {
+		_, err := fmt.Fprintln(s.out, fairnessLine(doc))
+		return err
+	}
 	if s.terminal() && !s.noHeader {
 		half := "usage does not decay"
 		if doc.HalfLifeSeconds > 0 {
@@ -62,7 +76,7 @@ func (s *shares) show(ctx context.Context, client *api.Client, pool string) erro
 	}
 	t := table.New(table.Column{Name: "POOL"}, table.Column{Name: "POLICY"}, table.Column{Name: "WEIGHT", Right: true}, table.Column{Name: "SHARE", Right: true},
 		table.Column{Name: "MIN", Right: true}, table.Column{Name: "MAX", Right: true}, table.Column{Name: "WANT", Right: true},
-		table.Column{Name: "RUN", Right: true}, table.Column{Name: "FAIR NOW", Right: true}, table.Column{Name: "USED", Right: true}, table.Column{Name: "RATIO"})
+		table.Column{Name: "RUN", Right: true}, table.Column{Name: "FAIR NOW", Right: true}, table.Column{Name: "OWED", Right: true}, table.Column{Name: "USED", Right: true}, table.Column{Name: "RATIO"})
 	for i := range doc.Pools {
 		p := &doc.Pools[i]
 		if p.Path == "" || s.user != "" && !strings.HasSuffix("/"+p.Path, "/"+s.user) {
@@ -74,7 +88,7 @@ func (s *shares) show(ctx context.Context, client *api.Client, pool string) erro
 		return err
 	}
 	if s.terminal() && !s.noHeader {
-		s.foot(doc)
+		fmt.Fprintln(s.out, fairnessLine(doc))
 	}
 	return nil
 }
@@ -91,7 +105,7 @@ func (s *shares) row(t *table.Table, p *fairlead.PoolView, unit string) {
 		return dash(amounts(a, unit))
 	}
 	t.Row(name, p.Policy, why.Short(p.Weight), percent(p.ShareHere), limit(p.Min), maxText(p, limit), why.Short(p.Want),
-		why.Short(p.Running), oneDigit(p.FairNow), percent(p.UsedHere), why.OverUnder(p.ShareHere, p.UsedHere))
+		why.Short(p.Running), oneDigit(p.FairNow), owed(p.Fairness.Day.Lag()), percent(p.UsedHere), why.OverUnder(p.ShareHere, p.UsedHere))
 }
 
 // maxText shows the maximum, and the limit to the running tasks.
@@ -106,18 +120,47 @@ func maxText(p *fairlead.PoolView, limit func(map[string]int64) string) string {
 	return limit(p.Max) + ", " + tasks
 }
 
-// foot sums up how fair things are at this moment.
-func (s *shares) foot(doc *api.Shares) {
-	var running, entitled []float64
-	borrowed, idle := 0.0, doc.Summary.Free[doc.Unit]
-	for _, p := range doc.Pools {
-		if p.Depth == 1 && p.Want > 0 {
-			running, entitled = append(running, p.Running), append(entitled, p.FairNow)
-			borrowed += max(0, p.Running-p.FairNow)
-		}
+// owed writes slot-seconds as hours, with their sign.
+func owed(slotSeconds float64) string {
+	hours := slotSeconds / 3600
+	switch {
+	case math.Abs(hours) < 0.005:
+		return "0"
+	case math.Abs(hours) < 10:
+		return fmt.Sprintf("%+.2f", hours)
 	}
-	fmt.Fprintf(s.out, "now: Jain's index %.2f · %s %s run above the fair part · %d %s idle\n",
-		usage.Jain(running, entitled), oneDigit(borrowed), doc.Unit, idle, doc.Unit)
+	return fmt.Sprintf("%+.1f", hours)
+}
+
+// fairnessLine sums up how fair things are and have been.
+func fairnessLine(doc *api.Shares) string {
+	day := doc.Fairness.Day
+	worst := "none"
+	if day.Worst != "" && day.WorstPoints < -0.05 {
+		worst = fmt.Sprintf("%s %.1f points (owed %s %s-h)", day.Worst, day.WorstPoints, owed(day.WorstLag), doc.Unit)
+	}
+	over := time.Duration(day.Seconds * float64(time.Second)).Round(time.Second)
+	if over >= 23*time.Hour {
+		over = 24 * time.Hour
+	}
+	return fmt.Sprintf("fairness: Jain %.2f over %s · worst lag %s · borrowed now: %s · idle %d %s",
+		day.Jain, span(over), worst, borrowedText(doc.Fairness.Borrowed), doc.Summary.Free[doc.Unit], doc.Unit)
+}
+
+// borrowedText names the largest loans.
+func borrowedText(all []fairlead.Borrowed) string {
+	if len(all) == 0 {
+		return "nothing"
+	}
+	const most = 3
+	var parts []string
+	for _, b := range all[:min(most, len(all))] {
+		parts = append(parts, fmt.Sprintf("%s %s of %s", b.Pool, oneDigit(b.Units), b.From))
+	}
+	if len(all) > most {
+		parts = append(parts, fmt.Sprintf("and %d more", len(all)-most))
+	}
+	return strings.Join(parts, ", ")
 }
 
 func percent(f float64) string { return fmt.Sprintf("%.1f%%", 100*f) }

@@ -83,6 +83,8 @@ type Shares struct {
 	Config          string              `json:"config"`
 	Pools           []fairlead.PoolView `json:"pools"`
 	Summary         Summary             `json:"summary"`
+
+	Fairness fairlead.FairnessView `json:"fairness"`
 }
 
 // Nodes are the machines.

@@ -32,7 +32,9 @@ func (s *Server) shares(ctx context.Context, in *sharesInput) (*body[api.Shares]
 	out := api.Shares{Version: api.Version, At: time.Now(), Summary: s.summary(), Config: s.options.Config().Hash, Pools: []fairlead.PoolView{}}
 	out.Unit = out.Summary.Unit
 	out.HalfLifeSeconds = s.options.Loop.HalfLife().Seconds()
-	for _, p := range s.options.Loop.Pools(ctx) {
+	fair, pools := s.options.Loop.Fairness(ctx)
+	out.Fairness = fair
+	for _, p := range pools {
 		if in.Pool == "" || p.Path == in.Pool || strings.HasPrefix(p.Path, in.Pool+"/") {
 			out.Pools = append(out.Pools, p)
 		}

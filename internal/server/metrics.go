@@ -63,7 +63,17 @@ var poolMetrics = []poolMetric{
 	gauge("demand", "Units that run or wait.", func(p *fairlead.PoolView) float64 { return p.Want }),
 	gauge("running", "Units in use.", func(p *fairlead.PoolView) float64 { return p.Running }),
 	gauge("waiting_tasks", "Tasks that could start if there were room.", func(p *fairlead.PoolView) float64 { return float64(p.Waiting) }),
+	gauge("oldest_wait_seconds", "How long the oldest job has waited of which a task waits, to a hundredth.", func(p *fairlead.PoolView) float64 { return p.OldestWait }),
+	gauge("fairness_lag_slot_seconds", "What the ideal fluid scheduler would have given the pool since the server started, less what it received: owed above 0.",
+		func(p *fairlead.PoolView) float64 { return p.Fairness.Lag }),
 }
+
+var (
+	jainDesc = prometheus.NewDesc("fairlead_jain", "Jain's index of what the pools in this one received over what was due to them, in the last hour or day.", []string{"pool", "window"}, nil)
+	lateDesc = prometheus.NewDesc("fairlead_lateness_seconds", "How much later tasks ended than on a cluster of the pool's own, as large as its share.", []string{"pool"}, nil)
+	idleDesc = prometheus.NewDesc("fairlead_idle_while_demand_slot_seconds_total", "Slot-seconds that stayed idle although a task would have fitted.", nil, nil)
+	leftDesc = prometheus.NewDesc("fairlead_pools_left_out", "Pools that have no metrics of their own, since there are too many.", nil, nil)
+)
 
 // loopMetric is a number of the whole loop.
 type loopMetric struct {
@@ -92,6 +102,9 @@ func (m *metrics) Describe(c chan<- *prometheus.Desc) {
 	for _, p := range poolMetrics {
 		c <- p.desc
 	}
+	for _, d := range []*prometheus.Desc{jainDesc, lateDesc, idleDesc, leftDesc} {
+		c <- d
+	}
 	for _, l := range loopMetrics {
 		c <- l.desc
 	}
@@ -100,15 +113,13 @@ func (m *metrics) Describe(c chan<- *prometheus.Desc) {
 
 // Collect implements prometheus.Collector.
 func (m *metrics) Collect(c chan<- prometheus.Metric) {
-	for _, p := range m.loop.Pools(context.Background()) {
-		name := p.Path
-		if name == "" {
-			name = "/"
-		}
-		for _, g := range poolMetrics {
-			c <- prometheus.MustNewConstMetric(g.desc, prometheus.GaugeValue, g.of(&p), name)
-		}
+	fair, pools := m.loop.Fairness(context.Background())
+	counted := measured(pools, poolsMeasured)
+	for _, p := range counted {
+		collectPool(c, p)
 	}
+	c <- prometheus.MustNewConstMetric(leftDesc, prometheus.GaugeValue, float64(len(pools)-len(counted)))
+	c <- prometheus.MustNewConstMetric(idleDesc, prometheus.CounterValue, fair.Idle)
 	stats := m.loop.Stats()
 	for _, l := range loopMetrics {
 		c <- prometheus.MustNewConstMetric(l.desc, l.kind, l.of(stats))

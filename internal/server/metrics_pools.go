@@ -1,0 +1,63 @@
+package server
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/fairlead/fairlead"
+)
+
+// poolsMeasured bounds how many pools have metrics: a time series for each user who ever
+// came is more than a monitoring system bears.
+const poolsMeasured = 500
+
+// measuredPool is a pool with metrics.
+type measuredPool struct {
+	*fairlead.PoolView
+	inner bool
+}
+
+// measured chooses the pools that have metrics if there are more than most: the root,
+// then those that the configuration names, and of the others those that want most.
+func measured(pools []fairlead.PoolView, most int) []measuredPool {
+	all := make([]measuredPool, len(pools))
+	for i := range pools {
+		all[i] = measuredPool{&pools[i], i+1 < len(pools) && pools[i+1].Depth > pools[i].Depth}
+	}
+	if len(all) <= most {
+		return all
+	}
+	rank := func(p measuredPool) int {
+		switch {
+		case p.Depth == 0:
+			return 0
+		case p.Configured:
+			return 1
+		}
+		return 2
+	}
+	slices.SortStableFunc(all, func(a, b measuredPool) int {
+		if rank(a) == 2 && rank(b) == 2 {
+			return cmp.Compare(b.Want, a.Want)
+		}
+		return cmp.Compare(rank(a), rank(b))
+	})
+	return all[:most]
+}
+
+func collectPool(c chan<- prometheus.Metric, p measuredPool) {
+	name := cmp.Or(p.Path, "/")
+	for _, g := range poolMetrics {
+		c <- prometheus.MustNewConstMetric(g.desc, prometheus.GaugeValue, g.of(p.PoolView), name)
+	}
+	f := &p.Fairness
+	if p.inner {
+		c <- prometheus.MustNewConstMetric(jainDesc, prometheus.GaugeValue, f.Hour.Jain, name, "hour")
+		c <- prometheus.MustNewConstMetric(jainDesc, prometheus.GaugeValue, f.Day.Jain, name, "day")
+	}
+	if p.Depth > 0 {
+		c <- prometheus.MustNewConstSummary(lateDesc, uint64(f.LateTasks), f.LateSeconds, nil, name)
+	}
+}
