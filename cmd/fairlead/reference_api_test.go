@@ -17,6 +17,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/server"
+	"github.com/fairlead/fairlead/share"
 	"github.com/fairlead/fairlead/store/memory"
 )
 
@@ -24,7 +25,9 @@ import (
 func newTestServer(t *testing.T) *server.Server {
 	t.Helper()
 	store := memory.New("cpu")
-	loop, err := fairlead.NewLoop(t.Context(), store, fairlead.LoopOptions{})
+	shares := fairlead.DefaultShares()
+	shares.Sched.Root.Pools = []share.Pool{{Name: "physics", Weight: 1}} // some metrics are of pools below the root
+	loop, err := fairlead.NewLoop(t.Context(), store, fairlead.LoopOptions{Shares: shares})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,8 +164,11 @@ func metricRows(text string) string {
 	b.WriteString(mdRow("metric", "type", "labels", "meaning") + "|---|---|---|---|\n")
 	for _, m := range regexp.MustCompile(`(?m)^# HELP (fairlead_\w+) (.*)`).FindAllStringSubmatch(text, -1) {
 		of := labels[m[1]]
-		if kinds[m[1]] == "histogram" {
+		switch kinds[m[1]] {
+		case "histogram":
 			of = labels[m[1]+"_bucket"]
+		case "summary":
+			of = labels[m[1]+"_count"]
 		}
 		b.WriteString(mdRow("`"+m[1]+"`", kinds[m[1]], strings.Join(of, ", "), m[2]))
 	}

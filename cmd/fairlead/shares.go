@@ -139,12 +139,12 @@ func fairnessLine(doc *api.Shares) string {
 	if day.Worst != "" && day.WorstPoints < -0.05 {
 		worst = fmt.Sprintf("%s %.1f points (owed %s %s-h)", day.Worst, day.WorstPoints, owed(day.WorstLag), doc.Unit)
 	}
-	over := time.Duration(day.Seconds * float64(time.Second)).Round(time.Second)
-	if over >= 23*time.Hour {
-		over = 24 * time.Hour
+	over := "24h"
+	if covered := time.Duration(day.Seconds * float64(time.Second)); covered < 23*time.Hour {
+		over = span(covered.Round(time.Second))
 	}
 	return fmt.Sprintf("fairness: Jain %.2f over %s · worst lag %s · borrowed now: %s · idle %d %s",
-		day.Jain, span(over), worst, borrowedText(doc.Fairness.Borrowed), doc.Summary.Free[doc.Unit], doc.Unit)
+		day.Jain, over, worst, borrowedText(doc.Fairness.Borrowed), doc.Summary.Free[doc.Unit], doc.Unit)
 }
 
 // borrowedText names the largest loans.
