@@ -13,7 +13,9 @@ import (
 
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-6*(1+math.Abs(a)+math.Abs(b)) }
 
-func after(seconds float64) time.Time { return ref.Add(time.Duration(seconds * 1e9)) }
+func after(seconds float64) time.Time {
+	return ref.Add(time.Duration(math.Round(seconds * 1e9)))
+}
 
 // TestFairnessExample is the one in the comment of Fairness.
 func TestFairnessExample(t *testing.T) {
@@ -78,15 +80,15 @@ func TestFairnessAgainstHistory(t *testing.T) {
 		span := time.Duration(part) * time.Second
 		f := usage.NewFairness(ref, usage.Span{Part: span, Parts: parts}, usage.Span{Part: 7 * span, Parts: 3})
 		var past history
-		now, pools := 0.0, 0
+		now, tenths, pools := 0.0, 0, 0
 		for range rapid.IntRange(1, 20).Draw(t, "events") {
 			pools = max(pools, rapid.IntRange(1, 5).Draw(t, "pools"))
 			capacity := float64(rapid.IntRange(0, 20).Draw(t, "capacity"))
 			rates, idle := drawRates(t, pools, capacity)
 			f.Set(after(now), rates, idle)
-			d := float64(rapid.IntRange(0, 300).Draw(t, "tenths")) / 10
-			past = append(past, stretch{now, now + d, rates, idle})
-			now += d
+			tenths += rapid.IntRange(0, 300).Draw(t, "tenths")
+			past = append(past, stretch{now, float64(tenths) / 10, rates, idle})
+			now = float64(tenths) / 10
 		}
 		for i := range past {
 			past[i].rates = append(past[i].rates, make([]usage.Rate, pools-len(past[i].rates))...)
