@@ -22,6 +22,7 @@ func (s *session) canonical(out string) []string {
 		{`queued in ` + user + ` \(`, "queued in ann ("},
 		{`\(user ` + user + `\)`, "(user ann)"},
 		{`\(` + user + `([,)])`, "(ann$1"},
+		{`\b(people|physics|science/physics)/` + user + `\b`, "$1/ann"},
 		{`\bby ` + user + `\b`, "by ann"},
 		{`\bis ` + user + `\b`, "is ann"},
 		{`\binto ` + user + `\b`, "into ann"},
