@@ -22,34 +22,27 @@ type fairness struct {
 	account *usage.Fairness
 	number  []int // of each pool of the core in the account; -1: not in it
 	numbers int
+	known   map[string]int     // numbers by path, of the pools of a core before this one
 	own     []usage.OwnCluster // by number
 	slots   []float64          // by pool of the core: its share of the capacity
 	rates   []usage.Rate
 	next    time.Time // not measured before
-	skipped bool      // something happened since, and was not measured
 }
 
 // replace puts a new core in place of the old one. The account goes on: a pool is known
 // again by its path.
 func (l *Loop) replace(core *sched.Scheduler, cursor int64) {
-	f, old, numbers := &l.fairness, l.core, l.fairness.number
+	f := &l.fairness
+	if l.core == nil {
+		f.account, f.known = usage.NewFairness(time.Now(), fairnessSpans...), map[string]int{}
+	}
+	for i, n := range f.number {
+		if n >= 0 {
+			f.known[l.core.Path(sched.PoolID(i))] = n
+		}
+	}
 	f.number, f.slots = nil, nil
 	l.core, l.cursor = core, cursor
-	if old == nil {
-		f.account = usage.NewFairness(time.Now(), fairnessSpans...)
-		return
-	}
-	for i, n := range numbers {
-		path := old.Path(sched.PoolID(i))
-		id, ok := core.Lookup(path)
-		if n < 0 || !ok {
-			continue
-		}
-		for len(f.number) <= int(id) {
-			f.number = append(f.number, unnumbered)
-		}
-		f.number[id] = n
-	}
 }
 
 // unnumbered is the number of a pool that the account has not met.
@@ -64,11 +57,21 @@ func (f *fairness) of(core *sched.Scheduler, id sched.PoolID) int {
 	if f.number[id] == unnumbered {
 		f.number[id] = -1
 		if !core.Band(id) {
-			f.number[id] = f.numbers
-			f.numbers++
+			f.number[id] = f.new(core, id)
 		}
 	}
 	return f.number[id]
+}
+
+// new is the number of a pool that a core before this one had, or else a new one.
+func (f *fairness) new(core *sched.Scheduler, id sched.PoolID) int {
+	if len(f.known) > 0 {
+		if n, ok := f.known[core.Path(id)]; ok {
+			return n
+		}
+	}
+	f.numbers++
+	return f.numbers - 1
 }
 
 // measuredTurn is a turn, and a measurement of what is in force after it.
@@ -78,7 +81,7 @@ func (l *Loop) measuredTurn(ctx context.Context) (next time.Time, err error) {
 	defer l.mu.Unlock()
 	f, now := &l.fairness, time.Now()
 	if now.Before(f.next) {
-		if f.skipped = true; next.IsZero() || f.next.Before(next) {
+		if next.IsZero() || f.next.Before(next) {
 			next = f.next
 		}
 		return next, err
@@ -94,6 +97,7 @@ func (l *Loop) measure(now time.Time, entitled []sched.Entitlement) {
 	f := &l.fairness
 	capacity, _ := l.core.Cluster().Capacity()
 	f.slots = f.slots[:0]
+	clear(f.rates)
 	for i := range entitled {
 		id := sched.PoolID(i)
 		f.slots = append(f.slots, entitled[i].Share*float64(capacity[0]))
@@ -107,7 +111,6 @@ func (l *Loop) measure(now time.Time, entitled []sched.Entitlement) {
 		f.rates[n] = usage.Rate{Ideal: entitled[i].Now, Received: l.core.View(id).Running}
 	}
 	f.account.Set(now, f.rates, l.core.IdleWhileDemand())
-	f.skipped = false
 }
 
 // countOut counts a task out of the core, and compares its end with the one that it would

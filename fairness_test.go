@@ -147,3 +147,28 @@ func TestFairnessForgetsNothing(t *testing.T) {
 		}
 	})
 }
+
+// TestFairnessOverRebuild: when the core is made anew, pools keep what they are owed.
+func TestFairnessOverRebuild(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		loop, stop := start(t, fairlead.LoopOptions{}, 1, func(context.Context, *fairlead.Lease) error {
+			time.Sleep(10 * time.Second)
+			return nil
+		})
+		defer stop()
+		submit(t, loop, fairlead.Job{User: "zoe", Kind: "nobody's"}, fairlead.Job{User: "ann", Array: "1-2"}, fairlead.Job{User: "bob"})
+		time.Sleep(5 * time.Second)
+		if err := loop.Client().Cancel(t.Context(), 1); err != nil { // its pool is not made again
+			t.Fatal(err)
+		}
+		pools(t, loop)
+		if err := loop.Rebuild(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		_, p := pools(t, loop)
+		if a, b := p["ann"].Fairness, p["bob"].Fairness; !close2(a.Lag, -3) || !close2(b.Lag, 3) || p["bob"].OldestWait != 6 {
+			t.Errorf("ann %+v, bob %+v", a, p["bob"])
+		}
+	})
+}

@@ -123,16 +123,16 @@ func (c lagCase) measure(t *testing.T, name string, policies func(string, share.
 		t.Fatal(err)
 	}
 	s.Join("n", cluster.Amounts{"cpu": int64(c.slots)}, epoch)
-	entitled, running := make([]float64, c.pools), make([]float64, c.pools)
+	rates := make([]usage.Rate, c.pools)
 	number := map[sched.PoolID]int{}
 	for i := range c.pools {
 		id := s.Pool(fmt.Sprint("p", i))
 		number[id] = i
-		entitled[i] = float64(c.slots) * weights[i] / total
+		rates[i].Ideal = float64(c.slots) * weights[i] / total
 		s.Add(sched.Job{ID: int64(i + 1), Pool: id, Shape: s.Shape(nil), Priority: normal, Tasks: 1 << 30}, epoch)
 	}
 	rng := rand.New(rand.NewPCG(seed, 99))
-	lag := usage.NewLag(c.pools)
+	lag := usage.NewFairness(epoch)
 	var queue endings
 	var d sched.Decision
 	for now := 0.0; now <= c.horizon; {
@@ -140,7 +140,7 @@ func (c lagCase) measure(t *testing.T, name string, policies func(string, share.
 		for s.Step(at, 0, &d); ; s.Step(at, 0, &d) {
 			for _, st := range d.Starts {
 				i := number[st.Pool]
-				running[i]++
+				rates[i].Received++
 				heap.Push(&queue, ending{now + rng.ExpFloat64()*c.mean(i), st.Run, st.Pool})
 			}
 			if !d.More {
@@ -148,9 +148,10 @@ func (c lagCase) measure(t *testing.T, name string, policies func(string, share.
 			}
 		}
 		e := heap.Pop(&queue).(ending)
+		lag.Set(at, rates, 0)
 		now = e.at
-		lag.Advance(now, entitled, running)
-		running[number[e.pool]]--
+		lag.Advance(epoch.Add(time.Duration(now * 1e9)))
+		rates[number[e.pool]].Received--
 		s.Finish(e.run, epoch.Add(time.Duration(now*1e9)), true)
 	}
 	return lag.Largest()

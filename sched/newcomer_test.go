@@ -101,8 +101,8 @@ func lagWithAbsence(t *testing.T, pools, slots int, horizon float64, seed uint64
 	for i, id := range ids {
 		number[id] = i
 	}
-	lag := usage.NewLag(pools)
-	entitled, running := make([]float64, pools), make([]float64, pools)
+	lag := usage.NewFairness(epoch)
+	rates := make([]usage.Rate, pools)
 	var queue endings
 	var d sched.Decision
 	job, now := int64(0), 0.0
@@ -111,20 +111,21 @@ func lagWithAbsence(t *testing.T, pools, slots int, horizon float64, seed uint64
 	for now < horizon {
 		for s.Step(at(), 0, &d); len(d.Starts) > 0; s.Step(at(), 0, &d) {
 			for _, st := range d.Starts {
-				running[number[st.Pool]]++
+				rates[number[st.Pool]].Received++
 				heap.Push(&queue, ending{now + rng.ExpFloat64(), st.Run, st.Pool})
 			}
 		}
 		for i, e := range s.Entitlements() {
 			if k, ok := number[sched.PoolID(i)]; ok {
-				entitled[k] = e.Now
+				rates[k].Ideal = e.Now
 			}
 		}
 		next := arrival
 		if len(queue) > 0 && queue[0].at < next {
 			next = queue[0].at
 		}
-		lag.Advance(next, entitled, running)
+		lag.Set(at(), rates, 0)
+		lag.Advance(epoch.Add(time.Duration(next * 1e9)))
 		if now = next; now == arrival { // a burst for some pool, then silence
 			job++
 			s.Add(sched.Job{ID: job, Pool: ids[rng.IntN(pools)], Shape: s.Shape(nil), Priority: normal, Tasks: 1 + rng.IntN(120)}, at())
@@ -132,7 +133,7 @@ func lagWithAbsence(t *testing.T, pools, slots int, horizon float64, seed uint64
 			continue
 		}
 		e := heap.Pop(&queue).(ending)
-		running[number[e.pool]]--
+		rates[number[e.pool]].Received--
 		s.Finish(e.run, at(), true)
 	}
 	return lag.Largest()

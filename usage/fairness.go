@@ -116,6 +116,15 @@ func (f *Fairness) grow(n int) {
 // From is when the account began.
 func (f *Fairness) From() time.Time { return f.from }
 
+// Largest is the largest |lag| of any pool since the account began.
+func (f *Fairness) Largest() float64 {
+	largest := 0.0
+	for _, s := range f.sums[1:] {
+		largest = math.Max(largest, s.Largest)
+	}
+	return largest
+}
+
 // Total is what a pool was due and received since the account began.
 func (f *Fairness) Total(pool int) Sums { return f.total(1 + pool) }
 
