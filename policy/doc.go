@@ -22,11 +22,12 @@ type Options struct {
 
 // makers make the policies, by the names that a configuration uses.
 var makers = map[string]func(o Options, of share.Options) sched.Policy{
-	"fair":     func(Options, share.Options) sched.Policy { return Fair{} },
-	"decay":    func(_ Options, of share.Options) sched.Policy { return newDecay(of.Decay) },
-	"fairtree": func(_ Options, of share.Options) sched.Policy { return Fairtree{of.Compat == "slurm"} },
-	"fifo":     func(Options, share.Options) sched.Policy { return Fifo{} },
-	"lottery":  func(o Options, _ share.Options) sched.Policy { return newLottery(o) },
+	"fair":        func(Options, share.Options) sched.Policy { return Fair{} },
+	"decay":       func(_ Options, of share.Options) sched.Policy { return newDecay(of.Decay) },
+	"fairtree":    func(_ Options, of share.Options) sched.Policy { return Fairtree{of.Compat == "slurm"} },
+	"fifo":        func(Options, share.Options) sched.Policy { return Fifo{} },
+	"multifactor": func(Options, share.Options) sched.Policy { return Multifactor{} },
+	"lottery":     func(o Options, _ share.Options) sched.Policy { return newLottery(o) },
 }
 
 // New returns what makes a policy of its name and of the options of the pool that names

@@ -1,6 +1,7 @@
 package policy_test
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -40,6 +41,15 @@ func TestKeysFollowFromFormulas(t *testing.T) {
 				terms = x.Terms(p, sched.Setting{Now: now, Seconds: 3600, Weights: p.Weight * 3, Capacity: 100, Above: above})
 			case sched.Weigher:
 				terms = x.Weigh(p)
+			case sched.Ranker:
+				term := func(name string) float64 { return math.Round(rapid.Float64Range(0, 1e7).Draw(t, name)*4096) / 4096 }
+				r := sched.Ranked{
+					Job: 7, Age: term("age"), Fairshare: term("fairshare"), Size: term("size"), Pool: term("pool"), QOS: term("qos"),
+					Assoc: term("assoc"), TRES: term("tres"), Site: term("site"), Nice: term("nice"),
+				}
+				if terms = x.Rank(r); terms.Key != -r.Priority() {
+					t.Errorf("%s: key %v of a job of priority %v", name, terms.Key, r.Priority())
+				}
 			default:
 				t.Fatalf("%s is of a kind that this test does not know", name)
 			}

@@ -27,6 +27,8 @@ func (s *Scheduler) Configure(cfg Config, t time.Time) error {
 	cfg.Unit = s.cluster.Unit()
 	s.cfg = cfg
 	s.stops.grace = cfg.Reclaim.Grace
+	s.setRanks()
+	s.renewal = renewal{}
 	s.forget()
 	s.applying = true
 	s.apply(int32(Root), &s.cfg.Root)
@@ -37,6 +39,7 @@ func (s *Scheduler) Configure(cfg Config, t time.Time) error {
 	s.ripen()
 	s.refill()
 	s.carry(before)
+	s.valueAll()
 	s.rebuild()
 	return nil
 }
@@ -122,7 +125,7 @@ func (s *Scheduler) carry(before []standing) {
 func (s *Scheduler) forget() {
 	for i := range s.pools {
 		l := &s.labels[i]
-		l.policy, l.made, l.starter = "", nil, share.Starter{}
+		l.policy, l.made, l.starter, l.factor, l.assoc = "", nil, share.Starter{}, nil, nil
 		s.pools[i].configured = false
 		s.pools[i].limit = -1
 		l.weight = 1
@@ -142,6 +145,7 @@ func (s *Scheduler) apply(id int32, spec *share.Pool) {
 	}
 	s.pools[id].configured = true
 	s.labels[id].starter = spec.Starter
+	s.labels[id].factor, s.labels[id].assoc = spec.Factor, spec.AssocFactor
 	if id != int32(Root) {
 		s.labels[id].weight, s.pools[id].Weight = spec.Weight, spec.Weight
 	}
@@ -196,7 +200,7 @@ func (s *Scheduler) refill() {
 	s.setTolls(&s.cfg)
 	for i := range s.queues {
 		q := &s.queues[i]
-		q.ready, q.strict, q.most = 0, s.strict(q.pool), s.jobRunning(q.pool)
+		q.ready, q.strict, q.ranked, q.most = 0, s.strict(q.pool), s.ranked(q.pool), s.jobRunning(q.pool)
 		for k := range q.lines() {
 			l := q.line(k)
 			l.gate = noGate

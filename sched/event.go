@@ -18,6 +18,16 @@ type Job struct {
 	Begin    time.Time // not before; zero is now
 	// Submitted is when the job came; zero for one that never counts as new.
 	Submitted time.Time
+	Class     Class // of its traits, under a [Ranker]
+
+	since time.Duration // Submitted as a distance, where it is known in that form only
+}
+
+func (j *Job) sinceThen() time.Duration {
+	if j.since != 0 || j.Submitted.IsZero() {
+		return j.since
+	}
+	return since(j.Submitted)
 }
 
 // Add says that Tasks more tasks of the job wait. A job is added when it is
@@ -36,8 +46,8 @@ func (s *Scheduler) add(j Job) { s.addAs(j, s.young(j)) }
 // addAs adds a job to the band of the new ones, or to that of the others.
 func (s *Scheduler) addAs(j Job, young bool) {
 	leaf := s.leaf(j, young)
-	at := s.lineFor(leaf, j.Shape)
-	if young && !j.Submitted.IsZero() {
+	at := s.lineFor(leaf, j.Shape, j.Class)
+	if young && s.pools[leaf].young && !j.Submitted.IsZero() {
 		s.watch(j, at)
 	}
 	if len(s.tolls) > 0 && s.toll(j.Shape) == nil {
@@ -51,11 +61,11 @@ func (s *Scheduler) addAs(j Job, young bool) {
 		q := &s.queues[at.queue]
 		l := q.line(int(at.line))
 		was := l.ready()
-		l.fresh.add(entry{j.ID, int32(j.Tasks), most}, s.epoch)
+		l.fresh.add(entry{j.ID, j.sinceThen(), int32(j.Tasks), most}, s.epoch)
 		s.count(q, l, was)
 	}
 	s.addWaiting(at, int64(j.Tasks))
-	if begun || !s.pools[leaf].in || s.parentOf(leaf).first {
+	if in := s.parentOf(leaf); begun || !s.pools[leaf].in || in.first || in.ranks {
 		s.settle(leaf)
 	}
 }
@@ -83,6 +93,9 @@ func (s *Scheduler) leaf(j Job, young bool) int32 {
 	for {
 		p := &s.pools[id]
 		switch {
+		case p.inner < 0 && s.mixed(id):
+			p.band, p.young = int8(j.Priority), false
+			return id
 		case p.inner < 0 && (p.band == int8(j.Priority) && p.young == young || p.Waiting == 0 && s.labels[id].kind == named):
 			p.band, p.young = int8(j.Priority), young
 			return id
@@ -92,6 +105,23 @@ func (s *Scheduler) leaf(j Job, young bool) int32 {
 			id = int32(s.Pool(s.Path(PoolID(id))))
 		}
 	}
+}
+
+// mixed reports whether jobs of all priorities stand in one leaf: where each job has a
+// priority of its own, to which the name of its priority contributes as its quality of
+// service. A leaf stays mixed until the jobs that came so have gone.
+func (s *Scheduler) mixed(id int32) bool {
+	q := s.pools[id].queue
+	if s.ranks != nil && s.ranked(id) {
+		if q >= 0 {
+			s.queues[q].mixed = true
+		}
+		return true
+	}
+	if q >= 0 && s.queues[q].mixed && s.pools[id].Waiting == 0 {
+		s.queues[q].mixed = false
+	}
+	return q >= 0 && s.queues[q].mixed
 }
 
 // addWaiting counts tasks of a line in or out, up to the root.
@@ -139,6 +169,8 @@ type RunID uint64
 // run is a task that occupies capacity.
 type run struct {
 	job     int64
+	since   time.Duration // submission of the job, from agesFrom
+	class   Class
 	pool    int32 // that is charged
 	begun   int32 // the job's number if it has several tasks, else -1
 	shape   cluster.Shape
@@ -190,7 +222,8 @@ func (s *Scheduler) Abort(id RunID, t time.Time, back bool) {
 	if back {
 		path := s.Path(PoolID(r.pool))
 		// A job that is new still has its entry among those that are.
-		s.addAs(Job{ID: r.job, Pool: s.Pool(path), Shape: r.shape, Priority: int(r.band), Tasks: 1, Most: int(most)}, r.young && s.ripening.has(r.job))
+		s.addAs(Job{ID: r.job, Pool: s.Pool(path), Shape: r.shape, Priority: int(r.band), Tasks: 1, Most: int(most), Class: r.class, since: r.since},
+			r.young && s.ripening.has(r.job))
 	}
 }
 
@@ -239,6 +272,7 @@ func (s *Scheduler) end(id RunID, settle func(p *Pool, width float64)) {
 		s.settle(s.queues[s.begun[b].at.queue].pool)
 		s.release(b)
 	}
+	s.useAgain(leaf)
 	s.settle(leaf)
 	r.used = false
 	s.runFree = append(s.runFree, int32(uint32(id)))
@@ -257,13 +291,14 @@ func (s *Scheduler) Adopt(j Job, node cluster.NodeID, started, t time.Time) RunI
 	if j.Tasks > 1 || j.Most > 0 {
 		b = s.adoptBegun(j, leaf)
 	}
-	return s.occupy(leaf, b, j.ID, j.Shape, node, started)
+	j.since = j.sinceThen()
+	return s.occupy(leaf, b, &j, node, started)
 }
 
 func (s *Scheduler) adoptBegun(j Job, leaf int32) int32 {
 	b, ok := s.begunOf[j.ID]
 	if !ok {
-		b = s.begin(entry{id: j.ID, most: int32(j.Most)}, s.lineFor(leaf, j.Shape))
+		b = s.begin(entry{id: j.ID, since: j.sinceThen(), most: int32(j.Most)}, s.lineFor(leaf, j.Shape, j.Class))
 	}
 	s.change(s.begun[b].at, func(*line) { s.begun[b].running++; s.reheap(b) })
 	return b
@@ -313,6 +348,7 @@ func (s *Scheduler) Join(name string, capacity cluster.Amounts, t time.Time) clu
 	s.advance(t)
 	id := s.cluster.Join(name, capacity)
 	s.measure()
+	s.resized()
 	s.openFits()
 	return id
 }
@@ -323,5 +359,6 @@ func (s *Scheduler) SetNode(id cluster.NodeID, state cluster.State, t time.Time)
 	s.advance(t)
 	s.cluster.SetState(id, state)
 	s.measure()
+	s.resized()
 	s.openFits()
 }

@@ -34,7 +34,9 @@ func (s *Scheduler) evidence(id, parent int32, most int, e *why.Evidence) {
 	if p.inner < 0 {
 		x.Mean = s.meanOf(id)
 		x.Strict = p.queue >= 0 && s.queues[p.queue].strict
+		x.Ranked = p.queue >= 0 && s.queues[p.queue].ranked
 		x.Jobs = s.evidenceOfJobs(p, most, e)
+		s.evidenceOfRanks(id, x.Jobs)
 		e.Pools = append(e.Pools, x)
 		return
 	}
@@ -86,7 +88,7 @@ func (s *Scheduler) evidenceOfJobs(p *Pool, most int, e *why.Evidence) []why.Job
 		f := l.fresh.clone()
 		for f.jobs > 0 {
 			x := f.pop()
-			jobs = append(jobs, why.JobEvidence{ID: x.id, Waiting: int64(x.tasks), Most: int64(tighter(x.most, q.most)), Width: width, Priority: int(max(0, p.band))})
+			jobs = append(jobs, why.JobEvidence{ID: x.id, Line: int32(i), Since: x.since, Waiting: int64(x.tasks), Most: int64(tighter(x.most, q.most)), Width: width, Priority: int(max(0, p.band))})
 		}
 		jobs = append(jobs, s.evidenceOfBegun(p, l, width)...)
 	}
@@ -99,7 +101,7 @@ func (s *Scheduler) evidenceOfBegun(p *Pool, l *line, width int64) []why.JobEvid
 	for _, b := range l.begun {
 		x := &s.begun[b]
 		jobs = append(jobs, why.JobEvidence{
-			ID: x.id, Waiting: int64(x.waiting), Running: int64(x.running), Most: int64(x.most),
+			ID: x.id, Line: x.at.line, Since: x.since, Waiting: int64(x.waiting), Running: int64(x.running), Most: int64(x.most),
 			Width: width, Priority: int(max(0, p.band)),
 		})
 	}

@@ -67,8 +67,8 @@ type candidate struct {
 func (s *Scheduler) candidate(in *inner, id int32) candidate {
 	c := candidate{id: id, needy: s.pools[id].needy}
 	switch {
-	case in.keyed != nil:
-		c.terms = in.keyed.Terms(&s.pools[id], s.setting(in))
+	case in.keyed != nil || in.ranker != nil:
+		c.terms = s.terms(in, id)
 	case in.weigher != nil:
 		c.terms = in.weigher.Weigh(&s.pools[id])
 		c.terms.Tie = -c.terms.Key
@@ -141,6 +141,9 @@ func (s *Scheduler) Behind(j Job) (jobs int, tasks int64) {
 	q := s.pools[leaf].queue
 	if q < 0 {
 		return 0, 0
+	}
+	if s.queues[q].ranked {
+		return s.behindByRank(int32(leaf), &j)
 	}
 	for i := range s.queues[q].lines() {
 		l := s.queues[q].line(i)
@@ -339,6 +342,15 @@ func (s *Scheduler) way(id int32) []int32 {
 	return way
 }
 
+// firstOf is the child of a pool that goes first.
+func (s *Scheduler) firstOf(in *inner) int32 {
+	if in.ranker != nil {
+		return s.firstRanked(in)
+	}
+	var t why.Terms
+	return s.leading(in, &t)
+}
+
 // BehindAt returns the first pool on the way to a leaf at which another child goes
 // before the one on the way, looking at the first in order only. It reports false if
 // the leaf is next everywhere.
@@ -346,11 +358,10 @@ func (s *Scheduler) BehindAt(leaf PoolID) (pool PoolID, behind bool) {
 	way := s.way(int32(leaf))
 	for i := 1; i < len(way); i++ {
 		in := &s.inners[s.pools[way[i-1]].inner]
-		if in.keyed == nil || in.open == 0 {
+		if in.keyed == nil && in.ranker == nil || in.open == 0 {
 			continue
 		}
-		var t why.Terms
-		first := s.leading(in, &t)
+		first := s.firstOf(in)
 		if first != way[i] && s.candidate(in, first).before(s.candidate(in, way[i])) {
 			return PoolID(way[i-1]), true
 		}

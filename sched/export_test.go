@@ -38,9 +38,55 @@ func (s *Scheduler) checkInner(in *inner) error {
 	if open != in.open || in.keyed != nil && in.keys.len() != open {
 		return fmt.Errorf("open %d, counted %d, in heap %d", open, in.open, in.keys.len())
 	}
+	if err := s.checkRanks(in); err != nil {
+		return err
+	}
 	for i := range in.keys.orders {
 		if err := s.checkOrder(in, &in.keys.orders[i]); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// checkRanks compares the orders by priority with what follows from the lines.
+func (s *Scheduler) checkRanks(in *inner) error {
+	if !in.ranks {
+		return nil
+	}
+	rising, full := 0, 0
+	for _, kid := range in.kids {
+		w := s.ranks.of[kid]
+		if s.pools[kid].in {
+			if !math.IsInf(w.rising.key, 1) {
+				rising++
+			}
+			if !math.IsInf(w.full.key, 1) {
+				full++
+			}
+		}
+		if s.pools[kid].in {
+			s.rank(kid)
+		}
+		if again := s.ranks.of[kid]; again != w {
+			return fmt.Errorf("pool %q stands as %+v, want %+v", s.Path(PoolID(kid)), w, again)
+		}
+	}
+	if rising != len(in.rising.entries) || full != len(in.full.entries) {
+		return fmt.Errorf("%d and %d in the orders, want %d and %d", len(in.rising.entries), len(in.full.entries), rising, full)
+	}
+	for _, o := range []*order{&in.rising, &in.full} {
+		for i, r := range o.entries {
+			key := s.ranks.of[r.child].rising.key
+			if o.by == inFullOrder {
+				key = s.ranks.of[r.child].full.key
+			}
+			if r.key != key || s.places[o.by][r.child] != int32(i) {
+				return fmt.Errorf("pool %q: kept %v at %d, want %v at %d", s.Path(PoolID(r.child)), r.key, i, key, s.places[o.by][r.child])
+			}
+			if i > 0 && o.less(r, o.entries[(i-1)/arity], s) {
+				return fmt.Errorf("heap of priorities out of order at %d", i)
+			}
 		}
 	}
 	return nil

@@ -3,13 +3,15 @@ package sched
 import (
 	"slices"
 	"sort"
+	"time"
 )
 
 // entry is the header of a waiting job none of whose tasks runs.
 type entry struct {
 	id    int64
-	tasks int32 // that wait
-	most  int32 // of the job at once; 0 is no limit
+	since time.Duration // submission, from agesFrom; no earlier than of those that stand before it
+	tasks int32         // that wait
+	most  int32         // of the job at once; 0 is no limit
 }
 
 // chunkSize is a compromise between the cost of an insertion in the middle and the
@@ -68,6 +70,14 @@ func (f *fifo) chunk(i int) *chunk {
 	return &f.more[i-1]
 }
 
+// start is the index of the first entry of a chunk that is left.
+func (f *fifo) start(i int) int {
+	if i == 0 {
+		return f.head
+	}
+	return 0
+}
+
 // own makes chunk i safe to change in this epoch.
 func (f *fifo) own(i int, epoch uint32) *chunk {
 	c := f.chunk(i)
@@ -95,13 +105,21 @@ func (f *fifo) find(id int64) (ci, i int, found bool) {
 	return ci, i, i < len(e) && e[i].id == id
 }
 
-// add puts a job in its place. A job that is there gets the further tasks.
+// add puts a job in its place. A job that is there gets the further tasks. Where the
+// clock by which jobs were submitted went back, they are taken to be as old as those
+// beside them: the order by number is also that by age.
 func (f *fifo) add(e entry, epoch uint32) {
 	if e.id > f.last {
 		f.append(e, epoch)
 		return
 	}
 	ci, i, found := f.find(e.id)
+	if !found && ci < f.chunks() {
+		e.since = min(e.since, f.chunk(ci).entries[i].since)
+		if from := f.start(ci); i > from {
+			e.since = max(e.since, f.chunk(ci).entries[i-1].since)
+		}
+	}
 	switch {
 	case found:
 		f.own(ci, epoch).entries[i].tasks += e.tasks
@@ -121,6 +139,9 @@ func (f *fifo) append(e entry, epoch uint32) {
 	f.jobs++
 	f.last = max(f.last, e.id)
 	last := f.chunks() - 1
+	if all := f.chunk(last).entries; len(all) > f.start(last) {
+		e.since = max(e.since, all[len(all)-1].since)
+	}
 	if last == 0 && f.head >= chunkSize/2 && len(f.first.entries) >= chunkSize {
 		c := f.own(0, epoch)
 		c.entries = c.entries[:copy(c.entries, c.entries[f.head:])]

@@ -46,6 +46,10 @@ func (s *Scheduler) Fork() *Scheduler {
 		l := &f.limited[i]
 		l.used, l.parked = slices.Clone(l.used), slices.Clone(l.parked)
 	}
+	f.classOf, f.traits = maps.Clone(s.classOf), slices.Clip(s.traits)
+	if s.ranks != nil {
+		f.ranks = s.ranks.fork()
+	}
 	f.queues = slices.Clone(s.queues)
 	for i := range f.queues {
 		f.queues[i].fork()
@@ -68,6 +72,7 @@ func (in *inner) fork() {
 	in.kids = slices.Clone(in.kids)
 	in.keys.fork()
 	in.arrivals.entries = slices.Clone(in.arrivals.entries)
+	in.rising.entries, in.full.entries = slices.Clone(in.rising.entries), slices.Clone(in.full.entries)
 	in.weights.sum = slices.Clone(in.weights.sum)
 	in.needy = slices.Clone(in.needy)
 	in.plan = plan{}

@@ -5,13 +5,16 @@ package sched
 // ordered by tie, then by the pools' numbers, i.e. by age.
 type order struct {
 	entries []rank
-	by      int8 // inKeyOrder or inArrivalOrder
+	by      int8 // inKeyOrder or one of the others
 }
 
-// A pool stands in up to two orders of its parent.
+// A pool stands in up to four orders of its parent, and in one of all leaves.
 const (
 	inKeyOrder = iota
 	inArrivalOrder
+	inRisingOrder
+	inFullOrder
+	inFillOrder
 	orders
 )
 
@@ -30,10 +33,21 @@ func (o *order) less(a, b rank, s *Scheduler) bool {
 	if a.key != b.key {
 		return a.key < b.key
 	}
-	if x, y := s.pools[a.child].tie, s.pools[b.child].tie; x != y {
+	if x, y := s.tie(o.by, a.child), s.tie(o.by, b.child); x != y {
 		return x < y
 	}
 	return a.child < b.child
+}
+
+// tie decides where keys are equal.
+func (s *Scheduler) tie(by int8, id int32) float64 {
+	switch by {
+	case inRisingOrder:
+		return s.ranks.of[id].rising.job
+	case inFullOrder:
+		return s.ranks.of[id].full.job
+	}
+	return s.pools[id].tie
 }
 
 func (o *order) push(r rank, s *Scheduler) {

@@ -81,7 +81,7 @@ func (s *Scheduler) ripen() {
 		if !s.pools[leaf].young {
 			continue
 		}
-		j := Job{ID: x.id, Pool: PoolID(leaf), Shape: s.line(x.at).shape, Priority: int(max(0, s.pools[leaf].band))}
+		j := Job{ID: x.id, Pool: PoolID(leaf), Shape: s.line(x.at).shape, Class: s.line(x.at).class, Priority: int(max(0, s.pools[leaf].band))}
 		if s.labels[leaf].kind == band {
 			j.Pool = PoolID(s.pools[leaf].parent)
 		}
@@ -103,7 +103,7 @@ func (s *Scheduler) moveFresh(j Job, leaf int32, at lineRef) {
 		return
 	}
 	e := fresh.chunk(ci).entries[i]
-	j.Tasks, j.Most = int(e.tasks), int(e.most)
+	j.Tasks, j.Most, j.since = int(e.tasks), int(e.most), e.since
 	s.change(at, func(l *line) { l.fresh.remove(j.ID, s.epoch) })
 	s.addWaiting(at, -int64(e.tasks))
 	s.settle(leaf)

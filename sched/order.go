@@ -45,6 +45,9 @@ func (s *Scheduler) open(id int32) bool {
 				p.First = in.arrivals.entries[0].key
 			}
 		}
+		if id != int32(Root) && s.parentOf(id).ranks {
+			s.rank(id)
+		}
 		return in.open > 0
 	}
 	if p.queue < 0 {
@@ -52,6 +55,9 @@ func (s *Scheduler) open(id int32) bool {
 	}
 	if s.parentOf(id).first {
 		p.First = s.firstArrival(p)
+	}
+	if s.parentOf(id).ranks {
+		s.rank(id)
 	}
 	return s.queues[p.queue].ready > 0
 }
@@ -81,6 +87,7 @@ func (s *Scheduler) putIn(id int32) {
 	if in.first {
 		in.arrivals.push(rank{p.First, id}, s)
 	}
+	s.putRanks(in, id)
 	s.markNeedy(id, in)
 }
 
@@ -119,6 +126,8 @@ func (s *Scheduler) takeOut(id int32) {
 	if i := s.places[inArrivalOrder][id]; i >= 0 {
 		in.arrivals.remove(int(i), s)
 	}
+	s.stand(&in.rising, id, math.Inf(1))
+	s.stand(&in.full, id, math.Inf(1))
 	s.markNeedy(id, in)
 }
 
@@ -131,6 +140,7 @@ func (s *Scheduler) refresh(id int32) {
 	if in.first {
 		in.arrivals.set(int(s.places[inArrivalOrder][id]), p.First, s)
 	}
+	s.putRanks(in, id)
 	s.markNeedy(id, in)
 }
 
@@ -169,6 +179,10 @@ func (s *Scheduler) rebuild() {
 		in.open, in.needy, in.weights = 0, nil, sumTree{}
 		in.keys.clear()
 		in.arrivals.entries = in.arrivals.entries[:0]
+		in.rising.entries, in.full.entries = in.rising.entries[:0], in.full.entries[:0]
+	}
+	if s.ranks != nil {
+		s.ranks.fills.entries = s.ranks.fills.entries[:0]
 	}
 	s.deferred, s.rebuilding = false, true
 	s.countAll()

@@ -8,7 +8,7 @@ import (
 )
 
 // Policy is how a pool divides what it gets among its children. A policy is also
-// one of [Keyed], [Weigher] or [Allotter], which say how it chooses.
+// one of [Keyed], [Weigher], [Allotter] or [Ranker], which say how it chooses.
 type Policy interface {
 	// Formula is the rule, with the names of the terms it computes with.
 	Formula() *why.Formula
@@ -85,10 +85,10 @@ type Drifter interface {
 	Drift(child *Pool) float64
 }
 
-// Renewer is a keyed policy whose keys, or what orders them, may also fall at instants
-// that it knows, such as midnight. At these the keys of all children are computed anew.
+// Renewer is a policy whose keys, or what orders them, may also fall at instants that it
+// knows, such as midnight. At these the keys of all children are computed anew.
 type Renewer interface {
-	Keyed
+	Policy
 	// Renew returns the next such instant after now, zero if there is none.
 	Renew(now time.Time) time.Time
 }

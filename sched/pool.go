@@ -75,15 +75,23 @@ type inner struct {
 	daily   Daily
 	merger  Merger
 	renewer Renewer
+	ranker  Ranker
 
 	keys     keys    // open children, under a keyed policy
 	weights  sumTree // weights of the open children by position, under a weigher
 	arrivals order   // open children by First, if first is set
 	first    bool    // a policy here or above reads the children's First
+	ranks    bool    // a policy here or above is a ranker
+	rising   order   // open children by their first job below the maximum age, if ranks is set
+	full     order   // the same of jobs above it
 	needy    []int32 // open children that are below their minimum
 	counted  sum     // of the weights of the children that count for shares
 	clock    float64 // largest level of a child that was chosen, under a carrier
 	plan     plan    // of an allotter
+}
+
+func newInner(id int32) inner {
+	return inner{id: id, arrivals: order{by: inArrivalOrder}, rising: order{by: inRisingOrder}, full: order{by: inFullOrder}}
 }
 
 func (in *inner) setPolicy(p Policy) {
@@ -102,6 +110,7 @@ func (in *inner) setPolicy(p Policy) {
 		in.merger = nil
 	}
 	in.renewer, _ = p.(Renewer)
+	in.ranker, _ = p.(Ranker)
 	in.keys = newKeys(in.drifter != nil)
 }
 
@@ -114,6 +123,8 @@ type label struct {
 	starter share.Starter // for pools below that are made on demand
 	policy  string        // "" is the parent's
 	made    Policy        // of that name, nil without one
+	factor  *float64      // of its jobs under a ranker, nil without one
+	assoc   *float64
 }
 
 // kind tells pools that the tree names from the bands within a leaf.

@@ -3,18 +3,24 @@ package sched
 import (
 	"container/heap"
 	"math"
+	"time"
 
 	"github.com/fairlead/fairlead/cluster"
 )
 
 // queue holds the waiting jobs of a leaf, in a line for each shape of request: a
-// job that fits nowhere then holds up only those that ask for the same.
+// job that fits nowhere then holds up only those that ask for the same. Jobs of
+// different classes stand in lines of their own, too: the order of a line is then that of
+// submission whether or not there are priorities. A leaf looks through its lines at each
+// choice, so what costs is how many different requests and classes wait in it at once.
 type queue struct {
 	pool   int32
 	first  line   // in place, because for most leaves it is the only one
 	more   []line // the others
 	ready  int32  // lines with work that no gate holds back
 	strict bool   // the leaf's policy reads the order of arrival and nothing else
+	ranked bool   // it goes by the priority of each job
+	mixed  bool   // jobs of several priorities wait in it, see Scheduler.mixed
 	most   int32  // tasks of one job at once, by the pools above; 0 is no limit
 }
 
@@ -23,6 +29,7 @@ type queue struct {
 // so that jobs of a pool share what it gets task by task (seed 2, "round robin").
 type line struct {
 	shape cluster.Shape
+	class Class
 	gate  gate
 	tasks int64 // that wait
 	fresh fifo
@@ -58,6 +65,7 @@ func (l *line) ready() bool {
 // begun is a job with several tasks, of which at least one started.
 type begun struct {
 	id      int64
+	since   time.Duration // submission, from agesFrom
 	waiting int32
 	running int32
 	own     int32 // limit of the job itself to its tasks at once; 0 is none
@@ -129,26 +137,27 @@ func (s *Scheduler) count(q *queue, l *line, was bool) {
 	}
 }
 
-// lineFor returns the line of a leaf for a shape.
-func (s *Scheduler) lineFor(leaf int32, shape cluster.Shape) lineRef {
+// lineFor returns the line of a leaf for a shape and a class.
+func (s *Scheduler) lineFor(leaf int32, shape cluster.Shape, class Class) lineRef {
 	p := &s.pools[leaf]
 	if p.queue < 0 {
 		p.queue = int32(len(s.queues))
-		s.queues = append(s.queues, queue{pool: leaf, first: line{shape: shape}, strict: s.strict(leaf), most: s.jobRunning(leaf)})
+		s.queues = append(s.queues, queue{pool: leaf, first: line{shape: shape, class: class}, strict: s.strict(leaf), ranked: s.ranked(leaf), most: s.jobRunning(leaf)})
 	}
 	q := &s.queues[p.queue]
 	for i := range q.lines() {
-		if q.line(i).shape == shape {
+		if l := q.line(i); l.shape == shape && l.class == class {
 			return lineRef{p.queue, int32(i)}
 		}
 	}
-	q.more = append(q.more, line{shape: shape})
+	q.more = append(q.more, line{shape: shape, class: class})
 	return lineRef{p.queue, int32(len(q.more))}
 }
 
 // head is the next job of a line: begun is -1 for a fresh one.
 type head struct {
 	id      int64
+	since   time.Duration
 	running int32
 	begun   int32
 }
@@ -156,11 +165,12 @@ type head struct {
 func (s *Scheduler) head(l *line, strict bool) head {
 	h := head{id: math.MaxInt64, running: math.MaxInt32, begun: -1}
 	if l.fresh.jobs > 0 {
-		h.id, h.running = l.fresh.front().id, 0
+		front := l.fresh.front()
+		h.id, h.since, h.running = front.id, front.since, 0
 	}
 	if len(l.begun) > 0 {
 		b := &s.begun[l.begun[0]]
-		if other := (head{b.id, b.running, l.begun[0]}); other.before(h, strict) {
+		if other := (head{b.id, b.since, b.running, l.begun[0]}); other.before(h, strict) {
 			h = other
 		}
 	}
@@ -178,6 +188,9 @@ func (h head) before(g head, strict bool) bool {
 func (s *Scheduler) next(leaf int32) (lineRef, head) {
 	n := s.pools[leaf].queue
 	q := &s.queues[n]
+	if q.ranked {
+		return s.firstByRank(leaf)
+	}
 	best, at := head{id: math.MaxInt64, running: math.MaxInt32}, int32(-1)
 	for i := range q.lines() {
 		l := q.line(i)
@@ -231,7 +244,7 @@ func (s *Scheduler) begin(e entry, at lineRef) int32 {
 	if int(b) == len(s.begun) {
 		s.begun = append(s.begun, begun{})
 	}
-	s.begun[b] = begun{id: e.id, waiting: e.tasks, own: e.most, slot: -1, at: at}
+	s.begun[b] = begun{id: e.id, since: e.since, waiting: e.tasks, own: e.most, slot: -1, at: at}
 	s.begun[b].most = tighter(e.most, s.queues[at.queue].most)
 	s.begunOf[e.id] = b
 	return b

@@ -6,13 +6,18 @@ import "time"
 // that has one is asked again only then, so that an event costs one comparison.
 type renewal struct{ at time.Time } // the earliest of all pools; zero if there is none
 
-// add takes the next instant of a pool's policy into account.
-func (r *renewal) add(in *inner, now time.Time) {
-	if in.renewer == nil {
-		return
+// renewalOf takes the next instant of a pool's policy into account.
+func (s *Scheduler) renewalOf(in *inner) {
+	var next time.Time
+	switch {
+	case in.renewer != nil:
+		next = in.renewer.Renew(s.at)
+	case in.ranker != nil:
+		every := s.cfg.Multifactor.Recalculate
+		next = s.at.Truncate(every).Add(every)
 	}
-	if next := in.renewer.Renew(now); r.at.IsZero() || !next.IsZero() && next.Before(r.at) {
-		r.at = next
+	if at := s.renewal.at; !next.IsZero() && (at.IsZero() || next.Before(at)) {
+		s.renewal.at = next
 	}
 }
 
@@ -25,8 +30,15 @@ func (s *Scheduler) renew() {
 	s.renewal = renewal{}
 	s.rollDays()
 	for i := range s.inners {
-		s.renewal.add(&s.inners[i], s.at)
+		s.renewalOf(&s.inners[i])
 	}
+	s.Renew()
+}
+
+// Renew computes anew what otherwise is when its time comes, such as the usage by which
+// a priority is computed: for those who gave the pools their usage at this instant.
+func (s *Scheduler) Renew() {
+	s.valueAll()
 	s.rebuild()
 }
 

@@ -25,8 +25,9 @@ type Config struct {
 	Reclaim     Reclaim
 	// Licenses are what tasks may hold beside a node, with their numbers; Rates are
 	// limits of starts.
-	Licenses map[string]int64
-	Rates    map[string]Rate
+	Licenses    map[string]int64
+	Rates       map[string]Rate
+	Multifactor Multifactor
 }
 
 // Priority is one priority within a leaf. Its weight divides what the leaf gets
@@ -81,6 +82,9 @@ type Scheduler struct {
 	ripening ripening
 	applying bool // pools are made because the configuration names them
 	renewal  renewal
+	ranks    *ranking // nil where no pool has a [Ranker]
+	traits   []Traits // by class, from 1
+	classOf  map[Traits]Class
 
 	runs               []run
 	runFree, begunFree freeList
@@ -117,6 +121,7 @@ func New(cfg Config, at time.Time, seed uint64) (*Scheduler, error) {
 		cluster: cluster.New(cfg.Unit),
 		index:   map[childKey]int32{},
 		begunOf: map[int64]int32{},
+		classOf: map[Traits]Class{},
 		at:      at,
 		began:   at,
 		clock:   usage.NewClock(at, cfg.HalfLife),
@@ -127,7 +132,7 @@ func New(cfg Config, at time.Time, seed uint64) (*Scheduler, error) {
 	s.now = s.clock.At(at)
 	s.newPool(-1, "", named)
 	s.pools[Root].inner = 0
-	s.inners = append(s.inners, inner{arrivals: order{by: inArrivalOrder}})
+	s.inners = append(s.inners, newInner(int32(Root)))
 	return s, s.Configure(cfg, at)
 }
 
@@ -161,6 +166,9 @@ func (cfg *Config) check() error {
 	}
 	if len(cfg.Priorities) == 0 {
 		cfg.Priorities = DefaultPriorities()
+	}
+	if cfg.Multifactor.MaxAge <= 0 || cfg.Multifactor.Recalculate <= 0 {
+		cfg.Multifactor = DefaultMultifactor()
 	}
 	if cfg.TaskSeconds <= 0 {
 		cfg.TaskSeconds = 60
@@ -203,6 +211,7 @@ func (s *Scheduler) moveTo(t time.Time) {
 		s.rebuild()
 	}
 	s.renew()
+	s.age()
 	s.openRates()
 	for {
 		j, due := s.later.due(t)

@@ -136,6 +136,8 @@ func (s *Scheduler) chooseChild(in *inner, l *Level) int32 {
 		return s.chooseFirst(in, l)
 	case in.weigher != nil:
 		return s.drawChild(in, l)
+	case in.ranker != nil:
+		return s.chooseRanked(in, l)
 	}
 	return s.chooseAllotted(in)
 }
@@ -152,12 +154,12 @@ func (s *Scheduler) chooseFirst(in *inner, l *Level) int32 {
 
 // chooseNeedy orders the few children below their minimum by the same policy.
 func (s *Scheduler) chooseNeedy(in *inner, l *Level) int32 {
-	if in.keyed == nil {
+	if in.keyed == nil && in.ranker == nil {
 		return s.drawNeedy(in, l)
 	}
 	best := int32(-1)
 	for _, id := range in.needy {
-		t := in.keyed.Terms(&s.pools[id], s.setting(in))
+		t := s.terms(in, id)
 		if best < 0 || termsBefore(&t, id, &l.Terms, best) {
 			l.Rival, l.RivalTerms = PoolID(max(0, best)), l.Terms
 			best, l.Terms = id, t
@@ -166,6 +168,14 @@ func (s *Scheduler) chooseNeedy(in *inner, l *Level) int32 {
 		}
 	}
 	return best
+}
+
+// terms are what a child is compared by under a policy that has keys.
+func (s *Scheduler) terms(in *inner, id int32) why.Terms {
+	if in.ranker != nil {
+		return s.rankTerms(in, id)
+	}
+	return in.keyed.Terms(&s.pools[id], s.setting(in))
 }
 
 // drawNeedy draws among the children below their minimum, by weight.
@@ -230,24 +240,25 @@ func (s *Scheduler) allot(in *inner) plan {
 
 // start moves a task from waiting to running.
 func (s *Scheduler) start(leaf int32, at lineRef, h head, node cluster.NodeID, from int32, d *Decision) {
-	shape := s.line(at).shape
+	j := Job{ID: h.id, Shape: s.line(at).shape, Class: s.line(at).class, since: h.since}
 	b := s.take(at, h)
 	s.addWaiting(at, -1)
-	if t := s.toll(shape); t != nil {
+	if t := s.toll(j.Shape); t != nil {
 		s.countStart(t)
 	}
-	id := s.occupy(leaf, b, h.id, shape, node, s.at)
+	id := s.occupy(leaf, b, &j, node, s.at)
 	d.Starts = append(d.Starts, Start{Run: id, Job: h.id, Pool: PoolID(leaf), Node: node, from: from, to: int32(len(d.levels))})
 }
 
 // occupy counts a task in, on its node and in its pools.
-func (s *Scheduler) occupy(leaf, b int32, job int64, shape cluster.Shape, node cluster.NodeID, started time.Time) RunID {
+func (s *Scheduler) occupy(leaf, b int32, j *Job, node cluster.NodeID, started time.Time) RunID {
+	shape := j.Shape
 	i := s.runFree.take(len(s.runs))
 	if int(i) == len(s.runs) {
 		s.runs = append(s.runs, run{})
 	}
 	r := &s.runs[i]
-	*r = run{job: job, pool: leaf, begun: b, shape: shape, node: node, used: true, serial: r.serial + 1,
+	*r = run{job: j.ID, since: j.since, class: j.Class, pool: leaf, begun: b, shape: shape, node: node, used: true, serial: r.serial + 1,
 		band: max(0, s.pools[leaf].band), young: s.pools[leaf].young, started: started, start: s.now}
 	if !started.Equal(s.at) {
 		r.start = s.clock.At(started)

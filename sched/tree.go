@@ -85,6 +85,9 @@ func (s *Scheduler) newPool(parent int32, name string, k kind) int32 {
 	}
 	s.pools = append(s.pools, p)
 	s.labels = append(s.labels, label{name: name, kind: k, weight: 1, first: s.at})
+	if s.ranks != nil {
+		s.ranks.grow(len(s.pools))
+	}
 	if parent < 0 {
 		return id
 	}
@@ -116,7 +119,8 @@ func (s *Scheduler) branch(id int32, k kind) {
 	queue := p.queue
 	p.inner, p.queue = int32(len(s.inners)), -1
 	p.banded = k == band
-	s.inners = append(s.inners, inner{id: id, arrivals: order{by: inArrivalOrder}, mean: p.Mean})
+	s.inners = append(s.inners, newInner(id))
+	s.inners[p.inner].mean = p.Mean
 	s.inherit(id)
 	if queue < 0 {
 		return
@@ -136,7 +140,8 @@ func (s *Scheduler) unband(id int32) {
 	p := &s.pools[id]
 	bands := p.inner
 	p.inner = int32(len(s.inners))
-	s.inners = append(s.inners, inner{id: id, arrivals: order{by: inArrivalOrder}, mean: s.inners[bands].mean})
+	s.inners = append(s.inners, newInner(id))
+	s.inners[p.inner].mean = s.inners[bands].mean
 	s.inherit(id)
 	c := s.newPool(id, share.DefaultPool, named)
 	s.copyDown(id, c)
@@ -185,24 +190,32 @@ func (s *Scheduler) copyDown(parent, child int32) {
 // above that names one.
 func (s *Scheduler) inherit(id int32) {
 	in := &s.inners[s.pools[id].inner]
-	at := id
-	for s.labels[at].policy == "" && at != int32(Root) {
-		at = s.pools[at].parent
-	}
-	in.setPolicy(s.labels[at].made)
-	s.renewal.add(in, s.at)
+	in.setPolicy(s.policyOf(id))
+	s.renewalOf(in)
 	_, reads := in.policy.(byArrival)
-	in.first = reads || id != int32(Root) && s.inners[s.pools[s.pools[id].parent].inner].first
+	in.first, in.ranks = reads, in.ranker != nil
+	if id != int32(Root) {
+		above := s.parentOf(id)
+		in.first, in.ranks = in.first || above.first, in.ranks || above.ranks
+	}
 }
 
 // strict reports whether a leaf serves its jobs in order of arrival and nothing else.
 func (s *Scheduler) strict(id int32) bool {
-	at := id
-	for s.labels[at].policy == "" && at != int32(Root) {
-		at = s.pools[at].parent
+	switch s.policyOf(id).(type) {
+	case byArrival, Ranker:
+		return true
 	}
-	_, yes := s.labels[at].made.(byArrival)
-	return yes
+	return false
+}
+
+// policyOf is the policy of a pool: its own, or that of the nearest pool above that
+// names one.
+func (s *Scheduler) policyOf(id int32) Policy {
+	for s.labels[id].policy == "" && id != int32(Root) {
+		id = s.pools[id].parent
+	}
+	return s.labels[id].made
 }
 
 // jobRunning is the tightest limit that the pools above set to the tasks of one job.

@@ -14,6 +14,10 @@ type Pool struct {
 	Policy  string  // how it divides among its children; "" is the pool's above
 	Options Options // of Policy
 
+	// Factor and AssocFactor count for the jobs in and below the pool under the policy
+	// multifactor, from 0 to 1; nil is that of the pool above.
+	Factor, AssocFactor *float64
+
 	Min        map[string]int64 // guaranteed while it has work, per resource
 	Max        map[string]int64 // never exceeded, per resource
 	Reclaim    Reclaim          // when others' tasks are stopped for it

@@ -1,5 +1,7 @@
 package why
 
+import "time"
+
 // Evidence is what it takes to recompute an answer: the state of every pool in which
 // something waits, as numbers. From it, [Verify] derives all keys and the order of
 // the next starts without the scheduler.
@@ -38,6 +40,7 @@ type PoolEvidence struct {
 	MinLeft   int64 `json:"min_left"`   // units below its minimum, if above 0
 
 	Strict bool          `json:"strict,omitempty"` // serves in order of arrival only
+	Ranked bool          `json:"ranked,omitempty"` // serves by the priority of each job
 	Jobs   []JobEvidence `json:"jobs,omitempty"`   // of a leaf, by id
 }
 
@@ -49,4 +52,11 @@ type JobEvidence struct {
 	Most     int64 `json:"most"` // tasks at once; 0 is no limit
 	Width    int64 `json:"width"`
 	Priority int   `json:"priority"`
+
+	// Terms are those of the job's own priority, where it has one: under the policy
+	// multifactor, in the order of its formula.
+	Terms []Number `json:"terms,omitempty"`
+
+	Line  int32         `json:"-"` // in which it waits
+	Since time.Duration `json:"-"` // its submission, in the units of package sched
 }

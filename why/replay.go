@@ -60,6 +60,8 @@ func newReplay(e *Evidence) (*replay, error) {
 var formulaNames = map[string][]string{
 	"fair": {"joined", "served", "expected", "weight"},
 	"fifo": {"priority", "job"},
+
+	"multifactor": {"age", "fairshare", "size", "pool", "qos", "assoc", "tres", "site", "nice"},
 }
 
 // next starts the next task and returns its job; 0 when nothing can start.
@@ -124,6 +126,9 @@ func (r *replay) choose(at int) int {
 			continue
 		}
 		values, tie, _ := r.terms(p.Policy, r.pools[k].PoolEvidence, r.first(k))
+		if p.Policy == "multifactor" {
+			values, tie = r.rankTerms(k)
+		}
 		key, needy := p.eval(values), r.needy(k)
 		better := best < 0 || needy && !bestNeedy
 		if needy == bestNeedy && best >= 0 {
@@ -170,6 +175,9 @@ func (j *JobEvidence) startable() bool { return j.Waiting > 0 && (j.Most == 0 ||
 // head is the job of a leaf that starts next: that with the fewest running tasks, or
 // the oldest.
 func (p *replayPool) head() *JobEvidence {
+	if p.Ranked {
+		return p.headByRank()
+	}
 	var best *JobEvidence
 	for i := range p.Jobs {
 		j := &p.Jobs[i]

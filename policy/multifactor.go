@@ -1,0 +1,52 @@
+package policy
+
+import (
+	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/why"
+)
+
+// Multifactor serves the jobs in and below a pool by priority, largest first,
+// whichever child they are in (Slurm's priority/multifactor):
+//
+//	priority = age + fairshare + size + pool + qos + assoc + tres + site - nice
+//	key      = nice - (age + fairshare + size + pool + qos + assoc + tres + site)        smallest first
+//
+// Each term is its weight times its factor, which is from 0 to 1: age the time since the
+// submission over max_age, at most 1; fairshare 2^(-usage / share); size the part of the
+// capacity that a task asks for, or 1 less it; pool and assoc what the tree says; qos
+// what the configuration gives the job's quality of service; tres the part of each
+// resource. Site and nice count as they are. Of jobs with the same priority the one that
+// was submitted first goes first.
+//
+// All terms are rounded to the same small power of two, so that they add up exactly.
+//
+// Example: weights age 1000 with max_age 7d, fairshare 10000. Job 8 of ann, submitted a
+// day ago: age 142.857. Ann has half the shares and had all that was used: fairshare
+// 10000 x 2^(-1 / 0.5) = 2500. Job 9 of bob, submitted now; bob used nothing: 10000.
+// Bob's goes first, 10000 against 2642.857.
+type Multifactor struct{}
+
+var multifactor = why.NewFormula("multifactor", "nice - (age + fairshare + size + pool + qos + assoc + tres + site)", "smallest first",
+	why.Term{Name: "age", Doc: "of its first waiting job, as part of max_age, times the weight of age"},
+	why.Term{Name: "fairshare", Doc: "2^(-usage / share) of the job's pool, times the weight of fairshare"},
+	why.Term{Name: "size", Doc: "the part of the capacity that a task of the job asks for, times the weight of size"},
+	why.Term{Name: "pool", Doc: "factor of the job's pool, times the weight of pool"},
+	why.Term{Name: "qos", Doc: "factor of the job's quality of service, times the weight of qos"},
+	why.Term{Name: "assoc", Doc: "assoc_factor of the job's pool, times the weight of assoc"},
+	why.Term{Name: "tres", Doc: "for each resource the part of it that a task asks for, times the weight of the resource"},
+	why.Term{Name: "site", Doc: "what a rule of the site gives the job, times the weight of site"},
+	why.Term{Name: "nice", Doc: "what the job gives up"},
+)
+
+// Formula implements sched.Policy.
+func (Multifactor) Formula() *why.Formula { return multifactor }
+
+// Rank implements sched.Ranker.
+func (Multifactor) Rank(r sched.Ranked) why.Terms {
+	t := why.Terms{Formula: multifactor, Tie: float64(r.Job)}
+	t.Values = [why.MaxTerms]float64{r.Age, r.Fairshare, r.Size, r.Pool, r.QOS, r.Assoc, r.TRES, r.Site, r.Nice}
+	t.Key = r.Nice - (r.Age + r.Fairshare + r.Size + r.Pool + r.QOS + r.Assoc + r.TRES + r.Site)
+	return t
+}
+
+var _ sched.Ranker = Multifactor{}
