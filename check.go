@@ -25,7 +25,7 @@ const (
 // configuration.
 func (j *Job) Check() error {
 	for _, f := range []struct{ field, text string }{
-		{"name", j.Name}, {"kind", j.Kind}, {"user", j.User}, {"group", j.Group}, {"requestor", j.Requestor}, {"key", j.Key},
+		{"name", j.Name}, {"kind", j.Kind}, {"user", j.User}, {"group", j.Group}, {"requestor", j.Requestor}, {"key", j.Key}, {"qos", j.QOS},
 	} {
 		if err := checkText(f.field, f.text, MaxName); err != nil {
 			return err
@@ -101,6 +101,9 @@ func (j *Job) checkNumbers() error {
 	j.Tasks = n.Len()
 	if most > 0 {
 		j.Most = most
+	}
+	if err := checkNice(j.Nice); err != nil {
+		return err
 	}
 	switch {
 	case j.Most < 0 || j.Most > MaxTasks:

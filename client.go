@@ -173,8 +173,8 @@ func (c *Client) Alter(ctx context.Context, changes ...Alteration) ([]error, err
 	shares := c.shares.Load()
 	for _, a := range changes {
 		if a.Verb == VerbPrioritise {
-			if _, ok := shares.priority(a.Priority); !ok {
-				return nil, invalid("priority", "%q is not a priority", a.Priority)
+			if err := shares.checkRaise(a); err != nil {
+				return nil, err
 			}
 		}
 	}

@@ -15,6 +15,8 @@ type Job struct {
 	Requestor string // free text that placement rules may match; default: the user
 	Pool      string // path in the tree of shares; default: by placement rules
 	Priority  string // name of a priority; default: normal
+	QOS       string // quality of service, under the policy multifactor; default: as the priority is called
+	Nice      int    // what the job gives up, under the policy multifactor
 
 	Argv    []string          // command to run, for agents
 	Payload []byte            // data for a Go handler, or a script

@@ -49,6 +49,7 @@ type Loop struct {
 	members map[string]*Member
 	drained map[string]string // node -> why, by an administrator
 	cursor  int64
+	untold  bool // jobs are to be told to the core again
 	decided decisions
 	version uint64 // counts changes of the core's state
 	order   *Order
@@ -171,6 +172,7 @@ func (l *Loop) rebuild(ctx context.Context) error {
 		}
 		changes[i] = nil
 	}
+	core.Renew()
 	l.version++
 	return nil
 }
@@ -254,6 +256,9 @@ func (l *Loop) turn(ctx context.Context) (next time.Time, err error) {
 func (l *Loop) sync(ctx context.Context) error {
 	l.syncing.Lock()
 	defer l.syncing.Unlock()
+	if l.retell() {
+		return l.rebuild(ctx)
+	}
 	for {
 		changes, next, err := l.store.Changes(ctx, l.cursor, 1000)
 		if errors.Is(err, ErrBehind) {
@@ -318,6 +323,7 @@ func (l *Loop) jobOf(h Header) sched.Job {
 	}
 	return sched.Job{
 		ID: h.ID, Pool: l.core.Pool(h.Pool), Priority: p, Most: h.Most, Tasks: h.Tasks,
+		Submitted: h.Submitted, Class: l.classOf(h),
 		Shape: l.core.ShapeOf(sched.Request{Amounts: cluster.Amounts(l.shares.request(h)), Licenses: h.Licenses, Rates: h.Rates}),
 	}
 }
@@ -389,22 +395,4 @@ func (l *Loop) expire(ctx context.Context) {
 	}
 	l.silence(now)
 	l.sampleReasons(now)
-}
-
-// Configure puts shares in force. On an error the old ones stay.
-func (l *Loop) Configure(ctx context.Context, s Shares) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if err := l.core.Configure(s.Sched, time.Now()); err != nil {
-		return err
-	}
-	half := l.shares.Sched.HalfLife
-	l.shares = s
-	l.client.shares.Store(&s)
-	l.version++
-	l.poke()
-	if acc, ok := l.store.(Accountant); ok && half != s.Sched.HalfLife {
-		return acc.SetHalfLife(ctx, s.Sched.HalfLife)
-	}
-	return nil
 }

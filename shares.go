@@ -22,6 +22,12 @@ type Shares struct {
 	Closed bool
 	// KindRates are the rates to which all jobs of a kind are subject.
 	KindRates map[string][]string
+	// Site gives jobs a value of the site's own, under the policy multifactor; SiteRules
+	// are its rules.
+	Site      *share.Site
+	SiteRules []share.SiteRule
+	// Levels are the qualities of service that jobs may name.
+	Levels []string
 	// Hash tells versions of a configuration apart.
 	Hash string
 }
@@ -61,6 +67,9 @@ func (s *Shares) settle(j *Job) error {
 		return invalid("priority", "%q is not a priority; known: %s", j.Priority, strings.Join(s.priorities(), ", "))
 	}
 	if err := s.settleTolls(j); err != nil {
+		return err
+	}
+	if err := s.checkQOS(j.QOS); err != nil {
 		return err
 	}
 	if j.Pool == "" {

@@ -217,6 +217,7 @@ func (l *Loop) abortRest(all []*choice, failed int) {
 func headerOf(j *Job) Header {
 	return Header{
 		ID: j.ID, User: j.User, Kind: j.Kind, Pool: j.Pool, Priority: j.Priority,
+		QOS: j.QOS, Nice: j.Nice, Group: j.Group, Requestor: j.Requestor, Limit: j.Limit,
 		Request: j.Request, Licenses: j.Licenses, Rates: j.Rates, Handler: len(j.Argv) == 0, Most: j.Most, Tasks: j.Tasks, Submitted: j.Submitted,
 	}
 }

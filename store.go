@@ -118,8 +118,10 @@ type Verdict struct {
 type Alteration struct {
 	Job      int64
 	Verb     Verb
-	Priority string // for Prioritise
-	Cause    string // in words, e.g. "by ann"
+	Priority string  // for Prioritise; empty leaves it as it is
+	QOS      *string // for Prioritise; nil leaves it as it is
+	Nice     *int    // for Prioritise; nil leaves it as it is
+	Cause    string  // in words, e.g. "by ann"
 }
 
 // Verb is what to do to a job.
@@ -181,17 +183,22 @@ const (
 
 // Header is what a scheduler knows of a job: no payload.
 type Header struct {
-	ID       int64
-	User     string
-	Kind     string
-	Pool     string
-	Priority string
-	Request  Amounts
-	Licenses Amounts
-	Rates    []string
-	Handler  bool // work for a Go handler of its kind, not a command
-	Most     int
-	Tasks    int
+	ID        int64
+	User      string
+	Kind      string
+	Pool      string
+	Priority  string
+	QOS       string
+	Nice      int
+	Group     string
+	Requestor string
+	Limit     time.Duration
+	Request   Amounts
+	Licenses  Amounts
+	Rates     []string
+	Handler   bool // work for a Go handler of its kind, not a command
+	Most      int
+	Tasks     int
 	// Submitted is when the job came.
 	Submitted time.Time
 }

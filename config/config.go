@@ -23,10 +23,11 @@ type Config struct {
 	// What follows is in force by way of Shares; it is here so that [Config.YAML] can
 	// write it.
 
-	Rules     []share.Rule // of Shares.Placement; nil is none
-	Shortlist Shortlist    // of the policy lottery
-	Licenses  map[string]int64
-	Rates     map[string]Rate
+	Rules       []share.Rule // of Shares.Placement; nil is none
+	Shortlist   Shortlist    // of the policy lottery
+	Multifactor Multifactor
+	Licenses    map[string]int64
+	Rates       map[string]Rate
 
 	// Problems are the warnings that were found.
 	Problems Problems
@@ -129,6 +130,7 @@ func read(name, text string, root *node) (*Config, error) {
 		}
 		r.checkTargets(root.get("placement"))
 	}
+	r.checkMultifactor(root, c)
 	found := r.problems(name, text)
 	if errors, _ := found.count(); errors > 0 {
 		return nil, found
@@ -158,6 +160,9 @@ func (c *Config) finish() error {
 		c.Shares.Placement = p
 	}
 	c.tolls()
+	if err := c.finishMultifactor(); err != nil {
+		return err
+	}
 	c.Shares.Sched.NewPolicy = policy.New(policy.Options{ShortlistPools: c.Shortlist.Pools, ShortlistJobs: c.Shortlist.Jobs})
 	sum := sha256.Sum256(c.YAML())
 	c.Shares.Hash = hex.EncodeToString(sum[:4])

@@ -15,7 +15,7 @@ var fileTable, poolTable, ruleTable, rateTable, serverTable, shortlistTable, reb
 
 // tables are all places of the file, in the order of the reference.
 func tables() []*table {
-	return []*table{fileTable, poolTable, ruleTable, rateTable, rebalanceTable, decayTable, shortlistTable, serverTable}
+	return []*table{fileTable, poolTable, ruleTable, rateTable, rebalanceTable, decayTable, multifactorTable, factorWeightsTable, siteTable, shortlistTable, serverTable}
 }
 
 func init() {
@@ -47,6 +47,7 @@ func fileFields() []field {
 			seconds(span(time.Millisecond, "")), func(c *Config) *float64 { return &c.Shares.Sched.TaskSeconds }),
 		of("shortlist", "{}", "How many jobs a step of the policy lottery draws.",
 			sub[Shortlist](&shortlistTable), func(c *Config) *Shortlist { return &c.Shortlist }),
+		multifactorField(),
 		of("priorities", "{very_high: 4, high: 2, normal: 1, low: 0.5, very_low: 0.25}",
 			"The priorities that jobs may have, with the weights at which a pool divides among them.",
 			priorities, func(c *Config) *[]sched.Priority { return &c.Shares.Sched.Priorities }),
@@ -81,6 +82,10 @@ func poolFields() []field {
 			left(whole(1, maxTasks)), func(p *share.Pool) *int { return &p.JobRunning })),
 		unless("that of the pool above", of("policy", "", "How it divides among its pools.", left(policyName()), func(p *share.Pool) *string { return &p.Policy })),
 	}, optionFields(func(p *share.Pool) *share.Options { return &p.Options }), []field{
+		unless("that of the pool above, at last 0", of("factor", "", "Its factor pool under the policy multifactor, from 0 to 1.",
+			maybe, func(p *share.Pool) **float64 { return &p.Factor })),
+		unless("that of the pool above, at last 0", of("assoc_factor", "", "Its factor assoc under the policy multifactor, from 0 to 1.",
+			maybe, func(p *share.Pool) **float64 { return &p.AssocFactor })),
 		of("pools", "", "The pools below it.", pools, func(p *share.Pool) *[]share.Pool { return &p.Pools }),
 	})
 }

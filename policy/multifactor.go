@@ -49,4 +49,7 @@ func (Multifactor) Rank(r sched.Ranked) why.Terms {
 	return t
 }
 
+// Zero lets a pool have no share at all: its jobs have the factor 0.
+func (Multifactor) Zero() {}
+
 var _ sched.Ranker = Multifactor{}

@@ -94,3 +94,6 @@ func (s *Scheduler) evidenceOfRanks(leaf int32, jobs []why.JobEvidence) {
 		}
 	}
 }
+
+// Ranks reports whether jobs have a priority of their own somewhere.
+func (s *Scheduler) Ranks() bool { return s.ranks != nil }

@@ -21,6 +21,9 @@ type alteration struct {
 	undo     string // how to undo it, with %s for the jobs
 	states   []string
 	priority string
+	qos      string
+	nice     int
+	raise    api.AlterRequest // of which the fields of the priority are set
 	cause    string
 	yes      bool
 	json     bool
@@ -54,9 +57,13 @@ that was requeued does not wait again for the jobs that it depended on.`
 
 func (a *app) alterCommand() *cobra.Command {
 	x := &alteration{app: a, verb: "prioritise", past: "changed", states: openStates}
-	c := x.command("alter", "Change the priority of jobs within their pool")
-	c.Example = "  fairlead alter 1042 --priority high"
+	c := x.command("alter", "Change the priority of jobs")
+	c.Long = `Change the priority of jobs within their pool or, under the policy multifactor, what
+counts for their priority among all jobs: their quality of service and how nice they are.`
+	c.Example = "  fairlead alter 1042 --priority high\n  fairlead alter 1042 --qos high --nice 100"
 	c.Flags().StringVar(&x.priority, "priority", "", "very_high, high, normal, low or very_low")
+	c.Flags().StringVar(&x.qos, "qos", "", "quality of service under the policy multifactor; \"\" is that of the priority")
+	c.Flags().IntVar(&x.nice, "nice", 0, "what to give up of the priority under the policy multifactor; below 0 for administrators only")
 	return c
 }
 
@@ -74,8 +81,17 @@ func (x *alteration) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if x.verb == "prioritise" && x.priority == "" {
-		return usagef("--priority is missing: very_high, high, normal, low or very_low")
+	if x.verb == "prioritise" {
+		x.raise.Priority = x.priority
+		if c.Flags().Changed("qos") {
+			x.raise.QOS = &x.qos
+		}
+		if c.Flags().Changed("nice") {
+			x.raise.Nice = &x.nice
+		}
+		if x.priority == "" && x.raise.QOS == nil && x.raise.Nice == nil {
+			return usagef("--priority is missing: very_high, high, normal, low or very_low; or --qos, or --nice")
+		}
 	}
 	if len(ids) == 0 && x.selection.empty() {
 		return usagef("which jobs? Name them, or choose with -u, -A, -k or -t")
@@ -159,7 +175,7 @@ func (x *alteration) apply(ctx context.Context, client *api.Client, ids []int64)
 		if u, err := user.Current(); err == nil && cause != "" {
 			cause += " (by " + u.Username + ")"
 		}
-		r, err := client.Alter(ctx, api.AlterRequest{Verb: x.verb, Jobs: rest[:n], Priority: x.priority, Cause: cause})
+		r, err := client.Alter(ctx, api.AlterRequest{Verb: x.verb, Jobs: rest[:n], Priority: x.raise.Priority, QOS: x.raise.QOS, Nice: x.raise.Nice, Cause: cause})
 		if err != nil {
 			return err
 		}

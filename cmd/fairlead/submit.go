@@ -1,9 +1,7 @@
 package main
 
 import (
-	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -24,7 +22,8 @@ import (
 type submission struct {
 	*app
 	name, pool, kind, priority, requestor, key string
-	cpus, gpus, retries, maxRunning            int
+	qos                                        string
+	cpus, gpus, retries, maxRunning, nice      int
 	mem, memPerCPU, limit, backoff, begin      string
 	array, output, errors_, dir, export        string
 	request                                    map[string]int
@@ -68,6 +67,8 @@ The job gets PATH and the locale of your environment; more with --export.`,
 	f.StringVarP(&s.pool, "pool", "A", os.Getenv("FAIRLEAD_POOL"), "pool to charge (default: by the placement rules)")
 	f.StringVarP(&s.kind, "kind", "k", "", "type of work")
 	f.StringVar(&s.priority, "priority", "", "priority within the pool: very_high, high, normal, low, very_low")
+	f.StringVar(&s.qos, "qos", "", "quality of service, under the policy multifactor (default: as the priority is called)")
+	f.IntVar(&s.nice, "nice", 0, "what to give up of the priority, under the policy multifactor; below 0 for administrators only")
 	f.StringVarP(&s.array, "array", "a", "", "task numbers, e.g. 0-99%10 (ten at once)")
 	f.IntVar(&s.maxRunning, "max-running", 0, "tasks of the job at once")
 	f.StringSliceVarP(&s.after, "after", "d", nil, "jobs to wait for: 12, ok:12, failed:12, any:12")
@@ -109,20 +110,6 @@ func (s *submission) run(c *cobra.Command, args []string) error {
 		}
 		return s.tell(c.Context(), client, r)
 	})
-}
-
-// send submits, and tries again if the answer is lost on its way: under the job's key
-// that is safe.
-func (s *submission) send(ctx context.Context, client *api.Client, spec *api.Spec) (*api.Submitted, error) {
-	r, err := client.Submit(ctx, api.SubmitRequest{Jobs: []api.Spec{*spec}, DryRun: s.dryRun})
-	for try := 0; try < 3 && errors.Is(err, io.ErrUnexpectedEOF); try++ {
-		time.Sleep(200 * time.Millisecond)
-		r, err = client.Submit(ctx, api.SubmitRequest{Jobs: []api.Spec{*spec}, DryRun: s.dryRun})
-	}
-	if err != nil {
-		return nil, err
-	}
-	return &r.Jobs[0], r.Jobs[0].Error.Err()
 }
 
 // spec makes the job from the arguments, the script and the flags.
@@ -216,6 +203,7 @@ func (s *submission) fill(spec *api.Spec) (err error) {
 	spec.Name, spec.Pool, spec.Kind, spec.Priority = s.name, s.pool, s.kind, s.priority
 	spec.Array, spec.Most, spec.Held, spec.Key = s.array, s.maxRunning, s.hold, s.key
 	spec.Requestor, spec.Retries = s.requestor, s.retries
+	spec.QOS, spec.Nice = s.qos, s.nice
 	spec.Output, spec.Error = s.output, s.errors_
 	if spec.Dir = s.dir; spec.Dir == "" {
 		spec.Dir, err = os.Getwd()

@@ -15,6 +15,8 @@ type Spec struct {
 	Requestor      string            `json:"requestor,omitempty" doc:"Free text that placement rules may match; default: the user"`
 	Pool           string            `json:"pool,omitempty" doc:"Path in the tree of shares; default: by the placement rules" example:"physics/markov"`
 	Priority       string            `json:"priority,omitempty" doc:"Name of a priority; default: normal"`
+	QOS            string            `json:"qos,omitempty" doc:"Quality of service, under the policy multifactor; default: as the priority is called"`
+	Nice           int               `json:"nice,omitempty" doc:"What the job gives up of its priority under the policy multifactor; below 0 for administrators only" minimum:"-10000" maximum:"10000"`
 	Argv           []string          `json:"argv,omitempty" doc:"Command and arguments; no shell is involved"`
 	Payload        []byte            `json:"payload,omitempty" doc:"Data for a Go handler, or a script; shown to its owner only, and not in lists"`
 	Script         bool              `json:"script,omitempty" doc:"The payload is a script, to be run with the arguments after the first of argv"`
@@ -44,7 +46,7 @@ func (s *Spec) checkText() error {
 		}
 		return fmt.Errorf("%s: %.60q is not valid UTF-8: %w", field, text, fairlead.ErrInvalid)
 	}
-	errs := []error{refuse("name", s.Name), refuse("kind", s.Kind), refuse("dir", s.Dir), refuse("output", s.Output), refuse("error", s.Error), refuse("key", s.Key)}
+	errs := []error{refuse("name", s.Name), refuse("kind", s.Kind), refuse("qos", s.QOS), refuse("dir", s.Dir), refuse("output", s.Output), refuse("error", s.Error), refuse("key", s.Key)}
 	for _, a := range s.Argv {
 		errs = append(errs, refuse("argv", a))
 	}
@@ -115,7 +117,7 @@ type Task struct {
 // ToJob makes the job that a spec describes.
 func (s *Spec) ToJob() fairlead.Job {
 	j := fairlead.Job{
-		Name: s.Name, Kind: s.Kind, Requestor: s.Requestor, Pool: s.Pool, Priority: s.Priority,
+		Name: s.Name, Kind: s.Kind, Requestor: s.Requestor, Pool: s.Pool, Priority: s.Priority, QOS: s.QOS, Nice: s.Nice,
 		Argv: s.Argv, Payload: s.Payload, Script: s.Script, Env: s.Env, Dir: s.Dir, Output: s.Output, Error: s.Error,
 		Request: s.Request, Licenses: s.Licenses, Rates: s.Rates, Limit: duration(s.LimitSeconds), Retries: s.Retries, Backoff: duration(s.BackoffSeconds),
 		Array: s.Array, Most: s.Most, Key: s.Key, Held: s.Held,
@@ -132,7 +134,7 @@ func (s *Spec) ToJob() fairlead.Job {
 // FromSpec describes a job for submission.
 func FromSpec(j *fairlead.Job) Spec {
 	s := Spec{
-		Name: j.Name, Kind: j.Kind, Requestor: j.Requestor, Pool: j.Pool, Priority: j.Priority,
+		Name: j.Name, Kind: j.Kind, Requestor: j.Requestor, Pool: j.Pool, Priority: j.Priority, QOS: j.QOS, Nice: j.Nice,
 		Argv: j.Argv, Payload: j.Payload, Script: j.Script, Env: j.Env, Dir: j.Dir, Output: j.Output, Error: j.Error,
 		Request: j.Request, Licenses: j.Licenses, Rates: j.Rates, LimitSeconds: j.Limit.Seconds(), Begin: pointer(j.Begin), Retries: j.Retries,
 		BackoffSeconds: j.Backoff.Seconds(), Array: j.Array, Most: j.Most, Key: j.Key, Held: j.Held,

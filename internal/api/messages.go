@@ -65,6 +65,8 @@ type AlterRequest struct {
 	Verb     string  `json:"verb" enum:"cancel,hold,release,requeue,prioritise"`
 	Jobs     []int64 `json:"jobs" minItems:"1" maxItems:"100000"`
 	Priority string  `json:"priority,omitempty"`
+	QOS      *string `json:"qos,omitempty" doc:"Quality of service from now on"`
+	Nice     *int    `json:"nice,omitempty" doc:"What the jobs give up of their priority from now on"`
 	Cause    string  `json:"cause,omitempty"`
 }
 

@@ -173,6 +173,14 @@ func checkWords(field, text string) error {
 	return nil
 }
 
+// checkNice lets only administrators put a job before others.
+func checkNice(a actor, nice int) error {
+	if nice < 0 && !a.Admin {
+		return fmt.Errorf("only administrators may be less nice than 0, got %d: %w", nice, fairlead.ErrForbidden)
+	}
+	return nil
+}
+
 // check says whether the actor may do something to what belongs to owner. What is
 // not allowed here is forbidden.
 func check(a actor, v verb, owner string) error {

@@ -42,6 +42,9 @@ func (s *Server) submit(ctx context.Context, in *submitInput) (*body[api.SubmitR
 	for i := range jobs {
 		jobs[i] = in.Body.Jobs[i].ToJob()
 		jobs[i].User, jobs[i].Group = owner, group
+		if err := checkNice(me, jobs[i].Nice); err != nil {
+			return nil, err
+		}
 	}
 	out := api.SubmitResponse{Version: api.Version, Jobs: make([]api.Submitted, len(jobs))}
 	if in.Body.DryRun {
@@ -237,6 +240,11 @@ func (s *Server) alter(ctx context.Context, in *alterInput) (*body[api.AlterResp
 	if err := checkWords("cause", in.Body.Cause); err != nil {
 		return nil, err
 	}
+	if in.Body.Nice != nil {
+		if err := checkNice(me, *in.Body.Nice); err != nil {
+			return nil, err
+		}
+	}
 	client := s.options.Loop.Client()
 	jobs, err := client.Jobs(ctx, fairlead.Query{IDs: in.Body.Jobs})
 	if err != nil {
@@ -259,7 +267,7 @@ func (s *Server) alter(ctx context.Context, in *alterInput) (*body[api.AlterResp
 			continue
 		}
 		changes = append(changes, fairlead.Alteration{
-			Job: id, Verb: fairlead.Verb(in.Body.Verb), Priority: in.Body.Priority,
+			Job: id, Verb: fairlead.Verb(in.Body.Verb), Priority: in.Body.Priority, QOS: in.Body.QOS, Nice: in.Body.Nice,
 			Cause: cmp.Or(in.Body.Cause, "by "+me.User),
 		})
 		at = append(at, i)

@@ -48,7 +48,7 @@ func (s *Store) alter(a fairlead.Alteration, now time.Time) error {
 		s.requeue(j, now)
 	case fairlead.VerbPrioritise:
 		s.withdrawn(j, "priority changed", now)
-		j.Priority = a.Priority
+		life.Raise(&j.Job, a)
 		s.waited(j, "priority changed", now)
 	}
 	return nil

@@ -55,18 +55,32 @@ func (t *tx) alter(a fairlead.Alteration) (refused, err error) {
 		return nil, t.requeue(r)
 	case fairlead.VerbPrioritise:
 		t.withdrawn(r, "priority changed")
-		r.Priority = a.Priority
-		t.then(func(s *Store) { s.reprioritise(a.Job, a.Priority) })
+		life.Raise(&r.Job, a)
+		t.then(func(s *Store) { s.reprioritise(&r.Job) })
 		err = t.waited(r, "priority changed")
+		if a.QOS != nil || a.Nice != nil {
+			err = errors.Join(err, t.saveSpec(r))
+		}
 	}
 	return nil, errors.Join(err, t.save(r))
 }
 
 // reprioritise changes what is kept in memory of a running job that has one task.
-func (s *Store) reprioritise(id int64, priority string) {
-	if l := s.runs[taskKey{id, 0}]; l != nil {
-		l.job.Priority = priority
+func (s *Store) reprioritise(j *fairlead.Job) {
+	if l := s.runs[taskKey{j.ID, 0}]; l != nil {
+		l.job.Priority, l.job.QOS, l.job.Nice = j.Priority, j.QOS, j.Nice
 	}
+}
+
+// saveSpec writes what seldom changes of a job.
+func (t *tx) saveSpec(r *row) error {
+	blob, err := specOf(&r.Job)
+	if err != nil {
+		return err
+	}
+	b := binder{stmt: t.conn.Prep(`UPDATE job SET spec = ?2 WHERE id = ?1`)}
+	b.int64(r.ID).stmt.BindBytes(2, blob)
+	return exec(b.stmt)
 }
 
 // withdrawn tells the feed that none of the job's tasks waits any more.

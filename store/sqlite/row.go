@@ -19,7 +19,7 @@ var states = []fairlead.State{
 
 func stateNumber(s fairlead.State) int64 { return int64(slices.Index(states, s)) }
 
-// spec is what of a job never changes and is not searched for.
+// spec is what of a job hardly ever changes and is not searched for.
 type spec struct {
 	Name      string                `json:"name,omitempty"`
 	Group     string                `json:"group,omitempty"`
@@ -39,12 +39,14 @@ type spec struct {
 	Key       string                `json:"key,omitempty"`
 	Licenses  fairlead.Amounts      `json:"licenses,omitempty"`
 	Rates     []string              `json:"rates,omitempty"`
+	QOS       string                `json:"qos,omitempty"`
+	Nice      int                   `json:"nice,omitempty"`
 }
 
 func specOf(j *fairlead.Job) ([]byte, error) {
 	return json.Marshal(spec{
 		j.Name, j.Group, j.Requestor, j.Argv, j.Payload, j.Script, j.Env, j.Dir, j.Output, j.Error,
-		j.Limit, j.Retries, j.Backoff, j.Array, j.After, j.Key, j.Licenses, j.Rates,
+		j.Limit, j.Retries, j.Backoff, j.Array, j.After, j.Key, j.Licenses, j.Rates, j.QOS, j.Nice,
 	})
 }
 
@@ -52,6 +54,7 @@ func (s *spec) into(j *fairlead.Job) {
 	j.Name, j.Group, j.Requestor, j.Argv, j.Payload = s.Name, s.Group, s.Requestor, s.Argv, s.Payload
 	j.Script = s.Script
 	j.Env, j.Dir, j.Output, j.Error, j.Limit = s.Env, s.Dir, s.Output, s.Error, s.Limit
+	j.QOS, j.Nice = s.QOS, s.Nice
 	j.Retries, j.Backoff, j.Array, j.After, j.Key = s.Retries, s.Backoff, s.Array, s.After, s.Key
 	j.Licenses, j.Rates = s.Licenses, s.Rates
 }

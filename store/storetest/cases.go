@@ -87,16 +87,6 @@ func requeueJobs(s *suite) {
 	}
 }
 
-func priorityChange(s *suite) {
-	id := s.submit(job())[0]
-	errs, err := s.Alter(s.ctx, []fairlead.Alteration{{Job: id, Verb: fairlead.VerbPrioritise, Priority: "high"}})
-	s.must(err)
-	s.must(errs[0])
-	if j := s.get(id); j.Priority != "high" {
-		s.t.Errorf("priority %q", j.Priority)
-	}
-}
-
 func alterRefuses(s *suite) {
 	id := s.submit(job())[0]
 	check := func(id int64, v fairlead.Verb, want error) {

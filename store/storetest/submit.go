@@ -23,7 +23,7 @@ func submitKeepsEveryField(s *suite) {
 	first := s.submit(job())[0]
 	begin := time.Now().Add(time.Hour).Truncate(time.Millisecond)
 	in := &fairlead.Job{
-		Name: "näme", Kind: "k", User: "ann", Group: "g", Requestor: "land/x", Pool: "a/b", Priority: "high",
+		Name: "näme", Kind: "k", User: "ann", Group: "g", Requestor: "land/x", Pool: "a/b", Priority: "high", QOS: "urgent", Nice: -5,
 		Argv: []string{"sh", "-c", "echo $X"}, Payload: []byte{0, 1, 255}, Script: true, Env: map[string]string{"X": "1\n2"},
 		Dir: "/tmp", Output: "o.txt", Error: "e.txt", Request: fairlead.Amounts{"cpu": 2, "mem": 1 << 30},
 		Licenses: fairlead.Amounts{"matlab": 2}, Rates: []string{"linkedin"},

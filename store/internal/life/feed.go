@@ -194,7 +194,15 @@ func AgainEvent(t *fairlead.Task, o fairlead.Outcome, now time.Time) fairlead.Ev
 func AlterEvent(a fairlead.Alteration, now time.Time) fairlead.Event {
 	text := string(a.Verb)
 	if a.Verb == fairlead.VerbPrioritise {
-		text += " " + a.Priority
+		if a.Priority != "" {
+			text += " " + a.Priority
+		}
+		if a.QOS != nil {
+			text += fmt.Sprintf(" qos %q", *a.QOS)
+		}
+		if a.Nice != nil {
+			text += fmt.Sprintf(" nice %d", *a.Nice)
+		}
 	}
 	if a.Cause != "" {
 		text += ": " + a.Cause

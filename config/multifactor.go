@@ -1,0 +1,216 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/share"
+)
+
+// Multifactor is what the policy multifactor counts for a job.
+type Multifactor struct {
+	sched.Multifactor
+	Rules []share.SiteRule // of Shares.Site
+}
+
+// maxSites bounds the rules, and maxLevels the qualities of service.
+const (
+	maxSites  = 1000
+	maxLevels = 1000
+)
+
+var multifactorTable, factorWeightsTable, siteTable *table
+
+func init() {
+	factorWeightsTable = &table{name: "weights", doc: "What each factor, from 0 to 1, adds to a priority at most, in points.", fields: factorWeights()}
+	siteTable = &table{name: "site", doc: "One rule of `site`. It gives its value to the jobs that all its expressions match; of several the first counts.", fields: siteFields()}
+	multifactorTable = &table{name: "multifactor", doc: "How the policy `multifactor` computes the priority of a job:" +
+		" age + fairshare + size + pool + qos + assoc + tres + site - nice.", fields: multifactorFields()}
+}
+
+// multifactorField leaves the defaults out of the canonical form.
+func multifactorField() field {
+	f := of("multifactor", "{}", "What the policy multifactor counts.",
+		sub[Multifactor](&multifactorTable), func(c *Config) *Multifactor { return &c.Multifactor })
+	show := f.show
+	f.show = func(from any) *node {
+		if reflect.DeepEqual(from.(*Config).Multifactor, Multifactor{Multifactor: sched.DefaultMultifactor()}) {
+			return nil
+		}
+		return show(from)
+	}
+	return f
+}
+
+func multifactorFields() []field {
+	return []field{
+		of("weights", "{}", "What each factor adds at most.", sub[sched.Multifactor](&factorWeightsTable),
+			func(m *Multifactor) *sched.Multifactor { return &m.Multifactor }),
+		of("max_age", "7d", "From this age on, the age of a job counts in full, and no further.",
+			span(time.Second, ""), func(m *Multifactor) *time.Duration { return &m.MaxAge }),
+		of("favor", "large", "Which jobs the factor size favours: large, by the part of the capacity that a task asks for, or small, by what it leaves.",
+			choice("favor", []string{"large", "small"}, []bool{false, true}), func(m *Multifactor) *bool { return &m.Small }),
+		of("size_relative_to_time", "false", "The size counts per minute of the time limit; that of a job without a limit is 0.",
+			boolean, func(m *Multifactor) *bool { return &m.RelativeToTime }),
+		of("recalculate", "5m", "How often the factor fairshare of all pools is computed anew. That of a pool also is when a task of it ends.",
+			span(time.Second, ""), func(m *Multifactor) *time.Duration { return &m.Recalculate }),
+		unless("none", of("qos", "", "The qualities of service that jobs may name, with their factors. A job that names none has that of the name of its priority, if there is one.",
+			factors, func(m *Multifactor) *map[string]float64 { return &m.Levels })),
+		unless("none", of("site", "", "Rules that give jobs a value of the site's own.",
+			sites, func(m *Multifactor) *[]share.SiteRule { return &m.Rules })),
+	}
+}
+
+func factorWeights() []field {
+	one := func(name, def, doc string, at func(*sched.Multifactor) *float64) field {
+		return of(name, def, doc, points, at)
+	}
+	return []field{
+		one("age", "1000", "Of the time since the submission, as part of max_age.", func(m *sched.Multifactor) *float64 { return &m.Age }),
+		one("fairshare", "10000", "Of 2^(-usage / share) of the job's pool.", func(m *sched.Multifactor) *float64 { return &m.Fairshare }),
+		one("size", "1000", "Of the part of the capacity that a task asks for.", func(m *sched.Multifactor) *float64 { return &m.Size }),
+		one("pool", "1000", "Of the factor of the pool.", func(m *sched.Multifactor) *float64 { return &m.Pool }),
+		one("qos", "1000", "Of the factor of the quality of service.", func(m *sched.Multifactor) *float64 { return &m.QOS }),
+		one("assoc", "1000", "Of the assoc_factor of the pool.", func(m *sched.Multifactor) *float64 { return &m.Assoc }),
+		unless("none", of("tres", "", "Of the part of each resource that a task asks for, by resource.",
+			tres, func(m *sched.Multifactor) *map[string]float64 { return &m.TRES })),
+		one("site", "1", "Of the value that a rule of the site gives.", func(m *sched.Multifactor) *float64 { return &m.Site }),
+	}
+}
+
+func siteFields() []field {
+	value := of("value", "", "What the jobs get, times the weight of site.", siteValue, func(r *share.SiteRule) *float64 { return &r.Value })
+	value.must = true
+	return []field{
+		siteExpression("user", "Matches who submitted the job."),
+		siteExpression("group", "Matches the user's primary group."),
+		siteExpression("kind", "Matches the kind of the job."),
+		siteExpression("requestor", "Matches the requestor, which is the user unless the job says otherwise."),
+		value,
+	}
+}
+
+// siteExpression is the same as in a rule of placement.
+func siteExpression(name, doc string) field {
+	f := expression(name, doc)
+	read, show := f.read, f.show
+	f.read = func(r *reader, n *node, to any) {
+		site := to.(*share.SiteRule)
+		rule := share.Rule{Match: site.Match}
+		read(r, n, &rule)
+		site.Match = rule.Match
+	}
+	f.show = func(from any) *node { return show(&share.Rule{Match: from.(*share.SiteRule).Match}) }
+	return f
+}
+
+// between is a number from least to most.
+func between(least, most float64) kind[float64] {
+	return numbers(object{"type": "number", "minimum": least, "maximum": most}, func(name string, v float64) error {
+		if !(v >= least && v <= most) {
+			return fmt.Errorf("%s must be from %s to %s, got %v", name, formatNumber(least), formatNumber(most), v)
+		}
+		return nil
+	})
+}
+
+var (
+	points    = between(0, sched.MaxFactorWeight)
+	factor    = between(0, 1)
+	siteValue = between(-sched.MaxFactorWeight, sched.MaxFactorWeight)
+	factors   = named("names with factors", checkWord("quality of service"), maxLevels, factor.schema(), factor.read, factor.show)
+	tres      = named("resources with weights", checkResource, maxResources, points.schema(), points.read, points.show)
+)
+
+// sites are the rules in their order, which matters.
+var sites = kind[[]share.SiteRule]{
+	word:   "list of rules",
+	schema: described(object{"type": []string{"array", "null"}, "items": object{"$ref": "#/$defs/site"}, "maxItems": maxSites}),
+	read: func(r *reader, name string, n *node) ([]share.SiteRule, bool) {
+		switch {
+		case n.kind == nothing:
+			return nil, false
+		case n.kind != list:
+			r.errorf(n, "%s must be a list of rules, got %s", name, n.describe())
+			return nil, false
+		case len(n.items) > maxSites:
+			r.errorf(n, "%s has %d rules, at most %d", name, len(n.items), maxSites)
+			return nil, false
+		}
+		all := make([]share.SiteRule, len(n.items))
+		for i, item := range n.items {
+			siteTable.read(r, fmt.Sprintf("site rule %d", i+1), item, &all[i])
+		}
+		return all, true
+	},
+	show: func(all []share.SiteRule) *node {
+		if len(all) == 0 {
+			return nil
+		}
+		n := &node{kind: list}
+		for i := range all {
+			n.items = append(n.items, siteTable.show(&all[i]))
+		}
+		return n
+	},
+}
+
+// maybe is a factor of a pool, which may have none of its own.
+var maybe = kind[*float64]{
+	word: factor.word, schema: factor.schema,
+	read: func(r *reader, name string, n *node) (*float64, bool) {
+		v, ok := factor.read(r, name, n)
+		return &v, ok
+	},
+	show: func(v *float64) *node {
+		if v == nil {
+			return nil
+		}
+		return factor.show(*v)
+	},
+}
+
+// checkMultifactor warns of what counts for nothing.
+func (r *reader) checkMultifactor(root *node, c *Config) {
+	m := root.get("multifactor")
+	if m == nil {
+		return
+	}
+	if n := m.get("site"); n != nil && c.Multifactor.Site == 0 {
+		r.warnf(n, "site has rules, but its weight is 0")
+	}
+	if n := m.get("qos"); n != nil && c.Multifactor.QOS == 0 {
+		r.warnf(n, "qos has factors, but its weight is 0")
+	}
+	for p := range policies(&c.Shares.Sched.Root) {
+		if p == "multifactor" {
+			return
+		}
+	}
+	r.warnf(root.key("multifactor"), "no pool has the policy multifactor")
+}
+
+// policies are the names that a tree uses.
+func policies(root *share.Pool) map[string]bool {
+	names := map[string]bool{root.Policy: true}
+	for _, p := range root.All() {
+		names[p.Policy] = true
+	}
+	return names
+}
+
+// finishMultifactor puts what was read where it belongs.
+func (c *Config) finishMultifactor() error {
+	c.Shares.Sched.Multifactor = c.Multifactor.Multifactor
+	c.Shares.Levels = slices.Sorted(maps.Keys(c.Multifactor.Levels))
+	if len(c.Multifactor.Rules) == 0 {
+		return nil
+	}
+	site, err := share.NewSite(c.Multifactor.Rules)
+	c.Shares.Site, c.Shares.SiteRules = site, c.Multifactor.Rules
+	return err
+}

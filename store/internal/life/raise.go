@@ -1,0 +1,16 @@
+package life
+
+import "github.com/fairlead/fairlead"
+
+// Raise changes what an alteration says of a job's priority.
+func Raise(j *fairlead.Job, a fairlead.Alteration) {
+	if a.Priority != "" {
+		j.Priority = a.Priority
+	}
+	if a.QOS != nil {
+		j.QOS = *a.QOS
+	}
+	if a.Nice != nil {
+		j.Nice = *a.Nice
+	}
+}
