@@ -27,6 +27,8 @@ func (s *session) canonical(out string) []string {
 		{`\bis ` + user + `\b`, "is ann"},
 		{`\binto ` + user + `\b`, "into ann"},
 		{`\byou are ` + user + `\b`, "you are ann"},
+		{`: ` + user + ` has (\d)`, ": ann has $1"},
+		{`(?m)^(\S+ +\d+ +\d+ +\d+ +\d+ +)` + user + ` (\d)`, "${1}ann $2"}, // who holds a licence
 		{`"(user|requestor|pool)":("|\s*") ?` + user + `"`, `"$1":${2}ann"`},
 		{`(?m)^(\s*\*?\d\S*\s+)` + user + `(\s+)` + user + `(\s)`, "${1}ann${2}ann$3"},
 		{`(?m)^(\s*\*?\d\S*\s+)` + user + `(\s)`, "${1}ann$2"},
