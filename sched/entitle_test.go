@@ -73,6 +73,27 @@ func TestNothingIsOwedForTheImpossible(t *testing.T) {
 	}
 }
 
+// TestNothingIsOwedForLicences: who waits for a licence is not owed slots.
+func TestNothingIsOwedForLicences(t *testing.T) {
+	cfg := newWorld(t, share.Pool{Policy: "fair"}, 1, 1).Config()
+	cfg.Licenses = map[string]int64{"matlab": 1}
+	s, err := sched.New(cfg, epoch, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Join("n", cluster.Amounts{"cpu": 10}, epoch)
+	w := &world{Scheduler: s, t: t, now: epoch}
+	shape := s.ShapeOf(sched.Request{Licenses: map[string]int64{"matlab": 1}})
+	s.Add(sched.Job{ID: 1, Pool: s.Pool("ann"), Shape: shape, Priority: normal, Tasks: 5}, epoch)
+	w.step(0)
+	if ann := s.Entitlements()[s.Pool("ann")]; ann.Demand != 5 || ann.Now != 1 {
+		t.Errorf("ann runs 1 of 5, and is entitled to %+v", ann)
+	}
+	if idle := s.IdleWhileDemand(); idle != 0 {
+		t.Errorf("%v idle", idle)
+	}
+}
+
 // TestIdleWhileDemand: strictly in order, one wide task keeps the slots from narrow ones.
 func TestIdleWhileDemand(t *testing.T) {
 	s, err := sched.New(sched.Config{Root: share.Pool{Policy: "fifo"}, NewPolicy: newWorld(t, share.Pool{Policy: "fifo"}, 1, 1).Config().NewPolicy, Placement: sched.FCFS}, epoch, 1)
