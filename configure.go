@@ -10,10 +10,19 @@ import (
 
 // Configure puts shares in force. On an error the old ones stay.
 func (l *Loop) Configure(ctx context.Context, s Shares) error {
+	var accounts Accounts
+	if s.starters() {
+		known, unlock, err := l.standstill(ctx)
+		if err != nil {
+			return err
+		}
+		defer unlock()
+		accounts = known
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	ranked := l.core.Ranks()
-	if err := l.core.Configure(s.Sched, time.Now()); err != nil {
+	ranked, now := l.core.Ranks(), time.Now()
+	if err := l.core.Configure(s.Sched, now); err != nil {
 		return err
 	}
 	// What counts of a job for its priority was told to the core when the job was.
@@ -22,6 +31,7 @@ func (l *Loop) Configure(ctx context.Context, s Shares) error {
 	}
 	half := l.shares.Sched.HalfLife
 	l.shares = s
+	l.know(accounts, now)
 	l.client.shares.Store(&s)
 	l.version++
 	l.poke()

@@ -42,18 +42,20 @@ type Loop struct {
 	rateStates string // of the core, as they were written down; guarded by syncing
 	tokens     uint64 // that the core had taken then
 
-	mu      sync.Mutex // guards what follows
-	core    *sched.Scheduler
-	shares  Shares
-	runs    map[taskID]*liveRun
-	members map[string]*Member
-	drained map[string]string // node -> why, by an administrator
-	cursor  int64
-	untold  bool // jobs are to be told to the core again
-	decided decisions
-	version uint64 // counts changes of the core's state
-	order   *Order
-	orderOf uint64 // version of the state that order was computed for
+	mu        sync.Mutex // guards what follows
+	core      *sched.Scheduler
+	shares    Shares
+	runs      map[taskID]*liveRun
+	members   map[string]*Member
+	drained   map[string]string // node -> why, by an administrator
+	untold    bool              // jobs are to be told to the core again
+	boosts    map[int64]Boost
+	lastBoost int64
+	cursor    int64
+	decided   decisions
+	version   uint64 // counts changes of the core's state
+	order     *Order
+	orderOf   uint64 // version of the state that order was computed for
 
 	watchers watchers
 	reasons  reasons
@@ -93,7 +95,7 @@ func NewLoop(ctx context.Context, store Store, o LoopOptions) (*Loop, error) {
 	l := &Loop{
 		store: store, options: o, client: NewClient(store, o.Shares), log: o.Logger,
 		wake: make(chan struct{}, 1), shares: o.Shares,
-		runs: map[taskID]*liveRun{}, members: map[string]*Member{}, drained: map[string]string{},
+		runs: map[taskID]*liveRun{}, members: map[string]*Member{}, drained: map[string]string{}, boosts: map[int64]Boost{},
 	}
 	if err := l.loadSettings(ctx); err != nil {
 		return nil, err
@@ -119,7 +121,10 @@ func (l *Loop) loadSettings(ctx context.Context) error {
 			l.drained[node] = why
 		}
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return l.loadBoosts(all)
 }
 
 // rebuild makes the core's state from the store's: at the beginning, and when the
@@ -172,6 +177,7 @@ func (l *Loop) rebuild(ctx context.Context) error {
 		}
 		changes[i] = nil
 	}
+	l.reboost(accounts, time.Now())
 	core.Renew()
 	l.version++
 	return nil
@@ -242,6 +248,7 @@ func (l *Loop) turn(ctx context.Context) (next time.Time, err error) {
 	for {
 		var d sched.Decision
 		more, err := l.step(ctx, &d)
+		l.endBoosts(ctx)
 		if err != nil || !more {
 			return d.Next, err
 		}
@@ -256,6 +263,11 @@ func (l *Loop) turn(ctx context.Context) (next time.Time, err error) {
 func (l *Loop) sync(ctx context.Context) error {
 	l.syncing.Lock()
 	defer l.syncing.Unlock()
+	return l.syncHeld(ctx)
+}
+
+// syncHeld is sync for a caller that holds syncing.
+func (l *Loop) syncHeld(ctx context.Context) error {
 	if l.retell() {
 		return l.rebuild(ctx)
 	}
@@ -283,6 +295,7 @@ func (l *Loop) sync(ctx context.Context) error {
 // apply applies one change to the core and passes it on.
 func (l *Loop) apply(c Change) {
 	now := time.Now()
+	l.core.Advance(now) // a pool that is made now is there since now
 	switch c.What {
 	case Waited:
 		l.arrivals.note(c.Job)

@@ -19,7 +19,9 @@ type PoolView struct {
 	Path       string  `json:"pool"`
 	Depth      int     `json:"depth"` // 0 is the root
 	Policy     string  `json:"policy"`
-	Weight     float64 `json:"weight"`
+	Weight     float64 `json:"weight"` // boosts included
+	BaseWeight float64 `json:"base_weight"`
+	Boosts     []Boost `json:"boosts,omitempty"`
 	Share      float64 `json:"share"`        // of the whole
 	ShareHere  float64 `json:"share_here"`   // of the pool above
 	FairNow    float64 `json:"fair_now"`     // units, given the demand at this instant
@@ -71,7 +73,7 @@ func (p *picture) list(id sched.PoolID, depth int) {
 	core := p.l.core
 	x, now := core.View(id), core.Now()
 	service := x.Service(now) / now.Growth
-	if id != sched.Root && !core.Configured(id) && x.Waiting == 0 && x.Tasks == 0 && service < 1e-3 {
+	if id != sched.Root && !core.Configured(id) && x.Waiting == 0 && x.Tasks == 0 && service < 1e-3 && len(core.BoostsOf(id)) == 0 {
 		return
 	}
 	e := &p.entitled[id]
@@ -89,6 +91,7 @@ func (p *picture) list(id sched.PoolID, depth int) {
 	}
 	kids := slices.DeleteFunc(core.Children(id), core.Band)
 	p.fair(&v, id, kids)
+	v.BaseWeight, v.Boosts = core.BaseWeight(id), p.l.boostsOf(id)
 	p.out = append(p.out, v)
 	p.lend(id, kids)
 	for _, kid := range kids {
@@ -294,7 +297,7 @@ func (l *Loop) findPool(name string) (sched.PoolID, error) {
 		names = append(names, l.core.Path(p))
 	}
 	slices.Sort(names)
-	return 0, invalid("vs", "%q is in several pools; name one of %s", name, strings.Join(names, ", "))
+	return 0, invalid("pool", "%q is in several pools; name one of %s", name, strings.Join(names, ", "))
 }
 
 // History returns what happened to a job, oldest first.

@@ -71,6 +71,7 @@ func (l *Loop) whyNow(ctx context.Context, id int64, o WhyOptions) (*why.Answer,
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.core.Advance(time.Now())
 	a := l.answer(j)
 	a.Stop = stop
 	switch {

@@ -123,6 +123,9 @@ func read(name, text string, root *node) (*Config, error) {
 	if root.get("pools_on_demand") == nil {
 		c.Shares.Closed = len(c.Shares.Sched.Root.Pools) > 0
 	}
+	if c.Shares.Closed && c.Rules == nil {
+		r.checkStarters(root)
+	}
 	if c.Shares.Closed {
 		r.tree = map[string]bool{}
 		for path := range c.Shares.Sched.Root.All() {

@@ -15,7 +15,7 @@ var fileTable, poolTable, ruleTable, rateTable, serverTable, shortlistTable, reb
 
 // tables are all places of the file, in the order of the reference.
 func tables() []*table {
-	return []*table{fileTable, poolTable, ruleTable, rateTable, rebalanceTable, decayTable, multifactorTable, factorWeightsTable, siteTable, shortlistTable, serverTable}
+	return []*table{fileTable, poolTable, ruleTable, rateTable, starterTable, newJobTable, rebalanceTable, decayTable, multifactorTable, factorWeightsTable, siteTable, shortlistTable, serverTable}
 }
 
 func init() {
@@ -41,6 +41,9 @@ func fileFields() []field {
 	}, optionFields(func(c *Config) *share.Options { return &c.Shares.Sched.Root.Options }), []field{
 		of("half_life", "7d", "After this time, past use counts half. 0 or none: it counts for ever.",
 			span(time.Second, "none"), func(c *Config) *time.Duration { return &c.Shares.Sched.HalfLife }),
+		unless("none", of("new_job_boost", "", "More weight for jobs that came lately, within their pool.",
+			left(sub[sched.NewJobs](&newJobTable)), func(c *Config) *sched.NewJobs { return &c.Shares.Sched.NewJobs })),
+		starter(func(c *Config) *share.Starter { return &c.Shares.Sched.Root.Starter }),
 		of("backfill", "first-fit", "What happens when the job that goes first does not fit: first-fit starts the next that fits, fcfs waits.",
 			backfill, func(c *Config) *sched.Placement { return &c.Shares.Sched.Placement }),
 		of("task_time", "1m", "How long a task is taken to run before any of its pool has ended.",
@@ -86,6 +89,7 @@ func poolFields() []field {
 			maybe, func(p *share.Pool) **float64 { return &p.Factor })),
 		unless("that of the pool above, at last 0", of("assoc_factor", "", "Its factor assoc under the policy multifactor, from 0 to 1.",
 			maybe, func(p *share.Pool) **float64 { return &p.AssocFactor })),
+		starter(func(p *share.Pool) *share.Starter { return &p.Starter }),
 		of("pools", "", "The pools below it.", pools, func(p *share.Pool) *[]share.Pool { return &p.Pools }),
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/share"
+	"github.com/fairlead/fairlead/why"
 )
 
 // Boost multiplies the weight of a pool until an instant, or until the pool has
@@ -356,4 +357,27 @@ func (h boostHeap) Pop() any {
 	slot := h.ends[last]
 	h.ends = h.ends[:last]
 	return slot
+}
+
+// whyBoosts says what multiplies the weight of a pool, and what it is without that.
+func (s *Scheduler) whyBoosts(id int32) (base float64, all []why.Boost) {
+	base = s.labels[id].weight
+	for _, b := range s.BoostsOf(PoolID(id)) {
+		x := why.Boost{What: "boost", Factor: b.Factor, Usage: b.Usage, Had: b.Had, Note: b.Note}
+		if b.Starter {
+			x.What, x.Note = "starter", ""
+		}
+		if !b.Until.IsZero() {
+			x.Until = &b.Until
+		}
+		all = append(all, x)
+	}
+	if p := &s.pools[id]; s.labels[id].kind == band && p.young && s.cfg.NewJobs.For > 0 {
+		base = s.cfg.Priorities[p.band].Weight
+		all = append(all, why.Boost{What: "new jobs", Factor: s.cfg.NewJobs.Factor, Note: "for " + why.Duration(s.cfg.NewJobs.For) + " after they came"})
+	}
+	if len(all) == 0 {
+		return 0, nil
+	}
+	return base, all
 }

@@ -104,6 +104,7 @@ func (s *Scheduler) describe(c candidate, weights, received float64) why.Child {
 	if s.counts(c.id) && weights > 0 {
 		d.Share = p.Weight / weights
 	}
+	d.Base, d.Boosts = s.whyBoosts(c.id)
 	if received > 0 {
 		d.Used = p.Service(s.now) / received
 	}

@@ -58,7 +58,7 @@ func (s *Scheduler) starter(id int32, had float64) Boost {
 	if of.Weight == 0 {
 		return Boost{}
 	}
-	b := Boost{Pool: s.Path(PoolID(id)), Factor: of.Weight, Usage: of.Usage, Had: had, Note: "starter allocation", Starter: true}
+	b := Boost{Pool: s.Path(PoolID(id)), Factor: of.Weight, Usage: of.Usage, Had: had, Starter: true}
 	if of.For > 0 {
 		b.Until = l.first.Add(of.For)
 	}

@@ -117,6 +117,20 @@ type Child struct {
 	Used    float64           `json:"used"` // fraction of what the pool has received
 	Waiting int64             `json:"waiting"`
 	Running int32             `json:"running"`
+	// Base is the weight without boosts, and Boosts what multiplies it, if anything does.
+	Base   float64 `json:"base_weight,omitempty"`
+	Boosts []Boost `json:"boosts,omitempty"`
+}
+
+// Boost is something that multiplies the weight of a child for a time.
+type Boost struct {
+	What   string     `json:"what"` // boost, starter or new jobs
+	Factor float64    `json:"factor"`
+	Until  *time.Time `json:"until,omitempty"`
+	// Usage is after how many slot-seconds it ends, Had what the child received of them.
+	Usage float64 `json:"usage,omitempty"`
+	Had   float64 `json:"had,omitempty"`
+	Note  string  `json:"note,omitempty"` // by whom, and why
 }
 
 // Ahead sums up what goes before the job from one pool.

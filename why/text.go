@@ -103,7 +103,7 @@ func (a *Answer) level(b *strings.Builder, i int) {
 		where = "root"
 	}
 	fmt.Fprintf(b, "%s%s: %s, %s\n", label, where, l.Policy, l.rule())
-	b.WriteString(l.table(a.Units.Growth, "          "))
+	b.WriteString(l.table(a.Units, "          "))
 }
 
 func (l *Level) rule() string {
@@ -114,7 +114,8 @@ func (l *Level) rule() string {
 }
 
 // table lists the children of a level, with the numbers as of now.
-func (l *Level) table(growth float64, indent string) string {
+func (l *Level) table(u Units, indent string) string {
+	growth := u.Growth
 	var b strings.Builder
 	width, sum := 0, 0
 	for _, c := range l.Children {
@@ -138,6 +139,11 @@ func (l *Level) table(growth float64, indent string) string {
 		fmt.Fprintln(&b, strings.TrimRight(line, " "))
 		if c.Name == l.You && l.Left > 0 || k+1 == len(l.Children) && l.Left > 0 {
 			fmt.Fprintf(&b, "%s… and %d more\n", indent, l.Left)
+		}
+	}
+	for _, c := range l.Children {
+		if len(c.Boosts) > 0 {
+			fmt.Fprintf(&b, "%s%s\n", indent, c.weightText(u.AsOf))
 		}
 	}
 	if l.Behind > 0 {
@@ -278,7 +284,7 @@ func (c *Comparison) Text(u Units) string {
 		where = "the root"
 	}
 	fmt.Fprintf(&b, ". Their ways part in %s: %s, %s\n", where, c.Level.Policy, c.Level.rule())
-	b.WriteString(c.Level.table(u.Growth, "    "))
+	b.WriteString(c.Level.table(u, "    "))
 	fmt.Fprintf(&b, "  %s\n", c.decidedBy(u.Growth))
 	b.WriteString(c.standing())
 	return b.String()

@@ -51,6 +51,7 @@ var varies = []struct {
 }{
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(\.\d+)?Z?`), "WHEN"},
 	{regexp.MustCompile(`\b\d\d:\d\d:\d\d\b`), "WHEN"},
+	{regexp.MustCompile(`\buntil \d\d:\d\d\b`), "until WHEN"},
 	{regexp.MustCompile(`\b\d+(\.\d+)?(ns|µs|ms|s|m|h|d)(\d+(\.\d+)?(ms|s|m|h))?\b`), "SPAN"},
 	{regexp.MustCompile(`(version|configuration|version:) [0-9a-f]{8}\b`), "$1 HASH"},
 	{regexp.MustCompile(`"(hash|config)":\s*"[0-9a-f]{8}"`), `"$1": HASH`},

@@ -30,6 +30,8 @@ func (a *app) sharesCommand() *cobra.Command {
 		Long: `Show the tree of pools: the share each is entitled to, what it runs and wants now,
 what its fair part of that is, and what it has used.
 
+A WEIGHT of 2=1x2 is 1, boosted twice; see fairlead boost --list.
+
 SHARE and USED are of the pool above. USED decays; RATIO is SHARE over USED. FAIR NOW
 is what the ideal fluid scheduler would give the pool at this moment: by minimum,
 maximum, weight and what it wants. OWED is what that scheduler would have given it in
@@ -104,8 +106,21 @@ func (s *shares) row(t *table.Table, p *fairlead.PoolView, unit string) {
 		}
 		return dash(amounts(a, unit))
 	}
-	t.Row(name, p.Policy, why.Short(p.Weight), percent(p.ShareHere), limit(p.Min), maxText(p, limit), why.Short(p.Want),
+	t.Row(name, p.Policy, weightText(p), percent(p.ShareHere), limit(p.Min), maxText(p, limit), why.Short(p.Want),
 		why.Short(p.Running), oneDigit(p.FairNow), owed(p.Fairness.Day.Lag()), percent(p.UsedHere), why.OverUnder(p.ShareHere, p.UsedHere))
+}
+
+// weightText shows the weight, and what it is made of while the pool is boosted.
+func weightText(p *fairlead.PoolView) string {
+	text := why.Short(p.Weight)
+	if len(p.Boosts) == 0 {
+		return text
+	}
+	text += "=" + why.Short(p.BaseWeight)
+	for _, b := range p.Boosts {
+		text += "x" + why.Short(b.Factor)
+	}
+	return text
 }
 
 // maxText shows the maximum, and the limit to the running tasks.

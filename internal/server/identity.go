@@ -147,6 +147,7 @@ const (
 	doAlter  verb = "change the job"
 	doAgent  verb = "run an agent"
 	doNodes  verb = "change nodes"
+	doShares verb = "change shares"
 )
 
 // shown is a job as the actor may see it: that it is there and what it asks for is

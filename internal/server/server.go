@@ -93,6 +93,7 @@ func (s *Server) api(mux *http.ServeMux) huma.API {
 	s.jobRoutes(a)
 	s.whyRoutes(a)
 	s.clusterRoutes(a)
+	s.boostRoutes(a)
 	s.agentRoutes(a)
 	s.logRoutes(a)
 	s.eventRoutes(a)

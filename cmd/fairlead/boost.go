@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/config"
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/table"
+	"github.com/fairlead/fairlead/internal/units"
+	"github.com/fairlead/fairlead/why"
+)
+
+type boost struct {
+	*app
+	listing
+	lasts, usage, reason string
+	list                 bool
+	cancel               int64
+}
+
+func (a *app) boostCommand() *cobra.Command {
+	s := &boost{app: a}
+	c := &cobra.Command{
+		Use:   "boost POOL xN --for TIME [--usage TIME] [--reason TEXT]",
+		Short: "Give a pool more weight for a time",
+		Long: `Give a pool more weight, or less, until a time is over or until it has received some
+service since then: --usage 10h is ten hours of one slot, or one hour of ten. With both,
+what comes first ends it. It ends by itself, and holds over a restart. POOL is the path of
+a pool, or a user whose pool is meant.
+
+It counts from now on: what the pool did not have before, it does not get back. While a
+boost lasts, shares and why show it.`,
+		Example: `  fairlead boost physics x2 --for 6h --reason 'deadline of the workshop'
+  fairlead boost ann x3 --for 2d --usage 100h
+  fairlead boost batch x0.5 --for 1h
+  fairlead boost --list
+  fairlead boost --cancel 3`,
+		RunE: func(c *cobra.Command, args []string) error {
+			return s.with(func(client *api.Client) error { return s.run(c, client, args) })
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&s.lasts, "for", "", "how long it lasts: 6h, 2d, 90m")
+	f.StringVar(&s.usage, "usage", "", "end it when the pool has received so many hours of a slot: 10h")
+	f.StringVar(&s.reason, "reason", "", "why, for those who ask")
+	f.BoolVar(&s.list, "list", false, "list the boosts in force")
+	f.Int64Var(&s.cancel, "cancel", 0, "end the boost of this number now")
+	s.listing.flags(c)
+	return c
+}
+
+func (s *boost) run(c *cobra.Command, client *api.Client, args []string) error {
+	ctx := c.Context()
+	switch {
+	case s.list && s.cancel != 0:
+		return usagef("--list and --cancel do not go together")
+	case (s.list || s.cancel != 0) && len(args) > 0:
+		return usagef("--list and --cancel take no pool")
+	case s.list:
+		return s.repeat(ctx, &s.listing, func() error { return s.show(ctx, client) })
+	case s.cancel != 0:
+		return s.end(ctx, client)
+	case len(args) != 2:
+		return usagef("expected a pool and a factor: fairlead boost physics x2 --for 6h")
+	}
+	r := api.BoostRequest{Pool: args[0], Reason: s.reason}
+	var err error
+	if r.Factor, err = config.ParseFactor(args[1]); err != nil {
+		return usageError{err}
+	}
+	for _, x := range []struct {
+		flag, text string
+		to         *float64
+	}{{"for", s.lasts, &r.ForSeconds}, {"usage", s.usage, &r.UsageSeconds}} {
+		if x.text == "" {
+			continue
+		}
+		d, err := units.ParseDuration(x.text)
+		if err == nil && d <= 0 {
+			err = fmt.Errorf("must be more than 0")
+		}
+		if err != nil {
+			return usagef("--%s: %w", x.flag, err)
+		}
+		*x.to = d.Seconds()
+	}
+	if r.ForSeconds == 0 && r.UsageSeconds == 0 {
+		return usagef("a boost has to end: give it --for 6h, --usage 10h, or both")
+	}
+	return s.begin(ctx, client, r)
+}
+
+func (s *boost) begin(ctx context.Context, client *api.Client, r api.BoostRequest) error {
+	out, err := client.Boost(ctx, r)
+	if err != nil {
+		return err
+	}
+	if s.json {
+		return s.printJSON(out)
+	}
+	fmt.Fprintf(s.out, "boost %d: %s x%s %s\n", out.Boost.ID, out.Boost.Pool, why.Short(out.Boost.Factor), ends(&out.Boost, time.Now()))
+	s.changed(out)
+	fmt.Fprintf(s.out, "undo: fairlead boost --cancel %d\n", out.Boost.ID)
+	return nil
+}
+
+// changed says what a boost did.
+func (s *boost) changed(out *api.BoostResponse) {
+	fmt.Fprintf(s.out, "weight %s -> %s, share %s -> %s\n", why.Short(out.Weight.Old), why.Short(out.Weight.New), percent(out.Share.Old), percent(out.Share.New))
+	if out.Weight.New == 0 {
+		fmt.Fprintln(s.out, "the weight of the pool is 0: a factor does not change that")
+	}
+}
+
+// ends says when a boost ends.
+func ends(b *fairlead.Boost, now time.Time) string {
+	var parts []string
+	if !b.Until.IsZero() {
+		parts = append(parts, fmt.Sprintf("until %s (in %s)", why.Clock(b.Until, now), why.Duration(b.Until.Sub(now).Round(time.Second))))
+	}
+	if b.Usage > 0 {
+		parts = append(parts, fmt.Sprintf("until %s hours of a slot are used", why.Short(b.Usage/3600)))
+	}
+	return strings.Join(parts, ", or ")
+}
+
+func (s *boost) end(ctx context.Context, client *api.Client) error {
+	out, err := client.Unboost(ctx, s.cancel)
+	if err != nil {
+		return err
+	}
+	if s.json {
+		return s.printJSON(out)
+	}
+	b := &out.Boost
+	fmt.Fprintf(s.out, "boost %d of %s is over\n", b.ID, b.Pool)
+	s.changed(out)
+	undo := fmt.Sprintf("fairlead boost %s x%s", b.Pool, strconv.FormatFloat(b.Factor, 'f', -1, 64))
+	if left := time.Until(b.Until).Round(time.Minute); !b.Until.IsZero() && left > 0 {
+		undo += " --for " + units.FormatDuration(left)
+	}
+	if b.Usage > 0 {
+		undo += " --usage " + units.FormatDuration(seconds(b.Usage-b.Had).Round(time.Second))
+	}
+	fmt.Fprintf(s.out, "undo: %s\n", undo)
+	return nil
+}
+
+func (s *boost) show(ctx context.Context, client *api.Client) error {
+	doc, err := client.Boosts(ctx)
+	if err != nil {
+		return err
+	}
+	if s.json {
+		return s.printJSON(doc)
+	}
+	t := table.New(table.Column{Name: "ID", Right: true}, table.Column{Name: "POOL"}, table.Column{Name: "FACTOR", Right: true},
+		table.Column{Name: "BEGAN"}, table.Column{Name: "UNTIL"}, table.Column{Name: "USED", Right: true}, table.Column{Name: "OF", Right: true},
+		table.Column{Name: "BY"}, table.Column{Name: "REASON"})
+	for i := range doc.Boosts {
+		b := &doc.Boosts[i]
+		until, of := "", ""
+		if !b.Until.IsZero() {
+			until = why.Clock(b.Until, doc.At)
+		}
+		if b.Usage > 0 {
+			of = why.Short(b.Usage/3600) + "h"
+		}
+		t.Row(fmt.Sprint(b.ID), b.Pool, "x"+why.Short(b.Factor), why.Clock(b.Began, doc.At), dash(until), why.Short(b.Had/3600)+"h", dash(of), dash(b.By), dash(b.Reason))
+	}
+	return s.print(&s.listing, t)
+}

@@ -1,0 +1,58 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/fairlead/fairlead"
+)
+
+// BoostRequest asks for more weight, or less, for a time.
+type BoostRequest struct {
+	Pool         string    `json:"pool" doc:"Path of a pool, or a user for the user's pool"`
+	Factor       float64   `json:"factor" doc:"What multiplies its weight" minimum:"0.001" maximum:"1000"`
+	ForSeconds   float64   `json:"for_seconds,omitempty" minimum:"0" doc:"How long it lasts"`
+	Until        time.Time `json:"until,omitzero" doc:"Until when it lasts, instead of for_seconds"`
+	UsageSeconds float64   `json:"usage_seconds,omitempty" minimum:"0" doc:"It ends when the pool has received so many slot-seconds since it began"`
+	Reason       string    `json:"reason,omitempty"`
+}
+
+// BoostResponse says what a boost changed.
+type BoostResponse struct {
+	Version int            `json:"version"`
+	Boost   fairlead.Boost `json:"boost"`
+	Weight  Change         `json:"weight"`
+	Share   Change         `json:"share" doc:"Of the pool above"`
+}
+
+// Change is a number before and after.
+type Change struct {
+	Old float64 `json:"old"`
+	New float64 `json:"new"`
+}
+
+// Boosts are those in force.
+type Boosts struct {
+	Version int              `json:"version"`
+	At      time.Time        `json:"at"`
+	Unit    string           `json:"unit"`
+	Boosts  []fairlead.Boost `json:"boosts"`
+}
+
+// Boost gives a pool more weight for a time.
+func (c *Client) Boost(ctx context.Context, r BoostRequest) (*BoostResponse, error) {
+	return post[BoostResponse](ctx, c, "/v1/boosts", r)
+}
+
+// Boosts lists the boosts in force.
+func (c *Client) Boosts(ctx context.Context) (*Boosts, error) {
+	return get[Boosts](ctx, c, "/v1/boosts", nil)
+}
+
+// Unboost ends a boost before its time.
+func (c *Client) Unboost(ctx context.Context, id int64) (*BoostResponse, error) {
+	out := new(BoostResponse)
+	return out, c.Call(ctx, http.MethodDelete, fmt.Sprint("/v1/boosts/", id), nil, out)
+}
