@@ -1,0 +1,147 @@
+//go:build real
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestRealSlurm imports the accounts of the Slurm that this machine is part of, puts the
+// usage that sshare shows into a state, and compares what step makes of it with sshare:
+// the shares of all associations, and the order of the users. Slurm's Fairshare=parent
+// has no counterpart, and a user in several partitions has only one pool: a cluster with
+// either is skipped.
+func TestRealSlurm(t *testing.T) {
+	cluster := strings.TrimSpace(slurm(t, "scontrol", "show", "config"))
+	_, cluster, _ = strings.Cut(cluster, "ClusterName")
+	cluster, _, _ = strings.Cut(strings.TrimLeft(cluster, " ="), "\n")
+	dir := t.TempDir()
+	dump, configured, state := filepath.Join(dir, "dump.cfg"), filepath.Join(dir, "fairlead.yaml"), filepath.Join(dir, "state.json")
+	slurm(t, "sacctmgr", "dump", strings.TrimSpace(cluster), "file="+dump)
+	text, err := os.ReadFile(dump)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Contains(text, []byte(":Partition=")) || bytes.Contains(text, []byte("=2147483647")) {
+		t.Skip("the cluster has users in partitions, or shares of a parent")
+	}
+	var out, errs bytes.Buffer
+	if status := run([]string{"config", "import", "-o", configured, dump}, nil, &out, &errs); status != 0 {
+		t.Fatalf("import ends with %d: %s", status, &errs)
+	}
+	all := readShares(t, slurm(t, "sshare", "-a", "-n", "-P", "-o", "Account,User,NormShares,RawUsage,FairShare"))
+	writeState(t, state, all)
+	if status := run([]string{"step", "--json", "--config", configured, "--state", state}, nil, &out, &errs); status != 0 {
+		t.Fatalf("step ends with %d: %s", status, &errs)
+	}
+	var step struct {
+		Pools map[string]struct {
+			Share float64
+			Rank  int
+			Terms map[string]any
+		}
+	}
+	if err := json.Unmarshal(out.Bytes(), &step); err != nil {
+		t.Fatal(err)
+	}
+	users := 0
+	for _, a := range all {
+		p, ok := step.Pools[a.path]
+		if !ok || math.Abs(p.Share-a.share) > 1e-5 {
+			t.Errorf("%s: share %v, in Slurm %v", a.path, p.Share, a.share)
+		}
+		if !a.user {
+			continue
+		}
+		users++
+		if is, ok := p.Terms["fairshare"].(float64); ok && math.Abs(is-a.fairshare) > 1e-5 {
+			t.Errorf("%s: fairshare %v, in Slurm %v", a.path, is, a.fairshare)
+		}
+		for _, b := range all {
+			if b.user && a.fairshare > b.fairshare && p.Rank >= step.Pools[b.path].Rank {
+				t.Errorf("%s has rank %d, %s %d; in Slurm their fair shares are %v and %v", a.path, p.Rank, b.path, step.Pools[b.path].Rank, a.fairshare, b.fairshare)
+			}
+		}
+	}
+	t.Logf("%d associations, %d of them users: shares and order are those of Slurm", len(all), users)
+}
+
+// slurm runs a command of Slurm; without one that answers the test is skipped.
+func slurm(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
+	defer stop()
+	out, err := exec.CommandContext(ctx, name, args...).Output()
+	if err != nil {
+		t.Skipf("no Slurm that answers: %s: %v", name, err)
+	}
+	return string(out)
+}
+
+// association is one line of sshare.
+type association struct {
+	path            string
+	user            bool
+	share           float64 // of the whole
+	used, fairshare float64
+}
+
+// readShares reads what sshare prints: accounts are indented by their depth.
+func readShares(t *testing.T, text string) []association {
+	t.Helper()
+	var all []association
+	above := []association{{share: 1}}
+	for line := range strings.Lines(text) {
+		f := strings.Split(strings.TrimSuffix(line, "\n"), "|")
+		account := strings.TrimLeft(f[0], " ")
+		depth := len(f[0]) - len(account)
+		if depth == 0 {
+			continue
+		}
+		name := account
+		a := association{user: f[1] != ""}
+		if a.user {
+			name = f[1]
+		}
+		numbers := make([]float64, 3)
+		for i := range numbers {
+			numbers[i], _ = strconv.ParseFloat(f[2+i], 64) // accounts have no fair share
+		}
+		up := above[depth-1]
+		a.path, a.share, a.used, a.fairshare = strings.TrimPrefix(up.path+"/"+name, "/"), up.share*numbers[0], numbers[1], numbers[2]
+		above = append(above[:depth], a)
+		all = append(all, a)
+	}
+	if len(all) == 0 {
+		t.Skip("sshare shows no accounts")
+	}
+	return all
+}
+
+// writeState writes a state in which every user waits for one task.
+func writeState(t *testing.T, name string, all []association) {
+	t.Helper()
+	pools := map[string]any{}
+	for _, a := range all {
+		if a.user {
+			pools[a.path] = map[string]any{"waiting": 1, "used": a.used}
+		}
+	}
+	text, err := json.Marshal(map[string]any{"now": "2026-01-05T08:00:00Z", "capacity": map[string]int{"cpu": len(pools)}, "pools": pools})
+	if err == nil {
+		err = os.WriteFile(name, text, 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
