@@ -163,7 +163,7 @@ func features() foreign.Features {
 		return err == nil
 	}
 	can.ZeroWeight = reads("policy: fairtree\npools: {a: {weight: 0}}")
-	can.Reclaim = reads("reclaim: {share_after: 1m}\npools: {a: {min: {cpu: 1}, reclaim: {min_after: 1m}}}")
+	can.Reclaim = reads("reclaim: {share_after: 1m, below: 50%}\npools: {a: {min: {cpu: 1}, reclaim: {min_after: off, protect: true}}}")
 	return can
 }
 

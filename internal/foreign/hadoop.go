@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/fairlead/fairlead/share"
 )
@@ -84,9 +83,11 @@ func (h *hadoop) top(e *element) {
 			h.policy = cmp.Or(policy, h.base)
 		}
 	case "defaultMinSharePreemptionTimeout":
-		h.timeout(h.root, all, e, &h.root.minAfter)
+		h.timeout(h.root, all, e, &h.root.reclaim.minAfter)
 	case "defaultFairSharePreemptionTimeout", "fairSharePreemptionTimeout":
-		h.timeout(h.root, all, e, &h.root.shareAfter)
+		h.timeout(h.root, all, e, &h.root.reclaim.shareAfter)
+	case "defaultFairSharePreemptionThreshold":
+		h.threshold(h.root, all, e)
 	default:
 		h.other(all, e)
 	}
@@ -176,9 +177,13 @@ func (h *hadoop) setting(p *pool, e *element) {
 			p.policy = cmp.Or(policy, h.base)
 		}
 	case "minSharePreemptionTimeout":
-		h.timeout(p, p.where, e, &p.minAfter)
+		h.timeout(p, p.where, e, &p.reclaim.minAfter)
 	case "fairSharePreemptionTimeout":
-		h.timeout(p, p.where, e, &p.shareAfter)
+		h.timeout(p, p.where, e, &p.reclaim.shareAfter)
+	case "fairSharePreemptionThreshold":
+		h.threshold(p, p.where, e)
+	case "allowPreemptionFrom":
+		h.exempt(p, e)
 	default:
 		h.other(p.where, e)
 	}
@@ -293,22 +298,4 @@ func (h *hadoop) policyOf(where string, e *element) (policy string, ok bool) {
 	}
 	h.add(e.line, where, e.name, e.text, Left, "there is no such policy; known here: %s", strings.Join(slices.Sorted(maps.Keys(h.can.Policies)), ", "))
 	return "", false
-}
-
-func (h *hadoop) timeout(p *pool, where string, e *element, to *time.Duration) {
-	n, err := strconv.ParseInt(e.text, 10, 64)
-	switch {
-	case err != nil || n < 0:
-		h.add(e.line, where, e.name, e.text, Left, "it is not a number of seconds")
-	case n > 3650*86400:
-		h.add(e.line, where, e.name, e.text, Needless, "it is for ever, which is the default")
-	case n == 0:
-		h.add(e.line, where, e.name, e.text, Left, "a task is not stopped without any delay; give the pool a reclaim of a second or more")
-	case !h.can.Reclaim:
-		h.add(e.line, where, e.name, e.text, Left, "running tasks are not stopped for others in this version; what is freed goes to the pools below their minimum first")
-	default:
-		h.timeouts = true
-		*to = time.Duration(n) * time.Second
-		h.add(e.line, where, e.name, e.text, Taken, "")
-	}
 }

@@ -8,18 +8,16 @@ import (
 
 // unused are settings of queues that have no counterpart, with what to do instead.
 var unused = map[string]string{
-	"maxContainerAllocation":              "the request of one task is not limited by its pool; a task that fits no node waits, and submit says so",
-	"maxChildResources":                   "pools that are made on demand have no limits; name those that need one in the file",
-	"fairSharePreemptionThreshold":        "the share as a whole counts, and no part of it",
-	"defaultFairSharePreemptionThreshold": "the share as a whole counts, and no part of it",
-	"aclSubmitApps":                       "who may submit to which pool is not checked in this version; send users to their pools by placement",
-	"aclAdministerApps":                   "who may administer a pool is not configured; users cancel their own jobs, root those of all",
-	"aclAdministerReservations":           "there are no reservations in this version; guarantee a min instead",
-	"aclListReservations":                 "there are no reservations in this version; guarantee a min instead",
-	"aclSubmitReservations":               "there are no reservations in this version; guarantee a min instead",
-	"reservation":                         "there are no reservations in this version; guarantee a min instead",
-	"userMaxAppsDefault":                  "a user has no limit of their own; give the pool of each user a max_running",
-	"userMaxJobsDefault":                  "a user has no limit of their own; give the pool of each user a max_running",
+	"maxContainerAllocation":    "the request of one task is not limited by its pool; a task that fits no node waits, and submit says so",
+	"maxChildResources":         "pools that are made on demand have no limits; name those that need one in the file",
+	"aclSubmitApps":             "who may submit to which pool is not checked in this version; send users to their pools by placement",
+	"aclAdministerApps":         "who may administer a pool is not configured; users cancel their own jobs, root those of all",
+	"aclAdministerReservations": "there are no reservations in this version; guarantee a min instead",
+	"aclListReservations":       "there are no reservations in this version; guarantee a min instead",
+	"aclSubmitReservations":     "there are no reservations in this version; guarantee a min instead",
+	"reservation":               "there are no reservations in this version; guarantee a min instead",
+	"userMaxAppsDefault":        "a user has no limit of their own; give the pool of each user a max_running",
+	"userMaxJobsDefault":        "a user has no limit of their own; give the pool of each user a max_running",
 }
 
 // needless are settings of things that are not there.
@@ -38,10 +36,6 @@ func (h *hadoop) other(where string, e *element) {
 		value = ""
 	}
 	switch {
-	case e.name == "allowPreemptionFrom" && strings.EqualFold(value, "true"):
-		h.add(e.line, where, e.name, value, Needless, "it is the default")
-	case e.name == "allowPreemptionFrom":
-		h.add(e.line, where, e.name, value, Left, "a pool cannot be exempted; its tasks are safe as long as it is not above its share")
 	case e.name[:min(3, len(e.name))] == "acl" && strings.TrimSpace(value) == "*":
 		h.add(e.line, where, e.name, value, Needless, "everybody may")
 	case needless[e.name] != "":

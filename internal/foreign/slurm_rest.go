@@ -28,13 +28,13 @@ var unusedSlurm = map[string]string{
 	"maxtresminsperjob":     "a job's limit is its own (submit --time); the pool has none",
 	"maxtresmins":           "a job's limit is its own (submit --time); the pool has none",
 	"grpnodes":              "nodes are not counted; limit cpu, mem or gpu with max",
-	"grpjobsaccrue":         "age is no part of the order in this policy",
-	"maxjobsaccrue":         "age is no part of the order in this policy",
+	"grpjobsaccrue":         "how many jobs grow old is not limited",
+	"maxjobsaccrue":         "how many jobs grow old is not limited",
 	"minpriothreshold":      "there is no priority to compare it with",
 	"minpriothresh":         "there is no priority to compare it with",
 	"adminlevel":            "there are no administrators beside root, and the user that runs the server",
 	"coordinator":           "nobody but the administrator changes a pool in this version",
-	"priority":              "an association has no priority of its own; give the pool a larger weight",
+	"priority":              "it counts under the policy multifactor only: give the pool an assoc_factor from 0 to 1 there, or a larger weight",
 	"partition":             "there are no partitions, so the pool is for all nodes",
 	"grptresrunsecs":        "there is no limit by time limits; max limits what runs at once",
 }
@@ -56,7 +56,7 @@ func (s *slurm) other(line int, where string, x setting) {
 	case (name == "qos" || name == "defaultqos") && x.value == "normal":
 		s.add(line, where, x.name, x.value, Needless, "it is the only one")
 	case name == "qos" || name == "defaultqos":
-		s.add(line, where, x.name, x.value, Left, "a dump does not say what a QOS means; limits go to pools, and order to priorities (submit --priority)")
+		s.add(line, where, x.name, x.value, Left, "a dump does not say what a QOS means: limits go to pools, and what it adds to a priority to qos of the policy multifactor")
 	case name == "adminlevel" && strings.EqualFold(x.value, "none"):
 		s.add(line, where, x.name, x.value, Needless, "it is nothing special")
 	case needlessSlurm[name] != "":

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/fairlead/fairlead/internal/units"
@@ -20,12 +19,11 @@ type pool struct {
 	comment string
 	parent  bool // is meant to have pools below it, even if it has none yet
 
-	weight     string
-	min, max   map[string]int64
-	running    int // most tasks at once; -1 is no limit
-	policy     string
-	minAfter   time.Duration
-	shareAfter time.Duration
+	weight   string
+	min, max map[string]int64
+	running  int // most tasks at once; -1 is no limit
+	policy   string
+	reclaim  reclaim
 
 	above *pool
 	pools []*pool

@@ -49,7 +49,7 @@ func (d *document) yaml() []byte {
 		comment(&b, paragraph)
 	}
 	fmt.Fprintf(&b, "\npolicy: %s\n", d.policy)
-	if set := reclaim(d.root); set != "" {
+	if set := d.root.reclaim.yaml(); set != "" {
 		fmt.Fprintf(&b, "reclaim: %s\n", set)
 	}
 	fmt.Fprintf(&b, "pools_on_demand: %t\n", d.onDemand)
@@ -124,7 +124,7 @@ func (p *pool) settings(above string) []string {
 	if p.policy != above {
 		add("policy", p.policy)
 	}
-	add("reclaim", reclaim(p))
+	add("reclaim", p.reclaim.yaml())
 	return set
 }
 
@@ -139,15 +139,32 @@ func amounts(of map[string]int64) string {
 	return "{" + strings.Join(parts, ", ") + "}"
 }
 
-func reclaim(p *pool) string {
+// reclaim says when running tasks are stopped for a pool; spans of 0 say nothing, and
+// negative ones never.
+type reclaim struct {
+	minAfter, shareAfter time.Duration
+	below                float64 // percent of the share; 0 says nothing
+	protect              bool
+}
+
+func (r reclaim) yaml() string {
 	var parts []string
 	for _, after := range []struct {
 		name string
 		span time.Duration
-	}{{"min_after", p.minAfter}, {"share_after", p.shareAfter}} {
-		if after.span > 0 {
+	}{{"min_after", r.minAfter}, {"share_after", r.shareAfter}} {
+		switch {
+		case after.span > 0:
 			parts = append(parts, after.name+": "+units.FormatDuration(after.span))
+		case after.span < 0:
+			parts = append(parts, after.name+": off")
 		}
+	}
+	if r.below > 0 {
+		parts = append(parts, "below: "+strconv.FormatFloat(r.below, 'f', -1, 64)+"%")
+	}
+	if r.protect {
+		parts = append(parts, "protect: true")
 	}
 	if len(parts) == 0 {
 		return ""

@@ -1,0 +1,63 @@
+package foreign
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// noReclaim is why a setting is left in a version whose configuration has no reclaim.
+const noReclaim = "running tasks are not stopped for others in this version; what is freed goes to the pools below their minimum first"
+
+// forever is a timeout from which on nobody will see its end.
+const forever = 3650 * 86400 // seconds
+
+// timeout reads after how many seconds tasks are stopped for a queue.
+func (h *hadoop) timeout(p *pool, where string, e *element, to *time.Duration) {
+	n, err := strconv.ParseInt(e.text, 10, 64)
+	switch {
+	case err != nil || n < 0:
+		h.add(e.line, where, e.name, e.text, Left, "it is not a number of seconds")
+	case n > forever && (p.isRoot() || !h.can.Reclaim):
+		h.add(e.line, where, e.name, e.text, Needless, "it is for ever, which is the default")
+	case !h.can.Reclaim:
+		h.add(e.line, where, e.name, e.text, Left, noReclaim)
+	case n == 0:
+		h.add(e.line, where, e.name, e.text, Left, "a task is not stopped without any delay; give the pool a reclaim of a second or more")
+	default:
+		h.timeouts = true
+		if *to = time.Duration(n) * time.Second; n > forever {
+			*to = -1
+		}
+		h.add(e.line, where, e.name, e.text, Taken, "")
+	}
+}
+
+// threshold reads the part of its share below which tasks are stopped for a queue.
+func (h *hadoop) threshold(p *pool, where string, e *element) {
+	v, err := strconv.ParseFloat(e.text, 64)
+	percent := math.Round(min(v, 1)*1e5) / 1e3
+	switch {
+	case err != nil || !(percent > 0):
+		h.add(e.line, where, e.name, e.text, Left, "it is not a fraction above 0; without a share_after a pool stops nothing for its share")
+	case !h.can.Reclaim:
+		h.add(e.line, where, e.name, e.text, Left, noReclaim)
+	default:
+		p.reclaim.below = percent
+		h.add(e.line, where, e.name, e.text, Taken, "")
+	}
+}
+
+// exempt reads whether tasks of a queue may be stopped for others.
+func (h *hadoop) exempt(p *pool, e *element) {
+	switch {
+	case strings.EqualFold(e.text, "true"):
+		h.add(e.line, p.where, e.name, e.text, Needless, "it is the default")
+	case !h.can.Reclaim:
+		h.add(e.line, p.where, e.name, e.text, Needless, "running tasks are not stopped for others in this version")
+	default:
+		p.reclaim.protect = true
+		h.add(e.line, p.where, e.name, e.text, Taken, "")
+	}
+}
