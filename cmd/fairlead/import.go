@@ -76,9 +76,11 @@ func (a *app) importFile(i *importing, file string) error {
 	if err != nil {
 		return err
 	}
-	name := file
+	name := file // of what is checked, as problems name its lines
 	if i.output != "" {
 		name = i.output
+	} else if r.From != foreign.Fairlead {
+		name = "the configuration"
 	}
 	cfg, err := config.Parse(name, r.YAML)
 	var problems config.Problems

@@ -55,6 +55,7 @@ func readHadoop(name, text string, can Features) (*Result, error) {
 	d := &document{policy: h.policy, root: h.root}
 	h.place(d)
 	h.root.reconcile(&h.notes)
+	h.patience()
 	d.head = h.head(name)
 	return &Result{From: Hadoop, YAML: d.yaml(), Items: h.finish()}, nil
 }

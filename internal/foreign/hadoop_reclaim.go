@@ -61,3 +61,13 @@ func (h *hadoop) exempt(p *pool, e *element) {
 		h.add(e.line, p.where, e.name, e.text, Taken, "")
 	}
 }
+
+// patience writes down what Hadoop does unless it is told otherwise: a queue below its
+// minimum waits for as long as it takes.
+func (h *hadoop) patience() {
+	h.root.all(func(p *pool) {
+		if h.can.Reclaim && len(p.min) > 0 && h.root.reclaim.minAfter == 0 {
+			h.root.reclaim.minAfter = -1
+		}
+	})
+}
