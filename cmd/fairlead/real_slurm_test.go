@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"math"
 	"os"
 	"os/exec"
@@ -39,6 +40,7 @@ func TestRealSlurm(t *testing.T) {
 	if status := run([]string{"config", "import", "-o", configured, dump}, nil, &out, &errs); status != 0 {
 		t.Fatalf("import ends with %d: %s", status, &errs)
 	}
+	asProgram(t, configured)
 	all := readShares(t, slurm(t, "sshare", "-a", "-n", "-P", "-o", "Account,User,NormShares,RawUsage,FairShare"))
 	writeState(t, state, all)
 	if status := run([]string{"step", "--json", "--config", configured, "--state", state}, nil, &out, &errs); status != 0 {
@@ -74,6 +76,20 @@ func TestRealSlurm(t *testing.T) {
 		}
 	}
 	t.Logf("%d associations, %d of them users: shares and order are those of Slurm", len(all), users)
+}
+
+// asProgram has tied accounts ranked as Slurm's program does, and not as its
+// documentation says.
+func asProgram(t *testing.T, file string) {
+	t.Helper()
+	f, err := os.OpenFile(file, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.WriteString("compat: slurm\n")
+	if err := errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // slurm runs a command of Slurm; without one that answers the test is skipped.
