@@ -29,7 +29,7 @@ func (l *Loop) chosenStops(d *sched.Decision) []chosenStop {
 	found := make(map[sched.RunID]chosenStop, len(d.Stops))
 	for id, r := range l.runs {
 		if s := byRun[r.run]; s != nil {
-			found[r.run] = chosenStop{id, r.run, Stopped{r.ref, l.stopReason(r, s, together(d.Stops, s))}}
+			found[r.run] = chosenStop{id, r.run, Stopped{r.ref, l.stopReason(r, s)}}
 		}
 	}
 	var all []chosenStop
@@ -43,19 +43,8 @@ func (l *Loop) chosenStops(d *sched.Decision) []chosenStop {
 	return all
 }
 
-// together counts the tasks that are stopped for the same room as s.
-func together(stops []sched.Stop, s *sched.Stop) int {
-	n := 0
-	for i := range stops {
-		if stops[i].StopReason == s.StopReason {
-			n++
-		}
-	}
-	return n
-}
-
 // stopReason tells a stop for people and programs.
-func (l *Loop) stopReason(r *liveRun, s *sched.Stop, together int) why.Stop {
+func (l *Loop) stopReason(r *liveRun, s *sched.Stop) why.Stop {
 	c := l.core.Cluster()
 	return why.Stop{
 		At: l.core.Instant(), Rule: string(s.Rule), Job: r.ref.JobID, Task: r.ref.Task, Attempt: r.ref.Attempt,
@@ -63,7 +52,7 @@ func (l *Loop) stopReason(r *liveRun, s *sched.Stop, together int) why.Stop {
 		For: l.core.Path(s.For), Resource: c.Resource(s.Resource), Running: s.Running, Goal: s.Goal,
 		Since: s.Since, Owed: s.Owed, Next: s.Next,
 		From: l.core.Path(s.From), FromRunning: s.FromRunning, FromGoal: s.FromGoal,
-		Choice: s.Choice, Together: together, Width: s.Width, Seconds: s.Elapsed.Seconds(), Lost: s.Lost, Safe: s.Safe,
+		Choice: s.Choice, Together: s.Together, Width: s.Width, Seconds: s.Elapsed.Seconds(), Lost: s.Lost, Safe: s.Safe,
 	}
 }
 

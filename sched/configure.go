@@ -26,7 +26,6 @@ func (s *Scheduler) Configure(cfg Config, t time.Time) error {
 	before := s.remember()
 	cfg.Unit = s.cluster.Unit()
 	s.cfg = cfg
-	s.stops.grace = cfg.Reclaim.Grace
 	s.setRanks()
 	s.renewal = renewal{}
 	s.forget()
@@ -34,6 +33,7 @@ func (s *Scheduler) Configure(cfg Config, t time.Time) error {
 	s.apply(int32(Root), &s.cfg.Root)
 	s.applying = false
 	s.restarters()
+	s.configureReclaim()
 	s.inheritBelow(int32(Root))
 	s.keepDays()
 	s.ripen()
@@ -125,7 +125,7 @@ func (s *Scheduler) carry(before []standing) {
 func (s *Scheduler) forget() {
 	for i := range s.pools {
 		l := &s.labels[i]
-		l.policy, l.made, l.starter, l.factor, l.assoc = "", nil, share.Starter{}, nil, nil
+		l.policy, l.made, l.starter, l.factor, l.assoc, l.reclaim = "", nil, share.Starter{}, nil, nil, share.Reclaim{}
 		s.pools[i].configured = false
 		s.pools[i].limit = -1
 		l.weight = 1
@@ -139,7 +139,7 @@ func (s *Scheduler) forget() {
 
 // apply takes over what the configuration says of a pool and those below it.
 func (s *Scheduler) apply(id int32, spec *share.Pool) {
-	s.labels[id].policy = spec.Policy
+	s.labels[id].policy, s.labels[id].reclaim = spec.Policy, spec.Reclaim
 	if spec.Policy != "" {
 		s.labels[id].made = s.cfg.NewPolicy(spec.Policy, spec.Options)
 	}

@@ -18,7 +18,10 @@ type Job struct {
 	Begin    time.Time // not before; zero is now
 	// Submitted is when the job came; zero for one that never counts as new.
 	Submitted time.Time
-	Class     Class // of its traits, under a [Ranker]
+	// Gang is set when its running tasks are stopped for others all at once, or not at
+	// all.
+	Gang  bool
+	Class Class // of its traits, under a [Ranker]
 
 	since time.Duration // Submitted as a distance, where it is known in that form only
 }
@@ -54,6 +57,9 @@ func (s *Scheduler) addAs(j Job, young bool) {
 		s.joins(leaf)
 	}
 	most := int32(j.Most)
+	if j.Gang {
+		s.stops.gang(j.ID, true)
+	}
 	b, begun := s.begunOf[j.ID]
 	if begun {
 		s.addBegun(b, at, int32(j.Tasks), most)
@@ -142,6 +148,7 @@ func (s *Scheduler) Withdraw(j Job, t time.Time) int {
 	if b, ok := s.begunOf[j.ID]; ok {
 		return n + s.withdrawBegun(b)
 	}
+	s.stops.gang(j.ID, false)
 	at, found := s.held(j)
 	if !found {
 		return n
@@ -214,17 +221,23 @@ func (s *Scheduler) Abort(id RunID, t time.Time, back bool) {
 	if r.begun >= 0 {
 		most = s.begun[r.begun].own
 	}
+	gang := s.stops.gangs[r.job]
 	s.end(id, func(p *Pool, width float64) { p.Account.Finish(width, r.start, r.start) })
 	s.refund(&r, s.cluster.Width(r.shape))
 	if t := s.toll(r.shape); t != nil {
 		s.uncountStart(t)
 	}
 	if back {
-		path := s.Path(PoolID(r.pool))
-		// A job that is new still has its entry among those that are.
-		s.addAs(Job{ID: r.job, Pool: s.Pool(path), Shape: r.shape, Priority: int(r.band), Tasks: 1, Most: int(most), Class: r.class, since: r.since},
-			r.young && s.ripening.has(r.job))
+		s.waitAgain(&r, most, gang)
 	}
+}
+
+// waitAgain adds the task of a run that is over.
+func (s *Scheduler) waitAgain(r *run, most int32, gang bool) {
+	path := s.Path(PoolID(r.pool))
+	// A job that is new still has its entry among those that are.
+	s.addAs(Job{ID: r.job, Pool: s.Pool(path), Shape: r.shape, Priority: int(r.band), Tasks: 1, Most: int(most), Gang: gang, Class: r.class, since: r.since},
+		r.young && s.ripening.has(r.job))
 }
 
 // end takes a task off its node and its pools; settle is called for each of these.
@@ -271,6 +284,8 @@ func (s *Scheduler) end(id RunID, settle func(p *Pool, width float64)) {
 		s.change(s.begun[b].at, func(*line) { s.begun[b].running--; s.reheap(b) })
 		s.settle(s.queues[s.begun[b].at.queue].pool)
 		s.release(b)
+	} else {
+		s.stops.gang(r.job, false)
 	}
 	s.useAgain(leaf)
 	s.settle(leaf)
@@ -289,6 +304,7 @@ func (s *Scheduler) Adopt(j Job, node cluster.NodeID, started, t time.Time) RunI
 	leaf := s.leaf(j, s.young(j))
 	b := int32(-1)
 	if j.Tasks > 1 || j.Most > 0 {
+		s.stops.gang(j.ID, j.Gang)
 		b = s.adoptBegun(j, leaf)
 	}
 	j.since = j.sinceThen()

@@ -3,6 +3,7 @@ package sched
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Rebuild computes all orders from scratch, for tests that compare them with the
@@ -142,7 +143,7 @@ func (s *Scheduler) StopTogether(ids []RunID, why StopReason, d *Decision) {
 		s.stop(ids[0], why, d)
 		return
 	}
-	s.stopTogether(ids, why, d)
+	s.stopTogether(ids, slices.Repeat([]StopReason{why}, len(ids)), d)
 }
 
 // Stoppable reports whether a task may be stopped now.

@@ -9,7 +9,8 @@ import (
 // a fork, so that they are answered by the same code that decides. The waiting jobs
 // themselves are shared until one side changes them, so that a fork costs a copy of
 // the pools, not of the jobs. The two are not safe for use by two goroutines at the
-// same time unless the fork only steps and finishes.
+// same time unless the fork only steps and finishes. A fork stops nothing for pools that
+// starve until it is configured: it answers what starts.
 func (s *Scheduler) Fork() *Scheduler {
 	s.epoch += 2
 	f := *s
@@ -28,6 +29,7 @@ func (s *Scheduler) Fork() *Scheduler {
 	f.begun, f.runs = slices.Clone(s.begun), slices.Clone(s.runs)
 	f.runFree, f.begunFree = slices.Clone(s.runFree), slices.Clone(s.begunFree)
 	f.stops.fork()
+	f.reclaimer.fork()
 	f.shapeReady = slices.Clone(s.shapeReady)
 	f.later = later{heap: slices.Clone(s.later.heap), jobs: maps.Clone(s.later.jobs), serial: s.later.serial}
 	f.boosts.fork()

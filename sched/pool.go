@@ -125,6 +125,7 @@ type label struct {
 	made    Policy        // of that name, nil without one
 	factor  *float64      // of its jobs under a ranker, nil without one
 	assoc   *float64
+	reclaim share.Reclaim
 }
 
 // kind tells pools that the tree names from the bands within a leaf.

@@ -97,7 +97,11 @@ func drawTree(t *rapid.T) share.Pool {
 		}
 		return p
 	}
-	return share.Pool{Policy: names.Draw(t, "root policy"), Pools: []share.Pool{
+	starving := share.Reclaim{}
+	if rapid.Bool().Draw(t, "reclaim") {
+		starving = share.Reclaim{MinAfter: time.Second, ShareAfter: 2 * time.Second}
+	}
+	return share.Pool{Policy: names.Draw(t, "root policy"), Reclaim: starving, Pools: []share.Pool{
 		pool("a", pool("x"), pool("y")), pool("b", pool("x")), pool("c"),
 	}}
 }

@@ -277,6 +277,7 @@ func (s *Scheduler) reheap(b int32) {
 func (s *Scheduler) release(b int32) {
 	if j := &s.begun[b]; j.waiting == 0 && j.running == 0 {
 		delete(s.begunOf, j.id)
+		s.stops.gang(j.id, false)
 		s.begunFree = append(s.begunFree, b)
 	}
 }

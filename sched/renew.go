@@ -42,12 +42,13 @@ func (s *Scheduler) Renew() {
 	s.rebuild()
 }
 
-// nextInstant is when time alone could change what starts: a job may begin, a rate lets
-// one start or, while jobs wait, their order changes.
+// nextInstant is when time alone could change what is decided: a job may begin, a rate
+// lets one start or, while jobs wait, their order changes, or a pool has starved for long
+// enough.
 func (s *Scheduler) nextInstant() time.Time {
 	next := earlier(earlier(s.later.next(), s.nextChange()), s.nextToken())
-	if at := s.renewal.at; !at.IsZero() && s.pools[Root].Waiting > 0 && (next.IsZero() || at.Before(next)) {
-		return at
+	if s.pools[Root].Waiting > 0 {
+		next = earlier(next, earlier(s.renewal.at, s.nextLook()))
 	}
 	return next
 }

@@ -94,6 +94,7 @@ type Scheduler struct {
 	parkedFits  int
 
 	stops       stopping
+	reclaimer   reclaimer
 	tolls       []*toll // by shape; nil for most
 	licenses    []license
 	rates       []rate

@@ -71,6 +71,7 @@ func (s *Scheduler) Step(t time.Time, limit int, d *Decision) {
 			break
 		}
 	}
+	s.reclaim(d)
 	d.Next = s.nextInstant()
 }
 

@@ -19,10 +19,11 @@ type Stop struct {
 
 	StopReason
 
-	Width   float64       // units that it frees
-	Elapsed time.Duration // that it ran
-	Lost    float64       // slot-seconds that it received, and that are lost: the price
-	Safe    time.Time     // its job is not stopped again before
+	Together int           // tasks that are stopped for the same room
+	Width    float64       // units that it frees
+	Elapsed  time.Duration // that it ran
+	Lost     float64       // slot-seconds that it received, and that are lost: the price
+	Safe     time.Time     // its job is not stopped again before
 }
 
 // StopReason is the rule by which a task is stopped, and the numbers that it compared.
@@ -63,7 +64,20 @@ type stopping struct {
 	grace time.Duration       // for which a job is safe after it was stopped
 	// together holds the groups of tasks that make room together, see stopTogether.
 	together map[int32]*together
-	serial   int32 // of the last group
+	serial   int32          // of the last group
+	gangs    map[int64]bool // jobs that are stopped as a whole
+}
+
+// gang notes whether a job with tasks that wait or run is a gang.
+func (st *stopping) gang(job int64, is bool) {
+	if is && st.gangs == nil {
+		st.gangs = map[int64]bool{}
+	}
+	if is {
+		st.gangs[job] = true
+	} else if st.gangs != nil {
+		delete(st.gangs, job)
+	}
 }
 
 // together is a group of tasks whose room is given back when the last of them has ended:
@@ -87,11 +101,11 @@ type leaves struct {
 // stop has a running task stopped. It is not chosen again while it runs, and its job is
 // safe for the grace period.
 func (s *Scheduler) stop(id RunID, why StopReason, d *Decision) {
-	s.stopTogether([]RunID{id}, why, d)
+	s.stopTogether([]RunID{id}, []StopReason{why}, d)
 }
 
 // stopTogether does so with tasks whose room is needed as a whole.
-func (s *Scheduler) stopTogether(ids []RunID, why StopReason, d *Decision) {
+func (s *Scheduler) stopTogether(ids []RunID, why []StopReason, d *Decision) {
 	group := int32(0)
 	if len(ids) > 1 {
 		s.stops.serial++
@@ -102,13 +116,13 @@ func (s *Scheduler) stopTogether(ids []RunID, why StopReason, d *Decision) {
 		s.stops.together[group] = &together{left: len(ids)}
 	}
 	safe := s.at.Add(s.stops.grace)
-	for _, id := range ids {
+	for i, id := range ids {
 		r := s.run(id)
 		r.leaving, r.group = true, group
 		width, elapsed := s.cluster.Width(r.shape), s.at.Sub(r.started)
 		d.Stops = append(d.Stops, Stop{
-			Run: id, Job: r.job, Pool: PoolID(r.pool), Node: r.node, StopReason: why,
-			Width: width, Elapsed: elapsed, Lost: width * elapsed.Seconds(), Safe: safe,
+			Run: id, Job: r.job, Pool: PoolID(r.pool), Node: r.node, StopReason: why[i],
+			Together: len(ids), Width: width, Elapsed: elapsed, Lost: width * elapsed.Seconds(), Safe: safe,
 		})
 		s.Protect(r.job, safe)
 	}
@@ -186,7 +200,7 @@ func (s *Scheduler) giveTogether(group int32, room *heldRoom) {
 }
 
 func (st *stopping) fork() {
-	st.safe = maps.Clone(st.safe)
+	st.safe, st.gangs = maps.Clone(st.safe), maps.Clone(st.gangs)
 	all := st.together
 	st.together = make(map[int32]*together, len(all))
 	for k, g := range all {

@@ -1,0 +1,286 @@
+package sched_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead/cluster"
+	"github.com/fairlead/fairlead/policy"
+	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/share"
+)
+
+var update = flag.Bool("update", false, "rewrite testdata")
+
+// golden compares a text with the file of that name in testdata.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("differs from %s (go test ./sched -run %s -update):\n%s", path, t.Name(), got)
+	}
+}
+
+// story drives a scheduler by hand and writes down what happens, with all numbers.
+type story struct {
+	*world
+	text  strings.Builder
+	runs  map[sched.RunID]sched.Job
+	order []sched.RunID // that run, in order of their starts
+	stops []sched.Stop  // that have not ended
+	names map[int64]string
+}
+
+func newStory(t testing.TB, cfg sched.Config, nodes ...int64) *story {
+	t.Helper()
+	cfg.NewPolicy = policy.New(policy.Options{})
+	s, err := sched.New(cfg, epoch, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, n := range nodes {
+		s.Join(fmt.Sprint("n", i+1), cluster.Amounts{"cpu": n}, epoch)
+	}
+	return &story{world: &world{Scheduler: s, t: t, now: epoch}, runs: map[sched.RunID]sched.Job{}, names: map[int64]string{}}
+}
+
+func (s *story) add(pool string, tasks int, width int64, f ...func(*sched.Job)) sched.Job {
+	s.last++
+	j := sched.Job{ID: s.last, Pool: s.Pool(pool), Shape: s.Shape(cluster.Amounts{"cpu": width}), Priority: normal, Tasks: tasks}
+	for _, f := range f {
+		f(&j)
+	}
+	s.names[j.ID] = pool
+	s.Add(j, s.now)
+	s.say("job %d: %d x %d cpu in %s", j.ID, tasks, width, pool)
+	return j
+}
+
+func (s *story) say(format string, args ...any) {
+	fmt.Fprintf(&s.text, "%-6s %s\n", s.now.Sub(epoch), fmt.Sprintf(format, args...))
+}
+
+// decide steps once and tells what was decided.
+func (s *story) decide() {
+	s.Step(s.now, 0, &s.d)
+	count := map[int64]int{}
+	var jobs []int64
+	for _, st := range s.d.Starts {
+		s.runs[st.Run] = sched.Job{ID: st.Job, Pool: st.Pool}
+		s.order = append(s.order, st.Run)
+		if count[st.Job]++; count[st.Job] == 1 {
+			jobs = append(jobs, st.Job)
+		}
+	}
+	for _, id := range jobs {
+		s.say("start  %d of job %d (%s)", count[id], id, s.names[id])
+	}
+	for _, x := range s.d.Stops {
+		s.stops = append(s.stops, x)
+		s.say("stop   job %d (%s) on n%d by %s for %s: it had %.4g of %.4g cpu for %s, was owed %.4g cpu-s",
+			x.Job, s.Path(x.Pool), x.Node+1, x.Rule, s.Path(x.For), x.Running, x.Goal, s.now.Sub(x.Since), x.Owed)
+		s.say("       %s ran %.4g cpu, %.4g above its fair part of %.4g; %s; ran %s on %.4g cpu, lost %.4g cpu-s; room for job %d; safe for %s",
+			s.Path(x.From), x.FromRunning, x.FromRunning-x.FromGoal, x.FromGoal, x.Choice, x.Elapsed, x.Width, x.Lost, x.Next, x.Safe.Sub(s.now))
+	}
+}
+
+// until steps at the instants at which decisions say that something may change.
+func (s *story) until(d time.Duration) {
+	end := epoch.Add(d)
+	for {
+		s.decide()
+		if next := s.d.Next; next.IsZero() || next.After(end) {
+			break
+		} else if next.After(s.now) {
+			s.now = next
+		}
+	}
+	s.now = end
+}
+
+// carryOut ends what was stopped; it waits again.
+func (s *story) carryOut() {
+	stops := s.stops
+	s.stops = nil
+	for _, x := range stops {
+		s.Finish(x.Run, s.now, false)
+		delete(s.runs, x.Run)
+		s.Add(sched.Job{ID: x.Job, Pool: s.Pool(s.names[x.Job]), Shape: s.Shape(cluster.Amounts{"cpu": int64(x.Width)}), Priority: normal, Tasks: 1}, s.now)
+	}
+	if len(stops) > 0 {
+		s.say("ended: what was stopped, and waits again")
+	}
+}
+
+func (s *story) shares() {
+	e := s.Entitlements()
+	for i := 1; i < s.Pools(); i++ {
+		id := sched.PoolID(i)
+		if s.Band(id) {
+			continue
+		}
+		p := s.View(id)
+		s.say("       %-12s runs %2.4g, fair part %5.4g, wants %3.4g", s.Path(id), p.Running, e[i].Now, e[i].Demand)
+	}
+}
+
+func reclaimConfig(root share.Pool, choose sched.Choose) sched.Config {
+	return sched.Config{Root: root, Reclaim: sched.Reclaim{Grace: 30 * time.Minute, Choose: choose}}
+}
+
+// TestReclaimByHand plays the sample of a minimum that is not served, and of a part that
+// is not, with all numbers.
+func TestReclaimByHand(t *testing.T) {
+	root := share.Pool{
+		Policy: "fair", Reclaim: share.Reclaim{MinAfter: time.Minute, ShareAfter: 10 * time.Minute},
+		Pools: []share.Pool{
+			{Name: "biology", Weight: 2, Pools: []share.Pool{
+				{Name: "env", Weight: 1, Min: map[string]int64{"cpu": 8}}, {Name: "epi", Weight: 1},
+			}},
+			{Name: "physics", Weight: 3},
+		},
+	}
+	s := newStory(t, reclaimConfig(root, sched.Newest), 16, 16, 16, 16)
+	s.add("physics", 4, 8)
+	s.decide()
+	s.now = epoch.Add(5 * time.Minute)
+	s.add("physics", 20, 4)
+	s.decide()
+	s.now = epoch.Add(6 * time.Minute)
+	s.add("biology/env", 3, 4)
+	s.add("biology/epi", 40, 1)
+	s.shares()
+	s.until(8 * time.Minute)
+	s.carryOut()
+	s.decide()
+	s.shares()
+	s.until(20 * time.Minute)
+	s.carryOut()
+	s.decide()
+	s.shares()
+	s.until(40 * time.Minute)
+	golden(t, "reclaim.txt", s.text.String())
+}
+
+// TestReclaimOrder: nothing is stopped when another pool would go first in the room, here
+// because its job came before.
+func TestReclaimOrder(t *testing.T) {
+	for _, policy := range []string{"fifo", "fair"} {
+		root := share.Pool{
+			Policy: policy, Reclaim: share.Reclaim{ShareAfter: time.Minute},
+			Pools: []share.Pool{{Name: "a", Weight: 1}, {Name: "b", Weight: 1}},
+		}
+		s := newStory(t, reclaimConfig(root, sched.Newest), 6)
+		s.add("a", 60, 1)
+		s.decide()
+		s.now = s.now.Add(time.Second)
+		s.add("b", 6, 1)
+		s.until(10 * time.Minute)
+		if got := len(s.stops) > 0; got != (policy == "fair") {
+			t.Errorf("%s:\n%s", policy, s.text.String())
+		}
+	}
+}
+
+// TestReclaimChoice: the cheapest is not the newest when it is narrower.
+func TestReclaimChoice(t *testing.T) {
+	for choose, want := range map[sched.Choose]int64{sched.Newest: 3, sched.Cheapest: 2} {
+		root := share.Pool{
+			Policy: "fair", Reclaim: share.Reclaim{MinAfter: time.Minute},
+			Pools: []share.Pool{{Name: "a", Weight: 1}, {Name: "b", Weight: 1, Min: map[string]int64{"cpu": 1}}},
+		}
+		s := newStory(t, reclaimConfig(root, choose), 10)
+		for i, width := range []int64{7, 1, 2} {
+			s.now = epoch.Add(time.Duration(20*i) * time.Second)
+			s.add("a", 1, width)
+			s.decide()
+		}
+		s.now = epoch.Add(45 * time.Second)
+		s.add("b", 5, 1)
+		s.until(2 * time.Minute)
+		if len(s.stops) != 1 || s.stops[0].Job != want || !s.stops[0].Since.Equal(epoch.Add(45*time.Second)) {
+			t.Errorf("%v: %d stops\n%s", choose, len(s.stops), s.text.String())
+		}
+	}
+}
+
+// TestReclaimSpares what is protected, what is in its grace period, and what has not been
+// below for long enough.
+func TestReclaimSpares(t *testing.T) {
+	play := func(change func(*share.Pool), f func(*story)) *story {
+		root := share.Pool{
+			Policy: "fair", Reclaim: share.Reclaim{MinAfter: time.Minute},
+			Pools: []share.Pool{{Name: "a", Weight: 1}, {Name: "b", Weight: 1, Min: map[string]int64{"cpu": 2}}},
+		}
+		change(&root)
+		s := newStory(t, reclaimConfig(root, sched.Newest), 4)
+		s.add("a", 4, 1)
+		s.decide()
+		s.now = s.now.Add(time.Second)
+		f(s)
+		s.add("b", 2, 1)
+		s.until(time.Hour)
+		return s
+	}
+	same := func(*share.Pool) {}
+	for name, c := range map[string]struct {
+		change func(*share.Pool)
+		f      func(*story)
+		want   int
+	}{
+		"as it is":      {same, func(*story) {}, 2},
+		"off for b":     {func(p *share.Pool) { p.Pools[1].Reclaim.MinAfter = share.Never }, func(*story) {}, 0},
+		"a protected":   {func(p *share.Pool) { p.Pools[0].Reclaim.Protect = true }, func(*story) {}, 0},
+		"in its grace":  {same, func(s *story) { s.Protect(1, epoch.Add(50*time.Minute)) }, 2},
+		"in its grace ": {same, func(s *story) { s.Protect(1, epoch.Add(2*time.Hour)) }, 0},
+		"leaving":       {same, func(s *story) { s.Leave(s.order[0]); s.Leave(s.order[1]) }, 0},
+	} {
+		s := play(c.change, c.f)
+		if len(s.stops) != c.want {
+			t.Errorf("%s: %d stops, want %d\n%s", name, len(s.stops), c.want, s.text.String())
+		}
+		for _, x := range s.stops {
+			if at := x.Safe.Add(-30 * time.Minute); name == "in its grace" && at.Before(epoch.Add(50*time.Minute)) {
+				t.Errorf("stopped at %v", at)
+			}
+		}
+	}
+}
+
+// TestReclaimGang: all running tasks of a gang are stopped, or none.
+func TestReclaimGang(t *testing.T) {
+	for _, c := range []struct {
+		least int64
+		want  int
+	}{{2, 0}, {3, 3}} { // with 3 of 6 the gang of 3 can be spared, with 4 of 6 it cannot
+		root := share.Pool{
+			Policy: "fair", Reclaim: share.Reclaim{MinAfter: time.Minute},
+			Pools: []share.Pool{{Name: "a", Weight: 1, Min: map[string]int64{"cpu": 6 - c.least}}, {Name: "b", Weight: 1, Min: map[string]int64{"cpu": c.least}}},
+		}
+		s := newStory(t, reclaimConfig(root, sched.Newest), 3, 3)
+		for range 2 {
+			s.add("a", 3, 1, func(j *sched.Job) { j.Gang = true })
+			s.decide()
+		}
+		s.now = s.now.Add(time.Second)
+		s.add("b", int(c.least), 1)
+		s.until(90 * time.Second)
+		if len(s.stops) != c.want {
+			t.Errorf("minimum %d: %d stops, want %d\n%s", c.least, len(s.stops), c.want, s.text.String())
+		}
+	}
+}

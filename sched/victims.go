@@ -1,0 +1,251 @@
+package sched
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/fairlead/fairlead/cluster"
+)
+
+// piece is what is stopped as a whole: one task, or all running tasks of a gang.
+type piece struct {
+	job     int64
+	runs    []RunID
+	elapsed time.Duration // of the task that runs longest
+	lost    float64       // slot-seconds
+	over    float64       // units that its leaf runs above its fair part
+	fixed   bool          // must not be stopped
+}
+
+func (x *piece) add(s *Scheduler, i int) {
+	r := &s.runs[i]
+	elapsed := s.at.Sub(r.started)
+	x.runs = append(x.runs, r.id(i))
+	x.elapsed = max(x.elapsed, elapsed)
+	x.lost += s.cluster.Width(r.shape) * elapsed.Seconds()
+	x.fixed = x.fixed || !s.stoppable(r)
+}
+
+// compare orders by what is rather stopped: by the rule of choice, then what its pool
+// has more above its part, then the later job.
+func (x *piece) compare(y *piece, c Choose) int {
+	by := cmp.Compare(x.elapsed, y.elapsed)
+	if c == Cheapest {
+		by = cmp.Compare(x.lost, y.lost)
+	}
+	return cmp.Or(by, cmp.Compare(y.over, x.over), cmp.Compare(y.job, x.job), cmp.Compare(x.runs[0], y.runs[0]))
+}
+
+func (r *run) id(i int) RunID { return RunID(r.serial)<<32 | RunID(uint32(i)) }
+
+// choose returns the tasks to be stopped so that a task of the shape fits on some node:
+// those of the node where it is best by the rule of choice. Nil if there are none.
+func (p *planner) choose(starving int32, shape cluster.Shape) []RunID {
+	for _, strict := range []bool{true, false} {
+		var best *sacrifice
+		for n := range p.world.cluster.Nodes() {
+			if x := p.onOne(cluster.NodeID(n), starving, shape, strict); x != nil && (best == nil || x.better(best, p.s.cfg.Reclaim.Choose)) {
+				best = x
+			}
+		}
+		if best != nil {
+			return best.runs()
+		}
+	}
+	return nil
+}
+
+// sacrifice is a set of pieces on one node, and what they leave.
+type sacrifice struct {
+	p        *planner
+	starving int32
+	strict   bool // also the pools below the one that gives keep their part exactly
+	node     cluster.NodeID
+	lack     []int64 // of the request on the node
+	pieces   []*piece
+	taken    amounts // by the pieces
+}
+
+// amounts are by pool and resource.
+type amounts map[int32][]int64
+
+// count counts a task in or out of its pools.
+func (a amounts) count(s *Scheduler, r *run, sign int64) {
+	request := s.cluster.Request(r.shape)
+	for at := r.pool; at >= 0; at = s.pools[at].parent {
+		sum := a[at]
+		for len(sum) < len(request) {
+			sum = append(sum, 0)
+		}
+		for k, n := range request {
+			sum[k] += sign * n
+		}
+		a[at] = sum
+	}
+}
+
+func (a amounts) of(pool int32, resource int) int64 {
+	if sum := a[pool]; resource < len(sum) {
+		return sum[resource]
+	}
+	return 0
+}
+
+// onOne chooses on one node, nil if it cannot be done there.
+func (p *planner) onOne(n cluster.NodeID, starving int32, shape cluster.Shape, strict bool) *sacrifice {
+	node, request := &p.world.cluster.Nodes()[n], p.world.cluster.Request(shape)
+	if node.State != cluster.Up || !node.Capacity.Covers(request) || int(n) >= len(p.onNode) {
+		return nil
+	}
+	x := &sacrifice{p: p, starving: starving, strict: strict, node: n, lack: slices.Clone(request), taken: amounts{}}
+	for r := range x.lack {
+		if r < len(node.Free) {
+			x.lack[r] -= node.Free[r]
+		}
+	}
+	for _, i := range p.onNode[n] {
+		if x.enough() {
+			break
+		}
+		if y := &p.pieces[i]; x.helps(y) && x.may(y) {
+			x.count(y, +1)
+			x.pieces = append(x.pieces, y)
+		}
+	}
+	if !x.enough() || len(x.pieces) == 0 {
+		return nil
+	}
+	x.prune()
+	return x
+}
+
+func (x *sacrifice) enough() bool {
+	return !slices.ContainsFunc(x.lack, func(n int64) bool { return n > 0 })
+}
+
+// helps reports whether a piece frees something on the node that lacks.
+func (x *sacrifice) helps(y *piece) bool {
+	for _, id := range y.runs {
+		r := x.p.s.run(id)
+		if r.node != x.node {
+			continue
+		}
+		for k, n := range x.p.s.cluster.Request(r.shape) {
+			if n > 0 && k < len(x.lack) && x.lack[k] > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// may reports whether a piece may be stopped with those chosen already: it still runs in
+// the world, and its pools keep what is theirs.
+func (x *sacrifice) may(y *piece) bool {
+	p := x.p
+	if !p.s.stops.safe[y.job].IsZero() && p.s.stops.safe[y.job].After(p.s.at) && !p.stopped[y.job] {
+		return false
+	}
+	for _, id := range y.runs {
+		if r := &p.world.runs[uint32(id)]; !r.used || r.id(int(uint32(id))) != id || p.s.within(r.pool, x.starving) {
+			return false
+		}
+	}
+	x.count(y, +1)
+	defer x.count(y, -1)
+	for _, id := range y.runs {
+		pool := p.s.run(id).pool
+		from := p.giver(pool, x.starving)
+		for at := pool; ; at = p.s.pools[at].parent {
+			if p.s.labels[at].kind == named && !x.keeps(at, x.strict || at == from) {
+				return false
+			}
+			if at == from {
+				break
+			}
+		}
+	}
+	return true
+}
+
+// keeps reports whether a pool keeps its fair part, or the whole units of it, and its
+// minimum: of what it runs now and of what it will run when all has ended that was told
+// to, whichever is less.
+func (x *sacrifice) keeps(id int32, strict bool) bool {
+	p, w, part := x.p, x.p.world, x.p.entitled[id].Now
+	if !strict {
+		part = math.Floor(part + rounding)
+	}
+	stays := math.Min(w.pools[id].Running, p.s.pools[id].Running-float64(p.leaving.of(id, 0)))
+	if stays-float64(x.taken.of(id, 0)) < part-rounding {
+		return false
+	}
+	l, now := w.limits(id), p.s.limits(id)
+	if l == nil {
+		return true
+	}
+	for r, least := range l.min {
+		stays := min(l.used[r], now.used[r]-p.leaving.of(id, r))
+		if taken := x.taken.of(id, r); taken > 0 && stays-taken < least {
+			return false
+		}
+	}
+	return true
+}
+
+// count counts a piece in or out of what is taken.
+func (x *sacrifice) count(y *piece, sign int64) {
+	s := x.p.s
+	for _, id := range y.runs {
+		r := s.run(id)
+		request := s.cluster.Request(r.shape)
+		if r.node == x.node {
+			for k := range x.lack {
+				if k < len(request) {
+					x.lack[k] -= sign * request[k]
+				}
+			}
+		}
+		x.taken.count(s, r, sign)
+	}
+}
+
+// prune leaves out what is not needed after all: a wide task that came last may make
+// narrow ones before it superfluous.
+func (x *sacrifice) prune() {
+	for i := 0; i < len(x.pieces); {
+		x.count(x.pieces[i], -1)
+		if x.enough() {
+			x.pieces = slices.Delete(x.pieces, i, i+1)
+			continue
+		}
+		x.count(x.pieces[i], +1)
+		i++
+	}
+}
+
+// better compares two nodes by the rule of choice.
+func (x *sacrifice) better(y *sacrifice, c Choose) bool {
+	elapsedX, lostX := x.price()
+	elapsedY, lostY := y.price()
+	if c == Cheapest {
+		return lostX < lostY || lostX == lostY && elapsedX < elapsedY
+	}
+	return elapsedX < elapsedY || elapsedX == elapsedY && lostX < lostY
+}
+
+func (x *sacrifice) price() (elapsed time.Duration, lost float64) {
+	for _, y := range x.pieces {
+		elapsed, lost = max(elapsed, y.elapsed), lost+y.lost
+	}
+	return elapsed, lost
+}
+
+func (x *sacrifice) runs() (all []RunID) {
+	for _, y := range x.pieces {
+		all = append(all, y.runs...)
+	}
+	return all
+}
