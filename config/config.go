@@ -119,6 +119,7 @@ func read(name, text string, root *node) (*Config, error) {
 	}
 	if p := &c.Shares.Sched.Root; p.Policy != "" {
 		r.checkZero(root, p, p.Policy)
+		r.checkFutile(root, c)
 	}
 	if root.get("pools_on_demand") == nil {
 		c.Shares.Closed = len(c.Shares.Sched.Root.Pools) > 0

@@ -42,10 +42,12 @@ func example(t *testing.T) string {
 func TestParse(t *testing.T) {
 	c := mustParse(t, example(t))
 	s := c.Shares.Sched
-	wantRoot := share.Pool{Policy: "fair", Pools: []share.Pool{
+	starving := share.Reclaim{MinAfter: time.Minute, ShareAfter: 10 * time.Minute, Below: 0.4}
+	wantRoot := share.Pool{Policy: "fair", Reclaim: starving, Pools: []share.Pool{
 		{Name: "biology", Weight: 40, Policy: "lottery"},
 		{
 			Name: "physics", Weight: 60, Min: map[string]int64{"cpu": 8}, Max: map[string]int64{"cpu": 40, "mem": 4 << 30},
+			Reclaim:    share.Reclaim{MinAfter: 30 * time.Second, ShareAfter: share.Never, Below: 0.6, Protect: true},
 			MaxRunning: 100, JobRunning: 10, Policy: "fifo",
 			Pools: []share.Pool{{Name: "curie", Weight: 1}, {Name: "markov", Weight: 1}},
 		},
@@ -65,6 +67,7 @@ func TestParse(t *testing.T) {
 		{"unit", s.Unit, "cpu"},
 		{"backfill", s.Placement, sched.FirstFit},
 		{"closed", c.Shares.Closed, false},
+		{"reclaim", s.Reclaim, sched.Reclaim{Grace: 30 * time.Minute}},
 		{"shortlist", c.Shortlist, config.Shortlist{Pools: 5, Jobs: 10}},
 		{"licenses", c.Licenses, map[string]int64{"matlab": 5}},
 		{"rates", c.Rates, map[string]config.Rate{"linkedin": {Rate: sched.Rate{Count: 5, Per: time.Second, Burst: 5}}, "mail": {Rate: sched.Rate{Count: 100, Per: time.Minute, Burst: 10}, Kinds: []string{"mail"}}}},
@@ -201,7 +204,7 @@ func TestProblems(t *testing.T) {
 
 // TestMisspeltResources: a limit of a resource that nobody offers would do nothing.
 func TestMisspeltResources(t *testing.T) {
-	c, err := config.Parse("f", []byte("pools: {a: {max: {cpus: 4, tape: 1}}, b: {min: {memory: 4G}}, c: {max: {mem: 1G}}}"))
+	c, err := config.Parse("f", []byte("reclaim: {min_after: off}\npools: {a: {max: {cpus: 4, tape: 1}}, b: {min: {memory: 4G}}, c: {max: {mem: 1G}}}"))
 	if err != nil {
 		t.Fatal(err)
 	}

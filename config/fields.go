@@ -11,11 +11,11 @@ import (
 )
 
 // The tables are set by init, as those of pools refer to themselves.
-var fileTable, poolTable, ruleTable, rateTable, serverTable, shortlistTable, rebalanceTable, decayTable *table
+var fileTable, poolTable, ruleTable, rateTable, serverTable, shortlistTable, rebalanceTable, decayTable, reclaimTable, starvingTable *table
 
 // tables are all places of the file, in the order of the reference.
 func tables() []*table {
-	return []*table{fileTable, poolTable, ruleTable, rateTable, starterTable, newJobTable, rebalanceTable, decayTable, multifactorTable, factorWeightsTable, siteTable, shortlistTable, serverTable}
+	return []*table{fileTable, poolTable, ruleTable, rateTable, starterTable, newJobTable, rebalanceTable, decayTable, multifactorTable, factorWeightsTable, siteTable, reclaimTable, starvingTable, shortlistTable, serverTable}
 }
 
 func init() {
@@ -23,6 +23,8 @@ func init() {
 	serverTable = &table{name: "server", doc: "The server itself. A change takes effect when it starts the next time.", fields: serverFields()}
 	rebalanceTable = &table{name: "rebalance", doc: "When the policy `load` stops the newest tasks of pools above their load. Without it, never.", fields: rebalanceFields()}
 	decayTable = &table{name: "decay", doc: "How the policy `decay` counts past use.", fields: decayFields()}
+	reclaimTable = &table{name: "reclaim", doc: "When running tasks are stopped for pools that starve, and which. What it says of pools holds for all that do not say otherwise.", fields: reclaimFields()}
+	starvingTable = &table{name: "pool_reclaim", doc: "The field `reclaim` of a pool.", fields: starvingFields(func(x *share.Reclaim) *share.Reclaim { return x })}
 	rateTable = &table{name: "rate", doc: "One rate of `rates`, where it is more than a rate alone: `linkedin: {rate: 5/s, burst: 10}`.", fields: rateFields()}
 	ruleTable = &table{name: "rule", doc: "One rule of `placement`. A job goes to its pool if all its expressions match;" +
 		" a rule without expressions takes every job.", fields: ruleFields()}
@@ -39,6 +41,7 @@ func fileFields() []field {
 		of("policy", "fair", "How the root divides among its pools, and all below that do not say otherwise.",
 			policyName(), func(c *Config) *string { return &c.Shares.Sched.Root.Policy }),
 	}, optionFields(func(c *Config) *share.Options { return &c.Shares.Sched.Root.Options }), []field{
+		reclaimField(),
 		of("half_life", "7d", "After this time, past use counts half. 0 or none: it counts for ever.",
 			span(time.Second, "none"), func(c *Config) *time.Duration { return &c.Shares.Sched.HalfLife }),
 		unless("none", of("new_job_boost", "", "More weight for jobs that came lately, within their pool.",
@@ -90,6 +93,8 @@ func poolFields() []field {
 		unless("that of the pool above, at last 0", of("assoc_factor", "", "Its factor assoc under the policy multifactor, from 0 to 1.",
 			maybe, func(p *share.Pool) **float64 { return &p.AssocFactor })),
 		starter(func(p *share.Pool) *share.Starter { return &p.Starter }),
+		unless("that of the pool above", of("reclaim", "", "When running tasks of others are stopped for it.",
+			left(sub[share.Reclaim](&starvingTable)), func(p *share.Pool) *share.Reclaim { return &p.Reclaim })),
 		of("pools", "", "The pools below it.", pools, func(p *share.Pool) *[]share.Pool { return &p.Pools }),
 	})
 }
