@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -29,8 +30,10 @@ type Config struct {
 	Licenses    map[string]int64
 	Rates       map[string]Rate
 
-	// Problems are the warnings that were found.
+	// Problems are the warnings that were found. Hints are for those who ask what could
+	// be better, by config check.
 	Problems Problems
+	Hints    Problems
 }
 
 // Shortlist is how much a step of the policy lottery draws.
@@ -139,8 +142,13 @@ func read(name, text string, root *node) (*Config, error) {
 	if errors, _ := found.count(); errors > 0 {
 		return nil, found
 	}
-	c.Problems = found
+	c.Problems, c.Hints = found, r.hints.finish(name, text)
 	return c, c.finish()
+}
+
+// Report is all that there is to say about the configuration, in the order of the file.
+func (c *Config) Report() Problems {
+	return slices.SortedStableFunc(slices.Values(slices.Concat(c.Problems, c.Hints)), byPlace)
 }
 
 // problems are all that the reader found.

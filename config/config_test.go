@@ -204,7 +204,7 @@ func TestProblems(t *testing.T) {
 
 // TestMisspeltResources: a limit of a resource that nobody offers would do nothing.
 func TestMisspeltResources(t *testing.T) {
-	c, err := config.Parse("f", []byte("reclaim: {min_after: off}\npools: {a: {max: {cpus: 4, tape: 1}}, b: {min: {memory: 4G}}, c: {max: {mem: 1G}}}"))
+	c, err := config.Parse("f", []byte("pools: {a: {max: {cpus: 4, tape: 1}}, b: {min: {memory: 4G}}, c: {max: {mem: 1G}}}"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -56,7 +56,7 @@ func report(t *testing.T, name, input string) string {
 	t.Helper()
 	c, err := config.Parse("fairlead.yaml", []byte(input))
 	if err == nil {
-		return c.Problems.Text() + "ok\n"
+		return c.Report().Text() + "ok\n"
 	}
 	var found config.Problems
 	if !errors.As(err, &found) {

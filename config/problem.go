@@ -13,6 +13,7 @@ type Problem struct {
 	Line    int    `json:"line"`    // from 1; 0 is the file as a whole
 	Col     int    `json:"col"`     // from 1; it counts characters
 	Warning bool   `json:"warning"` // the file can be used all the same
+	Hint    bool   `json:"hint"`    // a warning that is for config check only: nothing is wrong
 	Msg     string `json:"msg"`     // e.g. "weight must be > 0, got -2"
 	Excerpt string `json:"excerpt"` // the lines around the place with a caret below it
 }
@@ -24,7 +25,10 @@ func (p Problem) String() string {
 		at = fmt.Sprintf(":%d:%d", p.Line, p.Col)
 	}
 	kind := ""
-	if p.Warning {
+	switch {
+	case p.Hint:
+		kind = "hint: "
+	case p.Warning:
 		kind = "warning: "
 	}
 	return p.File + at + ": " + kind + p.Msg
@@ -61,15 +65,23 @@ func (ps Problems) Text() string {
 	for _, p := range ps {
 		fmt.Fprintf(&b, "%v\n%s", p, p.Excerpt)
 	}
-	errors, warnings := ps.count()
-	switch {
-	case warnings == 0:
-		fmt.Fprintln(&b, plural(errors, "error"))
-	case errors == 0:
-		fmt.Fprintln(&b, plural(warnings, "warning"))
-	default:
-		fmt.Fprintf(&b, "%s, %s\n", plural(errors, "error"), plural(warnings, "warning"))
+	hints := 0
+	for _, p := range ps {
+		if p.Hint {
+			hints++
+		}
 	}
+	errors, warnings := ps.count()
+	var sums []string
+	for _, c := range []struct {
+		n    int
+		what string
+	}{{errors, "error"}, {warnings - hints, "warning"}, {hints, "hint"}} {
+		if c.n > 0 {
+			sums = append(sums, plural(c.n, c.what))
+		}
+	}
+	fmt.Fprintln(&b, strings.Join(sums, ", "))
 	return b.String()
 }
 
@@ -100,15 +112,17 @@ func (ps Problems) finish(file, text string) Problems {
 		said[p] = true
 		return again
 	})
-	slices.SortStableFunc(ps, func(a, b Problem) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col))
-	})
+	slices.SortStableFunc(ps, byPlace)
 	p := pictures{rest: text}
 	for i := range ps {
 		ps[i].File = file
 		ps[i].Excerpt = p.excerpt(ps[i].Line, ps[i].Col)
 	}
 	return ps
+}
+
+func byPlace(a, b Problem) int {
+	return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col))
 }
 
 // clip makes a text fit for a message: in quotes, and not too long.

@@ -9,6 +9,7 @@ import (
 // after each, so that all are reported at once.
 type reader struct {
 	found Problems
+	hints Problems
 	more  int  // problems that are not kept
 	lost  bool // there is an error among these
 
@@ -20,6 +21,10 @@ type reader struct {
 
 func (r *reader) errorf(n *node, format string, args ...any) { r.note(n, false, format, args) }
 func (r *reader) warnf(n *node, format string, args ...any)  { r.note(n, true, format, args) }
+
+func (r *reader) hintf(n *node, format string, args ...any) {
+	r.hints = append(r.hints, Problem{Line: n.line, Col: n.col, Warning: true, Hint: true, Msg: fmt.Sprintf(format, args...)})
+}
 
 func (r *reader) note(n *node, warning bool, format string, args []any) {
 	if len(r.found) >= maxProblems {

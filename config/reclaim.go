@@ -122,7 +122,7 @@ func (r *reader) checkFutile(root *node, c *Config) {
 		if n := len(f.unheard) - 1; n > 0 {
 			others = " (and " + plural(n, "other pool") + ")"
 		}
-		f.warnf(f.at, "the min of %s%s is served only as tasks of others end, and a task without a time limit may run for ever."+
+		f.hintf(f.at, "the min of %s%s is served only as tasks of others end, and a task without a time limit may run for ever."+
 			" Let such tasks be stopped with reclaim: {min_after: 1m}, or say min_after: off", clip(f.unheard[0]), others)
 	case n != nil && top.Reclaim.MinAfter > 0 && !f.minima:
 		f.warnf(n, "min_after has no effect: no pool has a min")

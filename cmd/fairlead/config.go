@@ -31,7 +31,7 @@ func (a *app) configCheckCommand() *cobra.Command {
 		Short: "Say what is wrong with a configuration, with line and place",
 		Long: `Say what is wrong with a configuration: unknown fields, wrong types, and what cannot
 work, such as shares over 100%. It needs no server. The exit status is 2 if there are
-errors; warnings leave it 0.`,
+errors; warnings and hints leave it 0.`,
 		Example: "  fairlead config check /etc/fairlead/fairlead.yaml",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -41,7 +41,7 @@ errors; warnings leave it 0.`,
 				return usageError{err}
 			}
 			if cfg != nil && err == nil {
-				problems = cfg.Problems
+				problems = cfg.Report()
 			}
 			if asJSON {
 				out := map[string]any{"version": api.Version, "file": args[0], "problems": append(config.Problems{}, problems...)}
