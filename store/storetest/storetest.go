@@ -52,6 +52,7 @@ func Run(t *testing.T, open Open) {
 		{"RequeuedDependent", requeuedDependent},
 		{"QuerySelects", querySelects},
 		{"SnapshotAndChanges", snapshotAndChanges},
+		{"TollsReachTheScheduler", tollsReachTheScheduler},
 		{"SnapshotStops", snapshotStops},
 		{"StoppedRuns", stoppedRuns},
 		{"StoppedTooLate", stoppedTooLate},

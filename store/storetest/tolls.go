@@ -1,0 +1,47 @@
+package storetest
+
+import (
+	"fmt"
+
+	"github.com/fairlead/fairlead"
+)
+
+// tollsReachTheScheduler: whatever tells of a job tells of its licences and rates, for
+// what waits and what runs, a job with one task and an array.
+func tollsReachTheScheduler(s *suite) {
+	_, cursor := s.changes(0)
+	var ids []int64
+	for _, array := range []string{"", "0-2"} {
+		ids = append(ids, s.submit(job(func(j *fairlead.Job) {
+			j.Array, j.Retries = array, 1
+			j.Licenses, j.Rates = fairlead.Amounts{"matlab": 2}, []string{"linkedin", "mail"}
+		}))...)
+	}
+	check := func(where string, h fairlead.Header) {
+		if got := fmt.Sprint(h.Licenses, h.Rates); got != "map[matlab:2] [linkedin mail]" {
+			s.t.Errorf("%s of job %d: %s", where, h.ID, got)
+		}
+	}
+	for _, id := range ids {
+		l := s.take(id)
+		if got := fmt.Sprint(l.Job.Licenses, l.Job.Rates); got != "map[matlab:2] [linkedin mail]" {
+			s.t.Errorf("the lease of job %d: %s", id, got)
+		}
+		s.finish(l.Ref, failed)
+		s.take(ids[1])
+	}
+	changes, _ := s.changes(cursor)
+	for _, c := range changes {
+		check("a change", c.Job)
+	}
+	seen := map[fairlead.What]int{}
+	_, err := s.Snapshot(s.ctx, func(c fairlead.Change) error {
+		seen[c.What]++
+		check("the snapshot", c.Job)
+		return nil
+	})
+	s.must(err)
+	if len(changes) < 4 || seen[fairlead.Waited] == 0 || seen[fairlead.Runs] == 0 {
+		s.t.Errorf("%d changes, and in the snapshot %v", len(changes), seen)
+	}
+}
