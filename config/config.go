@@ -34,6 +34,9 @@ type Config struct {
 	// be better, by config check.
 	Problems Problems
 	Hints    Problems
+
+	name, text string // of the file, to be read again with settings
+	root       *node  // as it was given, settings included
 }
 
 // Shortlist is how much a step of the policy lottery draws.
@@ -114,7 +117,7 @@ func prepare(text []byte) (string, *Problem) {
 // read makes a configuration of the nodes of a file.
 func read(name, text string, root *node) (*Config, error) {
 	r := &reader{}
-	c := &Config{}
+	c := &Config{name: name, text: text, root: root}
 	if root.kind == scalar {
 		r.errorf(root, "%s", noName(root))
 	} else {

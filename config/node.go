@@ -24,6 +24,7 @@ type node struct {
 	text   string  // of a scalar, without quotes
 	keys   []*node // of a mapping, in the order of the file
 	items  []*node // of a list, or the values of a mapping
+	from   string  // the setting that it is of, if it does not stand in a file
 }
 
 // get returns the value of a name, or nil. Of several the first one counts; the

@@ -22,13 +22,13 @@ func optionFields[T any](at func(*T) *share.Options) []field {
 }
 
 func rebalanceFields() []field {
-	threshold := of("threshold", "", "Percentage points that must lie between the pool that is most above its load and the one that is most below.",
-		weight(share.CheckWeight), func(x *share.Rebalance) *float64 { return &x.Threshold })
+	threshold := of("threshold", "", "Percentage points that must lie between the pool that is most above its load and the one that is most below. 0: never.",
+		weight(share.CheckWeightOrNone), func(x *share.Rebalance) *float64 { return &x.Threshold })
 	threshold.must = true
 	return []field{
 		threshold,
-		of("min_duration", "4m", "For how long it must be so.",
-			span(time.Second, ""), func(x *share.Rebalance) *time.Duration { return &x.MinDuration }),
+		of("min_duration", "4m", "For how long it must be so. 0: never.",
+			span(time.Second, "0"), func(x *share.Rebalance) *time.Duration { return &x.MinDuration }),
 	}
 }
 

@@ -10,12 +10,13 @@ import (
 // Problem is something wrong at one place of a file.
 type Problem struct {
 	File    string `json:"file"`
-	Line    int    `json:"line"`    // from 1; 0 is the file as a whole
-	Col     int    `json:"col"`     // from 1; it counts characters
-	Warning bool   `json:"warning"` // the file can be used all the same
-	Hint    bool   `json:"hint"`    // a warning that is for config check only: nothing is wrong
-	Msg     string `json:"msg"`     // e.g. "weight must be > 0, got -2"
-	Excerpt string `json:"excerpt"` // the lines around the place with a caret below it
+	Line    int    `json:"line"`              // from 1; 0 is the file as a whole
+	Col     int    `json:"col"`               // from 1; it counts characters
+	Warning bool   `json:"warning"`           // the file can be used all the same
+	Hint    bool   `json:"hint"`              // a warning that is for config check only: nothing is wrong
+	Msg     string `json:"msg"`               // e.g. "weight must be > 0, got -2"
+	Setting string `json:"setting,omitempty"` // it is about this setting, not about the file
+	Excerpt string `json:"excerpt"`           // the lines around the place with a caret below it
 }
 
 // String is the problem on one line, the way compilers write it.
@@ -24,14 +25,20 @@ func (p Problem) String() string {
 	if p.Line > 0 {
 		at = fmt.Sprintf(":%d:%d", p.Line, p.Col)
 	}
-	kind := ""
+	if p.Setting != "" {
+		return "set " + p.Setting + ": " + p.kind() + p.Msg
+	}
+	return p.File + at + ": " + p.kind() + p.Msg
+}
+
+func (p Problem) kind() string {
 	switch {
 	case p.Hint:
-		kind = "hint: "
+		return "hint: "
 	case p.Warning:
-		kind = "warning: "
+		return "warning: "
 	}
-	return p.File + at + ": " + kind + p.Msg
+	return ""
 }
 
 // Problems are all that was found in a file, in its order. As an error they hold at

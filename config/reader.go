@@ -32,7 +32,7 @@ func (r *reader) note(n *node, warning bool, format string, args []any) {
 		r.lost = r.lost || !warning
 		return
 	}
-	r.found = append(r.found, Problem{Line: n.line, Col: n.col, Warning: warning, Msg: fmt.Sprintf(format, args...)})
+	r.found = append(r.found, Problem{Line: n.line, Col: n.col, Setting: n.from, Warning: warning, Msg: fmt.Sprintf(format, args...)})
 }
 
 // count is the number of problems so far.

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -14,13 +16,13 @@ import (
 func (a *app) configCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "config",
-		Short: "Check a configuration, import one, or show the one in force",
+		Short: "Check a configuration, import one, show or change the one in force",
 		RunE: func(c *cobra.Command, _ []string) error {
-			return usagef("which one? fairlead config check FILE, fairlead config import FILE, or fairlead config show")
+			return usagef("which one? fairlead config check FILE, fairlead config import FILE, fairlead config show, or fairlead config set PATH=VALUE")
 		},
 		Args: cobra.NoArgs,
 	}
-	c.AddCommand(a.configCheckCommand(), a.configImportCommand(), a.configShowCommand(), a.configSchemaCommand())
+	c.AddCommand(a.configCheckCommand(), a.configImportCommand(), a.configShowCommand(), a.configSetCommand(), a.configUnsetCommand(), a.configHistoryCommand(), a.configSchemaCommand())
 	return c
 }
 
@@ -69,15 +71,22 @@ errors; warnings and hints leave it 0.`,
 func (a *app) configShowCommand() *cobra.Command {
 	var asJSON, defaults bool
 	c := &cobra.Command{
-		Use:   "show",
+		Use:   "show [PATH]",
 		Short: "Show the configuration in force, with all defaults filled in",
-		Args:  cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
+		Long: `Show the configuration in force, with all defaults filled in, and which of its values
+were set while the server runs. With a PATH, such as pools.physics.weight, show that value
+alone.`,
+		Example: "  fairlead config show\n  fairlead config show pools.physics.weight\n  fairlead config show --defaults",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
 			if defaults {
 				_, err := a.out.Write(config.Default().YAML())
 				return err
 			}
 			return a.with(func(client *api.Client) error {
+				if len(args) == 1 {
+					return a.showValue(c.Context(), client, args[0], asJSON)
+				}
 				st, err := client.Config(c.Context())
 				if err != nil {
 					return err
@@ -85,14 +94,7 @@ func (a *app) configShowCommand() *cobra.Command {
 				if asJSON {
 					return a.printJSON(st)
 				}
-				from := "built-in defaults"
-				if st.File != "" {
-					from = st.File
-				}
-				fmt.Fprintf(a.out, "# version %s, in force since %s, from %s\n%s", st.Hash, st.Since.Local().Format("2006-01-02 15:04:05"), from, st.Text)
-				if st.Problem != "" {
-					fmt.Fprintf(a.errs, "the file has errors as it is now, and is not in force:\n%s", st.Problem)
-				}
+				a.showConfig(st)
 				return nil
 			})
 		},
@@ -100,6 +102,44 @@ func (a *app) configShowCommand() *cobra.Command {
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	c.Flags().BoolVar(&defaults, "defaults", false, "show the built-in defaults instead; needs no server")
 	return c
+}
+
+func (a *app) showValue(ctx context.Context, client *api.Client, path string, asJSON bool) error {
+	v, err := client.ConfigValue(ctx, path)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return a.printJSON(v)
+	}
+	fmt.Fprintln(a.out, v.Value)
+	return nil
+}
+
+// showConfig prints a configuration as a file with comments.
+func (a *app) showConfig(st *api.ConfigStatus) {
+	from := "built-in defaults"
+	if st.File != "" {
+		from = st.File
+	}
+	fmt.Fprintf(a.out, "# version %s, in force since %s, from %s\n", st.Hash, st.Since.Local().Format("2006-01-02 15:04:05"), from)
+	if len(st.Settings) > 0 {
+		where := "put over it while the server runs"
+		if st.Aside {
+			where = "made while the server ran, and not in force: they do not fit the file"
+		}
+		fmt.Fprintf(a.out, "# settings %s (fairlead config unset PATH):\n", where)
+		for _, s := range st.Settings {
+			fmt.Fprintf(a.out, "#   %s: %s   (file: %s) by %s %s\n", s.Path, orNothing(s.Value), orNothing(s.File), s.By, s.At.Local().Format("2006-01-02 15:04:05"))
+		}
+	}
+	fmt.Fprint(a.out, st.Text)
+	switch {
+	case strings.HasPrefix(st.Problem, "the settings"):
+		fmt.Fprintln(a.errs, strings.TrimRight(st.Problem, "\n"))
+	case st.Problem != "":
+		fmt.Fprintf(a.errs, "the file has errors as it is now, and is not in force:\n%s", st.Problem)
+	}
 }
 
 func (a *app) configSchemaCommand() *cobra.Command {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -15,8 +14,8 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/config"
-	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/server"
+	"github.com/fairlead/fairlead/internal/settings"
 	"github.com/fairlead/fairlead/store/sqlite"
 )
 
@@ -26,7 +25,7 @@ type instance struct {
 	loop    *fairlead.Loop
 	server  *server.Server
 	log     *slog.Logger
-	config  *configState
+	config  *settings.Keeper
 	servers sync.WaitGroup
 	cancel  context.CancelFunc
 	failed  chan error
@@ -49,40 +48,10 @@ type instanceOptions struct {
 	log        *slog.Logger
 }
 
-// configState is which configuration is in force.
-type configState struct {
-	mu     sync.Mutex
-	status api.ConfigStatus
-}
-
-func (c *configState) get() api.ConfigStatus {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.status
-}
-
-func (c *configState) force(cfg *config.Config, file string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.status = api.ConfigStatus{Hash: cfg.Shares.Hash, File: file, Since: time.Now(), Text: string(cfg.YAML())}
-}
-
-func (c *configState) broken(err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	now := time.Now()
-	c.status.Problem, c.status.At = err.Error(), &now
-	var problems config.Problems
-	if errors.As(err, &problems) {
-		c.status.Problem = problems.Text()
-	}
-}
-
 // newInstance opens the store, makes the loop and the server, and listens. It is
 // closed by stop, also after a failure of its own, which comes on failed.
 func newInstance(ctx context.Context, o instanceOptions) (*instance, error) {
-	x := &instance{log: o.log, config: &configState{}, failed: make(chan error, 4)}
-	x.config.force(o.config, o.configFile)
+	x := &instance{log: o.log, failed: make(chan error, 4)}
 	ctx, x.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	if err := x.open(ctx, o); err != nil {
 		x.stop()
@@ -96,12 +65,19 @@ func (x *instance) open(ctx context.Context, o instanceOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	x.loop, err = fairlead.NewLoop(ctx, x.store, fairlead.LoopOptions{Shares: o.config.Shares, LeaseTTL: o.lease, Logger: x.log, Seed: uint64(time.Now().UnixNano())})
+	if x.config, err = settings.Open(ctx, x.store, o.config, o.configFile); err != nil {
+		return err
+	}
+	if st := x.config.Status(); st.Problem != "" {
+		x.log.Error(st.Problem)
+	}
+	x.loop, err = fairlead.NewLoop(ctx, x.store, fairlead.LoopOptions{Shares: x.config.Config().Shares, LeaseTTL: o.lease, Logger: x.log, Seed: uint64(time.Now().UnixNano())})
 	if err != nil {
 		return err
 	}
+	x.config.Bind(x.loop)
 	x.server = server.New(server.Options{
-		Loop: x.loop, Store: x.store, Program: version, StoreName: o.storeName, Database: o.database, Config: x.config.get, Logger: x.log,
+		Loop: x.loop, Store: x.store, Program: version, StoreName: o.storeName, Database: o.database, Config: x.config, Logger: x.log,
 	})
 	listeners, err := x.listen(o)
 	if err != nil {
@@ -131,16 +107,16 @@ func (x *instance) goes(f func() error) {
 // one there.
 func (x *instance) watch(ctx context.Context, o instanceOptions) error {
 	return o.config.Watch(ctx, o.configFile, o.reload, func(c *config.Config) {
-		if err := x.loop.Configure(ctx, c.Shares); err != nil {
-			x.config.broken(err)
+		if err := x.config.Reload(ctx, c); err != nil {
 			x.log.Error("the new configuration was refused; the last one stays in force", "error", err)
 			return
 		}
-		x.config.force(c, o.configFile)
-		x.log.Info("new configuration in force", "version", c.Shares.Hash)
+		x.log.Info("new configuration in force", "version", x.config.Config().Shares.Hash)
 	}, func(err error) {
-		x.config.broken(err)
 		x.log.Error("the configuration has errors; the last good one stays in force", "error", err)
+		if err := x.config.Broken(ctx, err); err != nil {
+			x.log.Warn("that the configuration was refused could not be recorded", "error", err)
+		}
 	})
 }
 

@@ -177,6 +177,10 @@ type ConfigStatus struct {
 	Problem string     `json:"problem,omitempty" doc:"What is wrong with the file as it is now; the last good one is in force"`
 	At      *time.Time `json:"problem_at,omitempty"`
 	Text    string     `json:"text,omitempty" doc:"The effective configuration, as YAML"`
+	// Settings were put over the file while the server runs.
+	Settings []Setting `json:"settings,omitempty"`
+	// Aside tells that they do not fit the file, and are not in force.
+	Aside bool `json:"settings_aside,omitempty"`
 }
 
 // HealthCheck is one thing that doctor looked at.

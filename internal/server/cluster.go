@@ -21,7 +21,6 @@ func (s *Server) clusterRoutes(a huma.API) {
 	handle(a, http.MethodGet, "/v1/limits", "limits", "The licences and rates: in use, left, waiting", 0, s.limits)
 	handle(a, http.MethodPost, "/v1/nodes/{name}/drain", "drain", "Drain a node, or let it take tasks again", 0, s.drain)
 	handle(a, http.MethodGet, "/v1/status", "status", "What the server says about itself", 0, s.status)
-	handle(a, http.MethodGet, "/v1/config", "config", "The configuration in force", 0, s.config)
 }
 
 type sharesInput struct {
@@ -29,7 +28,7 @@ type sharesInput struct {
 }
 
 func (s *Server) shares(ctx context.Context, in *sharesInput) (*body[api.Shares], error) {
-	out := api.Shares{Version: api.Version, At: time.Now(), Summary: s.summary(), Config: s.options.Config().Hash, Pools: []fairlead.PoolView{}}
+	out := api.Shares{Version: api.Version, At: time.Now(), Summary: s.summary(), Config: s.options.Config.Status().Hash, Pools: []fairlead.PoolView{}}
 	out.Unit = out.Summary.Unit
 	out.HalfLifeSeconds = s.options.Loop.HalfLife().Seconds()
 	fair, pools := s.options.Loop.Fairness(ctx)
@@ -89,13 +88,9 @@ func (s *Server) drain(ctx context.Context, in *drainInput) (*struct{}, error) {
 	return nil, s.options.Loop.SetDrained(ctx, in.Name, in.Body.Drain, why)
 }
 
-func (s *Server) config(context.Context, *struct{}) (*body[api.ConfigStatus], error) {
-	return answer(s.options.Config()), nil
-}
-
 func (s *Server) status(ctx context.Context, _ *struct{}) (*body[api.ServerStatus], error) {
 	st := s.options.Loop.Stats()
-	c := s.options.Config()
+	c := s.options.Config.Status()
 	c.Text = ""
 	s.mu.Lock()
 	listen := append([]string(nil), s.listen...)
@@ -191,7 +186,7 @@ func (s *Server) checkNodes() api.HealthCheck {
 }
 
 func (s *Server) checkConfig() api.HealthCheck {
-	st := s.options.Config()
+	st := s.options.Config.Status()
 	c := api.HealthCheck{Name: "configuration", OK: st.Problem == "", Text: "version " + st.Hash + " in force"}
 	if st.Problem != "" {
 		c.Text, c.Next = "the file has errors; version "+st.Hash+" stays in force", "fairlead config check "+st.File

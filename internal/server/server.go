@@ -30,8 +30,8 @@ type Options struct {
 	StoreName string
 	// Database is the file of the jobs, if there is one: doctor looks at its disk.
 	Database string
-	// Config tells which configuration is in force.
-	Config func() api.ConfigStatus
+	// Config keeps the configuration in force; nil if nobody can change it.
+	Config Configuration
 	Logger *slog.Logger
 }
 
@@ -60,7 +60,7 @@ func New(o Options) *Server {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	if o.Config == nil {
-		o.Config = func() api.ConfigStatus { return api.ConfigStatus{} }
+		o.Config = fixed{}
 	}
 	s := &Server{options: o, log: o.Logger, started: time.Now()}
 	s.agents.sessions, s.agents.replies = map[string]*session{}, map[string]chan api.LogReply{}
@@ -94,6 +94,8 @@ func (s *Server) api(mux *http.ServeMux) huma.API {
 	s.whyRoutes(a)
 	s.clusterRoutes(a)
 	s.boostRoutes(a)
+	s.configRoutes(a)
+	s.schedulingRoutes(a)
 	s.agentRoutes(a)
 	s.logRoutes(a)
 	s.eventRoutes(a)

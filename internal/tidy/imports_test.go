@@ -26,7 +26,7 @@ var floors = []struct {
 		"store/internal/life", "store/storetest", "store/memory", "store/sqlite",
 		"config", "internal/foreign", "internal/script", "internal/table", "internal/process",
 	}},
-	{"the outside world", []string{"internal/api", "remote", "internal/server", "internal/agent", "internal/onestep", "internal/demo", "internal/bench"}},
+	{"the outside world", []string{"internal/api", "internal/settings", "remote", "internal/server", "internal/agent", "internal/onestep", "internal/demo", "internal/bench"}},
 	{"wiring", []string{"cmd/fairlead"}},
 	{"the rules", []string{"internal/tidy"}},
 }

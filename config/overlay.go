@@ -1,0 +1,300 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Setting is a value for one place of the file that somebody gave while the server runs.
+type Setting struct {
+	Path  string `json:"path"`  // e.g. pools.physics/env.weight
+	Value string `json:"value"` // as it would be written in the file; "" removes the field
+}
+
+// SplitSetting takes PATH=VALUE apart.
+func SplitSetting(text string) (Setting, error) {
+	quoted := false
+	for i, r := range text {
+		switch {
+		case r == '"':
+			quoted = !quoted
+		case r == '=' && !quoted:
+			path, err := CleanPath(strings.TrimSpace(text[:i]))
+			return Setting{path, strings.TrimSpace(text[i+1:])}, err
+		}
+	}
+	return Setting{}, fmt.Errorf("expected PATH=VALUE, such as pools.physics.weight=3, got %s", clip(text))
+}
+
+// CleanPath checks a path and writes it in the one way in which it is kept.
+func CleanPath(path string) (string, error) {
+	parts, err := splitPath(path)
+	return joinPath(parts), err
+}
+
+// splitPath returns the names on a path. Names with a dot or = are in quotes; pools inside
+// pools may be written with slashes.
+func splitPath(path string) ([]string, error) {
+	var parts []string
+	for rest := path; ; {
+		part, more := "", false
+		if inner, ok := strings.CutPrefix(rest, `"`); ok {
+			if part, rest, ok = strings.Cut(inner, `"`); !ok {
+				return nil, fmt.Errorf("the path %s has a quote without its end", clip(path))
+			}
+			if rest, more = strings.CutPrefix(rest, "."); rest != "" && !more {
+				return nil, fmt.Errorf("expected a dot after the quote in the path %s", clip(path))
+			}
+		} else {
+			part, rest, more = strings.Cut(rest, ".")
+		}
+		if part == "" {
+			return nil, fmt.Errorf("the path %s lacks a name; expected one such as pools.physics.weight", clip(path))
+		}
+		if n := len(parts); n > 0 && parts[n-1] == "pools" {
+			part = strings.ReplaceAll(part, "/", "/pools/")
+			parts = append(parts, strings.Split(part, "/")...)
+		} else {
+			parts = append(parts, part)
+		}
+		if len(parts) > maxDepth {
+			return nil, fmt.Errorf("the path %s is too long", clip(path))
+		}
+		if !more {
+			return parts, nil
+		}
+	}
+}
+
+func joinPath(parts []string) string {
+	var b strings.Builder
+	for i := 0; i < len(parts); i++ {
+		if i > 0 {
+			b.WriteByte('.')
+		}
+		name := parts[i]
+		for i > 0 && parts[i-1] == "pools" && i+2 < len(parts) && parts[i+1] == "pools" {
+			name += "/" + parts[i+2]
+			i += 2
+			parts = slices.Replace(slices.Clone(parts), i-1, i, "pools") // what follows is below pools, too
+		}
+		if strings.ContainsAny(name, `.= `) {
+			name = `"` + name + `"`
+		}
+		b.WriteString(name)
+	}
+	return b.String()
+}
+
+// With is the configuration with settings put over what the file says, the later over the
+// earlier, and checked like the file. With create, pools are made that the file does not
+// name.
+func (c *Config) With(settings []Setting, create bool) (*Config, error) {
+	root, problem := readYAML(c.text)
+	if problem != nil {
+		return nil, Problems{*problem}.finish(c.name, c.text)
+	}
+	var wrong Problems
+	for _, s := range settings {
+		if msg := overlay(root, s, create); msg != "" {
+			wrong = append(wrong, Problem{Setting: s.text(), Msg: msg})
+		}
+	}
+	if len(wrong) > 0 {
+		return nil, wrong.finish(c.name, c.text)
+	}
+	return read(c.name, c.text, root)
+}
+
+// text is the setting as it is given.
+func (s Setting) text() string {
+	value := s.Value
+	if len(value) > 60 {
+		value = value[:50] + "…"
+	}
+	return s.Path + "=" + strings.ReplaceAll(value, "\n", " ")
+}
+
+// overlay puts a setting into a tree of nodes, and returns what is wrong with it.
+func overlay(root *node, s Setting, create bool) (wrong string) {
+	parts, err := splitPath(s.Path)
+	if err != nil {
+		return err.Error()
+	}
+	if first := parts[0]; first == "server" || first == "unit" {
+		return first + " takes effect when the server starts; change it in the file"
+	}
+	value, wrong := s.node()
+	if wrong != "" {
+		return wrong
+	}
+	n := root
+	for i, part := range parts {
+		last := i == len(parts)-1
+		switch n.kind {
+		case nothing:
+			n.kind, n.from = mapping, s.text()
+		case scalar:
+			return fmt.Sprintf("%s is one value; there is nothing below it", joinPath(parts[:i]))
+		case list:
+			return fmt.Sprintf("%s is a list; set it as a whole, or one of its items by its number, such as %[1]s.1", joinPath(parts[:i]))
+		}
+		k := n.find(part)
+		switch {
+		case k < 0 && i > 0 && parts[i-1] == "pools" && !create:
+			return unknown("pool", part, keysOf(n)) + "; to add it, say --new or change the file"
+		case last && value.kind == nothing && k >= 0:
+			n.keys, n.items = slices.Delete(n.keys, k, k+1), slices.Delete(n.items, k, k+1)
+			return ""
+		case last && value.kind == nothing:
+			return ""
+		case last && k >= 0:
+			n.items[k] = value
+			return ""
+		case last:
+			n.keys, n.items = append(n.keys, &node{kind: scalar, text: part, from: s.text()}), append(n.items, value)
+			return ""
+		case k < 0:
+			n.keys, n.items = append(n.keys, &node{kind: scalar, text: part, from: s.text()}), append(n.items, &node{from: s.text()})
+			k = len(n.items) - 1
+		}
+		n = n.items[k]
+	}
+	return ""
+}
+
+func keysOf(n *node) []string {
+	names := make([]string, len(n.keys))
+	for i, k := range n.keys {
+		names[i] = k.text
+	}
+	slices.Sort(names)
+	return names
+}
+
+// node reads the value.
+func (s Setting) node() (n *node, wrong string) {
+	clean, problem := prepare([]byte(s.Value))
+	if problem == nil {
+		n, problem = readYAML(clean)
+	}
+	if problem != nil {
+		return nil, "the value cannot be read: " + problem.Msg
+	}
+	n.mark(s.text())
+	return n, ""
+}
+
+// mark says where a value comes from that stands in no file.
+func (n *node) mark(from string) {
+	n.place, n.from = place{}, from
+	for _, k := range n.keys {
+		k.place, k.from = place{}, from
+	}
+	for _, item := range n.items {
+		item.mark(from)
+	}
+}
+
+// Item makes a setting of one item of a list, by its number from 1, the setting of the
+// whole list as it then is: items have no names, and the list of the file may change.
+// Other settings stay as they are. The number after the last adds an item.
+func (c *Config) Item(s Setting) (Setting, error) {
+	parts, err := splitPath(s.Path)
+	if err != nil {
+		return s, err
+	}
+	last := len(parts) - 1
+	number, err := strconv.Atoi(parts[last])
+	if err != nil || last == 0 {
+		return s, nil
+	}
+	above := c.find(parts[:last])
+	if above == nil || above.kind != list {
+		return s, nil
+	}
+	value, wrong := s.node()
+	switch {
+	case wrong != "":
+		return s, fmt.Errorf("%s", wrong)
+	case number < 1 || number > len(above.items)+1:
+		return s, fmt.Errorf("%s has %d items; the number must be from 1 to %d", joinPath(parts[:last]), len(above.items), len(above.items)+1)
+	}
+	all := slices.Clone(above.items)
+	switch {
+	case value.kind == nothing && number <= len(all):
+		all = slices.Delete(all, number-1, number)
+	case number <= len(all):
+		all[number-1] = value
+	default:
+		all = append(all, value)
+	}
+	return Setting{joinPath(parts[:last]), flat(&node{kind: list, items: all})}, nil
+}
+
+// Value is what is in force at a path, as it would be written in the file: as it was
+// given, else the default. It is "" where nothing is.
+func (c *Config) Value(path string) (string, error) {
+	parts, err := splitPath(path)
+	if err != nil {
+		return "", err
+	}
+	if n := c.find(parts); n != nil {
+		return flat(n), nil
+	}
+	if !known(parts) {
+		return "", fmt.Errorf("there is no setting %s; see docs/reference/config.md, or fairlead config show", path)
+	}
+	return "", nil
+}
+
+// find looks a path up in what was given, then in the canonical form.
+func (c *Config) find(parts []string) *node {
+	for _, n := range []*node{c.root, fileTable.show(c)} {
+		for _, part := range parts {
+			if n == nil {
+				break
+			}
+			if n.kind == list {
+				i, err := strconv.Atoi(part)
+				if err != nil || i < 1 || i > len(n.items) {
+					n = nil
+					break
+				}
+				n = n.items[i-1]
+				continue
+			}
+			n = n.get(part)
+		}
+		if n != nil && n.kind != nothing {
+			return n
+		}
+	}
+	return nil
+}
+
+// known reports whether the first name on a path, or the field of a pool at its end, is one
+// of the file's.
+func known(parts []string) bool {
+	if !slices.Contains(fileTable.names(), parts[0]) {
+		return false
+	}
+	if n := len(parts); n > 2 && parts[n-3] == "pools" {
+		return slices.Contains(poolTable.names(), parts[n-1])
+	}
+	return true
+}
+
+// JoinPath makes a path of names.
+func JoinPath(names ...string) string { return joinPath(names) }
+
+// Given reports whether the file or a setting names a place.
+func (c *Config) Given(names ...string) bool {
+	n := c.root
+	for _, name := range names {
+		n = n.get(name)
+	}
+	return n != nil
+}

@@ -1,0 +1,137 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+)
+
+// Setting is a value that an administrator put over the file while the server runs.
+type Setting struct {
+	Path  string    `json:"path"`
+	Value string    `json:"value"`
+	File  string    `json:"file,omitempty" doc:"What the file says, defaults included"`
+	By    string    `json:"by,omitempty"`
+	At    time.Time `json:"at,omitzero"`
+}
+
+// ConfigValue is what is in force at one place of the configuration.
+type ConfigValue struct {
+	Version int    `json:"version"`
+	Path    string `json:"path"`
+	Value   string `json:"value" doc:"As it would be written in the file"`
+	Set     bool   `json:"set" doc:"It was put over the file while the server runs"`
+}
+
+// SettingsRequest changes settings, all or none.
+type SettingsRequest struct {
+	Settings []SettingValue `json:"settings" minItems:"1" maxItems:"1000"`
+	New      bool           `json:"new,omitempty" doc:"Make pools that the file does not name"`
+	Reason   string         `json:"reason,omitempty"`
+}
+
+// SettingValue is a value for one place of the configuration.
+type SettingValue struct {
+	Path  string `json:"path" doc:"e.g. pools.physics.weight"`
+	Value string `json:"value" doc:"As it would be written in the file; empty: the default"`
+}
+
+// UnsetRequest gives places back to the file.
+type UnsetRequest struct {
+	Paths  []string `json:"paths,omitempty"`
+	All    bool     `json:"all,omitempty"`
+	Reason string   `json:"reason,omitempty"`
+}
+
+// SettingsResponse says what a change did.
+type SettingsResponse struct {
+	Version int             `json:"version"`
+	Hash    string          `json:"hash" doc:"Version of the configuration now in force"`
+	Since   time.Time       `json:"since"`
+	Changes []SettingChange `json:"changes"`
+	// Warnings are about the configuration as it is now.
+	Warnings string `json:"warnings,omitempty"`
+}
+
+// SettingChange is one place before and after.
+type SettingChange struct {
+	Path string `json:"path"`
+	Old  string `json:"old"`
+	New  string `json:"new"`
+	// WasSet tells that the old value had been put over the file, too.
+	WasSet bool `json:"was_set"`
+	IsSet  bool `json:"is_set"`
+}
+
+// ConfigHistory is the record of changes, newest first.
+type ConfigHistory struct {
+	Version int           `json:"version"`
+	Entries []AuditRecord `json:"entries"`
+}
+
+// AuditRecord is one change in the record.
+type AuditRecord struct {
+	ID      int64     `json:"id"`
+	At      time.Time `json:"at"`
+	Who     string    `json:"who"`
+	From    string    `json:"from" doc:"By which way: socket, loopback, or a file"`
+	What    string    `json:"what"`
+	Subject string    `json:"subject"`
+	Old     string    `json:"old"`
+	New     string    `json:"new"`
+	Refused bool      `json:"refused,omitempty"`
+	Note    string    `json:"note,omitempty"`
+}
+
+// ClassLoad is the part of the workers that each class is entitled to, in percent.
+type ClassLoad struct {
+	Percents map[string]float64 `json:"percents"`
+}
+
+// RequestorMap maps requestors to classes: the first expression that matches counts.
+type RequestorMap struct {
+	Rules []RequestorRule `json:"rules"`
+}
+
+// RequestorRule sends the requestors that an expression matches as a whole to a class.
+type RequestorRule struct {
+	Requestor string `json:"requestor"`
+	Class     string `json:"class"`
+}
+
+// RebalanceDuration is for how long the spread has to be above the threshold.
+type RebalanceDuration struct {
+	Seconds float64 `json:"seconds" minimum:"0"`
+}
+
+// RebalanceThreshold is the spread from which on tasks are stopped, in percentage points.
+type RebalanceThreshold struct {
+	Percent float64 `json:"percent" minimum:"0"`
+}
+
+// Set puts settings over the file.
+func (c *Client) Set(ctx context.Context, r SettingsRequest) (*SettingsResponse, error) {
+	return post[SettingsResponse](ctx, c, "/v1/config/set", r)
+}
+
+// Unset gives settings back to the file.
+func (c *Client) Unset(ctx context.Context, r UnsetRequest) (*SettingsResponse, error) {
+	return post[SettingsResponse](ctx, c, "/v1/config/unset", r)
+}
+
+// ConfigValue returns what is in force at one place of the configuration.
+func (c *Client) ConfigValue(ctx context.Context, path string) (*ConfigValue, error) {
+	return get[ConfigValue](ctx, c, "/v1/config/value", url.Values{"path": {path}})
+}
+
+// ConfigHistory returns the record of changes.
+func (c *Client) ConfigHistory(ctx context.Context, limit int) (*ConfigHistory, error) {
+	return get[ConfigHistory](ctx, c, "/v1/config/history", url.Values{"limit": {strconv.Itoa(limit)}})
+}
+
+// Put replaces one of the parameters under /v1/scheduling.
+func (c *Client) Put(ctx context.Context, name string, v any) error {
+	return c.Call(ctx, http.MethodPut, "/v1/scheduling/"+name, v, nil)
+}

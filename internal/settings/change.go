@@ -1,0 +1,180 @@
+package settings
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/config"
+	"github.com/fairlead/fairlead/internal/api"
+)
+
+// Actor is who changes something, and by which way.
+type Actor struct{ Who, From string }
+
+// Set puts settings over the file: all, or none if one is wrong.
+func (k *Keeper) Set(ctx context.Context, by Actor, r api.SettingsRequest) (*api.SettingsResponse, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	over, c := slices.Clone(k.over), k.now
+	var paths []string
+	for _, v := range r.Settings {
+		clean, err := config.CleanPath(v.Path)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", err, fairlead.ErrInvalid)
+		}
+		s, err := c.Item(config.Setting{Path: clean, Value: strings.TrimSpace(v.Value)})
+		if err == nil { // the next one may build on it
+			over = put(over, entry{s, by.Who, time.Now().Round(0)})
+			c, err = k.file.With(plain(over), true)
+		}
+		if last := len(r.Settings) - 1; err != nil && v == r.Settings[last] {
+			return nil, wrong(err)
+		}
+		if err != nil { // several may only be right together
+			c = k.now
+		}
+		paths = append(paths, s.Path)
+	}
+	if !r.New {
+		if _, err := k.file.With(plain(over), false); err != nil && !k.madeBefore(err) {
+			return nil, wrong(err)
+		}
+	}
+	return k.change(ctx, by, "set", r.Reason, over, paths)
+}
+
+// madeBefore reports whether all that is wrong is that pools are not in the file which
+// earlier settings made.
+func (k *Keeper) madeBefore(err error) bool {
+	var problems config.Problems
+	if !errors.As(err, &problems) {
+		return false
+	}
+	for _, p := range problems {
+		if !slices.ContainsFunc(k.over, func(e entry) bool { return strings.HasPrefix(p.Setting, e.Path+"=") }) {
+			return false
+		}
+	}
+	return true
+}
+
+// Unset gives settings back to the file.
+func (k *Keeper) Unset(ctx context.Context, by Actor, r api.UnsetRequest) (*api.SettingsResponse, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	over := slices.Clone(k.over)
+	var paths []string
+	if r.All {
+		over = nil
+		for _, e := range k.over {
+			paths = append(paths, e.Path)
+		}
+	}
+	for _, path := range r.Paths {
+		clean, err := config.CleanPath(path)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", err, fairlead.ErrInvalid)
+		}
+		i := slices.IndexFunc(over, func(e entry) bool { return e.Path == clean })
+		if i < 0 {
+			return nil, fmt.Errorf("%s is not set; what is: %s: %w", clean, k.names(), fairlead.ErrNotFound)
+		}
+		over, paths = slices.Delete(over, i, i+1), append(paths, clean)
+	}
+	return k.change(ctx, by, "unset", r.Reason, over, paths)
+}
+
+func (k *Keeper) names() string {
+	var names []string
+	for _, e := range k.over {
+		names = append(names, e.Path)
+	}
+	if len(names) == 0 {
+		return "nothing"
+	}
+	return strings.Join(names, ", ")
+}
+
+// put adds a setting. What was set at its path and below it has no effect any more.
+func put(over []entry, e entry) []entry {
+	over = slices.DeleteFunc(over, func(old entry) bool { return old.Path == e.Path || strings.HasPrefix(old.Path, e.Path+".") })
+	return append(over, e)
+}
+
+// change puts the file with other settings into force, the newest version of it that they
+// fit.
+func (k *Keeper) change(ctx context.Context, by Actor, what, reason string, over []entry, paths []string) (*api.SettingsResponse, error) {
+	file, aside := k.file, false
+	var c *config.Config
+	err := errors.New("there is no newer file")
+	if k.next != nil {
+		if c, err = k.next.With(plain(over), true); err == nil {
+			file = k.next
+		}
+	}
+	if err != nil {
+		c, err = file.With(plain(over), true)
+	}
+	if err != nil && k.aside && what == "unset" { // one step towards a set that fits
+		c, aside, err = file, true, nil
+	}
+	if err != nil {
+		return nil, wrong(err)
+	}
+	out := &api.SettingsResponse{Version: api.Version, Hash: c.Shares.Hash, Changes: []api.SettingChange{}, Warnings: c.Problems.Text()}
+	var record []fairlead.AuditEntry
+	for _, path := range slices.Compact(paths) {
+		x := api.SettingChange{Path: path, WasSet: k.isSet(k.over, path), IsSet: k.isSet(over, path)}
+		x.Old, _ = k.now.Value(path)
+		x.New, _ = c.Value(path)
+		out.Changes = append(out.Changes, x)
+		record = append(record, fairlead.AuditEntry{Who: by.Who, From: by.From, What: what, Subject: path, Old: x.Old, New: x.New, Note: reason})
+	}
+	if err := k.force(ctx, c, over, record); err != nil {
+		return nil, err
+	}
+	if k.aside && !aside || file == k.next {
+		k.bad = ""
+	}
+	if file == k.next {
+		k.file, k.next = file, nil
+	}
+	k.aside, out.Since = aside, k.since
+	return out, nil
+}
+
+func (k *Keeper) isSet(over []entry, path string) bool {
+	return slices.ContainsFunc(over, func(e entry) bool { return e.Path == path })
+}
+
+// wrong makes an error of the reader one of the interface.
+func wrong(err error) error {
+	var problems config.Problems
+	if !errors.As(err, &problems) {
+		return fmt.Errorf("%w: %w", err, fairlead.ErrInvalid)
+	}
+	var lines []string
+	for _, p := range problems {
+		if !p.Warning {
+			lines = append(lines, p.String())
+		}
+	}
+	return fmt.Errorf("nothing was changed: %s: %w", strings.Join(lines, "\n"), fairlead.ErrInvalid)
+}
+
+// History returns the record of changes, newest first.
+func (k *Keeper) History(ctx context.Context, limit int) (*api.ConfigHistory, error) {
+	entries, err := k.store.Audited(ctx, fairlead.AuditQuery{Limit: limit})
+	out := &api.ConfigHistory{Version: api.Version, Entries: []api.AuditRecord{}}
+	for _, e := range entries {
+		out.Entries = append(out.Entries, api.AuditRecord{
+			ID: e.ID, At: e.At, Who: e.Who, From: e.From, What: e.What, Subject: e.Subject, Old: e.Old, New: e.New, Refused: e.Refused, Note: e.Note,
+		})
+	}
+	return out, err
+}

@@ -1,0 +1,222 @@
+// Package settings keeps the configuration of a server that runs: the file, what
+// administrators put over it while the server runs, and the record of who changed what.
+// How a configuration is read is package config's part, what it means the loop's.
+package settings
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/config"
+	"github.com/fairlead/fairlead/internal/api"
+)
+
+// setting is the key under which the settings are kept, hash that of the version of the
+// configuration that was in force last.
+const (
+	setting = "config/settings"
+	version = "config/version"
+)
+
+// Store is what the keeper needs of a store.
+type Store interface {
+	fairlead.Settings
+	fairlead.Auditor
+}
+
+// Loop is where a configuration takes force.
+type Loop interface {
+	Configure(ctx context.Context, s fairlead.Shares) error
+}
+
+// Keeper holds the configuration in force.
+type Keeper struct {
+	store Store
+	path  string // of the file; "" without one
+
+	mu    sync.Mutex
+	loop  Loop
+	file  *config.Config // the last good one
+	next  *config.Config // a newer one that the settings do not fit, or nil
+	over  []entry
+	aside bool // the settings do not fit the file with which the server began
+	now   *config.Config
+	since time.Time
+	bad   string // what is wrong with the file as it is now
+	badAt time.Time
+}
+
+// entry is a setting with who gave it.
+type entry struct {
+	config.Setting
+	By string    `json:"by"`
+	At time.Time `json:"at"`
+}
+
+// Open reads the settings that are kept, and puts them over the file. If they do not fit
+// it, they are set aside, and the keeper says so.
+func Open(ctx context.Context, store Store, file *config.Config, path string) (*Keeper, error) {
+	k := &Keeper{store: store, path: path, file: file, now: file, since: time.Now().Round(0)}
+	kept, err := store.Settings(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the settings: %w", err)
+	}
+	if text := kept[setting]; text != "" {
+		if err := json.Unmarshal([]byte(text), &k.over); err != nil {
+			return nil, fmt.Errorf("the settings that are kept cannot be read: %w", err)
+		}
+	}
+	var entries []fairlead.AuditEntry
+	if now, err := file.With(plain(k.over), true); err == nil {
+		k.now = now
+	} else {
+		k.aside = true
+		k.problem(fmt.Errorf("the settings that were made while the server ran do not fit the file, and are not in force; give them back with fairlead config unset, or change the file:\n%s", words(err)))
+		entries = append(entries, fairlead.AuditEntry{Who: "fairlead", From: k.from(), What: "settings aside", Refused: true, Note: first(err)})
+	}
+	if last := kept[version]; last != k.now.Shares.Hash {
+		entries = append(entries, fairlead.AuditEntry{Who: "fairlead", From: k.from(), What: "start", Subject: "configuration", Old: last, New: k.now.Shares.Hash})
+	}
+	if len(entries) == 0 {
+		return k, nil
+	}
+	return k, store.Audit(ctx, entries, map[string]string{version: k.now.Shares.Hash})
+}
+
+// Bind tells the keeper where configurations take force.
+func (k *Keeper) Bind(loop Loop) { k.loop = loop }
+
+// Config is the configuration in force.
+func (k *Keeper) Config() *config.Config {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.now
+}
+
+// Status says which configuration is in force, and what is wrong with the file.
+func (k *Keeper) Status() api.ConfigStatus {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	st := api.ConfigStatus{Hash: k.now.Shares.Hash, File: k.path, Since: k.since, Text: string(k.now.YAML()), Problem: k.bad, Aside: k.aside}
+	if k.bad != "" {
+		at := k.badAt
+		st.At = &at
+	}
+	for _, e := range k.over {
+		s := api.Setting{Path: e.Path, Value: e.Value, By: e.By, At: e.At}
+		s.File, _ = k.file.Value(e.Path)
+		st.Settings = append(st.Settings, s)
+	}
+	return st
+}
+
+// Value is what is in force at a path.
+func (k *Keeper) Value(path string) (api.ConfigValue, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	out := api.ConfigValue{Version: api.Version, Path: path}
+	clean, err := config.CleanPath(path)
+	if err == nil {
+		out.Path = clean
+		out.Value, err = k.now.Value(clean)
+	}
+	if err != nil {
+		return out, fmt.Errorf("%w: %w", err, fairlead.ErrNotFound)
+	}
+	out.Set = !k.aside && slices.ContainsFunc(k.over, func(e entry) bool { return e.Path == clean })
+	return out, nil
+}
+
+// Reload puts a new version of the file into force, with the settings over it. If these
+// do not fit it, everything stays as it is.
+func (k *Keeper) Reload(ctx context.Context, c *config.Config) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	now, err := c.With(plain(k.over), true)
+	if err != nil {
+		k.next = c
+		k.problem(fmt.Errorf("the settings that were made while the server runs do not fit the new file; what was in force before stays; give them back with fairlead config unset, or change the file:\n%s", words(err)))
+		return errors.Join(err, k.refused(ctx, c.Shares.Hash, err))
+	}
+	entry := fairlead.AuditEntry{Who: "file", From: k.from(), What: "reload", Subject: "configuration", Old: k.now.Shares.Hash, New: now.Shares.Hash}
+	if err := k.force(ctx, now, k.over, []fairlead.AuditEntry{entry}); err != nil {
+		k.problem(err)
+		return errors.Join(err, k.refused(ctx, now.Shares.Hash, err))
+	}
+	k.file, k.next, k.aside, k.bad = c, nil, false, ""
+	return nil
+}
+
+// Broken notes what is wrong with the file as it is now.
+func (k *Keeper) Broken(ctx context.Context, err error) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.problem(errors.New(words(err)))
+	return k.refused(ctx, "", err)
+}
+
+func (k *Keeper) refused(ctx context.Context, hash string, err error) error {
+	return k.store.Audit(ctx, []fairlead.AuditEntry{{
+		Who: "file", From: k.from(), What: "reload", Subject: "configuration", Old: k.now.Shares.Hash, New: hash, Refused: true, Note: first(err),
+	}}, nil)
+}
+
+func (k *Keeper) problem(err error) { k.bad, k.badAt = err.Error(), time.Now().Round(0) }
+
+func (k *Keeper) from() string { return cmp.Or(k.path, "defaults") }
+
+// force puts a configuration into force and makes it durable, with the record of it. On an
+// error the old one is in force.
+func (k *Keeper) force(ctx context.Context, c *config.Config, over []entry, record []fairlead.AuditEntry) error {
+	text := ""
+	if len(over) > 0 {
+		b, err := json.Marshal(over)
+		if err != nil {
+			return err
+		}
+		text = string(b)
+	}
+	if err := k.loop.Configure(ctx, c.Shares); err != nil {
+		return err
+	}
+	if err := k.store.Audit(ctx, record, map[string]string{setting: text, version: c.Shares.Hash}); err != nil {
+		return errors.Join(fmt.Errorf("keep the settings: %w", err), k.loop.Configure(context.WithoutCancel(ctx), k.now.Shares))
+	}
+	k.now, k.over, k.since = c, over, time.Now().Round(0)
+	return nil
+}
+
+func plain(over []entry) []config.Setting {
+	all := make([]config.Setting, len(over))
+	for i := range over {
+		all[i] = over[i].Setting
+	}
+	return all
+}
+
+// words are the whole of what is wrong, and first is its first line.
+func words(err error) string {
+	var problems config.Problems
+	if errors.As(err, &problems) {
+		return problems.Text()
+	}
+	return err.Error()
+}
+
+func first(err error) string {
+	var problems config.Problems
+	text := err.Error()
+	if errors.As(err, &problems) {
+		text = problems.Error()
+	}
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}
