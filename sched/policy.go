@@ -32,6 +32,8 @@ type Setting struct {
 	MeanLife  float64 // seconds that a slot-second counts for, in all: half-life / ln 2; 0 without decay
 	Unix      float64 // the instant in seconds since 1970
 	Above     *Pool   // that divides
+	Open      float64 // sum of the weights of the children with work that may start
+	Loans     float64 // slots that children have above their targets, and free ones; under an [Allotter]
 }
 
 // Share is the part that a child of a weight is entitled to.
@@ -49,13 +51,30 @@ type Weigher interface {
 	Weigh(child *Pool) why.Terms
 }
 
-// Allotter policies allot a number of slots to each child at the beginning of a
-// step; children then start in the order of the allotments until these are used up.
+// Allotter policies allot the free slots among the children, by how many they have and
+// how many they are entitled to.
 type Allotter interface {
-	Policy
-	// Allot divides room slots among the children, all of which have work that may
-	// start, and returns the slots of each.
-	Allot(room int64, children []*Pool) []int64
+	Keyed
+	// Targets divides all slots by the children's weights: what each is entitled to.
+	Targets(whole int64, weights []float64) []int64
+	// Allot divides room free slots among the children, all of which are given, and
+	// returns how many each may start.
+	Allot(room int64, children []Class) []int64
+	// Single reports whether a single slot goes to the child with the smallest key, so
+	// that it needs no allotment.
+	Single() bool
+
+	// Rebalances returns above which spread of the children, and for how long, tasks are
+	// to be stopped; a threshold of 0 is never.
+	Rebalances() (threshold float64, after time.Duration)
+	Spread(whole int64, children []Class) float64
+	Rebalance(room int64, children []Class) (starts, stops []int64)
+}
+
+// Class is a child as an [Allotter] sees it. All but the load are in slots.
+type Class struct {
+	Load                     float64 // its weight
+	Target, Running, Waiting int64
 }
 
 // Carrier is a keyed policy with a memory of its own about each child: its level, i.e.

@@ -1,0 +1,237 @@
+package policy
+
+import (
+	"math"
+	"time"
+
+	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/share"
+	"github.com/fairlead/fairlead/why"
+)
+
+// Load divides the slots that are free among classes with load percentages (seed 2,
+// Twitter's Scoot, LoadBasedAlg):
+//
+// A class is entitled to its load percentage of all slots, its target. In entitlement
+// rounds, what is free is divided among the classes that are below their target and have
+// tasks waiting, in proportion to what they are below. What is still free is loaned: the
+// slots on loan and the free ones together are divided by the load percentages of the
+// classes with tasks waiting, and each gets what it has not on loan already.
+//
+// A single slot therefore goes to the child with the smallest key:
+//
+//	key = running - target + (loans - loan) * min(1, max(0, running - target + 1))
+//
+// While it is below its target that is running - target, which is below 0. From the
+// target on it is what it has on loan, plus what it is not entitled to of all loans. A
+// step with several free slots allots them in rounds, with the same numbers.
+//
+// A class with load 0% gets what nobody else can use. Slots are apportioned by largest
+// remainder; at equal remainders the larger load goes first, then the older class.
+//
+// rounding scoot rounds as Scoot does (see scoot.go), and never serves a load of 0%.
+//
+// Example: ten slots, a 60%, b 40%, both waiting, six of a and three of b running: a is
+// at its target 6 and b one below 4: keys a 0 + (1 - 0.6), b -1: b. When b has nothing
+// waiting, a takes the slot on loan.
+type Load struct {
+	scoot     bool
+	rebalance share.Rebalance
+}
+
+func newLoad(o share.Options) Load { return Load{o.Rounding == "scoot", o.Rebalance} }
+
+var load = why.NewFormula("load", "running - target + (loans - loan) * min(1, max(0, running - target + 1))", "smallest first",
+	why.Term{Name: "running", Doc: "slots that it has"},
+	why.Term{Name: "target", Doc: "slots that it is entitled to: its load percentage of all"},
+	why.Term{Name: "loans", Doc: "slots above targets, and free ones"},
+	why.Term{Name: "loan", Doc: "its part of these, by its load among those with work"},
+)
+
+// Formula implements sched.Policy.
+func (Load) Formula() *why.Formula { return load }
+
+// Terms implements sched.Keyed.
+func (Load) Terms(p *sched.Pool, at sched.Setting) why.Terms {
+	t := why.Terms{Formula: load, Tie: -p.Weight, Fixed: p.Running - p.Target}
+	loan := 0.0
+	if at.Open > 0 {
+		loan = at.Loans * p.Weight / at.Open
+	}
+	t.Values[0], t.Values[1], t.Values[2], t.Values[3] = p.Running, p.Target, at.Loans, loan
+	over := p.Running - p.Target
+	t.Key = over + float64((at.Loans-loan)*math.Min(1, math.Max(0, over+1)))
+	return t
+}
+
+// Drift implements sched.Drifter: the loan of children of the same load is the same.
+func (Load) Drift(p *sched.Pool) float64 { return p.Weight }
+
+// Zero implements sched.Zeroer.
+func (Load) Zero() {}
+
+// Single implements sched.Allotter.
+func (l Load) Single() bool { return !l.scoot }
+
+// Targets implements sched.Allotter.
+func (l Load) Targets(whole int64, loads []float64) []int64 {
+	if l.scoot {
+		return scootTargets(whole, loads)
+	}
+	return apportion(whole, someOf(loads))
+}
+
+// someOf is 1 for each where all are 0.
+func someOf(parts []float64) []float64 {
+	for _, p := range parts {
+		if p > 0 {
+			return parts
+		}
+	}
+	equal := make([]float64, len(parts))
+	for i := range equal {
+		equal[i] = 1
+	}
+	return equal
+}
+
+// Allot implements sched.Allotter.
+func (l Load) Allot(room int64, classes []sched.Class) []int64 {
+	if l.scoot {
+		return scootAllot(room, classes)
+	}
+	grants := make([]int64, len(classes))
+	a := allotment{classes, grants, room}
+	for a.round(a.unused()) {
+	}
+	for a.round(a.loans()) {
+	}
+	return grants
+}
+
+// allotment is a division that is under way.
+type allotment struct {
+	classes []sched.Class
+	grants  []int64
+	room    int64
+}
+
+func (a *allotment) waits(i int) bool { return a.classes[i].Waiting > a.grants[i] }
+
+func (a *allotment) running(i int) int64 { return a.classes[i].Running + a.grants[i] }
+
+// unused is what each class is entitled to and does not have, 0 if nothing waits, and
+// what of the room may go to entitlements.
+func (a *allotment) unused() ([]float64, int64) {
+	parts, sum := make([]float64, len(a.classes)), int64(0)
+	for i, c := range a.classes {
+		if left := c.Target - a.running(i); left > 0 && a.waits(i) {
+			parts[i] = float64(left)
+			sum += left
+		}
+	}
+	return parts, min(a.room, sum)
+}
+
+// loans is what each class may have on loan and has not.
+func (a *allotment) loans() ([]float64, int64) {
+	loads, out := make([]float64, len(a.classes)), a.room
+	waiting := false
+	for i, c := range a.classes {
+		out += max(0, a.running(i)-c.Target)
+		if a.waits(i) {
+			loads[i], waiting = c.Load, true
+		}
+	}
+	if !waiting {
+		return loads, 0
+	}
+	total := 0.0
+	for _, l := range loads {
+		total += l
+	}
+	parts := make([]float64, len(a.classes))
+	for i, c := range a.classes {
+		switch {
+		case !a.waits(i):
+		case total == 0: // only classes without a load: they get the same
+			parts[i] = 1
+		default:
+			parts[i] = math.Max(0, loads[i]/total*float64(out)-float64(max(0, a.running(i)-c.Target)))
+		}
+	}
+	return parts, a.room
+}
+
+// round divides an amount in proportion, and reports whether something was given.
+func (a *allotment) round(parts []float64, amount int64) bool {
+	sum := 0.0
+	for _, p := range parts {
+		sum += p
+	}
+	if amount <= 0 || sum == 0 {
+		return false
+	}
+	before := a.room
+	for i, n := range apportionBy(amount, parts, func(i int) float64 { return a.classes[i].Load }) {
+		n = min(n, a.classes[i].Waiting-a.grants[i])
+		a.grants[i] += n
+		a.room -= n
+	}
+	return a.room < before
+}
+
+// Spread implements sched.Allotter: how far, in percentage points, the class that is most
+// below its load is from the one that is most above it. Classes count that are above, or
+// have tasks waiting.
+func (l Load) Spread(whole int64, classes []sched.Class) float64 {
+	if whole == 0 {
+		return 0
+	}
+	loads := make([]float64, len(classes))
+	for i, c := range classes {
+		loads[i] = c.Load
+	}
+	percents := hundred(loads, l.scoot)
+	least, most := 0.0, 0.0
+	for i, c := range classes {
+		if c.Waiting == 0 && c.Running <= c.Target {
+			continue
+		}
+		has := float64(c.Running) * 100 / float64(whole)
+		if l.scoot {
+			has = math.Floor(has)
+		}
+		least, most = math.Min(least, percents[i]-has), math.Max(most, percents[i]-has)
+	}
+	return most - least
+}
+
+// Rebalances implements sched.Allotter.
+func (l Load) Rebalances() (threshold float64, after time.Duration) {
+	return l.rebalance.Threshold, l.rebalance.MinDuration
+}
+
+// Rebalance implements sched.Allotter: the classes above their targets are to stop what
+// is above, and the others may start up to theirs. What that leaves free is loaned, and a
+// loan first reduces the stops.
+func (l Load) Rebalance(room int64, classes []sched.Class) (starts, stops []int64) {
+	starts, stops = make([]int64, len(classes)), make([]int64, len(classes))
+	after := make([]sched.Class, len(classes))
+	for i, c := range classes {
+		after[i] = c
+		stops[i] = max(0, c.Running-c.Target)
+		starts[i] = min(c.Waiting, max(0, c.Target-c.Running))
+		after[i].Running += starts[i] - stops[i]
+		after[i].Waiting += stops[i] - starts[i]
+		room += stops[i] - starts[i]
+	}
+	for i, loan := range l.Allot(max(0, room), after) {
+		kept := min(loan, stops[i])
+		stops[i] -= kept
+		starts[i] += loan - kept
+	}
+	return starts, stops
+}
+
+var _ sched.Allotter = Load{}

@@ -1,0 +1,170 @@
+package policy
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/fairlead/fairlead/sched"
+)
+
+// What follows rounds as Twitter's Scoot does (load_based_sched_alg.go, as described in
+// seed 2), for those who compare. It is not copied where it loses workers: when no loan
+// is entitled, Scoot divided 0 by 0; here the rest is then loaned by load percentage.
+//
+// Example 1 of the source: 1,000 workers, 290 idle. Targets 300, 250, 200, 150, 100, 0;
+// running 200, 300, 0, 100, 110, 0. Unused 100, 0, 200, 50: 29%, 57% and 14% of 290 are
+// 85, 166 (150 wait) and 41; 14 are left. Unused 15 and 9: 63% and 37% of 14 are 9 and 6,
+// of which 5 are left: 94, 150, 46.
+
+// hundred brings loads to whole percentages that add up to 100, where they do not: the
+// largest gets what rounding down the others leaves.
+func hundred(loads []float64, round bool) []float64 {
+	sum := 0.0
+	for _, l := range loads {
+		sum += l
+	}
+	out := slices.Clone(loads)
+	if sum == 0 || sum == 100 {
+		return out
+	}
+	if !round {
+		for i := range out {
+			out[i] *= 100 / sum
+		}
+		return out
+	}
+	return rest(out, func(l float64) float64 { return math.Floor(l / sum * 100) }, 100)
+}
+
+// rest rounds all but the largest, which gets what is left of the total.
+func rest(parts []float64, round func(float64) float64, total float64) []float64 {
+	largest := slices.Index(parts, slices.Max(parts))
+	out := make([]float64, len(parts))
+	for i, p := range parts {
+		if i != largest {
+			out[i] = round(p)
+			total -= out[i]
+		}
+	}
+	out[largest] = total
+	return out
+}
+
+func scootTargets(whole int64, loads []float64) []int64 {
+	if len(loads) == 0 {
+		return nil
+	}
+	percents := hundred(loads, true)
+	targets := make([]int64, len(loads))
+	for i, t := range rest(percents, func(p float64) float64 { return math.Floor(float64(whole) * p / 100) }, float64(whole)) {
+		targets[i] = int64(t)
+	}
+	return targets
+}
+
+// scootAllot runs entitlement rounds, then loan rounds, at most as many of each as there
+// are classes.
+func scootAllot(room int64, classes []sched.Class) []int64 {
+	grants := make([]int64, len(classes))
+	a := &scootRounds{allotment{classes, grants, room}, byLoad(classes)}
+	for range classes {
+		parts, amount := a.unused()
+		if !a.give(a.percents(parts, true), amount) {
+			break
+		}
+	}
+	for range classes {
+		parts := a.entitledLoans()
+		percents := a.percents(parts, false)
+		if slices.Max(append([]float64{0}, parts...)) == 0 {
+			percents = a.loadPercents()
+		}
+		if !a.give(percents, a.room) {
+			break
+		}
+	}
+	return grants
+}
+
+type scootRounds struct {
+	allotment
+	order []int // of the classes: the largest load first
+}
+
+func byLoad(classes []sched.Class) []int {
+	order := make([]int, len(classes))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(classes[b].Load, classes[a].Load) })
+	return order
+}
+
+// percents are the parts in whole percentages. With fill the class with the largest load
+// among them gets what rounding down leaves.
+func (a *scootRounds) percents(parts []float64, fill bool) []float64 {
+	sum, out, left := 0.0, make([]float64, len(parts)), 100.0
+	for _, p := range parts {
+		sum += p
+	}
+	if sum == 0 {
+		return out
+	}
+	first := -1
+	for _, i := range a.order {
+		if parts[i] == 0 {
+			continue
+		}
+		if first < 0 {
+			first = i
+		}
+		out[i] = math.Floor(parts[i] * 100 / sum)
+		left -= out[i]
+	}
+	if fill {
+		out[first] += left
+	}
+	return out
+}
+
+// give grants percentages of an amount, rounded up, the largest load first.
+func (a *scootRounds) give(percents []float64, amount int64) bool {
+	before := a.room
+	left := min(amount, a.room)
+	for _, i := range a.order {
+		n := min(a.classes[i].Waiting-a.grants[i], int64(math.Ceil(float64(amount)*percents[i]/100)), left)
+		a.grants[i] += n
+		a.room -= n
+		left -= n
+	}
+	return a.room < before
+}
+
+// loadPercents are the loads of the classes with tasks waiting, brought to 100.
+func (a *scootRounds) loadPercents() []float64 {
+	loads := make([]float64, len(a.classes))
+	for i, c := range a.classes {
+		if a.waits(i) {
+			loads[i] = c.Load
+		}
+	}
+	if slices.Max(append([]float64{0}, loads...)) == 0 {
+		return loads
+	}
+	return hundred(loads, true)
+}
+
+// entitledLoans are the loans that each class has not yet. What it has on loan is counted
+// as of the beginning of the step.
+func (a *scootRounds) entitledLoans() []float64 {
+	out := a.room
+	for _, c := range a.classes {
+		out += max(0, c.Running-c.Target)
+	}
+	parts := a.loadPercents()
+	for i, c := range a.classes {
+		parts[i] = math.Max(0, math.Floor(parts[i]/100*float64(out))-float64(max(0, c.Running-c.Target)))
+	}
+	return parts
+}
