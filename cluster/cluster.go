@@ -72,6 +72,7 @@ type Cluster struct {
 	nodes  []Node
 	byName map[string]NodeID
 	free   freeTree
+	units  int64 // free on the nodes that are up
 }
 
 // New returns an empty cluster that counts shares in the named unit.
@@ -218,8 +219,12 @@ func (c *Cluster) refresh(id NodeID) {
 	if n.State == Up {
 		usable = n.Free.at(0)
 	}
+	c.units += max(0, usable) - max(0, c.free.at(int(id)))
 	c.free.set(int(id), usable)
 }
+
+// FreeUnits is how many units could take tasks now.
+func (c *Cluster) FreeUnits() int64 { return c.units }
 
 // Place finds a node on which a task of the shape fits now: the first that does, in
 // the order in which they joined. It reports false when there is none.
@@ -287,7 +292,7 @@ func (c *Cluster) Clone() *Cluster {
 		names: slices.Clone(c.names), number: maps.Clone(c.number),
 		shapes: slices.Clone(c.shapes), shape: maps.Clone(c.shape),
 		nodes: slices.Clone(c.nodes), byName: maps.Clone(c.byName),
-		free: c.free.clone(),
+		free: c.free.clone(), units: c.units,
 	}
 	for i := range d.nodes {
 		d.nodes[i].Free = slices.Clone(d.nodes[i].Free)

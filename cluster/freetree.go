@@ -26,6 +26,14 @@ func (t *freeTree) set(i int, v int64) {
 	}
 }
 
+// at is the value of a leaf.
+func (t *freeTree) at(i int) int64 {
+	if i >= t.size {
+		return unusable
+	}
+	return t.max[t.size+i]
+}
+
 func (t *freeTree) grow(n int) {
 	size := max(1, t.size)
 	for size < n {

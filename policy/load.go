@@ -26,12 +26,18 @@ import (
 // target on it is what it has on loan, plus what it is not entitled to of all loans. A
 // step with several free slots allots them in rounds, with the same numbers.
 //
-// A class with load 0% gets what nobody else can use. Slots are apportioned by largest
-// remainder; at equal remainders the larger load goes first, then the older class.
+// A class with load 0% gets what nobody else can use. Parts are rounded down, and what
+// that leaves is divided in the next round; what is less than a slot for everybody goes by
+// largest remainder. At equal remainders the larger load goes first, then the older class.
 //
 // rounding scoot rounds as Scoot does (see scoot.go), and never serves a load of 0%.
 //
-// Example: ten slots, a 60%, b 40%, both waiting, six of a and three of b running: a is
+// Example 1 of the source: 1,000 slots, 290 free; loads 30, 25, 20, 15, 10 and 0%, running
+// 200, 300, 0, 100, 110 and 0, waiting 290, 230, 150, 150, 90 and 328. Below their targets
+// are c0 by 100, c2 by 200 and c3 by 50: of 290 they get 82, 165 (150 wait) and 41, and 17
+// are left. Now c0 lacks 18 and c3 9: 11 and 5, and the last slot is 7/11 c0's: 94, 150, 46.
+//
+// Another: ten slots, a 60%, b 40%, both waiting, six of a and three of b running: a is
 // at its target 6 and b one below 4: keys a 0 + (1 - 0.6), b -1: b. When b has nothing
 // waiting, a takes the slot on loan.
 type Load struct {
@@ -70,6 +76,9 @@ func (Load) Drift(p *sched.Pool) float64 { return p.Weight }
 // Zero implements sched.Zeroer.
 func (Load) Zero() {}
 
+// Serves implements sched.Allotter.
+func (l Load) Serves(load float64) bool { return load > 0 || !l.scoot }
+
 // Single implements sched.Allotter.
 func (l Load) Single() bool { return !l.scoot }
 
@@ -96,7 +105,7 @@ func someOf(parts []float64) []float64 {
 }
 
 // Allot implements sched.Allotter.
-func (l Load) Allot(room int64, classes []sched.Class) []int64 {
+func (l Load) Allot(room int64, classes []sched.Claimant) []int64 {
 	if l.scoot {
 		return scootAllot(room, classes)
 	}
@@ -111,7 +120,7 @@ func (l Load) Allot(room int64, classes []sched.Class) []int64 {
 
 // allotment is a division that is under way.
 type allotment struct {
-	classes []sched.Class
+	classes []sched.Claimant
 	grants  []int64
 	room    int64
 }
@@ -163,28 +172,38 @@ func (a *allotment) loans() ([]float64, int64) {
 	return parts, a.room
 }
 
-// round divides an amount in proportion, and reports whether something was given.
+// round divides an amount in proportion, and reports whether something was given. Parts
+// are rounded down, as what they leave is divided anew in the next round; only when no
+// part comes to a whole slot, the largest remainders get one each.
 func (a *allotment) round(parts []float64, amount int64) bool {
-	sum := 0.0
+	sum, before := 0.0, a.room
 	for _, p := range parts {
 		sum += p
 	}
 	if amount <= 0 || sum == 0 {
 		return false
 	}
-	before := a.room
-	for i, n := range apportionBy(amount, parts, func(i int) float64 { return a.classes[i].Load }) {
-		n = min(n, a.classes[i].Waiting-a.grants[i])
-		a.grants[i] += n
-		a.room -= n
+	for i, p := range parts {
+		a.give(i, int64(math.Floor(float64(amount)*p/sum)))
+	}
+	if a.room == before {
+		for i, n := range apportionBy(amount, parts, func(i int) float64 { return a.classes[i].Load }) {
+			a.give(i, n)
+		}
 	}
 	return a.room < before
+}
+
+func (a *allotment) give(i int, n int64) {
+	n = min(n, a.classes[i].Waiting-a.grants[i])
+	a.grants[i] += n
+	a.room -= n
 }
 
 // Spread implements sched.Allotter: how far, in percentage points, the class that is most
 // below its load is from the one that is most above it. Classes count that are above, or
 // have tasks waiting.
-func (l Load) Spread(whole int64, classes []sched.Class) float64 {
+func (l Load) Spread(whole int64, classes []sched.Claimant) float64 {
 	if whole == 0 {
 		return 0
 	}
@@ -215,9 +234,9 @@ func (l Load) Rebalances() (threshold float64, after time.Duration) {
 // Rebalance implements sched.Allotter: the classes above their targets are to stop what
 // is above, and the others may start up to theirs. What that leaves free is loaned, and a
 // loan first reduces the stops.
-func (l Load) Rebalance(room int64, classes []sched.Class) (starts, stops []int64) {
+func (l Load) Rebalance(room int64, classes []sched.Claimant) (starts, stops []int64) {
 	starts, stops = make([]int64, len(classes)), make([]int64, len(classes))
-	after := make([]sched.Class, len(classes))
+	after := make([]sched.Claimant, len(classes))
 	for i, c := range classes {
 		after[i] = c
 		stops[i] = max(0, c.Running-c.Target)

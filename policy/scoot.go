@@ -65,7 +65,7 @@ func scootTargets(whole int64, loads []float64) []int64 {
 
 // scootAllot runs entitlement rounds, then loan rounds, at most as many of each as there
 // are classes.
-func scootAllot(room int64, classes []sched.Class) []int64 {
+func scootAllot(room int64, classes []sched.Claimant) []int64 {
 	grants := make([]int64, len(classes))
 	a := &scootRounds{allotment{classes, grants, room}, byLoad(classes)}
 	for range classes {
@@ -92,7 +92,7 @@ type scootRounds struct {
 	order []int // of the classes: the largest load first
 }
 
-func byLoad(classes []sched.Class) []int {
+func byLoad(classes []sched.Claimant) []int {
 	order := make([]int, len(classes))
 	for i := range order {
 		order[i] = i

@@ -25,6 +25,11 @@ func (s *Scheduler) changed(id int32) {
 	if counts := p.counts(); counts != p.counted {
 		s.recount(id, counts)
 	}
+	if p.parent >= 0 {
+		if in := s.parentOf(id); in.allot != nil {
+			s.owe(in, p)
+		}
+	}
 }
 
 func (s *Scheduler) recount(id int32, counts bool) {
@@ -37,30 +42,42 @@ func (s *Scheduler) recount(id int32, counts bool) {
 	if !counts {
 		sign = -1
 	}
-	s.parentOf(id).counted.add(sign * p.Weight)
+	in := s.parentOf(id)
+	in.counted.add(sign * p.Weight)
+	if in.allot != nil {
+		in.allotting.fresh = false
+	}
 }
 
 // countAll computes from scratch what changed keeps up.
 func (s *Scheduler) countAll() {
 	for i := range s.inners {
 		s.inners[i].counted = sum{}
+		if a := s.inners[i].allotting; a != nil {
+			a.fresh, a.open, a.loaned = false, sum{}, sum{}
+		}
 	}
 	for i := range s.pools {
-		s.pools[i].counted = false
+		s.pools[i].counted, s.pools[i].over = false, 0
 		s.changed(int32(i))
 	}
 }
 
 // setting is what the children of a pool are compared in.
 func (s *Scheduler) setting(in *inner) Setting {
-	return Setting{
+	at := Setting{
 		Now: s.now, Seconds: s.at.Sub(s.began).Seconds(), Weights: in.counted.value(),
 		Capacity: s.capacity, MeanLife: s.clock.HalfLife().Seconds() / math.Ln2, Unix: unix(s.at), Above: &s.pools[in.id],
 	}
+	if in.allot != nil {
+		at.Open, at.Loans = in.allotting.open.value(), in.allotting.loaned.value()+float64(s.room())
+	}
+	return at
 }
 
 // measure notes what the cluster has.
 func (s *Scheduler) measure() {
+	s.events++
 	capacity, _ := s.cluster.Capacity()
 	s.capacity = float64(capacity[0])
 }

@@ -48,6 +48,7 @@ func (s *Scheduler) add(j Job) { s.addAs(j, s.young(j)) }
 
 // addAs adds a job to the band of the new ones, or to that of the others.
 func (s *Scheduler) addAs(j Job, young bool) {
+	s.events++
 	leaf := s.leaf(j, young)
 	at := s.lineFor(leaf, j.Shape, j.Class)
 	if young && s.pools[leaf].young && !j.Submitted.IsZero() {
@@ -132,9 +133,12 @@ func (s *Scheduler) mixed(id int32) bool {
 
 // addWaiting counts tasks of a line in or out, up to the root.
 func (s *Scheduler) addWaiting(at lineRef, n int64) {
-	s.line(at).tasks += n
+	l := s.line(at)
+	l.tasks += n
+	width := s.cluster.Width(l.shape)
 	for id := s.queues[at.queue].pool; id >= 0; id = s.pools[id].parent {
 		s.pools[id].Waiting += n
+		s.pools[id].Wanted += float64(n) * width
 		s.changed(id)
 	}
 }
@@ -144,6 +148,7 @@ func (s *Scheduler) addWaiting(at lineRef, n int64) {
 // returns how many tasks waited. Tasks that run are left alone.
 func (s *Scheduler) Withdraw(j Job, t time.Time) int {
 	s.advance(t)
+	s.events++
 	n := s.later.withdraw(j.ID)
 	if b, ok := s.begunOf[j.ID]; ok {
 		return n + s.withdrawBegun(b)
@@ -242,6 +247,7 @@ func (s *Scheduler) waitAgain(r *run, most int32, gang bool) {
 
 // end takes a task off its node and its pools; settle is called for each of these.
 func (s *Scheduler) end(id RunID, settle func(p *Pool, width float64)) {
+	s.events++
 	r := s.run(id)
 	width, leaf := s.cluster.Width(r.shape), r.pool
 	s.giveBack(r)
@@ -300,6 +306,7 @@ func (s *Scheduler) end(id RunID, settle func(p *Pool, width float64)) {
 // Adopt takes over a task that ran already when the scheduler was made: it started
 // at started, on the node. The job's other tasks are added by themselves.
 func (s *Scheduler) Adopt(j Job, node cluster.NodeID, started, t time.Time) RunID {
+	s.events++
 	s.advance(t)
 	leaf := s.leaf(j, s.young(j))
 	b := int32(-1)

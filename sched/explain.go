@@ -29,6 +29,7 @@ func (s *Scheduler) compare(parent, you int32, most int) why.Level {
 		Pool: s.Path(PoolID(parent)), Policy: f.Policy, Formula: f.Text, Order: f.Order, Terms: f.Terms,
 		Clock: in.clock, You: s.labels[you].name,
 	}
+	s.retarget(in)
 	all := []candidate{s.candidate(in, you)}
 	weights, received := in.counted.value(), s.pools[parent].Service(s.now)
 	for _, kid := range in.kids {
@@ -320,6 +321,7 @@ func (s *Scheduler) Parting(a, b PoolID) (l why.Level, parts bool) {
 		Pool: s.Path(PoolID(parent)), Policy: f.Policy, Formula: f.Text, Order: f.Order, Terms: f.Terms,
 		Clock: in.clock, You: s.labels[wayA[i]].name,
 	}
+	s.retarget(in)
 	pair := []candidate{s.candidate(in, wayA[i]), s.candidate(in, wayB[i])}
 	s.rankTies(in, pair)
 	slices.SortFunc(pair, candidate.compare)
@@ -362,6 +364,7 @@ func (s *Scheduler) BehindAt(leaf PoolID) (pool PoolID, behind bool) {
 		if in.keyed == nil && in.ranker == nil || in.open == 0 {
 			continue
 		}
+		s.retarget(in)
 		first := s.firstOf(in)
 		if first != way[i] && s.candidate(in, first).before(s.candidate(in, way[i])) {
 			return PoolID(way[i-1]), true

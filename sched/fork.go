@@ -77,7 +77,11 @@ func (in *inner) fork() {
 	in.rising.entries, in.full.entries = slices.Clone(in.rising.entries), slices.Clone(in.full.entries)
 	in.weights.sum = slices.Clone(in.weights.sum)
 	in.needy = slices.Clone(in.needy)
-	in.plan = plan{}
+	if in.allotting != nil {
+		a := *in.allotting
+		a.plan = plan{}
+		in.allotting = &a
+	}
 }
 
 func (q *queue) fork() {

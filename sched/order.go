@@ -37,6 +37,11 @@ func (s *Scheduler) open(id int32) bool {
 	if l := s.limits(id); l != nil && l.full(p.Tasks) {
 		return false
 	}
+	if id != int32(Root) {
+		if in := s.parentOf(id); in.allot != nil && !in.allot.Serves(p.Weight) {
+			return false
+		}
+	}
 	if p.inner >= 0 {
 		in := &s.inners[p.inner]
 		if in.first {
@@ -70,6 +75,9 @@ func (s *Scheduler) putIn(id int32) {
 	p, in := &s.pools[id], s.parentOf(id)
 	p.in = true
 	in.open++
+	if in.allot != nil {
+		in.allotting.open.add(p.Weight)
+	}
 	if !s.rebuilding {
 		p.kept = s.keeping
 	}
@@ -117,6 +125,9 @@ func (s *Scheduler) takeOut(id int32) {
 	in := s.parentOf(id)
 	p.in = false
 	in.open--
+	if in.allot != nil {
+		in.allotting.open.add(-p.Weight)
+	}
 	if i := s.places[inKeyOrder][id]; i >= 0 {
 		in.keys.orders[s.pools[id].drift].remove(int(i), s)
 	}
@@ -184,6 +195,7 @@ func (s *Scheduler) rebuild() {
 	if s.ranks != nil {
 		s.ranks.fills.entries = s.ranks.fills.entries[:0]
 	}
+	s.events++
 	s.deferred, s.rebuilding = false, true
 	s.countAll()
 	s.placeBelow(int32(Root))

@@ -59,7 +59,9 @@ type Allotter interface {
 	Targets(whole int64, weights []float64) []int64
 	// Allot divides room free slots among the children, all of which are given, and
 	// returns how many each may start.
-	Allot(room int64, children []Class) []int64
+	Allot(room int64, children []Claimant) []int64
+	// Serves reports whether a child of the weight gets anything at all.
+	Serves(weight float64) bool
 	// Single reports whether a single slot goes to the child with the smallest key, so
 	// that it needs no allotment.
 	Single() bool
@@ -67,12 +69,12 @@ type Allotter interface {
 	// Rebalances returns above which spread of the children, and for how long, tasks are
 	// to be stopped; a threshold of 0 is never.
 	Rebalances() (threshold float64, after time.Duration)
-	Spread(whole int64, children []Class) float64
-	Rebalance(room int64, children []Class) (starts, stops []int64)
+	Spread(whole int64, children []Claimant) float64
+	Rebalance(room int64, children []Claimant) (starts, stops []int64)
 }
 
-// Class is a child as an [Allotter] sees it. All but the load are in slots.
-type Class struct {
+// Claimant is a child as an [Allotter] sees it. All but the load are in slots.
+type Claimant struct {
 	Load                     float64 // its weight
 	Target, Running, Waiting int64
 }

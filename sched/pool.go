@@ -23,6 +23,8 @@ type Pool struct {
 	First         float64 // arrival of the first waiting job, see [Arrival]; kept up where a policy reads it
 	Own           [2]float64
 	Days          *usage.Days // by days, under a [Daily] policy
+	Wanted        float64     // units of the tasks that wait
+	Target        float64     // units that it is entitled to, under an [Allotter]
 	Waiting       int64       // tasks in and below the pool that could start if there were room
 	Tasks         int32       // that run
 
@@ -32,12 +34,13 @@ type Pool struct {
 	configured                  bool  // the configuration names it
 	drift                       int32 // number of its order in the parent's keys
 	tie                         float64
-	band                        int8 // priority of the jobs of a leaf; -1: not known yet
-	young                       bool // holds jobs that count as new, see [NewJobs]
-	in                          bool // stands in its parent's orders: it has work that may start
-	banded                      bool // its children are the priorities of a leaf
-	needy                       bool // is below its minimum, or a pool in it is
-	kept                        bool // came in where it stood, see [Scheduler.returning]
+	over                        float64 // units above Target
+	band                        int8    // priority of the jobs of a leaf; -1: not known yet
+	young                       bool    // holds jobs that count as new, see [NewJobs]
+	in                          bool    // stands in its parent's orders: it has work that may start
+	banded                      bool    // its children are the priorities of a leaf
+	needy                       bool    // is below its minimum, or a pool in it is
+	kept                        bool    // came in where it stood, see [Scheduler.returning]
 }
 
 // Divides reports whether the pool has pools below it, the priorities of a leaf left out.
@@ -69,6 +72,7 @@ type inner struct {
 	keyed   Keyed // the same policy by what it is, or nil
 	weigher Weigher
 	allot   Allotter
+	*allotting
 	carrier Carrier
 
 	drifter Drifter
@@ -87,7 +91,6 @@ type inner struct {
 	needy    []int32 // open children that are below their minimum
 	counted  sum     // of the weights of the children that count for shares
 	clock    float64 // largest level of a child that was chosen, under a carrier
-	plan     plan    // of an allotter
 }
 
 func newInner(id int32) inner {
@@ -98,7 +101,13 @@ func (in *inner) setPolicy(p Policy) {
 	in.policy = p
 	in.keyed, _ = p.(Keyed)
 	in.weigher, _ = p.(Weigher)
-	in.allot, _ = p.(Allotter)
+	if in.allot, _ = p.(Allotter); in.allot != nil {
+		var over time.Time
+		if in.allotting != nil {
+			over = in.over
+		}
+		in.allotting = &allotting{over: over}
+	}
 	in.carrier, _ = p.(Carrier)
 	in.drifter, _ = p.(Drifter)
 	if in.daily, _ = p.(Daily); in.daily != nil {

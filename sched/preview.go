@@ -13,6 +13,7 @@ import (
 func (s *Scheduler) Preview(visit func(st Start, units float64) bool) {
 	f := s.Fork()
 	f.boundless()
+	f.oneByOne, f.rebalancers = true, nil
 	var d Decision
 	for {
 		f.Step(f.at, 1, &d)

@@ -46,7 +46,7 @@ func (s *Scheduler) Renew() {
 // lets one start or, while jobs wait, their order changes, or a pool has starved for long
 // enough.
 func (s *Scheduler) nextInstant() time.Time {
-	next := earlier(earlier(s.later.next(), s.nextChange()), s.nextToken())
+	next := earlier(earlier(s.later.next(), s.nextChange()), earlier(s.nextToken(), s.nextRebalance))
 	if s.pools[Root].Waiting > 0 {
 		next = earlier(next, earlier(s.renewal.at, s.nextLook()))
 	}

@@ -66,6 +66,11 @@ type Scheduler struct {
 	began    time.Time // when the scheduler was made
 	capacity float64   // units that the cluster has
 
+	events        uint64    // that were not starts of a step
+	oneByOne      bool      // room comes slot by slot: this is a preview
+	rebalancers   []int32   // pools whose allotter stops tasks
+	nextRebalance time.Time // at which one of them might; zero if none
+
 	pools   []Pool
 	places  places
 	labels  []label

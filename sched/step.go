@@ -58,6 +58,9 @@ func (s *Scheduler) Step(t time.Time, limit int, d *Decision) {
 	s.advance(t)
 	d.reset()
 	s.steps++
+	if len(s.rebalancers) > 0 {
+		s.rebalance(d)
+	}
 	pools, jobs := s.shortlist()
 	for draws := 0; ; draws++ {
 		if !s.somethingFits() || s.inners[s.pools[Root].inner].open == 0 {
@@ -129,18 +132,19 @@ func (s *Scheduler) choose(d *Decision) int32 {
 
 func (s *Scheduler) chooseChild(in *inner, l *Level) int32 {
 	l.Open = int32(in.open)
+	s.retarget(in)
 	switch {
 	case len(in.needy) > 0:
 		l.Needy = true
 		return s.chooseNeedy(in, l)
-	case in.keyed != nil:
-		return s.chooseFirst(in, l)
+	case in.allot != nil:
+		return s.chooseAllotted(in, l)
 	case in.weigher != nil:
 		return s.drawChild(in, l)
 	case in.ranker != nil:
 		return s.chooseRanked(in, l)
 	}
-	return s.chooseAllotted(in)
+	return s.chooseFirst(in, l)
 }
 
 // chooseFirst takes the child that goes first by its key.
@@ -204,41 +208,6 @@ func (s *Scheduler) drawChild(in *inner, l *Level) int32 {
 	return id
 }
 
-// plan is what an allotter decided for one step.
-type plan struct {
-	step  uint64
-	order []int32
-	left  []int64 // slots of each that are not used up
-}
-
-// chooseAllotted follows the plan that an allotter made at the beginning of the step.
-func (s *Scheduler) chooseAllotted(in *inner) int32 {
-	if in.plan.step != s.steps {
-		in.plan = s.allot(in)
-	}
-	for i, id := range in.plan.order {
-		if in.plan.left[i] > 0 && s.pools[id].in {
-			in.plan.left[i]--
-			return id
-		}
-	}
-	return -1
-}
-
-func (s *Scheduler) allot(in *inner) plan {
-	p := plan{step: s.steps}
-	var children []*Pool
-	for _, id := range in.kids {
-		if s.pools[id].in {
-			p.order = append(p.order, id)
-			children = append(children, &s.pools[id])
-		}
-	}
-	_, free := s.cluster.Capacity()
-	p.left = in.allot.Allot(free[0], children)
-	return p
-}
-
 // start moves a task from waiting to running.
 func (s *Scheduler) start(leaf int32, at lineRef, h head, node cluster.NodeID, from int32, d *Decision) {
 	j := Job{ID: h.id, Shape: s.line(at).shape, Class: s.line(at).class, since: h.since}
@@ -278,6 +247,7 @@ func (s *Scheduler) occupy(leaf, b int32, j *Job, node cluster.NodeID, started t
 		p.Tasks++
 		p.Account.Start(width, r.start)
 		p.Flight += flight
+		s.useUp(id, width)
 		if p.Days != nil {
 			p.Days.Run(width, unix(s.at))
 			p.Days.Add(width*(s.at.Sub(started).Seconds()), unix(started), unix(s.at))

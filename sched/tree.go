@@ -2,6 +2,7 @@ package sched
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/fairlead/fairlead/share"
@@ -182,7 +183,7 @@ func (p *Pool) sum(child *Pool) {
 // Tasks that run already stay the parent's.
 func (s *Scheduler) copyDown(parent, child int32) {
 	p, c := &s.pools[parent], &s.pools[child]
-	c.Waiting, c.First = p.Waiting, p.First
+	c.Waiting, c.Wanted, c.First = p.Waiting, p.Wanted, p.First
 	c.Mean, c.Seen = p.Mean, p.Seen
 }
 
@@ -192,6 +193,11 @@ func (s *Scheduler) inherit(id int32) {
 	in := &s.inners[s.pools[id].inner]
 	in.setPolicy(s.policyOf(id))
 	s.renewalOf(in)
+	if in.allot != nil && !s.pools[id].banded {
+		if threshold, _ := in.allot.Rebalances(); threshold > 0 && !slices.Contains(s.rebalancers, id) {
+			s.rebalancers = append(slices.Clip(s.rebalancers), id)
+		}
+	}
 	_, reads := in.policy.(byArrival)
 	in.first, in.ranks = reads, in.ranker != nil
 	if id != int32(Root) {

@@ -46,6 +46,14 @@ func (s *Scheduler) PolicyName(id PoolID) string {
 	return s.labels[at].policy
 }
 
+// Policy is the one by which the pool divides, nil for a leaf.
+func (s *Scheduler) Policy(id PoolID) Policy {
+	if in := s.pools[id].inner; in >= 0 {
+		return s.inners[in].policy
+	}
+	return nil
+}
+
 // Eligible reports whether the pool has work that may start.
 func (s *Scheduler) Eligible(id PoolID) bool {
 	if id == Root {

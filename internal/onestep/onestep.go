@@ -26,6 +26,8 @@ type State struct {
 	Seed     uint64           `json:"seed"`
 	Capacity map[string]int64 `json:"capacity"` // all of it on one node
 	Pools    Pools            `json:"pools"`
+	// RebalanceOverSince is since when the spread of the policy load is above its threshold.
+	RebalanceOverSince *time.Time `json:"rebalance_over_since"`
 }
 
 // Pools are the pools of a state, in the order in which it names them: the first is
@@ -39,6 +41,7 @@ type Pool struct {
 	Waiting int         `json:"waiting"`
 	Used    float64     `json:"used"`    // decayed service as of now, in slot-seconds
 	Started []time.Time `json:"started"` // of the running tasks, as far as it is known
+	Deficit float64     `json:"deficit"` // what it is owed under the policy deficit, in slot-seconds
 }
 
 // maxTasks bounds the tasks of a state, and maxOrder how far the order is followed.
@@ -96,7 +99,7 @@ func (s *State) check() error {
 		if err := share.CheckPath(p.Path); err != nil {
 			return fmt.Errorf("state: pool %q: %w", p.Path, err)
 		}
-		if p.Running < 0 || p.Waiting < 0 || p.Used < 0 || math.IsNaN(p.Used) || math.IsInf(p.Used, 0) {
+		if p.Running < 0 || p.Waiting < 0 || p.Used < 0 || math.IsNaN(p.Used) || math.IsInf(p.Used, 0) || math.IsNaN(p.Deficit) || math.IsInf(p.Deficit, 0) {
 			return fmt.Errorf("state: pool %s: running, waiting and used must be 0 or more", p.Path)
 		}
 		if len(p.Started) > p.Running {
@@ -178,6 +181,9 @@ func Run(shares fairlead.Shares, s *State) (*Result, error) {
 	}
 	node := core.Join("all", cluster.Amounts(s.Capacity), s.Now)
 	leaves := fill(core, s, node)
+	if s.RebalanceOverSince != nil {
+		core.FarApartSince(*s.RebalanceOverSince)
+	}
 	_, free := core.Cluster().Capacity()
 	r := &Result{Version: 1, Now: s.Now, Unit: cfg.Unit, Capacity: s.Capacity, Idle: free[0], Order: []string{}, Pools: map[string]*PoolResult{}}
 	r.describe(core)
@@ -219,7 +225,8 @@ func fill(core *sched.Scheduler, s *State, node cluster.NodeID) []sched.PoolID {
 	for i := range s.Pools {
 		p := &s.Pools[i]
 		for k := range p.Running {
-			started := s.Now
+			// What it received so far is part of used, whenever it started.
+			started := s.Now.Add(-time.Second)
 			if k < len(p.Started) {
 				started = p.Started[k]
 			}
@@ -228,6 +235,7 @@ func fill(core *sched.Scheduler, s *State, node cluster.NodeID) []sched.PoolID {
 		// used is all that the pool received, what its running tasks had so far included.
 		leaf := core.Pool(p.Path)
 		core.SetUsage(leaf, p.Used-core.View(leaf).Service(core.Now()))
+		core.SetDeficit(leaf, p.Deficit)
 	}
 	return leaves
 }
@@ -257,6 +265,7 @@ func (r *Result) describe(core *sched.Scheduler) {
 		r.Pools[path] = x
 		r.paths = append(r.paths, path)
 	}
+	r.fairShares(core)
 	slices.SortFunc(r.paths, strings.Compare)
 }
 
@@ -282,16 +291,27 @@ func (r *Result) order(core *sched.Scheduler, leaves []sched.PoolID) {
 }
 
 // step lets the scheduler step, as often as its shortlist wants, and counts the starts.
+// Tasks that it stops end at once, and what starts in their place counts, too.
 func (r *Result) step(core *sched.Scheduler, now time.Time) {
 	var d sched.Decision
-	for more := true; more; more = d.More {
+	for more := true; more; more = d.More || len(d.Stops) > 0 {
 		core.Step(now, 0, &d)
 		for _, st := range d.Starts {
-			for id := st.Pool; id != sched.Root; id = core.Parent(id) {
-				if !core.Band(id) {
-					r.Pools[core.Path(id)].Start++
-				}
-			}
+			r.count(core, st.Pool, func(p *PoolResult) { p.Start++ })
+		}
+		for _, st := range d.Stops {
+			r.count(core, st.Pool, func(p *PoolResult) { p.Stop++ })
+		}
+		for _, st := range d.Stops {
+			core.Finish(st.Run, now, false)
+		}
+	}
+}
+
+func (r *Result) count(core *sched.Scheduler, leaf sched.PoolID, add func(*PoolResult)) {
+	for id := leaf; id != sched.Root; id = core.Parent(id) {
+		if !core.Band(id) {
+			add(r.Pools[core.Path(id)])
 		}
 	}
 }
