@@ -96,7 +96,7 @@ func (d Decay) received(p *sched.Pool, at *sched.Setting) (amount, whole float64
 }
 
 // Drift implements sched.Drifter: children of the same weight age alike.
-func (Decay) Drift(p *sched.Pool) float64 { return p.Weight }
+func (Decay) Drift(p *sched.Pool, _ sched.Setting) [2]float64 { return [2]float64{p.Weight} }
 
 // Days implements sched.Daily.
 func (d Decay) Days() (int, float64) { return d.days, d.factor }

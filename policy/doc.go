@@ -29,6 +29,7 @@ var makers = map[string]func(o Options, of share.Options) sched.Policy{
 	"multifactor": func(Options, share.Options) sched.Policy { return Multifactor{} },
 	"lottery":     func(o Options, _ share.Options) sched.Policy { return newLottery(o) },
 	"load":        func(_ Options, of share.Options) sched.Policy { return newLoad(of) },
+	"deficit":     func(Options, share.Options) sched.Policy { return Deficit{} },
 }
 
 // New returns what makes a policy of its name and of the options of the pool that names

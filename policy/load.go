@@ -71,7 +71,7 @@ func (Load) Terms(p *sched.Pool, at sched.Setting) why.Terms {
 }
 
 // Drift implements sched.Drifter: the loan of children of the same load is the same.
-func (Load) Drift(p *sched.Pool) float64 { return p.Weight }
+func (Load) Drift(p *sched.Pool, _ sched.Setting) [2]float64 { return [2]float64{p.Weight} }
 
 // Zero implements sched.Zeroer.
 func (Load) Zero() {}

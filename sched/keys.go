@@ -10,13 +10,13 @@ import (
 // drift, see [Drifter]. Policies whose keys do not drift have one.
 type keys struct {
 	orders []order
-	number map[float64]int32 // of each drift's order; nil if keys do not drift
+	number map[[2]float64]int32 // of each drift's order; nil if keys do not drift
 }
 
 func newKeys(drifts bool) keys {
 	k := keys{}
 	if drifts {
-		k.number = map[float64]int32{}
+		k.number = map[[2]float64]int32{}
 	} else {
 		k.orders = make([]order, 1)
 	}
@@ -24,7 +24,7 @@ func newKeys(drifts bool) keys {
 }
 
 // of is the number of a drift's order, which is made if need be.
-func (k *keys) of(drift float64) int32 {
+func (k *keys) of(drift [2]float64) int32 {
 	n, ok := k.number[drift]
 	if !ok {
 		n = int32(len(k.orders))
@@ -51,7 +51,7 @@ func (k *keys) fork() {
 	}
 	number := k.number
 	if number != nil {
-		k.number = make(map[float64]int32, len(number))
+		k.number = make(map[[2]float64]int32, len(number))
 		for d, n := range number {
 			k.number[d] = n
 		}
@@ -73,7 +73,7 @@ func (s *Scheduler) putKey(in *inner, id int32) {
 	t := in.keyed.Terms(p, s.setting(in))
 	p.tie, p.drift = t.Tie, 0
 	if in.drifter != nil {
-		p.drift = in.keys.of(in.drifter.Drift(p))
+		p.drift = in.keys.of(in.drifter.Drift(p, s.setting(in)))
 	}
 	in.keys.orders[p.drift].push(rank{in.ranked(&t), id}, s)
 }
@@ -83,7 +83,7 @@ func (s *Scheduler) setKey(in *inner, id int32) {
 	p := &s.pools[id]
 	at := int(s.places[inKeyOrder][id])
 	if in.drifter != nil {
-		if to := in.keys.of(in.drifter.Drift(p)); to != p.drift {
+		if to := in.keys.of(in.drifter.Drift(p, s.setting(in))); to != p.drift {
 			in.keys.orders[p.drift].remove(at, s)
 			s.putKey(in, id)
 			return

@@ -33,6 +33,8 @@ type Setting struct {
 	Unix      float64 // the instant in seconds since 1970
 	Above     *Pool   // that divides
 	Open      float64 // sum of the weights of the children with work that may start
+	debts      []*usage.Deficits // by main resource
+	capacities []float64         // of these
 	Loans     float64 // slots that children have above their targets, and free ones; under an [Allotter]
 }
 
@@ -103,7 +105,13 @@ type Carrier interface {
 type Drifter interface {
 	Keyed
 	// Drift tells children whose keys change differently apart.
-	Drift(child *Pool) float64
+	Drift(child *Pool, at Setting) [2]float64
+}
+
+// Owing policies compare what children are owed: [Setting.Owed] and [Setting.Still].
+type Owing interface {
+	Drifter
+	Owes()
 }
 
 // Renewer is a policy whose keys, or what orders them, may also fall at instants that it

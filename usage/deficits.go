@@ -1,0 +1,266 @@
+package usage
+
+import (
+	"math"
+	"slices"
+)
+
+// Deficits says, exactly and at any instant, what each child of a pool is owed: the
+// service that an ideal scheduler would have given it, less what it received (seed 1,
+// HADOOP-3746, "deficit").
+//
+// The ideal scheduler divides a rate at every instant, infinitely finely: a child i with
+// something to run gets clamp(w_i L, least_i, most_i), where the level L is such that all
+// together get the rate (water-filling). Between two events all of these stand still, so
+// ideal and received service grow linearly, and nothing has to be sampled. Of a child whose
+// ideal is w_i L only the level changes when others come and go: its ideal service is kept
+// as w_i times the integral of L, so that an event touches the children whose kind of rate
+// changes, and no others.
+//
+// Times are in seconds, amounts in slot-seconds; nothing decays. A child that has nothing
+// to run any more is forgotten, and begins at 0 when it comes back.
+type Deficits struct {
+	rate   float64
+	level  float64
+	at     float64 // the instant
+	filled float64 // integral of the level, up to the instant
+	least  float64 // sum of the children's
+	kids   []debtor
+	bends  bends
+
+	changed []int // children whose drift changed
+}
+
+type debtor struct {
+	weight, least, most float64
+	guard               float64 // at most most: where its bend is kept, see Set
+	running             float64
+	gone                float64 // the instant at which it had nothing left
+
+	rising   bool    // its ideal rate is weight x level; else it is fixed
+	fixed    float64 // that rate
+	ideal    float64 // service as of the base
+	base     float64 // instant, or integral of the level, as of which ideal is kept
+	received float64 // service as of since
+	since    float64
+}
+
+// NewDeficits begins at an instant.
+func NewDeficits(at float64) *Deficits {
+	return &Deficits{at: at, bends: newBends(), level: math.Inf(1)}
+}
+
+// Advance moves to an instant.
+func (d *Deficits) Advance(t float64) {
+	if t > d.at {
+		if !math.IsInf(d.level, 1) {
+			d.filled += d.level * (t - d.at)
+		}
+		d.at = t
+	}
+}
+
+// kid returns a child, which is made if need be.
+func (d *Deficits) kid(i int) *debtor {
+	for len(d.kids) <= i {
+		d.kids = append(d.kids, debtor{})
+	}
+	return &d.kids[i]
+}
+
+// SetRate sets what is divided, in slots.
+func (d *Deficits) SetRate(rate float64) {
+	if rate != d.rate {
+		d.rate = rate
+		d.settle()
+	}
+}
+
+// Set says how a child stands from now on: its weight, what it is guaranteed, and what
+// it can use, both in slots.
+//
+// What it can use matters only where it is less than its part. While it is far above, its
+// bend is kept lower, at a guard, so that pools with much waiting cost nothing at each
+// submission.
+func (d *Deficits) Set(i int, weight, least, most float64) {
+	k := d.kid(i)
+	least = math.Min(least, most)
+	if k.weight == weight && k.least == least && k.most > 0 && most >= k.guard && k.guard < k.most {
+		k.most = most
+		return
+	}
+	if k.weight == weight && k.least == least && k.most == most {
+		return
+	}
+	d.rebase(k)
+	if k.most <= 0 && d.at > k.gone {
+		k.ideal, k.received, k.since = 0, 0, d.at
+	}
+	if k.most > 0 && most <= 0 {
+		k.gone = d.at
+	}
+	d.remove(i)
+	d.least += least - k.least
+	k.weight, k.least, k.most = weight, least, most
+	k.guard = d.guardOf(k)
+	d.insert(i)
+	d.rated(i)
+	d.settle()
+}
+
+// guardOf is where a child's upper bend is kept: half of what it can use, if that is still
+// far above its part.
+func (d *Deficits) guardOf(k *debtor) float64 {
+	if half := k.most / 2; !math.IsInf(d.level, 1) && half > 2*k.weight*d.level && half > k.least {
+		return half
+	}
+	return k.most
+}
+
+func (d *Deficits) insert(i int) {
+	k := &d.kids[i]
+	if k.most <= k.least || k.weight <= 0 {
+		return
+	}
+	d.bends.insert(int32(2*i), k.least/k.weight, k.weight)
+	if !math.IsInf(k.guard, 1) {
+		d.bends.insert(int32(2*i+1), k.guard/k.weight, -k.weight)
+	}
+}
+
+func (d *Deficits) remove(i int) {
+	d.bends.remove(int32(2 * i))
+	d.bends.remove(int32(2*i + 1))
+}
+
+// settle finds the level anew, and rebases the children that it passed.
+func (d *Deficits) settle() {
+	for again := true; again; {
+		again = false
+		was := d.level
+		d.level = d.bends.level(d.least, d.rate)
+		if d.level == was {
+			return
+		}
+		var passed []int
+		d.bends.between(math.Min(was, d.level), math.Max(was, d.level), func(n int32) { passed = append(passed, int(n/2)) })
+		for _, i := range passed {
+			if k := &d.kids[i]; k.guard < k.most && k.weight*d.level >= k.guard {
+				d.remove(i)
+				k.guard = k.most
+				d.insert(i)
+				again = true
+			}
+		}
+		for _, i := range passed {
+			d.rebase(&d.kids[i])
+			d.rated(i)
+		}
+	}
+}
+
+// rebase expresses a child's ideal service as of now.
+func (d *Deficits) rebase(k *debtor) {
+	k.ideal = d.idealOf(k)
+	k.base = d.at
+	if k.rising {
+		k.base = d.filled
+	}
+}
+
+// rated sets a child's kind of rate, after it was rebased.
+func (d *Deficits) rated(i int) {
+	k := &d.kids[i]
+	rising, fixed := false, 0.0
+	switch part := k.weight * d.level; {
+	case k.most <= 0:
+	case k.weight == 0 || part <= k.least:
+		fixed = k.least
+	case part >= k.most:
+		fixed = k.most
+	default:
+		rising = true
+	}
+	if rising != k.rising || fixed != k.fixed {
+		d.changed = append(d.changed, i)
+	}
+	k.rising, k.fixed, k.base = rising, fixed, d.at
+	if rising {
+		k.base = d.filled
+	}
+}
+
+// Run counts a child's running slots in, or out if width is below 0.
+func (d *Deficits) Run(i int, width float64) {
+	k := d.kid(i)
+	k.received += k.running * (d.at - k.since)
+	k.since = d.at
+	k.running += width
+}
+
+func (d *Deficits) idealOf(k *debtor) float64 {
+	if k.rising {
+		return k.ideal + k.weight*(d.filled-k.base)
+	}
+	return k.ideal + k.fixed*(d.at-k.base)
+}
+
+// Ideal is what the ideal scheduler would have given a child since it came.
+func (d *Deficits) Ideal(i int) float64 { return d.idealOf(d.kid(i)) }
+
+// Received is what a child received since it came.
+func (d *Deficits) Received(i int) float64 {
+	k := d.kid(i)
+	return k.received + k.running*(d.at-k.since)
+}
+
+// Owe sets what a child is owed.
+func (d *Deficits) Owe(i int, owed float64) {
+	k := d.kid(i)
+	d.rebase(k)
+	k.ideal = owed
+	k.received, k.since = 0, d.at
+}
+
+// Rate is a child's ideal rate, in slots.
+func (d *Deficits) Rate(i int) float64 {
+	if k := d.kid(i); k.rising {
+		return k.weight * d.level
+	}
+	return d.kids[i].fixed
+}
+
+// Drift tells children apart whose deficits grow differently: by their weight, or by a
+// fixed rate, which is given below 0.
+func (d *Deficits) Drift(i int) float64 {
+	if k := d.kid(i); k.rising {
+		return k.weight
+	}
+	return -1 - d.kids[i].fixed
+}
+
+// Still is what a child received less its ideal service, without the part of the latter
+// that grows alike for all children of the same drift: it does not fall.
+func (d *Deficits) Still(i int) float64 {
+	k := d.kid(i)
+	if k.rising {
+		return d.Received(i) - (k.ideal - k.weight*k.base)
+	}
+	return d.Received(i) - (k.ideal - k.fixed*k.base)
+}
+
+// Changed returns the children whose drift changed since the last call. What it returns
+// is valid until the next event.
+func (d *Deficits) Changed() []int {
+	c := d.changed
+	d.changed = d.changed[:0]
+	return c
+}
+
+// Clone returns a copy that goes its own way.
+func (d *Deficits) Clone() *Deficits {
+	c := *d
+	c.kids, c.bends.nodes = slices.Clone(d.kids), slices.Clone(d.bends.nodes)
+	c.changed = slices.Clone(d.changed)
+	return &c
+}
