@@ -59,7 +59,23 @@ func (s *Scheduler) countAll() {
 	}
 	for i := range s.pools {
 		s.pools[i].counted, s.pools[i].over = false, 0
+		s.pools[i].Wanted = 0
 		s.changed(int32(i))
+	}
+	s.countWanted()
+	s.countOwing()
+}
+
+func (s *Scheduler) countWanted() {
+	for i := range s.queues {
+		q := &s.queues[i]
+		for k := range q.lines() {
+			if l := q.line(k); !l.held() {
+				for id := q.pool; id >= 0; id = s.pools[id].parent {
+					s.pools[id].Wanted += float64(l.tasks) * s.cluster.Width(l.shape)
+				}
+			}
+		}
 	}
 }
 
@@ -68,6 +84,12 @@ func (s *Scheduler) setting(in *inner) Setting {
 	at := Setting{
 		Now: s.now, Seconds: s.at.Sub(s.began).Seconds(), Weights: in.counted.value(),
 		Capacity: s.capacity, MeanLife: s.clock.HalfLife().Seconds() / math.Ln2, Unix: unix(s.at), Above: &s.pools[in.id],
+	}
+	if in.owing != nil {
+		for _, d := range in.owing.of {
+			d.Advance(at.Seconds)
+		}
+		at.debts, at.capacities = in.owing.of, s.mains.capacity
 	}
 	if in.allot != nil {
 		at.Open, at.Loans = in.allotting.open.value(), in.allotting.loaned.value()+float64(s.room())
@@ -80,4 +102,10 @@ func (s *Scheduler) measure() {
 	s.events++
 	capacity, _ := s.cluster.Capacity()
 	s.capacity = float64(capacity[0])
+	if s.owes {
+		s.measureMains()
+		if s.mains.stale {
+			s.rebuild()
+		}
+	}
 }

@@ -15,12 +15,12 @@ import (
 // owing is what a pool under an owing policy keeps: for each main resource what its
 // children are owed, and what they use and want of it.
 type owing struct {
-	of   []*usage.Deficits
-	needs [][]need
-	runs []float64 // of all children
+	of    []*usage.Deficits
+	needs [][]claimed
+	runs  []float64 // of all children
 }
 
-type need struct{ running, wanted float64 }
+type claimed struct{ running, wanted float64 }
 
 // mains are the resources that are the main one of some shape.
 type mains struct {
@@ -57,7 +57,7 @@ func (s *Scheduler) findMain(shape cluster.Shape) int8 {
 	return int8(i)
 }
 
-// owingPools reports whether any pool counts deficits, so that others pay nothing.
+// measureMains finds the main resources anew after the cluster changed.
 func (s *Scheduler) measureMains() {
 	s.mains.of = nil
 	capacity, _ := s.cluster.Capacity()
@@ -130,9 +130,9 @@ func (s *Scheduler) needIn(in *inner, id int32, request cluster.Vector, running,
 	s.redrift(in, id)
 }
 
-func (s *Scheduler) needOf(o *owing, m, kid int) *need {
+func (s *Scheduler) needOf(o *owing, m, kid int) *claimed {
 	for len(o.needs[m]) <= kid {
-		o.needs[m] = append(o.needs[m], need{})
+		o.needs[m] = append(o.needs[m], claimed{})
 	}
 	return &o.needs[m][kid]
 }
@@ -177,6 +177,18 @@ func (o *owing) grow(mains int, at float64) {
 		o.needs = append(o.needs, nil)
 		o.runs = append(o.runs, 0)
 	}
+}
+
+func (o *owing) fork() *owing {
+	if o == nil {
+		return nil
+	}
+	f := &owing{runs: slices.Clone(o.runs)}
+	for m, d := range o.of {
+		f.of = append(f.of, d.Clone())
+		f.needs = append(f.needs, slices.Clone(o.needs[m]))
+	}
+	return f
 }
 
 // countOwing computes from scratch what children need; what they are owed stays.

@@ -135,12 +135,23 @@ func (s *Scheduler) mixed(id int32) bool {
 func (s *Scheduler) addWaiting(at lineRef, n int64) {
 	l := s.line(at)
 	l.tasks += n
-	width := s.cluster.Width(l.shape)
 	for id := s.queues[at.queue].pool; id >= 0; id = s.pools[id].parent {
 		s.pools[id].Waiting += n
-		s.pools[id].Wanted += float64(n) * width
 		s.changed(id)
 	}
+	if !l.held() {
+		s.want(at, n)
+	}
+}
+
+// want counts tasks that wait and could start, up to the root.
+func (s *Scheduler) want(at lineRef, n int64) {
+	shape, leaf := s.line(at).shape, s.queues[at.queue].pool
+	width := s.cluster.Width(shape)
+	for id := leaf; id >= 0; id = s.pools[id].parent {
+		s.pools[id].Wanted += float64(n) * width
+	}
+	s.need(leaf, shape, 0, float64(n))
 }
 
 // Withdraw says that no task of the job waits any more: it was cancelled or held.
@@ -285,6 +296,7 @@ func (s *Scheduler) end(id RunID, settle func(p *Pool, width float64)) {
 		}
 	}
 	s.foresee(leaf)
+	s.need(leaf, r.shape, -1, 0)
 	if r.begun >= 0 {
 		b := r.begun
 		s.change(s.begun[b].at, func(*line) { s.begun[b].running--; s.reheap(b) })

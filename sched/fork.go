@@ -21,10 +21,12 @@ func (s *Scheduler) Fork() *Scheduler {
 		if d := f.pools[i].Days; d != nil {
 			f.pools[i].Days = d.Clone()
 		}
+		f.pools[i].readyBy = slices.Clone(f.pools[i].readyBy)
 	}
 	for k := range s.places {
 		f.places[k] = slices.Clone(s.places[k])
 	}
+	f.mains.of, f.mains.resources = slices.Clone(s.mains.of), slices.Clip(s.mains.resources)
 	f.index, f.begunOf = maps.Clone(s.index), maps.Clone(s.begunOf)
 	f.begun, f.runs = slices.Clone(s.begun), slices.Clone(s.runs)
 	f.runFree, f.begunFree = slices.Clone(s.runFree), slices.Clone(s.begunFree)
@@ -71,6 +73,7 @@ func (s *Scheduler) forkTolls() {
 }
 
 func (in *inner) fork() {
+	in.owing = in.owing.fork()
 	in.kids = slices.Clone(in.kids)
 	in.keys.fork()
 	in.arrivals.entries = slices.Clone(in.arrivals.entries)

@@ -30,8 +30,20 @@ func (s *Scheduler) admit(leaf int32, at lineRef) (cluster.NodeID, bool) {
 }
 
 func (s *Scheduler) park(leaf int32, at lineRef, g gate) {
-	s.change(at, func(l *line) { l.gate = g })
+	s.setGate(at, g)
 	s.settle(leaf)
+}
+
+// setGate changes the gate of a line. What a gate of its own holds back is not wanted: an
+// ideal scheduler could not start it either.
+func (s *Scheduler) setGate(at lineRef, g gate) {
+	held, n := s.line(at).held(), s.line(at).tasks
+	s.change(at, func(l *line) { l.gate = g })
+	if now := s.line(at).held(); now && !held {
+		s.want(at, -n)
+	} else if held && !now {
+		s.want(at, n)
+	}
 }
 
 // unpark lets lines try again.
@@ -39,7 +51,7 @@ func (s *Scheduler) unpark(parked *[]lineRef) {
 	refs := *parked
 	*parked = nil
 	for _, at := range refs {
-		s.change(at, func(l *line) { l.gate = noGate })
+		s.setGate(at, noGate)
 		s.settle(s.queues[at.queue].pool)
 	}
 }

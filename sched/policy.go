@@ -25,17 +25,17 @@ type Keyed interface {
 
 // Setting is what a child is compared in, besides its own numbers.
 type Setting struct {
-	usage.Now         // the instant, in the units of the clock
-	Seconds   float64 // the same since the scheduler was made; nothing decays in these
-	Weights   float64 // sum over the children that count for shares
-	Capacity  float64 // units that the cluster has
-	MeanLife  float64 // seconds that a slot-second counts for, in all: half-life / ln 2; 0 without decay
-	Unix      float64 // the instant in seconds since 1970
-	Above     *Pool   // that divides
-	Open      float64 // sum of the weights of the children with work that may start
+	usage.Now                    // the instant, in the units of the clock
+	Seconds    float64           // the same since the scheduler was made; nothing decays in these
+	Weights    float64           // sum over the children that count for shares
+	Capacity   float64           // units that the cluster has
+	MeanLife   float64           // seconds that a slot-second counts for, in all: half-life / ln 2; 0 without decay
+	Unix       float64           // the instant in seconds since 1970
+	Above      *Pool             // that divides
+	Open       float64           // sum of the weights of the children with work that may start
 	debts      []*usage.Deficits // by main resource
 	capacities []float64         // of these
-	Loans     float64 // slots that children have above their targets, and free ones; under an [Allotter]
+	Loans      float64           // slots that children have above their targets, and free ones; under an [Allotter]
 }
 
 // Share is the part that a child of a weight is entitled to.

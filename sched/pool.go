@@ -40,6 +40,8 @@ type Pool struct {
 	in                          bool    // stands in its parent's orders: it has work that may start
 	banded                      bool    // its children are the priorities of a leaf
 	needy                       bool    // is below its minimum, or a pool in it is
+	main                        int8    // resource in which it is compared, see mains
+	readyBy                     []int32 // lines that are ready, by main resource, if there is more than one
 	kept                        bool    // came in where it stood, see [Scheduler.returning]
 }
 
@@ -78,6 +80,7 @@ type inner struct {
 	drifter Drifter
 	daily   Daily
 	merger  Merger
+	owing   *owing
 	renewer Renewer
 	ranker  Ranker
 
@@ -110,6 +113,11 @@ func (in *inner) setPolicy(p Policy) {
 	}
 	in.carrier, _ = p.(Carrier)
 	in.drifter, _ = p.(Drifter)
+	if _, owes := p.(Owing); !owes {
+		in.owing = nil
+	} else if in.owing == nil {
+		in.owing = &owing{}
+	}
 	if in.daily, _ = p.(Daily); in.daily != nil {
 		if n, _ := in.daily.Days(); n == 0 {
 			in.daily = nil

@@ -58,6 +58,9 @@ func (q *queue) line(i int) *line {
 	return &q.more[i-1]
 }
 
+// held reports whether a gate other than the want of room holds the line back.
+func (l *line) held() bool { return l.gate != noGate && l.gate != byFit }
+
 func (l *line) ready() bool {
 	return l.gate == noGate && (l.fresh.jobs > 0 || len(l.begun) > 0)
 }
@@ -131,9 +134,11 @@ func (s *Scheduler) count(q *queue, l *line, was bool) {
 			s.shapeReady = append(s.shapeReady, 0)
 		}
 		s.shapeReady[l.shape]++
+		s.readied(q.pool, l.shape, 1)
 	} else if was && !is {
 		q.ready--
 		s.shapeReady[l.shape]--
+		s.readied(q.pool, l.shape, -1)
 	}
 }
 

@@ -66,6 +66,9 @@ type Scheduler struct {
 	began    time.Time // when the scheduler was made
 	capacity float64   // units that the cluster has
 
+	mains mains
+	owes  bool // some pool counts deficits
+
 	events        uint64    // that were not starts of a step
 	oneByOne      bool      // room comes slot by slot: this is a preview
 	rebalancers   []int32   // pools whose allotter stops tasks

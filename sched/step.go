@@ -258,6 +258,7 @@ func (s *Scheduler) occupy(leaf, b int32, j *Job, node cluster.NodeID, started t
 		}
 	}
 	s.foresee(leaf)
+	s.need(leaf, shape, 1, 0)
 	s.settle(leaf)
 	return RunID(r.serial)<<32 | RunID(uint32(i))
 }

@@ -222,6 +222,9 @@ func (d *Deficits) Owe(i int, owed float64) {
 	k.received, k.since = 0, d.at
 }
 
+// Running is how many slots of a child run.
+func (d *Deficits) Running(i int) float64 { return d.kid(i).running }
+
 // Rate is a child's ideal rate, in slots.
 func (d *Deficits) Rate(i int) float64 {
 	if k := d.kid(i); k.rising {
