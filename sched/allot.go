@@ -40,7 +40,8 @@ func (s *Scheduler) whole(id int32) int64 {
 	return int64(math.Round(whole))
 }
 
-// retarget brings the targets of a pool's children up to date.
+// retarget brings the targets of a pool's children up to date. All children count, with
+// or without work: what one does not use of its target is loaned.
 func (s *Scheduler) retarget(in *inner) {
 	if in.allot == nil {
 		return
@@ -52,9 +53,7 @@ func (s *Scheduler) retarget(in *inner) {
 	}
 	weights := make([]float64, len(in.kids))
 	for i, kid := range in.kids {
-		if s.counts(kid) {
-			weights[i] = s.pools[kid].Weight
-		}
+		weights[i] = s.pools[kid].Weight
 	}
 	a.whole, a.fresh, a.loaned = whole, true, sum{}
 	a.plan = plan{}

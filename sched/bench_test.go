@@ -15,7 +15,7 @@ import (
 // BenchmarkDecision measures one full cycle of a task: it ends, another is submitted
 // to some pool, and the step picks and starts one, with its record.
 func BenchmarkDecision(b *testing.B) {
-	for _, name := range []string{"fair", "lottery", "multifactor"} {
+	for _, name := range policy.Names() {
 		for _, pools := range []int{10, 1000, 100_000} {
 			for _, waiting := range []int{10_000, 1_000_000, 10_000_000} {
 				if waiting < pools {

@@ -42,11 +42,7 @@ func (s *Scheduler) recount(id int32, counts bool) {
 	if !counts {
 		sign = -1
 	}
-	in := s.parentOf(id)
-	in.counted.add(sign * p.Weight)
-	if in.allot != nil {
-		in.allotting.fresh = false
-	}
+	s.parentOf(id).counted.add(sign * p.Weight)
 }
 
 // countAll computes from scratch what changed keeps up.

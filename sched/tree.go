@@ -97,6 +97,9 @@ func (s *Scheduler) newPool(parent int32, name string, k kind) int32 {
 	s.pools[id].kid = int32(len(in.kids))
 	in.kids = append(in.kids, id)
 	s.keepDaysOf(id)
+	if in.allot != nil {
+		in.allotting.fresh = false
+	}
 	if k == band {
 		priority, young := strings.CutSuffix(name, newSuffix)
 		s.pools[id].band, s.pools[id].young = int8(s.priority(priority)), young
