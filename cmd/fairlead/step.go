@@ -3,7 +3,9 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -76,20 +78,57 @@ func (a *app) readFile(name string) ([]byte, error) {
 }
 
 func (a *app) printStep(r *onestep.Result) error {
-	t := table.New(table.Column{Name: "POOL"}, table.Column{Name: "SHARE", Right: true}, table.Column{Name: "FAIR NOW", Right: true},
-		table.Column{Name: "USED", Right: true}, table.Column{Name: "RUN", Right: true}, table.Column{Name: "WAIT", Right: true},
-		table.Column{Name: "KEY", Right: true}, table.Column{Name: "RANK", Right: true}, table.Column{Name: "START", Right: true}, table.Column{Name: "FORMULA"})
+	stops := false
+	for _, p := range r.Pools {
+		stops = stops || p.Stop > 0
+	}
+	columns := []table.Column{
+		{Name: "POOL"}, {Name: "SHARE", Right: true}, {Name: "FAIR NOW", Right: true},
+		{Name: "USED", Right: true}, {Name: "RUN", Right: true}, {Name: "WAIT", Right: true},
+		{Name: "KEY", Right: true}, {Name: "RANK", Right: true}, {Name: "START", Right: true},
+	}
+	if stops {
+		columns = append(columns, table.Column{Name: "STOP", Right: true})
+	}
+	t := table.New(append(columns, table.Column{Name: "KEY COMES FROM"})...)
 	for _, path := range r.Paths() {
 		p := r.Pools[path]
 		rank := "-"
 		if p.Rank > 0 {
 			rank = fmt.Sprint(p.Rank)
 		}
-		t.Row(path, percent(p.Share), oneDigit(p.FairNow), why.Short(p.Used), p.Running, p.Waiting, why.Short(float64(p.Key)), rank, p.Start, p.Policy+": "+p.Formula)
+		row := []any{path, percent(p.Share), oneDigit(p.FairNow), why.Short(p.Used), p.Running, p.Waiting, why.Short(float64(p.Key)), rank, p.Start}
+		if stops {
+			row = append(row, p.Stop)
+		}
+		t.Row(append(row, termsText(p))...)
 	}
 	if err := t.Print(a.out); err != nil {
 		return err
 	}
+	a.printFormulas(r)
 	fmt.Fprintf(a.out, "%d %s idle · order of the next starts: %s\n", r.Idle, r.Unit, strings.Join(r.Order, ", "))
 	return nil
+}
+
+// termsText lists the numbers of a key.
+func termsText(p *onestep.PoolResult) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(p.Terms)) {
+		parts = append(parts, name+" "+why.Short(float64(p.Terms[name])))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// printFormulas explains the keys: once for each policy that compared some.
+func (a *app) printFormulas(r *onestep.Result) {
+	seen := map[string]bool{}
+	for _, path := range r.Paths() {
+		p := r.Pools[path]
+		line := fmt.Sprintf("%s: key = %s, %s", p.Policy, p.Formula, p.Order)
+		if !seen[line] {
+			seen[line] = true
+			fmt.Fprintln(a.out, line)
+		}
+	}
 }

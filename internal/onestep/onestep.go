@@ -159,6 +159,7 @@ type PoolResult struct {
 	Used    float64               `json:"used"`     // decayed service, slot-seconds
 	Policy  string                `json:"policy"`   // by which it is compared with its siblings
 	Formula string                `json:"formula"`
+	Order   string                `json:"order_by"` // which key goes first
 	Terms   map[string]why.Number `json:"terms"`
 	Key     why.Number            `json:"key"`
 	Rank    int                   `json:"rank,omitempty"` // in the order of the next starts, from 1
@@ -225,8 +226,10 @@ func fill(core *sched.Scheduler, s *State, node cluster.NodeID) []sched.PoolID {
 	for i := range s.Pools {
 		p := &s.Pools[i]
 		for k := range p.Running {
-			// What it received so far is part of used, whenever it started.
-			started := s.Now.Add(-time.Second)
+			started := s.Now
+			if s.RebalanceOverSince != nil { // it did not start just now: it may be stopped
+				started = started.Add(-time.Second)
+			}
 			if k < len(p.Started) {
 				started = p.Started[k]
 			}
@@ -255,7 +258,7 @@ func (r *Result) describe(core *sched.Scheduler) {
 		}
 		levels := core.Comparisons(id, 1)
 		last := levels[len(levels)-1]
-		x.Policy, x.Formula = last.Policy, last.Formula
+		x.Policy, x.Formula, x.Order = last.Policy, last.Formula, last.Order
 		for _, c := range last.Children {
 			if c.Name == last.You {
 				x.Terms, x.Key = c.Terms, c.Key
