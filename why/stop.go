@@ -118,9 +118,9 @@ func (s *Stop) text(b *strings.Builder) {
 // on.
 func Amount(slotSeconds float64, unit string) string {
 	if slotSeconds < 360 {
-		return Short(slotSeconds) + " " + unit + "-s"
+		return digits(slotSeconds, 1) + " " + unit + "-s"
 	}
-	return Short(slotSeconds/3600) + " " + unit + "-h"
+	return digits(slotSeconds/3600, 1) + " " + unit + "-h"
 }
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

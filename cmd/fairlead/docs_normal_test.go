@@ -57,6 +57,7 @@ var varies = []struct {
 	{regexp.MustCompile(`"(hash|config)":\s*"[0-9a-f]{8}"`), `"$1": HASH`},
 	{regexp.MustCompile(`fairlead-dev-\d+`), "fairlead-dev-N"},
 	{regexp.MustCompile(`\b\d+(\.\d+)?[KMGTP]\b`), "SIZE"},
+	{regexp.MustCompile(`\b\d+(\.\d+)? cpu-[sh]\b`), "AMOUNT"},
 	{regexp.MustCompile(`\S+ \+ \(\S+ \+ \S+\) / (\S+) = \S+`), "N + (N + N) / $1 = N"},
 	{regexp.MustCompile(`key \S+ against [\d.]+`), "key N against N"},
 	{regexp.MustCompile(`key: \S+ < [\d.]+\.`), "key: N < N."},

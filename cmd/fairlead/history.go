@@ -20,6 +20,7 @@ type history struct {
 	since string
 	job   int64
 	limit int
+	stops bool
 }
 
 func (a *app) historyCommand() *cobra.Command {
@@ -28,10 +29,14 @@ func (a *app) historyCommand() *cobra.Command {
 		Use:   "history",
 		Short: "List jobs that have ended, or what happened to one",
 		Example: `  fairlead history -u ann -S 24h
-  fairlead history -j 1042             everything that happened to job 1042`,
+  fairlead history -j 1042             everything that happened to job 1042
+  fairlead history --stops             tasks that were stopped for others, and the price`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return h.with(func(client *api.Client) error {
+				if h.stops {
+					return h.repeat(c.Context(), &h.listing, func() error { return h.listStops(c.Context(), client) })
+				}
 				if h.job > 0 {
 					return h.one(c.Context(), client)
 				}
@@ -43,6 +48,7 @@ func (a *app) historyCommand() *cobra.Command {
 	h.selection.flags(c)
 	c.Flags().StringVarP(&h.since, "since", "S", "24h", "jobs that ended since: 24h, 7d, 2026-11-01, 08:00")
 	c.Flags().Int64VarP(&h.job, "job", "j", 0, "one job, with all that happened to it")
+	c.Flags().BoolVar(&h.stops, "stops", false, "tasks that were stopped so that others got their room, with rule, numbers and price; -j and -S choose")
 	c.Flags().IntVar(&h.limit, "limit", 1000, "at most so many jobs, the newest")
 	return c
 }

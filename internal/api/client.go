@@ -187,6 +187,16 @@ func (c *Client) History(ctx context.Context, id int64) (*History, error) {
 	return get[History](ctx, c, fmt.Sprintf("/v1/jobs/%d/history", id), nil)
 }
 
+// Stops lists the tasks that were stopped so that others got their room, oldest first:
+// those of one job if it is above 0, and the latest if there are more than limit.
+func (c *Client) Stops(ctx context.Context, since time.Time, job int64, limit int) (*StopList, error) {
+	q := url.Values{"since": {since.Format(time.RFC3339Nano)}, "limit": {strconv.Itoa(limit)}}
+	if job > 0 {
+		q.Set("job", strconv.FormatInt(job, 10))
+	}
+	return get[StopList](ctx, c, "/v1/stops", q)
+}
+
 // Why says why a job is where it is.
 func (c *Client) Why(ctx context.Context, id int64, siblings int, evidence bool) (*why.Answer, error) {
 	q := url.Values{"siblings": {strconv.Itoa(siblings)}}

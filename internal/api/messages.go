@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/why"
 )
 
 // SubmitRequest asks for jobs.
@@ -134,6 +135,13 @@ type History struct {
 	Version int     `json:"version"`
 	Job     int64   `json:"job"`
 	Events  []Event `json:"events"`
+}
+
+// StopList lists tasks that were stopped so that others got their room.
+type StopList struct {
+	Version int        `json:"version"`
+	At      time.Time  `json:"at"`
+	Stops   []why.Stop `json:"stops"`
 }
 
 // LogChunk is a part of a task's output.

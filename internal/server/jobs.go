@@ -21,6 +21,7 @@ func (s *Server) jobRoutes(a huma.API) {
 	handle(a, http.MethodGet, "/v1/jobs/{id}", "get-job", "One job with its tasks", 0, s.job)
 	handle(a, http.MethodPost, "/v1/jobs/alter", "alter-jobs", "Cancel, hold, release, requeue or prioritise jobs", 0, s.alter)
 	handle(a, http.MethodGet, "/v1/jobs/{id}/history", "job-history", "What happened to a job", 0, s.history)
+	handle(a, http.MethodGet, "/v1/stops", "list-stops", "List the tasks that were stopped so that others got their room", 0, s.stops)
 }
 
 type submitInput struct {
@@ -290,6 +291,24 @@ func (s *Server) history(ctx context.Context, in *idInput) (*body[api.History], 
 	out := api.History{Version: api.Version, Job: in.ID, Events: []api.Event{}}
 	for _, e := range events {
 		out.Events = append(out.Events, api.FromEvent(e))
+	}
+	return answer(out), nil
+}
+
+type stopsInput struct {
+	Since time.Time `query:"since" doc:"Leave out what was stopped before"`
+	Job   int64     `query:"job" doc:"This job only"`
+	Limit int       `query:"limit" minimum:"1" maximum:"10000" default:"1000" doc:"The latest, if there are more"`
+}
+
+func (s *Server) stops(ctx context.Context, in *stopsInput) (*body[api.StopList], error) {
+	stops, err := s.options.Loop.Stops(ctx, fairlead.StopQuery{Job: in.Job, Since: in.Since, Limit: in.Limit})
+	if err != nil {
+		return nil, err
+	}
+	out := api.StopList{Version: api.Version, At: time.Now(), Stops: []why.Stop{}}
+	for i := range stops {
+		out.Stops = append(out.Stops, stops[i].Reason)
 	}
 	return answer(out), nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/sched"
 )
 
 // metrics are the server's numbers for Prometheus. Those of the pools are read from
@@ -95,6 +96,20 @@ var loopMetrics = []loopMetric{
 		func(s fairlead.Stats) float64 { return s.StepTime.Seconds() }},
 }
 
+var (
+	stopsDesc = prometheus.NewDesc("fairlead_tasks_stopped_total", "Tasks that were stopped so that others got their room, by the rule.", []string{"rule"}, nil)
+	priceDesc = prometheus.NewDesc("fairlead_stopped_lost_slot_seconds_total", "Slot-seconds that were lost with them.", []string{"rule"}, nil)
+)
+
+// collectStops tells of every rule, also of those by which nothing was stopped yet.
+func collectStops(c chan<- prometheus.Metric, stops map[string]fairlead.StopCount) {
+	for _, rule := range []sched.StopRule{sched.StopMin, sched.StopShare, sched.StopRebalance} {
+		n := stops[string(rule)]
+		c <- prometheus.MustNewConstMetric(stopsDesc, prometheus.CounterValue, float64(n.Tasks), string(rule))
+		c <- prometheus.MustNewConstMetric(priceDesc, prometheus.CounterValue, n.Lost, string(rule))
+	}
+}
+
 var nodesDesc = prometheus.NewDesc("fairlead_nodes", "Nodes by state.", []string{"state"}, nil)
 
 // Describe implements prometheus.Collector.
@@ -102,7 +117,7 @@ func (m *metrics) Describe(c chan<- *prometheus.Desc) {
 	for _, p := range poolMetrics {
 		c <- p.desc
 	}
-	for _, d := range []*prometheus.Desc{jainDesc, lateDesc, idleDesc, leftDesc} {
+	for _, d := range []*prometheus.Desc{jainDesc, lateDesc, idleDesc, leftDesc, stopsDesc, priceDesc} {
 		c <- d
 	}
 	for _, l := range loopMetrics {
@@ -124,6 +139,7 @@ func (m *metrics) Collect(c chan<- prometheus.Metric) {
 	for _, l := range loopMetrics {
 		c <- prometheus.MustNewConstMetric(l.desc, l.kind, l.of(stats))
 	}
+	collectStops(c, stats.Stops)
 	states := map[string]int{"up": 0, "drain": 0, "down": 0}
 	for _, n := range m.loop.Nodes() {
 		states[n.State]++

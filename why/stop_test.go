@@ -1,0 +1,40 @@
+package why_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead/why"
+)
+
+// TestStopInWords: a stop says who was below what for how long, what was lost, who got
+// the room, and from when on it could happen again.
+func TestStopInWords(t *testing.T) {
+	at := time.Date(2026, 1, 5, 12, 40, 2, 0, time.Local)
+	s := why.Stop{
+		At: at, Rule: "min-share", Job: 1019, Attempt: 1, User: "markov", Pool: "physics", Unit: "cpu",
+		For: "biology/env", Resource: "cpu", Running: 4, Goal: 8, Since: at.Add(-time.Minute), Owed: 240, Next: 1035,
+		From: "physics", FromRunning: 36, FromGoal: 24, Choice: "the newest that could be spared",
+		Width: 8, Seconds: 370, Lost: 2960, Safe: at.Add(30 * time.Minute),
+	}
+	want := "attempt 1 stopped by rule min-share: biology/env had 4 cpu of its minimum 8 for 1m; physics ran 36 cpu, 12 above its fair part of 24; " +
+		"chosen as the newest that could be spared; it ran 6m10s on 8 cpu, lost 0.8 cpu-h against 240 cpu-s owed to biology/env; room for job 1035; " +
+		"safe until 13:10:02: no job is stopped twice within 30m"
+	if got := s.Line(); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	s.Rule, s.Safe = "fair-share", at
+	if got := s.Line(); !strings.Contains(got, "of its fair part 8") || !strings.Contains(got, "there is no grace period") || s.Code() != why.StopReclaimShare {
+		t.Error(got)
+	}
+	s.Rule, s.For = "rebalance", ""
+	if got := s.Line(); !strings.HasPrefix(got, "attempt 1 stopped by rule rebalance: physics ran 36 cpu") || s.Code() != why.StopRebalance {
+		t.Error(got)
+	}
+	for _, code := range []why.Code{why.StopReclaimMin, why.StopReclaimShare, why.StopRebalance} {
+		if _, known := why.Explain(code); !known {
+			t.Errorf("%s is not explained", code)
+		}
+	}
+}
