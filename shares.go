@@ -116,10 +116,30 @@ func (s *Shares) settleBelow(j *Job) error {
 
 func (s *Shares) place(j *Job) string {
 	if s.Placement == nil {
-		return share.CleanName(cmp.Or(j.User, share.DefaultPool))
+		own := share.CleanName(cmp.Or(j.User, share.DefaultPool))
+		if class := s.leastLoaded(); class != "" && s.Sched.Root.Find(own) == nil {
+			return class
+		}
+		return own
 	}
-	path, _ := s.Placement.Place(share.Origin{User: j.User, Group: j.Group, Kind: j.Kind, Requestor: j.Requestor})
+	path, rule := s.Placement.Place(share.Origin{User: j.User, Group: j.Group, Kind: j.Kind, Requestor: j.Requestor})
+	if class := s.leastLoaded(); class != "" && rule < 0 {
+		return class
+	}
 	return path
+}
+
+// leastLoaded is the class with the smallest load, which takes the jobs that belong to no
+// other where the policy load divides among all; of several, the first in the order of
+// their names. It is "" under other policies.
+func (s *Shares) leastLoaded() string {
+	root := &s.Sched.Root
+	if root.Policy != "load" || len(root.Pools) == 0 {
+		return ""
+	}
+	return slices.MinFunc(root.Pools, func(a, b share.Pool) int {
+		return cmp.Or(cmp.Compare(a.Weight, b.Weight), cmp.Compare(a.Name, b.Name))
+	}).Name
 }
 
 func (s *Shares) priorities() []string {

@@ -60,7 +60,7 @@ func fileFields() []field {
 		of("pools", "", "The tree of pools.", pools, func(c *Config) *[]share.Pool { return &c.Shares.Sched.Root.Pools }),
 		unless("true without pools, else false", of("pools_on_demand", "", "Jobs may name pools that the tree does not have. They have the weight 1. If false and without placement rules, jobs of users who have no pool in the tree go to the pool default, and are refused if there is none.",
 			not(boolean), func(c *Config) *bool { return &c.Shares.Closed })),
-		unless("the pool of the user's name", of("placement", "", "Where jobs go that name no pool: the first rule that matches decides, and without one it is the pool default.",
+		unless("the pool of the user's name", of("placement", "", "Where jobs go that name no pool: the first rule that matches decides, and without one it is the pool default, or, where the policy of the root is load, the pool with the smallest load.",
 			rules, func(c *Config) *[]share.Rule { return &c.Rules })),
 		of("licenses", "", "Licences that jobs may ask for, with their numbers. A task holds those that it asks for while it runs.",
 			licenses, func(c *Config) *map[string]int64 { return &c.Licenses }),

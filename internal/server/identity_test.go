@@ -27,6 +27,7 @@ func TestWhoMayDoWhat(t *testing.T) {
 		{ann, doOutput, "ann", true}, {ann, doOutput, "bob", false}, {root, doOutput, "bob", true}, {unknown, doOutput, "ann", false},
 		{ann, doAgent, "", false}, {root, doAgent, "", true}, {unknown, doAgent, "", false},
 		{ann, doNodes, "", false}, {root, doNodes, "", true}, {unknown, doNodes, "", false},
+		{ann, doShares, "", false}, {root, doShares, "", true}, {unknown, doShares, "", false},
 		{ann, "invent", "ann", false},
 	} {
 		err := check(c.who, c.what, c.owner)

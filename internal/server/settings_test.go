@@ -1,0 +1,112 @@
+package server
+
+import (
+	"net/http"
+	"reflect"
+	"testing"
+
+	"github.com/fairlead/fairlead/config"
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/settings"
+	"github.com/fairlead/fairlead/store/memory"
+)
+
+// tunable is a desk whose configuration can be changed.
+func tunable(t *testing.T, text string) *desk {
+	t.Helper()
+	d := newDesk(t)
+	c, err := config.Parse("fairlead.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := settings.Open(t.Context(), memory.New("cpu"), c, "fairlead.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.Bind(d.options.Loop)
+	if err := d.options.Loop.Configure(t.Context(), c.Shares); err != nil {
+		t.Fatal(err)
+	}
+	d.options.Config = k
+	return d
+}
+
+// TestSchedulingParameters: the routes that a client of Scoot has a counterpart for.
+func TestSchedulingParameters(t *testing.T) {
+	d := tunable(t, "pools: {c0: {load: 30%}, c1: {load: 70%}}")
+	const at = "/v1/scheduling/"
+	load := api.ClassLoad{Percents: map[string]float64{"c0": 45, "c1": 55}}
+	rules := api.RequestorMap{Rules: []api.RequestorRule{{Requestor: "land.*", Class: "c0"}}}
+	for _, c := range []struct {
+		name     string
+		in, want any
+		out      any
+	}{
+		{"class-load-percents", load, &load, new(api.ClassLoad)},
+		{"requestor-map", rules, &rules, new(api.RequestorMap)},
+		{"rebalance-minimum-duration", api.RebalanceDuration{Seconds: 240}, &api.RebalanceDuration{Seconds: 240}, new(api.RebalanceDuration)},
+		{"rebalance-threshold", api.RebalanceThreshold{Percent: 20}, &api.RebalanceThreshold{Percent: 20}, new(api.RebalanceThreshold)},
+	} {
+		if status := d.send(root, http.MethodPut, at+c.name, c.in, nil); status != http.StatusOK {
+			t.Errorf("set %s: status %d", c.name, status)
+		}
+		if status := d.send(ann, http.MethodGet, at+c.name, nil, c.out); status != http.StatusOK || !reflect.DeepEqual(c.out, c.want) {
+			t.Errorf("%s is %+v, status %d; want %+v", c.name, c.out, status, c.want)
+		}
+	}
+	for _, p := range d.options.Loop.Pools(t.Context()) {
+		if want := map[string]float64{"c0": 0.45, "c1": 0.55}[p.Path]; p.Path != "" && p.ShareHere != want {
+			t.Errorf("%s has a share of %v, want %v", p.Path, p.ShareHere, want)
+		}
+	}
+	wrong := api.ClassLoad{Percents: map[string]float64{"c0": -1, "c1": 1}}
+	if status := d.send(root, http.MethodPut, at+"class-load-percents", wrong, nil); status != http.StatusUnprocessableEntity {
+		t.Errorf("a wrong load: status %d", status)
+	}
+	var h api.ConfigHistory
+	if d.send(ann, http.MethodGet, "/v1/config/history", nil, &h); len(h.Entries) != 6 { // the start, two loads, the map, rebalance twice
+		t.Errorf("record %+v", h)
+	}
+}
+
+// TestOnlyAdministratorsChange shares; everybody may look.
+func TestOnlyAdministratorsChange(t *testing.T) {
+	d := tunable(t, "pools: {a: {weight: 1}}")
+	set := api.SettingsRequest{Settings: []api.SettingValue{{Path: "half_life", Value: "1d"}}}
+	for _, c := range []struct {
+		method, path string
+		in           any
+	}{
+		{http.MethodPost, "/v1/config/set", set},
+		{http.MethodPost, "/v1/config/unset", api.UnsetRequest{Paths: []string{"half_life"}}},
+		{http.MethodPut, "/v1/scheduling/class-load-percents", api.ClassLoad{Percents: map[string]float64{"a": 1}}},
+		{http.MethodPost, "/v1/boosts", api.BoostRequest{Pool: "a", Factor: 2, ForSeconds: 60}},
+		{http.MethodDelete, "/v1/boosts/1", nil},
+	} {
+		for _, who := range []actor{ann, unknown} {
+			if status := d.send(who, c.method, c.path, c.in, nil); status != http.StatusForbidden {
+				t.Errorf("%s %s by %q: status %d", c.method, c.path, who.User, status)
+			}
+		}
+		if status := d.send(root, c.method, c.path, c.in, nil); status != http.StatusOK {
+			t.Errorf("%s %s by root: status %d", c.method, c.path, status)
+		}
+	}
+	for _, path := range []string{"/v1/config", "/v1/config/history", "/v1/config/value?path=half_life", "/v1/boosts", "/v1/scheduling/requestor-map"} {
+		if status := d.send(ann, http.MethodGet, path, nil, nil); status != http.StatusOK {
+			t.Errorf("%s by ann: status %d", path, status)
+		}
+	}
+	if status := d.send(root, http.MethodGet, "/v1/config/value?path=polcy", nil, nil); status != http.StatusNotFound {
+		t.Errorf("a path that is not there: status %d", status)
+	}
+}
+
+// TestFixedConfiguration: a server in a program that keeps its own configuration says so.
+func TestFixedConfiguration(t *testing.T) {
+	d := newDesk(t)
+	set := api.SettingsRequest{Settings: []api.SettingValue{{Path: "half_life", Value: "1d"}}}
+	if status := d.send(root, http.MethodPost, "/v1/config/set", set, nil); status != http.StatusConflict {
+		t.Errorf("status %d", status)
+	}
+}
