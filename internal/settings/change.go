@@ -133,6 +133,9 @@ func (k *Keeper) change(ctx context.Context, by Actor, what, reason string, over
 		x.Old, _ = k.now.Value(path)
 		x.New, _ = c.Value(path)
 		out.Changes = append(out.Changes, x)
+		if x.Old == x.New && x.WasSet == x.IsSet {
+			continue
+		}
 		record = append(record, fairlead.AuditEntry{Who: by.Who, From: by.From, What: what, Subject: path, Old: x.Old, New: x.New, Note: reason})
 	}
 	if err := k.force(ctx, c, over, record); err != nil {
