@@ -55,5 +55,5 @@ func (l *Loop) classOf(h Header) sched.Class {
 	if !l.core.Ranks() {
 		return 0
 	}
-	return l.core.Class(l.shares.traits(h))
+	return l.core.Class(l.shares.Traits(h))
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// traits are what of a job counts for its priority under the policy multifactor, beside
+// Traits are what of a job counts for its priority under the policy multifactor, beside
 // its request and its age. A job that names no quality of service has the one that is
 // called like its priority: so a priority means something there, too.
-func (s *Shares) traits(h Header) sched.Traits {
+func (s *Shares) Traits(h Header) sched.Traits {
 	t := sched.Traits{QOS: h.QOS, Nice: h.Nice}
 	if t.QOS == "" && slices.Contains(s.Levels, h.Priority) {
 		t.QOS = h.Priority

@@ -26,9 +26,13 @@ type Job struct {
 	since time.Duration // Submitted as a distance, where it is known in that form only
 }
 
-func (j *Job) sinceThen() time.Duration {
-	if j.since != 0 || j.Submitted.IsZero() {
+// sinceThen is when a job was submitted; one of which it is not known is taken to be new.
+func (s *Scheduler) sinceThen(j *Job) time.Duration {
+	switch {
+	case j.since != 0:
 		return j.since
+	case j.Submitted.IsZero():
+		return since(s.at)
 	}
 	return since(j.Submitted)
 }
@@ -68,7 +72,7 @@ func (s *Scheduler) addAs(j Job, young bool) {
 		q := &s.queues[at.queue]
 		l := q.line(int(at.line))
 		was := l.ready()
-		l.fresh.add(entry{j.ID, j.sinceThen(), int32(j.Tasks), most}, s.epoch)
+		l.fresh.add(entry{j.ID, s.sinceThen(&j), int32(j.Tasks), most}, s.epoch)
 		s.count(q, l, was)
 	}
 	s.addWaiting(at, int64(j.Tasks))
@@ -326,14 +330,14 @@ func (s *Scheduler) Adopt(j Job, node cluster.NodeID, started, t time.Time) RunI
 		s.stops.gang(j.ID, j.Gang)
 		b = s.adoptBegun(j, leaf)
 	}
-	j.since = j.sinceThen()
+	j.since = s.sinceThen(&j)
 	return s.occupy(leaf, b, &j, node, started)
 }
 
 func (s *Scheduler) adoptBegun(j Job, leaf int32) int32 {
 	b, ok := s.begunOf[j.ID]
 	if !ok {
-		b = s.begin(entry{id: j.ID, since: j.sinceThen(), most: int32(j.Most)}, s.lineFor(leaf, j.Shape, j.Class))
+		b = s.begin(entry{id: j.ID, since: s.sinceThen(&j), most: int32(j.Most)}, s.lineFor(leaf, j.Shape, j.Class))
 	}
 	s.change(s.begun[b].at, func(*line) { s.begun[b].running++; s.reheap(b) })
 	return b

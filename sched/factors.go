@@ -69,9 +69,6 @@ func (a *ages) exact(points float64) float64 {
 
 // since is an instant as a distance from agesFrom.
 func since(t time.Time) time.Duration {
-	if t.IsZero() {
-		return 0
-	}
 	return t.Sub(agesFrom)
 }
 

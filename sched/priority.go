@@ -18,7 +18,7 @@ func (s *Scheduler) Priority(j Job) (why.Terms, bool) {
 	if s.ranks.of[leaf].relative < 0 {
 		s.value(leaf)
 	}
-	r := s.rankedAs(leaf, j.Shape, j.Class, j.sinceThen())
+	r := s.rankedAs(leaf, j.Shape, j.Class, s.sinceThen(&j))
 	r.Job = j.ID
 	return ranker.Rank(r), true
 }
@@ -41,7 +41,7 @@ func (s *Scheduler) rankerOf(leaf int32) (Ranker, bool) {
 // The lines are in the order of priority, so that each is searched, not walked.
 func (s *Scheduler) behindByRank(leaf int32, j *Job) (jobs int, tasks int64) {
 	q := &s.queues[s.pools[leaf].queue]
-	mine := s.placeOf(&line{shape: j.Shape, class: j.Class}, j.sinceThen(), j.ID)
+	mine := s.placeOf(&line{shape: j.Shape, class: j.Class}, s.sinceThen(j), j.ID)
 	for i := range q.lines() {
 		l := q.line(i)
 		n, t := l.fresh.until(func(e *entry) bool { return !s.placeOf(l, e.since, e.id).before(mine) })

@@ -30,7 +30,12 @@ needs none.
    "pools": {"physics/ann": {"running": 2, "waiting": 30, "used": 120},
              "biology": {"running": 0, "waiting": 5}}}
 
-Each task needs one slot. used is the decayed service of a pool, in slot-seconds.`,
+Each task needs one slot. used is the decayed service of a pool, in slot-seconds. For the
+policy multifactor a pool may have jobs one by one, and all of theirs is optional but the
+id:
+
+  "jobs": [{"id": 7, "submitted": "2026-01-04T08:00:00Z", "tasks": 1, "request": {"slots": 4},
+            "qos": "high", "nice": 10, "limit": "2h", "user": "ann"}]`,
 		Example: "  fairlead step --config fairlead.yaml --state state.json --json",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -108,7 +113,7 @@ func (a *app) printStep(r *onestep.Result) error {
 	}
 	a.printFormulas(r)
 	fmt.Fprintf(a.out, "%d %s idle · order of the next starts: %s\n", r.Idle, r.Unit, strings.Join(r.Order, ", "))
-	return nil
+	return a.printStepJobs(r.Jobs)
 }
 
 // termsText lists the numbers of a key.

@@ -42,6 +42,7 @@ type Pool struct {
 	Used    float64     `json:"used"`    // decayed service as of now, in slot-seconds
 	Started []time.Time `json:"started"` // of the running tasks, as far as it is known
 	Deficit float64     `json:"deficit"` // what it is owed under the policy deficit, in slot-seconds
+	Jobs    []Job       `json:"jobs"`    // that wait, beside those of Waiting
 }
 
 // maxTasks bounds the tasks of a state, and maxOrder how far the order is followed.
@@ -94,8 +95,9 @@ func (s *State) check() error {
 			return fmt.Errorf("state: capacity %s must be 0 or more, got %d", name, n)
 		}
 	}
-	total := 0
-	for _, p := range s.Pools {
+	total, seen := 0, map[int64]bool{}
+	for i := range s.Pools {
+		p := &s.Pools[i]
 		if err := share.CheckPath(p.Path); err != nil {
 			return fmt.Errorf("state: pool %q: %w", p.Path, err)
 		}
@@ -105,7 +107,11 @@ func (s *State) check() error {
 		if len(p.Started) > p.Running {
 			return fmt.Errorf("state: pool %s: started names %d tasks, but %d run", p.Path, len(p.Started), p.Running)
 		}
-		if total += p.Running + p.Waiting; total > maxTasks || p.Running > maxTasks || p.Waiting > maxTasks {
+		tasks, err := p.checkJobs(s, seen)
+		if err != nil {
+			return err
+		}
+		if total += p.Running + p.Waiting + tasks; total > maxTasks || p.Running > maxTasks || p.Waiting > maxTasks {
 			return fmt.Errorf("state: more than %d tasks", maxTasks)
 		}
 	}
@@ -148,8 +154,10 @@ type Result struct {
 	Idle     int64                  `json:"idle"` // units, before the step
 	Order    []string               `json:"order"`
 	Pools    map[string]*PoolResult `json:"pools"`
+	Jobs     []*JobResult           `json:"jobs,omitempty"` // in the order of the next starts
 
-	paths []string
+	paths  []string
+	byCore map[int64]*JobResult // by the number in the scheduler
 }
 
 // PoolResult is what the step says about one pool.
@@ -185,10 +193,18 @@ func Run(shares fairlead.Shares, s *State) (*Result, error) {
 	if s.RebalanceOverSince != nil {
 		core.FarApartSince(*s.RebalanceOverSince)
 	}
+	placed, err := s.place(core, &shares)
+	if err != nil {
+		return nil, err
+	}
+	if core.Ranks() {
+		core.Renew()
+	}
 	_, free := core.Cluster().Capacity()
 	r := &Result{Version: 1, Now: s.Now, Unit: cfg.Unit, Capacity: s.Capacity, Idle: free[0], Order: []string{}, Pools: map[string]*PoolResult{}}
 	r.describe(core)
 	r.order(core, leaves)
+	r.jobs(core, placed)
 	r.step(core, s.Now)
 	return r, nil
 }
@@ -300,6 +316,9 @@ func (r *Result) step(core *sched.Scheduler, now time.Time) {
 	for more := true; more; more = d.More || len(d.Stops) > 0 {
 		core.Step(now, 0, &d)
 		for _, st := range d.Starts {
+			if j := r.byCore[st.Job]; j != nil {
+				j.Start++
+			}
 			r.count(core, st.Pool, func(p *PoolResult) { p.Start++ })
 		}
 		for _, st := range d.Stops {
