@@ -229,6 +229,9 @@ func (l *Loop) Versus(ctx context.Context, id int64, other string) (*why.Compari
 	}
 	c.PoolB = l.core.Path(b)
 	c.Standing = standing(j, against)
+	if l.versusByPriority(c, j, against) {
+		return c, l.units(), nil
+	}
 	level, parts := l.core.Parting(a, b)
 	if parts {
 		c.Decide(level)

@@ -152,6 +152,9 @@ func runningReason(j *Job, tasks []Task) why.Reason {
 func (l *Loop) whyWaiting(a *why.Answer, j *Job, tasks []Task, blockers []string, o WhyOptions) {
 	s := l.jobOf(headerOf(j))
 	a.Levels = l.core.Comparisons(l.core.Leaf(s), o.Siblings)
+	if lv, ok := l.core.JobLevel(s, o.Siblings); ok {
+		a.Levels = append(a.Levels, lv)
+	}
 	if o.Evidence {
 		a.Evidence = l.core.Evidence(evidenceJobs)
 	}
@@ -328,6 +331,9 @@ func (l *Loop) rankReason(a *why.Answer, j *Job) why.Reason {
 			Code: why.ShareBehind, Text: aheadText(&lv, first, you, a.Units.Growth),
 			Next: fmt.Sprintf("fairlead why %d --vs %s", j.ID, strings.TrimPrefix(lv.Pool+"/"+first.Name, "/")),
 		}
+		if lv.Jobs {
+			return jobReason(j.ID, r.Text, first.Name)
+		}
 		if l.core.Band(sched.PoolID(first.Number)) {
 			r.Next = fmt.Sprintf("fairlead alter %d --priority high", j.ID)
 		}
@@ -351,6 +357,8 @@ func aheadText(lv *why.Level, first, you why.Child, growth float64) string {
 	switch {
 	case first.Needy && !you.Needy:
 		return who + "it is below its minimum"
+	case x == y && first.Tie != you.Tie && lv.Policy == "multifactor":
+		return fmt.Sprintf("%sboth keys are %s, and the job that was submitted first goes first", who, theirs)
 	case x == y && first.Tie != you.Tie:
 		return fmt.Sprintf("%sboth keys are %s, and the larger weight decides", who, theirs)
 	case x == y:

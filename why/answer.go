@@ -95,12 +95,13 @@ type Level struct {
 	Formula  string  `json:"formula"`
 	Order    string  `json:"order"`
 	Terms    []Term  `json:"terms"`
-	Clock    float64 `json:"clock"`    // where a child enters that comes back
-	You      string  `json:"you"`      // the child on the job's way
-	Before   int     `json:"before"`   // children that go before it
-	Children []Child `json:"children"` // in order; those before it may be cut, see Left
-	Left     int     `json:"left_out"` // children before it that are not listed
-	Behind   int     `json:"behind"`   // of a choice that was made: children behind those listed that are not
+	Clock    float64 `json:"clock"`          // where a child enters that comes back
+	You      string  `json:"you"`            // the child on the job's way
+	Before   int     `json:"before"`         // children that go before it
+	Children []Child `json:"children"`       // in order; those before it may be cut, see Left
+	Left     int     `json:"left_out"`       // children before it that are not listed
+	Jobs     bool    `json:"jobs,omitempty"` // the children are jobs, by the priority of each
+	Behind   int     `json:"behind"`         // of a choice that was made: children behind those listed that are not
 }
 
 // Child is one child of the pool that divides, as it was compared.

@@ -104,7 +104,7 @@ and nobody new came.`,
 	q.listing.flags(c)
 	q.selection.flags(c)
 	c.Flags().BoolVar(&q.all, "all", false, "jobs that have ended as well")
-	c.Flags().BoolVarP(&q.long, "long", "l", false, "more columns")
+	c.Flags().BoolVarP(&q.long, "long", "l", false, "more columns; the terms of priorities: fairlead prio")
 	c.Flags().IntVar(&q.limit, "limit", 1000, "at most so many jobs")
 	return c
 }
@@ -184,7 +184,7 @@ func (q *queue) table(list *api.JobList) *table.Table {
 	columns := []table.Column{{Name: "JOB", Right: true}, {Name: "USER"}, {Name: "POOL"}, {Name: "NAME"}, {Name: "KIND"},
 		{Name: unit, Right: true}, {Name: "LIMIT", Right: true}, {Name: "ST"}, {Name: "DONE", Right: true}, {Name: "AGE", Right: true}, {Name: "RANK", Right: true}, {Name: "WAITING FOR"}}
 	if q.long {
-		columns = append(columns, table.Column{Name: "PRIORITY"}, table.Column{Name: "TASKS"}, table.Column{Name: "REQUEST"}, table.Column{Name: "COMMAND"})
+		columns = append(columns, table.Column{Name: "PRIORITY"}, table.Column{Name: "POINTS", Right: true}, table.Column{Name: "TASKS"}, table.Column{Name: "REQUEST"}, table.Column{Name: "COMMAND"})
 	}
 	t := table.New(columns...)
 	me := "?"
@@ -220,7 +220,7 @@ func (q *queue) row(j *api.Job, list *api.JobList, me string) []any {
 		state, finished, span(list.At.Sub(j.Submitted)), rankText(j), q.waitingFor(j, list.At),
 	}
 	if q.long {
-		row = append(row, j.Priority, fmt.Sprintf("%dW %dR %dS %dF", j.Waiting, j.Running, j.Succeeded, j.Failed),
+		row = append(row, j.Priority, points(j), fmt.Sprintf("%dW %dR %dS %dF", j.Waiting, j.Running, j.Succeeded, j.Failed),
 			dash(amounts(j.Request, list.Summary.Unit)), command(j))
 	}
 	return row

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/why"
 )
 
 // Spec is a job to be submitted.
@@ -85,7 +86,24 @@ type Job struct {
 	Cause     string            `json:"cause,omitempty"`
 	Rank      int64             `json:"rank,omitempty" doc:"Place of its next task in the order of starts, from 1"`
 	Reason    *Reason           `json:"reason,omitempty" doc:"Why it waits"`
+	Points    *why.Number       `json:"points,omitempty" doc:"Its priority under the policy multifactor: the sum of the terms, nice subtracted"`
+	Terms     []PriorityTerm    `json:"terms,omitempty" doc:"Of its priority, in the order of the formula"`
 	Labels    map[string]string `json:"labels,omitempty"`
+}
+
+// PriorityTerm is one term of a job's priority.
+type PriorityTerm struct {
+	Name  string     `json:"name"`
+	Value why.Number `json:"value"`
+}
+
+// SetPriority adds the priority of a job, term by term.
+func (d *Job) SetPriority(t why.Terms) {
+	points := why.Number(0 - t.Key)
+	d.Points = &points
+	for i, term := range t.Formula.Terms {
+		d.Terms = append(d.Terms, PriorityTerm{term.Name, why.Number(t.Values[i])})
+	}
 }
 
 // Reason is why a job waits, in short.

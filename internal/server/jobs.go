@@ -176,8 +176,10 @@ func (s *Server) list(ctx context.Context, in *listInput) (*body[api.JobList], e
 		jobs = jobs[:in.Limit]
 	}
 	var reasons map[int64]fairlead.ShortReason
+	var priorities map[int64]why.Terms
 	if in.Rank {
 		reasons = s.options.Loop.ShortReasons(ctx, jobs)
+		priorities = s.options.Loop.Priorities(ctx, jobs)
 	}
 	for _, j := range jobs {
 		d := api.FromJob(j)
@@ -185,6 +187,9 @@ func (s *Server) list(ctx context.Context, in *listInput) (*body[api.JobList], e
 		d.Env, d.Payload = nil, nil
 		if r, ok := reasons[j.ID]; ok {
 			d.Rank, d.Reason = r.Rank, &api.Reason{Code: string(r.Code), Text: r.Text}
+		}
+		if t, ok := priorities[j.ID]; ok {
+			d.SetPriority(t)
 		}
 		out.Jobs = append(out.Jobs, d)
 	}
