@@ -216,6 +216,9 @@ func (a *Answer) ahead(b *strings.Builder) {
 		}
 		if x.Own {
 			where = "earlier jobs of the same pool"
+			if n := len(a.Levels); n > 0 && a.Levels[n-1].Jobs {
+				where = "jobs of the same pool with a higher priority"
+			}
 		}
 		fmt.Fprintf(b, "%s%-24s %8s %10s %8s %s   %s\n", label, x.Pool, count(x.Jobs, "job"), count(x.Tasks, "task"), Short(x.Units), a.Units.Unit, where)
 	}
