@@ -1,6 +1,7 @@
 package sched_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/fairlead/fairlead/policy"
 	"github.com/fairlead/fairlead/sched"
 	"github.com/fairlead/fairlead/share"
+	"github.com/fairlead/fairlead/why"
 )
 
 func ptr(x float64) *float64 { return &x }
@@ -135,7 +137,50 @@ func TestStartsAreInTheOrderOfPriority(t *testing.T) {
 				rt.Fatal(err)
 			}
 		}
+		w.verify(rt)
 	})
+}
+
+// verify checks that the order of the next starts can be derived from the numbers that an
+// answer prints, for each job that waits.
+func (w *rankWorld) verify(rt *rapid.T) {
+	position, n := map[int64]int64{}, int64(0)
+	w.Preview(func(st sched.Start, _ float64) bool {
+		if n++; position[st.Job] == 0 {
+			position[st.Job] = n
+		}
+		return true
+	})
+	evidence := w.Evidence(1000)
+	for id, at := range position {
+		j := *w.waiting[id]
+		a := &why.Answer{Subject: why.Subject{Job: id}, Rank: &why.Rank{Position: at}, Evidence: evidence, Levels: w.Comparisons(w.Leaf(j), 0)}
+		if l, ok := w.JobLevel(j, 10); ok {
+			a.Levels = append(a.Levels, l)
+		}
+		for _, c := range why.Verify(a) {
+			if !c.OK {
+				rt.Fatalf("job %d: %s: %s", id, c.What, c.Text)
+			}
+		}
+		again := w.printed(rt, a)
+		if !why.Verified(why.Verify(again)) {
+			rt.Fatalf("job %d: it does not hold any more after it was printed", id)
+		}
+	}
+}
+
+// printed is what somebody reads who gets an answer as JSON.
+func (w *rankWorld) printed(rt *rapid.T, a *why.Answer) *why.Answer {
+	text, err := json.Marshal(a)
+	if err != nil {
+		rt.Fatal(err)
+	}
+	b := &why.Answer{}
+	if err := json.Unmarshal(text, b); err != nil {
+		rt.Fatal(err)
+	}
+	return b
 }
 
 func (w *rankWorld) event(rt *rapid.T) {
