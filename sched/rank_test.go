@@ -184,7 +184,7 @@ func (w *rankWorld) printed(rt *rapid.T, a *why.Answer) *why.Answer {
 }
 
 func (w *rankWorld) event(rt *rapid.T) {
-	switch rapid.IntRange(0, 9).Draw(rt, "event") {
+	switch rapid.IntRange(0, 11).Draw(rt, "event") {
 	case 0, 1, 2:
 		w.add(rapid.SampledFrom([]string{"a/x", "a/y", "b", "c/z", "d", "a/new/u"}).Draw(rt, "pool"), nil,
 			rapid.IntRange(1, 3).Draw(rt, "tasks"), rapid.IntRange(0, 2).Draw(rt, "most"),
@@ -207,6 +207,18 @@ func (w *rankWorld) event(rt *rapid.T) {
 		w.Scheduler = w.Fork()
 	case 9:
 		w.abort()
+	case 10: // other weights
+		cfg := w.Config()
+		cfg.Multifactor.Age = rapid.SampledFrom([]float64{0, 10, 1000, 1e6}).Draw(rt, "age")
+		cfg.Multifactor.Small = !cfg.Multifactor.Small
+		cfg.Multifactor.MaxAge = rapid.SampledFrom([]time.Duration{time.Minute, time.Hour, 24 * time.Hour}).Draw(rt, "maximum")
+		if err := w.Configure(cfg, w.now); err != nil {
+			rt.Fatal(err)
+		}
+	case 11: // nodes come and go; what is worth a part of the capacity is computed anew
+		w.Join("extra", cluster.Amounts{"gpu": rapid.Int64Range(0, 9).Draw(rt, "gpus")}, w.now)
+		w.tick(time.Second)
+		w.Advance(w.now)
 	}
 }
 

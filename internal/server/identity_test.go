@@ -37,6 +37,19 @@ func TestWhoMayDoWhat(t *testing.T) {
 	}
 }
 
+// TestOnlyAdministratorsPutJobsBeforeOthers by being less nice than 0.
+func TestOnlyAdministratorsPutJobsBeforeOthers(t *testing.T) {
+	for _, c := range []struct {
+		who  actor
+		nice int
+		may  bool
+	}{{ann, 10, true}, {ann, 0, true}, {ann, -1, false}, {root, -1, true}, {unknown, -1, false}} {
+		if err := checkNice(c.who, c.nice); (err == nil) != c.may || err != nil && !errors.Is(err, fairlead.ErrForbidden) {
+			t.Errorf("%s (%d), nice %d: %v, want %v", c.who.User, c.who.UID, c.nice, err, c.may)
+		}
+	}
+}
+
 // TestOthersDoNotSeeTheData: the environment and the payload of a job are its owner's.
 func TestOthersDoNotSeeTheData(t *testing.T) {
 	j := &fairlead.Job{ID: 1, User: "ann", Name: "n", Env: map[string]string{"TOKEN": "secret"}, Payload: []byte("secret")}
