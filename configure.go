@@ -36,9 +36,11 @@ func (l *Loop) Configure(ctx context.Context, s Shares) error {
 	l.version++
 	l.poke()
 	if acc, ok := l.store.(Accountant); ok && half != s.Sched.HalfLife {
-		return acc.SetHalfLife(ctx, s.Sched.HalfLife)
+		if err := acc.SetHalfLife(ctx, s.Sched.HalfLife); err != nil {
+			return err
+		}
 	}
-	return nil
+	return l.keepDays(ctx)
 }
 
 // retell reports whether all jobs have to be told to the core again.

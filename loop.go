@@ -180,7 +180,7 @@ func (l *Loop) rebuild(ctx context.Context) error {
 	l.reboost(accounts, time.Now())
 	core.Renew()
 	l.version++
-	return nil
+	return l.keepDays(ctx)
 }
 
 // Run decides until ctx ends. Workers that still run tasks then keep their leases;

@@ -242,6 +242,29 @@ type Accountant interface {
 	Recount(ctx context.Context) (map[string]Counters, error)
 }
 
+// DayKeeper is an accountant that also keeps what pools received on each day.
+type DayKeeper interface {
+	// KeepDays has the store keep, from now on, what each pool receives on each of the
+	// last n days, today included; 0 is none. Days are those of UTC.
+	KeepDays(ctx context.Context, n int) error
+	// Days returns what is kept.
+	Days(ctx context.Context) ([]DayUsage, error)
+}
+
+// DayUsage is what attempts of a pool that ended received on one day.
+type DayUsage struct {
+	Pool string
+	Day  time.Time // its midnight
+	Used float64   // slot-seconds
+}
+
+// Charger is an accountant whose amounts can be set.
+type Charger interface {
+	// SetUsed sets what pools have received, as of now, in slot-seconds. What was kept of
+	// their days is forgotten, and the amount counts for today.
+	SetUsed(ctx context.Context, used map[string]float64) error
+}
+
 // Accounts is the state of all pools at one instant.
 type Accounts struct {
 	HalfLife time.Duration

@@ -86,13 +86,14 @@ func (d Decay) Terms(p *sched.Pool, at sched.Setting) why.Terms {
 
 // received is what the child received, and what the cluster could have given.
 func (d Decay) received(p *sched.Pool, at *sched.Setting) (amount, whole float64) {
+	capacity := math.Max(1, at.Capacity) // before any node is there
 	switch {
 	case d.days > 0 && p.Days != nil:
-		return p.Days.Sum(at.Unix), at.Capacity * usage.Day
+		return p.Days.Sum(at.Unix), capacity * usage.Day
 	case at.MeanLife > 0:
-		return p.Service(at.Now) / at.Growth, at.Capacity * at.MeanLife
+		return p.Service(at.Now) / at.Growth, capacity * at.MeanLife
 	}
-	return p.Service(at.Now) / at.Growth, at.Capacity * at.Seconds
+	return p.Service(at.Now) / at.Growth, capacity * at.Seconds
 }
 
 // Drift implements sched.Drifter: children of the same weight age alike.

@@ -28,6 +28,7 @@ func (s *Scheduler) keepDaysOf(id int32) {
 		return
 	}
 	p.Days = usage.NewDays(n, factor, unix(s.at))
+	s.daysBegan = true
 	p.Days.Run(p.Running, unix(s.at))
 }
 
@@ -40,13 +41,53 @@ func (s *Scheduler) rollDays() {
 	}
 }
 
-// SeedDays counts what a leaf received between two instants before the scheduler was
-// made, where days count.
-func (s *Scheduler) SeedDays(leaf PoolID, amount float64, from, to time.Time) {
+// DaysKept is how many days the policies count, 0 if none does, and whether there are
+// pools that began to be compared by days since the last call: they know nothing of the
+// days before.
+func (s *Scheduler) DaysKept() (n int, seed bool) {
+	for i := range s.inners {
+		if in := &s.inners[i]; in.daily != nil {
+			days, _ := in.daily.Days()
+			n = max(n, days)
+		}
+	}
+	seed = s.daysBegan && n > 0
+	s.daysBegan = false
+	return n, seed
+}
+
+// SeedDay counts what tasks of a leaf that ended received on the day of an instant.
+func (s *Scheduler) SeedDay(leaf PoolID, amount float64, day time.Time) {
 	for id := int32(leaf); id >= 0; id = s.pools[id].parent {
 		if d := s.pools[id].Days; d != nil {
 			d.Advance(unix(s.at))
-			d.Add(amount, unix(from), unix(to))
+			d.Add(amount, unix(day), unix(day))
+		}
+	}
+	s.settle(int32(leaf))
+}
+
+// ClearDays forgets what tasks that ended received on all days.
+func (s *Scheduler) ClearDays() {
+	for i := range s.pools {
+		if d := s.pools[i].Days; d != nil {
+			d.Advance(unix(s.at))
+			d.Clear()
+		}
+	}
+}
+
+// SetUsed sets what tasks of a leaf that ended have received, as of t, in slot-seconds. A
+// pool with a standing of its own enters the comparison anew, like one that was away.
+func (s *Scheduler) SetUsed(leaf PoolID, used float64, t time.Time) {
+	s.advance(t)
+	s.events++
+	change := used*s.now.Growth - s.pools[leaf].Settled
+	for id := int32(leaf); id >= 0; id = s.pools[id].parent {
+		p := &s.pools[id]
+		p.Settled = max(0, p.Settled+change)
+		if in := s.inAbove(id); in != nil && in.carrier != nil {
+			in.carrier.Carry(p, s.level(in), s.now)
 		}
 	}
 	s.settle(int32(leaf))

@@ -91,7 +91,7 @@ func (s *Scheduler) rateOwing(in *inner) {
 		}
 		d.SetRate(rate)
 	}
-	s.redrift(in, -1)
+	s.redrift(in)
 }
 
 // need counts running and wanted tasks of a shape in, for a pool and those above it.
@@ -127,7 +127,7 @@ func (s *Scheduler) needIn(in *inner, id int32, request cluster.Vector, running,
 		}
 		s.setOwing(in, id, m)
 	}
-	s.redrift(in, id)
+	s.redrift(in)
 }
 
 func (s *Scheduler) needOf(o *owing, m, kid int) *claimed {
@@ -159,12 +159,11 @@ func (s *Scheduler) setOwing(in *inner, id int32, m int) {
 	d.SetRate(rate)
 }
 
-// redrift puts the children into their places whose deficits grow differently now. The
-// one that the event is about is put there when the event is over.
-func (s *Scheduler) redrift(in *inner, except int32) {
+// redrift puts the children into their places whose deficits grow differently now.
+func (s *Scheduler) redrift(in *inner) {
 	for _, d := range in.owing.of {
 		for _, kid := range d.Changed() {
-			if id := in.kids[kid]; id != except && s.pools[id].in && s.places[inKeyOrder][id] >= 0 && !s.deferred {
+			if id := in.kids[kid]; s.pools[id].in && s.places[inKeyOrder][id] >= 0 && !s.deferred {
 				s.setKey(in, id)
 			}
 		}

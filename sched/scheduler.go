@@ -66,6 +66,8 @@ type Scheduler struct {
 	began    time.Time // when the scheduler was made
 	capacity float64   // units that the cluster has
 
+	daysBegan bool // see DaysKept
+
 	mains mains
 	owes  bool // some pool counts deficits
 

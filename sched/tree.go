@@ -197,7 +197,7 @@ func (s *Scheduler) inherit(id int32) {
 	in.setPolicy(s.policyOf(id))
 	s.renewalOf(in)
 	if in.allot != nil && !s.pools[id].banded {
-		if threshold, _ := in.allot.Rebalances(); threshold > 0 && !slices.Contains(s.rebalancers, id) {
+		if threshold, after := in.allot.Rebalances(); threshold > 0 && after > 0 && !slices.Contains(s.rebalancers, id) {
 			s.rebalancers = append(slices.Clip(s.rebalancers), id)
 		}
 	}

@@ -24,6 +24,8 @@ type Store struct {
 	dependents map[int64][]int64
 	clock      usage.Clock
 	accounts   map[string]*fairlead.Account // amounts in the clock's units
+	dayCount   int                          // how many days are kept
+	days       map[string]map[int64]float64 // by pool and day
 	feed       life.Feed
 	events     map[int64][]fairlead.Event
 	settings   map[string]string
@@ -273,6 +275,10 @@ func (s *Store) Finish(ctx context.Context, results []fairlead.Result) ([]fairle
 func (s *Store) charge(j *job, t *fairlead.Task, now time.Time, learn bool) {
 	if life.Outgrown(s.clock, now) {
 		s.rebase(now, s.clock.HalfLife())
+	}
+	if s.dayCount > 0 {
+		oldest := life.Day(now) - int64(s.dayCount) + 1
+		life.ByDay(life.Width(j.Request, s.unit), t.Started, now, oldest, func(day int64, amount float64) { s.day(j.Pool, day, amount) })
 	}
 	life.Charge(s.account(j.Pool), s.clock, life.Width(j.Request, s.unit), t.Started, now, learn)
 }

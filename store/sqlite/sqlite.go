@@ -51,6 +51,7 @@ type Store struct {
 	pools    map[string]int64
 	paths    map[int64]string
 	since    map[int64]time.Time // when the first job came into each pool
+	days     int                 // how many are kept
 	shapes   map[string]int64
 	requests map[int64]fairlead.Amounts
 	awaited  map[int64]int // jobs that others depend on: by how many

@@ -26,6 +26,7 @@ type tx struct {
 	shapes   map[string]int64
 	accounts map[int64]account
 	counters map[int64]fairlead.Counters // changes
+	days     map[dayKey]float64          // changes
 	changes  []fairlead.Change
 	awaited  map[int64]bool // jobs on which others came to depend
 	steps    []func(*Store)
@@ -83,7 +84,7 @@ func (t *tx) flush() error {
 			return err
 		}
 	}
-	return nil
+	return t.flushDays()
 }
 
 // held returns what is known in memory of an attempt, if its job has one task and
@@ -120,12 +121,9 @@ func (t *tx) charge(pool int64, width float64, started time.Time, learn bool) {
 	if life.Outgrown(t.clock, t.now) {
 		t.rebase(t.clock.HalfLife())
 	}
-	if t.accounts == nil {
-		t.accounts = map[int64]account{}
-	}
-	a, ok := t.accounts[pool]
-	if !ok {
-		a = t.s.accounts[pool]
+	a := t.account(pool)
+	if n := t.s.days; n > 0 {
+		life.ByDay(width, started, t.now, life.Day(t.now)-int64(n)+1, func(day int64, amount float64) { t.day(pool, day, amount) })
 	}
 	sum := fairlead.Account{Used: a.used, Mean: a.mean, Seen: a.seen, Total: a.total, Ended: a.ended}
 	life.Charge(&sum, t.clock, width, started, t.now, learn)

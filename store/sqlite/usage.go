@@ -24,6 +24,7 @@ func (s *Store) loadClock(conn *sqlite.Conn) error {
 			values[r.ColumnText(0)] = n
 		}
 	})
+	s.days = int(values[daysKept])
 	if ref, ok := values["reference"]; ok {
 		s.clock = usage.NewClock(time.Unix(0, ref), time.Duration(values["half_life"]))
 	}

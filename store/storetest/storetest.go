@@ -59,6 +59,7 @@ func Run(t *testing.T, open Open) {
 		{"StopsAreKept", stopsAreKept},
 		{"NotifyWakes", notifyWakes},
 		{"UsageIsCharged", usageIsCharged},
+		{"DaysAreKept", daysAreKept},
 		{"UsageStaysFinite", usageStaysFinite},
 		{"CountersAgreeWithRecount", countersAgree},
 		{"EventsAreKept", eventsAreKept},

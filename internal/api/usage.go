@@ -1,0 +1,34 @@
+package api
+
+import (
+	"context"
+	"net/http"
+)
+
+// UsageRequest sets what a pool has received.
+type UsageRequest struct {
+	// Pool is the path of a leaf or, if UsedSeconds is 0, of any pool.
+	Pool string `json:"pool" minLength:"1" maxLength:"600"`
+	// UsedSeconds are slot-seconds, as of now; 0 forgets what it received.
+	UsedSeconds float64 `json:"used_slot_seconds" minimum:"0" maximum:"1e15"`
+}
+
+// UsageResponse says what was set.
+type UsageResponse struct {
+	Version int           `json:"version"`
+	Unit    string        `json:"unit"`
+	Pools   []UsageChange `json:"pools"`
+}
+
+// UsageChange is what one leaf had, and has now, in slot-seconds.
+type UsageChange struct {
+	Pool string  `json:"pool"`
+	Old  float64 `json:"old"`
+	New  float64 `json:"new"`
+}
+
+// SetUsage sets what a pool has received.
+func (c *Client) SetUsage(ctx context.Context, r UsageRequest) (*UsageResponse, error) {
+	out := new(UsageResponse)
+	return out, c.Call(ctx, http.MethodPut, "/v1/usage", r, out)
+}

@@ -1,0 +1,32 @@
+package life
+
+import "time"
+
+// Day is the number of a day since 1970, UTC.
+func Day(t time.Time) int64 {
+	s := t.Unix()
+	if s < 0 {
+		s -= 86399
+	}
+	return s / 86400
+}
+
+// Midnight is the instant at which a day begins.
+func Midnight(day int64) time.Time { return time.Unix(day*86400, 0).UTC() }
+
+// ByDay calls add with the slot-seconds of each day that an attempt ran on, from the day
+// oldest on.
+func ByDay(width float64, started, ended time.Time, oldest int64, add func(day int64, amount float64)) {
+	if first := Midnight(oldest); started.Before(first) {
+		started = first
+	}
+	for started.Before(ended) {
+		day := Day(started)
+		end := Midnight(day + 1)
+		if end.After(ended) {
+			end = ended
+		}
+		add(day, width*end.Sub(started).Seconds())
+		started = end
+	}
+}
