@@ -9,7 +9,7 @@ import (
 // severity orders the reasons: what can never be first, then what only a person can
 // change, then what time changes.
 var severity = []why.Code{
-	why.FitNever, why.LicenseNever, why.GateHeld, why.NoNodes, why.GateAfter, why.GateBegin, why.GateJobTasks, why.GateMaxTasks, why.GateMax,
+	why.FitNever, why.LicenseNever, why.ShareNone, why.GateHeld, why.NoNodes, why.GateAfter, why.GateBegin, why.GateJobTasks, why.GateMaxTasks, why.GateMax,
 	why.GateLicense, why.GateRate, why.FitNow,
 }
 
@@ -41,7 +41,7 @@ func verdictOf(c why.Code) why.Verdict {
 	switch c {
 	case why.FitNever, why.LicenseNever:
 		return why.Impossible
-	case why.NoNodes:
+	case why.NoNodes, why.ShareNone:
 		return why.NeedsAdmin
 	case why.GateMax, why.GateMaxTasks, why.GateJobTasks, why.GateLicense, why.GateRate:
 		return why.Limited

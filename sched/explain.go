@@ -221,11 +221,25 @@ func (q *queue) telling() cluster.Shape {
 func (s *Scheduler) limitsOnTheWay(leaf PoolID, shape cluster.Shape) []why.Gate {
 	var gates []why.Gate
 	for id := int32(leaf); id >= 0; id = s.pools[id].parent {
+		if g, closed := s.servedGate(id); closed {
+			gates = append(gates, g)
+		}
 		if l, ok := s.Limits(PoolID(id)); ok {
 			gates = append(gates, s.limitGates(PoolID(id), l, shape)...)
 		}
 	}
 	return gates
+}
+
+// servedGate says that a pool is entitled to nothing, where its policy then never serves it.
+func (s *Scheduler) servedGate(id int32) (g why.Gate, closed bool) {
+	if in := s.inAbove(id); in == nil || in.allot == nil || in.allot.Serves(s.pools[id].Weight) {
+		return g, false
+	}
+	return why.Gate{
+		Name: "load", Where: s.Path(PoolID(id)), Code: why.ShareNone,
+		Text: fmt.Sprintf("%s has a load of 0%%, and is never served under rounding: scoot", s.Path(PoolID(id))),
+	}, true
 }
 
 func jobGate(b *begun) why.Gate {

@@ -3,6 +3,7 @@ package sched
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 )
@@ -100,6 +101,11 @@ func (s *Scheduler) stopAbove(in *inner, stops []int64, why StopReason, d *Decis
 	slices.SortFunc(newest, func(a, b int32) int {
 		return cmp.Or(s.runs[b].started.Compare(s.runs[a].started), cmp.Compare(s.runs[b].serial, s.runs[a].serial), cmp.Compare(b, a))
 	})
+	why.For = s.firstBelow(in)
+	if p := &s.pools[why.For]; why.For != PoolID(in.id) {
+		why.Running, why.Goal = p.Running, p.Target
+		why.Owed = math.Max(0, p.Target-p.Running) * s.at.Sub(why.Since).Seconds()
+	}
 	for _, i := range newest {
 		r := &s.runs[i]
 		kid := s.childAbove(in.id, r.pool)
@@ -112,7 +118,6 @@ func (s *Scheduler) stopAbove(in *inner, stops []int64, why StopReason, d *Decis
 		}
 		stops[p.kid] -= width
 		why.From, why.FromRunning, why.FromGoal = PoolID(kid), p.Running, p.Target
-		why.For = s.firstBelow(in)
 		s.stop(RunID(r.serial)<<32|RunID(uint32(i)), why, d)
 	}
 }

@@ -169,7 +169,7 @@ func TestNextIsTheRefill(t *testing.T) {
 	if got := len(w.step(0)); got != 2 {
 		t.Fatalf("%d started at first, want the burst of 2", got)
 	}
-	want := epoch
+	var want time.Time
 	for i := range 5 {
 		// The k-th token is there after k thirds of a second, rounded up to nanoseconds.
 		want = epoch.Add(time.Duration((int64(i+1)*int64(time.Second) + 2) / 3))

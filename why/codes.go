@@ -9,6 +9,7 @@ const (
 	CapacityFull  Code = "capacity.full"
 	NoNodes       Code = "capacity.none"
 	ShareBehind   Code = "share.behind"
+	ShareNone     Code = "share.none"
 	OrderBehind   Code = "order.behind"
 	FitNow        Code = "fit.now"
 	FitNever      Code = "fit.never"
@@ -44,6 +45,7 @@ func Codes() []Explanation {
 		{CapacityFull, "Everything that the job could use is in use, and it is the next to start.", "Wait: it starts when a running task ends."},
 		{NoNodes, "No agent is connected, or all are drained or down.", "See them with: fairlead nodes; start an agent with: fairlead work, or let a drained one take tasks with: fairlead resume NODE"},
 		{ShareBehind, "Another pool goes first, by the rule and the numbers of the policy.", "Compare with: fairlead why JOB --vs POOL"},
+		{ShareNone, "A pool on the way is entitled to nothing, and its policy never serves such pools.", "Ask the administrator to give it a load, or to use rounding: exact, which serves it with what nobody else can use."},
 		{OrderBehind, "Earlier jobs of the same pool go first.", "Raise its priority, or submit urgent work under a pool of its own."},
 		{FitNow, "No single node has enough free at this moment; smaller requests go on.", "Ask for less, or wait."},
 		{FitNever, "No node could take the request even if it were empty.", "Ask for less; see the largest node with: fairlead nodes"},
