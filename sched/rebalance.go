@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/fairlead/fairlead/why"
 )
 
 // rebalance stops tasks of children that are above their targets, in pools whose
@@ -39,8 +41,8 @@ func (s *Scheduler) rebalance(d *Decision) {
 		a.plan.pinned = true
 		s.stopAbove(in, stops, StopReason{
 			Rule: StopRebalance, Since: since,
-			Choice: fmt.Sprintf("the newest tasks of the pool; the children of %s lie %.1f points apart, more than %v, for %v",
-				pathOf(s.Path(PoolID(id))), spread, threshold, s.at.Sub(since)),
+			Choice: fmt.Sprintf("the newest tasks of the pool; the children of %s lie %.1f points apart, more than %v, for %s",
+				pathOf(s.Path(PoolID(id))), spread, threshold, why.Duration(s.at.Sub(since))),
 		}, d)
 	}
 }
@@ -91,7 +93,7 @@ func (s *Scheduler) childAbove(parent, id int32) int32 {
 }
 
 // stopAbove stops the newest tasks of the children, as many slots as stops says.
-func (s *Scheduler) stopAbove(in *inner, stops []int64, why StopReason, d *Decision) {
+func (s *Scheduler) stopAbove(in *inner, stops []int64, reason StopReason, d *Decision) {
 	var newest []int32
 	for i := range s.runs {
 		if s.stoppable(&s.runs[i]) {
@@ -101,10 +103,10 @@ func (s *Scheduler) stopAbove(in *inner, stops []int64, why StopReason, d *Decis
 	slices.SortFunc(newest, func(a, b int32) int {
 		return cmp.Or(s.runs[b].started.Compare(s.runs[a].started), cmp.Compare(s.runs[b].serial, s.runs[a].serial), cmp.Compare(b, a))
 	})
-	why.For = s.firstBelow(in)
-	if p := &s.pools[why.For]; why.For != PoolID(in.id) {
-		why.Running, why.Goal = p.Running, p.Target
-		why.Owed = math.Max(0, p.Target-p.Running) * s.at.Sub(why.Since).Seconds()
+	reason.For = s.firstBelow(in)
+	if p := &s.pools[reason.For]; reason.For != PoolID(in.id) {
+		reason.Running, reason.Goal = p.Running, p.Target
+		reason.Owed = math.Max(0, p.Target-p.Running) * s.at.Sub(reason.Since).Seconds()
 	}
 	for _, i := range newest {
 		r := &s.runs[i]
@@ -117,8 +119,8 @@ func (s *Scheduler) stopAbove(in *inner, stops []int64, why StopReason, d *Decis
 			continue
 		}
 		stops[p.kid] -= width
-		why.From, why.FromRunning, why.FromGoal = PoolID(kid), p.Running, p.Target
-		s.stop(RunID(r.serial)<<32|RunID(uint32(i)), why, d)
+		reason.From, reason.FromRunning, reason.FromGoal = PoolID(kid), p.Running, p.Target
+		s.stop(RunID(r.serial)<<32|RunID(uint32(i)), reason, d)
 	}
 }
 
