@@ -3,8 +3,9 @@ package policy
 import (
 	"cmp"
 	"math"
-	"math/big"
 	"slices"
+
+	"github.com/fairlead/fairlead/usage"
 )
 
 // Association is a node of a tree that is ranked by [FairShares]: an account, or, without
@@ -115,14 +116,5 @@ func (a *Association) compare(b *Association) int {
 	if a.LevelFS == 0 || b.LevelFS == 0 || math.IsInf(a.LevelFS, 1) || math.IsInf(b.LevelFS, 1) {
 		return cmp.Compare(b.LevelFS, a.LevelFS)
 	}
-	return product(b.Weight, b.usedByAll, a.weights, a.Used).Cmp(product(a.Weight, a.usedByAll, b.weights, b.Used))
-}
-
-// product multiplies exactly: four numbers of 53 bits have 212.
-func product(factors ...float64) *big.Float {
-	p := new(big.Float).SetPrec(256).SetInt64(1)
-	for _, f := range factors {
-		p.Mul(p, big.NewFloat(f))
-	}
-	return p
+	return usage.Product(b.Weight, b.usedByAll, a.weights, a.Used).Cmp(usage.Product(a.Weight, a.usedByAll, b.weights, b.Used))
 }

@@ -1,10 +1,10 @@
 package sched
 
 import (
-	"math"
-	"math/big"
+	"cmp"
 	"slices"
 
+	"github.com/fairlead/fairlead/usage"
 	"github.com/fairlead/fairlead/why"
 )
 
@@ -15,13 +15,13 @@ import (
 // first child goes first. Children that never received anything all tie, down to their
 // last one: any order of them is right, and the oldest goes first.
 func (s *Scheduler) merge(in *inner, leader int32, t *why.Terms) int32 {
-	if s.pools[leader].inner < 0 || t.Key == 0 {
+	if !s.pools[leader].Divides() || t.Key == 0 {
 		return leader
 	}
 	o := &in.keys.orders[0]
 	tied := s.tiesOf(in, o, 0, t.Key, nil)
 	for _, id := range tied {
-		if id != leader && s.pools[id].inner >= 0 && s.leads(id, leader) {
+		if id != leader && s.pools[id].Divides() && s.leads(id, leader) {
 			leader = id
 		}
 	}
@@ -55,8 +55,8 @@ func (s *Scheduler) leads(a, b int32) bool {
 	switch c := s.compareParts(x, y); {
 	case c != 0:
 		return c < 0
-	case s.pools[x].inner < 0 || s.pools[y].inner < 0:
-		return s.pools[x].inner < 0 && s.pools[y].inner >= 0 || a < b && (s.pools[x].inner < 0) == (s.pools[y].inner < 0)
+	case !s.pools[x].Divides() || !s.pools[y].Divides():
+		return !s.pools[x].Divides() && s.pools[y].Divides() || a < b && (!s.pools[x].Divides()) == (!s.pools[y].Divides())
 	}
 	return s.leads(x, y)
 }
@@ -67,27 +67,11 @@ func (s *Scheduler) compareParts(x, y int32) int {
 	px, py := &s.pools[x], &s.pools[y]
 	inx, iny := s.parentOf(x), s.parentOf(y)
 	if px.Weight == 0 || py.Weight == 0 {
-		return int(math.Copysign(1, py.Weight-px.Weight)) * boolInt(px.Weight != py.Weight)
+		return cmp.Compare(py.Weight, px.Weight)
 	}
-	left := product(px.Service(s.now), inx.counted.value(), py.Weight, s.pools[iny.id].Service(s.now))
-	right := product(py.Service(s.now), iny.counted.value(), px.Weight, s.pools[inx.id].Service(s.now))
+	left := usage.Product(px.Service(s.now), inx.counted.value(), py.Weight, s.pools[iny.id].Service(s.now))
+	right := usage.Product(py.Service(s.now), iny.counted.value(), px.Weight, s.pools[inx.id].Service(s.now))
 	return left.Cmp(right)
-}
-
-func boolInt(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
-// product multiplies exactly: four numbers of 53 bits have 212.
-func product(factors ...float64) *big.Float {
-	p := new(big.Float).SetPrec(256).SetInt64(1)
-	for _, f := range factors {
-		p.Mul(p, big.NewFloat(f))
-	}
-	return p
 }
 
 // rankTies gives candidates that tie under a merger their places by their children, so
@@ -98,7 +82,7 @@ func (s *Scheduler) rankTies(in *inner, all []candidate) {
 	}
 	tied := map[float64][]int{}
 	for i := range all {
-		if p := &s.pools[all[i].id]; all[i].terms.Key != 0 && p.inner >= 0 && p.in {
+		if p := &s.pools[all[i].id]; all[i].terms.Key != 0 && p.Divides() && p.in {
 			tied[all[i].terms.Key] = append(tied[all[i].terms.Key], i)
 		}
 	}
