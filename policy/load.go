@@ -106,16 +106,22 @@ func someOf(parts []float64) []float64 {
 
 // Allot implements sched.Allotter.
 func (l Load) Allot(room int64, classes []sched.Claimant) []int64 {
+	return l.allot(&allotment{classes: classes, room: room})
+}
+
+func (l Load) allot(a *allotment) []int64 {
+	a.grants = make([]int64, len(a.classes))
 	if l.scoot {
-		return scootAllot(room, classes)
+		scootAllot(a)
+		return a.grants
 	}
-	grants := make([]int64, len(classes))
-	a := allotment{classes, grants, room}
+	a.phase = entitlement
 	for a.round(a.unused()) {
 	}
+	a.phase = loan
 	for a.round(a.loans()) {
 	}
-	return grants
+	return a.grants
 }
 
 // allotment is a division that is under way.
@@ -123,6 +129,8 @@ type allotment struct {
 	classes []sched.Claimant
 	grants  []int64
 	room    int64
+	phase   string
+	note    func(Round) // of each round that gave something; may be nil
 }
 
 func (a *allotment) waits(i int) bool { return a.classes[i].Waiting > a.grants[i] }
@@ -183,6 +191,7 @@ func (a *allotment) round(parts []float64, amount int64) bool {
 	if amount <= 0 || sum == 0 {
 		return false
 	}
+	defer a.noted(a.begun(), parts, amount, "")
 	for i, p := range parts {
 		a.give(i, int64(math.Floor(float64(amount)*p/sum)))
 	}

@@ -65,16 +65,17 @@ func scootTargets(whole int64, loads []float64) []int64 {
 
 // scootAllot runs entitlement rounds, then loan rounds, at most as many of each as there
 // are classes.
-func scootAllot(room int64, classes []sched.Claimant) []int64 {
-	grants := make([]int64, len(classes))
-	a := &scootRounds{allotment{classes, grants, room}, byLoad(classes)}
-	for range classes {
+func scootAllot(of *allotment) {
+	a := &scootRounds{of, byLoad(of.classes)}
+	a.phase = entitlement
+	for range a.classes {
 		parts, amount := a.unused()
 		if !a.give(a.percents(parts, true), amount) {
 			break
 		}
 	}
-	for range classes {
+	a.phase = loan
+	for range a.classes {
 		parts := a.entitledLoans()
 		percents := a.percents(parts, false)
 		if slices.Max(append([]float64{0}, parts...)) == 0 {
@@ -84,11 +85,10 @@ func scootAllot(room int64, classes []sched.Claimant) []int64 {
 			break
 		}
 	}
-	return grants
 }
 
 type scootRounds struct {
-	allotment
+	*allotment
 	order []int // of the classes: the largest load first
 }
 
@@ -131,6 +131,7 @@ func (a *scootRounds) percents(parts []float64, fill bool) []float64 {
 // give grants percentages of an amount, rounded up, the largest load first.
 func (a *scootRounds) give(percents []float64, amount int64) bool {
 	before := a.room
+	defer a.noted(a.begun(), percents, amount, "%")
 	left := min(amount, a.room)
 	for _, i := range a.order {
 		n := min(a.classes[i].Waiting-a.grants[i], int64(math.Ceil(float64(amount)*percents[i]/100)), left)

@@ -57,6 +57,36 @@ func (s *Scheduler) findMain(shape cluster.Shape) int8 {
 	return int8(i)
 }
 
+// meetMains counts the deficits from scratch when an event brought the first task with
+// a main resource that no other had, or the first pool whose children are owed something:
+// from now on it is owed and divided, too.
+func (s *Scheduler) meetMains() {
+	if s.mains.stale && !s.deferred {
+		s.rebuild()
+	}
+}
+
+// needBelow counts what a leaf wants that was given the waiting tasks of the pool above,
+// among its siblings; above them nothing changes.
+func (s *Scheduler) needBelow(leaf int32) {
+	p, in := &s.pools[leaf], s.parentOf(leaf)
+	if in.owing == nil || s.deferred {
+		return
+	}
+	if !s.owes {
+		s.mains.stale = true
+		return
+	}
+	above := &s.pools[p.parent]
+	p.readyBy, p.main = slices.Clone(above.readyBy), above.main
+	q := &s.queues[p.queue]
+	for i := range q.lines() {
+		if l := q.line(i); !l.held() {
+			s.needIn(in, leaf, s.cluster.Request(l.shape), 0, float64(l.tasks))
+		}
+	}
+}
+
 // measureMains finds the main resources anew after the cluster changed.
 func (s *Scheduler) measureMains() {
 	s.mains.of = nil
@@ -192,7 +222,7 @@ func (o *owing) fork() *owing {
 
 // countOwing computes from scratch what children need; what they are owed stays.
 func (s *Scheduler) countOwing() {
-	s.owes = false
+	s.owes, s.mains.stale = false, false
 	for i := range s.inners {
 		in := &s.inners[i]
 		if in.owing == nil {
@@ -208,8 +238,8 @@ func (s *Scheduler) countOwing() {
 	if !s.owes {
 		return
 	}
-	s.mains.stale = false
 	s.measureMains()
+	s.mains.stale = false
 	for i := range s.runs {
 		if r := &s.runs[i]; r.used {
 			s.countNeed(r.pool, r.shape, 1, 0)

@@ -79,6 +79,7 @@ func (s *Scheduler) addAs(j Job, young bool) {
 	if in := s.parentOf(leaf); begun || !s.pools[leaf].in || in.first || in.ranks {
 		s.settle(leaf)
 	}
+	s.meetMains()
 }
 
 // addBegun gives a job some of whose tasks run further tasks that wait, perhaps in
@@ -331,7 +332,9 @@ func (s *Scheduler) Adopt(j Job, node cluster.NodeID, started, t time.Time) RunI
 		b = s.adoptBegun(j, leaf)
 	}
 	j.since = s.sinceThen(&j)
-	return s.occupy(leaf, b, &j, node, started)
+	id := s.occupy(leaf, b, &j, node, started)
+	s.meetMains()
+	return id
 }
 
 func (s *Scheduler) adoptBegun(j Job, leaf int32) int32 {

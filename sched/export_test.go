@@ -148,3 +148,33 @@ func (s *Scheduler) StopTogether(ids []RunID, why StopReason, d *Decision) {
 
 // Stoppable reports whether a task may be stopped now.
 func (s *Scheduler) Stoppable(id RunID) bool { return s.stoppable(s.run(id)) }
+
+// Debt is what a child is owed in one resource.
+type Debt struct {
+	Child                          PoolID
+	Resource                       string
+	Received, Ideal, Rate, Running float64
+}
+
+// Debts lists what the children of a pool are owed, by resource; what nobody asked for
+// is left out.
+func (s *Scheduler) Debts(parent PoolID) (all []Debt) {
+	in := &s.inners[s.pools[parent].inner]
+	for m, d := range in.owing.of {
+		d.Advance(s.seconds())
+		for kid, id := range in.kids {
+			o := Debt{PoolID(id), s.cluster.Resource(s.mains.resources[m]), d.Received(kid), d.Ideal(kid), d.Rate(kid), d.Running(kid)}
+			if o.Ideal != 0 || o.Rate != 0 || o.Received != 0 {
+				all = append(all, o)
+			}
+		}
+	}
+	return all
+}
+
+// Claimants are the children of a pool as its allotter sees them.
+func (s *Scheduler) Claimants(parent PoolID) []Claimant {
+	in := &s.inners[s.pools[parent].inner]
+	s.retarget(in)
+	return s.classes(in)
+}

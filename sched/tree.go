@@ -169,6 +169,7 @@ func (s *Scheduler) handOver(queue, child int32) {
 	c.band, c.young = s.pools[c.parent].band, s.pools[c.parent].young
 	s.copyDown(c.parent, child)
 	s.changed(child)
+	s.needBelow(child)
 	s.settle(child)
 }
 

@@ -1,0 +1,75 @@
+package sched_test
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/fairlead/fairlead/policy"
+	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/why"
+)
+
+// What follows only looks; see TestScenarios.
+
+// why prints the comparisons on the way to a pool, as the command why does.
+func (p *play) why(args []string, _ string) {
+	a := why.Answer{
+		At: p.now, Levels: p.s.Comparisons(p.s.Pool(args[0]), 0),
+		Units: why.Units{Unit: p.s.Cluster().Unit(), AsOf: p.now, Growth: p.s.Now().Growth},
+	}
+	_, text, _ := strings.Cut(a.Text(), "SHARE ")
+	text, _, _ = strings.Cut(text, "\n  step ")
+	for i, line := range strings.Split(text, "\n") {
+		if i > 0 { // they stand below the word that was cut
+			line = strings.TrimPrefix(line, strings.Repeat(" ", 8))
+		}
+		p.say("%s", line)
+	}
+}
+
+// owed prints what the children of a pool are owed, in each resource.
+func (p *play) owed(args []string, _ string) {
+	parent := sched.Root
+	if len(args) > 0 {
+		parent = p.s.Pool(args[0])
+	}
+	for _, o := range p.s.Debts(parent) {
+		text := fmt.Sprintf("%s of %s: owed %s = %s ideal - %s received", o.Resource, p.s.Name(o.Child), why.Short(o.Ideal-o.Received), why.Short(o.Ideal), why.Short(o.Received))
+		p.say("%s; ideal now %s, runs %s", text, why.Short(o.Rate), why.Short(o.Running))
+	}
+}
+
+func (p *play) entitled([]string, string) {
+	e := p.s.Entitlements()
+	for i := 1; i < p.s.Pools(); i++ {
+		if id := sched.PoolID(i); !p.s.Band(id) {
+			v := p.s.View(id)
+			p.say("%s: share %.2f%%, runs %s, fair part now %s", p.s.Path(id), 100*e[i].Share, why.Short(v.Running), why.Short(e[i].Now))
+		}
+	}
+}
+
+// rounds prints how the policy load allots the free slots.
+func (p *play) rounds(args []string, _ string) {
+	parent := sched.Root
+	if len(args) > 0 {
+		parent = p.s.Pool(args[0])
+	}
+	kids, room := p.s.Children(parent), p.s.Cluster().FreeUnits()
+	classes := p.s.Claimants(parent)
+	for i, c := range classes {
+		p.say("%s: load %s%%, target %d, runs %d, waits %d", p.s.Name(kids[i]), why.Short(c.Load), c.Target, c.Running, c.Waiting)
+	}
+	left := room
+	for _, r := range p.s.Policy(parent).(policy.Load).Rounds(room, classes) {
+		var parts []string
+		for i, n := range r.Grants {
+			if r.Parts[i] > 0 {
+				parts = append(parts, fmt.Sprintf("%s %s%s gets %d", p.s.Name(kids[i]), why.Short(r.Parts[i]), r.Unit, n))
+			}
+			left -= n
+		}
+		p.say("%s of %d: %s; %d left", r.Phase, r.Amount, cmp.Or(strings.Join(parts, ", "), "nobody"), left)
+	}
+}
