@@ -31,7 +31,7 @@ func (a *app) benchCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "bench",
 		Short: "Measure this machine",
-		Long: `Measure this machine: decisions per second on one core, durable submissions, jobs from
+		Long: `Measure this machine: decisions per second on one core, under every policy, durable submissions, jobs from
 submission to end beside a bare loop on the same engine, and processes that do nothing
 through a server and an agent.`,
 		Example: "  fairlead bench --quick\n  fairlead bench --only decisions --full --json",
@@ -39,7 +39,7 @@ through a server and an agent.`,
 		RunE:    func(c *cobra.Command, _ []string) error { return b.run(c.Context()) },
 	}
 	f := c.Flags()
-	f.StringSliceVar(&b.only, "only", nil, "only these: decisions, submissions, cycles, processes")
+	f.StringSliceVar(&b.only, "only", nil, "only these: decisions, policies, submissions, cycles, processes")
 	f.BoolVar(&b.quick, "quick", false, "smaller and faster, less steady")
 	f.BoolVar(&b.full, "full", false, "with ten million waiting jobs (4 GiB of memory)")
 	f.BoolVar(&b.json, "json", false, "print JSON")
@@ -127,17 +127,15 @@ func (b *benchCmd) parts() ([]part, error) {
 			waiting = append(waiting, 10_000_000)
 		}
 		for _, n := range waiting {
-			for _, policy := range []string{"fair", "lottery"} {
-				if policy != "fair" && (pools == 1000 || n != 1_000_000) {
-					continue
-				}
-				all = append(all, part{"decisions", fmt.Sprintf("decisions: %s, %d pools, %d waiting", policy, pools, n), func(context.Context, string) ([]bench.Result, error) {
-					r, err := bench.Decisions(policy, pools, n, scale(1_000_000))
-					return []bench.Result{r}, err
-				}})
-			}
+			all = append(all, part{"decisions", fmt.Sprintf("decisions: fair, %d pools, %d waiting", pools, n), func(context.Context, string) ([]bench.Result, error) {
+				r, err := bench.Decisions("fair", pools, n, scale(1_000_000))
+				return []bench.Result{r}, err
+			}})
 		}
 	}
+	all = append(all, part{"policies", "policies", func(context.Context, string) ([]bench.Result, error) {
+		return bench.Policies(100_000, 1_000_000, scale(500_000))
+	}})
 	for _, s := range [][2]int{{1, 1}, {16, 1}, {16, 10}} {
 		all = append(all, part{"submissions", fmt.Sprintf("submissions: %d clients", s[0]), func(ctx context.Context, dir string) ([]bench.Result, error) {
 			r, err := bench.Submissions(ctx, dir, s[0], s[1], scale(min(100_000, 20_000*s[0]*s[1])))
@@ -169,7 +167,7 @@ func (b *benchCmd) choose(all []part) ([]part, error) {
 			}
 		}
 		if len(chosen) == n {
-			return nil, usagef("--only: %q is not one of decisions, submissions, cycles, processes", o)
+			return nil, usagef("--only: %q is not one of decisions, policies, submissions, cycles, processes", o)
 		}
 	}
 	return chosen, nil

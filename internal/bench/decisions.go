@@ -8,11 +8,36 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cluster"
+	"github.com/fairlead/fairlead/policy"
 	"github.com/fairlead/fairlead/sched"
 )
 
 // decisionSlots is how many tasks run at a time.
 const decisionSlots = 1000
+
+// Policies measures, at so many pools, the decisions of every policy beside those of fair.
+func Policies(pools, waiting, n int) ([]Result, error) {
+	fair, err := Decisions("fair", pools, waiting, n)
+	if err != nil {
+		return nil, err
+	}
+	all := []Result{fair}
+	for _, name := range policy.Names() {
+		if name == "fair" {
+			continue
+		}
+		r, err := Decisions(name, pools, waiting, n)
+		if err != nil {
+			return nil, err
+		}
+		r.Beside, r.Ratio, r.Goal = "fair", r.PerSecond/fair.PerSecond, ">= 0.5 of fair"
+		if name == "deficit" { // exact by events: what others are owed has to be kept up
+			r.Goal = ">= 0.2 of fair"
+		}
+		all = append(all, r)
+	}
+	return all, nil
+}
 
 // Decisions measures full cycles of a task through the scheduler: one ends, another is
 // submitted, and a step picks and starts one, with the record of its choice. It uses
