@@ -11,6 +11,8 @@ import (
 type keys struct {
 	orders []order
 	number map[[2]float64]int32 // of each drift's order; nil if keys do not drift
+	drifts [][2]float64         // of each order
+	free   freeList             // orders that are empty, to be used again
 }
 
 func newKeys(drifts bool) keys {
@@ -27,11 +29,23 @@ func newKeys(drifts bool) keys {
 func (k *keys) of(drift [2]float64) int32 {
 	n, ok := k.number[drift]
 	if !ok {
-		n = int32(len(k.orders))
-		k.orders = append(k.orders, order{})
-		k.number[drift] = n
+		if n = k.free.take(len(k.orders)); int(n) == len(k.orders) {
+			k.orders, k.drifts = append(k.orders, order{}), append(k.drifts, drift)
+		}
+		k.number[drift], k.drifts[n] = n, drift
 	}
 	return n
+}
+
+// remove takes the child at a place out of an order. Drifts come and go: an order that
+// is empty serves for the next.
+func (k *keys) remove(drift int32, place int, s *Scheduler) {
+	o := &k.orders[drift]
+	o.remove(place, s)
+	if k.number != nil && len(o.entries) == 0 {
+		delete(k.number, k.drifts[drift])
+		k.free = append(k.free, drift)
+	}
 }
 
 func (k *keys) clear() {
@@ -39,7 +53,7 @@ func (k *keys) clear() {
 		k.orders[i].entries = k.orders[i].entries[:0]
 	}
 	if k.number != nil {
-		k.orders = k.orders[:0]
+		k.orders, k.drifts, k.free = k.orders[:0], k.drifts[:0], k.free[:0]
 		clear(k.number)
 	}
 }
@@ -49,6 +63,7 @@ func (k *keys) fork() {
 	for i := range k.orders {
 		k.orders[i].entries = slices.Clone(k.orders[i].entries)
 	}
+	k.drifts, k.free = slices.Clone(k.drifts), slices.Clone(k.free)
 	number := k.number
 	if number != nil {
 		k.number = make(map[[2]float64]int32, len(number))
@@ -84,7 +99,7 @@ func (s *Scheduler) setKey(in *inner, id int32) {
 	at := int(s.places[inKeyOrder][id])
 	if in.drifter != nil {
 		if to := in.keys.of(in.drifter.Drift(p, s.setting(in))); to != p.drift {
-			in.keys.orders[p.drift].remove(at, s)
+			in.keys.remove(p.drift, at, s)
 			s.putKey(in, id)
 			return
 		}

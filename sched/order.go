@@ -129,7 +129,7 @@ func (s *Scheduler) takeOut(id int32) {
 		in.allotting.open.add(-p.Weight)
 	}
 	if i := s.places[inKeyOrder][id]; i >= 0 {
-		in.keys.orders[s.pools[id].drift].remove(int(i), s)
+		in.keys.remove(s.pools[id].drift, int(i), s)
 	}
 	if in.weigher != nil {
 		in.weights.set(int(p.kid), 0)
