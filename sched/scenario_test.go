@@ -3,6 +3,7 @@ package sched_test
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -315,6 +316,15 @@ func (p *play) chosen(l sched.Level) string {
 	return text
 }
 
+// digits writes a number with more digits than an answer of why has. What is left of
+// adding fractions in another order is 0.
+func digits(v float64) string {
+	if math.Abs(v) < 1e-12 {
+		return "0"
+	}
+	return strconv.FormatFloat(v, 'g', 6, 64)
+}
+
 var words = regexp.MustCompile(`[a-z_]+`)
 
 // filled is a formula with the numbers in the places of the names, and what it gives.
@@ -325,12 +335,12 @@ func filled(t why.Terms) string {
 	text := words.ReplaceAllStringFunc(t.Formula.Text, func(w string) string {
 		for i, term := range t.Formula.Terms {
 			if term.Name == w {
-				return why.Short(t.Values[i])
+				return digits(t.Values[i])
 			}
 		}
 		return w
 	})
-	if key := why.Short(t.Formula.Result(t.Key)); key != text {
+	if key := digits(t.Formula.Result(t.Key)); key != text {
 		text += " = " + key
 	}
 	return text

@@ -35,8 +35,8 @@ func (p *play) owed(args []string, _ string) {
 		parent = p.s.Pool(args[0])
 	}
 	for _, o := range p.s.Debts(parent) {
-		text := fmt.Sprintf("%s of %s: owed %s = %s ideal - %s received", o.Resource, p.s.Name(o.Child), why.Short(o.Ideal-o.Received), why.Short(o.Ideal), why.Short(o.Received))
-		p.say("%s; ideal now %s, runs %s", text, why.Short(o.Rate), why.Short(o.Running))
+		text := fmt.Sprintf("%s of %s: owed %s = %s ideal - %s received", o.Resource, p.s.Name(o.Child), digits(o.Ideal-o.Received), digits(o.Ideal), digits(o.Received))
+		p.say("%s; ideal now %s, runs %s", text, digits(o.Rate), digits(o.Running))
 	}
 }
 
