@@ -269,18 +269,18 @@ func (c *Cluster) Lacks(s Shape) (out []Lack) {
 	return out
 }
 
-// Capacity is the sum over the nodes that are not down; Free is what of it could
-// take tasks now.
+// Capacity is the sum over the nodes that take tasks, and Free is what of it is free. A
+// node that is drained is not part of what there is to divide, although tasks may still run
+// on it: a policy that counted it would divide slots that nobody can get.
 func (c *Cluster) Capacity() (capacity, free Vector) {
 	capacity, free = make(Vector, len(c.names)), make(Vector, len(c.names))
 	for _, n := range c.nodes {
+		if n.State != Up {
+			continue
+		}
 		for i := range capacity {
-			if n.State != Down {
-				capacity[i] += n.Capacity.at(i)
-			}
-			if n.State == Up {
-				free[i] += max(0, n.Free.at(i))
-			}
+			capacity[i] += n.Capacity.at(i)
+			free[i] += max(0, n.Free.at(i))
 		}
 	}
 	return capacity, free

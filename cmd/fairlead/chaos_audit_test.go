@@ -3,7 +3,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"net/url"
@@ -291,45 +290,6 @@ func charged(k *fairlead.Task) (n int64, last bool) {
 // lostCause is how the end of a task is described that was cancelled and whose agent
 // then was lost; its loss has been counted.
 const lostCause = "cancelled; its agent was lost"
-
-// checkCounters compares the counters of a store with its jobs, and those of the jobs
-// that match with their tasks. It returns how many differ.
-func checkCounters(t *testing.T, store *sqlite.Store, q fairlead.Query) (wrong int) {
-	t.Helper()
-	ctx := context.Background()
-	kept, err1 := store.Usage(ctx)
-	counted, err2 := store.Recount(ctx)
-	jobs, err3 := store.Jobs(ctx, q)
-	if err1 != nil || err2 != nil || err3 != nil {
-		t.Fatal(err1, err2, err3)
-	}
-	for pool, acc := range kept.Pools {
-		if acc.Counters != counted[pool] {
-			wrong++
-			t.Errorf("pool %s: kept %+v, counted %+v", pool, acc.Counters, counted[pool])
-		}
-	}
-	for _, j := range jobs {
-		tasks, err := store.Tasks(ctx, j.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
-		n := map[fairlead.State]int{fairlead.Waiting: j.Tasks - len(tasks)}
-		for _, k := range tasks {
-			n[k.State]++
-		}
-		if j.Cancel { // what never started was cancelled without a row of its own
-			n[fairlead.Cancelled], n[fairlead.Waiting] = n[fairlead.Cancelled]+n[fairlead.Waiting], 0
-		}
-		if n[fairlead.Waiting] != j.Waiting || n[fairlead.Running] != j.Running || n[fairlead.Succeeded] != j.Succeeded ||
-			n[fairlead.Failed] != j.Failed || n[fairlead.Cancelled] != j.Cancelled {
-			wrong++
-			t.Errorf("job %d says %d waiting, %d running, %d succeeded, %d failed, %d cancelled; its tasks are %v",
-				j.ID, j.Waiting, j.Running, j.Succeeded, j.Failed, j.Cancelled, n)
-		}
-	}
-	return wrong
-}
 
 // open is the query for jobs that have not ended.
 func open() url.Values {

@@ -278,49 +278,4 @@ func lives(pid int) bool {
 	return !strings.HasPrefix(rest, "Z")
 }
 
-// ledger is the file in which tasks note that they began (b) and that they came to
-// their end (e), with their attempt.
-type ledger struct{ file string }
-
-// ledgerEntry is one line of it.
-type ledgerEntry struct {
-	what   string
-	job    int64
-	number int
-	try    int
-}
-
 func (r *rig) ledger() ledger { return ledger{filepath.Join(r.dir, "ledger")} }
-
-// note is a shell command that writes a line. Lines so short are not torn.
-func (l ledger) note(what string) string {
-	return fmt.Sprintf("echo %s $FAIRLEAD_JOB $FAIRLEAD_NUMBER $FAIRLEAD_ATTEMPT >>%s", what, l.file)
-}
-
-func (l ledger) read(t *testing.T) []ledgerEntry {
-	t.Helper()
-	text, err := os.ReadFile(l.file)
-	if err != nil && !os.IsNotExist(err) {
-		t.Fatal(err)
-	}
-	var out []ledgerEntry
-	for line := range strings.Lines(string(text)) {
-		var e ledgerEntry
-		if _, err := fmt.Sscanln(line, &e.what, &e.job, &e.number, &e.try); err != nil {
-			t.Fatalf("ledger: %q: %v", line, err)
-		}
-		out = append(out, e)
-	}
-	return out
-}
-
-// count counts the lines that say what happened in the attempts with the number.
-func (l ledger) count(t *testing.T, what string, try int) (n int) {
-	t.Helper()
-	for _, e := range l.read(t) {
-		if e.what == what && e.try == try {
-			n++
-		}
-	}
-	return n
-}

@@ -1,0 +1,98 @@
+//go:build chaos || real
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/store/sqlite"
+)
+
+// ledger is the file in which tasks note that they began (b) and that they came to
+// their end (e), with their attempt.
+type ledger struct{ file string }
+
+// ledgerEntry is one line of it.
+type ledgerEntry struct {
+	what   string
+	job    int64
+	number int
+	try    int
+}
+
+// note is a shell command that writes a line. Lines so short are not torn.
+func (l ledger) note(what string) string {
+	return fmt.Sprintf("echo %s $FAIRLEAD_JOB $FAIRLEAD_NUMBER $FAIRLEAD_ATTEMPT >>%s", what, l.file)
+}
+
+func (l ledger) read(t *testing.T) []ledgerEntry {
+	t.Helper()
+	text, err := os.ReadFile(l.file)
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	var out []ledgerEntry
+	for line := range strings.Lines(string(text)) {
+		var e ledgerEntry
+		if _, err := fmt.Sscanln(line, &e.what, &e.job, &e.number, &e.try); err != nil {
+			t.Fatalf("ledger: %q: %v", line, err)
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// count counts the lines that say what happened in the attempts with the number.
+func (l ledger) count(t *testing.T, what string, try int) (n int) {
+	t.Helper()
+	for _, e := range l.read(t) {
+		if e.what == what && e.try == try {
+			n++
+		}
+	}
+	return n
+}
+
+// checkCounters compares the counters of a store with its jobs, and those of the jobs
+// that match with their tasks. It returns how many differ.
+func checkCounters(t *testing.T, store *sqlite.Store, q fairlead.Query) (wrong int) {
+	t.Helper()
+	ctx := context.Background()
+	kept, err1 := store.Usage(ctx)
+	counted, err2 := store.Recount(ctx)
+	jobs, err3 := store.Jobs(ctx, q)
+	if err1 != nil || err2 != nil || err3 != nil {
+		t.Fatal(err1, err2, err3)
+	}
+	for pool, acc := range kept.Pools {
+		if acc.Counters != counted[pool] {
+			wrong++
+			t.Errorf("pool %s: kept %+v, counted %+v", pool, acc.Counters, counted[pool])
+		}
+	}
+	for _, j := range jobs {
+		tasks, err := store.Tasks(ctx, j.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := map[fairlead.State]int{fairlead.Waiting: j.Tasks - len(tasks)}
+		for _, k := range tasks {
+			n[k.State]++
+		}
+		if j.Cancel { // what never started was cancelled without a row of its own
+			n[fairlead.Cancelled], n[fairlead.Waiting] = n[fairlead.Cancelled]+n[fairlead.Waiting], 0
+		}
+		if n[fairlead.Waiting] != j.Waiting || n[fairlead.Running] != j.Running || n[fairlead.Succeeded] != j.Succeeded ||
+			n[fairlead.Failed] != j.Failed || n[fairlead.Cancelled] != j.Cancelled {
+			wrong++
+			t.Errorf("job %d says %d waiting, %d running, %d succeeded, %d failed, %d cancelled; its tasks are %v",
+				j.ID, j.Waiting, j.Running, j.Succeeded, j.Failed, j.Cancelled, n)
+		}
+	}
+	return wrong
+}

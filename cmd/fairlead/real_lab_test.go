@@ -1,0 +1,294 @@
+//go:build real
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/why"
+)
+
+// lab is a cluster of one machine: a server and agents, each a process of its own, a
+// configuration file, and users who have work all the time.
+type lab struct {
+	t      *testing.T
+	dir    string
+	file   string // the configuration
+	socket string // its path has to be short
+	client *api.Client
+	procs  map[string]*exec.Cmd // the server, and agents by their names
+	sent   atomic.Int64         // jobs that were acknowledged
+}
+
+// atMost is how long anything may take that has to happen.
+const atMost = time.Minute
+
+func newLab(t *testing.T, configured string) *lab {
+	t.Helper()
+	short, err := os.MkdirTemp("", "fl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(short) })
+	dir := t.TempDir()
+	l := &lab{t: t, dir: dir, file: filepath.Join(dir, "fairlead.yaml"), socket: filepath.Join(short, "s"), procs: map[string]*exec.Cmd{}}
+	l.write(configured)
+	t.Cleanup(func() {
+		for name := range l.procs {
+			l.kill(name)
+		}
+	})
+	if l.client, err = api.Dial(l.socket); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(l.client.Close)
+	return l
+}
+
+func (l *lab) write(configured string) {
+	l.t.Helper()
+	if err := os.WriteFile(l.file, []byte(configured), 0o644); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+func (l *lab) start(name string, args ...string) {
+	l.t.Helper()
+	c := program(l.t, args...)
+	log, err := os.OpenFile(l.log(name), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	defer log.Close()
+	c.Stdout, c.Stderr = log, log
+	if err := c.Start(); err != nil {
+		l.t.Fatal(err)
+	}
+	l.procs[name] = c
+}
+
+func (l *lab) log(name string) string { return filepath.Join(l.dir, name+".log") }
+
+func (l *lab) db() string { return filepath.Join(l.dir, "jobs.db") }
+
+// serve starts the server and waits until it answers.
+func (l *lab) serve() {
+	l.t.Helper()
+	l.start("server", "serve", "--config", l.file, "--db", l.db(), "--socket", l.socket, "--listen", "none", "--lease", "10s", "--log", "warn")
+	l.until("the server answers", func() bool { return l.client.Call(l.t.Context(), http.MethodGet, "/healthz", nil, nil) == nil })
+}
+
+// work starts an agent, which runs the jobs of all users as its own, and waits until it
+// has joined.
+func (l *lab) work(name string, cpus int) {
+	l.t.Helper()
+	l.start(name, "work", "--server", l.socket, "--name", name, "--cpus", fmt.Sprint(cpus), "--dir", filepath.Join(l.dir, "agent-"+name), "--any-user")
+	l.until(name+" joins", func() bool { return l.node(name) == "up" })
+}
+
+// node is the state of a node.
+func (l *lab) node(name string) string {
+	nodes, err := l.client.Nodes(l.t.Context())
+	if err != nil {
+		return ""
+	}
+	for _, n := range nodes.Nodes {
+		if n.Name == name {
+			return n.State
+		}
+	}
+	return ""
+}
+
+// kill ends a process without warning.
+func (l *lab) kill(name string) {
+	l.procs[name].Process.Kill()
+	l.procs[name].Wait()
+}
+
+// stop asks a process to end, as its administrator would.
+func (l *lab) stop(name string) {
+	l.t.Helper()
+	l.procs[name].Process.Signal(os.Interrupt)
+	if err := l.procs[name].Wait(); err != nil {
+		text, _ := os.ReadFile(l.log(name))
+		l.t.Errorf("%s: %v\n%s", name, err, text[max(0, len(text)-1500):])
+	}
+	delete(l.procs, name)
+}
+
+// until waits for something to become true.
+func (l *lab) until(what string, f func() bool) {
+	l.t.Helper()
+	for end := time.Now().Add(atMost); !f(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			text, _ := os.ReadFile(l.log("server"))
+			l.t.Fatalf("waited %v in vain: %s; the server said at last:\n%s", atMost, what, text[max(0, len(text)-1500):])
+		}
+	}
+}
+
+// edit writes the file and waits until it is in force.
+func (l *lab) edit(configured string) {
+	l.t.Helper()
+	before := l.status()
+	l.write(configured)
+	l.until("the file is in force", func() bool {
+		now := l.status()
+		return now.Hash != before.Hash && now.Problem == ""
+	})
+}
+
+// spoil writes a file that must be refused, for the given reason, which holds line and
+// column. What was in force stays so.
+func (l *lab) spoil(configured, reason string) {
+	l.t.Helper()
+	before := l.status()
+	l.write(configured)
+	var now *api.ConfigStatus
+	l.until("the file is refused", func() bool {
+		now = l.status()
+		return now.Problem != "" && now.Problem != before.Problem
+	})
+	if !strings.Contains(now.Problem, reason) || now.Hash != before.Hash || now.Text != before.Text {
+		l.t.Errorf("in force was version %s and is %s; the problem is\n%s\nwant %s", before.Hash, now.Hash, now.Problem, reason)
+	}
+	l.t.Logf("refused: %s", strings.SplitN(now.Problem, "\n", 2)[0])
+}
+
+func (l *lab) status() *api.ConfigStatus {
+	l.t.Helper()
+	s, err := l.client.Config(l.t.Context())
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return s
+}
+
+func (l *lab) ledger() ledger { return ledger{filepath.Join(l.dir, "ledger")} }
+
+// feed keeps work of all users waiting until so many jobs were submitted. It returns
+// what waits for that.
+func (l *lab) feed(users map[string]string, work []string, total int) (fed func()) {
+	var wg sync.WaitGroup
+	left := atomic.Int64{}
+	left.Store(int64(total))
+	for i, user := range slices.Sorted(maps.Keys(users)) {
+		client, err := api.Dial(l.socket)
+		if err != nil {
+			l.t.Fatal(err)
+		}
+		l.t.Cleanup(client.Close)
+		client.As = user
+		wg.Go(func() {
+			for n := 0; left.Load() > 0 && l.t.Context().Err() == nil; time.Sleep(50 * time.Millisecond) {
+				waits, err := waitingIn(client, users[user])
+				if err != nil || waits > enough {
+					continue // the server is being started again, or there is work
+				}
+				var r api.SubmitRequest
+				for range min(enough, max(0, left.Add(-enough)+enough)) {
+					n++
+					r.Jobs = append(r.Jobs, l.spec(user, n, work[i%len(work)]))
+				}
+				l.submit(client, r)
+			}
+		})
+	}
+	return wg.Wait
+}
+
+// enough jobs wait in a pool to keep it busy until the next look.
+const enough = 60
+
+func waitingIn(client *api.Client, pool string) (int64, error) {
+	s, err := client.Shares(context.Background(), pool)
+	if err != nil {
+		return 0, err
+	}
+	for _, p := range s.Pools {
+		if p.Path == pool {
+			return p.Waiting, nil
+		}
+	}
+	return 0, nil
+}
+
+// spec is a job that notes in the ledger that it began and that it came to its end, and
+// packs something in between.
+func (l *lab) spec(user string, n int, work string) api.Spec {
+	book := l.ledger()
+	return api.Spec{
+		Name: user, Dir: "/", Output: "/dev/null", Key: fmt.Sprint(user, "-", n),
+		Argv: []string{"/bin/sh", "-ec", fmt.Sprintf("%s; tail -c +$((FAIRLEAD_JOB * 997)) %s | head -c 40000 | %s; sleep 0.2; %s",
+			book.note("b"), l.program(), work, book.note("e"))},
+	}
+}
+
+func (l *lab) program() string {
+	binary, err := realBinary()
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return binary
+}
+
+// submit submits until it is acknowledged: with keys, no job is there twice.
+func (l *lab) submit(client *api.Client, r api.SubmitRequest) {
+	if len(r.Jobs) == 0 {
+		return
+	}
+	for l.t.Context().Err() == nil {
+		resp, err := client.Submit(context.Background(), r)
+		if err == nil {
+			for _, j := range resp.Jobs {
+				if j.Error != nil {
+					l.t.Errorf("%s: %v", client.As, j.Error.Err())
+				}
+			}
+			l.sent.Add(int64(len(resp.Jobs)))
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+// askSome asks some waiting jobs of each pool why, and recomputes each answer from what it
+// prints.
+func (l *lab) askSome() (asked int) {
+	l.t.Helper()
+	seen := map[string]bool{}
+	for _, j := range list(l.t, l.client, "waiting") {
+		if seen[j.Pool] {
+			continue
+		}
+		a, err := l.client.Why(l.t.Context(), j.ID, 0, true)
+		if err != nil {
+			l.t.Fatal(err)
+		}
+		if a.Evidence == nil {
+			continue // it has started meanwhile
+		}
+		seen[j.Pool] = true
+		asked++
+		for _, c := range why.Verify(a) {
+			if !c.OK {
+				l.t.Errorf("job %d: %s: %s\n%s", j.ID, c.What, c.Text, a.Text())
+			}
+		}
+	}
+	return asked
+}
