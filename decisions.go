@@ -60,7 +60,7 @@ func (d *decided) choice(core *sched.Scheduler) []why.Level {
 		}
 		f := l.Terms.Formula
 		w := why.Level{
-			Pool: core.Path(l.Pool), Policy: f.Policy, Formula: f.Text, Order: f.Order, Terms: f.Terms,
+			Pool: core.Path(l.Pool), Policy: f.Policy, Formula: f.Text, Order: f.Order, Terms: f.Terms, Says: f.Says,
 			You: core.Name(l.Child), Children: []why.Child{childOf(core, l.Child, l.Terms, l.Needy)},
 			Behind: max(0, int(l.Open)-1),
 		}

@@ -351,20 +351,7 @@ func (l *Loop) rankReason(a *why.Answer, j *Job) why.Reason {
 
 // aheadText says why one child goes before another.
 func aheadText(lv *why.Level, first, you why.Child, growth float64) string {
-	who := fmt.Sprintf("%s goes before %s in %s: ", first.Name, lv.You, rootName(lv.Pool))
-	x, y := lv.KeyNow(first, growth), lv.KeyNow(you, growth)
-	theirs, yours := why.ShortPair(x, y)
-	switch {
-	case first.Needy && !you.Needy:
-		return who + "it is below its minimum"
-	case x == y && first.Tie != you.Tie && lv.Policy == "multifactor":
-		return fmt.Sprintf("%sboth keys are %s, and the job that was submitted first goes first", who, theirs)
-	case x == y && first.Tie != you.Tie:
-		return fmt.Sprintf("%sboth keys are %s, and the larger weight decides", who, theirs)
-	case x == y:
-		return fmt.Sprintf("%sboth keys are %s, and it is there for longer", who, theirs)
-	}
-	return fmt.Sprintf("%skey %s against %s, %s", who, theirs, yours, lv.Order)
+	return fmt.Sprintf("%s goes before %s in %s: %s", first.Name, lv.You, rootName(lv.Pool), lv.Wins(first, you, growth))
 }
 
 func rootName(path string) string {

@@ -37,7 +37,7 @@ var deficit = why.NewFormula("deficit", "(received - ideal) / capacity", "smalle
 	why.Term{Name: "received", Unit: "undecayed slot-seconds", Doc: "service received since it came, running tasks so far included"},
 	why.Term{Name: "ideal", Unit: "undecayed slot-seconds", Doc: "service that an ideal scheduler would have given it since"},
 	why.Term{Name: "capacity", Unit: "slots", Doc: "what the cluster has of the resource of which its next task takes most"},
-)
+).Saying("is owed {ideal - received} slot-seconds")
 
 // Formula implements sched.Policy.
 func (Deficit) Formula() *why.Formula { return deficit }

@@ -52,7 +52,7 @@ var load = why.NewFormula("load", "running - target + (loans - loan) * min(1, ma
 	why.Term{Name: "target", Doc: "slots that it is entitled to: its load percentage of all"},
 	why.Term{Name: "loans", Doc: "slots above targets, and free ones"},
 	why.Term{Name: "loan", Doc: "its part of these, by its load among those with work"},
-)
+).Saying("has {running} of its {target} slots")
 
 // Formula implements sched.Policy.
 func (Load) Formula() *why.Formula { return load }

@@ -26,7 +26,7 @@ func (s *Scheduler) compare(parent, you int32, most int) why.Level {
 	in := &s.inners[s.pools[parent].inner]
 	f := in.policy.Formula()
 	l := why.Level{
-		Pool: s.Path(PoolID(parent)), Policy: f.Policy, Formula: f.Text, Order: f.Order, Terms: f.Terms,
+		Pool: s.Path(PoolID(parent)), Policy: f.Policy, Formula: f.Text, Order: f.Order, Terms: f.Terms, Says: f.Says,
 		Clock: in.clock, You: s.labels[you].name,
 	}
 	s.retarget(in)
@@ -102,6 +102,9 @@ func (s *Scheduler) describe(c candidate, weights, received float64) why.Child {
 		Name: s.labels[c.id].name, Terms: map[string]why.Number{}, Key: why.Number(c.result()), Tie: why.Number(c.terms.Tie), Fixed: why.Number(c.terms.Fixed),
 		Number: c.id, Needy: c.needy, Open: p.in, Waiting: p.Waiting, Running: p.Tasks,
 	}
+	if c.needy {
+		d.Lack = s.lack(c.id)
+	}
 	if s.counts(c.id) && weights > 0 {
 		d.Share = p.Weight / weights
 	}
@@ -115,6 +118,25 @@ func (s *Scheduler) describe(c candidate, weights, received float64) why.Child {
 		}
 	}
 	return d
+}
+
+// lack is what a pool has less of than its minimum, or the first of those below it that
+// has less.
+func (s *Scheduler) lack(id int32) *why.Lack {
+	for {
+		p := &s.pools[id]
+		if l := s.limits(id); l != nil {
+			for r, least := range l.min {
+				if l.used[r] < least {
+					return &why.Lack{Pool: s.Path(PoolID(id)), Resource: s.cluster.Resource(r), Has: l.used[r], Min: least}
+				}
+			}
+		}
+		if p.inner < 0 || len(s.inners[p.inner].needy) == 0 {
+			return nil
+		}
+		id = s.inners[p.inner].needy[0]
+	}
 }
 
 // Leaf returns the pool that holds a job, bands included, without making it.
@@ -332,7 +354,7 @@ func (s *Scheduler) Parting(a, b PoolID) (l why.Level, parts bool) {
 	in := &s.inners[s.pools[parent].inner]
 	f := in.policy.Formula()
 	l = why.Level{
-		Pool: s.Path(PoolID(parent)), Policy: f.Policy, Formula: f.Text, Order: f.Order, Terms: f.Terms,
+		Pool: s.Path(PoolID(parent)), Policy: f.Policy, Formula: f.Text, Order: f.Order, Terms: f.Terms, Says: f.Says,
 		Clock: in.clock, You: s.labels[wayA[i]].name,
 	}
 	s.retarget(in)

@@ -1,6 +1,9 @@
 package why
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Version is the version of the JSON form of an [Answer].
 const Version = 1
@@ -95,6 +98,7 @@ type Level struct {
 	Formula  string  `json:"formula"`
 	Order    string  `json:"order"`
 	Terms    []Term  `json:"terms"`
+	Says     string  `json:"says,omitempty"` // what the terms of a child say in words, with expressions in braces
 	Clock    float64 `json:"clock"`          // where a child enters that comes back
 	You      string  `json:"you"`            // the child on the job's way
 	Before   int     `json:"before"`         // children that go before it
@@ -113,7 +117,8 @@ type Child struct {
 	Fixed   Number            `json:"fixed,omitempty"` // decides between keys and ties that are equal
 	Number  int32             `json:"number"`          // decides at last: the older first
 	Needy   bool              `json:"needy,omitempty"`
-	Open    bool              `json:"open"` // has work that may start
+	Lack    *Lack             `json:"lack,omitempty"` // of a child that is below its minimum: what of
+	Open    bool              `json:"open"`           // has work that may start
 	Share   float64           `json:"share"`
 	Used    float64           `json:"used"` // fraction of what the pool has received
 	Waiting int64             `json:"waiting"`
@@ -121,6 +126,25 @@ type Child struct {
 	// Base is the weight without boosts, and Boosts what multiplies it, if anything does.
 	Base   float64 `json:"base_weight,omitempty"`
 	Boosts []Boost `json:"boosts,omitempty"`
+}
+
+// Lack is what a pool has less of than its minimum.
+type Lack struct {
+	Pool     string `json:"pool"` // the child itself, or one below it
+	Resource string `json:"resource"`
+	Has      int64  `json:"has"`
+	Min      int64  `json:"min"`
+}
+
+func (l *Lack) text(of string) string {
+	if l == nil {
+		return "below its minimum"
+	}
+	who := ""
+	if l.Pool != of {
+		who = l.Pool + " is "
+	}
+	return fmt.Sprintf("%sbelow its minimum: %d of %d %s", who, l.Has, l.Min, l.Resource)
 }
 
 // Boost is something that multiplies the weight of a child for a time.

@@ -28,6 +28,9 @@ type Formula struct {
 	Text   string // e.g. "joined + (served + expected) / weight"
 	Order  string // what the result means, e.g. "smallest first"
 	Terms  []Term
+	// Says is what a child's numbers say in words, "has {running} of its {target} slots":
+	// expressions over the terms stand in braces. Empty: nothing that the formula does not.
+	Says string
 
 	root node
 }
@@ -62,6 +65,38 @@ func NewFormula(policy, text, order string, terms ...Term) *Formula {
 	}
 	f.root = root
 	return f
+}
+
+// Saying sets what the numbers of a child say in words. It panics as NewFormula does.
+func (f *Formula) Saying(text string) *Formula {
+	if _, err := inWords(text, f.Terms, make([]float64, len(f.Terms))); err != nil {
+		panic("why: words of " + f.Policy + ": " + err.Error())
+	}
+	f.Says = text
+	return f
+}
+
+// inWords puts numbers in the places of the expressions in braces.
+func inWords(text string, terms []Term, values []float64) (string, error) {
+	names := make([]string, len(terms))
+	for i, t := range terms {
+		names[i] = t.Name
+	}
+	var b strings.Builder
+	for {
+		before, rest, found := strings.Cut(text, "{")
+		b.WriteString(before)
+		if !found {
+			return b.String(), nil
+		}
+		expression, after, _ := strings.Cut(rest, "}")
+		root, err := parse(expression, names)
+		if err != nil {
+			return "", err
+		}
+		b.WriteString(Short(root.eval(values)))
+		text = after
+	}
 }
 
 // Eval computes the formula's text over the values of its terms, in their order.

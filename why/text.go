@@ -84,6 +84,39 @@ func (r *Rank) text(unit string) string {
 		r.Position, r.Of, count(r.Jobs, "job"), count(r.Pools, "pool"), Short(r.Units), unit)
 }
 
+// Wins says why the first child goes before another one, with the numbers of both.
+func (l *Level) Wins(first, you Child, growth float64) string {
+	x, y := l.KeyNow(first, growth), l.KeyNow(you, growth)
+	theirs, yours := ShortPair(x, y)
+	words, keys := "", fmt.Sprintf("key %s against %s, %s", theirs, yours, l.Order)
+	if l.Says != "" {
+		words, keys = fmt.Sprintf("%s %s, %s %s; ", first.Name, l.Words(first, growth), you.Name, l.Words(you, growth)), "keys "+theirs+" and "+yours
+	}
+	switch {
+	case first.Needy && !you.Needy:
+		if first.Lack == nil || first.Lack.Pool == l.path(first) {
+			return "it is " + first.Lack.text(l.path(first))
+		}
+		return first.Lack.text("")
+	case x == y:
+		return fmt.Sprintf("%sboth keys are %s, and %s", words, theirs, l.tiedBy(first, you))
+	}
+	return words + keys
+}
+
+// tiedBy says what decides between two children whose keys are equal.
+func (l *Level) tiedBy(first, you Child) string {
+	switch {
+	case first.Tie == you.Tie:
+		return "it is there for longer"
+	case l.Policy == "multifactor":
+		return "the job that was submitted first goes first"
+	case l.Policy == "fairtree":
+		return "users go before accounts"
+	}
+	return "the larger weight decides"
+}
+
 func count(n int64, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -130,12 +163,12 @@ func (l *Level) table(u Units, indent string) string {
 			note = "  <- goes first"
 		}
 		if c.Needy {
-			note = "  below its minimum" + note
+			note = "  " + c.Lack.text(l.path(c)) + note
 		}
 		if !c.Open {
 			note = "  nothing may start now" + note
 		}
-		line := fmt.Sprintf("%s%-*s  %-*s%s%s", indent, width, c.Name, sum, l.put(c, growth), shareText(c), note)
+		line := fmt.Sprintf("%s%-*s  %-*s%s%s", indent, width, c.Name, sum, l.put(c, growth), l.says(c, growth), note)
 		fmt.Fprintln(&b, strings.TrimRight(line, " "))
 		if c.Name == l.You && l.Left > 0 || k+1 == len(l.Children) && l.Left > 0 {
 			fmt.Fprintf(&b, "%s… and %d more\n", indent, l.Left)
@@ -150,6 +183,37 @@ func (l *Level) table(u Units, indent string) string {
 		fmt.Fprintf(&b, "%s… and %d more behind these\n", indent, l.Behind)
 	}
 	return b.String()
+}
+
+// path is the path of a child.
+func (l *Level) path(c Child) string { return strings.TrimPrefix(l.Pool+"/"+c.Name, "/") }
+
+// Words are what the numbers of a child say, as of the answer's instant. They are empty
+// for policies whose formula says it all.
+func (l *Level) Words(c Child, growth float64) string {
+	if l.Says == "" {
+		return ""
+	}
+	values := make([]float64, len(l.Terms))
+	for i, t := range l.Terms {
+		if values[i] = float64(c.Terms[t.Name]); t.decays() {
+			values[i] /= growth
+		}
+	}
+	text, err := inWords(l.Says, l.Terms, values)
+	if err != nil {
+		return "" // of a server that knows more than this program
+	}
+	return text
+}
+
+// says stands beside the numbers of a child: its share and what it used, or the words of a
+// policy that does not go by use.
+func (l *Level) says(c Child, growth float64) string {
+	if text := l.Words(c, growth); text != "" && !slices.ContainsFunc(l.Terms, Term.decays) {
+		return "   " + text
+	}
+	return shareText(c)
 }
 
 func shareText(c Child) string {
@@ -304,7 +368,7 @@ func (c *Comparison) decidedBy(growth float64) string {
 	x, y := c.Level.Children[0], c.Level.Children[1]
 	switch c.By {
 	case "minimum":
-		return "Decided by the minimum: " + x.Name + " is below it."
+		return "Decided by the minimum: " + x.Name + " is " + x.Lack.text(c.Level.path(x)) + "."
 	case "tie":
 		return fmt.Sprintf("The keys are equal; the policy's second number decides: %s against %s.", Short(math.Abs(float64(x.Tie))), Short(math.Abs(float64(y.Tie))))
 	case "age":
