@@ -144,7 +144,20 @@ func (l *Lack) text(of string) string {
 	if l.Pool != of {
 		who = l.Pool + " is "
 	}
-	return fmt.Sprintf("%sbelow its minimum: %d of %d %s", who, l.Has, l.Min, l.Resource)
+	return fmt.Sprintf("%sbelow its minimum: %s of %s %s", who, amount(l.Has), amount(l.Min), l.Resource)
+}
+
+// amount writes sizes as they are configured: 4G instead of 4294967296.
+func amount(n int64) string {
+	for _, u := range []struct {
+		name string
+		size int64
+	}{{"T", 1 << 40}, {"G", 1 << 30}, {"M", 1 << 20}} {
+		if n >= u.size && n%u.size == 0 {
+			return fmt.Sprint(n/u.size, u.name)
+		}
+	}
+	return fmt.Sprint(n)
 }
 
 // Boost is something that multiplies the weight of a child for a time.

@@ -370,7 +370,11 @@ func (c *Comparison) decidedBy(growth float64) string {
 	case "minimum":
 		return "Decided by the minimum: " + x.Name + " is " + x.Lack.text(c.Level.path(x)) + "."
 	case "tie":
-		return fmt.Sprintf("The keys are equal; the policy's second number decides: %s against %s.", Short(math.Abs(float64(x.Tie))), Short(math.Abs(float64(y.Tie))))
+		text := "The keys are equal, and " + c.Level.tiedBy(x, y)
+		if x.Tie < 0 || y.Tie < 0 { // weights
+			text += fmt.Sprintf(": %s against %s", Short(math.Abs(float64(x.Tie))), Short(math.Abs(float64(y.Tie))))
+		}
+		return text + "."
 	case "age":
 		return "The keys are equal; the older pool goes first: " + x.Name + "."
 	}
