@@ -208,12 +208,16 @@ func (l *Level) Words(c Child, growth float64) string {
 }
 
 // says stands beside the numbers of a child: its share and what it used, or the words of a
-// policy that does not go by use.
+// policy that does not go by decayed use.
 func (l *Level) says(c Child, growth float64) string {
-	if text := l.Words(c, growth); text != "" && !slices.ContainsFunc(l.Terms, Term.decays) {
+	text := l.Words(c, growth)
+	switch {
+	case text == "" || slices.ContainsFunc(l.Terms, Term.decays):
+		return shareText(c)
+	case c.Share == 0:
 		return "   " + text
 	}
-	return shareText(c)
+	return fmt.Sprintf("   share %.1f%%  %s", 100*c.Share, text)
 }
 
 func shareText(c Child) string {
