@@ -166,7 +166,7 @@ func (s *Scheduler) planOf(in *inner, slots []int64) plan {
 
 // useUp counts a start of so many slots against the plan of the pool above.
 func (s *Scheduler) useUp(id int32, width float64) {
-	if id == int32(Root) {
+	if !s.allots || id == int32(Root) {
 		return
 	}
 	in := s.parentOf(id)

@@ -34,7 +34,7 @@ func (s *Scheduler) Configure(cfg Config, t time.Time) error {
 	s.applying = false
 	s.restarters()
 	s.configureReclaim()
-	s.rebalancers = nil
+	s.rebalancers, s.allots = nil, false
 	s.inheritBelow(int32(Root))
 	s.keepDays()
 	s.ripen()

@@ -25,7 +25,7 @@ func (s *Scheduler) changed(id int32) {
 	if counts := p.counts(); counts != p.counted {
 		s.recount(id, counts)
 	}
-	if p.parent >= 0 {
+	if s.allots && p.parent >= 0 {
 		if in := s.parentOf(id); in.allot != nil {
 			s.owe(in, p)
 		}
@@ -77,10 +77,8 @@ func (s *Scheduler) countWanted() {
 
 // setting is what the children of a pool are compared in.
 func (s *Scheduler) setting(in *inner) Setting {
-	at := Setting{
-		Now: s.now, Seconds: s.at.Sub(s.began).Seconds(), Weights: in.counted.value(),
-		Capacity: s.capacity, MeanLife: s.clock.HalfLife().Seconds() / math.Ln2, Unix: unix(s.at), Above: &s.pools[in.id],
-	}
+	at := s.instant
+	at.Weights, at.Above = in.counted.value(), &s.pools[in.id]
 	if in.owing != nil {
 		for _, d := range in.owing.of {
 			d.Advance(at.Seconds)
@@ -93,11 +91,23 @@ func (s *Scheduler) setting(in *inner) Setting {
 	return at
 }
 
+// setInstant notes what all settings of this instant have in common.
+func (s *Scheduler) setInstant() {
+	s.instant.Now, s.instant.Seconds, s.instant.Unix = s.now, s.at.Sub(s.began).Seconds(), unix(s.at)
+}
+
+// setClock notes what they have in common until the clock is another.
+func (s *Scheduler) setClock() {
+	s.instant.MeanLife = s.clock.HalfLife().Seconds() / math.Ln2
+	s.setInstant()
+}
+
 // measure notes what the cluster has.
 func (s *Scheduler) measure() {
 	s.events++
 	capacity, _ := s.cluster.Capacity()
 	s.capacity = float64(capacity[0])
+	s.instant.Capacity = s.capacity
 	if s.owes {
 		s.measureMains()
 		if s.mains.stale {

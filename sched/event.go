@@ -151,6 +151,9 @@ func (s *Scheduler) addWaiting(at lineRef, n int64) {
 
 // want counts tasks that wait and could start, up to the root.
 func (s *Scheduler) want(at lineRef, n int64) {
+	if !s.allots && !s.owes {
+		return
+	}
 	shape, leaf := s.line(at).shape, s.queues[at.queue].pool
 	width := s.cluster.Width(shape)
 	for id := leaf; id >= 0; id = s.pools[id].parent {

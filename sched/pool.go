@@ -16,33 +16,36 @@ const Root PoolID = 0
 
 // Pool is the state of one node of the tree, as policies see it. They read it; of
 // all fields a policy may write only Own, in Carry.
+//
+// What every decision touches stands first, in two lines of the cache.
 type Pool struct {
 	usage.Account         // of all tasks in and below the pool
 	Weight        float64 // among its siblings
 	Flight        float64 // expected service of the running tasks: width x mean length in their leaf
-	First         float64 // arrival of the first waiting job, see [Arrival]; kept up where a policy reads it
 	Own           [2]float64
-	Days          *usage.Days // by days, under a [Daily] policy
-	Wanted        float64     // units of the tasks that wait
-	Target        float64     // units that it is entitled to, under an [Allotter]
-	Waiting       int64       // tasks in and below the pool that could start if there were room
-	Tasks         int32       // that run
+	Waiting       int64 // tasks in and below the pool that could start if there were room
+	Tasks         int32 // that run
 
 	parent, inner, queue, limit int32 // -1: none
 	kid                         int32 // position among the parent's children
-	counted                     bool  // for shares: configured, or with work
-	configured                  bool  // the configuration names it
 	drift                       int32 // number of its order in the parent's keys
 	tie                         float64
-	over                        float64 // units above Target
-	band                        int8    // priority of the jobs of a leaf; -1: not known yet
-	young                       bool    // holds jobs that count as new, see [NewJobs]
-	in                          bool    // stands in its parent's orders: it has work that may start
-	banded                      bool    // its children are the priorities of a leaf
-	needy                       bool    // is below its minimum, or a pool in it is
-	main                        int8    // resource in which it is compared, see mains
-	readyBy                     []int32 // lines that are ready, by main resource, if there is more than one
-	kept                        bool    // came in where it stood, see [Scheduler.returning]
+	band                        int8 // priority of the jobs of a leaf; -1: not known yet
+	main                        int8 // resource in which it is compared, see mains
+	in                          bool // stands in its parent's orders: it has work that may start
+	needy                       bool // is below its minimum, or a pool in it is
+	counted                     bool // for shares: configured, or with work
+	configured                  bool // the configuration names it
+	young                       bool // holds jobs that count as new, see [NewJobs]
+	banded                      bool // its children are the priorities of a leaf
+	kept                        bool // came in where it stood, see [Scheduler.returning]
+
+	First   float64     // arrival of the first waiting job, see [Arrival]; kept up where a policy reads it
+	Days    *usage.Days // by days, under a [Daily] policy
+	Wanted  float64     // units of the tasks that wait and could start; kept up where a policy allots
+	Target  float64     // units that it is entitled to, under an [Allotter]
+	over    float64     // units above Target
+	readyBy []int32     // lines that are ready, by main resource, if there is more than one
 }
 
 // Divides reports whether the pool has pools below it, the priorities of a leaf left out.

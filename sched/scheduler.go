@@ -70,7 +70,10 @@ type Scheduler struct {
 
 	mains mains
 	owes  bool // some pool counts deficits
+	// allots is set when some pool has a policy that allots.
+	allots bool
 
+	instant       Setting   // what settings of this instant have in common
 	events        uint64    // that were not starts of a step
 	oneByOne      bool      // room comes slot by slot: this is a preview
 	rebalancers   []int32   // pools whose allotter stops tasks
@@ -141,6 +144,7 @@ func New(cfg Config, at time.Time, seed uint64) (*Scheduler, error) {
 		rateOf:    map[string]int32{},
 	}
 	s.now = s.clock.At(at)
+	s.setClock()
 	s.newPool(-1, "", named)
 	s.pools[Root].inner = 0
 	s.inners = append(s.inners, newInner(int32(Root)))
@@ -217,6 +221,7 @@ func (s *Scheduler) moveTo(t time.Time) {
 		return
 	}
 	s.at, s.now = t, s.clock.At(t)
+	s.setInstant()
 	if s.now.Growth > 1<<20 || s.now.Tau > 1e8 {
 		s.reclock(s.clock.HalfLife())
 		s.rebuild()
@@ -250,6 +255,7 @@ func (s *Scheduler) reclock(halfLife time.Duration) {
 		s.runs[i].start = instant(s.runs[i].start)
 	}
 	s.clock, s.now = next, next.At(s.at)
+	s.setClock()
 }
 
 // random is a number from 0 up to but not 1.
