@@ -1,6 +1,7 @@
 package fairlead
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -321,32 +322,62 @@ func (l *Loop) rankReason(a *why.Answer, j *Job) why.Reason {
 	if a.Rank.Position == 1 {
 		return l.nextReason(a)
 	}
-	for _, lv := range a.Levels {
+	var level *why.Level // that decides
+	for i := range a.Levels {
+		lv := &a.Levels[i]
 		if lv.Before == 0 || len(lv.Children) < 2 {
 			continue
 		}
-		first := lv.Children[0]
-		you := lv.Children[slices.IndexFunc(lv.Children, func(c why.Child) bool { return c.Name == lv.You })]
-		r := why.Reason{
-			Code: why.ShareBehind, Text: aheadText(&lv, first, you, a.Units.Growth),
-			Next: fmt.Sprintf("fairlead why %d --vs %s", j.ID, strings.TrimPrefix(lv.Pool+"/"+first.Name, "/")),
+		if !turnsOnly(lv) {
+			level = lv
+			break
 		}
-		if lv.Jobs {
-			return jobReason(j.ID, r.Text, first.Name)
-		}
-		if l.core.Band(sched.PoolID(first.Number)) {
-			r.Next = fmt.Sprintf("fairlead alter %d --priority high", j.ID)
-		}
-		return r
+		level = cmp.Or(level, lv)
 	}
-	if own := slices.IndexFunc(a.Ahead, func(x why.Ahead) bool { return x.Own }); own >= 0 {
+	own := slices.IndexFunc(a.Ahead, func(x why.Ahead) bool { return x.Own })
+	if own >= 0 && (level == nil || turnsOnly(level)) {
 		x := a.Ahead[own]
 		return why.Reason{
 			Code: why.OrderBehind, Text: "it is behind " + plural(int(x.Jobs), "job") + " of its own pool " + j.Pool,
 			Next: fmt.Sprintf("raise its priority: fairlead alter %d --priority high", j.ID),
 		}
 	}
+	if level != nil {
+		return l.behind(a, j, level)
+	}
 	return why.Reason{Code: why.ShareBehind, Text: fmt.Sprintf("%d tasks of other pools go first", a.Rank.Position-1)}
+}
+
+// turnsOnly reports whether the job's way is behind at a level only because classes that have
+// what they are entitled to stand level, while the machine is full. The slot that is freed
+// next decides which of them is next, so that is not what the job waits for.
+func turnsOnly(lv *why.Level) bool {
+	if lv.Policy != "load" {
+		return false
+	}
+	first, you := lv.Children[0], lv.Children[yours(lv)]
+	return first.Key == you.Key && first.Needy == you.Needy
+}
+
+// yours is which child of a level the job is in.
+func yours(lv *why.Level) int {
+	return slices.IndexFunc(lv.Children, func(c why.Child) bool { return c.Name == lv.You })
+}
+
+// behind is the reason of a job whose way is behind at a level.
+func (l *Loop) behind(a *why.Answer, j *Job, lv *why.Level) why.Reason {
+	first := lv.Children[0]
+	r := why.Reason{
+		Code: why.ShareBehind, Text: aheadText(lv, first, lv.Children[yours(lv)], a.Units.Growth),
+		Next: fmt.Sprintf("fairlead why %d --vs %s", j.ID, strings.TrimPrefix(lv.Pool+"/"+first.Name, "/")),
+	}
+	if lv.Jobs {
+		return jobReason(j.ID, r.Text, first.Name)
+	}
+	if l.core.Band(sched.PoolID(first.Number)) {
+		r.Next = fmt.Sprintf("fairlead alter %d --priority high", j.ID)
+	}
+	return r
 }
 
 // aheadText says why one child goes before another.

@@ -3,6 +3,7 @@ package fairlead_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -58,6 +59,33 @@ func TestWhyUnderLimits(t *testing.T) {
 		}
 		if limited == 0 {
 			t.Error("no job was held back by the maximum")
+		}
+	})
+}
+
+// TestWhyBelowClassesThatStandLevel: when classes by load have all that they are entitled to,
+// a job does not wait for the class of the largest load, but in its own.
+func TestWhyBelowClassesThatStandLevel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := fairlead.LoopOptions{Shares: fairlead.DefaultShares()}
+		o.Shares.Sched.Root = share.Pool{Policy: "load", Pools: []share.Pool{
+			{Name: "prod", Weight: 70}, {Name: "lab", Weight: 30, Policy: "fairtree", Pools: []share.Pool{{Name: "ann", Weight: 1}, {Name: "bob", Weight: 3}}},
+		}}
+		loop, stop := start(t, o, 10, forever)
+		defer stop()
+		for range 20 {
+			submit(t, loop, fairlead.Job{User: "ann", Pool: "prod"}, fairlead.Job{User: "ann", Pool: "lab/ann"}, fairlead.Job{User: "bob", Pool: "lab/bob"})
+		}
+		time.Sleep(time.Minute)
+		for pool, want := range map[string]string{"prod": "of its own pool prod", "lab/bob": "bob", "lab/ann": "in lab: bob has used "} {
+			last := submit(t, loop, fairlead.Job{User: "ann", Pool: pool})[0]
+			a, err := loop.Why(t.Context(), last, fairlead.WhyOptions{Evidence: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(a.Reason.Text, want) || strings.Contains(a.Reason.Text, "the root") || !why.Verified(why.Verify(a)) {
+				t.Errorf("%s: %s\n%s", pool, a.Reason.Text, a.Text())
+			}
 		}
 	})
 }

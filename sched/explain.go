@@ -391,8 +391,9 @@ func (s *Scheduler) firstOf(in *inner) int32 {
 }
 
 // BehindAt returns the first pool on the way to a leaf at which another child goes
-// before the one on the way, looking at the first in order only. It reports false if
-// the leaf is next everywhere.
+// before the one on the way, looking at the first in order only. Children of an [Allotter]
+// that stand level do not go before one another here. It reports false if the leaf is next
+// everywhere.
 func (s *Scheduler) BehindAt(leaf PoolID) (pool PoolID, behind bool) {
 	way := s.way(int32(leaf))
 	for i := 1; i < len(way); i++ {
@@ -402,7 +403,14 @@ func (s *Scheduler) BehindAt(leaf PoolID) (pool PoolID, behind bool) {
 		}
 		s.retarget(in)
 		first := s.firstOf(in)
-		if first != way[i] && s.candidate(in, first).before(s.candidate(in, way[i])) {
+		if first == way[i] {
+			continue
+		}
+		x, y := s.candidate(in, first), s.candidate(in, way[i])
+		if in.allot != nil && x.terms.Key == y.terms.Key && x.needy == y.needy {
+			continue // both have what they are entitled to: the next slot that is freed decides
+		}
+		if x.before(y) {
 			return PoolID(way[i-1]), true
 		}
 	}
