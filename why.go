@@ -349,14 +349,14 @@ func (l *Loop) rankReason(a *why.Answer, j *Job) why.Reason {
 }
 
 // turnsOnly reports whether the job's way is behind at a level only because classes that have
-// what they are entitled to stand level, while the machine is full. The slot that is freed
-// next decides which of them is next, so that is not what the job waits for.
+// what they are entitled to stand level, while the machine is full. A slot that its own class
+// frees comes back to it, so that is not what the job waits for.
 func turnsOnly(lv *why.Level) bool {
 	if lv.Policy != "load" {
 		return false
 	}
 	first, you := lv.Children[0], lv.Children[yours(lv)]
-	return first.Key == you.Key && first.Needy == you.Needy
+	return first.Key == you.Key && first.Needy == you.Needy && you.Running > 0
 }
 
 // yours is which child of a level the job is in.

@@ -70,6 +70,7 @@ func TestWhyBelowClassesThatStandLevel(t *testing.T) {
 		o := fairlead.LoopOptions{Shares: fairlead.DefaultShares()}
 		o.Shares.Sched.Root = share.Pool{Policy: "load", Pools: []share.Pool{
 			{Name: "prod", Weight: 70}, {Name: "lab", Weight: 30, Policy: "fairtree", Pools: []share.Pool{{Name: "ann", Weight: 1}, {Name: "bob", Weight: 3}}},
+			{Name: "none"},
 		}}
 		loop, stop := start(t, o, 10, forever)
 		defer stop()
@@ -77,13 +78,16 @@ func TestWhyBelowClassesThatStandLevel(t *testing.T) {
 			submit(t, loop, fairlead.Job{User: "ann", Pool: "prod"}, fairlead.Job{User: "ann", Pool: "lab/ann"}, fairlead.Job{User: "bob", Pool: "lab/bob"})
 		}
 		time.Sleep(time.Minute)
-		for pool, want := range map[string]string{"prod": "of its own pool prod", "lab/bob": "bob", "lab/ann": "in lab: bob has used "} {
+		for pool, want := range map[string]string{
+			"prod": "of its own pool prod", "lab/bob": "bob", "lab/ann": "in lab: bob has used ",
+			"none": "prod goes before none in the root: none is entitled to nothing, and gets only what nobody else can use",
+		} {
 			last := submit(t, loop, fairlead.Job{User: "ann", Pool: pool})[0]
 			a, err := loop.Why(t.Context(), last, fairlead.WhyOptions{Evidence: true})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !strings.Contains(a.Reason.Text, want) || strings.Contains(a.Reason.Text, "the root") || !why.Verified(why.Verify(a)) {
+			if !strings.Contains(a.Reason.Text, want) || pool != "none" && strings.Contains(a.Reason.Text, "the root") || !why.Verified(why.Verify(a)) {
 				t.Errorf("%s: %s\n%s", pool, a.Reason.Text, a.Text())
 			}
 		}

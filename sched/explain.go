@@ -392,7 +392,7 @@ func (s *Scheduler) firstOf(in *inner) int32 {
 
 // BehindAt returns the first pool on the way to a leaf at which another child goes
 // before the one on the way, looking at the first in order only. Children of an [Allotter]
-// that stand level do not go before one another here. It reports false if the leaf is next
+// that run something and stand level do not go before one another here. It reports false if the leaf is next
 // everywhere.
 func (s *Scheduler) BehindAt(leaf PoolID) (pool PoolID, behind bool) {
 	way := s.way(int32(leaf))
@@ -407,8 +407,8 @@ func (s *Scheduler) BehindAt(leaf PoolID) (pool PoolID, behind bool) {
 			continue
 		}
 		x, y := s.candidate(in, first), s.candidate(in, way[i])
-		if in.allot != nil && x.terms.Key == y.terms.Key && x.needy == y.needy {
-			continue // both have what they are entitled to: the next slot that is freed decides
+		if in.allot != nil && x.terms.Key == y.terms.Key && x.needy == y.needy && s.pools[way[i]].Tasks > 0 {
+			continue // both have what they are entitled to, and a slot that either frees comes back to it
 		}
 		if x.before(y) {
 			return PoolID(way[i-1]), true

@@ -98,6 +98,8 @@ func (l *Level) Wins(first, you Child, growth float64) string {
 			return "it is " + first.Lack.text(l.path(first))
 		}
 		return first.Lack.text("")
+	case first.Share > 0 && you.Share == 0 && (l.Policy == "load" || l.Policy == "fairtree"):
+		return you.Name + " is entitled to nothing, and gets only what nobody else can use"
 	case x == y:
 		return fmt.Sprintf("%sboth keys are %s, and %s", words, theirs, l.tiedBy(first, you))
 	}
