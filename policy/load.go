@@ -216,19 +216,15 @@ func (l Load) Spread(whole int64, classes []sched.Claimant) float64 {
 	if whole == 0 {
 		return 0
 	}
-	loads := make([]float64, len(classes))
-	for i, c := range classes {
-		loads[i] = c.Load
-	}
-	percents := hundred(loads, l.scoot)
+	percents := hundred(loadsOf(classes), l.scoot)
 	least, most := 0.0, 0.0
 	for i, c := range classes {
-		if c.Waiting == 0 && c.Running <= c.Target {
-			continue
-		}
 		has := float64(c.Running) * 100 / float64(whole)
 		if l.scoot {
 			has = math.Floor(has)
+		}
+		if c.Waiting == 0 && has <= percents[i] {
+			continue
 		}
 		least, most = math.Min(least, percents[i]-has), math.Max(most, percents[i]-has)
 	}

@@ -66,20 +66,19 @@ func scootTargets(whole int64, loads []float64) []int64 {
 // scootAllot runs entitlement rounds, then loan rounds, at most as many of each as there
 // are classes.
 func scootAllot(of *allotment) {
-	a := &scootRounds{of, byLoad(of.classes)}
+	a := &scootRounds{of, byLoad(of.classes), hundred(loadsOf(of.classes), true)}
 	a.phase = entitlement
 	for range a.classes {
 		parts, amount := a.unused()
-		if !a.give(a.percents(parts, true), amount) {
+		if !a.give(a.entitledPercents(parts), amount) {
 			break
 		}
 	}
 	a.phase = loan
 	for range a.classes {
-		parts := a.entitledLoans()
-		percents := a.percents(parts, false)
-		if slices.Max(append([]float64{0}, parts...)) == 0 {
-			percents = a.loadPercents()
+		percents := a.loanPercents()
+		if slices.Max(append([]float64{0}, percents...)) == 0 {
+			percents = hundred(a.waitingLoads(), true)
 		}
 		if !a.give(percents, a.room) {
 			break
@@ -89,7 +88,16 @@ func scootAllot(of *allotment) {
 
 type scootRounds struct {
 	*allotment
-	order []int // of the classes: the largest load first
+	order    []int     // of the classes: the largest load first
+	percents []float64 // their loads, brought to 100
+}
+
+func loadsOf(classes []sched.Claimant) []float64 {
+	loads := make([]float64, len(classes))
+	for i, c := range classes {
+		loads[i] = c.Load
+	}
+	return loads
 }
 
 func byLoad(classes []sched.Claimant) []int {
@@ -101,9 +109,9 @@ func byLoad(classes []sched.Claimant) []int {
 	return order
 }
 
-// percents are the parts in whole percentages. With fill the class with the largest load
-// among them gets what rounding down leaves.
-func (a *scootRounds) percents(parts []float64, fill bool) []float64 {
+// entitledPercents are the parts in whole percentages. What rounding down leaves goes to
+// the class with the largest load of all, even if it is not below its target.
+func (a *scootRounds) entitledPercents(parts []float64) []float64 {
 	sum, out, left := 0.0, make([]float64, len(parts)), 100.0
 	for _, p := range parts {
 		sum += p
@@ -111,20 +119,11 @@ func (a *scootRounds) percents(parts []float64, fill bool) []float64 {
 	if sum == 0 {
 		return out
 	}
-	first := -1
-	for _, i := range a.order {
-		if parts[i] == 0 {
-			continue
-		}
-		if first < 0 {
-			first = i
-		}
+	for _, i := range a.order[1:] {
 		out[i] = math.Floor(parts[i] * 100 / sum)
 		left -= out[i]
 	}
-	if fill {
-		out[first] += left
-	}
+	out[a.order[0]] = left
 	return out
 }
 
@@ -142,30 +141,38 @@ func (a *scootRounds) give(percents []float64, amount int64) bool {
 	return a.room < before
 }
 
-// loadPercents are the loads of the classes with tasks waiting, brought to 100.
-func (a *scootRounds) loadPercents() []float64 {
+// waitingLoads are the loads of the classes with tasks waiting, 0 for the others.
+func (a *scootRounds) waitingLoads() []float64 {
 	loads := make([]float64, len(a.classes))
-	for i, c := range a.classes {
+	for i := range a.classes {
 		if a.waits(i) {
-			loads[i] = c.Load
+			loads[i] = a.percents[i]
 		}
 	}
-	if slices.Max(append([]float64{0}, loads...)) == 0 {
-		return loads
-	}
-	return hundred(loads, true)
+	return loads
 }
 
-// entitledLoans are the loans that each class has not yet. What it has on loan is counted
-// as of the beginning of the step.
-func (a *scootRounds) entitledLoans() []float64 {
-	out := a.room
-	for _, c := range a.classes {
-		out += max(0, c.Running-c.Target)
-	}
-	parts := a.loadPercents()
+// loanPercents are the loans that each class has not yet, in whole percentages. What it
+// has on loan is counted as of the beginning of the step. The order of the operations is
+// Scoot's: 29/100*100 is less than 29 in floating point.
+func (a *scootRounds) loanPercents() []float64 {
+	out, loads, sum := a.room, a.waitingLoads(), 0.0
 	for i, c := range a.classes {
-		parts[i] = math.Max(0, math.Floor(parts[i]/100*float64(out))-float64(max(0, c.Running-c.Target)))
+		out += max(0, c.Running-c.Target)
+		sum += loads[i]
+	}
+	parts, total := make([]float64, len(loads)), 0.0
+	if sum == 0 {
+		return parts
+	}
+	for i, c := range a.classes {
+		parts[i] = math.Max(0, math.Floor(loads[i]/sum*float64(out))-float64(max(0, c.Running-c.Target)))
+		total += parts[i]
+	}
+	for i, p := range parts {
+		if p > 0 {
+			parts[i] = math.Floor(p / total * 100)
+		}
 	}
 	return parts
 }

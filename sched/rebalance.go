@@ -28,7 +28,8 @@ func (s *Scheduler) rebalance(d *Decision) {
 		if a.over.IsZero() {
 			a.over = s.at
 		}
-		if due := a.over.Add(after); s.at.Before(due) {
+		// longer than the duration, so at the earliest the instant after it
+		if due := a.over.Add(after + 1); s.at.Before(due) {
 			if s.nextRebalance.IsZero() || due.Before(s.nextRebalance) {
 				s.nextRebalance = due
 			}
