@@ -3,6 +3,7 @@ package policy
 import (
 	"cmp"
 	"math"
+	"math/bits"
 	"slices"
 )
 
@@ -28,9 +29,7 @@ func apportionBy(whole int64, parts []float64, rank func(i int) float64) []int64
 		if p <= 0 {
 			continue
 		}
-		exact := float64(whole) * p / sum
-		got[i] = int64(math.Floor(exact))
-		remainder[i] = exact - float64(got[i])
+		got[i], remainder[i] = quotient(whole, p, sum)
 		left -= got[i]
 		order = append(order, i)
 	}
@@ -41,4 +40,16 @@ func apportionBy(whole int64, parts []float64, rank func(i int) float64) []int64
 		got[order[k]]++
 	}
 	return got
+}
+
+// quotient is whole * part / sum as a whole number and what remains of the product. Of
+// whole numbers both are exact, so that equal remainders are found to be equal.
+func quotient(whole int64, part, sum float64) (int64, float64) {
+	if part != math.Trunc(part) || sum != math.Trunc(sum) || sum >= 1<<53 {
+		exact := float64(whole) * part / sum
+		return int64(math.Floor(exact)), (exact - math.Floor(exact)) * sum
+	}
+	hi, lo := bits.Mul64(uint64(whole), uint64(part))
+	quo, rem := bits.Div64(hi, lo, uint64(sum))
+	return int64(quo), float64(rem)
 }

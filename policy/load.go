@@ -26,9 +26,11 @@ import (
 // target on it is what it has on loan, plus what it is not entitled to of all loans. A
 // step with several free slots allots them in rounds, with the same numbers.
 //
-// A class with load 0% gets what nobody else can use. Parts are rounded down, and what
-// that leaves is divided in the next round; what is less than a slot for everybody goes by
-// largest remainder. At equal remainders the larger load goes first, then the older class.
+// A class with load 0% gets what nobody else can use. Parts are brought to whole slots by
+// largest remainder. Where a class has less waiting than its part, they are rounded down,
+// and what that leaves is divided in the next round, until what is less than a slot for
+// everybody goes by largest remainder. At equal remainders the larger load goes first, then
+// the older class.
 //
 // rounding scoot rounds as Scoot does (see scoot.go), and never serves a load of 0%.
 //
@@ -116,10 +118,14 @@ func (l Load) allot(a *allotment) []int64 {
 		return a.grants
 	}
 	a.phase = entitlement
-	for a.round(a.unused()) {
+	if !a.whole(a.unused()) {
+		for a.round(a.unused()) {
+		}
 	}
 	a.phase = loan
-	for a.round(a.loans()) {
+	if !a.whole(a.loans()) {
+		for a.round(a.loans()) {
+		}
 	}
 	return a.grants
 }
@@ -178,6 +184,27 @@ func (a *allotment) loans() ([]float64, int64) {
 		}
 	}
 	return parts, a.room
+}
+
+// whole divides an amount in proportion by largest remainder if nobody has less waiting
+// than its part, and reports whether it did. Rounds would give those with large parts more
+// than a slot too much, as they divide what rounding down left by what is still lacking.
+func (a *allotment) whole(parts []float64, amount int64) bool {
+	if amount <= 0 {
+		return false
+	}
+	slots := apportionBy(amount, parts, func(i int) float64 { return a.classes[i].Load })
+	for i, n := range slots {
+		if n > a.classes[i].Waiting-a.grants[i] {
+			return false
+		}
+	}
+	defer a.noted(a.begun(), parts, amount, "")
+	before := a.room
+	for i, n := range slots {
+		a.give(i, n)
+	}
+	return a.room < before
 }
 
 // round divides an amount in proportion, and reports whether something was given. Parts
