@@ -87,8 +87,10 @@ func (s *Scheduler) needBelow(leaf int32) {
 	}
 }
 
-// measureMains finds the main resources anew after the cluster changed.
+// measureMains finds the main resources anew after the cluster changed. Where one is
+// another now, what is ready is to be counted anew.
 func (s *Scheduler) measureMains() {
+	were := s.mains.of
 	s.mains.of = nil
 	capacity, _ := s.cluster.Capacity()
 	if len(s.mains.resources) == 0 {
@@ -96,6 +98,9 @@ func (s *Scheduler) measureMains() {
 	}
 	for shape := range s.cluster.Shapes() {
 		s.mainOf(cluster.Shape(shape))
+	}
+	if len(were) > len(s.mains.of) || !slices.Equal(were, s.mains.of[:len(were)]) {
+		s.mains.stale = true
 	}
 	s.mains.capacity = make([]float64, len(s.mains.resources))
 	for i, r := range s.mains.resources {
@@ -189,7 +194,9 @@ func (s *Scheduler) setOwing(in *inner, id int32, m int) {
 	d.SetRate(rate)
 }
 
-// redrift puts the children into their places whose deficits grow differently now.
+// redrift puts the children into their places whose deficits grow differently now, the
+// one that the event is about included: further work for a pool that waits already is not
+// settled.
 func (s *Scheduler) redrift(in *inner) {
 	for _, d := range in.owing.of {
 		for _, kid := range d.Changed() {
@@ -332,7 +339,10 @@ func (s *Scheduler) readied(id int32, shape cluster.Shape, n int32) {
 // Owed is what a child is owed, in the resource in which it is compared, and how much of
 // this there is.
 func (at *Setting) Owed(child *Pool) (received, ideal, capacity float64) {
-	m := int(child.main)
+	return at.owedIn(child, int(child.main))
+}
+
+func (at *Setting) owedIn(child *Pool, m int) (received, ideal, capacity float64) {
 	if m >= len(at.debts) {
 		return 0, 0, 1
 	}

@@ -76,7 +76,8 @@ func (s *Scheduler) addAs(j Job, young bool) {
 		s.count(q, l, was)
 	}
 	s.addWaiting(at, int64(j.Tasks))
-	if in := s.parentOf(leaf); begun || !s.pools[leaf].in || in.first || in.ranks {
+	several := s.owes && len(s.mains.resources) > 1 // it may be compared in another now
+	if in := s.parentOf(leaf); begun || !s.pools[leaf].in || in.first || in.ranks || several {
 		s.settle(leaf)
 	}
 	s.meetMains()
@@ -138,6 +139,14 @@ func (s *Scheduler) mixed(id int32) bool {
 
 // addWaiting counts tasks of a line in or out, up to the root.
 func (s *Scheduler) addWaiting(at lineRef, n int64) {
+	s.countWaiting(at, n)
+	if l := s.line(at); !l.held() {
+		s.need(s.queues[at.queue].pool, l.shape, 0, float64(n))
+	}
+}
+
+// countWaiting does it but for what pools are owed.
+func (s *Scheduler) countWaiting(at lineRef, n int64) {
 	l := s.line(at)
 	l.tasks += n
 	for id := s.queues[at.queue].pool; id >= 0; id = s.pools[id].parent {
@@ -145,21 +154,24 @@ func (s *Scheduler) addWaiting(at lineRef, n int64) {
 		s.changed(id)
 	}
 	if !l.held() {
-		s.want(at, n)
+		s.addWanted(at, n)
 	}
 }
 
 // want counts tasks that wait and could start, up to the root.
 func (s *Scheduler) want(at lineRef, n int64) {
+	s.addWanted(at, n)
+	s.need(s.queues[at.queue].pool, s.line(at).shape, 0, float64(n))
+}
+
+func (s *Scheduler) addWanted(at lineRef, n int64) {
 	if !s.allots && !s.owes {
 		return
 	}
-	shape, leaf := s.line(at).shape, s.queues[at.queue].pool
-	width := s.cluster.Width(shape)
-	for id := leaf; id >= 0; id = s.pools[id].parent {
+	width := s.cluster.Width(s.line(at).shape)
+	for id := s.queues[at.queue].pool; id >= 0; id = s.pools[id].parent {
 		s.pools[id].Wanted += float64(n) * width
 	}
-	s.need(leaf, shape, 0, float64(n))
 }
 
 // Withdraw says that no task of the job waits any more: it was cancelled or held.
@@ -335,7 +347,7 @@ func (s *Scheduler) Adopt(j Job, node cluster.NodeID, started, t time.Time) RunI
 		b = s.adoptBegun(j, leaf)
 	}
 	j.since = s.sinceThen(&j)
-	id := s.occupy(leaf, b, &j, node, started)
+	id := s.occupy(leaf, b, &j, node, started, 0)
 	s.meetMains()
 	return id
 }

@@ -2,8 +2,10 @@ package sched
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
+	"github.com/fairlead/fairlead/cluster"
 	"github.com/fairlead/fairlead/why"
 )
 
@@ -13,7 +15,10 @@ import (
 func (s *Scheduler) Evidence(most int) *why.Evidence {
 	s = s.Fork()
 	s.boundless()
-	e := &why.Evidence{Tau: s.now.Tau, Growth: s.now.Growth, Complete: true}
+	e := &why.Evidence{
+		Tau: s.now.Tau, Growth: s.now.Growth, Complete: true,
+		Capacity: s.capacity, Seconds: s.seconds(), MeanLife: s.clock.HalfLife().Seconds() / math.Ln2,
+	}
 	s.evidence(int32(Root), -1, most, e)
 	return e
 }
@@ -26,7 +31,10 @@ func (s *Scheduler) evidence(id, parent int32, most int, e *why.Evidence) {
 	x := why.PoolEvidence{
 		Number: id, Parent: parent, Name: s.labels[id].name, Path: s.Path(PoolID(id)),
 		Weight: p.Weight, Settled: p.Settled, Running: p.Running, Started: p.Started, Flight: p.Flight,
-		Own: p.Own, TasksLeft: -1, UnitsLeft: -1,
+		Own: p.Own, TasksLeft: -1, UnitsLeft: -1, Divides: p.Divides(),
+	}
+	if parent >= 0 {
+		s.evidenceOfPlace(id, &x)
 	}
 	if l := s.limits(id); l != nil {
 		s.evidenceOfLimit(l, p, &x, e)
@@ -41,10 +49,48 @@ func (s *Scheduler) evidence(id, parent int32, most int, e *why.Evidence) {
 		return
 	}
 	in := &s.inners[p.inner]
-	x.Policy, x.Formula, x.Clock = in.policy.Formula().Policy, in.policy.Formula().Text, in.clock
+	s.evidenceOfPolicy(in, &x, e)
 	e.Pools = append(e.Pools, x)
 	for _, kid := range in.kids {
 		s.evidence(kid, id, most, e)
+	}
+}
+
+// evidenceOfPolicy states how a pool divides.
+func (s *Scheduler) evidenceOfPolicy(in *inner, x *why.PoolEvidence, e *why.Evidence) {
+	f := in.policy.Formula()
+	x.Policy, x.Formula, x.Order, x.Clock = f.Policy, f.Text, f.Order, in.clock
+	x.Weights, x.Merges = in.counted.value(), in.merger != nil
+	if in.allot == nil {
+		return
+	}
+	if !in.allot.Single() {
+		e.Lacks("the policy " + f.Policy + " of " + pathOf(x.Path) + " allots free slots in rounds, not by the key")
+	}
+	s.retarget(in)
+	for _, kid := range in.kids {
+		if s.pools[kid].Waiting == 0 {
+			x.Loaned += s.pools[kid].over
+		}
+	}
+}
+
+// evidenceOfPlace states what the policy above reads of a pool besides its account.
+func (s *Scheduler) evidenceOfPlace(id int32, x *why.PoolEvidence) {
+	p, in := &s.pools[id], s.parentOf(id)
+	at := s.setting(in)
+	x.Target = p.Target
+	if in.daily != nil && p.Days != nil {
+		x.Days = &why.DaysUsed{}
+		x.Days.Past, x.Days.Today, x.Days.Slots, x.Days.Seconds = p.Days.Parts(at.Unix)
+	}
+	if in.drifter == nil || in.owing == nil {
+		return
+	}
+	x.Fixed, x.Drift = in.keyed.Terms(p, at).Fixed, in.drifter.Drift(p, at)
+	for m := range at.debts {
+		received, ideal, capacity := at.owedIn(p, m)
+		x.Owed = append(x.Owed, why.Owed{Received: received, Ideal: ideal, Capacity: capacity})
 	}
 }
 
@@ -61,7 +107,7 @@ func (s *Scheduler) evidenceOfLimit(l *limit, p *Pool, x *why.PoolEvidence, e *w
 		x.MinLeft = l.min[0] - l.used[0]
 	}
 	if len(l.max) > 1 || len(l.min) > 1 {
-		e.Complete = false
+		e.Lacks("limits of other resources than the unit decide, too")
 	}
 }
 
@@ -77,18 +123,22 @@ func (s *Scheduler) evidenceOfJobs(p *Pool, most int, e *why.Evidence) []why.Job
 			continue
 		}
 		if s.toll(l.shape) != nil && l.ready() {
-			e.Complete = false // what starts first uses licences and rates up
+			e.Lacks("what starts first uses up licences and rates that others ask for")
 			return jobs
 		}
 		width := int64(s.cluster.Width(l.shape))
-		if l.fresh.jobs > most-len(jobs) || width > 1 && s.capped(q.pool) {
-			e.Complete = false // too many, or a maximum that a wide task may not fit into
+		switch {
+		case l.fresh.jobs > most-len(jobs):
+			e.Lacks("too many jobs wait")
+			return jobs
+		case width > 1 && s.capped(q.pool):
+			e.Lacks("a task that asks for several units may not fit into a maximum when its turn comes")
 			return jobs
 		}
 		f := l.fresh.clone()
 		for f.jobs > 0 {
 			x := f.pop()
-			jobs = append(jobs, why.JobEvidence{ID: x.id, Line: int32(i), Since: x.since, Waiting: int64(x.tasks), Most: int64(tighter(x.most, q.most)), Width: width, Priority: int(max(0, p.band))})
+			jobs = append(jobs, why.JobEvidence{ID: x.id, Line: int32(i), Since: x.since, Waiting: int64(x.tasks), Most: int64(tighter(x.most, q.most)), Width: width, Priority: int(max(0, p.band)), Main: s.mainFor(l.shape)})
 		}
 		jobs = append(jobs, s.evidenceOfBegun(p, l, width)...)
 	}
@@ -102,10 +152,18 @@ func (s *Scheduler) evidenceOfBegun(p *Pool, l *line, width int64) []why.JobEvid
 		x := &s.begun[b]
 		jobs = append(jobs, why.JobEvidence{
 			ID: x.id, Line: x.at.line, Since: x.since, Waiting: int64(x.waiting), Running: int64(x.running), Most: int64(x.most),
-			Width: width, Priority: int(max(0, p.band)),
+			Width: width, Priority: int(max(0, p.band)), Main: s.mainFor(l.shape),
 		})
 	}
 	return jobs
+}
+
+// mainFor is a shape's main resource where deficits are counted.
+func (s *Scheduler) mainFor(shape cluster.Shape) int {
+	if !s.owes {
+		return 0
+	}
+	return int(s.mainOf(shape))
 }
 
 // capped reports whether a pool on the way has a maximum of the unit.

@@ -55,7 +55,28 @@ func (s *Scheduler) compare(parent, you int32, most int) why.Level {
 	for _, c := range before {
 		l.Children = append(l.Children, s.describe(c, weights, received))
 	}
+	showFixed(l.Children)
 	return l
+}
+
+// showFixed keeps what orders children of one drift only where that decides: where keys
+// and ties are equal, and the younger pool goes first all the same. As children of several
+// drifts may be among those, it is their place.
+func showFixed(all []why.Child) {
+	for from := 0; from < len(all); {
+		to, old := from+1, true
+		for to < len(all) && all[to].Needy == all[from].Needy && all[to].Key == all[from].Key && all[to].Tie == all[from].Tie {
+			old = old && all[to-1].Number < all[to].Number
+			to++
+		}
+		for i := from; i < to; i++ {
+			all[i].Fixed = 0
+			if !old {
+				all[i].Fixed = why.Number(i - from)
+			}
+		}
+		from = to
+	}
 }
 
 // candidate is one child of a pool as it is compared.
@@ -63,6 +84,7 @@ type candidate struct {
 	id    int32
 	needy bool
 	terms why.Terms
+	drift [2]float64
 }
 
 func (s *Scheduler) candidate(in *inner, id int32) candidate {
@@ -70,6 +92,9 @@ func (s *Scheduler) candidate(in *inner, id int32) candidate {
 	switch {
 	case in.keyed != nil || in.ranker != nil:
 		c.terms = s.terms(in, id)
+		if in.drifter != nil {
+			c.drift = in.drifter.Drift(&s.pools[id], s.setting(in))
+		}
 	case in.weigher != nil:
 		c.terms = in.weigher.Weigh(&s.pools[id])
 		c.terms.Tie = -c.terms.Key
@@ -91,7 +116,11 @@ func (c candidate) compare(d candidate) int {
 		}
 		return 1
 	}
-	return cmp.Or(cmp.Compare(c.terms.Key, d.terms.Key), cmp.Compare(c.terms.Tie, d.terms.Tie), cmp.Compare(c.terms.Fixed, d.terms.Fixed), cmp.Compare(c.id, d.id))
+	fixed := 0
+	if c.drift == d.drift {
+		fixed = cmp.Compare(c.terms.Fixed, d.terms.Fixed)
+	}
+	return cmp.Or(cmp.Compare(c.terms.Key, d.terms.Key), cmp.Compare(c.terms.Tie, d.terms.Tie), fixed, cmp.Compare(c.id, d.id))
 }
 
 func (c candidate) before(d candidate) bool { return c.compare(d) < 0 }
@@ -99,7 +128,7 @@ func (c candidate) before(d candidate) bool { return c.compare(d) < 0 }
 func (s *Scheduler) describe(c candidate, weights, received float64) why.Child {
 	p := &s.pools[c.id]
 	d := why.Child{
-		Name: s.labels[c.id].name, Terms: map[string]why.Number{}, Key: why.Number(c.result()), Tie: why.Number(c.terms.Tie), Fixed: why.Number(c.terms.Fixed),
+		Name: s.labels[c.id].name, Terms: map[string]why.Number{}, Key: why.Number(c.result()), Tie: why.Number(c.terms.Tie),
 		Number: c.id, Needy: c.needy, Open: p.in, Waiting: p.Waiting, Running: p.Tasks,
 	}
 	if c.needy {
@@ -365,6 +394,7 @@ func (s *Scheduler) Parting(a, b PoolID) (l why.Level, parts bool) {
 	for _, c := range pair {
 		l.Children = append(l.Children, s.describe(c, weights, s.pools[parent].Service(s.now)))
 	}
+	showFixed(l.Children)
 	if pair[1].id == wayA[i] {
 		l.Before = 1
 	}

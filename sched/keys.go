@@ -155,7 +155,7 @@ func (s *Scheduler) leading(in *inner, best *why.Terms) int32 {
 		var t why.Terms
 		id := s.freshen(in, o, &t)
 		id = s.tied(in, o, 0, id, &t)
-		if leader < 0 || termsBefore(&t, id, best, leader) {
+		if leader < 0 || s.goesBefore(&t, id, best, leader) {
 			leader, *best = id, t
 		}
 	}
@@ -175,7 +175,7 @@ func (s *Scheduler) tied(in *inner, o *order, i int, best int32, t *why.Terms) i
 		if u.Key > t.Key {
 			continue
 		}
-		if termsBefore(&u, id, t, best) {
+		if s.goesBefore(&u, id, t, best) {
 			best, *t = id, u
 		}
 		best = s.tied(in, o, c, best, t)
@@ -183,14 +183,15 @@ func (s *Scheduler) tied(in *inner, o *order, i int, best int32, t *why.Terms) i
 	return best
 }
 
-// termsBefore reports whether the first child goes before the second.
-func termsBefore(a *why.Terms, idA int32, b *why.Terms, idB int32) bool {
+// goesBefore reports whether the first child goes before the second. What orders children
+// of one drift says nothing about those of another.
+func (s *Scheduler) goesBefore(a *why.Terms, idA int32, b *why.Terms, idB int32) bool {
 	switch {
 	case a.Key != b.Key:
 		return a.Key < b.Key
 	case a.Tie != b.Tie:
 		return a.Tie < b.Tie
-	case a.Fixed != b.Fixed:
+	case a.Fixed != b.Fixed && s.pools[idA].drift == s.pools[idB].drift:
 		return a.Fixed < b.Fixed
 	}
 	return idA < idB
@@ -214,7 +215,7 @@ func (s *Scheduler) rival(in *inner, leader int32, l *Level) {
 			continue
 		}
 		id := o.entries[k].child
-		if t := in.keyed.Terms(&s.pools[id], s.setting(in)); found < 0 || termsBefore(&t, id, &l.RivalTerms, found) {
+		if t := in.keyed.Terms(&s.pools[id], s.setting(in)); found < 0 || s.goesBefore(&t, id, &l.RivalTerms, found) {
 			found, l.RivalTerms = id, t
 		}
 	}

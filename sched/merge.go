@@ -44,22 +44,29 @@ func (s *Scheduler) tiesOf(in *inner, o *order, i int, key float64, found []int3
 	return found
 }
 
-// leads reports whether the first child of one pool goes before that of another.
+// leads reports whether the first child of one pool goes before that of another. A pool
+// whose own policy does not merge has no such child: it goes first, like a user.
 func (s *Scheduler) leads(a, b int32) bool {
 	ina, inb := &s.inners[s.pools[a].inner], &s.inners[s.pools[b].inner]
-	if ina.merger == nil || inb.merger == nil || ina.open == 0 || inb.open == 0 {
-		return a < b
+	if ma, mb := ina.merges(), inb.merges(); !ma || !mb {
+		return !ma && mb || ma == mb && a < b
 	}
 	var ta, tb why.Terms
 	x, y := s.leading(ina, &ta), s.leading(inb, &tb)
-	switch c := s.compareParts(x, y); {
-	case c != 0:
+	if c := s.compareParts(x, y); c != 0 {
 		return c < 0
-	case !s.pools[x].Divides() || !s.pools[y].Divides():
-		return !s.pools[x].Divides() && s.pools[y].Divides() || a < b && (!s.pools[x].Divides()) == (!s.pools[y].Divides())
+	}
+	dx, dy := s.pools[x].Divides(), s.pools[y].Divides()
+	switch {
+	case dx != dy:
+		return dy
+	case !dx:
+		return a < b
 	}
 	return s.leads(x, y)
 }
+
+func (in *inner) merges() bool { return in.merger != nil && in.open > 0 }
 
 // compareParts orders children of different pools by what they used of what their
 // siblings used, for their part of the siblings' weights: smallest first, and exactly.

@@ -182,6 +182,21 @@ func (s *Scheduler) head(l *line, strict bool) head {
 	return h
 }
 
+// oldest is the first job of a line in order of submission. Where the leaf serves those
+// with the fewest running tasks first, it is looked for among all that have begun.
+func (s *Scheduler) oldest(q *queue, l *line) head {
+	h := s.head(l, true)
+	if q.strict {
+		return h
+	}
+	for _, i := range l.begun {
+		if b := &s.begun[i]; b.id < h.id {
+			h = head{b.id, b.since, b.running, i}
+		}
+	}
+	return h
+}
+
 func (h head) before(g head, strict bool) bool {
 	if h.running != g.running && !strict {
 		return h.running < g.running
@@ -214,7 +229,7 @@ func (s *Scheduler) firstArrival(p *Pool) float64 {
 	first, q := math.Inf(1), &s.queues[p.queue]
 	for i := range q.lines() {
 		if l := q.line(i); l.ready() {
-			first = min(first, Arrival(int(max(0, p.band)), s.head(l, true).id))
+			first = min(first, Arrival(int(max(0, p.band)), s.oldest(q, l).id))
 		}
 	}
 	return first

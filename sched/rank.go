@@ -147,7 +147,7 @@ func (s *Scheduler) rankLeaf(id int32, st *worth) {
 		if !l.ready() {
 			continue
 		}
-		h := s.head(l, true)
+		h := s.oldest(q, l)
 		begun := r.at(h.since)
 		at := place{-(own + s.merit(l.shape, l.class).sum), float64(h.id)}
 		if r.now-begun >= r.full {
@@ -269,7 +269,7 @@ func (s *Scheduler) firstByRank(leaf int32) (lineRef, head) {
 		if !l.ready() {
 			continue
 		}
-		h := s.head(l, true)
+		h := s.oldest(q, l)
 		if p := s.placeOf(l, h.since, h.id); at < 0 || p.before(first) {
 			at, best, first = int32(i), h, p
 		}

@@ -63,7 +63,7 @@ func (s *Scheduler) Step(t time.Time, limit int, d *Decision) {
 	}
 	pools, jobs := s.shortlist()
 	for draws := 0; ; draws++ {
-		if !s.somethingFits() || s.inners[s.pools[Root].inner].open == 0 {
+		if !s.somethingFits() || s.inners[s.pools[Root].inner].open == 0 || s.rootFull() {
 			break
 		}
 		if limit > 0 && len(d.Starts) >= limit || pools > 0 && draws >= pools {
@@ -76,6 +76,12 @@ func (s *Scheduler) Step(t time.Time, limit int, d *Decision) {
 	}
 	s.reclaim(d)
 	d.Next = s.nextInstant()
+}
+
+// rootFull reports whether the whole tree is at a limit of its own.
+func (s *Scheduler) rootFull() bool {
+	l := s.limits(int32(Root))
+	return l != nil && l.full(s.pools[Root].Tasks)
 }
 
 // shortlist returns the limits that the root's policy sets to one step.
@@ -96,7 +102,7 @@ func (s *Scheduler) draw(jobs, limit int, d *Decision) bool {
 		return false
 	}
 	started := 0
-	for started < jobs && s.pools[leaf].in && (limit == 0 || len(d.Starts) < limit) {
+	for started < jobs && s.openAbove(leaf) && (limit == 0 || len(d.Starts) < limit) {
 		at, h := s.next(leaf)
 		node, fits := s.admit(leaf, at)
 		if !fits {
@@ -165,10 +171,10 @@ func (s *Scheduler) chooseNeedy(in *inner, l *Level) int32 {
 	best := int32(-1)
 	for _, id := range in.needy {
 		t := s.terms(in, id)
-		if best < 0 || termsBefore(&t, id, &l.Terms, best) {
+		if best < 0 || s.goesBefore(&t, id, &l.Terms, best) {
 			l.Rival, l.RivalTerms = PoolID(max(0, best)), l.Terms
 			best, l.Terms = id, t
-		} else if l.Rival == Root || t.Key < l.RivalTerms.Key {
+		} else if l.Rival == Root || s.goesBefore(&t, id, &l.RivalTerms, int32(l.Rival)) {
 			l.Rival, l.RivalTerms = PoolID(id), t
 		}
 	}
@@ -212,16 +218,18 @@ func (s *Scheduler) drawChild(in *inner, l *Level) int32 {
 func (s *Scheduler) start(leaf int32, at lineRef, h head, node cluster.NodeID, from int32, d *Decision) {
 	j := Job{ID: h.id, Shape: s.line(at).shape, Class: s.line(at).class, since: h.since}
 	b := s.take(at, h)
-	s.addWaiting(at, -1)
+	s.countWaiting(at, -1)
 	if t := s.toll(j.Shape); t != nil {
 		s.countStart(t)
 	}
-	id := s.occupy(leaf, b, &j, node, s.at)
+	id := s.occupy(leaf, b, &j, node, s.at, -1)
 	d.Starts = append(d.Starts, Start{Run: id, Job: h.id, Pool: PoolID(leaf), Node: node, from: from, to: int32(len(d.levels))})
 }
 
-// occupy counts a task in, on its node and in its pools.
-func (s *Scheduler) occupy(leaf, b int32, j *Job, node cluster.NodeID, started time.Time) RunID {
+// occupy counts a task in, on its node and in its pools, and with it tasks that wait. What
+// wants to run and what runs change at once for those who are owed: a pool that starts its
+// last task has not been idle between.
+func (s *Scheduler) occupy(leaf, b int32, j *Job, node cluster.NodeID, started time.Time, wanted float64) RunID {
 	shape := j.Shape
 	i := s.runFree.take(len(s.runs))
 	if int(i) == len(s.runs) {
@@ -258,7 +266,7 @@ func (s *Scheduler) occupy(leaf, b int32, j *Job, node cluster.NodeID, started t
 		}
 	}
 	s.foresee(leaf)
-	s.need(leaf, shape, 1, 0)
+	s.need(leaf, shape, 1, wanted)
 	s.settle(leaf)
 	return RunID(r.serial)<<32 | RunID(uint32(i))
 }

@@ -94,6 +94,12 @@ func (d *Days) Sum(t float64) float64 {
 	return d.past + d.amounts[0] + d.width*(t-d.at)
 }
 
+// Parts are the numbers that Sum adds up: what the days before today count, today as it
+// was counted last, the slots that have run since, and for how many seconds.
+func (d *Days) Parts(t float64) (past, today, slots, seconds float64) {
+	return d.past, d.amounts[0], d.width, t - d.at
+}
+
 // Clear forgets what was received.
 func (d *Days) Clear() {
 	clear(d.amounts)

@@ -92,7 +92,10 @@ func (d *Deficits) Set(i int, weight, least, most float64) {
 	if k.weight == weight && k.least == least && k.most == most {
 		return
 	}
-	d.rebase(k)
+	if k.weight != weight {
+		d.rebase(k)
+		d.changed = append(d.changed, i)
+	}
 	if k.most <= 0 && d.at > k.gone {
 		k.ideal, k.received, k.since = 0, 0, d.at
 	}
@@ -153,7 +156,6 @@ func (d *Deficits) settle() {
 			}
 		}
 		for _, i := range passed {
-			d.rebase(&d.kids[i])
 			d.rated(i)
 		}
 	}
@@ -168,7 +170,8 @@ func (d *Deficits) rebase(k *debtor) {
 	}
 }
 
-// rated sets a child's kind of rate, after it was rebased.
+// rated sets a child's kind of rate. One whose kind stays is left as it is, so that what
+// orders it, see Still, stays the same to the last digit.
 func (d *Deficits) rated(i int) {
 	k := &d.kids[i]
 	rising, fixed := false, 0.0
@@ -181,9 +184,11 @@ func (d *Deficits) rated(i int) {
 	default:
 		rising = true
 	}
-	if rising != k.rising || fixed != k.fixed {
-		d.changed = append(d.changed, i)
+	if rising == k.rising && fixed == k.fixed {
+		return
 	}
+	d.changed = append(d.changed, i)
+	d.rebase(k)
 	k.rising, k.fixed, k.base = rising, fixed, d.at
 	if rising {
 		k.base = d.filled

@@ -8,7 +8,8 @@ type Comparison struct {
 	PoolA   string `json:"pool_a"`
 	PoolB   string `json:"pool_b"`
 	First   string `json:"first"` // "a" or "b"
-	// By names what decided: key, tie (the policy's second number), age of the pool,
+	// By names what decided: key, tie (the policy's second number), digits (the keys are
+	// equal as far as they are written, and what they follow from is not), age of the pool,
 	// minimum (one is below its guaranteed minimum), order (within one leaf), or work
 	// (one of them has nothing that may start).
 	By    string `json:"by"`
@@ -34,6 +35,8 @@ func (c *Comparison) Decide(l Level) {
 		c.By = "key"
 	case first.Tie != second.Tie:
 		c.By = "tie"
+	case first.Fixed != second.Fixed:
+		c.By = "digits"
 	default:
 		c.By = "age"
 	}

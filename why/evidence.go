@@ -11,9 +11,22 @@ type Evidence struct {
 	Tau    float64        `json:"tau"`
 	Growth float64        `json:"growth"`
 	Pools  []PoolEvidence `json:"pools"`
-	// Complete is false when more jobs wait than are listed: the order is then not
-	// recomputed.
-	Complete bool `json:"complete"`
+	// Capacity is what the cluster has, in units; Seconds is for how long it was there, and
+	// MeanLife the seconds that a slot-second counts for in all, where usage decays.
+	Capacity float64 `json:"capacity"`
+	Seconds  float64 `json:"seconds"`
+	MeanLife float64 `json:"mean_life_seconds,omitempty"`
+	// Complete is false when something that decides is not listed, which Missing names: the
+	// order is then not recomputed.
+	Complete bool   `json:"complete"`
+	Missing  string `json:"missing,omitempty"`
+}
+
+// Lacks notes that the evidence is not complete, and why.
+func (e *Evidence) Lacks(what string) {
+	if e.Complete {
+		e.Complete, e.Missing = false, what
+	}
 }
 
 // PoolEvidence is the state of one pool. Amounts are in slot-seconds as of the
@@ -25,7 +38,11 @@ type PoolEvidence struct {
 	Path    string  `json:"path"`
 	Policy  string  `json:"policy,omitempty"` // by which it divides among its children
 	Formula string  `json:"formula,omitempty"`
+	Order   string  `json:"order,omitempty"`
 	Clock   float64 `json:"clock"`
+	Weights float64 `json:"weights,omitempty"` // sum over the children that count
+	Loaned  float64 `json:"loaned,omitempty"`  // slots that children that are not listed have above their targets
+	Merges  bool    `json:"merges,omitempty"`  // children that tie go in the order of theirs
 
 	Weight  float64    `json:"weight"`
 	Settled float64    `json:"settled"` // service of tasks that ended
@@ -34,6 +51,16 @@ type PoolEvidence struct {
 	Flight  float64    `json:"flight"`  // sum of width x mean length in their leaf
 	Own     [2]float64 `json:"own"`     // of the policy above: joined, and service then
 	Mean    float64    `json:"mean_seconds"`
+
+	// Of the policy above, where it reads them: slots that the pool is entitled to, what it
+	// received by days, what it is owed in each resource, and what orders it, see
+	// [Terms.Fixed], among those of the same drift.
+	Target  float64    `json:"target,omitempty"`
+	Days    *DaysUsed  `json:"days,omitempty"`
+	Owed    []Owed     `json:"owed,omitempty"`
+	Fixed   float64    `json:"fixed,omitempty"`
+	Drift   [2]float64 `json:"drift,omitzero"`
+	Divides bool       `json:"divides,omitempty"` // it has pools below it
 
 	TasksLeft int64 `json:"tasks_left"` // until max_running; -1 is no limit
 	UnitsLeft int64 `json:"units_left"` // until max of the unit; -1 is no limit
@@ -44,6 +71,23 @@ type PoolEvidence struct {
 	Jobs   []JobEvidence `json:"jobs,omitempty"`   // of a leaf, by id
 }
 
+// DaysUsed is what a pool received by days, in slot-seconds: what all days before today
+// count together, and today up to some seconds ago, since when so many slots run.
+type DaysUsed struct {
+	Past    float64 `json:"past"`
+	Today   float64 `json:"today"`
+	Slots   float64 `json:"slots"`
+	Seconds float64 `json:"seconds"`
+}
+
+// Owed is what a pool received and what an ideal scheduler would have given it, of one
+// resource, and how much of it there is.
+type Owed struct {
+	Received float64 `json:"received"`
+	Ideal    float64 `json:"ideal"`
+	Capacity float64 `json:"capacity"`
+}
+
 // JobEvidence is one job with tasks that wait.
 type JobEvidence struct {
 	ID       int64 `json:"id"`
@@ -52,6 +96,7 @@ type JobEvidence struct {
 	Most     int64 `json:"most"` // tasks at once; 0 is no limit
 	Width    int64 `json:"width"`
 	Priority int   `json:"priority"`
+	Main     int   `json:"main,omitempty"` // resource of which it takes most: index into the pool's Owed
 
 	// Terms are those of the job's own priority, where it has one: under the policy
 	// multifactor, in the order of its formula.

@@ -5,43 +5,36 @@ import "math"
 // replay derives the order of starts from evidence: a plain version of what package
 // sched does, which looks at every child at every choice.
 type replay struct {
-	tau, growth float64
-	pools       []replayPool
+	*Evidence
+	pools []replayPool
+	close bool // some choice was between keys that rounding might tell apart
 }
 
 type replayPool struct {
 	*PoolEvidence
+	up   int // -1 for the root
 	kids []int
 	eval func([]float64) float64
 }
 
-// terms computes what a policy compares a child by, from its state. A policy that is
-// not listed cannot be replayed.
-func (r *replay) terms(policy string, p *PoolEvidence, first float64) ([]float64, float64, bool) {
-	switch policy {
-	case "fair":
-		service := p.Settled + (float64(p.Running*r.tau) - p.Started)
-		return []float64{p.Own[0], service - p.Own[1], float64(p.Flight * r.growth), p.Weight}, -p.Weight, true
-	case "fifo":
-		priority := math.Floor(first / (1 << 48))
-		return []float64{priority, first - priority*(1<<48)}, 0, true
-	}
-	return nil, 0, false
-}
-
 func newReplay(e *Evidence) (*replay, error) {
-	r := &replay{tau: e.Tau, growth: e.Growth}
+	r := &replay{Evidence: e}
 	at := map[int32]int{}
 	for i := range e.Pools {
 		p := e.Pools[i] // a copy: the replay changes it
 		p.Jobs = append([]JobEvidence(nil), p.Jobs...)
 		at[p.Number] = i
-		r.pools = append(r.pools, replayPool{PoolEvidence: &p})
+		if p.Days != nil {
+			days := *p.Days
+			p.Days = &days
+		}
+		r.pools = append(r.pools, replayPool{PoolEvidence: &p, up: -1})
 	}
 	for i := range r.pools {
 		p := &r.pools[i]
 		if p.Parent >= 0 {
-			parent := &r.pools[at[p.Parent]]
+			p.up = at[p.Parent]
+			parent := &r.pools[p.up]
 			parent.kids = append(parent.kids, i)
 		}
 		if p.Formula != "" {
@@ -53,15 +46,6 @@ func newReplay(e *Evidence) (*replay, error) {
 		}
 	}
 	return r, nil
-}
-
-// formulaNames are the terms of the policies that can be replayed, in the order in
-// which terms returns them.
-var formulaNames = map[string][]string{
-	"fair": {"joined", "served", "expected", "weight"},
-	"fifo": {"priority", "job"},
-
-	"multifactor": {"age", "fairshare", "size", "pool", "qos", "assoc", "tres", "site", "nice"},
 }
 
 // next starts the next task and returns its job; 0 when nothing can start.
@@ -85,7 +69,11 @@ func (r *replay) next() int64 {
 	for _, i := range way {
 		p := r.pools[i].PoolEvidence
 		p.Running += float64(j.Width)
-		p.Started += float64(j.Width) * r.tau
+		p.Started += float64(j.Width) * r.Tau
+		if d := p.Days; d != nil {
+			d.Today, d.Seconds = d.Today+float64(d.Slots*d.Seconds), 0
+			d.Slots += float64(j.Width)
+		}
 		p.Flight += float64(j.Width) * leaf.Mean
 		p.TasksLeft = less(p.TasksLeft, 1)
 		p.UnitsLeft = less(p.UnitsLeft, j.Width)
@@ -118,24 +106,60 @@ func (r *replay) open(i int) bool {
 	return false
 }
 
+// choose is the child that goes first: of those below their minimum, if there are any.
 func (r *replay) choose(at int) int {
-	p := r.pools[at]
-	best, bestKey, bestTie, bestNeedy := -1, 0.0, 0.0, false
-	for _, k := range p.kids {
-		if !r.open(k) {
-			continue
+	var open, needy []int
+	for _, k := range r.pools[at].kids {
+		if r.open(k) {
+			open = append(open, k)
+			if r.needy(k) {
+				needy = append(needy, k)
+			}
 		}
-		values, tie, _ := r.terms(p.Policy, r.pools[k].PoolEvidence, r.first(k))
-		if p.Policy == "multifactor" {
-			values, tie = r.rankTerms(k)
+	}
+	if len(needy) > 0 {
+		return r.leastOf(at, needy).kid
+	}
+	return r.merged(at, open)
+}
+
+// standing is what a child is compared by.
+type standing struct {
+	kid             int
+	key, tie, fixed float64
+	drift           [2]float64
+	number          int32
+}
+
+// before is [Level.before] for children of which none is below its minimum.
+func (a standing) before(b standing) bool {
+	switch {
+	case a.key != b.key:
+		return a.key < b.key
+	case a.tie != b.tie:
+		return a.tie < b.tie
+	case a.fixed != b.fixed && a.drift == b.drift:
+		return a.fixed < b.fixed
+	}
+	return a.number < b.number
+}
+
+// near reports whether two keys differ by no more than rounding may add up to. What is
+// owed is kept as two large sums, and which of two that are owed the same goes first is
+// decided by how these came about.
+func (a standing) near(b standing) bool {
+	return a.key != b.key && math.Abs(a.key-b.key) <= 1e-9*math.Max(1, math.Abs(a.key))
+}
+
+func (r *replay) leastOf(at int, kids []int) standing {
+	best := standing{kid: -1}
+	for _, k := range kids {
+		s := r.standing(at, k)
+		if best.kid >= 0 && r.pools[at].Policy == "deficit" && s.near(best) {
+			r.close = true
 		}
-		key, needy := p.eval(values), r.needy(k)
-		better := best < 0 || needy && !bestNeedy
-		if needy == bestNeedy && best >= 0 {
-			better = key < bestKey || key == bestKey && (tie < bestTie || tie == bestTie && r.pools[k].Number < r.pools[best].Number)
-		}
-		if better {
-			best, bestKey, bestTie, bestNeedy = k, key, tie, needy
+		if best.kid < 0 || s.before(best) {
+			best = s
 		}
 	}
 	return best

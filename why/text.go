@@ -381,6 +381,8 @@ func (c *Comparison) decidedBy(growth float64) string {
 			text += fmt.Sprintf(": %s against %s", Short(math.Abs(float64(x.Tie))), Short(math.Abs(float64(y.Tie))))
 		}
 		return text + "."
+	case "digits":
+		return "The keys are equal to the last digit, what they are computed from is not quite: " + x.Name + " goes first."
 	case "age":
 		return "The keys are equal; the older pool goes first: " + x.Name + "."
 	}
@@ -388,7 +390,11 @@ func (c *Comparison) decidedBy(growth float64) string {
 		return "Both may be drawn; this one is more likely."
 	}
 	a, b := ShortPair(c.Level.KeyNow(x, growth), c.Level.KeyNow(y, growth))
-	return fmt.Sprintf("Decided by the key: %s < %s. The age of the jobs and their size are not compared.", a, b)
+	than := "<"
+	if c.Level.Order == LargestFirst {
+		than = ">"
+	}
+	return fmt.Sprintf("Decided by the key: %s %s %s. The age of the jobs and their size are not compared.", a, than, b)
 }
 
 // Duration writes a time span for a person: two units at most.

@@ -1,6 +1,7 @@
 package why
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sort"
@@ -122,8 +123,11 @@ func verifyRank(a *Answer) Check {
 	case e == nil:
 		c.Text = "not recomputed: the answer carries no evidence"
 		return c
-	case !e.Complete || a.Rank.Capped:
-		c.Text = "not recomputed: too many jobs wait"
+	case a.Rank.Capped:
+		c.Text = "not recomputed: too many tasks go first"
+		return c
+	case !e.Complete:
+		c.Text = "not recomputed: " + cmp.Or(e.Missing, "too many jobs wait")
 		return c
 	}
 	for _, p := range e.Pools {
@@ -139,7 +143,9 @@ func verifyRank(a *Answer) Check {
 	for n := int64(1); ; n++ {
 		switch id := r.next(); id {
 		case a.Subject.Job:
-			c.OK = n == a.Rank.Position
+			if c.OK = n == a.Rank.Position; !c.OK && r.close {
+				return Check{c.What, true, "not recomputed: pools are owed the same but for rounding"}
+			}
 			c.Text = fmt.Sprintf("%d starts replayed from the numbers: it is number %d; stated is %d", n, n, a.Rank.Position)
 			return c
 		case 0:
