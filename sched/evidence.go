@@ -84,13 +84,12 @@ func (s *Scheduler) evidenceOfPlace(id int32, x *why.PoolEvidence) {
 		x.Days = &why.DaysUsed{}
 		x.Days.Past, x.Days.Today, x.Days.Slots, x.Days.Seconds = p.Days.Parts(at.Unix)
 	}
-	if in.drifter == nil || in.owing == nil {
+	if in.owing == nil {
 		return
 	}
-	x.Fixed, x.Drift = in.keyed.Terms(p, at).Fixed, in.drifter.Drift(p, at)
-	for m := range at.debts {
+	for m, d := range at.debts {
 		received, ideal, capacity := at.owedIn(p, m)
-		x.Owed = append(x.Owed, why.Owed{Received: received, Ideal: ideal, Capacity: capacity})
+		x.Owed = append(x.Owed, why.Owed{Received: received, Ideal: ideal, Capacity: capacity, Fixed: d.Still(int(p.kid)), Drift: d.Drift(int(p.kid))})
 	}
 }
 

@@ -1,6 +1,7 @@
 package sched_test
 
 import (
+	"encoding/json"
 	"math"
 	"strings"
 	"testing"
@@ -162,7 +163,8 @@ func (m *model) checkVerified(t *rapid.T, recomputed map[string]int) {
 		}
 		for _, c := range why.Verify(a) {
 			if !c.OK {
-				t.Fatalf("job %d: %s: %s", id, c.What, c.Text)
+				from, err := json.Marshal(evidence)
+				t.Fatalf("job %d: %s: %s\nof %s %v", id, c.What, c.Text, from, err)
 			}
 			if c.What == "rank" && !strings.HasPrefix(c.Text, "not recomputed") {
 				recomputed[m.cfg.Root.Policy]++

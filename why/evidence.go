@@ -53,14 +53,11 @@ type PoolEvidence struct {
 	Mean    float64    `json:"mean_seconds"`
 
 	// Of the policy above, where it reads them: slots that the pool is entitled to, what it
-	// received by days, what it is owed in each resource, and what orders it, see
-	// [Terms.Fixed], among those of the same drift.
-	Target  float64    `json:"target,omitempty"`
-	Days    *DaysUsed  `json:"days,omitempty"`
-	Owed    []Owed     `json:"owed,omitempty"`
-	Fixed   float64    `json:"fixed,omitempty"`
-	Drift   [2]float64 `json:"drift,omitzero"`
-	Divides bool       `json:"divides,omitempty"` // it has pools below it
+	// received by days, and what it is owed in each resource.
+	Target  float64   `json:"target,omitempty"`
+	Days    *DaysUsed `json:"days,omitempty"`
+	Owed    []Owed    `json:"owed,omitempty"`
+	Divides bool      `json:"divides,omitempty"` // it has pools below it
 
 	TasksLeft int64 `json:"tasks_left"` // until max_running; -1 is no limit
 	UnitsLeft int64 `json:"units_left"` // until max of the unit; -1 is no limit
@@ -81,11 +78,14 @@ type DaysUsed struct {
 }
 
 // Owed is what a pool received and what an ideal scheduler would have given it, of one
-// resource, and how much of it there is.
+// resource, and how much of it there is. Fixed is what orders it among those of the same
+// drift, see [Terms.Fixed].
 type Owed struct {
 	Received float64 `json:"received"`
 	Ideal    float64 `json:"ideal"`
 	Capacity float64 `json:"capacity"`
+	Fixed    float64 `json:"fixed"`
+	Drift    float64 `json:"drift"`
 }
 
 // JobEvidence is one job with tasks that wait.

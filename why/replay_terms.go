@@ -20,7 +20,7 @@ var formulaNames = map[string][]string{
 // standing computes what a child is compared by, from its state.
 func (r *replay) standing(at, kid int) standing {
 	p, c := r.pools[at], r.pools[kid].PoolEvidence
-	s := standing{kid: kid, number: c.Number, tie: -c.Weight, fixed: c.Fixed, drift: c.Drift}
+	s := standing{kid: kid, number: c.Number, tie: -c.Weight}
 	var values []float64
 	switch p.Policy {
 	case "fair":
@@ -38,7 +38,8 @@ func (r *replay) standing(at, kid int) standing {
 			s.tie = 1
 		}
 	case "deficit":
-		values = r.owed(kid)
+		o := r.owed(kid, &s)
+		values = []float64{o.Received, o.Ideal, o.Capacity}
 	case "load":
 		values = r.loaned(at, kid)
 		s.fixed, s.drift[0] = c.Running-c.Target, c.Weight
@@ -78,14 +79,15 @@ func (r *replay) decayed(parent, c *PoolEvidence) (terms []float64, amount float
 	return []float64{share, used}, fixed
 }
 
-// owed are the terms of deficit, in the first of the resources that some task in the
-// child takes most of.
-func (r *replay) owed(kid int) []float64 {
-	o := Owed{Capacity: 1}
-	if m, owed := r.main(kid), r.pools[kid].Owed; m < len(owed) {
-		o = owed[m]
+// owed is what a child is owed in the first of the resources that some task in it takes
+// most of.
+func (r *replay) owed(kid int, s *standing) Owed {
+	m, owed := r.main(kid), r.pools[kid].Owed
+	if m >= len(owed) {
+		return Owed{Capacity: 1}
 	}
-	return []float64{o.Received, o.Ideal, o.Capacity}
+	s.fixed, s.drift = owed[m].Fixed, [2]float64{owed[m].Drift, float64(m)}
+	return owed[m]
 }
 
 func (r *replay) main(i int) int {
