@@ -115,3 +115,40 @@ func (s *Scheduler) measure() {
 		}
 	}
 }
+
+// addWaiting counts tasks of a line in or out, up to the root.
+func (s *Scheduler) addWaiting(at lineRef, n int64) {
+	s.countWaiting(at, n)
+	if l := s.line(at); !l.held() {
+		s.need(s.queues[at.queue].pool, l.shape, 0, float64(n))
+	}
+}
+
+// countWaiting does it but for what pools are owed.
+func (s *Scheduler) countWaiting(at lineRef, n int64) {
+	l := s.line(at)
+	l.tasks += n
+	for id := s.queues[at.queue].pool; id >= 0; id = s.pools[id].parent {
+		s.pools[id].Waiting += n
+		s.changed(id)
+	}
+	if !l.held() {
+		s.addWanted(at, n)
+	}
+}
+
+// want counts tasks that wait and could start, up to the root.
+func (s *Scheduler) want(at lineRef, n int64) {
+	s.addWanted(at, n)
+	s.need(s.queues[at.queue].pool, s.line(at).shape, 0, float64(n))
+}
+
+func (s *Scheduler) addWanted(at lineRef, n int64) {
+	if !s.allots && !s.owes {
+		return
+	}
+	width := s.cluster.Width(s.line(at).shape)
+	for id := s.queues[at.queue].pool; id >= 0; id = s.pools[id].parent {
+		s.pools[id].Wanted += float64(n) * width
+	}
+}

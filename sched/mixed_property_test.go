@@ -134,7 +134,7 @@ func (m *model) submitPlain(t *rapid.T) {
 		amounts["mem"] = 9
 	}
 	m.last++
-	j := sched.Job{ID: m.last, Pool: m.Pool(path), Tasks: rapid.IntRange(1, 3).Draw(t, "tasks"), Priority: rapid.IntRange(1, 2).Draw(t, "priority"), Shape: m.Shape(amounts)}
+	j := sched.Job{ID: m.last, Pool: m.Pool(path), Tasks: rapid.IntRange(1, 3).Draw(t, "tasks"), Priority: rapid.IntRange(1, 2).Draw(t, "priority"), Shape: m.Shape(amounts), Submitted: m.now}
 	m.jobs[j.ID] = &modelJob{header: j, path: path, request: sched.Request{Amounts: amounts}, waiting: j.Tasks}
 	m.Add(j, m.now)
 }

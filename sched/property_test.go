@@ -89,7 +89,7 @@ func (m *model) submit(t *rapid.T) {
 		ID: m.last, Pool: m.Pool(path), Tasks: rapid.IntRange(1, 4).Draw(t, "tasks"),
 		Shape:    m.ShapeOf(request),
 		Priority: rapid.IntRange(1, 3).Draw(t, "priority"),
-		Most:     rapid.IntRange(0, 2).Draw(t, "most"),
+		Most:     rapid.IntRange(0, 2).Draw(t, "most"), Submitted: m.now,
 	}
 	mj := &modelJob{header: j, path: path, request: request}
 	m.jobs[j.ID] = mj

@@ -1,5 +1,11 @@
 package why
 
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
 // Comparison says which of two goes first, and by which number.
 type Comparison struct {
 	Version int    `json:"version"`
@@ -40,4 +46,62 @@ func (c *Comparison) Decide(l Level) {
 	default:
 		c.By = "age"
 	}
+}
+
+// Text is the comparison for a person.
+func (c *Comparison) Text(u Units) string {
+	var b strings.Builder
+	first, second := c.A, c.B
+	if c.First == "b" {
+		first, second = c.B, c.A
+	}
+	fmt.Fprintf(&b, "%s goes before %s", first, second)
+	if c.By == "order" {
+		fmt.Fprintf(&b, ": %s.\n", c.Note)
+		b.WriteString(c.standing())
+		return b.String()
+	}
+	where := c.Level.Pool
+	if where == "" {
+		where = "the root"
+	}
+	fmt.Fprintf(&b, ". Their ways part in %s: %s, %s\n", where, c.Level.Policy, c.Level.rule())
+	b.WriteString(c.Level.table(u, "    "))
+	fmt.Fprintf(&b, "  %s\n", c.decidedBy(u.Growth))
+	b.WriteString(c.standing())
+	return b.String()
+}
+
+func (c *Comparison) standing() string {
+	if c.Standing == "" {
+		return ""
+	}
+	return "  But " + c.Standing + ": this is how their places compare.\n"
+}
+
+func (c *Comparison) decidedBy(growth float64) string {
+	x, y := c.Level.Children[0], c.Level.Children[1]
+	switch c.By {
+	case "minimum":
+		return "Decided by the minimum: " + x.Name + " is " + x.Lack.text(c.Level.path(x)) + "."
+	case "tie":
+		text := "The keys are equal, and " + c.Level.tiedBy(x, y)
+		if x.Tie < 0 || y.Tie < 0 { // weights
+			text += fmt.Sprintf(": %s against %s", Short(math.Abs(float64(x.Tie))), Short(math.Abs(float64(y.Tie))))
+		}
+		return text + "."
+	case "digits":
+		return "The keys are equal to the last digit, what they are computed from is not quite: " + x.Name + " goes first."
+	case "age":
+		return "The keys are equal; the older pool goes first: " + x.Name + "."
+	}
+	if c.Level.Policy == "lottery" {
+		return "Both may be drawn; this one is more likely."
+	}
+	a, b := ShortPair(c.Level.KeyNow(x, growth), c.Level.KeyNow(y, growth))
+	than := "<"
+	if c.Level.Order == LargestFirst {
+		than = ">"
+	}
+	return fmt.Sprintf("Decided by the key: %s %s %s. The age of the jobs and their size are not compared.", a, than, b)
 }

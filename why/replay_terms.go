@@ -59,15 +59,16 @@ func (r *replay) service(p *PoolEvidence) float64 {
 
 // decayed are the terms of decay, and what a child received.
 func (r *replay) decayed(parent, c *PoolEvidence) (terms []float64, amount float64) {
-	fixed, whole := r.service(c), r.Capacity*r.Seconds
+	fixed, capacity := r.service(c), math.Max(1, r.Capacity)
+	whole := capacity * r.Seconds
 	amount = fixed / r.Growth
 	switch {
 	case c.Days != nil:
 		d := c.Days
-		amount, whole = d.Past+d.Today+float64(d.Slots*d.Seconds), r.Capacity*86400
+		amount, whole = d.Past+d.Today+float64(d.Slots*d.Seconds), capacity*86400
 		fixed = amount
 	case r.MeanLife > 0:
-		whole = r.Capacity * r.MeanLife
+		whole = capacity * r.MeanLife
 	}
 	share, used := 0.0, 0.0
 	if parent.Weights != 0 {
