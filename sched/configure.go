@@ -135,7 +135,7 @@ func (s *Scheduler) forget() {
 		}
 		s.pools[i].Weight = l.weight
 	}
-	s.limited = nil
+	s.limited, s.apart = nil, false
 }
 
 // apply takes over what the configuration says of a pool and those below it.
@@ -170,6 +170,10 @@ func (s *Scheduler) newLimit(spec *share.Pool) limit {
 		l.max[s.cluster.Number(name)] = n
 	}
 	l.used = make([]int64, max(len(least), len(most)))
+	l.wants = make([]int32, len(least))
+	for r, n := range least {
+		s.apart = s.apart || r > 0 && n > 0
+	}
 	return l
 }
 

@@ -1,6 +1,9 @@
 package sched
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // sum adds and takes away numbers without building up rounding: what is lost of each
 // operation is kept beside it (Neumaier, "Rundungsfehleranalyse einiger Verfahren zur
@@ -109,8 +112,10 @@ func (s *Scheduler) measure() {
 	s.capacity = float64(capacity[0])
 	s.instant.Capacity = s.capacity
 	if s.owes {
+		before := s.mains.of
 		s.measureMains()
-		if s.mains.stale {
+		// Another cluster may make another resource the main one of a task.
+		if s.mains.stale || !slices.Equal(before, s.mains.of[:min(len(before), len(s.mains.of))]) {
 			s.rebuild()
 		}
 	}

@@ -76,8 +76,7 @@ func (s *Scheduler) addAs(j Job, young bool) {
 		s.count(q, l, was)
 	}
 	s.addWaiting(at, int64(j.Tasks))
-	several := s.owes && len(s.mains.resources) > 1 // it may be compared in another now
-	if in := s.parentOf(leaf); begun || !s.pools[leaf].in || in.first || in.ranks || several {
+	if in := s.parentOf(leaf); begun || !s.pools[leaf].in || in.first || in.ranks || s.byResource() {
 		s.settle(leaf)
 	}
 	s.meetMains()

@@ -18,9 +18,41 @@ func (s *Scheduler) Check() error {
 			return err
 		}
 	}
+	if err := s.checkWants(); err != nil {
+		return err
+	}
 	for id := range s.pools {
 		if err := s.checkPool(int32(id)); err != nil {
 			return fmt.Errorf("pool %q: %w", s.Path(PoolID(id)), err)
+		}
+	}
+	return nil
+}
+
+// checkWants compares what the minima count with what follows from the lines.
+func (s *Scheduler) checkWants() error {
+	if !s.apart {
+		return nil
+	}
+	wants := make([][]int32, len(s.limited))
+	for i := range wants {
+		wants[i] = make([]int32, len(s.limited[i].wants))
+	}
+	for i := range s.queues {
+		for k := range s.queues[i].lines() {
+			l := s.queues[i].line(k)
+			for id := s.queues[i].pool; id >= 0 && l.ready(); id = s.pools[id].parent {
+				for r, n := range s.cluster.Request(l.shape) {
+					if at := s.pools[id].limit; at >= 0 && r > 0 && r < len(wants[at]) && n > 0 {
+						wants[at][r]++
+					}
+				}
+			}
+		}
+	}
+	for i := range wants {
+		if !slices.Equal(wants[i], s.limited[i].wants) {
+			return fmt.Errorf("limit %d: wanted by %v lines, want %v", i, s.limited[i].wants, wants[i])
 		}
 	}
 	return nil

@@ -48,7 +48,7 @@ func (s *Scheduler) Fork() *Scheduler {
 	f.limited = slices.Clone(s.limited)
 	for i := range f.limited {
 		l := &f.limited[i]
-		l.used, l.parked = slices.Clone(l.used), slices.Clone(l.parked)
+		l.used, l.wants, l.parked = slices.Clone(l.used), slices.Clone(l.wants), slices.Clone(l.parked)
 	}
 	f.classOf, f.traits = maps.Clone(s.classOf), slices.Clip(s.traits)
 	if s.ranks != nil {

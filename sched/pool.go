@@ -166,14 +166,27 @@ type childKey struct {
 type limit struct {
 	min, max   []int64 // by resource; -1 is none
 	used       []int64
-	tasks      int32 // at once in and below the pool; 0 is no limit
-	jobRunning int32 // tasks of one job at once; 0 is no limit
+	wants      []int32 // of min: lines below that are ready and ask for it; see Scheduler.wanted
+	tasks      int32   // at once in and below the pool; 0 is no limit
+	jobRunning int32   // tasks of one job at once; 0 is no limit
 	parked     []lineRef
 }
 
+// below reports whether the pool has less than its minimum of something that it asks
+// for. Everything asks for the unit, which is resource 0.
 func (l *limit) below() bool {
 	for r, least := range l.min {
-		if l.used[r] < least {
+		if l.used[r] < least && (r == 0 || l.wants[r] > 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// helped reports whether the request takes some of what is missing of the minimum.
+func (l *limit) helped(request []int64) bool {
+	for r, least := range l.min {
+		if l.used[r] < least && r < len(request) && request[r] > 0 {
 			return true
 		}
 	}

@@ -135,11 +135,49 @@ func (s *Scheduler) count(q *queue, l *line, was bool) {
 		}
 		s.shapeReady[l.shape]++
 		s.readied(q.pool, l.shape, 1)
+		s.wanted(q.pool, l.shape, 1)
 	} else if was && !is {
 		q.ready--
 		s.shapeReady[l.shape]--
 		s.readied(q.pool, l.shape, -1)
+		s.wanted(q.pool, l.shape, -1)
 	}
+}
+
+// byResource reports whether it matters for the place of a pool which resources its tasks
+// ask for.
+func (s *Scheduler) byResource() bool { return s.apart || s.owes && len(s.mains.resources) > 1 }
+
+// wanted counts a line that became ready, or is no more, for the minima on its way: a
+// pool without tasks for what it is guaranteed must not go first with others.
+func (s *Scheduler) wanted(id int32, shape cluster.Shape, n int32) {
+	if !s.apart {
+		return
+	}
+	request := s.cluster.Request(shape)
+	for ; id >= 0; id = s.pools[id].parent {
+		if l := s.limits(id); l != nil {
+			for r := 1; r < min(len(l.wants), len(request)); r++ {
+				if request[r] > 0 {
+					l.wants[r] += n
+				}
+			}
+		}
+	}
+}
+
+// lacking is the nearest limit on the way up from a leaf of whose minimum something is
+// missing that only some tasks ask for; nil if there is none.
+func (s *Scheduler) lacking(id int32) *limit {
+	if !s.apart {
+		return nil
+	}
+	for ; id >= 0; id = s.pools[id].parent {
+		if l := s.limits(id); l != nil && l.below() {
+			return l
+		}
+	}
+	return nil
 }
 
 // lineFor returns the line of a leaf for a shape and a class.
@@ -212,13 +250,15 @@ func (s *Scheduler) next(leaf int32) (lineRef, head) {
 		return s.firstByRank(leaf)
 	}
 	best, at := head{id: math.MaxInt64, running: math.MaxInt32}, int32(-1)
+	lacks, bestHelps := s.lacking(leaf), false
 	for i := range q.lines() {
 		l := q.line(i)
 		if !l.ready() {
 			continue
 		}
-		if h := s.head(l, q.strict); at < 0 || h.before(best, q.strict) {
-			best, at = h, int32(i)
+		helps := lacks != nil && lacks.helped(s.cluster.Request(l.shape))
+		if h := s.head(l, q.strict); at < 0 || helps && !bestHelps || helps == bestHelps && h.before(best, q.strict) {
+			best, at, bestHelps = h, int32(i), helps
 		}
 	}
 	return lineRef{n, at}, best

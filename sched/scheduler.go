@@ -84,6 +84,7 @@ type Scheduler struct {
 	labels  []label
 	inners  []inner
 	limited []limit
+	apart   bool // some minimum is of another resource than the unit
 	index   map[childKey]int32
 
 	queues  []queue
