@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/config"
+	"github.com/fairlead/fairlead/internal/golden"
 	"github.com/fairlead/fairlead/policy"
 	"github.com/fairlead/fairlead/sched"
 	"github.com/fairlead/fairlead/share"
@@ -155,7 +156,7 @@ func TestSameSettings(t *testing.T) {
 
 func TestYAML(t *testing.T) {
 	c := mustParse(t, example(t))
-	golden(t, "testdata/example.canonical.yaml", string(c.YAML()))
+	golden.Check(t, "testdata/example.canonical.yaml", string(c.YAML()))
 	again := mustParse(t, string(c.YAML()))
 	if string(again.YAML()) != string(c.YAML()) || again.Shares.Hash != c.Shares.Hash {
 		t.Errorf("read back it is\n%s", again.YAML())

@@ -2,16 +2,14 @@ package config_test
 
 import (
 	"errors"
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/fairlead/fairlead/config"
+	"github.com/fairlead/fairlead/internal/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite testdata")
 
 // TestReports reads the pages of testdata/reports. Each case is a line "== name", a
 // file, a line "--", and what config check says about the file.
@@ -26,7 +24,7 @@ func TestReports(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden(t, page, reports(t, string(text)))
+			golden.Check(t, page, reports(t, string(text)))
 		})
 	}
 }
@@ -63,32 +61,4 @@ func report(t *testing.T, name, input string) string {
 		t.Errorf("%s: the error is a %T", name, err)
 	}
 	return found.Text()
-}
-
-// golden compares got with a file of testdata, or writes it there.
-func golden(t *testing.T, path, got string) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s differs; -update rewrites it. Got:\n%s", path, firstDifference(got, string(want)))
-	}
-}
-
-// firstDifference is the neighbourhood of the first line that differs.
-func firstDifference(got, want string) string {
-	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
-	i := 0
-	for i < len(g) && i < len(w) && g[i] == w[i] {
-		i++
-	}
-	return strings.Join(g[max(0, i-5):min(len(g), i+8)], "\n")
 }

@@ -14,10 +14,11 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/fairlead/fairlead/config"
+	"github.com/fairlead/fairlead/internal/golden"
 )
 
-func TestSchema(t *testing.T)    { golden(t, "testdata/schema.json", string(config.Schema())) }
-func TestReference(t *testing.T) { golden(t, "testdata/reference.md", config.Reference()) }
+func TestSchema(t *testing.T)    { golden.Check(t, "testdata/schema.json", string(config.Schema())) }
+func TestReference(t *testing.T) { golden.Check(t, "testdata/reference.md", config.Reference()) }
 
 // validator is as much of JSON Schema as our schema uses. It panics on other keywords.
 type validator struct{ root map[string]any }

@@ -1,38 +1,17 @@
 package policy_test
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/fairlead/fairlead/cluster"
+	"github.com/fairlead/fairlead/internal/golden"
 	"github.com/fairlead/fairlead/policy"
 	"github.com/fairlead/fairlead/sched"
 	"github.com/fairlead/fairlead/share"
 )
-
-var update = flag.Bool("update", false, "rewrite testdata")
-
-// golden compares got with a file of testdata, or writes it there.
-func golden(t *testing.T, path, got string) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s differs; -update rewrites it. Got:\n%s", path, got)
-	}
-}
 
 func number(x float64) *float64 { return &x }
 
@@ -97,7 +76,7 @@ func TestMultifactorByHand(t *testing.T) {
 		}
 		return true
 	})
-	golden(t, "testdata/multifactor.txt", text.String())
+	golden.Check(t, "testdata/multifactor.txt", text.String())
 }
 
 // TestLargeJobsAreFavouredAndSmallOnesNotStarved: on ten processors a job of all ten and
@@ -139,7 +118,7 @@ func TestLargeJobsAreFavouredAndSmallOnesNotStarved(t *testing.T) {
 		}
 		now = now.Add(time.Hour)
 	}
-	golden(t, "testdata/large.txt", text.String())
+	golden.Check(t, "testdata/large.txt", text.String())
 }
 
 func points(x float64) string { return fmt.Sprintf("%.1f", x) }

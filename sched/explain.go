@@ -2,9 +2,7 @@ package sched
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/fairlead/fairlead/cluster"
 	"github.com/fairlead/fairlead/why"
@@ -213,26 +211,6 @@ func (s *Scheduler) Waits(j Job) bool {
 // other leaves serve those with the fewest running tasks first.
 func (s *Scheduler) Strict(leaf PoolID) bool { return s.strict(int32(leaf)) }
 
-// Gates lists the restrictions on the way of a job, closed or open.
-func (s *Scheduler) Gates(j Job) []why.Gate {
-	gates := append(s.limitsOnTheWay(s.Leaf(j), j.Shape), s.TollGates(j.Shape)...)
-	if b, ok := s.begunOf[j.ID]; ok && s.begun[b].most > 0 {
-		gates = append(gates, jobGate(&s.begun[b]))
-	}
-	return append(gates, s.nodeGate(j.Shape))
-}
-
-// PoolGates lists the restrictions on the way of the jobs of a leaf that may start first:
-// those of a line that no gate holds back, if there is one.
-func (s *Scheduler) PoolGates(leaf PoolID) []why.Gate {
-	shape := cluster.Shape(0)
-	if q := s.pools[leaf].queue; q >= 0 {
-		shape = s.queues[q].telling()
-	}
-	gates := append(s.limitsOnTheWay(leaf, shape), s.TollGates(shape)...)
-	return append(gates, s.nodeGate(shape))
-}
-
 // telling is the shape of the first line that is ready, or else of the first in which
 // something waits.
 func (q *queue) telling() cluster.Shape {
@@ -247,105 +225,6 @@ func (q *queue) telling() cluster.Shape {
 		}
 	}
 	return shape
-}
-
-func (s *Scheduler) limitsOnTheWay(leaf PoolID, shape cluster.Shape) []why.Gate {
-	var gates []why.Gate
-	for id := int32(leaf); id >= 0; id = s.pools[id].parent {
-		if g, closed := s.servedGate(id); closed {
-			gates = append(gates, g)
-		}
-		if l, ok := s.Limits(PoolID(id)); ok {
-			gates = append(gates, s.limitGates(PoolID(id), l, shape)...)
-		}
-	}
-	return gates
-}
-
-// servedGate says that a pool is entitled to nothing, where its policy then never serves it.
-func (s *Scheduler) servedGate(id int32) (g why.Gate, closed bool) {
-	if in := s.inAbove(id); in == nil || in.allot == nil || in.allot.Serves(s.pools[id].Weight) {
-		return g, false
-	}
-	return why.Gate{
-		Name: "load", Where: s.Path(PoolID(id)), Code: why.ShareNone,
-		Text: fmt.Sprintf("%s has a load of 0%%, and is never served under rounding: scoot", s.Path(PoolID(id))),
-	}, true
-}
-
-func jobGate(b *begun) why.Gate {
-	g := why.Gate{Name: "max_running", Where: "job", Open: !b.capped(), Used: fmt.Sprint(b.running), Limit: fmt.Sprint(b.most)}
-	if !g.Open {
-		g.Code = why.GateJobTasks
-	}
-	return g
-}
-
-func (s *Scheduler) limitGates(id PoolID, l Limits, shape cluster.Shape) []why.Gate {
-	var gates []why.Gate
-	path := cmp.Or(s.Path(id), "root")
-	if l.Tasks > 0 {
-		g := why.Gate{Name: "max_running", Where: path, Open: !l.AtMaximumOfTasks, Used: fmt.Sprint(s.pools[id].Tasks), Limit: fmt.Sprint(l.Tasks)}
-		if !g.Open {
-			g.Code = why.GateMaxTasks
-		}
-		gates = append(gates, g)
-	}
-	request := s.cluster.Amounts(s.cluster.Request(shape))
-	for name, most := range l.Max {
-		g := why.Gate{Name: "max " + name, Where: path, Open: l.Used[name]+request[name] <= most, Used: fmt.Sprint(l.Used[name]), Limit: fmt.Sprint(most)}
-		if !g.Open {
-			g.Code = why.GateMax
-		}
-		gates = append(gates, g)
-	}
-	slices.SortFunc(gates, func(a, b why.Gate) int { return cmp.Compare(a.Name, b.Name) })
-	return gates
-}
-
-// nodeGate says on how many nodes a request would fit, and fits now.
-func (s *Scheduler) nodeGate(shape cluster.Shape) why.Gate {
-	need := s.cluster.Request(shape)
-	could, now, up := 0, 0, 0
-	for _, n := range s.cluster.Nodes() {
-		if n.State != cluster.Up {
-			continue
-		}
-		up++
-		if n.Capacity.Covers(need) {
-			could++
-		}
-		if n.Free.Covers(need) {
-			now++
-		}
-	}
-	g := why.Gate{Name: "nodes", Where: "nodes", Open: now > 0, Used: fmt.Sprint(now), Limit: fmt.Sprint(could)}
-	switch {
-	case len(s.cluster.Nodes()) == 0:
-		g.Code, g.Text = why.NoNodes, "no node has joined yet"
-	case up == 0:
-		g.Code, g.Text = why.NoNodes, fmt.Sprintf("no node takes tasks (%d are drained or down)", len(s.cluster.Nodes()))
-	case could == 0 && s.largeEnoughDown(need) != "":
-		g.Code, g.Text = why.NoNodes, "the only nodes that are large enough are down: "+s.largeEnoughDown(need)
-	case could == 0 && !s.cluster.Could(shape):
-		g.Code, g.Text = why.FitNever, "no node is large enough, not even an empty one"
-	case now > 0:
-		g.Text = fmt.Sprintf("%d of %d nodes could take it, %d now", could, up, now)
-	default:
-		g.Code, g.Text = why.FitNow, fmt.Sprintf("%d of %d nodes could take it, none has room now", could, up)
-	}
-	return g
-}
-
-// largeEnoughDown names the nodes that are down and could take a request.
-func (s *Scheduler) largeEnoughDown(need cluster.Vector) string {
-	var names []string
-	for _, n := range s.cluster.Nodes() {
-		if n.State == cluster.Down && n.Capacity.Covers(need) {
-			names = append(names, n.Name)
-		}
-	}
-	return strings.Join(names, ", ")
 }
 
 // Parting returns the comparison at the pool in which the ways to two leaves part,

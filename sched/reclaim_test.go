@@ -1,39 +1,17 @@
 package sched_test
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/fairlead/fairlead/cluster"
+	"github.com/fairlead/fairlead/internal/golden"
 	"github.com/fairlead/fairlead/policy"
 	"github.com/fairlead/fairlead/sched"
 	"github.com/fairlead/fairlead/share"
 )
-
-var update = flag.Bool("update", false, "rewrite testdata")
-
-// golden compares a text with the file of that name in testdata.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("differs from %s (go test ./sched -run %s -update):\n%s", path, t.Name(), got)
-	}
-}
 
 // story drives a scheduler by hand and writes down what happens, with all numbers.
 type story struct {
@@ -173,7 +151,7 @@ func TestReclaimByHand(t *testing.T) {
 	s.decide()
 	s.shares()
 	s.until(40 * time.Minute)
-	golden(t, "reclaim.txt", s.text.String())
+	golden.Check(t, "testdata/reclaim.txt", s.text.String())
 }
 
 // TestReclaimOrder: nothing is stopped when another pool would go first in the room, here

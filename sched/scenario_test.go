@@ -15,6 +15,7 @@ import (
 
 	"github.com/fairlead/fairlead/cluster"
 	"github.com/fairlead/fairlead/config"
+	"github.com/fairlead/fairlead/internal/golden"
 	"github.com/fairlead/fairlead/sched"
 	"github.com/fairlead/fairlead/why"
 )
@@ -57,7 +58,7 @@ func playFile(t *testing.T, file string) {
 		t.Fatal(err)
 	}
 	got := playText(t, string(text))
-	if *update {
+	if *golden.Update {
 		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -2,7 +2,6 @@ package foreign_test
 
 import (
 	"errors"
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,10 +9,9 @@ import (
 
 	"github.com/fairlead/fairlead/config"
 	"github.com/fairlead/fairlead/internal/foreign"
+	"github.com/fairlead/fairlead/internal/golden"
 	"github.com/fairlead/fairlead/policy"
 )
-
-var update = flag.Bool("update", false, "rewrite testdata")
 
 // everything is all that a configuration may ever use.
 var everything = foreign.Features{
@@ -52,7 +50,7 @@ func TestGolden(t *testing.T) {
 			for _, i := range r.Items {
 				b.WriteString(strings.Repeat(" ", 4-len(itoa(i.Line))) + itoa(i.Line) + " " + i.String() + "\n")
 			}
-			golden(t, strings.TrimSuffix(source, filepath.Ext(source))+".golden", b.String())
+			golden.Check(t, strings.TrimSuffix(source, filepath.Ext(source))+".golden", b.String())
 		})
 	}
 }
@@ -68,23 +66,6 @@ func sources(t testing.TB) []string {
 		all = append(all, files...)
 	}
 	return all
-}
-
-func golden(t *testing.T, path, got string) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s differs; -update rewrites it. Got:\n%s", path, got)
-	}
 }
 
 // TestPassesCheck: with what this version can do, what is made of a source is a
