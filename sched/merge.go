@@ -2,6 +2,7 @@ package sched
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/fairlead/fairlead/usage"
@@ -12,10 +13,10 @@ import (
 // these: the first of each is compared as if all were the children of one pool.
 
 // merge looks for children that tie with the leading one, and returns the one whose own
-// first child goes first. Children that never received anything all tie, down to their
-// last one: any order of them is right, and the oldest goes first.
+// first child goes first. Children that never received anything all tie, as do those
+// below them that have a weight: of these no leaf goes before another.
 func (s *Scheduler) merge(in *inner, leader int32, t *why.Terms) int32 {
-	if !s.pools[leader].Divides() || t.Key == 0 {
+	if !s.pools[leader].Divides() || t.Key == 0 && s.unbeaten(leader) {
 		return leader
 	}
 	o := &in.keys.orders[0]
@@ -23,10 +24,25 @@ func (s *Scheduler) merge(in *inner, leader int32, t *why.Terms) int32 {
 	for _, id := range tied {
 		if id != leader && s.pools[id].Divides() && s.leads(id, leader) {
 			leader = id
+			if t.Key == 0 && s.unbeaten(leader) {
+				break
+			}
 		}
 	}
 	*t = in.keyed.Terms(&s.pools[leader], s.setting(in))
 	return leader
+}
+
+// unbeaten reports whether the first child of a pool that never received anything is a
+// leaf with a weight.
+func (s *Scheduler) unbeaten(id int32) bool {
+	in := &s.inners[s.pools[id].inner]
+	if in.merger == nil || in.open == 0 {
+		return true
+	}
+	var t why.Terms
+	first := &s.pools[s.leading(in, &t)]
+	return !first.Divides() && first.Weight > 0
 }
 
 // tiesOf collects the children at and below i whose key is key.
@@ -75,6 +91,9 @@ func (s *Scheduler) compareParts(x, y int32) int {
 	inx, iny := s.parentOf(x), s.parentOf(y)
 	if px.Weight == 0 || py.Weight == 0 {
 		return cmp.Compare(py.Weight, px.Weight)
+	}
+	if ux, uy := px.Service(s.now), py.Service(s.now); ux <= 0 || uy <= 0 { // nor need the pools above have any
+		return cmp.Compare(math.Max(0, ux), math.Max(0, uy))
 	}
 	left := usage.Product(px.Service(s.now), inx.counted.value(), py.Weight, s.pools[iny.id].Service(s.now))
 	right := usage.Product(py.Service(s.now), iny.counted.value(), px.Weight, s.pools[inx.id].Service(s.now))
