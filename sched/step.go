@@ -115,11 +115,25 @@ func (s *Scheduler) draw(jobs, limit int, d *Decision) bool {
 		}
 		s.start(leaf, at, h, node, from, d)
 		started++
+		if s.metMinimum(d.levels[from:]) {
+			break
+		}
 	}
 	if started == 0 {
 		d.levels = d.levels[:from]
 	}
 	return true
+}
+
+// metMinimum reports whether a child that was chosen for being below its minimum has it now,
+// so that the next choice is open again.
+func (s *Scheduler) metMinimum(way []Level) bool {
+	for i := range way {
+		if way[i].Needy && !s.pools[way[i].Child].needy {
+			return true
+		}
+	}
+	return false
 }
 
 // choose walks down from the root to a leaf and records the choices.
