@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/fairlead/fairlead/policy"
@@ -21,9 +22,17 @@ func optionFields[T any](at func(*T) *share.Options) []field {
 	}
 }
 
+// percentagePoints is a number of percentage points.
+var percentagePoints = numbers(object{"type": "number", "minimum": 0, "maximum": 1e9}, func(name string, v float64) error {
+	if !(v >= 0 && v <= 1e9) {
+		return fmt.Errorf("%s must be a number of percentage points, 0 or more, got %v", name, v)
+	}
+	return nil
+})
+
 func rebalanceFields() []field {
 	threshold := of("threshold", "", "Percentage points that must lie between the pool that is most above its load and the one that is most below. 0: never.",
-		weight(share.CheckWeightOrNone), func(x *share.Rebalance) *float64 { return &x.Threshold })
+		percentagePoints, func(x *share.Rebalance) *float64 { return &x.Threshold })
 	threshold.must = true
 	return []field{
 		threshold,

@@ -80,6 +80,7 @@ func TestSettingsAreChecked(t *testing.T) {
 		"unit=gpu":                  "change it in the file",
 		"pools.c0.weight=3":         "has both a weight and a load",
 		"rebalance.min_duration=4m": "rebalance needs the field threshold",
+		"rebalance.threshold=-5":    "threshold must be a number of percentage points, 0 or more, got -5",
 		"pools":                     "expected PATH=VALUE",
 		"pools..load=3":             "lacks a name",
 		`pools."a.load=3`:           "expected PATH=VALUE",
