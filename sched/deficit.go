@@ -292,7 +292,10 @@ func (s *Scheduler) recountOwing(in *inner) {
 	for m, d := range in.owing.of {
 		d.Advance(s.seconds())
 		for kid, id := range in.kids {
-			d.Run(kid, s.needOf(in.owing, m, kid).running-d.Running(kid))
+			// What is as it was is left alone: counting must not change an order by rounding.
+			if change := s.needOf(in.owing, m, kid).running - d.Running(kid); change != 0 {
+				d.Run(kid, change)
+			}
 			s.setOwing(in, id, m)
 		}
 		d.Changed()
