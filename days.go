@@ -72,6 +72,9 @@ func (l *Loop) SetUsed(ctx context.Context, pool string, used float64, by, from 
 	var entries []AuditEntry
 	for _, path := range leaves {
 		before[path], set[path] = accounts.Pools[path].Used, used
+		if len(leaves) > 1 && before[path] == used {
+			continue // of many, those that had nothing are not worth a line of the record
+		}
 		entries = append(entries, AuditEntry{Who: by, From: from, What: "usage", Subject: path,
 			Old: number(before[path]) + " slot-seconds", New: number(used) + " slot-seconds"})
 	}

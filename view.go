@@ -161,10 +161,12 @@ type Order struct {
 
 // orderTasks bounds how far the order of a queue is previewed. While the queue changes,
 // the preview may be orderAge times as old as it took to make, so that it takes a small
-// part of the time however often it is asked for.
+// part of the time however often it is asked for. While nothing changes it may be a
+// second old: what runs is charged on, so the order changes by itself.
 const (
 	orderTasks = 20_000
 	orderAge   = 20
+	orderRest  = time.Second
 )
 
 // Order returns the order of the next starts.
@@ -175,9 +177,10 @@ func (l *Loop) Order(ctx context.Context) *Order {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
-	if o := l.order; o != nil && (l.version == l.orderOf || now.Sub(o.At) < orderAge*o.took) {
+	if o := l.order; o != nil && (l.version == l.orderOf && now.Sub(o.At) < orderRest || now.Sub(o.At) < orderAge*o.took) {
 		return o
 	}
+	l.core.Advance(now)
 	o := &Order{At: now, Position: map[int64]int64{}}
 	n := int64(0)
 	l.core.Preview(func(s sched.Start, _ float64) bool {

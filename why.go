@@ -311,7 +311,11 @@ func limitReason(gates []why.Gate) why.Reason {
 			text := fmt.Sprintf("jobs that go before it will use up the starts of %s (%s): %s now", g.Name, g.Limit, g.Used)
 			return why.Reason{Code: code, Text: text, Next: e.Next}
 		}
-		text := fmt.Sprintf("jobs that go before it will use up %s of %s: %s of %s in use now", g.Name, g.Where, g.Used, g.Limit)
+		what := g.Name + " of " + g.Where
+		if g.Where == "licenses" {
+			what = "licence " + strings.TrimPrefix(g.Name, "license ")
+		}
+		text := fmt.Sprintf("jobs that go before it will use up %s: %s of %s in use now", what, g.Used, g.Limit)
 		return why.Reason{Code: code, Text: text, Next: e.Next}
 	}
 	return why.Reason{Code: why.FitNow, Text: "no node has room for it now"}
