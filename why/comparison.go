@@ -55,7 +55,11 @@ func (c *Comparison) Text(u Units) string {
 	if c.First == "b" {
 		first, second = c.B, c.A
 	}
-	fmt.Fprintf(&b, "%s goes before %s", first, second)
+	if c.drawn() {
+		fmt.Fprintf(&b, "Which of %s and %s goes first is drawn", first, second)
+	} else {
+		fmt.Fprintf(&b, "%s goes before %s", first, second)
+	}
 	if c.By == "order" {
 		fmt.Fprintf(&b, ": %s.\n", c.Note)
 		b.WriteString(c.standing())
@@ -72,6 +76,11 @@ func (c *Comparison) Text(u Units) string {
 	return b.String()
 }
 
+// drawn reports whether chance decides.
+func (c *Comparison) drawn() bool {
+	return c.Level.Policy == "lottery" && c.By != "minimum" && c.By != "order" && c.By != "work"
+}
+
 func (c *Comparison) standing() string {
 	if c.Standing == "" {
 		return ""
@@ -83,7 +92,21 @@ func (c *Comparison) decidedBy(growth float64) string {
 	x, y := c.Level.Children[0], c.Level.Children[1]
 	switch c.By {
 	case "minimum":
-		return "Decided by the minimum: " + x.Name + " is " + x.Lack.text(c.Level.path(x)) + "."
+		if path := c.Level.path(x); x.Lack == nil || x.Lack.Pool == path {
+			return "Decided by the minimum: " + x.Name + " is " + x.Lack.text(path) + "."
+		}
+		return "Decided by a minimum in it: " + x.Lack.text("") + "."
+	}
+	if c.drawn() {
+		switch {
+		case x.Key == y.Key:
+			return "Both may be drawn, with the same chance."
+		case x.Key < y.Key:
+			x = y
+		}
+		return "Both may be drawn; " + x.Name + " is more likely."
+	}
+	switch c.By {
 	case "tie":
 		text := "The keys are equal, and " + c.Level.tiedBy(x, y)
 		if x.Tie < 0 || y.Tie < 0 { // weights
@@ -94,9 +117,6 @@ func (c *Comparison) decidedBy(growth float64) string {
 		return "The keys are equal to the last digit, what they are computed from is not quite: " + x.Name + " goes first."
 	case "age":
 		return "The keys are equal; the older pool goes first: " + x.Name + "."
-	}
-	if c.Level.Policy == "lottery" {
-		return "Both may be drawn; this one is more likely."
 	}
 	a, b := ShortPair(c.Level.KeyNow(x, growth), c.Level.KeyNow(y, growth))
 	than := "<"

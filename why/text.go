@@ -160,7 +160,7 @@ func (l *Level) table(u Units, indent string) string {
 		switch {
 		case c.Name == l.You:
 			note = "  <- you"
-		case k == 0:
+		case k == 0 && (l.Policy != "lottery" || c.Needy):
 			note = "  <- goes first"
 		}
 		if c.Needy {

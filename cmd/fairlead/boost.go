@@ -173,7 +173,15 @@ func (s *boost) show(ctx context.Context, client *api.Client) error {
 		if b.Usage > 0 {
 			of = why.Short(b.Usage/3600) + "h"
 		}
-		t.Row(fmt.Sprint(b.ID), b.Pool, "x"+why.Short(b.Factor), why.Clock(b.Began, doc.At), dash(until), why.Short(b.Had/3600)+"h", dash(of), dash(b.By), dash(b.Reason))
+		t.Row(fmt.Sprint(b.ID), b.Pool, "x"+why.Short(b.Factor), why.Clock(b.Began, doc.At), dash(until), boosted(b.Had), dash(of), dash(b.By), dash(b.Reason))
 	}
 	return s.print(&s.listing, t)
+}
+
+// boosted writes what a pool received in hours, as short as a column of a table takes.
+func boosted(seconds float64) string {
+	if h := seconds / 3600; h >= 0.01 || h == 0 {
+		return why.Short(h) + "h"
+	}
+	return "<0.01h"
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -107,8 +108,11 @@ func (w *whyCmd) verified(a *why.Answer) error {
 		t := table.New(table.Column{Name: "CHECK"}, table.Column{Name: "RESULT"}, table.Column{Name: "DETAIL"})
 		for _, c := range checks {
 			result := "ok"
-			if !c.OK {
+			switch {
+			case !c.OK:
 				result = "WRONG"
+			case strings.HasPrefix(c.Text, "not recomputed"):
+				result = "-"
 			}
 			t.Row(c.What, result, c.Text)
 		}
