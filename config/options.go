@@ -30,6 +30,10 @@ var percentagePoints = numbers(object{"type": "number", "minimum": 0, "maximum":
 	return nil
 })
 
+// maxSpread is the distance between a pool of all the load that has nothing and one of
+// none that has everything.
+const maxSpread = 200
+
 func rebalanceFields() []field {
 	threshold := of("threshold", "", "Percentage points that must lie between the pool that is most above its load and the one that is most below. 0: never.",
 		percentagePoints, func(x *share.Rebalance) *float64 { return &x.Threshold })
@@ -79,5 +83,42 @@ func (r *reader) checkZero(n *node, p *share.Pool, above string) {
 			}
 		}
 		r.checkZero(e.value, c, name)
+	}
+}
+
+// optionOf is the policy that reads a setting.
+var optionOf = []struct{ option, policy string }{{"rounding", "load"}, {"rebalance", "load"}, {"compat", "fairtree"}, {"decay", "decay"}}
+
+// options warns of settings that no policy reads: they belong to a pool that names the
+// policy. scoot says whether the loads below are rounded so that 0% is never served.
+func (f *futile) options(n *node, p *share.Pool, path string, scoot bool) {
+	for _, x := range optionOf {
+		at := n.key(x.option)
+		switch v := n.get(x.option); {
+		case v == nil || v.kind == nothing || p.Policy == x.policy:
+		case path == "":
+			f.warnf(at, "%s has no effect: it is of the policy %s, and that of the root is %s", x.option, x.policy, p.Policy)
+		case p.Policy == "":
+			f.warnf(at, "%s has no effect: pool %s names no policy; say policy: %s beside it", x.option, clip(path), x.policy)
+		default:
+			f.warnf(at, "%s has no effect: it is of the policy %s, and that of pool %s is %s", x.option, x.policy, clip(path), p.Policy)
+		}
+	}
+	if p.Policy == "load" && p.Options.Rebalance.Threshold >= maxSpread {
+		f.warnf(n.get("rebalance").get("threshold"), "nothing is ever stopped: pools cannot be more than %d points apart", maxSpread)
+	}
+	if p.Policy != "" {
+		scoot = p.Policy == "load" && p.Options.Rounding == "scoot"
+	}
+	for _, e := range pairs(n.get("pools")) {
+		c := p.Find(e.key.text)
+		if c == nil {
+			continue
+		}
+		below := share.Join(path, c.Name)
+		if v := e.value.get("load"); scoot && v.zero() {
+			f.hintf(v, "pool %s is never served: its load is 0%%, and the rounding is scoot; rounding: exact serves it with what nobody else can use", clip(below))
+		}
+		f.options(e.value, c, below, scoot)
 	}
 }

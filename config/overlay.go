@@ -212,6 +212,9 @@ func (c *Config) Item(s Setting) (Setting, error) {
 		return s, nil
 	}
 	above := c.find(parts[:last])
+	if above == nil && slices.Equal(parts[:last], []string{"placement"}) {
+		above = &node{kind: list} // without rules, the first item is the number after the last
+	}
 	if above == nil || above.kind != list {
 		return s, nil
 	}

@@ -36,6 +36,24 @@ func with(t *testing.T, settings ...string) (*config.Config, error) {
 	return c.With(all, false)
 }
 
+// TestFirstRule: where the file has no rules, the number after the last is 1.
+func TestFirstRule(t *testing.T) {
+	c, err := config.Parse("fairlead.yaml", []byte("pools: {a: {}}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Item(config.Setting{Path: "placement.1", Value: "{user: ann, pool: a}"})
+	if err != nil || s.Path != "placement" {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	if c, err = c.With([]config.Setting{s}, false); err != nil || len(c.Rules) != 1 {
+		t.Errorf("%v", err)
+	}
+	if _, err := c.Item(config.Setting{Path: "placement.3", Value: "{user: bob, pool: a}"}); err == nil {
+		t.Error("a rule after the next one is taken")
+	}
+}
+
 // TestSettings are put over the file, and read like it.
 func TestSettings(t *testing.T) {
 	c, err := with(t, "pools.c0.load=40%", "pools.c1.load=60%", "pools.c1/z.weight=5", `pools.c1.pools."x.y".weight = 7`,

@@ -116,6 +116,7 @@ func (r *reader) checkFutile(root *node, c *Config) {
 	top := &c.Shares.Sched.Root
 	f.policy(root, top, "the root")
 	f.below(root, top, top.Reclaim)
+	f.options(root, top, "", false)
 	switch n := root.get("reclaim").get("min_after"); {
 	case f.at != nil:
 		others := ""
