@@ -35,7 +35,7 @@ func (x *piece) compare(y *piece, c Choose) int {
 	if c == Cheapest {
 		by = cmp.Compare(x.lost, y.lost)
 	}
-	return cmp.Or(by, cmp.Compare(y.over, x.over), cmp.Compare(y.job, x.job), cmp.Compare(x.runs[0], y.runs[0]))
+	return cmp.Or(by, cmp.Compare(y.over, x.over), cmp.Compare(y.job, x.job), cmp.Compare(y.runs[0], x.runs[0]))
 }
 
 func (r *run) id(i int) RunID { return RunID(r.serial)<<32 | RunID(uint32(i)) }
