@@ -274,7 +274,7 @@ func (s *Scheduler) end(id RunID, settle func(p *Pool, width float64)) {
 		s.changed(at)
 		if l := s.limits(at); l != nil {
 			l.add(s.cluster.Request(r.shape), -1)
-			s.unpark(&l.parked)
+			s.returning(&l.parked, byMax)
 		}
 	}
 	s.foresee(leaf)

@@ -68,7 +68,7 @@ func (s *Scheduler) openFits() {
 		}
 		if _, fits := s.cluster.Place(cluster.Shape(shape)); fits {
 			s.parkedFits -= parked
-			s.unpark(&s.parkedByFit[shape])
+			s.returning(&s.parkedByFit[shape], byFit)
 		}
 	}
 }

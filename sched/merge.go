@@ -24,9 +24,6 @@ func (s *Scheduler) merge(in *inner, leader int32, t *why.Terms) int32 {
 	for _, id := range tied {
 		if id != leader && s.pools[id].Divides() && s.leads(id, leader) {
 			leader = id
-			if t.Key == 0 && s.unbeaten(leader) {
-				break
-			}
 		}
 	}
 	*t = in.keyed.Terms(&s.pools[leader], s.setting(in))
@@ -108,12 +105,13 @@ func (s *Scheduler) rankTies(in *inner, all []candidate) {
 	}
 	tied := map[float64][]int{}
 	for i := range all {
-		if p := &s.pools[all[i].id]; all[i].terms.Key != 0 && p.Divides() && p.in {
+		if p := &s.pools[all[i].id]; p.Divides() && p.in {
 			tied[all[i].terms.Key] = append(tied[all[i].terms.Key], i)
 		}
 	}
-	for _, places := range tied {
-		if len(places) < 2 {
+	for key, places := range tied {
+		oldest := slices.MinFunc(places, func(i, k int) int { return cmp.Compare(all[i].id, all[k].id) })
+		if len(places) < 2 || key == 0 && s.unbeaten(all[oldest].id) {
 			continue
 		}
 		slices.SortFunc(places, func(i, k int) int {

@@ -81,7 +81,7 @@ func (s *Scheduler) putIn(id int32) {
 	if !s.rebuilding {
 		p.kept = s.keeping
 	}
-	if in.carrier != nil && !s.rebuilding && !s.keeping {
+	if in.carrier != nil && !s.rebuilding && s.keeping == noGate {
 		if level := s.level(in); in.carrier.Level(p, s.now) < level {
 			in.carrier.Carry(p, level, s.now)
 		}
@@ -106,7 +106,7 @@ func (s *Scheduler) level(in *inner) float64 {
 	least := math.Inf(1)
 	for i := range in.keys.orders {
 		for _, r := range in.keys.orders[i].entries[:min(len(in.keys.orders[i].entries), 1+arity)] {
-			if p := &s.pools[r.child]; !p.kept {
+			if p := &s.pools[r.child]; p.kept == noGate {
 				least = math.Min(least, in.carrier.Level(p, s.now))
 			}
 		}

@@ -38,7 +38,7 @@ type Pool struct {
 	configured                  bool // the configuration names it
 	young                       bool // holds jobs that count as new, see [NewJobs]
 	banded                      bool // its children are the priorities of a leaf
-	kept                        bool // came in where it stood, see [Scheduler.returning]
+	kept                        gate // what held it back when it came in where it stood, see [Scheduler.returning]
 
 	First   float64     // arrival of the first waiting job, see [Arrival]; kept up where a policy reads it
 	Days    *usage.Days // by days, under a [Daily] policy

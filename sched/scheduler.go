@@ -122,7 +122,7 @@ type Scheduler struct {
 
 	deferred   bool // the orders are not kept up: rebuild follows
 	rebuilding bool
-	keeping    bool // pools that come in keep their place
+	keeping    gate // not noGate: pools that come in keep their place, as this held them back
 }
 
 // New returns a scheduler without nodes and jobs. The same events and seed lead to

@@ -170,7 +170,7 @@ func (s *Scheduler) hold(t *toll, sign int64) {
 func (s *Scheduler) openLicenses(t *toll) {
 	for _, need := range t.licenses {
 		if l := &s.licenses[need.license]; l.used < l.total {
-			s.returning(&l.parked)
+			s.returning(&l.parked, byLicense)
 		}
 	}
 }
@@ -184,7 +184,7 @@ func (s *Scheduler) openRates() {
 		r := &s.rates[i]
 		if len(r.parked) > 0 && r.tokens(s.at) > 0 {
 			s.parkedRates -= len(r.parked)
-			s.returning(&r.parked)
+			s.returning(&r.parked, byRate)
 		}
 	}
 }
@@ -205,14 +205,14 @@ func (s *Scheduler) nextToken() (next time.Time) {
 	return next
 }
 
-// returning unparks lines that a licence or a rate held back. Their pools were not away:
-// they come in where they stood. Lifted to where the others are, as those that come back
-// from an absence, all that wait for the same licence would stand level again and again,
-// and always the same would go first.
-func (s *Scheduler) returning(parked *[]lineRef) {
-	s.keeping = true
+// returning unparks lines that a gate held back. Their pools were not away: they come in
+// where they stood. Lifted to where the others are, as those that come back from an
+// absence, all that wait for the same licence, for the same maximum or for a whole node
+// would stand level again and again, and always the same would go first.
+func (s *Scheduler) returning(parked *[]lineRef, g gate) {
+	s.keeping = g
 	s.unpark(parked)
-	s.keeping = false
+	s.keeping = noGate
 }
 
 // joins ends the privilege of pools that came in where they stood: work has come that
@@ -220,7 +220,7 @@ func (s *Scheduler) returning(parked *[]lineRef) {
 func (s *Scheduler) joins(leaf int32) {
 	for id := leaf; id != int32(Root); id = s.pools[id].parent {
 		p := &s.pools[id]
-		if !p.kept {
+		if p.kept < byLicense {
 			continue
 		}
 		if in := s.parentOf(id); p.in && in.carrier != nil {
@@ -228,7 +228,7 @@ func (s *Scheduler) joins(leaf int32) {
 				in.carrier.Carry(p, level, s.now)
 			}
 		}
-		p.kept = false
+		p.kept = noGate
 		s.settle(id)
 	}
 }

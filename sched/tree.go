@@ -197,7 +197,9 @@ func (s *Scheduler) inherit(id int32) {
 	in := &s.inners[s.pools[id].inner]
 	in.setPolicy(s.policyOf(id))
 	s.renewalOf(in)
-	s.allots = s.allots || in.allot != nil
+	if in.allot != nil && !s.allots {
+		s.allots, s.mains.stale = true, true // what is wanted was not counted so far
+	}
 	if in.allot != nil && !s.pools[id].banded {
 		if threshold, after := in.allot.Rebalances(); threshold > 0 && after > 0 && !slices.Contains(s.rebalancers, id) {
 			s.rebalancers = append(slices.Clip(s.rebalancers), id)

@@ -2,6 +2,7 @@ package why
 
 import (
 	"cmp"
+	"math"
 	"math/big"
 )
 
@@ -10,7 +11,7 @@ import (
 // children of one pool.
 func (r *replay) merged(at int, open []int) int {
 	first := r.leastOf(at, open)
-	if !r.pools[at].Merges || !r.pools[first.kid].Divides || first.key == 0 {
+	if !r.pools[at].Merges || !r.pools[first.kid].Divides || first.key == 0 && r.unbeaten(first.kid) {
 		return first.kid
 	}
 	best := first.kid
@@ -20,6 +21,13 @@ func (r *replay) merged(at int, open []int) int {
 		}
 	}
 	return best
+}
+
+// unbeaten reports whether the first child of a pool that never received anything is a
+// leaf with a weight: no other such pool can go before it but by age.
+func (r *replay) unbeaten(i int) bool {
+	first := r.leader(i)
+	return first < 0 || !r.pools[first].Divides && r.pools[first].Weight > 0
 }
 
 // leads reports whether the first child of one pool goes before that of another.
@@ -67,6 +75,9 @@ func (r *replay) compareParts(x, y int) int {
 	px, py := r.pools[x], r.pools[y]
 	if px.Weight == 0 || py.Weight == 0 {
 		return cmp.Compare(py.Weight, px.Weight)
+	}
+	if x, y := r.service(px.PoolEvidence), r.service(py.PoolEvidence); x <= 0 || y <= 0 {
+		return cmp.Compare(math.Max(0, x), math.Max(0, y))
 	}
 	upX, upY := r.pools[px.up], r.pools[py.up]
 	left := exactProduct(r.service(px.PoolEvidence), upX.Weights, py.Weight, r.service(upY.PoolEvidence))
