@@ -16,7 +16,9 @@ import (
 //	priority = share - used        largest first
 //
 // share is the child's weight among its siblings. used is what it received as a part of
-// what the cluster could give, by days: used(today) + f used(yesterday) + f^2 used(the
+// what the cluster could give or, in a pool below the root, of what that pool received:
+// measured by the cluster, what a small pool's children use would be nothing beside their
+// shares, and the one with the largest share would have everything. It counts by days: used(today) + f used(yesterday) + f^2 used(the
 // day before) + ..., over 7 days with f = 0.7; running tasks count with what they had so
 // far. Both numbers are settings. With half_life it is instead the decayed use as a part
 // of all that the cluster could have given, decayed alike.
@@ -88,6 +90,10 @@ func (d Decay) Terms(p *sched.Pool, at sched.Setting) why.Terms {
 func (d Decay) received(p *sched.Pool, at *sched.Setting) (amount, whole float64) {
 	capacity := math.Max(1, at.Capacity) // before any node is there
 	switch {
+	case !at.Top && d.days > 0 && p.Days != nil && at.Above.Days != nil:
+		return p.Days.Sum(at.Unix), at.Above.Days.Sum(at.Unix)
+	case !at.Top:
+		return p.Service(at.Now), at.Above.Service(at.Now)
 	case d.days > 0 && p.Days != nil:
 		return p.Days.Sum(at.Unix), capacity * usage.Day
 	case at.MeanLife > 0:

@@ -81,7 +81,7 @@ func (s *Scheduler) countWanted() {
 // setting is what the children of a pool are compared in.
 func (s *Scheduler) setting(in *inner) Setting {
 	at := s.instant
-	at.Weights, at.Above = in.counted.value(), &s.pools[in.id]
+	at.Weights, at.Above, at.Top = in.counted.value(), &s.pools[in.id], in.id == int32(Root)
 	if in.owing != nil {
 		for _, d := range in.owing.of {
 			d.Advance(at.Seconds)

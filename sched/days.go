@@ -18,12 +18,16 @@ func (s *Scheduler) keepDays() {
 }
 
 func (s *Scheduler) keepDaysOf(id int32) {
-	p, in := &s.pools[id], s.parentOf(id)
-	if in.daily == nil {
+	p := &s.pools[id]
+	daily := s.parentOf(id).daily
+	if daily == nil && p.inner >= 0 { // those below it are compared by what it received
+		daily = s.inners[p.inner].daily
+	}
+	if daily == nil {
 		p.Days = nil
 		return
 	}
-	n, factor := in.daily.Days()
+	n, factor := daily.Days()
 	if p.Days != nil && p.Days.Counts(n, factor) {
 		return
 	}

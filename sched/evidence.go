@@ -60,7 +60,7 @@ func (s *Scheduler) evidence(id, parent int32, most int, e *why.Evidence) {
 func (s *Scheduler) evidenceOfPolicy(in *inner, x *why.PoolEvidence, e *why.Evidence) {
 	f := in.policy.Formula()
 	x.Policy, x.Formula, x.Order, x.Clock = f.Policy, f.Text, f.Order, in.clock
-	x.Weights, x.Merges = in.counted.value(), in.merger != nil
+	x.Weights, x.Merges, x.ByDays = in.counted.value(), in.merger != nil, in.daily != nil
 	if in.allot == nil {
 		return
 	}
@@ -80,7 +80,7 @@ func (s *Scheduler) evidenceOfPlace(id int32, x *why.PoolEvidence) {
 	p, in := &s.pools[id], s.parentOf(id)
 	at := s.setting(in)
 	x.Target = p.Target
-	if in.daily != nil && p.Days != nil {
+	if p.Days != nil {
 		x.Days = &why.DaysUsed{}
 		x.Days.Past, x.Days.Today, x.Days.Slots, x.Days.Seconds = p.Days.Parts(at.Unix)
 	}

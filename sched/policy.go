@@ -32,6 +32,7 @@ type Setting struct {
 	MeanLife   float64           // seconds that a slot-second counts for, in all: half-life / ln 2; 0 without decay
 	Unix       float64           // the instant in seconds since 1970
 	Above      *Pool             // that divides
+	Top        bool              // Above is the root
 	Open       float64           // sum of the weights of the children with work that may start
 	debts      []*usage.Deficits // by main resource
 	capacities []float64         // of these

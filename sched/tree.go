@@ -126,6 +126,9 @@ func (s *Scheduler) branch(id int32, k kind) {
 	s.inners = append(s.inners, newInner(id))
 	s.inners[p.inner].mean = p.Mean
 	s.inherit(id)
+	if id != int32(Root) {
+		s.keepDaysOf(id)
+	}
 	if queue < 0 {
 		return
 	}

@@ -43,6 +43,7 @@ type PoolEvidence struct {
 	Weights float64 `json:"weights,omitempty"` // sum over the children that count
 	Loaned  float64 `json:"loaned,omitempty"`  // slots that children that are not listed have above their targets
 	Merges  bool    `json:"merges,omitempty"`  // children that tie go in the order of theirs
+	ByDays  bool    `json:"by_days,omitempty"` // it counts what its children received by days
 
 	Weight  float64    `json:"weight"`
 	Settled float64    `json:"settled"` // service of tasks that ended

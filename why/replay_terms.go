@@ -57,15 +57,22 @@ func (r *replay) service(p *PoolEvidence) float64 {
 	return p.Settled + (float64(p.Running*r.Tau) - p.Started)
 }
 
+func (d *DaysUsed) sum() float64 { return d.Past + d.Today + float64(d.Slots*d.Seconds) }
+
 // decayed are the terms of decay, and what a child received.
 func (r *replay) decayed(parent, c *PoolEvidence) (terms []float64, amount float64) {
 	fixed, capacity := r.service(c), math.Max(1, r.Capacity)
 	whole := capacity * r.Seconds
 	amount = fixed / r.Growth
+	top, days := parent.Parent < 0, parent.ByDays && c.Days != nil
 	switch {
-	case c.Days != nil:
-		d := c.Days
-		amount, whole = d.Past+d.Today+float64(d.Slots*d.Seconds), capacity*86400
+	case !top && days && parent.Days != nil:
+		amount, whole = c.Days.sum(), parent.Days.sum()
+		fixed = amount
+	case !top:
+		amount, whole = fixed, r.service(parent)
+	case days:
+		amount, whole = c.Days.sum(), capacity*86400
 		fixed = amount
 	case r.MeanLife > 0:
 		whole = capacity * r.MeanLife
