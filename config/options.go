@@ -72,8 +72,9 @@ func (r *reader) checkZero(n *node, p *share.Pool, above string) {
 	if p.Policy != "" {
 		name = p.Policy
 	}
+	byName := poolsByName(p.Pools)
 	for _, e := range pairs(n.get("pools")) {
-		c := p.Find(e.key.text)
+		c := byName[e.key.text]
 		if c == nil {
 			continue
 		}
@@ -84,6 +85,15 @@ func (r *reader) checkZero(n *node, p *share.Pool, above string) {
 		}
 		r.checkZero(e.value, c, name)
 	}
+}
+
+// poolsByName finds pools of one level by their names.
+func poolsByName(pools []share.Pool) map[string]*share.Pool {
+	all := make(map[string]*share.Pool, len(pools))
+	for i := range pools {
+		all[pools[i].Name] = &pools[i]
+	}
+	return all
 }
 
 // optionOf is the policy that reads a setting.
@@ -110,8 +120,9 @@ func (f *futile) options(n *node, p *share.Pool, path string, scoot bool) {
 	if p.Policy != "" {
 		scoot = p.Policy == "load" && p.Options.Rounding == "scoot"
 	}
+	byName := poolsByName(p.Pools)
 	for _, e := range pairs(n.get("pools")) {
-		c := p.Find(e.key.text)
+		c := byName[e.key.text]
 		if c == nil {
 			continue
 		}

@@ -132,8 +132,9 @@ func (r *reader) checkFutile(root *node, c *Config) {
 
 // below checks the pools below one in which above holds.
 func (f *futile) below(n *node, p *share.Pool, above share.Reclaim) {
+	byName := poolsByName(p.Pools)
 	for _, e := range pairs(n.get("pools")) {
-		c := p.Find(e.key.text)
+		c := byName[e.key.text]
 		if c == nil {
 			continue
 		}
