@@ -131,14 +131,7 @@ var sites = kind[[]share.SiteRule]{
 	word:   "list of rules",
 	schema: described(object{"type": []string{"array", "null"}, "items": object{"$ref": "#/$defs/site"}, "maxItems": maxSites}),
 	read: func(r *reader, name string, n *node) ([]share.SiteRule, bool) {
-		switch {
-		case n.kind == nothing:
-			return nil, false
-		case n.kind != list:
-			r.errorf(n, "%s must be a list of rules, got %s", name, n.describe())
-			return nil, false
-		case len(n.items) > maxSites:
-			r.errorf(n, "%s has %d rules, at most %d", name, len(n.items), maxSites)
+		if !r.rules(name, n, maxSites) {
 			return nil, false
 		}
 		all := make([]share.SiteRule, len(n.items))

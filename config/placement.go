@@ -39,14 +39,7 @@ var rules = kind[[]share.Rule]{
 // readRules reads the list. Nothing is no list: jobs then go to the pools of their
 // users, while an empty list sends all to the pool default.
 func readRules(r *reader, name string, n *node) ([]share.Rule, bool) {
-	switch {
-	case n.kind == nothing:
-		return nil, false
-	case n.kind != list:
-		r.errorf(n, "%s must be a list of rules, got %s", name, n.describe())
-		return nil, false
-	case len(n.items) > maxRules:
-		r.errorf(n, "%s has %d rules, at most %d", name, len(n.items), maxRules)
+	if !r.rules(name, n, maxRules) {
 		return nil, false
 	}
 	all := make([]share.Rule, len(n.items))

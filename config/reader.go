@@ -67,6 +67,22 @@ func (r *reader) entries(name string, n *node) ([]entry, bool) {
 	return all, true
 }
 
+// rules reports whether n is a list of at most so many rules. Nothing is none, without a
+// word.
+func (r *reader) rules(name string, n *node, most int) bool {
+	switch {
+	case n.kind == nothing:
+		return false
+	case n.kind != list:
+		r.errorf(n, "%s must be a list of rules, got %s", name, n.describe())
+		return false
+	case len(n.items) > most:
+		r.errorf(n, "%s has %d rules, at most %d", name, len(n.items), most)
+		return false
+	}
+	return true
+}
+
 // text returns the text of a scalar.
 func (r *reader) text(name string, n *node) (string, bool) {
 	switch {

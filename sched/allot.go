@@ -89,7 +89,6 @@ func (s *Scheduler) room() int64 {
 // chooseAllotted follows the plan, which is made anew when it does not hold any more or
 // is used up.
 func (s *Scheduler) chooseAllotted(in *inner, l *Level) int32 {
-	s.retarget(in)
 	p, id := &in.allotting.plan, int32(-1)
 	if p.serial == s.events || p.pinned {
 		id = s.nextPlanned(in)

@@ -1,9 +1,6 @@
 package sched
 
-import (
-	"math"
-	"slices"
-)
+import "math"
 
 // sum adds and takes away numbers without building up rounding: what is lost of each
 // operation is kept beside it (Neumaier, "Rundungsfehleranalyse einiger Verfahren zur
@@ -112,12 +109,8 @@ func (s *Scheduler) measure() {
 	s.capacity = float64(capacity[0])
 	s.instant.Capacity = s.capacity
 	if s.owes {
-		before := s.mains.of
 		s.measureMains()
-		// Another cluster may make another resource the main one of a task.
-		if s.mains.stale || !slices.Equal(before, s.mains.of[:min(len(before), len(s.mains.of))]) {
-			s.rebuild()
-		}
+		s.meetMains()
 	}
 }
 

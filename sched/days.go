@@ -31,16 +31,16 @@ func (s *Scheduler) keepDaysOf(id int32) {
 	if p.Days != nil && p.Days.Counts(n, factor) {
 		return
 	}
-	p.Days = usage.NewDays(n, factor, unix(s.at))
+	p.Days = usage.NewDays(n, factor, s.instant.Unix)
 	s.daysBegan = true
-	p.Days.Run(p.Running, unix(s.at))
+	p.Days.Run(p.Running, s.instant.Unix)
 }
 
 // rollDays moves all days on when a day is over.
 func (s *Scheduler) rollDays() {
 	for i := range s.pools {
 		if d := s.pools[i].Days; d != nil {
-			d.Advance(unix(s.at))
+			d.Advance(s.instant.Unix)
 		}
 	}
 }
@@ -64,7 +64,7 @@ func (s *Scheduler) DaysKept() (n int, seed bool) {
 func (s *Scheduler) SeedDay(leaf PoolID, amount float64, day time.Time) {
 	for id := int32(leaf); id >= 0; id = s.pools[id].parent {
 		if d := s.pools[id].Days; d != nil {
-			d.Advance(unix(s.at))
+			d.Advance(s.instant.Unix)
 			d.Add(amount, unix(day), unix(day))
 		}
 	}
@@ -75,7 +75,7 @@ func (s *Scheduler) SeedDay(leaf PoolID, amount float64, day time.Time) {
 func (s *Scheduler) ClearDays() {
 	for i := range s.pools {
 		if d := s.pools[i].Days; d != nil {
-			d.Advance(unix(s.at))
+			d.Advance(s.instant.Unix)
 			d.Clear()
 		}
 	}

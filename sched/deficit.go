@@ -30,7 +30,7 @@ type mains struct {
 	stale     bool      // the deficits are to be counted from scratch
 }
 
-func (s *Scheduler) seconds() float64 { return s.at.Sub(s.began).Seconds() }
+func (s *Scheduler) seconds() float64 { return s.instant.Seconds }
 
 // mainOf is the index of a shape's main resource.
 func (s *Scheduler) mainOf(shape cluster.Shape) int8 {
@@ -113,20 +113,25 @@ func (s *Scheduler) measureMains() {
 	}
 }
 
-// rateOwing sets what a pool divides: the root all there is, others what they have.
+// rateOwing sets what a pool divides, of each main resource.
 func (s *Scheduler) rateOwing(in *inner) {
 	if in.owing == nil {
 		return
 	}
 	for m, d := range in.owing.of {
 		d.Advance(s.seconds())
-		rate := in.owing.runs[m]
-		if in.id == int32(Root) && m < len(s.mains.capacity) {
-			rate = s.mains.capacity[m]
-		}
-		d.SetRate(rate)
+		d.SetRate(s.divided(in, m))
 	}
 	s.redrift(in)
+}
+
+// divided is what a pool divides of a main resource: the root all there is, others what
+// they have.
+func (s *Scheduler) divided(in *inner, m int) float64 {
+	if in.id == int32(Root) && m < len(s.mains.capacity) {
+		return s.mains.capacity[m]
+	}
+	return in.owing.runs[m]
 }
 
 // need counts running and wanted tasks of a shape in, for a pool and those above it.
@@ -150,13 +155,10 @@ func (s *Scheduler) needIn(in *inner, id int32, request cluster.Vector, running,
 		if r >= len(request) || request[r] == 0 {
 			continue
 		}
-		n := s.needOf(in.owing, m, kid)
 		amount := float64(request[r])
 		d := in.owing.of[m]
 		d.Advance(s.seconds())
-		n.running += running * amount
-		n.wanted += wanted * amount
-		in.owing.runs[m] += running * amount
+		in.owing.claim(m, kid, running*amount, wanted*amount)
 		if running != 0 {
 			d.Run(kid, running*amount)
 		}
@@ -165,17 +167,25 @@ func (s *Scheduler) needIn(in *inner, id int32, request cluster.Vector, running,
 	s.redrift(in)
 }
 
-func (s *Scheduler) needOf(o *owing, m, kid int) *claimed {
+func (o *owing) need(m, kid int) *claimed {
 	for len(o.needs[m]) <= kid {
 		o.needs[m] = append(o.needs[m], claimed{})
 	}
 	return &o.needs[m][kid]
 }
 
+// claim counts what a child uses and wants of a main resource.
+func (o *owing) claim(m, kid int, running, wanted float64) {
+	n := o.need(m, kid)
+	n.running += running
+	n.wanted += wanted
+	o.runs[m] += running
+}
+
 // setOwing tells the deficits what a child is guaranteed and can use.
 func (s *Scheduler) setOwing(in *inner, id int32, m int) {
 	p, r := &s.pools[id], s.mains.resources[m]
-	n := *s.needOf(in.owing, m, int(p.kid))
+	n := *in.owing.need(m, int(p.kid))
 	least, most := 0.0, n.running+n.wanted
 	if l := s.limits(id); l != nil {
 		if r < len(l.min) {
@@ -187,11 +197,7 @@ func (s *Scheduler) setOwing(in *inner, id int32, m int) {
 	}
 	d := in.owing.of[m]
 	d.Set(int(p.kid), p.Weight, least, most)
-	rate := in.owing.runs[m]
-	if in.id == int32(Root) && m < len(s.mains.capacity) {
-		rate = s.mains.capacity[m]
-	}
-	d.SetRate(rate)
+	d.SetRate(s.divided(in, m))
 }
 
 // redrift puts the children into their places whose deficits grow differently now, the
@@ -276,10 +282,7 @@ func (s *Scheduler) countNeed(id int32, shape cluster.Shape, running, wanted flo
 		in.owing.grow(len(s.mains.resources), s.seconds())
 		for m, r := range s.mains.resources {
 			if r < len(request) {
-				n := s.needOf(in.owing, m, int(s.pools[id].kid))
-				n.running += running * float64(request[r])
-				n.wanted += wanted * float64(request[r])
-				in.owing.runs[m] += running * float64(request[r])
+				in.owing.claim(m, int(s.pools[id].kid), running*float64(request[r]), wanted*float64(request[r]))
 			}
 		}
 	}
@@ -293,7 +296,7 @@ func (s *Scheduler) recountOwing(in *inner) {
 		d.Advance(s.seconds())
 		for kid, id := range in.kids {
 			// What is as it was is left alone: counting must not change an order by rounding.
-			if change := s.needOf(in.owing, m, kid).running - d.Running(kid); change != 0 {
+			if change := in.owing.need(m, kid).running - d.Running(kid); change != 0 {
 				d.Run(kid, change)
 			}
 			s.setOwing(in, id, m)

@@ -265,7 +265,7 @@ func (s *Scheduler) end(id RunID, settle func(p *Pool, width float64)) {
 		}
 		p.Tasks--
 		if p.Days != nil {
-			p.Days.Run(-width, unix(s.at))
+			p.Days.Run(-width, s.instant.Unix)
 		}
 		p.Flight += flight
 		if p.Tasks == 0 {
@@ -348,8 +348,8 @@ func (s *Scheduler) SetUsage(leaf PoolID, settled float64) {
 	for id := int32(leaf); id >= 0; id = s.pools[id].parent {
 		s.pools[id].Settled += settled
 		if d := s.pools[id].Days; d != nil {
-			d.Advance(unix(s.at))
-			d.Add(settled/s.now.Growth, unix(s.at), unix(s.at))
+			d.Advance(s.instant.Unix)
+			d.Add(settled/s.now.Growth, s.instant.Unix, s.instant.Unix)
 		}
 	}
 	s.settle(int32(leaf))

@@ -2,7 +2,6 @@ package sched
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"github.com/fairlead/fairlead/cluster"
@@ -17,7 +16,7 @@ func (s *Scheduler) Evidence(most int) *why.Evidence {
 	s.boundless()
 	e := &why.Evidence{
 		Tau: s.now.Tau, Growth: s.now.Growth, Complete: true,
-		Capacity: s.capacity, Seconds: s.seconds(), MeanLife: s.clock.HalfLife().Seconds() / math.Ln2,
+		Capacity: s.capacity, Seconds: s.seconds(), MeanLife: s.instant.MeanLife,
 	}
 	s.evidence(int32(Root), -1, most, e)
 	return e

@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/fairlead/fairlead/why"
@@ -64,13 +65,7 @@ func (k *keys) fork() {
 		k.orders[i].entries = slices.Clone(k.orders[i].entries)
 	}
 	k.drifts, k.free = slices.Clone(k.drifts), slices.Clone(k.free)
-	number := k.number
-	if number != nil {
-		k.number = make(map[[2]float64]int32, len(number))
-		for d, n := range number {
-			k.number[d] = n
-		}
-	}
+	k.number = maps.Clone(k.number)
 }
 
 // len is how many children are in the orders.
@@ -84,29 +79,29 @@ func (k *keys) len() int {
 
 // putKey puts a child into the order of its drift.
 func (s *Scheduler) putKey(in *inner, id int32) {
-	p := &s.pools[id]
-	t := in.keyed.Terms(p, s.setting(in))
+	p, at := &s.pools[id], s.setting(in)
+	t := in.keyed.Terms(p, at)
 	p.tie, p.drift = t.Tie, 0
 	if in.drifter != nil {
-		p.drift = in.keys.of(in.drifter.Drift(p, s.setting(in)))
+		p.drift = in.keys.of(in.drifter.Drift(p, at))
 	}
 	in.keys.orders[p.drift].push(rank{in.ranked(&t), id}, s)
 }
 
 // setKey computes the key of a child anew that is in an order.
 func (s *Scheduler) setKey(in *inner, id int32) {
-	p := &s.pools[id]
-	at := int(s.places[inKeyOrder][id])
+	p, at := &s.pools[id], s.setting(in)
+	place := int(s.places[inKeyOrder][id])
 	if in.drifter != nil {
-		if to := in.keys.of(in.drifter.Drift(p, s.setting(in))); to != p.drift {
-			in.keys.remove(p.drift, at, s)
+		if to := in.keys.of(in.drifter.Drift(p, at)); to != p.drift {
+			in.keys.remove(p.drift, place, s)
 			s.putKey(in, id)
 			return
 		}
 	}
-	t := in.keyed.Terms(p, s.setting(in))
+	t := in.keyed.Terms(p, at)
 	p.tie = t.Tie
-	in.keys.orders[p.drift].set(at, in.ranked(&t), s)
+	in.keys.orders[p.drift].set(place, in.ranked(&t), s)
 }
 
 // ranked is by what a child stands in its order.
@@ -121,9 +116,10 @@ func (in *inner) ranked(t *why.Terms) float64 {
 // first: what the order goes by only rises with time, so what stands behind it cannot
 // come before it.
 func (s *Scheduler) freshen(in *inner, o *order, t *why.Terms) int32 {
+	at := s.setting(in)
 	for {
 		first := o.entries[0]
-		*t = in.keyed.Terms(&s.pools[first.child], s.setting(in))
+		*t = in.keyed.Terms(&s.pools[first.child], at)
 		if key := in.ranked(t); key > first.key {
 			o.set(0, key, s)
 			if o.entries[0].child != first.child {
@@ -200,22 +196,18 @@ func (s *Scheduler) goesBefore(a *why.Terms, idA int32, b *why.Terms, idB int32)
 // rival is the closest behind the leading child that is looked at: the second of its
 // order, or the first of another.
 func (s *Scheduler) rival(in *inner, leader int32, l *Level) {
-	found := int32(-1)
+	found, at := int32(-1), s.setting(in)
 	for i := range in.keys.orders {
 		o := &in.keys.orders[i]
 		k := 0
-		if int32(i) == s.pools[leader].drift {
-			if k = int(s.places[inKeyOrder][leader]); k == 0 {
-				k = o.leastChild(0, s)
-			} else {
-				k = 0
-			}
+		if int32(i) == s.pools[leader].drift && s.places[inKeyOrder][leader] == 0 {
+			k = o.leastChild(0, s)
 		}
 		if k < 0 || k >= len(o.entries) {
 			continue
 		}
 		id := o.entries[k].child
-		if t := in.keyed.Terms(&s.pools[id], s.setting(in)); found < 0 || s.goesBefore(&t, id, &l.RivalTerms, found) {
+		if t := in.keyed.Terms(&s.pools[id], at); found < 0 || s.goesBefore(&t, id, &l.RivalTerms, found) {
 			found, l.RivalTerms = id, t
 		}
 	}

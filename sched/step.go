@@ -271,8 +271,8 @@ func (s *Scheduler) occupy(leaf, b int32, j *Job, node cluster.NodeID, started t
 		p.Flight += flight
 		s.useUp(id, width)
 		if p.Days != nil {
-			p.Days.Run(width, unix(s.at))
-			p.Days.Add(width*(s.at.Sub(started).Seconds()), unix(started), unix(s.at))
+			p.Days.Run(width, s.instant.Unix)
+			p.Days.Add(width*(s.at.Sub(started).Seconds()), unix(started), s.instant.Unix)
 		}
 		s.changed(id)
 		if l := s.limits(id); l != nil {

@@ -48,18 +48,11 @@ is its weight times its factor, as configured under multifactor.`,
 }
 
 func (p *prio) show(ctx context.Context, client *api.Client, args []string) error {
-	v, err := p.values()
+	v, err := p.of(args)
 	if err != nil {
 		return err
 	}
-	ids, err := jobIDs(args)
-	if err != nil {
-		return err
-	}
-	for _, id := range ids {
-		v.Add("ids", strconv.FormatInt(id, 10))
-	}
-	if len(ids) == 0 {
+	if len(args) == 0 {
 		v["state"] = openStates
 	}
 	v.Set("rank", "true")

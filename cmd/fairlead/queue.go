@@ -47,6 +47,19 @@ func (s *selection) values() (url.Values, error) {
 	return v, nil
 }
 
+// of are the values for the jobs that the arguments name, or for all if they name none.
+func (s *selection) of(args []string) (url.Values, error) {
+	v, err := s.values()
+	if err != nil {
+		return nil, err
+	}
+	ids, err := jobIDs(args)
+	for _, id := range ids {
+		v.Add("ids", strconv.FormatInt(id, 10))
+	}
+	return v, err
+}
+
 func (s *selection) empty() bool {
 	return s.user == "" && s.pool == "" && s.kind == "" && len(s.states) == 0
 }
@@ -110,18 +123,11 @@ and nobody new came.`,
 }
 
 func (q *queue) show(ctx context.Context, client *api.Client, args []string) error {
-	v, err := q.values()
+	v, err := q.of(args)
 	if err != nil {
 		return err
 	}
-	ids, err := jobIDs(args)
-	if err != nil {
-		return err
-	}
-	for _, id := range ids {
-		v.Add("ids", strconv.FormatInt(id, 10))
-	}
-	if len(q.states) == 0 && !q.all && len(ids) == 0 {
+	if len(q.states) == 0 && !q.all && len(args) == 0 {
 		v["state"] = openStates
 	}
 	v.Set("rank", "true")

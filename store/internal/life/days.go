@@ -1,18 +1,22 @@
 package life
 
-import "time"
+import (
+	"time"
+
+	"github.com/fairlead/fairlead/usage"
+)
 
 // Day is the number of a day since 1970, UTC.
 func Day(t time.Time) int64 {
 	s := t.Unix()
 	if s < 0 {
-		s -= 86399
+		s -= usage.Day - 1
 	}
-	return s / 86400
+	return s / usage.Day
 }
 
 // Midnight is the instant at which a day begins.
-func Midnight(day int64) time.Time { return time.Unix(day*86400, 0).UTC() }
+func Midnight(day int64) time.Time { return time.Unix(day*usage.Day, 0).UTC() }
 
 // ByDay calls add with the slot-seconds of each day that an attempt ran on, from the day
 // oldest on.
