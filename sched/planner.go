@@ -77,10 +77,8 @@ func (p *planner) one(h hunger) bool {
 // makeWorld copies the scheduler and lets all end in the copy that was told to.
 func (p *planner) makeWorld() {
 	p.world = p.s.Fork()
-	for i := range p.s.runs {
-		if r := &p.s.runs[i]; r.used && r.leaving {
-			p.world.endAndWait(r.id(i))
-		}
+	for i, r := range p.s.leavingRuns() {
+		p.world.endAndWait(r.id(i))
 	}
 	p.world.startAll(func(Start) {})
 }

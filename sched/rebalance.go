@@ -61,11 +61,9 @@ func (s *Scheduler) FarApartSince(t time.Time) {
 // classesLeft are the children without the tasks that are about to end.
 func (s *Scheduler) classesLeft(in *inner) []Claimant {
 	all := s.classes(in)
-	for i := range s.runs {
-		if r := &s.runs[i]; r.used && r.leaving {
-			if kid := s.childAbove(in.id, r.pool); kid >= 0 {
-				all[s.pools[kid].kid].Running -= int64(s.cluster.Width(r.shape))
-			}
+	for _, r := range s.leavingRuns() {
+		if kid := s.childAbove(in.id, r.pool); kid >= 0 {
+			all[s.pools[kid].kid].Running -= int64(s.cluster.Width(r.shape))
 		}
 	}
 	return all
@@ -74,10 +72,8 @@ func (s *Scheduler) classesLeft(in *inner) []Claimant {
 // leavingUnits are the slots of the tasks that are about to end.
 func (s *Scheduler) leavingUnits() int64 {
 	n := int64(0)
-	for i := range s.runs {
-		if r := &s.runs[i]; r.used && r.leaving {
-			n += int64(s.cluster.Width(r.shape))
-		}
+	for _, r := range s.leavingRuns() {
+		n += int64(s.cluster.Width(r.shape))
 	}
 	return n
 }
@@ -121,7 +117,7 @@ func (s *Scheduler) stopAbove(in *inner, stops []int64, reason StopReason, d *De
 		}
 		stops[p.kid] -= width
 		reason.From, reason.FromRunning, reason.FromGoal = PoolID(kid), p.Running, p.Target
-		s.stop(RunID(r.serial)<<32|RunID(uint32(i)), reason, d)
+		s.stop(r.id(int(i)), reason, d)
 	}
 }
 

@@ -282,7 +282,7 @@ func (s *Scheduler) occupy(leaf, b int32, j *Job, node cluster.NodeID, started t
 	s.foresee(leaf)
 	s.need(leaf, shape, 1, wanted)
 	s.settle(leaf)
-	return RunID(r.serial)<<32 | RunID(uint32(i))
+	return r.id(int(i))
 }
 
 // meanOf is the mean length of a leaf's tasks, in seconds. Before the first of them

@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"iter"
 	"maps"
 	"slices"
 	"time"
@@ -96,6 +97,17 @@ type heldRoom struct {
 type leaves struct {
 	leaving bool
 	group   int32 // of stopping.together; 0 is none
+}
+
+// leavingRuns are the tasks that were told to end, with their places.
+func (s *Scheduler) leavingRuns() iter.Seq2[int, *run] {
+	return func(yield func(int, *run) bool) {
+		for i := range s.runs {
+			if r := &s.runs[i]; r.used && r.leaving && !yield(i, r) {
+				return
+			}
+		}
+	}
 }
 
 // stop has a running task stopped. It is not chosen again while it runs, and its job is
