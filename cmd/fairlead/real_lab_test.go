@@ -180,12 +180,11 @@ func (l *lab) status() *api.ConfigStatus {
 
 func (l *lab) ledger() ledger { return ledger{filepath.Join(l.dir, "ledger")} }
 
-// feed keeps work of all users waiting until so many jobs were submitted. It returns
-// what waits for that.
-func (l *lab) feed(users map[string]string, work []string, total int) (fed func()) {
+// feed keeps work of all users waiting until it is told to end, which it does when at least
+// so many jobs were submitted. It returns what tells it, and waits for that.
+func (l *lab) feed(users map[string]string, work []string, least int64) (end func()) {
 	var wg sync.WaitGroup
-	left := atomic.Int64{}
-	left.Store(int64(total))
+	var ending atomic.Bool
 	for i, user := range slices.Sorted(maps.Keys(users)) {
 		client, err := api.Dial(l.socket)
 		if err != nil {
@@ -194,13 +193,13 @@ func (l *lab) feed(users map[string]string, work []string, total int) (fed func(
 		l.t.Cleanup(client.Close)
 		client.As = user
 		wg.Go(func() {
-			for n := 0; left.Load() > 0 && l.t.Context().Err() == nil; time.Sleep(50 * time.Millisecond) {
+			for n := 0; !(ending.Load() && l.sent.Load() >= least) && l.t.Context().Err() == nil; time.Sleep(50 * time.Millisecond) {
 				waits, err := waitingIn(client, users[user])
 				if err != nil || waits > enough {
 					continue // the server is being started again, or there is work
 				}
 				var r api.SubmitRequest
-				for range min(enough, max(0, left.Add(-enough)+enough)) {
+				for range enough {
 					n++
 					r.Jobs = append(r.Jobs, l.spec(user, n, work[i%len(work)]))
 				}
@@ -208,7 +207,10 @@ func (l *lab) feed(users map[string]string, work []string, total int) (fed func(
 			}
 		})
 	}
-	return wg.Wait
+	return func() {
+		ending.Store(true)
+		wg.Wait()
+	}
 }
 
 // enough jobs wait in a pool to keep it busy until the next look.

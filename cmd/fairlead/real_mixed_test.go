@@ -49,7 +49,7 @@ placement:
 
 const (
 	mixedSlots = 20   // on two nodes
-	mixedJobs  = 5000 // in all
+	mixedJobs  = 5000 // at least, in all
 	mixedPhase = 230  // tasks that end in a phase
 )
 
@@ -83,7 +83,7 @@ func TestRealMixed(t *testing.T) {
 		"cid": "research/phys/cid", "dan": "research/phys/dan", "hans": "batch",
 	}
 	began, marked := time.Now(), time.Time{}
-	fed := l.feed(users, []string{"gzip -9 | sha256sum", "sort | sha256sum", "bzip2 | sha256sum", "od -c | md5sum"}, mixedJobs)
+	endFeed := l.feed(users, []string{"gzip -9 | sha256sum", "sort | sha256sum", "bzip2 | sha256sum", "od -c | md5sum"}, mixedJobs)
 	var phases []*phase
 	asked, ledgered := 0, l.ledger()
 	l.until("all have work", func() bool {
@@ -102,7 +102,7 @@ func TestRealMixed(t *testing.T) {
 		asked += l.askSome()
 		phases = append(phases, p)
 	}
-	fed()
+	endFeed()
 	l.until("nothing waits or runs", func() bool { return len(list(t, l.client, "waiting", "running")) == 0 })
 	t.Logf("%d jobs in %v; %d answers of why recomputed", l.sent.Load(), time.Since(began).Round(time.Second), asked)
 	jobs := list(t, l.client, "succeeded", "failed", "cancelled")
@@ -110,8 +110,17 @@ func TestRealMixed(t *testing.T) {
 		l.stop(name)
 	}
 	l.nothingLost()
+	judged := 0
 	for _, p := range phases {
+		if idle := p.idle(users); len(idle) > 0 {
+			t.Logf("%-45s not judged: no work of %v waits", p.name, idle)
+			continue
+		}
 		p.judge(t, jobs)
+		judged++
+	}
+	if judged < len(phases)*3/4 {
+		t.Errorf("all had work in %d of %d phases", judged, len(phases))
 	}
 	judgeDeficits(t, jobs, phases[0].from, marked, 2)
 	judgeDeficits(t, jobs, marked, phases[len(phases)-1].to, 1)
@@ -250,17 +259,27 @@ func (l *lab) nothingLost() {
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	if len(jobs) != mixedJobs || len(ran) != mixedJobs {
-		l.t.Errorf("%d jobs are in the database, %d ran; %d were submitted", len(jobs), len(ran), mixedJobs)
+	if sent := int(l.sent.Load()); sent < mixedJobs || len(jobs) != sent || len(ran) != sent {
+		l.t.Errorf("%d jobs are in the database, %d ran; %d were submitted", len(jobs), len(ran), sent)
 	}
+	again := 0
 	for _, j := range jobs {
 		tasks, err := store.Tasks(l.t.Context(), j.ID)
 		if err != nil {
 			l.t.Fatal(err)
 		}
-		if j.State != fairlead.Succeeded || len(tasks) != 1 || tasks[0].Attempt != 1 || tasks[0].Losses+tasks[0].Fails+tasks[0].Outcome.ExitCode != 0 || ran[j.ID] != [2]int{1, 1} {
+		if j.State != fairlead.Succeeded || len(tasks) != 1 || tasks[0].Fails+tasks[0].Outcome.ExitCode != 0 || ran[j.ID] != [2]int{1, 1} {
 			l.t.Errorf("job %d of %s ended as %s because %q; it began and ended %v times; tasks %+v", j.ID, j.User, j.State, j.Cause, ran[j.ID], tasks)
 		}
+		if tasks[0].Attempt > 1 {
+			again++
+		}
+	}
+	// A server that is killed between writing a lease down and telling the agent of it
+	// leaves an attempt that never began.
+	l.t.Logf("%d tasks were leased more than once, and ran once", again)
+	if again > mixedSlots {
+		l.t.Errorf("%d tasks were leased again, and there are %d slots", again, mixedSlots)
 	}
 	checkCounters(l.t, store, fairlead.Query{})
 }
@@ -276,6 +295,17 @@ func received(jobs []api.Job, from, to time.Time) map[string]float64 {
 		}
 	}
 	return got
+}
+
+// idle are the users who had no work at the end of the phase: shares show only among those
+// who want more.
+func (p *phase) idle(users map[string]string) (out []string) {
+	for _, user := range slices.Sorted(maps.Keys(users)) {
+		if p.shares[users[user]].Waiting == 0 {
+			out = append(out, user)
+		}
+	}
+	return out
 }
 
 // judge compares what the pools received in a phase with what they were entitled to, from
