@@ -16,6 +16,9 @@ type Job struct {
 	Tasks    int       // how many wait
 	Most     int       // tasks of the job at once; 0 is no limit
 	Begin    time.Time // not before; zero is now
+	// Limit is how long each task may run at most, and what room in the future is planned
+	// by; 0 is no limit.
+	Limit time.Duration
 	// Submitted is when the job came; zero for one that never counts as new.
 	Submitted time.Time
 	// Gang is set when its running tasks are stopped for others all at once, or not at
@@ -54,7 +57,7 @@ func (s *Scheduler) add(j Job) { s.addAs(j, s.young(j)) }
 func (s *Scheduler) addAs(j Job, young bool) {
 	s.events++
 	leaf := s.leaf(j, young)
-	at := s.lineFor(leaf, j.Shape, j.Class)
+	at := s.lineFor(leaf, askOf(&j))
 	if young && s.pools[leaf].young && !j.Submitted.IsZero() {
 		s.watch(j, at)
 	}
@@ -92,6 +95,8 @@ func (s *Scheduler) addBegun(b int32, at lineRef, tasks, most int32) {
 		s.change(j.at, func(*line) { j.waiting = 0; s.reheap(b) })
 		s.addWaiting(j.at, -int64(moved))
 		s.settle(s.queues[j.at.queue].pool)
+		s.line(j.at).refs--
+		s.line(at).refs++
 		j.at, j.waiting = at, moved
 		s.addWaiting(at, int64(moved))
 	}
@@ -179,6 +184,7 @@ type run struct {
 	pool    int32 // that is charged
 	begun   int32 // the job's number if it has several tasks, else -1
 	shape   cluster.Shape
+	limit   time.Duration
 	node    cluster.NodeID
 	used    bool
 	serial  uint32 // guards against a RunID of an earlier task
@@ -234,7 +240,7 @@ func (s *Scheduler) Abort(id RunID, t time.Time, back bool) {
 func (s *Scheduler) waitAgain(r *run, most int32, gang bool) {
 	path := s.Path(PoolID(r.pool))
 	// A job that is new still has its entry among those that are.
-	s.addAs(Job{ID: r.job, Pool: s.Pool(path), Shape: r.shape, Priority: int(r.band), Tasks: 1, Most: int(most), Gang: gang, Class: r.class, since: r.since},
+	s.addAs(Job{ID: r.job, Pool: s.Pool(path), Shape: r.shape, Priority: int(r.band), Tasks: 1, Most: int(most), Limit: r.limit, Gang: gang, Class: r.class, since: r.since},
 		r.young && s.ripening.has(r.job))
 }
 
@@ -317,7 +323,7 @@ func (s *Scheduler) Adopt(j Job, node cluster.NodeID, started, t time.Time) RunI
 func (s *Scheduler) adoptBegun(j Job, leaf int32) int32 {
 	b, ok := s.begunOf[j.ID]
 	if !ok {
-		b = s.begin(entry{id: j.ID, since: s.sinceThen(&j), most: int32(j.Most)}, s.lineFor(leaf, j.Shape, j.Class))
+		b = s.begin(entry{id: j.ID, since: s.sinceThen(&j), most: int32(j.Most)}, s.lineFor(leaf, askOf(&j)))
 	}
 	s.change(s.begun[b].at, func(*line) { s.begun[b].running++; s.reheap(b) })
 	return b

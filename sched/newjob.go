@@ -76,12 +76,16 @@ func (s *Scheduler) ripen() {
 		b, begun := s.begunOf[x.id]
 		if begun {
 			x.at = s.begun[b].at
+		} else if at, found := s.freshIn(x.at.queue, x.id); found {
+			x.at = at
+		} else {
+			continue
 		}
 		leaf := s.queues[x.at.queue].pool
 		if !s.pools[leaf].young {
 			continue
 		}
-		j := Job{ID: x.id, Pool: PoolID(leaf), Shape: s.line(x.at).shape, Class: s.line(x.at).class, Priority: int(max(0, s.pools[leaf].band))}
+		j := Job{ID: x.id, Pool: PoolID(leaf), Shape: s.line(x.at).shape, Class: s.line(x.at).class, Limit: s.line(x.at).limit, Priority: int(max(0, s.pools[leaf].band))}
 		if s.labels[leaf].kind == band {
 			j.Pool = PoolID(s.pools[leaf].parent)
 		}
@@ -145,14 +149,20 @@ func (s *Scheduler) held(j Job) (at lineRef, found bool) {
 		}
 	}
 	for _, leaf := range leaves {
-		n := s.pools[leaf].queue
-		if n < 0 {
-			continue
-		}
-		for i := range s.queues[n].lines() {
-			if _, _, found := s.queues[n].line(i).fresh.find(j.ID); found {
-				return lineRef{n, int32(i)}, true
+		if n := s.pools[leaf].queue; n >= 0 {
+			if at, found = s.freshIn(n, j.ID); found {
+				return at, true
 			}
+		}
+	}
+	return at, false
+}
+
+// freshIn finds the line of a queue in which a job waits of which no task has started.
+func (s *Scheduler) freshIn(queue int32, id int64) (at lineRef, found bool) {
+	for i := range s.queues[queue].lines() {
+		if _, _, found := s.queues[queue].line(i).fresh.find(id); found {
+			return lineRef{queue, int32(i)}, true
 		}
 	}
 	return at, false

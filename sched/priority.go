@@ -44,7 +44,7 @@ func (s *Scheduler) rankerOf(leaf int32) (Ranker, bool) {
 // The lines are in the order of priority, so that each is searched, not walked.
 func (s *Scheduler) behindByRank(leaf int32, j *Job) (jobs int, tasks int64) {
 	q := &s.queues[s.pools[leaf].queue]
-	mine := s.placeOf(&line{shape: j.Shape, class: j.Class}, s.sinceThen(j), j.ID)
+	mine := s.placeOf(&line{ask: askOf(j)}, s.sinceThen(j), j.ID)
 	for i := range q.lines() {
 		l := q.line(i)
 		n, t := l.fresh.until(func(e *entry) bool { return !s.placeOf(l, e.since, e.id).before(mine) })
@@ -173,7 +173,7 @@ func (s *Scheduler) aheadByRank(leaf int32, j *Job, most int) []Job {
 		most = 100
 	}
 	q := &s.queues[s.pools[leaf].queue]
-	mine := s.placeOf(&line{shape: j.Shape, class: j.Class}, s.sinceThen(j), j.ID)
+	mine := s.placeOf(&line{ask: askOf(j)}, s.sinceThen(j), j.ID)
 	type ahead struct {
 		Job
 		place

@@ -24,13 +24,22 @@ type queue struct {
 	most   int32  // tasks of one job at once, by the pools above; 0 is no limit
 }
 
+// ask is what the jobs of a line have in common.
+type ask struct {
+	shape cluster.Shape
+	class Class
+	limit time.Duration // of each task; 0 is none
+}
+
+func askOf(j *Job) ask { return ask{j.Shape, j.Class, j.Limit} }
+
 // line holds jobs that ask for the same. Jobs none of whose tasks runs are in
 // fresh; jobs that have begun and have tasks left are in begun, fewest running first,
 // so that jobs of a pool share what it gets task by task (seed 2, "round robin").
 type line struct {
-	shape cluster.Shape
-	class Class
+	ask
 	gate  gate
+	refs  int32 // jobs that have begun and belong here, whether or not tasks of them wait
 	tasks int64 // that wait
 	fresh fifo
 	begun []int32 // heap of numbers of jobs in Scheduler.begun
@@ -180,22 +189,33 @@ func (s *Scheduler) lacking(id int32) *limit {
 	return nil
 }
 
-// lineFor returns the line of a leaf for a shape and a class.
-func (s *Scheduler) lineFor(leaf int32, shape cluster.Shape, class Class) lineRef {
+// lineFor returns the line of a leaf for jobs that ask for the same.
+func (s *Scheduler) lineFor(leaf int32, of ask) lineRef {
 	p := &s.pools[leaf]
 	if p.queue < 0 {
 		p.queue = int32(len(s.queues))
-		s.queues = append(s.queues, queue{pool: leaf, first: line{shape: shape, class: class}, strict: s.strict(leaf), ranked: s.ranked(leaf), most: s.jobRunning(leaf)})
+		s.queues = append(s.queues, queue{pool: leaf, first: line{ask: of}, strict: s.strict(leaf), ranked: s.ranked(leaf), most: s.jobRunning(leaf)})
 	}
-	q := &s.queues[p.queue]
+	q, spare := &s.queues[p.queue], -1
 	for i := range q.lines() {
-		if l := q.line(i); l.shape == shape && l.class == class {
+		l := q.line(i)
+		if l.ask == of {
 			return lineRef{p.queue, int32(i)}
 		}
+		if l.spare() {
+			spare = i
+		}
 	}
-	q.more = append(q.more, line{shape: shape, class: class})
+	if spare >= 0 {
+		q.line(spare).ask = of
+		return lineRef{p.queue, int32(spare)}
+	}
+	q.more = append(q.more, line{ask: of})
 	return lineRef{p.queue, int32(len(q.more))}
 }
+
+// spare reports whether nothing refers to the line, so that others may have it.
+func (l *line) spare() bool { return l.tasks == 0 && l.refs == 0 && l.gate == noGate }
 
 // head is the next job of a line: begun is -1 for a fresh one.
 type head struct {
@@ -307,6 +327,7 @@ func (s *Scheduler) begin(e entry, at lineRef) int32 {
 	s.begun[b] = begun{id: e.id, since: e.since, waiting: e.tasks, own: e.most, slot: -1, at: at}
 	s.begun[b].most = tighter(e.most, s.queues[at.queue].most)
 	s.begunOf[e.id] = b
+	s.line(at).refs++
 	return b
 }
 
@@ -337,6 +358,7 @@ func (s *Scheduler) reheap(b int32) {
 func (s *Scheduler) release(b int32) {
 	if j := &s.begun[b]; j.waiting == 0 && j.running == 0 {
 		delete(s.begunOf, j.id)
+		s.line(j.at).refs--
 		s.stops.gang(j.id, false)
 		s.begunFree = append(s.begunFree, b)
 	}

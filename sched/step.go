@@ -230,7 +230,7 @@ func (s *Scheduler) drawChild(in *inner, l *Level) int32 {
 
 // start moves a task from waiting to running.
 func (s *Scheduler) start(leaf int32, at lineRef, h head, node cluster.NodeID, from int32, d *Decision) {
-	j := Job{ID: h.id, Shape: s.line(at).shape, Class: s.line(at).class, since: h.since}
+	j := Job{ID: h.id, Shape: s.line(at).shape, Class: s.line(at).class, Limit: s.line(at).limit, since: h.since}
 	b := s.take(at, h)
 	s.countWaiting(at, -1)
 	if t := s.toll(j.Shape); t != nil {
@@ -250,7 +250,7 @@ func (s *Scheduler) occupy(leaf, b int32, j *Job, node cluster.NodeID, started t
 		s.runs = append(s.runs, run{})
 	}
 	r := &s.runs[i]
-	*r = run{job: j.ID, since: j.since, class: j.Class, pool: leaf, begun: b, shape: shape, node: node, used: true, serial: r.serial + 1,
+	*r = run{job: j.ID, since: j.since, class: j.Class, pool: leaf, begun: b, shape: shape, limit: j.Limit, node: node, used: true, serial: r.serial + 1,
 		band: max(0, s.pools[leaf].band), young: s.pools[leaf].young, started: started, start: s.now}
 	if !started.Equal(s.at) {
 		r.start = s.clock.At(started)
