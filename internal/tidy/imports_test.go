@@ -25,6 +25,7 @@ var floors = []struct {
 	{"stores and readers", []string{
 		"store/internal/life", "store/storetest", "store/memory", "store/sqlite",
 		"config", "internal/foreign", "internal/script", "internal/table", "internal/process",
+		"internal/sim/workload",
 	}},
 	{"the outside world", []string{"internal/api", "internal/settings", "remote", "internal/server", "internal/agent", "internal/onestep", "internal/demo", "internal/bench"}},
 	{"wiring", []string{"cmd/fairlead"}},
