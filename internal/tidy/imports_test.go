@@ -21,6 +21,7 @@ var floors = []struct {
 	packages []string
 }{
 	{"floor 1, thinking", []string{"why", "share", "usage", "cluster", "sched", "policy"}},
+	{"the simulator, on floor 1 alone", []string{"internal/sim/swf", "internal/sim"}},
 	{"floor 2, the life of a job", []string{"internal/units", ""}},
 	{"stores and readers", []string{
 		"store/internal/life", "store/storetest", "store/memory", "store/sqlite",

@@ -1,0 +1,80 @@
+package swf
+
+// Unknown stands in a field for what is not known.
+const Unknown = -1
+
+// Record is a line: one job, or a part of one. Times are in seconds, memory in KiB.
+type Record struct {
+	Job       int64
+	Submit    int64 // since the beginning of the log
+	Wait      int64
+	Run       int64
+	CPU       float64 // average time per processor
+	Memory    int64   // average per processor
+	Estimate  int64   // requested time
+	ReqMemory int64   // per processor
+	After     int64   // job that has to end before
+	Think     int64   // from that end to the submission
+	Used      int32   // processors
+	Requested int32   // processors
+	Status    int32
+	User      int32
+	Group     int32
+	App       int32 // number of the executable
+	Queue     int32
+	Partition int32
+}
+
+// The values of Record.Status. A job that was stopped and went on later has a line of its
+// own for each part, beside the one that sums it up.
+const (
+	Failed     = 0
+	Completed  = 1
+	PartGoesOn = 2
+	PartLast   = 3 // completed
+	PartFailed = 4
+	Cancelled  = 5
+)
+
+// fields is how many numbers a line holds, in the order of get and set.
+const fields = 18
+
+// field describes one of the numbers of a line.
+type field struct {
+	name string
+	most float64
+	set  func(*Record, int64)
+	get  func(*Record) int64
+}
+
+const (
+	mostCount = 1<<31 - 1
+	// mostSeconds is about a hundred and twenty years: an instant since 1970 fits in, and
+	// its nanoseconds are far from overflowing.
+	mostSeconds = 4e9
+	mostAmount  = 1e15
+)
+
+// cpuField is the only one that may have a fraction.
+const cpuField = 5
+
+var table = [fields]field{
+	{"job number", mostAmount, func(r *Record, n int64) { r.Job = n }, func(r *Record) int64 { return r.Job }},
+	{"submit time", mostSeconds, func(r *Record, n int64) { r.Submit = n }, func(r *Record) int64 { return r.Submit }},
+	{"wait time", mostSeconds, func(r *Record, n int64) { r.Wait = n }, func(r *Record) int64 { return r.Wait }},
+	{"run time", mostSeconds, func(r *Record, n int64) { r.Run = n }, func(r *Record) int64 { return r.Run }},
+	{"processors", mostCount, func(r *Record, n int64) { r.Used = int32(n) }, func(r *Record) int64 { return int64(r.Used) }},
+	{"average CPU time", mostAmount, func(r *Record, n int64) { r.CPU = float64(n) }, nil},
+	{"memory", mostAmount, func(r *Record, n int64) { r.Memory = n }, func(r *Record) int64 { return r.Memory }},
+	{"requested processors", mostCount, func(r *Record, n int64) { r.Requested = int32(n) }, func(r *Record) int64 { return int64(r.Requested) }},
+	{"requested time", mostSeconds, func(r *Record, n int64) { r.Estimate = n }, func(r *Record) int64 { return r.Estimate }},
+	{"requested memory", mostAmount, func(r *Record, n int64) { r.ReqMemory = n }, func(r *Record) int64 { return r.ReqMemory }},
+	{"status", mostCount, func(r *Record, n int64) { r.Status = int32(n) }, func(r *Record) int64 { return int64(r.Status) }},
+	{"user", mostCount, func(r *Record, n int64) { r.User = int32(n) }, func(r *Record) int64 { return int64(r.User) }},
+	{"group", mostCount, func(r *Record, n int64) { r.Group = int32(n) }, func(r *Record) int64 { return int64(r.Group) }},
+	{"executable", mostCount, func(r *Record, n int64) { r.App = int32(n) }, func(r *Record) int64 { return int64(r.App) }},
+	{"queue", mostCount, func(r *Record, n int64) { r.Queue = int32(n) }, func(r *Record) int64 { return int64(r.Queue) }},
+	{"partition", mostCount, func(r *Record, n int64) { r.Partition = int32(n) }, func(r *Record) int64 { return int64(r.Partition) }},
+	{"preceding job", mostAmount, func(r *Record, n int64) { r.After = n }, func(r *Record) int64 { return r.After }},
+	{"think time", mostSeconds, func(r *Record, n int64) { r.Think = n }, func(r *Record) int64 { return r.Think }},
+}
