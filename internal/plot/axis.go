@@ -1,0 +1,183 @@
+package plot
+
+import "math"
+
+// Axis says what one direction of a chart measures.
+type Axis struct {
+	Label string
+	Unit  Unit
+
+	// Log shows the logarithm. What is smaller than the least value shown, 0 too,
+	// stands at the edge, whose label says so.
+	Log bool
+
+	// From and To are the ends; if both are zero, the data say them.
+	From, To float64
+}
+
+// scale maps values to pixels.
+type scale struct {
+	from, to float64 // values
+	a, b     float64 // their pixels
+	log      bool
+}
+
+// at is the pixel of a value; values beyond the ends stand at the ends.
+func (s scale) at(v float64) float64 {
+	v = min(max(v, s.from), s.to)
+	f := 0.0
+	switch {
+	case s.to == s.from:
+	case s.log:
+		f = math.Log(v/s.from) / math.Log(s.to/s.from)
+	default:
+		f = (v - s.from) / (s.to - s.from)
+	}
+	return s.a + f*(s.b-s.a)
+}
+
+// reach is the range of finite values, the smallest positive among them for an axis of
+// logarithms.
+type reach struct {
+	least, most float64
+	any         bool
+}
+
+func (r *reach) add(v float64, log bool) {
+	if !finite(v) || log && v <= 0 {
+		return
+	}
+	if !r.any {
+		r.least, r.most, r.any = v, v, true
+	}
+	r.least, r.most = min(r.least, v), max(r.most, v)
+}
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// ends are the values at the ends of an axis with these data.
+func (a Axis) ends(r reach, n int, fromZero, round bool) (from, to float64) {
+	if a.From != 0 || a.To != 0 {
+		return a.From, a.To
+	}
+	if !r.any {
+		return logSafe(a.Log), 1 + logSafe(a.Log)
+	}
+	from, to = r.least, r.most
+	if a.Log {
+		if a.Unit == Seconds {
+			from = min(1, from)
+			if from < 1 {
+				from = math.Pow(10, math.Floor(math.Log10(from)))
+			}
+		} else {
+			from = math.Pow(10, math.Floor(math.Log10(from)+1e-9))
+		}
+		return from, max(to, from*10)
+	}
+	if fromZero {
+		from, to = min(from, 0), max(to, 0)
+	}
+	if from == to {
+		to = from + 1
+	}
+	if round {
+		step := stepFor(to-from, n, a.Unit)
+		from, to = math.Floor(from/step+1e-9)*step, math.Ceil(to/step-1e-9)*step
+	}
+	return from, to
+}
+
+func logSafe(log bool) float64 {
+	if log {
+		return 1
+	}
+	return 0
+}
+
+// ticks are the values to mark between the ends.
+func (a Axis) ticks(from, to float64, n int) []float64 {
+	if a.Log {
+		return logTicks(from, to, a.Unit)
+	}
+	return linearTicks(from, to, n, a.Unit)
+}
+
+// area is the part of a picture in which the data stand.
+type area struct {
+	x, y scale
+}
+
+func (p area) left() float64   { return p.x.a }
+func (p area) right() float64  { return p.x.b }
+func (p area) top() float64    { return p.y.b }
+func (p area) bottom() float64 { return p.y.a }
+
+// open starts a group that carries the scales, so that a script can read values off.
+func (p area) open(c *canvas, x, y Axis) {
+	c.open("g", "class", "fl-area",
+		"data-left", p.left(), "data-right", p.right(), "data-top", p.top(), "data-bottom", p.bottom(),
+		"data-x-from", exact(p.x.from), "data-x-to", exact(p.x.to), "data-x-scale", scaleName(x.Log), "data-x-unit", unitNames[x.Unit],
+		"data-y-from", exact(p.y.from), "data-y-to", exact(p.y.to), "data-y-unit", unitNames[y.Unit])
+}
+
+var unitNames = map[Unit]string{Number: "number", Seconds: "seconds", Percent: "percent"}
+
+func scaleName(log bool) string {
+	if log {
+		return "log"
+	}
+	return "linear"
+}
+
+// drawX draws the axis at the foot with its ticks, as many labels as there is room for, and
+// vertical grid lines.
+func (p area) drawX(c *canvas, a Axis) {
+	ticks := a.ticks(p.x.from, p.x.to, p.xTicks(a))
+	c.open("g", "class", "fl-grid")
+	for _, v := range ticks {
+		x := p.x.at(v)
+		c.el("line", "x1", x, "x2", x, "y1", p.top(), "y2", p.bottom())
+	}
+	c.close("g")
+	c.el("line", "class", "fl-axis", "x1", p.left(), "x2", p.right(), "y1", p.bottom(), "y2", p.bottom())
+	free := math.Inf(-1)
+	for i, v := range ticks {
+		s := label(v, a.Unit)
+		if a.Log && i == 0 && v == p.x.from {
+			s = "≤" + s
+		}
+		w := textWidth(s, small)
+		x, anchor := p.x.at(v), "middle"
+		from := x - w/2
+		if from+w > p.right()+12 {
+			x, anchor, from = p.right()+12, "end", p.right()+12-w
+		}
+		if from < free {
+			continue
+		}
+		c.text(x, p.bottom()+17, "fl-dim", anchor, s)
+		free = from + w + 8
+	}
+	if a.Label != "" {
+		c.text(p.right(), p.bottom()+35, "fl-dim", "end", cut(a.Label, small, p.right()))
+	}
+}
+
+// xTicks is for how many labels there is room beside each other.
+func (p area) xTicks(a Axis) int {
+	widest := max(textWidth(label(p.x.to, a.Unit), small), 32)
+	return min(max(int((p.right()-p.left())/(widest+28)), 2), 12)
+}
+
+// drawY draws the labels of the axis at the left, and horizontal grid lines.
+func (p area) drawY(c *canvas, a Axis, ticks []float64) {
+	c.open("g", "class", "fl-grid")
+	for _, v := range ticks {
+		c.el("line", "x1", p.left(), "x2", p.right(), "y1", p.y.at(v), "y2", p.y.at(v))
+	}
+	c.close("g")
+	for _, v := range ticks {
+		c.text(p.left()-7, p.y.at(v)+4, "fl-dim", "end", label(v, a.Unit))
+	}
+}

@@ -1,0 +1,123 @@
+package plot
+
+import (
+	"fmt"
+	"strings"
+)
+
+// maxGroups is how many groups of bars are drawn at most.
+const maxGroups = 60
+
+// Bars are horizontal bars in groups, each bar with its value.
+type Bars struct {
+	Title  string
+	Note   string
+	Width  float64
+	Unit   Unit
+	Series []string // what the bars of a group are, in order
+	Groups []Group
+}
+
+// Group is one bar for each series.
+type Group struct {
+	Name   string
+	Values []float64
+}
+
+const (
+	barHeight = 15.0
+	barGap    = 2.0
+	groupGap  = 12.0
+)
+
+func (f Bars) draw(c *canvas) (string, float64, float64) {
+	width := orElse(f.Width, 900)
+	groups := f.Groups[:min(len(f.Groups), maxGroups)]
+	note := f.Note
+	if left := len(f.Groups) - len(groups); left > 0 {
+		note = strings.TrimSpace(fmt.Sprintf("%s The first %d of %d are shown.", note, len(groups), len(f.Groups)))
+	}
+	y := head(c, f.Title, note, f.legend(), width) + 4
+	left, values, most := 40.0, 0.0, 0.0
+	for _, g := range groups {
+		left = max(left, textWidth(g.Name, middle)+margin+8)
+		for _, v := range g.Values {
+			if finite(v) {
+				most = max(most, v)
+				values = max(values, textWidth(label(v, f.Unit), small))
+			}
+		}
+	}
+	left = min(left, width*0.38)
+	x := scale{from: 0, to: orElse(most, 1), a: left, b: width - margin - values - 8}
+	foot := y
+	for range groups {
+		foot += groupGap + float64(max(len(f.Series), 1))*(barHeight+barGap)
+	}
+	c.el("line", "class", "fl-axis", "x1", left, "x2", left, "y1", y, "y2", foot)
+	for _, g := range groups {
+		y = f.drawGroup(c, g, x, y+groupGap/2) + groupGap/2
+	}
+	return describe(f.Title, f.Note, strings.Join(f.Series, ", ")), width, foot + 10
+}
+
+func (f Bars) drawGroup(c *canvas, g Group, x scale, y float64) float64 {
+	n := max(len(f.Series), 1)
+	mid := y + float64(n)*(barHeight+barGap)/2 + 3.5
+	c.open("g", "data-group", g.Name)
+	c.title(g.Name)
+	c.text(x.a-8, mid, "fl-key", "end", cut(g.Name, middle, x.a-8-margin))
+	c.close("g")
+	for i := range n {
+		if i < len(g.Values) && finite(g.Values[i]) {
+			f.drawBar(c, g.Name, i, g.Values[i], x, y)
+		}
+		y += barHeight + barGap
+	}
+	return y
+}
+
+// drawBar draws one bar; negative values have no length, only their number.
+func (f Bars) drawBar(c *canvas, group string, i int, v float64, x scale, y float64) {
+	name := ""
+	if i < len(f.Series) {
+		name = f.Series[i]
+	}
+	w := x.at(v) - x.a
+	c.open("g", "class", colour(i), "data-series", name, "data-value", exact(v))
+	c.title(describe(group, strings.TrimSpace(name+" "+label(v, f.Unit))))
+	c.el("rect", "class", "fl-bar", "x", x.a, "y", y, "width", w, "height", barHeight)
+	c.texture(i, x.a, y, w, barHeight)
+	c.close("g")
+	c.text(x.a+w+5, y+barHeight-3.5, "fl-dim", "start", label(v, f.Unit))
+}
+
+// texture hatches a surface in the way of the n-th series: the first not at all.
+func (c *canvas) texture(n int, x, y, w, h float64) {
+	class := "fl-mark"
+	switch (n + n/Colours) % 4 {
+	case 1:
+		c.hatch(class, x, y, w, h, 6, false)
+	case 2:
+		c.hatch(class, x, y, w, h, 6, true)
+	case 3:
+		c.hatch(class, x, y, w, h, 8, false)
+		c.hatch(class, x, y, w, h, 8, true)
+	}
+}
+
+func (f Bars) legend() []entry {
+	if len(f.Series) < 2 {
+		return nil
+	}
+	var legend []entry
+	for i, name := range f.Series {
+		legend = append(legend, entry{name, func(c *canvas, x, y float64) {
+			c.open("g", "class", colour(i))
+			c.el("rect", "class", "fl-bar", "x", x, "y", y-7, "width", signWidth, "height", 14.0)
+			c.texture(i, x, y-7, signWidth, 14)
+			c.close("g")
+		}})
+	}
+	return legend
+}

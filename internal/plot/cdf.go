@@ -1,0 +1,69 @@
+package plot
+
+import "slices"
+
+// CDF is the distribution of several samples: how large a part of each is at most so
+// much.
+type CDF struct {
+	Title   string
+	Note    string
+	Width   float64
+	Height  float64
+	X       Axis
+	Samples []Sample
+}
+
+// Sample is a set of values, in any order.
+type Sample struct {
+	Name   string
+	Values []float64
+	Style  int // as in Series
+}
+
+func (f CDF) draw(c *canvas) (string, float64, float64) {
+	chart := Chart{Title: f.Title, Note: f.Note, Width: f.Width, Height: f.Height, X: f.X, Y: Axis{Unit: Percent, To: 1}}
+	var all reach
+	for _, s := range f.Samples {
+		for _, v := range s.Values {
+			all.add(v, f.X.Log)
+		}
+	}
+	from, to := f.X.ends(all, 1, !f.X.Log, false)
+	chart.X.From, chart.X.To = from, to
+	for _, s := range f.Samples {
+		chart.Series = append(chart.Series, Series{Name: s.Name, Style: s.Style, Step: true, Points: distribution(s.Values, from, to)})
+	}
+	return chart.draw(c)
+}
+
+// distribution are the steps of a sample between two ends: the part of it that is at
+// most the first, then the part after each different value.
+func distribution(values []float64, from, to float64) []Point {
+	var sorted []float64
+	for _, v := range values {
+		if finite(v) {
+			sorted = append(sorted, v)
+		}
+	}
+	if len(sorted) == 0 {
+		return nil
+	}
+	slices.Sort(sorted)
+	n := float64(len(sorted))
+	points := []Point{{from, 0}}
+	for i, v := range sorted {
+		if i+1 < len(sorted) && sorted[i+1] == v {
+			continue
+		}
+		part := float64(i+1) / n
+		if v <= from {
+			points[0].Y = part
+			continue
+		}
+		points = append(points, Point{v, part})
+	}
+	if last := points[len(points)-1]; last.X < to {
+		points = append(points, Point{to, last.Y})
+	}
+	return points
+}

@@ -1,0 +1,229 @@
+package plot
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// maxBoxes is how many boxes are drawn at most, the largest.
+const maxBoxes = 2000
+
+// Gantt shows who occupies what, and when. Rows are nodes, or processors.
+type Gantt struct {
+	Title  string
+	Note   string
+	Width  float64
+	Height float64 // of the rows together, at least; 0 follows from their number
+	X      Axis
+
+	// Rows are the names of the rows, the first on top. Without names there are Count
+	// rows, numbered from 1 at the foot.
+	Rows  []string
+	Count int
+
+	Boxes []Box
+
+	// Keys are the owners that have a colour of their own, in the order of the legend.
+	// All others share one.
+	Keys []string
+}
+
+// Kind says what a box is.
+type Kind int
+
+const (
+	Work        Kind = iota // a run of a job
+	Reservation             // kept for somebody; hatched
+	Window                  // free to be used until something begins; outlined
+)
+
+// Box is a rectangle of rows and time.
+type Box struct {
+	Row, Span int // the first row, counted as Rows are, and how many (0 is one)
+	From, To  float64
+	Label     string // within the box, if it fits
+	Key       string // the owner
+	Tip       string // lines for the tooltip
+	Kind      Kind
+}
+
+func (b Box) rows() int { return max(b.Span, 1) }
+
+func (f Gantt) draw(c *canvas) (string, float64, float64) {
+	width := orElse(f.Width, 900)
+	count := max(len(f.Rows), f.Count, 1)
+	if len(f.Rows) > 0 {
+		count = len(f.Rows)
+	}
+	boxes, note := f.largest(count)
+	top := head(c, f.Title, note, f.legend(boxes), width) + 4
+	height := f.Height
+	if height == 0 {
+		height = min(max(float64(count)*26, 80), 480)
+	}
+	var x reach
+	for _, b := range boxes {
+		x.add(b.From, false)
+		x.add(b.To, false)
+	}
+	p := area{y: scale{from: 0, to: float64(count), a: top + height, b: top}}
+	left := 34.0
+	for _, name := range f.Rows {
+		left = max(left, textWidth(name, small)+margin+6)
+	}
+	if len(f.Rows) == 0 {
+		left = max(left, textWidth(Count(float64(count)), small)+margin+6)
+	}
+	p.x = scale{a: min(left, width*0.3), b: width - margin - 8}
+	p.x.from, p.x.to = f.X.ends(x, 1, false, false)
+	p.drawX(c, f.X)
+	f.drawRows(c, p, count)
+	p.open(c, f.X, Axis{})
+	for _, b := range boxes {
+		f.drawBox(c, p, b)
+	}
+	c.close("g")
+	foot := p.bottom() + 30
+	if f.X.Label != "" {
+		foot += 16
+	}
+	return describe(f.Title, f.Note, fmt.Sprintf("%d boxes on %d rows", len(boxes), count)), width, foot
+}
+
+// largest are the boxes to draw: all within the rows and the time, or the largest of
+// them, which the note then says.
+func (f Gantt) largest(count int) ([]Box, string) {
+	var boxes []Box
+	for _, b := range f.Boxes {
+		within := f.X.From == 0 && f.X.To == 0 || b.To > f.X.From && b.From < f.X.To
+		if !finite(b.From) || !finite(b.To) || b.To < b.From || !within || b.Row < 0 || b.Row+b.rows() > count {
+			continue
+		}
+		boxes = append(boxes, b)
+	}
+	note := f.Note
+	if len(boxes) > maxBoxes {
+		all := len(boxes)
+		slices.SortStableFunc(boxes, func(a, b Box) int {
+			return cmp.Compare((b.To-b.From)*float64(b.rows()), (a.To-a.From)*float64(a.rows()))
+		})
+		boxes = boxes[:maxBoxes]
+		note = strings.TrimSpace(fmt.Sprintf("%s The largest %s of %s boxes are drawn.", note, Count(maxBoxes), Count(float64(all))))
+	}
+	slices.SortStableFunc(boxes, func(a, b Box) int {
+		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Row, b.Row))
+	})
+	return boxes, note
+}
+
+// drawRows draws the lines between rows and their names, where there is room for them.
+func (f Gantt) drawRows(c *canvas, p area, count int) {
+	each := (p.bottom() - p.top()) / float64(count)
+	if len(f.Rows) == 0 {
+		ticks := linearTicks(0, float64(count), int((p.bottom()-p.top())/40), Number)
+		for _, v := range ticks {
+			if v == 0 || v != float64(int(v)) {
+				continue
+			}
+			y := p.bottom() - (v-0.5)*each
+			c.text(p.left()-7, y+4, "fl-dim", "end", Count(v))
+			c.el("line", "class", "fl-axis", "x1", p.left()-4, "x2", p.left(), "y1", y, "y2", y)
+		}
+		return
+	}
+	free := p.top() - small
+	for i, name := range f.Rows {
+		y := p.top() + float64(i)*each
+		if each >= 6 {
+			c.el("line", "class", "fl-grid", "x1", p.left(), "x2", p.right(), "y1", y, "y2", y)
+		}
+		if mid := y + each/2; mid-small/2 >= free {
+			c.open("g")
+			c.title(name)
+			c.text(p.left()-7, mid+4, "", "end", cut(name, small, p.left()-7-4))
+			c.close("g")
+			free = mid + small/2
+		}
+	}
+}
+
+// style is the number of an owner's colour; -1 is that of all others.
+func (f Gantt) style(key string) int { return slices.Index(f.Keys, key) }
+
+func (f Gantt) drawBox(c *canvas, p area, b Box) {
+	n := f.style(b.Key)
+	class := "fl-rest"
+	if n >= 0 {
+		class = colour(n)
+	}
+	each := (p.bottom() - p.top()) / p.y.to
+	y := p.top() + float64(b.Row)*each
+	if len(f.Rows) == 0 {
+		y = p.bottom() - float64(b.Row+b.rows())*each
+	}
+	x, h := p.x.at(b.From), float64(b.rows())*each
+	w := p.x.at(b.To) - x
+	if h >= 8 {
+		y, h = y+0.5, h-1
+	}
+	if w >= 4 {
+		w -= 1
+	}
+	c.open("g", "class", class, "data-label", b.Label, "data-key", b.Key)
+	if b.Tip != "" {
+		c.title(b.Tip)
+	}
+	kind := "fl-box"
+	if b.Kind == Window {
+		kind = "fl-box fl-free"
+	}
+	c.el("rect", "class", kind, "x", x, "y", y, "width", max(w, 0.6), "height", max(h, 0.6))
+	if b.Kind == Reservation {
+		c.hatch("", x, y, w, h, 6, false)
+	} else if n >= Colours && w >= 4 && h >= 4 {
+		c.hatch("", x, y, w, h, 9, true)
+	}
+	f.boxLabel(c, b, x, y, w, h)
+	c.close("g")
+}
+
+// boxLabel writes into a box what it is and whose, as far as there is room.
+func (f Gantt) boxLabel(c *canvas, b Box, x, y, w, h float64) {
+	if h < 11 || b.Label == "" {
+		return
+	}
+	for _, s := range []string{strings.TrimSpace(b.Label + " " + b.Key), b.Label} {
+		if textWidth(s, small) <= w-6 {
+			c.text(x+w/2, y+h/2+4, "fl-on", "middle", s)
+			return
+		}
+	}
+}
+
+func (f Gantt) legend(boxes []Box) []entry {
+	var legend []entry
+	sign := func(b Box) func(c *canvas, x, y float64) {
+		return func(c *canvas, x, y float64) {
+			p := area{x: scale{from: 0, to: 1, a: x, b: x + signWidth}, y: scale{from: 0, to: 1, a: y + 7, b: y - 7}}
+			b.From, b.To, b.Row, b.Span, b.Label, b.Tip = 0, 1, 0, 1, "", ""
+			Gantt{Keys: f.Keys, Count: 1}.drawBox(c, p, b)
+		}
+	}
+	for _, k := range f.Keys {
+		legend = append(legend, entry{k, sign(Box{Key: k})})
+	}
+	if slices.ContainsFunc(boxes, func(b Box) bool { return f.style(b.Key) < 0 && b.Kind == Work }) {
+		legend = append(legend, entry{"others", sign(Box{Key: "\x00"})})
+	}
+	for _, k := range []struct {
+		kind Kind
+		name string
+	}{{Reservation, "reserved"}, {Window, "free until"}} {
+		if slices.ContainsFunc(boxes, func(b Box) bool { return b.Kind == k.kind }) {
+			legend = append(legend, entry{k.name, sign(Box{Key: "\x00", Kind: k.kind})})
+		}
+	}
+	return legend
+}

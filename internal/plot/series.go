@@ -1,0 +1,131 @@
+package plot
+
+import (
+	"slices"
+	"strings"
+)
+
+// Point is a value at a place.
+type Point struct{ X, Y float64 }
+
+// Series is one line of a chart.
+type Series struct {
+	Name   string
+	Points []Point // by X; points that are not finite are left out
+
+	// Step holds each value until the next point, as counts and shares over time do.
+	Step bool
+
+	// Fill tints what is below the line.
+	Fill bool
+
+	// Style picks the colour, dashes and marker; 0 is the place in the chart. A name that
+	// comes up in several pictures gets the same style in all.
+	Style int
+}
+
+// style is the number of the series' colour, dashes and marker, from 0.
+func (s Series) style(place int) int {
+	if s.Style > 0 {
+		return s.Style - 1
+	}
+	return place
+}
+
+// clean drops points that cannot be drawn and those outside the range of the axis,
+// but for the last before it, which moves to the edge: its value reaches in.
+func clean(points []Point, from, to float64) []Point {
+	var kept []Point
+	for _, p := range points {
+		if !finite(p.X) || !finite(p.Y) || p.X > to {
+			continue
+		}
+		if p.X < from {
+			p.X = from
+			if n := len(kept); n > 0 && kept[n-1].X == from {
+				kept[n-1] = p
+				continue
+			}
+		}
+		kept = append(kept, p)
+	}
+	return kept
+}
+
+// thin bounds how many points are drawn: of those that fall on one column of pixels,
+// the first, the last, the lowest and the highest stay.
+func thin(points []Point, x scale) []Point {
+	columns := int(x.b-x.a) + 1
+	if len(points) <= 4*columns {
+		return points
+	}
+	var kept []Point
+	for i := 0; i < len(points); {
+		column := int(x.at(points[i].X))
+		low, high, j := i, i, i
+		for ; j < len(points) && int(x.at(points[j].X)) == column; j++ {
+			if points[j].Y < points[low].Y {
+				low = j
+			}
+			if points[j].Y > points[high].Y {
+				high = j
+			}
+		}
+		chosen := []int{i, low, high, j - 1}
+		slices.Sort(chosen)
+		for _, k := range slices.Compact(chosen) {
+			kept = append(kept, points[k])
+		}
+		i = j
+	}
+	return kept
+}
+
+// path is the line through points, with corners where values hold until the next.
+func (p area) path(points []Point, step bool) string {
+	var d strings.Builder
+	for i, q := range points {
+		x, y := num(p.x.at(q.X)), num(p.y.at(q.Y))
+		switch {
+		case i == 0:
+			d.WriteString("M" + x + " " + y)
+		case step:
+			d.WriteString("H" + x + "V" + y)
+		default:
+			d.WriteString("L" + x + " " + y)
+		}
+	}
+	return d.String()
+}
+
+// fill is the area between a path and the foot of the chart.
+func (p area) fill(points []Point, step bool) string {
+	foot := num(p.y.at(max(0, p.y.from)))
+	return p.path(points, step) + "V" + foot + "H" + num(p.x.at(points[0].X)) + "Z"
+}
+
+// value is what a series of steps or straight lines says at x, between its ends.
+func value(points []Point, x float64, step bool) float64 {
+	i, found := slices.BinarySearchFunc(points, x, func(p Point, x float64) int {
+		switch {
+		case p.X < x:
+			return -1
+		case p.X > x:
+			return 1
+		}
+		return 0
+	})
+	switch {
+	case found:
+		for i+1 < len(points) && points[i+1].X == x {
+			i++
+		}
+		return points[i].Y
+	case i == 0:
+		return points[0].Y
+	case step || i == len(points):
+		return points[i-1].Y
+	}
+	a, b := points[i-1], points[i]
+	return a.Y + (b.Y-a.Y)*(x-a.X)/(b.X-a.X)
+}

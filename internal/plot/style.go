@@ -1,0 +1,122 @@
+package plot
+
+import (
+	"fmt"
+	"strings"
+)
+
+// light and dark are the colours of series, and the grey of what has none. Each has at
+// least 3:1 contrast with the background, and any two of the first six stay apart for people
+// who do not see red or green (a test computes both).
+var (
+	light = []string{"#005fa8", "#c4500a", "#00866a", "#a03d8f", "#5f5000", "#3a97d8", "#4f4f55", "#7b2d26"}
+	dark  = []string{"#4fa3f0", "#ff9350", "#2fc4a0", "#e58fd0", "#e3c94a", "#a8dcff", "#b9bcc4", "#cf8f86"}
+)
+
+// Colours is how many colours there are; what comes after that begins again, with other
+// dashes, markers and hatching.
+const Colours = 8
+
+// tones are the colours of everything else.
+var tones = []struct{ name, light, dark string }{
+	{"back", "#ffffff", "#15181c"},
+	{"ink", "#1b1e23", "#e8eaed"},
+	{"dim", "#585e67", "#a4abb5"},
+	{"grid", "#e1e4e8", "#2c3138"},
+	{"axis", "#8a9099", "#6b727c"},
+	{"rest", "#6f757d", "#969da7"},
+}
+
+// dashes tell lines apart that stand in one colour for some eyes.
+var dashes = []string{"", "7 3", "2 2.5", "9 3 2 3", "12 4", "4 2", "9 3 2 3 2 3", "1 3"}
+
+// CSS is the style sheet of all pictures. The colours follow what the reader prefers, or
+// the attribute data-theme (light or dark) of the page. Every colour is written twice, plain
+// and as a variable, because some programs that turn SVG into pixels know no variables.
+var CSS = styleSheet()
+
+func styleSheet() string {
+	var day, night, rules strings.Builder
+	rule := func(property, name, plain string) string {
+		return fmt.Sprintf("%s:%s;%s:var(--fl-%s);", property, plain, property, name)
+	}
+	for _, t := range tones {
+		fmt.Fprintf(&day, "--fl-%s:%s;", t.name, t.light)
+		fmt.Fprintf(&night, "--fl-%s:%s;", t.name, t.dark)
+	}
+	for i := range light {
+		name := fmt.Sprint("c", i)
+		fmt.Fprintf(&day, "--fl-%s:%s;", name, light[i])
+		fmt.Fprintf(&night, "--fl-%s:%s;", name, dark[i])
+		fmt.Fprintf(&rules, ".fl-%s{%s%s}\n", name, rule("fill", name, light[i]), rule("stroke", name, light[i]))
+	}
+	tone := map[string]string{}
+	for _, t := range tones {
+		tone[t.name] = t.light
+	}
+	fmt.Fprintf(&rules, ".fl-rest{%s%s}\n", rule("fill", "rest", tone["rest"]), rule("stroke", "rest", tone["rest"]))
+	fmt.Fprintf(&rules, ".fl-back{%s}\n", rule("fill", "back", tone["back"]))
+	fmt.Fprintf(&rules, ".fl-plot text{%sstroke:none;font:12px system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif;font-variant-numeric:tabular-nums}\n", rule("fill", "ink", tone["ink"]))
+	fmt.Fprintf(&rules, ".fl-plot .fl-title{font-size:15px;font-weight:600}\n.fl-plot .fl-key{font-size:13px}\n.fl-plot .fl-dim{%s}\n", rule("fill", "dim", tone["dim"]))
+	fmt.Fprintf(&rules, ".fl-grid{%sfill:none}\n.fl-axis{%sfill:none}\n", rule("stroke", "grid", tone["grid"]), rule("stroke", "axis", tone["axis"]))
+	fmt.Fprintf(&rules, ".fl-mark{%s}\n", rule("stroke", "back", tone["back"]))
+	fmt.Fprintf(&rules, ".fl-plot .fl-on{%sstroke-width:2.5;stroke-opacity:.55;paint-order:stroke;stroke-linejoin:round}\n", rule("stroke", "back", tone["back"]))
+	rules.WriteString(".fl-line{fill:none;stroke-width:2;stroke-linejoin:round}\n" +
+		".fl-fill{stroke:none;fill-opacity:.16}\n.fl-gap{stroke:none;fill-opacity:.3}\n" +
+		".fl-hatch{fill:none;stroke-width:1;stroke-opacity:.75}\n" +
+		".fl-bar{fill-opacity:.8;stroke-width:1}\n.fl-box{fill-opacity:.32;stroke-width:1}\n" +
+		".fl-free{fill-opacity:.05;stroke-dasharray:4 3}\n")
+	return ".fl-plot{" + day.String() + "max-width:100%;height:auto;display:block}\n" +
+		"@media (prefers-color-scheme:dark){:root:not([data-theme=light]) .fl-plot,svg.fl-plot:root{" + night.String() + "}}\n" +
+		":root[data-theme=dark] .fl-plot{" + night.String() + "}\n" + rules.String()
+}
+
+// colour is the class of the n-th series.
+func colour(n int) string { return fmt.Sprint("fl-c", n%Colours) }
+
+// dash is the pattern of its line; series that share a colour have different ones.
+func dash(n int) string { return dashes[(n+n/Colours)%len(dashes)] }
+
+// marker draws the sign of the n-th series.
+func (c *canvas) marker(n int, x, y float64) {
+	const r = 4.0
+	class := "fl-mark " + colour(n)
+	polygon := func(points ...float64) {
+		var b strings.Builder
+		for i := 0; i < len(points); i += 2 {
+			fmt.Fprintf(&b, "%s,%s ", num(x+points[i]), num(y+points[i+1]))
+		}
+		c.el("polygon", "class", class, "points", strings.TrimSpace(b.String()))
+	}
+	switch (n + n/Colours) % 6 {
+	case 0:
+		c.el("circle", "class", class, "cx", x, "cy", y, "r", r)
+	case 1:
+		polygon(-r, -r, r, -r, r, r, -r, r)
+	case 2:
+		polygon(0, -r-1, r+1, r, -r-1, r)
+	case 3:
+		polygon(0, -r-1.5, r+1.5, 0, 0, r+1.5, -r-1.5, 0)
+	case 4:
+		polygon(0, r+1, r+1, -r, -r-1, -r)
+	case 5:
+		polygon(-r-1, -1.5, -1.5, -1.5, -1.5, -r-1, 1.5, -r-1, 1.5, -1.5, r+1, -1.5, r+1, 1.5, 1.5, 1.5, 1.5, r+1, -1.5, r+1, -1.5, 1.5, -r-1, 1.5)
+	}
+}
+
+// hatch draws slanted lines within a rectangle, a few pixels apart: rising, or falling.
+func (c *canvas) hatch(class string, x, y, w, h, gap float64, falling bool) {
+	var d strings.Builder
+	for s := gap / 2; s < w+h; s += gap {
+		// The line u+v = s through the rectangle, u to the right and v up from its foot.
+		u0, u1 := max(0, s-h), min(w, s)
+		v0, v1 := s-u0, s-u1
+		if falling {
+			v0, v1 = h-v0, h-v1
+		}
+		fmt.Fprintf(&d, "M%s %sL%s %s", num(x+u0), num(y+v0), num(x+u1), num(y+v1))
+	}
+	if d.Len() > 0 {
+		c.el("path", "class", "fl-hatch "+class, "d", d.String())
+	}
+}
