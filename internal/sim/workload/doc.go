@@ -33,6 +33,16 @@ const (
 
 func stream(seed uint64, part uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, part)) }
 
+// Tick is told now and then how many jobs there are. An error ends the making.
+type Tick func(jobs int) error
+
+func (t Tick) at(jobs int) error {
+	if t == nil || jobs%10_000 != 0 {
+		return nil
+	}
+	return t(jobs)
+}
+
 // Area is the sum of processors times seconds.
 func Area(jobs []Job) float64 {
 	var sum float64

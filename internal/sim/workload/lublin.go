@@ -31,6 +31,7 @@ type Lublin struct {
 	Users     int     // at least 1
 	Zipf      float64 // how unequal users are
 	Estimates Estimates
+	Tick      Tick
 }
 
 // Types is which jobs the model makes.
@@ -111,6 +112,9 @@ func (l Lublin) Make() ([]Job, error) {
 		s := slices.MinFunc(sources, func(a, b *source) int { return cmp.Compare(a.at, b.at) })
 		jobs, from, even = append(jobs, s.job()), append(from, s), append(even, s.even)
 		s.next()
+		if err := l.Tick.at(len(jobs)); err != nil {
+			return nil, err
+		}
 	}
 	l.arrive(jobs, from, even)
 	if n := len(jobs); n > 0 && jobs[n-1].Submit > longestTrace {

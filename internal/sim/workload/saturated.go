@@ -21,6 +21,7 @@ type Saturated struct {
 	Span    int64   // seconds
 	Backlog float64
 	Seed    uint64
+	Tick    Tick
 }
 
 // Lengths is how the lengths of jobs are spread.
@@ -62,6 +63,9 @@ func (s Saturated) Make() ([]Job, error) {
 			run := s.length(u, rng)
 			all = append(all, placed{Job{Run: run, Estimate: run, Procs: size, User: u}, area / want})
 			area += float64(run) * float64(size)
+			if err := s.Tick.at(len(all)); err != nil {
+				return nil, err
+			}
 		}
 	}
 	slices.SortStableFunc(all, func(a, b placed) int { return cmp.Compare(a.done, b.done) })

@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -94,6 +95,30 @@ func TestSaturatedOptionsAreChecked(t *testing.T) {
 		change(&s)
 		if _, err := s.Make(); err == nil || !strings.Contains(err.Error(), what) {
 			t.Errorf("%s: got %v", what, err)
+		}
+	}
+}
+
+// TestTickEndsTheMaking: whoever waits can see how far it is, and give up.
+func TestTickEndsTheMaking(t *testing.T) {
+	enough := errors.New("enough")
+	for what, make := range map[string]func(Tick) ([]Job, error){
+		"saturated": func(tick Tick) ([]Job, error) {
+			s := saturated()
+			s.Tick = tick
+			return s.Make()
+		},
+		"lublin": func(tick Tick) ([]Job, error) {
+			return Lublin{Procs: 8, Jobs: 50_000, Types: Both, Users: 1, Tick: tick}.Make()
+		},
+	} {
+		seen := 0
+		_, err := make(func(jobs int) error {
+			seen = jobs
+			return enough
+		})
+		if !errors.Is(err, enough) || seen != 10_000 {
+			t.Errorf("%s: after %d jobs: %v", what, seen, err)
 		}
 	}
 }

@@ -1,0 +1,238 @@
+package main
+
+import (
+	"compress/gzip"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/fairlead/fairlead/internal/sim/swf"
+	"github.com/fairlead/fairlead/internal/sim/workload"
+)
+
+func (a *app) simGenerateCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "generate",
+		Short: "Make a workload for the simulator, from a seed",
+		RunE: func(*cobra.Command, []string) error {
+			return usagef("which one? fairlead sim generate lublin, jobs as on real parallel machines, or fairlead sim generate saturated, users who always have work")
+		},
+		Args: cobra.NoArgs,
+	}
+	c.AddCommand(a.simLublinCommand(), a.simSaturatedCommand())
+	return c
+}
+
+func (a *app) simLublinCommand() *cobra.Command {
+	g := &generateCmd{app: a, name: "lublin"}
+	l := workload.Lublin{}
+	var types, estimates string
+	c := &cobra.Command{
+		Use:   "lublin",
+		Short: "Make jobs like those of real parallel machines",
+		Long: `Make jobs like those of real parallel machines, by the model of Lublin and Feitelson
+(2003) with the parameters that they published: sizes of which many are 1 or a power of
+two, run times from seconds to two days that grow with the size, arrivals that follow
+the day. The same flags make the same file; it says in its first lines what they were.
+
+--load stretches the time between submissions until the processors would be busy for that
+part of the time. --estimates says what users ask for: users, round values of which their
+jobs use any part; exact; or a factor of the run time. Users submit in proportion to 1/k^s,
+the first most, with the s of --zipf.`,
+		Example: `  fairlead sim generate lublin --procs 256 --jobs 10000 --load 0.8 -o work.swf.gz
+  fairlead sim generate lublin --types batch --estimates exact --seed 7 > work.swf`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			var err error
+			if l.Estimates, err = workload.ParseEstimates(estimates); err != nil {
+				return usageError{err}
+			}
+			l.Types = workload.Types(types)
+			comments := []string{"Queue: 0 interactive", "Queue: 1 batch"}
+			if l.Types == workload.Whole {
+				comments = nil
+			}
+			return g.run(c, l.Procs, l.Jobs, comments, func(seed uint64, tick workload.Tick) ([]workload.Job, error) {
+				l.Seed, l.Tick = seed, tick
+				return l.Make()
+			})
+		},
+	}
+	f := c.Flags()
+	f.IntVar(&l.Procs, "procs", 128, "processors of the machine")
+	f.IntVar(&l.Jobs, "jobs", 10_000, "how many jobs")
+	f.StringVar(&types, "types", "both", "both batch and interactive jobs, batch, interactive, or whole: one kind with the parameters of all together")
+	f.Float64Var(&l.Load, "load", 0, "work per time, as a part of the machine, such as 0.8 (default: what the model gives)")
+	f.IntVar(&l.Users, "users", 50, "how many users")
+	f.Float64Var(&l.Zipf, "zipf", 1, "how unequal users are: 0 is all alike")
+	f.StringVar(&estimates, "estimates", "users", "what users ask for: users, exact, or a factor of the run time")
+	g.flags(f)
+	return c
+}
+
+func (a *app) simSaturatedCommand() *cobra.Command {
+	g := &generateCmd{app: a, name: "saturated"}
+	s := workload.Saturated{}
+	var lengths string
+	var mean, span time.Duration
+	c := &cobra.Command{
+		Use:   "saturated",
+		Short: "Make users who always have work, to measure fairness",
+		Long: `Make users who always have work, to measure fairness: all is submitted at the beginning,
+and every user has --backlog times the work that its weight entitles it to in the time
+--span. --weights and --sizes go round the users: with 1,2,4 the fourth user has weight 1
+again. The first lines of the file name the weights.
+
+--lengths says how long jobs take: exponential, constant, or 1:10, where every other user
+has jobs ten times as long as --mean.`,
+		Example: `  fairlead sim generate saturated --procs 120 --users 60 --weights 1,2,4 -o work.swf
+  fairlead sim generate saturated --lengths 1:10 --span 6h > work.swf`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			s.Lengths, s.Mean, s.Span = workload.Lengths(lengths), mean.Seconds(), int64(span.Seconds())
+			comments := []string{fmt.Sprintf("Note: weights of the users, in turn: %s", commaSeparated(s.Weights))}
+			return g.run(c, s.Procs, 0, comments, func(seed uint64, tick workload.Tick) ([]workload.Job, error) {
+				s.Seed, s.Tick = seed, tick
+				return s.Make()
+			})
+		},
+	}
+	f := c.Flags()
+	f.IntVar(&s.Procs, "procs", 120, "processors of the machine")
+	f.IntVar(&s.Users, "users", 60, "how many users")
+	f.Float64SliceVar(&s.Weights, "weights", []float64{1, 2, 4}, "weights of the users, in turn")
+	f.IntSliceVar(&s.Sizes, "sizes", []int{1}, "processors of the users' jobs, in turn")
+	f.StringVar(&lengths, "lengths", "exponential", "exponential, constant, or 1:10")
+	f.DurationVar(&mean, "mean", time.Minute, "mean length of a job")
+	f.DurationVar(&span, "span", time.Hour, "how long all users are to have work")
+	f.Float64Var(&s.Backlog, "backlog", 2, "how many times the work for its share every user has")
+	g.flags(f)
+	return c
+}
+
+// generateCmd is what both kinds of workload share.
+type generateCmd struct {
+	*app
+	name string
+	seed uint64
+	out  string
+	json bool
+}
+
+func (g *generateCmd) flags(f *pflag.FlagSet) {
+	f.Uint64Var(&g.seed, "seed", 1, "another seed makes other jobs of the same kind")
+	f.StringVarP(&g.out, "out", "o", "", "file to write, compressed if its name ends in .gz (default: standard output)")
+	f.BoolVar(&g.json, "json", false, "print what was made as JSON; needs --out")
+}
+
+// making makes the jobs from a seed.
+type making func(seed uint64, tick workload.Tick) ([]workload.Job, error)
+
+func (g *generateCmd) run(c *cobra.Command, procs, want int, comments []string, make making) error {
+	if g.json && g.out == "" {
+		return usagef("--json says what was written to a file: give it with --out FILE")
+	}
+	if g.out == "" && g.terminal() {
+		return usagef("a workload is not for reading: give a file with --out FILE, or send the output on")
+	}
+	jobs, err := make(g.seed, g.tick(c.Context(), want))
+	if err != nil {
+		if c.Context().Err() != nil {
+			return err
+		}
+		return usageError{err}
+	}
+	m := summarize(jobs, procs)
+	m.File, m.Command = g.out, g.command(c)
+	head := append(m.header(), comments...)
+	if err := g.write(head, records(jobs)); err != nil {
+		return err
+	}
+	if g.json {
+		return g.printJSON(m)
+	}
+	if g.out != "" {
+		fmt.Fprintln(g.app.out, m)
+	}
+	return nil
+}
+
+// tick shows how far the making is, and ends it when the user does not want to wait.
+func (g *generateCmd) tick(ctx context.Context, want int) workload.Tick {
+	bar := progressbar.NewOptions(max(want, -1), progressbar.OptionSetWriter(g.errs), progressbar.OptionSetVisibility(g.terminal() && want > 100_000),
+		progressbar.OptionClearOnFinish(), progressbar.OptionSetDescription("jobs"))
+	return func(n int) error {
+		bar.Set(n)
+		return ctx.Err()
+	}
+}
+
+// command is how to make the same again: with all flags that matter, as defaults may
+// change.
+func (g *generateCmd) command(c *cobra.Command) string {
+	text := c.CommandPath()
+	c.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+		switch value := f.Value.String(); f.Name {
+		case "out", "json", "help":
+		default:
+			if list, ok := f.Value.(pflag.SliceValue); ok {
+				value = strings.Join(list.GetSlice(), ",")
+				if weights, err := c.Flags().GetFloat64Slice(f.Name); err == nil {
+					value = commaSeparated(weights)
+				}
+			}
+			text += " --" + f.Name + " " + value
+		}
+	})
+	return text
+}
+
+// write writes the file, whole or not at all.
+func (g *generateCmd) write(comments []string, lines []swf.Record) error {
+	if g.out == "" {
+		return swf.Write(g.app.out, comments, lines)
+	}
+	return writeWhole(g.out, func(w io.Writer) error {
+		if !strings.HasSuffix(g.out, ".gz") {
+			return swf.Write(w, comments, lines)
+		}
+		z := gzip.NewWriter(w)
+		if err := swf.Write(z, comments, lines); err != nil {
+			return err
+		}
+		return z.Close()
+	})
+}
+
+// writeWhole writes a file beside the one that is meant, which it replaces when all went
+// well: whoever reads never sees half of it.
+func writeWhole(name string, write func(io.Writer) error) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(name), ".fairlead-")
+	if err != nil {
+		return usageError{err}
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+			os.Remove(f.Name())
+		}
+	}()
+	if err := write(f); err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	if err := f.Chmod(0o644); err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	return os.Rename(f.Name(), name)
+}
