@@ -46,20 +46,28 @@ type State uint8
 
 // The states of a node.
 const (
-	Up    State = iota // takes tasks
-	Drain              // finishes what runs and takes nothing new
-	Down               // not heard of
+	Up          State = iota // takes tasks
+	Drain                    // finishes what runs and takes nothing new
+	Down                     // not heard of
+	Maintenance              // as Drain: somebody works on it, and it comes back
 )
 
-func (s State) String() string { return [...]string{"up", "drain", "down"}[s] }
+func (s State) String() string { return [...]string{"up", "drain", "down", "maintenance"}[s] }
+
+// Labels say of a node what cannot be counted: arch=amd64, rack=b.
+type Labels map[string]string
 
 // Node is one machine, or the slots of one process.
 type Node struct {
 	Name     string
 	State    State
+	Labels   Labels
 	Capacity Vector
 	Free     Vector // below zero where the capacity shrank under running tasks
 	Running  int    // tasks
+
+	class, group int32 // those it belongs to; group is -1 unless it takes tasks
+	slot         int32 // its place in the group
 }
 
 // Cluster is the set of nodes. Its methods that take a NodeID or Shape panic on
@@ -67,17 +75,33 @@ type Node struct {
 type Cluster struct {
 	names  []string
 	number map[string]int
-	shapes []Vector
+	shapes []shape
 	shape  map[string]Shape
 	nodes  []Node
 	byName map[string]NodeID
-	free   freeTree
 	units  int64 // free on the nodes that are up
+
+	classes classes
+	groups  groups
+	given   given
+}
+
+// shape is a request, and what is remembered of looking for room for it.
+type shape struct {
+	need Vector
+	must Constraint
+
+	suits   []suit // the classes of nodes that could take it
+	scarce  int    // the resource in which nodes are compared
+	version uint32 // of the classes for which both hold
+	failed  int    // it fitted nowhere before this place in the log of what was given; -1 is not known
+	last    NodeID // where it was placed last
 }
 
 // New returns an empty cluster that counts shares in the named unit.
 func New(unit string) *Cluster {
 	c := &Cluster{number: map[string]int{}, shape: map[string]Shape{}, byName: map[string]NodeID{}}
+	c.classes.of = map[string]int32{}
 	c.Number(unit)
 	return c
 }
@@ -125,12 +149,15 @@ func (c *Cluster) Amounts(v Vector) Amounts {
 
 // Shape numbers a request. Every task occupies at least one unit: a request that
 // does not name it gets one.
-func (c *Cluster) Shape(a Amounts) Shape { return c.Marked(a, "") }
+func (c *Cluster) Shape(a Amounts) Shape { return c.Constrained(a, nil, "") }
 
 // Marked numbers a request whose tasks differ by a mark from others that ask for the
 // same: they have shapes of their own.
-func (c *Cluster) Marked(a Amounts, mark string) Shape {
-	v := c.Vector(a)
+func (c *Cluster) Marked(a Amounts, mark string) Shape { return c.Constrained(a, nil, mark) }
+
+// Constrained numbers a request that only nodes satisfy whose labels do, too.
+func (c *Cluster) Constrained(a Amounts, must Constraint, mark string) Shape {
+	v := c.Vector(WithTypes(a))
 	if v.at(0) < 1 {
 		v = append(Vector{}, v...)
 		if len(v) == 0 {
@@ -141,49 +168,76 @@ func (c *Cluster) Marked(a Amounts, mark string) Shape {
 	for len(v) > 1 && v[len(v)-1] == 0 {
 		v = v[:len(v)-1]
 	}
-	key := fmt.Sprint(v) + mark
+	key := fmt.Sprint(v) + must.String() + "\x00" + mark
 	s, ok := c.shape[key]
 	if !ok {
 		s = Shape(len(c.shapes))
-		c.shapes = append(c.shapes, v)
+		c.shapes = append(c.shapes, shape{need: v, must: must, failed: -1, version: c.classes.version - 1})
 		c.shape[key] = s
 	}
 	return s
 }
 
 // Request is the vector behind a shape; it is not to be changed.
-func (c *Cluster) Request(s Shape) Vector { return c.shapes[s] }
+func (c *Cluster) Request(s Shape) Vector { return c.shapes[s].need }
+
+// Must is what the labels of a node have to satisfy for tasks of the shape.
+func (c *Cluster) Must(s Shape) Constraint { return c.shapes[s].must }
 
 // Shapes is how many shapes have been given out.
 func (c *Cluster) Shapes() int { return len(c.shapes) }
 
 // Width is how many units a task of the shape occupies: what it is charged for.
-func (c *Cluster) Width(s Shape) float64 { return float64(c.shapes[s][0]) }
+func (c *Cluster) Width(s Shape) float64 { return float64(c.shapes[s].need[0]) }
 
-// Join adds a node or, if one of that name is known, gives it the new capacity; it
-// is up afterwards.
+// Join adds a node without labels; see [Cluster.JoinLabelled].
 func (c *Cluster) Join(name string, capacity Amounts) NodeID {
-	v := c.Vector(capacity)
+	return c.JoinLabelled(name, capacity, nil)
+}
+
+// JoinLabelled adds a node or, if one of that name is known, gives it the new capacity and
+// labels; it is up afterwards. The labels are not to be changed.
+func (c *Cluster) JoinLabelled(name string, capacity Amounts, labels Labels) NodeID {
+	v := c.Vector(WithTypes(capacity))
 	id, ok := c.byName[name]
 	if !ok {
 		id = NodeID(len(c.nodes))
-		c.nodes = append(c.nodes, Node{Name: name})
+		c.nodes = append(c.nodes, Node{Name: name, class: -1, group: -1})
 		c.byName[name] = id
 	}
-	n := &c.nodes[id]
-	free := make(Vector, max(len(v), len(n.Free)))
-	for i := range free {
-		free[i] = v.at(i) - (n.Capacity.at(i) - n.Free.at(i))
-	}
-	n.Capacity, n.Free, n.State = v, free, Up
-	c.refresh(id)
+	c.change(id, func(n *Node) {
+		free := make(Vector, max(len(v), len(n.Free)))
+		for i := range free {
+			free[i] = v.at(i) - (n.Capacity.at(i) - n.Free.at(i))
+		}
+		n.Capacity, n.Free, n.State, n.Labels = v, free, Up, labels
+	})
 	return id
 }
 
 // SetState changes whether the node takes tasks.
 func (c *Cluster) SetState(id NodeID, s State) {
-	c.nodes[id].State = s
-	c.refresh(id)
+	c.change(id, func(n *Node) { n.State = s })
+}
+
+// change changes what a node is.
+func (c *Cluster) change(id NodeID, f func(n *Node)) {
+	n := &c.nodes[id]
+	c.ungroup(id)
+	c.units -= n.usable()
+	f(n)
+	c.units += n.usable()
+	c.classify(n)
+	c.regroup(id)
+	c.give(id)
+}
+
+// usable is how many units of the node could take tasks now.
+func (n *Node) usable() int64 {
+	if n.State != Up {
+		return 0
+	}
+	return max(0, n.Free.at(0))
 }
 
 // Lookup finds a node by its name.
@@ -199,75 +253,33 @@ func (c *Cluster) Nodes() []Node { return c.nodes }
 func (c *Cluster) Take(id NodeID, s Shape) { c.add(id, s, -1) }
 
 // Give frees what a task of the shape occupied on the node.
-func (c *Cluster) Give(id NodeID, s Shape) { c.add(id, s, +1) }
+func (c *Cluster) Give(id NodeID, s Shape) {
+	c.add(id, s, +1)
+	c.give(id)
+}
 
 func (c *Cluster) add(id NodeID, s Shape, sign int64) {
-	n, need := &c.nodes[id], c.shapes[s]
+	n, need := &c.nodes[id], c.shapes[s].need
 	for len(n.Free) < len(need) {
 		n.Free = append(n.Free, 0)
 	}
+	grouped := n.group >= 0
+	if grouped {
+		c.ungroup(id)
+	}
+	c.units -= n.usable()
 	for i, a := range need {
 		n.Free[i] += sign * a
 	}
+	c.units += n.usable()
 	n.Running -= int(sign)
-	c.refresh(id)
-}
-
-func (c *Cluster) refresh(id NodeID) {
-	n := &c.nodes[id]
-	usable := int64(-1)
-	if n.State == Up {
-		usable = n.Free.at(0)
+	if grouped {
+		c.regroup(id)
 	}
-	c.units += max(0, usable) - max(0, c.free.at(int(id)))
-	c.free.set(int(id), usable)
 }
 
 // FreeUnits is how many units could take tasks now.
 func (c *Cluster) FreeUnits() int64 { return c.units }
-
-// Place finds a node on which a task of the shape fits now: the first that does, in
-// the order in which they joined. It reports false when there is none.
-func (c *Cluster) Place(s Shape) (NodeID, bool) {
-	need := c.shapes[s]
-	for i := c.free.next(0, need[0]); i >= 0; i = c.free.next(i+1, need[0]) {
-		if len(need) == 1 || c.nodes[i].Free.Covers(need) {
-			return NodeID(i), true
-		}
-	}
-	return 0, false
-}
-
-// Could reports whether a task of the shape would fit on some node that is not
-// down, if nothing else ran there.
-func (c *Cluster) Could(s Shape) bool {
-	return slices.ContainsFunc(c.nodes, func(n Node) bool {
-		return n.State != Down && n.Capacity.Covers(c.shapes[s])
-	})
-}
-
-// Lack is a resource of which a task asks for more than any node has.
-type Lack struct {
-	Resource      string
-	Need, Largest int64
-}
-
-// Lacks says of which resources no node that is not down has as much as the shape asks
-// for. It is empty also if each is somewhere, but no node has all of them.
-func (c *Cluster) Lacks(s Shape) (out []Lack) {
-	for i, need := range c.shapes[s] {
-		l := Lack{Resource: c.names[i], Need: need}
-		for _, n := range c.nodes {
-			if n.State != Down {
-				l.Largest = max(l.Largest, n.Capacity.at(i))
-			}
-		}
-		if l.Largest < need {
-			out = append(out, l)
-		}
-	}
-	return out
-}
 
 // Capacity is the sum over the nodes that take tasks, and Free is what of it is free. A
 // node that is drained is not part of what there is to divide, although tasks may still run
@@ -292,10 +304,12 @@ func (c *Cluster) Clone() *Cluster {
 		names: slices.Clone(c.names), number: maps.Clone(c.number),
 		shapes: slices.Clone(c.shapes), shape: maps.Clone(c.shape),
 		nodes: slices.Clone(c.nodes), byName: maps.Clone(c.byName),
-		free: c.free.clone(), units: c.units,
+		units: c.units, classes: c.classes.clone(),
 	}
 	for i := range d.nodes {
 		d.nodes[i].Free = slices.Clone(d.nodes[i].Free)
+		d.nodes[i].group = -1
 	}
+	d.given.first = c.given.end() + 1 // what failed in the original is tried again
 	return d
 }

@@ -1,34 +1,6 @@
 package cluster
 
-import (
-	"math/rand/v2"
-	"testing"
-)
-
-func TestNextAgainstScan(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	var tree freeTree
-	var plain []int64
-	for range 5000 {
-		if i := rng.IntN(70); i < 60 {
-			for len(plain) <= i {
-				plain = append(plain, unusable)
-			}
-			plain[i] = rng.Int64N(9) - 1
-			tree.set(i, plain[i])
-		}
-		from, need := rng.IntN(70), rng.Int64N(9)
-		want := -1
-		for i := from; i < len(plain) && want < 0; i++ {
-			if plain[i] >= need {
-				want = i
-			}
-		}
-		if got := tree.next(from, need); got != want {
-			t.Fatalf("next(%d, %d) = %d, want %d in %v", from, need, got, want, plain)
-		}
-	}
-}
+import "testing"
 
 func TestPlaceNeedsEveryResourceOnOneNode(t *testing.T) {
 	c := New("cpu")

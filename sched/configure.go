@@ -200,8 +200,8 @@ func (s *Scheduler) refill() {
 			}
 		}
 	}
-	s.shapeReady = make([]int32, s.cluster.Shapes())
-	s.parkedByFit, s.parkedFits = nil, 0
+	s.shapeReady.clear()
+	s.noRoom.clear()
 	s.setTolls(&s.cfg)
 	for i := range s.queues {
 		q := &s.queues[i]

@@ -3,7 +3,6 @@ package sched
 import (
 	"math"
 
-	"github.com/fairlead/fairlead/cluster"
 	"github.com/fairlead/fairlead/share"
 )
 
@@ -116,12 +115,15 @@ func (p *Pool) counts() bool { return p.configured || p.Waiting > 0 || p.Tasks >
 // is not owed what it could not use.
 func (s *Scheduler) demand() (all, able []float64) {
 	all, able = make([]float64, len(s.pools)), make([]float64, len(s.pools))
-	could := make([]bool, s.cluster.Shapes())
-	for shape := range could {
-		could[shape] = s.cluster.Could(cluster.Shape(shape))
-	}
+	could := make([]int8, s.cluster.Shapes()) // 0: not asked yet
 	usable := func(l *line) bool {
-		return could[l.shape] && (l.gate == noGate || l.gate == byFit || l.gate == byMax)
+		if could[l.shape] == 0 {
+			could[l.shape] = -1
+			if s.cluster.Could(l.shape) {
+				could[l.shape] = 1
+			}
+		}
+		return could[l.shape] > 0 && (l.gate == noGate || l.gate == byFit || l.gate == byMax)
 	}
 	for i := range s.queues {
 		q := &s.queues[i]
@@ -175,7 +177,7 @@ func (s *Scheduler) IdleWhileDemand() float64 {
 			if !l.ready() || !s.openAbove(q.pool) {
 				continue
 			}
-			if _, fits := s.cluster.Place(l.shape); fits {
+			if s.cluster.Room(l.shape) {
 				wanted += float64(l.tasks) * s.cluster.Width(l.shape)
 			}
 		}

@@ -370,8 +370,13 @@ func (s *Scheduler) inAbove(id int32) *inner {
 
 // Join adds a node or changes its capacity; it takes tasks from now on.
 func (s *Scheduler) Join(name string, capacity cluster.Amounts, t time.Time) cluster.NodeID {
+	return s.JoinLabelled(name, capacity, nil, t)
+}
+
+// JoinLabelled is Join for a node with labels.
+func (s *Scheduler) JoinLabelled(name string, capacity cluster.Amounts, labels cluster.Labels, t time.Time) cluster.NodeID {
 	s.advance(t)
-	id := s.cluster.Join(name, capacity)
+	id := s.cluster.JoinLabelled(name, capacity, labels)
 	s.measure()
 	s.resized()
 	s.openFits()

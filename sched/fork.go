@@ -32,14 +32,10 @@ func (s *Scheduler) Fork() *Scheduler {
 	f.runFree, f.begunFree = slices.Clone(s.runFree), slices.Clone(s.begunFree)
 	f.stops.fork()
 	f.reclaimer.fork()
-	f.shapeReady = slices.Clone(s.shapeReady)
+	f.shapeReady, f.noRoom = s.shapeReady.clone(), s.noRoom.clone()
 	f.later = later{heap: slices.Clone(s.later.heap), jobs: maps.Clone(s.later.jobs), serial: s.later.serial}
 	f.boosts.fork()
 	f.ripening = slices.Clone(s.ripening)
-	f.parkedByFit = slices.Clone(s.parkedByFit)
-	for i := range f.parkedByFit {
-		f.parkedByFit[i] = slices.Clone(f.parkedByFit[i])
-	}
 	f.forkTolls()
 	f.inners = slices.Clone(s.inners)
 	for i := range f.inners {

@@ -19,11 +19,7 @@ func (s *Scheduler) admit(leaf int32, at lineRef) (cluster.NodeID, bool) {
 	}
 	node, fits := s.cluster.Place(l.shape)
 	if !fits && s.cfg.Placement != FCFS {
-		for len(s.parkedByFit) <= int(l.shape) {
-			s.parkedByFit = append(s.parkedByFit, nil)
-		}
-		s.parkedByFit[l.shape] = append(s.parkedByFit[l.shape], at)
-		s.parkedFits++
+		s.noRoom.add(l.shape, at)
 		s.park(leaf, at, byFit)
 	}
 	return node, fits
@@ -58,29 +54,17 @@ func (s *Scheduler) unpark(parked *[]lineRef) {
 
 // openFits unparks the lines whose request fits somewhere again.
 func (s *Scheduler) openFits() {
-	if s.parkedFits == 0 {
-		return
-	}
-	for shape := range s.parkedByFit {
-		parked := len(s.parkedByFit[shape])
-		if parked == 0 {
-			continue
-		}
-		if _, fits := s.cluster.Place(cluster.Shape(shape)); fits {
-			s.parkedFits -= parked
-			s.returning(&s.parkedByFit[shape], byFit)
-		}
+	for _, shape := range s.noRoom.fitting(s.cluster) {
+		refs := s.noRoom.take(shape)
+		s.returning(&refs, byFit)
 	}
 }
 
 // somethingFits reports whether some job that no gate holds back would fit on some
 // node, so that a step with nothing to do ends at once.
 func (s *Scheduler) somethingFits() bool {
-	for shape, ready := range s.shapeReady {
-		if ready == 0 {
-			continue
-		}
-		if _, fits := s.cluster.Place(cluster.Shape(shape)); fits {
+	for _, shape := range s.shapeReady.active {
+		if s.cluster.Room(shape) {
 			return true
 		}
 	}

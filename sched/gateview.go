@@ -86,28 +86,33 @@ func (s *Scheduler) limitGates(id PoolID, l Limits, shape cluster.Shape) []why.G
 
 // nodeGate says on how many nodes a request would fit, and fits now.
 func (s *Scheduler) nodeGate(shape cluster.Shape) why.Gate {
-	need := s.cluster.Request(shape)
 	could, now, up := 0, 0, 0
-	for _, n := range s.cluster.Nodes() {
+	for i, n := range s.cluster.Nodes() {
+		id := cluster.NodeID(i)
 		if n.State != cluster.Up {
 			continue
 		}
 		up++
-		if n.Capacity.Covers(need) {
+		if s.cluster.Suits(id, shape) {
 			could++
 		}
-		if n.Free.Covers(need) {
+		if s.cluster.Fits(id, shape) {
 			now++
 		}
 	}
+	down := s.suitingDown(shape)
 	g := why.Gate{Name: "nodes", Where: "nodes", Open: now > 0, Used: fmt.Sprint(now), Limit: fmt.Sprint(could)}
 	switch {
 	case len(s.cluster.Nodes()) == 0:
 		g.Code, g.Text = why.NoNodes, "no node has joined yet"
 	case up == 0:
-		g.Code, g.Text = why.NoNodes, fmt.Sprintf("no node takes tasks (%d are drained or down)", len(s.cluster.Nodes()))
-	case could == 0 && s.largeEnoughDown(need) != "":
-		g.Code, g.Text = why.NoNodes, "the only nodes that are large enough are down: "+s.largeEnoughDown(need)
+		g.Code, g.Text = why.NoNodes, fmt.Sprintf("no node takes tasks (%d are drained, in maintenance or down)", len(s.cluster.Nodes()))
+	case could == 0 && down != "" && len(s.cluster.Must(shape)) > 0:
+		g.Code, g.Text = why.NoNodes, "the only nodes that satisfy what it asks for are down: "+down
+	case could == 0 && down != "":
+		g.Code, g.Text = why.NoNodes, "the only nodes that are large enough are down: "+down
+	case could == 0 && !s.cluster.Could(shape) && len(s.cluster.Must(shape)) > 0:
+		g.Code, g.Text = why.FitNever, "no node satisfies what it asks for, not even an empty one"
 	case could == 0 && !s.cluster.Could(shape):
 		g.Code, g.Text = why.FitNever, "no node is large enough, not even an empty one"
 	case now > 0:
@@ -118,11 +123,11 @@ func (s *Scheduler) nodeGate(shape cluster.Shape) why.Gate {
 	return g
 }
 
-// largeEnoughDown names the nodes that are down and could take a request.
-func (s *Scheduler) largeEnoughDown(need cluster.Vector) string {
+// suitingDown names the nodes that are down and could take tasks of a shape.
+func (s *Scheduler) suitingDown(shape cluster.Shape) string {
 	var names []string
 	for _, n := range s.cluster.Nodes() {
-		if n.State == cluster.Down && n.Capacity.Covers(need) {
+		if n.State == cluster.Down && n.Capacity.Covers(s.cluster.Request(shape)) && s.cluster.Must(shape).Allows(n.Labels) {
 			names = append(names, n.Name)
 		}
 	}

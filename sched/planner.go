@@ -126,10 +126,8 @@ func (s *Scheduler) endAndWait(id RunID) {
 
 // nextIn is what the task asks for that a pool would start next if there were room.
 func (s *Scheduler) nextIn(id int32) (cluster.Shape, bool) {
-	for shape := range s.parkedByFit {
-		s.parkedFits -= len(s.parkedByFit[shape])
-		s.unpark(&s.parkedByFit[shape])
-	}
+	waiting := s.noRoom.all()
+	s.unpark(&waiting)
 	for s.pools[id].in {
 		leaf := id
 		for s.pools[leaf].inner >= 0 {

@@ -139,15 +139,12 @@ func (s *Scheduler) change(at lineRef, f func(l *line)) {
 func (s *Scheduler) count(q *queue, l *line, was bool) {
 	if is := l.ready(); is && !was {
 		q.ready++
-		for len(s.shapeReady) <= int(l.shape) {
-			s.shapeReady = append(s.shapeReady, 0)
-		}
-		s.shapeReady[l.shape]++
+		s.shapeReady.add(l.shape, 1)
 		s.readied(q.pool, l.shape, 1)
 		s.wanted(q.pool, l.shape, 1)
 	} else if was && !is {
 		q.ready--
-		s.shapeReady[l.shape]--
+		s.shapeReady.add(l.shape, -1)
 		s.readied(q.pool, l.shape, -1)
 		s.wanted(q.pool, l.shape, -1)
 	}

@@ -103,9 +103,8 @@ type Scheduler struct {
 	runs               []run
 	runFree, begunFree freeList
 
-	shapeReady  []int32     // by shape: lines with work that no gate holds back
-	parkedByFit [][]lineRef // by shape
-	parkedFits  int
+	shapeReady shapeCounts // lines with work that no gate holds back
+	noRoom     shapeLines  // lines that wait for room on some node
 
 	stops       stopping
 	reclaimer   reclaimer

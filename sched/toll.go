@@ -12,9 +12,11 @@ import (
 
 // Request is what a task asks for.
 type Request struct {
-	Amounts  cluster.Amounts  // on one node
-	Licenses map[string]int64 // of the whole cluster, held while the task runs
-	Rates    []string         // under which the start counts
+	Amounts cluster.Amounts // on one node
+	// Constraint is what the labels of the node have to satisfy.
+	Constraint cluster.Constraint
+	Licenses   map[string]int64 // of the whole cluster, held while the task runs
+	Rates      []string         // under which the start counts
 }
 
 // toll is what the tasks of a shape ask for that belongs to no node.
@@ -58,9 +60,9 @@ func (s *Scheduler) ShapeOf(r Request) cluster.Shape {
 		marks = append(marks, name)
 	}
 	if len(marks) == 0 {
-		return s.cluster.Shape(r.Amounts)
+		return s.cluster.Constrained(r.Amounts, r.Constraint, "")
 	}
-	shape := s.cluster.Marked(r.Amounts, strings.Join(marks, " "))
+	shape := s.cluster.Constrained(r.Amounts, r.Constraint, strings.Join(marks, " "))
 	for len(s.tolls) <= int(shape) {
 		s.tolls = append(s.tolls, nil)
 	}

@@ -96,7 +96,7 @@ func (a amounts) of(pool int32, resource int) int64 {
 // onOne chooses on one node, nil if it cannot be done there.
 func (p *planner) onOne(n cluster.NodeID, starving int32, shape cluster.Shape, strict bool) *sacrifice {
 	node, request := &p.world.cluster.Nodes()[n], p.world.cluster.Request(shape)
-	if node.State != cluster.Up || !node.Capacity.Covers(request) || int(n) >= len(p.onNode) {
+	if !p.world.cluster.Suits(n, shape) || int(n) >= len(p.onNode) {
 		return nil
 	}
 	x := &sacrifice{p: p, starving: starving, strict: strict, node: n, lack: slices.Clone(request), taken: amounts{}}
