@@ -1,0 +1,54 @@
+package sched_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead/cluster"
+	"github.com/fairlead/fairlead/policy"
+	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/share"
+	"github.com/fairlead/fairlead/why"
+)
+
+// A job that only some nodes satisfy waits for these, and nobody waits behind it.
+func TestConstraintHoldsUpItsOwnLineOnly(t *testing.T) {
+	now := time.Unix(1_700_000_000, 0)
+	s, err := sched.New(sched.Config{Root: share.Pool{Policy: "fair"}, NewPolicy: policy.New(policy.Options{})}, now, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := s.JoinLabelled("a", cluster.Amounts{"cpu": 2}, cluster.Labels{"rack": "a"}, now)
+	b := s.JoinLabelled("b", cluster.Amounts{"cpu": 2}, cluster.Labels{"rack": "b"}, now)
+	must, err := cluster.ParseConstraint("rack=b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	onB, anywhere := s.ShapeOf(sched.Request{Constraint: must}), s.Shape(cluster.Amounts{"cpu": 2})
+	s.Add(sched.Job{ID: 1, Pool: s.Pool("u"), Shape: onB, Priority: 2, Tasks: 3}, now)
+	s.Add(sched.Job{ID: 2, Pool: s.Pool("v"), Shape: anywhere, Priority: 2, Tasks: 2}, now)
+	var d sched.Decision
+	s.Step(now, 0, &d)
+	got := map[string]int{}
+	var ofOne sched.RunID
+	for _, st := range d.Starts {
+		got[fmt.Sprint(st.Job, " on ", st.Node)]++
+		if st.Job == 1 {
+			ofOne = st.Run
+		}
+	}
+	if got[fmt.Sprint("1 on ", b)] != 2 || got[fmt.Sprint("2 on ", a)] != 1 || len(d.Starts) != 3 {
+		t.Fatalf("started %v", got)
+	}
+	s.Finish(ofOne, now, true)
+	if s.Step(now, 0, &d); len(d.Starts) != 1 || d.Starts[0].Job != 1 || d.Starts[0].Node != b {
+		t.Fatalf("b has room again, started %v", d.Starts)
+	}
+	none, _ := cluster.ParseConstraint("rack=c")
+	gates := s.Gates(sched.Job{ID: 3, Pool: s.Pool("u"), Shape: s.ShapeOf(sched.Request{Constraint: none})})
+	if g := gates[len(gates)-1]; g.Open || g.Code != why.FitNever || !strings.Contains(g.Text, "no node satisfies") {
+		t.Fatalf("%+v", g)
+	}
+}
