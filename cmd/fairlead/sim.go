@@ -5,12 +5,12 @@ import "github.com/spf13/cobra"
 func (a *app) simCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "sim",
-		Short: "Make workloads for simulations",
+		Short: "Replay a trace of jobs under a policy, or make a workload",
 		RunE: func(*cobra.Command, []string) error {
-			return usagef("which one? fairlead sim generate lublin, or fairlead sim generate saturated")
+			return usagef("which one? fairlead sim run TRACE, or fairlead sim generate lublin or saturated")
 		},
 		Args: cobra.NoArgs,
 	}
-	c.AddCommand(a.simGenerateCommand())
+	c.AddCommand(a.simRunCommand(), a.simGenerateCommand())
 	return c
 }

@@ -200,12 +200,17 @@ func (g *generateCmd) write(comments []string, lines []swf.Record) error {
 	if g.out == "" {
 		return swf.Write(g.app.out, comments, lines)
 	}
-	return writeWhole(g.out, func(w io.Writer) error {
-		if !strings.HasSuffix(g.out, ".gz") {
-			return swf.Write(w, comments, lines)
+	return writePacked(g.out, func(w io.Writer) error { return swf.Write(w, comments, lines) })
+}
+
+// writePacked writes a file whole, compressed if its name ends in .gz.
+func writePacked(name string, write func(io.Writer) error) error {
+	return writeWhole(name, func(w io.Writer) error {
+		if !strings.HasSuffix(name, ".gz") {
+			return write(w)
 		}
 		z := gzip.NewWriter(w)
-		if err := swf.Write(z, comments, lines); err != nil {
+		if err := write(z); err != nil {
 			return err
 		}
 		return z.Close()

@@ -85,11 +85,45 @@ func TestFloorOneIsPure(t *testing.T) {
 				t.Errorf("%s: floor 1 must not import %s", file, path)
 			}
 		}
-		text := read(t, file)
-		for _, word := range []string{"time.Now(", "time.Since(", "time.Until(", "time.Sleep(", "time.After", "time.NewTimer", "\tgo func", "chan "} {
-			if strings.Contains(text, word) {
-				t.Errorf("%s: floor 1 has no clock and no goroutine, but says %q", file, strings.TrimSpace(word))
+		hasNoClock(t, file)
+	}
+}
+
+// TestSimulatorStandsOnFloorOne: that the simulator compiles with floor 1, the reader of
+// traces and the standard library, and without clock, goroutine and files, proves that the
+// core needs nothing else.
+func TestSimulatorStandsOnFloorOne(t *testing.T) {
+	allowed := append([]string{"internal/sim/swf"}, floors[0].packages...)
+	seen := 0
+	for _, file := range goFiles(t, false) {
+		if pkg := packageOf(file); pkg != "internal/sim" && pkg != "internal/sim/swf" {
+			continue
+		}
+		seen++
+		for _, path := range imports(t, file) {
+			ours, inside := strings.CutPrefix(path, module+"/")
+			first, _, _ := strings.Cut(path, "/")
+			if inside && !slices.Contains(allowed, ours) || !inside && strings.Contains(first, ".") {
+				t.Errorf("%s: the simulator stands on floor 1 alone, but imports %s", file, path)
 			}
+			if slices.Contains([]string{"os", "net", "sync", "context", "runtime"}, first) {
+				t.Errorf("%s: the simulator must not import %s", file, path)
+			}
+		}
+		hasNoClock(t, file)
+	}
+	if seen == 0 {
+		t.Error("there is no simulator")
+	}
+}
+
+// hasNoClock holds a file to time and chance as arguments.
+func hasNoClock(t *testing.T, file string) {
+	t.Helper()
+	text := read(t, file)
+	for _, word := range []string{"time.Now(", "time.Since(", "time.Until(", "time.Sleep(", "time.After", "time.NewTimer", "\tgo func", "chan "} {
+		if strings.Contains(text, word) {
+			t.Errorf("%s: there is no clock and no goroutine here, but it says %q", file, strings.TrimSpace(word))
 		}
 	}
 }

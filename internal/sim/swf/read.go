@@ -163,3 +163,14 @@ func short(text []byte) (n int64, ok bool) {
 	}
 	return n, true
 }
+
+// First is the first second in which a job was submitted.
+func (t *Trace) First() int64 {
+	first := int64(-1)
+	for i := range t.Records {
+		if s := t.Records[i].Submit; s >= 0 && (first < 0 || s < first) {
+			first = s
+		}
+	}
+	return max(0, first)
+}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/sim"
+	"github.com/fairlead/fairlead/internal/sim/swf"
+)
+
+type simRunCmd struct {
+	simFlags
+	policy, backfill, config string
+	schedule, swf            string
+	users                    int
+}
+
+func (a *app) simRunCommand() *cobra.Command {
+	s := &simRunCmd{simFlags: simFlags{app: a}}
+	c := &cobra.Command{
+		Use:   "run TRACE",
+		Short: "Replay a trace of jobs under a policy, in virtual time",
+		Long: `Replay a trace of jobs under a policy, in virtual time, through the scheduler of the
+server: when each job would have run, how long users would have waited, how far each would
+have been from its share. The trace is in Standard Workload Format, compressed or not; -
+is standard input. The machine is one of so many processors, all alike.
+
+Without --config every user has a pool of equal weight. With it, jobs go into pools as its
+rules say: user 12 of the trace is u12, group 3 is g3, executable 5 is the kind e5, and
+queue 2 the requestor q2. What is odd in the trace is left out or changed by stated rules,
+and one line says how many: see docs/reference/swf.md.`,
+		Example: `  fairlead sim run kth-sp2.swf.gz --policy fifo --backfill fcfs
+  fairlead sim run trace.swf --config fairlead.yaml --from 30d --to 60d --schedule out.csv
+  fairlead sim generate lublin --load 0.9 | fairlead sim run - --json`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return s.run(c.Context(), args[0]) },
+	}
+	s.flags(c.Flags())
+	f := c.Flags()
+	f.StringVar(&s.policy, "policy", "", "how the root divides (default: as the configuration says, or fair)")
+	f.StringVar(&s.backfill, "backfill", "", "how jobs are fitted to the machine (default: as the configuration says, or first-fit)")
+	f.StringVar(&s.config, "config", "", "configuration (default: the built-in one)")
+	f.StringVar(&s.schedule, "schedule", "", "file for the schedule, as CSV: job,submit,start,end,procs")
+	f.StringVar(&s.swf, "swf", "", "file for the schedule, as a trace with wait times")
+	f.IntVar(&s.users, "users", 20, "how many users the table lists, those with most work first; 0 is all")
+	return c
+}
+
+func (s *simRunCmd) run(ctx context.Context, file string) error {
+	policy, err := s.setup(s.config, s.policy, s.backfill)
+	if err != nil {
+		return err
+	}
+	t, err := s.read(ctx, file)
+	if err != nil {
+		return err
+	}
+	w, err := t.workload(policy)
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	r, err := s.simulate(ctx, w, policy)
+	if err != nil {
+		return err
+	}
+	if err := s.files(t, r); err != nil {
+		return err
+	}
+	if s.json {
+		return s.printJSON(runJSON{api.Version, policy.name, policy.backfill(), s.seed, traceJSON{file, t.report}, r.Metrics})
+	}
+	s.print(t, policy, r, time.Since(began))
+	return nil
+}
+
+// runJSON is what --json prints.
+type runJSON struct {
+	Version  int       `json:"version"`
+	Policy   string    `json:"policy"`
+	Backfill string    `json:"backfill"`
+	Seed     uint64    `json:"seed"`
+	Trace    traceJSON `json:"trace"`
+	sim.Metrics
+}
+
+type traceJSON struct {
+	File string `json:"file"`
+	swf.Report
+}
+
+// simulate runs a workload, with a bar where somebody looks.
+func (s *simFlags) simulate(ctx context.Context, w *sim.Workload, p *simPolicy) (*sim.Result, error) {
+	bar := progressbar.NewOptions(len(w.Jobs), progressbar.OptionSetWriter(s.errs), progressbar.OptionSetVisibility(s.terminal()),
+		progressbar.OptionClearOnFinish(), progressbar.OptionSetDescription(p.name+"+"+p.backfill()))
+	defer bar.Finish()
+	return sim.Run(w, sim.Options{
+		Config: p.shares.Sched, Seed: s.seed, Priority: p.shares.NormalPriority(),
+		Progress: func(jobs int) error {
+			bar.Set(jobs)
+			return ctx.Err()
+		},
+	})
+}
+
+// files writes the schedule as the flags say.
+func (s *simRunCmd) files(t *simTrace, r *sim.Result) error {
+	if s.schedule != "" {
+		if err := writePacked(s.schedule, r.WriteCSV); err != nil {
+			return err
+		}
+	}
+	if s.swf == "" {
+		return nil
+	}
+	return writePacked(s.swf, func(w io.Writer) error {
+		return swf.Write(w, t.comments(), r.Records(t.trace, t.jobs))
+	})
+}

@@ -1,0 +1,215 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/config"
+	"github.com/fairlead/fairlead/internal/sim"
+	"github.com/fairlead/fairlead/internal/sim/swf"
+	"github.com/fairlead/fairlead/internal/units"
+	"github.com/fairlead/fairlead/policy"
+	"github.com/fairlead/fairlead/sched"
+)
+
+// simFlags are those of all simulations of a trace.
+type simFlags struct {
+	*app
+	procs             int
+	from, to          string
+	load              float64
+	overrun, oversize string
+	seed              uint64
+	json              bool
+}
+
+func (s *simFlags) flags(f *pflag.FlagSet) {
+	f.IntVar(&s.procs, "procs", 0, "processors of the machine (default: as the trace says)")
+	f.StringVar(&s.from, "from", "", "leave out what was submitted before: 30d after the first submission, a date, or a second of the trace")
+	f.StringVar(&s.to, "to", "", "leave out what was submitted then or later")
+	f.Float64Var(&s.load, "scale-load", 1, "divide the time between submissions by this number")
+	f.StringVar(&s.overrun, "overrun", "kill", "jobs that ran longer than their estimate: kill ends them at it, extend extends it")
+	f.StringVar(&s.oversize, "oversize", "refuse", "jobs that ask for more processors than there are: refuse leaves them out, clip gives them all")
+	f.Uint64Var(&s.seed, "seed", 1, "of the policies that draw lots")
+	f.BoolVar(&s.json, "json", false, "print JSON")
+}
+
+// simTrace is a trace that was read, and the jobs that are simulated.
+type simTrace struct {
+	trace  *swf.Trace
+	jobs   []swf.Job
+	report swf.Report
+}
+
+func (s *simFlags) read(ctx context.Context, file string) (*simTrace, error) {
+	rules, err := s.rules()
+	if err != nil {
+		return nil, err
+	}
+	trace, err := s.readTrace(ctx, file)
+	if err != nil {
+		return nil, err
+	}
+	if rules.From, err = traceSecond("--from", s.from, trace); err != nil {
+		return nil, err
+	}
+	if rules.To, err = traceSecond("--to", s.to, trace); err != nil {
+		return nil, err
+	}
+	t := &simTrace{trace: trace}
+	t.jobs, t.report, err = trace.Jobs(rules)
+	switch {
+	case errors.Is(err, swf.ErrNoProcs):
+		return nil, usagef("%w: give it with --procs N", err)
+	case err != nil:
+		return nil, usageError{err}
+	case len(t.jobs) == 0:
+		return nil, usagef("%s: %s", file, t.report.String())
+	}
+	return t, nil
+}
+
+func (s *simFlags) rules() (swf.Rules, error) {
+	r := swf.Rules{Procs: s.procs, Extend: s.overrun == "extend", Clip: s.oversize == "clip", ScaleLoad: s.load}
+	switch {
+	case s.overrun != "kill" && s.overrun != "extend":
+		return r, usagef("--overrun is kill or extend, not %q", s.overrun)
+	case s.oversize != "refuse" && s.oversize != "clip":
+		return r, usagef("--oversize is refuse or clip, not %q", s.oversize)
+	case s.procs < 0 || s.procs > 1<<31-1:
+		return r, usagef("--procs must be a number of processors from 1 to %d, got %d", 1<<31-1, s.procs)
+	case s.load <= 0:
+		return r, usagef("--scale-load must be above 0, such as 1.2 for a fifth more load, got %v", s.load)
+	}
+	return r, nil
+}
+
+// readTrace reads a trace. Whoever typed - by mistake can interrupt it.
+func (s *simFlags) readTrace(ctx context.Context, file string) (*swf.Trace, error) {
+	in := s.in
+	if file != "-" {
+		f, err := os.Open(file)
+		if err != nil {
+			return nil, usageError{err}
+		}
+		defer f.Close()
+		in = f
+	}
+	type outcome struct {
+		trace *swf.Trace
+		err   error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		name := file
+		if file == "-" {
+			name = "standard input"
+		}
+		t, err := swf.Read(name, in)
+		done <- outcome{t, err}
+	}()
+	select {
+	case x := <-done:
+		if x.err != nil {
+			return nil, usageError{x.err}
+		}
+		return x.trace, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// traceSecond reads a bound of a window: 30d after the first submission, an instant, or a
+// second of the trace.
+func traceSecond(flag, text string, t *swf.Trace) (*int64, error) {
+	if text == "" {
+		return nil, nil
+	}
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return &n, nil
+	}
+	if d, err := units.ParseDuration(text); err == nil {
+		n := int64(d/time.Second) + t.First()
+		return &n, nil
+	}
+	at, err := parseInstant(text, time.Unix(t.UnixStartTime, 0).UTC())
+	if err != nil {
+		return nil, usagef("%s %q: expected 30d after the first submission, a date such as 2026-12-24, or a second of the trace", flag, text)
+	}
+	if t.UnixStartTime == 0 {
+		return nil, usagef("%s %s: the trace does not say when it began (; UnixStartTime:); give a duration after its first submission, such as 30d", flag, text)
+	}
+	n := at.Unix() - t.UnixStartTime
+	return &n, nil
+}
+
+// simPolicy is under what a trace is simulated.
+type simPolicy struct {
+	name   string // of the root's policy
+	shares fairlead.Shares
+}
+
+func (p *simPolicy) backfill() string { return p.shares.Sched.Placement.String() }
+
+// setup reads the configuration, and puts in what flags say.
+func (s *simFlags) setup(file, root, backfill string) (*simPolicy, error) {
+	cfg := config.Default()
+	if file != "" {
+		var err error
+		if cfg, err = s.loadConfig(file); err != nil {
+			return nil, err
+		}
+	}
+	p := &simPolicy{shares: cfg.Shares}
+	if root != "" {
+		if !slices.Contains(policy.Names(), root) {
+			return nil, usagef("--policy %q is not one of %s", root, strings.Join(policy.Names(), ", "))
+		}
+		p.shares.Sched.Root.Policy = root
+	}
+	p.name = p.shares.Sched.Root.Policy
+	if backfill != "" {
+		known := placementNames()
+		placement, ok := known[backfill]
+		if !ok {
+			return nil, usagef("--backfill %q is not one of %s", backfill, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+		}
+		p.shares.Sched.Placement = placement
+	}
+	return p, nil
+}
+
+// placementNames are the ways of fitting jobs to machines that a configuration can name.
+func placementNames() map[string]sched.Placement {
+	known := map[string]sched.Placement{}
+	for _, name := range []string{"fcfs", "first-fit", "easy", "conservative"} {
+		if cfg, err := config.Parse("--backfill", []byte("backfill: "+name)); err == nil && cfg.Shares.Sched.Placement.String() == name {
+			known[name] = cfg.Shares.Sched.Placement
+		}
+	}
+	return known
+}
+
+// workload puts the jobs of a trace into the pools of a policy.
+func (t *simTrace) workload(p *simPolicy) (*sim.Workload, error) {
+	w, err := sim.FromTrace(t.trace, t.jobs, t.report.Procs, p.shares.PoolFor)
+	if err != nil {
+		return nil, usageError{fmt.Errorf("%w (user 12 of a trace is called u12)", err)}
+	}
+	return w, nil
+}
+
+// comments are the head of a trace that a simulation made of this one.
+func (t *simTrace) comments() []string {
+	return append(slices.Clone(t.trace.Comments), "Note: simulated: wait times are those of fairlead sim run", fmt.Sprintf("MaxProcs: %d", t.report.Procs))
+}

@@ -1,0 +1,50 @@
+package sim
+
+import (
+	"slices"
+)
+
+// widths knows how many processors the waiting jobs ask for that ask for so many or
+// fewer: a tree of partial sums (Fenwick, 1994) over the sizes that the workload has.
+type widths struct {
+	sizes []int64 // that occur, ascending
+	rank  []int32 // by job, from 1
+	sums  []int64
+}
+
+func newWidths(w *Workload) widths {
+	known := map[int32]int32{}
+	for i := range w.Jobs {
+		known[w.Jobs[i].Procs] = 0
+	}
+	x := widths{rank: make([]int32, len(w.Jobs)), sums: make([]int64, len(known)+1)}
+	for procs := range known {
+		x.sizes = append(x.sizes, int64(procs))
+	}
+	slices.Sort(x.sizes)
+	for i, procs := range x.sizes {
+		known[int32(procs)] = int32(i + 1)
+	}
+	for i := range w.Jobs {
+		x.rank[i] = known[w.Jobs[i].Procs]
+	}
+	return x
+}
+
+func (x *widths) add(job int, procs int64) {
+	for i := int(x.rank[job]); i < len(x.sums); i += i & -i {
+		x.sums[i] += procs
+	}
+}
+
+// upTo is the sum over the jobs of a size of at most so many processors.
+func (x *widths) upTo(procs int64) (sum int64) {
+	i, found := slices.BinarySearch(x.sizes, procs)
+	if found {
+		i++
+	}
+	for ; i > 0; i -= i & -i {
+		sum += x.sums[i]
+	}
+	return sum
+}

@@ -1,0 +1,89 @@
+package sim
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/sim/swf"
+	"github.com/fairlead/fairlead/share"
+)
+
+// Job is one of the jobs of a workload. Times are in seconds.
+type Job struct {
+	ID       int64
+	Submit   int64
+	Run      int64
+	Estimate int64 // what a plan takes it to need
+	Procs    int32
+	User     int32 // in Workload.Users
+	Pool     int32 // in Workload.Pools
+}
+
+// Workload is what is to be scheduled, on a machine whose processors are all alike.
+type Workload struct {
+	Name  string
+	Procs int
+	Zero  time.Time // of second 0
+	Jobs  []Job     // in order of submission, and of their numbers
+	Users []string
+	Pools []string // paths
+}
+
+// FromTrace makes a workload of the jobs of a trace. Place says into which pool the jobs
+// of somebody go; without it each user has a pool.
+//
+// The numbers of a trace become names: user 12 is u12, group 3 is g3; the executable 5 is
+// the kind e5, and queue 2 the requestor q2.
+func FromTrace(t *swf.Trace, jobs []swf.Job, procs int, place func(share.Origin) (string, error)) (*Workload, error) {
+	w := &Workload{Name: t.Name, Procs: procs, Zero: time.Unix(t.UnixStartTime, 0).UTC(), Jobs: make([]Job, len(jobs))}
+	if place == nil {
+		place = func(o share.Origin) (string, error) { return o.User, nil }
+	}
+	users, pools := numbering{}, numbering{}
+	type origin struct{ user, group, app, queue int32 }
+	placed := map[origin][2]int32{}
+	for i, j := range jobs {
+		r := &t.Records[j.Record]
+		from := origin{r.User, r.Group, r.App, r.Queue}
+		at, known := placed[from]
+		if !known {
+			o := share.Origin{User: name("u", r.User), Group: name("g", r.Group), Kind: name("e", r.App), Requestor: name("q", r.Queue)}
+			path, err := place(o)
+			if err != nil {
+				return nil, fmt.Errorf("job %d of %s: %w", j.ID, o.User, err)
+			}
+			at = [2]int32{users.of(o.User), pools.of(path)}
+			placed[from] = at
+		}
+		w.Jobs[i] = Job{j.ID, j.Submit, j.Run, j.Estimate, j.Procs, at[0], at[1]}
+	}
+	w.Users, w.Pools = users.names, pools.names
+	return w, nil
+}
+
+// name is the name behind a number of a trace.
+func name(letter string, n int32) string {
+	if n < 0 {
+		return "unknown"
+	}
+	return fmt.Sprint(letter, n)
+}
+
+// numbering numbers names in the order in which they are met.
+type numbering struct {
+	names  []string
+	number map[string]int32
+}
+
+func (n *numbering) of(name string) int32 {
+	i, ok := n.number[name]
+	if !ok {
+		if n.number == nil {
+			n.number = map[string]int32{}
+		}
+		i = int32(len(n.names))
+		n.names = append(n.names, name)
+		n.number[name] = i
+	}
+	return i
+}
