@@ -1,0 +1,123 @@
+package bench
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/cluster"
+	"github.com/fairlead/fairlead/sched"
+)
+
+// machines is a scheduler over many nodes of mixed shapes, nearly full, with jobs of mixed
+// requests that wait.
+type machines struct {
+	s       *sched.Scheduler
+	at      time.Time
+	rng     *rand.Rand
+	shapes  []cluster.Shape
+	pools   []sched.PoolID
+	id      int64
+	running []sched.RunID
+	d       sched.Decision
+}
+
+// kinds of nodes, in two racks each: together eight classes.
+var nodeKinds = []cluster.Amounts{
+	{"cpu": 32, "mem": 128}, {"cpu": 64, "mem": 1024},
+	{"cpu": 32, "mem": 256, "gpu:a100": 4}, {"cpu": 48, "mem": 512, "gpu:h100": 8},
+}
+
+// newMachines makes it; requests lists how many different requests there are.
+func newMachines(nodes, pools, requests, waiting int) (*machines, error) {
+	m := &machines{at: time.Unix(1_700_000_000, 0), rng: rand.New(rand.NewPCG(1, 1))}
+	var err error
+	if m.s, err = sched.New(fairlead.DefaultShares().Sched, m.at, 1); err != nil {
+		return nil, err
+	}
+	for i := range nodes {
+		labels := cluster.Labels{"rack": string(rune('a' + i/4%2))}
+		m.s.JoinLabelled(fmt.Sprint("n", i), nodeKinds[i%4], labels, m.at)
+	}
+	rackA, err := cluster.ParseConstraint("rack=a")
+	if err != nil {
+		return nil, err
+	}
+	for i := range requests {
+		r := sched.Request{Amounts: cluster.Amounts{"cpu": int64(1 + i%8), "mem": int64(2 + 3*i%61)}}
+		switch {
+		case i%5 == 4:
+			r.Amounts["gpu:a100"] = 1
+		case i%7 == 6:
+			r.Amounts["gpu"] = 2
+		case i%9 == 8:
+			r.Constraint = rackA
+		}
+		m.shapes = append(m.shapes, m.s.ShapeOf(r))
+	}
+	for i := range pools {
+		m.pools = append(m.pools, m.s.Pool(fmt.Sprint("u", i)))
+	}
+	for range waiting {
+		m.submit()
+	}
+	for started := 1; started > 0; {
+		started = m.step()
+		for range started {
+			m.submit()
+		}
+	}
+	for range nodes * 40 { // what is there in the long run is not what fits at first
+		m.cycle()
+	}
+	return m, nil
+}
+
+func (m *machines) submit() {
+	m.id++
+	m.s.Add(sched.Job{ID: m.id, Pool: m.pools[m.rng.IntN(len(m.pools))], Shape: m.shapes[m.rng.IntN(len(m.shapes))], Priority: 2, Tasks: 1}, m.at)
+}
+
+func (m *machines) step() int {
+	m.s.Step(m.at, 0, &m.d)
+	for _, st := range m.d.Starts {
+		m.running = append(m.running, st.Run)
+	}
+	return len(m.d.Starts)
+}
+
+// cycle ends a task and starts what fits then; for every task that starts one is submitted.
+func (m *machines) cycle() (started int) {
+	m.at = m.at.Add(10 * time.Millisecond)
+	k := m.rng.IntN(len(m.running))
+	m.s.Finish(m.running[k], m.at, true)
+	m.running[k] = m.running[len(m.running)-1]
+	m.running = m.running[:len(m.running)-1]
+	started = m.step()
+	for range started {
+		m.submit()
+	}
+	return started
+}
+
+// Nodes measures decisions that fit tasks to many nodes: one task ends, and what starts is
+// fitted, with the record of the choice. It uses one core.
+func Nodes(nodes, pools, requests, waiting, n int) (Result, error) {
+	m, err := newMachines(nodes, pools, requests, waiting)
+	if err != nil {
+		return Result{}, err
+	}
+	runtime.GC()
+	w, decisions := start(), 0
+	for decisions < n {
+		decisions += m.cycle()
+	}
+	r := Result{Name: "decisions that fit nodes", Detail: fmt.Sprintf("fair, %d nodes, %d requests, %d pools, %d waiting", nodes, requests, pools, waiting)}
+	r.PerSecond, r.CPU = w.stop(decisions)
+	if nodes == 1000 {
+		r.Goal = ">= 100,000/s per core"
+	}
+	return r, nil
+}

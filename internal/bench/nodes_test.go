@@ -1,0 +1,46 @@
+package bench
+
+import (
+	"fmt"
+	"testing"
+)
+
+// BenchmarkNodes measures decisions that fit tasks to nodes of mixed shapes.
+func BenchmarkNodes(b *testing.B) {
+	for _, nodes := range []int{10, 1000, 10_000} {
+		for _, requests := range []int{5, 20, 100} {
+			b.Run(fmt.Sprintf("nodes=%d/requests=%d", nodes, requests), func(b *testing.B) {
+				m, err := newMachines(nodes, 100, requests, 20_000)
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.ReportAllocs()
+				decisions := 0
+				for b.Loop() {
+					decisions += m.cycle()
+				}
+				b.ReportMetric(float64(decisions)/b.Elapsed().Seconds(), "decisions/s")
+			})
+		}
+	}
+}
+
+func TestMachinesStayFull(t *testing.T) {
+	m, err := newMachines(8, 5, 20, 500)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 1000 {
+		m.cycle()
+	}
+	if idle := m.s.IdleWhileDemand(); idle != 0 {
+		t.Fatalf("%v cpus are idle although something fits", idle)
+	}
+	for _, n := range m.s.Cluster().Nodes() {
+		for r, free := range n.Free {
+			if free < 0 {
+				t.Fatalf("node %s has %d %s free", n.Name, free, m.s.Cluster().Resource(r))
+			}
+		}
+	}
+}
