@@ -27,7 +27,37 @@ func (s *Scheduler) admit(leaf int32, at lineRef) (cluster.NodeID, bool) {
 
 func (s *Scheduler) park(leaf int32, at lineRef, g gate) {
 	s.setGate(at, g)
+	s.regated(leaf)
+}
+
+// regated brings the place of a leaf up to date after the gate of a line changed. One that
+// goes by its account only, and has other lines, stands where it stood.
+func (s *Scheduler) regated(leaf int32) {
+	if p := &s.pools[leaf]; p.in && s.queues[p.queue].ready > 0 && s.byAccount(leaf) {
+		return
+	}
 	s.settle(leaf)
+}
+
+// byAccount reports whether it makes no difference to the place of a leaf for which of its
+// jobs there is room.
+func (s *Scheduler) byAccount(leaf int32) bool {
+	in := s.parentOf(leaf)
+	return in.keyed != nil && in.allot == nil && !in.first && !in.ranks && !s.byResource()
+}
+
+// againFirst reports whether a leaf that was chosen, of which a line turned out to have no
+// room, would be chosen again for another line.
+func (s *Scheduler) againFirst(leaf int32) bool {
+	if !s.byAccount(leaf) {
+		return false
+	}
+	for id := leaf; id != int32(Root); id = s.pools[id].parent {
+		if in := s.parentOf(id); in.keyed == nil || in.allot != nil || len(in.needy) > 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // setGate changes the gate of a line. What a gate of its own holds back is not wanted: an
@@ -48,8 +78,28 @@ func (s *Scheduler) unpark(parked *[]lineRef) {
 	*parked = nil
 	for _, at := range refs {
 		s.setGate(at, noGate)
-		s.settle(s.queues[at.queue].pool)
+		s.regated(s.queues[at.queue].pool)
 	}
+}
+
+// parkRoomless parks all lines of a leaf for which there is no room, where nothing else
+// could hold them back.
+func (s *Scheduler) parkRoomless(leaf int32) {
+	for id := leaf; id >= 0; id = s.pools[id].parent {
+		if s.limits(id) != nil {
+			return
+		}
+	}
+	n := s.pools[leaf].queue
+	q := &s.queues[n]
+	for i := range q.lines() {
+		if l := q.line(i); l.ready() && s.toll(l.shape) == nil && !s.cluster.Room(l.shape) {
+			at := lineRef{n, int32(i)}
+			s.noRoom.add(l.shape, at)
+			s.setGate(at, byFit)
+		}
+	}
+	s.regated(leaf)
 }
 
 // openFits unparks the lines whose request fits somewhere again.
@@ -63,8 +113,12 @@ func (s *Scheduler) openFits() {
 // somethingFits reports whether some job that no gate holds back would fit on some
 // node, so that a step with nothing to do ends at once.
 func (s *Scheduler) somethingFits() bool {
+	if r := &s.shapeReady; int(r.last) < len(r.n) && r.n[r.last] != 0 && s.cluster.Room(r.last) {
+		return true
+	}
 	for _, shape := range s.shapeReady.active {
 		if s.cluster.Room(shape) {
+			s.shapeReady.last = shape
 			return true
 		}
 	}

@@ -14,6 +14,7 @@ type shapeCounts struct {
 	n      []int32
 	place  []int32 // in active
 	active []cluster.Shape
+	last   cluster.Shape // that had room when it was last looked for
 }
 
 func (c *shapeCounts) add(shape cluster.Shape, by int32) {
@@ -39,7 +40,7 @@ func (c *shapeCounts) clear() {
 }
 
 func (c *shapeCounts) clone() shapeCounts {
-	return shapeCounts{slices.Clone(c.n), slices.Clone(c.place), slices.Clone(c.active)}
+	return shapeCounts{slices.Clone(c.n), slices.Clone(c.place), slices.Clone(c.active), c.last}
 }
 
 // shapeLines are the lines that wait for room, by shape.
@@ -71,10 +72,10 @@ func (w *shapeLines) fitting(c *cluster.Cluster) []cluster.Shape {
 	return w.fit
 }
 
-// take removes and returns the lines of a shape.
+// take removes and returns the lines of a shape. They are valid until one is added.
 func (w *shapeLines) take(shape cluster.Shape) []lineRef {
 	refs := w.of[shape]
-	w.of[shape] = nil
+	w.of[shape] = refs[:0]
 	w.active = slices.DeleteFunc(w.active, func(a cluster.Shape) bool { return a == shape })
 	return refs
 }

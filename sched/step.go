@@ -111,6 +111,10 @@ func (s *Scheduler) draw(jobs, limit int, d *Decision) bool {
 			if started == 0 && s.cfg.Placement == FCFS && s.line(at).gate == noGate {
 				return false
 			}
+			if started == 0 && s.cfg.Placement != FCFS && s.againFirst(leaf) {
+				s.parkRoomless(leaf)
+				continue
+			}
 			break
 		}
 		s.start(leaf, at, h, node, from, d)

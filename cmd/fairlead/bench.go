@@ -31,15 +31,16 @@ func (a *app) benchCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "bench",
 		Short: "Measure this machine",
-		Long: `Measure this machine: decisions per second on one core, under every policy, durable submissions, jobs from
+		Long: `Measure this machine: decisions per second on one core, under every policy
+and with tasks that are fitted to many nodes, durable submissions, jobs from
 submission to end beside a bare loop on the same engine, and processes that do nothing
 through a server and an agent.`,
-		Example: "  fairlead bench --quick\n  fairlead bench --only decisions --full --json",
+		Example: "  fairlead bench --quick\n  fairlead bench --only decisions --full --json\n  fairlead bench --only nodes",
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return b.run(c.Context()) },
 	}
 	f := c.Flags()
-	f.StringSliceVar(&b.only, "only", nil, "only these: decisions, policies, submissions, cycles, processes")
+	f.StringSliceVar(&b.only, "only", nil, "only these: decisions, policies, nodes, submissions, cycles, processes")
 	f.BoolVar(&b.quick, "quick", false, "smaller and faster, less steady")
 	f.BoolVar(&b.full, "full", false, "with ten million waiting jobs (4 GiB of memory)")
 	f.BoolVar(&b.json, "json", false, "print JSON")
@@ -136,6 +137,13 @@ func (b *benchCmd) parts() ([]part, error) {
 	all = append(all, part{"policies", "policies", func(context.Context, string) ([]bench.Result, error) {
 		return bench.Policies(100_000, 1_000_000, scale(500_000))
 	}})
+	for _, x := range [][3]int{{10, 10, 10}, {1000, 10, 10}, {10_000, 10, 10}, {1000, 10, 40}, {1000, 100, 10}} {
+		nodes, pools, requests := x[0], x[1], x[2]
+		all = append(all, part{"nodes", fmt.Sprintf("nodes: %d, %d requests", nodes, requests), func(context.Context, string) ([]bench.Result, error) {
+			r, err := bench.Nodes(nodes, pools, requests, 20_000, scale(500_000))
+			return []bench.Result{r}, err
+		}})
+	}
 	for _, s := range [][2]int{{1, 1}, {16, 1}, {16, 10}} {
 		all = append(all, part{"submissions", fmt.Sprintf("submissions: %d clients", s[0]), func(ctx context.Context, dir string) ([]bench.Result, error) {
 			r, err := bench.Submissions(ctx, dir, s[0], s[1], scale(min(100_000, 20_000*s[0]*s[1])))
@@ -167,7 +175,7 @@ func (b *benchCmd) choose(all []part) ([]part, error) {
 			}
 		}
 		if len(chosen) == n {
-			return nil, usagef("--only: %q is not one of decisions, policies, submissions, cycles, processes", o)
+			return nil, usagef("--only: %q is not one of decisions, policies, nodes, submissions, cycles, processes", o)
 		}
 	}
 	return chosen, nil
