@@ -33,7 +33,26 @@ func (f CDF) draw(c *canvas) (string, float64, float64) {
 	for _, s := range f.Samples {
 		chart.Series = append(chart.Series, Series{Name: s.Name, Style: s.Style, Step: true, Points: distribution(s.Values, from, to)})
 	}
+	chart.Y.From = f.foot(chart.Series)
 	return chart.draw(c)
+}
+
+// foot is where the axis begins: at 0, or at the half or three quarters where all begin
+// above that, so that what differs is not pressed against the top.
+func (f CDF) foot(series []Series) float64 {
+	least := 1.0
+	for _, s := range series {
+		if len(s.Points) > 0 {
+			least = min(least, s.Points[0].Y)
+		}
+	}
+	switch {
+	case least >= 0.75 && least < 1:
+		return 0.75
+	case least >= 0.5 && least < 1:
+		return 0.5
+	}
+	return 0
 }
 
 // distribution are the steps of a sample between two ends: the part of it that is at

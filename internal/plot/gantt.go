@@ -41,7 +41,8 @@ const (
 
 // Box is a rectangle of rows and time.
 type Box struct {
-	Row, Span int // the first row, counted as Rows are, and how many (0 is one)
+	Row, Span int    // the first row, counted as Rows are, and how many (0 is one)
+	Also      []Rows // other rows of the same box; the label stands where most are
 	From, To  float64
 	Label     string // within the box, if it fits
 	Key       string // the owner
@@ -49,7 +50,31 @@ type Box struct {
 	Kind      Kind
 }
 
-func (b Box) rows() int { return max(b.Span, 1) }
+// Rows are rows below or above each other.
+type Rows struct{ First, Count int }
+
+// pieces are all rows of a box.
+func (b Box) pieces() []Rows { return append([]Rows{{b.Row, max(b.Span, 1)}}, b.Also...) }
+
+// rows is how many these are.
+func (b Box) rows() int {
+	n := 0
+	for _, r := range b.pieces() {
+		n += r.Count
+	}
+	return n
+}
+
+// within reports whether a box can be drawn on so many rows, in the time from x to y if
+// not both are zero.
+func (b Box) within(count int, from, to float64) bool {
+	for _, r := range b.pieces() {
+		if r.First < 0 || r.Count < 1 || r.First+r.Count > count {
+			return false
+		}
+	}
+	return finite(b.From) && finite(b.To) && b.To >= b.From && (from == 0 && to == 0 || b.To > from && b.From < to)
+}
 
 func (f Gantt) draw(c *canvas) (string, float64, float64) {
 	width := orElse(f.Width, 900)
@@ -97,11 +122,9 @@ func (f Gantt) draw(c *canvas) (string, float64, float64) {
 func (f Gantt) largest(count int) ([]Box, string) {
 	var boxes []Box
 	for _, b := range f.Boxes {
-		within := f.X.From == 0 && f.X.To == 0 || b.To > f.X.From && b.From < f.X.To
-		if !finite(b.From) || !finite(b.To) || b.To < b.From || !within || b.Row < 0 || b.Row+b.rows() > count {
-			continue
+		if b.within(count, f.X.From, f.X.To) {
+			boxes = append(boxes, b)
 		}
-		boxes = append(boxes, b)
 	}
 	note := f.Note
 	if len(boxes) > maxBoxes {
@@ -158,20 +181,19 @@ func (f Gantt) drawBox(c *canvas, p area, b Box) {
 	if n >= 0 {
 		class = colour(n)
 	}
-	each := (p.bottom() - p.top()) / p.y.to
-	y := p.top() + float64(b.Row)*each
-	if len(f.Rows) == 0 {
-		y = p.bottom() - float64(b.Row+b.rows())*each
+	var d strings.Builder
+	var label [4]float64 // where most rows are
+	pieces := b.pieces()
+	places := make([][4]float64, len(pieces))
+	for i, r := range pieces {
+		x, y, w, h := f.place(p, b, r)
+		places[i] = [4]float64{x, y, w, h}
+		if h > label[3] {
+			label = places[i]
+		}
+		fmt.Fprintf(&d, "M%s %sH%sV%sH%sZ", num(x), num(y), num(x+max(w, 0.6)), num(y+max(h, 0.6)), num(x))
 	}
-	x, h := p.x.at(b.From), float64(b.rows())*each
-	w := p.x.at(b.To) - x
-	if h >= 8 {
-		y, h = y+0.5, h-1
-	}
-	if w >= 4 {
-		w -= 1
-	}
-	c.open("g", "class", class, "data-label", b.Label, "data-key", b.Key)
+	c.open("g", "class", class, "data-key", b.Key)
 	if b.Tip != "" {
 		c.title(b.Tip)
 	}
@@ -179,14 +201,34 @@ func (f Gantt) drawBox(c *canvas, p area, b Box) {
 	if b.Kind == Window {
 		kind = "fl-box fl-free"
 	}
-	c.el("rect", "class", kind, "x", x, "y", y, "width", max(w, 0.6), "height", max(h, 0.6))
-	if b.Kind == Reservation {
-		c.hatch("", x, y, w, h, 6, false)
-	} else if n >= Colours && w >= 4 && h >= 4 {
-		c.hatch("", x, y, w, h, 9, true)
+	c.el("path", "class", kind, "d", d.String())
+	for _, q := range places {
+		if b.Kind == Reservation {
+			c.hatch("", q[0], q[1], q[2], q[3], 6, false)
+		} else if n >= Colours && q[2] >= 4 && q[3] >= 4 {
+			c.hatch("", q[0], q[1], q[2], q[3], 9, true)
+		}
 	}
-	f.boxLabel(c, b, x, y, w, h)
+	f.boxLabel(c, b, label[0], label[1], label[2], label[3])
 	c.close("g")
+}
+
+// place is where some rows of a box are, a little apart from their neighbours.
+func (f Gantt) place(p area, b Box, r Rows) (x, y, w, h float64) {
+	each := (p.bottom() - p.top()) / p.y.to
+	y = p.top() + float64(r.First)*each
+	if len(f.Rows) == 0 {
+		y = p.bottom() - float64(r.First+r.Count)*each
+	}
+	x, h = p.x.at(b.From), float64(r.Count)*each
+	w = p.x.at(b.To) - x
+	if h >= 8 {
+		y, h = y+0.5, h-1
+	}
+	if w >= 4 {
+		w--
+	}
+	return x, y, w, h
 }
 
 // boxLabel writes into a box what it is and whose, as far as there is room.

@@ -14,10 +14,12 @@ const (
 // head draws title, note and legend from the top, and returns where the rest may begin.
 func head(c *canvas, title, note string, legend []entry, width float64) float64 {
 	y := 6.0
+	for _, line := range wrap(title, large*bold, width-2*margin) {
+		y += 18
+		c.text(margin, y, "fl-title", "start", line)
+	}
 	if title != "" {
-		y += 16
-		c.text(margin, y, "fl-title", "start", cut(title, large, width-2*margin))
-		y += 6
+		y += 4
 	}
 	for _, line := range wrap(note, small, width-2*margin) {
 		y += 14

@@ -87,7 +87,7 @@ func texts(t *testing.T, svg string) []placed {
 				case a.Name.Local == "text-anchor":
 					now.anchor = a.Value
 				case a.Value == "fl-title":
-					now.size = large
+					now.size = large * bold
 				case a.Value == "fl-key":
 					now.size = middle
 				}

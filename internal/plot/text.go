@@ -9,6 +9,9 @@ const (
 	large  = 15.0
 )
 
+// bold is how much wider bold text is.
+const bold = 1.1
+
 // textWidth is about how wide a text is, in pixels: the widths of DejaVu Sans, one of the
 // widest faces that a browser may take, so that nothing laid out by it is clipped.
 func textWidth(s string, size float64) float64 {

@@ -175,3 +175,8 @@ func thousands(s string) string {
 	}
 	return sign + s
 }
+
+// RoundTime is the smallest round length of time that is at least so many seconds.
+func RoundTime(seconds float64) float64 {
+	return stepFor(max(seconds, 1), 1, Seconds)
+}
