@@ -18,6 +18,7 @@ type simRunCmd struct {
 	policy, backfill, config string
 	schedule, swf            string
 	users                    int
+	show                     simShow
 }
 
 func (a *app) simRunCommand() *cobra.Command {
@@ -33,12 +34,17 @@ is standard input. The machine is one of so many processors, all alike.
 Without --config every user has a pool of equal weight. With it, jobs go into pools as its
 rules say: user 12 of the trace is u12, group 3 is g3, executable 5 is the kind e5, and
 queue 2 the requestor q2. What is odd in the trace is left out or changed by stated rules,
-and one line says how many: see docs/reference/swf.md.`,
+and one line says how many: see docs/reference/swf.md.
+
+--html writes a report with pictures, that needs nothing but itself. --gantt draws the
+schedule below the figures, for a few jobs on a few processors. The simulator counts
+processors without telling them apart; what is drawn gives each job the first free ones.`,
 		Example: `  fairlead sim run kth-sp2.swf.gz --policy fifo --backfill fcfs
   fairlead sim run trace.swf --config fairlead.yaml --from 30d --to 60d --schedule out.csv
+  fairlead sim run trace.swf --policy fairtree --html report.html
   fairlead sim generate lublin --load 0.9 | fairlead sim run - --json`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return s.run(c.Context(), args[0]) },
+		RunE: func(c *cobra.Command, args []string) error { return s.run(c, args) },
 	}
 	s.flags(c.Flags())
 	f := c.Flags()
@@ -47,11 +53,16 @@ and one line says how many: see docs/reference/swf.md.`,
 	f.StringVar(&s.config, "config", "", "configuration (default: the built-in one)")
 	f.StringVar(&s.schedule, "schedule", "", "file for the schedule, as CSV: job,submit,start,end,procs")
 	f.StringVar(&s.swf, "swf", "", "file for the schedule, as a trace with wait times")
+	s.show.flags(f)
 	f.IntVar(&s.users, "users", 20, "how many users the table lists, those with most work first; 0 is all")
 	return c
 }
 
-func (s *simRunCmd) run(ctx context.Context, file string) error {
+func (s *simRunCmd) run(c *cobra.Command, args []string) error {
+	ctx, file := c.Context(), args[0]
+	if err := s.show.check(s.json); err != nil {
+		return err
+	}
 	policy, err := s.setup(s.config, s.policy, s.backfill)
 	if err != nil {
 		return err
@@ -72,11 +83,14 @@ func (s *simRunCmd) run(ctx context.Context, file string) error {
 	if err := s.files(t, r); err != nil {
 		return err
 	}
+	if err := s.show.page(c, args, t, policy, r); err != nil {
+		return err
+	}
 	if s.json {
 		return s.printJSON(runJSON{api.Version, policy.name, policy.backfill(), s.seed, traceJSON{file, t.report}, r.Metrics})
 	}
 	s.print(t, policy, r, time.Since(began))
-	return nil
+	return s.gantt(&s.show, r)
 }
 
 // runJSON is what --json prints.

@@ -1,0 +1,78 @@
+package report
+
+import (
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"html/template"
+	"io"
+
+	"github.com/fairlead/fairlead/internal/plot"
+	"github.com/fairlead/fairlead/internal/sim"
+)
+
+// Report is one or several schedules of one workload, to be compared.
+type Report struct {
+	Title   string
+	Command string   // that repeats it
+	Notes   []string // what was left out of the workload, or changed
+	Runs    []Run
+}
+
+// Run is what came of the workload under a policy.
+type Run struct {
+	Name string
+	*sim.Result
+}
+
+// The page needs nothing from elsewhere.
+var (
+	//go:embed page.html
+	pageHTML string
+	//go:embed page.css
+	pageCSS string
+	//go:embed page.js
+	pageJS string
+
+	page = template.Must(template.New("page").Funcs(template.FuncMap{"count": func(n int) string { return plot.Count(float64(n)) }}).Parse(pageHTML))
+)
+
+// HTML writes the report as a page that stands alone. It reads well without its script,
+// which sorts tables and reads values off the pictures. Its policy lets no other script
+// run, whatever names the workload holds.
+func (r *Report) HTML(w io.Writer) error {
+	style := plot.CSS + pageCSS
+	pictures, err := r.pictures()
+	if err != nil {
+		return err
+	}
+	return page.Execute(w, map[string]any{
+		"Report":     r,
+		"Policy":     "default-src 'none'; style-src 'sha256-" + hash(style) + "'; script-src 'sha256-" + hash(pageJS) + "'",
+		"Style":      template.CSS(style),
+		"Script":     template.JS(pageJS),
+		"Pictures":   pictures,
+		"Summary":    r.summary(),
+		"UserTables": r.userTables(),
+	})
+}
+
+func hash(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// picture is one that comes wide and narrow; pages show the one that fits.
+type picture struct {
+	Wide, Narrow template.HTML
+}
+
+const (
+	wide   = 900
+	narrow = 350
+)
+
+// both draws a picture at both widths.
+func both(draw func(width float64) plot.Figure) picture {
+	return picture{template.HTML(plot.Inline(draw(wide))), template.HTML(plot.Inline(draw(narrow)))}
+}

@@ -1,0 +1,217 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/fairlead/fairlead/internal/plot"
+	"github.com/fairlead/fairlead/internal/sim"
+)
+
+// pictures are those of a report, by what they show.
+type pictures struct {
+	Waits, Depth, Use picture
+	Users             *picture
+	Shares            []chapter
+	Gantts            []chapter
+	Window            string // what part of the schedule the Gantt charts show, "" for all
+}
+
+// chapter is the pictures of one run.
+type chapter struct {
+	Name     string
+	Open     bool
+	Pictures []picture
+}
+
+const overTime = "time since the first submission"
+
+func (r *Report) pictures() (*pictures, error) {
+	p := &pictures{Waits: both(r.Waits), Depth: both(r.Depth), Use: both(r.Use)}
+	if len(r.Runs) > 1 && len(r.Runs[0].Metrics.Users) > 1 {
+		b := both(r.UserWaits)
+		p.Users = &b
+	}
+	for i := range r.Runs {
+		c := chapter{Name: r.Runs[i].Name, Open: i == 0}
+		for k := range min(mostPools, len(r.Runs[i].Series.Pools)) {
+			c.Pictures = append(c.Pictures, both(func(width float64) plot.Figure { return r.Runs[i].Share(k, width) }))
+		}
+		if len(c.Pictures) > 0 {
+			p.Shares = append(p.Shares, c)
+		}
+	}
+	return p, r.gantts(p)
+}
+
+// mostPools is of how many pools a report shows the shares over time.
+const mostPools = 4
+
+// Waits is the distribution of waits, a line for each run.
+func (r *Report) Waits(width float64) plot.Figure {
+	f := plot.CDF{Title: "Waits", Note: "The part of the jobs that waited at most so long.", Width: width, Height: 380,
+		X: plot.Axis{Label: "wait, on a logarithmic scale", Unit: plot.Seconds, Log: true}}
+	for _, run := range r.Runs {
+		f.Samples = append(f.Samples, plot.Sample{Name: run.Name, Values: waits(run.Result)})
+	}
+	return f
+}
+
+// Depth is how many jobs wait over time.
+func (r *Report) Depth(width float64) plot.Figure {
+	return r.lines("Jobs that wait", width, plot.Axis{}, func(s *sim.Series) []float64 { return s.Queue })
+}
+
+// Use is how much of the machine is used over time.
+func (r *Report) Use(width float64) plot.Figure {
+	return r.lines("Processors in use", width, plot.Axis{Unit: plot.Percent, To: 1}, func(s *sim.Series) []float64 { return s.Utilisation })
+}
+
+// lines is a chart with a line for each run.
+func (r *Report) lines(title string, width float64, y plot.Axis, of func(*sim.Series) []float64) plot.Figure {
+	f := plot.Chart{Title: title, Width: width, X: plot.Axis{Label: overTime, Unit: plot.Seconds}, Y: y}
+	stretches := int(width / 5)
+	if len(r.Runs) > 3 {
+		stretches = int(width / 12)
+	}
+	if len(r.Runs) > 0 && len(r.Runs[0].Series.Queue) > 0 {
+		s := &r.Runs[0].Series
+		f.Note = "Averages over " + plot.Duration(float64(int64(gather(s.Queue, stretches))*s.Step)) + " each."
+	}
+	for _, run := range r.Runs {
+		f.Series = append(f.Series, plot.Series{Name: run.Name, Step: len(r.Runs) == 1, Fill: len(r.Runs) == 1,
+			Points: points(&run.Series, of(&run.Series), run.Metrics.Makespan, stretches)})
+	}
+	return f
+}
+
+// Share is what one of the pools at the top was due over time, and what it had.
+func (run Run) Share(pool int, width float64) plot.Figure {
+	p := run.Series.Pools[pool]
+	line := func(name string, of []float64) plot.Series {
+		return plot.Series{Name: name, Step: true, Points: points(&run.Series, of, run.Metrics.Makespan, int(width/6))}
+	}
+	return plot.Chart{Title: p.Name + " under " + run.Name, Width: width, Height: 220,
+		X: plot.Axis{Unit: plot.Seconds}, Y: plot.Axis{Unit: plot.Percent},
+		Series: []plot.Series{line("due", p.Due), line("had", p.Used)},
+		Gap:    &plot.Gap{Less: "less than due", More: "more than due"}}
+}
+
+// UserWaits compares the mean waits of the users with the most work.
+func (r *Report) UserWaits(width float64) plot.Figure {
+	const most = 42 // bars
+	f := plot.Bars{Title: "Mean wait of the users with the most work", Unit: plot.Seconds, Width: width}
+	for _, run := range r.Runs {
+		f.Series = append(f.Series, run.Name)
+	}
+	users := r.Runs[0].Metrics.Users
+	for _, user := range users[:min(len(users), max(3, most/len(r.Runs)))] {
+		g := plot.Group{Name: user.User}
+		for _, run := range r.Runs {
+			k := slices.IndexFunc(run.Metrics.Users, func(u sim.UserMetrics) bool { return u.User == user.User })
+			g.Values = append(g.Values, run.Metrics.Users[k].MeanWait)
+		}
+		f.Groups = append(f.Groups, g)
+	}
+	return f
+}
+
+// mostShown is how many jobs the Gantt charts show: of a long schedule they show a
+// part.
+const mostShown = 300
+
+// gantts draws for each run the same stretch of time: all of it, or that around the
+// moment at which most jobs wait in the first run.
+func (r *Report) gantts(p *pictures) error {
+	from, to, all := r.Window()
+	first, _ := extent(r.Runs[0].Result)
+	if !all {
+		p.Window = fmt.Sprintf("%s to %s after the first submission, around the longest queue of %s", plot.Duration(float64(from-first)), plot.Duration(float64(to-first)), r.Runs[0].Name)
+	}
+	keys := heaviest(within(runsOf(r.Runs[0].Result), from, to), 12)
+	for i, run := range r.Runs {
+		c := chapter{Name: run.Name, Open: i == 0 || len(r.Runs) <= 3}
+		g, err := run.gantt(from, to, keys)
+		if err != nil {
+			return fmt.Errorf("%s: %w", run.Name, err)
+		}
+		g.Title = "" // the name of the chapter says it
+		c.Pictures = []picture{both(func(width float64) plot.Figure { g.Width = width; return g })}
+		p.Gantts = append(p.Gantts, c)
+	}
+	return nil
+}
+
+// Window is the stretch of time that the Gantt charts show: all, or so much around the
+// longest queue of the first run that not too many jobs run in it.
+func (r *Report) Window() (from, to int64, all bool) {
+	head := r.Runs[0].Result
+	first, last := extent(head)
+	runs := runsOf(head)
+	if len(runs) <= mostShown {
+		for _, run := range r.Runs {
+			_, end := extent(run.Result)
+			last = max(last, end)
+		}
+		return first, last, true
+	}
+	peak := first
+	if queue := head.Series.Queue; len(queue) > 0 {
+		longest := slices.Index(queue, slices.Max(queue))
+		peak = first + int64(longest)*head.Series.Step + head.Series.Step/2
+	}
+	for width := last - first; ; width = width * 9 / 10 {
+		from, to = max(first, peak-width/2), min(last, peak+width/2)
+		if width < 60 || len(within(runs, from, to)) <= mostShown {
+			return from, to, false
+		}
+	}
+}
+
+// within are the runs that are under way at some moment between two times.
+func within(runs []run, from, to int64) []run {
+	var some []run
+	for _, j := range runs {
+		if j.start < to && j.end > from {
+			some = append(some, j)
+		}
+	}
+	return some
+}
+
+// Gantt is the schedule between two times, with the same colours for the same users.
+func (run Run) Gantt(from, to int64, width float64) (plot.Figure, error) {
+	g, err := run.gantt(from, to, heaviest(within(runsOf(run.Result), from, to), 12))
+	g.Width = width
+	return g, err
+}
+
+// gantt draws runs on their processors.
+func (run Run) gantt(from, to int64, keys []string) (plot.Gantt, error) {
+	first, _ := extent(run.Result)
+	since := func(t int64) string { return plot.Duration(float64(t - first)) }
+	procs := run.Workload.Procs
+	g := plot.Gantt{Title: run.Name, Count: procs, Keys: keys,
+		X: plot.Axis{Label: overTime, Unit: plot.Seconds, From: float64(from - first), To: float64(to - first)}}
+	runs := runsOf(run.Result)
+	spans, err := assign(runs, procs)
+	if err != nil {
+		return g, err
+	}
+	for i, j := range runs {
+		if j.start >= to || j.end <= from || len(spans[i]) == 0 {
+			continue
+		}
+		tip := fmt.Sprintf("job %d of %s: %s on %d processors\nsubmitted %s, waited %s, ran from %s to %s", j.id, j.user, plot.Duration(float64(j.end-j.start)), j.procs,
+			since(j.submit), plot.Duration(float64(j.start-j.submit)), since(j.start), since(j.end))
+		if j.lost {
+			tip += "\nstopped in favour of others; it began anew later"
+		}
+		b := plot.Box{Row: spans[i][0].first, Span: spans[i][0].count, From: float64(j.start - first), To: float64(j.end - first), Label: fmt.Sprint(j.id), Key: j.user, Tip: tip}
+		for _, s := range spans[i][1:] {
+			b.Also = append(b.Also, plot.Rows{First: s.first, Count: s.count})
+		}
+		g.Boxes = append(g.Boxes, b)
+	}
+	return g, nil
+}

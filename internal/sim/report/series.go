@@ -1,0 +1,58 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/fairlead/fairlead/internal/plot"
+	"github.com/fairlead/fairlead/internal/sim"
+)
+
+// points makes steps of the averages of a series, of so many stretches at most: longer
+// ones are averaged again, so that a year does not look like noise.
+func points(s *sim.Series, averages []float64, makespan int64, most int) []plot.Point {
+	if len(averages) == 0 {
+		return nil
+	}
+	each := gather(averages, most)
+	var steps []plot.Point
+	for i := 0; i < len(averages); i += each {
+		part := averages[i:min(i+each, len(averages))]
+		sum := 0.0
+		for _, v := range part {
+			sum += v
+		}
+		steps = append(steps, plot.Point{X: float64(int64(i) * s.Step), Y: sum / float64(len(part))})
+	}
+	return append(steps, plot.Point{X: float64(makespan), Y: steps[len(steps)-1].Y})
+}
+
+// gather is how many averages are taken together where there are to be so many at most.
+func gather(averages []float64, most int) int { return (len(averages) + most - 1) / most }
+
+// waits are the times that jobs waited.
+func waits(r *sim.Result) []float64 {
+	var values []float64
+	for i := range r.Workload.Jobs {
+		if r.Schedule.Started(i) {
+			values = append(values, float64(r.Wait(i)))
+		}
+	}
+	return values
+}
+
+// heaviest are the users with the most processor time in some runs, at most n of them.
+func heaviest(runs []run, n int) []string {
+	had := map[string]int64{}
+	for _, j := range runs {
+		had[j.user] += (j.end - j.start) * int64(j.procs)
+	}
+	users := make([]string, 0, len(had))
+	for u := range had {
+		users = append(users, u)
+	}
+	slices.SortFunc(users, func(a, b string) int {
+		return cmp.Or(cmp.Compare(had[b], had[a]), cmp.Compare(a, b))
+	})
+	return users[:min(n, len(users))]
+}

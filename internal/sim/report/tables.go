@@ -1,0 +1,134 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/fairlead/fairlead/internal/plot"
+	"github.com/fairlead/fairlead/internal/sim"
+)
+
+// table is one of a page. The first column names the row.
+type table struct {
+	Name    string
+	Open    bool
+	Note    string
+	Columns []column
+	Rows    [][]cell
+}
+
+type column struct{ Name, Help string }
+
+// cell is what is shown, what it is sorted by, and whether it is the best of its column.
+type cell struct {
+	Text string
+	Sort string
+	Best bool
+}
+
+func word(s string) cell { return cell{Text: s, Sort: s} }
+
+func number(v float64, write func(float64) string) cell {
+	if math.IsNaN(v) {
+		return cell{Text: "-", Sort: "-1"}
+	}
+	return cell{Text: write(v), Sort: strconv.FormatFloat(v, 'g', -1, 64)}
+}
+
+// field is a column of the summary: how to write it, and whether more of it is better.
+type field struct {
+	column
+	of    func(*sim.Metrics) float64
+	write func(float64) string
+	more  bool
+}
+
+func percent(v float64) string { return fmt.Sprintf("%.1f%%", 100*v) }
+func hundredths(v float64) string {
+	if v >= 1000 {
+		return plot.Count(v)
+	}
+	return fmt.Sprintf("%.2f", v)
+}
+func thousandths(v float64) string { return fmt.Sprintf("%.3f", v) }
+func work(v float64) string        { return plot.Count(v/3600) + " h" }
+
+var fields = []field{
+	{column{"utilisation", "processor time used, of all from the first submission to the last end"}, func(m *sim.Metrics) float64 { return m.Utilisation }, percent, true},
+	{column{"makespan", "from the first submission to the last end"}, func(m *sim.Metrics) float64 { return float64(m.Makespan) }, plot.Duration, false},
+	{column{"mean wait", "from submission to start"}, func(m *sim.Metrics) float64 { return m.MeanWait }, plot.Duration, false},
+	{column{"median wait", "half of the jobs waited at most so long"}, func(m *sim.Metrics) float64 { return float64(m.P50Wait) }, plot.Duration, false},
+	{column{"95% wait", "19 of 20 jobs waited at most so long"}, func(m *sim.Metrics) float64 { return float64(m.P95Wait) }, plot.Duration, false},
+	{column{"mean slowdown", slowdown}, func(m *sim.Metrics) float64 { return m.MeanSlowdown }, hundredths, false},
+	{column{"95% slowdown", "19 of 20 jobs had at most this slowdown"}, func(m *sim.Metrics) float64 { return m.P95Slowdown }, hundredths, false},
+	{column{"Jain", "Jain's index of what each user had over what it was due; 1 is alike for all"}, func(m *sim.Metrics) float64 { return m.Jain }, thousandths, true},
+	{column{"worst lag", "what the user who was owed most at the end was owed, in processor hours"}, func(m *sim.Metrics) float64 { return m.WorstLag }, work, false},
+	{column{"over a day", "jobs that waited for more than a day"}, func(m *sim.Metrics) float64 { return float64(m.OverDay) }, plot.Count, false},
+}
+
+const slowdown = "(wait + run) / run, at least 1, where runs below 10 s count as 10 s"
+
+// summary has a row for each run; the best of each column is marked where they differ.
+func (r *Report) summary() table {
+	t := table{Name: "Summary", Open: true, Columns: []column{{"policy", "and placement"}}}
+	for _, f := range fields {
+		t.Columns = append(t.Columns, f.column)
+	}
+	for i := range r.Runs {
+		row := []cell{word(r.Runs[i].Name)}
+		for _, f := range fields {
+			c := number(f.of(&r.Runs[i].Metrics), f.write)
+			c.Best = r.best(f, i)
+			row = append(row, c)
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// best reports whether no run beats this one, as written, and it beats some.
+func (r *Report) best(f field, i int) bool {
+	mine, beats := f.of(&r.Runs[i].Metrics), false
+	for k := range r.Runs {
+		other := f.of(&r.Runs[k].Metrics)
+		if f.write(other) == f.write(mine) {
+			continue
+		}
+		if (other > mine) == f.more {
+			return false
+		}
+		beats = true
+	}
+	return beats
+}
+
+// mostUsers is how many users a table shows.
+const mostUsers = 300
+
+// userTables has one table for each run, the users with the most work first.
+func (r *Report) userTables() []table {
+	var tables []table
+	for i, run := range r.Runs {
+		t := table{Name: run.Name, Open: i == 0, Columns: []column{
+			{"user", ""}, {"jobs", ""}, {"work", "processor hours"}, {"mean wait", ""}, {"95% wait", "19 of 20 jobs waited at most so long"},
+			{"slowdown", "mean: " + slowdown},
+			{"share", "of the machine, on average while the user wanted something"},
+			{"lag", "what the user was owed at the end by the ideal fluid scheduler, in processor hours; below zero: had more"},
+			{"largest lag", "at any time, of either sign, in processor hours"},
+			{"lateness", "mean: how much later jobs ended than on a machine of the user's own, as large as this share"},
+		}}
+		users := run.Metrics.Users
+		if len(users) > mostUsers {
+			t.Note = fmt.Sprintf("The %d users with the most work, of %d.", mostUsers, len(users))
+			users = users[:mostUsers]
+		}
+		for _, u := range users {
+			t.Rows = append(t.Rows, []cell{
+				word(u.User), number(float64(u.Jobs), plot.Count), number(u.Work, work), number(u.MeanWait, plot.Duration), number(float64(u.P95Wait), plot.Duration),
+				number(u.MeanSlowdown, hundredths), number(u.Share, percent), number(u.Lag, work), number(u.LargestLag, work), number(u.MeanLate, plot.Duration)})
+		}
+		tables = append(tables, t)
+	}
+	return tables
+}

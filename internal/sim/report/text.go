@@ -1,0 +1,180 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fairlead/fairlead/internal/plot"
+	"github.com/fairlead/fairlead/internal/sim"
+)
+
+// mostRows is how many rows of processors a table for the terminal has at most.
+const mostRows = 32
+
+// Text writes a schedule as a table, a row for each processor and a column for each
+// stretch of time, with the job that runs there:
+//
+//	proc 2 | 123 | 123 | 126 | 126
+//	proc 1 | 123 | 123 | 125 | 126
+//	  time |  1h |  2h |  3h |  4h
+//
+// Below a column stands when it ends. Where there are more processors than rows, or
+// more changes than columns that fit the width, a cell shows the job that has the most
+// of it, and a + if others have some too. A line below says so.
+func Text(w io.Writer, r *sim.Result, width int) error {
+	jobs, procs := runsOf(r), r.Workload.Procs
+	spans, err := assign(jobs, procs)
+	if err != nil {
+		return err
+	}
+	from, to := extent(r)
+	if to <= from {
+		_, err := fmt.Fprintln(w, "No job took any time.")
+		return err
+	}
+	digits := 2
+	for _, j := range jobs {
+		digits = max(digits, len(strconv.FormatInt(j.id, 10)))
+	}
+	band := (procs + mostRows - 1) / mostRows
+	names := rowNames(procs, band)
+	label := len(names[0])
+	for _, n := range names {
+		label = max(label, len(n))
+	}
+	columns := max((width-label)/(digits+1+3), 1)
+	step, exact := stretch(jobs, from, to, int64(columns))
+	g := grid{from: from, step: step, band: band, cells: make([][]map[int64]int64, len(names))}
+	n := int((to - from + step - 1) / step)
+	for r := range g.cells {
+		g.cells[r] = make([]map[int64]int64, n)
+	}
+	for i, j := range jobs {
+		g.add(j, spans[i])
+	}
+	return g.print(w, names, label, digits, exact)
+}
+
+// rowNames are the names of rows, from the last down to the first.
+func rowNames(procs, band int) []string {
+	var names []string
+	for first := 1; first <= procs; first += band {
+		name := fmt.Sprintf("proc %d", first)
+		if last := min(first+band-1, procs); last > first {
+			name = fmt.Sprintf("proc %d-%d", first, last)
+		}
+		names = append(names, name)
+	}
+	slices.Reverse(names)
+	return names
+}
+
+// stretch is how long a column lasts: the longest time that cuts no job, if that gives
+// few enough columns, and else a round one.
+func stretch(jobs []run, from, to, columns int64) (step int64, exact bool) {
+	step = to - from
+	for _, j := range jobs {
+		if j.end > j.start {
+			step = gcd(gcd(step, j.start-from), j.end-from)
+		}
+	}
+	if (to-from)/step <= columns {
+		return step, true
+	}
+	return int64(plot.RoundTime(float64(to-from) / float64(columns))), false
+}
+
+func gcd(a, b int64) int64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// grid collects, for every cell, how much processor time each job has of it.
+type grid struct {
+	from, step int64
+	band       int
+	cells      [][]map[int64]int64 // rows from the last processor down, then columns
+}
+
+func (g *grid) add(j run, spans []span) {
+	for _, s := range spans {
+		for p := s.first; p < s.end(); {
+			row := p / g.band
+			last := min((row+1)*g.band, s.end())
+			cells := g.cells[len(g.cells)-1-row]
+			for t := j.start; t < j.end; {
+				c := (t - g.from) / g.step
+				end := min(g.from+(c+1)*g.step, j.end)
+				if cells[c] == nil {
+					cells[c] = map[int64]int64{}
+				}
+				cells[c][j.id] += (end - t) * int64(last-p)
+				t = end
+			}
+			p = last
+		}
+	}
+}
+
+func (g *grid) print(w io.Writer, names []string, label, digits int, exact bool) error {
+	cell := digits
+	if !exact || g.band > 1 {
+		cell++
+	}
+	ends := make([]string, len(g.cells[0]))
+	for c := range ends {
+		ends[c] = plot.Duration(float64(int64(c+1) * g.step))
+		cell = max(cell, len(ends[c]))
+	}
+	var b strings.Builder
+	line := func(name string, texts []string) {
+		s := fmt.Sprintf("%*s", label, name)
+		for _, t := range texts {
+			s += fmt.Sprintf(" | %*s", cell, t)
+		}
+		b.WriteString(strings.TrimRight(s, " ") + "\n")
+	}
+	for r, row := range g.cells {
+		texts := make([]string, len(row))
+		for c, had := range row {
+			texts[c] = most(had)
+		}
+		line(names[r], texts)
+	}
+	line("time", ends)
+	if !exact || g.band > 1 {
+		fmt.Fprintf(&b, "A cell is %s of %s and shows the job that has the most of it; + means others have some too.\n", plot.Duration(float64(g.step)), processors(g.band))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func processors(n int) string {
+	if n == 1 {
+		return "one processor"
+	}
+	return fmt.Sprintf("%d processors", n)
+}
+
+// most is the job with the largest part of a cell; of equal ones the lowest number.
+func most(had map[int64]int64) string {
+	if len(had) == 0 {
+		return ""
+	}
+	var best, part int64
+	for id, n := range had {
+		if n > part || n == part && id < best {
+			best, part = id, n
+		}
+	}
+	s := strconv.FormatInt(best, 10)
+	if len(had) > 1 {
+		s += "+"
+	}
+	return s
+}
