@@ -53,6 +53,7 @@ var varies = []struct {
 	{regexp.MustCompile(`\b\d\d:\d\d:\d\d\b`), "WHEN"},
 	{regexp.MustCompile(`\buntil \d\d:\d\d\b`), "until WHEN"},
 	{regexp.MustCompile(`\b\d+(\.\d+)?(ns|µs|ms|s|m|h|d)(\d+(\.\d+)?(ms|s|m|h))?\b`), "SPAN"},
+	{regexp.MustCompile(`[\d,]+ jobs a second$`), "N jobs a second"},
 	{regexp.MustCompile(`(version|configuration|version:) [0-9a-f]{8}\b`), "$1 HASH"},
 	{regexp.MustCompile(`"(hash|config)":\s*"[0-9a-f]{8}"`), `"$1": HASH`},
 	{regexp.MustCompile(`fairlead-dev-\d+`), "fairlead-dev-N"},

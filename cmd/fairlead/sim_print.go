@@ -19,8 +19,8 @@ func (s *simRunCmd) print(t *simTrace, p *simPolicy, r *sim.Result, took time.Du
 		fmt.Fprintf(out, "  %-18s %s\n", name, fmt.Sprintf(format, args...))
 	}
 	line("utilisation", "%s of %s processors", percent(m.Utilisation), thousands(float64(t.report.Procs)))
-	line("wait", "mean %s, half of the jobs %s or less, 95%% %s or less", lasting(m.MeanWait), lasting(float64(m.P50Wait)), lasting(float64(m.P95Wait)))
-	line("bounded slowdown", "mean %s, 95%% %s or less", short(m.MeanSlowdown), short(m.P95Slowdown))
+	line("wait", "mean %s; half of the jobs at most %s, 95%% at most %s", lasting(m.MeanWait), lasting(float64(m.P50Wait)), lasting(float64(m.P95Wait)))
+	line("bounded slowdown", "mean %s, 95%% of the jobs at most %s", short(m.MeanSlowdown), short(m.P95Slowdown))
 	line("waited over a day", "%s", jobCount(m.OverDay))
 	if m.Unstarted > 0 {
 		line("never started", "%s: their pools have no room for them; the figures leave them out", jobCount(m.Unstarted))

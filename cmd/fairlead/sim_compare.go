@@ -1,0 +1,211 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/sim"
+	"github.com/fairlead/fairlead/internal/table"
+	"github.com/fairlead/fairlead/policy"
+)
+
+type simCompareCmd struct {
+	simFlags
+	policies, configs []string
+	csv               string
+}
+
+// comparedByDefault is what a trace is compared under when nothing is said.
+var comparedByDefault = []string{"fifo+fcfs", "fifo+first-fit", "fair+first-fit"}
+
+func (a *app) simCompareCommand() *cobra.Command {
+	s := &simCompareCmd{simFlags: simFlags{app: a}}
+	c := &cobra.Command{
+		Use:   "compare TRACE",
+		Short: "Replay a trace under several policies and compare what comes of it",
+		Long: `Replay a trace under several policies and compare what comes of it: who waits less, at
+whose price. The trace is read once, and each run is as with fairlead sim run.
+
+--policy lists what is compared: a policy and how jobs are fitted to the machine, such as
+fair+easy. A policy alone fits them as its configuration says, only fifo alone is fifo+fcfs:
+strictly in order. A way of fitting alone is with fifo: easy is fifo+easy. With several
+--config each of them runs under each policy of the list, or as it is if there is no list.`,
+		Example: `  fairlead sim compare kth-sp2.swf.gz --policy fifo,fair+first-fit,lottery+first-fit
+  fairlead sim compare trace.swf --config now.yaml --config planned.yaml --csv compared.csv`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return s.run(c.Context(), args[0]) },
+	}
+	s.flags(c.Flags())
+	f := c.Flags()
+	f.StringSliceVar(&s.policies, "policy", nil, "what to compare (default without --config: "+strings.Join(comparedByDefault, ",")+")")
+	f.StringArrayVar(&s.configs, "config", nil, "configuration; may be given several times (default: the built-in one)")
+	f.StringVar(&s.csv, "csv", "", "file for the table, as CSV")
+	return c
+}
+
+func (s *simCompareCmd) run(ctx context.Context, file string) error {
+	runs, setups, err := s.candidates()
+	if err != nil {
+		return err
+	}
+	t, err := s.read(ctx, file)
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	c := &sim.Comparison{Trace: t.trace.Name, Report: t.report, Runs: runs}
+	if err := s.simulateAll(ctx, t, c, setups); err != nil {
+		return err
+	}
+	if s.csv != "" {
+		if err := writePacked(s.csv, c.WriteCSV); err != nil {
+			return err
+		}
+	}
+	if s.json {
+		return s.printJSON(comparisonJSON(file, s.seed, c))
+	}
+	return s.print(c, time.Since(began))
+}
+
+// candidates are the runs that the flags ask for, and under what they run.
+func (s *simCompareCmd) candidates() (runs []sim.Compared, setups []*simPolicy, err error) {
+	configs, policies := s.configs, s.policies
+	if len(policies) == 0 && len(configs) == 0 {
+		policies = comparedByDefault
+	}
+	if len(policies) == 0 {
+		policies = []string{""}
+	}
+	if len(configs) == 0 {
+		configs = []string{""}
+	}
+	for _, file := range configs {
+		for _, spec := range policies {
+			root, backfill := splitSpec(spec)
+			p, err := s.setup(file, root, backfill)
+			if err != nil {
+				return nil, nil, err
+			}
+			name := p.name + "+" + p.backfill()
+			if file != "" && (len(configs) > 1 || len(s.policies) == 0) {
+				name = strings.TrimSpace(strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)) + " " + name)
+			}
+			if slices.ContainsFunc(runs, func(r sim.Compared) bool { return r.Name == name }) {
+				return nil, nil, usagef("%s would run twice: give configurations different names, and each policy once", name)
+			}
+			runs = append(runs, sim.Compared{Name: name, Policy: p.name, Backfill: p.backfill(), Config: file})
+			setups = append(setups, p)
+		}
+	}
+	return runs, setups, nil
+}
+
+// splitSpec takes fair+easy apart; each may stand alone.
+func splitSpec(spec string) (root, backfill string) {
+	root, backfill, both := strings.Cut(spec, "+")
+	switch {
+	case both:
+	case root == "fifo":
+		backfill = "fcfs"
+	case root != "" && !slices.Contains(policy.Names(), root) && placementNames()[root].String() == root:
+		root, backfill = "fifo", root
+	}
+	return root, backfill
+}
+
+// simulateAll runs all, two at a time where there is more than one processor.
+func (s *simCompareCmd) simulateAll(ctx context.Context, t *simTrace, c *sim.Comparison, setups []*simPolicy) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	bar := progressbar.NewOptions(len(t.jobs)*len(setups), progressbar.OptionSetWriter(s.errs), progressbar.OptionSetVisibility(s.terminal()),
+		progressbar.OptionClearOnFinish(), progressbar.OptionSetDescription("comparing"))
+	defer bar.Finish()
+	var done atomic.Int64
+	var group sync.WaitGroup
+	slots := make(chan struct{}, min(2, runtime.NumCPU()))
+	for i, p := range setups {
+		group.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			told := 0
+			r, err := s.one(t, p, func(jobs int) error {
+				bar.Set(int(done.Add(int64(jobs - told))))
+				told = jobs
+				return context.Cause(ctx)
+			})
+			if err != nil {
+				cancel(err)
+			}
+			c.Runs[i].Result = r
+		})
+	}
+	group.Wait()
+	return context.Cause(ctx)
+}
+
+func (s *simCompareCmd) one(t *simTrace, p *simPolicy, progress func(int) error) (*sim.Result, error) {
+	w, err := t.workload(p)
+	if err != nil {
+		return nil, err
+	}
+	return sim.Run(w, sim.Options{Config: p.shares.Sched, Seed: s.seed, Priority: p.shares.NormalPriority(), Progress: progress})
+}
+
+func (s *simCompareCmd) print(c *sim.Comparison, took time.Duration) error {
+	fmt.Fprintln(s.app.out, c.Trace+": "+c.Report.String())
+	fmt.Fprintf(s.app.out, "%d runs in %s\n\n", len(c.Runs), span(took))
+	right := func(name string) table.Column { return table.Column{Name: name, Right: true} }
+	t := table.New(table.Column{Name: "POLICY"}, right("UTIL"), right("WAIT"), right("50%"), right("95%"), right("BSLD"), right("95%"), right("JAIN"),
+		table.Column{Name: "WORST USER LAG"}, right("STARVED"))
+	never := 0
+	for _, r := range c.Runs {
+		m := &r.Metrics
+		never += m.Unstarted
+		t.Row(r.Name, percent(m.Utilisation), lasting(m.MeanWait), lasting(float64(m.P50Wait)), lasting(float64(m.P95Wait)), short(m.MeanSlowdown), short(m.P95Slowdown),
+			fmt.Sprintf("%.2f", m.Jain), m.Worst+" "+procHours(m.WorstLag), thousands(float64(m.OverDay)))
+	}
+	if err := t.Print(s.app.out); err != nil {
+		return err
+	}
+	fmt.Fprintln(s.app.out, "WAIT and BSLD (bounded slowdown): mean, and what 50% and 95% of the jobs do not exceed; STARVED: jobs that waited over a day")
+	if never > 0 {
+		fmt.Fprintf(s.app.out, "%s never started, as their pools have no room for them; the figures leave them out (--json says where)\n", jobCount(never))
+	}
+	return nil
+}
+
+// compareJSON is what --json prints.
+type compareJSON struct {
+	Version int            `json:"version"`
+	Seed    uint64         `json:"seed"`
+	Trace   traceJSON      `json:"trace"`
+	Runs    []comparedJSON `json:"runs"`
+}
+
+type comparedJSON struct {
+	Name     string `json:"name"`
+	Policy   string `json:"policy"`
+	Backfill string `json:"backfill"`
+	Config   string `json:"config"`
+	sim.Metrics
+}
+
+func comparisonJSON(file string, seed uint64, c *sim.Comparison) compareJSON {
+	x := compareJSON{Version: api.Version, Seed: seed, Trace: traceJSON{file, c.Report}}
+	for _, r := range c.Runs {
+		x.Runs = append(x.Runs, comparedJSON{r.Name, r.Policy, r.Backfill, r.Config, r.Metrics})
+	}
+	return x
+}

@@ -1,0 +1,48 @@
+package sim
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+
+	"github.com/fairlead/fairlead/internal/sim/swf"
+)
+
+// Comparison is what came of one trace under several policies.
+type Comparison struct {
+	Trace  string
+	Report swf.Report // of what was left out or changed
+	Runs   []Compared
+}
+
+// Compared is one of the runs of a comparison.
+type Compared struct {
+	Name     string // of the run, such as fair+easy
+	Policy   string // of the root
+	Backfill string
+	Config   string // file; "": the built-in one
+	*Result
+}
+
+// WriteCSV writes the table of a comparison, times in seconds.
+func (c *Comparison) WriteCSV(w io.Writer) error {
+	out := csv.NewWriter(w)
+	out.Write([]string{
+		"run", "policy", "backfill", "config", "jobs", "unstarted", "makespan", "utilisation", "mean_wait", "p50_wait", "p95_wait",
+		"mean_bounded_slowdown", "p95_bounded_slowdown", "jain", "worst_user", "worst_lag_proc_seconds", "waited_over_a_day",
+		"idle_while_demand_proc_seconds", "stopped",
+	})
+	for _, r := range c.Runs {
+		m := &r.Metrics
+		row := []string{r.Name, r.Policy, r.Backfill, r.Config}
+		for _, v := range []any{
+			m.Jobs, m.Unstarted, m.Makespan, m.Utilisation, m.MeanWait, m.P50Wait, m.P95Wait, m.MeanSlowdown, m.P95Slowdown, m.Jain,
+			m.Worst, m.WorstLag, m.OverDay, m.IdleWanted, m.Stopped,
+		} {
+			row = append(row, fmt.Sprint(v))
+		}
+		out.Write(row)
+	}
+	out.Flush()
+	return out.Error()
+}
