@@ -81,6 +81,16 @@ func readFile(path string) ([]byte, error) {
 	return text, nil
 }
 
+// ReadText is the text of a file as [Config.Text] has it.
+func ReadText(path string) (string, error) {
+	text, err := readFile(path)
+	if err != nil {
+		return "", err
+	}
+	clean, _ := prepare(text)
+	return clean, nil
+}
+
 // Default is the configuration that is in force without a file.
 func Default() *Config {
 	c, err := Parse("default", nil)

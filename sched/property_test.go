@@ -57,6 +57,7 @@ func TestRandomEvents(t *testing.T) {
 			"days":      func(t *rapid.T) { m.tick(time.Duration(rapid.IntRange(1, 50).Draw(t, "hours")) * time.Hour) },
 			"boost":     m.boost,
 			"configure": m.configure,
+			"foresee":   m.foresee,
 			"node":      m.node,
 			"":          m.check,
 		})

@@ -16,13 +16,14 @@ import (
 func (a *app) configCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "config",
-		Short: "Check a configuration, import one, show or change the one in force",
+		Short: "Check, import or plan a configuration, show or change the one in force",
 		RunE: func(c *cobra.Command, _ []string) error {
-			return usagef("which one? fairlead config check FILE, fairlead config import FILE, fairlead config show, or fairlead config set PATH=VALUE")
+			return usagef("which one? fairlead config check FILE, fairlead config import FILE, fairlead config show, fairlead config set PATH=VALUE, or fairlead config plan FILE")
 		},
 		Args: cobra.NoArgs,
 	}
-	c.AddCommand(a.configCheckCommand(), a.configImportCommand(), a.configShowCommand(), a.configSetCommand(), a.configUnsetCommand(), a.configHistoryCommand(), a.configSchemaCommand())
+	c.AddCommand(a.configCheckCommand(), a.configImportCommand(), a.configShowCommand(), a.configSetCommand(), a.configUnsetCommand(),
+		a.configDiffCommand(), a.configPlanCommand(), a.configApplyCommand(), a.configRollbackCommand(), a.configHistoryCommand(), a.configSchemaCommand())
 	return c
 }
 
@@ -70,12 +71,13 @@ errors; warnings and hints leave it 0.`,
 
 func (a *app) configShowCommand() *cobra.Command {
 	var asJSON, defaults bool
+	var version int
 	c := &cobra.Command{
 		Use:   "show [PATH]",
 		Short: "Show the configuration in force, with all defaults filled in",
 		Long: `Show the configuration in force, with all defaults filled in, and which of its values
 were set while the server runs. With a PATH, such as pools.physics.weight, show that value
-alone.`,
+alone. --version shows an earlier version of the file, as it was written.`,
 		Example: "  fairlead config show\n  fairlead config show pools.physics.weight\n  fairlead config show --defaults",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -84,6 +86,9 @@ alone.`,
 				return err
 			}
 			return a.with(func(client *api.Client) error {
+				if version > 0 {
+					return a.showVersion(c.Context(), client, version, asJSON)
+				}
 				if len(args) == 1 {
 					return a.showValue(c.Context(), client, args[0], asJSON)
 				}
@@ -101,6 +106,7 @@ alone.`,
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	c.Flags().BoolVar(&defaults, "defaults", false, "show the built-in defaults instead; needs no server")
+	c.Flags().IntVar(&version, "version", 0, "show the version of the file with this number (see config history --versions)")
 	return c
 }
 
@@ -113,6 +119,18 @@ func (a *app) showValue(ctx context.Context, client *api.Client, path string, as
 		return a.printJSON(v)
 	}
 	fmt.Fprintln(a.out, v.Value)
+	return nil
+}
+
+func (a *app) showVersion(ctx context.Context, client *api.Client, number int, asJSON bool) error {
+	v, err := client.ConfigVersion(ctx, number)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return a.printJSON(v)
+	}
+	fmt.Fprint(a.out, v.Text)
 	return nil
 }
 

@@ -142,38 +142,55 @@ func shellQuoted(word string) string {
 func (a *app) configHistoryCommand() *cobra.Command {
 	var l listing
 	var most int
+	var versions bool
 	c := &cobra.Command{
 		Use:   "history",
 		Short: "Show who changed what, and when",
-		Long: `Show the record of changes, newest first: settings that were set and unset, boosts, and
-versions of the file that took force or were refused. Nothing is ever taken out of it.`,
-		Example: "  fairlead config history\n  fairlead config history -l 0 --json",
+		Long: `Show the record of changes, newest first: settings that were set and unset, boosts, plans
+that were applied, and versions of the file that took force or were refused. Nothing is
+ever taken out of it.
+
+--versions lists the versions of the file that are kept, the last 20: config rollback --to
+puts one into force again, and config show --version shows it.`,
+		Example: "  fairlead config history\n  fairlead config history --versions\n  fairlead config history -l 0 --json",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.with(func(client *api.Client) error {
 				return a.repeat(c.Context(), &l, func() error {
+					if versions {
+						v, err := client.ConfigVersions(c.Context())
+						if err != nil {
+							return err
+						}
+						return a.printVersions(&l, v)
+					}
 					h, err := client.ConfigHistory(c.Context(), most)
 					if err != nil {
 						return err
 					}
-					if l.json {
-						return a.printJSON(h)
-					}
-					t := table.New(table.Column{Name: "TIME"}, table.Column{Name: "WHO"}, table.Column{Name: "FROM"}, table.Column{Name: "WHAT"},
-						table.Column{Name: "SUBJECT"}, table.Column{Name: "OLD"}, table.Column{Name: "NEW"}, table.Column{Name: "NOTE"})
-					for _, e := range h.Entries {
-						what := e.What
-						if e.Refused {
-							what += " refused"
-						}
-						t.Row(e.At.Local().Format("2006-01-02 15:04:05"), e.Who, e.From, what, dash(e.Subject), dash(e.Old), dash(e.New), dash(e.Note))
-					}
-					return a.print(&l, t)
+					return a.printHistory(&l, h)
 				})
 			})
 		},
 	}
 	l.flags(c)
 	c.Flags().IntVarP(&most, "limit", "l", 100, "how many entries; 0 is all")
+	c.Flags().BoolVar(&versions, "versions", false, "list the versions of the file that are kept")
 	return c
+}
+
+func (a *app) printHistory(l *listing, h *api.ConfigHistory) error {
+	if l.json {
+		return a.printJSON(h)
+	}
+	t := table.New(table.Column{Name: "TIME"}, table.Column{Name: "WHO"}, table.Column{Name: "FROM"}, table.Column{Name: "WHAT"},
+		table.Column{Name: "SUBJECT"}, table.Column{Name: "OLD"}, table.Column{Name: "NEW"}, table.Column{Name: "NOTE"})
+	for _, e := range h.Entries {
+		what := e.What
+		if e.Refused {
+			what += " refused"
+		}
+		t.Row(e.At.Local().Format("2006-01-02 15:04:05"), e.Who, e.From, what, dash(e.Subject), dash(e.Old), dash(e.New), dash(e.Note))
+	}
+	return a.print(l, t)
 }

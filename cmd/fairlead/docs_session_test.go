@@ -140,7 +140,7 @@ func (s *session) follow(c prompt) []string {
 // jobs begin and end when they do.
 const lookLong = 8 * time.Second
 
-var looks = regexp.MustCompile(`^(fairlead (queue|q|why|shares|nodes|limits|history|logs|config|doctor)|curl -s --unix-socket \S+ \S+$|cat )`)
+var looks = regexp.MustCompile(`^(fairlead (queue|q|why|shares|nodes|limits|history|logs|config (show|history|check|diff|plan|set|unset)|doctor)|curl -s --unix-socket \S+ \S+$|cat )`)
 
 func (s *session) output(c prompt) []string {
 	if _, err := exec.LookPath("curl"); err != nil && strings.Contains(c.text, "curl ") {

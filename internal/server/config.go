@@ -21,6 +21,12 @@ type Configuration interface {
 	Unset(ctx context.Context, by settings.Actor, r api.UnsetRequest) (*api.SettingsResponse, error)
 	History(ctx context.Context, limit int) (*api.ConfigHistory, error)
 	Parameters() settings.Parameters
+	Diff(f api.ConfigFile) (*api.ConfigDiff, error)
+	Plan(ctx context.Context, f api.ConfigFile) (*api.ConfigPlan, error)
+	Apply(ctx context.Context, by settings.Actor, r api.ApplyRequest) (*api.ApplyResponse, error)
+	Rollback(ctx context.Context, by settings.Actor, r api.RollbackRequest) (*api.ApplyResponse, error)
+	Versions() api.ConfigVersions
+	Version(number int) (api.ConfigVersion, error)
 }
 
 // fixed is a configuration that nobody can change.
@@ -37,6 +43,16 @@ func (fixed) Set(context.Context, settings.Actor, api.SettingsRequest) (*api.Set
 func (fixed) Unset(context.Context, settings.Actor, api.UnsetRequest) (*api.SettingsResponse, error) {
 	return nil, errFixed
 }
+func (fixed) Diff(api.ConfigFile) (*api.ConfigDiff, error)                  { return nil, errFixed }
+func (fixed) Plan(context.Context, api.ConfigFile) (*api.ConfigPlan, error) { return nil, errFixed }
+func (fixed) Apply(context.Context, settings.Actor, api.ApplyRequest) (*api.ApplyResponse, error) {
+	return nil, errFixed
+}
+func (fixed) Rollback(context.Context, settings.Actor, api.RollbackRequest) (*api.ApplyResponse, error) {
+	return nil, errFixed
+}
+func (fixed) Versions() (v api.ConfigVersions)                         { return v }
+func (fixed) Version(int) (v api.ConfigVersion, _ error)               { return v, errFixed }
 func (fixed) History(context.Context, int) (*api.ConfigHistory, error) { return nil, errFixed }
 
 func (s *Server) configRoutes(a huma.API) {
@@ -45,6 +61,12 @@ func (s *Server) configRoutes(a huma.API) {
 	handle(a, http.MethodPost, "/v1/config/set", "config-set", "Put settings over the file, in force at the next step and over a restart", 0, s.configSet)
 	handle(a, http.MethodPost, "/v1/config/unset", "config-unset", "Give settings back to the file", 0, s.configUnset)
 	handle(a, http.MethodGet, "/v1/config/history", "config-history", "The record of changes, newest first", 0, s.configHistory)
+	handle(a, http.MethodPost, "/v1/config/diff", "config-diff", "What differs between the configuration in force and another", maxFile, s.configDiff)
+	handle(a, http.MethodPost, "/v1/config/plan", "config-plan", "What a configuration would change if it were put into force now", maxFile, s.configPlan)
+	handle(a, http.MethodPost, "/v1/config/apply", "config-apply", "Put a plan into force, if nothing it was made from has changed", 0, s.configApply)
+	handle(a, http.MethodPost, "/v1/config/rollback", "config-rollback", "Put an earlier version of the file into force", 0, s.configRollback)
+	handle(a, http.MethodGet, "/v1/config/versions", "config-versions", "The versions of the file that are kept, newest first", 0, s.configVersions)
+	handle(a, http.MethodGet, "/v1/config/versions/{number}", "config-version", "One version of the file, with its text", 0, s.configVersion)
 }
 
 func (s *Server) config(context.Context, *struct{}) (*body[api.ConfigStatus], error) {

@@ -102,6 +102,49 @@ func TestOnlyAdministratorsChange(t *testing.T) {
 	}
 }
 
+// TestOnlyAdministratorsPlan: everybody may compare a file with what is in force; plans are
+// for those who may apply them.
+func TestOnlyAdministratorsPlan(t *testing.T) {
+	d := tunable(t, "pools: {a: {weight: 1}}")
+	file := api.ConfigFile{Text: "pools: {a: {weight: 1}, b: {weight: 3}}"}
+	for _, c := range []struct {
+		path string
+		in   any
+		root int
+	}{
+		{"/v1/config/plan", file, http.StatusOK},
+		{"/v1/config/apply", api.ApplyRequest{Plan: "12345678"}, http.StatusNotFound},
+		{"/v1/config/rollback", api.RollbackRequest{}, http.StatusConflict},
+	} {
+		for _, who := range []actor{ann, unknown} {
+			if status := d.send(who, http.MethodPost, c.path, c.in, nil); status != http.StatusForbidden {
+				t.Errorf("%s by %q: status %d", c.path, who.User, status)
+			}
+		}
+		if status := d.send(root, http.MethodPost, c.path, c.in, nil); status != c.root {
+			t.Errorf("%s by root: status %d, want %d", c.path, status, c.root)
+		}
+	}
+	var diff api.ConfigDiff
+	if status := d.send(ann, http.MethodPost, "/v1/config/diff", file, &diff); status != http.StatusOK || len(diff.Changes) != 1 || diff.Changes[0].Path != "pools.b" {
+		t.Errorf("diff by ann: status %d, %+v", status, diff)
+	}
+	var p api.ConfigPlan
+	d.send(root, http.MethodPost, "/v1/config/plan", file, &p)
+	if len(p.Pools) != 3 || p.Pools[2].Path != "b" || p.Pools[2].ShareAfter != 0.75 || !p.Pools[2].New {
+		t.Errorf("plan: %+v", p)
+	}
+	if status := d.send(root, http.MethodPost, "/v1/config/diff", api.ConfigFile{Text: "pools: ["}, nil); status != http.StatusUnprocessableEntity {
+		t.Errorf("a text that is no configuration: status %d", status)
+	}
+	if status := d.send(ann, http.MethodGet, "/v1/config/versions", nil, nil); status != http.StatusOK {
+		t.Errorf("versions: status %d", status)
+	}
+	if status := d.send(ann, http.MethodGet, "/v1/config/versions/9", nil, nil); status != http.StatusNotFound {
+		t.Errorf("a version that is not there: status %d", status)
+	}
+}
+
 // TestFixedConfiguration: a server in a program that keeps its own configuration says so.
 func TestFixedConfiguration(t *testing.T) {
 	d := newDesk(t)

@@ -138,9 +138,16 @@ func (k *Keeper) change(ctx context.Context, by Actor, what, reason string, over
 		}
 		record = append(record, fairlead.AuditEntry{Who: by.Who, From: by.From, What: what, Subject: path, Old: x.Old, New: x.New, Note: reason})
 	}
-	if err := k.force(ctx, c, over, record); err != nil {
+	versions, more := k.versions, map[string]string(nil)
+	if file == k.next {
+		if versions, more, err = k.adding(fileVersion{Who: "file", What: "reload", Hash: file.Shares.Hash, Text: file.Text()}); err != nil {
+			return nil, err
+		}
+	}
+	if err := k.force(ctx, c, over, record, more); err != nil {
 		return nil, err
 	}
+	k.versions = versions
 	if k.aside && !aside || file == k.next {
 		k.bad = ""
 	}

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -35,6 +36,7 @@ type Store interface {
 // Loop is where a configuration takes force.
 type Loop interface {
 	Configure(ctx context.Context, s fairlead.Shares) error
+	Foresee(ctx context.Context, s fairlead.Shares) (*fairlead.Foresight, error)
 }
 
 // Keeper holds the configuration in force.
@@ -52,6 +54,9 @@ type Keeper struct {
 	since time.Time
 	bad   string // what is wrong with the file as it is now
 	badAt time.Time
+
+	versions []fileVersion // of the file, oldest first
+	plans    []plan
 }
 
 // entry is a setting with who gave it.
@@ -85,10 +90,22 @@ func Open(ctx context.Context, store Store, file *config.Config, path string) (*
 	if last := kept[version]; last != k.now.Shares.Hash {
 		entries = append(entries, fairlead.AuditEntry{Who: "fairlead", From: k.from(), What: "start", Subject: "configuration", Old: last, New: k.now.Shares.Hash})
 	}
-	if len(entries) == 0 {
-		return k, nil
+	if k.versions, err = loadVersions(kept); err != nil {
+		return nil, err
 	}
-	return k, store.Audit(ctx, entries, map[string]string{version: k.now.Shares.Hash})
+	settings := map[string]string{}
+	if len(entries) > 0 {
+		settings[version] = k.now.Shares.Hash
+	}
+	return k, k.keep(ctx, k.versionOf("start"), entries, settings)
+}
+
+// versionOf is the file as a version of it.
+func (k *Keeper) versionOf(what string) []fileVersion {
+	if k.path == "" {
+		return nil
+	}
+	return []fileVersion{{Who: "file", What: what, Hash: k.file.Shares.Hash, Text: k.file.Text()}}
 }
 
 // Bind tells the keeper where configurations take force.
@@ -140,6 +157,9 @@ func (k *Keeper) Value(path string) (api.ConfigValue, error) {
 func (k *Keeper) Reload(ctx context.Context, c *config.Config) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if c.Text() == k.file.Text() && k.next == nil && !k.aside && k.bad == "" {
+		return nil // it was put into force as it was written
+	}
 	now, err := c.With(plain(k.over), true)
 	if err != nil {
 		k.next = c
@@ -147,11 +167,15 @@ func (k *Keeper) Reload(ctx context.Context, c *config.Config) error {
 		return errors.Join(err, k.refused(ctx, c.Shares.Hash, err))
 	}
 	entry := fairlead.AuditEntry{Who: "file", From: k.from(), What: "reload", Subject: "configuration", Old: k.now.Shares.Hash, New: now.Shares.Hash}
-	if err := k.force(ctx, now, k.over, []fairlead.AuditEntry{entry}); err != nil {
+	all, change, err := k.adding(fileVersion{Who: "file", What: "reload", Hash: c.Shares.Hash, Text: c.Text()})
+	if err != nil {
+		return err
+	}
+	if err := k.force(ctx, now, k.over, []fairlead.AuditEntry{entry}, change); err != nil {
 		k.problem(err)
 		return errors.Join(err, k.refused(ctx, now.Shares.Hash, err))
 	}
-	k.file, k.next, k.aside, k.bad = c, nil, false, ""
+	k.versions, k.file, k.next, k.aside, k.bad = all, c, nil, false, ""
 	return nil
 }
 
@@ -173,9 +197,9 @@ func (k *Keeper) problem(err error) { k.bad, k.badAt = err.Error(), time.Now().R
 
 func (k *Keeper) from() string { return cmp.Or(k.path, "defaults") }
 
-// force puts a configuration into force and makes it durable, with the record of it. On an
-// error the old one is in force.
-func (k *Keeper) force(ctx context.Context, c *config.Config, over []entry, record []fairlead.AuditEntry) error {
+// force puts a configuration into force and makes it durable, with the record of it and
+// other settings that are to change with it. On an error the old one is in force.
+func (k *Keeper) force(ctx context.Context, c *config.Config, over []entry, record []fairlead.AuditEntry, more map[string]string) error {
 	text := ""
 	if len(over) > 0 {
 		b, err := json.Marshal(over)
@@ -187,7 +211,9 @@ func (k *Keeper) force(ctx context.Context, c *config.Config, over []entry, reco
 	if err := k.loop.Configure(ctx, c.Shares); err != nil {
 		return err
 	}
-	if err := k.store.Audit(ctx, record, map[string]string{setting: text, version: c.Shares.Hash}); err != nil {
+	kept := map[string]string{setting: text, version: c.Shares.Hash}
+	maps.Copy(kept, more)
+	if err := k.store.Audit(ctx, record, kept); err != nil {
 		return errors.Join(fmt.Errorf("keep the settings: %w", err), k.loop.Configure(context.WithoutCancel(ctx), k.now.Shares))
 	}
 	k.now, k.over, k.since = c, over, time.Now().Round(0)

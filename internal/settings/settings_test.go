@@ -28,6 +28,13 @@ func (l *loop) Configure(_ context.Context, s fairlead.Shares) error {
 	return nil
 }
 
+func (l *loop) Foresee(_ context.Context, s fairlead.Shares) (*fairlead.Foresight, error) {
+	if l.refuse != nil {
+		return nil, l.refuse
+	}
+	return &fairlead.Foresight{Pools: []fairlead.PoolForesight{{Starts: 3}}, Before: []string{"c1"}, After: []string{"c0"}}, nil
+}
+
 const classes = `pools:
   c0: {load: 30%}
   c1: {load: 70%}

@@ -1,0 +1,270 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fairlead/fairlead/config"
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/table"
+	"github.com/fairlead/fairlead/why"
+)
+
+func (a *app) configDiffCommand() *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "diff FILE [OTHER]",
+		Short: "Show what differs between a file and the configuration in force",
+		Long: `Show what differs between the configuration in force and a file, or between two files,
+which needs no server. What counts is what they mean: defaults are filled in, and comments,
+order and ways of writing make no difference. Settings that were put over the file while the
+server runs stay over the new one, as they would if it were put into force.
+
+The exit status is 4 if there are differences, and 0 if there are none.`,
+		Example: "  fairlead config diff next.yaml\n  fairlead config diff fairlead.yaml next.yaml --json",
+		Args:    cobra.RangeArgs(1, 2),
+		RunE: func(c *cobra.Command, args []string) error {
+			var d *api.ConfigDiff
+			var err error
+			if len(args) == 2 {
+				d, err = a.diffFiles(args[0], args[1])
+			} else {
+				err = a.withFile(args[0], func(client *api.Client, f api.ConfigFile) (err error) {
+					d, err = client.Diff(c.Context(), f)
+					return err
+				})
+			}
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				err = a.printJSON(d)
+			} else {
+				a.printDiff(d, args[len(args)-1])
+			}
+			return changesExit(d, err)
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+// changesExit is the exit status that tells of differences.
+func changesExit(d *api.ConfigDiff, err error) error {
+	if err == nil && len(d.Changes) > 0 {
+		return exit(api.ExitChanges)
+	}
+	return err
+}
+
+// diffFiles compares two files.
+func (a *app) diffFiles(old, new string) (*api.ConfigDiff, error) {
+	before, err := a.loadConfig(old)
+	if err != nil {
+		return nil, err
+	}
+	after, err := a.loadConfig(new)
+	if err != nil {
+		return nil, err
+	}
+	d := &api.ConfigDiff{Version: api.Version, Old: before.Shares.Hash, New: after.Shares.Hash, Changes: []api.ConfigDifference{}}
+	for _, x := range config.Diff(before, after) {
+		d.Changes = append(d.Changes, api.ConfigDifference(x))
+	}
+	return d, nil
+}
+
+// withFile hands a configuration to the server. What is wrong with it is told here, with
+// its lines, as config check does.
+func (a *app) withFile(name string, f func(*api.Client, api.ConfigFile) error) error {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return usageError{err}
+	}
+	var problems config.Problems
+	if _, err := config.Parse(name, text); errors.As(err, &problems) {
+		fmt.Fprint(a.errs, problems.Text())
+		return exit(api.ExitUsage)
+	}
+	return a.with(func(client *api.Client) error {
+		return f(client, api.ConfigFile{Name: filepath.Base(name), Text: string(text)})
+	})
+}
+
+// printDiff prints differences, one to a line.
+func (a *app) printDiff(d *api.ConfigDiff, name string) {
+	if len(d.Changes) == 0 {
+		fmt.Fprintf(a.out, "no differences: what %s says is what is in force (version %s)\n", name, d.New)
+	}
+	a.printDifferences(d.Changes)
+	if len(d.Covered) > 0 {
+		fmt.Fprintln(a.out, "settings made while the server runs keep this from taking force (fairlead config unset PATH):")
+		a.printDifferences(d.Covered)
+	}
+	fmt.Fprint(a.errs, d.Warnings)
+}
+
+func (a *app) printDifferences(all []api.ConfigDifference) {
+	width := 0
+	for _, x := range all {
+		width = max(width, len(x.Path))
+	}
+	for _, x := range all {
+		text := ""
+		switch {
+		case x.Old == "":
+			text = fmt.Sprintf("  + %-*s  %s", width, x.Path, x.New)
+		case x.New == "":
+			text = fmt.Sprintf("  - %-*s  %s", width, x.Path, x.Old)
+		default:
+			text = fmt.Sprintf("  ~ %-*s  %s -> %s", width, x.Path, x.Old, x.New)
+		}
+		if x.Later {
+			text += "   (when the server starts the next time)"
+		}
+		fmt.Fprintln(a.out, text)
+	}
+}
+
+func (a *app) configPlanCommand() *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "plan FILE",
+		Short: "Show what a configuration would change, before it does",
+		Long: `Show what a configuration would change if it were put into force now: the differences;
+the share of each pool and what it would have now, before and after; which pools start
+next; how many tasks would start or be stopped at once. A copy of the server's own
+scheduler, with the jobs and the usage of this moment, takes the new configuration and
+tells. Nothing is changed, and no job is touched.
+
+A plan has a name. config apply puts it into force under this name, if by then nothing
+has changed that it was made from: the configuration in force, the settings over it, and the
+server's file.
+
+The exit status is 4 if there are differences, and 0 if there are none.`,
+		Example: "  fairlead config plan next.yaml\n  fairlead config plan next.yaml --json",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.withFile(args[0], func(client *api.Client, f api.ConfigFile) error {
+				p, err := client.Plan(c.Context(), f)
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					err = a.printJSON(p)
+				} else {
+					err = a.printPlan(p, args[0])
+				}
+				return changesExit(&p.ConfigDiff, err)
+			})
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+func (a *app) printPlan(p *api.ConfigPlan, name string) error {
+	a.printDiff(&p.ConfigDiff, name)
+	if len(p.Changes) > 0 {
+		fmt.Fprintln(a.out)
+		if err := a.printPools(p); err != nil {
+			return err
+		}
+		fmt.Fprintf(a.out, "next to start: %s\nat once: %s, %s\n", orderText(p), count(p.Starts, "task starts", "tasks start"), count(p.Stops, "task is stopped", "tasks are stopped"))
+	}
+	if p.Unsaved {
+		fmt.Fprintln(a.out, "the server's file has changes that are not in force; to apply this replaces them, and keeps them as a version (fairlead config history --versions)")
+	}
+	if p.ID == "" {
+		if len(p.Changes) > 0 {
+			fmt.Fprintln(a.out, "the server runs without a file, so this cannot be applied; start it with fairlead serve --config FILE")
+		}
+		return nil
+	}
+	fmt.Fprintf(a.out, "plan %s   apply: fairlead config apply --plan %[1]s   (refused if anything changed since; undo: fairlead config rollback)\n", p.ID)
+	return nil
+}
+
+// printPools prints the pools that the plan means something for.
+func (a *app) printPools(p *api.ConfigPlan) error {
+	t := table.New(table.Column{Name: "POOL"}, table.Column{Name: "WEIGHT"}, table.Column{Name: "SHARE OF ALL"}, table.Column{Name: "FAIR NOW"},
+		table.Column{Name: "RUN", Right: true}, table.Column{Name: "AT ONCE"})
+	same := 0
+	for _, x := range p.Pools {
+		weight, share, fair := changed(why.Short(x.WeightBefore), why.Short(x.WeightAfter)), changed(percent(x.ShareBefore), percent(x.ShareAfter)), changed(oneDigit(x.FairNowBefore), oneDigit(x.FairNowAfter))
+		name, once := x.Path, atOnce(&x)
+		switch {
+		case x.Depth == 0:
+			continue
+		case x.New:
+			name, weight = name+" (new)", why.Short(x.WeightAfter)
+		case x.Gone:
+			name += " (not named)"
+		case !strings.Contains(weight+share+fair, "->") && once == "-":
+			same++
+			continue
+		}
+		t.Row(name, weight, share, fair, why.Short(x.Running), once)
+	}
+	if t.Len() > 0 {
+		if err := t.Print(a.out); err != nil {
+			return err
+		}
+	}
+	if same > 0 {
+		fmt.Fprintf(a.out, "%s as before\n", count(same, "pool stays", "pools stay"))
+	}
+	return nil
+}
+
+// changed writes one value, or two if they differ.
+func changed(before, after string) string {
+	if before == after {
+		return before
+	}
+	return before + " -> " + after
+}
+
+func atOnce(x *api.PoolPlan) string {
+	var parts []string
+	if x.Starts > 0 {
+		parts = append(parts, fmt.Sprintf("%d start", x.Starts))
+	}
+	if x.Stops > 0 {
+		parts = append(parts, fmt.Sprintf("%d stopped", x.Stops))
+	}
+	return dash(strings.Join(parts, ", "))
+}
+
+// orderText says which pools go next, and what becomes of that.
+func orderText(p *api.ConfigPlan) string {
+	if p.Unranked {
+		return "known when it is in force: jobs get their priorities then"
+	}
+	before, after := orNobody(p.Before), orNobody(p.After)
+	if slices.Equal(p.Before, p.After) {
+		return before + ", as before"
+	}
+	return before + "   then: " + after
+}
+
+func orNobody(pools []string) string {
+	if len(pools) == 0 {
+		return "nobody waits for room"
+	}
+	return strings.Join(pools, ", ")
+}
+
+// count writes a number with its words.
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprint(n, " ", many)
+}

@@ -1,0 +1,133 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// ConfigFile is the text of a configuration that is not in force.
+type ConfigFile struct {
+	Name string `json:"name,omitempty" doc:"For messages"`
+	Text string `json:"text" maxLength:"1048576"`
+}
+
+// ConfigDiff is what differs between the configuration in force and another.
+type ConfigDiff struct {
+	Version int                `json:"version"`
+	Old     string             `json:"old" doc:"Version of the configuration in force"`
+	New     string             `json:"new" doc:"Version that the file would be, with the settings that were put over the one in force"`
+	Changes []ConfigDifference `json:"changes"`
+	// Covered are differences of the files that make none: settings are put over them.
+	Covered []ConfigDifference `json:"covered,omitempty" doc:"Differences of the files that settings keep from taking force"`
+	// Warnings are about the new configuration.
+	Warnings string `json:"warnings,omitempty"`
+}
+
+// ConfigDifference is one place before and after.
+type ConfigDifference struct {
+	Path  string `json:"path" doc:"e.g. pools.physics.weight"`
+	Old   string `json:"old,omitempty" doc:"Missing: nothing was there"`
+	New   string `json:"new,omitempty" doc:"Missing: nothing is there"`
+	Later bool   `json:"later,omitempty" doc:"It takes effect when the server starts the next time"`
+}
+
+// ConfigPlan is what a configuration would change if it were put into force now.
+type ConfigPlan struct {
+	ConfigDiff
+	ID     string     `json:"plan,omitempty" doc:"For apply; missing: the file is the same, or the server has none"`
+	At     time.Time  `json:"at"`
+	Pools  []PoolPlan `json:"pools"`
+	Before []string   `json:"order_before" doc:"Pools in the order of their next starts, the first few"`
+	After  []string   `json:"order_after"`
+	// Unranked tells that the order will only be known when the configuration is in force.
+	Unranked bool `json:"order_unknown,omitempty"`
+	Starts   int  `json:"starts" doc:"Tasks that would start at once"`
+	Stops    int  `json:"stops" doc:"Tasks that would be stopped at once"`
+	// Unsaved tells that the server's file holds something else than what is in force.
+	Unsaved bool `json:"unsaved,omitempty" doc:"The server's file has changes that are not in force; apply replaces them, and keeps them as a version"`
+}
+
+// PoolPlan is a pool before and after.
+type PoolPlan struct {
+	Path          string  `json:"pool" doc:"Empty: the root"`
+	Depth         int     `json:"depth"`
+	New           bool    `json:"new,omitempty" doc:"The configuration in force does not name it"`
+	Gone          bool    `json:"gone,omitempty" doc:"The new one does not name it any more"`
+	WeightBefore  float64 `json:"weight_before"`
+	WeightAfter   float64 `json:"weight_after"`
+	ShareBefore   float64 `json:"share_before"`
+	ShareAfter    float64 `json:"share_after"`
+	FairNowBefore float64 `json:"fair_now_before" doc:"Units that it would have by its share, given the demand of now"`
+	FairNowAfter  float64 `json:"fair_now_after"`
+	Running       float64 `json:"running" doc:"Units"`
+	Starts        int     `json:"starts,omitempty"`
+	Stops         int     `json:"stops,omitempty"`
+}
+
+// ApplyRequest puts a plan into force.
+type ApplyRequest struct {
+	Plan   string `json:"plan" minLength:"1" maxLength:"64"`
+	Reason string `json:"reason,omitempty"`
+}
+
+// RollbackRequest puts an earlier version of the file into force.
+type RollbackRequest struct {
+	To     int    `json:"to,omitempty" minimum:"0" doc:"Number of a version; default: the one before"`
+	Reason string `json:"reason,omitempty"`
+}
+
+// ApplyResponse says what is in force now.
+type ApplyResponse struct {
+	ConfigDiff
+	Number int       `json:"number" doc:"Of the version of the file"`
+	File   string    `json:"file"`
+	Since  time.Time `json:"since"`
+}
+
+// ConfigVersions are the versions of the file that are kept, newest first.
+type ConfigVersions struct {
+	Version int             `json:"version"`
+	Entries []ConfigVersion `json:"entries"`
+}
+
+// ConfigVersion is a version of the file.
+type ConfigVersion struct {
+	Number  int       `json:"number"`
+	At      time.Time `json:"at"`
+	Who     string    `json:"who"`
+	What    string    `json:"what" doc:"How it came: start, reload, apply, rollback, or unsaved: it never was in force"`
+	Hash    string    `json:"hash,omitempty"`
+	InForce bool      `json:"in_force,omitempty"`
+	Text    string    `json:"text,omitempty" doc:"Where one version is asked for"`
+}
+
+// Diff tells what differs between the configuration in force and another.
+func (c *Client) Diff(ctx context.Context, f ConfigFile) (*ConfigDiff, error) {
+	return post[ConfigDiff](ctx, c, "/v1/config/diff", f)
+}
+
+// Plan tells what a configuration would change.
+func (c *Client) Plan(ctx context.Context, f ConfigFile) (*ConfigPlan, error) {
+	return post[ConfigPlan](ctx, c, "/v1/config/plan", f)
+}
+
+// Apply puts a plan into force.
+func (c *Client) Apply(ctx context.Context, r ApplyRequest) (*ApplyResponse, error) {
+	return post[ApplyResponse](ctx, c, "/v1/config/apply", r)
+}
+
+// Rollback puts an earlier version of the file into force.
+func (c *Client) Rollback(ctx context.Context, r RollbackRequest) (*ApplyResponse, error) {
+	return post[ApplyResponse](ctx, c, "/v1/config/rollback", r)
+}
+
+// ConfigVersions returns the versions of the file that are kept.
+func (c *Client) ConfigVersions(ctx context.Context) (*ConfigVersions, error) {
+	return get[ConfigVersions](ctx, c, "/v1/config/versions", nil)
+}
+
+// ConfigVersion returns one of them with its text.
+func (c *Client) ConfigVersion(ctx context.Context, number int) (*ConfigVersion, error) {
+	return get[ConfigVersion](ctx, c, fmt.Sprint("/v1/config/versions/", number), nil)
+}

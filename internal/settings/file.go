@@ -1,0 +1,88 @@
+package settings
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/fairlead/fairlead/config"
+)
+
+// onDisk is the text of the file as it is now, as the reader takes it; "" if there is none.
+func (k *Keeper) onDisk() string {
+	if k.path == "" {
+		return ""
+	}
+	text, err := config.ReadText(k.path)
+	if err != nil {
+		return ""
+	}
+	return text
+}
+
+// writeFile replaces a file as a whole: whoever reads it sees the old text or the new one,
+// also after the machine has failed. Where the name is a link, the file behind it is
+// replaced. Mode and owner stay, as far as the server may give files away.
+func writeFile(path, text string) (err error) {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(real)
+	if err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(real), "."+filepath.Base(real)+".")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+			os.Remove(f.Name())
+		}
+	}()
+	if _, err := f.WriteString(text); err != nil {
+		return err
+	}
+	if err := f.Chmod(info.Mode().Perm()); err != nil {
+		return err
+	}
+	if err := keepOwner(f, info); err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	if err := os.Rename(f.Name(), real); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(real))
+}
+
+// keepOwner gives a new file the owner of the old one. A server that may not do that must
+// not replace a file of somebody else, who could not write it any more.
+func keepOwner(f *os.File, old fs.FileInfo) error {
+	stat, ok := old.Sys().(*syscall.Stat_t)
+	if !ok || int(stat.Uid) == os.Geteuid() && int(stat.Gid) == os.Getegid() {
+		return nil
+	}
+	if err := f.Chown(int(stat.Uid), int(stat.Gid)); err != nil && int(stat.Uid) != os.Geteuid() {
+		return fmt.Errorf("%s belongs to another user: %w", old.Name(), err)
+	}
+	return nil
+}
+
+func syncDir(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return d.Sync()
+}

@@ -1,0 +1,260 @@
+package settings
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/config"
+	"github.com/fairlead/fairlead/internal/api"
+)
+
+// plan is a configuration that somebody looked at before it is put into force.
+type plan struct {
+	id    string
+	text  string
+	basis basis
+}
+
+// basis is all that a plan was made from, and must be the same when it is put into force.
+type basis struct{ force, settings, file string }
+
+// keptPlans is how many plans are kept, until the server ends: a new one is quickly made.
+const keptPlans = 32
+
+// basisNow is what a plan would be made from at this instant.
+func (k *Keeper) basisNow() (basis, error) {
+	text, err := json.Marshal(plain(k.over))
+	if err != nil {
+		return basis{}, err
+	}
+	return basis{k.now.Shares.Hash, string(text), k.onDisk()}, nil
+}
+
+// id is the name of a plan: that of everything in it.
+func (b basis) id(text string) string {
+	sum := sha256.New()
+	for _, part := range []string{b.force, b.settings, b.file, text} {
+		fmt.Fprintf(sum, "%d:%s\n", len(part), part)
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:4])
+}
+
+// changed says what is not as it was, or "".
+func (b basis) changed(now basis) string {
+	switch {
+	case b.settings != now.settings:
+		return "settings were changed by config set or unset"
+	case b.force != now.force:
+		return fmt.Sprintf("another configuration is in force (version %s, then %s)", now.force, b.force)
+	case b.file != now.file:
+		return "the server's file was changed"
+	}
+	return ""
+}
+
+// read reads a configuration as it would be in force: with the settings over it.
+func (k *Keeper) read(f api.ConfigFile) (file, next *config.Config, err error) {
+	name := f.Name
+	if name == "" {
+		name = k.from()
+	}
+	if file, err = config.Parse(name, []byte(f.Text)); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", words(err), fairlead.ErrInvalid)
+	}
+	if next, err = file.With(plain(k.over), true); err != nil {
+		return nil, nil, fmt.Errorf("the settings that were made while the server runs do not fit %s; give them back with fairlead config unset, or change the file:\n%s: %w", name, words(err), fairlead.ErrInvalid)
+	}
+	return file, next, nil
+}
+
+// Diff tells what differs between the configuration in force and another.
+func (k *Keeper) Diff(f api.ConfigFile) (*api.ConfigDiff, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	file, next, err := k.read(f)
+	if err != nil {
+		return nil, err
+	}
+	d := k.diff(file, next)
+	return &d, nil
+}
+
+// diff tells what differs in force, and what settings keep from doing so.
+func (k *Keeper) diff(file, next *config.Config) api.ConfigDiff {
+	out := api.ConfigDiff{Version: api.Version, Old: k.now.Shares.Hash, New: next.Shares.Hash, Changes: []api.ConfigDifference{}, Warnings: next.Problems.Text()}
+	there := map[string]bool{}
+	for _, d := range config.Diff(k.now, next) {
+		out.Changes = append(out.Changes, api.ConfigDifference(d))
+		there[d.Path] = true
+	}
+	if len(k.over) == 0 {
+		return out
+	}
+	for _, d := range config.Diff(k.file, file) {
+		if !there[d.Path] {
+			out.Covered = append(out.Covered, api.ConfigDifference(d))
+		}
+	}
+	return out
+}
+
+// Plan tells what a configuration would change, and keeps it to be put into force.
+func (k *Keeper) Plan(ctx context.Context, f api.ConfigFile) (*api.ConfigPlan, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	file, next, err := k.read(f)
+	if err != nil {
+		return nil, err
+	}
+	seen, err := k.loop.Foresee(ctx, next.Shares)
+	if err != nil {
+		return nil, fmt.Errorf("this configuration cannot be put into force: %w: %w", err, fairlead.ErrInvalid)
+	}
+	from, err := k.basisNow()
+	if err != nil {
+		return nil, err
+	}
+	out := &api.ConfigPlan{ConfigDiff: k.diff(file, next), At: seen.At, Before: orNone(seen.Before), After: orNone(seen.After), Unranked: seen.Unranked}
+	out.Unsaved = k.path != "" && from.file != k.file.Text()
+	for i := range seen.Pools {
+		out.Pools = append(out.Pools, poolPlan(&seen.Pools[i]))
+	}
+	out.Starts, out.Stops = seen.Pools[0].Starts, seen.Pools[0].Stops
+	if k.path != "" && (file.Text() != k.file.Text() || out.Unsaved) {
+		out.ID = from.id(file.Text())
+		k.keepPlan(plan{out.ID, file.Text(), from})
+	}
+	return out, nil
+}
+
+// orNone makes an empty list of none, which JSON tells apart.
+func orNone(list []string) []string { return append([]string{}, list...) }
+
+func poolPlan(p *fairlead.PoolForesight) api.PoolPlan {
+	return api.PoolPlan{
+		Path: p.Path, Depth: p.Depth, New: p.After.Named && !p.Before.Named, Gone: p.Before.Named && !p.After.Named,
+		WeightBefore: p.Before.Weight, WeightAfter: p.After.Weight, ShareBefore: p.Before.Share, ShareAfter: p.After.Share,
+		FairNowBefore: p.Before.FairNow, FairNowAfter: p.After.FairNow, Running: p.After.Running, Starts: p.Starts, Stops: p.Stops,
+	}
+}
+
+func (k *Keeper) keepPlan(p plan) {
+	k.plans = slices.DeleteFunc(k.plans, func(old plan) bool { return old.id == p.id })
+	if k.plans = append(k.plans, p); len(k.plans) > keptPlans {
+		k.plans = slices.Delete(k.plans, 0, 1)
+	}
+}
+
+// Apply puts a plan into force, if nothing it was made from has changed since.
+func (k *Keeper) Apply(ctx context.Context, by Actor, r api.ApplyRequest) (*api.ApplyResponse, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	i := slices.IndexFunc(k.plans, func(p plan) bool { return p.id == r.Plan })
+	if i < 0 {
+		return nil, fmt.Errorf("there is no plan %q: the server keeps the last %d until it ends; make it again with fairlead config plan FILE: %w", r.Plan, keptPlans, fairlead.ErrNotFound)
+	}
+	p := k.plans[i]
+	now, err := k.basisNow()
+	if err != nil {
+		return nil, err
+	}
+	if what := p.basis.changed(now); what != "" {
+		return nil, fmt.Errorf("plan %s was made from something else: %s since; nothing was changed; look again with fairlead config plan FILE: %w", p.id, what, fairlead.ErrState)
+	}
+	note := "plan " + p.id
+	if r.Reason != "" {
+		note += ": " + r.Reason
+	}
+	return k.replace(ctx, by, p.text, "apply", note)
+}
+
+// Rollback puts an earlier version of the file into force: the one before, or the one that
+// is named. What is in the file without being in force is undone first.
+func (k *Keeper) Rollback(ctx context.Context, by Actor, r api.RollbackRequest) (*api.ApplyResponse, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	i, err := k.target(r.To)
+	if err != nil {
+		return nil, err
+	}
+	note := fmt.Sprintf("to version %d", k.versions[i].Number)
+	if r.Reason != "" {
+		note += ": " + r.Reason
+	}
+	return k.replace(ctx, by, k.versions[i].Text, "rollback", note)
+}
+
+// target is the place of the version to go back to.
+func (k *Keeper) target(number int) (int, error) {
+	if number > 0 {
+		return k.numbered(number)
+	}
+	now := k.inForce()
+	if now >= 0 && k.onDisk() != k.file.Text() {
+		return now, nil
+	}
+	for i := now - 1; i >= 0; i-- {
+		if v := &k.versions[i]; v.What != unsaved && v.Text != k.file.Text() {
+			return i, nil
+		}
+	}
+	return 0, fmt.Errorf("no earlier version of the file is kept: %w", fairlead.ErrState)
+}
+
+// replace writes the file and puts it into force, or does neither.
+func (k *Keeper) replace(ctx context.Context, by Actor, text, what, note string) (*api.ApplyResponse, error) {
+	if k.path == "" {
+		return nil, fmt.Errorf("the server runs without a file to write this to: start it with fairlead serve --config FILE, or change single values with fairlead config set: %w", fairlead.ErrState)
+	}
+	file, next, err := k.read(api.ConfigFile{Name: k.path, Text: text})
+	if err != nil {
+		return nil, err
+	}
+	was := k.onDisk()
+	var more []fileVersion
+	if was != k.file.Text() && was != "" {
+		more = append(more, fileVersion{Who: "file", What: unsaved, Text: was})
+	}
+	more = append(more, fileVersion{Who: by.Who, What: what, Hash: file.Shares.Hash, Text: text})
+	all, change, err := k.adding(more...)
+	if err != nil {
+		return nil, err
+	}
+	out := &api.ApplyResponse{ConfigDiff: k.diff(file, next), File: k.path, Number: all[len(all)-1].Number}
+	entry := fairlead.AuditEntry{Who: by.Who, From: by.From, What: what, Subject: "configuration", Old: out.Old, New: out.New, Note: note}
+	if err := writeFile(k.path, text); err != nil {
+		return nil, fmt.Errorf("nothing was changed: the server could not write its file: %w; put the new one there yourself, the server reads it when it changes: %w", err, fairlead.ErrState)
+	}
+	if err := k.force(ctx, next, k.over, append(differences(entry, out.Changes), entry), change); err != nil {
+		if back := writeFile(k.path, was); back != nil {
+			return nil, fmt.Errorf("%w; and the file could not be put back: %w", err, back)
+		}
+		return nil, err
+	}
+	k.versions, k.file, k.next, k.aside, k.bad = all, file, nil, false, ""
+	out.Since = k.since
+	return out, nil
+}
+
+// mostRecorded is how many places of one change the record names.
+const mostRecorded = 200
+
+// differences are the entries of the record about the places that changed.
+func differences(of fairlead.AuditEntry, changes []api.ConfigDifference) (record []fairlead.AuditEntry) {
+	for i, c := range changes {
+		e := of
+		e.Subject, e.Old, e.New = c.Path, c.Old, c.New
+		if i == mostRecorded {
+			e.Subject, e.Old, e.New = fmt.Sprintf("%d more places", len(changes)-i), "", ""
+		}
+		if record = append(record, e); i == mostRecorded {
+			break
+		}
+	}
+	return record
+}
