@@ -23,7 +23,7 @@ import (
 type simCompareCmd struct {
 	simFlags
 	policies, configs []string
-	csv               string
+	csv, out          string
 }
 
 // comparedByDefault is what a trace is compared under when nothing is said.
@@ -40,21 +40,25 @@ whose price. The trace is read once, and each run is as with fairlead sim run.
 --policy lists what is compared: a policy and how jobs are fitted to the machine, such as
 fair+easy. A policy alone fits them as its configuration says, only fifo alone is fifo+fcfs:
 strictly in order. A way of fitting alone is with fifo: easy is fifo+easy. With several
---config each of them runs under each policy of the list, or as it is if there is no list.`,
+--config each of them runs under each policy of the list, or as it is if there is no list.
+
+--out writes a report with pictures into a folder: a page that needs nothing but itself.`,
 		Example: `  fairlead sim compare kth-sp2.swf.gz --policy fifo,fair+first-fit,lottery+first-fit
-  fairlead sim compare trace.swf --config now.yaml --config planned.yaml --csv compared.csv`,
+  fairlead sim compare trace.swf --config now.yaml --config planned.yaml --out compared`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return s.run(c.Context(), args[0]) },
+		RunE: func(c *cobra.Command, args []string) error { return s.run(c, args) },
 	}
 	s.flags(c.Flags())
 	f := c.Flags()
 	f.StringSliceVar(&s.policies, "policy", nil, "what to compare (default without --config: "+strings.Join(comparedByDefault, ",")+")")
 	f.StringArrayVar(&s.configs, "config", nil, "configuration; may be given several times (default: the built-in one)")
 	f.StringVar(&s.csv, "csv", "", "file for the table, as CSV")
+	f.StringVar(&s.out, "out", "", "folder for a report with pictures, the table as CSV, and the command that makes them again")
 	return c
 }
 
-func (s *simCompareCmd) run(ctx context.Context, file string) error {
+func (s *simCompareCmd) run(cmd *cobra.Command, args []string) error {
+	ctx, file := cmd.Context(), args[0]
 	runs, setups, err := s.candidates()
 	if err != nil {
 		return err
@@ -73,10 +77,18 @@ func (s *simCompareCmd) run(ctx context.Context, file string) error {
 			return err
 		}
 	}
+	if s.out != "" {
+		if err := writeComparison(s.out, c, repeated(cmd, args)); err != nil {
+			return err
+		}
+	}
 	if s.json {
 		return s.printJSON(comparisonJSON(file, s.seed, c))
 	}
-	return s.print(c, time.Since(began))
+	if err := s.print(c, time.Since(began)); err != nil || s.out == "" {
+		return err
+	}
+	return s.printFiles()
 }
 
 // candidates are the runs that the flags ask for, and under what they run.

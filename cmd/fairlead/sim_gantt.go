@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -48,10 +49,11 @@ func (s *simShow) page(c *cobra.Command, args []string, t *simTrace, p *simPolic
 	if s.html == "" {
 		return nil
 	}
+	name := filepath.Base(t.trace.Name)
 	x := simreport.Report{
-		Title:   fmt.Sprintf("%s under %s", t.trace.Name, p.title()),
+		Title:   fmt.Sprintf("%s under %s", name, p.title()),
 		Command: repeated(c, args),
-		Notes:   []string{t.trace.Name + ": " + t.report.String() + "."},
+		Notes:   []string{name + ": " + t.report.String() + "."},
 		Runs:    []simreport.Run{{Name: p.title(), Result: r}},
 	}
 	return writePacked(s.html, x.HTML)

@@ -1,11 +1,61 @@
 package main
 
 import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/fairlead/fairlead/internal/sim"
+	simreport "github.com/fairlead/fairlead/internal/sim/report"
 )
+
+// The files of a comparison.
+const (
+	comparePage  = "compare.html"
+	compareTable = "compare.csv"
+	compareAgain = "cmd.txt"
+)
+
+// writeComparison writes what compares schedules into a folder: the page with pictures,
+// the table, and the command that makes the same again.
+func writeComparison(dir string, c *sim.Comparison, command string) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return usageError{err}
+	}
+	name := filepath.Base(c.Trace)
+	x := simreport.Report{Title: name + " under several policies", Command: command, Notes: []string{name + ": " + c.Report.String() + "."}}
+	for _, r := range c.Runs {
+		x.Runs = append(x.Runs, simreport.Run{Name: r.Name, Result: r.Result})
+	}
+	for _, file := range []struct {
+		name  string
+		write func(io.Writer) error
+	}{
+		{comparePage, x.HTML},
+		{compareTable, c.WriteCSV},
+		{compareAgain, func(w io.Writer) error {
+			_, err := fmt.Fprintf(w, "# fairlead %s\n%s\n", version, command)
+			return err
+		}},
+	} {
+		if err := writeWhole(filepath.Join(dir, file.name), file.write); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// printFiles says where everything is.
+func (s *simCompareCmd) printFiles() error {
+	at := func(name string) string { return filepath.Join(s.out, name) }
+	_, err := fmt.Fprintf(s.app.out, "plots: %s   table: %s   repeat: %s\n", at(comparePage), at(compareTable), at(compareAgain))
+	return err
+}
 
 // repeated is the command that was given, to be given again.
 func repeated(c *cobra.Command, args []string) string {
