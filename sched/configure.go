@@ -26,6 +26,7 @@ func (s *Scheduler) Configure(cfg Config, t time.Time) error {
 	before := s.remember()
 	cfg.Unit = s.cluster.Unit()
 	s.cfg = cfg
+	s.backfill.plan = nil
 	s.setRanks()
 	s.renewal = renewal{}
 	s.forget()
@@ -206,10 +207,14 @@ func (s *Scheduler) refill() {
 	for i := range s.queues {
 		q := &s.queues[i]
 		q.ready, q.strict, q.ranked, q.most = 0, s.strict(q.pool), s.ranked(q.pool), s.jobRunning(q.pool)
+		q.heads.heap = q.heads.heap[:0]
+		for k := range q.heads.pos {
+			q.heads.pos[k] = -1
+		}
 		for k := range q.lines() {
 			l := q.line(k)
 			l.gate = noGate
-			s.count(q, l, false)
+			s.count(q, int32(k), false)
 		}
 	}
 	for b := range s.begun {

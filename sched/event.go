@@ -76,9 +76,10 @@ func (s *Scheduler) addAs(j Job, young bool) {
 		l := q.line(int(at.line))
 		was := l.ready()
 		l.fresh.add(entry{j.ID, s.sinceThen(&j), int32(j.Tasks), most}, s.epoch)
-		s.count(q, l, was)
+		s.count(q, at.line, was)
 	}
 	s.addWaiting(at, int64(j.Tasks))
+	s.backfill.came(j.ID, at, int32(j.Tasks))
 	if in := s.parentOf(leaf); begun || !s.pools[leaf].in || in.first || in.ranks || s.byResource() {
 		s.settle(leaf)
 	}
@@ -147,6 +148,7 @@ func (s *Scheduler) mixed(id int32) bool {
 func (s *Scheduler) Withdraw(j Job, t time.Time) int {
 	s.advance(t)
 	s.events++
+	s.backfill.keep.left, s.backfill.keep.freed = true, true
 	n := s.later.withdraw(j.ID)
 	if b, ok := s.begunOf[j.ID]; ok {
 		return n + s.withdrawBegun(b)
@@ -191,9 +193,13 @@ type run struct {
 	band    int8
 	young   bool
 	started time.Time
+	until   int64     // planned end, where room in the future is planned
 	start   usage.Now // the same in the clock's units
 	leaves
 }
+
+// ask is what a task asked for, as its line.
+func (r *run) ask() ask { return ask{r.shape, r.class, r.limit} }
 
 func (s *Scheduler) run(id RunID) *run {
 	r := &s.runs[uint32(id)]
@@ -295,6 +301,7 @@ func (s *Scheduler) end(id RunID, settle func(p *Pool, width float64)) {
 	}
 	s.useAgain(leaf)
 	s.settle(leaf)
+	s.planEnd(r)
 	r.used = false
 	s.runFree = append(s.runFree, int32(uint32(id)))
 	if t != nil {
@@ -379,6 +386,7 @@ func (s *Scheduler) JoinLabelled(name string, capacity cluster.Amounts, labels c
 	id := s.cluster.JoinLabelled(name, capacity, labels)
 	s.measure()
 	s.resized()
+	s.backfill.plan = nil
 	s.openFits()
 	return id
 }
@@ -390,5 +398,6 @@ func (s *Scheduler) SetNode(id cluster.NodeID, state cluster.State, t time.Time)
 	s.cluster.SetState(id, state)
 	s.measure()
 	s.resized()
+	s.backfill.plan = nil
 	s.openFits()
 }

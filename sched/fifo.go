@@ -49,6 +49,17 @@ func (f *fifo) pop() entry {
 	return e
 }
 
+// take takes out the job, which is the first in most cases.
+func (f *fifo) take(id int64, epoch uint32) entry {
+	if f.front().id == id {
+		return f.pop()
+	}
+	ci, i, _ := f.find(id)
+	e := f.chunk(ci).entries[i]
+	f.remove(id, epoch)
+	return e
+}
+
 // dropFirst lets go of the exhausted first chunk, but keeps the memory of the last
 // one for what comes next.
 func (f *fifo) dropFirst() {

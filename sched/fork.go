@@ -31,6 +31,7 @@ func (s *Scheduler) Fork() *Scheduler {
 	f.begun, f.runs = slices.Clone(s.begun), slices.Clone(s.runs)
 	f.runFree, f.begunFree = slices.Clone(s.runFree), slices.Clone(s.begunFree)
 	f.stops.fork()
+	f.backfill = backfilling{}
 	f.reclaimer.fork()
 	f.shapeReady, f.noRoom = s.shapeReady.clone(), s.noRoom.clone()
 	f.later = later{heap: slices.Clone(s.later.heap), jobs: maps.Clone(s.later.jobs), serial: s.later.serial}
@@ -85,6 +86,7 @@ func (in *inner) fork() {
 
 func (q *queue) fork() {
 	q.more = slices.Clone(q.more)
+	q.heads = heads{slices.Clone(q.heads.heap), slices.Clone(q.heads.pos)}
 	for i := range q.lines() {
 		l := q.line(i)
 		l.fresh, l.begun = l.fresh.clone(), slices.Clone(l.begun)

@@ -4,25 +4,41 @@ import "github.com/fairlead/fairlead/cluster"
 
 // admit looks for a node for the job at the head of a line. A line that no node, no
 // maximum, no licence or no rate has room for is parked until that may have changed.
-func (s *Scheduler) admit(leaf int32, at lineRef) (cluster.NodeID, bool) {
+func (s *Scheduler) admit(leaf int32, at lineRef, job int64) (cluster.NodeID, bool) {
+	if !s.passes(leaf, at) {
+		return 0, false
+	}
+	l := s.line(at)
+	node, fits := s.nodeFor(at, job)
+	if !fits && s.cfg.Placement != FCFS {
+		s.noRoom.add(l.shape, at)
+		s.park(leaf, at, byFit)
+	}
+	return node, fits
+}
+
+// passes reports whether no gate but the want of room holds a line back. One that does
+// parks it.
+func (s *Scheduler) passes(leaf int32, at lineRef) bool {
 	l := s.line(at)
 	request := s.cluster.Request(l.shape)
 	for id := leaf; id >= 0; id = s.pools[id].parent {
 		if lim := s.limits(id); lim != nil && !lim.admits(request) {
 			lim.parked = append(lim.parked, at)
 			s.park(leaf, at, byMax)
-			return 0, false
+			return false
 		}
 	}
-	if t := s.toll(l.shape); t != nil && !s.pay(leaf, at, t) {
-		return 0, false
+	t := s.toll(l.shape)
+	return t == nil || s.pay(leaf, at, t)
+}
+
+// nodeFor finds a node for a task of a line, as the placement has it.
+func (s *Scheduler) nodeFor(at lineRef, job int64) (cluster.NodeID, bool) {
+	if s.cfg.Placement == EASY {
+		return s.backfillOn(at, job)
 	}
-	node, fits := s.cluster.Place(l.shape)
-	if !fits && s.cfg.Placement != FCFS {
-		s.noRoom.add(l.shape, at)
-		s.park(leaf, at, byFit)
-	}
-	return node, fits
+	return s.cluster.Place(s.line(at).shape)
 }
 
 func (s *Scheduler) park(leaf int32, at lineRef, g gate) {
@@ -76,6 +92,7 @@ func (s *Scheduler) setGate(at lineRef, g gate) {
 func (s *Scheduler) unpark(parked *[]lineRef) {
 	refs := *parked
 	*parked = nil
+	s.backfill.keep.relist = s.backfill.keep.relist || len(refs) > 0
 	for _, at := range refs {
 		s.setGate(at, noGate)
 		s.regated(s.queues[at.queue].pool)
@@ -104,6 +121,9 @@ func (s *Scheduler) parkRoomless(leaf int32) {
 
 // openFits unparks the lines whose request fits somewhere again.
 func (s *Scheduler) openFits() {
+	if s.backfills() {
+		return // see lookAgain
+	}
 	for _, shape := range s.noRoom.fitting(s.cluster) {
 		refs := s.noRoom.take(shape)
 		s.returning(&refs, byFit)

@@ -11,17 +11,18 @@ import (
 // is called for each task with the units that it asks for, until it returns false.
 // What a maximum holds back does not appear.
 func (s *Scheduler) Preview(visit func(st Start, units float64) bool) {
+	s.preview(func(f *Scheduler, st Start) bool { return visit(st, f.cluster.Width(f.run(st.Run).shape)) })
+}
+
+// preview shows the fork, too, in which the tasks start.
+func (s *Scheduler) preview(visit func(f *Scheduler, st Start) bool) {
 	f := s.Fork()
 	f.boundless()
 	f.oneByOne, f.rebalancers = true, nil
 	var d Decision
 	for {
 		f.Step(f.at, 1, &d)
-		if len(d.Starts) == 0 {
-			return
-		}
-		st := d.Starts[0]
-		if !visit(st, f.cluster.Width(f.run(st.Run).shape)) {
+		if len(d.Starts) == 0 || !visit(f, d.Starts[0]) {
 			return
 		}
 	}
@@ -35,6 +36,7 @@ func (s *Scheduler) boundless() {
 			all[name] = math.MaxInt64 / 4
 		}
 	}
+	s.cfg.Placement = FirstFit
 	if len(all) == 0 {
 		return
 	}

@@ -68,9 +68,7 @@ func newModel(t *rapid.T) *model {
 	m := &model{jobs: map[int64]*modelJob{}, nodes: map[string]int64{"n1": 4, "n2": 3}, down: map[string]bool{}}
 	m.cfg = sched.Config{Root: drawTree(t), NewPolicy: policy.New(policy.Options{}), HalfLife: 20 * time.Second}
 	drawTolls(t, &m.cfg)
-	if rapid.Bool().Draw(t, "fcfs") {
-		m.cfg.Placement = sched.FCFS
-	}
+	m.cfg.Placement = rapid.SampledFrom([]sched.Placement{sched.FirstFit, sched.FCFS, sched.EASY, sched.Conservative}).Draw(t, "placement")
 	s, err := sched.New(m.cfg, epoch, rapid.Uint64().Draw(t, "seed"))
 	if err != nil {
 		t.Fatal(err)
@@ -91,6 +89,7 @@ func (m *model) submit(t *rapid.T) {
 		Shape:    m.ShapeOf(request),
 		Priority: rapid.IntRange(1, 3).Draw(t, "priority"),
 		Most:     rapid.IntRange(0, 2).Draw(t, "most"), Submitted: m.now,
+		Limit: time.Duration(rapid.IntRange(0, 4).Draw(t, "limit")) * 3 * time.Second,
 	}
 	mj := &modelJob{header: j, path: path, request: request}
 	m.jobs[j.ID] = mj

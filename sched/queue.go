@@ -22,6 +22,7 @@ type queue struct {
 	ranked bool   // it goes by the priority of each job
 	mixed  bool   // jobs of several priorities wait in it, see Scheduler.mixed
 	most   int32  // tasks of one job at once, by the pools above; 0 is no limit
+	heads  heads
 }
 
 // ask is what the jobs of a line have in common.
@@ -133,10 +134,13 @@ func (s *Scheduler) change(at lineRef, f func(l *line)) {
 	l := q.line(int(at.line))
 	was := l.ready()
 	f(l)
-	s.count(q, l, was)
+	s.count(q, at.line, was)
 }
 
-func (s *Scheduler) count(q *queue, l *line, was bool) {
+// count keeps up what follows from a line that changed.
+func (s *Scheduler) count(q *queue, i int32, was bool) {
+	l := q.line(int(i))
+	s.orderLine(q, i)
 	if is := l.ready(); is && !was {
 		q.ready++
 		s.shapeReady.add(l.shape, 1)
@@ -208,6 +212,12 @@ func (s *Scheduler) lineFor(leaf int32, of ask) lineRef {
 		return lineRef{p.queue, int32(spare)}
 	}
 	q.more = append(q.more, line{ask: of})
+	switch {
+	case q.ordered():
+		q.heads.pos = append(q.heads.pos, -1)
+	case q.lines() > few:
+		s.orderLines(q)
+	}
 	return lineRef{p.queue, int32(len(q.more))}
 }
 
@@ -266,8 +276,12 @@ func (s *Scheduler) next(leaf int32) (lineRef, head) {
 	if q.ranked {
 		return s.firstByRank(leaf)
 	}
-	best, at := head{id: math.MaxInt64, running: math.MaxInt32}, int32(-1)
 	lacks, bestHelps := s.lacking(leaf), false
+	if q.ordered() && lacks == nil {
+		first := q.heads.heap[0]
+		return lineRef{n, first.line}, first.head
+	}
+	best, at := head{id: math.MaxInt64, running: math.MaxInt32}, int32(-1)
 	for i := range q.lines() {
 		l := q.line(i)
 		if !l.ready() {
@@ -284,6 +298,12 @@ func (s *Scheduler) next(leaf int32) (lineRef, head) {
 // firstArrival is the arrival of the oldest job in a leaf that may start.
 func (s *Scheduler) firstArrival(p *Pool) float64 {
 	first, q := math.Inf(1), &s.queues[p.queue]
+	if q.ordered() && q.strict {
+		if q.ready > 0 {
+			first = Arrival(int(max(0, p.band)), q.heads.heap[0].id)
+		}
+		return first
+	}
 	for i := range q.lines() {
 		if l := q.line(i); l.ready() {
 			first = min(first, Arrival(int(max(0, p.band)), s.oldest(q, l).id))
@@ -300,9 +320,9 @@ func (s *Scheduler) take(at lineRef, h head) int32 {
 	was := l.ready()
 	b := h.begun
 	if b < 0 {
-		e := l.fresh.pop()
+		e := l.fresh.take(h.id, s.epoch)
 		if e.tasks == 1 && tighter(e.most, q.most) == 0 {
-			s.count(q, l, was)
+			s.count(q, at.line, was)
 			return -1
 		}
 		b = s.begin(e, at)
@@ -311,7 +331,7 @@ func (s *Scheduler) take(at lineRef, h head) int32 {
 	j.waiting--
 	j.running++
 	s.reheap(b)
-	s.count(q, l, was)
+	s.count(q, at.line, was)
 	return b
 }
 

@@ -50,5 +50,8 @@ func (s *Scheduler) nextInstant() time.Time {
 	if s.pools[Root].Waiting > 0 {
 		next = earlier(next, earlier(s.renewal.at, s.nextLook()))
 	}
+	if s.cfg.Placement == Conservative {
+		next = earlier(next, s.nextKept())
+	}
 	return next
 }

@@ -45,9 +45,17 @@ const (
 	FirstFit Placement = iota
 	// FCFS starts nothing until it fits.
 	FCFS
+	// EASY keeps room for the first job that finds none, at the earliest instant at which
+	// there will be some by the time limits of what runs, and goes on with jobs that do not
+	// delay it by theirs.
+	EASY
+	// Conservative keeps room for every job that waits, and lets none be delayed.
+	Conservative
 )
 
-func (p Placement) String() string { return [...]string{"first-fit", "fcfs"}[p] }
+func (p Placement) String() string {
+	return [...]string{"first-fit", "fcfs", "easy", "conservative"}[p]
+}
 
 // DefaultPriorities are those of Hadoop's fair scheduler (HADOOP-3746).
 func DefaultPriorities() []Priority {
@@ -105,6 +113,8 @@ type Scheduler struct {
 
 	shapeReady shapeCounts // lines with work that no gate holds back
 	noRoom     shapeLines  // lines that wait for room on some node
+
+	backfill backfilling
 
 	stops       stopping
 	reclaimer   reclaimer

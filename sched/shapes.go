@@ -80,6 +80,24 @@ func (w *shapeLines) take(shape cluster.Shape) []lineRef {
 	return refs
 }
 
+// takeIf removes those lines of the shapes that are wanted, and appends them to a list.
+func (w *shapeLines) takeIf(shapes []cluster.Shape, to []lineRef, wanted func(lineRef) bool) []lineRef {
+	for _, shape := range shapes {
+		left := w.of[shape][:0]
+		for _, at := range w.of[shape] {
+			if wanted(at) {
+				to = append(to, at)
+			} else {
+				left = append(left, at)
+			}
+		}
+		if w.of[shape] = left; len(left) == 0 {
+			w.take(shape)
+		}
+	}
+	return to
+}
+
 // all removes and returns all lines, by shape.
 func (w *shapeLines) all() (refs []lineRef) {
 	slices.Sort(w.active)

@@ -29,6 +29,9 @@ type Start struct {
 	Job  int64
 	Pool PoolID // the leaf that is charged
 	Node cluster.NodeID
+	// Ahead is the job for which room was kept, and before which this one starts because it
+	// does not need that room; 0 if there is none.
+	Ahead int64
 
 	from, to int32
 }
@@ -61,6 +64,21 @@ func (s *Scheduler) Step(t time.Time, limit int, d *Decision) {
 	if len(s.rebalancers) > 0 {
 		s.rebalance(d)
 	}
+	if s.backfills() {
+		s.beginBackfill()
+	}
+	if s.cfg.Placement == Conservative {
+		s.stepConservative(limit, d)
+	} else {
+		s.drawAll(limit, d)
+	}
+	s.backfill.unfinished = d.More
+	s.reclaim(d)
+	d.Next = s.nextInstant()
+}
+
+// drawAll chooses leaf after leaf, and starts what fits.
+func (s *Scheduler) drawAll(limit int, d *Decision) {
 	pools, jobs := s.shortlist()
 	for draws := 0; ; draws++ {
 		if !s.somethingFits() || s.inners[s.pools[Root].inner].open == 0 || s.rootFull() {
@@ -74,8 +92,6 @@ func (s *Scheduler) Step(t time.Time, limit int, d *Decision) {
 			break
 		}
 	}
-	s.reclaim(d)
-	d.Next = s.nextInstant()
 }
 
 // rootFull reports whether the whole tree is at a limit of its own.
@@ -104,7 +120,7 @@ func (s *Scheduler) draw(jobs, limit int, d *Decision) bool {
 	started := 0
 	for started < jobs && s.openAbove(leaf) && (limit == 0 || len(d.Starts) < limit) {
 		at, h := s.next(leaf)
-		node, fits := s.admit(leaf, at)
+		node, fits := s.admit(leaf, at, h.id)
 		if !fits {
 			// First come, first served: nobody passes a job that waits for room. One that a
 			// maximum holds back waits for its own pool only.
@@ -241,7 +257,7 @@ func (s *Scheduler) start(leaf int32, at lineRef, h head, node cluster.NodeID, f
 		s.countStart(t)
 	}
 	id := s.occupy(leaf, b, &j, node, s.at, -1)
-	d.Starts = append(d.Starts, Start{Run: id, Job: h.id, Pool: PoolID(leaf), Node: node, from: from, to: int32(len(d.levels))})
+	d.Starts = append(d.Starts, Start{Run: id, Job: h.id, Pool: PoolID(leaf), Node: node, Ahead: s.backfill.first.job, from: from, to: int32(len(d.levels))})
 }
 
 // occupy counts a task in, on its node and in its pools, and with it tasks that wait. What
@@ -260,6 +276,7 @@ func (s *Scheduler) occupy(leaf, b int32, j *Job, node cluster.NodeID, started t
 		r.start = s.clock.At(started)
 	}
 	s.cluster.Take(node, shape)
+	s.planStart(i)
 	if t := s.toll(shape); t != nil {
 		s.hold(t, +1)
 	}

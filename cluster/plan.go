@@ -1,0 +1,274 @@
+package cluster
+
+import (
+	"math"
+	"slices"
+)
+
+// Plan is the free capacity of each node over time, as it will be if tasks end when they
+// are planned to and what is reserved is used. Instants are whatever whole numbers the
+// caller counts in; room that is taken up to [Forever] never comes back.
+//
+// Each node has an array of steps, as a reservation looks at many neighbouring steps and
+// changes few (Feitelson and Weil, "Utilization and predictability in scheduling the IBM
+// SP2 with backfilling", IPPS 1998, keep the same profile as a list).
+type Plan struct {
+	c     *Cluster
+	lines []timeline // by node
+}
+
+// Forever is later than everything.
+const Forever = math.MaxInt64
+
+// timeline is what is free on a node from each instant on, up to the next.
+type timeline struct {
+	wide int     // resources
+	at   []int64 // ascending; the first is the beginning of the plan
+	free []int64 // wide numbers for each instant
+}
+
+// NewPlan returns the plan from now on of a cluster of which nothing is taken.
+func (c *Cluster) NewPlan(now int64) *Plan {
+	p := &Plan{c: c, lines: make([]timeline, len(c.nodes))}
+	for i := range c.nodes {
+		n := &c.nodes[i]
+		l := &p.lines[i]
+		l.wide = max(1, len(n.Capacity))
+		l.at, l.free = []int64{now}, make([]int64, l.wide)
+		if n.State == Up {
+			copy(l.free, n.Capacity)
+		}
+	}
+	return p
+}
+
+// Take occupies on a node what a task of the shape asks for, from an instant up to
+// another.
+func (p *Plan) Take(id NodeID, s Shape, from, to int64) { p.add(id, p.c.shapes[s].need, -1, from, to) }
+
+// Give takes a Take back, in whole or for a part of the time.
+func (p *Plan) Give(id NodeID, s Shape, from, to int64) { p.add(id, p.c.shapes[s].need, +1, from, to) }
+
+// Close takes all of a node for a time: its capacity is not there.
+func (p *Plan) Close(id NodeID, from, to int64) {
+	p.add(id, p.c.nodes[id].Capacity, -1, from, to)
+}
+
+func (p *Plan) add(id NodeID, v Vector, sign, from, to int64) {
+	l := &p.lines[id]
+	from = max(from, l.at[0])
+	if from >= to {
+		return
+	}
+	l.widen(len(v))
+	i := l.step(from)
+	k := len(l.at)
+	if to < Forever {
+		k = l.step(to)
+	}
+	for x := i; x < k; x++ {
+		f := l.free[x*l.wide : x*l.wide+len(v)]
+		for r, n := range v {
+			f[r] += sign * n
+		}
+	}
+	if k < len(l.at) {
+		l.join(k)
+	}
+	l.join(i)
+}
+
+// widen makes room for further resources.
+func (l *timeline) widen(n int) {
+	if n <= l.wide {
+		return
+	}
+	wider := make([]int64, n*len(l.at))
+	for i := range l.at {
+		copy(wider[i*n:], l.free[i*l.wide:(i+1)*l.wide])
+	}
+	l.wide, l.free = n, wider
+}
+
+// find is the step in which an instant lies, not before the first.
+func (l *timeline) find(t int64) int {
+	if len(l.at) < 2 || t < l.at[1] { // most questions are about now
+		return 0
+	}
+	lo, hi := 1, len(l.at) // at[lo] <= t < at[hi]
+	for hi-lo > 1 {
+		if mid := int(uint(lo+hi) / 2); l.at[mid] <= t {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return lo
+}
+
+// step returns the step that begins at the instant, which is made if need be.
+func (l *timeline) step(t int64) int {
+	i := l.find(t)
+	if l.at[i] == t {
+		return i
+	}
+	l.at = slices.Insert(l.at, i+1, t)
+	if l.wide == 1 {
+		l.free = slices.Insert(l.free, i+1, l.free[i])
+	} else {
+		l.free = slices.Insert(l.free, (i+1)*l.wide, l.free[i*l.wide:(i+1)*l.wide]...)
+	}
+	return i + 1
+}
+
+// join drops a step that is as the one before it.
+func (l *timeline) join(i int) {
+	if i == 0 || !slices.Equal(l.free[(i-1)*l.wide:i*l.wide], l.free[i*l.wide:(i+1)*l.wide]) {
+		return
+	}
+	l.at = slices.Delete(l.at, i, i+1)
+	l.free = slices.Delete(l.free, i*l.wide, (i+1)*l.wide)
+}
+
+// Advance drops what lies before now.
+func (p *Plan) Advance(now int64) {
+	for i := range p.lines {
+		p.lines[i].advance(now)
+	}
+}
+
+func (l *timeline) advance(now int64) {
+	if i := l.find(now); i > 0 {
+		l.at = slices.Delete(l.at, 0, i)
+		l.free = slices.Delete(l.free, 0, i*l.wide)
+	}
+	l.at[0] = max(l.at[0], now)
+}
+
+// Fits reports whether a task of the shape finds room on a node from an instant up to
+// another.
+func (p *Plan) Fits(id NodeID, s Shape, from, to int64) bool {
+	l := &p.lines[id]
+	need := p.c.shapes[s].need
+	for i := l.find(from); i < len(l.at) && l.at[i] < to; i++ {
+		if !l.covers(i, need) {
+			return false
+		}
+	}
+	return true
+}
+
+func (l *timeline) covers(i int, need Vector) bool {
+	if l.wide == 1 && len(need) == 1 {
+		return l.free[i] >= need[0]
+	}
+	for r, n := range need {
+		if n > 0 && (r >= l.wide || l.free[i*l.wide+r] < n) {
+			return false
+		}
+	}
+	return true
+}
+
+// Earliest returns the first instant from from on, and before before, at which a task of
+// the shape finds room on some node for length, and that node, the first if there are
+// several. A length that would pass Forever ends there.
+func (p *Plan) Earliest(s Shape, length, from, before int64) (at int64, id NodeID, found bool) {
+	for i := range p.lines {
+		if !p.c.Suits(NodeID(i), s) {
+			continue
+		}
+		if t, ok := p.lines[i].earliest(p.c.shapes[s].need, length, from, before); ok {
+			at, id, found, before = t, NodeID(i), true, t
+			if t == from {
+				break
+			}
+		}
+	}
+	return at, id, found
+}
+
+func (l *timeline) earliest(need Vector, length, from, before int64) (int64, bool) {
+	t := max(from, l.at[0])
+	for i := l.find(t); t < before; {
+		if !l.covers(i, need) {
+			if i++; i == len(l.at) {
+				return 0, false
+			}
+			t = l.at[i]
+			continue
+		}
+		if end := add(t, length); i+1 == len(l.at) || l.at[i+1] >= end {
+			return t, true
+		} else if k := l.short(i+1, end, need); k < 0 {
+			return t, true
+		} else {
+			i = k // too narrow there: whatever begins before it ends in it
+		}
+	}
+	return 0, false
+}
+
+// short is the first step from i on, and before end, that does not have what is needed;
+// -1 if there is none.
+func (l *timeline) short(i int, end int64, need Vector) int {
+	for ; i < len(l.at) && l.at[i] < end; i++ {
+		if !l.covers(i, need) {
+			return i
+		}
+	}
+	return -1
+}
+
+// add is the sum of an instant and a length, at most Forever.
+func add(t, length int64) int64 {
+	if t > Forever-length {
+		return Forever
+	}
+	return t + length
+}
+
+// Sooner looks for an instant from from on at which a task of the shape that has the room
+// from at up to at+length, on the node, could begin instead: on the same node, where its
+// own room counts as free, or on another.
+func (p *Plan) Sooner(s Shape, length, from, at int64, id NodeID) (int64, NodeID, bool) {
+	best, node, found := at, id, false
+	for i := range p.lines {
+		if !p.c.Suits(NodeID(i), s) {
+			continue
+		}
+		long := length
+		var t int64
+		var ok bool
+		if NodeID(i) == id {
+			t, ok = p.lines[i].sooner(p.c.shapes[s].need, long, from, best, at)
+		} else {
+			t, ok = p.lines[i].earliest(p.c.shapes[s].need, long, from, best)
+		}
+		if ok {
+			best, node, found = t, NodeID(i), true
+		}
+	}
+	return best, node, found
+}
+
+// sooner is earliest where the room from own on is the task's own already, and is there
+// whenever it begins before.
+func (l *timeline) sooner(need Vector, length, from, before, own int64) (int64, bool) {
+	t := max(from, l.at[0])
+	for i := l.find(t); t < before; {
+		if !l.covers(i, need) {
+			if i++; i == len(l.at) {
+				return 0, false
+			}
+			t = l.at[i]
+			continue
+		}
+		if k := l.short(i+1, min(add(t, length), own), need); k < 0 {
+			return t, true
+		} else {
+			i = k
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,283 @@
+package sched
+
+import (
+	"time"
+
+	"github.com/fairlead/fairlead/cluster"
+)
+
+// Backfill: the policy gives the order, placement finds the holes. Room in the future is
+// planned by the time limits of what runs (Lifka, "The ANL/IBM SP scheduling system",
+// JSSPP 1995, for EASY; Feitelson and Weil, IPPS 1998, for conservative backfilling).
+
+// backfilling is what the scheduler keeps under [EASY] and [Conservative].
+type backfilling struct {
+	plan  *cluster.Plan // of what runs; nil: to be made anew
+	ends  endings
+	first reserved // EASY: the job that waits for room and goes before all others that do
+	last  reserved // the same of the step before
+	keep  keeper   // conservative
+
+	// unfinished is set when the last step ended at its limits; events says when it was.
+	unfinished bool
+	events     uint64
+
+	stable bool      // the order of what waits never changes
+	tries  []lineRef // of lookAgain
+}
+
+// reserved is room that is kept for a task.
+type reserved struct {
+	job      int64 // 0: none
+	at       lineRef
+	key      float64 // order of arrival
+	shape    cluster.Shape
+	node     cluster.NodeID
+	from, to int64
+}
+
+// noLimit is how long a task without a time limit is planned to run. It is long enough
+// for nothing to be planned behind it before all others, and is not for ever, so that
+// what has to wait for it still goes before what would delay it.
+const noLimit = 365 * 24 * time.Hour
+
+// backfills reports whether room in the future is planned.
+func (s *Scheduler) backfills() bool {
+	return s.cfg.Placement == EASY || s.cfg.Placement == Conservative
+}
+
+// planned is how long a task with the time limit is planned to run.
+func planned(limit time.Duration) int64 {
+	if limit <= 0 {
+		return int64(noLimit)
+	}
+	return int64(limit)
+}
+
+// instantOf is an instant as the plan counts.
+func (s *Scheduler) instantOf() int64 { return s.at.UnixNano() }
+
+// beginBackfill brings the plan up to date before a step looks for room.
+func (s *Scheduler) beginBackfill() {
+	b, now := &s.backfill, s.instantOf()
+	if b.plan == nil {
+		s.replan()
+	}
+	b.plan.Advance(now)
+	if b.unfinished && b.events == s.events {
+		return // those that were looked at in the last step need not be again
+	}
+	b.events = s.events
+	s.unreserve()
+	s.overrun(now)
+	if s.cfg.Placement == EASY {
+		s.lookAgain()
+	}
+}
+
+// replan makes the plan anew: of what runs.
+func (s *Scheduler) replan() {
+	b, now := &s.backfill, s.instantOf()
+	b.plan, b.ends, b.first, b.keep = s.cluster.NewPlan(now), b.ends[:0], reserved{}, keeper{relist: true}
+	b.stable = s.byArrivalOnly()
+	for i := range s.runs {
+		if r := &s.runs[i]; r.used {
+			r.until = max(r.started.UnixNano()+planned(r.limit), now)
+			s.planRun(int32(i))
+		}
+	}
+}
+
+// planRun takes the room of a task that runs.
+func (s *Scheduler) planRun(i int32) {
+	b, r := &s.backfill, &s.runs[i]
+	b.plan.Take(r.node, r.shape, s.instantOf(), r.until)
+	b.ends.push(ending{r.until, i, r.serial})
+}
+
+// planStart plans a task that has just begun.
+func (s *Scheduler) planStart(i int32) {
+	if s.backfill.plan == nil {
+		return
+	}
+	r := &s.runs[i]
+	r.until = max(r.started.UnixNano()+planned(r.limit), s.instantOf())
+	s.planRun(i)
+}
+
+// planEnd gives back what a task that ended would still have had.
+func (s *Scheduler) planEnd(r *run) {
+	if b := &s.backfill; b.plan != nil {
+		b.plan.Give(r.node, r.shape, s.instantOf(), r.until)
+		b.keep.freed = true
+	}
+}
+
+// overrun plans more time for tasks that should have ended: they are about to be ended,
+// or no limit is enforced. Each time it is as long again as they are late.
+func (s *Scheduler) overrun(now int64) {
+	b := &s.backfill
+	for len(b.ends) > 0 && b.ends[0].until <= now {
+		e := b.ends.pop()
+		r := &s.runs[e.run]
+		if !r.used || r.serial != e.serial {
+			continue
+		}
+		due := r.started.UnixNano() + planned(r.limit)
+		r.until = now + max(now-due, int64(late))
+		s.planRun(e.run)
+	}
+}
+
+// late is the least time that a task is given which runs over its limit.
+const late = 10 * time.Second
+
+// lookAgain lets lines try again that found no room, if there is room for any task now. In
+// general all of them may: which goes first has to be seen, as room is kept for that. Where
+// the order never changes it is the same job as before, and only those need try that will
+// find room.
+func (s *Scheduler) lookAgain() {
+	w := &s.noRoom
+	if len(w.active) == 0 || len(w.fitting(s.cluster)) == 0 && !s.somethingFits() {
+		return
+	}
+	var all []lineRef
+	if s.firstAgain() {
+		all = w.takeIf(w.fitting(s.cluster), s.backfill.tries[:0], func(at lineRef) bool {
+			_, fits := s.placeBehind(s.line(at))
+			return fits
+		})
+		s.backfill.tries = all[:0]
+	} else {
+		all = w.all()
+	}
+	s.keeping = byFit
+	for _, at := range all {
+		s.setGate(at, noGate)
+	}
+	for i, at := range all {
+		if i == 0 || at.queue != all[i-1].queue {
+			s.settle(s.queues[at.queue].pool)
+		}
+	}
+	s.keeping = noGate
+}
+
+// firstAgain keeps room for the job for which it was kept in the last step, and reports
+// that this is right: it still waits, finds none, and nobody has come before it.
+func (s *Scheduler) firstAgain() bool {
+	b := &s.backfill
+	last := b.last
+	if !b.stable || last.job == 0 {
+		return false
+	}
+	l := s.line(last.at)
+	if l.gate != byFit || l.ask.shape != last.shape || l.fresh.jobs+len(l.begun) == 0 || s.head(l, true).id != last.job {
+		return false
+	}
+	if open := s.inners[s.pools[Root].inner].arrivals.entries; len(open) > 0 && open[0].key < last.key {
+		return false
+	}
+	if _, fits := s.cluster.Place(l.shape); fits {
+		return false
+	}
+	s.keepFirst(last.at, last.job)
+	return true
+}
+
+// backfillOn looks for a node for a task of a line. The first one that finds no room has
+// room kept for it at the earliest instant at which there will be some; after that only
+// those fit that do not need it.
+func (s *Scheduler) backfillOn(at lineRef, job int64) (cluster.NodeID, bool) {
+	l := s.line(at)
+	if s.backfill.first.job != 0 {
+		return s.placeBehind(l)
+	}
+	node, fits := s.cluster.Place(l.shape)
+	if !fits {
+		s.keepFirst(at, job)
+	}
+	return node, fits
+}
+
+// placeBehind finds a node that is free for as long as a task of the line may run.
+func (s *Scheduler) placeBehind(l *line) (cluster.NodeID, bool) {
+	now := s.instantOf()
+	end := now + planned(l.limit)
+	return s.cluster.PlaceOn(l.shape, func(id cluster.NodeID) bool { return s.backfill.plan.Fits(id, l.shape, now, end) })
+}
+
+// keepFirst keeps room for the job that goes before all others that find none.
+func (s *Scheduler) keepFirst(at lineRef, job int64) {
+	b, l := &s.backfill, s.line(at)
+	long := planned(l.limit)
+	if from, id, found := b.plan.Earliest(l.shape, long, s.instantOf(), cluster.Forever); found {
+		b.first = reserved{job: job, at: at, key: s.arrivalOf(at, job), shape: l.shape, node: id, from: from, to: from + long}
+		b.plan.Take(id, l.shape, from, from+long)
+	}
+}
+
+// came notes that tasks of a job wait.
+func (b *backfilling) came(job int64, at lineRef, tasks int32) {
+	if b.plan != nil && !b.keep.relist {
+		b.keep.fresh = append(b.keep.fresh, waiting{job, at, tasks})
+	}
+}
+
+// unreserve gives back the room that was kept: the next step may keep it for another.
+func (s *Scheduler) unreserve() {
+	b := &s.backfill
+	b.last = b.first
+	if b.first.job != 0 {
+		b.plan.Give(b.first.node, b.first.shape, b.first.from, b.first.to)
+		b.first = reserved{}
+	}
+}
+
+// ending is when a task is planned to end.
+type ending struct {
+	until  int64
+	run    int32
+	serial uint32
+}
+
+// endings is a binary heap, the earliest first. Tasks that ended early stay in it until
+// their time comes.
+type endings []ending
+
+func (h *endings) push(e ending) {
+	*h = append(*h, e)
+	a := *h
+	i := len(a) - 1
+	for i > 0 && e.until < a[(i-1)/2].until {
+		a[i] = a[(i-1)/2]
+		i = (i - 1) / 2
+	}
+	a[i] = e
+}
+
+func (h *endings) pop() ending {
+	a := *h
+	top, e := a[0], a[len(a)-1]
+	a = a[:len(a)-1]
+	*h = a
+	i := 0
+	for {
+		c := 2*i + 1
+		if c >= len(a) {
+			break
+		}
+		if c+1 < len(a) && a[c+1].until < a[c].until {
+			c++
+		}
+		if e.until <= a[c].until {
+			break
+		}
+		a[i] = a[c]
+		i = c
+	}
+	if len(a) > 0 {
+		a[i] = e
+	}
+	return top
+}

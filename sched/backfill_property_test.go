@@ -1,0 +1,157 @@
+package sched_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/fairlead/fairlead/cluster"
+	"github.com/fairlead/fairlead/policy"
+	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/share"
+)
+
+// plant is a cluster whose tasks keep their limits and whose nodes do not change, so that
+// what was kept for a job once has to be kept.
+type plant struct {
+	*world
+	placement sched.Placement
+	runs      []plantRun
+	lengths   map[int64]time.Duration // of the tasks of a job, at most the limit
+	kept      map[int64][]time.Time   // of each job, at the end of the last step
+}
+
+type plantRun struct {
+	id   sched.RunID
+	ends time.Time
+}
+
+// TestBackfillDelaysNobody submits random jobs to random trees and nodes. Under EASY the
+// room of the first job that finds none never moves to later, unless the policy lets others
+// go before it; under conservative backfilling no room of any job does. No node ever has
+// less than nothing left.
+func TestBackfillDelaysNobody(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := newPlant(t)
+		t.Repeat(map[string]func(*rapid.T){
+			"submit": p.submitOne,
+			"pass":   func(t *rapid.T) { p.pass(t, p.now.Add(time.Duration(rapid.IntRange(1, 30).Draw(t, "s"))*time.Second)) },
+			"": func(t *rapid.T) {
+				if err := p.Check(); err != nil {
+					t.Fatal(err)
+				}
+			},
+		})
+	})
+}
+
+func newPlant(t *rapid.T) *plant {
+	p := &plant{lengths: map[int64]time.Duration{}, kept: map[int64][]time.Time{}}
+	p.placement = rapid.SampledFrom([]sched.Placement{sched.EASY, sched.Conservative}).Draw(t, "placement")
+	root := share.Pool{Policy: rapid.SampledFrom(policy.Names()).Draw(t, "policy"), Pools: []share.Pool{
+		{Name: "a", Weight: 1}, {Name: "b", Weight: 3, Policy: "fifo", Pools: []share.Pool{{Name: "x", Weight: 1}, {Name: "y", Weight: 2}}},
+	}}
+	s, err := sched.New(sched.Config{Root: root, NewPolicy: policy.New(policy.Options{}), Placement: p.placement, HalfLife: time.Hour}, epoch, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.world = &world{Scheduler: s, now: epoch}
+	for i := range rapid.IntRange(1, 3).Draw(t, "nodes") {
+		s.Join(string(rune('k'+i)), cluster.Amounts{"cpu": rapid.Int64Range(2, 8).Draw(t, "cpu"), "mem": rapid.Int64Range(0, 4).Draw(t, "mem")}, epoch)
+	}
+	return p
+}
+
+func (p *plant) submitOne(t *rapid.T) {
+	p.last++
+	limit := time.Duration(rapid.IntRange(1, 40).Draw(t, "limit")) * time.Second
+	p.lengths[p.last] = min(limit, time.Duration(rapid.IntRange(1, 40).Draw(t, "length"))*time.Second)
+	request := cluster.Amounts{"cpu": rapid.Int64Range(1, 5).Draw(t, "width"), "mem": rapid.Int64Range(0, 2).Draw(t, "mem")}
+	p.Add(sched.Job{
+		ID: p.last, Pool: p.Pool(rapid.SampledFrom([]string{"a", "b/x", "b/y", "c"}).Draw(t, "pool")), Priority: normal,
+		Tasks: rapid.IntRange(1, 3).Draw(t, "tasks"), Shape: p.Shape(request), Limit: limit, Submitted: p.now,
+	}, p.now)
+	p.step(t)
+}
+
+// pass lets time pass, with a step whenever a task ends or the scheduler asked for one.
+func (p *plant) pass(t *rapid.T, to time.Time) {
+	for {
+		next := to
+		for _, r := range p.runs {
+			if r.ends.Before(next) {
+				next = r.ends
+			}
+		}
+		if n := p.d.Next; !n.IsZero() && n.After(p.now) && n.Before(next) {
+			next = n
+		}
+		p.now = next
+		left := p.runs[:0]
+		for _, r := range p.runs {
+			if r.ends.After(p.now) {
+				left = append(left, r)
+			} else {
+				p.Finish(r.id, p.now, true)
+			}
+		}
+		p.runs = left
+		p.step(t)
+		if !p.now.Before(to) {
+			return
+		}
+	}
+}
+
+func (p *plant) step(t *rapid.T) {
+	passed := false // some job started before one for which room is kept, by the policy
+	for p.d.More = true; p.d.More; {
+		p.Step(p.now, 2, &p.d)
+		for _, st := range p.d.Starts {
+			p.runs = append(p.runs, plantRun{st.Run, p.now.Add(p.lengths[st.Job])})
+			passed = passed || st.Ahead == 0
+			if len(p.kept[st.Job]) > 0 {
+				p.kept[st.Job] = p.kept[st.Job][1:]
+			}
+		}
+	}
+	for _, n := range p.Cluster().Nodes() {
+		for r, free := range n.Free {
+			if free < 0 {
+				t.Fatalf("node %s has %d of %s left", n.Name, free, p.Cluster().Resource(r))
+			}
+		}
+	}
+	kept := map[int64][]time.Time{}
+	for r := range p.Reservations() {
+		if r.From.Before(p.now) {
+			t.Fatalf("room is kept for job %d since %v, now %v", r.Job, r.From, p.now)
+		}
+		kept[r.Job] = append(kept[r.Job], r.From)
+	}
+	for _, times := range kept {
+		slices.SortFunc(times, time.Time.Compare)
+	}
+	p.compare(t, kept, passed)
+	p.kept = kept
+}
+
+// compare fails if room that was kept for a job has moved to later, or is not kept any more.
+func (p *plant) compare(t *rapid.T, kept map[int64][]time.Time, passed bool) {
+	for job, was := range p.kept {
+		is, same := kept[job]
+		if p.placement == sched.EASY {
+			if same && !passed && is[0].After(was[0]) {
+				t.Fatalf("job %d was to start at %v, and now at %v", job, was[0], is[0])
+			}
+			continue
+		}
+		for i, at := range was {
+			if i >= len(is) || is[i].After(at) {
+				t.Fatalf("job %d was to start at %v, and now at %v", job, was, is)
+			}
+		}
+	}
+}

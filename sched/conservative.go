@@ -1,0 +1,299 @@
+package sched
+
+import (
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/fairlead/fairlead/cluster"
+)
+
+// Conservative backfilling: every task that waits has room kept for it. A task that comes
+// takes the earliest room that is left, and moves nobody. When a task ended before its
+// time, or left, those that wait are taken in the order of the policy, and each moves to
+// the earliest room that there is for it while the others stay: none moves later.
+
+// keeper is the room that is kept, in the order of the policy when it was last asked.
+type keeper struct {
+	all    []reserved
+	fresh  []waiting // came since the last step
+	freed  bool      // something ended, so that some may move
+	left   bool      // jobs left that may have room kept
+	relist bool      // lines were held back or moved: all that wait have to be looked for
+}
+
+// waiting is a job with tasks for which no room is kept yet.
+type waiting struct {
+	job   int64
+	at    lineRef
+	tasks int32
+}
+
+// unplaced is the instant of a task for which no room was found yet.
+const unplaced = -1
+
+// stepConservative starts what room was kept for from now on.
+func (s *Scheduler) stepConservative(limit int, d *Decision) {
+	b := &s.backfill
+	k := &b.keep
+	if k.left {
+		s.dropGone()
+	}
+	if k.relist || k.freed && !b.stable {
+		s.relist()
+	} else {
+		s.listFresh()
+	}
+	s.fill(k.freed)
+	k.fresh, k.freed, k.left, k.relist = k.fresh[:0], false, false, false
+	s.startDue(limit, d)
+}
+
+// fill gives room to those that have none, and, if some may move, looks for earlier room
+// for the others.
+func (s *Scheduler) fill(move bool) {
+	b, now := &s.backfill, s.instantOf()
+	for i := range b.keep.all {
+		switch r := &b.keep.all[i]; {
+		case r.from == unplaced:
+			s.keepRoom(r, now)
+		case move && r.from > now:
+			if t, node, sooner := b.plan.Sooner(r.shape, r.to-r.from, now, r.from, r.node); sooner {
+				b.plan.Give(r.node, r.shape, r.from, r.to)
+				r.from, r.to, r.node = t, t+r.to-r.from, node
+				b.plan.Take(r.node, r.shape, r.from, r.to)
+			}
+		}
+	}
+}
+
+// keepRoom keeps the earliest room that there is for a task.
+func (s *Scheduler) keepRoom(r *reserved, now int64) {
+	b := &s.backfill
+	long := planned(s.line(r.at).limit)
+	if from, node, found := b.plan.Earliest(r.shape, long, now, cluster.Forever); found {
+		r.from, r.to, r.node = from, from+long, node
+		b.plan.Take(node, r.shape, r.from, r.to)
+	}
+}
+
+// startDue starts the tasks whose time has come, in order.
+func (s *Scheduler) startDue(limit int, d *Decision) {
+	k, now, left := &s.backfill.keep, s.instantOf(), 0
+	for i := range k.all {
+		r := k.all[i]
+		switch {
+		case r.from == unplaced || r.from > now:
+		case limit > 0 && len(d.Starts) >= limit:
+			d.More = true
+		case s.startKept(&r, d):
+			continue
+		case r.job == 0:
+			continue
+		}
+		k.all[left] = r
+		left++
+	}
+	k.all = k.all[:left]
+}
+
+// startKept starts a task in the room that was kept for it. If a gate holds it back it
+// loses the room; if the room is not there, as some task ran over its limit, other room is
+// kept.
+func (s *Scheduler) startKept(r *reserved, d *Decision) bool {
+	b, now := &s.backfill, s.instantOf()
+	at, h, waits := s.waitingJob(r)
+	if waits {
+		waits = s.passes(s.queues[at.queue].pool, at)
+	}
+	b.plan.Give(r.node, r.shape, r.from, r.to)
+	if !waits {
+		r.job = 0
+		return false
+	}
+	if !s.cluster.Fits(r.node, r.shape) {
+		r.from = unplaced
+		s.keepRoom(r, now)
+		return false
+	}
+	leaf := s.queues[at.queue].pool
+	from := int32(len(d.levels))
+	s.wayTo(leaf, d)
+	s.start(leaf, at, h, r.node, from, d)
+	return true
+}
+
+// wayTo records the way from the root to a leaf that was not compared with others.
+func (s *Scheduler) wayTo(leaf int32, d *Decision) {
+	from := len(d.levels)
+	for id := leaf; id != int32(Root); id = s.pools[id].parent {
+		in := s.parentOf(id)
+		l := Level{Pool: PoolID(in.id), Child: PoolID(id), Open: int32(in.open)}
+		switch {
+		case in.weigher != nil:
+			l.Terms = in.weigher.Weigh(&s.pools[id])
+		default:
+			l.Terms = s.terms(in, id)
+		}
+		d.levels = append(d.levels, l)
+	}
+	slices.Reverse(d.levels[from:])
+}
+
+// waitingJob finds the job in its line.
+func (s *Scheduler) waitingJob(r *reserved) (lineRef, head, bool) {
+	if b, begun := s.begunOf[r.job]; begun {
+		j := &s.begun[b]
+		return j.at, head{j.id, j.since, j.running, b}, j.at == r.at && j.waiting > 0 && !j.capped() && s.line(j.at).gate == noGate
+	}
+	l := s.line(r.at)
+	ci, i, found := l.fresh.find(r.job)
+	if !found || l.gate != noGate {
+		return r.at, head{}, false
+	}
+	e := l.fresh.chunk(ci).entries[i]
+	return r.at, head{e.id, e.since, 0, -1}, true
+}
+
+// tasksOf is how many tasks of a job wait in a line and may start.
+func (s *Scheduler) tasksOf(job int64, at lineRef) int32 {
+	l := s.line(at)
+	if l.gate != noGate {
+		return 0
+	}
+	if b, begun := s.begunOf[job]; begun {
+		if j := &s.begun[b]; j.at == at {
+			return startable(j.waiting, j.running, j.most)
+		}
+		return 0
+	}
+	ci, i, found := l.fresh.find(job)
+	if !found {
+		return 0
+	}
+	e := l.fresh.chunk(ci).entries[i]
+	return startable(e.tasks, 0, tighter(e.most, s.queues[at.queue].most))
+}
+
+// startable is how many of the tasks of a job that wait may run beside those that do.
+func startable(waiting, running, most int32) int32 {
+	if most == 0 {
+		return waiting
+	}
+	return max(0, min(waiting, most-running))
+}
+
+// dropGone gives back the room of tasks that do not wait any more.
+func (s *Scheduler) dropGone() {
+	b := &s.backfill
+	seen := map[int64]int32{}
+	b.keep.all = slices.DeleteFunc(b.keep.all, func(r reserved) bool {
+		seen[r.job]++
+		if seen[r.job] <= s.tasksOf(r.job, r.at) {
+			return false
+		}
+		if r.from != unplaced {
+			b.plan.Give(r.node, r.shape, r.from, r.to)
+		}
+		return true
+	})
+}
+
+// listFresh puts the tasks that came into the list, in order of arrival.
+func (s *Scheduler) listFresh() {
+	k := &s.backfill.keep
+	for _, w := range k.fresh {
+		n := min(w.tasks, s.tasksOf(w.job, w.at))
+		r := reserved{job: w.job, at: w.at, shape: s.line(w.at).shape, from: unplaced, key: s.arrivalOf(w.at, w.job)}
+		i := len(k.all)
+		for i > 0 && k.all[i-1].key > r.key {
+			i--
+		}
+		for range n {
+			k.all = slices.Insert(k.all, i, r)
+		}
+	}
+}
+
+func (s *Scheduler) arrivalOf(at lineRef, job int64) float64 {
+	return Arrival(int(max(0, s.pools[s.queues[at.queue].pool].band)), job)
+}
+
+// relist puts all that wait and may start into the order in which the policy would start
+// them. Room that is kept stays kept.
+func (s *Scheduler) relist() {
+	b := &s.backfill
+	kept := map[int64][]reserved{}
+	for _, r := range b.keep.all {
+		if r.from != unplaced {
+			kept[r.job] = append(kept[r.job], r)
+		}
+	}
+	var all []reserved
+	s.preview(func(f *Scheduler, st Start) bool {
+		at := s.lineFor(int32(st.Pool), f.run(st.Run).ask())
+		if have := kept[st.Job]; len(have) > 0 && have[0].at == at {
+			all = append(all, have[0])
+			kept[st.Job] = have[1:]
+		} else {
+			all = append(all, reserved{job: st.Job, at: at, shape: s.line(at).shape, from: unplaced, key: s.arrivalOf(at, st.Job)})
+		}
+		return true
+	})
+	for _, have := range kept {
+		for _, r := range have {
+			b.plan.Give(r.node, r.shape, r.from, r.to)
+		}
+	}
+	b.keep.all = all
+}
+
+// byArrivalOnly reports whether the order of what waits never changes.
+func (s *Scheduler) byArrivalOnly() bool {
+	for i := range s.inners {
+		if _, yes := s.inners[i].policy.(byArrival); !yes {
+			return false
+		}
+	}
+	return true
+}
+
+// Reservation is room that is kept for a task from an instant on.
+type Reservation struct {
+	Job      int64
+	Pool     PoolID // the leaf in which it waits
+	Node     cluster.NodeID
+	From, To time.Time
+}
+
+// Reservations are those that the last step made or kept: of the job that goes before all
+// others that find no room, under [EASY], or of all, under [Conservative], in order.
+func (s *Scheduler) Reservations() iter.Seq[Reservation] {
+	b := &s.backfill
+	all := b.keep.all
+	if b.first.job != 0 {
+		all = []reserved{b.first}
+	}
+	return func(yield func(Reservation) bool) {
+		for _, r := range all {
+			x := Reservation{r.job, PoolID(s.queues[r.at.queue].pool), r.node, time.Unix(0, r.from), time.Unix(0, r.to)}
+			if r.from != unplaced && !yield(x) {
+				return
+			}
+		}
+	}
+}
+
+// nextKept is when the next task has room, zero if there is none.
+func (s *Scheduler) nextKept() time.Time {
+	next := int64(cluster.Forever)
+	for _, r := range s.backfill.keep.all {
+		if r.from != unplaced {
+			next = min(next, r.from)
+		}
+	}
+	if next == cluster.Forever {
+		return time.Time{}
+	}
+	return time.Unix(0, next)
+}

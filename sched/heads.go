@@ -1,0 +1,104 @@
+package sched
+
+// heads orders the lines of a leaf that are ready by their first jobs, so that a leaf in
+// which many different requests wait finds the next job without a look at each. It is
+// kept for leaves with more than few lines, and for the order of lines without lacking
+// minima and priorities of jobs.
+type heads struct {
+	heap []lineHead
+	pos  []int32 // by line: place in the heap, -1: not in it
+}
+
+type lineHead struct {
+	head
+	line int32
+}
+
+// few lines are looked through faster than they are ordered.
+const few = 3
+
+// ordered reports whether the queue keeps its lines in order.
+func (q *queue) ordered() bool { return len(q.heads.pos) > 0 }
+
+// orderLines begins to keep the order, when lines become many.
+func (s *Scheduler) orderLines(q *queue) {
+	q.heads = heads{pos: make([]int32, q.lines())}
+	for i := range q.heads.pos {
+		q.heads.pos[i] = -1
+	}
+	for i := range q.lines() {
+		s.orderLine(q, int32(i))
+	}
+}
+
+// orderLine brings the place of a line up to date.
+func (s *Scheduler) orderLine(q *queue, i int32) {
+	if !q.ordered() {
+		return
+	}
+	h := &q.heads
+	l := q.line(int(i))
+	at := h.pos[i]
+	if !l.ready() {
+		if at >= 0 {
+			h.remove(at, q.strict)
+		}
+		return
+	}
+	e := lineHead{s.head(l, q.strict), i}
+	switch {
+	case at < 0:
+		h.heap = append(h.heap, e)
+		h.up(int32(len(h.heap)-1), e, q.strict)
+	case e.before(h.heap[at].head, q.strict):
+		h.up(at, e, q.strict)
+	default:
+		h.down(at, e, q.strict)
+	}
+}
+
+func (h *heads) remove(at int32, strict bool) {
+	h.pos[h.heap[at].line] = -1
+	last := int32(len(h.heap) - 1)
+	e := h.heap[last]
+	h.heap = h.heap[:last]
+	if at == last {
+		return
+	}
+	if at > 0 && e.before(h.heap[(at-1)/2].head, strict) {
+		h.up(at, e, strict)
+	} else {
+		h.down(at, e, strict)
+	}
+}
+
+func (h *heads) up(i int32, e lineHead, strict bool) {
+	for i > 0 && e.before(h.heap[(i-1)/2].head, strict) {
+		h.put(i, h.heap[(i-1)/2])
+		i = (i - 1) / 2
+	}
+	h.put(i, e)
+}
+
+func (h *heads) down(i int32, e lineHead, strict bool) {
+	for n := int32(len(h.heap)); ; {
+		c := 2*i + 1
+		if c >= n {
+			break
+		}
+		if c+1 < n && h.heap[c+1].before(h.heap[c].head, strict) {
+			c++
+		}
+		if !h.heap[c].before(e.head, strict) {
+			break
+		}
+		h.put(i, h.heap[c])
+		i = c
+	}
+	h.put(i, e)
+}
+
+func (h *heads) put(i int32, e lineHead) {
+	h.heap[i] = e
+	h.pos[e.line] = i
+}
