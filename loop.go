@@ -336,7 +336,7 @@ func (l *Loop) jobOf(h Header) sched.Job {
 	}
 	return sched.Job{
 		ID: h.ID, Pool: l.core.Pool(h.Pool), Priority: p, Most: h.Most, Tasks: h.Tasks,
-		Submitted: h.Submitted, Class: l.classOf(h),
+		Submitted: h.Submitted, Class: l.classOf(h), Limit: h.Limit,
 		Shape: l.core.ShapeOf(sched.Request{Amounts: cluster.Amounts(l.shares.request(h)), Licenses: h.Licenses, Rates: h.Rates}),
 	}
 }

@@ -135,7 +135,6 @@ func TestSameSettings(t *testing.T) {
 		{"pools: {a: {min: {mem: 4G}}}", "pools: {a: {min: {mem: 4096M}}}"},
 		{"pools: {a: {max_running: 0}}", "pools: {a: {max: {cpu: 0}}}"},
 		{"placement: [{user: 'a', kind: b, pool: c}]", "placement:\n- kind: b\n  pool: \"c\"\n  user: a"},
-		{"backfill: easy", "backfill: first-fit"},
 		{"priorities: {b: 1, a: 2}", `{"priorities": {"a": 2, "b": 1}}`},
 		{"server: {socket_mode: 0600}", "server:\n  socket_mode: '600'\n  listen: [127.0.0.1:7447]\n"},
 		{"policy: fair\r\nhalf_life: 3d\r\n", "\ufeffpolicy: fair\nhalf_life: 3d"},
@@ -187,7 +186,7 @@ func TestLoad(t *testing.T) {
 }
 
 func TestProblems(t *testing.T) {
-	_, err := config.Parse("f", []byte("a: 1\nb: 2\npolicy: 3\nbackfill: easy"))
+	_, err := config.Parse("f", []byte("a: 1\nb: 2\npolicy: 3\npools: {x: {min: {cpus: 1}}}"))
 	var found config.Problems
 	if !errors.As(err, &found) || len(found) != 4 {
 		t.Fatalf("got %v", err)

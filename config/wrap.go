@@ -49,20 +49,7 @@ func sub[T any](t **table) kind[T] {
 	}
 }
 
-var placements = choice("backfill", []string{"first-fit", "fcfs"}, []sched.Placement{sched.FirstFit, sched.FCFS})
-
-// backfill takes the names of what later versions have for first-fit.
-var backfill = kind[sched.Placement]{
-	word:   placements.word,
-	schema: described(object{"enum": []string{"first-fit", "fcfs", "easy", "conservative"}}),
-	read: func(r *reader, name string, n *node) (sched.Placement, bool) {
-		if n.kind == scalar && (n.text == "easy" || n.text == "conservative") {
-			r.warnf(n, "backfill %s is not there yet; first-fit is used", n.text)
-			return sched.FirstFit, true
-		}
-		return placements.read(r, name, n)
-	},
-	show: placements.show,
-}
+var placements = choice("backfill", []string{"first-fit", "fcfs", "easy", "conservative"},
+	[]sched.Placement{sched.FirstFit, sched.FCFS, sched.EASY, sched.Conservative})
 
 func levelOf(s *Server) *slog.Level { return &s.LogLevel }

@@ -28,7 +28,7 @@ const (
 )
 
 // placements are those by which the names of gold schedules end.
-var placements = map[string]sched.Placement{"fcfs": sched.FCFS, "first": sched.FirstFit}
+var placements = map[string]sched.Placement{"fcfs": sched.FCFS, "easy": sched.EASY, "cons": sched.Conservative}
 
 // printed are the figures that are known of some, as printed.
 var printed = map[string]string{
