@@ -191,9 +191,10 @@ func within(runs []run, from, to int64) []run {
 	return some
 }
 
-// Gantt is the schedule between two times, with the same colours for the same users.
-func (run Run) Gantt(from, to int64, width float64) (plot.Figure, error) {
-	g, err := run.gantt(from, to, heaviest(within(runsOf(run.Result), from, to), 12))
+// Gantt is the schedule of a run between two times. The users with most work in the first
+// run have the same colours in those of all.
+func (r *Report) Gantt(run Run, from, to int64, width float64) (plot.Figure, error) {
+	g, err := run.gantt(from, to, heaviest(within(runsOf(r.Runs[0].Result), from, to), 12))
 	g.Width = width
 	return g, err
 }
