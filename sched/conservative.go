@@ -19,6 +19,7 @@ type keeper struct {
 	fresh  []waiting // came since the last step
 	freed  bool      // something ended, so that some may move
 	left   bool      // jobs left that may have room kept
+	held   bool      // not all that wait are in the list: a maximum, a licence or a rate holds them back
 	relist bool      // lines were held back or moved: all that wait have to be looked for
 }
 
@@ -39,7 +40,7 @@ func (s *Scheduler) stepConservative(limit int, d *Decision) {
 	if k.left {
 		s.dropGone()
 	}
-	if k.relist || k.freed && !b.stable {
+	if k.relist || k.freed && (k.held || !b.stable) {
 		s.relist()
 	} else {
 		s.listFresh()
@@ -47,6 +48,24 @@ func (s *Scheduler) stepConservative(limit int, d *Decision) {
 	s.fill(k.freed)
 	k.fresh, k.freed, k.left, k.relist = k.fresh[:0], false, false, false
 	s.startDue(limit, d)
+	if k.held && len(s.tolls) > 0 {
+		s.parkUnpaid()
+	}
+}
+
+// parkUnpaid parks the lines that no licence or token is left for, so that they are heard
+// of again when there is one.
+func (s *Scheduler) parkUnpaid() {
+	for i := range s.queues {
+		q := &s.queues[i]
+		for k := range q.lines() {
+			if l := q.line(k); l.ready() {
+				if t := s.toll(l.shape); t != nil {
+					s.pay(q.pool, lineRef{int32(i), int32(k)}, t)
+				}
+			}
+		}
+	}
 }
 
 // fill gives room to those that have none, and, if some may move, looks for earlier room
@@ -204,6 +223,7 @@ func (s *Scheduler) listFresh() {
 	k := &s.backfill.keep
 	for _, w := range k.fresh {
 		n := min(w.tasks, s.tasksOf(w.job, w.at))
+		k.held = k.held || n < w.tasks
 		r := reserved{job: w.job, at: w.at, shape: s.line(w.at).shape, from: unplaced, key: s.arrivalOf(w.at, w.job)}
 		i := len(k.all)
 		for i > 0 && k.all[i-1].key > r.key {
@@ -245,7 +265,7 @@ func (s *Scheduler) relist() {
 			b.plan.Give(r.node, r.shape, r.from, r.to)
 		}
 	}
-	b.keep.all = all
+	b.keep.all, b.keep.held = all, int64(len(all)) < s.pools[Root].Waiting
 }
 
 // byArrivalOnly reports whether the order of what waits never changes.

@@ -1,0 +1,60 @@
+package sched_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead/cluster"
+	"github.com/fairlead/fairlead/policy"
+	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/share"
+)
+
+// TestConservativeComesBackToWhatWasHeld: what a maximum of a pool, or of the job itself, a
+// licence or a rate kept out of the plan is planned when that has changed, and the step
+// says when that will be.
+func TestConservativeComesBackToWhatWasHeld(t *testing.T) {
+	at := func(second int) time.Time { return time.Unix(1_000_000, 0).Add(time.Duration(second) * time.Second) }
+	for name, c := range map[string]struct {
+		pool    share.Pool
+		request sched.Request
+		want    []int
+	}{
+		"pool":    {share.Pool{Max: map[string]int64{"cpu": 1}}, sched.Request{}, []int{0, 10, 20}},
+		"job":     {share.Pool{JobRunning: 1}, sched.Request{}, []int{0, 10, 20}},
+		"licence": {share.Pool{}, sched.Request{Licenses: map[string]int64{"matlab": 1}}, []int{0, 10, 20}},
+		"rate":    {share.Pool{}, sched.Request{Rates: []string{"web"}}, []int{0, 60, 120}},
+	} {
+		c.pool.Name, c.pool.Weight = "a", 1
+		s, err := sched.New(sched.Config{
+			Root: share.Pool{Policy: "fifo", Pools: []share.Pool{c.pool}}, NewPolicy: policy.New(policy.Options{}), Placement: sched.Conservative,
+			Licenses: map[string]int64{"matlab": 1}, Rates: map[string]sched.Rate{"web": {Count: 1, Per: time.Minute, Burst: 1}},
+		}, at(0), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Join("n", cluster.Amounts{"cpu": 4}, at(0))
+		s.Add(sched.Job{ID: 1, Pool: s.Pool("a"), Shape: s.ShapeOf(c.request), Priority: 2, Tasks: 3, Limit: time.Minute}, at(0))
+		var starts []int
+		var d sched.Decision
+		ends := map[int]sched.RunID{}
+		for second := 0; second < 200; second++ {
+			run, ended := ends[second]
+			if ended {
+				s.Finish(run, at(second), true)
+			}
+			if !ended && second > 0 && (d.Next.IsZero() || d.Next.After(at(second))) {
+				continue
+			}
+			s.Step(at(second), 0, &d)
+			for _, st := range d.Starts {
+				starts = append(starts, second)
+				ends[second+10] = st.Run
+			}
+		}
+		if !slices.Equal(starts, c.want) {
+			t.Errorf("%s: tasks start at %v, want %v", name, starts, c.want)
+		}
+	}
+}
