@@ -57,7 +57,7 @@ func (p *presence) change(now, procs int64) {
 	}
 }
 
-func newAccount(w *Workload, core *sched.Scheduler, pools []sched.PoolID, origin time.Time) *account {
+func newAccount(w *Workload, cfg sched.Config, origin time.Time) (*account, error) {
 	a := &account{w: w, origin: origin, within: true, at: w.Jobs[0].Submit, claimOf: make([]int32, len(w.Jobs)), widths: newWidths(w)}
 	a.fair = usage.NewFairness(a.instant(a.at))
 	known := map[[2]int32]int32{}
@@ -72,9 +72,10 @@ func newAccount(w *Workload, core *sched.Scheduler, pools []sched.PoolID, origin
 		a.claimOf[i] = n
 	}
 	a.rates, a.users = make([]usage.Rate, len(a.claims)), make([]presence, len(w.Users))
-	a.tree = newFluid(core, float64(w.Procs), pools, a.claims)
+	var err error
+	a.tree, err = newFluid(w, cfg, a.claims)
 	a.sampler.begin(a)
-	return a
+	return a, err
 }
 
 func (a *account) instant(second int64) time.Time {

@@ -44,8 +44,18 @@ type fluidKid struct {
 	id, claim    int32
 }
 
-func newFluid(core *sched.Scheduler, capacity float64, pools []sched.PoolID, claims []claim) *fluid {
-	f := &fluid{capacity: capacity, leaf: make([]int32, len(claims))}
+// newFluid makes the tree of all pools that the workload will need, as the configuration
+// has them made.
+func newFluid(w *Workload, cfg sched.Config, claims []claim) (*fluid, error) {
+	core, err := sched.New(cfg, w.Zero, 0)
+	if err != nil {
+		return nil, err
+	}
+	var pools []sched.PoolID
+	for _, path := range w.Pools {
+		pools = append(pools, core.Pool(path))
+	}
+	f := &fluid{capacity: float64(w.Procs), leaf: make([]int32, len(claims))}
 	unit := core.Cluster().Unit()
 	for i := range core.Pools() {
 		id := sched.PoolID(i)
@@ -78,7 +88,7 @@ func newFluid(core *sched.Scheduler, capacity float64, pools []sched.PoolID, cla
 		f.nodes[id].claim = int32(i)
 		f.leaf[i] = id
 	}
-	return f
+	return f, nil
 }
 
 // want says how many processors a claim wants, in what runs and what waits.

@@ -75,7 +75,7 @@ type engine struct {
 	w        *Workload
 	o        Options
 	core     *sched.Scheduler
-	pools    []sched.PoolID  // by Workload.Pools
+	pools    []sched.PoolID  // by Workload.Pools; made when the first job comes, as live
 	shapes   []cluster.Shape // by job
 	schedule Schedule
 	account  *account // nil: bare
@@ -106,9 +106,7 @@ func newEngine(w *Workload, o Options) (*engine, error) {
 	e.core = core
 	unit := cmp.Or(o.Config.Unit, "cpu")
 	core.Join("machine", cluster.Amounts{unit: int64(w.Procs)}, e.at(e.now))
-	for _, path := range w.Pools {
-		e.pools = append(e.pools, core.Pool(path))
-	}
+	e.pools = make([]sched.PoolID, len(w.Pools))
 	widths := map[int32]cluster.Shape{}
 	for i := range w.Jobs {
 		procs := w.Jobs[i].Procs
@@ -120,9 +118,9 @@ func newEngine(w *Workload, o Options) (*engine, error) {
 		e.shapes[i], e.schedule.Start[i] = shape, never
 	}
 	if !o.Bare {
-		e.account = newAccount(w, core, e.pools, e.origin)
+		e.account, err = newAccount(w, o.Config, e.origin)
 	}
-	return e, nil
+	return e, err
 }
 
 // at is the instant of a second.
@@ -214,6 +212,9 @@ func (e *engine) submitAll() {
 // is the order of the queue.
 func (e *engine) add(i int) {
 	j := &e.w.Jobs[i]
+	if e.pools[j.Pool] == sched.Root {
+		e.pools[j.Pool] = e.core.Pool(e.w.Pools[j.Pool])
+	}
 	e.core.Add(sched.Job{
 		ID: int64(i + 1), Pool: e.pools[j.Pool], Shape: e.shapes[i], Priority: e.o.Priority, Tasks: 1,
 		Submitted: e.at(j.Submit), Limit: time.Duration(max(1, j.Estimate)) * time.Second,

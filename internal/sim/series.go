@@ -55,7 +55,9 @@ const (
 )
 
 func (s *sampler) begin(a *account) {
-	s.from, s.at, s.step, s.next = a.at, a.at, 1, a.at+1
+	s.from, s.at = a.at, a.at
+	s.step = max(1, (a.w.Jobs[len(a.w.Jobs)-1].Submit-a.at)/MaxPoints) // it will not be over before
+	s.next = s.from + s.step
 	s.names, s.group = groups(a)
 	s.totals = make([]float64, firstGroup+2*len(s.names))
 	s.rows = append(s.rows, slices.Clone(s.totals))

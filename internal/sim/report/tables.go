@@ -87,9 +87,9 @@ func (r *Report) summary() table {
 	return t
 }
 
-// best reports whether no run beats this one, as written, and it beats at least half.
+// best reports whether no run beats this one, as written, and it beats some.
 func (r *Report) best(f field, i int) bool {
-	mine, beaten := f.of(&r.Runs[i].Metrics), 0
+	mine, beats := f.of(&r.Runs[i].Metrics), false
 	for k := range r.Runs {
 		other := f.of(&r.Runs[k].Metrics)
 		if f.write(other) == f.write(mine) {
@@ -98,9 +98,9 @@ func (r *Report) best(f field, i int) bool {
 		if (other > mine) == f.more {
 			return false
 		}
-		beaten++
+		beats = true
 	}
-	return beaten > 0 && 2*beaten >= len(r.Runs)
+	return beats
 }
 
 // mostUsers is how many users a table shows.

@@ -1,0 +1,126 @@
+package sim_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/sim"
+	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/store/memory"
+)
+
+// tick is a second of the simulation in the live system. Leases are renewed every few
+// seconds of the clock, which would take long in a year.
+const tick = time.Millisecond
+
+// TestLiveIsTheSame runs one workload through the live loop, with its store and its
+// clock, and through the simulator: every job starts at the same instant.
+//
+// Where a job that goes first keeps others from starting, and who goes first changes as
+// time goes by, a live system may find another first when it looks in between, which it
+// does whenever leases are renewed: fcfs and easy are compared under fifo only.
+func TestLiveIsTheSame(t *testing.T) {
+	for policy, ways := range map[string][]sched.Placement{
+		"fifo": {sched.FCFS, sched.FirstFit, sched.EASY, sched.Conservative},
+		"fair": {sched.FirstFit, sched.Conservative}, "lottery": {sched.FirstFit}, "fairtree": {sched.FirstFit, sched.Conservative},
+	} {
+		for _, placement := range ways {
+			t.Run(policy+"+"+placement.String(), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) { compareLive(t, policy, placement) })
+			})
+		}
+	}
+}
+
+func compareLive(t *testing.T, policy string, placement sched.Placement) {
+	w := spread(time.Now())
+	shares := fairlead.DefaultShares()
+	shares.Sched.Root.Policy, shares.Sched.Placement = policy, placement
+	simulated := shares.Sched
+	simulated.HalfLife *= time.Second / tick
+	simulated.TaskSeconds *= float64(time.Second / tick)
+	r, err := sim.Run(w, sim.Options{Config: simulated, Seed: 3, Priority: shares.NormalPriority(), Bare: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkApart(t, r)
+	got := live(t, w, fairlead.LoopOptions{Shares: shares, Seed: 3})
+	for i, start := range r.Schedule.Start {
+		if got[i] != start {
+			t.Fatalf("job %d started at %d live and at %d in the simulation", i+1, got[i], start)
+		}
+	}
+}
+
+// spread is a workload in which no two things happen in one second, since the live loop
+// takes what happens one by one.
+func spread(zero time.Time) *sim.Workload {
+	w := &sim.Workload{Name: "spread", Procs: 8, Zero: zero, Users: []string{"u0", "u1", "u2"}, Pools: []string{"u0", "u1", "u2"}}
+	rng := rand.New(rand.NewPCG(5, 6))
+	submit := int64(1)
+	for i := range 150 {
+		submit += 1 + rng.Int64N(100_000)
+		user := int32(rng.IntN(3))
+		run := 1 + rng.Int64N(250_000)
+		w.Jobs = append(w.Jobs, sim.Job{
+			ID: int64(i + 1), Submit: submit, Run: run, Estimate: run + 1 + rng.Int64N(100_000), Procs: 1 + int32(rng.IntN(8)), User: user, Pool: user,
+		})
+	}
+	return w
+}
+
+func checkApart(t *testing.T, r *sim.Result) {
+	t.Helper()
+	seen := map[int64]bool{}
+	for i, j := range r.Workload.Jobs {
+		if end := r.End(i); seen[j.Submit] || seen[end] || end == j.Submit {
+			t.Fatalf("two things happen at %d or %d: draw another workload", j.Submit, end)
+		}
+		seen[j.Submit], seen[r.End(i)] = true, true
+	}
+}
+
+// live runs the workload in the loop of a server, and returns the starts.
+func live(t *testing.T, w *sim.Workload, o fairlead.LoopOptions) []int64 {
+	ctx, cancel := context.WithCancel(t.Context())
+	loop, err := fairlead.NewLoop(ctx, memory.New("cpu"), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	starts := make([]int64, len(w.Jobs))
+	var mu sync.Mutex
+	work := func(ctx context.Context, l *fairlead.Lease) error {
+		i := l.JobID - 1
+		mu.Lock()
+		starts[i] = int64(time.Since(w.Zero) / tick)
+		mu.Unlock()
+		time.Sleep(time.Duration(w.Jobs[i].Run) * tick)
+		return nil
+	}
+	var group sync.WaitGroup
+	group.Go(func() { loop.Run(ctx) })
+	group.Go(func() {
+		loop.Work(ctx, fairlead.WorkOptions{Slots: w.Procs, Handlers: map[string]fairlead.Handler{"work": fairlead.HandlerFunc(work)}})
+	})
+	synctest.Wait()
+	for _, j := range w.Jobs {
+		time.Sleep(time.Until(w.Zero.Add(time.Duration(j.Submit) * tick)))
+		_, err := loop.Client().Submit(ctx, fairlead.Job{
+			Kind: "work", User: w.Users[j.User], Name: fmt.Sprint(j.ID), Request: fairlead.Amounts{"cpu": int64(j.Procs)}, Limit: time.Duration(j.Estimate) * tick,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+	}
+	time.Sleep(24 * time.Hour)
+	cancel()
+	group.Wait()
+	return starts
+}
