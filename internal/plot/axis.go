@@ -118,7 +118,7 @@ func (p area) open(c *canvas, x, y Axis) {
 	c.open("g", "class", "fl-area",
 		"data-left", p.left(), "data-right", p.right(), "data-top", p.top(), "data-bottom", p.bottom(),
 		"data-x-from", exact(p.x.from), "data-x-to", exact(p.x.to), "data-x-scale", scaleName(x.Log), "data-x-unit", unitNames[x.Unit],
-		"data-y-from", exact(p.y.from), "data-y-to", exact(p.y.to), "data-y-unit", unitNames[y.Unit])
+		"data-y-from", exact(p.y.from), "data-y-to", exact(p.y.to), "data-y-scale", scaleName(y.Log), "data-y-unit", unitNames[y.Unit])
 }
 
 var unitNames = map[Unit]string{Number: "number", Seconds: "seconds", Percent: "percent"}
@@ -177,7 +177,11 @@ func (p area) drawY(c *canvas, a Axis, ticks []float64) {
 		c.el("line", "x1", p.left(), "x2", p.right(), "y1", p.y.at(v), "y2", p.y.at(v))
 	}
 	c.close("g")
-	for _, v := range ticks {
-		c.text(p.left()-7, p.y.at(v)+4, "fl-dim", "end", label(v, a.Unit))
+	for i, v := range ticks {
+		s := label(v, a.Unit)
+		if a.Log && i == 0 && v == p.y.from {
+			s = "≤" + s
+		}
+		c.text(p.left()-7, p.y.at(v)+4, "fl-dim", "end", s)
 	}
 }

@@ -15,6 +15,7 @@ type Bars struct {
 	Width  float64
 	Unit   Unit
 	Series []string // what the bars of a group are, in order
+	Styles []int    // of the series, as in Series.Style; without, their places
 	Groups []Group
 }
 
@@ -77,6 +78,14 @@ func (f Bars) drawGroup(c *canvas, g Group, x scale, y float64) float64 {
 	return y
 }
 
+// style is the number of a series' colour and texture, from 0.
+func (f Bars) style(i int) int {
+	if i < len(f.Styles) && f.Styles[i] > 0 {
+		return f.Styles[i] - 1
+	}
+	return i
+}
+
 // drawBar draws one bar; negative values have no length, only their number.
 func (f Bars) drawBar(c *canvas, group string, i int, v float64, x scale, y float64) {
 	name := ""
@@ -84,18 +93,19 @@ func (f Bars) drawBar(c *canvas, group string, i int, v float64, x scale, y floa
 		name = f.Series[i]
 	}
 	w := x.at(v) - x.a
-	c.open("g", "class", colour(i), "data-series", name, "data-value", exact(v))
+	c.open("g", "class", colour(f.style(i)), "data-series", name, "data-value", exact(v))
 	c.title(describe(group, strings.TrimSpace(name+" "+label(v, f.Unit))))
 	c.el("rect", "class", "fl-bar", "x", x.a, "y", y, "width", w, "height", barHeight)
-	c.texture(i, x.a, y, w, barHeight)
+	c.texture(f.style(i), x.a, y, w, barHeight)
 	c.close("g")
 	c.text(x.a+w+5, y+barHeight-3.5, "fl-dim", "start", label(v, f.Unit))
 }
 
-// texture hatches a surface in the way of the n-th series: the first not at all.
+// texture hatches a surface in the way of the n-th series: the first not at all, then
+// rising, falling, crossed, and lines that lie and stand.
 func (c *canvas) texture(n int, x, y, w, h float64) {
-	class := "fl-mark"
-	switch (n + n/Colours) % 4 {
+	const class = "fl-mark"
+	switch (n + n/Colours) % 6 {
 	case 1:
 		c.hatch(class, x, y, w, h, 6, false)
 	case 2:
@@ -103,6 +113,27 @@ func (c *canvas) texture(n int, x, y, w, h float64) {
 	case 3:
 		c.hatch(class, x, y, w, h, 8, false)
 		c.hatch(class, x, y, w, h, 8, true)
+	case 4:
+		c.ruled(class, x, y, w, h, 5, false)
+	case 5:
+		c.ruled(class, x, y, w, h, 5, true)
+	}
+}
+
+// ruled draws lines that lie or stand within a rectangle.
+func (c *canvas) ruled(class string, x, y, w, h, gap float64, stand bool) {
+	var d strings.Builder
+	if stand {
+		for u := gap / 2; u < w; u += gap {
+			fmt.Fprintf(&d, "M%s %sV%s", num(x+u), num(y), num(y+h))
+		}
+	} else {
+		for v := gap / 2; v < h && w > 0; v += gap {
+			fmt.Fprintf(&d, "M%s %sH%s", num(x), num(y+v), num(x+w))
+		}
+	}
+	if d.Len() > 0 {
+		c.el("path", "class", "fl-hatch "+class, "d", d.String())
 	}
 }
 
@@ -113,9 +144,9 @@ func (f Bars) legend() []entry {
 	var legend []entry
 	for i, name := range f.Series {
 		legend = append(legend, entry{name, func(c *canvas, x, y float64) {
-			c.open("g", "class", colour(i))
+			c.open("g", "class", colour(f.style(i)))
 			c.el("rect", "class", "fl-bar", "x", x, "y", y-7, "width", signWidth, "height", 14.0)
-			c.texture(i, x, y-7, signWidth, 14)
+			c.texture(f.style(i), x, y-7, signWidth, 14)
 			c.close("g")
 		}})
 	}

@@ -53,10 +53,11 @@ func clean(points []Point, from, to float64) []Point {
 }
 
 // thin bounds how many points are drawn: of those that fall on one column of pixels,
-// the first, the last, the lowest and the highest stay.
+// the first, the last, the lowest and the highest stay. Where a line goes on rising or
+// falling all the way, the last of them is enough.
 func thin(points []Point, x scale) []Point {
 	columns := int(x.b-x.a) + 1
-	if len(points) <= 4*columns {
+	if len(points) <= columns {
 		return points
 	}
 	var kept []Point
@@ -71,6 +72,11 @@ func thin(points []Point, x scale) []Point {
 				high = j
 			}
 		}
+		if n := len(kept); n > 0 && (rises(kept[n-1], points[i:j], 1) || rises(kept[n-1], points[i:j], -1)) {
+			kept = append(kept, points[j-1])
+			i = j
+			continue
+		}
 		chosen := []int{i, low, high, j - 1}
 		slices.Sort(chosen)
 		for _, k := range slices.Compact(chosen) {
@@ -79,6 +85,18 @@ func thin(points []Point, x scale) []Point {
 		i = j
 	}
 	return kept
+}
+
+// rises reports whether points go on rising from one before, or with the sign turned
+// falling.
+func rises(from Point, points []Point, sign float64) bool {
+	for _, p := range points {
+		if sign*p.Y < sign*from.Y {
+			return false
+		}
+		from = p
+	}
+	return true
 }
 
 // path is the line through points, with corners where values hold until the next.

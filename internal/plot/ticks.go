@@ -128,7 +128,7 @@ func Duration(seconds float64) string {
 		}
 		big := math.Floor(whole / n.size)
 		rest := math.Round((whole - big*n.size) / n.small)
-		if rest == 0 || big >= 100 {
+		if rest == 0 || big >= 1000 {
 			return Count(big) + n.text
 		}
 		return fmt.Sprintf("%.0f%s%.0f%s", big, n.text, rest, n.rest)

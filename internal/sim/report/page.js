@@ -75,6 +75,11 @@ function height(points, x, step) {
   return a[1] + ((b[1] - a[1]) * (x - a[0])) / (b[0] - a[0]);
 }
 
+// between is the value at a part of the way along an axis.
+function between(scale, from, to, part) {
+  return scale === "log" ? from * Math.pow(to / from, part) : from + part * (to - from);
+}
+
 function read(svg, event) {
   const area = svg.querySelector(".fl-area");
   const lines = area.querySelectorAll("[data-series]");
@@ -82,13 +87,11 @@ function read(svg, event) {
   const d = area.dataset, left = Number(d.left), right = Number(d.right), top = Number(d.top), bottom = Number(d.bottom);
   const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
   if (at.x < left || at.x > right || at.y < top || at.y > bottom) return hide();
-  const part = (at.x - left) / (right - left), from = Number(d.xFrom), to = Number(d.xTo);
-  const x = d.xScale === "log" ? from * Math.pow(to / from, part) : from + part * (to - from);
-  const said = [units[d.xUnit](x)];
+  const said = [units[d.xUnit](between(d.xScale, Number(d.xFrom), Number(d.xTo), (at.x - left) / (right - left)))];
   for (const line of lines) {
     const y = height(corners(line.querySelector(".fl-line")), at.x, line.dataset.kind === "step");
     if (y === null) continue;
-    const value = Number(d.yFrom) + ((bottom - y) / (bottom - top)) * (Number(d.yTo) - Number(d.yFrom));
+    const value = between(d.yScale, Number(d.yFrom), Number(d.yTo), (bottom - y) / (bottom - top));
     said.push(line.dataset.series + "  " + units[d.yUnit](value));
   }
   box.textContent = said.slice(0, 1).concat(said.slice(1).reverse()).join("\n");

@@ -2,7 +2,9 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"strings"
 
 	"github.com/fairlead/fairlead/internal/plot"
 	"github.com/fairlead/fairlead/internal/sim"
@@ -11,7 +13,7 @@ import (
 // pictures are those of a report, by what they show.
 type pictures struct {
 	Waits, Depth, Use picture
-	Users             *picture
+	Users, Kinds      *picture
 	Shares            []chapter
 	Gantts            []chapter
 	Window            string // what part of the schedule the Gantt charts show, "" for all
@@ -29,8 +31,8 @@ const overTime = "time since the first submission"
 func (r *Report) pictures() (*pictures, error) {
 	p := &pictures{Waits: both(r.Waits), Depth: both(r.Depth), Use: both(r.Use)}
 	if len(r.Runs) > 1 && len(r.Runs[0].Metrics.Users) > 1 {
-		b := both(r.UserWaits)
-		p.Users = &b
+		users, kinds := both(r.UserWaits), both(r.Kinds)
+		p.Users, p.Kinds = &users, &kinds
 	}
 	for i := range r.Runs {
 		c := chapter{Name: r.Runs[i].Name, Open: i == 0}
@@ -57,9 +59,20 @@ func (r *Report) Waits(width float64) plot.Figure {
 	return f
 }
 
-// Depth is how many jobs wait over time.
+// Depth is how many jobs wait over time, on a logarithmic scale where queues are of very
+// different length.
 func (r *Report) Depth(width float64) plot.Figure {
-	return r.lines("Jobs that wait", width, plot.Axis{}, func(s *sim.Series) []float64 { return s.Queue })
+	least, most := math.Inf(1), 0.0
+	for _, run := range r.Runs {
+		if queue := run.Series.Queue; len(queue) > 0 {
+			least, most = min(least, slices.Max(queue)), max(most, slices.Max(queue))
+		}
+	}
+	y := plot.Axis{}
+	if least >= 1 && most > 10*least {
+		y = plot.Axis{Log: true, From: 1, To: most, Label: "on a logarithmic scale"}
+	}
+	return r.lines("Jobs that wait", width, y, func(s *sim.Series) []float64 { return s.Queue })
 }
 
 // Use is how much of the machine is used over time.
@@ -100,14 +113,13 @@ func (run Run) Share(pool int, width float64) plot.Figure {
 // UserWaits compares the mean waits of the users with the most work.
 func (r *Report) UserWaits(width float64) plot.Figure {
 	const most = 42 // bars
-	f := plot.Bars{Title: "Mean wait of the users with the most work", Unit: plot.Seconds, Width: width}
-	for _, run := range r.Runs {
-		f.Series = append(f.Series, run.Name)
-	}
+	runs, note := r.comparable()
+	f := plot.Bars{Title: "Mean wait of the users with the most work", Note: strings.TrimSpace(note), Unit: plot.Seconds, Width: width}
+	f.Series, f.Styles = r.names(runs)
 	users := r.Runs[0].Metrics.Users
-	for _, user := range users[:min(len(users), max(3, most/len(r.Runs)))] {
+	for _, user := range users[:min(len(users), max(3, most/len(runs)))] {
 		g := plot.Group{Name: user.User}
-		for _, run := range r.Runs {
+		for _, run := range runs {
 			k := slices.IndexFunc(run.Metrics.Users, func(u sim.UserMetrics) bool { return u.User == user.User })
 			g.Values = append(g.Values, run.Metrics.Users[k].MeanWait)
 		}
@@ -179,9 +191,10 @@ func within(runs []run, from, to int64) []run {
 	return some
 }
 
-// Gantt is the schedule between two times, with the same colours for the same users.
-func (run Run) Gantt(from, to int64, width float64) (plot.Figure, error) {
-	g, err := run.gantt(from, to, heaviest(within(runsOf(run.Result), from, to), 12))
+// Gantt is the schedule of a run between two times. The users with most work in the first
+// run have the same colours in those of all.
+func (r *Report) Gantt(run Run, from, to int64, width float64) (plot.Figure, error) {
+	g, err := run.gantt(from, to, heaviest(within(runsOf(r.Runs[0].Result), from, to), 12))
 	g.Width = width
 	return g, err
 }

@@ -87,9 +87,9 @@ func (r *Report) summary() table {
 	return t
 }
 
-// best reports whether no run beats this one, as written, and it beats some.
+// best reports whether no run beats this one, as written, and it beats at least half.
 func (r *Report) best(f field, i int) bool {
-	mine, beats := f.of(&r.Runs[i].Metrics), false
+	mine, beaten := f.of(&r.Runs[i].Metrics), 0
 	for k := range r.Runs {
 		other := f.of(&r.Runs[k].Metrics)
 		if f.write(other) == f.write(mine) {
@@ -98,9 +98,9 @@ func (r *Report) best(f field, i int) bool {
 		if (other > mine) == f.more {
 			return false
 		}
-		beats = true
+		beaten++
 	}
-	return beats
+	return beaten > 0 && 2*beaten >= len(r.Runs)
 }
 
 // mostUsers is how many users a table shows.
