@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"strconv"
 
 	"github.com/fairlead/fairlead/internal/sim/swf"
 )
@@ -39,6 +40,9 @@ func (c *Comparison) WriteCSV(w io.Writer) error {
 			m.Jobs, m.Unstarted, m.Makespan, m.Utilisation, m.MeanWait, m.P50Wait, m.P95Wait, m.MeanSlowdown, m.P95Slowdown, m.Jain,
 			m.Worst, m.WorstLag, m.OverDay, m.IdleWanted, m.Stopped,
 		} {
+			if f, ok := v.(float64); ok {
+				v = strconv.FormatFloat(f, 'f', 6, 64)
+			}
 			row = append(row, fmt.Sprint(v))
 		}
 		out.Write(row)
