@@ -7,12 +7,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fairlead/fairlead/config"
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/table"
+	"github.com/fairlead/fairlead/internal/units"
 	"github.com/fairlead/fairlead/why"
 )
 
@@ -134,6 +136,7 @@ func (a *app) printDifferences(all []api.ConfigDifference) {
 
 func (a *app) configPlanCommand() *cobra.Command {
 	var asJSON bool
+	var last string
 	c := &cobra.Command{
 		Use:   "plan FILE",
 		Short: "Show what a configuration would change, before it does",
@@ -143,33 +146,45 @@ next; how many tasks would start or be stopped at once. A copy of the server's o
 scheduler, with the jobs and the usage of this moment, takes the new configuration and
 tells. Nothing is changed, and no job is touched.
 
+Then the last 24 hours are replayed through the same scheduler in virtual time, under the
+configuration in force and under the new one: how long the tasks of each pool would have
+waited, and what it would have used. The replay begins with an empty machine of the
+size that there is now, and counts the unit of shares alone: nodes, memory, licences and
+rates are not replayed. A task that has not ended is taken to run for as long as the others
+of its user. --last says how far to go back; 0 leaves the replay out.
+
 A plan has a name. config apply puts it into force under this name, if by then nothing
 has changed that it was made from: the configuration in force, the settings over it, and the
 server's file.
 
 The exit status is 4 if there are differences, and 0 if there are none.`,
-		Example: "  fairlead config plan next.yaml\n  fairlead config plan next.yaml --json",
+		Example: "  fairlead config plan next.yaml\n  fairlead config plan next.yaml --last 7d --json",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			back, err := units.ParseDuration(last)
+			if err != nil || back < 0 {
+				return usagef("--last %q: expected a time such as 24h or 7d, or 0 for no replay", last)
+			}
 			return a.withFile(args[0], func(client *api.Client, f api.ConfigFile) error {
-				p, err := client.Plan(c.Context(), f)
+				p, err := client.Plan(c.Context(), api.ConfigPlanRequest{ConfigFile: f, ReplaySeconds: back.Seconds()})
 				if err != nil {
 					return err
 				}
 				if asJSON {
 					err = a.printJSON(p)
 				} else {
-					err = a.printPlan(p, args[0])
+					err = a.printPlan(p, args[0], back)
 				}
 				return changesExit(&p.ConfigDiff, err)
 			})
 		},
 	}
+	c.Flags().StringVar(&last, "last", "24h", "how much of the past to replay; 0 is none")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }
 
-func (a *app) printPlan(p *api.ConfigPlan, name string) error {
+func (a *app) printPlan(p *api.ConfigPlan, name string, back time.Duration) error {
 	a.printDiff(&p.ConfigDiff, name)
 	if len(p.Changes) > 0 {
 		fmt.Fprintln(a.out)
@@ -177,6 +192,14 @@ func (a *app) printPlan(p *api.ConfigPlan, name string) error {
 			return err
 		}
 		fmt.Fprintf(a.out, "next to start: %s\nat once: %s, %s\n", orderText(p), count(p.Starts, "task starts", "tasks start"), count(p.Stops, "task is stopped", "tasks are stopped"))
+	}
+	switch {
+	case p.Replay != nil:
+		if err := a.printReplay(p.Replay); err != nil {
+			return err
+		}
+	case back > 0 && len(p.Changes) > 0:
+		fmt.Fprintf(a.out, "the last %s again: nothing that ended then shows how long tasks run\n", span(back))
 	}
 	if p.Unsaved {
 		fmt.Fprintln(a.out, "the server's file has changes that are not in force; to apply this replaces them, and keeps them as a version (fairlead config history --versions)")
@@ -219,6 +242,31 @@ func (a *app) printPools(p *api.ConfigPlan) error {
 	}
 	if same > 0 {
 		fmt.Fprintf(a.out, "%s as before\n", count(same, "pool stays", "pools stay"))
+	}
+	return nil
+}
+
+// printReplay prints what would have been.
+func (a *app) printReplay(r *api.PlanReplay) error {
+	fmt.Fprintf(a.out, "\nthe last %s again, %s on %d %s:\n", span(time.Duration(r.Seconds*float64(time.Second))), count(r.Tasks, "task", "tasks"), r.Units, r.Unit)
+	t := table.New(table.Column{Name: "POOL"}, table.Column{Name: "TASKS", Right: true}, table.Column{Name: "MEDIAN WAIT"}, table.Column{Name: "95% WAIT"}, table.Column{Name: "USED"})
+	for _, x := range r.Pools {
+		t.Row(x.Path, x.Tasks, changed(lasting(float64(x.MedianWaitBefore)), lasting(float64(x.MedianWaitAfter))),
+			changed(lasting(float64(x.P95WaitBefore)), lasting(float64(x.P95WaitAfter))), changed(percent(x.UsedBefore), percent(x.UsedAfter)))
+	}
+	if err := t.Print(a.out); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.out, "utilisation %s   Jain's index of the users %s\n", changed(percent(r.UtilisationBefore), percent(r.UtilisationAfter)),
+		changed(fmt.Sprintf("%.2f", r.JainBefore), fmt.Sprintf("%.2f", r.JainAfter)))
+	if r.Guessed > 0 {
+		fmt.Fprintf(a.out, "%s not ended; run times are those of others of the same user\n", count(r.Guessed, "task has", "tasks have"))
+	}
+	if r.LeftOut > 0 {
+		fmt.Fprintf(a.out, "%s left out: larger than the machine, or nobody knows how long they run\n", count(r.LeftOut, "task", "tasks"))
+	}
+	if r.Cut {
+		fmt.Fprintln(a.out, "there were too many tasks for a replay: these are the latest")
 	}
 	return nil
 }

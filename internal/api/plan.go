@@ -12,6 +12,12 @@ type ConfigFile struct {
 	Text string `json:"text" maxLength:"1048576"`
 }
 
+// ConfigPlanRequest asks for a plan.
+type ConfigPlanRequest struct {
+	ConfigFile
+	ReplaySeconds float64 `json:"replay_seconds,omitempty" minimum:"0" maximum:"2592000" doc:"How much of the past is replayed under both configurations; missing: none"`
+}
+
 // ConfigDiff is what differs between the configuration in force and another.
 type ConfigDiff struct {
 	Version int                `json:"version"`
@@ -41,9 +47,10 @@ type ConfigPlan struct {
 	Before []string   `json:"order_before" doc:"Pools in the order of their next starts, the first few"`
 	After  []string   `json:"order_after"`
 	// Unranked tells that the order will only be known when the configuration is in force.
-	Unranked bool `json:"order_unknown,omitempty"`
-	Starts   int  `json:"starts" doc:"Tasks that would start at once"`
-	Stops    int  `json:"stops" doc:"Tasks that would be stopped at once"`
+	Unranked bool        `json:"order_unknown,omitempty"`
+	Starts   int         `json:"starts" doc:"Tasks that would start at once"`
+	Stops    int         `json:"stops" doc:"Tasks that would be stopped at once"`
+	Replay   *PlanReplay `json:"replay,omitempty" doc:"Missing: it was not asked for, or nothing ran"`
 	// Unsaved tells that the server's file holds something else than what is in force.
 	Unsaved bool `json:"unsaved,omitempty" doc:"The server's file has changes that are not in force; apply replaces them, and keeps them as a version"`
 }
@@ -63,6 +70,36 @@ type PoolPlan struct {
 	Running       float64 `json:"running" doc:"Units"`
 	Starts        int     `json:"starts,omitempty"`
 	Stops         int     `json:"stops,omitempty"`
+}
+
+// PlanReplay is what would have been in the past under both configurations, each from an
+// empty machine on. Waits are counted from when a task could have started, or from the
+// beginning of the time that is replayed.
+type PlanReplay struct {
+	Seconds           float64      `json:"seconds"`
+	Tasks             int          `json:"tasks"`
+	Units             int          `json:"units" doc:"Of the machine, as it is now"`
+	Unit              string       `json:"unit"`
+	Guessed           int          `json:"guessed,omitempty" doc:"Tasks that have not ended: their run times are taken from others"`
+	LeftOut           int          `json:"left_out,omitempty" doc:"Tasks that ask for too much, or whose run time nobody knows"`
+	Cut               bool         `json:"cut,omitempty" doc:"There were too many tasks: the latest were taken"`
+	UtilisationBefore float64      `json:"utilisation_before"`
+	UtilisationAfter  float64      `json:"utilisation_after"`
+	JainBefore        float64      `json:"jain_before" doc:"Jain's index of what each user had over what it was due"`
+	JainAfter         float64      `json:"jain_after"`
+	Pools             []PoolReplay `json:"pools" doc:"Those at the top"`
+}
+
+// PoolReplay is a pool in a replay. Waits are those of its tasks.
+type PoolReplay struct {
+	Path             string  `json:"pool"`
+	Tasks            int     `json:"tasks"`
+	MedianWaitBefore int64   `json:"median_wait_seconds_before"`
+	MedianWaitAfter  int64   `json:"median_wait_seconds_after"`
+	P95WaitBefore    int64   `json:"p95_wait_seconds_before"`
+	P95WaitAfter     int64   `json:"p95_wait_seconds_after"`
+	UsedBefore       float64 `json:"used_before" doc:"Part of all that was used"`
+	UsedAfter        float64 `json:"used_after"`
 }
 
 // ApplyRequest puts a plan into force.
@@ -108,7 +145,7 @@ func (c *Client) Diff(ctx context.Context, f ConfigFile) (*ConfigDiff, error) {
 }
 
 // Plan tells what a configuration would change.
-func (c *Client) Plan(ctx context.Context, f ConfigFile) (*ConfigPlan, error) {
+func (c *Client) Plan(ctx context.Context, f ConfigPlanRequest) (*ConfigPlan, error) {
 	return post[ConfigPlan](ctx, c, "/v1/config/plan", f)
 }
 

@@ -22,7 +22,7 @@ type Configuration interface {
 	History(ctx context.Context, limit int) (*api.ConfigHistory, error)
 	Parameters() settings.Parameters
 	Diff(f api.ConfigFile) (*api.ConfigDiff, error)
-	Plan(ctx context.Context, f api.ConfigFile) (*api.ConfigPlan, error)
+	Plan(ctx context.Context, r api.ConfigPlanRequest) (*api.ConfigPlan, error)
 	Apply(ctx context.Context, by settings.Actor, r api.ApplyRequest) (*api.ApplyResponse, error)
 	Rollback(ctx context.Context, by settings.Actor, r api.RollbackRequest) (*api.ApplyResponse, error)
 	Versions() api.ConfigVersions
@@ -43,8 +43,10 @@ func (fixed) Set(context.Context, settings.Actor, api.SettingsRequest) (*api.Set
 func (fixed) Unset(context.Context, settings.Actor, api.UnsetRequest) (*api.SettingsResponse, error) {
 	return nil, errFixed
 }
-func (fixed) Diff(api.ConfigFile) (*api.ConfigDiff, error)                  { return nil, errFixed }
-func (fixed) Plan(context.Context, api.ConfigFile) (*api.ConfigPlan, error) { return nil, errFixed }
+func (fixed) Diff(api.ConfigFile) (*api.ConfigDiff, error) { return nil, errFixed }
+func (fixed) Plan(context.Context, api.ConfigPlanRequest) (*api.ConfigPlan, error) {
+	return nil, errFixed
+}
 func (fixed) Apply(context.Context, settings.Actor, api.ApplyRequest) (*api.ApplyResponse, error) {
 	return nil, errFixed
 }

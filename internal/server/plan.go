@@ -21,9 +21,11 @@ func (s *Server) configDiff(_ context.Context, in *fileInput) (*body[*api.Config
 	return answer(d), nil
 }
 
+type planInput struct{ Body api.ConfigPlanRequest }
+
 // configPlan is for administrators: it changes nothing, but takes the scheduler's time, and
 // is what they apply.
-func (s *Server) configPlan(ctx context.Context, in *fileInput) (*body[*api.ConfigPlan], error) {
+func (s *Server) configPlan(ctx context.Context, in *planInput) (*body[*api.ConfigPlan], error) {
 	if _, err := administrator(ctx, ""); err != nil {
 		return nil, err
 	}

@@ -104,22 +104,32 @@ func (k *Keeper) diff(file, next *config.Config) api.ConfigDiff {
 }
 
 // Plan tells what a configuration would change, and keeps it to be put into force.
-func (k *Keeper) Plan(ctx context.Context, f api.ConfigFile) (*api.ConfigPlan, error) {
+func (k *Keeper) Plan(ctx context.Context, r api.ConfigPlanRequest) (*api.ConfigPlan, error) {
+	out, old, next, err := k.look(ctx, r.ConfigFile)
+	if err != nil || r.ReplaySeconds <= 0 || len(out.Changes) == 0 {
+		return out, err
+	}
+	out.Replay, err = replay(ctx, k.loop, old, next, r.ReplaySeconds)
+	return out, err
+}
+
+// look makes a plan of what can be seen at this instant.
+func (k *Keeper) look(ctx context.Context, f api.ConfigFile) (out *api.ConfigPlan, old, next *config.Config, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	file, next, err := k.read(f)
 	if err != nil {
-		return nil, err
+		return nil, nil, nil, err
 	}
 	seen, err := k.loop.Foresee(ctx, next.Shares)
 	if err != nil {
-		return nil, fmt.Errorf("this configuration cannot be put into force: %w: %w", err, fairlead.ErrInvalid)
+		return nil, nil, nil, fmt.Errorf("this configuration cannot be put into force: %w: %w", err, fairlead.ErrInvalid)
 	}
 	from, err := k.basisNow()
 	if err != nil {
-		return nil, err
+		return nil, nil, nil, err
 	}
-	out := &api.ConfigPlan{ConfigDiff: k.diff(file, next), At: seen.At, Before: orNone(seen.Before), After: orNone(seen.After), Unranked: seen.Unranked}
+	out = &api.ConfigPlan{ConfigDiff: k.diff(file, next), At: seen.At, Before: orNone(seen.Before), After: orNone(seen.After), Unranked: seen.Unranked}
 	out.Unsaved = k.path != "" && from.file != k.file.Text()
 	for i := range seen.Pools {
 		out.Pools = append(out.Pools, poolPlan(&seen.Pools[i]))
@@ -129,7 +139,7 @@ func (k *Keeper) Plan(ctx context.Context, f api.ConfigFile) (*api.ConfigPlan, e
 		out.ID = from.id(file.Text())
 		k.keepPlan(plan{out.ID, file.Text(), from})
 	}
-	return out, nil
+	return out, k.now, next, nil
 }
 
 // orNone makes an empty list of none, which JSON tells apart.

@@ -71,7 +71,7 @@ func (s *site) edit(text string) error {
 
 func (s *site) plan(text string) *api.ConfigPlan {
 	s.t.Helper()
-	p, err := s.Plan(s.t.Context(), api.ConfigFile{Name: "next.yaml", Text: text})
+	p, err := s.Plan(s.t.Context(), api.ConfigPlanRequest{ConfigFile: api.ConfigFile{Name: "next.yaml", Text: text}})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -272,7 +272,7 @@ func TestSettingsStayOverPlans(t *testing.T) {
 	if v, _ := s.Value("pools.b.weight"); v.Value != "9" {
 		t.Errorf("the setting is %s", v.Value)
 	}
-	if _, err := s.Plan(t.Context(), api.ConfigFile{Text: four}); !errors.Is(err, fairlead.ErrInvalid) && err != nil {
+	if _, err := s.Plan(t.Context(), api.ConfigPlanRequest{ConfigFile: api.ConfigFile{Text: four}}); !errors.Is(err, fairlead.ErrInvalid) && err != nil {
 		t.Errorf("a file without the pool: %v", err)
 	}
 }
@@ -306,7 +306,7 @@ func TestWithoutFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	k.Bind(&loop{shares: k.Config().Shares})
-	p, err := k.Plan(t.Context(), api.ConfigFile{Text: two})
+	p, err := k.Plan(t.Context(), api.ConfigPlanRequest{ConfigFile: api.ConfigFile{Text: two}})
 	if err != nil || p.ID != "" || len(p.Changes) == 0 {
 		t.Errorf("%+v, %v", p, err)
 	}

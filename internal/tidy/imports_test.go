@@ -26,7 +26,7 @@ var floors = []struct {
 	{"stores and readers", []string{
 		"store/internal/life", "store/storetest", "store/memory", "store/sqlite",
 		"config", "internal/foreign", "internal/script", "internal/plot", "internal/table", "internal/process",
-		"internal/sim/workload", "internal/sim/report",
+		"internal/sim/workload", "internal/sim/report", "internal/sim/history",
 	}},
 	{"the outside world", []string{"internal/api", "internal/settings", "remote", "internal/server", "internal/agent", "internal/onestep", "internal/demo", "internal/bench"}},
 	{"wiring", []string{"cmd/fairlead"}},

@@ -1,0 +1,56 @@
+package settings
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/config"
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/sim/history"
+)
+
+// remembering is a loop that knows its past.
+type remembering interface {
+	Client() *fairlead.Client
+	Capacity() (capacity, free fairlead.Amounts, unit string)
+}
+
+// replay lets the past happen again under two configurations. Nothing is held meanwhile: it
+// may take seconds.
+func replay(ctx context.Context, l Loop, old, next *config.Config, seconds float64) (*api.PlanReplay, error) {
+	r, ok := l.(remembering)
+	if !ok {
+		return nil, nil
+	}
+	capacity, _, unit := r.Capacity()
+	now := time.Now()
+	w := history.Window{From: now.Add(-time.Duration(seconds * float64(time.Second))), To: now, Unit: unit, Units: capacity[unit]}
+	past, err := history.Read(ctx, r.Client(), w)
+	if err != nil || len(past.Jobs) == 0 || w.Units < 1 {
+		return nil, err
+	}
+	before, err := past.Replay(ctx, &old.Shares)
+	if err != nil {
+		return nil, fmt.Errorf("replay the past under the configuration in force: %w", err)
+	}
+	after, err := past.Replay(ctx, &next.Shares)
+	if err != nil {
+		return nil, fmt.Errorf("replay the past under the new configuration: %w", err)
+	}
+	out := &api.PlanReplay{
+		Seconds: seconds, Tasks: len(past.Jobs), Units: past.Procs, Unit: unit, Guessed: past.Guessed, LeftOut: past.TooWide + past.Unknown, Cut: past.Cut,
+		UtilisationBefore: before.Utilisation, UtilisationAfter: after.Utilisation, JainBefore: before.Jain, JainAfter: after.Jain,
+	}
+	for _, name := range slices.Sorted(maps.Keys(before.Pools)) {
+		b, a := before.Pools[name], after.Pools[name]
+		out.Pools = append(out.Pools, api.PoolReplay{
+			Path: name, Tasks: b.Tasks, MedianWaitBefore: b.MedianWait, MedianWaitAfter: a.MedianWait,
+			P95WaitBefore: b.P95Wait, P95WaitAfter: a.P95Wait, UsedBefore: b.Used, UsedAfter: a.Used,
+		})
+	}
+	return out, nil
+}

@@ -1,0 +1,231 @@
+// Package history makes a workload for the simulator out of the jobs that a server has had,
+// and replays it under other shares: what would have been, had they been in force. What
+// shares are in question, and where the jobs are kept, is left to others.
+package history
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/sim"
+)
+
+// Source is where the jobs are kept.
+type Source interface {
+	Jobs(ctx context.Context, q fairlead.Query) ([]*fairlead.Job, error)
+	Tasks(ctx context.Context, job int64) ([]fairlead.Task, error)
+}
+
+// Window is what part of the past is looked at, on a machine of so many units.
+type Window struct {
+	From, To time.Time
+	Unit     string
+	Units    int64
+}
+
+// Past is the workload of a window, and what in it is not what was.
+//
+// Every task is a job of its own. What was submitted or started before the window begins
+// with it, and has left what was left of it then. A task that has not ended yet will run for
+// as long as the others of its user did at the median, or of its pool, or of all; one
+// that runs already, at least as long as it has.
+type Past struct {
+	sim.Workload
+	Window  Window
+	Guessed int // tasks whose run time is taken from others
+	Unknown int // left out: they have not ended, and there are no others
+	TooWide int // left out: they ask for more than the machine has
+	Cut     bool
+}
+
+// MostTasks bounds a replay: of more, the latest jobs are taken.
+const MostTasks = 100_000
+
+// forever is the limit of tasks that have none, as far as plans go.
+const forever = 365 * 24 * 3600
+
+// Read makes the workload of a window.
+func Read(ctx context.Context, src Source, w Window) (*Past, error) {
+	jobs, err := src.Jobs(ctx, fairlead.Query{Since: w.From, Newest: true, Limit: MostTasks})
+	if err != nil {
+		return nil, fmt.Errorf("read the jobs of the past: %w", err)
+	}
+	r := reader{past: &Past{Window: w}, jobs: map[int64]*fairlead.Job{}}
+	r.past.Name, r.past.Procs, r.past.Zero = "history", int(min(max(w.Units, 1), math.MaxInt32)), w.From
+	for _, j := range jobs {
+		r.jobs[j.ID] = j
+	}
+	for _, j := range jobs {
+		if len(r.tasks) >= MostTasks {
+			r.past.Cut = true
+			break
+		}
+		tasks, err := tasksOf(ctx, src, j)
+		if err != nil {
+			return nil, fmt.Errorf("read the tasks of job %d: %w", j.ID, err)
+		}
+		r.add(j, tasks)
+	}
+	r.past.Cut = r.past.Cut || len(jobs) == MostTasks
+	r.finish()
+	return r.past, nil
+}
+
+// tasksOf are those tasks of a job that began. Of a job of one task, the job itself says it.
+func tasksOf(ctx context.Context, src Source, j *fairlead.Job) ([]fairlead.Task, error) {
+	switch {
+	case j.Started.IsZero():
+		return nil, nil
+	case j.Tasks == 1 && (j.State.Ended() || j.Running == 1):
+		return []fairlead.Task{{Job: j.ID, State: j.State, Started: j.Started, Ended: j.Ended}}, nil
+	}
+	return src.Tasks(ctx, j.ID)
+}
+
+// task is one task of the past; run is below 0 if it is not known.
+type task struct {
+	job     *fairlead.Job
+	submit  int64
+	run     int64
+	atLeast int64
+}
+
+type reader struct {
+	past  *Past
+	jobs  map[int64]*fairlead.Job
+	tasks []task
+}
+
+// second is the second of the window in which an instant is.
+func (r *reader) second(t time.Time) int64 {
+	return int64(max(t.Sub(r.past.Window.From), 0).Round(time.Second) / time.Second)
+}
+
+// add adds the tasks of a job.
+func (r *reader) add(j *fairlead.Job, began []fairlead.Task) {
+	submit := r.second(r.ready(j))
+	waiting := j.Waiting
+	for i := range began {
+		t := &began[i]
+		switch running := t.State == fairlead.Running && t.Ended.IsZero(); {
+		case t.Started.IsZero() || t.State == fairlead.Waiting:
+			// It waits, for the first time or again: it is among those that do.
+		case running:
+			r.tasks = append(r.tasks, task{j, submit, -1, r.second(r.past.Window.To) - r.second(t.Started)})
+		case t.Ended.After(r.past.Window.From):
+			r.tasks = append(r.tasks, task{j, submit, r.second(t.Ended) - r.second(t.Started), 0})
+		}
+	}
+	if j.Held || j.Cancel || j.State.Ended() || j.State == fairlead.Blocked {
+		return // what waits of it waits for something else than its turn
+	}
+	for range min(waiting, MostTasks-min(len(r.tasks), MostTasks)) {
+		r.tasks = append(r.tasks, task{j, submit, -1, 0})
+	}
+}
+
+// ready is from when on a job waited for its turn, and not for its begin time or for
+// other jobs.
+func (r *reader) ready(j *fairlead.Job) time.Time {
+	at := j.Submitted
+	if j.Begin.After(at) {
+		at = j.Begin
+	}
+	for _, d := range j.After {
+		if before := r.jobs[d.Job]; before != nil && before.Ended.After(at) {
+			at = before.Ended
+		}
+	}
+	if !j.Started.IsZero() && j.Started.Before(at) {
+		return j.Started // it was begun by hand, or begins again
+	}
+	return at
+}
+
+// finish takes the run times that are not known from others, and puts the tasks in order.
+func (r *reader) finish() {
+	known := medians(r.tasks)
+	users, pools := map[string]int32{}, map[string]int32{}
+	p := r.past
+	for _, t := range r.tasks {
+		run := t.run
+		if run < 0 {
+			guess, ok := known.of(t.job)
+			if !ok && t.atLeast == 0 {
+				p.Unknown++
+				continue
+			}
+			p.Guessed++
+			run = max(guess, t.atLeast)
+		}
+		width := max(1, t.job.Request[p.Window.Unit])
+		if width > int64(p.Procs) {
+			p.TooWide++
+			continue
+		}
+		limit := int64(forever)
+		if t.job.Limit > 0 {
+			limit = max(int64(t.job.Limit/time.Second), 1)
+		}
+		p.Jobs = append(p.Jobs, sim.Job{
+			ID: t.job.ID, Submit: t.submit, Run: run, Estimate: max(limit, run), Procs: int32(width),
+			User: number(users, &p.Users, t.job.User), Pool: number(pools, &p.Pools, t.job.Pool),
+		})
+	}
+	slices.SortStableFunc(p.Jobs, func(a, b sim.Job) int {
+		return cmp.Or(cmp.Compare(a.Submit, b.Submit), cmp.Compare(a.ID, b.ID))
+	})
+}
+
+// number numbers names in the order in which they are met.
+func number(known map[string]int32, names *[]string, name string) int32 {
+	n, ok := known[name]
+	if !ok {
+		n = int32(len(*names))
+		known[name], *names = n, append(*names, name)
+	}
+	return n
+}
+
+// typical are the median run times of users, of pools and of all.
+type typical struct {
+	user, pool map[string]int64
+	all        int64
+	any        bool
+}
+
+func medians(tasks []task) (m typical) {
+	users, pools := map[string][]int64{}, map[string][]int64{}
+	var all []int64
+	for _, t := range tasks {
+		if t.run >= 0 {
+			users[t.job.User], pools[t.job.Pool] = append(users[t.job.User], t.run), append(pools[t.job.Pool], t.run)
+			all = append(all, t.run)
+		}
+	}
+	m = typical{medianOf(users), medianOf(pools), sim.Percentile(all, 50), len(all) > 0}
+	return m
+}
+
+func medianOf(runs map[string][]int64) map[string]int64 {
+	out := map[string]int64{}
+	for name, all := range runs {
+		out[name] = sim.Percentile(all, 50)
+	}
+	return out
+}
+
+func (m *typical) of(j *fairlead.Job) (run int64, ok bool) {
+	if run, ok = m.user[j.User]; ok {
+		return run, true
+	}
+	if run, ok = m.pool[j.Pool]; ok {
+		return run, true
+	}
+	return m.all, m.any
+}

@@ -1,0 +1,158 @@
+package history_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/config"
+	"github.com/fairlead/fairlead/internal/sim/history"
+)
+
+// past is a source that is written by hand.
+type past struct {
+	jobs  []*fairlead.Job
+	tasks map[int64][]fairlead.Task
+}
+
+func (p *past) Jobs(_ context.Context, q fairlead.Query) ([]*fairlead.Job, error) {
+	out := slices.Clone(p.jobs)
+	slices.Reverse(out)
+	return out, nil
+}
+
+func (p *past) Tasks(_ context.Context, job int64) ([]fairlead.Task, error) { return p.tasks[job], nil }
+
+var noon = time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)
+
+// at is an instant of the window, which is an hour before noon.
+func at(minutes int) time.Time { return noon.Add(time.Duration(minutes-60) * time.Minute) }
+
+func window() history.Window { return history.Window{From: at(0), To: noon, Unit: "cpu", Units: 4} }
+
+// ran is a job of one task that ran.
+func ran(id int64, user string, submit, start, end, width int) *fairlead.Job {
+	return &fairlead.Job{
+		ID: id, User: user, Pool: user, Tasks: 1, Submitted: at(submit), Started: at(start), Ended: at(end), State: fairlead.Succeeded,
+		Request: fairlead.Amounts{"cpu": int64(width)},
+	}
+}
+
+func read(t *testing.T, src *past) *history.Past {
+	t.Helper()
+	p, err := history.Read(t.Context(), src, window())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func jobsOf(p *history.Past) string {
+	var all []string
+	for _, j := range p.Jobs {
+		all = append(all, fmt.Sprintf("%d %s@%d+%d x%d", j.ID, p.Users[j.User], j.Submit/60, j.Run/60, j.Procs))
+	}
+	return strings.Join(all, ", ")
+}
+
+// TestRead: what ended ran as long as it did, what began before the window has left what was
+// left of it, and for the rest the others of its user stand in.
+func TestRead(t *testing.T) {
+	waits := &fairlead.Job{ID: 4, User: "ann", Pool: "ann", Tasks: 1, Waiting: 1, Submitted: at(50), State: fairlead.Waiting}
+	runs := &fairlead.Job{ID: 5, User: "ann", Pool: "ann", Tasks: 1, Running: 1, Submitted: at(10), Started: at(20), State: fairlead.Running}
+	array := &fairlead.Job{ID: 6, User: "bob", Pool: "bob", Tasks: 4, Waiting: 2, Running: 1, Succeeded: 1, Submitted: at(30), Started: at(30), State: fairlead.Running}
+	held := &fairlead.Job{ID: 7, User: "ann", Pool: "ann", Tasks: 1, Waiting: 1, Submitted: at(50), State: fairlead.Held, Held: true}
+	later := ran(8, "bob", 5, 45, 50, 1)
+	later.Begin = at(40)
+	after := ran(9, "bob", 5, 30, 35, 1)
+	after.After = []fairlead.Dependency{{Job: 2}}
+	src := &past{
+		jobs: []*fairlead.Job{
+			ran(1, "ann", -30, -20, 15, 2), // 15 minutes of it in the window
+			ran(2, "ann", 3, 5, 25, 1),
+			ran(3, "ann", 3, 5, 10, 9), // too wide by now
+			waits, runs, array, held, later, after,
+			{ID: 10, User: "eve", Pool: "eve", Tasks: 1, State: fairlead.Cancelled, Submitted: at(1)}, // never ran
+		},
+		tasks: map[int64][]fairlead.Task{6: {
+			{Job: 6, State: fairlead.Succeeded, Started: at(30), Ended: at(37)},
+			{Job: 6, Index: 1, State: fairlead.Running, Started: at(30)},
+		}},
+	}
+	p := read(t, src)
+	want := "1 ann@0+15 x2, 2 ann@3+20 x1, 5 ann@10+40 x1, 9 bob@25+5 x1, 6 bob@30+7 x1, 6 bob@30+30 x1, 6 bob@30+5 x1, 6 bob@30+5 x1, 8 bob@40+5 x1, 4 ann@50+15 x1"
+	if got := jobsOf(p); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if p.Guessed != 5 || p.TooWide != 1 || p.Unknown != 0 || p.Cut {
+		t.Errorf("guessed %d, too wide %d, unknown %d, cut %v", p.Guessed, p.TooWide, p.Unknown, p.Cut)
+	}
+}
+
+func TestNothingIsKnown(t *testing.T) {
+	p := read(t, &past{jobs: []*fairlead.Job{{ID: 1, User: "ann", Pool: "ann", Tasks: 3, Waiting: 3, State: fairlead.Waiting}}})
+	if len(p.Jobs) != 0 || p.Unknown != 3 {
+		t.Errorf("%d jobs, %d unknown", len(p.Jobs), p.Unknown)
+	}
+}
+
+func shares(t *testing.T, text string) *fairlead.Shares {
+	t.Helper()
+	c, err := config.Parse("test.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &c.Shares
+}
+
+// TestReplay: under other shares another waits, and who always wants more has its part.
+func TestReplay(t *testing.T) {
+	src := &past{}
+	for i := range int64(120) { // two users, each with two hours of work for the whole machine in an hour
+		src.jobs = append(src.jobs, ran(2*i+1, "ann", 0, 0, 4, 1), ran(2*i+2, "bob", 0, 0, 4, 1))
+	}
+	p := read(t, src)
+	three := replay(t, p, "pools: {ann: {weight: 3}, bob: {weight: 1}}")
+	one := replay(t, p, "pools: {ann: {weight: 1}, bob: {weight: 3}}")
+	if a, b := three.Pools["ann"], one.Pools["bob"]; a.Used < 0.72 || a.Used > 0.78 || b.Used < 0.72 || b.Used > 0.78 || a.Tasks != 120 {
+		t.Errorf("with weight 3 ann has %+v, bob %+v", a, b)
+	}
+	if a, b := three.Pools["ann"].MedianWait, one.Pools["ann"].MedianWait; a >= b {
+		t.Errorf("ann waits %d s with weight 3, %d s with 1", a, b)
+	}
+	if three.Utilisation < 0.99 || three.Utilisation > 1.001 {
+		t.Errorf("utilisation %v", three.Utilisation)
+	}
+	below := replay(t, p, "pools: {ann: {pools: {ann: {}}}, bob: {weight: 1}}")
+	if below.Pools["ann"].Tasks != 120 || below.Pools["ann"].Used < 0.45 {
+		t.Errorf("with a pool below: %+v", below)
+	}
+}
+
+func replay(t *testing.T, p *history.Past, text string) *history.Outcome {
+	t.Helper()
+	out, err := p.Replay(t.Context(), shares(t, text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestReplayCanEnd: whoever asked may have gone.
+func TestReplayCanEnd(t *testing.T) {
+	src := &past{}
+	for i := range int64(5000) {
+		src.jobs = append(src.jobs, ran(i+1, "ann", 0, 0, 4, 1))
+	}
+	p := read(t, src)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := p.Replay(ctx, shares(t, "{}")); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}

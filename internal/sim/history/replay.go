@@ -1,0 +1,89 @@
+package history
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/sim"
+	"github.com/fairlead/fairlead/share"
+)
+
+// Outcome sums up what would have been under some shares.
+type Outcome struct {
+	Utilisation float64 // of the machine, within the window
+	Jain        float64 // of what each user had over what it was due
+	Pools       map[string]PoolOutcome
+}
+
+// PoolOutcome is that of a pool at the top, with all below it.
+type PoolOutcome struct {
+	Tasks      int
+	MedianWait int64   // seconds, from when a task was ready, or from the beginning of the window
+	P95Wait    int64   // likewise
+	Used       float64 // part of all that was used within the window
+}
+
+// Replay lets the past happen again, under shares. It begins with an empty machine, and with
+// nobody having used anything.
+func (p *Past) Replay(ctx context.Context, shares *fairlead.Shares) (*Outcome, error) {
+	w := p.under(shares)
+	cfg := shares.Sched
+	cfg.Unit = p.Window.Unit
+	cfg.Licenses, cfg.Rates = nil, nil
+	r, err := sim.Run(&w, sim.Options{Config: cfg, Seed: 1, Priority: shares.NormalPriority(), Progress: func(int) error { return ctx.Err() }})
+	if err != nil {
+		return nil, err
+	}
+	return p.outcome(r), nil
+}
+
+// under is the workload with its jobs where they would be under shares: those in a pool
+// that has pools below it go to the one of their user.
+func (p *Past) under(shares *fairlead.Shares) sim.Workload {
+	w := p.Workload
+	var inner []bool
+	for _, path := range p.Pools {
+		pool := shares.Sched.Root.Find(path)
+		inner = append(inner, pool != nil && len(pool.Pools) > 0)
+	}
+	if !slices.Contains(inner, true) {
+		return w
+	}
+	w.Jobs, w.Pools = slices.Clone(w.Jobs), slices.Clone(w.Pools)
+	pools := map[string]int32{}
+	for i, path := range w.Pools {
+		pools[path] = int32(i)
+	}
+	for i := range w.Jobs {
+		if j := &w.Jobs[i]; inner[j.Pool] {
+			j.Pool = number(pools, &w.Pools, share.Join(p.Pools[j.Pool], share.CleanName(cmp.Or(p.Users[j.User], share.DefaultPool))))
+		}
+	}
+	return w
+}
+
+func (p *Past) outcome(r *sim.Result) *Outcome {
+	out := &Outcome{Jain: r.Metrics.Jain, Pools: map[string]PoolOutcome{}}
+	end := int64(p.Window.To.Sub(p.Window.From).Seconds())
+	waits, used, all := map[string][]int64{}, map[string]float64{}, 0.0
+	for i := range r.Workload.Jobs {
+		if !r.Schedule.Started(i) {
+			continue
+		}
+		j := &r.Workload.Jobs[i]
+		top, _, _ := strings.Cut(r.Workload.Pools[j.Pool], "/")
+		waits[top] = append(waits[top], r.Wait(i))
+		area := float64(max(0, min(r.End(i), end)-r.Schedule.Start[i])) * float64(j.Procs)
+		used[top] += area
+		all += area
+	}
+	for top, w := range waits {
+		out.Pools[top] = PoolOutcome{Tasks: len(w), MedianWait: sim.Percentile(w, 50), P95Wait: sim.Percentile(w, 95), Used: used[top] / math.Max(all, 1)}
+	}
+	out.Utilisation = all / math.Max(float64(p.Procs)*float64(end), 1)
+	return out
+}
