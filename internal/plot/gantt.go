@@ -182,16 +182,13 @@ func (f Gantt) drawBox(c *canvas, p area, b Box) {
 		class = colour(n)
 	}
 	var d strings.Builder
-	var label [4]float64 // where most rows are
-	pieces := b.pieces()
-	places := make([][4]float64, len(pieces))
-	for i, r := range pieces {
-		x, y, w, h := f.place(p, b, r)
-		places[i] = [4]float64{x, y, w, h}
-		if h > label[3] {
-			label = places[i]
+	var label rectangle // where most rows are
+	places := f.places(p, b)
+	for _, q := range places {
+		if q.h > label.h {
+			label = q
 		}
-		fmt.Fprintf(&d, "M%s %sH%sV%sH%sZ", num(x), num(y), num(x+max(w, 0.6)), num(y+max(h, 0.6)), num(x))
+		fmt.Fprintf(&d, "M%s %sH%sV%sH%sZ", num(q.x), num(q.y), num(q.x+max(q.w, 0.6)), num(q.y+max(q.h, 0.6)), num(q.x))
 	}
 	c.open("g", "class", class, "data-key", b.Key)
 	if b.Tip != "" {
@@ -204,31 +201,53 @@ func (f Gantt) drawBox(c *canvas, p area, b Box) {
 	c.el("path", "class", kind, "d", d.String())
 	for _, q := range places {
 		if b.Kind == Reservation {
-			c.hatch("", q[0], q[1], q[2], q[3], 6, false)
-		} else if n >= Colours && q[2] >= 4 && q[3] >= 4 {
-			c.hatch("", q[0], q[1], q[2], q[3], 9, true)
+			c.hatch("", q.x, q.y, q.w, q.h, 6, false)
+		} else if n >= Colours && q.w >= 4 && q.h >= 4 {
+			c.hatch("", q.x, q.y, q.w, q.h, 9, true)
 		}
 	}
-	f.boxLabel(c, b, label[0], label[1], label[2], label[3])
+	f.boxLabel(c, b, label.x, label.y, label.w, label.h)
 	c.close("g")
 }
 
+// rectangle is one in pixels.
+type rectangle struct{ x, y, w, h float64 }
+
+// places are where the rows of a box are, from the top. Rows with less than a pixel between
+// them become one: however torn a box is, it has no more pieces than the picture has
+// lines.
+func (f Gantt) places(p area, b Box) []rectangle {
+	var all []rectangle
+	for _, r := range b.pieces() {
+		all = append(all, f.place(p, b, r))
+	}
+	slices.SortFunc(all, func(a, b rectangle) int { return cmp.Compare(a.y, b.y) })
+	joined := all[:1]
+	for _, q := range all[1:] {
+		if last := &joined[len(joined)-1]; q.y-(last.y+last.h) < 1 && last.h < 8 {
+			last.h = max(last.h, q.y+q.h-last.y)
+			continue
+		}
+		joined = append(joined, q)
+	}
+	return joined
+}
+
 // place is where some rows of a box are, a little apart from their neighbours.
-func (f Gantt) place(p area, b Box, r Rows) (x, y, w, h float64) {
+func (f Gantt) place(p area, b Box, r Rows) rectangle {
 	each := (p.bottom() - p.top()) / p.y.to
-	y = p.top() + float64(r.First)*each
+	q := rectangle{x: p.x.at(b.From), y: p.top() + float64(r.First)*each, h: float64(r.Count) * each}
 	if len(f.Rows) == 0 {
-		y = p.bottom() - float64(r.First+r.Count)*each
+		q.y = p.bottom() - float64(r.First+r.Count)*each
 	}
-	x, h = p.x.at(b.From), float64(r.Count)*each
-	w = p.x.at(b.To) - x
-	if h >= 8 {
-		y, h = y+0.5, h-1
+	q.w = p.x.at(b.To) - q.x
+	if q.h >= 8 {
+		q.y, q.h = q.y+0.5, q.h-1
 	}
-	if w >= 4 {
-		w--
+	if q.w >= 4 {
+		q.w--
 	}
-	return x, y, w, h
+	return q
 }
 
 // boxLabel writes into a box what it is and whose, as far as there is room.

@@ -89,11 +89,16 @@ func TestSizeIsBounded(t *testing.T) {
 		values = append(values, float64(i))
 		boxes = append(boxes, Box{Row: i % 500, From: float64(i), To: float64(i + 400), Label: "123456", Key: "user", Tip: "a job"})
 	}
+	torn := Box{To: 1, Label: "1", Key: "user"}
+	for i := range 200_000 {
+		torn.Also = append(torn.Also, Rows{5 * (i + 1), 2})
+	}
 	for name, f := range map[string]Figure{
 		"chart": Chart{Series: []Series{{Name: "a", Points: points, Step: true}, {Name: "b", Points: points}}},
 		"gap":   Chart{Series: []Series{{Points: points, Step: true}, {Points: points[1:], Step: true}}, Gap: &Gap{}},
 		"cdf":   CDF{Samples: []Sample{{Name: "a", Values: values}}},
 		"gantt": Gantt{Count: 500, Boxes: boxes},
+		"torn":  Gantt{Count: 1_000_001, Boxes: []Box{torn, torn, torn}},
 	} {
 		if n := len(Inline(f)); n > 600_000 {
 			t.Errorf("%s has %d bytes", name, n)
