@@ -6,6 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/fairlead/fairlead/cluster"
 	"github.com/fairlead/fairlead/share"
 )
 
@@ -138,12 +139,15 @@ func (j *Job) checkTimes() error {
 }
 
 func (j *Job) checkRequest() error {
+	if _, err := cluster.ParseConstraint(j.Constraint); err != nil {
+		return invalid("constraint", "%v", err)
+	}
 	if len(j.Request) > 16 {
 		return invalid("request", "names %d resources, at most 16", len(j.Request))
 	}
 	for name, n := range j.Request {
-		if err := share.CheckName(name); err != nil {
-			return invalid("request", "%q is not the name of a resource", name)
+		if err := share.CheckResource(name); err != nil {
+			return invalid("request", "%v", err)
 		}
 		if name == execResource || strings.HasPrefix(name, handlerPrefix) {
 			return invalid("request", "%q is a name of our own; name another resource", name)

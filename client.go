@@ -1,6 +1,7 @@
 package fairlead
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,13 +46,18 @@ func (c *Client) Submit(ctx context.Context, jobs ...Job) ([]int64, error) {
 
 // SubmitAll is Submit with a report on each job.
 func (c *Client) SubmitAll(ctx context.Context, jobs []Job) ([]Submission, error) {
+	return c.submitAll(ctx, jobs, func(*Job) error { return nil })
+}
+
+// submitAll refuses those, too, for which the check returns an error.
+func (c *Client) submitAll(ctx context.Context, jobs []Job, check func(*Job) error) ([]Submission, error) {
 	shares := c.shares.Load()
 	out := make([]Submission, len(jobs))
 	own := make([]Job, len(jobs))
 	for i := range jobs {
 		own[i] = jobs[i]
 		if out[i].Err = own[i].Check(); out[i].Err == nil {
-			out[i].Err = shares.settle(&own[i])
+			out[i].Err = cmp.Or(shares.settle(&own[i]), check(&own[i]))
 		}
 	}
 	rounds, err := inRounds(own, out)

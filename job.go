@@ -27,6 +27,9 @@ type Job struct {
 	Error   string            // file for the error output; default: with the output
 
 	Request Amounts // per task; what is not named is one unit
+	// Constraint is what the labels of the node have to satisfy, e.g. "arch=amd64 & rack!=b";
+	// see [cluster.Constraint].
+	Constraint string
 	// Licenses are those that each task holds while it runs, Rates the names of those
 	// under which each start of a task counts.
 	Licenses Amounts
@@ -59,7 +62,8 @@ type Job struct {
 	Cause     string    // why it failed or was cancelled, in words
 }
 
-// Amounts maps resources (cpu, mem, gpu, slots, ...) to whole amounts.
+// Amounts maps resources (cpu, mem, gpu, slots, ...) to whole amounts. A type of a resource
+// follows a colon: a node with 2 of gpu:a100 has 2 of gpu, too.
 type Amounts = map[string]int64
 
 // Dependency is a job that has to end before another one may start.

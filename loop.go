@@ -62,6 +62,9 @@ type Loop struct {
 	stats    Stats
 	fairness fairness
 	arrivals arrivals
+
+	made      time.Time
+	restarted bool // the store held something before
 }
 
 type taskID struct {
@@ -96,11 +99,14 @@ func NewLoop(ctx context.Context, store Store, o LoopOptions) (*Loop, error) {
 		store: store, options: o, client: NewClient(store, o.Shares), log: o.Logger,
 		wake: make(chan struct{}, 1), shares: o.Shares,
 		runs: map[taskID]*liveRun{}, members: map[string]*Member{}, drained: map[string]string{}, boosts: map[int64]Boost{},
+		made: time.Now(),
 	}
 	if err := l.loadSettings(ctx); err != nil {
 		return nil, err
 	}
-	return l, l.rebuild(ctx)
+	err := l.rebuild(ctx)
+	l.restarted = l.cursor > 0
+	return l, err
 }
 
 // Client returns a client that uses the shares in force.
@@ -337,7 +343,7 @@ func (l *Loop) jobOf(h Header) sched.Job {
 	return sched.Job{
 		ID: h.ID, Pool: l.core.Pool(h.Pool), Priority: p, Most: h.Most, Tasks: h.Tasks,
 		Submitted: h.Submitted, Class: l.classOf(h), Limit: h.Limit,
-		Shape: l.core.ShapeOf(sched.Request{Amounts: cluster.Amounts(l.shares.request(h)), Licenses: h.Licenses, Rates: h.Rates}),
+		Shape: l.shapeOf(h),
 	}
 }
 

@@ -1,11 +1,13 @@
 package fairlead
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fairlead/fairlead/cluster"
@@ -39,6 +41,23 @@ type Member struct {
 type NodeInfo struct {
 	Version string
 	Host    string
+	Labels  map[string]string // for constraints of jobs
+}
+
+// maxLabels bounds the labels of a node.
+const maxLabels = 64
+
+// CheckLabels says what is wrong with the labels of a node.
+func CheckLabels(labels map[string]string) error {
+	if len(labels) > maxLabels {
+		return invalid("labels", "a node has at most %d labels, got %d", maxLabels, len(labels))
+	}
+	for _, name := range slices.Sorted(maps.Keys(labels)) {
+		if err := cluster.CheckLabel(name, labels[name]); err != nil {
+			return invalid("labels", "%v", err)
+		}
+	}
+	return nil
 }
 
 // Join adds a worker with its capacity under the name of its node. running are the
@@ -48,6 +67,9 @@ type NodeInfo struct {
 func (l *Loop) Join(ctx context.Context, name string, capacity Amounts, info NodeInfo, w Worker, running []Ref) (*Member, error) {
 	if err := checkText("node", name, MaxName); err != nil || name == "" {
 		return nil, invalid("node", "%q is not a name for a node", name)
+	}
+	if err := CheckLabels(info.Labels); err != nil {
+		return nil, err
 	}
 	if running == nil {
 		if _, err := l.store.Expire(ctx, name); err != nil {
@@ -81,9 +103,9 @@ func (l *Loop) placeNode(name string, m *Member) {
 	for r, n := range m.capacity {
 		capacity[r] = n
 	}
-	id := l.core.Join(name, capacity, now)
-	if l.drained[name] != "" || m.draining {
-		l.core.SetNode(id, cluster.Drain, now)
+	id := l.core.JoinLabelled(name, capacity, m.info.Labels, now)
+	if state := l.stateOf(name, m); state != cluster.Up {
+		l.core.SetNode(id, state, now)
 	}
 }
 
@@ -228,21 +250,58 @@ func (l *Loop) silent(name string, now time.Time) {
 	}
 }
 
+// maintained goes before the reason of a node that is in maintenance, where it is kept.
+const maintained = "maintenance\n"
+
+// stateOf is the state of a node by what an administrator and its worker (nil: it has none)
+// say.
+func (l *Loop) stateOf(name string, m *Member) cluster.State {
+	why := l.drained[name]
+	switch {
+	case m == nil:
+		return cluster.Down
+	case strings.HasPrefix(why, maintained):
+		return cluster.Maintenance
+	case why != "" || m.draining:
+		return cluster.Drain
+	}
+	return cluster.Up
+}
+
+// drainedText says in words why a node is drained; "" if it is not.
+func (l *Loop) drainedText(name string) string {
+	why, planned := strings.CutPrefix(l.drained[name], maintained)
+	switch {
+	case planned:
+		return "maintenance: " + why
+	case why != "":
+		return "drained: " + why
+	}
+	return ""
+}
+
+// SetMaintenance says that a node is worked on: it takes nothing new, as a drained one, and
+// is told apart from those of which nobody knows when they come back. It lasts over a
+// restart, until SetDrained lets the node take tasks again.
+func (l *Loop) SetMaintenance(ctx context.Context, node, why string) error {
+	return l.setDrained(ctx, node, maintained+cmp.Or(why, "no reason given"))
+}
+
 // SetDrained drains a node for an administrator, or lets it take tasks again. It
 // lasts over a restart.
 func (l *Loop) SetDrained(ctx context.Context, node string, drained bool, why string) error {
+	if !drained {
+		return l.setDrained(ctx, node, "")
+	}
+	return l.setDrained(ctx, node, cmp.Or(why, "no reason given"))
+}
+
+func (l *Loop) setDrained(ctx context.Context, node, value string) error {
 	l.mu.Lock()
 	id, known := l.core.Cluster().Lookup(node)
 	l.mu.Unlock()
 	if !known {
 		return fmt.Errorf("node %q: %w", node, ErrNotFound)
-	}
-	value := ""
-	if drained {
-		value = why
-		if value == "" {
-			value = "no reason given"
-		}
 	}
 	if keeper, ok := l.store.(Settings); ok {
 		if err := keeper.Set(ctx, drainSetting+node, value); err != nil {
@@ -254,13 +313,7 @@ func (l *Loop) SetDrained(ctx context.Context, node string, drained bool, why st
 	if l.drained[node] = value; value == "" {
 		delete(l.drained, node)
 	}
-	state := cluster.Up
-	if m := l.members[node]; m == nil {
-		state = cluster.Down
-	} else if drained || m.draining {
-		state = cluster.Drain
-	}
-	l.core.SetNode(id, state, time.Now())
+	l.core.SetNode(id, l.stateOf(node, l.members[node]), time.Now())
 	l.version++
 	l.poke()
 	return nil

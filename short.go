@@ -49,6 +49,9 @@ func (l *Loop) ShortReasons(ctx context.Context, jobs []*Job) map[int64]ShortRea
 			r.Code, r.Text = why.NoNodes, "a node: none takes tasks"
 		case !l.core.Cluster().Could(l.jobOf(headerOf(j)).Shape):
 			r.Rank, r.Code, r.Text = 0, why.FitNever, "no node is large enough"
+			if j.Constraint != "" {
+				r.Text = "no node satisfies what it asks for"
+			}
 		case l.tollReason(j, &r):
 		case r.Rank == 1:
 			r.Code, r.Text = why.CapacityFull, "room; it is next"
@@ -175,8 +178,12 @@ func (l *Loop) units() why.Units {
 }
 
 // neverText says why no node could take a task even if it were empty.
-func neverText(lacks []cluster.Lack) string {
+func (l *Loop) neverText(j *Job, lacks []cluster.Lack) string {
 	if len(lacks) == 0 {
+		if j.Constraint != "" {
+			c := l.core.Cluster()
+			return neverSentence(c.Requirements(l.requestOf(headerOf(j))), len(c.Nodes()))
+		}
 		return "no node has all that it asks for together, not even an empty one"
 	}
 	parts := make([]string, len(lacks))
@@ -214,8 +221,8 @@ func (l *Loop) noNodesText() string {
 			break
 		}
 		text := n.Name + " is " + n.State.String()
-		if cause := l.drained[n.Name]; cause != "" {
-			text = n.Name + " is drained: " + cause
+		if cause := l.drainedText(n.Name); cause != "" {
+			text = n.Name + " is " + strings.Replace(cause, "maintenance", "in maintenance", 1)
 		}
 		parts = append(parts, text)
 	}

@@ -218,6 +218,6 @@ func headerOf(j *Job) Header {
 	return Header{
 		ID: j.ID, User: j.User, Kind: j.Kind, Pool: j.Pool, Priority: j.Priority,
 		QOS: j.QOS, Nice: j.Nice, Group: j.Group, Requestor: j.Requestor, Limit: j.Limit,
-		Request: j.Request, Licenses: j.Licenses, Rates: j.Rates, Handler: len(j.Argv) == 0, Most: j.Most, Tasks: j.Tasks, Submitted: j.Submitted,
+		Request: j.Request, Constraint: j.Constraint, Licenses: j.Licenses, Rates: j.Rates, Handler: len(j.Argv) == 0, Most: j.Most, Tasks: j.Tasks, Submitted: j.Submitted,
 	}
 }

@@ -194,11 +194,13 @@ type Header struct {
 	Requestor string
 	Limit     time.Duration
 	Request   Amounts
-	Licenses  Amounts
-	Rates     []string
-	Handler   bool // work for a Go handler of its kind, not a command
-	Most      int
-	Tasks     int
+	// Constraint is what the labels of the node have to satisfy.
+	Constraint string
+	Licenses   Amounts
+	Rates      []string
+	Handler    bool // work for a Go handler of its kind, not a command
+	Most       int
+	Tasks      int
 	// Submitted is when the job came.
 	Submitted time.Time
 }

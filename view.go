@@ -102,7 +102,7 @@ func (p *picture) list(id sched.PoolID, depth int) {
 // NodeView is a node as `fairlead nodes` shows it.
 type NodeView struct {
 	Name     string    `json:"name"`
-	State    string    `json:"state"` // up, drain, down
+	State    string    `json:"state"` // up, drain, down, maintenance
 	Why      string    `json:"why,omitempty"`
 	Capacity Amounts   `json:"capacity"`
 	Free     Amounts   `json:"free"`
@@ -110,6 +110,8 @@ type NodeView struct {
 	Seen     time.Time `json:"last_seen"`
 	Version  string    `json:"version,omitempty"`
 	Host     string    `json:"host,omitempty"`
+	// Labels are what constraints of jobs compare.
+	Labels map[string]string `json:"labels,omitempty"`
 }
 
 // Nodes returns all nodes that have joined since the loop was made.
@@ -119,7 +121,7 @@ func (l *Loop) Nodes() []NodeView {
 	var out []NodeView
 	c := l.core.Cluster()
 	for _, n := range c.Nodes() {
-		v := NodeView{Name: n.Name, State: n.State.String(), Tasks: n.Running, Capacity: shown(c.Amounts(n.Capacity)), Free: Amounts{}}
+		v := NodeView{Name: n.Name, State: n.State.String(), Labels: n.Labels, Tasks: n.Running, Capacity: shown(c.Amounts(n.Capacity)), Free: Amounts{}}
 		free := c.Amounts(n.Free)
 		for r := range v.Capacity {
 			v.Free[r] = max(0, free[r])
@@ -130,8 +132,8 @@ func (l *Loop) Nodes() []NodeView {
 				v.Why = "its agent is stopping"
 			}
 		}
-		if why := l.drained[n.Name]; why != "" {
-			v.Why = "drained: " + why
+		if why := l.drainedText(n.Name); why != "" {
+			v.Why = why
 		}
 		out = append(out, v)
 	}

@@ -163,7 +163,8 @@ func (l *Loop) whyWaiting(a *why.Answer, j *Job, tasks []Task, blockers []string
 	for i := range a.Gates {
 		switch a.Gates[i].Code {
 		case why.FitNever:
-			a.Gates[i].Text = neverText(l.core.Cluster().Lacks(s.Shape))
+			a.Gates[i].Text = l.neverText(j, l.core.Cluster().Lacks(s.Shape))
+			a.Nodes = l.narrowing(headerOf(j))
 		case why.NoNodes:
 			if !l.someNodeUp() {
 				a.Gates[i].Text = l.noNodesText()

@@ -157,17 +157,7 @@ func (c *Cluster) Marked(a Amounts, mark string) Shape { return c.Constrained(a,
 
 // Constrained numbers a request that only nodes satisfy whose labels do, too.
 func (c *Cluster) Constrained(a Amounts, must Constraint, mark string) Shape {
-	v := c.Vector(WithTypes(a))
-	if v.at(0) < 1 {
-		v = append(Vector{}, v...)
-		if len(v) == 0 {
-			v = Vector{0}
-		}
-		v[0] = 1
-	}
-	for len(v) > 1 && v[len(v)-1] == 0 {
-		v = v[:len(v)-1]
-	}
+	v := c.request(a)
 	key := fmt.Sprint(v) + must.String() + "\x00" + mark
 	s, ok := c.shape[key]
 	if !ok {
@@ -176,6 +166,19 @@ func (c *Cluster) Constrained(a Amounts, must Constraint, mark string) Shape {
 		c.shape[key] = s
 	}
 	return s
+}
+
+// request is the vector of a request.
+func (c *Cluster) request(a Amounts) Vector {
+	v := c.Vector(WithTypes(a))
+	if len(v) == 0 {
+		v = Vector{0}
+	}
+	v[0] = max(1, v[0])
+	for len(v) > 1 && v[len(v)-1] == 0 {
+		v = v[:len(v)-1]
+	}
+	return v
 }
 
 // Request is the vector behind a shape; it is not to be changed.

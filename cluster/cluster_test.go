@@ -1,6 +1,9 @@
 package cluster
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+)
 
 func TestPlaceNeedsEveryResourceOnOneNode(t *testing.T) {
 	c := New("cpu")
@@ -50,5 +53,48 @@ func TestRejoinKeepsWhatRuns(t *testing.T) {
 	}
 	if got := c.Nodes()[id].Free[0]; got != 1 {
 		t.Fatalf("free %d, want 3-2", got)
+	}
+}
+
+func TestRequirementsSayWhichLeavesNoNode(t *testing.T) {
+	c := New("cpu")
+	c.JoinLabelled("a", Amounts{"cpu": 4, "mem": 100}, Labels{"rack": "a"})
+	b := c.JoinLabelled("b", Amounts{"cpu": 8, "gpu:a100": 2}, Labels{"rack": "b"})
+	c.SetState(b, Down)
+	onB, _ := ParseConstraint("rack=b")
+	for _, x := range []struct {
+		ask   Amounts
+		must  Constraint
+		ever  bool
+		steps string
+	}{
+		{Amounts{"cpu": 8}, nil, true, "[{ cpu 8 1 8 b}]"},
+		{Amounts{"cpu": 9}, nil, false, "[{ cpu 9 0 8 b}]"},
+		{Amounts{"gpu:a100": 2}, onB, true, "[{rack=b  0 1 0 } { cpu 1 1 8 b} { gpu:a100 2 1 2 b}]"},
+		{Amounts{"gpu": 3}, nil, false, "[{ cpu 1 2 8 b} { gpu 3 0 2 b}]"},
+		{Amounts{"mem": 50}, onB, false, "[{rack=b  0 1 0 } { cpu 1 1 8 b} { mem 50 0 0 }]"},
+		{Amounts{"tape": 1}, nil, false, "[{ cpu 1 2 8 b} { tape 1 0 0 }]"},
+	} {
+		shapes := c.Shapes()
+		if got := c.Ever(x.ask, x.must); got != x.ever {
+			t.Errorf("Ever(%v, %v) = %v", x.ask, x.must, got)
+		}
+		if got := fmt.Sprint(c.Requirements(x.ask, x.must)); got != x.steps {
+			t.Errorf("Requirements(%v, %v)\n got %s\nwant %s", x.ask, x.must, got, x.steps)
+		}
+		if c.Shapes() != shapes {
+			t.Errorf("the question about %v was kept", x.ask)
+		}
+	}
+}
+
+func TestClassesOfNodesThatWentAreForgotten(t *testing.T) {
+	c := New("cpu")
+	for i := range int64(1000) {
+		c.Join("a", Amounts{"cpu": 1 + i})
+		c.Join("b", Amounts{"cpu": 4})
+	}
+	if got := len(c.classes.all); got > 3 {
+		t.Fatalf("%d classes are kept for two nodes", got)
 	}
 }

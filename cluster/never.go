@@ -1,18 +1,15 @@
 package cluster
 
+import (
+	"maps"
+	"slices"
+)
+
 // Could reports whether a task of the shape would fit on some node that is not
 // down, if nothing else ran there.
 func (c *Cluster) Could(s Shape) bool {
-	return c.someClass(s, func(k *class) bool { return k.state != Down })
-}
-
-// Ever reports whether a task of the shape would fit on some node that is known, in
-// whatever state it is now.
-func (c *Cluster) Ever(s Shape) bool { return c.someClass(s, func(*class) bool { return true }) }
-
-func (c *Cluster) someClass(s Shape, counts func(*class) bool) bool {
 	for i := range c.classes.all {
-		if k := &c.classes.all[i]; k.nodes > 0 && counts(k) && k.suits(&c.shapes[s]) {
+		if k := &c.classes.all[i]; k.nodes > 0 && k.state != Down && k.suits(&c.shapes[s]) {
 			return true
 		}
 	}
@@ -43,7 +40,43 @@ func (c *Cluster) Lacks(s Shape) (out []Lack) {
 	return out
 }
 
-// Requirement is one step of the way from all nodes to those that could take a shape.
+// Ever reports whether a task that asks for this would fit on some node that is known, in
+// whatever state it is now. Unlike [Cluster.Shape] it keeps nothing of the question.
+func (c *Cluster) Ever(a Amounts, must Constraint) bool {
+	need := c.asked(a)
+	for i := range c.classes.all {
+		k := &c.classes.all[i]
+		if k.nodes == 0 || !must.Allows(k.labels) {
+			continue
+		}
+		fits := true
+		for name, n := range need {
+			fits = fits && c.has(k.capacity, name) >= n
+		}
+		if fits {
+			return true
+		}
+	}
+	return false
+}
+
+// asked is a request with all that it implies.
+func (c *Cluster) asked(a Amounts) Amounts {
+	need := Amounts{}
+	maps.Copy(need, WithTypes(a))
+	need[c.Unit()] = max(1, need[c.Unit()])
+	return need
+}
+
+// has is how much of a resource a vector has, of which nobody may have heard.
+func (c *Cluster) has(v Vector, name string) int64 {
+	if r, known := c.number[name]; known {
+		return v.at(r)
+	}
+	return 0
+}
+
+// Requirement is one step of the way from all nodes to those that could take a task.
 type Requirement struct {
 	Term     string // of the constraint; empty for a resource
 	Resource string
@@ -55,41 +88,33 @@ type Requirement struct {
 	On      string
 }
 
-// Requirements follows what a shape asks for step by step, the labels first, over all
+// Requirements follows what a task asks for step by step, the labels first, over all
 // nodes that are known.
-func (c *Cluster) Requirements(s Shape) (out []Requirement) {
+func (c *Cluster) Requirements(a Amounts, must Constraint) (out []Requirement) {
 	left := make([]*Node, len(c.nodes))
 	for i := range c.nodes {
 		left[i] = &c.nodes[i]
 	}
-	sh := &c.shapes[s]
-	for i := range sh.must {
-		left = keep(left, func(n *Node) bool { return sh.must[i].allows(n.Labels) })
-		out = append(out, Requirement{Term: sh.must[i].String(), Left: len(left)})
+	keep := func(f func(*Node) bool) {
+		left = slices.DeleteFunc(left, func(n *Node) bool { return !f(n) })
 	}
-	for r, need := range sh.need {
-		if need <= 0 {
-			continue
-		}
-		step := Requirement{Resource: c.names[r], Need: need}
+	for _, t := range must {
+		keep(func(n *Node) bool { return t.allows(n.Labels) })
+		out = append(out, Requirement{Term: t.String(), Left: len(left)})
+	}
+	need := Amounts{} // what types imply of their resource follows from these
+	maps.Copy(need, a)
+	need[c.Unit()] = max(1, WithTypes(a)[c.Unit()])
+	for _, name := range slices.Sorted(maps.Keys(need)) {
+		step := Requirement{Resource: name, Need: need[name]}
 		for _, n := range left {
-			if have := n.Capacity.at(r); have > step.Largest {
+			if have := c.has(n.Capacity, name); have > step.Largest {
 				step.Largest, step.On = have, n.Name
 			}
 		}
-		left = keep(left, func(n *Node) bool { return n.Capacity.at(r) >= need })
+		keep(func(n *Node) bool { return c.has(n.Capacity, name) >= step.Need })
 		step.Left = len(left)
 		out = append(out, step)
-	}
-	return out
-}
-
-func keep(nodes []*Node, f func(*Node) bool) []*Node {
-	var out []*Node
-	for _, n := range nodes {
-		if f(n) {
-			out = append(out, n)
-		}
 	}
 	return out
 }

@@ -15,9 +15,12 @@ import (
 // things themselves gives each typed task its own and the others what is left.
 func WithTypes(a Amounts) Amounts {
 	var out Amounts
-	sums := map[string]int64{}
+	var sums map[string]int64
 	for name, n := range a {
 		if base, _, typed := strings.Cut(name, ":"); typed && n > 0 {
+			if sums == nil {
+				sums = map[string]int64{}
+			}
 			sums[base] += n
 		}
 	}

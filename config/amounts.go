@@ -59,8 +59,8 @@ func named[V any](word string, check func(string) string, most int, valueSchema 
 // do is counted under names of our own.
 func checkResource(name string) string {
 	switch {
-	case share.CheckName(name) != nil:
-		return clip(name) + " is not the name of a resource"
+	case share.CheckResource(name) != nil:
+		return clip(name) + " is not the name of a resource, such as mem, or gpu:a100 for one of a type"
 	case name == "exec" || strings.HasPrefix(name, "handler."):
 		return clip(name) + " is a name of our own; name another resource"
 	}
@@ -92,7 +92,7 @@ func readAmount(r *reader, name string, n *node) (int64, bool) {
 		return 0, false
 	}
 	resource := name[strings.LastIndexByte(name, ' ')+1:]
-	if meant := nearest(resource, offered); meant != "" && resource != r.unit && !slices.Contains(offered, resource) {
+	if meant := nearest(resource, offered); meant != "" && resource != r.unit && !slices.Contains(offered, resource) && !strings.Contains(resource, ":") {
 		r.warnf(n, `%s: no agent offers %s by itself - did you mean "%s"?`, name, clip(resource), meant)
 	}
 	v, err := units.ParseSize(text)

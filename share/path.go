@@ -39,6 +39,16 @@ func nameRune(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("._-@+=", r)
 }
 
+// CheckResource says why a name cannot be that of a resource, such as mem, or of a type of
+// one, such as gpu:a100.
+func CheckResource(name string) error {
+	base, kind, typed := strings.Cut(name, ":")
+	if CheckName(base) != nil || typed && CheckName(kind) != nil {
+		return fmt.Errorf("%q is not the name of a resource, such as mem, or gpu:a100 for one of a type", name)
+	}
+	return nil
+}
+
 // CheckPath says why path cannot name a pool. The root has no path of its own.
 func CheckPath(path string) error {
 	segments := strings.Split(path, "/")

@@ -26,8 +26,10 @@ type Answer struct {
 	Levels []Level `json:"levels,omitempty"`
 	Ahead  []Ahead `json:"ahead,omitempty"`
 	Gates  []Gate  `json:"gates,omitempty"`
-	Step   uint64  `json:"step"`             // number of the last scheduling step
-	Config string  `json:"config,omitempty"` // hash of the configuration in force
+	// Nodes is the way from all nodes to none, for a job that none of them can run.
+	Nodes  []Narrowing `json:"nodes,omitempty"`
+	Step   uint64      `json:"step"`             // number of the last scheduling step
+	Config string      `json:"config,omitempty"` // hash of the configuration in force
 	// Evidence is there when it was asked for.
 	Evidence *Evidence `json:"evidence,omitempty"`
 }
@@ -77,6 +79,13 @@ type Reason struct {
 	Code Code   `json:"code"`
 	Text string `json:"text"`
 	Next string `json:"next,omitempty"` // what to do about it
+}
+
+// Narrowing is a step on the way from all nodes to those that could run a job.
+type Narrowing struct {
+	Left        int    `json:"nodes_left"`
+	Requirement string `json:"requirement"`
+	Nearest     string `json:"nearest,omitempty"` // what would leave some, for the one that leaves none
 }
 
 // Rank is the place of a job's next task among all that could start, if room came

@@ -13,6 +13,7 @@ func (a *Answer) Text() string {
 	var b strings.Builder
 	a.head(&b)
 	a.reasons(&b)
+	a.narrowing(&b)
 	if a.Stop != nil {
 		a.Stop.text(&b)
 	}
@@ -35,6 +36,22 @@ func (a *Answer) Text() string {
 		b.WriteString("\n")
 	}
 	return b.String()
+}
+
+// narrowing prints which requirement leaves how many nodes.
+func (a *Answer) narrowing(b *strings.Builder) {
+	if len(a.Nodes) == 0 {
+		return
+	}
+	width := len("requirement")
+	for _, n := range a.Nodes {
+		width = max(width, len(n.Requirement))
+	}
+	b.WriteString("  step  nodes left  requirement\n")
+	for i, n := range a.Nodes {
+		line := fmt.Sprintf("%6d  %10d  %-*s  %s", i, n.Left, width, n.Requirement, n.Nearest)
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
 }
 
 func (a *Answer) head(b *strings.Builder) {

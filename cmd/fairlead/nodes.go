@@ -3,6 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -37,14 +40,14 @@ func (a *app) showNodes(ctx context.Context, client *api.Client, l *listing) err
 		return a.printJSON(doc)
 	}
 	t := table.New(table.Column{Name: "NODE"}, table.Column{Name: "STATE"}, table.Column{Name: unitName(doc.Unit), Right: true}, table.Column{Name: "MEM", Right: true},
-		table.Column{Name: "GPU", Right: true}, table.Column{Name: "TASKS", Right: true}, table.Column{Name: "AGENT"}, table.Column{Name: "LAST SEEN", Right: true}, table.Column{Name: "WHY NOT MORE"})
+		table.Column{Name: "GPU", Right: true}, table.Column{Name: "TASKS", Right: true}, table.Column{Name: "LABELS"}, table.Column{Name: "AGENT"}, table.Column{Name: "LAST SEEN", Right: true}, table.Column{Name: "WHY NOT MORE"})
 	for i := range doc.Nodes {
 		n := &doc.Nodes[i]
 		seen := "-"
 		if !n.Seen.IsZero() {
 			seen = span(doc.At.Sub(n.Seen))
 		}
-		t.Row(n.Name, n.State, used(n, doc.Unit), used(n, "mem"), used(n, "gpu"), n.Tasks, dash(n.Version), seen, whyNotMore(n, doc.Unit))
+		t.Row(n.Name, n.State, used(n, doc.Unit), used(n, "mem"), gpus(n), n.Tasks, dash(labels(n)), dash(n.Version), seen, whyNotMore(n, doc.Unit))
 	}
 	return a.print(l, t)
 }
@@ -65,6 +68,34 @@ func used(n *fairlead.NodeView, resource string) string {
 	return amount(resource, all-n.Free[resource]) + "/" + amount(resource, all)
 }
 
+// gpus shows the GPUs in use: 1/4, with types 1/4 a100, with several 3/6 (a100 2/4, h100 1/2).
+func gpus(n *fairlead.NodeView) string {
+	var kinds, parts []string
+	for _, r := range slices.Sorted(maps.Keys(n.Capacity)) {
+		if kind, typed := strings.CutPrefix(r, "gpu:"); typed && n.Capacity[r] > 0 {
+			kinds, parts = append(kinds, kind), append(parts, kind+" "+used(n, r))
+		}
+	}
+	switch {
+	case len(kinds) == 1 && n.Capacity["gpu:"+kinds[0]] == n.Capacity["gpu"]:
+		return used(n, "gpu") + " " + kinds[0]
+	case len(kinds) > 0:
+		return used(n, "gpu") + " (" + strings.Join(parts, ", ") + ")"
+	}
+	return used(n, "gpu")
+}
+
+// labels shows the labels of a node, without its name.
+func labels(n *fairlead.NodeView) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(n.Labels)) {
+		if value := n.Labels[name]; name != "host" || value != n.Name {
+			parts = append(parts, name+"="+value)
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
 // whyNotMore says why a node does not run more tasks.
 func whyNotMore(n *fairlead.NodeView, unit string) string {
 	switch {
@@ -82,16 +113,20 @@ func whyNotMore(n *fairlead.NodeView, unit string) string {
 
 func (a *app) drainCommand() *cobra.Command {
 	var reason string
+	var maint bool
 	c := &cobra.Command{
-		Use:     "drain NODE...",
-		Short:   "Let a node take nothing new; what runs goes on",
-		Example: "  fairlead drain n5 --reason 'fan is broken'",
+		Use:   "drain NODE...",
+		Short: "Let a node take nothing new; what runs goes on",
+		Long: `Let a node take nothing new; what runs goes on. With --maint its state is maintenance:
+somebody works on it, and it comes back. Both last until fairlead resume.`,
+		Example: "  fairlead drain n5 --reason 'fan is broken'\n  fairlead drain n5 n6 --maint --reason 'new switch, until noon'",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.setDrained(c.Context(), args, api.DrainRequest{Drain: true, Reason: reason}, "draining %s    (undo: fairlead resume %s)\n")
+			return a.setDrained(c.Context(), args, api.DrainRequest{Drain: true, Maintenance: maint, Reason: reason}, "draining %s    (undo: fairlead resume %s)\n")
 		},
 	}
 	c.Flags().StringVar(&reason, "reason", "", "why, for those who ask")
+	c.Flags().BoolVar(&maint, "maint", false, "the node is in maintenance")
 	return c
 }
 

@@ -28,6 +28,8 @@ type serve struct {
 	listen, logLevel, logFormat  string
 	lease                        time.Duration
 	cpus                         int
+	gpus                         []string
+	labels                       map[string]string
 	drain                        time.Duration
 }
 
@@ -61,12 +63,14 @@ on at its agents until it is back.`,
 	f.StringVar(&s.logLevel, "log", "", "debug, info, warn or error (default: info; with --dev warn)")
 	f.StringVar(&s.logFormat, "log-format", "", "text or json")
 	f.IntVar(&s.cpus, "cpus", runtime.NumCPU(), "with --dev: processors that the agent offers")
+	f.StringSliceVar(&s.gpus, "gpus", nil, "with --dev: GPUs that the agent offers, e.g. a100:2")
+	f.StringToStringVar(&s.labels, "label", nil, "with --dev: labels of the node, e.g. rack=b")
 	f.DurationVar(&s.drain, "drain", 5*time.Second, "with --dev: how long running tasks may go on at the end")
 	return c
 }
 
 func (s *serve) run(c *cobra.Command) error {
-	for _, name := range []string{"cpus", "drain"} {
+	for _, name := range []string{"cpus", "gpus", "label", "drain"} {
 		if c.Flags().Changed(name) && !s.dev {
 			return usagef("--%s goes with --dev: without it there is no agent here; give it to fairlead work", name)
 		}
@@ -188,7 +192,7 @@ func (s *serve) runDev(ctx context.Context, x *instance, o instanceOptions) erro
 		return err
 	}
 	defer client.Close()
-	work := agentOptions{name: hostname(), cpus: s.cpus, dir: filepath.Join(filepath.Dir(o.database), "fairlead-agent"), drain: s.drain}
+	work := agentOptions{name: hostname(), cpus: s.cpus, gpus: s.gpus, labels: s.labels, dir: filepath.Join(filepath.Dir(o.database), "fairlead-agent"), drain: s.drain}
 	ao, err := work.options(client, o.log)
 	if err != nil {
 		return err

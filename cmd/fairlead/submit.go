@@ -2,6 +2,7 @@ package main
 
 import (
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fairlead/fairlead/cluster"
 	"github.com/fairlead/fairlead/internal/agent"
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/script"
@@ -23,7 +25,10 @@ type submission struct {
 	*app
 	name, pool, kind, priority, requestor, key string
 	qos                                        string
-	cpus, gpus, retries, maxRunning, nice      int
+	cpus, retries, maxRunning, nice            int
+	gpus                                       []string
+	constraint                                 string
+	unsatisfiable                              bool
 	mem, memPerCPU, limit, backoff, begin      string
 	array, output, errors_, dir, export        string
 	request                                    map[string]int
@@ -49,6 +54,7 @@ The job gets PATH and the locale of your environment; more with --export.`,
   fairlead submit -c 4 --mem 8G -t 2h -J neutrons job.sh
   fairlead submit --array 0-99%10 --wrap './step $FAIRLEAD_NUMBER'
   fairlead submit --after 1042 -- ./collect
+  fairlead submit -G a100:2 -C 'rack!=b' -- ./train
   fairlead submit -L matlab:1 --rate linkedin -- ./crawl
   id=$(fairlead submit --parsable -- ./prepare)`,
 		RunE: s.run,
@@ -59,7 +65,8 @@ The job gets PATH and the locale of your environment; more with --export.`,
 	f.IntVarP(&s.cpus, "cpus", "c", 0, "processors per task (default 1)")
 	f.StringVar(&s.mem, "mem", "", "memory per task, e.g. 4G")
 	f.StringVar(&s.memPerCPU, "mem-per-cpu", "", "memory per processor")
-	f.IntVarP(&s.gpus, "gpus", "G", 0, "GPUs per task")
+	f.StringSliceVarP(&s.gpus, "gpus", "G", nil, "GPUs per task: a number, or with a type, e.g. a100:2")
+	f.StringVarP(&s.constraint, "constraint", "C", "", "what the labels of the node have to be, e.g. 'arch=amd64 & rack!=b'")
 	f.StringToIntVar(&s.request, "request", nil, "further resources per task, e.g. tape=1")
 	f.StringSliceVarP(&s.licenses, "licenses", "L", nil, "licences that each task holds while it runs, e.g. matlab:1,ansys:2")
 	f.StringSliceVar(&s.rates, "rate", nil, "rates under which each start of a task counts, e.g. linkedin")
@@ -88,6 +95,7 @@ The job gets PATH and the locale of your environment; more with --export.`,
 	f.BoolVar(&s.dryRun, "dry-run", false, "say what would happen, and submit nothing")
 	f.BoolVar(&s.dryRun, "test-only", false, "the same")
 	f.Lookup("test-only").Hidden = true
+	f.BoolVar(&s.unsatisfiable, "allow-unsatisfiable", false, "submit even what no known node could ever run")
 	f.BoolVar(&s.json, "json", false, "print JSON")
 	f.StringVar(&s.as, "as", "", "submit for another user (administrators only)")
 	f.SetInterspersed(false)
@@ -226,15 +234,19 @@ func (s *submission) fillRequest(spec *api.Spec) error {
 	for name, n := range s.request {
 		spec.Request[name] = int64(n)
 	}
-	if s.cpus < 0 || s.gpus < 0 {
-		return usagef("the number of processors and GPUs cannot be below 0")
+	if s.cpus < 0 {
+		return usagef("the number of processors cannot be below 0")
 	}
 	if s.cpus > 0 {
 		spec.Request["cpu"] = int64(s.cpus)
 	}
-	if s.gpus > 0 {
-		spec.Request["gpu"] = int64(s.gpus)
+	if err := addGPUs(spec.Request, s.gpus); err != nil {
+		return err
 	}
+	if _, err := cluster.ParseConstraint(s.constraint); err != nil {
+		return usagef("--constraint: %w", pictured(err))
+	}
+	spec.Constraint = s.constraint
 	per, size := int64(1), s.mem
 	if s.memPerCPU != "" && s.mem == "" {
 		per, size = int64(max(1, s.cpus)), s.memPerCPU
@@ -247,6 +259,21 @@ func (s *submission) fillRequest(spec *api.Spec) error {
 		spec.Request["mem"] = n * per
 	}
 	return nil
+}
+
+// pictured shows the place of an error in a constraint.
+func pictured(err error) error {
+	var e *cluster.ConstraintError
+	if !errors.As(err, &e) || len(e.Text) > 100 {
+		return err
+	}
+	before := strings.Map(func(r rune) rune {
+		if r == '\t' {
+			return r
+		}
+		return ' '
+	}, e.Text[:e.At])
+	return fmt.Errorf("%s\n  %s\n  %s^", e.Message, e.Text, before)
 }
 
 // fillTolls reads licences such as matlab:2, as sbatch has them; a name alone is one.

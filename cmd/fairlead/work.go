@@ -5,10 +5,12 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -16,16 +18,20 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
+	"github.com/fairlead/fairlead/cluster"
 	"github.com/fairlead/fairlead/internal/agent"
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/units"
+	"github.com/fairlead/fairlead/share"
 )
 
 // agentOptions are the flags of an agent.
 type agentOptions struct {
 	name, mem, dir string
-	cpus, gpus     int
+	gpus           []string
+	cpus           int
 	request        map[string]int
+	labels         map[string]string
 	drain          time.Duration
 	allowRoot, any bool
 }
@@ -41,7 +47,7 @@ processes. As root it runs each job as its user; otherwise it runs its own user'
 
 SIGTERM and Ctrl-C drain it: it takes nothing new, lets running tasks end for the time
 of --drain, and gives the rest back. A second one ends it at once.`,
-		Example: "  fairlead work --cpus 8 --mem 32G\n  fairlead work --server http://127.0.0.1:7447 --name n1 --cpus 4",
+		Example: "  fairlead work --cpus 8 --mem 32G\n  fairlead work --server http://127.0.0.1:7447 --name n1 --cpus 4\n  fairlead work --gpus a100:4 --label rack=b --label room=2",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			var level slog.Level
@@ -62,8 +68,9 @@ of --drain, and gives the rest back. A second one ends it at once.`,
 	f.StringVar(&w.name, "name", hostname(), "name of the node")
 	f.IntVar(&w.cpus, "cpus", runtime.NumCPU(), "processors to offer")
 	f.StringVar(&w.mem, "mem", "", "memory to offer (default: all)")
-	f.IntVar(&w.gpus, "gpus", 0, "GPUs to offer")
+	f.StringSliceVar(&w.gpus, "gpus", nil, "GPUs to offer: a number, or with types, e.g. a100:4,h100:2")
 	f.StringToIntVar(&w.request, "resource", nil, "further resources to offer, e.g. tape=2")
+	f.StringToStringVar(&w.labels, "label", nil, "labels for constraints of jobs, e.g. rack=b; arch, os and host are there by themselves")
 	f.StringVar(&w.dir, "dir", "", "directory for output and scripts (default: "+defaultAgentDir("NAME")+")")
 	f.DurationVar(&w.drain, "drain", 30*time.Second, "how long running tasks may go on at the end")
 	f.BoolVar(&w.allowRoot, "allow-root", false, "run root's jobs as well")
@@ -89,8 +96,8 @@ func (w *agentOptions) options(client *api.Client, log *slog.Logger) (agent.Opti
 	for name, n := range w.request {
 		capacity[name] = int64(n)
 	}
-	if w.gpus > 0 {
-		capacity["gpu"] = int64(w.gpus)
+	if err := addGPUs(capacity, w.gpus); err != nil {
+		return agent.Options{}, err
 	}
 	if w.mem != "" {
 		n, err := units.ParseSize(w.mem)
@@ -109,8 +116,36 @@ func (w *agentOptions) options(client *api.Client, log *slog.Logger) (agent.Opti
 	}
 	return agent.Options{
 		Client: client, Name: w.name, Capacity: capacity, Dir: cmp.Or(w.dir, defaultAgentDir(w.name)), Version: version,
-		Host: hostname(), Logger: log, Drain: w.drain, AllowRoot: w.allowRoot, AnyUser: w.any,
+		Labels: w.allLabels(), Host: hostname(), Logger: log, Drain: w.drain, AllowRoot: w.allowRoot, AnyUser: w.any,
 	}, nil
+}
+
+// allLabels are those that were given, and what this program knows of the machine.
+func (w *agentOptions) allLabels() map[string]string {
+	all := map[string]string{"arch": runtime.GOARCH, "os": runtime.GOOS}
+	if host := hostname(); cluster.CheckLabel("host", host) == nil {
+		all["host"] = host
+	}
+	maps.Copy(all, w.labels)
+	return all
+}
+
+// addGPUs adds GPUs as they are written for agents and jobs: 2, or a100:2.
+func addGPUs(to map[string]int64, gpus []string) error {
+	for _, text := range gpus {
+		resource, count := "gpu", text
+		if kind, n, typed := strings.Cut(text, ":"); typed {
+			resource, count = "gpu:"+kind, n
+		}
+		n, err := strconv.ParseInt(count, 10, 64)
+		if err != nil || n < 0 || share.CheckResource(resource) != nil {
+			return usagef("--gpus: %q is not a number of GPUs, such as 2, or a100:2 for two of a type", text)
+		}
+		if n > 0 {
+			to[resource] += n
+		}
+	}
+	return nil
 }
 
 // totalMemory is the memory of this machine, in bytes.

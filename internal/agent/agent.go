@@ -29,6 +29,7 @@ type Options struct {
 	Client   *api.Client
 	Name     string            // of the node
 	Capacity map[string]int64  // what it offers
+	Labels   map[string]string // what it is like
 	Dir      string            // for the output of tasks, and scripts
 	Version  string            // of the program
 	Host     string            // name of the machine
@@ -185,7 +186,7 @@ func (a *Agent) offer() api.JoinRequest {
 		running = append(running, f.Ref)
 	}
 	return api.JoinRequest{
-		Capacity: a.options.Capacity, Version: a.options.Version, Host: a.options.Host, Instance: a.instance,
+		Capacity: a.options.Capacity, Labels: a.options.Labels, Version: a.options.Version, Host: a.options.Host, Instance: a.instance,
 		Running: append(running, a.release...), Again: a.session != "",
 	}
 }

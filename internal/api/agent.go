@@ -8,9 +8,10 @@ import (
 
 // JoinRequest is an agent that offers its machine.
 type JoinRequest struct {
-	Capacity map[string]int64 `json:"capacity"`
-	Version  string           `json:"version,omitempty"`
-	Host     string           `json:"host,omitempty"`
+	Capacity map[string]int64  `json:"capacity"`
+	Labels   map[string]string `json:"labels,omitempty" doc:"For constraints of jobs, e.g. arch=amd64"`
+	Version  string            `json:"version,omitempty"`
+	Host     string            `json:"host,omitempty"`
 	// Running are the attempts that it runs already, or whose end it has still to report,
 	// after the server was away.
 	Running []fairlead.Ref `json:"running,omitempty"`

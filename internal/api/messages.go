@@ -11,6 +11,8 @@ import (
 type SubmitRequest struct {
 	Jobs   []Spec `json:"jobs" minItems:"1" maxItems:"10000"`
 	DryRun bool   `json:"dry_run,omitempty" doc:"Only say what would happen"`
+	// Unsatisfiable jobs are taken that no known node could ever run.
+	Unsatisfiable bool `json:"allow_unsatisfiable,omitempty" doc:"Take jobs that no known node could ever run, too"`
 }
 
 // SubmitResponse says what became of each.
@@ -108,8 +110,9 @@ type Limits struct {
 
 // DrainRequest drains a node or lets it take tasks again.
 type DrainRequest struct {
-	Drain  bool   `json:"drain"`
-	Reason string `json:"reason,omitempty"`
+	Drain       bool   `json:"drain"`
+	Maintenance bool   `json:"maintenance,omitempty" doc:"It is drained because somebody works on it"`
+	Reason      string `json:"reason,omitempty"`
 }
 
 // Event is something that happened.

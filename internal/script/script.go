@@ -187,14 +187,14 @@ func (d *Directives) ignore(number int, o option, why string) {
 // tells whether the flag takes one.
 var ownLetters = map[string]string{
 	"J": "name", "c": "cpus", "G": "gpus", "t": "time", "A": "pool", "k": "kind", "a": "array", "d": "after",
-	"b": "begin", "H": "hold", "o": "output", "e": "error", "D": "chdir", "L": "licenses",
+	"b": "begin", "H": "hold", "o": "output", "e": "error", "D": "chdir", "L": "licenses", "C": "constraint",
 }
 
 var ownFlags = map[string]bool{
 	"name": true, "cpus": true, "mem": true, "gpus": true, "time": true, "pool": true, "kind": true, "array": true,
 	"after": true, "begin": true, "hold": false, "output": true, "error": true, "chdir": true, "priority": true,
 	"retries": true, "backoff": true, "export": true, "request": true, "requestor": true, "max-running": true, "key": true,
-	"qos": true, "nice": true, "licenses": true, "rate": true,
+	"qos": true, "nice": true, "licenses": true, "rate": true, "constraint": true,
 }
 
 // own reads a #FL line.

@@ -22,7 +22,10 @@ func TestDirectives(t *testing.T) {
 #SBATCH --array=0-9%3 -o out_%j.txt
 #SBATCH --dependency=afterok:12:13,afterany:14
 #SBATCH --partition=long --mail-type=ALL
-`, "name=my job cpus=8 mem=2000M time=1-12:00:00 gpus=2 pool=physics array=0-9%3 output=out_%j.txt after=ok:12 after=ok:13 after=any:14", 2, "slurm"},
+`, "name=my job cpus=8 mem=2000M time=1-12:00:00 gpus=a100:2 pool=physics array=0-9%3 output=out_%j.txt after=ok:12 after=ok:13 after=any:14", 2, "slurm"},
+		{"machines", "#SBATCH --gres=gpu:a100 -C intel&ssd\n#SBATCH -G h100:2,a100:1\n#SBATCH --gres=gpu:3,tape:1 --constraint=[a|b]*2\n", "constraint=intel&ssd gpus=3", 2, "slurm"},
+		{"gpus of two types", "#SBATCH --gres=gpu:a100:2,gpu:h100\n", "gpus=a100:2,h100:1", 0, "slurm"},
+		{"own machines", "#FL -G a100:2 -C rack=b\n", "gpus=a100:2 constraint=rack=b", 0, ""},
 		{"several nodes", "#SBATCH -N 4\n", "", 1, "slurm"},
 		{"one node", "#SBATCH -N 1\n#SBATCH --hold --quiet\n", "hold=true", 0, "slurm"},
 		{"pbs", `#PBS -N sim

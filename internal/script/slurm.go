@@ -2,6 +2,7 @@ package script
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -71,7 +72,9 @@ func (d *Directives) sbatchOption(o option, number int) error {
 	case "mem-per-cpu":
 		d.set(number, "mem-per-cpu", megabytes(o.value))
 	case "gpus", "gpus-per-node", "gpus-per-task":
-		d.set(number, "gpus", o.value[strings.LastIndexByte(o.value, ':')+1:])
+		d.gpus(number, o.value)
+	case "constraint":
+		return d.constraint(o, number)
 	case "gres":
 		return d.gres(o, number)
 	case "dependency":
@@ -118,6 +121,7 @@ func megabytes(size string) string {
 
 // gres reads --gres=gpu:2 and --gres=gpu:a100:2.
 func (d *Directives) gres(o option, number int) error {
+	var gpus []string
 	for item := range strings.SplitSeq(o.value, ",") {
 		parts := strings.Split(item, ":")
 		count := "1"
@@ -128,8 +132,31 @@ func (d *Directives) gres(o option, number int) error {
 			d.ignore(number, o, "only gpu is known")
 			continue
 		}
-		d.set(number, "gpus", count)
+		if len(parts) == 3 || len(parts) == 2 && parts[1] != count {
+			count = parts[1] + ":" + count
+		}
+		gpus = append(gpus, count)
 	}
+	if len(gpus) > 0 {
+		d.gpus(number, strings.Join(gpus, ","))
+	}
+	return nil
+}
+
+// gpus sets the GPUs. They may be said twice, in two ways; the last one counts.
+func (d *Directives) gpus(number int, value string) {
+	d.Flags = slices.DeleteFunc(d.Flags, func(f Flag) bool { return f.Name == "gpus" })
+	d.set(number, "gpus", value)
+}
+
+// constraint reads --constraint=intel&ssd. A feature is a label; what sbatch has beyond & and
+// | makes statements about several nodes.
+func (d *Directives) constraint(o option, number int) error {
+	if strings.ContainsAny(o.value, "[]()*,") {
+		d.ignore(number, o, "only names with & and | are read; see constraints")
+		return nil
+	}
+	d.set(number, "constraint", o.value)
 	return nil
 }
 

@@ -105,7 +105,7 @@ func (s *Server) join(ctx context.Context, in *joinInput) (*body[api.JoinRespons
 	if err != nil {
 		return nil, err
 	}
-	info := fairlead.NodeInfo{Version: in.Body.Version, Host: in.Body.Host}
+	info := fairlead.NodeInfo{Version: in.Body.Version, Host: in.Body.Host, Labels: in.Body.Labels}
 	running := in.Body.Running
 	if in.Body.Again && running == nil {
 		running = []fairlead.Ref{}

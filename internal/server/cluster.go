@@ -85,6 +85,9 @@ func (s *Server) drain(ctx context.Context, in *drainInput) (*struct{}, error) {
 	if in.Body.Drain {
 		why = strings.TrimSpace(why + " (by " + me.User + ")")
 	}
+	if in.Body.Drain && in.Body.Maintenance {
+		return nil, s.options.Loop.SetMaintenance(ctx, in.Name, why)
+	}
 	return nil, s.options.Loop.SetDrained(ctx, in.Name, in.Body.Drain, why)
 }
 

@@ -54,7 +54,11 @@ func (s *Server) submit(ctx context.Context, in *submitInput) (*body[api.SubmitR
 		}
 		return answer(out), nil
 	}
-	subs, err := s.options.Loop.Client().SubmitAll(ctx, jobs)
+	submit := s.options.Loop.Submit
+	if in.Body.Unsatisfiable {
+		submit = s.options.Loop.Client().SubmitAll
+	}
+	subs, err := submit(ctx, jobs)
 	if err != nil {
 		return nil, err
 	}

@@ -41,12 +41,15 @@ type spec struct {
 	Rates     []string              `json:"rates,omitempty"`
 	QOS       string                `json:"qos,omitempty"`
 	Nice      int                   `json:"nice,omitempty"`
+
+	Constraint string `json:"constraint,omitempty"`
 }
 
 func specOf(j *fairlead.Job) ([]byte, error) {
 	return json.Marshal(spec{
 		j.Name, j.Group, j.Requestor, j.Argv, j.Payload, j.Script, j.Env, j.Dir, j.Output, j.Error,
 		j.Limit, j.Retries, j.Backoff, j.Array, j.After, j.Key, j.Licenses, j.Rates, j.QOS, j.Nice,
+		j.Constraint,
 	})
 }
 
@@ -54,7 +57,7 @@ func (s *spec) into(j *fairlead.Job) {
 	j.Name, j.Group, j.Requestor, j.Argv, j.Payload = s.Name, s.Group, s.Requestor, s.Argv, s.Payload
 	j.Script = s.Script
 	j.Env, j.Dir, j.Output, j.Error, j.Limit = s.Env, s.Dir, s.Output, s.Error, s.Limit
-	j.QOS, j.Nice = s.QOS, s.Nice
+	j.QOS, j.Nice, j.Constraint = s.QOS, s.Nice, s.Constraint
 	j.Retries, j.Backoff, j.Array, j.After, j.Key = s.Retries, s.Backoff, s.Array, s.After, s.Key
 	j.Licenses, j.Rates = s.Licenses, s.Rates
 }

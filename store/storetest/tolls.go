@@ -6,7 +6,7 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// tollsReachTheScheduler: whatever tells of a job tells of its licences and rates, for
+// tollsReachTheScheduler: whatever tells of a job tells of its licences, rates and constraint, for
 // what waits and what runs, a job with one task and an array.
 func tollsReachTheScheduler(s *suite) {
 	_, cursor := s.changes(0)
@@ -15,16 +15,17 @@ func tollsReachTheScheduler(s *suite) {
 		ids = append(ids, s.submit(job(func(j *fairlead.Job) {
 			j.Array, j.Retries = array, 1
 			j.Licenses, j.Rates = fairlead.Amounts{"matlab": 2}, []string{"linkedin", "mail"}
+			j.Constraint = "rack=b"
 		}))...)
 	}
 	check := func(where string, h fairlead.Header) {
-		if got := fmt.Sprint(h.Licenses, h.Rates); got != "map[matlab:2] [linkedin mail]" {
+		if got := fmt.Sprint(h.Licenses, h.Rates, " ", h.Constraint); got != "map[matlab:2] [linkedin mail] rack=b" {
 			s.t.Errorf("%s of job %d: %s", where, h.ID, got)
 		}
 	}
 	for _, id := range ids {
 		l := s.take(id)
-		if got := fmt.Sprint(l.Job.Licenses, l.Job.Rates); got != "map[matlab:2] [linkedin mail]" {
+		if got := fmt.Sprint(l.Job.Licenses, l.Job.Rates, " ", l.Job.Constraint); got != "map[matlab:2] [linkedin mail] rack=b" {
 			s.t.Errorf("the lease of job %d: %s", id, got)
 		}
 		s.finish(l.Ref, failed)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/cluster"
 )
 
 // MaxLosses is how often a task may lose its holder. A job that kills its agents is
@@ -175,7 +176,7 @@ func Header(j *fairlead.Job) fairlead.Header {
 	return fairlead.Header{
 		ID: j.ID, User: j.User, Kind: j.Kind, Pool: j.Pool, Priority: j.Priority,
 		QOS: j.QOS, Nice: j.Nice, Group: j.Group, Requestor: j.Requestor, Limit: j.Limit,
-		Request: j.Request, Licenses: j.Licenses, Rates: j.Rates, Handler: len(j.Argv) == 0, Most: j.Most, Tasks: j.Tasks, Submitted: j.Submitted,
+		Request: j.Request, Constraint: j.Constraint, Licenses: j.Licenses, Rates: j.Rates, Handler: len(j.Argv) == 0, Most: j.Most, Tasks: j.Tasks, Submitted: j.Submitted,
 	}
 }
 
@@ -186,7 +187,7 @@ func Unmet(d fairlead.Dependency, ended fairlead.State) string {
 
 // Width is how many units a task of the job occupies: at least one.
 func Width(request fairlead.Amounts, unit string) float64 {
-	return float64(max(1, request[unit]))
+	return float64(max(1, cluster.WithTypes(request)[unit]))
 }
 
 // Learns reports whether the length of an attempt says something about how long
