@@ -66,7 +66,7 @@ func newRig(t *testing.T) *rig {
 
 func (r *rig) submit(t *testing.T, specs ...api.Spec) []int64 {
 	t.Helper()
-	resp, err := r.Submit(t.Context(), api.SubmitRequest{Jobs: specs})
+	resp, err := r.Submit(t.Context(), api.SubmitRequest{Jobs: specs, Unsatisfiable: true})
 	if err != nil {
 		t.Fatal(err)
 	}
