@@ -27,7 +27,7 @@ type simCompareCmd struct {
 }
 
 // comparedByDefault is what a trace is compared under when nothing is said.
-var comparedByDefault = []string{"fifo+fcfs", "fifo+first-fit", "fair+first-fit"}
+var comparedByDefault = []string{"fifo", "easy", "fair+easy", "fairtree+easy"}
 
 func (a *app) simCompareCommand() *cobra.Command {
 	s := &simCompareCmd{simFlags: simFlags{app: a}}
@@ -43,7 +43,7 @@ strictly in order. A way of fitting alone is with fifo: easy is fifo+easy. With 
 --config each of them runs under each policy of the list, or as it is if there is no list.
 
 --out writes a report with pictures into a folder: a page that needs nothing but itself.`,
-		Example: `  fairlead sim compare kth-sp2.swf.gz --policy fifo,fair+first-fit,lottery+first-fit
+		Example: `  fairlead sim compare kth-sp2.swf.gz --policy fifo,easy,conservative,fair+easy,lottery+easy
   fairlead sim compare trace.swf --config now.yaml --config planned.yaml --out compared`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return s.run(c, args) },

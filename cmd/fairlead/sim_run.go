@@ -39,7 +39,7 @@ and one line says how many: see docs/reference/swf.md.
 --html writes a report with pictures, that needs nothing but itself. --gantt draws the
 schedule below the figures, for a few jobs on a few processors. The simulator counts
 processors without telling them apart; what is drawn gives each job the first free ones.`,
-		Example: `  fairlead sim run kth-sp2.swf.gz --policy fifo --backfill fcfs
+		Example: `  fairlead sim run kth-sp2.swf.gz --policy fair --backfill easy
   fairlead sim run trace.swf --config fairlead.yaml --from 30d --to 60d --schedule out.csv
   fairlead sim run trace.swf --policy fairtree --html report.html
   fairlead sim generate lublin --load 0.9 | fairlead sim run - --json`,
