@@ -32,7 +32,7 @@ var comparedByDefault = []string{"fifo", "easy", "fair+easy", "fairtree+easy"}
 func (a *app) simCompareCommand() *cobra.Command {
 	s := &simCompareCmd{simFlags: simFlags{app: a}}
 	c := &cobra.Command{
-		Use:   "compare TRACE",
+		Use:   "compare (TRACE | --from-history)",
 		Short: "Replay a trace under several policies and compare what comes of it",
 		Long: `Replay a trace under several policies and compare what comes of it: who waits less, at
 whose price. The trace is read once, and each run is as with fairlead sim run.
@@ -44,8 +44,9 @@ strictly in order. A way of fitting alone is with fifo: easy is fifo+easy. With 
 
 --out writes a report with pictures into a folder: a page that needs nothing but itself.`,
 		Example: `  fairlead sim compare kth-sp2.swf.gz --policy fifo,easy,conservative,fair+easy,lottery+easy
-  fairlead sim compare trace.swf --config now.yaml --config planned.yaml --out compared`,
-		Args: cobra.ExactArgs(1),
+  fairlead sim compare trace.swf --config now.yaml --config planned.yaml --out compared
+  fairlead sim compare --from-history --last 7d --config now.yaml --config next.yaml`,
+		Args: s.traceArgs,
 		RunE: func(c *cobra.Command, args []string) error { return s.run(c, args) },
 	}
 	s.flags(c.Flags())
@@ -58,7 +59,7 @@ strictly in order. A way of fitting alone is with fifo: easy is fifo+easy. With 
 }
 
 func (s *simCompareCmd) run(cmd *cobra.Command, args []string) error {
-	ctx, file := cmd.Context(), args[0]
+	ctx, file := cmd.Context(), s.source(args)
 	runs, setups, err := s.candidates()
 	if err != nil {
 		return err

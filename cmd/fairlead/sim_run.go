@@ -24,7 +24,7 @@ type simRunCmd struct {
 func (a *app) simRunCommand() *cobra.Command {
 	s := &simRunCmd{simFlags: simFlags{app: a}}
 	c := &cobra.Command{
-		Use:   "run TRACE",
+		Use:   "run (TRACE | --from-history)",
 		Short: "Replay a trace of jobs under a policy, in virtual time",
 		Long: `Replay a trace of jobs under a policy, in virtual time, through the scheduler of the
 server: when each job would have run, how long users would have waited, how far each would
@@ -36,14 +36,19 @@ rules say: user 12 of the trace is u12, group 3 is g3, executable 5 is the kind 
 queue 2 the requestor q2. What is odd in the trace is left out or changed by stated rules,
 and one line says how many: see docs/reference/swf.md.
 
+--from-history takes what ran on the server lately, and what waits there, instead of a
+trace: each task is a job, in the pool in which it was. A task that has not ended is taken to
+run for as long as the others of its user.
+
 --html writes a report with pictures, that needs nothing but itself. --gantt draws the
 schedule below the figures, for a few jobs on a few processors. The simulator counts
 processors without telling them apart; what is drawn gives each job the first free ones.`,
 		Example: `  fairlead sim run kth-sp2.swf.gz --policy fair --backfill easy
   fairlead sim run trace.swf --config fairlead.yaml --from 30d --to 60d --schedule out.csv
   fairlead sim run trace.swf --policy fairtree --html report.html
-  fairlead sim generate lublin --load 0.9 | fairlead sim run - --json`,
-		Args: cobra.ExactArgs(1),
+  fairlead sim generate lublin --load 0.9 | fairlead sim run - --json
+  fairlead sim run --from-history --last 7d --config next.yaml`,
+		Args: s.traceArgs,
 		RunE: func(c *cobra.Command, args []string) error { return s.run(c, args) },
 	}
 	s.flags(c.Flags())
@@ -59,7 +64,7 @@ processors without telling them apart; what is drawn gives each job the first fr
 }
 
 func (s *simRunCmd) run(c *cobra.Command, args []string) error {
-	ctx, file := c.Context(), args[0]
+	ctx, file := c.Context(), s.source(args)
 	if err := s.show.check(s.json); err != nil {
 		return err
 	}

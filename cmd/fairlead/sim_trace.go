@@ -20,6 +20,7 @@ import (
 	"github.com/fairlead/fairlead/internal/units"
 	"github.com/fairlead/fairlead/policy"
 	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/share"
 )
 
 // simFlags are those of all simulations of a trace.
@@ -31,6 +32,8 @@ type simFlags struct {
 	overrun, oversize string
 	seed              uint64
 	json              bool
+	history           bool
+	last              string
 }
 
 func (s *simFlags) flags(f *pflag.FlagSet) {
@@ -42,6 +45,8 @@ func (s *simFlags) flags(f *pflag.FlagSet) {
 	f.StringVar(&s.oversize, "oversize", "refuse", "jobs that ask for more processors than there are: refuse leaves them out, clip gives them all")
 	f.Uint64Var(&s.seed, "seed", 1, "of the policies that draw lots")
 	f.BoolVar(&s.json, "json", false, "print JSON")
+	f.BoolVar(&s.history, "from-history", false, "replay the past of the server instead of a trace: a job for each task")
+	f.StringVar(&s.last, "last", "24h", "with --from-history: how far back")
 }
 
 // simTrace is a trace that was read, and the jobs that are simulated.
@@ -49,6 +54,7 @@ type simTrace struct {
 	trace  *swf.Trace
 	jobs   []swf.Job
 	report swf.Report
+	past   *pastNames // of a server's past; else nil
 }
 
 func (s *simFlags) read(ctx context.Context, file string) (*simTrace, error) {
@@ -56,7 +62,13 @@ func (s *simFlags) read(ctx context.Context, file string) (*simTrace, error) {
 	if err != nil {
 		return nil, err
 	}
-	trace, err := s.readTrace(ctx, file)
+	var trace *swf.Trace
+	var past *pastNames
+	if s.history {
+		trace, past, err = s.readHistory(ctx)
+	} else {
+		trace, err = s.readTrace(ctx, file)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +78,7 @@ func (s *simFlags) read(ctx context.Context, file string) (*simTrace, error) {
 	if rules.To, err = traceSecond("--to", s.to, trace); err != nil {
 		return nil, err
 	}
-	t := &simTrace{trace: trace}
+	t := &simTrace{trace: trace, past: past}
 	t.jobs, t.report, err = trace.Jobs(rules)
 	switch {
 	case errors.Is(err, swf.ErrNoProcs):
@@ -202,9 +214,18 @@ func placementNames() map[string]sched.Placement {
 
 // workload puts the jobs of a trace into the pools of a policy.
 func (t *simTrace) workload(p *simPolicy) (*sim.Workload, error) {
-	w, err := sim.FromTrace(t.trace, t.jobs, t.report.Procs, p.shares.PoolFor)
+	place := p.shares.PoolFor
+	if t.past != nil {
+		place = func(o share.Origin) (string, error) { return t.past.place(&p.shares, o) }
+	}
+	w, err := sim.FromTrace(t.trace, t.jobs, t.report.Procs, place)
 	if err != nil {
 		return nil, usageError{fmt.Errorf("%w (user 12 of a trace is called u12)", err)}
+	}
+	if t.past != nil {
+		for i, name := range w.Users {
+			w.Users[i] = named(t.past.users, name)
+		}
 	}
 	return w, nil
 }

@@ -67,6 +67,7 @@ func (s *Server) configRoutes(a huma.API) {
 	handle(a, http.MethodPost, "/v1/config/plan", "config-plan", "What a configuration would change if it were put into force now", maxFile, s.configPlan)
 	handle(a, http.MethodPost, "/v1/config/apply", "config-apply", "Put a plan into force, if nothing it was made from has changed", 0, s.configApply)
 	handle(a, http.MethodPost, "/v1/config/rollback", "config-rollback", "Put an earlier version of the file into force", 0, s.configRollback)
+	handle(a, http.MethodGet, "/v1/workload", "workload", "What ran lately and what waits, as a workload for the simulator", 0, s.workload)
 	handle(a, http.MethodGet, "/v1/config/versions", "config-versions", "The versions of the file that are kept, newest first", 0, s.configVersions)
 	handle(a, http.MethodGet, "/v1/config/versions/{number}", "config-version", "One version of the file, with its text", 0, s.configVersion)
 }

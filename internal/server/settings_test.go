@@ -145,6 +145,17 @@ func TestOnlyAdministratorsPlan(t *testing.T) {
 	}
 }
 
+// TestWorkload: the past is there for everybody; without a machine there is none.
+func TestWorkload(t *testing.T) {
+	d := tunable(t, "pools: {a: {weight: 1}}")
+	if status := d.send(ann, http.MethodGet, "/v1/workload?seconds=3600", nil, nil); status != http.StatusConflict {
+		t.Errorf("without a node: status %d", status)
+	}
+	if status := d.send(ann, http.MethodGet, "/v1/workload?seconds=0", nil, nil); status != http.StatusUnprocessableEntity {
+		t.Errorf("of no time: status %d", status)
+	}
+}
+
 // TestFixedConfiguration: a server in a program that keeps its own configuration says so.
 func TestFixedConfiguration(t *testing.T) {
 	d := newDesk(t)

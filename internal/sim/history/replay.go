@@ -47,8 +47,7 @@ func (p *Past) under(shares *fairlead.Shares) sim.Workload {
 	w := p.Workload
 	var inner []bool
 	for _, path := range p.Pools {
-		pool := shares.Sched.Root.Find(path)
-		inner = append(inner, pool != nil && len(pool.Pools) > 0)
+		inner = append(inner, Leaf(shares, path, "") != path)
 	}
 	if !slices.Contains(inner, true) {
 		return w
@@ -60,10 +59,20 @@ func (p *Past) under(shares *fairlead.Shares) sim.Workload {
 	}
 	for i := range w.Jobs {
 		if j := &w.Jobs[i]; inner[j.Pool] {
-			j.Pool = number(pools, &w.Pools, share.Join(p.Pools[j.Pool], share.CleanName(cmp.Or(p.Users[j.User], share.DefaultPool))))
+			j.Pool = number(pools, &w.Pools, Leaf(shares, p.Pools[j.Pool], p.Users[j.User]))
 		}
 	}
 	return w
+}
+
+// Leaf is where jobs of a user are under shares that were in a pool: there, or, if the shares
+// give it pools below it, in that of the user.
+func Leaf(shares *fairlead.Shares, path, user string) string {
+	pool := shares.Sched.Root.Find(path)
+	if pool == nil || len(pool.Pools) == 0 {
+		return path
+	}
+	return share.Join(path, share.CleanName(cmp.Or(user, share.DefaultPool)))
 }
 
 func (p *Past) outcome(r *sim.Result) *Outcome {

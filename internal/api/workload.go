@@ -1,0 +1,40 @@
+package api
+
+import (
+	"context"
+	"net/url"
+	"strconv"
+	"time"
+)
+
+// Workload is the past of a server, for a simulation. Every task is a job of its own; what
+// began before is cut to what was left of it.
+type Workload struct {
+	Version int           `json:"version"`
+	From    time.Time     `json:"from"`
+	To      time.Time     `json:"to"`
+	Unit    string        `json:"unit" doc:"In which shares are counted"`
+	Units   int           `json:"units" doc:"That the machine has now"`
+	Users   []string      `json:"users"`
+	Pools   []string      `json:"pools"`
+	Jobs    []WorkloadJob `json:"jobs" doc:"In order of submission"`
+	Guessed int           `json:"guessed,omitempty" doc:"Tasks that have not ended: their run times are taken from others"`
+	LeftOut int           `json:"left_out,omitempty" doc:"Tasks that ask for too much, or whose run time nobody knows"`
+	Cut     bool          `json:"cut,omitempty" doc:"There were too many tasks: these are the latest"`
+}
+
+// WorkloadJob is one task of it. Times are in seconds.
+type WorkloadJob struct {
+	Job      int64 `json:"job"`
+	Submit   int64 `json:"submit" doc:"Since the beginning"`
+	Run      int64 `json:"run"`
+	Estimate int64 `json:"estimate" doc:"Its time limit; a year where it has none"`
+	Units    int32 `json:"units"`
+	User     int32 `json:"user" doc:"Place in users"`
+	Pool     int32 `json:"pool" doc:"Place in pools"`
+}
+
+// Past returns so many of the last seconds as a workload.
+func (c *Client) Past(ctx context.Context, seconds float64) (*Workload, error) {
+	return get[Workload](ctx, c, "/v1/workload", url.Values{"seconds": {strconv.FormatFloat(seconds, 'f', 0, 64)}})
+}

@@ -1,0 +1,37 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/sim/history"
+)
+
+type workloadInput struct {
+	Seconds float64 `query:"seconds" minimum:"1" maximum:"31536000" default:"86400" doc:"How far back"`
+}
+
+// workload is for everybody, as the list of jobs is that it is made from.
+func (s *Server) workload(ctx context.Context, in *workloadInput) (*body[*api.Workload], error) {
+	capacity, _, unit := s.options.Loop.Capacity()
+	if capacity[unit] < 1 {
+		return nil, fmt.Errorf("no node is up, so there is no machine to replay the past on: %w", fairlead.ErrState)
+	}
+	now := time.Now()
+	w := history.Window{From: now.Add(-time.Duration(in.Seconds * float64(time.Second))), To: now, Unit: unit, Units: capacity[unit]}
+	past, err := history.Read(ctx, s.options.Loop.Client(), w)
+	if err != nil {
+		return nil, err
+	}
+	out := &api.Workload{
+		Version: api.Version, From: w.From, To: w.To, Unit: unit, Units: past.Procs, Users: append([]string{}, past.Users...), Pools: append([]string{}, past.Pools...),
+		Jobs: make([]api.WorkloadJob, len(past.Jobs)), Guessed: past.Guessed, LeftOut: past.TooWide + past.Unknown, Cut: past.Cut,
+	}
+	for i, j := range past.Jobs {
+		out.Jobs[i] = api.WorkloadJob{Job: j.ID, Submit: j.Submit, Run: j.Run, Estimate: j.Estimate, Units: j.Procs, User: j.User, Pool: j.Pool}
+	}
+	return answer(out), nil
+}
