@@ -1,12 +1,14 @@
 package main
 
 import (
+	"bufio"
 	"compress/gzip"
 	"context"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -81,7 +83,7 @@ the first most, with the s of --zipf.`,
 func (a *app) simSaturatedCommand() *cobra.Command {
 	g := &generateCmd{app: a, name: "saturated"}
 	s := workload.Saturated{}
-	var lengths string
+	var lengths, config string
 	var mean, span time.Duration
 	c := &cobra.Command{
 		Use:   "saturated",
@@ -89,20 +91,24 @@ func (a *app) simSaturatedCommand() *cobra.Command {
 		Long: `Make users who always have work, to measure fairness: all is submitted at the beginning,
 and every user has --backlog times the work that its weight entitles it to in the time
 --span. --weights and --sizes go round the users: with 1,2,4 the fourth user has weight 1
-again. The first lines of the file name the weights.
+again. --config writes a configuration with a pool of that weight for each user, for
+fairlead sim run --config: user 12 of a trace is called u12.
 
 --lengths says how long jobs take: exponential, constant, or 1:10, where every other user
 has jobs ten times as long as --mean.`,
-		Example: `  fairlead sim generate saturated --procs 120 --users 60 --weights 1,2,4 -o work.swf
+		Example: `  fairlead sim generate saturated --procs 120 --users 60 --weights 1,2,4 -o work.swf --config work.yaml
   fairlead sim generate saturated --lengths 1:10 --span 6h > work.swf`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			s.Lengths, s.Mean, s.Span = workload.Lengths(lengths), mean.Seconds(), int64(span.Seconds())
 			comments := []string{fmt.Sprintf("Note: weights of the users, in turn: %s", commaSeparated(s.Weights))}
-			return g.run(c, s.Procs, 0, comments, func(seed uint64, tick workload.Tick) ([]workload.Job, error) {
+			if err := g.run(c, s.Procs, 0, comments, func(seed uint64, tick workload.Tick) ([]workload.Job, error) {
 				s.Seed, s.Tick = seed, tick
 				return s.Make()
-			})
+			}); err != nil || config == "" {
+				return err
+			}
+			return writeWhole(config, func(w io.Writer) error { return writeWeights(w, &s) })
 		},
 	}
 	f := c.Flags()
@@ -114,8 +120,19 @@ has jobs ten times as long as --mean.`,
 	f.DurationVar(&mean, "mean", time.Minute, "mean length of a job")
 	f.DurationVar(&span, "span", time.Hour, "how long all users are to have work")
 	f.Float64Var(&s.Backlog, "backlog", 2, "how many times the work for its share every user has")
+	f.StringVar(&config, "config", "", "file for a configuration with the weights of the users")
 	g.flags(f)
 	return c
+}
+
+// writeWeights writes a configuration with a pool for each user.
+func writeWeights(w io.Writer, s *workload.Saturated) error {
+	out := bufio.NewWriter(w)
+	fmt.Fprintln(out, "pools:")
+	for u := 1; u <= s.Users; u++ {
+		fmt.Fprintf(out, "  u%d: {weight: %s}\n", u, strconv.FormatFloat(s.Weight(u), 'f', -1, 64))
+	}
+	return out.Flush()
 }
 
 // generateCmd is what both kinds of workload share.
@@ -181,7 +198,7 @@ func (g *generateCmd) command(c *cobra.Command) string {
 	text := c.CommandPath()
 	c.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
 		switch value := f.Value.String(); f.Name {
-		case "out", "json", "help":
+		case "out", "json", "config", "help":
 		default:
 			if list, ok := f.Value.(pflag.SliceValue); ok {
 				value = strings.Join(list.GetSlice(), ",")
