@@ -101,7 +101,9 @@ func (f *Fairness) add(seconds float64) {
 		s := &f.sums[i]
 		s.Ideal += r.Ideal * seconds
 		s.Received += r.Received * seconds
-		s.Largest = math.Max(s.Largest, math.Abs(s.Lag()))
+		if lag := s.Lag(); lag > s.Largest || -lag > s.Largest {
+			s.Largest = math.Abs(lag)
+		}
 	}
 }
 

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"io"
 	"time"
 
@@ -56,8 +58,8 @@ processors without telling them apart; what is drawn gives each job the first fr
 	f.StringVar(&s.policy, "policy", "", "how the root divides (default: as the configuration says, or fair)")
 	f.StringVar(&s.backfill, "backfill", "", "how jobs are fitted to the machine (default: as the configuration says, or first-fit)")
 	f.StringVar(&s.config, "config", "", "configuration (default: the built-in one)")
-	f.StringVar(&s.schedule, "schedule", "", "file for the schedule, as CSV: job,submit,start,end,procs")
-	f.StringVar(&s.swf, "swf", "", "file for the schedule, as a trace with wait times")
+	f.StringVar(&s.schedule, "schedule", "", "file for the schedule, as CSV: job,submit,start,end,procs; - is standard output")
+	f.StringVar(&s.swf, "swf", "", "file for the schedule, as a trace with wait times; - is standard output")
 	s.show.flags(f)
 	f.IntVar(&s.users, "users", 20, "how many users the table lists, those with most work first; 0 is all")
 	return c
@@ -65,7 +67,7 @@ processors without telling them apart; what is drawn gives each job the first fr
 
 func (s *simRunCmd) run(c *cobra.Command, args []string) error {
 	ctx, file := c.Context(), s.source(args)
-	if err := s.show.check(s.json); err != nil {
+	if err := cmp.Or(s.show.check(s.json), s.checkOutput()); err != nil {
 		return err
 	}
 	policy, err := s.setup(s.config, s.policy, s.backfill)
@@ -93,6 +95,10 @@ func (s *simRunCmd) run(c *cobra.Command, args []string) error {
 	}
 	if s.json {
 		return s.printJSON(runJSON{api.Version, policy.name, policy.backfill(), s.seed, traceJSON{file, t.report}, r.Metrics})
+	}
+	if s.schedule == "-" || s.swf == "-" {
+		fmt.Fprintln(s.errs, t.trace.Name+": "+t.report.String())
+		return nil
 	}
 	s.print(t, policy, r, time.Since(began))
 	return s.gantt(&s.show, r)
@@ -127,17 +133,39 @@ func (s *simFlags) simulate(ctx context.Context, w *sim.Workload, p *simPolicy) 
 	})
 }
 
+// checkOutput refuses several things on one standard output.
+func (s *simRunCmd) checkOutput() error {
+	n := 0
+	for _, wants := range []bool{s.json, s.schedule == "-", s.swf == "-", s.show.gantt} {
+		if wants {
+			n++
+		}
+	}
+	if n > 1 && (s.schedule == "-" || s.swf == "-") {
+		return usagef("standard output is for one of --schedule -, --swf -, --json and --gantt; give the others a file")
+	}
+	return nil
+}
+
 // files writes the schedule as the flags say.
 func (s *simRunCmd) files(t *simTrace, r *sim.Result) error {
 	if s.schedule != "" {
-		if err := writePacked(s.schedule, r.WriteCSV); err != nil {
+		if err := s.write(s.schedule, r.WriteCSV); err != nil {
 			return err
 		}
 	}
 	if s.swf == "" {
 		return nil
 	}
-	return writePacked(s.swf, func(w io.Writer) error {
+	return s.write(s.swf, func(w io.Writer) error {
 		return swf.Write(w, t.comments(), r.Records(t.trace, t.jobs))
 	})
+}
+
+// write writes a file, or to standard output.
+func (s *simRunCmd) write(name string, write func(io.Writer) error) error {
+	if name == "-" {
+		return write(s.app.out)
+	}
+	return writePacked(name, write)
 }
