@@ -33,7 +33,8 @@ func (l *given) since(at int) ([]NodeID, bool) {
 
 func (c *Cluster) give(id NodeID) {
 	l := &c.given
-	if len(c.nodes) == 1 {
+	if len(c.nodes) == 1 { // nothing is looked up in the log, and what failed before is not known to
+		l.first++
 		return
 	}
 	if len(l.ids) == givenMost {

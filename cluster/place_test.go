@@ -77,11 +77,11 @@ func newWorld(seed uint64) *world {
 
 func (w *world) change() {
 	switch k := w.rng.IntN(20); {
-	case k == 0 || len(w.c.nodes) == 0:
+	case k == 0:
 		kinds := []Amounts{{"cpu": 8, "mem": 16}, {"cpu": 4}, {"cpu": 8, "mem": 16, "gpu:a100": 4}, {"cpu": 8, "gpu": 3}, {"cpu": 16, "mem": 64, "gpu:a100": 1, "gpu:h100": 2}}
 		labels := []Labels{nil, {"rack": "a"}, {"rack": "b", "ssd": "1"}}
 		w.c.JoinLabelled(fmt.Sprint("n", w.rng.IntN(40)), kinds[w.rng.IntN(len(kinds))], labels[w.rng.IntN(len(labels))])
-	case k == 1:
+	case k == 1 && len(w.c.nodes) > 0:
 		w.c.SetState(NodeID(w.rng.IntN(len(w.c.nodes))), State(w.rng.IntN(4)))
 	case k < 8 && len(w.runs) > 0:
 		i := w.rng.IntN(len(w.runs))

@@ -111,10 +111,12 @@ func (w *shapeLines) all() (refs []lineRef) {
 
 func (w *shapeLines) clear() { *w = shapeLines{} }
 
+// clone copies the lists. Those that are empty keep the room that they once needed, which
+// the copy must not write into.
 func (w *shapeLines) clone() shapeLines {
-	c := shapeLines{of: slices.Clone(w.of), active: slices.Clone(w.active)}
+	c := shapeLines{of: make([][]lineRef, len(w.of)), active: slices.Clone(w.active)}
 	for _, shape := range c.active {
-		c.of[shape] = slices.Clone(c.of[shape])
+		c.of[shape] = slices.Clone(w.of[shape])
 	}
 	return c
 }

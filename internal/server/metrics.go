@@ -140,7 +140,7 @@ func (m *metrics) Collect(c chan<- prometheus.Metric) {
 		c <- prometheus.MustNewConstMetric(l.desc, l.kind, l.of(stats))
 	}
 	collectStops(c, stats.Stops)
-	states := map[string]int{"up": 0, "drain": 0, "down": 0}
+	states := map[string]int{"up": 0, "drain": 0, "down": 0, "maintenance": 0}
 	for _, n := range m.loop.Nodes() {
 		states[n.State]++
 	}
