@@ -42,7 +42,7 @@ func (l *Loop) replace(core *sched.Scheduler, cursor int64) {
 		}
 	}
 	f.number, f.slots = nil, nil
-	l.core, l.cursor = core, cursor
+	l.core, l.cursor, l.lengths = core, cursor, lengths{}
 }
 
 // unnumbered is the number of a pool that the account has not met.
@@ -128,6 +128,9 @@ func (l *Loop) countOut(r *liveRun, now time.Time, learn bool) {
 			}
 			f.own[n].End(f.slots[id], width, r.came, r.started, now)
 		}
+	}
+	if learn {
+		l.lengths.note(r.pool, now.Sub(r.started))
 	}
 	l.core.Finish(r.run, now, learn)
 }

@@ -62,6 +62,7 @@ type Loop struct {
 	stats    Stats
 	fairness fairness
 	arrivals arrivals
+	lengths  lengths
 
 	made      time.Time
 	restarted bool // the store held something before

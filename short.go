@@ -31,6 +31,7 @@ func (l *Loop) ShortReasons(ctx context.Context, jobs []*Job) map[int64]ShortRea
 	now := time.Now()
 	up := l.someNodeUp()
 	byLeaf := map[sched.PoolID]why.Reason{}
+	kept := l.core.Kept()
 	for _, j := range jobs {
 		if j.Waiting == 0 || j.State.Ended() {
 			continue
@@ -53,6 +54,7 @@ func (l *Loop) ShortReasons(ctx context.Context, jobs []*Job) map[int64]ShortRea
 				r.Text = "no node satisfies what it asks for"
 			}
 		case l.tollReason(j, &r):
+		case l.keptReason(j, kept, &r, now):
 		case r.Rank == 1:
 			r.Code, r.Text = why.CapacityFull, "room; it is next"
 		default:

@@ -10,7 +10,7 @@ import (
 // change, then what time changes.
 var severity = []why.Code{
 	why.FitNever, why.LicenseNever, why.ShareNone, why.GateHeld, why.NoNodes, why.GateAfter, why.GateBegin, why.GateJobTasks, why.GateMaxTasks, why.GateMax,
-	why.GateLicense, why.GateRate, why.FitNow,
+	why.GateLicense, why.GateRate, why.FitReserved, why.FitNow,
 }
 
 func reasonsOf(closed []why.Gate) []why.Reason {

@@ -19,6 +19,8 @@ type WhyOptions struct {
 	Siblings int
 	// Evidence adds what it takes to recompute the answer.
 	Evidence bool
+	// Estimate adds when a job that waits will start.
+	Estimate bool
 }
 
 // previewTasks bounds how many starts are previewed to find the place of a job.
@@ -36,8 +38,11 @@ var starting = why.Reason{Code: why.StateStarting, Text: "it is starting just no
 // Why says why a job is where it is, by the numbers that the next step would compare.
 func (l *Loop) Why(ctx context.Context, id int64, o WhyOptions) (*why.Answer, error) {
 	for try := 1; ; try++ {
-		a, err := l.whyNow(ctx, id, o)
+		a, future, err := l.whyNow(ctx, id, o)
 		if err != nil || a.Reason.Code != "" {
+			if future != nil {
+				a.Start = future.estimate()
+			}
 			return a, err
 		}
 		if try == startedMeanwhile {
@@ -48,32 +53,32 @@ func (l *Loop) Why(ctx context.Context, id int64, o WhyOptions) (*why.Answer, er
 }
 
 // whyNow is Why, without a reason if the job has started since it was read.
-func (l *Loop) whyNow(ctx context.Context, id int64, o WhyOptions) (*why.Answer, error) {
+func (l *Loop) whyNow(ctx context.Context, id int64, o WhyOptions) (a *why.Answer, future *estimator, err error) {
 	j, err := l.client.Job(ctx, id)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var tasks []Task
 	if j.State != Held && j.State != Blocked {
 		if tasks, err = l.store.Tasks(ctx, id); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	blockers, err := l.blockers(ctx, j)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	stop, err := l.stopOf(ctx, j, tasks)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := l.sync(ctx); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.core.Advance(time.Now())
-	a := l.answer(j)
+	a = l.answer(j)
 	a.Stop = stop
 	switch {
 	case j.State.Ended():
@@ -85,7 +90,10 @@ func (l *Loop) whyNow(ctx context.Context, id int64, o WhyOptions) (*why.Answer,
 	default:
 		l.whyWaiting(a, j, tasks, blockers, o)
 	}
-	return a, nil
+	if o.Estimate && j.State == Waiting && a.Reason.Code != "" && a.Verdict != why.Impossible {
+		future = l.estimatorOf(j.ID, a.At)
+	}
+	return a, future, nil
 }
 
 // answer begins an answer about a job.
@@ -172,6 +180,8 @@ func (l *Loop) whyWaiting(a *why.Answer, j *Job, tasks []Task, blockers []string
 		}
 	}
 	l.tellTolls(a.Gates, a.At)
+	tellKept(a.Gates, s.Limit, a.At)
+	a.Kept = l.core.KeptFor(j.ID)
 	closed := closedGates(a.Gates)
 	own := len(closed) > 0 && closed[0].Where == "job" && closed[0].Code != why.GateJobTasks
 	if !own && !l.core.Waits(s) {
@@ -181,7 +191,11 @@ func (l *Loop) whyWaiting(a *why.Answer, j *Job, tasks []Task, blockers []string
 		l.rank(a, s)
 	}
 	reasons := reasonsOf(l.telling(closed))
-	if a.Rank != nil && len(reasons) > 0 && reasons[0].Code != why.NoNodes && reasons[0].Code != why.FitNever {
+	if len(reasons) > 0 && reasons[0].Code == why.FitReserved {
+		if a.Rank != nil && a.Rank.Position > 1 {
+			reasons = append(reasons, l.rankReason(a, j))
+		}
+	} else if a.Rank != nil && len(reasons) > 0 && reasons[0].Code != why.NoNodes && reasons[0].Code != why.FitNever {
 		reasons = append([]why.Reason{l.rankReason(a, j)}, reasons...)
 	} else if a.Rank == nil && (len(reasons) == 0 || onlyCapacity(closed)) {
 		reasons = append([]why.Reason{limitReason(a.Gates)}, reasons...)
@@ -241,7 +255,7 @@ func (l *Loop) telling(closed []why.Gate) []why.Gate {
 
 // onlyCapacity reports whether nothing but the lack of room closes the way.
 func onlyCapacity(closed []why.Gate) bool {
-	return !slices.ContainsFunc(closed, func(g why.Gate) bool { return g.Code != why.FitNow })
+	return !slices.ContainsFunc(closed, func(g why.Gate) bool { return g.Code != why.FitNow && g.Code != why.FitReserved })
 }
 
 // rank finds the job's place in the order of the next starts.
@@ -403,6 +417,9 @@ func (l *Loop) nextReason(a *why.Answer) why.Reason {
 	capacity, free := l.core.Cluster().Capacity()
 	if g := a.Gates[len(a.Gates)-1]; g.Open {
 		return why.Reason{Code: why.StateStarting, Text: "it is next, and there is room: it starts at the next step"}
+	}
+	if g := a.Gates[len(a.Gates)-1]; g.Code == why.FitReserved {
+		return gateReason(g)
 	}
 	text := fmt.Sprintf("it is next; all %d %s are in use by %d tasks, it starts when enough of them end", capacity[0], l.core.Cluster().Unit(), running)
 	code := why.CapacityFull

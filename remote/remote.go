@@ -168,7 +168,7 @@ func (c *Client) Cancel(ctx context.Context, id int64) error {
 
 // Why says why a job is where it is.
 func (c *Client) Why(ctx context.Context, id int64, o fairlead.WhyOptions) (*why.Answer, error) {
-	return c.api.Why(ctx, id, o.Siblings, o.Evidence)
+	return c.api.Why(ctx, id, o)
 }
 
 // Pools returns the tree of shares.

@@ -36,10 +36,10 @@ type reserved struct {
 	from, to int64
 }
 
-// noLimit is how long a task without a time limit is planned to run. It is long enough
+// NoLimit is how long a task without a time limit is planned to run. It is long enough
 // for nothing to be planned behind it before all others, and is not for ever, so that
 // what has to wait for it still goes before what would delay it.
-const noLimit = 365 * 24 * time.Hour
+const NoLimit = 365 * 24 * time.Hour
 
 // backfills reports whether room in the future is planned.
 func (s *Scheduler) backfills() bool {
@@ -49,7 +49,7 @@ func (s *Scheduler) backfills() bool {
 // planned is how long a task with the time limit is planned to run.
 func planned(limit time.Duration) int64 {
 	if limit <= 0 {
-		return int64(noLimit)
+		return int64(NoLimit)
 	}
 	return int64(limit)
 }
@@ -144,7 +144,7 @@ func (s *Scheduler) lookAgain() {
 	var all []lineRef
 	if s.firstAgain() {
 		all = w.takeIf(w.fitting(s.cluster), s.backfill.tries[:0], func(at lineRef) bool {
-			_, fits := s.placeBehind(s.line(at))
+			_, fits := s.placeBehind(s.line(at).shape, s.line(at).limit)
 			return fits
 		})
 		s.backfill.tries = all[:0]
@@ -191,7 +191,7 @@ func (s *Scheduler) firstAgain() bool {
 func (s *Scheduler) backfillOn(at lineRef, job int64) (cluster.NodeID, bool) {
 	l := s.line(at)
 	if s.backfill.first.job != 0 {
-		return s.placeBehind(l)
+		return s.placeBehind(l.shape, l.limit)
 	}
 	node, fits := s.cluster.Place(l.shape)
 	if !fits {
@@ -200,11 +200,11 @@ func (s *Scheduler) backfillOn(at lineRef, job int64) (cluster.NodeID, bool) {
 	return node, fits
 }
 
-// placeBehind finds a node that is free for as long as a task of the line may run.
-func (s *Scheduler) placeBehind(l *line) (cluster.NodeID, bool) {
+// placeBehind finds a node that is free for as long as a task may run.
+func (s *Scheduler) placeBehind(shape cluster.Shape, limit time.Duration) (cluster.NodeID, bool) {
 	now := s.instantOf()
-	end := now + planned(l.limit)
-	return s.cluster.PlaceOn(l.shape, func(id cluster.NodeID) bool { return s.backfill.plan.Fits(id, l.shape, now, end) })
+	end := now + planned(limit)
+	return s.cluster.PlaceOn(shape, func(id cluster.NodeID) bool { return s.backfill.plan.Fits(id, shape, now, end) })
 }
 
 // keepFirst keeps room for the job that goes before all others that find none.

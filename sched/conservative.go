@@ -289,13 +289,8 @@ type Reservation struct {
 // Reservations are those that the last step made or kept: of the job that goes before all
 // others that find no room, under [EASY], or of all, under [Conservative], in order.
 func (s *Scheduler) Reservations() iter.Seq[Reservation] {
-	b := &s.backfill
-	all := b.keep.all
-	if b.first.job != 0 {
-		all = []reserved{b.first}
-	}
 	return func(yield func(Reservation) bool) {
-		for _, r := range all {
+		for _, r := range s.keptRoom() {
 			x := Reservation{r.job, PoolID(s.queues[r.at.queue].pool), r.node, time.Unix(0, r.from), time.Unix(0, r.to)}
 			if r.from != unplaced && !yield(x) {
 				return

@@ -16,7 +16,7 @@ func (s *Scheduler) Gates(j Job) []why.Gate {
 	if b, ok := s.begunOf[j.ID]; ok && s.begun[b].most > 0 {
 		gates = append(gates, jobGate(&s.begun[b]))
 	}
-	return append(gates, s.nodeGate(j.Shape))
+	return append(gates, s.holeGate(&j, s.nodeGate(j.Shape)))
 }
 
 // PoolGates lists the restrictions on the way of the jobs of a leaf that may start first:

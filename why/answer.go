@@ -20,8 +20,12 @@ type Answer struct {
 	// gone.
 	Others []Reason `json:"others,omitempty"`
 	// Stop is how its last attempt was ended early for others, if it was and waits again.
-	Stop   *Stop   `json:"stop,omitempty"`
-	Rank   *Rank   `json:"rank,omitempty"`
+	Stop *Stop `json:"stop,omitempty"`
+	Rank *Rank `json:"rank,omitempty"`
+	// Start is when the job will start, if it was asked for.
+	Start *Estimate `json:"start,omitempty"`
+	// Kept is the room that is kept for the job itself.
+	Kept   *Kept   `json:"kept,omitempty"`
 	Units  Units   `json:"units"`
 	Levels []Level `json:"levels,omitempty"`
 	Ahead  []Ahead `json:"ahead,omitempty"`
@@ -201,10 +205,35 @@ type Gate struct {
 	Limit string `json:"limit,omitempty"`
 	Text  string `json:"text,omitempty"`
 	Code  Code   `json:"code,omitempty"` // of the reason when closed
+	// Kept is the room kept for another job that is in the way.
+	Kept *Kept `json:"kept,omitempty"`
 	// Next is when a rate that has no start left has one again.
 	Next *time.Time `json:"next,omitempty"`
 	// Holders are those who hold most of a licence.
 	Holders []Holder `json:"holders,omitempty"`
+}
+
+// Estimate is when a job will start, if nothing new is submitted.
+type Estimate struct {
+	// By is when it starts if every task runs as long as it may. It is missing where that
+	// cannot be said: Text says why.
+	By   *time.Time `json:"by,omitempty"`
+	Node string     `json:"node,omitempty"` // on which it would start then
+	Text string     `json:"text,omitempty"`
+	// Early, Middle and Late are the 10th, 50th and 90th percentile of the starts in
+	// replays in which each task runs as long as one of its pool did lately.
+	Early   *time.Time `json:"early,omitempty"`
+	Middle  *time.Time `json:"middle,omitempty"`
+	Late    *time.Time `json:"late,omitempty"`
+	Replays int        `json:"replays,omitempty"`
+}
+
+// Kept is room that is kept for a job.
+type Kept struct {
+	Job   int64     `json:"job"`
+	Nodes []string  `json:"nodes"`
+	From  time.Time `json:"from"`
+	To    time.Time `json:"to"` // if it runs as long as it may
 }
 
 // Holder is a user whose running tasks hold licences.

@@ -12,6 +12,7 @@ const (
 	ShareNone     Code = "share.none"
 	OrderBehind   Code = "order.behind"
 	FitNow        Code = "fit.now"
+	FitReserved   Code = "fit.reserved"
 	FitNever      Code = "fit.never"
 	GateHeld      Code = "gate.held"
 	GateBegin     Code = "gate.begin"
@@ -48,6 +49,7 @@ func Codes() []Explanation {
 		{ShareNone, "A pool on the way is entitled to nothing, and its policy never serves such pools.", "Ask the administrator to give it a load, or to use rounding: exact, which serves it with what nobody else can use."},
 		{OrderBehind, "Earlier jobs of the same pool go first.", "Raise its priority, or submit urgent work under a pool of its own."},
 		{FitNow, "No single node has enough free at this moment; smaller requests go on.", "Ask for less, or wait."},
+		{FitReserved, "It would fit now, but it may run for so long that it would delay a job that goes before it and for which room is kept.", "Submit it with a shorter time limit (-t) if it needs less, or wait."},
 		{FitNever, "No node could take the request even if it were empty.", "Ask for less; see the largest node with: fairlead nodes"},
 		{GateHeld, "The job is held.", "Let it go with: fairlead release JOB"},
 		{GateBegin, "The job's begin time, or the pause before its next try, has not come.", "Wait, or submit without --begin."},

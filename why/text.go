@@ -20,6 +20,12 @@ func (a *Answer) Text() string {
 	if a.Rank != nil {
 		fmt.Fprintf(&b, "  %s\n", a.Rank.text(a.Units.Unit))
 	}
+	if a.Kept != nil {
+		fmt.Fprintf(&b, "  Room            is kept for it on %s from %s\n", strings.Join(a.Kept.Nodes, ", "), Clock(a.Kept.From, a.At))
+	}
+	if a.Start != nil {
+		a.Start.text(&b, a.At)
+	}
 	if len(a.Levels) > 0 {
 		b.WriteString("\n")
 	}

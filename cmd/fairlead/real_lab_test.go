@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/why"
 )
@@ -277,7 +278,7 @@ func (l *lab) askSome() (asked int) {
 		if seen[j.Pool] {
 			continue
 		}
-		a, err := l.client.Why(l.t.Context(), j.ID, 0, true)
+		a, err := l.client.Why(l.t.Context(), j.ID, fairlead.WhyOptions{Evidence: true})
 		if err != nil {
 			l.t.Fatal(err)
 		}

@@ -24,6 +24,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/why"
 )
@@ -243,7 +244,7 @@ func list(t *testing.T, client *api.Client, states ...string) []api.Job {
 // askAll asks every waiting job why, and recomputes each answer from what it prints.
 func askAll(t *testing.T, client *api.Client) (asked, wrong int) {
 	for _, j := range list(t, client, "waiting") {
-		a, err := client.Why(context.Background(), j.ID, 0, true)
+		a, err := client.Why(context.Background(), j.ID, fairlead.WhyOptions{Evidence: true})
 		if err != nil {
 			t.Fatal(err)
 		}

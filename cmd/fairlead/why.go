@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/table"
 	"github.com/fairlead/fairlead/why"
@@ -16,6 +17,7 @@ type whyCmd struct {
 	*app
 	vs                    string
 	history, verify, json bool
+	noEstimate            bool
 	all                   bool
 }
 
@@ -43,6 +45,7 @@ replaying the starts before it.`,
 	f.StringVar(&w.vs, "vs", "", "compare with another job, a pool or a user")
 	f.BoolVar(&w.history, "history", false, "what happened to the job, and for what it waited")
 	f.BoolVar(&w.verify, "verify", false, "recompute the answer from what it prints")
+	f.BoolVar(&w.noEstimate, "no-estimate", false, "do not look for when it will start")
 	f.BoolVar(&w.all, "all", false, "list all pools at each level, not only the first ten")
 	f.BoolVar(&w.json, "json", false, "print JSON")
 	return c
@@ -79,7 +82,7 @@ func (w *whyCmd) job(ctx context.Context, client *api.Client, id int64) error {
 	if w.all {
 		siblings = 0
 	}
-	a, err := client.Why(ctx, id, siblings, w.verify)
+	a, err := client.Why(ctx, id, fairlead.WhyOptions{Siblings: siblings, Evidence: w.verify, Estimate: !w.noEstimate})
 	if err != nil {
 		return err
 	}

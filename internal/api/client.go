@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/why"
 )
 
@@ -198,10 +199,13 @@ func (c *Client) Stops(ctx context.Context, since time.Time, job int64, limit in
 }
 
 // Why says why a job is where it is.
-func (c *Client) Why(ctx context.Context, id int64, siblings int, evidence bool) (*why.Answer, error) {
-	q := url.Values{"siblings": {strconv.Itoa(siblings)}}
-	if evidence {
+func (c *Client) Why(ctx context.Context, id int64, o fairlead.WhyOptions) (*why.Answer, error) {
+	q := url.Values{"siblings": {strconv.Itoa(o.Siblings)}}
+	if o.Evidence {
 		q.Set("evidence", "true")
+	}
+	if o.Estimate {
+		q.Set("estimate", "true")
 	}
 	return get[why.Answer](ctx, c, fmt.Sprintf("/v1/jobs/%d/why", id), q)
 }

@@ -259,7 +259,7 @@ func TestWhyOverTheWire(t *testing.T) {
 	}
 	var answers []*why.Answer
 	for _, id := range ids[1:] {
-		a, err := r.Why(ctx, id, 0, true)
+		a, err := r.Why(ctx, id, fairlead.WhyOptions{Evidence: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -21,11 +21,12 @@ type whyInput struct {
 	ID       int64 `path:"id"`
 	Siblings int   `query:"siblings" minimum:"0" maximum:"100000" default:"10" doc:"How many pools before the job's own to list at each level; 0 is all"`
 	Evidence bool  `query:"evidence" doc:"Add what it takes to recompute the answer"`
+	Estimate bool  `query:"estimate" doc:"Add when a job that waits will start, which may take 200 ms"`
 }
 
 // The answer is written as it is, not through a schema: its numbers can be infinite.
 func (s *Server) why(ctx context.Context, in *whyInput) (*body[*why.Answer], error) {
-	o := fairlead.WhyOptions{Siblings: in.Siblings, Evidence: in.Evidence}
+	o := fairlead.WhyOptions{Siblings: in.Siblings, Evidence: in.Evidence, Estimate: in.Estimate}
 	if in.Evidence {
 		o.Siblings = 0
 	}

@@ -1,0 +1,123 @@
+package fairlead
+
+import (
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/why"
+)
+
+// How much work an estimate is: tasks that the replay with time limits starts at most, the
+// time after which no further replay with real run times is begun, and how many there are
+// at most.
+const (
+	estimateStarts = 60_000
+	estimateTime   = 100 * time.Millisecond
+	estimateMost   = 200
+)
+
+// lengths are how long tasks of each pool ran lately.
+type lengths map[sched.PoolID]*recent
+
+// recent holds the last so many. It is not changed but replaced, as estimates may read it.
+type recent struct {
+	of   [24]time.Duration
+	seen int
+}
+
+func (l lengths) note(pool sched.PoolID, d time.Duration) {
+	var next recent
+	if r := l[pool]; r != nil {
+		next = *r
+	}
+	next.of[next.seen%len(next.of)] = d
+	next.seen++
+	l[pool] = &next
+}
+
+// known are those of a pool that are longer than a time.
+func (l lengths) known(pool sched.PoolID, than time.Duration) []time.Duration {
+	r := l[pool]
+	if r == nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(r.of[:min(r.seen, len(r.of))]), func(d time.Duration) bool { return d <= than })
+}
+
+// estimator makes an estimate, while the loop goes on.
+type estimator struct {
+	future  *sched.Future
+	job     int64
+	began   time.Time // of the answer
+	lengths lengths
+	mean    time.Duration
+}
+
+// estimatorOf takes what an estimate needs out of the loop, which is locked.
+func (l *Loop) estimatorOf(job int64, now time.Time) *estimator {
+	return &estimator{
+		future: l.core.Future(), job: job, began: now, lengths: maps.Clone(l.lengths),
+		mean: time.Duration(l.core.View(sched.Root).Mean * float64(time.Second)),
+	}
+}
+
+// estimate says when the job starts.
+func (e *estimator) estimate() *why.Estimate {
+	out := &why.Estimate{}
+	unlimited := false
+	bound := e.future.Forecast(e.job, estimateStarts, func(t sched.Task) time.Time {
+		if t.Limit <= 0 {
+			unlimited = true
+			return t.Started.Add(sched.NoLimit)
+		}
+		return t.Started.Add(t.Limit)
+	})
+	switch {
+	case bound.Found && (!unlimited || bound.At.Before(e.began.Add(sched.NoLimit/2))):
+		out.By, out.Node = &bound.At, bound.Node
+	case unlimited:
+		out.Text = "nobody can say by when: tasks that go before it, or run, have no time limit (submit -t)"
+	case bound.Starts >= estimateStarts:
+		out.Text = "not before " + why.Clock(bound.At, e.began)
+	default:
+		out.Text = "not with what there is now, although nothing new went ahead"
+	}
+	e.replay(out)
+	return out
+}
+
+// replay adds the range of starts with run times as they were.
+func (e *estimator) replay(out *why.Estimate) {
+	if len(e.lengths) == 0 {
+		return
+	}
+	rng := rand.New(rand.NewPCG(uint64(e.job), uint64(e.began.Unix())))
+	var starts []time.Time
+	for began := time.Now(); len(starts) < estimateMost && (len(starts) == 0 || time.Since(began) < estimateTime); {
+		f := e.future.Forecast(e.job, estimateStarts, func(t sched.Task) time.Time { return t.Started.Add(e.sample(rng, t)) })
+		if !f.Found {
+			return
+		}
+		starts = append(starts, f.At)
+	}
+	slices.SortFunc(starts, time.Time.Compare)
+	at := func(part float64) *time.Time { return &starts[int(part*float64(len(starts)-1)+0.5)] }
+	out.Early, out.Middle, out.Late, out.Replays = at(0.1), at(0.5), at(0.9), len(starts)
+}
+
+// sample draws how long a task runs: as one of its pool that ran longer than this one
+// does already, or else half as long again, and not beyond its limit.
+func (e *estimator) sample(rng *rand.Rand, t sched.Task) time.Duration {
+	ran := max(0, e.began.Sub(t.Started))
+	long := max(e.mean, ran+ran/2)
+	if known := e.lengths.known(t.Pool, ran); len(known) > 0 {
+		long = known[rng.IntN(len(known))]
+	}
+	if t.Limit > 0 {
+		long = min(long, t.Limit)
+	}
+	return long
+}

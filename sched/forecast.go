@@ -1,0 +1,109 @@
+package sched
+
+import (
+	"time"
+)
+
+// Task is a task that runs, as a forecast asks about it.
+type Task struct {
+	Job     int64
+	Pool    PoolID
+	Limit   time.Duration // 0 is none
+	Started time.Time
+}
+
+// Forecast is what a replay of the future says about a job.
+type Forecast struct {
+	// At is when the first waiting task of the job starts; if Found is not set, how far
+	// the replay came.
+	At    time.Time
+	Found bool
+	Node  string
+	// Starts is how many tasks the replay started.
+	Starts int
+}
+
+// Future is a copy of a scheduler in which time can pass ahead. It may be used while the
+// scheduler goes on, by one goroutine.
+type Future struct{ s *Scheduler }
+
+// Future returns the future as it begins now: nothing new is submitted in it.
+func (s *Scheduler) Future() *Future {
+	f := s.Fork()
+	f.rebalancers = nil
+	return &Future{f}
+}
+
+// idlePasses bounds how often a forecast looks at an instant at which nothing starts or
+// ends: orders that follow the clock may change for ever while a job cannot start at all.
+const idlePasses = 1000
+
+// Forecast plays what will happen if each task is over when end says: of those that run,
+// and of those that will start. It drives the machine that decides, until a task of the
+// job starts or so many tasks have started.
+func (u *Future) Forecast(job int64, most int, end func(Task) time.Time) Forecast {
+	f := &forecast{s: u.s.Fork(), end: end}
+	for i := range f.s.runs {
+		if r := &f.s.runs[i]; r.used {
+			f.follow(int32(i))
+		}
+	}
+	out := Forecast{At: f.s.at}
+	for idle := 0; !f.step(job, &out) && out.Starts < most && idle < idlePasses; idle++ {
+		if len(f.ends) > 0 {
+			idle = 0
+		}
+		if !f.next() {
+			break
+		}
+	}
+	return out
+}
+
+// forecast is a scheduler in a time of its own.
+type forecast struct {
+	s    *Scheduler
+	d    Decision
+	ends endings
+	end  func(Task) time.Time
+}
+
+// step starts what starts now, and reports whether a task of the job does.
+func (f *forecast) step(job int64, out *Forecast) bool {
+	out.At = f.s.at
+	for f.d.More = true; f.d.More; {
+		f.s.Step(f.s.at, 0, &f.d)
+		for _, st := range f.d.Starts {
+			if out.Starts++; st.Job == job {
+				out.Found, out.Node = true, f.s.nodeName(st.Node)
+				return true
+			}
+			f.follow(int32(uint32(st.Run)))
+		}
+	}
+	return false
+}
+
+// follow lets a task that runs end when it is to.
+func (f *forecast) follow(i int32) {
+	r := &f.s.runs[i]
+	over := f.end(Task{Job: r.job, Pool: PoolID(r.pool), Limit: r.limit, Started: r.started})
+	f.ends.push(ending{max(over.UnixNano(), f.s.instantOf()+1), i, r.serial})
+}
+
+// next lets the time pass until something happens, and reports whether anything does.
+func (f *forecast) next() bool {
+	at := f.d.Next
+	if len(f.ends) > 0 {
+		at = earlier(at, time.Unix(0, f.ends[0].until))
+	}
+	if at.IsZero() {
+		return false
+	}
+	f.s.advance(at)
+	for len(f.ends) > 0 && f.ends[0].until <= at.UnixNano() {
+		e := f.ends.pop()
+		f.s.Finish(f.s.runs[e.run].id(int(e.run)), at, true)
+	}
+	return true
+}

@@ -1,0 +1,34 @@
+package why
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// text says when the job will start.
+func (e *Estimate) text(b *strings.Builder, now time.Time) {
+	b.WriteString("  Starts         ")
+	sep := " "
+	if e.By != nil {
+		fmt.Fprintf(b, " by %s if every task runs as long as it may and nobody new goes ahead", Clock(*e.By, now))
+		if e.Node != "" {
+			fmt.Fprintf(b, " (on %s)", e.Node)
+		}
+		sep = "\n                  "
+	} else if e.Text != "" {
+		b.WriteString(" " + e.Text)
+		sep = "\n                  "
+	}
+	if e.Replays > 0 && e.Early != nil {
+		fmt.Fprintf(b, "%s%s in most of %d replays with run times as they were lately (middle %s)", sep, span(*e.Early, *e.Late, now), e.Replays, Clock(*e.Middle, now))
+	}
+	b.WriteString("\n")
+}
+
+func span(from, to, now time.Time) string {
+	if a, b := Clock(from, now), Clock(to, now); a != b {
+		return a + " to " + b
+	}
+	return "at " + Clock(from, now)
+}
