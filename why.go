@@ -90,7 +90,7 @@ func (l *Loop) whyNow(ctx context.Context, id int64, o WhyOptions) (a *why.Answe
 	default:
 		l.whyWaiting(a, j, tasks, blockers, o)
 	}
-	if o.Estimate && j.State == Waiting && a.Reason.Code != "" && a.Verdict != why.Impossible {
+	if o.Estimate && j.State == Waiting && a.Reason.Code != "" && (a.Verdict == why.AsDesigned || a.Verdict == why.Limited) {
 		future = l.estimatorOf(j.ID, a.At)
 	}
 	return a, future, nil

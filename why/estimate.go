@@ -21,14 +21,14 @@ func (e *Estimate) text(b *strings.Builder, now time.Time) {
 		sep = "\n                  "
 	}
 	if e.Replays > 0 && e.Early != nil {
-		fmt.Fprintf(b, "%s%s in most of %d replays with run times as they were lately (middle %s)", sep, span(*e.Early, *e.Late, now), e.Replays, Clock(*e.Middle, now))
+		fmt.Fprintf(b, "%s%s in most of %d replays with run times as they were lately", sep, span(*e.Early, *e.Late, now), e.Replays)
 	}
 	b.WriteString("\n")
 }
 
 func span(from, to, now time.Time) string {
 	if a, b := Clock(from, now), Clock(to, now); a != b {
-		return a + " to " + b
+		return "between " + a + " and " + b
 	}
 	return "at " + Clock(from, now)
 }
