@@ -52,6 +52,8 @@ var varies = []struct {
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(\.\d+)?Z?`), "WHEN"},
 	{regexp.MustCompile(`\b\d\d:\d\d:\d\d\b`), "WHEN"},
 	{regexp.MustCompile(`\buntil \d\d:\d\d\b`), "until WHEN"},
+	{regexp.MustCompile(`(at \d\d:\d\d|between \d\d:\d\d and \d\d:\d\d) in most of \d+ replays`), "WHEN in most of N replays"},
+	{regexp.MustCompile(`\bby \d\d:\d\d if every`), "by WHEN if every"},
 	{regexp.MustCompile(`\b\d+(\.\d+)?(ns|µs|ms|s|m|h|d)(\d+(\.\d+)?(ms|s|m|h))?\b`), "SPAN"},
 	{regexp.MustCompile(`[\d,]+ jobs a second$`), "N jobs a second"},
 	{regexp.MustCompile(`(version|configuration|version:) [0-9a-f]{8}\b`), "$1 HASH"},
