@@ -52,3 +52,46 @@ func TestConstraintHoldsUpItsOwnLineOnly(t *testing.T) {
 		t.Fatalf("%+v", g)
 	}
 }
+
+// What waits for room in a fork is not mixed up with what waits in the original.
+func TestForkKeepsItsOwnLinesThatWaitForRoom(t *testing.T) {
+	now := time.Unix(1_700_000_000, 0)
+	s, err := sched.New(sched.Config{Root: share.Pool{Policy: "fair"}, NewPolicy: policy.New(policy.Options{})}, now, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Join("n", cluster.Amounts{"cpu": 3}, now)
+	narrow, wide := s.Shape(nil), s.Shape(cluster.Amounts{"cpu": 3})
+	var d sched.Decision
+	add := func(s *sched.Scheduler, id int64, pool string, shapes ...cluster.Shape) sched.RunID {
+		for i, shape := range shapes {
+			s.Add(sched.Job{ID: id + int64(i), Pool: s.Pool(pool), Shape: shape, Priority: 2, Tasks: 1}, now)
+		}
+		s.Step(now, 0, &d)
+		return d.Starts[0].Run
+	}
+	end := func(s *sched.Scheduler, runs ...sched.RunID) sched.RunID {
+		for _, r := range runs {
+			s.Finish(r, now, true)
+		}
+		s.Step(now, 0, &d)
+		if len(d.Starts) == 0 {
+			return 0
+		}
+		return d.Starts[0].Run
+	}
+	s.Pool("a")
+	s.Pool("b")
+	first := add(s, 1, "a", narrow)
+	second := add(s, 2, "a", wide, narrow) // the wide one waits for room, and then has it
+	end(s, end(s, first, second))
+	run := add(s, 4, "a", narrow)
+	fork := s.Fork()
+	there, here := add(fork, 5, "b", wide, narrow), add(s, 7, "a", wide, narrow)
+	if end(fork, run, there); len(d.Starts) != 1 || d.Starts[0].Job != 5 {
+		t.Fatalf("the fork started %v, want job 5", d.Starts)
+	}
+	if end(s, run, here); len(d.Starts) != 1 || d.Starts[0].Job != 7 {
+		t.Fatalf("the original started %v, want job 7", d.Starts)
+	}
+}
