@@ -135,6 +135,9 @@ func (s *simFlags) readTrace(ctx context.Context, file string) (*swf.Trace, erro
 		if x.err != nil {
 			return nil, usageError{x.err}
 		}
+		if len(x.trace.Records) == 0 {
+			return nil, usagef("%s holds no jobs; a trace has one on each line, 18 numbers, as fairlead sim generate writes them", x.trace.Name)
+		}
 		return x.trace, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
