@@ -5,6 +5,7 @@ package process
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -59,7 +60,7 @@ func (o *orphans) tend(closed <-chan struct{}) {
 	for {
 		select {
 		case <-tick.C:
-			o.sweep("")
+			o.sweep("", nil)
 		case <-closed:
 			return
 		}
@@ -70,28 +71,51 @@ func (o *orphans) tend(closed <-chan struct{}) {
 // orphans in turn, so it looks until there are none.
 func (o *orphans) end(mark string) {
 	end := time.Now().Add(goesWithin)
-	for o.sweep(mark) > 0 && time.Now().Before(end) {
+	killed := map[int]bool{}
+	for o.sweep(mark, killed) && time.Now().Before(end) {
 		time.Sleep(time.Millisecond)
 	}
 }
 
-// sweep reaps the orphans that have ended. Those with the mark it kills; it returns how
-// many they were.
-func (o *orphans) sweep(mark string) (killed int) {
+// sweep reaps the orphans that have ended. Those with the mark it kills and notes. It
+// reports whether to look again: for what those that were killed leave when they have
+// ended, and for those that may turn out to have the mark.
+func (o *orphans) sweep(mark string, killed map[int]bool) (again bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for _, pid := range o.list() {
-		reaped, err := unix.Wait4(pid, nil, unix.WNOHANG, nil)
-		if reaped != 0 || err != nil || mark == "" || markOf(pid) != mark {
+	for _, pid := range o.reap() {
+		if mark == "" {
 			continue
 		}
-		killed++
+		has, sure := markOf(pid)
+		again = again || !sure || killed[pid]
+		if has != mark {
+			continue
+		}
+		again, killed[pid] = true, true
 		if group, err := unix.Getpgid(pid); err == nil && group > 1 {
 			unix.Kill(-group, unix.SIGKILL)
 		}
 		unix.Kill(pid, unix.SIGKILL)
 	}
-	return killed
+	return again
+}
+
+// reap reaps the orphans that have ended and returns the others. It looks until none has
+// ended: one leaves its children to us before it can be reaped, but that may have been
+// after they were listed.
+func (o *orphans) reap() []int {
+	for {
+		ended := false
+		running := slices.DeleteFunc(o.list(), func(pid int) bool {
+			reaped, err := unix.Wait4(pid, nil, unix.WNOHANG, nil)
+			ended = ended || reaped == pid
+			return reaped == pid || err != nil
+		})
+		if !ended {
+			return running
+		}
+	}
 }
 
 // list are the numbers of the orphans.

@@ -172,7 +172,7 @@ func (p *Process) groupLives() bool {
 	if !members() {
 		return false
 	}
-	p.runner.orphans.sweep("")
+	p.runner.orphans.sweep("", nil)
 	return members()
 }
 

@@ -144,12 +144,15 @@ func TestLeftovers(t *testing.T) {
 		"group":   "sleep 1000 & echo $!",
 		"session": "setsid sh -c 'echo $$; exec sleep 1000' & while ! test -s out; do sleep 0.01; done",
 		"nested":  "setsid sh -c 'setsid sleep 1000 & echo $!; wait' & while ! test -s out; do sleep 0.01; done",
+		// It takes a while to die, and nobody knows of its child before.
+		"large": "setsid sh -c 'setsid sleep 1000 & pid=$!; x=$(head -c 64M /dev/zero | tr \"\\0\" x); echo $pid; wait' & while ! test -s out; do sleep 0.01; done",
 	} {
 		s := shell(t, script)
 		s.Mark = mark(name)
 		checkEnd(t, start(t, runner(t), s).Wait(), fairlead.Outcome{State: fairlead.Succeeded})
 		if pid := number(t, output(t, s)); unix.Kill(pid, 0) != unix.ESRCH {
 			t.Errorf("%s: process %d is left", name, pid)
+			unix.Kill(pid, unix.SIGKILL)
 		}
 	}
 }

@@ -3,7 +3,6 @@
 package process
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"strconv"
@@ -42,7 +41,7 @@ func Survivors(prefix string) ([]Survivor, error) {
 		if err != nil {
 			continue
 		}
-		mark := markOf(pid)
+		mark, _ := markOf(pid)
 		if mark == "" || !strings.HasPrefix(mark, prefix) {
 			continue
 		}
@@ -51,21 +50,6 @@ func Survivors(prefix string) ([]Survivor, error) {
 		}
 	}
 	return list, nil
-}
-
-// markOf is the mark of a process, if it has one. One that has ended, or whose
-// environment we may not read, has none.
-func markOf(pid int) string {
-	env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
-	if err != nil {
-		return ""
-	}
-	for entry := range bytes.SplitSeq(env, []byte{0}) {
-		if mark, ok := bytes.CutPrefix(entry, []byte(MarkVariable+"=")); ok {
-			return string(mark)
-		}
-	}
-	return ""
 }
 
 // KillSurvivors kills the processes whose mark begins with the prefix, each with its
@@ -101,7 +85,7 @@ func killSurvivor(pid int, prefix string) {
 		return
 	}
 	defer p.Release()
-	if mark := markOf(pid); mark == "" || !strings.HasPrefix(mark, prefix) {
+	if mark, _ := markOf(pid); mark == "" || !strings.HasPrefix(mark, prefix) {
 		return
 	}
 	if group, err := unix.Getpgid(pid); err == nil && group > 1 {

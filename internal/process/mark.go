@@ -1,0 +1,53 @@
+//go:build linux
+
+package process
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// markOf is the mark of a process, if it has one. One whose environment we may not read
+// has none.
+//
+// It is not sure while the process is about to run another program, or about to end: it
+// has no environment then, for as long as it takes to free its memory, but may have the
+// mark a moment later, or children with the mark that nobody was told of.
+func markOf(pid int) (mark string, sure bool) {
+	env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+	for entry := range bytes.SplitSeq(env, []byte{0}) {
+		if mark, ok := bytes.CutPrefix(entry, []byte(MarkVariable+"=")); ok {
+			return string(mark), true
+		}
+	}
+	if len(env) > 0 || err != nil && !errors.Is(err, unix.ESRCH) {
+		return "", true
+	}
+	return "", !inTransit(pid)
+}
+
+// inTransit reports whether a process whose environment was found empty is between two
+// programs or at its end, or was when it was looked at. Otherwise it has an environment
+// without variables, or goes on without its first thread, by which we see it.
+func inTransit(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return false // it is gone
+	}
+	// The second field is the name in brackets, which may contain anything.
+	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+	const state, threads, envStart, envEnd = 0, 17, 47, 48 // three less than in proc_pid_stat(5)
+	switch {
+	case len(fields) <= envEnd:
+		return false // Linux before 3.5
+	case string(fields[state]) == "Z":
+		return string(fields[threads]) == "1"
+	case string(fields[envEnd]) == "0":
+		return true
+	}
+	return !bytes.Equal(fields[envStart], fields[envEnd])
+}
