@@ -193,7 +193,7 @@ func (p *play) amounts(args []string) (cluster.Amounts, map[string]string) {
 	amounts, rest := cluster.Amounts{}, map[string]string{}
 	for _, a := range args {
 		name, value, _ := strings.Cut(a, "=")
-		if slices.Contains([]string{"tasks", "priority"}, name) {
+		if slices.Contains([]string{"tasks", "priority", "limit"}, name) {
 			rest[name] = value
 			continue
 		}
@@ -220,6 +220,11 @@ func (p *play) job(args []string) sched.Job {
 		Priority: slices.IndexFunc(p.s.Config().Priorities, func(x sched.Priority) bool {
 			return x.Name == cmp.Or(rest["priority"], "normal")
 		}),
+	}
+	if limit := rest["limit"]; limit != "" {
+		var err error
+		j.Limit, err = time.ParseDuration(limit)
+		p.check(err)
 	}
 	p.jobs[args[0]] = &playJob{Job: j}
 	p.names = append(p.names, args[0])
@@ -253,6 +258,9 @@ func (p *play) step(args []string, _ string) {
 			i = n
 		}
 		p.stopped(p.d.Stops)
+	}
+	for r := range p.s.Reservations() {
+		p.say("room for %s on %s from %s", p.name(r.Job), p.s.Cluster().Nodes()[r.Node].Name, r.From.UTC().Format("15:04"))
 	}
 	if len(p.out) == said {
 		p.say("nothing starts")

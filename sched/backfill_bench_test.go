@@ -1,0 +1,89 @@
+package sched_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead/cluster"
+	"github.com/fairlead/fairlead/policy"
+	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/share"
+)
+
+// crowd is a machine that is full, with so many jobs that wait, of random sizes and limits
+// as people give them.
+func crowd(b *testing.B, policyName string, placement sched.Placement, waiting int) (*sched.Scheduler, []sched.RunID) {
+	s, err := sched.New(sched.Config{Root: share.Pool{Policy: policyName}, NewPolicy: policy.New(policy.Options{}), Placement: placement}, epoch, 1)
+	if err != nil {
+		b.Fatal(err)
+	}
+	s.Join("n", cluster.Amounts{"cpu": 1024}, epoch)
+	rng := rand.New(rand.NewPCG(1, 2))
+	limits := []time.Duration{10 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour, 4 * time.Hour, 12 * time.Hour, 24 * time.Hour}
+	var d sched.Decision
+	var runs []sched.RunID
+	for i := range waiting + 300 {
+		s.Add(sched.Job{
+			ID: int64(i + 1), Pool: s.Pool(fmt.Sprint("u", rng.IntN(100))), Priority: normal, Tasks: 1, Submitted: epoch,
+			Shape: s.Shape(cluster.Amounts{"cpu": 1 << rng.IntN(9)}), Limit: limits[rng.IntN(len(limits))],
+		}, epoch)
+		if i < 300 {
+			s.Step(epoch, 0, &d)
+			for _, st := range d.Starts {
+				runs = append(runs, st.Run)
+			}
+		}
+	}
+	return s, runs
+}
+
+// BenchmarkConservativePass measures a pass over all that wait: the first, which finds room
+// for each, and one after a task has ended, which looks for earlier room for each.
+func BenchmarkConservativePass(b *testing.B) {
+	for _, name := range []string{"fifo", "fair"} {
+		for _, waiting := range []int{1000, 30_000} {
+			b.Run(fmt.Sprintf("policy=%s/waiting=%d/first", name, waiting), func(b *testing.B) {
+				for range b.N {
+					b.StopTimer()
+					s, _ := crowd(b, name, sched.Conservative, waiting)
+					var d sched.Decision
+					b.StartTimer()
+					s.Step(epoch, 0, &d)
+				}
+			})
+			b.Run(fmt.Sprintf("policy=%s/waiting=%d/end", name, waiting), func(b *testing.B) {
+				for range b.N {
+					b.StopTimer()
+					s, runs := crowd(b, name, sched.Conservative, waiting)
+					var d sched.Decision
+					s.Step(epoch, 0, &d)
+					at := epoch.Add(time.Minute)
+					s.Finish(runs[0], at, true)
+					b.StartTimer()
+					s.Step(at, 0, &d)
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkForecast measures how long it takes to find when a job in the middle and the
+// last one will start.
+func BenchmarkForecast(b *testing.B) {
+	for _, placement := range []sched.Placement{sched.FirstFit, sched.EASY, sched.Conservative} {
+		const waiting = 100_000
+		s, _ := crowd(b, "fair", placement, waiting)
+		var d sched.Decision
+		s.Step(epoch, 0, &d)
+		for name, job := range map[string]int64{"early": 1000, "middle": waiting / 2, "last": waiting} {
+			b.Run(fmt.Sprintf("%v/%s", placement, name), func(b *testing.B) {
+				for b.Loop() {
+					f := s.Future().Forecast(job, 60_000, func(t sched.Task) time.Time { return t.Started.Add(t.Limit) })
+					b.ReportMetric(float64(f.Starts), "starts")
+				}
+			})
+		}
+	}
+}
