@@ -4,19 +4,18 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fairlead/fairlead/sched"
 	"github.com/fairlead/fairlead/why"
 )
 
-// How much work an estimate is: tasks that the replay with time limits starts at most, the
-// time after which no further replay with real run times is begun, and how many there are
-// at most.
+// How much work an estimate is: the time that the replay with time limits may take, and
+// those with real run times together, and how many there are of these at most.
 const (
-	estimateStarts = 60_000
-	estimateTime   = 100 * time.Millisecond
-	estimateMost   = 200
+	estimateTime = 80 * time.Millisecond
+	estimateMost = 200
 )
 
 // lengths are how long tasks of each pool ran lately.
@@ -54,21 +53,38 @@ type estimator struct {
 	began   time.Time // of the answer
 	lengths lengths
 	mean    time.Duration
+	kept    *why.Kept // where room is kept for every job
 }
 
 // estimatorOf takes what an estimate needs out of the loop, which is locked.
 func (l *Loop) estimatorOf(job int64, now time.Time) *estimator {
-	return &estimator{
+	e := &estimator{
 		future: l.core.Future(), job: job, began: now, lengths: maps.Clone(l.lengths),
 		mean: time.Duration(l.core.View(sched.Root).Mean * float64(time.Second)),
 	}
+	if l.shares.Sched.Placement == sched.Conservative {
+		e.kept = l.core.KeptFor(job)
+	}
+	return e
 }
 
 // estimate says when the job starts.
 func (e *estimator) estimate() *why.Estimate {
 	out := &why.Estimate{}
-	unlimited := false
-	bound := e.future.Forecast(e.job, estimateStarts, func(t sched.Task) time.Time {
+	if e.kept != nil {
+		out.By, out.Node = &e.kept.From, strings.Join(e.kept.Nodes, ", ")
+	} else {
+		e.bound(out)
+	}
+	e.replay(out)
+	return out
+}
+
+// bound adds when the job starts if every task runs as long as it may.
+func (e *estimator) bound(out *why.Estimate) {
+	unlimited, begun := false, time.Now()
+	goOn := func(sched.Forecast) bool { return time.Since(begun) < estimateTime }
+	bound := e.future.Forecast(e.job, goOn, func(t sched.Task) time.Time {
 		if t.Limit <= 0 {
 			unlimited = true
 			return t.Started.Add(sched.NoLimit)
@@ -80,13 +96,11 @@ func (e *estimator) estimate() *why.Estimate {
 		out.By, out.Node = &bound.At, bound.Node
 	case unlimited:
 		out.Text = "nobody can say by when: tasks that go before it, or run, have no time limit (submit -t)"
-	case bound.Starts >= estimateStarts:
+	case bound.At.After(e.began):
 		out.Text = "not before " + why.Clock(bound.At, e.began)
 	default:
 		out.Text = "not with what there is now, although nothing new went ahead"
 	}
-	e.replay(out)
-	return out
 }
 
 // replay adds the range of starts with run times as they were.
@@ -96,12 +110,17 @@ func (e *estimator) replay(out *why.Estimate) {
 	}
 	rng := rand.New(rand.NewPCG(uint64(e.job), uint64(e.began.Unix())))
 	var starts []time.Time
-	for began := time.Now(); len(starts) < estimateMost && (len(starts) == 0 || time.Since(began) < estimateTime); {
-		f := e.future.Forecast(e.job, estimateStarts, func(t sched.Task) time.Time { return t.Started.Add(e.sample(rng, t)) })
+	began := time.Now()
+	goOn := func(sched.Forecast) bool { return time.Since(began) < estimateTime }
+	for len(starts) < estimateMost && goOn(sched.Forecast{}) {
+		f := e.future.Forecast(e.job, goOn, func(t sched.Task) time.Time { return t.Started.Add(e.sample(rng, t)) })
 		if !f.Found {
-			return
+			break
 		}
 		starts = append(starts, f.At)
+	}
+	if len(starts) == 0 {
+		return
 	}
 	slices.SortFunc(starts, time.Time.Compare)
 	at := func(part float64) *time.Time { return &starts[int(part*float64(len(starts)-1)+0.5)] }

@@ -42,6 +42,16 @@ func (c *Cluster) NewPlan(now int64) *Plan {
 	return p
 }
 
+// Clone returns a copy for a clone of the cluster.
+func (p *Plan) Clone(c *Cluster) *Plan {
+	q := &Plan{c: c, lines: slices.Clone(p.lines)}
+	for i := range q.lines {
+		l := &q.lines[i]
+		l.at, l.free = slices.Clone(l.at), slices.Clone(l.free)
+	}
+	return q
+}
+
 // Take occupies on a node what a task of the shape asks for, from an instant up to
 // another.
 func (p *Plan) Take(id NodeID, s Shape, from, to int64) { p.add(id, p.c.shapes[s].need, -1, from, to) }

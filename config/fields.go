@@ -49,6 +49,8 @@ func fileFields() []field {
 		starter(func(c *Config) *share.Starter { return &c.Shares.Sched.Root.Starter }),
 		of("backfill", "first-fit", "What happens when the job that goes first does not fit: fcfs waits, first-fit starts the next that fits, easy the next that does not delay the first, conservative the next that delays none.",
 			placements, func(c *Config) *sched.Placement { return &c.Shares.Sched.Placement }),
+		of("backfill_depth", "1000", "How many jobs easy looks at behind the first that finds no room, and for how many conservative keeps room; 0 is no bound.",
+			whole(0, maxTasks), func(c *Config) *int { return &c.Shares.Sched.Depth }),
 		of("task_time", "1m", "How long a task is taken to run before any of its pool has ended.",
 			seconds(span(time.Millisecond, "")), func(c *Config) *float64 { return &c.Shares.Sched.TaskSeconds }),
 		of("shortlist", "{}", "How many jobs a step of the policy lottery draws.",

@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"slices"
 	"time"
 
 	"github.com/fairlead/fairlead/cluster"
@@ -22,6 +23,7 @@ type backfilling struct {
 	unfinished bool
 	events     uint64
 
+	behind int       // candidates of this pass that found no room behind that of first
 	stable bool      // the order of what waits never changes
 	tries  []lineRef // of lookAgain
 }
@@ -34,6 +36,17 @@ type reserved struct {
 	shape    cluster.Shape
 	node     cluster.NodeID
 	from, to int64
+}
+
+// fork returns a copy for a fork of the scheduler, which has a cluster of its own.
+func (b *backfilling) fork(c *cluster.Cluster) backfilling {
+	f := *b
+	if b.plan != nil {
+		f.plan = b.plan.Clone(c)
+	}
+	f.ends, f.tries = slices.Clone(b.ends), nil
+	f.keep.all, f.keep.fresh = slices.Clone(b.keep.all), slices.Clone(b.keep.fresh)
+	return f
 }
 
 // NoLimit is how long a task without a time limit is planned to run. It is long enough
@@ -67,7 +80,7 @@ func (s *Scheduler) beginBackfill() {
 	if b.unfinished && b.events == s.events {
 		return // those that were looked at in the last step need not be again
 	}
-	b.events = s.events
+	b.events, b.behind = s.events, 0
 	s.unreserve()
 	s.overrun(now)
 	if s.cfg.Placement == EASY {
@@ -191,7 +204,11 @@ func (s *Scheduler) firstAgain() bool {
 func (s *Scheduler) backfillOn(at lineRef, job int64) (cluster.NodeID, bool) {
 	l := s.line(at)
 	if s.backfill.first.job != 0 {
-		return s.placeBehind(l.shape, l.limit)
+		node, fits := s.placeBehind(l.shape, l.limit)
+		if !fits {
+			s.backfill.behind++
+		}
+		return node, fits
 	}
 	node, fits := s.cluster.Place(l.shape)
 	if !fits {

@@ -75,12 +75,16 @@ func BenchmarkForecast(b *testing.B) {
 	for _, placement := range []sched.Placement{sched.FirstFit, sched.EASY, sched.Conservative} {
 		const waiting = 100_000
 		s, _ := crowd(b, "fair", placement, waiting)
+		cfg := s.Config()
+		if cfg.Depth = 1000; s.Configure(cfg, epoch) != nil {
+			b.Fatal("a depth is refused")
+		}
 		var d sched.Decision
 		s.Step(epoch, 0, &d)
 		for name, job := range map[string]int64{"early": 1000, "middle": waiting / 2, "last": waiting} {
 			b.Run(fmt.Sprintf("%v/%s", placement, name), func(b *testing.B) {
 				for b.Loop() {
-					f := s.Future().Forecast(job, 60_000, func(t sched.Task) time.Time { return t.Started.Add(t.Limit) })
+					f := s.Future().Forecast(job, func(f sched.Forecast) bool { return f.Starts < 60_000 }, func(t sched.Task) time.Time { return t.Started.Add(t.Limit) })
 					b.ReportMetric(float64(f.Starts), "starts")
 				}
 			})

@@ -19,7 +19,7 @@ type keeper struct {
 	fresh  []waiting // came since the last step
 	freed  bool      // something ended, so that some may move
 	left   bool      // jobs left that may have room kept
-	held   bool      // not all that wait are in the list: a maximum, a licence or a rate holds them back
+	held   bool      // not all that wait are in the list: a gate holds them back, or it is long enough
 	relist bool      // lines were held back or moved: all that wait have to be looked for
 }
 
@@ -222,6 +222,10 @@ func (s *Scheduler) dropGone() {
 func (s *Scheduler) listFresh() {
 	k := &s.backfill.keep
 	for _, w := range k.fresh {
+		if s.deepEnough(len(k.all)) {
+			k.held = true
+			return
+		}
 		n := min(w.tasks, s.tasksOf(w.job, w.at))
 		k.held = k.held || n < w.tasks
 		r := reserved{job: w.job, at: w.at, shape: s.line(w.at).shape, from: unplaced, key: s.arrivalOf(w.at, w.job)}
@@ -239,34 +243,51 @@ func (s *Scheduler) arrivalOf(at lineRef, job int64) float64 {
 	return Arrival(int(max(0, s.pools[s.queues[at.queue].pool].band)), job)
 }
 
-// relist puts all that wait and may start into the order in which the policy would start
-// them. Room that is kept stays kept.
+// relist puts those that wait and may start into the order in which the policy would start
+// them. Room that is kept stays kept, also for jobs that are further behind by now than room
+// is looked for.
 func (s *Scheduler) relist() {
-	b := &s.backfill
+	k := &s.backfill.keep
 	kept := map[int64][]reserved{}
-	for _, r := range b.keep.all {
+	for _, r := range k.all {
 		if r.from != unplaced {
 			kept[r.job] = append(kept[r.job], r)
 		}
 	}
-	var all []reserved
+	before, listed, more := k.all, map[int64]int32{}, false
+	k.all = nil
 	s.preview(func(f *Scheduler, st Start) bool {
+		if more = s.deepEnough(len(k.all)); more {
+			return false
+		}
 		at := s.lineFor(int32(st.Pool), f.run(st.Run).ask())
+		listed[st.Job]++
 		if have := kept[st.Job]; len(have) > 0 && have[0].at == at {
-			all = append(all, have[0])
+			k.all = append(k.all, have[0])
 			kept[st.Job] = have[1:]
 		} else {
-			all = append(all, reserved{job: st.Job, at: at, shape: s.line(at).shape, from: unplaced, key: s.arrivalOf(at, st.Job)})
+			k.all = append(k.all, reserved{job: st.Job, at: at, shape: s.line(at).shape, from: unplaced, key: s.arrivalOf(at, st.Job)})
 		}
 		return true
 	})
-	for _, have := range kept {
-		for _, r := range have {
-			b.plan.Give(r.node, r.shape, r.from, r.to)
+	for _, r := range before {
+		have := kept[r.job]
+		if len(have) == 0 || have[0] != r {
+			continue
+		}
+		kept[r.job] = have[1:]
+		if more && listed[r.job] < s.tasksOf(r.job, r.at) {
+			listed[r.job]++
+			k.all = append(k.all, r)
+		} else {
+			s.backfill.plan.Give(r.node, r.shape, r.from, r.to)
 		}
 	}
-	b.keep.all, b.keep.held = all, int64(len(all)) < s.pools[Root].Waiting
+	k.held = int64(len(k.all)) < s.pools[Root].Waiting
 }
+
+// deepEnough reports whether so many jobs are as many as are looked at.
+func (s *Scheduler) deepEnough(n int) bool { return s.cfg.Depth > 0 && n >= s.cfg.Depth }
 
 // byArrivalOnly reports whether the order of what waits never changes.
 func (s *Scheduler) byArrivalOnly() bool {

@@ -40,8 +40,9 @@ const idlePasses = 1000
 
 // Forecast plays what will happen if each task is over when end says: of those that run,
 // and of those that will start. It drives the machine that decides, until a task of the
-// job starts or so many tasks have started.
-func (u *Future) Forecast(job int64, most int, end func(Task) time.Time) Forecast {
+// job starts, or goOn reports that it is to come no further: it is asked after each instant
+// at which something happened.
+func (u *Future) Forecast(job int64, goOn func(Forecast) bool, end func(Task) time.Time) Forecast {
 	f := &forecast{s: u.s.Fork(), end: end}
 	for i := range f.s.runs {
 		if r := &f.s.runs[i]; r.used {
@@ -49,7 +50,7 @@ func (u *Future) Forecast(job int64, most int, end func(Task) time.Time) Forecas
 		}
 	}
 	out := Forecast{At: f.s.at}
-	for idle := 0; !f.step(job, &out) && out.Starts < most && idle < idlePasses; idle++ {
+	for idle := 0; !f.step(job, &out) && goOn(out) && idle < idlePasses; idle++ {
 		if len(f.ends) > 0 {
 			idle = 0
 		}

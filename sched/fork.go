@@ -12,6 +12,13 @@ import (
 // same time unless the fork only steps and finishes. A fork stops nothing for pools that
 // starve until it is configured: it answers what starts.
 func (s *Scheduler) Fork() *Scheduler {
+	f := s.forkNow()
+	f.backfill = s.backfill.fork(f.cluster)
+	return f
+}
+
+// forkNow is Fork but for what is planned.
+func (s *Scheduler) forkNow() *Scheduler {
 	s.epoch += 2
 	f := *s
 	f.epoch--

@@ -16,7 +16,7 @@ func (s *Scheduler) Preview(visit func(st Start, units float64) bool) {
 
 // preview shows the fork, too, in which the tasks start.
 func (s *Scheduler) preview(visit func(f *Scheduler, st Start) bool) {
-	f := s.Fork()
+	f := s.forkNow()
 	f.boundless()
 	f.oneByOne, f.rebalancers = true, nil
 	var d Decision

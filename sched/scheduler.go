@@ -17,8 +17,11 @@ type Config struct {
 	NewPolicy  func(name string, o share.Options) Policy
 	Priorities []Priority // highest first; a job's priority is an index
 	Placement  Placement
-	NewJobs    NewJobs       // a boost of jobs that came lately
-	HalfLife   time.Duration // of decayed service; 0 is no decay
+	// Depth bounds how many jobs a step looks at behind the first that finds no room, under
+	// [EASY], and how many have room kept for them, under [Conservative]; 0 is no bound.
+	Depth    int
+	NewJobs  NewJobs       // a boost of jobs that came lately
+	HalfLife time.Duration // of decayed service; 0 is no decay
 	// TaskSeconds is how long a task is taken to run before any has ended.
 	TaskSeconds float64
 	Unit        string // resource in which shares are counted; fixed by New

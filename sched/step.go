@@ -81,7 +81,7 @@ func (s *Scheduler) Step(t time.Time, limit int, d *Decision) {
 func (s *Scheduler) drawAll(limit int, d *Decision) {
 	pools, jobs := s.shortlist()
 	for draws := 0; ; draws++ {
-		if !s.somethingFits() || s.inners[s.pools[Root].inner].open == 0 || s.rootFull() {
+		if !s.somethingFits() || s.inners[s.pools[Root].inner].open == 0 || s.rootFull() || s.deepEnough(s.backfill.behind) {
 			break
 		}
 		if limit > 0 && len(d.Starts) >= limit || pools > 0 && draws >= pools {

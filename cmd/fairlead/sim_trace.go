@@ -179,6 +179,7 @@ func (p *simPolicy) backfill() string { return p.shares.Sched.Placement.String()
 // setup reads the configuration, and puts in what flags say.
 func (s *simFlags) setup(file, root, backfill string) (*simPolicy, error) {
 	cfg := config.Default()
+	cfg.Shares.Sched.Depth = 0 // without a file the schedules are those of the textbook
 	if file != "" {
 		var err error
 		if cfg, err = s.loadConfig(file); err != nil {
