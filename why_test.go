@@ -74,9 +74,11 @@ func TestWhyBelowClassesThatStandLevel(t *testing.T) {
 		}}
 		loop, stop := start(t, o, 10, forever)
 		defer stop()
+		var jobs []fairlead.Job
 		for range 20 {
-			submit(t, loop, fairlead.Job{User: "ann", Pool: "prod"}, fairlead.Job{User: "ann", Pool: "lab/ann"}, fairlead.Job{User: "bob", Pool: "lab/bob"})
+			jobs = append(jobs, fairlead.Job{User: "ann", Pool: "prod"}, fairlead.Job{User: "ann", Pool: "lab/ann"}, fairlead.Job{User: "bob", Pool: "lab/bob"})
 		}
+		submit(t, loop, jobs...) // at once: what starts does not depend on when the loop wakes
 		time.Sleep(time.Minute)
 		for pool, want := range map[string]string{
 			"prod": "of its own pool prod", "lab/bob": "bob", "lab/ann": "in lab: bob has used ",
