@@ -358,6 +358,7 @@ func (s *Scheduler) Restore(leaf PoolID, settled, mean, seen float64) {
 // SetUsage gives a leaf the service that it received, as of now, and makes it count
 // in the comparison at once.
 func (s *Scheduler) SetUsage(leaf PoolID, settled float64) {
+	s.events++
 	for id := int32(leaf); id >= 0; id = s.pools[id].parent {
 		s.pools[id].Settled += settled
 		if d := s.pools[id].Days; d != nil {

@@ -93,6 +93,9 @@ func (s *Scheduler) unpark(parked *[]lineRef) {
 	refs := *parked
 	*parked = nil
 	s.backfill.keep.relist = s.backfill.keep.relist || len(refs) > 0
+	if len(refs) > 0 {
+		s.events++
+	}
 	for _, at := range refs {
 		s.setGate(at, noGate)
 		s.regated(s.queues[at.queue].pool)

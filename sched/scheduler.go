@@ -86,6 +86,7 @@ type Scheduler struct {
 
 	instant       Setting   // what settings of this instant have in common
 	events        uint64    // that were not starts of a step
+	looked        uint64    // events when the last step ended
 	oneByOne      bool      // room comes slot by slot: this is a preview
 	rebalancers   []int32   // pools whose allotter stops tasks
 	nextRebalance time.Time // at which one of them might; zero if none

@@ -64,6 +64,16 @@ func (s *Scheduler) Step(t time.Time, limit int, d *Decision) {
 	if len(s.rebalancers) > 0 {
 		s.rebalance(d)
 	}
+	if !s.nothingNew() {
+		s.startSome(limit, d)
+		s.backfill.unfinished, s.looked = d.More, s.events
+	}
+	s.reclaim(d)
+	d.Next = s.nextInstant()
+}
+
+// startSome starts what may start, as the placement has it.
+func (s *Scheduler) startSome(limit int, d *Decision) {
 	if s.backfills() {
 		s.beginBackfill()
 	}
@@ -72,9 +82,6 @@ func (s *Scheduler) Step(t time.Time, limit int, d *Decision) {
 	} else {
 		s.drawAll(limit, d)
 	}
-	s.backfill.unfinished = d.More
-	s.reclaim(d)
-	d.Next = s.nextInstant()
 }
 
 // drawAll chooses leaf after leaf, and starts what fits.
@@ -92,6 +99,13 @@ func (s *Scheduler) drawAll(limit int, d *Decision) {
 			break
 		}
 	}
+}
+
+// nothingNew reports whether nothing has happened since a step found that no more can start.
+// Where a job that finds no room decides what others may do, and the order follows the clock,
+// another look would let somebody start for no other reason than that it was taken.
+func (s *Scheduler) nothingNew() bool {
+	return s.steps > 1 && !s.backfill.unfinished && s.looked == s.events && (s.cfg.Placement == FCFS || s.cfg.Placement == EASY)
 }
 
 // rootFull reports whether the whole tree is at a limit of its own.
