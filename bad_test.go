@@ -37,7 +37,7 @@ func TestBadJobs(t *testing.T) {
 		{with(func(j *fairlead.Job) { j.Argv = []string{""} }), "argv: the command is empty"},
 		{with(func(j *fairlead.Job) { j.Argv = []string{"a\x00b"} }), "argv"},
 		{with(func(j *fairlead.Job) { j.Env = map[string]string{"A=B": "c"} }), "env"},
-		{with(func(j *fairlead.Job) { j.Limit = -time.Second }), "limit"},
+		{with(func(j *fairlead.Job) { j.Limit = -time.Minute }), "limit"},
 		{with(func(j *fairlead.Job) { j.Retries = -1 }), "retries"},
 		{with(func(j *fairlead.Job) { j.Priority = "urgent" }), "priority"},
 		{with(func(j *fairlead.Job) { j.Request = fairlead.Amounts{"cpu": -4} }), "request"},

@@ -2,7 +2,6 @@ package fairlead
 
 import (
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -124,13 +123,11 @@ const (
 	anyNumber     = 1 << 40
 )
 
-const longest = 10 * 365 * 24 * time.Hour
-
 func (j *Job) checkTimes() error {
 	switch {
-	case j.Limit < 0 || j.Limit > longest:
-		return invalid("limit", "the time limit must be from 0 (none) to ten years, got %v", j.Limit)
-	case j.Backoff < 0 || j.Backoff > longest:
+	case j.Limit < 0 && j.Limit != NoLimit || j.Limit > MaxLimit:
+		return invalid("limit", "the time limit must be above 0, up to ten years, got %v", j.Limit)
+	case j.Backoff < 0 || j.Backoff > MaxLimit:
 		return invalid("backoff", "must be from 0 to ten years, got %v", j.Backoff)
 	case !j.Begin.IsZero() && (j.Begin.Year() < 1970 || j.Begin.Year() > 2200):
 		return invalid("begin", "%v is out of range", j.Begin)

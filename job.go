@@ -35,7 +35,7 @@ type Job struct {
 	Licenses Amounts
 	Rates    []string
 
-	Limit   time.Duration // each task is ended after this; 0 is no limit
+	Limit   time.Duration // each task is ended after this; 0 is that of the pool, or none; see [NoLimit]
 	Begin   time.Time     // not before
 	Retries int           // further tries of a task that failed
 	Backoff time.Duration // pause before the second try; it doubles each time, up to an hour

@@ -72,6 +72,14 @@ func (s *Shares) settle(j *Job) error {
 	if err := s.checkQOS(j.QOS); err != nil {
 		return err
 	}
+	if err := s.settlePool(j); err != nil {
+		return err
+	}
+	return s.settleLimit(j)
+}
+
+// settlePool decides into which pool a job goes.
+func (s *Shares) settlePool(j *Job) error {
 	if j.Pool == "" {
 		return s.settlePlace(j)
 	}

@@ -104,7 +104,7 @@ func (l *Loop) answer(j *Job) *why.Answer {
 		Subject: why.Subject{
 			Job: j.ID, Name: j.Name, User: j.User, Pool: j.Pool, Priority: j.Priority, State: string(j.State),
 			Waiting: int64(j.Waiting), Running: int64(j.Running),
-			Request: Request(j.Request, l.core.Cluster().Unit()), Submitted: &submitted,
+			Request: Request(j.Request, l.core.Cluster().Unit()), Limit: j.Limit.Seconds(), Submitted: &submitted,
 		},
 		Units: l.units(),
 	}

@@ -136,10 +136,12 @@ func read(name, text string, root *node) (*Config, error) {
 	if p := &c.Shares.Sched.Root; p.Policy != "" {
 		r.checkZero(root, p, p.Policy)
 		r.checkFutile(root, c)
+		r.checkTimes(root, p, "", share.Times{})
 	}
 	if root.get("pools_on_demand") == nil {
 		c.Shares.Closed = len(c.Shares.Sched.Root.Pools) > 0
 	}
+	r.checkPlanned(root, c)
 	if c.Shares.Closed && c.Rules == nil {
 		r.checkStarters(root)
 	}

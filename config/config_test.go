@@ -44,12 +44,12 @@ func TestParse(t *testing.T) {
 	c := mustParse(t, example(t))
 	s := c.Shares.Sched
 	starving := share.Reclaim{MinAfter: time.Minute, ShareAfter: 10 * time.Minute, Below: 0.4}
-	wantRoot := share.Pool{Policy: "fair", Reclaim: starving, Pools: []share.Pool{
+	wantRoot := share.Pool{Policy: "fair", Reclaim: starving, Time: 2 * time.Hour, MaxTime: 7 * 24 * time.Hour, Pools: []share.Pool{
 		{Name: "biology", Weight: 40, Policy: "lottery"},
 		{
 			Name: "physics", Weight: 60, Min: map[string]int64{"cpu": 8}, Max: map[string]int64{"cpu": 40, "mem": 4 << 30},
 			Reclaim:    share.Reclaim{MinAfter: 30 * time.Second, ShareAfter: share.Never, Below: 0.6, Protect: true},
-			MaxRunning: 100, JobRunning: 10, Policy: "fifo",
+			MaxRunning: 100, JobRunning: 10, Time: share.Never, MaxTime: 48 * time.Hour, Policy: "fifo",
 			Pools: []share.Pool{{Name: "curie", Weight: 1}, {Name: "markov", Weight: 1}},
 		},
 	}}

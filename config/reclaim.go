@@ -50,9 +50,11 @@ func reclaimField() field {
 }
 
 // patience is a duration, or off.
-func patience() kind[time.Duration] {
-	const off = "off"
-	k := span(time.Second, off)
+func patience() kind[time.Duration] { return orNever(span(time.Second, "off"), "off") }
+
+// orNever keeps a zero, which is written as a word, as [share.Never], and leaves out what
+// says nothing.
+func orNever(k kind[time.Duration], off string) kind[time.Duration] {
 	read := k.read
 	k.read = func(r *reader, name string, n *node) (time.Duration, bool) {
 		d, ok := read(r, name, n)
@@ -70,7 +72,7 @@ func patience() kind[time.Duration] {
 		}
 		return word(units.FormatDuration(d))
 	}
-	k.word = "duration or off"
+	k.word = "duration or " + off
 	return k
 }
 

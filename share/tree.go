@@ -5,6 +5,7 @@ import (
 	"iter"
 	"math"
 	"strings"
+	"time"
 )
 
 // Pool is one node of the configured tree of shares.
@@ -23,6 +24,9 @@ type Pool struct {
 	Reclaim    Reclaim          // when others' tasks are stopped for it
 	MaxRunning int              // tasks at once; 0 is no limit
 	JobRunning int              // tasks of one job at once; 0 is no limit
+
+	Time    time.Duration // limit of jobs that name none; 0 is that of the pool above, [Never] none
+	MaxTime time.Duration // largest limit of a job; 0 is that of the pool above
 
 	Starter Starter // for pools below it that are made on demand
 

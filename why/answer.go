@@ -49,6 +49,7 @@ type Subject struct {
 	Waiting   int64      `json:"waiting_tasks"`
 	Running   int64      `json:"running_tasks"`
 	Request   string     `json:"request,omitempty"`
+	Limit     float64    `json:"limit_seconds,omitempty"` // of each task; 0 is none
 	Submitted *time.Time `json:"submitted,omitempty"`
 }
 

@@ -77,6 +77,9 @@ func (a *Answer) head(b *strings.Builder) {
 			age = ", submitted" + age + " ago"
 		}
 		left += age
+		if s.Limit > 0 {
+			left += ", limit " + Duration(time.Duration(s.Limit*float64(time.Second)))
+		}
 	}
 	fmt.Fprintf(b, "%-58s verdict: %s\n", left, a.Verdict)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/table"
+	"github.com/fairlead/fairlead/internal/units"
 )
 
 // selection are the flags by which commands choose jobs.
@@ -248,7 +249,7 @@ func limitText(seconds float64) string {
 	if seconds == 0 {
 		return "-"
 	}
-	return span(time.Duration(seconds * float64(time.Second)))
+	return units.FormatDuration(time.Duration(seconds * float64(time.Second)))
 }
 
 func rankText(j *api.Job) string {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cluster"
 	"github.com/fairlead/fairlead/internal/agent"
 	"github.com/fairlead/fairlead/internal/api"
@@ -70,7 +71,7 @@ The job gets PATH and the locale of your environment; more with --export.`,
 	f.StringToIntVar(&s.request, "request", nil, "further resources per task, e.g. tape=1")
 	f.StringSliceVarP(&s.licenses, "licenses", "L", nil, "licences that each task holds while it runs, e.g. matlab:1,ansys:2")
 	f.StringSliceVar(&s.rates, "rate", nil, "rates under which each start of a task counts, e.g. linkedin")
-	f.StringVarP(&s.limit, "time", "t", "", "time limit: 90 (minutes), 1:30:00, 2-12:00:00, 60h")
+	f.StringVarP(&s.limit, "time", "t", "", "time limit: 90 (minutes), 1:30:00, 2-12:00:00, 60h, unlimited (default: that of the pool)")
 	f.StringVarP(&s.pool, "pool", "A", os.Getenv("FAIRLEAD_POOL"), "pool to charge (default: by the placement rules)")
 	f.StringVarP(&s.kind, "kind", "k", "", "type of work")
 	f.StringVar(&s.priority, "priority", "", "priority within the pool: very_high, high, normal, low, very_low")
@@ -300,10 +301,13 @@ func (s *submission) fillTolls(spec *api.Spec) error {
 }
 
 func (s *submission) fillTimes(spec *api.Spec) error {
-	if s.limit != "" && s.limit != "UNLIMITED" && s.limit != "INFINITE" {
+	if s.limit != "" {
 		d, err := units.ParseTimeLimit(s.limit)
 		if err != nil {
 			return usagef("--time: %w", err)
+		}
+		if d == 0 {
+			d = fairlead.NoLimit
 		}
 		spec.LimitSeconds = d.Seconds()
 	}

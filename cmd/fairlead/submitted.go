@@ -23,6 +23,9 @@ func (s *submission) tell(ctx context.Context, client *api.Client, r *api.Submit
 	if r.Warning != "" && !s.json {
 		fmt.Fprintln(s.errs, "warning:", r.Warning)
 	}
+	if r.Hint != "" && s.limit == "" && s.terminal() && !s.json && !s.parsable {
+		fmt.Fprintln(s.errs, "hint:", r.Hint)
+	}
 	if !s.wait || s.dryRun {
 		return nil
 	}
@@ -42,6 +45,9 @@ func (s *submission) print(r *api.Submitted) {
 	line := fmt.Sprintf("%s %s in %s (user %s)", what, verb, r.Pool, r.User)
 	if r.Tasks > 1 {
 		line += fmt.Sprintf(", %d tasks", r.Tasks)
+	}
+	if r.LimitSeconds > 0 && s.limit == "" {
+		line += fmt.Sprintf(", time limit %s", limitText(r.LimitSeconds))
 	}
 	switch {
 	case s.hold:

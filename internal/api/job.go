@@ -29,7 +29,7 @@ type Spec struct {
 	Constraint     string            `json:"constraint,omitempty" doc:"What the labels of the node have to satisfy" example:"arch=amd64 & rack!=b"`
 	Licenses       map[string]int64  `json:"licenses,omitempty" doc:"Licences that each task holds while it runs"`
 	Rates          []string          `json:"rates,omitempty" doc:"Rates under which each start of a task counts; names that the server does not know are refused"`
-	LimitSeconds   float64           `json:"limit_seconds,omitempty" doc:"Time limit of each task; 0 is none"`
+	LimitSeconds   float64           `json:"limit_seconds,omitempty" doc:"Time limit of each task; when submitted, 0 is that of its pool, and -1 none; afterwards 0 is none"`
 	Begin          *time.Time        `json:"begin,omitempty" doc:"Not before"`
 	Retries        int               `json:"retries,omitempty" doc:"Further tries of a task that failed"`
 	BackoffSeconds float64           `json:"backoff_seconds,omitempty" doc:"Pause before the second try; doubles each time"`

@@ -35,6 +35,9 @@ type Submitted struct {
 	Of      int64   `json:"of,omitempty"`
 	Reason  *Reason `json:"reason,omitempty"`
 	Warning string  `json:"warning,omitempty"`
+	// LimitSeconds is the time limit that the job has, its pool's if it named none.
+	LimitSeconds float64 `json:"limit_seconds,omitempty" doc:"Time limit of each task; 0 is none"`
+	Hint         string  `json:"hint,omitempty" doc:"What could be better"`
 }
 
 // JobList is a page of jobs.

@@ -161,6 +161,8 @@ func (s *slurm) settings(p *pool, e *entry, where string) {
 			s.limits(p, e.line, where, setting{x.name, "mem=" + x.value})
 		case name == "grpjobs" || name == "maxjobs":
 			s.jobLimit(p, e.line, where, x)
+		case name == "maxwall" || name == "maxwalldurationperjob":
+			s.timeLimit(p, e.line, where, x)
 		case name == "defaultaccount":
 			s.add(e.line, where, x.name, x.value, Taken, "")
 		default:

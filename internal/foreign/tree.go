@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/fairlead/fairlead/internal/units"
@@ -22,6 +23,7 @@ type pool struct {
 	weight   string
 	min, max map[string]int64
 	running  int // most tasks at once; -1 is no limit
+	maxTime  time.Duration
 	policy   string
 	reclaim  reclaim
 

@@ -52,6 +52,9 @@ func (d *document) yaml() []byte {
 	if set := d.root.reclaim.yaml(); set != "" {
 		fmt.Fprintf(&b, "reclaim: %s\n", set)
 	}
+	if most := d.root.time(); most != "" {
+		fmt.Fprintf(&b, "max_time: %s\n", most)
+	}
 	fmt.Fprintf(&b, "pools_on_demand: %t\n", d.onDemand)
 	if d.ruled {
 		b.WriteString("placement:")
@@ -121,6 +124,7 @@ func (p *pool) settings(above string) []string {
 	if p.running >= 0 {
 		add("max_running", strconv.Itoa(p.running))
 	}
+	add("max_time", p.time())
 	if p.policy != above {
 		add("policy", p.policy)
 	}

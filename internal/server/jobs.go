@@ -83,6 +83,7 @@ func (s *Server) describe(ctx context.Context, sub *api.Submitted) {
 		return
 	}
 	sub.Pool, sub.User, sub.Tasks = j.Pool, j.User, j.Tasks
+	s.tellLimit(sub, j.Limit)
 	if j.State != fairlead.Waiting && j.State != fairlead.Blocked {
 		return
 	}
@@ -143,7 +144,16 @@ func (s *Server) dryRun(ctx context.Context, j fairlead.Job) api.Submitted {
 	}
 	out := api.Submitted{Pool: a.Subject.Pool, User: j.User, Tasks: tasks}
 	tell(&out, a)
+	s.tellLimit(&out, time.Duration(a.Subject.Limit*float64(time.Second)))
 	return out
+}
+
+// tellLimit adds the time limit to a submission, and a hint if it should have one.
+func (s *Server) tellLimit(sub *api.Submitted, limit time.Duration) {
+	sub.LimitSeconds = limit.Seconds()
+	if limit == 0 && s.options.Loop.Client().PlansByLimits() {
+		sub.Hint = "no time limit: it is planned to run for a year, and seldom fits before others; give one with -t"
+	}
 }
 
 type listInput struct {
