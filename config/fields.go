@@ -53,7 +53,7 @@ func fileFields() []field {
 			whole(0, maxTasks), func(c *Config) *int { return &c.Shares.Sched.Depth }),
 		unless("none", of("time", "", "The time limit of jobs that name none. Without one they have that of max_time, or none.",
 			standardTime(), func(c *Config) *time.Duration { return &c.Shares.Sched.Root.Time })),
-		unless("no limit", of("max_time", "", "The largest time limit that a job may have. A job that asks for more, or for none, is refused.",
+		unless("no limit", of("max_time", "", "The largest time limit that a job may have. One that asks for more, or for no limit (-t unlimited), is refused.",
 			largestTime(), func(c *Config) *time.Duration { return &c.Shares.Sched.Root.MaxTime })),
 		of("task_time", "1m", "How long a task is taken to run before any of its pool has ended.",
 			seconds(span(time.Millisecond, "")), func(c *Config) *float64 { return &c.Shares.Sched.TaskSeconds }),
