@@ -156,31 +156,55 @@ func TestCancelAndLimit(t *testing.T) {
 
 // TestDrain: an agent that stops lets tasks end, and gives back what does not end.
 func TestDrain(t *testing.T) {
-	r := newRig(t, time.Minute, agent.Options{Drain: 300 * time.Millisecond})
+	r := newRig(t, time.Minute, agent.Options{Drain: time.Minute})
 	dir := t.TempDir()
-	short := r.submit(shell("touch " + dir + "/a; sleep 0.1"))
-	long := r.submit(shell("touch " + dir + "/b; sleep 1000"))
-	for _, f := range []string{"/a", "/b"} {
-		for {
-			if _, err := os.Stat(dir + f); err == nil {
-				break
-			}
-			time.Sleep(time.Millisecond)
-		}
+	short := r.submit(shell("while ! test -e " + dir + "/go; do sleep 0.01; done"))
+	r.until(short, runs)
+	stopped := make(chan struct{})
+	go func() { r.stop(); close(stopped) }()
+	r.untilDrains()
+	if err := os.WriteFile(dir+"/go", nil, 0o600); err != nil {
+		t.Fatal(err)
 	}
-	r.stop()
-	if j := r.until(short, ended); j.Job.State != "succeeded" {
+	<-stopped
+	if j := r.until(short, ended); j.Job.State != "succeeded" || j.Tasks[0].Attempt != 1 {
 		t.Errorf("short: %+v", j)
 	}
+
+	r = newRig(t, time.Minute, agent.Options{Drain: 100 * time.Millisecond})
+	long := r.submit(shell("touch " + dir + "/begun; sleep 1000"))
+	for os.Remove(dir+"/begun") != nil {
+		time.Sleep(time.Millisecond)
+	}
+	r.stop()
 	if j, err := r.Job(t.Context(), long); err != nil || j.Job.State != "waiting" || j.Tasks[0].Losses != 0 {
 		t.Errorf("long: %+v, %v", j, err)
 	}
 }
 
-// TestRenews: a task that runs for several leases stays with its agent.
+// untilDrains waits until the server knows that the agent takes nothing new.
+func (r *rig) untilDrains() {
+	r.t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+		list, err := r.Nodes(r.t.Context())
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		if len(list.Nodes) == 1 && list.Nodes[0].State == "drain" {
+			return
+		}
+		if time.Now().After(deadline) {
+			r.t.Fatalf("the agent does not drain: %+v", list.Nodes)
+		}
+	}
+}
+
+// TestRenews: a task that runs for several leases stays with its agent. A lease is long
+// enough for a machine that stands still for a second.
 func TestRenews(t *testing.T) {
-	r := newRig(t, 400*time.Millisecond, agent.Options{})
-	id := r.submit(shell("sleep 1.5"))
+	t.Parallel()
+	r := newRig(t, 2500*time.Millisecond, agent.Options{})
+	id := r.submit(shell("sleep 6"))
 	if j := r.until(id, ended); j.Job.State != "succeeded" || j.Tasks[0].Attempt != 1 {
 		t.Errorf("job %+v", j)
 	}

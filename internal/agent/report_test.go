@@ -132,7 +132,8 @@ func TestKillsWhatItCannotRenew(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	pidFile := filepath.Join(dir, "pid")
-	s := &silent{ttl: 3 * time.Second, given: make(chan struct{}), resume: make(chan struct{})}
+	// A tenth of the lease is what a slow machine may take from it to tell both of us.
+	s := &silent{ttl: 6 * time.Second, given: make(chan struct{}), resume: make(chan struct{})}
 	s.lease = api.Lease{
 		Ref: fairlead.Ref{JobID: 1, Attempt: 1}, User: "whoever", Tasks: 1,
 		Job: api.Spec{Argv: []string{"sh", "-c", "echo $$ >" + pidFile + ".new; mv " + pidFile + ".new " + pidFile + "; exec sleep 1000"}, Dir: dir},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -165,23 +166,24 @@ func TestSubmissionIsCheap(t *testing.T) {
 	}
 	d.send(root, http.MethodPost, "/v1/agents/n/join", api.JoinRequest{Capacity: map[string]int64{"cpu": 1}}, nil)
 	const jobs = 200
-	began := time.Now()
-	last := int64(0)
-	for range jobs {
+	var submitting, asking [jobs]time.Duration
+	for i := range jobs {
+		began := time.Now()
 		_, s, _ := d.submit(ann, api.Spec{Argv: []string{"true"}})
+		submitting[i] = time.Since(began)
 		if s.Reason == nil || s.Reason.Text == "" {
 			t.Fatalf("submitted: %+v", s)
 		}
-		last = s.ID
-	}
-	submitting := time.Since(began)
-	began = time.Now()
-	for range jobs {
-		if _, err := d.options.Loop.Why(t.Context(), last, fairlead.WhyOptions{Siblings: 1}); err != nil {
+		began = time.Now()
+		if _, err := d.options.Loop.Why(t.Context(), s.ID, fairlead.WhyOptions{Siblings: 1}); err != nil {
 			t.Fatal(err)
 		}
+		asking[i] = time.Since(began)
 	}
-	if asking := time.Since(began); 2*submitting > asking {
-		t.Errorf("%d submissions took %v, asking why as often %v", jobs, submitting, asking)
+	// Those in the middle: a machine that does something else makes some slower.
+	slices.Sort(submitting[:])
+	slices.Sort(asking[:])
+	if s, a := submitting[jobs/2], asking[jobs/2]; 2*s > a {
+		t.Errorf("a submission takes %v, asking why %v", s, a)
 	}
 }
