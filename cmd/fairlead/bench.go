@@ -15,6 +15,7 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/bench"
 	"github.com/fairlead/fairlead/internal/table"
+	"github.com/fairlead/fairlead/sched"
 )
 
 type benchCmd struct {
@@ -40,7 +41,7 @@ through a server and an agent.`,
 		RunE:    func(c *cobra.Command, _ []string) error { return b.run(c.Context()) },
 	}
 	f := c.Flags()
-	f.StringSliceVar(&b.only, "only", nil, "only these: decisions, policies, nodes, submissions, cycles, processes")
+	f.StringSliceVar(&b.only, "only", nil, "only these: decisions, policies, nodes, replay, submissions, cycles, processes")
 	f.BoolVar(&b.quick, "quick", false, "smaller and faster, less steady")
 	f.BoolVar(&b.full, "full", false, "with ten million waiting jobs (4 GiB of memory)")
 	f.BoolVar(&b.json, "json", false, "print JSON")
@@ -141,6 +142,15 @@ func (b *benchCmd) parts() ([]part, error) {
 		nodes, pools, requests := x[0], x[1], x[2]
 		all = append(all, part{"nodes", fmt.Sprintf("nodes: %d, %d requests", nodes, requests), func(context.Context, string) ([]bench.Result, error) {
 			r, err := bench.Nodes(nodes, pools, requests, 20_000, scale(500_000))
+			return []bench.Result{r}, err
+		}})
+	}
+	for _, x := range []struct {
+		policy    string
+		placement sched.Placement
+	}{{"fifo", sched.FCFS}, {"fifo", sched.EASY}, {"fifo", sched.Conservative}, {"fair", sched.EASY}, {"fairtree", sched.EASY}} {
+		all = append(all, part{"replay", fmt.Sprintf("replay: %s with %v", x.policy, x.placement), func(context.Context, string) ([]bench.Result, error) {
+			r, err := bench.Replay(x.policy, x.placement, scale(50_000))
 			return []bench.Result{r}, err
 		}})
 	}
