@@ -207,9 +207,8 @@ func (s *Scheduler) refill() {
 	for i := range s.queues {
 		q := &s.queues[i]
 		q.ready, q.strict, q.ranked, q.most = 0, s.strict(q.pool), s.ranked(q.pool), s.jobRunning(q.pool)
-		q.heads.heap = q.heads.heap[:0]
-		for k := range q.heads.pos {
-			q.heads.pos[k] = -1
+		if q.ordered() {
+			q.heads.clear()
 		}
 		for k := range q.lines() {
 			l := q.line(k)

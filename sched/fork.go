@@ -93,7 +93,9 @@ func (in *inner) fork() {
 
 func (q *queue) fork() {
 	q.more = slices.Clone(q.more)
-	q.heads = heads{slices.Clone(q.heads.heap), slices.Clone(q.heads.pos)}
+	if q.ordered() {
+		q.heads = &heads{slices.Clone(q.heads.heap), slices.Clone(q.heads.pos)}
+	}
 	for i := range q.lines() {
 		l := q.line(i)
 		l.fresh, l.begun = l.fresh.clone(), slices.Clone(l.begun)

@@ -18,11 +18,11 @@ type lineHead struct {
 const few = 3
 
 // ordered reports whether the queue keeps its lines in order.
-func (q *queue) ordered() bool { return len(q.heads.pos) > 0 }
+func (q *queue) ordered() bool { return q.heads != nil }
 
 // orderLines begins to keep the order, when lines become many.
 func (s *Scheduler) orderLines(q *queue) {
-	q.heads = heads{pos: make([]int32, q.lines())}
+	q.heads = &heads{pos: make([]int32, q.lines())}
 	for i := range q.heads.pos {
 		q.heads.pos[i] = -1
 	}
@@ -36,7 +36,7 @@ func (s *Scheduler) orderLine(q *queue, i int32) {
 	if !q.ordered() {
 		return
 	}
-	h := &q.heads
+	h := q.heads
 	l := q.line(int(i))
 	at := h.pos[i]
 	if !l.ready() {
@@ -54,6 +54,14 @@ func (s *Scheduler) orderLine(q *queue, i int32) {
 		h.up(at, e, q.strict)
 	default:
 		h.down(at, e, q.strict)
+	}
+}
+
+// clear takes all lines out.
+func (h *heads) clear() {
+	h.heap = h.heap[:0]
+	for k := range h.pos {
+		h.pos[k] = -1
 	}
 }
 

@@ -22,7 +22,7 @@ type queue struct {
 	ranked bool   // it goes by the priority of each job
 	mixed  bool   // jobs of several priorities wait in it, see Scheduler.mixed
 	most   int32  // tasks of one job at once, by the pools above; 0 is no limit
-	heads  heads
+	heads  *heads // the order of many lines, nil for few
 }
 
 // ask is what the jobs of a line have in common.
