@@ -67,6 +67,7 @@ type phase struct {
 	want     loads
 	from, to time.Time
 	shares   map[string]fairlead.PoolView // at its end
+	first    bool                         // too few tasks of each user have ended in it to judge what users got
 }
 
 // TestRealMixed runs 5,000 processes through a tree that mixes policies, while weights are
@@ -97,7 +98,7 @@ func TestRealMixed(t *testing.T) {
 		if c.name == physEqual {
 			marked = time.Now()
 		}
-		p := &phase{name: c.name, want: c.want, from: time.Now()}
+		p := &phase{name: c.name, want: c.want, from: time.Now(), first: len(phases) == 0}
 		goal := ledgered.count(t, "e", 1) + mixedPhase
 		l.until("tasks end", func() bool { return ledgered.count(t, "e", 1) >= goal })
 		p.to, p.shares = time.Now(), l.pools()
@@ -339,7 +340,7 @@ func (p *phase) judge(t *testing.T, jobs []api.Job) {
 	for _, user := range []string{"research/phys/cid", "research/phys/dan", "research/epi/ann", "research/epi/bob"} {
 		x := p.shares[user]
 		line += fmt.Sprintf("  %s %.0f of %.0f%%", user[len("research/"):], 100*x.UsedHere, 100*x.ShareHere)
-		if math.Abs(x.UsedHere-x.ShareHere) > 0.25 {
+		if !p.first && math.Abs(x.UsedHere-x.ShareHere) > 0.25 {
 			t.Errorf("%s: %s used %.1f%% of its pool, and its share is %.1f%%", p.name, user, 100*x.UsedHere, 100*x.ShareHere)
 		}
 	}
