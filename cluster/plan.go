@@ -184,11 +184,32 @@ func (l *timeline) covers(i int, need Vector) bool {
 // the shape finds room on some node for length, and that node, the first if there are
 // several. A length that would pass Forever ends there.
 func (p *Plan) Earliest(s Shape, length, from, before int64) (at int64, id NodeID, found bool) {
+	return p.search(s, length, from, before, nowhere)
+}
+
+// Sooner looks for an instant from from on at which a task of the shape that has the room
+// from at up to at+length, on the node, could begin instead: on the same node, where its
+// own room counts as free, or on another.
+func (p *Plan) Sooner(s Shape, length, from, at int64, id NodeID) (int64, NodeID, bool) {
+	return p.search(s, length, from, at, id)
+}
+
+// nowhere is no node.
+const nowhere NodeID = -1
+
+// search finds the first instant before before at which there is room. On the node own the
+// room from before on is the task's already.
+func (p *Plan) search(s Shape, length, from, before int64, own NodeID) (at int64, id NodeID, found bool) {
+	mine := before
 	for i := range p.lines {
 		if !p.c.Suits(NodeID(i), s) {
 			continue
 		}
-		if t, ok := p.lines[i].earliest(p.c.shapes[s].need, length, from, before); ok {
+		until := int64(Forever)
+		if NodeID(i) == own {
+			until = mine
+		}
+		if t, ok := p.lines[i].earliest(p.c.shapes[s].need, length, from, before, until); ok {
 			at, id, found, before = t, NodeID(i), true, t
 			if t == from {
 				break
@@ -198,7 +219,9 @@ func (p *Plan) Earliest(s Shape, length, from, before int64) (at int64, id NodeI
 	return at, id, found
 }
 
-func (l *timeline) earliest(need Vector, length, from, before int64) (int64, bool) {
+// earliest finds the first instant from from on, and before before, from which on there is
+// what is needed for length, or until the instant from which on it is there anyway.
+func (l *timeline) earliest(need Vector, length, from, before, until int64) (int64, bool) {
 	t := max(from, l.at[0])
 	for i := l.find(t); t < before; {
 		if !l.covers(i, need) {
@@ -208,13 +231,11 @@ func (l *timeline) earliest(need Vector, length, from, before int64) (int64, boo
 			t = l.at[i]
 			continue
 		}
-		if end := add(t, length); i+1 == len(l.at) || l.at[i+1] >= end {
+		k := l.short(i+1, min(add(t, length), until), need)
+		if k < 0 {
 			return t, true
-		} else if k := l.short(i+1, end, need); k < 0 {
-			return t, true
-		} else {
-			i = k // too narrow there: whatever begins before it ends in it
 		}
+		i = k // too narrow there: whatever begins before it ends in it
 	}
 	return 0, false
 }
@@ -236,49 +257,4 @@ func add(t, length int64) int64 {
 		return Forever
 	}
 	return t + length
-}
-
-// Sooner looks for an instant from from on at which a task of the shape that has the room
-// from at up to at+length, on the node, could begin instead: on the same node, where its
-// own room counts as free, or on another.
-func (p *Plan) Sooner(s Shape, length, from, at int64, id NodeID) (int64, NodeID, bool) {
-	best, node, found := at, id, false
-	for i := range p.lines {
-		if !p.c.Suits(NodeID(i), s) {
-			continue
-		}
-		long := length
-		var t int64
-		var ok bool
-		if NodeID(i) == id {
-			t, ok = p.lines[i].sooner(p.c.shapes[s].need, long, from, best, at)
-		} else {
-			t, ok = p.lines[i].earliest(p.c.shapes[s].need, long, from, best)
-		}
-		if ok {
-			best, node, found = t, NodeID(i), true
-		}
-	}
-	return best, node, found
-}
-
-// sooner is earliest where the room from own on is the task's own already, and is there
-// whenever it begins before.
-func (l *timeline) sooner(need Vector, length, from, before, own int64) (int64, bool) {
-	t := max(from, l.at[0])
-	for i := l.find(t); t < before; {
-		if !l.covers(i, need) {
-			if i++; i == len(l.at) {
-				return 0, false
-			}
-			t = l.at[i]
-			continue
-		}
-		if k := l.short(i+1, min(add(t, length), own), need); k < 0 {
-			return t, true
-		} else {
-			i = k
-		}
-	}
-	return 0, false
 }

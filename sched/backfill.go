@@ -95,8 +95,7 @@ func (s *Scheduler) replan() {
 	b.stable = s.byArrivalOnly()
 	for i := range s.runs {
 		if r := &s.runs[i]; r.used {
-			r.until = max(r.started.UnixNano()+planned(r.limit), now)
-			s.planRun(int32(i))
+			s.planStart(int32(i))
 		}
 	}
 }
@@ -108,7 +107,7 @@ func (s *Scheduler) planRun(i int32) {
 	b.ends.push(ending{r.until, i, r.serial})
 }
 
-// planStart plans a task that has just begun.
+// planStart plans a task that runs, by its limit.
 func (s *Scheduler) planStart(i int32) {
 	if s.backfill.plan == nil {
 		return
@@ -226,13 +225,30 @@ func (s *Scheduler) placeBehind(shape cluster.Shape, limit time.Duration) (clust
 
 // keepFirst keeps room for the job that goes before all others that find none.
 func (s *Scheduler) keepFirst(at lineRef, job int64) {
-	b, l := &s.backfill, s.line(at)
-	long := planned(l.limit)
-	if from, id, found := b.plan.Earliest(l.shape, long, s.instantOf(), cluster.Forever); found {
-		b.first = reserved{job: job, at: at, key: s.arrivalOf(at, job), shape: l.shape, node: id, from: from, to: from + long}
-		b.plan.Take(id, l.shape, from, from+long)
+	if r := s.unplacedAt(at, job); s.keepRoom(&r) {
+		s.backfill.first = r
 	}
 }
+
+// unplacedAt is a task of a job in a line, for which no room is kept yet.
+func (s *Scheduler) unplacedAt(at lineRef, job int64) reserved {
+	return reserved{job: job, at: at, key: s.arrivalOf(at, job), shape: s.line(at).shape, from: unplaced}
+}
+
+// keepRoom keeps the earliest room that there is for a task, and reports whether there is
+// any.
+func (s *Scheduler) keepRoom(r *reserved) bool {
+	p, long := s.backfill.plan, planned(s.line(r.at).limit)
+	from, node, found := p.Earliest(r.shape, long, s.instantOf(), cluster.Forever)
+	if found {
+		r.from, r.to, r.node = from, from+long, node
+		p.Take(node, r.shape, r.from, r.to)
+	}
+	return found
+}
+
+// giveRoom gives back the room that was kept for a task.
+func (b *backfilling) giveRoom(r *reserved) { b.plan.Give(r.node, r.shape, r.from, r.to) }
 
 // came notes that tasks of a job wait.
 func (b *backfilling) came(job int64, at lineRef, tasks int32) {
@@ -246,7 +262,7 @@ func (s *Scheduler) unreserve() {
 	b := &s.backfill
 	b.last = b.first
 	if b.first.job != 0 {
-		b.plan.Give(b.first.node, b.first.shape, b.first.from, b.first.to)
+		b.giveRoom(&b.first)
 		b.first = reserved{}
 	}
 }

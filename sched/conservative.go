@@ -75,24 +75,14 @@ func (s *Scheduler) fill(move bool) {
 	for i := range b.keep.all {
 		switch r := &b.keep.all[i]; {
 		case r.from == unplaced:
-			s.keepRoom(r, now)
+			s.keepRoom(r)
 		case move && r.from > now:
 			if t, node, sooner := b.plan.Sooner(r.shape, r.to-r.from, now, r.from, r.node); sooner {
-				b.plan.Give(r.node, r.shape, r.from, r.to)
+				b.giveRoom(r)
 				r.from, r.to, r.node = t, t+r.to-r.from, node
 				b.plan.Take(r.node, r.shape, r.from, r.to)
 			}
 		}
-	}
-}
-
-// keepRoom keeps the earliest room that there is for a task.
-func (s *Scheduler) keepRoom(r *reserved, now int64) {
-	b := &s.backfill
-	long := planned(s.line(r.at).limit)
-	if from, node, found := b.plan.Earliest(r.shape, long, now, cluster.Forever); found {
-		r.from, r.to, r.node = from, from+long, node
-		b.plan.Take(node, r.shape, r.from, r.to)
 	}
 }
 
@@ -120,19 +110,18 @@ func (s *Scheduler) startDue(limit int, d *Decision) {
 // loses the room; if the room is not there, as some task ran over its limit, other room is
 // kept.
 func (s *Scheduler) startKept(r *reserved, d *Decision) bool {
-	b, now := &s.backfill, s.instantOf()
 	at, h, waits := s.waitingJob(r)
 	if waits {
 		waits = s.passes(s.queues[at.queue].pool, at)
 	}
-	b.plan.Give(r.node, r.shape, r.from, r.to)
+	s.backfill.giveRoom(r)
 	if !waits {
 		r.job = 0
 		return false
 	}
 	if !s.cluster.Fits(r.node, r.shape) {
 		r.from = unplaced
-		s.keepRoom(r, now)
+		s.keepRoom(r)
 		return false
 	}
 	leaf := s.queues[at.queue].pool
@@ -212,7 +201,7 @@ func (s *Scheduler) dropGone() {
 			return false
 		}
 		if r.from != unplaced {
-			b.plan.Give(r.node, r.shape, r.from, r.to)
+			b.giveRoom(&r)
 		}
 		return true
 	})
@@ -228,7 +217,7 @@ func (s *Scheduler) listFresh() {
 		}
 		n := min(w.tasks, s.tasksOf(w.job, w.at))
 		k.held = k.held || n < w.tasks
-		r := reserved{job: w.job, at: w.at, shape: s.line(w.at).shape, from: unplaced, key: s.arrivalOf(w.at, w.job)}
+		r := s.unplacedAt(w.at, w.job)
 		i := len(k.all)
 		for i > 0 && k.all[i-1].key > r.key {
 			i--
@@ -266,7 +255,7 @@ func (s *Scheduler) relist() {
 			k.all = append(k.all, have[0])
 			kept[st.Job] = have[1:]
 		} else {
-			k.all = append(k.all, reserved{job: st.Job, at: at, shape: s.line(at).shape, from: unplaced, key: s.arrivalOf(at, st.Job)})
+			k.all = append(k.all, s.unplacedAt(at, st.Job))
 		}
 		return true
 	})
@@ -280,7 +269,7 @@ func (s *Scheduler) relist() {
 			listed[r.job]++
 			k.all = append(k.all, r)
 		} else {
-			s.backfill.plan.Give(r.node, r.shape, r.from, r.to)
+			s.backfill.giveRoom(&r)
 		}
 	}
 	k.held = int64(len(k.all)) < s.pools[Root].Waiting
