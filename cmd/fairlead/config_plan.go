@@ -259,12 +259,7 @@ func (a *app) printReplay(r *api.PlanReplay) error {
 	}
 	fmt.Fprintf(a.out, "utilisation %s   Jain's index of the users %s\n", changed(percent(r.UtilisationBefore), percent(r.UtilisationAfter)),
 		changed(fmt.Sprintf("%.2f", r.JainBefore), fmt.Sprintf("%.2f", r.JainAfter)))
-	if r.Guessed > 0 {
-		fmt.Fprintf(a.out, "%s not ended; run times are those of others of the same user\n", count(r.Guessed, "task has", "tasks have"))
-	}
-	if r.LeftOut > 0 {
-		fmt.Fprintf(a.out, "%s left out: larger than the machine, or nobody knows how long they run\n", count(r.LeftOut, "task", "tasks"))
-	}
+	tellGuesses(a.out, r.Guessed, r.LeftOut)
 	if r.Cut {
 		fmt.Fprintln(a.out, "there were too many tasks for a replay: these are the latest")
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -60,16 +61,21 @@ func (s *simFlags) readHistory(ctx context.Context) (*swf.Trace, *pastNames, err
 	if len(t.Records) == 0 {
 		return nil, nil, usagef("the server has no task of the last %s that could be replayed: none has ended, so nobody knows how long they run", span(back))
 	}
-	if w.Guessed > 0 {
-		fmt.Fprintf(s.errs, "%s not ended; run times are those of others of the same user\n", count(w.Guessed, "task has", "tasks have"))
-	}
-	if w.LeftOut > 0 {
-		fmt.Fprintf(s.errs, "%s left out: larger than the machine, or nobody knows how long they run\n", count(w.LeftOut, "task", "tasks"))
-	}
+	tellGuesses(s.errs, w.Guessed, w.LeftOut)
 	if w.Cut {
 		fmt.Fprintln(s.errs, "there were too many tasks: these are the latest")
 	}
 	return t, &pastNames{w.Users, w.Pools}, nil
+}
+
+// tellGuesses says what a replay of the past takes for granted, and what it leaves out.
+func tellGuesses(w io.Writer, guessed, leftOut int) {
+	if guessed > 0 {
+		fmt.Fprintf(w, "%s not ended; run times are those of others of the same user\n", count(guessed, "task has", "tasks have"))
+	}
+	if leftOut > 0 {
+		fmt.Fprintf(w, "%s left out: larger than the machine, or nobody knows how long they run\n", count(leftOut, "task", "tasks"))
+	}
 }
 
 // place is the pool in which jobs were, or would be under other shares.
