@@ -88,8 +88,10 @@ type Cluster struct {
 
 // shape is a request, and what is remembered of looking for room for it.
 type shape struct {
-	need Vector
-	must Constraint
+	need   Vector // of one task
+	must   Constraint
+	gang   int32 // tasks that start all at once; 0: each for itself
+	spread bool  // each on a node of its own
 
 	suits   []suit // the classes of nodes that could take it
 	scarce  int    // the resource in which nodes are compared
@@ -147,22 +149,32 @@ func (c *Cluster) Amounts(v Vector) Amounts {
 	return a
 }
 
-// Shape numbers a request. Every task occupies at least one unit: a request that
-// does not name it gets one.
-func (c *Cluster) Shape(a Amounts) Shape { return c.Constrained(a, nil, "") }
+// Ask is what tasks of a shape have in common.
+type Ask struct {
+	Amounts Amounts
+	Must    Constraint // on the labels of the node
+	Mark    string     // tells shapes apart that ask for the same
+	// Gang is how many tasks start all at once, or not at all; 0 and 1: each for itself.
+	Gang int
+	// Spread has each task of a gang on a node of its own.
+	Spread bool
+}
 
-// Marked numbers a request whose tasks differ by a mark from others that ask for the
-// same: they have shapes of their own.
-func (c *Cluster) Marked(a Amounts, mark string) Shape { return c.Constrained(a, nil, mark) }
+// Shape numbers a request for the amounts alone.
+func (c *Cluster) Shape(a Amounts) Shape { return c.ShapeOf(Ask{Amounts: a}) }
 
-// Constrained numbers a request that only nodes satisfy whose labels do, too.
-func (c *Cluster) Constrained(a Amounts, must Constraint, mark string) Shape {
-	v := c.request(a)
-	key := fmt.Sprint(v) + must.String() + "\x00" + mark
+// ShapeOf numbers a request. Every task occupies at least one unit: a request that does not
+// name it gets one.
+func (c *Cluster) ShapeOf(a Ask) Shape {
+	sh := shape{need: c.request(a.Amounts), must: a.Must, failed: -1, version: c.classes.version - 1}
+	if a.Gang > 1 {
+		sh.gang, sh.spread = int32(a.Gang), a.Spread
+	}
+	key := fmt.Sprint(sh.need, sh.gang, sh.spread) + a.Must.String() + "\x00" + a.Mark
 	s, ok := c.shape[key]
 	if !ok {
 		s = Shape(len(c.shapes))
-		c.shapes = append(c.shapes, shape{need: v, must: must, failed: -1, version: c.classes.version - 1})
+		c.shapes = append(c.shapes, sh)
 		c.shape[key] = s
 	}
 	return s
@@ -181,7 +193,7 @@ func (c *Cluster) request(a Amounts) Vector {
 	return v
 }
 
-// Request is the vector behind a shape; it is not to be changed.
+// Request is what one task of a shape asks for; it is not to be changed.
 func (c *Cluster) Request(s Shape) Vector { return c.shapes[s].need }
 
 // Must is what the labels of a node have to satisfy for tasks of the shape.
@@ -189,6 +201,13 @@ func (c *Cluster) Must(s Shape) Constraint { return c.shapes[s].must }
 
 // Shapes is how many shapes have been given out.
 func (c *Cluster) Shapes() int { return len(c.shapes) }
+
+// Gang is how many tasks of the shape start all at once, 1 if each starts for itself; spread
+// is set if each needs a node of its own.
+func (c *Cluster) Gang(s Shape) (tasks int, spread bool) {
+	sh := &c.shapes[s]
+	return int(max(1, sh.gang)), sh.spread
+}
 
 // Width is how many units a task of the shape occupies: what it is charged for.
 func (c *Cluster) Width(s Shape) float64 { return float64(c.shapes[s].need[0]) }

@@ -17,6 +17,10 @@ type Request struct {
 	Constraint cluster.Constraint
 	Licenses   map[string]int64 // of the whole cluster, held while the task runs
 	Rates      []string         // under which the start counts
+	// Gang is how many tasks start all at once, or not at all; 0 and 1: each for itself. A
+	// job of a gang has as many tasks.
+	Gang   int
+	Spread bool // each task of the gang on a node of its own
 }
 
 // toll is what the tasks of a shape ask for that belongs to no node.
@@ -59,10 +63,12 @@ func (s *Scheduler) ShapeOf(r Request) cluster.Shape {
 		t.rates = append(t.rates, s.rateNumber(name))
 		marks = append(marks, name)
 	}
+	shape := s.cluster.ShapeOf(cluster.Ask{
+		Amounts: r.Amounts, Must: r.Constraint, Mark: strings.Join(marks, " "), Gang: r.Gang, Spread: r.Spread,
+	})
 	if len(marks) == 0 {
-		return s.cluster.Constrained(r.Amounts, r.Constraint, "")
+		return shape
 	}
-	shape := s.cluster.Constrained(r.Amounts, r.Constraint, strings.Join(marks, " "))
 	for len(s.tolls) <= int(shape) {
 		s.tolls = append(s.tolls, nil)
 	}
