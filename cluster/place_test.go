@@ -69,7 +69,7 @@ func newWorld(seed uint64) *world {
 	for _, must := range []string{"", "rack=a", "rack!=a", "rack=a|b & ssd"} {
 		m, _ := ParseConstraint(must)
 		for _, a := range []Amounts{{"cpu": 1}, {"cpu": 4, "mem": 2}, {"cpu": 2, "mem": 9}, {"gpu": 1}, {"gpu:a100": 2}, {"cpu": 3, "gpu:h100": 1}} {
-			w.shapes = append(w.shapes, w.c.ShapeOf(cluster.Ask{Amounts: a, Must: m}))
+			w.shapes = append(w.shapes, w.c.ShapeOf(Ask{Amounts: a, Must: m}))
 		}
 	}
 	return w
