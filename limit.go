@@ -39,19 +39,30 @@ func (e *LimitError) Error() string {
 // Is makes errors.Is(err, ErrForbidden) true.
 func (e *LimitError) Is(target error) bool { return target == ErrForbidden }
 
+// LimitIn is the time limit of a job in a pool: what it asks for, which is [NoLimit] if it is
+// to have none, or the default of the pool if that is 0. A limit above the largest that the pool
+// allows is a [LimitError].
+func (s *Shares) LimitIn(pool string, asked time.Duration) (time.Duration, error) {
+	t := s.Sched.Root.Times(pool)
+	switch {
+	case asked == 0:
+		return t.Default(), nil
+	case t.Most > 0 && (asked == NoLimit || asked > t.Most):
+		return 0, &LimitError{Pool: pool, Asked: asked, Most: t.Most, Of: t.MostOf}
+	case asked == NoLimit:
+		return 0, nil
+	}
+	return asked, nil
+}
+
 // settleLimit gives a job the time limit of its pool if it names none, and refuses one
 // above the largest.
-func (s *Shares) settleLimit(j *Job) error {
-	t := s.Sched.Root.Times(j.Pool)
-	switch {
-	case j.Limit == 0:
-		j.Limit = t.Default()
-	case t.Most > 0 && (j.Limit == NoLimit || j.Limit > t.Most):
-		return &LimitError{Pool: j.Pool, Asked: j.Limit, Most: t.Most, Of: t.MostOf}
-	case j.Limit == NoLimit:
-		j.Limit = 0
+func (s *Shares) settleLimit(j *Job) (err error) {
+	limit, err := s.LimitIn(j.Pool, j.Limit)
+	if err == nil {
+		j.Limit = limit
 	}
-	return nil
+	return err
 }
 
 // PlansByLimits reports whether the shares in force plan by the time limits of jobs, so

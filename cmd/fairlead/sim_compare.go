@@ -183,9 +183,13 @@ func (s *simCompareCmd) print(c *sim.Comparison, took time.Duration) error {
 	t := table.New(table.Column{Name: "POLICY"}, right("UTIL"), right("WAIT"), right("50%"), right("95%"), right("BSLD"), right("95%"), right("JAIN"),
 		table.Column{Name: "WORST USER LAG"}, right("STARVED"))
 	never := 0
+	var limits []string
 	for _, r := range c.Runs {
 		m := &r.Metrics
 		never += m.Unstarted
+		if l := limitsLine(&m.Limits); l != "" {
+			limits = append(limits, r.Name+": time limits: "+l)
+		}
 		t.Row(r.Name, percent(m.Utilisation), lasting(m.MeanWait), lasting(float64(m.P50Wait)), lasting(float64(m.P95Wait)), short(m.MeanSlowdown), short(m.P95Slowdown),
 			fmt.Sprintf("%.2f", m.Jain), m.Worst+" "+procHours(m.WorstLag), thousands(float64(m.OverDay)))
 	}
@@ -193,6 +197,9 @@ func (s *simCompareCmd) print(c *sim.Comparison, took time.Duration) error {
 		return err
 	}
 	fmt.Fprintln(s.app.out, "WAIT and BSLD (bounded slowdown): mean, and what 50% and 95% of the jobs do not exceed; STARVED: jobs that waited over a day")
+	for _, l := range limits {
+		fmt.Fprintln(s.app.out, l)
+	}
 	if never > 0 {
 		fmt.Fprintf(s.app.out, "%s never started, as their pools have no room for them; the figures leave them out (--json says where)\n", jobCount(never))
 	}

@@ -50,10 +50,14 @@ func (s *simShow) page(c *cobra.Command, args []string, t *simTrace, p *simPolic
 		return nil
 	}
 	name := filepath.Base(t.trace.Name)
+	notes := []string{name + ": " + t.report.String() + "."}
+	if l := limitsLine(&r.Metrics.Limits); l != "" {
+		notes = append(notes, "Time limits: "+l+".")
+	}
 	x := simreport.Report{
 		Title:   fmt.Sprintf("%s under %s", name, p.title()),
 		Command: repeated(c, args),
-		Notes:   []string{name + ": " + t.report.String() + "."},
+		Notes:   notes,
 		Runs:    []simreport.Run{{Name: p.title(), Result: r}},
 	}
 	return writePacked(s.html, x.HTML)

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/fairlead/fairlead/internal/sim"
@@ -18,6 +19,9 @@ func (s *simRunCmd) print(t *simTrace, p *simPolicy, r *sim.Result, took time.Du
 	line := func(name, format string, args ...any) {
 		fmt.Fprintf(out, "  %-18s %s\n", name, fmt.Sprintf(format, args...))
 	}
+	if l := limitsLine(&m.Limits); l != "" {
+		line("time limits", "%s", l)
+	}
 	line("utilisation", "%s of %s processors", percent(m.Utilisation), thousands(float64(t.report.Procs)))
 	line("wait", "mean %s; half of the jobs at most %s, 95%% at most %s", lasting(m.MeanWait), lasting(float64(m.P50Wait)), lasting(float64(m.P95Wait)))
 	line("bounded slowdown", "mean %s, 95%% of the jobs at most %s", short(m.MeanSlowdown), short(m.P95Slowdown))
@@ -32,6 +36,22 @@ func (s *simRunCmd) print(t *simTrace, p *simPolicy, r *sim.Result, took time.Du
 	line("idle, but wanted", "%s", procHours(m.IdleWanted))
 	fmt.Fprintln(out)
 	s.printUsers(m)
+}
+
+// limitsLine says what the time limits of pools did to the jobs; "" if nothing.
+func limitsLine(l *sim.Limited) string {
+	var parts []string
+	if l.Refused > 0 {
+		parts = append(parts, jobCount(l.Refused)+" left out: above max_time")
+	}
+	if l.Given > 0 {
+		text := jobCount(l.Given) + " without one got that of their pools"
+		if l.Ended > 0 {
+			text += fmt.Sprintf(", %s of which ended at it", thousands(float64(l.Ended)))
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, "; ")
 }
 
 func (s *simRunCmd) printUsers(m *sim.Metrics) {

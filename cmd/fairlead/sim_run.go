@@ -158,7 +158,7 @@ func (s *simRunCmd) files(t *simTrace, r *sim.Result) error {
 		return nil
 	}
 	return s.write(s.swf, func(w io.Writer) error {
-		return swf.Write(w, t.comments(), r.Records(t.trace, t.jobs))
+		return swf.Write(w, t.comments(), r.Records(t.trace))
 	})
 }
 

@@ -55,6 +55,7 @@ type simTrace struct {
 	jobs   []swf.Job
 	report swf.Report
 	past   *pastNames // of a server's past; else nil
+	extend bool
 }
 
 func (s *simFlags) read(ctx context.Context, file string) (*simTrace, error) {
@@ -78,7 +79,7 @@ func (s *simFlags) read(ctx context.Context, file string) (*simTrace, error) {
 	if rules.To, err = traceSecond("--to", s.to, trace); err != nil {
 		return nil, err
 	}
-	t := &simTrace{trace: trace, past: past}
+	t := &simTrace{trace: trace, past: past, extend: rules.Extend}
 	t.jobs, t.report, err = trace.Jobs(rules)
 	switch {
 	case errors.Is(err, swf.ErrNoProcs):
@@ -216,7 +217,8 @@ func placementNames() map[string]sched.Placement {
 	return known
 }
 
-// workload puts the jobs of a trace into the pools of a policy.
+// workload puts the jobs of a trace into the pools of a policy, with the time limits that
+// these give and allow.
 func (t *simTrace) workload(p *simPolicy) (*sim.Workload, error) {
 	place := p.shares.PoolFor
 	if t.past != nil {
@@ -226,11 +228,21 @@ func (t *simTrace) workload(p *simPolicy) (*sim.Workload, error) {
 	if err != nil {
 		return nil, usageError{fmt.Errorf("%w (user 12 of a trace is called u12)", err)}
 	}
-	if t.past != nil {
-		for i, name := range w.Users {
-			w.Users[i] = named(t.past.users, name)
+	root := &p.shares.Sched.Root
+	if t.past == nil {
+		w.Limit(root, t.extend)
+		if len(w.Jobs) == 0 {
+			return nil, usagef("%s: all %s left out: they ask for more time than their pools allow (max_time)", t.trace.Name, count(w.Limits.Refused, "job is", "jobs are"))
 		}
+		return w, nil
 	}
+	for i, name := range w.Users {
+		w.Users[i] = named(t.past.users, name)
+	}
+	for i := range w.Jobs {
+		w.Jobs[i].NoLimit = t.past.noLimit[w.Jobs[i].Record]
+	}
+	w.Plan(root)
 	return w, nil
 }
 

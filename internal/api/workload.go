@@ -32,6 +32,7 @@ type WorkloadJob struct {
 	Units    int32 `json:"units"`
 	User     int32 `json:"user" doc:"Place in users"`
 	Pool     int32 `json:"pool" doc:"Place in pools"`
+	NoLimit  bool  `json:"no_limit,omitempty" doc:"It has no time limit"`
 }
 
 // Past returns so many of the last seconds as a workload.

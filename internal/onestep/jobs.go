@@ -82,6 +82,9 @@ func (p *Pool) checkJobs(s *State, seen map[int64]bool) (tasks int, err error) {
 			if j.limit, err = units.ParseTimeLimit(j.Limit); err != nil {
 				return 0, fmt.Errorf("state: job %d: limit: %w", j.ID, err)
 			}
+			if j.limit == 0 {
+				j.limit = fairlead.NoLimit
+			}
 		}
 	}
 	return tasks, nil
@@ -113,6 +116,11 @@ func (s *State) place(core *sched.Scheduler, shares *fairlead.Shares) ([]placed,
 	slices.SortFunc(all, func(a, b placed) int { return cmp.Or(a.Submitted.Compare(b.Submitted), cmp.Compare(a.ID, b.ID)) })
 	for i := range all {
 		x := &all[i]
+		pool := core.Pool(x.pool)
+		limit, err := shares.LimitIn(core.Path(pool), x.limit)
+		if err != nil {
+			return nil, fmt.Errorf("state: job %d: %w", x.ID, err)
+		}
 		priority := slices.IndexFunc(core.Config().Priorities, func(p sched.Priority) bool { return p.Name == cmp.Or(x.Priority, "normal") })
 		if priority < 0 && x.Priority != "" {
 			return nil, fmt.Errorf("state: job %d: %q is not a priority", x.ID, x.Priority)
@@ -122,11 +130,11 @@ func (s *State) place(core *sched.Scheduler, shares *fairlead.Shares) ([]placed,
 		}
 		traits := shares.Traits(fairlead.Header{
 			User: x.User, Group: x.Group, Kind: x.Kind, Requestor: cmp.Or(x.Requestor, x.User),
-			Priority: cmp.Or(x.Priority, "normal"), QOS: x.QOS, Nice: x.Nice, Limit: x.limit,
+			Priority: cmp.Or(x.Priority, "normal"), QOS: x.QOS, Nice: x.Nice, Limit: limit,
 		})
 		x.job = sched.Job{
-			ID: int64(2*len(s.Pools) + 1 + i), Pool: core.Pool(x.pool), Shape: core.Shape(cluster.Amounts(x.Request)),
-			Priority: max(0, priority), Tasks: x.Tasks, Submitted: x.Submitted, Class: core.Class(traits),
+			ID: int64(2*len(s.Pools) + 1 + i), Pool: pool, Shape: core.Shape(cluster.Amounts(x.Request)),
+			Priority: max(0, priority), Tasks: x.Tasks, Submitted: x.Submitted, Class: core.Class(traits), Limit: limit,
 		}
 		core.Add(x.job, s.Now)
 	}

@@ -219,13 +219,18 @@ func unit(configured string, capacity map[string]int64) string {
 }
 
 // fill puts the tasks of the state into the scheduler: those of a pool that run are
-// one job, and those that wait another. It returns the leaves. The pools enter before anything is known of their usage, because the state
-// is that of an instant at which all are there: none has come back from an absence.
+// one job, and those that wait another; both have the time limit that their pool gives to
+// jobs that name none. It returns the leaves. The pools enter before anything is known of
+// their usage, because the state is that of an instant at which all are there: none has come
+// back from an absence.
 func fill(core *sched.Scheduler, s *State, node cluster.NodeID) []sched.PoolID {
 	normal := slices.IndexFunc(core.Config().Priorities, func(p sched.Priority) bool { return p.Name == "normal" })
 	var leaves []sched.PoolID
+	root := core.Config().Root
 	job := func(p *Pool, id, tasks int) sched.Job {
-		return sched.Job{ID: int64(id), Pool: core.Pool(p.Path), Shape: core.Shape(nil), Priority: max(0, normal), Tasks: tasks}
+		pool := core.Pool(p.Path)
+		limit := root.Times(core.Path(pool)).Default()
+		return sched.Job{ID: int64(id), Pool: pool, Shape: core.Shape(nil), Priority: max(0, normal), Tasks: tasks, Limit: limit}
 	}
 	for i := range s.Pools {
 		core.Pool(s.Pools[i].Path)

@@ -69,6 +69,36 @@ func TestTasksOfAnInnerPool(t *testing.T) {
 	}
 }
 
+// TestTimeLimitsOfPools: those that name none are planned by the default of their pool. The
+// running tasks have an hour left, when the wide job has its room: one of an hour goes ahead.
+func TestTimeLimitsOfPools(t *testing.T) {
+	const cfg = "{policy: fifo, backfill: easy, pools: {a: {time: 2h}, quick: {time: 1h}, slow: {time: 3h, max_time: 4h}}}"
+	const state = `{"now": "2026-01-05T08:00:00Z", "capacity": {"slots": 4}, "pools": {
+		"a": {"running": 2, "started": ["2026-01-05T07:00:00Z", "2026-01-05T07:00:00Z"], "jobs": [{"id": 1, "submitted": "2026-01-05T07:00:00Z", "request": {"slots": 4}}]},
+		"slow": {"jobs": [{"id": 2, "submitted": "2026-01-05T07:10:00Z"}, {"id": 3, "submitted": "2026-01-05T07:20:00Z", "limit": "30"}]},
+		"quick": {"waiting": 1, "jobs": [{"id": 4, "submitted": "2026-01-05T07:30:00Z", "limit": "LIMIT"}]}}}`
+	r := step(t, cfg, strings.Replace(state, "LIMIT", "unlimited", 1))
+	for _, j := range r.Jobs {
+		if want := map[int64]int{3: 1}[j.ID]; j.Start != want {
+			t.Errorf("job %d: %d starts, want %d", j.ID, j.Start, want)
+		}
+	}
+	if got := r.Pools["quick"].Start; got != 1 {
+		t.Errorf("of the pool with a default of an hour %d start", got)
+	}
+	c, err := config.Parse("c.yaml", []byte(cfg))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := onestep.Read([]byte(strings.NewReplacer(`"30"`, `"5h"`, "LIMIT", "1h").Replace(state)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := onestep.Run(c.Shares, s); err == nil || !strings.Contains(err.Error(), "job 3: time limit: the job asks for 5h, and jobs in slow may have 4h at most") {
+		t.Errorf("above the maximum: %v", err)
+	}
+}
+
 func TestReadRefuses(t *testing.T) {
 	for state, want := range map[string]string{
 		``: "state",

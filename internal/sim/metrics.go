@@ -13,6 +13,8 @@ import (
 type Metrics struct {
 	Jobs      int `json:"jobs"`
 	Unstarted int `json:"unstarted"`
+	// Limits is what the time limits of pools did before.
+	Limits Limited `json:"time_limits"`
 	// Makespan is from the first submission to the last end.
 	Makespan int64 `json:"makespan"`
 	// Utilisation is the part of the machine that was in use over the makespan.
@@ -117,6 +119,7 @@ func (r *Result) measure() {
 		all.add(r, i)
 		users[w.Jobs[i].User].add(r, i)
 	}
+	m.Limits = w.Limits
 	m.Jobs, m.Makespan, m.OverDay = len(w.Jobs), last-w.Jobs[0].Submit, all.overDay
 	if m.Makespan > 0 {
 		m.Utilisation = all.work / (float64(w.Procs) * float64(m.Makespan))

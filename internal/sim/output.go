@@ -43,13 +43,13 @@ func (r *Result) inOrder() []int32 {
 
 // Records are the lines of a trace as the simulation ran it: those of the jobs that
 // started, in order of submission, with their wait times.
-func (r *Result) Records(t *swf.Trace, jobs []swf.Job) []swf.Record {
+func (r *Result) Records(t *swf.Trace) []swf.Record {
 	var records []swf.Record
 	for i, j := range r.Workload.Jobs {
 		if !r.Schedule.Started(i) {
 			continue
 		}
-		x := t.Records[jobs[i].Record]
+		x := t.Records[j.Record]
 		x.Submit, x.Wait, x.Run, x.Used, x.Requested, x.Estimate = j.Submit, r.Wait(i), j.Run, j.Procs, j.Procs, j.Estimate
 		records = append(records, x)
 	}

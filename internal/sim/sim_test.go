@@ -105,7 +105,7 @@ func TestOutput(t *testing.T) {
 	if err := r.WriteCSV(&csv); err != nil || csv.String() != "job,submit,start,end,procs\n3,6,15,35,2\n7,5,5,15,2\n" {
 		t.Errorf("%v\n%s", err, csv.String())
 	}
-	records := r.Records(trace, list)
+	records := r.Records(trace)
 	if len(records) != 2 || records[1].Job != 3 || records[1].Wait != 9 || records[1].Run != 20 || records[1].User != 4 {
 		t.Errorf("%+v", records)
 	}

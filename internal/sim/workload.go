@@ -17,6 +17,8 @@ type Job struct {
 	Procs    int32
 	User     int32 // in Workload.Users
 	Pool     int32 // in Workload.Pools
+	Record   int32 // line of the trace, if it came from one
+	NoLimit  bool  // nobody asked for Estimate, which stands for it in plans
 }
 
 // Workload is what is to be scheduled, on a machine whose processors are all alike.
@@ -27,6 +29,8 @@ type Workload struct {
 	Jobs  []Job     // in order of submission, and of their numbers
 	Users []string
 	Pools []string // paths
+
+	Limits Limited // what Limit did
 }
 
 // FromTrace makes a workload of the jobs of a trace. Place says into which pool the jobs
@@ -55,7 +59,9 @@ func FromTrace(t *swf.Trace, jobs []swf.Job, procs int, place func(share.Origin)
 			at = [2]int32{users.of(o.User), pools.of(path)}
 			placed[from] = at
 		}
-		w.Jobs[i] = Job{j.ID, j.Submit, j.Run, j.Estimate, j.Procs, at[0], at[1]}
+		w.Jobs[i] = Job{
+			ID: j.ID, Submit: j.Submit, Run: j.Run, Estimate: j.Estimate, Procs: j.Procs, User: at[0], Pool: at[1], Record: j.Record, NoLimit: j.NoEstimate,
+		}
 	}
 	w.Users, w.Pools = users.names, pools.names
 	return w, nil

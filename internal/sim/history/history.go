@@ -168,12 +168,12 @@ func (r *reader) finish() {
 			p.TooWide++
 			continue
 		}
-		limit := int64(forever)
-		if t.job.Limit > 0 {
+		limit, none := int64(forever), t.job.Limit == 0
+		if !none {
 			limit = max(int64(t.job.Limit/time.Second), 1)
 		}
 		p.Jobs = append(p.Jobs, sim.Job{
-			ID: t.job.ID, Submit: t.submit, Run: run, Estimate: max(limit, run), Procs: int32(width),
+			ID: t.job.ID, Submit: t.submit, Run: run, Estimate: max(limit, run), Procs: int32(width), NoLimit: none,
 			User: number(users, &p.Users, t.job.User), Pool: number(pools, &p.Pools, t.job.Pool),
 		})
 	}

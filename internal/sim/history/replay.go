@@ -42,17 +42,15 @@ func (p *Past) Replay(ctx context.Context, shares *fairlead.Shares) (*Outcome, e
 }
 
 // under is the workload with its jobs where they would be under shares: those in a pool
-// that has pools below it go to the one of their user.
+// that has pools below it go to the one of their user. They keep their time limits; one that
+// has none is planned by what the shares give to such jobs.
 func (p *Past) under(shares *fairlead.Shares) sim.Workload {
 	w := p.Workload
+	w.Jobs, w.Pools = slices.Clone(w.Jobs), slices.Clone(w.Pools)
 	var inner []bool
 	for _, path := range p.Pools {
 		inner = append(inner, Leaf(shares, path, "") != path)
 	}
-	if !slices.Contains(inner, true) {
-		return w
-	}
-	w.Jobs, w.Pools = slices.Clone(w.Jobs), slices.Clone(w.Pools)
 	pools := map[string]int32{}
 	for i, path := range w.Pools {
 		pools[path] = int32(i)
@@ -62,6 +60,7 @@ func (p *Past) under(shares *fairlead.Shares) sim.Workload {
 			j.Pool = number(pools, &w.Pools, Leaf(shares, p.Pools[j.Pool], p.Users[j.User]))
 		}
 	}
+	w.Plan(&shares.Sched.Root)
 	return w
 }
 

@@ -16,6 +16,8 @@ type Job struct {
 	Estimate int64 // Run or more
 	Procs    int32 // from 1 to the size of the machine
 	Record   int32
+	// NoEstimate: nobody asked for Estimate, which is the run time.
+	NoEstimate bool
 }
 
 // Rules say how jobs are made of the lines of a trace.
@@ -113,7 +115,7 @@ func (p *Report) job(r *Record, rules *Rules, procs int) (Job, bool) {
 	switch {
 	case j.Estimate <= 0:
 		p.NoEstimate++
-		j.Estimate = j.Run
+		j.Estimate, j.NoEstimate = j.Run, true
 	case j.Run > j.Estimate && rules.Extend:
 		p.Extended++
 		j.Estimate = j.Run

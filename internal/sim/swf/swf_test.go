@@ -140,7 +140,7 @@ func TestOddLines(t *testing.T) {
 		}
 		switch {
 		case x.procs == 0 && len(jobs) == 0 && report.LeftOut() == 1:
-		case len(jobs) != 1 || jobs[0] != swf.Job{ID: 1, Run: x.run, Estimate: x.estimate, Procs: x.procs}:
+		case len(jobs) != 1 || jobs[0] != swf.Job{ID: 1, Run: x.run, Estimate: x.estimate, Procs: x.procs, NoEstimate: report.NoEstimate > 0}:
 			t.Errorf("%s: got %+v", x.name, jobs)
 		}
 	}

@@ -1,0 +1,79 @@
+package sim
+
+import (
+	"time"
+
+	"github.com/fairlead/fairlead/share"
+)
+
+// Limited counts what the time limits of pools did to a workload.
+type Limited struct {
+	Refused int `json:"above_max_time"`        // left out, as their pool allows less
+	Given   int `json:"given_default_time"`    // named no limit, and got that of their pool
+	Ended   int `json:"ended_at_default_time"` // of these, those that ran for longer
+}
+
+// Limit gives the jobs that name no time limit the default of their pool, at which they end,
+// and leaves those out that ask for more than their pool allows: what a server does when
+// they are submitted. With extend, a job that ran for longer is planned for as long as it ran.
+func (w *Workload) Limit(root *share.Pool, extend bool) {
+	times := w.times(root)
+	kept := w.Jobs[:0]
+	for _, j := range w.Jobs {
+		switch t := &times[j.Pool]; {
+		case j.NoLimit:
+			w.Limits.give(&j, t, extend)
+		case t.Most > 0 && j.Estimate > seconds(t.Most):
+			w.Limits.Refused++
+			continue
+		}
+		kept = append(kept, j)
+	}
+	w.Jobs = kept
+}
+
+// Plan gives the jobs that name no time limit the default of their pool, as far as plans go.
+// They run for as long as they did, and others keep what they have: so it is with jobs that
+// have been submitted.
+func (w *Workload) Plan(root *share.Pool) {
+	times := w.times(root)
+	for i := range w.Jobs {
+		if j := &w.Jobs[i]; j.NoLimit {
+			w.Limits.give(j, &times[j.Pool], true)
+		}
+	}
+}
+
+// times are the time limits of the pools of the workload.
+func (w *Workload) times(root *share.Pool) []share.Times {
+	times := make([]share.Times, len(w.Pools))
+	for i, path := range w.Pools {
+		times[i] = root.Times(path)
+	}
+	return times
+}
+
+// give gives a job the default, if there is one.
+func (l *Limited) give(j *Job, t *share.Times, extend bool) {
+	limit := seconds(t.Default())
+	if limit == 0 {
+		return
+	}
+	l.Given++
+	j.NoLimit, j.Estimate = false, limit
+	switch {
+	case j.Run > limit && extend:
+		j.Estimate = j.Run
+	case j.Run > limit:
+		l.Ended++
+		j.Run = limit
+	}
+}
+
+// seconds are the whole seconds of a limit, and at least one if there is a limit.
+func seconds(d time.Duration) int64 {
+	if d <= 0 {
+		return 0
+	}
+	return max(1, int64(d/time.Second))
+}
