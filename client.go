@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 )
@@ -183,6 +184,9 @@ func (c *Client) Alter(ctx context.Context, changes ...Alteration) ([]error, err
 				return nil, err
 			}
 		}
+	}
+	if slices.ContainsFunc(changes, func(a Alteration) bool { return a.Verb == VerbMove }) {
+		return c.move(ctx, shares, changes)
 	}
 	return c.store.Alter(ctx, changes)
 }

@@ -97,6 +97,12 @@ func (l *Loop) lease(ctx context.Context, c *choice) (lost bool, err error) {
 			lost = true
 			continue
 		}
+		if l.wentElsewhere(&s, g.Lease) {
+			l.core.Abort(s.Run, now, false)
+			go l.giveBack([]Ref{g.Lease.Ref})
+			lost = true
+			continue
+		}
 		l.began(c, s, g.Lease)
 		leases = append(leases, g.Lease)
 	}

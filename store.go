@@ -121,7 +121,10 @@ type Alteration struct {
 	Priority string  // for Prioritise; empty leaves it as it is
 	QOS      *string // for Prioritise; nil leaves it as it is
 	Nice     *int    // for Prioritise; nil leaves it as it is
-	Cause    string  // in words, e.g. "by ann"
+	Pool     string  // for Move
+	// Limit is the time limit in the other pool, for Move; a [Client] fills it in.
+	Limit time.Duration
+	Cause string // in words, e.g. "by ann"
 }
 
 // Verb is what to do to a job.
@@ -134,6 +137,7 @@ const (
 	VerbRelease    Verb = "release" // undoes a hold
 	VerbRequeue    Verb = "requeue" // what ran or runs waits again, from the start
 	VerbPrioritise Verb = "prioritise"
+	VerbMove       Verb = "move" // to another pool, while no task runs
 )
 
 // Query selects jobs. Empty fields match everything.

@@ -148,7 +148,7 @@ func Values(q fairlead.Query, n int) url.Values {
 func (c *Client) Alter(ctx context.Context, changes ...fairlead.Alteration) ([]error, error) {
 	out := make([]error, len(changes))
 	for i, a := range changes {
-		r, err := c.api.Alter(ctx, api.AlterRequest{Verb: string(a.Verb), Jobs: []int64{a.Job}, Priority: a.Priority, QOS: a.QOS, Nice: a.Nice, Cause: a.Cause})
+		r, err := c.api.Alter(ctx, api.AlterRequest{Verb: string(a.Verb), Jobs: []int64{a.Job}, Priority: a.Priority, QOS: a.QOS, Nice: a.Nice, Pool: a.Pool, Cause: a.Cause})
 		if err != nil {
 			return nil, err
 		}

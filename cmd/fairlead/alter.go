@@ -23,6 +23,7 @@ type alteration struct {
 	priority string
 	qos      string
 	nice     int
+	pool     string
 	raise    api.AlterRequest // of which the fields of the priority are set
 	cause    string
 	yes      bool
@@ -57,13 +58,19 @@ that was requeued does not wait again for the jobs that it depended on.`
 
 func (a *app) alterCommand() *cobra.Command {
 	x := &alteration{app: a, verb: "prioritise", past: "changed", states: openStates}
-	c := x.command("alter", "Change the priority of jobs")
+	c := x.command("alter", "Change the priority of jobs, or their pool")
 	c.Long = `Change the priority of jobs within their pool or, under the policy multifactor, what
-counts for their priority among all jobs: their quality of service and how nice they are.`
-	c.Example = "  fairlead alter 1042 --priority high\n  fairlead alter 1042 --qos high --nice 100"
+counts for their priority among all jobs: their quality of service and how nice they are.
+
+--move-to puts jobs into another pool, if none of their tasks runs. It is as if they were
+submitted there: the pool has to be one that they may be in, and a job that has no time limit
+gets that of the pool. Jobs keep their place by age, and what they had stays charged to
+the pool in which they had it.`
+	c.Example = "  fairlead alter 1042 --priority high\n  fairlead alter 1042 --qos high --nice 100\n  fairlead alter -u ann -t waiting --move-to physics"
 	c.Flags().StringVar(&x.priority, "priority", "", "very_high, high, normal, low or very_low")
 	c.Flags().StringVar(&x.qos, "qos", "", "quality of service under the policy multifactor; \"\" is that of the priority")
 	c.Flags().IntVar(&x.nice, "nice", 0, "what to give up of the priority under the policy multifactor; below 0 for administrators only")
+	c.Flags().StringVar(&x.pool, "move-to", "", "the pool to put the jobs into, if none of their tasks runs")
 	return c
 }
 
@@ -89,8 +96,14 @@ func (x *alteration) run(c *cobra.Command, args []string) error {
 		if c.Flags().Changed("nice") {
 			x.raise.Nice = &x.nice
 		}
-		if x.priority == "" && x.raise.QOS == nil && x.raise.Nice == nil {
-			return usagef("--priority is missing: very_high, high, normal, low or very_low; or --qos, or --nice")
+		raise := x.priority != "" || x.raise.QOS != nil || x.raise.Nice != nil
+		switch {
+		case x.pool != "" && raise:
+			return usagef("either --move-to, or --priority, --qos and --nice: they are two commands")
+		case x.pool != "":
+			x.verb, x.past, x.raise.Pool = "move", "moved", x.pool
+		case !raise:
+			return usagef("--priority is missing: very_high, high, normal, low or very_low; or --qos, --nice or --move-to")
 		}
 	}
 	if len(ids) == 0 && x.selection.empty() {
@@ -175,7 +188,7 @@ func (x *alteration) apply(ctx context.Context, client *api.Client, ids []int64)
 		if u, err := user.Current(); err == nil && cause != "" {
 			cause += " (by " + u.Username + ")"
 		}
-		r, err := client.Alter(ctx, api.AlterRequest{Verb: x.verb, Jobs: rest[:n], Priority: x.raise.Priority, QOS: x.raise.QOS, Nice: x.raise.Nice, Cause: cause})
+		r, err := client.Alter(ctx, api.AlterRequest{Verb: x.verb, Jobs: rest[:n], Priority: x.raise.Priority, QOS: x.raise.QOS, Nice: x.raise.Nice, Pool: x.raise.Pool, Cause: cause})
 		if err != nil {
 			return err
 		}

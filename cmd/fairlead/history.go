@@ -77,7 +77,7 @@ func (h *history) list(ctx context.Context, client *api.Client) error {
 	}
 	t := table.New(table.Column{Name: "JOB", Right: true}, table.Column{Name: "USER"}, table.Column{Name: "POOL"}, table.Column{Name: "NAME"},
 		table.Column{Name: "STATE"}, table.Column{Name: "SUBMITTED"}, table.Column{Name: "WAITED", Right: true},
-		table.Column{Name: "RAN", Right: true}, table.Column{Name: "ENDED"}, table.Column{Name: "CAUSE"})
+		table.Column{Name: "RAN", Right: true}, table.Column{Name: "LIMIT", Right: true}, table.Column{Name: "ENDED"}, table.Column{Name: "CAUSE"})
 	sort.Slice(list.Jobs, func(i, j int) bool { return list.Jobs[i].ID < list.Jobs[j].ID })
 	for i := range list.Jobs {
 		j := &list.Jobs[i]
@@ -88,7 +88,7 @@ func (h *history) list(ctx context.Context, client *api.Client) error {
 				ran = span(j.Ended.Sub(*j.Started))
 			}
 		}
-		t.Row(j.ID, j.User, j.Pool, dash(j.Name), j.State, clock(j.Submitted, list.At), waited, ran, ended(j, list.At), dash(printable(firstLine(j.Cause))))
+		t.Row(j.ID, j.User, j.Pool, dash(j.Name), j.State, clock(j.Submitted, list.At), waited, ran, limitText(j.LimitSeconds), ended(j, list.At), dash(printable(firstLine(j.Cause))))
 	}
 	return h.print(&h.listing, t)
 }

@@ -68,11 +68,12 @@ type JobResponse struct {
 
 // AlterRequest changes jobs.
 type AlterRequest struct {
-	Verb     string  `json:"verb" enum:"cancel,hold,release,requeue,prioritise"`
+	Verb     string  `json:"verb" enum:"cancel,hold,release,requeue,prioritise,move"`
 	Jobs     []int64 `json:"jobs" minItems:"1" maxItems:"100000"`
 	Priority string  `json:"priority,omitempty"`
 	QOS      *string `json:"qos,omitempty" doc:"Quality of service from now on"`
 	Nice     *int    `json:"nice,omitempty" doc:"What the jobs give up of their priority from now on"`
+	Pool     string  `json:"pool,omitempty" doc:"Where the jobs go, with the verb move"`
 	Cause    string  `json:"cause,omitempty"`
 }
 

@@ -19,7 +19,7 @@ func (s *Server) jobRoutes(a huma.API) {
 	handle(a, http.MethodPost, "/v1/jobs", "submit", "Submit jobs, or ask what would happen", maxSubmit, s.submit)
 	handle(a, http.MethodGet, "/v1/jobs", "list-jobs", "List jobs", 0, s.list)
 	handle(a, http.MethodGet, "/v1/jobs/{id}", "get-job", "One job with its tasks", 0, s.job)
-	handle(a, http.MethodPost, "/v1/jobs/alter", "alter-jobs", "Cancel, hold, release, requeue or prioritise jobs", 0, s.alter)
+	handle(a, http.MethodPost, "/v1/jobs/alter", "alter-jobs", "Cancel, hold, release, requeue, prioritise or move jobs", 0, s.alter)
 	handle(a, http.MethodGet, "/v1/jobs/{id}/history", "job-history", "What happened to a job", 0, s.history)
 	handle(a, http.MethodGet, "/v1/stops", "list-stops", "List the tasks that were stopped so that others got their room", 0, s.stops)
 }
@@ -287,7 +287,7 @@ func (s *Server) alter(ctx context.Context, in *alterInput) (*body[api.AlterResp
 			continue
 		}
 		changes = append(changes, fairlead.Alteration{
-			Job: id, Verb: fairlead.Verb(in.Body.Verb), Priority: in.Body.Priority, QOS: in.Body.QOS, Nice: in.Body.Nice,
+			Job: id, Verb: fairlead.Verb(in.Body.Verb), Priority: in.Body.Priority, QOS: in.Body.QOS, Nice: in.Body.Nice, Pool: in.Body.Pool,
 			Cause: cmp.Or(in.Body.Cause, "by "+me.User),
 		})
 		at = append(at, i)

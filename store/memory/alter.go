@@ -50,6 +50,12 @@ func (s *Store) alter(a fairlead.Alteration, now time.Time) error {
 		s.withdrawn(j, "priority changed", now)
 		life.Raise(&j.Job, a)
 		s.waited(j, "priority changed", now)
+	case fairlead.VerbMove:
+		s.withdrawn(j, "moved to "+a.Pool, now)
+		s.account(j.Pool).Waiting -= int64(j.Waiting)
+		life.Move(&j.Job, a)
+		s.account(j.Pool).Waiting += int64(j.Waiting)
+		s.waited(j, "moved to "+a.Pool, now)
 	}
 	return nil
 }

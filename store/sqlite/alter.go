@@ -61,8 +61,25 @@ func (t *tx) alter(a fairlead.Alteration) (refused, err error) {
 		if a.QOS != nil || a.Nice != nil {
 			err = errors.Join(err, t.saveSpec(r))
 		}
+	case fairlead.VerbMove:
+		err = t.move(r, a)
 	}
 	return nil, errors.Join(err, t.save(r))
+}
+
+// move puts a job of which no task runs into another pool.
+func (t *tx) move(r *row, a fairlead.Alteration) error {
+	pool, err := t.pool(a.Pool)
+	if err != nil {
+		return err
+	}
+	t.withdrawn(r, "moved to "+a.Pool)
+	t.count(r.pool, -r.Waiting, 0)
+	life.Move(&r.Job, a)
+	r.pool = pool
+	t.count(r.pool, r.Waiting, 0)
+	b := binder{stmt: t.conn.Prep(`UPDATE job SET pool = ? WHERE id = ?`)}
+	return errors.Join(exec(b.int64(pool).int64(r.ID).stmt), t.saveSpec(r), t.waited(r, "moved to "+a.Pool))
 }
 
 // reprioritise changes what is kept in memory of a running job that has one task.

@@ -47,6 +47,7 @@ func Run(t *testing.T, open Open) {
 		{"HoldAndRelease", holdAndRelease},
 		{"RequeueEndedAndRunning", requeueJobs},
 		{"PriorityChange", priorityChange},
+		{"Move", moved},
 		{"AlterRefuses", alterRefuses},
 		{"Dependencies", dependencies},
 		{"RequeuedDependent", requeuedDependent},

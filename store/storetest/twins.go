@@ -188,8 +188,8 @@ func (w *twins) finish() {
 
 func (w *twins) alter() {
 	c := []fairlead.Alteration{{
-		Job: w.anyJob(), Cause: "x", Priority: "high",
-		Verb: pick(w, fairlead.VerbCancel, fairlead.VerbHold, fairlead.VerbRelease, fairlead.VerbRequeue, fairlead.VerbPrioritise),
+		Job: w.anyJob(), Cause: "x", Priority: "high", Pool: pick(w, "a", "c", "d"), Limit: time.Hour,
+		Verb: pick(w, fairlead.VerbCancel, fairlead.VerbHold, fairlead.VerbRelease, fairlead.VerbRequeue, fairlead.VerbPrioritise, fairlead.VerbMove),
 	}}
 	x, e1 := w.a.Alter(w.t.Context(), c)
 	y, e2 := w.b.Alter(w.t.Context(), c)

@@ -204,6 +204,9 @@ func AlterEvent(a fairlead.Alteration, now time.Time) fairlead.Event {
 			text += fmt.Sprintf(" nice %d", *a.Nice)
 		}
 	}
+	if a.Verb == fairlead.VerbMove {
+		text += " to " + a.Pool
+	}
 	if a.Cause != "" {
 		text += ": " + a.Cause
 	}
@@ -226,6 +229,13 @@ func Allowed(j *fairlead.Job, a fairlead.Alteration) error {
 		}
 		if a.Verb != fairlead.VerbCancel && j.Cancel {
 			return no("is being cancelled")
+		}
+	case fairlead.VerbMove:
+		switch {
+		case ended:
+			return no("has ended (" + string(j.State) + ")")
+		case j.Running > 0:
+			return no("runs: only a job of which no task runs goes to another pool")
 		}
 	case fairlead.VerbRelease:
 		if !j.Held {

@@ -14,3 +14,8 @@ func Raise(j *fairlead.Job, a fairlead.Alteration) {
 		j.Nice = *a.Nice
 	}
 }
+
+// Move puts a job into another pool.
+func Move(j *fairlead.Job, a fairlead.Alteration) {
+	j.Pool, j.Limit = a.Pool, a.Limit
+}
