@@ -5,12 +5,16 @@ import (
 	"slices"
 )
 
-// Could reports whether a task of the shape would fit on some node that is not
-// down, if nothing else ran there.
+// Could reports whether a task of the shape, or the whole of a gang, would fit on nodes
+// that are not down, if nothing else ran there.
 func (c *Cluster) Could(s Shape) bool {
+	sh := &c.shapes[s]
+	tasks := 0
 	for i := range c.classes.all {
-		if k := &c.classes.all[i]; k.nodes > 0 && k.state != Down && k.suits(&c.shapes[s]) {
-			return true
+		if k := &c.classes.all[i]; k.nodes > 0 && k.state != Down && k.suits(sh) {
+			if tasks += k.nodes * sh.perNode(k.capacity); tasks >= int(sh.gang) {
+				return true
+			}
 		}
 	}
 	return false

@@ -57,8 +57,11 @@ func (c *Cluster) Suits(id NodeID, s Shape) bool {
 	return n.State == Up && n.Capacity.Covers(sh.need) && sh.must.Allows(n.Labels)
 }
 
-// Room reports whether a task of the shape fits somewhere now.
+// Room reports whether a task of the shape fits somewhere now, or the whole of a gang.
 func (c *Cluster) Room(s Shape) bool {
+	if c.shapes[s].gang > 0 {
+		return c.roomForGang(s)
+	}
 	if len(c.nodes) == 1 {
 		return c.Fits(0, s)
 	}

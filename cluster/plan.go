@@ -13,8 +13,9 @@ import (
 // changes few (Feitelson and Weil, "Utilization and predictability in scheduling the IBM
 // SP2 with backfilling", IPPS 1998, keep the same profile as a list).
 type Plan struct {
-	c     *Cluster
-	lines []timeline // by node
+	c      *Cluster
+	lines  []timeline // by node
+	common timeline   // of what belongs to no node
 }
 
 // Forever is later than everything.
@@ -27,8 +28,9 @@ type timeline struct {
 	free []int64 // wide numbers for each instant
 }
 
-// NewPlan returns the plan from now on of a cluster of which nothing is taken.
-func (c *Cluster) NewPlan(now int64) *Plan {
+// NewPlan returns the plan from now on of a cluster of which nothing is taken, and of what
+// is there in common for all nodes, as the caller numbers it.
+func (c *Cluster) NewPlan(now int64, common Vector) *Plan {
 	p := &Plan{c: c, lines: make([]timeline, len(c.nodes))}
 	for i := range c.nodes {
 		n := &c.nodes[i]
@@ -39,16 +41,19 @@ func (c *Cluster) NewPlan(now int64) *Plan {
 			copy(l.free, n.Capacity)
 		}
 	}
+	p.common = timeline{wide: max(1, len(common)), at: []int64{now}, free: make([]int64, max(1, len(common)))}
+	copy(p.common.free, common)
 	return p
 }
 
 // Clone returns a copy for a clone of the cluster.
 func (p *Plan) Clone(c *Cluster) *Plan {
-	q := &Plan{c: c, lines: slices.Clone(p.lines)}
+	q := &Plan{c: c, lines: slices.Clone(p.lines), common: p.common}
 	for i := range q.lines {
 		l := &q.lines[i]
 		l.at, l.free = slices.Clone(l.at), slices.Clone(l.free)
 	}
+	q.common.at, q.common.free = slices.Clone(p.common.at), slices.Clone(p.common.free)
 	return q
 }
 
@@ -64,8 +69,18 @@ func (p *Plan) Close(id NodeID, from, to int64) {
 	p.add(id, p.c.nodes[id].Capacity, -1, from, to)
 }
 
-func (p *Plan) add(id NodeID, v Vector, sign, from, to int64) {
-	l := &p.lines[id]
+func (p *Plan) add(id NodeID, v Vector, sign, from, to int64) { p.lines[id].add(v, sign, from, to) }
+
+// AddCommon gives back what is there in common, or takes it if the amounts are below zero.
+func (p *Plan) AddCommon(v Vector, from, to int64) { p.common.add(v, +1, from, to) }
+
+// EarliestCommon returns the first instant from from on, and before before, from which on
+// there is so much in common for length.
+func (p *Plan) EarliestCommon(v Vector, length, from, before int64) (int64, bool) {
+	return p.common.earliest(v, length, from, before, Forever)
+}
+
+func (l *timeline) add(v Vector, sign, from, to int64) {
 	from = max(from, l.at[0])
 	if from >= to {
 		return
@@ -145,6 +160,7 @@ func (p *Plan) Advance(now int64) {
 	for i := range p.lines {
 		p.lines[i].advance(now)
 	}
+	p.common.advance(now)
 }
 
 func (l *timeline) advance(now int64) {

@@ -51,6 +51,8 @@ func fileFields() []field {
 			placements, func(c *Config) *sched.Placement { return &c.Shares.Sched.Placement }),
 		of("backfill_depth", "1000", "How many jobs easy looks at behind the first that finds no room, and for how many conservative keeps room; 0 is no bound.",
 			whole(0, maxTasks), func(c *Config) *int { return &c.Shares.Sched.Depth }),
+		unless("no bound", of("backfill_window", "", "How far ahead easy and conservative keep room. A job that would start later has none kept for it, and others may delay it.",
+			span(time.Second, "none"), func(c *Config) *time.Duration { return &c.Shares.Sched.Window })),
 		unless("none", of("time", "", "The time limit of jobs that name none. Without one they have that of max_time, or none.",
 			standardTime(), func(c *Config) *time.Duration { return &c.Shares.Sched.Root.Time })),
 		unless("no limit", of("max_time", "", "The largest time limit that a job may have. One that asks for more, or for no limit (-t unlimited), is refused.",

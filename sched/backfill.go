@@ -28,16 +28,6 @@ type backfilling struct {
 	tries  []lineRef // of lookAgain
 }
 
-// reserved is room that is kept for a task.
-type reserved struct {
-	job      int64 // 0: none
-	at       lineRef
-	key      float64 // order of arrival
-	shape    cluster.Shape
-	node     cluster.NodeID
-	from, to int64
-}
-
 // fork returns a copy for a fork of the scheduler, which has a cluster of its own.
 func (b *backfilling) fork(c *cluster.Cluster) backfilling {
 	f := *b
@@ -91,7 +81,7 @@ func (s *Scheduler) beginBackfill() {
 // replan makes the plan anew: of what runs.
 func (s *Scheduler) replan() {
 	b, now := &s.backfill, s.instantOf()
-	b.plan, b.ends, b.first, b.keep = s.cluster.NewPlan(now), b.ends[:0], reserved{}, keeper{relist: true}
+	b.plan, b.ends, b.first, b.keep = s.cluster.NewPlan(now, s.licenseTotals()), b.ends[:0], reserved{}, keeper{relist: true}
 	b.stable = s.byArrivalOnly()
 	for i := range s.runs {
 		if r := &s.runs[i]; r.used {
@@ -104,6 +94,7 @@ func (s *Scheduler) replan() {
 func (s *Scheduler) planRun(i int32) {
 	b, r := &s.backfill, &s.runs[i]
 	b.plan.Take(r.node, r.shape, s.instantOf(), r.until)
+	s.planLicenses(r.shape, -1, s.instantOf(), r.until)
 	b.ends.push(ending{r.until, i, r.serial})
 }
 
@@ -121,6 +112,7 @@ func (s *Scheduler) planStart(i int32) {
 func (s *Scheduler) planEnd(r *run) {
 	if b := &s.backfill; b.plan != nil {
 		b.plan.Give(r.node, r.shape, s.instantOf(), r.until)
+		s.planLicenses(r.shape, +1, s.instantOf(), r.until)
 		b.keep.freed = true
 	}
 }
@@ -150,12 +142,12 @@ const late = 10 * time.Second
 // find room.
 func (s *Scheduler) lookAgain() {
 	w := &s.noRoom
-	if len(w.active) == 0 || len(w.fitting(s.cluster)) == 0 && !s.somethingFits() {
+	if len(w.active) == 0 || len(s.fittingPaid()) == 0 && !s.somethingFits() {
 		return
 	}
 	var all []lineRef
 	if s.firstAgain() {
-		all = w.takeIf(w.fitting(s.cluster), s.backfill.tries[:0], func(at lineRef) bool {
+		all = w.takeIf(s.fittingPaid(), s.backfill.tries[:0], func(at lineRef) bool {
 			_, fits := s.placeBehind(s.line(at).shape, s.line(at).limit)
 			return fits
 		})
@@ -175,6 +167,12 @@ func (s *Scheduler) lookAgain() {
 	s.keeping = noGate
 }
 
+// fittingPaid lists the shapes that wait for room and for which there is some now, and the
+// licences.
+func (s *Scheduler) fittingPaid() []cluster.Shape {
+	return slices.DeleteFunc(s.noRoom.fitting(s.cluster), func(shape cluster.Shape) bool { return !s.licensesFree(shape) })
+}
+
 // firstAgain keeps room for the job for which it was kept in the last step, and reports
 // that this is right: it still waits, finds none, and nobody has come before it.
 func (s *Scheduler) firstAgain() bool {
@@ -190,7 +188,7 @@ func (s *Scheduler) firstAgain() bool {
 	if open := s.inners[s.pools[Root].inner].arrivals.entries; len(open) > 0 && open[0].key < last.key {
 		return false
 	}
-	if _, fits := s.cluster.Place(l.shape); fits {
+	if _, fits := s.findPaid(l.shape); fits {
 		return false
 	}
 	s.keepFirst(last.at, last.job)
@@ -209,17 +207,35 @@ func (s *Scheduler) backfillOn(at lineRef, job int64) (cluster.NodeID, bool) {
 		}
 		return node, fits
 	}
-	node, fits := s.cluster.Place(l.shape)
+	node, fits := s.findPaid(l.shape)
 	if !fits {
 		s.keepFirst(at, job)
 	}
 	return node, fits
 }
 
-// placeBehind finds a node that is free for as long as a task may run.
-func (s *Scheduler) placeBehind(shape cluster.Shape, limit time.Duration) (cluster.NodeID, bool) {
+// findPaid is find for what its licences are free for.
+func (s *Scheduler) findPaid(shape cluster.Shape) (cluster.NodeID, bool) {
+	if !s.licensesFree(shape) {
+		return 0, false
+	}
+	return s.find(shape)
+}
+
+// placeBehind finds a node that is free for as long as a task may run, or those for a gang.
+func (s *Scheduler) placeBehind(shape cluster.Shape, limit time.Duration) (node cluster.NodeID, fits bool) {
 	now := s.instantOf()
 	end := now + planned(limit)
+	if !s.licensesBehind(shape, now, end) {
+		return 0, false
+	}
+	if s.gangOf(shape) > 0 {
+		holds := func(id cluster.NodeID) int { return s.backfill.plan.Holds(id, shape, now, end) }
+		if s.hosts, fits = s.cluster.PlaceGang(shape, holds, s.hosts[:0]); fits {
+			node = s.hosts[0]
+		}
+		return node, fits
+	}
 	return s.cluster.PlaceOn(shape, func(id cluster.NodeID) bool { return s.backfill.plan.Fits(id, shape, now, end) })
 }
 
@@ -230,39 +246,12 @@ func (s *Scheduler) keepFirst(at lineRef, job int64) {
 	}
 }
 
-// unplacedAt is a task of a job in a line, for which no room is kept yet.
-func (s *Scheduler) unplacedAt(at lineRef, job int64) reserved {
-	return reserved{job: job, at: at, key: s.arrivalOf(at, job), shape: s.line(at).shape, from: unplaced}
-}
-
-// keepRoom keeps the earliest room that there is for a task, and reports whether there is
-// any.
-func (s *Scheduler) keepRoom(r *reserved) bool {
-	p, long := s.backfill.plan, planned(s.line(r.at).limit)
-	from, node, found := p.Earliest(r.shape, long, s.instantOf(), cluster.Forever)
-	if found {
-		r.from, r.to, r.node = from, from+long, node
-		p.Take(node, r.shape, r.from, r.to)
-	}
-	return found
-}
-
-// giveRoom gives back the room that was kept for a task.
-func (b *backfilling) giveRoom(r *reserved) { b.plan.Give(r.node, r.shape, r.from, r.to) }
-
-// came notes that tasks of a job wait.
-func (b *backfilling) came(job int64, at lineRef, tasks int32) {
-	if b.plan != nil && !b.keep.relist {
-		b.keep.fresh = append(b.keep.fresh, waiting{job, at, tasks})
-	}
-}
-
 // unreserve gives back the room that was kept: the next step may keep it for another.
 func (s *Scheduler) unreserve() {
 	b := &s.backfill
 	b.last = b.first
 	if b.first.job != 0 {
-		b.giveRoom(&b.first)
+		s.holdRoom(&b.first, +1)
 		b.first = reserved{}
 	}
 }

@@ -53,7 +53,7 @@ func newPlant(t *rapid.T) *plant {
 	root := share.Pool{Policy: rapid.SampledFrom(policy.Names()).Draw(t, "policy"), Pools: []share.Pool{
 		{Name: "a", Weight: 1}, {Name: "b", Weight: 3, Policy: "fifo", Pools: []share.Pool{{Name: "x", Weight: 1}, {Name: "y", Weight: 2}}},
 	}}
-	s, err := sched.New(sched.Config{Root: root, NewPolicy: policy.New(policy.Options{}), Placement: p.placement, HalfLife: time.Hour}, epoch, 1)
+	s, err := sched.New(sched.Config{Root: root, NewPolicy: policy.New(policy.Options{}), Placement: p.placement, HalfLife: time.Hour, Licenses: map[string]int64{"matlab": 2}}, epoch, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,10 +68,17 @@ func (p *plant) submitOne(t *rapid.T) {
 	p.last++
 	limit := time.Duration(rapid.IntRange(1, 40).Draw(t, "limit")) * time.Second
 	p.lengths[p.last] = min(limit, time.Duration(rapid.IntRange(1, 40).Draw(t, "length"))*time.Second)
-	request := cluster.Amounts{"cpu": rapid.Int64Range(1, 5).Draw(t, "width"), "mem": rapid.Int64Range(0, 2).Draw(t, "mem")}
+	request := sched.Request{Amounts: cluster.Amounts{"cpu": rapid.Int64Range(1, 5).Draw(t, "width"), "mem": rapid.Int64Range(0, 2).Draw(t, "mem")}}
+	tasks := rapid.IntRange(1, 3).Draw(t, "tasks")
+	if rapid.IntRange(0, 2).Draw(t, "gang") == 0 {
+		request.Gang, request.Spread = tasks, rapid.Bool().Draw(t, "spread")
+	}
+	if rapid.IntRange(0, 3).Draw(t, "license") == 0 {
+		request.Licenses = map[string]int64{"matlab": rapid.Int64Range(1, 2).Draw(t, "matlab")}
+	}
 	p.Add(sched.Job{
 		ID: p.last, Pool: p.Pool(rapid.SampledFrom([]string{"a", "b/x", "b/y", "c"}).Draw(t, "pool")), Priority: normal,
-		Tasks: rapid.IntRange(1, 3).Draw(t, "tasks"), Shape: p.Shape(request), Limit: limit, Submitted: p.now,
+		Tasks: tasks, Shape: p.ShapeOf(request), Limit: limit, Submitted: p.now,
 	}, p.now)
 	p.step(t)
 }

@@ -30,9 +30,6 @@ type waiting struct {
 	tasks int32
 }
 
-// unplaced is the instant of a task for which no room was found yet.
-const unplaced = -1
-
 // stepConservative starts what room was kept for from now on.
 func (s *Scheduler) stepConservative(limit int, d *Decision) {
 	b := &s.backfill
@@ -71,17 +68,13 @@ func (s *Scheduler) parkUnpaid() {
 // fill gives room to those that have none, and, if some may move, looks for earlier room
 // for the others.
 func (s *Scheduler) fill(move bool) {
-	b, now := &s.backfill, s.instantOf()
-	for i := range b.keep.all {
-		switch r := &b.keep.all[i]; {
+	all, now := s.backfill.keep.all, s.instantOf()
+	for i := range all {
+		switch r := &all[i]; {
 		case r.from == unplaced:
 			s.keepRoom(r)
 		case move && r.from > now:
-			if t, node, sooner := b.plan.Sooner(r.shape, r.to-r.from, now, r.from, r.node); sooner {
-				b.giveRoom(r)
-				r.from, r.to, r.node = t, t+r.to-r.from, node
-				b.plan.Take(r.node, r.shape, r.from, r.to)
-			}
+			s.moveSooner(r)
 		}
 	}
 }
@@ -114,12 +107,12 @@ func (s *Scheduler) startKept(r *reserved, d *Decision) bool {
 	if waits {
 		waits = s.passes(s.queues[at.queue].pool, at)
 	}
-	s.backfill.giveRoom(r)
+	s.holdRoom(r, +1)
 	if !waits {
 		r.job = 0
 		return false
 	}
-	if !s.cluster.Fits(r.node, r.shape) {
+	if !s.isThere(r) || !s.licensesFree(r.shape) {
 		r.from = unplaced
 		s.keepRoom(r)
 		return false
@@ -127,7 +120,8 @@ func (s *Scheduler) startKept(r *reserved, d *Decision) bool {
 	leaf := s.queues[at.queue].pool
 	from := int32(len(d.levels))
 	s.wayTo(leaf, d)
-	s.start(leaf, at, h, r.node, from, d)
+	s.hosts = append(s.hosts[:0], r.nodes...)
+	s.startAt(leaf, at, h, r.nodes[0], from, d)
 	return true
 }
 
@@ -171,6 +165,9 @@ func (s *Scheduler) tasksOf(job int64, at lineRef) int32 {
 	}
 	if b, begun := s.begunOf[job]; begun {
 		if j := &s.begun[b]; j.at == at {
+			if j.capped() {
+				return 0
+			}
 			return startable(j.waiting, j.running, j.most)
 		}
 		return 0
@@ -181,6 +178,23 @@ func (s *Scheduler) tasksOf(job int64, at lineRef) int32 {
 	}
 	e := l.fresh.chunk(ci).entries[i]
 	return startable(e.tasks, 0, tighter(e.most, s.queues[at.queue].most))
+}
+
+// startsOf is tasksOf, where a gang counts once.
+func (s *Scheduler) startsOf(job int64, at lineRef) int32 {
+	n := s.tasksOf(job, at)
+	if s.gangOf(s.line(at).shape) > 0 {
+		n = min(n, 1)
+	}
+	return n
+}
+
+// tasksIn is how many tasks are in a list.
+func (s *Scheduler) tasksIn(all []reserved) (tasks int64) {
+	for i := range all {
+		tasks += s.atOnce(all[i].shape)
+	}
+	return tasks
 }
 
 // startable is how many of the tasks of a job that wait may run beside those that do.
@@ -197,11 +211,11 @@ func (s *Scheduler) dropGone() {
 	seen := map[int64]int32{}
 	b.keep.all = slices.DeleteFunc(b.keep.all, func(r reserved) bool {
 		seen[r.job]++
-		if seen[r.job] <= s.tasksOf(r.job, r.at) {
+		if seen[r.job] <= s.startsOf(r.job, r.at) {
 			return false
 		}
 		if r.from != unplaced {
-			b.giveRoom(&r)
+			s.holdRoom(&r, +1)
 		}
 		return true
 	})
@@ -215,7 +229,7 @@ func (s *Scheduler) listFresh() {
 			k.held = true
 			return
 		}
-		n := min(w.tasks, s.tasksOf(w.job, w.at))
+		n := min(w.tasks, s.startsOf(w.job, w.at))
 		k.held = k.held || n < w.tasks
 		r := s.unplacedAt(w.at, w.job)
 		i := len(k.all)
@@ -245,12 +259,15 @@ func (s *Scheduler) relist() {
 	}
 	before, listed, more := k.all, map[int64]int32{}, false
 	k.all = nil
-	s.preview(func(f *Scheduler, st Start) bool {
+	s.preview(true, func(f *Scheduler, st Start) bool {
 		if more = s.deepEnough(len(k.all)); more {
 			return false
 		}
 		at := s.lineFor(int32(st.Pool), f.run(st.Run).ask())
 		listed[st.Job]++
+		if listed[st.Job] > 1 && f.gangOf(f.run(st.Run).shape) > 0 {
+			return true // a task of the same gang
+		}
 		if have := kept[st.Job]; len(have) > 0 && have[0].at == at {
 			k.all = append(k.all, have[0])
 			kept[st.Job] = have[1:]
@@ -261,18 +278,18 @@ func (s *Scheduler) relist() {
 	})
 	for _, r := range before {
 		have := kept[r.job]
-		if len(have) == 0 || have[0] != r {
+		if len(have) == 0 || !have[0].same(&r) {
 			continue
 		}
 		kept[r.job] = have[1:]
-		if more && listed[r.job] < s.tasksOf(r.job, r.at) {
+		if more && listed[r.job] < s.startsOf(r.job, r.at) {
 			listed[r.job]++
 			k.all = append(k.all, r)
 		} else {
-			s.backfill.giveRoom(&r)
+			s.holdRoom(&r, +1)
 		}
 	}
-	k.held = int64(len(k.all)) < s.pools[Root].Waiting
+	k.held = s.tasksIn(k.all) < s.pools[Root].Waiting
 }
 
 // deepEnough reports whether so many jobs are as many as are looked at.
@@ -288,11 +305,11 @@ func (s *Scheduler) byArrivalOnly() bool {
 	return true
 }
 
-// Reservation is room that is kept for a task from an instant on.
+// Reservation is room that is kept for a task, or a gang, from an instant on.
 type Reservation struct {
 	Job      int64
-	Pool     PoolID // the leaf in which it waits
-	Node     cluster.NodeID
+	Pool     PoolID           // the leaf in which it waits
+	Nodes    []cluster.NodeID // one for each task; not to be changed
 	From, To time.Time
 }
 
@@ -301,7 +318,7 @@ type Reservation struct {
 func (s *Scheduler) Reservations() iter.Seq[Reservation] {
 	return func(yield func(Reservation) bool) {
 		for _, r := range s.keptRoom() {
-			x := Reservation{r.job, PoolID(s.queues[r.at.queue].pool), r.node, time.Unix(0, r.from), time.Unix(0, r.to)}
+			x := Reservation{r.job, PoolID(s.queues[r.at.queue].pool), r.nodes, time.Unix(0, r.from), time.Unix(0, r.to)}
 			if r.from != unplaced && !yield(x) {
 				return
 			}

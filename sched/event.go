@@ -21,10 +21,7 @@ type Job struct {
 	Limit time.Duration
 	// Submitted is when the job came; zero for one that never counts as new.
 	Submitted time.Time
-	// Gang is set when its running tasks are stopped for others all at once, or not at
-	// all.
-	Gang  bool
-	Class Class // of its traits, under a [Ranker]
+	Class     Class // of its traits, under a [Ranker]
 
 	since time.Duration // Submitted as a distance, where it is known in that form only
 }
@@ -65,10 +62,10 @@ func (s *Scheduler) addAs(j Job, young bool) {
 		s.joins(leaf)
 	}
 	most := int32(j.Most)
-	if j.Gang {
-		s.stops.gang(j.ID, true)
-	}
 	b, begun := s.begunOf[j.ID]
+	if gang := s.gangOf(j.Shape); !begun && int32(j.Tasks) < gang {
+		b, begun = s.begin(entry{id: j.ID, since: s.sinceThen(&j), most: most}, at), true
+	}
 	if begun {
 		s.addBegun(b, at, int32(j.Tasks), most)
 	} else {
@@ -79,7 +76,7 @@ func (s *Scheduler) addAs(j Job, young bool) {
 		s.count(q, at.line, was)
 	}
 	s.addWaiting(at, int64(j.Tasks))
-	s.backfill.came(j.ID, at, int32(j.Tasks))
+	s.came(j.ID, at, int32(j.Tasks))
 	if in := s.parentOf(leaf); begun || !s.pools[leaf].in || in.first || in.ranks || s.byResource() {
 		s.settle(leaf)
 	}
@@ -90,7 +87,7 @@ func (s *Scheduler) addAs(j Job, young bool) {
 // another line than before.
 func (s *Scheduler) addBegun(b int32, at lineRef, tasks, most int32) {
 	j := &s.begun[b]
-	j.own, j.most = most, tighter(most, s.queues[at.queue].most)
+	j.own, j.most, j.gang = most, tighter(most, s.queues[at.queue].most), s.gangOf(s.line(at).shape)
 	if j.at != at {
 		moved := j.waiting
 		s.change(j.at, func(*line) { j.waiting = 0; s.reheap(b) })
@@ -153,7 +150,6 @@ func (s *Scheduler) Withdraw(j Job, t time.Time) int {
 	if b, ok := s.begunOf[j.ID]; ok {
 		return n + s.withdrawBegun(b)
 	}
-	s.stops.gang(j.ID, false)
 	at, found := s.held(j)
 	if !found {
 		return n
@@ -231,22 +227,21 @@ func (s *Scheduler) Abort(id RunID, t time.Time, back bool) {
 	if r.begun >= 0 {
 		most = s.begun[r.begun].own
 	}
-	gang := s.stops.gangs[r.job]
 	s.end(id, func(p *Pool, width float64) { p.Account.Finish(width, r.start, r.start) })
 	s.refund(&r, s.cluster.Width(r.shape))
 	if t := s.toll(r.shape); t != nil {
 		s.uncountStart(t)
 	}
 	if back {
-		s.waitAgain(&r, most, gang)
+		s.waitAgain(&r, most)
 	}
 }
 
 // waitAgain adds the task of a run that is over.
-func (s *Scheduler) waitAgain(r *run, most int32, gang bool) {
+func (s *Scheduler) waitAgain(r *run, most int32) {
 	path := s.Path(PoolID(r.pool))
 	// A job that is new still has its entry among those that are.
-	s.addAs(Job{ID: r.job, Pool: s.Pool(path), Shape: r.shape, Priority: int(r.band), Tasks: 1, Most: int(most), Limit: r.limit, Gang: gang, Class: r.class, since: r.since},
+	s.addAs(Job{ID: r.job, Pool: s.Pool(path), Shape: r.shape, Priority: int(r.band), Tasks: 1, Most: int(most), Limit: r.limit, Class: r.class, since: r.since},
 		r.young && s.ripening.has(r.job))
 }
 
@@ -296,8 +291,6 @@ func (s *Scheduler) end(id RunID, settle func(p *Pool, width float64)) {
 		s.change(s.begun[b].at, func(*line) { s.begun[b].running--; s.reheap(b) })
 		s.settle(s.queues[s.begun[b].at.queue].pool)
 		s.release(b)
-	} else {
-		s.stops.gang(r.job, false)
 	}
 	s.useAgain(leaf)
 	s.settle(leaf)
@@ -317,8 +310,7 @@ func (s *Scheduler) Adopt(j Job, node cluster.NodeID, started, t time.Time) RunI
 	s.advance(t)
 	leaf := s.leaf(j, s.young(j))
 	b := int32(-1)
-	if j.Tasks > 1 || j.Most > 0 {
-		s.stops.gang(j.ID, j.Gang)
+	if j.Tasks > 1 || j.Most > 0 || s.gangOf(j.Shape) > 0 {
 		b = s.adoptBegun(j, leaf)
 	}
 	j.since = s.sinceThen(&j)

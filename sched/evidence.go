@@ -129,6 +129,9 @@ func (s *Scheduler) evidenceOfJobs(p *Pool, most int, e *why.Evidence) []why.Job
 		case l.fresh.jobs > most-len(jobs):
 			e.Lacks("too many jobs wait")
 			return jobs
+		case s.gangOf(l.shape) > 0 && s.cappedTasks(q.pool):
+			e.Lacks("tasks that start all at once may not fit into a maximum when their turn comes")
+			return jobs
 		case width > 1 && s.capped(q.pool):
 			e.Lacks("a task that asks for several units may not fit into a maximum when its turn comes")
 			return jobs
@@ -136,7 +139,7 @@ func (s *Scheduler) evidenceOfJobs(p *Pool, most int, e *why.Evidence) []why.Job
 		f := l.fresh.clone()
 		for f.jobs > 0 {
 			x := f.pop()
-			jobs = append(jobs, why.JobEvidence{ID: x.id, Line: int32(i), Since: x.since, Waiting: int64(x.tasks), Most: int64(tighter(x.most, q.most)), Width: width, Priority: int(max(0, p.band)), Main: s.mainFor(l.shape)})
+			jobs = append(jobs, why.JobEvidence{ID: x.id, Line: int32(i), Since: x.since, Waiting: int64(x.tasks), Most: int64(tighter(x.most, q.most)), Width: width, Gang: int64(s.gangOf(l.shape)), Priority: int(max(0, p.band)), Main: s.mainFor(l.shape)})
 		}
 		jobs = append(jobs, s.evidenceOfBegun(p, l, width)...)
 	}
@@ -150,7 +153,7 @@ func (s *Scheduler) evidenceOfBegun(p *Pool, l *line, width int64) []why.JobEvid
 		x := &s.begun[b]
 		jobs = append(jobs, why.JobEvidence{
 			ID: x.id, Line: x.at.line, Since: x.since, Waiting: int64(x.waiting), Running: int64(x.running), Most: int64(x.most),
-			Width: width, Priority: int(max(0, p.band)), Main: s.mainFor(l.shape),
+			Width: width, Gang: int64(x.gang), Priority: int(max(0, p.band)), Main: s.mainFor(l.shape),
 		})
 	}
 	return jobs
@@ -162,6 +165,16 @@ func (s *Scheduler) mainFor(shape cluster.Shape) int {
 		return 0
 	}
 	return int(s.mainOf(shape))
+}
+
+// cappedTasks reports whether a pool on the way has a maximum of the unit, or of tasks.
+func (s *Scheduler) cappedTasks(id int32) bool {
+	for at := id; at >= 0; at = s.pools[at].parent {
+		if l := s.limits(at); l != nil && (l.tasks > 0 || l.jobRunning > 0) {
+			return true
+		}
+	}
+	return s.capped(id)
 }
 
 // capped reports whether a pool on the way has a maximum of the unit.

@@ -21,9 +21,8 @@ func (s *Scheduler) admit(leaf int32, at lineRef, job int64) (cluster.NodeID, bo
 // parks it.
 func (s *Scheduler) passes(leaf int32, at lineRef) bool {
 	l := s.line(at)
-	request := s.cluster.Request(l.shape)
 	for id := leaf; id >= 0; id = s.pools[id].parent {
-		if lim := s.limits(id); lim != nil && !lim.admits(request) {
+		if lim := s.limits(id); lim != nil && !s.admits(lim, id, l.shape) {
 			lim.parked = append(lim.parked, at)
 			s.park(leaf, at, byMax)
 			return false
@@ -38,7 +37,7 @@ func (s *Scheduler) nodeFor(at lineRef, job int64) (cluster.NodeID, bool) {
 	if s.cfg.Placement == EASY {
 		return s.backfillOn(at, job)
 	}
-	return s.cluster.Place(s.line(at).shape)
+	return s.find(s.line(at).shape)
 }
 
 func (s *Scheduler) park(leaf int32, at lineRef, g gate) {

@@ -66,22 +66,23 @@ func (s *Scheduler) limitGates(id PoolID, l Limits, shape cluster.Shape) []why.G
 	var gates []why.Gate
 	path := cmp.Or(s.Path(id), "root")
 	if l.Tasks > 0 {
-		g := why.Gate{Name: "max_running", Where: path, Open: !l.AtMaximumOfTasks, Used: fmt.Sprint(s.pools[id].Tasks), Limit: fmt.Sprint(l.Tasks)}
+		atMost := l.AtMaximumOfTasks || int64(s.pools[id].Tasks)+s.atOnce(shape) > int64(l.Tasks)
+		g := why.Gate{Name: "max_running", Where: path, Open: !atMost, Used: fmt.Sprint(s.pools[id].Tasks), Limit: fmt.Sprint(l.Tasks)}
 		if !g.Open {
 			g.Code = why.GateMaxTasks
 		}
 		gates = append(gates, g)
 	}
-	request := s.cluster.Amounts(s.cluster.Request(shape))
+	request, n := s.cluster.Amounts(s.cluster.Request(shape)), s.atOnce(shape)
 	for name, most := range l.Max {
-		g := why.Gate{Name: "max " + name, Where: path, Open: l.Used[name]+request[name] <= most, Used: fmt.Sprint(l.Used[name]), Limit: fmt.Sprint(most)}
+		g := why.Gate{Name: "max " + name, Where: path, Open: l.Used[name]+n*request[name] <= most, Used: fmt.Sprint(l.Used[name]), Limit: fmt.Sprint(most)}
 		if !g.Open {
 			g.Code = why.GateMax
 		}
 		gates = append(gates, g)
 	}
 	slices.SortFunc(gates, func(a, b why.Gate) int { return cmp.Compare(a.Name, b.Name) })
-	return gates
+	return append(gates, s.gangLimit(id, path, shape)...)
 }
 
 // nodeGate says on how many nodes a request would fit, and fits now.
@@ -99,6 +100,9 @@ func (s *Scheduler) nodeGate(shape cluster.Shape) why.Gate {
 		if s.cluster.Fits(id, shape) {
 			now++
 		}
+	}
+	if s.gangOf(shape) > 0 && could > 0 {
+		return s.gangGate(shape)
 	}
 	down := s.suitingDown(shape)
 	g := why.Gate{Name: "nodes", Where: "nodes", Open: now > 0, Used: fmt.Sprint(now), Limit: fmt.Sprint(could)}

@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"slices"
 	"time"
 
 	"github.com/fairlead/fairlead/cluster"
@@ -40,11 +41,16 @@ func (s *Scheduler) inTheWay(j *Job) *reserved {
 	end := s.instantOf() + planned(j.Limit)
 	var first *reserved
 	for _, r := range s.keptRoom() {
-		if r.from != unplaced && r.job != j.ID && r.from < end && (first == nil || r.from < first.from) && s.cluster.Fits(r.node, j.Shape) {
+		if r.from != unplaced && r.job != j.ID && r.from < end && (first == nil || r.from < first.from) && s.fitsOnOne(r.nodes, j.Shape) {
 			first = &r
 		}
 	}
 	return first
+}
+
+// fitsOnOne reports whether a task of the shape fits on some of the nodes now.
+func (s *Scheduler) fitsOnOne(nodes []cluster.NodeID, shape cluster.Shape) bool {
+	return slices.ContainsFunc(nodes, func(id cluster.NodeID) bool { return s.cluster.Fits(id, shape) })
 }
 
 // keptRoom is all room that is kept.
@@ -94,7 +100,13 @@ func (s *Scheduler) KeptFor(job int64) *why.Kept {
 }
 
 func (s *Scheduler) tellKept(r *reserved) *why.Kept {
-	return &why.Kept{Job: r.job, Nodes: []string{s.nodeName(r.node)}, From: time.Unix(0, r.from), To: time.Unix(0, r.to)}
+	var names []string
+	for _, node := range r.nodes {
+		if name := s.nodeName(node); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return &why.Kept{Job: r.job, Nodes: names, From: time.Unix(0, r.from), To: time.Unix(0, r.to)}
 }
 
 func (s *Scheduler) nodeName(id cluster.NodeID) string { return s.cluster.Nodes()[id].Name }

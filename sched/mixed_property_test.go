@@ -134,8 +134,13 @@ func (m *model) submitPlain(t *rapid.T) {
 		amounts["mem"] = 9
 	}
 	m.last++
-	j := sched.Job{ID: m.last, Pool: m.Pool(path), Tasks: rapid.IntRange(1, 3).Draw(t, "tasks"), Priority: rapid.IntRange(1, 2).Draw(t, "priority"), Shape: m.Shape(amounts), Submitted: m.now}
-	m.jobs[j.ID] = &modelJob{header: j, path: path, request: sched.Request{Amounts: amounts}, waiting: j.Tasks}
+	request := sched.Request{Amounts: amounts}
+	j := sched.Job{ID: m.last, Pool: m.Pool(path), Tasks: rapid.IntRange(1, 3).Draw(t, "tasks"), Priority: rapid.IntRange(1, 2).Draw(t, "priority"), Submitted: m.now}
+	if rapid.IntRange(0, 3).Draw(t, "gang") == 0 {
+		request.Gang = j.Tasks
+	}
+	j.Shape = m.ShapeOf(request)
+	m.jobs[j.ID] = &modelJob{header: j, path: path, request: request, waiting: j.Tasks}
 	m.Add(j, m.now)
 }
 
@@ -197,10 +202,10 @@ func (m *model) stepOnce(t *rapid.T) {
 func (m *model) lacking() map[string]bool {
 	found := map[string]bool{}
 	for _, j := range m.jobs {
-		if j.waiting == 0 || j.header.Most > 0 && j.running >= j.header.Most {
+		if j.waiting < j.gang() || j.header.Most > 0 && j.running >= j.header.Most {
 			continue
 		}
-		if _, fits := m.Cluster().Place(j.header.Shape); !fits || !m.admitted(j) {
+		if !m.Cluster().Room(j.header.Shape) || !m.admitted(j) {
 			continue
 		}
 		for _, p := range m.configured(j.path) {

@@ -21,6 +21,7 @@ type planner struct {
 	pieces   []piece        // what could be stopped, the best first
 	onNode   [][]int32      // of these, by node
 	planned  int
+	gang     gangRoom
 }
 
 // plannedMost bounds the tasks that room is made for in one look. The rest follows in
@@ -119,9 +120,8 @@ func (s *Scheduler) endAndWait(id RunID) {
 	if r.begun >= 0 {
 		most = s.begun[r.begun].own
 	}
-	gang := s.stops.gangs[r.job]
 	s.Finish(id, s.at, false)
-	s.waitAgain(&r, most, gang)
+	s.waitAgain(&r, most)
 }
 
 // nextIn is what the task asks for that a pool would start next if there were room.
@@ -135,7 +135,7 @@ func (s *Scheduler) nextIn(id int32) (cluster.Shape, bool) {
 		}
 		at, _ := s.next(leaf)
 		shape := s.line(at).shape
-		if lim := s.overMax(leaf, s.cluster.Request(shape)); lim == nil {
+		if lim := s.overMax(leaf, shape); lim == nil {
 			return shape, true
 		} else {
 			lim.parked = append(lim.parked, at)
@@ -155,10 +155,10 @@ func (s *Scheduler) chooseIn(in *inner) int32 {
 	return in.kids[slices.IndexFunc(in.kids, func(kid int32) bool { return s.pools[kid].in })]
 }
 
-// overMax is the limit of a pool on the way that a task of the request would exceed.
-func (s *Scheduler) overMax(id int32, request []int64) *limit {
+// overMax is the limit of a pool on the way that a task of the shape, or a gang, would exceed.
+func (s *Scheduler) overMax(id int32, shape cluster.Shape) *limit {
 	for ; id >= 0; id = s.pools[id].parent {
-		if l := s.limits(id); l != nil && !l.admits(request) {
+		if l := s.limits(id); l != nil && !s.admits(l, id, shape) {
 			return l
 		}
 	}
@@ -166,15 +166,16 @@ func (s *Scheduler) overMax(id int32, request []int64) *limit {
 }
 
 // within reports whether a starving pool stays within what the rule gives it with one
-// more task of the shape.
+// more task of the shape, or gang.
 func (p *planner) within(h hunger, shape cluster.Shape) bool {
 	w := p.world
+	tasks := w.atOnce(shape)
 	if h.rule == StopShare {
-		return w.pools[h.pool].Running+w.cluster.Width(shape) <= h.goal+rounding
+		return w.pools[h.pool].Running+float64(tasks)*w.cluster.Width(shape) <= h.goal+rounding
 	}
 	l, request := w.limits(h.pool), w.cluster.Request(shape)
 	for r, least := range l.min {
-		if r < len(request) && request[r] > 0 && l.used[r]+request[r] <= least {
+		if r < len(request) && request[r] > 0 && l.used[r]+tasks*request[r] <= least {
 			return true
 		}
 	}
@@ -220,7 +221,7 @@ func (p *planner) gather() {
 		if !r.used || p.settings[s.named(r.pool)].Protect {
 			continue
 		}
-		if s.stops.gangs[r.job] {
+		if s.gangOf(r.shape) > 0 {
 			if at, known := gangs[r.job]; known {
 				p.pieces[at].add(s, i)
 				continue

@@ -1,7 +1,9 @@
 package sched
 
 import (
+	"fmt"
 	"math"
+	"slices"
 
 	"github.com/fairlead/fairlead/cluster"
 )
@@ -11,24 +13,35 @@ import (
 // is called for each task with the units that it asks for, until it returns false.
 // What a maximum holds back does not appear.
 func (s *Scheduler) Preview(visit func(st Start, units float64) bool) {
-	s.preview(func(f *Scheduler, st Start) bool { return visit(st, f.cluster.Width(f.run(st.Run).shape)) })
+	s.preview(false, func(f *Scheduler, st Start) bool { return visit(st, f.cluster.Width(f.run(st.Run).shape)) })
 }
 
-// preview shows the fork, too, in which the tasks start.
-func (s *Scheduler) preview(visit func(f *Scheduler, st Start) bool) {
+// preview shows the fork, too, in which the tasks start. If licensed is set there are
+// licences for all.
+func (s *Scheduler) preview(licensed bool, visit func(f *Scheduler, st Start) bool) {
 	f := s.forkNow()
 	f.boundless()
+	if licensed {
+		for i := range f.licenses {
+			f.licenses[i].total = math.MaxInt64
+		}
+	}
 	f.oneByOne, f.rebalancers = true, nil
 	var d Decision
 	for {
 		f.Step(f.at, 1, &d)
-		if len(d.Starts) == 0 || !visit(f, d.Starts[0]) {
+		for _, st := range d.Starts { // several of a gang
+			if !visit(f, st) {
+				return
+			}
+		}
+		if len(d.Starts) == 0 {
 			return
 		}
 	}
 }
 
-// boundless adds a node that takes everything that any shape asks for.
+// boundless adds nodes that take everything that any shape asks for.
 func (s *Scheduler) boundless() {
 	all := cluster.Amounts{}
 	for shape := range s.cluster.Shapes() {
@@ -40,6 +53,18 @@ func (s *Scheduler) boundless() {
 	if len(all) == 0 {
 		return
 	}
-	s.cluster.Join("", all)
+	// A gang may want a node for each task.
+	nodes := int64(1)
+	for _, shape := range slices.Concat(s.shapeReady.active, s.noRoom.active) {
+		if n, spread := s.cluster.Gang(shape); spread {
+			nodes = max(nodes, int64(n))
+		}
+	}
+	for name := range all {
+		all[name] /= nodes
+	}
+	for i := range nodes {
+		s.cluster.Join(fmt.Sprint("+", i), all)
+	}
 	s.openFits()
 }

@@ -86,11 +86,15 @@ func (m *model) submit(t *rapid.T) {
 	request := drawRequest(t)
 	j := sched.Job{
 		ID: m.last, Pool: m.Pool(path), Tasks: rapid.IntRange(1, 4).Draw(t, "tasks"),
-		Shape:    m.ShapeOf(request),
 		Priority: rapid.IntRange(1, 3).Draw(t, "priority"),
 		Most:     rapid.IntRange(0, 2).Draw(t, "most"), Submitted: m.now,
 		Limit: time.Duration(rapid.IntRange(0, 4).Draw(t, "limit")) * 3 * time.Second,
 	}
+	if rapid.IntRange(0, 3).Draw(t, "gang") == 0 {
+		request.Gang, request.Spread = j.Tasks, rapid.Bool().Draw(t, "spread")
+		j.Most = 0
+	}
+	j.Shape = m.ShapeOf(request)
 	mj := &modelJob{header: j, path: path, request: request}
 	m.jobs[j.ID] = mj
 	if rapid.IntRange(0, 5).Draw(t, "later") == 0 {
@@ -136,6 +140,7 @@ func (m *model) step(t *rapid.T) {
 
 // took takes over what a step has started.
 func (m *model) took(t *rapid.T) {
+	m.checkGangs(t)
 	for _, st := range m.d.Starts {
 		m.checkWhy(t, st)
 		j := m.jobs[st.Job]
@@ -157,6 +162,31 @@ func (m *model) took(t *rapid.T) {
 		if idle := m.IdleWhileDemand(); idle > 0 {
 			t.Fatalf("%v units idle after a step", idle)
 		}
+	}
+}
+
+// gang is how many tasks of a job start at once, 1 if each starts for itself.
+func (j *modelJob) gang() int { return max(1, j.request.Gang) }
+
+// checkGangs fails if a gang did not start as a whole, one task after another, while
+// nothing of it ran, or on fewer nodes than it asked for.
+func (m *model) checkGangs(t *rapid.T) {
+	for i := 0; i < len(m.d.Starts); {
+		j := m.jobs[m.d.Starts[i].Job]
+		n := j.gang()
+		if n > 1 && (j.running > 0 || j.waiting != n || i+n > len(m.d.Starts)) {
+			t.Fatalf("of gang %d, %d tasks wait and %d run, and it starts", j.header.ID, j.waiting, j.running)
+		}
+		nodes := map[cluster.NodeID]bool{}
+		for _, st := range m.d.Starts[i:][:n] {
+			if nodes[st.Node] = true; st.Job != j.header.ID {
+				t.Fatalf("a part of gang %d started", j.header.ID)
+			}
+		}
+		if j.request.Spread && len(nodes) < n {
+			t.Fatalf("gang %d is on %d nodes instead of %d", j.header.ID, len(nodes), n)
+		}
+		i += n
 	}
 }
 
@@ -184,10 +214,10 @@ func (m *model) checkWhy(t *rapid.T, st sched.Start) {
 // checkNothingIdles fails if a waiting task would fit on a node and within all caps.
 func (m *model) checkNothingIdles(t *rapid.T) {
 	for _, j := range m.jobs {
-		if j.waiting == 0 || j.header.Most > 0 && j.running >= j.header.Most {
+		if j.waiting < j.gang() || j.header.Most > 0 && j.running >= j.header.Most {
 			continue
 		}
-		if _, fits := m.Cluster().Place(j.header.Shape); fits && m.admitted(j) {
+		if m.Cluster().Room(j.header.Shape) && m.admitted(j) {
 			t.Fatalf("a task of job %d in %s waits although it fits", j.header.ID, j.path)
 		}
 	}
@@ -199,14 +229,15 @@ func (m *model) admitted(j *modelJob) bool {
 	}
 	for _, p := range m.configured(j.path) {
 		tasks, units, ofJob := m.inUse(p.path, j.header.ID)
-		width := int64(m.Cluster().Width(j.header.Shape))
-		if p.MaxRunning > 0 && tasks >= p.MaxRunning || p.JobRunning > 0 && ofJob >= p.JobRunning {
+		n := j.gang()
+		width := int64(m.Cluster().Width(j.header.Shape)) * int64(n)
+		if p.MaxRunning > 0 && tasks+n > p.MaxRunning || p.JobRunning > 0 && ofJob+n > p.JobRunning {
 			return false
 		}
 		if most, ok := p.Max["cpu"]; ok && units+width > most {
 			return false
 		}
-		if most, ok := p.Max["mem"]; ok && j.request.Amounts["mem"] > 0 && m.mem(p.path)+j.request.Amounts["mem"] > most {
+		if most, ok := p.Max["mem"]; ok && j.request.Amounts["mem"] > 0 && m.mem(p.path)+j.request.Amounts["mem"]*int64(n) > most {
 			return false
 		}
 	}
@@ -217,13 +248,13 @@ func (m *model) admitted(j *modelJob) bool {
 // have a start left.
 func (m *model) paid(j *modelJob) bool {
 	for name, n := range j.request.Licenses {
-		if m.held(name)+n > m.cfg.Licenses[name] {
+		if m.held(name)+n*int64(j.gang()) > m.cfg.Licenses[name] {
 			return false
 		}
 	}
 	_, rates := m.Tolls()
 	for _, r := range rates {
-		if slices.Contains(j.request.Rates, r.Name) && r.Limit.Count > 0 && r.Left == 0 {
+		if slices.Contains(j.request.Rates, r.Name) && r.Limit.Count > 0 && r.Left < min(int64(j.gang()), r.Burst) {
 			return false
 		}
 	}

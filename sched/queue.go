@@ -83,11 +83,16 @@ type begun struct {
 	running int32
 	own     int32 // limit of the job itself to its tasks at once; 0 is none
 	most    int32 // the tighter of its own and its pools' limit
+	gang    int32 // tasks that start all at once; 0: each for itself
 	slot    int32 // in the heap of its line; -1: not in it
 	at      lineRef
 }
 
-func (b *begun) capped() bool { return b.most > 0 && b.running >= b.most }
+// capped reports whether no task of the job may start now, because of those that run, or,
+// of a gang, because not all of them wait.
+func (b *begun) capped() bool {
+	return b.waiting < b.gang || b.gang == 0 && b.most > 0 && b.running >= b.most
+}
 
 // begunHeap orders the begun jobs of a line.
 type begunHeap struct {
@@ -341,7 +346,7 @@ func (s *Scheduler) begin(e entry, at lineRef) int32 {
 	if int(b) == len(s.begun) {
 		s.begun = append(s.begun, begun{})
 	}
-	s.begun[b] = begun{id: e.id, since: e.since, waiting: e.tasks, own: e.most, slot: -1, at: at}
+	s.begun[b] = begun{id: e.id, since: e.since, waiting: e.tasks, own: e.most, slot: -1, at: at, gang: s.gangOf(s.line(at).shape)}
 	s.begun[b].most = tighter(e.most, s.queues[at.queue].most)
 	s.begunOf[e.id] = b
 	s.line(at).refs++
@@ -376,7 +381,6 @@ func (s *Scheduler) release(b int32) {
 	if j := &s.begun[b]; j.waiting == 0 && j.running == 0 {
 		delete(s.begunOf, j.id)
 		s.line(j.at).refs--
-		s.stops.gang(j.id, false)
 		s.begunFree = append(s.begunFree, b)
 	}
 }

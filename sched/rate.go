@@ -80,9 +80,16 @@ func (b *bucket) take(t time.Time) {
 // give brings a token back that was not used.
 func (b *bucket) give() { b.taken = max(0, b.taken-1) }
 
+// least is how many tokens there have to be for so many tasks to start at once: as many,
+// but no more than there can be. A gang that is larger takes what comes later, too.
+func (b *bucket) least(tasks int64) int64 { return min(tasks, b.limit.burst()) }
+
 // next is the instant at which there is a token again.
-func (b *bucket) next() time.Time {
-	need := uint64(max(0, b.taken-b.limit.burst()+1))
+func (b *bucket) next() time.Time { return b.when(1) }
+
+// when is the instant at which there are so many tokens.
+func (b *bucket) when(tokens int64) time.Time {
+	need := uint64(max(0, b.taken-b.limit.burst()+tokens))
 	hi, lo := bits.Mul64(need, uint64(b.limit.Per))
 	count := uint64(b.limit.Count)
 	if hi >= count {

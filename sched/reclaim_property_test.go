@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/fairlead/fairlead/cluster"
 	"github.com/fairlead/fairlead/sched"
 	"github.com/fairlead/fairlead/share"
 )
@@ -18,7 +19,7 @@ type reclaimModel struct {
 	grace   time.Duration
 	unit    bool // all tasks are one unit wide
 	gangs   map[int64]bool
-	width   map[int64]int64
+	shape   map[int64]cluster.Shape
 	stopped map[int64]time.Time // by job
 	leaving map[sched.RunID]sched.Stop
 }
@@ -46,7 +47,7 @@ func TestReclaimRules(t *testing.T) {
 
 func newReclaimModel(t *rapid.T) *reclaimModel {
 	m := &reclaimModel{
-		gangs: map[int64]bool{}, width: map[int64]int64{}, stopped: map[int64]time.Time{}, leaving: map[sched.RunID]sched.Stop{},
+		gangs: map[int64]bool{}, shape: map[int64]cluster.Shape{}, stopped: map[int64]time.Time{}, leaving: map[sched.RunID]sched.Stop{},
 		unit: rapid.Bool().Draw(t, "unit"), grace: time.Duration(rapid.IntRange(0, 100).Draw(t, "grace")) * time.Second,
 	}
 	pool := func(name string, kids ...share.Pool) share.Pool {
@@ -73,9 +74,12 @@ func (m *reclaimModel) submit(t *rapid.T) {
 		width = rapid.Int64Range(1, 4).Draw(t, "width")
 	}
 	gang := rapid.IntRange(0, 3).Draw(t, "gang") == 0
-	j := m.add(rapid.SampledFrom([]string{"a/x", "a/y", "b", "c/x", "c/y"}).Draw(t, "pool"), rapid.IntRange(1, 12).Draw(t, "tasks"), width,
-		func(j *sched.Job) { j.Gang = gang })
-	m.gangs[j.ID], m.width[j.ID] = gang, width
+	tasks, shape := rapid.IntRange(1, 12).Draw(t, "tasks"), func(*sched.Job) {}
+	if gang {
+		tasks, shape = 2+tasks%4, m.gang
+	}
+	j := m.add(rapid.SampledFrom([]string{"a/x", "a/y", "b", "c/x", "c/y"}).Draw(t, "pool"), tasks, width, shape)
+	m.gangs[j.ID], m.shape[j.ID] = gang, j.Shape
 }
 
 func (m *reclaimModel) finish(t *rapid.T) {
@@ -100,7 +104,7 @@ func (m *reclaimModel) carry(t *rapid.T) {
 	}
 	x := m.leaving[m.order[i]]
 	m.ends(x.Run)
-	m.Add(sched.Job{ID: x.Job, Pool: m.Pool(m.names[x.Job]), Shape: m.Shape(map[string]int64{"cpu": m.width[x.Job]}), Priority: normal, Tasks: 1, Gang: m.gangs[x.Job]}, m.now)
+	m.Add(sched.Job{ID: x.Job, Pool: m.Pool(m.names[x.Job]), Shape: m.shape[x.Job], Priority: normal, Tasks: 1}, m.now)
 }
 
 // check decides, and holds what is stopped against the rules.

@@ -239,6 +239,11 @@ func TestReclaimSpares(t *testing.T) {
 	}
 }
 
+// gang makes a gang of the tasks of a job.
+func (s *story) gang(j *sched.Job) {
+	j.Shape = s.ShapeOf(sched.Request{Amounts: s.Cluster().Amounts(s.Cluster().Request(j.Shape)), Gang: j.Tasks})
+}
+
 // TestReclaimGang: all running tasks of a gang are stopped, or none.
 func TestReclaimGang(t *testing.T) {
 	for _, c := range []struct {
@@ -251,7 +256,7 @@ func TestReclaimGang(t *testing.T) {
 		}
 		s := newStory(t, reclaimConfig(root, sched.Newest), 3, 3)
 		for range 2 {
-			s.add("a", 3, 1, func(j *sched.Job) { j.Gang = true })
+			s.add("a", 3, 1, s.gang)
 			s.decide()
 		}
 		s.now = s.now.Add(time.Second)
@@ -259,6 +264,49 @@ func TestReclaimGang(t *testing.T) {
 		s.until(90 * time.Second)
 		if len(s.stops) != c.want {
 			t.Errorf("minimum %d: %d stops, want %d\n%s", c.least, len(s.stops), c.want, s.text.String())
+		}
+	}
+}
+
+// TestReclaimForGang: room is made for all tasks of a gang, on several nodes, or nothing is
+// stopped.
+func TestReclaimForGang(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		tasks  int
+		spread bool
+		least  int64 // minimum of the pool with the gang
+		stops  int
+	}{
+		{"on three nodes", 3, true, 6, 6},
+		{"wherever there is room", 3, false, 6, 6},
+		{"larger than the minimum", 4, false, 6, 0},
+		{"more nodes than there are", 4, true, 8, 0},
+	} {
+		root := share.Pool{
+			Policy: "fair", Reclaim: share.Reclaim{MinAfter: time.Minute},
+			Pools: []share.Pool{{Name: "a", Weight: 1}, {Name: "b", Weight: 2, Min: map[string]int64{"cpu": c.least}}},
+		}
+		s := newStory(t, reclaimConfig(root, sched.Newest), 4, 4, 4)
+		s.add("a", 12, 1)
+		s.decide()
+		s.now = s.now.Add(time.Second)
+		gang := s.add("b", c.tasks, 2, func(j *sched.Job) {
+			j.Shape = s.ShapeOf(sched.Request{Amounts: cluster.Amounts{"cpu": 2}, Gang: c.tasks, Spread: c.spread})
+		})
+		s.until(90 * time.Second)
+		stopped := len(s.stops)
+		s.carryOut()
+		s.decide()
+		nodes, started := map[cluster.NodeID]bool{}, 0
+		for _, st := range s.d.Starts {
+			if st.Job == gang.ID {
+				started++
+				nodes[st.Node] = true
+			}
+		}
+		if stopped != c.stops || (started > 0) != (stopped > 0) || c.spread && len(nodes) != started {
+			t.Errorf("%s: %d stops, want %d; %d tasks started on %d nodes\n%s", c.name, stopped, c.stops, started, len(nodes), s.text.String())
 		}
 	}
 }

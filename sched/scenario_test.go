@@ -28,7 +28,8 @@ import (
 //	now TIME                             where the time begins; before the configuration
 //	config                               the configuration that follows, indented
 //	node NAME RESOURCE=N...              a node joins, or changes
-//	submit JOB POOL [tasks=N] [priority=P] [RESOURCE=N...]
+//	submit JOB POOL [tasks=N|gang=N|nodes=N] [priority=P] [limit=D] [license=NAME:N] [RESOURCE=N...]
+//	                                     tasks for themselves, at once, at once on N nodes
 //	running JOB POOL [as for submit]     the same of tasks that run already, on the first node
 //	advance DURATION                     the time goes on
 //	step [N]                             starts all that can start, or so many tasks
@@ -193,7 +194,7 @@ func (p *play) amounts(args []string) (cluster.Amounts, map[string]string) {
 	amounts, rest := cluster.Amounts{}, map[string]string{}
 	for _, a := range args {
 		name, value, _ := strings.Cut(a, "=")
-		if slices.Contains([]string{"tasks", "priority", "limit"}, name) {
+		if slices.Contains([]string{"tasks", "priority", "limit", "gang", "nodes", "license"}, name) {
 			rest[name] = value
 			continue
 		}
@@ -215,12 +216,20 @@ func (p *play) running(args []string, _ string) {
 func (p *play) job(args []string) sched.Job {
 	amounts, rest := p.amounts(args[2:])
 	j := sched.Job{
-		ID: int64(len(p.jobs) + 1), Pool: p.s.Pool(args[1]), Shape: p.s.Shape(amounts), Submitted: p.now,
-		Tasks: int(p.number(cmp.Or(rest["tasks"], "1"))),
+		ID: int64(len(p.jobs) + 1), Pool: p.s.Pool(args[1]), Submitted: p.now,
+		Tasks: int(p.number(cmp.Or(rest["tasks"], rest["gang"], rest["nodes"], "1"))),
 		Priority: slices.IndexFunc(p.s.Config().Priorities, func(x sched.Priority) bool {
 			return x.Name == cmp.Or(rest["priority"], "normal")
 		}),
 	}
+	request := sched.Request{Amounts: amounts, Licenses: map[string]int64{}}
+	if rest["gang"]+rest["nodes"] != "" {
+		request.Gang, request.Spread = j.Tasks, rest["nodes"] != ""
+	}
+	if name, n, asks := strings.Cut(rest["license"], ":"); asks {
+		request.Licenses[name] = int64(p.number(n))
+	}
+	j.Shape = p.s.ShapeOf(request)
 	if limit := rest["limit"]; limit != "" {
 		var err error
 		j.Limit, err = time.ParseDuration(limit)
@@ -260,11 +269,22 @@ func (p *play) step(args []string, _ string) {
 		p.stopped(p.d.Stops)
 	}
 	for r := range p.s.Reservations() {
-		p.say("room for %s on %s from %s", p.name(r.Job), p.s.Cluster().Nodes()[r.Node].Name, r.From.UTC().Format("15:04"))
+		p.say("room for %s on %s from %s", p.name(r.Job), p.nodes(r.Nodes), r.From.UTC().Format("15:04"))
 	}
 	if len(p.out) == said {
 		p.say("nothing starts")
 	}
+}
+
+// nodes names those of a gang, each once.
+func (p *play) nodes(ids []cluster.NodeID) string {
+	var names []string
+	for _, id := range ids {
+		if name := p.s.Cluster().Nodes()[id].Name; !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 // stopped tells of what is to end early, the same of several tasks once.

@@ -19,7 +19,9 @@ type Config struct {
 	Placement  Placement
 	// Depth bounds how many jobs a step looks at behind the first that finds no room, under
 	// [EASY], and how many have room kept for them, under [Conservative]; 0 is no bound.
-	Depth    int
+	Depth int
+	// Window is how far ahead room is kept, under [EASY] and [Conservative]; 0 is no bound.
+	Window   time.Duration
 	NewJobs  NewJobs       // a boost of jobs that came lately
 	HalfLife time.Duration // of decayed service; 0 is no decay
 	// TaskSeconds is how long a task is taken to run before any has ended.
@@ -119,6 +121,8 @@ type Scheduler struct {
 	noRoom     shapeLines  // lines that wait for room on some node
 
 	backfill backfilling
+	hosts    []cluster.NodeID // that were found for a gang
+	single   []cluster.NodeID // see alone
 
 	stops       stopping
 	reclaimer   reclaimer

@@ -147,7 +147,7 @@ func (s *Scheduler) draw(jobs, limit int, d *Decision) bool {
 			}
 			break
 		}
-		s.start(leaf, at, h, node, from, d)
+		s.startAt(leaf, at, h, node, from, d)
 		started++
 		if s.metMinimum(d.levels[from:]) {
 			break

@@ -65,20 +65,7 @@ type stopping struct {
 	grace time.Duration       // for which a job is safe after it was stopped
 	// together holds the groups of tasks that make room together, see stopTogether.
 	together map[int32]*together
-	serial   int32          // of the last group
-	gangs    map[int64]bool // jobs that are stopped as a whole
-}
-
-// gang notes whether a job with tasks that wait or run is a gang.
-func (st *stopping) gang(job int64, is bool) {
-	if is && st.gangs == nil {
-		st.gangs = map[int64]bool{}
-	}
-	if is {
-		st.gangs[job] = true
-	} else if st.gangs != nil {
-		delete(st.gangs, job)
-	}
+	serial   int32 // of the last group
 }
 
 // together is a group of tasks whose room is given back when the last of them has ended:
@@ -212,7 +199,7 @@ func (s *Scheduler) giveTogether(group int32, room *heldRoom) {
 }
 
 func (st *stopping) fork() {
-	st.safe, st.gangs = maps.Clone(st.safe), maps.Clone(st.gangs)
+	st.safe = maps.Clone(st.safe)
 	all := st.together
 	st.together = make(map[int32]*together, len(all))
 	for k, g := range all {

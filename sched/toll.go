@@ -129,17 +129,19 @@ func (s *Scheduler) setTolls(cfg *Config) {
 }
 
 // pay reports whether the licences and rates of a line let a task start. If not, the line
-// is parked on the first that does not.
+// is parked on the first that does not. Where room in the future is planned, licences are a
+// part of the room.
 func (s *Scheduler) pay(leaf int32, at lineRef, t *toll) bool {
-	for _, need := range t.licenses {
-		if l := &s.licenses[need.license]; l.used+need.n > l.total {
+	tasks := s.atOnce(s.line(at).shape)
+	if !s.backfills() {
+		if l := s.lackingLicense(t, tasks); l != nil {
 			l.parked = append(l.parked, at)
 			s.park(leaf, at, byLicense)
 			return false
 		}
 	}
 	for _, n := range t.rates {
-		if r := &s.rates[n]; r.limit.Count > 0 && r.tokens(s.at) < 1 {
+		if r := &s.rates[n]; r.limit.Count > 0 && r.tokens(s.at) < r.least(tasks) {
 			r.parked = append(r.parked, at)
 			s.parkedRates++
 			s.park(leaf, at, byRate)
@@ -147,6 +149,17 @@ func (s *Scheduler) pay(leaf int32, at lineRef, t *toll) bool {
 		}
 	}
 	return true
+}
+
+// lackingLicense is the first licence of which too few are free for so many tasks; nil if
+// there is none.
+func (s *Scheduler) lackingLicense(t *toll, tasks int64) *license {
+	for _, need := range t.licenses {
+		if l := &s.licenses[need.license]; l.used+tasks*need.n > l.total {
+			return l
+		}
+	}
+	return nil
 }
 
 // countStart takes the tokens of a start.
@@ -190,11 +203,22 @@ func (s *Scheduler) openRates() {
 	}
 	for i := range s.rates {
 		r := &s.rates[i]
-		if len(r.parked) > 0 && r.tokens(s.at) > 0 {
+		if len(r.parked) > 0 && r.tokens(s.at) >= s.leastOf(r) {
 			s.parkedRates -= len(r.parked)
 			s.returning(&r.parked, byRate)
 		}
 	}
+}
+
+// leastOf is with how many tokens the first of the lines that wait for a rate goes on.
+func (s *Scheduler) leastOf(r *rate) int64 {
+	least := r.limit.burst()
+	for _, at := range r.parked {
+		if least = min(least, r.least(s.atOnce(s.line(at).shape))); least == 1 {
+			break
+		}
+	}
+	return least
 }
 
 // nextToken is the earliest instant at which a line that waits for a rate may go on;
@@ -205,7 +229,7 @@ func (s *Scheduler) nextToken() (next time.Time) {
 	}
 	for i := range s.rates {
 		if r := &s.rates[i]; len(r.parked) > 0 {
-			if t := r.next(); next.IsZero() || t.Before(next) {
+			if t := r.when(s.leastOf(r)); next.IsZero() || t.Before(next) {
 				next = t
 			}
 		}

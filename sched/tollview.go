@@ -83,12 +83,14 @@ func (s *Scheduler) TollGates(shape cluster.Shape) []why.Gate {
 		return nil
 	}
 	var gates []why.Gate
+	tasks := s.atOnce(shape)
 	for _, need := range t.licenses {
+		need.n *= tasks
 		gates = append(gates, s.licenseGate(need))
 	}
 	for _, n := range t.rates {
-		if s.rates[n].limit.Count > 0 {
-			gates = append(gates, s.rateGate(&s.rates[n]))
+		if r := &s.rates[n]; r.limit.Count > 0 {
+			gates = append(gates, s.rateGate(r, r.least(tasks)))
 		}
 	}
 	return gates
@@ -116,14 +118,14 @@ func (s *Scheduler) licenseGate(need need) why.Gate {
 	return g
 }
 
-func (s *Scheduler) rateGate(r *rate) why.Gate {
+func (s *Scheduler) rateGate(r *rate, least int64) why.Gate {
 	left := max(0, r.tokens(s.at))
 	g := why.Gate{
-		Name: "rate " + r.name, Where: "rates", Open: left > 0,
+		Name: "rate " + r.name, Where: "rates", Open: left >= least,
 		Used: fmt.Sprintf("%d left", left), Limit: fmt.Sprintf("%v, burst %d", r.limit, r.limit.burst()),
 	}
 	if !g.Open {
-		at := r.next()
+		at := r.when(least)
 		g.Code, g.Next = why.GateRate, &at
 		g.Text = fmt.Sprintf("rate %s %v, burst %d", r.name, r.limit, r.limit.burst())
 	}

@@ -40,21 +40,31 @@ func (x *piece) compare(y *piece, c Choose) int {
 
 func (r *run) id(i int) RunID { return RunID(r.serial)<<32 | RunID(uint32(i)) }
 
-// choose returns the tasks to be stopped so that a task of the shape fits on some node:
-// those of the node where it is best by the rule of choice. Nil if there are none.
+// choose returns the tasks to be stopped so that a task of the shape fits on some node, or
+// all of a gang on several. Nil if there are none.
 func (p *planner) choose(starving int32, shape cluster.Shape) []RunID {
 	for _, strict := range []bool{true, false} {
-		var best *sacrifice
-		for n := range p.world.cluster.Nodes() {
-			if x := p.onOne(cluster.NodeID(n), starving, shape, strict); x != nil && (best == nil || x.better(best, p.s.cfg.Reclaim.Choose)) {
-				best = x
+		if p.s.gangOf(shape) > 0 {
+			if all := p.chooseForGang(starving, shape, strict); all != nil {
+				return all
 			}
-		}
-		if best != nil {
+		} else if best := p.best(starving, shape, strict); best != nil {
 			return best.runs()
 		}
 	}
 	return nil
+}
+
+// best is what is stopped for one task of the shape, on the node where it is best by the
+// rule of choice; nil if there is none.
+func (p *planner) best(starving int32, shape cluster.Shape, strict bool) *sacrifice {
+	var best *sacrifice
+	for n := range p.world.cluster.Nodes() {
+		if x := p.onOne(cluster.NodeID(n), starving, shape, strict); x != nil && (best == nil || x.better(best, p.s.cfg.Reclaim.Choose)) {
+			best = x
+		}
+	}
+	return best
 }
 
 // sacrifice is a set of pieces on one node, and what they leave.
@@ -65,6 +75,7 @@ type sacrifice struct {
 	node     cluster.NodeID
 	lack     []int64 // of the request on the node
 	pieces   []*piece
+	numbers  []int32 // of these in planner.pieces
 	taken    amounts // by the pieces
 }
 
@@ -86,6 +97,14 @@ func (a amounts) count(s *Scheduler, r *run, sign int64) {
 	}
 }
 
+func (a amounts) clone() amounts {
+	b := amounts{}
+	for id, sum := range a {
+		b[id] = slices.Clone(sum)
+	}
+	return b
+}
+
 func (a amounts) of(pool int32, resource int) int64 {
 	if sum := a[pool]; resource < len(sum) {
 		return sum[resource]
@@ -96,10 +115,10 @@ func (a amounts) of(pool int32, resource int) int64 {
 // onOne chooses on one node, nil if it cannot be done there.
 func (p *planner) onOne(n cluster.NodeID, starving int32, shape cluster.Shape, strict bool) *sacrifice {
 	node, request := &p.world.cluster.Nodes()[n], p.world.cluster.Request(shape)
-	if !p.world.cluster.Suits(n, shape) || int(n) >= len(p.onNode) {
+	if !p.world.cluster.Suits(n, shape) || int(n) >= len(p.onNode) || p.gang.hosts[n] {
 		return nil
 	}
-	x := &sacrifice{p: p, starving: starving, strict: strict, node: n, lack: slices.Clone(request), taken: amounts{}}
+	x := &sacrifice{p: p, starving: starving, strict: strict, node: n, lack: slices.Clone(request), taken: p.gang.taken.clone()}
 	for r := range x.lack {
 		if r < len(node.Free) {
 			x.lack[r] -= node.Free[r]
@@ -109,9 +128,9 @@ func (p *planner) onOne(n cluster.NodeID, starving int32, shape cluster.Shape, s
 		if x.enough() {
 			break
 		}
-		if y := &p.pieces[i]; x.helps(y) && x.may(y) {
+		if y := &p.pieces[i]; !p.gang.spent[i] && x.helps(y) && x.may(y) {
 			x.count(y, +1)
-			x.pieces = append(x.pieces, y)
+			x.pieces, x.numbers = append(x.pieces, y), append(x.numbers, i)
 		}
 	}
 	if !x.enough() || len(x.pieces) == 0 {
@@ -218,7 +237,7 @@ func (x *sacrifice) prune() {
 	for i := 0; i < len(x.pieces); {
 		x.count(x.pieces[i], -1)
 		if x.enough() {
-			x.pieces = slices.Delete(x.pieces, i, i+1)
+			x.pieces, x.numbers = slices.Delete(x.pieces, i, i+1), slices.Delete(x.numbers, i, i+1)
 			continue
 		}
 		x.count(x.pieces[i], +1)

@@ -96,6 +96,7 @@ type JobEvidence struct {
 	Running  int64 `json:"running"`
 	Most     int64 `json:"most"` // tasks at once; 0 is no limit
 	Width    int64 `json:"width"`
+	Gang     int64 `json:"gang,omitempty"` // tasks that start all at once; 0: each for itself
 	Priority int   `json:"priority"`
 	Main     int   `json:"main,omitempty"` // resource of which it takes most: index into the pool's Owed
 

@@ -7,7 +7,15 @@ import "math"
 type replay struct {
 	*Evidence
 	pools []replayPool
+	gang  started
 	close bool // some choice was between keys that rounding might tell apart
+}
+
+// started is the last choice, and how many tasks start by it still.
+type started struct {
+	way  []int // from the root to the leaf
+	job  *JobEvidence
+	left int64
 }
 
 type replayPool struct {
@@ -50,6 +58,9 @@ func newReplay(e *Evidence) (*replay, error) {
 
 // next starts the next task and returns its job; 0 when nothing can start.
 func (r *replay) next() int64 {
+	if r.gang.left > 0 {
+		return r.start()
+	}
 	at := 0
 	way := []int{0}
 	if !r.open(0) {
@@ -59,14 +70,21 @@ func (r *replay) next() int64 {
 		at = r.choose(at)
 		way = append(way, at)
 	}
-	leaf := r.pools[at]
-	j := leaf.head()
+	j := r.pools[at].head()
 	if j == nil {
 		return 0
 	}
+	r.gang = started{way, j, max(1, j.Gang)}
+	return r.start()
+}
+
+// start starts one task of the last choice and returns its job.
+func (r *replay) start() int64 {
+	j, leaf := r.gang.job, r.pools[r.gang.way[len(r.gang.way)-1]]
+	r.gang.left--
 	j.Waiting--
 	j.Running++
-	for _, i := range way {
+	for _, i := range r.gang.way {
 		p := r.pools[i].PoolEvidence
 		p.Running += float64(j.Width)
 		p.Started += float64(j.Width) * r.Tau

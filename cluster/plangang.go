@@ -1,0 +1,119 @@
+package cluster
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Holds is how many tasks of the shape find room on a node from an instant up to another.
+func (p *Plan) Holds(id NodeID, s Shape, from, to int64) int {
+	l, need := &p.lines[id], p.c.shapes[s].need
+	least := -1
+	for i := l.find(from); i < len(l.at) && l.at[i] < to && least != 0; i++ {
+		if n := l.freeIn(i).holds(need); least < 0 || n < least {
+			least = n
+		}
+	}
+	return max(0, least)
+}
+
+// freeIn is what is free in a step.
+func (l *timeline) freeIn(i int) Vector { return l.free[i*l.wide : (i+1)*l.wide] }
+
+// EarliestGang returns the first instant from from on, and before before, at which all
+// tasks of a gang find room for length, and appends a node for each to a list.
+func (p *Plan) EarliestGang(s Shape, length, from, before int64, to []NodeID) (int64, []NodeID, bool) {
+	sh, have := &p.c.shapes[s], 0
+	changes := p.changes(s, length, from, before)
+	for i := range changes {
+		have += changes[i].by
+		if last := i+1 == len(changes) || changes[i+1].at > changes[i].at; last && have >= int(sh.gang) {
+			at := changes[i].at
+			return at, place(p.hosts(s, at, add(at, length)), int(sh.gang), sh.spread, to), true
+		}
+	}
+	return 0, to, false
+}
+
+// change is an instant from which on more or fewer tasks could begin, on all nodes
+// together, and have room for their whole length.
+type change struct {
+	at int64
+	by int
+}
+
+// changes lists them for a shape, ascending.
+func (p *Plan) changes(s Shape, length, from, before int64) (all []change) {
+	sh := &p.c.shapes[s]
+	most := int(sh.gang)
+	if sh.spread {
+		most = 1
+	}
+	for i := range p.lines {
+		if p.c.Suits(NodeID(i), s) {
+			all = p.lines[i].changes(sh.need, most, length, from, before, all)
+		}
+	}
+	slices.SortFunc(all, func(a, b change) int { return cmp.Compare(a.at, b.at) })
+	return all
+}
+
+// changes appends those of one node. Of the steps that a task would see which begins at t,
+// from the one of t up to the last before t+length, the narrowest counts: low holds those of
+// which none that is as narrow comes later, ascending.
+func (l *timeline) changes(need Vector, most int, length, from, before int64, to []change) []change {
+	type narrow struct{ step, tasks int }
+	var low []narrow
+	t := max(from, l.at[0])
+	first := l.find(t) // the step of t
+	next, was := first, 0
+	for t < before {
+		for ; next < len(l.at) && l.at[next] < add(t, length); next++ {
+			n := narrow{next, min(most, l.freeIn(next).holds(need))}
+			for len(low) > 0 && low[len(low)-1].tasks >= n.tasks {
+				low = low[:len(low)-1]
+			}
+			low = append(low, n)
+		}
+		for low[0].step < first {
+			low = low[1:]
+		}
+		if now := low[0].tasks; now != was {
+			to, was = append(to, change{t, now - was}), now
+		}
+		if first+1 == len(l.at) {
+			break
+		}
+		t = l.at[first+1]
+		if next < len(l.at) {
+			t = min(t, l.at[next]-length+1)
+		}
+		if t == l.at[first+1] {
+			first++
+		}
+	}
+	return to
+}
+
+// hosts are the nodes that could take tasks of a gang from an instant up to another.
+func (p *Plan) hosts(s Shape, from, to int64) (hosts []host) {
+	sh := &p.c.shapes[s]
+	if sh.version != p.c.classes.version {
+		p.c.suiting(sh)
+	}
+	for i := range p.lines {
+		id, l := NodeID(i), &p.lines[i]
+		if !p.c.Suits(id, s) {
+			continue
+		}
+		tasks := p.Holds(id, s, from, to)
+		if sh.spread {
+			tasks = min(tasks, 1)
+		}
+		if tasks > 0 {
+			extra := p.c.classes.all[p.c.nodes[i].class].extra(sh.need)
+			hosts = append(hosts, host{candidate{true, extra, l.freeIn(l.find(from)).at(sh.scarce), id}, tasks})
+		}
+	}
+	return hosts
+}
