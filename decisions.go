@@ -75,6 +75,9 @@ func (d *decided) choice(core *sched.Scheduler) []why.Level {
 
 func childOf(core *sched.Scheduler, id sched.PoolID, t why.Terms, needy bool) why.Child {
 	c := why.Child{Name: core.Name(id), Terms: map[string]why.Number{}, Key: why.Number(t.Key), Tie: why.Number(t.Tie), Number: int32(id), Needy: needy, Open: true}
+	if t.Resource > 0 {
+		c.Resource = core.Cluster().Resource(int(t.Resource) - 1)
+	}
 	for i, term := range t.Formula.Terms {
 		c.Terms[term.Name] = why.Number(t.Values[i])
 	}

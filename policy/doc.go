@@ -30,6 +30,7 @@ var makers = map[string]func(o Options, of share.Options) sched.Policy{
 	"lottery":     func(o Options, _ share.Options) sched.Policy { return newLottery(o) },
 	"load":        func(_ Options, of share.Options) sched.Policy { return newLoad(of) },
 	"deficit":     func(Options, share.Options) sched.Policy { return Deficit{} },
+	"drf":         func(Options, share.Options) sched.Policy { return Drf{} },
 }
 
 // New returns what makes a policy of its name and of the options of the pool that names

@@ -44,6 +44,7 @@ func (s *Scheduler) whole(id int32) int64 {
 // or without work: what one does not use of its target is loaned.
 func (s *Scheduler) retarget(in *inner) {
 	if in.allot == nil {
+		s.reorder(in)
 		return
 	}
 	a := in.allotting

@@ -178,7 +178,7 @@ func TestStarter(t *testing.T) {
 func TestBoostsLeaveNothing(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		weight := rapid.Float64Range(1e-3, 1e3)
-		root := share.Pool{Policy: rapid.SampledFrom([]string{"fair", "lottery", "fifo", "decay", "fairtree", "load"}).Draw(rt, "policy")}
+		root := share.Pool{Policy: rapid.SampledFrom([]string{"fair", "lottery", "fifo", "decay", "drf", "fairtree", "load"}).Draw(rt, "policy")}
 		pools := []string{"a", "b/x", "b/y", "c"}
 		root.Pools = []share.Pool{{Name: "a", Weight: weight.Draw(rt, "a")}, {Name: "b", Weight: weight.Draw(rt, "b"),
 			Pools: []share.Pool{{Name: "x", Weight: weight.Draw(rt, "x")}, {Name: "y", Weight: weight.Draw(rt, "y")}}}}

@@ -60,6 +60,7 @@ func (s *Scheduler) countAll() {
 	}
 	s.countWanted()
 	s.countOwing()
+	s.countHoldings()
 }
 
 func (s *Scheduler) countWanted() {
@@ -78,7 +79,7 @@ func (s *Scheduler) countWanted() {
 // setting is what the children of a pool are compared in.
 func (s *Scheduler) setting(in *inner) Setting {
 	at := s.instant
-	at.Weights, at.Above, at.Top = in.counted.value(), &s.pools[in.id], in.id == int32(Root)
+	at.Weights, at.Above, at.Top, at.held = in.counted.value(), &s.pools[in.id], in.id == int32(Root), in.held
 	if in.owing != nil {
 		for _, d := range in.owing.of {
 			d.Advance(at.Seconds)
@@ -108,6 +109,7 @@ func (s *Scheduler) measure() {
 	capacity, _ := s.cluster.Capacity()
 	s.capacity = float64(capacity[0])
 	s.instant.Capacity = s.capacity
+	s.total(capacity)
 	if s.owes {
 		s.measureMains()
 		s.meetMains()

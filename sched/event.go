@@ -286,6 +286,7 @@ func (s *Scheduler) end(id RunID, settle func(p *Pool, width float64)) {
 	}
 	s.foresee(leaf)
 	s.need(leaf, r.shape, -1, 0)
+	s.holdTask(leaf, r.shape, -1)
 	if r.begun >= 0 {
 		b := r.begun
 		s.change(s.begun[b].at, func(*line) { s.begun[b].running--; s.reheap(b) })

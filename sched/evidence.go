@@ -18,6 +18,9 @@ func (s *Scheduler) Evidence(most int) *why.Evidence {
 		Tau: s.now.Tau, Growth: s.now.Growth, Complete: true,
 		Capacity: s.capacity, Seconds: s.seconds(), MeanLife: s.instant.MeanLife,
 	}
+	if s.holds {
+		s.evidenceOfTotals(e)
+	}
 	s.evidence(int32(Root), -1, most, e)
 	return e
 }
@@ -60,6 +63,9 @@ func (s *Scheduler) evidenceOfPolicy(in *inner, x *why.PoolEvidence, e *why.Evid
 	f := in.policy.Formula()
 	x.Policy, x.Formula, x.Order, x.Clock = f.Policy, f.Text, f.Order, in.clock
 	x.Weights, x.Merges, x.ByDays = in.counted.value(), in.merger != nil, in.daily != nil
+	if in.held != nil {
+		x.Turns = in.held.clock
+	}
 	if in.allot == nil {
 		return
 	}
@@ -74,11 +80,30 @@ func (s *Scheduler) evidenceOfPolicy(in *inner, x *why.PoolEvidence, e *why.Evid
 	}
 }
 
+// evidenceOfTotals states what there is of each resource.
+func (s *Scheduler) evidenceOfTotals(e *why.Evidence) {
+	e.Totals = slices.Clone(s.totals)
+	for r := range s.totals {
+		e.Resources = append(e.Resources, s.cluster.Resource(r))
+	}
+}
+
+// requestFor is what a task of the shape asks for, where pools are compared in that.
+func (s *Scheduler) requestFor(shape cluster.Shape) []int64 {
+	if !s.holds {
+		return nil
+	}
+	return slices.Clone(s.cluster.Request(shape))
+}
+
 // evidenceOfPlace states what the policy above reads of a pool besides its account.
 func (s *Scheduler) evidenceOfPlace(id int32, x *why.PoolEvidence) {
 	p, in := &s.pools[id], s.parentOf(id)
 	at := s.setting(in)
 	x.Target = p.Target
+	if h := in.held; h != nil && int(p.kid) < len(h.turns) {
+		x.Holds, x.Turn = slices.Clone(h.row(int(p.kid))), h.turns[p.kid]
+	}
 	if p.Days != nil {
 		x.Days = &why.DaysUsed{}
 		x.Days.Past, x.Days.Today, x.Days.Slots, x.Days.Seconds = p.Days.Parts(at.Unix)
@@ -139,7 +164,7 @@ func (s *Scheduler) evidenceOfJobs(p *Pool, most int, e *why.Evidence) []why.Job
 		f := l.fresh.clone()
 		for f.jobs > 0 {
 			x := f.pop()
-			jobs = append(jobs, why.JobEvidence{ID: x.id, Line: int32(i), Since: x.since, Waiting: int64(x.tasks), Most: int64(tighter(x.most, q.most)), Width: width, Gang: int64(s.gangOf(l.shape)), Priority: int(max(0, p.band)), Main: s.mainFor(l.shape)})
+			jobs = append(jobs, why.JobEvidence{ID: x.id, Line: int32(i), Since: x.since, Waiting: int64(x.tasks), Most: int64(tighter(x.most, q.most)), Width: width, Gang: int64(s.gangOf(l.shape)), Priority: int(max(0, p.band)), Main: s.mainFor(l.shape), Request: s.requestFor(l.shape)})
 		}
 		jobs = append(jobs, s.evidenceOfBegun(p, l, width)...)
 	}
@@ -153,7 +178,7 @@ func (s *Scheduler) evidenceOfBegun(p *Pool, l *line, width int64) []why.JobEvid
 		x := &s.begun[b]
 		jobs = append(jobs, why.JobEvidence{
 			ID: x.id, Line: x.at.line, Since: x.since, Waiting: int64(x.waiting), Running: int64(x.running), Most: int64(x.most),
-			Width: width, Gang: int64(x.gang), Priority: int(max(0, p.band)), Main: s.mainFor(l.shape),
+			Width: width, Gang: int64(x.gang), Priority: int(max(0, p.band)), Main: s.mainFor(l.shape), Request: s.requestFor(l.shape),
 		})
 	}
 	return jobs

@@ -109,6 +109,9 @@ func (s *Scheduler) describe(c candidate, weights, received float64) why.Child {
 		Name: s.labels[c.id].name, Terms: map[string]why.Number{}, Key: why.Number(c.result()), Tie: why.Number(c.terms.Tie),
 		Number: c.id, Needy: c.needy, Open: p.in, Waiting: p.Waiting, Running: p.Tasks,
 	}
+	if r := c.terms.Resource; r > 0 {
+		d.Resource = s.cluster.Resource(int(r) - 1)
+	}
 	if c.needy {
 		d.Lack = s.lack(c.id)
 	}

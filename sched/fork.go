@@ -77,7 +77,7 @@ func (s *Scheduler) forkTolls() {
 }
 
 func (in *inner) fork() {
-	in.owing = in.owing.fork()
+	in.owing, in.held = in.owing.fork(), in.held.fork()
 	in.kids = slices.Clone(in.kids)
 	in.keys.fork()
 	in.arrivals.entries = slices.Clone(in.arrivals.entries)

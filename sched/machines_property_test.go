@@ -72,7 +72,7 @@ type machineNode struct {
 func newMachineModel(t *rapid.T) *machineModel {
 	m := &machineModel{now: epoch, jobs: make([]machineJob, 1), nodes: map[string]*machineNode{}}
 	m.place = rapid.SampledFrom([]sched.Placement{sched.FirstFit, sched.FirstFit, sched.FCFS, sched.EASY, sched.Conservative}).Draw(t, "placement")
-	root := share.Pool{Policy: rapid.SampledFrom([]string{"fair", "fifo", "lottery", "fairtree"}).Draw(t, "policy")}
+	root := share.Pool{Policy: rapid.SampledFrom([]string{"fair", "fifo", "lottery", "fairtree", "drf"}).Draw(t, "policy")}
 	s, err := sched.New(sched.Config{Root: root, NewPolicy: policy.New(policy.Options{}), Placement: m.place}, epoch, 1)
 	if err != nil {
 		t.Fatal(err)

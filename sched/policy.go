@@ -37,6 +37,7 @@ type Setting struct {
 	debts      []*usage.Deficits // by main resource
 	capacities []float64         // of these
 	Loans      float64           // slots that children have above their targets, and free ones; under an [Allotter]
+	held       *holdings         // by the children, under a [Holding] policy
 }
 
 // Share is the part that a child of a weight is entitled to.
@@ -113,6 +114,13 @@ type Drifter interface {
 type Owing interface {
 	Drifter
 	Owes()
+}
+
+// Holding policies compare what the running tasks of children hold of each resource:
+// [Setting.Dominant].
+type Holding interface {
+	Keyed
+	Holds()
 }
 
 // Renewer is a policy whose keys, or what orders them, may also fall at instants that it

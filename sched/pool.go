@@ -84,6 +84,7 @@ type inner struct {
 	daily   Daily
 	merger  Merger
 	owing   *owing
+	held    *holdings
 	renewer Renewer
 	ranker  Ranker
 
@@ -120,6 +121,11 @@ func (in *inner) setPolicy(p Policy) {
 		in.owing = nil
 	} else if in.owing == nil {
 		in.owing = &owing{}
+	}
+	if _, holds := p.(Holding); !holds {
+		in.held = nil
+	} else if in.held == nil {
+		in.held = &holdings{}
 	}
 	if in.daily, _ = p.(Daily); in.daily != nil {
 		if n, _ := in.daily.Days(); n == 0 {

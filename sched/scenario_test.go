@@ -332,13 +332,13 @@ func (p *play) started(starts []sched.Start) {
 
 // chosen tells of one choice: child, numbers, rival.
 func (p *play) chosen(l sched.Level) string {
-	text := fmt.Sprintf("%s %s", p.s.Name(l.Child), filled(l.Terms))
+	text := fmt.Sprintf("%s %s", p.s.Name(l.Child), p.filled(l.Terms))
 	if l.Needy {
 		text += ", below its minimum"
 	}
 	switch {
 	case l.Rival != sched.Root:
-		text += fmt.Sprintf(", before %s %s", p.s.Name(l.Rival), filled(l.RivalTerms))
+		text += fmt.Sprintf(", before %s %s", p.s.Name(l.Rival), p.filled(l.RivalTerms))
 	case l.Open == 1:
 		text += ", nobody else"
 	}
@@ -352,6 +352,14 @@ func digits(v float64) string {
 		return "0"
 	}
 	return strconv.FormatFloat(v, 'g', 6, 64)
+}
+
+// filled names the resource, too, in which a child is compared.
+func (p *play) filled(t why.Terms) string {
+	if t.Resource > 0 {
+		return p.s.Cluster().Resource(int(t.Resource)-1) + " " + filled(t)
+	}
+	return filled(t)
 }
 
 var words = regexp.MustCompile(`[a-z_]+`)

@@ -83,6 +83,10 @@ type Scheduler struct {
 
 	mains mains
 	owes  bool // some pool counts deficits
+	holds bool // some pool compares what its children hold
+
+	totals   []float64 // what there is of each resource
+	totalled uint32    // changes with these
 	// allots is set when some pool has a policy that allots.
 	allots bool
 

@@ -84,7 +84,7 @@ func TestReturningInTurn(t *testing.T) {
 // whole: within (c+1)(n+1)/p^2 tasks it starts one again.
 func TestNoPoolStarves(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		policies := rapid.SampledFrom([]string{"fair", "fairtree", "deficit"})
+		policies := rapid.SampledFrom([]string{"fair", "fairtree", "deficit", "drf"})
 		root := share.Pool{Policy: policies.Draw(t, "root policy")}
 		bound, slots := map[string]float64{}, rapid.IntRange(1, 5).Draw(t, "slots")
 		groups := rapid.IntRange(1, 3).Draw(t, "groups")

@@ -316,6 +316,7 @@ func (s *Scheduler) occupy(leaf, b int32, j *Job, node cluster.NodeID, started t
 	}
 	s.foresee(leaf)
 	s.need(leaf, shape, 1, wanted)
+	s.holdTask(leaf, shape, +1)
 	s.settle(leaf)
 	return r.id(int(i))
 }

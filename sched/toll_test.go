@@ -190,7 +190,7 @@ func TestNextIsTheRefill(t *testing.T) {
 // TestLicenseIsShared lets three pools contend for two licences while a fourth fills the
 // machine: nobody starves, and the weights hold among those who wait for the licence.
 func TestLicenseIsShared(t *testing.T) {
-	for _, name := range []string{"fair", "fairtree", "lottery", "multifactor"} {
+	for _, name := range []string{"fair", "fairtree", "drf", "lottery", "multifactor"} {
 		root := share.Pool{Policy: name, Pools: []share.Pool{{Name: "a", Weight: 2}, {Name: "b", Weight: 1}, {Name: "c", Weight: 1}, {Name: "hog", Weight: 1}}}
 		w := newTollWorld(t, root, 12, map[string]int64{"matlab": 2}, nil)
 		one := sched.Request{Licenses: map[string]int64{"matlab": 1}}

@@ -200,6 +200,7 @@ func (s *Scheduler) inherit(id int32) {
 	in := &s.inners[s.pools[id].inner]
 	in.setPolicy(s.policyOf(id))
 	s.renewalOf(in)
+	s.holds = s.holds || in.held != nil
 	if in.allot != nil && !s.allots {
 		s.allots, s.mains.stale = true, true // what is wanted was not counted so far
 	}

@@ -124,19 +124,21 @@ type Level struct {
 
 // Child is one child of the pool that divides, as it was compared.
 type Child struct {
-	Name    string            `json:"name"`
-	Terms   map[string]Number `json:"terms"`
-	Key     Number            `json:"key"` // what the formula gives
-	Tie     Number            `json:"tie"`
-	Fixed   Number            `json:"fixed,omitempty"` // decides between keys and ties that are equal
-	Number  int32             `json:"number"`          // decides at last: the older first
-	Needy   bool              `json:"needy,omitempty"`
-	Lack    *Lack             `json:"lack,omitempty"` // of a child that is below its minimum: what of
-	Open    bool              `json:"open"`           // has work that may start
-	Share   float64           `json:"share"`
-	Used    float64           `json:"used"` // fraction of what the pool has received
-	Waiting int64             `json:"waiting"`
-	Running int32             `json:"running"`
+	Name  string            `json:"name"`
+	Terms map[string]Number `json:"terms"`
+	Key   Number            `json:"key"` // what the formula gives
+	Tie   Number            `json:"tie"`
+	// Resource is the one in which it is compared, where that is not the same for all.
+	Resource string  `json:"resource,omitempty"`
+	Fixed    Number  `json:"fixed,omitempty"` // decides between keys and ties that are equal
+	Number   int32   `json:"number"`          // decides at last: the older first
+	Needy    bool    `json:"needy,omitempty"`
+	Lack     *Lack   `json:"lack,omitempty"` // of a child that is below its minimum: what of
+	Open     bool    `json:"open"`           // has work that may start
+	Share    float64 `json:"share"`
+	Used     float64 `json:"used"` // fraction of what the pool has received
+	Waiting  int64   `json:"waiting"`
+	Running  int32   `json:"running"`
 	// Base is the weight without boosts, and Boosts what multiplies it, if anything does.
 	Base   float64 `json:"base_weight,omitempty"`
 	Boosts []Boost `json:"boosts,omitempty"`

@@ -16,6 +16,10 @@ type Evidence struct {
 	Capacity float64 `json:"capacity"`
 	Seconds  float64 `json:"seconds"`
 	MeanLife float64 `json:"mean_life_seconds,omitempty"`
+	// Resources are those of which pools are compared in what they hold, and Totals what
+	// there is of each.
+	Resources []string  `json:"resources,omitempty"`
+	Totals    []float64 `json:"totals,omitempty"`
 	// Complete is false when something that decides is not listed, which Missing names: the
 	// order is then not recomputed.
 	Complete bool   `json:"complete"`
@@ -44,6 +48,7 @@ type PoolEvidence struct {
 	Loaned  float64 `json:"loaned,omitempty"`  // slots that children that are not listed have above their targets
 	Merges  bool    `json:"merges,omitempty"`  // children that tie go in the order of theirs
 	ByDays  bool    `json:"by_days,omitempty"` // it counts what its children received by days
+	Turns   float64 `json:"turns,omitempty"`   // largest turn of a child that started
 
 	Weight  float64    `json:"weight"`
 	Settled float64    `json:"settled"` // service of tasks that ended
@@ -59,6 +64,10 @@ type PoolEvidence struct {
 	Days    *DaysUsed `json:"days,omitempty"`
 	Owed    []Owed    `json:"owed,omitempty"`
 	Divides bool      `json:"divides,omitempty"` // it has pools below it
+	// Holds is what its running tasks have of each resource, and Turn decides where it holds
+	// the same part as others.
+	Holds []int64 `json:"holds,omitempty"`
+	Turn  float64 `json:"turn,omitempty"`
 
 	TasksLeft int64 `json:"tasks_left"` // until max_running; -1 is no limit
 	UnitsLeft int64 `json:"units_left"` // until max of the unit; -1 is no limit
@@ -99,6 +108,9 @@ type JobEvidence struct {
 	Gang     int64 `json:"gang,omitempty"` // tasks that start all at once; 0: each for itself
 	Priority int   `json:"priority"`
 	Main     int   `json:"main,omitempty"` // resource of which it takes most: index into the pool's Owed
+	// Request is what each of its tasks asks for of each resource, where pools are compared
+	// in what they hold.
+	Request []int64 `json:"request,omitempty"`
 
 	// Terms are those of the job's own priority, where it has one: under the policy
 	// multifactor, in the order of its formula.

@@ -1,7 +1,10 @@
 package why
 
 import (
+	"cmp"
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 )
 
@@ -16,9 +19,22 @@ type Term struct {
 	Doc  string `json:"doc"`            // one line for a person
 }
 
+// OfResource is the unit of terms that are amounts of the resource in which a child is
+// compared, see [Child.Resource].
+const OfResource = "of the resource"
+
 // decays reports whether the term is given as of the reference of the units, and is
 // to be divided by their growth to be as of the answer's instant.
 func (t Term) decays() bool { return strings.HasPrefix(t.Unit, "slot-seconds") }
+
+// write writes a value of the term for a person: amounts of a resource as they are
+// configured, with what stands for a factor.
+func (t Term) write(v float64) string {
+	if t.Unit == OfResource && v == math.Trunc(v) && math.Abs(v) < 1<<62 {
+		return amount(int64(v))
+	}
+	return Short(v)
+}
 
 // Formula is the rule by which a policy orders or weighs the children of a pool,
 // written so that a person can read it and [Formula.Eval] can compute it: the text
@@ -29,7 +45,8 @@ type Formula struct {
 	Order  string // what the result means, e.g. "smallest first"
 	Terms  []Term
 	// Says is what a child's numbers say in words, "has {running} of its {target} slots":
-	// expressions over the terms stand in braces. Empty: nothing that the formula does not.
+	// expressions over the terms stand in braces, and {resource} for the one in which the
+	// child is compared. Empty: nothing that the formula does not.
 	Says string
 
 	root node
@@ -69,7 +86,7 @@ func NewFormula(policy, text, order string, terms ...Term) *Formula {
 
 // Saying sets what the numbers of a child say in words. It panics as NewFormula does.
 func (f *Formula) Saying(text string) *Formula {
-	if _, err := inWords(text, f.Terms, make([]float64, len(f.Terms))); err != nil {
+	if _, err := inWords(text, f.Terms, make([]float64, len(f.Terms)), ""); err != nil {
 		panic("why: words of " + f.Policy + ": " + err.Error())
 	}
 	f.Says = text
@@ -77,7 +94,7 @@ func (f *Formula) Saying(text string) *Formula {
 }
 
 // inWords puts numbers in the places of the expressions in braces.
-func inWords(text string, terms []Term, values []float64) (string, error) {
+func inWords(text string, terms []Term, values []float64, resource string) (string, error) {
 	names := make([]string, len(terms))
 	for i, t := range terms {
 		names[i] = t.Name
@@ -90,12 +107,20 @@ func inWords(text string, terms []Term, values []float64) (string, error) {
 			return b.String(), nil
 		}
 		expression, after, _ := strings.Cut(rest, "}")
+		text = after
+		if expression == "resource" {
+			b.WriteString(cmp.Or(resource, "all resources"))
+			continue
+		}
+		if i := slices.Index(names, expression); i >= 0 {
+			b.WriteString(terms[i].write(values[i]))
+			continue
+		}
 		root, err := parse(expression, names)
 		if err != nil {
 			return "", err
 		}
 		b.WriteString(Short(root.eval(values)))
-		text = after
 	}
 }
 
@@ -114,6 +139,9 @@ type Terms struct {
 	// the part of the key that does not. Compared when ties are equal, too. Policies whose
 	// keys do not drift leave it 0.
 	Fixed float64
+	// Resource is the one that the terms of the unit [OfResource] are amounts of, by its
+	// number counted from 1; 0 is none.
+	Resource int32
 }
 
 // Recomputed reports whether the key follows from the values by the formula's text.

@@ -31,6 +31,7 @@ func newReplay(e *Evidence) (*replay, error) {
 	for i := range e.Pools {
 		p := e.Pools[i] // a copy: the replay changes it
 		p.Jobs = append([]JobEvidence(nil), p.Jobs...)
+		p.Holds = append([]int64(nil), p.Holds...)
 		at[p.Number] = i
 		if p.Days != nil {
 			days := *p.Days
@@ -96,8 +97,24 @@ func (r *replay) start() int64 {
 		p.TasksLeft = less(p.TasksLeft, 1)
 		p.UnitsLeft = less(p.UnitsLeft, j.Width)
 		p.MinLeft -= j.Width
+		p.hold(j.Request)
+		if up := r.pools[i].up; up >= 0 {
+			above := r.pools[up].PoolEvidence
+			above.Turns = math.Max(above.Turns, p.Turn)
+			p.Turn = above.Turns + 1/p.Weight
+		}
 	}
 	return j.ID
+}
+
+// hold adds what a task takes to what the pool holds.
+func (p *PoolEvidence) hold(request []int64) {
+	for len(p.Holds) < len(request) {
+		p.Holds = append(p.Holds, 0)
+	}
+	for i, n := range request {
+		p.Holds[i] += n
+	}
 }
 
 func less(left, n int64) int64 {

@@ -12,6 +12,7 @@ var formulaNames = map[string][]string{
 	"fifo":        {"priority", "job"},
 	"decay":       {"share", "used"},
 	"fairtree":    {"served", "weight"},
+	"drf":         {"used", "total", "weight"},
 	"deficit":     {"received", "ideal", "capacity"},
 	"load":        {"running", "target", "loans", "loan"},
 	"multifactor": {"age", "fairshare", "size", "pool", "qos", "assoc", "tres", "site", "nice"},
@@ -40,6 +41,9 @@ func (r *replay) standing(at, kid int) standing {
 	case "deficit":
 		o := r.owed(kid, &s)
 		values = []float64{o.Received, o.Ideal, o.Capacity}
+	case "drf":
+		used, total := r.dominant(c)
+		values, s.tie = []float64{used, total, c.Weight}, c.Turn
 	case "load":
 		values = r.loaned(at, kid)
 		s.fixed, s.drift[0] = c.Running-c.Target, c.Weight
@@ -109,6 +113,18 @@ func (r *replay) main(i int) int {
 		main = min(main, r.main(k))
 	}
 	return main
+}
+
+// dominant is what a pool holds of the resource of which it holds the largest part, and
+// what there is of it.
+func (r *replay) dominant(p *PoolEvidence) (used, total float64) {
+	total = 1
+	for i, n := range p.Holds {
+		if i < len(r.Totals) && r.Totals[i] > 0 && float64(n)/r.Totals[i] > used/total {
+			used, total = float64(n), r.Totals[i]
+		}
+	}
+	return used, total
 }
 
 // loaned are the terms of load: a single slot is free.

@@ -140,6 +140,8 @@ func (l *Level) tiedBy(first, you Child) string {
 		return "the job that was submitted first goes first"
 	case l.Policy == "fairtree":
 		return "users go before accounts"
+	case l.Policy == "drf":
+		return "it is its turn: those that hold the same part take turns by their weights"
 	}
 	return "the larger weight decides"
 }
@@ -227,7 +229,7 @@ func (l *Level) Words(c Child, growth float64) string {
 			values[i] /= growth
 		}
 	}
-	text, err := inWords(l.Says, l.Terms, values)
+	text, err := inWords(l.Says, l.Terms, values, c.Resource)
 	if err != nil {
 		return "" // of a server that knows more than this program
 	}
@@ -276,7 +278,7 @@ func (l *Level) put(c Child, growth float64) string {
 		if t.decays() {
 			v /= growth
 		}
-		text = strings.ReplaceAll(text, t.Name, Short(v))
+		text = strings.ReplaceAll(text, t.Name, t.write(v))
 	}
 	key := l.KeyNow(c, growth)
 	if text == Short(key) {

@@ -27,7 +27,7 @@ const tick = time.Millisecond
 func TestLiveIsTheSame(t *testing.T) {
 	all := []sched.Placement{sched.FCFS, sched.FirstFit, sched.EASY, sched.Conservative}
 	for policy, ways := range map[string][]sched.Placement{
-		"fifo": all, "fair": all, "fairtree": all, "deficit": all, "lottery": {sched.FirstFit},
+		"fifo": all, "fair": all, "fairtree": all, "deficit": all, "drf": all, "lottery": {sched.FirstFit},
 	} {
 		for _, placement := range ways {
 			t.Run(policy+"+"+placement.String(), func(t *testing.T) {
