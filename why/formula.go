@@ -1,7 +1,6 @@
 package why
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -109,7 +108,7 @@ func inWords(text string, terms []Term, values []float64, resource string) (stri
 		expression, after, _ := strings.Cut(rest, "}")
 		text = after
 		if expression == "resource" {
-			b.WriteString(cmp.Or(resource, "all resources"))
+			b.WriteString(resource)
 			continue
 		}
 		if i := slices.Index(names, expression); i >= 0 {

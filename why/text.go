@@ -223,6 +223,9 @@ func (l *Level) Words(c Child, growth float64) string {
 	if l.Says == "" {
 		return ""
 	}
+	if c.Resource == "" && strings.Contains(l.Says, "{resource}") {
+		return "has nothing"
+	}
 	values := make([]float64, len(l.Terms))
 	for i, t := range l.Terms {
 		if values[i] = float64(c.Terms[t.Name]); t.decays() {

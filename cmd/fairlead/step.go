@@ -122,7 +122,11 @@ func termsText(p *onestep.PoolResult) string {
 	for _, name := range slices.Sorted(maps.Keys(p.Terms)) {
 		parts = append(parts, name+" "+why.Short(float64(p.Terms[name])))
 	}
-	return strings.Join(parts, ", ")
+	text := strings.Join(parts, ", ")
+	if p.Resource != "" {
+		text = p.Resource + ": " + text
+	}
+	return text
 }
 
 // printFormulas explains the keys: once for each policy that compared some.

@@ -15,7 +15,7 @@ import (
 
 // everything is all that a configuration may ever use.
 var everything = foreign.Features{
-	Policies:   map[string]bool{"fair": true, "fifo": true, "deficit": true, "fairtree": true},
+	Policies:   map[string]bool{"fair": true, "fifo": true, "deficit": true, "drf": true, "fairtree": true},
 	ZeroWeight: true, Reclaim: true,
 	Capacity: map[string]int64{"cpu": 100, "mem": 400 << 30},
 }

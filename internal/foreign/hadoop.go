@@ -293,6 +293,10 @@ func (h *hadoop) policyOf(where string, e *element) (policy string, ok bool) {
 		h.add(e.line, where, e.name, e.text, Taken, "")
 		return "fifo", true
 	case "drf", "dominantresourcefairness":
+		if h.can.Policies["drf"] {
+			h.add(e.line, where, e.name, e.text, Taken, "")
+			return "drf", true
+		}
 		h.drf = true
 		h.add(e.line, where, e.name, e.text, Changed, "shares are counted in one resource, that of unit, and not in the dominant one of each; minima and maxima hold for each resource")
 		return "", true

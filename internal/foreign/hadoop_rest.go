@@ -95,6 +95,8 @@ func (h *hadoop) head(name string) []string {
 		head = append(head, "deficit is the policy of that scheduler: a freed slot goes to the pool that is owed most. Within a pool jobs go in the order of submission; to share it among its users, give them pools below it.")
 	case h.old:
 		head = append(head, "fair serves the pool first that received least for its weight, where that scheduler served the one that was owed most; the shares come to the same. Within a pool jobs go in the order of submission; to share it among its users, give them pools below it.")
+	case h.policy == "drf":
+		head = append(head, "drf compares what runs now in the resource of which a queue has the largest part, as YARN's does. Within a pool jobs go in the order of submission; to share it among its users, give them pools below it.")
 	default:
 		head = append(head, "YARN compares what runs now in memory; fair also counts what a pool received before, with half_life, and in the resource that unit names (cpu by default; unit: mem for memory). Within a pool jobs go in the order of submission; to share it among its users, give them pools below it.")
 	}

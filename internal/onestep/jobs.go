@@ -73,10 +73,8 @@ func (p *Pool) checkJobs(s *State, seen map[int64]bool) (tasks int, err error) {
 		if j.Submitted.After(s.Now) {
 			return 0, fmt.Errorf("state: job %d was submitted after now", j.ID)
 		}
-		for name, n := range j.Request {
-			if err := errors.Join(share.CheckName(name), positive(n)); err != nil {
-				return 0, fmt.Errorf("state: job %d: request: %w", j.ID, err)
-			}
+		if err := checkRequest(j.Request); err != nil {
+			return 0, fmt.Errorf("state: job %d: %w", j.ID, err)
 		}
 		if j.Limit != "" {
 			if j.limit, err = units.ParseTimeLimit(j.Limit); err != nil {
@@ -88,6 +86,16 @@ func (p *Pool) checkJobs(s *State, seen map[int64]bool) (tasks int, err error) {
 		}
 	}
 	return tasks, nil
+}
+
+// checkRequest says what is wrong with what a task takes.
+func checkRequest(request map[string]int64) error {
+	for name, n := range request {
+		if err := errors.Join(share.CheckName(name), positive(n)); err != nil {
+			return fmt.Errorf("request: %w", err)
+		}
+	}
+	return nil
 }
 
 func positive(n int64) error {

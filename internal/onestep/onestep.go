@@ -42,7 +42,10 @@ type Pool struct {
 	Used    float64     `json:"used"`    // decayed service as of now, in slot-seconds
 	Started []time.Time `json:"started"` // of the running tasks, as far as it is known
 	Deficit float64     `json:"deficit"` // what it is owed under the policy deficit, in slot-seconds
-	Jobs    []Job       `json:"jobs"`    // that wait, beside those of Waiting
+	// Request is what each of its tasks takes, of those that run and those of Waiting; one
+	// unit if it is empty.
+	Request map[string]int64 `json:"request"`
+	Jobs    []Job            `json:"jobs"` // that wait, beside those of Waiting
 }
 
 // maxTasks bounds the tasks of a state, and maxOrder how far the order is followed.
@@ -107,6 +110,9 @@ func (s *State) check() error {
 		if len(p.Started) > p.Running {
 			return fmt.Errorf("state: pool %s: started names %d tasks, but %d run", p.Path, len(p.Started), p.Running)
 		}
+		if err := checkRequest(p.Request); err != nil {
+			return fmt.Errorf("state: pool %s: %w", p.Path, err)
+		}
 		tasks, err := p.checkJobs(s, seen)
 		if err != nil {
 			return err
@@ -170,11 +176,13 @@ type PoolResult struct {
 	Order   string                `json:"order_by"` // which key goes first
 	Terms   map[string]why.Number `json:"terms"`
 	Key     why.Number            `json:"key"`
-	Rank    int                   `json:"rank,omitempty"` // in the order of the next starts, from 1
-	Running int                   `json:"running"`
-	Waiting int                   `json:"waiting"`
-	Start   int                   `json:"start"`
-	Stop    int                   `json:"stop"`
+	// Resource is the one in which it is compared, under the policy drf.
+	Resource string `json:"resource,omitempty"`
+	Rank     int    `json:"rank,omitempty"` // in the order of the next starts, from 1
+	Running  int    `json:"running"`
+	Waiting  int    `json:"waiting"`
+	Start    int    `json:"start"`
+	Stop     int    `json:"stop"`
 }
 
 // Paths are the pools in the order of the tree.
@@ -230,7 +238,7 @@ func fill(core *sched.Scheduler, s *State, node cluster.NodeID) []sched.PoolID {
 	job := func(p *Pool, id, tasks int) sched.Job {
 		pool := core.Pool(p.Path)
 		limit := root.Times(core.Path(pool)).Default()
-		return sched.Job{ID: int64(id), Pool: pool, Shape: core.Shape(nil), Priority: max(0, normal), Tasks: tasks, Limit: limit}
+		return sched.Job{ID: int64(id), Pool: pool, Shape: core.Shape(p.Request), Priority: max(0, normal), Tasks: tasks, Limit: limit}
 	}
 	for i := range s.Pools {
 		core.Pool(s.Pools[i].Path)
@@ -282,7 +290,7 @@ func (r *Result) describe(core *sched.Scheduler) {
 		x.Policy, x.Formula, x.Order = last.Policy, last.Formula, last.Order
 		for _, c := range last.Children {
 			if c.Name == last.You {
-				x.Terms, x.Key = c.Terms, c.Key
+				x.Terms, x.Key, x.Resource = c.Terms, c.Key, c.Resource
 			}
 		}
 		path := core.Path(id)
