@@ -240,7 +240,7 @@ func (b *benchCmd) quietServer(ctx context.Context, dir string) (*instance, *api
 		return nil, nil, nil, err
 	}
 	work := agentOptions{name: "bench", cpus: 16, dir: filepath.Join(dir, "agent"), drain: time.Second}
-	ao, err := work.options(client, o.log)
+	ao, err := work.options(ctx, client, o.log)
 	if err != nil {
 		return nil, nil, nil, err
 	}

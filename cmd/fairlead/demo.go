@@ -164,7 +164,7 @@ func (d *demoCmd) startAgent(ctx context.Context, socket, dir string, o instance
 		return nil, err
 	}
 	work := agentOptions{name: "demo", cpus: demo.Slots, dir: filepath.Join(dir, "agent"), drain: time.Millisecond, any: true}
-	ao, err := work.options(client, o.log)
+	ao, err := work.options(ctx, client, o.log)
 	if err != nil {
 		return nil, err
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/fairlead/fairlead/config"
 	"github.com/fairlead/fairlead/internal/agent"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/gpu"
 )
 
 type serve struct {
@@ -63,7 +64,7 @@ on at its agents until it is back.`,
 	f.StringVar(&s.logLevel, "log", "", "debug, info, warn or error (default: info; with --dev warn)")
 	f.StringVar(&s.logFormat, "log-format", "", "text or json")
 	f.IntVar(&s.cpus, "cpus", runtime.NumCPU(), "with --dev: processors that the agent offers")
-	f.StringSliceVar(&s.gpus, "gpus", nil, "with --dev: GPUs that the agent offers, e.g. a100:2")
+	f.StringSliceVar(&s.gpus, "gpus", nil, "with --dev: GPUs that the agent offers, e.g. a100:2 (default: those that nvidia-smi or /dev shows)")
 	f.StringToStringVar(&s.labels, "label", nil, "with --dev: labels of the node, e.g. rack=b")
 	f.DurationVar(&s.drain, "drain", 5*time.Second, "with --dev: how long running tasks may go on at the end")
 	return c
@@ -192,8 +193,8 @@ func (s *serve) runDev(ctx context.Context, x *instance, o instanceOptions) erro
 		return err
 	}
 	defer client.Close()
-	work := agentOptions{name: hostname(), cpus: s.cpus, gpus: s.gpus, labels: s.labels, dir: filepath.Join(filepath.Dir(o.database), "fairlead-agent"), drain: s.drain}
-	ao, err := work.options(client, o.log)
+	work := agentOptions{name: hostname(), cpus: s.cpus, gpus: s.gpus, finder: gpu.Nvidia{}, labels: s.labels, dir: filepath.Join(filepath.Dir(o.database), "fairlead-agent"), drain: s.drain}
+	ao, err := work.options(ctx, client, o.log)
 	if err != nil {
 		return err
 	}

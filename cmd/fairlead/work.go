@@ -10,7 +10,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -21,14 +20,15 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 	"github.com/fairlead/fairlead/internal/agent"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/gpu"
 	"github.com/fairlead/fairlead/internal/units"
-	"github.com/fairlead/fairlead/share"
 )
 
 // agentOptions are the flags of an agent.
 type agentOptions struct {
 	name, mem, dir string
 	gpus           []string
+	finder         gpu.Finder // of what there is where gpus is empty; nil: of nothing
 	cpus           int
 	request        map[string]int
 	labels         map[string]string
@@ -37,13 +37,15 @@ type agentOptions struct {
 }
 
 func (a *app) workCommand() *cobra.Command {
-	var w agentOptions
+	w := agentOptions{finder: gpu.Nvidia{}}
 	var logLevel, logFormat string
 	c := &cobra.Command{
 		Use:   "work [flags]",
 		Short: "Run an agent: offer this machine to a server",
 		Long: `Run an agent: it offers this machine, or a part of it, to a server, and runs jobs as
 processes. As root it runs each job as its user; otherwise it runs its own user's jobs.
+Each task that asks for GPUs finds the numbers of its own in CUDA_VISIBLE_DEVICES. An agent
+that is itself started with this variable offers those GPUs only.
 
 SIGTERM and Ctrl-C drain it: it takes nothing new, lets running tasks end for the time
 of --drain, and gives the rest back. A second one ends it at once.`,
@@ -55,7 +57,7 @@ of --drain, and gives the rest back. A second one ends it at once.`,
 				return usagef("--log: %q is not debug, info, warn or error", logLevel)
 			}
 			return a.with(func(client *api.Client) error {
-				o, err := w.options(client, a.logger(level, logFormat))
+				o, err := w.options(c.Context(), client, a.logger(level, logFormat))
 				if err != nil {
 					return err
 				}
@@ -68,7 +70,7 @@ of --drain, and gives the rest back. A second one ends it at once.`,
 	f.StringVar(&w.name, "name", hostname(), "name of the node")
 	f.IntVar(&w.cpus, "cpus", runtime.NumCPU(), "processors to offer")
 	f.StringVar(&w.mem, "mem", "", "memory to offer (default: all)")
-	f.StringSliceVar(&w.gpus, "gpus", nil, "GPUs to offer: a number, or with types, e.g. a100:4,h100:2")
+	f.StringSliceVar(&w.gpus, "gpus", nil, "GPUs to offer: a number, or with types, e.g. a100:4,h100:2; 0 is none (default: those that nvidia-smi or /dev shows)")
 	f.StringToIntVar(&w.request, "resource", nil, "further resources to offer, e.g. tape=2")
 	f.StringToStringVar(&w.labels, "label", nil, "labels for constraints of jobs, e.g. rack=b; arch, os and host are there by themselves")
 	f.StringVar(&w.dir, "dir", "", "directory for output and scripts (default: "+defaultAgentDir("NAME")+")")
@@ -91,14 +93,16 @@ func defaultAgentDir(name string) string {
 	return filepath.Join(state, "fairlead", "agent", name)
 }
 
-func (w *agentOptions) options(client *api.Client, log *slog.Logger) (agent.Options, error) {
+func (w *agentOptions) options(ctx context.Context, client *api.Client, log *slog.Logger) (agent.Options, error) {
 	capacity := map[string]int64{"cpu": int64(w.cpus)}
 	for name, n := range w.request {
 		capacity[name] = int64(n)
 	}
-	if err := addGPUs(capacity, w.gpus); err != nil {
+	devices, err := w.devices(ctx, log)
+	if err != nil {
 		return agent.Options{}, err
 	}
+	maps.Copy(capacity, gpu.Capacity(devices))
 	if w.mem != "" {
 		n, err := units.ParseSize(w.mem)
 		if err != nil {
@@ -115,7 +119,7 @@ func (w *agentOptions) options(client *api.Client, log *slog.Logger) (agent.Opti
 		return agent.Options{}, usagef("--name: %q cannot be the name of a node", w.name)
 	}
 	return agent.Options{
-		Client: client, Name: w.name, Capacity: capacity, Dir: cmp.Or(w.dir, defaultAgentDir(w.name)), Version: version,
+		Client: client, Name: w.name, Capacity: capacity, GPUs: devices, Dir: cmp.Or(w.dir, defaultAgentDir(w.name)), Version: version,
 		Labels: w.allLabels(), Host: hostname(), Logger: log, Drain: w.drain, AllowRoot: w.allowRoot, AnyUser: w.any,
 	}, nil
 }
@@ -128,24 +132,6 @@ func (w *agentOptions) allLabels() map[string]string {
 	}
 	maps.Copy(all, w.labels)
 	return all
-}
-
-// addGPUs adds GPUs as they are written for agents and jobs: 2, or a100:2.
-func addGPUs(to map[string]int64, gpus []string) error {
-	for _, text := range gpus {
-		resource, count := "gpu", text
-		if kind, n, typed := strings.Cut(text, ":"); typed {
-			resource, count = "gpu:"+kind, n
-		}
-		n, err := strconv.ParseInt(count, 10, 64)
-		if err != nil || n < 0 || share.CheckResource(resource) != nil {
-			return usagef("--gpus: %q is not a number of GPUs, such as 2, or a100:2 for two of a type", text)
-		}
-		if n > 0 {
-			to[resource] += n
-		}
-	}
-	return nil
 }
 
 // totalMemory is the memory of this machine, in bytes.

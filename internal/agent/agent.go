@@ -21,6 +21,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/gpu"
 	"github.com/fairlead/fairlead/internal/process"
 )
 
@@ -29,6 +30,7 @@ type Options struct {
 	Client   *api.Client
 	Name     string            // of the node
 	Capacity map[string]int64  // what it offers
+	GPUs     []gpu.Device      // those that Capacity counts, to be handed out
 	Labels   map[string]string // what it is like
 	Dir      string            // for the output of tasks, and scripts
 	Version  string            // of the program
@@ -54,6 +56,7 @@ type Agent struct {
 	logs    *process.Logs
 	scripts string
 	mark    string
+	gpus    *gpu.Pool
 
 	mu       sync.Mutex
 	session  string
@@ -79,6 +82,7 @@ type task struct {
 	lease   api.Lease
 	process *process.Process // nil while it is being started
 	stop    *api.Stop        // what came before it was started
+	halted  chan struct{}    // closed when stop is set
 	until   time.Time        // end of the lease, by this machine's clock
 	drained bool             // it was ended because the agent stops
 }
@@ -96,6 +100,8 @@ func Run(ctx context.Context, o Options) error {
 	} else if n > 0 {
 		a.log.Warn("killed what an earlier agent left", "processes", n)
 	}
+	// So nothing has a GPU now: all of them can be handed out.
+	a.gpus = gpu.NewPool(o.GPUs)
 	// The connection is kept while draining.
 	work, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()

@@ -14,6 +14,7 @@ import (
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/agent"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/gpu"
 	"github.com/fairlead/fairlead/internal/server"
 	"github.com/fairlead/fairlead/store/memory"
 )
@@ -44,7 +45,8 @@ func newRig(t *testing.T, ttl time.Duration, options agent.Options) *rig {
 		t.Fatal(err)
 	}
 	options.Client, options.Name, options.Dir, options.AllowRoot = r.Client, "n1", dir, true
-	options.Capacity = map[string]int64{"cpu": 4}
+	options.Capacity = gpu.Capacity(options.GPUs)
+	options.Capacity["cpu"] = 4
 	joined := make(chan struct{}, 1)
 	options.Joined = func() { joined <- struct{}{} }
 	agentCtx, stopAgent := context.WithCancel(ctx)

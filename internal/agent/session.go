@@ -74,7 +74,7 @@ func (t *task) kill(cause string) {
 	if t.process != nil {
 		t.process.Kill(cause, fairlead.Cancelled)
 	} else {
-		t.stop = &api.Stop{Ref: t.lease.Ref, Cause: cause}
+		t.halt(api.Stop{Ref: t.lease.Ref, Cause: cause})
 	}
 }
 
@@ -126,6 +126,8 @@ func (a *Agent) interrupt() {
 		t.drained = true
 		if t.process != nil {
 			t.process.Stop("the agent stops", fairlead.Cancelled)
+		} else {
+			t.halt(api.Stop{Ref: t.lease.Ref, Cause: "the agent stops"})
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/gpu"
 	"github.com/fairlead/fairlead/internal/process"
 )
 
@@ -29,7 +30,7 @@ func (a *Agent) start(l api.Lease) {
 		a.tell()
 		return
 	}
-	t := &task{lease: l, until: time.Now().Add(a.ttl)}
+	t := &task{lease: l, until: time.Now().Add(a.ttl), halted: make(chan struct{})}
 	a.tasks[l.Ref] = t
 	go a.run(t)
 }
@@ -46,21 +47,13 @@ func (a *Agent) reported(ref fairlead.Ref) bool {
 
 // run runs a task to its end.
 func (a *Agent) run(t *task) {
-	p, err := a.launch(t)
-	o := fairlead.Outcome{State: fairlead.Failed, ExitCode: -1}
-	if err != nil {
-		o.Cause = "could not be started: " + err.Error()
-		a.log.Warn("a task could not be started", "task", t.lease.Ref, "error", err)
+	var o fairlead.Outcome
+	if gpus, ok := a.takeGPUs(t); ok {
+		o = a.perform(t, gpus)
+		a.gpus.Give(gpus)
 	} else {
-		a.mu.Lock()
-		t.process = p
-		if t.stop != nil {
-			p.Stop(t.stop.Cause, fairlead.Cancelled)
-		}
-		a.mu.Unlock()
-		o = p.Wait()
+		o = fairlead.Outcome{State: fairlead.Cancelled, ExitCode: -1, Cause: t.stop.Cause}
 	}
-	a.removeScript(t)
 	a.mu.Lock()
 	delete(a.tasks, t.lease.Ref)
 	o.Cause = bounded(o.Cause)
@@ -77,8 +70,25 @@ func (a *Agent) run(t *task) {
 	}
 }
 
+// perform starts the process of a task and waits for its end.
+func (a *Agent) perform(t *task, gpus []gpu.Device) fairlead.Outcome {
+	p, err := a.launch(t, gpus)
+	defer a.removeScript(t)
+	if err != nil {
+		a.log.Warn("a task could not be started", "task", t.lease.Ref, "error", err)
+		return fairlead.Outcome{State: fairlead.Failed, ExitCode: -1, Cause: "could not be started: " + err.Error()}
+	}
+	a.mu.Lock()
+	t.process = p
+	if t.stop != nil {
+		p.Stop(t.stop.Cause, fairlead.Cancelled)
+	}
+	a.mu.Unlock()
+	return p.Wait()
+}
+
 // launch starts the process of a task.
-func (a *Agent) launch(t *task) (*process.Process, error) {
+func (a *Agent) launch(t *task, gpus []gpu.Device) (*process.Process, error) {
 	l := &t.lease
 	u, err := a.user(l.User)
 	if err != nil {
@@ -96,7 +106,7 @@ func (a *Agent) launch(t *task) (*process.Process, error) {
 		}
 	}
 	return a.runner.Start(process.Spec{
-		Argv: argv, Env: a.environment(l, u), Dir: u.directory(l.Job.Dir),
+		Argv: argv, Env: a.environment(l, u, gpus), Dir: u.directory(l.Job.Dir),
 		Stdout: a.fileName(l.Job.Output, l), Stderr: a.fileName(l.Job.Error, l), Log: log,
 		As: u.as, Limit: time.Duration(l.Job.LimitSeconds * float64(time.Second)),
 		Mark: fmt.Sprintf("%s%d/%d/%d", a.mark, l.JobID, l.Task, l.Attempt),
@@ -112,7 +122,7 @@ func (a *Agent) stop(s api.Stop) {
 		return
 	}
 	if t.process == nil {
-		t.stop = &s
+		t.halt(s)
 		return
 	}
 	t.process.Stop(s.Cause, fairlead.Cancelled)

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/gpu"
 	"github.com/fairlead/fairlead/internal/process"
 )
 
@@ -85,7 +86,7 @@ func (u *account) directory(dir string) string {
 
 // environment is what a task sees: who it is, what it is, and what its job asked for.
 // Nothing of our own environment is in it.
-func (a *Agent) environment(l *api.Lease, u *account) []string {
+func (a *Agent) environment(l *api.Lease, u *account, gpus []gpu.Device) []string {
 	env := map[string]string{
 		"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": u.home, "USER": u.name, "LOGNAME": u.name,
 		"SHELL": "/bin/sh", "LANG": "C.UTF-8",
@@ -97,6 +98,10 @@ func (a *Agent) environment(l *api.Lease, u *account) []string {
 		"FAIRLEAD_JOB": fmt.Sprint(l.JobID), "FAIRLEAD_NUMBER": fmt.Sprint(l.Number), "FAIRLEAD_ATTEMPT": fmt.Sprint(l.Attempt),
 		"FAIRLEAD_NODE": a.options.Name, "FAIRLEAD_NAME": l.Job.Name, "FAIRLEAD_POOL": l.Job.Pool, "FAIRLEAD_CPUS": fmt.Sprint(cpus),
 	})
+	maps.Copy(env, a.gpuVariables(gpus))
+	if len(gpus) > 0 && env[CompatVariable] == "slurm" {
+		env["SLURM_JOB_GPUS"] = gpu.Names(gpus)
+	}
 	for name, value := range compatible[env[CompatVariable]] {
 		if text := value(l); text != "" {
 			env[name] = text

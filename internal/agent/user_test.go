@@ -11,6 +11,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/gpu"
 )
 
 func TestFileNames(t *testing.T) {
@@ -28,20 +29,20 @@ func TestFileNames(t *testing.T) {
 }
 
 func TestVariablesOfOtherSystems(t *testing.T) {
-	a := &Agent{options: Options{Name: "n1"}}
+	a := &Agent{options: Options{Name: "n1"}, gpus: gpu.NewPool([]gpu.Device{{ID: "2"}, {ID: "7"}})}
 	for _, c := range []struct {
 		env   map[string]string
 		array string
 		want  []string
 		not   string
 	}{
-		{map[string]string{CompatVariable: "slurm"}, "1-4", []string{"SLURM_NTASKS=1", "SLURM_CPUS_PER_TASK=8", "SLURM_ARRAY_TASK_COUNT=4", "SLURM_ARRAY_TASK_ID=3"}, ""},
+		{map[string]string{CompatVariable: "slurm"}, "1-4", []string{"SLURM_NTASKS=1", "SLURM_CPUS_PER_TASK=8", "SLURM_JOB_GPUS=7", "SLURM_ARRAY_TASK_COUNT=4", "SLURM_ARRAY_TASK_ID=3"}, ""},
 		{map[string]string{CompatVariable: "slurm", ProcessesVariable: "4"}, "", []string{"SLURM_NTASKS=4", "SLURM_CPUS_PER_TASK=2"}, "SLURM_ARRAY_TASK_COUNT="},
 		{map[string]string{CompatVariable: "slurm", ProcessesVariable: "x"}, "", []string{"SLURM_NTASKS=1"}, ""},
 		{map[string]string{CompatVariable: "pbs"}, "1-4", []string{"PBS_ARRAYID=3", "PBS_ARRAY_INDEX=3"}, ""},
 	} {
 		l := &api.Lease{Number: 3, Tasks: 4, Job: api.Spec{Array: c.array, Env: c.env, Request: map[string]int64{"cpu": 8}}}
-		got := a.environment(l, &account{})
+		got := a.environment(l, &account{}, []gpu.Device{{ID: "7"}})
 		for _, want := range c.want {
 			if !slices.Contains(got, want) {
 				t.Errorf("%v: %q is not in %q", c.env, want, got)

@@ -25,7 +25,7 @@ var floors = []struct {
 	{"floor 2, the life of a job", []string{"internal/units", ""}},
 	{"stores and readers", []string{
 		"store/internal/life", "store/storetest", "store/memory", "store/sqlite",
-		"config", "internal/foreign", "internal/script", "internal/plot", "internal/table", "internal/process",
+		"config", "internal/foreign", "internal/script", "internal/plot", "internal/table", "internal/process", "internal/gpu",
 		"internal/sim/workload", "internal/sim/report", "internal/sim/history",
 	}},
 	{"the outside world", []string{"internal/api", "internal/settings", "remote", "internal/server", "internal/agent", "internal/onestep", "internal/demo", "internal/bench"}},

@@ -1,0 +1,87 @@
+package agent_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/agent"
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/gpu"
+)
+
+// madeUp are three GPUs of two types, which exist nowhere.
+func madeUp() agent.Options {
+	return agent.Options{GPUs: []gpu.Device{{ID: "0", Type: "a100"}, {ID: "3", Type: "a100"}, {ID: "5", Type: "h100"}}}
+}
+
+// asking is a job for GPUs that runs a script.
+func asking(script string, request map[string]int64) api.Spec {
+	s := shell(script)
+	s.Request = request
+	return s
+}
+
+// TestGPUsAreHandedOut: many tasks, each of which takes a directory for each of its GPUs, which
+// can only be made once; and one that asks for none sees none, whatever its job says.
+func TestGPUsAreHandedOut(t *testing.T) {
+	r := newRig(t, time.Minute, madeUp())
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	script := `[ "$CUDA_VISIBLE_DEVICES" = "$FAIRLEAD_GPUS" ] || exit 8
+		for g in $(echo $FAIRLEAD_GPUS | tr , ' '); do mkdir ` + dir + `/$g || exit 9; done
+		for g in $(echo $FAIRLEAD_GPUS | tr , ' '); do rmdir ` + dir + `/$g; done; echo $FAIRLEAD_GPUS`
+	var jobs []int64
+	for _, request := range []map[string]int64{{"gpu": 1}, {"gpu:a100": 1}, {"gpu:a100": 2}, {"gpu:h100": 1}, {"gpu": 2}, {"gpu": 3}} {
+		s := asking(script, request)
+		s.Array = "1-8"
+		jobs = append(jobs, r.submit(s))
+	}
+	none := shell("echo [$CUDA_VISIBLE_DEVICES] $CUDA_DEVICE_ORDER")
+	none.Env = map[string]string{"CUDA_VISIBLE_DEVICES": "0"}
+	jobs = append(jobs, r.submit(none))
+	for _, id := range jobs {
+		if j := r.until(id, ended); j.Job.State != "succeeded" {
+			t.Errorf("job %d: %s, %s", id, j.Job.State, j.Job.Cause)
+		}
+	}
+	if out := r.output(jobs[5]); out != "0,3,5\n" {
+		t.Errorf("all GPUs are %q", out)
+	}
+	if out := r.output(jobs[6]); out != "[] PCI_BUS_ID\n" {
+		t.Errorf("a task without GPUs says %q", out)
+	}
+}
+
+// TestGPUOfTypeIsWaitedFor: a task that asks for a type begins when one of it comes back, also if
+// by count there is a GPU left; while it waits it can be stopped.
+func TestGPUOfTypeIsWaitedFor(t *testing.T) {
+	o := madeUp()
+	o.GPUs = o.GPUs[1:] // one of each type
+	r := newRig(t, time.Minute, o)
+	goes := filepath.Join(t.TempDir(), "go")
+	first := r.submit(asking("while ! test -e "+goes+"; do sleep 0.01; done; echo $FAIRLEAD_GPUS", map[string]int64{"gpu": 1}))
+	r.until(first, runs)
+	stopped := r.submit(asking("echo began", map[string]int64{"gpu:a100": 1}))
+	r.until(stopped, runs)
+	if _, err := r.Alter(t.Context(), api.AlterRequest{Verb: "cancel", Jobs: []int64{stopped}}); err != nil {
+		t.Fatal(err)
+	}
+	if j := r.until(stopped, ended); j.Job.State != "cancelled" {
+		t.Errorf("stopped: %+v", j)
+	}
+	waits := r.submit(asking("echo $FAIRLEAD_GPUS", map[string]int64{"gpu:a100": 1}))
+	r.until(waits, runs)
+	if err := os.WriteFile(goes, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []int64{first, waits} {
+		if r.until(id, ended); strings.TrimSpace(r.output(id)) != "3" {
+			t.Errorf("job %d had %q", id, r.output(id))
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package gpu
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Pool hands devices out.
+type Pool struct {
+	mu   sync.Mutex
+	free []Device // in the order in which they were found
+	rank map[string]int
+	back chan struct{} // closed when a device comes back, and replaced
+}
+
+// NewPool returns a pool of devices that are all free.
+func NewPool(devices []Device) *Pool {
+	p := &Pool{free: slices.Clone(devices), rank: map[string]int{}, back: make(chan struct{})}
+	for i, d := range devices {
+		p.rank[d.ID] = i
+	}
+	return p
+}
+
+// Empty reports whether the pool never had a device.
+func (p *Pool) Empty() bool { return len(p.rank) == 0 }
+
+// Take takes what a request asks for: so many of a type (gpu:a100), and as many of any as
+// gpu names beyond that. Which of any it gives are those of the types of which most are free,
+// those of no type first, so that typed requests find theirs. If there are too few it takes
+// none, and returns a channel that is closed when there may be more.
+//
+// Where whoever sends the tasks counts what is free, too few are free only in two cases: an
+// attempt that was given up has not ended yet; or a task that asked for any has the
+// type that another one wants, on a machine with several types.
+func (p *Pool) Take(request map[string]int64) (taken []Device, again <-chan struct{}) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	rest := slices.Clone(p.free)
+	take := func(i int) {
+		taken = append(taken, rest[i])
+		rest = slices.Delete(rest, i, i+1)
+	}
+	anyOf := request[resource]
+	for name, n := range request {
+		base, kind, typed := strings.Cut(name, ":")
+		if base != resource || !typed {
+			continue
+		}
+		for ; n > 0; n-- {
+			i := slices.IndexFunc(rest, func(d Device) bool { return d.Type == kind })
+			if i < 0 {
+				return nil, p.back
+			}
+			take(i)
+			anyOf--
+		}
+	}
+	for ; anyOf > 0; anyOf-- {
+		if len(rest) == 0 {
+			return nil, p.back
+		}
+		take(spare(rest))
+	}
+	p.free = rest
+	slices.SortFunc(taken, p.order)
+	return taken, nil
+}
+
+func (p *Pool) order(a, b Device) int { return cmp.Compare(p.rank[a.ID], p.rank[b.ID]) }
+
+// spare is the place of the device that is missed least.
+func spare(free []Device) int {
+	count := map[string]int{"": len(free) + 1}
+	for _, d := range free {
+		if d.Type != "" {
+			count[d.Type]++
+		}
+	}
+	best := 0
+	for i, d := range free {
+		if count[d.Type] > count[free[best].Type] {
+			best = i
+		}
+	}
+	return best
+}
+
+// Give gives devices back.
+func (p *Pool) Give(devices []Device) {
+	if len(devices) == 0 {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.free = append(p.free, devices...)
+	slices.SortFunc(p.free, p.order)
+	close(p.back)
+	p.back = make(chan struct{})
+}
+
+// Names are the devices as CUDA_VISIBLE_DEVICES lists them.
+func Names(devices []Device) string {
+	var names []string
+	for _, d := range devices {
+		names = append(names, d.ID)
+	}
+	return strings.Join(names, ",")
+}
