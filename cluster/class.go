@@ -12,9 +12,10 @@ type class struct {
 	capacity Vector
 	labels   Labels
 	state    State
-	key      string
-	nodes    int
-	groups   []int32 // of its nodes, by what is free on them; see group
+	access
+	key    string
+	nodes  int
+	groups []int32 // of its nodes, by what is free on them; see group
 }
 
 type classes struct {
@@ -33,7 +34,7 @@ type suit struct {
 // classify puts a node into the class of those that are like it.
 func (c *Cluster) classify(n *Node) {
 	k := &c.classes
-	key := fmt.Sprint(n.Capacity.trimmed(), n.State, n.Labels) // prints maps in the order of their keys
+	key := fmt.Sprint(n.Capacity.trimmed(), n.State, n.Labels) + n.access.key(c.windows.now) // maps are printed in the order of their keys
 	if n.class >= 0 && k.all[n.class].key == key {
 		return
 	}
@@ -55,7 +56,7 @@ func (c *Cluster) classify(n *Node) {
 			i = int32(len(k.all))
 			k.all = append(k.all, class{})
 		}
-		k.all[i] = class{capacity: n.Capacity, labels: n.Labels, state: n.State, key: key}
+		k.all[i] = class{capacity: n.Capacity, labels: n.Labels, state: n.State, access: n.access, key: key}
 		k.of[key] = i
 	}
 	k.all[i].nodes++
@@ -84,7 +85,7 @@ func (c *Cluster) suiting(sh *shape) {
 		for r := range total {
 			total[r] += int64(k.nodes) * max(0, k.capacity.at(r))
 		}
-		if k.suits(sh) {
+		if k.suits(sh) && k.opens(sh.window, c.windows.now) {
 			sh.suits = append(sh.suits, suit{int32(i), k.extra(sh.need)})
 		}
 	}

@@ -60,11 +60,14 @@ type Labels map[string]string
 // Node is one machine, or the slots of one process.
 type Node struct {
 	Name     string
-	State    State
+	State    State // Maintenance also in a window for no task at all
 	Labels   Labels
 	Capacity Vector
 	Free     Vector // below zero where the capacity shrank under running tasks
 	Running  int    // tasks
+
+	said State // by the caller
+	access
 
 	class, group int32 // those it belongs to; group is -1 unless it takes tasks
 	slot         int32 // its place in the group
@@ -84,6 +87,7 @@ type Cluster struct {
 	classes classes
 	groups  groups
 	given   given
+	windows calendar
 }
 
 // shape is a request, and what is remembered of looking for room for it.
@@ -92,6 +96,7 @@ type shape struct {
 	must   Constraint
 	gang   int32 // tasks that start all at once; 0: each for itself
 	spread bool  // each on a node of its own
+	window string
 
 	suits   []suit // the classes of nodes that could take it
 	scarce  int    // the resource in which nodes are compared
@@ -158,6 +163,8 @@ type Ask struct {
 	Gang int
 	// Spread has each task of a gang on a node of its own.
 	Spread bool
+	// Window is the name of the window in which they run; see [Window].
+	Window string
 }
 
 // Shape numbers a request for the amounts alone.
@@ -166,11 +173,11 @@ func (c *Cluster) Shape(a Amounts) Shape { return c.ShapeOf(Ask{Amounts: a}) }
 // ShapeOf numbers a request. Every task occupies at least one unit: a request that does not
 // name it gets one.
 func (c *Cluster) ShapeOf(a Ask) Shape {
-	sh := shape{need: c.request(a.Amounts), must: a.Must, failed: -1, version: c.classes.version - 1}
+	sh := shape{need: c.request(a.Amounts), must: a.Must, window: a.Window, failed: -1, version: c.classes.version - 1}
 	if a.Gang > 1 {
 		sh.gang, sh.spread = int32(a.Gang), a.Spread
 	}
-	key := fmt.Sprint(sh.need, sh.gang, sh.spread) + a.Must.String() + "\x00" + a.Mark
+	key := fmt.Sprint(sh.need, sh.gang, sh.spread) + a.Must.String() + "\x00" + a.Mark + "\x00" + a.Window
 	s, ok := c.shape[key]
 	if !ok {
 		s = Shape(len(c.shapes))
@@ -224,7 +231,7 @@ func (c *Cluster) JoinLabelled(name string, capacity Amounts, labels Labels) Nod
 	id, ok := c.byName[name]
 	if !ok {
 		id = NodeID(len(c.nodes))
-		c.nodes = append(c.nodes, Node{Name: name, class: -1, group: -1})
+		c.nodes = append(c.nodes, Node{Name: name, access: access{windows: c.windowsOf(name)}, class: -1, group: -1})
 		c.byName[name] = id
 	}
 	c.change(id, func(n *Node) {
@@ -232,14 +239,15 @@ func (c *Cluster) JoinLabelled(name string, capacity Amounts, labels Labels) Nod
 		for i := range free {
 			free[i] = v.at(i) - (n.Capacity.at(i) - n.Free.at(i))
 		}
-		n.Capacity, n.Free, n.State, n.Labels = v, free, Up, labels
+		n.Capacity, n.Free, n.said, n.Labels = v, free, Up, labels
 	})
 	return id
 }
 
-// SetState changes whether the node takes tasks.
+// SetState changes whether the node takes tasks. One that is up is in maintenance while a
+// window says so.
 func (c *Cluster) SetState(id NodeID, s State) {
-	c.change(id, func(n *Node) { n.State = s })
+	c.change(id, func(n *Node) { n.said = s })
 }
 
 // change changes what a node is.
@@ -248,6 +256,7 @@ func (c *Cluster) change(id NodeID, f func(n *Node)) {
 	c.ungroup(id)
 	c.units -= n.usable()
 	f(n)
+	n.State = n.effective(c.windows.now)
 	c.units += n.usable()
 	c.classify(n)
 	c.regroup(id)
@@ -326,8 +335,9 @@ func (c *Cluster) Clone() *Cluster {
 		names: slices.Clone(c.names), number: maps.Clone(c.number),
 		shapes: slices.Clone(c.shapes), shape: maps.Clone(c.shape),
 		nodes: slices.Clone(c.nodes), byName: maps.Clone(c.byName),
-		units: c.units, classes: c.classes.clone(),
+		units: c.units, classes: c.classes.clone(), windows: c.windows,
 	}
+	d.windows.all = slices.Clone(c.windows.all)
 	for i := range d.nodes {
 		d.nodes[i].Free = slices.Clone(d.nodes[i].Free)
 		d.nodes[i].group = -1

@@ -44,17 +44,17 @@ func (c *Cluster) give(id NodeID) {
 	l.ids = append(l.ids, id)
 }
 
-// Fits reports whether a task of the shape fits on the node now.
+// Fits reports whether a task of the shape fits on the node now, for however short a time.
 func (c *Cluster) Fits(id NodeID, s Shape) bool {
 	n, sh := &c.nodes[id], &c.shapes[s]
-	return n.State == Up && n.Free.Covers(sh.need) && (len(sh.must) == 0 || sh.must.Allows(n.Labels))
+	return n.State == Up && n.Free.Covers(sh.need) && (len(sh.must) == 0 || sh.must.Allows(n.Labels)) && n.opens(sh.window, c.windows.now)
 }
 
 // Suits reports whether a task of the shape would fit on the node, in the state in which
-// it is, if nothing ran there.
+// it is, if nothing ran there and no window began.
 func (c *Cluster) Suits(id NodeID, s Shape) bool {
 	n, sh := &c.nodes[id], &c.shapes[s]
-	return n.State == Up && n.Capacity.Covers(sh.need) && sh.must.Allows(n.Labels)
+	return n.said == Up && n.Capacity.Covers(sh.need) && sh.must.Allows(n.Labels)
 }
 
 // Room reports whether a task of the shape fits somewhere now, or the whole of a gang.

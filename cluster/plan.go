@@ -37,7 +37,7 @@ func (c *Cluster) NewPlan(now int64, common Vector) *Plan {
 		l := &p.lines[i]
 		l.wide = max(1, len(n.Capacity))
 		l.at, l.free = []int64{now}, make([]int64, l.wide)
-		if n.State == Up {
+		if n.said == Up { // windows are asked about when room is looked for
 			copy(l.free, n.Capacity)
 		}
 	}
@@ -176,6 +176,9 @@ func (l *timeline) advance(now int64) {
 func (p *Plan) Fits(id NodeID, s Shape, from, to int64) bool {
 	l := &p.lines[id]
 	need := p.c.shapes[s].need
+	if p.c.asksWindows(s) && !p.c.OpenFor(id, s, from, to) {
+		return false
+	}
 	for i := l.find(from); i < len(l.at) && l.at[i] < to; i++ {
 		if !l.covers(i, need) {
 			return false
@@ -225,7 +228,7 @@ func (p *Plan) search(s Shape, length, from, before int64, own NodeID) (at int64
 		if NodeID(i) == own {
 			until = mine
 		}
-		if t, ok := p.lines[i].earliest(p.c.shapes[s].need, length, from, before, until); ok {
+		if t, ok := p.earliestOn(NodeID(i), s, length, from, before, until); ok {
 			at, id, found, before = t, NodeID(i), true, t
 			if t == from {
 				break
@@ -233,6 +236,24 @@ func (p *Plan) search(s Shape, length, from, before int64, own NodeID) (at int64
 		}
 	}
 	return at, id, found
+}
+
+// earliestOn is the earliest on a node, in a time in which it is open to the shape.
+func (p *Plan) earliestOn(id NodeID, s Shape, length, from, before, until int64) (int64, bool) {
+	l, need := &p.lines[id], p.c.shapes[s].need
+	if !p.c.asksWindows(s) {
+		return l.earliest(need, length, from, before, until)
+	}
+	for from < before {
+		begin, last, end := p.c.openings(id, s, length, from, before)
+		if begin < last {
+			if t, ok := l.earliest(need, length, begin, last, until); ok {
+				return t, true
+			}
+		}
+		from = end
+	}
+	return 0, false
 }
 
 // earliest finds the first instant from from on, and before before, from which on there is

@@ -9,6 +9,9 @@ import (
 func (p *Plan) Holds(id NodeID, s Shape, from, to int64) int {
 	l, need := &p.lines[id], p.c.shapes[s].need
 	least := -1
+	if p.c.asksWindows(s) && !p.c.OpenFor(id, s, from, to) {
+		return 0
+	}
 	for i := l.find(from); i < len(l.at) && l.at[i] < to && least != 0; i++ {
 		if n := l.freeIn(i).holds(need); least < 0 || n < least {
 			least = n
@@ -51,11 +54,34 @@ func (p *Plan) changes(s Shape, length, from, before int64) (all []change) {
 	}
 	for i := range p.lines {
 		if p.c.Suits(NodeID(i), s) {
-			all = p.lines[i].changes(sh.need, most, length, from, before, all)
+			all = p.changesOn(NodeID(i), s, most, length, from, before, all)
 		}
 	}
 	slices.SortFunc(all, func(a, b change) int { return cmp.Compare(a.at, b.at) })
 	return all
+}
+
+// changesOn appends those of one node, in the times in which it is open to the shape.
+func (p *Plan) changesOn(id NodeID, s Shape, most int, length, from, before int64, to []change) []change {
+	l, need := &p.lines[id], p.c.shapes[s].need
+	if !p.c.asksWindows(s) {
+		return l.changes(need, most, length, from, before, to)
+	}
+	for from < before {
+		begin, last, end := p.c.openings(id, s, length, from, before)
+		if begin < last {
+			n, have := len(to), 0
+			to = l.changes(need, most, length, begin, last, to)
+			for _, x := range to[n:] {
+				have += x.by
+			}
+			if last < before && have > 0 {
+				to = append(to, change{last, -have})
+			}
+		}
+		from = end
+	}
+	return to
 }
 
 // changes appends those of one node. Of the steps that a task would see which begins at t,

@@ -17,7 +17,9 @@ type backfilling struct {
 	ends  endings
 	first reserved // EASY: the job that waits for room and goes before all others that do
 	last  reserved // the same of the step before
-	keep  keeper   // conservative
+	// within are the same for those who ask for a window: one in each of the windows.
+	within []reserved
+	keep   keeper // conservative
 
 	// unfinished is set when the last step ended at its limits; events says when it was.
 	unfinished bool
@@ -34,7 +36,7 @@ func (b *backfilling) fork(c *cluster.Cluster) backfilling {
 	if b.plan != nil {
 		f.plan = b.plan.Clone(c)
 	}
-	f.ends, f.tries = slices.Clone(b.ends), nil
+	f.ends, f.tries, f.within = slices.Clone(b.ends), nil, slices.Clone(b.within)
 	f.keep.all, f.keep.fresh = slices.Clone(b.keep.all), slices.Clone(b.keep.fresh)
 	return f
 }
@@ -82,6 +84,7 @@ func (s *Scheduler) beginBackfill() {
 func (s *Scheduler) replan() {
 	b, now := &s.backfill, s.instantOf()
 	b.plan, b.ends, b.first, b.keep = s.cluster.NewPlan(now, s.licenseTotals()), b.ends[:0], reserved{}, keeper{relist: true}
+	b.within = nil
 	b.stable = s.byArrivalOnly()
 	for i := range s.runs {
 		if r := &s.runs[i]; r.used {
@@ -178,7 +181,7 @@ func (s *Scheduler) fittingPaid() []cluster.Shape {
 func (s *Scheduler) firstAgain() bool {
 	b := &s.backfill
 	last := b.last
-	if !b.stable || last.job == 0 {
+	if !b.stable || last.job == 0 || s.cluster.Windowed() {
 		return false
 	}
 	l := s.line(last.at)
@@ -188,7 +191,7 @@ func (s *Scheduler) firstAgain() bool {
 	if open := s.inners[s.pools[Root].inner].arrivals.entries; len(open) > 0 && open[0].key < last.key {
 		return false
 	}
-	if _, fits := s.findPaid(l.shape); fits {
+	if _, fits := s.findPaid(l.shape, l.limit); fits {
 		return false
 	}
 	s.keepFirst(last.at, last.job)
@@ -200,14 +203,14 @@ func (s *Scheduler) firstAgain() bool {
 // those fit that do not need it.
 func (s *Scheduler) backfillOn(at lineRef, job int64) (cluster.NodeID, bool) {
 	l := s.line(at)
-	if s.backfill.first.job != 0 {
+	if s.keptBefore(l.shape) != 0 {
 		node, fits := s.placeBehind(l.shape, l.limit)
 		if !fits {
 			s.backfill.behind++
 		}
 		return node, fits
 	}
-	node, fits := s.findPaid(l.shape)
+	node, fits := s.findPaid(l.shape, l.limit)
 	if !fits {
 		s.keepFirst(at, job)
 	}
@@ -215,11 +218,11 @@ func (s *Scheduler) backfillOn(at lineRef, job int64) (cluster.NodeID, bool) {
 }
 
 // findPaid is find for what its licences are free for.
-func (s *Scheduler) findPaid(shape cluster.Shape) (cluster.NodeID, bool) {
+func (s *Scheduler) findPaid(shape cluster.Shape, limit time.Duration) (cluster.NodeID, bool) {
 	if !s.licensesFree(shape) {
 		return 0, false
 	}
-	return s.find(shape)
+	return s.find(shape, limit)
 }
 
 // placeBehind finds a node that is free for as long as a task may run, or those for a gang.
@@ -242,7 +245,7 @@ func (s *Scheduler) placeBehind(shape cluster.Shape, limit time.Duration) (node 
 // keepFirst keeps room for the job that goes before all others that find none.
 func (s *Scheduler) keepFirst(at lineRef, job int64) {
 	if r := s.unplacedAt(at, job); s.keepRoom(&r) {
-		s.backfill.first = r
+		s.setFirst(&r)
 	}
 }
 
@@ -254,6 +257,10 @@ func (s *Scheduler) unreserve() {
 		s.holdRoom(&b.first, +1)
 		b.first = reserved{}
 	}
+	for i := range b.within {
+		s.holdRoom(&b.within[i], +1)
+	}
+	b.within = b.within[:0]
 }
 
 // ending is when a task is planned to end.

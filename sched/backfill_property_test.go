@@ -19,8 +19,11 @@ type plant struct {
 	*world
 	placement sched.Placement
 	runs      []plantRun
+	limits    map[int64]time.Duration
 	lengths   map[int64]time.Duration // of the tasks of a job, at most the limit
 	kept      map[int64][]time.Time   // of each job, at the end of the last step
+	asks      map[int64]string        // for a window
+	windows   modelWindows
 }
 
 type plantRun struct {
@@ -31,7 +34,7 @@ type plantRun struct {
 // TestBackfillDelaysNobody submits random jobs to random trees and nodes. Under EASY the
 // room of the first job that finds none never moves to later, unless the policy lets others
 // go before it; under conservative backfilling no room of any job does. No node ever has
-// less than nothing left.
+// less than nothing left, and no task may run into a window that is not its own.
 func TestBackfillDelaysNobody(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := newPlant(t)
@@ -48,7 +51,7 @@ func TestBackfillDelaysNobody(t *testing.T) {
 }
 
 func newPlant(t *rapid.T) *plant {
-	p := &plant{lengths: map[int64]time.Duration{}, kept: map[int64][]time.Time{}}
+	p := &plant{limits: map[int64]time.Duration{}, asks: map[int64]string{}, lengths: map[int64]time.Duration{}, kept: map[int64][]time.Time{}}
 	p.placement = rapid.SampledFrom([]sched.Placement{sched.EASY, sched.Conservative}).Draw(t, "placement")
 	root := share.Pool{Policy: rapid.SampledFrom(policy.Names()).Draw(t, "policy"), Pools: []share.Pool{
 		{Name: "a", Weight: 1}, {Name: "b", Weight: 3, Policy: "fifo", Pools: []share.Pool{{Name: "x", Weight: 1}, {Name: "y", Weight: 2}}},
@@ -61,14 +64,19 @@ func newPlant(t *rapid.T) *plant {
 	for i := range rapid.IntRange(1, 3).Draw(t, "nodes") {
 		s.Join(string(rune('k'+i)), cluster.Amounts{"cpu": rapid.Int64Range(2, 8).Draw(t, "cpu"), "mem": rapid.Int64Range(0, 4).Draw(t, "mem")}, epoch)
 	}
+	p.windows = drawWindows(t, epoch, []string{"k", "l", "m"})
+	s.SetWindows(p.windows, epoch)
 	return p
 }
 
 func (p *plant) submitOne(t *rapid.T) {
 	p.last++
 	limit := time.Duration(rapid.IntRange(1, 40).Draw(t, "limit")) * time.Second
+	p.limits[p.last] = limit
 	p.lengths[p.last] = min(limit, time.Duration(rapid.IntRange(1, 40).Draw(t, "length"))*time.Second)
 	request := sched.Request{Amounts: cluster.Amounts{"cpu": rapid.Int64Range(1, 5).Draw(t, "width"), "mem": rapid.Int64Range(0, 2).Draw(t, "mem")}}
+	p.asks[p.last] = askWindow(t)
+	request.Reservation = p.asks[p.last]
 	tasks := rapid.IntRange(1, 3).Draw(t, "tasks")
 	if rapid.IntRange(0, 2).Draw(t, "gang") == 0 {
 		request.Gang, request.Spread = tasks, rapid.Bool().Draw(t, "spread")
@@ -117,6 +125,9 @@ func (p *plant) step(t *rapid.T) {
 	for p.d.More = true; p.d.More; {
 		p.Step(p.now, 2, &p.d)
 		for _, st := range p.d.Starts {
+			if node := p.Cluster().Nodes()[st.Node].Name; !p.windows.lets(node, p.asks[st.Job], p.now, p.limits[st.Job]) {
+				t.Fatalf("job %d (window %q, %v) started at %v on %s in spite of %+v", st.Job, p.asks[st.Job], p.limits[st.Job], p.now, node, p.windows)
+			}
 			p.runs = append(p.runs, plantRun{st.Run, p.now.Add(p.lengths[st.Job])})
 			passed = passed || st.Ahead == 0
 			if len(p.kept[st.Job]) > 0 {

@@ -203,6 +203,7 @@ func (s *Scheduler) refill() {
 	}
 	s.shapeReady.clear()
 	s.noRoom.clear()
+	s.windowing.parked = nil
 	s.setTolls(&s.cfg)
 	for i := range s.queues {
 		q := &s.queues[i]

@@ -112,7 +112,7 @@ func (s *Scheduler) startKept(r *reserved, d *Decision) bool {
 		r.job = 0
 		return false
 	}
-	if !s.isThere(r) || !s.licensesFree(r.shape) {
+	if !s.isThere(r) || !s.mayUse(r.nodes, r.shape, s.line(at).limit) || !s.licensesFree(r.shape) {
 		r.from = unplaced
 		s.keepRoom(r)
 		return false

@@ -177,7 +177,7 @@ func (s *Scheduler) IdleWhileDemand() float64 {
 			if !l.ready() || !s.openAbove(q.pool) {
 				continue
 			}
-			if s.cluster.Room(l.shape) {
+			if s.hasRoom(l) {
 				wanted += float64(l.tasks) * s.cluster.Width(l.shape)
 			}
 		}

@@ -45,6 +45,7 @@ func (s *Scheduler) forkNow() *Scheduler {
 	f.boosts.fork()
 	f.ripening = slices.Clone(s.ripening)
 	f.forkTolls()
+	f.windowing.parked = slices.Clone(s.windowing.parked)
 	f.inners = slices.Clone(s.inners)
 	for i := range f.inners {
 		f.inners[i].fork()

@@ -2,6 +2,7 @@ package sched
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/fairlead/fairlead/cluster"
 	"github.com/fairlead/fairlead/why"
@@ -40,12 +41,18 @@ func (s *Scheduler) startAt(leaf int32, at lineRef, h head, node cluster.NodeID,
 	}
 }
 
-// find finds a node on which a task of a shape fits now, or those for a gang.
-func (s *Scheduler) find(shape cluster.Shape) (node cluster.NodeID, fits bool) {
-	if s.gangOf(shape) == 0 {
+// find finds a node on which a task of a shape fits now, or those for a gang, and which it
+// may use for as long as it may run.
+func (s *Scheduler) find(shape cluster.Shape, limit time.Duration) (node cluster.NodeID, fits bool) {
+	gang := s.gangOf(shape) > 0
+	if !gang && !s.cluster.Windowed() {
 		return s.cluster.Place(shape)
 	}
-	s.hosts, fits = s.cluster.PlaceGang(shape, nil, s.hosts[:0])
+	now := s.instantOf()
+	if !gang {
+		return s.cluster.PlaceUntil(shape, now, now+planned(limit))
+	}
+	s.hosts, fits = s.cluster.PlaceGangUntil(shape, now, now+planned(limit), s.hosts[:0])
 	if fits {
 		node = s.hosts[0]
 	}

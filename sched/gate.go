@@ -28,6 +28,9 @@ func (s *Scheduler) passes(leaf int32, at lineRef) bool {
 			return false
 		}
 	}
+	if !s.untilOpen(leaf, at) {
+		return false
+	}
 	t := s.toll(l.shape)
 	return t == nil || s.pay(leaf, at, t)
 }
@@ -37,7 +40,8 @@ func (s *Scheduler) nodeFor(at lineRef, job int64) (cluster.NodeID, bool) {
 	if s.cfg.Placement == EASY {
 		return s.backfillOn(at, job)
 	}
-	return s.find(s.line(at).shape)
+	l := s.line(at)
+	return s.find(l.shape, l.limit)
 }
 
 func (s *Scheduler) park(leaf int32, at lineRef, g gate) {
@@ -125,6 +129,11 @@ func (s *Scheduler) parkRoomless(leaf int32) {
 func (s *Scheduler) openFits() {
 	if s.backfills() {
 		return // see lookAgain
+	}
+	if s.cluster.Windowed() {
+		refs := s.fitting()
+		s.returning(&refs, byFit)
+		return
 	}
 	for _, shape := range s.noRoom.fitting(s.cluster) {
 		refs := s.noRoom.take(shape)

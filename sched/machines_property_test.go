@@ -14,8 +14,9 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// TestMachinesAreUsedAsTheyAre: whatever nodes come, go and change, under every placement, a
-// task starts only where it may run, no node has less than nothing of anything, and where jobs
+// TestMachinesAreUsedAsTheyAre: whatever nodes come, go and change, and whatever windows are
+// kept on them, under every placement, a task starts only where it may run for as long as it
+// may, no node has less than nothing of anything, and where jobs
 // may pass one another, none waits that fits somewhere.
 func TestMachinesAreUsedAsTheyAre(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -48,6 +49,8 @@ type machineModel struct {
 	runs  []machineRun
 	nodes map[string]*machineNode
 	place sched.Placement
+
+	windows modelWindows
 }
 
 type machineJob struct {
@@ -55,6 +58,9 @@ type machineJob struct {
 	must  string
 	shape cluster.Shape
 	waits int
+	limit time.Duration
+
+	window string
 }
 
 type machineRun struct {
@@ -91,7 +97,7 @@ var (
 func (m *machineModel) event(t *rapid.T) {
 	m.now = m.now.Add(time.Duration(rapid.IntRange(0, 100).Draw(t, "wait")) * time.Second)
 	name := rapid.SampledFrom([]string{"n1", "n2", "n3", "n4", "n5"}).Draw(t, "node")
-	switch rapid.IntRange(0, 9).Draw(t, "event") {
+	switch rapid.IntRange(0, 10).Draw(t, "event") {
 	case 0, 1:
 		if m.nodes[name] == nil { // what shrinks under its tasks may have less than nothing free
 			n := &machineNode{rapid.SampledFrom(machineOffers).Draw(t, "offer"), rapid.SampledFrom(machineLabels).Draw(t, "labels"), cluster.Up}
@@ -106,6 +112,9 @@ func (m *machineModel) event(t *rapid.T) {
 		}
 	case 3, 4, 5, 6:
 		m.submit(t)
+	case 7:
+		m.windows = drawWindows(t, m.now, []string{"n1", "n2", "n3"})
+		m.s.SetWindows(m.windows, m.now)
 	default:
 		for range min(len(m.runs), rapid.IntRange(1, 3).Draw(t, "ends")) {
 			i := rapid.IntRange(0, len(m.runs)-1).Draw(t, "run")
@@ -121,10 +130,11 @@ func (m *machineModel) submit(t *rapid.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	j.shape = m.s.ShapeOf(sched.Request{Amounts: j.ask, Constraint: must})
+	j.window = askWindow(t)
+	j.shape = m.s.ShapeOf(sched.Request{Amounts: j.ask, Constraint: must, Reservation: j.window})
 	pool := m.s.Pool(rapid.SampledFrom([]string{"u", "v", "w"}).Draw(t, "pool"))
-	limit := time.Duration(rapid.IntRange(0, 3).Draw(t, "limit")) * time.Minute
-	m.s.Add(sched.Job{ID: int64(len(m.jobs)), Pool: pool, Shape: j.shape, Priority: 2, Tasks: j.waits, Limit: limit}, m.now)
+	j.limit = time.Duration(rapid.IntRange(0, 3).Draw(t, "limit")) * time.Minute
+	m.s.Add(sched.Job{ID: int64(len(m.jobs)), Pool: pool, Shape: j.shape, Priority: 2, Tasks: j.waits, Limit: j.limit}, m.now)
 	m.jobs = append(m.jobs, j)
 }
 
@@ -133,6 +143,9 @@ func (m *machineModel) began(t *rapid.T, st sched.Start) {
 	must, _ := cluster.ParseConstraint(j.must)
 	if n := m.nodes[name]; n.state != cluster.Up || !must.Allows(n.labels) {
 		t.Fatalf("job %d (%v, %q) started on %s (%v, %v)", st.Job, j.ask, j.must, name, n.labels, n.state)
+	}
+	if !m.windows.lets(name, j.window, m.now, j.limit) {
+		t.Fatalf("job %d (window %q, %v) started at %v on %s in spite of %+v", st.Job, j.window, j.limit, m.now, name, m.windows)
 	}
 	j.waits--
 	m.runs = append(m.runs, machineRun{st.Run, int(st.Job), name})
@@ -170,7 +183,7 @@ func (m *machineModel) check(t *rapid.T) {
 		}
 		for id, j := range m.jobs {
 			must, _ := cluster.ParseConstraint(j.must)
-			fits := j.waits > 0 && must.Allows(n.labels) && left["cpu"] >= max(1, j.ask["cpu"])
+			fits := j.waits > 0 && must.Allows(n.labels) && m.windows.lets(name, j.window, m.now, j.limit) && left["cpu"] >= max(1, j.ask["cpu"])
 			for r, need := range cluster.WithTypes(j.ask) {
 				fits = fits && left[r] >= need
 			}

@@ -169,7 +169,9 @@ func (s *Scheduler) freshIn(queue int32, id int64) (at lineRef, found bool) {
 }
 
 // nextChange is when something changes at an instant of its own; zero if nothing does.
-func (s *Scheduler) nextChange() time.Time { return earlier(s.boosts.next(), s.nextRipe()) }
+func (s *Scheduler) nextChange() time.Time {
+	return earlier(earlier(s.boosts.next(), s.nextRipe()), s.nextEdge())
+}
 
 // earlier is the earlier of two instants, of which the zero one is none.
 func earlier(a, b time.Time) time.Time {

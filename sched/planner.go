@@ -46,11 +46,11 @@ func (p *planner) one(h hunger) bool {
 	if p.world == nil {
 		p.makeWorld()
 	}
-	shape, ok := p.world.nextIn(h.pool)
-	if !ok || !p.within(h, shape) {
+	next, ok := p.world.nextIn(h.pool)
+	if !ok || !p.within(h, next.shape) {
 		return false
 	}
-	chosen := p.choose(h.pool, shape)
+	chosen := p.choose(h.pool, next)
 	if chosen == nil {
 		return false
 	}
@@ -60,14 +60,14 @@ func (p *planner) one(h hunger) bool {
 	for _, id := range chosen {
 		p.world.endAndWait(id)
 	}
-	next, ok := p.world.startsIn(h.pool, &f)
+	first, ok := p.world.startsIn(h.pool, &f)
 	if !ok { // others go first: it would be for nothing
 		p.world = nil
 		return false
 	}
 	for i := range reasons {
 		r := p.s.run(chosen[i])
-		reasons[i].Next = next
+		reasons[i].Next = first
 		p.stopped[r.job] = true
 		p.leaving.count(p.s, r, +1)
 	}
@@ -125,7 +125,7 @@ func (s *Scheduler) endAndWait(id RunID) {
 }
 
 // nextIn is what the task asks for that a pool would start next if there were room.
-func (s *Scheduler) nextIn(id int32) (cluster.Shape, bool) {
+func (s *Scheduler) nextIn(id int32) (ask, bool) {
 	waiting := s.noRoom.all()
 	s.unpark(&waiting)
 	for s.pools[id].in {
@@ -135,14 +135,19 @@ func (s *Scheduler) nextIn(id int32) (cluster.Shape, bool) {
 		}
 		at, _ := s.next(leaf)
 		shape := s.line(at).shape
-		if lim := s.overMax(leaf, shape); lim == nil {
-			return shape, true
-		} else {
+		lim := s.overMax(leaf, shape)
+		switch {
+		case lim != nil:
 			lim.parked = append(lim.parked, at)
 			s.park(leaf, at, byMax)
+		case !s.openSomewhere(s.line(at).ask):
+			s.noRoom.add(shape, at)
+			s.park(leaf, at, byFit)
+		case s.untilOpen(leaf, at):
+			return s.line(at).ask, true
 		}
 	}
-	return 0, false
+	return ask{}, false
 }
 
 // chooseIn is the child that goes first. Policies that allot what is free allot nothing

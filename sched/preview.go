@@ -64,7 +64,7 @@ func (s *Scheduler) boundless() {
 		all[name] /= nodes
 	}
 	for i := range nodes {
-		s.cluster.Join(fmt.Sprint("+", i), all)
+		s.cluster.JoinBoundless(fmt.Sprint("+", i), all)
 	}
 	s.openFits()
 }

@@ -55,6 +55,7 @@ const (
 	byMax          // a pool above is at its maximum for this request
 	byLicense      // too few of a licence are free
 	byRate         // there were as many starts as a rate allows
+	byWindow       // the window that it asks for is not open
 )
 
 type lineRef struct{ queue, line int32 }

@@ -46,9 +46,9 @@ func (s *Scheduler) Renew() {
 // lets one start or, while jobs wait, their order changes, or a pool has starved for long
 // enough.
 func (s *Scheduler) nextInstant() time.Time {
-	next := earlier(earlier(s.later.next(), s.nextChange()), earlier(s.nextToken(), s.nextRebalance))
+	next := earlier(earlier(s.later.next(), earlier(s.boosts.next(), s.nextRipe())), earlier(s.nextToken(), s.nextRebalance))
 	if s.pools[Root].Waiting > 0 {
-		next = earlier(next, earlier(s.renewal.at, s.nextLook()))
+		next = earlier(next, earlier(s.nextEdge(), earlier(s.renewal.at, s.nextLook())))
 	}
 	if s.cfg.Placement == Conservative {
 		next = earlier(next, s.nextKept())

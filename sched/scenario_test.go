@@ -28,7 +28,8 @@ import (
 //	now TIME                             where the time begins; before the configuration
 //	config                               the configuration that follows, indented
 //	node NAME RESOURCE=N...              a node joins, or changes
-//	submit JOB POOL [tasks=N|gang=N|nodes=N] [priority=P] [limit=D] [license=NAME:N] [RESOURCE=N...]
+//	window NAME FROM TO NODE... [closed] nodes are kept for those who ask for the window
+//	submit JOB POOL [tasks=N|gang=N|nodes=N] [priority=P] [limit=D] [license=NAME:N] [window=NAME] [RESOURCE=N...]
 //	                                     tasks for themselves, at once, at once on N nodes
 //	running JOB POOL [as for submit]     the same of tasks that run already, on the first node
 //	advance DURATION                     the time goes on
@@ -136,7 +137,7 @@ func (p *play) commands(lines []string) []string {
 			body += lines[i] + "\n"
 		}
 		run := map[string]func([]string, string){
-			"now": p.setNow, "config": p.config, "node": p.node, "submit": p.submit, "running": p.running, "advance": p.advance, "step": p.step,
+			"now": p.setNow, "config": p.config, "node": p.node, "window": p.window, "submit": p.submit, "running": p.running, "advance": p.advance, "step": p.step,
 			"finish": p.finish, "end": p.end, "served": p.served, "why": p.why, "owed": p.owed, "entitled": p.entitled, "rounds": p.rounds,
 		}[words[0]]
 		if run == nil {
@@ -189,12 +190,24 @@ func (p *play) node(args []string, _ string) {
 	p.s.Join(args[0], amounts, p.now)
 }
 
+// window keeps nodes from one time of this day to another.
+func (p *play) window(args []string, _ string) {
+	day := p.now.UTC().Format("2006-01-02T")
+	w := cluster.Window{Name: args[0], From: p.time(day + args[1] + ":00Z").UnixNano(), To: p.time(day + args[2] + ":00Z").UnixNano()}
+	for _, a := range args[3:] {
+		if w.Closed = w.Closed || a == "closed"; a != "closed" {
+			w.Nodes = append(w.Nodes, a)
+		}
+	}
+	p.s.SetWindows(append(p.s.Cluster().Windows(), w), p.now)
+}
+
 // amounts reads NAME=N; what is no amount is returned as text.
 func (p *play) amounts(args []string) (cluster.Amounts, map[string]string) {
 	amounts, rest := cluster.Amounts{}, map[string]string{}
 	for _, a := range args {
 		name, value, _ := strings.Cut(a, "=")
-		if slices.Contains([]string{"tasks", "priority", "limit", "gang", "nodes", "license"}, name) {
+		if slices.Contains([]string{"tasks", "priority", "limit", "gang", "nodes", "license", "window"}, name) {
 			rest[name] = value
 			continue
 		}
@@ -222,7 +235,7 @@ func (p *play) job(args []string) sched.Job {
 			return x.Name == cmp.Or(rest["priority"], "normal")
 		}),
 	}
-	request := sched.Request{Amounts: amounts, Licenses: map[string]int64{}}
+	request := sched.Request{Amounts: amounts, Licenses: map[string]int64{}, Reservation: rest["window"]}
 	if rest["gang"]+rest["nodes"] != "" {
 		request.Gang, request.Spread = j.Tasks, rest["nodes"] != ""
 	}

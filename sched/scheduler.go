@@ -124,9 +124,10 @@ type Scheduler struct {
 	shapeReady shapeCounts // lines with work that no gate holds back
 	noRoom     shapeLines  // lines that wait for room on some node
 
-	backfill backfilling
-	hosts    []cluster.NodeID // that were found for a gang
-	single   []cluster.NodeID // see alone
+	backfill  backfilling
+	windowing windowing
+	hosts     []cluster.NodeID // that were found for a gang
+	single    []cluster.NodeID // see alone
 
 	stops       stopping
 	reclaimer   reclaimer
@@ -233,6 +234,7 @@ func (s *Scheduler) advance(t time.Time) {
 		s.moveTo(next)
 		s.endBoosts()
 		s.ripen()
+		s.passWindows()
 	}
 	s.moveTo(t)
 }

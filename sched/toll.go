@@ -21,6 +21,8 @@ type Request struct {
 	// job of a gang has as many tasks.
 	Gang   int
 	Spread bool // each task of the gang on a node of its own
+	// Reservation is the name of the window in which they run; see [cluster.Window].
+	Reservation string
 }
 
 // toll is what the tasks of a shape ask for that belongs to no node.
@@ -64,7 +66,7 @@ func (s *Scheduler) ShapeOf(r Request) cluster.Shape {
 		marks = append(marks, name)
 	}
 	shape := s.cluster.ShapeOf(cluster.Ask{
-		Amounts: r.Amounts, Must: r.Constraint, Mark: strings.Join(marks, " "), Gang: r.Gang, Spread: r.Spread,
+		Amounts: r.Amounts, Must: r.Constraint, Mark: strings.Join(marks, " "), Gang: r.Gang, Spread: r.Spread, Window: r.Reservation,
 	})
 	if len(marks) == 0 {
 		return shape

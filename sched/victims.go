@@ -40,27 +40,27 @@ func (x *piece) compare(y *piece, c Choose) int {
 
 func (r *run) id(i int) RunID { return RunID(r.serial)<<32 | RunID(uint32(i)) }
 
-// choose returns the tasks to be stopped so that a task of the shape fits on some node, or
-// all of a gang on several. Nil if there are none.
-func (p *planner) choose(starving int32, shape cluster.Shape) []RunID {
+// choose returns the tasks to be stopped so that a task that asks for this fits on some node,
+// or all of a gang on several. Nil if there are none.
+func (p *planner) choose(starving int32, next ask) []RunID {
 	for _, strict := range []bool{true, false} {
-		if p.s.gangOf(shape) > 0 {
-			if all := p.chooseForGang(starving, shape, strict); all != nil {
+		if p.s.gangOf(next.shape) > 0 {
+			if all := p.chooseForGang(starving, next, strict); all != nil {
 				return all
 			}
-		} else if best := p.best(starving, shape, strict); best != nil {
+		} else if best := p.best(starving, next, strict); best != nil {
 			return best.runs()
 		}
 	}
 	return nil
 }
 
-// best is what is stopped for one task of the shape, on the node where it is best by the
+// best is what is stopped for one task, on the node where it is best by the
 // rule of choice; nil if there is none.
-func (p *planner) best(starving int32, shape cluster.Shape, strict bool) *sacrifice {
+func (p *planner) best(starving int32, next ask, strict bool) *sacrifice {
 	var best *sacrifice
 	for n := range p.world.cluster.Nodes() {
-		if x := p.onOne(cluster.NodeID(n), starving, shape, strict); x != nil && (best == nil || x.better(best, p.s.cfg.Reclaim.Choose)) {
+		if x := p.onOne(cluster.NodeID(n), starving, next, strict); x != nil && (best == nil || x.better(best, p.s.cfg.Reclaim.Choose)) {
 			best = x
 		}
 	}
@@ -113,9 +113,9 @@ func (a amounts) of(pool int32, resource int) int64 {
 }
 
 // onOne chooses on one node, nil if it cannot be done there.
-func (p *planner) onOne(n cluster.NodeID, starving int32, shape cluster.Shape, strict bool) *sacrifice {
-	node, request := &p.world.cluster.Nodes()[n], p.world.cluster.Request(shape)
-	if !p.world.cluster.Suits(n, shape) || int(n) >= len(p.onNode) || p.gang.hosts[n] {
+func (p *planner) onOne(n cluster.NodeID, starving int32, next ask, strict bool) *sacrifice {
+	node, request := &p.world.cluster.Nodes()[n], p.world.cluster.Request(next.shape)
+	if !p.world.cluster.Suits(n, next.shape) || !p.world.mayUse([]cluster.NodeID{n}, next.shape, next.limit) || int(n) >= len(p.onNode) || p.gang.hosts[n] {
 		return nil
 	}
 	x := &sacrifice{p: p, starving: starving, strict: strict, node: n, lack: slices.Clone(request), taken: p.gang.taken.clone()}

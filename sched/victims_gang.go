@@ -12,8 +12,8 @@ type gangRoom struct {
 // chooseForGang returns the tasks to be stopped so that all tasks of a gang fit, nil if
 // there are none: for each task a node with room or, if there is none, those of the node
 // where it is best. The nodes of the world stay as they are.
-func (p *planner) chooseForGang(starving int32, shape cluster.Shape, strict bool) (chosen []RunID) {
-	nodes := p.world.cluster
+func (p *planner) chooseForGang(starving int32, next ask, strict bool) (chosen []RunID) {
+	nodes, shape := p.world.cluster, next.shape
 	n, spread := nodes.Gang(shape)
 	type room struct {
 		node  cluster.NodeID
@@ -31,9 +31,11 @@ func (p *planner) chooseForGang(starving int32, shape cluster.Shape, strict bool
 		p.gang = gangRoom{}
 	}()
 	for range n {
-		node, found := nodes.PlaceOn(p.single(shape), func(id cluster.NodeID) bool { return !p.gang.hosts[id] })
+		node, found := nodes.PlaceOn(p.single(shape), func(id cluster.NodeID) bool {
+			return !p.gang.hosts[id] && p.world.mayUse([]cluster.NodeID{id}, shape, next.limit)
+		})
 		if !found {
-			x := p.best(starving, shape, strict)
+			x := p.best(starving, next, strict)
 			if x == nil {
 				return nil
 			}
@@ -58,5 +60,5 @@ func (p *planner) chooseForGang(starving int32, shape cluster.Shape, strict bool
 // single is the shape of one task of a gang for itself.
 func (p *planner) single(shape cluster.Shape) cluster.Shape {
 	c := p.world.cluster
-	return c.ShapeOf(cluster.Ask{Amounts: c.Amounts(c.Request(shape)), Must: c.Must(shape)})
+	return c.ShapeOf(cluster.Ask{Amounts: c.Amounts(c.Request(shape)), Must: c.Must(shape), Window: c.Window(shape)})
 }
