@@ -13,13 +13,13 @@ import (
 
 // backfilling is what the scheduler keeps under [EASY] and [Conservative].
 type backfilling struct {
-	plan  *cluster.Plan // of what runs; nil: to be made anew
-	ends  endings
-	first reserved // EASY: the job that waits for room and goes before all others that do
-	last  reserved // the same of the step before
-	// within are the same for those who ask for a window: one in each of the windows.
-	within []reserved
-	keep   keeper // conservative
+	plan *cluster.Plan // of what runs; nil: to be made anew
+	ends endings
+	// firsts are, under EASY, the jobs that wait for room and go before all others that do: one
+	// of those who ask for no window, and one of each window, as nobody else gets that room.
+	firsts []reserved
+	last   reserved // that of the step before, if there was one only
+	keep   keeper   // conservative
 
 	// unfinished is set when the last step ended at its limits; events says when it was.
 	unfinished bool
@@ -36,7 +36,7 @@ func (b *backfilling) fork(c *cluster.Cluster) backfilling {
 	if b.plan != nil {
 		f.plan = b.plan.Clone(c)
 	}
-	f.ends, f.tries, f.within = slices.Clone(b.ends), nil, slices.Clone(b.within)
+	f.ends, f.tries, f.firsts = slices.Clone(b.ends), nil, slices.Clone(b.firsts)
 	f.keep.all, f.keep.fresh = slices.Clone(b.keep.all), slices.Clone(b.keep.fresh)
 	return f
 }
@@ -83,8 +83,7 @@ func (s *Scheduler) beginBackfill() {
 // replan makes the plan anew: of what runs.
 func (s *Scheduler) replan() {
 	b, now := &s.backfill, s.instantOf()
-	b.plan, b.ends, b.first, b.keep = s.cluster.NewPlan(now, s.licenseTotals()), b.ends[:0], reserved{}, keeper{relist: true}
-	b.within = nil
+	b.plan, b.ends, b.firsts, b.keep = s.cluster.NewPlan(now, s.licenseTotals()), b.ends[:0], b.firsts[:0], keeper{relist: true}
 	b.stable = s.byArrivalOnly()
 	for i := range s.runs {
 		if r := &s.runs[i]; r.used {
@@ -203,15 +202,16 @@ func (s *Scheduler) firstAgain() bool {
 // those fit that do not need it.
 func (s *Scheduler) backfillOn(at lineRef, job int64) (cluster.NodeID, bool) {
 	l := s.line(at)
-	if s.keptBefore(l.shape) != 0 {
-		node, fits := s.placeBehind(l.shape, l.limit)
-		if !fits {
-			s.backfill.behind++
-		}
-		return node, fits
+	find := s.findPaid
+	if len(s.backfill.firsts) > 0 {
+		find = s.placeBehind
 	}
-	node, fits := s.findPaid(l.shape, l.limit)
-	if !fits {
+	node, fits := find(l.shape, l.limit)
+	switch {
+	case fits:
+	case s.keptAhead(l.shape) != nil:
+		s.backfill.behind++
+	default:
 		s.keepFirst(at, job)
 	}
 	return node, fits
@@ -245,22 +245,20 @@ func (s *Scheduler) placeBehind(shape cluster.Shape, limit time.Duration) (node 
 // keepFirst keeps room for the job that goes before all others that find none.
 func (s *Scheduler) keepFirst(at lineRef, job int64) {
 	if r := s.unplacedAt(at, job); s.keepRoom(&r) {
-		s.setFirst(&r)
+		s.backfill.firsts = append(s.backfill.firsts, r)
 	}
 }
 
 // unreserve gives back the room that was kept: the next step may keep it for another.
 func (s *Scheduler) unreserve() {
 	b := &s.backfill
-	b.last = b.first
-	if b.first.job != 0 {
-		s.holdRoom(&b.first, +1)
-		b.first = reserved{}
+	if b.last = (reserved{}); len(b.firsts) == 1 {
+		b.last = b.firsts[0]
 	}
-	for i := range b.within {
-		s.holdRoom(&b.within[i], +1)
+	for i := range b.firsts {
+		s.holdRoom(&b.firsts[i], +1)
 	}
-	b.within = b.within[:0]
+	b.firsts = b.firsts[:0]
 }
 
 // ending is when a task is planned to end.

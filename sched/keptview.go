@@ -23,7 +23,7 @@ func (s *Scheduler) holeGate(j *Job, g why.Gate) why.Gate {
 // InTheWay is the room kept for another job for the sake of which a job does not start that
 // would fit now; nil if there is none.
 func (s *Scheduler) InTheWay(j Job) *why.Kept {
-	if s.backfill.plan == nil || s.keptBefore(j.Shape) == j.ID {
+	if s.backfill.plan == nil || s.isFirst(j) {
 		return nil
 	}
 	if _, fits := s.placeBehind(j.Shape, j.Limit); fits && s.keptOf(j.ID) == nil {
@@ -56,13 +56,8 @@ func (s *Scheduler) fitsOnOne(nodes []cluster.NodeID, shape cluster.Shape) bool 
 // keptRoom is all room that is kept.
 func (s *Scheduler) keptRoom() []reserved {
 	b := &s.backfill
-	switch {
-	case len(b.within) > 0 && b.first.job != 0:
-		return append(slices.Clone(b.within), b.first)
-	case len(b.within) > 0:
-		return b.within
-	case b.first.job != 0:
-		return []reserved{b.first}
+	if len(b.firsts) > 0 {
+		return b.firsts
 	}
 	return b.keep.all
 }

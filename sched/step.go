@@ -271,7 +271,7 @@ func (s *Scheduler) start(leaf int32, at lineRef, h head, node cluster.NodeID, f
 		s.countStart(t)
 	}
 	id := s.occupy(leaf, b, &j, node, s.at, -1)
-	d.Starts = append(d.Starts, Start{Run: id, Job: h.id, Pool: PoolID(leaf), Node: node, Ahead: s.keptBefore(j.Shape), from: from, to: int32(len(d.levels))})
+	d.Starts = append(d.Starts, Start{Run: id, Job: h.id, Pool: PoolID(leaf), Node: node, Ahead: s.ahead(j.Shape), from: from, to: int32(len(d.levels))})
 }
 
 // occupy counts a task in, on its node and in its pools, and with it tasks that wait. What

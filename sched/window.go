@@ -84,28 +84,31 @@ func (s *Scheduler) fitting() []lineRef {
 	return s.noRoom.takeIf(s.noRoom.fitting(s.cluster), nil, func(at lineRef) bool { return s.hasRoom(s.line(at)) })
 }
 
-// keptBefore is the job that room is kept for before which others of a shape may start: those
-// who ask for a window have one of their own, as nobody else gets that room. 0 is none.
-func (s *Scheduler) keptBefore(shape cluster.Shape) int64 {
+// keptAhead is the room that is kept for the job of which others of a shape may not take it: for
+// the first of those who ask for the same window, or for none. Nil if there is none.
+func (s *Scheduler) keptAhead(shape cluster.Shape) *reserved {
 	b, window := &s.backfill, s.cluster.Window(shape)
-	if window == "" {
-		return b.first.job
-	}
-	for i := range b.within {
-		if s.cluster.Window(b.within[i].shape) == window {
-			return b.within[i].job
+	for i := range b.firsts {
+		if r := &b.firsts[i]; s.cluster.Window(r.shape) == window {
+			return r
 		}
+	}
+	return nil
+}
+
+// ahead is the job before which one of a shape starts, as it does not need the room that is
+// kept for that; 0 if there is none.
+func (s *Scheduler) ahead(shape cluster.Shape) int64 {
+	if r := s.keptAhead(shape); r != nil {
+		return r.job
 	}
 	return 0
 }
 
-// setFirst notes the room that is kept for such a job.
-func (s *Scheduler) setFirst(r *reserved) {
-	if b := &s.backfill; s.cluster.Window(r.shape) == "" {
-		b.first = *r
-	} else {
-		b.within = append(b.within, *r)
-	}
+// isFirst reports whether room is kept for a job that goes before all others.
+func (s *Scheduler) isFirst(j Job) bool {
+	r := s.keptAhead(j.Shape)
+	return r != nil && r.job == j.ID
 }
 
 // openSomewhere reports whether windows leave a node to a task for as long as it may run, if
