@@ -24,6 +24,7 @@ type simCompareCmd struct {
 	simFlags
 	policies, configs []string
 	csv, out          string
+	part              ganttPart
 }
 
 // comparedByDefault is what a trace is compared under when nothing is said.
@@ -55,16 +56,24 @@ strictly in order. A way of fitting alone is with fifo: easy is fifo+easy. With 
 	f.StringArrayVar(&s.configs, "config", nil, "configuration; may be given several times (default: the built-in one)")
 	f.StringVar(&s.csv, "csv", "", "file for the table, as CSV")
 	f.StringVar(&s.out, "out", "", "folder for a report with pictures, the table as CSV, and the command that makes them again")
+	s.part.flags(f)
 	return c
 }
 
 func (s *simCompareCmd) run(cmd *cobra.Command, args []string) error {
 	ctx, file := cmd.Context(), s.source(args)
+	if s.part.set() && s.out == "" {
+		return usagef("--gantt-from and --gantt-to are about the pictures that --out writes")
+	}
 	runs, setups, err := s.candidates()
 	if err != nil {
 		return err
 	}
 	t, err := s.read(ctx, file)
+	if err != nil {
+		return err
+	}
+	only, err := s.part.of(t.trace)
 	if err != nil {
 		return err
 	}
@@ -79,7 +88,7 @@ func (s *simCompareCmd) run(cmd *cobra.Command, args []string) error {
 		}
 	}
 	if s.out != "" {
-		if err := writeComparison(s.out, c, repeated(cmd, args)); err != nil {
+		if err := writeComparison(s.out, c, only, repeated(cmd, args)); err != nil {
 			return err
 		}
 	}

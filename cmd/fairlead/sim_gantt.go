@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/fairlead/fairlead/internal/sim"
 	simreport "github.com/fairlead/fairlead/internal/sim/report"
+	"github.com/fairlead/fairlead/internal/sim/swf"
 	"github.com/fairlead/fairlead/internal/table"
 )
 
@@ -16,11 +18,50 @@ import (
 type simShow struct {
 	gantt bool
 	html  string
+	part  ganttPart
+}
+
+// ganttPart is which part of a schedule is drawn.
+type ganttPart struct{ from, to string }
+
+func (g *ganttPart) flags(f *pflag.FlagSet) {
+	f.StringVar(&g.from, "gantt-from", "", "draw the schedule from then on: 30d after the first submission, a date, or a second of the trace")
+	f.StringVar(&g.to, "gantt-to", "", "draw the schedule until then")
+}
+
+// set reports whether a part was asked for.
+func (g *ganttPart) set() bool { return g.from != "" || g.to != "" }
+
+// of is the part of the schedule of a trace; nil if none was asked for.
+func (g *ganttPart) of(t *swf.Trace) (*simreport.Stretch, error) {
+	if !g.set() {
+		return nil, nil
+	}
+	s := &simreport.Stretch{From: math.MinInt64, To: math.MaxInt64}
+	from, err := traceSecond("--gantt-from", g.from, t)
+	if err != nil {
+		return nil, err
+	}
+	to, err := traceSecond("--gantt-to", g.to, t)
+	if err != nil {
+		return nil, err
+	}
+	if from != nil {
+		s.From = *from
+	}
+	if to != nil {
+		s.To = *to
+	}
+	if s.From >= s.To {
+		return nil, usagef("--gantt-from %s is not before --gantt-to %s", g.from, g.to)
+	}
+	return s, nil
 }
 
 func (s *simShow) flags(f *pflag.FlagSet) {
 	f.BoolVar(&s.gantt, "gantt", false, "draw the schedule as a table: processors and time, with the job that runs there")
 	f.StringVar(&s.html, "html", "", "file for a report with pictures, a page that needs nothing but itself")
+	s.part.flags(f)
 }
 
 // check refuses flags that do not go together, before anything long is done.
@@ -28,26 +69,37 @@ func (s *simShow) check(json bool) error {
 	if s.gantt && json {
 		return usagef("--gantt draws for people: leave out --json, or take the schedule from --schedule OUT.csv")
 	}
+	if s.part.set() && !s.gantt && s.html == "" {
+		return usagef("--gantt-from and --gantt-to are about what --gantt or --html draws")
+	}
 	return nil
 }
 
 // gantt draws a schedule for the terminal, if that was asked for.
-func (a *app) gantt(s *simShow, r *sim.Result) error {
+func (a *app) gantt(s *simShow, t *simTrace, r *sim.Result) error {
 	if !s.gantt {
 		return nil
+	}
+	only, err := s.part.of(t.trace)
+	if err != nil {
+		return err
 	}
 	width := table.Width(a.out)
 	if width == 0 {
 		width = 120
 	}
 	fmt.Fprintln(a.out)
-	return simreport.Text(a.out, r, width)
+	return simreport.Text(a.out, r, width, only)
 }
 
 // page writes the report of one schedule, if that was asked for.
 func (s *simShow) page(c *cobra.Command, args []string, t *simTrace, p *simPolicy, r *sim.Result) error {
 	if s.html == "" {
 		return nil
+	}
+	only, err := s.part.of(t.trace)
+	if err != nil {
+		return err
 	}
 	name := filepath.Base(t.trace.Name)
 	notes := []string{name + ": " + t.report.String() + "."}
@@ -59,6 +111,7 @@ func (s *simShow) page(c *cobra.Command, args []string, t *simTrace, p *simPolic
 		Command: repeated(c, args),
 		Notes:   notes,
 		Runs:    []simreport.Run{{Name: p.title(), Result: r}},
+		Only:    only,
 	}
 	return writePacked(s.html, x.HTML)
 }

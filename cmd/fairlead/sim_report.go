@@ -23,12 +23,12 @@ const (
 
 // writeComparison writes what compares schedules into a folder: the page with pictures,
 // the table, and the command that makes the same again.
-func writeComparison(dir string, c *sim.Comparison, command string) error {
+func writeComparison(dir string, c *sim.Comparison, only *simreport.Stretch, command string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return usageError{err}
 	}
 	name := filepath.Base(c.Trace)
-	x := simreport.Report{Title: name + " under several policies", Command: command, Notes: []string{name + ": " + c.Report.String() + "."}}
+	x := simreport.Report{Title: name + " under several policies", Command: command, Notes: []string{name + ": " + c.Report.String() + "."}, Only: only}
 	for _, r := range c.Runs {
 		x.Runs = append(x.Runs, simreport.Run{Name: r.Name, Result: r.Result})
 	}

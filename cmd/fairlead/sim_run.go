@@ -101,7 +101,7 @@ func (s *simRunCmd) run(c *cobra.Command, args []string) error {
 		return nil
 	}
 	s.print(t, policy, r, time.Since(began))
-	return s.gantt(&s.show, r)
+	return s.gantt(&s.show, t, r)
 }
 
 // runJSON is what --json prints.

@@ -39,8 +39,9 @@ type submission struct {
 	wrap, as                                   string
 }
 
-func (a *app) submitCommand() *cobra.Command {
-	s := &submission{app: a}
+func (a *app) submitCommand() *cobra.Command { return (&submission{app: a}).command() }
+
+func (s *submission) command() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "submit [flags] (SCRIPT [ARG...] | -- COMMAND [ARG...] | --wrap STRING)",
 		Short: "Submit a job",

@@ -24,6 +24,12 @@ type desk struct {
 
 func newDesk(t *testing.T) *desk {
 	t.Helper()
+	return &desk{newServer(t), t}
+}
+
+// newServer is a server without nodes.
+func newServer(t testing.TB) *Server {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	store := memory.New("cpu")
 	loop, err := fairlead.NewLoop(ctx, store, fairlead.LoopOptions{LeaseTTL: time.Minute})
@@ -33,7 +39,7 @@ func newDesk(t *testing.T) *desk {
 	ended := make(chan error, 1)
 	go func() { ended <- loop.Run(ctx) }()
 	t.Cleanup(func() { cancel(); <-ended; store.Close() })
-	return &desk{New(Options{Loop: loop, Store: store}), t}
+	return New(Options{Loop: loop, Store: store})
 }
 
 // send sends a request as somebody and reads the answer into out, if it is not nil.

@@ -17,6 +17,17 @@ type Report struct {
 	Command string   // that repeats it
 	Notes   []string // what was left out of the workload, or changed
 	Runs    []Run
+	// Only is what the Gantt charts show; nil: what Window chooses.
+	Only *Stretch
+}
+
+// Stretch is a part of a schedule, in seconds of its workload.
+type Stretch struct{ From, To int64 }
+
+// within is the part of the stretch in which something is: false if that is nothing.
+func (s Stretch) within(from, to int64) (Stretch, bool) {
+	s.From, s.To = max(s.From, from), min(s.To, to)
+	return s, s.From < s.To
 }
 
 // Run is what came of the workload under a policy.

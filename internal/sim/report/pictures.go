@@ -138,7 +138,10 @@ func (r *Report) gantts(p *pictures) error {
 	from, to, all := r.Window()
 	first, _ := extent(r.Runs[0].Result)
 	if !all {
-		p.Window = fmt.Sprintf("%s to %s after the first submission, around the longest queue of %s", plot.Duration(float64(from-first)), plot.Duration(float64(to-first)), r.Runs[0].Name)
+		p.Window = fmt.Sprintf("%s to %s after the first submission", plot.Duration(float64(from-first)), plot.Duration(float64(to-first)))
+		if r.Only == nil {
+			p.Window += ", around the longest queue of " + r.Runs[0].Name
+		}
 	}
 	keys := heaviest(within(runsOf(r.Runs[0].Result), from, to), 12)
 	for i, run := range r.Runs {
@@ -154,16 +157,23 @@ func (r *Report) gantts(p *pictures) error {
 	return nil
 }
 
-// Window is the stretch of time that the Gantt charts show: all, or so much around the
-// longest queue of the first run that not too many jobs run in it.
+// Window is the stretch of time that the Gantt charts show: the one that was asked for, as far as
+// it is part of the schedules; else all, or so much around the longest queue of the first run
+// that not too many jobs run in it.
 func (r *Report) Window() (from, to int64, all bool) {
 	head := r.Runs[0].Result
 	first, last := extent(head)
 	runs := runsOf(head)
-	if len(runs) <= mostShown {
+	if r.Only != nil || len(runs) <= mostShown {
 		for _, run := range r.Runs {
 			_, end := extent(run.Result)
 			last = max(last, end)
+		}
+		if r.Only == nil {
+			return first, last, true
+		}
+		if s, some := r.Only.within(first, last); some {
+			return s.From, s.To, s == Stretch{first, last}
 		}
 		return first, last, true
 	}

@@ -62,18 +62,22 @@ func under(t *testing.T, w *sim.Workload, root share.Pool, p sched.Placement) Ru
 // one that takes longer than there are columns.
 func TestText(t *testing.T) {
 	var b bytes.Buffer
-	show := func(what string, r *sim.Result, width int) {
+	part := func(what string, r *sim.Result, width int, only *Stretch) {
 		fmt.Fprintf(&b, "%s\n", what)
-		if err := Text(&b, r, width); err != nil {
+		if err := Text(&b, r, width, only); err != nil {
 			t.Fatal(err)
 		}
 		fmt.Fprintln(&b)
 	}
+	show := func(what string, r *sim.Result, width int) { part(what, r, width, nil) }
 	alone := under(t, fourJobs(), share.Pool{Policy: "fifo", MaxRunning: 1}, sched.FCFS)
 	show("four jobs, one at a time", alone.Result, 80)
 	show("the same, backfilled", &sim.Result{Workload: fourJobs(), Schedule: sim.Schedule{Start: []int64{0, 0, 2 * hour, 3 * hour}}, Metrics: sim.Metrics{Makespan: 7 * hour}}, 80)
 	show("the same, where 50 columns have to do", alone.Result, 50)
 	show("64 processors", simulate(t, some(60), "fifo", sched.FCFS).Result, 100)
+	part("of the four jobs what runs from 3h30m on for two hours", alone.Result, 80, &Stretch{3*hour + hour/2, 5*hour + hour/2})
+	part("from 8h on", alone.Result, 80, &Stretch{8 * hour, 1 << 40})
+	part("after the end", alone.Result, 80, &Stretch{10 * hour, 11 * hour})
 	golden.Check(t, filepath.Join("testdata", "text.txt"), b.String())
 }
 

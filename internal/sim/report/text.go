@@ -23,17 +23,28 @@ const mostRows = 32
 //
 // Below a column stands when it ends. Where there are more processors than rows, or
 // more changes than columns that fit the width, a cell shows the job that has the most
-// of it, and a + if others have some too. A line below says so.
-func Text(w io.Writer, r *sim.Result, width int) error {
+// of it, and a + if others have some too. A line below says so. With only, the table is of this
+// part of the schedule.
+func Text(w io.Writer, r *sim.Result, width int, only *Stretch) error {
 	jobs, procs := runsOf(r), r.Workload.Procs
 	spans, err := assign(jobs, procs)
 	if err != nil {
 		return err
 	}
-	from, to := extent(r)
-	if to <= from {
+	first, to := extent(r)
+	if to <= first {
 		_, err := fmt.Fprintln(w, "No job took any time.")
 		return err
+	}
+	from := first
+	if only != nil {
+		part, some := only.within(first, to)
+		if !some {
+			_, err := fmt.Fprintf(w, "Nothing ran then: the schedule ends %s after the first submission.\n", plot.Duration(float64(to-first)))
+			return err
+		}
+		from, to = part.From, part.To
+		jobs, spans = clipped(jobs, spans, part)
 	}
 	digits := 2
 	for _, j := range jobs {
@@ -47,7 +58,7 @@ func Text(w io.Writer, r *sim.Result, width int) error {
 	}
 	columns := max((width-label)/(digits+1+3), 1)
 	step, exact := stretch(jobs, from, to, int64(columns))
-	g := grid{from: from, step: step, band: band, cells: make([][]map[int64]int64, len(names))}
+	g := grid{first: first, from: from, step: step, band: band, cells: make([][]map[int64]int64, len(names))}
 	n := int((to - from + step - 1) / step)
 	for r := range g.cells {
 		g.cells[r] = make([]map[int64]int64, n)
@@ -56,6 +67,17 @@ func Text(w io.Writer, r *sim.Result, width int) error {
 		g.add(j, spans[i])
 	}
 	return g.print(w, names, label, digits, exact)
+}
+
+// clipped are the runs within a part of a schedule, as far as they are.
+func clipped(jobs []run, spans [][]span, part Stretch) (kept []run, places [][]span) {
+	for i, j := range jobs {
+		if s, some := part.within(j.start, j.end); some {
+			j.start, j.end = s.From, s.To
+			kept, places = append(kept, j), append(places, spans[i])
+		}
+	}
+	return kept, places
 }
 
 // rowNames are the names of rows, from the last down to the first.
@@ -96,6 +118,7 @@ func gcd(a, b int64) int64 {
 
 // grid collects, for every cell, how much processor time each job has of it.
 type grid struct {
+	first      int64 // submission
 	from, step int64
 	band       int
 	cells      [][]map[int64]int64 // rows from the last processor down, then columns
@@ -128,7 +151,7 @@ func (g *grid) print(w io.Writer, names []string, label, digits int, exact bool)
 	}
 	ends := make([]string, len(g.cells[0]))
 	for c := range ends {
-		ends[c] = plot.Duration(float64(int64(c+1) * g.step))
+		ends[c] = plot.Duration(float64(g.from - g.first + int64(c+1)*g.step))
 		cell = max(cell, len(ends[c]))
 	}
 	var b strings.Builder

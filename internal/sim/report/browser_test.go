@@ -1,0 +1,154 @@
+package report
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"html"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead/sched"
+)
+
+// browser finds a browser that runs without a screen.
+func browser(t *testing.T) string {
+	t.Helper()
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	t.Skip("the report is not looked at, as there is no browser here (chromium or google-chrome in the path)")
+	return ""
+}
+
+// shown is what a page consists of after a browser has laid it out and run its script.
+func shown(t *testing.T, page string, width int) string {
+	t.Helper()
+	program := browser(t)
+	dir := t.TempDir()
+	file := filepath.Join(dir, "page.html")
+	if err := os.WriteFile(file, []byte(page), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--user-data-dir="+filepath.Join(dir, "profile"),
+		"--window-size="+strconv.Itoa(width)+",900", "--dump-dom", "file://"+file)
+	cmd.WaitDelay = 5 * time.Second
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s: %v\n%.2000s", program, err, errs.String())
+	}
+	return string(out)
+}
+
+// measured is what the script below says of a page.
+type measured struct {
+	Window   int // width
+	Page     int
+	Wide     []string // what is wider than there is room, and does not scroll
+	Cut      []string // heads of the columns of the first table that are out of sight
+	Pictures int      // that are seen
+	Both     int      // pictures of which both widths are seen, or none
+	Sorted   []string // first column after a click on the head of the mean wait
+	Said     string   // of the pointer over the first picture
+}
+
+// measure looks at a page as a person would, and clicks.
+const measure = `
+const seen = (e) => e.getClientRects().length > 0;
+const table = document.querySelector("table"), room = table.parentElement.getBoundingClientRect();
+const m = {Window: innerWidth, Page: document.documentElement.scrollWidth, Wide: [], Cut: [], Pictures: 0, Both: 0, Sorted: [], Said: ""};
+for (const e of document.querySelectorAll("main *"))
+  if (seen(e) && !e.closest(".scroll") && !e.closest("svg") && e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0) m.Wide.push(e.tagName + " " + e.textContent.slice(0, 40));
+for (const h of table.tHead.rows[0].cells) if (h.getBoundingClientRect().right > room.right + 1) m.Cut.push(h.textContent);
+for (const f of document.querySelectorAll("figure.wide")) {
+  if (f.closest("details:not([open])")) continue;
+  const n = seen(f) + seen(f.nextElementSibling);
+  m.Pictures += n;
+  if (n !== 1) m.Both++;
+}
+[...table.tHead.rows[0].cells].find((h) => h.textContent === "mean wait").querySelector("button").click();
+for (const r of table.tBodies[0].rows) m.Sorted.push(r.cells[0].textContent);
+const svg = [...document.querySelectorAll("svg.fl-plot")].find(seen), at = svg.getBoundingClientRect();
+svg.dispatchEvent(new PointerEvent("pointermove", {clientX: at.left + at.width / 2, clientY: at.top + at.height / 2, bubbles: true}));
+m.Said = document.getElementById("value").textContent;
+const out = document.createElement("pre");
+out.id = "measured";
+out.textContent = JSON.stringify(m);
+document.body.append(out);`
+
+var (
+	policyTag = regexp.MustCompile(`<meta http-equiv="Content-Security-Policy"[^>]*>`)
+	measuring = regexp.MustCompile(`<pre id="measured">(.*?)</pre>`)
+)
+
+// look measures a page at a width of the window. Its policy, which lets no other script run, is
+// taken out for that.
+func look(t *testing.T, page string, width int) (m measured) {
+	t.Helper()
+	open := policyTag.ReplaceAllString(page, "")
+	dom := shown(t, strings.Replace(open, "</body>", "<script>"+measure+"</script></body>", 1), width)
+	found := measuring.FindStringSubmatch(dom)
+	if found == nil {
+		t.Fatalf("at %d pixels the page cannot be measured", width)
+	}
+	if err := json.Unmarshal([]byte(html.UnescapeString(found[1])), &m); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// TestInBrowser: nothing is wider than its window, the summary shows all its columns on a screen,
+// each picture is there once, tables are sorted by a click, and pictures say their values.
+func TestInBrowser(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a browser takes seconds")
+	}
+	w := some(800)
+	r := &Report{Title: strings.Repeat("a_long_name_of_a_trace", 8), Command: "fairlead sim compare " + strings.Repeat("some.swf ", 40), Notes: []string{"2 lines were left out."}}
+	for _, x := range []struct {
+		policy string
+		p      sched.Placement
+	}{{"fifo", sched.FCFS}, {"fair", sched.FirstFit}, {"fairtree", sched.EASY}, {"multifactor", sched.Conservative}} {
+		run := simulate(t, w, x.policy, x.p)
+		run.Name = x.policy + "+" + x.p.String()
+		r.Runs = append(r.Runs, run)
+	}
+	var b bytes.Buffer
+	if err := r.HTML(&b); err != nil {
+		t.Fatal(err)
+	}
+	page := b.String()
+	if dom := shown(t, page, 1200); !strings.Contains(dom, `<button type="button">mean wait</button>`) {
+		t.Error("the page's own script does not run under its policy")
+	}
+	for _, width := range []int{1200, 1024, 500} {
+		m := look(t, page, width)
+		if m.Page > m.Window || len(m.Wide) > 0 {
+			t.Errorf("at %d pixels the page is %d wide; too wide are %q", m.Window, m.Page, m.Wide)
+		}
+		if width >= 1024 && len(m.Cut) > 0 {
+			t.Errorf("at %d pixels the summary hides %q", m.Window, m.Cut)
+		}
+		if m.Pictures < 8 || m.Both > 0 {
+			t.Errorf("at %d pixels %d pictures are seen, %d of them at both widths or at none", m.Window, m.Pictures, m.Both)
+		}
+		if len(m.Sorted) != 4 || m.Sorted[0] != "fifo+fcfs" {
+			t.Errorf("at %d pixels, by mean wait, the longest first: %q", m.Window, m.Sorted)
+		}
+		if !strings.Contains(m.Said, "fair+first-fit  ") {
+			t.Errorf("at %d pixels the pointer reads %q", m.Window, m.Said)
+		}
+	}
+}
