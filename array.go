@@ -174,6 +174,9 @@ const longArray = 64
 
 // Numbers are the numbers of the job's tasks. The job has been checked before.
 func (j *Job) Numbers() Numbers {
+	if j.Gang > 1 {
+		return Numbers{runs: []numberRun{{0, 1, j.Gang, 0}}, count: j.Gang, sorted: []int32{0}}
+	}
 	slot := &arrays[len(j.Array)%len(arrays)]
 	if p := slot.Load(); p != nil && p.text == j.Array {
 		return p.numbers

@@ -17,6 +17,7 @@ const (
 	MaxPath    = 4096      // bytes, of Dir, Output, Error
 	MaxAfter   = 1000      // dependencies
 	MaxRetries = 1000
+	MaxGang    = 4096 // tasks that start all at once
 	maxAmount  = 1 << 50
 )
 
@@ -101,6 +102,9 @@ func (j *Job) checkNumbers() error {
 	j.Tasks = n.Len()
 	if most > 0 {
 		j.Most = most
+	}
+	if err := j.checkGang(); err != nil {
+		return err
 	}
 	if err := checkNice(j.Nice); err != nil {
 		return err

@@ -41,9 +41,14 @@ type Job struct {
 	Backoff time.Duration // pause before the second try; it doubles each time, up to an hour
 	Array   string        // indices such as 0-99 or 1,4,7-9:2; default: one task without index
 	Most    int           // tasks at once; 0 is no limit
-	After   []Dependency  // jobs that have to end before
-	Key     string        // idempotency: a second job of the user with the same key is the first
-	Held    bool          // waits until it is released
+	// Gang is how many tasks start all at once, or not at all: they are numbered from 0, need
+	// one another, and end or wait again together. 0 and 1: none. It has no Array.
+	Gang int
+	// Spread has each task of the gang on a node of its own; otherwise several may share one.
+	Spread bool
+	After  []Dependency // jobs that have to end before
+	Key    string       // idempotency: a second job of the user with the same key is the first
+	Held   bool         // waits until it is released
 
 	// The rest is set by the store.
 
@@ -149,6 +154,9 @@ type Lease struct {
 	Holder  string
 	Started time.Time
 	Until   time.Time
+	// Nodes are the holders of all tasks of a gang, in the order of their indices; nil for
+	// other jobs.
+	Nodes []string
 }
 
 // Ref names one attempt of one task. All writes of a holder name it, and are refused

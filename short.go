@@ -53,6 +53,9 @@ func (l *Loop) ShortReasons(ctx context.Context, jobs []*Job) map[int64]ShortRea
 			if j.Constraint != "" {
 				r.Text = "no node satisfies what it asks for"
 			}
+			if j.Gang > 1 {
+				r.Text = "too few nodes could run it"
+			}
 		case l.tollReason(j, &r):
 		case l.keptReason(j, kept, &r, now):
 		case r.Rank == 1:
@@ -182,6 +185,9 @@ func (l *Loop) units() why.Units {
 // neverText says why no node could take a task even if it were empty.
 func (l *Loop) neverText(j *Job, lacks []cluster.Lack) string {
 	if len(lacks) == 0 {
+		if text := l.gangNeverText(headerOf(j)); text != "" {
+			return text
+		}
 		if j.Constraint != "" {
 			c := l.core.Cluster()
 			return neverSentence(c.Requirements(l.requestOf(headerOf(j))), len(c.Nodes()))

@@ -22,7 +22,7 @@ func (l *Loop) step(ctx context.Context, d *sched.Decision) (more bool, err erro
 	l.core.Step(began, l.options.Batch, d)
 	l.stats.Steps++
 	l.stats.LastStep, l.stats.StepTime = began, time.Since(began)
-	byNode := l.chosen(d)
+	choices := l.chosen(d)
 	stops := l.chosenStops(d)
 	var states []sched.RateState
 	if tokens := l.core.Tokens(); tokens != l.tokens {
@@ -30,14 +30,14 @@ func (l *Loop) step(ctx context.Context, d *sched.Decision) (more bool, err erro
 	}
 	l.mu.Unlock()
 	if err := errors.Join(l.keepRates(ctx, states), l.stopRuns(ctx, stops)); err != nil {
-		l.abortRest(byNode, 0)
+		l.abortRest(choices, 0)
 		return false, err
 	}
 	lost := false
-	for i, c := range byNode {
+	for i, c := range choices {
 		some, err := l.lease(ctx, c)
 		if err != nil {
-			l.abortRest(byNode, i)
+			l.abortRest(choices, i)
 			return false, err
 		}
 		lost = lost || some
@@ -45,85 +45,132 @@ func (l *Loop) step(ctx context.Context, d *sched.Decision) (more bool, err erro
 	return d.More || lost, nil
 }
 
-// choice is what one node is to start.
+// choice is what is leased at once: what one node is to start, or the tasks of a gang.
 type choice struct {
-	holder string
-	member *Member
+	holder string // "" for a gang
+	gang   bool
 	starts []chosenStart
 }
 
 type chosenStart struct {
 	sched.Start
 	levels []sched.Level
+	holder string
+	member *Member
 }
 
-// chosen groups a decision by node, in the order of the decision.
+// chosen groups a decision by node, in the order of the decision. A gang is a group of its own.
 func (l *Loop) chosen(d *sched.Decision) []*choice {
 	var all []*choice
 	at := map[string]*choice{}
+	gangs := map[int64]*choice{}
 	for _, s := range d.Starts {
 		name := l.core.Cluster().Nodes()[s.Node].Name
-		c := at[name]
-		if c == nil {
-			c = &choice{holder: name, member: l.members[name]}
-			at[name] = c
-			all = append(all, c)
+		group := at[name]
+		if l.core.GangOfRun(s.Run) > 1 {
+			if group = gangs[s.Job]; group == nil {
+				group = &choice{gang: true}
+				gangs[s.Job] = group
+				all = append(all, group)
+			}
+		} else if group == nil {
+			group = &choice{holder: name}
+			at[name] = group
+			all = append(all, group)
 		}
-		c.starts = append(c.starts, chosenStart{s, slices.Clone(d.Why(s))})
+		group.starts = append(group.starts, chosenStart{s, slices.Clone(d.Why(s)), name, l.members[name]})
 	}
 	return all
 }
 
-// lease leases what a node is to start and hands it over. It reports whether a task
-// was lost to someone else, so that there is room for another.
-func (l *Loop) lease(ctx context.Context, c *choice) (lost bool, err error) {
-	wants := make([]Want, len(c.starts))
-	for i, s := range c.starts {
-		wants[i].Job = s.Job
+// wants is what is asked of the store.
+func (c *choice) wants() []Want {
+	wants := make([]Want, 0, len(c.starts))
+	for _, s := range c.starts {
+		if c.gang && len(wants) == 1 {
+			wants[0].Nodes = append(wants[0].Nodes, s.holder)
+			continue
+		}
+		w := Want{Job: s.Job}
+		if c.gang {
+			w.Nodes = []string{s.holder}
+		}
+		wants = append(wants, w)
 	}
-	grants, err := l.store.Lease(ctx, c.holder, wants, l.options.LeaseTTL)
+	return wants
+}
+
+// of are the starts that a want stands for.
+func (c *choice) of(want int) []chosenStart {
+	if c.gang {
+		return c.starts
+	}
+	return c.starts[want : want+1]
+}
+
+// leases are the leases of a choice, one for each start, nil for those that were lost.
+func (c *choice) leases(grants []Grant) []*Lease {
+	all := make([]*Lease, len(c.starts))
+	for i := range all {
+		switch {
+		case !c.gang:
+			all[i] = grants[i].Lease
+		case grants[0].Gang != nil:
+			all[i] = grants[0].Gang[i]
+		}
+	}
+	return all
+}
+
+// lease leases what was chosen and hands it over. It reports whether a task was lost to
+// someone else, so that there is room for another.
+func (l *Loop) lease(ctx context.Context, c *choice) (lost bool, err error) {
+	grants, err := l.store.Lease(ctx, c.holder, c.wants(), l.options.LeaseTTL)
 	if err != nil {
 		return false, fmt.Errorf("lease jobs: %w", err)
 	}
 	now := time.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var leases []*Lease
 	for i, g := range grants {
-		s := c.starts[i]
-		if g.Lease == nil {
-			l.core.Abort(s.Run, now, false)
-			l.reconcile(s.Job, s.Pool, g.Waiting, now)
+		if g.Lease == nil && g.Gang == nil {
+			for _, s := range c.of(i) {
+				l.core.Abort(s.Run, now, false)
+			}
+			l.reconcile(c.starts[i].Job, c.starts[i].Pool, g.Waiting, now)
 			lost = true
-			continue
 		}
-		if l.wentElsewhere(&s, g.Lease) {
-			l.core.Abort(s.Run, now, false)
-			go l.giveBack([]Ref{g.Lease.Ref})
-			lost = true
-			continue
-		}
-		l.began(c, s, g.Lease)
-		leases = append(leases, g.Lease)
 	}
-	c.starts = nil
+	var back []Ref
+	leases := c.leases(grants)
+	for i, s := range c.starts {
+		switch lease := leases[i]; {
+		case lease == nil:
+		case l.wentElsewhere(&s, lease):
+			l.core.Abort(s.Run, now, false)
+			back, leases[i], lost = append(back, lease.Ref), nil, true
+		default:
+			l.began(s, lease)
+		}
+	}
 	l.version++
-	l.hand(c, leases)
+	l.hand(c.starts, leases, back)
+	c.starts = nil
 	return lost, nil
 }
 
 // began notes a task that was leased.
-func (l *Loop) began(c *choice, s chosenStart, lease *Lease) {
+func (l *Loop) began(s chosenStart, lease *Lease) {
 	h := headerOf(lease.Job)
 	l.forgetRun(taskID{lease.JobID, lease.Task}, lease.Started)
 	l.runs[taskID{lease.JobID, lease.Task}] = &liveRun{
-		ref: lease.Ref, run: s.Run, member: c.member, holder: c.holder, pool: s.Pool, header: h, started: lease.Started, came: cameAt(lease),
+		ref: lease.Ref, run: s.Run, member: s.member, holder: s.holder, pool: s.Pool, header: h, started: lease.Started, came: cameAt(lease),
 	}
 	l.decided.add(l.core, lease, s.levels)
 	l.stats.Started++
 	l.watchers.publish(Event{
 		Job: lease.JobID, Task: lease.Task, At: lease.Started, Code: "started",
-		Text: fmt.Sprintf("attempt %d on %s", lease.Attempt, c.holder),
+		Text: fmt.Sprintf("attempt %d on %s", lease.Attempt, s.holder),
 	})
 }
 
@@ -136,20 +183,29 @@ func (l *Loop) forgetRun(id taskID, now time.Time) {
 	}
 }
 
-// hand gives leases to their worker. If it has left meanwhile, they go back.
-func (l *Loop) hand(c *choice, leases []*Lease) {
-	if len(leases) == 0 {
-		return
+// hand gives leases to their workers. Some go back; so do those of a worker that has left
+// meanwhile.
+func (l *Loop) hand(starts []chosenStart, leases []*Lease, back []Ref) {
+	byMember := map[*Member][]*Lease{}
+	var members []*Member
+	for i, s := range starts {
+		switch m := l.members[s.holder]; {
+		case leases[i] == nil:
+		case m == nil || m != s.member:
+			back = append(back, leases[i].Ref)
+		default:
+			if byMember[m] == nil {
+				members = append(members, m)
+			}
+			byMember[m] = append(byMember[m], leases[i])
+		}
 	}
-	if m := l.members[c.holder]; m != nil && m == c.member {
-		m.worker.Start(leases)
-		return
+	for _, m := range members {
+		m.worker.Start(byMember[m])
 	}
-	refs := make([]Ref, len(leases))
-	for i, lease := range leases {
-		refs[i] = lease.Ref
+	if len(back) > 0 {
+		go l.giveBack(back)
 	}
-	go l.giveBack(refs)
 }
 
 // giveBack releases attempts that did no work.
@@ -224,6 +280,7 @@ func headerOf(j *Job) Header {
 	return Header{
 		ID: j.ID, User: j.User, Kind: j.Kind, Pool: j.Pool, Priority: j.Priority,
 		QOS: j.QOS, Nice: j.Nice, Group: j.Group, Requestor: j.Requestor, Limit: j.Limit,
-		Request: j.Request, Constraint: j.Constraint, Licenses: j.Licenses, Rates: j.Rates, Handler: len(j.Argv) == 0, Most: j.Most, Tasks: j.Tasks, Submitted: j.Submitted,
+		Request: j.Request, Constraint: j.Constraint, Licenses: j.Licenses, Rates: j.Rates, Handler: len(j.Argv) == 0, Most: j.Most, Tasks: j.Tasks, Gang: j.Gang, Spread: j.Spread,
+		Submitted: j.Submitted,
 	}
 }

@@ -24,7 +24,8 @@ type Store interface {
 
 	// Lease takes one waiting task for each want, for holder, until ttl from now. A
 	// want for a job none of whose tasks waits, is due and may run is lost: its Lease
-	// is nil. Tasks are taken in order of their index, returned ones first.
+	// is nil. Tasks are taken in order of their index, returned ones first. Of a gang all
+	// tasks are taken, each for the holder that the want names, or none.
 	Lease(ctx context.Context, holder string, wants []Want, ttl time.Duration) ([]Grant, error)
 
 	// Renew extends leases to ttl from now.
@@ -42,6 +43,12 @@ type Store interface {
 	// Expire ends the attempts whose lease ran out, or all of holder if it is not
 	// empty: their holder is taken for lost. The tasks wait again, unless they were
 	// lost too often. It returns the attempts that it ended.
+	//
+	// A gang, however, goes on as a whole only: once an attempt of it has ended in any way
+	// but with success, the feed tells the holders of the others to stop. When the last
+	// of them has ended, by whatever call and in whatever way, all tasks of the job wait
+	// again, also those that had succeeded, or the job is over: as was decided for the
+	// first. Tries, failures and losses are counted once for all of them.
 	Expire(ctx context.Context, holder string) ([]Ref, error)
 
 	// StopRuns marks running attempts as ended early by the scheduler and keeps what is
@@ -86,12 +93,19 @@ type Submission struct {
 	Err      error
 }
 
-// Want is one task that a loop decided to start.
-type Want struct{ Job int64 }
+// Want is one task that a loop decided to start, or all tasks of a gang.
+type Want struct {
+	Job int64
+	// Nodes are the holders of the tasks of a gang, in the order of their indices; nil for
+	// other jobs.
+	Nodes []string
+}
 
-// Grant is the answer to a want: a lease, or how many tasks of the job wait now.
+// Grant is the answer to a want: a lease, or those of a gang in the order of their
+// indices, or else how many tasks of the job wait now.
 type Grant struct {
 	Lease   *Lease
+	Gang    []*Lease
 	Waiting []Waits
 }
 
@@ -205,6 +219,8 @@ type Header struct {
 	Handler    bool // work for a Go handler of its kind, not a command
 	Most       int
 	Tasks      int
+	Gang       int  // tasks that start all at once
+	Spread     bool // each of them on a node of its own
 	// Submitted is when the job came.
 	Submitted time.Time
 }

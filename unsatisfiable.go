@@ -20,7 +20,7 @@ func (l *Loop) requestOf(h Header) (cluster.Amounts, cluster.Constraint) {
 // shapeOf numbers it, with the licences and rates.
 func (l *Loop) shapeOf(h Header) cluster.Shape {
 	a, must := l.requestOf(h)
-	return l.core.ShapeOf(sched.Request{Amounts: a, Constraint: must, Licenses: h.Licenses, Rates: h.Rates})
+	return l.core.ShapeOf(sched.Request{Amounts: a, Constraint: must, Licenses: h.Licenses, Rates: h.Rates, Gang: h.Gang, Spread: h.Spread})
 }
 
 // constraintOf reads the constraint of a job. It was read when the job came, so that it can
@@ -47,7 +47,13 @@ func (l *Loop) unsatisfiable(j *Job) error {
 	defer l.mu.Unlock()
 	c := l.core.Cluster()
 	a, must := l.requestOf(h)
-	if l.restarted && time.Since(l.made) < l.options.LeaseTTL || c.Ever(a, must) || !c.Ever(work(a), nil) {
+	if l.restarted && time.Since(l.made) < l.options.LeaseTTL || !c.Ever(work(a), nil) {
+		return nil
+	}
+	if c.Ever(a, must) {
+		if text := gangNever(c, h, a, must); text != "" {
+			return invalid("gang", "the nodes can never run this: %s (submit it nevertheless with --allow-unsatisfiable)", text)
+		}
 		return nil
 	}
 	steps := c.Requirements(a, must)

@@ -105,6 +105,7 @@ func (l *Loop) answer(j *Job) *why.Answer {
 			Job: j.ID, Name: j.Name, User: j.User, Pool: j.Pool, Priority: j.Priority, State: string(j.State),
 			Waiting: int64(j.Waiting), Running: int64(j.Running),
 			Request: Request(j.Request, l.core.Cluster().Unit()), Limit: j.Limit.Seconds(), Submitted: &submitted,
+			Gang: j.Gang, Spread: j.Spread,
 		},
 		Units: l.units(),
 	}
@@ -143,12 +144,20 @@ func endedReason(j *Job, tasks []Task) why.Reason {
 	return r
 }
 
+// mostNodes bounds the nodes that are named of a job that runs.
+const mostNodes = 16
+
 func runningReason(j *Job, tasks []Task) why.Reason {
 	var where []string
+	known := map[string]bool{}
 	for _, t := range tasks {
-		if t.State == Running && !slices.Contains(where, t.Holder) {
+		if t.State == Running && !known[t.Holder] {
+			known[t.Holder] = true
 			where = append(where, t.Holder)
 		}
+	}
+	if n := len(where) - mostNodes; n > 0 {
+		where = append(where[:mostNodes], fmt.Sprintf("and %d more nodes", n))
 	}
 	return why.Reason{
 		Code: why.StateRunning,
@@ -389,6 +398,9 @@ func (l *Loop) nextReason(a *why.Answer) why.Reason {
 	if free[0] > 0 {
 		code = why.FitNow
 		text = fmt.Sprintf("it is next; it asks for %s on one node, and of the %d free no node has that", a.Subject.Request, free[0])
+		if a.Subject.Gang > 1 {
+			text = fmt.Sprintf("it is next; it asks for %s %s, and the %d free do not have that", a.Subject.Request, a.Subject.AtOnce(), free[0])
+		}
 	}
 	return why.Reason{Code: code, Text: text, Next: "wait"}
 }

@@ -106,6 +106,13 @@ func (s *Scheduler) Cluster() *cluster.Cluster { return s.cluster }
 // Shape numbers a request.
 func (s *Scheduler) Shape(a cluster.Amounts) cluster.Shape { return s.cluster.Shape(a) }
 
+// GangOfRun is how many tasks start all at once with a running one, itself included: 1 if it
+// started for itself.
+func (s *Scheduler) GangOfRun(id RunID) int {
+	n, _ := s.cluster.Gang(s.run(id).shape)
+	return n
+}
+
 // Config is the configuration in force.
 func (s *Scheduler) Config() Config { return s.cfg }
 

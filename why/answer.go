@@ -51,6 +51,20 @@ type Subject struct {
 	Request   string     `json:"request,omitempty"`
 	Limit     float64    `json:"limit_seconds,omitempty"` // of each task; 0 is none
 	Submitted *time.Time `json:"submitted,omitempty"`
+	Gang      int        `json:"gang,omitempty"`   // tasks that start all at once
+	Spread    bool       `json:"spread,omitempty"` // each of them on a node of its own
+}
+
+// AtOnce says in words for how many tasks a job asks for room at once; "" if each starts for
+// itself.
+func (s *Subject) AtOnce() string {
+	switch {
+	case s.Gang < 2:
+		return ""
+	case s.Spread:
+		return fmt.Sprintf("on each of %d nodes at once", s.Gang)
+	}
+	return fmt.Sprintf("for each of %d tasks at once", s.Gang)
 }
 
 // Units says in what the numbers are.

@@ -80,6 +80,9 @@ func (a *Answer) head(b *strings.Builder) {
 		if s.Limit > 0 {
 			left += ", limit " + Duration(time.Duration(s.Limit*float64(time.Second)))
 		}
+		if s.Gang > 1 {
+			left += fmt.Sprintf(", %d tasks at once", s.Gang)
+		}
 	}
 	fmt.Fprintf(b, "%-58s verdict: %s\n", left, a.Verdict)
 }

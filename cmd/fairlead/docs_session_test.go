@@ -38,11 +38,12 @@ func TestDocsSessions(t *testing.T) {
 
 // session is what a page does.
 type session struct {
-	t            *testing.T
-	page         string
-	dir, socket  string
-	host, user   string
-	server, work *background
+	t           *testing.T
+	page        string
+	dir, socket string
+	host, user  string
+	server      *background
+	works       map[string]*background // by the name of their node, "" without one
 }
 
 func newSession(t *testing.T, page string) *session {
@@ -50,7 +51,7 @@ func newSession(t *testing.T, page string) *session {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &session{t: t, page: page, dir: filepath.Join(dir, "home"), socket: filepath.Join(dir, "s"), host: hostname(), user: "nobody"}
+	s := &session{t: t, page: page, dir: filepath.Join(dir, "home"), socket: filepath.Join(dir, "s"), host: hostname(), user: "nobody", works: map[string]*background{}}
 	// Others have to reach the scripts of their jobs.
 	for _, err := range []error{os.Chmod(dir, 0o755), os.Mkdir(s.dir, 0o755)} {
 		if err != nil {
@@ -61,7 +62,7 @@ func newSession(t *testing.T, page string) *session {
 		s.user = u.Username
 	}
 	t.Cleanup(func() {
-		s.work.stop()
+		s.stopWorks()
 		s.server.stop()
 		os.RemoveAll(dir)
 	})
@@ -169,20 +170,36 @@ func (s *session) env() []string {
 	return append(os.Environ(), "HOME="+s.dir, "XDG_CONFIG_HOME=", "XDG_STATE_HOME=", "FAIRLEAD_SERVER="+s.socket, "FAIRLEAD_POOL=", "TZ=UTC", "NO_COLOR=1", "LC_ALL=C.UTF-8")
 }
 
-// begin starts a server or an agent in place of the one before.
+// stopWorks ends all agents.
+func (s *session) stopWorks() {
+	for name, work := range s.works {
+		work.stop()
+		delete(s.works, name)
+	}
+}
+
+var workName = regexp.MustCompile(`--name (\S+)`)
+
+// begin starts a server, or an agent, in place of the one before, or of the one of the same name.
 func (s *session) begin(kind string, c prompt) []string {
-	slot := &s.work
+	name := ""
+	if m := workName.FindStringSubmatch(c.text); m != nil {
+		name = m[1]
+	}
+	old := s.works[name]
 	if text := c.text; kind == "fairlead serve" {
-		slot = &s.server
-		s.work.stop()
-		s.work = nil
+		old = s.server
+		s.stopWorks()
 		for _, flag := range []string{"--socket " + s.socket, "--listen 127.0.0.1:0", "--lease 5s"} {
 			if name, _, _ := strings.Cut(flag, " "); !strings.Contains(text, name) {
 				c.text += " " + flag
 			}
 		}
 	}
-	(*slot).stop()
+	if kind == "fairlead work" && os.Getuid() == 0 {
+		c.text += " --allow-root" // a reader is somebody else
+	}
+	old.stop()
 	b := &background{ended: make(chan struct{})}
 	b.cmd = exec.Command("sh", "-c", "exec "+c.text)
 	b.cmd.Dir, b.cmd.Env, b.cmd.Stdout, b.cmd.Stderr = s.dir, s.env(), b, b
@@ -190,7 +207,11 @@ func (s *session) begin(kind string, c prompt) []string {
 		s.t.Fatal(err)
 	}
 	go func() { b.cmd.Wait(); close(b.ended) }()
-	*slot = b
+	if kind == "fairlead serve" {
+		s.server = b
+	} else {
+		s.works[name] = b
+	}
 	for end := time.Now().Add(lookLong); ; time.Sleep(20 * time.Millisecond) {
 		got := s.canonical(b.String())
 		if matches(c.want, got) && len(got) > 0 || time.Now().After(end) || *pace > 0 && len(got) > 5 {

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"net/url"
 	"strconv"
 
@@ -12,7 +13,7 @@ import (
 )
 
 func (a *app) logsCommand() *cobra.Command {
-	var follow, stderr bool
+	var follow, stderr, all bool
 	var attempt int
 	var tail int
 	c := &cobra.Command{
@@ -20,7 +21,7 @@ func (a *app) logsCommand() *cobra.Command {
 		Short: "Print the output of a job",
 		Long: `Print the output of a job, as its agent keeps it. A job that writes into a file of
 its own (submit -o) has none here.`,
-		Example: "  fairlead logs 1042\n  fairlead logs -f 1042_7\n  fairlead logs --tail 20 1042",
+		Example: "  fairlead logs 1042\n  fairlead logs -f 1042_7\n  fairlead logs --tail 20 1042\n  fairlead logs --all 1042      all tasks, their numbers before each line",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			id, number, err := jobID(args[0])
@@ -29,6 +30,12 @@ its own (submit -o) has none here.`,
 			}
 			return a.with(func(client *api.Client) error {
 				q := url.Values{}
+				if all {
+					if follow || number >= 0 {
+						return usagef("--all is what all tasks have printed: without -f, and without the number of one")
+					}
+					return a.allLogs(c.Context(), client, id, stderr, tail)
+				}
 				if number >= 0 {
 					index, err := taskIndex(c.Context(), client, id, number)
 					if err != nil {
@@ -48,9 +55,35 @@ its own (submit -o) has none here.`,
 	}
 	f := c.Flags()
 	f.BoolVarP(&follow, "follow", "f", false, "go on until the job ends")
+	f.BoolVar(&all, "all", false, "output of all tasks, one after the other, with number and node before each line")
 	f.IntVar(&attempt, "attempt", 0, "output of this attempt (default: the last)")
 	f.IntVar(&tail, "tail", 0, "only the last so many lines (of the last 256 KiB)")
 	return c
+}
+
+// allLogs prints the output of the last attempt of each task, line by line after the task's
+// number and node.
+func (a *app) allLogs(ctx context.Context, client *api.Client, id int64, stderr bool, tail int) error {
+	r, err := client.Job(ctx, id)
+	if err != nil {
+		return err
+	}
+	for _, t := range r.Tasks {
+		var text bytes.Buffer
+		q := url.Values{"task": {strconv.Itoa(t.Task)}}
+		if stderr {
+			q.Set("stderr", "true")
+		}
+		of := *a
+		of.out = &text
+		if err := of.copyLog(ctx, client, id, q, tail, false); err != nil {
+			return fmt.Errorf("task %d: %w", t.Number, err)
+		}
+		for line := range bytes.Lines(text.Bytes()) {
+			fmt.Fprintf(a.out, "%d %s: %s\n", t.Number, t.Node, bytes.TrimSuffix(line, []byte("\n")))
+		}
+	}
+	return nil
 }
 
 // taskIndex finds the index of a task by its number in the array.

@@ -101,7 +101,8 @@ func (a *app) queueCommand() *cobra.Command {
 		Aliases: []string{"q"},
 		Short:   "List jobs in the order in which they would start",
 		Long: `List the jobs that have not ended: what runs, then what waits, in the order in which
-it would start. Your own are marked with *. Arrays are one line.
+it would start. Your own are marked with *. Arrays are one line. 4x8 processors are those
+of four tasks that start all at once, with eight each.
 
 RANK is the place of a job's next task among all that wait, if room came slot by slot
 and nobody new came.`,
@@ -223,7 +224,7 @@ func (q *queue) row(j *api.Job, list *api.JobList, me string) []any {
 		state += fmt.Sprintf("×%d", j.Running)
 	}
 	row := []any{
-		id, j.User, j.Pool, dash(j.Name), dash(j.Kind), max(1, j.Request[list.Summary.Unit]), limitText(j.LimitSeconds),
+		id, j.User, j.Pool, dash(j.Name), dash(j.Kind), unitsText(j, list.Summary.Unit), limitText(j.LimitSeconds),
 		state, finished, span(list.At.Sub(j.Submitted)), rankText(j), q.waitingFor(j, list.At),
 	}
 	if q.long {
@@ -243,6 +244,16 @@ func (q *queue) waitingFor(j *api.Job, now time.Time) string {
 		return strings.TrimSpace("ended " + clock(*j.Ended, now) + " " + j.Cause)
 	}
 	return ""
+}
+
+// unitsText is how many units each task of a job asks for, after the number of tasks where
+// these start all at once: 4x8.
+func unitsText(j *api.Job, unit string) string {
+	text := strconv.FormatInt(max(1, j.Request[unit]), 10)
+	if j.Gang > 1 {
+		text = fmt.Sprintf("%dx%s", j.Gang, text)
+	}
+	return text
 }
 
 func limitText(seconds float64) string {

@@ -27,6 +27,7 @@ type submission struct {
 	name, pool, kind, priority, requestor, key string
 	qos                                        string
 	cpus, retries, maxRunning, nice            int
+	nodes, tasks                               int
 	gpus                                       []string
 	constraint                                 string
 	unsatisfiable                              bool
@@ -56,6 +57,7 @@ The job gets PATH and the locale of your environment; more with --export.`,
   fairlead submit -c 4 --mem 8G -t 2h -J neutrons job.sh
   fairlead submit --array 0-99%10 --wrap './step $FAIRLEAD_NUMBER'
   fairlead submit --after 1042 -- ./collect
+  fairlead submit -N 4 -c 16 -t 2h mpi.sh
   fairlead submit -G a100:2 -C 'rack!=b' -- ./train
   fairlead submit -L matlab:1 --rate linkedin -- ./crawl
   id=$(fairlead submit --parsable -- ./prepare)`,
@@ -68,6 +70,8 @@ The job gets PATH and the locale of your environment; more with --export.`,
 	f.StringVar(&s.mem, "mem", "", "memory per task, e.g. 4G")
 	f.StringVar(&s.memPerCPU, "mem-per-cpu", "", "memory per processor")
 	f.StringSliceVarP(&s.gpus, "gpus", "G", nil, "GPUs per task: a number, or with a type, e.g. a100:2")
+	f.IntVarP(&s.nodes, "nodes", "N", 0, "run on so many nodes at once: a task on each, with what is asked for per task")
+	f.IntVarP(&s.tasks, "tasks", "n", 0, "run so many tasks at once, wherever there is room for each")
 	f.StringVarP(&s.constraint, "constraint", "C", "", "what the labels of the node have to be, e.g. 'arch=amd64 & rack!=b'")
 	f.StringToIntVar(&s.request, "request", nil, "further resources per task, e.g. tape=1")
 	f.StringSliceVarP(&s.licenses, "licenses", "L", nil, "licences that each task holds while it runs, e.g. matlab:1,ansys:2")
@@ -142,6 +146,11 @@ func (s *submission) spec(c *cobra.Command, args []string) (*api.Spec, error) {
 	if c.Flags().Changed("cpus") && s.cpus == 0 {
 		return nil, usagef("--cpus 0: a task has at least one processor")
 	}
+	for flag, n := range map[string]int{"nodes": s.nodes, "tasks": s.tasks} {
+		if n < 1 && c.Flags().Changed(flag) {
+			return nil, usagef("--%s %d: it has to be 1 at least", flag, n)
+		}
+	}
 	if s.name == "" {
 		s.name = filepath.Base(args0(spec, s.wrap))
 	}
@@ -170,14 +179,18 @@ func (s *submission) readScript(c *cobra.Command, spec *api.Spec, args []string)
 		return usagef("%s: %w", args[0], err)
 	}
 	changed := map[string]bool{}
+	gang := c.Flags().Changed("nodes") || c.Flags().Changed("tasks")
 	for _, f := range d.Flags {
-		if c.Flags().Changed(f.Name) && !changed[f.Name] {
+		if c.Flags().Changed(f.Name) && !changed[f.Name] || gang && (f.Name == "nodes" || f.Name == "tasks") {
 			continue // the command line goes before the script
 		}
 		if err := c.Flags().Set(f.Name, f.Value); err != nil {
 			return usagef("%s:%d: --%s %s: %w", args[0], f.Line, f.Name, f.Value, err)
 		}
 		changed[f.Name] = true
+	}
+	for _, n := range d.Notes {
+		fmt.Fprintf(s.errs, "%s: note: %s\n", args[0], n)
 	}
 	for _, i := range d.Ignored {
 		fmt.Fprintf(s.errs, "%s: ignored: %s\n", args[0], i)
@@ -223,11 +236,23 @@ func (s *submission) fill(spec *api.Spec) (err error) {
 	if err != nil {
 		return err
 	}
-	for _, set := range []func(*api.Spec) error{s.fillRequest, s.fillTolls, s.fillTimes, s.fillAfter, s.fillEnv} {
+	for _, set := range []func(*api.Spec) error{s.fillGang, s.fillRequest, s.fillTolls, s.fillTimes, s.fillAfter, s.fillEnv} {
 		if err := set(spec); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// fillGang takes over how many tasks start all at once.
+func (s *submission) fillGang(spec *api.Spec) error {
+	switch {
+	case s.nodes > 0 && s.tasks > 0:
+		return usagef("either --nodes, a task on each, or --tasks, wherever there is room; not both. Several processes on each of %d nodes: --nodes %d --cpus %d", s.nodes, s.nodes, (s.tasks+s.nodes-1)/s.nodes)
+	case s.nodes+s.tasks > 1 && s.array != "":
+		return usagef("either --array, whose tasks start one by one, or --nodes or --tasks, which start all at once; not both. Submit one job for each of them")
+	}
+	spec.Gang, spec.Spread = max(s.nodes, s.tasks), s.nodes > 0
 	return nil
 }
 

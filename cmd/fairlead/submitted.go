@@ -43,7 +43,12 @@ func (s *submission) print(r *api.Submitted) {
 		return
 	}
 	line := fmt.Sprintf("%s %s in %s (user %s)", what, verb, r.Pool, r.User)
-	if r.Tasks > 1 {
+	switch {
+	case s.nodes > 1:
+		line += fmt.Sprintf(", on %d nodes at once", r.Tasks)
+	case s.tasks > 1:
+		line += fmt.Sprintf(", %d tasks at once", r.Tasks)
+	case r.Tasks > 1:
 		line += fmt.Sprintf(", %d tasks", r.Tasks)
 	}
 	if r.LimitSeconds > 0 && s.limit == "" {

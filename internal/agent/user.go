@@ -102,6 +102,7 @@ func (a *Agent) environment(l *api.Lease, u *account, gpus []gpu.Device) []strin
 	if len(gpus) > 0 && env[CompatVariable] == "slurm" {
 		env["SLURM_JOB_GPUS"] = gpu.Names(gpus)
 	}
+	maps.Copy(env, a.gang(l))
 	for name, value := range compatible[env[CompatVariable]] {
 		if text := value(l); text != "" {
 			env[name] = text
@@ -121,12 +122,17 @@ const CompatVariable = "FAIRLEAD_COMPAT"
 
 var compatible = map[string]map[string]func(*api.Lease) string{
 	"slurm": {
+		"SLURM_NODELIST":         func(l *api.Lease) string { return strings.Join(distinct(l.Nodes), ",") },
+		"SLURM_JOB_NODELIST":     func(l *api.Lease) string { return strings.Join(distinct(l.Nodes), ",") },
+		"SLURM_NNODES":           func(l *api.Lease) string { return fmt.Sprint(max(1, len(distinct(l.Nodes)))) },
+		"SLURM_JOB_NUM_NODES":    func(l *api.Lease) string { return fmt.Sprint(max(1, len(distinct(l.Nodes)))) },
+		"SLURM_NODEID":           nodeID,
 		"SLURM_JOB_ID":           func(l *api.Lease) string { return fmt.Sprint(l.JobID) },
 		"SLURM_JOBID":            func(l *api.Lease) string { return fmt.Sprint(l.JobID) },
 		"SLURM_JOB_NAME":         func(l *api.Lease) string { return l.Job.Name },
 		"SLURM_JOB_ACCOUNT":      func(l *api.Lease) string { return l.Job.Pool },
 		"SLURM_SUBMIT_DIR":       func(l *api.Lease) string { return l.Job.Dir },
-		"SLURM_NTASKS":           func(l *api.Lease) string { return fmt.Sprint(processes(l)) },
+		"SLURM_NTASKS":           func(l *api.Lease) string { return fmt.Sprint(processes(l) * int64(max(1, len(l.Nodes)))) },
 		"SLURM_CPUS_PER_TASK":    func(l *api.Lease) string { return fmt.Sprint(max(1, l.Job.Request["cpu"]/processes(l))) },
 		"SLURM_ARRAY_JOB_ID":     func(l *api.Lease) string { return inArray(l, fmt.Sprint(l.JobID)) },
 		"SLURM_ARRAY_TASK_ID":    func(l *api.Lease) string { return inArray(l, fmt.Sprint(l.Number)) },
@@ -163,13 +169,13 @@ func inArray(l *api.Lease, text string) string {
 
 // fileName puts the task into the name of an output file: %j and %A are the id of the
 // job, %a the task's number in the array, %x the job's name, %u its user, %N the node.
-// Tasks of an array whose name does not tell them apart would overwrite one another, so
-// they get their numbers at the end; devices are not files.
+// Tasks of an array or a gang whose name does not tell them apart would overwrite one
+// another, so they get their numbers at the end; devices are not files.
 func (a *Agent) fileName(pattern string, l *api.Lease) string {
 	if pattern == "" {
 		return ""
 	}
-	if l.Job.Array != "" && !strings.Contains(strings.ReplaceAll(pattern, "%%", ""), "%a") && !strings.HasPrefix(pattern, "/dev/") {
+	if (l.Job.Array != "" || l.Job.Gang > 1) && !strings.Contains(strings.ReplaceAll(pattern, "%%", ""), "%a") && !strings.HasPrefix(pattern, "/dev/") {
 		pattern += ".%a"
 	}
 	plain := func(name string) string { return strings.ReplaceAll(name, "/", "_") }

@@ -35,13 +35,15 @@ func TestVariablesOfOtherSystems(t *testing.T) {
 		array string
 		want  []string
 		not   string
+		nodes []string
 	}{
-		{map[string]string{CompatVariable: "slurm"}, "1-4", []string{"SLURM_NTASKS=1", "SLURM_CPUS_PER_TASK=8", "SLURM_JOB_GPUS=7", "SLURM_ARRAY_TASK_COUNT=4", "SLURM_ARRAY_TASK_ID=3"}, ""},
-		{map[string]string{CompatVariable: "slurm", ProcessesVariable: "4"}, "", []string{"SLURM_NTASKS=4", "SLURM_CPUS_PER_TASK=2"}, "SLURM_ARRAY_TASK_COUNT="},
-		{map[string]string{CompatVariable: "slurm", ProcessesVariable: "x"}, "", []string{"SLURM_NTASKS=1"}, ""},
-		{map[string]string{CompatVariable: "pbs"}, "1-4", []string{"PBS_ARRAYID=3", "PBS_ARRAY_INDEX=3"}, ""},
+		{map[string]string{CompatVariable: "slurm"}, "1-4", []string{"SLURM_NTASKS=1", "SLURM_CPUS_PER_TASK=8", "SLURM_JOB_GPUS=7", "SLURM_ARRAY_TASK_COUNT=4", "SLURM_ARRAY_TASK_ID=3"}, "", nil},
+		{map[string]string{CompatVariable: "slurm", ProcessesVariable: "4"}, "", []string{"SLURM_NTASKS=4", "SLURM_CPUS_PER_TASK=2"}, "SLURM_ARRAY_TASK_COUNT=", nil},
+		{map[string]string{CompatVariable: "slurm", ProcessesVariable: "x"}, "", []string{"SLURM_NTASKS=1"}, "", nil},
+		{map[string]string{CompatVariable: "pbs"}, "1-4", []string{"PBS_ARRAYID=3", "PBS_ARRAY_INDEX=3"}, "", nil},
+		{map[string]string{CompatVariable: "slurm", ProcessesVariable: "4"}, "", []string{"SLURM_NTASKS=12", "SLURM_NNODES=2", "SLURM_NODELIST=n0,n1", "SLURM_NODEID=0"}, "", []string{"n0", "n0", "n1"}},
 	} {
-		l := &api.Lease{Number: 3, Tasks: 4, Job: api.Spec{Array: c.array, Env: c.env, Request: map[string]int64{"cpu": 8}}}
+		l := &api.Lease{Number: 3, Tasks: 4, Nodes: c.nodes, Job: api.Spec{Array: c.array, Env: c.env, Request: map[string]int64{"cpu": 8}}}
 		got := a.environment(l, &account{}, []gpu.Device{{ID: "7"}})
 		for _, want := range c.want {
 			if !slices.Contains(got, want) {
@@ -50,6 +52,28 @@ func TestVariablesOfOtherSystems(t *testing.T) {
 		}
 		if c.not != "" && slices.ContainsFunc(got, func(s string) bool { return len(s) >= len(c.not) && s[:len(c.not)] == c.not }) {
 			t.Errorf("%v: %s is in %q", c.env, c.not, got)
+		}
+	}
+}
+
+// TestVariablesOfGangs: a task knows which of how many it is, and where all of them are.
+func TestVariablesOfGangs(t *testing.T) {
+	for _, c := range []struct {
+		node  string
+		task  int
+		nodes []string
+		want  string
+	}{
+		{"n1", 0, nil, "0 0 1 1 n1"},
+		{"n1", 7, nil, "0 0 1 1 n1"}, // of an array: each task starts for itself
+		{"n1", 0, []string{"n1", "n2"}, "0 0 2 2 n1,n2"},
+		{"n2", 3, []string{"n1", "n2", "n2", "n2"}, "3 2 4 2 n1,n2,n2,n2"},
+	} {
+		a := &Agent{options: Options{Name: c.node}}
+		env := a.gang(&api.Lease{Ref: fairlead.Ref{JobID: 17, Task: c.task}, Nodes: c.nodes})
+		got := strings.Join([]string{env["FAIRLEAD_RANK"], env["FAIRLEAD_LOCAL_RANK"], env["FAIRLEAD_TASKS"], env["FAIRLEAD_NODES"], env["FAIRLEAD_NODELIST"]}, " ")
+		if got != c.want {
+			t.Errorf("task %d of %v: %s, want %s", c.task, c.nodes, got, c.want)
 		}
 	}
 }

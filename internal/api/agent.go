@@ -51,6 +51,7 @@ type Lease struct {
 	User   string    `json:"user"`
 	Job    Spec      `json:"spec"`
 	Tasks  int       `json:"tasks"`
+	Nodes  []string  `json:"nodes,omitempty" doc:"Of all tasks of a gang, in order of their numbers"`
 }
 
 // Stop is an attempt to end early.
@@ -120,5 +121,5 @@ func FromResult(ref fairlead.Ref, o fairlead.Outcome) Finished {
 
 // FromLease describes a lease for an agent.
 func FromLease(l *fairlead.Lease) Lease {
-	return Lease{Ref: l.Ref, Number: l.Number, Until: l.Until, User: l.Job.User, Job: FromSpec(l.Job), Tasks: l.Job.Tasks}
+	return Lease{Ref: l.Ref, Number: l.Number, Until: l.Until, User: l.Job.User, Job: FromSpec(l.Job), Tasks: l.Job.Tasks, Nodes: l.Nodes}
 }

@@ -35,6 +35,8 @@ type Spec struct {
 	BackoffSeconds float64           `json:"backoff_seconds,omitempty" doc:"Pause before the second try; doubles each time"`
 	Array          string            `json:"array,omitempty" doc:"Task numbers, e.g. 0-99%10" example:"0-99%10"`
 	Most           int               `json:"max_running,omitempty" doc:"Tasks at once; 0 is no limit"`
+	Gang           int               `json:"gang,omitempty" doc:"Tasks that start all at once, or not at all, and end or wait again together; 0 and 1: none. Not with array" minimum:"0"`
+	Spread         bool              `json:"spread,omitempty" doc:"Each task of the gang on a node of its own"`
 	After          []After           `json:"after,omitempty" doc:"Jobs that have to end before"`
 	Key            string            `json:"key,omitempty" doc:"Idempotency key: a second job with the same key is the first"`
 	Held           bool              `json:"held,omitempty" doc:"Wait until released"`
@@ -139,7 +141,7 @@ func (s *Spec) ToJob() fairlead.Job {
 		Name: s.Name, Kind: s.Kind, Requestor: s.Requestor, Pool: s.Pool, Priority: s.Priority, QOS: s.QOS, Nice: s.Nice,
 		Argv: s.Argv, Payload: s.Payload, Script: s.Script, Env: s.Env, Dir: s.Dir, Output: s.Output, Error: s.Error,
 		Request: s.Request, Constraint: s.Constraint, Licenses: s.Licenses, Rates: s.Rates, Limit: duration(s.LimitSeconds), Retries: s.Retries, Backoff: duration(s.BackoffSeconds),
-		Array: s.Array, Most: s.Most, Key: s.Key, Held: s.Held,
+		Array: s.Array, Most: s.Most, Gang: s.Gang, Spread: s.Spread, Key: s.Key, Held: s.Held,
 	}
 	if s.Begin != nil {
 		j.Begin = *s.Begin
@@ -156,7 +158,7 @@ func FromSpec(j *fairlead.Job) Spec {
 		Name: j.Name, Kind: j.Kind, Requestor: j.Requestor, Pool: j.Pool, Priority: j.Priority, QOS: j.QOS, Nice: j.Nice,
 		Argv: j.Argv, Payload: j.Payload, Script: j.Script, Env: j.Env, Dir: j.Dir, Output: j.Output, Error: j.Error,
 		Request: j.Request, Constraint: j.Constraint, Licenses: j.Licenses, Rates: j.Rates, LimitSeconds: j.Limit.Seconds(), Begin: pointer(j.Begin), Retries: j.Retries,
-		BackoffSeconds: j.Backoff.Seconds(), Array: j.Array, Most: j.Most, Key: j.Key, Held: j.Held,
+		BackoffSeconds: j.Backoff.Seconds(), Array: j.Array, Most: j.Most, Gang: j.Gang, Spread: j.Spread, Key: j.Key, Held: j.Held,
 	}
 	for _, d := range j.After {
 		s.After = append(s.After, After{d.Job, string(d.On)})

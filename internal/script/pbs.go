@@ -56,8 +56,8 @@ func (d *Directives) pbsResources(o option, number int) error {
 		name, value, _ := strings.Cut(item, "=")
 		if name == "select" || name == "nodes" {
 			count, rest, _ := strings.Cut(value, ":")
-			if count != "1" {
-				d.ignore(number, option{text: "-l " + item}, "each task runs on one node")
+			if err := d.chunks(name, count, option{text: "-l " + item}, number); err != nil {
+				return err
 			}
 			for part := range strings.SplitSeq(rest, ":") {
 				if err := d.pbsResource(part, number); err != nil {

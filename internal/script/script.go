@@ -21,9 +21,12 @@ type Flag struct {
 type Directives struct {
 	Flags   []Flag
 	Ignored []Ignored
-	Compat  string // slurm or pbs, if there are directives of that system
+	Notes   []Ignored // what is followed, but not to the letter
+	Compat  string    // slurm or pbs, if there are directives of that system
 	// Processes is how many a task starts, by --ntasks; 0 if the script does not say.
 	Processes int
+
+	layout layout
 }
 
 // Ignored is a directive that has no effect here.
@@ -70,6 +73,7 @@ func Parse(text []byte) (*Directives, error) {
 			return nil, fmt.Errorf("line %d: %w", number, err)
 		}
 	}
+	d.layOut()
 	return d, nil
 }
 
@@ -188,13 +192,14 @@ func (d *Directives) ignore(number int, o option, why string) {
 var ownLetters = map[string]string{
 	"J": "name", "c": "cpus", "G": "gpus", "t": "time", "A": "pool", "k": "kind", "a": "array", "d": "after",
 	"b": "begin", "H": "hold", "o": "output", "e": "error", "D": "chdir", "L": "licenses", "C": "constraint",
+	"N": "nodes", "n": "tasks",
 }
 
 var ownFlags = map[string]bool{
 	"name": true, "cpus": true, "mem": true, "gpus": true, "time": true, "pool": true, "kind": true, "array": true,
 	"after": true, "begin": true, "hold": false, "output": true, "error": true, "chdir": true, "priority": true,
 	"retries": true, "backoff": true, "export": true, "request": true, "requestor": true, "max-running": true, "key": true,
-	"qos": true, "nice": true, "licenses": true, "rate": true, "constraint": true,
+	"nodes": true, "tasks": true, "qos": true, "nice": true, "licenses": true, "rate": true, "constraint": true,
 }
 
 // own reads a #FL line.

@@ -26,7 +26,11 @@ func TestDirectives(t *testing.T) {
 		{"machines", "#SBATCH --gres=gpu:a100 -C intel&ssd\n#SBATCH -G h100:2,a100:1\n#SBATCH --gres=gpu:3,tape:1 --constraint=[a|b]*2\n", "constraint=intel&ssd gpus=3", 2, "slurm"},
 		{"gpus of two types", "#SBATCH --gres=gpu:a100:2,gpu:h100\n", "gpus=a100:2,h100:1", 0, "slurm"},
 		{"own machines", "#FL -G a100:2 -C rack=b\n", "gpus=a100:2 constraint=rack=b", 0, ""},
-		{"several nodes", "#SBATCH -N 4\n", "", 1, "slurm"},
+		{"several nodes", "#SBATCH -N 4\n", "nodes=4", 0, "slurm"},
+		{"processes on nodes", "#SBATCH -c 2 -n 16\n#SBATCH -N 4 -G a100:8\n", "cpus=8 gpus=a100:2 nodes=4", 0, "slurm"},
+		{"processes per node", "#SBATCH --ntasks-per-node=8 --nodes=2-4 --gpus-per-node=1\n", "gpus=1 cpus=8 nodes=2", 0, "slurm"},
+		{"nodes by processes", "#SBATCH --ntasks=16 --ntasks-per-node=4\n", "cpus=4 nodes=4", 0, "slurm"},
+		{"own gang", "#FL -N 4 -c 2\n#FL -n 8\n", "nodes=4 cpus=2 tasks=8", 0, ""},
 		{"one node", "#SBATCH -N 1\n#SBATCH --hold --quiet\n", "hold=true", 0, "slurm"},
 		{"pbs", `#PBS -N sim
 #PBS -l nodes=1:ppn=8,walltime=10:00:00
@@ -35,7 +39,9 @@ func TestDirectives(t *testing.T) {
 #PBS -W depend=afterok:7
 #PBS -o host:/tmp/out
 `, "name=sim cpus=8 time=10:00:00 mem=4G after=ok:7 output=/tmp/out", 1, "pbs"},
-		{"pbs select", "#PBS -l select=2:ncpus=4:mem=1gb:mpiprocs=4 -V\n", "cpus=4 mem=1G export=ALL", 1, "pbs"},
+		{"pbs select", "#PBS -l select=2:ncpus=4:mem=1gb:mpiprocs=4 -V\n", "tasks=2 cpus=4 mem=1G export=ALL", 0, "pbs"},
+		{"pbs nodes", "#PBS -l nodes=2:ppn=4\n", "nodes=2 cpus=4", 0, "pbs"},
+		{"pbs properties", "#PBS -l nodes=fast:ppn=4\n", "cpus=4", 1, "pbs"},
 		{"none", "echo hello\n#SBATCH -c 4\n", "", 0, ""},
 	} {
 		d, err := Parse([]byte(c.script))

@@ -61,17 +61,16 @@ func (d *Directives) sbatchOption(o option, number int) error {
 		d.set(number, "hold", "true")
 	case "cpus-per-task":
 		return d.multiply(number, "cpus", o.value)
-	case "ntasks", "ntasks-per-node":
-		if err := d.multiply(number, "cpus", o.value); err != nil {
-			return err
-		}
-		n, _ := strconv.Atoi(o.value)
-		d.Processes = max(1, d.Processes) * n
+	case "ntasks":
+		return d.layout.set(&d.layout.processes, o, number)
+	case "ntasks-per-node":
+		return d.layout.set(&d.layout.perNode, o, number)
 	case "mem":
 		d.set(number, "mem", megabytes(o.value))
 	case "mem-per-cpu":
 		d.set(number, "mem-per-cpu", megabytes(o.value))
 	case "gpus", "gpus-per-node", "gpus-per-task":
+		d.layout.gpusInAll = o.name == "gpus"
 		d.gpus(number, o.value)
 	case "constraint":
 		return d.constraint(o, number)
@@ -82,9 +81,7 @@ func (d *Directives) sbatchOption(o option, number int) error {
 	case "requeue":
 		d.ignore(number, o, "a task whose node is lost always runs again")
 	case "nodes":
-		if o.value != "1" && o.value != "1-1" {
-			d.ignore(number, o, "each task runs on one node")
-		}
+		return d.nodes(o, number)
 	default:
 		if !sbatchSilent[o.name] {
 			d.ignore(number, o, "")

@@ -89,13 +89,7 @@ func (s *Store) stop(j *job, why string, now time.Time) {
 	if j.Running == 0 {
 		return
 	}
-	c := fairlead.Change{What: fairlead.Stop, Job: life.Header(&j.Job), State: j.State, Reason: why, At: now}
-	for _, i := range slices.Sorted(maps.Keys(j.tasks)) {
-		if t := j.tasks[i]; t.State == fairlead.Running {
-			c.Runs = append(c.Runs, life.Run(t))
-		}
-	}
-	s.feed.Add(c)
+	s.feed.Add(fairlead.Change{What: fairlead.Stop, Job: life.Header(&j.Job), State: j.State, Reason: why, Runs: j.runs(), At: now})
 }
 
 // requeue lets what ran, runs or was cancelled wait again.

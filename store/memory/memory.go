@@ -175,6 +175,10 @@ func (s *Store) Lease(ctx context.Context, holder string, wants []fairlead.Want,
 		if j == nil {
 			continue
 		}
+		if len(w.Nodes) > 0 {
+			out[i] = s.leaseGang(j, w, now, now.Add(ttl))
+			continue
+		}
 		t := j.take(now)
 		if t == nil {
 			if life.Eligible(&j.Job) {
@@ -195,7 +199,7 @@ func (s *Store) Lease(ctx context.Context, holder string, wants []fairlead.Want,
 
 // take returns the task of the job that starts next, nil if none may.
 func (j *job) take(now time.Time) *fairlead.Task {
-	if !life.Eligible(&j.Job) || j.Most > 0 && j.Running >= j.Most {
+	if !life.Eligible(&j.Job) || j.Gang > 1 || j.Most > 0 && j.Running >= j.Most {
 		return nil
 	}
 	for k, i := range j.returned {
@@ -261,11 +265,12 @@ func (s *Store) Finish(ctx context.Context, results []fairlead.Result) ([]fairle
 			continue
 		}
 		s.charge(j, t, now, life.Learns(r.Outcome))
+		parting := life.Part(&j.Job, life.HowEnded(r.Outcome))
 		again := life.Finish(&j.Job, t, r.Outcome, now)
 		if again {
 			s.note(life.AgainEvent(t, r.Outcome, now))
 		}
-		s.back(j, t, again, now)
+		s.back(j, t, again, parting, now)
 		out[i] = fairlead.Verdict{State: j.State, Again: again}
 	}
 	return out, nil
@@ -284,16 +289,17 @@ func (s *Store) charge(j *job, t *fairlead.Task, now time.Time, learn bool) {
 }
 
 // back keeps a task that waits again, and follows up on a job that ended.
-func (s *Store) back(j *job, t *fairlead.Task, again bool, now time.Time) {
+func (s *Store) back(j *job, t *fairlead.Task, again bool, p life.Parting, now time.Time) {
 	if again {
 		i, _ := slices.BinarySearch(j.returned, t.Index)
 		j.returned = slices.Insert(j.returned, i, t.Index)
 		s.account(j.Pool).Waiting++
-		if life.Eligible(&j.Job) {
+		if life.Eligible(&j.Job) && j.Gang < 2 {
 			w := []fairlead.Waits{{Tasks: 1, Begin: t.Begin}}
 			s.feed.Add(fairlead.Change{What: fairlead.Waited, Job: life.Header(&j.Job), Waits: w, State: j.State, Reason: "again", At: now})
 		}
 	}
+	s.regroup(j, t, p, now)
 	if j.State.Ended() {
 		s.ended(j, now)
 	}
@@ -339,7 +345,8 @@ func (s *Store) Release(ctx context.Context, refs []fairlead.Ref) ([]error, erro
 			continue
 		}
 		s.account(j.Pool).Running--
-		s.back(j, t, life.Release(&j.Job, t, now), now)
+		parting := life.Part(&j.Job, life.HowGiven)
+		s.back(j, t, life.Release(&j.Job, t, now), parting, now)
 	}
 	return out, nil
 }
@@ -365,10 +372,11 @@ func (s *Store) Expire(ctx context.Context, holder string) ([]fairlead.Ref, erro
 			ref := life.Ref(t)
 			out = append(out, ref)
 			s.charge(j, t, now, false)
+			parting := life.Part(&j.Job, life.HowLost)
 			again := life.Lose(&j.Job, t, now)
 			s.feed.Add(life.LostChange(&j.Job, t, ref, now))
 			s.note(life.LostEvent(t, again, now))
-			s.back(j, t, again, now)
+			s.back(j, t, again, parting, now)
 		}
 	}
 	return out, nil

@@ -42,6 +42,7 @@ func (t *tx) finish(res fairlead.Result) (fairlead.Verdict, error) {
 		return fairlead.Verdict{Err: stale}, err
 	}
 	t.charge(r.pool, life.Width(r.Request, t.s.options.Unit), k.Started, life.Learns(res.Outcome))
+	parting := life.Part(&r.Job, life.HowEnded(res.Outcome))
 	again := life.Finish(&r.Job, k, res.Outcome, t.now)
 	t.count(r.pool, 0, -1)
 	if again {
@@ -49,7 +50,7 @@ func (t *tx) finish(res fairlead.Result) (fairlead.Verdict, error) {
 			return fairlead.Verdict{}, err
 		}
 	}
-	err = t.back(r, k, again)
+	err = t.back(r, k, again, parting)
 	return fairlead.Verdict{State: r.State, Again: again}, err
 }
 
@@ -103,17 +104,17 @@ func (t *tx) forget(ref fairlead.Ref) {
 }
 
 // back writes a task whose attempt ended: it waits again, or is over.
-func (t *tx) back(r *row, k *fairlead.Task, again bool) error {
+func (t *tx) back(r *row, k *fairlead.Task, again bool, p life.Parting) error {
 	t.forget(life.Ref(k))
 	if again {
 		r.returned++
 		t.count(r.pool, +1, 0)
-		if life.Eligible(&r.Job) {
+		if life.Eligible(&r.Job) && r.Gang < 2 {
 			w := []fairlead.Waits{{Tasks: 1, Begin: k.Begin}}
 			t.tell(fairlead.Change{What: fairlead.Waited, Job: life.Header(&r.Job), Waits: w, State: r.State, Reason: "again"})
 		}
 	}
-	if err := errors.Join(t.saveTask(r, k), t.save(r)); err != nil {
+	if err := errors.Join(t.saveTask(r, k), t.regroup(r, k, p), t.save(r)); err != nil {
 		return err
 	}
 	if r.State.Ended() {
@@ -199,7 +200,8 @@ func (s *Store) Release(ctx context.Context, refs []fairlead.Ref) ([]error, erro
 				continue
 			}
 			t.count(r.pool, 0, -1)
-			if err := t.back(r, k, life.Release(&r.Job, k, t.now)); err != nil {
+			parting := life.Part(&r.Job, life.HowGiven)
+			if err := t.back(r, k, life.Release(&r.Job, k, t.now), parting); err != nil {
 				return err
 			}
 		}
@@ -259,11 +261,12 @@ func (t *tx) lose(ref fairlead.Ref) (bool, error) {
 		return false, err
 	}
 	t.charge(r.pool, life.Width(r.Request, t.s.options.Unit), k.Started, false)
+	parting := life.Part(&r.Job, life.HowLost)
 	again := life.Lose(&r.Job, k, t.now)
 	t.count(r.pool, 0, -1)
 	t.tell(life.LostChange(&r.Job, k, ref, t.now))
 	if err := t.note(life.LostEvent(k, again, t.now)); err != nil {
 		return false, err
 	}
-	return true, t.back(r, k, again)
+	return true, t.back(r, k, again, parting)
 }

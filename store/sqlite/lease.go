@@ -16,7 +16,7 @@ func (s *Store) Lease(ctx context.Context, holder string, wants []fairlead.Want,
 	out := make([]fairlead.Grant, len(wants))
 	err := s.write(ctx, false, func(t *tx) error {
 		for i, w := range wants {
-			g, err := t.grant(holder, w.Job, ttl)
+			g, err := t.grant(holder, w, ttl)
 			if err != nil {
 				return err
 			}
@@ -30,10 +30,13 @@ func (s *Store) Lease(ctx context.Context, holder string, wants []fairlead.Want,
 	return out, nil
 }
 
-func (t *tx) grant(holder string, id int64, ttl time.Duration) (fairlead.Grant, error) {
-	l, err := t.leaseOne(holder, id, ttl)
+func (t *tx) grant(holder string, w fairlead.Want, ttl time.Duration) (fairlead.Grant, error) {
+	if len(w.Nodes) > 0 {
+		return t.leaseGang(w, ttl)
+	}
+	l, err := t.leaseOne(holder, w.Job, ttl)
 	if l == nil && err == nil {
-		return t.leaseTask(holder, id, ttl)
+		return t.leaseTask(holder, w.Job, ttl)
 	}
 	return fairlead.Grant{Lease: l}, err
 }
@@ -118,7 +121,7 @@ func (t *tx) leaseTask(holder string, id int64, ttl time.Duration) (fairlead.Gra
 
 // next takes the task of the job that starts next, nil if none may.
 func (t *tx) next(r *row) (*fairlead.Task, error) {
-	if r.Most > 0 && r.Running >= r.Most {
+	if r.Gang > 1 || r.Most > 0 && r.Running >= r.Most {
 		return nil, nil
 	}
 	if r.returned > 0 {

@@ -43,13 +43,15 @@ type spec struct {
 	Nice      int                   `json:"nice,omitempty"`
 
 	Constraint string `json:"constraint,omitempty"`
+	Gang       int    `json:"gang,omitempty"`
+	Spread     bool   `json:"spread,omitempty"`
 }
 
 func specOf(j *fairlead.Job) ([]byte, error) {
 	return json.Marshal(spec{
 		j.Name, j.Group, j.Requestor, j.Argv, j.Payload, j.Script, j.Env, j.Dir, j.Output, j.Error,
 		j.Limit, j.Retries, j.Backoff, j.Array, j.After, j.Key, j.Licenses, j.Rates, j.QOS, j.Nice,
-		j.Constraint,
+		j.Constraint, j.Gang, j.Spread,
 	})
 }
 
@@ -58,6 +60,7 @@ func (s *spec) into(j *fairlead.Job) {
 	j.Script = s.Script
 	j.Env, j.Dir, j.Output, j.Error, j.Limit = s.Env, s.Dir, s.Output, s.Error, s.Limit
 	j.QOS, j.Nice, j.Constraint = s.QOS, s.Nice, s.Constraint
+	j.Gang, j.Spread = s.Gang, s.Spread
 	j.Retries, j.Backoff, j.Array, j.After, j.Key = s.Retries, s.Backoff, s.Array, s.After, s.Key
 	j.Licenses, j.Rates = s.Licenses, s.Rates
 }

@@ -34,6 +34,9 @@ func submitKeepsEveryField(s *suite) {
 	if time.Since(got.Submitted) > time.Minute || time.Since(got.Submitted) < -time.Second {
 		s.t.Errorf("submitted %v", got.Submitted)
 	}
+	if gang := s.get(s.submit(gangOf(4, func(j *fairlead.Job) { j.Spread = true }))[0]); gang.Gang != 4 || !gang.Spread || gang.Numbers().At(3) != 3 {
+		s.t.Errorf("gang %+v", gang)
+	}
 	want := *in
 	want.ID, want.Submitted, want.State = got.ID, got.Submitted, fairlead.Held
 	want.Tasks, want.Waiting, want.Pending = 4, 4, 1

@@ -104,6 +104,9 @@ func (w *twins) submit() {
 		j := job(func(j *fairlead.Job) {
 			j.Pool, j.User = pick(w, "a", "a/b", "c"), pick(w, "ann", "bob")
 			j.Array = pick(w, "", "", "0-3", "1-9:4%2", "7")
+			if j.Array == "" {
+				j.Gang = pick(w, 0, 0, 2, 4)
+			}
 			j.Retries, j.Backoff = w.rng.IntN(3), time.Second
 			j.Held = w.rng.IntN(8) == 0
 			j.Key = pick(w, "", "", "", "k1", "k2")
@@ -135,6 +138,11 @@ func (w *twins) lease() {
 	wants := make([]fairlead.Want, 1+w.rng.IntN(5))
 	for i := range wants {
 		wants[i].Job = w.anyJob()
+		if jobs, err := w.a.Jobs(w.t.Context(), fairlead.Query{IDs: []int64{wants[i].Job}}); err == nil && len(jobs) == 1 && w.rng.IntN(4) > 0 {
+			for range jobs[0].Gang {
+				wants[i].Nodes = append(wants[i].Nodes, pick(w, "x", "y"))
+			}
+		}
 	}
 	holder := pick(w, "x", "y")
 	ttl := time.Duration(1+w.rng.IntN(30)) * time.Second
@@ -142,8 +150,8 @@ func (w *twins) lease() {
 	y, e2 := w.b.Lease(w.t.Context(), holder, wants, ttl)
 	w.same("lease", brief(x), brief(y), e1, e2)
 	for _, g := range x {
-		if g.Lease != nil {
-			w.refs[g.Lease.Ref] = true
+		for _, l := range leasesOf(g) {
+			w.refs[l.Ref] = true
 		}
 	}
 }
@@ -153,12 +161,20 @@ func brief(grants []fairlead.Grant) []string {
 	var out []string
 	for _, g := range grants {
 		text := fmt.Sprintf("%+v", g.Waiting)
-		if l := g.Lease; l != nil {
-			text += fmt.Sprint(l.Ref, l.Number, l.Holder, l.Started, l.Until, l.Job.ID, l.Job.Argv, l.Job.Pool, l.Job.Request, l.Job.Priority, l.Job.Tasks)
+		for _, l := range leasesOf(g) {
+			text += fmt.Sprint(l.Ref, l.Number, l.Holder, l.Nodes, l.Started, l.Until, l.Job.ID, l.Job.Argv, l.Job.Pool, l.Job.Request, l.Job.Priority, l.Job.Tasks)
 		}
 		out = append(out, text)
 	}
 	return out
+}
+
+// leasesOf are the leases of a grant.
+func leasesOf(g fairlead.Grant) []*fairlead.Lease {
+	if g.Lease != nil {
+		return []*fairlead.Lease{g.Lease}
+	}
+	return g.Gang
 }
 
 func (w *twins) someRefs() []fairlead.Ref {

@@ -30,7 +30,7 @@ type Window struct {
 
 // Past is the workload of a window, and what in it is not what was.
 //
-// Every task is a job of its own. What was submitted or started before the window begins
+// Every task is a job of its own, but a gang is one job that is as wide as all its tasks. What was submitted or started before the window begins
 // with it, and has left what was left of it then. A task that has not ended yet will run for
 // as long as the others of its user did at the median, or of its pool, or of all; one
 // that runs already, at least as long as it has.
@@ -110,6 +110,9 @@ func (r *reader) second(t time.Time) int64 {
 func (r *reader) add(j *fairlead.Job, began []fairlead.Task) {
 	submit := r.second(r.ready(j))
 	waiting := j.Waiting
+	if j.Gang > 1 {
+		began, waiting = wholeGang(j, began)
+	}
 	for i := range began {
 		t := &began[i]
 		switch running := t.State == fairlead.Running && t.Ended.IsZero(); {
@@ -127,6 +130,27 @@ func (r *reader) add(j *fairlead.Job, began []fairlead.Task) {
 	for range min(waiting, MostTasks-min(len(r.tasks), MostTasks)) {
 		r.tasks = append(r.tasks, task{j, submit, -1, 0})
 	}
+}
+
+// wholeGang is a gang as one task, that lasts until the last of its tasks has ended; or it
+// waits as a whole.
+func wholeGang(j *fairlead.Job, tasks []fairlead.Task) (began []fairlead.Task, waiting int) {
+	if j.Waiting == j.Tasks {
+		return nil, 1
+	}
+	if len(tasks) == 0 {
+		return nil, 0
+	}
+	whole := tasks[0]
+	for _, t := range tasks[1:] {
+		if t.Ended.After(whole.Ended) {
+			whole.Ended = t.Ended
+		}
+	}
+	if whole.State = j.State; j.Running > 0 {
+		whole.State, whole.Ended = fairlead.Running, time.Time{}
+	}
+	return []fairlead.Task{whole}, 0
 }
 
 // ready is from when on a job waited for its turn, and not for its begin time or for
@@ -163,7 +187,7 @@ func (r *reader) finish() {
 			p.Guessed++
 			run = max(guess, t.atLeast)
 		}
-		width := max(1, t.job.Request[p.Window.Unit])
+		width := max(1, t.job.Request[p.Window.Unit]) * int64(max(1, t.job.Gang))
 		if width > int64(p.Procs) {
 			p.TooWide++
 			continue

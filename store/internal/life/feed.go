@@ -132,6 +132,7 @@ func RunsChanges(j *fairlead.Job, tasks []fairlead.Task, now time.Time) []fairle
 		return fairlead.Change{What: what, Job: Header(j), State: j.State, Reason: reason, At: now}
 	}
 	runs, requeued, stopped := change(fairlead.Runs, ""), change(fairlead.Stop, "requeued"), change(fairlead.Stop, stoppedEarlier)
+	apart := change(fairlead.Stop, apartEarlier)
 	if j.Cancel {
 		requeued.Reason = j.Cause
 	}
@@ -143,10 +144,12 @@ func RunsChanges(j *fairlead.Job, tasks []fairlead.Task, now time.Time) []fairle
 			requeued.Runs = append(requeued.Runs, Run(t))
 		case t.Stopped:
 			stopped.Runs = append(stopped.Runs, Run(t))
+		case Apart(j):
+			apart.Runs = append(apart.Runs, Run(t))
 		}
 	}
 	all := []fairlead.Change{runs}
-	for _, c := range []fairlead.Change{requeued, stopped} {
+	for _, c := range []fairlead.Change{requeued, stopped, apart} {
 		if len(c.Runs) > 0 {
 			all = append(all, c)
 		}

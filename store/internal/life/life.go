@@ -41,9 +41,9 @@ func State(j *fairlead.Job) fairlead.State {
 }
 
 // Eligible reports whether the job's waiting tasks may be leased, their begin times
-// apart.
+// apart. Those of a gang wait until all do.
 func Eligible(j *fairlead.Job) bool {
-	return !j.Held && j.Pending == 0 && !j.Cancel && j.Waiting > 0
+	return !j.Held && j.Pending == 0 && !j.Cancel && j.Waiting > 0 && (j.Gang < 2 || j.Running == 0)
 }
 
 // Admit sets the fields of a submitted job that the store owns. pending is how many
@@ -68,13 +68,15 @@ func Start(j *fairlead.Job, now time.Time) {
 // Again says whether a task that ended with the outcome waits for another try, and
 // from when.
 func Again(j *fairlead.Job, t *fairlead.Task, o fairlead.Outcome, now time.Time) (bool, time.Time) {
-	if t.Requeue && !j.Cancel {
+	switch {
+	case j.Cancel:
+		return false, time.Time{}
+	case Apart(j):
+		return follows(j, t), time.Time{}
+	case t.Requeue, t.Stopped && o.State == fairlead.Cancelled:
 		return true, time.Time{}
 	}
-	if t.Stopped && o.State == fairlead.Cancelled && !j.Cancel {
-		return true, time.Time{}
-	}
-	if o.State != fairlead.Failed || j.Cancel || t.Fails > j.Retries {
+	if o.State != fairlead.Failed || t.Fails > j.Retries {
 		return false, time.Time{}
 	}
 	return true, now.Add(Pause(j.Backoff, t.Fails))
@@ -97,6 +99,10 @@ func Lost(j *fairlead.Job, t *fairlead.Task) (again bool, o fairlead.Outcome) {
 	switch {
 	case j.Cancel:
 		return false, fairlead.Outcome{State: fairlead.Cancelled, Cause: "cancelled; its agent was lost"}
+	case Apart(j) && !follows(j, t):
+		return false, fairlead.Outcome{State: fairlead.Cancelled, Cause: apartEarlier + "; its agent was lost"}
+	case Apart(j):
+		return true, fairlead.Outcome{}
 	case t.Losses >= MaxLosses:
 		return false, fairlead.Outcome{State: fairlead.Failed, Cause: fmt.Sprintf("its agent was lost %d times", t.Losses)}
 	}
@@ -176,7 +182,8 @@ func Header(j *fairlead.Job) fairlead.Header {
 	return fairlead.Header{
 		ID: j.ID, User: j.User, Kind: j.Kind, Pool: j.Pool, Priority: j.Priority,
 		QOS: j.QOS, Nice: j.Nice, Group: j.Group, Requestor: j.Requestor, Limit: j.Limit,
-		Request: j.Request, Constraint: j.Constraint, Licenses: j.Licenses, Rates: j.Rates, Handler: len(j.Argv) == 0, Most: j.Most, Tasks: j.Tasks, Submitted: j.Submitted,
+		Request: j.Request, Constraint: j.Constraint, Licenses: j.Licenses, Rates: j.Rates, Handler: len(j.Argv) == 0, Most: j.Most, Tasks: j.Tasks, Gang: j.Gang, Spread: j.Spread,
+		Submitted: j.Submitted,
 	}
 }
 

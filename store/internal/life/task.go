@@ -28,7 +28,7 @@ func Check(o fairlead.Outcome) error {
 // Finish ends the attempt of a task with an outcome and reports whether it waits for
 // another try.
 func Finish(j *fairlead.Job, t *fairlead.Task, o fairlead.Outcome, now time.Time) bool {
-	if o.State == fairlead.Failed && !t.Requeue {
+	if o.State == fairlead.Failed && !t.Requeue && !Apart(j) {
 		t.Fails++
 	}
 	again, begin := Again(j, t, o, now)
@@ -43,7 +43,9 @@ func Finish(j *fairlead.Job, t *fairlead.Task, o fairlead.Outcome, now time.Time
 // Lose ends the attempt of a task whose holder disappeared and reports whether the
 // task waits again.
 func Lose(j *fairlead.Job, t *fairlead.Task, now time.Time) bool {
-	t.Losses++
+	if !Apart(j) {
+		t.Losses++
+	}
 	again, o := Lost(j, t)
 	stop(t, o, now)
 	if again {
@@ -56,15 +58,16 @@ func Lose(j *fairlead.Job, t *fairlead.Task, now time.Time) bool {
 // Release takes a task back whose attempt did no work.
 func Release(j *fairlead.Job, t *fairlead.Task, now time.Time) bool {
 	o := fairlead.Outcome{}
-	if j.Cancel {
+	over := j.Cancel || Apart(j) && !follows(j, t)
+	if over {
 		o = fairlead.Outcome{State: fairlead.Cancelled}
 	}
 	stop(t, o, now)
-	if !j.Cancel {
+	if !over {
 		t.State = fairlead.Waiting
 	}
-	End(j, !j.Cancel, o, now)
-	return !j.Cancel
+	End(j, !over, o, now)
+	return !over
 }
 
 func stop(t *fairlead.Task, o fairlead.Outcome, now time.Time) {

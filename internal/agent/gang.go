@@ -1,0 +1,46 @@
+package agent
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead/internal/api"
+)
+
+// gang is what a task finds out about the others that started with it: all that mpirun,
+// torchrun and the like have to be told. A task that started for itself is a gang of one.
+func (a *Agent) gang(l *api.Lease) map[string]string {
+	nodes, rank := l.Nodes, l.Task
+	if len(nodes) == 0 {
+		nodes, rank = []string{a.options.Name}, 0
+	}
+	local := 0 // tasks of the gang on this node before this one
+	for _, node := range nodes[:min(rank, len(nodes))] {
+		if node == a.options.Name {
+			local++
+		}
+	}
+	return map[string]string{
+		"FAIRLEAD_RANK": fmt.Sprint(rank), "FAIRLEAD_LOCAL_RANK": fmt.Sprint(local), "FAIRLEAD_TASKS": fmt.Sprint(len(nodes)),
+		"FAIRLEAD_NODES": fmt.Sprint(len(distinct(nodes))), "FAIRLEAD_NODELIST": strings.Join(nodes, ","),
+	}
+}
+
+// distinct are the different names of a list, in the order in which they appear.
+func distinct(names []string) []string {
+	known := map[string]bool{}
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		before := known[name]
+		known[name] = true
+		return before
+	})
+}
+
+// nodeID is which of the nodes of its gang a task runs on, from 0.
+func nodeID(l *api.Lease) string {
+	if l.Task >= len(l.Nodes) {
+		return "0"
+	}
+	return fmt.Sprint(slices.Index(distinct(l.Nodes), l.Nodes[l.Task]))
+}

@@ -1,0 +1,107 @@
+package script
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// layout is how a script of another system spreads its processes over nodes. A task here is
+// what runs on one node: the processes there are its own, and it has the processors of all.
+type layout struct {
+	nodes     int // 0 and 1: one
+	processes int // in all; 0 is not said
+	perNode   int // processes on each node; 0 is not said
+	line      int // that said any of this last
+	gpusInAll bool
+}
+
+func (l *layout) set(n *int, o option, line int) (err error) {
+	l.line = line
+	*n, err = strconv.Atoi(o.value)
+	if err != nil || *n < 1 {
+		return fmt.Errorf("%q is not a number above 0", o.value)
+	}
+	return nil
+}
+
+// nodes reads --nodes=4 and --nodes=2-4.
+func (d *Directives) nodes(o option, number int) error {
+	least, _, ranged := strings.Cut(o.value, "-")
+	if err := d.layout.set(&d.layout.nodes, option{value: least}, number); err != nil {
+		return err
+	}
+	if ranged && o.value != least+"-"+least {
+		d.note(number, o, "it gets the smaller number of nodes")
+	}
+	return nil
+}
+
+// chunks reads how often PBS wants what follows: nodes are different ones, chunks need not be.
+func (d *Directives) chunks(what, count string, o option, number int) error {
+	n, err := strconv.Atoi(count)
+	if err != nil || n < 1 {
+		d.ignore(number, o, "names of nodes and properties: use --constraint")
+		return nil
+	}
+	if n > 1 {
+		d.set(number, map[string]string{"nodes": "nodes", "select": "tasks"}[what], count)
+		d.note(number, o, fmt.Sprintf(onEach, n, "PBS"))
+	}
+	return nil
+}
+
+// onEach is the difference that matters to every script that comes from elsewhere.
+const onEach = "the script runs %d times at once, and under %s on the first node only: what is to run once belongs where FAIRLEAD_RANK is 0"
+
+func (d *Directives) note(number int, o option, text string) {
+	d.Notes = append(d.Notes, Ignored{number, o.text, text})
+}
+
+// layOut turns the layout into flags, when the whole script is read.
+func (d *Directives) layOut() {
+	l := &d.layout
+	if l.nodes == 0 && l.processes > l.perNode && l.perNode > 0 {
+		l.nodes = up(l.processes, l.perNode)
+	}
+	nodes := max(1, l.nodes)
+	each := l.perNode
+	if each == 0 {
+		each = up(l.processes, nodes)
+	}
+	if each > 0 {
+		d.Processes = each
+		if d.multiply(l.line, "cpus", strconv.Itoa(each)) != nil {
+			return // it has been checked
+		}
+	}
+	if nodes == 1 {
+		return
+	}
+	d.set(l.line, "nodes", strconv.Itoa(nodes))
+	d.note(l.line, option{text: fmt.Sprintf("%d nodes", nodes)}, fmt.Sprintf(onEach, nodes, "Slurm"))
+	for i := range d.Flags {
+		f := &d.Flags[i]
+		switch {
+		case f.Name == "gpus" && l.gpusInAll:
+			f.Value = divided(f.Value, nodes)
+		case f.Name == "licenses":
+			d.note(f.Line, option{text: "--licenses " + f.Value}, "the task on each node holds them")
+		}
+	}
+}
+
+// up is a over b, rounded up.
+func up(a, b int) int { return (a + b - 1) / b }
+
+// divided divides numbers of GPUs, such as 8 or a100:4,h100:4.
+func divided(gpus string, by int) string {
+	items := strings.Split(gpus, ",")
+	for i, item := range items {
+		at := strings.LastIndexByte(item, ':') + 1
+		if n, err := strconv.Atoi(item[at:]); err == nil {
+			items[i] = item[:at] + strconv.Itoa(up(n, by))
+		}
+	}
+	return strings.Join(items, ",")
+}
