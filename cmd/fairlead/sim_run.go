@@ -31,7 +31,8 @@ func (a *app) simRunCommand() *cobra.Command {
 		Long: `Replay a trace of jobs under a policy, in virtual time, through the scheduler of the
 server: when each job would have run, how long users would have waited, how far each would
 have been from its share. The trace is in Standard Workload Format, compressed or not; -
-is standard input. The machine is one of so many processors, all alike.
+is standard input. The machine is one of so many processors, all alike; with --nodes N they
+are on N nodes, and a job that is wider than a node starts on as few as will do, at once.
 
 Without --config every user has a pool of equal weight. With it, jobs go into pools as its
 rules say: user 12 of the trace is u12, group 3 is g3, executable 5 is the kind e5, and

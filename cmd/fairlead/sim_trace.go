@@ -26,7 +26,7 @@ import (
 // simFlags are those of all simulations of a trace.
 type simFlags struct {
 	*app
-	procs             int
+	procs, nodes      int
 	from, to          string
 	load              float64
 	overrun, oversize string
@@ -38,6 +38,7 @@ type simFlags struct {
 
 func (s *simFlags) flags(f *pflag.FlagSet) {
 	f.IntVar(&s.procs, "procs", 0, "processors of the machine (default: as the trace says)")
+	f.IntVar(&s.nodes, "nodes", 1, "nodes that the processors are on, all of one size; a job that is wider than a node starts on several at once")
 	f.StringVar(&s.from, "from", "", "leave out what was submitted before: 30d after the first submission, a date, or a second of the trace")
 	f.StringVar(&s.to, "to", "", "leave out what was submitted then or later")
 	f.Float64Var(&s.load, "scale-load", 1, "divide the time between submissions by this number")
@@ -56,6 +57,7 @@ type simTrace struct {
 	report swf.Report
 	past   *pastNames // of a server's past; else nil
 	extend bool
+	nodes  int
 }
 
 func (s *simFlags) read(ctx context.Context, file string) (*simTrace, error) {
@@ -79,7 +81,7 @@ func (s *simFlags) read(ctx context.Context, file string) (*simTrace, error) {
 	if rules.To, err = traceSecond("--to", s.to, trace); err != nil {
 		return nil, err
 	}
-	t := &simTrace{trace: trace, past: past, extend: rules.Extend}
+	t := &simTrace{trace: trace, past: past, extend: rules.Extend, nodes: s.nodes}
 	t.jobs, t.report, err = trace.Jobs(rules)
 	switch {
 	case errors.Is(err, swf.ErrNoProcs):
@@ -89,7 +91,20 @@ func (s *simFlags) read(ctx context.Context, file string) (*simTrace, error) {
 	case len(t.jobs) == 0:
 		return nil, usagef("%s: %s", file, t.report.String())
 	}
-	return t, nil
+	return t, t.checkNodes()
+}
+
+// checkNodes refuses nodes of different sizes.
+func (t *simTrace) checkNodes() error {
+	procs := t.report.Procs
+	if t.nodes > 0 && procs%t.nodes == 0 {
+		return nil
+	}
+	if t.nodes < 1 || t.nodes > procs {
+		return usagef("--nodes must be from 1 to the %d processors, got %d", procs, t.nodes)
+	}
+	more := procs + t.nodes - procs%t.nodes
+	return usagef("--nodes %d: %d processors cannot be on nodes of one size; --procs %d can", t.nodes, procs, more)
 }
 
 func (s *simFlags) rules() (swf.Rules, error) {
@@ -228,6 +243,7 @@ func (t *simTrace) workload(p *simPolicy) (*sim.Workload, error) {
 	if err != nil {
 		return nil, usageError{fmt.Errorf("%w (user 12 of a trace is called u12)", err)}
 	}
+	w.Nodes = t.nodes
 	root := &p.shares.Sched.Root
 	if t.past == nil {
 		w.Limit(root, t.extend)

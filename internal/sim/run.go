@@ -87,7 +87,8 @@ type engine struct {
 	waits  int   // jobs that wait
 	alone  int   // times since the last start that nothing but time was left
 	ends   ends
-	runs   []sched.RunID // by job, of the run that counts
+	runs   []sched.RunID // by job, of the run that counts; of a gang that of its first task
+	gangs  gangs
 	d      sched.Decision
 	origin time.Time // of second 0
 }
@@ -105,14 +106,16 @@ func newEngine(w *Workload, o Options) (*engine, error) {
 	}
 	e.core = core
 	unit := cmp.Or(o.Config.Unit, "cpu")
-	core.Join("machine", cluster.Amounts{unit: int64(w.Procs)}, e.at(e.now))
+	if err := e.join(unit); err != nil {
+		return nil, err
+	}
 	e.pools = make([]sched.PoolID, len(w.Pools))
 	widths := map[int32]cluster.Shape{}
 	for i := range w.Jobs {
 		procs := w.Jobs[i].Procs
 		shape, known := widths[procs]
 		if !known {
-			shape = core.Shape(cluster.Amounts{unit: int64(procs)})
+			shape = e.shape(unit, int64(procs))
 			widths[procs] = shape
 		}
 		e.shapes[i], e.schedule.Start[i] = shape, never
@@ -193,7 +196,7 @@ func (e *engine) endAll() {
 		if e.runs[x.job] != x.run {
 			continue // that run was stopped
 		}
-		e.core.Finish(x.run, t, true)
+		e.finish(x.job, x.run, t, true)
 		e.ended++
 		if e.account != nil {
 			e.account.end(int(x.job))
@@ -216,7 +219,7 @@ func (e *engine) add(i int) {
 		e.pools[j.Pool] = e.core.Pool(e.w.Pools[j.Pool])
 	}
 	e.core.Add(sched.Job{
-		ID: int64(i + 1), Pool: e.pools[j.Pool], Shape: e.shapes[i], Priority: e.o.Priority, Tasks: 1,
+		ID: int64(i + 1), Pool: e.pools[j.Pool], Shape: e.shapes[i], Priority: e.o.Priority, Tasks: e.tasks(i),
 		Submitted: e.at(j.Submit), Limit: time.Duration(max(1, j.Estimate)) * time.Second,
 	}, e.at(e.now))
 	e.waits++
@@ -251,6 +254,9 @@ func (e *engine) step() error {
 func (e *engine) start(st *sched.Start) {
 	i := int32(st.Job - 1)
 	j := &e.w.Jobs[i]
+	if e.gangs.add(i, st.Run, e.tasks(int(i))) {
+		return // a further task
+	}
 	e.schedule.Start[i], e.runs[i] = e.now, st.Run
 	e.waits--
 	e.alone = 0
@@ -263,7 +269,10 @@ func (e *engine) start(st *sched.Start) {
 // stop ends a run at once, in favour of others; the job waits again and begins anew.
 func (e *engine) stop(st *sched.Stop) {
 	i := int32(st.Job - 1)
-	e.core.Finish(st.Run, e.at(e.now), false)
+	if e.runs[i] != st.Run {
+		return // a further task of a gang, which is stopped with the first
+	}
+	e.finish(i, st.Run, e.at(e.now), false)
 	e.schedule.Lost = append(e.schedule.Lost, Segment{i, e.schedule.Start[i], e.now})
 	e.schedule.Start[i], e.runs[i] = never, 0
 	if e.account != nil {

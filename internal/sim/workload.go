@@ -21,10 +21,12 @@ type Job struct {
 	NoLimit  bool  // nobody asked for Estimate, which stands for it in plans
 }
 
-// Workload is what is to be scheduled, on a machine whose processors are all alike.
+// Workload is what is to be scheduled, on a machine whose processors are all alike. They
+// are on one node, or on Nodes nodes of equal size.
 type Workload struct {
 	Name  string
 	Procs int
+	Nodes int
 	Zero  time.Time // of second 0
 	Jobs  []Job     // in order of submission, and of their numbers
 	Users []string

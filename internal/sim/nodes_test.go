@@ -1,0 +1,70 @@
+package sim
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/fairlead/fairlead/policy"
+	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/share"
+)
+
+// onNodes runs jobs on a machine of nodes in order, with EASY, and returns the result.
+func onNodes(t *testing.T, nodes, procs int, jobs []Job) *Result {
+	t.Helper()
+	w := &Workload{Name: "nodes", Procs: procs, Nodes: nodes, Jobs: jobs, Users: []string{"u"}, Pools: []string{"u"}}
+	cfg := sched.Config{Root: share.Pool{Policy: "fifo"}, NewPolicy: policy.New(policy.Options{}), Placement: sched.EASY, Priorities: sched.DefaultPriorities()}
+	r, err := Run(w, Options{Config: cfg})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestNodes: a job of six processors on nodes of four needs two nodes with three each; one of
+// four needs a whole node, although four are free on two.
+func TestNodes(t *testing.T) {
+	jobs := []Job{
+		{ID: 1, Run: 10, Estimate: 10, Procs: 6},
+		{ID: 2, Run: 20, Estimate: 20, Procs: 4},           // on the third node
+		{ID: 3, Submit: 1, Run: 5, Estimate: 5, Procs: 2},  // one is free on the first two each: waits
+		{ID: 4, Submit: 2, Run: 5, Estimate: 5, Procs: 1},  // goes ahead
+		{ID: 5, Submit: 3, Run: 5, Estimate: 5, Procs: 12}, // all nodes
+	}
+	r := onNodes(t, 3, 12, jobs)
+	for i, want := range []int64{0, 0, 10, 2, 20} {
+		if got := r.Schedule.Start[i]; got != want {
+			t.Errorf("job %d starts at %d, want %d", i+1, got, want)
+		}
+	}
+	if one := onNodes(t, 1, 12, jobs); one.Schedule.Start[2] != 1 {
+		t.Errorf("on one node, job 3 starts at %d, want 1", one.Schedule.Start[2])
+	}
+}
+
+// TestNodesAreNeverOverfull adds up what runs at once.
+func TestNodesAreNeverOverfull(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	var jobs []Job
+	for i := range 300 {
+		run := 1 + rng.Int64N(50)
+		jobs = append(jobs, Job{ID: int64(i + 1), Submit: int64(i), Run: run, Estimate: run + rng.Int64N(50), Procs: 1 + rng.Int32N(16)})
+	}
+	r := onNodes(t, 4, 16, jobs)
+	for at := range int64(6000) {
+		used := 0
+		for i, j := range jobs {
+			if s := r.Schedule.Start[i]; s <= at && at < s+j.Run {
+				used += int(j.Procs)
+			}
+		}
+		if used > 16 {
+			t.Fatalf("%d processors in use at %d", used, at)
+		}
+	}
+	for i := range jobs {
+		if !r.Schedule.Started(i) {
+			t.Errorf("job %d never ran", i+1)
+		}
+	}
+}
