@@ -15,12 +15,13 @@ import (
 type host struct {
 	candidate
 	tasks int
+	last  bool // behind others with as few other resources
 }
 
 // PlaceGang finds nodes for all tasks of a gang, and appends one for each task to a list.
 // Without room, a node takes as many as fit on it now; with room, at most as many as that
-// says. It reports false if there is no room for all.
-func (c *Cluster) PlaceGang(s Shape, room func(NodeID) int, to []NodeID) ([]NodeID, bool) {
+// says; nodes of which it says so are taken last. It reports false if there is no room for all.
+func (c *Cluster) PlaceGang(s Shape, room func(NodeID) (tasks int, last bool), to []NodeID) ([]NodeID, bool) {
 	if !c.Room(s) {
 		return to, false
 	}
@@ -35,7 +36,7 @@ func (c *Cluster) PlaceGang(s Shape, room func(NodeID) int, to []NodeID) ([]Node
 // place appends a node for each of n tasks, for which there is room on the hosts.
 func place(hosts []host, n int, spread bool, to []NodeID) []NodeID {
 	slices.SortFunc(hosts, func(a, b host) int {
-		return cmp.Or(cmp.Compare(a.extra, b.extra), cmp.Compare(a.free, b.free), cmp.Compare(a.id, b.id))
+		return cmp.Or(cmp.Compare(a.extra, b.extra), order(a.last, b.last), cmp.Compare(a.free, b.free), cmp.Compare(a.id, b.id))
 	})
 	for n > 0 {
 		h := &hosts[0]
@@ -54,22 +55,24 @@ func place(hosts []host, n int, spread bool, to []NodeID) []NodeID {
 }
 
 // hosts are the nodes that could take tasks of a gang now.
-func (c *Cluster) hosts(s Shape, spread bool, room func(NodeID) int) (hosts []host) {
+func (c *Cluster) hosts(s Shape, spread bool, room func(NodeID) (int, bool)) (hosts []host) {
 	sh := &c.shapes[s]
 	for i := range c.nodes {
 		id, n := NodeID(i), &c.nodes[i]
 		if !c.Fits(id, s) {
 			continue
 		}
-		tasks := n.Free.holds(sh.need)
+		tasks, last := n.Free.holds(sh.need), false
 		if room != nil {
-			tasks = min(tasks, room(id))
+			var most int
+			most, last = room(id)
+			tasks = min(tasks, most)
 		}
 		if spread {
 			tasks = min(tasks, 1)
 		}
 		if tasks > 0 {
-			hosts = append(hosts, host{candidate{true, c.classes.all[n.class].extra(sh.need), n.Free.at(sh.scarce), id}, tasks})
+			hosts = append(hosts, host{candidate{true, c.classes.all[n.class].extra(sh.need), n.Free.at(sh.scarce), id}, tasks, last})
 		}
 	}
 	return hosts
@@ -99,6 +102,17 @@ func total(hosts []host) (tasks int) {
 	return tasks
 }
 
+// order puts what is last behind what is not.
+func order(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
 // fullest is the node that takes as many of n tasks as any of those with the fewest other
 // resources; the first, if several do.
 func fullest(hosts []host, n int) *host {
@@ -109,7 +123,7 @@ func fullest(hosts []host, n int) *host {
 		case h.tasks == 0:
 		case best == nil:
 			best = h
-		case h.extra > best.extra:
+		case h.extra > best.extra || h.last && !best.last:
 			return best
 		case min(h.tasks, n) > min(best.tasks, n):
 			best = h

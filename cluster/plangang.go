@@ -121,7 +121,9 @@ func (l *timeline) changes(need Vector, most int, length, from, before int64, to
 	return to
 }
 
-// hosts are the nodes that could take tasks of a gang from an instant up to another.
+// hosts are the nodes that could take tasks of a gang from an instant up to another. Those on
+// which least is free at the beginning of the plan go first: what is free already is of more
+// use to others until then.
 func (p *Plan) hosts(s Shape, from, to int64) (hosts []host) {
 	sh := &p.c.shapes[s]
 	if sh.version != p.c.classes.version {
@@ -138,7 +140,7 @@ func (p *Plan) hosts(s Shape, from, to int64) (hosts []host) {
 		}
 		if tasks > 0 {
 			extra := p.c.classes.all[p.c.nodes[i].class].extra(sh.need)
-			hosts = append(hosts, host{candidate{true, extra, l.freeIn(l.find(from)).at(sh.scarce), id}, tasks})
+			hosts = append(hosts, host{candidate{true, extra, l.freeIn(0).at(sh.scarce), id}, tasks, false})
 		}
 	}
 	return hosts

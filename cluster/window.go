@@ -217,11 +217,11 @@ func (c *Cluster) PlaceGangUntil(s Shape, now, end int64, to []NodeID) ([]NodeID
 	if !c.Windowed() {
 		return c.PlaceGang(s, nil, to)
 	}
-	return c.PlaceGang(s, func(id NodeID) int {
+	return c.PlaceGang(s, func(id NodeID) (int, bool) {
 		if !c.OpenFor(id, s, now, end) {
-			return 0
+			return 0, false
 		}
-		return math.MaxInt
+		return math.MaxInt, false
 	}, to)
 }
 

@@ -17,9 +17,10 @@ type backfilling struct {
 	ends endings
 	// firsts are, under EASY, the jobs that wait for room and go before all others that do: one
 	// of those who ask for no window, and one of each window, as nobody else gets that room.
-	firsts []reserved
-	last   reserved // that of the step before, if there was one only
-	keep   keeper   // conservative
+	firsts  []reserved
+	firstOn []bool   // nodes on which they have room
+	last    reserved // that of the step before, if there was one only
+	keep    keeper   // conservative
 
 	// unfinished is set when the last step ended at its limits; events says when it was.
 	unfinished bool
@@ -37,6 +38,7 @@ func (b *backfilling) fork(c *cluster.Cluster) backfilling {
 		f.plan = b.plan.Clone(c)
 	}
 	f.ends, f.tries, f.firsts = slices.Clone(b.ends), nil, slices.Clone(b.firsts)
+	f.firstOn = slices.Clone(b.firstOn)
 	f.keep.all, f.keep.fresh = slices.Clone(b.keep.all), slices.Clone(b.keep.fresh)
 	return f
 }
@@ -84,6 +86,7 @@ func (s *Scheduler) beginBackfill() {
 func (s *Scheduler) replan() {
 	b, now := &s.backfill, s.instantOf()
 	b.plan, b.ends, b.firsts, b.keep = s.cluster.NewPlan(now, s.licenseTotals()), b.ends[:0], b.firsts[:0], keeper{relist: true}
+	clear(b.firstOn)
 	b.stable = s.byArrivalOnly()
 	for i := range s.runs {
 		if r := &s.runs[i]; r.used {
@@ -233,19 +236,39 @@ func (s *Scheduler) placeBehind(shape cluster.Shape, limit time.Duration) (node 
 		return 0, false
 	}
 	if s.gangOf(shape) > 0 {
-		holds := func(id cluster.NodeID) int { return s.backfill.plan.Holds(id, shape, now, end) }
+		holds := func(id cluster.NodeID) (int, bool) { return s.backfill.plan.Holds(id, shape, now, end), !s.keptOn(id) }
 		if s.hosts, fits = s.cluster.PlaceGang(shape, holds, s.hosts[:0]); fits {
 			node = s.hosts[0]
 		}
 		return node, fits
 	}
-	return s.cluster.PlaceOn(shape, func(id cluster.NodeID) bool { return s.backfill.plan.Fits(id, shape, now, end) })
+	free := func(id cluster.NodeID) bool { return s.backfill.plan.Fits(id, shape, now, end) }
+	if len(s.cluster.Nodes()) > 1 {
+		if node, fits = s.cluster.PlaceOn(shape, func(id cluster.NodeID) bool { return s.keptOn(id) && free(id) }); fits {
+			return node, true
+		}
+	}
+	return s.cluster.PlaceOn(shape, free)
+}
+
+// keptOn reports whether room is kept on a node for a first job. What is over before then goes
+// there, and leaves the others to what is not.
+func (s *Scheduler) keptOn(id cluster.NodeID) bool {
+	on := s.backfill.firstOn
+	return int(id) < len(on) && on[id]
 }
 
 // keepFirst keeps room for the job that goes before all others that find none.
 func (s *Scheduler) keepFirst(at lineRef, job int64) {
 	if r := s.unplacedAt(at, job); s.keepRoom(&r) {
-		s.backfill.firsts = append(s.backfill.firsts, r)
+		b := &s.backfill
+		b.firsts = append(b.firsts, r)
+		for _, node := range r.nodes {
+			for len(b.firstOn) <= int(node) {
+				b.firstOn = append(b.firstOn, false)
+			}
+			b.firstOn[node] = true
+		}
 	}
 }
 
@@ -259,6 +282,7 @@ func (s *Scheduler) unreserve() {
 		s.holdRoom(&b.firsts[i], +1)
 	}
 	b.firsts = b.firsts[:0]
+	clear(b.firstOn)
 }
 
 // ending is when a task is planned to end.

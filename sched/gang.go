@@ -59,9 +59,6 @@ func (s *Scheduler) find(shape cluster.Shape, limit time.Duration) (node cluster
 	return node, fits
 }
 
-// wholeGang reports whether all tasks of a job wait, if it is a gang, so that it may start.
-func (s *Scheduler) wholeGang(j *begun) bool { return j.gang > 0 && j.waiting > 0 && !j.capped() }
-
 // admits reports whether a pool admits what a line would start next.
 func (s *Scheduler) admits(l *limit, pool int32, shape cluster.Shape) bool {
 	request, n := s.cluster.Request(shape), s.atOnce(shape)

@@ -9,11 +9,11 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// onNodes runs jobs on a machine of nodes in order, with EASY, and returns the result.
-func onNodes(t *testing.T, nodes, procs int, jobs []Job) *Result {
+// onNodes runs jobs in order on a machine of nodes, and returns the result.
+func onNodes(t *testing.T, placement sched.Placement, nodes, procs int, jobs []Job) *Result {
 	t.Helper()
 	w := &Workload{Name: "nodes", Procs: procs, Nodes: nodes, Jobs: jobs, Users: []string{"u"}, Pools: []string{"u"}}
-	cfg := sched.Config{Root: share.Pool{Policy: "fifo"}, NewPolicy: policy.New(policy.Options{}), Placement: sched.EASY, Priorities: sched.DefaultPriorities()}
+	cfg := sched.Config{Root: share.Pool{Policy: "fifo"}, NewPolicy: policy.New(policy.Options{}), Placement: placement, Priorities: sched.DefaultPriorities()}
 	r, err := Run(w, Options{Config: cfg})
 	if err != nil {
 		t.Fatal(err)
@@ -31,13 +31,13 @@ func TestNodes(t *testing.T) {
 		{ID: 4, Submit: 2, Run: 5, Estimate: 5, Procs: 1},  // goes ahead
 		{ID: 5, Submit: 3, Run: 5, Estimate: 5, Procs: 12}, // all nodes
 	}
-	r := onNodes(t, 3, 12, jobs)
+	r := onNodes(t, sched.EASY, 3, 12, jobs)
 	for i, want := range []int64{0, 0, 10, 2, 20} {
 		if got := r.Schedule.Start[i]; got != want {
 			t.Errorf("job %d starts at %d, want %d", i+1, got, want)
 		}
 	}
-	if one := onNodes(t, 1, 12, jobs); one.Schedule.Start[2] != 1 {
+	if one := onNodes(t, sched.EASY, 1, 12, jobs); one.Schedule.Start[2] != 1 {
 		t.Errorf("on one node, job 3 starts at %d, want 1", one.Schedule.Start[2])
 	}
 }
@@ -50,7 +50,7 @@ func TestNodesAreNeverOverfull(t *testing.T) {
 		run := 1 + rng.Int64N(50)
 		jobs = append(jobs, Job{ID: int64(i + 1), Submit: int64(i), Run: run, Estimate: run + rng.Int64N(50), Procs: 1 + rng.Int32N(16)})
 	}
-	r := onNodes(t, 4, 16, jobs)
+	r := onNodes(t, sched.EASY, 4, 16, jobs)
 	for at := range int64(6000) {
 		used := 0
 		for i, j := range jobs {
@@ -65,6 +65,28 @@ func TestNodesAreNeverOverfull(t *testing.T) {
 	for i := range jobs {
 		if !r.Schedule.Started(i) {
 			t.Errorf("job %d never ran", i+1)
+		}
+	}
+}
+
+// TestNodesOfOneProcessor: it makes no difference whether processors that are all alike are
+// one machine or nodes of one each. (Conservative backfilling keeps certain nodes for certain
+// jobs, and there it does.)
+func TestNodesOfOneProcessor(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	var jobs []Job
+	at := int64(0)
+	for i := range 400 {
+		at += rng.Int64N(9)
+		run := 1 + rng.Int64N(60)
+		jobs = append(jobs, Job{ID: int64(i + 1), Submit: at, Run: run, Estimate: run + rng.Int64N(2)*rng.Int64N(100), Procs: 1 + rng.Int32N(12)})
+	}
+	for _, placement := range []sched.Placement{sched.FCFS, sched.FirstFit, sched.EASY} {
+		one, apart := onNodes(t, placement, 1, 12, jobs), onNodes(t, placement, 12, 12, jobs)
+		for i := range jobs {
+			if a, b := one.Schedule.Start[i], apart.Schedule.Start[i]; a != b {
+				t.Fatalf("%v: job %d starts at %d on one machine and at %d on nodes", placement, i+1, a, b)
+			}
 		}
 	}
 }
