@@ -37,7 +37,7 @@ func TestDocsComparingPolicies(t *testing.T) {
 				t.Skip("no traces in " + sharedTraces)
 			}
 			var out bytes.Buffer
-			s := &simCompareCmd{simFlags: simFlags{app: &app{out: &out, errs: &out}, load: 1, overrun: "kill", oversize: "refuse", seed: 1}, policies: comparedInDocs}
+			s := &simCompareCmd{simFlags: simFlags{app: &app{out: &out, errs: &out}, nodes: 1, load: 1, overrun: "kill", oversize: "refuse", seed: 1}, policies: comparedInDocs}
 			c := compared(t, s, file)
 			if err := s.print(c, time.Second); err != nil {
 				t.Fatal(err)
