@@ -1,6 +1,7 @@
 package fairlead
 
 import (
+	"context"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -16,6 +17,7 @@ import (
 const (
 	estimateTime = 80 * time.Millisecond
 	estimateMost = 200
+	estimateWait = 60 * time.Millisecond // for a timetable
 )
 
 // lengths are how long tasks of each pool ran lately.
@@ -54,6 +56,8 @@ type estimator struct {
 	lengths lengths
 	mean    time.Duration
 	kept    *why.Kept // where room is kept for every job
+	others  *alternatives
+	tables  *Loop // whose tables say it where much waits; else nil
 }
 
 // estimatorOf takes what an estimate needs out of the loop, which is locked.
@@ -65,23 +69,60 @@ func (l *Loop) estimatorOf(job int64, now time.Time) *estimator {
 	if l.shares.Sched.Placement == sched.Conservative {
 		e.kept = l.core.KeptFor(job)
 	}
+	if l.core.View(sched.Root).Waiting >= manyWaiting {
+		e.tables = l
+	}
 	return e
 }
 
 // estimate says when the job starts.
 func (e *estimator) estimate() *why.Estimate {
 	out := &why.Estimate{}
-	if e.kept != nil {
+	switch {
+	case e.kept != nil:
 		out.By, out.Node = &e.kept.From, strings.Join(e.kept.Nodes, ", ")
-	} else {
-		e.bound(out)
+	case !e.lookUp(out) && !e.bound(out) && e.tables != nil:
+		e.ask(out)
 	}
-	e.replay(out)
+	if e.tables != nil {
+		e.askRange(out)
+	} else {
+		e.replay(out)
+	}
 	return out
 }
 
-// bound adds when the job starts if every task runs as long as it may.
-func (e *estimator) bound(out *why.Estimate) {
+// lookUp takes the instant from the timetable that all share, if that is of the state as it
+// is.
+func (e *estimator) lookUp(out *why.Estimate) bool {
+	if e.tables == nil {
+		return false
+	}
+	t, fresh := e.tables.timetable.peek(e.tables)
+	return fresh && t.tell(out, e.job, e.began)
+}
+
+// ask takes the instant from the timetable, which is made if there is none, or says that it
+// will be there later.
+func (e *estimator) ask(out *why.Estimate) {
+	t := e.tables.timetable.ask(context.Background(), e.tables, estimateWait, e.tables.beginTimetable)
+	if !t.tell(out, e.job, e.began) {
+		out.Text += " (more goes before it than could be looked at in time; ask again in a few seconds)"
+	}
+}
+
+// askRange takes the range of starts from the replays that all share. They are made for whoever
+// asks next.
+func (e *estimator) askRange(out *why.Estimate) {
+	if len(e.lengths) == 0 {
+		return
+	}
+	e.tables.ranges.ask(context.Background(), e.tables, 0, e.tables.beginRanges).tellRange(out, e.job, e.began)
+}
+
+// bound adds when the job starts if every task runs as long as it may. It reports whether
+// there was time enough to find out.
+func (e *estimator) bound(out *why.Estimate) bool {
 	unlimited, begun := false, time.Now()
 	goOn := func(sched.Forecast) bool { return time.Since(begun) < estimateTime }
 	bound := e.future.Forecast(e.job, goOn, func(t sched.Task) time.Time {
@@ -91,16 +132,18 @@ func (e *estimator) bound(out *why.Estimate) {
 		}
 		return t.Started.Add(t.Limit)
 	})
+	done := bound.Found || time.Since(begun) < estimateTime
 	switch {
 	case bound.Found && (!unlimited || bound.At.Before(e.began.Add(sched.NoLimit/2))):
 		out.By, out.Node = &bound.At, bound.Node
 	case unlimited:
 		out.Text = "nobody can say by when: tasks that go before it, or run, have no time limit (submit -t)"
-	case bound.At.After(e.began):
+	case bound.At.After(e.began) || !done:
 		out.Text = "not before " + why.Clock(bound.At, e.began)
 	default:
 		out.Text = "not with what there is now, although nothing new went ahead"
 	}
+	return done
 }
 
 // replay adds the range of starts with run times as they were.
@@ -108,7 +151,7 @@ func (e *estimator) replay(out *why.Estimate) {
 	if len(e.lengths) == 0 {
 		return
 	}
-	rng := rand.New(rand.NewPCG(uint64(e.job), uint64(e.began.Unix())))
+	rng := e.random()
 	var starts []time.Time
 	began := time.Now()
 	goOn := func(sched.Forecast) bool { return time.Since(began) < estimateTime }
@@ -119,12 +162,12 @@ func (e *estimator) replay(out *why.Estimate) {
 		}
 		starts = append(starts, f.At)
 	}
-	if len(starts) == 0 {
-		return
-	}
-	slices.SortFunc(starts, time.Time.Compare)
-	at := func(part float64) *time.Time { return &starts[int(part*float64(len(starts)-1)+0.5)] }
-	out.Early, out.Middle, out.Late, out.Replays = at(0.1), at(0.5), at(0.9), len(starts)
+	spread(out, starts)
+}
+
+// random is the source of the run times that are drawn.
+func (e *estimator) random() *rand.Rand {
+	return rand.New(rand.NewPCG(uint64(e.job), uint64(e.began.Unix())))
 }
 
 // sample draws how long a task runs: as one of its pool that ran longer than this one

@@ -1,6 +1,7 @@
 package fairlead
 
 import (
+	"fmt"
 	"time"
 )
 
@@ -75,6 +76,20 @@ type Amounts = map[string]int64
 type Dependency struct {
 	Job int64
 	On  DependsOn
+}
+
+// Wait says whether a job has to wait for one in the given state, "" if there is no such
+// job. It is an error to depend on what can never happen.
+func (d Dependency) Wait(state State) (wait bool, err error) {
+	switch {
+	case state == "":
+		return false, fmt.Errorf("after: job %d: %w", d.Job, ErrNotFound)
+	case !state.Ended():
+		return true, nil
+	case d.On.Met(state):
+		return false, nil
+	}
+	return false, invalid("after", "job %d has ended as %s; what waits for %s:%d could never start", d.Job, state, d.On, d.Job)
 }
 
 // DependsOn says how a job has to end for one that depends on it.

@@ -54,8 +54,10 @@ type Loop struct {
 	cursor    int64
 	decided   decisions
 	version   uint64 // counts changes of the core's state
-	order     *Order
-	orderOf   uint64 // version of the state that order was computed for
+
+	order     lately[Order]
+	timetable lately[Timetable]
+	ranges    lately[Timetable]
 
 	watchers watchers
 	reasons  reasons

@@ -107,37 +107,6 @@ func clock(t, now time.Time) string {
 	return t.Format("2006-01-02 15:04")
 }
 
-// trialID is the id of a job that is only tried: it comes after all others.
-const trialID = 1 << 47
-
-// Try says what would become of a job if it were submitted now, by a fork of the
-// scheduler. Nothing is kept.
-func (l *Loop) Try(ctx context.Context, j Job) (a *why.Answer, tasks int, err error) {
-	if err := l.sync(ctx); err != nil {
-		return nil, 0, err
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if err := j.Check(); err != nil {
-		return nil, 0, err
-	}
-	if err := l.shares.settle(&j); err != nil {
-		return nil, 0, err
-	}
-	core := l.core
-	defer func() { l.core = core }()
-	l.core = core.Fork()
-	now := time.Now()
-	j.ID, j.Submitted, j.Waiting, j.State = trialID, now, j.Tasks, Waiting
-	s := l.jobOf(headerOf(&j))
-	s.Begin = j.Begin
-	l.core.Add(s, now)
-	a = l.answer(&j)
-	a.Subject.Job = 0
-	l.whyWaiting(a, &j, nil, nil, WhyOptions{Siblings: 1})
-	return a, j.Tasks, nil
-}
-
 // WhyPool says why a pool gets what it gets: how it compares with its siblings, and
 // what restricts it.
 func (l *Loop) WhyPool(ctx context.Context, name string, siblings int) (*why.Answer, error) {

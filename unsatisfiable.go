@@ -17,11 +17,14 @@ func (l *Loop) requestOf(h Header) (cluster.Amounts, cluster.Constraint) {
 	return cluster.Amounts(l.shares.request(h)), constraintOf(h)
 }
 
-// shapeOf numbers it, with the licences and rates.
-func (l *Loop) shapeOf(h Header) cluster.Shape {
+// askOf is it with the licences and rates.
+func (l *Loop) askOf(h Header) sched.Request {
 	a, must := l.requestOf(h)
-	return l.core.ShapeOf(sched.Request{Amounts: a, Constraint: must, Licenses: h.Licenses, Rates: h.Rates, Gang: h.Gang, Spread: h.Spread})
+	return sched.Request{Amounts: a, Constraint: must, Licenses: h.Licenses, Rates: h.Rates, Gang: h.Gang, Spread: h.Spread}
 }
+
+// shapeOf numbers it.
+func (l *Loop) shapeOf(h Header) cluster.Shape { return l.core.ShapeOf(l.askOf(h)) }
 
 // constraintOf reads the constraint of a job. It was read when the job came, so that it can
 // be read unless the rules became stricter: then no node satisfies it.

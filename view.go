@@ -151,52 +151,6 @@ func shown(a cluster.Amounts) Amounts {
 	return out
 }
 
-// Order is the order in which waiting jobs would start if room came slot by slot.
-type Order struct {
-	At time.Time
-	// Position is the place of each job's next task, from 1, as far as the preview
-	// went.
-	Position map[int64]int64
-
-	took time.Duration
-}
-
-// orderTasks bounds how far the order of a queue is previewed. While the queue changes,
-// the preview may be orderAge times as old as it took to make, so that it takes a small
-// part of the time however often it is asked for. While nothing changes it may be a
-// second old: what runs is charged on, so the order changes by itself.
-const (
-	orderTasks = 20_000
-	orderAge   = 20
-	orderRest  = time.Second
-)
-
-// Order returns the order of the next starts.
-func (l *Loop) Order(ctx context.Context) *Order {
-	if err := l.sync(ctx); err != nil {
-		l.log.Warn("the order is of an older state", "error", err)
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	now := time.Now()
-	if o := l.order; o != nil && (l.version == l.orderOf && now.Sub(o.At) < orderRest || now.Sub(o.At) < orderAge*o.took) {
-		return o
-	}
-	l.core.Advance(now)
-	o := &Order{At: now, Position: map[int64]int64{}}
-	n := int64(0)
-	l.core.Preview(func(s sched.Start, _ float64) bool {
-		n++
-		if _, known := o.Position[s.Job]; !known {
-			o.Position[s.Job] = n
-		}
-		return n < orderTasks
-	})
-	o.took = time.Since(now)
-	l.order, l.orderOf = o, l.version
-	return o
-}
-
 // Running is how many tasks run, and Waiting how many wait and could start if there
 // were room.
 func (l *Loop) Running() (running, waiting int64) {

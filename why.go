@@ -19,8 +19,11 @@ type WhyOptions struct {
 	Siblings int
 	// Evidence adds what it takes to recompute the answer.
 	Evidence bool
-	// Estimate adds when a job that waits will start.
+	// Estimate adds when a job that waits will start, and what would make that sooner.
 	Estimate bool
+
+	order   *Order // in which its place can be looked up, if there is one
+	preview int64  // bounds how many starts are previewed to find its place, if not 0
 }
 
 // previewTasks bounds how many starts are previewed to find the place of a job.
@@ -42,6 +45,7 @@ func (l *Loop) Why(ctx context.Context, id int64, o WhyOptions) (*why.Answer, er
 		if err != nil || a.Reason.Code != "" {
 			if future != nil {
 				a.Start = future.estimate()
+				a.Changes = future.changes(a)
 			}
 			return a, err
 		}
@@ -75,6 +79,9 @@ func (l *Loop) whyNow(ctx context.Context, id int64, o WhyOptions) (a *why.Answe
 	if err := l.sync(ctx); err != nil {
 		return nil, nil, err
 	}
+	if !o.Evidence && j.Waiting > 0 {
+		o.order = l.orderOf(ctx, id)
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.core.Advance(time.Now())
@@ -90,8 +97,9 @@ func (l *Loop) whyNow(ctx context.Context, id int64, o WhyOptions) (a *why.Answe
 	default:
 		l.whyWaiting(a, j, tasks, blockers, o)
 	}
-	if o.Estimate && j.State == Waiting && a.Reason.Code != "" && (a.Verdict == why.AsDesigned || a.Verdict == why.Limited) {
+	if o.Estimate && j.State == Waiting && startable(a) {
 		future = l.estimatorOf(j.ID, a.At)
+		future.others = l.alternativesOf(j, a)
 	}
 	return a, future, nil
 }
@@ -197,7 +205,11 @@ func (l *Loop) whyWaiting(a *why.Answer, j *Job, tasks []Task, blockers []string
 		return // it has started since it was read
 	}
 	if len(closed) == 0 || onlyCapacity(closed) {
-		l.rank(a, s)
+		if o.order != nil && o.order.core == l.core && !o.Evidence {
+			l.rankIn(o.order, a, s)
+		} else {
+			l.rank(a, s, cmp.Or(o.preview, previewTasks))
+		}
 	}
 	reasons := reasonsOf(l.telling(closed))
 	if len(reasons) > 0 && reasons[0].Code == why.FitReserved {
@@ -230,42 +242,67 @@ func onlyCapacity(closed []why.Gate) bool {
 	return !slices.ContainsFunc(closed, func(g why.Gate) bool { return g.Code != why.FitNow && g.Code != why.FitReserved })
 }
 
-// rank finds the job's place in the order of the next starts.
-func (l *Loop) rank(a *why.Answer, j sched.Job) {
-	r := &why.Rank{Of: l.core.View(sched.Root).Waiting}
+// rank finds the job's place in the order of the next starts, by a preview of at most so many.
+func (l *Loop) rank(a *why.Answer, j sched.Job, most int64) {
 	jobs := map[int64]bool{}
-	byPool := map[sched.PoolID]*why.Ahead{}
-	var order []sched.PoolID
-	mine := l.core.Leaf(j)
-	found := false
+	t := l.tally(a, j)
+	found, n := false, int64(0)
 	l.core.Preview(func(s sched.Start, units float64) bool {
-		r.Position++
+		n++
 		if found = s.Job == j.ID; found {
 			return false
 		}
-		p := byPool[s.Pool]
-		if p == nil {
-			p = &why.Ahead{Pool: l.core.Path(s.Pool), Own: s.Pool == mine, Level: l.decidedAt(s.Pool, mine)}
-			byPool[s.Pool] = p
-			order = append(order, s.Pool)
-		}
-		if !jobs[s.Job] {
-			jobs[s.Job] = true
-			p.Jobs++
-		}
-		p.Tasks++
-		p.Units += units
-		r.Units += units
-		return r.Position < previewTasks
+		t.add(s.Pool, !jobs[s.Job], units)
+		jobs[s.Job] = true
+		return n < most
 	})
-	if !found && r.Position < previewTasks {
-		return // it cannot start, even with all the room there is
+	if found || n >= most { // else it cannot start, even with all the room there is
+		t.close(found)
 	}
-	r.Jobs, r.Pools, r.Capped = int64(len(jobs)), int64(len(byPool)), !found
-	a.Rank = r
-	for _, id := range order {
-		a.Ahead = append(a.Ahead, *byPool[id])
+}
+
+// tally adds up what goes before a job.
+type tally struct {
+	l     *Loop
+	a     *why.Answer
+	mine  sched.PoolID
+	r     why.Rank
+	by    []int32 // index into of by pool, from 1
+	of    []why.Ahead
+	tasks int64
+}
+
+func (l *Loop) tally(a *why.Answer, j sched.Job) *tally {
+	return &tally{l: l, a: a, mine: l.core.Leaf(j), r: why.Rank{Of: l.core.View(sched.Root).Waiting}}
+}
+
+// add counts a task of a pool; first is set for the first of its job.
+func (t *tally) add(pool sched.PoolID, first bool, units float64) {
+	for int(pool) >= len(t.by) {
+		t.by = append(t.by, make([]int32, 1+int(pool)-len(t.by))...)
 	}
+	if t.by[pool] == 0 {
+		t.of = append(t.of, why.Ahead{Pool: t.l.core.Path(pool), Own: pool == t.mine, Level: t.l.decidedAt(pool, t.mine)})
+		t.by[pool] = int32(len(t.of))
+	}
+	p := &t.of[t.by[pool]-1]
+	if first {
+		p.Jobs++
+		t.r.Jobs++
+	}
+	p.Tasks++
+	p.Units += units
+	t.r.Units += units
+	t.tasks++
+}
+
+// close puts the place into the answer; found says whether all that goes before is known.
+func (t *tally) close(found bool) {
+	t.r.Position, t.r.Pools, t.r.Capped = t.tasks, int64(len(t.of)), !found
+	if found {
+		t.r.Position++
+	}
+	t.a.Rank, t.a.Ahead = &t.r, t.of
 }
 
 // decidedAt is the path of the pool in which the ways to two leaves part.

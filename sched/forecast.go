@@ -34,6 +34,9 @@ func (s *Scheduler) Future() *Future {
 	return &Future{f}
 }
 
+// Preview is [Scheduler.Preview] of the future as it begins.
+func (u *Future) Preview(visit func(st Start, units float64) bool) { u.s.Preview(visit) }
+
 // idlePasses bounds how often a forecast looks at an instant at which nothing starts or
 // ends: orders that follow the clock may change for ever while a job cannot start at all.
 const idlePasses = 1000
@@ -43,14 +46,20 @@ const idlePasses = 1000
 // job starts, or goOn reports that it is to come no further: it is asked after each instant
 // at which something happened.
 func (u *Future) Forecast(job int64, goOn func(Forecast) bool, end func(Task) time.Time) Forecast {
-	f := &forecast{s: u.s.Fork(), end: end}
+	return u.Play(goOn, end, func(st Start, _ time.Time) bool { return st.Job != job })
+}
+
+// Play is Forecast for all jobs: visit is called for each start, with its instant, until it
+// returns false. That start is then what the forecast found.
+func (u *Future) Play(goOn func(Forecast) bool, end func(Task) time.Time, visit func(Start, time.Time) bool) Forecast {
+	f := &forecast{s: u.s.Fork(), end: end, visit: visit}
 	for i := range f.s.runs {
 		if r := &f.s.runs[i]; r.used {
 			f.follow(int32(i))
 		}
 	}
 	out := Forecast{At: f.s.at}
-	for idle := 0; !f.step(job, &out) && goOn(out) && idle < idlePasses; idle++ {
+	for idle := 0; !f.step(&out) && goOn(out) && f.s.anyWaits() && idle < idlePasses; idle++ {
 		if len(f.ends) > 0 {
 			idle = 0
 		}
@@ -61,21 +70,25 @@ func (u *Future) Forecast(job int64, goOn func(Forecast) bool, end func(Task) ti
 	return out
 }
 
+// anyWaits reports whether a task waits, or will.
+func (s *Scheduler) anyWaits() bool { return s.pools[Root].Waiting > 0 || !s.later.next().IsZero() }
+
 // forecast is a scheduler in a time of its own.
 type forecast struct {
-	s    *Scheduler
-	d    Decision
-	ends endings
-	end  func(Task) time.Time
+	s     *Scheduler
+	d     Decision
+	ends  endings
+	end   func(Task) time.Time
+	visit func(Start, time.Time) bool
 }
 
-// step starts what starts now, and reports whether a task of the job does.
-func (f *forecast) step(job int64, out *Forecast) bool {
+// step starts what starts now, and reports whether that is as far as it is to come.
+func (f *forecast) step(out *Forecast) bool {
 	out.At = f.s.at
 	for f.d.More = true; f.d.More; {
 		f.s.Step(f.s.at, 0, &f.d)
 		for _, st := range f.d.Starts {
-			if out.Starts++; st.Job == job {
+			if out.Starts++; !f.visit(st, f.s.at) {
 				out.Found, out.Node = true, f.s.nodeName(st.Node)
 				return true
 			}

@@ -24,6 +24,8 @@ type Answer struct {
 	Rank *Rank `json:"rank,omitempty"`
 	// Start is when the job will start, if it was asked for.
 	Start *Estimate `json:"start,omitempty"`
+	// Changes would make it start sooner. They are there if Start is.
+	Changes []Change `json:"changes,omitempty"`
 	// Kept is the room that is kept for the job itself.
 	Kept   *Kept   `json:"kept,omitempty"`
 	Units  Units   `json:"units"`
@@ -243,6 +245,8 @@ type Estimate struct {
 	Middle  *time.Time `json:"middle,omitempty"`
 	Late    *time.Time `json:"late,omitempty"`
 	Replays int        `json:"replays,omitempty"`
+	// AsOf is of when the state is that By was worked out of, if that is an older one.
+	AsOf *time.Time `json:"as_of,omitempty"`
 }
 
 // Kept is room that is kept for a job.

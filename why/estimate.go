@@ -15,6 +15,9 @@ func (e *Estimate) text(b *strings.Builder, now time.Time) {
 		if e.Node != "" {
 			fmt.Fprintf(b, " (on %s)", e.Node)
 		}
+		if e.AsOf != nil && now.Sub(*e.AsOf) >= time.Second {
+			fmt.Fprintf(b, ", as of %s", e.AsOf.Local().Format("15:04:05"))
+		}
 		sep = "\n                  "
 	} else if e.Text != "" {
 		b.WriteString(" " + e.Text)

@@ -26,6 +26,7 @@ func (a *Answer) Text() string {
 	if a.Start != nil {
 		a.Start.text(&b, a.At)
 	}
+	a.changes(&b)
 	if len(a.Levels) > 0 {
 		b.WriteString("\n")
 	}

@@ -210,6 +210,11 @@ func (c *Client) Why(ctx context.Context, id int64, o fairlead.WhyOptions) (*why
 	return get[why.Answer](ctx, c, fmt.Sprintf("/v1/jobs/%d/why", id), q)
 }
 
+// WhatIf says what would become of a job if it asked for something else.
+func (c *Client) WhatIf(ctx context.Context, id int64, v Variation) (*why.WhatIf, error) {
+	return post[why.WhatIf](ctx, c, fmt.Sprintf("/v1/jobs/%d/what-if", id), v)
+}
+
 // WhyPool says why a pool, or a user's pool, gets what it gets.
 func (c *Client) WhyPool(ctx context.Context, pool string) (*why.Answer, error) {
 	return get[why.Answer](ctx, c, "/v1/why/pool", url.Values{"pool": {pool}})

@@ -89,6 +89,8 @@ type Job struct {
 	Cause     string            `json:"cause,omitempty"`
 	Rank      int64             `json:"rank,omitempty" doc:"Place of its next task in the order of starts, from 1"`
 	Reason    *Reason           `json:"reason,omitempty" doc:"Why it waits"`
+	StartBy   *time.Time        `json:"start_by,omitempty" doc:"When its next task starts, if every task runs as long as it may and nobody new goes ahead"`
+	StartKept bool              `json:"start_kept,omitempty" doc:"Room is kept for it from then on"`
 	Points    *why.Number       `json:"points,omitempty" doc:"Its priority under the policy multifactor: the sum of the terms, nice subtracted"`
 	Terms     []PriorityTerm    `json:"terms,omitempty" doc:"Of its priority, in the order of the formula"`
 	Labels    map[string]string `json:"labels,omitempty"`

@@ -11,6 +11,8 @@ import (
 type SubmitRequest struct {
 	Jobs   []Spec `json:"jobs" minItems:"1" maxItems:"10000"`
 	DryRun bool   `json:"dry_run,omitempty" doc:"Only say what would happen"`
+	// Estimate asks when the job will start, if there is only one.
+	Estimate bool `json:"estimate,omitempty" doc:"Add when the job will start, if it is only one; that may take 200 ms. A dry run always does"`
 	// Unsatisfiable jobs are taken that no known node could ever run.
 	Unsatisfiable bool `json:"allow_unsatisfiable,omitempty" doc:"Take jobs that no known node could ever run, too"`
 }
@@ -38,6 +40,36 @@ type Submitted struct {
 	// LimitSeconds is the time limit that the job has, its pool's if it named none.
 	LimitSeconds float64 `json:"limit_seconds,omitempty" doc:"Time limit of each task; 0 is none"`
 	Hint         string  `json:"hint,omitempty" doc:"What could be better"`
+	// Start is when it will start, and Changes what would make it start sooner.
+	Start   *why.Estimate `json:"start,omitempty" doc:"When it will start, if nobody new goes ahead"`
+	Changes []why.Change  `json:"changes,omitempty" doc:"What would make it start sooner"`
+}
+
+// Variation is what a job might ask for instead of what it does; what is left out stays.
+type Variation struct {
+	LimitSeconds *float64          `json:"limit_seconds,omitempty" doc:"Time limit of each task; 0 is that of its pool, and -1 none"`
+	Request      map[string]int64  `json:"request,omitempty" doc:"Of these resources; 0 is none"`
+	Constraint   *string           `json:"constraint,omitempty"`
+	Licenses     *map[string]int64 `json:"licenses,omitempty" doc:"All licences"`
+	Pool         *string           `json:"pool,omitempty"`
+	Priority     *string           `json:"priority,omitempty"`
+	QOS          *string           `json:"qos,omitempty"`
+	Nice         *int              `json:"nice,omitempty" minimum:"-10000" maximum:"10000"`
+}
+
+// ToVariation is the variation as the loop knows it.
+func (v *Variation) ToVariation() fairlead.Variation {
+	out := fairlead.Variation{Request: v.Request, Constraint: v.Constraint, Pool: v.Pool, Priority: v.Priority, QOS: v.QOS, Nice: v.Nice}
+	if v.LimitSeconds != nil {
+		d := time.Duration(*v.LimitSeconds * float64(time.Second))
+		out.Limit = &d
+	}
+	if v.Licenses != nil {
+		if out.Licenses = *v.Licenses; out.Licenses == nil {
+			out.Licenses = map[string]int64{}
+		}
+	}
+	return out
 }
 
 // JobList is a page of jobs.

@@ -50,7 +50,7 @@ func (s *Server) submit(ctx context.Context, in *submitInput) (*body[api.SubmitR
 	out := api.SubmitResponse{Version: api.Version, Jobs: make([]api.Submitted, len(jobs))}
 	if in.Body.DryRun {
 		for i := range jobs {
-			out.Jobs[i] = s.dryRun(ctx, jobs[i])
+			out.Jobs[i] = s.dryRun(ctx, jobs[i], fairlead.TryOptions{Unsatisfiable: in.Body.Unsatisfiable, Estimate: len(jobs) == 1})
 		}
 		return answer(out), nil
 	}
@@ -71,13 +71,13 @@ func (s *Server) submit(ctx context.Context, in *submitInput) (*body[api.SubmitR
 	}
 	s.metrics.submitted.Add(float64(accepted))
 	if len(jobs) == 1 && subs[0].Err == nil {
-		s.describe(ctx, &out.Jobs[0])
+		s.describe(ctx, &out.Jobs[0], in.Body.Estimate)
 	}
 	return answer(out), nil
 }
 
 // describe adds to a submission where the job went and stands.
-func (s *Server) describe(ctx context.Context, sub *api.Submitted) {
+func (s *Server) describe(ctx context.Context, sub *api.Submitted, estimate bool) {
 	j, err := s.options.Loop.Client().Job(ctx, sub.ID)
 	if err != nil {
 		return
@@ -87,11 +87,11 @@ func (s *Server) describe(ctx context.Context, sub *api.Submitted) {
 	if j.State != fairlead.Waiting && j.State != fairlead.Blocked {
 		return
 	}
-	if _, waiting := s.options.Loop.Running(); waiting > manyWaiting {
+	if _, waiting := s.options.Loop.Running(); waiting > manyWaiting && !estimate {
 		s.describeShortly(ctx, sub, j, waiting)
 		return
 	}
-	a, err := s.options.Loop.Why(ctx, sub.ID, fairlead.WhyOptions{Siblings: 1})
+	a, err := s.options.Loop.Why(ctx, sub.ID, fairlead.WhyOptions{Siblings: 1, Estimate: estimate})
 	if err != nil {
 		return
 	}
@@ -101,6 +101,7 @@ func (s *Server) describe(ctx context.Context, sub *api.Submitted) {
 // tell adds to a submission what an answer says of it.
 func tell(sub *api.Submitted, a *why.Answer) {
 	sub.Reason = &api.Reason{Code: string(a.Reason.Code), Text: a.Reason.Text}
+	sub.Start, sub.Changes = a.Start, a.Changes
 	if a.Rank != nil {
 		sub.Rank, sub.Of = a.Rank.Position, a.Rank.Of
 	}
@@ -137,8 +138,8 @@ func (s *Server) describeShortly(ctx context.Context, sub *api.Submitted, j *fai
 }
 
 // dryRun says what would become of a job, by a fork of the scheduler.
-func (s *Server) dryRun(ctx context.Context, j fairlead.Job) api.Submitted {
-	a, tasks, err := s.options.Loop.Try(ctx, j)
+func (s *Server) dryRun(ctx context.Context, j fairlead.Job, o fairlead.TryOptions) api.Submitted {
+	a, tasks, err := s.options.Loop.Try(ctx, j, o)
 	if err != nil {
 		return api.Submitted{Error: api.FromError(err)}
 	}
@@ -168,6 +169,7 @@ type listInput struct {
 	Newest bool      `query:"newest" doc:"By id, descending"`
 	Limit  int       `query:"limit" minimum:"1" maximum:"10000" default:"1000"`
 	Rank   bool      `query:"rank" doc:"Add places in the order of starts, and reasons"`
+	Start  bool      `query:"start" doc:"Add by when the waiting ones will start, as far as that is known within 100 ms"`
 }
 
 func (s *Server) list(ctx context.Context, in *listInput) (*body[api.JobList], error) {
@@ -195,12 +197,19 @@ func (s *Server) list(ctx context.Context, in *listInput) (*body[api.JobList], e
 		reasons = s.options.Loop.ShortReasons(ctx, jobs)
 		priorities = s.options.Loop.Priorities(ctx, jobs)
 	}
+	var starts map[int64]fairlead.Coming
+	if in.Start {
+		starts = s.options.Loop.Starts(ctx, jobs)
+	}
 	for _, j := range jobs {
 		d := api.FromJob(j)
 		// Data and environment of a job may have hundreds of kilobytes.
 		d.Env, d.Payload = nil, nil
 		if r, ok := reasons[j.ID]; ok {
 			d.Rank, d.Reason = r.Rank, &api.Reason{Code: string(r.Code), Text: r.Text}
+		}
+		if st, ok := starts[j.ID]; ok {
+			d.StartBy, d.StartKept = &st.By, st.Kept
 		}
 		if t, ok := priorities[j.ID]; ok {
 			d.SetPriority(t)

@@ -13,6 +13,7 @@ import (
 
 func (s *Server) whyRoutes(a huma.API) {
 	handle(a, http.MethodGet, "/v1/jobs/{id}/why", "why-job", "Why a job is where it is", 0, s.why)
+	handle(a, http.MethodPost, "/v1/jobs/{id}/what-if", "what-if", "What would become of a job that waits if it asked for something else", 0, s.whatIf)
 	handle(a, http.MethodGet, "/v1/jobs/{id}/versus", "why-versus", "Which of two goes first, and by which number", 0, s.versus)
 	handle(a, http.MethodGet, "/v1/why/pool", "why-pool", "Why a pool gets what it gets", 0, s.whyPool)
 }
@@ -21,7 +22,7 @@ type whyInput struct {
 	ID       int64 `path:"id"`
 	Siblings int   `query:"siblings" minimum:"0" maximum:"100000" default:"10" doc:"How many pools before the job's own to list at each level; 0 is all"`
 	Evidence bool  `query:"evidence" doc:"Add what it takes to recompute the answer"`
-	Estimate bool  `query:"estimate" doc:"Add when a job that waits will start, which may take 200 ms"`
+	Estimate bool  `query:"estimate" doc:"Add when a job that waits will start, and what would make that sooner, which may take 200 ms"`
 }
 
 // The answer is written as it is, not through a schema: its numbers can be infinite.
@@ -35,6 +36,24 @@ func (s *Server) why(ctx context.Context, in *whyInput) (*body[*why.Answer], err
 		return nil, err
 	}
 	return answer(a), nil
+}
+
+type whatIfInput struct {
+	ID   int64 `path:"id"`
+	Body api.Variation
+}
+
+func (s *Server) whatIf(ctx context.Context, in *whatIfInput) (*body[*why.WhatIf], error) {
+	if in.Body.Nice != nil {
+		if err := checkNice(who(ctx), *in.Body.Nice); err != nil {
+			return nil, err
+		}
+	}
+	w, err := s.options.Loop.WhatIf(ctx, in.ID, in.Body.ToVariation())
+	if err != nil {
+		return nil, err
+	}
+	return answer(w), nil
 }
 
 type versusInput struct {

@@ -111,7 +111,7 @@ func (s *Store) submit(in *fairlead.Job, now time.Time) fairlead.Submission {
 		if on, ok := s.jobs[d.Job]; ok {
 			state = on.State
 		}
-		wait, err := life.Depends(d, state)
+		wait, err := d.Wait(state)
 		if err != nil {
 			return fairlead.Submission{Err: err}
 		}

@@ -78,7 +78,7 @@ func (t *tx) dependencies(r *row) (waitsFor []int64, bad, err error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		wait, bad := life.Depends(d, state)
+		wait, bad := d.Wait(state)
 		if bad != nil {
 			return nil, bad, nil
 		}

@@ -101,20 +101,6 @@ func AddWaits(w []fairlead.Waits, begin time.Time) []fairlead.Waits {
 	return append(w, fairlead.Waits{Tasks: 1, Begin: begin})
 }
 
-// Depends says whether a job has to wait for one in the given state, "" if there is
-// no such job. It is an error to depend on what can never happen.
-func Depends(d fairlead.Dependency, state fairlead.State) (wait bool, err error) {
-	switch {
-	case state == "":
-		return false, fmt.Errorf("after: job %d: %w", d.Job, fairlead.ErrNotFound)
-	case !state.Ended():
-		return true, nil
-	case d.On.Met(state):
-		return false, nil
-	}
-	return false, &fairlead.Invalid{Field: "after", Msg: fmt.Sprintf("job %d has ended as %s; what waits for %s:%d could never start", d.Job, state, d.On, d.Job)}
-}
-
 // NewLease is the lease of a task that was just leased.
 func NewLease(j *fairlead.Job, t *fairlead.Task) *fairlead.Lease {
 	return &fairlead.Lease{Ref: Ref(t), Job: j, Number: t.Number, Holder: t.Holder, Started: t.Started, Until: t.Until}

@@ -1,0 +1,202 @@
+package fairlead
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead/cluster"
+	"github.com/fairlead/fairlead/internal/units"
+	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/share"
+	"github.com/fairlead/fairlead/why"
+)
+
+// What is tried to find out what would make a job start sooner: so many replays, for so long in
+// all. A change is worth telling if it gains a minute and a twentieth of the time left.
+const (
+	changesMost = 6
+	changesTime = 50 * time.Millisecond
+	changesGain = time.Minute
+	changesPart = 20
+)
+
+// alternatives is what it takes to try what else a job might ask for.
+type alternatives struct {
+	of     *Job
+	own    sched.Job
+	asks   sched.Request
+	unit   string
+	pools  []sched.Job // the job in other pools in which its user has a place
+	paths  []string    // of them
+	higher sched.Job   // the job with the next higher priority
+	raised string      // the name of that; "": there is none, or it would not help
+}
+
+// alternativesOf takes them out of the loop, which is locked.
+func (l *Loop) alternativesOf(j *Job, a *why.Answer) *alternatives {
+	h := headerOf(j)
+	x := &alternatives{of: j, own: l.jobOf(h), asks: l.askOf(h), unit: l.core.Cluster().Unit()}
+	x.own.Tasks = j.Waiting
+	own := "/" + share.CleanName(j.User)
+	for id := range l.core.Pools() {
+		path := l.core.Path(sched.PoolID(id))
+		if len(x.pools) == 2 || path == j.Pool || !strings.HasSuffix(path, own) || l.core.Band(sched.PoolID(id)) || len(l.core.Children(sched.PoolID(id))) > 0 {
+			continue
+		}
+		next := Variation{Pool: &path}
+		if other := next.apply(j); l.shares.settle(&other) == nil && other.Pool == path {
+			s := x.own
+			s.Pool = sched.PoolID(id)
+			x.pools, x.paths = append(x.pools, s), append(x.paths, path)
+		}
+	}
+	known := l.shares.Sched.Priorities
+	behindOwn := slices.ContainsFunc(a.Ahead, func(p why.Ahead) bool { return p.Own })
+	if p, ok := l.shares.priority(j.Priority); ok && p > 0 && behindOwn {
+		x.higher, x.raised = x.own, known[p-1].Name
+		x.higher.Priority = p - 1
+	}
+	return x
+}
+
+// probing tries one change after the other.
+type probing struct {
+	*estimator
+	*alternatives
+	by      time.Time // when the job starts as it is; zero: not known
+	gone    *sched.Scheduler
+	left    int
+	until   time.Time
+	changes []why.Change
+}
+
+// changes says what would make the job of an answer start sooner.
+func (e *estimator) changes(a *why.Answer) []why.Change {
+	p := &probing{estimator: e, alternatives: e.others, left: changesMost, until: time.Now().Add(changesTime)}
+	if e.others == nil || a.Start == nil {
+		return nil
+	}
+	if a.Start.By != nil {
+		if p.by = *a.Start.By; p.by.Sub(e.began) < changesGain {
+			return nil
+		}
+	}
+	p.gone = e.future.Fork()
+	p.gone.Withdraw(p.own, e.began)
+	p.gone.Rest()
+	p.shorter()
+	p.smaller()
+	for i, s := range p.pools {
+		p.try(p.gone, s, why.Change{Flags: "-A " + p.paths[i], Pool: p.paths[i]})
+	}
+	if p.raised != "" {
+		f := e.future.Fork()
+		f.Withdraw(p.own, e.began)
+		p.try(f, p.higher, why.Change{Flags: "--priority " + p.raised, Priority: p.raised, Alter: true})
+	}
+	return p.changes
+}
+
+// try looks when a job would start in a scheduler without it, and keeps the change if that is
+// sooner.
+func (p *probing) try(without *sched.Scheduler, s sched.Job, c why.Change) {
+	if p.left == 0 || !time.Now().Before(p.until) {
+		return
+	}
+	p.left--
+	if !c.Alter {
+		s.ID, s.Submitted = trialID, p.began
+	}
+	f := without
+	if !c.Alter {
+		f = without.Fork()
+	}
+	f.Add(s, p.began)
+	goOn := func(sched.Forecast) bool { return time.Now().Before(p.until) }
+	got := f.Future().Forecast(s.ID, goOn, func(t sched.Task) time.Time { return t.Started.Add(limitOr(t, sched.NoLimit)) })
+	if !got.Found || got.At.After(p.began.Add(sched.NoLimit/2)) {
+		return
+	}
+	if left := p.by.Sub(p.began); !p.by.IsZero() {
+		if p.by.Sub(got.At) < max(changesGain, left/changesPart) {
+			return
+		}
+		c.Seconds = p.by.Sub(got.At).Seconds()
+	}
+	c.By, c.Now = got.At, !got.At.After(p.began)
+	p.changes = append(p.changes, c)
+}
+
+// shorter tries the longest time limit with which the job would find room now.
+func (p *probing) shorter() {
+	long := p.gone.Window(p.own.Shape, p.own.Limit)
+	if long < changesGain {
+		return
+	}
+	s := p.own
+	s.Limit = long
+	p.try(p.gone, s, shorterChange(p.gone, p.own, long))
+}
+
+// shorterChange is the change to a shorter time limit, which makes room now.
+func shorterChange(core *sched.Scheduler, j sched.Job, long time.Duration) why.Change {
+	c := why.Change{Flags: "-t " + units.FormatDuration(long.Truncate(time.Minute)) + " or less", LimitSeconds: long.Seconds()}
+	j.ID = trialID
+	if kept := core.InTheWay(j); kept != nil {
+		c.Text = fmt.Sprintf("over before room is needed that is kept for job %d from %s", kept.Job, why.Clock(kept.From, core.Instant()))
+	}
+	return c
+}
+
+// smaller tries to ask for less of each resource: the most with which the job would find room
+// now or, of the unit, half if there is none.
+func (p *probing) smaller() {
+	for _, name := range slices.Sorted(maps.Keys(p.of.Request)) {
+		need := p.of.Request[name]
+		fits, not := int64(0), need
+		for not-fits > 1 {
+			if mid := fits + (not-fits)/2; p.gone.Opening(p.shapeWith(name, mid), p.own.Limit) {
+				fits = mid
+			} else {
+				not = mid
+			}
+		}
+		if fits == 0 && name == p.unit {
+			fits = need / 2
+		}
+		if fits > 0 {
+			p.less(name, fits)
+		}
+	}
+}
+
+// less tries to ask for less of a resource.
+func (p *probing) less(name string, n int64) {
+	s := p.own
+	s.Shape = p.shapeWith(name, n)
+	flag := "--request " + name + "="
+	switch {
+	case name == "cpu":
+		flag = "-c "
+	case name == "mem":
+		n = max(1, n>>20) << 20 // in whole megabytes, as one asks for it
+		s.Shape = p.shapeWith(name, n)
+		flag = "--mem "
+	case name == "gpu":
+		flag = "-G "
+	case strings.HasPrefix(name, "gpu:"):
+		flag = "-G " + strings.TrimPrefix(name, "gpu:") + ":"
+	}
+	p.try(p.gone, s, why.Change{Flags: flag + quantity(name, n), Request: map[string]int64{name: n}})
+}
+
+// shapeWith is the shape of the job with another amount of a resource.
+func (p *probing) shapeWith(name string, n int64) cluster.Shape {
+	ask := p.asks
+	ask.Amounts = maps.Clone(ask.Amounts)
+	ask.Amounts[name] = n
+	return p.gone.ShapeOf(ask)
+}

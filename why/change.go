@@ -1,0 +1,177 @@
+package why
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Change is something to ask for that would make a job start sooner. It was found by the
+// scheduler itself, with the job exchanged for one that asks for it.
+type Change struct {
+	Flags string `json:"flags"` // of fairlead submit, or of alter
+	// Of these those are set that change.
+	LimitSeconds float64          `json:"limit_seconds,omitempty"` // the longest that will do
+	Request      map[string]int64 `json:"request,omitempty"`
+	Pool         string           `json:"pool,omitempty"`
+	Priority     string           `json:"priority,omitempty"`
+	// By is when the job would start, if every task runs as long as it may.
+	By      time.Time `json:"by"`
+	Now     bool      `json:"now"` // that is at once
+	Seconds float64   `json:"sooner_seconds,omitempty"`
+	// Alter is set if the job can be changed so where it waits; else it has to be cancelled and
+	// submitted again.
+	Alter bool   `json:"alter,omitempty"`
+	Text  string `json:"text,omitempty"`
+}
+
+// changes prints what would make the job start sooner.
+func (a *Answer) changes(b *strings.Builder) {
+	again := false
+	width := 0
+	for _, c := range a.Changes {
+		width = max(width, len(c.Flags))
+	}
+	for i, c := range a.Changes {
+		label := "        "
+		if i == 0 {
+			label = "  CHANGE"
+		}
+		text := c.Text
+		if text == "" && c.Seconds > 0 {
+			text = Duration(time.Duration(c.Seconds*float64(time.Second))) + " sooner"
+		}
+		line := fmt.Sprintf("%s        %-*s -> %-8s  %s", label, width, c.Flags, c.when(a.At), text)
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+		again = again || !c.Alter
+	}
+	if again {
+		b.WriteString("                  (cancel it and submit it again so: only its priority can be changed where it waits)\n")
+	}
+}
+
+func (c *Change) when(now time.Time) string {
+	if c.Now {
+		return "now"
+	}
+	return Clock(c.By, now)
+}
+
+// WhatIf says what would become of a job that waits if it asked for something else.
+type WhatIf struct {
+	Version int       `json:"version"`
+	At      time.Time `json:"at"`
+	Job     int64     `json:"job"`
+	Name    string    `json:"name,omitempty"`
+	Changes []Varied  `json:"changes"`
+	// Again is set if it would have to be cancelled and submitted again; After is then that of
+	// the job that is submitted.
+	Again  bool     `json:"again"`
+	Before Standing `json:"before"`
+	After  Standing `json:"after"`
+	// Seconds is by how much sooner it would start by; below 0 is later. It is missing unless
+	// both instants are known.
+	Seconds *float64 `json:"sooner_seconds,omitempty"`
+}
+
+// Varied is one thing that a job would ask for instead.
+type Varied struct {
+	Field string `json:"field"`
+	From  string `json:"from"`
+	To    string `json:"to"`
+}
+
+// Standing is where a job stands.
+type Standing struct {
+	Pool    string    `json:"pool"`
+	Verdict Verdict   `json:"verdict"`
+	Reason  Reason    `json:"reason"`
+	Others  []Reason  `json:"others,omitempty"`
+	Rank    *Rank     `json:"rank,omitempty"`
+	Start   *Estimate `json:"start,omitempty"`
+	Now     bool      `json:"now"` // it would start at once
+}
+
+// Standing is the short form of an answer.
+func (a *Answer) Standing() Standing {
+	return Standing{Pool: a.Subject.Pool, Verdict: a.Verdict, Reason: a.Reason, Others: a.Others, Rank: a.Rank, Start: a.Start}
+}
+
+// Compare works out by how much sooner the job would start.
+func (w *WhatIf) Compare() {
+	x, y := w.Before.Start, w.After.Start
+	if x == nil || y == nil || x.By == nil || y.By == nil {
+		return
+	}
+	s := x.By.Sub(*y.By).Seconds()
+	w.Seconds = &s
+}
+
+// Text is the comparison for a person.
+func (w *WhatIf) Text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: what if\n", strings.TrimSpace(fmt.Sprint(w.Job, " ", w.Name)))
+	for _, c := range w.Changes {
+		fmt.Fprintf(&b, "  %-15s %s instead of %s\n", c.Field, c.To, c.From)
+	}
+	w.Before.text(&b, "as it is", w.At)
+	w.After.text(&b, "changed so", w.At)
+	if text := w.difference(); text != "" {
+		fmt.Fprintf(&b, "  %s\n", text)
+	}
+	if w.Again {
+		b.WriteString("  Only the priority of a job can be changed where it waits: cancel it and submit it again so.\n")
+	}
+	return b.String()
+}
+
+func (w *WhatIf) difference() string {
+	switch {
+	case w.Seconds == nil:
+		return ""
+	case *w.Seconds >= 1:
+		return "That is " + Duration(time.Duration(*w.Seconds*float64(time.Second))) + " sooner."
+	case *w.Seconds <= -1:
+		return "That is " + Duration(time.Duration(-*w.Seconds*float64(time.Second))) + " later."
+	}
+	return "That makes no difference."
+}
+
+func (s *Standing) text(b *strings.Builder, label string, now time.Time) {
+	fmt.Fprintf(b, "  %-15s %s\n", label, s.starts(now))
+	indent := strings.Repeat(" ", 18)
+	place := ""
+	if r := s.Rank; r != nil && !s.Now {
+		place = fmt.Sprintf(", number %d of %d", r.Position, r.Of)
+		if r.Capped {
+			place = fmt.Sprintf(", behind more than %d of %d", r.Position-1, r.Of)
+		}
+	}
+	fmt.Fprintf(b, "%sverdict: %s%s\n", indent, s.Verdict, place)
+	if !s.Now {
+		fmt.Fprintf(b, "%s%s  [%s]\n", indent, s.Reason.Text, s.Reason.Code)
+	}
+}
+
+// starts says when the job starts, in a line.
+func (s *Standing) starts(now time.Time) string {
+	e := s.Start
+	switch {
+	case s.Verdict == Impossible:
+		return "never starts"
+	case s.Now:
+		return "starts now"
+	case e == nil:
+		return "nobody can say when it starts"
+	case e.By == nil:
+		return "starts " + e.Text
+	}
+	text := "starts by " + Clock(*e.By, now)
+	if e.Node != "" {
+		text += " on " + e.Node
+	}
+	if e.Replays > 0 && e.Early != nil {
+		text += ", " + span(*e.Early, *e.Late, now) + " in most replays"
+	}
+	return text
+}
