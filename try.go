@@ -43,6 +43,7 @@ func (l *Loop) Try(ctx context.Context, j Job, o TryOptions) (a *why.Answer, tas
 	a, future := l.tryNow(j, blockers)
 	if o.Estimate && startable(a) && j.Pending == 0 && !j.Held {
 		a.Start = future.estimate()
+		a.Changes = future.changes(a)
 	}
 	return a, j.Tasks, nil
 }
@@ -99,7 +100,7 @@ func (l *Loop) tryNow(j Job, blockers []string) (a *why.Answer, future *estimato
 		a.Subject.Job = 0
 		l.whyWaiting(a, &j, nil, blockers, WhyOptions{Siblings: 1, preview: whatIfTasks})
 		future = l.estimatorOf(j.ID, now)
-		future.tables = nil
+		future.tables, future.others = nil, l.alternativesOf(&j, a)
 	})
 	return a, future
 }

@@ -41,7 +41,9 @@ func (l *Loop) WhatIf(ctx context.Context, id int64, v Variation) (*why.WhatIf, 
 			s.a.Start = s.e.estimate()
 		}
 		*s.to = s.a.Standing()
-		s.to.Now = s.a.Start != nil && s.a.Start.By != nil && !s.a.Start.By.After(s.e.began)
+		if s.to.Now = s.a.Start != nil && s.a.Start.By != nil && !s.a.Start.By.After(s.e.began); s.to.Now {
+			s.to.Reason, s.to.Others = why.Reason{Code: why.StateStarting, Text: "it would start at once"}, nil
+		}
 	}
 	w.Compare()
 	return w, nil

@@ -59,7 +59,7 @@ func TestChangesAreExact(t *testing.T) {
 		if left := began.Add(10 * time.Minute).Sub(a.At).Truncate(time.Second); !c.Now || c.LimitSeconds != left.Seconds() || c.Alter {
 			t.Errorf("the change is %+v, want a limit of %v, and to start now", c, left)
 		}
-		if text := a.Text(); !strings.Contains(text, "CHANGE        -t 9m or less -> now") || !strings.Contains(text, "over before room is needed that is kept for job 2") {
+		if text := a.Text(); !strings.Contains(text, "CHANGE          -t 9m or less -> now") || !strings.Contains(text, "over before room is needed that is kept for job 2") {
 			t.Errorf("it is told so:\n%s", text)
 		}
 		limit := time.Duration(c.LimitSeconds) * time.Second

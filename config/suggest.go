@@ -5,6 +5,9 @@ import (
 	"strings"
 )
 
+// Nearest returns the known word that was probably meant, or "".
+func Nearest(text string, known []string) string { return nearest(text, known) }
+
 // nearest returns the known word that was probably meant, or "": the one that differs
 // in the fewest letters, if these are few, without regard to case and separators. Of
 // words of which one begins with the other the longest is taken for near.

@@ -33,15 +33,15 @@ func (a *Answer) changes(b *strings.Builder) {
 		width = max(width, len(c.Flags))
 	}
 	for i, c := range a.Changes {
-		label := "        "
+		label := ""
 		if i == 0 {
-			label = "  CHANGE"
+			label = "CHANGE"
 		}
 		text := c.Text
 		if text == "" && c.Seconds > 0 {
 			text = Duration(time.Duration(c.Seconds*float64(time.Second))) + " sooner"
 		}
-		line := fmt.Sprintf("%s        %-*s -> %-8s  %s", label, width, c.Flags, c.when(a.At), text)
+		line := fmt.Sprintf("  %-15s %-*s -> %-8s  %s", label, width, c.Flags, c.when(a.At), text)
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 		again = again || !c.Alter
 	}
@@ -171,7 +171,7 @@ func (s *Standing) starts(now time.Time) string {
 		text += " on " + e.Node
 	}
 	if e.Replays > 0 && e.Early != nil {
-		text += ", " + span(*e.Early, *e.Late, now) + " in most replays"
+		text += ", " + Span(*e.Early, *e.Late, now) + " in most replays"
 	}
 	return text
 }

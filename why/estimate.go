@@ -24,12 +24,13 @@ func (e *Estimate) text(b *strings.Builder, now time.Time) {
 		sep = "\n                  "
 	}
 	if e.Replays > 0 && e.Early != nil {
-		fmt.Fprintf(b, "%s%s in most of %d replays with run times as they were lately", sep, span(*e.Early, *e.Late, now), e.Replays)
+		fmt.Fprintf(b, "%s%s in most of %d replays with run times as they were lately", sep, Span(*e.Early, *e.Late, now), e.Replays)
 	}
 	b.WriteString("\n")
 }
 
-func span(from, to, now time.Time) string {
+// Span says between which instants something happens.
+func Span(from, to, now time.Time) string {
 	if a, b := Clock(from, now), Clock(to, now); a != b {
 		return "between " + a + " and " + b
 	}

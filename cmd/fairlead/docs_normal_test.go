@@ -54,6 +54,7 @@ var varies = []struct {
 	{regexp.MustCompile(`\buntil \d\d:\d\d\b`), "until WHEN"},
 	{regexp.MustCompile(`(at (\d\d:\d\d|WHEN)|between (\d\d:\d\d|WHEN) and (\d\d:\d\d|WHEN)) in most of \d+ replays`), "WHEN in most of N replays"},
 	{regexp.MustCompile(`\b(by|not before) \d\d:\d\d\b`), "$1 WHEN"},
+	{regexp.MustCompile(`\b\d\d:\d\d\b`), "WHEN"},
 	{regexp.MustCompile(`\b\d+(\.\d+)?(ns|µs|ms|s|m|h|d)(\d+(\.\d+)?(ms|s|m|h))?\b`), "SPAN"},
 	{regexp.MustCompile(`[\d,]+ jobs a second$`), "N jobs a second"},
 	{regexp.MustCompile(`(version|configuration|version:) [0-9a-f]{8}\b`), "$1 HASH"},

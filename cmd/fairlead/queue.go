@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"os/user"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/table"
 	"github.com/fairlead/fairlead/internal/units"
+	"github.com/fairlead/fairlead/why"
 )
 
 // selection are the flags by which commands choose jobs.
@@ -90,8 +92,8 @@ type queue struct {
 	*app
 	listing
 	selection
-	all, long bool
-	limit     int
+	all, long, start bool
+	limit            int
 }
 
 func (a *app) queueCommand() *cobra.Command {
@@ -105,9 +107,12 @@ it would start. Your own are marked with *. Arrays are one line. 4x8 processors 
 of four tasks that start all at once, with eight each.
 
 RANK is the place of a job's next task among all that wait, if room came slot by slot
-and nobody new came.`,
+and nobody new came. START is by when it starts if every task runs as long as it may and
+nobody new goes ahead: the instant from which on room is kept for it, or what a replay
+of the future says; - where that is not known, as without time limits.`,
 		Example: `  fairlead queue -u ann
   fairlead queue -t waiting -l
+  fairlead queue --start             what waits, in the order of starts
   fairlead queue --watch
   fairlead queue -o job,rank,"waiting for"`,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -120,6 +125,7 @@ and nobody new came.`,
 	q.selection.flags(c)
 	c.Flags().BoolVar(&q.all, "all", false, "jobs that have ended as well")
 	c.Flags().BoolVarP(&q.long, "long", "l", false, "more columns; the terms of priorities: fairlead prio")
+	c.Flags().BoolVar(&q.start, "start", false, "only jobs that wait, those first that will start first")
 	c.Flags().IntVar(&q.limit, "limit", 1000, "at most so many jobs")
 	return c
 }
@@ -132,11 +138,18 @@ func (q *queue) show(ctx context.Context, client *api.Client, args []string) err
 	if len(q.states) == 0 && !q.all && len(args) == 0 {
 		v["state"] = openStates
 	}
+	if q.start && len(q.states) == 0 {
+		v["state"] = []string{"waiting", "running"}
+	}
 	v.Set("rank", "true")
+	v.Set("start", "true")
 	v.Set("limit", strconv.Itoa(q.limit))
 	list, err := client.Jobs(ctx, v)
 	if err != nil {
 		return err
+	}
+	if q.start {
+		sortStarts(list)
 	}
 	if q.json {
 		return q.printJSON(list)
@@ -144,7 +157,9 @@ func (q *queue) show(ctx context.Context, client *api.Client, args []string) err
 	if q.terminal() && !q.noHeader {
 		q.headline(list)
 	}
-	sortQueue(list.Jobs)
+	if !q.start {
+		sortQueue(list.Jobs)
+	}
 	if err := q.print(&q.listing, q.table(list)); err != nil {
 		return err
 	}
@@ -164,6 +179,19 @@ func (q *queue) headline(list *api.JobList) {
 	used := s.Capacity[s.Unit] - s.Free[s.Unit]
 	fmt.Fprintf(q.out, "%s  waiting %d tasks   running %d (%d of %d %s)   last step %s\n",
 		list.At.Local().Format("15:04:05"), s.Waiting, s.Running, used, s.Capacity[s.Unit], s.Unit, last)
+}
+
+// sortStarts keeps what waits, in the order in which it will start; last that of which it is
+// not known.
+func sortStarts(list *api.JobList) {
+	list.Jobs = slices.DeleteFunc(list.Jobs, func(j api.Job) bool { return j.Waiting == 0 })
+	sortQueue(list.Jobs)
+	sortStable(list.Jobs, func(a, b *api.Job) bool {
+		if a.StartBy == nil || b.StartBy == nil {
+			return a.StartBy != nil && b.StartBy == nil
+		}
+		return a.StartBy.Before(*b.StartBy)
+	})
 }
 
 // sortQueue puts what runs first, then what waits by rank, then what has none.
@@ -190,7 +218,7 @@ func sortQueue(jobs []api.Job) {
 func (q *queue) table(list *api.JobList) *table.Table {
 	unit := strings.ToUpper(list.Summary.Unit)
 	columns := []table.Column{{Name: "JOB", Right: true}, {Name: "USER"}, {Name: "POOL"}, {Name: "NAME"}, {Name: "KIND"},
-		{Name: unit, Right: true}, {Name: "LIMIT", Right: true}, {Name: "ST"}, {Name: "DONE", Right: true}, {Name: "AGE", Right: true}, {Name: "RANK", Right: true}, {Name: "WAITING FOR"}}
+		{Name: unit, Right: true}, {Name: "LIMIT", Right: true}, {Name: "ST"}, {Name: "DONE", Right: true}, {Name: "AGE", Right: true}, {Name: "RANK", Right: true}, {Name: "START"}, {Name: "WAITING FOR"}}
 	if q.long {
 		columns = append(columns, table.Column{Name: "PRIORITY"}, table.Column{Name: "POINTS", Right: true}, table.Column{Name: "TASKS"}, table.Column{Name: "REQUEST"}, table.Column{Name: "COMMAND"})
 	}
@@ -225,7 +253,7 @@ func (q *queue) row(j *api.Job, list *api.JobList, me string) []any {
 	}
 	row := []any{
 		id, j.User, j.Pool, dash(j.Name), dash(j.Kind), unitsText(j, list.Summary.Unit), limitText(j.LimitSeconds),
-		state, finished, span(list.At.Sub(j.Submitted)), rankText(j), q.waitingFor(j, list.At),
+		state, finished, span(list.At.Sub(j.Submitted)), rankText(j), startText(j, list.At), q.waitingFor(j, list.At),
 	}
 	if q.long {
 		row = append(row, j.Priority, points(j), fmt.Sprintf("%dW %dR %dS %dF", j.Waiting, j.Running, j.Succeeded, j.Failed),
@@ -261,6 +289,14 @@ func limitText(seconds float64) string {
 		return "-"
 	}
 	return units.FormatDuration(time.Duration(seconds * float64(time.Second)))
+}
+
+// startText is by when a job that waits starts.
+func startText(j *api.Job, now time.Time) string {
+	if j.StartBy == nil {
+		return "-"
+	}
+	return why.Clock(*j.StartBy, now)
 }
 
 func rankText(j *api.Job) string {

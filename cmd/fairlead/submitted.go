@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/why"
 )
 
 // tell says what became of the job, and waits for it if asked to.
@@ -62,13 +64,58 @@ func (s *submission) print(r *api.Submitted) {
 	case r.Rank > 0:
 		line += fmt.Sprintf(": number %d of %d", r.Rank, r.Of)
 	}
-	fmt.Fprintln(s.out, line)
-	if r.Reason != nil && r.Rank != 1 && !s.hold {
+	fmt.Fprintln(s.out, line+s.starts(r.Start, time.Now()))
+	if r.Reason != nil && r.Rank != 1 && !s.hold && !startsSoon(r.Start, time.Now()) {
 		fmt.Fprintf(s.out, "  %s", r.Reason.Text)
 		if !s.dryRun {
 			fmt.Fprintf(s.out, "    (fairlead why %d)", r.ID)
 		}
 		fmt.Fprintln(s.out)
+	}
+	s.prospect(r, time.Now())
+}
+
+// starts says when the job starts, as the end of a line.
+func (s *submission) starts(e *why.Estimate, now time.Time) string {
+	if e == nil || e.By == nil {
+		return ""
+	}
+	where := ""
+	if s.dryRun && e.Node != "" {
+		where = " on " + e.Node
+	}
+	if left := e.By.Sub(now); !startsSoon(e, now) {
+		return fmt.Sprintf("; starts by %s%s if nobody new goes ahead (in %s)", why.Clock(*e.By, now), where, why.Duration(left))
+	}
+	if s.dryRun {
+		return "; it would start now" + where
+	}
+	return ""
+}
+
+// startsSoon reports whether a job starts within the second.
+func startsSoon(e *why.Estimate, now time.Time) bool {
+	return e != nil && e.By != nil && e.By.Sub(now) < time.Second
+}
+
+// prospect says more about when the job starts, and what would make that at once.
+func (s *submission) prospect(r *api.Submitted, now time.Time) {
+	if e := r.Start; s.dryRun && e != nil {
+		switch {
+		case e.Replays > 0 && e.Late.After(now):
+			fmt.Fprintf(s.out, "  %s in most of %d replays with run times as they were lately\n", why.Span(*e.Early, *e.Late, now), e.Replays)
+		case e.By == nil && e.Text != "":
+			fmt.Fprintf(s.out, "  starts %s\n", e.Text)
+		}
+	}
+	for _, c := range r.Changes {
+		if c.Now && c.LimitSeconds > 0 {
+			was := "no time limit"
+			if r.LimitSeconds > 0 {
+				was = limitText(r.LimitSeconds)
+			}
+			fmt.Fprintf(s.out, "  it would start NOW if it asked for %s instead of %s\n", limitText(math.Floor(c.LimitSeconds/60)*60), was)
+		}
 	}
 }
 

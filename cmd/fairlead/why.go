@@ -15,7 +15,7 @@ import (
 
 type whyCmd struct {
 	*app
-	vs                    string
+	vs, whatIf            string
 	history, verify, json bool
 	noEstimate            bool
 	all                   bool
@@ -29,12 +29,19 @@ func (a *app) whyCommand() *cobra.Command {
 		Long: `Say why a job is where it is: the one reason that decides, the numbers that were
 compared, by which formula, who goes before it, and which restrictions hold.
 
+While a job waits, the answer says when it will start, and what would make that sooner
+(CHANGE). With --what-if the scheduler is asked what would become of the job if it asked
+for something else: words with values, separated by commas, that are called as the flags
+of submit: time (t), cpus (c), mem, gpus (G), request, pool (A), constraint (C), licenses
+(L), priority, qos and nice. Nothing is changed.
+
 With --verify the numbers that were printed are recomputed here, without the scheduler:
 every key from its terms by the formula, the order from the keys, and the job's place by
 replaying the starts before it.`,
 		Example: `  fairlead why 1042
   fairlead why 1042 --vs 1044        who of the two goes first, by which number
   fairlead why 1042 --vs physics     the same with a pool or a user
+  fairlead why 1042 --what-if "t=1h15m,cpus=8"
   fairlead why 1042 --history        for what it has waited all the time
   fairlead why 1042 --verify
   fairlead why physics/markov`,
@@ -43,6 +50,7 @@ replaying the starts before it.`,
 	}
 	f := c.Flags()
 	f.StringVar(&w.vs, "vs", "", "compare with another job, a pool or a user")
+	f.StringVar(&w.whatIf, "what-if", "", "what would become of the job if it asked for something else, e.g. \"t=1h15m,cpus=8\"")
 	f.BoolVar(&w.history, "history", false, "what happened to the job, and for what it waited")
 	f.BoolVar(&w.verify, "verify", false, "recompute the answer from what it prints")
 	f.BoolVar(&w.noEstimate, "no-estimate", false, "do not look for when it will start")
@@ -72,6 +80,8 @@ func (w *whyCmd) run(c *cobra.Command, args []string) error {
 			return w.versus(ctx, client, id)
 		case w.history:
 			return w.historyOf(ctx, client, id)
+		case c.Flags().Changed("what-if"):
+			return w.whatIfOf(ctx, client, id)
 		}
 		return w.job(ctx, client, id)
 	})
@@ -92,7 +102,7 @@ func (w *whyCmd) job(ctx context.Context, client *api.Client, id int64) error {
 		}
 		fmt.Fprint(w.out, a.Text())
 		if a.Verdict != why.Ended && len(a.Levels) > 0 {
-			fmt.Fprintf(w.out, "  fairlead why %d --vs POOL · --history · --verify · --json\n", id)
+			fmt.Fprintf(w.out, "  fairlead why %d --vs POOL · --what-if \"t=1h15m\" · --history · --verify · --json\n", id)
 		}
 		return nil
 	}
@@ -132,8 +142,8 @@ func (w *whyCmd) verified(a *why.Answer) error {
 }
 
 func (w *whyCmd) pool(ctx context.Context, client *api.Client, name string) error {
-	if w.vs != "" || w.history || w.verify {
-		return usagef("--vs, --history and --verify are about a job; %q is not one", name)
+	if w.vs != "" || w.history || w.verify || w.whatIf != "" {
+		return usagef("--vs, --what-if, --history and --verify are about a job; %q is not one", name)
 	}
 	a, err := client.WhyPool(ctx, name)
 	if err != nil {
