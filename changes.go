@@ -90,14 +90,19 @@ func (e *estimator) changes(a *why.Answer) []why.Change {
 	p.shorter()
 	p.smaller()
 	for i, s := range p.pools {
-		p.try(p.gone, s, why.Change{Flags: "-A " + p.paths[i], Pool: p.paths[i]})
+		p.try(p.exchanged(), s, why.Change{Flags: "--move-to " + p.paths[i], Pool: p.paths[i], Alter: true})
 	}
 	if p.raised != "" {
-		f := e.future.Fork()
-		f.Withdraw(p.own, e.began)
-		p.try(f, p.higher, why.Change{Flags: "--priority " + p.raised, Priority: p.raised, Alter: true})
+		p.try(p.exchanged(), p.higher, why.Change{Flags: "--priority " + p.raised, Priority: p.raised, Alter: true})
 	}
 	return p.changes
+}
+
+// exchanged is a fork without the job, to which it will be added changed.
+func (p *probing) exchanged() *sched.Scheduler {
+	f := p.future.Fork()
+	f.Withdraw(p.own, p.began)
+	return f
 }
 
 // try looks when a job would start in a scheduler without it, and keeps the change if that is

@@ -26,14 +26,17 @@ type Variation struct {
 
 // inPlace reports whether a job can be changed so while it waits.
 func (v *Variation) inPlace() bool {
-	return v.Limit == nil && len(v.Request) == 0 && v.Constraint == nil && v.Licenses == nil && v.Pool == nil
+	return v.Limit == nil && len(v.Request) == 0 && v.Constraint == nil && v.Licenses == nil
 }
 
 // apply returns the job with the variation, as it would be submitted.
 func (v *Variation) apply(j *Job) Job {
 	next := *j
-	if next.Limit = cmp.Or(j.Limit, NoLimit); v.Limit != nil {
+	switch {
+	case v.Limit != nil:
 		next.Limit = *v.Limit
+	case v.Pool == nil: // in another pool a job without a limit gets that of the pool
+		next.Limit = cmp.Or(j.Limit, NoLimit)
 	}
 	if len(v.Request) > 0 {
 		next.Request = Amounts(maps.Clone(map[string]int64(j.Request)))

@@ -12,8 +12,8 @@ import (
 const whatIfTasks = 20_000
 
 // WhatIf says what would become of a job that waits if it asked for something else. A fork of
-// the scheduler answers, in which the job is exchanged. Of a job that waits only the priority
-// can be changed; for everything else it is cancelled in the fork, and submitted again, as its
+// the scheduler answers, in which the job is exchanged. Of a job that waits only priority
+// and pool can be changed; for everything else it is cancelled in the fork, and submitted again, as its
 // owner would have to do it.
 func (l *Loop) WhatIf(ctx context.Context, id int64, v Variation) (*why.WhatIf, error) {
 	before, _, err := l.whyNow(ctx, id, WhyOptions{Siblings: 1, Estimate: true})

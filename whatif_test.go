@@ -13,10 +13,10 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// lab is a machine of four processors under EASY: three of them are in use for ten minutes, and
+// backfilled is a machine of four processors under EASY: three of them are in use for ten minutes, and
 // a job waits for all four, with room kept for it from then on. What else comes is submitted
 // after.
-func lab(t *testing.T, root share.Pool) (loop *fairlead.Loop, one func(fairlead.Job) int64, began time.Time, stop func()) {
+func backfilled(t *testing.T, root share.Pool) (loop *fairlead.Loop, one func(fairlead.Job) int64, began time.Time, stop func()) {
 	o := fairlead.LoopOptions{Shares: fairlead.DefaultShares()}
 	o.Shares.Sched.Root = root
 	o.Shares.Sched.Placement = sched.EASY
@@ -48,7 +48,7 @@ func ask(t *testing.T, loop *fairlead.Loop, id int64) *why.Answer {
 // the room is needed it may, and with a second more it may not; both are tried for real.
 func TestChangesAreExact(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		loop, one, began, stop := lab(t, share.Pool{Policy: "fifo"})
+		loop, one, began, stop := backfilled(t, share.Pool{Policy: "fifo"})
 		defer stop()
 		long := one(fairlead.Job{User: "bob", Limit: time.Hour})
 		a := ask(t, loop, long)
@@ -59,7 +59,7 @@ func TestChangesAreExact(t *testing.T) {
 		if left := began.Add(10 * time.Minute).Sub(a.At).Truncate(time.Second); !c.Now || c.LimitSeconds != left.Seconds() || c.Alter {
 			t.Errorf("the change is %+v, want a limit of %v, and to start now", c, left)
 		}
-		if text := a.Text(); !strings.Contains(text, "CHANGE          -t 9m or less -> now") || !strings.Contains(text, "over before room is needed that is kept for job 2") {
+		if text := a.Text(); !strings.Contains(text, "CHANGE          submit -t 9m or less -> now") || !strings.Contains(text, "over before room is needed that is kept for job 2") {
 			t.Errorf("it is told so:\n%s", text)
 		}
 		limit := time.Duration(c.LimitSeconds) * time.Second
@@ -87,7 +87,7 @@ func TestWhatIf(t *testing.T) {
 			{Name: "lab", Weight: 1, Pools: []share.Pool{{Name: "ann", Weight: 1}, {Name: "bob", Weight: 1, MaxTime: 3 * time.Hour}}},
 			{Name: "spare", Weight: 1, Pools: []share.Pool{{Name: "bob", Weight: 1}}},
 		}}
-		loop, one, _, stop := lab(t, root)
+		loop, one, _, stop := backfilled(t, root)
 		defer stop()
 		wide := one(fairlead.Job{User: "bob", Pool: "lab", Request: fairlead.Amounts{"cpu": 3}, Limit: 5 * time.Minute})
 		before := fmt.Sprint(lasting(loop.Pools(t.Context())))
@@ -96,7 +96,7 @@ func TestWhatIf(t *testing.T) {
 			t.Errorf("with one processor: %+v, %v", w, err)
 		}
 		pool, closed := "spare", "lab/nobody"
-		if w, err = loop.WhatIf(t.Context(), wide, fairlead.Variation{Pool: &pool}); err != nil || w.After.Pool != "spare/bob" || w.Seconds == nil {
+		if w, err = loop.WhatIf(t.Context(), wide, fairlead.Variation{Pool: &pool}); err != nil || w.After.Pool != "spare/bob" || w.Seconds == nil || w.Again {
 			t.Errorf("in another pool: %+v, %v", w, err)
 		}
 		high := "high"

@@ -29,8 +29,8 @@ type Change struct {
 func (a *Answer) changes(b *strings.Builder) {
 	again := false
 	width := 0
-	for _, c := range a.Changes {
-		width = max(width, len(c.Flags))
+	for i := range a.Changes {
+		width = max(width, len(a.Changes[i].command()))
 	}
 	for i, c := range a.Changes {
 		label := ""
@@ -41,13 +41,21 @@ func (a *Answer) changes(b *strings.Builder) {
 		if text == "" && c.Seconds > 0 {
 			text = Duration(time.Duration(c.Seconds*float64(time.Second))) + " sooner"
 		}
-		line := fmt.Sprintf("  %-15s %-*s -> %-8s  %s", label, width, c.Flags, c.when(a.At), text)
+		line := fmt.Sprintf("  %-15s %-*s -> %-8s  %s", label, width, c.command(), c.when(a.At), text)
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 		again = again || !c.Alter
 	}
 	if again {
-		b.WriteString("                  (cancel it and submit it again so: only its priority can be changed where it waits)\n")
+		b.WriteString("                  (for what submit says, cancel it and submit it again so)\n")
 	}
+}
+
+// command is what changes it.
+func (c *Change) command() string {
+	if c.Alter {
+		return "alter " + c.Flags
+	}
+	return "submit " + c.Flags
 }
 
 func (c *Change) when(now time.Time) string {
@@ -120,7 +128,7 @@ func (w *WhatIf) Text() string {
 		fmt.Fprintf(&b, "  %s\n", text)
 	}
 	if w.Again {
-		b.WriteString("  Only the priority of a job can be changed where it waits: cancel it and submit it again so.\n")
+		b.WriteString("  Only priority and pool of a job can be changed where it waits: cancel it and submit it again so.\n")
 	}
 	return b.String()
 }

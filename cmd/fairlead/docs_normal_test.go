@@ -85,7 +85,7 @@ var varies = []struct {
 // the agent is.
 var (
 	soon    = regexp.MustCompile(`^[a-z].*\(fairlead why \d+\)$`)
-	place   = regexp.MustCompile(`^(job \d+ queued in .*): (it is next|number \d+ of \d+)$`)
+	place   = regexp.MustCompile(`^(job \d+ queued in .*): (it is next|number \d+ of \d+)(; starts by WHEN if nobody new goes ahead \(in SPAN\))?$`)
 	leaving = regexp.MustCompile(`^(ending; again|draining for)`)
 )
 
