@@ -197,7 +197,7 @@ func (l *Loop) standstill(ctx context.Context) (accounts Accounts, unlock func()
 // received is what a pool has received since it is there, in slot-seconds, not decayed,
 // running tasks included.
 func (l *Loop) received(pool string, accounts Accounts, now time.Time) float64 {
-	sum, unit := 0.0, l.core.Cluster().Unit()
+	sum := 0.0
 	below := func(path string) bool { return path == pool || strings.HasPrefix(path, pool+"/") }
 	for path, a := range accounts.Pools {
 		if below(path) {
@@ -206,7 +206,7 @@ func (l *Loop) received(pool string, accounts Accounts, now time.Time) float64 {
 	}
 	for _, r := range l.runs {
 		if below(r.header.Pool) {
-			sum += float64(max(1, r.header.Request[unit])) * now.Sub(r.started).Seconds()
+			sum += l.core.Rate(r.run) * now.Sub(r.started).Seconds()
 		}
 	}
 	return sum
@@ -296,10 +296,9 @@ func (l *Loop) know(accounts Accounts, now time.Time) {
 			}
 		})
 	}
-	unit := l.core.Cluster().Unit()
 	for _, r := range l.runs {
 		each(r.header.Pool, func(k *sched.Known) {
-			k.Had += float64(max(1, r.header.Request[unit])) * now.Sub(r.started).Seconds()
+			k.Had += l.core.Rate(r.run) * now.Sub(r.started).Seconds()
 		})
 	}
 	all := make([]sched.Known, 0, len(known))

@@ -148,6 +148,9 @@ type Task struct {
 	Fails   int       // attempts that ended in failure
 	Requeue bool      // waits again when its attempt ends, however that ends
 	Stopped bool      // waits again when its attempt ends as Cancelled: the scheduler stopped it
+	// Charge is what the current or last attempt is charged each second; 0 is what the task
+	// takes of the unit.
+	Charge float64
 }
 
 // Outcome is how an attempt ended.

@@ -145,10 +145,14 @@ func (l *Loop) WhyPool(ctx context.Context, name string, siblings int) (*why.Ans
 
 // units says in what the numbers of an answer are.
 func (l *Loop) units() why.Units {
-	return why.Units{
+	u := why.Units{
 		AsOf: time.Now(), Unit: l.core.Cluster().Unit(), Reference: l.core.Clock().Reference(), Growth: l.core.Now().Growth,
 		HalfLifeSeconds: l.core.Clock().HalfLife().Seconds(),
 	}
+	if usage := l.core.UsageUnit(); usage != u.Unit {
+		u.Usage = usage
+	}
+	return u
 }
 
 // neverText says why no node could take a task even if it were empty.

@@ -55,6 +55,7 @@ type choice struct {
 type chosenStart struct {
 	sched.Start
 	levels []sched.Level
+	charge float64 // as in the Want
 	holder string
 	member *Member
 }
@@ -78,7 +79,7 @@ func (l *Loop) chosen(d *sched.Decision) []*choice {
 			at[name] = group
 			all = append(all, group)
 		}
-		group.starts = append(group.starts, chosenStart{s, slices.Clone(d.Why(s)), name, l.members[name]})
+		group.starts = append(group.starts, chosenStart{s, slices.Clone(d.Why(s)), l.core.Charged(s.Run), name, l.members[name]})
 	}
 	return all
 }
@@ -91,7 +92,7 @@ func (c *choice) wants() []Want {
 			wants[0].Nodes = append(wants[0].Nodes, s.holder)
 			continue
 		}
-		w := Want{Job: s.Job}
+		w := Want{Job: s.Job, Charge: s.charge}
 		if c.gang {
 			w.Nodes = []string{s.holder}
 		}

@@ -99,6 +99,9 @@ type Want struct {
 	// Nodes are the holders of the tasks of a gang, in the order of their indices; nil for
 	// other jobs.
 	Nodes []string
+	// Charge is what each task is charged each second until it ends; 0 is what it takes of
+	// the unit.
+	Charge float64
 }
 
 // Grant is the answer to a want: a lease, or those of a gang in the order of their
@@ -230,6 +233,7 @@ type Run struct {
 	Ref
 	Holder  string
 	Started time.Time
+	Charge  float64 // as in the [Want]
 }
 
 // Stopped is an attempt that the scheduler ended early so that others got its room.

@@ -340,6 +340,13 @@ func (l *Loop) Capacity() (capacity, free Amounts, unit string) {
 	return capacity, free, c.Unit()
 }
 
+// UsageUnit is what the usage of pools is counted in: the unit, or charge.
+func (l *Loop) UsageUnit() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.core.UsageUnit()
+}
+
 // AgentCapacity is the capacity of a node that runs commands.
 func AgentCapacity(a Amounts) (Amounts, error) {
 	out := Amounts{execResource: anyNumber}

@@ -142,6 +142,7 @@ func read(name, text string, root *node) (*Config, error) {
 		c.Shares.Closed = len(c.Shares.Sched.Root.Pools) > 0
 	}
 	r.checkPlanned(root, c)
+	r.checkCharge(root, c)
 	if c.Shares.Closed && c.Rules == nil {
 		r.checkStarters(root)
 	}

@@ -38,6 +38,7 @@ func fileFields() []field {
 		then(of("unit", "cpu", "The resource in which shares are counted. A change takes effect with the next start.",
 			line("name of a resource", share.MaxSegment, checkResource), func(c *Config) *string { return &c.Shares.Sched.Unit }),
 			func(r *reader, to any) { r.unit = to.(*Config).Shares.Sched.Unit }),
+	}, chargeFields(), []field{
 		of("policy", "fair", "How the root divides among its pools, and all below that do not say otherwise.",
 			policyName(), func(c *Config) *string { return &c.Shares.Sched.Root.Policy }),
 	}, optionFields(func(c *Config) *share.Options { return &c.Shares.Sched.Root.Options }), []field{

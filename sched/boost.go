@@ -164,7 +164,7 @@ func (s *Scheduler) had(b *boost) float64 {
 	if b.pool < 0 {
 		return b.Had
 	}
-	return b.Had + s.pools[b.pool].Running*s.at.Sub(b.since).Seconds()
+	return b.Had + s.pools[b.pool].Rate*s.at.Sub(b.since).Seconds()
 }
 
 // enter takes a boost in without touching the weight of its pool.
@@ -272,11 +272,11 @@ func (s *Scheduler) endBoosts() {
 // a constant rate until the next event.
 func (s *Scheduler) endOf(b *boost) time.Time {
 	end := b.Until
-	if b.Usage <= 0 || b.pool < 0 || s.pools[b.pool].Running <= 0 {
+	if b.Usage <= 0 || b.pool < 0 || s.pools[b.pool].Rate <= 0 {
 		return end
 	}
 	left := math.Max(0, b.Usage-b.Had)
-	wait := math.Ceil(left / s.pools[b.pool].Running * 1e9)
+	wait := math.Ceil(left / s.pools[b.pool].Rate * 1e9)
 	if wait > math.MaxInt64/4 {
 		return end
 	}
@@ -317,14 +317,14 @@ func (s *Scheduler) foresee(leaf int32) {
 }
 
 // refund takes back what a task received that did not start after all.
-func (s *Scheduler) refund(r *run, width float64) {
+func (s *Scheduler) refund(r *run) {
 	if len(s.boosts.of) == 0 {
 		return
 	}
 	for id := r.pool; id >= 0; id = s.pools[id].parent {
 		for _, slot := range s.boosts.of[id] {
 			b := &s.boosts.slots[slot]
-			b.Had = math.Max(0, b.Had-width*s.at.Sub(r.started).Seconds())
+			b.Had = math.Max(0, b.Had-r.price*s.at.Sub(r.started).Seconds())
 		}
 	}
 	s.foresee(r.pool)

@@ -26,6 +26,7 @@ func (s *Scheduler) Configure(cfg Config, t time.Time) error {
 	before := s.remember()
 	cfg.Unit = s.cluster.Unit()
 	s.cfg = cfg
+	s.reprice()
 	s.backfill.plan = nil
 	s.setRanks()
 	s.renewal = renewal{}

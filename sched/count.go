@@ -108,8 +108,8 @@ func (s *Scheduler) measure() {
 	s.events++
 	capacity, _ := s.cluster.Capacity()
 	s.capacity = float64(capacity[0])
-	s.instant.Capacity = s.capacity
 	s.total(capacity)
+	s.instant.Capacity = s.worth()
 	if s.owes {
 		s.measureMains()
 		s.meetMains()

@@ -33,7 +33,7 @@ func (s *Scheduler) keepDaysOf(id int32) {
 	}
 	p.Days = usage.NewDays(n, factor, s.instant.Unix)
 	s.daysBegan = true
-	p.Days.Run(p.Running, s.instant.Unix)
+	p.Days.Run(p.Rate, s.instant.Unix)
 }
 
 // rollDays moves all days on when a day is over.

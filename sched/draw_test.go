@@ -122,3 +122,12 @@ func drawRequest(t *rapid.T) sched.Request {
 	}
 	return r
 }
+
+// drawCharge draws what tasks cost, mostly what they take of the unit.
+func drawCharge(t *rapid.T) sched.Charge {
+	return rapid.SampledFrom([]sched.Charge{
+		{}, {}, {Dominant: true},
+		{Per: map[string]float64{"cpu": 1, "mem": 0.3, "gpu": 20}},
+		{Per: map[string]float64{"cpu": 1, "mem": 0.7}, Largest: true},
+	}).Draw(t, "charge")
+}

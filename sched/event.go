@@ -22,6 +22,9 @@ type Job struct {
 	// Submitted is when the job came; zero for one that never counts as new.
 	Submitted time.Time
 	Class     Class // of its traits, under a [Ranker]
+	// Charge is what each of its tasks is charged each second, for [Scheduler.Adopt]: 0 is
+	// what one would be that starts now.
+	Charge float64
 
 	since time.Duration // Submitted as a distance, where it is known in that form only
 }
@@ -179,8 +182,9 @@ type run struct {
 	job     int64
 	since   time.Duration // submission of the job, from agesFrom
 	class   Class
-	pool    int32 // that is charged
-	begun   int32 // the job's number if it has several tasks, else -1
+	pool    int32   // that is charged
+	begun   int32   // the job's number if it has several tasks, else -1
+	price   float64 // what it is charged each second
 	shape   cluster.Shape
 	limit   time.Duration
 	node    cluster.NodeID
@@ -212,9 +216,9 @@ func (s *Scheduler) Finish(id RunID, t time.Time, learn bool) {
 	r := s.run(id)
 	seconds := t.Sub(r.started).Seconds()
 	s.end(id, func(p *Pool, width float64) {
-		p.Account.Finish(width, r.start, s.now)
+		p.Account.Finish(width, r.price, r.start, s.now)
 		if learn {
-			p.Learn(width, seconds, s.now)
+			p.Learn(r.price, seconds, s.now)
 		}
 	})
 }
@@ -227,8 +231,8 @@ func (s *Scheduler) Abort(id RunID, t time.Time, back bool) {
 	if r.begun >= 0 {
 		most = s.begun[r.begun].own
 	}
-	s.end(id, func(p *Pool, width float64) { p.Account.Finish(width, r.start, r.start) })
-	s.refund(&r, s.cluster.Width(r.shape))
+	s.end(id, func(p *Pool, width float64) { p.Account.Finish(width, r.price, r.start, r.start) })
+	s.refund(&r)
 	if t := s.toll(r.shape); t != nil {
 		s.uncountStart(t)
 	}
@@ -259,11 +263,11 @@ func (s *Scheduler) end(id RunID, settle func(p *Pool, width float64)) {
 	if in := s.pools[leaf].inner; in >= 0 { // it was a leaf when the task started
 		before = s.inners[in].mean
 	}
-	flight := -width * before
+	flight := -r.price * before
 	s.charge(leaf)
 	settle(&s.pools[leaf], width)
 	if s.pools[leaf].inner < 0 {
-		flight += s.pools[leaf].Running * (s.pools[leaf].Mean - before)
+		flight += s.pools[leaf].Rate * (s.pools[leaf].Mean - before)
 	}
 	for at := leaf; at >= 0; at = s.pools[at].parent {
 		p := &s.pools[at]
@@ -272,7 +276,7 @@ func (s *Scheduler) end(id RunID, settle func(p *Pool, width float64)) {
 		}
 		p.Tasks--
 		if p.Days != nil {
-			p.Days.Run(-width, s.instant.Unix)
+			p.Days.Run(-r.price, s.instant.Unix)
 		}
 		p.Flight += flight
 		if p.Tasks == 0 {

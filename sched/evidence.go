@@ -16,7 +16,7 @@ func (s *Scheduler) Evidence(most int) *why.Evidence {
 	s.boundless()
 	e := &why.Evidence{
 		Tau: s.now.Tau, Growth: s.now.Growth, Complete: true,
-		Capacity: s.capacity, Seconds: s.seconds(), MeanLife: s.instant.MeanLife,
+		Capacity: s.instant.Capacity, Seconds: s.seconds(), MeanLife: s.instant.MeanLife,
 	}
 	if s.holds {
 		s.evidenceOfTotals(e)
@@ -32,7 +32,7 @@ func (s *Scheduler) evidence(id, parent int32, most int, e *why.Evidence) {
 	}
 	x := why.PoolEvidence{
 		Number: id, Parent: parent, Name: s.labels[id].name, Path: s.Path(PoolID(id)),
-		Weight: p.Weight, Settled: p.Settled, Running: p.Running, Started: p.Started, Flight: p.Flight,
+		Weight: p.Weight, Settled: p.Settled, Running: p.Running, Rate: p.Rate, Started: p.Started, Flight: p.Flight,
 		Own: p.Own, TasksLeft: -1, UnitsLeft: -1, Divides: p.Divides(),
 	}
 	if parent >= 0 {
@@ -164,7 +164,7 @@ func (s *Scheduler) evidenceOfJobs(p *Pool, most int, e *why.Evidence) []why.Job
 		f := l.fresh.clone()
 		for f.jobs > 0 {
 			x := f.pop()
-			jobs = append(jobs, why.JobEvidence{ID: x.id, Line: int32(i), Since: x.since, Waiting: int64(x.tasks), Most: int64(tighter(x.most, q.most)), Width: width, Gang: int64(s.gangOf(l.shape)), Priority: int(max(0, p.band)), Main: s.mainFor(l.shape), Request: s.requestFor(l.shape)})
+			jobs = append(jobs, why.JobEvidence{ID: x.id, Line: int32(i), Since: x.since, Waiting: int64(x.tasks), Most: int64(tighter(x.most, q.most)), Width: width, Rate: s.price(l.shape), Gang: int64(s.gangOf(l.shape)), Priority: int(max(0, p.band)), Main: s.mainFor(l.shape), Request: s.requestFor(l.shape)})
 		}
 		jobs = append(jobs, s.evidenceOfBegun(p, l, width)...)
 	}
@@ -178,7 +178,7 @@ func (s *Scheduler) evidenceOfBegun(p *Pool, l *line, width int64) []why.JobEvid
 		x := &s.begun[b]
 		jobs = append(jobs, why.JobEvidence{
 			ID: x.id, Line: x.at.line, Since: x.since, Waiting: int64(x.waiting), Running: int64(x.running), Most: int64(x.most),
-			Width: width, Gang: int64(x.gang), Priority: int(max(0, p.band)), Main: s.mainFor(l.shape), Request: s.requestFor(l.shape),
+			Width: width, Rate: s.price(l.shape), Gang: int64(x.gang), Priority: int(max(0, p.band)), Main: s.mainFor(l.shape), Request: s.requestFor(l.shape),
 		})
 	}
 	return jobs

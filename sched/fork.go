@@ -33,6 +33,7 @@ func (s *Scheduler) forkNow() *Scheduler {
 	for k := range s.places {
 		f.places[k] = slices.Clone(s.places[k])
 	}
+	f.prices.of = slices.Clone(s.prices.of)
 	f.mains.of, f.mains.resources = slices.Clone(s.mains.of), slices.Clip(s.mains.resources)
 	f.index, f.begunOf = maps.Clone(s.index), maps.Clone(s.begunOf)
 	f.begun, f.runs = slices.Clone(s.begun), slices.Clone(s.runs)

@@ -107,7 +107,7 @@ func TestOrderFollowsFromWhatIsPrinted(t *testing.T) {
 // newPlainModel is a model without what keeps an order from being recomputed.
 func newPlainModel(t *rapid.T) *model {
 	m := &model{jobs: map[int64]*modelJob{}, nodes: map[string]int64{"n1": 4, "n2": 3}, down: map[string]bool{}}
-	m.cfg = sched.Config{Root: drawTree(t), NewPolicy: policy.New(policy.Options{}), HalfLife: 20 * time.Hour}
+	m.cfg = sched.Config{Root: drawTree(t), NewPolicy: policy.New(policy.Options{}), HalfLife: 20 * time.Hour, Charge: drawCharge(t)}
 	plain(&m.cfg.Root)
 	s, err := sched.New(m.cfg, epoch, 1)
 	if err != nil {

@@ -28,7 +28,7 @@ type Setting struct {
 	usage.Now                    // the instant, in the units of the clock
 	Seconds    float64           // the same since the scheduler was made; nothing decays in these
 	Weights    float64           // sum over the children that count for shares
-	Capacity   float64           // units that the cluster has
+	Capacity   float64           // units that the cluster has, or what it is worth by [Charge]
 	MeanLife   float64           // seconds that a slot-second counts for, in all: half-life / ln 2; 0 without decay
 	Unix       float64           // the instant in seconds since 1970
 	Above      *Pool             // that divides

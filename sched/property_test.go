@@ -66,7 +66,7 @@ func TestRandomEvents(t *testing.T) {
 
 func newModel(t *rapid.T) *model {
 	m := &model{jobs: map[int64]*modelJob{}, nodes: map[string]int64{"n1": 4, "n2": 3}, down: map[string]bool{}}
-	m.cfg = sched.Config{Root: drawTree(t), NewPolicy: policy.New(policy.Options{}), HalfLife: 20 * time.Second}
+	m.cfg = sched.Config{Root: drawTree(t), NewPolicy: policy.New(policy.Options{}), HalfLife: 20 * time.Second, Charge: drawCharge(t)}
 	drawTolls(t, &m.cfg)
 	m.cfg.Placement = rapid.SampledFrom([]sched.Placement{sched.FirstFit, sched.FCFS, sched.EASY, sched.Conservative}).Draw(t, "placement")
 	s, err := sched.New(m.cfg, epoch, rapid.Uint64().Draw(t, "seed"))

@@ -27,6 +27,7 @@ type Config struct {
 	// TaskSeconds is how long a task is taken to run before any has ended.
 	TaskSeconds float64
 	Unit        string // resource in which shares are counted; fixed by New
+	Charge      Charge // of tasks that start from now on
 	Reclaim     Reclaim
 	// Licenses are what tasks may hold beside a node, with their numbers; Rates are
 	// limits of starts.
@@ -85,6 +86,7 @@ type Scheduler struct {
 	owes  bool // some pool counts deficits
 	holds bool // some pool compares what its children hold
 
+	prices   prices
 	totals   []float64 // what there is of each resource
 	totalled uint32    // changes with these
 	// allots is set when some pool has a policy that allots.

@@ -295,19 +295,22 @@ func (s *Scheduler) occupy(leaf, b int32, j *Job, node cluster.NodeID, started t
 		s.hold(t, +1)
 	}
 	width := s.cluster.Width(shape)
+	if r.price = j.Charge; r.price == 0 {
+		r.price = s.price(shape)
+	}
 	mean := s.meanOf(leaf)
 	s.pools[leaf].Mean = mean
-	flight := width * mean
+	flight := r.price * mean
 	s.charge(leaf)
 	for id := leaf; id >= 0; id = s.pools[id].parent {
 		p := &s.pools[id]
 		p.Tasks++
-		p.Account.Start(width, r.start)
+		p.Account.Start(width, r.price, r.start)
 		p.Flight += flight
 		s.useUp(id, width)
 		if p.Days != nil {
-			p.Days.Run(width, s.instant.Unix)
-			p.Days.Add(width*(s.at.Sub(started).Seconds()), unix(started), s.instant.Unix)
+			p.Days.Run(r.price, s.instant.Unix)
+			p.Days.Add(r.price*(s.at.Sub(started).Seconds()), unix(started), s.instant.Unix)
 		}
 		s.changed(id)
 		if l := s.limits(id); l != nil {

@@ -181,6 +181,7 @@ func (s *Scheduler) handOver(queue, child int32) {
 func (p *Pool) sum(child *Pool) {
 	p.Settled += child.Settled
 	p.Running += child.Running
+	p.Rate += child.Rate
 	p.Started += child.Started
 	p.Flight += child.Flight
 	p.Tasks += child.Tasks

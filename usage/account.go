@@ -2,40 +2,44 @@ package usage
 
 // Account is the service of one pool, or of anything else that tasks are charged
 // to. Its amounts are in slot-seconds in the units of a [Clock]; a task as wide as
-// w slots receives w slot-seconds each second. The zero value is an empty account.
+// w slots receives w slot-seconds each second, or as many as its resources are taken to
+// be worth. The zero value is an empty account.
 type Account struct {
 	Settled float64 // service of the tasks that ended
 	Running float64 // width of the tasks that run now, in slots
-	Started float64 // sum over the running tasks of width x Tau(start)
+	Rate    float64 // what these are charged each second: their width, or what it is taken to be worth
+	Started float64 // sum over the running tasks of rate x Tau(start)
 	Mean    float64 // mean length of the tasks that ended, in seconds
 	Seen    float64 // decayed width of the tasks that ended: the weight of Mean
 }
 
 // Service is what has been received up to now, running tasks included.
 func (a *Account) Service(now Now) float64 {
-	return a.Settled + (a.Running*now.Tau - a.Started)
+	return a.Settled + (a.Rate*now.Tau - a.Started)
 }
 
-// Start counts a task in.
-func (a *Account) Start(width float64, at Now) {
+// Start counts a task in that is charged at a rate.
+func (a *Account) Start(width, rate float64, at Now) {
 	a.Running += width
-	a.Started += width * at.Tau
+	a.Rate += rate
+	a.Started += rate * at.Tau
 }
 
 // Finish counts a task out and settles what it received. When the last task ends,
 // rounding left over from earlier ones is dropped.
-func (a *Account) Finish(width float64, started, ended Now) {
-	a.Settled += width * (ended.Tau - started.Tau)
+func (a *Account) Finish(width, rate float64, started, ended Now) {
+	a.Settled += rate * (ended.Tau - started.Tau)
 	a.Running -= width
-	a.Started -= width * started.Tau
+	a.Rate -= rate
+	a.Started -= rate * started.Tau
 	if a.Running < 1e-9 {
-		a.Running, a.Started = 0, 0
+		a.Running, a.Rate, a.Started = 0, 0, 0
 	}
 }
 
 // Learn takes the length of a task that ended, in seconds, into the mean.
-func (a *Account) Learn(width, seconds float64, ended Now) {
-	w := width * ended.Growth
+func (a *Account) Learn(rate, seconds float64, ended Now) {
+	w := rate * ended.Growth
 	a.Seen += w
 	a.Mean += (seconds - a.Mean) * w / a.Seen
 }
@@ -44,7 +48,7 @@ func (a *Account) Learn(width, seconds float64, ended Now) {
 func (a *Account) Rebase(amount func(float64) float64, instant func(Now) Now) {
 	a.Settled = amount(a.Settled)
 	a.Seen = amount(a.Seen)
-	if a.Running > 0 {
-		a.Started = a.Running * instant(Now{Tau: a.Started / a.Running}).Tau
+	if a.Rate > 0 {
+		a.Started = a.Rate * instant(Now{Tau: a.Started / a.Rate}).Tau
 	}
 }

@@ -41,10 +41,10 @@ func TestRebaseOverAnyGap(t *testing.T) {
 	for _, gap := range []time.Duration{0, time.Second, half, 18 * time.Minute, 18 * time.Hour, 300 * 24 * time.Hour, math.MaxInt64} {
 		c := usage.NewClock(ref, half)
 		var a usage.Account
-		a.Start(2, c.At(ref))
-		a.Start(1, c.At(ref))
+		a.Start(2, 2, c.At(ref))
+		a.Start(1, 1, c.At(ref))
 		ended := c.At(ref.Add(half))
-		a.Finish(1, c.At(ref), ended)
+		a.Finish(1, 1, c.At(ref), ended)
 		a.Learn(1, 60, ended)
 		start := c.At(ref)
 		settled := a.Settled
@@ -59,7 +59,7 @@ func TestRebaseOverAnyGap(t *testing.T) {
 		if !finite(a.Settled, a.Started, a.Seen, instant(start).Tau, got) || math.Abs(got-wantSettled-wantRunning) > 1e-9*got {
 			t.Errorf("after %s: %+v, service %v, want %v", gap, a, got, wantSettled+wantRunning)
 		}
-		a.Finish(2, instant(start), now)
+		a.Finish(2, 2, instant(start), now)
 		a.Learn(2, 5, now)
 		if a.Running != 0 || a.Started != 0 || math.Abs(a.Settled-got) > 1e-9*got || !finite(a.Mean) {
 			t.Errorf("after %s and its end: %+v", gap, a)

@@ -72,6 +72,8 @@ func (s *Subject) AtOnce() string {
 // Units says in what the numbers are.
 type Units struct {
 	Unit string `json:"unit"` // e.g. cpu; a slot is one of it
+	// Usage is what received service is counted in, where that is not the unit: charge.
+	Usage string `json:"usage,omitempty"`
 	// AsOf is the instant for which the levels were computed: that of the answer, or that
 	// at which the job was chosen.
 	AsOf time.Time `json:"as_of"`

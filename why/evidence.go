@@ -53,8 +53,9 @@ type PoolEvidence struct {
 	Weight  float64    `json:"weight"`
 	Settled float64    `json:"settled"` // service of tasks that ended
 	Running float64    `json:"running"` // width of the running tasks
-	Started float64    `json:"started"` // sum of width x tau at their starts
-	Flight  float64    `json:"flight"`  // sum of width x mean length in their leaf
+	Rate    float64    `json:"rate"`    // what these are charged each second
+	Started float64    `json:"started"` // sum of rate x tau at their starts
+	Flight  float64    `json:"flight"`  // sum of rate x mean length in their leaf
 	Own     [2]float64 `json:"own"`     // of the policy above: joined, and service then
 	Mean    float64    `json:"mean_seconds"`
 
@@ -100,14 +101,15 @@ type Owed struct {
 
 // JobEvidence is one job with tasks that wait.
 type JobEvidence struct {
-	ID       int64 `json:"id"`
-	Waiting  int64 `json:"waiting"`
-	Running  int64 `json:"running"`
-	Most     int64 `json:"most"` // tasks at once; 0 is no limit
-	Width    int64 `json:"width"`
-	Gang     int64 `json:"gang,omitempty"` // tasks that start all at once; 0: each for itself
-	Priority int   `json:"priority"`
-	Main     int   `json:"main,omitempty"` // resource of which it takes most: index into the pool's Owed
+	ID       int64   `json:"id"`
+	Waiting  int64   `json:"waiting"`
+	Running  int64   `json:"running"`
+	Most     int64   `json:"most"` // tasks at once; 0 is no limit
+	Width    int64   `json:"width"`
+	Gang     int64   `json:"gang,omitempty"` // tasks that start all at once; 0: each for itself
+	Rate     float64 `json:"rate"`           // what a task is charged each second
+	Priority int     `json:"priority"`
+	Main     int     `json:"main,omitempty"` // resource of which it takes most: index into the pool's Owed
 	// Request is what each of its tasks asks for of each resource, where pools are compared
 	// in what they hold.
 	Request []int64 `json:"request,omitempty"`

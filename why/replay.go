@@ -88,12 +88,13 @@ func (r *replay) start() int64 {
 	for _, i := range r.gang.way {
 		p := r.pools[i].PoolEvidence
 		p.Running += float64(j.Width)
-		p.Started += float64(j.Width) * r.Tau
+		p.Rate += j.Rate
+		p.Started += j.Rate * r.Tau
 		if d := p.Days; d != nil {
 			d.Today, d.Seconds = d.Today+float64(d.Slots*d.Seconds), 0
-			d.Slots += float64(j.Width)
+			d.Slots += j.Rate
 		}
-		p.Flight += float64(j.Width) * leaf.Mean
+		p.Flight += j.Rate * leaf.Mean
 		p.TasksLeft = less(p.TasksLeft, 1)
 		p.UnitsLeft = less(p.UnitsLeft, j.Width)
 		p.MinLeft -= j.Width

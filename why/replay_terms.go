@@ -58,7 +58,7 @@ func (r *replay) standing(at, kid int) standing {
 }
 
 func (r *replay) service(p *PoolEvidence) float64 {
-	return p.Settled + (float64(p.Running*r.Tau) - p.Started)
+	return p.Settled + (float64(p.Rate*r.Tau) - p.Started)
 }
 
 func (d *DaysUsed) sum() float64 { return d.Past + d.Today + float64(d.Slots*d.Seconds) }

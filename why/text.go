@@ -1,6 +1,7 @@
 package why
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -38,7 +39,7 @@ func (a *Answer) Text() string {
 	if len(a.Levels) > 0 {
 		fmt.Fprintf(&b, "  step %d · configuration %s", a.Step, a.Config)
 		if h := a.Units.HalfLifeSeconds; h > 0 {
-			fmt.Fprintf(&b, " · amounts in %s-seconds, half-life %s, as of %s", a.Units.Unit, Duration(time.Duration(h*float64(time.Second))), a.Units.AsOf.Local().Format("15:04:05"))
+			fmt.Fprintf(&b, " · amounts in %s-seconds, half-life %s, as of %s", cmp.Or(a.Units.Usage, a.Units.Unit), Duration(time.Duration(h*float64(time.Second))), a.Units.AsOf.Local().Format("15:04:05"))
 		}
 		b.WriteString("\n")
 	}

@@ -74,7 +74,11 @@ func (s *shares) show(ctx context.Context, client *api.Client, pool string) erro
 		if doc.HalfLifeSeconds > 0 {
 			half = "half-life " + span(seconds(doc.HalfLifeSeconds))
 		}
-		fmt.Fprintf(s.out, "%s · unit %s · %s · configuration %s\n", half, doc.Unit, doc.At.Local().Format("15:04:05"), doc.Config)
+		unit := "unit " + doc.Unit
+		if doc.UsageUnit != "" && doc.UsageUnit != doc.Unit {
+			unit += ", use in " + doc.UsageUnit
+		}
+		fmt.Fprintf(s.out, "%s · %s · %s · configuration %s\n", half, unit, doc.At.Local().Format("15:04:05"), doc.Config)
 	}
 	t := table.New(table.Column{Name: "POOL"}, table.Column{Name: "POLICY"}, table.Column{Name: "WEIGHT", Right: true}, table.Column{Name: "SHARE", Right: true},
 		table.Column{Name: "MIN", Right: true}, table.Column{Name: "MAX", Right: true}, table.Column{Name: "WANT", Right: true},

@@ -120,6 +120,7 @@ type Shares struct {
 	Version         int                 `json:"version"`
 	At              time.Time           `json:"at"`
 	Unit            string              `json:"unit"`
+	UsageUnit       string              `json:"usage_unit"`
 	HalfLifeSeconds float64             `json:"half_life_seconds"`
 	Config          string              `json:"config"`
 	Pools           []fairlead.PoolView `json:"pools"`

@@ -65,8 +65,7 @@ func poolAt(all []fairlead.PoolView, path string) fairlead.PoolView {
 }
 
 func (s *Server) boosts(context.Context, *struct{}) (*body[api.Boosts], error) {
-	_, _, unit := s.options.Loop.Capacity()
-	return answer(api.Boosts{Version: api.Version, At: time.Now(), Unit: unit, Boosts: s.options.Loop.Boosts()}), nil
+	return answer(api.Boosts{Version: api.Version, At: time.Now(), Unit: s.options.Loop.UsageUnit(), Boosts: s.options.Loop.Boosts()}), nil
 }
 
 type unboostInput struct {

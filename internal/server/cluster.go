@@ -29,7 +29,7 @@ type sharesInput struct {
 
 func (s *Server) shares(ctx context.Context, in *sharesInput) (*body[api.Shares], error) {
 	out := api.Shares{Version: api.Version, At: time.Now(), Summary: s.summary(), Config: s.options.Config.Status().Hash, Pools: []fairlead.PoolView{}}
-	out.Unit = out.Summary.Unit
+	out.Unit, out.UsageUnit = out.Summary.Unit, s.options.Loop.UsageUnit()
 	out.HalfLifeSeconds = s.options.Loop.HalfLife().Seconds()
 	fair, pools := s.options.Loop.Fairness(ctx)
 	out.Fairness = fair

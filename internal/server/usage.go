@@ -26,8 +26,7 @@ func (s *Server) setUsage(ctx context.Context, in *usageInput) (*body[api.UsageR
 	if err != nil {
 		return nil, err
 	}
-	_, _, unit := s.options.Loop.Capacity()
-	out := api.UsageResponse{Version: api.Version, Unit: unit}
+	out := api.UsageResponse{Version: api.Version, Unit: s.options.Loop.UsageUnit()}
 	for _, pool := range slices.Sorted(maps.Keys(before)) {
 		out.Pools = append(out.Pools, api.UsageChange{Pool: pool, Old: before[pool], New: in.Body.UsedSeconds})
 	}

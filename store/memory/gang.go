@@ -23,7 +23,7 @@ func (s *Store) leaseGang(j *job, w fairlead.Want, now, until time.Time) (g fair
 			t = &fairlead.Task{Job: j.ID, Index: i, Number: i}
 			j.tasks[i] = t
 		}
-		life.Lease(t, node, now, until)
+		life.Lease(t, node, w.Charge, now, until)
 		life.Start(&j.Job, now)
 		g.Gang = append(g.Gang, life.NewLease(nil, t))
 	}

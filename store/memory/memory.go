@@ -186,7 +186,7 @@ func (s *Store) Lease(ctx context.Context, holder string, wants []fairlead.Want,
 			}
 			continue
 		}
-		life.Lease(t, holder, now, now.Add(ttl))
+		life.Lease(t, holder, w.Charge, now, now.Add(ttl))
 		life.Start(&j.Job, now)
 		a := s.account(j.Pool)
 		a.Waiting--
@@ -281,11 +281,12 @@ func (s *Store) charge(j *job, t *fairlead.Task, now time.Time, learn bool) {
 	if life.Outgrown(s.clock, now) {
 		s.rebase(now, s.clock.HalfLife())
 	}
+	rate := life.Rate(t.Charge, j.Request, s.unit)
 	if s.dayCount > 0 {
 		oldest := life.Day(now) - int64(s.dayCount) + 1
-		life.ByDay(life.Width(j.Request, s.unit), t.Started, now, oldest, func(day int64, amount float64) { s.day(j.Pool, day, amount) })
+		life.ByDay(rate, t.Started, now, oldest, func(day int64, amount float64) { s.day(j.Pool, day, amount) })
 	}
-	life.Charge(s.account(j.Pool), s.clock, life.Width(j.Request, s.unit), t.Started, now, learn)
+	life.Charge(s.account(j.Pool), s.clock, rate, t.Started, now, learn)
 }
 
 // back keeps a task that waits again, and follows up on a job that ended.

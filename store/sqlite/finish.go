@@ -41,7 +41,7 @@ func (t *tx) finish(res fairlead.Result) (fairlead.Verdict, error) {
 	if err != nil || stale != nil {
 		return fairlead.Verdict{Err: stale}, err
 	}
-	t.charge(r.pool, life.Width(r.Request, t.s.options.Unit), k.Started, life.Learns(res.Outcome))
+	t.charge(r.pool, life.Rate(k.Charge, r.Request, t.s.options.Unit), k.Started, life.Learns(res.Outcome))
 	parting := life.Part(&r.Job, life.HowEnded(res.Outcome))
 	again := life.Finish(&r.Job, k, res.Outcome, t.now)
 	t.count(r.pool, 0, -1)
@@ -71,7 +71,7 @@ func (t *tx) succeed(res fairlead.Result) (bool, error) {
 	if err := exec(b.stmt); err != nil || t.conn.Changes() == 0 {
 		return false, err
 	}
-	t.charge(l.pool, life.Width(l.job.Request, t.s.options.Unit), l.started, true)
+	t.charge(l.pool, life.Rate(l.charge, l.job.Request, t.s.options.Unit), l.started, true)
 	t.count(l.pool, 0, -1)
 	t.forget(res.Ref)
 	return true, t.ended(l.job, fairlead.Succeeded, "")
@@ -260,7 +260,7 @@ func (t *tx) lose(ref fairlead.Ref) (bool, error) {
 	if err != nil || stale != nil {
 		return false, err
 	}
-	t.charge(r.pool, life.Width(r.Request, t.s.options.Unit), k.Started, false)
+	t.charge(r.pool, life.Rate(k.Charge, r.Request, t.s.options.Unit), k.Started, false)
 	parting := life.Part(&r.Job, life.HowLost)
 	again := life.Lose(&r.Job, k, t.now)
 	t.count(r.pool, 0, -1)

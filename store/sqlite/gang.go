@@ -28,7 +28,7 @@ func (t *tx) leaseGang(w fairlead.Want, ttl time.Duration) (g fairlead.Grant, er
 		if i == len(tasks) {
 			tasks = append(tasks, &fairlead.Task{Job: r.ID, Index: i, Number: i})
 		}
-		life.Lease(tasks[i], node, t.now, t.now.Add(ttl))
+		life.Lease(tasks[i], node, w.Charge, t.now, t.now.Add(ttl))
 		life.Start(&r.Job, t.now)
 		if err := t.saveTask(r, tasks[i]); err != nil {
 			return g, err
@@ -40,7 +40,7 @@ func (t *tx) leaseGang(w fairlead.Want, ttl time.Duration) (g fairlead.Grant, er
 		spec := r.Job
 		l := life.NewLease(&spec, k)
 		l.Nodes = slices.Clone(w.Nodes)
-		t.hold(r.pool, l)
+		t.hold(r.pool, l, w.Charge)
 		g.Gang = append(g.Gang, l)
 	}
 	return g, t.save(r)

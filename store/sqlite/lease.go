@@ -34,16 +34,17 @@ func (t *tx) grant(holder string, w fairlead.Want, ttl time.Duration) (fairlead.
 	if len(w.Nodes) > 0 {
 		return t.leaseGang(w, ttl)
 	}
-	l, err := t.leaseOne(holder, w.Job, ttl)
+	l, err := t.leaseOne(holder, w, ttl)
 	if l == nil && err == nil {
-		return t.leaseTask(holder, w.Job, ttl)
+		return t.leaseTask(holder, w, ttl)
 	}
 	return fairlead.Grant{Lease: l}, err
 }
 
 // leaseOne leases a job that has one task; nil if the job is not of that kind or may
 // not start. A query and an update cost less than an update that returns columns.
-func (t *tx) leaseOne(holder string, id int64, ttl time.Duration) (*fairlead.Lease, error) {
+func (t *tx) leaseOne(holder string, w fairlead.Want, ttl time.Duration) (*fairlead.Lease, error) {
+	id := w.Job
 	j, pool, attempt, err := t.ready(id)
 	if err != nil || j == nil {
 		return nil, err
@@ -53,9 +54,9 @@ func (t *tx) leaseOne(holder string, id int64, ttl time.Duration) (*fairlead.Lea
 		j.Started = t.now
 	}
 	b := binder{stmt: t.conn.Prep(`UPDATE job SET state = 3, waiting = 0, running = 1, next = 1, returned = 0, attempt = ?,
-		holder = ?, t_state = 3, t_begin = 0, t_started = ?, t_ended = 0, outcome = '', started = ?
+		holder = ?, t_state = 3, t_begin = 0, t_started = ?, t_ended = 0, outcome = '', started = ?, charge = ?
 		WHERE id = ? AND state = 2`)}
-	b.ints(attempt).text(holder).times(t.now, j.Started).int64(id)
+	b.ints(attempt).text(holder).times(t.now, j.Started).float(w.Charge).int64(id)
 	if err := exec(b.stmt); err != nil || t.conn.Changes() == 0 {
 		return nil, err
 	}
@@ -64,7 +65,7 @@ func (t *tx) leaseOne(holder string, id int64, ttl time.Duration) (*fairlead.Lea
 		Holder: holder, Started: t.now, Until: t.now.Add(ttl),
 	}
 	t.count(pool, -1, +1)
-	t.hold(pool, l)
+	t.hold(pool, l, w.Charge)
 	return l, nil
 }
 
@@ -92,14 +93,14 @@ func (t *tx) ready(id int64) (j *fairlead.Job, pool int64, attempt int, err erro
 }
 
 // hold keeps in memory who holds a task, and what it takes to end it.
-func (t *tx) hold(pool int64, l *fairlead.Lease) {
-	kept := &lease{ref: l.Ref, holder: l.Holder, until: l.Until, started: l.Started, pool: pool, job: life.Header(l.Job)}
+func (t *tx) hold(pool int64, l *fairlead.Lease, charge float64) {
+	kept := &lease{ref: l.Ref, holder: l.Holder, until: l.Until, started: l.Started, charge: charge, pool: pool, job: life.Header(l.Job)}
 	t.then(func(s *Store) { s.runs[taskKey{l.JobID, l.Task}] = kept })
 }
 
 // leaseTask leases a task of any job.
-func (t *tx) leaseTask(holder string, id int64, ttl time.Duration) (fairlead.Grant, error) {
-	r, err := t.load(id)
+func (t *tx) leaseTask(holder string, w fairlead.Want, ttl time.Duration) (fairlead.Grant, error) {
+	r, err := t.load(w.Job)
 	if err != nil || r == nil || !life.Eligible(&r.Job) {
 		return fairlead.Grant{}, err
 	}
@@ -111,11 +112,11 @@ func (t *tx) leaseTask(holder string, id int64, ttl time.Duration) (fairlead.Gra
 		waits, err := t.waits(r)
 		return fairlead.Grant{Waiting: waits}, err
 	}
-	life.Lease(k, holder, t.now, t.now.Add(ttl))
+	life.Lease(k, holder, w.Charge, t.now, t.now.Add(ttl))
 	life.Start(&r.Job, t.now)
 	t.count(r.pool, -1, +1)
 	l := life.NewLease(&r.Job, k)
-	t.hold(r.pool, l)
+	t.hold(r.pool, l, w.Charge)
 	return fairlead.Grant{Lease: l}, errors.Join(t.saveTask(r, k), t.save(r))
 }
 

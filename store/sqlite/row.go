@@ -86,7 +86,7 @@ type row struct {
 // columns are those that scan reads, in its order.
 const columns = `id, pool, shape, state, user, kind, priority, spec, begin, most, tasks, next, returned, held, pending,
 	cancel, waiting, running, succeeded, failed, cancelled, submitted, started, ended, cause,
-	attempt, holder, t_state, t_begin, t_started, t_ended, fails, losses, requeue, outcome`
+	attempt, holder, t_state, t_begin, t_started, t_ended, fails, losses, requeue, outcome, charge`
 
 // scanner reads columns one after the other.
 type scanner struct {
@@ -96,6 +96,7 @@ type scanner struct {
 
 func (s *scanner) int() int        { s.col++; return s.stmt.ColumnInt(s.col - 1) }
 func (s *scanner) int64() int64    { s.col++; return s.stmt.ColumnInt64(s.col - 1) }
+func (s *scanner) float() float64  { s.col++; return s.stmt.ColumnFloat(s.col - 1) }
 func (s *scanner) bool() bool      { return s.int64() != 0 }
 func (s *scanner) text() string    { s.col++; return s.stmt.ColumnText(s.col - 1) }
 func (s *scanner) time() time.Time { return instant(s.int64()) }
@@ -135,7 +136,9 @@ func (s *scanner) task(t *fairlead.Task) error {
 	t.Fails, t.Losses = s.int(), s.int()
 	again := s.int()
 	t.Requeue, t.Stopped = again&onRequeue != 0, again&onStop != 0
-	switch text := s.text(); text {
+	text := s.text()
+	t.Charge = s.float()
+	switch text {
 	case "":
 	case plainOutcome:
 		t.Outcome.State = fairlead.Succeeded
@@ -159,10 +162,11 @@ func (b *binder) ints(vs ...int) *binder {
 	}
 	return b
 }
-func (b *binder) int64(v int64) *binder { b.n++; b.stmt.BindInt64(b.n, v); return b }
-func (b *binder) null() *binder         { b.n++; b.stmt.BindNull(b.n); return b }
-func (b *binder) bool(v bool) *binder   { b.n++; b.stmt.BindBool(b.n, v); return b }
-func (b *binder) text(v string) *binder { b.n++; b.stmt.BindText(b.n, v); return b }
+func (b *binder) int64(v int64) *binder   { b.n++; b.stmt.BindInt64(b.n, v); return b }
+func (b *binder) null() *binder           { b.n++; b.stmt.BindNull(b.n); return b }
+func (b *binder) bool(v bool) *binder     { b.n++; b.stmt.BindBool(b.n, v); return b }
+func (b *binder) float(v float64) *binder { b.n++; b.stmt.BindFloat(b.n, v); return b }
+func (b *binder) text(v string) *binder   { b.n++; b.stmt.BindText(b.n, v); return b }
 func (b *binder) times(ts ...time.Time) *binder {
 	for _, t := range ts {
 		b.int64(nanos(t))
@@ -182,7 +186,7 @@ func (b *binder) task(t *fairlead.Task) (*binder, error) {
 	}
 	b.ints(t.Fails, t.Losses, again)
 	text, err := outcomeText(t.Outcome)
-	return b.text(text), err
+	return b.text(text).float(t.Charge), err
 }
 
 // The bits of the column requeue: why a task waits again when its attempt ends.
@@ -223,7 +227,7 @@ func (t *tx) save(r *row) error {
 	b := binder{stmt: t.conn.Prep(`UPDATE job SET open = ?, state = ?, priority = ?, begin = ?, next = ?, returned = ?, held = ?,
 		pending = ?, cancel = ?, waiting = ?, running = ?, succeeded = ?, failed = ?, cancelled = ?,
 		started = ?, ended = ?, cause = ?, attempt = ?, holder = ?, t_state = ?, t_begin = ?, t_started = ?,
-		t_ended = ?, fails = ?, losses = ?, requeue = ?, outcome = ? WHERE id = ?`)}
+		t_ended = ?, fails = ?, losses = ?, requeue = ?, outcome = ?, charge = ? WHERE id = ?`)}
 	j := &r.Job
 	if j.State.Ended() {
 		b.null()
@@ -261,7 +265,7 @@ func (t *tx) task(r *row, idx int) (*fairlead.Task, error) {
 
 // tasksOf reads tasks of an array.
 func tasksOf(conn *sqlite.Conn, r *row, where string, args ...int64) ([]fairlead.Task, error) {
-	stmt := conn.Prep(`SELECT idx, attempt, holder, t_state, t_begin, t_started, t_ended, fails, losses, requeue, outcome
+	stmt := conn.Prep(`SELECT idx, attempt, holder, t_state, t_begin, t_started, t_ended, fails, losses, requeue, outcome, charge
 		FROM task WHERE job = ? ` + where + ` ORDER BY idx`)
 	defer stmt.Reset()
 	b := binder{stmt: stmt}
@@ -293,7 +297,7 @@ func (t *tx) saveTask(r *row, k *fairlead.Task) error {
 		return nil
 	}
 	b := binder{stmt: t.conn.Prep(`INSERT OR REPLACE INTO task (job, idx, attempt, holder, t_state, t_begin,
-		t_started, t_ended, fails, losses, requeue, outcome) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)}
+		t_started, t_ended, fails, losses, requeue, outcome, charge) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)}
 	b.int64(r.ID).ints(k.Index)
 	if _, err := b.task(k); err != nil {
 		return err

@@ -73,6 +73,7 @@ type lease struct {
 	holder  string
 	until   time.Time
 	started time.Time
+	charge  float64
 	pool    int64
 	job     fairlead.Header
 }

@@ -64,6 +64,7 @@ func Run(t *testing.T, open Open) {
 		{"StopsAreKept", stopsAreKept},
 		{"NotifyWakes", notifyWakes},
 		{"UsageIsCharged", usageIsCharged},
+		{"ChargeOfTheStart", chargeOfTheStart},
 		{"DaysAreKept", daysAreKept},
 		{"UsageStaysFinite", usageStaysFinite},
 		{"CountersAgreeWithRecount", countersAgree},

@@ -21,16 +21,16 @@ func Outgrown(clock usage.Clock, now time.Time) bool { return clock.At(now).Grow
 func Decay(clock usage.Clock, now time.Time) float64 { return max(1, clock.At(now).Growth) }
 
 // Charge books the service of an attempt and counts its task out of the running.
-func Charge(a *fairlead.Account, clock usage.Clock, width float64, started, ended time.Time, learn bool) {
+func Charge(a *fairlead.Account, clock usage.Clock, rate float64, started, ended time.Time, learn bool) {
 	from, to := clock.At(started), clock.At(ended)
 	seconds := ended.Sub(started).Seconds()
 	account := usage.Account{Settled: a.Used, Mean: a.Mean, Seen: a.Seen}
-	account.Finish(width, from, to)
+	account.Finish(rate, rate, from, to)
 	if learn {
-		account.Learn(width, seconds, to)
+		account.Learn(rate, seconds, to)
 	}
 	a.Used, a.Mean, a.Seen = account.Settled, account.Mean, account.Seen
-	a.Total += width * seconds
+	a.Total += rate * seconds
 	a.Ended++
 	a.Running--
 }

@@ -197,6 +197,15 @@ func Width(request fairlead.Amounts, unit string) float64 {
 	return float64(max(1, cluster.WithTypes(request)[unit]))
 }
 
+// Rate is what an attempt is charged each second: what was said when it began, or what it
+// takes of the unit.
+func Rate(charge float64, request fairlead.Amounts, unit string) float64 {
+	if charge > 0 {
+		return charge
+	}
+	return Width(request, unit)
+}
+
 // Learns reports whether the length of an attempt says something about how long
 // such tasks run.
 func Learns(o fairlead.Outcome) bool { return o.State != fairlead.Cancelled }

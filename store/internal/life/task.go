@@ -8,7 +8,8 @@ import (
 )
 
 // Lease begins the next attempt of a task.
-func Lease(t *fairlead.Task, holder string, now, until time.Time) {
+func Lease(t *fairlead.Task, holder string, charge float64, now, until time.Time) {
+	t.Charge = charge
 	t.State, t.Holder, t.Started, t.Until = fairlead.Running, holder, now, until
 	t.Attempt++
 	t.Ended, t.Begin, t.Outcome = time.Time{}, time.Time{}, fairlead.Outcome{}

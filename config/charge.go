@@ -1,0 +1,108 @@
+package config
+
+import (
+	"math"
+	"strings"
+
+	"github.com/fairlead/fairlead/internal/units"
+	"github.com/fairlead/fairlead/sched"
+)
+
+// A charge is a number for one of a resource, or for as much as stands behind the stroke:
+// 0.25/G.
+
+const (
+	chargePattern = `^[0-9]+(\.[0-9]+)?(/[KMGTP])?$`
+	maxCharge     = 1e9
+	dominant      = "dominant"
+)
+
+var chargeSchema = object{
+	"type": []string{"number", "string"}, "minimum": 0, "pattern": chargePattern, "examples": []any{1, 20, "0.25/G"},
+}
+
+var perResource = named("dominant, or resources with charges", checkResource, maxResources, chargeSchema, readCharge, showCharge)
+
+func readCharge(r *reader, name string, n *node) (float64, bool) {
+	text, ok := r.text(name, n)
+	if !ok {
+		return 0, false
+	}
+	number, per, sized := strings.Cut(text, "/")
+	v, err := parseNumber(number)
+	size := int64(1)
+	if sized && err == nil {
+		if size, err = units.ParseSize("1" + per); !strings.Contains("KMGTP", per) || len(per) != 1 {
+			size = 0
+		}
+	}
+	if err != nil || !(v >= 0 && v <= maxCharge) || size == 0 {
+		r.errorf(n, "%s must be a number from 0 on, for one of it, or for a size, such as 0.25/G; got %s", name, n.describe())
+		return 0, false
+	}
+	return v / float64(size), true
+}
+
+// showCharge writes what is likely to be the charge for bytes as that for a gigabyte.
+func showCharge(v float64) *node {
+	if v > 0 && v < 1e-4 {
+		return word(formatNumber(v*(1<<30)) + "/G")
+	}
+	return word(formatNumber(v))
+}
+
+// charges is the field charge: a word, or what each resource costs.
+var charges = kind[sched.Charge]{
+	word: perResource.word,
+	schema: func() object {
+		return object{"oneOf": []object{{"type": "string", "const": dominant}, perResource.schema()}}
+	},
+	read: func(r *reader, name string, n *node) (sched.Charge, bool) {
+		if n.kind == scalar {
+			if n.text == dominant {
+				return sched.Charge{Dominant: true}, true
+			}
+			r.errorf(n, "%s must be dominant, or name resources: {%s: 1, mem: 0.25/G}; got %s", name, r.unit, n.describe())
+			return sched.Charge{}, false
+		}
+		per, ok := perResource.read(r, name, n)
+		if ok && len(per) > 0 && per[r.unit] == 0 {
+			r.errorf(n, "%s must charge something for %s, the unit: a task that takes nothing else would cost nothing, and go before all others for ever", name, r.unit)
+			return sched.Charge{}, false
+		}
+		return sched.Charge{Per: per}, ok
+	},
+	show: func(v sched.Charge) *node {
+		switch {
+		case v.Dominant:
+			return word(dominant)
+		case len(v.Per) == 0:
+			return nil
+		}
+		return perResource.show(v.Per)
+	},
+}
+
+// combinations are how the parts of a charge are put together.
+var combinations = unlessIs(false, choice("charge_by", []string{"sum", "max"}, []bool{false, true}))
+
+// chargeFields come after the unit, for which something has to be charged.
+func chargeFields() []field {
+	return []field{
+		unless("what a task takes of the unit", of("charge", "", "What a running task is charged each second, which is what counts as usage: a number for one of each resource, or for a size of it, such as {cpu: 1, mem: 0.25/G, gpu: 20}; or dominant, the largest part that it takes of what there is, scaled to the unit. A change holds for tasks that start after it.",
+			charges, func(c *Config) *sched.Charge { return &c.Shares.Sched.Charge })),
+		of("charge_by", "sum", "What is charged of several resources: the sum of their charges, or only the largest one (max).",
+			combinations, func(c *Config) *bool { return &c.Shares.Sched.Charge.Largest }),
+	}
+}
+
+// checkCharge warns of charges that nobody reads.
+func (r *reader) checkCharge(root *node, c *Config) {
+	charge := &c.Shares.Sched.Charge
+	if n := root.key("charge_by"); n != nil && charge.Largest && len(charge.Per) == 0 {
+		r.warnf(n, "charge_by has no effect: charge names no resources")
+	}
+	if per := charge.Per["mem"]; per > math.Exp2(-20) {
+		r.warnf(root.get("charge").get("mem"), "a task with 1G of memory would be charged %s a second; memory is counted in bytes: say what 1G costs, such as 0.25/G", formatNumber(per*(1<<30)))
+	}
+}
