@@ -360,9 +360,7 @@ func (l *Loop) adopt(c Change, now time.Time) {
 			node = l.core.Join(r.Holder, nil, now)
 			l.core.SetNode(node, cluster.Down, now)
 		}
-		if j.Charge = r.Charge; j.Charge == 0 {
-			j.Charge = l.core.Cluster().Width(j.Shape)
-		}
+		j.Charge = cmp.Or(r.Charge, l.core.Cluster().Width(j.Shape))
 		l.forgetRun(taskID{r.JobID, r.Task}, now)
 		run := l.core.Adopt(j, node, r.Started, now)
 		l.runs[taskID{r.JobID, r.Task}] = &liveRun{
