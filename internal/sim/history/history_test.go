@@ -94,6 +94,33 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// TestGangsOfThePast: a gang is one job as wide as all its tasks, until the last of them ended.
+func TestGangsOfThePast(t *testing.T) {
+	gang := func(id int64, state fairlead.State, waiting, running int) *fairlead.Job {
+		j := &fairlead.Job{ID: id, User: "ann", Pool: "ann", Gang: 2, Tasks: 2, Waiting: waiting, Running: running, Submitted: at(5), State: state, Request: fairlead.Amounts{"cpu": 2}}
+		if waiting < 2 {
+			j.Started = at(10)
+		}
+		return j
+	}
+	task := func(index, end int) fairlead.Task {
+		k := fairlead.Task{Index: index, State: fairlead.Running, Started: at(10)}
+		if end > 0 {
+			k.State, k.Ended = fairlead.Succeeded, at(end)
+		}
+		return k
+	}
+	p := read(t, &past{
+		jobs: []*fairlead.Job{gang(1, fairlead.Succeeded, 0, 0), gang(2, fairlead.Running, 0, 1), gang(3, fairlead.Waiting, 2, 0)},
+		tasks: map[int64][]fairlead.Task{
+			1: {task(0, 20), task(1, 30)}, 2: {task(0, 15), task(1, 0)}, 3: {task(0, 15), task(1, 15)}, // waits again
+		},
+	})
+	if got, want := jobsOf(p), "1 ann@5+20 x4, 2 ann@5+50 x4, 3 ann@5+20 x4"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
 func TestNothingIsKnown(t *testing.T) {
 	p := read(t, &past{jobs: []*fairlead.Job{{ID: 1, User: "ann", Pool: "ann", Tasks: 3, Waiting: 3, State: fairlead.Waiting}}})
 	if len(p.Jobs) != 0 || p.Unknown != 3 {

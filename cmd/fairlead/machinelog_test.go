@@ -1,0 +1,323 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead/cluster"
+)
+
+// machineLog is what ran where on a cluster, and what was promised to whom meanwhile. It is
+// replayed to find out whether everything was as it has to be.
+type machineLog struct {
+	nodes    map[string]cluster.Amounts // what each has, types of resources included
+	licenses map[string]int64
+	runs     []machineRun
+	promises []promise
+	late     time.Duration // by which a process may be late on a machine that is busy
+}
+
+// machineRun is one task from its start to its end.
+type machineRun struct {
+	job, task  int
+	node       string
+	request    cluster.Amounts
+	licenses   map[string]int64
+	gang       int
+	spread     bool
+	limit      time.Duration
+	start, end time.Time
+}
+
+// promise says by when a job starts: a bound, which holds whatever happens as long as nobody
+// new goes ahead, or room that is kept, which no job takes that keeps its limit.
+type promise struct {
+	job  int
+	room bool
+	at   time.Time // when it was made
+	by   time.Time
+}
+
+// violations says in words what was not as it has to be, each kind of thing once for each job.
+func (l *machineLog) violations() []string {
+	var out []string
+	for _, check := range []func() []string{l.overfull, l.torn, l.overrun, l.broken} {
+		out = append(out, check()...)
+	}
+	return slices.Compact(out)
+}
+
+// overfull replays starts and ends, and looks at each start for what there is too little of.
+func (l *machineLog) overfull() (out []string) {
+	runs := slices.SortedStableFunc(slices.Values(l.runs), func(a, b machineRun) int { return a.start.Compare(b.start) })
+	for i, r := range runs {
+		onNode, held := cluster.Amounts{}, map[string]int64{}
+		for _, o := range runs[:i+1] {
+			if !o.end.After(r.start) {
+				continue
+			}
+			for name, n := range o.licenses {
+				held[name] += n
+			}
+			if o.node == r.node {
+				for name, n := range asked(o.request) {
+					onNode[name] += n
+				}
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(onNode)) {
+			if have := l.nodes[r.node][name]; onNode[name] > have {
+				out = append(out, fmt.Sprintf("job %d: %d of the %d %s of %s are taken", r.job, onNode[name], have, name, r.node))
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(held)) {
+			if held[name] > l.licenses[name] {
+				out = append(out, fmt.Sprintf("job %d: %d of the %d licences %s are held", r.job, held[name], l.licenses[name], name))
+			}
+		}
+	}
+	return out
+}
+
+// asked is a request with all that it implies.
+func asked(a cluster.Amounts) cluster.Amounts {
+	all := cluster.Amounts{}
+	maps.Copy(all, cluster.WithTypes(a))
+	all["cpu"] = max(1, all["cpu"])
+	return all
+}
+
+// byJob are the runs of each job, in the order of the jobs.
+func (l *machineLog) byJob() (ids []int, runs map[int][]machineRun) {
+	runs = map[int][]machineRun{}
+	for _, r := range l.runs {
+		runs[r.job] = append(runs[r.job], r)
+	}
+	return slices.Sorted(maps.Keys(runs)), runs
+}
+
+// torn finds gangs that did not start all at once, or not on nodes of their own.
+func (l *machineLog) torn() (out []string) {
+	ids, runs := l.byJob()
+	for _, id := range ids {
+		first, nodes := runs[id][0], map[string]bool{}
+		if first.gang < 2 {
+			continue
+		}
+		for _, r := range runs[id] {
+			nodes[r.node] = true
+			if !r.start.Equal(first.start) {
+				out = append(out, fmt.Sprintf("job %d: its gang starts at different times", id))
+			}
+		}
+		if len(runs[id]) != first.gang || first.spread && len(nodes) != first.gang {
+			out = append(out, fmt.Sprintf("job %d: %d of %d tasks of its gang run, on %d nodes", id, len(runs[id]), first.gang, len(nodes)))
+		}
+	}
+	return out
+}
+
+// overrun finds tasks that ran for longer than they may.
+func (l *machineLog) overrun() (out []string) {
+	for _, r := range l.runs {
+		if ran := r.end.Sub(r.start); r.limit > 0 && ran > r.limit+l.late {
+			out = append(out, fmt.Sprintf("job %d: ran %v, and its limit is %v", r.job, ran, r.limit))
+		}
+	}
+	return out
+}
+
+// broken finds promises that were not kept. A bound has to be; room may come late if that was
+// the fault of tasks only that ran for longer than they said.
+func (l *machineLog) broken() (out []string) {
+	_, runs := l.byJob()
+	for _, p := range l.promises {
+		started := slices.MinFunc(runs[p.job], func(a, b machineRun) int { return a.start.Compare(b.start) }).start
+		delay := started.Sub(p.by)
+		switch {
+		case delay <= l.late:
+		case !p.room:
+			out = append(out, fmt.Sprintf("job %d: starts %v after the bound that was given", p.job, delay.Round(time.Millisecond)))
+		default:
+			if thief := l.thief(p, started); thief > 0 {
+				out = append(out, fmt.Sprintf("job %d: starts %v late, and job %d went ahead", p.job, delay.Round(time.Millisecond), thief))
+			}
+		}
+	}
+	return out
+}
+
+// thief is a job that went ahead of one for which room was kept, kept its limit, and still ran
+// when the room should have been there; 0 if there is none.
+func (l *machineLog) thief(p promise, started time.Time) int {
+	for _, r := range l.runs {
+		if r.job > p.job && r.start.After(p.at) && r.start.Before(started) && r.end.After(p.by) && r.end.Sub(r.start) <= r.limit {
+			return r.job
+		}
+	}
+	return 0
+}
+
+// wellRun is a log without a fault: of two nodes, with a gang, GPUs, a licence, and a job that
+// goes ahead of one for which room is kept.
+func wellRun() *machineLog {
+	began := time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
+	at := func(s int) time.Time { return began.Add(time.Duration(s) * time.Second) }
+	run := func(job, task int, node string, cpu int64, from, to, limit int) machineRun {
+		return machineRun{job: job, task: task, node: node, request: cluster.Amounts{"cpu": cpu}, start: at(from), end: at(to), limit: time.Duration(limit) * time.Second}
+	}
+	l := &machineLog{
+		nodes:    map[string]cluster.Amounts{"n1": {"cpu": 4}, "n2": {"cpu": 8, "gpu": 2, "gpu:a100": 2}},
+		licenses: map[string]int64{"matlab": 1}, late: 500 * time.Millisecond,
+		runs: []machineRun{
+			run(1, 0, "n1", 3, 0, 9, 10), run(2, 0, "n2", 4, 0, 19, 20),
+			run(3, 0, "n1", 4, 9, 15, 10), run(3, 1, "n2", 4, 9, 15, 10), // a gang
+			run(4, 0, "n1", 1, 1, 8, 8), // went ahead
+			run(5, 0, "n2", 1, 15, 20, 9), run(6, 0, "n2", 1, 20, 25, 9),
+		},
+		promises: []promise{{3, true, at(1), at(10)}, {5, false, at(1), at(20)}},
+	}
+	for i := range l.runs {
+		r := &l.runs[i]
+		if r.job == 3 {
+			r.gang, r.spread = 2, true
+		}
+		if r.job >= 5 {
+			r.licenses = map[string]int64{"matlab": 1}
+			r.request = cluster.Amounts{"cpu": 1, "gpu:a100": 2}
+		}
+	}
+	return l
+}
+
+// faults are ways to spoil a log of which at least one thing can then be found. Each returns
+// what is to be found, or "" if the log has nothing of that kind.
+var faults = map[string]func(*machineLog) string{
+	"a processor too many": func(l *machineLog) string {
+		r := l.runs[0]
+		r.job, r.gang, r.request = 9999, 0, cluster.Amounts{"cpu": 1 + l.nodes[r.node]["cpu"]}
+		l.runs = append(l.runs, r)
+		return "cpu of " + r.node
+	},
+	"a GPU too many": func(l *machineLog) string {
+		return l.again(func(r *machineRun) bool { return asked(r.request)["gpu"] > 0 }, func(r *machineRun) string {
+			r.request = cluster.Amounts{"gpu": 1 + l.nodes[r.node]["gpu"]}
+			return "gpu of " + r.node
+		})
+	},
+	"a licence too many": func(l *machineLog) string {
+		return l.again(func(r *machineRun) bool { return len(r.licenses) > 0 }, func(r *machineRun) string {
+			name := slices.Sorted(maps.Keys(r.licenses))[0]
+			r.licenses = map[string]int64{name: 1 + l.licenses[name]}
+			return "licences " + name
+		})
+	},
+	"a gang in parts": func(l *machineLog) string {
+		return l.spoil(func(r *machineRun) bool { return r.gang > 1 && r.task == 1 }, func(r *machineRun) string {
+			r.start = r.start.Add(time.Millisecond)
+			return "starts at different times"
+		})
+	},
+	"a gang on fewer nodes": func(l *machineLog) string {
+		return l.spoil(func(r *machineRun) bool { return r.spread && r.task == 1 }, func(r *machineRun) string {
+			i := slices.IndexFunc(l.runs, func(o machineRun) bool { return o.job == r.job && o.task == 0 })
+			r.node = l.runs[i].node
+			return "of its gang run, on"
+		})
+	},
+	"a limit that nobody ends": func(l *machineLog) string {
+		return l.spoil(func(r *machineRun) bool { return r.limit > 0 }, func(r *machineRun) string {
+			r.end = r.start.Add(r.limit + time.Hour)
+			return "and its limit is"
+		})
+	},
+	"a bound that was too early": func(l *machineLog) string {
+		return l.breach(false, func(*promise, time.Time) string { return "after the bound that was given" })
+	},
+	"room that another takes": func(l *machineLog) string {
+		return l.breach(true, func(p *promise, late time.Time) string {
+			r := l.runs[0]
+			r.job, r.gang, r.request, r.licenses, r.limit = 9999, 0, nil, nil, 30*time.Minute
+			r.start, r.end = p.at.Add(time.Millisecond), late
+			l.runs = append(l.runs, r)
+			return "late, and job "
+		})
+	},
+}
+
+// spoil changes the first run of a kind.
+func (l *machineLog) spoil(of func(*machineRun) bool, f func(*machineRun) string) string {
+	for i := range l.runs {
+		if of(&l.runs[i]) {
+			return f(&l.runs[i])
+		}
+	}
+	return ""
+}
+
+// again adds a changed copy of the first run of a kind.
+func (l *machineLog) again(of func(*machineRun) bool, f func(*machineRun) string) string {
+	i := slices.IndexFunc(l.runs, func(r machineRun) bool { return of(&r) })
+	if i < 0 {
+		return ""
+	}
+	r := l.runs[i]
+	r.job, r.gang = 9999, 0
+	text := f(&r)
+	l.runs = append(l.runs, r)
+	return text
+}
+
+// breach has the job of the first promise of a kind start a quarter of an hour after it should.
+func (l *machineLog) breach(room bool, f func(*promise, time.Time) string) string {
+	i := slices.IndexFunc(l.promises, func(p promise) bool { return p.room == room })
+	if i < 0 {
+		return ""
+	}
+	p := &l.promises[i]
+	late := p.by.Add(15 * time.Minute)
+	for k := range l.runs {
+		if r := &l.runs[k]; r.job == p.job {
+			r.start, r.end = late, late.Add(cmp.Or(r.limit, time.Second)/2)
+		}
+	}
+	return f(p, late)
+}
+
+func (l *machineLog) clone() *machineLog {
+	c := *l
+	c.runs, c.promises = slices.Clone(l.runs), slices.Clone(l.promises)
+	return &c
+}
+
+// findsFaults spoils a log in every way and looks whether that is found.
+func findsFaults(t *testing.T, l *machineLog) {
+	t.Helper()
+	for _, name := range slices.Sorted(maps.Keys(faults)) {
+		spoiled := l.clone()
+		want := faults[name](spoiled)
+		if want == "" {
+			t.Errorf("%s: the log has nothing of that kind", name)
+			continue
+		}
+		found := spoiled.violations()
+		if !slices.ContainsFunc(found, func(v string) bool { return strings.Contains(v, want) }) {
+			t.Errorf("%s: found %q, want %q", name, found, want)
+		}
+	}
+}
+
+// TestMachineLog: nothing is found in a log without a fault, and every fault is found.
+func TestMachineLog(t *testing.T) {
+	t.Parallel()
+	l := wellRun()
+	if found := l.violations(); len(found) > 0 {
+		t.Errorf("in a log without a fault: %q", found)
+	}
+	findsFaults(t, l)
+}
