@@ -394,28 +394,3 @@ func (l *Loop) stop(runs []Run, why string) {
 		m.worker.Stop(refs, why)
 	}
 }
-
-// expire ends the leases that ran out, and marks silent nodes. That a lease ran out is
-// the first sign of silence: the node is marked before its tasks can be leased again, or
-// they would go to the dead once more.
-func (l *Loop) expire(ctx context.Context) {
-	l.syncing.Lock()
-	defer l.syncing.Unlock()
-	refs, err := l.store.Expire(ctx, "")
-	if err != nil && ctx.Err() == nil {
-		l.failed(fmt.Errorf("expire leases: %w", err), 0)
-	}
-	if len(refs) > 0 {
-		l.log.Warn("leases ran out", "tasks", len(refs))
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	now := time.Now()
-	for _, ref := range refs {
-		if r := l.runs[taskID{ref.JobID, ref.Task}]; r != nil && r.ref == ref {
-			l.silent(r.holder, now)
-		}
-	}
-	l.silence(now)
-	l.sampleReasons(now)
-}
