@@ -93,6 +93,12 @@ func (s *Scheduler) replan() {
 			s.planStart(int32(i))
 		}
 	}
+	for _, x := range s.lingering {
+		for _, room := range x.held {
+			b.plan.Take(room.node, room.shape, now, room.until)
+			s.planLicenses(room.shape, -1, now, room.until)
+		}
+	}
 }
 
 // planRun takes the room of a task that runs.
@@ -113,11 +119,11 @@ func (s *Scheduler) planStart(i int32) {
 	s.planRun(i)
 }
 
-// planEnd gives back what a task that ended would still have had.
-func (s *Scheduler) planEnd(r *run) {
+// planEnd gives back what a task that ended would still have had, up to an instant.
+func (s *Scheduler) planEnd(node cluster.NodeID, shape cluster.Shape, until int64) {
 	if b := &s.backfill; b.plan != nil {
-		b.plan.Give(r.node, r.shape, s.instantOf(), r.until)
-		s.planLicenses(r.shape, +1, s.instantOf(), r.until)
+		b.plan.Give(node, shape, s.instantOf(), until)
+		s.planLicenses(shape, +1, s.instantOf(), until)
 		b.keep.freed = true
 	}
 }

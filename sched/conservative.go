@@ -326,11 +326,12 @@ func (s *Scheduler) Reservations() iter.Seq[Reservation] {
 	}
 }
 
-// nextKept is when the next task has room, zero if there is none.
+// nextKept is when the next task has room, zero if there is none. One that should have it by
+// now, and did not start, waits for something to happen.
 func (s *Scheduler) nextKept() time.Time {
-	next := int64(cluster.Forever)
+	next, now := int64(cluster.Forever), s.instantOf()
 	for _, r := range s.backfill.keep.all {
-		if r.from != unplaced {
+		if r.from > now {
 			next = min(next, r.from)
 		}
 	}

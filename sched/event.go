@@ -251,7 +251,6 @@ func (s *Scheduler) waitAgain(r *run, most int32) {
 
 // end takes a task off its node and its pools; settle is called for each of these.
 func (s *Scheduler) end(id RunID, settle func(p *Pool, width float64)) {
-	s.events++
 	r := s.run(id)
 	width, leaf := s.cluster.Width(r.shape), r.pool
 	s.giveBack(r)
@@ -299,7 +298,6 @@ func (s *Scheduler) end(id RunID, settle func(p *Pool, width float64)) {
 	}
 	s.useAgain(leaf)
 	s.settle(leaf)
-	s.planEnd(r)
 	r.used = false
 	s.runFree = append(s.runFree, int32(uint32(id)))
 	if t != nil {

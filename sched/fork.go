@@ -39,6 +39,7 @@ func (s *Scheduler) forkNow() *Scheduler {
 	f.begun, f.runs = slices.Clone(s.begun), slices.Clone(s.runs)
 	f.runFree, f.begunFree = slices.Clone(s.runFree), slices.Clone(s.begunFree)
 	f.stops.fork()
+	f.lingering = maps.Clone(s.lingering)
 	f.backfill, f.hosts, f.single = backfilling{}, nil, nil
 	f.reclaimer.fork()
 	f.shapeReady, f.noRoom = s.shapeReady.clone(), s.noRoom.clone()

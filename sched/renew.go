@@ -48,6 +48,7 @@ func (s *Scheduler) Renew() {
 func (s *Scheduler) nextInstant() time.Time {
 	next := earlier(earlier(s.later.next(), earlier(s.boosts.next(), s.nextRipe())), earlier(s.nextToken(), s.nextRebalance))
 	if s.pools[Root].Waiting > 0 {
+		next = earlier(next, s.nextLinger())
 		next = earlier(next, earlier(s.nextEdge(), earlier(s.renewal.at, s.nextLook())))
 	}
 	if s.cfg.Placement == Conservative {

@@ -132,6 +132,7 @@ type Scheduler struct {
 	single    []cluster.NodeID // see alone
 
 	stops       stopping
+	lingering   map[int64]lingering // by job
 	reclaimer   reclaimer
 	tolls       []*toll // by shape; nil for most
 	licenses    []license
@@ -255,6 +256,7 @@ func (s *Scheduler) moveTo(t time.Time) {
 	s.renew()
 	s.age()
 	s.openRates()
+	s.endLingering()
 	for {
 		j, due := s.later.due(t)
 		if !due {

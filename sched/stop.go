@@ -78,6 +78,7 @@ type together struct {
 type heldRoom struct {
 	node  cluster.NodeID
 	shape cluster.Shape
+	until int64 // planned end
 }
 
 // leaves marks a run: it was told to end.
@@ -173,11 +174,18 @@ func (s *Scheduler) Spare(id RunID) {
 
 // giveBack frees the room of a task that ended, or holds it for those that end with it.
 func (s *Scheduler) giveBack(r *run) {
-	if r.group == 0 {
-		s.cluster.Give(r.node, r.shape)
+	switch {
+	case r.group != 0:
+		s.giveTogether(r.group, &heldRoom{r.node, r.shape, r.until})
+	case s.lingers(r):
+		s.linger(r)
 		return
+	default:
+		s.cluster.Give(r.node, r.shape)
+		s.giveHeld(r.job)
 	}
-	s.giveTogether(r.group, &heldRoom{r.node, r.shape})
+	s.events++
+	s.planEnd(r.node, r.shape, r.until)
 }
 
 // giveTogether counts a task out of its group, with the room that it leaves, if any.

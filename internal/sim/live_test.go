@@ -31,14 +31,18 @@ func TestLiveIsTheSame(t *testing.T) {
 	} {
 		for _, placement := range ways {
 			t.Run(policy+"+"+placement.String(), func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) { compareLive(t, policy, placement) })
+				synctest.Test(t, func(t *testing.T) { compareLive(t, policy, placement, 1) })
+			})
+			t.Run(policy+"+"+placement.String()+" on nodes", func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) { compareLive(t, policy, placement, 4) })
 			})
 		}
 	}
 }
 
-func compareLive(t *testing.T, policy string, placement sched.Placement) {
+func compareLive(t *testing.T, policy string, placement sched.Placement, nodes int) {
 	w := spread(time.Now())
+	w.Nodes = nodes
 	shares := fairlead.DefaultShares()
 	shares.Sched.Root.Policy, shares.Sched.Placement = policy, placement
 	simulated := shares.Sched
@@ -104,14 +108,19 @@ func live(t *testing.T, w *sim.Workload, o fairlead.LoopOptions) []int64 {
 	}
 	var group sync.WaitGroup
 	group.Go(func() { loop.Run(ctx) })
-	group.Go(func() {
-		loop.Work(ctx, fairlead.WorkOptions{Slots: w.Procs, Handlers: map[string]fairlead.Handler{"work": fairlead.HandlerFunc(work)}})
-	})
-	synctest.Wait()
+	for i := range w.Nodes {
+		group.Go(func() {
+			loop.Work(ctx, fairlead.WorkOptions{Name: fmt.Sprint("n", i+1), Slots: w.Procs / w.Nodes, Handlers: map[string]fairlead.Handler{"work": fairlead.HandlerFunc(work)}})
+		})
+		synctest.Wait()
+	}
 	for _, j := range w.Jobs {
 		time.Sleep(time.Until(w.Zero.Add(time.Duration(j.Submit) * tick)))
+		size := int32(w.Procs / w.Nodes)
+		gang := (j.Procs + size - 1) / size
 		_, err := loop.Client().Submit(ctx, fairlead.Job{
-			Kind: "work", User: w.Users[j.User], Name: fmt.Sprint(j.ID), Request: fairlead.Amounts{"cpu": int64(j.Procs)}, Limit: time.Duration(j.Estimate) * tick,
+			Kind: "work", User: w.Users[j.User], Name: fmt.Sprint(j.ID), Limit: time.Duration(j.Estimate) * tick,
+			Request: fairlead.Amounts{"cpu": int64((j.Procs + gang - 1) / gang)}, Gang: int(gang), Spread: gang > 1,
 		})
 		if err != nil {
 			t.Fatal(err)
