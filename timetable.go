@@ -17,6 +17,8 @@ type Timetable struct {
 
 	row    map[int64]int32
 	starts [][]int64 // by replay, then by row; 0: not known
+	// endless is set if some task has no time limit: what starts a year later waits for it.
+	endless bool
 }
 
 // How long the replays of a timetable may take, how many of them with run times as they were
@@ -75,7 +77,7 @@ func (t *Timetable) By(job int64) (time.Time, bool) {
 		return time.Time{}, false
 	}
 	row, known := t.row[job]
-	if !known || t.starts[0][row] == 0 || t.starts[0][row] >= t.At.Add(sched.NoLimit/2).UnixNano() {
+	if !known || t.starts[0][row] == 0 || t.endless && t.starts[0][row] >= t.At.Add(sched.NoLimit/2).UnixNano() {
 		return time.Time{}, false
 	}
 	return time.Unix(0, t.starts[0][row]), true
@@ -122,7 +124,10 @@ func (l *Loop) beginTimetable(now time.Time) func() *Timetable {
 	}
 	e := l.estimatorOf(0, now)
 	return func() *Timetable {
-		t.replay(e, time.Now(), func(x sched.Task) time.Time { return x.Started.Add(limitOr(x, sched.NoLimit)) })
+		t.replay(e, time.Now(), func(x sched.Task) time.Time {
+			t.endless = t.endless || x.Limit <= 0
+			return x.Started.Add(limitOr(x, sched.NoLimit))
+		})
 		return t
 	}
 }

@@ -34,14 +34,14 @@ func (a *app) benchCommand() *cobra.Command {
 		Short: "Measure this machine",
 		Long: `Measure this machine: decisions per second on one core, under every policy
 and with tasks that are fitted to many nodes, durable submissions, jobs from
-submission to end beside a bare loop on the same engine, and processes that do nothing
-through a server and an agent.`,
+submission to end beside a bare loop on the same engine, answers of why among many jobs
+that wait, and processes that do nothing through a server and an agent.`,
 		Example: "  fairlead bench --quick\n  fairlead bench --only decisions --full --json\n  fairlead bench --only nodes",
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return b.run(c.Context()) },
 	}
 	f := c.Flags()
-	f.StringSliceVar(&b.only, "only", nil, "only these: decisions, policies, nodes, replay, submissions, cycles, processes")
+	f.StringSliceVar(&b.only, "only", nil, "only these: decisions, policies, nodes, replay, submissions, cycles, why, processes")
 	f.BoolVar(&b.quick, "quick", false, "smaller and faster, less steady")
 	f.BoolVar(&b.full, "full", false, "with ten million waiting jobs (4 GiB of memory)")
 	f.BoolVar(&b.json, "json", false, "print JSON")
@@ -165,6 +165,11 @@ func (b *benchCmd) parts() ([]part, error) {
 			return bench.Cycles(ctx, dir, batch, scale(min(240_000, 6000*batch)))
 		}})
 	}
+	for _, policy := range []string{"fair", "fifo"} {
+		all = append(all, part{"why", "why: among many, " + policy, func(ctx context.Context, dir string) ([]bench.Result, error) {
+			return b.whyAmong(ctx, dir, policy, scale(100_000))
+		}})
+	}
 	all = append(all, part{"processes", "processes", func(ctx context.Context, dir string) ([]bench.Result, error) {
 		r, err := b.processes(ctx, dir, scale(20_000))
 		return []bench.Result{r}, err
@@ -185,7 +190,7 @@ func (b *benchCmd) choose(all []part) ([]part, error) {
 			}
 		}
 		if len(chosen) == n {
-			return nil, usagef("--only: %q is not one of decisions, policies, nodes, submissions, cycles, processes", o)
+			return nil, usagef("--only: %q is not one of decisions, policies, nodes, replay, submissions, cycles, why, processes", o)
 		}
 	}
 	return chosen, nil
@@ -194,7 +199,7 @@ func (b *benchCmd) choose(all []part) ([]part, error) {
 // processes measures processes that do nothing, from submission to end through a
 // server and an agent with SQLite.
 func (b *benchCmd) processes(ctx context.Context, dir string, n int) (bench.Result, error) {
-	x, client, stop, err := b.quietServer(ctx, filepath.Join(dir, "processes"))
+	x, client, stop, err := b.quietServer(ctx, filepath.Join(dir, "processes"), config.Default())
 	if err != nil {
 		return bench.Result{}, err
 	}
@@ -223,12 +228,12 @@ func (b *benchCmd) processes(ctx context.Context, dir string, n int) (bench.Resu
 }
 
 // quietServer runs a server and an agent in this process, for measurements.
-func (b *benchCmd) quietServer(ctx context.Context, dir string) (*instance, *api.Client, func(), error) {
+func (b *benchCmd) quietServer(ctx context.Context, dir string, c *config.Config) (*instance, *api.Client, func(), error) {
 	if err := os.MkdirAll(dir, 0o711); err != nil {
 		return nil, nil, nil, err
 	}
 	o := instanceOptions{
-		config: config.Default(), database: filepath.Join(dir, "fairlead.db"), storeName: "temporary",
+		config: c, database: filepath.Join(dir, "fairlead.db"), storeName: "temporary",
 		socket: filepath.Join(dir, "s"), socketMode: 0o600, lease: time.Minute, log: b.logger(12, "text"),
 	}
 	x, err := newInstance(ctx, o)
