@@ -25,20 +25,22 @@ const (
 
 // alternatives is what it takes to try what else a job might ask for.
 type alternatives struct {
-	of     *Job
-	own    sched.Job
-	asks   sched.Request
-	unit   string
-	pools  []sched.Job // the job in other pools in which its user has a place
-	paths  []string    // of them
-	higher sched.Job   // the job with the next higher priority
-	raised string      // the name of that; "": there is none, or it would not help
+	of   *Job
+	own  sched.Job
+	asks sched.Request
+	unit string
+	// everyone is set where room is kept for every job.
+	everyone bool
+	pools    []sched.Job // the job in other pools in which its user has a place
+	paths    []string    // of them
+	higher   sched.Job   // the job with the next higher priority
+	raised   string      // the name of that; "": there is none, or it would not help
 }
 
 // alternativesOf takes them out of the loop, which is locked.
 func (l *Loop) alternativesOf(j *Job, a *why.Answer) *alternatives {
 	h := headerOf(j)
-	x := &alternatives{of: j, own: l.jobOf(h), asks: l.askOf(h), unit: l.core.Cluster().Unit()}
+	x := &alternatives{of: j, own: l.jobOf(h), asks: l.askOf(h), unit: l.core.Cluster().Unit(), everyone: l.shares.Sched.Placement == sched.Conservative}
 	x.own.Tasks = j.Waiting
 	own := "/" + share.CleanName(j.User)
 	for id := range l.core.Pools() {
@@ -66,8 +68,9 @@ func (l *Loop) alternativesOf(j *Job, a *why.Answer) *alternatives {
 type probing struct {
 	*estimator
 	*alternatives
-	by      time.Time // when the job starts as it is; zero: not known
-	gone    *sched.Scheduler
+	by      time.Time        // when the job starts as it is; zero: not known
+	gone    *sched.Scheduler // without the job
+	room    *sched.Scheduler // where the room is kept that it would find in its way
 	left    int
 	until   time.Time
 	changes []why.Change
@@ -87,6 +90,14 @@ func (e *estimator) changes(a *why.Answer) []why.Change {
 	p.gone = e.future.Fork()
 	p.gone.Withdraw(p.own, e.began)
 	p.gone.Rest()
+	if p.room = p.gone; !p.everyone {
+		// Room is kept for one job only, and when there is somebody in whose way it is.
+		s := p.own
+		s.ID, s.Submitted = trialID, e.began
+		p.room = p.gone.Fork()
+		p.room.Add(s, e.began)
+		p.room.Rest()
+	}
 	p.shorter()
 	p.smaller()
 	for i, s := range p.pools {
@@ -137,13 +148,13 @@ func (p *probing) try(without *sched.Scheduler, s sched.Job, c why.Change) {
 
 // shorter tries the longest time limit with which the job would find room now.
 func (p *probing) shorter() {
-	long := p.gone.Window(p.own.Shape, p.own.Limit)
+	long := p.room.Window(p.own.Shape, p.own.Limit)
 	if long < changesGain {
 		return
 	}
 	s := p.own
 	s.Limit = long
-	p.try(p.gone, s, shorterChange(p.gone, p.own, long))
+	p.try(p.gone, s, shorterChange(p.room, p.own, long))
 }
 
 // shorterChange is the change to a shorter time limit, which makes room now.
@@ -163,7 +174,7 @@ func (p *probing) smaller() {
 		need := p.of.Request[name]
 		fits, not := int64(0), need
 		for not-fits > 1 {
-			if mid := fits + (not-fits)/2; p.gone.Opening(p.shapeWith(name, mid), p.own.Limit) {
+			if mid := fits + (not-fits)/2; p.room.Opening(p.shapeWith(name, mid), p.own.Limit) {
 				fits = mid
 			} else {
 				not = mid
@@ -203,5 +214,6 @@ func (p *probing) shapeWith(name string, n int64) cluster.Shape {
 	ask := p.asks
 	ask.Amounts = maps.Clone(ask.Amounts)
 	ask.Amounts[name] = n
-	return p.gone.ShapeOf(ask)
+	p.gone.ShapeOf(ask) // the same number in both
+	return p.room.ShapeOf(ask)
 }
