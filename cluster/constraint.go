@@ -93,7 +93,8 @@ const maxConstraint = 1000
 // ParseConstraint reads a constraint; see [Constraint]. An error is a *ConstraintError.
 func ParseConstraint(text string) (Constraint, error) {
 	if len(text) > maxConstraint {
-		return nil, &ConstraintError{text[:20] + "...", maxConstraint, fmt.Sprintf("a constraint has at most %d bytes", maxConstraint)}
+		const shown = 20
+		return nil, &ConstraintError{strings.ToValidUTF8(text[:shown], "") + "...", 0, fmt.Sprintf("a constraint has at most %d bytes", maxConstraint)}
 	}
 	p := constraintParser{text: text}
 	if p.peek() == 0 {

@@ -82,9 +82,12 @@ func (s *Scheduler) againFirst(leaf int32) bool {
 // setGate changes the gate of a line. What a gate of its own holds back is not wanted: an
 // ideal scheduler could not start it either.
 func (s *Scheduler) setGate(at lineRef, g gate) {
-	held, n := s.line(at).held(), s.line(at).tasks
-	s.change(at, func(l *line) { l.gate = g })
-	if now := s.line(at).held(); now && !held {
+	q := &s.queues[at.queue]
+	l := q.line(int(at.line))
+	held, n, was := l.held(), l.tasks, l.ready()
+	l.gate = g
+	s.count(q, at.line, was)
+	if now := l.held(); now && !held {
 		s.want(at, -n)
 	} else if held && !now {
 		s.want(at, n)

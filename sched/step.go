@@ -45,6 +45,8 @@ type Level struct {
 	Needy      bool   // chosen among the children below their minimum
 	Terms      why.Terms
 	RivalTerms why.Terms
+
+	byKey bool // the rival is the next by key, and is looked for when a task starts
 }
 
 // Why returns the choices that led to a start, from the root down. They are valid
@@ -147,6 +149,9 @@ func (s *Scheduler) draw(jobs, limit int, d *Decision) bool {
 			}
 			break
 		}
+		if started == 0 {
+			s.findRivals(d.levels[from:])
+		}
 		s.startAt(leaf, at, h, node, from, d)
 		started++
 		if s.metMinimum(d.levels[from:]) {
@@ -207,8 +212,18 @@ func (s *Scheduler) chooseFirst(in *inner, l *Level) int32 {
 	if in.carrier != nil {
 		in.clock = math.Max(in.clock, in.carrier.Level(&s.pools[id], s.now))
 	}
-	s.rival(in, id, l)
+	l.byKey = true
 	return id
+}
+
+// findRivals looks for the rivals of choices by key. Most choices come to nothing, as there is no
+// room for the pool's requests: those need none.
+func (s *Scheduler) findRivals(way []Level) {
+	for i := range way {
+		if l := &way[i]; l.byKey {
+			s.rival(&s.inners[s.pools[l.Pool].inner], int32(l.Child), l)
+		}
+	}
 }
 
 // chooseNeedy orders the few children below their minimum by the same policy.
