@@ -11,6 +11,9 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
+// mostGPUs bounds how many are named at once, so that their sum can be counted.
+const mostGPUs = 1 << 40
+
 // addGPUs adds GPUs as they are written for agents and jobs: 2, or a100:2.
 func addGPUs(to map[string]int64, gpus []string) error {
 	for _, text := range gpus {
@@ -19,7 +22,7 @@ func addGPUs(to map[string]int64, gpus []string) error {
 			resource, count = "gpu:"+kind, n
 		}
 		n, err := strconv.ParseInt(count, 10, 64)
-		if err != nil || n < 0 || share.CheckResource(resource) != nil {
+		if err != nil || n < 0 || n > mostGPUs || share.CheckResource(resource) != nil {
 			return usagef("--gpus: %q is not a number of GPUs, such as 2, or a100:2 for two of a type", text)
 		}
 		if n > 0 {

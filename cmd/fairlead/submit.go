@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -282,6 +283,9 @@ func (s *submission) fillRequest(spec *api.Spec) error {
 		n, err := units.ParseSize(size)
 		if err != nil {
 			return usagef("--mem: %w", err)
+		}
+		if n > math.MaxInt64/per {
+			return usagef("--mem-per-cpu: %s for each of %d processors is more than can be counted", size, per)
 		}
 		spec.Request["mem"] = n * per
 	}
