@@ -35,7 +35,7 @@ func (s *simFlags) source(args []string) string {
 // pastNames are the names behind the numbers of a trace that was made of a server's past.
 type pastNames struct {
 	users, pools []string
-	noLimit      []bool // by line
+	jobs         []api.WorkloadJob // by line of the trace
 }
 
 // readHistory makes a trace of the past of the server: queues stand for pools.
@@ -54,9 +54,8 @@ func (s *simFlags) readHistory(ctx context.Context) (*swf.Trace, *pastNames, err
 	t := &swf.Trace{Name: "history", Header: swf.Header{Procs: w.Units, UnixStartTime: w.From.Unix(), Comments: []string{
 		fmt.Sprintf("Note: the last %s of a server, a line for each task", span(back)), fmt.Sprintf("UnixStartTime: %d", w.From.Unix()),
 	}}}
-	names := &pastNames{users: w.Users, pools: w.Pools}
+	names := &pastNames{w.Users, w.Pools, w.Jobs}
 	for _, j := range w.Jobs {
-		names.noLimit = append(names.noLimit, j.NoLimit)
 		t.Records = append(t.Records, swf.Record{
 			Job: j.Job, Submit: j.Submit, Run: j.Run, Estimate: j.Estimate, Used: j.Units, Requested: j.Units, User: j.User, Queue: j.Pool,
 			Status: swf.Completed, Wait: swf.Unknown, CPU: swf.Unknown, Memory: swf.Unknown, ReqMemory: swf.Unknown,

@@ -256,7 +256,8 @@ func (t *simTrace) workload(p *simPolicy) (*sim.Workload, error) {
 		w.Users[i] = named(t.past.users, name)
 	}
 	for i := range w.Jobs {
-		w.Jobs[i].NoLimit = t.past.noLimit[w.Jobs[i].Record]
+		was := &t.past.jobs[w.Jobs[i].Record]
+		w.Jobs[i].NoLimit, w.Jobs[i].Running = was.NoLimit, was.Running
 	}
 	w.Plan(root)
 	return w, nil

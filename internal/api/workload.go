@@ -33,6 +33,7 @@ type WorkloadJob struct {
 	User     int32 `json:"user" doc:"Place in users"`
 	Pool     int32 `json:"pool" doc:"Place in pools"`
 	NoLimit  bool  `json:"no_limit,omitempty" doc:"It has no time limit"`
+	Running  bool  `json:"running,omitempty" doc:"It ran when the window began"`
 }
 
 // Past returns so many of the last seconds as a workload.

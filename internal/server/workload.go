@@ -31,7 +31,7 @@ func (s *Server) workload(ctx context.Context, in *workloadInput) (*body[*api.Wo
 		Jobs: make([]api.WorkloadJob, len(past.Jobs)), Guessed: past.Guessed, LeftOut: past.TooWide + past.Unknown, Cut: past.Cut,
 	}
 	for i, j := range past.Jobs {
-		out.Jobs[i] = api.WorkloadJob{Job: j.ID, Submit: j.Submit, Run: j.Run, Estimate: j.Estimate, Units: j.Procs, User: j.User, Pool: j.Pool, NoLimit: j.NoLimit}
+		out.Jobs[i] = api.WorkloadJob{Job: j.ID, Submit: j.Submit, Run: j.Run, Estimate: j.Estimate, Units: j.Procs, User: j.User, Pool: j.Pool, NoLimit: j.NoLimit, Running: j.Running}
 	}
 	return answer(out), nil
 }

@@ -206,22 +206,48 @@ func (e *engine) endAll() {
 
 func (e *engine) submitAll() {
 	for e.next < len(e.w.Jobs) && e.w.Jobs[e.next].Submit == e.now {
-		e.add(e.next)
+		if j := &e.w.Jobs[e.next]; !j.Running || !e.adopt(e.next) {
+			e.add(e.next)
+		}
 		e.next++
 	}
 }
 
-// add says that a job waits. The core knows it by its place in the workload, since that
-// is the order of the queue.
-func (e *engine) add(i int) {
+// adopt lets a job run that runs already, whoever would go first; false if there is no room, or if
+// it would need several nodes.
+func (e *engine) adopt(i int) bool {
+	if e.tasks(i) > 1 {
+		return false
+	}
+	node, fits := e.core.Cluster().Place(e.shapes[i])
+	if !fits {
+		return false
+	}
+	run := e.core.Adopt(e.job(i), node, e.at(e.now), e.at(e.now))
+	if e.account != nil {
+		e.account.submit(i)
+	}
+	e.waits++
+	e.begin(int32(i), run)
+	return true
+}
+
+// job is what the core knows of a job: it has its place in the workload for a number, since
+// that is the order of the queue.
+func (e *engine) job(i int) sched.Job {
 	j := &e.w.Jobs[i]
 	if e.pools[j.Pool] == sched.Root {
 		e.pools[j.Pool] = e.core.Pool(e.w.Pools[j.Pool])
 	}
-	e.core.Add(sched.Job{
+	return sched.Job{
 		ID: int64(i + 1), Pool: e.pools[j.Pool], Shape: e.shapes[i], Priority: e.o.Priority, Tasks: e.tasks(i),
 		Submitted: e.at(j.Submit), Limit: time.Duration(max(1, j.Estimate)) * time.Second,
-	}, e.at(e.now))
+	}
+}
+
+// add says that a job waits.
+func (e *engine) add(i int) {
+	e.core.Add(e.job(i), e.at(e.now))
 	e.waits++
 	if e.account != nil {
 		e.account.submit(i)
@@ -234,7 +260,7 @@ func (e *engine) step() error {
 	for more := true; more; {
 		e.core.Step(t, 0, &e.d)
 		for i := range e.d.Starts {
-			e.start(&e.d.Starts[i])
+			e.begin(int32(e.d.Starts[i].Job-1), e.d.Starts[i].Run)
 		}
 		for i := range e.d.Stops {
 			e.stop(&e.d.Stops[i])
@@ -251,16 +277,16 @@ func (e *engine) step() error {
 	return nil
 }
 
-func (e *engine) start(st *sched.Start) {
-	i := int32(st.Job - 1)
+// begin counts a job from now on as running.
+func (e *engine) begin(i int32, run sched.RunID) {
 	j := &e.w.Jobs[i]
-	if e.gangs.add(i, st.Run, e.tasks(int(i))) {
+	if e.gangs.add(i, run, e.tasks(int(i))) {
 		return // a further task
 	}
-	e.schedule.Start[i], e.runs[i] = e.now, st.Run
+	e.schedule.Start[i], e.runs[i] = e.now, run
 	e.waits--
 	e.alone = 0
-	e.ends.push(end{e.now + j.Run, i, st.Run})
+	e.ends.push(end{e.now + j.Run, i, run})
 	if e.account != nil {
 		e.account.start(int(i))
 	}

@@ -19,6 +19,7 @@ type Job struct {
 	Pool     int32 // in Workload.Pools
 	Record   int32 // line of the trace, if it came from one
 	NoLimit  bool  // nobody asked for Estimate, which stands for it in plans
+	Running  bool  // it runs already when it is submitted, if there is room
 }
 
 // Workload is what is to be scheduled, on a machine whose processors are all alike. They

@@ -30,8 +30,9 @@ type Window struct {
 
 // Past is the workload of a window, and what in it is not what was.
 //
-// Every task is a job of its own, but a gang is one job that is as wide as all its tasks. What was submitted or started before the window begins
-// with it, and has left what was left of it then. A task that has not ended yet will run for
+// Every task is a job of its own, but a gang is one job that is as wide as all its tasks. What was
+// submitted before the window is submitted as it begins; what had started runs then, and has left
+// what was left of it, of its time limit as well. A task that has not ended yet will run for
 // as long as the others of its user did at the median, or of its pool, or of all; one
 // that runs already, at least as long as it has.
 type Past struct {
@@ -93,6 +94,7 @@ type task struct {
 	submit  int64
 	run     int64
 	atLeast int64
+	before  int64 // what it had run when the window began; 0 if it did not run then
 }
 
 type reader struct {
@@ -119,16 +121,16 @@ func (r *reader) add(j *fairlead.Job, began []fairlead.Task) {
 		case t.Started.IsZero() || t.State == fairlead.Waiting:
 			// It waits, for the first time or again: it is among those that do.
 		case running:
-			r.tasks = append(r.tasks, task{j, submit, -1, r.second(r.past.Window.To) - r.second(t.Started)})
+			r.tasks = append(r.tasks, task{j, submit, -1, r.second(r.past.Window.To) - r.second(t.Started), r.before(t)})
 		case t.Ended.After(r.past.Window.From):
-			r.tasks = append(r.tasks, task{j, submit, r.second(t.Ended) - r.second(t.Started), 0})
+			r.tasks = append(r.tasks, task{j, submit, r.second(t.Ended) - r.second(t.Started), 0, r.before(t)})
 		}
 	}
 	if j.Held || j.Cancel || j.State.Ended() || j.State == fairlead.Blocked {
 		return // what waits of it waits for something else than its turn
 	}
 	for range min(waiting, MostTasks-min(len(r.tasks), MostTasks)) {
-		r.tasks = append(r.tasks, task{j, submit, -1, 0})
+		r.tasks = append(r.tasks, task{j, submit, -1, 0, 0})
 	}
 }
 
@@ -151,6 +153,11 @@ func wholeGang(j *fairlead.Job, tasks []fairlead.Task) (began []fairlead.Task, w
 		whole.State, whole.Ended = fairlead.Running, time.Time{}
 	}
 	return []fairlead.Task{whole}, 0
+}
+
+// before is for how many seconds a task had run when the window began.
+func (r *reader) before(t *fairlead.Task) int64 {
+	return int64(max(0, r.past.Window.From.Sub(t.Started)) / time.Second)
 }
 
 // ready is from when on a job waited for its turn, and not for its begin time or for
@@ -185,7 +192,7 @@ func (r *reader) finish() {
 				continue
 			}
 			p.Guessed++
-			run = max(guess, t.atLeast)
+			run = max(guess-t.before, t.atLeast)
 		}
 		width := max(1, t.job.Request[p.Window.Unit]) * int64(max(1, t.job.Gang))
 		if width > int64(p.Procs) {
@@ -194,10 +201,10 @@ func (r *reader) finish() {
 		}
 		limit, none := int64(forever), t.job.Limit == 0
 		if !none {
-			limit = max(int64(t.job.Limit/time.Second), 1)
+			limit = max(int64(t.job.Limit/time.Second)-t.before, 1)
 		}
 		p.Jobs = append(p.Jobs, sim.Job{
-			ID: t.job.ID, Submit: t.submit, Run: run, Estimate: max(limit, run), Procs: int32(width), NoLimit: none,
+			ID: t.job.ID, Submit: t.submit, Run: run, Estimate: max(limit, run), Procs: int32(width), NoLimit: none, Running: t.before > 0,
 			User: number(users, &p.Users, t.job.User), Pool: number(pools, &p.Pools, t.job.Pool),
 		})
 	}
@@ -228,8 +235,9 @@ func medians(tasks []task) (m typical) {
 	var all []int64
 	for _, t := range tasks {
 		if t.run >= 0 {
-			users[t.job.User], pools[t.job.Pool] = append(users[t.job.User], t.run), append(pools[t.job.Pool], t.run)
-			all = append(all, t.run)
+			run := t.run + t.before
+			users[t.job.User], pools[t.job.Pool] = append(users[t.job.User], run), append(pools[t.job.Pool], run)
+			all = append(all, run)
 		}
 	}
 	m = typical{medianOf(users), medianOf(pools), sim.Percentile(all, 50), len(all) > 0}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/config"
+	"github.com/fairlead/fairlead/internal/sim"
 	"github.com/fairlead/fairlead/internal/sim/history"
 )
 
@@ -55,7 +56,11 @@ func read(t *testing.T, src *past) *history.Past {
 func jobsOf(p *history.Past) string {
 	var all []string
 	for _, j := range p.Jobs {
-		all = append(all, fmt.Sprintf("%d %s@%d+%d x%d", j.ID, p.Users[j.User], j.Submit/60, j.Run/60, j.Procs))
+		runs := ""
+		if j.Running {
+			runs = " runs"
+		}
+		all = append(all, fmt.Sprintf("%d %s@%d+%d x%d%s", j.ID, p.Users[j.User], j.Submit/60, j.Run/60, j.Procs, runs))
 	}
 	return strings.Join(all, ", ")
 }
@@ -85,7 +90,7 @@ func TestRead(t *testing.T) {
 		}},
 	}
 	p := read(t, src)
-	want := "1 ann@0+15 x2, 2 ann@3+20 x1, 5 ann@10+40 x1, 9 bob@25+5 x1, 6 bob@30+7 x1, 6 bob@30+30 x1, 6 bob@30+5 x1, 6 bob@30+5 x1, 8 bob@40+5 x1, 4 ann@50+15 x1"
+	want := "1 ann@0+15 x2 runs, 2 ann@3+20 x1, 5 ann@10+40 x1, 9 bob@25+5 x1, 6 bob@30+7 x1, 6 bob@30+30 x1, 6 bob@30+5 x1, 6 bob@30+5 x1, 8 bob@40+5 x1, 4 ann@50+20 x1"
 	if got := jobsOf(p); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
@@ -118,6 +123,35 @@ func TestGangsOfThePast(t *testing.T) {
 	})
 	if got, want := jobsOf(p), "1 ann@5+20 x4, 2 ann@5+50 x4, 3 ann@5+20 x4"; got != want {
 		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// TestReplayBeginsWithWhatRan: the machine is as it was when the window began, whoever would go
+// first, and what is left of the time limits is known; what had not ended yet has a guess less
+// what it had run.
+func TestReplayBeginsWithWhatRan(t *testing.T) {
+	long := &fairlead.Job{ID: 2, User: "ann", Pool: "ann", Tasks: 1, Running: 1, Submitted: at(-60), Started: at(-50), State: fairlead.Running, Limit: 3 * time.Hour}
+	src := &past{jobs: []*fairlead.Job{
+		ran(1, "bob", -50, 20, 30, 4), // waited for the whole machine
+		long,
+		ran(3, "ann", -30, -20, 20, 3),
+		ran(4, "ann", -400, -390, -190, 1), // over long before, but tells how long ann's tasks take
+	}}
+	src.jobs[3].Ended = at(1)
+	p := read(t, src)
+	if got, want := jobsOf(p), "1 bob@0+10 x4, 2 ann@0+60 x1 runs, 3 ann@0+20 x3 runs, 4 ann@0+1 x1 runs"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if j := p.Jobs[1]; j.Estimate != (130 * 60) {
+		t.Errorf("of a limit of 3h 50m are over, %ds are left", j.Estimate)
+	}
+	p.Jobs = p.Jobs[:3] // the fourth was one too many for the machine of now
+	r, err := sim.Run(&p.Workload, sim.Options{Config: shares(t, "{policy: fifo, backfill: fcfs}").Sched, Bare: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := fmt.Sprint(r.Schedule.Start), "[3600 0 0]"; got != want {
+		t.Errorf("starts at %s, want %s: the first in the queue waits for what runs", got, want)
 	}
 }
 

@@ -27,8 +27,8 @@ type PoolOutcome struct {
 	Used       float64 // part of all that was used within the window
 }
 
-// Replay lets the past happen again, under shares. It begins with an empty machine, and with
-// nobody having used anything.
+// Replay lets the past happen again, under shares. It begins with what ran then, and with nobody
+// having used anything: what had been used by then is not kept.
 func (p *Past) Replay(ctx context.Context, shares *fairlead.Shares) (*Outcome, error) {
 	w := p.under(shares)
 	cfg := shares.Sched
