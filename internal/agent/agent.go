@@ -21,6 +21,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/filelock"
 	"github.com/fairlead/fairlead/internal/gpu"
 	"github.com/fairlead/fairlead/internal/process"
 )
@@ -56,6 +57,7 @@ type Agent struct {
 	logs    *process.Logs
 	scripts string
 	mark    string
+	lock    *filelock.Lock // on the directory
 	gpus    *gpu.Pool
 
 	mu       sync.Mutex
@@ -145,6 +147,10 @@ func open(o Options) (*Agent, error) {
 	if a.scripts, err = scriptDir(dir); err != nil {
 		return nil, err
 	}
+	// First of all: the tasks of whoever has the directory are killed, as nobody else is there.
+	if a.lock, err = lock(dir); err != nil {
+		return nil, err
+	}
 	if a.logs, err = process.OpenLogs(filepath.Join(dir, "logs")); err != nil {
 		return nil, fmt.Errorf("directory for output: %w", err)
 	}
@@ -157,7 +163,18 @@ func open(o Options) (*Agent, error) {
 	return a, err
 }
 
+// lock keeps a directory to one agent.
+func lock(dir string) (*filelock.Lock, error) {
+	l, err := filelock.Take(filepath.Join(dir, "lock"))
+	var held *filelock.HeldError
+	if errors.As(err, &held) {
+		return nil, fmt.Errorf("directory %s: %w; stop that one first, or give this one a directory of its own with --dir", dir, err)
+	}
+	return l, err
+}
+
 func (a *Agent) close() {
+	a.lock.Release()
 	a.runner.Close()
 	a.logs.Close()
 }

@@ -22,7 +22,7 @@ var floors = []struct {
 }{
 	{"floor 1, thinking", []string{"why", "share", "usage", "cluster", "sched", "policy"}},
 	{"the simulator, on floor 1 alone", []string{"internal/sim/swf", "internal/sim"}},
-	{"floor 2, the life of a job", []string{"internal/units", ""}},
+	{"floor 2, the life of a job", []string{"internal/units", "internal/filelock", ""}},
 	{"stores and readers", []string{
 		"store/internal/life", "store/storetest", "store/memory", "store/sqlite",
 		"config", "internal/foreign", "internal/script", "internal/plot", "internal/table", "internal/process", "internal/gpu",

@@ -22,6 +22,7 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/filelock"
 	"github.com/fairlead/fairlead/store/internal/life"
 	"github.com/fairlead/fairlead/usage"
 )
@@ -39,7 +40,7 @@ type Options struct {
 type Store struct {
 	file    string
 	options Options
-	lock    *fileLock
+	lock    *filelock.Lock
 	readers *sqlitex.Pool
 	writer  *writer
 	ballast ballast
@@ -116,8 +117,18 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	return s, nil
 }
 
+// lock sees to it that one process at a time has the store open.
+func lock(file string) (*filelock.Lock, error) {
+	l, err := filelock.Take(file + "-lock")
+	var held *filelock.HeldError
+	if errors.As(err, &held) {
+		return nil, fmt.Errorf("%w; stop that one first, or name another file", err)
+	}
+	return l, err
+}
+
 func (s *Store) open(ctx context.Context) (err error) {
-	if s.lock, err = lockFile(s.file); err != nil {
+	if s.lock, err = lock(s.file); err != nil {
 		return err
 	}
 	if err := private(s.file); err != nil {
@@ -173,7 +184,7 @@ func (s *Store) Close() error {
 		errs = append(errs, s.writer.close())
 	}
 	if s.lock != nil {
-		errs = append(errs, s.lock.release())
+		errs = append(errs, s.lock.Release())
 	}
 	return errors.Join(errs...)
 }
