@@ -135,7 +135,7 @@ func (e *estimator) bound(out *why.Estimate) bool {
 	done := bound.Found || time.Since(begun) < estimateTime
 	switch {
 	case bound.Found && (!unlimited || bound.At.Before(e.began.Add(sched.NoLimit/2))):
-		out.By, out.Node = &bound.At, bound.Node
+		out.By, out.Node = &bound.At, strings.Join(bound.Nodes, ", ")
 	case unlimited:
 		out.Text = "nobody can say by when: tasks that go before it, or run, have no time limit (submit -t)"
 	case bound.At.After(e.began) || !done:

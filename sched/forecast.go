@@ -2,6 +2,8 @@ package sched
 
 import (
 	"time"
+
+	"github.com/fairlead/fairlead/cluster"
 )
 
 // Task is a task that runs, as a forecast asks about it.
@@ -18,7 +20,7 @@ type Forecast struct {
 	// the replay came.
 	At    time.Time
 	Found bool
-	Node  string
+	Nodes []string // on which; several for a gang
 	// Starts is how many tasks the replay started.
 	Starts int
 }
@@ -89,13 +91,28 @@ func (f *forecast) step(out *Forecast) bool {
 		f.s.Step(f.s.at, 0, &f.d)
 		for _, st := range f.d.Starts {
 			if out.Starts++; !f.visit(st, f.s.at) {
-				out.Found, out.Node = true, f.s.nodeName(st.Node)
+				out.Found, out.Nodes = true, f.s.nodesOf(st)
 				return true
 			}
 			f.follow(int32(uint32(st.Run)))
 		}
 	}
 	return false
+}
+
+// nodesOf are the nodes of a task that starts, or of all its gang.
+func (s *Scheduler) nodesOf(st Start) []string {
+	r := s.run(st.Run)
+	if r.begun < 0 || s.begun[r.begun].gang == 0 {
+		return []string{s.nodeName(st.Node)}
+	}
+	var nodes []cluster.NodeID
+	for i := range s.runs {
+		if x := &s.runs[i]; x.used && x.job == st.Job {
+			nodes = append(nodes, x.node)
+		}
+	}
+	return s.nodeNames(nodes)
 }
 
 // follow lets a task that runs end when it is to.

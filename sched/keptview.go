@@ -100,13 +100,17 @@ func (s *Scheduler) KeptFor(job int64) *why.Kept {
 }
 
 func (s *Scheduler) tellKept(r *reserved) *why.Kept {
-	var names []string
-	for _, node := range r.nodes {
-		if name := s.nodeName(node); !slices.Contains(names, name) {
-			names = append(names, name)
-		}
+	return &why.Kept{Job: r.job, Nodes: s.nodeNames(r.nodes), From: time.Unix(0, r.from), To: time.Unix(0, r.to)}
+}
+
+// nodeNames names nodes, each once, in the order in which they joined.
+func (s *Scheduler) nodeNames(ids []cluster.NodeID) []string {
+	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
+	names := make([]string, len(ids))
+	for i, id := range ids {
+		names[i] = s.nodeName(id)
 	}
-	return &why.Kept{Job: r.job, Nodes: names, From: time.Unix(0, r.from), To: time.Unix(0, r.to)}
+	return names
 }
 
 func (s *Scheduler) nodeName(id cluster.NodeID) string { return s.cluster.Nodes()[id].Name }
