@@ -121,4 +121,23 @@ func TestLargeJobsAreFavouredAndSmallOnesNotStarved(t *testing.T) {
 	golden.Check(t, "testdata/large.txt", text.String())
 }
 
+// TestSizeIsThatOfTheGang: the tasks of a gang count together.
+func TestSizeIsThatOfTheGang(t *testing.T) {
+	now := time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
+	m := sched.Multifactor{Size: 1000, MaxAge: 24 * time.Hour, Recalculate: 5 * time.Minute}
+	s, err := sched.New(sched.Config{NewPolicy: policy.New(policy.Options{}), Root: share.Pool{Policy: "multifactor"}, Multifactor: m}, now, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Join("n", cluster.Amounts{"cpu": 10}, now)
+	one := cluster.Amounts{"cpu": 1}
+	s.Add(sched.Job{ID: 1, Pool: s.Pool("wide"), Shape: s.Shape(cluster.Amounts{"cpu": 5}), Tasks: 1, Submitted: now}, now)
+	s.Add(sched.Job{ID: 2, Pool: s.Pool("gang"), Shape: s.ShapeOf(sched.Request{Amounts: one, Gang: 8}), Tasks: 8, Submitted: now}, now)
+	var d sched.Decision
+	s.Step(now, 0, &d)
+	if len(d.Starts) != 8 || d.Starts[0].Job != 2 || -d.Why(d.Starts[0])[0].Terms.Key != 800 {
+		t.Errorf("starts %+v, want the gang by 800 points", d.Starts)
+	}
+}
+
 func points(x float64) string { return fmt.Sprintf("%.1f", x) }

@@ -50,20 +50,20 @@ func (s *Scheduler) newMerit(shape cluster.Shape, t Traits) *merit {
 		site: r.exact(cfg.Site * t.Site),
 		nice: r.exact(float64(t.Nice)),
 	}
-	tres := 0.0
+	tres, tasks := 0.0, float64(s.atOnce(shape))
 	for number, n := range s.cluster.Request(shape) {
-		tres += cfg.TRES[s.cluster.Resource(number)] * part(float64(n), r.capacityOf(number))
+		tres += cfg.TRES[s.cluster.Resource(number)] * part(tasks*float64(n), r.capacityOf(number))
 	}
 	m.tres = r.exact(tres)
 	m.sum = m.size + m.qos + m.tres + m.site - m.nice
 	return m
 }
 
-// sizeFactor is the part of the cluster that one task asks for, or, for a job without
+// sizeFactor is the part of the cluster that one task asks for, or all of a gang; or, for a job without
 // a time limit in relation to the time, nothing.
 func (s *Scheduler) sizeFactor(shape cluster.Shape, t Traits) float64 {
 	cfg := &s.cfg.Multifactor
-	size := s.cluster.Width(shape)
+	size := float64(s.atOnce(shape)) * s.cluster.Width(shape)
 	if cfg.RelativeToTime {
 		if t.Minutes <= 0 {
 			return 0
