@@ -140,6 +140,9 @@ func (j *Job) checkTimes() error {
 }
 
 func (j *Job) checkRequest() error {
+	if j.Reservation != "" && !nameOfReservation.MatchString(j.Reservation) {
+		return invalid("reservation", "%q is not the name of a reservation", j.Reservation)
+	}
 	if _, err := cluster.ParseConstraint(j.Constraint); err != nil {
 		return invalid("constraint", "%v", err)
 	}

@@ -31,6 +31,8 @@ type Job struct {
 	// Constraint is what the labels of the node have to satisfy, e.g. "arch=amd64 & rack!=b";
 	// see [cluster.Constraint].
 	Constraint string
+	// Reservation is the name of the one in which it runs; see [Loop.Reserve].
+	Reservation string
 	// Licenses are those that each task holds while it runs, Rates the names of those
 	// under which each start of a task counts.
 	Licenses Amounts

@@ -37,7 +37,9 @@ type Loop struct {
 	log     *slog.Logger
 	wake    chan struct{}
 	ending  sync.RWMutex // held for reading while attempts are ended, else while the core is made anew
-	syncing sync.Mutex   // held while changes of the store are read and applied, or leases made or ended
+	// reserving is held while reservations are changed.
+	reserving sync.Mutex
+	syncing   sync.Mutex // held while changes of the store are read and applied, or leases made or ended
 
 	rateStates string // of the core, as they were written down; guarded by syncing
 	tokens     uint64 // that the core had taken then
@@ -51,9 +53,11 @@ type Loop struct {
 	untold    bool              // jobs are to be told to the core again
 	boosts    map[int64]Boost
 	lastBoost int64
-	cursor    int64
-	decided   decisions
-	version   uint64 // counts changes of the core's state
+	// reservations are those in force or to come, by name.
+	reservations map[string]Reservation
+	cursor       int64
+	decided      decisions
+	version      uint64 // counts changes of the core's state
 
 	order     lately[Order]
 	timetable lately[Timetable]
@@ -101,7 +105,7 @@ func NewLoop(ctx context.Context, store Store, o LoopOptions) (*Loop, error) {
 	l := &Loop{
 		store: store, options: o, client: NewClient(store, o.Shares), log: o.Logger,
 		wake: make(chan struct{}, 1), shares: o.Shares,
-		runs: map[taskID]*liveRun{}, members: map[string]*Member{}, drained: map[string]string{}, boosts: map[int64]Boost{},
+		runs: map[taskID]*liveRun{}, members: map[string]*Member{}, drained: map[string]string{}, boosts: map[int64]Boost{}, reservations: map[string]Reservation{},
 		made: time.Now(),
 	}
 	if err := l.loadSettings(ctx); err != nil {
@@ -131,6 +135,9 @@ func (l *Loop) loadSettings(ctx context.Context) error {
 		}
 	}
 	if err != nil {
+		return err
+	}
+	if err := l.loadReservations(all); err != nil {
 		return err
 	}
 	return l.loadBoosts(all)
@@ -173,6 +180,7 @@ func (l *Loop) rebuild(ctx context.Context) error {
 	defer l.mu.Unlock()
 	l.replace(core, cursor)
 	l.protect(stops)
+	core.SetWindows(l.windowsAt(now), now)
 	for path, a := range accounts.Pools {
 		core.Restore(core.Pool(path), a.Used, a.Mean, a.Seen)
 	}
@@ -258,6 +266,7 @@ func (l *Loop) turn(ctx context.Context) (next time.Time, err error) {
 		var d sched.Decision
 		more, err := l.step(ctx, &d)
 		l.endBoosts(ctx)
+		l.endReservations(ctx)
 		if err != nil || !more {
 			return d.Next, err
 		}

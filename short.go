@@ -46,6 +46,7 @@ func (l *Loop) ShortReasons(ctx context.Context, jobs []*Job) map[int64]ShortRea
 			r.Code, r.Text = why.GateBegin, "begins "+clock(j.Begin, now)
 		case j.Most > 0 && j.Running >= j.Most:
 			r.Code, r.Text = why.GateJobTasks, fmt.Sprintf("%d of its tasks at once", j.Most)
+		case l.windowReason(j, &r, now):
 		case !up:
 			r.Code, r.Text = why.NoNodes, "a node: none takes tasks"
 		case !l.core.Cluster().Could(l.jobOf(headerOf(j)).Shape):

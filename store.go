@@ -217,13 +217,15 @@ type Header struct {
 	Request   Amounts
 	// Constraint is what the labels of the node have to satisfy.
 	Constraint string
-	Licenses   Amounts
-	Rates      []string
-	Handler    bool // work for a Go handler of its kind, not a command
-	Most       int
-	Tasks      int
-	Gang       int  // tasks that start all at once
-	Spread     bool // each of them on a node of its own
+	// Reservation is the name of the one in which it runs.
+	Reservation string
+	Licenses    Amounts
+	Rates       []string
+	Handler     bool // work for a Go handler of its kind, not a command
+	Most        int
+	Tasks       int
+	Gang        int  // tasks that start all at once
+	Spread      bool // each of them on a node of its own
 	// Submitted is when the job came.
 	Submitted time.Time
 }

@@ -31,6 +31,9 @@ func (l *Loop) Try(ctx context.Context, j Job, o TryOptions) (a *why.Answer, tas
 	if err := l.client.shares.Load().settle(&j); err != nil {
 		return nil, 0, err
 	}
+	if err := l.checkWindow(&j); err != nil {
+		return nil, 0, err
+	}
 	if !o.Unsatisfiable {
 		if err := l.unsatisfiable(&j); err != nil {
 			return nil, 0, err

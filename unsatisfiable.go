@@ -20,7 +20,7 @@ func (l *Loop) requestOf(h Header) (cluster.Amounts, cluster.Constraint) {
 // askOf is it with the licences and rates.
 func (l *Loop) askOf(h Header) sched.Request {
 	a, must := l.requestOf(h)
-	return sched.Request{Amounts: a, Constraint: must, Licenses: h.Licenses, Rates: h.Rates, Gang: h.Gang, Spread: h.Spread}
+	return sched.Request{Amounts: a, Constraint: must, Licenses: h.Licenses, Rates: h.Rates, Gang: h.Gang, Spread: h.Spread, Reservation: h.Reservation}
 }
 
 // shapeOf numbers it.
@@ -36,9 +36,15 @@ func constraintOf(h Header) cluster.Constraint {
 	return c
 }
 
-// Submit is [Client.SubmitAll], and refuses jobs that no node could ever run.
+// Submit is [Client.SubmitAll], and refuses jobs that no node could ever run, and those that
+// ask for a reservation that is not for them.
 func (l *Loop) Submit(ctx context.Context, jobs []Job) ([]Submission, error) {
-	return l.client.submitAll(ctx, jobs, l.unsatisfiable)
+	return l.client.submitAll(ctx, jobs, func(j *Job) error { return cmp.Or(l.checkWindow(j), l.unsatisfiable(j)) })
+}
+
+// SubmitAnyway is Submit also for jobs that no node could ever run.
+func (l *Loop) SubmitAnyway(ctx context.Context, jobs []Job) ([]Submission, error) {
+	return l.client.submitAll(ctx, jobs, l.checkWindow)
 }
 
 // unsatisfiable returns an error for a job that no node could ever run of those that are

@@ -9,8 +9,8 @@ import (
 // severity orders the reasons: what can never be first, then what only a person can
 // change, then what time changes.
 var severity = []why.Code{
-	why.FitNever, why.LicenseNever, why.ShareNone, why.GateHeld, why.NoNodes, why.GateAfter, why.GateBegin, why.GateJobTasks, why.GateMaxTasks, why.GateMax,
-	why.GateLicense, why.GateRate, why.FitReserved, why.FitNow,
+	why.FitNever, why.LicenseNever, why.ReservationOver, why.ShareNone, why.GateHeld, why.NoNodes, why.GateAfter, why.GateBegin, why.GateReservation, why.GateJobTasks, why.GateMaxTasks, why.GateMax,
+	why.GateLicense, why.GateRate, why.PolicyMaint, why.PolicyReservation, why.FitReserved, why.FitNow,
 }
 
 func reasonsOf(closed []why.Gate) []why.Reason {
@@ -39,7 +39,7 @@ func gateReason(g why.Gate) why.Reason {
 
 func verdictOf(c why.Code) why.Verdict {
 	switch c {
-	case why.FitNever, why.LicenseNever:
+	case why.FitNever, why.LicenseNever, why.ReservationOver:
 		return why.Impossible
 	case why.NoNodes, why.ShareNone:
 		return why.NeedsAdmin

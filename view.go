@@ -112,6 +112,10 @@ type NodeView struct {
 	Host     string    `json:"host,omitempty"`
 	// Labels are what constraints of jobs compare.
 	Labels map[string]string `json:"labels,omitempty"`
+	// Windows are the reservations and maintenances of the node that are not over, by their
+	// beginning; Kept the first of the jobs that room is kept for on it.
+	Windows []why.Window `json:"windows,omitempty"`
+	Kept    []why.Kept   `json:"kept,omitempty"`
 }
 
 // Nodes returns all nodes that have joined since the loop was made.
@@ -119,8 +123,9 @@ func (l *Loop) Nodes() []NodeView {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var out []NodeView
-	c := l.core.Cluster()
-	for _, n := range c.Nodes() {
+	c, now := l.core.Cluster(), time.Now()
+	l.core.Advance(now) // windows may have begun or ended
+	for i, n := range c.Nodes() {
 		v := NodeView{Name: n.Name, State: n.State.String(), Labels: n.Labels, Tasks: n.Running, Capacity: shown(c.Amounts(n.Capacity)), Free: Amounts{}}
 		free := c.Amounts(n.Free)
 		for r := range v.Capacity {
@@ -135,6 +140,7 @@ func (l *Loop) Nodes() []NodeView {
 		if why := l.drainedText(n.Name); why != "" {
 			v.Why = why
 		}
+		l.addWindows(&v, cluster.NodeID(i), now)
 		out = append(out, v)
 	}
 	return out

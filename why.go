@@ -198,6 +198,7 @@ func (l *Loop) whyWaiting(a *why.Answer, j *Job, tasks []Task, blockers []string
 	}
 	l.tellTolls(a.Gates, a.At)
 	tellKept(a.Gates, s.Limit, a.At)
+	tellWindows(a.Gates, s.Limit, a.At)
 	a.Kept = l.core.KeptFor(j.ID)
 	closed := closedGates(a.Gates)
 	own := len(closed) > 0 && closed[0].Where == "job" && closed[0].Code != why.GateJobTasks
@@ -212,7 +213,7 @@ func (l *Loop) whyWaiting(a *why.Answer, j *Job, tasks []Task, blockers []string
 		}
 	}
 	reasons := reasonsOf(l.telling(closed))
-	if len(reasons) > 0 && reasons[0].Code == why.FitReserved {
+	if len(reasons) > 0 && keepsFree(reasons[0].Code) {
 		if a.Rank != nil && a.Rank.Position > 1 {
 			reasons = append(reasons, l.rankReason(a, j))
 		}
@@ -239,7 +240,7 @@ func (l *Loop) telling(closed []why.Gate) []why.Gate {
 
 // onlyCapacity reports whether nothing but the lack of room closes the way.
 func onlyCapacity(closed []why.Gate) bool {
-	return !slices.ContainsFunc(closed, func(g why.Gate) bool { return g.Code != why.FitNow && g.Code != why.FitReserved })
+	return !slices.ContainsFunc(closed, func(g why.Gate) bool { return g.Code != why.FitNow && !keepsFree(g.Code) })
 }
 
 // limitReason is why a job does not appear among the next starts although no gate is
@@ -354,7 +355,7 @@ func (l *Loop) nextReason(a *why.Answer) why.Reason {
 	if g := a.Gates[len(a.Gates)-1]; g.Open {
 		return why.Reason{Code: why.StateStarting, Text: "it is next, and there is room: it starts at the next step"}
 	}
-	if g := a.Gates[len(a.Gates)-1]; g.Code == why.FitReserved {
+	if g := a.Gates[len(a.Gates)-1]; keepsFree(g.Code) {
 		return gateReason(g)
 	}
 	text := fmt.Sprintf("it is next; all %d %s are in use by %d tasks, it starts when enough of them end", capacity[0], l.core.Cluster().Unit(), running)

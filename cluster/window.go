@@ -18,6 +18,9 @@ type Window struct {
 	Closed   bool     // maintenance: for no task at all
 }
 
+// On reports whether it is on a node.
+func (w *Window) On(node string) bool { return slices.Contains(w.Nodes, node) }
+
 // calendar is all windows that are not over, and the time as far as they are concerned.
 type calendar struct {
 	all  []Window
@@ -90,7 +93,7 @@ func (w spans) sorted() spans {
 // windowsOf are those of a node that joins.
 func (c *Cluster) windowsOf(node string) (of spans) {
 	for i := range c.windows.all {
-		if x := &c.windows.all[i]; slices.Contains(x.Nodes, node) {
+		if x := &c.windows.all[i]; x.On(node) {
 			of = append(of, x.span())
 		}
 	}

@@ -16,7 +16,10 @@ func (s *Scheduler) Gates(j Job) []why.Gate {
 	if b, ok := s.begunOf[j.ID]; ok && s.begun[b].most > 0 {
 		gates = append(gates, jobGate(&s.begun[b]))
 	}
-	return append(gates, s.holeGate(&j, s.nodeGate(j.Shape)))
+	if g, asks := s.reservationGate(j.Shape); asks {
+		gates = append(gates, g)
+	}
+	return append(gates, s.windowGate(&j, s.holeGate(&j, s.nodeGate(j.Shape))))
 }
 
 // PoolGates lists the restrictions on the way of the jobs of a leaf that may start first:

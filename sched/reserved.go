@@ -101,6 +101,9 @@ func (s *Scheduler) holdRoom(r *reserved, sign int64) {
 	}
 }
 
+// on reports whether it is, in part, on a node.
+func (r *reserved) on(id cluster.NodeID) bool { return slices.Contains(r.nodes, id) }
+
 // same reports whether it is the same room for the same job.
 func (r *reserved) same(x *reserved) bool {
 	return r.job == x.job && r.at == x.at && r.from == x.from && slices.Equal(r.nodes, x.nodes)

@@ -228,6 +228,8 @@ type Gate struct {
 	Code  Code   `json:"code,omitempty"` // of the reason when closed
 	// Kept is the room kept for another job that is in the way.
 	Kept *Kept `json:"kept,omitempty"`
+	// Window is the reservation or maintenance that the job asks for or that is in its way.
+	Window *Window `json:"window,omitempty"`
 	// Next is when a rate that has no start left has one again.
 	Next *time.Time `json:"next,omitempty"`
 	// Holders are those who hold most of a licence.
@@ -257,6 +259,17 @@ type Kept struct {
 	Nodes []string  `json:"nodes"`
 	From  time.Time `json:"from"`
 	To    time.Time `json:"to"` // if it runs as long as it may
+}
+
+// Window is a time for which nodes are kept for some jobs, or for none.
+type Window struct {
+	Name        string    `json:"name"`
+	Nodes       []string  `json:"nodes,omitempty"`
+	Maintenance bool      `json:"maintenance,omitempty"`
+	From        time.Time `json:"from"`
+	To          time.Time `json:"until"`
+	// Most is the time limit up to which the job is not in its way.
+	Most float64 `json:"most_seconds,omitempty"`
 }
 
 // Holder is a user whose running tasks hold licences.

@@ -35,6 +35,15 @@ func (b *Boost) text(now time.Time) string {
 	return text
 }
 
+// Until is how far an instant is off: to the second, from ten minutes on to the minute.
+func Until(t, now time.Time) string {
+	left := t.Sub(now)
+	if left >= 10*time.Minute {
+		return Duration(left.Round(time.Minute))
+	}
+	return Duration(left.Round(time.Second))
+}
+
 // Clock writes an instant for a person, as short as it is clear now.
 func Clock(t, now time.Time) string {
 	if left := t.Sub(now); left > -12*time.Hour && left < 12*time.Hour {

@@ -6,23 +6,29 @@ type Code string
 
 // The codes.
 const (
-	CapacityFull  Code = "capacity.full"
-	NoNodes       Code = "capacity.none"
-	ShareBehind   Code = "share.behind"
-	ShareNone     Code = "share.none"
-	OrderBehind   Code = "order.behind"
-	FitNow        Code = "fit.now"
-	FitReserved   Code = "fit.reserved"
-	FitNever      Code = "fit.never"
-	GateHeld      Code = "gate.held"
-	GateBegin     Code = "gate.begin"
-	GateAfter     Code = "gate.after"
-	GateMax       Code = "gate.max"
-	GateMaxTasks  Code = "gate.max_running"
-	GateJobTasks  Code = "gate.job_max_running"
-	GateLicense   Code = "gate.license"
-	GateRate      Code = "gate.rate"
-	LicenseNever  Code = "license.never"
+	CapacityFull Code = "capacity.full"
+	NoNodes      Code = "capacity.none"
+	ShareBehind  Code = "share.behind"
+	ShareNone    Code = "share.none"
+	OrderBehind  Code = "order.behind"
+	FitNow       Code = "fit.now"
+	FitReserved  Code = "fit.reserved"
+	FitNever     Code = "fit.never"
+	GateHeld     Code = "gate.held"
+	GateBegin    Code = "gate.begin"
+	GateAfter    Code = "gate.after"
+	GateMax      Code = "gate.max"
+	GateMaxTasks Code = "gate.max_running"
+	GateJobTasks Code = "gate.job_max_running"
+	GateLicense  Code = "gate.license"
+	GateRate     Code = "gate.rate"
+	LicenseNever Code = "license.never"
+
+	PolicyMaint       Code = "policy.maint"
+	PolicyReservation Code = "policy.reservation"
+	GateReservation   Code = "gate.reservation"
+	ReservationOver   Code = "reservation.over"
+
 	StateStarting Code = "state.starting"
 	StateRunning  Code = "state.running"
 	StateEnded    Code = "state.ended"
@@ -60,6 +66,10 @@ func Codes() []Explanation {
 		{GateLicense, "Too few of a licence that the job asks for are free.", "Wait: the job starts when a holder's task ends; see who holds it with: fairlead limits"},
 		{GateRate, "As many tasks started under a rate of the job as may in that time.", "Wait: the next start is at the time given; see all rates with: fairlead limits"},
 		{LicenseNever, "The job asks for more of a licence than there are.", "Cancel it and ask for less, or ask the administrator; see what there is with: fairlead limits"},
+		{PolicyMaint, "By its time limit it would still run when a maintenance of the nodes begins on which it could run, or the maintenance lasts.", "Submit it with a time limit (-t) that ends before it, or wait; see all with: fairlead reserve"},
+		{PolicyReservation, "By its time limit it would still run when the nodes on which it could run are reserved for others, or they are.", "Submit it with a time limit (-t) that ends before it, or wait; see all with: fairlead reserve"},
+		{GateReservation, "The reservation that the job asks for has not begun.", "Wait, or submit it without --reservation."},
+		{ReservationOver, "The reservation that the job asks for is over, was cancelled, or ends before the job would by its time limit.", "Cancel it and submit it without --reservation or with a shorter time limit (-t)."},
 		{StateStarting, "The job was chosen and is on its way to an agent.", ""},
 		{StateRunning, "The job runs.", "Follow its output with: fairlead logs -f JOB"},
 		{StateEnded, "The job has ended.", "See how with: fairlead history -j JOB"},

@@ -13,6 +13,7 @@ import (
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/table"
+	"github.com/fairlead/fairlead/why"
 )
 
 func (a *app) nodesCommand() *cobra.Command {
@@ -47,7 +48,7 @@ func (a *app) showNodes(ctx context.Context, client *api.Client, l *listing) err
 		if !n.Seen.IsZero() {
 			seen = span(doc.At.Sub(n.Seen))
 		}
-		t.Row(n.Name, n.State, used(n, doc.Unit), used(n, "mem"), gpus(n), n.Tasks, dash(labels(n)), dash(n.Version), seen, whyNotMore(n, doc.Unit))
+		t.Row(n.Name, n.State, used(n, doc.Unit), used(n, "mem"), gpus(n), n.Tasks, dash(labels(n)), dash(n.Version), seen, whyNotMore(n, doc.Unit, doc.At))
 	}
 	return a.print(l, t)
 }
@@ -96,8 +97,54 @@ func labels(n *fairlead.NodeView) string {
 	return strings.Join(parts, " ")
 }
 
-// whyNotMore says why a node does not run more tasks.
-func whyNotMore(n *fairlead.NodeView, unit string) string {
+// whyNotMore says why a node does not run more tasks, and what is kept on it.
+func whyNotMore(n *fairlead.NodeView, unit string, now time.Time) string {
+	notes := keptOn(n, unit, now)
+	if n.State == "up" && notes != "" && n.Why == "" && n.Free[unit] == n.Capacity[unit] {
+		return notes
+	}
+	text := whyNow(n, unit)
+	if notes != "" {
+		text += "; " + notes
+	}
+	return text
+}
+
+// keptOn says for what a node is kept, and for how long it is free until then.
+func keptOn(n *fairlead.NodeView, unit string, now time.Time) string {
+	var parts []string
+	var next time.Time
+	closed := n.State != "up"
+	upTo := func(t time.Time) {
+		if t.After(now) && (next.IsZero() || t.Before(next)) {
+			next = t
+		}
+	}
+	for _, w := range n.Windows {
+		switch begun := !w.From.After(now); {
+		case begun && w.Maintenance: // its state says so
+		case begun:
+			closed = true
+			parts = append(parts, fmt.Sprintf("reserved until %s for %s", why.Clock(w.To, now), w.Name))
+		case w.Maintenance:
+			parts = append(parts, fmt.Sprintf("maintenance %s in %s, until %s", w.Name, why.Until(w.From, now), why.Clock(w.To, now)))
+		default:
+			parts = append(parts, fmt.Sprintf("reserved from %s for %s", why.Clock(w.From, now), w.Name))
+		}
+		upTo(w.From)
+	}
+	if len(n.Kept) > 0 {
+		parts = append(parts, fmt.Sprintf("reserved from %s for %d", why.Clock(n.Kept[0].From, now), n.Kept[0].Job))
+		upTo(n.Kept[0].From)
+	}
+	if !closed && !next.IsZero() && n.Free[unit] > 0 {
+		parts = append(parts, why.Until(next, now)+" window open")
+	}
+	return strings.Join(parts, "; ")
+}
+
+// whyNow says why a node does not run more tasks at this moment.
+func whyNow(n *fairlead.NodeView, unit string) string {
 	switch {
 	case n.Why != "":
 		return n.Why

@@ -30,7 +30,7 @@ type submission struct {
 	cpus, retries, maxRunning, nice            int
 	nodes, tasks                               int
 	gpus                                       []string
-	constraint                                 string
+	constraint, reservation                    string
 	unsatisfiable                              bool
 	mem, memPerCPU, limit, backoff, begin      string
 	array, output, errors_, dir, export        string
@@ -74,6 +74,7 @@ The job gets PATH and the locale of your environment; more with --export.`,
 	f.IntVarP(&s.nodes, "nodes", "N", 0, "run on so many nodes at once: a task on each, with what is asked for per task")
 	f.IntVarP(&s.tasks, "tasks", "n", 0, "run so many tasks at once, wherever there is room for each")
 	f.StringVarP(&s.constraint, "constraint", "C", "", "what the labels of the node have to be, e.g. 'arch=amd64 & rack!=b'")
+	f.StringVar(&s.reservation, "reservation", "", "run in this reservation of nodes; see fairlead reserve")
 	f.StringToIntVar(&s.request, "request", nil, "further resources per task, e.g. tape=1")
 	f.StringSliceVarP(&s.licenses, "licenses", "L", nil, "licences that each task holds while it runs, e.g. matlab:1,ansys:2")
 	f.StringSliceVar(&s.rates, "rate", nil, "rates under which each start of a task counts, e.g. linkedin")
@@ -274,7 +275,7 @@ func (s *submission) fillRequest(spec *api.Spec) error {
 	if _, err := cluster.ParseConstraint(s.constraint); err != nil {
 		return usagef("--constraint: %w", pictured(err))
 	}
-	spec.Constraint = s.constraint
+	spec.Constraint, spec.Reservation = s.constraint, s.reservation
 	per, size := int64(1), s.mem
 	if s.memPerCPU != "" && s.mem == "" {
 		per, size = int64(max(1, s.cpus)), s.memPerCPU

@@ -198,7 +198,7 @@ func (w *whyCmd) node(ctx context.Context, client *api.Client, name string) erro
 			if w.json {
 				return w.printJSON(nodes.Nodes[i])
 			}
-			fmt.Fprintf(w.out, "%s: %s\n", name, whyNotMore(&nodes.Nodes[i], nodes.Unit))
+			fmt.Fprintf(w.out, "%s: %s\n", name, whyNotMore(&nodes.Nodes[i], nodes.Unit, nodes.At))
 			return nil
 		}
 	}

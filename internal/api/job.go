@@ -26,6 +26,7 @@ type Spec struct {
 	Output         string            `json:"output,omitempty" doc:"File for the output; default: a log kept by the agent"`
 	Error          string            `json:"error,omitempty" doc:"File for the error output; default: with the output"`
 	Request        map[string]int64  `json:"request,omitempty" doc:"Resources per task; default: one unit"`
+	Reservation    string            `json:"reservation,omitempty" doc:"Name of the reservation in which it runs"`
 	Constraint     string            `json:"constraint,omitempty" doc:"What the labels of the node have to satisfy" example:"arch=amd64 & rack!=b"`
 	Licenses       map[string]int64  `json:"licenses,omitempty" doc:"Licences that each task holds while it runs"`
 	Rates          []string          `json:"rates,omitempty" doc:"Rates under which each start of a task counts; names that the server does not know are refused"`
@@ -50,7 +51,7 @@ func (s *Spec) checkText() error {
 		}
 		return fmt.Errorf("%s: %.60q is not valid UTF-8: %w", field, text, fairlead.ErrInvalid)
 	}
-	errs := []error{refuse("name", s.Name), refuse("kind", s.Kind), refuse("qos", s.QOS), refuse("dir", s.Dir), refuse("output", s.Output), refuse("error", s.Error), refuse("key", s.Key), refuse("constraint", s.Constraint)}
+	errs := []error{refuse("name", s.Name), refuse("kind", s.Kind), refuse("qos", s.QOS), refuse("dir", s.Dir), refuse("output", s.Output), refuse("error", s.Error), refuse("key", s.Key), refuse("constraint", s.Constraint), refuse("reservation", s.Reservation)}
 	for _, a := range s.Argv {
 		errs = append(errs, refuse("argv", a))
 	}
@@ -142,7 +143,7 @@ func (s *Spec) ToJob() fairlead.Job {
 	j := fairlead.Job{
 		Name: s.Name, Kind: s.Kind, Requestor: s.Requestor, Pool: s.Pool, Priority: s.Priority, QOS: s.QOS, Nice: s.Nice,
 		Argv: s.Argv, Payload: s.Payload, Script: s.Script, Env: s.Env, Dir: s.Dir, Output: s.Output, Error: s.Error,
-		Request: s.Request, Constraint: s.Constraint, Licenses: s.Licenses, Rates: s.Rates, Limit: duration(s.LimitSeconds), Retries: s.Retries, Backoff: duration(s.BackoffSeconds),
+		Request: s.Request, Constraint: s.Constraint, Reservation: s.Reservation, Licenses: s.Licenses, Rates: s.Rates, Limit: duration(s.LimitSeconds), Retries: s.Retries, Backoff: duration(s.BackoffSeconds),
 		Array: s.Array, Most: s.Most, Gang: s.Gang, Spread: s.Spread, Key: s.Key, Held: s.Held,
 	}
 	if s.Begin != nil {
@@ -159,7 +160,7 @@ func FromSpec(j *fairlead.Job) Spec {
 	s := Spec{
 		Name: j.Name, Kind: j.Kind, Requestor: j.Requestor, Pool: j.Pool, Priority: j.Priority, QOS: j.QOS, Nice: j.Nice,
 		Argv: j.Argv, Payload: j.Payload, Script: j.Script, Env: j.Env, Dir: j.Dir, Output: j.Output, Error: j.Error,
-		Request: j.Request, Constraint: j.Constraint, Licenses: j.Licenses, Rates: j.Rates, LimitSeconds: j.Limit.Seconds(), Begin: pointer(j.Begin), Retries: j.Retries,
+		Request: j.Request, Constraint: j.Constraint, Reservation: j.Reservation, Licenses: j.Licenses, Rates: j.Rates, LimitSeconds: j.Limit.Seconds(), Begin: pointer(j.Begin), Retries: j.Retries,
 		BackoffSeconds: j.Backoff.Seconds(), Array: j.Array, Most: j.Most, Gang: j.Gang, Spread: j.Spread, Key: j.Key, Held: j.Held,
 	}
 	for _, d := range j.After {

@@ -199,7 +199,7 @@ var ownFlags = map[string]bool{
 	"name": true, "cpus": true, "mem": true, "gpus": true, "time": true, "pool": true, "kind": true, "array": true,
 	"after": true, "begin": true, "hold": false, "output": true, "error": true, "chdir": true, "priority": true,
 	"retries": true, "backoff": true, "export": true, "request": true, "requestor": true, "max-running": true, "key": true,
-	"nodes": true, "tasks": true, "qos": true, "nice": true, "licenses": true, "rate": true, "constraint": true,
+	"nodes": true, "tasks": true, "qos": true, "nice": true, "licenses": true, "rate": true, "constraint": true, "reservation": true,
 }
 
 // own reads a #FL line.

@@ -25,6 +25,7 @@ var sbatchSwitches = map[string]bool{
 var sbatchSame = map[string]string{
 	"job-name": "name", "time": "time", "account": "pool", "array": "array", "begin": "begin", "output": "output",
 	"error": "error", "chdir": "chdir", "export": "export", "licenses": "licenses",
+	"reservation": "reservation",
 }
 
 // sbatchSilent are those that change nothing here and need no word.

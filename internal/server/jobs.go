@@ -56,7 +56,7 @@ func (s *Server) submit(ctx context.Context, in *submitInput) (*body[api.SubmitR
 	}
 	submit := s.options.Loop.Submit
 	if in.Body.Unsatisfiable {
-		submit = s.options.Loop.Client().SubmitAll
+		submit = s.options.Loop.SubmitAnyway
 	}
 	subs, err := submit(ctx, jobs)
 	if err != nil {
@@ -113,9 +113,15 @@ func tell(sub *api.Submitted, a *why.Answer) {
 	}
 }
 
-// needsHelp reports whether time alone will never start the job, so that whoever
-// submits it is warned.
-func needsHelp(c why.Code) bool { return c == why.FitNever || c == why.NoNodes }
+// needsHelp reports whether whoever submits a job is warned: time alone will never start it,
+// or a shorter time limit would let it start sooner than the maintenance in its way ends.
+func needsHelp(c why.Code) bool {
+	switch c {
+	case why.FitNever, why.NoNodes, why.ReservationOver, why.PolicyMaint, why.PolicyReservation:
+		return true
+	}
+	return false
+}
 
 // manyWaiting is from how many waiting tasks on a submission is answered without a
 // preview of its own: that takes as long as there are tasks before it, and holds up

@@ -94,6 +94,7 @@ func (s *Server) api(mux *http.ServeMux) huma.API {
 	s.whyRoutes(a)
 	s.clusterRoutes(a)
 	s.boostRoutes(a)
+	s.reserveRoutes(a)
 	s.usageRoutes(a)
 	s.configRoutes(a)
 	s.schedulingRoutes(a)

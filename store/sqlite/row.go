@@ -42,16 +42,17 @@ type spec struct {
 	QOS       string                `json:"qos,omitempty"`
 	Nice      int                   `json:"nice,omitempty"`
 
-	Constraint string `json:"constraint,omitempty"`
-	Gang       int    `json:"gang,omitempty"`
-	Spread     bool   `json:"spread,omitempty"`
+	Constraint  string `json:"constraint,omitempty"`
+	Gang        int    `json:"gang,omitempty"`
+	Spread      bool   `json:"spread,omitempty"`
+	Reservation string `json:"reservation,omitempty"`
 }
 
 func specOf(j *fairlead.Job) ([]byte, error) {
 	return json.Marshal(spec{
 		j.Name, j.Group, j.Requestor, j.Argv, j.Payload, j.Script, j.Env, j.Dir, j.Output, j.Error,
 		j.Limit, j.Retries, j.Backoff, j.Array, j.After, j.Key, j.Licenses, j.Rates, j.QOS, j.Nice,
-		j.Constraint, j.Gang, j.Spread,
+		j.Constraint, j.Gang, j.Spread, j.Reservation,
 	})
 }
 
@@ -60,7 +61,7 @@ func (s *spec) into(j *fairlead.Job) {
 	j.Script = s.Script
 	j.Env, j.Dir, j.Output, j.Error, j.Limit = s.Env, s.Dir, s.Output, s.Error, s.Limit
 	j.QOS, j.Nice, j.Constraint = s.QOS, s.Nice, s.Constraint
-	j.Gang, j.Spread = s.Gang, s.Spread
+	j.Gang, j.Spread, j.Reservation = s.Gang, s.Spread, s.Reservation
 	j.Retries, j.Backoff, j.Array, j.After, j.Key = s.Retries, s.Backoff, s.Array, s.After, s.Key
 	j.Licenses, j.Rates = s.Licenses, s.Rates
 }

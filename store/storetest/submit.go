@@ -25,7 +25,7 @@ func submitKeepsEveryField(s *suite) {
 	in := &fairlead.Job{
 		Name: "näme", Kind: "k", User: "ann", Group: "g", Requestor: "land/x", Pool: "a/b", Priority: "high", QOS: "urgent", Nice: -5,
 		Argv: []string{"sh", "-c", "echo $X"}, Payload: []byte{0, 1, 255}, Script: true, Env: map[string]string{"X": "1\n2"},
-		Dir: "/tmp", Output: "o.txt", Error: "e.txt", Request: fairlead.Amounts{"cpu": 2, "mem": 1 << 30, "gpu:a100": 1}, Constraint: "rack=b|c & !old",
+		Dir: "/tmp", Output: "o.txt", Error: "e.txt", Request: fairlead.Amounts{"cpu": 2, "mem": 1 << 30, "gpu:a100": 1}, Constraint: "rack=b|c & !old", Reservation: "course",
 		Licenses: fairlead.Amounts{"matlab": 2}, Rates: []string{"linkedin"},
 		Limit: time.Hour, Begin: begin, Retries: 3, Backoff: time.Second, Array: "1-5:2,9", Most: 2,
 		After: []fairlead.Dependency{{Job: first, On: fairlead.OnAny}}, Key: "key", Held: true,

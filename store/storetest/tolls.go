@@ -15,17 +15,17 @@ func tollsReachTheScheduler(s *suite) {
 		ids = append(ids, s.submit(job(func(j *fairlead.Job) {
 			j.Array, j.Retries = array, 1
 			j.Licenses, j.Rates = fairlead.Amounts{"matlab": 2}, []string{"linkedin", "mail"}
-			j.Constraint = "rack=b"
+			j.Constraint, j.Reservation = "rack=b", "course"
 		}))...)
 	}
 	check := func(where string, h fairlead.Header) {
-		if got := fmt.Sprint(h.Licenses, h.Rates, " ", h.Constraint); got != "map[matlab:2] [linkedin mail] rack=b" {
+		if got := fmt.Sprint(h.Licenses, h.Rates, " ", h.Constraint, " ", h.Reservation); got != "map[matlab:2] [linkedin mail] rack=b course" {
 			s.t.Errorf("%s of job %d: %s", where, h.ID, got)
 		}
 	}
 	for _, id := range ids {
 		l := s.take(id)
-		if got := fmt.Sprint(l.Job.Licenses, l.Job.Rates, " ", l.Job.Constraint); got != "map[matlab:2] [linkedin mail] rack=b" {
+		if got := fmt.Sprint(l.Job.Licenses, l.Job.Rates, " ", l.Job.Constraint, " ", l.Job.Reservation); got != "map[matlab:2] [linkedin mail] rack=b course" {
 			s.t.Errorf("the lease of job %d: %s", id, got)
 		}
 		s.finish(l.Ref, failed)

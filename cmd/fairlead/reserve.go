@@ -1,0 +1,270 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/table"
+	"github.com/fairlead/fairlead/internal/units"
+	"github.com/fairlead/fairlead/why"
+)
+
+type reserve struct {
+	*app
+	listing
+	nodes, pools, users           []string
+	start, lasts, reason          string
+	constraint, mem               string
+	cpus                          int
+	gpus                          []string
+	maintenance, force, cancelled bool
+}
+
+func (a *app) reserveCommand() *cobra.Command {
+	s := &reserve{app: a}
+	c := &cobra.Command{
+		Use:   "reserve [NAME --nodes NODES --start TIME --duration TIME (--maint | --pool POOL | --user USER)]",
+		Short: "Keep nodes for a time: for some jobs, or for maintenance",
+		Long: `Keep nodes for a time: for jobs of some pools and users that ask for it with
+submit --reservation NAME, or, with --maint, for nobody. Without a name it lists what is
+kept.
+
+A task starts on a node only if it is over, by its time limit, before the node is kept for
+others: tasks without a limit do not start there any more. When a maintenance begins the
+nodes are in the state maintenance, and when it ends they come back by themselves. Tasks
+that still run when it begins go on, so it is refused if running ones may; --force reserves
+nevertheless.
+
+With the name of a reservation that is there, what the flags name is changed.`,
+		Example: `  fairlead reserve service --nodes n1,n2 --start 2d --duration 4h --maint --reason 'new switch'
+  fairlead reserve course --nodes 2 -C rack=b --start 2026-12-24T10:00 --duration 3h --pool teaching
+  fairlead reserve course --duration 5h
+  fairlead reserve
+  fairlead reserve course --cancel`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return s.with(func(client *api.Client) error { return s.run(c, client, args) })
+		},
+		ValidArgsFunction: s.complete,
+	}
+	f := c.Flags()
+	f.SortFlags = false
+	f.StringSliceVar(&s.nodes, "nodes", nil, "names of nodes, or how many")
+	f.StringVar(&s.start, "start", "", "when it begins: now, 2d (from now), 16:00, 2026-12-24T08:00, tomorrow")
+	f.StringVar(&s.lasts, "duration", "", "how long it lasts: 4h, 2d")
+	f.BoolVar(&s.maintenance, "maint", false, "the nodes are in maintenance: no job runs")
+	f.StringSliceVarP(&s.pools, "pool", "A", nil, "pools whose jobs may use it, with those below")
+	f.StringSliceVarP(&s.users, "user", "u", nil, "users whose jobs may use it")
+	f.StringVar(&s.reason, "reason", "", "why, for those who ask")
+	f.StringVarP(&s.constraint, "constraint", "C", "", "of nodes that are chosen: what their labels have to be")
+	f.IntVarP(&s.cpus, "cpus", "c", 0, "of nodes that are chosen: processors that each has at least")
+	f.StringVar(&s.mem, "mem", "", "of nodes that are chosen: memory that each has at least")
+	f.StringSliceVarP(&s.gpus, "gpus", "G", nil, "of nodes that are chosen: GPUs that each has at least, e.g. a100:2")
+	f.BoolVar(&s.force, "force", false, "also if running tasks may still run when it begins")
+	f.BoolVar(&s.cancelled, "cancel", false, "end the reservation now")
+	s.listing.flags(c)
+	return c
+}
+
+// complete completes the names of reservations.
+func (s *reserve) complete(c *cobra.Command, args []string, _ string) (names []string, d cobra.ShellCompDirective) {
+	d = cobra.ShellCompDirectiveNoFileComp
+	if len(args) > 0 {
+		return nil, d
+	}
+	s.with(func(client *api.Client) error {
+		doc, err := client.Reservations(c.Context())
+		if err == nil {
+			for _, r := range doc.Reservations {
+				names = append(names, r.Name)
+			}
+		}
+		return err
+	})
+	return names, d
+}
+
+func (s *reserve) run(c *cobra.Command, client *api.Client, args []string) error {
+	ctx := c.Context()
+	switch {
+	case len(args) == 0 && c.Flags().NFlag() > 0 && (s.cancelled || len(s.nodes) > 0 || s.start != "" || s.lasts != ""):
+		return usagef("which reservation? Expected a name: fairlead reserve NAME ...")
+	case len(args) == 0:
+		return s.repeat(ctx, &s.listing, func() error { return s.show(ctx, client) })
+	case s.cancelled:
+		return s.end(ctx, client, args[0])
+	}
+	r, err := s.asked(time.Now())
+	if err != nil {
+		return err
+	}
+	out, err := client.Reserve(ctx, args[0], *r)
+	if err != nil {
+		return err
+	}
+	if s.json {
+		return s.printJSON(out)
+	}
+	x, now := &out.Reservation, time.Now()
+	fmt.Fprintf(s.out, "%s: %s on %s, from %s until %s\n", x.Name, kindOf(x), strings.Join(x.Nodes, ", "), begins(x, now), why.Clock(x.Until, now))
+	if !x.Maintenance {
+		fmt.Fprintf(s.out, "use it with: fairlead submit --reservation %s\n", x.Name)
+	}
+	fmt.Fprintf(s.out, "undo: fairlead reserve %s --cancel\n", x.Name)
+	if len(out.Overruns) > 0 {
+		fmt.Fprintln(s.errs, "warning:", fairlead.OverrunText(out.Overruns, now)+"; they go on")
+	}
+	return nil
+}
+
+// asked is what the flags ask for.
+func (s *reserve) asked(now time.Time) (*api.ReserveRequest, error) {
+	r := &api.ReserveRequest{
+		Maintenance: s.maintenance, Pools: s.pools, Users: s.users, Reason: s.reason, Force: s.force, Constraint: s.constraint, Request: fairlead.Amounts{},
+	}
+	if n, err := strconv.Atoi(strings.Join(s.nodes, ",")); err == nil {
+		if r.Count = n; n < 1 {
+			return nil, usagef("--nodes: must be at least 1, got %d", n)
+		}
+	} else {
+		r.Nodes = s.nodes
+	}
+	if err := s.size(r.Request); err != nil {
+		return nil, err
+	}
+	if r.Count == 0 && (len(r.Request) > 0 || s.constraint != "") {
+		return nil, usagef("-c, --mem, -G and -C say which nodes to choose: use them with --nodes N")
+	}
+	if s.start != "" {
+		at, err := parseStart(s.start, now)
+		if err != nil {
+			return nil, usagef("--start: %w", err)
+		}
+		r.From = at
+	}
+	if s.lasts != "" {
+		d, err := units.ParseDuration(s.lasts)
+		if err == nil && d <= 0 {
+			err = fmt.Errorf("must be more than 0")
+		}
+		if err != nil {
+			return nil, usagef("--duration: %w", err)
+		}
+		r.Seconds = d.Seconds()
+	}
+	return r, nil
+}
+
+// size reads what chosen nodes have to have.
+func (s *reserve) size(to fairlead.Amounts) error {
+	if s.cpus > 0 {
+		to["cpu"] = int64(s.cpus)
+	}
+	if s.mem != "" {
+		n, err := units.ParseSize(s.mem)
+		if err != nil {
+			return usagef("--mem: %w", err)
+		}
+		to["mem"] = n
+	}
+	return addGPUs(to, s.gpus)
+}
+
+// parseStart reads when something begins: a length is from now on.
+func parseStart(text string, now time.Time) (time.Time, error) {
+	if d, err := units.ParseDuration(text); err == nil && d >= 0 {
+		return now.Add(d), nil
+	}
+	return parseInstant(text, now)
+}
+
+func kindOf(r *fairlead.Reservation) string {
+	if r.Maintenance {
+		return "maintenance"
+	}
+	return "reserved for " + forWhom(r)
+}
+
+// forWhom says who may use a reservation.
+func forWhom(r *fairlead.Reservation) string {
+	var parts []string
+	if len(r.Pools) > 0 {
+		parts = append(parts, "pool "+strings.Join(r.Pools, ","))
+	}
+	if len(r.Users) > 0 {
+		parts = append(parts, "user "+strings.Join(r.Users, ","))
+	}
+	return strings.Join(parts, " and ")
+}
+
+// begins says when a reservation begins, and how far that is.
+func begins(r *fairlead.Reservation, now time.Time) string {
+	text := why.Clock(r.From, now)
+	if r.From.After(now) {
+		text += " (in " + why.Until(r.From, now) + ")"
+	}
+	return text
+}
+
+func (s *reserve) end(ctx context.Context, client *api.Client, name string) error {
+	out, err := client.Unreserve(ctx, name)
+	if err != nil {
+		return err
+	}
+	if s.json {
+		return s.printJSON(out)
+	}
+	x := &out.Reservation
+	fmt.Fprintf(s.out, "%s is over: %s take tasks of all again\n", x.Name, strings.Join(x.Nodes, ", "))
+	if left := x.Until.Sub(x.From); x.Until.After(time.Now()) {
+		fmt.Fprintf(s.out, "undo: fairlead reserve %s --nodes %s --start %s --duration %s%s\n", x.Name, strings.Join(x.Nodes, ","),
+			x.From.Local().Format("2006-01-02T15:04:05"), units.FormatDuration(left.Round(time.Second)), whoFlags(x))
+	}
+	return nil
+}
+
+// whoFlags are the flags that say who may use a reservation.
+func whoFlags(r *fairlead.Reservation) string {
+	text := ""
+	if r.Maintenance {
+		text = " --maint"
+	}
+	if len(r.Pools) > 0 {
+		text += " --pool " + strings.Join(r.Pools, ",")
+	}
+	if len(r.Users) > 0 {
+		text += " --user " + strings.Join(r.Users, ",")
+	}
+	return text
+}
+
+func (s *reserve) show(ctx context.Context, client *api.Client) error {
+	doc, err := client.Reservations(ctx)
+	if err != nil {
+		return err
+	}
+	if s.json {
+		return s.printJSON(doc)
+	}
+	t := table.New(table.Column{Name: "NAME"}, table.Column{Name: "FOR"}, table.Column{Name: "NODES"}, table.Column{Name: "FROM"},
+		table.Column{Name: "UNTIL"}, table.Column{Name: "STATE"}, table.Column{Name: "BY"}, table.Column{Name: "REASON"})
+	for i := range doc.Reservations {
+		r := &doc.Reservations[i]
+		state, who := "now", forWhom(r)
+		if r.From.After(doc.At) {
+			state = "in " + why.Until(r.From, doc.At)
+		}
+		if r.Maintenance {
+			who = "maintenance"
+		}
+		t.Row(r.Name, who, strings.Join(r.Nodes, ","), why.Clock(r.From, doc.At), why.Clock(r.Until, doc.At), state, dash(r.By), dash(r.Reason))
+	}
+	return s.print(&s.listing, t)
+}
