@@ -67,6 +67,14 @@ func (e *OverrunError) Error() string {
 // Is makes errors.Is(err, ErrForbidden) true.
 func (e *OverrunError) Is(target error) bool { return target == ErrForbidden }
 
+// refusal is an [ErrForbidden] that says all there is to say.
+type refusal string
+
+func (r refusal) Error() string { return string(r) }
+
+// Is makes errors.Is(err, ErrForbidden) true.
+func (r refusal) Is(target error) bool { return target == ErrForbidden }
+
 // reservationSetting is the key prefix under which reservations are kept.
 const reservationSetting = "reservation/"
 
@@ -293,7 +301,7 @@ func (l *Loop) checkWindowHeld(j *Job) error {
 	case r.Maintenance:
 		return invalid("reservation", "%s is a maintenance, in which no job runs", r.Name)
 	case !r.lets(j):
-		return fmt.Errorf("reservation %s is %s, and not for %s in %s: ask the administrator, or submit without --reservation: %w", r.Name, r.who(), j.User, j.Pool, ErrForbidden)
+		return refusal(fmt.Sprintf("reservation %s is %s, and not for %s in %s: ask the administrator, or submit without --reservation", r.Name, r.who(), j.User, j.Pool))
 	case j.Limit == 0:
 		return invalid("reservation", "a job without a time limit does not fit into the reservation %s; submit it with -t %s or less", r.Name, units.FormatDuration(long))
 	case j.Limit > long:

@@ -73,7 +73,7 @@ func (l *Loop) reserveNodes(r *Reservation, o ReserveOptions) error {
 		for name, amount := range ask {
 			fits = fits && have[name] >= amount
 		}
-		if one := (Reservation{Name: r.Name, Nodes: []string{n.Name}, From: r.From, Until: r.Until}); fits && l.checkOverlap(&one) == nil {
+		if one := (Reservation{Name: r.Name, Nodes: []string{n.Name}, From: r.From, Until: r.Until, Maintenance: r.Maintenance}); fits && l.checkOverlap(&one) == nil {
 			free = append(free, choice{n.Name, len(l.overruns(one.Nodes, r.From, r.Name, r.Made))})
 		}
 	}
@@ -101,8 +101,8 @@ func (l *Loop) checkOverlap(r *Reservation) error {
 		}
 		for _, node := range r.Nodes {
 			if slices.Contains(x.Nodes, node) {
-				return fmt.Errorf("%s is reserved from %s until %s by %s: choose other nodes or another time, or end that with fairlead reserve %s --cancel: %w",
-					node, why.Clock(x.From, time.Now()), why.Clock(x.Until, time.Now()), x.Name, x.Name, ErrForbidden)
+				return refusal(fmt.Sprintf("%s is reserved from %s until %s by %s: choose other nodes or another time, or end that with fairlead reserve %s --cancel",
+					node, why.Clock(x.From, time.Now()), why.Clock(x.Until, time.Now()), x.Name, x.Name))
 			}
 		}
 	}

@@ -35,7 +35,7 @@ func (s *Scheduler) Opening(shape cluster.Shape, limit time.Duration) bool {
 // Window is the longest time limit in whole seconds, shorter than one that is too long, with
 // which a task would find room now; 0 if there is none.
 func (s *Scheduler) Window(shape cluster.Shape, tooLong time.Duration) time.Duration {
-	if s.backfill.plan == nil && !s.cluster.Windowed() {
+	if (!s.backfills() || s.backfill.plan == nil) && !s.cluster.Windowed() {
 		return 0
 	}
 	long := int64(planned(tooLong)) / int64(time.Second)

@@ -24,6 +24,7 @@ func (s *session) canonical(out string) []string {
 		{`\(` + user + `([,)])`, "(ann$1"},
 		{`\b(people|physics|science/physics)/` + user + `\b`, "$1/ann"},
 		{`\bby ` + user + `\b`, "by ann"},
+		{`\b(of|for) ` + user + ` (on|in)\b`, "$1 ann $2"},
 		{`\bis ` + user + `\b`, "is ann"},
 		{`\binto ` + user + `\b`, "into ann"},
 		{`\byou are ` + user + `\b`, "you are ann"},

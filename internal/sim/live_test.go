@@ -31,16 +31,21 @@ func TestLiveIsTheSame(t *testing.T) {
 	} {
 		for _, placement := range ways {
 			t.Run(policy+"+"+placement.String(), func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) { compareLive(t, policy, placement, 1) })
+				synctest.Test(t, func(t *testing.T) { compareLive(t, policy, placement, 1, nil) })
 			})
 			t.Run(policy+"+"+placement.String()+" on nodes", func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) { compareLive(t, policy, placement, 4) })
+				synctest.Test(t, func(t *testing.T) { compareLive(t, policy, placement, 4, nil) })
+			})
+			t.Run(policy+"+"+placement.String()+" with maintenance", func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					compareLive(t, policy, placement, 4, []sim.Window{{From: 500_000, To: 700_000}, {From: 1_000_000, To: 1_500_000}, {From: 3_000_000, To: 3_000_500}})
+				})
 			})
 		}
 	}
 }
 
-func compareLive(t *testing.T, policy string, placement sched.Placement, nodes int) {
+func compareLive(t *testing.T, policy string, placement sched.Placement, nodes int, windows []sim.Window) {
 	w := spread(time.Now())
 	w.Nodes = nodes
 	shares := fairlead.DefaultShares()
@@ -48,13 +53,18 @@ func compareLive(t *testing.T, policy string, placement sched.Placement, nodes i
 	simulated := shares.Sched
 	simulated.HalfLife *= time.Second / tick
 	simulated.TaskSeconds *= float64(time.Second / tick)
-	r, err := sim.Run(w, sim.Options{Config: simulated, Seed: 3, Priority: shares.NormalPriority(), Bare: true})
+	r, err := sim.Run(w, sim.Options{Config: simulated, Seed: 3, Priority: shares.NormalPriority(), Bare: true, Windows: windows})
 	if err != nil {
 		t.Fatal(err)
 	}
 	checkApart(t, r)
-	got := live(t, w, fairlead.LoopOptions{Shares: shares, Seed: 3})
+	got := live(t, w, fairlead.LoopOptions{Shares: shares, Seed: 3}, windows)
 	for i, start := range r.Schedule.Start {
+		for _, x := range windows {
+			if start < x.To && r.End(i) > x.From {
+				t.Fatalf("job %d runs from %d to %d, in the maintenance from %d to %d", i+1, start, r.End(i), x.From, x.To)
+			}
+		}
 		if got[i] != start {
 			t.Fatalf("job %d started at %d live and at %d in the simulation", i+1, got[i], start)
 		}
@@ -90,7 +100,7 @@ func checkApart(t *testing.T, r *sim.Result) {
 }
 
 // live runs the workload in the loop of a server, and returns the starts.
-func live(t *testing.T, w *sim.Workload, o fairlead.LoopOptions) []int64 {
+func live(t *testing.T, w *sim.Workload, o fairlead.LoopOptions, windows []sim.Window) []int64 {
 	ctx, cancel := context.WithCancel(t.Context())
 	loop, err := fairlead.NewLoop(ctx, memory.New("cpu"), o)
 	if err != nil {
@@ -108,11 +118,20 @@ func live(t *testing.T, w *sim.Workload, o fairlead.LoopOptions) []int64 {
 	}
 	var group sync.WaitGroup
 	group.Go(func() { loop.Run(ctx) })
+	var names []string
 	for i := range w.Nodes {
+		names = append(names, fmt.Sprint("n", i+1))
 		group.Go(func() {
-			loop.Work(ctx, fairlead.WorkOptions{Name: fmt.Sprint("n", i+1), Slots: w.Procs / w.Nodes, Handlers: map[string]fairlead.Handler{"work": fairlead.HandlerFunc(work)}})
+			loop.Work(ctx, fairlead.WorkOptions{Name: names[i], Slots: w.Procs / w.Nodes, Handlers: map[string]fairlead.Handler{"work": fairlead.HandlerFunc(work)}})
 		})
 		synctest.Wait()
+	}
+	for i, x := range windows {
+		at := func(second int64) time.Time { return w.Zero.Add(time.Duration(second) * tick) }
+		r := fairlead.Reservation{Name: fmt.Sprint("w", i), Nodes: names, From: at(x.From), Until: at(x.To), Maintenance: true}
+		if _, _, err := loop.Reserve(ctx, r, fairlead.ReserveOptions{}); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for _, j := range w.Jobs {
 		time.Sleep(time.Until(w.Zero.Add(time.Duration(j.Submit) * tick)))

@@ -19,10 +19,15 @@ type Options struct {
 	// Bare leaves out the account of fairness and the series, which cost more than the
 	// schedule itself.
 	Bare bool
+	// Windows are seconds for which the machine is in maintenance.
+	Windows []Window
 	// Progress, if set, is told now and then how many jobs have ended or never will. Its
 	// error ends the simulation.
 	Progress func(jobs int) error
 }
+
+// Window is a time from one second up to another.
+type Window struct{ From, To int64 }
 
 // never is the start of a job that never started.
 const never = math.MinInt64
@@ -109,6 +114,7 @@ func newEngine(w *Workload, o Options) (*engine, error) {
 	if err := e.join(unit); err != nil {
 		return nil, err
 	}
+	e.closeWindows()
 	e.pools = make([]sched.PoolID, len(w.Pools))
 	widths := map[int32]cluster.Shape{}
 	for i := range w.Jobs {
@@ -124,6 +130,19 @@ func newEngine(w *Workload, o Options) (*engine, error) {
 		e.account, err = newAccount(w, o.Config, e.origin)
 	}
 	return e, err
+}
+
+// closeWindows tells the core when the machine is in maintenance.
+func (e *engine) closeWindows() {
+	var all []cluster.Window
+	for i, w := range e.o.Windows {
+		all = append(all, cluster.Window{
+			Name: fmt.Sprint("window ", i), Nodes: []string{"machine"}, From: e.at(w.From).UnixNano(), To: e.at(w.To).UnixNano(), Closed: true,
+		})
+	}
+	if len(all) > 0 {
+		e.core.SetWindows(all, e.at(e.now))
+	}
 }
 
 // at is the instant of a second.
