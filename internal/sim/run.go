@@ -135,9 +135,13 @@ func newEngine(w *Workload, o Options) (*engine, error) {
 // closeWindows tells the core when the machine is in maintenance.
 func (e *engine) closeWindows() {
 	var all []cluster.Window
+	var nodes []string
+	for _, n := range e.core.Cluster().Nodes() {
+		nodes = append(nodes, n.Name)
+	}
 	for i, w := range e.o.Windows {
 		all = append(all, cluster.Window{
-			Name: fmt.Sprint("window ", i), Nodes: []string{"machine"}, From: e.at(w.From).UnixNano(), To: e.at(w.To).UnixNano(), Closed: true,
+			Name: fmt.Sprint("window ", i), Nodes: nodes, From: e.at(w.From).UnixNano(), To: e.at(w.To).UnixNano(), Closed: true,
 		})
 	}
 	if len(all) > 0 {
