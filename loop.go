@@ -37,24 +37,21 @@ type Loop struct {
 	log     *slog.Logger
 	wake    chan struct{}
 	ending  sync.RWMutex // held for reading while attempts are ended, else while the core is made anew
-	// reserving is held while reservations are changed.
-	reserving sync.Mutex
-	syncing   sync.Mutex // held while changes of the store are read and applied, or leases made or ended
+	syncing sync.Mutex   // held while changes of the store are read and applied, or leases made or ended
 
 	rateStates string // of the core, as they were written down; guarded by syncing
 	tokens     uint64 // that the core had taken then
 
-	mu        sync.Mutex // guards what follows
-	core      *sched.Scheduler
-	shares    Shares
-	runs      map[taskID]*liveRun
-	members   map[string]*Member
-	drained   map[string]string // node -> why, by an administrator
-	untold    bool              // jobs are to be told to the core again
-	boosts    map[int64]Boost
-	lastBoost int64
-	// reservations are those in force or to come, by name.
-	reservations map[string]Reservation
+	mu           sync.Mutex // guards what follows
+	core         *sched.Scheduler
+	shares       Shares
+	runs         map[taskID]*liveRun
+	members      map[string]*Member
+	drained      map[string]string // node -> why, by an administrator
+	untold       bool              // jobs are to be told to the core again
+	boosts       map[int64]Boost
+	lastBoost    int64
+	reservations reservations
 	cursor       int64
 	decided      decisions
 	version      uint64 // counts changes of the core's state
@@ -105,7 +102,7 @@ func NewLoop(ctx context.Context, store Store, o LoopOptions) (*Loop, error) {
 	l := &Loop{
 		store: store, options: o, client: NewClient(store, o.Shares), log: o.Logger,
 		wake: make(chan struct{}, 1), shares: o.Shares,
-		runs: map[taskID]*liveRun{}, members: map[string]*Member{}, drained: map[string]string{}, boosts: map[int64]Boost{}, reservations: map[string]Reservation{},
+		runs: map[taskID]*liveRun{}, members: map[string]*Member{}, drained: map[string]string{}, boosts: map[int64]Boost{}, reservations: reservations{all: map[string]Reservation{}},
 		made: time.Now(),
 	}
 	if err := l.loadSettings(ctx); err != nil {
@@ -137,10 +134,7 @@ func (l *Loop) loadSettings(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := l.loadReservations(all); err != nil {
-		return err
-	}
-	return l.loadBoosts(all)
+	return cmp.Or(l.loadReservations(all), l.loadBoosts(all))
 }
 
 // rebuild makes the core's state from the store's: at the beginning, and when the

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/fairlead/fairlead/cluster"
@@ -29,6 +30,12 @@ type Reservation struct {
 	By     string    `json:"by,omitempty"`
 	Reason string    `json:"reason,omitempty"`
 	Made   time.Time `json:"made"`
+}
+
+// reservations are those in force or to come.
+type reservations struct {
+	changing sync.Mutex // held while one is changed, also in the store
+	all      map[string]Reservation
 }
 
 // ReserveOptions say how a reservation is made.
@@ -94,11 +101,11 @@ func (l *Loop) Reserve(ctx context.Context, r Reservation, o ReserveOptions) (Re
 	if err := l.sync(ctx); err != nil {
 		return r, nil, err
 	}
-	l.reserving.Lock()
-	defer l.reserving.Unlock()
+	l.reservations.changing.Lock()
+	defer l.reservations.changing.Unlock()
 	l.mu.Lock()
 	now := time.Now()
-	old, there := l.reservations[r.Name]
+	old, there := l.reservations.all[r.Name]
 	r.Made = now
 	if there {
 		r.keep(&old, o.Lasts)
@@ -123,7 +130,7 @@ func (l *Loop) Reserve(ctx context.Context, r Reservation, o ReserveOptions) (Re
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.reservations[r.Name] = r
+	l.reservations.all[r.Name] = r
 	l.enforceReservations(now)
 	return r, over, nil
 }
@@ -152,10 +159,10 @@ func (r *Reservation) keep(old *Reservation, lasts time.Duration) {
 
 // Unreserve ends a reservation before its time.
 func (l *Loop) Unreserve(ctx context.Context, name, by, from string) (Reservation, error) {
-	l.reserving.Lock()
-	defer l.reserving.Unlock()
+	l.reservations.changing.Lock()
+	defer l.reservations.changing.Unlock()
 	l.mu.Lock()
-	r, there := l.reservations[name]
+	r, there := l.reservations.all[name]
 	l.mu.Unlock()
 	if !there {
 		return r, fmt.Errorf("no reservation %q; see fairlead reserve: %w", name, ErrNotFound)
@@ -165,7 +172,7 @@ func (l *Loop) Unreserve(ctx context.Context, name, by, from string) (Reservatio
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	delete(l.reservations, name)
+	delete(l.reservations.all, name)
 	l.enforceReservations(time.Now())
 	return r, nil
 }
@@ -184,7 +191,7 @@ func (l *Loop) Reservations() []Reservation {
 
 func (l *Loop) reservationsAt(now time.Time) []Reservation {
 	out := []Reservation{}
-	for _, r := range l.reservations {
+	for _, r := range l.reservations.all {
 		if r.Until.After(now) {
 			out = append(out, r)
 		}
@@ -219,21 +226,21 @@ func (l *Loop) loadReservations(settings map[string]string) error {
 		if err := json.Unmarshal([]byte(text), &r); err != nil {
 			return fmt.Errorf("the setting %s: %w", key, err)
 		}
-		l.reservations[name] = r
+		l.reservations.all[name] = r
 	}
 	return nil
 }
 
 // endReservations forgets those that are over. If that fails they end once more later.
 func (l *Loop) endReservations(ctx context.Context) {
-	if !l.reserving.TryLock() {
+	if !l.reservations.changing.TryLock() {
 		return // one is being changed
 	}
-	defer l.reserving.Unlock()
+	defer l.reservations.changing.Unlock()
 	now := time.Now()
 	l.mu.Lock()
 	var over []Reservation
-	for _, r := range l.reservations {
+	for _, r := range l.reservations.all {
 		if !r.Until.After(now) {
 			over = append(over, r)
 		}
@@ -248,7 +255,7 @@ func (l *Loop) endReservations(ctx context.Context) {
 			continue
 		}
 		l.mu.Lock()
-		delete(l.reservations, r.Name)
+		delete(l.reservations.all, r.Name)
 		l.mu.Unlock()
 	}
 }
@@ -293,7 +300,7 @@ func (l *Loop) checkWindowHeld(j *Job) error {
 	if j.Reservation == "" {
 		return nil
 	}
-	r, there := l.reservations[j.Reservation]
+	r, there := l.reservations.all[j.Reservation]
 	long := r.Until.Sub(r.From)
 	switch {
 	case !there || !r.Until.After(time.Now()):
