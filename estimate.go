@@ -80,7 +80,7 @@ func (e *estimator) estimate() *why.Estimate {
 	out := &why.Estimate{}
 	switch {
 	case e.kept != nil:
-		out.By, out.Node = &e.kept.From, strings.Join(e.kept.Nodes, ", ")
+		out.By, out.Kept, out.Node = &e.kept.From, true, strings.Join(e.kept.Nodes, ", ")
 	case !e.lookUp(out) && !e.bound(out) && e.tables != nil:
 		e.ask(out)
 	}

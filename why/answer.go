@@ -240,8 +240,11 @@ type Gate struct {
 type Estimate struct {
 	// By is when it starts if every task runs as long as it may. It is missing where that
 	// cannot be said: Text says why.
-	By   *time.Time `json:"by,omitempty"`
-	Node string     `json:"node,omitempty"` // on which it would start then
+	By *time.Time `json:"by,omitempty"`
+	// Kept is set if By is from when room is kept for it, under conservative backfilling: then
+	// it holds whoever comes and however early tasks end.
+	Kept bool   `json:"kept,omitempty"`
+	Node string `json:"node,omitempty"` // on which it would start then
 	Text string     `json:"text,omitempty"`
 	// Early, Middle and Late are the 10th, 50th and 90th percentile of the starts in
 	// replays in which each task runs as long as one of its pool did lately.

@@ -11,7 +11,11 @@ func (e *Estimate) text(b *strings.Builder, now time.Time) {
 	b.WriteString("  Starts         ")
 	sep := " "
 	if e.By != nil {
-		fmt.Fprintf(b, " by %s if every task runs as long as it may and nobody new goes ahead", Clock(*e.By, now))
+		provided := "if every task runs as long as it may and nobody new goes ahead"
+		if e.Kept {
+			provided = "as room is kept for it"
+		}
+		fmt.Fprintf(b, " by %s %s", Clock(*e.By, now), provided)
 		if e.Node != "" {
 			fmt.Fprintf(b, " (on %s)", e.Node)
 		}

@@ -86,7 +86,7 @@ var varies = []struct {
 // the agent is.
 var (
 	soon    = regexp.MustCompile(`^[a-z].*\(fairlead why \d+\)$`)
-	place   = regexp.MustCompile(`^(job \d+ queued in .*): (it is next|number \d+ of \d+)(; starts by WHEN if nobody new goes ahead \(in SPAN\))?$`)
+	place   = regexp.MustCompile(`^(job \d+ queued in .*): (it is next|number \d+ of \d+)(; starts by WHEN (?:if all run as long as they may and nobody new goes ahead|as room is kept for it) \(in SPAN\))?$`)
 	leaving = regexp.MustCompile(`^(ending; again|draining for)`)
 )
 

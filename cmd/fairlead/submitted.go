@@ -85,7 +85,11 @@ func (s *submission) starts(e *why.Estimate, now time.Time) string {
 		where = " on " + e.Node
 	}
 	if left := e.By.Sub(now); !startsSoon(e, now) {
-		return fmt.Sprintf("; starts by %s%s if nobody new goes ahead (in %s)", why.Clock(*e.By, now), where, why.Duration(left))
+		provided := "if all run as long as they may and nobody new goes ahead"
+		if e.Kept {
+			provided = "as room is kept for it"
+		}
+		return fmt.Sprintf("; starts by %s%s %s (in %s)", why.Clock(*e.By, now), where, provided, why.Duration(left))
 	}
 	if s.dryRun {
 		return "; it would start now" + where
