@@ -25,10 +25,11 @@ func (v Vector) at(i int) int64 {
 	return 0
 }
 
-// Covers reports whether v has at least need of everything.
+// Covers reports whether v has at least need of everything that is needed: where nothing is,
+// it makes no difference that there is less than nothing.
 func (v Vector) Covers(need Vector) bool {
 	for i, n := range need {
-		if n > v.at(i) {
+		if n > 0 && n > v.at(i) {
 			return false
 		}
 	}

@@ -98,3 +98,18 @@ func TestClassesOfNodesThatWentAreForgotten(t *testing.T) {
 		t.Fatalf("%d classes are kept for two nodes", got)
 	}
 }
+
+// TestWhatIsNotNeededMayBeShort: a node with fewer GPUs than are taken has room for tasks that
+// want none.
+func TestWhatIsNotNeededMayBeShort(t *testing.T) {
+	c := New("cpu")
+	n := c.Join("n", Amounts{"cpu": 4, "gpu": 2, "mem": 8})
+	c.Take(n, c.Shape(Amounts{"cpu": 1, "gpu": 2}))
+	c.Join("n", Amounts{"cpu": 4, "gpu": 1, "mem": 8})
+	if !c.Fits(n, c.Shape(Amounts{"cpu": 1, "mem": 1})) {
+		t.Error("a task without GPUs finds no room")
+	}
+	if c.Fits(n, c.Shape(Amounts{"cpu": 1, "gpu": 1})) {
+		t.Error("a task with a GPU finds room")
+	}
+}
