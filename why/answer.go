@@ -245,7 +245,7 @@ type Estimate struct {
 	// it holds whoever comes and however early tasks end.
 	Kept bool   `json:"kept,omitempty"`
 	Node string `json:"node,omitempty"` // on which it would start then
-	Text string     `json:"text,omitempty"`
+	Text string `json:"text,omitempty"`
 	// Early, Middle and Late are the 10th, 50th and 90th percentile of the starts in
 	// replays in which each task runs as long as one of its pool did lately.
 	Early   *time.Time `json:"early,omitempty"`
