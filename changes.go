@@ -41,7 +41,7 @@ type alternatives struct {
 func (l *Loop) alternativesOf(j *Job, a *why.Answer) *alternatives {
 	h := headerOf(j)
 	x := &alternatives{of: j, own: l.jobOf(h), asks: l.askOf(h), unit: l.core.Cluster().Unit(), everyone: l.shares.Sched.Placement == sched.Conservative}
-	x.own.Tasks = j.Waiting
+	x.own.Tasks, x.own.Begin = j.Waiting, j.Begin
 	own := "/" + share.CleanName(j.User)
 	for id := range l.core.Pools() {
 		path := l.core.Path(sched.PoolID(id))

@@ -63,7 +63,12 @@ func (r *reasons) note(pool string, reason why.Reason, now time.Time) {
 // poolReason is why the first job of a leaf waits, without the numbers, which change
 // all the time.
 func (l *Loop) poolReason(id sched.PoolID) why.Reason {
-	if closed := closedGates(l.core.PoolGates(id)); len(closed) > 0 {
+	return l.reasonFor(id, l.core.PoolGates(id))
+}
+
+// reasonFor is it for the jobs of a pool that have these gates on their way.
+func (l *Loop) reasonFor(id sched.PoolID, gates []why.Gate) why.Reason {
+	if closed := closedGates(inWords(gates)); len(closed) > 0 {
 		if r := reasonsOf(closed)[0]; r.Code != why.FitNow {
 			return r
 		}

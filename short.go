@@ -22,6 +22,52 @@ type ShortReason struct {
 	Text string
 }
 
+// waitingLine is what jobs have in common that wait for the same: their pool and their request.
+type waitingLine struct {
+	leaf  sched.PoolID
+	shape cluster.Shape
+}
+
+// lineReasons are the reasons of lines, of which each is looked for once.
+type lineReasons struct {
+	*Loop
+	known map[waitingLine]why.Reason
+}
+
+// reason is why the jobs of the line of a job wait.
+func (l lineReasons) reason(j *Job) why.Reason {
+	s := l.jobOf(headerOf(j))
+	line := waitingLine{l.core.Leaf(s), s.Shape}
+	r, known := l.known[line]
+	if !known {
+		r = l.reasonFor(line.leaf, l.core.LineGates(line.leaf, line.shape))
+		l.known[line] = r
+	}
+	return r
+}
+
+// hopeless tells of what time alone will not change, if there is something: no node that takes
+// tasks is large enough, or what the job asks for is more than it may have.
+func (l lineReasons) hopeless(j *Job, r *ShortReason) bool {
+	reason := l.reason(j)
+	switch reason.Code {
+	case why.NoNodes, why.GateNever:
+		r.Text = reason.Text
+	case why.FitNever:
+		r.Text = "no node is large enough"
+		if j.Constraint != "" {
+			r.Text = "no node satisfies what it asks for"
+		}
+		if j.Gang > 1 {
+			r.Text = "too few nodes could run it"
+		}
+	default:
+		return false
+	}
+	r.Rank, r.Code = 0, reason.Code
+	return true
+}
+
 // ShortReasons says of each job that waits why it does.
 func (l *Loop) ShortReasons(ctx context.Context, jobs []*Job) map[int64]ShortReason {
 	order := l.Order(ctx)
@@ -30,7 +76,7 @@ func (l *Loop) ShortReasons(ctx context.Context, jobs []*Job) map[int64]ShortRea
 	defer l.mu.Unlock()
 	now := time.Now()
 	up := l.someNodeUp()
-	byLeaf := map[sched.PoolID]why.Reason{}
+	lines := lineReasons{l, map[waitingLine]why.Reason{}}
 	kept := l.core.Kept()
 	for _, j := range jobs {
 		if j.Waiting == 0 || j.State.Ended() {
@@ -49,27 +95,15 @@ func (l *Loop) ShortReasons(ctx context.Context, jobs []*Job) map[int64]ShortRea
 		case l.windowReason(j, &r, now):
 		case !up:
 			r.Code, r.Text = why.NoNodes, "a node: none takes tasks"
-		case !l.core.Cluster().Could(l.jobOf(headerOf(j)).Shape):
-			r.Rank, r.Code, r.Text = 0, why.FitNever, "no node is large enough"
-			if j.Constraint != "" {
-				r.Text = "no node satisfies what it asks for"
-			}
-			if j.Gang > 1 {
-				r.Text = "too few nodes could run it"
-			}
+		case lines.hopeless(j, &r):
 		case l.tollReason(j, &r):
 		case l.keptReason(j, kept, &r, now):
 		case r.Rank == 1:
 			r.Code, r.Text = why.CapacityFull, "room; it is next"
 		default:
-			leaf := l.core.Leaf(l.jobOf(headerOf(j)))
-			reason, known := byLeaf[leaf]
-			if !known {
-				reason = l.poolReason(leaf)
-				byLeaf[leaf] = reason
-			}
+			reason := lines.reason(j)
 			r.Code, r.Text = reason.Code, reason.Text
-			if reason.Code == why.CapacityFull && l.core.View(leaf).Waiting > int64(j.Waiting) {
+			if reason.Code == why.CapacityFull && l.core.View(l.core.Leaf(l.jobOf(headerOf(j)))).Waiting > int64(j.Waiting) {
 				r.Code, r.Text = why.OrderBehind, "other jobs of its pool"
 			}
 		}
@@ -127,7 +161,7 @@ func (l *Loop) WhyPool(ctx context.Context, name string, siblings int) (*why.Ans
 		Name: "pool", Pool: l.core.Path(id), State: "idle", Waiting: p.Waiting, Running: int64(p.Tasks),
 	}
 	a.Levels = l.core.Comparisons(id, siblings)
-	a.Gates = l.core.PoolGates(id)
+	a.Gates = inWords(l.core.PoolGates(id))
 	a.Verdict = why.AsDesigned
 	switch {
 	case p.Waiting == 0:

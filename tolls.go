@@ -51,6 +51,8 @@ func (s *Shares) settleTolls(j *Job) error {
 		switch n := j.Licenses[name]; {
 		case !known:
 			return invalid("licenses", "there is no licence %q; %s", name, knownNames("licences", s.Sched.Licenses, "licenses: {matlab: 5}"))
+		case n <= total && n*int64(max(1, j.Gang)) > total:
+			return invalid("licenses", "its %d tasks ask for %d of %s at once, and there are %d: they could never start; ask for less", j.Gang, n*int64(j.Gang), name, total)
 		case n > total:
 			return invalid("licenses", "a task asks for %d of %s, and there are %d: it could never start; ask for less", n, name, total)
 		}

@@ -47,13 +47,17 @@ func (l *Loop) SubmitAnyway(ctx context.Context, jobs []Job) ([]Submission, erro
 	return l.client.submitAll(ctx, jobs, l.checkWindow)
 }
 
-// unsatisfiable returns an error for a job that no node could ever run of those that are
-// known, up or not. It returns nil while not all may be known: before the first node that
-// does such work has joined, and after a restart for as long as agents may take to come back.
+// unsatisfiable returns an error for a job that asks for more than its pool may ever have, or
+// that no node could ever run of those that are known, up or not. Of nodes it says nothing while
+// not all may be known: before the first that does such work has joined, and after a restart for
+// as long as agents may take to come back.
 func (l *Loop) unsatisfiable(j *Job) error {
 	h := headerOf(j)
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if text := l.aboveMost(h); text != "" {
+		return invalid("max", "the job could never start: %s (submit it nevertheless with --allow-unsatisfiable)", text)
+	}
 	c := l.core.Cluster()
 	a, must := l.requestOf(h)
 	if l.restarted && time.Since(l.made) < l.options.LeaseTTL || !c.Ever(work(a), nil) {

@@ -2,6 +2,8 @@ package fairlead
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/fairlead/fairlead/why"
 )
@@ -9,7 +11,7 @@ import (
 // severity orders the reasons: what can never be first, then what only a person can
 // change, then what time changes.
 var severity = []why.Code{
-	why.FitNever, why.LicenseNever, why.ReservationOver, why.ShareNone, why.GateHeld, why.NoNodes, why.GateAfter, why.GateBegin, why.GateReservation, why.GateJobTasks, why.GateMaxTasks, why.GateMax,
+	why.FitNever, why.LicenseNever, why.GateNever, why.ReservationOver, why.ShareNone, why.GateHeld, why.NoNodes, why.GateAfter, why.GateBegin, why.GateReservation, why.GateJobTasks, why.GateMaxTasks, why.GateMax,
 	why.GateLicense, why.GateRate, why.PolicyMaint, why.PolicyReservation, why.FitReserved, why.FitNow,
 }
 
@@ -31,15 +33,35 @@ func gateReason(g why.Gate) why.Reason {
 	if g.Code == why.GateJobTasks {
 		r.Text = g.Used + " of its tasks run, as many as may at once"
 	}
+	if g.Code == why.GateNever && r.Text == "" {
+		r.Text = fmt.Sprintf("it asks for %s %s, and %s may have %s", g.Need, strings.TrimPrefix(g.Name, "max "), g.Where, g.Limit)
+	}
 	if r.Text == "" {
 		r.Text = fmt.Sprintf("%s of %s is full: %s of %s in use", g.Name, g.Where, g.Used, g.Limit)
 	}
 	return r
 }
 
+// inWords writes the amounts of gates as people do: 4G of memory.
+func inWords(gates []why.Gate) []why.Gate {
+	for i := range gates {
+		g := &gates[i]
+		name, ok := strings.CutPrefix(g.Name, "max ")
+		if !ok {
+			continue
+		}
+		for _, number := range []*string{&g.Used, &g.Limit, &g.Need} {
+			if n, err := strconv.ParseInt(*number, 10, 64); err == nil {
+				*number = quantity(name, n)
+			}
+		}
+	}
+	return gates
+}
+
 func verdictOf(c why.Code) why.Verdict {
 	switch c {
-	case why.FitNever, why.LicenseNever, why.ReservationOver:
+	case why.FitNever, why.LicenseNever, why.GateNever, why.ReservationOver:
 		return why.Impossible
 	case why.NoNodes, why.ShareNone:
 		return why.NeedsAdmin

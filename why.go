@@ -97,9 +97,11 @@ func (l *Loop) whyNow(ctx context.Context, id int64, o WhyOptions) (a *why.Answe
 	default:
 		l.whyWaiting(a, j, tasks, blockers, o)
 	}
-	if o.Estimate && j.State == Waiting && startable(a) {
+	if o.Estimate && j.Waiting > 0 && (j.State == Waiting || j.State == Running) && startable(a) {
 		future = l.estimatorOf(j.ID, a.At)
-		future.others = l.alternativesOf(j, a)
+		if j.State == Waiting { // a job of which a part runs is not submitted again
+			future.others = l.alternativesOf(j, a)
+		}
 	}
 	return a, future, nil
 }
@@ -184,7 +186,7 @@ func (l *Loop) whyWaiting(a *why.Answer, j *Job, tasks []Task, blockers []string
 	if o.Evidence {
 		a.Evidence = l.core.Evidence(evidenceJobs)
 	}
-	a.Gates = append(jobGates(j, tasks, blockers, a.At), l.core.Gates(s)...)
+	a.Gates = append(jobGates(j, tasks, blockers, a.At), inWords(l.core.Gates(s))...)
 	for i := range a.Gates {
 		switch a.Gates[i].Code {
 		case why.FitNever:

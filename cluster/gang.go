@@ -95,6 +95,9 @@ func (c *Cluster) FitEver(id NodeID, s Shape) int {
 	return c.shapes[s].perNode(c.nodes[id].Capacity)
 }
 
+// FitAway is [Cluster.FitEver] as if the node were up.
+func (c *Cluster) FitAway(id NodeID, s Shape) int { return c.shapes[s].perNode(c.nodes[id].Capacity) }
+
 func total(hosts []host) (tasks int) {
 	for i := range hosts {
 		tasks += hosts[i].tasks

@@ -89,7 +89,7 @@ func poolFields() []field {
 			load, func(p *share.Pool) *float64 { return &p.Weight }),
 		unless("nothing", of("min", "", "What it is guaranteed while it has work.",
 			amounts, func(p *share.Pool) *map[string]int64 { return &p.Min })),
-		unless("no limit", of("max", "", "What it never exceeds.",
+		unless("no limit", of("max", "", "What it never exceeds. A job that asks for more at once is refused.",
 			amounts, func(p *share.Pool) *map[string]int64 { return &p.Max })),
 		unless("no limit", of("max_running", "", "How many of its tasks run at once.",
 			left(whole(0, maxTasks)), func(p *share.Pool) *int { return &p.MaxRunning })),

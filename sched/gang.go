@@ -83,6 +83,7 @@ func (s *Scheduler) gangGate(shape cluster.Shape) why.Gate {
 		could += s.cluster.FitEver(id, shape)
 	}
 	g := why.Gate{Name: "nodes", Where: "nodes", Open: s.cluster.Room(shape), Used: fmt.Sprint(now), Limit: fmt.Sprint(n)}
+	away, more := s.suitingAway(shape)
 	what := fmt.Sprintf("its %d tasks start all at once", n)
 	if spread {
 		what += ", each on a node of its own"
@@ -90,6 +91,8 @@ func (s *Scheduler) gangGate(shape cluster.Shape) why.Gate {
 	switch {
 	case g.Open:
 		g.Text = fmt.Sprintf("%s; there is room for %d", what, now)
+	case could < n && away != "" && could+more >= n:
+		g.Code, g.Text = why.NoNodes, fmt.Sprintf("%s, and there is room for %d at most while nodes are %s", what, could, away)
 	case could < n && !s.cluster.Could(shape):
 		g.Code, g.Text = why.FitNever, fmt.Sprintf("%s, and there is room for %d, even if nothing else ran", what, could)
 	default:
@@ -101,13 +104,16 @@ func (s *Scheduler) gangGate(shape cluster.Shape) why.Gate {
 // gangLimit is the gate of a limit to the tasks of one job at once, which a gang that is
 // larger never passes.
 func (s *Scheduler) gangLimit(id PoolID, path string, shape cluster.Shape) []why.Gate {
+	if shape == noShape {
+		return nil
+	}
 	l, n := s.limits(int32(id)), s.gangOf(shape)
 	if l == nil || l.jobRunning == 0 || n == 0 {
 		return nil
 	}
 	g := why.Gate{Name: "job_max_running", Where: path, Open: n <= l.jobRunning, Used: "0", Limit: fmt.Sprint(l.jobRunning)}
 	if !g.Open {
-		g.Code = why.GateJobTasks
+		g.Code, g.Need = why.GateNever, fmt.Sprint(n)
 		g.Text = fmt.Sprintf("its %d tasks start all at once, and %s allows %d of one job", n, path, l.jobRunning)
 	}
 	return []why.Gate{g}

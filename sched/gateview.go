@@ -22,13 +22,42 @@ func (s *Scheduler) Gates(j Job) []why.Gate {
 	return append(gates, s.windowGate(&j, s.holeGate(&j, s.nodeGate(j.Shape))))
 }
 
+// noShape stands for a request of nothing.
+const noShape = cluster.Shape(-1)
+
 // PoolGates lists the restrictions on the way of the jobs of a leaf that may start first:
 // those of a line that no gate holds back, if there is one.
 func (s *Scheduler) PoolGates(leaf PoolID) []why.Gate {
-	shape := cluster.Shape(0)
-	if q := s.pools[leaf].queue; q >= 0 {
-		shape = s.queues[q].telling()
+	shape, found := s.tellingBelow(int32(leaf))
+	if !found {
+		return s.limitsOnTheWay(leaf, noShape)
 	}
+	return s.LineGates(leaf, shape)
+}
+
+// tellingBelow is the shape of the first job that waits in a pool or below it, of a line that
+// is ready if there is one.
+func (s *Scheduler) tellingBelow(id int32) (shape cluster.Shape, found bool) {
+	if q := s.pools[id].queue; q >= 0 {
+		return s.queues[q].telling(), s.pools[id].Waiting > 0
+	}
+	for _, kid := range s.Children(PoolID(id)) {
+		if s.pools[kid].Waiting == 0 {
+			continue
+		}
+		of, some := s.tellingBelow(int32(kid))
+		if some && (!found || s.pools[kid].in) {
+			shape, found = of, true
+		}
+		if s.pools[kid].in {
+			break
+		}
+	}
+	return shape, found
+}
+
+// LineGates lists the restrictions on the way of the jobs of a pool that ask for a shape.
+func (s *Scheduler) LineGates(leaf PoolID, shape cluster.Shape) []why.Gate {
 	gates := append(s.limitsOnTheWay(leaf, shape), s.TollGates(shape)...)
 	return append(gates, s.nodeGate(shape))
 }
@@ -68,18 +97,27 @@ func jobGate(b *begun) why.Gate {
 func (s *Scheduler) limitGates(id PoolID, l Limits, shape cluster.Shape) []why.Gate {
 	var gates []why.Gate
 	path := cmp.Or(s.Path(id), "root")
+	var request cluster.Amounts
+	n := int64(0)
+	if shape != noShape {
+		request, n = s.cluster.Amounts(s.cluster.Request(shape)), s.atOnce(shape)
+	}
 	if l.Tasks > 0 {
-		atMost := l.AtMaximumOfTasks || int64(s.pools[id].Tasks)+s.atOnce(shape) > int64(l.Tasks)
+		atMost := l.AtMaximumOfTasks || int64(s.pools[id].Tasks)+n > int64(l.Tasks)
 		g := why.Gate{Name: "max_running", Where: path, Open: !atMost, Used: fmt.Sprint(s.pools[id].Tasks), Limit: fmt.Sprint(l.Tasks)}
-		if !g.Open {
+		if n > int64(l.Tasks) {
+			g.Code, g.Need = why.GateNever, fmt.Sprint(n)
+			g.Text = fmt.Sprintf("its %d tasks start all at once, and %s may run %d", n, path, l.Tasks)
+		} else if !g.Open {
 			g.Code = why.GateMaxTasks
 		}
 		gates = append(gates, g)
 	}
-	request, n := s.cluster.Amounts(s.cluster.Request(shape)), s.atOnce(shape)
 	for name, most := range l.Max {
 		g := why.Gate{Name: "max " + name, Where: path, Open: l.Used[name]+n*request[name] <= most, Used: fmt.Sprint(l.Used[name]), Limit: fmt.Sprint(most)}
-		if !g.Open {
+		if need := n * request[name]; most > 0 && need > most {
+			g.Code, g.Need = why.GateNever, fmt.Sprint(need)
+		} else if !g.Open {
 			g.Code = why.GateMax
 		}
 		gates = append(gates, g)
@@ -107,17 +145,17 @@ func (s *Scheduler) nodeGate(shape cluster.Shape) why.Gate {
 	if s.gangOf(shape) > 0 && could > 0 {
 		return s.gangGate(shape)
 	}
-	down := s.suitingDown(shape)
+	away, _ := s.suitingAway(shape)
 	g := why.Gate{Name: "nodes", Where: "nodes", Open: now > 0, Used: fmt.Sprint(now), Limit: fmt.Sprint(could)}
 	switch {
 	case len(s.cluster.Nodes()) == 0:
 		g.Code, g.Text = why.NoNodes, "no node has joined yet"
 	case up == 0:
 		g.Code, g.Text = why.NoNodes, fmt.Sprintf("no node takes tasks (%d are drained, in maintenance or down)", len(s.cluster.Nodes()))
-	case could == 0 && down != "" && len(s.cluster.Must(shape)) > 0:
-		g.Code, g.Text = why.NoNodes, "the only nodes that satisfy what it asks for are down: "+down
-	case could == 0 && down != "":
-		g.Code, g.Text = why.NoNodes, "the only nodes that are large enough are down: "+down
+	case could == 0 && away != "" && len(s.cluster.Must(shape)) > 0:
+		g.Code, g.Text = why.NoNodes, "the only nodes that satisfy what it asks for are "+away
+	case could == 0 && away != "":
+		g.Code, g.Text = why.NoNodes, "the only nodes that are large enough are "+away
 	case could == 0 && !s.cluster.Could(shape) && len(s.cluster.Must(shape)) > 0:
 		g.Code, g.Text = why.FitNever, "no node satisfies what it asks for, not even an empty one"
 	case could == 0 && !s.cluster.Could(shape):
@@ -130,13 +168,23 @@ func (s *Scheduler) nodeGate(shape cluster.Shape) why.Gate {
 	return g
 }
 
-// suitingDown names the nodes that are down and could take tasks of a shape.
-func (s *Scheduler) suitingDown(shape cluster.Shape) string {
+// suitingAway says which nodes could take tasks of a shape if they took any, and why they do
+// not, and for how many tasks there would be room on them.
+func (s *Scheduler) suitingAway(shape cluster.Shape) (text string, tasks int) {
 	var names []string
-	for _, n := range s.cluster.Nodes() {
-		if n.State == cluster.Down && n.Capacity.Covers(s.cluster.Request(shape)) && s.cluster.Must(shape).Allows(n.Labels) {
-			names = append(names, n.Name)
+	all := "down"
+	for i, n := range s.cluster.Nodes() {
+		if n.State == cluster.Up || s.cluster.Suits(cluster.NodeID(i), shape) || !n.Capacity.Covers(s.cluster.Request(shape)) || !s.cluster.Must(shape).Allows(n.Labels) {
+			continue
 		}
+		if n.State != cluster.Down {
+			all = "drained or down"
+		}
+		names = append(names, n.Name)
+		tasks += s.cluster.FitAway(cluster.NodeID(i), shape)
 	}
-	return strings.Join(names, ", ")
+	if names == nil {
+		return "", 0
+	}
+	return all + ": " + strings.Join(names, ", "), tasks
 }

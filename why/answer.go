@@ -226,6 +226,8 @@ type Gate struct {
 	Limit string `json:"limit,omitempty"`
 	Text  string `json:"text,omitempty"`
 	Code  Code   `json:"code,omitempty"` // of the reason when closed
+	// Need is what the job asks for at once, where that is more than the limit.
+	Need string `json:"need,omitempty"`
 	// Kept is the room kept for another job that is in the way.
 	Kept *Kept `json:"kept,omitempty"`
 	// Window is the reservation or maintenance that the job asks for or that is in its way.

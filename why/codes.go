@@ -18,6 +18,7 @@ const (
 	GateBegin    Code = "gate.begin"
 	GateAfter    Code = "gate.after"
 	GateMax      Code = "gate.max"
+	GateNever    Code = "gate.never"
 	GateMaxTasks Code = "gate.max_running"
 	GateJobTasks Code = "gate.job_max_running"
 	GateLicense  Code = "gate.license"
@@ -61,6 +62,7 @@ func Codes() []Explanation {
 		{GateBegin, "The job's begin time, or the pause before its next try, has not come.", "Wait, or submit without --begin."},
 		{GateAfter, "The job waits for other jobs to end.", "Ask why those wait: fairlead why JOB"},
 		{GateMax, "A pool on the way is at its maximum of a resource.", "Wait for its running tasks, or ask the administrator to raise max."},
+		{GateNever, "The job asks for more at once than a pool on the way may have.", "Cancel it, and ask for less or for another pool; or ask the administrator to raise the maximum."},
 		{GateMaxTasks, "A pool on the way runs as many tasks as it may.", "Wait for its running tasks, or ask the administrator to raise max_running."},
 		{GateJobTasks, "The job runs as many of its tasks as it may at once.", "Wait for its running tasks; the limit is the job's own or its pool's."},
 		{GateLicense, "Too few of a licence that the job asks for are free.", "Wait: the job starts when a holder's task ends; see who holds it with: fairlead limits"},

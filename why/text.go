@@ -350,7 +350,9 @@ func (g Gate) text() string {
 		return fmt.Sprintf("%s %s, %s", g.Name, g.Limit, g.Used)
 	case g.Limit != "":
 		text := fmt.Sprintf("%s of %s %s/%s", g.Name, g.Where, g.Used, g.Limit)
-		if !g.Open {
+		if g.Need != "" {
+			text += ", it asks for " + g.Need
+		} else if !g.Open {
 			text += " full"
 		}
 		return text

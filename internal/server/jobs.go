@@ -117,7 +117,7 @@ func tell(sub *api.Submitted, a *why.Answer) {
 // or a shorter time limit would let it start sooner than the maintenance in its way ends.
 func needsHelp(c why.Code) bool {
 	switch c {
-	case why.FitNever, why.NoNodes, why.ReservationOver, why.PolicyMaint, why.PolicyReservation:
+	case why.FitNever, why.LicenseNever, why.GateNever, why.NoNodes, why.ReservationOver, why.PolicyMaint, why.PolicyReservation:
 		return true
 	}
 	return false
