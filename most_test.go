@@ -68,6 +68,14 @@ func TestMoreThanAPoolMayHave(t *testing.T) {
 		if got := short[small]; got.Code != why.GateMax {
 			t.Errorf("what waits beside it: %+v", got)
 		}
+		jobs[0].Limit = 24 * time.Hour // which no maintenance makes more possible
+		soon := fairlead.Reservation{Name: "service", Nodes: []string{"n0", "n1"}, From: time.Now().Add(time.Hour), Until: time.Now().Add(2 * time.Hour), Maintenance: true}
+		if _, _, err := l.Reserve(t.Context(), soon, fairlead.ReserveOptions{Force: true}); err != nil {
+			t.Fatal(err)
+		}
+		if got := l.ShortReasons(t.Context(), jobs)[out[0].ID]; got.Code != why.GateNever {
+			t.Errorf("before a maintenance: %+v", got)
+		}
 	})
 }
 

@@ -46,12 +46,12 @@ func (l lineReasons) reason(j *Job) why.Reason {
 	return r
 }
 
-// hopeless tells of what time alone will not change, if there is something: no node that takes
-// tasks is large enough, or what the job asks for is more than it may have.
+// hopeless tells of what time alone will not change of the nodes, if there is something: that
+// none that takes tasks is large enough.
 func (l lineReasons) hopeless(j *Job, r *ShortReason) bool {
 	reason := l.reason(j)
 	switch reason.Code {
-	case why.NoNodes, why.GateNever:
+	case why.NoNodes:
 		r.Text = reason.Text
 	case why.FitNever:
 		r.Text = "no node is large enough"
@@ -92,6 +92,8 @@ func (l *Loop) ShortReasons(ctx context.Context, jobs []*Job) map[int64]ShortRea
 			r.Code, r.Text = why.GateBegin, "begins "+clock(j.Begin, now)
 		case j.Most > 0 && j.Running >= j.Most:
 			r.Code, r.Text = why.GateJobTasks, fmt.Sprintf("%d of its tasks at once", j.Most)
+		case lines.reason(j).Code == why.GateNever:
+			r.Rank, r.Code, r.Text = 0, why.GateNever, lines.reason(j).Text
 		case l.windowReason(j, &r, now):
 		case !up:
 			r.Code, r.Text = why.NoNodes, "a node: none takes tasks"
