@@ -46,7 +46,7 @@ func (p *planner) one(h hunger) bool {
 	if p.world == nil {
 		p.makeWorld()
 	}
-	next, ok := p.world.nextIn(h.pool)
+	next, job, ok := p.world.nextIn(h.pool)
 	if !ok || !p.within(h, next.shape) {
 		return false
 	}
@@ -61,7 +61,7 @@ func (p *planner) one(h hunger) bool {
 		p.world.endAndWait(id)
 	}
 	first, ok := p.world.startsIn(h.pool, &f)
-	if !ok { // others go first: it would be for nothing
+	if gang := p.s.gangOf(next.shape) > 0; !ok || gang && first != job { // others go first: it would be for nothing
 		p.world = nil
 		return false
 	}
@@ -124,8 +124,8 @@ func (s *Scheduler) endAndWait(id RunID) {
 	s.waitAgain(&r, most)
 }
 
-// nextIn is what the task asks for that a pool would start next if there were room.
-func (s *Scheduler) nextIn(id int32) (ask, bool) {
+// nextIn is what the task asks for that a pool would start next if there were room, and its job.
+func (s *Scheduler) nextIn(id int32) (ask, int64, bool) {
 	waiting := s.noRoom.all()
 	s.unpark(&waiting)
 	for s.pools[id].in {
@@ -133,7 +133,7 @@ func (s *Scheduler) nextIn(id int32) (ask, bool) {
 		for s.pools[leaf].inner >= 0 {
 			leaf = s.chooseIn(&s.inners[s.pools[leaf].inner])
 		}
-		at, _ := s.next(leaf)
+		at, h := s.next(leaf)
 		shape := s.line(at).shape
 		lim := s.overMax(leaf, shape)
 		switch {
@@ -144,10 +144,10 @@ func (s *Scheduler) nextIn(id int32) (ask, bool) {
 			s.noRoom.add(shape, at)
 			s.park(leaf, at, byFit)
 		case s.untilOpen(leaf, at):
-			return s.line(at).ask, true
+			return s.line(at).ask, h.id, true
 		}
 	}
-	return ask{}, false
+	return ask{}, 0, false
 }
 
 // chooseIn is the child that goes first. Policies that allot what is free allot nothing
