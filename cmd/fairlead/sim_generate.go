@@ -4,8 +4,10 @@ import (
 	"bufio"
 	"compress/gzip"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -238,7 +240,9 @@ func writePacked(name string, write func(io.Writer) error) error {
 // well: whoever reads never sees half of it.
 func writeWhole(name string, write func(io.Writer) error) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(name), ".fairlead-")
-	if err != nil {
+	if pathErr := (*fs.PathError)(nil); errors.As(err, &pathErr) {
+		return usagef("write %s: %w", name, pathErr.Err) // not by the name of the file beside it
+	} else if err != nil {
 		return usageError{err}
 	}
 	defer func() {

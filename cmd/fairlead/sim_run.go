@@ -79,6 +79,9 @@ func (s *simRunCmd) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	if _, err := s.show.part.of(t.trace); err != nil {
+		return err // before anything long is done
+	}
 	w, err := t.workload(policy)
 	if err != nil {
 		return err

@@ -23,6 +23,9 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
+// lastDay is how far back the past of a server is replayed by default.
+const lastDay = "24h"
+
 // simFlags are those of all simulations of a trace.
 type simFlags struct {
 	*app
@@ -47,7 +50,7 @@ func (s *simFlags) flags(f *pflag.FlagSet) {
 	f.Uint64Var(&s.seed, "seed", 1, "of the policies that draw lots")
 	f.BoolVar(&s.json, "json", false, "print JSON")
 	f.BoolVar(&s.history, "from-history", false, "replay the past of the server instead of a trace: a job for each task")
-	f.StringVar(&s.last, "last", "24h", "with --from-history: how far back")
+	f.StringVar(&s.last, "last", lastDay, "with --from-history: how far back")
 }
 
 // simTrace is a trace that was read, and the jobs that are simulated.
@@ -81,6 +84,9 @@ func (s *simFlags) read(ctx context.Context, file string) (*simTrace, error) {
 	if rules.To, err = traceSecond("--to", s.to, trace); err != nil {
 		return nil, err
 	}
+	if rules.From != nil && rules.To != nil && *rules.From >= *rules.To {
+		return nil, usagef("--from %s is not before --to %s", s.from, s.to)
+	}
 	t := &simTrace{trace: trace, past: past, extend: rules.Extend, nodes: s.nodes}
 	t.jobs, t.report, err = trace.Jobs(rules)
 	switch {
@@ -89,9 +95,21 @@ func (s *simFlags) read(ctx context.Context, file string) (*simTrace, error) {
 	case err != nil:
 		return nil, usageError{err}
 	case len(t.jobs) == 0:
-		return nil, usagef("%s: %s", file, t.report.String())
+		return nil, usagef("%s: %s%s", file, t.report.String(), t.submitted())
 	}
 	return t, t.checkNodes()
+}
+
+// submitted says when the jobs of a trace are submitted, for a window in which none is.
+func (t *simTrace) submitted() string {
+	if t.report.Outside == 0 {
+		return ""
+	}
+	first, last := t.trace.First(), int64(0)
+	for i := range t.trace.Records {
+		last = max(last, t.trace.Records[i].Submit)
+	}
+	return fmt.Sprintf("; the last is submitted %s after the first: choose --from and --to within that", units.FormatDuration(time.Duration(last-first)*time.Second))
 }
 
 // checkNodes refuses nodes of different sizes.
@@ -110,6 +128,8 @@ func (t *simTrace) checkNodes() error {
 func (s *simFlags) rules() (swf.Rules, error) {
 	r := swf.Rules{Procs: s.procs, Extend: s.overrun == "extend", Clip: s.oversize == "clip", ScaleLoad: s.load}
 	switch {
+	case !s.history && s.last != "" && s.last != lastDay:
+		return r, usagef("--last %s is about --from-history; of a trace, --from and --to choose a part", s.last)
 	case s.overrun != "kill" && s.overrun != "extend":
 		return r, usagef("--overrun is kill or extend, not %q", s.overrun)
 	case s.oversize != "refuse" && s.oversize != "clip":
@@ -204,6 +224,9 @@ func (s *simFlags) setup(file, root, backfill string) (*simPolicy, error) {
 	}
 	p := &simPolicy{shares: cfg.Shares}
 	if root != "" {
+		if name, fits, both := strings.Cut(root, "+"); both && slices.Contains(policy.Names(), name) {
+			return nil, usagef("--policy %q: one run has a flag for each: --policy %s --backfill %s", root, name, fits)
+		}
 		if !slices.Contains(policy.Names(), root) {
 			return nil, usagef("--policy %q is not one of %s", root, strings.Join(policy.Names(), ", "))
 		}
