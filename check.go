@@ -25,6 +25,9 @@ const (
 // Most up to date from Array. It does not look at other jobs or at the
 // configuration.
 func (j *Job) Check() error {
+	if err := j.encodeArgs(); err != nil {
+		return err
+	}
 	for _, f := range []struct{ field, text string }{
 		{"name", j.Name}, {"kind", j.Kind}, {"user", j.User}, {"group", j.Group}, {"requestor", j.Requestor}, {"key", j.Key}, {"qos", j.QOS},
 	} {

@@ -2,6 +2,8 @@
 // tenants, and says why. It is the life of a job: what is submitted, leased, renewed
 // and finished, and the loop that lets package sched decide when.
 //
+// An [App] is all that a program with background jobs needs; the rest is what it is made of.
+//
 // A [Client] submits jobs to a [Store], which acknowledges them when they are on
 // disk. A [Loop] decides by shares which of them run, leases them, and hands them to
 // Go handlers in the same process or to agents on other machines. A [Lease] is the

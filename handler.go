@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 )
@@ -24,6 +25,22 @@ type HandlerFunc func(ctx context.Context, l *Lease) error
 // Handle calls f.
 func (f HandlerFunc) Handle(ctx context.Context, l *Lease) error { return f(ctx, l) }
 
+// Middleware makes a handler of another, to do something before and after all of them: logs,
+// traces, metrics, transactions.
+type Middleware func(next Handler) Handler
+
+// wrap puts middleware around handlers.
+func wrap(handlers map[string]Handler, all []Middleware) map[string]Handler {
+	out := make(map[string]Handler, len(handlers))
+	for kind, h := range handlers {
+		for _, m := range slices.Backward(all) {
+			h = m(h)
+		}
+		out[kind] = h
+	}
+	return out
+}
+
 // Why the context of a handler ended, to be found with context.Cause.
 var (
 	ErrStopped   = errors.New("fairlead: the job was cancelled or requeued, or has to make room for others")
@@ -40,6 +57,8 @@ type WorkOptions struct {
 	Name     string             // of the node; default: "local"
 	Slots    int                // tasks at once; default 1
 	Handlers map[string]Handler // by kind
+	// Middleware goes around every handler, the first outermost.
+	Middleware []Middleware
 	// Grace is how long running tasks may go on after the context of Work ended.
 	// Default: 10 s.
 	Grace time.Duration
@@ -58,7 +77,7 @@ func (l *Loop) Work(ctx context.Context, o WorkOptions) error {
 	for kind := range o.Handlers {
 		capacity[handlerPrefix+kind] = anyNumber
 	}
-	w := &handlerWorker{handlers: o.Handlers, running: map[Ref]context.CancelCauseFunc{}, starts: make(chan []*Lease, 1024)}
+	w := &handlerWorker{handlers: wrap(o.Handlers, o.Middleware), running: map[Ref]context.CancelCauseFunc{}, starts: make(chan []*Lease, 1024)}
 	m, err := l.Join(ctx, o.Name, capacity, NodeInfo{}, w, nil)
 	if err != nil {
 		return err
@@ -209,7 +228,7 @@ func (w *handlerWorker) handle(ctx context.Context, l *Lease) (o Outcome) {
 	case errors.Is(cause, ErrTimeLimit):
 		return Outcome{State: Failed, Cause: fmt.Sprintf("time limit of %v", l.Job.Limit)}
 	}
-	return Outcome{State: Failed, Cause: err.Error()}
+	return Outcome{State: Failed, Cause: err.Error(), Final: isPermanent(err)}
 }
 
 // renew renews what runs and ends what is not ours any more.

@@ -19,13 +19,16 @@ type Job struct {
 	QOS       string // quality of service, under the policy multifactor; default: as the priority is called
 	Nice      int    // what the job gives up, under the policy multifactor
 
-	Argv    []string          // command to run, for agents
-	Payload []byte            // data for a Go handler, or a script
-	Script  bool              // Payload is a script, to be run with the arguments after Argv[0]
-	Env     map[string]string // added to the agent's clean environment
-	Dir     string            // working directory
-	Output  string            // file for the output; default: a log kept by the agent
-	Error   string            // file for the error output; default: with the output
+	Argv    []string // command to run, for agents
+	Payload []byte   // data for a Go handler, or a script
+	// Args, if set, become the Payload, as JSON, and name the Kind; see [Args]. Jobs that come
+	// from a store have a Payload only.
+	Args   Args
+	Script bool              // Payload is a script, to be run with the arguments after Argv[0]
+	Env    map[string]string // added to the agent's clean environment
+	Dir    string            // working directory
+	Output string            // file for the output; default: a log kept by the agent
+	Error  string            // file for the error output; default: with the output
 
 	Request Amounts // per task; what is not named is one unit
 	// Constraint is what the labels of the node have to satisfy, e.g. "arch=amd64 & rack!=b";
@@ -163,6 +166,7 @@ type Outcome struct {
 	Cause    string        // in words, e.g. "time limit of 1h0m0s"
 	CPU      time.Duration // user and system time
 	MaxRSS   int64         // largest memory, in bytes
+	Final    bool          // a task that failed so is not tried again, whatever its job allows
 }
 
 // Lease is the time-limited right to run one task. Attempts of a task are numbered

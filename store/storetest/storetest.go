@@ -270,6 +270,13 @@ func failureIsTriedAgain(s *suite) {
 		time.Sleep(time.Millisecond) // past the pause of a nanosecond, on any clock
 	}
 	s.state(id, fairlead.Failed)
+	hopeless := s.submit(job(func(j *fairlead.Job) { j.Retries = 5 }))[0]
+	final := failed
+	final.Final = true
+	if v := s.finish(s.take(hopeless).Ref, final); v.Again {
+		s.t.Errorf("a failure that no further try would mend: %+v", v)
+	}
+	s.state(hopeless, fairlead.Failed)
 	slow := s.submit(job(func(j *fairlead.Job) { j.Retries, j.Backoff = 1, time.Hour }))[0]
 	s.finish(s.take(slow).Ref, failed)
 	if g := s.lease(slow)[0]; g.Lease != nil || len(g.Waiting) != 1 || time.Until(g.Waiting[0].Begin) < 50*time.Minute {

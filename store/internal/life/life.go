@@ -76,7 +76,7 @@ func Again(j *fairlead.Job, t *fairlead.Task, o fairlead.Outcome, now time.Time)
 	case t.Requeue, t.Stopped && o.State == fairlead.Cancelled:
 		return true, time.Time{}
 	}
-	if o.State != fairlead.Failed || t.Fails > j.Retries {
+	if o.State != fairlead.Failed || o.Final || t.Fails > j.Retries {
 		return false, time.Time{}
 	}
 	return true, now.Add(Pause(j.Backoff, t.Fails))

@@ -1,0 +1,144 @@
+package fairlead
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/fairlead/fairlead/why"
+)
+
+// App is the background jobs of a program: it keeps them in a store, decides whose turn it
+// is, and runs their handlers in this process.
+type App struct {
+	options  Options
+	loop     *Loop
+	handlers map[string]Handler
+	around   []Middleware
+	crons    []cron
+
+	mu      sync.Mutex
+	running bool
+}
+
+// Options are the settings of an [App]. The zero value is usable.
+type Options struct {
+	// Slots is how many tasks run at once in this process. Default: 10.
+	Slots int
+	// Shares are who is entitled to what. Default: [DefaultShares], equal parts for all users.
+	Shares Shares
+	// Name is that of this process among others on the same store. Default: that of the host
+	// with the number of the process.
+	Name string
+	// Grace is how long running handlers may go on after the context of Run ended. Default: 10 s.
+	Grace time.Duration
+	// LeaseTTL is after how long a process that is silent is taken for lost. Default: a minute.
+	LeaseTTL time.Duration
+	Logger   *slog.Logger // default: discards
+}
+
+// New returns the background jobs that a store keeps. Nothing runs before [App.Run]; jobs can
+// be submitted at once.
+func New(ctx context.Context, store Store, o Options) (*App, error) {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "local"
+	}
+	o.Slots, o.Name = cmp.Or(o.Slots, 10), cmp.Or(o.Name, fmt.Sprint(host, "-", os.Getpid()))
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	loop, err := NewLoop(ctx, store, LoopOptions{Shares: o.Shares, LeaseTTL: o.LeaseTTL, Logger: o.Logger})
+	if err != nil {
+		return nil, err
+	}
+	return &App{options: o, loop: loop, handlers: map[string]Handler{}}, nil
+}
+
+// Handle has the jobs with arguments of a type done by a function. It is to be called before
+// [App.Run], and panics if the kind has a handler.
+func Handle[A Args](a *App, f func(ctx context.Context, w *Work[A]) error) {
+	var zero A
+	a.Handle(zero.Kind(), HandlerOf(f))
+}
+
+// Handle has jobs of a kind done by a handler. It is to be called before [App.Run], and panics
+// if the kind has one.
+func (a *App) Handle(kind string, h Handler) {
+	a.mustNotRun("Handle")
+	if kind == "" || a.handlers[kind] != nil {
+		panic(fmt.Sprintf("fairlead: Handle: the kind %q is empty, or has a handler", kind))
+	}
+	a.handlers[kind] = h
+}
+
+// Use puts middleware around all handlers, the first outermost. It is to be called before
+// [App.Run].
+func (a *App) Use(m ...Middleware) {
+	a.mustNotRun("Use")
+	a.around = append(a.around, m...)
+}
+
+func (a *App) mustNotRun(what string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.running {
+		panic("fairlead: " + what + " after Run")
+	}
+}
+
+// Run runs jobs until ctx ends. Then it takes nothing new, waits for the running handlers for
+// the grace period, ends the rest, which will run again, and returns. It is called once.
+func (a *App) Run(ctx context.Context) error {
+	a.mu.Lock()
+	again := a.running
+	a.running = true
+	a.mu.Unlock()
+	if again {
+		return errors.New("fairlead: Run was called before")
+	}
+	// The loop goes on until the handlers have ended.
+	deciding, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var both sync.WaitGroup
+	defer both.Wait()
+	defer stop()
+	ended := make(chan error, 1)
+	both.Go(func() { ended <- a.loop.Run(deciding) })
+	for _, c := range a.crons {
+		both.Go(func() { a.tick(ctx, c) })
+	}
+	if len(a.handlers) == 0 {
+		<-ctx.Done()
+		return nil
+	}
+	err := a.loop.Work(ctx, WorkOptions{Name: a.options.Name, Slots: a.options.Slots, Handlers: a.handlers, Middleware: a.around, Grace: a.options.Grace})
+	stop()
+	return errors.Join(err, <-ended)
+}
+
+// Submit adds jobs and returns their ids when they are in the store; see [Client.Submit]. The
+// Args of a job name its kind:
+//
+//	ids, err := app.Submit(ctx, fairlead.Job{User: customer, Args: Thumbnail{URL: url}})
+func (a *App) Submit(ctx context.Context, jobs ...Job) ([]int64, error) {
+	return a.loop.Client().Submit(ctx, jobs...)
+}
+
+// Why says why a job waits, with the numbers that were compared.
+func (a *App) Why(ctx context.Context, job int64) (*why.Answer, error) {
+	return a.loop.Why(ctx, job, WhyOptions{})
+}
+
+// Shares are the pools with what they are entitled to and what they had.
+func (a *App) Shares(ctx context.Context) []PoolView { return a.loop.Pools(ctx) }
+
+// Client asks about jobs and changes them.
+func (a *App) Client() *Client { return a.loop.Client() }
+
+// Loop is what decides: the rest of what it can tell and do.
+func (a *App) Loop() *Loop { return a.loop }
