@@ -16,8 +16,9 @@ type Args interface {
 	Kind() string
 }
 
-// encodeArgs makes the payload and the kind of a job out of its arguments.
-func (j *Job) encodeArgs() error {
+// EncodeArgs makes the payload and the kind of a job out of its arguments, if it has any. Clients
+// do it at submission.
+func (j *Job) EncodeArgs() error {
 	if j.Args == nil {
 		return nil
 	}

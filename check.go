@@ -25,7 +25,7 @@ const (
 // Most up to date from Array. It does not look at other jobs or at the
 // configuration.
 func (j *Job) Check() error {
-	if err := j.encodeArgs(); err != nil {
+	if err := j.EncodeArgs(); err != nil {
 		return err
 	}
 	for _, f := range []struct{ field, text string }{

@@ -48,11 +48,16 @@ func (c *Client) Submit(ctx context.Context, jobs ...fairlead.Job) ([]int64, err
 	return ids, errors.Join(append(errs, err)...)
 }
 
-// SubmitAll is Submit with a report on each job.
+// SubmitAll is Submit with a report on each job. If the arguments of one cannot be kept,
+// nothing is sent.
 func (c *Client) SubmitAll(ctx context.Context, jobs []fairlead.Job) ([]fairlead.Submission, error) {
 	var r api.SubmitRequest
 	for i := range jobs {
-		r.Jobs = append(r.Jobs, api.FromSpec(&jobs[i]))
+		j := jobs[i]
+		if err := j.EncodeArgs(); err != nil {
+			return nil, fmt.Errorf("job %d: %w", i+1, err)
+		}
+		r.Jobs = append(r.Jobs, api.FromSpec(&j))
 	}
 	resp, err := c.api.Submit(ctx, r)
 	if err != nil {

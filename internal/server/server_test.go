@@ -318,6 +318,34 @@ func TestEventsAreLive(t *testing.T) {
 	}
 }
 
+type thumbnail struct{ Image string }
+
+func (thumbnail) Kind() string { return "thumbnail" }
+
+type unkeepable struct{ C chan int }
+
+func (unkeepable) Kind() string { return "unkeepable" }
+
+// TestRemoteJobsHaveArguments: they are kept as those of a client in the same process are.
+func TestRemoteJobsHaveArguments(t *testing.T) {
+	r := newRig(t)
+	c, err := remote.Dial(r.tcp)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	ids, err := c.Submit(t.Context(), fairlead.Job{Args: thumbnail{"cat.jpg"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if j, err := c.Job(t.Context(), ids[0]); err != nil || j.Kind != "thumbnail" || string(j.Payload) != `{"Image":"cat.jpg"}` {
+		t.Errorf("%+v, %v", j, err)
+	}
+	if _, err := c.Submit(t.Context(), fairlead.Job{Argv: []string{"true"}}, fairlead.Job{Args: unkeepable{}}); !errors.Is(err, fairlead.ErrInvalid) || !strings.Contains(err.Error(), "job 2: ") {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestHostileRequests(t *testing.T) {
 	r := newRig(t)
 	send := func(change func(*http.Request), body string) (int, string) {
