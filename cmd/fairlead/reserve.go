@@ -105,6 +105,14 @@ func (s *reserve) run(c *cobra.Command, client *api.Client, args []string) error
 	if err != nil {
 		return err
 	}
+	undo := "fairlead reserve " + args[0] + " --cancel"
+	if was, err := client.Reservations(ctx); err == nil {
+		for i := range was.Reservations {
+			if x := &was.Reservations[i]; x.Name == args[0] {
+				undo = again(x) // it is changed, so that it is there afterwards as well
+			}
+		}
+	}
 	out, err := client.Reserve(ctx, args[0], *r)
 	if err != nil {
 		return err
@@ -117,7 +125,7 @@ func (s *reserve) run(c *cobra.Command, client *api.Client, args []string) error
 	if !x.Maintenance {
 		fmt.Fprintf(s.out, "use it with: fairlead submit --reservation %s\n", x.Name)
 	}
-	fmt.Fprintf(s.out, "undo: fairlead reserve %s --cancel\n", x.Name)
+	fmt.Fprintln(s.out, "undo:", undo)
 	if len(out.Overruns) > 0 {
 		fmt.Fprintln(s.errs, "warning:", fairlead.OverrunText(out.Overruns, now)+"; they go on")
 	}
@@ -223,11 +231,16 @@ func (s *reserve) end(ctx context.Context, client *api.Client, name string) erro
 	}
 	x := &out.Reservation
 	fmt.Fprintf(s.out, "%s is over: %s take tasks of all again\n", x.Name, strings.Join(x.Nodes, ", "))
-	if left := x.Until.Sub(x.From); x.Until.After(time.Now()) {
-		fmt.Fprintf(s.out, "undo: fairlead reserve %s --nodes %s --start %s --duration %s%s\n", x.Name, strings.Join(x.Nodes, ","),
-			x.From.Local().Format("2006-01-02T15:04:05"), units.FormatDuration(left.Round(time.Second)), whoFlags(x))
+	if x.Until.After(time.Now()) {
+		fmt.Fprintln(s.out, "undo:", again(x))
 	}
 	return nil
+}
+
+// again is the command that makes a reservation as it is.
+func again(x *fairlead.Reservation) string {
+	return fmt.Sprintf("fairlead reserve %s --nodes %s --start %s --duration %s%s", x.Name, strings.Join(x.Nodes, ","),
+		x.From.Local().Format("2006-01-02T15:04:05"), units.FormatDuration(x.Until.Sub(x.From).Round(time.Second)), whoFlags(x))
 }
 
 // whoFlags are the flags that say who may use a reservation.

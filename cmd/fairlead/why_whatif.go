@@ -68,6 +68,9 @@ func parseWhatIf(text string) (api.Variation, error) {
 
 // unknownWord names what may have been meant.
 func unknownWord(name string) error {
+	if slices.Contains([]string{"nodes", "N", "tasks", "n"}, name) {
+		return usagef("--what-if: on how many nodes, or with how many tasks at once, is not tried here; ask with: fairlead submit --dry-run")
+	}
 	var all, known []string
 	for _, w := range whatIfWords {
 		all, known = append(all, w.names...), append(known, w.names[0])
