@@ -8,6 +8,7 @@ import (
 	"zombiezen.com/go/sqlite"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/store/internal/life"
 )
 
 // Audit implements fairlead.Auditor.
@@ -39,7 +40,7 @@ func (s *Store) Audited(ctx context.Context, q fairlead.AuditQuery) (out []fairl
 			WHERE (?1 = 0 OR id < ?1) AND at >= ?2 ORDER BY id DESC LIMIT ?3`)
 		defer stmt.Reset()
 		stmt.BindInt64(1, q.Before)
-		stmt.BindInt64(2, nanos(q.Since))
+		stmt.BindInt64(2, life.Nanos(q.Since))
 		limit := int64(-1)
 		if q.Limit > 0 {
 			limit = int64(q.Limit)

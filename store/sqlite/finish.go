@@ -61,7 +61,7 @@ func (t *tx) succeed(res fairlead.Result) (bool, error) {
 	if l == nil {
 		return false, nil
 	}
-	outcome, err := outcomeText(res.Outcome)
+	outcome, err := life.OutcomeText(res.Outcome)
 	if err != nil {
 		return false, err
 	}

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"zombiezen.com/go/sqlite"
+
+	"github.com/fairlead/fairlead/store/internal/life"
 )
 
 // forgetBatch bounds the jobs that go in one transaction, so that nobody waits long.
@@ -34,7 +36,7 @@ func (s *Store) endedBefore(ctx context.Context, before time.Time) (ids []int64,
 	err = s.read(ctx, func(conn *sqlite.Conn) error {
 		stmt := conn.Prep(`SELECT id FROM job WHERE open IS NULL AND ended < ? LIMIT ?`)
 		defer stmt.Reset()
-		stmt.BindInt64(1, nanos(before))
+		stmt.BindInt64(1, life.Nanos(before))
 		stmt.BindInt64(2, forgetBatch)
 		for {
 			more, err := stmt.Step()

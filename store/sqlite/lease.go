@@ -87,7 +87,7 @@ func (t *tx) ready(id int64) (j *fairlead.Job, pool int64, attempt int, err erro
 	pool = s.int64()
 	j = &fairlead.Job{ID: id, Tasks: 1, Pool: t.path(pool), Request: t.request(s.int64())}
 	j.User, j.Kind, j.Priority = s.text(), s.text(), s.text()
-	err = s.spec(j)
+	err = life.ReadSpec(s.bytes(), j)
 	j.Submitted, j.Started = s.time(), s.time()
 	return j, pool, s.int() + 1, err
 }
@@ -148,7 +148,7 @@ func (t *tx) nextReturned(r *row) (*fairlead.Task, error) {
 		}
 		return &r.one, nil
 	}
-	tasks, err := tasksOf(t.conn, r, `AND t_state = 2 AND t_begin <= ?`, nanos(t.now))
+	tasks, err := tasksOf(t.conn, r, `AND t_state = 2 AND t_begin <= ?`, life.Nanos(t.now))
 	if err != nil || len(tasks) == 0 {
 		return nil, err
 	}

@@ -88,7 +88,7 @@ func conditions(q fairlead.Query) (where string, args []any) {
 		}
 	}
 	if !q.Since.IsZero() {
-		add("(ended = 0 OR ended >= ?)", nanos(q.Since))
+		add("(ended = 0 OR ended >= ?)", life.Nanos(q.Since))
 	}
 	return where, args
 }

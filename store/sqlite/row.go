@@ -2,78 +2,21 @@ package sqlite
 
 import (
 	"encoding/json"
-	"fmt"
-	"slices"
 	"time"
 
 	"zombiezen.com/go/sqlite"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/store/internal/life"
 )
 
-// states are the numbers that the column state uses.
-var states = []fairlead.State{
-	fairlead.Held, fairlead.Blocked, fairlead.Waiting, fairlead.Running,
-	fairlead.Succeeded, fairlead.Failed, fairlead.Cancelled,
-}
+func stateNumber(s fairlead.State) int64 { return int64(life.StateNumber(s)) }
 
-func stateNumber(s fairlead.State) int64 { return int64(slices.Index(states, s)) }
-
-// spec is what of a job hardly ever changes and is not searched for.
-type spec struct {
-	Name      string                `json:"name,omitempty"`
-	Group     string                `json:"group,omitempty"`
-	Requestor string                `json:"requestor,omitempty"`
-	Argv      []string              `json:"argv,omitempty"`
-	Payload   []byte                `json:"payload,omitempty"`
-	Script    bool                  `json:"script,omitempty"`
-	Env       map[string]string     `json:"env,omitempty"`
-	Dir       string                `json:"dir,omitempty"`
-	Output    string                `json:"output,omitempty"`
-	Error     string                `json:"error,omitempty"`
-	Limit     time.Duration         `json:"limit,omitempty"`
-	Retries   int                   `json:"retries,omitempty"`
-	Backoff   time.Duration         `json:"backoff,omitempty"`
-	Array     string                `json:"array,omitempty"`
-	After     []fairlead.Dependency `json:"after,omitempty"`
-	Key       string                `json:"key,omitempty"`
-	Licenses  fairlead.Amounts      `json:"licenses,omitempty"`
-	Rates     []string              `json:"rates,omitempty"`
-	QOS       string                `json:"qos,omitempty"`
-	Nice      int                   `json:"nice,omitempty"`
-
-	Constraint  string `json:"constraint,omitempty"`
-	Gang        int    `json:"gang,omitempty"`
-	Spread      bool   `json:"spread,omitempty"`
-	Reservation string `json:"reservation,omitempty"`
-}
-
+// specOf is what of a job hardly ever changes; the request has a table of its own.
 func specOf(j *fairlead.Job) ([]byte, error) {
-	return json.Marshal(spec{
-		j.Name, j.Group, j.Requestor, j.Argv, j.Payload, j.Script, j.Env, j.Dir, j.Output, j.Error,
-		j.Limit, j.Retries, j.Backoff, j.Array, j.After, j.Key, j.Licenses, j.Rates, j.QOS, j.Nice,
-		j.Constraint, j.Gang, j.Spread, j.Reservation,
-	})
-}
-
-func (s *spec) into(j *fairlead.Job) {
-	j.Name, j.Group, j.Requestor, j.Argv, j.Payload = s.Name, s.Group, s.Requestor, s.Argv, s.Payload
-	j.Script = s.Script
-	j.Env, j.Dir, j.Output, j.Error, j.Limit = s.Env, s.Dir, s.Output, s.Error, s.Limit
-	j.QOS, j.Nice, j.Constraint = s.QOS, s.Nice, s.Constraint
-	j.Gang, j.Spread, j.Reservation = s.Gang, s.Spread, s.Reservation
-	j.Retries, j.Backoff, j.Array, j.After, j.Key = s.Retries, s.Backoff, s.Array, s.After, s.Key
-	j.Licenses, j.Rates = s.Licenses, s.Rates
-}
-
-// spec reads the column of that name.
-func (s *scanner) spec(j *fairlead.Job) error {
-	var sp spec
-	if err := json.Unmarshal(s.bytes(), &sp); err != nil {
-		return fmt.Errorf("job %d: %w", j.ID, err)
-	}
-	sp.into(j)
-	return nil
+	spec := life.SpecOf(j)
+	spec.Request = nil
+	return json.Marshal(spec)
 }
 
 // row is a job as its row has it.
@@ -100,7 +43,7 @@ func (s *scanner) int64() int64    { s.col++; return s.stmt.ColumnInt64(s.col - 
 func (s *scanner) float() float64  { s.col++; return s.stmt.ColumnFloat(s.col - 1) }
 func (s *scanner) bool() bool      { return s.int64() != 0 }
 func (s *scanner) text() string    { s.col++; return s.stmt.ColumnText(s.col - 1) }
-func (s *scanner) time() time.Time { return instant(s.int64()) }
+func (s *scanner) time() time.Time { return life.Instant(s.int64()) }
 func (s *scanner) bytes() []byte {
 	b := make([]byte, s.stmt.ColumnLen(s.col))
 	s.col++
@@ -112,9 +55,9 @@ func scan(stmt *sqlite.Stmt, n names) (*row, error) {
 	r, s := &row{}, scanner{stmt: stmt}
 	j := &r.Job
 	j.ID, r.pool, r.shape = s.int64(), s.int64(), s.int64()
-	j.State = states[s.int()]
+	j.State = life.StateOf(s.int())
 	j.User, j.Kind, j.Priority = s.text(), s.text(), s.text()
-	if err := s.spec(j); err != nil {
+	if err := life.ReadSpec(s.bytes(), j); err != nil {
 		return nil, err
 	}
 	j.Begin, j.Most, j.Tasks = s.time(), s.int(), s.int()
@@ -132,23 +75,13 @@ func scan(stmt *sqlite.Stmt, n names) (*row, error) {
 
 // task reads the columns of a task.
 func (s *scanner) task(t *fairlead.Task) error {
-	t.Attempt, t.Holder, t.State = s.int(), s.text(), states[s.int()]
+	t.Attempt, t.Holder, t.State = s.int(), s.text(), life.StateOf(s.int())
 	t.Begin, t.Started, t.Ended = s.time(), s.time(), s.time()
 	t.Fails, t.Losses = s.int(), s.int()
-	again := s.int()
-	t.Requeue, t.Stopped = again&onRequeue != 0, again&onStop != 0
+	life.SetAgain(t, s.int())
 	text := s.text()
 	t.Charge = s.float()
-	switch text {
-	case "":
-	case plainOutcome:
-		t.Outcome.State = fairlead.Succeeded
-	default:
-		if err := json.Unmarshal([]byte(text), &t.Outcome); err != nil {
-			return fmt.Errorf("job %d, task %d: %w", t.Job, t.Index, err)
-		}
-	}
-	return nil
+	return life.ReadOutcome(text, t)
 }
 
 // binder binds parameters one after the other.
@@ -170,7 +103,7 @@ func (b *binder) float(v float64) *binder { b.n++; b.stmt.BindFloat(b.n, v); ret
 func (b *binder) text(v string) *binder   { b.n++; b.stmt.BindText(b.n, v); return b }
 func (b *binder) times(ts ...time.Time) *binder {
 	for _, t := range ts {
-		b.int64(nanos(t))
+		b.int64(life.Nanos(t))
 	}
 	return b
 }
@@ -178,37 +111,9 @@ func (b *binder) times(ts ...time.Time) *binder {
 // task binds the columns of a task, from attempt on.
 func (b *binder) task(t *fairlead.Task) (*binder, error) {
 	b.ints(t.Attempt).text(t.Holder).int64(stateNumber(t.State)).times(t.Begin, t.Started, t.Ended)
-	again := 0
-	if t.Requeue {
-		again |= onRequeue
-	}
-	if t.Stopped {
-		again |= onStop
-	}
-	b.ints(t.Fails, t.Losses, again)
-	text, err := outcomeText(t.Outcome)
+	b.ints(t.Fails, t.Losses, life.AgainBits(t))
+	text, err := life.OutcomeText(t.Outcome)
 	return b.text(text).float(t.Charge), err
-}
-
-// The bits of the column requeue: why a task waits again when its attempt ends.
-const (
-	onRequeue = 1 << iota
-	onStop
-)
-
-// plainOutcome stands for a success of which nothing else is known.
-const plainOutcome = "ok"
-
-// outcomeText is an outcome as its column has it.
-func outcomeText(o fairlead.Outcome) (string, error) {
-	switch o {
-	case fairlead.Outcome{}:
-		return "", nil
-	case fairlead.Outcome{State: fairlead.Succeeded}:
-		return plainOutcome, nil
-	}
-	text, err := json.Marshal(o)
-	return string(text), err
 }
 
 // load reads a job's row; nil if there is none.

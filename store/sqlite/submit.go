@@ -97,7 +97,7 @@ func (t *tx) stateOf(id int64) (fairlead.State, error) {
 	if err != nil || !found {
 		return "", err
 	}
-	return states[stmt.ColumnInt(0)], nil
+	return life.StateOf(stmt.ColumnInt(0)), nil
 }
 
 func (t *tx) insert(r *row) (err error) {

@@ -132,7 +132,7 @@ func (t *tx) charge(pool int64, rate float64, started time.Time, learn bool) {
 
 // pool returns the number of a pool.
 func (t *tx) pool(path string) (int64, error) {
-	return t.intern(path, t.s.pools, &t.pools, `INSERT INTO pool (path, since) VALUES (?, ?)`, nanos(t.now))
+	return t.intern(path, t.s.pools, &t.pools, `INSERT INTO pool (path, since) VALUES (?, ?)`, life.Nanos(t.now))
 }
 
 // shape returns the number of a request.
@@ -210,7 +210,7 @@ func (s *Store) load(conn *sqlite.Conn) error {
 			id, path := r.ColumnInt64(0), r.ColumnText(1)
 			s.pools[path], s.paths[id] = id, path
 			s.accounts[id] = account{r.ColumnFloat(2), r.ColumnFloat(3), r.ColumnFloat(4), r.ColumnFloat(5), r.ColumnInt64(6)}
-			s.since[id] = instant(r.ColumnInt64(7))
+			s.since[id] = life.Instant(r.ColumnInt64(7))
 		}),
 		each(conn, `SELECT id, request FROM shape`, func(r *sqlite.Stmt) {
 			s.shapes[r.ColumnText(1)], s.requests[r.ColumnInt64(0)] = r.ColumnInt64(0), parseRequest(r.ColumnText(1))
@@ -251,19 +251,4 @@ func each(conn *sqlite.Conn, query string, f func(*sqlite.Stmt)) error {
 		}
 		f(stmt)
 	}
-}
-
-// nanos and instant translate between times and their columns.
-func nanos(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixNano()
-}
-
-func instant(n int64) time.Time {
-	if n == 0 {
-		return time.Time{}
-	}
-	return time.Unix(0, n)
 }

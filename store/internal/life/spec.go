@@ -1,0 +1,147 @@
+package life
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/fairlead/fairlead"
+)
+
+// states are the numbers by which databases know states.
+var states = []fairlead.State{
+	fairlead.Held, fairlead.Blocked, fairlead.Waiting, fairlead.Running,
+	fairlead.Succeeded, fairlead.Failed, fairlead.Cancelled,
+}
+
+// StateNumber is the number of a state in a database.
+func StateNumber(s fairlead.State) int { return slices.Index(states, s) }
+
+// StateOf is the state that has the number.
+func StateOf(n int) fairlead.State { return states[n] }
+
+// Spec is what of a job hardly ever changes and is not searched for, as databases keep it.
+type Spec struct {
+	Name      string                `json:"name,omitempty"`
+	Group     string                `json:"group,omitempty"`
+	Requestor string                `json:"requestor,omitempty"`
+	Argv      []string              `json:"argv,omitempty"`
+	Payload   []byte                `json:"payload,omitempty"`
+	Script    bool                  `json:"script,omitempty"`
+	Env       map[string]string     `json:"env,omitempty"`
+	Dir       string                `json:"dir,omitempty"`
+	Output    string                `json:"output,omitempty"`
+	Error     string                `json:"error,omitempty"`
+	Limit     time.Duration         `json:"limit,omitempty"`
+	Retries   int                   `json:"retries,omitempty"`
+	Backoff   time.Duration         `json:"backoff,omitempty"`
+	Array     string                `json:"array,omitempty"`
+	After     []fairlead.Dependency `json:"after,omitempty"`
+	Key       string                `json:"key,omitempty"`
+	Licenses  fairlead.Amounts      `json:"licenses,omitempty"`
+	Rates     []string              `json:"rates,omitempty"`
+	QOS       string                `json:"qos,omitempty"`
+	Nice      int                   `json:"nice,omitempty"`
+
+	Constraint  string           `json:"constraint,omitempty"`
+	Gang        int              `json:"gang,omitempty"`
+	Spread      bool             `json:"spread,omitempty"`
+	Reservation string           `json:"reservation,omitempty"`
+	Request     fairlead.Amounts `json:"request,omitempty"` // unless it is kept elsewhere
+}
+
+// SpecOf is the spec of a job.
+func SpecOf(j *fairlead.Job) Spec {
+	return Spec{
+		j.Name, j.Group, j.Requestor, j.Argv, j.Payload, j.Script, j.Env, j.Dir, j.Output, j.Error,
+		j.Limit, j.Retries, j.Backoff, j.Array, j.After, j.Key, j.Licenses, j.Rates, j.QOS, j.Nice,
+		j.Constraint, j.Gang, j.Spread, j.Reservation, j.Request,
+	}
+}
+
+// ReadSpec reads into a job what [SpecOf] wrote.
+func ReadSpec(text []byte, j *fairlead.Job) error {
+	var s Spec
+	if err := json.Unmarshal(text, &s); err != nil {
+		return fmt.Errorf("job %d: %w", j.ID, err)
+	}
+	j.Name, j.Group, j.Requestor, j.Argv, j.Payload = s.Name, s.Group, s.Requestor, s.Argv, s.Payload
+	j.Script = s.Script
+	j.Env, j.Dir, j.Output, j.Error, j.Limit = s.Env, s.Dir, s.Output, s.Error, s.Limit
+	j.QOS, j.Nice, j.Constraint = s.QOS, s.Nice, s.Constraint
+	j.Gang, j.Spread, j.Reservation = s.Gang, s.Spread, s.Reservation
+	j.Retries, j.Backoff, j.Array, j.After, j.Key = s.Retries, s.Backoff, s.Array, s.After, s.Key
+	j.Licenses, j.Rates = s.Licenses, s.Rates
+	if s.Request != nil {
+		j.Request = s.Request
+	}
+	return nil
+}
+
+// The bits of [AgainBits]: why a task waits again when its attempt ends.
+const (
+	onRequeue = 1 << iota
+	onStop
+)
+
+// AgainBits are Requeue and Stopped of a task as one number.
+func AgainBits(t *fairlead.Task) (bits int) {
+	if t.Requeue {
+		bits |= onRequeue
+	}
+	if t.Stopped {
+		bits |= onStop
+	}
+	return bits
+}
+
+// SetAgain sets what AgainBits read.
+func SetAgain(t *fairlead.Task, bits int) {
+	t.Requeue, t.Stopped = bits&onRequeue != 0, bits&onStop != 0
+}
+
+// plainOutcome stands for a success of which nothing else is known.
+const plainOutcome = "ok"
+
+// OutcomeText is an outcome as databases keep it.
+func OutcomeText(o fairlead.Outcome) (string, error) {
+	switch o {
+	case fairlead.Outcome{}:
+		return "", nil
+	case fairlead.Outcome{State: fairlead.Succeeded}:
+		return plainOutcome, nil
+	}
+	text, err := json.Marshal(o)
+	return string(text), err
+}
+
+// ReadOutcome reads into a task what OutcomeText wrote.
+func ReadOutcome(text string, t *fairlead.Task) error {
+	switch text {
+	case "":
+	case plainOutcome:
+		t.Outcome.State = fairlead.Succeeded
+	default:
+		if err := json.Unmarshal([]byte(text), &t.Outcome); err != nil {
+			return fmt.Errorf("job %d, task %d: %w", t.Job, t.Index, err)
+		}
+	}
+	return nil
+}
+
+// Nanos is an instant as databases keep it; none is 0.
+func Nanos(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixNano()
+}
+
+// Instant is what Nanos wrote.
+func Instant(n int64) time.Time {
+	if n == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, n)
+}
