@@ -24,13 +24,13 @@ var floors = []struct {
 	{"the simulator, on floor 1 alone", []string{"internal/sim/swf", "internal/sim"}},
 	{"floor 2, the life of a job", []string{"internal/units", "internal/filelock", ""}},
 	{"stores and readers", []string{
-		"store/internal/life", "store/storetest", "store/memory", "store/sqlite",
+		"store/internal/life", "store/storetest", "store/memory", "store/sqlite", "store/postgres",
 		"config", "internal/foreign", "internal/script", "internal/plot", "internal/table", "internal/process", "internal/gpu",
 		"internal/sim/workload", "internal/sim/report", "internal/sim/history",
 	}},
 	{"the outside world", []string{"internal/api", "internal/settings", "remote", "internal/server", "internal/agent", "internal/onestep", "internal/demo", "internal/bench"}},
 	{"wiring", []string{"cmd/fairlead"}},
-	{"the rules", []string{"internal/golden", "internal/tidy"}},
+	{"the rules, and what tests need", []string{"internal/golden", "internal/pgtest", "internal/tidy"}},
 }
 
 // impure are packages of the standard library that floor 1 must not import: it has no

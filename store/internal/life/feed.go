@@ -242,3 +242,9 @@ func Allowed(j *fairlead.Job, a fairlead.Alteration) error {
 	}
 	return nil
 }
+
+// Forget drops all changes: whoever has a cursor is behind.
+func (f *Feed) Forget() {
+	f.first += f.count + 1
+	f.count, f.chunks = 0, nil
+}

@@ -1,0 +1,131 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/store/internal/life"
+)
+
+// feed is this process's copy of the latest changes, which numbers them as they come.
+//
+// Transactions commit in another order than they begin, or take numbers from a sequence:
+// whoever remembers the highest number that he has seen misses those that commit late, and
+// whoever waits for the oldest transaction waits for anybody who takes his time. The feed
+// remembers a snapshot instead. New is what that did not see and the next one does: no
+// change is missed, and none waits for another. Of changes to one job the number tells the
+// order: it is taken while the job is locked.
+type feed struct {
+	life.Feed
+	mu   sync.Mutex
+	seen string    // the snapshot up to which changes have been read
+	at   time.Time // when, by the database's clock
+}
+
+// begin reads from now on.
+func (f *feed) begin(ctx context.Context, s *Store) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var now int64
+	err := s.pool.QueryRow(ctx, `SELECT pg_current_snapshot()::text, `+realNow).Scan(&f.seen, &now)
+	f.at = life.Instant(now)
+	return err
+}
+
+// querier is a connection or a transaction.
+type querier interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}
+
+// pullText reads what an earlier snapshot did not see. The first row is the present
+// snapshot itself.
+const pullText = `SELECT 0 AS seq, pg_current_snapshot()::text, ` + realNow + `, NULL::bytea
+	UNION ALL (SELECT seq, '', 0, changes FROM @.feed
+		WHERE xid >= pg_snapshot_xmin($1::text::pg_snapshot) AND NOT pg_visible_in_snapshot(xid, $1::text::pg_snapshot))
+	ORDER BY seq`
+
+// pull reads the changes that are new and returns the cursor after them.
+func (f *feed) pull(ctx context.Context, s *Store, q querier) (cursor int64, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	rows, err := q.Query(ctx, s.sql(pullText), f.seen)
+	if err != nil {
+		return 0, err
+	}
+	var seen string
+	var at int64
+	var fresh []fairlead.Change
+	err = each(rows, func(r pgx.Rows) error {
+		var seq, now int64
+		var snapshot string
+		var text []byte
+		if err := r.Scan(&seq, &snapshot, &now, &text); err != nil {
+			return err
+		}
+		if seq == 0 {
+			seen, at = snapshot, now
+			return nil
+		}
+		changes, err := decode(text)
+		fresh = append(fresh, changes...)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	now := life.Instant(at)
+	if now.Sub(f.at) > feedKept/2 {
+		f.Forget() // some may have been trimmed that were not read
+	}
+	f.seen, f.at = seen, now
+	for _, c := range fresh {
+		f.Add(c)
+	}
+	return f.Cursor(), nil
+}
+
+// after returns changes after a cursor.
+func (f *feed) after(cursor int64, most int) ([]fairlead.Change, int64, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.After(cursor, most)
+}
+
+// decode reads the changes of one transaction.
+func decode(text []byte) (out []fairlead.Change, err error) {
+	if err := json.Unmarshal(text, &out); err != nil {
+		return nil, fmt.Errorf("changes: %w", err)
+	}
+	for i := range out {
+		c := &out[i]
+		c.At, c.Job.Submitted = local(c.At), local(c.Job.Submitted)
+		for k := range c.Waits {
+			c.Waits[k].Begin = local(c.Waits[k].Begin)
+		}
+		for k := range c.Runs {
+			c.Runs[k].Started = local(c.Runs[k].Started)
+		}
+	}
+	return out, nil
+}
+
+func local(t time.Time) time.Time { return life.Instant(life.Nanos(t)) }
+
+// Changes implements fairlead.Store.
+func (s *Store) Changes(ctx context.Context, cursor int64, most int) (out []fairlead.Change, next int64, err error) {
+	err = s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		_, err := s.feed.pull(ctx, s, c)
+		return err
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	return s.feed.after(cursor, most)
+}

@@ -1,0 +1,328 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/store/internal/life"
+)
+
+// succeedText ends the jobs that have one task, which succeeded, and of which nothing else
+// has to be done.
+const succeedText = `WITH d AS (
+		DELETE FROM @.job AS j USING (
+			SELECT j.id, w.outcome FROM unnest($1::bigint[], $2::int[], $3::text[]) AS w (id, attempt, outcome), LATERAL (
+				SELECT id FROM @.job WHERE job.id = w.id AND job.attempt = w.attempt AND state = 3 AND tasks = 1 AND again = 0 AND NOT cancel FOR UPDATE) AS j
+		) AS f WHERE j.id = f.id
+		RETURNING j.*, f.outcome AS result),
+	l AS (DELETE FROM @.running AS r USING d WHERE r.job = d.id AND r.task = 0),
+	e AS (INSERT INTO @.ended (id, pool, state, username, kind, priority, spec, not_before, most, tasks, next, held, pending, waiting, succeeded,
+			submitted, started, ended, cause, attempt, holder, t_state, t_started, t_ended, fails, losses, outcome, charge)
+		SELECT id, pool, 4, username, kind, priority, spec, not_before, most, tasks, next, held, pending, 0, 1,
+			submitted, started, $4, cause, attempt, holder, 4, t_started, $4, fails, losses, result, charge FROM d)
+	SELECT id, pool, username, kind, priority, spec, most, submitted, t_started, charge FROM d`
+
+// over is a job that succeedText has ended.
+type over struct {
+	job     fairlead.Job
+	pool    int32
+	started int64
+	charge  float64
+}
+
+// Finish implements fairlead.Store.
+func (s *Store) Finish(ctx context.Context, results []fairlead.Result) ([]fairlead.Verdict, error) {
+	var out []fairlead.Verdict
+	err := s.write(ctx, func(t *tx) error {
+		out = make([]fairlead.Verdict, len(results))
+		done, err := t.succeed(results)
+		if err != nil {
+			return err
+		}
+		var gone []fairlead.Ref
+		for i, r := range results {
+			if o := done[r.JobID]; o != nil && o.job.ID == r.JobID && r.Outcome.State == fairlead.Succeeded {
+				delete(done, r.JobID) // a second result for it comes too late
+				out[i].State = fairlead.Succeeded
+				err = t.succeeded(o)
+			} else {
+				out[i], err = t.finish(r, &gone)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		t.forget(gone)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// succeed ends what it may, reads what is needed for the rest, and who depends on any.
+func (t *tx) succeed(results []fairlead.Result) (map[int64]*over, error) {
+	first := map[int64]fairlead.Result{}
+	var ids []int64
+	for _, r := range results {
+		if _, twice := first[r.JobID]; !twice {
+			first[r.JobID] = r
+			ids = append(ids, r.JobID)
+		}
+	}
+	var jobs []int64
+	var attempts []int32
+	var outcomes []string
+	for _, id := range sorted(first) {
+		r := first[id]
+		if r.Outcome.State != fairlead.Succeeded || r.Task != 0 {
+			continue
+		}
+		text, err := life.OutcomeText(r.Outcome)
+		if err != nil {
+			return nil, err
+		}
+		jobs, attempts, outcomes = append(jobs, id), append(attempts, int32(r.Attempt)), append(outcomes, text)
+	}
+	done := make(map[int64]*over, len(jobs))
+	if len(jobs) > 0 {
+		t.ask(succeedText, func(r pgx.Rows) error {
+			o := &over{}
+			j := &o.job
+			var spec []byte
+			var submitted int64
+			if err := r.Scan(&j.ID, &o.pool, &j.User, &j.Kind, &j.Priority, &spec, &j.Most, &submitted, &o.started, &o.charge); err != nil {
+				return err
+			}
+			j.Tasks, j.State, j.Submitted = 1, fairlead.Succeeded, life.Instant(submitted)
+			done[j.ID] = o
+			return life.ReadSpec(spec, j)
+		}, jobs, attempts, outcomes, life.Nanos(t.now))
+	}
+	t.askDependents(ids)
+	if len(jobs) > 0 {
+		if err := t.do(); err != nil {
+			return nil, err
+		}
+	}
+	var rest []fairlead.Ref
+	for _, r := range results {
+		if done[r.JobID] == nil {
+			rest = append(rest, r.Ref)
+		}
+	}
+	if len(rest) > 0 {
+		t.askHolders(rest)
+		return done, t.do()
+	}
+	return done, nil
+}
+
+// succeeded follows up on a job that succeedText has ended.
+func (t *tx) succeeded(o *over) (err error) {
+	if o.job.Pool, err = t.path(o.pool); err != nil {
+		return err
+	}
+	rate := life.Rate(o.charge, o.job.Request, t.s.options.Unit)
+	if err := t.charge(o.pool, rate, life.Instant(o.started), true); err != nil {
+		return err
+	}
+	return t.ended(&o.job)
+}
+
+func (t *tx) finish(res fairlead.Result, gone *[]fairlead.Ref) (v fairlead.Verdict, err error) {
+	if v.Err = life.Check(res.Outcome); v.Err != nil {
+		return v, nil
+	}
+	r, k, stale := t.holder(res.Ref)
+	if stale != nil {
+		return fairlead.Verdict{Err: stale}, nil
+	}
+	if err := t.charge(r.pool, life.Rate(k.Charge, r.Request, t.s.options.Unit), k.Started, life.Learns(res.Outcome)); err != nil {
+		return v, err
+	}
+	parting := life.Part(&r.Job, life.HowEnded(res.Outcome))
+	again := life.Finish(&r.Job, k, res.Outcome, t.now)
+	if again {
+		t.note(life.AgainEvent(k, res.Outcome, t.now))
+	}
+	*gone = append(*gone, res.Ref)
+	err = t.back(r, k, again, parting)
+	return fairlead.Verdict{State: r.State, Again: again}, err
+}
+
+// back writes a task whose attempt ended: it waits again, or is over.
+func (t *tx) back(r *row, k *fairlead.Task, again bool, p life.Parting) error {
+	if again {
+		r.returned++
+		t.count(r.pool, +1, 0)
+		if life.Eligible(&r.Job) && r.Gang < 2 {
+			w := []fairlead.Waits{{Tasks: 1, Begin: k.Begin}}
+			t.tell(fairlead.Change{What: fairlead.Waited, Job: life.Header(&r.Job), Waits: w, State: r.State, Reason: "again"})
+		}
+	}
+	t.saveTask(r, k)
+	t.save(r)
+	if err := t.regroup(r, k, p); err != nil {
+		return err
+	}
+	if r.State.Ended() {
+		return t.ended(&r.Job)
+	}
+	return nil
+}
+
+// ended tells the feed, and the jobs that depend on one that ended.
+func (t *tx) ended(j *fairlead.Job) error {
+	t.tell(fairlead.Change{What: fairlead.Done, Job: life.Header(j), State: j.State, Reason: j.Cause})
+	if _, asked := t.waitsFor[j.ID]; !asked {
+		t.askDependents([]int64{j.ID})
+		if err := t.do(); err != nil {
+			return err
+		}
+	}
+	dependents := t.waitsFor[j.ID]
+	if len(dependents) == 0 {
+		return nil
+	}
+	t.waitsFor[j.ID] = nil
+	t.queue(`DELETE FROM @.depends WHERE on_job = $1`, j.ID)
+	t.askRows(dependents)
+	if err := t.do(); err != nil {
+		return err
+	}
+	for _, id := range dependents {
+		if err := t.dependencyEnded(t.rows[id], j); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *tx) dependencyEnded(r *row, on *fairlead.Job) error {
+	if r == nil || r.State.Ended() || r.Pending == 0 { // requeued since: it waits for nobody
+		return nil
+	}
+	for _, d := range r.After {
+		if d.Job != on.ID {
+			continue
+		}
+		if !d.On.Met(on.State) {
+			return t.cancel(r, life.Unmet(d, on.State))
+		}
+		if r.Pending--; r.Pending == 0 {
+			r.State = life.State(&r.Job)
+			if err := t.waited(r, "dependencies met"); err != nil {
+				return err
+			}
+		}
+	}
+	t.save(r)
+	return nil
+}
+
+// Release implements fairlead.Store.
+func (s *Store) Release(ctx context.Context, refs []fairlead.Ref) (out []error, err error) {
+	err = s.write(ctx, func(t *tx) error {
+		out = make([]error, len(refs))
+		t.askHolders(refs)
+		if err := t.do(); err != nil {
+			return err
+		}
+		var gone []fairlead.Ref
+		for i, ref := range refs {
+			r, k, stale := t.holder(ref)
+			if out[i] = stale; stale != nil {
+				continue
+			}
+			t.count(r.pool, 0, -1)
+			parting := life.Part(&r.Job, life.HowGiven)
+			gone = append(gone, ref)
+			if err := t.back(r, k, life.Release(&r.Job, k, t.now), parting); err != nil {
+				return err
+			}
+		}
+		t.forget(gone)
+		return nil
+	})
+	return out, err
+}
+
+// dueText reads the leases of a holder, or those that have run out.
+const dueText = `SELECT job, task, attempt FROM @.running WHERE CASE $1 WHEN '' THEN until <= $2 ELSE holder = $1 END`
+
+// Expire implements fairlead.Store.
+func (s *Store) Expire(ctx context.Context, holder string) ([]fairlead.Ref, error) {
+	var out []fairlead.Ref
+	err := s.write(ctx, func(t *tx) error {
+		out = nil
+		due, err := t.due(holder)
+		if err != nil {
+			return err
+		}
+		for _, ref := range due {
+			r, k, stale := t.holder(ref)
+			if stale != nil {
+				continue
+			}
+			out = append(out, ref)
+			if err := t.lose(r, k, ref); err != nil {
+				return err
+			}
+		}
+		t.forget(out)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// due are the attempts of a holder, or all whose lease ran out, in order. Their jobs are
+// locked before their leases, as everybody does; and only then it is certain that nobody
+// has renewed them.
+func (t *tx) due(holder string) (due []fairlead.Ref, err error) {
+	read := func(order string) error {
+		due = nil
+		t.ask(dueText+order, func(r pgx.Rows) error {
+			var ref fairlead.Ref
+			err := r.Scan(&ref.JobID, &ref.Task, &ref.Attempt)
+			due = append(due, ref)
+			return err
+		}, holder, life.Nanos(t.now))
+		return t.do()
+	}
+	if err := read(""); err != nil || len(due) == 0 {
+		return nil, err
+	}
+	locked := map[int64]bool{}
+	for _, ref := range due {
+		locked[ref.JobID] = true
+	}
+	t.askHolders(due)
+	if err := read(` ORDER BY job, task FOR UPDATE`); err != nil {
+		return nil, err
+	}
+	sure := due[:0]
+	for _, ref := range due {
+		if locked[ref.JobID] {
+			sure = append(sure, ref)
+		}
+	}
+	return sure, nil
+}
+
+func (t *tx) lose(r *row, k *fairlead.Task, ref fairlead.Ref) error {
+	if err := t.charge(r.pool, life.Rate(k.Charge, r.Request, t.s.options.Unit), k.Started, false); err != nil {
+		return err
+	}
+	parting := life.Part(&r.Job, life.HowLost)
+	again := life.Lose(&r.Job, k, t.now)
+	t.tell(life.LostChange(&r.Job, k, ref, t.now))
+	t.note(life.LostEvent(k, again, t.now))
+	return t.back(r, k, again, parting)
+}

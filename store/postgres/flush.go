@@ -1,0 +1,188 @@
+package postgres
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/store/internal/life"
+)
+
+// delta is what a transaction changes in the counters and the account of a pool.
+type delta struct {
+	waiting, running, ended   int64
+	used, seen, length, total float64
+}
+
+// dayKey is the key of what a pool received on a day.
+type dayKey struct {
+	pool int32
+	day  int64
+}
+
+func (t *tx) delta(pool int32) *delta {
+	if t.deltas == nil {
+		t.deltas = map[int32]*delta{}
+	}
+	d := t.deltas[pool]
+	if d == nil {
+		d = &delta{}
+		t.deltas[pool] = d
+	}
+	return d
+}
+
+// count adds to the counters of a pool.
+func (t *tx) count(pool int32, waiting, running int) {
+	d := t.delta(pool)
+	d.waiting += int64(waiting)
+	d.running += int64(running)
+}
+
+// charge books the service of an attempt that ends now, and counts its task out. After a
+// failover the database's clock may be behind.
+func (t *tx) charge(pool int32, rate float64, started time.Time, learn bool) error {
+	if life.Outgrown(t.clock, t.now) {
+		if err := t.rebase(t.clock.HalfLife()); err != nil {
+			return err
+		}
+	}
+	if t.now.Before(started) {
+		started = t.now
+	}
+	if t.days > 0 {
+		life.ByDay(rate, started, t.now, life.Day(t.now)-int64(t.days)+1, func(day int64, amount float64) { t.bookDay(pool, day, amount) })
+	}
+	var a fairlead.Account
+	life.Charge(&a, t.clock, rate, started, t.now, learn)
+	d := t.delta(pool)
+	d.used += a.Used
+	d.seen += a.Seen
+	d.length += a.Mean * a.Seen
+	d.total += a.Total
+	d.ended += a.Ended
+	d.running += a.Running
+	return nil
+}
+
+func (t *tx) bookDay(pool int32, day int64, amount float64) {
+	if t.byDay == nil {
+		t.byDay = map[dayKey]float64{}
+	}
+	t.byDay[dayKey{pool, day}] += amount
+}
+
+// tell adds a change to the feed.
+func (t *tx) tell(c fairlead.Change) {
+	c.At = t.now
+	t.changes = append(t.changes, c)
+}
+
+// note keeps an event.
+func (t *tx) note(e fairlead.Event) { t.events = append(t.events, e) }
+
+// flush gathers statements that write what was changed in memory.
+func (t *tx) flush() error {
+	if err := t.saveTasks(); err != nil {
+		return err
+	}
+	if err := t.saveRows(); err != nil {
+		return err
+	}
+	t.flushEvents()
+	t.flushDeltas()
+	t.flushDays()
+	if len(t.changes) == 0 {
+		return nil
+	}
+	text, err := json.Marshal(t.changes)
+	t.queue(`INSERT INTO @.feed (changes) VALUES ($1)`, text)
+	return err
+}
+
+func (t *tx) flushDeltas() {
+	var ids []int32
+	var waiting, running, ended []int64
+	var used, seen, length, total []float64
+	for id, d := range t.deltas {
+		if *d == (delta{}) {
+			continue
+		}
+		ids = append(ids, id)
+		waiting, running, ended = append(waiting, d.waiting), append(running, d.running), append(ended, d.ended)
+		used, seen, length, total = append(used, d.used), append(seen, d.seen), append(length, d.length), append(total, d.total)
+	}
+	if len(ids) > 0 {
+		t.queue(`INSERT INTO @.delta (pool, clock, waiting, running, used, seen, length, total, ended)
+			SELECT p, $2::int, w, r, u, s, l, t, e FROM unnest($1::int[], $3::bigint[], $4::bigint[], $5::float8[], $6::float8[], $7::float8[], $8::float8[], $9::bigint[])
+			AS v (p, w, r, u, s, l, t, e)`, ids, t.clockID, waiting, running, used, seen, length, total, ended)
+	}
+}
+
+func (t *tx) flushDays() {
+	var pools []int32
+	var days []int64
+	var used []float64
+	for k, amount := range t.byDay {
+		pools, days, used = append(pools, k.pool), append(days, k.day), append(used, amount)
+	}
+	t.byDay = nil
+	if len(pools) > 0 {
+		t.queue(`INSERT INTO @.day_delta (pool, day, used) SELECT * FROM unnest($1::int[], $2::bigint[], $3::float8[])`, pools, days, used)
+	}
+}
+
+func (t *tx) flushEvents() {
+	if len(t.events) == 0 {
+		return
+	}
+	var jobs, at []int64
+	var task []int32
+	var code, text []string
+	for _, e := range t.events {
+		jobs, at, task = append(jobs, e.Job), append(at, life.Nanos(e.At)), append(task, int32(e.Task))
+		code, text = append(code, e.Code), append(text, e.Text)
+	}
+	t.events = nil
+	t.queue(`INSERT INTO @.event (job, task, at, code, text) SELECT * FROM unnest($1::bigint[], $2::int[], $3::bigint[], $4::text[], $5::text[])`,
+		jobs, task, at, code, text)
+}
+
+// leases are rows of the table running.
+type leases struct {
+	job, until []int64
+	task       []int32
+	attempt    []int32
+	holder     []string
+}
+
+func (l *leases) add(k *fairlead.Task) {
+	l.job, l.task, l.attempt = append(l.job, k.Job), append(l.task, int32(k.Index)), append(l.attempt, int32(k.Attempt))
+	l.until, l.holder = append(l.until, life.Nanos(k.Until)), append(l.holder, k.Holder)
+}
+
+// hold writes leases that were given.
+func (t *tx) hold(l *leases) {
+	if len(l.job) > 0 {
+		t.queue(`INSERT INTO @.running (job, task, attempt, until, holder) SELECT * FROM unnest($1::bigint[], $2::int[], $3::int[], $4::bigint[], $5::text[])`,
+			l.job, l.task, l.attempt, l.until, l.holder)
+	}
+}
+
+// forget removes leases that are over, in the order of their keys.
+func (t *tx) forget(refs []fairlead.Ref) {
+	if len(refs) == 0 {
+		return
+	}
+	refs = slices.SortedFunc(slices.Values(refs), func(a, b fairlead.Ref) int {
+		return cmp.Or(cmp.Compare(a.JobID, b.JobID), cmp.Compare(a.Task, b.Task))
+	})
+	var jobs []int64
+	var tasks []int32
+	for _, r := range refs {
+		jobs, tasks = append(jobs, r.JobID), append(tasks, int32(r.Task))
+	}
+	t.queue(`DELETE FROM @.running AS r USING unnest($1::bigint[], $2::int[]) AS v (job, task) WHERE r.job = v.job AND r.task = v.task`, jobs, tasks)
+}

@@ -1,0 +1,124 @@
+package postgres
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/store/internal/life"
+)
+
+// Record implements fairlead.Journal.
+func (s *Store) Record(ctx context.Context, events []fairlead.Event) error {
+	return s.write(ctx, func(t *tx) error {
+		t.events = append(t.events, events...)
+		return nil
+	})
+}
+
+// Events implements fairlead.Journal.
+func (s *Store) Events(ctx context.Context, job int64) (out []fairlead.Event, err error) {
+	err = s.query(ctx, `SELECT task, at, code, text FROM @.event WHERE job = $1 ORDER BY id`, func(r pgx.Rows) error {
+		e := fairlead.Event{Job: job}
+		var at int64
+		err := r.Scan(&e.Task, &at, &e.Code, &e.Text)
+		e.At = life.Instant(at)
+		out = append(out, e)
+		return err
+	}, job)
+	return out, err
+}
+
+// Settings implements fairlead.Settings.
+func (s *Store) Settings(ctx context.Context) (map[string]string, error) {
+	out := map[string]string{}
+	err := s.query(ctx, `SELECT key, value FROM @.setting`, func(r pgx.Rows) error {
+		var key, value string
+		err := r.Scan(&key, &value)
+		out[key] = value
+		return err
+	})
+	return out, err
+}
+
+// Set implements fairlead.Settings.
+func (s *Store) Set(ctx context.Context, key, value string) error {
+	return s.write(ctx, func(t *tx) error {
+		t.set(key, value)
+		return nil
+	})
+}
+
+// set keeps a value, or removes it if it is empty.
+func (t *tx) set(key, value string) {
+	if value == "" {
+		t.queue(`DELETE FROM @.setting WHERE key = $1`, key)
+		return
+	}
+	t.queue(`INSERT INTO @.setting (key, value) VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET value = excluded.value`, key, value)
+}
+
+// Audit implements fairlead.Auditor.
+func (s *Store) Audit(ctx context.Context, entries []fairlead.AuditEntry, settings map[string]string) error {
+	return s.write(ctx, func(t *tx) error {
+		for _, e := range entries {
+			if e.At.IsZero() {
+				e.At = t.now
+			}
+			t.queue(`INSERT INTO @.audit (at, who, source, what, subject, old, new, refused, note) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+				life.Nanos(e.At), e.Who, e.From, e.What, e.Subject, e.Old, e.New, e.Refused, e.Note)
+		}
+		for _, key := range slices.Sorted(maps.Keys(settings)) {
+			t.set(key, settings[key])
+		}
+		return nil
+	})
+}
+
+// Audited implements fairlead.Auditor.
+func (s *Store) Audited(ctx context.Context, q fairlead.AuditQuery) (out []fairlead.AuditEntry, err error) {
+	limit := any(nil)
+	if q.Limit > 0 {
+		limit = q.Limit
+	}
+	err = s.query(ctx, `SELECT id, at, who, source, what, subject, old, new, refused, note FROM @.audit
+		WHERE ($1 = 0 OR id < $1) AND at >= $2 ORDER BY id DESC LIMIT $3`, func(r pgx.Rows) error {
+		var e fairlead.AuditEntry
+		var at int64
+		err := r.Scan(&e.ID, &at, &e.Who, &e.From, &e.What, &e.Subject, &e.Old, &e.New, &e.Refused, &e.Note)
+		e.At = life.Instant(at)
+		out = append(out, e)
+		return err
+	}, q.Before, life.Nanos(q.Since), limit)
+	return out, err
+}
+
+// forgetBatch bounds the jobs that go in one transaction, so that nobody waits long.
+const forgetBatch = 1000
+
+// Forget removes the jobs that ended before an instant, with everything about them, and
+// returns how many there were. Their ids are not used again.
+func (s *Store) Forget(ctx context.Context, before time.Time) (n int, err error) {
+	for {
+		gone := 0
+		err := s.write(ctx, func(t *tx) error {
+			gone = 0
+			// One that is requeued at this moment is not among them any more when its turn comes.
+			t.ask(`WITH j AS (SELECT id FROM @.ended WHERE ended < $1 LIMIT $2 FOR UPDATE SKIP LOCKED),
+				d AS (DELETE FROM @.ended AS e USING j WHERE e.id = j.id RETURNING e.id),
+				t AS (DELETE FROM @.task AS x USING d WHERE x.job = d.id),
+				v AS (DELETE FROM @.event AS x USING d WHERE x.job = d.id),
+				s AS (DELETE FROM @.stop AS x USING d WHERE x.job = d.id),
+				k AS (DELETE FROM @.jobkey AS x USING d WHERE x.job = d.id)
+				SELECT count(*) FROM d`, func(r pgx.Rows) error { return r.Scan(&gone) }, life.Nanos(before), forgetBatch)
+			return t.do()
+		})
+		if n += gone; err != nil || gone == 0 {
+			return n, err
+		}
+	}
+}

@@ -1,0 +1,136 @@
+package postgres
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// pollEvery is how often one who wants to hear of changes is told to look, heard or not:
+// notifications are lost while the connection is.
+const pollEvery = time.Second
+
+// channel is where the stores of one schema tell each other that there are changes.
+func (s *Store) channel() string { return strings.TrimSuffix(s.prefix, ".") }
+
+// listener has a connection of its own as long as somebody wants to hear of changes.
+type listener struct {
+	mu    sync.Mutex
+	users int
+	stop  context.CancelFunc
+}
+
+// Notify implements fairlead.Notifier.
+func (s *Store) Notify(c chan<- struct{}) (stop func()) {
+	forget := s.feed.Notify(c)
+	l := &s.listen
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.users++; l.users == 1 {
+		ctx, cancel := context.WithCancel(s.living)
+		l.stop = cancel
+		s.spawn(func(context.Context) { s.hear(ctx) })
+	}
+	var once sync.Once
+	return func() {
+		forget()
+		once.Do(l.leave)
+	}
+}
+
+func (l *listener) leave() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.users--; l.users == 0 {
+		l.stop()
+	}
+}
+
+func (l *listener) end() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.stop != nil {
+		l.stop()
+	}
+}
+
+// hear listens, and connects again whenever that ends.
+func (s *Store) hear(ctx context.Context) {
+	for n := 0; ctx.Err() == nil; n++ {
+		if s.hearOnce(ctx) {
+			n = 0
+		}
+		s.feed.Wake()
+		if !pause(ctx, n) {
+			return
+		}
+	}
+}
+
+// hearOnce reports whether it heard anything before the connection was lost.
+func (s *Store) hearOnce(ctx context.Context) (heard bool) {
+	conn, err := pgx.ConnectConfig(ctx, s.pool.Config().ConnConfig)
+	if err != nil {
+		return false
+	}
+	defer func() {
+		bye, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		conn.Close(bye)
+	}()
+	if _, err := conn.Exec(ctx, `LISTEN `+s.channel(), pgx.QueryExecModeSimpleProtocol); err != nil {
+		return false
+	}
+	for {
+		wait, cancel := context.WithTimeout(ctx, pollEvery)
+		_, err := conn.WaitForNotification(wait)
+		late := wait.Err() != nil
+		cancel()
+		if err != nil && (!late || ctx.Err() != nil) || conn.IsClosed() {
+			return heard
+		}
+		heard = true
+		s.feed.Wake()
+	}
+}
+
+// quiet is how long after a change the others are told, so that many are told at once.
+const quiet = 2 * time.Millisecond
+
+// waker tells the other stores of changes. That is not part of the transaction that made
+// them: those that notify commit one after the other.
+type waker struct {
+	mu    sync.Mutex
+	timer *time.Timer
+	ended bool
+}
+
+func (w *waker) due(s *Store) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.timer != nil || w.ended {
+		return
+	}
+	w.timer = time.AfterFunc(quiet, func() {
+		s.spawn(func(ctx context.Context) {
+			w.mu.Lock()
+			w.timer = nil
+			w.mu.Unlock()
+			ctx, cancel := context.WithTimeout(ctx, pollEvery)
+			defer cancel()
+			s.pool.Exec(ctx, `SELECT pg_notify($1, '')`, s.options.Schema) // who is not told looks by himself
+		})
+	})
+}
+
+func (w *waker) end() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ended = true
+	if w.timer != nil {
+		w.timer.Stop()
+	}
+}

@@ -1,0 +1,209 @@
+-- Everything is in one schema, whose name stands for @ in this text.
+
+-- Ids of jobs. They grow and are never used again.
+CREATE SEQUENCE @.job_id AS bigint;
+
+-- By which clock usage is counted; the row with the highest id is in force. Changes to
+-- accounts name the clock of their amounts: factor is what those are multiplied by to be
+-- amounts of the clock in force, so that nobody has to wait for anybody when it changes.
+CREATE TABLE @.clock (
+  id        integer PRIMARY KEY,
+  half_life bigint NOT NULL, -- ns; 0: nothing decays
+  reference bigint NOT NULL,
+  factor    double precision NOT NULL DEFAULT 1,
+  days      integer NOT NULL DEFAULT 0 -- how many days are kept
+);
+
+-- Pools, with what they received and hold: what was rolled up of delta. used, seen and
+-- length are amounts of the clock in force; length/seen is the mean length of tasks.
+CREATE TABLE @.pool (
+  id      integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  path    text NOT NULL UNIQUE,
+  since   bigint NOT NULL,
+  waiting bigint NOT NULL DEFAULT 0,
+  running bigint NOT NULL DEFAULT 0,
+  used    double precision NOT NULL DEFAULT 0, -- slot-seconds
+  seen    double precision NOT NULL DEFAULT 0,
+  length  double precision NOT NULL DEFAULT 0, -- seconds times seen
+  total   double precision NOT NULL DEFAULT 0, -- slot-seconds
+  ended   bigint NOT NULL DEFAULT 0
+) WITH (fillfactor = 50);
+
+-- Changes to the counters and accounts of pools, appended by the transactions that cause
+-- them, so that the row of a busy pool is not fought over.
+CREATE TABLE @.delta (
+  pool    integer NOT NULL,
+  clock   integer NOT NULL,
+  waiting bigint NOT NULL,
+  running bigint NOT NULL,
+  used    double precision NOT NULL,
+  seen    double precision NOT NULL,
+  length  double precision NOT NULL,
+  total   double precision NOT NULL,
+  ended   bigint NOT NULL
+) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
+
+-- What pools received on each day since 1970, UTC, and changes to that.
+CREATE TABLE @.day (
+  pool integer NOT NULL,
+  day  bigint NOT NULL,
+  used double precision NOT NULL,
+  PRIMARY KEY (pool, day)
+) WITH (fillfactor = 50);
+CREATE TABLE @.day_delta (pool integer NOT NULL, day bigint NOT NULL, used double precision NOT NULL);
+
+-- Jobs that have not ended. Times are nanoseconds since 1970, 0 is none. The columns from
+-- attempt on are those of the only task of a job that has one; those of arrays and gangs
+-- are in task. Nothing that changes is indexed, so that an update touches no index.
+CREATE TABLE @.job (
+  id        bigint PRIMARY KEY,
+  pool      integer NOT NULL,
+  state     smallint NOT NULL, -- 0 held 1 blocked 2 waiting 3 running 4 succeeded 5 failed 6 cancelled
+  username  text NOT NULL,
+  kind      text NOT NULL,
+  priority  text NOT NULL,
+  spec      bytea NOT NULL, -- JSON: what hardly ever changes and is not searched for
+  not_before bigint NOT NULL,
+  most      integer NOT NULL,
+  tasks     integer NOT NULL,
+  next      integer NOT NULL DEFAULT 0, -- first task that never started
+  returned  integer NOT NULL DEFAULT 0, -- tasks that wait again
+  held      boolean NOT NULL,
+  pending   integer NOT NULL,
+  cancel    boolean NOT NULL DEFAULT false,
+  waiting   integer NOT NULL,
+  running   integer NOT NULL DEFAULT 0,
+  succeeded integer NOT NULL DEFAULT 0,
+  failed    integer NOT NULL DEFAULT 0,
+  cancelled integer NOT NULL DEFAULT 0,
+  submitted bigint NOT NULL,
+  started   bigint NOT NULL DEFAULT 0,
+  ended     bigint NOT NULL DEFAULT 0,
+  cause     text NOT NULL DEFAULT '',
+
+  attempt   integer NOT NULL DEFAULT 0,
+  holder    text NOT NULL DEFAULT '',
+  t_state   smallint NOT NULL DEFAULT 2,
+  t_begin   bigint NOT NULL DEFAULT 0,
+  t_started bigint NOT NULL DEFAULT 0,
+  t_ended   bigint NOT NULL DEFAULT 0,
+  fails     integer NOT NULL DEFAULT 0,
+  losses    integer NOT NULL DEFAULT 0,
+  again     smallint NOT NULL DEFAULT 0,
+  outcome   text NOT NULL DEFAULT '', -- JSON; ok for a plain success
+  charge    double precision NOT NULL DEFAULT 0
+) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
+ALTER TABLE @.job ALTER COLUMN spec SET STORAGE EXTERNAL;
+
+-- Jobs that have ended.
+CREATE TABLE @.ended (LIKE @.job INCLUDING DEFAULTS INCLUDING STORAGE, PRIMARY KEY (id));
+CREATE INDEX ended_ended ON @.ended USING brin (ended);
+
+-- Tasks of arrays and gangs that have started at least once.
+CREATE TABLE @.task (
+  job       bigint NOT NULL,
+  idx       integer NOT NULL,
+  attempt   integer NOT NULL,
+  holder    text NOT NULL,
+  t_state   smallint NOT NULL,
+  t_begin   bigint NOT NULL,
+  t_started bigint NOT NULL,
+  t_ended   bigint NOT NULL,
+  fails     integer NOT NULL,
+  losses    integer NOT NULL,
+  again     smallint NOT NULL,
+  outcome   text NOT NULL,
+  charge    double precision NOT NULL,
+  PRIMARY KEY (job, idx)
+) WITH (fillfactor = 70, autovacuum_vacuum_cost_delay = 0);
+
+-- Leases: small, because renewing writes here only.
+CREATE TABLE @.running (
+  job     bigint NOT NULL,
+  task    integer NOT NULL,
+  attempt integer NOT NULL,
+  until   bigint NOT NULL,
+  holder  text NOT NULL,
+  PRIMARY KEY (job, task)
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
+
+-- Idempotency keys.
+CREATE TABLE @.jobkey (
+  username text NOT NULL,
+  key      text NOT NULL,
+  job      bigint NOT NULL,
+  CONSTRAINT jobkey_once PRIMARY KEY (username, key)
+);
+CREATE INDEX jobkey_job ON @.jobkey (job);
+
+-- Dependencies on jobs that have not ended.
+CREATE TABLE @.depends (
+  on_job bigint NOT NULL,
+  job    bigint NOT NULL,
+  PRIMARY KEY (on_job, job)
+);
+
+-- The latest changes, one row for each transaction. Readers remember by a snapshot which
+-- transactions they have seen, and so miss none that commits late.
+CREATE TABLE @.feed (
+  xid     xid8 NOT NULL DEFAULT pg_current_xact_id(),
+  seq     bigint GENERATED ALWAYS AS IDENTITY,
+  changes bytea NOT NULL -- JSON
+) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
+ALTER TABLE @.feed ALTER COLUMN changes SET STORAGE EXTERNAL;
+CREATE INDEX feed_xid ON @.feed (xid);
+
+-- Which changes every reader has seen that is not too far behind: those visible in the
+-- older of these snapshots. Whoever is further behind has to take a new snapshot of all.
+CREATE TABLE @.feed_kept (
+  at   bigint NOT NULL,
+  seen pg_snapshot NOT NULL
+);
+
+-- What happened to jobs, beyond what their rows say.
+CREATE TABLE @.event (
+  id   bigint GENERATED ALWAYS AS IDENTITY,
+  job  bigint NOT NULL,
+  task integer NOT NULL,
+  at   bigint NOT NULL,
+  code text NOT NULL,
+  text text NOT NULL,
+  PRIMARY KEY (job, id)
+);
+
+-- Attempts that the scheduler ended early so that others got their room.
+CREATE TABLE @.stop (
+  id      bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  job     bigint NOT NULL,
+  task    integer NOT NULL,
+  attempt integer NOT NULL,
+  at      bigint NOT NULL,
+  reason  text NOT NULL -- JSON: the rule, its numbers, the price
+);
+CREATE INDEX stop_job ON @.stop (job);
+CREATE INDEX stop_at ON @.stop (at);
+
+-- Named values of the program that uses the store.
+CREATE TABLE @.setting (
+  key   text PRIMARY KEY,
+  value text NOT NULL
+);
+
+-- What administrators, and files, changed. Rows are only ever added.
+CREATE TABLE @.audit (
+  id      bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  at      bigint NOT NULL,
+  who     text NOT NULL,
+  source  text NOT NULL,
+  what    text NOT NULL,
+  subject text NOT NULL,
+  old     text NOT NULL,
+  new     text NOT NULL,
+  refused boolean NOT NULL,
+  note    text NOT NULL
+);
+
+-- scaled multiplies without the errors that PostgreSQL makes of results next to 0.
+CREATE FUNCTION @.scaled(amount double precision, factor double precision) RETURNS double precision
+  LANGUAGE sql IMMUTABLE PARALLEL SAFE
+  AS 'SELECT CASE WHEN abs(amount) < 1e-150 OR abs(factor) < 1e-150 THEN 0 ELSE amount * factor END';

@@ -1,0 +1,205 @@
+// Package postgres is a store in a PostgreSQL database, from version 14 on. What it
+// acknowledges is committed, as durably as the database is set to.
+//
+// Several stores may use one schema: all that must be agreed on is in the database, and
+// its clock is the one that counts for leases. Nothing is kept for the length of a
+// session, and no statement names a schema that it relies on being set: connections may
+// come from a pooler that hands them out by transaction, if it knows prepared statements
+// (PgBouncer from 1.21 on) or the URL says default_query_exec_mode=exec. Only being woken
+// takes a session of its own; without it the store looks for changes every second.
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/store/internal/life"
+)
+
+// Options are the settings of a store. The zero value is usable.
+type Options struct {
+	// Unit is the resource by which tasks are charged; default cpu.
+	Unit string
+	// Schema is where the tables are, which are made if they are not there; default
+	// fairlead.
+	Schema string
+	// Grace is how long the leases that are found last from Open on: for the only server
+	// of a database, which was not there to renew them. Default: no longer than they do.
+	Grace time.Duration
+	// Timeout bounds every call; default 30 seconds.
+	Timeout time.Duration
+	// Now is the clock; default that of the database, which all who share it need. Tests
+	// give virtual time.
+	Now func() time.Time
+}
+
+// Store implements fairlead.Store in a PostgreSQL database.
+type Store struct {
+	options Options
+	prefix  string // of the names of tables
+	pool    *pgxpool.Pool
+	texts   sync.Map // statements as they were written, to those with the schema in them
+
+	background sync.WaitGroup
+	quit       context.CancelFunc
+	living     context.Context // until Close
+
+	feed   feed
+	listen listener
+	roll   roller
+	wake   waker
+
+	mu     sync.Mutex // guards what follows
+	pools  map[string]int32
+	paths  map[int32]string
+	closed bool
+}
+
+var (
+	_ fairlead.Store      = (*Store)(nil)
+	_ fairlead.Notifier   = (*Store)(nil)
+	_ fairlead.Accountant = (*Store)(nil)
+	_ fairlead.DayKeeper  = (*Store)(nil)
+	_ fairlead.Charger    = (*Store)(nil)
+	_ fairlead.Journal    = (*Store)(nil)
+	_ fairlead.Settings   = (*Store)(nil)
+	_ fairlead.Auditor    = (*Store)(nil)
+)
+
+// Open opens the store in the database at a URL, such as postgres://user@host/name, or
+// a string of keywords and values, host=... dbname=...
+func Open(ctx context.Context, url string, o Options) (*Store, error) {
+	if o.Unit == "" {
+		o.Unit = "cpu"
+	}
+	if o.Schema == "" {
+		o.Schema = "fairlead"
+	}
+	if o.Timeout == 0 {
+		o.Timeout = 30 * time.Second
+	}
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, err
+	}
+	if config.ConnConfig.ConnectTimeout == 0 {
+		config.ConnConfig.ConnectTimeout = 10 * time.Second
+	}
+	s := &Store{
+		options: o, prefix: pgx.Identifier{o.Schema}.Sanitize() + ".",
+		pools: map[string]int32{}, paths: map[int32]string{},
+	}
+	s.living, s.quit = context.WithCancel(context.WithoutCancel(ctx))
+	if s.pool, err = pgxpool.NewWithConfig(s.living, config); err != nil {
+		return nil, err
+	}
+	if err := s.open(ctx); err != nil {
+		s.Close()
+		return nil, fmt.Errorf("open %s, schema %s: %w", place(config.ConnConfig), o.Schema, explain(err))
+	}
+	return s, nil
+}
+
+// place names a database without its password.
+func place(c *pgx.ConnConfig) string {
+	return fmt.Sprintf("postgres://%s@%s:%d/%s", c.User, c.Host, c.Port, c.Database)
+}
+
+func (s *Store) open(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, s.options.Timeout)
+	defer cancel()
+	if err := s.migrate(ctx); err != nil {
+		return err
+	}
+	if s.options.Grace > 0 {
+		err := s.write(ctx, func(t *tx) error {
+			t.queue(`UPDATE @.running SET until = $1 WHERE until < $1`, life.Nanos(t.now.Add(s.options.Grace)))
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return s.feed.begin(ctx, s)
+}
+
+// Close implements fairlead.Store. Calls under way fail or are finished first.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil
+	}
+	s.closed = true
+	s.mu.Unlock()
+	s.listen.end()
+	s.roll.end(s)
+	s.wake.end()
+	s.quit()
+	s.background.Wait()
+	s.pool.Close()
+	return nil
+}
+
+// alive fails if the store is closed.
+func (s *Store) alive(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return fairlead.ErrClosed
+	}
+	return ctx.Err()
+}
+
+// spawn runs f beside, unless the store is closed. Close waits for it.
+func (s *Store) spawn(f func(ctx context.Context)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.closed {
+		s.background.Go(func() { f(s.living) })
+	}
+}
+
+// sql puts the schema into a statement, in which @. stands before its names.
+func (s *Store) sql(text string) string {
+	if full, ok := s.texts.Load(text); ok {
+		return full.(string)
+	}
+	full := strings.ReplaceAll(text, "@.", s.prefix)
+	s.texts.Store(text, full)
+	return full
+}
+
+// now is the time of a clock that was given, else nil: that of the database.
+func (s *Store) now() *int64 {
+	if s.options.Now == nil {
+		return nil
+	}
+	n := life.Nanos(s.options.Now())
+	return &n
+}
+
+// The pauses between tries, which double, with chance, so that many do not come at once.
+const (
+	firstPause   = 20 * time.Millisecond
+	longestPause = 2 * time.Second
+)
+
+// pause waits before the n-th new try; it returns false when there is no time for that.
+func pause(ctx context.Context, n int) bool {
+	d := min(firstPause<<min(n, 10), longestPause)
+	select {
+	case <-time.After(d/2 + rand.N(d)):
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

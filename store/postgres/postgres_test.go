@@ -1,0 +1,76 @@
+package postgres_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/pgtest"
+	"github.com/fairlead/fairlead/store/memory"
+	"github.com/fairlead/fairlead/store/postgres"
+	"github.com/fairlead/fairlead/store/sqlite"
+	"github.com/fairlead/fairlead/store/storetest"
+)
+
+func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
+
+// inVirtualTime are settings for tests in virtual time, in which days pass in an instant.
+const inVirtualTime = "&pool_health_check_period=100000h&pool_max_conn_lifetime=100000h&pool_max_conn_idle_time=100000h"
+
+// open opens a store in the virtual time of a test.
+func open(t testing.TB) fairlead.Store {
+	t.Helper()
+	url, schema := pgtest.URL(t)
+	return at(t, url+inVirtualTime, postgres.Options{Schema: schema, Now: time.Now})
+}
+
+func at(t testing.TB, url string, o postgres.Options) *postgres.Store {
+	t.Helper()
+	s, err := postgres.Open(context.Background(), url, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestStore(t *testing.T) { storetest.Run(t, open) }
+
+// seeds is how many runs of random operations there are.
+func seeds(n int) int {
+	if testing.Short() {
+		return 1
+	}
+	return n
+}
+
+func TestTwinOfMemory(t *testing.T) {
+	storetest.Twins(t, func(testing.TB) fairlead.Store { return memory.New("cpu") }, open, seeds(8))
+}
+
+func TestTwinOfSQLite(t *testing.T) {
+	storetest.Twins(t, func(t testing.TB) fairlead.Store {
+		s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "fairlead.db"), sqlite.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}, open, seeds(6))
+}
+
+// TestTwinBehindPooler prepares no statements, as behind a pooler that does not know them.
+func TestTwinBehindPooler(t *testing.T) {
+	storetest.Twins(t, func(testing.TB) fairlead.Store { return memory.New("cpu") }, func(t testing.TB) fairlead.Store {
+		url, schema := pgtest.URL(t)
+		return at(t, url+inVirtualTime+"&default_query_exec_mode=exec", postgres.Options{Schema: schema, Now: time.Now})
+	}, seeds(2))
+}
+
+func BenchmarkStore(b *testing.B) {
+	storetest.Bench(b, func(t testing.TB) fairlead.Store {
+		url, schema := pgtest.Durable(t)
+		return at(t, url, postgres.Options{Schema: schema})
+	})
+}

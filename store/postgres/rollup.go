@@ -1,0 +1,92 @@
+package postgres
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// How often changes of accounts are rolled up while there are any, and for how long
+// changes are kept in the feed for those who are behind.
+const (
+	rollEvery = 500 * time.Millisecond
+	feedKept  = 2 * time.Minute
+)
+
+// rollUpText adds up the changes of accounts. Whoever does it is alone.
+const rollUpText = `WITH gone AS (DELETE FROM @.delta RETURNING *),
+	d AS (SELECT pool, sum(waiting)::bigint AS waiting, sum(running)::bigint AS running, sum(@.scaled(used, factor)) AS used,
+		sum(@.scaled(seen, factor)) AS seen, sum(@.scaled(length, factor)) AS length, sum(total) AS total, sum(ended)::bigint AS ended
+		FROM gone JOIN @.clock ON clock.id = gone.clock GROUP BY pool)
+	UPDATE @.pool AS p SET waiting = p.waiting + d.waiting, running = p.running + d.running, used = p.used + d.used,
+		seen = p.seen + d.seen, length = p.length + d.length, total = p.total + d.total, ended = p.ended + d.ended
+	FROM d WHERE d.pool = p.id`
+
+func (t *tx) rollUp() {
+	t.queue(rollUpText)
+	t.queue(`WITH gone AS (DELETE FROM @.day_delta RETURNING *)
+		INSERT INTO @.day AS d (pool, day, used) SELECT pool, day, sum(used) FROM gone GROUP BY pool, day
+		ON CONFLICT (pool, day) DO UPDATE SET used = d.used + excluded.used`)
+}
+
+// realNow is the database's clock, also where another one was given.
+const realNow = `(extract(epoch FROM clock_timestamp()) * 1000000)::bigint * 1000`
+
+// trimFeed forgets the changes that have been seen by all who are not too far behind.
+func (t *tx) trimFeed() {
+	kept := int64(feedKept)
+	t.queue(`DELETE FROM @.feed WHERE pg_visible_in_snapshot(xid, (SELECT seen FROM @.feed_kept WHERE at <= `+realNow+` - $1::bigint ORDER BY at DESC LIMIT 1))`, kept)
+	t.queue(`DELETE FROM @.feed_kept WHERE at < (SELECT max(at) FROM @.feed_kept WHERE at <= `+realNow+` - $1::bigint)`, kept)
+	t.queue(`INSERT INTO @.feed_kept (at, seen) SELECT `+realNow+`, pg_current_snapshot()
+		WHERE NOT EXISTS (SELECT FROM @.feed_kept WHERE at > `+realNow+` - $1::bigint)`, kept/4)
+}
+
+// roller rolls up a while after something was changed.
+type roller struct {
+	mu    sync.Mutex
+	timer *time.Timer
+	ended bool
+}
+
+// due says that there is something to roll up.
+func (r *roller) due(s *Store) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.timer == nil && !r.ended {
+		r.timer = time.AfterFunc(rollEvery, func() { s.spawn(r.run(s)) })
+	}
+}
+
+func (r *roller) run(s *Store) func(context.Context) {
+	return func(ctx context.Context) {
+		r.mu.Lock()
+		r.timer = nil
+		r.mu.Unlock()
+		if s.maintain(ctx) != nil && ctx.Err() == nil {
+			r.due(s) // what failed is due still
+		}
+	}
+}
+
+// end stops it. What is left is rolled up by whoever comes next.
+func (r *roller) end(*Store) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ended = true
+	if r.timer != nil {
+		r.timer.Stop()
+	}
+}
+
+// maintain rolls up, and trims the feed, unless another server is just doing so.
+func (s *Store) maintain(ctx context.Context) error {
+	return s.write(ctx, func(t *tx) error {
+		free, err := t.tryAlone()
+		if err != nil || !free {
+			return err
+		}
+		t.rollUp()
+		t.trimFeed()
+		return nil
+	})
+}

@@ -1,0 +1,247 @@
+package postgres
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/store/internal/life"
+)
+
+// row is a job as its row has it.
+type row struct {
+	fairlead.Job
+	pool           int32
+	next, returned int
+	one            fairlead.Task // the task of a job that has one
+	fresh          bool          // was only just submitted, and is not in the database yet
+	wasOver        bool          // is in the table of those that have ended
+	respec         bool          // what hardly ever changes has changed
+}
+
+// columns are those that scan reads, in its order.
+const columns = `j.id, j.pool, p.path, j.state, j.username, j.kind, j.priority, j.spec, j.not_before, j.most, j.tasks, j.next,
+	j.returned, j.held, j.pending, j.cancel, j.waiting, j.running, j.succeeded, j.failed, j.cancelled, j.submitted, j.started,
+	j.ended, j.cause, j.attempt, j.holder, j.t_state, j.t_begin, j.t_started, j.t_ended, j.fails, j.losses, j.again, j.outcome, j.charge`
+
+// scan reads a job.
+func scan(rows pgx.Rows) (*row, error) {
+	r := &row{}
+	j := &r.Job
+	var state, begin, submitted, started, ended int64
+	var spec []byte
+	k := &r.one
+	var t taskColumns
+	err := rows.Scan(append([]any{
+		&j.ID, &r.pool, &j.Pool, &state, &j.User, &j.Kind, &j.Priority, &spec, &begin, &j.Most, &j.Tasks, &r.next,
+		&r.returned, &j.Held, &j.Pending, &j.Cancel, &j.Waiting, &j.Running, &j.Succeeded, &j.Failed, &j.Cancelled,
+		&submitted, &started, &ended, &j.Cause}, t.into(k)...)...)
+	if err != nil {
+		return nil, err
+	}
+	j.State = life.StateOf(int(state))
+	j.Begin, j.Submitted, j.Started, j.Ended = life.Instant(begin), life.Instant(submitted), life.Instant(started), life.Instant(ended)
+	if err := life.ReadSpec(spec, j); err != nil {
+		return nil, err
+	}
+	if j.Tasks > 1 {
+		r.one = fairlead.Task{}
+		return r, nil
+	}
+	k.Job, k.Number = j.ID, j.Numbers().At(0)
+	return r, t.finish(k)
+}
+
+// taskColumns are what has to be translated of a task.
+type taskColumns struct {
+	state, begin, started, ended int64
+	again                        int
+	outcome                      string
+}
+
+// into is where the columns of a task go, from attempt on.
+func (c *taskColumns) into(t *fairlead.Task) []any {
+	return []any{&t.Attempt, &t.Holder, &c.state, &c.begin, &c.started, &c.ended, &t.Fails, &t.Losses, &c.again, &c.outcome, &t.Charge}
+}
+
+func (c *taskColumns) finish(t *fairlead.Task) error {
+	t.State = life.StateOf(int(c.state))
+	t.Begin, t.Started, t.Ended = life.Instant(c.begin), life.Instant(c.started), life.Instant(c.ended)
+	life.SetAgain(t, c.again)
+	return life.ReadOutcome(c.outcome, t)
+}
+
+// keep remembers a row that was read.
+func (t *tx) keep(rows pgx.Rows) error {
+	r, err := scan(rows)
+	if err != nil {
+		return err
+	}
+	if t.rows == nil {
+		t.rows = map[int64]*row{}
+	}
+	if t.rows[r.ID] == nil {
+		t.rows[r.ID] = r
+	}
+	return nil
+}
+
+// lockText reads jobs and keeps others from changing them. Rows are locked in the order of
+// their ids, as everybody does.
+const lockText = `SELECT ` + columns + ` FROM unnest($1::bigint[]) AS w (id),
+	LATERAL (SELECT * FROM @.job WHERE job.id = w.id FOR UPDATE) AS j, @.pool AS p WHERE p.id = j.pool`
+
+// askRows reads jobs that have not ended, with the next do.
+func (t *tx) askRows(ids []int64) {
+	if ids = t.unknown(ids); len(ids) > 0 {
+		t.ask(lockText, t.keep, ids)
+	}
+}
+
+// unknown are the jobs of which nothing was read, sorted.
+func (t *tx) unknown(ids []int64) (out []int64) {
+	for _, id := range ids {
+		if t.rows[id] == nil {
+			out = append(out, id)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// loadEnded reads what is not among the jobs that have not ended, among those that have.
+func (t *tx) loadEnded(ids []int64) error {
+	for range 2 { // one may have been requeued in between
+		missing := t.unknown(ids)
+		if len(missing) == 0 {
+			return nil
+		}
+		t.ask(`SELECT `+columns+` FROM unnest($1::bigint[]) AS w (id),
+			LATERAL (SELECT * FROM @.ended WHERE ended.id = w.id FOR UPDATE) AS j, @.pool AS p WHERE p.id = j.pool`,
+			func(rows pgx.Rows) error {
+				err := t.keep(rows)
+				return err
+			}, missing)
+		if err := t.do(); err != nil {
+			return err
+		}
+		for _, id := range missing {
+			if r := t.rows[id]; r != nil {
+				r.wasOver = true
+			}
+		}
+		t.askRows(missing)
+		if err := t.do(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// save notes that a job has to be written.
+func (t *tx) save(r *row) {
+	if t.dirty == nil {
+		t.dirty = map[int64]bool{}
+	}
+	t.dirty[r.ID] = true
+}
+
+// states are columns of jobs that change, one element for each job.
+type jobColumns struct {
+	id, begin, started, ended, tBegin, tStarted, tEnded                []int64
+	pool, next, returned, pending, waiting, running, succeeded, failed []int32
+	cancelled, attempt, fails, losses                                  []int32
+	state, tState, again                                               []int16
+	held, cancel                                                       []bool
+	priority, cause, holder, outcome                                   []string
+	charge                                                             []float64
+}
+
+func (c *jobColumns) add(r *row) error {
+	j, k := &r.Job, &r.one
+	outcome, err := life.OutcomeText(k.Outcome)
+	if err != nil {
+		return err
+	}
+	state := k.State
+	if state == "" {
+		state = fairlead.Waiting
+	}
+	c.id, c.begin, c.started, c.ended = append(c.id, j.ID), append(c.begin, life.Nanos(j.Begin)), append(c.started, life.Nanos(j.Started)), append(c.ended, life.Nanos(j.Ended))
+	c.tBegin, c.tStarted, c.tEnded = append(c.tBegin, life.Nanos(k.Begin)), append(c.tStarted, life.Nanos(k.Started)), append(c.tEnded, life.Nanos(k.Ended))
+	c.pool, c.next, c.returned = append(c.pool, r.pool), append(c.next, int32(r.next)), append(c.returned, int32(r.returned))
+	c.pending, c.waiting, c.running = append(c.pending, int32(j.Pending)), append(c.waiting, int32(j.Waiting)), append(c.running, int32(j.Running))
+	c.succeeded, c.failed, c.cancelled = append(c.succeeded, int32(j.Succeeded)), append(c.failed, int32(j.Failed)), append(c.cancelled, int32(j.Cancelled))
+	c.attempt, c.fails, c.losses = append(c.attempt, int32(k.Attempt)), append(c.fails, int32(k.Fails)), append(c.losses, int32(k.Losses))
+	c.state, c.tState = append(c.state, int16(life.StateNumber(j.State))), append(c.tState, int16(life.StateNumber(state)))
+	c.again, c.held, c.cancel = append(c.again, int16(life.AgainBits(k))), append(c.held, j.Held), append(c.cancel, j.Cancel)
+	c.priority, c.cause = append(c.priority, j.Priority), append(c.cause, j.Cause)
+	c.holder, c.outcome, c.charge = append(c.holder, k.Holder), append(c.outcome, outcome), append(c.charge, k.Charge)
+	return nil
+}
+
+const saveText = `UPDATE @.job SET not_before = v.not_before, started = v.started, ended = v.ended, t_begin = v.t_begin, t_started = v.t_started,
+	t_ended = v.t_ended, pool = v.pool, next = v.next, returned = v.returned, pending = v.pending, waiting = v.waiting,
+	running = v.running, succeeded = v.succeeded, failed = v.failed, cancelled = v.cancelled, attempt = v.attempt,
+	fails = v.fails, losses = v.losses, state = v.state, t_state = v.t_state, again = v.again, held = v.held,
+	cancel = v.cancel, priority = v.priority, cause = v.cause, holder = v.holder, outcome = v.outcome, charge = v.charge
+	FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::int[], $9::int[],
+		$10::int[], $11::int[], $12::int[], $13::int[], $14::int[], $15::int[], $16::int[], $17::int[], $18::int[], $19::int[],
+		$20::smallint[], $21::smallint[], $22::smallint[], $23::bool[], $24::bool[], $25::text[], $26::text[], $27::text[], $28::text[], $29::float8[])
+	AS v (id, not_before, started, ended, t_begin, t_started, t_ended, pool, next, returned, pending, waiting, running, succeeded, failed,
+		cancelled, attempt, fails, losses, state, t_state, again, held, cancel, priority, cause, holder, outcome, charge)
+	WHERE job.id = v.id`
+
+// saveRows writes the jobs that changed, those that ended into the table of these.
+func (t *tx) saveRows() error {
+	var c jobColumns
+	var over, back, respec []int64
+	var specs [][]byte
+	for _, id := range sorted(t.dirty) {
+		r := t.rows[id]
+		if err := c.add(r); err != nil {
+			return err
+		}
+		if r.wasOver {
+			back = append(back, id)
+		}
+		if r.State.Ended() {
+			over = append(over, id)
+		}
+		if r.respec {
+			spec, err := json.Marshal(life.SpecOf(&r.Job))
+			if err != nil {
+				return err
+			}
+			respec, specs = append(respec, id), append(specs, spec)
+		}
+	}
+	t.dirty = nil
+	if len(back) > 0 {
+		t.queue(`WITH d AS (DELETE FROM @.ended WHERE id = ANY($1) RETURNING *) INSERT INTO @.job SELECT * FROM d`, back)
+	}
+	if len(c.id) > 0 {
+		t.queue(saveText, c.id, c.begin, c.started, c.ended, c.tBegin, c.tStarted, c.tEnded, c.pool, c.next, c.returned, c.pending, c.waiting,
+			c.running, c.succeeded, c.failed, c.cancelled, c.attempt, c.fails, c.losses, c.state, c.tState, c.again, c.held, c.cancel,
+			c.priority, c.cause, c.holder, c.outcome, c.charge)
+	}
+	if len(respec) > 0 {
+		t.queue(`UPDATE @.job SET spec = v.spec FROM unnest($1::bigint[], $2::bytea[]) AS v (id, spec) WHERE job.id = v.id`, respec, specs)
+	}
+	if len(over) > 0 {
+		t.queue(`WITH d AS (DELETE FROM @.job WHERE id = ANY($1) RETURNING *) INSERT INTO @.ended SELECT * FROM d`, over)
+	}
+	return nil
+}
+
+// sorted are the keys of a set, in order.
+func sorted[V any](set map[int64]V) []int64 {
+	out := make([]int64, 0, len(set))
+	for id := range set {
+		out = append(out, id)
+	}
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,298 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/store/internal/life"
+)
+
+type userKey struct{ user, key string }
+
+// submission is what a transaction knows of the jobs that it adds.
+type submission struct {
+	t      *tx
+	rows   []*row // as they come; nil: refused
+	sure   []bool // will be added, whatever becomes of the others
+	keys   map[userKey]int64
+	states map[int64]fairlead.State // of jobs on which some depend
+	ids    []int64                  // to be given
+	added  []*row
+	await  [2][]int64 // dependencies: on which job, which job
+}
+
+// Submit implements fairlead.Store.
+func (s *Store) Submit(ctx context.Context, jobs []*fairlead.Job) ([]fairlead.Submission, error) {
+	var out []fairlead.Submission
+	err := s.write(ctx, func(t *tx) error {
+		out = make([]fairlead.Submission, len(jobs))
+		b := &submission{t: t, keys: map[userKey]int64{}, states: map[int64]fairlead.State{}}
+		if err := b.prepare(jobs, out); err != nil {
+			return err
+		}
+		for i, r := range b.rows {
+			if r == nil {
+				continue
+			}
+			sub, err := b.submit(r, i)
+			if err != nil {
+				return err
+			}
+			out[i] = sub
+		}
+		return b.insert()
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// prepare checks the jobs and reads all that they refer to in one trip.
+func (b *submission) prepare(jobs []*fairlead.Job, out []fairlead.Submission) error {
+	b.rows, b.sure = make([]*row, len(jobs)), make([]bool, len(jobs))
+	var users, keys []string
+	var after []int64
+	paths := map[string]bool{}
+	seen := map[userKey]bool{}
+	for i, in := range jobs {
+		r := &row{Job: *in, fresh: true}
+		if out[i].Err = r.Check(); out[i].Err != nil {
+			continue
+		}
+		b.rows[i], b.sure[i] = r, len(r.After) == 0
+		paths[r.Pool] = true
+		for _, d := range r.After {
+			after = append(after, d.Job)
+		}
+		if k := (userKey{r.User, r.Key}); r.Key != "" {
+			b.sure[i] = b.sure[i] && !seen[k]
+			seen[k] = true
+			users, keys = append(users, r.User), append(keys, r.Key)
+		}
+	}
+	b.askKeys(users, keys)
+	b.askStates(after)
+	b.t.askPools(paths)
+	if len(keys)+len(after) == 0 {
+		b.askIDs(0)
+	}
+	if err := b.t.do(); err != nil {
+		return err
+	}
+	for i, r := range b.rows {
+		b.sure[i] = b.sure[i] && (r.Key == "" || b.keys[userKey{r.User, r.Key}] == 0)
+	}
+	return nil
+}
+
+func (b *submission) askKeys(users, keys []string) {
+	if len(keys) == 0 {
+		return
+	}
+	b.t.ask(`SELECT k.username, k.key, k.job FROM unnest($1::text[], $2::text[]) AS w (username, key), @.jobkey AS k
+		WHERE k.username = w.username AND k.key = w.key`, func(r pgx.Rows) error {
+		var k userKey
+		var id int64
+		err := r.Scan(&k.user, &k.key, &id)
+		b.keys[k] = id
+		return err
+	}, users, keys)
+}
+
+// askStates reads the states of jobs on which others are to depend, and keeps them from
+// ending until this transaction has.
+func (b *submission) askStates(ids []int64) {
+	if len(ids) == 0 {
+		return
+	}
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	scan := func(r pgx.Rows) error {
+		var id int64
+		var state int
+		err := r.Scan(&id, &state)
+		b.states[id] = life.StateOf(state)
+		return err
+	}
+	b.t.ask(`SELECT j.id, j.state FROM unnest($1::bigint[]) AS w (id), LATERAL (SELECT id, state FROM @.job WHERE job.id = w.id FOR SHARE) AS j`, scan, ids)
+	b.t.ask(`SELECT id, state FROM @.ended WHERE id = ANY($1)`, scan, ids)
+}
+
+// askIDs asks for the ids of a job and of those after it that will be added for sure, so
+// that none is left over.
+func (b *submission) askIDs(from int) {
+	n := 0
+	for i := from; i < len(b.rows); i++ {
+		switch {
+		case b.rows[i] == nil:
+		case b.sure[i] || i == from:
+			n++
+		case len(b.rows[i].After) > 0 || b.keys[userKey{b.rows[i].User, b.rows[i].Key}] == 0:
+			i = len(b.rows) // it may need one, depending on what comes before
+		}
+	}
+	b.ids = nil
+	b.t.ask(`SELECT nextval('@.job_id') FROM generate_series(1, $1::int)`, func(r pgx.Rows) error {
+		var id int64
+		err := r.Scan(&id)
+		b.ids = append(b.ids, id)
+		return err
+	}, n)
+}
+
+func (b *submission) id(i int) (int64, error) {
+	if len(b.ids) == 0 {
+		b.askIDs(i)
+		if err := b.t.do(); err != nil {
+			return 0, err
+		}
+	}
+	id := b.ids[0]
+	b.ids = b.ids[1:]
+	return id, nil
+}
+
+// submit adds one job. The error is for the transaction; what is wrong with the job is in
+// the submission.
+func (b *submission) submit(r *row, i int) (sub fairlead.Submission, err error) {
+	if id := b.keys[userKey{r.User, r.Key}]; id > 0 && r.Key != "" {
+		return fairlead.Submission{ID: id, Existing: true}, nil
+	}
+	var waitsFor []int64
+	for _, d := range r.After {
+		wait, bad := d.Wait(b.states[d.Job])
+		if bad != nil {
+			return fairlead.Submission{Err: bad}, nil
+		}
+		if wait {
+			waitsFor = append(waitsFor, d.Job)
+		}
+	}
+	id, err := b.id(i)
+	if err != nil {
+		return sub, err
+	}
+	life.Admit(&r.Job, id, len(waitsFor), b.t.now)
+	if r.pool, err = b.t.intern(r.Pool); err != nil {
+		return sub, err
+	}
+	for _, on := range waitsFor {
+		b.await[0], b.await[1] = append(b.await[0], on), append(b.await[1], id)
+	}
+	if r.Key != "" {
+		b.keys[userKey{r.User, r.Key}] = id
+	}
+	b.states[id] = r.State
+	b.added = append(b.added, r)
+	b.t.count(r.pool, r.Tasks, 0)
+	return fairlead.Submission{ID: id}, b.t.waited(r, "submitted")
+}
+
+// insert writes the jobs that were added.
+func (b *submission) insert() error {
+	if len(b.added) == 0 {
+		return nil
+	}
+	var id, begin, submitted, keyed []int64
+	var pool, most, tasks, pending []int32
+	var state []int16
+	var user, kind, priority, users, keys []string
+	var held []bool
+	var specs [][]byte
+	for _, r := range b.added {
+		j := &r.Job
+		spec, err := json.Marshal(life.SpecOf(j))
+		if err != nil {
+			return err
+		}
+		id, begin, submitted = append(id, j.ID), append(begin, life.Nanos(j.Begin)), append(submitted, life.Nanos(j.Submitted))
+		pool, most, tasks, pending = append(pool, r.pool), append(most, int32(j.Most)), append(tasks, int32(j.Tasks)), append(pending, int32(j.Pending))
+		state, held, specs = append(state, int16(life.StateNumber(j.State))), append(held, j.Held), append(specs, spec)
+		user, kind, priority = append(user, j.User), append(kind, j.Kind), append(priority, j.Priority)
+		if j.Key != "" {
+			users, keys, keyed = append(users, j.User), append(keys, j.Key), append(keyed, j.ID)
+		}
+	}
+	if len(keys) > 0 {
+		b.t.queue(`INSERT INTO @.jobkey (username, key, job) SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[])`, users, keys, keyed)
+	}
+	b.t.queue(`INSERT INTO @.job (id, pool, state, username, kind, priority, spec, not_before, most, tasks, held, pending, waiting, submitted)
+		SELECT i, p, s, u, k, r, x, b, m, t, h, d, t, a FROM unnest($1::bigint[], $2::int[], $3::smallint[], $4::text[], $5::text[], $6::text[],
+		$7::bytea[], $8::bigint[], $9::int[], $10::int[], $11::bool[], $12::int[], $13::bigint[]) AS v (i, p, s, u, k, r, x, b, m, t, h, d, a)`,
+		id, pool, state, user, kind, priority, specs, begin, most, tasks, held, pending, submitted)
+	if len(b.await[0]) > 0 {
+		b.t.queue(`INSERT INTO @.depends (on_job, job) SELECT * FROM unnest($1::bigint[], $2::bigint[]) ON CONFLICT DO NOTHING`, b.await[0], b.await[1])
+	}
+	return nil
+}
+
+// askPools reads, with the next do, the numbers of pools that this process does not know.
+func (t *tx) askPools(paths map[string]bool) {
+	t.s.mu.Lock()
+	defer t.s.mu.Unlock()
+	var unknown []string
+	for path := range paths {
+		if _, known := t.s.pools[path]; !known {
+			unknown = append(unknown, path)
+		}
+	}
+	if len(unknown) > 0 {
+		t.ask(`SELECT id, path FROM @.pool WHERE path = ANY($1)`, t.keepPool, unknown)
+	}
+}
+
+func (t *tx) keepPool(r pgx.Rows) error {
+	var id int32
+	var path string
+	err := r.Scan(&id, &path)
+	if t.paths == nil {
+		t.paths = map[string]int32{}
+	}
+	t.paths[path] = id
+	return err
+}
+
+// intern returns the number of a pool, which is made if there is none.
+func (t *tx) intern(path string) (int32, error) {
+	t.s.mu.Lock()
+	id, known := t.s.pools[path]
+	t.s.mu.Unlock()
+	if known {
+		return id, nil
+	}
+	if id, known := t.paths[path]; known {
+		return id, nil
+	}
+	t.ask(`INSERT INTO @.pool (path, since) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING id, path`, t.keepPool, path, life.Nanos(t.now))
+	if err := t.do(); err != nil {
+		return 0, err
+	}
+	if id, made := t.paths[path]; made {
+		return id, nil
+	}
+	t.ask(`SELECT id, path FROM @.pool WHERE path = $1`, t.keepPool, path) // others made it in the meantime
+	err := t.do()
+	return t.paths[path], err
+}
+
+// path is the path of a pool.
+func (t *tx) path(id int32) (string, error) {
+	t.s.mu.Lock()
+	path, known := t.s.paths[id]
+	t.s.mu.Unlock()
+	if known {
+		return path, nil
+	}
+	t.ask(`SELECT id, path FROM @.pool WHERE id = $1`, func(r pgx.Rows) error {
+		if err := t.keepPool(r); err != nil {
+			return err
+		}
+		return r.Scan(&id, &path)
+	}, id)
+	return path, t.do()
+}
