@@ -16,12 +16,12 @@ import (
 	"github.com/fairlead/fairlead/config"
 	"github.com/fairlead/fairlead/internal/server"
 	"github.com/fairlead/fairlead/internal/settings"
-	"github.com/fairlead/fairlead/store/sqlite"
 )
 
 // instance is a server that runs in this process, wired from its parts.
 type instance struct {
-	store   *sqlite.Store
+	store   jobStore
+	place   string // where the jobs are
 	loop    *fairlead.Loop
 	server  *server.Server
 	log     *slog.Logger
@@ -61,10 +61,10 @@ func newInstance(ctx context.Context, o instanceOptions) (*instance, error) {
 }
 
 func (x *instance) open(ctx context.Context, o instanceOptions) (err error) {
-	x.store, err = sqlite.Open(ctx, o.database, sqlite.Options{Unit: o.config.Shares.Sched.Unit, Grace: o.lease})
-	if err != nil {
+	if x.store, o, err = openStore(ctx, o); err != nil {
 		return err
 	}
+	x.place = o.storeName
 	if x.config, err = settings.Open(ctx, x.store, o.config, o.configFile); err != nil {
 		return err
 	}

@@ -37,11 +37,14 @@ type serve struct {
 func (a *app) serveCommand() *cobra.Command {
 	s := &serve{app: a}
 	c := &cobra.Command{
-		Use:   "serve [--dev] [--db FILE] [--config FILE]",
+		Use:   "serve [--dev] [--db FILE|URL] [--config FILE]",
 		Short: "Run a server",
 		Long: `Run a server: it keeps the jobs, decides which of them run, and hands them to agents
 (fairlead work). With --dev it brings an agent of its own, for this machine, and keeps
-the jobs in a temporary file unless --db names another.
+the jobs in a temporary file unless --db names another, or the URL of a PostgreSQL
+database, postgres://USER@HOST/DATABASE: the jobs are in a schema of their own, fairlead
+or what schema=NAME in the URL says, which one server uses at a time. Give a password in
+PGPASSFILE or PGPASSWORD, where other users do not see it.
 
 It listens on a socket, where it knows users by their processes, and on 127.0.0.1,
 where it knows those of this machine. Other machines cannot connect: there is no
@@ -50,13 +53,13 @@ authentication for them yet.
 SIGHUP reads the configuration again; it is also read when the file changes. A broken
 file leaves the last good one in force. SIGTERM and Ctrl-C end the server; what runs goes
 on at its agents until it is back.`,
-		Example: "  fairlead serve --dev\n  fairlead serve --config /etc/fairlead/fairlead.yaml --db /var/lib/fairlead/jobs.db",
+		Example: "  fairlead serve --dev\n  fairlead serve --config /etc/fairlead/fairlead.yaml --db /var/lib/fairlead/jobs.db\n  fairlead serve --db 'postgres://fairlead@db.example.org/jobs?sslmode=verify-full'",
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return s.run(c) },
 	}
 	f := c.Flags()
 	f.BoolVar(&s.dev, "dev", false, "with an agent for this machine, and a temporary database")
-	f.StringVar(&s.database, "db", "", "file for the jobs (default: fairlead.db; with --dev a temporary one)")
+	f.StringVar(&s.database, "db", "", "file for the jobs, or URL of a PostgreSQL database (default: fairlead.db; with --dev a temporary file)")
 	f.StringVar(&s.configFile, "config", "", "configuration (default: equal shares for all users)")
 	f.StringVar(&s.socket, "socket", "", "socket to listen on, or none (default: "+defaultSocket()+")")
 	f.StringVar(&s.listen, "listen", "", "address to listen on, or none (default: "+defaultAddress+")")
@@ -193,7 +196,7 @@ func (s *serve) runDev(ctx context.Context, x *instance, o instanceOptions) erro
 		return err
 	}
 	defer client.Close()
-	work := agentOptions{name: hostname(), cpus: s.cpus, gpus: s.gpus, finder: gpu.Nvidia{}, labels: s.labels, dir: filepath.Join(filepath.Dir(o.database), "fairlead-agent"), drain: s.drain}
+	work := agentOptions{name: hostname(), cpus: s.cpus, gpus: s.gpus, finder: gpu.Nvidia{}, labels: s.labels, dir: agentDir(o.database), drain: s.drain}
 	ao, err := work.options(ctx, client, o.log)
 	if err != nil {
 		return err
@@ -218,6 +221,15 @@ func (s *serve) runDev(ctx context.Context, x *instance, o instanceOptions) erro
 		err = serr
 	}
 	return err
+}
+
+// agentDir is where the agent of a development server keeps its files: beside the database,
+// or in the working directory if that is not a file.
+func agentDir(database string) string {
+	if isURL(database) {
+		return "fairlead-agent"
+	}
+	return filepath.Join(filepath.Dir(database), "fairlead-agent")
 }
 
 func (s *serve) devUntil(ctx context.Context, x *instance, agentEnded <-chan error) error {
@@ -246,7 +258,7 @@ func (s *serve) banner(x *instance, o instanceOptions, ao *agent.Options) {
 	for _, address := range x.addresses {
 		line("address", "http://%s", address)
 	}
-	database := o.storeName
+	database := x.place
 	if database == "temporary" {
 		database = "temporary: jobs are forgotten at the end; keep them with --db FILE"
 	}

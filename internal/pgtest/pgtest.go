@@ -92,6 +92,20 @@ func Restart(t testing.TB, f func()) {
 	}
 }
 
+// Own is the URL of a cluster for one test, of a package that seldom needs one.
+func Own(t testing.TB) string {
+	t.Helper()
+	c, err := Start()
+	if errors.Is(err, errAbsent) && os.Getenv("FAIRLEAD_NO_SKIP") != "1" {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Stop)
+	return c.URL()
+}
+
 // Start makes a cluster and starts its server.
 func Start() (*Cluster, error) {
 	c := &Cluster{}

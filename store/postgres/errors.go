@@ -42,6 +42,12 @@ func passing(err error) bool {
 		errors.Is(err, net.ErrClosed) || pgconn.SafeToRetry(err)
 }
 
+// conflict reports whether the database was there, and refused or ended a transaction.
+func conflict(err error) bool {
+	var p *pgconn.PgError
+	return errors.As(err, &p) && !strings.HasPrefix(p.Code, "57P") && !strings.HasPrefix(p.Code, "08")
+}
+
 // partial says that some rows had been read already.
 type partial struct{ error }
 

@@ -15,13 +15,13 @@ import (
 // who waits for changes is woken again.
 func TestDatabaseFails(t *testing.T) {
 	url, schema := pgtest.Durable(t)
-	s := at(t, url, postgres.Options{Schema: schema})
+	s := at(t, url, postgres.Options{Schema: schema, Grace: time.Hour, Sole: true})
 	defer s.Close()
 	c := make(chan struct{}, 1)
 	defer s.Notify(c)()
 	before := submit(t, s, 10, 2)
-	grants, err := s.Lease(t.Context(), "h", []fairlead.Want{{Job: before[0]}}, time.Minute)
-	if err != nil || grants[0].Lease == nil {
+	grants, err := s.Lease(t.Context(), "h", []fairlead.Want{{Job: before[0]}, {Job: before[2]}}, time.Nanosecond)
+	if err != nil || grants[0].Lease == nil || grants[1].Lease == nil {
 		t.Fatal(grants, err)
 	}
 	finished := make(chan error, 1)
@@ -36,6 +36,9 @@ func TestDatabaseFails(t *testing.T) {
 	})
 	if err := <-finished; err != nil {
 		t.Errorf("a call that came while the database was away: %v", err)
+	}
+	if lost, err := s.Expire(t.Context(), ""); err != nil || len(lost) > 0 {
+		t.Errorf("lost %v, whose leases nobody could renew (%v)", lost, err)
 	}
 	jobs, err := s.Jobs(t.Context(), fairlead.Query{})
 	if err != nil || len(jobs) != len(before) || jobs[0].State != fairlead.Succeeded || jobs[1].State != fairlead.Waiting {

@@ -259,6 +259,9 @@ func (s *Store) Expire(ctx context.Context, holder string) ([]fairlead.Ref, erro
 	var out []fairlead.Ref
 	err := s.write(ctx, func(t *tx) error {
 		out = nil
+		if holder == "" && s.wasAway() {
+			return nil
+		}
 		due, err := t.due(holder)
 		if err != nil {
 			return err

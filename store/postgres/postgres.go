@@ -10,11 +10,15 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"net"
+	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -28,12 +32,16 @@ import (
 type Options struct {
 	// Unit is the resource by which tasks are charged; default cpu.
 	Unit string
-	// Schema is where the tables are, which are made if they are not there; default
-	// fairlead.
+	// Schema is where the tables are, which are made if they are not there; default is what
+	// the URL says as schema=NAME, else fairlead.
 	Schema string
-	// Grace is how long the leases that are found last from Open on: for the only server
-	// of a database, which was not there to renew them. Default: no longer than they do.
+	// Grace is how long leases last from Open on, and after the database was away: for the
+	// only server of a database, by which they could not be renewed. Default: no longer than
+	// they do.
 	Grace time.Duration
+	// Sole keeps the schema to this store: opening it fails while another one that is to be
+	// the only one has it open.
+	Sole bool
 	// Timeout bounds every call; default 30 seconds.
 	Timeout time.Duration
 	// Now is the clock; default that of the database, which all who share it need. Tests
@@ -55,7 +63,10 @@ type Store struct {
 	feed   feed
 	listen listener
 	roll   roller
+	sole   sole
 	wake   waker
+
+	away atomic.Int64 // when the database was last found to be away
 
 	mu     sync.Mutex // guards what follows
 	pools  map[string]int32
@@ -80,15 +91,18 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	if o.Unit == "" {
 		o.Unit = "cpu"
 	}
-	if o.Schema == "" {
-		o.Schema = "fairlead"
-	}
 	if o.Timeout == 0 {
 		o.Timeout = 30 * time.Second
 	}
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, err
+	}
+	parameters := config.ConnConfig.RuntimeParams
+	o.Schema = cmp.Or(o.Schema, parameters["schema"], "fairlead")
+	delete(parameters, "schema")
+	if parameters["application_name"] == "" {
+		parameters["application_name"] = "fairlead"
 	}
 	if config.ConnConfig.ConnectTimeout == 0 {
 		config.ConnConfig.ConnectTimeout = 10 * time.Second
@@ -103,14 +117,19 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	}
 	if err := s.open(ctx); err != nil {
 		s.Close()
-		return nil, fmt.Errorf("open %s, schema %s: %w", place(config.ConnConfig), o.Schema, explain(err))
+		return nil, fmt.Errorf("open %s: %w", s.Place(), explain(err))
 	}
 	return s, nil
 }
 
-// place names a database without its password.
-func place(c *pgx.ConnConfig) string {
-	return fmt.Sprintf("postgres://%s@%s:%d/%s", c.User, c.Host, c.Port, c.Database)
+// Place says where the jobs are, without a password.
+func (s *Store) Place() string {
+	c := s.pool.Config().ConnConfig
+	host := c.Host
+	if !strings.HasPrefix(host, "/") { // or else it is the directory of a socket
+		host = net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port)))
+	}
+	return fmt.Sprintf("PostgreSQL at %s, database %s, schema %s", host, c.Database, s.options.Schema)
 }
 
 func (s *Store) open(ctx context.Context) error {
@@ -118,6 +137,11 @@ func (s *Store) open(ctx context.Context) error {
 	defer cancel()
 	if err := s.migrate(ctx); err != nil {
 		return err
+	}
+	if s.options.Sole {
+		if err := s.sole.take(ctx, s); err != nil {
+			return err
+		}
 	}
 	if s.options.Grace > 0 {
 		err := s.write(ctx, func(t *tx) error {
@@ -153,8 +177,11 @@ func (s *Store) Close() error {
 func (s *Store) alive(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
+	switch {
+	case s.closed:
 		return fairlead.ErrClosed
+	case s.sole.taken.Load():
+		return errUsed
 	}
 	return ctx.Err()
 }

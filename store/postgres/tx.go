@@ -73,10 +73,19 @@ func (s *Store) write(ctx context.Context, f func(*tx) error) error {
 		if err == nil {
 			return nil
 		}
+		if !conflict(err) {
+			s.away.Store(time.Now().UnixNano())
+		}
 		if lost := (unknown{}); errors.As(err, &lost) || !passing(err) || !pause(ctx, n) {
 			return explain(err)
 		}
 	}
+}
+
+// wasAway reports whether a call has found the database away within the time that leases
+// are given when a server comes back: nobody could renew them.
+func (s *Store) wasAway() bool {
+	return s.options.Grace > 0 && time.Since(time.Unix(0, s.away.Load())) < s.options.Grace
 }
 
 func (s *Store) transact(ctx context.Context, f func(*tx) error) error {

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/pgtest"
+)
+
+// onPostgres is a directory in which the program runs, and a database.
+type onPostgres struct {
+	t            *testing.T
+	dir, program string
+	url          string
+}
+
+func (p *onPostgres) command(args ...string) *exec.Cmd {
+	cmd := exec.Command(p.program, args...)
+	cmd.Dir = p.dir
+	cmd.Env = append(os.Environ(), "FAIRLEAD_SERVER="+filepath.Join(p.dir, "s"), "HOME="+p.dir, "XDG_STATE_HOME="+p.dir)
+	return cmd
+}
+
+// run runs a command that succeeds.
+func (p *onPostgres) run(args ...string) string {
+	p.t.Helper()
+	out, err := p.command(args...).CombinedOutput()
+	if err != nil {
+		p.t.Errorf("fairlead %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// serve starts a server and returns what it says.
+func (p *onPostgres) serve() (out *background, stop func()) {
+	p.t.Helper()
+	cmd := p.command("serve", "--dev", "--db", p.url, "--socket", filepath.Join(p.dir, "s"), "--listen", "none")
+	out = &background{}
+	cmd.Stdout, cmd.Stderr = out, out
+	if err := cmd.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	for deadline := time.Now().Add(patience); !strings.Contains(out.String(), "  try "); {
+		select {
+		case err := <-ended:
+			p.t.Fatalf("the server ended: %v\n%s", err, out)
+		case <-time.After(5 * time.Millisecond):
+			if time.Now().After(deadline) {
+				cmd.Process.Kill()
+				p.t.Fatalf("the server does not start:\n%s", out)
+			}
+		}
+	}
+	return out, func() {
+		cmd.Process.Signal(syscall.SIGTERM)
+		if err := <-ended; err != nil {
+			p.t.Errorf("the server ended: %v\n%s", err, out)
+		}
+	}
+}
+
+// TestServeOnPostgres runs a server on PostgreSQL: jobs run, what was submitted is there
+// after a restart, and a second server is refused.
+func TestServeOnPostgres(t *testing.T) {
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &onPostgres{t: t, dir: t.TempDir(), url: pgtest.Own(t) + "&schema=jobs"}
+	p.program = filepath.Join(p.dir, "fairlead") // by this name the test is the program
+	if err := os.Symlink(program, p.program); err != nil {
+		t.Fatal(err)
+	}
+	banner, stop := p.serve()
+	if !strings.Contains(banner.String(), "database  PostgreSQL at /") || !strings.Contains(banner.String(), "database postgres, schema jobs") {
+		t.Errorf("it does not say where the jobs are:\n%s", banner)
+	}
+	p.run("submit", "--wait", "--", "true")
+	p.run("submit", "--wait", "--array", "0-9", "--", "true")
+	held := p.run("submit", "--parsable", "--hold", "--", "true")
+	out, err := p.command("serve", "--db", p.url, "--socket", filepath.Join(p.dir, "t"), "--listen", "none").CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "another server uses the schema") {
+		t.Errorf("a second server: %v\n%s", err, out)
+	}
+	stop()
+	_, stop = p.serve()
+	defer stop()
+	if out := p.run("queue"); !strings.Contains(out, held) || !strings.Contains(out, "held") {
+		t.Errorf("after a restart:\n%s", out)
+	}
+	p.run("release", held)
+	p.run("submit", "--wait", "--after", "ok:"+held, "--", "true")
+	if out := p.run("doctor"); !strings.Contains(out, "counters") {
+		t.Errorf("doctor says:\n%s", out)
+	}
+}
