@@ -46,8 +46,9 @@ type querier interface {
 
 // pullText reads what an earlier snapshot did not see. The first row is the present
 // snapshot itself.
-const pullText = `SELECT 0 AS seq, pg_current_snapshot()::text, ` + realNow + `, NULL::bytea
-	UNION ALL (SELECT seq, '', 0, changes FROM @.feed
+const pullText = `SELECT 0 AS seq, pg_current_snapshot()::text, ` + realNow + `,
+		pg_snapshot_xmax(pg_current_snapshot()) < pg_snapshot_xmax($1::text::pg_snapshot), NULL::bytea
+	UNION ALL (SELECT seq, '', 0, false, changes FROM @.feed
 		WHERE xid >= pg_snapshot_xmin($1::text::pg_snapshot) AND NOT pg_visible_in_snapshot(xid, $1::text::pg_snapshot))
 	ORDER BY seq`
 
@@ -61,16 +62,18 @@ func (f *feed) pull(ctx context.Context, s *Store, q querier) (cursor int64, err
 	}
 	var seen string
 	var at int64
+	var back bool // this is another database, which knows less: one has failed over
 	var fresh []fairlead.Change
 	err = each(rows, func(r pgx.Rows) error {
 		var seq, now int64
 		var snapshot string
+		var older bool
 		var text []byte
-		if err := r.Scan(&seq, &snapshot, &now, &text); err != nil {
+		if err := r.Scan(&seq, &snapshot, &now, &older, &text); err != nil {
 			return err
 		}
 		if seq == 0 {
-			seen, at = snapshot, now
+			seen, at, back = snapshot, now, older
 			return nil
 		}
 		changes, err := decode(text)
@@ -81,8 +84,8 @@ func (f *feed) pull(ctx context.Context, s *Store, q querier) (cursor int64, err
 		return 0, err
 	}
 	now := life.Instant(at)
-	if now.Sub(f.at) > feedKept/2 {
-		f.Forget() // some may have been trimmed that were not read
+	if now.Sub(f.at) > feedKept/2 || back {
+		f.Forget() // some may have been trimmed that were not read, or are taken for read
 	}
 	f.seen, f.at = seen, now
 	for _, c := range fresh {

@@ -62,6 +62,12 @@ func (s *Store) bringUp(ctx context.Context, t pgx.Tx, files []string) error {
 		}
 	}
 	if done > 0 {
+		// Transactions of a database of which this is a copy are none of this one.
+		for _, of := range []string{`feed WHERE xid`, `feed_kept WHERE pg_snapshot_xmax(seen)`} {
+			if _, err := t.Exec(ctx, s.sql(`DELETE FROM @.`+of+` > pg_snapshot_xmax(pg_current_snapshot())`)); err != nil {
+				return err
+			}
+		}
 		return nil
 	}
 	_, err = t.Exec(ctx, s.sql(`INSERT INTO @.clock (id, half_life, reference) SELECT 1, 0, `+nowText), s.now())

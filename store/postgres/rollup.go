@@ -4,13 +4,17 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// How often changes of accounts are rolled up while there are any, and for how long
-// changes are kept in the feed for those who are behind.
+// How often changes of accounts are rolled up while there are any, how often what is left
+// behind is cleared away, and for how long changes are kept in the feed for those who are
+// behind.
 const (
-	rollEvery = 500 * time.Millisecond
-	feedKept  = 2 * time.Minute
+	rollEvery  = 500 * time.Millisecond
+	cleanEvery = 10 * time.Second
+	feedKept   = 2 * time.Minute
 )
 
 // rollUpText adds up the changes of accounts. Whoever does it is alone.
@@ -43,9 +47,10 @@ func (t *tx) trimFeed() {
 
 // roller rolls up a while after something was changed.
 type roller struct {
-	mu    sync.Mutex
-	timer *time.Timer
-	ended bool
+	mu      sync.Mutex
+	timer   *time.Timer
+	cleaned time.Time
+	ended   bool
 }
 
 // due says that there is something to roll up.
@@ -61,8 +66,12 @@ func (r *roller) run(s *Store) func(context.Context) {
 	return func(ctx context.Context) {
 		r.mu.Lock()
 		r.timer = nil
+		clean := time.Since(r.cleaned) >= cleanEvery
+		if clean {
+			r.cleaned = time.Now()
+		}
 		r.mu.Unlock()
-		if s.maintain(ctx) != nil && ctx.Err() == nil {
+		if s.maintain(ctx, clean) != nil && ctx.Err() == nil {
 			r.due(s) // what failed is due still
 		}
 	}
@@ -78,15 +87,27 @@ func (r *roller) end(*Store) {
 	}
 }
 
-// maintain rolls up, and trims the feed, unless another server is just doing so.
-func (s *Store) maintain(ctx context.Context) error {
-	return s.write(ctx, func(t *tx) error {
-		free, err := t.tryAlone()
-		if err != nil || !free {
+// maintain rolls up, and clears away if it is time to, unless another server is just doing
+// so.
+func (s *Store) maintain(ctx context.Context, clean bool) error {
+	free := false
+	err := s.write(ctx, func(t *tx) (err error) {
+		if free, err = t.tryAlone(); err != nil || !free {
 			return err
 		}
 		t.rollUp()
-		t.trimFeed()
+		if clean {
+			t.trimFeed()
+		}
 		return nil
+	})
+	if err != nil || !free || !clean {
+		return err
+	}
+	// These have few live rows and many dead ones, too many for PostgreSQL to come round
+	// once a minute.
+	return s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		_, err := c.Exec(ctx, s.sql(`VACUUM (SKIP_LOCKED, INDEX_CLEANUP ON) @.delta, @.running, @.feed, @.day_delta`))
+		return err
 	})
 }
