@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/jackc/pgx/v5"
 
@@ -12,12 +13,11 @@ import (
 // succeedText ends the jobs that have one task, which succeeded, and of which nothing else
 // has to be done.
 const succeedText = `WITH d AS (
-		DELETE FROM @.job AS j USING (
-			SELECT j.id, w.outcome FROM unnest($1::bigint[], $2::int[], $3::text[]) AS w (id, attempt, outcome), LATERAL (
-				SELECT id FROM @.job WHERE job.id = w.id AND job.attempt = w.attempt AND state = 3 AND tasks = 1 AND again = 0 AND NOT cancel FOR UPDATE) AS j
-		) AS f WHERE j.id = f.id
-		RETURNING j.*, f.outcome AS result),
-	l AS (DELETE FROM @.running AS r USING d WHERE r.job = d.id AND r.task = 0),
+		DELETE FROM @.job WHERE id = ANY(ARRAY(
+			SELECT j.id FROM unnest($1::bigint[], $2::int[]) AS w (id, attempt), LATERAL (
+				SELECT id FROM @.job WHERE job.id = w.id AND job.attempt = w.attempt AND state = 3 AND tasks = 1 AND again = 0 AND NOT cancel FOR UPDATE) AS j))
+		RETURNING *, coalesce($3::jsonb ->> id::text, 'ok') AS result),
+	l AS (DELETE FROM @.running WHERE task = 0 AND job = ANY(ARRAY(SELECT id FROM d))),
 	e AS (INSERT INTO @.ended (id, pool, state, username, kind, priority, spec, not_before, most, tasks, next, held, pending, waiting, succeeded,
 			submitted, started, ended, cause, attempt, holder, t_state, t_started, t_ended, fails, losses, outcome, charge)
 		SELECT id, pool, 4, username, kind, priority, spec, not_before, most, tasks, next, held, pending, 0, 1,
@@ -75,7 +75,7 @@ func (t *tx) succeed(results []fairlead.Result) (map[int64]*over, error) {
 	}
 	var jobs []int64
 	var attempts []int32
-	var outcomes []string
+	outcomes := map[int64]string{} // that are more than a plain success
 	for _, id := range sorted(first) {
 		r := first[id]
 		if r.Outcome.State != fairlead.Succeeded || r.Task != 0 {
@@ -85,9 +85,16 @@ func (t *tx) succeed(results []fairlead.Result) (map[int64]*over, error) {
 		if err != nil {
 			return nil, err
 		}
-		jobs, attempts, outcomes = append(jobs, id), append(attempts, int32(r.Attempt)), append(outcomes, text)
+		jobs, attempts = append(jobs, id), append(attempts, int32(r.Attempt))
+		if (r.Outcome != fairlead.Outcome{State: fairlead.Succeeded}) {
+			outcomes[id] = text
+		}
 	}
 	done := make(map[int64]*over, len(jobs))
+	more, err := json.Marshal(outcomes)
+	if err != nil {
+		return nil, err
+	}
 	if len(jobs) > 0 {
 		t.ask(succeedText, func(r pgx.Rows) error {
 			o := &over{}
@@ -100,7 +107,7 @@ func (t *tx) succeed(results []fairlead.Result) (map[int64]*over, error) {
 			j.Tasks, j.State, j.Submitted = 1, fairlead.Succeeded, life.Instant(submitted)
 			done[j.ID] = o
 			return life.ReadSpec(spec, j)
-		}, jobs, attempts, outcomes, life.Nanos(t.now))
+		}, jobs, attempts, string(more), life.Nanos(t.now))
 	}
 	t.askDependents(ids)
 	if len(jobs) > 0 {

@@ -184,5 +184,5 @@ func (t *tx) forget(refs []fairlead.Ref) {
 	for _, r := range refs {
 		jobs, tasks = append(jobs, r.JobID), append(tasks, int32(r.Task))
 	}
-	t.queue(`DELETE FROM @.running AS r USING unnest($1::bigint[], $2::int[]) AS v (job, task) WHERE r.job = v.job AND r.task = v.task`, jobs, tasks)
+	t.queue(`DELETE FROM @.running AS r USING unnest($1::bigint[], $2::int[]) AS v (job, task) WHERE r.job = v.job AND r.task = v.task AND r.job = ANY($1)`, jobs, tasks)
 }

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"time"
 
@@ -14,14 +15,14 @@ import (
 // claimText leases all wanted jobs that have one task and may start, with what others are
 // claiming at the same moment left to them.
 const claimText = `WITH c AS (
-		SELECT j.id, w.charge FROM unnest($1::bigint[], $2::float8[]) AS w (id, charge), LATERAL (
+		SELECT j.id FROM unnest($1::bigint[]) AS w (id), LATERAL (
 			SELECT id FROM @.job WHERE job.id = w.id AND state = 2 AND tasks = 1 AND not_before <= $3 AND t_begin <= $3
 			FOR UPDATE SKIP LOCKED) AS j),
 	u AS (
 		UPDATE @.job AS j SET state = 3, waiting = 0, running = 1, next = 1, returned = 0, attempt = attempt + 1, holder = $4,
-			t_state = 3, t_begin = 0, t_started = $3, t_ended = 0, outcome = '', charge = c.charge,
+			t_state = 3, t_begin = 0, t_started = $3, t_ended = 0, outcome = '', charge = coalesce(($2::jsonb ->> id::text)::float8, 0),
 			started = CASE started WHEN 0 THEN $3 ELSE started END
-		FROM c WHERE j.id = c.id
+		WHERE id = ANY(ARRAY(SELECT id FROM c))
 		RETURNING j.id, j.pool, j.username, j.kind, j.priority, j.spec, j.submitted, j.started, j.attempt),
 	l AS (INSERT INTO @.running (job, task, attempt, until, holder) SELECT id, 0, attempt, $5, $4 FROM u)
 	SELECT * FROM u`
@@ -66,9 +67,14 @@ func (t *tx) claim(holder string, wants []fairlead.Want, ttl time.Duration) (map
 		return nil, nil
 	}
 	ids := sorted(charges)
-	in := make([]float64, len(ids))
-	for i, id := range ids {
-		in[i] = charges[id]
+	for id, charge := range charges {
+		if charge == 0 {
+			delete(charges, id)
+		}
+	}
+	some, err := json.Marshal(charges)
+	if err != nil {
+		return nil, err
 	}
 	until := t.now.Add(ttl)
 	won := make(map[int64]*fairlead.Lease, len(ids))
@@ -90,7 +96,7 @@ func (t *tx) claim(holder string, wants []fairlead.Want, ttl time.Duration) (map
 		won[j.ID] = l
 		pools[pool] = append(pools[pool], j)
 		return nil
-	}, ids, in, life.Nanos(t.now), holder, life.Nanos(until))
+	}, ids, string(some), life.Nanos(t.now), holder, life.Nanos(until))
 	if err := t.do(); err != nil {
 		return nil, err
 	}
@@ -113,8 +119,8 @@ func (t *tx) leaseRest(holder string, wants []fairlead.Want, out []fairlead.Gran
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
 	t.ask(`SELECT `+columns+` FROM unnest($1::bigint[]) AS w (id),
-		LATERAL (SELECT * FROM @.job WHERE job.id = w.id AND tasks > 1 FOR UPDATE) AS j, @.pool AS p WHERE p.id = j.pool`, t.keep, ids)
-	t.ask(`SELECT `+columns+` FROM @.job AS j, @.pool AS p WHERE j.id = ANY($1) AND tasks = 1 AND p.id = j.pool`, t.keep, ids)
+		LATERAL (SELECT * FROM @.job WHERE job.id = w.id AND tasks > 1 FOR UPDATE) AS j, LATERAL (SELECT path FROM @.pool WHERE pool.id = j.pool OFFSET 0) AS p`, t.keep, ids)
+	t.ask(`SELECT `+columns+` FROM @.job AS j, LATERAL (SELECT path FROM @.pool WHERE pool.id = j.pool OFFSET 0) AS p WHERE j.id = ANY($1) AND tasks = 1`, t.keep, ids)
 	if err := t.do(); err != nil {
 		return err
 	}
@@ -222,8 +228,8 @@ func (s *Store) Renew(ctx context.Context, refs []fairlead.Ref, ttl time.Duratio
 		renewed := map[fairlead.Ref]bool{}
 		// Leases are locked in the order of their keys, as everybody does.
 		t.ask(`WITH l AS (SELECT r.job, r.task FROM @.running AS r, unnest($1::bigint[], $2::int[], $3::int[]) AS v (job, task, attempt)
-				WHERE r.job = v.job AND r.task = v.task AND r.attempt = v.attempt ORDER BY r.job, r.task FOR UPDATE OF r)
-			UPDATE @.running AS r SET until = $4 FROM l WHERE r.job = l.job AND r.task = l.task RETURNING r.job, r.task, r.attempt`,
+				WHERE r.job = v.job AND r.task = v.task AND r.attempt = v.attempt AND r.job = ANY($1) ORDER BY r.job, r.task FOR UPDATE OF r)
+			UPDATE @.running AS r SET until = $4 FROM l WHERE r.job = l.job AND r.task = l.task AND r.job = ANY($1) RETURNING r.job, r.task, r.attempt`,
 			func(r pgx.Rows) error {
 				var ref fairlead.Ref
 				err := r.Scan(&ref.JobID, &ref.Task, &ref.Attempt)

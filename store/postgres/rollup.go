@@ -24,7 +24,7 @@ const rollUpText = `WITH gone AS (DELETE FROM @.delta RETURNING *),
 		FROM gone JOIN @.clock ON clock.id = gone.clock GROUP BY pool)
 	UPDATE @.pool AS p SET waiting = p.waiting + d.waiting, running = p.running + d.running, used = p.used + d.used,
 		seen = p.seen + d.seen, length = p.length + d.length, total = p.total + d.total, ended = p.ended + d.ended
-	FROM d WHERE d.pool = p.id`
+	FROM d WHERE d.pool = p.id AND p.id = ANY(ARRAY(SELECT pool FROM d))`
 
 func (t *tx) rollUp() {
 	t.queue(rollUpText)

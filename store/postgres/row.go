@@ -91,7 +91,7 @@ func (t *tx) keep(rows pgx.Rows) error {
 // lockText reads jobs and keeps others from changing them. Rows are locked in the order of
 // their ids, as everybody does.
 const lockText = `SELECT ` + columns + ` FROM unnest($1::bigint[]) AS w (id),
-	LATERAL (SELECT * FROM @.job WHERE job.id = w.id FOR UPDATE) AS j, @.pool AS p WHERE p.id = j.pool`
+	LATERAL (SELECT * FROM @.job WHERE job.id = w.id FOR UPDATE) AS j, LATERAL (SELECT path FROM @.pool WHERE pool.id = j.pool OFFSET 0) AS p`
 
 // askRows reads jobs that have not ended, with the next do.
 func (t *tx) askRows(ids []int64) {
@@ -119,7 +119,7 @@ func (t *tx) loadEnded(ids []int64) error {
 			return nil
 		}
 		t.ask(`SELECT `+columns+` FROM unnest($1::bigint[]) AS w (id),
-			LATERAL (SELECT * FROM @.ended WHERE ended.id = w.id FOR UPDATE) AS j, @.pool AS p WHERE p.id = j.pool`,
+			LATERAL (SELECT * FROM @.ended WHERE ended.id = w.id FOR UPDATE) AS j, LATERAL (SELECT path FROM @.pool WHERE pool.id = j.pool OFFSET 0) AS p`,
 			func(rows pgx.Rows) error {
 				err := t.keep(rows)
 				return err
@@ -192,7 +192,7 @@ const saveText = `UPDATE @.job SET not_before = v.not_before, started = v.starte
 		$20::smallint[], $21::smallint[], $22::smallint[], $23::bool[], $24::bool[], $25::text[], $26::text[], $27::text[], $28::text[], $29::float8[])
 	AS v (id, not_before, started, ended, t_begin, t_started, t_ended, pool, next, returned, pending, waiting, running, succeeded, failed,
 		cancelled, attempt, fails, losses, state, t_state, again, held, cancel, priority, cause, holder, outcome, charge)
-	WHERE job.id = v.id`
+	WHERE job.id = v.id AND job.id = ANY($1)`
 
 // saveRows writes the jobs that changed, those that ended into the table of these.
 func (t *tx) saveRows() error {
@@ -228,7 +228,7 @@ func (t *tx) saveRows() error {
 			c.priority, c.cause, c.holder, c.outcome, c.charge)
 	}
 	if len(respec) > 0 {
-		t.queue(`UPDATE @.job SET spec = v.spec FROM unnest($1::bigint[], $2::bytea[]) AS v (id, spec) WHERE job.id = v.id`, respec, specs)
+		t.queue(`UPDATE @.job SET spec = v.spec FROM unnest($1::bigint[], $2::bytea[]) AS v (id, spec) WHERE job.id = v.id AND job.id = ANY($1)`, respec, specs)
 	}
 	if len(over) > 0 {
 		t.queue(`WITH d AS (DELETE FROM @.job WHERE id = ANY($1) RETURNING *) INSERT INTO @.ended SELECT * FROM d`, over)

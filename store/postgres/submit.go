@@ -94,8 +94,8 @@ func (b *submission) askKeys(users, keys []string) {
 	if len(keys) == 0 {
 		return
 	}
-	b.t.ask(`SELECT k.username, k.key, k.job FROM unnest($1::text[], $2::text[]) AS w (username, key), @.jobkey AS k
-		WHERE k.username = w.username AND k.key = w.key`, func(r pgx.Rows) error {
+	b.t.ask(`SELECT k.username, k.key, k.job FROM unnest($1::text[], $2::text[]) AS w (username, key), LATERAL (
+			SELECT * FROM @.jobkey WHERE jobkey.username = w.username AND jobkey.key = w.key OFFSET 0) AS k`, func(r pgx.Rows) error {
 		var k userKey
 		var id int64
 		err := r.Scan(&k.user, &k.key, &id)

@@ -33,7 +33,7 @@ func (t *tx) askTasks(refs []fairlead.Ref) {
 	for _, r := range refs {
 		jobs, idx = append(jobs, r.JobID), append(idx, int32(r.Task))
 	}
-	t.ask(`SELECT `+taskNames+` FROM @.task WHERE (job, idx) IN (SELECT * FROM unnest($1::bigint[], $2::int[]))`, t.keepTask, jobs, idx)
+	t.ask(`SELECT t.* FROM unnest($1::bigint[], $2::int[]) AS w (j, i), LATERAL (SELECT `+taskNames+` FROM @.task WHERE job = w.j AND idx = w.i OFFSET 0) AS t`, t.keepTask, jobs, idx)
 }
 
 func (t *tx) keepTask(rows pgx.Rows) error {

@@ -54,10 +54,11 @@ const nowText = `coalesce($1::bigint, (extract(epoch FROM now()) * 1000000)::big
 
 // beginText sets the transaction up. The planner must not rely on what it thinks to know
 // of tables that are empty at one moment and large at the next: rows are found by their
-// keys. (What it is kept from it takes for very costly, and worth compiling: that it must
+// keys. Statements leave no other way: by LATERAL, or by id = ANY beside the join, which is
+// then done by hashing and not row by row. (What it is kept from it takes for very costly, and worth compiling: that it must
 // not do either.) A process that is stopped in the middle must not hold its locks for ever.
-const beginText = `SELECT set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
-	set_config('enable_mergejoin', 'off', true), set_config('jit', 'off', true), set_config('idle_in_transaction_session_timeout', '15s', true),
+const beginText = `SELECT set_config('enable_seqscan', 'off', true), set_config('enable_mergejoin', 'off', true), set_config('enable_nestloop', 'off', true),
+	set_config('jit', 'off', true), set_config('idle_in_transaction_session_timeout', '15s', true),
 	` + nowText + `, id, half_life, reference, days FROM @.clock ORDER BY id DESC LIMIT 1`
 
 // write runs f in a transaction, again if others were in its way or the database was
