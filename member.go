@@ -86,7 +86,7 @@ func (l *Loop) Join(ctx context.Context, name string, capacity Amounts, info Nod
 	missing := l.missing(m, running)
 	l.version++
 	l.mu.Unlock()
-	l.log.Info("node joined", "node", name, "capacity", capacity)
+	l.log.Info("node joined", "node", name, "capacity", countable(capacity))
 	l.poke()
 	if len(missing) > 0 {
 		if err := l.release(ctx, missing); err != nil {
@@ -94,6 +94,13 @@ func (l *Loop) Join(ctx context.Context, name string, capacity Amounts, info Nod
 		}
 	}
 	return m, nil
+}
+
+// countable is what of a capacity is a number, and not the sign that a node can do something.
+func countable(capacity Amounts) Amounts {
+	numbers := maps.Clone(capacity)
+	maps.DeleteFunc(numbers, func(_ string, n int64) bool { return n >= anyNumber })
+	return numbers
 }
 
 // placeNode makes the core know the node as it is.

@@ -3,6 +3,7 @@ package fairlead
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -164,6 +165,26 @@ func (l *Loop) Running() (running, waiting int64) {
 	defer l.mu.Unlock()
 	root := l.core.View(sched.Root)
 	return int64(root.Tasks), root.Waiting
+}
+
+// RunningSince is, for those of the jobs of which a task runs, since when the first of these
+// runs. A job that was tried before began earlier.
+func (l *Loop) RunningSince(jobs []*Job) map[int64]time.Time {
+	since := map[int64]time.Time{}
+	for _, j := range jobs {
+		if j.Running > 0 {
+			since[j.ID] = time.Time{}
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, r := range l.runs {
+		if first, asked := since[r.ref.JobID]; asked && (first.IsZero() || r.started.Before(first)) {
+			since[r.ref.JobID] = r.started
+		}
+	}
+	maps.DeleteFunc(since, func(_ int64, first time.Time) bool { return first.IsZero() })
+	return since
 }
 
 // Versus says which of two goes first: a job, and another job, pool or user.

@@ -266,8 +266,8 @@ func (q *queue) waitingFor(j *api.Job, now time.Time) string {
 	switch {
 	case j.Reason != nil:
 		return j.Reason.Text
-	case j.State == "running" && j.Started != nil:
-		return "runs " + span(now.Sub(*j.Started))
+	case j.State == "running" && j.RunsSince != nil:
+		return "runs " + span(now.Sub(*j.RunsSince))
 	case j.Ended != nil:
 		return strings.TrimSpace("ended " + clock(*j.Ended, now) + " " + j.Cause)
 	}

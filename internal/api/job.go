@@ -87,6 +87,7 @@ type Job struct {
 	Submitted time.Time         `json:"submitted"`
 	Started   *time.Time        `json:"started,omitempty"`
 	Ended     *time.Time        `json:"ended,omitempty"`
+	RunsSince *time.Time        `json:"runs_since,omitempty" doc:"Since when the first of the tasks runs that run now; in lists"`
 	Cause     string            `json:"cause,omitempty"`
 	Rank      int64             `json:"rank,omitempty" doc:"Place of its next task in the order of starts, from 1"`
 	Reason    *Reason           `json:"reason,omitempty" doc:"Why it waits"`

@@ -207,8 +207,12 @@ func (s *Server) list(ctx context.Context, in *listInput) (*body[api.JobList], e
 	if in.Start {
 		starts = s.options.Loop.Starts(ctx, jobs)
 	}
+	running := s.options.Loop.RunningSince(jobs)
 	for _, j := range jobs {
 		d := api.FromJob(j)
+		if since, ok := running[j.ID]; ok {
+			d.RunsSince = &since
+		}
 		// Data and environment of a job may have hundreds of kilobytes.
 		d.Env, d.Payload = nil, nil
 		if r, ok := reasons[j.ID]; ok {
