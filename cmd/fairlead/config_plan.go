@@ -259,6 +259,9 @@ func (a *app) printReplay(r *api.PlanReplay) error {
 	}
 	fmt.Fprintf(a.out, "utilisation %s   Jain's index of the users %s\n", changed(percent(r.UtilisationBefore), percent(r.UtilisationAfter)),
 		changed(fmt.Sprintf("%.2f", r.JainBefore), fmt.Sprintf("%.2f", r.JainAfter)))
+	if r.NeverBefore+r.NeverAfter > 0 {
+		fmt.Fprintf(a.out, "tasks that would never start, and are in no row: %s\n", changed(fmt.Sprint(r.NeverBefore), fmt.Sprint(r.NeverAfter)))
+	}
 	tellGuesses(a.out, r.Guessed, r.LeftOut)
 	if r.Cut {
 		fmt.Fprintln(a.out, "there were too many tasks for a replay: these are the latest")

@@ -83,6 +83,8 @@ type PlanReplay struct {
 	Guessed           int          `json:"guessed,omitempty" doc:"Tasks that have not ended: their run times are taken from others"`
 	LeftOut           int          `json:"left_out,omitempty" doc:"Tasks that ask for too much, or whose run time nobody knows"`
 	Cut               bool         `json:"cut,omitempty" doc:"There were too many tasks: the latest were taken"`
+	NeverBefore       int          `json:"never_before,omitempty" doc:"Tasks that would never start; they count in no pool"`
+	NeverAfter        int          `json:"never_after,omitempty"`
 	UtilisationBefore float64      `json:"utilisation_before"`
 	UtilisationAfter  float64      `json:"utilisation_after"`
 	JainBefore        float64      `json:"jain_before" doc:"Jain's index of what each user had over what it was due"`

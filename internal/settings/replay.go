@@ -43,12 +43,15 @@ func replay(ctx context.Context, l Loop, old, next *config.Config, seconds float
 	}
 	out := &api.PlanReplay{
 		Seconds: seconds, Tasks: len(past.Jobs), Units: past.Procs, Unit: unit, Guessed: past.Guessed, LeftOut: past.TooWide + past.Unknown, Cut: past.Cut,
+		NeverBefore: before.Never, NeverAfter: after.Never,
 		UtilisationBefore: before.Utilisation, UtilisationAfter: after.Utilisation, JainBefore: before.Jain, JainAfter: after.Jain,
 	}
-	for _, name := range slices.Sorted(maps.Keys(before.Pools)) {
+	names := slices.Concat(slices.Collect(maps.Keys(before.Pools)), slices.Collect(maps.Keys(after.Pools)))
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
 		b, a := before.Pools[name], after.Pools[name]
 		out.Pools = append(out.Pools, api.PoolReplay{
-			Path: name, Tasks: b.Tasks, MedianWaitBefore: b.MedianWait, MedianWaitAfter: a.MedianWait,
+			Path: name, Tasks: max(b.Tasks, a.Tasks), MedianWaitBefore: b.MedianWait, MedianWaitAfter: a.MedianWait,
 			P95WaitBefore: b.P95Wait, P95WaitAfter: a.P95Wait, UsedBefore: b.Used, UsedAfter: a.Used,
 		})
 	}

@@ -189,6 +189,9 @@ func TestReplay(t *testing.T) {
 	if three.Utilisation < 0.99 || three.Utilisation > 1.001 {
 		t.Errorf("utilisation %v", three.Utilisation)
 	}
+	if closed := replay(t, p, "pools: {ann: {weight: 1}, bob: {max_running: 1, max: {cpu: 0}}}"); closed.Never != 120 || closed.Pools["bob"].Tasks != 0 || three.Never != 0 {
+		t.Errorf("a pool that may have nothing: %+v", closed)
+	}
 	below := replay(t, p, "pools: {ann: {pools: {ann: {}}}, bob: {weight: 1}}")
 	if below.Pools["ann"].Tasks != 120 || below.Pools["ann"].Used < 0.45 {
 		t.Errorf("with a pool below: %+v", below)

@@ -16,6 +16,7 @@ import (
 type Outcome struct {
 	Utilisation float64 // of the machine, within the window
 	Jain        float64 // of what each user had over what it was due
+	Never       int     // tasks that never start; they are in none of the pools
 	Pools       map[string]PoolOutcome
 }
 
@@ -80,6 +81,7 @@ func (p *Past) outcome(r *sim.Result) *Outcome {
 	waits, used, all := map[string][]int64{}, map[string]float64{}, 0.0
 	for i := range r.Workload.Jobs {
 		if !r.Schedule.Started(i) {
+			out.Never++
 			continue
 		}
 		j := &r.Workload.Jobs[i]
