@@ -80,6 +80,7 @@ func TestAppHandlesTypedJobs(t *testing.T) {
 		}
 		runApp(t, a)
 		time.Sleep(2 * time.Second)
+		synctest.Wait()
 		want := "outer before, inner before, cat.jpg for acme, 200 wide, attempt 1, inner after, outer after"
 		if got := strings.Join(said, ", "); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
@@ -100,8 +101,11 @@ func TestAppHandlesTypedJobs(t *testing.T) {
 func TestPermanentErrorsAreNotTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newApp(t)
+		var mu sync.Mutex
 		tries := map[string]int{}
 		fairlead.Handle(a, func(_ context.Context, w *fairlead.Work[resize]) error {
+			mu.Lock()
+			defer mu.Unlock()
 			tries[w.Args.Image]++
 			err := errors.New("no such image")
 			if w.Args.Image == "gone.jpg" {
@@ -119,6 +123,7 @@ func TestPermanentErrorsAreNotTriedAgain(t *testing.T) {
 		}
 		runApp(t, a)
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		if tries["cat.jpg"] != 3 || tries["gone.jpg"] != 1 || len(tries) != 2 {
 			t.Errorf("tries %v, want 3 for the cat and 1 for the other", tries)
 		}
@@ -213,6 +218,7 @@ func TestCron(t *testing.T) {
 		}
 		runApp(t, a)
 		time.Sleep(24*time.Hour + time.Minute)
+		synctest.Wait()
 		if got := strings.Join(at, " "); got != "06:00 12:00 18:00 00:00" {
 			t.Errorf("ran at %s", got)
 		}

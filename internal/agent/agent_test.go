@@ -160,8 +160,8 @@ func TestCancelAndLimit(t *testing.T) {
 func TestDrain(t *testing.T) {
 	r := newRig(t, time.Minute, agent.Options{Drain: time.Minute})
 	dir := t.TempDir()
-	short := r.submit(shell("while ! test -e " + dir + "/go; do sleep 0.01; done"))
-	r.until(short, runs)
+	short := r.submit(shell("touch " + dir + "/begun; while ! test -e " + dir + "/go; do sleep 0.01; done"))
+	begun(dir)
 	stopped := make(chan struct{})
 	go func() { r.stop(); close(stopped) }()
 	r.untilDrains()
@@ -175,12 +175,18 @@ func TestDrain(t *testing.T) {
 
 	r = newRig(t, time.Minute, agent.Options{Drain: 100 * time.Millisecond})
 	long := r.submit(shell("touch " + dir + "/begun; sleep 1000"))
-	for os.Remove(dir+"/begun") != nil {
-		time.Sleep(time.Millisecond)
-	}
+	begun(dir)
 	r.stop()
 	if j, err := r.Job(t.Context(), long); err != nil || j.Job.State != "waiting" || j.Tasks[0].Losses != 0 {
 		t.Errorf("long: %+v, %v", j, err)
+	}
+}
+
+// begun waits until a task runs that says so by a file: a lease may still be on its way to the
+// agent.
+func begun(dir string) {
+	for os.Remove(dir+"/begun") != nil {
+		time.Sleep(time.Millisecond)
 	}
 }
 
