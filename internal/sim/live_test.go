@@ -77,7 +77,7 @@ func spread(zero time.Time) *sim.Workload {
 	w := &sim.Workload{Name: "spread", Procs: 8, Zero: zero, Users: []string{"u0", "u1", "u2"}, Pools: []string{"u0", "u1", "u2"}}
 	rng := rand.New(rand.NewPCG(5, 6))
 	submit := int64(1)
-	for i := range 150 {
+	for i := range 90 {
 		submit += 1 + rng.Int64N(100_000)
 		user := int32(rng.IntN(3))
 		run := 1 + rng.Int64N(250_000)
