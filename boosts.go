@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/share"
 )
 
 // Boost is more weight, or less, for a pool until an instant or until it has received
@@ -198,14 +199,13 @@ func (l *Loop) standstill(ctx context.Context) (accounts Accounts, unlock func()
 // running tasks included.
 func (l *Loop) received(pool string, accounts Accounts, now time.Time) float64 {
 	sum := 0.0
-	below := func(path string) bool { return path == pool || strings.HasPrefix(path, pool+"/") }
 	for path, a := range accounts.Pools {
-		if below(path) {
+		if share.Inside(path, pool) {
 			sum += a.Total
 		}
 	}
 	for _, r := range l.runs {
-		if below(r.header.Pool) {
+		if share.Inside(r.header.Pool, pool) {
 			sum += l.core.Rate(r.run) * now.Sub(r.started).Seconds()
 		}
 	}

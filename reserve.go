@@ -13,6 +13,7 @@ import (
 
 	"github.com/fairlead/fairlead/cluster"
 	"github.com/fairlead/fairlead/internal/units"
+	"github.com/fairlead/fairlead/share"
 )
 
 // Reservation keeps nodes for a time: for the jobs of some users and pools that ask for it,
@@ -284,7 +285,7 @@ func (r *Reservation) who() string {
 // lets reports whether a job may use the reservation.
 func (r *Reservation) lets(j *Job) bool {
 	return !r.Maintenance && (slices.Contains(r.Users, j.User) ||
-		slices.ContainsFunc(r.Pools, func(p string) bool { return j.Pool == p || strings.HasPrefix(j.Pool, p+"/") }))
+		slices.ContainsFunc(r.Pools, func(p string) bool { return share.Inside(j.Pool, p) }))
 }
 
 // checkWindow refuses a job that asks for a reservation that is not there, is not for it or

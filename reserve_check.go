@@ -146,6 +146,5 @@ func OverrunText(tasks []Overrun, now time.Time) string {
 		}
 		parts = append(parts, fmt.Sprintf("job %d of %s on %s (%s)", x.Job, x.User, x.Node, until))
 	}
-	verb := "may still run"
-	return fmt.Sprintf("%s %s when it begins: %s", plural(len(tasks), "task"), verb, strings.Join(parts, ", "))
+	return fmt.Sprintf("%s may still run when it begins: %s", plural(len(tasks), "task"), strings.Join(parts, ", "))
 }

@@ -176,6 +176,9 @@ func (l *Loop) RunningSince(jobs []*Job) map[int64]time.Time {
 			since[j.ID] = time.Time{}
 		}
 	}
+	if len(since) == 0 {
+		return since
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, r := range l.runs {

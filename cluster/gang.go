@@ -26,7 +26,18 @@ func (c *Cluster) PlaceGang(s Shape, room func(NodeID) (tasks int, last bool), t
 		return to, false
 	}
 	n, spread := c.Gang(s)
-	hosts := c.hosts(s, spread, room)
+	hosts := c.hosts(s, func(id NodeID, sh *shape) (tasks int, free int64, last bool) {
+		if !c.Fits(id, s) {
+			return 0, 0, false
+		}
+		free, tasks = c.nodes[id].Free.at(sh.scarce), c.nodes[id].Free.holds(sh.need)
+		if room != nil {
+			var most int
+			most, last = room(id)
+			tasks = min(tasks, most)
+		}
+		return tasks, free, last
+	})
 	if total(hosts) < n {
 		return to, false
 	}
@@ -54,25 +65,22 @@ func place(hosts []host, n int, spread bool, to []NodeID) []NodeID {
 	return to
 }
 
-// hosts are the nodes that could take tasks of a gang now.
-func (c *Cluster) hosts(s Shape, spread bool, room func(NodeID) (int, bool)) (hosts []host) {
+// hosts are the nodes that could take tasks of a gang. of says of each how many, what it has
+// of the scarce resource, and whether it is taken last.
+func (c *Cluster) hosts(s Shape, of func(NodeID, *shape) (tasks int, free int64, last bool)) (hosts []host) {
 	sh := &c.shapes[s]
+	if sh.version != c.classes.version {
+		c.suiting(sh)
+	}
 	for i := range c.nodes {
-		id, n := NodeID(i), &c.nodes[i]
-		if !c.Fits(id, s) {
-			continue
-		}
-		tasks, last := n.Free.holds(sh.need), false
-		if room != nil {
-			var most int
-			most, last = room(id)
-			tasks = min(tasks, most)
-		}
-		if spread {
+		id := NodeID(i)
+		tasks, free, last := of(id, sh)
+		if sh.spread {
 			tasks = min(tasks, 1)
 		}
 		if tasks > 0 {
-			hosts = append(hosts, host{candidate{true, c.classes.all[n.class].extra(sh.need), n.Free.at(sh.scarce), id}, tasks, last})
+			extra := c.classes.all[c.nodes[i].class].extra(sh.need)
+			hosts = append(hosts, host{candidate{true, extra, free, id}, tasks, last})
 		}
 	}
 	return hosts
@@ -198,31 +206,4 @@ func (sh *shape) perNode(free Vector) int {
 		n = min(n, 1)
 	}
 	return n
-}
-
-// AtOnce is how many tasks that ask for this could run at once if nothing else ran: on the
-// nodes that are not down or, if ever is set, on all that are known. Like [Cluster.Ever] it
-// keeps nothing of the question.
-func (c *Cluster) AtOnce(a Ask, ever bool) (tasks int) {
-	need := c.asked(a.Amounts)
-	for i := range c.classes.all {
-		k := &c.classes.all[i]
-		if k.nodes == 0 || !ever && k.state == Down || !a.Must.Allows(k.labels) {
-			continue
-		}
-		n := int64(-1)
-		for name, amount := range need {
-			if amount <= 0 {
-				continue
-			}
-			if fit := max(0, c.has(k.capacity, name)) / amount; n < 0 || fit < n {
-				n = fit
-			}
-		}
-		if a.Spread {
-			n = min(n, 1)
-		}
-		tasks += k.nodes * int(n)
-	}
-	return tasks
 }

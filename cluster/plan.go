@@ -64,11 +64,6 @@ func (p *Plan) Take(id NodeID, s Shape, from, to int64) { p.add(id, p.c.shapes[s
 // Give takes a Take back, in whole or for a part of the time.
 func (p *Plan) Give(id NodeID, s Shape, from, to int64) { p.add(id, p.c.shapes[s].need, +1, from, to) }
 
-// Close takes all of a node for a time: its capacity is not there.
-func (p *Plan) Close(id NodeID, from, to int64) {
-	p.add(id, p.c.nodes[id].Capacity, -1, from, to)
-}
-
 func (p *Plan) add(id NodeID, v Vector, sign, from, to int64) { p.lines[id].add(v, sign, from, to) }
 
 // AddCommon gives back what is there in common, or takes it if the amounts are below zero.

@@ -124,24 +124,11 @@ func (l *timeline) changes(need Vector, most int, length, from, before int64, to
 // hosts are the nodes that could take tasks of a gang from an instant up to another. Those on
 // which least is free at the beginning of the plan go first: what is free already is of more
 // use to others until then.
-func (p *Plan) hosts(s Shape, from, to int64) (hosts []host) {
-	sh := &p.c.shapes[s]
-	if sh.version != p.c.classes.version {
-		p.c.suiting(sh)
-	}
-	for i := range p.lines {
-		id, l := NodeID(i), &p.lines[i]
+func (p *Plan) hosts(s Shape, from, to int64) []host {
+	return p.c.hosts(s, func(id NodeID, sh *shape) (int, int64, bool) {
 		if !p.c.Suits(id, s) {
-			continue
+			return 0, 0, false
 		}
-		tasks := p.Holds(id, s, from, to)
-		if sh.spread {
-			tasks = min(tasks, 1)
-		}
-		if tasks > 0 {
-			extra := p.c.classes.all[p.c.nodes[i].class].extra(sh.need)
-			hosts = append(hosts, host{candidate{true, extra, l.freeIn(0).at(sh.scarce), id}, tasks, false})
-		}
-	}
-	return hosts
+		return p.Holds(id, s, from, to), p.lines[id].freeIn(0).at(sh.scarce), false
+	})
 }

@@ -153,12 +153,16 @@ const late = 10 * time.Second
 // find room.
 func (s *Scheduler) lookAgain() {
 	w := &s.noRoom
-	if len(w.active) == 0 || len(s.fittingPaid()) == 0 && !s.somethingFits() {
+	if len(w.active) == 0 {
+		return
+	}
+	fit := s.fittingPaid()
+	if len(fit) == 0 && !s.somethingFits() {
 		return
 	}
 	var all []lineRef
 	if s.firstAgain() {
-		all = w.takeIf(s.fittingPaid(), s.backfill.tries[:0], func(at lineRef) bool {
+		all = w.takeIf(fit, s.backfill.tries[:0], func(at lineRef) bool {
 			_, fits := s.placeBehind(s.line(at).shape, s.line(at).limit)
 			return fits
 		})

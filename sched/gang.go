@@ -61,16 +61,11 @@ func (s *Scheduler) find(shape cluster.Shape, limit time.Duration) (node cluster
 
 // admits reports whether a pool admits what a line would start next.
 func (s *Scheduler) admits(l *limit, pool int32, shape cluster.Shape) bool {
-	request, n := s.cluster.Request(shape), s.atOnce(shape)
-	if n == 1 {
-		return l.admits(request)
+	n := s.atOnce(shape)
+	if !l.admits(s.cluster.Request(shape), n) {
+		return false
 	}
-	for r, each := range request {
-		if r < len(l.max) && l.max[r] >= 0 && each > 0 && l.used[r]+n*each > l.max[r] {
-			return false
-		}
-	}
-	return (l.tasks == 0 || int64(s.pools[pool].Tasks)+n <= int64(l.tasks)) && (l.jobRunning == 0 || n <= int64(l.jobRunning))
+	return n == 1 || (l.tasks == 0 || int64(s.pools[pool].Tasks)+n <= int64(l.tasks)) && (l.jobRunning == 0 || n <= int64(l.jobRunning))
 }
 
 // gangGate says for how many tasks of a gang there is room, and how many there could be.

@@ -199,10 +199,10 @@ func (l *limit) helped(request []int64) bool {
 	return false
 }
 
-// admits reports whether a task of the request stays within the maximum.
-func (l *limit) admits(request []int64) bool {
+// admits reports whether so many tasks of the request stay within the maximum.
+func (l *limit) admits(request []int64, tasks int64) bool {
 	for r, n := range request {
-		if r < len(l.max) && l.max[r] >= 0 && n > 0 && l.used[r]+n > l.max[r] {
+		if r < len(l.max) && l.max[r] >= 0 && n > 0 && l.used[r]+tasks*n > l.max[r] {
 			return false
 		}
 	}

@@ -133,10 +133,9 @@ func (s *Scheduler) came(job int64, at lineRef, tasks int32) {
 		return
 	}
 	if s.gangOf(s.line(at).shape) > 0 {
-		if s.tasksOf(job, at) == 0 {
+		if tasks = s.startsOf(job, at); tasks == 0 {
 			return // not all of them are back
 		}
-		tasks = 1
 	}
 	b.keep.fresh = append(b.keep.fresh, waiting{job, at, tasks})
 }

@@ -14,6 +14,7 @@ type gangRoom struct {
 // where it is best. The nodes of the world stay as they are.
 func (p *planner) chooseForGang(starving int32, next ask, strict bool) (chosen []RunID) {
 	nodes, shape := p.world.cluster, next.shape
+	single := nodes.ShapeOf(cluster.Ask{Amounts: nodes.Amounts(nodes.Request(shape)), Must: nodes.Must(shape), Window: nodes.Window(shape)})
 	n, spread := nodes.Gang(shape)
 	type room struct {
 		node  cluster.NodeID
@@ -31,7 +32,7 @@ func (p *planner) chooseForGang(starving int32, next ask, strict bool) (chosen [
 		p.gang = gangRoom{}
 	}()
 	for range n {
-		node, found := nodes.PlaceOn(p.single(shape), func(id cluster.NodeID) bool {
+		node, found := nodes.PlaceOn(single, func(id cluster.NodeID) bool {
 			return !p.gang.hosts[id] && p.world.mayUse([]cluster.NodeID{id}, shape, next.limit)
 		})
 		if !found {
@@ -55,10 +56,4 @@ func (p *planner) chooseForGang(starving int32, next ask, strict bool) (chosen [
 		p.gang.hosts[node] = spread
 	}
 	return chosen
-}
-
-// single is the shape of one task of a gang for itself.
-func (p *planner) single(shape cluster.Shape) cluster.Shape {
-	c := p.world.cluster
-	return c.ShapeOf(cluster.Ask{Amounts: c.Amounts(c.Request(shape)), Must: c.Must(shape), Window: c.Window(shape)})
 }

@@ -39,6 +39,11 @@ func nameRune(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("._-@+=", r)
 }
 
+// Inside reports whether a path is that of a pool, or of one below it.
+func Inside(path, pool string) bool {
+	return path == pool || strings.HasPrefix(path, pool+"/")
+}
+
 // CheckResource says why a name cannot be that of a resource, such as mem, or of a type of
 // one, such as gpu:a100.
 func CheckResource(name string) error {

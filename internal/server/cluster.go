@@ -13,6 +13,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/share"
 )
 
 func (s *Server) clusterRoutes(a huma.API) {
@@ -34,7 +35,7 @@ func (s *Server) shares(ctx context.Context, in *sharesInput) (*body[api.Shares]
 	fair, pools := s.options.Loop.Fairness(ctx)
 	out.Fairness = fair
 	for _, p := range pools {
-		if in.Pool == "" || p.Path == in.Pool || strings.HasPrefix(p.Path, in.Pool+"/") {
+		if in.Pool == "" || share.Inside(p.Path, in.Pool) {
 			out.Pools = append(out.Pools, p)
 		}
 	}

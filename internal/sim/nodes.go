@@ -39,9 +39,6 @@ func (e *engine) shape(unit string, procs int64) cluster.Shape {
 
 // tasks is how many tasks a job has.
 func (e *engine) tasks(job int) int {
-	if e.w.Nodes <= 1 {
-		return 1
-	}
 	n, _ := e.core.Cluster().Gang(e.shapes[job])
 	return n
 }

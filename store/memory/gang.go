@@ -17,21 +17,12 @@ func (s *Store) leaseGang(j *job, w fairlead.Want, now, until time.Time) (g fair
 		}
 		return g
 	}
-	for i, node := range w.Nodes {
-		t := j.tasks[i]
-		if t == nil {
-			t = &fairlead.Task{Job: j.ID, Index: i, Number: i}
-			j.tasks[i] = t
-		}
-		life.Lease(t, node, w.Charge, now, until)
-		life.Start(&j.Job, now)
-		g.Gang = append(g.Gang, life.NewLease(nil, t))
+	tasks, leases := life.LeaseGang(&j.Job, w, j.started(), now, until)
+	for _, t := range tasks {
+		j.tasks[t.Index] = t
 	}
+	g.Gang = leases
 	j.returned, j.next = nil, j.Tasks
-	for _, l := range g.Gang {
-		spec := j.Job
-		l.Job, l.Nodes = &spec, slices.Clone(w.Nodes)
-	}
 	a := s.account(j.Pool)
 	a.Waiting -= int64(j.Gang)
 	a.Running += int64(j.Gang)

@@ -5,9 +5,9 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/share"
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
@@ -41,7 +41,7 @@ func (s *Store) Jobs(ctx context.Context, q fairlead.Query) ([]*fairlead.Job, er
 func matches(j *fairlead.Job, q fairlead.Query) bool {
 	return (q.User == "" || q.User == j.User) &&
 		(q.Kind == "" || q.Kind == j.Kind) &&
-		(q.Pool == "" || q.Pool == j.Pool || strings.HasPrefix(j.Pool, q.Pool+"/")) &&
+		(q.Pool == "" || share.Inside(j.Pool, q.Pool)) &&
 		(len(q.States) == 0 || slices.Contains(q.States, j.State)) &&
 		(q.Since.IsZero() || !j.State.Ended() || !j.Ended.Before(q.Since)) &&
 		j.ID > q.After && (q.Before == 0 || j.ID < q.Before)

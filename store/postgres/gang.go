@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"slices"
 	"time"
 
 	"github.com/fairlead/fairlead"
@@ -20,24 +19,14 @@ func (t *tx) leaseGang(r *row, w fairlead.Want, ttl time.Duration, held *leases)
 		g.Waiting, err = t.waits(r)
 		return g, err
 	}
-	for i, node := range w.Nodes {
-		if i == len(tasks) {
-			tasks = append(tasks, &fairlead.Task{Job: r.ID, Index: i, Number: i})
-		}
-		life.Lease(tasks[i], node, w.Charge, t.now, t.now.Add(ttl))
-		life.Start(&r.Job, t.now)
-		t.saveTask(r, tasks[i])
-		held.add(tasks[i])
+	tasks, g.Gang = life.LeaseGang(&r.Job, w, tasks, t.now, t.now.Add(ttl))
+	for _, k := range tasks {
+		t.saveTask(r, k)
+		held.add(k)
 	}
 	r.returned, r.next = 0, r.Tasks
 	t.count(r.pool, -r.Gang, +r.Gang)
 	t.save(r)
-	for _, k := range tasks {
-		spec := r.Job
-		l := life.NewLease(&spec, k)
-		l.Nodes = slices.Clone(w.Nodes)
-		g.Gang = append(g.Gang, l)
-	}
 	return g, nil
 }
 

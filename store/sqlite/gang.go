@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/fairlead/fairlead"
@@ -24,25 +23,15 @@ func (t *tx) leaseGang(w fairlead.Want, ttl time.Duration) (g fairlead.Grant, er
 		g.Waiting, err = t.waits(r)
 		return g, err
 	}
-	for i, node := range w.Nodes {
-		if i == len(tasks) {
-			tasks = append(tasks, &fairlead.Task{Job: r.ID, Index: i, Number: i})
-		}
-		life.Lease(tasks[i], node, w.Charge, t.now, t.now.Add(ttl))
-		life.Start(&r.Job, t.now)
-		if err := t.saveTask(r, tasks[i]); err != nil {
+	tasks, g.Gang = life.LeaseGang(&r.Job, w, tasks, t.now, t.now.Add(ttl))
+	for i, k := range tasks {
+		if err := t.saveTask(r, k); err != nil {
 			return g, err
 		}
+		t.hold(r.pool, g.Gang[i], w.Charge)
 	}
 	r.returned, r.next = 0, r.Tasks
 	t.count(r.pool, -r.Gang, +r.Gang)
-	for _, k := range tasks {
-		spec := r.Job
-		l := life.NewLease(&spec, k)
-		l.Nodes = slices.Clone(w.Nodes)
-		t.hold(r.pool, l, w.Charge)
-		g.Gang = append(g.Gang, l)
-	}
 	return g, t.save(r)
 }
 

@@ -2,6 +2,7 @@ package life
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/fairlead/fairlead"
@@ -57,6 +58,25 @@ func Due(j *fairlead.Job, want fairlead.Want, tasks []*fairlead.Task, now time.T
 		}
 	}
 	return true
+}
+
+// LeaseGang leases all tasks of a gang that is due, each to the holder that the want names for
+// it. Of the tasks, those are given that have started before; it returns all, and their leases.
+func LeaseGang(j *fairlead.Job, w fairlead.Want, tasks []*fairlead.Task, now, until time.Time) ([]*fairlead.Task, []*fairlead.Lease) {
+	for i, holder := range w.Nodes {
+		if i == len(tasks) {
+			tasks = append(tasks, &fairlead.Task{Job: j.ID, Index: i, Number: i})
+		}
+		Lease(tasks[i], holder, w.Charge, now, until)
+		Start(j, now)
+	}
+	leases := make([]*fairlead.Lease, len(tasks))
+	for i, t := range tasks {
+		spec := *j
+		leases[i] = NewLease(&spec, t)
+		leases[i].Nodes = slices.Clone(w.Nodes)
+	}
+	return tasks, leases
 }
 
 // Parting is what is known of a job before an attempt of it ends. How says in words in
