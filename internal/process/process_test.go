@@ -231,16 +231,18 @@ func TestNoLeaks(t *testing.T) {
 	}
 }
 
-// A task that runs costs a descriptor and no thread.
+// A task that runs costs a descriptor and no thread. The runtime may have some threads
+// more on a busy machine, and those the tasks were started on take their time to end: a
+// thread for each task would be 200 that stay.
 func TestNoThreads(t *testing.T) {
 	r := runner(t)
 	before := entries(t, "/proc/self/task")
 	for range 200 {
 		start(t, r, Spec{Argv: []string{"sleep", "1000"}})
 	}
-	if after := entries(t, "/proc/self/task"); after > before+20 {
-		t.Errorf("%d threads for 200 tasks, %d before", after, before)
-	}
+	until(t, "there are fewer than 100 threads more for 200 tasks", func() bool {
+		return entries(t, "/proc/self/task") < before+100
+	})
 }
 
 func entries(t *testing.T, dir string) int {
