@@ -24,8 +24,9 @@ type Store interface {
 
 	// Lease takes one waiting task for each want, for holder, until ttl from now. A
 	// want for a job none of whose tasks waits, is due and may run is lost: its Lease
-	// is nil. Tasks are taken in order of their index, returned ones first. Of a gang all
-	// tasks are taken, each for the holder that the want names, or none.
+	// is nil, or one of a job that the want names instead. Tasks are taken in order of their
+	// index, returned ones first. Of a gang all tasks are taken, each for the holder that the
+	// want names, or none.
 	Lease(ctx context.Context, holder string, wants []Want, ttl time.Duration) ([]Grant, error)
 
 	// Renew extends leases to ttl from now.
@@ -102,10 +103,15 @@ type Want struct {
 	// Charge is what each task is charged each second until it ends; 0 is what it takes of
 	// the unit.
 	Charge float64
+	// Else are jobs of one task each that would do as well, the best first: if the wanted job
+	// cannot be had, the first of them is leased that can, and that no want asks for. Of a job
+	// with several tasks that has not ended they are not looked at. The wants of a call name
+	// the same list, and the same Charge then, or lists that have nothing in common.
+	Else []int64
 }
 
-// Grant is the answer to a want: a lease, or those of a gang in the order of their
-// indices, or else how many tasks of the job wait now.
+// Grant is the answer to a want: a lease, which may be one of Else; or those of a gang in
+// the order of their indices; or else how many tasks of the wanted job wait now.
 type Grant struct {
 	Lease   *Lease
 	Gang    []*Lease

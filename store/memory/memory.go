@@ -170,31 +170,50 @@ func (s *Store) Lease(ctx context.Context, holder string, wants []fairlead.Want,
 	}
 	defer s.mu.Unlock()
 	out := make([]fairlead.Grant, len(wants))
+	wanted := map[int64]bool{}
 	for i, w := range wants {
-		j := s.jobs[w.Job]
-		if j == nil {
-			continue
-		}
-		if len(w.Nodes) > 0 {
+		wanted[w.Job] = true
+		if j := s.jobs[w.Job]; j != nil && len(w.Nodes) > 0 {
 			out[i] = s.leaseGang(j, w, now, now.Add(ttl))
+		} else if j != nil {
+			out[i] = s.leaseTask(j, w.Charge, holder, now, now.Add(ttl))
+		}
+	}
+	for i, w := range wants {
+		if j := s.jobs[w.Job]; out[i].Lease != nil || len(w.Nodes) > 0 || j != nil && j.Tasks > 1 && !j.State.Ended() {
 			continue
 		}
-		t := j.take(now)
-		if t == nil {
-			if life.Eligible(&j.Job) {
-				out[i].Waiting = j.waits()
+		for _, id := range w.Else {
+			other := s.jobs[id]
+			if other == nil || other.Tasks > 1 || wanted[id] {
+				continue
 			}
-			continue
+			if g := s.leaseTask(other, w.Charge, holder, now, now.Add(ttl)); g.Lease != nil {
+				out[i] = g
+				break
+			}
 		}
-		life.Lease(t, holder, w.Charge, now, now.Add(ttl))
-		life.Start(&j.Job, now)
-		a := s.account(j.Pool)
-		a.Waiting--
-		a.Running++
-		spec := j.Job
-		out[i].Lease = life.NewLease(&spec, t)
 	}
 	return out, nil
+}
+
+// leaseTask leases a task of a job that is no gang, or says what of it waits.
+func (s *Store) leaseTask(j *job, charge float64, holder string, now, until time.Time) (g fairlead.Grant) {
+	t := j.take(now)
+	if t == nil {
+		if life.Eligible(&j.Job) {
+			g.Waiting = j.waits()
+		}
+		return g
+	}
+	life.Lease(t, holder, charge, now, until)
+	life.Start(&j.Job, now)
+	a := s.account(j.Pool)
+	a.Waiting--
+	a.Running++
+	spec := j.Job
+	g.Lease = life.NewLease(&spec, t)
+	return g
 }
 
 // take returns the task of the job that starts next, nil if none may.

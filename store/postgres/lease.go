@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"time"
 
@@ -12,35 +11,17 @@ import (
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
-// claimText leases all wanted jobs that have one task and may start, with what others are
-// claiming at the same moment left to them.
-const claimText = `WITH c AS (
-		SELECT j.id FROM unnest($1::bigint[]) AS w (id), LATERAL (
-			SELECT id FROM @.job WHERE job.id = w.id AND state = 2 AND tasks = 1 AND not_before <= $3 AND t_begin <= $3
-			FOR UPDATE SKIP LOCKED) AS j),
-	u AS (
-		UPDATE @.job AS j SET state = 3, waiting = 0, running = 1, next = 1, returned = 0, attempt = attempt + 1, holder = $4,
-			t_state = 3, t_begin = 0, t_started = $3, t_ended = 0, outcome = '', charge = coalesce(($2::jsonb ->> id::text)::float8, 0),
-			started = CASE started WHEN 0 THEN $3 ELSE started END
-		WHERE id = ANY(ARRAY(SELECT id FROM c))
-		RETURNING j.id, j.pool, j.username, j.kind, j.priority, j.spec, j.submitted, j.started, j.attempt),
-	l AS (INSERT INTO @.running (job, task, attempt, until, holder) SELECT id, 0, attempt, $5, $4 FROM u)
-	SELECT * FROM u`
-
 // Lease implements fairlead.Store.
 func (s *Store) Lease(ctx context.Context, holder string, wants []fairlead.Want, ttl time.Duration) ([]fairlead.Grant, error) {
 	var out []fairlead.Grant
 	err := s.write(ctx, func(t *tx) (err error) {
 		out = make([]fairlead.Grant, len(wants))
-		won, err := t.claim(holder, wants, ttl)
-		if err != nil {
+		if err := t.claim(holder, wants, out, ttl); err != nil {
 			return err
 		}
 		var rest []int64
 		for i, w := range wants {
-			if out[i].Lease = won[w.Job]; out[i].Lease != nil {
-				delete(won, w.Job) // it is the answer to one want
-			} else {
+			if out[i].Lease == nil {
 				rest = append(rest, w.Job)
 			}
 		}
@@ -53,64 +34,6 @@ func (s *Store) Lease(ctx context.Context, holder string, wants []fairlead.Want,
 		return nil, err
 	}
 	return out, nil
-}
-
-// claim leases the jobs that have one task.
-func (t *tx) claim(holder string, wants []fairlead.Want, ttl time.Duration) (map[int64]*fairlead.Lease, error) {
-	charges := map[int64]float64{}
-	for _, w := range wants {
-		if _, twice := charges[w.Job]; !twice && len(w.Nodes) == 0 {
-			charges[w.Job] = w.Charge
-		}
-	}
-	if len(charges) == 0 {
-		return nil, nil
-	}
-	ids := sorted(charges)
-	for id, charge := range charges {
-		if charge == 0 {
-			delete(charges, id)
-		}
-	}
-	some, err := json.Marshal(charges)
-	if err != nil {
-		return nil, err
-	}
-	until := t.now.Add(ttl)
-	won := make(map[int64]*fairlead.Lease, len(ids))
-	pools := map[int32][]*fairlead.Job{}
-	t.ask(claimText, func(r pgx.Rows) error {
-		j := &fairlead.Job{Tasks: 1, Running: 1, State: fairlead.Running}
-		var pool int32
-		var spec []byte
-		var submitted, started int64
-		l := &fairlead.Lease{Job: j, Holder: holder, Started: t.now, Until: until}
-		if err := r.Scan(&j.ID, &pool, &j.User, &j.Kind, &j.Priority, &spec, &submitted, &started, &l.Attempt); err != nil {
-			return err
-		}
-		if err := life.ReadSpec(spec, j); err != nil {
-			return err
-		}
-		j.Submitted, j.Started = life.Instant(submitted), life.Instant(started)
-		l.JobID, l.Number = j.ID, j.Numbers().At(0)
-		won[j.ID] = l
-		pools[pool] = append(pools[pool], j)
-		return nil
-	}, ids, string(some), life.Nanos(t.now), holder, life.Nanos(until))
-	if err := t.do(); err != nil {
-		return nil, err
-	}
-	for pool, jobs := range pools {
-		path, err := t.path(pool)
-		if err != nil {
-			return nil, err
-		}
-		for _, j := range jobs {
-			j.Pool = path
-		}
-		t.count(pool, -len(jobs), len(jobs))
-	}
-	return won, nil
 }
 
 // leaseRest leases tasks of arrays and gangs, and says of the others what of them waits:

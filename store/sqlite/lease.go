@@ -14,13 +14,16 @@ import (
 // Lease implements fairlead.Store.
 func (s *Store) Lease(ctx context.Context, holder string, wants []fairlead.Want, ttl time.Duration) ([]fairlead.Grant, error) {
 	out := make([]fairlead.Grant, len(wants))
-	err := s.write(ctx, false, func(t *tx) error {
+	err := s.write(ctx, false, func(t *tx) (err error) {
+		lost := false
 		for i, w := range wants {
-			g, err := t.grant(holder, w, ttl)
-			if err != nil {
+			if out[i], err = t.grant(holder, w, ttl); err != nil {
 				return err
 			}
-			out[i] = g
+			lost = lost || out[i].Lease == nil && len(w.Else) > 0
+		}
+		if lost {
+			return t.grantOthers(holder, wants, out, ttl)
 		}
 		return nil
 	})
@@ -39,6 +42,40 @@ func (t *tx) grant(holder string, w fairlead.Want, ttl time.Duration) (fairlead.
 		return t.leaseTask(holder, w, ttl)
 	}
 	return fairlead.Grant{Lease: l}, err
+}
+
+// grantOthers leases other jobs that lost wants name.
+func (t *tx) grantOthers(holder string, wants []fairlead.Want, out []fairlead.Grant, ttl time.Duration) error {
+	tried := map[int64]bool{} // whoever could not have one, others cannot either
+	for _, w := range wants {
+		tried[w.Job] = true
+	}
+	for i, w := range wants {
+		if out[i].Lease != nil || len(w.Nodes) > 0 || len(w.Else) == 0 {
+			continue
+		}
+		if r, err := t.load(w.Job); err != nil || r != nil && r.Tasks > 1 && !r.State.Ended() {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		for _, id := range w.Else {
+			if tried[id] {
+				continue
+			}
+			tried[id] = true
+			l, err := t.leaseOne(holder, fairlead.Want{Job: id, Charge: w.Charge}, ttl)
+			if err != nil {
+				return err
+			}
+			if l != nil {
+				out[i] = fairlead.Grant{Lease: l}
+				break
+			}
+		}
+	}
+	return nil
 }
 
 // leaseOne leases a job that has one task; nil if the job is not of that kind or may

@@ -138,8 +138,12 @@ func (w *twins) anyJob() int64 {
 
 func (w *twins) lease() {
 	wants := make([]fairlead.Want, 1+w.rng.IntN(5))
+	lists := w.lists()
 	for i := range wants {
 		wants[i].Job = w.anyJob()
+		if k := w.rng.IntN(2 * len(lists)); k < len(lists) {
+			wants[i].Else, wants[i].Charge = lists[k], float64(k)
+		}
 		if jobs, err := w.a.Jobs(w.t.Context(), fairlead.Query{IDs: []int64{wants[i].Job}}); err == nil && len(jobs) == 1 && w.rng.IntN(4) > 0 {
 			for range jobs[0].Gang {
 				wants[i].Nodes = append(wants[i].Nodes, pick(w, "x", "y"))
@@ -156,6 +160,18 @@ func (w *twins) lease() {
 			w.refs[l.Ref] = true
 		}
 	}
+}
+
+// lists are two lists of jobs that wants name, which have nothing in common.
+func (w *twins) lists() [2][]int64 {
+	var out [2][]int64
+	for _, i := range w.rng.Perm(10) {
+		k := w.rng.IntN(3)
+		if id := w.last + 1 - int64(i); k < 2 && id > 0 {
+			out[k] = append(out[k], id)
+		}
+	}
+	return out
 }
 
 // brief leaves out what a store need not fill in: the job's counts at the moment.

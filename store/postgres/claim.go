@@ -1,0 +1,216 @@
+package postgres
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/store/internal/life"
+)
+
+// claimText leases all wanted jobs that have one task and may start, with what others are
+// claiming at the same moment left to them.
+const claimText = `WITH c AS (
+		SELECT j.id FROM unnest($1::bigint[]) AS w (id), LATERAL (
+			SELECT id FROM @.job WHERE job.id = w.id AND ` + mayStart + ` FOR UPDATE SKIP LOCKED) AS j),
+	u AS (
+		UPDATE @.job AS j SET ` + begins + `, charge = coalesce(($2::jsonb ->> id::text)::float8, 0)
+		WHERE id = ANY(ARRAY(SELECT id FROM c))
+		RETURNING ` + claimed + `),
+	` + leased + `
+	SELECT * FROM u`
+
+// claimElseText does so too, and in the same breath takes others in the place of those that
+// were lost: of the list of each of them as many as it takes, the first that can be had. So
+// many servers that want the same jobs do not fight over them, and lock no more than they
+// take. $6 are the jobs of the wants that have a list, $7 whether it is the first want
+// for its job, $8 the number; $9 and $10 are where each list begins and ends in $12, $11 its charge.
+// Wanted jobs with several tasks are told with attempt 0: nothing is taken in their place.
+const claimElseText = `WITH c AS (
+		SELECT j.id FROM unnest($1::bigint[]) AS w (id), LATERAL (
+			SELECT id FROM @.job WHERE job.id = w.id AND ` + mayStart + ` FOR UPDATE SKIP LOCKED) AS j),
+	m AS (SELECT DISTINCT id FROM unnest($6::bigint[]) AS w (id)
+		WHERE id NOT IN (SELECT id FROM c) AND (SELECT tasks FROM @.job WHERE job.id = w.id) > 1),
+	n AS (SELECT list, count(*) AS n FROM unnest($6::bigint[], $7::bool[], $8::int[]) AS w (id, first, list)
+		WHERE NOT (first AND id IN (SELECT id FROM c)) AND id NOT IN (SELECT id FROM m) GROUP BY list),
+	e AS (SELECT x.id, ($11::float8[])[n.list] AS charge FROM n, LATERAL (
+			SELECT j.id FROM unnest(($12::bigint[])[($9::int[])[n.list]:($10::int[])[n.list]]) AS a (id), LATERAL (
+				SELECT id FROM @.job WHERE job.id = a.id AND ` + mayStart + ` FOR UPDATE SKIP LOCKED) AS j
+			LIMIT n.n) AS x),
+	w AS (SELECT id, coalesce(($2::jsonb ->> id::text)::float8, 0) AS charge FROM c UNION ALL SELECT * FROM e),
+	u AS (
+		UPDATE @.job AS j SET ` + begins + `, charge = w.charge
+		FROM (SELECT id, max(charge) AS charge FROM w GROUP BY id) AS w WHERE j.id = w.id AND j.id = ANY(ARRAY(SELECT id FROM w))
+		RETURNING ` + claimed + `),
+	` + leased + `
+	SELECT * FROM u UNION ALL SELECT id, 0, '', '', '', NULL, 0, 0, 0 FROM m`
+
+// The parts of the two: which jobs may start, what becomes of them, what is read of them,
+// and their leases.
+const (
+	mayStart = `state = 2 AND tasks = 1 AND not_before <= $3 AND t_begin <= $3`
+	begins   = `state = 3, waiting = 0, running = 1, next = 1, returned = 0, attempt = attempt + 1, holder = $4,
+			t_state = 3, t_begin = 0, t_started = $3, t_ended = 0, outcome = '', started = CASE started WHEN 0 THEN $3 ELSE started END`
+	claimed = `j.id, j.pool, j.username, j.kind, j.priority, j.spec, j.submitted, j.started, j.attempt`
+	leased  = `l AS (INSERT INTO @.running (job, task, attempt, until, holder) SELECT id, 0, attempt, $5, $4 FROM u)`
+)
+
+// claim leases the jobs that have one task, or others in their place.
+func (t *tx) claim(holder string, wants []fairlead.Want, out []fairlead.Grant, ttl time.Duration) error {
+	charges := map[int64]float64{}
+	others := false
+	for _, w := range wants {
+		if len(w.Nodes) > 0 {
+			continue
+		}
+		if _, twice := charges[w.Job]; !twice {
+			charges[w.Job] = w.Charge
+		}
+		others = others || len(w.Else) > 0
+	}
+	if len(charges) == 0 {
+		return nil
+	}
+	ids := sorted(charges)
+	var e elses
+	if others {
+		e.add(wants, charges)
+	}
+	for id, charge := range charges {
+		if charge == 0 {
+			delete(charges, id)
+		}
+	}
+	some, err := json.Marshal(charges)
+	if err != nil {
+		return err
+	}
+	k := taking{t: t, holder: holder, until: t.now.Add(ttl), won: make(map[int64]*fairlead.Lease, len(ids)), pools: map[int32][]*fairlead.Job{}}
+	args := []any{ids, string(some), life.Nanos(t.now), holder, life.Nanos(k.until)}
+	if others {
+		t.ask(claimElseText, k.scan, append(args, e.jobs, e.first, e.list, e.from, e.to, e.charge, e.ids)...)
+	} else {
+		t.ask(claimText, k.scan, args...)
+	}
+	if err := t.do(); err != nil {
+		return err
+	}
+	for i, w := range wants {
+		if out[i].Lease = k.won[w.Job]; out[i].Lease != nil {
+			delete(k.won, w.Job) // it is the answer to one want
+		}
+	}
+	for i, w := range wants {
+		if out[i].Lease == nil && len(w.Else) > 0 && len(w.Nodes) == 0 && !k.several[w.Job] {
+			out[i].Lease = e.next(w, k.won)
+		}
+	}
+	return k.count()
+}
+
+// elses are the lists of other jobs that wants name, as claimElseText takes them.
+type elses struct {
+	jobs     []int64 // for each want with a list
+	first    []bool
+	list     []int32
+	from, to []int32 // for each list
+	charge   []float64
+	ids      []int64
+	numbers  map[int64]int32 // of lists, by the first of them
+}
+
+// add takes the lists of the wants. What is wanted itself is left out.
+func (e *elses) add(wants []fairlead.Want, wanted map[int64]float64) {
+	e.numbers = map[int64]int32{}
+	seen := make(map[int64]bool, len(wanted))
+	for _, w := range wants {
+		if len(w.Nodes) > 0 {
+			continue
+		}
+		first := !seen[w.Job]
+		seen[w.Job] = true
+		if len(w.Else) == 0 {
+			continue
+		}
+		number, known := e.numbers[w.Else[0]]
+		if !known {
+			e.from = append(e.from, int32(len(e.ids)+1))
+			for _, id := range w.Else {
+				if _, is := wanted[id]; !is {
+					e.ids = append(e.ids, id)
+				}
+			}
+			e.to, e.charge = append(e.to, int32(len(e.ids))), append(e.charge, w.Charge)
+			number = int32(len(e.to))
+			e.numbers[w.Else[0]] = number
+		}
+		e.jobs, e.first, e.list = append(e.jobs, w.Job), append(e.first, first), append(e.list, number)
+	}
+}
+
+// next is the next lease of the want's list; nil if no more were won.
+func (e *elses) next(w fairlead.Want, won map[int64]*fairlead.Lease) *fairlead.Lease {
+	k := e.numbers[w.Else[0]] - 1
+	for e.from[k] <= e.to[k] {
+		id := e.ids[e.from[k]-1]
+		e.from[k]++
+		if l := won[id]; l != nil {
+			delete(won, id)
+			return l
+		}
+	}
+	return nil
+}
+
+// taking is what a claim took.
+type taking struct {
+	t       *tx
+	holder  string
+	until   time.Time
+	won     map[int64]*fairlead.Lease
+	pools   map[int32][]*fairlead.Job
+	several map[int64]bool // wanted jobs that have several tasks
+}
+
+func (k *taking) scan(r pgx.Rows) error {
+	j := &fairlead.Job{Tasks: 1, Running: 1, State: fairlead.Running}
+	var pool int32
+	var spec []byte
+	var submitted, started int64
+	l := &fairlead.Lease{Job: j, Holder: k.holder, Started: k.t.now, Until: k.until}
+	if err := r.Scan(&j.ID, &pool, &j.User, &j.Kind, &j.Priority, &spec, &submitted, &started, &l.Attempt); err != nil {
+		return err
+	}
+	if l.Attempt == 0 {
+		if k.several == nil {
+			k.several = map[int64]bool{}
+		}
+		k.several[j.ID] = true
+		return nil
+	}
+	if err := life.ReadSpec(spec, j); err != nil {
+		return err
+	}
+	j.Submitted, j.Started = life.Instant(submitted), life.Instant(started)
+	l.JobID, l.Number = j.ID, j.Numbers().At(0)
+	k.won[j.ID] = l
+	k.pools[pool] = append(k.pools[pool], j)
+	return nil
+}
+
+// count counts what was taken as running, and names its pools.
+func (k *taking) count() error {
+	for pool, jobs := range k.pools {
+		path, err := k.t.path(pool)
+		if err != nil {
+			return err
+		}
+		for _, j := range jobs {
+			j.Pool = path
+		}
+		k.t.count(pool, -len(jobs), len(jobs))
+	}
+	return nil
+}

@@ -1,0 +1,69 @@
+package postgres_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/pgtest"
+	"github.com/fairlead/fairlead/store/postgres"
+)
+
+// BenchmarkClaim measures one claim of jobs of ten pools: of those that are wanted, with lists of
+// others that are not needed, and of others because all that is wanted has gone.
+func BenchmarkClaim(b *testing.B) {
+	for _, wants := range []int{1, 50, 1000} {
+		for _, how := range []string{"wanted", "wanted-with-others", "others"} {
+			b.Run(fmt.Sprint("wants=", wants, "/", how), func(b *testing.B) { benchClaim(b, wants, how) })
+		}
+	}
+}
+
+func benchClaim(b *testing.B, n int, how string) {
+	const pools, others = 10, 200
+	url, schema := pgtest.URL(b)
+	s := at(b, url, postgres.Options{Schema: schema})
+	defer s.Close()
+	submit(b, s, 20_000, pools) // others wait, too
+	gone := submit(b, s, n, pools)
+	lease(b, s, n, func(i int) fairlead.Want { return fairlead.Want{Job: gone[i]} })
+	for b.Loop() {
+		b.StopTimer()
+		ids := submit(b, s, n, pools)
+		lists := make([][]int64, pools)
+		for i, id := range append(ids, submit(b, s, others*pools-n, pools)...) {
+			if how == "others" || i >= n {
+				lists[i%pools] = append(lists[i%pools], id)
+			}
+		}
+		b.StartTimer()
+		lease(b, s, n, func(i int) (w fairlead.Want) {
+			if w.Job = ids[i]; how == "others" {
+				w.Job = gone[i]
+			}
+			if how != "wanted" {
+				w.Else = lists[i%pools]
+			}
+			return w
+		})
+	}
+	b.ReportMetric(float64(b.N*n)/b.Elapsed().Seconds(), "leases/s")
+}
+
+// lease leases n jobs in one call, all of which can be had.
+func lease(b *testing.B, s fairlead.Store, n int, want func(i int) fairlead.Want) {
+	wants := make([]fairlead.Want, n)
+	for i := range wants {
+		wants[i] = want(i)
+	}
+	grants, err := s.Lease(b.Context(), "h", wants, time.Hour)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for i, g := range grants {
+		if g.Lease == nil {
+			b.Fatalf("want %d of %d was lost", i, n)
+		}
+	}
+}
