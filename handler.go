@@ -82,7 +82,7 @@ func (l *Loop) Work(ctx context.Context, o WorkOptions) error {
 	if err != nil {
 		return err
 	}
-	w.member = m
+	w.member, w.ends = m, together{finish: m.Finish}
 	w.run(ctx, o.Grace)
 	leave, cancel := context.WithTimeout(context.WithoutCancel(ctx), o.Grace)
 	defer cancel()
@@ -92,6 +92,7 @@ func (l *Loop) Work(ctx context.Context, o WorkOptions) error {
 // handlerWorker runs handlers, each task in a goroutine.
 type handlerWorker struct {
 	member   *Member
+	ends     together
 	handlers map[string]Handler
 	starts   chan []*Lease
 	tasks    sync.WaitGroup
@@ -185,9 +186,8 @@ func (w *handlerWorker) begin(ctx context.Context, l *Lease) {
 			w.insist(func(ctx context.Context) error { return w.member.Release(ctx, []Ref{l.Ref}) })
 			return
 		}
-		w.insist(func(ctx context.Context) error {
-			_, err := w.member.Finish(ctx, []Result{{Ref: l.Ref, Outcome: o}})
-			return err
+		w.insist(func(context.Context) error {
+			return w.ends.end(Result{Ref: l.Ref, Outcome: o})
 		})
 	})
 }
