@@ -31,6 +31,10 @@ check: ## formatting, vet, staticcheck and the house rules
 chaos: ## kill the server and agents at random instants; KILLS=200 by default
 	$(GO) test -count=1 -v -timeout=60m -tags=chaos -run=TestChaos ./cmd/fairlead -kills=$(or $(KILLS),200)
 
+.PHONY: chaos-postgres
+chaos-postgres: ## let processes contend for leases in PostgreSQL while they and it are killed, and check what they saw
+	$(GO) test -count=1 -v -timeout=60m -tags=chaos -run=TestChaos ./store/postgres -history=2m
+
 .PHONY: real
 real: ## let three users of this machine do real work and compare what they get with their weights; run 5,000 jobs through a tree of mixed policies under changes; replay what ran on eight made-up machines; compare with its Slurm, if there is one
 	$(GO) test -count=1 -v -timeout=20m -tags=real -run=TestReal ./cmd/fairlead

@@ -95,6 +95,12 @@ func Restart(t testing.TB, f func()) {
 // Own is the URL of a cluster for one test, of a package that seldom needs one.
 func Own(t testing.TB) string {
 	t.Helper()
+	return OwnCluster(t).URL()
+}
+
+// OwnCluster is a cluster for one test, which may halt it and run it again.
+func OwnCluster(t testing.TB) *Cluster {
+	t.Helper()
 	c, err := Start()
 	if errors.Is(err, errAbsent) && os.Getenv("FAIRLEAD_NO_SKIP") != "1" {
 		t.Skip(err)
@@ -103,7 +109,7 @@ func Own(t testing.TB) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Stop)
-	return c.URL()
+	return c
 }
 
 // Start makes a cluster and starts its server.

@@ -1,0 +1,117 @@
+package linear
+
+import (
+	"context"
+	"errors"
+
+	"github.com/fairlead/fairlead"
+)
+
+// mostTasks is how many tasks a job has at most that clients contend for.
+const mostTasks = 3
+
+func (c *client) lease(ctx context.Context, job int64) {
+	k := c.begin(Lease, job, -1)
+	k.Holder = c.holder
+	c.note(k)
+	grants, err := c.store.Lease(ctx, c.holder, []fairlead.Want{{Job: job}}, c.o.TTL)
+	if c.end(err, k) {
+		if l := grants[0].Lease; l == nil {
+			k.Refused = true
+		} else {
+			k.Task, k.Attempt = l.Task, l.Attempt
+			c.known.add(l.Ref)
+		}
+	}
+	c.note(k)
+}
+
+// about notes one call for each attempt.
+func (c *client) about(v Verb, refs []fairlead.Ref) (calls []*Call) {
+	for _, r := range refs {
+		k := c.begin(v, r.JobID, r.Task)
+		k.Attempt = r.Attempt
+		calls = append(calls, k)
+	}
+	return calls
+}
+
+// answers notes what was said about each attempt.
+func (c *client) answers(calls []*Call, errs []error, err error) {
+	if c.end(err, calls...) {
+		for i, k := range calls {
+			c.answer(k, errs[i])
+		}
+	}
+	c.note(calls...)
+}
+
+func (c *client) answer(k *Call, err error) {
+	if k.Stale = errors.Is(err, fairlead.ErrStaleAttempt); err != nil && !k.Stale {
+		c.err = err
+	}
+}
+
+func (c *client) renew(ctx context.Context, refs []fairlead.Ref) {
+	calls := c.about(Renew, refs)
+	c.note(calls...)
+	errs, err := c.store.Renew(ctx, refs, c.o.TTL)
+	c.answers(calls, errs, err)
+}
+
+func (c *client) release(ctx context.Context, refs []fairlead.Ref) {
+	calls := c.about(Release, refs)
+	c.note(calls...)
+	errs, err := c.store.Release(ctx, refs)
+	c.answers(calls, errs, err)
+}
+
+func (c *client) finish(ctx context.Context, refs []fairlead.Ref) {
+	calls := c.about(Finish, refs)
+	results := make([]fairlead.Result, len(refs))
+	for i, r := range refs {
+		calls[i].Outcome = fairlead.Failed
+		if c.rng.IntN(12) == 0 {
+			calls[i].Outcome = fairlead.Succeeded
+		}
+		results[i] = fairlead.Result{Ref: r, Outcome: fairlead.Outcome{State: calls[i].Outcome}}
+	}
+	c.note(calls...)
+	verdicts, err := c.store.Finish(ctx, results)
+	errs := make([]error, len(verdicts))
+	for i, v := range verdicts {
+		errs[i], calls[i].Again = v.Err, v.Again
+	}
+	c.answers(calls, errs, err)
+}
+
+// expire concerns every task of every job.
+func (c *client) expire(ctx context.Context, holder string) {
+	k := c.begin(Expire, 0, -1)
+	k.Holder = holder
+	c.note(k)
+	lost, err := c.store.Expire(ctx, holder)
+	if c.end(err, k) {
+		k.Lost = lost
+	}
+	c.note(k)
+}
+
+// read notes what is said of the tasks that have started at least once; of the others it
+// notes that they have not.
+func (c *client) read(ctx context.Context, job int64) {
+	calls := make([]*Call, mostTasks)
+	for i := range calls {
+		calls[i] = c.begin(Read, job, i)
+		calls[i].Seen.State = fairlead.Waiting
+	}
+	tasks, err := c.store.Tasks(ctx, job)
+	if !c.end(err, calls...) {
+		c.calls = c.calls[:len(c.calls)-mostTasks] // what was not seen says nothing
+		return
+	}
+	for _, k := range tasks {
+		calls[k.Index].Seen = Seen{Attempt: k.Attempt, Fails: k.Fails, Losses: k.Losses, State: k.State}
+	}
+	c.note(calls...)
+}

@@ -1,0 +1,55 @@
+package linear
+
+import (
+	"context"
+	"time"
+
+	"github.com/fairlead/fairlead"
+)
+
+// Unfenced is a store as it must not be: it does not look at the number of an attempt, so
+// that whoever held a task before may still renew, end or give back what another one holds
+// now. A check that accepts it is worth nothing.
+type Unfenced struct{ fairlead.Store }
+
+// current names the attempt that is under way instead of the one that was named.
+func (u Unfenced) current(ctx context.Context, r fairlead.Ref) fairlead.Ref {
+	tasks, err := u.Tasks(ctx, r.JobID)
+	if err != nil {
+		return r
+	}
+	for _, k := range tasks {
+		if k.Index == r.Task {
+			r.Attempt = k.Attempt
+		}
+	}
+	return r
+}
+
+func (u Unfenced) all(ctx context.Context, refs []fairlead.Ref) []fairlead.Ref {
+	out := make([]fairlead.Ref, len(refs))
+	for i, r := range refs {
+		out[i] = u.current(ctx, r)
+	}
+	return out
+}
+
+// Renew implements fairlead.Store.
+func (u Unfenced) Renew(ctx context.Context, refs []fairlead.Ref, ttl time.Duration) ([]error, error) {
+	return u.Store.Renew(ctx, u.all(ctx, refs), ttl)
+}
+
+// Release implements fairlead.Store.
+func (u Unfenced) Release(ctx context.Context, refs []fairlead.Ref) ([]error, error) {
+	return u.Store.Release(ctx, u.all(ctx, refs))
+}
+
+// Finish implements fairlead.Store.
+func (u Unfenced) Finish(ctx context.Context, results []fairlead.Result) ([]fairlead.Verdict, error) {
+	out := make([]fairlead.Result, len(results))
+	for i, r := range results {
+		out[i] = r
+		out[i].Ref = u.current(ctx, r.Ref)
+	}
+	return u.Store.Finish(ctx, out)
+}
