@@ -84,6 +84,19 @@ func work(a cluster.Amounts) cluster.Amounts {
 	return can
 }
 
+// whoCould says whom to start where no node can do the work of a job at all.
+func (l *Loop) whoCould(s sched.Job) string {
+	for _, x := range l.core.Cluster().Lacks(s.Shape) {
+		switch {
+		case x.Resource == execResource:
+			return "Start an agent: fairlead work"
+		case ability(x.Resource):
+			return "Start a worker, or a program, that handles this kind; or submit the job again under the right kind"
+		}
+	}
+	return ""
+}
+
 // ability reports whether a resource stands for what a node can do.
 func ability(resource string) bool {
 	return resource == execResource || strings.HasPrefix(resource, handlerPrefix)

@@ -377,14 +377,36 @@ func (l *Loop) UsageUnit() string {
 	return l.core.UsageUnit()
 }
 
-// AgentCapacity is the capacity of a node that runs commands.
-func AgentCapacity(a Amounts) (Amounts, error) {
-	out := Amounts{execResource: anyNumber}
+// AgentCapacity is the capacity of a node that runs commands or, if it names kinds, handles
+// jobs of these without a command.
+func AgentCapacity(a Amounts, kinds ...string) (Amounts, error) {
+	out := Amounts{}
 	for name, n := range a {
-		if n < 0 || n > maxAmount {
+		switch {
+		case ability(name):
+			return nil, invalid("capacity", "%s is not an amount; a worker names its kinds", name)
+		case n < 0 || n > maxAmount:
 			return nil, invalid("capacity", "%s must be from 0 to %d, got %d", name, int64(maxAmount), n)
 		}
 		out[name] = n
 	}
+	if len(kinds) > maxKinds {
+		return nil, invalid("kinds", "a worker handles at most %d kinds, got %d", maxKinds, len(kinds))
+	}
+	for _, kind := range kinds {
+		if err := checkText("kinds", kind, MaxName); err != nil {
+			return nil, err
+		}
+		if kind == "" {
+			return nil, invalid("kinds", "a kind is empty")
+		}
+		out[handlerPrefix+kind] = anyNumber
+	}
+	if len(kinds) == 0 {
+		out[execResource] = anyNumber
+	}
 	return out, nil
 }
+
+// maxKinds bounds what a worker handles: each kind is a resource of the cluster.
+const maxKinds = 100

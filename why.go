@@ -227,6 +227,9 @@ func (l *Loop) whyWaiting(a *why.Answer, j *Job, tasks []Task, blockers []string
 		reasons = []why.Reason{l.rankReason(a, j)}
 	}
 	a.Reason, a.Others = reasons[0], reasons[1:]
+	if next := l.whoCould(s); next != "" && a.Reason.Code == why.FitNever {
+		a.Reason.Next = next
+	}
 	a.Verdict = verdictOf(a.Reason.Code)
 }
 

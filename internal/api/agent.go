@@ -6,9 +6,10 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// JoinRequest is an agent that offers its machine.
+// JoinRequest is an agent that offers its machine, or a worker that handles jobs of its kinds.
 type JoinRequest struct {
-	Capacity map[string]int64  `json:"capacity"`
+	Capacity map[string]int64  `json:"capacity" doc:"What it has, e.g. cpu: 4; a task takes one cpu unless its job says more"`
+	Kinds    []string          `json:"kinds,omitempty" doc:"Of a worker: the kinds of jobs without a command that it handles. Who names none is an agent, which runs commands"`
 	Labels   map[string]string `json:"labels,omitempty" doc:"For constraints of jobs, e.g. arch=amd64"`
 	Version  string            `json:"version,omitempty"`
 	Host     string            `json:"host,omitempty"`
@@ -30,8 +31,8 @@ type JoinResponse struct {
 type PollRequest struct {
 	Session string `json:"session"`
 	// Ack are the attempts that the agent received by earlier polls and has begun.
-	Ack         []fairlead.Ref `json:"ack,omitempty"`
-	WaitSeconds float64        `json:"wait_seconds,omitempty" maximum:"60"`
+	Ack         []fairlead.Ref `json:"ack,omitempty" doc:"Attempts that it received; what is not acknowledged is sent again"`
+	WaitSeconds float64        `json:"wait_seconds,omitempty" maximum:"60" doc:"How long to wait for something to do; the server shortens it"`
 }
 
 // PollResponse is what to do.
@@ -46,8 +47,8 @@ type PollResponse struct {
 // Lease is a task to run.
 type Lease struct {
 	fairlead.Ref
-	Number int       `json:"number"`
-	Until  time.Time `json:"until"`
+	Number int       `json:"number" doc:"Of the task in the array of the job"`
+	Until  time.Time `json:"until" doc:"By the clock of the server; count the ttl_seconds from when the poll was sent instead"`
 	User   string    `json:"user"`
 	Job    Spec      `json:"spec"`
 	Tasks  int       `json:"tasks"`
@@ -64,8 +65,8 @@ type Stop struct {
 type ReportRequest struct {
 	Session  string         `json:"session"`
 	Finished []Finished     `json:"finished,omitempty"`
-	Renew    []fairlead.Ref `json:"renew,omitempty"`
-	Release  []fairlead.Ref `json:"release,omitempty"`
+	Renew    []fairlead.Ref `json:"renew,omitempty" doc:"Attempts that still run: their leases last ttl_seconds from now"`
+	Release  []fairlead.Ref `json:"release,omitempty" doc:"Attempts given back: the tasks wait again at once, which counts as no try"`
 	Drain    bool           `json:"drain,omitempty" doc:"Take nothing new"`
 	Leave    bool           `json:"leave,omitempty" doc:"It is going away"`
 }
@@ -74,9 +75,10 @@ type ReportRequest struct {
 type Finished struct {
 	fairlead.Ref
 	State      string  `json:"state" enum:"succeeded,failed,cancelled"`
+	Final      bool    `json:"final,omitempty" doc:"It failed, and no further try would mend that"`
 	ExitCode   int     `json:"exit_code,omitempty"`
 	Signal     string  `json:"signal,omitempty"`
-	Cause      string  `json:"cause,omitempty"`
+	Cause      string  `json:"cause,omitempty" doc:"Why, in words"`
 	CPUSeconds float64 `json:"cpu_seconds,omitempty"`
 	MaxRSS     int64   `json:"max_rss_bytes,omitempty"`
 }
@@ -84,7 +86,7 @@ type Finished struct {
 // ReportResponse answers in the order of the request.
 type ReportResponse struct {
 	Finished []*Error `json:"finished,omitempty"`
-	Renew    []*Error `json:"renew,omitempty"`
+	Renew    []*Error `json:"renew,omitempty" doc:"One with the code stale_attempt is not the worker's any more: end it"`
 	Rejoin   bool     `json:"rejoin,omitempty"`
 }
 
@@ -107,7 +109,7 @@ type LogReply struct {
 func (f *Finished) ToResult() fairlead.Result {
 	return fairlead.Result{Ref: f.Ref, Outcome: fairlead.Outcome{
 		State: fairlead.State(f.State), ExitCode: f.ExitCode, Signal: f.Signal, Cause: f.Cause,
-		CPU: duration(f.CPUSeconds), MaxRSS: f.MaxRSS,
+		CPU: duration(f.CPUSeconds), MaxRSS: f.MaxRSS, Final: f.Final,
 	}}
 }
 
@@ -115,7 +117,7 @@ func (f *Finished) ToResult() fairlead.Result {
 func FromResult(ref fairlead.Ref, o fairlead.Outcome) Finished {
 	return Finished{
 		Ref: ref, State: string(o.State), ExitCode: o.ExitCode, Signal: o.Signal, Cause: o.Cause,
-		CPUSeconds: o.CPU.Seconds(), MaxRSS: o.MaxRSS,
+		CPUSeconds: o.CPU.Seconds(), MaxRSS: o.MaxRSS, Final: o.Final,
 	}
 }
 

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"time"
 	"unicode/utf8"
@@ -19,7 +21,8 @@ type Spec struct {
 	QOS            string            `json:"qos,omitempty" doc:"Quality of service, under the policy multifactor; default: as the priority is called"`
 	Nice           int               `json:"nice,omitempty" doc:"What the job gives up of its priority under the policy multifactor; below 0 for administrators only" minimum:"-10000" maximum:"10000"`
 	Argv           []string          `json:"argv,omitempty" doc:"Command and arguments; no shell is involved"`
-	Payload        []byte            `json:"payload,omitempty" doc:"Data for a Go handler, or a script; shown to its owner only, and not in lists"`
+	Args           json.RawMessage   `json:"args,omitempty" doc:"Arguments for a handler of the kind, any JSON; shown to their owner only, and not in lists"`
+	Payload        []byte            `json:"payload,omitempty" doc:"Data for a handler that is not JSON, or a script; shown to its owner only, and not in lists"`
 	Script         bool              `json:"script,omitempty" doc:"The payload is a script, to be run with the arguments after the first of argv"`
 	Env            map[string]string `json:"env,omitempty" doc:"Environment variables; shown to their owner only, and not in lists"`
 	Dir            string            `json:"dir,omitempty" doc:"Working directory"`
@@ -139,11 +142,51 @@ type Task struct {
 	Fails      int        `json:"fails,omitempty"`
 }
 
+// CheckArgs refuses arguments that go with nothing.
+func (s *Spec) CheckArgs() error {
+	switch {
+	case !s.hasArgs():
+		return nil
+	case len(s.Payload) > 0:
+		return fmt.Errorf("args: a job has either arguments or a payload: %w", fairlead.ErrInvalid)
+	case len(s.Argv) > 0:
+		return fmt.Errorf("args: they are for the handler of a kind, and this job runs a command; leave out argv: %w", fairlead.ErrInvalid)
+	}
+	return nil
+}
+
+// hasArgs reports whether there are arguments: null is what some programs write for none.
+func (s *Spec) hasArgs() bool { return len(s.Args) > 0 && string(s.Args) != "null" }
+
+// argsOf are the data of a job for a handler, if they are JSON as it is kept: Go programs and
+// those in other languages read and write the same jobs. What JSON would change stays as it is.
+func argsOf(j *fairlead.Job) json.RawMessage {
+	if len(j.Argv) > 0 || j.Script || len(j.Payload) == 0 {
+		return nil
+	}
+	if text, err := json.Marshal(json.RawMessage(j.Payload)); err != nil || !bytes.Equal(text, j.Payload) {
+		return nil
+	}
+	return j.Payload
+}
+
+// payload is what a store keeps of the data.
+func (s *Spec) payload() []byte {
+	if !s.hasArgs() {
+		return s.Payload
+	}
+	text, err := json.Marshal(s.Args)
+	if err != nil {
+		return s.Args // it is no JSON, and its handler will say so
+	}
+	return text
+}
+
 // ToJob makes the job that a spec describes.
 func (s *Spec) ToJob() fairlead.Job {
 	j := fairlead.Job{
 		Name: s.Name, Kind: s.Kind, Requestor: s.Requestor, Pool: s.Pool, Priority: s.Priority, QOS: s.QOS, Nice: s.Nice,
-		Argv: s.Argv, Payload: s.Payload, Script: s.Script, Env: s.Env, Dir: s.Dir, Output: s.Output, Error: s.Error,
+		Argv: s.Argv, Payload: s.payload(), Script: s.Script, Env: s.Env, Dir: s.Dir, Output: s.Output, Error: s.Error,
 		Request: s.Request, Constraint: s.Constraint, Reservation: s.Reservation, Licenses: s.Licenses, Rates: s.Rates, Limit: duration(s.LimitSeconds), Retries: s.Retries, Backoff: duration(s.BackoffSeconds),
 		Array: s.Array, Most: s.Most, Gang: s.Gang, Spread: s.Spread, Key: s.Key, Held: s.Held,
 	}
@@ -163,6 +206,9 @@ func FromSpec(j *fairlead.Job) Spec {
 		Argv: j.Argv, Payload: j.Payload, Script: j.Script, Env: j.Env, Dir: j.Dir, Output: j.Output, Error: j.Error,
 		Request: j.Request, Constraint: j.Constraint, Reservation: j.Reservation, Licenses: j.Licenses, Rates: j.Rates, LimitSeconds: j.Limit.Seconds(), Begin: pointer(j.Begin), Retries: j.Retries,
 		BackoffSeconds: j.Backoff.Seconds(), Array: j.Array, Most: j.Most, Gang: j.Gang, Spread: j.Spread, Key: j.Key, Held: j.Held,
+	}
+	if s.Args = argsOf(j); s.Args != nil {
+		s.Payload = nil
 	}
 	for _, d := range j.After {
 		s.After = append(s.After, After{d.Job, string(d.On)})

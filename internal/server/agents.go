@@ -38,6 +38,7 @@ type session struct {
 	id       string
 	name     string
 	instance string
+	handles  bool // jobs of its kinds; it keeps no output
 	member   *fairlead.Member
 
 	mu    sync.Mutex
@@ -100,8 +101,8 @@ func (s *Server) join(ctx context.Context, in *joinInput) (*body[api.JoinRespons
 	if err := check(who(ctx), doAgent, ""); err != nil {
 		return nil, err
 	}
-	x := &session{id: rand.Text(), name: in.Name, instance: in.Body.Instance, mail: make(chan struct{}, 1)}
-	capacity, err := fairlead.AgentCapacity(in.Body.Capacity)
+	x := &session{id: rand.Text(), name: in.Name, instance: in.Body.Instance, handles: len(in.Body.Kinds) > 0, mail: make(chan struct{}, 1)}
+	capacity, err := fairlead.AgentCapacity(in.Body.Capacity, in.Body.Kinds...)
 	if err != nil {
 		return nil, err
 	}
@@ -261,10 +262,22 @@ func (s *Server) finished(ctx context.Context, x *session, reports []api.Finishe
 	return out, nil
 }
 
+// leave ends a session. What is still in the mailbox has not begun: whoever goes away says so
+// before of what has.
 func (s *Server) leave(ctx context.Context, x *session) error {
 	s.agents.mu.Lock()
 	delete(s.agents.sessions, x.id)
 	s.agents.mu.Unlock()
+	x.member.Drain()
+	var refs []fairlead.Ref
+	for _, l := range x.take().Start {
+		refs = append(refs, l.Ref)
+	}
+	if len(refs) > 0 {
+		if err := x.member.Release(ctx, refs); err != nil {
+			return err
+		}
+	}
 	err := x.member.Leave(ctx)
 	if errors.Is(err, context.Canceled) {
 		return nil

@@ -155,7 +155,7 @@ const (
 func shown(a actor, j *fairlead.Job) api.Job {
 	out := api.FromJob(j)
 	if !a.Admin && (a.UID < 0 || a.User != j.User) {
-		out.Env, out.Payload = nil, nil
+		out.Env, out.Payload, out.Args = nil, nil, nil
 	}
 	return out
 }

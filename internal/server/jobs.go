@@ -41,6 +41,9 @@ func (s *Server) submit(ctx context.Context, in *submitInput) (*body[api.SubmitR
 	}
 	jobs := make([]fairlead.Job, len(in.Body.Jobs))
 	for i := range jobs {
+		if err := in.Body.Jobs[i].CheckArgs(); err != nil {
+			return nil, err
+		}
 		jobs[i] = in.Body.Jobs[i].ToJob()
 		jobs[i].User, jobs[i].Group = owner, group
 		if err := checkNice(me, jobs[i].Nice); err != nil {
@@ -214,7 +217,7 @@ func (s *Server) list(ctx context.Context, in *listInput) (*body[api.JobList], e
 			d.RunsSince = &since
 		}
 		// Data and environment of a job may have hundreds of kilobytes.
-		d.Env, d.Payload = nil, nil
+		d.Env, d.Payload, d.Args = nil, nil, nil
 		if r, ok := reasons[j.ID]; ok {
 			d.Rank, d.Reason = r.Rank, &api.Reason{Code: string(r.Code), Text: r.Text}
 		}

@@ -84,6 +84,9 @@ func (s *Server) ask(ctx context.Context, t *fairlead.Task, in *logInput) (*api.
 	if x == nil {
 		return nil, fmt.Errorf("the output is on node %s, whose agent is not connected: %w", t.Holder, fairlead.ErrState)
 	}
+	if x.handles {
+		return nil, fmt.Errorf("%s is a worker that handles jobs of its kinds, and keeps no output: %w", t.Holder, fairlead.ErrNotFound)
+	}
 	req := api.LogRequest{ID: rand.Text(), Ref: fairlead.Ref{JobID: t.Job, Task: t.Index, Attempt: t.Attempt}, Stderr: in.Stderr, Offset: in.Offset, Limit: in.Limit}
 	if in.Attempt > 0 {
 		req.Attempt = in.Attempt

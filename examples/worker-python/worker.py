@@ -1,0 +1,214 @@
+#!/usr/bin/env python3
+"""A fairlead worker in Python, with the standard library only.
+
+    python3 worker.py --server http://127.0.0.1:7447 --slots 4
+
+It joins a server, runs jobs of the kinds in HANDLERS, up to --slots at once, and renews their
+leases. Ctrl-C lets what runs go on for --grace seconds and gives the rest back. Copy it, and
+put functions of your own into HANDLERS.
+"""
+import argparse, hashlib, json, os, random, signal, socket, sys, threading, time
+import urllib.error, urllib.parse, urllib.request
+
+
+class Stopped(Exception):
+    """The job was cancelled, its time is over, or the lease was lost."""
+
+
+class Permanent(Exception):
+    """The task has failed, and no further try would mend that."""
+
+
+# A handler gets a task with the arguments of its job, task.args, and calls task.check() now and
+# then, which raises Stopped when it is to end. A task may run more than once.
+
+def checksum(task):
+    path = task.args["path"]
+    digest = hashlib.sha256()
+    try:
+        with open(path, "rb") as file:
+            while block := file.read(1 << 16):
+                task.check()
+                digest.update(block)
+    except FileNotFoundError as error:
+        raise Permanent(error)
+    with open(path + ".sha256", "w") as out:
+        out.write(digest.hexdigest() + "\n")
+
+
+def wait(task):
+    task.sleep(task.args["seconds"])
+
+
+HANDLERS = {"checksum": checksum, "wait": wait}
+
+
+class Task:
+    def __init__(self, lease):
+        self.ref = {"job": lease["job"], "task": lease["task"], "attempt": lease["attempt"]}
+        self.spec, self.user, self.args = lease["spec"], lease["user"], lease["spec"].get("args")
+        self.end, self.outcome = threading.Event(), None  # the outcome is None while it runs
+
+    def stop(self, state, cause):
+        self.stopped = self.stopped if self.end.is_set() else {"state": state, "cause": cause}
+        self.end.set()
+
+    def check(self):
+        if self.end.is_set():
+            raise Stopped()
+
+    def sleep(self, seconds):
+        self.end.wait(seconds)
+        self.check()
+
+    def run(self):
+        limit = threading.Timer(self.spec.get("limit_seconds", 1e6), self.stop, ["failed", "the time limit is over"])
+        limit.daemon = True
+        limit.start()
+        try:
+            HANDLERS[self.spec["kind"]](self)
+            self.outcome = {"state": "succeeded"}
+        except Stopped:
+            self.outcome = self.stopped
+        except Exception as error:
+            self.outcome = {"state": "failed", "cause": f"{type(error).__name__}: {error}"[:4000], "final": isinstance(error, Permanent)}
+        limit.cancel()
+        print("job", self.ref["job"], "for", self.user, self.outcome["state"], self.outcome.get("cause", ""), flush=True)
+
+
+class Worker:
+    def __init__(self, server, name, slots):
+        self.base = server.rstrip("/") + "/v1/agents/" + urllib.parse.quote(name, safe="") + "/"
+        self.http = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        self.hello = {"capacity": {"cpu": slots}, "kinds": list(HANDLERS), "host": socket.gethostname(),
+                      "instance": "%032x" % random.getrandbits(128)}
+        self.lock, self.news, self.tasks, self.session = threading.Lock(), threading.Event(), {}, None
+
+    def call(self, verb, **body):
+        """Sends a request. What does not arrive is an OSError; what is refused ends the worker."""
+        request = urllib.request.Request(self.base + verb, json.dumps(body).encode(), {"Content-Type": "application/json"})
+        try:
+            with self.http.open(request, timeout=60) as answer:
+                return json.load(answer)
+        except urllib.error.HTTPError as error:
+            if error.code >= 500:
+                raise
+            print(f"{verb}: {error.read().decode()}", file=sys.stderr, flush=True)
+            os._exit(1)
+
+    def held(self, running=False):
+        with self.lock:
+            return [task for task in self.tasks.values() if not (running and task.outcome)]
+
+    def join(self, again):
+        for pause in backoff():
+            try:
+                # What has ended and was not reported is still ours, too.
+                answer = self.call("join", **self.hello, again=again, running=[task.ref for task in self.held()])
+            except OSError as error:
+                print(f"the server does not answer, trying again in {pause:.1f} s: {error}", flush=True)
+                time.sleep(pause)
+            else:
+                self.session, self.ttl, self.renewed = answer["session"], answer["ttl_seconds"], time.monotonic()
+                return print("joined; a lease lasts", self.ttl, "seconds", flush=True)
+
+    def work(self):
+        """Takes work until Ctrl-C."""
+        self.join(again=False)
+        threading.Thread(target=self.report, daemon=True).start()
+        ack, pauses = [], backoff()
+        while True:
+            try:
+                answer = self.call("poll", session=self.session, ack=ack, wait_seconds=30)
+            except OSError:
+                time.sleep(next(pauses))
+                continue
+            ack, pauses = [], backoff()
+            if answer.get("displaced"):
+                sys.exit("another worker has joined under this name")
+            if answer.get("rejoin"):
+                self.join(again=True)
+            for lease in answer.get("start", []):
+                task = Task(lease)
+                ack.append(task.ref)
+                with self.lock:
+                    known = self.tasks.setdefault(key(task.ref), task)
+                if known is task:  # and not one that was sent again, as the acknowledgement was lost
+                    threading.Thread(target=lambda task: (task.run(), self.news.set()), args=[task], daemon=True).start()
+            for stop in answer.get("stop", []):
+                if task := self.tasks.get(key(stop)):
+                    task.stop("cancelled", stop["cause"])
+
+    def report(self):
+        """Reports ends at once, and renews the leases in time."""
+        pauses = backoff()
+        while True:
+            self.news.wait(self.ttl / 3)
+            self.news.clear()
+            try:
+                self.tell()
+                pauses = backoff()
+            except OSError:
+                time.sleep(next(pauses))
+                self.news.set()
+            if time.monotonic() - self.renewed > 0.9 * self.ttl:
+                for task in self.held(running=True):
+                    task.stop("cancelled", "the lease could not be renewed")
+
+    def tell(self):
+        sent = time.monotonic()
+        ended = [task for task in self.held() if task.outcome]
+        running = self.held(running=True)
+        answer = self.call(
+            "report", session=self.session, renew=[task.ref for task in running],
+            finished=[task.ref | task.outcome for task in ended if task.outcome["state"] != "released"],
+            release=[task.ref for task in ended if task.outcome["state"] == "released"])
+        if answer.get("rejoin"):
+            return  # the poll joins again, and names what we hold
+        self.renewed = sent
+        with self.lock:
+            for task in ended:
+                self.tasks.pop(key(task.ref), None)
+        for task, error in zip(running, answer.get("renew", [])):
+            if error and error["code"] == "stale_attempt":
+                task.stop("cancelled", "the lease was lost")
+
+    def leave(self, grace):
+        """Takes nothing new, waits for what runs, and gives back what does not end in time."""
+        if not self.session:
+            return
+        self.call("report", session=self.session, drain=True)
+        until = time.monotonic() + grace
+        while self.held(running=True) and time.monotonic() < until + 5:
+            if time.monotonic() > until:
+                for task in self.held(running=True):
+                    task.stop("released", "the worker ends")
+            time.sleep(0.05)
+        self.tell()
+        self.call("report", session=self.session, leave=True)
+
+
+def key(ref):
+    return ref["job"], ref["task"], ref["attempt"]
+
+
+def backoff(pause=0.1, longest=5):
+    """Pauses that double, with chance in them, so that many workers do not come back at once."""
+    while True:
+        yield pause * random.uniform(0.5, 1)
+        pause = min(2 * pause, longest)
+
+
+if __name__ == "__main__":
+    flags = argparse.ArgumentParser(description="Run jobs of the kinds " + ", ".join(HANDLERS) + ".")
+    flags.add_argument("--server", default="http://127.0.0.1:7447")
+    flags.add_argument("--name", default=f"{socket.gethostname()}-python-{os.getpid()}")
+    flags.add_argument("--slots", type=int, default=4)
+    flags.add_argument("--grace", type=float, default=10)
+    args = flags.parse_args()
+    worker = Worker(args.server, args.name, args.slots)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        worker.work()
+    except KeyboardInterrupt:
+        worker.leave(args.grace)

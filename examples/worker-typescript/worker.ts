@@ -1,0 +1,191 @@
+// A fairlead worker in TypeScript, with nothing but node (18 or later).
+//
+//     node worker.ts --server http://127.0.0.1:7447 --slots 4     (node 22.18 or later)
+//     npx tsc && node worker.js                                   (before that)
+//
+// It joins a server, runs jobs of the kinds in handlers, up to --slots at once, and renews their
+// leases. Ctrl-C lets what runs go on for --grace seconds and gives the rest back. Copy it, and
+// put functions of your own into handlers.
+import { createHash } from "node:crypto";
+import { readFile, writeFile } from "node:fs/promises";
+import { hostname } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
+import { parseArgs } from "node:util";
+
+type Ref = { job: number; task: number; attempt: number };
+type Lease = Ref & { user: string; spec: { kind: string; args?: any; limit_seconds?: number } };
+type Outcome = { state: "succeeded" | "failed" | "cancelled" | "released"; cause?: string; final?: boolean };
+type Task = { lease: Lease; abort: AbortController; stopped?: Outcome; outcome?: Outcome };
+type Problem = { code: string; detail: string } | null;
+
+/** The task has failed, and no further try would mend that. */
+class Permanent extends Error {}
+
+// A handler gets the arguments of the job, and a signal that is aborted when it is to end. A
+// task may run more than once.
+const handlers: Record<string, (args: any, signal: AbortSignal) => Promise<void>> = {
+  async checksum(args: { path: string }, signal) {
+    const data = await readFile(args.path, { signal }).catch((error) => {
+      throw error.code === "ENOENT" ? new Permanent(error.message) : error;
+    });
+    await writeFile(args.path + ".sha256", createHash("sha256").update(data).digest("hex") + "\n", { signal });
+  },
+  async wait(args: { seconds: number }, signal) {
+    await sleep(1000 * args.seconds, undefined, { signal });
+  },
+};
+
+const flags = parseArgs({
+  options: {
+    server: { type: "string", default: "http://127.0.0.1:7447" },
+    name: { type: "string", default: `${hostname()}-node-${process.pid}` },
+    slots: { type: "string", default: "4" },
+    grace: { type: "string", default: "10" },
+  },
+}).values;
+
+const instance = createHash("sha256").update(`${Math.random()} ${process.pid} ${Date.now()}`).digest("hex");
+const tasks = new Map<string, Task>(); // by their attempt, until their end has been reported
+const away = new AbortController(); // ends the poll
+let session = "", ttl = 60, renewed = 0;
+
+const key = (r: Ref) => `${r.job}/${r.task}/${r.attempt}`;
+const refOf = ({ lease: { job, task, attempt } }: Task): Ref => ({ job, task, attempt });
+const running = () => [...tasks.values()].filter((t) => !t.outcome);
+const now = () => performance.now() / 1000;
+
+/** Sends a request. What does not arrive is an exception; what is refused ends the worker. */
+async function call(verb: string, body: object, signal?: AbortSignal): Promise<any> {
+  const answer = await fetch(`${flags.server}/v1/agents/${encodeURIComponent(flags.name!)}/${verb}`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify(body),
+    signal: signal ?? AbortSignal.timeout(60_000),
+  });
+  if (answer.ok) return answer.json();
+  if (answer.status >= 500) throw new Error(`${verb}: ${await answer.text()}`);
+  console.error(`${verb}: ${await answer.text()}`);
+  process.exit(1);
+}
+
+/** Pauses that double, with chance in them, so that many workers do not come back at once. */
+class Backoff {
+  next = 0.1;
+  async pause() {
+    await sleep(1000 * this.next * (0.5 + Math.random() / 2));
+    this.next = Math.min(2 * this.next, 5);
+  }
+}
+
+async function join(again: boolean) {
+  for (const backoff = new Backoff(); !away.signal.aborted; await backoff.pause()) {
+    try {
+      // What has ended and was not reported is still ours, too.
+      const hello = { capacity: { cpu: Number(flags.slots) }, kinds: Object.keys(handlers), host: hostname(), instance };
+      const answer = await call("join", { ...hello, again, running: [...tasks.values()].map(refOf) });
+      [session, ttl, renewed] = [answer.session, answer.ttl_seconds, now()];
+      console.log("joined; a lease lasts", ttl, "seconds");
+      return;
+    } catch (error) {
+      console.log("the server does not answer, trying again:", String(error));
+    }
+  }
+}
+
+/** Takes work until Ctrl-C. */
+async function work() {
+  await join(false);
+  report();
+  let ack: Ref[] = [];
+  for (let backoff = new Backoff(); !away.signal.aborted; ) {
+    let answer: any;
+    try {
+      answer = await call("poll", { session, ack, wait_seconds: 30 }, away.signal);
+    } catch {
+      if (!away.signal.aborted) await backoff.pause();
+      continue;
+    }
+    [ack, backoff] = [[], new Backoff()];
+    if (answer.displaced) {
+      console.error("another worker has joined under this name");
+      process.exit(1);
+    }
+    if (answer.rejoin) await join(true);
+    for (const lease of (answer.start ?? []) as Lease[]) {
+      const task: Task = { lease, abort: new AbortController() };
+      ack.push(refOf(task));
+      if (tasks.has(key(lease))) continue; // sent again, as the acknowledgement was lost
+      tasks.set(key(lease), task);
+      run(task);
+    }
+    for (const s of answer.stop ?? []) stop(tasks.get(key(s)), { state: "cancelled", cause: s.cause });
+  }
+}
+
+function stop(task: Task | undefined, outcome: Outcome) {
+  if (!task) return;
+  task.stopped ??= outcome;
+  task.abort.abort();
+}
+
+async function run(task: Task) {
+  const { spec, user, job } = task.lease;
+  const limit = setTimeout(stop, 1000 * Math.min(spec.limit_seconds || 2e6, 2e6), task, { state: "failed", cause: "the time limit is over" });
+  let outcome: Outcome = { state: "succeeded" };
+  try {
+    await handlers[spec.kind](spec.args, task.abort.signal);
+  } catch (error) {
+    outcome = task.stopped ?? { state: "failed", cause: String(error).slice(0, 4000), final: error instanceof Permanent };
+  }
+  clearTimeout(limit);
+  task.outcome = outcome;
+  console.log("job", job, "for", user, outcome.state, outcome.cause ?? "");
+  await tell().catch(() => {}); // or else the next report says it
+}
+
+/** Renews the leases in time, and reports what could not be reported at once. */
+async function report() {
+  for (const backoff = new Backoff(); ; ) {
+    await sleep((1000 * ttl) / 3, undefined, { ref: false });
+    while (!(await tell().then(() => true, () => false))) {
+      if (now() - renewed > 0.9 * ttl) for (const t of running()) stop(t, { state: "cancelled", cause: "the lease could not be renewed" });
+      await backoff.pause();
+    }
+    backoff.next = 0.1;
+  }
+}
+
+async function tell() {
+  const sent = now(), renew = running(), ended = [...tasks.values()].filter((t) => t.outcome);
+  const released = (t: Task) => t.outcome!.state === "released";
+  const answer = await call("report", {
+    session,
+    renew: renew.map(refOf),
+    finished: ended.filter((t) => !released(t)).map((t) => ({ ...refOf(t), ...t.outcome })),
+    release: ended.filter(released).map(refOf),
+  });
+  if (answer.rejoin) return; // the poll joins again, and names what we hold
+  renewed = sent;
+  for (const t of ended) tasks.delete(key(t.lease));
+  (answer.renew as Problem[] | undefined)?.forEach((problem, i) => {
+    if (problem?.code === "stale_attempt") stop(renew[i], { state: "cancelled", cause: "the lease was lost" });
+  });
+}
+
+/** Takes nothing new, waits for what runs, and gives back what does not end in time. */
+async function leave() {
+  if (away.signal.aborted || !session) process.exit(1); // asked twice, or there is nothing to give back
+  away.abort();
+  await call("report", { session, drain: true });
+  const until = now() + Number(flags.grace);
+  while (running().length > 0 && now() < until + 5) {
+    if (now() > until) for (const t of running()) stop(t, { state: "released", cause: "the worker ends" });
+    await sleep(50);
+  }
+  await tell();
+  await call("report", { session, leave: true });
+  process.exit(0);
+}
+
+process.on("SIGINT", leave).on("SIGTERM", leave);
+await work();

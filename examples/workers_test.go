@@ -1,0 +1,338 @@
+// Package examples_test runs the examples that are programs.
+package examples_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/server"
+	"github.com/fairlead/fairlead/store/memory"
+)
+
+// patience is how long something may take that is waited for: far longer than it does.
+const patience = time.Minute
+
+// leaseTTL is short, so that the jobs of a worker that was killed run again soon.
+const leaseTTL = 4 * time.Second
+
+// TestWorkers runs the workers in other languages against a server.
+func TestWorkers(t *testing.T) {
+	t.Parallel()
+	for name, command := range map[string]func(*testing.T) []string{"python": python, "typescript": typescript} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			argv := command(t)
+			for what, test := range map[string]func(*desk){"killed": testKilled, "stopped": testStopped, "failed": testFailed, "leaves": testLeaves} {
+				t.Run(what, func(t *testing.T) {
+					t.Parallel()
+					test(newDesk(t, argv))
+				})
+			}
+		})
+	}
+}
+
+// testKilled: a hundred jobs are done although one of two workers is killed on the way.
+func testKilled(d *desk) {
+	const jobs = 100
+	a, b := d.work("a"), d.work("b")
+	var specs []api.Spec
+	for i := range jobs {
+		file := filepath.Join(d.dir, fmt.Sprintf("%03d", i))
+		if err := os.WriteFile(file, []byte(strings.Repeat("x", i)), 0o644); err != nil {
+			d.Fatal(err)
+		}
+		specs = append(specs, api.Spec{Kind: "checksum", Args: fmt.Appendf(nil, `{"path": %q}`, file)})
+	}
+	// What the killed one certainly runs is not done by the time of its end.
+	specs = append(specs, repeat(12, api.Spec{Kind: "wait", Args: []byte(`{"seconds": 1.5}`)})...)
+	ids := d.submit(specs...)
+	held := d.await("what a runs", func() []int64 { return d.runningOn("a", ids) })
+	a.kill()
+	d.await("the end of all jobs", func() []int64 { return d.in(fairlead.Succeeded, ids, len(specs)) })
+	lost := 0
+	for _, id := range held {
+		lost += d.task(id).Losses
+	}
+	if lost == 0 {
+		d.Errorf("a was killed while it ran %v, and none of these ran again", held)
+	}
+	for i := range jobs {
+		if text, err := os.ReadFile(filepath.Join(d.dir, fmt.Sprintf("%03d.sha256", i))); err != nil || len(text) != 65 {
+			d.Fatalf("job %d wrote %q, %v", ids[i], text, err)
+		}
+	}
+	b.interrupt()
+}
+
+// testStopped: a cancelled job ends in its worker, and so does one whose time is over.
+func testStopped(d *desk) {
+	d.work("a")
+	ids := d.submit(api.Spec{Kind: "wait", Args: []byte(`{"seconds": 600}`)}, api.Spec{Kind: "wait", Args: []byte(`{"seconds": 600}`), LimitSeconds: 0.5})
+	d.await("the start", func() []int64 { return d.runningOn("a", ids[:1]) })
+	if _, err := d.client.Alter(d.Context(), api.AlterRequest{Verb: "cancel", Jobs: ids[:1]}); err != nil {
+		d.Fatal(err)
+	}
+	d.await("the end of the cancelled job", func() []int64 { return d.in(fairlead.Cancelled, ids, 1) })
+	d.await("the end of the job with a limit", func() []int64 { return d.in(fairlead.Failed, ids, 1) })
+	if cause := d.task(ids[1]).Outcome.Cause; cause != "the time limit is over" {
+		d.Errorf("the job with a limit ended by %q", cause)
+	}
+	if state := d.task(ids[0]); state.Outcome.Cause == "" || state.Losses > 0 {
+		d.Errorf("the cancelled task: %+v", state)
+	}
+}
+
+// testFailed: what cannot get better is not tried again, the rest is.
+func testFailed(d *desk) {
+	d.work("a")
+	ids := d.submit(
+		api.Spec{Kind: "checksum", Args: []byte(`{"path": "/nowhere/at/all"}`), Retries: 3},
+		api.Spec{Kind: "checksum", Args: []byte(`{"path": "/"}`), Retries: 1, BackoffSeconds: 0.1},
+	)
+	d.await("both ends", func() []int64 { return d.in(fairlead.Failed, ids, 2) })
+	for i, attempts := range []int{1, 2} {
+		if got := d.task(ids[i]); got.Attempt != attempts || got.Outcome.Cause == "" {
+			d.Errorf("task %d of %d attempts: %+v", i, attempts, got)
+		}
+	}
+}
+
+// testLeaves: a worker that ends gives back what it runs, which counts as no try.
+func testLeaves(d *desk) {
+	a := d.work("a", "--grace", "0")
+	ids := d.submit(api.Spec{Kind: "wait", Args: []byte(`{"seconds": 600}`)})
+	d.await("the start", func() []int64 { return d.runningOn("a", ids) })
+	a.interrupt()
+	d.work("b")
+	d.await("the start elsewhere", func() []int64 { return d.runningOn("b", ids) })
+	if got := d.task(ids[0]); got.Losses > 0 || got.Fails > 0 || got.Attempt != 2 {
+		d.Errorf("what was given back: %+v", got)
+	}
+}
+
+// desk is a server, and the workers that were started for it.
+type desk struct {
+	*testing.T
+	argv    []string
+	dir     string
+	loop    *fairlead.Loop
+	client  *api.Client
+	address string
+}
+
+func newDesk(t *testing.T, argv []string) *desk {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	store := memory.New("cpu")
+	loop, err := fairlead.NewLoop(ctx, store, fairlead.LoopOptions{LeaseTTL: leaseTTL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &desk{T: t, argv: argv, dir: t.TempDir(), loop: loop, address: "http://" + listener.Addr().String()}
+	if d.client, err = api.Dial(d.address); err != nil {
+		t.Fatal(err)
+	}
+	s := server.New(server.Options{Loop: loop, Store: store, Program: "test", StoreName: "memory"})
+	var both sync.WaitGroup
+	both.Go(func() { loop.Run(ctx) })
+	both.Go(func() {
+		if err := s.Serve(ctx, listener); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(func() { d.client.Close(); cancel(); both.Wait(); store.Close() })
+	return d
+}
+
+// submit submits jobs of anybody.
+func (d *desk) submit(specs ...api.Spec) (ids []int64) {
+	d.Helper()
+	r, err := d.client.Submit(d.Context(), api.SubmitRequest{Jobs: specs, Unsatisfiable: true})
+	if err != nil {
+		d.Fatal(err)
+	}
+	for _, s := range r.Jobs {
+		if s.Error != nil {
+			d.Fatal(s.Error)
+		}
+		ids = append(ids, s.ID)
+	}
+	return ids
+}
+
+// in returns the jobs that are in a state, once there are as many as said.
+func (d *desk) in(state fairlead.State, ids []int64, enough int) (found []int64) {
+	d.Helper()
+	jobs, err := d.loop.Client().Jobs(d.Context(), fairlead.Query{IDs: ids, States: []fairlead.State{state}})
+	if err != nil {
+		d.Fatal(err)
+	}
+	for _, j := range jobs {
+		found = append(found, j.ID)
+	}
+	if len(found) < enough {
+		return nil
+	}
+	return found
+}
+
+// runningOn are those of the jobs that a worker runs.
+func (d *desk) runningOn(worker string, ids []int64) (found []int64) {
+	d.Helper()
+	for _, id := range d.in(fairlead.Running, ids, 1) {
+		if d.task(id).Holder == worker {
+			found = append(found, id)
+		}
+	}
+	return found
+}
+
+// task is the only task of a job.
+func (d *desk) task(id int64) fairlead.Task {
+	d.Helper()
+	tasks, err := d.loop.Client().Tasks(d.Context(), id)
+	if err != nil || len(tasks) != 1 {
+		d.Fatal(id, tasks, err)
+	}
+	return tasks[0]
+}
+
+// await waits until f returns something.
+func (d *desk) await(what string, f func() []int64) []int64 {
+	d.Helper()
+	for deadline := time.Now().Add(patience); ; <-time.After(20 * time.Millisecond) {
+		if found := f(); len(found) > 0 {
+			return found
+		}
+		if time.Now().After(deadline) {
+			d.Fatalf("%s: not within %v", what, patience)
+		}
+	}
+}
+
+// process is a worker.
+type process struct {
+	d    *desk
+	name string
+	cmd  *exec.Cmd
+	out  output
+}
+
+// output is what a process has said so far.
+type output struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(p)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
+}
+
+// work starts a worker, and waits until it has joined.
+func (d *desk) work(name string, flags ...string) *process {
+	d.Helper()
+	argv := append(append(d.argv[1:len(d.argv):len(d.argv)], "--server", d.address, "--name", name), flags...)
+	p := &process{d: d, name: name, cmd: exec.Command(d.argv[0], argv...)}
+	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.out
+	if err := p.cmd.Start(); err != nil {
+		d.Fatal(err)
+	}
+	d.Cleanup(func() {
+		p.kill()
+		if d.Failed() {
+			d.Logf("worker %s:\n%s", name, p.out.String())
+		}
+	})
+	d.await("a worker that has joined", func() []int64 { return make([]int64, strings.Count(p.out.String(), "joined;")) })
+	return p
+}
+
+// kill ends it at once, if it has not ended.
+func (p *process) kill() {
+	if p.cmd.ProcessState == nil {
+		p.cmd.Process.Kill()
+		p.cmd.Wait()
+	}
+}
+
+// interrupt ends it as Ctrl-C does.
+func (p *process) interrupt() {
+	p.d.Helper()
+	p.cmd.Process.Signal(syscall.SIGINT)
+	if err := p.cmd.Wait(); err != nil {
+		p.d.Errorf("worker %s: %v\n%s", p.name, err, p.out.String())
+	}
+}
+
+func repeat(n int, s api.Spec) (all []api.Spec) {
+	for range n {
+		all = append(all, s)
+	}
+	return all
+}
+
+// python is the command of the worker in Python.
+func python(t *testing.T) []string {
+	return []string{need(t, "python3", "python3"), "worker-python/worker.py"}
+}
+
+// typescript is the command of the worker in TypeScript: node strips the types if it is
+// new enough, or else tsc does.
+func typescript(t *testing.T) []string {
+	node := need(t, "node", "nodejs")
+	version, err := exec.Command(node, "--version").Output()
+	var major, minor int
+	if _, scanned := fmt.Sscanf(string(version), "v%d.%d", &major, &minor); err != nil || scanned != nil {
+		t.Fatalf("node --version: %q, %v, %v", version, err, scanned)
+	}
+	if major > 22 || major == 22 && minor >= 18 {
+		return []string{node, "worker-typescript/worker.ts"}
+	}
+	dir := t.TempDir()
+	tsc := exec.Command(need(t, "tsc", "node-typescript"), "--outDir", dir, "--target", "es2022", "--module", "es2022", "--moduleResolution", "node", "worker-typescript/worker.ts")
+	// It complains where the types of node are not installed, and writes the program nevertheless.
+	said, _ := tsc.CombinedOutput()
+	program := filepath.Join(dir, "worker.mjs")
+	if err := os.Rename(filepath.Join(dir, "worker.js"), program); err != nil {
+		t.Fatalf("tsc: %v\n%s", err, said)
+	}
+	return []string{node, program}
+}
+
+// need finds a program, or skips the test.
+func need(t *testing.T, program, debian string) string {
+	path, err := exec.LookPath(program)
+	switch {
+	case err == nil:
+		return path
+	case os.Getenv("FAIRLEAD_NO_SKIP") == "1":
+		t.Fatal(err)
+	}
+	t.Skipf("there is no %s here: apt-get install %s", program, debian)
+	return ""
+}
