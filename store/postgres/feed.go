@@ -2,8 +2,6 @@ package postgres
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"sync"
 	"time"
 
@@ -100,26 +98,6 @@ func (f *feed) after(cursor int64, most int) ([]fairlead.Change, int64, error) {
 	defer f.mu.Unlock()
 	return f.After(cursor, most)
 }
-
-// decode reads the changes of one transaction.
-func decode(text []byte) (out []fairlead.Change, err error) {
-	if err := json.Unmarshal(text, &out); err != nil {
-		return nil, fmt.Errorf("changes: %w", err)
-	}
-	for i := range out {
-		c := &out[i]
-		c.At, c.Job.Submitted = local(c.At), local(c.Job.Submitted)
-		for k := range c.Waits {
-			c.Waits[k].Begin = local(c.Waits[k].Begin)
-		}
-		for k := range c.Runs {
-			c.Runs[k].Started = local(c.Runs[k].Started)
-		}
-	}
-	return out, nil
-}
-
-func local(t time.Time) time.Time { return life.Instant(life.Nanos(t)) }
 
 // Changes implements fairlead.Store.
 func (s *Store) Changes(ctx context.Context, cursor int64, most int) (out []fairlead.Change, next int64, err error) {

@@ -46,7 +46,7 @@ func TestFeedIsTrimmed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := late.Exec(t.Context(), s.sql(`INSERT INTO @.feed (changes) VALUES ('[]')`)); err != nil {
+	if _, err := late.Exec(t.Context(), s.sql(`INSERT INTO @.feed (changes) VALUES ('')`)); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.maintain(t.Context(), true); err != nil {

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 	"time"
 
@@ -97,7 +96,7 @@ func (t *tx) flush() error {
 	if len(t.changes) == 0 {
 		return nil
 	}
-	text, err := json.Marshal(t.changes)
+	text, err := encode(t.changes)
 	t.queue(`INSERT INTO @.feed (changes) VALUES ($1)`, text)
 	return err
 }

@@ -148,7 +148,7 @@ CREATE TABLE @.depends (
 CREATE TABLE @.feed (
   xid     xid8 NOT NULL DEFAULT pg_current_xact_id(),
   seq     bigint GENERATED ALWAYS AS IDENTITY,
-  changes bytea NOT NULL -- JSON
+  changes bytea NOT NULL -- see wire.go
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
 ALTER TABLE @.feed ALTER COLUMN changes SET STORAGE EXTERNAL;
 CREATE INDEX feed_xid ON @.feed (xid);
