@@ -129,6 +129,11 @@ func (a *App) Submit(ctx context.Context, jobs ...Job) ([]int64, error) {
 	return a.loop.Client().Submit(ctx, jobs...)
 }
 
+// SubmitTx is Submit as part of a transaction of your own; see [Client.SubmitTx].
+func (a *App) SubmitTx(ctx context.Context, tx Tx, jobs ...Job) ([]int64, error) {
+	return a.loop.Client().SubmitTx(ctx, tx, jobs...)
+}
+
 // Why says why a job waits, with the numbers that were compared.
 func (a *App) Why(ctx context.Context, job int64) (*why.Answer, error) {
 	return a.loop.Why(ctx, job, WhyOptions{})

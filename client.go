@@ -32,11 +32,16 @@ func NewClient(store Store, shares Shares) *Client {
 // others are returned nevertheless, and 0 for those that were refused.
 func (c *Client) Submit(ctx context.Context, jobs ...Job) ([]int64, error) {
 	subs, err := c.SubmitAll(ctx, jobs)
-	ids := make([]int64, len(jobs))
+	return idsOf(subs, len(jobs), err)
+}
+
+// idsOf are the ids of submitted jobs, and what was wrong with the others.
+func idsOf(subs []Submission, n int, err error) ([]int64, error) {
+	ids := make([]int64, n)
 	var errs []error
 	for i, s := range subs {
 		ids[i] = s.ID
-		if s.Err != nil && len(jobs) > 1 {
+		if s.Err != nil && n > 1 {
 			errs = append(errs, fmt.Errorf("job %d: %w", i+1, s.Err))
 		} else if s.Err != nil {
 			errs = append(errs, s.Err)
@@ -52,6 +57,11 @@ func (c *Client) SubmitAll(ctx context.Context, jobs []Job) ([]Submission, error
 
 // submitAll refuses those, too, for which the check returns an error.
 func (c *Client) submitAll(ctx context.Context, jobs []Job, check func(*Job) error) ([]Submission, error) {
+	return c.submitBy(ctx, jobs, check, c.store.Submit)
+}
+
+// submitBy hands the jobs that are as they should be to a function, which adds them.
+func (c *Client) submitBy(ctx context.Context, jobs []Job, check func(*Job) error, add adder) ([]Submission, error) {
 	shares := c.shares.Load()
 	out := make([]Submission, len(jobs))
 	own := make([]Job, len(jobs))
@@ -66,7 +76,7 @@ func (c *Client) submitAll(ctx context.Context, jobs []Job, check func(*Job) err
 		return nil, err
 	}
 	for _, round := range rounds {
-		if err := c.submitRound(ctx, own, out, round); err != nil {
+		if err := submitRound(ctx, own, out, round, add); err != nil {
 			return nil, err
 		}
 	}
@@ -75,7 +85,7 @@ func (c *Client) submitAll(ctx context.Context, jobs []Job, check func(*Job) err
 
 // submitRound submits the jobs with the given indices; those that they depend on
 // within the call have been submitted before.
-func (c *Client) submitRound(ctx context.Context, jobs []Job, out []Submission, round []int) error {
+func submitRound(ctx context.Context, jobs []Job, out []Submission, round []int, add adder) error {
 	var batch []*Job
 	var at []int
 	for _, i := range round {
@@ -99,7 +109,7 @@ func (c *Client) submitRound(ctx context.Context, jobs []Job, out []Submission, 
 	if len(batch) == 0 {
 		return nil
 	}
-	subs, err := c.store.Submit(ctx, batch)
+	subs, err := add(ctx, batch)
 	if err != nil {
 		return fmt.Errorf("submit: %w", err)
 	}

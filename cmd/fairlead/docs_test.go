@@ -203,13 +203,18 @@ func TestDocsQuoteExamples(t *testing.T) {
 	}
 }
 
-// exampleBodies are the examples of the root package: the bodies of their functions,
-// and whole files by their names.
+// exampleBodies are the examples of the root package and of the stores: the bodies of their
+// functions, and whole files by their names.
 func exampleBodies(t *testing.T) map[string]string {
 	files, err := filepath.Glob(filepath.Join(rootDir, "example_*_test.go"))
 	if err != nil || len(files) == 0 {
 		t.Fatal("there are no examples", err)
 	}
+	ofStores, err := filepath.Glob(filepath.Join(rootDir, "store", "*", "example_*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files = append(files, ofStores...)
 	bodies := map[string]string{}
 	for _, file := range files {
 		text, err := os.ReadFile(file)

@@ -6,6 +6,7 @@ package pgtest
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -47,10 +48,12 @@ func Main(m *testing.M) int {
 			fmt.Fprintln(os.Stderr, "PostgreSQL for the tests:", err)
 			return 1
 		}
+		flag.Set("test.skip", "^Example") // which cannot skip themselves
 		return m.Run()
 	}
 	cluster = c
 	defer c.Stop()
+	os.Setenv("DATABASE_URL", c.URL()) // for examples
 	return m.Run()
 }
 

@@ -16,7 +16,7 @@ import (
 // passing reports whether the same transaction may well succeed when it is tried again:
 // others were in its way, or the database was away. The caller knows that it did not commit.
 func passing(err error) bool {
-	if half := (partial{}); errors.As(err, &half) {
+	if half, last := (partial{}), (final{}); errors.As(err, &half) || errors.As(err, &last) {
 		return false
 	}
 	var p *pgconn.PgError
@@ -28,8 +28,6 @@ func passing(err error) bool {
 			"57P01", "57P02", "57P03", // the server shuts down, or starts
 			"53300": // too many connections
 			return true
-		case "23505": // others used the same key at the same time, which will be found now
-			return p.ConstraintName == "jobkey_once"
 		}
 		return strings.HasPrefix(p.Code, "08") // connection
 	}
@@ -52,6 +50,11 @@ func conflict(err error) bool {
 type partial struct{ error }
 
 func (p partial) Unwrap() error { return p.error }
+
+// final says that the caller has another way than to try again.
+type final struct{ error }
+
+func (f final) Unwrap() error { return f.error }
 
 // unknown says that nobody knows whether a transaction took effect: the connection was
 // lost while it was committed.

@@ -61,6 +61,7 @@ func (f *feed) pull(ctx context.Context, s *Store, q querier) (cursor int64, err
 	var seen string
 	var at int64
 	var back bool // this is another database, which knows less: one has failed over
+	var news bool // something was written, perhaps by one who is gone: it has to be rolled up, or settled
 	var fresh []fairlead.Change
 	err = each(rows, func(r pgx.Rows) error {
 		var seq, now int64
@@ -74,12 +75,16 @@ func (f *feed) pull(ctx context.Context, s *Store, q querier) (cursor int64, err
 			seen, at, back = snapshot, now, older
 			return nil
 		}
+		news = true
 		changes, err := decode(text)
 		fresh = append(fresh, changes...)
 		return err
 	})
 	if err != nil {
 		return 0, err
+	}
+	if news {
+		s.roll.due(s)
 	}
 	now := life.Instant(at)
 	if now.Sub(f.at) > feedKept/2 || back {

@@ -93,7 +93,7 @@ func (t *tx) flush() error {
 	t.flushEvents()
 	t.flushDeltas()
 	t.flushDays()
-	if len(t.changes) == 0 {
+	if len(t.changes) == 0 && !t.hint {
 		return nil
 	}
 	text, err := encode(t.changes)

@@ -61,6 +61,9 @@ func (s *Store) bringUp(ctx context.Context, t pgx.Tx, files []string) error {
 			return err
 		}
 	}
+	if err := t.QueryRow(ctx, s.sql(`SELECT id FROM @.format`)).Scan(&s.id); err != nil {
+		return err
+	}
 	if done > 0 {
 		// Transactions of a database of which this is a copy are none of this one.
 		for _, of := range []string{`feed WHERE xid`, `feed_kept WHERE pg_snapshot_xmax(seen)`} {
@@ -96,6 +99,6 @@ func (s *Store) version(ctx context.Context, t pgx.Tx) (n int, err error) {
 			return 0, err
 		}
 	}
-	_, err = t.Exec(ctx, s.sql(`CREATE TABLE @.format AS SELECT 0 AS version`))
+	_, err = t.Exec(ctx, s.sql(`CREATE TABLE @.format AS SELECT 0 AS version, gen_random_uuid()::text AS id`))
 	return 0, err
 }

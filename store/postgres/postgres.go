@@ -60,12 +60,15 @@ type Store struct {
 	quit       context.CancelFunc
 	living     context.Context // until Close
 
-	feed   feed
-	listen listener
-	roll   roller
-	sole   sole
-	wake   waker
+	feed     feed
+	listen   listener
+	roll     roller
+	sole     sole
+	wake     waker
+	open     opened
+	together gathering
 
+	id   string       // of the schema, wherever it was moved
 	away atomic.Int64 // when the database was last found to be away
 
 	mu     sync.Mutex // guards what follows
@@ -115,7 +118,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	if s.pool, err = pgxpool.NewWithConfig(s.living, config); err != nil {
 		return nil, err
 	}
-	if err := s.open(ctx); err != nil {
+	if err := s.start(ctx); err != nil {
 		s.Close()
 		return nil, fmt.Errorf("open %s: %w", s.Place(), explain(err))
 	}
@@ -132,7 +135,7 @@ func (s *Store) Place() string {
 	return fmt.Sprintf("PostgreSQL at %s, database %s, schema %s", host, c.Database, s.options.Schema)
 }
 
-func (s *Store) open(ctx context.Context) error {
+func (s *Store) start(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.options.Timeout)
 	defer cancel()
 	if err := s.migrate(ctx); err != nil {
@@ -187,12 +190,13 @@ func (s *Store) alive(ctx context.Context) error {
 }
 
 // spawn runs f beside, unless the store is closed. Close waits for it.
-func (s *Store) spawn(f func(ctx context.Context)) {
+func (s *Store) spawn(f func(ctx context.Context)) (began bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.closed {
 		s.background.Go(func() { f(s.living) })
 	}
+	return !s.closed
 }
 
 // sql puts the schema into a statement, in which @. stands before its names.

@@ -90,24 +90,28 @@ func (r *roller) end(*Store) {
 // maintain rolls up, and clears away if it is time to, unless another server is just doing
 // so.
 func (s *Store) maintain(ctx context.Context, clean bool) error {
-	free := false
+	free, late := false, false
 	err := s.write(ctx, func(t *tx) (err error) {
 		if free, err = t.tryAlone(); err != nil || !free {
 			return err
 		}
 		t.rollUp()
+		t.askBool(`SELECT EXISTS (SELECT FROM @.late)`, &late)
 		if clean {
 			t.trimFeed()
 		}
 		return nil
 	})
+	if err == nil && late {
+		err = s.settle(ctx)
+	}
 	if err != nil || !free || !clean {
 		return err
 	}
 	// These have few live rows and many dead ones, too many for PostgreSQL to come round
 	// once a minute.
 	return s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
-		_, err := c.Exec(ctx, s.sql(`VACUUM (SKIP_LOCKED, INDEX_CLEANUP ON) @.delta, @.running, @.feed, @.day_delta`))
+		_, err := c.Exec(ctx, s.sql(`VACUUM (SKIP_LOCKED, INDEX_CLEANUP ON) @.delta, @.running, @.feed, @.day_delta, @.late`))
 		return err
 	})
 }

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
@@ -15,41 +16,61 @@ type userKey struct{ user, key string }
 
 // submission is what a transaction knows of the jobs that it adds.
 type submission struct {
-	t      *tx
-	rows   []*row // as they come; nil: refused
-	sure   []bool // will be added, whatever becomes of the others
-	keys   map[userKey]int64
-	states map[int64]fairlead.State // of jobs on which some depend
-	ids    []int64                  // to be given
-	added  []*row
-	await  [2][]int64 // dependencies: on which job, which job
+	t       *tx
+	foreign bool   // the transaction is one of the program's own, which may take its time
+	rows    []*row // as they come; nil: refused
+	sure    []bool // will be added, whatever becomes of the others
+	keys    map[userKey]int64
+	states  map[int64]fairlead.State // of jobs on which some depend
+	ids     []int64                  // to be given
+	added   []*row
+	claimed map[int64]bool // whose key is written
+	waits   [][]int64      // for each of these: on which jobs it waits
+	await   [2][]int64     // dependencies: on which job, which job
 }
 
-// Submit implements fairlead.Store.
-func (s *Store) Submit(ctx context.Context, jobs []*fairlead.Job) ([]fairlead.Submission, error) {
-	var out []fairlead.Submission
-	err := s.write(ctx, func(t *tx) error {
-		out = make([]fairlead.Submission, len(jobs))
-		b := &submission{t: t, keys: map[userKey]int64{}, states: map[int64]fairlead.State{}}
-		if err := b.prepare(jobs, out); err != nil {
-			return err
+// submit adds jobs in a transaction of the store's own. Impatiently, it does not come again if
+// another one has used a key and does not end.
+func (s *Store) submit(ctx context.Context, jobs []*fairlead.Job, impatient bool) (out []fairlead.Submission, err error) {
+	err = s.write(ctx, func(t *tx) (err error) {
+		out, err = t.submit(jobs, false)
+		if impatient && errors.Is(err, errKeyInUse) {
+			return final{err}
 		}
-		for i, r := range b.rows {
-			if r == nil {
-				continue
-			}
-			sub, err := b.submit(r, i)
-			if err != nil {
-				return err
-			}
-			out[i] = sub
-		}
-		return b.insert()
+		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	return out, nil
+}
+
+// submit adds jobs and reports on each.
+func (t *tx) submit(jobs []*fairlead.Job, foreign bool) ([]fairlead.Submission, error) {
+	out := make([]fairlead.Submission, len(jobs))
+	b := &submission{t: t, foreign: foreign, keys: map[userKey]int64{}, states: map[int64]fairlead.State{}, claimed: map[int64]bool{}}
+	if err := b.prepare(jobs, out); err != nil {
+		return nil, err
+	}
+	for i, r := range b.rows {
+		if r == nil {
+			continue
+		}
+		sub, err := b.decide(r, i)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = sub
+	}
+	if err := b.claim(out); err != nil {
+		return nil, err
+	}
+	for i, r := range b.added {
+		if err := b.admit(r, b.waits[i]); err != nil {
+			return nil, err
+		}
+	}
+	return out, b.insert()
 }
 
 // prepare checks the jobs and reads all that they refer to in one trip.
@@ -76,7 +97,7 @@ func (b *submission) prepare(jobs []*fairlead.Job, out []fairlead.Submission) er
 		}
 	}
 	b.askKeys(users, keys)
-	b.askStates(after)
+	b.askStates(after, !b.foreign)
 	b.t.askPools(paths)
 	if len(keys)+len(after) == 0 {
 		b.askIDs(0)
@@ -104,9 +125,9 @@ func (b *submission) askKeys(users, keys []string) {
 	}, users, keys)
 }
 
-// askStates reads the states of jobs on which others are to depend, and keeps them from
-// ending until this transaction has.
-func (b *submission) askStates(ids []int64) {
+// askStates reads the states of jobs on which others are to depend. Firmly, they are kept
+// from ending until this transaction has.
+func (b *submission) askStates(ids []int64, firmly bool) {
 	if len(ids) == 0 {
 		return
 	}
@@ -118,6 +139,10 @@ func (b *submission) askStates(ids []int64) {
 		err := r.Scan(&id, &state)
 		b.states[id] = life.StateOf(state)
 		return err
+	}
+	if !firmly {
+		b.t.ask(`SELECT id, state FROM @.job WHERE id = ANY($1) UNION ALL SELECT id, state FROM @.ended WHERE id = ANY($1)`, scan, ids)
+		return
 	}
 	b.t.ask(`SELECT j.id, j.state FROM unnest($1::bigint[]) AS w (id), LATERAL (SELECT id, state FROM @.job WHERE job.id = w.id FOR SHARE) AS j`, scan, ids)
 	b.t.ask(`SELECT id, state FROM @.ended WHERE id = ANY($1)`, scan, ids)
@@ -157,9 +182,9 @@ func (b *submission) id(i int) (int64, error) {
 	return id, nil
 }
 
-// submit adds one job. The error is for the transaction; what is wrong with the job is in
-// the submission.
-func (b *submission) submit(r *row, i int) (sub fairlead.Submission, err error) {
+// decide says what becomes of a job. The error is for the transaction; what is wrong with the
+// job is in the submission.
+func (b *submission) decide(r *row, i int) (sub fairlead.Submission, err error) {
 	if id := b.keys[userKey{r.User, r.Key}]; id > 0 && r.Key != "" {
 		return fairlead.Submission{ID: id, Existing: true}, nil
 	}
@@ -173,24 +198,29 @@ func (b *submission) submit(r *row, i int) (sub fairlead.Submission, err error) 
 			waitsFor = append(waitsFor, d.Job)
 		}
 	}
-	id, err := b.id(i)
-	if err != nil {
+	if r.ID, err = b.id(i); err != nil {
 		return sub, err
-	}
-	life.Admit(&r.Job, id, len(waitsFor), b.t.now)
-	if r.pool, err = b.t.intern(r.Pool); err != nil {
-		return sub, err
-	}
-	for _, on := range waitsFor {
-		b.await[0], b.await[1] = append(b.await[0], on), append(b.await[1], id)
 	}
 	if r.Key != "" {
-		b.keys[userKey{r.User, r.Key}] = id
+		b.keys[userKey{r.User, r.Key}] = r.ID
 	}
-	b.states[id] = r.State
-	b.added = append(b.added, r)
+	b.states[r.ID] = fairlead.Waiting // or held, or blocked
+	b.added, b.waits = append(b.added, r), append(b.waits, waitsFor)
+	return fairlead.Submission{ID: r.ID}, nil
+}
+
+// admit makes a job one that waits.
+func (b *submission) admit(r *row, waitsFor []int64) (err error) {
+	waitsFor = slices.DeleteFunc(waitsFor, func(on int64) bool { return b.states[on] == "" }) // given up for another one with its key
+	life.Admit(&r.Job, r.ID, len(waitsFor), b.t.now)
+	if r.pool, err = b.t.intern(r.Pool); err != nil {
+		return err
+	}
+	for _, on := range waitsFor {
+		b.await[0], b.await[1] = append(b.await[0], on), append(b.await[1], r.ID)
+	}
 	b.t.count(r.pool, r.Tasks, 0)
-	return fairlead.Submission{ID: id}, b.t.waited(r, "submitted")
+	return b.t.waited(r, "submitted")
 }
 
 // insert writes the jobs that were added.
@@ -198,10 +228,10 @@ func (b *submission) insert() error {
 	if len(b.added) == 0 {
 		return nil
 	}
-	var id, begin, submitted, keyed []int64
+	var id, begin, submitted []int64
 	var pool, most, tasks, pending []int32
 	var state []int16
-	var user, kind, priority, users, keys []string
+	var user, kind, priority []string
 	var held []bool
 	var specs [][]byte
 	for _, r := range b.added {
@@ -214,12 +244,6 @@ func (b *submission) insert() error {
 		pool, most, tasks, pending = append(pool, r.pool), append(most, int32(j.Most)), append(tasks, int32(j.Tasks)), append(pending, int32(j.Pending))
 		state, held, specs = append(state, int16(life.StateNumber(j.State))), append(held, j.Held), append(specs, spec)
 		user, kind, priority = append(user, j.User), append(kind, j.Kind), append(priority, j.Priority)
-		if j.Key != "" {
-			users, keys, keyed = append(users, j.User), append(keys, j.Key), append(keyed, j.ID)
-		}
-	}
-	if len(keys) > 0 {
-		b.t.queue(`INSERT INTO @.jobkey (username, key, job) SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[])`, users, keys, keyed)
 	}
 	b.t.queue(`INSERT INTO @.job (id, pool, state, username, kind, priority, spec, not_before, most, tasks, held, pending, waiting, submitted)
 		SELECT i, p, s, u, k, r, x, b, m, t, h, d, t, a FROM unnest($1::bigint[], $2::int[], $3::smallint[], $4::text[], $5::text[], $6::text[],
@@ -227,6 +251,10 @@ func (b *submission) insert() error {
 		id, pool, state, user, kind, priority, specs, begin, most, tasks, held, pending, submitted)
 	if len(b.await[0]) > 0 {
 		b.t.queue(`INSERT INTO @.depends (on_job, job) SELECT * FROM unnest($1::bigint[], $2::bigint[]) ON CONFLICT DO NOTHING`, b.await[0], b.await[1])
+		if b.foreign {
+			b.t.queue(`INSERT INTO @.late (on_job, job) SELECT * FROM unnest($1::bigint[], $2::bigint[])`, b.await[0], b.await[1])
+			b.t.hint = true
+		}
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ import (
 type tx struct {
 	s       *Store
 	ctx     context.Context
-	conn    *pgxpool.Conn
+	line    line
 	batch   *pgx.Batch
 	results []func(pgx.BatchResults) error
 	now     time.Time
@@ -41,6 +41,12 @@ type tx struct {
 	byDay   map[dayKey]float64
 	changes []fairlead.Change
 	events  []fairlead.Event
+	hint    bool // the feed is written to even without changes: there is something to settle
+}
+
+// line is what statements go through: a connection, or a transaction of the program's own.
+type line interface {
+	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
 }
 
 type taskKey struct {
@@ -95,7 +101,7 @@ func (s *Store) transact(ctx context.Context, f func(*tx) error) error {
 		return err
 	}
 	defer conn.Release()
-	t := &tx{s: s, ctx: ctx, conn: conn, batch: &pgx.Batch{}}
+	t := &tx{s: s, ctx: ctx, line: conn, batch: &pgx.Batch{}}
 	if err = t.do(); err == nil {
 		err = f(t)
 	}
@@ -165,7 +171,7 @@ func (t *tx) send() error {
 	}
 	batch, results := t.batch, t.results
 	t.batch, t.results = &pgx.Batch{}, nil
-	r := t.conn.SendBatch(t.ctx, batch)
+	r := t.line.SendBatch(t.ctx, batch)
 	var err error
 	for _, f := range results {
 		if err = f(r); err != nil {

@@ -42,7 +42,7 @@ type encoder struct {
 // encode writes changes for [decode] to read.
 func encode(changes []fairlead.Change) ([]byte, error) {
 	if len(changes) == 0 {
-		return nil, nil
+		return []byte{}, nil // not NULL
 	}
 	e := &encoder{found: map[alike][]int{}, strings: map[string]int{}}
 	e.text = binary.AppendUvarint(e.text, uint64(len(changes)))

@@ -143,6 +143,10 @@ CREATE TABLE @.depends (
   PRIMARY KEY (on_job, job)
 );
 
+-- Dependencies that were written in transactions of others, in which the job may have ended
+-- before they were to be seen.
+CREATE TABLE @.late (on_job bigint NOT NULL, job bigint NOT NULL);
+
 -- The latest changes, one row for each transaction. Readers remember by a snapshot which
 -- transactions they have seen, and so miss none that commits late.
 CREATE TABLE @.feed (

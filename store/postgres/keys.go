@@ -1,0 +1,114 @@
+package postgres
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/fairlead/fairlead"
+)
+
+// How long a transaction waits for another one that has used the same key and has not ended.
+// The store's own ones give way and come again, so that nobody waits for them in turn, and no
+// connection is kept from others. One of the program's own cannot be repeated here.
+const (
+	keyWait        = 50 * time.Millisecond
+	keyWaitForeign = 5 * time.Second
+)
+
+// errKeyInUse says that a key was used in a transaction that is still open: whether there is a
+// job with it nobody knows yet.
+var errKeyInUse = errors.New("another transaction, which has not ended, submits a job with the same key")
+
+// claim writes the keys of the jobs that are to be added, before anything else is written. If
+// others were faster with one, theirs is the job.
+func (b *submission) claim(out []fairlead.Submission) error {
+	for {
+		lost, err := b.claimOnce()
+		if err != nil || len(lost) == 0 {
+			return err
+		}
+		mine := map[int64]userKey{}
+		var users, keys []string
+		for _, r := range lost {
+			k := userKey{r.User, r.Key}
+			mine[r.ID] = k
+			users, keys = append(users, r.User), append(keys, r.Key)
+			delete(b.keys, k)
+		}
+		b.askKeys(users, keys)
+		if err := b.t.do(); err != nil {
+			return err
+		}
+		b.cede(mine, out)
+	}
+}
+
+// claimOnce returns those whose key others have. Keys are written in their order, so that
+// two transactions do not wait for each other.
+func (b *submission) claimOnce() (lost []*row, err error) {
+	var users, keys []string
+	var ids []int64
+	open := map[int64]*row{}
+	for _, r := range b.added {
+		if r.Key != "" && !b.claimed[r.ID] {
+			users, keys, ids = append(users, r.User), append(keys, r.Key), append(ids, r.ID)
+			open[r.ID] = r
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	if !b.foreign {
+		b.t.queue(`SELECT set_config('lock_timeout', $1, true)`, fmt.Sprint(keyWait.Milliseconds(), "ms"))
+	}
+	b.t.ask(`INSERT INTO @.jobkey (username, key, job) SELECT u, k, j FROM unnest($1::text[], $2::text[], $3::bigint[]) AS v (u, k, j)
+		ORDER BY u, k ON CONFLICT DO NOTHING RETURNING job`, func(r pgx.Rows) error {
+		var id int64
+		err := r.Scan(&id)
+		delete(open, id)
+		b.claimed[id] = true
+		return err
+	}, users, keys, ids)
+	if !b.foreign {
+		b.t.queue(`SELECT set_config('lock_timeout', '0', true)`)
+	}
+	if err := b.t.do(); lockTimeout(err) {
+		return nil, fmt.Errorf("%w: %w", errKeyInUse, err)
+	} else if err != nil {
+		return nil, err
+	}
+	for _, id := range sorted(open) {
+		lost = append(lost, open[id])
+	}
+	return lost, nil
+}
+
+// cede gives up the jobs whose key others have, unless that is free again meanwhile.
+func (b *submission) cede(mine map[int64]userKey, out []fairlead.Submission) {
+	var rest []*row
+	var waits [][]int64
+	for i, r := range b.added {
+		if k, lost := mine[r.ID]; !lost || b.keys[k] == 0 {
+			rest, waits = append(rest, r), append(waits, b.waits[i])
+		} else {
+			delete(b.states, r.ID)
+		}
+	}
+	b.added, b.waits = rest, waits
+	for i := range out {
+		if k, lost := mine[out[i].ID]; lost && b.keys[k] > 0 {
+			out[i] = fairlead.Submission{ID: b.keys[k], Existing: true}
+		} else if lost {
+			b.keys[k] = out[i].ID
+		}
+	}
+}
+
+func lockTimeout(err error) bool {
+	var p *pgconn.PgError
+	return errors.As(err, &p) && p.Code == "55P03"
+}

@@ -1,0 +1,79 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/pgtest"
+	"github.com/fairlead/fairlead/store/postgres"
+)
+
+// TestSubmitsTogether: of many calls that come at once each gets its own answer, also if
+// another one cannot be carried out, or uses the same key.
+func TestSubmitsTogether(t *testing.T) {
+	t.Parallel()
+	s := openShop(t)
+	const callers = 64
+	ids := make([]int64, callers)
+	var wg sync.WaitGroup
+	for i := range callers {
+		wg.Go(func() {
+			job := &fairlead.Job{Kind: "k", User: "ann", Pool: "ann", Tasks: 1}
+			switch {
+			case i%16 == 7:
+				job.Priority = "\x00" // which PostgreSQL does not take
+			case i%4 == 0:
+				job.Key = "once"
+			}
+			subs, err := s.Submit(context.Background(), []*fairlead.Job{job})
+			if refused := i%16 == 7; refused != (err != nil) {
+				t.Errorf("call %d: %v", i, err)
+			}
+			if err == nil {
+				ids[i] = subs[0].ID
+			}
+		})
+	}
+	wg.Wait()
+	seen := map[int64]int{}
+	for _, id := range ids {
+		seen[id]++
+	}
+	if seen[0] != callers/16 || seen[ids[0]] != callers/4 || len(seen) != callers-callers/16-callers/4+2 {
+		t.Errorf("the ids are %v", ids)
+	}
+	if n := len(s.jobs(t)); n != len(seen)-1 {
+		t.Errorf("there are %d jobs, want %d", n, len(seen)-1)
+	}
+	s.exact(t)
+}
+
+// TestCloseWhileSubmitting: every call has an answer.
+func TestCloseWhileSubmitting(t *testing.T) {
+	t.Parallel()
+	url, schema := pgtest.URL(t)
+	s := at(t, url, postgres.Options{Schema: schema, Timeout: 20 * time.Second})
+	var wg sync.WaitGroup
+	first := make(chan bool, 64)
+	for range 32 {
+		wg.Go(func() {
+			for {
+				_, err := s.Submit(context.Background(), []*fairlead.Job{{Kind: "k", User: "ann", Pool: "ann", Tasks: 1}})
+				if errors.Is(err, fairlead.ErrClosed) {
+					return
+				}
+				select {
+				case first <- true:
+				default:
+				}
+			}
+		})
+	}
+	<-first
+	s.Close()
+	wg.Wait()
+}

@@ -1,0 +1,145 @@
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/store/internal/life"
+	"github.com/fairlead/fairlead/usage"
+)
+
+// Tx makes a transaction of the program's own one in which jobs are submitted. It is one on the
+// database of the store; its user may be another one, if he may read and add to the tables.
+func Tx(t pgx.Tx) fairlead.Tx { return within{t} }
+
+// SQLTx is [Tx] for database/sql, with any driver for PostgreSQL. Statements go one by one,
+// so that it takes some more trips to the database.
+func SQLTx(t *sql.Tx) fairlead.Tx { return within{sqlLine{t}} }
+
+// within is a transaction of the program's own.
+type within struct{ line line }
+
+// Submit implements fairlead.Tx.
+func (w within) Submit(ctx context.Context, store fairlead.Store, jobs []*fairlead.Job) ([]fairlead.Submission, error) {
+	s, ok := store.(*Store)
+	if !ok {
+		return nil, fmt.Errorf("SubmitTx: the jobs are in a %T, of which a transaction in PostgreSQL is no part; use Submit, or a store in the same database", store)
+	}
+	out, err := s.submitWithin(ctx, w.line, jobs)
+	if err != nil {
+		return nil, fmt.Errorf("SubmitTx: %w; roll the transaction back", explainWithin(err))
+	}
+	return out, nil
+}
+
+// beginWithinText is beginText for a transaction of the program's own, which has its settings
+// back in the end. A job comes when it is submitted, not when the transaction began.
+const beginWithinText = `WITH old AS MATERIALIZED (SELECT current_setting('enable_seqscan') AS a, current_setting('enable_mergejoin') AS b,
+		current_setting('enable_nestloop') AS c, current_setting('jit') AS d, current_setting('lock_timeout') AS e)
+	SELECT a, b, c, d, e, set_config('enable_seqscan', 'off', true), set_config('enable_mergejoin', 'off', true), set_config('enable_nestloop', 'off', true),
+		set_config('jit', 'off', true), set_config('lock_timeout', CASE e WHEN '0' THEN $2 ELSE e END, true), pg_current_xact_id()::text,
+		coalesce($1::bigint, ` + realNow + `), c.id, c.half_life, c.reference, (SELECT id FROM @.format)
+	FROM old, (SELECT id, half_life, reference FROM @.clock ORDER BY id DESC LIMIT 1) AS c`
+
+const endWithinText = `SELECT set_config('enable_seqscan', $1, true), set_config('enable_mergejoin', $2, true),
+	set_config('enable_nestloop', $3, true), set_config('jit', $4, true), set_config('lock_timeout', $5, true)`
+
+// submitWithin adds jobs in a transaction of the program's own. All that it writes are new
+// rows, and it locks none that are there: the transaction may take its time.
+func (s *Store) submitWithin(ctx context.Context, line line, jobs []*fairlead.Job) ([]fairlead.Submission, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.options.Timeout)
+	defer cancel()
+	if err := s.alive(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.internAll(ctx, jobs); err != nil {
+		return nil, err
+	}
+	t := &tx{s: s, ctx: ctx, line: line, batch: &pgx.Batch{}, begun: true}
+	var old [5]any
+	var xid, id string
+	t.ask(beginWithinText, func(r pgx.Rows) error {
+		var no string
+		var now, half, reference int64
+		var was [5]string
+		err := r.Scan(&was[0], &was[1], &was[2], &was[3], &was[4], &no, &no, &no, &no, &no, &xid, &now, &t.clockID, &half, &reference, &id)
+		for i := range was {
+			old[i] = was[i]
+		}
+		t.now, t.clock = life.Instant(now), usage.NewClock(life.Instant(reference), 0)
+		return err
+	}, s.now(), fmt.Sprint(keyWaitForeign.Milliseconds(), "ms"))
+	if err := t.do(); err != nil {
+		return nil, err
+	}
+	if id != s.id {
+		return nil, errElsewhere
+	}
+	out, err := t.submit(jobs, true)
+	if err == nil {
+		err = t.flush()
+	}
+	if err != nil {
+		return nil, err
+	}
+	t.queue(endWithinText, old[:]...)
+	if err := t.send(); err != nil {
+		return nil, err
+	}
+	s.open.add(s, xid)
+	return out, nil
+}
+
+// errElsewhere says that the tables that the transaction sees are others.
+var errElsewhere = errors.New("the transaction is on another database than the store")
+
+// internAll makes the pools of jobs in a transaction of its own: others who use a new pool at
+// the same time would have to wait for the one that makes it.
+func (s *Store) internAll(ctx context.Context, jobs []*fairlead.Job) error {
+	unknown := map[string]bool{}
+	s.mu.Lock()
+	for _, j := range jobs {
+		if _, known := s.pools[j.Pool]; !known {
+			unknown[j.Pool] = true
+		}
+	}
+	s.mu.Unlock()
+	if len(unknown) == 0 {
+		return nil
+	}
+	return s.write(ctx, func(t *tx) error {
+		t.askPools(unknown)
+		if err := t.do(); err != nil {
+			return err
+		}
+		for path := range unknown {
+			if _, err := t.intern(path); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// explainWithin says what to do about errors that come of the transaction being another's.
+func explainWithin(err error) error {
+	var p *pgconn.PgError
+	if !errors.As(err, &p) {
+		return err
+	}
+	switch p.Code {
+	case "42P01", "3F000":
+		return fmt.Errorf("%w: %w", errElsewhere, err)
+	case "42501":
+		return fmt.Errorf("the user of the transaction has to be granted USAGE on the schema, SELECT and INSERT on its tables and USAGE on its sequences: %w", err)
+	case "40P01":
+		return fmt.Errorf("the transactions submit jobs with the same keys in another order: %w", err)
+	}
+	return err
+}
