@@ -25,6 +25,7 @@ check: ## formatting, vet, staticcheck and the house rules
 	@test -z "$$(gofmt -l . | tee /dev/stderr)" || { echo "gofmt -w the files above"; exit 1; }
 	$(GO) vet -tags=chaos,real ./...
 	$(GO) tool staticcheck -tags=chaos,real ./...
+	cd bench && $(GO) vet ./...
 	$(GO) test ./internal/tidy
 
 .PHONY: chaos
@@ -42,6 +43,10 @@ real: ## let three users of this machine do real work and compare what they get 
 .PHONY: bench
 bench: ## measure this machine
 	$(GO) run ./cmd/fairlead bench
+
+.PHONY: bench-peers
+bench-peers: ## measure it on PostgreSQL beside River and a bare loop of statements (about half an hour)
+	cd bench && $(GO) run .
 
 .PHONY: docs
 docs: ## write the parts of docs/ that follow from the code

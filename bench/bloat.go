@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"text/tabwriter"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/fairlead/fairlead/store/postgres"
+)
+
+// bloat takes many jobs through a store of which what ended is forgotten soon, as its
+// retention would have it, and watches the sizes of its tables: they must not grow with the
+// number of jobs that there have been.
+type bloat struct {
+	jobs, every, kept int
+	out               io.Writer
+
+	store *postgres.Store
+	pool  *pgxpool.Pool
+	first int64 // bytes, when the tables had their size
+	last  int64
+}
+
+const bloatSchema = "bloat"
+
+// bound is how much larger everything may be at the end than after the first part.
+const bound = 1.5
+
+func (b *bloat) run(ctx context.Context, db *database) error {
+	q, err := openFairlead(ctx, db.url, bloatSchema)
+	if err != nil {
+		return err
+	}
+	defer q.close()
+	b.store = q.(*fairleadQueue).store
+	if b.pool, err = pgxpool.New(ctx, db.url); err != nil {
+		return err
+	}
+	defer b.pool.Close()
+	if err := fill(ctx, q, 1000, 10_000); err != nil {
+		return err
+	}
+	for done := 0; done < b.jobs; {
+		n := min(b.every, b.jobs-done)
+		began := time.Now()
+		if err := b.part(ctx, q, n); err != nil {
+			return err
+		}
+		done += n
+		fmt.Fprintf(b.out, "\n%s jobs, %s/s, load %s\n", thousands(float64(done)), thousands(float64(n)/time.Since(began).Seconds()), load())
+		if err := b.sizes(ctx); err != nil {
+			return err
+		}
+		if b.first == 0 {
+			b.first = b.last
+		}
+	}
+	growth := float64(b.last) / float64(b.first)
+	fmt.Fprintf(b.out, "\nat the end %.2f of the size after the first %s jobs\n", growth, thousands(float64(min(b.every, b.jobs))))
+	if growth > bound {
+		return fmt.Errorf("the tables grow with the number of jobs: to %.2f of their size, at most %.1f is allowed", growth, bound)
+	}
+	return nil
+}
+
+// part takes n jobs through the store with four claimers, and forgets what ended before the
+// last jobs that are to be kept, about.
+func (b *bloat) part(ctx context.Context, q queue, n int) error {
+	const batch, claimers = 500, 4
+	var left, done atomic.Int64
+	left.Store(int64(n))
+	errs := make([]error, claimers+1)
+	var wg sync.WaitGroup
+	working, stop := context.WithCancel(ctx)
+	for w := range claimers {
+		rng := rand.New(rand.NewPCG(uint64(w), uint64(n)))
+		wg.Go(func() {
+			for errs[w] == nil && left.Add(-batch) > -batch {
+				var some int
+				some, errs[w] = cycle(ctx, q, pick(rng, 1000, batch))
+				done.Add(int64(some))
+			}
+		})
+	}
+	forgetting := make(chan struct{})
+	go func() {
+		defer close(forgetting)
+		errs[claimers] = b.forget(working, &done)
+	}()
+	wg.Wait()
+	stop()
+	<-forgetting
+	return errors.Join(errs...)
+}
+
+// forget is what a server's retention does.
+func (b *bloat) forget(ctx context.Context, done *atomic.Int64) error {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	type mark struct {
+		at   time.Time
+		jobs int64
+	}
+	var marks []mark
+	for {
+		select {
+		case at := <-tick.C:
+			marks = append(marks, mark{at, done.Load()})
+		case <-ctx.Done():
+			return nil
+		}
+		before := time.Time{}
+		for len(marks) > 0 && marks[0].jobs < done.Load()-int64(b.kept) {
+			before, marks = marks[0].at, marks[1:]
+		}
+		if before.IsZero() {
+			continue
+		}
+		if _, err := b.store.Forget(ctx, before); err != nil && ctx.Err() == nil {
+			return fmt.Errorf("forget: %w", err)
+		}
+	}
+}
+
+// sizes prints what the tables and indexes of the schema take, once they take anything.
+func (b *bloat) sizes(ctx context.Context) error {
+	rows, err := b.pool.Query(ctx, `SELECT c.relname, pg_table_size(c.oid), pg_indexes_size(c.oid), s.n_live_tup, s.n_dead_tup
+		FROM pg_class c JOIN pg_stat_all_tables s ON s.relid = c.oid WHERE c.relnamespace = $1::text::regnamespace AND c.relkind = 'r'
+		ORDER BY pg_total_relation_size(c.oid) DESC`, bloatSchema)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	t := tabwriter.NewWriter(b.out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "table\tkB\tindexes kB\tlive rows\tdead rows\t")
+	b.last = 0
+	for rows.Next() {
+		var name string
+		var size, indexes, live, dead int64
+		if err := rows.Scan(&name, &size, &indexes, &live, &dead); err != nil {
+			return err
+		}
+		if b.last += size + indexes; size+indexes >= 64<<10 {
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t\n", name, thousands(float64(size>>10)), thousands(float64(indexes>>10)), thousands(float64(live)), thousands(float64(dead)))
+		}
+	}
+	fmt.Fprintf(t, "all\t%s\t\t\t\t\n", thousands(float64(b.last>>10)))
+	return errors.Join(rows.Err(), t.Flush())
+}

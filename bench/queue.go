@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+)
+
+// queue is what is measured: something that keeps jobs in PostgreSQL, called as its own
+// program calls it.
+type queue interface {
+	// submit adds a job for each of the pools, in one call, and returns when they are durable.
+	submit(ctx context.Context, pools []int) error
+	// claim takes up to most jobs that wait, in one call. end ends those that it took, with
+	// success, in one call.
+	claim(ctx context.Context, most int) (n int, end func(context.Context) error, err error)
+	close()
+}
+
+// contestant is one way to keep jobs.
+type contestant struct {
+	name string
+	// about says what its calls are.
+	about string
+	open  func(ctx context.Context, url, schema string) (queue, error)
+}
+
+// contestants are all, the one that is measured first.
+var contestants = []contestant{
+	{"fairlead", "Store.Submit, Store.Lease of jobs that were chosen before, Store.Finish; keeps what ended", openFairlead},
+	{"river", "InsertManyFast (COPY; Insert for one job), the driver's JobGetAvailable as its producers call it, JobSetStateIfRunningMany as its completer does; keeps what ended", openRiver},
+	{"bare", "one table, INSERT of arrays, UPDATE of the oldest with FOR UPDATE SKIP LOCKED, UPDATE to done; keeps what ended", openBare(keepDone)},
+	{"bare-delete", "the same, but what ended is deleted: nobody can ask for it", openBare(deleteDone)},
+}
+
+// payload is what every job carries.
+type payload struct {
+	Image string `json:"image"`
+	Width int    `json:"width"`
+}
+
+// Kind names the jobs, for fairlead and for River.
+func (payload) Kind() string { return "thumbnail" }
+
+func poolName(i int) string { return fmt.Sprint("customer-", i) }
+
+// pick draws the pools of some jobs: nine in ten are of the first.
+func pick(rng *rand.Rand, pools, n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		if pools > 1 && rng.IntN(10) == 0 {
+			out[i] = 1 + rng.IntN(pools-1)
+		}
+	}
+	return out
+}
+
+// fill adds the jobs that wait while others are measured: some of every pool, and the rest
+// as pick has it.
+func fill(ctx context.Context, q queue, pools, n int) error {
+	const batch = 1000
+	rng := rand.New(rand.NewPCG(1, uint64(pools)))
+	for done := 0; done < n; done += batch {
+		jobs := pick(rng, pools, min(batch, n-done))
+		for i := range jobs {
+			if done+i < pools {
+				jobs[i] = done + i
+			}
+		}
+		if err := q.submit(ctx, jobs); err != nil {
+			return err
+		}
+	}
+	return nil
+}
