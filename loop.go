@@ -39,9 +39,6 @@ type Loop struct {
 	ending  sync.RWMutex // held for reading while attempts are ended, else while the core is made anew
 	syncing sync.Mutex   // held while changes of the store are read and applied, or leases made or ended
 
-	rateStates string // of the core, as they were written down; guarded by syncing
-	tokens     uint64 // that the core had taken then
-
 	mu           sync.Mutex // guards what follows
 	core         *sched.Scheduler
 	shares       Shares
@@ -125,7 +122,6 @@ func (l *Loop) loadSettings(ctx context.Context) error {
 		return nil
 	}
 	all, err := keeper.Settings(ctx)
-	l.rateStates = all[ratesSetting]
 	for key, why := range all {
 		if node, drained := strings.CutPrefix(key, drainSetting); drained {
 			l.drained[node] = why
@@ -167,7 +163,7 @@ func (l *Loop) rebuild(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := l.restoreRates(core); err != nil {
+	if err := l.restoreRates(ctx, core); err != nil {
 		return err
 	}
 	l.mu.Lock()

@@ -2,9 +2,9 @@ package fairlead
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fairlead/fairlead/sched"
@@ -24,12 +24,8 @@ func (l *Loop) step(ctx context.Context, d *sched.Decision) (more bool, err erro
 	l.stats.LastStep, l.stats.StepTime = began, time.Since(began)
 	choices := l.chosen(d)
 	stops := l.chosenStops(d)
-	var states []sched.RateState
-	if tokens := l.core.Tokens(); tokens != l.tokens {
-		l.tokens, states = tokens, l.core.RateStates()
-	}
 	l.mu.Unlock()
-	if err := errors.Join(l.keepRates(ctx, states), l.stopRuns(ctx, stops)); err != nil {
+	if err := l.stopRuns(ctx, stops); err != nil {
 		l.abortRest(choices, 0)
 		return false, err
 	}
@@ -56,6 +52,7 @@ type chosenStart struct {
 	sched.Start
 	levels []sched.Level
 	charge float64 // as in the Want
+	tolls  tolls
 	holder string
 	member *Member
 }
@@ -79,7 +76,7 @@ func (l *Loop) chosen(d *sched.Decision) []*choice {
 			at[name] = group
 			all = append(all, group)
 		}
-		group.starts = append(group.starts, chosenStart{s, slices.Clone(d.Why(s)), l.core.Charged(s.Run), name, l.members[name]})
+		group.starts = append(group.starts, chosenStart{s, slices.Clone(d.Why(s)), l.core.Charged(s.Run), l.tollsOf(s.Run), name, l.members[name]})
 	}
 	return all
 }
@@ -92,7 +89,7 @@ func (c *choice) wants() []Want {
 			wants[0].Nodes = append(wants[0].Nodes, s.holder)
 			continue
 		}
-		w := Want{Job: s.Job, Charge: s.charge}
+		w := Want{Job: s.Job, Charge: s.charge, Rates: s.tolls.rates, Holds: s.tolls.holds}
 		if c.gang {
 			w.Nodes = []string{s.holder}
 		}
@@ -136,12 +133,16 @@ func (l *Loop) lease(ctx context.Context, c *choice) (lost bool, err error) {
 	for i, g := range grants {
 		if g.Lease == nil && g.Gang == nil {
 			for _, s := range c.of(i) {
-				l.core.Abort(s.Run, now, false)
+				l.core.Abort(s.Run, now, g.Refused != "")
 			}
-			l.reconcile(c.starts[i].Job, c.starts[i].Pool, g.Waiting, now)
-			lost = true
+			if g.Refused == "" {
+				l.reconcile(c.starts[i].Job, c.starts[i].Pool, g.Waiting, now)
+			}
+			// Of what others hold the changes tell, of rates the grant itself.
+			lost = lost || g.Refused == "" || strings.HasPrefix(g.Refused, "rate ")
 		}
 	}
+	l.settleRates(grants, now)
 	var back []Ref
 	leases := c.leases(grants)
 	for i, s := range c.starts {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/fairlead/fairlead/sched"
 	"github.com/fairlead/fairlead/why"
 )
 
@@ -106,8 +107,16 @@ type Want struct {
 	// Else are jobs of one task each that would do as well, the best first: if the wanted job
 	// cannot be had, the first of them is leased that can, and that no want asks for. Of a job
 	// with several tasks that has not ended they are not looked at. The wants of a call name
-	// the same list, and the same Charge then, or lists that have nothing in common.
+	// the same list, and are the same in all but the job then, or lists that have nothing in
+	// common.
 	Else []int64
+	// Rates are those under which the start of each task counts. The store keeps where they
+	// stand and takes the tokens together with the lease.
+	Rates []sched.RateLimit
+	// Holds is what each task holds until its attempt is over. Only a store that is shared has
+	// to look at them, see [Sharer]: all that run may not hold more of it together, whoever
+	// leased them.
+	Holds []sched.Held
 }
 
 // Grant is the answer to a want: a lease, which may be one of Else; or those of a gang in
@@ -116,6 +125,11 @@ type Grant struct {
 	Lease   *Lease
 	Gang    []*Lease
 	Waiting []Waits
+	// Refused names what kept the task from starting, such as "rate linkedin" or "license
+	// matlab", if it was not looked for: it may wait still.
+	Refused string
+	// Rates are where the rates of the want stand after the call.
+	Rates []sched.RateState
 }
 
 // Waits is a number of tasks of one job that wait until the same instant.
@@ -262,6 +276,20 @@ type Notifier interface {
 	// Notify sends to c, without blocking, after changes were committed. The function
 	// that it returns ends that.
 	Notify(c chan<- struct{}) (stop func())
+}
+
+// RateKeeper is a store that tells where rates stand; see [Want].
+type RateKeeper interface {
+	// Rates returns the rates under which something started and that are still known, by
+	// name, as of now.
+	Rates(ctx context.Context) ([]sched.RateState, error)
+}
+
+// Sharer is a store that several loops may use at once, in whichever processes.
+type Sharer interface {
+	// Shared reports whether they may: the limits that one of them keeps do not bind the
+	// others, so that the store has to keep them.
+	Shared() bool
 }
 
 // Accountant is a store that keeps what pools have received.

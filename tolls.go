@@ -3,7 +3,6 @@ package fairlead
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -82,41 +81,46 @@ func knownNames[V any](what string, known map[string]V, example string) string {
 	return fmt.Sprintf("known %s: %s", what, strings.Join(names, ", "))
 }
 
-// ratesSetting is the key under which the states of rates are kept.
-const ratesSetting = "rates"
-
-// restoreRates lets the rates of a new core go on from where they were.
-func (l *Loop) restoreRates(core *sched.Scheduler) error {
-	if l.rateStates == "" {
+// restoreRates lets the rates of a new core go on from where they stand.
+func (l *Loop) restoreRates(ctx context.Context, core *sched.Scheduler) error {
+	keeper, ok := l.store.(RateKeeper)
+	if !ok {
 		return nil
 	}
-	var states []sched.RateState
-	if err := json.Unmarshal([]byte(l.rateStates), &states); err != nil {
-		return fmt.Errorf("read the states of the rates: %w", err)
+	states, err := keeper.Rates(ctx)
+	if err != nil {
+		return fmt.Errorf("read the rates: %w", err)
 	}
 	for _, s := range states {
-		core.RestoreRate(s)
+		core.SetRate(s, core.Instant())
 	}
 	return nil
 }
 
-// keepRates writes down what a step took of the rates, before the tasks start: whatever
-// happens then, no start is forgotten, and a limit holds over a restart.
-func (l *Loop) keepRates(ctx context.Context, states []sched.RateState) error {
-	if len(states) == 0 {
-		return nil
+// tolls is what a task that was chosen asks for beside its node.
+type tolls struct {
+	rates []sched.RateLimit
+	holds []sched.Held
+}
+
+// tollsOf is what a task that was chosen asks for. What it holds matters to the store if
+// others start tasks, too: the core knows of theirs what it has heard.
+func (l *Loop) tollsOf(run sched.RunID) (t tolls) {
+	t.rates = l.core.RatesOf(run)
+	if s, ok := l.store.(Sharer); ok && s.Shared() {
+		t.holds = l.core.HeldBy(run)
 	}
-	text, err := json.Marshal(states)
-	if err != nil {
-		return err
-	}
-	if keeper, ok := l.store.(Settings); ok {
-		if err := keeper.Set(ctx, ratesSetting, string(text)); err != nil {
-			return fmt.Errorf("keep the rates: %w", err)
+	return t
+}
+
+// settleRates tells the core where the rates stand by which the store granted wants, or
+// did not. It comes after what was not granted has been given back.
+func (l *Loop) settleRates(grants []Grant, now time.Time) {
+	for _, g := range grants {
+		for _, s := range g.Rates {
+			l.core.SetRate(s, now)
 		}
 	}
-	l.rateStates = string(text)
-	return nil
 }
 
 // LicenseView is a licence as `fairlead limits` shows it.

@@ -47,112 +47,133 @@ func (r Rate) check() error {
 	return nil
 }
 
-// bucket keeps a rate: it holds up to burst tokens, gains Count of them in each Per,
+// Bucket keeps a rate: it holds up to burst tokens, gains Count of them in each Per,
 // evenly, and gives one to each start. So in no time of length t are there more than
 // burst + Count*t/Per starts. It is exact: what it holds follows, in whole numbers, from
 // an instant at which it was full and the tokens taken since.
-type bucket struct {
-	limit Rate
-	full  time.Time
-	taken int64
+type Bucket struct {
+	Limit Rate
+	Full  time.Time
+	Taken int64
 }
 
-// tokens is how many starts there may be at t; below 0 after the burst was lowered.
-func (b *bucket) tokens(t time.Time) int64 {
-	passed := max(0, t.Sub(b.full))
-	hi, lo := bits.Mul64(uint64(passed), uint64(b.limit.Count))
-	gained, _ := bits.Div64(hi, lo, uint64(b.limit.Per))
-	burst := b.limit.burst()
-	if gained >= uint64(b.taken) {
+// Tokens is how many starts there may be at t; below 0 after the burst was lowered.
+func (b *Bucket) Tokens(t time.Time) int64 {
+	passed := max(0, t.Sub(b.Full))
+	hi, lo := bits.Mul64(uint64(passed), uint64(b.Limit.Count))
+	gained, _ := bits.Div64(hi, lo, uint64(b.Limit.Per))
+	burst := b.Limit.burst()
+	if gained >= uint64(b.Taken) {
 		return burst
 	}
-	return burst - b.taken + int64(gained)
+	return burst - b.Taken + int64(gained)
 }
 
-// take takes a token.
-func (b *bucket) take(t time.Time) {
-	if b.tokens(t) >= b.limit.burst() {
-		b.full, b.taken = t, 0
+// Take takes tokens for so many starts.
+func (b *Bucket) Take(t time.Time, tasks int64) {
+	if b.Tokens(t) >= b.Limit.burst() {
+		b.Full, b.Taken = t, 0
 	}
-	b.taken++
+	b.Taken += tasks
 }
 
 // give brings a token back that was not used.
-func (b *bucket) give() { b.taken = max(0, b.taken-1) }
+func (b *Bucket) give() { b.Taken = max(0, b.Taken-1) }
 
-// least is how many tokens there have to be for so many tasks to start at once: as many,
+// Least is how many tokens there have to be for so many tasks to start at once: as many,
 // but no more than there can be. A gang that is larger takes what comes later, too.
-func (b *bucket) least(tasks int64) int64 { return min(tasks, b.limit.burst()) }
+func (b *Bucket) Least(tasks int64) int64 { return min(tasks, b.Limit.burst()) }
 
 // next is the instant at which there is a token again.
-func (b *bucket) next() time.Time { return b.when(1) }
+func (b *Bucket) next() time.Time { return b.when(1) }
 
 // when is the instant at which there are so many tokens.
-func (b *bucket) when(tokens int64) time.Time {
-	need := uint64(max(0, b.taken-b.limit.burst()+tokens))
-	hi, lo := bits.Mul64(need, uint64(b.limit.Per))
-	count := uint64(b.limit.Count)
+func (b *Bucket) when(tokens int64) time.Time {
+	need := uint64(max(0, b.Taken-b.Limit.burst()+tokens))
+	hi, lo := bits.Mul64(need, uint64(b.Limit.Per))
+	count := uint64(b.Limit.Count)
 	if hi >= count {
-		return b.full.Add(math.MaxInt64)
+		return b.Full.Add(math.MaxInt64)
 	}
 	wait, rest := bits.Div64(hi, lo, count)
 	if rest > 0 {
 		wait++
 	}
-	return b.full.Add(time.Duration(min(wait, math.MaxInt64)))
+	return b.Full.Add(time.Duration(min(wait, math.MaxInt64)))
 }
 
 // change puts another limit in force. What the bucket holds stays, up to the new burst.
-func (b *bucket) change(limit Rate, t time.Time) {
-	if limit == b.limit {
+func (b *Bucket) change(limit Rate, t time.Time) {
+	if limit == b.Limit {
 		return
 	}
-	if b.limit.Count > 0 && limit.Count > 0 {
-		held := max(0, min(b.tokens(t), limit.burst()))
-		b.full, b.taken = t, limit.burst()-held
+	if b.Limit.Count > 0 && limit.Count > 0 {
+		held := max(0, min(b.Tokens(t), limit.burst()))
+		b.Full, b.Taken = t, limit.burst()-held
 	} else {
-		b.full, b.taken = time.Time{}, 0
+		b.Full, b.Taken = time.Time{}, 0
 	}
-	b.limit = limit
+	b.Limit = limit
 }
 
-// RateState is what a scheduler has to know of a rate after a restart.
+// RateState is where a rate stands that is kept elsewhere, for many schedulers or beyond
+// the life of one.
 type RateState struct {
+	Name string
+	Bucket
+	At time.Time // by the clock of whoever keeps it
+}
+
+// Resume lets the rate go on under the limit that is in force at t. A clock that was set
+// back since cannot make it give more, nor hold it up for longer than it takes to fill.
+func (r *RateState) Resume(limit Rate, t time.Time) {
+	if r.Limit.check() != nil || r.Taken < 0 {
+		r.Bucket = Bucket{} // nothing is known of it
+	}
+	if r.At.After(t) && r.Limit.Count > 0 {
+		if r.Full.After(t) {
+			r.Full = t
+		}
+		r.Taken += min(0, r.Tokens(t))
+	}
+	r.change(limit, t)
+	r.At = t
+}
+
+// SetRate says where a rate stands at t. Only the limit is that of the scheduler. What is
+// full by another clock is full here as long before t as it was there before the state was
+// read, so that clocks which differ do no harm.
+func (s *Scheduler) SetRate(state RateState, t time.Time) {
+	s.advance(t)
+	r := &s.rates[s.rateNumber(state.Name)]
+	if r.Limit.Count == 0 || state.Limit.check() != nil || state.Taken < 0 {
+		return
+	}
+	limit := r.Limit
+	r.Bucket = state.Bucket
+	if !r.Full.IsZero() {
+		r.Full = r.Full.Add(s.at.Sub(state.At))
+	}
+	r.change(limit, s.at)
+	s.openRate(r)
+}
+
+// RateLimit is a rate under which starts count, as it is configured.
+type RateLimit struct {
 	Name  string
 	Limit Rate
-	Full  time.Time // the bucket was full then,
-	Taken int64     // and so many tokens were taken since
 }
 
-// Tokens is how many starts counted under a rate so far.
-func (s *Scheduler) Tokens() uint64 { return s.taken }
-
-// RateStates returns the states of the rates that are not as they are after a pause.
-func (s *Scheduler) RateStates() []RateState {
-	var out []RateState
-	for i := range s.rates {
-		if r := &s.rates[i]; r.limit.Count > 0 && r.tokens(s.at) < r.limit.burst() {
-			out = append(out, RateState{r.name, r.limit, r.full, r.taken})
+// RatesOf are the limits under which the start of a task counts.
+func (s *Scheduler) RatesOf(id RunID) (out []RateLimit) {
+	t := s.toll(s.run(id).shape)
+	if t == nil {
+		return nil
+	}
+	for _, n := range t.rates {
+		if r := &s.rates[n]; r.Limit.Count > 0 {
+			out = append(out, RateLimit{r.name, r.Limit})
 		}
 	}
 	return out
-}
-
-// RestoreRate lets a rate go on from where it was, under the limit now in force. A clock
-// that was set back meanwhile cannot make it give more, nor hold it up for longer than
-// it takes to fill.
-func (s *Scheduler) RestoreRate(state RateState) {
-	r := &s.rates[s.rateNumber(state.Name)]
-	if r.limit.Count == 0 || state.Limit.check() != nil || state.Taken < 0 {
-		return
-	}
-	now := r.limit
-	r.bucket = bucket{state.Limit, state.Full, state.Taken}
-	if r.full.After(s.at) {
-		r.full = s.at
-	}
-	if less := r.tokens(s.at); less < 0 {
-		r.taken += less
-	}
-	r.change(now, s.at)
 }

@@ -139,8 +139,7 @@ type Scheduler struct {
 	rates       []rate
 	licenseOf   map[string]int32
 	rateOf      map[string]int32
-	parkedRates int    // lines
-	taken       uint64 // tokens so far
+	parkedRates int // lines
 
 	steps uint64
 	epoch uint32 // of the chunks of jobs that may be changed in place

@@ -46,7 +46,7 @@ type license struct {
 // rate is a limit of starts per time. One that is not configured limits nothing.
 type rate struct {
 	name string
-	bucket
+	Bucket
 	parked []lineRef
 }
 
@@ -143,7 +143,7 @@ func (s *Scheduler) pay(leaf int32, at lineRef, t *toll) bool {
 		}
 	}
 	for _, n := range t.rates {
-		if r := &s.rates[n]; r.limit.Count > 0 && r.tokens(s.at) < r.least(tasks) {
+		if r := &s.rates[n]; r.Limit.Count > 0 && r.Tokens(s.at) < r.Least(tasks) {
 			r.parked = append(r.parked, at)
 			s.parkedRates++
 			s.park(leaf, at, byRate)
@@ -167,9 +167,8 @@ func (s *Scheduler) lackingLicense(t *toll, tasks int64) *license {
 // countStart takes the tokens of a start.
 func (s *Scheduler) countStart(t *toll) {
 	for _, n := range t.rates {
-		if r := &s.rates[n]; r.limit.Count > 0 {
-			r.take(s.at)
-			s.taken++
+		if r := &s.rates[n]; r.Limit.Count > 0 {
+			r.Take(s.at, 1)
 		}
 	}
 }
@@ -178,8 +177,8 @@ func (s *Scheduler) countStart(t *toll) {
 func (s *Scheduler) uncountStart(t *toll) {
 	for _, n := range t.rates {
 		s.rates[n].give()
+		s.openRate(&s.rates[n])
 	}
-	s.openRates()
 }
 
 // hold takes the licences of a task, or gives them back with the sign -1.
@@ -204,19 +203,22 @@ func (s *Scheduler) openRates() {
 		return
 	}
 	for i := range s.rates {
-		r := &s.rates[i]
-		if len(r.parked) > 0 && r.tokens(s.at) >= s.leastOf(r) {
-			s.parkedRates -= len(r.parked)
-			s.returning(&r.parked, byRate)
-		}
+		s.openRate(&s.rates[i])
+	}
+}
+
+func (s *Scheduler) openRate(r *rate) {
+	if len(r.parked) > 0 && r.Tokens(s.at) >= s.leastOf(r) {
+		s.parkedRates -= len(r.parked)
+		s.returning(&r.parked, byRate)
 	}
 }
 
 // leastOf is with how many tokens the first of the lines that wait for a rate goes on.
 func (s *Scheduler) leastOf(r *rate) int64 {
-	least := r.limit.burst()
+	least := r.Limit.burst()
 	for _, at := range r.parked {
-		if least = min(least, r.least(s.atOnce(s.line(at).shape))); least == 1 {
+		if least = min(least, r.Least(s.atOnce(s.line(at).shape))); least == 1 {
 			break
 		}
 	}

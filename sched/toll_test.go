@@ -1,6 +1,7 @@
 package sched_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -249,13 +250,10 @@ func TestTollsOfAdopted(t *testing.T) {
 	}
 }
 
-// TestRateStateGoesOn: another scheduler goes on where the first was, also under another
-// limit, and a clock that was set back does not make it stand still.
-func TestRateStateGoesOn(t *testing.T) {
+// TestRateGoesOn: another scheduler goes on where a rate stands, also under another limit and by
+// another clock; and one that was set back does not make the rate stand still.
+func TestRateGoesOn(t *testing.T) {
 	limit := sched.Rate{Count: 1, Per: time.Minute, Burst: 3}
-	w := newTollWorld(t, share.Pool{Policy: "fair"}, 10, nil, map[string]sched.Rate{"web": limit})
-	w.ask("a", 2, sched.Request{Rates: []string{"web"}})
-	w.step(0)
 	for _, c := range []struct {
 		name  string
 		limit sched.Rate
@@ -269,19 +267,60 @@ func TestRateStateGoesOn(t *testing.T) {
 		{"a higher burst", sched.Rate{Count: 1, Per: time.Minute, Burst: 9}, 0, 1},
 		{"the clock set back", limit, -time.Hour, 1},
 	} {
-		s, err := sched.New(sched.Config{Root: share.Pool{Policy: "fair"}, NewPolicy: policy.New(policy.Options{}), Rates: map[string]sched.Rate{"web": c.limit}}, epoch.Add(c.later), 1)
+		kept := sched.RateState{Name: "web"}
+		kept.Resume(limit, epoch)
+		if n := kept.Tokens(epoch); n != 3 {
+			t.Fatalf("a rate of which nothing is known has %d tokens, want 3", n)
+		}
+		kept.Take(epoch, 2)
+		kept.Resume(c.limit, epoch.Add(c.later))
+		here := epoch.Add(1000 * time.Hour)
+		s, err := sched.New(sched.Config{Root: share.Pool{Policy: "fair"}, NewPolicy: policy.New(policy.Options{}), Rates: map[string]sched.Rate{"web": c.limit}}, here, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, state := range w.RateStates() {
-			s.RestoreRate(state)
-		}
-		s.Join("n", cluster.Amounts{"cpu": 10}, epoch.Add(c.later))
-		v := &world{Scheduler: s, now: epoch.Add(c.later)}
+		s.SetRate(kept, here)
+		s.Join("n", cluster.Amounts{"cpu": 10}, here)
+		v := &world{Scheduler: s, now: here}
 		v.ask("a", 10, sched.Request{Rates: []string{"web"}})
 		if got := len(v.step(0)); got != c.want {
 			t.Errorf("%s: %d started, want %d", c.name, got, c.want)
 		}
+	}
+}
+
+// TestRateIsSet: what others took holds up those that wait, and what they did not take lets
+// them go on.
+func TestRateIsSet(t *testing.T) {
+	limit := sched.Rate{Count: 1, Per: time.Minute, Burst: 2}
+	w := newTollWorld(t, share.Pool{Policy: "fair"}, 10, nil, map[string]sched.Rate{"web": limit})
+	w.ask("a", 9, sched.Request{Rates: []string{"web"}})
+	state := sched.RateState{Name: "web", Bucket: sched.Bucket{Limit: limit, Full: w.now, Taken: 2}, At: w.now}
+	w.SetRate(state, w.now)
+	if got := len(w.step(0)); got != 0 {
+		t.Errorf("%d started under a rate that others have used up", got)
+	}
+	state.Taken = 1
+	w.SetRate(state, w.now)
+	started := w.step(0)
+	if len(started) != 1 {
+		t.Fatalf("%d started with one token", len(started))
+	}
+	if got := w.RatesOf(started[0].Run); len(got) != 1 || got[0] != (sched.RateLimit{Name: "web", Limit: limit}) {
+		t.Errorf("its rates are %+v", got)
+	}
+}
+
+// TestHeldBy: a task holds its licences and a part of the maxima of the pools above it.
+func TestHeldBy(t *testing.T) {
+	root := share.Pool{Policy: "fair", Pools: []share.Pool{
+		{Name: "a", Weight: 1, Policy: "fair", Max: map[string]int64{"cpu": 7}, Pools: []share.Pool{{Name: "b", Weight: 1, MaxRunning: 3}}},
+	}}
+	w := newTollWorld(t, root, 10, map[string]int64{"matlab": 4}, nil)
+	w.ask("a/b", 1, sched.Request{Licenses: map[string]int64{"matlab": 2}})
+	got := fmt.Sprint(w.HeldBy(w.step(0)[0].Run))
+	if want := "[{license matlab 2 4} {max_running of a/b 1 3} {max cpu of a 1 7}]"; got != want {
+		t.Errorf("it holds %s, want %s", got, want)
 	}
 }
 

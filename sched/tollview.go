@@ -37,12 +37,12 @@ func (s *Scheduler) Tolls() (licenses []LicenseView, rates []RateView) {
 	}
 	for i := range s.rates {
 		r := &s.rates[i]
-		if r.limit.Count == 0 && limited[i] == 0 {
+		if r.Limit.Count == 0 && limited[i] == 0 {
 			continue
 		}
-		v := RateView{Name: r.name, Limit: r.limit, Waiting: limited[i]}
-		if r.limit.Count > 0 {
-			v.Burst, v.Left = r.limit.burst(), max(0, r.tokens(s.at))
+		v := RateView{Name: r.name, Limit: r.Limit, Waiting: limited[i]}
+		if r.Limit.Count > 0 {
+			v.Burst, v.Left = r.Limit.burst(), max(0, r.Tokens(s.at))
 			if v.Left == 0 {
 				v.Next = r.next()
 			}
@@ -89,8 +89,8 @@ func (s *Scheduler) TollGates(shape cluster.Shape) []why.Gate {
 		gates = append(gates, s.licenseGate(need))
 	}
 	for _, n := range t.rates {
-		if r := &s.rates[n]; r.limit.Count > 0 {
-			gates = append(gates, s.rateGate(r, r.least(tasks)))
+		if r := &s.rates[n]; r.Limit.Count > 0 {
+			gates = append(gates, s.rateGate(r, r.Least(tasks)))
 		}
 	}
 	return gates
@@ -119,15 +119,15 @@ func (s *Scheduler) licenseGate(need need) why.Gate {
 }
 
 func (s *Scheduler) rateGate(r *rate, least int64) why.Gate {
-	left := max(0, r.tokens(s.at))
+	left := max(0, r.Tokens(s.at))
 	g := why.Gate{
 		Name: "rate " + r.name, Where: "rates", Open: left >= least,
-		Used: fmt.Sprintf("%d left", left), Limit: fmt.Sprintf("%v, burst %d", r.limit, r.limit.burst()),
+		Used: fmt.Sprintf("%d left", left), Limit: fmt.Sprintf("%v, burst %d", r.Limit, r.Limit.burst()),
 	}
 	if !g.Open {
 		at := r.when(least)
 		g.Code, g.Next = why.GateRate, &at
-		g.Text = fmt.Sprintf("rate %s %v, burst %d", r.name, r.limit, r.limit.burst())
+		g.Text = fmt.Sprintf("rate %s %v, burst %d", r.name, r.Limit, r.Limit.burst())
 	}
 	return g
 }

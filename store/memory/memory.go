@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/sched"
 	"github.com/fairlead/fairlead/store/internal/life"
 	"github.com/fairlead/fairlead/usage"
 )
@@ -27,6 +28,9 @@ type Store struct {
 	dayCount   int                          // how many days are kept
 	days       map[string]map[int64]float64 // by pool and day
 	feed       life.Feed
+	rates      map[string]sched.RateState
+	holds      map[fairlead.Ref][]sched.Held // of attempts that run
+	held       map[string]int64              // the sums of these
 	events     map[int64][]fairlead.Event
 	settings   map[string]string
 	audit      []fairlead.AuditEntry
@@ -51,6 +55,8 @@ var (
 	_ fairlead.Journal    = (*Store)(nil)
 	_ fairlead.Settings   = (*Store)(nil)
 	_ fairlead.Auditor    = (*Store)(nil)
+	_ fairlead.RateKeeper = (*Store)(nil)
+	_ fairlead.Sharer     = (*Store)(nil)
 )
 
 // New returns an empty store. Tasks are charged by what they request of unit.
@@ -58,6 +64,7 @@ func New(unit string) *Store {
 	return &Store{
 		unit: unit, jobs: map[int64]*job{}, keys: map[userKey]int64{}, dependents: map[int64][]int64{},
 		clock: usage.NewClock(time.Now(), 0), accounts: map[string]*fairlead.Account{},
+		rates: map[string]sched.RateState{}, holds: map[fairlead.Ref][]sched.Held{}, held: map[string]int64{},
 		events: map[int64][]fairlead.Event{}, settings: map[string]string{},
 	}
 }
@@ -169,14 +176,20 @@ func (s *Store) Lease(ctx context.Context, holder string, wants []fairlead.Want,
 		return nil, err
 	}
 	defer s.mu.Unlock()
-	out := make([]fairlead.Grant, len(wants))
+	return s.toll(wants, now, func(wants []fairlead.Want, out []fairlead.Grant) {
+		s.grant(holder, wants, out, now, now.Add(ttl))
+	}), nil
+}
+
+// grant leases what is wanted, or others in its place.
+func (s *Store) grant(holder string, wants []fairlead.Want, out []fairlead.Grant, now, until time.Time) {
 	wanted := map[int64]bool{}
 	for i, w := range wants {
 		wanted[w.Job] = true
 		if j := s.jobs[w.Job]; j != nil && len(w.Nodes) > 0 {
-			out[i] = s.leaseGang(j, w, now, now.Add(ttl))
+			out[i] = s.leaseGang(j, w, now, until)
 		} else if j != nil {
-			out[i] = s.leaseTask(j, w.Charge, holder, now, now.Add(ttl))
+			out[i] = s.leaseTask(j, w.Charge, holder, now, until)
 		}
 	}
 	for i, w := range wants {
@@ -188,13 +201,12 @@ func (s *Store) Lease(ctx context.Context, holder string, wants []fairlead.Want,
 			if other == nil || other.Tasks > 1 || wanted[id] {
 				continue
 			}
-			if g := s.leaseTask(other, w.Charge, holder, now, now.Add(ttl)); g.Lease != nil {
+			if g := s.leaseTask(other, w.Charge, holder, now, until); g.Lease != nil {
 				out[i] = g
 				break
 			}
 		}
 	}
-	return out, nil
 }
 
 // leaseTask leases a task of a job that is no gang, or says what of it waits.
@@ -310,6 +322,7 @@ func (s *Store) charge(j *job, t *fairlead.Task, now time.Time, learn bool) {
 
 // back keeps a task that waits again, and follows up on a job that ended.
 func (s *Store) back(j *job, t *fairlead.Task, again bool, p life.Parting, now time.Time) {
+	s.drop(life.Ref(t))
 	if again {
 		i, _ := slices.BinarySearch(j.returned, t.Index)
 		j.returned = slices.Insert(j.returned, i, t.Index)

@@ -13,27 +13,34 @@ import (
 
 // Lease implements fairlead.Store.
 func (s *Store) Lease(ctx context.Context, holder string, wants []fairlead.Want, ttl time.Duration) ([]fairlead.Grant, error) {
+	if err := s.makeTolls(ctx, tollKeys(life.NewTolls(wants))); err != nil {
+		return nil, err
+	}
 	var out []fairlead.Grant
-	err := s.write(ctx, func(t *tx) (err error) {
+	err := s.write(ctx, func(t *tx) error {
 		out = make([]fairlead.Grant, len(wants))
-		if err := t.claim(holder, wants, out, ttl); err != nil {
-			return err
-		}
-		var rest []int64
-		for i, w := range wants {
-			if out[i].Lease == nil {
-				rest = append(rest, w.Job)
-			}
-		}
-		if len(rest) == 0 {
-			return nil
-		}
-		return t.leaseRest(holder, wants, out, rest, ttl)
+		return t.toll(wants, out, func(wants []fairlead.Want, out []fairlead.Grant) error { return t.lease(holder, wants, out, ttl) })
 	})
 	if err != nil {
 		return nil, err
 	}
 	return out, nil
+}
+
+func (t *tx) lease(holder string, wants []fairlead.Want, out []fairlead.Grant, ttl time.Duration) error {
+	if err := t.claim(holder, wants, out, ttl); err != nil {
+		return err
+	}
+	var rest []int64
+	for i, w := range wants {
+		if out[i].Lease == nil {
+			rest = append(rest, w.Job)
+		}
+	}
+	if len(rest) == 0 {
+		return nil
+	}
+	return t.leaseRest(holder, wants, out, rest, ttl)
 }
 
 // leaseRest leases tasks of arrays and gangs, and says of the others what of them waits:

@@ -55,6 +55,7 @@ type Store struct {
 	prefix  string // of the names of tables
 	pool    *pgxpool.Pool
 	texts   sync.Map // statements as they were written, to those with the schema in them
+	tolls   sync.Map // keys of rows of toll that are there
 
 	background sync.WaitGroup
 	quit       context.CancelFunc
@@ -86,6 +87,8 @@ var (
 	_ fairlead.Journal    = (*Store)(nil)
 	_ fairlead.Settings   = (*Store)(nil)
 	_ fairlead.Auditor    = (*Store)(nil)
+	_ fairlead.RateKeeper = (*Store)(nil)
+	_ fairlead.Sharer     = (*Store)(nil)
 )
 
 // Open opens the store in the database at a URL, such as postgres://user@host/name, or

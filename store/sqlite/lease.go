@@ -13,24 +13,30 @@ import (
 
 // Lease implements fairlead.Store.
 func (s *Store) Lease(ctx context.Context, holder string, wants []fairlead.Want, ttl time.Duration) ([]fairlead.Grant, error) {
-	out := make([]fairlead.Grant, len(wants))
+	var out []fairlead.Grant
 	err := s.write(ctx, false, func(t *tx) (err error) {
-		lost := false
-		for i, w := range wants {
-			if out[i], err = t.grant(holder, w, ttl); err != nil {
-				return err
-			}
-			lost = lost || out[i].Lease == nil && len(w.Else) > 0
-		}
-		if lost {
-			return t.grantOthers(holder, wants, out, ttl)
-		}
-		return nil
+		out, err = t.toll(wants, func(wants []fairlead.Want, out []fairlead.Grant) error { return t.grantAll(holder, wants, out, ttl) })
+		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	return out, nil
+}
+
+// grantAll leases what is wanted, or others in its place.
+func (t *tx) grantAll(holder string, wants []fairlead.Want, out []fairlead.Grant, ttl time.Duration) (err error) {
+	lost := false
+	for i, w := range wants {
+		if out[i], err = t.grant(holder, w, ttl); err != nil {
+			return err
+		}
+		lost = lost || out[i].Lease == nil && len(w.Else) > 0
+	}
+	if lost {
+		return t.grantOthers(holder, wants, out, ttl)
+	}
+	return nil
 }
 
 func (t *tx) grant(holder string, w fairlead.Want, ttl time.Duration) (fairlead.Grant, error) {

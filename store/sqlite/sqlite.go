@@ -92,6 +92,7 @@ var (
 	_ fairlead.Journal    = (*Store)(nil)
 	_ fairlead.Settings   = (*Store)(nil)
 	_ fairlead.Auditor    = (*Store)(nil)
+	_ fairlead.RateKeeper = (*Store)(nil)
 )
 
 // Open opens the store in the file at path, which is made if it is not there. It

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/sched"
 	"github.com/fairlead/fairlead/why"
 )
 
@@ -143,6 +144,9 @@ func (w *twins) lease() {
 		wants[i].Job = w.anyJob()
 		if k := w.rng.IntN(2 * len(lists)); k < len(lists) {
 			wants[i].Else, wants[i].Charge = lists[k], float64(k)
+			w.limit(&wants[i], k)
+		} else {
+			w.limit(&wants[i], w.rng.IntN(4))
 		}
 		if jobs, err := w.a.Jobs(w.t.Context(), fairlead.Query{IDs: []int64{wants[i].Job}}); err == nil && len(jobs) == 1 && w.rng.IntN(4) > 0 {
 			for range jobs[0].Gang {
@@ -174,11 +178,32 @@ func (w *twins) lists() [2][]int64 {
 	return out
 }
 
+// limit subjects a want to a rate, or has it hold something.
+func (w *twins) limit(want *fairlead.Want, k int) {
+	switch k {
+	case 0:
+		want.Rates = []sched.RateLimit{{Name: "web", Limit: sched.Rate{Count: 1, Per: 3 * time.Second, Burst: 2}}}
+	case 1:
+		if w.shared() {
+			want.Holds = []sched.Held{{Of: "license matlab", Amount: 1, Most: 3}}
+		}
+	}
+}
+
+func (w *twins) shared() bool {
+	_, a := w.a.(fairlead.Sharer)
+	_, b := w.b.(fairlead.Sharer)
+	return a && b
+}
+
 // brief leaves out what a store need not fill in: the job's counts at the moment.
 func brief(grants []fairlead.Grant) []string {
 	var out []string
 	for _, g := range grants {
-		text := fmt.Sprintf("%+v", g.Waiting)
+		text := fmt.Sprintf("%+v %s", g.Waiting, g.Refused)
+		for _, r := range g.Rates {
+			text += fmt.Sprint(r.Name, r.Limit, r.Full.UnixNano(), r.Taken, r.At.UnixNano())
+		}
 		for _, l := range leasesOf(g) {
 			text += fmt.Sprint(l.Ref, l.Number, l.Holder, l.Nodes, l.Started, l.Until, l.Job.ID, l.Job.Argv, l.Job.Pool, l.Job.Request, l.Job.Priority, l.Job.Tasks)
 		}

@@ -124,7 +124,24 @@ CREATE TABLE @.running (
   attempt integer NOT NULL,
   until   bigint NOT NULL,
   holder  text NOT NULL,
+  holds   jsonb, -- what of limits that bind all servers: amounts
   PRIMARY KEY (job, task)
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
+CREATE INDEX running_holds ON @.running USING gin (holds) WITH (fastupdate = off) WHERE holds IS NOT NULL;
+
+-- What starts are subject to, whichever server starts them. Who looks at what a key stands for
+-- locks its row first; keys are locked in their order. Of a rate the row keeps where it stands:
+-- the limit, since when the bucket was full, what was taken since, and when that was written.
+-- Of what running tasks hold it keeps nothing: that is in running, so that it is there no
+-- longer than they are.
+CREATE TABLE @.toll (
+  key      text PRIMARY KEY,
+  count    bigint NOT NULL DEFAULT 0,
+  per      bigint NOT NULL DEFAULT 0,
+  burst    bigint NOT NULL DEFAULT 0,
+  full_at  bigint NOT NULL DEFAULT 0,
+  taken    bigint NOT NULL DEFAULT 0,
+  taken_at bigint NOT NULL DEFAULT 0
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
 
 -- Idempotency keys.

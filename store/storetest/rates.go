@@ -1,0 +1,224 @@
+package storetest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/sched"
+)
+
+// grants leases what is wanted and says of each want whether it was leased ("+"), lost ("-"), or
+// what refused it.
+func (s *suite) grants(wants ...fairlead.Want) (text string, grants []fairlead.Grant) {
+	s.t.Helper()
+	grants, err := s.Lease(s.ctx, "agent", wants, ttl)
+	s.must(err)
+	var all []string
+	for _, g := range grants {
+		switch n := len(leasesOf(g)); {
+		case g.Refused != "" && n > 0:
+			s.t.Errorf("leased and refused: %+v", g)
+		case g.Refused != "":
+			all = append(all, g.Refused)
+		case n > 0:
+			all = append(all, "+")
+		default:
+			all = append(all, "-")
+		}
+	}
+	return strings.Join(all, ","), grants
+}
+
+func (s *suite) grantsAre(want string, wants ...fairlead.Want) []fairlead.Grant {
+	s.t.Helper()
+	got, grants := s.grants(wants...)
+	if got != want {
+		s.t.Errorf("granted %s, want %s", got, want)
+	}
+	return grants
+}
+
+// limited are wants for tasks of a job under rates.
+func limited(job int64, n int, rates ...sched.RateLimit) []fairlead.Want {
+	return slices.Repeat([]fairlead.Want{{Job: job, Rates: rates}}, n)
+}
+
+// ratesAreKept: the tokens of a rate are taken with the lease; what is refused waits, and what is
+// lost takes none; and the store says where the rate stands.
+func ratesAreKept(s *suite) {
+	web := sched.RateLimit{Name: "web", Limit: sched.Rate{Count: 5, Per: time.Second}}
+	mail := sched.RateLimit{Name: "mail", Limit: sched.Rate{Count: 1, Per: time.Minute, Burst: 4}}
+	array := s.submit(job(func(j *fairlead.Job) { j.Array = "0-99" }))[0]
+	gone := s.submit(job())[0]
+	s.finish(s.take(gone).Ref, ok)
+	s.grantsAre("-,-", limited(gone, 2, web, mail)...)
+	s.grantsAre("+,+,+", limited(array, 3, web, mail)...)
+	g := s.grantsAre("+,rate mail", limited(array, 2, web, mail)...)
+	if r := g[1].Rates; len(r) != 2 || r[0].Name != "web" || r[0].Tokens(r[0].At) != 1 || r[1].Tokens(r[1].At) != 0 || !r[1].At.Equal(time.Now()) {
+		s.t.Errorf("the grant says of the rates %+v", r)
+	}
+	s.grantsAre("+,rate web,-", append(limited(array, 2, web), limited(gone, 1)...)...)
+	time.Sleep(200 * time.Millisecond)
+	s.grantsAre("+,rate web", limited(array, 2, web)...)
+	if j := s.get(array); j.Running != 6 || j.Waiting != 94 {
+		s.t.Errorf("%d tasks run and %d wait", j.Running, j.Waiting)
+	}
+	keeper := s.Store.(fairlead.RateKeeper)
+	all, err := keeper.Rates(s.ctx)
+	s.must(err)
+	now := time.Now()
+	if len(all) != 2 || all[0].Name != "mail" || all[0].Limit != mail.Limit || all[0].Tokens(now) != 0 || all[1].Tokens(now) != 0 || all[1].Tokens(now.Add(time.Second)) != 5 || !all[1].At.Equal(now) {
+		s.t.Errorf("the rates are %+v", all)
+	}
+	mail.Limit.Burst = 1
+	time.Sleep(time.Hour)
+	s.grantsAre("+,rate mail", limited(array, 2, mail)...)
+}
+
+// ratesOfGangs: each task of a gang counts; one that is larger than the burst takes what comes
+// later, too.
+func ratesOfGangs(s *suite) {
+	web := []sched.RateLimit{{Name: "web", Limit: sched.Rate{Count: 1, Per: time.Second, Burst: 3}}}
+	ids := s.submit(job(func(j *fairlead.Job) { j.Gang = 2 }), job(func(j *fairlead.Job) { j.Gang = 5 }), job())
+	two := fairlead.Want{Job: ids[0], Nodes: []string{"x", "y"}, Rates: web}
+	five := fairlead.Want{Job: ids[1], Nodes: []string{"x", "y", "x", "y", "x"}, Rates: web}
+	s.grantsAre("+,rate web,+,rate web", two, five, fairlead.Want{Job: ids[2], Rates: web}, fairlead.Want{Job: ids[2], Rates: web})
+	time.Sleep(3 * time.Second)
+	s.grantsAre("+", five)
+	one := s.submit(job())[0]
+	time.Sleep(2 * time.Second)
+	s.grantsAre("rate web", fairlead.Want{Job: one, Rates: web})
+	time.Sleep(time.Second)
+	s.grantsAre("+", fairlead.Want{Job: one, Rates: web})
+}
+
+// ratesHoldInAnyWindow: however they are asked for, and given back, in no time are there more
+// starts than the burst and what comes in it.
+func ratesHoldInAnyWindow(s *suite) {
+	web := sched.RateLimit{Name: "web", Limit: sched.Rate{Count: 5, Per: time.Second, Burst: 3}}
+	array := s.submit(job(func(j *fairlead.Job) { j.Array = "0-999" }))[0]
+	rng := rand.New(rand.NewPCG(1, 2))
+	var at []time.Time
+	for range 200 {
+		_, grants := s.grants(limited(array, 1+rng.IntN(4), web)...)
+		for _, g := range grants {
+			if g.Lease == nil {
+				continue
+			}
+			at = append(at, g.Lease.Started)
+			if rng.IntN(8) == 0 {
+				_, err := s.Release(s.ctx, []fairlead.Ref{g.Lease.Ref})
+				s.must(err)
+			}
+		}
+		time.Sleep(time.Duration(rng.IntN(300)) * time.Millisecond)
+	}
+	InRate(s.t, at, web.Limit)
+	if len(at) < 120 {
+		s.t.Errorf("only %d tasks started", len(at))
+	}
+}
+
+// InRate checks that in no time there were more starts than a rate allows.
+func InRate(t interface{ Errorf(string, ...any) }, at []time.Time, limit sched.Rate) {
+	slices.SortFunc(at, time.Time.Compare)
+	burst := int(limit.Burst)
+	if burst == 0 {
+		burst = int(limit.Count)
+	}
+	for i := range at {
+		for k := i + burst; k < len(at); k++ {
+			window := at[k].Sub(at[i])
+			if n := k - i + 1; n > burst+int(window*time.Duration(limit.Count)/limit.Per) {
+				t.Errorf("%d starts within %v, under %v with a burst of %d", n, window, limit, burst)
+				return
+			}
+		}
+	}
+}
+
+// holding is a want for a task that holds something of which there are so many.
+func holding(job int64, of string, amount, most int64) fairlead.Want {
+	return fairlead.Want{Job: job, Holds: []sched.Held{{Of: of, Amount: amount, Most: most}}}
+}
+
+// holdsAreChecked: those who run never hold more than there is, and give it back in whichever way
+// they end.
+func holdsAreChecked(s *suite) {
+	if shared, is := s.Store.(fairlead.Sharer); !is || !shared.Shared() {
+		s.t.Skip("one process has the store to itself")
+	}
+	const of = "license matlab"
+	array := s.submit(job(func(j *fairlead.Job) { j.Array, j.Retries = "0-99", 9 }))[0]
+	one := func() fairlead.Want { return holding(array, of, 1, 3) }
+	g := s.grantsAre("+,+,+,license matlab", one(), one(), one(), one())
+	s.grantsAre("license matlab,+,-", holding(array, of, 2, 4), holding(array, "license ansys", 2, 2), fairlead.Want{Job: 4711})
+	refs := []fairlead.Ref{g[0].Lease.Ref, g[1].Lease.Ref, g[2].Lease.Ref}
+	full := func(what string, ended fairlead.Ref) fairlead.Ref {
+		s.t.Helper()
+		got, g := s.grants(one(), one())
+		if got != "+,license matlab" {
+			s.t.Fatalf("after a task %s: granted %s", what, got)
+		}
+		return g[0].Lease.Ref
+	}
+	s.finish(refs[0], ok)
+	refs[0] = full("succeeded", refs[0])
+	s.finish(refs[0], failed)
+	refs[0] = full("failed", refs[0])
+	s.finish(refs[0], killed)
+	refs[0] = full("was killed", refs[0])
+	_, err := s.Release(s.ctx, refs[:1])
+	s.must(err)
+	full("was given back", refs[0])
+	_, err = s.Expire(s.ctx, "agent")
+	s.must(err)
+	s.grantsAre("+,+,+,license matlab", one(), one(), one(), one())
+	time.Sleep(ttl + time.Second)
+	_, err = s.Expire(s.ctx, "")
+	s.must(err)
+	s.must(s.alter(array, fairlead.VerbCancel))
+	gang := s.submit(job(func(j *fairlead.Job) { j.Gang = 2 }), job(func(j *fairlead.Job) { j.Gang = 2 }))
+	both := func(id int64) fairlead.Want {
+		w := holding(id, of, 2, 4)
+		w.Nodes = []string{"x", "y"}
+		return w
+	}
+	pair := s.grantsAre("+,license matlab", both(gang[0]), both(gang[1]))[0].Gang
+	s.finish(pair[0].Ref, ok)
+	s.grantsAre("license matlab", both(gang[1]))
+	s.finish(pair[1].Ref, ok)
+	s.grantsAre("+", both(gang[1]))
+}
+
+// holdsOfJobs: those of jobs with one task, which are ended in their own way, and of others that
+// are leased in the place of what was wanted.
+func holdsOfJobs(s *suite) {
+	if shared, is := s.Store.(fairlead.Sharer); !is || !shared.Shared() {
+		s.t.Skip("one process has the store to itself")
+	}
+	const of = "max cpu of a/b"
+	ids := s.submit(job(), job(), job(), job(), job())
+	s.finish(s.take(ids[0]).Ref, ok)
+	w := holding(ids[0], of, 2, 4)
+	w.Else = ids[1:]
+	g := s.grantsAre("+,+,max cpu of a/b", w, w, w)
+	if a, b := g[0].Lease.JobID, g[1].Lease.JobID; a != ids[1] || b != ids[2] {
+		s.t.Errorf("leased %d and %d", a, b)
+	}
+	s.grantsAre("max cpu of a/b", holding(ids[3], of, 2, 4))
+	s.must(s.alter(ids[1], fairlead.VerbRequeue))
+	s.finish(g[0].Lease.Ref, killed)
+	s.grantsAre("+,max cpu of a/b", holding(ids[3], of, 2, 4), holding(ids[4], of, 2, 4))
+	s.must(s.alter(ids[2], fairlead.VerbCancel))
+	s.grantsAre("max cpu of a/b", holding(ids[4], of, 2, 4))
+	s.finish(g[1].Lease.Ref, ok)
+	s.grantsAre("+", holding(ids[4], of, 2, 4))
+	if got := fmt.Sprintf("%s %s", s.get(ids[1]).State, s.get(ids[2]).State); got != "waiting succeeded" {
+		s.t.Errorf("the jobs are %s", got)
+	}
+}
