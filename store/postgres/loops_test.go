@@ -1,0 +1,99 @@
+package postgres_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/config"
+	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/store/storetest"
+)
+
+// gauge counts how many tasks run at once, at most, and notes when they started.
+type gauge struct {
+	mu        sync.Mutex
+	now, peak int
+	at        []time.Time
+	all       *sync.WaitGroup
+	work      func(context.Context) error
+}
+
+func (g *gauge) Handle(ctx context.Context, l *fairlead.Lease) error {
+	defer g.all.Done()
+	g.mu.Lock()
+	g.now++
+	g.peak = max(g.peak, g.now)
+	g.at = append(g.at, l.Started)
+	g.mu.Unlock()
+	err := g.work(ctx)
+	g.mu.Lock()
+	g.now--
+	g.mu.Unlock()
+	return err
+}
+
+// TestLimitsOverLoops: a rate, a licence and the maximum of a pool hold over four servers that all
+// have room for everything, and everything is done.
+func TestLimitsOverLoops(t *testing.T) {
+	const jobs = 40
+	stores, _, _ := several(t, 4)
+	parsed, err := config.Parse("shares.yaml", []byte(`
+rates: {web: {rate: 40/s, burst: 5, kinds: [crawl]}}
+licenses: {matlab: 3}
+pools: {cleo: {max_running: 2}}
+placement: [{pool: "{user}"}]
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var left sync.WaitGroup
+	left.Add(3 * jobs)
+	kinds := map[string]*gauge{}
+	handlers := map[string]fairlead.Handler{}
+	for _, kind := range []string{"crawl", "fit", "mail"} {
+		kinds[kind] = &gauge{all: &left, work: func(ctx context.Context) error { _, err := stores[0].Settings(ctx); return err }}
+		handlers[kind] = kinds[kind]
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	for i, s := range stores {
+		loop, err := fairlead.NewLoop(ctx, s, fairlead.LoopOptions{Shares: parsed.Shares})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 {
+			_, err := loop.Client().Submit(ctx, fairlead.Job{User: "ann", Kind: "crawl", Array: fmt.Sprint("1-", jobs)})
+			for range jobs {
+				if err == nil {
+					_, err = loop.Client().Submit(ctx, fairlead.Job{User: "bob", Kind: "fit", Licenses: fairlead.Amounts{"matlab": 1}}, fairlead.Job{User: "cleo", Kind: "mail"})
+				}
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		running.Go(func() { loop.Run(ctx) })
+		running.Go(func() {
+			loop.Work(ctx, fairlead.WorkOptions{Name: fmt.Sprint("n", i), Slots: 20, Handlers: handlers})
+		})
+	}
+	left.Wait()
+	cancel()
+	running.Wait()
+	storetest.InRate(t, kinds["crawl"].at, sched.Rate{Count: 40, Per: time.Second, Burst: 5})
+	for kind, most := range map[string]int{"fit": 3, "mail": 2} {
+		if peak := kinds[kind].peak; peak > most {
+			t.Errorf("%d tasks of %s ran at once, want at most %d", peak, kind, most)
+		}
+		if n := len(kinds[kind].at); n != jobs {
+			t.Errorf("%d tasks of %s started, want %d", n, kind, jobs)
+		}
+	}
+	if got := fmt.Sprint(counters(t, stores[0])); got != "{0 0}" {
+		t.Errorf("the counters are %s at the end", got)
+	}
+}
