@@ -11,17 +11,17 @@ import (
 )
 
 // succeedText ends the jobs that have one task, which succeeded, and of which nothing else
-// has to be done.
-const succeedText = `WITH d AS (
-		DELETE FROM @.job WHERE id = ANY(ARRAY(
-			SELECT j.id FROM unnest($1::bigint[], $2::int[]) AS w (id, attempt), LATERAL (
-				SELECT id FROM @.job WHERE job.id = w.id AND job.attempt = w.attempt AND state = 3 AND tasks = 1 AND again = 0 AND NOT cancel FOR UPDATE) AS j))
-		RETURNING *, coalesce($3::jsonb ->> id::text, 'ok') AS result),
+// has to be done. Rows are found by their index, and so locked in the order of their ids.
+const succeedText = `WITH n AS MATERIALIZED (SELECT ` + nowText + ` AS at),
+	d AS (
+		DELETE FROM @.job AS j USING unnest($2::bigint[], $3::int[]) AS w (id, try)
+		WHERE j.id = w.id AND j.id = ANY($2) AND attempt = w.try AND state = 3 AND tasks = 1 AND again = 0 AND NOT cancel
+		RETURNING j.*, coalesce($4::jsonb ->> j.id::text, 'ok') AS result),
 	l AS (DELETE FROM @.running WHERE task = 0 AND job = ANY(ARRAY(SELECT id FROM d))),
 	e AS (INSERT INTO @.ended (id, pool, state, username, kind, priority, spec, not_before, most, tasks, next, held, pending, waiting, succeeded,
 			submitted, started, ended, cause, attempt, holder, t_state, t_started, t_ended, fails, losses, outcome, charge)
 		SELECT id, pool, 4, username, kind, priority, spec, not_before, most, tasks, next, held, pending, 0, 1,
-			submitted, started, $4, cause, attempt, holder, 4, t_started, $4, fails, losses, result, charge FROM d)
+			submitted, started, n.at, cause, attempt, holder, 4, t_started, n.at, fails, losses, result, charge FROM d, n)
 	SELECT id, pool, username, kind, priority, spec, most, submitted, t_started, charge FROM d`
 
 // over is a job that succeedText has ended.
@@ -32,10 +32,10 @@ type over struct {
 	charge  float64
 }
 
-// Finish implements fairlead.Store.
-func (s *Store) Finish(ctx context.Context, results []fairlead.Result) ([]fairlead.Verdict, error) {
+// finish ends attempts in one transaction.
+func (s *Store) finish(ctx context.Context, results []fairlead.Result, _ bool) ([]fairlead.Verdict, error) {
 	var out []fairlead.Verdict
-	err := s.write(ctx, func(t *tx) error {
+	err := s.writeEarly(ctx, func(t *tx) error {
 		out = make([]fairlead.Verdict, len(results))
 		done, err := t.succeed(results)
 		if err != nil {
@@ -107,7 +107,7 @@ func (t *tx) succeed(results []fairlead.Result) (map[int64]*over, error) {
 			j.Tasks, j.State, j.Submitted = 1, fairlead.Succeeded, life.Instant(submitted)
 			done[j.ID] = o
 			return life.ReadSpec(spec, j)
-		}, jobs, attempts, string(more), life.Nanos(t.now))
+		}, t.s.now(), jobs, attempts, string(more))
 	}
 	t.askDependents(ids)
 	if len(jobs) > 0 {

@@ -61,13 +61,14 @@ type Store struct {
 	quit       context.CancelFunc
 	living     context.Context // until Close
 
-	feed     feed
-	listen   listener
-	roll     roller
-	sole     sole
-	wake     waker
-	open     opened
-	together gathering
+	feed        feed
+	listen      listener
+	roll        roller
+	sole        sole
+	wake        waker
+	open        opened
+	submissions gathering[*fairlead.Job, fairlead.Submission]
+	finishes    gathering[fairlead.Result, fairlead.Verdict]
 
 	id   string       // of the schema, wherever it was moved
 	away atomic.Int64 // when the database was last found to be away

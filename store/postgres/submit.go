@@ -32,7 +32,7 @@ type submission struct {
 // submit adds jobs in a transaction of the store's own. Impatiently, it does not come again if
 // another one has used a key and does not end.
 func (s *Store) submit(ctx context.Context, jobs []*fairlead.Job, impatient bool) (out []fairlead.Submission, err error) {
-	err = s.write(ctx, func(t *tx) (err error) {
+	err = s.writeEarly(ctx, func(t *tx) (err error) {
 		out, err = t.submit(jobs, false)
 		if impatient && errors.Is(err, errKeyInUse) {
 			return final{err}

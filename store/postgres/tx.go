@@ -23,7 +23,6 @@ type tx struct {
 	batch   *pgx.Batch
 	results []func(pgx.BatchResults) error
 	now     time.Time
-	begun   bool
 
 	clock   usage.Clock
 	clockID int32
@@ -64,12 +63,24 @@ const nowText = `coalesce($1::bigint, (extract(epoch FROM now()) * 1000000)::big
 // then done by hashing and not row by row. (What it is kept from it takes for very costly, and worth compiling: that it must
 // not do either.) A process that is stopped in the middle must not hold its locks for ever.
 const beginText = `SELECT set_config('enable_seqscan', 'off', true), set_config('enable_mergejoin', 'off', true), set_config('enable_nestloop', 'off', true),
-	set_config('jit', 'off', true), set_config('idle_in_transaction_session_timeout', '15s', true),
+	set_config('enable_bitmapscan', 'off', true), set_config('jit', 'off', true), set_config('idle_in_transaction_session_timeout', '15s', true),
 	` + nowText + `, id, half_life, reference, days FROM @.clock ORDER BY id DESC LIMIT 1`
 
 // write runs f in a transaction, again if others were in its way or the database was
 // away: f leaves nothing behind but what it does to the transaction.
 func (s *Store) write(ctx context.Context, f func(*tx) error) error {
+	return s.writeEarly(ctx, func(t *tx) error {
+		if err := t.do(); err != nil {
+			return err
+		}
+		return f(t)
+	})
+}
+
+// writeEarly is write for an f that begins while the transaction has not: what the time is, and
+// by which clock usage is counted, it knows after the first do. That saves a trip to the
+// database.
+func (s *Store) writeEarly(ctx context.Context, f func(*tx) error) error {
 	ctx, cancel := context.WithTimeout(ctx, s.options.Timeout)
 	defer cancel()
 	for n := 0; ; n++ {
@@ -102,10 +113,8 @@ func (s *Store) transact(ctx context.Context, f func(*tx) error) error {
 	}
 	defer conn.Release()
 	t := &tx{s: s, ctx: ctx, line: conn, batch: &pgx.Batch{}}
-	if err = t.do(); err == nil {
-		err = f(t)
-	}
-	if err == nil {
+	t.begin()
+	if err = f(t); err == nil {
 		err = t.commit()
 	}
 	if err != nil && conn.Conn().PgConn().TxStatus() != 'I' && !conn.Conn().IsClosed() {
@@ -149,23 +158,20 @@ func each(rows pgx.Rows, scan func(pgx.Rows) error) error {
 	return rows.Err()
 }
 
-// do sends what was gathered; the first time it begins the transaction.
-func (t *tx) do() error {
-	if !t.begun {
-		t.begun = true
-		t.queue("BEGIN")
-		var no string
-		t.ask(beginText, func(r pgx.Rows) error {
-			var now, half, reference int64
-			err := r.Scan(&no, &no, &no, &no, &no, &now, &t.clockID, &half, &reference, &t.days)
-			t.now, t.clock = life.Instant(now), usage.NewClock(life.Instant(reference), time.Duration(half))
-			return err
-		}, t.s.now())
-	}
-	return t.send()
+// begin gathers what begins the transaction.
+func (t *tx) begin() {
+	t.queue("BEGIN")
+	var no string
+	t.ask(beginText, func(r pgx.Rows) error {
+		var now, half, reference int64
+		err := r.Scan(&no, &no, &no, &no, &no, &no, &now, &t.clockID, &half, &reference, &t.days)
+		t.now, t.clock = life.Instant(now), usage.NewClock(life.Instant(reference), time.Duration(half))
+		return err
+	}, t.s.now())
 }
 
-func (t *tx) send() error {
+// do sends what was gathered.
+func (t *tx) do() error {
 	if len(t.results) == 0 {
 		return nil
 	}
@@ -187,7 +193,7 @@ func (t *tx) commit() error {
 		return err
 	}
 	t.queue("COMMIT")
-	err := t.send()
+	err := t.do()
 	var refused *pgconn.PgError
 	if err != nil && !errors.As(err, &refused) && !pgconn.SafeToRetry(err) {
 		return unknown{err}

@@ -61,7 +61,7 @@ func (s *Store) submitWithin(ctx context.Context, line line, jobs []*fairlead.Jo
 	if err := s.internAll(ctx, jobs); err != nil {
 		return nil, err
 	}
-	t := &tx{s: s, ctx: ctx, line: line, batch: &pgx.Batch{}, begun: true}
+	t := &tx{s: s, ctx: ctx, line: line, batch: &pgx.Batch{}}
 	var old [5]any
 	var xid, id string
 	t.ask(beginWithinText, func(r pgx.Rows) error {
@@ -89,7 +89,7 @@ func (s *Store) submitWithin(ctx context.Context, line line, jobs []*fairlead.Jo
 		return nil, err
 	}
 	t.queue(endWithinText, old[:]...)
-	if err := t.send(); err != nil {
+	if err := t.do(); err != nil {
 		return nil, err
 	}
 	s.open.add(s, xid)
