@@ -37,6 +37,7 @@ type Cluster struct {
 	cred   *syscall.Credential
 	server chan error // how the server ended
 	stop   func()
+	pooler pooler
 }
 
 // Main runs the tests of a package beside a PostgreSQL: it is what TestMain calls.
@@ -53,6 +54,7 @@ func Main(m *testing.M) int {
 	}
 	cluster = c
 	defer c.Stop()
+	c.pooler.err = c.pooler.start(c)   // here: a test may be in virtual time
 	os.Setenv("DATABASE_URL", c.URL()) // for examples
 	return m.Run()
 }
@@ -195,7 +197,18 @@ func (c *Cluster) command(name string, args ...string) *exec.Cmd {
 func (c *Cluster) Run() error {
 	cmd := c.command("postgres", "-D", c.data(), "-k", c.dir, "-c", "listen_addresses=",
 		"-c", "max_connections=200", "-c", "log_min_messages=fatal", "-c", "autovacuum_naptime=10s")
-	cmd.SysProcAttr.Pdeathsig = syscall.SIGQUIT
+	ended, err := launch(cmd, syscall.SIGQUIT)
+	if err != nil {
+		return err
+	}
+	c.server = ended
+	c.stop = func() { cmd.Process.Signal(syscall.SIGQUIT) }
+	return c.await()
+}
+
+// launch starts a process that ends, by a signal, with this one, however that ends.
+func launch(cmd *exec.Cmd, end syscall.Signal) (ended chan error, err error) {
+	cmd.SysProcAttr.Pdeathsig = end
 	started, ended := make(chan error, 1), make(chan error, 1)
 	go func() {
 		runtime.LockOSThread() // the signal is sent at the end of the thread that forked
@@ -206,28 +219,32 @@ func (c *Cluster) Run() error {
 			ended <- cmd.Wait()
 		}
 	}()
-	if err := <-started; err != nil {
-		return err
-	}
-	c.server = ended
-	c.stop = func() { cmd.Process.Signal(syscall.SIGQUIT) }
-	return c.await()
+	err = <-started
+	return ended, err
 }
 
 // await waits until the server takes connections.
 func (c *Cluster) await() error {
+	err := answers(c.URL(), c.server)
+	if err != nil {
+		c.stop()
+	}
+	return err
+}
+
+// answers waits until what was started takes connections at a URL.
+func answers(url string, ended <-chan error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	for {
-		conn, err := pgx.Connect(ctx, c.URL())
+		conn, err := pgx.Connect(ctx, url)
 		if err == nil {
 			return conn.Close(ctx)
 		}
 		select {
-		case ended := <-c.server:
+		case ended := <-ended:
 			return fmt.Errorf("the server ended: %w", errors.Join(ended, err))
 		case <-ctx.Done():
-			c.stop()
 			return fmt.Errorf("the server does not answer: %w", err)
 		case <-time.After(20 * time.Millisecond):
 		}
@@ -236,6 +253,7 @@ func (c *Cluster) await() error {
 
 // Stop ends the server and removes its files.
 func (c *Cluster) Stop() {
+	c.pooler.end()
 	c.Halt()
 	os.RemoveAll(c.dir)
 }

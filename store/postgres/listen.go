@@ -57,8 +57,15 @@ func (l *listener) end() {
 	}
 }
 
-// hear listens, and connects again whenever that ends.
+// hear listens, and connects again whenever that ends. Where there are no sessions it looks.
 func (s *Store) hear(ctx context.Context) {
+	for s.direct == nil && ctx.Err() == nil {
+		select {
+		case <-time.After(pooledPoll):
+			s.feed.Wake()
+		case <-ctx.Done():
+		}
+	}
 	for n := 0; ctx.Err() == nil; n++ {
 		if s.hearOnce(ctx) {
 			n = 0
@@ -72,7 +79,7 @@ func (s *Store) hear(ctx context.Context) {
 
 // hearOnce reports whether it heard anything before the connection was lost.
 func (s *Store) hearOnce(ctx context.Context) (heard bool) {
-	conn, err := pgx.ConnectConfig(ctx, s.pool.Config().ConnConfig)
+	conn, err := pgx.ConnectConfig(ctx, s.direct)
 	if err != nil {
 		return false
 	}

@@ -4,15 +4,17 @@
 // Several stores may use one schema: all that must be agreed on is in the database, and
 // its clock is the one that counts for leases. Nothing is kept for the length of a
 // session, and no statement names a schema that it relies on being set: connections may
-// come from a pooler that hands them out by transaction, if it knows prepared statements
-// (PgBouncer from 1.21 on) or the URL says default_query_exec_mode=exec. Only being woken
-// takes a session of its own; without it the store looks for changes every second.
+// come from a pooler that hands them out by transaction, such as PgBouncer. The store notices
+// that, and then prepares no statements, unless the URL says default_query_exec_mode. Being told
+// of changes takes a session of its own with the database itself, see [Options.Direct]; without
+// it the store looks for them four times a second.
 package postgres
 
 import (
 	"cmp"
 	"context"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"net"
 	"strconv"
@@ -42,11 +44,15 @@ type Options struct {
 	// Sole keeps the schema to this store: opening it fails while another one that is to be
 	// the only one has it open.
 	Sole bool
+	// Direct is HOST:PORT of the database itself, where the URL is that of a pooler such as
+	// PgBouncer; default is what the URL says as direct=HOST:PORT.
+	Direct string
 	// Timeout bounds every call; default 30 seconds.
 	Timeout time.Duration
 	// Now is the clock; default that of the database, which all who share it need. Tests
 	// give virtual time.
-	Now func() time.Time
+	Now    func() time.Time
+	Logger *slog.Logger // default: discards
 }
 
 // Store implements fairlead.Store in a PostgreSQL database.
@@ -54,8 +60,9 @@ type Store struct {
 	options Options
 	prefix  string // of the names of tables
 	pool    *pgxpool.Pool
-	texts   sync.Map // statements as they were written, to those with the schema in them
-	tolls   sync.Map // keys of rows of toll that are there
+	texts   sync.Map        // statements as they were written, to those with the schema in them
+	tolls   sync.Map        // keys of rows of toll that are there
+	direct  *pgx.ConnConfig // of sessions; nil: there are none, but transactions only
 
 	background sync.WaitGroup
 	quit       context.CancelFunc
@@ -107,7 +114,12 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	}
 	parameters := config.ConnConfig.RuntimeParams
 	o.Schema = cmp.Or(o.Schema, parameters["schema"], "fairlead")
+	o.Direct = cmp.Or(o.Direct, parameters["direct"])
 	delete(parameters, "schema")
+	delete(parameters, "direct")
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
 	if parameters["application_name"] == "" {
 		parameters["application_name"] = "fairlead"
 	}
@@ -119,6 +131,10 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 		pools: map[string]int32{}, paths: map[int32]string{},
 	}
 	s.living, s.quit = context.WithCancel(context.WithoutCancel(ctx))
+	if err := s.setUp(ctx, config, strings.Contains(url, "default_query_exec_mode")); err != nil {
+		s.quit()
+		return nil, fmt.Errorf("open %s: %w", placeOf(config.ConnConfig, o.Schema), explain(err))
+	}
 	if s.pool, err = pgxpool.NewWithConfig(s.living, config); err != nil {
 		return nil, err
 	}
@@ -130,13 +146,14 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 }
 
 // Place says where the jobs are, without a password.
-func (s *Store) Place() string {
-	c := s.pool.Config().ConnConfig
+func (s *Store) Place() string { return placeOf(s.pool.Config().ConnConfig, s.options.Schema) }
+
+func placeOf(c *pgx.ConnConfig, schema string) string {
 	host := c.Host
 	if !strings.HasPrefix(host, "/") { // or else it is the directory of a socket
 		host = net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port)))
 	}
-	return fmt.Sprintf("PostgreSQL at %s, database %s, schema %s", host, c.Database, s.options.Schema)
+	return fmt.Sprintf("PostgreSQL at %s, database %s, schema %s", host, c.Database, schema)
 }
 
 func (s *Store) start(ctx context.Context) error {
@@ -144,6 +161,9 @@ func (s *Store) start(ctx context.Context) error {
 	defer cancel()
 	if err := s.migrate(ctx); err != nil {
 		return err
+	}
+	if s.options.Sole && s.direct == nil {
+		return errPooled
 	}
 	if s.options.Sole {
 		if err := s.sole.take(ctx, s); err != nil {

@@ -60,14 +60,6 @@ func TestTwinOfSQLite(t *testing.T) {
 	}, open, seeds(6))
 }
 
-// TestTwinBehindPooler prepares no statements, as behind a pooler that does not know them.
-func TestTwinBehindPooler(t *testing.T) {
-	storetest.Twins(t, func(testing.TB) fairlead.Store { return memory.New("cpu") }, func(t testing.TB) fairlead.Store {
-		url, schema := pgtest.URL(t)
-		return at(t, url+inVirtualTime+"&default_query_exec_mode=exec", postgres.Options{Schema: schema, Now: time.Now})
-	}, seeds(2))
-}
-
 func BenchmarkStore(b *testing.B) {
 	storetest.Bench(b, func(t testing.TB) fairlead.Store {
 		url, schema := pgtest.Durable(t)

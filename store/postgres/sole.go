@@ -46,7 +46,7 @@ func (o *sole) take(ctx context.Context, s *Store) error {
 
 // try connects and takes the lock, if it is free.
 func (o *sole) try(ctx context.Context, s *Store) (held bool, err error) {
-	conn, err := pgx.ConnectConfig(ctx, s.pool.Config().ConnConfig)
+	conn, err := pgx.ConnectConfig(ctx, s.direct)
 	if err != nil {
 		return false, err
 	}

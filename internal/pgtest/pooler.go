@@ -1,0 +1,85 @@
+package pgtest
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+// pooler is the PgBouncer of a cluster, in the mode that keeps least: connections are lent for
+// one transaction each.
+type pooler struct {
+	err   error
+	stop  func()
+	ended chan error
+}
+
+// poolerPort names its socket, which is beside that of PostgreSQL.
+const poolerPort = "6432"
+
+// poolerText is its configuration: directory of the sockets. Commits do not wait for the disk.
+const poolerText = `[databases]
+* = host=%[1]s user=postgres connect_query='SET synchronous_commit=off'
+[pgbouncer]
+pool_mode = transaction
+listen_port = ` + poolerPort + `
+unix_socket_dir = %[1]s
+auth_type = any
+max_client_conn = 500
+default_pool_size = 20
+min_pool_size = 0
+log_connections = 0
+log_disconnections = 0
+log_stats = 0
+`
+
+// Pooled is where the database is behind a PgBouncer in transaction mode, a schema that no other
+// test uses, and HOST:PORT of the database itself. Without PgBouncer the test is skipped.
+func Pooled(t testing.TB) (url, schema, direct string) {
+	t.Helper()
+	_, schema = Durable(t)
+	p := &cluster.pooler
+	if errors.Is(p.err, errNoPooler) && os.Getenv("FAIRLEAD_NO_SKIP") != "1" {
+		t.Skip(p.err)
+	}
+	if p.err != nil {
+		t.Fatal(p.err)
+	}
+	return cluster.URL() + "&port=" + poolerPort, schema, cluster.dir + ":5432"
+}
+
+// errNoPooler says that PgBouncer is not installed.
+var errNoPooler = errors.New("PgBouncer is not installed: apt-get install pgbouncer")
+
+func (p *pooler) start(c *Cluster) error {
+	program := "/usr/sbin/pgbouncer"
+	if _, err := os.Stat(program); err != nil {
+		if program, err = exec.LookPath("pgbouncer"); err != nil {
+			return errNoPooler
+		}
+	}
+	file := filepath.Join(c.dir, "pgbouncer.ini")
+	if err := os.WriteFile(file, fmt.Appendf(nil, poolerText, c.dir), 0o644); err != nil {
+		return err
+	}
+	cmd := c.command("postgres") // for its user and place
+	cmd.Path, cmd.Args = program, []string{program, "--quiet", file}
+	var err error
+	if p.ended, err = launch(cmd, syscall.SIGTERM); err != nil {
+		return err
+	}
+	p.stop = func() { cmd.Process.Signal(syscall.SIGTERM) }
+	return answers(c.URL()+"&port="+poolerPort, p.ended)
+}
+
+// end ends it, if it was started.
+func (p *pooler) end() {
+	if p.stop != nil {
+		p.stop()
+		<-p.ended
+	}
+}

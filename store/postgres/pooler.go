@@ -1,0 +1,97 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// A pooler in front of the database, such as PgBouncer, lends its connections for one
+// transaction each. What lasts as long as a session is lost there: statements that were
+// prepared, being told of changes, and a lock that says that a server is alive. The store does
+// without the first, and needs the database itself for the others, or does without them.
+
+// pooledPoll is how often one looks for changes whom nobody tells of them.
+const pooledPoll = 250 * time.Millisecond
+
+// errPooled says what a server that is to be the only one cannot have.
+var errPooled = errors.New("there is a pooler such as PgBouncer before the database, with which no lock lasts by which a server keeps the schema to itself; add direct=HOST:PORT of the database itself to the URL")
+
+// findPooler reports whether there is a pooler before the database: it gives its clients other
+// numbers than those of the sessions that it lends them.
+func findPooler(ctx context.Context, c *pgx.ConnConfig) (found bool, err error) {
+	for n := 0; ; n++ {
+		found, err = askPooler(ctx, c)
+		if err == nil || !passing(err) || !pause(ctx, n) {
+			return found, err
+		}
+	}
+}
+
+func askPooler(ctx context.Context, c *pgx.ConnConfig) (found bool, err error) {
+	conn, err := pgx.ConnectConfig(ctx, c)
+	if err != nil {
+		return false, err
+	}
+	defer func() {
+		bye, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		conn.Close(bye)
+	}()
+	var session uint32
+	err = conn.QueryRow(ctx, `SELECT pg_backend_pid()`, pgx.QueryExecModeSimpleProtocol).Scan(&session)
+	return session != conn.PgConn().PID(), err
+}
+
+// setUp decides how to talk to the database, and to whom.
+func (s *Store) setUp(ctx context.Context, c *pgxpool.Config, modeGiven bool) (err error) {
+	if s.direct, err = directConfig(c.ConnConfig, s.options.Direct); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.options.Timeout)
+	defer cancel()
+	pooled, err := findPooler(ctx, c.ConnConfig)
+	if err != nil || !pooled {
+		return err
+	}
+	if !modeGiven {
+		c.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
+	}
+	if s.options.Direct == "" {
+		s.direct = nil
+		s.options.Logger.Warn("there is a pooler before the database: changes by other processes are looked for, and not told; add direct=HOST:PORT of the database itself to its URL to be told",
+			"every", pooledPoll)
+	}
+	return nil
+}
+
+// directConfig is how to reach the database itself, at host:port if that is given.
+func directConfig(c *pgx.ConnConfig, address string) (*pgx.ConnConfig, error) {
+	d := c.Copy()
+	if address == "" {
+		return d, nil
+	}
+	host, port := address, "5432"
+	if at := strings.LastIndexByte(address, ':'); strings.HasPrefix(address, "/") && at > 0 {
+		host, port = address[:at], address[at+1:]
+	} else if h, p, err := net.SplitHostPort(address); err == nil {
+		host, port = h, p
+	}
+	n, err := strconv.ParseUint(port, 10, 16)
+	if err != nil || host == "" {
+		return nil, fmt.Errorf("direct: %q is not HOST:PORT of the database itself", address)
+	}
+	if d.TLSConfig != nil && d.TLSConfig.ServerName == d.Host {
+		d.TLSConfig = d.TLSConfig.Clone()
+		d.TLSConfig.ServerName = host
+	}
+	d.Host, d.Port, d.Fallbacks = host, uint16(n), nil
+	return d, nil
+}
