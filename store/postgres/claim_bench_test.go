@@ -7,14 +7,16 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/pgtest"
+	"github.com/fairlead/fairlead/sched"
 	"github.com/fairlead/fairlead/store/postgres"
 )
 
 // BenchmarkClaim measures one claim of jobs of ten pools: of those that are wanted, with lists of
-// others that are not needed, and of others because all that is wanted has gone.
+// others that are not needed, and of others because all that is wanted has gone; of what is
+// wanted under a rate for each pool; and with a licence of which 5,000 are held.
 func BenchmarkClaim(b *testing.B) {
 	for _, wants := range []int{1, 50, 1000} {
-		for _, how := range []string{"wanted", "wanted-with-others", "others"} {
+		for _, how := range []string{"wanted", "wanted-with-others", "others", "rates", "holds"} {
 			b.Run(fmt.Sprint("wants=", wants, "/", how), func(b *testing.B) { benchClaim(b, wants, how) })
 		}
 	}
@@ -28,6 +30,11 @@ func benchClaim(b *testing.B, n int, how string) {
 	submit(b, s, 20_000, pools) // others wait, too
 	gone := submit(b, s, n, pools)
 	lease(b, s, n, func(i int) fairlead.Want { return fairlead.Want{Job: gone[i]} })
+	licence := []sched.Held{{Of: "license matlab", Amount: 1, Most: 1_000_000}}
+	if how == "holds" {
+		held := submit(b, s, 5000, pools)
+		lease(b, s, len(held), func(i int) fairlead.Want { return fairlead.Want{Job: held[i], Holds: licence} })
+	}
 	for b.Loop() {
 		b.StopTimer()
 		ids := submit(b, s, n, pools)
@@ -42,8 +49,13 @@ func benchClaim(b *testing.B, n int, how string) {
 			if w.Job = ids[i]; how == "others" {
 				w.Job = gone[i]
 			}
-			if how != "wanted" {
+			switch how {
+			case "wanted-with-others", "others":
 				w.Else = lists[i%pools]
+			case "rates":
+				w.Rates = []sched.RateLimit{{Name: fmt.Sprint("rate", i%pools), Limit: sched.Rate{Count: 1e9, Per: time.Second}}}
+			case "holds":
+				w.Holds = licence
 			}
 			return w
 		})

@@ -63,7 +63,8 @@ func (t *tx) toll(wants []fairlead.Want, out []fairlead.Grant, f func([]fairlead
 	if tolls == nil {
 		return f(wants, out)
 	}
-	if err := t.readTolls(tolls); err != nil {
+	held, err := t.readTolls(tolls)
+	if err != nil {
 		return err
 	}
 	admitted, at := tolls.Admit(wants, out, t.now)
@@ -75,19 +76,35 @@ func (t *tx) toll(wants []fairlead.Want, out []fairlead.Grant, f func([]fairlead
 		out[at[i]] = g
 	}
 	t.keepRates(tolls.Settle(wants, out))
-	return t.keepHolds(admitted, granted)
+	if len(held) == 0 {
+		return nil
+	}
+	return t.keepHolds(admitted, granted, held)
 }
 
-// readTolls locks what is asked for and reads how it stands.
-func (t *tx) readTolls(tolls *life.Tolls) error {
-	keys, held := tollKeys(tolls), tolls.Held()
-	for {
-		locked, amounts := 0, map[string]int64{}
+// sum is how much of something is held: as it was written, and as it is.
+type sum struct{ was, is int64 }
+
+// readTolls locks what is asked for and reads how it stands. It returns how much is held, by
+// the key.
+func (t *tx) readTolls(tolls *life.Tolls) (map[string]*sum, error) {
+	keys, held := tollKeys(tolls), map[string]*sum{}
+	for _, of := range tolls.Held() {
+		held[ofHeld+of] = &sum{}
+	}
+	for locked := -1; locked < len(keys); {
+		if locked >= 0 {
+			t.addTolls(keys) // this is another database, which knows less: one has failed over
+		}
+		locked = 0
 		t.ask(`SELECT r.* FROM unnest($1::text[]) AS w (key), LATERAL (
-				SELECT `+rateColumns+` FROM @.toll WHERE toll.key = w.key FOR UPDATE) AS r`, func(r pgx.Rows) error {
+				SELECT held, `+rateColumns+` FROM @.toll WHERE toll.key = w.key FOR UPDATE) AS r`, func(r pgx.Rows) error {
 			locked++
-			state, is, err := scanRate(r)
-			if is {
+			var amount int64
+			key, state, err := scanRate(r, &amount)
+			if h := held[key]; h != nil {
+				h.was = amount
+			} else if state.Limit.Count > 0 {
 				tolls.Stands(state)
 			}
 			return err
@@ -99,26 +116,24 @@ func (t *tx) readTolls(tolls *life.Tolls) error {
 			return err
 		}, t.s.now())
 		if len(held) > 0 {
-			t.ask(`SELECT w.of, sum((r.holds ->> w.of)::bigint)::bigint FROM unnest($1::text[]) AS w (of), LATERAL (
-				SELECT holds FROM @.running WHERE holds ? w.of OFFSET 0) AS r GROUP BY w.of`, func(r pgx.Rows) error {
-				var of string
+			t.ask(`DELETE FROM @.freed WHERE key = ANY($1) RETURNING key, amount`, func(r pgx.Rows) error {
+				var key string
 				var amount int64
-				err := r.Scan(&of, &amount)
-				amounts[of] = amount
+				err := r.Scan(&key, &amount)
+				held[key].is -= amount
 				return err
-			}, held)
+			}, keys)
 		}
 		if err := t.do(); err != nil {
-			return err
+			return nil, err
 		}
-		if locked == len(keys) {
-			for of, amount := range amounts {
-				tolls.Holds(of, amount)
-			}
-			return nil
-		}
-		t.addTolls(keys) // this is another database, which knows less: one has failed over
 	}
+	for _, of := range tolls.Held() {
+		h := held[ofHeld+of]
+		h.is += h.was
+		tolls.Holds(of, h.is)
+	}
+	return held, nil
 }
 
 // laterNow is the time in SQL when the statement begins, of which the first parameter is a
@@ -127,14 +142,13 @@ const laterNow = `coalesce($1::bigint, ` + realNow + `)`
 
 const rateColumns = `key, count, per, burst, full_at, taken, taken_at`
 
-// scanRate reads where a rate stands, if the row is that of a rate that was used.
-func scanRate(rows pgx.Rows, before ...any) (r sched.RateState, is bool, err error) {
-	var key string
+// scanRate reads a row of toll, and where the rate stands that it is of, if it is.
+func scanRate(rows pgx.Rows, before ...any) (key string, r sched.RateState, err error) {
 	var full, at int64
 	err = rows.Scan(append(before, &key, &r.Limit.Count, &r.Limit.Per, &r.Limit.Burst, &full, &r.Taken, &at)...)
 	r.Full, r.At = life.Instant(full), life.Instant(at)
-	r.Name, is = strings.CutPrefix(key, ofRate)
-	return r, is && at > 0, err
+	r.Name = strings.TrimPrefix(key, ofRate)
+	return key, r, err
 }
 
 // keepRates writes where rates stand, with the transaction.
@@ -154,24 +168,26 @@ func (t *tx) keepRates(states []sched.RateState) {
 		WHERE toll.key = v.key AND toll.key = ANY($1)`, keys, count, per, burst, full, taken, life.Nanos(t.now))
 }
 
-// keepHolds writes what leases hold, with the transaction. With them it goes.
-func (t *tx) keepHolds(wants []fairlead.Want, granted []fairlead.Grant) error {
+// keepHolds writes what leases hold, with the transaction, and the sums.
+func (t *tx) keepHolds(wants []fairlead.Want, granted []fairlead.Grant, held map[string]*sum) error {
 	var jobs []int64
 	var tasks []int32
 	var holds []string
 	for i, w := range wants {
-		if len(w.Holds) == 0 {
+		leases := life.Leases(granted[i])
+		if len(w.Holds) == 0 || len(leases) == 0 {
 			continue
 		}
 		amounts := make(map[string]int64, len(w.Holds))
 		for _, h := range w.Holds {
-			amounts[h.Of] += h.Amount
+			amounts[ofHeld+h.Of] += h.Amount
+			held[ofHeld+h.Of].is += h.Amount * int64(len(leases))
 		}
 		text, err := json.Marshal(amounts)
 		if err != nil {
 			return err
 		}
-		for _, l := range life.Leases(granted[i]) {
+		for _, l := range leases {
 			jobs, tasks, holds = append(jobs, l.JobID), append(tasks, int32(l.Task)), append(holds, string(text))
 		}
 	}
@@ -179,7 +195,22 @@ func (t *tx) keepHolds(wants []fairlead.Want, granted []fairlead.Grant) error {
 		t.queue(`UPDATE @.running AS r SET holds = v.holds::jsonb FROM unnest($1::bigint[], $2::int[], $3::text[]) AS v (job, task, holds)
 			WHERE r.job = v.job AND r.task = v.task AND r.job = ANY($1)`, jobs, tasks, holds)
 	}
+	t.keepSums(held)
 	return nil
+}
+
+func (t *tx) keepSums(held map[string]*sum) {
+	var keys []string
+	var amounts []int64
+	for key, h := range held {
+		if h.is != h.was {
+			keys, amounts = append(keys, key), append(amounts, h.is)
+		}
+	}
+	if len(keys) > 0 {
+		t.queue(`UPDATE @.toll SET held = v.held FROM unnest($1::text[], $2::bigint[]) AS v (key, held) WHERE toll.key = v.key AND toll.key = ANY($1)`,
+			keys, amounts)
+	}
 }
 
 // Shared implements fairlead.Sharer.
@@ -189,11 +220,9 @@ func (s *Store) Shared() bool { return !s.options.Sole }
 func (s *Store) Rates(ctx context.Context) (out []sched.RateState, err error) {
 	err = s.query(ctx, `SELECT `+laterNow+`, `+rateColumns+` FROM @.toll WHERE taken_at > 0 ORDER BY key`, func(rows pgx.Rows) error {
 		var now int64
-		r, is, err := scanRate(rows, &now)
-		if is {
-			r.Resume(r.Limit, life.Instant(now))
-			out = append(out, r)
-		}
+		_, r, err := scanRate(rows, &now)
+		r.Resume(r.Limit, life.Instant(now))
+		out = append(out, r)
 		return err
 	}, s.now())
 	return out, err

@@ -5,10 +5,13 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/pgtest"
@@ -139,7 +142,7 @@ func TestTenThousandRates(t *testing.T) {
 // a licence than there is, together.
 func TestLicensesOverServers(t *testing.T) {
 	const most = 5
-	stores, _, _ := several(t, 4)
+	stores, url, schema := several(t, 4)
 	ids := submit(t, stores[0], 300, 3)
 	array := submit(t, stores[0], 1, 1, func(j *fairlead.Job) { j.Array = "0-99" })[0]
 	ids = append(ids, slices.Repeat([]int64{array}, 100)...)
@@ -167,6 +170,55 @@ func TestLicensesOverServers(t *testing.T) {
 	if got := fmt.Sprint(counters(t, stores[0])); got != "{0 0}" {
 		t.Errorf("the counters are %s at the end", got)
 	}
+	if _, refused := leased(t, stores[1], holding(submit(t, stores[0], 1, 1)[0], 4), holding(submit(t, stores[0], 1, 1)[0], 2)); refused != 1 {
+		t.Errorf("%d of two were refused that would hold 4 and 2 of 5", refused)
+	}
+	heldIs(t, url, schema, 4)
+}
+
+func holding(id, amount int64) fairlead.Want {
+	return fairlead.Want{Job: id, Holds: []sched.Held{{Of: "license matlab", Amount: amount, Most: 5}}}
+}
+
+// heldIs compares what is held by the running tasks, and as it is summed up.
+func heldIs(t *testing.T, url, schema string, want int64) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	var held, counted int64
+	err = conn.QueryRow(t.Context(), strings.ReplaceAll(`SELECT (SELECT sum(held) FROM @.toll) - (SELECT coalesce(sum(amount), 0) FROM @.freed),
+		(SELECT coalesce(sum((holds ->> 'held license matlab')::bigint), 0) FROM @.running)`, "@", schema)).Scan(&held, &counted)
+	if err != nil || held != want || counted != want {
+		t.Errorf("held is %d, counted %d, want %d (%v)", held, counted, want, err)
+	}
+}
+
+// TestRatesMadeAnew: a database that knows less, as after a failover, does not stop anything.
+func TestRatesMadeAnew(t *testing.T) {
+	stores, url, schema := several(t, 1)
+	want := func() fairlead.Want {
+		w := holding(submit(t, stores[0], 1, 1)[0], 1)
+		w.Rates = []sched.RateLimit{{Name: "web", Limit: sched.Rate{Count: 1, Per: time.Hour, Burst: 2}}}
+		return w
+	}
+	if got, refused := leased(t, stores[0], want(), want(), want()); len(got) != 2 || refused != 1 {
+		t.Errorf("%d leased, %d refused", len(got), refused)
+	}
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	if _, err := conn.Exec(t.Context(), `DELETE FROM `+schema+`.toll WHERE key LIKE 'rate%'`); err != nil {
+		t.Fatal(err)
+	}
+	if got, refused := leased(t, stores[0], want(), want(), want()); len(got) != 2 || refused != 1 {
+		t.Errorf("later %d leased, %d refused", len(got), refused)
+	}
+	heldIs(t, url, schema, 4)
 }
 
 // takeAndEnd leases what it can of jobs that hold a licence, ends that, and returns the rest.

@@ -124,18 +124,17 @@ CREATE TABLE @.running (
   attempt integer NOT NULL,
   until   bigint NOT NULL,
   holder  text NOT NULL,
-  holds   jsonb, -- what of limits that bind all servers: amounts
+  holds   jsonb, -- keys of toll, and how much of each
   PRIMARY KEY (job, task)
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
-CREATE INDEX running_holds ON @.running USING gin (holds) WITH (fastupdate = off) WHERE holds IS NOT NULL;
 
 -- What starts are subject to, whichever server starts them. Who looks at what a key stands for
 -- locks its row first; keys are locked in their order. Of a rate the row keeps where it stands:
 -- the limit, since when the bucket was full, what was taken since, and when that was written.
--- Of what running tasks hold it keeps nothing: that is in running, so that it is there no
--- longer than they are.
+-- Of what running tasks hold it keeps the sum, in which what is freed counts still.
 CREATE TABLE @.toll (
   key      text PRIMARY KEY,
+  held     bigint NOT NULL DEFAULT 0,
   count    bigint NOT NULL DEFAULT 0,
   per      bigint NOT NULL DEFAULT 0,
   burst    bigint NOT NULL DEFAULT 0,
@@ -143,6 +142,20 @@ CREATE TABLE @.toll (
   taken    bigint NOT NULL DEFAULT 0,
   taken_at bigint NOT NULL DEFAULT 0
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
+
+-- What running tasks held that have ended, appended in whichever way they end, so that none of
+-- them waits for a row of toll. Who locks that takes it from here.
+CREATE TABLE @.freed (
+  key    text NOT NULL,
+  amount bigint NOT NULL
+) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
+CREATE INDEX freed_key ON @.freed (key);
+CREATE FUNCTION @.free() RETURNS trigger LANGUAGE plpgsql AS $body$
+BEGIN
+  INSERT INTO @.freed (key, amount) SELECT h.key, h.value::bigint FROM jsonb_each_text(OLD.holds) AS h;
+  RETURN NULL;
+END $body$;
+CREATE TRIGGER free AFTER DELETE ON @.running FOR EACH ROW WHEN (OLD.holds IS NOT NULL) EXECUTE FUNCTION @.free();
 
 -- Idempotency keys.
 CREATE TABLE @.jobkey (
