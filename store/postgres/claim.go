@@ -12,7 +12,8 @@ import (
 
 // claimText leases all wanted jobs that have one task and may start, with what others are
 // claiming at the same moment left to them.
-const claimText = `WITH c AS (
+const claimText = `WITH instant AS MATERIALIZED (SELECT ` + claimNow + ` AS at),
+	c AS (
 		SELECT j.id FROM unnest($1::bigint[]) AS w (id), LATERAL (
 			SELECT id FROM @.job WHERE job.id = w.id AND ` + mayStart + ` FOR UPDATE SKIP LOCKED) AS j),
 	u AS (
@@ -28,7 +29,8 @@ const claimText = `WITH c AS (
 // take. $6 are the jobs of the wants that have a list, $7 whether it is the first want
 // for its job, $8 the number; $9 and $10 are where each list begins and ends in $12, $11 its charge.
 // Wanted jobs with several tasks are told with attempt 0: nothing is taken in their place.
-const claimElseText = `WITH c AS (
+const claimElseText = `WITH instant AS MATERIALIZED (SELECT ` + claimNow + ` AS at),
+	c AS (
 		SELECT j.id FROM unnest($1::bigint[]) AS w (id), LATERAL (
 			SELECT id FROM @.job WHERE job.id = w.id AND ` + mayStart + ` FOR UPDATE SKIP LOCKED) AS j),
 	m AS (SELECT DISTINCT id FROM unnest($6::bigint[]) AS w (id)
@@ -47,14 +49,17 @@ const claimElseText = `WITH c AS (
 	` + leased + `
 	SELECT * FROM u UNION ALL SELECT id, 0, '', '', '', NULL, 0, 0, 0 FROM m`
 
+// claimNow is the instant of a claim: that of the transaction, if no other one is given.
+const claimNow = `coalesce($3::bigint, ` + clockText + `)`
+
 // The parts of the two: which jobs may start, what becomes of them, what is read of them,
 // and their leases.
 const (
-	mayStart = `state = 2 AND tasks = 1 AND not_before <= $3 AND t_begin <= $3`
+	mayStart = `state = 2 AND tasks = 1 AND not_before <= (SELECT at FROM instant) AND t_begin <= (SELECT at FROM instant)`
 	begins   = `state = 3, waiting = 0, running = 1, next = 1, returned = 0, attempt = attempt + 1, holder = $4,
-			t_state = 3, t_begin = 0, t_started = $3, t_ended = 0, outcome = '', started = CASE started WHEN 0 THEN $3 ELSE started END`
+			t_state = 3, t_begin = 0, t_started = (SELECT at FROM instant), t_ended = 0, outcome = '', started = CASE started WHEN 0 THEN (SELECT at FROM instant) ELSE started END`
 	claimed = `j.id, j.pool, j.username, j.kind, j.priority, j.spec, j.submitted, j.started, j.attempt`
-	leased  = `l AS (INSERT INTO @.running (job, task, attempt, until, holder) SELECT id, 0, attempt, $5, $4 FROM u)`
+	leased  = `l AS (INSERT INTO @.running (job, task, attempt, until, holder) SELECT id, 0, attempt, (SELECT at FROM instant) + $5, $4 FROM u)`
 )
 
 // claim leases the jobs that have one task, or others in their place.
@@ -87,8 +92,8 @@ func (t *tx) claim(holder string, wants []fairlead.Want, out []fairlead.Grant, t
 	if err != nil {
 		return err
 	}
-	k := taking{t: t, holder: holder, until: t.now.Add(ttl), won: make(map[int64]*fairlead.Lease, len(ids)), pools: map[int32][]*fairlead.Job{}}
-	args := []any{ids, string(some), life.Nanos(t.now), holder, life.Nanos(k.until)}
+	k := taking{t: t, holder: holder, ttl: ttl, won: make(map[int64]*fairlead.Lease, len(ids)), pools: map[int32][]*fairlead.Job{}}
+	args := []any{ids, string(some), t.at(), holder, int64(ttl)}
 	if others {
 		t.ask(claimElseText, k.scan, append(args, e.jobs, e.first, e.list, e.from, e.to, e.charge, e.ids)...)
 	} else {
@@ -168,7 +173,7 @@ func (e *elses) next(w fairlead.Want, won map[int64]*fairlead.Lease) *fairlead.L
 type taking struct {
 	t       *tx
 	holder  string
-	until   time.Time
+	ttl     time.Duration
 	won     map[int64]*fairlead.Lease
 	pools   map[int32][]*fairlead.Job
 	several map[int64]bool // wanted jobs that have several tasks
@@ -179,7 +184,7 @@ func (k *taking) scan(r pgx.Rows) error {
 	var pool int32
 	var spec []byte
 	var submitted, started int64
-	l := &fairlead.Lease{Job: j, Holder: k.holder, Started: k.t.now, Until: k.until}
+	l := &fairlead.Lease{Job: j, Holder: k.holder, Started: k.t.now, Until: k.t.now.Add(k.ttl)}
 	if err := r.Scan(&j.ID, &pool, &j.User, &j.Kind, &j.Priority, &spec, &submitted, &started, &l.Attempt); err != nil {
 		return err
 	}

@@ -107,7 +107,7 @@ func (t *tx) succeed(results []fairlead.Result) (map[int64]*over, error) {
 			j.Tasks, j.State, j.Submitted = 1, fairlead.Succeeded, life.Instant(submitted)
 			done[j.ID] = o
 			return life.ReadSpec(spec, j)
-		}, t.s.now(), jobs, attempts, string(more))
+		}, t.at(), jobs, attempts, string(more))
 	}
 	t.askDependents(ids)
 	if len(jobs) > 0 {

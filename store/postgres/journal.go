@@ -108,12 +108,12 @@ func (s *Store) Forget(ctx context.Context, before time.Time) (n int, err error)
 		err := s.write(ctx, func(t *tx) error {
 			gone = 0
 			// One that is requeued at this moment is not among them any more when its turn comes.
-			t.ask(`WITH j AS (SELECT id FROM @.ended WHERE ended < $1 LIMIT $2 FOR UPDATE SKIP LOCKED),
-				d AS (DELETE FROM @.ended AS e USING j WHERE e.id = j.id RETURNING e.id),
-				t AS (DELETE FROM @.task AS x USING d WHERE x.job = d.id),
-				v AS (DELETE FROM @.event AS x USING d WHERE x.job = d.id),
-				s AS (DELETE FROM @.stop AS x USING d WHERE x.job = d.id),
-				k AS (DELETE FROM @.jobkey AS x USING d WHERE x.job = d.id)
+			t.ask(`WITH j AS (SELECT id FROM @.ended WHERE ended < $1 ORDER BY ended LIMIT $2 FOR UPDATE SKIP LOCKED),
+				d AS (DELETE FROM @.ended WHERE id = ANY(ARRAY(SELECT id FROM j)) RETURNING id),
+				t AS (DELETE FROM @.task WHERE job = ANY(ARRAY(SELECT id FROM d))),
+				v AS (DELETE FROM @.event WHERE job = ANY(ARRAY(SELECT id FROM d))),
+				s AS (DELETE FROM @.stop WHERE job = ANY(ARRAY(SELECT id FROM d))),
+				k AS (DELETE FROM @.jobkey WHERE job = ANY(ARRAY(SELECT id FROM d)))
 				SELECT count(*) FROM d`, func(r pgx.Rows) error { return r.Scan(&gone) }, life.Nanos(before), forgetBatch)
 			return t.do()
 		})

@@ -17,7 +17,7 @@ func (s *Store) Lease(ctx context.Context, holder string, wants []fairlead.Want,
 		return nil, err
 	}
 	var out []fairlead.Grant
-	err := s.write(ctx, func(t *tx) error {
+	err := s.writeEarly(ctx, func(t *tx) error {
 		out = make([]fairlead.Grant, len(wants))
 		return t.toll(wants, out, func(wants []fairlead.Want, out []fairlead.Grant) error { return t.lease(holder, wants, out, ttl) })
 	})

@@ -55,7 +55,10 @@ type taskKey struct {
 
 // nowText is the time in SQL, of which the first parameter is a clock that was given. It
 // is that of the beginning of the transaction.
-const nowText = `coalesce($1::bigint, (extract(epoch FROM now()) * 1000000)::bigint * 1000)`
+const (
+	nowText   = `coalesce($1::bigint, ` + clockText + `)`
+	clockText = `(extract(epoch FROM now()) * 1000000)::bigint * 1000`
+)
 
 // beginText sets the transaction up. The planner must not rely on what it thinks to know
 // of tables that are empty at one moment and large at the next: rows are found by their
@@ -127,6 +130,15 @@ func (s *Store) transact(ctx context.Context, f func(*tx) error) error {
 	}
 	t.committed()
 	return nil
+}
+
+// at is the instant of the transaction for a statement, nil if only the database knows it yet.
+func (t *tx) at() *int64 {
+	if t.now.IsZero() {
+		return t.s.now()
+	}
+	n := life.Nanos(t.now)
+	return &n
 }
 
 // queue adds a statement that returns nothing.

@@ -5,8 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
-	"reflect"
+	"slices"
 	"time"
 
 	"github.com/fairlead/fairlead"
@@ -22,17 +23,34 @@ import (
 //
 // Ids and times are differences from those before. An empty text is no changes.
 
-// alike is what is compared first to find a kind: the rest of it hardly ever differs.
+// alike is what is compared of two changes at once. What else they have in common are lists
+// and maps, see sameLists.
 type alike struct {
-	what                       fairlead.What
-	state                      fairlead.State
-	reason, user, pool, name   string
-	priority, qos, reservation string
+	what                                      fairlead.What
+	state                                     fairlead.State
+	reason, user, kind, pool, priority, qos   string
+	group, requestor, constraint, reservation string
+	nice, most, tasks, gang                   int
+	limit                                     time.Duration
+	handler, spread                           bool
+}
+
+func alikeOf(c *fairlead.Change) alike {
+	h := &c.Job
+	return alike{
+		c.What, c.State, c.Reason, h.User, h.Kind, h.Pool, h.Priority, h.QOS, h.Group, h.Requestor, h.Constraint, h.Reservation,
+		h.Nice, h.Most, h.Tasks, h.Gang, h.Limit, h.Handler, h.Spread,
+	}
+}
+
+func sameLists(a, b *fairlead.Change) bool {
+	return slices.Equal(a.Waits, b.Waits) && slices.Equal(a.Job.Rates, b.Job.Rates) &&
+		maps.Equal(a.Job.Request, b.Job.Request) && maps.Equal(a.Job.Licenses, b.Job.Licenses)
 }
 
 type encoder struct {
 	text    []byte
-	kinds   []fairlead.Change
+	kinds   []*fairlead.Change // the first of each
 	found   map[alike][]int
 	id      int64
 	at      int64
@@ -51,7 +69,9 @@ func encode(changes []fairlead.Change) ([]byte, error) {
 	}
 	head := binary.AppendUvarint(nil, uint64(len(e.kinds)))
 	for _, k := range e.kinds {
-		text, err := json.Marshal(k)
+		common := *k
+		common.Job.ID, common.Job.Submitted, common.At, common.Runs = 0, time.Time{}, time.Time{}, nil
+		text, err := json.Marshal(&common)
 		if err != nil {
 			return nil, err
 		}
@@ -87,7 +107,7 @@ func (e *encoder) string(s string) {
 }
 
 func (e *encoder) change(c *fairlead.Change) {
-	e.number(int64(e.kind(*c)))
+	e.number(int64(e.kind(c)))
 	e.number(c.Job.ID - e.id)
 	e.id = c.Job.ID
 	e.time(c.At)
@@ -99,11 +119,10 @@ func (e *encoder) change(c *fairlead.Change) {
 }
 
 // kind is the number of what a change has in common with others.
-func (e *encoder) kind(c fairlead.Change) int {
-	c.Job.ID, c.Job.Submitted, c.At, c.Runs = 0, time.Time{}, time.Time{}, nil
-	key := alike{c.What, c.State, c.Reason, c.Job.User, c.Job.Pool, c.Job.Kind, c.Job.Priority, c.Job.QOS, c.Job.Reservation}
+func (e *encoder) kind(c *fairlead.Change) int {
+	key := alikeOf(c)
 	for _, k := range e.found[key] {
-		if reflect.DeepEqual(e.kinds[k], c) {
+		if sameLists(e.kinds[k], c) {
 			return k
 		}
 	}

@@ -95,9 +95,10 @@ CREATE TABLE @.job (
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
 ALTER TABLE @.job ALTER COLUMN spec SET STORAGE EXTERNAL;
 
--- Jobs that have ended.
-CREATE TABLE @.ended (LIKE @.job INCLUDING DEFAULTS INCLUDING STORAGE, PRIMARY KEY (id));
-CREATE INDEX ended_ended ON @.ended USING brin (ended);
+-- Jobs that have ended. They are forgotten in the order in which they ended.
+CREATE TABLE @.ended (LIKE @.job INCLUDING DEFAULTS INCLUDING STORAGE, PRIMARY KEY (id))
+  WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 10000, autovacuum_vacuum_cost_delay = 0);
+CREATE INDEX ended_ended ON @.ended (ended);
 
 -- Tasks of arrays and gangs that have started at least once.
 CREATE TABLE @.task (
