@@ -30,6 +30,7 @@ var floors = []struct {
 	}},
 	{"the outside world", []string{"internal/api", "internal/settings", "remote", "internal/server", "internal/agent", "internal/onestep", "internal/demo", "internal/bench"}},
 	{"wiring", []string{"cmd/fairlead"}},
+	{"examples, which import what a user may", []string{"examples/imageservice"}},
 	{"the rules, and what tests need", []string{"internal/golden", "internal/pgtest", "store/internal/linear", "internal/tidy"}},
 }
 

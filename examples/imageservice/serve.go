@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync/atomic"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/config"
+	"github.com/fairlead/fairlead/store/postgres"
+)
+
+// Resize is what a job is to do: make a small image of a large one.
+type Resize struct {
+	Image int64 `json:"image"` // which of the large ones
+	From  int   `json:"from"`  // its width
+	Width int   `json:"width"` // of the small one
+}
+
+// Kind names the kind of job.
+func (Resize) Kind() string { return "resize" }
+
+// shares are who is entitled to what: each tenant to as much as each other.
+func shares(policy string) (fairlead.Shares, error) {
+	c, err := config.Parse("imageservice", []byte("policy: "+policy))
+	if err != nil {
+		return fairlead.Shares{}, err
+	}
+	return c.Shares, nil
+}
+
+// serve is a server of the service: any number of them may run on one database.
+func serve(ctx context.Context, o options) error {
+	store, err := postgres.Open(ctx, o.db, postgres.Options{Schema: o.schema})
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	s, err := shares(o.policy)
+	if err != nil {
+		return err
+	}
+	app, err := fairlead.New(ctx, store, fairlead.Options{Slots: o.slots, Shares: s})
+	if err != nil {
+		return err
+	}
+	var images, bytes atomic.Int64
+	fairlead.Handle(app, func(ctx context.Context, w *fairlead.Work[Resize]) error {
+		small, err := resize(w.Args)
+		if err != nil {
+			return err
+		}
+		images.Add(1)
+		bytes.Add(int64(len(small))) // a service would keep them
+		return nil
+	})
+	fmt.Println(ready)
+	err = app.Run(ctx)
+	fmt.Fprintf(os.Stdout, "%d %d\n", images.Load(), bytes.Load())
+	return err
+}
+
+// ready is what a server says when it begins.
+const ready = "ready"
