@@ -142,6 +142,9 @@ func (a *App) Why(ctx context.Context, job int64) (*why.Answer, error) {
 // Shares are the pools with what they are entitled to and what they had.
 func (a *App) Shares(ctx context.Context) []PoolView { return a.loop.Pools(ctx) }
 
+// Watch begins to receive what happens from now on; see [Loop.Watch].
+func (a *App) Watch() *Watch { return a.loop.Watch() }
+
 // Client asks about jobs and changes them.
 func (a *App) Client() *Client { return a.loop.Client() }
 

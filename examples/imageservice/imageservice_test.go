@@ -14,8 +14,11 @@ func TestResize(t *testing.T) {
 		t.Fatal(err)
 	}
 	m, err := jpeg.Decode(bytes.NewReader(data))
-	if err != nil || m.Bounds().Dx() != 30 || m.Bounds().Dy() != 22 {
-		t.Errorf("%v, %v", m.Bounds(), err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Bounds().Dx() != 30 || m.Bounds().Dy() != 22 {
+		t.Errorf("it has %v", m.Bounds())
 	}
 	white := generate(0, 10)
 	for i := range white.Pix {

@@ -1,0 +1,207 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/pgtest"
+)
+
+// lesson follows the tutorial for Go programs: its files are written as they come, and its
+// commands run in a folder that was empty.
+type lesson struct {
+	t        *testing.T
+	dir      string
+	env      []string
+	services map[string]*background // by their address, as the page has it
+	ports    map[string]string      // of the page, by those that were free here
+	database string
+}
+
+// TestDocsGoTutorial builds and runs what docs/fair-background-jobs.md has its reader write.
+func TestDocsGoTutorial(t *testing.T) {
+	t.Parallel()
+	const page = "docs/fair-background-jobs.md"
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Skip("there is no curl here")
+	}
+	l := &lesson{t: t, dir: t.TempDir(), services: map[string]*background{}, ports: map[string]string{}, database: pgtest.Own(t)}
+	// All that it needs was fetched for this module.
+	l.env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOSUMDB=off", "GOWORK=off")
+	t.Cleanup(l.stop)
+	blocks, _ := blocksOf(readPage(t, page))
+	for _, b := range blocks {
+		if name, ok := strings.CutPrefix(b.note, "file: "); ok {
+			l.write(name, b.text)
+			continue
+		}
+		for _, c := range promptsOf(b) {
+			if got := l.follow(c); !sameShape(c.want, got) {
+				t.Fatalf("%s:%d: $ %s\nprints:\n%s\nthe page says:\n%s", page, c.line, c.text, strings.Join(got, "\n"), strings.Join(c.want, "\n"))
+			}
+		}
+	}
+}
+
+func (l *lesson) write(name, text string) {
+	if err := os.WriteFile(filepath.Join(l.dir, name), []byte(text), 0o644); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+// stop ends the services, as Ctrl-C does.
+func (l *lesson) stop() {
+	for address, s := range l.services {
+		s.stop()
+		delete(l.services, address)
+	}
+}
+
+var (
+	pagePort = regexp.MustCompile(`localhost:\d+`)
+	listens  = regexp.MustCompile(`-listen (\S+)`)
+)
+
+// follow does what one prompt says, and returns what is printed.
+func (l *lesson) follow(c prompt) []string {
+	text := pagePort.ReplaceAllStringFunc(c.text, l.port)
+	switch {
+	case strings.HasPrefix(text, "export DATABASE_URL="):
+		l.env = append(l.env, "DATABASE_URL="+l.database)
+		return nil
+	case text == "go mod tidy":
+		l.require()
+	case strings.HasPrefix(text, "go run ."):
+		return l.begin(strings.TrimPrefix(text, "go run ."), c.want)
+	case strings.HasPrefix(text, "curl "):
+		text = "curl -s " + strings.TrimPrefix(text, "curl ")
+	}
+	for end := time.Now().Add(lookLong); ; time.Sleep(50 * time.Millisecond) {
+		x := exec.Command("sh", "-c", text)
+		x.Dir, x.Env = l.dir, l.env
+		out, _ := x.CombinedOutput()
+		got := l.lines(string(out))
+		if !strings.Contains(text, "/admin/") || sameShape(c.want, got) || time.Now().After(end) {
+			return got
+		}
+	}
+}
+
+// port is a port that is free here, in place of one of the page.
+func (l *lesson) port(page string) string {
+	if l.ports[page] == "" {
+		x, err := net.Listen("tcp", "localhost:0")
+		if err != nil {
+			l.t.Fatal(err)
+		}
+		defer x.Close()
+		l.ports[page] = fmt.Sprint("localhost:", x.Addr().(*net.TCPAddr).Port)
+	}
+	return l.ports[page]
+}
+
+// require has the folder use the source that is tested.
+func (l *lesson) require() {
+	root, err := filepath.Abs(rootDir)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	sums, err := os.ReadFile(filepath.Join(root, "go.sum"))
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	l.write("go.sum", string(sums))
+	x := exec.Command("go", "mod", "edit", "-require=github.com/fairlead/fairlead@v0.0.0", "-replace=github.com/fairlead/fairlead="+root)
+	x.Dir, x.Env = l.dir, l.env
+	if out, err := x.CombinedOutput(); err != nil {
+		l.t.Fatalf("%v\n%s", err, out)
+	}
+}
+
+// begin starts the service of the folder, in place of the one at the same address, and returns
+// what it says.
+func (l *lesson) begin(flags string, want []string) []string {
+	address := "localhost:8080"
+	if m := listens.FindStringSubmatch(flags); m != nil {
+		address = m[1]
+	} else {
+		flags += " -listen " + l.port(address)
+	}
+	if !strings.Contains(l.read("main.go"), `"listen"`) {
+		flags = ""
+	}
+	if old := l.services[address]; old != nil {
+		old.cmd.Process.Signal(syscall.SIGINT)
+		<-old.ended
+	}
+	build := exec.Command("go", "build", "-o", "thumbs", ".")
+	build.Dir, build.Env = l.dir, l.env
+	if out, err := build.CombinedOutput(); err != nil {
+		l.t.Fatalf("%v\n%s", err, out)
+	}
+	b := &background{ended: make(chan struct{})}
+	b.cmd = exec.Command("sh", "-c", "exec ./thumbs "+flags)
+	b.cmd.Dir, b.cmd.Env, b.cmd.Stdout, b.cmd.Stderr = l.dir, l.env, b, b
+	if err := b.cmd.Start(); err != nil {
+		l.t.Fatal(err)
+	}
+	go func() { b.cmd.Wait(); close(b.ended) }()
+	l.services[address] = b
+	for end := time.Now().Add(lookLong); ; time.Sleep(20 * time.Millisecond) {
+		if got := l.lines(b.String()); sameShape(want, got) || time.Now().After(end) {
+			return got
+		}
+	}
+}
+
+func (l *lesson) read(name string) string {
+	text, err := os.ReadFile(filepath.Join(l.dir, name))
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return string(text)
+}
+
+// lines are those that were printed, with the ports of the page.
+func (l *lesson) lines(out string) []string {
+	for page, here := range l.ports {
+		out = strings.ReplaceAll(out, here, page)
+	}
+	out = strings.TrimRight(out, "\n")
+	if out == "" || strings.HasPrefix(out, "go: ") && !strings.Contains(out, "creating") {
+		return nil // what the go command says of modules
+	}
+	return strings.Split(out, "\n")
+}
+
+var (
+	number = regexp.MustCompile(`\d+(\.\d+)?(ms|s|m)?\b`)
+	order  = regexp.MustCompile(`\b(acme|bolt)\b`)
+)
+
+// sameShape compares what is printed but for its numbers, and for whose turn it was: that
+// depends on who submitted first. The counts of customers have to agree.
+func sameShape(want, got []string) bool {
+	shape := func(lines []string, mix bool) (out []string) {
+		for _, line := range lines {
+			line = number.ReplaceAllString(line, "0")
+			if mix {
+				line = order.ReplaceAllString(line, "X")
+			}
+			out = append(out, line)
+		}
+		return out
+	}
+	count := func(lines []string, customer string) int { return strings.Count(strings.Join(lines, "\n"), customer) }
+	turns := len(want) > 0 && strings.HasSuffix(want[0], "for acme")
+	return matches(shape(want, turns), shape(got, turns)) &&
+		(!turns || count(want, "acme") == count(got, "acme") && count(want, "bolt") == count(got, "bolt"))
+}
