@@ -37,8 +37,9 @@ chaos-postgres: ## let processes contend for leases in PostgreSQL while they and
 	$(GO) test -count=1 -v -timeout=60m -tags=chaos -run=TestChaos ./store/postgres -history=2m
 
 .PHONY: real
-real: ## let three users of this machine do real work and compare what they get with their weights; run 5,000 jobs through a tree of mixed policies under changes; replay what ran on eight made-up machines; compare with its Slurm, if there is one
+real: ## let three users of this machine do real work and compare what they get with their weights; run 5,000 jobs through a tree of mixed policies under changes; replay what ran on eight made-up machines; compare with its Slurm, if there is one; flood a service with three tenants on PostgreSQL
 	$(GO) test -count=1 -v -timeout=20m -tags=real -run=TestReal ./cmd/fairlead
+	$(GO) test -count=1 -v -timeout=20m -tags=real -run=TestReal ./examples/imageservice
 
 .PHONY: bench
 bench: ## measure this machine

@@ -183,8 +183,8 @@ func (l *lesson) lines(out string) []string {
 }
 
 var (
-	number = regexp.MustCompile(`\d+(\.\d+)?(ms|s|m)?\b`)
-	order  = regexp.MustCompile(`\b(acme|bolt)\b`)
+	anyNumber = regexp.MustCompile(`\d+(\.\d+)?(ms|s|m)?\b`)
+	customers = regexp.MustCompile(`\b(acme|bolt)\b`)
 )
 
 // sameShape compares what is printed but for its numbers, and for whose turn it was: that
@@ -192,9 +192,9 @@ var (
 func sameShape(want, got []string) bool {
 	shape := func(lines []string, mix bool) (out []string) {
 		for _, line := range lines {
-			line = number.ReplaceAllString(line, "0")
+			line = anyNumber.ReplaceAllString(line, "0")
 			if mix {
-				line = order.ReplaceAllString(line, "X")
+				line = customers.ReplaceAllString(line, "X")
 			}
 			out = append(out, line)
 		}
