@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -154,22 +155,24 @@ func (s *Scheduler) apply(id int32, spec *share.Pool) {
 	}
 	if len(spec.Min)+len(spec.Max) > 0 || spec.MaxRunning > 0 || spec.JobRunning > 0 {
 		s.pools[id].limit = int32(len(s.limited))
-		s.limited = append(s.limited, s.newLimit(spec))
+		s.limited = append(s.limited, s.newLimit(spec, cmp.Or(s.Path(PoolID(id)), "root")))
 	}
 	for i := range spec.Pools {
 		s.apply(s.child(id, spec.Pools[i].Name, named), &spec.Pools[i])
 	}
 }
 
-func (s *Scheduler) newLimit(spec *share.Pool) limit {
+func (s *Scheduler) newLimit(spec *share.Pool, path string) limit {
 	least, most := s.cluster.Vector(spec.Min), s.cluster.Vector(spec.Max)
 	l := limit{min: least, tasks: int32(spec.MaxRunning), jobRunning: int32(spec.JobRunning)}
 	l.max = make([]int64, len(most))
 	for r := range l.max {
 		l.max[r] = -1
 	}
+	l.names = limitNames{"max_running of " + path, make([]string, len(most))}
 	for name, n := range spec.Max {
-		l.max[s.cluster.Number(name)] = n
+		r := s.cluster.Number(name)
+		l.max[r], l.names.max[r] = n, "max "+name+" of "+path
 	}
 	l.used = make([]int64, max(len(least), len(most)))
 	l.wants = make([]int32, len(least))

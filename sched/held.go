@@ -1,7 +1,5 @@
 package sched
 
-import "cmp"
-
 // Held is what a task holds while it runs and of which there is only so much, whoever
 // starts it: licences, and what the pools above it may have at once.
 type Held struct {
@@ -17,27 +15,26 @@ func (s *Scheduler) HeldBy(id RunID) (out []Held) {
 	if t := s.toll(r.shape); t != nil {
 		for _, need := range t.licenses {
 			l := &s.licenses[need.license]
-			out = append(out, Held{"license " + l.name, need.n, l.total})
+			out = append(out, Held{l.of, need.n, l.total})
 		}
 	}
 	request := s.cluster.Request(r.shape)
 	for at := r.pool; at >= 0; at = s.pools[at].parent {
 		if l := s.limits(at); l != nil {
-			out = s.heldIn(out, at, l, request)
+			out = l.held(out, request)
 		}
 	}
 	return out
 }
 
-// heldIn adds what a task holds of the maxima of one pool.
-func (s *Scheduler) heldIn(out []Held, pool int32, l *limit, request []int64) []Held {
-	of := " of " + cmp.Or(s.Path(PoolID(pool)), "root")
+// held adds what a task holds of the maxima of a pool.
+func (l *limit) held(out []Held, request []int64) []Held {
 	if l.tasks > 0 {
-		out = append(out, Held{"max_running" + of, 1, int64(l.tasks)})
+		out = append(out, Held{l.names.tasks, 1, int64(l.tasks)})
 	}
 	for r, n := range request {
 		if r < len(l.max) && l.max[r] >= 0 && n > 0 {
-			out = append(out, Held{"max " + s.cluster.Resource(r) + of, n, l.max[r]})
+			out = append(out, Held{l.names.max[r], n, l.max[r]})
 		}
 	}
 	return out

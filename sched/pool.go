@@ -176,6 +176,13 @@ type limit struct {
 	tasks      int32   // at once in and below the pool; 0 is no limit
 	jobRunning int32   // tasks of one job at once; 0 is no limit
 	parked     []lineRef
+	names      limitNames
+}
+
+// limitNames are the names of what a pool may have; see [Held].
+type limitNames struct {
+	tasks string
+	max   []string // by resource
 }
 
 // below reports whether the pool has less than its minimum of something that it asks

@@ -39,6 +39,7 @@ type need struct {
 // license is a number of things that tasks hold while they run, on whichever node.
 type license struct {
 	name        string
+	of          string // see [Held]
 	total, used int64
 	parked      []lineRef
 }
@@ -92,7 +93,7 @@ func (s *Scheduler) licenseNumber(name string) int32 {
 	n, ok := s.licenseOf[name]
 	if !ok {
 		n = int32(len(s.licenses))
-		s.licenses = append(s.licenses, license{name: name})
+		s.licenses = append(s.licenses, license{name: name, of: "license " + name})
 		s.licenseOf[name] = n
 	}
 	return n
