@@ -1,7 +1,6 @@
 package fairlead
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -49,8 +48,7 @@ type Work[A Args] struct {
 func HandlerOf[A Args](f func(ctx context.Context, w *Work[A]) error) Handler {
 	return HandlerFunc(func(ctx context.Context, l *Lease) error {
 		w := &Work[A]{Lease: l}
-		d := json.NewDecoder(bytes.NewReader(l.Job.Payload))
-		if err := d.Decode(&w.Args); err != nil {
+		if err := json.Unmarshal(l.Job.Payload, &w.Args); err != nil {
 			return Permanent(fmt.Errorf("arguments of kind %q: %w", l.Job.Kind, err))
 		}
 		return f(ctx, w)

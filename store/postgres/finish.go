@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -42,6 +43,7 @@ func (s *Store) finish(ctx context.Context, results []fairlead.Result, _ bool) (
 			return err
 		}
 		var gone []fairlead.Ref
+		t.changes = slices.Grow(t.changes, len(results))
 		for i, r := range results {
 			if o := done[r.JobID]; o != nil && o.job.ID == r.JobID && r.Outcome.State == fairlead.Succeeded {
 				delete(done, r.JobID) // a second result for it comes too late

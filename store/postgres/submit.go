@@ -65,6 +65,7 @@ func (t *tx) submit(jobs []*fairlead.Job, foreign bool) ([]fairlead.Submission, 
 	if err := b.claim(out); err != nil {
 		return nil, err
 	}
+	t.changes = slices.Grow(t.changes, len(b.added))
 	for i, r := range b.added {
 		if err := b.admit(r, b.waits[i]); err != nil {
 			return nil, err

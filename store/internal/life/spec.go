@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/fairlead/fairlead"
@@ -60,10 +61,15 @@ func SpecOf(j *fairlead.Job) Spec {
 	}
 }
 
+// specs are for reading: a spec is large, and many are read.
+var specs = sync.Pool{New: func() any { return &Spec{} }}
+
 // ReadSpec reads into a job what [SpecOf] wrote.
 func ReadSpec(text []byte, j *fairlead.Job) error {
-	var s Spec
-	if err := json.Unmarshal(text, &s); err != nil {
+	s := specs.Get().(*Spec)
+	defer specs.Put(s)
+	*s = Spec{}
+	if err := json.Unmarshal(text, s); err != nil {
 		return fmt.Errorf("job %d: %w", j.ID, err)
 	}
 	j.Name, j.Group, j.Requestor, j.Argv, j.Payload = s.Name, s.Group, s.Requestor, s.Argv, s.Payload
