@@ -54,7 +54,10 @@ type Job struct {
 	Spread bool
 	After  []Dependency // jobs that have to end before
 	Key    string       // idempotency: a second job of the user with the same key is the first
-	Held   bool         // waits until it is released
+	// KeyUntilEnd has the Key stand for a job only until that has ended: then this one is added,
+	// and has the key.
+	KeyUntilEnd bool
+	Held        bool // waits until it is released
 
 	// The rest is set by the store.
 

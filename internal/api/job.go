@@ -43,6 +43,7 @@ type Spec struct {
 	Spread         bool              `json:"spread,omitempty" doc:"Each task of the gang on a node of its own"`
 	After          []After           `json:"after,omitempty" doc:"Jobs that have to end before"`
 	Key            string            `json:"key,omitempty" doc:"Idempotency key: a second job with the same key is the first"`
+	KeyUntilEnd    bool              `json:"key_until_end,omitempty" doc:"The key stands for a job only until that has ended; then this one is added and has it"`
 	Held           bool              `json:"held,omitempty" doc:"Wait until released"`
 }
 
@@ -188,7 +189,7 @@ func (s *Spec) ToJob() fairlead.Job {
 		Name: s.Name, Kind: s.Kind, Requestor: s.Requestor, Pool: s.Pool, Priority: s.Priority, QOS: s.QOS, Nice: s.Nice,
 		Argv: s.Argv, Payload: s.payload(), Script: s.Script, Env: s.Env, Dir: s.Dir, Output: s.Output, Error: s.Error,
 		Request: s.Request, Constraint: s.Constraint, Reservation: s.Reservation, Licenses: s.Licenses, Rates: s.Rates, Limit: duration(s.LimitSeconds), Retries: s.Retries, Backoff: duration(s.BackoffSeconds),
-		Array: s.Array, Most: s.Most, Gang: s.Gang, Spread: s.Spread, Key: s.Key, Held: s.Held,
+		Array: s.Array, Most: s.Most, Gang: s.Gang, Spread: s.Spread, Key: s.Key, KeyUntilEnd: s.KeyUntilEnd, Held: s.Held,
 	}
 	if s.Begin != nil {
 		j.Begin = *s.Begin
@@ -205,7 +206,7 @@ func FromSpec(j *fairlead.Job) Spec {
 		Name: j.Name, Kind: j.Kind, Requestor: j.Requestor, Pool: j.Pool, Priority: j.Priority, QOS: j.QOS, Nice: j.Nice,
 		Argv: j.Argv, Payload: j.Payload, Script: j.Script, Env: j.Env, Dir: j.Dir, Output: j.Output, Error: j.Error,
 		Request: j.Request, Constraint: j.Constraint, Reservation: j.Reservation, Licenses: j.Licenses, Rates: j.Rates, LimitSeconds: j.Limit.Seconds(), Begin: pointer(j.Begin), Retries: j.Retries,
-		BackoffSeconds: j.Backoff.Seconds(), Array: j.Array, Most: j.Most, Gang: j.Gang, Spread: j.Spread, Key: j.Key, Held: j.Held,
+		BackoffSeconds: j.Backoff.Seconds(), Array: j.Array, Most: j.Most, Gang: j.Gang, Spread: j.Spread, Key: j.Key, KeyUntilEnd: j.KeyUntilEnd, Held: j.Held,
 	}
 	if s.Args = argsOf(j); s.Args != nil {
 		s.Payload = nil

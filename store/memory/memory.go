@@ -109,7 +109,7 @@ func (s *Store) submit(in *fairlead.Job, now time.Time) fairlead.Submission {
 	if err := c.Check(); err != nil {
 		return fairlead.Submission{Err: err}
 	}
-	if id, ok := s.keys[userKey{c.User, c.Key}]; ok && c.Key != "" {
+	if id, ok := s.keys[userKey{c.User, c.Key}]; ok && c.Key != "" && !(c.KeyUntilEnd && s.jobs[id].State.Ended()) {
 		return fairlead.Submission{ID: id, Existing: true}
 	}
 	var waitsFor []int64

@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -95,30 +94,4 @@ func (s *Store) Audited(ctx context.Context, q fairlead.AuditQuery) (out []fairl
 		return err
 	}, q.Before, life.Nanos(q.Since), limit)
 	return out, err
-}
-
-// forgetBatch bounds the jobs that go in one transaction, so that nobody waits long.
-const forgetBatch = 1000
-
-// Forget removes the jobs that ended before an instant, with everything about them, and
-// returns how many there were. Their ids are not used again.
-func (s *Store) Forget(ctx context.Context, before time.Time) (n int, err error) {
-	for {
-		gone := 0
-		err := s.write(ctx, func(t *tx) error {
-			gone = 0
-			// One that is requeued at this moment is not among them any more when its turn comes.
-			t.ask(`WITH j AS (SELECT id FROM @.ended WHERE ended < $1 ORDER BY ended LIMIT $2 FOR UPDATE SKIP LOCKED),
-				d AS (DELETE FROM @.ended WHERE id = ANY(ARRAY(SELECT id FROM j)) RETURNING id),
-				t AS (DELETE FROM @.task WHERE job = ANY(ARRAY(SELECT id FROM d))),
-				v AS (DELETE FROM @.event WHERE job = ANY(ARRAY(SELECT id FROM d))),
-				s AS (DELETE FROM @.stop WHERE job = ANY(ARRAY(SELECT id FROM d))),
-				k AS (DELETE FROM @.jobkey WHERE job = ANY(ARRAY(SELECT id FROM d)))
-				SELECT count(*) FROM d`, func(r pgx.Rows) error { return r.Scan(&gone) }, life.Nanos(before), forgetBatch)
-			return t.do()
-		})
-		if n += gone; err != nil || gone == 0 {
-			return n, err
-		}
-	}
 }

@@ -3,6 +3,7 @@ package postgres
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -31,11 +32,11 @@ func (b *submission) claim(out []fairlead.Submission) error {
 		if err != nil || len(lost) == 0 {
 			return err
 		}
-		mine := map[int64]userKey{}
+		mine := map[int64]*row{}
 		var users, keys []string
 		for _, r := range lost {
 			k := userKey{r.User, r.Key}
-			mine[r.ID] = k
+			mine[r.ID] = r
 			users, keys = append(users, r.User), append(keys, r.Key)
 			delete(b.keys, k)
 		}
@@ -51,12 +52,15 @@ func (b *submission) claim(out []fairlead.Submission) error {
 // two transactions do not wait for each other.
 func (b *submission) claimOnce() (lost []*row, err error) {
 	var users, keys []string
-	var ids []int64
+	var ids, olds []int64
 	open := map[int64]*row{}
 	for _, r := range b.added {
 		if r.Key != "" && !b.claimed[r.ID] {
 			users, keys, ids = append(users, r.User), append(keys, r.Key), append(ids, r.ID)
 			open[r.ID] = r
+			if old := b.takes[r.ID]; old > 0 {
+				olds = append(olds, old)
+			}
 		}
 	}
 	if len(ids) == 0 {
@@ -64,6 +68,10 @@ func (b *submission) claimOnce() (lost []*row, err error) {
 	}
 	if !b.foreign {
 		b.t.queue(`SELECT set_config('lock_timeout', $1, true)`, fmt.Sprint(keyWait.Milliseconds(), "ms"))
+	}
+	if len(olds) > 0 {
+		slices.Sort(olds)
+		b.t.queue(`DELETE FROM @.jobkey WHERE job = ANY($1::bigint[])`, olds)
 	}
 	b.t.ask(`INSERT INTO @.jobkey (username, key, job) SELECT u, k, j FROM unnest($1::text[], $2::text[], $3::bigint[]) AS v (u, k, j)
 		ORDER BY u, k ON CONFLICT DO NOTHING RETURNING job`, func(r pgx.Rows) error {
@@ -88,22 +96,28 @@ func (b *submission) claimOnce() (lost []*row, err error) {
 }
 
 // cede gives up the jobs whose key others have, unless that is free again meanwhile.
-func (b *submission) cede(mine map[int64]userKey, out []fairlead.Submission) {
+func (b *submission) cede(mine map[int64]*row, out []fairlead.Submission) {
+	gone := map[int64]int64{} // to the job that has the key
+	for _, id := range sorted(mine) {
+		r := mine[id]
+		if gone[id] = b.taken(r); gone[id] > 0 {
+			delete(b.states, id)
+		} else {
+			delete(gone, id)
+			b.own(r)
+		}
+	}
 	var rest []*row
 	var waits [][]int64
 	for i, r := range b.added {
-		if k, lost := mine[r.ID]; !lost || b.keys[k] == 0 {
+		if gone[r.ID] == 0 {
 			rest, waits = append(rest, r), append(waits, b.waits[i])
-		} else {
-			delete(b.states, r.ID)
 		}
 	}
 	b.added, b.waits = rest, waits
 	for i := range out {
-		if k, lost := mine[out[i].ID]; lost && b.keys[k] > 0 {
-			out[i] = fairlead.Submission{ID: b.keys[k], Existing: true}
-		} else if lost {
-			b.keys[k] = out[i].ID
+		if id := gone[out[i].ID]; id > 0 {
+			out[i] = fairlead.Submission{ID: id, Existing: true}
 		}
 	}
 }

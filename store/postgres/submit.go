@@ -21,6 +21,8 @@ type submission struct {
 	rows    []*row // as they come; nil: refused
 	sure    []bool // will be added, whatever becomes of the others
 	keys    map[userKey]int64
+	over    map[int64]bool           // whether a job that has a key has ended
+	takes   map[int64]int64          // jobs, to those that have ended whose keys they take
 	states  map[int64]fairlead.State // of jobs on which some depend
 	ids     []int64                  // to be given
 	added   []*row
@@ -48,7 +50,7 @@ func (s *Store) submit(ctx context.Context, jobs []*fairlead.Job, impatient bool
 // submit adds jobs and reports on each.
 func (t *tx) submit(jobs []*fairlead.Job, foreign bool) ([]fairlead.Submission, error) {
 	out := make([]fairlead.Submission, len(jobs))
-	b := &submission{t: t, foreign: foreign, keys: map[userKey]int64{}, states: map[int64]fairlead.State{}, claimed: map[int64]bool{}}
+	b := &submission{t: t, foreign: foreign, keys: map[userKey]int64{}, over: map[int64]bool{}, takes: map[int64]int64{}, states: map[int64]fairlead.State{}, claimed: map[int64]bool{}}
 	if err := b.prepare(jobs, out); err != nil {
 		return nil, err
 	}
@@ -116,12 +118,13 @@ func (b *submission) askKeys(users, keys []string) {
 	if len(keys) == 0 {
 		return
 	}
-	b.t.ask(`SELECT k.username, k.key, k.job FROM unnest($1::text[], $2::text[]) AS w (username, key), LATERAL (
-			SELECT * FROM @.jobkey WHERE jobkey.username = w.username AND jobkey.key = w.key OFFSET 0) AS k`, func(r pgx.Rows) error {
+	b.t.ask(`SELECT k.username, k.key, k.job, (SELECT count(*) FROM @.job WHERE job.id = k.job) = 0 FROM unnest($1::text[], $2::text[]) AS w (username, key),
+		LATERAL (SELECT * FROM @.jobkey WHERE jobkey.username = w.username AND jobkey.key = w.key OFFSET 0) AS k`, func(r pgx.Rows) error {
 		var k userKey
 		var id int64
-		err := r.Scan(&k.user, &k.key, &id)
-		b.keys[k] = id
+		var over bool
+		err := r.Scan(&k.user, &k.key, &id, &over)
+		b.keys[k], b.over[id] = id, over
 		return err
 	}, users, keys)
 }
@@ -183,10 +186,19 @@ func (b *submission) id(i int) (int64, error) {
 	return id, nil
 }
 
+// taken is the job that has the key of another one, 0 if there is none or that does not count.
+func (b *submission) taken(r *row) int64 {
+	id := b.keys[userKey{r.User, r.Key}]
+	if r.Key == "" || r.KeyUntilEnd && b.over[id] {
+		return 0
+	}
+	return id
+}
+
 // decide says what becomes of a job. The error is for the transaction; what is wrong with the
 // job is in the submission.
 func (b *submission) decide(r *row, i int) (sub fairlead.Submission, err error) {
-	if id := b.keys[userKey{r.User, r.Key}]; id > 0 && r.Key != "" {
+	if id := b.taken(r); id > 0 {
 		return fairlead.Submission{ID: id, Existing: true}, nil
 	}
 	var waitsFor []int64
@@ -203,11 +215,20 @@ func (b *submission) decide(r *row, i int) (sub fairlead.Submission, err error) 
 		return sub, err
 	}
 	if r.Key != "" {
-		b.keys[userKey{r.User, r.Key}] = r.ID
+		b.own(r)
 	}
 	b.states[r.ID] = fairlead.Waiting // or held, or blocked
 	b.added, b.waits = append(b.added, r), append(b.waits, waitsFor)
 	return fairlead.Submission{ID: r.ID}, nil
+}
+
+// own lets a job have its key.
+func (b *submission) own(r *row) {
+	k := userKey{r.User, r.Key}
+	if old := b.keys[k]; old > 0 {
+		b.takes[r.ID] = old
+	}
+	b.keys[k] = r.ID
 }
 
 // admit makes a job one that waits.

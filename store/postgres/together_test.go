@@ -77,3 +77,47 @@ func TestCloseWhileSubmitting(t *testing.T) {
 	s.Close()
 	wg.Wait()
 }
+
+// TestKeyUntilEndRace: of many who ask for the key of a job that has ended one is added, and the
+// others have its id, within transactions of their own or without.
+func TestKeyUntilEndRace(t *testing.T) {
+	t.Parallel()
+	s := openShop(t)
+	job := fairlead.Job{User: "ann", Kind: "k", Key: "k", KeyUntilEnd: true}
+	old, err := s.client.Submit(t.Context(), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.client.Cancel(t.Context(), old[0]); err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	ids := make([]int64, 24)
+	for i := range ids {
+		wg.Go(func() {
+			var got []int64
+			var err error
+			if i%4 == 0 {
+				d := beginPgx(t, s)
+				got, err = s.client.SubmitTx(context.Background(), d, job)
+				err = errors.Join(err, d.commit())
+			} else {
+				got, err = s.client.Submit(context.Background(), job)
+			}
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			ids[i] = got[0]
+		})
+	}
+	wg.Wait()
+	for i, id := range ids {
+		if id != ids[0] || id == old[0] {
+			t.Errorf("call %d has job %d, want %d, and not %d", i, id, ids[0], old[0])
+		}
+	}
+	if n := len(s.jobs(t)); n != 2 {
+		t.Errorf("there are %d jobs, want 2", n)
+	}
+}

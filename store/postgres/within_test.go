@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -170,6 +171,44 @@ func TestSubmitTx(t *testing.T) {
 			s.exact(t)
 		})
 	}
+}
+
+// TestSubmitTxKeepsOptions: a job is the same whichever way it was submitted.
+func TestSubmitTxKeepsOptions(t *testing.T) {
+	t.Parallel()
+	s := openShop(t)
+	on := submit(t, s, 1, 1)[0]
+	job := fairlead.Job{
+		User: "ann", Name: "a letter", Pool: "post/abroad", Args: letter{"bob"}, Priority: "high", Begin: time.Unix(4000000000, 0), Retries: 3,
+		Backoff: time.Minute, Limit: time.Hour, Request: fairlead.Amounts{"cpu": 2},
+		After: []fairlead.Dependency{{Job: on, On: fairlead.OnAny}}, Array: "1-5%2", Key: "k", KeyUntilEnd: true, Held: true,
+	}
+	if _, err := s.client.Submit(t.Context(), job); err != nil {
+		t.Fatal(err)
+	}
+	for _, begin := range begins {
+		job.Key += "k"
+		d := begin(t, s)
+		s.submit(t, d, job)
+		if err := d.commit(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	jobs, err := s.Jobs(t.Context(), fairlead.Query{After: on})
+	if err != nil || len(jobs) != 3 {
+		t.Fatal(len(jobs), err)
+	}
+	want := *jobs[0]
+	if want.Priority != "high" || want.Retries != 3 || want.Limit != time.Hour || want.Pool != "post/abroad" || want.Pending != 1 {
+		t.Errorf("it has become %+v", want)
+	}
+	for _, j := range jobs[1:] {
+		j.ID, j.Key, j.Submitted = want.ID, want.Key, want.Submitted
+		if !reflect.DeepEqual(*j, want) {
+			t.Errorf("submitted in a transaction it is\n%+v, else\n%+v", *j, want)
+		}
+	}
+	s.exact(t)
 }
 
 // TestSubmitTxUndone: what is rolled back, as a whole, up to a savepoint or because the
@@ -421,7 +460,7 @@ func TestSubmitTxOfAnother(t *testing.T) {
 	d = beginPgx(t, s)
 	for _, sql := range []string{
 		`CREATE ROLE clerk`, `GRANT USAGE ON SCHEMA ` + schema + ` TO clerk`, `GRANT SELECT, INSERT ON ALL TABLES IN SCHEMA ` + schema + ` TO clerk`,
-		`GRANT USAGE ON ALL SEQUENCES IN SCHEMA ` + schema + ` TO clerk`, `SET LOCAL ROLE clerk`, `SET LOCAL lock_timeout = '77s'`,
+		`GRANT USAGE ON ALL SEQUENCES IN SCHEMA ` + schema + ` TO clerk`, `GRANT DELETE ON ` + schema + `.jobkey TO clerk`, `SET LOCAL ROLE clerk`, `SET LOCAL lock_timeout = '77s'`,
 	} {
 		if err := d.exec(sql); err != nil {
 			t.Fatal(err)

@@ -34,7 +34,7 @@ func (t *tx) submit(in *fairlead.Job) (sub fairlead.Submission, err error) {
 		return sub, nil
 	}
 	if r.Key != "" {
-		if sub.ID, err = t.keyed(r.User, r.Key); err != nil || sub.ID > 0 {
+		if sub.ID, err = t.keyed(r); err != nil || sub.ID > 0 {
 			sub.Existing = true
 			return sub, err
 		}
@@ -57,17 +57,24 @@ func (t *tx) submit(in *fairlead.Job) (sub fairlead.Submission, err error) {
 	return fairlead.Submission{ID: r.ID}, t.waited(r, "submitted")
 }
 
-// keyed returns the job that the user submitted under the key, 0 if there is none.
-func (t *tx) keyed(user, key string) (int64, error) {
+// keyed returns the job that has the key of another one, 0 if there is none, or that does
+// not count.
+func (t *tx) keyed(r *row) (int64, error) {
 	stmt := t.conn.Prep(`SELECT job FROM jobkey WHERE user = ? AND key = ?`)
-	stmt.BindText(1, user)
-	stmt.BindText(2, key)
+	stmt.BindText(1, r.User)
+	stmt.BindText(2, r.Key)
 	defer stmt.Reset()
 	found, err := stmt.Step()
 	if err != nil || !found {
 		return 0, err
 	}
-	return stmt.ColumnInt64(0), nil
+	id := stmt.ColumnInt64(0)
+	if r.KeyUntilEnd {
+		if state, err := t.stateOf(id); err != nil || state.Ended() {
+			return 0, err
+		}
+	}
+	return id, nil
 }
 
 // dependencies returns the jobs that have to end before; bad is what is wrong with
@@ -124,7 +131,7 @@ func (t *tx) insert(r *row) (err error) {
 	if j.Key == "" {
 		return nil
 	}
-	b = binder{stmt: t.conn.Prep(`INSERT INTO jobkey (user, key, job) VALUES (?, ?, ?)`)}
+	b = binder{stmt: t.conn.Prep(`INSERT OR REPLACE INTO jobkey (user, key, job) VALUES (?, ?, ?)`)}
 	return exec(b.text(j.User).text(j.Key).int64(j.ID).stmt)
 }
 

@@ -41,6 +41,7 @@ var contract = []struct {
 	{"SubmitKeepsEveryField", submitKeepsEveryField},
 	{"SubmitRefusesOnlyTheBad", submitRefusesOnlyTheBad},
 	{"SubmitIsIdempotentByKey", submitIsIdempotentByKey},
+	{"KeyUntilEnd", keyUntilEnd},
 	{"LeaseTakesEachTaskOnce", leaseTakesEachTaskOnce},
 	{"LeaseIsLostWithoutWaitingTasks", leaseIsLost},
 	{"LeaseRespectsBegin", leaseRespectsBegin},

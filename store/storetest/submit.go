@@ -91,6 +91,37 @@ func submitIsIdempotentByKey(s *suite) {
 	}
 }
 
+// keyUntilEnd: at most one job with the key waits or runs.
+func keyUntilEnd(s *suite) {
+	once := func(user, key string) *fairlead.Job {
+		return job(func(j *fairlead.Job) { j.User, j.Key, j.KeyUntilEnd = user, key, true })
+	}
+	first := s.submit(once("ann", "k"))[0]
+	if again := s.submit(once("ann", "k"))[0]; again != first {
+		s.t.Error("a second job was added while the first waits")
+	}
+	l := s.take(first)
+	if again := s.submit(once("ann", "k"))[0]; again != first {
+		s.t.Error("a second job was added while the first runs")
+	}
+	s.finish(l.Ref, ok)
+	subs, err := s.Submit(s.ctx, []*fairlead.Job{once("ann", "k"), once("bob", "k"), once("ann", "k")})
+	s.must(err)
+	if subs[0].Existing || subs[0].ID == first || subs[2].ID != subs[0].ID || !subs[2].Existing {
+		s.t.Errorf("after the end of job %d: %+v", first, subs)
+	}
+	s.finish(s.take(subs[0].ID).Ref, ok)
+	plain := once("ann", "k")
+	plain.KeyUntilEnd = false
+	if again := s.submit(plain)[0]; again != subs[0].ID {
+		s.t.Errorf("without KeyUntilEnd the key is that of job %d, want %d", again, subs[0].ID)
+	}
+	jobs, err := s.Jobs(s.ctx, fairlead.Query{IDs: []int64{subs[0].ID}})
+	if s.must(err); len(jobs) != 1 || !jobs[0].KeyUntilEnd {
+		s.t.Errorf("what was asked for is not kept: %+v", jobs)
+	}
+}
+
 func leaseTakesEachTaskOnce(s *suite) {
 	id := s.submit(job())[0]
 	l := s.take(id)

@@ -112,7 +112,7 @@ func (w *twins) submit() {
 			}
 			j.Retries, j.Backoff = w.rng.IntN(3), time.Second
 			j.Held = w.rng.IntN(8) == 0
-			j.Key = pick(w, "", "", "", "k1", "k2")
+			j.Key, j.KeyUntilEnd = pick(w, "", "", "", "k1", "k2"), pick(w, false, true)
 			j.Request = fairlead.Amounts{"cpu": w.rng.Int64N(3)}
 			if w.rng.IntN(6) == 0 {
 				j.Begin = time.Now().Add(time.Duration(w.rng.IntN(9000)) * time.Millisecond)

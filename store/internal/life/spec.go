@@ -50,6 +50,7 @@ type Spec struct {
 	Spread      bool             `json:"spread,omitempty"`
 	Reservation string           `json:"reservation,omitempty"`
 	Request     fairlead.Amounts `json:"request,omitempty"` // unless it is kept elsewhere
+	KeyUntilEnd bool             `json:"key_until_end,omitempty"`
 }
 
 // SpecOf is the spec of a job.
@@ -57,7 +58,7 @@ func SpecOf(j *fairlead.Job) Spec {
 	return Spec{
 		j.Name, j.Group, j.Requestor, j.Argv, j.Payload, j.Script, j.Env, j.Dir, j.Output, j.Error,
 		j.Limit, j.Retries, j.Backoff, j.Array, j.After, j.Key, j.Licenses, j.Rates, j.QOS, j.Nice,
-		j.Constraint, j.Gang, j.Spread, j.Reservation, j.Request,
+		j.Constraint, j.Gang, j.Spread, j.Reservation, j.Request, j.KeyUntilEnd,
 	}
 }
 
@@ -78,7 +79,7 @@ func ReadSpec(text []byte, j *fairlead.Job) error {
 	j.QOS, j.Nice, j.Constraint = s.QOS, s.Nice, s.Constraint
 	j.Gang, j.Spread, j.Reservation = s.Gang, s.Spread, s.Reservation
 	j.Retries, j.Backoff, j.Array, j.After, j.Key = s.Retries, s.Backoff, s.Array, s.After, s.Key
-	j.Licenses, j.Rates = s.Licenses, s.Rates
+	j.Licenses, j.Rates, j.KeyUntilEnd = s.Licenses, s.Rates, s.KeyUntilEnd
 	if s.Request != nil {
 		j.Request = s.Request
 	}
