@@ -332,7 +332,11 @@ func (l *Loop) endBoosts(ctx context.Context) {
 			delete(l.boosts, c.ID)
 		}
 	}
+	others := l.peers.store != nil && !l.peers.roll.Stops
 	l.mu.Unlock()
+	if others {
+		return // one of the servers records it for all
+	}
 	for _, b := range over {
 		err := l.dropBoost(ctx, b, AuditEntry{Who: cmp.Or(b.By, "fairlead"), From: "scheduler", What: "boost ended", Subject: b.Pool, Old: b.text()})
 		if err != nil && ctx.Err() == nil {

@@ -22,6 +22,8 @@ var (
 	ErrBehind = errors.New("fairlead: cursor too old")
 	// ErrClosed says that the store or loop was closed.
 	ErrClosed = errors.New("fairlead: closed")
+	// ErrTaken says that another server has a node of that name.
+	ErrTaken = errors.New("fairlead: the name is taken")
 	// ErrForbidden says that the actor may not do that.
 	ErrForbidden = errors.New("fairlead: forbidden")
 )

@@ -115,7 +115,7 @@ func (l *Loop) measure(now time.Time, entitled []sched.Entitlement) {
 
 // countOut counts a task out of the core, and compares its end with the one that it would
 // have had on a cluster of its pool's own.
-func (l *Loop) countOut(r *liveRun, now time.Time, learn bool) {
+func (l *Loop) countOut(r *liveRun, ended, now time.Time, learn bool) {
 	if f := &l.fairness; learn {
 		width := float64(max(1, r.header.Request[l.core.Cluster().Unit()]))
 		for id := r.pool; id != sched.Root; id = l.core.Parent(id) {
@@ -126,13 +126,13 @@ func (l *Loop) countOut(r *liveRun, now time.Time, learn bool) {
 			for len(f.own) <= n {
 				f.own = append(f.own, usage.OwnCluster{})
 			}
-			f.own[n].End(f.slots[id], width, r.came, r.started, now)
+			f.own[n].End(f.slots[id], width, r.came, r.started, ended)
 		}
 	}
 	if learn {
-		l.lengths.note(r.pool, now.Sub(r.started))
+		l.lengths.note(r.pool, ended.Sub(r.started))
 	}
-	l.core.Finish(r.run, now, learn)
+	l.core.FinishAt(r.run, ended, now, learn)
 }
 
 // cameAt is since when a task has waited for room. Where it waited for something else,

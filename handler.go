@@ -78,7 +78,7 @@ func (l *Loop) Work(ctx context.Context, o WorkOptions) error {
 		capacity[handlerPrefix+kind] = anyNumber
 	}
 	w := &handlerWorker{handlers: wrap(o.Handlers, o.Middleware), running: map[Ref]context.CancelCauseFunc{}, starts: make(chan []*Lease, 1024)}
-	m, err := l.Join(ctx, o.Name, capacity, NodeInfo{}, w, nil)
+	m, err := l.joinFree(ctx, o.Name, capacity, w)
 	if err != nil {
 		return err
 	}

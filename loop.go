@@ -6,12 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/fairlead/fairlead/cluster"
 	"github.com/fairlead/fairlead/sched"
 )
 
@@ -25,6 +23,14 @@ type LoopOptions struct {
 	// Batch bounds the tasks that are leased in one transaction. Default: 500.
 	Batch  int
 	Logger *slog.Logger // default: discards
+	// Name tells this server from others that share its store, see [Peers]. Default: the name
+	// of the host with the number of the process.
+	Name string
+	// Address is where clients reach it, as the others tell them.
+	Address string
+	// Changed is called when another server has changed settings of the program, with their
+	// keys; see [Settings]. It must not block.
+	Changed func(keys []string)
 }
 
 // Loop decides which jobs of a store run, and hands them to the workers that joined
@@ -38,6 +44,9 @@ type Loop struct {
 	wake    chan struct{}
 	ending  sync.RWMutex // held for reading while attempts are ended, else while the core is made anew
 	syncing sync.Mutex   // held while changes of the store are read and applied, or leases made or ended
+
+	won  uint64 // tasks that were leased; guarded by syncing
+	vain int    // steps in a row that won nothing of what they wanted
 
 	mu           sync.Mutex // guards what follows
 	core         *sched.Scheduler
@@ -56,6 +65,9 @@ type Loop struct {
 	order     lately[Order]
 	timetable lately[Timetable]
 	ranges    lately[Timetable]
+
+	peers   *peers
+	changed map[string]bool // keys of settings that others changed
 
 	watchers watchers
 	reasons  reasons
@@ -100,7 +112,7 @@ func NewLoop(ctx context.Context, store Store, o LoopOptions) (*Loop, error) {
 		store: store, options: o, client: NewClient(store, o.Shares), log: o.Logger,
 		wake: make(chan struct{}, 1), shares: o.Shares,
 		runs: map[taskID]*liveRun{}, members: map[string]*Member{}, drained: map[string]string{}, boosts: map[int64]Boost{}, reservations: reservations{all: map[string]Reservation{}},
-		made: time.Now(),
+		made: time.Now(), peers: newPeers(store, o), changed: map[string]bool{},
 	}
 	if err := l.loadSettings(ctx); err != nil {
 		return nil, err
@@ -122,15 +134,20 @@ func (l *Loop) loadSettings(ctx context.Context) error {
 		return nil
 	}
 	all, err := keeper.Settings(ctx)
-	for key, why := range all {
+	if err != nil {
+		return err
+	}
+	l.loadDrained(all)
+	return cmp.Or(l.loadReservations(all), l.loadBoosts(all))
+}
+
+// loadDrained reads which nodes are drained.
+func (l *Loop) loadDrained(settings map[string]string) {
+	for key, why := range settings {
 		if node, drained := strings.CutPrefix(key, drainSetting); drained {
 			l.drained[node] = why
 		}
 	}
-	if err != nil {
-		return err
-	}
-	return cmp.Or(l.loadReservations(all), l.loadBoosts(all))
 }
 
 // rebuild makes the core's state from the store's: at the beginning, and when the
@@ -177,6 +194,9 @@ func (l *Loop) rebuild(ctx context.Context) error {
 	for name, m := range l.members {
 		l.placeNode(name, m)
 	}
+	clear(l.peers.nodes)
+	clear(l.peers.doubts)
+	l.placePeers(now)
 	l.runs, l.decided = map[taskID]*liveRun{}, decisions{}
 	for i, chunk := range changes {
 		for _, c := range chunk {
@@ -187,6 +207,7 @@ func (l *Loop) rebuild(ctx context.Context) error {
 	l.reboost(accounts, time.Now())
 	core.Renew()
 	l.version++
+	l.rereadSettings()
 	return l.keepDays(ctx)
 }
 
@@ -197,7 +218,12 @@ func (l *Loop) Run(ctx context.Context) error {
 	if n, ok := l.store.(Notifier); ok {
 		defer n.Notify(changed)()
 	}
-	expire := time.NewTicker(max(l.options.LeaseTTL/8, time.Millisecond))
+	if l.peers.store != nil {
+		var said sync.WaitGroup
+		defer said.Wait()
+		said.Go(func() { l.announcing(ctx) })
+	}
+	expire := time.NewTicker(min(max(l.options.LeaseTTL/8, time.Millisecond), expireEvery))
 	defer expire.Stop()
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
@@ -238,6 +264,9 @@ func (l *Loop) failed(err error, pause time.Duration) {
 	l.stats.LastError, l.stats.ErrorAt = err.Error(), time.Now()
 }
 
+// expireEvery is how often, at least, it is looked for leases that ran out.
+const expireEvery = 500 * time.Millisecond
+
 // poke wakes the loop.
 func (l *Loop) poke() {
 	select {
@@ -260,6 +289,7 @@ func (l *Loop) turn(ctx context.Context) (next time.Time, err error) {
 		if err != nil || !more {
 			return d.Next, err
 		}
+		l.letOthers(ctx)
 		if err := l.sync(ctx); err != nil {
 			return d.Next, err
 		}
@@ -279,8 +309,25 @@ func (l *Loop) syncHeld(ctx context.Context) error {
 	if l.retell() {
 		return l.rebuild(ctx)
 	}
+	if err := l.readChanges(ctx, 0); err != nil {
+		return err
+	}
+	if err := l.settle(ctx); err != nil {
+		return err
+	}
+	return l.resettle(ctx)
+}
+
+// readChanges applies what changed in the store, up to a cursor, or all if that is 0.
+func (l *Loop) readChanges(ctx context.Context, upTo int64) error {
 	for {
-		changes, next, err := l.store.Changes(ctx, l.cursor, 1000)
+		most := 1000
+		if upTo > 0 {
+			if most = int(min(int64(most), upTo-l.cursor)); most <= 0 {
+				return nil
+			}
+		}
+		changes, next, err := l.store.Changes(ctx, l.cursor, most)
 		if errors.Is(err, ErrBehind) {
 			return l.rebuild(ctx)
 		}
@@ -300,74 +347,6 @@ func (l *Loop) syncHeld(ctx context.Context) error {
 	}
 }
 
-// apply applies one change to the core and passes it on.
-func (l *Loop) apply(c Change) {
-	now := time.Now()
-	l.core.Advance(now) // a pool that is made now is there since now
-	switch c.What {
-	case Waited:
-		l.arrivals.note(c.Job)
-		j := l.jobOf(c.Job)
-		for _, w := range c.Waits {
-			j.Tasks, j.Begin = w.Tasks, w.Begin
-			l.core.Add(j, now)
-		}
-	case Withdrawn:
-		l.core.Withdraw(l.jobOf(c.Job), now)
-	case Runs:
-		l.adopt(c, now)
-	case Stop:
-		for _, r := range c.Runs {
-			if run := l.runs[taskID{r.JobID, r.Task}]; run != nil && run.ref == r.Ref {
-				run.stop = cmp.Or(c.Reason, "stopped")
-				l.core.Leave(run.run)
-			}
-		}
-		l.stop(c.Runs, c.Reason)
-	case Lost:
-		for _, r := range c.Runs {
-			l.end(r.Ref, now, false)
-			l.stats.Lost++
-		}
-		l.stop(c.Runs, c.Reason)
-	}
-	l.watchers.publish(eventOf(c))
-}
-
-// jobOf translates a header for the core.
-func (l *Loop) jobOf(h Header) sched.Job {
-	// The core also knows the priorities that were configured when the job came.
-	known := l.core.Config().Priorities
-	p := slices.IndexFunc(known, func(p sched.Priority) bool { return p.Name == h.Priority })
-	if p < 0 {
-		p, _ = l.shares.priority(l.shares.defaultPriority())
-	}
-	return sched.Job{
-		ID: h.ID, Pool: l.core.Pool(h.Pool), Priority: p, Most: h.Most, Tasks: h.Tasks,
-		Submitted: h.Submitted, Class: l.classOf(h), Limit: h.Limit,
-		Shape: l.shapeOf(h),
-	}
-}
-
-// adopt takes over tasks that run already.
-func (l *Loop) adopt(c Change, now time.Time) {
-	j := l.jobOf(c.Job)
-	for _, r := range c.Runs {
-		m := l.members[r.Holder]
-		node, known := l.core.Cluster().Lookup(r.Holder)
-		if !known {
-			node = l.core.Join(r.Holder, nil, now)
-			l.core.SetNode(node, cluster.Down, now)
-		}
-		j.Charge = cmp.Or(r.Charge, l.core.Cluster().Width(j.Shape))
-		l.forgetRun(taskID{r.JobID, r.Task}, now)
-		run := l.core.Adopt(j, node, r.Started, now)
-		l.runs[taskID{r.JobID, r.Task}] = &liveRun{
-			ref: r.Ref, run: run, member: m, holder: r.Holder, pool: j.Pool, header: c.Job, started: r.Started, came: r.Started,
-		}
-	}
-}
-
 // end counts a task out of the core, if it is the attempt that the core knows.
 func (l *Loop) end(ref Ref, now time.Time, learn bool) *liveRun {
 	id := taskID{ref.JobID, ref.Task}
@@ -376,7 +355,7 @@ func (l *Loop) end(ref Ref, now time.Time, learn bool) *liveRun {
 		return nil
 	}
 	delete(l.runs, id)
-	l.countOut(r, now, learn)
+	l.countOut(r, now, now, learn)
 	l.version++
 	return r
 }

@@ -71,6 +71,12 @@ func (l *Loop) Join(ctx context.Context, name string, capacity Amounts, info Nod
 	if err := CheckLabels(info.Labels); err != nil {
 		return nil, err
 	}
+	// Until the node is a member, nobody says of this server that it does not have it.
+	l.peers.saying.Lock()
+	defer l.peers.saying.Unlock()
+	if err := l.announce(ctx, &ServedNode{Name: name, State: cluster.Up.String(), Capacity: capacity, Labels: info.Labels, Seen: time.Now()}); err != nil {
+		return nil, fmt.Errorf("join %s: %w", name, err)
+	}
 	if running == nil {
 		if _, err := l.store.Expire(ctx, name); err != nil {
 			return nil, fmt.Errorf("join %s: %w", name, err)
@@ -345,7 +351,9 @@ func (l *Loop) setDrained(ctx context.Context, node, value string) error {
 	if l.drained[node] = value; value == "" {
 		delete(l.drained, node)
 	}
-	l.core.SetNode(id, l.stateOf(node, l.members[node]), time.Now())
+	if _, other := l.peers.nodes[node]; !other { // or else its server will say
+		l.core.SetNode(id, l.stateOf(node, l.members[node]), time.Now())
+	}
 	l.version++
 	l.poke()
 	return nil

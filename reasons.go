@@ -29,7 +29,10 @@ type reasons struct {
 func (l *Loop) sampleReasons(now time.Time) {
 	l.reasons.mu.Lock()
 	defer l.reasons.mu.Unlock()
-	if now.Sub(l.reasons.last) < reasonEvery {
+	if l.reasons.last.IsZero() {
+		l.reasons.last = l.made
+	}
+	if now.Sub(l.reasons.last) < max(reasonEvery, l.options.LeaseTTL/8) {
 		return
 	}
 	l.reasons.last = now

@@ -246,7 +246,11 @@ func (l *Loop) endReservations(ctx context.Context) {
 			over = append(over, r)
 		}
 	}
+	others := l.peers.store != nil && !l.peers.roll.Stops
 	l.mu.Unlock()
+	if others {
+		return // one of the servers records it for all
+	}
 	for _, r := range over {
 		err := l.dropReservation(ctx, r, AuditEntry{Who: cmp.Or(r.By, "fairlead"), From: "scheduler", What: "reservation ended"})
 		if err != nil {

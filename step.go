@@ -29,7 +29,7 @@ func (l *Loop) step(ctx context.Context, d *sched.Decision) (more bool, err erro
 		l.abortRest(choices, 0)
 		return false, err
 	}
-	lost := false
+	lost, before := false, l.won
 	for i, c := range choices {
 		some, err := l.lease(ctx, c)
 		if err != nil {
@@ -37,6 +37,11 @@ func (l *Loop) step(ctx context.Context, d *sched.Decision) (more bool, err erro
 			return false, err
 		}
 		lost = lost || some
+	}
+	if lost && l.won == before {
+		l.vain++
+	} else {
+		l.vain = 0
 	}
 	return d.More || lost, nil
 }
@@ -53,6 +58,7 @@ type chosenStart struct {
 	levels []sched.Level
 	charge float64 // as in the Want
 	tolls  tolls
+	others []int64 // Else of the Want
 	holder string
 	member *Member
 }
@@ -76,8 +82,9 @@ func (l *Loop) chosen(d *sched.Decision) []*choice {
 			at[name] = group
 			all = append(all, group)
 		}
-		group.starts = append(group.starts, chosenStart{s, slices.Clone(d.Why(s)), l.core.Charged(s.Run), l.tollsOf(s.Run), name, l.members[name]})
+		group.starts = append(group.starts, chosenStart{s, slices.Clone(d.Why(s)), l.core.Charged(s.Run), l.tollsOf(s.Run), nil, name, l.members[name]})
 	}
+	l.nameOthers(all)
 	return all
 }
 
@@ -89,7 +96,7 @@ func (c *choice) wants() []Want {
 			wants[0].Nodes = append(wants[0].Nodes, s.holder)
 			continue
 		}
-		w := Want{Job: s.Job, Charge: s.charge, Rates: s.tolls.rates, Holds: s.tolls.holds}
+		w := Want{Job: s.Job, Charge: s.charge, Rates: s.tolls.rates, Holds: s.tolls.holds, Else: s.others}
 		if c.gang {
 			w.Nodes = []string{s.holder}
 		}
@@ -131,15 +138,12 @@ func (l *Loop) lease(ctx context.Context, c *choice) (lost bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i, g := range grants {
-		if g.Lease == nil && g.Gang == nil {
-			for _, s := range c.of(i) {
-				l.core.Abort(s.Run, now, g.Refused != "")
-			}
-			if g.Refused == "" {
-				l.reconcile(c.starts[i].Job, c.starts[i].Pool, g.Waiting, now)
-			}
-			// Of what others hold the changes tell, of rates the grant itself.
-			lost = lost || g.Refused == "" || strings.HasPrefix(g.Refused, "rate ")
+		switch {
+		case g.Gang != nil:
+		case g.Lease == nil:
+			lost = l.lose(c, i, g, now) || lost
+		case g.Lease.JobID != c.starts[i].Job:
+			l.swap(&c.starts[i], g.Lease, now)
 		}
 	}
 	l.settleRates(grants, now)
@@ -149,16 +153,47 @@ func (l *Loop) lease(ctx context.Context, c *choice) (lost bool, err error) {
 		switch lease := leases[i]; {
 		case lease == nil:
 		case l.wentElsewhere(&s, lease):
-			l.core.Abort(s.Run, now, false)
+			if l.core.Abort(s.Run, now, false); l.peers.store != nil {
+				l.peers.doubts[s.Job] = l.jobOf(headerOf(lease.Job))
+			}
 			back, leases[i], lost = append(back, lease.Ref), nil, true
 		default:
 			l.began(s, lease)
+			l.won++
 		}
 	}
 	l.version++
 	l.hand(c.starts, leases, back)
 	c.starts = nil
 	return lost, nil
+}
+
+// lose gives up what a want stands for: its job is not to be had, or a limit that holds over
+// all servers is reached. It reports whether there is room for another now: of what others
+// hold the changes tell, of rates the grant itself.
+func (l *Loop) lose(c *choice, want int, g Grant, now time.Time) bool {
+	for _, s := range c.of(want) {
+		switch {
+		case g.Refused != "":
+			l.core.Abort(s.Run, now, true)
+		case l.peers.store != nil:
+			l.lost(s.Run, now)
+		default:
+			l.core.Abort(s.Run, now, false)
+		}
+	}
+	if g.Refused == "" && l.peers.store == nil {
+		l.reconcile(c.starts[want].Job, c.starts[want].Pool, g.Waiting, now)
+	}
+	return g.Refused == "" || strings.HasPrefix(g.Refused, "rate ")
+}
+
+// swap takes another job of the same line in place of the one that was chosen.
+func (l *Loop) swap(s *chosenStart, lease *Lease, now time.Time) {
+	l.lost(s.Run, now)
+	j := l.jobOf(headerOf(lease.Job))
+	j.Tasks, j.Charge = 1, s.charge
+	s.Run, s.Job = l.core.Take(j, s.Node, lease.Started, now), lease.JobID
 }
 
 // began notes a task that was leased.
@@ -170,10 +205,7 @@ func (l *Loop) began(s chosenStart, lease *Lease) {
 	}
 	l.decided.add(l.core, lease, s.levels)
 	l.stats.Started++
-	l.watchers.publish(Event{
-		Job: lease.JobID, Task: lease.Task, At: lease.Started, Code: "started",
-		Text: fmt.Sprintf("attempt %d on %s", lease.Attempt, s.holder),
-	})
+	l.watchers.publish(startedEvent(Run{Ref: lease.Ref, Holder: s.holder, Started: lease.Started}, h))
 }
 
 // forgetRun counts an attempt out of the core that is over in the store, and whose end

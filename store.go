@@ -81,7 +81,7 @@ type Store interface {
 
 	// Changes returns up to most changes after cursor, in the order in which they were
 	// committed, and the cursor to go on from. Leases that the caller took and ended
-	// itself are not among them.
+	// itself are not among them; those of others are, where a store is shared.
 	Changes(ctx context.Context, cursor int64, most int) ([]Change, int64, error)
 
 	// Close releases what the store holds. Calls that come later fail with [ErrClosed].
@@ -194,13 +194,13 @@ type Query struct {
 // Change is something that happened to a job and that a scheduler or a watcher has
 // to know.
 type Change struct {
-	What   What
-	Job    Header
-	Waits  []Waits // for Waiting: tasks that wait in addition
-	Runs   []Run   // for Running: tasks that run (in a snapshot), or have to stop
-	State  State   // of the job after the change
-	Reason string  // in words
-	At     time.Time
+	What   What      `json:",omitzero"`
+	Job    Header    `json:",omitzero"`
+	Waits  []Waits   `json:",omitempty"` // for Waited: tasks that wait in addition
+	Runs   []Run     `json:",omitempty"` // those that run (in a snapshot), were leased, have to stop, or are over
+	State  State     `json:",omitzero"`  // of the job after the change
+	Reason string    `json:",omitzero"`  // in words
+	At     time.Time `json:",omitzero"`
 }
 
 // What says what happened.
@@ -218,44 +218,55 @@ const (
 	Stop
 	// Lost: the attempts in Runs are over without a result; their tasks may wait again.
 	Lost
-	// Done: the job has ended.
+	// Done: the job has ended. Runs are attempts that ended with it, if Ended does not tell
+	// of them.
 	Done
+	// Leased: another user of the store, see [Peers], leased the tasks in Runs.
+	Leased
+	// Ended: attempts of others are over, otherwise than by being lost.
+	Ended
+	// Changed: another one changed a setting, whose key is the Reason; see [Settings].
+	Changed
 )
 
 // Header is what a scheduler knows of a job: no payload.
 type Header struct {
-	ID        int64
-	User      string
-	Kind      string
-	Pool      string
-	Priority  string
-	QOS       string
-	Nice      int
-	Group     string
-	Requestor string
-	Limit     time.Duration
-	Request   Amounts
+	ID        int64         `json:",omitzero"`
+	User      string        `json:",omitzero"`
+	Kind      string        `json:",omitzero"`
+	Pool      string        `json:",omitzero"`
+	Priority  string        `json:",omitzero"`
+	QOS       string        `json:",omitzero"`
+	Nice      int           `json:",omitzero"`
+	Group     string        `json:",omitzero"`
+	Requestor string        `json:",omitzero"`
+	Limit     time.Duration `json:",omitzero"`
+	Request   Amounts       `json:",omitempty"`
 	// Constraint is what the labels of the node have to satisfy.
-	Constraint string
+	Constraint string `json:",omitzero"`
 	// Reservation is the name of the one in which it runs.
-	Reservation string
-	Licenses    Amounts
-	Rates       []string
-	Handler     bool // work for a Go handler of its kind, not a command
-	Most        int
-	Tasks       int
-	Gang        int  // tasks that start all at once
-	Spread      bool // each of them on a node of its own
+	Reservation string   `json:",omitzero"`
+	Licenses    Amounts  `json:",omitempty"`
+	Rates       []string `json:",omitempty"`
+	Handler     bool     `json:",omitzero"` // work for a Go handler of its kind, not a command
+	Most        int      `json:",omitzero"`
+	Tasks       int      `json:",omitzero"`
+	Gang        int      `json:",omitzero"` // tasks that start all at once
+	Spread      bool     `json:",omitzero"` // each of them on a node of its own
 	// Submitted is when the job came.
-	Submitted time.Time
+	Submitted time.Time `json:",omitzero"`
 }
 
 // Run is a task that runs.
 type Run struct {
 	Ref
-	Holder  string
-	Started time.Time
-	Charge  float64 // as in the [Want]
+	Holder  string    `json:",omitzero"`
+	Started time.Time `json:",omitzero"`
+	Charge  float64   `json:",omitzero"` // as in the [Want]
+	// Of one that is over: when it ended, zero if it did no work, and whether its length says
+	// something about others.
+	Ended  time.Time `json:",omitzero"`
+	Learns bool      `json:",omitzero"`
 }
 
 // Stopped is an attempt that the scheduler ended early so that others got its room.
@@ -283,13 +294,6 @@ type RateKeeper interface {
 	// Rates returns the rates under which something started and that are still known, by
 	// name, as of now.
 	Rates(ctx context.Context) ([]sched.RateState, error)
-}
-
-// Sharer is a store that several loops may use at once, in whichever processes.
-type Sharer interface {
-	// Shared reports whether they may: the limits that one of them keeps do not bind the
-	// others, so that the store has to keep them.
-	Shared() bool
 }
 
 // Accountant is a store that keeps what pools have received.

@@ -111,6 +111,7 @@ type NodeView struct {
 	Seen     time.Time `json:"last_seen"`
 	Version  string    `json:"version,omitempty"`
 	Host     string    `json:"host,omitempty"`
+	Server   string    `json:"server,omitempty"` // that has it, if it is another one
 	// Labels are what constraints of jobs compare.
 	Labels map[string]string `json:"labels,omitempty"`
 	// Windows are the reservations and maintenances of the node that are not over, by their
@@ -141,6 +142,7 @@ func (l *Loop) Nodes() []NodeView {
 		if why := l.drainedText(n.Name); why != "" {
 			v.Why = why
 		}
+		l.addPeer(&v, cluster.NodeID(i))
 		l.addWindows(&v, cluster.NodeID(i), now)
 		out = append(out, v)
 	}

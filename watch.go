@@ -71,6 +71,14 @@ func (w *Watch) send(e Event) {
 	}
 }
 
+// startedEvent tells of a task that began.
+func startedEvent(r Run, h Header) Event {
+	return Event{
+		Job: r.JobID, Task: r.Task, At: r.Started, Code: "started", Text: fmt.Sprintf("attempt %d on %s", r.Attempt, r.Holder),
+		User: h.User, Pool: h.Pool, State: Running,
+	}
+}
+
 // eventOf is a change as watchers see it.
 func eventOf(c Change) Event {
 	e := Event{Job: c.Job.ID, Task: -1, At: c.At, User: c.Job.User, Pool: c.Job.Pool, State: c.State, Text: c.Reason}

@@ -51,9 +51,15 @@ const (
 	Drain                    // finishes what runs and takes nothing new
 	Down                     // not heard of
 	Maintenance              // as Drain: somebody works on it, and it comes back
+	Elsewhere                // takes tasks from another scheduler, and none from this one
 )
 
-func (s State) String() string { return [...]string{"up", "drain", "down", "maintenance"}[s] }
+func (s State) String() string {
+	return [...]string{"up", "drain", "down", "maintenance", "elsewhere"}[s]
+}
+
+// Counts reports whether the node is part of what there is to divide, whoever does it.
+func (s State) Counts() bool { return s == Up || s == Elsewhere }
 
 // Labels say of a node what cannot be counted: arch=amd64, rack=b.
 type Labels map[string]string
@@ -319,7 +325,7 @@ func (c *Cluster) FreeUnits() int64 { return c.units }
 func (c *Cluster) Capacity() (capacity, free Vector) {
 	capacity, free = make(Vector, len(c.names)), make(Vector, len(c.names))
 	for _, n := range c.nodes {
-		if n.State != Up {
+		if !n.State.Counts() {
 			continue
 		}
 		for i := range capacity {

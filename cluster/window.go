@@ -255,7 +255,7 @@ func (a *access) key(now int64) string {
 
 // effective is the state of a node by what is said of it and its windows.
 func (n *Node) effective(now int64) State {
-	if n.said != Up {
+	if !n.said.Counts() {
 		return n.said
 	}
 	for _, x := range n.windows {
@@ -263,5 +263,5 @@ func (n *Node) effective(now int64) State {
 			return Maintenance
 		}
 	}
-	return Up
+	return n.said
 }

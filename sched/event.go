@@ -211,12 +211,21 @@ func (s *Scheduler) run(id RunID) *run {
 
 // Finish says that a task ended at t: its capacity is free, its service is settled,
 // and its length counts into the mean of its pool if learn is set.
-func (s *Scheduler) Finish(id RunID, t time.Time, learn bool) {
+func (s *Scheduler) Finish(id RunID, t time.Time, learn bool) { s.FinishAt(id, t, t, learn) }
+
+// FinishAt is Finish for a task of which it is known at t only that it ended before.
+func (s *Scheduler) FinishAt(id RunID, ended, t time.Time, learn bool) {
 	s.advance(t)
-	r := s.run(id)
-	seconds := t.Sub(r.started).Seconds()
+	r, end := s.run(id), s.now
+	if ended.Before(s.at) {
+		if ended.Before(r.started) {
+			ended = r.started
+		}
+		end = s.clock.At(ended)
+	}
+	seconds := ended.Sub(r.started).Seconds()
 	s.end(id, func(p *Pool, width float64) {
-		p.Account.Finish(width, r.price, r.start, s.now)
+		p.Account.Finish(width, r.price, r.start, end)
 		if learn {
 			p.Learn(r.price, seconds, s.now)
 		}

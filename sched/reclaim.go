@@ -101,7 +101,7 @@ func (s *Scheduler) configureReclaim() {
 
 // nextLook is when starving pools are looked for again; zero if that is not needed.
 func (s *Scheduler) nextLook() time.Time {
-	if !s.reclaimer.on {
+	if !s.reclaimer.on || s.stops.left {
 		return time.Time{}
 	}
 	return s.reclaimer.next
@@ -112,7 +112,7 @@ func (s *Scheduler) nextLook() time.Time {
 func (s *Scheduler) reclaim(d *Decision) {
 	r := &s.reclaimer
 	switch {
-	case !r.on || d.More || s.at.Before(r.next):
+	case !r.on || s.stops.left || d.More || s.at.Before(r.next):
 		return
 	case s.pools[Root].Waiting == 0:
 		r.hungry = nil

@@ -63,7 +63,7 @@ func (s *Scheduler) Step(t time.Time, limit int, d *Decision) {
 	s.advance(t)
 	d.reset()
 	s.steps++
-	if len(s.rebalancers) > 0 {
+	if len(s.rebalancers) > 0 && !s.stops.left {
 		s.rebalance(d)
 	}
 	if !s.nothingNew() {

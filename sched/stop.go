@@ -66,6 +66,7 @@ type stopping struct {
 	// together holds the groups of tasks that make room together, see stopTogether.
 	together map[int32]*together
 	serial   int32 // of the last group
+	left     bool  // to another scheduler, see LeaveStops
 }
 
 // together is a group of tasks whose room is given back when the last of them has ended:
@@ -131,7 +132,7 @@ func (s *Scheduler) stopTogether(ids []RunID, why []StopReason, d *Decision) {
 // stoppable reports whether a task may be stopped now: it began before this step, runs
 // where its room is of use, was not told to end, and its job is not safe.
 func (s *Scheduler) stoppable(r *run) bool {
-	return r.used && !r.leaving && r.started.Before(s.at) && s.cluster.Nodes()[r.node].State == cluster.Up && !s.stops.safe[r.job].After(s.at)
+	return r.used && !r.leaving && r.started.Before(s.at) && s.cluster.Nodes()[r.node].State.Counts() && !s.stops.safe[r.job].After(s.at)
 }
 
 // Protect says that no task of a job is stopped before an instant: one was stopped

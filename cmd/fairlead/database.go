@@ -34,7 +34,7 @@ func openStore(ctx context.Context, o instanceOptions) (jobStore, instanceOption
 		}
 		return s, o, nil
 	}
-	s, err := postgres.Open(ctx, o.database, postgres.Options{Unit: unit, Grace: o.lease, Sole: true, Logger: o.log})
+	s, err := postgres.Open(ctx, o.database, postgres.Options{Unit: unit, Grace: o.lease, Logger: o.log})
 	if err != nil {
 		return nil, o, err
 	}

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -29,6 +30,7 @@ type instance struct {
 	servers sync.WaitGroup
 	cancel  context.CancelFunc
 	failed  chan error
+	changed chan struct{} // another server has changed the configuration
 	sockets []string
 
 	addresses []string // as they came out
@@ -51,7 +53,7 @@ type instanceOptions struct {
 // newInstance opens the store, makes the loop and the server, and listens. It is
 // closed by stop, also after a failure of its own, which comes on failed.
 func newInstance(ctx context.Context, o instanceOptions) (*instance, error) {
-	x := &instance{log: o.log, failed: make(chan error, 4)}
+	x := &instance{log: o.log, failed: make(chan error, 4), changed: make(chan struct{}, 1)}
 	ctx, x.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	if err := x.open(ctx, o); err != nil {
 		x.stop()
@@ -65,13 +67,13 @@ func (x *instance) open(ctx context.Context, o instanceOptions) (err error) {
 		return err
 	}
 	x.place = o.storeName
-	if x.config, err = settings.Open(ctx, x.store, o.config, o.configFile); err != nil {
+	if x.config, err = settings.Open(ctx, x.store, o.config, o.configFile, serverName(o)); err != nil {
 		return err
 	}
 	if st := x.config.Status(); st.Problem != "" {
 		x.log.Error(st.Problem)
 	}
-	x.loop, err = fairlead.NewLoop(ctx, x.store, fairlead.LoopOptions{Shares: x.config.Config().Shares, LeaseTTL: o.lease, Logger: x.log, Seed: uint64(time.Now().UnixNano())})
+	x.loop, err = fairlead.NewLoop(ctx, x.store, fairlead.LoopOptions{Shares: x.config.Config().Shares, LeaseTTL: o.lease, Logger: x.log, Seed: uint64(time.Now().UnixNano()), Name: serverName(o), Address: serverAddress(o), Changed: x.told})
 	if err != nil {
 		return err
 	}
@@ -84,12 +86,56 @@ func (x *instance) open(ctx context.Context, o instanceOptions) (err error) {
 		return err
 	}
 	x.goes(func() error { return x.loop.Run(ctx) })
+	x.goes(func() error { return x.follow(ctx) })
 	x.goes(func() error { return x.server.Serve(ctx, listeners...) })
 	x.goes(func() error { return x.retain(ctx, o.config.Server.Retention) })
 	if o.configFile != "" {
 		x.goes(func() error { return x.watch(ctx, o) })
 	}
 	return nil
+}
+
+// serverName tells the server from others on the same store: what it listens on it has for
+// itself, also when it is started again.
+func serverName(o instanceOptions) string { return hostname() + ":" + serverAddress(o) }
+
+// serverAddress is where it is reached.
+func serverAddress(o instanceOptions) string {
+	if o.socket == "" {
+		return "http://" + o.listen[0]
+	}
+	path, err := filepath.Abs(o.socket)
+	if err != nil {
+		return o.socket
+	}
+	return path
+}
+
+// told hears which settings another server has changed.
+func (x *instance) told(keys []string) {
+	if slices.ContainsFunc(keys, settings.Ours) {
+		select {
+		case x.changed <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// follow takes over the configuration that another server has put into force.
+func (x *instance) follow(ctx context.Context) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-x.changed:
+		}
+		before := x.config.Config().Shares.Hash
+		if err := x.config.Follow(ctx); err != nil && ctx.Err() == nil {
+			x.log.Error("the configuration of another server is not in force here; the last one stays", "error", err)
+		} else if now := x.config.Config().Shares.Hash; now != before {
+			x.log.Info("configuration of another server in force", "version", now)
+		}
+	}
 }
 
 func (x *instance) goes(f func() error) {

@@ -116,7 +116,7 @@ func commandsIn(text string) string {
 var sentinels = map[string]error{
 	"ErrNotFound": fairlead.ErrNotFound, "ErrStaleAttempt": fairlead.ErrStaleAttempt, "ErrInvalid": fairlead.ErrInvalid,
 	"ErrState": fairlead.ErrState, "ErrFull": fairlead.ErrFull, "ErrBehind": fairlead.ErrBehind, "ErrClosed": fairlead.ErrClosed,
-	"ErrForbidden": fairlead.ErrForbidden,
+	"ErrForbidden": fairlead.ErrForbidden, "ErrTaken": fairlead.ErrTaken,
 }
 
 // errorsText is the table that ties errors to codes and statuses. The errors are read

@@ -32,6 +32,7 @@ type serve struct {
 	gpus                         []string
 	labels                       map[string]string
 	drain                        time.Duration
+	name                         string
 }
 
 func (a *app) serveCommand() *cobra.Command {
@@ -43,8 +44,9 @@ func (a *app) serveCommand() *cobra.Command {
 (fairlead work). With --dev it brings an agent of its own, for this machine, and keeps
 the jobs in a temporary file unless --db names another, or the URL of a PostgreSQL
 database, postgres://USER@HOST/DATABASE: the jobs are in a schema of their own, fairlead
-or what schema=NAME in the URL says, which one server uses at a time. Give a password in
-PGPASSFILE or PGPASSWORD, where other users do not see it.
+or what schema=NAME in the URL says. Give a password in PGPASSFILE or PGPASSWORD, where
+other users do not see it. Any number of servers may use one schema: each schedules its
+own nodes, what all of them run counts for everybody, and each knows of all jobs.
 
 It listens on a socket, where it knows users by their processes, and on 127.0.0.1,
 where it knows those of this machine. Other machines cannot connect: there is no
@@ -69,12 +71,13 @@ on at its agents until it is back.`,
 	f.IntVar(&s.cpus, "cpus", runtime.NumCPU(), "with --dev: processors that the agent offers")
 	f.StringSliceVar(&s.gpus, "gpus", nil, "with --dev: GPUs that the agent offers, e.g. a100:2 (default: those that nvidia-smi or /dev shows)")
 	f.StringToStringVar(&s.labels, "label", nil, "with --dev: labels of the node, e.g. rack=b")
+	f.StringVar(&s.name, "name", hostname(), "with --dev: name of the node")
 	f.DurationVar(&s.drain, "drain", 5*time.Second, "with --dev: how long running tasks may go on at the end")
 	return c
 }
 
 func (s *serve) run(c *cobra.Command) error {
-	for _, name := range []string{"cpus", "gpus", "label", "drain"} {
+	for _, name := range []string{"cpus", "gpus", "label", "drain", "name"} {
 		if c.Flags().Changed(name) && !s.dev {
 			return usagef("--%s goes with --dev: without it there is no agent here; give it to fairlead work", name)
 		}
@@ -196,7 +199,7 @@ func (s *serve) runDev(ctx context.Context, x *instance, o instanceOptions) erro
 		return err
 	}
 	defer client.Close()
-	work := agentOptions{name: hostname(), cpus: s.cpus, gpus: s.gpus, finder: gpu.Nvidia{}, labels: s.labels, dir: agentDir(o.database), drain: s.drain}
+	work := agentOptions{name: s.name, cpus: s.cpus, gpus: s.gpus, finder: gpu.Nvidia{}, labels: s.labels, dir: agentDir(o.database), drain: s.drain}
 	ao, err := work.options(ctx, client, o.log)
 	if err != nil {
 		return err

@@ -38,6 +38,7 @@ var table = []row{
 	{fairlead.ErrStaleAttempt, "stale_attempt", http.StatusConflict, ExitRefused},
 	{fairlead.ErrInvalid, "invalid", http.StatusUnprocessableEntity, ExitUsage},
 	{fairlead.ErrState, "state", http.StatusConflict, ExitRefused},
+	{fairlead.ErrTaken, "taken", http.StatusConflict, ExitRefused},
 	{fairlead.ErrForbidden, "forbidden", http.StatusForbidden, ExitRefused},
 	{fairlead.ErrFull, "full", http.StatusInsufficientStorage, ExitRefused},
 	{fairlead.ErrClosed, "closed", http.StatusServiceUnavailable, ExitUnreachable},

@@ -81,6 +81,9 @@ func (s *Server) logTask(ctx context.Context, in *logInput) (*fairlead.Task, err
 
 func (s *Server) ask(ctx context.Context, t *fairlead.Task, in *logInput) (*api.LogChunk, error) {
 	x := s.sessionOf(t.Holder)
+	if at, address := s.options.Loop.ServerOf(t.Holder); x == nil && at != "" {
+		return nil, fmt.Errorf("the output is on node %s, at server %s; ask there, with --server %s: %w", t.Holder, at, address, fairlead.ErrState)
+	}
 	if x == nil {
 		return nil, fmt.Errorf("the output is on node %s, whose agent is not connected: %w", t.Holder, fairlead.ErrState)
 	}

@@ -19,7 +19,7 @@ func tunable(t *testing.T, text string) *desk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k, err := settings.Open(t.Context(), memory.New("cpu"), c, "fairlead.yaml")
+	k, err := settings.Open(t.Context(), memory.New("cpu"), c, "fairlead.yaml", "")
 	if err != nil {
 		t.Fatal(err)
 	}

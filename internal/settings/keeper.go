@@ -25,6 +25,9 @@ import (
 const (
 	setting = "config/settings"
 	version = "config/version"
+	// inForce is the key of the number of the version of the file that is in force, 0 for the
+	// defaults.
+	inForce = "config/in-force"
 )
 
 // Store is what the keeper needs of a store.
@@ -67,12 +70,18 @@ type entry struct {
 }
 
 // Open reads the settings that are kept, and puts them over the file. If they do not fit
-// it, they are set aside, and the keeper says so.
-func Open(ctx context.Context, store Store, file *config.Config, path string) (*Keeper, error) {
+// it, they are set aside, and the keeper says so. Where other servers than the one of this
+// name are there, what is in force with them is taken over in place of the file.
+func Open(ctx context.Context, store Store, file *config.Config, path, name string) (*Keeper, error) {
 	k := &Keeper{store: store, path: path, file: file, now: file, since: time.Now().Round(0)}
 	kept, err := store.Settings(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the settings: %w", err)
+	}
+	if follows, err := others(ctx, store, name); err != nil {
+		return nil, fmt.Errorf("ask for other servers: %w", err)
+	} else if follows {
+		return k, k.follow(ctx, kept)
 	}
 	if text := kept[setting]; text != "" {
 		if err := json.Unmarshal([]byte(text), &k.over); err != nil {
@@ -96,6 +105,9 @@ func Open(ctx context.Context, store Store, file *config.Config, path string) (*
 	settings := map[string]string{}
 	if len(entries) > 0 {
 		settings[version] = k.now.Shares.Hash
+	}
+	if path == "" && kept[inForce] != "0" {
+		settings[inForce] = "0"
 	}
 	return k, k.keep(ctx, k.versionOf("start"), entries, settings)
 }

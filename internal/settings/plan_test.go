@@ -44,7 +44,7 @@ func (s *site) open() {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	k, err := settings.Open(s.t.Context(), s.store, c, s.path)
+	k, err := settings.Open(s.t.Context(), s.store, c, s.path, "")
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -301,7 +301,7 @@ func TestNothingIsHalfDone(t *testing.T) {
 
 // TestWithoutFile: there are plans, but nothing to write them to.
 func TestWithoutFile(t *testing.T) {
-	k, err := settings.Open(t.Context(), memory.New("cpu"), config.Default(), "")
+	k, err := settings.Open(t.Context(), memory.New("cpu"), config.Default(), "", "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,7 +46,7 @@ var ann = settings.Actor{Who: "ann", From: "socket"}
 
 func open(t *testing.T, store settings.Store, text string) (*settings.Keeper, *loop) {
 	t.Helper()
-	k, err := settings.Open(t.Context(), store, parse(t, text), "fairlead.yaml")
+	k, err := settings.Open(t.Context(), store, parse(t, text), "fairlead.yaml", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,7 +241,7 @@ func TestKeptSettingsCannotBeRead(t *testing.T) {
 	if err := store.Set(t.Context(), "config/settings", "{"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := settings.Open(t.Context(), store, config.Default(), ""); err == nil {
+	if _, err := settings.Open(t.Context(), store, config.Default(), "", ""); err == nil {
 		t.Error("it was taken")
 	}
 }

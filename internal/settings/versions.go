@@ -72,6 +72,9 @@ func (k *Keeper) adding(more ...fileVersion) (all []fileVersion, change map[stri
 		}
 		all, change[versionKey(v)] = append(all, v), string(text)
 	}
+	if i := newest(all); i >= 0 && len(more) > 0 && more[len(more)-1].What != unsaved {
+		change[inForce] = fmt.Sprint(all[i].Number)
+	}
 	size := 0
 	for _, v := range all {
 		size += len(v.Text)
@@ -146,7 +149,7 @@ func (k *Keeper) keep(ctx context.Context, more []fileVersion, record []fairlead
 		return err
 	}
 	maps.Copy(change, settings)
-	if len(record) == 0 && maps.Equal(change, settings) {
+	if len(record) == 0 && len(change) == 0 {
 		return nil
 	}
 	if err := k.store.Audit(ctx, record, change); err != nil {

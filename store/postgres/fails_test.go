@@ -15,7 +15,7 @@ import (
 // who waits for changes is woken again.
 func TestDatabaseFails(t *testing.T) {
 	url, schema := pgtest.Durable(t)
-	s := at(t, url, postgres.Options{Schema: schema, Grace: time.Hour, Sole: true})
+	s := at(t, url, postgres.Options{Schema: schema, Grace: time.Hour})
 	defer s.Close()
 	c := make(chan struct{}, 1)
 	defer s.Notify(c)()

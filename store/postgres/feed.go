@@ -45,8 +45,8 @@ type querier interface {
 // pullText reads what an earlier snapshot did not see. The first row is the present
 // snapshot itself.
 const pullText = `SELECT 0 AS seq, pg_current_snapshot()::text, ` + realNow + `,
-		pg_snapshot_xmax(pg_current_snapshot()) < pg_snapshot_xmax($1::text::pg_snapshot), NULL::bytea
-	UNION ALL (SELECT seq, '', 0, false, changes FROM @.feed
+		pg_snapshot_xmax(pg_current_snapshot()) < pg_snapshot_xmax($1::text::pg_snapshot), NULL::bytea, 0
+	UNION ALL (SELECT seq, '', 0, false, changes, origin FROM @.feed
 		WHERE xid >= pg_snapshot_xmin($1::text::pg_snapshot) AND NOT pg_visible_in_snapshot(xid, $1::text::pg_snapshot))
 	ORDER BY seq`
 
@@ -64,11 +64,11 @@ func (f *feed) pull(ctx context.Context, s *Store, q querier) (cursor int64, err
 	var news bool // something was written, perhaps by one who is gone: it has to be rolled up, or settled
 	var fresh []fairlead.Change
 	err = each(rows, func(r pgx.Rows) error {
-		var seq, now int64
+		var seq, now, origin int64
 		var snapshot string
 		var older bool
 		var text []byte
-		if err := r.Scan(&seq, &snapshot, &now, &older, &text); err != nil {
+		if err := r.Scan(&seq, &snapshot, &now, &older, &text, &origin); err != nil {
 			return err
 		}
 		if seq == 0 {
@@ -77,6 +77,9 @@ func (f *feed) pull(ctx context.Context, s *Store, q querier) (cursor int64, err
 		}
 		news = true
 		changes, err := decode(text)
+		if origin == s.origin {
+			changes = foreign(changes)
+		}
 		fresh = append(fresh, changes...)
 		return err
 	})
@@ -102,6 +105,21 @@ func (f *feed) after(cursor int64, most int) ([]fairlead.Change, int64, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.After(cursor, most)
+}
+
+// foreign leaves out of what this store has changed itself what only others have to hear.
+func foreign(all []fairlead.Change) []fairlead.Change {
+	kept := all[:0]
+	for _, c := range all {
+		switch c.What {
+		case fairlead.Leased, fairlead.Ended, fairlead.Changed:
+			continue
+		case fairlead.Done:
+			c.Runs = nil
+		}
+		kept = append(kept, c)
+	}
+	return kept
 }
 
 // Changes implements fairlead.Store.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -23,12 +24,13 @@ const succeedText = `WITH n AS MATERIALIZED (SELECT ` + nowText + ` AS at),
 			submitted, started, ended, cause, attempt, holder, t_state, t_started, t_ended, fails, losses, outcome, charge)
 		SELECT id, pool, 4, username, kind, priority, spec, not_before, most, tasks, next, held, pending, 0, 1,
 			submitted, started, n.at, cause, attempt, holder, 4, t_started, n.at, fails, losses, result, charge FROM d, n)
-	SELECT id, pool, username, kind, priority, spec, most, submitted, t_started, charge FROM d`
+	SELECT id, pool, username, kind, priority, spec, most, submitted, attempt, t_started, charge FROM d`
 
 // over is a job that succeedText has ended.
 type over struct {
 	job     fairlead.Job
 	pool    int32
+	attempt int
 	started int64
 	charge  float64
 }
@@ -103,7 +105,7 @@ func (t *tx) succeed(results []fairlead.Result) (map[int64]*over, error) {
 			j := &o.job
 			var spec []byte
 			var submitted int64
-			if err := r.Scan(&j.ID, &o.pool, &j.User, &j.Kind, &j.Priority, &spec, &j.Most, &submitted, &o.started, &o.charge); err != nil {
+			if err := r.Scan(&j.ID, &o.pool, &j.User, &j.Kind, &j.Priority, &spec, &j.Most, &submitted, &o.attempt, &o.started, &o.charge); err != nil {
 				return err
 			}
 			j.Tasks, j.State, j.Submitted = 1, fairlead.Succeeded, life.Instant(submitted)
@@ -139,7 +141,9 @@ func (t *tx) succeeded(o *over) (err error) {
 	if err := t.charge(o.pool, rate, life.Instant(o.started), true); err != nil {
 		return err
 	}
-	return t.ended(&o.job)
+	return t.ended(&o.job, fairlead.Run{
+		Ref: fairlead.Ref{JobID: o.job.ID, Attempt: o.attempt}, Started: life.Instant(o.started), Charge: o.charge, Ended: t.now, Learns: true,
+	})
 }
 
 func (t *tx) finish(res fairlead.Result, gone *[]fairlead.Ref) (v fairlead.Verdict, err error) {
@@ -153,6 +157,7 @@ func (t *tx) finish(res fairlead.Result, gone *[]fairlead.Ref) (v fairlead.Verdi
 	if err := t.charge(r.pool, life.Rate(k.Charge, r.Request, t.s.options.Unit), k.Started, life.Learns(res.Outcome)); err != nil {
 		return v, err
 	}
+	t.tellEnded(r, k, t.now, life.Learns(res.Outcome))
 	parting := life.Part(&r.Job, life.HowEnded(res.Outcome))
 	again := life.Finish(&r.Job, k, res.Outcome, t.now)
 	if again {
@@ -185,8 +190,8 @@ func (t *tx) back(r *row, k *fairlead.Task, again bool, p life.Parting) error {
 }
 
 // ended tells the feed, and the jobs that depend on one that ended.
-func (t *tx) ended(j *fairlead.Job) error {
-	t.tell(fairlead.Change{What: fairlead.Done, Job: life.Header(j), State: j.State, Reason: j.Cause})
+func (t *tx) ended(j *fairlead.Job, runs ...fairlead.Run) error {
+	t.tell(fairlead.Change{What: fairlead.Done, Job: life.Header(j), Runs: runs, State: j.State, Reason: j.Cause})
 	if _, asked := t.waitsFor[j.ID]; !asked {
 		t.askDependents([]int64{j.ID})
 		if err := t.do(); err != nil {
@@ -248,6 +253,7 @@ func (s *Store) Release(ctx context.Context, refs []fairlead.Ref) (out []error, 
 				continue
 			}
 			t.count(r.pool, 0, -1)
+			t.tellEnded(r, k, time.Time{}, false)
 			parting := life.Part(&r.Job, life.HowGiven)
 			gone = append(gone, ref)
 			if err := t.back(r, k, life.Release(&r.Job, k, t.now), parting); err != nil {

@@ -97,7 +97,7 @@ func (t *tx) flush() error {
 		return nil
 	}
 	text, err := encode(t.changes)
-	t.queue(`INSERT INTO @.feed (changes) VALUES ($1)`, text)
+	t.queue(`INSERT INTO @.feed (changes, origin) VALUES ($1, $2)`, text, t.s.origin)
 	return err
 }
 

@@ -54,6 +54,7 @@ func (s *Store) Set(ctx context.Context, key, value string) error {
 
 // set keeps a value, or removes it if it is empty.
 func (t *tx) set(key, value string) {
+	t.tell(fairlead.Change{What: fairlead.Changed, Reason: key})
 	if value == "" {
 		t.queue(`DELETE FROM @.setting WHERE key = $1`, key)
 		return

@@ -19,7 +19,9 @@ func (s *Store) Lease(ctx context.Context, holder string, wants []fairlead.Want,
 	var out []fairlead.Grant
 	err := s.writeEarly(ctx, func(t *tx) error {
 		out = make([]fairlead.Grant, len(wants))
-		return t.toll(wants, out, func(wants []fairlead.Want, out []fairlead.Grant) error { return t.lease(holder, wants, out, ttl) })
+		err := t.toll(wants, out, func(wants []fairlead.Want, out []fairlead.Grant) error { return t.lease(holder, wants, out, ttl) })
+		t.tellLeased(wants, out)
+		return err
 	})
 	if err != nil {
 		return nil, err

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"strconv"
@@ -20,9 +19,6 @@ import (
 
 // pooledPoll is how often one looks for changes whom nobody tells of them.
 const pooledPoll = 250 * time.Millisecond
-
-// errPooled says what a server that is to be the only one cannot have.
-var errPooled = errors.New("there is a pooler such as PgBouncer before the database, with which no lock lasts by which a server keeps the schema to itself; add direct=HOST:PORT of the database itself to the URL")
 
 // findPooler reports whether there is a pooler before the database: it gives its clients other
 // numbers than those of the sessions that it lends them.

@@ -55,22 +55,6 @@ func TestPoolerIsNoticed(t *testing.T) {
 	}
 }
 
-// TestSoleBehindPooler: a server keeps a schema to itself by way of the database itself.
-func TestSoleBehindPooler(t *testing.T) {
-	t.Parallel()
-	url, schema, direct := pgtest.Pooled(t)
-	for d, want := range map[string]string{"": "add direct=HOST:PORT", "away:": "is not HOST:PORT"} {
-		if _, err := postgres.Open(t.Context(), url, postgres.Options{Schema: schema, Sole: true, Direct: d}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("direct=%q: %v, want %q", d, err, want)
-		}
-	}
-	s := at(t, url, postgres.Options{Schema: schema, Sole: true, Direct: direct})
-	defer s.Close()
-	if _, err := postgres.Open(t.Context(), url, postgres.Options{Schema: schema, Sole: true, Direct: direct}); err == nil || !strings.Contains(err.Error(), "another server uses the schema") {
-		t.Errorf("a second one: %v", err)
-	}
-}
-
 // TestServersBehindPooler lets stores with more connections than the pooler has submit, lease and
 // finish the same jobs at once.
 func TestServersBehindPooler(t *testing.T) {

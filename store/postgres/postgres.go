@@ -37,13 +37,9 @@ type Options struct {
 	// Schema is where the tables are, which are made if they are not there; default is what
 	// the URL says as schema=NAME, else fairlead.
 	Schema string
-	// Grace is how long leases last from Open on, and after the database was away: for the
-	// only server of a database, by which they could not be renewed. Default: no longer than
-	// they do.
+	// Grace is how long leases last from Open on, if no other server is there, and after the
+	// database was away: nobody could renew them. Default: no longer than they do.
 	Grace time.Duration
-	// Sole keeps the schema to this store: opening it fails while another one that is to be
-	// the only one has it open.
-	Sole bool
 	// Direct is HOST:PORT of the database itself, where the URL is that of a pooler such as
 	// PgBouncer; default is what the URL says as direct=HOST:PORT.
 	Direct string
@@ -59,6 +55,7 @@ type Options struct {
 type Store struct {
 	options Options
 	prefix  string // of the names of tables
+	origin  int64  // tells its changes from those of others
 	pool    *pgxpool.Pool
 	texts   sync.Map        // statements as they were written, to those with the schema in them
 	tolls   sync.Map        // keys of rows of toll that are there
@@ -71,7 +68,6 @@ type Store struct {
 	feed        feed
 	listen      listener
 	roll        roller
-	sole        sole
 	wake        waker
 	open        opened
 	submissions gathering[*fairlead.Job, fairlead.Submission]
@@ -97,6 +93,7 @@ var (
 	_ fairlead.Auditor    = (*Store)(nil)
 	_ fairlead.RateKeeper = (*Store)(nil)
 	_ fairlead.Sharer     = (*Store)(nil)
+	_ fairlead.Peers      = (*Store)(nil)
 )
 
 // Open opens the store in the database at a URL, such as postgres://user@host/name, or
@@ -127,7 +124,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 		config.ConnConfig.ConnectTimeout = 10 * time.Second
 	}
 	s := &Store{
-		options: o, prefix: pgx.Identifier{o.Schema}.Sanitize() + ".",
+		options: o, prefix: pgx.Identifier{o.Schema}.Sanitize() + ".", origin: rand.Int64(),
 		pools: map[string]int32{}, paths: map[int32]string{},
 	}
 	s.living, s.quit = context.WithCancel(context.WithoutCancel(ctx))
@@ -162,17 +159,10 @@ func (s *Store) start(ctx context.Context) error {
 	if err := s.migrate(ctx); err != nil {
 		return err
 	}
-	if s.options.Sole && s.direct == nil {
-		return errPooled
-	}
-	if s.options.Sole {
-		if err := s.sole.take(ctx, s); err != nil {
-			return err
-		}
-	}
 	if s.options.Grace > 0 {
 		err := s.write(ctx, func(t *tx) error {
-			t.queue(`UPDATE @.running SET until = $1 WHERE until < $1`, life.Nanos(t.now.Add(s.options.Grace)))
+			t.queue(`UPDATE @.running SET until = $1 WHERE until < $1 AND NOT EXISTS (SELECT FROM @.server WHERE server.until > $2)`,
+				life.Nanos(t.now.Add(s.options.Grace)), life.Nanos(t.now))
 			return nil
 		})
 		if err != nil {
@@ -204,11 +194,8 @@ func (s *Store) Close() error {
 func (s *Store) alive(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch {
-	case s.closed:
+	if s.closed {
 		return fairlead.ErrClosed
-	case s.sole.taken.Load():
-		return errUsed
 	}
 	return ctx.Err()
 }

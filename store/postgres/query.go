@@ -162,7 +162,7 @@ func (s *Store) Snapshot(ctx context.Context, f func(fairlead.Change) error) (cu
 			if cursor, err = s.feed.pull(ctx, s, t); err != nil {
 				return err
 			}
-			return s.snapshot(ctx, t, func(c fairlead.Change) error { told = true; return f(c) })
+			return s.snapshot(ctx, t, nil, func(c fairlead.Change) error { told = true; return f(c) })
 		})
 		if err != nil && told {
 			return partial{err}
@@ -172,30 +172,35 @@ func (s *Store) Snapshot(ctx context.Context, f func(fairlead.Change) error) (cu
 	return cursor, err
 }
 
-func (s *Store) snapshot(ctx context.Context, t pgx.Tx, f func(fairlead.Change) error) error {
+// snapshot tells of all jobs, or of some.
+func (s *Store) snapshot(ctx context.Context, t pgx.Tx, some []int64, f func(fairlead.Change) error) error {
+	ofTasks, ofJobs, args := "", "", []any{}
+	if some != nil {
+		ofTasks, ofJobs, args = " AND job = ANY($1)", " WHERE j.id = ANY($1)", []any{some}
+	}
 	var now int64
 	if err := t.QueryRow(ctx, `SELECT `+nowText, s.now()).Scan(&now); err != nil {
 		return err
 	}
 	tasks := map[int64][]fairlead.Task{} // of arrays and gangs, those that run or wait again
-	err := s.rows(ctx, t, `SELECT `+taskNames+` FROM @.task WHERE t_state IN (2, 3) AND job IN (SELECT id FROM @.job WHERE tasks > 1) ORDER BY job, idx`,
+	err := s.rows(ctx, t, `SELECT `+taskNames+` FROM @.task WHERE t_state IN (2, 3) AND job IN (SELECT id FROM @.job WHERE tasks > 1)`+ofTasks+` ORDER BY job, idx`,
 		func(rows pgx.Rows) error {
 			k, err := scanTask(rows)
 			if err == nil {
 				tasks[k.Job] = append(tasks[k.Job], *k)
 			}
 			return err
-		})
+		}, args...)
 	if err != nil {
 		return err
 	}
-	return s.rows(ctx, t, `SELECT `+columns+` FROM @.job AS j JOIN @.pool AS p ON p.id = j.pool ORDER BY j.id`, func(rows pgx.Rows) error {
+	return s.rows(ctx, t, `SELECT `+columns+` FROM @.job AS j JOIN @.pool AS p ON p.id = j.pool`+ofJobs+` ORDER BY j.id`, func(rows pgx.Rows) error {
 		r, err := scan(rows)
 		if err != nil {
 			return err
 		}
 		return tellRow(r, tasks[r.ID], life.Instant(now), f)
-	})
+	}, args...)
 }
 
 // tellRow tells of a job in a snapshot; again are those of its tasks that run or wait again.

@@ -309,19 +309,3 @@ func TestForget(t *testing.T) {
 		t.Errorf("id %d was given again", again)
 	}
 }
-
-// TestSole: a schema that one server keeps to itself is refused to others, until it ends.
-func TestSole(t *testing.T) {
-	t.Parallel()
-	url, schema := pgtest.URL(t)
-	url += "&schema=" + schema
-	first := at(t, url, postgres.Options{Sole: true})
-	if !strings.HasSuffix(first.Place(), "schema "+schema) {
-		t.Errorf("the jobs are in %s", first.Place())
-	}
-	if _, err := postgres.Open(t.Context(), url, postgres.Options{Sole: true}); err == nil || !strings.Contains(err.Error(), "another server uses the schema") {
-		t.Errorf("a second server: %v", err)
-	}
-	first.Close()
-	at(t, url, postgres.Options{Sole: true}).Close()
-}

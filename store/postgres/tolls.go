@@ -214,7 +214,7 @@ func (t *tx) keepSums(held map[string]*sum) {
 }
 
 // Shared implements fairlead.Sharer.
-func (s *Store) Shared() bool { return !s.options.Sole }
+func (s *Store) Shared() bool { return true }
 
 // Rates implements fairlead.RateKeeper.
 func (s *Store) Rates(ctx context.Context) (out []sched.RateState, err error) {

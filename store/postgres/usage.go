@@ -140,6 +140,7 @@ func (s *Store) Days(ctx context.Context) (out []fairlead.DayUsage, err error) {
 // SetUsed implements fairlead.Charger.
 func (s *Store) SetUsed(ctx context.Context, used map[string]float64) error {
 	return s.write(ctx, func(t *tx) error {
+		t.tell(fairlead.Change{What: fairlead.Changed, Reason: fairlead.UsageReset})
 		t.alone()
 		t.rollUp()
 		for path, amount := range used {

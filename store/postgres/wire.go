@@ -138,6 +138,12 @@ func (e *encoder) run(r *fairlead.Run) {
 	e.string(r.Holder)
 	e.time(r.Started)
 	e.text = binary.LittleEndian.AppendUint64(e.text, math.Float64bits(r.Charge))
+	e.time(r.Ended)
+	if r.Learns {
+		e.text = append(e.text, 1)
+	} else {
+		e.text = append(e.text, 0)
+	}
 }
 
 type decoder struct {
@@ -252,4 +258,5 @@ func (d *decoder) run(r *fairlead.Run) {
 	r.Task, r.Attempt = int(d.number()), int(d.number())
 	r.Holder, r.Started = d.string(), d.time()
 	r.Charge = math.Float64frombits(binary.LittleEndian.Uint64(d.bytes(8)))
+	r.Ended, r.Learns = d.time(), d.bytes(1)[0] == 1
 }

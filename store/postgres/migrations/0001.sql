@@ -183,10 +183,26 @@ CREATE TABLE @.late (on_job bigint NOT NULL, job bigint NOT NULL);
 CREATE TABLE @.feed (
   xid     xid8 NOT NULL DEFAULT pg_current_xact_id(),
   seq     bigint GENERATED ALWAYS AS IDENTITY,
+  origin  bigint NOT NULL DEFAULT 0, -- the store that wrote it
   changes bytea NOT NULL -- see wire.go
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
 ALTER TABLE @.feed ALTER COLUMN changes SET STORAGE EXTERNAL;
 CREATE INDEX feed_xid ON @.feed (xid);
+
+-- The servers that share the store, and until when they are taken to be there.
+CREATE TABLE @.server (
+  name  text PRIMARY KEY,
+  seen  bigint NOT NULL,
+  until bigint NOT NULL,
+  said  bytea NOT NULL -- JSON
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 200);
+
+-- What one of them does for all.
+CREATE TABLE @.duty (
+  name   text PRIMARY KEY,
+  server text NOT NULL,
+  until  bigint NOT NULL
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 200);
 
 -- Which changes every reader has seen that is not too far behind: those visible in the
 -- older of these snapshots. Whoever is further behind has to take a new snapshot of all.

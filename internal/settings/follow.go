@@ -1,0 +1,98 @@
+package settings
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/config"
+)
+
+// Several servers share a store, and with it the configuration: what one puts into force is
+// kept there, and the others follow.
+
+// Ours reports whether a setting of the store is part of the configuration.
+func Ours(key string) bool { return strings.HasPrefix(key, fairlead.ConfigSetting) }
+
+// others reports whether there are servers beside the one of a name.
+func others(ctx context.Context, store Store, name string) (bool, error) {
+	p, ok := store.(fairlead.Peers)
+	if !ok {
+		return false, nil
+	}
+	all, err := p.Servers(ctx)
+	return slices.ContainsFunc(all, func(s fairlead.Server) bool { return s.Name != name }), err
+}
+
+// Follow puts into force here what another server has put into force.
+func (k *Keeper) Follow(ctx context.Context) error {
+	kept, err := k.store.Settings(ctx)
+	if err != nil {
+		return fmt.Errorf("read the settings: %w", err)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.follow(ctx, kept)
+}
+
+func (k *Keeper) follow(ctx context.Context, kept map[string]string) error {
+	var over []entry
+	if text := kept[setting]; text != "" {
+		if err := json.Unmarshal([]byte(text), &over); err != nil {
+			return fmt.Errorf("the settings that are kept cannot be read: %w", err)
+		}
+	}
+	versions, err := loadVersions(kept)
+	if err != nil {
+		return err
+	}
+	file, err := k.shared(kept[inForce], versions)
+	if err != nil {
+		return fmt.Errorf("the configuration of another server cannot be read; it may be of a newer version: %w", err)
+	}
+	now, err := file.With(plain(over), true)
+	if err != nil {
+		return err
+	}
+	if k.loop != nil && now.Shares.Hash != k.now.Shares.Hash {
+		if err := k.loop.Configure(ctx, now.Shares); err != nil {
+			return err
+		}
+	}
+	if now.Shares.Hash != k.now.Shares.Hash {
+		k.since = time.Now().Round(0)
+	}
+	k.versions, k.file, k.over, k.now, k.next, k.aside, k.bad = versions, file, over, now, nil, false, ""
+	if k.path != "" && k.onDisk() != file.Text() {
+		k.problem(errors.New("the file is not what is in force, which another server has put there: make it the same, or change it to put it into force at all servers"))
+	}
+	return nil
+}
+
+// shared is the file in force at all servers.
+func (k *Keeper) shared(number string, versions []fileVersion) (*config.Config, error) {
+	if number == "0" {
+		return config.Default(), nil
+	}
+	for _, v := range versions {
+		if fmt.Sprint(v.Number) == number && v.Text != k.file.Text() {
+			return config.Parse(k.from(), []byte(v.Text))
+		}
+	}
+	return k.file, nil
+}
+
+// newest is the place of the version that took force last, or -1.
+func newest(all []fileVersion) int {
+	for i := len(all) - 1; i >= 0; i-- {
+		if all[i].What != unsaved {
+			return i
+		}
+	}
+	return -1
+}

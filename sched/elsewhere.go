@@ -1,0 +1,117 @@
+package sched
+
+import (
+	"container/heap"
+	"time"
+
+	"github.com/fairlead/fairlead/cluster"
+)
+
+// Several schedulers may share what waits: each starts tasks on nodes of its own, and hears
+// of what the others start. What all of them run counts in each.
+
+// Take says that somebody started a task of a job on a node: it waits no more, if it did, and
+// runs since started. Unlike [Scheduler.Adopt] it is no matter of the past: the start counts
+// under its rates.
+func (s *Scheduler) Take(j Job, node cluster.NodeID, started, t time.Time) RunID {
+	s.advance(t)
+	if l := s.toll(j.Shape); l != nil {
+		s.countStart(l)
+	}
+	at, h, waits := s.waitingHead(j)
+	if !waits {
+		s.later.take(j.ID)
+		return s.Adopt(j, node, started, t)
+	}
+	s.events++
+	s.backfill.keep.left, s.backfill.keep.freed = true, true
+	leaf, wanted := s.queues[at.queue].pool, -1.0
+	if s.line(at).held() {
+		wanted = 0
+	}
+	j.since = h.since
+	b := s.take(at, h)
+	s.countWaiting(at, -1)
+	return s.occupy(leaf, b, &j, node, started, wanted)
+}
+
+// waitingHead finds the line in which a task of a job waits.
+func (s *Scheduler) waitingHead(j Job) (at lineRef, h head, found bool) {
+	if b, begun := s.begunOf[j.ID]; begun {
+		x := &s.begun[b]
+		return x.at, head{x.id, x.since, x.running, b}, x.waiting > 0
+	}
+	if at, found = s.held(j); !found {
+		return at, h, false
+	}
+	fresh := &s.line(at).fresh
+	ci, i, _ := fresh.find(j.ID)
+	return at, head{id: j.ID, since: fresh.chunk(ci).entries[i].since, begun: -1}, true
+}
+
+// take takes one task of a job out, if there is one: that which may begin first.
+func (l *later) take(id int64) {
+	state, first := l.jobs[id], -1
+	if state.tasks < 2 {
+		l.withdraw(id)
+		return
+	}
+	for i, e := range l.heap {
+		if e.job.ID == id && l.valid(e) && (first < 0 || l.heap.Less(i, first)) {
+			first = i
+		}
+	}
+	state.tasks--
+	l.jobs[id] = state
+	if l.heap[first].job.Tasks--; l.heap[first].job.Tasks == 0 {
+		heap.Remove(&l.heap, first)
+	}
+}
+
+// Line names the line from which a job of one task was started.
+type Line struct {
+	leaf int32
+	of   ask
+}
+
+// LineOf is the line from which a task was started, if it is the only one of its job.
+func (s *Scheduler) LineOf(id RunID) (l Line, only bool) {
+	r := s.run(id)
+	return Line{r.pool, r.ask()}, r.begun < 0
+}
+
+// Alike are up to most jobs of one task each that go next in a line, in order.
+func (s *Scheduler) Alike(of Line, most int) (ids []int64) {
+	n := s.pools[of.leaf].queue
+	if n < 0 {
+		return nil
+	}
+	for i := range s.queues[n].lines() {
+		l := s.queues[n].line(i)
+		if l.ask != of.of {
+			continue
+		}
+		for c := range l.fresh.chunks() {
+			for _, e := range l.fresh.chunk(c).entries[l.fresh.start(c):] {
+				if len(ids) == most {
+					return ids
+				}
+				if e.tasks == 1 && e.most == 0 {
+					ids = append(ids, e.id)
+				}
+			}
+		}
+	}
+	return ids
+}
+
+// JobOf is the job of a task that runs, as one task of it that waits was added.
+func (s *Scheduler) JobOf(id RunID) Job {
+	r := s.run(id)
+	return Job{ID: r.job, Pool: s.Pool(s.Path(PoolID(r.pool))), Shape: r.shape, Priority: int(r.band), Tasks: 1, Limit: r.limit, Class: r.class, since: r.since}
+}
+
+// LeaveStops says whether it is left to another scheduler to stop tasks so that others get
+// their room. Where several share what waits, one of them does it for all: each would stop
+// for the same pools.
+func (s *Scheduler) LeaveStops(left bool) { s.stops.left = left }

@@ -1,0 +1,202 @@
+package sched_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/fairlead/fairlead/cluster"
+	"github.com/fairlead/fairlead/policy"
+	"github.com/fairlead/fairlead/sched"
+)
+
+// peers are schedulers that share what waits. Each starts tasks on a node of its own and
+// hears of the others' a while later.
+type peers struct {
+	all  []*world
+	jobs map[int64]*modelJob
+	runs []peerRun
+	cfg  sched.Config
+}
+
+// peerRun is one task that runs, as each of the schedulers numbers it.
+type peerRun struct {
+	job     int64
+	ids     []sched.RunID
+	started time.Time
+}
+
+const peerSlots = 3
+
+func newPeers(t *rapid.T) *peers {
+	p := &peers{jobs: map[int64]*modelJob{}}
+	p.cfg = sched.Config{Root: drawTree(t), NewPolicy: policy.New(policy.Options{}), HalfLife: 20 * time.Second, Charge: drawCharge(t)}
+	drawTolls(t, &p.cfg)
+	p.cfg.Placement = rapid.SampledFrom([]sched.Placement{sched.FirstFit, sched.EASY, sched.Conservative}).Draw(t, "placement")
+	for own := range 3 {
+		s, err := sched.New(p.cfg, epoch, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := range 3 {
+			id := s.Join(fmt.Sprint("n", n), roomOf(peerSlots), epoch)
+			if n != own {
+				s.SetNode(id, cluster.Elsewhere, epoch)
+			}
+		}
+		p.all = append(p.all, &world{Scheduler: s, now: epoch})
+	}
+	return p
+}
+
+func (p *peers) job(w *world, id int64, tasks int) sched.Job {
+	j := p.jobs[id].header
+	j.Pool, j.Shape, j.Tasks = w.Pool(p.jobs[id].path), w.ShapeOf(p.jobs[id].request), tasks
+	return j
+}
+
+func (p *peers) submit(t *rapid.T) {
+	id := int64(len(p.jobs) + 1)
+	n := rapid.IntRange(1, 4).Draw(t, "tasks")
+	w := p.all[0]
+	j := &modelJob{path: rapid.SampledFrom(paths).Draw(t, "pool"), waiting: n, request: sched.Request{Amounts: cluster.Amounts{"cpu": int64(rapid.IntRange(1, 2).Draw(t, "cpu"))}}}
+	j.header = sched.Job{ID: id, Priority: normal, Submitted: w.now, Limit: time.Minute, Most: rapid.SampledFrom([]int{0, 0, 2}).Draw(t, "most")}
+	p.jobs[id] = j
+	for _, w := range p.all {
+		w.Add(p.job(w, id, n), w.now)
+	}
+}
+
+// step has one of them start what it may, and the others hear of it.
+func (p *peers) step(t *rapid.T) {
+	own := rapid.IntRange(0, 2).Draw(t, "server")
+	w := p.all[own]
+	w.Step(w.now, rapid.IntRange(0, 3).Draw(t, "limit"), &w.d)
+	for _, s := range w.d.Starts {
+		if name := w.Cluster().Nodes()[s.Node].Name; name != fmt.Sprint("n", own) {
+			t.Fatalf("server %d started a task on %s", own, name)
+		}
+		r := peerRun{job: s.Job, ids: make([]sched.RunID, 3), started: w.now}
+		r.ids[own] = s.Run
+		for i, x := range p.all {
+			if i != own {
+				r.ids[i] = x.Take(p.job(x, s.Job, 1), s.Node, w.now, x.now)
+			}
+		}
+		p.runs = append(p.runs, r)
+		p.jobs[s.Job].waiting--
+		p.jobs[s.Job].running++
+	}
+}
+
+// finish ends a task; the others hear of it later.
+func (p *peers) finish(t *rapid.T) {
+	if len(p.runs) == 0 {
+		t.Skip("nothing runs")
+	}
+	i := rapid.IntRange(0, len(p.runs)-1).Draw(t, "run")
+	r, late := p.runs[i], time.Duration(rapid.IntRange(0, 300).Draw(t, "late"))*time.Millisecond
+	p.runs = slices.Delete(p.runs, i, i+1)
+	ended := p.all[0].now
+	p.tick(late)
+	for k, w := range p.all {
+		w.FinishAt(r.ids[k], ended, w.now, true)
+	}
+	p.jobs[r.job].running--
+}
+
+func (p *peers) tick(d time.Duration) {
+	for _, w := range p.all {
+		w.now = w.now.Add(d)
+	}
+}
+
+// check sees that all of them count the same.
+func (p *peers) check(t *rapid.T) {
+	waiting, running := 0, 0
+	for _, j := range p.jobs {
+		waiting, running = waiting+j.waiting, running+j.running
+	}
+	for _, path := range append([]string{""}, paths...) {
+		var first sched.Pool
+		var had float64
+		for i, w := range p.all {
+			w.Advance(w.now)
+			id, known := w.Lookup(path)
+			if !known {
+				continue
+			}
+			x := w.View(id)
+			service := x.Service(w.Now()) / w.Now().Growth
+			if i == 0 {
+				first, had = *x, service
+			}
+			if x.Waiting != first.Waiting || x.Tasks != first.Tasks || x.Running != first.Running || math.Abs(service-had) > 1e-6*(1+had) {
+				t.Fatalf("%q: server %d counts %d waiting, %d tasks, %v units, service %v; server 0 %d, %d, %v, %v",
+					path, i, x.Waiting, x.Tasks, x.Running, service, first.Waiting, first.Tasks, first.Running, had)
+			}
+		}
+	}
+	root := p.all[0].View(sched.Root)
+	if root.Waiting != int64(waiting) || int(root.Tasks) != running {
+		t.Fatalf("%d wait and %d run, counted %d and %d", waiting, running, root.Waiting, root.Tasks)
+	}
+}
+
+// TestPeers: schedulers that hear of each other's starts and ends count the same, each
+// starts tasks on its own node alone, and what there is to divide is all of it.
+func TestPeers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := newPeers(t)
+		if capacity, _ := p.all[1].Cluster().Capacity(); capacity[0] != 3*peerSlots {
+			t.Fatalf("capacity %v", capacity)
+		}
+		t.Repeat(map[string]func(*rapid.T){
+			"submit": p.submit,
+			"step":   p.step,
+			"step2":  p.step,
+			"finish": p.finish,
+			"wait":   func(t *rapid.T) { p.tick(time.Duration(rapid.IntRange(1, 5000).Draw(t, "ms")) * time.Millisecond) },
+			"":       p.check,
+		})
+	})
+}
+
+// TestAlike: the jobs that go next in the line of a start, and no arrays.
+func TestAlike(t *testing.T) {
+	w := newWorld(t, two(), 1, 1)
+	w.submit("a", 1)
+	w.submit("b", 1)
+	w.submit("a", 2)
+	w.submit("a", 1)
+	w.submit("a", 1)
+	starts := w.step(0)
+	line, only := w.LineOf(starts[0].Run)
+	if !only {
+		t.Error("a job of one task is not taken for one")
+	}
+	if got := w.Alike(line, 5); !slices.Equal(got, []int64{4, 5}) {
+		t.Errorf("after job %d: %v", starts[0].Job, got)
+	}
+	if got := w.Alike(line, 1); !slices.Equal(got, []int64{4}) {
+		t.Errorf("at most one: %v", got)
+	}
+}
+
+// TestTakeLater: a task that another server started before its time had come here.
+func TestTakeLater(t *testing.T) {
+	w := newWorld(t, two(), 1, 1)
+	j := sched.Job{ID: 1, Pool: w.Pool("a"), Shape: w.Shape(nil), Priority: normal, Tasks: 2, Begin: w.now.Add(time.Minute)}
+	w.Add(j, w.now)
+	other := w.Join("other", cluster.Amounts{"cpu": 1}, w.now)
+	w.SetNode(other, cluster.Elsewhere, w.now)
+	w.Take(j, other, w.now, w.now)
+	w.tick(2 * time.Minute)
+	if starts := w.step(0); len(starts) != 1 || w.View(sched.Root).Waiting != 0 {
+		t.Errorf("%d starts, %d wait: one of two was started elsewhere", len(starts), w.View(sched.Root).Waiting)
+	}
+}

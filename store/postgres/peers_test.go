@@ -1,0 +1,293 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/share"
+	"github.com/fairlead/fairlead/store/postgres"
+)
+
+// server is one of several on a schema, with a worker of its own.
+type server struct {
+	store *postgres.Store
+	loop  *fairlead.Loop
+	name  string
+	stop  context.CancelFunc
+	ended sync.WaitGroup
+}
+
+// work runs a server whose worker has slots, until stop.
+func work(t *testing.T, store *postgres.Store, name string, slots int, shares fairlead.Shares, h fairlead.HandlerFunc) *server {
+	t.Helper()
+	loop, err := fairlead.NewLoop(t.Context(), store, fairlead.LoopOptions{Name: name, LeaseTTL: 2 * time.Second, Shares: shares})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	s := &server{store: store, loop: loop, name: name, stop: cancel}
+	deciding, end := context.WithCancel(context.Background())
+	s.ended.Go(func() { loop.Run(deciding) })
+	s.ended.Go(func() {
+		defer end()
+		if err := loop.Work(ctx, fairlead.WorkOptions{Name: "node-" + name, Slots: slots, Handlers: map[string]fairlead.Handler{"k": h}, Grace: 5 * time.Second}); err != nil && !errors.Is(err, fairlead.ErrClosed) {
+			t.Errorf("%s: %v", name, err)
+		}
+	})
+	t.Cleanup(func() { s.end() })
+	return s
+}
+
+func (s *server) end() {
+	s.stop()
+	s.ended.Wait()
+}
+
+// until waits for what several servers bring about.
+func until(t *testing.T, what string, f func() bool) {
+	t.Helper()
+	for end := time.Now().Add(60 * time.Second); !f(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("waited in vain until %s", what)
+		}
+	}
+}
+
+// tally counts runs.
+type tally struct {
+	mu   sync.Mutex
+	jobs map[int64]int
+	pool map[string]int
+	by   map[string]int
+}
+
+func newTally() *tally {
+	return &tally{jobs: map[int64]int{}, pool: map[string]int{}, by: map[string]int{}}
+}
+
+func (c *tally) handler(name string, f func(ctx context.Context, l *fairlead.Lease) error) fairlead.HandlerFunc {
+	return func(ctx context.Context, l *fairlead.Lease) error {
+		c.mu.Lock()
+		c.jobs[l.JobID]++
+		c.pool[l.Job.Pool]++
+		c.by[name]++
+		c.mu.Unlock()
+		return f(ctx, l)
+	}
+}
+
+func (c *tally) runs() (n, twice int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, k := range c.jobs {
+		n += k
+		if k > 1 {
+			twice++
+		}
+	}
+	return n, twice
+}
+
+// weights are shares of two pools.
+func weights(a, b float64) fairlead.Shares {
+	s := fairlead.DefaultShares()
+	s.Sched.Root.Pools = []share.Pool{{Name: "pool0", Weight: a}, {Name: "pool1", Weight: b}}
+	return s
+}
+
+// TestLoopsShare: four servers run the jobs of one schema, each job once, and all servers
+// count the same: what waits, what runs, what there is, and who has had how much.
+func TestLoopsShare(t *testing.T) {
+	stores, _, _ := several(t, 4)
+	shares, count := weights(2, 1), newTally()
+	const jobs = 1500
+	var servers []*server
+	for i, s := range stores {
+		name := fmt.Sprint("s", i)
+		servers = append(servers, work(t, s, name, 2, shares, count.handler(name, func(context.Context, *fairlead.Lease) error { return nil })))
+	}
+	until(t, "all know of all nodes", func() bool {
+		for _, s := range servers {
+			if capacity, _, unit := s.loop.Capacity(); capacity[unit] != 8 {
+				return false
+			}
+		}
+		return true
+	})
+	for i := range jobs / 100 {
+		submit(t, stores[i%4], 100, 2)
+	}
+	until(t, "all jobs have run", func() bool { n, _ := count.runs(); return n >= jobs })
+	if n, twice := count.runs(); n != jobs || twice > 0 {
+		t.Errorf("%d runs of %d jobs, %d jobs more than once", n, jobs, twice)
+	}
+	if len(count.by) < 4 {
+		t.Errorf("not all servers had a part: %v", count.by)
+	}
+	until(t, "all servers know that nothing waits or runs", func() bool {
+		for _, s := range servers {
+			s.loop.Pools(t.Context()) // reads the changes
+			if running, waiting := s.loop.Running(); running != 0 || waiting != 0 {
+				return false
+			}
+		}
+		return true
+	})
+	var first map[string]float64
+	for _, s := range servers {
+		used := map[string]float64{}
+		for _, p := range s.loop.Pools(t.Context()) {
+			used[p.Path] = p.Used
+		}
+		if first == nil {
+			first = used
+		}
+		for path, u := range used {
+			if d := u - first[path]; d > 0.05*first[path] || -d > 0.05*first[path] {
+				t.Errorf("%q at %s: %v used, at the first server %v", path, s.name, u, first[path])
+			}
+		}
+	}
+	checkCounters(t, stores[0])
+}
+
+// checkCounters compares the counters with the jobs.
+func checkCounters(t *testing.T, s *postgres.Store) {
+	t.Helper()
+	accounts, err := s.Usage(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	counted, err := s.Recount(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, a := range accounts.Pools {
+		if a.Counters != counted[path] {
+			t.Errorf("pool %s: counters %+v, jobs %+v", path, a.Counters, counted[path])
+		}
+	}
+}
+
+// TestLoopsFair: shares hold over all servers together, not at each alone: what one pool runs
+// at one server counts at the others.
+func TestLoopsFair(t *testing.T) {
+	stores, _, _ := several(t, 3)
+	shares, count := weights(3, 1), newTally()
+	submit(t, stores[0], 4000, 1, func(j *fairlead.Job) { j.Pool = "pool0" })
+	submit(t, stores[1], 4000, 1, func(j *fairlead.Job) { j.Pool = "pool1" })
+	var servers []*server
+	for i, s := range stores {
+		name := fmt.Sprint("s", i)
+		servers = append(servers, work(t, s, name, 1, shares, count.handler(name, func(ctx context.Context, _ *fairlead.Lease) error {
+			select {
+			case <-time.After(20 * time.Millisecond):
+			case <-ctx.Done():
+			}
+			return nil
+		})))
+	}
+	until(t, "some hundred have run", func() bool { n, _ := count.runs(); return n >= 300 })
+	for _, s := range servers {
+		s.end()
+	}
+	if n := count.pool["pool0"] + count.pool["pool1"]; count.pool["pool0"]*100 < 70*n || count.pool["pool0"]*100 > 80*n {
+		t.Errorf("pool0, with three quarters of the weight, had %d of %d", count.pool["pool0"], n)
+	}
+	checkCounters(t, stores[0])
+}
+
+// TestLoopDies: what a server that ends without a word was running, the others run when its
+// leases are over; its nodes are down for them.
+func TestLoopDies(t *testing.T) {
+	stores, _, _ := several(t, 2)
+	count, began := newTally(), make(chan struct{}, 10)
+	dying := work(t, stores[0], "dying", 2, fairlead.DefaultShares(), count.handler("dying", func(ctx context.Context, _ *fairlead.Lease) error {
+		began <- struct{}{}
+		<-ctx.Done()
+		return ctx.Err()
+	}))
+	ids := submit(t, stores[1], 2, 1)
+	<-began
+	<-began
+	stores[0].Close() // as good as dead: nothing of what it does reaches the others
+	dying.stop()
+	heir := work(t, stores[1], "heir", 2, fairlead.DefaultShares(), count.handler("heir", func(context.Context, *fairlead.Lease) error { return nil }))
+	until(t, "the other has run them", func() bool {
+		done, err := heir.loop.Client().Jobs(t.Context(), fairlead.Query{IDs: ids, States: []fairlead.State{fairlead.Succeeded}})
+		return err == nil && len(done) == 2
+	})
+	until(t, "its node is down", func() bool {
+		for _, n := range heir.loop.Nodes() {
+			if n.Name == "node-dying" && n.State == "up" {
+				return false
+			}
+		}
+		return true
+	})
+	checkCounters(t, stores[1])
+}
+
+// TestSameNode: two servers cannot have a node of the same name at the same time.
+func TestSameNode(t *testing.T) {
+	stores, _, _ := several(t, 2)
+	idle := fairlead.HandlerFunc(func(context.Context, *fairlead.Lease) error { return nil })
+	first := work(t, stores[0], "x", 1, fairlead.DefaultShares(), idle)
+	until(t, "it has joined", func() bool { return len(first.loop.Nodes()) == 1 })
+	loop, err := fairlead.NewLoop(t.Context(), stores[1], fairlead.LoopOptions{Name: "y"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = loop.Join(t.Context(), "node-x", fairlead.Amounts{"cpu": 1}, fairlead.NodeInfo{}, nil, nil)
+	if !errors.Is(err, fairlead.ErrTaken) {
+		t.Errorf("a second node of the same name: %v", err)
+	}
+	first.end()
+	if _, err = loop.Join(t.Context(), "node-x", fairlead.Amounts{"cpu": 1}, fairlead.NodeInfo{}, nil, nil); err != nil {
+		t.Errorf("after the first has ended: %v", err)
+	}
+}
+
+// TestSettingsOfOthers: what one server is told, all follow: drains, boosts, reservations.
+func TestSettingsOfOthers(t *testing.T) {
+	stores, _, _ := several(t, 2)
+	idle := fairlead.HandlerFunc(func(context.Context, *fairlead.Lease) error { return nil })
+	a := work(t, stores[0], "a", 1, weights(1, 1), idle)
+	b := work(t, stores[1], "b", 1, weights(1, 1), idle)
+	state := func(s *server, node string) string {
+		for _, n := range s.loop.Nodes() {
+			if n.Name == node {
+				return n.State
+			}
+		}
+		return ""
+	}
+	until(t, "both know both", func() bool { return state(a, "node-b") == "up" && state(b, "node-a") == "up" })
+	if err := a.loop.SetDrained(t.Context(), "node-b", true, "to be cleaned"); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the other's node is drained", func() bool { return state(b, "node-b") == "drain" && state(a, "node-b") == "drain" })
+	if err := b.loop.SetDrained(t.Context(), "node-b", false, ""); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "it is up again for both", func() bool { return state(b, "node-b") == "up" && state(a, "node-b") == "up" })
+	boost, err := a.loop.Boost(t.Context(), fairlead.Boost{Pool: "pool0", Factor: 3, Until: time.Now().Add(time.Hour)}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the boost counts at the other", func() bool { return len(b.loop.Boosts()) == 1 })
+	if _, err := b.loop.Unboost(t.Context(), boost.ID, "ann", ""); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "it has ended at both", func() bool { return len(a.loop.Boosts()) == 0 && len(b.loop.Boosts()) == 0 })
+	r := fairlead.Reservation{Name: "r", Nodes: []string{"node-a"}, Maintenance: true, From: time.Now().Add(time.Hour), Until: time.Now().Add(2 * time.Hour)}
+	if _, _, err := b.loop.Reserve(t.Context(), r, fairlead.ReserveOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the other knows of the reservation", func() bool { return len(a.loop.Reservations()) == 1 })
+}
