@@ -17,6 +17,7 @@ var (
 	flood = flag.Int("flood", 10_000, "images that the large tenant submits")
 	paced = flag.Duration("paced", 20*time.Second, "how long the small tenants submit theirs")
 	from  = flag.Int("from", 800, "width of the large images")
+	slots = flag.Int("slots", 1, "images that each server works on at once")
 )
 
 // TestRealImageService runs the service with three servers on a PostgreSQL, and wants that the
@@ -29,7 +30,7 @@ func TestRealImageService(t *testing.T) {
 	// The small tenants ask for so little that they are within their shares also on a machine
 	// that has other things to do, and the bound has a floor for such moments.
 	out, err := exec.CommandContext(t.Context(), program, "-db", pgtest.Own(t), "-flood", fmt.Sprint(*flood), "-rate", "2", "-time", paced.String(),
-		"-from", fmt.Sprint(*from), "-rush", "200", "-patience", "20s", "-check", "-floor", "500ms").CombinedOutput()
+		"-from", fmt.Sprint(*from), "-slots", fmt.Sprint(*slots), "-rush", "200", "-patience", "20s", "-check", "-floor", "500ms").CombinedOutput()
 	t.Logf("\n%s", out)
 	if err != nil {
 		t.Error(err)
