@@ -81,7 +81,7 @@ func (c *command) flags(errs io.Writer) *flag.FlagSet {
 	})
 	f.IntVar(&c.plan.Rounds, "rounds", whole.Rounds, "how often each has its turn")
 	f.DurationVar(&c.plan.Turn, "turn", whole.Turn, "how long a turn is")
-	f.IntVar(&c.plan.Waiting, "waiting", whole.Waiting, "jobs that wait all the time, at least one of every pool")
+	f.IntVar(&c.plan.Waiting, "waiting", whole.Waiting, "jobs that wait all the time")
 	f.IntVar(&c.plan.Jobs, "jobs", whole.Jobs, "jobs through the whole path, each round")
 	f.IntVar(&c.plan.Slots, "slots", whole.Slots, "handlers at once in the whole path")
 	f.IntVar(&c.plan.Samples, "samples", whole.Samples, "jobs whose latency is measured")

@@ -12,7 +12,7 @@ type plan struct {
 	Claimers []int         `json:"claimers"`
 	Rounds   int           `json:"rounds"`
 	Turn     time.Duration `json:"turn_ns"` // how long each works in each round
-	Waiting  int           `json:"waiting"` // jobs, at least one of every pool
+	Waiting  int           `json:"waiting"` // jobs, while others are measured
 	Only     []string      `json:"only,omitempty"`
 	Jobs     int           `json:"jobs"`  // through the whole path
 	Slots    int           `json:"slots"` // of the whole path
@@ -30,9 +30,6 @@ var smoke = plan{
 	Pools: []int{3, 20}, Batches: []int{1, 10}, Claimers: []int{1, 4},
 	Rounds: 1, Turn: 20 * time.Millisecond, Waiting: 200, Jobs: 300, Slots: 20, Samples: 3,
 }
-
-// waiting is how many jobs wait while others are measured.
-func (p *plan) waiting() int { return max(p.Waiting, slices.Max(p.Pools)) }
 
 func (p *plan) takesPart(name string) bool {
 	return len(p.Only) == 0 || slices.Contains(p.Only, name)

@@ -55,19 +55,22 @@ func pick(rng *rand.Rand, pools, n int) []int {
 	return out
 }
 
-// fill adds the jobs that wait while others are measured: some of every pool, and the rest
-// as pick has it.
+// fill takes a job of every pool through its life, so that all are known, and adds the jobs
+// that wait while others are measured.
 func fill(ctx context.Context, q queue, pools, n int) error {
 	const batch = 1000
+	for first := 0; first < pools; first += batch {
+		jobs := make([]int, min(batch, pools-first))
+		for i := range jobs {
+			jobs[i] = first + i
+		}
+		if _, err := cycle(ctx, q, jobs); err != nil {
+			return err
+		}
+	}
 	rng := rand.New(rand.NewPCG(1, uint64(pools)))
 	for done := 0; done < n; done += batch {
-		jobs := pick(rng, pools, min(batch, n-done))
-		for i := range jobs {
-			if done+i < pools {
-				jobs[i] = done + i
-			}
-		}
-		if err := q.submit(ctx, jobs); err != nil {
+		if err := q.submit(ctx, pick(rng, pools, min(batch, n-done))); err != nil {
 			return err
 		}
 	}

@@ -137,7 +137,7 @@ func (r *report) speeds() *table {
 		t.notes = append(t.notes, c.name+": "+c.about)
 	}
 	t.notes = append(t.notes, fmt.Sprintf("The ratios, River and the bare loops are those with %s pools, of which one owns nine jobs in ten; %s jobs wait all the time.",
-		thousands(float64(last)), thousands(float64(r.Plan.waiting()))))
+		thousands(float64(last)), thousands(float64(r.Plan.Waiting))))
 	return t
 }
 

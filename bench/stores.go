@@ -78,7 +78,7 @@ func (s *stores) run(ctx context.Context) ([]figure, error) {
 
 // enter opens and fills what is compared: every contestant with every number of pools.
 func (s *stores) enter(ctx context.Context) (entrants []*entrant, err error) {
-	waiting := s.plan.waiting()
+	waiting := s.plan.Waiting
 	for _, pools := range s.plan.Pools {
 		for _, c := range contestants {
 			if !s.plan.takesPart(c.name) {
