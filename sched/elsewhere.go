@@ -12,11 +12,11 @@ import (
 
 // Take says that somebody started a task of a job on a node: it waits no more, if it did, and
 // runs since started. Unlike [Scheduler.Adopt] it is no matter of the past: the start counts
-// under its rates.
+// under its rates, unless it is among what SetRate has told of them.
 func (s *Scheduler) Take(j Job, node cluster.NodeID, started, t time.Time) RunID {
 	s.advance(t)
 	if l := s.toll(j.Shape); l != nil {
-		s.countStart(l)
+		s.countElsewhere(l, started)
 	}
 	at, h, waits := s.waitingHead(j)
 	if !waits {
@@ -33,6 +33,16 @@ func (s *Scheduler) Take(j Job, node cluster.NodeID, started, t time.Time) RunID
 	b := s.take(at, h)
 	s.countWaiting(at, -1)
 	return s.occupy(leaf, b, &j, node, started, wanted)
+}
+
+// countElsewhere takes the tokens of a start that somebody else made. Where a rate stands was
+// told as of an instant of the clock that start times are of, too.
+func (s *Scheduler) countElsewhere(t *toll, started time.Time) {
+	for _, n := range t.rates {
+		if r := &s.rates[n]; r.Limit.Count > 0 && started.After(r.told) {
+			r.Take(s.at, 1)
+		}
+	}
 }
 
 // waitingHead finds the line in which a task of a job waits.

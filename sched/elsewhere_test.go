@@ -200,3 +200,22 @@ func TestTakeLater(t *testing.T) {
 		t.Errorf("%d starts, %d wait: one of two was started elsewhere", len(starts), w.View(sched.Root).Waiting)
 	}
 }
+
+// TestTakeCountsOnce: a start at another server counts under its rate, unless the store has told
+// of it already.
+func TestTakeCountsOnce(t *testing.T) {
+	limit := sched.Rate{Count: 1, Per: time.Hour, Burst: 5}
+	w := newTollWorld(t, two(), 10, nil, map[string]sched.Rate{"web": limit})
+	other := w.Join("other", cluster.Amounts{"cpu": 9}, w.now)
+	w.SetNode(other, cluster.Elsewhere, w.now)
+	web := sched.Request{Rates: []string{"web"}}
+	w.ask("a", 9, web)
+	there := epoch.Add(-time.Hour) // by the clock of the store
+	w.SetRate(sched.RateState{Name: "web", Bucket: sched.Bucket{Limit: limit, Full: there, Taken: 2}, At: there.Add(time.Second)}, w.now)
+	for i, started := range []time.Time{there, there.Add(time.Second), there.Add(2 * time.Second)} {
+		w.Take(sched.Job{ID: int64(1000 + i), Pool: w.Pool("b"), Shape: w.ShapeOf(web), Priority: normal, Tasks: 1}, other, started, w.now)
+	}
+	if got := len(w.step(0)); got != 2 {
+		t.Errorf("%d started with 5 tokens of which 3 were taken, one since the store told of them; want 2", got)
+	}
+}

@@ -150,7 +150,7 @@ func (s *Scheduler) SetRate(state RateState, t time.Time) {
 		return
 	}
 	limit := r.Limit
-	r.Bucket = state.Bucket
+	r.Bucket, r.told = state.Bucket, state.At
 	if !r.Full.IsZero() {
 		r.Full = r.Full.Add(s.at.Sub(state.At))
 	}

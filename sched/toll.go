@@ -48,6 +48,7 @@ type license struct {
 type rate struct {
 	name string
 	Bucket
+	told   time.Time // as of when it was set, by the clock of whoever keeps it
 	parked []lineRef
 }
 
