@@ -39,7 +39,10 @@ type Options struct {
 	Grace time.Duration
 	// LeaseTTL is after how long a process that is silent is taken for lost. Default: a minute.
 	LeaseTTL time.Duration
-	Logger   *slog.Logger // default: discards
+	// Retention is for how long jobs that ended are kept, by a store that is a [Forgetter].
+	// Default: for ever.
+	Retention time.Duration
+	Logger    *slog.Logger // default: discards
 }
 
 // New returns the background jobs that a store keeps. Nothing runs before [App.Run]; jobs can
@@ -52,6 +55,9 @@ func New(ctx context.Context, store Store, o Options) (*App, error) {
 	o.Slots, o.Name = cmp.Or(o.Slots, 10), cmp.Or(o.Name, fmt.Sprint(host, "-", os.Getpid()))
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if err := checkRetention(store, o.Retention); err != nil {
+		return nil, err
 	}
 	loop, err := NewLoop(ctx, store, LoopOptions{Shares: o.Shares, LeaseTTL: o.LeaseTTL, Logger: o.Logger})
 	if err != nil {
@@ -111,6 +117,9 @@ func (a *App) Run(ctx context.Context) error {
 	both.Go(func() { ended <- a.loop.Run(deciding) })
 	for _, c := range a.crons {
 		both.Go(func() { a.tick(ctx, c) })
+	}
+	if a.options.Retention > 0 {
+		both.Go(func() { a.forget(deciding) })
 	}
 	if len(a.handlers) == 0 {
 		<-ctx.Done()

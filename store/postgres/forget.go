@@ -24,8 +24,8 @@ const forgetText = `WITH j AS (SELECT id FROM @.ended WHERE ended >= $1 AND ende
 	k AS (DELETE FROM @.jobkey WHERE job = ANY((SELECT ids FROM i)::bigint[]))
 	SELECT count(*), coalesce(max(ended), 0) FROM d`
 
-// Forget removes the jobs that ended before an instant, with everything about them, and
-// returns how many there were; 0 while another server does so. Their ids are not used again.
+// Forget implements fairlead.Forgetter. It returns 0 while another server forgets. Ids are not
+// used again.
 func (s *Store) Forget(ctx context.Context, before time.Time) (n int, err error) {
 	from := int64(0)
 	for {

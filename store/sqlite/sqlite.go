@@ -92,6 +92,7 @@ var (
 	_ fairlead.Journal    = (*Store)(nil)
 	_ fairlead.Settings   = (*Store)(nil)
 	_ fairlead.Auditor    = (*Store)(nil)
+	_ fairlead.Forgetter  = (*Store)(nil)
 	_ fairlead.RateKeeper = (*Store)(nil)
 )
 
