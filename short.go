@@ -222,7 +222,7 @@ func (l *Loop) neverText(j *Job, lacks []cluster.Lack) string {
 
 // someNodeUp reports whether any node takes tasks.
 func (l *Loop) someNodeUp() bool {
-	return slices.ContainsFunc(l.core.Cluster().Nodes(), func(n cluster.Node) bool { return n.State == cluster.Up })
+	return slices.ContainsFunc(l.core.Cluster().Nodes(), func(n cluster.Node) bool { return n.State.Counts() })
 }
 
 // noNodesText says why no node takes tasks.

@@ -57,6 +57,16 @@ func (c *Cluster) Suits(id NodeID, s Shape) bool {
 	return n.said == Up && n.Capacity.Covers(sh.need) && sh.must.Allows(n.Labels)
 }
 
+// SuitsElsewhere reports of a node that takes tasks from another scheduler whether a task of
+// the shape would fit there if nothing ran, and whether it fits now.
+func (c *Cluster) SuitsElsewhere(id NodeID, s Shape) (ever, now bool) {
+	n, sh := &c.nodes[id], &c.shapes[s]
+	if n.State != Elsewhere || !sh.must.Allows(n.Labels) {
+		return false, false
+	}
+	return n.Capacity.Covers(sh.need), n.Free.Covers(sh.need) && n.opens(sh.window, c.windows.now)
+}
+
 // Room reports whether a task of the shape fits somewhere now, or the whole of a gang.
 func (c *Cluster) Room(s Shape) bool {
 	if c.shapes[s].gang > 0 {

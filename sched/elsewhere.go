@@ -78,6 +78,24 @@ func (l *later) take(id int64) {
 	}
 }
 
+// everywhere lets a fork start tasks on the nodes of all: what it is asked is when a job will
+// start, whoever starts it.
+func (s *Scheduler) everywhere() {
+	changed := false
+	for i, n := range s.cluster.Nodes() {
+		if n.State == cluster.Elsewhere {
+			s.cluster.SetState(cluster.NodeID(i), cluster.Up)
+			changed = true
+		}
+	}
+	if changed {
+		s.measure()
+		s.resized()
+		s.backfill.plan = nil
+		s.openFits()
+	}
+}
+
 // Line names the line from which a job of one task was started.
 type Line struct {
 	leaf int32

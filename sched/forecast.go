@@ -33,6 +33,7 @@ type Future struct{ s *Scheduler }
 func (s *Scheduler) Future() *Future {
 	f := s.Fork()
 	f.rebalancers = nil
+	f.everywhere()
 	return &Future{f}
 }
 

@@ -131,14 +131,15 @@ func (s *Scheduler) nodeGate(shape cluster.Shape) why.Gate {
 	could, now, up := 0, 0, 0
 	for i, n := range s.cluster.Nodes() {
 		id := cluster.NodeID(i)
-		if n.State != cluster.Up {
+		if !n.State.Counts() {
 			continue
 		}
 		up++
-		if s.cluster.Suits(id, shape) {
+		ever, free := s.cluster.SuitsElsewhere(id, shape)
+		if ever || s.cluster.Suits(id, shape) {
 			could++
 		}
-		if s.cluster.Fits(id, shape) {
+		if free || s.cluster.Fits(id, shape) {
 			now++
 		}
 	}
@@ -174,7 +175,7 @@ func (s *Scheduler) suitingAway(shape cluster.Shape) (text string, tasks int) {
 	var names []string
 	all := "down"
 	for i, n := range s.cluster.Nodes() {
-		if n.State == cluster.Up || s.cluster.Suits(cluster.NodeID(i), shape) || !n.Capacity.Covers(s.cluster.Request(shape)) || !s.cluster.Must(shape).Allows(n.Labels) {
+		if n.State.Counts() || s.cluster.Suits(cluster.NodeID(i), shape) || !n.Capacity.Covers(s.cluster.Request(shape)) || !s.cluster.Must(shape).Allows(n.Labels) {
 			continue
 		}
 		if n.State != cluster.Down {

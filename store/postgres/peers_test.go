@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -290,4 +291,41 @@ func TestSettingsOfOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	until(t, "the other knows of the reservation", func() bool { return len(a.loop.Reservations()) == 1 })
+}
+
+// TestAskAnother: a server without nodes of its own answers for the jobs of all: why one
+// waits, when it starts, and where another runs.
+func TestAskAnother(t *testing.T) {
+	stores, _, _ := several(t, 2)
+	began := make(chan struct{}, 1)
+	busy := work(t, stores[0], "busy", 1, fairlead.DefaultShares(), func(ctx context.Context, _ *fairlead.Lease) error {
+		began <- struct{}{}
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	desk, err := fairlead.NewLoop(t.Context(), stores[1], fairlead.LoopOptions{Name: "desk"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var ended sync.WaitGroup
+	ended.Go(func() { desk.Run(ctx) })
+	defer ended.Wait()
+	defer cancel()
+	hour := func(j *fairlead.Job) { j.Limit = time.Hour }
+	first := submit(t, stores[1], 1, 1, hour)[0]
+	<-began
+	second := submit(t, stores[1], 1, 1, hour)[0]
+	until(t, "it is known there where the first runs", func() bool {
+		a, err := desk.Why(t.Context(), first, fairlead.WhyOptions{})
+		return err == nil && strings.Contains(a.Reason.Text, "node-busy") && desk.Nodes()[0].Server == "busy"
+	})
+	a, err := desk.Why(t.Context(), second, fairlead.WhyOptions{Estimate: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Reason.Code != "capacity.full" || a.Start == nil || a.Start.By == nil || time.Until(*a.Start.By) > 61*time.Minute {
+		t.Errorf("why says %s: %s; start %+v", a.Reason.Code, a.Reason.Text, a.Start)
+	}
+	busy.end()
 }
