@@ -14,8 +14,8 @@ import (
 
 // A pooler in front of the database, such as PgBouncer, lends its connections for one
 // transaction each. What lasts as long as a session is lost there: statements that were
-// prepared, being told of changes, and a lock that says that a server is alive. The store does
-// without the first, and needs the database itself for the others, or does without them.
+// prepared, and being told of changes. The store does without the first, and needs the database
+// itself for the other, or looks for changes.
 
 // pooledPoll is how often one looks for changes whom nobody tells of them.
 const pooledPoll = 250 * time.Millisecond
