@@ -27,7 +27,7 @@ type order struct {
 // record is what the clients know: what they sent and what was acknowledged. The server
 // is judged by it.
 type record struct {
-	t *testing.T
+	t testing.TB
 
 	mu         sync.Mutex
 	sent       map[string]*order // by key
@@ -63,6 +63,13 @@ func (r *record) acknowledged(key string, id int64) {
 	r.fresh = append(r.fresh, id)
 }
 
+// count is how many jobs have been acknowledged.
+func (r *record) count() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.ids)
+}
+
 // takeFresh returns what was acknowledged since it was last called.
 func (r *record) takeFresh() []int64 {
 	r.mu.Lock()
@@ -76,6 +83,7 @@ func (r *record) takeFresh() []int64 {
 type load struct {
 	record  *record
 	ledger  ledger
+	gangs   bool         // there are gangs among the jobs
 	backlog atomic.Int64 // tasks that wait or run, as the server said last
 	stop    chan struct{}
 	users   sync.WaitGroup
@@ -84,26 +92,34 @@ type load struct {
 // most tasks may wait, so that the end is not far away when the submissions stop.
 const mostBacklog = 300
 
-func newLoad(r *rig) *load {
+func newLoad(t testing.TB, l ledger) *load {
 	return &load{
-		record: &record{t: r.t, sent: map[string]*order{}, ids: map[string]int64{}, keys: map[int64]string{}},
-		ledger: r.ledger(), stop: make(chan struct{}),
+		record: &record{t: t, sent: map[string]*order{}, ids: map[string]int64{}, keys: map[int64]string{}},
+		ledger: l, stop: make(chan struct{}),
 	}
 }
 
-// begin starts the users, and one who only looks at the queue.
-func (l *load) begin(r *rig, seed uint64, names ...string) {
+// begin starts the users, and one who only looks at the queue. They speak to all servers that
+// are named by their sockets.
+func (l *load) begin(seed uint64, sockets []string, names ...string) {
+	t := l.record.t
 	for i, name := range names {
-		c := dial(r.t, r.wire.socket)
-		c.As = name
-		u := &submitter{load: l, name: name, client: c, rng: rand.New(rand.NewPCG(seed, uint64(i)+1))}
+		u := &submitter{load: l, name: name, rng: rand.New(rand.NewPCG(seed, uint64(i)+1))}
+		for _, s := range sockets {
+			c := dial(t, s)
+			c.As = name
+			u.clients = append(u.clients, c)
+		}
 		l.users.Go(u.run)
 	}
-	watcher := dial(r.t, r.wire.socket)
+	var watchers []*api.Client
+	for _, s := range sockets {
+		watchers = append(watchers, dial(t, s))
+	}
 	l.users.Go(func() {
-		for !l.stopped() {
+		for n := 0; !l.stopped(); n++ {
 			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-			if list, err := watcher.Jobs(ctx, url.Values{"limit": {"1"}}); err == nil {
+			if list, err := watchers[n%len(watchers)].Jobs(ctx, url.Values{"limit": {"1"}}); err == nil {
 				l.backlog.Store(list.Summary.Waiting + list.Summary.Running)
 			}
 			cancel()
@@ -131,13 +147,16 @@ func (l *load) stopped() bool {
 // acknowledged.
 type submitter struct {
 	*load
-	name   string
-	client *api.Client
-	rng    *rand.Rand
-	n      int
-	done   []*order // acknowledged
-	cancel []int64  // to be cancelled
+	name    string
+	clients []*api.Client // of the servers, any of which will do
+	rng     *rand.Rand
+	n       int
+	done    []*order // acknowledged
+	cancel  []int64  // to be cancelled
 }
+
+// client is that of a server.
+func (u *submitter) client() *api.Client { return u.clients[u.rng.IntN(len(u.clients))] }
 
 func (u *submitter) run() {
 	for !u.stopped() {
@@ -186,7 +205,7 @@ func (u *submitter) submit(orders ...*order) {
 	}
 	var resp *api.SubmitResponse
 	u.patient("submit", func(ctx context.Context) (err error) {
-		resp, err = u.client.Submit(ctx, req)
+		resp, err = u.client().Submit(ctx, req)
 		return err
 	})
 	if resp == nil {
@@ -213,7 +232,7 @@ func (u *submitter) cancelOne() {
 	id := u.cancel[0]
 	u.cancel = u.cancel[1:]
 	u.patient(fmt.Sprint("cancel job ", id), func(ctx context.Context) error {
-		resp, err := u.client.Alter(ctx, api.AlterRequest{Verb: "cancel", Jobs: []int64{id}})
+		resp, err := u.client().Alter(ctx, api.AlterRequest{Verb: "cancel", Jobs: []int64{id}})
 		if err != nil {
 			return err
 		}
@@ -256,6 +275,11 @@ func (u *submitter) order() *order {
 		if len(u.done) > 0 {
 			o.spec.After = []api.After{{Job: u.idOf(u.done[len(u.done)-1]), On: "any"}}
 		}
+	}
+	if u.gangs && u.n%25 == 0 {
+		o.want, o.noted, o.cancel = fairlead.Succeeded, true, false
+		o.spec = api.Spec{Gang: 2 + u.rng.IntN(2)}
+		script = begin + "; sleep 0.1; " + end
 	}
 	o.spec.Key = fmt.Sprintf("%s-%d", u.name, u.n)
 	o.spec.Name, o.spec.Argv = o.spec.Key, []string{"sh", "-c", script}

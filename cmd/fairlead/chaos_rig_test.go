@@ -39,6 +39,12 @@ type rig struct {
 
 func newRig(t *testing.T, lease time.Duration) *rig {
 	t.Helper()
+	return newRigWith(t, lease, newWitness())
+}
+
+// newRigWith is newRig for one of several servers, which have the same witness.
+func newRigWith(t *testing.T, lease time.Duration, seen *witness) *rig {
+	t.Helper()
 	short, err := os.MkdirTemp("", "fl")
 	if err != nil {
 		t.Fatal(err)
@@ -46,13 +52,13 @@ func newRig(t *testing.T, lease time.Duration) *rig {
 	t.Cleanup(func() { os.RemoveAll(short) })
 	r := &rig{t: t, dir: t.TempDir(), socket: filepath.Join(short, "s"), lease: lease, agents: map[string]*proc{}}
 	r.db = filepath.Join(r.dir, "jobs.db")
-	r.wire = newWire(t, filepath.Join(short, "w"), r.socket)
+	r.wire = newWire(t, seen, filepath.Join(short, "w"), r.socket)
 	r.direct = dial(t, r.socket)
 	t.Cleanup(r.end)
 	return r
 }
 
-func dial(t *testing.T, socket string) *api.Client {
+func dial(t testing.TB, socket string) *api.Client {
 	t.Helper()
 	c, err := api.Dial(socket)
 	if err != nil {
@@ -128,12 +134,19 @@ func (r *rig) work(name string, cpus int) *proc {
 		return strings.Count(string(text), "\nnode "+name+" joined")
 	}
 	before := joined()
+	p := r.startAgent(name, cpus)
+	r.until(name+" joins", func() bool { return joined() > before })
+	return p
+}
+
+// startAgent starts an agent and does not wait until it has joined.
+func (r *rig) startAgent(name string, cpus int) *proc {
+	r.t.Helper()
 	p := r.start(name, "work", "--server", r.wire.socket, "--name", name, "--cpus", strconv.Itoa(cpus),
 		"--dir", filepath.Join(r.dir, "agent-"+name), "--any-user", "--drain", "5s", "--log", "info")
 	r.mu.Lock()
 	r.agents[name] = p
 	r.mu.Unlock()
-	r.until(name+" joins", func() bool { return joined() > before })
 	return p
 }
 

@@ -36,13 +36,13 @@ func TestChaosServer(t *testing.T) {
 	}
 	t.Logf("to repeat: -kills=%d -seed=%d", *chaosKills, seed)
 	c := &chaos{rig: newRig(t, 5*time.Second), rng: rand.New(rand.NewPCG(seed, 0))}
-	c.load = newLoad(c.rig)
+	c.load = newLoad(t, c.ledger())
 	c.serve()
 	for i, name := range []string{"n1", "n2", "n3"} {
 		c.work(name, 8-2*i)
 	}
 	c.wire.cut(0.01, rand.New(rand.NewPCG(seed, 1)))
-	c.load.begin(c.rig, seed, "ann", "bob", "cyd", "dan")
+	c.load.begin(seed, []string{c.wire.socket}, "ann", "bob", "cyd", "dan")
 	for range *chaosKills {
 		c.fault()
 	}

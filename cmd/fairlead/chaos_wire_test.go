@@ -20,21 +20,34 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 )
 
-// wire stands between the server and everybody else. It notes which attempts the server
-// handed out, renewed and accepted as ended, as those at the other end saw it, and it
+// wire stands between a server and everybody else. What it sees it tells the witness, and it
 // cuts connections at random: before a request arrives, or before its answer does.
 type wire struct {
+	*witness
 	socket string
 	server *http.Client
 
-	mu                      sync.Mutex
+	lossy                   sync.Mutex
 	rng                     *rand.Rand
 	chance                  float64 // that a request, or an answer, is lost
 	cutRequests, cutAnswers int
-	tasks                   map[taskName]*attempts
-	wrong                   []string // what must not happen, in words
-	twoHolders, completed   int      // how often: two valid holders; two completions
-	renewals                int      // that the server granted
+}
+
+// witness notes which attempts servers handed out, renewed and accepted as ended, as those at
+// the other end saw it.
+type witness struct {
+	mu                    sync.Mutex
+	tasks                 map[taskName]*attempts
+	refs                  []fairlead.Ref    // that were handed out
+	sessions              map[string]string // of agents, by their names
+	wrong                 []string          // what must not happen, in words
+	twoHolders, completed int               // how often: two valid holders; two completions
+	renewals, ends        int               // that servers granted, and ends that they accepted
+	stale, refused        int               // writes of attempts that were over; those that were refused
+}
+
+func newWitness() *witness {
+	return &witness{tasks: map[taskName]*attempts{}, sessions: map[string]string{}}
 }
 
 type taskName struct {
@@ -45,13 +58,15 @@ type taskName struct {
 // attempts is what was said about those of one task.
 type attempts struct {
 	newest   int            // of those that were handed out
+	gang     bool           // it is one of a gang, all of which run again if one has to
 	accepted map[int]string // how they ended, as the server accepted it
 	refused  map[int]string // code of the refusal
+	back     map[int]bool   // that were given back, whether that was answered or not
 }
 
-func newWire(t *testing.T, socket, server string) *wire {
+func newWire(t *testing.T, seen *witness, socket, server string) *wire {
 	t.Helper()
-	w := &wire{socket: socket, rng: rand.New(rand.NewPCG(1, 1)), tasks: map[taskName]*attempts{}}
+	w := &wire{witness: seen, socket: socket, rng: rand.New(rand.NewPCG(1, 1))}
 	var d net.Dialer
 	transport := &http.Transport{
 		MaxIdleConnsPerHost: 32,
@@ -72,14 +87,14 @@ func newWire(t *testing.T, socket, server string) *wire {
 
 // cut makes the wire lose requests and answers with the probability from now on.
 func (w *wire) cut(chance float64, rng *rand.Rand) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	w.lossy.Lock()
+	defer w.lossy.Unlock()
 	w.chance, w.rng = chance, rng
 }
 
 func (w *wire) loses(count *int) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	w.lossy.Lock()
+	defer w.lossy.Unlock()
 	if w.rng.Float64() >= w.chance {
 		return false
 	}
@@ -108,6 +123,8 @@ func (w *wire) ServeHTTP(out http.ResponseWriter, in *http.Request) {
 			w.seeAnswer(report, answer)
 		case strings.HasSuffix(in.URL.Path, "/poll"):
 			w.seeLeases(answer)
+		case strings.HasSuffix(in.URL.Path, "/join"):
+			w.seeJoin(in.URL.Path, answer)
 		}
 	}
 	if w.loses(&w.cutAnswers) {
@@ -133,18 +150,28 @@ func (w *wire) forward(in *http.Request, body []byte) (int, []byte, error) {
 	return resp.StatusCode, answer, err
 }
 
-func (w *wire) task(ref fairlead.Ref) *attempts {
+func (w *witness) task(ref fairlead.Ref) *attempts {
 	name := taskName{ref.JobID, ref.Task}
 	a := w.tasks[name]
 	if a == nil {
-		a = &attempts{accepted: map[int]string{}, refused: map[int]string{}}
+		a = &attempts{accepted: map[int]string{}, refused: map[int]string{}, back: map[int]bool{}}
 		w.tasks[name] = a
 	}
 	return a
 }
 
+// seeJoin notes the session of an agent.
+func (w *witness) seeJoin(path string, answer []byte) {
+	var j api.JoinResponse
+	if parts := strings.Split(path, "/"); json.Unmarshal(answer, &j) == nil && len(parts) > 3 {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.sessions[parts[3]] = j.Session
+	}
+}
+
 // seeLeases notes attempts that are handed out.
-func (w *wire) seeLeases(answer []byte) {
+func (w *witness) seeLeases(answer []byte) {
 	var p api.PollResponse
 	if json.Unmarshal(answer, &p) != nil {
 		return
@@ -153,37 +180,48 @@ func (w *wire) seeLeases(answer []byte) {
 	defer w.mu.Unlock()
 	for _, l := range p.Start {
 		a := w.task(l.Ref)
-		a.newest = max(a.newest, l.Attempt)
+		a.gang = l.Job.Gang > 1
+		if l.Attempt > a.newest {
+			a.newest = l.Attempt
+			w.refs = append(w.refs, l.Ref)
+		}
 	}
 }
 
 // reportSeen is a report on its way. stale are the attempts in it after which a later
-// one of the same task had been handed out, before the report set out: the server must
-// not take them for valid.
+// one of the same task had been handed out, before the report set out, over are those whose
+// end had been accepted: the server must not take them for valid.
 type reportSeen struct {
 	api.ReportRequest
-	stale map[fairlead.Ref]bool
+	stale, over map[fairlead.Ref]bool
 }
 
-func (w *wire) seeReport(body []byte) *reportSeen {
-	r := &reportSeen{stale: map[fairlead.Ref]bool{}}
+func (w *witness) seeReport(body []byte) *reportSeen {
+	r := &reportSeen{stale: map[fairlead.Ref]bool{}, over: map[fairlead.Ref]bool{}}
 	if json.Unmarshal(body, &r.ReportRequest) != nil {
 		return nil
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	note := func(ref fairlead.Ref) { r.stale[ref] = w.task(ref).newest > ref.Attempt }
+	note := func(ref fairlead.Ref) {
+		a := w.task(ref)
+		r.stale[ref] = a.newest > ref.Attempt
+		_, r.over[ref] = a.accepted[ref.Attempt]
+	}
 	for _, f := range r.Finished {
 		note(f.Ref)
 	}
 	for _, ref := range r.Renew {
 		note(ref)
 	}
+	for _, ref := range r.Release {
+		w.task(ref).back[ref.Attempt] = true
+	}
 	return r
 }
 
 // seeAnswer notes what the server made of a report.
-func (w *wire) seeAnswer(r *reportSeen, body []byte) {
+func (w *witness) seeAnswer(r *reportSeen, body []byte) {
 	var answer api.ReportResponse
 	if json.Unmarshal(body, &answer) != nil || answer.Rejoin {
 		return
@@ -191,6 +229,7 @@ func (w *wire) seeAnswer(r *reportSeen, body []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for i, e := range answer.Renew {
+		w.answered(r, r.Renew[i], e)
 		if e == nil {
 			w.renewals++
 		}
@@ -201,7 +240,9 @@ func (w *wire) seeAnswer(r *reportSeen, body []byte) {
 	}
 	for i, e := range answer.Finished {
 		f := r.Finished[i]
+		w.answered(r, f.Ref, e)
 		if e == nil {
+			w.ends++
 			w.accept(f, r.stale[f.Ref])
 		} else {
 			w.task(f.Ref).refused[f.Attempt] = e.Code
@@ -209,16 +250,26 @@ func (w *wire) seeAnswer(r *reportSeen, body []byte) {
 	}
 }
 
-// accept notes an end that the server accepted. After a success, or after the same
-// attempt's own end, there must not be another.
-func (w *wire) accept(f api.Finished, stale bool) {
+// answered counts writes of attempts that were over, and what became of them.
+func (w *witness) answered(r *reportSeen, ref fairlead.Ref, e *api.Error) {
+	if r.stale[ref] || r.over[ref] {
+		w.stale++
+		if e != nil {
+			w.refused++
+		}
+	}
+}
+
+// accept notes an end that the server accepted. After a success, unless it was that of a part
+// of a gang, or after the same attempt's own end, there must not be another.
+func (w *witness) accept(f api.Finished, stale bool) {
 	a := w.task(f.Ref)
 	if stale {
 		w.twoHolders++
 		w.blame("the end of %v was accepted though a later attempt had begun", f.Ref)
 	}
 	for try, state := range a.accepted {
-		if try == f.Attempt || state == string(fairlead.Succeeded) {
+		if try == f.Attempt || state == string(fairlead.Succeeded) && !a.gang {
 			w.completed++
 			w.blame("%v ended as %s, after attempt %d had ended as %s", f.Ref, f.State, try, state)
 		}
@@ -226,27 +277,34 @@ func (w *wire) accept(f api.Finished, stale bool) {
 	a.accepted[f.Attempt] = f.State
 }
 
-func (w *wire) blame(format string, args ...any) {
+func (w *witness) blame(format string, args ...any) {
 	w.wrong = append(w.wrong, fmt.Sprintf(format, args...))
 }
 
 // renewed is how often the server renewed a lease.
-func (w *wire) renewed() int {
+func (w *witness) renewed() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.renewals
 }
 
 // refusal is the code with which the end of an attempt was refused, if it was.
-func (w *wire) refusal(ref fairlead.Ref) string {
+func (w *witness) refusal(ref fairlead.Ref) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.task(ref).refused[ref.Attempt]
 }
 
-// ends are the attempts of a task whose end the server accepted, and how they ended.
-func (w *wire) ends(job int64, task int) map[int]string {
+// accepted are the attempts of a task whose end the server accepted, and how they ended.
+func (w *witness) accepted(job int64, task int) map[int]string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return maps.Clone(w.task(fairlead.Ref{JobID: job, Task: task}).accepted)
+}
+
+// givenBack is how many attempts of a task were given back by their agents.
+func (w *witness) givenBack(job int64, task int) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.task(fairlead.Ref{JobID: job, Task: task}).back)
 }

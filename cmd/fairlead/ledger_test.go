@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/fairlead/fairlead"
-	"github.com/fairlead/fairlead/store/sqlite"
 )
 
 // ledger is the file in which tasks note that they began (b) and that they came to
@@ -30,7 +29,7 @@ func (l ledger) note(what string) string {
 	return fmt.Sprintf("echo %s $FAIRLEAD_JOB $FAIRLEAD_NUMBER $FAIRLEAD_ATTEMPT >>%s", what, l.file)
 }
 
-func (l ledger) read(t *testing.T) []ledgerEntry {
+func (l ledger) read(t testing.TB) []ledgerEntry {
 	t.Helper()
 	text, err := os.ReadFile(l.file)
 	if err != nil && !os.IsNotExist(err) {
@@ -60,7 +59,10 @@ func (l ledger) count(t *testing.T, what string, try int) (n int) {
 
 // checkCounters compares the counters of a store with its jobs, and those of the jobs
 // that match with their tasks. It returns how many differ.
-func checkCounters(t *testing.T, store *sqlite.Store, q fairlead.Query) (wrong int) {
+func checkCounters(t testing.TB, store interface {
+	fairlead.Store
+	fairlead.Accountant
+}, q fairlead.Query) (wrong int) {
 	t.Helper()
 	ctx := context.Background()
 	kept, err1 := store.Usage(ctx)

@@ -86,7 +86,7 @@ type task struct {
 	stop    *api.Stop        // what came before it was started
 	halted  chan struct{}    // closed when stop is set
 	until   time.Time        // end of the lease, by this machine's clock
-	drained bool             // it was ended because the agent stops
+	back    bool             // it is given back: what ended it was not meant for it, but for the agent
 }
 
 // Run runs an agent until ctx ends, and then until its tasks have ended or the time

@@ -9,9 +9,11 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -103,6 +105,24 @@ type silent struct {
 	once   sync.Once
 	given  chan struct{}
 	resume chan struct{}
+
+	told     sync.Once
+	back     chan struct{} // closed when the task is given back
+	finished atomic.Bool   // its end was reported
+}
+
+// note notes what an agent reports.
+func (s *silent) note(r *http.Request) {
+	var report api.ReportRequest
+	if !strings.HasSuffix(r.URL.Path, "/report") || json.NewDecoder(r.Body).Decode(&report) != nil {
+		return
+	}
+	if len(report.Finished) > 0 {
+		s.finished.Store(true)
+	}
+	if slices.Contains(report.Release, s.lease.Ref) {
+		s.told.Do(func() { close(s.back) })
+	}
 }
 
 func (s *silent) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -119,6 +139,7 @@ func (s *silent) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		close(s.given)
 		return
 	}
+	s.note(r)
 	io.Copy(io.Discard, r.Body)
 	<-s.given
 	<-s.resume
@@ -127,13 +148,14 @@ func (s *silent) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // TestKillsWhatItCannotRenew: when the server stops answering, a task is ended before
-// its lease is, because the server gives it to somebody else then.
+// its lease is, because the server gives it to somebody else then. When the server is back
+// before anybody has noticed, the task waits again: it was not cancelled.
 func TestKillsWhatItCannotRenew(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	pidFile := filepath.Join(dir, "pid")
 	// A tenth of the lease is what a slow machine may take from it to tell both of us.
-	s := &silent{ttl: 6 * time.Second, given: make(chan struct{}), resume: make(chan struct{})}
+	s := &silent{ttl: 6 * time.Second, given: make(chan struct{}), resume: make(chan struct{}), back: make(chan struct{})}
 	s.lease = api.Lease{
 		Ref: fairlead.Ref{JobID: 1, Attempt: 1}, User: "whoever", Tasks: 1,
 		Job: api.Spec{Argv: []string{"sh", "-c", "echo $$ >" + pidFile + ".new; mv " + pidFile + ".new " + pidFile + "; exec sleep 1000"}, Dir: dir},
@@ -164,6 +186,14 @@ func TestKillsWhatItCannotRenew(t *testing.T) {
 		t.Errorf("process %d still runs when its lease is over", pid)
 	}
 	close(s.resume)
+	select {
+	case <-s.back:
+	case <-time.After(time.Minute):
+		t.Error("the task was not given back")
+	}
+	if s.finished.Load() {
+		t.Error("the end of the task was reported as if it had been meant")
+	}
 	cancel()
 	if err := <-ended; err != nil {
 		t.Error(err)

@@ -123,7 +123,7 @@ func (a *Agent) interrupt() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, t := range a.tasks {
-		t.drained = true
+		t.back = true
 		if t.process != nil {
 			t.process.Stop("the agent stops", fairlead.Cancelled)
 		} else {

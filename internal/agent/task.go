@@ -57,7 +57,7 @@ func (a *Agent) run(t *task) {
 	a.mu.Lock()
 	delete(a.tasks, t.lease.Ref)
 	o.Cause = bounded(o.Cause)
-	if t.drained && o.State == fairlead.Cancelled {
+	if t.back && o.State == fairlead.Cancelled {
 		a.release = append(a.release, t.lease.Ref)
 	} else {
 		a.finished = append(a.finished, api.FromResult(t.lease.Ref, o))

@@ -1,0 +1,226 @@
+//go:build chaos
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/store/memory"
+)
+
+// deaf is a test that only notes that it failed.
+type deaf struct {
+	testing.TB
+	said []string
+}
+
+func (d *deaf) Helper()                   {}
+func (d *deaf) Error(args ...any)         { d.said = append(d.said, fmt.Sprint(args...)) }
+func (d *deaf) Errorf(f string, a ...any) { d.said = append(d.said, fmt.Sprintf(f, a...)) }
+
+// small is a small run in which everything was as it has to be: three jobs, of which the
+// second ran twice because its agent was lost.
+type small struct {
+	*testing.T
+	store auditedStore
+	load  *load
+	seen  *witness
+	ids   []int64
+}
+
+func newSmall(t *testing.T, quiet testing.TB) *small {
+	t.Helper()
+	s := &small{T: t, store: memory.New("cpu"), seen: newWitness(), load: newLoad(quiet, ledger{filepath.Join(t.TempDir(), "ledger")})}
+	for _, key := range []string{"k0", "k1", "k2"} {
+		s.ids = append(s.ids, s.submit(key))
+		s.acknowledge(key, s.ids[len(s.ids)-1])
+	}
+	s.run(s.ids[0])
+	s.begin(s.ids[1])
+	if lost, err := s.store.Expire(t.Context(), "a"); err != nil || len(lost) != 1 {
+		t.Fatal(lost, err)
+	}
+	s.run(s.ids[1])
+	s.report(fairlead.Ref{JobID: s.ids[1], Attempt: 1}, "stale_attempt")
+	s.run(s.ids[2])
+	return s
+}
+
+// acknowledge notes that a client sent a job, and what it heard.
+func (s *small) acknowledge(key string, id int64) {
+	o := &order{want: fairlead.Succeeded, noted: true}
+	o.spec.Key = key
+	s.load.record.send(o)
+	s.load.record.acknowledged(key, id)
+}
+
+func (s *small) submit(key string) int64 {
+	s.Helper()
+	subs, err := s.store.Submit(s.Context(), []*fairlead.Job{{Kind: "k", User: "ann", Pool: "ann", Key: key, Tasks: 1, Submitted: time.Now()}})
+	if err != nil || subs[0].Err != nil {
+		s.Fatal(subs, err)
+	}
+	return subs[0].ID
+}
+
+// begin leases a task, which writes to the ledger that it began.
+func (s *small) begin(id int64) fairlead.Ref {
+	s.Helper()
+	grants, err := s.store.Lease(s.Context(), "a", []fairlead.Want{{Job: id}}, time.Hour)
+	if err != nil || grants[0].Lease == nil {
+		s.Fatal(grants, err)
+	}
+	ref := grants[0].Lease.Ref
+	s.note("b", ref)
+	s.handOut(ref)
+	return ref
+}
+
+// run runs a task to its end.
+func (s *small) run(id int64) {
+	s.Helper()
+	ref := s.begin(id)
+	s.note("e", ref)
+	v, err := s.store.Finish(s.Context(), []fairlead.Result{{Ref: ref, Outcome: fairlead.Outcome{State: fairlead.Succeeded}}})
+	if err != nil || v[0].Err != nil {
+		s.Fatal(v, err)
+	}
+	s.report(ref, "")
+}
+
+func (s *small) note(what string, r fairlead.Ref) {
+	s.Helper()
+	f, err := os.OpenFile(s.load.ledger.file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer f.Close()
+	fmt.Fprintln(f, what, r.JobID, r.Task, r.Attempt)
+}
+
+// handOut lets the witness see that an attempt is handed out.
+func (s *small) handOut(r fairlead.Ref) {
+	s.seen.seeLeases(s.text(api.PollResponse{Start: []api.Lease{{Ref: r}}}))
+}
+
+// report lets it see that an end is reported, and accepted or refused.
+func (s *small) report(r fairlead.Ref, refused string) {
+	seen := s.seen.seeReport(s.text(api.ReportRequest{Finished: []api.Finished{{Ref: r, State: string(fairlead.Succeeded)}}}))
+	s.seen.seeAnswer(seen, s.text(api.ReportResponse{Finished: []*api.Error{s.refusal(refused)}}))
+}
+
+func (s *small) renew(r fairlead.Ref, refused string) {
+	seen := s.seen.seeReport(s.text(api.ReportRequest{Renew: []fairlead.Ref{r}}))
+	s.seen.seeAnswer(seen, s.text(api.ReportResponse{Renew: []*api.Error{s.refusal(refused)}}))
+}
+
+func (s *small) refusal(code string) *api.Error {
+	if code == "" {
+		return nil
+	}
+	return &api.Error{Code: code}
+}
+
+func (s *small) text(v any) []byte {
+	s.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return text
+}
+
+// miscounted is a store whose counters are off by one.
+type miscounted struct{ auditedStore }
+
+func (m miscounted) Recount(context.Context) (map[string]fairlead.Counters, error) {
+	return map[string]fairlead.Counters{"ann": {Waiting: 1}}, nil
+}
+
+// doctored are logs of a small run in which something is not as it was.
+var doctored = map[string]struct {
+	doctor func(*small)
+	differ func(*tally) // how the tally differs from that of a good run
+	good   bool         // nothing is to be said about it
+}{
+	"nothing": {func(*small) {}, func(*tally) {}, true},
+	"a stale attempt is refused": {
+		func(s *small) { s.renew(fairlead.Ref{JobID: s.ids[1], Attempt: 1}, "stale_attempt") },
+		func(r *tally) { r.stale++; r.refused++ }, true,
+	},
+	"a job that was acknowledged is not there": {
+		func(s *small) { s.acknowledge("k9", 4711) },
+		func(r *tally) { r.submitted++; r.acked++; r.lost++ }, false,
+	},
+	"a job did not end": {
+		func(s *small) { s.acknowledge("k9", s.submit("k9")) },
+		func(r *tally) { r.submitted++; r.acked++; r.lost++ }, false,
+	},
+	"a job that nobody sent": {
+		func(s *small) { s.submit("k9") },
+		func(r *tally) { r.unexpected++ }, false,
+	},
+	"an end is accepted twice": {
+		func(s *small) { s.report(fairlead.Ref{JobID: s.ids[0], Attempt: 1}, "") },
+		func(r *tally) { r.twice++; r.stale++ }, false,
+	},
+	"a stale end is accepted": {
+		func(s *small) { s.report(fairlead.Ref{JobID: s.ids[1], Attempt: 1}, "") },
+		func(r *tally) { r.twice++; r.holders++; r.stale++ }, false,
+	},
+	"a stale attempt is renewed": {
+		func(s *small) { s.renew(fairlead.Ref{JobID: s.ids[1], Attempt: 1}, "") },
+		func(r *tally) { r.holders++; r.stale++ }, false,
+	},
+	"a key gets two ids": {
+		func(s *small) { s.load.record.acknowledged("k0", 4711) },
+		func(r *tally) { r.twice++ }, false,
+	},
+	"an id gets two keys": {
+		func(s *small) { s.acknowledge("k9", s.ids[0]) },
+		func(r *tally) { r.submitted++; r.acked++; r.lost++; r.twice++ }, false,
+	},
+	"an attempt runs twice": {
+		func(s *small) { s.note("b", fairlead.Ref{JobID: s.ids[0], Attempt: 1}) },
+		func(r *tally) { r.duplicates++ }, false,
+	},
+	"it says that it succeeded, and did not run": {
+		func(s *small) { os.Remove(s.load.ledger.file) },
+		func(r *tally) { r.ok = 0; r.duplicates = 0; r.explained = 0 }, false,
+	},
+	"counters are off": {
+		func(s *small) { s.store = miscounted{s.store} },
+		func(r *tally) { r.counters++ }, false,
+	},
+}
+
+// TestChaosChecker doctors the logs of a small run: whatever the audits of the other tests
+// are there to find, they find.
+func TestChaosChecker(t *testing.T) {
+	for name, c := range doctored {
+		t.Run(name, func(t *testing.T) {
+			quiet := &deaf{TB: t}
+			s := newSmall(t, quiet)
+			c.doctor(s)
+			a := newAudit(quiet, s.load, s.seen)
+			a.read(s.store, s.load.ledger)
+			a.judge()
+			want := tally{submitted: 3, acked: 3, ok: 3, duplicates: 1, explained: 1, stale: 1, refused: 1}
+			c.differ(&want)
+			if got := a.tally.String(); got != want.String() {
+				t.Errorf("got  %s\nwant %s\n%q", got, want, quiet.said)
+			}
+			if good := len(quiet.said) == 0; good != c.good {
+				t.Errorf("it said %q", quiet.said)
+			}
+		})
+	}
+}
