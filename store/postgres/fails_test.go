@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/pgtest"
 	"github.com/fairlead/fairlead/store/postgres"
@@ -53,4 +55,50 @@ func TestDatabaseFails(t *testing.T) {
 			t.Fatal("not woken after the failure")
 		}
 	}
+}
+
+// TestFeedAfterCrash: a database that crashed gives numbers of transactions again. Changes of
+// those are read like all others.
+func TestFeedAfterCrash(t *testing.T) {
+	t.Parallel()
+	cluster := pgtest.OwnCluster(t)
+	s := at(t, cluster.URL(), postgres.Options{})
+	defer s.Close()
+	f := follow(s)
+	total, again := 0, 0
+	for range 2 {
+		before := undo(t, cluster.URL(), 40)
+		f.read(t)
+		cluster.Halt()
+		if err := cluster.Run(); err != nil {
+			t.Fatal(err)
+		}
+		if undo(t, cluster.URL(), 1) < before {
+			again++
+		}
+		for range 45 { // until it cannot be seen any more that numbers went back
+			submit(t, s, 1, 1)
+			total++
+		}
+		if f.read(t); len(f.seen[fairlead.Waited]) != total {
+			t.Fatalf("read of %d jobs, want %d", len(f.seen[fairlead.Waited]), total)
+		}
+	}
+	t.Logf("numbers were given again after %d of 2 crashes", again)
+}
+
+// undo begins transactions and undoes them, and returns the number of the last.
+func undo(t *testing.T, url string, n int) (xid int64) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	for range n {
+		if err := conn.QueryRow(t.Context(), `SELECT pg_current_xact_id()::text::bigint`).Scan(&xid); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return xid
 }

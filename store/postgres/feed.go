@@ -20,11 +20,18 @@ import (
 // remembers a snapshot instead. New is what that did not see and the next one does: no
 // change is missed, and none waits for another. Of changes to one job the number tells the
 // order: it is taken while the job is locked.
+//
+// A database that crashed gives the numbers of transactions again that had written nothing
+// lasting, such as those that were undone: a snapshot from before takes them for seen. What is
+// counted by a sequence is never given again. So what has a higher number in the feed than all
+// that has been read is new, too; its transaction's is higher than theirs as well.
 type feed struct {
 	life.Feed
 	mu   sync.Mutex
 	seen string    // the snapshot up to which changes have been read
 	at   time.Time // when, by the database's clock
+	last int64     // the highest number in the feed of what has been read
+	xid  string    // the highest of its transactions
 }
 
 // begin reads from now on.
@@ -32,7 +39,8 @@ func (f *feed) begin(ctx context.Context, s *Store) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var now int64
-	err := s.pool.QueryRow(ctx, `SELECT pg_current_snapshot()::text, `+realNow).Scan(&f.seen, &now)
+	err := s.pool.QueryRow(ctx, s.sql(`SELECT pg_current_snapshot()::text, `+realNow+`,
+		coalesce((SELECT max(seq) FROM @.feed), 0), coalesce((SELECT xid::text FROM @.feed ORDER BY xid DESC LIMIT 1), '0')`)).Scan(&f.seen, &now, &f.last, &f.xid)
 	f.at = life.Instant(now)
 	return err
 }
@@ -45,16 +53,16 @@ type querier interface {
 // pullText reads what an earlier snapshot did not see. The first row is the present
 // snapshot itself.
 const pullText = `SELECT 0 AS seq, pg_current_snapshot()::text, ` + realNow + `,
-		pg_snapshot_xmax(pg_current_snapshot()) < pg_snapshot_xmax($1::text::pg_snapshot), NULL::bytea, 0
-	UNION ALL (SELECT seq, '', 0, false, changes, origin FROM @.feed
-		WHERE xid >= pg_snapshot_xmin($1::text::pg_snapshot) AND NOT pg_visible_in_snapshot(xid, $1::text::pg_snapshot))
+		pg_snapshot_xmax(pg_current_snapshot()) < pg_snapshot_xmax($1::text::pg_snapshot), NULL::bytea, 0, ''
+	UNION ALL (SELECT seq, '', 0, false, changes, origin, xid::text FROM @.feed
+		WHERE xid >= least(pg_snapshot_xmin($1::text::pg_snapshot), $2::text::xid8) AND (seq > $3 OR NOT pg_visible_in_snapshot(xid, $1::text::pg_snapshot)))
 	ORDER BY seq`
 
 // pull reads the changes that are new and returns the cursor after them.
 func (f *feed) pull(ctx context.Context, s *Store, q querier) (cursor int64, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	rows, err := q.Query(ctx, s.sql(pullText), f.seen)
+	rows, err := q.Query(ctx, s.sql(pullText), f.seen, f.xid, f.last)
 	if err != nil {
 		return 0, err
 	}
@@ -62,13 +70,14 @@ func (f *feed) pull(ctx context.Context, s *Store, q querier) (cursor int64, err
 	var at int64
 	var back bool // this is another database, which knows less: one has failed over
 	var news bool // something was written, perhaps by one who is gone: it has to be rolled up, or settled
+	last, xid := f.last, f.xid
 	var fresh []fairlead.Change
 	err = each(rows, func(r pgx.Rows) error {
 		var seq, now, origin int64
-		var snapshot string
+		var snapshot, x string
 		var older bool
 		var text []byte
-		if err := r.Scan(&seq, &snapshot, &now, &older, &text, &origin); err != nil {
+		if err := r.Scan(&seq, &snapshot, &now, &older, &text, &origin, &x); err != nil {
 			return err
 		}
 		if seq == 0 {
@@ -76,6 +85,7 @@ func (f *feed) pull(ctx context.Context, s *Store, q querier) (cursor int64, err
 			return nil
 		}
 		news = true
+		last, xid = max(last, seq), later(xid, x)
 		changes, err := decode(text)
 		if origin == s.origin {
 			changes = foreign(changes)
@@ -93,11 +103,19 @@ func (f *feed) pull(ctx context.Context, s *Store, q querier) (cursor int64, err
 	if now.Sub(f.at) > feedKept/2 || back {
 		f.Forget() // some may have been trimmed that were not read, or are taken for read
 	}
-	f.seen, f.at = seen, now
+	f.seen, f.at, f.last, f.xid = seen, now, last, xid
 	for _, c := range fresh {
 		f.Add(c)
 	}
 	return f.Cursor(), nil
+}
+
+// later is the higher of two numbers of transactions.
+func later(a, b string) string {
+	if len(a) > len(b) || len(a) == len(b) && a > b {
+		return a
+	}
+	return b
 }
 
 // after returns changes after a cursor.

@@ -68,6 +68,25 @@ func TestFeedIsTrimmed(t *testing.T) {
 	}
 }
 
+// TestFeedKeepsTransactionsAgain: what looks as if it had been seen long ago, because a database
+// that crashed has given the number of its transaction again, is not cleared away.
+func TestFeedKeepsTransactionsAgain(t *testing.T) {
+	s := openInternal(t)
+	add(t, s)
+	if err := s.maintain(t.Context(), true); err != nil {
+		t.Fatal(err)
+	}
+	s.must(t, `UPDATE @.feed_kept SET at = at - 600 * 1000000000::bigint, seen = '4000000000:4000000000:'`)
+	add(t, s)
+	if err := s.maintain(t.Context(), true); err != nil {
+		t.Fatal(err)
+	}
+	left := 0
+	if err := s.query(t.Context(), `SELECT count(*) FROM @.feed`, func(r pgx.Rows) error { return r.Scan(&left) }); err != nil || left != 1 {
+		t.Errorf("%d rows are left, want the later one (%v)", left, err)
+	}
+}
+
 // TestFeedIsBehind: who did not look for long, or finds a database that knows less than he
 // does, takes a new snapshot.
 func TestFeedIsBehind(t *testing.T) {

@@ -39,9 +39,10 @@ const realNow = `(extract(epoch FROM clock_timestamp()) * 1000000)::bigint * 100
 // trimFeed forgets the changes that have been seen by all who are not too far behind.
 func (t *tx) trimFeed() {
 	kept := int64(feedKept)
-	t.queue(`DELETE FROM @.feed WHERE pg_visible_in_snapshot(xid, (SELECT seen FROM @.feed_kept WHERE at <= `+realNow+` - $1::bigint ORDER BY at DESC LIMIT 1))`, kept)
+	const old = ` FROM @.feed_kept WHERE at <= ` + realNow + ` - $1::bigint ORDER BY at DESC LIMIT 1`
+	t.queue(`DELETE FROM @.feed WHERE seq <= (SELECT last`+old+`) AND pg_visible_in_snapshot(xid, (SELECT seen`+old+`))`, kept)
 	t.queue(`DELETE FROM @.feed_kept WHERE at < (SELECT max(at) FROM @.feed_kept WHERE at <= `+realNow+` - $1::bigint)`, kept)
-	t.queue(`INSERT INTO @.feed_kept (at, seen) SELECT `+realNow+`, pg_current_snapshot()
+	t.queue(`INSERT INTO @.feed_kept (at, seen, last) SELECT `+realNow+`, pg_current_snapshot(), coalesce((SELECT max(seq) FROM @.feed), 0)
 		WHERE NOT EXISTS (SELECT FROM @.feed_kept WHERE at > `+realNow+` - $1::bigint)`, kept/4)
 }
 

@@ -208,7 +208,8 @@ CREATE TABLE @.duty (
 -- older of these snapshots. Whoever is further behind has to take a new snapshot of all.
 CREATE TABLE @.feed_kept (
   at   bigint NOT NULL,
-  seen pg_snapshot NOT NULL
+  seen pg_snapshot NOT NULL,
+  last bigint NOT NULL -- the highest seq in it
 );
 
 -- What happened to jobs, beyond what their rows say.
