@@ -30,11 +30,16 @@ check: ## formatting, vet, staticcheck and the house rules
 
 .PHONY: chaos
 chaos: ## kill the server and agents at random instants; KILLS=200 by default
-	$(GO) test -count=1 -v -timeout=60m -tags=chaos -run=TestChaos ./cmd/fairlead -kills=$(or $(KILLS),200)
+	$(GO) test -count=1 -v -timeout=60m -tags=chaos -run=TestChaos -skip=TestChaosPostgres ./cmd/fairlead -kills=$(or $(KILLS),200)
 
 .PHONY: chaos-postgres
-chaos-postgres: ## let processes contend for leases in PostgreSQL while they and it are killed, and check what they saw
+chaos-postgres: ## hurt four servers, their agents and the PostgreSQL that they share at random instants, KILLS=300 times by default; check histories of leases
 	$(GO) test -count=1 -v -timeout=60m -tags=chaos -run=TestChaos ./store/postgres -history=2m
+	$(GO) test -count=1 -v -timeout=60m -tags=chaos -run='TestChaosPostgres|TestChaosChecker' ./cmd/fairlead -kills=$(or $(KILLS),300)
+
+.PHONY: soak-postgres
+soak-postgres: ## let servers join and leave one PostgreSQL under load for DURATION (default 10m), and explain how long jobs waited
+	$(GO) test -count=1 -v -timeout=0 -tags=chaos -run=TestSoakPostgres ./cmd/fairlead -soak=$(or $(DURATION),10m)
 
 .PHONY: real
 real: ## let three users of this machine do real work and compare what they get with their weights; run 5,000 jobs through a tree of mixed policies under changes; replay what ran on eight made-up machines; compare with its Slurm, if there is one; flood a service with three tenants on PostgreSQL

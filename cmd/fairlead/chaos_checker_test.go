@@ -108,7 +108,7 @@ func (s *small) note(what string, r fairlead.Ref) {
 
 // handOut lets the witness see that an attempt is handed out.
 func (s *small) handOut(r fairlead.Ref) {
-	s.seen.seeLeases(s.text(api.PollResponse{Start: []api.Lease{{Ref: r}}}))
+	s.seen.seeLeases("/v1/agents/a/poll", s.text(api.PollResponse{Start: []api.Lease{{Ref: r}}}))
 }
 
 // report lets it see that an end is reported, and accepted or refused.

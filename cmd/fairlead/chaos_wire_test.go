@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
@@ -62,6 +63,14 @@ type attempts struct {
 	accepted map[int]string // how they ended, as the server accepted it
 	refused  map[int]string // code of the refusal
 	back     map[int]bool   // that were given back, whether that was answered or not
+	handed   []handed       // in the order in which they were
+}
+
+// handed is when an attempt was first handed out, and to which agent.
+type handed struct {
+	attempt int
+	at      time.Time
+	agent   string
 }
 
 func newWire(t *testing.T, seen *witness, socket, server string) *wire {
@@ -122,7 +131,7 @@ func (w *wire) ServeHTTP(out http.ResponseWriter, in *http.Request) {
 		case report != nil:
 			w.seeAnswer(report, answer)
 		case strings.HasSuffix(in.URL.Path, "/poll"):
-			w.seeLeases(answer)
+			w.seeLeases(in.URL.Path, answer)
 		case strings.HasSuffix(in.URL.Path, "/join"):
 			w.seeJoin(in.URL.Path, answer)
 		}
@@ -163,15 +172,24 @@ func (w *witness) task(ref fairlead.Ref) *attempts {
 // seeJoin notes the session of an agent.
 func (w *witness) seeJoin(path string, answer []byte) {
 	var j api.JoinResponse
-	if parts := strings.Split(path, "/"); json.Unmarshal(answer, &j) == nil && len(parts) > 3 {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.sessions[parts[3]] = j.Session
+	if json.Unmarshal(answer, &j) != nil {
+		return
 	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.sessions[agentOf(path)] = j.Session
+}
+
+// agentOf is the agent in the path of a request: /v1/agents/NAME/...
+func agentOf(path string) string {
+	if parts := strings.Split(path, "/"); len(parts) > 3 {
+		return parts[3]
+	}
+	return ""
 }
 
 // seeLeases notes attempts that are handed out.
-func (w *witness) seeLeases(answer []byte) {
+func (w *witness) seeLeases(path string, answer []byte) {
 	var p api.PollResponse
 	if json.Unmarshal(answer, &p) != nil {
 		return
@@ -183,6 +201,7 @@ func (w *witness) seeLeases(answer []byte) {
 		a.gang = l.Job.Gang > 1
 		if l.Attempt > a.newest {
 			a.newest = l.Attempt
+			a.handed = append(a.handed, handed{l.Attempt, time.Now(), agentOf(path)})
 			w.refs = append(w.refs, l.Ref)
 		}
 	}
