@@ -39,8 +39,9 @@ func (f *feed) begin(ctx context.Context, s *Store) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var now int64
-	err := s.pool.QueryRow(ctx, s.sql(`SELECT pg_current_snapshot()::text, `+realNow+`,
-		coalesce((SELECT max(seq) FROM @.feed), 0), coalesce((SELECT xid::text FROM @.feed ORDER BY xid DESC LIMIT 1), '0')`)).Scan(&f.seen, &now, &f.last, &f.xid)
+	err := s.query(ctx, `SELECT pg_current_snapshot()::text, `+realNow+`,
+		coalesce((SELECT max(seq) FROM @.feed), 0), coalesce((SELECT xid::text FROM @.feed ORDER BY xid DESC LIMIT 1), '0')`,
+		func(r pgx.Rows) error { return r.Scan(&f.seen, &now, &f.last, &f.xid) })
 	f.at = life.Instant(now)
 	return err
 }

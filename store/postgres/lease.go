@@ -156,7 +156,7 @@ func (s *Store) Renew(ctx context.Context, refs []fairlead.Ref, ttl time.Duratio
 	for i, r := range refs {
 		jobs[i], tasks[i], attempts[i] = r.JobID, int32(r.Task), int32(r.Attempt)
 	}
-	err = s.write(ctx, func(t *tx) error {
+	err = s.repeat(ctx, func(t *tx) error {
 		renewed := map[fairlead.Ref]bool{}
 		// Leases are locked in the order of their keys, as everybody does.
 		t.ask(`WITH l AS (SELECT r.job, r.task FROM @.running AS r, unnest($1::bigint[], $2::int[], $3::int[]) AS v (job, task, attempt)

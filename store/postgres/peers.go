@@ -22,7 +22,7 @@ const dutyText = `INSERT INTO @.duty AS d (name, server, until) VALUES ($1, $2, 
 func (s *Store) Announce(ctx context.Context, x fairlead.Server, ttl time.Duration) (fairlead.Roll, error) {
 	var roll fairlead.Roll
 	var taken error
-	err := s.write(ctx, func(t *tx) error {
+	err := s.repeat(ctx, func(t *tx) error {
 		roll, taken = fairlead.Roll{}, nil
 		// Two that announce a node of the same name at the same moment must not both find
 		// that there is none.

@@ -69,6 +69,19 @@ const beginText = `SELECT set_config('enable_seqscan', 'off', true), set_config(
 	set_config('enable_bitmapscan', 'off', true), set_config('jit', 'off', true), set_config('idle_in_transaction_session_timeout', '15s', true),
 	` + nowText + `, id, half_life, reference, days FROM @.clock ORDER BY id DESC LIMIT 1`
 
+// repeat is write for what may as well be done twice: it is done again when nobody knows
+// whether it took effect.
+func (s *Store) repeat(ctx context.Context, f func(*tx) error) error {
+	ctx, cancel := context.WithTimeout(ctx, s.options.Timeout)
+	defer cancel()
+	for n := 0; ; n++ {
+		err := s.write(ctx, f)
+		if lost := (unknown{}); !errors.As(err, &lost) || !pause(ctx, n) {
+			return err
+		}
+	}
+}
+
 // write runs f in a transaction, again if others were in its way or the database was
 // away: f leaves nothing behind but what it does to the transaction.
 func (s *Store) write(ctx context.Context, f func(*tx) error) error {

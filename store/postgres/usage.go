@@ -53,7 +53,7 @@ func (s *Store) Usage(ctx context.Context) (fairlead.Accounts, error) {
 
 // SetHalfLife implements fairlead.Accountant.
 func (s *Store) SetHalfLife(ctx context.Context, halfLife time.Duration) error {
-	return s.write(ctx, func(t *tx) error { return t.rebase(halfLife) })
+	return s.repeat(ctx, func(t *tx) error { return t.rebase(halfLife) })
 }
 
 // least is what is left of the weight of a mean, however long ago it was learned: without
@@ -111,7 +111,7 @@ func (s *Store) Recount(ctx context.Context) (map[string]fairlead.Counters, erro
 
 // KeepDays implements fairlead.DayKeeper.
 func (s *Store) KeepDays(ctx context.Context, n int) error {
-	return s.write(ctx, func(t *tx) error {
+	return s.repeat(ctx, func(t *tx) error {
 		if t.days == n {
 			return nil
 		}
