@@ -280,7 +280,8 @@ func (w *witness) answered(r *reportSeen, ref fairlead.Ref, e *api.Error) {
 }
 
 // accept notes an end that the server accepted. After a success, unless it was that of a part
-// of a gang, or after the same attempt's own end, there must not be another.
+// of a gang, or after the same attempt's own end, there must not be another. Answers of two servers may be seen in another
+// order than they were given in: it is the numbers of the attempts that tell which came first.
 func (w *witness) accept(f api.Finished, stale bool) {
 	a := w.task(f.Ref)
 	if stale {
@@ -288,7 +289,11 @@ func (w *witness) accept(f api.Finished, stale bool) {
 		w.blame("the end of %v was accepted though a later attempt had begun", f.Ref)
 	}
 	for try, state := range a.accepted {
-		if try == f.Attempt || state == string(fairlead.Succeeded) && !a.gang {
+		first := state // of the two attempts
+		if f.Attempt < try {
+			first = f.State
+		}
+		if try == f.Attempt || first == string(fairlead.Succeeded) && !a.gang {
 			w.completed++
 			w.blame("%v ended as %s, after attempt %d had ended as %s", f.Ref, f.State, try, state)
 		}
