@@ -223,7 +223,7 @@ func (l *Loop) Run(ctx context.Context) error {
 		defer said.Wait()
 		said.Go(func() { l.announcing(ctx) })
 	}
-	expire := time.NewTicker(min(max(l.options.LeaseTTL/8, time.Millisecond), expireEvery))
+	expire := time.NewTicker(l.expireEvery())
 	defer expire.Stop()
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
@@ -264,8 +264,15 @@ func (l *Loop) failed(err error, pause time.Duration) {
 	l.stats.LastError, l.stats.ErrorAt = err.Error(), time.Now()
 }
 
-// expireEvery is how often, at least, it is looked for leases that ran out.
-const expireEvery = 500 * time.Millisecond
+// expireEvery is how often it is looked for leases that ran out. Where others may run what a
+// dead server was running, they are not to wait for much longer than its leases last.
+func (l *Loop) expireEvery() time.Duration {
+	d := max(l.options.LeaseTTL/8, time.Millisecond)
+	if l.peers.store != nil {
+		d = min(d, 500*time.Millisecond)
+	}
+	return d
+}
 
 // poke wakes the loop.
 func (l *Loop) poke() {
