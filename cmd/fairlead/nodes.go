@@ -97,8 +97,17 @@ func labels(n *fairlead.NodeView) string {
 	return strings.Join(parts, " ")
 }
 
-// whyNotMore says why a node does not run more tasks, and what is kept on it.
+// whyNotMore says why a node does not run more tasks, what is kept on it, and at which other
+// server it is.
 func whyNotMore(n *fairlead.NodeView, unit string, now time.Time) string {
+	text := whyNotHere(n, unit, now)
+	if n.Server != "" {
+		text += "; at server " + n.Server
+	}
+	return text
+}
+
+func whyNotHere(n *fairlead.NodeView, unit string, now time.Time) string {
 	notes := keptOn(n, unit, now)
 	if n.State == "up" && notes != "" && n.Why == "" && n.Free[unit] == n.Capacity[unit] {
 		return notes

@@ -199,7 +199,7 @@ func (s *serve) runDev(ctx context.Context, x *instance, o instanceOptions) erro
 		return err
 	}
 	defer client.Close()
-	work := agentOptions{name: s.name, cpus: s.cpus, gpus: s.gpus, finder: gpu.Nvidia{}, labels: s.labels, dir: agentDir(o.database), drain: s.drain}
+	work := agentOptions{name: s.name, cpus: s.cpus, gpus: s.gpus, finder: gpu.Nvidia{}, labels: s.labels, dir: agentDir(o.database, s.name), drain: s.drain}
 	ao, err := work.options(ctx, client, o.log)
 	if err != nil {
 		return err
@@ -227,12 +227,16 @@ func (s *serve) runDev(ctx context.Context, x *instance, o instanceOptions) erro
 }
 
 // agentDir is where the agent of a development server keeps its files: beside the database,
-// or in the working directory if that is not a file.
-func agentDir(database string) string {
-	if isURL(database) {
-		return "fairlead-agent"
+// or in the working directory if that is not a file. There may be others then, of servers that
+// share the database: one whose node was given a name has a directory of that name.
+func agentDir(database, node string) string {
+	switch {
+	case !isURL(database):
+		return filepath.Join(filepath.Dir(database), "fairlead-agent")
+	case node != hostname():
+		return "fairlead-agent-" + node
 	}
-	return filepath.Join(filepath.Dir(database), "fairlead-agent")
+	return "fairlead-agent"
 }
 
 func (s *serve) devUntil(ctx context.Context, x *instance, agentEnded <-chan error) error {
