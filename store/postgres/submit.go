@@ -67,6 +67,13 @@ func (t *tx) submit(jobs []*fairlead.Job, foreign bool) ([]fairlead.Submission, 
 	if err := b.claim(out); err != nil {
 		return nil, err
 	}
+	paths := map[string]bool{}
+	for _, r := range b.added {
+		paths[r.Pool] = true
+	}
+	if err := t.internAll(paths); err != nil {
+		return nil, err
+	}
 	t.changes = slices.Grow(t.changes, len(b.added))
 	for i, r := range b.added {
 		if err := b.admit(r, b.waits[i]); err != nil {
@@ -283,15 +290,7 @@ func (b *submission) insert() error {
 
 // askPools reads, with the next do, the numbers of pools that this process does not know.
 func (t *tx) askPools(paths map[string]bool) {
-	t.s.mu.Lock()
-	defer t.s.mu.Unlock()
-	var unknown []string
-	for path := range paths {
-		if _, known := t.s.pools[path]; !known {
-			unknown = append(unknown, path)
-		}
-	}
-	if len(unknown) > 0 {
+	if unknown := t.missing(paths); len(unknown) > 0 {
 		t.ask(`SELECT id, path FROM @.pool WHERE path = ANY($1)`, t.keepPool, unknown)
 	}
 }
@@ -309,25 +308,49 @@ func (t *tx) keepPool(r pgx.Rows) error {
 
 // intern returns the number of a pool, which is made if there is none.
 func (t *tx) intern(path string) (int32, error) {
-	t.s.mu.Lock()
-	id, known := t.s.pools[path]
-	t.s.mu.Unlock()
-	if known {
-		return id, nil
-	}
-	if id, known := t.paths[path]; known {
-		return id, nil
-	}
-	t.ask(`INSERT INTO @.pool (path, since) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING id, path`, t.keepPool, path, life.Nanos(t.now))
-	if err := t.do(); err != nil {
+	if err := t.internAll(map[string]bool{path: true}); err != nil {
 		return 0, err
 	}
-	if id, made := t.paths[path]; made {
+	t.s.mu.Lock()
+	defer t.s.mu.Unlock()
+	if id, known := t.s.pools[path]; known {
 		return id, nil
 	}
-	t.ask(`SELECT id, path FROM @.pool WHERE path = $1`, t.keepPool, path) // others made it in the meantime
-	err := t.do()
-	return t.paths[path], err
+	return t.paths[path], nil
+}
+
+// internAll makes those pools that there are not, all in one statement. They are made in the
+// order of their paths: who makes a pool that another transaction is making waits for that one.
+func (t *tx) internAll(paths map[string]bool) error {
+	missing := t.missing(paths)
+	if len(missing) == 0 {
+		return nil
+	}
+	t.ask(`INSERT INTO @.pool (path, since) SELECT path, $2 FROM unnest($1::text[]) AS w (path) ON CONFLICT DO NOTHING RETURNING id, path`,
+		t.keepPool, missing, life.Nanos(t.now))
+	if err := t.do(); err != nil {
+		return err
+	}
+	if missing = t.missing(paths); len(missing) == 0 {
+		return nil
+	}
+	t.ask(`SELECT id, path FROM @.pool WHERE path = ANY($1)`, t.keepPool, missing) // others made them in the meantime
+	return t.do()
+}
+
+// missing are the pools of which neither the store nor the transaction knows the number, in
+// order.
+func (t *tx) missing(paths map[string]bool) (missing []string) {
+	t.s.mu.Lock()
+	defer t.s.mu.Unlock()
+	for path := range paths {
+		_, known := t.s.pools[path]
+		if _, here := t.paths[path]; !known && !here {
+			missing = append(missing, path)
+		}
+	}
+	slices.Sort(missing)
+	return missing
 }
 
 // path is the path of a pool.

@@ -58,7 +58,7 @@ func (s *Store) submitWithin(ctx context.Context, line line, jobs []*fairlead.Jo
 	if err := s.alive(ctx); err != nil {
 		return nil, err
 	}
-	if err := s.internAll(ctx, jobs); err != nil {
+	if err := s.internFirst(ctx, jobs); err != nil {
 		return nil, err
 	}
 	t := &tx{s: s, ctx: ctx, line: line, batch: &pgx.Batch{}}
@@ -99,9 +99,9 @@ func (s *Store) submitWithin(ctx context.Context, line line, jobs []*fairlead.Jo
 // errElsewhere says that the tables that the transaction sees are others.
 var errElsewhere = errors.New("the transaction is on another database than the store")
 
-// internAll makes the pools of jobs in a transaction of its own: others who use a new pool at
+// internFirst makes the pools of jobs in a transaction of its own: others who use a new pool at
 // the same time would have to wait for the one that makes it.
-func (s *Store) internAll(ctx context.Context, jobs []*fairlead.Job) error {
+func (s *Store) internFirst(ctx context.Context, jobs []*fairlead.Job) error {
 	unknown := map[string]bool{}
 	s.mu.Lock()
 	for _, j := range jobs {
@@ -118,12 +118,7 @@ func (s *Store) internAll(ctx context.Context, jobs []*fairlead.Job) error {
 		if err := t.do(); err != nil {
 			return err
 		}
-		for path := range unknown {
-			if _, err := t.intern(path); err != nil {
-				return err
-			}
-		}
-		return nil
+		return t.internAll(unknown)
 	})
 }
 
