@@ -351,6 +351,9 @@ func (l *Loop) readChanges(ctx context.Context, upTo int64) error {
 		l.cursor = next
 		l.version++
 		l.mu.Unlock()
+		if len(changes) < most {
+			return nil // what has come since then is told of
+		}
 	}
 }
 

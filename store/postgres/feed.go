@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -106,7 +107,7 @@ func (f *feed) pull(ctx context.Context, s *Store, q querier) (cursor int64, err
 	}
 	f.seen, f.at, f.last, f.xid = seen, now, last, xid
 	for _, c := range fresh {
-		f.Add(c)
+		f.Append(c) // who waits for it is told by who wrote it, or looks by himself
 	}
 	return f.Cursor(), nil
 }
@@ -139,6 +140,21 @@ func foreign(all []fairlead.Change) []fairlead.Change {
 		kept = append(kept, c)
 	}
 	return kept
+}
+
+// wakes reports whether this process has to look at once for what it has changed itself. What
+// it leased it knows; so it does of attempts that it ended, of which the feed tells it no more
+// than that the job has ended: that it hears when it looks for something to put in the place.
+func wakes(changes []fairlead.Change) bool {
+	return slices.ContainsFunc(changes, func(c fairlead.Change) bool {
+		switch c.What {
+		case fairlead.Leased, fairlead.Ended, fairlead.Changed:
+			return false
+		case fairlead.Done:
+			return len(c.Runs) == 0
+		}
+		return true
+	})
 }
 
 // Changes implements fairlead.Store.

@@ -2,6 +2,8 @@ package postgres
 
 import (
 	"errors"
+	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -107,5 +109,66 @@ func TestFeedIsBehind(t *testing.T) {
 		if _, _, err := s.Changes(t.Context(), cursor, 0); !errors.Is(err, fairlead.ErrBehind) {
 			t.Errorf("%s: %v, want that the cursor is too old", name, err)
 		}
+	}
+}
+
+// TestOwnLeasesDoNotWake: a program looks at once for what others may have changed, and for what
+// came to wait, but not for what it leased or ended itself: it knows, and would look in vain
+// after each of its own transactions.
+func TestOwnLeasesDoNotWake(t *testing.T) {
+	t.Parallel()
+	run := []fairlead.Run{{Ref: fairlead.Ref{JobID: 1, Attempt: 1}}}
+	for _, test := range []struct {
+		changes []fairlead.Change
+		want    bool
+	}{
+		{nil, false},
+		{[]fairlead.Change{{What: fairlead.Leased, Runs: run}}, false},
+		{[]fairlead.Change{{What: fairlead.Ended, Runs: run}, {What: fairlead.Done, Runs: run}}, false},
+		{[]fairlead.Change{{What: fairlead.Done}}, true}, // a job that was held was cancelled
+		{[]fairlead.Change{{What: fairlead.Done, Runs: run}, {What: fairlead.Waited}}, true},
+		{[]fairlead.Change{{What: fairlead.Stop, Runs: run}}, true},
+	} {
+		if got := wakes(test.changes); got != test.want {
+			t.Errorf("%+v: wakes %v, want %v", test.changes, got, test.want)
+		}
+	}
+}
+
+// TestNewPoolsTogether: calls that use the same new pools in different orders at once all make
+// them, each in one statement, and none hinders another.
+func TestNewPoolsTogether(t *testing.T) {
+	t.Parallel()
+	s := openInternal(t)
+	const callers, pools = 8, 200
+	var wg sync.WaitGroup
+	for c := range callers {
+		jobs := make([]*fairlead.Job, pools)
+		for i := range jobs {
+			user := fmt.Sprint("user", (i*(2*c+1)+c)%pools)
+			jobs[i] = &fairlead.Job{Kind: "k", User: user, Pool: user, Tasks: 1}
+		}
+		wg.Go(func() {
+			if _, err := s.Submit(t.Context(), jobs); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	made := 0
+	err := s.query(t.Context(), `SELECT path FROM @.pool WHERE path LIKE 'user%'`, func(r pgx.Rows) error { made++; return nil })
+	if err != nil || made != pools {
+		t.Errorf("there are %d pools, %v, want %d", made, err, pools)
+	}
+	var counted int64
+	accounts, err := s.Usage(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range accounts.Pools {
+		counted += int64(a.Waiting)
+	}
+	if counted != callers*pools {
+		t.Errorf("%d jobs are counted, want %d", counted, callers*pools)
 	}
 }

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -15,6 +16,9 @@ const pollEvery = time.Second
 
 // channel is where the stores of one schema tell each other that there are changes.
 func (s *Store) channel() string { return strings.TrimSuffix(s.prefix, ".") }
+
+// voice is by what this store knows its own notifications.
+func (s *Store) voice() string { return strconv.FormatInt(s.origin, 36) }
 
 // listener has a connection of its own as long as somebody wants to hear of changes.
 type listener struct {
@@ -91,16 +95,20 @@ func (s *Store) hearOnce(ctx context.Context) (heard bool) {
 	if _, err := conn.Exec(ctx, `LISTEN `+s.channel(), pgx.QueryExecModeSimpleProtocol); err != nil {
 		return false
 	}
-	for {
-		wait, cancel := context.WithTimeout(ctx, pollEvery)
-		_, err := conn.WaitForNotification(wait)
+	for look := time.Now().Add(pollEvery); ; {
+		wait, cancel := context.WithDeadline(ctx, look)
+		n, err := conn.WaitForNotification(wait)
 		late := wait.Err() != nil
 		cancel()
 		if err != nil && (!late || ctx.Err() != nil) || conn.IsClosed() {
 			return heard
 		}
 		heard = true
+		if n != nil && n.Payload == s.voice() && !late {
+			continue // it is told here without the database
+		}
 		s.feed.Wake()
+		look = time.Now().Add(pollEvery)
 	}
 }
 
@@ -128,7 +136,7 @@ func (w *waker) due(s *Store) {
 			w.mu.Unlock()
 			ctx, cancel := context.WithTimeout(ctx, pollEvery)
 			defer cancel()
-			s.pool.Exec(ctx, `SELECT pg_notify($1, '')`, s.options.Schema) // who is not told looks by himself
+			s.pool.Exec(ctx, `SELECT pg_notify($1, $2)`, s.options.Schema, s.voice()) // who is not told looks by himself
 		})
 	})
 }

@@ -239,8 +239,10 @@ func (t *tx) committed() {
 	if len(t.deltas) > 0 || len(t.changes) > 0 {
 		s.roll.due(s)
 	}
-	if len(t.changes) > 0 {
+	if wakes(t.changes) {
 		s.feed.Wake()
+	}
+	if len(t.changes) > 0 {
 		s.wake.due(s)
 	}
 }

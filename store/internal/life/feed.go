@@ -28,6 +28,12 @@ type Feed struct {
 
 // Add appends a change and wakes the waiters.
 func (f *Feed) Add(c fairlead.Change) {
+	f.Append(c)
+	f.Wake()
+}
+
+// Append appends a change of which the waiters are told otherwise.
+func (f *Feed) Append(c fairlead.Change) {
 	last := len(f.chunks) - 1
 	if last < 0 || len(f.chunks[last]) == feedChunk {
 		f.chunks = append(f.chunks, make([]fairlead.Change, 0, feedChunk))
@@ -40,7 +46,6 @@ func (f *Feed) Add(c fairlead.Change) {
 		f.first += feedChunk
 		f.count -= feedChunk
 	}
-	f.Wake()
 }
 
 // Wake wakes the waiters.
