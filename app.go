@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/fairlead/fairlead/why"
@@ -32,8 +33,8 @@ type Options struct {
 	Slots int
 	// Shares are who is entitled to what. Default: [DefaultShares], equal parts for all users.
 	Shares Shares
-	// Name is that of this process among others on the same store. Default: that of the host
-	// with the number of the process.
+	// Name is that of this process among others on the same database, which have to have
+	// others. Default: that of the host with the number of the process.
 	Name string
 	// Grace is how long running handlers may go on after the context of Run ended. Default: 10 s.
 	Grace time.Duration
@@ -45,6 +46,9 @@ type Options struct {
 	Logger    *slog.Logger // default: discards
 }
 
+// apps counts those of this process, whose names are to differ.
+var apps atomic.Int64
+
 // New returns the background jobs that a store keeps. Nothing runs before [App.Run]; jobs can
 // be submitted at once.
 func New(ctx context.Context, store Store, o Options) (*App, error) {
@@ -52,7 +56,11 @@ func New(ctx context.Context, store Store, o Options) (*App, error) {
 	if err != nil {
 		host = "local"
 	}
-	o.Slots, o.Name = cmp.Or(o.Slots, 10), cmp.Or(o.Name, fmt.Sprint(host, "-", os.Getpid()))
+	name := fmt.Sprint(host, "-", os.Getpid())
+	if n := apps.Add(1); n > 1 {
+		name += fmt.Sprint("-", n)
+	}
+	o.Slots, o.Name = cmp.Or(o.Slots, 10), cmp.Or(o.Name, name)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}

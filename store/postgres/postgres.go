@@ -1,7 +1,8 @@
 // Package postgres is a store in a PostgreSQL database, from version 14 on. What it
 // acknowledges is committed, as durably as the database is set to.
 //
-// Several stores may use one schema: all that must be agreed on is in the database, and
+// Several stores may use one schema, and each loop needs one of its own: the changes tell it what
+// other stores lease, and take what its own leases for known. All that must be agreed on is in the database, and
 // its clock is the one that counts for leases. Nothing is kept for the length of a
 // session, and no statement names a schema that it relies on being set: connections may
 // come from a pooler that hands them out by transaction, such as PgBouncer. The store notices
