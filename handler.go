@@ -77,7 +77,8 @@ func (l *Loop) Work(ctx context.Context, o WorkOptions) error {
 	for kind := range o.Handlers {
 		capacity[handlerPrefix+kind] = anyNumber
 	}
-	w := &handlerWorker{handlers: wrap(o.Handlers, o.Middleware), running: map[Ref]context.CancelCauseFunc{}, starts: make(chan []*Lease, 1024)}
+	w := &handlerWorker{handlers: wrap(o.Handlers, o.Middleware), running: map[Ref]context.CancelCauseFunc{}, starts: make(chan []*Lease, 1024), over: make(chan struct{})}
+	defer close(w.over)
 	m, err := l.joinFree(ctx, o.Name, capacity, w)
 	if err != nil {
 		return err
@@ -89,16 +90,19 @@ func (l *Loop) Work(ctx context.Context, o WorkOptions) error {
 	return m.Leave(leave)
 }
 
-// handlerWorker runs handlers, each task in a goroutine.
+// handlerWorker runs handlers, each task in a goroutine of its own. Those that end go on with
+// another task: their stacks have grown already, which small tasks take longer for than to run.
 type handlerWorker struct {
 	member   *Member
 	ends     together
 	handlers map[string]Handler
 	starts   chan []*Lease
 	tasks    sync.WaitGroup
+	over     chan struct{} // closed when all tasks have ended and no more come
 
 	mu      sync.Mutex
 	running map[Ref]context.CancelCauseFunc
+	idle    []chan<- func() // goroutines that have run a task, and may run another
 }
 
 // Start implements Worker.
@@ -176,7 +180,9 @@ func (w *handlerWorker) begin(ctx context.Context, l *Lease) {
 	w.mu.Lock()
 	w.running[l.Ref] = cancel
 	w.mu.Unlock()
-	w.tasks.Go(func() {
+	w.tasks.Add(1)
+	w.start(func() {
+		defer w.tasks.Done()
 		defer cancel(nil)
 		o := w.handle(ctx, l)
 		w.mu.Lock()
@@ -190,6 +196,55 @@ func (w *handlerWorker) begin(ctx context.Context, l *Lease) {
 			return w.ends.end(Result{Ref: l.Ref, Outcome: o})
 		})
 	})
+}
+
+// start runs f in a goroutine that is idle, or in a new one.
+func (w *handlerWorker) start(f func()) {
+	w.mu.Lock()
+	n := len(w.idle) - 1
+	if n < 0 {
+		w.mu.Unlock()
+		go w.goOn(f)
+		return
+	}
+	next := w.idle[n]
+	w.idle = w.idle[:n]
+	w.mu.Unlock()
+	next <- f
+}
+
+// idleFor is after how long without a task a goroutine ends.
+const idleFor = time.Second
+
+// goOn runs f, and what comes after it.
+func (w *handlerWorker) goOn(f func()) {
+	next := make(chan func(), 1)
+	timer := time.NewTimer(idleFor)
+	defer timer.Stop()
+	for {
+		f()
+		w.mu.Lock()
+		w.idle = append(w.idle, next)
+		w.mu.Unlock()
+		timer.Reset(idleFor)
+		select {
+		case f = <-next:
+			continue
+		case <-w.over:
+			return
+		case <-timer.C:
+		}
+		w.mu.Lock()
+		at := slices.Index(w.idle, next)
+		if at >= 0 {
+			w.idle = slices.Delete(w.idle, at, at+1)
+		}
+		w.mu.Unlock()
+		if at >= 0 {
+			return
+		}
+		f = <-next // it was given one at the last moment
+	}
 }
 
 // insist tells how an attempt ended until the store takes it.
