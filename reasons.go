@@ -21,8 +21,15 @@ const (
 // that it answers "what has it been waiting for all this time?" at little cost.
 type reasons struct {
 	mu   sync.Mutex
-	pool map[string][]Event
+	pool map[string][]waited
 	last time.Time
+}
+
+// waited is a reason from when it was first seen to when it was last seen. After that the pool
+// may have had nothing that waits.
+type waited struct {
+	Event
+	until time.Time
 }
 
 // sampleReasons notes the pools whose reason for waiting has changed.
@@ -35,9 +42,10 @@ func (l *Loop) sampleReasons(now time.Time) {
 	if now.Sub(l.reasons.last) < max(reasonEvery, l.options.LeaseTTL/8) {
 		return
 	}
+	before := l.reasons.last
 	l.reasons.last = now
 	if l.reasons.pool == nil {
-		l.reasons.pool = map[string][]Event{}
+		l.reasons.pool = map[string][]waited{}
 	}
 	seen := 0
 	for i := range l.core.Pools() {
@@ -48,19 +56,22 @@ func (l *Loop) sampleReasons(now time.Time) {
 		if seen++; seen > reasonPools {
 			return
 		}
-		l.reasons.note(l.core.Path(id), l.poolReason(id), now)
+		l.reasons.note(l.core.Path(id), l.poolReason(id), before, now)
 	}
 }
 
-func (r *reasons) note(pool string, reason why.Reason, now time.Time) {
+// note adds a reason, or to how long the last one holds. Where the pool had nothing that waits
+// when all were looked at before, the same reason begins anew.
+func (r *reasons) note(pool string, reason why.Reason, before, now time.Time) {
 	past := r.pool[pool]
-	if n := len(past); n > 0 && past[n-1].Code == string(reason.Code) && past[n-1].Text == reason.Text {
+	if n := len(past); n > 0 && !past[n-1].until.Before(before) && past[n-1].Code == string(reason.Code) && past[n-1].Text == reason.Text {
+		past[n-1].until = now
 		return
 	}
 	if len(past) == reasonKept {
 		past = slices.Delete(past, 0, reasonKept/4)
 	}
-	r.pool[pool] = append(past, Event{Task: -1, At: now, Code: string(reason.Code), Text: reason.Text})
+	r.pool[pool] = append(past, waited{Event{Task: -1, At: now, Code: string(reason.Code), Text: reason.Text}, now})
 }
 
 // poolReason is why the first job of a leaf waits, without the numbers, which change
@@ -88,6 +99,9 @@ func (r *reasons) since(j *Job) []Event {
 	defer r.mu.Unlock()
 	var out []Event
 	for _, e := range r.pool[j.Pool] {
+		if e.until.Before(j.Submitted) {
+			continue // what an earlier job waited for need not hold for this one
+		}
 		if e.At.Before(j.Submitted) {
 			out = out[:0] // what was in force when it came
 			e.At = j.Submitted
@@ -95,7 +109,7 @@ func (r *reasons) since(j *Job) []Event {
 			break
 		}
 		e.Job = j.ID
-		out = append(out, e)
+		out = append(out, e.Event)
 	}
 	return out
 }

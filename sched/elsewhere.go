@@ -2,6 +2,7 @@ package sched
 
 import (
 	"container/heap"
+	"math"
 	"time"
 
 	"github.com/fairlead/fairlead/cluster"
@@ -21,7 +22,9 @@ func (s *Scheduler) Take(j Job, node cluster.NodeID, started, t time.Time) RunID
 	at, h, waits := s.waitingHead(j)
 	if !waits {
 		s.later.take(j.ID)
-		return s.Adopt(j, node, started, t)
+		id := s.Adopt(j, node, started, t)
+		s.chosenElsewhere(id)
+		return id
 	}
 	s.events++
 	s.backfill.keep.left, s.backfill.keep.freed = true, true
@@ -32,7 +35,20 @@ func (s *Scheduler) Take(j Job, node cluster.NodeID, started, t time.Time) RunID
 	j.since = h.since
 	b := s.take(at, h)
 	s.countWaiting(at, -1)
-	return s.occupy(leaf, b, &j, node, started, wanted)
+	id := s.occupy(leaf, b, &j, node, started, wanted)
+	s.chosenElsewhere(id)
+	return id
+}
+
+// chosenElsewhere moves the clocks on the way to a task as its choice here would have done. A
+// scheduler without room chooses nothing: with clocks that stand still, a pool that returns while
+// nobody waits would be owed what the others received while it was away.
+func (s *Scheduler) chosenElsewhere(run RunID) {
+	for id := s.run(run).pool; id != int32(Root); id = s.pools[id].parent {
+		if in := s.parentOf(id); in.carrier != nil {
+			in.clock = math.Max(in.clock, in.carrier.Level(&s.pools[id], s.now))
+		}
+	}
 }
 
 // countElsewhere takes the tokens of a start that somebody else made. Where a rate stands was

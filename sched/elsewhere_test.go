@@ -12,6 +12,7 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 	"github.com/fairlead/fairlead/policy"
 	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/share"
 )
 
 // peers are schedulers that share what waits. Each starts tasks on a node of its own and
@@ -217,5 +218,44 @@ func TestTakeCountsOnce(t *testing.T) {
 	}
 	if got := len(w.step(0)); got != 2 {
 		t.Errorf("%d started with 5 tokens of which 3 were taken, one since the store told of them; want 2", got)
+	}
+}
+
+// TestReturnsAfterOthersElsewhere: a pool that comes while nobody waits is owed nothing of what
+// others received meanwhile, also by a scheduler that has chosen nothing all the time, as it had no
+// room of its own.
+func TestReturnsAfterOthersElsewhere(t *testing.T) {
+	for _, tree := range []share.Pool{two(), {Policy: "fair", Pools: []share.Pool{{Name: "x", Weight: 1, Pools: []share.Pool{{Name: "a", Weight: 1}, {Name: "b", Weight: 1}}}}}} {
+		w := newWorld(t, tree, 1, 1)
+		path := func(pool string) string {
+			if len(tree.Pools) == 1 {
+				return "x/" + pool
+			}
+			return pool
+		}
+		own := cluster.NodeID(0)
+		w.SetNode(own, cluster.Drain, w.now)
+		other := w.Join("other", cluster.Amounts{"cpu": 1}, w.now)
+		w.SetNode(other, cluster.Elsewhere, w.now)
+		for range 20 { // a alone, and not here
+			j := w.submit(path("a"), 1)
+			run := w.Take(j, other, w.now, w.now)
+			w.tick(10 * time.Second)
+			w.Finish(run, w.now, true)
+		}
+		w.submit(path("b"), 40)
+		w.submit(path("a"), 40)
+		w.SetNode(own, cluster.Up, w.now)
+		got := map[string]int{}
+		for range 20 {
+			for _, s := range w.step(1) {
+				got[w.Path(s.Pool)]++
+				w.tick(10 * time.Second)
+				w.Finish(s.Run, w.now, true)
+			}
+		}
+		if a, b := got[path("a")], got[path("b")]; a < 9 || b < 9 {
+			t.Errorf("of the next 20 tasks %d were of a, who had received before, and %d of b, who came back", a, b)
+		}
 	}
 }

@@ -140,6 +140,9 @@ func (a *app) showConfig(st *api.ConfigStatus) {
 	if st.File != "" {
 		from = st.File
 	}
+	if othersFile(st) {
+		from = "another server"
+	}
 	fmt.Fprintf(a.out, "# version %s, in force since %s, from %s\n", st.Hash, st.Since.Local().Format("2006-01-02 15:04:05"), from)
 	if len(st.Settings) > 0 {
 		where := "put over it while the server runs"
@@ -153,11 +156,16 @@ func (a *app) showConfig(st *api.ConfigStatus) {
 	}
 	fmt.Fprint(a.out, st.Text)
 	switch {
-	case strings.HasPrefix(st.Problem, "the settings"):
+	case strings.HasPrefix(st.Problem, "the settings"), othersFile(st):
 		fmt.Fprintln(a.errs, strings.TrimRight(st.Problem, "\n"))
 	case st.Problem != "":
 		fmt.Fprintf(a.errs, "the file has errors as it is now, and is not in force:\n%s", st.Problem)
 	}
+}
+
+// othersFile reports whether the file of another server is in force in place of the server's own.
+func othersFile(st *api.ConfigStatus) bool {
+	return strings.HasPrefix(st.Problem, "the file is not what is in force")
 }
 
 func (a *app) configSchemaCommand() *cobra.Command {

@@ -277,7 +277,11 @@ func (s *serve) banner(x *instance, o instanceOptions, ao *agent.Options) {
 	if o.configFile != "" {
 		file = o.configFile
 	}
-	line("config", "%s (version %s)", file, o.config.Shares.Hash)
+	st := x.config.Status()
+	if othersFile(&st) {
+		file = "that of the other servers, not " + file
+	}
+	line("config", "%s (version %s)", file, st.Hash)
 	hint := ""
 	if o.socket != defaultSocket() {
 		hint = "FAIRLEAD_SERVER=" + x.address(o) + " "

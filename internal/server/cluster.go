@@ -192,7 +192,12 @@ func (s *Server) checkNodes() api.HealthCheck {
 func (s *Server) checkConfig() api.HealthCheck {
 	st := s.options.Config.Status()
 	c := api.HealthCheck{Name: "configuration", OK: st.Problem == "", Text: "version " + st.Hash + " in force"}
-	if st.Problem != "" {
+	switch {
+	case strings.HasPrefix(st.Problem, "the file is not what is in force"):
+		c.Text, c.Next = "version "+st.Hash+" of another server is in force, and "+st.File+" is another", "make the file the same: fairlead config show"
+	case strings.HasPrefix(st.Problem, "the settings"):
+		c.Text, c.Next = "settings do not fit the file; version "+st.Hash+" is in force", "fairlead config show"
+	case st.Problem != "":
 		c.Text, c.Next = "the file has errors; version "+st.Hash+" stays in force", "fairlead config check "+st.File
 	}
 	return c
