@@ -35,13 +35,21 @@ func gangNever(c *cluster.Cluster, h Header, a cluster.Amounts, must cluster.Con
 	each := Request(h.Request, c.Unit())
 	switch {
 	case h.Spread && nodes < h.Gang:
-		text := fmt.Sprintf("it asks for %d nodes with %s, and there are %d: use -N %d", h.Gang, each, nodes, nodes)
-		if smaller := forSo(c, h, a, must); smaller != "" {
+		text := fmt.Sprintf("it asks for %d nodes with %s, and there are %d%s: use -N %d", h.Gang, each, nodes, atOne(c), nodes)
+		if smaller := forSo(c, h, a, must); smaller != "" && atOne(c) == "" {
 			text += ", or ask for " + smaller + " on each"
 		}
 		return text
 	case !h.Spread && tasks < int64(h.Gang):
-		return fmt.Sprintf("it asks for %d tasks with %s at once, and there is room for %d: use -n %d", h.Gang, each, tasks, tasks)
+		return fmt.Sprintf("it asks for %d tasks with %s at once, and there is room for %d%s: use -n %d", h.Gang, each, tasks, atOne(c), tasks)
+	}
+	return ""
+}
+
+// atOne says that a gang runs at one server, where there are several.
+func atOne(c *cluster.Cluster) string {
+	if slices.ContainsFunc(c.Nodes(), func(n cluster.Node) bool { return n.Server != "" }) {
+		return " at one server, where all of them have to run"
 	}
 	return ""
 }

@@ -117,6 +117,7 @@ func (l *Loop) placeNode(name string, m *Member) {
 		capacity[r] = n
 	}
 	id := l.core.JoinLabelled(name, capacity, m.info.Labels, now)
+	l.core.Cluster().SetServer(id, "")
 	if state := l.stateOf(name, m); state != cluster.Up {
 		l.core.SetNode(id, state, now)
 	}

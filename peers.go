@@ -191,6 +191,7 @@ func (l *Loop) placePeers(now time.Time) {
 		}
 		l.peers.nodes[name] = n
 		id := l.core.JoinLabelled(name, cluster.Amounts(n.Capacity), n.Labels, now)
+		l.core.Cluster().SetServer(id, n.server)
 		l.core.SetNode(id, peerState(n.State), now)
 	}
 	for name := range l.peers.nodes {

@@ -72,6 +72,7 @@ type Node struct {
 	Capacity Vector
 	Free     Vector // below zero where the capacity shrank under running tasks
 	Running  int    // tasks
+	Server   string // that has it; "" is this one
 
 	said State // by the caller
 	access
@@ -90,6 +91,7 @@ type Cluster struct {
 	nodes  []Node
 	byName map[string]NodeID
 	units  int64 // free on the nodes that are up
+	served bool  // some node is at another server
 
 	classes classes
 	groups  groups
@@ -342,7 +344,7 @@ func (c *Cluster) Clone() *Cluster {
 		names: slices.Clone(c.names), number: maps.Clone(c.number),
 		shapes: slices.Clone(c.shapes), shape: maps.Clone(c.shape),
 		nodes: slices.Clone(c.nodes), byName: maps.Clone(c.byName),
-		units: c.units, classes: c.classes.clone(), windows: c.windows,
+		units: c.units, served: c.served, classes: c.classes.clone(), windows: c.windows,
 	}
 	d.windows.all = slices.Clone(c.windows.all)
 	for i := range d.nodes {

@@ -5,10 +5,18 @@ import (
 	"slices"
 )
 
-// Could reports whether a task of the shape, or the whole of a gang, would fit on nodes
-// that are not down, if nothing else ran there.
+// Could reports whether a task of the shape, or the whole of a gang at one server, would fit on
+// nodes that are not down, if nothing else ran there.
 func (c *Cluster) Could(s Shape) bool {
 	sh := &c.shapes[s]
+	if sh.gang > 0 && c.served {
+		return int(sh.gang) <= c.mostAtOne(func(n *Node) int {
+			if n.State == Down || !sh.must.Allows(n.Labels) {
+				return 0
+			}
+			return sh.perNode(n.Capacity)
+		})
+	}
 	tasks := 0
 	for i := range c.classes.all {
 		if k := &c.classes.all[i]; k.nodes > 0 && k.state != Down && k.suits(sh) {

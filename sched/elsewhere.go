@@ -3,6 +3,7 @@ package sched
 import (
 	"container/heap"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/fairlead/fairlead/cluster"
@@ -95,9 +96,15 @@ func (l *later) take(id int64) {
 }
 
 // everywhere lets a fork start tasks on the nodes of all: what it is asked is when a job will
-// start, whoever starts it.
+// start, whoever starts it. While gangs wait it does not: it would start them on the nodes of
+// several servers, each of which starts only what its own nodes have room for.
 func (s *Scheduler) everywhere() {
 	changed := false
+	for _, shape := range slices.Concat(s.shapeReady.active, s.noRoom.active) {
+		if s.gangOf(shape) > 0 {
+			return
+		}
+	}
 	for i, n := range s.cluster.Nodes() {
 		if n.State == cluster.Elsewhere {
 			s.cluster.SetState(cluster.NodeID(i), cluster.Up)

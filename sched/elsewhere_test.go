@@ -47,6 +47,7 @@ func newPeers(t *rapid.T) *peers {
 			id := s.Join(fmt.Sprint("n", n), roomOf(peerSlots), epoch)
 			if n != own {
 				s.SetNode(id, cluster.Elsewhere, epoch)
+				s.Cluster().SetServer(id, fmt.Sprint("s", n))
 			}
 		}
 		p.all = append(p.all, &world{Scheduler: s, now: epoch})
@@ -66,6 +67,10 @@ func (p *peers) submit(t *rapid.T) {
 	w := p.all[0]
 	j := &modelJob{path: rapid.SampledFrom(paths).Draw(t, "pool"), waiting: n, request: sched.Request{Amounts: cluster.Amounts{"cpu": int64(rapid.IntRange(1, 2).Draw(t, "cpu"))}}}
 	j.header = sched.Job{ID: id, Priority: normal, Submitted: w.now, Limit: time.Minute, Most: rapid.SampledFrom([]int{0, 0, 2}).Draw(t, "most")}
+	if rapid.IntRange(0, 4).Draw(t, "gang") == 0 {
+		n = rapid.IntRange(2, 3).Draw(t, "size")
+		j.request.Gang, j.request.Amounts["cpu"], j.waiting, j.header.Most = n, 1, n, 0
+	}
 	p.jobs[id] = j
 	for _, w := range p.all {
 		w.Add(p.job(w, id, n), w.now)
@@ -185,6 +190,26 @@ func TestAlike(t *testing.T) {
 	}
 	if got := w.Alike(line, 1); !slices.Equal(got, []int64{4}) {
 		t.Errorf("at most one: %v", got)
+	}
+}
+
+// TestGangAtOneServer: a gang fits if it does so at one of the servers.
+func TestGangAtOneServer(t *testing.T) {
+	w := newWorld(t, two(), 2, 1)
+	for i, slots := range []int64{4, 3} {
+		id := w.Join(fmt.Sprint("other", i), cluster.Amounts{"cpu": slots}, w.now)
+		w.SetNode(id, cluster.Elsewhere, w.now)
+		w.Cluster().SetServer(id, "another")
+	}
+	for gang, want := range map[int]bool{2: true, 7: true, 8: false, 9: false} {
+		shape := w.ShapeOf(sched.Request{Gang: gang})
+		ever, now := w.Cluster().GangRoom(shape)
+		if w.Cluster().Could(shape) != want || ever != 7 || now != 7 {
+			t.Errorf("%d tasks: could %v, room for %d and %d, want %v and 7", gang, w.Cluster().Could(shape), ever, now, want)
+		}
+	}
+	if nodes, tasks := w.Cluster().Holds(nil, nil); nodes != 2 || tasks != 7 {
+		t.Errorf("%d tasks on %d nodes, want 7 on 2", tasks, nodes)
 	}
 }
 

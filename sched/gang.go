@@ -71,13 +71,8 @@ func (s *Scheduler) admits(l *limit, pool int32, shape cluster.Shape) bool {
 // gangGate says for how many tasks of a gang there is room, and how many there could be.
 func (s *Scheduler) gangGate(shape cluster.Shape) why.Gate {
 	n, spread := s.cluster.Gang(shape)
-	now, could := 0, 0
-	for i := range s.cluster.Nodes() {
-		id := cluster.NodeID(i)
-		now += s.cluster.FitNow(id, shape)
-		could += s.cluster.FitEver(id, shape)
-	}
-	g := why.Gate{Name: "nodes", Where: "nodes", Open: s.cluster.Room(shape), Used: fmt.Sprint(now), Limit: fmt.Sprint(n)}
+	could, now := s.cluster.GangRoom(shape)
+	g := why.Gate{Name: "nodes", Where: "nodes", Open: now >= n, Used: fmt.Sprint(now), Limit: fmt.Sprint(n)}
 	away, more := s.suitingAway(shape)
 	what := fmt.Sprintf("its %d tasks start all at once", n)
 	if spread {
