@@ -61,6 +61,9 @@ func (l lineReasons) hopeless(j *Job, r *ShortReason) bool {
 		if j.Gang > 1 {
 			r.Text = "too few nodes could run it"
 		}
+		if len(j.Argv) == 0 && l.whoCould(l.jobOf(headerOf(j))) != "" {
+			r.Text = "no worker handles this kind"
+		}
 	default:
 		return false
 	}

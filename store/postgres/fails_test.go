@@ -1,7 +1,11 @@
 package postgres_test
 
 import (
+	"bytes"
 	"context"
+	"log/slog"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -14,10 +18,11 @@ import (
 
 // TestDatabaseFails ends the database at once, and starts it again, while jobs are
 // submitted, leased and finished: calls wait for it, what was acknowledged is there, and
-// who waits for changes is woken again.
+// who waits for changes is woken again. The log says when it was away and when it was back.
 func TestDatabaseFails(t *testing.T) {
 	url, schema := pgtest.Durable(t)
-	s := at(t, url, postgres.Options{Schema: schema, Grace: time.Hour})
+	var log lines
+	s := at(t, url, postgres.Options{Schema: schema, Grace: time.Hour, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	defer s.Close()
 	c := make(chan struct{}, 1)
 	defer s.Notify(c)()
@@ -55,6 +60,27 @@ func TestDatabaseFails(t *testing.T) {
 			t.Fatal("not woken after the failure")
 		}
 	}
+	if away, back := log.count("does not answer"), log.count("answers again"); away != back {
+		t.Errorf("the log says %d times that the database was away, and %d times that it was back", away, back)
+	}
+}
+
+// lines is what a log says.
+type lines struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *lines) count(what string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Count(l.text.String(), what)
 }
 
 // TestFeedAfterCrash: a database that crashed gives numbers of transactions again. Changes of

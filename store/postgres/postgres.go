@@ -76,6 +76,7 @@ type Store struct {
 
 	id   string       // of the schema, wherever it was moved
 	away atomic.Int64 // when the database was last found to be away
+	lost atomic.Int64 // since when it has not answered; 0: it does
 
 	mu     sync.Mutex // guards what follows
 	pools  map[string]int32

@@ -105,14 +105,35 @@ func (s *Store) writeEarly(ctx context.Context, f func(*tx) error) error {
 		}
 		err := s.transact(ctx, f)
 		if err == nil {
+			s.answers()
 			return nil
 		}
 		if !conflict(err) {
 			s.away.Store(time.Now().UnixNano())
 		}
+		if passing(err) && !conflict(err) && ctx.Err() == nil {
+			s.silent(err)
+		}
 		if lost := (unknown{}); errors.As(err, &lost) || !passing(err) || !pause(ctx, n) {
 			return explain(err)
 		}
+	}
+}
+
+// silent notes that the database does not answer, and says so once.
+func (s *Store) silent(err error) {
+	if s.lost.CompareAndSwap(0, time.Now().UnixNano()) && s.options.Logger != nil {
+		s.options.Logger.Warn("the database does not answer; calls wait for it", "timeout", s.options.Timeout, "error", err)
+	}
+}
+
+// answers notes that it does.
+func (s *Store) answers() {
+	if s.lost.Load() == 0 {
+		return
+	}
+	if since := s.lost.Swap(0); since != 0 && s.options.Logger != nil {
+		s.options.Logger.Info("the database answers again", "after", time.Since(time.Unix(0, since)).Round(time.Millisecond))
 	}
 }
 
