@@ -34,7 +34,7 @@ chaos: ## kill the server and agents at random instants; KILLS=200 by default
 
 .PHONY: chaos-postgres
 chaos-postgres: ## hurt four servers, their agents and the PostgreSQL that they share at random instants, KILLS=300 times by default; check histories of leases
-	$(GO) test -count=1 -v -timeout=60m -tags=chaos -run=TestChaos ./store/postgres -history=2m
+	$(GO) test -count=6 -v -timeout=60m -tags=chaos -run=TestChaos ./store/postgres
 	$(GO) test -count=1 -v -timeout=60m -tags=chaos -run='TestChaosPostgres|TestChaosChecker' ./cmd/fairlead -kills=$(or $(KILLS),300)
 
 .PHONY: soak-postgres
