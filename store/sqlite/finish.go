@@ -1,11 +1,8 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"slices"
-	"time"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/store/internal/life"
@@ -211,48 +208,6 @@ func (s *Store) Release(ctx context.Context, refs []fairlead.Ref) ([]error, erro
 		return nil, err
 	}
 	return out, nil
-}
-
-// Expire implements fairlead.Store.
-func (s *Store) Expire(ctx context.Context, holder string) ([]fairlead.Ref, error) {
-	due := s.due(holder, time.Now())
-	if len(due) == 0 {
-		return nil, nil
-	}
-	var out []fairlead.Ref
-	err := s.write(ctx, false, func(t *tx) error {
-		out = out[:0]
-		for _, ref := range due {
-			lost, err := t.lose(ref)
-			if err != nil {
-				return err
-			}
-			if lost {
-				out = append(out, ref)
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-// due are the attempts of a holder, or all whose lease ran out, in order.
-func (s *Store) due(holder string, now time.Time) []fairlead.Ref {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var due []fairlead.Ref
-	for _, l := range s.runs {
-		if holder == "" && !l.until.After(now) || holder != "" && l.holder == holder {
-			due = append(due, l.ref)
-		}
-	}
-	slices.SortFunc(due, func(a, b fairlead.Ref) int {
-		return cmp.Or(cmp.Compare(a.JobID, b.JobID), cmp.Compare(a.Task, b.Task))
-	})
-	return due
 }
 
 func (t *tx) lose(ref fairlead.Ref) (bool, error) {

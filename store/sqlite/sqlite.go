@@ -77,6 +77,7 @@ type lease struct {
 	charge  float64
 	pool    int64
 	job     fairlead.Header
+	ending  chan struct{} // closed when it is known whether it has expired; nil: nobody ends it
 }
 
 // account is what a pool received, in the units of the store's clock.
@@ -218,25 +219,6 @@ func (s *Store) Changes(ctx context.Context, cursor int64, most int) ([]fairlead
 		return nil, 0, fairlead.ErrClosed
 	}
 	return s.feed.After(cursor, most)
-}
-
-// Renew implements fairlead.Store. It costs no write: see the package comment.
-func (s *Store) Renew(_ context.Context, refs []fairlead.Ref, ttl time.Duration) ([]error, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return nil, fairlead.ErrClosed
-	}
-	until := time.Now().Add(ttl)
-	out := make([]error, len(refs))
-	for i, r := range refs {
-		if l := s.runs[taskKey{r.JobID, r.Task}]; l != nil && l.ref.Attempt == r.Attempt {
-			l.until = until
-		} else {
-			out[i] = fairlead.ErrStaleAttempt
-		}
-	}
-	return out, nil
 }
 
 // explain translates errors of the engine into those that the interface promises.

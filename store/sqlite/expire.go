@@ -1,0 +1,128 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/fairlead/fairlead"
+)
+
+// Leases are renewed in memory, and ended on the disk. Between the decision that a lease has
+// run out and its end nobody may renew it: who tries is kept waiting until it is known.
+
+// Renew implements fairlead.Store. It costs no write: see the package comment.
+func (s *Store) Renew(ctx context.Context, refs []fairlead.Ref, ttl time.Duration) ([]error, error) {
+	for {
+		out, ending, err := s.renew(refs, ttl)
+		if ending == nil {
+			return out, err
+		}
+		select {
+		case <-ending:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// renew renews all of them, or none and returns what has to be waited for.
+func (s *Store) renew(refs []fairlead.Ref, ttl time.Duration) (out []error, ending <-chan struct{}, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, nil, fairlead.ErrClosed
+	}
+	until := time.Now().Add(ttl)
+	out = make([]error, len(refs))
+	held := make([]*lease, len(refs))
+	for i, r := range refs {
+		switch l := s.runs[taskKey{r.JobID, r.Task}]; {
+		case l == nil || l.ref.Attempt != r.Attempt:
+			out[i] = fairlead.ErrStaleAttempt
+		case l.ending != nil:
+			return nil, l.ending, nil
+		default:
+			held[i] = l
+		}
+	}
+	for _, l := range held {
+		if l != nil {
+			l.until = until
+		}
+	}
+	return out, nil, nil
+}
+
+// Expire implements fairlead.Store.
+func (s *Store) Expire(ctx context.Context, holder string) ([]fairlead.Ref, error) {
+	due := s.due(holder, time.Now())
+	if len(due) == 0 {
+		return nil, nil
+	}
+	known := make(chan struct{})
+	defer s.spare(due, known)
+	var out []fairlead.Ref
+	err := s.write(context.WithoutCancel(ctx), false, func(t *tx) error {
+		out = out[:0]
+		for _, ref := range due {
+			if !s.claim(ref, holder, t.now, known) {
+				continue
+			}
+			lost, err := t.lose(ref)
+			if err != nil {
+				return err
+			}
+			if lost {
+				out = append(out, ref)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// due are the attempts of a holder, or all whose lease ran out, in order.
+func (s *Store) due(holder string, now time.Time) []fairlead.Ref {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var due []fairlead.Ref
+	for _, l := range s.runs {
+		if holder == "" && !l.until.After(now) || holder != "" && l.holder == holder {
+			due = append(due, l.ref)
+		}
+	}
+	slices.SortFunc(due, func(a, b fairlead.Ref) int {
+		return cmp.Or(cmp.Compare(a.JobID, b.JobID), cmp.Compare(a.Task, b.Task))
+	})
+	return due
+}
+
+// claim keeps others from renewing a lease that is about to be ended. It reports false if one
+// that had run out was renewed since, or is over.
+func (s *Store) claim(ref fairlead.Ref, holder string, now time.Time, known chan struct{}) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.runs[taskKey{ref.JobID, ref.Task}]
+	if l == nil || l.ref != ref || holder == "" && l.until.After(now) {
+		return false
+	}
+	l.ending = known
+	return true
+}
+
+// spare lets leases be renewed that were not ended after all, and says that it is known.
+func (s *Store) spare(refs []fairlead.Ref, known chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, ref := range refs {
+		if l := s.runs[taskKey{ref.JobID, ref.Task}]; l != nil && l.ending == known {
+			l.ending = nil
+		}
+	}
+	close(known)
+}
