@@ -1,0 +1,223 @@
+package frontback
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// What a book says of a job by its number.
+var (
+	ErrUnknownJob = errors.New("frontback: no such job in the queueing system")
+	ErrKnownJob   = errors.New("frontback: the job is in the queueing system already")
+)
+
+// Job is what a book knows of a job.
+type Job struct {
+	ID       int64  `json:"id"`
+	Group    string `json:"group"`
+	Estimate Use    `json:"estimate"`
+}
+
+// Outcome is how a job left the QS.
+type Outcome int
+
+// A job ran to its end, or failed, or left the QS before it started.
+const (
+	Done Outcome = iota
+	Failed
+	Withdrawn
+)
+
+// Correction is what the end of a job changed.
+type Correction struct {
+	Job      int64   `json:"job"`
+	Group    string  `json:"group"`
+	Charged  float64 `json:"charged"`  // when it was submitted or started, taken back
+	Received float64 `json:"received"` // what counts instead, from now on
+}
+
+// Standing is what a group has received, beside its fraction.
+type Standing struct {
+	Group    string  `json:"group"`
+	Priority bool    `json:"priority,omitempty"` // a priority group: it has no fraction
+	Benefit  float64 `json:"benefit"`            // B[g]
+	Share    float64 `json:"share"`              // of what all fair-share groups have
+	Fraction float64 `json:"fraction"`
+}
+
+// Book keeps what each group received and was promised. A job is charged with its estimate
+// when it is submitted, and with what it really took when it has ended; the charge begins
+// to age then. Instants that go back count as the latest one seen.
+//
+// A Book is for one goroutine at a time.
+type Book struct {
+	settings Settings
+	rungs    []Rung
+	accounts []*account // fair-share groups first, in the order of the settings
+	fair     int        // how many of them are fair-share groups
+	byName   map[string]*account
+	jobs     map[int64]entry
+	now      time.Time
+}
+
+// entry is a job in the QS.
+type entry struct {
+	group  string
+	charge float64
+	counts bool // the charge is among the open ones
+}
+
+// New begins an empty book. The settings are not to be changed afterwards.
+func New(s Settings) (*Book, error) {
+	fractions, err := s.check()
+	if err != nil {
+		return nil, err
+	}
+	b := &Book{settings: s, rungs: s.rungs(), fair: len(fractions), byName: map[string]*account{}, jobs: map[int64]entry{}}
+	for i, f := range fractions {
+		b.accounts = append(b.accounts, &account{name: s.Groups[i].Name, fraction: f})
+	}
+	for i, r := range b.rungs[2:] {
+		b.accounts = append(b.accounts, &account{name: r.Group, rung: 2 + i})
+	}
+	for _, a := range b.accounts {
+		b.byName[a.name] = a
+	}
+	return b, nil
+}
+
+// at moves the book to an instant.
+func (b *Book) at(now time.Time) {
+	if now.After(b.now) {
+		b.now = now
+	}
+	for _, a := range b.accounts {
+		a.age(b.now, &b.settings)
+	}
+}
+
+// Decide says where a job would go at an instant, and leaves it at that.
+func (b *Book) Decide(j Job, now time.Time) (Decision, error) {
+	a := b.byName[j.Group]
+	if a == nil {
+		return Decision{}, fmt.Errorf("frontback: job %d: no group %q; known: %s", j.ID, j.Group, strings.Join(b.settings.names(), ", "))
+	}
+	benefit, err := b.benefit(j.ID, j.Group, j.Estimate)
+	if err != nil {
+		return Decision{}, err
+	}
+	b.at(now)
+	d := Decision{Job: j.ID, Group: j.Group, Benefit: number(benefit), Levels: b.rungs}
+	rung := b.rungs[a.rung]
+	if a.rung == 0 {
+		received, all := a.benefit(), b.all()
+		d.Formula, d.Fraction = Formula.Text, number(a.fraction)
+		d.Terms = terms(received, benefit, all)
+		d.Share = number(share(Formula.Eval, received, benefit, all))
+		if d.Share <= d.Fraction {
+			rung = b.rungs[1]
+		}
+	}
+	d.Place, d.Priority = rung.Name, rung.Priority
+	return d, nil
+}
+
+// Submit decides, and charges the group of the job with its estimate.
+func (b *Book) Submit(j Job, now time.Time) (Decision, error) {
+	if _, known := b.jobs[j.ID]; known {
+		return Decision{}, fmt.Errorf("job %d: %w", j.ID, ErrKnownJob)
+	}
+	d, err := b.Decide(j, now)
+	if err != nil {
+		return Decision{}, err
+	}
+	e := entry{group: j.Group, charge: float64(d.Benefit), counts: !b.settings.AtStart || d.Place != Back}
+	if e.counts {
+		b.byName[j.Group].charge(e.charge)
+	}
+	b.jobs[j.ID] = e
+	return d, nil
+}
+
+// Start says that the QS has started a job. It charges what was not charged when the job
+// was submitted (see [Settings.AtStart]), and otherwise changes nothing.
+func (b *Book) Start(id int64, now time.Time) error {
+	e, known := b.jobs[id]
+	if !known {
+		return fmt.Errorf("job %d: %w", id, ErrUnknownJob)
+	}
+	b.at(now)
+	if a := b.byName[e.group]; a != nil && !e.counts {
+		a.charge(e.charge)
+	}
+	e.counts = true
+	b.jobs[id] = e
+	return nil
+}
+
+// End takes the charge of a job back and counts what it used instead. If that is nil, it is
+// not known, and the estimate stands. A failure counts for nothing unless the settings
+// keep it; a job that did not start counts for nothing.
+func (b *Book) End(id int64, how Outcome, used *Use, now time.Time) (Correction, error) {
+	e, known := b.jobs[id]
+	if !known {
+		return Correction{}, fmt.Errorf("job %d: %w", id, ErrUnknownJob)
+	}
+	c := Correction{Job: id, Group: e.group}
+	if how == Done || how == Failed && b.settings.KeepFailed {
+		c.Received = e.charge
+		if used != nil {
+			var err error
+			if c.Received, err = b.benefit(id, e.group, *used); err != nil {
+				return Correction{}, err
+			}
+		}
+	}
+	b.at(now)
+	delete(b.jobs, id)
+	a := b.byName[e.group]
+	if a == nil { // the group is no longer in the settings
+		return Correction{Job: id, Group: e.group}, nil
+	}
+	if e.counts {
+		c.Charged = e.charge
+		a.release(e.charge)
+	}
+	a.receive(c.Received, b.now, &b.settings)
+	return c, nil
+}
+
+// Standings are the groups in the order of the settings, fair-share groups first.
+func (b *Book) Standings(now time.Time) []Standing {
+	b.at(now)
+	all := b.all()
+	var list []Standing
+	for _, a := range b.accounts {
+		s := Standing{Group: a.name, Priority: a.rung > 0, Benefit: a.benefit(), Fraction: a.fraction}
+		if all > 0 && a.rung == 0 {
+			s.Share = s.Benefit / all
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
+// benefit calls the benefit function, which may be a stranger's.
+func (b *Book) benefit(id int64, group string, u Use) (float64, error) {
+	x := b.settings.Benefit(u, group)
+	if !counts(x) {
+		return 0, fmt.Errorf("frontback: job %d of %s: the benefit %v is not a number from 0 on", id, group, x)
+	}
+	return x + 0, nil // no -0
+}
+
+// all is the sum of B over the fair-share groups.
+func (b *Book) all() float64 {
+	var s sum
+	for _, a := range b.accounts[:b.fair] {
+		s.add(a.benefit())
+	}
+	return s.value()
+}

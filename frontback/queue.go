@@ -1,0 +1,64 @@
+package frontback
+
+import "fmt"
+
+// Answer is what can be found out about a QS.
+type Answer int
+
+// A QS may not tell.
+const (
+	Unknown Answer = iota
+	No
+	Yes
+)
+
+// Queue is what a QS does with priorities, as far as it tells.
+type Queue struct {
+	Name string
+	// Ages: it changes priorities by itself as jobs wait. The source takes it that it does
+	// not: a job at the back would pass the front in time.
+	Ages Answer
+	// Obeys: the priority that we choose is the one that counts, and is not ignored or
+	// changed for want of a privilege.
+	Obeys Answer
+	// Lowest and Highest are the priorities that it takes; both 0 is any.
+	Lowest, Highest int64
+	// SmallFirst: it serves small numbers first.
+	SmallFirst bool
+}
+
+// Doubt is a precondition of the algorithm that a QS does not meet, or does not tell.
+type Doubt struct {
+	Broken bool // otherwise it cannot be told
+	Text   string
+}
+
+// Doubts checks whether what the algorithm takes for granted holds in a QS.
+func (s *Settings) Doubts(q Queue) []Doubt {
+	var doubts []Doubt
+	switch q.Ages {
+	case Yes:
+		doubts = append(doubts, Doubt{true, q.Name + " raises priorities of jobs that wait: a job at the back passes the front in time, and fair-share jobs pass priority groups; turn its ageing off"})
+	case Unknown:
+		doubts = append(doubts, Doubt{false, q.Name + " does not tell whether it changes priorities of jobs that wait: if it does, fractions and priority groups do not hold"})
+	}
+	switch q.Obeys {
+	case No:
+		doubts = append(doubts, Doubt{true, q.Name + " ignores the priorities that we choose: it needs an account that may set them"})
+	case Unknown:
+		doubts = append(doubts, Doubt{false, q.Name + " does not tell whether we may set priorities: if not, all jobs stay in the order of their submission"})
+	}
+	rungs := s.rungs()
+	back, top := rungs[0].Priority, rungs[len(rungs)-1].Priority
+	if (top < back) != q.SmallFirst {
+		first := "large"
+		if q.SmallFirst {
+			first = "small"
+		}
+		doubts = append(doubts, Doubt{true, fmt.Sprintf("%s serves %s numbers first, but the levels go from %d at the back to %d: turn them round", q.Name, first, back, top)})
+	}
+	if low, high := min(back, top), max(back, top); (q.Lowest != 0 || q.Highest != 0) && (low < q.Lowest || high > q.Highest) {
+		doubts = append(doubts, Doubt{true, fmt.Sprintf("%s takes priorities from %d to %d, the levels need %d to %d", q.Name, q.Lowest, q.Highest, low, high)})
+	}
+	return doubts
+}
