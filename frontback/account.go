@@ -6,87 +6,144 @@ import (
 	"time"
 )
 
-// lotsPerWindow bounds how many lots an account keeps: what is received within a small
-// part of the window is forgotten together, with the first of it.
-const lotsPerWindow = 1024
-
-// Lot is a benefit that was received at an instant.
-type Lot struct {
-	At     time.Time `json:"at"`
-	Amount float64   `json:"amount"`
-}
-
-// account is what one group has: open, the charges of jobs in the QS, which do not age,
-// and received, what jobs that ended had, which does.
+// account is what one group has: the charges of jobs that wait, which count less as time
+// goes by; of jobs that run, which count in full; and what jobs that ended received, which
+// counts less again.
 type account struct {
 	name     string
 	fraction float64 // of the fair-share groups
 	rung     int     // of a priority group, otherwise 0
 
-	open     sum
-	jobs     int // with an open charge
-	received sum
-	lots     []Lot // with a window: what received adds up, oldest first; otherwise at most one
+	waiting  aged
+	waits    int // how many charges it holds
+	running  sum
+	runs     int
+	received aged
 }
 
-// charge adds to the open charges.
-func (a *account) charge(amount float64) {
-	a.open.add(amount)
-	a.jobs++
+// charge adds what a job takes, and says as of when it counts.
+func (a *account) charge(amount float64, t time.Time, s *Settings) time.Time {
+	a.waits++
+	return a.waiting.add(amount, t, s)
 }
 
-// release takes an open charge away. What is left of no charges at all is exactly 0.
-func (a *account) release(amount float64) {
-	a.open.add(-amount)
-	if a.jobs--; a.jobs == 0 {
-		a.open = sum{}
+// uncharge takes away what charge added. What is left of no charges at all is exactly 0.
+func (a *account) uncharge(amount float64, since time.Time, s *Settings) {
+	a.waiting.take(amount, since, s)
+	if a.waits--; a.waits == 0 {
+		a.waiting = aged{}
 	}
 }
 
-// receive adds what a job had that ended at t.
-func (a *account) receive(amount float64, t time.Time, s *Settings) {
-	if amount == 0 {
-		return
-	}
-	a.age(t, s)
-	a.received.add(amount)
-	last := len(a.lots) - 1
-	switch {
-	case last < 0 || s.Window > 0 && t.Sub(a.lots[last].At) >= s.Window/lotsPerWindow:
-		a.lots = append(a.lots, Lot{t, amount})
-	case s.Window > 0:
-		a.lots[last].Amount += amount
-	default:
-		a.lots[last] = Lot{t, a.received.value()}
+func (a *account) run(amount float64) {
+	a.runs++
+	a.running.add(amount)
+}
+
+func (a *account) stop(amount float64) {
+	a.running.add(-amount)
+	if a.runs--; a.runs == 0 {
+		a.running = sum{}
 	}
 }
 
 // age forgets up to t.
 func (a *account) age(t time.Time, s *Settings) {
-	switch {
-	case len(a.lots) == 0:
-	case s.Window > 0:
-		n := 0
-		for n < len(a.lots) && t.Sub(a.lots[n].At) >= s.Window {
-			a.received.add(-a.lots[n].Amount)
-			n++
-		}
-		if n > 0 {
-			a.lots = slices.Delete(a.lots, 0, n)
-		}
-		if len(a.lots) == 0 {
-			a.received = sum{}
-		}
-	case s.HalfLife > 0 && t.After(a.lots[0].At):
-		amount := a.received.value() * math.Exp2(-float64(t.Sub(a.lots[0].At))/float64(s.HalfLife))
-		a.received = sum{high: amount}
-		a.lots[0] = Lot{t, amount}
-	}
+	a.waiting.age(t, s)
+	a.received.age(t, s)
 }
 
 // benefit is B[g] as of the last call of age.
 func (a *account) benefit() float64 {
-	return math.Max(0, a.open.value()) + math.Max(0, a.received.value())
+	return math.Max(0, a.waiting.total.value()) + math.Max(0, a.running.value()) + math.Max(0, a.received.total.value())
+}
+
+// lotsPerWindow bounds how many lots are kept: what came within a small part of the window
+// is forgotten together, with the first of it.
+const lotsPerWindow = 1024
+
+// Lot is a benefit as of an instant.
+type Lot struct {
+	At     time.Time `json:"at"`
+	Amount float64   `json:"amount"`
+}
+
+// aged are amounts that count for a window, or less by a half-life.
+type aged struct {
+	total sum
+	at    time.Time // up to when the half-life is counted in
+	lots  []lot     // with a window: what total adds up, the oldest first
+}
+
+type lot struct {
+	at     time.Time
+	amount sum
+}
+
+// add adds an amount, and says as of when it counts.
+func (g *aged) add(amount float64, t time.Time, s *Settings) time.Time {
+	g.age(t, s)
+	g.total.add(amount)
+	if s.Window == 0 {
+		return t
+	}
+	if n := len(g.lots); n == 0 || t.Sub(g.lots[n-1].at) >= s.Window/lotsPerWindow {
+		g.lots = append(g.lots, lot{at: t})
+	}
+	last := &g.lots[len(g.lots)-1]
+	last.amount.add(amount)
+	return last.at
+}
+
+// take takes away what is left of an amount that was added as of an instant.
+func (g *aged) take(amount float64, since time.Time, s *Settings) {
+	if s.Window > 0 {
+		i, found := slices.BinarySearchFunc(g.lots, since, func(l lot, t time.Time) int { return l.at.Compare(t) })
+		if !found {
+			return // forgotten
+		}
+		g.lots[i].amount.add(-amount)
+	} else if s.HalfLife > 0 {
+		amount *= left(g.at.Sub(since), s.HalfLife)
+	}
+	g.total.add(-amount)
+}
+
+// age forgets up to t.
+func (g *aged) age(t time.Time, s *Settings) {
+	switch {
+	case s.Window > 0:
+		n := 0
+		for n < len(g.lots) && t.Sub(g.lots[n].at) >= s.Window {
+			g.total.add(-g.lots[n].amount.value())
+			n++
+		}
+		if g.lots = slices.Delete(g.lots, 0, n); len(g.lots) == 0 {
+			g.total = sum{}
+		}
+	case t.After(g.at):
+		if s.HalfLife > 0 && g.total != (sum{}) {
+			g.total = sum{high: g.total.value() * left(t.Sub(g.at), s.HalfLife)}
+		}
+		g.at = t
+	}
+}
+
+// left is what is left of 1 after a time.
+func left(after, halfLife time.Duration) float64 {
+	return math.Exp2(-float64(after) / float64(halfLife))
+}
+
+// state are the amounts as lots.
+func (g *aged) state() []Lot {
+	var lots []Lot
+	for _, l := range g.lots {
+		lots = append(lots, Lot{l.at, l.amount.value()})
+	}
+	if x := g.total.value(); len(lots) == 0 && x > 0 {
+		lots = append(lots, Lot{g.at, x})
+	}
+	return lots
 }
 
 // sum adds up in twice the usual precision, so that what is added and taken away again

@@ -48,8 +48,9 @@ type Standing struct {
 }
 
 // Book keeps what each group received and was promised. A job is charged with its estimate
-// when it is submitted, and with what it really took when it has ended; the charge begins
-// to age then. Instants that go back count as the latest one seen.
+// when it is submitted, and with what it really took when it has ended. Both count less as
+// time goes by, each from its own instant; while the job is known to run it counts in full.
+// Instants that go back count as the latest one seen.
 //
 // A Book is for one goroutine at a time.
 type Book struct {
@@ -66,8 +67,18 @@ type Book struct {
 type entry struct {
 	group  string
 	charge float64
-	counts bool // the charge is among the open ones
+	stage  stage
+	since  time.Time // of a charged job: as of when the charge counts
 }
+
+// stage is how the charge of a job counts.
+type stage int
+
+const (
+	free    stage = iota // not yet
+	charged              // less and less
+	running              // in full
+)
 
 // New begins an empty book. The settings are not to be changed afterwards.
 func New(s Settings) (*Book, error) {
@@ -133,28 +144,45 @@ func (b *Book) Submit(j Job, now time.Time) (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
-	e := entry{group: j.Group, charge: float64(d.Benefit), counts: !b.settings.AtStart || d.Place != Back}
-	if e.counts {
-		b.byName[j.Group].charge(e.charge)
+	e := entry{group: j.Group, charge: float64(d.Benefit)}
+	if !b.settings.AtStart || d.Place != Back {
+		e.stage, e.since = charged, b.byName[j.Group].charge(e.charge, b.now, &b.settings)
 	}
 	b.jobs[j.ID] = e
 	return d, nil
 }
 
-// Start says that the QS has started a job. It charges what was not charged when the job
-// was submitted (see [Settings.AtStart]), and otherwise changes nothing.
+// Start says that the QS has started a job: from now on its charge counts in full until it
+// ends, however long it waited. Whoever does not learn of starts need not call it, but then
+// not choose [Settings.AtStart] either.
 func (b *Book) Start(id int64, now time.Time) error {
 	e, known := b.jobs[id]
 	if !known {
 		return fmt.Errorf("job %d: %w", id, ErrUnknownJob)
 	}
 	b.at(now)
-	if a := b.byName[e.group]; a != nil && !e.counts {
-		a.charge(e.charge)
+	if e.stage == running {
+		return nil
 	}
-	e.counts = true
+	b.release(e)
+	if a := b.byName[e.group]; a != nil {
+		a.run(e.charge)
+	}
+	e.stage = running
 	b.jobs[id] = e
 	return nil
+}
+
+// release takes the charge of a job away, wherever it counts.
+func (b *Book) release(e entry) {
+	a := b.byName[e.group]
+	switch {
+	case a == nil: // the group is no longer in the settings
+	case e.stage == charged:
+		a.uncharge(e.charge, e.since, &b.settings)
+	case e.stage == running:
+		a.stop(e.charge)
+	}
 }
 
 // End takes the charge of a job back and counts what it used instead. If that is nil, it is
@@ -181,11 +209,11 @@ func (b *Book) End(id int64, how Outcome, used *Use, now time.Time) (Correction,
 	if a == nil { // the group is no longer in the settings
 		return Correction{Job: id, Group: e.group}, nil
 	}
-	if e.counts {
+	if e.stage != free {
 		c.Charged = e.charge
-		a.release(e.charge)
 	}
-	a.receive(c.Received, b.now, &b.settings)
+	b.release(e)
+	a.received.add(c.Received, b.now, &b.settings)
 	return c, nil
 }
 

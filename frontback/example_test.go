@@ -28,7 +28,7 @@ func Example() {
 		Priority: []string{"daq"},
 		Levels:   []int64{300, 200, 100}, // back, front, daq: for a queue that serves small numbers first
 		Benefit:  tapes,
-		HalfLife: 7 * 24 * time.Hour,
+		Window:   7 * 24 * time.Hour,
 	})
 	if err != nil {
 		fmt.Println(err)

@@ -27,12 +27,17 @@ type receipt struct {
 
 func (l *ledger) benefit(group string, now time.Time) float64 {
 	total := 0.0
+	receipts := slices.Clone(l.ended)
 	for _, h := range l.open {
-		if h.Group == group && h.Counts {
+		switch {
+		case h.Group != group:
+		case h.Stage == "running":
 			total += h.Charge
+		case h.Stage == "charged":
+			receipts = append(receipts, receipt{group, h.Since, h.Charge})
 		}
 	}
-	for _, r := range l.ended {
+	for _, r := range receipts {
 		age := now.Sub(r.at)
 		switch {
 		case r.group != group, l.settings.Window > 0 && age >= l.settings.Window:
@@ -113,7 +118,11 @@ func (l *ledger) submit(t *rapid.T, b *frontback.Book, id int64, now time.Time) 
 			t.Fatal(d.Text())
 		}
 	}
-	l.open[id] = frontback.Held{Job: id, Group: j.Group, Charge: j.Estimate.Work, Counts: !l.settings.AtStart || d.Place != frontback.Back}
+	h := frontback.Held{Job: id, Group: j.Group, Charge: j.Estimate.Work, Stage: "charged", Since: now}
+	if l.settings.AtStart && d.Place == frontback.Back {
+		h.Stage = "free"
+	}
+	l.open[id] = h
 }
 
 // move starts or ends a job.
@@ -128,7 +137,7 @@ func (l *ledger) move(t *rapid.T, b *frontback.Book, now time.Time) {
 		if err := b.Start(h.Job, now); err != nil {
 			t.Fatal(err)
 		}
-		h.Counts = true
+		h.Stage = "running"
 		l.open[h.Job] = h
 		return
 	}

@@ -197,23 +197,31 @@ func TestD5D6Queues(t *testing.T) {
 	}
 }
 
-// TestWindow forgets what ended an hour ago, and not what is still in the QS.
+// TestWindow forgets what was charged or has ended an hour ago, and not what runs.
 func TestWindow(t *testing.T) {
 	s := two()
 	s.Window = time.Hour
 	b := work(t, s)
 	submit(t, b, job(1, "a", 8), epoch)
 	submit(t, b, job(2, "b", 2), epoch)
-	at := epoch.Add(5 * time.Hour) // both have been there all the time
-	end(t, b, 1, frontback.Done, 8, at)
-	for _, c := range []struct {
-		after time.Duration
-		a     float64
-	}{{0, 8}, {time.Hour - 1, 8}, {time.Hour, 0}, {9 * time.Hour, 0}} {
-		if got := b.Standings(at.Add(c.after)); got[0].Benefit != c.a || got[1].Benefit != 2 {
-			t.Errorf("after %v: %+v", c.after, got)
+	has := func(after time.Duration, a, other float64) {
+		t.Helper()
+		if got := b.Standings(epoch.Add(after)); got[0].Benefit != a || got[1].Benefit != other {
+			t.Errorf("after %v: %+v", after, got)
 		}
 	}
+	has(time.Hour-1, 8, 2)
+	has(time.Hour, 0, 0) // both wait
+	if err := b.Start(2, epoch.Add(2*time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	has(2*time.Hour, 0, 2)
+	has(5*time.Hour, 0, 2)                                       // 2 runs all the time
+	end(t, b, 1, frontback.Done, 9, epoch.Add(5*time.Hour))      // nobody said that it had started
+	end(t, b, 2, frontback.Withdrawn, 0, epoch.Add(5*time.Hour)) // it cannot have run
+	has(5*time.Hour, 9, 0)
+	has(6*time.Hour-1, 9, 0)
+	has(6*time.Hour, 0, 0)
 }
 
 // TestHalfLife halves what was received at each half-life from the end of its job on.
@@ -223,7 +231,13 @@ func TestHalfLife(t *testing.T) {
 	b := work(t, s)
 	submit(t, b, job(1, "a", 6), epoch)
 	submit(t, b, job(2, "b", 1), epoch)
+	if err := b.Start(2, epoch); err != nil { // it counts in full
+		t.Fatal(err)
+	}
 	at := epoch.Add(time.Hour)
+	if got := b.Standings(at)[0].Benefit; got != 3 { // 6 that have waited for an hour
+		t.Errorf("a has %v, want 3", got)
+	}
 	end(t, b, 1, frontback.Done, 8, at)
 	// After an hour 4 of 5, after three 1 of 2: a job that takes nothing ties.
 	for _, c := range []struct {

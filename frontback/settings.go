@@ -10,37 +10,37 @@ import (
 
 // Group is a fair-share group.
 type Group struct {
-	Name string `json:"name"`
+	Name string
 	// Weight is what the group gets beside the others: its fraction is the weight by the
 	// sum of the weights. A group of the weight 0 goes to the front only with jobs that
 	// take nothing.
-	Weight float64 `json:"weight"`
+	Weight float64
 }
 
 // Settings are what an administrator chooses.
 type Settings struct {
-	Groups []Group `json:"groups,omitempty"`
+	Groups []Group
 	// Priority are the names of the priority groups, the highest first.
-	Priority []string `json:"priority,omitempty"`
+	Priority []string
 	// Levels are the priorities that stand for the levels in the QS, from the back up:
 	// back, front, then the priority groups from the lowest to the highest. They must rise,
 	// or fall where the QS serves small numbers first. Empty is 0, 1, 2, ...
-	Levels []int64 `json:"levels,omitempty"`
+	Levels []int64
 
 	// Benefit is what a job of a group takes.
-	Benefit Benefit `json:"-"`
+	Benefit Benefit
 
-	// Window is for how long a benefit counts that was received. HalfLife is after what time
-	// it counts half. At most one of them; without either nothing is ever forgotten, as in
+	// Window is for how long a benefit counts that was received or promised. HalfLife is after
+	// what time it counts half. At most one of them; without either nothing is ever forgotten, as in
 	// the source, and a group that comes late holds the front for as long as it was away.
-	Window   time.Duration `json:"window,omitempty"`
-	HalfLife time.Duration `json:"half_life,omitempty"`
+	Window   time.Duration
+	HalfLife time.Duration
 
 	// AtStart counts a job at the back when it starts, and not when it is submitted: what
 	// lies at the back has received nothing yet. See [Book.Start].
-	AtStart bool `json:"at_start,omitempty"`
+	AtStart bool
 	// KeepFailed counts what a failed job used. Otherwise a failure gives everything back.
-	KeepFailed bool `json:"keep_failed,omitempty"`
+	KeepFailed bool
 }
 
 // check returns the fractions of the groups.

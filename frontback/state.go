@@ -20,20 +20,24 @@ type Held struct {
 	Job    int64   `json:"job"`
 	Group  string  `json:"group"`
 	Charge float64 `json:"charge"`
-	Counts bool    `json:"counts"` // the charge counts already
+	Stage  string  `json:"stage"` // free, charged or running
+	// Since is as of when the charge counts, of a charged job.
+	Since time.Time `json:"since,omitzero"`
 }
+
+var stages = []string{free: "free", charged: "charged", running: "running"}
 
 // State returns what the book knows.
 func (b *Book) State() State {
 	s := State{Now: b.now, Groups: map[string][]Lot{}}
 	for _, a := range b.accounts {
-		if len(a.lots) > 0 {
-			s.Groups[a.name] = slices.Clone(a.lots)
+		if lots := a.received.state(); len(lots) > 0 {
+			s.Groups[a.name] = lots
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(b.jobs)) {
 		e := b.jobs[id]
-		s.Jobs = append(s.Jobs, Held{id, e.group, e.charge, e.counts})
+		s.Jobs = append(s.Jobs, Held{id, e.group, e.charge, stages[e.stage], e.since})
 	}
 	return s
 }
@@ -52,19 +56,36 @@ func Restore(s Settings, from State) (*Book, error) {
 				return nil, fmt.Errorf("frontback: the state of %s has the benefit %v", name, l.Amount)
 			}
 			if a != nil {
-				a.receive(l.Amount, l.At, &b.settings)
+				a.received.add(l.Amount, l.At, &b.settings)
 			}
 		}
 	}
-	for _, h := range from.Jobs {
-		if _, twice := b.jobs[h.Job]; twice || !counts(h.Charge) {
-			return nil, fmt.Errorf("frontback: the state of job %d has the charge %v, or is there twice", h.Job, h.Charge)
-		}
-		b.jobs[h.Job] = entry{h.Group, h.Charge, h.Counts}
-		if a := b.byName[h.Group]; a != nil && h.Counts {
-			a.charge(h.Charge)
+	jobs := slices.Clone(from.Jobs)
+	slices.SortStableFunc(jobs, func(a, b Held) int { return a.Since.Compare(b.Since) })
+	for _, h := range jobs {
+		if err := b.hold(h); err != nil {
+			return nil, err
 		}
 	}
 	b.at(from.Now)
 	return b, nil
+}
+
+// hold takes over a job that is in the QS. Charges come in the order of their instants.
+func (b *Book) hold(h Held) error {
+	at := slices.Index(stages, h.Stage)
+	if _, twice := b.jobs[h.Job]; twice || at < 0 || !counts(h.Charge) {
+		return fmt.Errorf("frontback: the state of job %d has the charge %v in the stage %q, or is there twice", h.Job, h.Charge, h.Stage)
+	}
+	e := entry{h.Group, h.Charge, stage(at), h.Since}
+	if a := b.byName[h.Group]; a != nil {
+		switch e.stage {
+		case charged:
+			e.since = a.charge(h.Charge, h.Since, &b.settings)
+		case running:
+			a.run(h.Charge)
+		}
+	}
+	b.jobs[h.Job] = e
+	return nil
 }
