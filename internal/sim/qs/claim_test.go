@@ -1,6 +1,7 @@
 package qs_test
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -149,6 +150,10 @@ func TestPage(t *testing.T) {
 		}
 	}
 	row("200 jobs of each at once, while all wait", ways(t, atOnce()), qs.AllWait)
+	for _, burst := range []int{1, 5, 10, 20} {
+		submission, start := short(t, burst)
+		states(fmt.Sprintf("| %d | %.1f | %.1f |", burst, submission, start))
+	}
 	for i, name := range []string{"give back what failed jobs used", "keep it (`KeepFailed`)"} {
 		states("| " + name + " | " + percents(failing(t, i == 1)) + " |")
 	}
@@ -170,6 +175,20 @@ func overTime(runs [3][]qs.Ran) plot.Chart {
 		c.Series = append(c.Series, s)
 	}
 	return c
+}
+
+// short is the worst of five seeds, charged at submission and at the start, over the time
+// in which only 600 jobs come, with some of priority groups.
+func short(t testing.TB, burst int) (submission, start float64) {
+	for seed := uint64(1); seed <= 5; seed++ {
+		jobs := flood(0.6, 0.6, 0.6, burst).jobs(seed, 24*time.Hour)
+		slices.SortStableFunc(jobs, func(a, b qs.Job) int { return cmp.Compare(a.Arrives, b.Arrives) })
+		until := jobs[599].Arrives
+		runs := ways(t, append(jobs[:600:600], priority(until)...))
+		submission = math.Max(submission, off(qs.Shares(runs[1], groups, 0, until)))
+		start = math.Max(start, off(qs.Shares(runs[2], groups, 0, until)))
+	}
+	return submission, start
 }
 
 // failing is who has the workers when every other job of physics fails.
