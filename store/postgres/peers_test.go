@@ -36,7 +36,7 @@ func work(t *testing.T, store *postgres.Store, name string, slots int, shares fa
 	s.ended.Go(func() { loop.Run(deciding) })
 	s.ended.Go(func() {
 		defer end()
-		if err := loop.Work(ctx, fairlead.WorkOptions{Name: "node-" + name, Slots: slots, Handlers: map[string]fairlead.Handler{"k": h}, Grace: 5 * time.Second}); err != nil && !errors.Is(err, fairlead.ErrClosed) {
+		if err := loop.Work(ctx, fairlead.WorkOptions{Name: "node-" + name, Slots: slots, Handlers: map[string]fairlead.Handler{"k": h}, Grace: 300 * time.Millisecond}); err != nil && !errors.Is(err, fairlead.ErrClosed) {
 			t.Errorf("%s: %v", name, err)
 		}
 	})
@@ -206,6 +206,7 @@ func TestLoopsFair(t *testing.T) {
 // TestLoopDies: what a server that ends without a word was running, the others run when its
 // leases are over; its nodes are down for them.
 func TestLoopDies(t *testing.T) {
+	t.Parallel()
 	stores, _, _ := several(t, 2)
 	count, began := newTally(), make(chan struct{}, 10)
 	dying := work(t, stores[0], "dying", 2, fairlead.DefaultShares(), count.handler("dying", func(ctx context.Context, _ *fairlead.Lease) error {
@@ -236,6 +237,7 @@ func TestLoopDies(t *testing.T) {
 
 // TestSameNode: two servers cannot have a node of the same name at the same time.
 func TestSameNode(t *testing.T) {
+	t.Parallel()
 	stores, _, _ := several(t, 2)
 	idle := fairlead.HandlerFunc(func(context.Context, *fairlead.Lease) error { return nil })
 	first := work(t, stores[0], "x", 1, fairlead.DefaultShares(), idle)
@@ -256,6 +258,7 @@ func TestSameNode(t *testing.T) {
 
 // TestSettingsOfOthers: what one server is told, all follow: drains, boosts, reservations.
 func TestSettingsOfOthers(t *testing.T) {
+	t.Parallel()
 	stores, _, _ := several(t, 2)
 	idle := fairlead.HandlerFunc(func(context.Context, *fairlead.Lease) error { return nil })
 	a := work(t, stores[0], "a", 1, weights(1, 1), idle)
@@ -296,6 +299,7 @@ func TestSettingsOfOthers(t *testing.T) {
 // TestAskAnother: a server without nodes of its own answers for the jobs of all: why one
 // waits, when it starts, and where another runs.
 func TestAskAnother(t *testing.T) {
+	t.Parallel()
 	stores, _, _ := several(t, 2)
 	began := make(chan struct{}, 1)
 	busy := work(t, stores[0], "busy", 1, fairlead.DefaultShares(), func(ctx context.Context, _ *fairlead.Lease) error {
