@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -52,11 +51,7 @@ var apps atomic.Int64
 // New returns the background jobs that a store keeps. Nothing runs before [App.Run]; jobs can
 // be submitted at once.
 func New(ctx context.Context, store Store, o Options) (*App, error) {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "local"
-	}
-	name := fmt.Sprint(host, "-", os.Getpid())
+	name := processName()
 	if n := apps.Add(1); n > 1 {
 		name += fmt.Sprint("-", n)
 	}

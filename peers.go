@@ -50,13 +50,18 @@ func newPeers(store Store, o LoopOptions) *peers {
 	p := &peers{name: o.Name, nodes: map[string]peerNode{}, doubts: map[int64]sched.Job{}}
 	p.store, _ = store.(Peers)
 	if p.name == "" {
-		host, err := os.Hostname()
-		if err != nil {
-			host = "local"
-		}
-		p.name = fmt.Sprintf("%s-%d-%d", host, os.Getpid(), loops.Add(1))
+		p.name = fmt.Sprintf("%s-%d", processName(), loops.Add(1))
 	}
 	return p
+}
+
+// processName is the name of the host with the number of the process.
+func processName() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "local"
+	}
+	return fmt.Sprintf("%s-%d", host, os.Getpid())
 }
 
 // announcing says that this server is there until ctx ends.
@@ -108,13 +113,13 @@ func (l *Loop) announce(ctx context.Context, joins *ServedNode) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !reflect.DeepEqual(nodesOf(roll), nodesOf(l.peers.roll)) || roll.Stops != l.peers.roll.Stops {
-		l.peers.roll = roll
-		l.placePeers(time.Now())
-		l.version++
-		l.poke()
+	same := reflect.DeepEqual(nodesOf(roll), nodesOf(l.peers.roll)) && roll.Stops == l.peers.roll.Stops
+	if l.peers.roll = roll; same {
+		return nil
 	}
-	l.peers.roll = roll
+	l.placePeers(time.Now())
+	l.version++
+	l.poke()
 	return nil
 }
 
@@ -211,12 +216,7 @@ func (l *Loop) addPeer(v *NodeView, id cluster.NodeID) {
 	if !is {
 		return
 	}
-	v.Server, v.Version, v.Host = n.server, n.Version, n.Host
-	for _, s := range l.peers.roll.Others {
-		if s.Name == n.server {
-			v.Seen = s.Seen
-		}
-	}
+	v.Server, v.Version, v.Host, v.Seen = n.server, n.Version, n.Host, l.peers.server(n.server).Seen
 	if v.Why == "" {
 		v.Why = n.Why
 	}
@@ -233,12 +233,17 @@ func (l *Loop) ServerOf(node string) (name, address string) {
 	if !is {
 		return "", ""
 	}
-	for _, s := range l.peers.roll.Others {
-		if s.Name == n.server {
-			address = s.Address
+	return n.server, l.peers.server(n.server).Address
+}
+
+// server is what is known of another server.
+func (p *peers) server(name string) Server {
+	for _, s := range p.roll.Others {
+		if s.Name == name {
+			return s
 		}
 	}
-	return n.server, address
+	return Server{}
 }
 
 // peerState is the state here of another server's node.

@@ -2,7 +2,6 @@ package settings
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -41,11 +40,9 @@ func (k *Keeper) Follow(ctx context.Context) error {
 }
 
 func (k *Keeper) follow(ctx context.Context, kept map[string]string) error {
-	var over []entry
-	if text := kept[setting]; text != "" {
-		if err := json.Unmarshal([]byte(text), &over); err != nil {
-			return fmt.Errorf("the settings that are kept cannot be read: %w", err)
-		}
+	over, err := loadSettings(kept)
+	if err != nil {
+		return err
 	}
 	versions, err := loadVersions(kept)
 	if err != nil {

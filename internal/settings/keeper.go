@@ -83,10 +83,8 @@ func Open(ctx context.Context, store Store, file *config.Config, path, name stri
 	} else if follows {
 		return k, k.follow(ctx, kept)
 	}
-	if text := kept[setting]; text != "" {
-		if err := json.Unmarshal([]byte(text), &k.over); err != nil {
-			return nil, fmt.Errorf("the settings that are kept cannot be read: %w", err)
-		}
+	if k.over, err = loadSettings(kept); err != nil {
+		return nil, err
 	}
 	var entries []fairlead.AuditEntry
 	if now, err := file.With(plain(k.over), true); err == nil {
@@ -110,6 +108,16 @@ func Open(ctx context.Context, store Store, file *config.Config, path, name stri
 		settings[inForce] = "0"
 	}
 	return k, k.keep(ctx, k.versionOf("start"), entries, settings)
+}
+
+// loadSettings reads what was put over the file.
+func loadSettings(kept map[string]string) (over []entry, err error) {
+	if text := kept[setting]; text != "" {
+		if err := json.Unmarshal([]byte(text), &over); err != nil {
+			return nil, fmt.Errorf("the settings that are kept cannot be read: %w", err)
+		}
+	}
+	return over, nil
 }
 
 // versionOf is the file as a version of it.
