@@ -45,8 +45,9 @@ type Loop struct {
 	ending  sync.RWMutex // held for reading while attempts are ended, else while the core is made anew
 	syncing sync.Mutex   // held while changes of the store are read and applied, or leases made or ended
 
-	won  uint64 // tasks that were leased; guarded by syncing
-	vain int    // steps in a row that won nothing of what they wanted
+	won    uint64  // tasks that were leased; guarded by syncing
+	vain   int     // steps in a row that won nothing of what they wanted
+	strays []stray // leases that a step has to give back
 
 	mu           sync.Mutex // guards what follows
 	core         *sched.Scheduler

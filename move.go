@@ -3,6 +3,7 @@ package fairlead
 import (
 	"context"
 	"fmt"
+	"time"
 )
 
 // move makes changes of which some move jobs to other pools.
@@ -51,6 +52,36 @@ func (s *Shares) settleMove(j *Job, a *Alteration) error {
 	}
 	a.Pool, a.Limit = to.Pool, to.Limit
 	return nil
+}
+
+// stray is a lease of a task whose job was moved before it was leased.
+type stray struct {
+	lease  *Lease
+	holder string
+}
+
+// returnStrays gives strays back. The store tells of a move that the tasks wait in their new
+// pool, and of the return that they wait there again; of the lease in between it tells
+// nothing to whoever has it, so that a task is taken from the first before the second comes.
+func (l *Loop) returnStrays(ctx context.Context) error {
+	if len(l.strays) == 0 {
+		return nil
+	}
+	err := l.readChanges(ctx, 0)
+	l.mu.Lock()
+	var back []Ref
+	now := time.Now()
+	for _, s := range l.strays {
+		if node, there := l.core.Cluster().Lookup(s.holder); there && err == nil {
+			l.core.Abort(l.core.Take(l.jobOf(headerOf(s.lease.Job)), node, s.lease.Started, now), now, false)
+		}
+		back = append(back, s.lease.Ref)
+	}
+	l.strays = l.strays[:0]
+	l.version++
+	l.mu.Unlock()
+	go l.giveBack(back)
+	return err
 }
 
 // wentElsewhere reports whether a job was put into another pool between the decision to

@@ -38,6 +38,9 @@ func (l *Loop) step(ctx context.Context, d *sched.Decision) (more bool, err erro
 		}
 		lost = lost || some
 	}
+	if err := l.returnStrays(ctx); err != nil {
+		return false, err
+	}
 	if lost && l.won == before {
 		l.vain++
 	} else {
@@ -155,8 +158,11 @@ func (l *Loop) lease(ctx context.Context, c *choice) (lost bool, err error) {
 		case l.wentElsewhere(&s, lease):
 			if l.core.Abort(s.Run, now, false); l.peers.store != nil {
 				l.peers.doubts[s.Job] = l.jobOf(headerOf(lease.Job))
+				back = append(back, lease.Ref)
+			} else {
+				l.strays = append(l.strays, stray{lease, s.holder})
 			}
-			back, leases[i], lost = append(back, lease.Ref), nil, true
+			leases[i], lost = nil, true
 		default:
 			l.began(s, lease)
 			l.won++
