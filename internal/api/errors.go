@@ -51,8 +51,10 @@ func FromError(err error) *Error {
 		return nil
 	}
 	code, _ := classify(err)
-	// The code says which of our errors it is; the text need not.
-	return &Error{Code: code, Detail: strings.ReplaceAll(err.Error(), ": fairlead: ", ": ")}
+	// The code says which of our errors it is; the text need not. That it is not possible as
+	// things are adds nothing to how they are.
+	text := strings.TrimSuffix(err.Error(), ": "+fairlead.ErrState.Error())
+	return &Error{Code: code, Detail: strings.ReplaceAll(text, ": fairlead: ", ": ")}
 }
 
 func classify(err error) (code string, status int) {

@@ -1,0 +1,33 @@
+package api_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/api"
+)
+
+// TestErrorsSayOnce: what people read has no marks of programs in it, and programs get the
+// error back.
+func TestErrorsSayOnce(t *testing.T) {
+	for _, x := range []struct {
+		is   error
+		from string
+		want string
+	}{
+		{fairlead.ErrState, "job 7 has ended: %w", "job 7 has ended"},
+		{fairlead.ErrState, "%w", "fairlead: not possible in this state"},
+		{fairlead.ErrNotFound, "job 7: %w", "job 7: not found"},
+		{fairlead.ErrState, "store: job 7 runs: %w", "store: job 7 runs"},
+	} {
+		told := api.FromError(fmt.Errorf(x.from, x.is))
+		if told.Detail != x.want {
+			t.Errorf("%q, want %q", told.Detail, x.want)
+		}
+		if back := told.Err(); !errors.Is(back, x.is) {
+			t.Errorf("%q comes back as %v", x.want, back)
+		}
+	}
+}
