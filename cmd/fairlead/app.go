@@ -225,6 +225,3 @@ func jobIDs(args []string) ([]int64, error) {
 	}
 	return ids, nil
 }
-
-// dash stands for an empty cell.
-func dash(text string) string { return cmp.Or(text, "-") }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/table"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 type history struct {
@@ -88,7 +89,7 @@ func (h *history) list(ctx context.Context, client *api.Client) error {
 				ran = span(j.Ended.Sub(*j.Started))
 			}
 		}
-		t.Row(j.ID, j.User, j.Pool, dash(j.Name), j.State, clock(j.Submitted, list.At), waited, ran, limitText(j.LimitSeconds), ended(j, list.At), dash(printable(firstLine(j.Cause))))
+		t.Row(j.ID, j.User, j.Pool, dash(j.Name), j.State, clock(j.Submitted, list.At), waited, ran, words.Limit(j.LimitSeconds), ended(j, list.At), dash(printable(firstLine(j.Cause))))
 	}
 	return h.print(&h.listing, t)
 }

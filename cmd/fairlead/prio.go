@@ -10,6 +10,7 @@ import (
 
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/table"
+	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/why"
 )
 
@@ -61,7 +62,7 @@ func (p *prio) show(ctx context.Context, client *api.Client, args []string) erro
 	if err != nil {
 		return err
 	}
-	sortQueue(list.Jobs)
+	words.SortQueue(list.Jobs)
 	jobs := list.Jobs[:0]
 	for _, j := range list.Jobs {
 		if j.Points != nil {
@@ -99,7 +100,7 @@ func prioTable(jobs []api.Job) *table.Table {
 		for _, term := range j.Terms {
 			terms[term.Name] = term.Value
 		}
-		t.Row(priorityRow(names, []any{j.ID, j.User, j.Pool, rankText(j)}, j.Points, terms)...)
+		t.Row(priorityRow(names, []any{j.ID, j.User, j.Pool, words.Rank(j)}, j.Points, terms)...)
 	}
 	return t
 }

@@ -8,14 +8,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/table"
-	"github.com/fairlead/fairlead/internal/units"
-	"github.com/fairlead/fairlead/why"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // selection are the flags by which commands choose jobs.
@@ -80,7 +78,7 @@ func stateName(text string) (string, error) {
 	case "r":
 		return "running", nil
 	}
-	for name, letter := range stateLetters {
+	for name, letter := range words.StateLetters {
 		if text == name || text == strings.ToLower(letter) {
 			return name, nil
 		}
@@ -158,7 +156,7 @@ func (q *queue) show(ctx context.Context, client *api.Client, args []string) err
 		q.headline(list)
 	}
 	if !q.start {
-		sortQueue(list.Jobs)
+		words.SortQueue(list.Jobs)
 	}
 	if err := q.print(&q.listing, q.table(list)); err != nil {
 		return err
@@ -185,33 +183,12 @@ func (q *queue) headline(list *api.JobList) {
 // not known.
 func sortStarts(list *api.JobList) {
 	list.Jobs = slices.DeleteFunc(list.Jobs, func(j api.Job) bool { return j.Waiting == 0 })
-	sortQueue(list.Jobs)
+	words.SortQueue(list.Jobs)
 	sortStable(list.Jobs, func(a, b *api.Job) bool {
 		if a.StartBy == nil || b.StartBy == nil {
 			return a.StartBy != nil && b.StartBy == nil
 		}
 		return a.StartBy.Before(*b.StartBy)
-	})
-}
-
-// sortQueue puts what runs first, then what waits by rank, then what has none.
-func sortQueue(jobs []api.Job) {
-	class := func(j *api.Job) int64 {
-		switch {
-		case j.State == "running" && j.Waiting == 0:
-			return 0
-		case j.Rank > 0:
-			return j.Rank
-		case done(j.State):
-			return 1 << 62
-		}
-		return 1 << 61
-	}
-	sortStable(jobs, func(a, b *api.Job) bool {
-		if x, y := class(a), class(b); x != y {
-			return x < y
-		}
-		return a.ID < b.ID
 	})
 }
 
@@ -237,71 +214,21 @@ func (q *queue) table(list *api.JobList) *table.Table {
 }
 
 func (q *queue) row(j *api.Job, list *api.JobList, me string) []any {
-	id := strconv.FormatInt(j.ID, 10)
-	if j.Array != "" {
-		id += "_[" + strings.SplitN(j.Array, "%", 2)[0] + "]"
-	}
+	id := words.JobID(j)
 	if j.User == me {
 		id = "*" + id
 	}
-	state, finished := stateLetters[j.State], "-"
+	finished := "-"
 	if j.Tasks > 1 {
 		finished = fmt.Sprintf("%d/%d", j.Tasks-j.Waiting-j.Running, j.Tasks)
 	}
-	if j.Running > 1 {
-		state += fmt.Sprintf("×%d", j.Running)
-	}
 	row := []any{
-		id, j.User, j.Pool, dash(j.Name), dash(j.Kind), unitsText(j, list.Summary.Unit), limitText(j.LimitSeconds),
-		state, finished, span(list.At.Sub(j.Submitted)), rankText(j), startText(j, list.At), q.waitingFor(j, list.At),
+		id, j.User, j.Pool, dash(j.Name), dash(j.Kind), words.Units(j, list.Summary.Unit), words.Limit(j.LimitSeconds),
+		words.State(j), finished, span(list.At.Sub(j.Submitted)), words.Rank(j), words.Start(j, list.At), words.WaitingFor(j, list.At),
 	}
 	if q.long {
 		row = append(row, j.Priority, points(j), fmt.Sprintf("%dW %dR %dS %dF", j.Waiting, j.Running, j.Succeeded, j.Failed),
 			dash(amounts(j.Request, list.Summary.Unit)), command(j))
 	}
 	return row
-}
-
-func (q *queue) waitingFor(j *api.Job, now time.Time) string {
-	switch {
-	case j.Reason != nil:
-		return j.Reason.Text
-	case j.State == "running" && j.RunsSince != nil:
-		return "runs " + span(now.Sub(*j.RunsSince))
-	case j.Ended != nil:
-		return strings.TrimSpace("ended " + clock(*j.Ended, now) + " " + j.Cause)
-	}
-	return ""
-}
-
-// unitsText is how many units each task of a job asks for, after the number of tasks where
-// these start all at once: 4x8.
-func unitsText(j *api.Job, unit string) string {
-	text := strconv.FormatInt(max(1, j.Request[unit]), 10)
-	if j.Gang > 1 {
-		text = fmt.Sprintf("%dx%s", j.Gang, text)
-	}
-	return text
-}
-
-func limitText(seconds float64) string {
-	if seconds == 0 {
-		return "-"
-	}
-	return units.FormatDuration(time.Duration(seconds * float64(time.Second)))
-}
-
-// startText is by when a job that waits starts.
-func startText(j *api.Job, now time.Time) string {
-	if j.StartBy == nil {
-		return "-"
-	}
-	return why.Clock(*j.StartBy, now)
-}
-
-func rankText(j *api.Job) string {
-	if j.Rank == 0 {
-		return "-"
-	}
-	return strconv.FormatInt(j.Rank, 10)
 }

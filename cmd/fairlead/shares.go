@@ -3,15 +3,14 @@ package main
 import (
 	"context"
 	"fmt"
-	"math"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/table"
+	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/why"
 )
 
@@ -66,7 +65,7 @@ func (s *shares) show(ctx context.Context, client *api.Client, pool string) erro
 		return s.printJSON(doc)
 	}
 	if s.summary {
-		_, err := fmt.Fprintln(s.out, fairnessLine(doc))
+		_, err := fmt.Fprintln(s.out, words.Fairness(doc))
 		return err
 	}
 	if s.terminal() && !s.noHeader {
@@ -94,7 +93,7 @@ func (s *shares) show(ctx context.Context, client *api.Client, pool string) erro
 		return err
 	}
 	if s.terminal() && !s.noHeader {
-		fmt.Fprintln(s.out, fairnessLine(doc))
+		fmt.Fprintln(s.out, words.Fairness(doc))
 	}
 	return nil
 }
@@ -110,21 +109,8 @@ func (s *shares) row(t *table.Table, p *fairlead.PoolView, unit string) {
 		}
 		return dash(amounts(a, unit))
 	}
-	t.Row(name, p.Policy, weightText(p), percent(p.ShareHere), limit(p.Min), maxText(p, limit), why.Short(p.Want),
+	t.Row(name, p.Policy, words.Weight(p), percent(p.ShareHere), limit(p.Min), maxText(p, limit), why.Short(p.Want),
 		why.Short(p.Running), oneDigit(p.FairNow), owed(p.Fairness.Day.Lag()), percent(p.UsedHere), why.OverUnder(p.ShareHere, p.UsedHere))
-}
-
-// weightText shows the weight, and what it is made of while the pool is boosted.
-func weightText(p *fairlead.PoolView) string {
-	text := why.Short(p.Weight)
-	if len(p.Boosts) == 0 {
-		return text
-	}
-	text += "=" + why.Short(p.BaseWeight)
-	for _, b := range p.Boosts {
-		text += "x" + why.Short(b.Factor)
-	}
-	return text
 }
 
 // maxText shows the maximum, and the limit to the running tasks.
@@ -138,50 +124,3 @@ func maxText(p *fairlead.PoolView, limit func(map[string]int64) string) string {
 	}
 	return limit(p.Max) + ", " + tasks
 }
-
-// owed writes slot-seconds as hours, with their sign.
-func owed(slotSeconds float64) string {
-	hours := slotSeconds / 3600
-	switch {
-	case math.Abs(hours) < 0.005:
-		return "0"
-	case math.Abs(hours) < 10:
-		return fmt.Sprintf("%+.2f", hours)
-	}
-	return fmt.Sprintf("%+.1f", hours)
-}
-
-// fairnessLine sums up how fair things are and have been.
-func fairnessLine(doc *api.Shares) string {
-	day := doc.Fairness.Day
-	worst := "none"
-	if day.Worst != "" && day.WorstPoints < -0.05 {
-		worst = fmt.Sprintf("%s %.1f points (owed %s %s-h)", day.Worst, day.WorstPoints, owed(day.WorstLag), doc.Unit)
-	}
-	over := "24h"
-	if covered := time.Duration(day.Seconds * float64(time.Second)); covered < 23*time.Hour {
-		over = span(covered.Round(time.Second))
-	}
-	return fmt.Sprintf("fairness: Jain %.2f over %s · worst lag %s · borrowed now: %s · idle %d %s",
-		day.Jain, over, worst, borrowedText(doc.Fairness.Borrowed), doc.Summary.Free[doc.Unit], doc.Unit)
-}
-
-// borrowedText names the largest loans.
-func borrowedText(all []fairlead.Borrowed) string {
-	if len(all) == 0 {
-		return "nothing"
-	}
-	const most = 3
-	var parts []string
-	for _, b := range all[:min(most, len(all))] {
-		parts = append(parts, fmt.Sprintf("%s %s of %s", b.Pool, oneDigit(b.Units), b.From))
-	}
-	if len(all) > most {
-		parts = append(parts, fmt.Sprintf("and %d more", len(all)-most))
-	}
-	return strings.Join(parts, ", ")
-}
-
-func percent(f float64) string { return fmt.Sprintf("%.1f%%", 100*f) }
-
-func oneDigit(f float64) string { return strings.TrimSuffix(fmt.Sprintf("%.1f", f), ".0") }

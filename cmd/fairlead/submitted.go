@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/why"
 )
 
@@ -54,7 +55,7 @@ func (s *submission) print(r *api.Submitted) {
 		line += fmt.Sprintf(", %d tasks", r.Tasks)
 	}
 	if r.LimitSeconds > 0 && s.limit == "" {
-		line += fmt.Sprintf(", time limit %s", limitText(r.LimitSeconds))
+		line += fmt.Sprintf(", time limit %s", words.Limit(r.LimitSeconds))
 	}
 	switch {
 	case s.hold:
@@ -116,9 +117,9 @@ func (s *submission) prospect(r *api.Submitted, now time.Time) {
 		if c.Now && c.LimitSeconds > 0 {
 			was := "no time limit"
 			if r.LimitSeconds > 0 {
-				was = limitText(r.LimitSeconds)
+				was = words.Limit(r.LimitSeconds)
 			}
-			fmt.Fprintf(s.out, "  it would start NOW if it asked for %s instead of %s\n", limitText(math.Floor(c.LimitSeconds/60)*60), was)
+			fmt.Fprintf(s.out, "  it would start NOW if it asked for %s instead of %s\n", words.Limit(math.Floor(c.LimitSeconds/60)*60), was)
 		}
 	}
 }
@@ -130,7 +131,7 @@ func waitFor(ctx context.Context, client *api.Client, id int64) error {
 		if err != nil {
 			return err
 		}
-		if done(j.Job.State) {
+		if words.Done(j.Job.State) {
 			return statusOf(j)
 		}
 		select {
@@ -139,11 +140,6 @@ func waitFor(ctx context.Context, client *api.Client, id int64) error {
 		case <-time.After(200 * time.Millisecond):
 		}
 	}
-}
-
-// done reports whether a job has ended.
-func done(state string) bool {
-	return state == "succeeded" || state == "failed" || state == "cancelled"
 }
 
 // statusOf is the exit status that stands for how a job ended: that of its first task

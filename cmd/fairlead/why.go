@@ -10,6 +10,7 @@ import (
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/table"
+	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/why"
 )
 
@@ -198,7 +199,7 @@ func (w *whyCmd) node(ctx context.Context, client *api.Client, name string) erro
 			if w.json {
 				return w.printJSON(nodes.Nodes[i])
 			}
-			fmt.Fprintf(w.out, "%s: %s\n", name, whyNotMore(&nodes.Nodes[i], nodes.Unit, nodes.At))
+			fmt.Fprintf(w.out, "%s: %s\n", name, words.WhyNotMore(&nodes.Nodes[i], nodes.Unit, nodes.At))
 			return nil
 		}
 	}

@@ -28,7 +28,7 @@ var floors = []struct {
 		"config", "internal/foreign", "internal/script", "internal/plot", "internal/table", "internal/process", "internal/gpu",
 		"internal/sim/workload", "internal/sim/report", "internal/sim/history",
 	}},
-	{"the outside world", []string{"internal/api", "internal/settings", "remote", "internal/server", "internal/agent", "internal/onestep", "internal/demo", "internal/bench", "internal/bridge"}},
+	{"the outside world", []string{"internal/api", "internal/words", "internal/top", "internal/settings", "remote", "internal/server", "internal/agent", "internal/onestep", "internal/demo", "internal/bench", "internal/bridge"}},
 	{"wiring", []string{"cmd/fairlead"}},
 	{"examples, which import what a user may", []string{"examples/imageservice"}},
 	{"the rules, and what tests need", []string{"internal/golden", "internal/pgtest", "store/internal/linear", "internal/tidy"}},

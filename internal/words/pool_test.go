@@ -1,4 +1,4 @@
-package main
+package words
 
 import (
 	"testing"
@@ -12,7 +12,7 @@ func TestFairnessLine(t *testing.T) {
 	doc := &api.Shares{Unit: "cpu", Summary: api.Summary{Free: map[string]int64{"cpu": 16}}}
 	doc.Fairness.Day = fairlead.FairnessWhole{Seconds: 84_600, Jain: 0.9352, Worst: "biology", WorstPoints: -12.04, WorstLag: 432_000}
 	want := "fairness: Jain 0.94 over 24h · worst lag biology -12.0 points (owed +120.0 cpu-h) · borrowed now: nothing · idle 16 cpu"
-	if got := fairnessLine(doc); got != want {
+	if got := Fairness(doc); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	doc.Fairness.Day = fairlead.FairnessWhole{Seconds: 11_520.4, Jain: 1}
@@ -20,7 +20,7 @@ func TestFairnessLine(t *testing.T) {
 		doc.Fairness.Borrowed = append(doc.Fairness.Borrowed, fairlead.Borrowed{Pool: pool, From: "z", Units: 2.5})
 	}
 	want = "fairness: Jain 1.00 over 3h12m · worst lag none · borrowed now: a 2.5 of z, b 2.5 of z, c 2.5 of z, and 2 more · idle 16 cpu"
-	if got := fairnessLine(doc); got != want {
+	if got := Fairness(doc); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
@@ -28,7 +28,7 @@ func TestFairnessLine(t *testing.T) {
 // TestOwed: hours with their sign.
 func TestOwed(t *testing.T) {
 	for seconds, want := range map[float64]string{0: "0", 17: "0", 3600: "+1.00", -5400: "-1.50", -43200: "-12.0", 4e6: "+1111.1"} {
-		if got := owed(seconds); got != want {
+		if got := Owed(seconds); got != want {
 			t.Errorf("%v slot-seconds are %s, want %s", seconds, got, want)
 		}
 	}

@@ -1,0 +1,108 @@
+package words
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/units"
+	"github.com/fairlead/fairlead/why"
+)
+
+// StateLetters are the states as the queue shows them.
+var StateLetters = map[string]string{
+	"held": "H", "blocked": "B", "waiting": "W", "running": "R", "succeeded": "S", "failed": "F", "cancelled": "C",
+}
+
+// Done reports whether a state is an end.
+func Done(state string) bool {
+	return state == "succeeded" || state == "failed" || state == "cancelled"
+}
+
+// SortQueue puts what runs first, then what waits by rank, then what has none.
+func SortQueue(jobs []api.Job) {
+	class := func(j *api.Job) int64 {
+		switch {
+		case j.State == "running" && j.Waiting == 0:
+			return 0
+		case j.Rank > 0:
+			return j.Rank
+		case Done(j.State):
+			return 1 << 62
+		}
+		return 1 << 61
+	}
+	slices.SortStableFunc(jobs, func(a, b api.Job) int {
+		if x, y := class(&a), class(&b); x != y {
+			return int(max(min(x-y, 1), -1))
+		}
+		return int(max(min(a.ID-b.ID, 1), -1))
+	})
+}
+
+// JobID is how a list names a job: 1042, or 1042_[0-99] for an array.
+func JobID(j *api.Job) string {
+	id := strconv.FormatInt(j.ID, 10)
+	if j.Array != "" {
+		id += "_[" + strings.SplitN(j.Array, "%", 2)[0] + "]"
+	}
+	return id
+}
+
+// State is the letter of a job's state, and how many of its tasks run if it is several.
+func State(j *api.Job) string {
+	if j.Running > 1 {
+		return fmt.Sprintf("%s×%d", StateLetters[j.State], j.Running)
+	}
+	return StateLetters[j.State]
+}
+
+// WaitingFor says for what a job waits, or what has become of it.
+func WaitingFor(j *api.Job, now time.Time) string {
+	switch {
+	case j.Reason != nil:
+		return j.Reason.Text
+	case j.State == "running" && j.RunsSince != nil:
+		return "runs " + Span(now.Sub(*j.RunsSince))
+	case j.Ended != nil:
+		return strings.TrimSpace("ended " + Clock(*j.Ended, now) + " " + j.Cause)
+	}
+	return ""
+}
+
+// Units is how many units each task of a job asks for, after the number of tasks where
+// these start all at once: 4x8.
+func Units(j *api.Job, unit string) string {
+	text := strconv.FormatInt(max(1, j.Request[unit]), 10)
+	if j.Gang > 1 {
+		text = fmt.Sprintf("%dx%s", j.Gang, text)
+	}
+	return text
+}
+
+// Limit is the time limit of a job.
+func Limit(seconds float64) string {
+	if seconds == 0 {
+		return "-"
+	}
+	return units.FormatDuration(time.Duration(seconds * float64(time.Second)))
+}
+
+// Start is by when a job that waits starts.
+func Start(j *api.Job, now time.Time) string {
+	if j.StartBy == nil {
+		return "-"
+	}
+	return why.Clock(*j.StartBy, now)
+}
+
+// Rank is the place of a job among those that wait.
+func Rank(j *api.Job) string {
+	if j.Rank == 0 {
+		return "-"
+	}
+	return strconv.FormatInt(j.Rank, 10)
+}

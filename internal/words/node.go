@@ -1,0 +1,119 @@
+package words
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/why"
+)
+
+// Used shows how much of a resource is in use, of how much.
+func Used(n *fairlead.NodeView, resource string) string {
+	all, ok := n.Capacity[resource]
+	if !ok || all == 0 {
+		return "-"
+	}
+	return Amount(resource, all-n.Free[resource]) + "/" + Amount(resource, all)
+}
+
+// GPUs shows the GPUs in use: 1/4, with types 1/4 a100, with several 3/6 (a100 2/4, h100 1/2).
+func GPUs(n *fairlead.NodeView) string {
+	var kinds, parts []string
+	for _, r := range slices.Sorted(maps.Keys(n.Capacity)) {
+		if kind, typed := strings.CutPrefix(r, "gpu:"); typed && n.Capacity[r] > 0 {
+			kinds, parts = append(kinds, kind), append(parts, kind+" "+Used(n, r))
+		}
+	}
+	switch {
+	case len(kinds) == 1 && n.Capacity["gpu:"+kinds[0]] == n.Capacity["gpu"]:
+		return Used(n, "gpu") + " " + kinds[0]
+	case len(kinds) > 0:
+		return Used(n, "gpu") + " (" + strings.Join(parts, ", ") + ")"
+	}
+	return Used(n, "gpu")
+}
+
+// Labels shows the labels of a node, without its name.
+func Labels(n *fairlead.NodeView) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(n.Labels)) {
+		if value := n.Labels[name]; name != "host" || value != n.Name {
+			parts = append(parts, name+"="+value)
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+// WhyNotMore says why a node does not run more tasks, what is kept on it, and at which other
+// server it is.
+func WhyNotMore(n *fairlead.NodeView, unit string, now time.Time) string {
+	text := whyNotHere(n, unit, now)
+	if n.Server != "" {
+		text += "; at server " + n.Server
+	}
+	return text
+}
+
+func whyNotHere(n *fairlead.NodeView, unit string, now time.Time) string {
+	notes := keptOn(n, unit, now)
+	if n.State == "up" && notes != "" && n.Why == "" && n.Free[unit] == n.Capacity[unit] {
+		return notes
+	}
+	text := whyNow(n, unit)
+	if notes != "" {
+		text += "; " + notes
+	}
+	return text
+}
+
+// keptOn says for what a node is kept, and for how long it is free until then.
+func keptOn(n *fairlead.NodeView, unit string, now time.Time) string {
+	var parts []string
+	var next time.Time
+	closed := n.State != "up"
+	upTo := func(t time.Time) {
+		if t.After(now) && (next.IsZero() || t.Before(next)) {
+			next = t
+		}
+	}
+	for _, w := range n.Windows {
+		switch begun := !w.From.After(now); {
+		case begun && w.Maintenance: // its state says so
+		case begun:
+			closed = true
+			parts = append(parts, fmt.Sprintf("reserved until %s for %s", why.Clock(w.To, now), w.Name))
+		case w.Maintenance:
+			parts = append(parts, fmt.Sprintf("maintenance %s in %s, until %s", w.Name, why.Until(w.From, now), why.Clock(w.To, now)))
+		default:
+			parts = append(parts, fmt.Sprintf("reserved from %s for %s", why.Clock(w.From, now), w.Name))
+		}
+		upTo(w.From)
+	}
+	if len(n.Kept) > 0 {
+		parts = append(parts, fmt.Sprintf("reserved from %s for %d", why.Clock(n.Kept[0].From, now), n.Kept[0].Job))
+		upTo(n.Kept[0].From)
+	}
+	if !closed && !next.IsZero() && n.Free[unit] > 0 {
+		parts = append(parts, why.Until(next, now)+" window open")
+	}
+	return strings.Join(parts, "; ")
+}
+
+// whyNow says why a node does not run more tasks at this moment.
+func whyNow(n *fairlead.NodeView, unit string) string {
+	switch {
+	case n.Why != "":
+		return n.Why
+	case n.State == "down":
+		return "its agent is not connected"
+	case n.Free[unit] == 0:
+		return "all " + unit + " in use"
+	case n.Free[unit] < n.Capacity[unit]:
+		return fmt.Sprintf("%d %s free: what waits asks for more, or is held back", n.Free[unit], unit)
+	}
+	return "nothing waits that may run here"
+}
