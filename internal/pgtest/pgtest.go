@@ -12,7 +12,6 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"sync/atomic"
@@ -21,6 +20,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/fairlead/fairlead/internal/daemon"
 )
 
 // cluster is the one of this test binary; nil if there is none, and why.
@@ -35,8 +36,7 @@ type Cluster struct {
 	dir    string // of its files and its socket
 	bin    string
 	cred   *syscall.Credential
-	server chan error // how the server ended
-	stop   func()
+	server *daemon.Daemon
 	pooler pooler
 }
 
@@ -197,57 +197,27 @@ func (c *Cluster) command(name string, args ...string) *exec.Cmd {
 func (c *Cluster) Run() error {
 	cmd := c.command("postgres", "-D", c.data(), "-k", c.dir, "-c", "listen_addresses=",
 		"-c", "max_connections=200", "-c", "log_min_messages=fatal", "-c", "autovacuum_naptime=10s")
-	ended, err := launch(cmd, syscall.SIGQUIT)
-	if err != nil {
+	var err error
+	if c.server, err = daemon.Start(cmd, syscall.SIGQUIT); err != nil {
 		return err
 	}
-	c.server = ended
-	c.stop = func() { cmd.Process.Signal(syscall.SIGQUIT) }
-	return c.await()
-}
-
-// launch starts a process that ends, by a signal, with this one, however that ends.
-func launch(cmd *exec.Cmd, end syscall.Signal) (ended chan error, err error) {
-	cmd.SysProcAttr.Pdeathsig = end
-	started, ended := make(chan error, 1), make(chan error, 1)
-	go func() {
-		runtime.LockOSThread() // the signal is sent at the end of the thread that forked
-		defer runtime.UnlockOSThread()
-		err := cmd.Start()
-		started <- err
-		if err == nil {
-			ended <- cmd.Wait()
-		}
-	}()
-	err = <-started
-	return ended, err
-}
-
-// await waits until the server takes connections.
-func (c *Cluster) await() error {
-	err := answers(c.URL(), c.server)
-	if err != nil {
-		c.stop()
+	if err = c.server.Await(startTime, answers(c.URL())); err != nil {
+		c.Halt()
 	}
 	return err
 }
 
-// answers waits until what was started takes connections at a URL.
-func answers(url string, ended <-chan error) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
-	for {
+// startTime is how long a server has until it takes connections.
+const startTime = 30 * time.Second
+
+// answers tries whether what was started takes connections at a URL.
+func answers(url string) func(context.Context) error {
+	return func(ctx context.Context) error {
 		conn, err := pgx.Connect(ctx, url)
-		if err == nil {
-			return conn.Close(ctx)
+		if err != nil {
+			return err
 		}
-		select {
-		case ended := <-ended:
-			return fmt.Errorf("the server ended: %w", errors.Join(ended, err))
-		case <-ctx.Done():
-			return fmt.Errorf("the server does not answer: %w", err)
-		case <-time.After(20 * time.Millisecond):
-		}
+		return conn.Close(ctx)
 	}
 }
 
@@ -261,6 +231,5 @@ func (c *Cluster) Stop() {
 // Halt ends the server at once, as pg_ctl stop -m immediate does: when it starts again, with
 // Run, it has to recover.
 func (c *Cluster) Halt() {
-	c.stop()
-	<-c.server
+	c.server.Signal(syscall.SIGQUIT, startTime)
 }

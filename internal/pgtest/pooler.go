@@ -8,14 +8,15 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/fairlead/fairlead/internal/daemon"
 )
 
 // pooler is the PgBouncer of a cluster, in the mode that keeps least: connections are lent for
 // one transaction each.
 type pooler struct {
-	err   error
-	stop  func()
-	ended chan error
+	err    error
+	server *daemon.Daemon
 }
 
 // poolerPort names its socket, which is beside that of PostgreSQL.
@@ -69,17 +70,15 @@ func (p *pooler) start(c *Cluster) error {
 	cmd := c.command("postgres") // for its user and place
 	cmd.Path, cmd.Args = program, []string{program, "--quiet", file}
 	var err error
-	if p.ended, err = launch(cmd, syscall.SIGTERM); err != nil {
+	if p.server, err = daemon.Start(cmd, syscall.SIGTERM); err != nil {
 		return err
 	}
-	p.stop = func() { cmd.Process.Signal(syscall.SIGTERM) }
-	return answers(c.URL()+"&port="+poolerPort, p.ended)
+	return p.server.Await(startTime, answers(c.URL()+"&port="+poolerPort))
 }
 
 // end ends it, if it was started.
 func (p *pooler) end() {
-	if p.stop != nil {
-		p.stop()
-		<-p.ended
+	if p.server != nil {
+		p.server.Signal(syscall.SIGTERM, startTime)
 	}
 }

@@ -29,9 +29,10 @@ var floors = []struct {
 		"internal/sim/workload", "internal/sim/report", "internal/sim/history",
 	}},
 	{"the outside world", []string{"internal/api", "internal/words", "internal/top", "internal/settings", "remote", "internal/server", "internal/agent", "internal/onestep", "internal/demo", "internal/bench", "internal/bridge"}},
+	{"bridges, to one queueing system each", []string{"internal/bridge/slurm"}},
 	{"wiring", []string{"cmd/fairlead"}},
 	{"examples, which import what a user may", []string{"examples/imageservice"}},
-	{"the rules, and what tests need", []string{"internal/golden", "internal/pgtest", "store/internal/linear", "internal/tidy"}},
+	{"the rules, and what tests need", []string{"internal/golden", "internal/daemon", "internal/pgtest", "internal/slurmtest", "store/internal/linear", "internal/tidy"}},
 }
 
 // impure are packages of the standard library that floor 1 must not import: it has no

@@ -1,0 +1,104 @@
+// Package daemon runs the servers that tests need, as children of the test: they end with it,
+// however it ends.
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os/exec"
+	"runtime"
+	"syscall"
+	"time"
+)
+
+// Daemon is a server that runs, or has ended.
+type Daemon struct {
+	cmd   *exec.Cmd
+	ended chan struct{}
+	err   error // how it ended; to be read when ended is closed
+}
+
+// Start starts a command that stays in the foreground. It is sent the signal when this
+// process ends, however that ends.
+func Start(cmd *exec.Cmd, end syscall.Signal) (*Daemon, error) {
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	cmd.SysProcAttr.Pdeathsig = end
+	d := &Daemon{cmd: cmd, ended: make(chan struct{})}
+	started := make(chan error)
+	go func() {
+		runtime.LockOSThread() // the signal is sent at the end of the thread that forked
+		defer runtime.UnlockOSThread()
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			d.err = cmd.Wait()
+			close(d.ended)
+		}
+	}()
+	if err := <-started; err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// Alive tells whether it runs.
+func (d *Daemon) Alive() bool {
+	select {
+	case <-d.ended:
+		return false
+	default:
+		return true
+	}
+}
+
+// Pid is its number.
+func (d *Daemon) Pid() int { return d.cmd.Process.Pid }
+
+// Signal sends a signal and waits for the end. What does not end in time is killed.
+func (d *Daemon) Signal(s syscall.Signal, within time.Duration) {
+	d.cmd.Process.Signal(s)
+	select {
+	case <-d.ended:
+	case <-time.After(within):
+		d.cmd.Process.Kill()
+		<-d.ended
+	}
+}
+
+// Await calls ready until it returns nil. It gives up when the daemon ends, and in time.
+func (d *Daemon) Await(within time.Duration, ready func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), within)
+	defer cancel()
+	for {
+		err := ready(ctx)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-d.ended:
+			return fmt.Errorf("it ended: %w", errors.Join(d.err, err))
+		case <-ctx.Done():
+			return fmt.Errorf("it does not answer: %w", err)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// Ports are free ports of this machine, all different. Somebody else could take one before it
+// is used.
+func Ports(n int) ([]int, error) {
+	var ports []int
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, err
+		}
+		defer l.Close() // only when all are chosen, so that none is chosen twice
+		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
+	}
+	return ports, nil
+}
