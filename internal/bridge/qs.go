@@ -29,9 +29,11 @@ type QS interface {
 	Describe(ctx context.Context) (frontback.Queue, error)
 	// Submit puts submissions into the QS in this order, and returns for each the number or
 	// name that the QS gave it, or why it did not take it: an error that wraps ErrUnsure if it
-	// may have, an error that wraps fairlead.ErrInvalid if it never will.
+	// may have, an error that wraps fairlead.ErrInvalid if it never will. After an error beside
+	// the receipts each of them may have arrived.
 	Submit(ctx context.Context, all []Submission) ([]Receipt, error)
-	// Look tells what became of entries. One without an ID is looked for by its marker.
+	// Look tells what became of entries, in their order. One without an ID is looked for by its
+	// marker. What has been forgotten may be Absent, Unsure, or as it was.
 	Look(ctx context.Context, all []Entry) ([]Status, error)
 	// Cancel takes entries out of the QS, or ends them if they run. That one is over already is
 	// no error.

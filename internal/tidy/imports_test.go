@@ -28,8 +28,11 @@ var floors = []struct {
 		"config", "internal/foreign", "internal/script", "internal/plot", "internal/table", "internal/process", "internal/gpu",
 		"internal/sim/workload", "internal/sim/report", "internal/sim/history",
 	}},
-	{"the outside world", []string{"internal/api", "internal/words", "internal/top", "internal/settings", "remote", "internal/server", "internal/agent", "internal/onestep", "internal/demo", "internal/bench", "internal/bridge"}},
+	{"the outside world", []string{"internal/api", "internal/words", "internal/top", "internal/settings", "remote", "internal/server", "internal/agent", "internal/onestep", "internal/demo", "internal/bench"}},
 	{"bridges, to one queueing system each", []string{"internal/bridge/slurm"}},
+	{"bridges into other queueing systems", []string{
+		"internal/bridge", "internal/bridge/bridgetest", "internal/bridge/queue",
+	}},
 	{"wiring", []string{"cmd/fairlead"}},
 	{"examples, which import what a user may", []string{"examples/imageservice"}},
 	{"the rules, and what tests need", []string{"internal/golden", "internal/daemon", "internal/pgtest", "internal/slurmtest", "store/internal/linear", "internal/tidy"}},
