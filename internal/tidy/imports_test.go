@@ -29,9 +29,9 @@ var floors = []struct {
 		"internal/sim/workload", "internal/sim/report", "internal/sim/history",
 	}},
 	{"the outside world", []string{"internal/api", "internal/words", "internal/top", "internal/settings", "remote", "internal/server", "internal/agent", "internal/onestep", "internal/demo", "internal/bench"}},
-	{"bridges, to one queueing system each", []string{"internal/bridge/slurm"}},
-	{"bridges into other queueing systems", []string{
+	{"bridges, to one queueing system each", []string{
 		"internal/bridge", "internal/bridge/bridgetest", "internal/bridge/queue",
+		"internal/bridge/slurm",
 	}},
 	{"wiring", []string{"cmd/fairlead"}},
 	{"examples, which import what a user may", []string{"examples/imageservice"}},
