@@ -1,0 +1,78 @@
+package brokertest
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/daemon"
+)
+
+// Beanstalkd is a beanstalkd that the test may kill and start again.
+type Beanstalkd struct {
+	Address string // host and port
+	program string
+	port    int
+	binlog  string // directory; "": it forgets everything when it ends
+	server  *daemon.Daemon
+}
+
+// NewBeanstalkd starts one that writes down each command before it answers.
+func NewBeanstalkd(t testing.TB) *Beanstalkd {
+	t.Helper()
+	return newBeanstalkd(t, filepath.Join(t.TempDir(), "binlog"))
+}
+
+// NewForgetfulBeanstalkd starts one without a binlog.
+func NewForgetfulBeanstalkd(t testing.TB) *Beanstalkd {
+	t.Helper()
+	return newBeanstalkd(t, "")
+}
+
+func newBeanstalkd(t testing.TB, binlog string) *Beanstalkd {
+	t.Helper()
+	b := &Beanstalkd{program: need(t, "beanstalkd", "beanstalkd", "/usr/bin/beanstalkd"), port: ports(t, 1)[0], binlog: binlog}
+	b.Address = fmt.Sprint("127.0.0.1:", b.port)
+	if binlog != "" {
+		if err := os.Mkdir(binlog, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.Start(t)
+	t.Cleanup(b.Kill)
+	return b
+}
+
+// Start starts it, and waits until it takes connections.
+func (b *Beanstalkd) Start(t testing.TB) {
+	t.Helper()
+	args := []string{"-l", "127.0.0.1", "-p", strconv.Itoa(b.port)}
+	if b.binlog != "" {
+		args = append(args, "-b", b.binlog, "-f", "0")
+	}
+	var err error
+	if b.server, err = daemon.Start(exec.Command(b.program, args...), syscall.SIGKILL); err != nil {
+		t.Fatal("beanstalkd: ", err)
+	}
+	var dialer net.Dialer
+	err = b.server.Await(30*time.Second, func(ctx context.Context) error {
+		c, err := dialer.DialContext(ctx, "tcp", b.Address)
+		if err != nil {
+			return err
+		}
+		return c.Close()
+	})
+	if err != nil {
+		t.Fatal("beanstalkd: ", err)
+	}
+}
+
+// Kill ends it as a failure would.
+func (b *Beanstalkd) Kill() { b.server.Signal(syscall.SIGKILL, time.Minute) }

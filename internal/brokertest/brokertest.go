@@ -1,0 +1,38 @@
+// Package brokertest runs a beanstalkd or a RabbitMQ for one test, on loopback, with its
+// files in the test's directory. Of the broker that the machine may run by itself nothing is
+// used, nor touched.
+package brokertest
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+
+	"github.com/fairlead/fairlead/internal/daemon"
+)
+
+// need finds a program. Where it is not installed the test is skipped, unless nothing may be.
+func need(t testing.TB, pkg string, paths ...string) string {
+	t.Helper()
+	for _, path := range paths {
+		if found, err := exec.LookPath(path); err == nil {
+			return found
+		}
+	}
+	why := pkg + " is not installed: apt-get install " + pkg
+	if os.Getenv("FAIRLEAD_NO_SKIP") == "1" {
+		t.Fatal(why)
+	}
+	t.Skip(why)
+	return ""
+}
+
+// ports are free ports.
+func ports(t testing.TB, n int) []int {
+	t.Helper()
+	all, err := daemon.Ports(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
