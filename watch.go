@@ -43,6 +43,14 @@ func (w *Watch) Close() {
 	delete(w.from.all, w)
 }
 
+// Version counts the changes of what the scheduler knows: jobs, tasks, nodes, shares. While it
+// stays the same, only the time goes on.
+func (l *Loop) Version() uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.version
+}
+
 func (ws *watchers) publish(e Event) {
 	if e.Code == "" {
 		return

@@ -2,6 +2,7 @@ package plot
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -27,6 +28,16 @@ var tones = []struct{ name, light, dark string }{
 	{"rest", "#6f757d", "#969da7"},
 }
 
+// pageTones are the colours that only a page around pictures has.
+var pageTones = []struct{ name, light, dark string }{
+	{"page", "#f4f5f7", "#0f1114"},   // behind panels
+	{"hover", "#eef3f9", "#1d242c"},  // a row that is pointed at
+	{"chosen", "#dfeaf6", "#20303f"}, // a row that is chosen
+	{"link", "#005fa8", "#6ab4f5"},
+	{"alarm", "#b04200", "#ffa366"},
+	{"ease", "#006b54", "#43cfae"},
+}
+
 // dashes tell lines apart that stand in one colour for some eyes.
 var dashes = []string{"", "7 3", "2 2.5", "9 3 2 3", "12 4", "4 2", "9 3 2 3 2 3", "1 3"}
 
@@ -34,6 +45,25 @@ var dashes = []string{"", "7 3", "2 2.5", "9 3 2 3", "12 4", "4 2", "9 3 2 3 2 3
 // the attribute data-theme (light or dark) of the page. Every colour is written twice, plain
 // and as a variable, because some programs that turn SVG into pixels know no variables.
 var CSS = styleSheet()
+
+// Theme are the colours as variables of a whole page, so that what stands around the pictures has
+// the same.
+var Theme = pageTheme()
+
+func pageTheme() string {
+	var day, night strings.Builder
+	for _, t := range slices.Concat(tones, pageTones) {
+		fmt.Fprintf(&day, "--fl-%s:%s;", t.name, t.light)
+		fmt.Fprintf(&night, "--fl-%s:%s;", t.name, t.dark)
+	}
+	for i := range light {
+		fmt.Fprintf(&day, "--fl-c%d:%s;", i, light[i])
+		fmt.Fprintf(&night, "--fl-c%d:%s;", i, dark[i])
+	}
+	return ":root{color-scheme:light;" + day.String() + "}\n" +
+		"@media (prefers-color-scheme:dark){:root:not([data-theme=light]){color-scheme:dark;" + night.String() + "}}\n" +
+		":root[data-theme=dark]{color-scheme:dark;" + night.String() + "}\n"
+}
 
 func styleSheet() string {
 	var day, night, rules strings.Builder
@@ -66,6 +96,9 @@ func styleSheet() string {
 		".fl-hatch{fill:none;stroke-width:1;stroke-opacity:.75}\n" +
 		".fl-bar{fill-opacity:.8;stroke-width:1}\n.fl-box{fill-opacity:.32;stroke-width:1}\n" +
 		".fl-free{fill-opacity:.05;stroke-dasharray:4 3}\n")
+	fmt.Fprintf(&rules, ".fl-bullet-back{%sfill-opacity:.22;stroke:none}\n.fl-bullet-want{fill:none;%sstroke-width:1;stroke-dasharray:2 2}\n", rule("fill", "c0", light[0]), rule("stroke", "axis", tone["axis"]))
+	fmt.Fprintf(&rules, ".fl-bullet-bar{%s}\n.fl-bullet-mark{%s}\n", rule("fill", "c0", light[0]), rule("fill", "ink", tone["ink"]))
+	fmt.Fprintf(&rules, ".fl-bullet-point{%s%sstroke-width:1.5}\n", rule("fill", "c1", light[1]), rule("stroke", "back", tone["back"]))
 	return ".fl-plot{" + day.String() + "max-width:100%;height:auto;display:block}\n" +
 		"@media (prefers-color-scheme:dark){:root:not([data-theme=light]) .fl-plot,svg.fl-plot:root{" + night.String() + "}}\n" +
 		":root[data-theme=dark] .fl-plot{" + night.String() + "}\n" + rules.String()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/web"
 	"github.com/fairlead/fairlead/why"
 )
 
@@ -184,30 +185,41 @@ type listInput struct {
 func (s *Server) list(ctx context.Context, in *listInput) (*body[api.JobList], error) {
 	q := fairlead.Query{
 		IDs: in.IDs, User: in.User, Pool: in.Pool, Kind: in.Kind, Since: in.Since,
-		After: in.After, Before: in.Before, Newest: in.Newest, Limit: in.Limit + 1,
+		After: in.After, Before: in.Before, Newest: in.Newest, Limit: in.Limit,
 	}
 	for _, st := range in.States {
 		q.States = append(q.States, fairlead.State(st))
 	}
+	out, err := s.jobs(ctx, q, web.JobOptions{Rank: in.Rank, Start: in.Start})
+	if err != nil {
+		return nil, err
+	}
+	return answer(*out), nil
+}
+
+// jobs lists the jobs that match, up to the limit of the query.
+func (s *Server) jobs(ctx context.Context, q fairlead.Query, o web.JobOptions) (*api.JobList, error) {
 	if err := checkStates(q.States); err != nil {
 		return nil, err
 	}
+	limit := q.Limit
+	q.Limit++
 	jobs, err := s.options.Loop.Client().Jobs(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	out := api.JobList{Version: api.Version, At: time.Now(), Summary: s.summary(), Jobs: []api.Job{}}
-	if out.More = len(jobs) > in.Limit; out.More {
-		jobs = jobs[:in.Limit]
+	out := &api.JobList{Version: api.Version, At: time.Now(), Summary: s.summary(), Jobs: []api.Job{}}
+	if out.More = len(jobs) > limit; out.More {
+		jobs = jobs[:limit]
 	}
 	var reasons map[int64]fairlead.ShortReason
 	var priorities map[int64]why.Terms
-	if in.Rank {
+	if o.Rank {
 		reasons = s.options.Loop.ShortReasons(ctx, jobs)
 		priorities = s.options.Loop.Priorities(ctx, jobs)
 	}
 	var starts map[int64]fairlead.Coming
-	if in.Start {
+	if o.Start {
 		starts = s.options.Loop.Starts(ctx, jobs)
 	}
 	running := s.options.Loop.RunningSince(jobs)
@@ -229,7 +241,7 @@ func (s *Server) list(ctx context.Context, in *listInput) (*body[api.JobList], e
 		}
 		out.Jobs = append(out.Jobs, d)
 	}
-	return answer(out), nil
+	return out, nil
 }
 
 func checkStates(states []fairlead.State) error {

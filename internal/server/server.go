@@ -19,6 +19,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/web"
 )
 
 // Options are what a server needs.
@@ -78,7 +79,7 @@ func (s *Server) routes() http.Handler {
 	mux.Handle("GET /metrics", s.metrics.handler())
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("GET /readyz", s.ready)
-	mux.HandleFunc("GET /{$}", s.index)
+	web.New(source{s}, s.options.Program, s.log).Register(mux)
 	return s.protect(mux)
 }
 
@@ -113,10 +114,6 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	fmt.Fprintln(w, "ok")
-}
-
-func (s *Server) index(w http.ResponseWriter, _ *http.Request) {
-	fmt.Fprint(w, "fairlead "+s.options.Program+"\n\n/openapi.json  what there is\n/v1/jobs       jobs\n/v1/shares     shares\n/metrics       for Prometheus\n")
 }
 
 // Serve answers on the listeners until ctx ends, and then finishes what it has begun.

@@ -1,0 +1,200 @@
+// The script of the dashboard. Pages are whole without it; it keeps them up to date, and has keys.
+
+const root = document.body.dataset.root;
+const $ = (id) => document.getElementById(id);
+
+// ---- Fragments: what the server rendered anew is put in the place of what is there, element by
+// element, so that focus, selection, scrolling and what the user typed stay.
+
+const keyOf = (n) => (n.nodeType === 1 ? n.id || n.dataset.key || "" : "");
+const same = (a, b) => a.nodeType === b.nodeType && a.nodeName === b.nodeName && keyOf(a) === keyOf(b);
+
+// mine are attributes and properties that belong to the user once an element is there.
+const mine = (n, name) => (name === "open" && n.nodeName === "DETAILS") || name === "aria-selected" || name === "checked";
+
+function patch(from, to) {
+  if (from.nodeType !== 1) {
+    if (from.data !== to.data) from.data = to.data;
+    return;
+  }
+  for (const a of [...from.attributes]) if (!to.hasAttribute(a.name) && !mine(from, a.name)) from.removeAttribute(a.name);
+  for (const a of to.attributes) if (from.getAttribute(a.name) !== a.value && !mine(from, a.name)) from.setAttribute(a.name, a.value);
+  patchChildren(from, to);
+}
+
+function patchChildren(from, to) {
+  const known = new Map();
+  for (const n of from.childNodes) if (keyOf(n)) known.set(keyOf(n), n);
+  let at = from.firstChild;
+  for (const next of [...to.childNodes]) {
+    const kept = keyOf(next) && known.get(keyOf(next));
+    if (kept && same(kept, next)) {
+      if (kept === at) at = at.nextSibling;
+      else from.insertBefore(kept, at);
+      patch(kept, next);
+    } else if (at && !keyOf(at) && same(at, next)) {
+      const here = at;
+      at = at.nextSibling;
+      patch(here, next);
+    } else {
+      from.insertBefore(next, at);
+    }
+  }
+  while (at) {
+    const gone = at;
+    at = at.nextSibling;
+    gone.remove();
+  }
+}
+
+function replacePart(id, html) {
+  const part = $(id);
+  if (!part) return;
+  const page = new DOMParser().parseFromString("<body>" + html, "text/html");
+  const next = part.cloneNode(false);
+  next.append(...page.body.childNodes);
+  patchChildren(part, next);
+  document.dispatchEvent(new CustomEvent("part", { detail: id }));
+}
+
+// ---- Live: one stream of events for the page. It rests while nobody sees the page.
+
+let stream, version = document.body.dataset.live, paused = false, tries = 0, timer;
+const live = version !== undefined && "EventSource" in window;
+
+function say(state, text) {
+  const s = $("status");
+  s.hidden = false;
+  s.dataset.state = state;
+  s.lastElementChild.textContent = text;
+}
+
+function connect() {
+  disconnect();
+  if (!live || paused || document.hidden) return;
+  const url = new URL(location.href);
+  url.hash = "";
+  url.searchParams.set("live", version);
+  stream = new EventSource(url);
+  stream.onopen = () => {
+    tries = 0;
+    say("live", "live");
+  };
+  stream.addEventListener("part", (e) => {
+    const { id, html } = JSON.parse(e.data);
+    replacePart(id, html);
+    problem("");
+  });
+  stream.addEventListener("version", (e) => (version = JSON.parse(e.data).version));
+  stream.addEventListener("problem", (e) => problem(JSON.parse(e.data).text));
+  stream.onerror = () => {
+    disconnect();
+    say("away", "connecting again");
+    timer = setTimeout(connect, Math.min(30000, 500 * 2 ** tries++) * (0.75 + Math.random() / 2));
+  };
+}
+
+function disconnect() {
+  clearTimeout(timer);
+  if (stream) stream.close();
+  stream = undefined;
+}
+
+function problem(text) {
+  $("problem").hidden = !text;
+  $("problem").textContent = text;
+}
+
+function pause() {
+  if (!live) return;
+  paused = !paused;
+  $("pause").textContent = paused ? "Go on" : "Pause";
+  if (paused) {
+    disconnect();
+    say("paused", "paused");
+  } else connect();
+}
+
+// ---- Light and dark: as the system is, or as was chosen here.
+
+function theme() {
+  const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+  const order = dark ? ["", "light", "dark"] : ["", "dark", "light"];
+  const next = order[(order.indexOf(document.documentElement.dataset.theme || "") + 1) % 3];
+  if (next) document.documentElement.dataset.theme = next;
+  else delete document.documentElement.dataset.theme;
+  const path = new URL(root, location.href).pathname;
+  document.cookie = `fairlead-theme=${next}; path=${path}; max-age=${next ? 31536000 : 0}; samesite=strict`;
+}
+
+// ---- Keys.
+
+const rows = () => [...document.querySelectorAll("main tr[data-href]")].filter((r) => r.getClientRects().length);
+const chosen = () => document.querySelector("main tr[aria-selected=true]");
+
+function move(by) {
+  const all = rows(), now = chosen();
+  if (!all.length) return;
+  const i = now ? Math.min(all.length - 1, Math.max(0, all.indexOf(now) + by)) : 0;
+  if (now) now.removeAttribute("aria-selected");
+  all[i].setAttribute("aria-selected", "true");
+  all[i].scrollIntoView({ block: "nearest" });
+}
+
+let leading = false;
+
+const keys = {
+  "?": () => $("help").showModal(),
+  "/": () => document.querySelector("input[type=search]")?.focus(),
+  j: () => move(1),
+  k: () => move(-1),
+  w: () => open(),
+  Enter: () => open(),
+  x: () => chosen()?.querySelector("input[type=checkbox]")?.click(),
+  p: pause,
+  t: theme,
+  g: () => {
+    leading = true;
+    setTimeout(() => (leading = false), 1500);
+  },
+};
+
+function open() {
+  const row = chosen();
+  if (row) location.href = row.dataset.href;
+}
+
+document.addEventListener("keydown", (e) => {
+  if (e.ctrlKey || e.metaKey || e.altKey || document.querySelector("dialog[open]")) return;
+  const at = e.target;
+  if (at.matches?.("input:not([type=checkbox]):not([type=range]), select, textarea")) {
+    if (e.key === "Escape") at.blur();
+    return;
+  }
+  if (e.key === "Enter" && at.matches?.("a, button, input, summary")) return;
+  if (leading) {
+    leading = false;
+    const to = [...document.querySelectorAll("header nav a")].find((a) => a.dataset.key === e.key);
+    if (to) {
+      e.preventDefault();
+      to.click();
+      return;
+    }
+  }
+  const act = Object.hasOwn(keys, e.key) && keys[e.key];
+  if (!act) return;
+  e.preventDefault();
+  act();
+});
+
+// ---- Begin.
+
+for (const id of ["theme", "keys"]) $(id).hidden = false;
+$("theme").onclick = theme;
+$("keys").onclick = keys["?"];
+$("pause").hidden = !live;
+$("pause").onclick = pause;
+document.addEventListener("visibilitychange", connect);
+addEventListener("pagehide", disconnect);
+addEventListener("pageshow", (e) => e.persisted && connect());
+connect();

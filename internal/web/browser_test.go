@@ -1,0 +1,169 @@
+//go:build real
+
+package web_test
+
+import (
+	"context"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// tab is a page in a real browser. What the browser complains about, and whom it asks for
+// something, is noted.
+type tab struct {
+	t   *testing.T
+	ctx context.Context
+
+	mu         sync.Mutex
+	complaints []string
+	hosts      map[string]bool
+}
+
+// browse opens a tab of a browser without a screen.
+func browse(t *testing.T) *tab {
+	t.Helper()
+	program := ""
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil && program == "" {
+			program = path
+		}
+	}
+	if program == "" {
+		t.Skip("the dashboard is not looked at, as there is no browser here (chromium or google-chrome in the path)")
+	}
+	ctx, cancel := chromedp.NewExecAllocator(context.Background(), append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.Flag("disable-gpu", true), chromedp.Flag("hide-scrollbars", true))...)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	if err := chromedp.Do(ctx); err != nil { // it lives as long as this context
+		t.Fatal(err)
+	}
+	b := &tab{t: t, ctx: ctx, hosts: map[string]bool{}}
+	b.do(chromedp.EmulateViewport(1280, 800))
+	if err := chromedp.Listen(ctx, b.hear); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// hear notes what the browser says.
+func (b *tab) hear(ev any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch e := ev.(type) {
+	case *runtime.EventConsoleAPICalled:
+		if e.Type == "error" || e.Type == "warning" {
+			b.complaints = append(b.complaints, "console: "+string(e.Type))
+		}
+	case *runtime.EventExceptionThrown:
+		b.complaints = append(b.complaints, "exception: "+e.ExceptionDetails.Text)
+	case *log.EventEntryAdded:
+		b.complaints = append(b.complaints, string(e.Entry.Level)+": "+e.Entry.Text+" "+e.Entry.URL)
+	case *network.EventRequestWillBeSent:
+		if u, err := url.Parse(e.Request.URL); err == nil && u.Host != "" {
+			b.hosts[u.Host] = true
+		}
+	}
+}
+
+// clean fails if the browser complained, or asked another host than the server's.
+func (b *tab) clean(server string) {
+	b.t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, c := range b.complaints {
+		b.t.Errorf("the browser says: %s", c)
+	}
+	for h := range b.hosts {
+		if h != strings.TrimPrefix(server, "http://") {
+			b.t.Errorf("the browser asked %s", h)
+		}
+	}
+	b.complaints = nil
+}
+
+func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	if err := chromedp.Do(ctx, steps...); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// eval is the value of an expression in the page.
+func eval[T any](b *tab, expression string) T {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression))
+	if err != nil {
+		b.t.Fatalf("%s: %v", expression, err)
+	}
+	return v
+}
+
+// until waits until an expression is true in the page, and returns how long that took.
+func (b *tab) until(expression string) time.Duration {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	began := time.Now()
+	if _, err := chromedp.Run(ctx, chromedp.Poll[bool](expression, chromedp.WithPollingTimeout(patience))); err != nil {
+		b.t.Fatalf("this does not come: %s: %v\n%s", expression, err, eval[string](b, "document.body.innerText"))
+	}
+	return time.Since(began)
+}
+
+// open opens an address and waits until the page is live.
+func (b *tab) open(address string) {
+	b.t.Helper()
+	b.do(chromedp.Navigate(address))
+	b.until(`document.getElementById("status").dataset.state === "live"`)
+}
+
+// shot takes a picture of the whole page.
+func (b *tab) shot(path string, width int64, dark bool) {
+	b.t.Helper()
+	scheme := "light"
+	if dark {
+		scheme = "dark"
+	}
+	b.do(chromedp.EmulateViewport(width, 800), media(scheme))
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	png, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		b.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, png, 0o644); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// media has the browser prefer light or dark.
+func media(scheme string) chromedp.Action[chromedp.Void] {
+	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+		})
+		return err
+	})
+}

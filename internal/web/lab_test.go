@@ -1,0 +1,184 @@
+package web_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/config"
+	"github.com/fairlead/fairlead/internal/agent"
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/server"
+	"github.com/fairlead/fairlead/internal/settings"
+	"github.com/fairlead/fairlead/store/sqlite"
+)
+
+// patience is how long a test waits for what should come at once.
+const patience = time.Minute
+
+// lab is a server in this process, with agents that run real processes.
+type lab struct {
+	t      testing.TB
+	dir    string
+	url    string
+	client *api.Client
+	loop   *fairlead.Loop
+	ctx    context.Context
+}
+
+// newLab starts a server with a configuration.
+func newLab(t testing.TB, text string) *lab {
+	t.Helper()
+	l := &lab{t: t, dir: t.TempDir()}
+	ctx, cancel := context.WithCancel(context.Background())
+	l.ctx = ctx
+	c, err := config.Parse("lab.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := sqlite.Open(ctx, filepath.Join(l.dir, "jobs.db"), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	keeper, err := settings.Open(ctx, store, c, "", "lab")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l.loop, err = fairlead.NewLoop(ctx, store, fairlead.LoopOptions{Shares: keeper.Config().Shares, LeaseTTL: time.Minute, Name: "lab"}); err != nil {
+		t.Fatal(err)
+	}
+	keeper.Bind(l.loop)
+	s := server.New(server.Options{Loop: l.loop, Store: store, Program: "test", StoreName: "lab", Config: keeper})
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 2)
+	go func() { ended <- l.loop.Run(ctx) }()
+	go func() { ended <- s.Serve(ctx, listener) }()
+	l.url = "http://" + listener.Addr().String()
+	if l.client, err = api.Dial(l.url); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.client.Close(); cancel(); <-ended; <-ended; store.Close() })
+	return l
+}
+
+// node starts an agent that claims to have something, and waits until it has joined.
+func (l *lab) node(name string, capacity map[string]int64) {
+	l.t.Helper()
+	ctx, cancel := context.WithCancel(l.ctx)
+	joined, ended := make(chan struct{}, 1), make(chan error, 1)
+	o := agent.Options{
+		Client: l.client, Name: name, Capacity: capacity, Dir: filepath.Join(l.dir, "agent-"+name), AnyUser: true, Drain: time.Millisecond,
+		Joined: func() {
+			select {
+			case joined <- struct{}{}:
+			default:
+			}
+		},
+	}
+	go func() { ended <- agent.Run(ctx, o) }()
+	l.t.Cleanup(func() { cancel(); <-ended })
+	select {
+	case <-joined:
+	case err := <-ended:
+		ended <- err
+		l.t.Fatalf("agent %s: %v", name, err)
+	case <-time.After(patience):
+		l.t.Fatalf("agent %s does not join", name)
+	}
+}
+
+// submit submits a job of a user.
+func (l *lab) submit(user string, s api.Spec) int64 {
+	l.t.Helper()
+	l.client.As = user
+	defer func() { l.client.As = "" }()
+	if s.Argv == nil {
+		s.Argv = []string{"sleep", "600"}
+	}
+	r, err := l.client.Submit(l.t.Context(), api.SubmitRequest{Jobs: []api.Spec{s}, Unsatisfiable: true})
+	if err == nil {
+		err = r.Jobs[0].Error.Err()
+	}
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return r.Jobs[0].ID
+}
+
+// until waits for a state of a job.
+func (l *lab) until(id int64, state string) {
+	l.t.Helper()
+	l.wait(fmt.Sprintf("job %d is %s", id, state), func() bool {
+		r, err := l.client.Job(l.t.Context(), id)
+		return err == nil && r.Job.State == state
+	})
+}
+
+// wait waits for something that others do.
+func (l *lab) wait(what string, done func() bool) {
+	l.t.Helper()
+	look := time.NewTicker(10 * time.Millisecond)
+	defer look.Stop()
+	for deadline := time.Now().Add(patience); !done(); <-look.C {
+		if time.Now().After(deadline) {
+			l.t.Fatalf("this does not come: %s", what)
+		}
+	}
+}
+
+// cluster is the example of the documentation: four nodes, two departments with five people.
+const cluster = `
+policy: fair
+half_life: 7d
+backfill: easy
+placement:
+  - {pool: physics/curie}
+licenses: {matlab: 5}
+pools:
+  physics:
+    weight: 60
+    policy: fairtree
+    pools: {markov: {weight: 1}, curie: {weight: 1}}
+  biology:
+    weight: 40
+    policy: fairtree
+    pools: {env: {weight: 1, min: {cpu: 8}}, epi: {weight: 1, max: {cpu: 40}}}
+`
+
+// example fills the cluster with jobs that run and wait, and returns their numbers by name.
+func example(l *lab) map[string]int64 {
+	l.t.Helper()
+	jobs := map[string]int64{}
+	add := func(user, pool, name, kind string, cpus int64, hours float64, matlab int64, state string) {
+		s := api.Spec{Name: name, Pool: pool, Kind: kind, Request: map[string]int64{"cpu": cpus}, LimitSeconds: hours * 3600, Argv: []string{"sleep", "900"}}
+		if matlab > 0 {
+			s.Licenses = map[string]int64{"matlab": matlab}
+		}
+		jobs[name] = l.submit(user, s)
+		l.until(jobs[name], state)
+	}
+	for _, n := range []string{"n1", "n2", "n3", "n4"} {
+		l.node(n, map[string]int64{"cpu": 16, "mem": 512 << 30})
+	}
+	for pool, hours := range map[string]float64{"physics/markov": 600, "physics/curie": 120, "biology/env": 112, "biology/epi": 168} {
+		if _, err := l.loop.SetUsed(l.t.Context(), pool, hours*3600, "test", "test"); err != nil {
+			l.t.Fatal(err)
+		}
+	}
+	add("markov", "physics/markov", "neutro1", "mpi", 8, 1.25, 0, "running")
+	add("markov", "physics/markov", "neutro2", "mpi", 16, 1.25, 4, "running")
+	add("mendle", "biology/epi", "align", "mpi", 16, 2.5, 0, "running")
+	add("julie", "biology/env", "soil", "r", 8, 3, 1, "running")
+	add("mendle", "biology/epi", "denovo", "mpi", 16, 4, 2, "waiting")
+	add("julie", "biology/env", "biodiv", "r", 8, 1, 2, "waiting")
+	add("curie", "physics/curie", "fit", "r", 14, 1, 3, "waiting")
+	add("markov", "physics/markov", "neutro3", "mpi", 16, 2, 1, "waiting")
+	return jobs
+}

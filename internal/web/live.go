@@ -1,0 +1,289 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// part is a piece of a page that changes, as it stands in the page.
+type part struct{ name, html string }
+
+// version is the same for the same parts.
+func version(parts []part) string {
+	h := sha256.New()
+	for _, p := range parts {
+		fmt.Fprintf(h, "%d %s %d %s", len(p.name), p.name, len(p.html), p.html)
+	}
+	return fmt.Sprintf("%.8x", h.Sum(nil))
+}
+
+// How often pages are rendered again while somebody looks at them.
+const (
+	// livePace is the least time between two rounds, if something happened.
+	livePace = time.Second
+	// livePart is the part of the time that rounds may take: after one, nothing is rendered
+	// for so many times as long as it took. So open pages cost at most a few hundredths of a
+	// processor, however many there are and however large.
+	livePart = 25
+	// liveRest is after how long a page is rendered again though nothing happened: time goes
+	// on, and what is owed with it.
+	liveRest = 10 * time.Second
+	// livePoll is how often it is looked whether something happened. It is one comparison.
+	livePoll = 100 * time.Millisecond
+	// liveSilence is after how long nothing is sent to show that the server is there.
+	liveSilence = 15 * time.Second
+	// liveMost bounds the connections.
+	liveMost = 2000
+)
+
+// hub renders what changed for all who look. While nobody does, nothing runs.
+type hub struct {
+	version func() uint64
+	render  func(context.Context, *Page, *Request) ([]part, error)
+	log     *slog.Logger
+
+	mu    sync.Mutex
+	views map[string]*liveView
+	many  int           // who look
+	fresh chan struct{} // a view was added
+	quit  chan struct{} // closed when nobody looks any more
+}
+
+// liveView is what all see who look at the same address alike.
+type liveView struct {
+	page    *Page
+	request *Request
+	ctx     context.Context // of the first who looked, without its end
+	lookers map[chan struct{}]bool
+	now     *rendering
+}
+
+// rendering is a page at an instant. It does not change.
+type rendering struct {
+	version string
+	parts   []part
+	events  [][]byte // that tell of each part
+	problem string
+}
+
+func newHub(version func() uint64, render func(context.Context, *Page, *Request) ([]part, error), log *slog.Logger) *hub {
+	return &hub{version: version, render: render, log: log, views: map[string]*liveView{}, fresh: make(chan struct{}, 1)}
+}
+
+// serve sends the parts of a page that differ from what the browser has, until it goes.
+func (h *hub) serve(w http.ResponseWriter, r *http.Request, p *Page, req *Request) {
+	view, wake, ok := h.join(r.Context(), p, req)
+	if !ok {
+		http.Error(w, "too many pages are open", http.StatusServiceUnavailable)
+		return
+	}
+	defer h.leave(req.view(), view, wake)
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("X-Accel-Buffering", "no")
+	out := stream{w: w, to: http.NewResponseController(w)}
+	if !out.send([]byte(": hello\n\n")) {
+		return
+	}
+	had := &rendering{version: r.URL.Query().Get(liveParameter)}
+	silence := time.NewTicker(liveSilence)
+	defer silence.Stop()
+	for {
+		select {
+		case <-r.Context().Done():
+			return
+		case <-silence.C:
+			if !out.send([]byte(": still here\n\n")) {
+				return
+			}
+		case <-wake:
+			now := h.seen(view)
+			if now == nil {
+				continue
+			}
+			if !out.send(now.since(had)) {
+				return
+			}
+			had = now
+		}
+	}
+}
+
+// join adds one who looks.
+func (h *hub) join(ctx context.Context, p *Page, r *Request) (*liveView, chan struct{}, bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.many >= liveMost {
+		return nil, nil, false
+	}
+	key, wake := r.view(), make(chan struct{}, 1)
+	v := h.views[key]
+	if v == nil {
+		v = &liveView{page: p, request: r, ctx: context.WithoutCancel(ctx), lookers: map[chan struct{}]bool{}}
+		h.views[key] = v
+		tell(h.fresh)
+	}
+	v.lookers[wake] = true
+	if v.now != nil {
+		tell(wake)
+	}
+	if h.many++; h.many == 1 {
+		h.quit = make(chan struct{})
+		go h.run(h.quit)
+	}
+	return v, wake, true
+}
+
+func (h *hub) leave(key string, v *liveView, wake chan struct{}) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if delete(v.lookers, wake); len(v.lookers) == 0 {
+		delete(h.views, key)
+	}
+	if h.many--; h.many == 0 {
+		close(h.quit)
+	}
+}
+
+func (h *hub) seen(v *liveView) *rendering {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return v.now
+}
+
+// tell wakes somebody up, once.
+func tell(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// run renders in rounds until nobody looks.
+func (h *hub) run(quit chan struct{}) {
+	var of uint64
+	next, rest := time.Now(), time.Now()
+	poll := time.NewTicker(livePoll)
+	defer poll.Stop()
+	for {
+		fresh := false
+		select {
+		case <-quit:
+			return
+		case <-h.fresh:
+			fresh = true
+		case <-poll.C:
+		}
+		now := time.Now()
+		v := h.version()
+		all := !now.Before(next) && (v != of || !now.Before(rest))
+		if !all && !fresh {
+			continue
+		}
+		if all {
+			of = v
+		}
+		h.round(all)
+		took := time.Since(now)
+		if !all { // a page that was opened costs its part, too
+			next = next.Add(livePart * took)
+			continue
+		}
+		next, rest = now.Add(max(livePace, livePart*took)), now.Add(max(liveRest, livePart*took))
+	}
+}
+
+// round renders all views, or those that are new.
+func (h *hub) round(all bool) {
+	h.mu.Lock()
+	var due []*liveView
+	for _, v := range h.views {
+		if all || v.now == nil {
+			due = append(due, v)
+		}
+	}
+	h.mu.Unlock()
+	for _, v := range due {
+		now := h.renderView(v)
+		h.mu.Lock()
+		if v.now == nil || v.now.version != now.version {
+			v.now = now
+			for wake := range v.lookers {
+				tell(wake)
+			}
+		}
+		h.mu.Unlock()
+	}
+}
+
+// renderView renders a view. What goes wrong is told in place of the page, and is tried again.
+func (h *hub) renderView(v *liveView) (out *rendering) {
+	defer func() {
+		if p := recover(); p != nil {
+			h.log.Error("a page could not be brought up to date", "page", v.page.Name, "panic", p)
+			out = &rendering{version: "panic", problem: "this page cannot be shown: see the server's log"}
+		}
+	}()
+	ctx, cancel := context.WithTimeout(v.ctx, 10*time.Second)
+	defer cancel()
+	parts, err := h.render(ctx, v.page, v.request)
+	if err != nil {
+		return &rendering{version: "error " + err.Error(), problem: err.Error()}
+	}
+	out = &rendering{version: version(parts), parts: parts}
+	for _, p := range parts {
+		out.events = append(out.events, event("part", map[string]string{"id": p.name, "html": p.html}))
+	}
+	return out
+}
+
+// since are the events that tell what is not as it was.
+func (now *rendering) since(had *rendering) []byte {
+	if now.version == had.version {
+		return nil
+	}
+	if now.problem != "" {
+		return event("problem", map[string]string{"text": now.problem})
+	}
+	var b bytes.Buffer
+	for i, p := range now.parts {
+		if i >= len(had.parts) || had.parts[i] != p {
+			b.Write(now.events[i])
+		}
+	}
+	b.Write(event("version", map[string]string{"version": now.version}))
+	return b.Bytes()
+}
+
+// event is a server-sent event. JSON has no line breaks.
+func event(name string, data any) []byte {
+	text, err := json.Marshal(data)
+	if err != nil {
+		panic(err) // it is a map of strings
+	}
+	return fmt.Appendf(nil, "event: %s\ndata: %s\n\n", name, text)
+}
+
+// stream is an answer that goes on.
+type stream struct {
+	w  http.ResponseWriter
+	to *http.ResponseController
+}
+
+// send reports whether the browser is still there. One that does not read is let go.
+func (s *stream) send(text []byte) bool {
+	if len(text) == 0 {
+		return true
+	}
+	s.to.SetWriteDeadline(time.Now().Add(10 * time.Second))
+	if _, err := s.w.Write(text); err != nil {
+		return false
+	}
+	return s.to.Flush() == nil
+}

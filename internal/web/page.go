@@ -1,0 +1,113 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/fairlead/fairlead/internal/api"
+)
+
+// Page is one page of the dashboard.
+type Page struct {
+	// Name is that of its template: templates/NAME.html.
+	Name string
+	// Path is where it is, below the beginning of the dashboard, as a pattern of
+	// http.ServeMux: "{$}", "queue", "jobs/{id}".
+	Path string
+	// Title stands in the navigation, and Key is the letter that leads there after g. Pages
+	// without a title are reached from others.
+	Title, Key string
+	// Parts are the templates that are rendered again when something happened. Each stands
+	// in the page in an element of that id.
+	Parts []string
+	// Seen says for whom one rendering is the same.
+	Seen Seen
+	// Load gets what the page shows.
+	Load func(ctx context.Context, src Source, r *Request) (any, error)
+}
+
+// Seen says for whom one rendering of a page is the same.
+type Seen int
+
+// By whom a page is seen alike.
+const (
+	ByAll  Seen = iota // it does not look at who asks
+	ByRole             // administrators see more than others
+	ByUser             // everybody sees their own
+)
+
+// Request is what a page is asked for.
+type Request struct {
+	Query url.Values
+	// ID is what stands for {id} in the path of the page.
+	ID string
+	// You is who asks; nobody on pages that are seen alike by all.
+	You api.Actor
+	// Root is the way from the page to the beginning of the dashboard: ./ or ../
+	Root string
+	// Here is the address of the page, from its beginning, with its parameters.
+	Here string
+	// Kiosk is set for a screen on a wall: nothing but what is to be seen.
+	Kiosk bool
+}
+
+// Word is a parameter of which there is one.
+func (r *Request) Word(name string) string { return r.Query.Get(name) }
+
+// With is the address of the same page with another parameter; an empty value leaves it out. What
+// belongs to a place in a list is left out, too.
+func (r *Request) With(name, value string) string {
+	q := url.Values{}
+	for k, v := range r.Query {
+		if k != "after" && k != "before" {
+			q[k] = v
+		}
+	}
+	q.Set(name, value)
+	if value == "" {
+		q.Del(name)
+	}
+	path, _, _ := strings.Cut(r.Here, "?")
+	if len(q) == 0 {
+		return r.Root + path
+	}
+	return r.Root + path + "?" + q.Encode()
+}
+
+// liveParameter marks a request for the changes of a page in place of the page. Its value is the
+// version that the page shows.
+const liveParameter = "live"
+
+// request reads what a page is asked for.
+func request(p *Page, you api.Actor, r *http.Request) *Request {
+	q := r.URL.Query()
+	q.Del(liveParameter)
+	out := &Request{Query: q, ID: r.PathValue("id"), Root: "./", Kiosk: q.Has("kiosk")}
+	out.Here = strings.TrimPrefix(r.URL.EscapedPath(), "/")
+	out.Root += strings.Repeat("../", strings.Count(out.Here, "/"))
+	if len(q) > 0 {
+		out.Here += "?" + q.Encode()
+	}
+	switch p.Seen {
+	case ByUser:
+		out.You = you
+	case ByRole:
+		out.You.Admin = you.Admin
+	}
+	return out
+}
+
+// view names what all see who share a rendering.
+func (r *Request) view() string {
+	role := ""
+	if r.You.Admin {
+		role = "admin"
+	}
+	return strings.Join([]string{r.Here, r.You.User, role}, "\x00")
+}
+
+// maxQuery bounds the parameters of a request, in bytes: what somebody types is much shorter, and
+// the numbers of a thousand jobs fit.
+const maxQuery = 16 << 10

@@ -1,0 +1,6 @@
+package web
+
+// pages are all pages, those with a title in the order of the navigation.
+func pages() []*Page {
+	return []*Page{nowPage}
+}

@@ -1,0 +1,160 @@
+package web_test
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/api"
+)
+
+// get reads a page.
+func (l *lab) get(path string, headers ...string) (status int, head http.Header, text string) {
+	l.t.Helper()
+	req, err := http.NewRequestWithContext(l.t.Context(), http.MethodGet, l.url+path, nil)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return resp.StatusCode, resp.Header, string(body)
+}
+
+// everyPage are addresses of all pages.
+var everyPage = []string{"/"}
+
+// TestPagesAreSealed: a page loads and runs files of its server only, and cannot be framed.
+func TestPagesAreSealed(t *testing.T) {
+	l := newLab(t, cluster)
+	for _, path := range append(everyPage, "/assets/live.js", "/assets/none.js") {
+		_, head, text := l.get(path)
+		policy := head.Get("Content-Security-Policy")
+		for _, want := range []string{"default-src 'none'", "script-src 'self';", "style-src 'self';", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'self'"} {
+			if !strings.Contains(policy, want) {
+				t.Errorf("%s: the policy lacks %s: %s", path, want, policy)
+			}
+		}
+		if strings.Contains(policy, "unsafe") {
+			t.Errorf("%s: %s", path, policy)
+		}
+		if head.Get("X-Content-Type-Options") != "nosniff" {
+			t.Errorf("%s: its kind may be guessed", path)
+		}
+		for _, bad := range []string{"<style", " style=", "onclick=", "<script>", "http://", "https://"} {
+			if strings.HasPrefix(text, "<!doctype") && strings.Contains(strings.ReplaceAll(text, "http://www.w3.org/2000/svg", ""), bad) {
+				t.Errorf("%s has %s in it", path, bad)
+			}
+		}
+	}
+}
+
+// TestLinksAreRelative: behind whatever path, links lead where they should.
+func TestLinksAreRelative(t *testing.T) {
+	l := newLab(t, cluster)
+	for _, path := range everyPage {
+		_, _, text := l.get(path)
+		for _, bad := range []string{`href="/`, `src="/`, `action="/`, `href=""`} {
+			if strings.Contains(text, bad) {
+				t.Errorf("%s has %s in it", path, bad)
+			}
+		}
+	}
+}
+
+// TestNamesAreInert: whatever somebody calls a job is text.
+func TestNamesAreInert(t *testing.T) {
+	l := newLab(t, cluster)
+	l.submit("eve", api.Spec{Name: `<script>alert(1)</script>"'><img src=x onerror=alert(2)>`, Kind: "{{.Who}}", Pool: "physics/curie"})
+	_, _, text := l.get("/")
+	for _, bad := range []string{"<script>alert", "<img src=x", `"'>`} {
+		if strings.Contains(text, bad) {
+			t.Errorf("the page has %s in it", bad)
+		}
+	}
+	if !strings.Contains(text, "&lt;script&gt;alert(1)&lt;/script&gt;") {
+		t.Errorf("the page does not show the name")
+	}
+}
+
+// TestParametersAreBounded: what nobody types is refused, and what is nonsense is harmless.
+func TestParametersAreBounded(t *testing.T) {
+	l := newLab(t, cluster)
+	for _, path := range everyPage {
+		sep := "?"
+		if strings.Contains(path, "?") {
+			sep = "&"
+		}
+		for query, most := range map[string]int{
+			"from=99999999999999999999&sort=%00": 404, "from=-1&sort=%3Cscript%3E": 404, "kiosk&theme=evil": 404,
+			"sort=" + strings.Repeat("x", 20_000): 422,
+		} {
+			status, _, text := l.get(path + sep + query)
+			if status > most || strings.Contains(text, "<script>") || len(text) > 1<<20 {
+				t.Errorf("%s with %.40s: status %d, %d bytes", path, query, status, len(text))
+			}
+		}
+	}
+}
+
+// TestThemeIsTheUsers: light or dark as chosen, and else as the browser is.
+func TestThemeIsTheUsers(t *testing.T) {
+	l := newLab(t, cluster)
+	for _, c := range []struct{ path, cookie, want string }{
+		{"/", "", `<html lang="en">`}, {"/", "fairlead-theme=dark", `<html lang="en" data-theme="dark">`},
+		{"/?theme=light", "fairlead-theme=dark", `<html lang="en" data-theme="light">`}, {"/", `fairlead-theme="><script>`, `<html lang="en">`},
+		{"/?kiosk", "", `<html lang="en" class="kiosk">`},
+	} {
+		if _, _, text := l.get(c.path, "Cookie", c.cookie); !strings.Contains(text, c.want) {
+			t.Errorf("%s with %q: not %s", c.path, c.cookie, c.want)
+		}
+	}
+}
+
+// TestPageIsLive: what changes comes within two seconds of the event.
+func TestPageIsLive(t *testing.T) {
+	l := newLab(t, cluster)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, l.url+"/?live=", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if kind := resp.Header.Get("Content-Type"); kind != "text/event-stream" {
+		t.Fatalf("it is %s", kind)
+	}
+	lines := bufio.NewScanner(resp.Body)
+	lines.Buffer(nil, 1<<20)
+	var began time.Time
+	for lines.Scan() {
+		switch text := lines.Text(); {
+		case strings.HasPrefix(text, "event: version") && began.IsZero():
+			began = time.Now()
+			l.submit("ann", api.Spec{Name: "later-than-the-page", Pool: "physics/curie"})
+		case strings.Contains(text, "later-than-the-page"):
+			if took := time.Since(began); took > 2*time.Second {
+				t.Errorf("that took %v", took)
+			}
+			return
+		}
+	}
+	t.Fatalf("the stream ended: %v", lines.Err())
+}

@@ -1,0 +1,28 @@
+//go:build real
+
+package web_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestRealShots takes pictures of all pages for somebody to look at, in the directory that
+// FAIRLEAD_SHOTS names.
+func TestRealShots(t *testing.T) {
+	dir := os.Getenv("FAIRLEAD_SHOTS")
+	if dir == "" {
+		t.Skip("FAIRLEAD_SHOTS names no directory")
+	}
+	l := newLab(t, cluster)
+	example(l)
+	b := browse(t)
+	for name, path := range map[string]string{"now": "/"} {
+		b.open(l.url + path)
+		b.shot(filepath.Join(dir, name+"-light.png"), 1280, false)
+		b.shot(filepath.Join(dir, name+"-dark.png"), 1280, true)
+		b.shot(filepath.Join(dir, name+"-phone.png"), 390, false)
+	}
+	b.clean(l.url)
+}

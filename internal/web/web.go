@@ -1,0 +1,177 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"html/template"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/api"
+)
+
+// Source is where pages get what they show, and what acts for them: the server, by the functions
+// that answer its HTTP interface. So what a page shows is what --json prints, and nobody may do
+// more here than there. The context is that of a request, and says who asks.
+type Source interface {
+	// You is who asks.
+	You(ctx context.Context) api.Actor
+	// Version changes with everything that a page may show, but for what time alone changes.
+	Version() uint64
+
+	nowSource
+}
+
+// Dashboard serves the pages.
+type Dashboard struct {
+	source  Source
+	program string
+	log     *slog.Logger
+	pages   []*Page
+	looks   map[string]*template.Template
+	live    *hub
+}
+
+// New returns the dashboard of a source; program is the version of the program.
+func New(src Source, program string, log *slog.Logger) *Dashboard {
+	d := &Dashboard{source: src, program: program, log: log, pages: pages(), looks: map[string]*template.Template{}}
+	for _, p := range d.pages {
+		d.looks[p.Name] = parse(p.Name)
+	}
+	d.looks["error"] = parse("error")
+	d.live = newHub(src.Version, d.parts, log)
+	return d
+}
+
+// Register adds the routes of the dashboard to those of the server.
+func (d *Dashboard) Register(mux *http.ServeMux) {
+	for _, p := range d.pages {
+		mux.Handle("GET /"+p.Path, secure(d.page(p)))
+	}
+	mux.Handle("GET /assets/{name}", secure(http.HandlerFunc(serveAsset)))
+}
+
+// policy is what a browser may load and run for a page: files of this server, and nothing that
+// stands in the page itself.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// secure tells the browser what it may do with an answer.
+func secure(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", policy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "same-origin")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Cache-Control", "no-store")
+		next.ServeHTTP(w, r)
+	})
+}
+
+// page answers with a page, or with its changes from now on.
+func (d *Dashboard) page(p *Page) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if len(r.URL.RawQuery) > maxQuery {
+			d.fail(w, r, &fairlead.Invalid{Field: "address", Msg: fmt.Sprintf("its parameters are longer than %d bytes", maxQuery)})
+			return
+		}
+		req := request(p, d.source.You(r.Context()), r)
+		if r.URL.Query().Has(liveParameter) {
+			d.live.serve(w, r, p, req)
+			return
+		}
+		data, err := p.Load(r.Context(), d.source, req)
+		if err != nil {
+			d.fail(w, r, err)
+			return
+		}
+		d.write(w, r, p, req, data, http.StatusOK)
+	})
+}
+
+// shown is what a template gets.
+type shown struct {
+	*Request
+	Page *Page
+	Data any
+	Now  time.Time
+
+	Pages   []*Page
+	Who     api.Actor
+	Program string
+	Theme   string
+	// Version is that of the parts as they stand in the page.
+	Version string
+}
+
+// parts renders what changes of a page.
+func (d *Dashboard) parts(ctx context.Context, p *Page, r *Request) ([]part, error) {
+	data, err := p.Load(ctx, d.source, r)
+	if err != nil {
+		return nil, err
+	}
+	return d.render(p, &shown{Request: r, Page: p, Data: data, Now: time.Now()})
+}
+
+func (d *Dashboard) render(p *Page, v *shown) ([]part, error) {
+	var out []part
+	for _, name := range p.Parts {
+		var b bytes.Buffer
+		if err := d.looks[p.Name].ExecuteTemplate(&b, name, v); err != nil {
+			return nil, err
+		}
+		out = append(out, part{name, b.String()})
+	}
+	return out, nil
+}
+
+// write writes a whole page.
+func (d *Dashboard) write(w http.ResponseWriter, r *http.Request, p *Page, req *Request, data any, status int) {
+	v := &shown{
+		Request: req, Page: p, Data: data, Now: time.Now(), Pages: d.pages, Who: d.source.You(r.Context()), Program: d.program, Theme: theme(r),
+	}
+	var b bytes.Buffer
+	parts, err := d.render(p, v)
+	if err == nil {
+		v.Version = version(parts)
+		err = d.looks[p.Name].ExecuteTemplate(&b, "layout", v)
+	}
+	if err != nil {
+		d.log.Error("a page could not be shown", "page", p.Name, "error", err)
+		http.Error(w, "this page cannot be shown: see the server's log", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	w.Write(b.Bytes())
+}
+
+// theme is light or dark if the user chose one, else nothing: then the browser decides.
+func theme(r *http.Request) string {
+	chosen := r.URL.Query().Get("theme")
+	if c, err := r.Cookie("fairlead-theme"); err == nil && chosen == "" {
+		chosen = c.Value
+	}
+	if chosen == "light" || chosen == "dark" {
+		return chosen
+	}
+	return ""
+}
+
+var errorPage = &Page{Name: "error"}
+
+// fail says what is wrong, with the status of the table of errors.
+func (d *Dashboard) fail(w http.ResponseWriter, r *http.Request, err error) {
+	if errors.Is(err, context.Canceled) {
+		return // nobody is there any more
+	}
+	req := request(errorPage, api.Actor{}, r)
+	req.Query, req.Here = nil, ""
+	d.write(w, r, errorPage, req, api.FromError(err), api.Status(err))
+}
