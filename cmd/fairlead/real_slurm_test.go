@@ -11,24 +11,28 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/fairlead/fairlead/internal/slurmtest"
 )
 
-// TestRealSlurm imports the accounts of the Slurm that this machine is part of, puts the
-// usage that sshare shows into a state, and compares what step makes of it with sshare:
-// the shares of all associations, and the order of the users. Slurm's Fairshare=parent
-// has no counterpart, and a user in several partitions has only one pool: a cluster with
-// either is skipped.
+// TestRealSlurm imports the accounts of a Slurm, puts the usage that sshare shows into a
+// state, and compares what step makes of it with sshare: the shares of all associations, and
+// the order of the users. The Slurm is that of the SLURM_CONF in the environment, if there is
+// one, otherwise one of the test's own. Slurm's Fairshare=parent has no counterpart, and a user
+// in several partitions has only one pool: a cluster with either is skipped.
 func TestRealSlurm(t *testing.T) {
-	cluster := strings.TrimSpace(slurm(t, "scontrol", "show", "config"))
+	slurm := useSlurm(t)
+	cluster := slurm("scontrol", "show", "config")
 	_, cluster, _ = strings.Cut(cluster, "ClusterName")
 	cluster, _, _ = strings.Cut(strings.TrimLeft(cluster, " ="), "\n")
 	dir := t.TempDir()
 	dump, configured, state := filepath.Join(dir, "dump.cfg"), filepath.Join(dir, "fairlead.yaml"), filepath.Join(dir, "state.json")
-	slurm(t, "sacctmgr", "dump", strings.TrimSpace(cluster), "file="+dump)
+	slurm("sacctmgr", "dump", strings.TrimSpace(cluster), "file="+dump)
 	text, err := os.ReadFile(dump)
 	if err != nil {
 		t.Fatal(err)
@@ -41,7 +45,7 @@ func TestRealSlurm(t *testing.T) {
 		t.Fatalf("import ends with %d: %s", status, &errs)
 	}
 	asProgram(t, configured)
-	all := readShares(t, slurm(t, "sshare", "-a", "-n", "-P", "-o", "Account,User,NormShares,RawUsage,FairShare"))
+	all := readShares(t, slurm("sshare", "-a", "-n", "-P", "-o", "Account,User,NormShares,RawUsage,FairShare"))
 	writeState(t, state, all)
 	if status := run([]string{"step", "--json", "--config", configured, "--state", state}, nil, &out, &errs); status != 0 {
 		t.Fatalf("step ends with %d: %s", status, &errs)
@@ -75,6 +79,9 @@ func TestRealSlurm(t *testing.T) {
 			}
 		}
 	}
+	if !slices.ContainsFunc(all, func(a association) bool { return a.used > 0 }) {
+		t.Error("nobody has used anything: this compares nothing")
+	}
 	t.Logf("%d associations, %d of them users: shares and order are those of Slurm", len(all), users)
 }
 
@@ -92,16 +99,37 @@ func asProgram(t *testing.T, file string) {
 	}
 }
 
-// slurm runs a command of Slurm; without one that answers the test is skipped.
-func slurm(t *testing.T, name string, args ...string) string {
+// useSlurm returns what runs the commands of the Slurm that is to be compared with.
+func useSlurm(t *testing.T) func(name string, args ...string) string {
 	t.Helper()
-	ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
-	defer stop()
-	out, err := exec.CommandContext(ctx, name, args...).Output()
-	if err != nil {
-		t.Skipf("no Slurm that answers: %s: %v", name, err)
+	if os.Getenv("SLURM_CONF") == "" {
+		s := usedSlurm(t)
+		return func(name string, args ...string) string { return s.Do(t, name, args...) }
 	}
-	return string(out)
+	return func(name string, args ...string) string {
+		ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
+		defer stop()
+		out, err := exec.CommandContext(ctx, name, args...).Output()
+		if err != nil {
+			t.Skipf("no Slurm that answers: %s: %v", name, err)
+		}
+		return string(out)
+	}
+}
+
+// usedSlurm is a Slurm with a tree of accounts, of which some users have used something.
+func usedSlurm(t *testing.T) *slurmtest.Slurm {
+	t.Helper()
+	s := slurmtest.Start(t, slurmtest.Options{})
+	for _, add := range []string{
+		"account physics fairshare=5", "account theory parent=physics fairshare=1", "account lab parent=physics fairshare=2", "account biology fairshare=3",
+		"user games account=theory fairshare=1", "user man account=theory fairshare=3", "user lp account=lab fairshare=1",
+		"user mail account=biology fairshare=2", "user news account=biology fairshare=1", "user games account=biology fairshare=1",
+	} {
+		s.Do(t, "sacctmgr", append([]string{"-i", "add"}, strings.Fields(add)...)...)
+	}
+	s.SetUsage(t, map[string]float64{"theory/games": 1200, "theory/man": 900, "lab/lp": 5000, "biology/mail": 2000, "biology/games": 700})
+	return s
 }
 
 // association is one line of sshare.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os/exec"
 	"runtime"
@@ -88,17 +89,20 @@ func (d *Daemon) Await(within time.Duration, ready func(context.Context) error) 
 	}
 }
 
-// Ports are free ports of this machine, all different. Somebody else could take one before it
+// Ports are free ports of this machine, all different, which the system does not give to
+// connections: a server can be restarted on its own. Somebody else could still take one before it
 // is used.
 func Ports(n int) ([]int, error) {
 	var ports []int
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
+	for tries := 0; len(ports) < n; tries++ {
+		l, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", 10_000+rand.IntN(20_000)))
+		if err != nil && tries > 100*n {
 			return nil, err
 		}
-		defer l.Close() // only when all are chosen, so that none is chosen twice
-		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
+		if err == nil {
+			defer l.Close() // only when all are chosen, so that none is chosen twice
+			ports = append(ports, l.Addr().(*net.TCPAddr).Port)
+		}
 	}
 	return ports, nil
 }

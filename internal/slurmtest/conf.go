@@ -1,0 +1,108 @@
+package slurmtest
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const cluster = "private"
+
+// write writes the configuration, and makes the directories and keys that are not there yet.
+func (s *Slurm) write() error {
+	var errs []error
+	for _, dir := range []string{"etc", "munge", "db", "state", "spool", "log", "run", "jwt"} {
+		errs = append(errs, os.MkdirAll(s.path(dir), 0o755))
+	}
+	errs = append(errs, s.key("munge/key", 1024), s.key("jwt/key", 32))
+	errs = append(errs, os.WriteFile(s.path("etc/slurmdbd.conf"), lines(s.accounting()), 0o600))
+	errs = append(errs, os.WriteFile(s.path("etc/gres.conf"), []byte("Name=gpu File=/dev/null\nName=gpu File=/dev/zero\n"), 0o644))
+	text := lines(s.parameters())
+	for i, node := range s.Nodes() {
+		text = fmt.Appendf(text, "NodeName=%s NodeHostname=localhost NodeAddr=127.0.0.1 Port=%d CPUs=%d RealMemory=4000 Gres=gpu:2 State=UNKNOWN\n", node, s.ports[3+i], s.options.CPUs)
+	}
+	text = append(text, "PartitionName=batch Nodes=ALL Default=YES MaxTime=INFINITE State=UP\nPartitionName=short Nodes=ALL MaxTime=60 State=UP\n"...)
+	errs = append(errs, os.WriteFile(s.Conf+".new", text, 0o644), os.Rename(s.Conf+".new", s.Conf))
+	return errors.Join(errs...)
+}
+
+// key makes a secret of so many bytes.
+func (s *Slurm) key(name string, size int) error {
+	if _, err := os.Stat(s.path(name)); err == nil {
+		return nil
+	}
+	secret := make([]byte, size)
+	rand.Read(secret)
+	return os.WriteFile(s.path(name), secret, 0o400)
+}
+
+// lines are parameters, sorted. One without a value is left out.
+func lines(parameters map[string]string) []byte {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(parameters)) {
+		if parameters[name] != "" {
+			fmt.Fprintf(&b, "%s=%s\n", name, parameters[name])
+		}
+	}
+	return []byte(b.String())
+}
+
+// accounting is slurmdbd.conf.
+func (s *Slurm) accounting() map[string]string {
+	return map[string]string{
+		"AuthType": "auth/munge", "AuthInfo": s.path("munge/sock"), "SlurmUser": "root",
+		"DbdHost": "localhost", "DbdPort": fmt.Sprint(s.ports[1]), "PidFile": s.path("run/slurmdbd.pid"),
+		"StorageType": "accounting_storage/mysql", "StorageHost": "localhost", "StorageLoc": "slurm_acct_db",
+		"StorageUser": "slurm", "StoragePass": "slurm",
+	}
+}
+
+// parameters are those of slurm.conf. The nodes are made up, so processes are followed without
+// cgroups, and jobs are looked at many times a second so that many short ones flow.
+func (s *Slurm) parameters() map[string]string {
+	all := map[string]string{
+		"ClusterName": cluster, "SlurmctldHost": "localhost", "SlurmctldPort": fmt.Sprint(s.ports[0]), "SlurmUser": "root", "SlurmdUser": "root",
+		"AuthType": "auth/munge", "CredType": "cred/munge", "AuthInfo": "socket=" + s.path("munge/sock"),
+		"StateSaveLocation": s.path("state"), "SlurmdSpoolDir": s.path("spool/%n"),
+		"SlurmctldPidFile": s.path("run/slurmctld.pid"), "SlurmdPidFile": s.path("run/slurmd.%n.pid"),
+		"SlurmdParameters": "config_overrides", "ReturnToService": "2", "MpiDefault": "none",
+		"ProctrackType": "proctrack/linuxproc", "TaskPlugin": "task/none", "SwitchType": "switch/none", "JobAcctGatherType": "jobacct_gather/linux",
+		"SelectType": "select/cons_tres", "SelectTypeParameters": "CR_Core", "GresTypes": "gpu", "Licenses": "matlab:5",
+		"AccountingStorageType": "accounting_storage/slurmdbd", "AccountingStorageHost": "localhost",
+		// The second is where sacctmgr finds munged; it does not read AuthInfo.
+		"AccountingStoragePort": fmt.Sprint(s.ports[1]), "AccountingStoragePass": s.path("munge/sock"),
+		"SchedulerType": "sched/backfill", "PriorityType": "priority/multifactor", "PriorityWeightFairshare": "10000", "PriorityDecayHalfLife": "0",
+		"PriorityUsageResetPeriod": "NONE", "PriorityCalcPeriod": "1", "KillWait": "2", "MinJobAge": "300", "MaxJobCount": "100000",
+		"SchedulerParameters": "sched_min_interval=20000,batch_sched_delay=0,bf_interval=1,default_queue_depth=1000,sched_interval=2",
+	}
+	if s.options.REST {
+		all["AuthAltTypes"], all["AuthAltParameters"] = "auth/jwt", "jwt_key="+s.path("jwt/key")
+	}
+	maps.Copy(all, s.options.Conf)
+	return all
+}
+
+// Accounts adds accounts, each with users who may charge it.
+func (s *Slurm) Accounts(t testing.TB, all map[string][]string) {
+	t.Helper()
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		s.Do(t, "sacctmgr", "-i", "add", "account", name, "cluster="+cluster)
+		s.Do(t, "sacctmgr", "-i", "add", "user", strings.Join(all[name], ","), "account="+name, "cluster="+cluster)
+	}
+}
+
+// Dir is a directory that every user of the machine may read and write, and that goes with this
+// Slurm.
+func (s *Slurm) Dir(t testing.TB, name string) string {
+	t.Helper()
+	dir := s.path(name)
+	if err := errors.Join(os.MkdirAll(dir, 0o777), os.Chmod(dir, 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
