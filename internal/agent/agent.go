@@ -5,23 +5,18 @@
 package agent
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
-	"github.com/fairlead/fairlead/internal/filelock"
 	"github.com/fairlead/fairlead/internal/gpu"
 	"github.com/fairlead/fairlead/internal/process"
 )
@@ -51,15 +46,7 @@ type Options struct {
 
 // Agent runs tasks.
 type Agent struct {
-	options Options
-	log     *slog.Logger
-	runner  *process.Runner
-	logs    *process.Logs
-	scripts string
-	mark    string
-	lock    *filelock.Lock // on the directory
-	gpus    *gpu.Pool
-
+	*Machine
 	mu       sync.Mutex
 	session  string
 	ttl      time.Duration
@@ -96,14 +83,7 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	defer a.close()
-	if n, err := process.KillSurvivors(a.mark); err != nil {
-		return fmt.Errorf("tasks that an earlier agent left: %w", err)
-	} else if n > 0 {
-		a.log.Warn("killed what an earlier agent left", "processes", n)
-	}
-	// So nothing has a GPU now: all of them can be handed out.
-	a.gpus = gpu.NewPool(o.GPUs)
+	defer a.Close()
 	// The connection is kept while draining.
 	work, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
@@ -114,7 +94,7 @@ func Run(ctx context.Context, o Options) error {
 	wg.Go(func() { a.poll(work) })
 	wg.Go(func() { a.report(work) })
 	wg.Go(func() { a.renew(work) })
-	wg.Go(func() { a.clean(work) })
+	wg.Go(func() { a.Clean(work) })
 	select {
 	case <-ctx.Done():
 		a.drain(work)
@@ -127,56 +107,15 @@ func Run(ctx context.Context, o Options) error {
 }
 
 func open(o Options) (*Agent, error) {
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
-	o.Drain = cmp.Or(o.Drain, 30*time.Second)
-	dir, err := filepath.Abs(o.Dir)
+	m, err := OpenMachine(o)
 	if err != nil {
 		return nil, err
 	}
-	a := &Agent{
-		options: o, log: o.Logger, tasks: map[fairlead.Ref]*task{},
+	return &Agent{
+		Machine: m, tasks: map[fairlead.Ref]*task{},
 		news: make(chan struct{}, 1), idle: make(chan struct{}, 1),
 		instance: rand.Text(), displaced: make(chan struct{}),
-		// The mark tells the tasks of this agent from those of others on the machine.
-		mark: fmt.Sprintf("%x/%s/", sha256.Sum256([]byte(dir)), o.Name)[56:],
-	}
-	// The scripts' directory comes first: those above it that are made with it can be
-	// passed by others, those made for the output could not.
-	if a.scripts, err = scriptDir(dir); err != nil {
-		return nil, err
-	}
-	// First of all: the tasks of whoever has the directory are killed, as nobody else is there.
-	if a.lock, err = lock(dir); err != nil {
-		return nil, err
-	}
-	if a.logs, err = process.OpenLogs(filepath.Join(dir, "logs")); err != nil {
-		return nil, fmt.Errorf("directory for output: %w", err)
-	}
-	if os.Getuid() == 0 && !o.AnyUser {
-		if err := passable(a.scripts); err != nil {
-			a.log.Warn("only root's scripts can run", "error", err)
-		}
-	}
-	a.runner, err = process.NewRunner()
-	return a, err
-}
-
-// lock keeps a directory to one agent.
-func lock(dir string) (*filelock.Lock, error) {
-	l, err := filelock.Take(filepath.Join(dir, "lock"))
-	var held *filelock.HeldError
-	if errors.As(err, &held) {
-		return nil, fmt.Errorf("directory %s: %w; stop that one first, or give this one a directory of its own with --dir", dir, err)
-	}
-	return l, err
-}
-
-func (a *Agent) close() {
-	a.lock.Release()
-	a.runner.Close()
-	a.logs.Close()
+	}, nil
 }
 
 // join offers the machine until the server takes it.
@@ -242,17 +181,5 @@ func sleep(ctx context.Context, d time.Duration) bool {
 		return false
 	case <-t.C:
 		return true
-	}
-}
-
-// clean removes old output once an hour.
-func (a *Agent) clean(ctx context.Context) {
-	const kept = 30 * 24 * time.Hour
-	for sleep(ctx, time.Hour) {
-		if n, err := a.logs.Remove(time.Now().Add(-kept)); err != nil {
-			a.log.Warn("old output could not be removed", "error", err)
-		} else if n > 0 {
-			a.log.Info("removed old output", "files", n)
-		}
 	}
 }

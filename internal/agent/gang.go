@@ -10,14 +10,14 @@ import (
 
 // gang is what a task finds out about the others that started with it: all that mpirun,
 // torchrun and the like have to be told. A task that started for itself is a gang of one.
-func (a *Agent) gang(l *api.Lease) map[string]string {
+func (m *Machine) gang(l *api.Lease) map[string]string {
 	nodes, rank := l.Nodes, l.Task
 	if len(nodes) == 0 {
-		nodes, rank = []string{a.options.Name}, 0
+		nodes, rank = []string{m.options.Name}, 0
 	}
 	local := 0 // tasks of the gang on this node before this one
 	for _, node := range nodes[:min(rank, len(nodes))] {
-		if node == a.options.Name {
+		if node == m.options.Name {
 			local++
 		}
 	}

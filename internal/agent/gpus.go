@@ -38,8 +38,8 @@ func (t *task) halt(s api.Stop) {
 // gpuVariables are those by which the programs of a task find its GPUs. On a machine that
 // has GPUs, a task that asked for none sees none: it would use those of others. The
 // numbers are those of the bus, in which programs count only if they are told so.
-func (a *Agent) gpuVariables(gpus []gpu.Device) map[string]string {
-	if a.gpus.Empty() {
+func (m *Machine) gpuVariables(gpus []gpu.Device) map[string]string {
+	if m.gpus.Empty() {
 		return nil
 	}
 	names := gpu.Names(gpus)

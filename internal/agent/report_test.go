@@ -71,7 +71,8 @@ func TestReportsInParts(t *testing.T) {
 	}
 	running := fairlead.Ref{JobID: 9999, Attempt: 1}
 	a := &Agent{
-		options: Options{Client: client, Name: "n"}, log: slog.New(slog.DiscardHandler), renewNow: true, ttl: time.Minute,
+		Machine:  &Machine{options: Options{Client: client, Name: "n"}, log: slog.New(slog.DiscardHandler)},
+		renewNow: true, ttl: time.Minute,
 		tasks: map[fairlead.Ref]*task{running: {}},
 	}
 	const many = 3000

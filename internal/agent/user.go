@@ -23,18 +23,18 @@ type account struct {
 }
 
 // user says as whom a job of the named user runs, or why it does not.
-func (a *Agent) user(name string) (*account, error) {
+func (m *Machine) user(name string) (*account, error) {
 	me, err := user.Current()
 	if err != nil {
 		return nil, err
 	}
 	if os.Getuid() != 0 {
-		if name != me.Username && !a.options.AnyUser {
+		if name != me.Username && !m.options.AnyUser {
 			return nil, fmt.Errorf("this agent runs as %s and does not run the jobs of %s; start it as root, so that each job runs as its user, or with --any-user", me.Username, name)
 		}
 		return &account{name: me.Username, home: me.HomeDir}, nil
 	}
-	if a.options.AnyUser {
+	if m.options.AnyUser {
 		return &account{name: me.Username, home: me.HomeDir}, nil
 	}
 	u, err := user.Lookup(name)
@@ -46,7 +46,7 @@ func (a *Agent) user(name string) (*account, error) {
 		return nil, err
 	}
 	if id.UID == 0 {
-		if !a.options.AllowRoot {
+		if !m.options.AllowRoot {
 			return nil, fmt.Errorf("this agent runs nothing as root; submit as another user, or start it with --allow-root")
 		}
 		return &account{name: u.Username, home: u.HomeDir}, nil
@@ -86,23 +86,23 @@ func (u *account) directory(dir string) string {
 
 // environment is what a task sees: who it is, what it is, and what its job asked for.
 // Nothing of our own environment is in it.
-func (a *Agent) environment(l *api.Lease, u *account, gpus []gpu.Device) []string {
+func (m *Machine) environment(l *api.Lease, u *account, gpus []gpu.Device) []string {
 	env := map[string]string{
 		"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": u.home, "USER": u.name, "LOGNAME": u.name,
 		"SHELL": "/bin/sh", "LANG": "C.UTF-8",
 	}
-	maps.Copy(env, a.options.Env)
+	maps.Copy(env, m.options.Env)
 	maps.Copy(env, l.Job.Env)
 	cpus := max(1, l.Job.Request["cpu"])
 	maps.Copy(env, map[string]string{
 		"FAIRLEAD_JOB": fmt.Sprint(l.JobID), "FAIRLEAD_NUMBER": fmt.Sprint(l.Number), "FAIRLEAD_ATTEMPT": fmt.Sprint(l.Attempt),
-		"FAIRLEAD_NODE": a.options.Name, "FAIRLEAD_NAME": l.Job.Name, "FAIRLEAD_POOL": l.Job.Pool, "FAIRLEAD_CPUS": fmt.Sprint(cpus),
+		"FAIRLEAD_NODE": m.options.Name, "FAIRLEAD_NAME": l.Job.Name, "FAIRLEAD_POOL": l.Job.Pool, "FAIRLEAD_CPUS": fmt.Sprint(cpus),
 	})
-	maps.Copy(env, a.gpuVariables(gpus))
+	maps.Copy(env, m.gpuVariables(gpus))
 	if len(gpus) > 0 && env[CompatVariable] == "slurm" {
 		env["SLURM_JOB_GPUS"] = gpu.Names(gpus)
 	}
-	maps.Copy(env, a.gang(l))
+	maps.Copy(env, m.gang(l))
 	for name, value := range compatible[env[CompatVariable]] {
 		if text := value(l); text != "" {
 			env[name] = text
@@ -171,7 +171,7 @@ func inArray(l *api.Lease, text string) string {
 // job, %a the task's number in the array, %x the job's name, %u its user, %N the node.
 // Tasks of an array or a gang whose name does not tell them apart would overwrite one
 // another, so they get their numbers at the end; devices are not files.
-func (a *Agent) fileName(pattern string, l *api.Lease) string {
+func (m *Machine) fileName(pattern string, l *api.Lease) string {
 	if pattern == "" {
 		return ""
 	}
@@ -181,6 +181,6 @@ func (a *Agent) fileName(pattern string, l *api.Lease) string {
 	plain := func(name string) string { return strings.ReplaceAll(name, "/", "_") }
 	return strings.NewReplacer(
 		"%%", "%", "%j", fmt.Sprint(l.JobID), "%A", fmt.Sprint(l.JobID), "%a", fmt.Sprint(l.Number),
-		"%x", plain(cmp.Or(l.Job.Name, "job")), "%u", l.User, "%N", plain(a.options.Name),
+		"%x", plain(cmp.Or(l.Job.Name, "job")), "%u", l.User, "%N", plain(m.options.Name),
 	).Replace(pattern)
 }

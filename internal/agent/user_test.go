@@ -15,7 +15,7 @@ import (
 )
 
 func TestFileNames(t *testing.T) {
-	a := &Agent{options: Options{Name: "n1"}}
+	a := &Machine{options: Options{Name: "n1"}}
 	for _, c := range []struct{ pattern, array, want string }{
 		{"", "0-9", ""}, {"out", "", "out"}, {"%j-%x-%u-%N.txt", "", "17-my_job-ann-n1.txt"}, {"100%%", "", "100%"},
 		{"slurm-%A_%a.out", "0-9", "slurm-17_3.out"}, {"out", "0-9", "out.3"}, {"slurm-%j.out", "0-9", "slurm-17.out.3"},
@@ -29,7 +29,7 @@ func TestFileNames(t *testing.T) {
 }
 
 func TestVariablesOfOtherSystems(t *testing.T) {
-	a := &Agent{options: Options{Name: "n1"}, gpus: gpu.NewPool([]gpu.Device{{ID: "2"}, {ID: "7"}})}
+	a := &Machine{options: Options{Name: "n1"}, gpus: gpu.NewPool([]gpu.Device{{ID: "2"}, {ID: "7"}})}
 	for _, c := range []struct {
 		env   map[string]string
 		array string
@@ -69,7 +69,7 @@ func TestVariablesOfGangs(t *testing.T) {
 		{"n1", 0, []string{"n1", "n2"}, "0 0 2 2 n1,n2"},
 		{"n2", 3, []string{"n1", "n2", "n2", "n2"}, "3 2 4 2 n1,n2,n2,n2"},
 	} {
-		a := &Agent{options: Options{Name: c.node}}
+		a := &Machine{options: Options{Name: c.node}}
 		env := a.gang(&api.Lease{Ref: fairlead.Ref{JobID: 17, Task: c.task}, Nodes: c.nodes})
 		got := strings.Join([]string{env["FAIRLEAD_RANK"], env["FAIRLEAD_LOCAL_RANK"], env["FAIRLEAD_TASKS"], env["FAIRLEAD_NODES"], env["FAIRLEAD_NODELIST"]}, " ")
 		if got != c.want {
