@@ -32,6 +32,7 @@ var floors = []struct {
 	{"bridges, to one queueing system each", []string{
 		"internal/bridge", "internal/bridge/bridgetest", "internal/bridge/queue",
 		"internal/bridge/slurm",
+		"internal/bridge/mq", "internal/bridge/beanstalkd", "internal/bridge/rabbitmq",
 	}},
 	{"wiring", []string{"cmd/fairlead"}},
 	{"examples, which import what a user may", []string{"examples/imageservice"}},

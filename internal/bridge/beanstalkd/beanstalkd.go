@@ -1,0 +1,111 @@
+// Package beanstalkd is the adapter of a bridge to beanstalkd, and a worker that runs what the
+// bridge puts there.
+//
+// Work is in one tube, in which small priorities are served first. Whoever takes it tells in a
+// second tube, NAME.reports, that it has started and how it ended, and deletes it then. Reports
+// that were read are buried, and deleted when the bridge has written down what they say: so
+// another process finds them again.
+//
+// What is guaranteed, and why. beanstalkd knows no marker, but its numbers rise. A put whose
+// answer was lost is looked for by its marker among the numbers that it can have: above one
+// that was given before, and below one that is given now. Nothing can arrive later, as the
+// connection over which it would come is known to be closed: while it is open it watches
+// NAME.session, and the server counts who watches a tube. What is not found has never
+// arrived, or is over: the worker reports before it deletes, so the reports are read
+// after the numbers.
+package beanstalkd
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"math"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/fairlead/fairlead/frontback"
+	"github.com/fairlead/fairlead/internal/bridge"
+	"github.com/fairlead/fairlead/internal/bridge/mq"
+)
+
+// Options say where the queue is.
+type Options struct {
+	Address string // host:port
+	Tube    string // for work; the others are called after it
+	// TTR is after what time a task that its worker does not touch is given to another one;
+	// default 1m.
+	TTR    time.Duration
+	Logger *slog.Logger // default: discards
+}
+
+// Queue is a bridge.QS.
+type Queue struct {
+	options Options
+	reports *mq.Reports
+	end     context.CancelFunc
+	ended   sync.WaitGroup
+
+	mu     sync.Mutex      // of those that follow
+	asking *link           // for questions
+	notice map[string]bool // markers of which a worker was told that they are cancelled
+
+	drains  sync.Mutex // a connection waits for one tube at a time
+	order   sync.Mutex // of submissions; held while one is under way
+	session *session
+	index   index
+}
+
+var _ bridge.QS = (*Queue)(nil)
+
+// Open returns an adapter. That nobody answers yet is no error.
+func Open(o Options) *Queue {
+	o.TTR = cmp.Or(o.TTR, time.Minute)
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	ctx, end := context.WithCancel(context.Background())
+	q := &Queue{options: o, reports: mq.NewReports(), end: end, notice: map[string]bool{}, index: index{ids: map[string]uint64{}}}
+	q.ended.Go(func() { q.listen(ctx) })
+	return q
+}
+
+func (o *Options) tube(part string) string { return o.Tube + "." + part }
+
+// Describe implements bridge.QS.
+func (q *Queue) Describe(ctx context.Context) (frontback.Queue, error) {
+	_, err := q.ask(ctx)
+	return frontback.Queue{
+		Name: fmt.Sprintf("beanstalkd at %s, tube %s", q.options.Address, q.options.Tube),
+		Ages: frontback.No, Obeys: frontback.Yes, Lowest: 0, Highest: math.MaxUint32, SmallFirst: true,
+	}, err
+}
+
+// Changed implements bridge.QS.
+func (q *Queue) Changed() <-chan struct{} { return q.reports.Changed() }
+
+// Close implements bridge.QS.
+func (q *Queue) Close() error {
+	q.end()
+	q.order.Lock()
+	if q.session != nil {
+		q.session.close()
+	}
+	q.order.Unlock()
+	q.mu.Lock()
+	if q.asking != nil {
+		q.asking.close()
+	}
+	q.mu.Unlock()
+	q.ended.Wait()
+	return nil
+}
+
+func number(id string) (uint64, error) {
+	n, err := strconv.ParseUint(id, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%q is no number of a job of beanstalkd: %w", id, err)
+	}
+	return n, nil
+}

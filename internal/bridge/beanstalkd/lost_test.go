@@ -1,0 +1,221 @@
+//go:build real
+
+package beanstalkd_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/beanstalkd/go-beanstalk"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/bridge"
+	"github.com/fairlead/fairlead/internal/bridge/beanstalkd"
+	"github.com/fairlead/fairlead/internal/bridge/mq"
+	"github.com/fairlead/fairlead/internal/brokertest"
+)
+
+func job(n int) bridge.Submission {
+	return bridge.Submission{
+		Marker: fmt.Sprint("lost-", n), Priority: 5, Ref: fairlead.Ref{JobID: int64(n), Attempt: 1},
+		Job: &fairlead.Job{ID: int64(n), User: "root", Argv: []string{"/bin/true"}, Tasks: 1},
+	}
+}
+
+func entry(n int) bridge.Entry {
+	return bridge.Entry{Marker: fmt.Sprint("lost-", n), Submitted: time.Now()}
+}
+
+// open is an adapter, and a way to it.
+func open(t *testing.T, address string) *beanstalkd.Queue {
+	q := beanstalkd.Open(beanstalkd.Options{Address: address, Tube: "jobs", Logger: logger(t)})
+	t.Cleanup(func() { q.Close() })
+	return q
+}
+
+func submit(t *testing.T, q *beanstalkd.Queue, within time.Duration, n ...int) []bridge.Receipt {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), within)
+	defer cancel()
+	var all []bridge.Submission
+	for _, i := range n {
+		all = append(all, job(i))
+	}
+	r, err := q.Submit(ctx, all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func look(t *testing.T, q *beanstalkd.Queue, e ...bridge.Entry) []bridge.Status {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	s, err := q.Look(ctx, e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// await looks until an entry is in a phase.
+func await(t *testing.T, q *beanstalkd.Queue, e bridge.Entry, want bridge.Phase) bridge.Status {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); ; <-time.After(10 * time.Millisecond) {
+		got, err := q.Look(t.Context(), []bridge.Entry{e})
+		if err == nil && got[0].Phase == want {
+			return got[0]
+		}
+		if time.Now().After(end) {
+			t.Fatalf("it is %+v (%v), want phase %v", got, err, want)
+		}
+	}
+}
+
+// TestRealLostReply: a put whose answer is lost is found, however late it arrives, and is
+// absent only when it cannot arrive any more.
+func TestRealLostReply(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		lose func(*brokertest.Proxy)
+		end  func(*brokertest.Held)
+		want bridge.Phase
+	}{
+		{"arrived, answer lost", (*brokertest.Proxy).Mute, (*brokertest.Held).Drop, bridge.Pending},
+		{"arrives late", (*brokertest.Proxy).Hold, (*brokertest.Held).Release, bridge.Pending},
+		{"never arrives", (*brokertest.Proxy).Hold, (*brokertest.Held).Drop, bridge.Absent},
+	} {
+		for _, again := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, another process: %v", c.name, again), func(t *testing.T) {
+				server := brokertest.NewBeanstalkd(t)
+				proxy := brokertest.NewProxy(t, server.Address)
+				q := open(t, proxy.Address)
+				if r := submit(t, q, time.Minute, 1)[0]; r.Err != nil {
+					t.Fatal(r.Err)
+				}
+				c.lose(proxy)
+				for i, r := range submit(t, q, 300*time.Millisecond, 2, 3) {
+					if errors.Is(r.Err, bridge.ErrUnsure) != (i == 0) || r.Err == nil {
+						t.Errorf("receipt %d: %v; the first is unsure, the second was not sent", i, r.Err)
+					}
+				}
+				held := proxy.Pass()
+				if again {
+					q.Close()
+					q = open(t, proxy.Address)
+				}
+				lost := entry(2)
+				if s := look(t, q, lost)[0]; s.Phase == bridge.Absent {
+					t.Errorf("before its connection has ended it is %+v", s)
+				}
+				c.end(held)
+				s := await(t, q, lost, c.want)
+				if c.want == bridge.Pending && s.ID == "" {
+					t.Errorf("found without a number: %+v", s)
+				}
+				if s := await(t, q, entry(3), bridge.Absent); s.ID != "" {
+					t.Errorf("what was not sent is %+v", s)
+				}
+				if n := count(t, server, "jobs"); n != map[bridge.Phase]int{bridge.Pending: 2, bridge.Absent: 1}[c.want] {
+					t.Errorf("%d jobs are in the tube", n)
+				}
+			})
+		}
+	}
+}
+
+func client(t *testing.T, server *brokertest.Beanstalkd) *beanstalk.Conn {
+	t.Helper()
+	c, err := beanstalk.Dial("tcp", server.Address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// count is how many jobs are ready in a tube.
+func count(t *testing.T, server *brokertest.Beanstalkd, tube string) (n int) {
+	t.Helper()
+	stats, err := beanstalk.NewTube(client(t, server), tube).Stats()
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Sscan(stats["current-jobs-ready"], &n)
+	return n
+}
+
+// TestRealForgetfulServer: without a binlog a restart loses all, which is seen: numbers that
+// are given again are not taken for those of before.
+func TestRealForgetfulServer(t *testing.T) {
+	server := brokertest.NewForgetfulBeanstalkd(t)
+	q := open(t, server.Address)
+	e := []bridge.Entry{entry(1), entry(2)}
+	for i, r := range submit(t, q, time.Minute, 1, 2) {
+		if r.Err != nil {
+			t.Fatal(r.Err)
+		}
+		e[i].ID = r.ID
+	}
+	server.Kill()
+	server.Start(t)
+	for at := uint64(0); at < 20; { // so that the numbers are given again
+		var err error
+		if at, err = client(t, server).Put([]byte("other"), 0, 0, time.Minute); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, lost := range append(e, entry(1)) {
+		await(t, q, lost, bridge.Absent)
+	}
+	if r := submit(t, q, time.Minute, 1)[0]; r.Err != nil || r.ID == e[0].ID {
+		t.Errorf("sent again: %+v", r)
+	}
+	await(t, q, entry(1), bridge.Pending)
+}
+
+// TestRealWorkerOfOnesOwn: a program that keeps to the format is as good as ours. If it ends
+// between its report and the deletion the job is over nevertheless, and goes when it is
+// forgotten.
+func TestRealWorkerOfOnesOwn(t *testing.T) {
+	server := brokertest.NewBeanstalkd(t)
+	q := open(t, server.Address)
+	e := entry(1)
+	e.ID = submit(t, q, time.Minute, 1)[0].ID
+	await(t, q, e, bridge.Pending)
+	c := client(t, server)
+	_, body, err := beanstalk.NewTubeSet(c, "jobs").Reserve(time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	task, err := mq.ReadTask(body)
+	if err != nil || task.Marker != e.Marker {
+		t.Fatalf("got %+v, %v", task, err)
+	}
+	await(t, q, e, bridge.Running)
+	if _, err := beanstalk.NewTube(c, "jobs.reports").Put(fmt.Appendf(nil, `{"fairlead":"report/1","marker":%q,"state":"failed","exit_code":9}`, task.Marker), 0, 0, time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	if s := await(t, q, e, bridge.Failed); s.ExitCode != 9 || s.ID != e.ID {
+		t.Errorf("got %+v", s)
+	}
+	c.Close()
+	for end := time.Now().Add(time.Minute); count(t, server, "jobs") != 1; <-time.After(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the job does not come back")
+		}
+	}
+	if err := q.Forget(t.Context(), []bridge.Entry{e}); err != nil {
+		t.Fatal(err)
+	}
+	for _, tube := range []string{"jobs", "jobs.reports"} {
+		stats, err := beanstalk.NewTube(client(t, server), tube).Stats()
+		if err == nil && (stats["current-jobs-ready"] != "0" || stats["current-jobs-buried"] != "0") {
+			t.Errorf("in tube %s: %v", tube, stats)
+		}
+	}
+}

@@ -1,0 +1,257 @@
+package beanstalkd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/beanstalkd/go-beanstalk"
+
+	"github.com/fairlead/fairlead/internal/bridge/mq"
+)
+
+// reportLimit is how large a report may be. beanstalkd takes 65,535 bytes if it is not told
+// otherwise.
+const reportLimit = 60_000
+
+// WorkerOptions say what a worker takes, and with what it runs it.
+type WorkerOptions struct {
+	Options
+	Slots  int // tasks at a time
+	Worker *mq.Worker
+	// Drain is how long tasks may go on when the worker ends.
+	Drain time.Duration
+}
+
+// Work takes tasks and runs them, until ctx ends.
+func Work(ctx context.Context, o WorkerOptions) {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	var wg sync.WaitGroup
+	for range o.Slots {
+		wg.Go(func() {
+			for again := false; ctx.Err() == nil; again = pause(ctx, time.Second/2) {
+				o.serve(ctx, again)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// serve takes tasks over one connection, until it breaks or ctx ends. After a failure those
+// who have a task take it back first.
+func (o *WorkerOptions) serve(ctx context.Context, again bool) {
+	l, err := dial(ctx, o.Address)
+	if err != nil {
+		o.Logger.Warn("worker", "error", err)
+		return
+	}
+	defer func() { l.close() }()
+	if again && !pause(ctx, time.Second) {
+		return
+	}
+	work := beanstalk.NewTubeSet(l.Conn, o.Tube)
+	for ctx.Err() == nil {
+		id, body, err := work.Reserve(time.Second)
+		switch {
+		case errors.Is(err, beanstalk.ErrTimeout), errors.Is(err, beanstalk.ErrDeadline):
+			continue
+		case l.check(err) != nil:
+			o.Logger.Warn("worker", "error", err)
+			return
+		}
+		task, err := mq.ReadTask(body)
+		if err != nil {
+			o.Logger.Warn("a job that no bridge has put here is buried", "job", id, "error", err)
+			l.check(l.Bury(id, 0))
+			continue
+		}
+		h := &held{o: o, link: l, id: id, task: task}
+		h.perform(ctx)
+		if l != h.link {
+			l.close()
+			l, work = h.link, beanstalk.NewTubeSet(h.Conn, o.Tube)
+		}
+		if l.broken.Load() {
+			return
+		}
+	}
+}
+
+// held is a task that was reserved.
+type held struct {
+	o *WorkerOptions
+	*link
+	id   uint64
+	task *mq.Task
+}
+
+// perform runs a task, says how it ended, and deletes it: in this order.
+func (h *held) perform(ctx context.Context) {
+	w := h.o.Worker
+	if !w.IsDone(h.task.Marker) {
+		started := w.Start(h.task, text(h.id))
+		if err := h.report(started); err != nil {
+			h.o.Logger.Warn("a task that cannot be reported is left to others", "marker", h.task.Marker, "error", err)
+			h.link.close()
+			return
+		}
+		r, err := h.run(ctx, started)
+		if err != nil {
+			h.o.Logger.Warn("a task is left to others", "marker", h.task.Marker, "error", err)
+			if errors.Is(err, mq.ErrLeaving) {
+				h.release()
+			}
+			return
+		}
+		if err := h.report(r); err != nil {
+			h.o.Logger.Warn("the end of a task cannot be reported: it is left to others", "marker", h.task.Marker, "error", err)
+			h.link.close()
+			return
+		}
+		w.Done(h.task.Marker)
+	}
+	if err := h.check(h.Delete(h.id)); err != nil {
+		h.o.Logger.Warn("a task that is done cannot be deleted", "marker", h.task.Marker, "error", err)
+	}
+}
+
+// report puts a report.
+func (h *held) report(r mq.Report) error {
+	_, err := beanstalk.NewTube(h.Conn, h.o.tube("reports")).Put(r.Encode(reportLimit), 0, 0, time.Minute)
+	return h.check(err)
+}
+
+// release gives the task to others, in its place.
+func (h *held) release() {
+	stats, err := h.StatsJob(h.id)
+	if h.check(err) != nil {
+		return
+	}
+	priority, err := strconv.ParseUint(stats["pri"], 10, 32)
+	if err == nil {
+		h.check(h.Release(h.id, uint32(priority), 0))
+	}
+}
+
+// run runs the task, and keeps it ours meanwhile.
+func (h *held) run(ctx context.Context, started mq.Report) (mq.Report, error) {
+	stats, err := h.StatsJob(h.id)
+	if h.check(err) != nil {
+		return started, err
+	}
+	ttr, err := strconv.Atoi(stats["ttr"])
+	if err != nil {
+		return started, fmt.Errorf("time to run of job %d: %w", h.id, err)
+	}
+	running, stop := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer stop(nil)
+	type end struct {
+		mq.Report
+		error
+	}
+	ended := make(chan end, 1)
+	go func() {
+		r, err := h.o.Worker.Run(running, h.task, started)
+		ended <- end{r, err}
+	}()
+	heard, deaf := context.WithCancel(running)
+	var ears sync.WaitGroup
+	shaken := make(chan struct{}, 1) // the connection may be lost
+	ears.Go(func() { h.hear(heard, stop, shaken) })
+	defer ears.Wait() // the message is not deleted before the end is reported: it goes back when we stop to listen
+	defer deaf()
+	leaving := ctx.Done()
+	var late <-chan time.Time
+	touch := time.NewTicker(max(time.Duration(ttr)*time.Second/4, 200*time.Millisecond))
+	defer touch.Stop()
+	for {
+		select {
+		case e := <-ended:
+			if e.error == nil && h.broken.Load() {
+				e.error = h.regain(running, stop)
+			}
+			return e.Report, e.error
+		case <-touch.C:
+			h.keep(running, stop)
+		case <-shaken:
+			h.keep(running, stop)
+		case <-leaving:
+			leaving, late = nil, time.After(h.o.Drain)
+		case <-late:
+			stop(mq.ErrLeaving)
+		}
+	}
+}
+
+// keep says that the task is ours still, and takes it back after a failure of the connection.
+func (h *held) keep(ctx context.Context, stop context.CancelCauseFunc) {
+	err := h.check(h.Touch(h.id))
+	if err != nil && !h.broken.Load() {
+		stop(mq.ErrLost)
+	} else if err != nil {
+		h.regain(ctx, stop)
+	}
+}
+
+// regain takes the task back over a new connection, if nobody else has it meanwhile.
+func (h *held) regain(ctx context.Context, stop context.CancelCauseFunc) error {
+	for {
+		l, err := dial(context.WithoutCancel(ctx), h.o.Address)
+		if err == nil {
+			body, err := l.ReserveJob(h.id)
+			if task, bad := mq.ReadTask(body); err == nil && bad == nil && task.Marker == h.task.Marker {
+				h.link = l
+				return nil
+			}
+			l.close()
+			if err == nil || answered(err) {
+				stop(mq.ErrLost)
+				return mq.ErrLost
+			}
+		}
+		if !pause(ctx, 100*time.Millisecond) {
+			return mq.ErrLost
+		}
+	}
+}
+
+// hear waits for the message that the task is cancelled. It hears at once when the server
+// goes away, too.
+func (h *held) hear(ctx context.Context, stop context.CancelCauseFunc, shaken chan<- struct{}) {
+	for {
+		if l, err := dial(ctx, h.o.Address); err == nil {
+			h.hearOver(ctx, l, stop)
+		}
+		select {
+		case shaken <- struct{}{}:
+		default:
+		}
+		if !pause(ctx, time.Second) {
+			return
+		}
+	}
+}
+
+// hearOver does so over one connection.
+func (h *held) hearOver(ctx context.Context, l *link, stop context.CancelCauseFunc) {
+	defer l.close()
+	defer l.within(ctx)()
+	notices := beanstalk.NewTubeSet(l.Conn, h.o.cancelTube(h.task.Marker))
+	for {
+		_, _, err := notices.Reserve(time.Hour)
+		if err == nil {
+			stop(mq.ErrCancelled)
+			<-ctx.Done()
+			return
+		}
+		if !errors.Is(err, beanstalk.ErrTimeout) && !errors.Is(err, beanstalk.ErrDeadline) {
+			return
+		}
+	}
+}

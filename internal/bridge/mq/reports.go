@@ -1,0 +1,138 @@
+package mq
+
+import (
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/bridge"
+)
+
+// Reports is what a bridge has heard from workers. A tag names a report where it came from,
+// so that it can be removed there.
+type Reports struct {
+	mu        sync.Mutex
+	heard     map[string]*heard
+	forgotten map[string]bool
+	oldest    []string // of forgotten, in order
+	changed   chan struct{}
+}
+
+// remembered is how many markers are known to be forgotten: another report of one of them
+// comes from a message that was delivered twice.
+const remembered = 100_000
+
+type heard struct {
+	started, end *Report
+	tags         map[uint64]bool
+}
+
+// NewReports has heard nothing.
+func NewReports() *Reports {
+	return &Reports{heard: map[string]*heard{}, forgotten: map[string]bool{}, changed: make(chan struct{}, 1)}
+}
+
+// Changed has an element when something was heard.
+func (r *Reports) Changed() <-chan struct{} { return r.changed }
+
+// Tell has Changed have an element.
+func (r *Reports) Tell() {
+	select {
+	case r.changed <- struct{}{}:
+	default:
+	}
+}
+
+// Hear takes note of a report. It returns false if it can be removed: its marker is forgotten.
+func (r *Reports) Hear(report *Report, tag uint64) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.forgotten[report.Marker] {
+		return false
+	}
+	h := r.heard[report.Marker]
+	if h == nil {
+		h = &heard{tags: map[uint64]bool{}}
+		r.heard[report.Marker] = h
+	}
+	h.tags[tag] = true
+	switch {
+	case !report.Over():
+		h.started = report
+	case h.end == nil: // the first end counts
+		h.end = report
+	}
+	r.Tell()
+	return true
+}
+
+// End is how a try ended, nil if that was not heard.
+func (r *Reports) End(marker string) *Report {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if h := r.heard[marker]; h != nil {
+		return h.end
+	}
+	return nil
+}
+
+// Started is the report of the last start, nil if none was heard.
+func (r *Reports) Started(marker string) *Report {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if h := r.heard[marker]; h != nil {
+		return h.started
+	}
+	return nil
+}
+
+// Forget forgets a marker, and returns the tags of its reports.
+func (r *Reports) Forget(marker string) []uint64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.forgotten[marker] {
+		r.forgotten[marker] = true
+		r.oldest = append(r.oldest, marker)
+		if len(r.oldest) > remembered {
+			delete(r.forgotten, r.oldest[0])
+			r.oldest = r.oldest[1:]
+		}
+	}
+	h := r.heard[marker]
+	if h == nil {
+		return nil
+	}
+	delete(r.heard, marker)
+	return slices.Sorted(maps.Keys(h.tags))
+}
+
+// Renumber forgets all tags: what they name is delivered again, under others.
+func (r *Reports) Renumber() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, h := range r.heard {
+		clear(h.tags)
+	}
+}
+
+// Status is the end of a try for the bridge.
+func (r *Report) Status() bridge.Status {
+	s := bridge.Status{
+		ID: r.ID, Says: r.State, Began: r.Began, Ended: r.Ended, ExitCode: r.ExitCode, Error: r.Error, Output: r.Output, Used: r.Used,
+	}
+	if r.Worker != "" {
+		s.Says += " on " + r.Worker
+	}
+	switch r.State {
+	case string(fairlead.Succeeded):
+		s.Phase = bridge.Succeeded
+	case string(fairlead.Failed):
+		s.Phase = bridge.Failed
+	case string(fairlead.Cancelled):
+		s.Phase = bridge.Cancelled
+	default:
+		s.Phase = bridge.Running
+	}
+	return s
+}
