@@ -126,12 +126,16 @@ func (l *Loop) placeNode(name string, m *Member) {
 // missing are the attempts that the loop believes to run on the node and the worker
 // does not have; those that it has are tied to it.
 func (l *Loop) missing(m *Member, running []Ref) []Ref {
+	has := make(map[Ref]bool, len(running)) // of a bridge they may be thousands
+	for _, ref := range running {
+		has[ref] = true
+	}
 	var missing []Ref
 	for _, r := range l.runs {
 		if r.holder != m.name {
 			continue
 		}
-		if slices.Contains(running, r.ref) {
+		if has[r.ref] {
 			r.member = m
 		} else if running != nil {
 			missing = append(missing, r.ref)
@@ -158,6 +162,12 @@ func (m *Member) Gone() bool {
 // have stopped it is told again to stop: it may not have heard, or this loop may have
 // begun after it was told.
 func (m *Member) Renew(ctx context.Context, refs []Ref) ([]error, error) {
+	return m.RenewFor(ctx, refs, 0)
+}
+
+// RenewFor is Renew with leases that last longer than [Member.TTL], for a worker whose tasks
+// go on while it is away.
+func (m *Member) RenewFor(ctx context.Context, refs []Ref, ttl time.Duration) ([]error, error) {
 	l := m.loop
 	l.mu.Lock()
 	m.seen = time.Now()
@@ -174,7 +184,7 @@ func (m *Member) Renew(ctx context.Context, refs []Ref) ([]error, error) {
 	if len(refs) == 0 {
 		return nil, nil
 	}
-	return l.store.Renew(ctx, refs, l.options.LeaseTTL)
+	return l.store.Renew(ctx, refs, max(ttl, l.options.LeaseTTL))
 }
 
 // Finish says how attempts ended.

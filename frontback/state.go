@@ -29,15 +29,10 @@ var stages = []string{free: "free", charged: "charged", running: "running"}
 
 // State returns what the book knows.
 func (b *Book) State() State {
-	s := State{Now: b.now, Groups: map[string][]Lot{}}
-	for _, a := range b.accounts {
-		if lots := a.received.state(); len(lots) > 0 {
-			s.Groups[a.name] = lots
-		}
-	}
+	s := State{Now: b.now, Groups: b.Received()}
 	for _, id := range slices.Sorted(maps.Keys(b.jobs)) {
-		e := b.jobs[id]
-		s.Jobs = append(s.Jobs, Held{id, e.group, e.charge, stages[e.stage], e.since})
+		h, _ := b.Held(id)
+		s.Jobs = append(s.Jobs, h)
 	}
 	return s
 }
@@ -88,4 +83,22 @@ func (b *Book) hold(h Held) error {
 	}
 	b.jobs[h.Job] = e
 	return nil
+}
+
+// Received is what the groups received, as State has it: with [Book.Held] of each job it is
+// the state in parts, for whoever keeps many jobs and writes only what has changed.
+func (b *Book) Received() map[string][]Lot {
+	groups := map[string][]Lot{}
+	for _, a := range b.accounts {
+		if lots := a.received.state(); len(lots) > 0 {
+			groups[a.name] = lots
+		}
+	}
+	return groups
+}
+
+// Held is what State has of one job.
+func (b *Book) Held(id int64) (Held, bool) {
+	e, known := b.jobs[id]
+	return Held{id, e.group, e.charge, stages[e.stage], e.since}, known
 }

@@ -22,6 +22,8 @@ type Answer struct {
 	// Stop is how its last attempt was ended early for others, if it was and waits again.
 	Stop *Stop `json:"stop,omitempty"`
 	Rank *Rank `json:"rank,omitempty"`
+	// Bridged is where its tasks are in another queueing system, if a bridge has them.
+	Bridged []Bridged `json:"bridged,omitempty"`
 	// Start is when the job will start, if it was asked for.
 	Start *Estimate `json:"start,omitempty"`
 	// Changes would make it start sooner. They are there if Start is.

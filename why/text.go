@@ -18,6 +18,7 @@ func (a *Answer) Text() string {
 	if a.Stop != nil {
 		a.Stop.text(&b)
 	}
+	b.WriteString(bridgedText(a.Bridged, a.At))
 	if a.Rank != nil {
 		fmt.Fprintf(&b, "  %s\n", a.Rank.text(a.Units.Unit))
 	}

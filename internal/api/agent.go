@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/why"
 )
 
 // JoinRequest is an agent that offers its machine, or a worker that handles jobs of its kinds.
@@ -67,8 +68,18 @@ type ReportRequest struct {
 	Finished []Finished     `json:"finished,omitempty"`
 	Renew    []fairlead.Ref `json:"renew,omitempty" doc:"Attempts that still run: their leases last ttl_seconds from now"`
 	Release  []fairlead.Ref `json:"release,omitempty" doc:"Attempts given back: the tasks wait again at once, which counts as no try"`
-	Drain    bool           `json:"drain,omitempty" doc:"Take nothing new"`
-	Leave    bool           `json:"leave,omitempty" doc:"It is going away"`
+	// LeaseSeconds is for how long renewed leases last, if that is longer than usual.
+	LeaseSeconds float64 `json:"lease_seconds,omitempty" minimum:"0" maximum:"2592000" doc:"Of a bridge, whose tasks go on elsewhere when it is away: for how long renewed leases last. What is shorter than ttl_seconds counts as that"`
+	Notes        []Note  `json:"notes,omitempty" doc:"Of a bridge: where its tasks are in another queueing system"`
+
+	Drain bool `json:"drain,omitempty" doc:"Take nothing new"`
+	Leave bool `json:"leave,omitempty" doc:"It is going away"`
+}
+
+// Note is where a task is in another queueing system.
+type Note struct {
+	fairlead.Ref
+	Bridged why.Bridged `json:"bridged"`
 }
 
 // Finished is the end of an attempt.

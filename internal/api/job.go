@@ -100,6 +100,7 @@ type Job struct {
 	Points    *why.Number       `json:"points,omitempty" doc:"Its priority under the policy multifactor: the sum of the terms, nice subtracted"`
 	Terms     []PriorityTerm    `json:"terms,omitempty" doc:"Of its priority, in the order of the formula"`
 	Labels    map[string]string `json:"labels,omitempty"`
+	Bridged   []why.Bridged     `json:"bridged,omitempty" doc:"Where its tasks are in another queueing system, if a bridge has them; in lists of the first ten only"`
 }
 
 // PriorityTerm is one term of a job's priority.

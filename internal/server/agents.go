@@ -16,8 +16,8 @@ import (
 )
 
 func (s *Server) agentRoutes(a huma.API) {
-	handle(a, http.MethodPost, "/v1/agents/{name}/join", "agent-join", "Offer a machine", 0, s.join)
-	handle(a, http.MethodPost, "/v1/agents/{name}/poll", "agent-poll", "Wait for work", 0, s.poll)
+	handle(a, http.MethodPost, "/v1/agents/{name}/join", "agent-join", "Offer a machine", maxSubmit, s.join)
+	handle(a, http.MethodPost, "/v1/agents/{name}/poll", "agent-poll", "Wait for work", maxSubmit, s.poll)
 	handle(a, http.MethodPost, "/v1/agents/{name}/report", "agent-report", "Report ends, renew leases, drain, leave", maxSubmit, s.report)
 	handle(a, http.MethodPost, "/v1/agents/{name}/log/{id}", "agent-log", "Answer a request for output", 4*maxBody, s.logReply)
 }
@@ -87,9 +87,16 @@ func (x *session) take() api.PollResponse {
 }
 
 func (x *session) acknowledge(refs []fairlead.Ref) {
+	if len(refs) == 0 {
+		return
+	}
+	known := make(map[fairlead.Ref]bool, len(refs)) // of a bridge they may be thousands
+	for _, r := range refs {
+		known[r] = true
+	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.start = slices.DeleteFunc(x.start, func(l *fairlead.Lease) bool { return slices.Contains(refs, l.Ref) })
+	x.start = slices.DeleteFunc(x.start, func(l *fairlead.Lease) bool { return known[l.Ref] })
 }
 
 type joinInput struct {
@@ -116,6 +123,7 @@ func (s *Server) join(ctx context.Context, in *joinInput) (*body[api.JoinRespons
 		return nil, err
 	}
 	x.member = m
+	s.bridged.leave(in.Name)
 	s.agents.mu.Lock()
 	for id, old := range s.agents.sessions {
 		if old.name == in.Name {
@@ -222,13 +230,15 @@ func (s *Server) report(ctx context.Context, in *reportInput) (*body[api.ReportR
 			return nil, err
 		}
 	}
+	s.bridged.tell(in.Body.Notes)
 	if len(in.Body.Release) > 0 {
 		x.acknowledge(in.Body.Release)
+		s.bridged.drop(in.Body.Release)
 		if err := x.member.Release(ctx, in.Body.Release); err != nil {
 			return nil, err
 		}
 	}
-	errs, err := x.member.Renew(ctx, in.Body.Renew)
+	errs, err := x.member.RenewFor(ctx, in.Body.Renew, time.Duration(in.Body.LeaseSeconds*float64(time.Second)))
 	if err != nil {
 		return nil, err
 	}
@@ -251,6 +261,7 @@ func (s *Server) finished(ctx context.Context, x *session, reports []api.Finishe
 		results[i], refs[i] = reports[i].ToResult(), reports[i].Ref
 	}
 	x.acknowledge(refs)
+	s.bridged.drop(refs)
 	verdicts, err := x.member.Finish(ctx, results)
 	if err != nil {
 		return nil, err
@@ -268,6 +279,7 @@ func (s *Server) leave(ctx context.Context, x *session) error {
 	s.agents.mu.Lock()
 	delete(s.agents.sessions, x.id)
 	s.agents.mu.Unlock()
+	s.bridged.leave(x.name)
 	x.member.Drain()
 	var refs []fairlead.Ref
 	for _, l := range x.take().Start {

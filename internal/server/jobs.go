@@ -182,6 +182,9 @@ type listInput struct {
 	Start  bool      `query:"start" doc:"Add by when the waiting ones will start, as far as that is known within 100 ms"`
 }
 
+// maxBridged is of how many tasks of a job a list says where they are.
+const maxBridged = 10
+
 func (s *Server) list(ctx context.Context, in *listInput) (*body[api.JobList], error) {
 	q := fairlead.Query{
 		IDs: in.IDs, User: in.User, Pool: in.Pool, Kind: in.Kind, Since: in.Since,
@@ -233,6 +236,10 @@ func (s *Server) jobs(ctx context.Context, q fairlead.Query, o web.JobOptions) (
 		if r, ok := reasons[j.ID]; ok {
 			d.Rank, d.Reason = r.Rank, &api.Reason{Code: string(r.Code), Text: r.Text}
 		}
+		if j.Running > 0 {
+			d.Bridged = s.bridged.of(j.ID)
+			d.Bridged = d.Bridged[:min(len(d.Bridged), maxBridged)]
+		}
 		if st, ok := starts[j.ID]; ok {
 			d.StartBy, d.StartKept = &st.By, st.Kept
 		}
@@ -280,6 +287,9 @@ func (s *Server) job(ctx context.Context, in *idInput) (*body[api.JobResponse], 
 		return nil, err
 	}
 	out := api.JobResponse{Version: api.Version, Job: shown(who(ctx), j), Tasks: []api.Task{}}
+	if j.Running > 0 {
+		out.Job.Bridged = s.bridged.of(j.ID)
+	}
 	for i := range tasks {
 		out.Tasks = append(out.Tasks, api.FromTask(&tasks[i]))
 	}

@@ -42,6 +42,7 @@ type Server struct {
 	log     *slog.Logger
 	started time.Time
 	agents  agents
+	bridged bridged
 	metrics *metrics
 	handler http.Handler
 

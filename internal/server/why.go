@@ -35,6 +35,9 @@ func (s *Server) why(ctx context.Context, in *whyInput) (*body[*why.Answer], err
 	if err != nil {
 		return nil, err
 	}
+	if a.Subject.Running > 0 {
+		a.Bridged = s.bridged.of(in.ID)
+	}
 	return answer(a), nil
 }
 

@@ -65,12 +65,25 @@ func WaitingFor(j *api.Job, now time.Time) string {
 	switch {
 	case j.Reason != nil:
 		return j.Reason.Text
+	case len(j.Bridged) > 0:
+		return bridgedFor(j)
 	case j.State == "running" && j.RunsSince != nil:
 		return "runs " + Span(now.Sub(*j.RunsSince))
 	case j.Ended != nil:
 		return strings.TrimSpace("ended " + Clock(*j.Ended, now) + " " + j.Cause)
 	}
 	return ""
+}
+
+// bridgedFor says where a job is in another queueing system: the first of its tasks that does
+// not run there, if there is one.
+func bridgedFor(j *api.Job) string {
+	for i := range j.Bridged {
+		if j.Bridged[i].Phase != why.BridgedRunning {
+			return j.Bridged[i].Line()
+		}
+	}
+	return j.Bridged[0].Line()
 }
 
 // Units is how many units each task of a job asks for, after the number of tasks where

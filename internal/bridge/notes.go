@@ -1,0 +1,67 @@
+package bridge
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/why"
+)
+
+// notes adds to a request where tasks are in the QS, as far as the server does not know, and
+// returns their items.
+func (b *Bridge) notes(req *api.ReportRequest) []*item {
+	var told []*item
+	for _, it := range b.items {
+		if it.untold && it.stage != ended && len(told) < maxNotes {
+			told = append(told, it)
+			req.Notes = append(req.Notes, api.Note{Ref: it.lease.Ref, Bridged: b.note(it)})
+		}
+	}
+	return told
+}
+
+// note is where a task is in the QS.
+func (b *Bridge) note(it *item) why.Bridged {
+	n := why.Bridged{
+		Task: it.lease.Task, Number: it.lease.Number, Bridge: b.o.Name, System: b.o.System, ID: it.id, Phase: it.phase(),
+		Says: bounded(it.status.Says), At: it.heard, Priority: it.priority, Forgot: it.forgot,
+	}
+	if n.At.IsZero() {
+		n.At = it.submitted
+	}
+	if !it.began.IsZero() {
+		n.Began = &it.began
+	}
+	if it.decision != nil {
+		n.Place, n.Text = it.decision.Place, it.decision.Text()
+		text, err := json.Marshal(it.decision)
+		if err == nil {
+			n.Decision = text
+		}
+	}
+	return n
+}
+
+// phase is how far an item is, in a word.
+func (it *item) phase() string {
+	switch {
+	case it.stop != "":
+		return why.BridgedLeaving
+	case it.unsure:
+		return why.BridgedUnsure
+	case it.stage == intent:
+		return why.BridgedSending
+	case it.status.Phase == Running:
+		return why.BridgedRunning
+	case it.status.Phase == Unsure && !it.heard.IsZero():
+		return why.BridgedUnsure
+	}
+	return why.BridgedPending
+}
+
+// sameNote reports whether a note tells what another one does, apart from the instant.
+func sameNote(a, b why.Bridged) bool {
+	a.At, b.At = time.Time{}, time.Time{}
+	return a.Phase == b.Phase && a.ID == b.ID && a.Says == b.Says && a.Forgot == b.Forgot
+}

@@ -1,0 +1,138 @@
+package bridge_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/bridge"
+	"github.com/fairlead/fairlead/internal/bridge/bridgetest"
+	"github.com/fairlead/fairlead/why"
+)
+
+// refusing is a QS that takes nothing.
+type refusing struct{ bridge.QS }
+
+func (refusing) Submit(_ context.Context, all []bridge.Submission) ([]bridge.Receipt, error) {
+	out := make([]bridge.Receipt, len(all))
+	for i := range out {
+		out[i].Err = errPartition
+	}
+	return out, nil
+}
+
+// TestGoesOn: a bridge that is started again goes on with what it had: what waits, what
+// runs, and what has ended meanwhile; and its book stands where it stood.
+func TestGoesOn(t *testing.T) {
+	r := newRig(t, time.Minute)
+	r.gate("runs")
+	r.gate("ends")
+	r.start(groups)
+	ends := r.submit("ends", work("physics", "2"))
+	r.until("started", func() bool { return len(r.qs.Started()) == 1 })
+	runs := r.submit("runs", work("physics", "2"))
+	waits := r.submit("waits", work("biology", "2"))
+	r.inQS(3)
+	r.stop()
+	r.open("ends")
+	r.until("started", func() bool { return len(r.qs.Started()) >= 2 })
+	r.start(groups)
+	r.ends(ends, "succeeded")
+	r.until("told", func() bool {
+		return bridgedAs(t, r, runs) == why.BridgedRunning
+	})
+	again := r.submit("again", work("physics", "1"))
+	r.inQS(4)
+	r.open("runs")
+	for _, id := range []int64{runs, waits, again} {
+		j := r.ends(id, "succeeded")
+		if j.Tasks[0].Attempt != 1 || j.Tasks[0].Losses != 0 {
+			t.Errorf("job %d: %+v", id, j.Tasks[0])
+		}
+	}
+	r.inQS(4)
+	r.markersDiffer()
+}
+
+// TestLeaseRanOut: a bridge that was away for longer than its leases goes on with the same
+// entries, under new attempts, whether they have ended meanwhile or not.
+func TestLeaseRanOut(t *testing.T) {
+	const ttl = 300 * time.Millisecond
+	r := newRig(t, ttl)
+	short := func(o *bridge.Options) { groups(o); o.Lease = ttl }
+	r.gate("runs")
+	r.gate("ends")
+	r.start(short)
+	ends := r.submit("ends", work("physics", "2"))
+	r.until("started", func() bool { return len(r.qs.Started()) == 1 })
+	runs := r.submit("runs", work("physics", "2"))
+	r.inQS(2)
+	r.stop()
+	r.open("ends")
+	for _, id := range []int64{ends, runs} {
+		r.ends(id, "waiting") // the leases have run out
+	}
+	r.start(short)
+	r.ends(ends, "succeeded")
+	r.open("runs")
+	if j := r.ends(runs, "succeeded"); j.Tasks[0].Attempt < 2 {
+		t.Errorf("it had no new attempt: %+v", j.Tasks[0])
+	}
+	r.inQS(2)
+}
+
+// TestCancelledMeanwhile: what was cancelled while the bridge was away is taken out of the QS.
+func TestCancelledMeanwhile(t *testing.T) {
+	const ttl = 300 * time.Millisecond
+	r := newRig(t, ttl)
+	short := func(o *bridge.Options) { groups(o); o.Lease = ttl }
+	r.gate("runs")
+	r.gate("waits") // it may start when the other one is gone, but not end
+	r.start(short)
+	runs := r.submit("runs", api.Spec{Pool: "physics"})
+	waits := r.submit("waits", api.Spec{Pool: "physics"})
+	r.inQS(2)
+	r.until("started", func() bool { return len(r.qs.Started()) == 1 })
+	r.stop()
+	for _, id := range []int64{runs, waits} {
+		r.ends(id, "waiting")
+	}
+	if _, err := r.Alter(t.Context(), api.AlterRequest{Verb: "cancel", Jobs: []int64{runs, waits}}); err != nil {
+		t.Fatal(err)
+	}
+	r.start(short)
+	adapter := r.qs.Adapter()
+	r.until("gone", func() bool {
+		for _, s := range r.qs.Submissions() {
+			st, err := adapter.Look(t.Context(), []bridge.Entry{{Marker: s.Marker}})
+			if err != nil || st[0].Phase != bridge.Cancelled {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// TestEverybodyAway: the QS does not answer for a while, then the server does not: nothing is
+// lost, and nothing is submitted twice.
+func TestEverybodyAway(t *testing.T) {
+	r := newRig(t, time.Minute)
+	r.gate("a")
+	r.start(groups)
+	a := r.submit("a", api.Spec{Pool: "physics"})
+	r.inQS(1)
+	for _, call := range []string{"submit", "look", "cancel", "forget"} {
+		r.setFault(call, bridgetest.ErrAway)
+	}
+	b := r.submit("b", api.Spec{Pool: "biology"})
+	r.until("told", func() bool { return bridgedAs(t, r, b) != "" })
+	r.open("a")
+	for _, call := range []string{"submit", "look", "cancel", "forget"} {
+		r.setFault(call, nil)
+	}
+	r.ends(a, "succeeded")
+	r.ends(b, "succeeded")
+	r.inQS(2)
+	r.markersDiffer()
+}

@@ -1,0 +1,225 @@
+package bridge_test
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/frontback"
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/bridge"
+	"github.com/fairlead/fairlead/internal/bridge/bridgetest"
+	"github.com/fairlead/fairlead/internal/server"
+	"github.com/fairlead/fairlead/store/memory"
+)
+
+// rig is a server, a queueing system in memory, and a bridge between them.
+type rig struct {
+	*api.Client
+	t    *testing.T
+	qs   *bridgetest.Fake
+	dir  string
+	stop func() // ends the bridge
+
+	loop  *fairlead.Loop
+	store fairlead.Store
+	serve func() (stop func())
+
+	mu     sync.Mutex
+	gates  map[string]chan struct{} // by the name of a job: it runs until its gate is open
+	faults map[string]error         // of calls of the QS, until they are taken out
+}
+
+func newRig(t *testing.T, ttl time.Duration) *rig {
+	t.Helper()
+	r := &rig{t: t, dir: t.TempDir(), store: memory.New("cpu"), gates: map[string]chan struct{}{}, faults: map[string]error{}}
+	ctx, cancel := context.WithCancel(context.Background())
+	var err error
+	if r.loop, err = fairlead.NewLoop(ctx, r.store, fairlead.LoopOptions{LeaseTTL: ttl}); err != nil {
+		t.Fatal(err)
+	}
+	socket := filepath.Join(r.dir, "s")
+	if r.Client, err = api.Dial(socket); err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() { r.loop.Run(ctx) })
+	r.serve = func() func() {
+		listener, err := net.Listen("unix", socket)
+		if err != nil {
+			t.Fatal(err)
+		}
+		serving, end := context.WithCancel(ctx)
+		var served sync.WaitGroup
+		served.Go(func() { server.New(server.Options{Loop: r.loop, Store: r.store}).Serve(serving, listener) })
+		return func() { end(); served.Wait() }
+	}
+	stopServer := r.serve()
+	r.qs = &bridgetest.Fake{Slots: 1, Run: r.run, Fault: r.fault}
+	t.Cleanup(func() { r.openAll(); cancel(); stopServer(); wg.Wait(); r.Close() })
+	return r
+}
+
+// run runs an entry: until its gate is open, if it has one, and with the exit code that its
+// command is.
+func (r *rig) run(ctx context.Context, s bridge.Submission) bridgetest.Ran {
+	r.mu.Lock()
+	gate := r.gates[s.Job.Name]
+	r.mu.Unlock()
+	if gate != nil {
+		select {
+		case <-gate:
+		case <-ctx.Done():
+			return bridgetest.Ran{ExitCode: 143}
+		}
+	}
+	code := map[string]int{"false": 1}[s.Job.Argv[0]]
+	return bridgetest.Ran{ExitCode: code, Output: "output of " + s.Job.Name + "\n", Used: &frontback.Use{Seconds: 10, CPUSeconds: 10}}
+}
+
+func (r *rig) fault(call string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.faults[call]
+}
+
+func (r *rig) setFault(call string, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.faults[call] = err
+}
+
+func (r *rig) gate(name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.gates[name] = make(chan struct{})
+}
+
+func (r *rig) open(name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	close(r.gates[name])
+	delete(r.gates, name)
+}
+
+func (r *rig) openAll() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for name, g := range r.gates {
+		close(g)
+		delete(r.gates, name)
+	}
+}
+
+// start starts a bridge.
+func (r *rig) start(change func(*bridge.Options)) {
+	r.t.Helper()
+	joined := make(chan struct{}, 10)
+	o := bridge.Options{
+		Client: r.Client, QS: r.qs.Adapter(), System: "fake", Name: "fake", Dir: filepath.Join(r.dir, "bridge"), Poll: 20 * time.Millisecond,
+		Joined: func() { joined <- struct{}{} },
+	}
+	if testing.Verbose() {
+		o.Logger = slog.New(slog.NewTextHandler(os.Stderr, nil))
+	}
+	if change != nil {
+		change(&o)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if err := bridge.Run(ctx, o); err != nil {
+			r.t.Error(err)
+		}
+	})
+	r.stop = sync.OnceFunc(func() { cancel(); wg.Wait() })
+	r.t.Cleanup(r.stop)
+	select {
+	case <-joined:
+	case <-time.After(10 * time.Second):
+		r.t.Fatal("the bridge did not join")
+	}
+}
+
+// groups are physics and biology of the same weight, and daq above them.
+func groups(o *bridge.Options) {
+	work, err := frontback.Builtin().New("work", frontback.Parameters{})
+	if err != nil {
+		panic(err)
+	}
+	o.Groups = &bridge.Groups{Settings: frontback.Settings{
+		Groups:   []frontback.Group{{Name: "physics", Weight: 1}, {Name: "biology", Weight: 1}},
+		Priority: []string{"daq"}, Benefit: work, AtStart: true,
+	}}
+}
+
+// submit submits a job.
+func (r *rig) submit(name string, s api.Spec) int64 {
+	r.t.Helper()
+	s.Name = name
+	if s.Argv == nil {
+		s.Argv = []string{"true"}
+	}
+	resp, err := r.Submit(r.t.Context(), api.SubmitRequest{Jobs: []api.Spec{s}})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if resp.Jobs[0].Error != nil {
+		r.t.Fatal(resp.Jobs[0].Error)
+	}
+	return resp.Jobs[0].ID
+}
+
+// until waits until something is so.
+func (r *rig) until(what string, f func() bool) {
+	r.t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(30 * time.Second); !f(); <-tick.C {
+		if time.Now().After(end) {
+			r.t.Fatalf("not within 30s: %s", what)
+		}
+	}
+}
+
+// ends waits until a job is in a state.
+func (r *rig) ends(id int64, state string) *api.JobResponse {
+	r.t.Helper()
+	var last *api.JobResponse
+	r.until(state, func() bool {
+		j, err := r.Job(r.t.Context(), id)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		last = j
+		return j.Job.State == state
+	})
+	return last
+}
+
+// inQS waits until the QS has had so many submissions.
+func (r *rig) inQS(n int) []bridge.Submission {
+	r.t.Helper()
+	r.until("submissions", func() bool { return len(r.qs.Submissions()) == n })
+	return r.qs.Submissions()
+}
+
+// markersDiffer checks that all submissions have markers of their own.
+func (r *rig) markersDiffer() {
+	r.t.Helper()
+	var markers []string
+	for _, s := range r.qs.Submissions() {
+		markers = append(markers, s.Marker)
+	}
+	slices.Sort(markers)
+	if n := len(slices.Compact(markers)); n != len(r.qs.Submissions()) {
+		r.t.Errorf("%d submissions have %d markers", len(r.qs.Submissions()), n)
+	}
+}

@@ -1,0 +1,98 @@
+package why
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Bridged is where a task is in another queueing system, as the bridge to it tells. A task
+// that waits there counts here as running: it is leased to the bridge.
+type Bridged struct {
+	Task   int    `json:"task"`
+	Number int    `json:"number"` // in the array of the job
+	Bridge string `json:"bridge"` // the node
+	System string `json:"system"`
+	ID     string `json:"id,omitempty"` // there
+	Phase  string `json:"phase"`
+	// Says is the queueing system's own word, and At as of when.
+	Says  string     `json:"says,omitempty"`
+	At    time.Time  `json:"at"`
+	Began *time.Time `json:"began,omitempty"`
+	// Place is back, front or above, if the bridge decides so; Priority is what the queueing
+	// system was told.
+	Place    string `json:"place,omitempty"`
+	Priority int64  `json:"priority"`
+	// Text says in words why it is there; Decision has the numbers, see package frontback.
+	Text     string          `json:"text,omitempty"`
+	Decision json.RawMessage `json:"decision,omitempty"`
+	Forgot   int             `json:"forgot,omitempty"` // how often the queueing system forgot it
+}
+
+// How far a task is in another queueing system.
+const (
+	BridgedSending = "sending" // not there yet
+	BridgedUnsure  = "unsure"  // it may be there, or have ended; it is asked again
+	BridgedPending = "pending"
+	BridgedRunning = "running"
+	BridgedLeaving = "leaving" // it is being taken out
+)
+
+// Line is where the task is, on one line.
+func (b *Bridged) Line() string {
+	where := b.System
+	if b.ID != "" {
+		where += " " + b.ID
+	}
+	text := map[string]string{
+		BridgedSending: "is being sent to " + b.System,
+		BridgedUnsure:  "may be in " + where,
+		BridgedPending: "waits in " + where,
+		BridgedRunning: "runs in " + where,
+		BridgedLeaving: "is being taken out of " + where,
+	}[b.Phase]
+	switch {
+	case b.Place == "above":
+		text += ", above the front"
+	case b.Place != "":
+		text += ", at the " + b.Place
+	}
+	if b.Says != "" {
+		text += ": " + oneLine(b.Says)
+	}
+	return text
+}
+
+// oneLine is a stranger's text on a line.
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// maxBridged is of how many tasks an answer tells for a person.
+const maxBridged = 10
+
+// bridgedText is the part of an answer about another queueing system.
+func bridgedText(all []Bridged, at time.Time) string {
+	var out strings.Builder
+	for i := range all[:min(len(all), maxBridged)] {
+		b := &all[i]
+		name := "it"
+		if len(all) > 1 {
+			name = fmt.Sprintf("task %d", b.Number)
+		}
+		fmt.Fprintf(&out, "  BRIDGE  %s %s (priority %d", name, b.Line(), b.Priority)
+		if age := at.Sub(b.At).Round(time.Second); age > 0 {
+			fmt.Fprintf(&out, ", as of %v ago", age)
+		}
+		out.WriteString(")\n")
+		if b.Forgot > 0 {
+			fmt.Fprintf(&out, "          %s forgot it %d times; it was submitted again each time\n", b.System, b.Forgot)
+		}
+		if b.Text != "" {
+			fmt.Fprintf(&out, "          %s\n", b.Text)
+		}
+	}
+	if n := len(all) - maxBridged; n > 0 {
+		fmt.Fprintf(&out, "          and %d more; all of them: --json\n", n)
+	}
+	return out.String()
+}
