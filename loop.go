@@ -31,6 +31,8 @@ type LoopOptions struct {
 	// Changed is called when another server has changed settings of the program, with their
 	// keys; see [Settings]. It must not block.
 	Changed func(keys []string)
+	// History keeps how the pools fare in the store; see [HistoryKeeper].
+	History bool
 }
 
 // Loop decides which jobs of a store run, and hands them to the workers that joined
@@ -76,6 +78,8 @@ type Loop struct {
 	fairness fairness
 	arrivals arrivals
 	lengths  lengths
+
+	historian historian
 
 	made      time.Time
 	restarted bool // the store held something before
@@ -223,6 +227,11 @@ func (l *Loop) Run(ctx context.Context) error {
 		var said sync.WaitGroup
 		defer said.Wait()
 		said.Go(func() { l.announcing(ctx) })
+	}
+	if keeper, can := l.store.(HistoryKeeper); can && l.options.History {
+		var kept sync.WaitGroup
+		defer kept.Wait()
+		kept.Go(func() { l.keepHistory(ctx, keeper) })
 	}
 	expire := time.NewTicker(l.expireEvery())
 	defer expire.Stop()

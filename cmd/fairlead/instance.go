@@ -73,7 +73,7 @@ func (x *instance) open(ctx context.Context, o instanceOptions) (err error) {
 	if st := x.config.Status(); st.Problem != "" {
 		x.log.Error(st.Problem)
 	}
-	x.loop, err = fairlead.NewLoop(ctx, x.store, fairlead.LoopOptions{Shares: x.config.Config().Shares, LeaseTTL: o.lease, Logger: x.log, Seed: uint64(time.Now().UnixNano()), Name: serverName(o), Address: serverAddress(o), Changed: x.told})
+	x.loop, err = fairlead.NewLoop(ctx, x.store, fairlead.LoopOptions{Shares: x.config.Config().Shares, LeaseTTL: o.lease, Logger: x.log, Seed: uint64(time.Now().UnixNano()), Name: serverName(o), Address: serverAddress(o), Changed: x.told, History: true})
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ type shares struct {
 	listing
 	user    string
 	summary bool
+	past    past
 }
 
 func (a *app) sharesCommand() *cobra.Command {
@@ -40,17 +41,34 @@ owed, below 0 it is ahead.
 On a terminal a line sums up: Jain's index (1 is fair) of what the pools at the top
 received over what was due to them; which of them lacks most, in percentage points of
 all that was received; who borrows of whose share at this moment, because that one has
-nothing to run; and what is idle. --summary prints that line alone, anywhere.`,
-		Example: "  fairlead shares\n  fairlead shares physics --watch\n  fairlead shares --summary",
-		Args:    cobra.MaximumNArgs(1),
+nothing to run; and what is idle. --summary prints that line alone, anywhere.
+
+--history shows how one pool fared, or all together: what was its due, what it ran and
+wanted, and how long its oldest job had waited, step by step, as means over each step. It
+is kept in steps of 10 s for a day, of 5 m for 31 days, and of an hour for two years. A
+row of dashes is a time of which nothing is known: the server was not there. --plot
+writes it as pictures, to a file in SVG.`,
+		Example: `  fairlead shares
+  fairlead shares physics --watch
+  fairlead shares --summary
+  fairlead shares --history physics --since 6h
+  fairlead shares --history physics --since 90d --plot physics.svg`,
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			pool := strings.Join(args, "")
+			if err := s.past.check(c); err != nil {
+				return err
+			}
 			return s.with(func(client *api.Client) error {
+				if s.past.on {
+					return s.repeat(c.Context(), &s.listing, func() error { return s.showPast(c.Context(), client, pool) })
+				}
 				return s.repeat(c.Context(), &s.listing, func() error { return s.show(c.Context(), client, pool) })
 			})
 		},
 	}
 	s.listing.flags(c)
+	s.past.flags(c)
 	c.Flags().StringVarP(&s.user, "user", "u", "", "only pools whose last name is this user's")
 	c.Flags().BoolVar(&s.summary, "summary", false, "one line: how fair things are")
 	return c

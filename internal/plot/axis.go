@@ -1,6 +1,9 @@
 package plot
 
-import "math"
+import (
+	"math"
+	"time"
+)
 
 // Axis says what one direction of a chart measures.
 type Axis struct {
@@ -13,6 +16,9 @@ type Axis struct {
 
 	// From and To are the ends; if both are zero, the data say them.
 	From, To float64
+
+	// Zone is that of the clock whose times are shown; nil is UTC.
+	Zone *time.Location
 }
 
 // scale maps values to pixels.
@@ -100,6 +106,9 @@ func (a Axis) ticks(from, to float64, n int) []float64 {
 	if a.Log {
 		return logTicks(from, to, a.Unit)
 	}
+	if a.Unit == Clock {
+		return a.clockTicks(from, to, n)
+	}
 	return linearTicks(from, to, n, a.Unit)
 }
 
@@ -121,7 +130,7 @@ func (p area) open(c *canvas, x, y Axis) {
 		"data-y-from", exact(p.y.from), "data-y-to", exact(p.y.to), "data-y-scale", scaleName(y.Log), "data-y-unit", unitNames[y.Unit])
 }
 
-var unitNames = map[Unit]string{Number: "number", Seconds: "seconds", Percent: "percent"}
+var unitNames = map[Unit]string{Number: "number", Seconds: "seconds", Percent: "percent", Clock: "clock"}
 
 func scaleName(log bool) string {
 	if log {
@@ -143,7 +152,7 @@ func (p area) drawX(c *canvas, a Axis) {
 	c.el("line", "class", "fl-axis", "x1", p.left(), "x2", p.right(), "y1", p.bottom(), "y2", p.bottom())
 	free := math.Inf(-1)
 	for i, v := range ticks {
-		s := label(v, a.Unit)
+		s := a.label(v)
 		if a.Log && i == 0 && v == p.x.from {
 			s = "≤" + s
 		}
@@ -166,7 +175,7 @@ func (p area) drawX(c *canvas, a Axis) {
 
 // xTicks is for how many labels there is room beside each other.
 func (p area) xTicks(a Axis) int {
-	widest := max(textWidth(label(p.x.to, a.Unit), small), 32)
+	widest := max(textWidth(a.label(p.x.to), small), 32)
 	return min(max(int((p.right()-p.left())/(widest+28)), 2), 12)
 }
 
@@ -178,7 +187,7 @@ func (p area) drawY(c *canvas, a Axis, ticks []float64) {
 	}
 	c.close("g")
 	for i, v := range ticks {
-		s := label(v, a.Unit)
+		s := a.label(v)
 		if a.Log && i == 0 && v == p.y.from {
 			s = "≤" + s
 		}

@@ -53,7 +53,7 @@ func (f Chart) draw(c *canvas) (string, float64, float64) {
 	ticks := f.Y.ticks(p.y.from, p.y.to, rows)
 	left := 30.0
 	for _, v := range ticks {
-		left = max(left, textWidth(label(v, f.Y.Unit), small)+margin+4)
+		left = max(left, textWidth(f.Y.label(v), small)+margin+4)
 	}
 	p.x = scale{a: left, b: width - margin - 8, log: f.X.Log}
 	p.x.from, p.x.to = f.X.ends(x, 1, false, false)
@@ -72,7 +72,7 @@ func (f Chart) draw(c *canvas) (string, float64, float64) {
 func (f Chart) drawSeries(c *canvas, p area) {
 	points := make([][]Point, len(f.Series))
 	for i, s := range f.Series {
-		points[i] = thin(clean(s.Points, p.x.from, p.x.to), p.x)
+		points[i] = thin(clean(s.Points, p.x.from, p.x.to, s.Gaps), p.x)
 	}
 	if f.Gap != nil && len(points) > 1 && len(points[0]) > 0 && len(points[1]) > 0 {
 		f.drawGap(c, p, points[0], points[1])
@@ -111,7 +111,7 @@ func (f Chart) drawMarkers(c *canvas, p area, points []Point, step bool, place i
 		px := p.left() + (p.right()-p.left())*(float64(k)+(float64(place)+0.5)/float64(len(f.Series)))/many
 		for i := 0; i+1 < len(points); i++ {
 			a, b := p.x.at(points[i].X), p.x.at(points[i+1].X)
-			if px < a || px >= b {
+			if px < a || px >= b || points[i].unknown() || points[i+1].unknown() && !step {
 				continue
 			}
 			py := p.y.at(points[i].Y)

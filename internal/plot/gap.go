@@ -30,7 +30,7 @@ func (f Chart) drawGap(c *canvas, p area, base, over []Point) {
 		var area, lines strings.Builder
 		for i := 0; i+1 < len(at); i++ {
 			u, v := value(base, at[i], true), value(over, at[i], true)
-			if u == v || v > u != more {
+			if u == v || v > u != more || !finite(u) || !finite(v) {
 				continue
 			}
 			x0, x1 := p.x.at(at[i]), p.x.at(at[i+1])

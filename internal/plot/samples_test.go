@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"time"
 )
 
 // samples are pictures of every sort, of made-up numbers, wide and narrow. Their golden
@@ -18,6 +19,7 @@ func samples(width float64) map[string]Figure {
 		"nodes":   sampleNodes(width),
 		"procs":   sampleProcessors(width),
 		"fourjob": sampleFourJobs(width),
+		"history": sampleHistory(width),
 		"empty":   Chart{Title: "Queue depth", Width: width, X: Axis{Unit: Seconds}, Series: []Series{{Name: "fifo"}}},
 	}
 }
@@ -123,4 +125,23 @@ func sampleFourJobs(width float64) Figure {
 		Boxes: []Box{
 			{Row: 2, Span: 2, From: 0, To: 2 * hour, Label: "123", Key: "markov"}, {Row: 2, Span: 2, From: 2 * hour, To: 4 * hour, Label: "124", Key: "markov"},
 			{Row: 3, From: 4 * hour, To: 5 * hour, Label: "125", Key: "julie"}, {Row: 0, Span: 4, From: 5 * hour, To: 9 * hour, Label: "126", Key: "mendle"}}}
+}
+
+// sampleHistory is of a pool in two days, in which nobody was there for some hours.
+func sampleHistory(width float64) Figure {
+	from := 1_700_000_000.0
+	due, run := Series{Name: "due", Step: true, Gaps: true}, Series{Name: "running", Step: true, Gaps: true, Fill: true}
+	for x := from; x < from+2*day; x += 600 {
+		a, b := 8+4*math.Sin((x-from)/20000), 8+5*math.Sin((x-from)/15000)
+		if x > from+20*hour && x < from+26*hour || x > from+40*hour && x < from+40.5*hour {
+			a, b = math.NaN(), math.NaN()
+		}
+		due.Points, run.Points = append(due.Points, Point{x, a}), append(run.Points, Point{x, b})
+	}
+	return Stack{
+		Chart{Title: "Due and running: physics", Width: width, Height: 230, X: Axis{Unit: Clock, From: from, To: from + 2*day}, Y: Axis{Label: "cpu"},
+			Series: []Series{due, run}, Gap: &Gap{Less: "owed", More: "borrowed"}},
+		Chart{Title: "A year and a half", Width: width, Height: 160, X: Axis{Unit: Clock, From: from, To: from + 500*day, Zone: time.FixedZone("there", 7200)},
+			Series: []Series{{Name: "some", Points: []Point{{from, 1}, {from + 200*day, 3}, {from + 500*day, 2}}}}},
+	}
 }

@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"math"
 	"slices"
 	"strings"
 )
@@ -11,10 +12,14 @@ type Point struct{ X, Y float64 }
 // Series is one line of a chart.
 type Series struct {
 	Name   string
-	Points []Point // by X; points that are not finite are left out
+	Points []Point // by X; points that are not finite are left out, see Gaps
 
 	// Step holds each value until the next point, as counts and shares over time do.
 	Step bool
+
+	// Gaps ends the line at a point whose Y is NaN: from there on nothing is known, until the
+	// next point.
+	Gaps bool
 
 	// Fill tints what is below the line.
 	Fill bool
@@ -23,6 +28,9 @@ type Series struct {
 	// comes up in several pictures gets the same style in all.
 	Style int
 }
+
+// unknown marks the beginning of a gap.
+func (p Point) unknown() bool { return math.IsNaN(p.Y) }
 
 // style is the number of the series' colour, dashes and marker, from 0.
 func (s Series) style(place int) int {
@@ -34,10 +42,10 @@ func (s Series) style(place int) int {
 
 // clean drops points that cannot be drawn and those outside the range of the axis,
 // but for the last before it, which moves to the edge: its value reaches in.
-func clean(points []Point, from, to float64) []Point {
+func clean(points []Point, from, to float64, gaps bool) []Point {
 	var kept []Point
 	for _, p := range points {
-		if !finite(p.X) || !finite(p.Y) || p.X > to {
+		if !finite(p.X) || p.X > to || !finite(p.Y) && !(gaps && p.unknown()) {
 			continue
 		}
 		if p.X < from {
@@ -60,6 +68,21 @@ func thin(points []Point, x scale) []Point {
 	if len(points) <= columns {
 		return points
 	}
+	var kept []Point
+	for _, known := range stretches(points) {
+		last := known[len(known)-1]
+		if last.unknown() {
+			known = known[:len(known)-1]
+		}
+		if kept = append(kept, thinStretch(known, x)...); last.unknown() {
+			kept = append(kept, last)
+		}
+	}
+	return kept
+}
+
+// thinStretch bounds the points of a line without gaps.
+func thinStretch(points []Point, x scale) []Point {
 	var kept []Point
 	for i := 0; i < len(points); {
 		column := int(x.at(points[i].X))
@@ -102,16 +125,24 @@ func rises(from Point, points []Point, sign float64) bool {
 // path is the line through points, with corners where values hold until the next.
 func (p area) path(points []Point, step bool) string {
 	var d strings.Builder
-	for i, q := range points {
-		x, y := num(p.x.at(q.X)), num(p.y.at(q.Y))
+	known := false
+	for _, q := range points {
+		x := num(p.x.at(q.X))
 		switch {
-		case i == 0:
-			d.WriteString("M" + x + " " + y)
+		case q.unknown():
+			if known && step {
+				d.WriteString("H" + x)
+			}
+			known = false
+			continue
+		case !known:
+			d.WriteString("M" + x + " " + num(p.y.at(q.Y)))
 		case step:
-			d.WriteString("H" + x + "V" + y)
+			d.WriteString("H" + x + "V" + num(p.y.at(q.Y)))
 		default:
-			d.WriteString("L" + x + " " + y)
+			d.WriteString("L" + x + " " + num(p.y.at(q.Y)))
 		}
+		known = true
 	}
 	return d.String()
 }
@@ -119,7 +150,31 @@ func (p area) path(points []Point, step bool) string {
 // fill is the area between a path and the foot of the chart.
 func (p area) fill(points []Point, step bool) string {
 	foot := num(p.y.at(max(0, p.y.from)))
-	return p.path(points, step) + "V" + foot + "H" + num(p.x.at(points[0].X)) + "Z"
+	var d strings.Builder
+	for _, s := range stretches(points) {
+		if line := p.path(s, step); line != "" {
+			d.WriteString(line + "V" + foot + "H" + num(p.x.at(s[0].X)) + "Z")
+		}
+	}
+	return d.String()
+}
+
+// stretches cuts a line into those that have no gap; the point that begins a gap ends the
+// stretch before it.
+func stretches(points []Point) (all [][]Point) {
+	from := 0
+	for i, q := range points {
+		if q.unknown() {
+			if i > from {
+				all = append(all, points[from:i+1])
+			}
+			from = i + 1
+		}
+	}
+	if from < len(points) {
+		all = append(all, points[from:])
+	}
+	return all
 }
 
 // value is what a series of steps or straight lines says at x, between its ends.

@@ -14,6 +14,7 @@ const (
 	Number  Unit = iota // a count or a factor
 	Seconds             // a length of time, written 45s, 10m, 2h30m, 3d
 	Percent             // a fraction; 0.25 is written 25%
+	Clock               // an instant, in seconds since 1970, written 15:04, or 2 Jan where a day begins
 )
 
 const (
@@ -32,7 +33,7 @@ var steps = []float64{
 // stepFor is the smallest round distance that cuts a span into at most n pieces.
 func stepFor(span float64, n int, unit Unit) float64 {
 	least := span / float64(max(n, 1))
-	if unit == Seconds && least > 0.5 {
+	if (unit == Seconds || unit == Clock) && least > 0.5 {
 		for _, s := range steps {
 			if s >= least {
 				return s

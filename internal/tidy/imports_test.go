@@ -24,8 +24,8 @@ var floors = []struct {
 	{"the simulator, on floor 1 alone", []string{"internal/sim/swf", "internal/sim", "internal/sim/qs"}},
 	{"floor 2, the life of a job", []string{"internal/units", "internal/filelock", ""}},
 	{"stores and readers", []string{
-		"store/internal/life", "store/storetest", "store/memory", "store/sqlite", "store/postgres",
-		"config", "internal/foreign", "internal/script", "internal/plot", "internal/table", "internal/process", "internal/gpu",
+		"store/internal/life", "store/internal/past", "store/storetest", "store/memory", "store/sqlite", "store/postgres",
+		"config", "internal/foreign", "internal/script", "internal/plot", "internal/curves", "internal/table", "internal/process", "internal/gpu",
 		"internal/sim/workload", "internal/sim/report", "internal/sim/history",
 	}},
 	{"the outside world", []string{"internal/api", "internal/words", "internal/top", "internal/settings", "remote", "internal/web", "internal/server", "internal/agent", "internal/onestep", "internal/demo", "internal/bench"}},

@@ -12,6 +12,7 @@ import (
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/sched"
 	"github.com/fairlead/fairlead/store/internal/life"
+	"github.com/fairlead/fairlead/store/internal/past"
 	"github.com/fairlead/fairlead/usage"
 )
 
@@ -34,6 +35,7 @@ type Store struct {
 	events     map[int64][]fairlead.Event
 	settings   map[string]string
 	audit      []fairlead.AuditEntry
+	history    map[past.Key][]byte
 	stops      []fairlead.Stopped
 	closed     bool
 }
@@ -57,6 +59,8 @@ var (
 	_ fairlead.Auditor    = (*Store)(nil)
 	_ fairlead.RateKeeper = (*Store)(nil)
 	_ fairlead.Sharer     = (*Store)(nil)
+
+	_ fairlead.HistoryKeeper = (*Store)(nil)
 )
 
 // New returns an empty store. Tasks are charged by what they request of unit.

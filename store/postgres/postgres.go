@@ -95,8 +95,10 @@ var (
 	_ fairlead.Auditor    = (*Store)(nil)
 	_ fairlead.Forgetter  = (*Store)(nil)
 	_ fairlead.RateKeeper = (*Store)(nil)
-	_ fairlead.Sharer     = (*Store)(nil)
-	_ fairlead.Peers      = (*Store)(nil)
+
+	_ fairlead.HistoryKeeper = (*Store)(nil)
+	_ fairlead.Sharer        = (*Store)(nil)
+	_ fairlead.Peers         = (*Store)(nil)
 )
 
 // Open opens the store in the database at a URL, such as postgres://user@host/name, or

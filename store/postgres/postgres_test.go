@@ -66,3 +66,8 @@ func BenchmarkStore(b *testing.B) {
 		return at(t, url, postgres.Options{Schema: schema})
 	})
 }
+
+func BenchmarkAddHistory(b *testing.B) {
+	url, schema := pgtest.Durable(b)
+	storetest.BenchAddHistory(b, at(b, url, postgres.Options{Schema: schema}), 250)
+}

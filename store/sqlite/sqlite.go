@@ -95,6 +95,8 @@ var (
 	_ fairlead.Auditor    = (*Store)(nil)
 	_ fairlead.Forgetter  = (*Store)(nil)
 	_ fairlead.RateKeeper = (*Store)(nil)
+
+	_ fairlead.HistoryKeeper = (*Store)(nil)
 )
 
 // Open opens the store in the file at path, which is made if it is not there. It

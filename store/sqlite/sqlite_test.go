@@ -26,3 +26,5 @@ func TestTwinOfMemory(t *testing.T) {
 }
 
 func BenchmarkStore(b *testing.B) { storetest.Bench(b, open) }
+
+func BenchmarkAddHistory(b *testing.B) { storetest.BenchAddHistory(b, open(b), 250) }

@@ -93,6 +93,9 @@ var contract = []struct {
 	{"EventsAreKept", eventsAreKept},
 	{"SettingsAreKept", settingsAreKept},
 	{"ChangesAreRecorded", changesAreRecorded},
+	{"HistoryIsKept", historyIsKept},
+	{"HistoryAddsUp", historyAddsUp},
+	{"HistoryIsForgotten", historyIsForgotten},
 	{"PoolsKnowTheirBeginning", poolsKnowTheirBeginning},
 	{"ClosedStore", closedStore},
 }

@@ -255,6 +255,16 @@ CREATE TABLE @.audit (
   note    text NOT NULL
 );
 
+-- How pools fared: blocks of steps, for each level of resolution and pool; see package past.
+CREATE TABLE @.history (
+  level smallint NOT NULL,
+  block bigint NOT NULL,
+  pool  text NOT NULL,
+  steps bytea NOT NULL,
+  PRIMARY KEY (level, block, pool)
+) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
+ALTER TABLE @.history ALTER COLUMN steps SET STORAGE EXTERNAL;
+
 -- scaled multiplies without the errors that PostgreSQL makes of results next to 0.
 CREATE FUNCTION @.scaled(amount double precision, factor double precision) RETURNS double precision
   LANGUAGE sql IMMUTABLE PARALLEL SAFE
