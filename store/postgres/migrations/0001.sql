@@ -54,7 +54,8 @@ CREATE TABLE @.day_delta (pool integer NOT NULL, day bigint NOT NULL, used doubl
 
 -- Jobs that have not ended. Times are nanoseconds since 1970, 0 is none. The columns from
 -- attempt on are those of the only task of a job that has one; those of arrays and gangs
--- are in task. Nothing that changes is indexed, so that an update touches no index.
+-- are in task. Nothing that changes is indexed, so that an update touches no index: if there is
+-- room on its page for a second version of each row, as all of them may start in one transaction.
 CREATE TABLE @.job (
   id        bigint PRIMARY KEY,
   pool      integer NOT NULL,
@@ -92,7 +93,7 @@ CREATE TABLE @.job (
   again     smallint NOT NULL DEFAULT 0,
   outcome   text NOT NULL DEFAULT '', -- JSON; ok for a plain success
   charge    double precision NOT NULL DEFAULT 0
-) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
+) WITH (fillfactor = 45, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
 ALTER TABLE @.job ALTER COLUMN spec SET STORAGE EXTERNAL;
 
 -- Jobs that have ended. They are forgotten in the order in which they ended.
