@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"sync"
 	"time"
 
@@ -15,9 +16,12 @@ import (
 // fairleadQueue calls a store as a server does that has decided already: it takes jobs in the
 // order in which they came.
 type fairleadQueue struct {
-	store *postgres.Store
-	mu    sync.Mutex
-	ids   []int64 // that wait
+	store   *postgres.Store
+	stop    context.CancelFunc
+	expired chan error
+
+	mu  sync.Mutex
+	ids []int64 // that wait
 }
 
 func openFairlead(ctx context.Context, url, schema string) (queue, error) {
@@ -25,7 +29,26 @@ func openFairlead(ctx context.Context, url, schema string) (queue, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &fairleadQueue{store: s}, nil
+	f := &fairleadQueue{store: s, expired: make(chan error, 1)}
+	ctx, f.stop = context.WithCancel(ctx)
+	go func() { f.expired <- f.expire(ctx) }()
+	return f, nil
+}
+
+// expire looks for leases that ran out as often as a server does.
+func (f *fairleadQueue) expire(ctx context.Context) error {
+	tick := time.NewTicker(500 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil
+		}
+		if _, err := f.store.Expire(ctx, ""); err != nil && ctx.Err() == nil {
+			return err
+		}
+	}
 }
 
 func (f *fairleadQueue) submit(ctx context.Context, pools []int) error {
@@ -87,4 +110,10 @@ func (f *fairleadQueue) claim(ctx context.Context, most int) (int, func(context.
 	}, nil
 }
 
-func (f *fairleadQueue) close() { f.store.Close() }
+func (f *fairleadQueue) close() {
+	f.stop()
+	if err := <-f.expired; err != nil {
+		fmt.Fprintln(os.Stderr, "expire:", err)
+	}
+	f.store.Close()
+}

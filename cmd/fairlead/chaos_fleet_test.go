@@ -185,7 +185,11 @@ const recountText = `WITH kept AS (
 		SELECT pool, sum(waiting) AS waiting, sum(running) AS running
 		FROM (SELECT id AS pool, waiting, running FROM fairlead.pool UNION ALL SELECT pool, waiting, running FROM fairlead.delta) AS d GROUP BY pool),
 	counted AS (SELECT pool, sum(waiting) AS waiting, sum(running) AS running FROM fairlead.job GROUP BY pool),
-	leased AS (SELECT pool, count(*) AS leases FROM fairlead.running AS r JOIN fairlead.job AS j ON j.id = r.job GROUP BY pool),
+	due AS (SELECT DISTINCT unnest(jobs) AS job, until FROM fairlead.lease),
+	leased AS (SELECT pool, count(*) AS leases FROM (
+			SELECT id AS job, pool, until FROM fairlead.job WHERE tasks = 1 AND state = 3
+			UNION ALL SELECT job, pool, t.until FROM fairlead.task AS t JOIN fairlead.job AS j ON j.id = t.job WHERE t_state = 3) AS r
+		JOIN due USING (job, until) GROUP BY pool),
 	tasks AS (
 		SELECT job, count(*) FILTER (WHERE t_state = 3) AS running FROM fairlead.task GROUP BY job
 		UNION ALL SELECT id, (t_state = 3)::int FROM fairlead.job WHERE tasks = 1)

@@ -57,9 +57,9 @@ const claimNow = `coalesce($3::bigint, ` + clockText + `)`
 const (
 	mayStart = `state = 2 AND tasks = 1 AND not_before <= (SELECT at FROM instant) AND t_begin <= (SELECT at FROM instant)`
 	begins   = `state = 3, waiting = 0, running = 1, next = 1, returned = 0, attempt = attempt + 1, holder = $4,
-			t_state = 3, t_begin = 0, t_started = (SELECT at FROM instant), t_ended = 0, outcome = '', started = CASE started WHEN 0 THEN (SELECT at FROM instant) ELSE started END`
+			t_state = 3, t_begin = 0, t_started = (SELECT at FROM instant), t_ended = 0, outcome = '', until = (SELECT at FROM instant) + $5, started = CASE started WHEN 0 THEN (SELECT at FROM instant) ELSE started END`
 	claimed = `j.id, j.pool, j.username, j.kind, j.priority, j.spec, j.submitted, j.started, j.attempt`
-	leased  = `l AS (INSERT INTO @.running (job, task, attempt, until, holder) SELECT id, 0, attempt, (SELECT at FROM instant) + $5, $4 FROM u)`
+	leased  = `l AS (INSERT INTO @.lease (until, holder, jobs) SELECT (SELECT at FROM instant) + $5, $4, array_agg(id) FROM u HAVING count(*) > 0)`
 )
 
 // claim leases the jobs that have one task, or others in their place.

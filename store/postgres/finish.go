@@ -19,7 +19,7 @@ const succeedText = `WITH n AS MATERIALIZED (SELECT ` + nowText + ` AS at),
 		DELETE FROM @.job AS j USING unnest($2::bigint[], $3::int[]) AS w (id, try)
 		WHERE j.id = w.id AND j.id = ANY($2) AND attempt = w.try AND state = 3 AND tasks = 1 AND again = 0 AND NOT cancel
 		RETURNING j.*, coalesce($4::jsonb ->> j.id::text, 'ok') AS result),
-	l AS (DELETE FROM @.running WHERE task = 0 AND job = ANY(ARRAY(SELECT id FROM d))),
+	l AS (DELETE FROM @.holding WHERE task = 0 AND job = ANY(ARRAY(SELECT id FROM d))),
 	e AS (INSERT INTO @.ended (id, pool, state, username, kind, priority, spec, not_before, most, tasks, next, held, pending, waiting, succeeded,
 			submitted, started, ended, cause, attempt, holder, t_state, t_started, t_ended, fails, losses, outcome, charge)
 		SELECT id, pool, 4, username, kind, priority, spec, not_before, most, tasks, next, held, pending, 0, 1,
@@ -264,83 +264,4 @@ func (s *Store) Release(ctx context.Context, refs []fairlead.Ref) (out []error, 
 		return nil
 	})
 	return out, err
-}
-
-// dueText reads the leases of a holder, or those that have run out.
-const dueText = `SELECT job, task, attempt FROM @.running WHERE CASE $1 WHEN '' THEN until <= $2 ELSE holder = $1 END`
-
-// Expire implements fairlead.Store.
-func (s *Store) Expire(ctx context.Context, holder string) ([]fairlead.Ref, error) {
-	var out []fairlead.Ref
-	err := s.write(ctx, func(t *tx) error {
-		out = nil
-		if holder == "" && s.wasAway() {
-			return nil
-		}
-		due, err := t.due(holder)
-		if err != nil {
-			return err
-		}
-		for _, ref := range due {
-			r, k, stale := t.holder(ref)
-			if stale != nil {
-				continue
-			}
-			out = append(out, ref)
-			if err := t.lose(r, k, ref); err != nil {
-				return err
-			}
-		}
-		t.forget(out)
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-// due are the attempts of a holder, or all whose lease ran out, in order. Their jobs are
-// locked before their leases, as everybody does; and only then it is certain that nobody
-// has renewed them.
-func (t *tx) due(holder string) (due []fairlead.Ref, err error) {
-	read := func(order string) error {
-		due = nil
-		t.ask(dueText+order, func(r pgx.Rows) error {
-			var ref fairlead.Ref
-			err := r.Scan(&ref.JobID, &ref.Task, &ref.Attempt)
-			due = append(due, ref)
-			return err
-		}, holder, life.Nanos(t.now))
-		return t.do()
-	}
-	if err := read(""); err != nil || len(due) == 0 {
-		return nil, err
-	}
-	locked := map[int64]bool{}
-	for _, ref := range due {
-		locked[ref.JobID] = true
-	}
-	t.askHolders(due)
-	if err := read(` ORDER BY job, task FOR UPDATE`); err != nil {
-		return nil, err
-	}
-	sure := due[:0]
-	for _, ref := range due {
-		if locked[ref.JobID] {
-			sure = append(sure, ref)
-		}
-	}
-	return sure, nil
-}
-
-func (t *tx) lose(r *row, k *fairlead.Task, ref fairlead.Ref) error {
-	if err := t.charge(r.pool, life.Rate(k.Charge, r.Request, t.s.options.Unit), k.Started, false); err != nil {
-		return err
-	}
-	parting := life.Part(&r.Job, life.HowLost)
-	again := life.Lose(&r.Job, k, t.now)
-	t.tell(life.LostChange(&r.Job, k, ref, t.now))
-	t.note(life.LostEvent(k, again, t.now))
-	return t.back(r, k, again, parting)
 }

@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -149,39 +148,40 @@ func (t *tx) flushEvents() {
 		jobs, task, at, code, text)
 }
 
-// leases are rows of the table running.
-type leases struct {
-	job, until []int64
-	task       []int32
-	attempt    []int32
-	holder     []string
+// leases are rows of the table lease, by who holds them.
+type leases map[string]*held
+
+type held struct {
+	until time.Time
+	jobs  []int64
 }
 
-func (l *leases) add(k *fairlead.Task) {
-	l.job, l.task, l.attempt = append(l.job, k.Job), append(l.task, int32(k.Index)), append(l.attempt, int32(k.Attempt))
-	l.until, l.holder = append(l.until, life.Nanos(k.Until)), append(l.holder, k.Holder)
+func (l leases) add(k *fairlead.Task) {
+	h := l[k.Holder]
+	if h == nil {
+		h = &held{until: k.Until}
+		l[k.Holder] = h
+	}
+	h.jobs = append(h.jobs, k.Job)
 }
 
-// hold writes leases that were given.
-func (t *tx) hold(l *leases) {
-	if len(l.job) > 0 {
-		t.queue(`INSERT INTO @.running (job, task, attempt, until, holder) SELECT * FROM unnest($1::bigint[], $2::int[], $3::int[], $4::bigint[], $5::text[])`,
-			l.job, l.task, l.attempt, l.until, l.holder)
+// hold notes when to look at leases that were given in one call.
+func (t *tx) hold(l leases) {
+	for holder, h := range l {
+		t.queue(`INSERT INTO @.lease (until, holder, jobs) VALUES ($1, $2, $3)`, life.Nanos(h.until), holder, h.jobs)
 	}
 }
 
-// forget removes leases that are over, in the order of their keys.
+// forget gives back what tasks held that are over, in the order of their keys.
 func (t *tx) forget(refs []fairlead.Ref) {
 	if len(refs) == 0 {
 		return
 	}
-	refs = slices.SortedFunc(slices.Values(refs), func(a, b fairlead.Ref) int {
-		return cmp.Or(cmp.Compare(a.JobID, b.JobID), cmp.Compare(a.Task, b.Task))
-	})
+	refs = slices.SortedFunc(slices.Values(refs), byTask)
 	var jobs []int64
 	var tasks []int32
 	for _, r := range refs {
 		jobs, tasks = append(jobs, r.JobID), append(tasks, int32(r.Task))
 	}
-	t.queue(`DELETE FROM @.running AS r USING unnest($1::bigint[], $2::int[]) AS v (job, task) WHERE r.job = v.job AND r.task = v.task AND r.job = ANY($1)`, jobs, tasks)
+	t.queue(`DELETE FROM @.holding AS r USING unnest($1::bigint[], $2::int[]) AS v (job, task) WHERE r.job = v.job AND r.task = v.task AND r.job = ANY($1)`, jobs, tasks)
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // leaseGang leases all tasks of a gang, or none.
-func (t *tx) leaseGang(r *row, w fairlead.Want, ttl time.Duration, held *leases) (g fairlead.Grant, err error) {
+func (t *tx) leaseGang(r *row, w fairlead.Want, ttl time.Duration, held leases) (g fairlead.Grant, err error) {
 	var tasks []*fairlead.Task
 	if r.Tasks > 1 {
 		if tasks, err = t.tasksOf(r, ""); err != nil {

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -56,7 +57,7 @@ func (t *tx) leaseRest(holder string, wants []fairlead.Want, out []fairlead.Gran
 	if err := t.do(); err != nil {
 		return err
 	}
-	var held leases
+	held := leases{}
 	for i, w := range wants {
 		r := t.rows[w.Job]
 		if out[i].Lease != nil || r == nil || !life.Eligible(&r.Job) {
@@ -65,22 +66,22 @@ func (t *tx) leaseRest(holder string, wants []fairlead.Want, out []fairlead.Gran
 		var err error
 		switch {
 		case len(w.Nodes) > 0:
-			out[i], err = t.leaseGang(r, w, ttl, &held)
+			out[i], err = t.leaseGang(r, w, ttl, held)
 		case r.Tasks == 1:
 			out[i].Waiting, err = t.waits(r)
 		default:
-			out[i], err = t.leaseTask(r, holder, w, ttl, &held)
+			out[i], err = t.leaseTask(r, holder, w, ttl, held)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	t.hold(&held)
+	t.hold(held)
 	return nil
 }
 
 // leaseTask leases a task of an array.
-func (t *tx) leaseTask(r *row, holder string, w fairlead.Want, ttl time.Duration, held *leases) (g fairlead.Grant, err error) {
+func (t *tx) leaseTask(r *row, holder string, w fairlead.Want, ttl time.Duration, held leases) (g fairlead.Grant, err error) {
 	k, err := t.next(r)
 	if err != nil {
 		return g, err
@@ -150,24 +151,38 @@ func (t *tx) waited(r *row, why string) error {
 	return err
 }
 
+// renewJobs and renewTasks renew the leases of jobs that have one task, and of tasks of arrays and
+// gangs; what has ended since, or was leased again, they leave out. Everybody locks jobs before
+// tasks, and both in the order of their keys.
+const (
+	renewJobs = `WITH l AS (SELECT j.id FROM unnest($1::bigint[], $2::int[], $3::int[]) AS v (job, task, attempt), LATERAL (
+			SELECT id FROM @.job WHERE job.id = v.job AND v.task = 0 AND job.attempt = v.attempt AND state = 3 AND tasks = 1 FOR UPDATE) AS j),
+		u AS (UPDATE @.job SET until = $4 WHERE id = ANY(ARRAY(SELECT id FROM l)) RETURNING id, 0 AS task, attempt, holder),` + renewed
+	renewTasks = `WITH l AS (SELECT k.job, k.idx FROM unnest($1::bigint[], $2::int[], $3::int[]) AS v (job, task, attempt), LATERAL (
+			SELECT job, idx FROM @.task WHERE task.job = v.job AND idx = v.task AND task.attempt = v.attempt AND t_state = 3 FOR UPDATE) AS k),
+		u AS (UPDATE @.task AS t SET until = $4 FROM l WHERE t.job = l.job AND t.idx = l.idx AND t.job = ANY($1)
+			RETURNING t.job AS id, t.idx AS task, attempt, holder),` + renewed
+	renewed = ` n AS (INSERT INTO @.lease (until, holder, jobs) SELECT $4, holder, array_agg(DISTINCT id) FROM u GROUP BY holder)
+		SELECT id, task, attempt FROM u`
+)
+
 // Renew implements fairlead.Store.
 func (s *Store) Renew(ctx context.Context, refs []fairlead.Ref, ttl time.Duration) (out []error, err error) {
 	jobs, tasks, attempts := make([]int64, len(refs)), make([]int32, len(refs)), make([]int32, len(refs))
-	for i, r := range refs {
+	for i, r := range slices.SortedFunc(slices.Values(refs), byTask) {
 		jobs[i], tasks[i], attempts[i] = r.JobID, int32(r.Task), int32(r.Attempt)
 	}
 	err = s.repeat(ctx, func(t *tx) error {
 		renewed := map[fairlead.Ref]bool{}
-		// Leases are locked in the order of their keys, as everybody does.
-		t.ask(`WITH l AS (SELECT r.job, r.task FROM @.running AS r, unnest($1::bigint[], $2::int[], $3::int[]) AS v (job, task, attempt)
-				WHERE r.job = v.job AND r.task = v.task AND r.attempt = v.attempt AND r.job = ANY($1) ORDER BY r.job, r.task FOR UPDATE OF r)
-			UPDATE @.running AS r SET until = $4 FROM l WHERE r.job = l.job AND r.task = l.task AND r.job = ANY($1) RETURNING r.job, r.task, r.attempt`,
-			func(r pgx.Rows) error {
+		until := life.Nanos(t.now.Add(ttl))
+		for _, text := range []string{renewJobs, renewTasks} {
+			t.ask(text, func(r pgx.Rows) error {
 				var ref fairlead.Ref
 				err := r.Scan(&ref.JobID, &ref.Task, &ref.Attempt)
 				renewed[ref] = true
 				return err
-			}, jobs, tasks, attempts, life.Nanos(t.now.Add(ttl)))
+			}, jobs, tasks, attempts, until)
+		}
 		if err := t.do(); err != nil {
 			return err
 		}
@@ -180,4 +195,9 @@ func (s *Store) Renew(ctx context.Context, refs []fairlead.Ref, ttl time.Duratio
 		return nil
 	})
 	return out, err
+}
+
+// byTask is the order in which tasks are locked.
+func byTask(a, b fairlead.Ref) int {
+	return cmp.Or(cmp.Compare(a.JobID, b.JobID), cmp.Compare(a.Task, b.Task))
 }

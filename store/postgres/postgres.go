@@ -158,6 +158,13 @@ func placeOf(c *pgx.ConnConfig, schema string) string {
 	return fmt.Sprintf("PostgreSQL at %s, database %s, schema %s", host, c.Database, schema)
 }
 
+// graceText lets no lease run out before $1, if nobody was there at $2 to whom it could have been
+// renewed.
+const graceText = `WITH l AS (UPDATE @.lease SET until = $1 WHERE until < $1 AND NOT EXISTS (SELECT FROM @.server WHERE server.until > $2) RETURNING jobs),
+	i AS (SELECT unnest(jobs) AS id FROM l),
+	j AS (UPDATE @.job SET until = $1 WHERE id = ANY(ARRAY(SELECT id FROM i)) AND state = 3 AND until < $1)
+	UPDATE @.task SET until = $1 WHERE job = ANY(ARRAY(SELECT id FROM i)) AND t_state = 3 AND until < $1`
+
 func (s *Store) start(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.options.Timeout)
 	defer cancel()
@@ -166,7 +173,7 @@ func (s *Store) start(ctx context.Context) error {
 	}
 	if s.options.Grace > 0 {
 		err := s.write(ctx, func(t *tx) error {
-			t.queue(`UPDATE @.running SET until = $1 WHERE until < $1 AND NOT EXISTS (SELECT FROM @.server WHERE server.until > $2)`,
+			t.queue(graceText,
 				life.Nanos(t.now.Add(s.options.Grace)), life.Nanos(t.now))
 			return nil
 		})

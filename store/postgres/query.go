@@ -127,20 +127,6 @@ func (s *Store) tasks(ctx context.Context, t pgx.Tx, id int64) (out []fairlead.T
 			return err
 		}, id)
 	}
-	if err != nil || r.Running == 0 {
-		return out, err
-	}
-	until := map[int]int64{}
-	err = s.rows(ctx, t, `SELECT task, until FROM @.running WHERE job = $1`, func(rows pgx.Rows) error {
-		var idx int
-		var n int64
-		err := rows.Scan(&idx, &n)
-		until[idx] = n
-		return err
-	}, id)
-	for i := range out {
-		out[i].Until = life.Instant(until[out[i].Index])
-	}
 	return out, err
 }
 

@@ -112,7 +112,7 @@ func (s *Store) maintain(ctx context.Context, clean bool) error {
 	// These have few live rows and many dead ones, too many for PostgreSQL to come round
 	// once a minute.
 	return s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
-		_, err := c.Exec(ctx, s.sql(`VACUUM (SKIP_LOCKED, INDEX_CLEANUP ON) @.delta, @.running, @.feed, @.day_delta, @.late`))
+		_, err := c.Exec(ctx, s.sql(`VACUUM (SKIP_LOCKED, INDEX_CLEANUP ON) @.delta, @.lease, @.feed, @.day_delta, @.late`))
 		return err
 	})
 }

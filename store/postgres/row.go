@@ -24,7 +24,7 @@ type row struct {
 // columns are those that scan reads, in its order.
 const columns = `j.id, j.pool, p.path, j.state, j.username, j.kind, j.priority, j.spec, j.not_before, j.most, j.tasks, j.next,
 	j.returned, j.held, j.pending, j.cancel, j.waiting, j.running, j.succeeded, j.failed, j.cancelled, j.submitted, j.started,
-	j.ended, j.cause, j.attempt, j.holder, j.t_state, j.t_begin, j.t_started, j.t_ended, j.fails, j.losses, j.again, j.outcome, j.charge`
+	j.ended, j.cause, j.attempt, j.holder, j.t_state, j.t_begin, j.t_started, j.t_ended, j.fails, j.losses, j.again, j.outcome, j.charge, j.until`
 
 // scan reads a job.
 func scan(rows pgx.Rows) (*row, error) {
@@ -56,19 +56,22 @@ func scan(rows pgx.Rows) (*row, error) {
 
 // taskColumns are what has to be translated of a task.
 type taskColumns struct {
-	state, begin, started, ended int64
-	again                        int
-	outcome                      string
+	state, begin, started, ended, until int64
+	again                               int
+	outcome                             string
 }
 
 // into is where the columns of a task go, from attempt on.
 func (c *taskColumns) into(t *fairlead.Task) []any {
-	return []any{&t.Attempt, &t.Holder, &c.state, &c.begin, &c.started, &c.ended, &t.Fails, &t.Losses, &c.again, &c.outcome, &t.Charge}
+	return []any{&t.Attempt, &t.Holder, &c.state, &c.begin, &c.started, &c.ended, &t.Fails, &t.Losses, &c.again, &c.outcome, &t.Charge, &c.until}
 }
 
 func (c *taskColumns) finish(t *fairlead.Task) error {
 	t.State = life.StateOf(int(c.state))
 	t.Begin, t.Started, t.Ended = life.Instant(c.begin), life.Instant(c.started), life.Instant(c.ended)
+	if t.State == fairlead.Running {
+		t.Until = life.Instant(c.until)
+	}
 	life.SetAgain(t, c.again)
 	return life.ReadOutcome(c.outcome, t)
 }
@@ -150,7 +153,7 @@ func (t *tx) save(r *row) {
 
 // states are columns of jobs that change, one element for each job.
 type jobColumns struct {
-	id, begin, started, ended, tBegin, tStarted, tEnded                []int64
+	id, begin, started, ended, tBegin, tStarted, tEnded, until         []int64
 	pool, next, returned, pending, waiting, running, succeeded, failed []int32
 	cancelled, attempt, fails, losses                                  []int32
 	state, tState, again                                               []int16
@@ -178,7 +181,8 @@ func (c *jobColumns) add(r *row) error {
 	c.state, c.tState = append(c.state, int16(life.StateNumber(j.State))), append(c.tState, int16(life.StateNumber(state)))
 	c.again, c.held, c.cancel = append(c.again, int16(life.AgainBits(k))), append(c.held, j.Held), append(c.cancel, j.Cancel)
 	c.priority, c.cause = append(c.priority, j.Priority), append(c.cause, j.Cause)
-	c.holder, c.outcome, c.charge = append(c.holder, k.Holder), append(c.outcome, outcome), append(c.charge, k.Charge)
+	c.holder, c.outcome = append(c.holder, k.Holder), append(c.outcome, outcome)
+	c.charge, c.until = append(c.charge, k.Charge), append(c.until, life.Nanos(k.Until))
 	return nil
 }
 
@@ -186,12 +190,12 @@ const saveText = `UPDATE @.job SET not_before = v.not_before, started = v.starte
 	t_ended = v.t_ended, pool = v.pool, next = v.next, returned = v.returned, pending = v.pending, waiting = v.waiting,
 	running = v.running, succeeded = v.succeeded, failed = v.failed, cancelled = v.cancelled, attempt = v.attempt,
 	fails = v.fails, losses = v.losses, state = v.state, t_state = v.t_state, again = v.again, held = v.held,
-	cancel = v.cancel, priority = v.priority, cause = v.cause, holder = v.holder, outcome = v.outcome, charge = v.charge
+	cancel = v.cancel, priority = v.priority, cause = v.cause, holder = v.holder, outcome = v.outcome, charge = v.charge, until = v.until
 	FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::int[], $9::int[],
 		$10::int[], $11::int[], $12::int[], $13::int[], $14::int[], $15::int[], $16::int[], $17::int[], $18::int[], $19::int[],
-		$20::smallint[], $21::smallint[], $22::smallint[], $23::bool[], $24::bool[], $25::text[], $26::text[], $27::text[], $28::text[], $29::float8[])
+		$20::smallint[], $21::smallint[], $22::smallint[], $23::bool[], $24::bool[], $25::text[], $26::text[], $27::text[], $28::text[], $29::float8[], $30::bigint[])
 	AS v (id, not_before, started, ended, t_begin, t_started, t_ended, pool, next, returned, pending, waiting, running, succeeded, failed,
-		cancelled, attempt, fails, losses, state, t_state, again, held, cancel, priority, cause, holder, outcome, charge)
+		cancelled, attempt, fails, losses, state, t_state, again, held, cancel, priority, cause, holder, outcome, charge, until)
 	WHERE job.id = v.id AND job.id = ANY($1)`
 
 // saveRows writes the jobs that changed, those that ended into the table of these.
@@ -225,7 +229,7 @@ func (t *tx) saveRows() error {
 	if len(c.id) > 0 {
 		t.queue(saveText, c.id, c.begin, c.started, c.ended, c.tBegin, c.tStarted, c.tEnded, c.pool, c.next, c.returned, c.pending, c.waiting,
 			c.running, c.succeeded, c.failed, c.cancelled, c.attempt, c.fails, c.losses, c.state, c.tState, c.again, c.held, c.cancel,
-			c.priority, c.cause, c.holder, c.outcome, c.charge)
+			c.priority, c.cause, c.holder, c.outcome, c.charge, c.until)
 	}
 	if len(respec) > 0 {
 		t.queue(`UPDATE @.job SET spec = v.spec FROM unnest($1::bigint[], $2::bytea[]) AS v (id, spec) WHERE job.id = v.id AND job.id = ANY($1)`, respec, specs)

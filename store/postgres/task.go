@@ -11,7 +11,7 @@ import (
 )
 
 // taskNames are the columns of a task.
-const taskNames = `job, idx, attempt, holder, t_state, t_begin, t_started, t_ended, fails, losses, again, outcome, charge`
+const taskNames = `job, idx, attempt, holder, t_state, t_begin, t_started, t_ended, fails, losses, again, outcome, charge, until`
 
 // scanTask reads them. The task's number is not among them.
 func scanTask(rows pgx.Rows) (*fairlead.Task, error) {
@@ -112,7 +112,7 @@ func (t *tx) saveTasks() error {
 		return nil
 	}
 	slices.SortFunc(t.touched, func(a, b taskKey) int { return cmp.Or(cmp.Compare(a.job, b.job), cmp.Compare(a.idx, b.idx)) })
-	var jobs, begin, started, ended []int64
+	var jobs, begin, started, ended, until []int64
 	var idx, attempt, fails, losses []int32
 	var state, again []int16
 	var holder, outcomes []string
@@ -127,15 +127,17 @@ func (t *tx) saveTasks() error {
 		state, begin = append(state, int16(life.StateNumber(k.State))), append(begin, life.Nanos(k.Begin))
 		started, ended = append(started, life.Nanos(k.Started)), append(ended, life.Nanos(k.Ended))
 		fails, losses, again = append(fails, int32(k.Fails)), append(losses, int32(k.Losses)), append(again, int16(life.AgainBits(k)))
-		outcomes, charge = append(outcomes, outcome), append(charge, k.Charge)
+		outcomes, charge, until = append(outcomes, outcome), append(charge, k.Charge), append(until, life.Nanos(k.Until))
 	}
 	t.touched, t.isDirty = nil, nil
+	// While an attempt runs its lease may just have been renewed: that locks the task only.
 	t.queue(`INSERT INTO @.task (`+taskNames+`) SELECT * FROM unnest($1::bigint[], $2::int[], $3::int[], $4::text[], $5::smallint[], $6::bigint[],
-		$7::bigint[], $8::bigint[], $9::int[], $10::int[], $11::smallint[], $12::text[], $13::float8[])
+		$7::bigint[], $8::bigint[], $9::int[], $10::int[], $11::smallint[], $12::text[], $13::float8[], $14::bigint[])
 		ON CONFLICT (job, idx) DO UPDATE SET attempt = excluded.attempt, holder = excluded.holder, t_state = excluded.t_state,
 		t_begin = excluded.t_begin, t_started = excluded.t_started, t_ended = excluded.t_ended, fails = excluded.fails,
-		losses = excluded.losses, again = excluded.again, outcome = excluded.outcome, charge = excluded.charge`,
-		jobs, idx, attempt, holder, state, begin, started, ended, fails, losses, again, outcomes, charge)
+		losses = excluded.losses, again = excluded.again, outcome = excluded.outcome, charge = excluded.charge,
+		until = CASE task.attempt WHEN excluded.attempt THEN task.until ELSE excluded.until END`,
+		jobs, idx, attempt, holder, state, begin, started, ended, fails, losses, again, outcomes, charge, until)
 	return nil
 }
 

@@ -192,8 +192,7 @@ func (t *tx) keepHolds(wants []fairlead.Want, granted []fairlead.Grant, held map
 		}
 	}
 	if len(jobs) > 0 {
-		t.queue(`UPDATE @.running AS r SET holds = v.holds::jsonb FROM unnest($1::bigint[], $2::int[], $3::text[]) AS v (job, task, holds)
-			WHERE r.job = v.job AND r.task = v.task AND r.job = ANY($1)`, jobs, tasks, holds)
+		t.queue(`INSERT INTO @.holding (job, task, holds) SELECT job, task, holds::jsonb FROM unnest($1::bigint[], $2::int[], $3::text[]) AS v (job, task, holds)`, jobs, tasks, holds)
 	}
 	t.keepSums(held)
 	return nil

@@ -190,7 +190,7 @@ func heldIs(t *testing.T, url, schema string, want int64) {
 	defer conn.Close(t.Context())
 	var held, counted int64
 	err = conn.QueryRow(t.Context(), strings.ReplaceAll(`SELECT (SELECT sum(held) FROM @.toll) - (SELECT coalesce(sum(amount), 0) FROM @.freed),
-		(SELECT coalesce(sum((holds ->> 'held license matlab')::bigint), 0) FROM @.running)`, "@", schema)).Scan(&held, &counted)
+		(SELECT coalesce(sum((holds ->> 'held license matlab')::bigint), 0) FROM @.holding)`, "@", schema)).Scan(&held, &counted)
 	if err != nil || held != want || counted != want {
 		t.Errorf("held is %d, counted %d, want %d (%v)", held, counted, want, err)
 	}

@@ -92,7 +92,8 @@ CREATE TABLE @.job (
   losses    integer NOT NULL DEFAULT 0,
   again     smallint NOT NULL DEFAULT 0,
   outcome   text NOT NULL DEFAULT '', -- JSON; ok for a plain success
-  charge    double precision NOT NULL DEFAULT 0
+  charge    double precision NOT NULL DEFAULT 0,
+  until     bigint NOT NULL DEFAULT 0 -- of the lease, while it runs
 ) WITH (fillfactor = 45, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
 ALTER TABLE @.job ALTER COLUMN spec SET STORAGE EXTERNAL;
 
@@ -116,19 +117,29 @@ CREATE TABLE @.task (
   again     smallint NOT NULL,
   outcome   text NOT NULL,
   charge    double precision NOT NULL,
+  until     bigint NOT NULL DEFAULT 0, -- of the lease, while it runs
   PRIMARY KEY (job, idx)
 ) WITH (fillfactor = 70, autovacuum_vacuum_cost_delay = 0);
 
--- Leases: small, because renewing writes here only.
-CREATE TABLE @.running (
-  job     bigint NOT NULL,
-  task    integer NOT NULL,
-  attempt integer NOT NULL,
-  until   bigint NOT NULL,
-  holder  text NOT NULL,
-  holds   jsonb, -- keys of toll, and how much of each
+-- Which jobs to look at when leases run out: a row for each call that granted leases, or renewed
+-- them, in the place of an index of job and task that every start and every end would write to. Until
+-- when a lease is, and whether there is one still, only those say. As long as there is one, there is a
+-- row here that names its job and is due at the same instant.
+CREATE TABLE @.lease (
+  id     bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  until  bigint NOT NULL,
+  holder text NOT NULL,
+  jobs   bigint[] NOT NULL
+) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
+CREATE INDEX lease_until ON @.lease (until);
+
+-- What running tasks hold of what is limited for all.
+CREATE TABLE @.holding (
+  job   bigint NOT NULL,
+  task  integer NOT NULL,
+  holds jsonb NOT NULL, -- keys of toll, and how much of each
   PRIMARY KEY (job, task)
-) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
+) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
 
 -- What starts are subject to, whichever server starts them. Who looks at what a key stands for
 -- locks its row first; keys are locked in their order. Of a rate the row keeps where it stands:
@@ -157,7 +168,7 @@ BEGIN
   INSERT INTO @.freed (key, amount) SELECT h.key, h.value::bigint FROM jsonb_each_text(OLD.holds) AS h;
   RETURN NULL;
 END $body$;
-CREATE TRIGGER free AFTER DELETE ON @.running FOR EACH ROW WHEN (OLD.holds IS NOT NULL) EXECUTE FUNCTION @.free();
+CREATE TRIGGER free AFTER DELETE ON @.holding FOR EACH ROW EXECUTE FUNCTION @.free();
 
 -- Idempotency keys.
 CREATE TABLE @.jobkey (
