@@ -23,7 +23,8 @@ const succeedText = `WITH n AS MATERIALIZED (SELECT ` + nowText + ` AS at),
 	e AS (INSERT INTO @.ended (id, pool, state, username, kind, priority, spec, not_before, most, tasks, next, held, pending, waiting, succeeded,
 			submitted, started, ended, cause, attempt, holder, t_state, t_started, t_ended, fails, losses, outcome, charge)
 		SELECT id, pool, 4, username, kind, priority, spec, not_before, most, tasks, next, held, pending, 0, 1,
-			submitted, started, n.at, cause, attempt, holder, 4, t_started, n.at, fails, losses, result, charge FROM d, n)
+			submitted, started, n.at, cause, attempt, holder, 4, t_started, n.at, fails, losses, result, charge FROM d, n),
+	o AS (INSERT INTO @.ending (at, jobs) SELECT (SELECT at FROM n), array_agg(id) FROM d HAVING count(*) > 0)
 	SELECT id, pool, username, kind, priority, spec, most, submitted, attempt, t_started, charge FROM d`
 
 // over is a job that succeedText has ended.

@@ -15,6 +15,7 @@ func (s *Store) many(t *testing.T, n string) {
 	t.Helper()
 	s.must(t, `INSERT INTO @.ended (id, pool, state, username, kind, priority, spec, not_before, most, tasks, held, pending, waiting, submitted, ended)
 		SELECT i, 1, 4, 'ann', 'k', 'normal', '{}', 0, 0, 1, false, 0, 0, 1, i * 1000000000::bigint FROM generate_series(1, `+n+`) AS i`)
+	s.must(t, `INSERT INTO @.ending (at, jobs) SELECT ended, ARRAY[id] FROM @.ended`)
 	s.must(t, `INSERT INTO @.jobkey SELECT 'ann', i::text, i FROM generate_series(1, `+n+`) AS i`)
 	s.must(t, `INSERT INTO @.event (job, task, at, code, text) SELECT i, -1, 0, 'c', 't' FROM generate_series(1, `+n+`) AS i`)
 	s.must(t, `INSERT INTO @.task (job, idx, attempt, holder, t_state, t_begin, t_started, t_ended, fails, losses, again, outcome, charge)
@@ -71,10 +72,24 @@ func TestForgetInBatches(t *testing.T) {
 	if n += more; err != nil || n != 3499 {
 		t.Errorf("forgot %d jobs, want 3499 (%v)", n, err)
 	}
-	for _, table := range []string{"ended", "jobkey", "event", "task"} {
+	for _, table := range []string{"ended", "ending", "jobkey", "event", "task"} {
 		left := 0
 		if err := s.query(t.Context(), `SELECT count(*) FROM @.`+table, func(r pgx.Rows) error { return r.Scan(&left) }); err != nil || left != 501 {
 			t.Errorf("%d rows of %s are left, want 501 (%v)", left, table, err)
+		}
+	}
+}
+
+// TestForgetRequeued: a job that ended, was requeued and ended again is kept by when it did so last.
+func TestForgetRequeued(t *testing.T) {
+	t.Parallel()
+	s := openInternal(t)
+	s.many(t, "2")
+	s.must(t, `UPDATE @.ended SET ended = ended + 100 * 1000000000::bigint WHERE id = 1`)
+	s.must(t, `INSERT INTO @.ending (at, jobs) SELECT ended, ARRAY[id] FROM @.ended WHERE id = 1`)
+	for _, c := range []struct{ before, want int64 }{{50, 1}, {101, 0}, {102, 1}, {102, 0}} {
+		if n, err := s.Forget(t.Context(), time.Unix(c.before, 0)); err != nil || int64(n) != c.want {
+			t.Errorf("before second %d: forgot %d jobs, want %d (%v)", c.before, n, c.want, err)
 		}
 	}
 }

@@ -236,6 +236,7 @@ func (t *tx) saveRows() error {
 	}
 	if len(over) > 0 {
 		t.queue(`WITH d AS (DELETE FROM @.job WHERE id = ANY($1) RETURNING *) INSERT INTO @.ended SELECT * FROM d`, over)
+		t.queue(`INSERT INTO @.ending (at, jobs) VALUES ($1, $2)`, life.Nanos(t.now), over)
 	}
 	return nil
 }

@@ -97,10 +97,18 @@ CREATE TABLE @.job (
 ) WITH (fillfactor = 45, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
 ALTER TABLE @.job ALTER COLUMN spec SET STORAGE EXTERNAL;
 
--- Jobs that have ended. They are forgotten in the order in which they ended.
+-- Jobs that have ended.
 CREATE TABLE @.ended (LIKE @.job INCLUDING DEFAULTS INCLUDING STORAGE, PRIMARY KEY (id))
   WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 10000, autovacuum_vacuum_cost_delay = 0);
-CREATE INDEX ended_ended ON @.ended (ended);
+
+-- In which order they are forgotten: a row for those that ended in one transaction, in the place of
+-- an index that each of them is entered in. They may have been requeued since.
+CREATE TABLE @.ending (
+  id   bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  at   bigint NOT NULL,
+  jobs bigint[] NOT NULL
+);
+CREATE INDEX ending_at ON @.ending (at);
 
 -- Tasks of arrays and gangs that have started at least once.
 CREATE TABLE @.task (
