@@ -16,29 +16,58 @@ import (
 
 // The changes of a transaction are mostly alike: a hundred jobs of a few users that begin to
 // wait. So the feed keeps, in the place of a text of half a kilobyte for each change, what
-// changes have in common once, as JSON, and of each change only what is its own, as numbers:
+// changes have in common once, as JSON, and of each change only what is its own, and not as with
+// the one before it: four to six bytes mostly. What is that short stays in its row of the table.
 //
 //	count of the kinds, and of each: length, JSON of the Change without its own
-//	count of the changes, and of each: kind, id, time, submitted, its runs
+//	count of the changes, and of each: flags, and what these do not say:
+//	  kind, names, id, time, submitted, its runs
 //
 // Ids and times are differences from those before. An empty text is no changes.
 
-// alike is what is compared of two changes at once. What else they have in common are lists
-// and maps, see sameLists.
+// The flags of a change: what is the same as of the one before.
+const (
+	sameKind = 1 << iota
+	sameNames
+	sameAt
+	sameSubmitted
+	oneRun // in the place of their count
+)
+
+// The flags of a run. What is the same is so as of the one before, also of another change.
+const (
+	onlyTask = 1 << iota // the first one of the change's job
+	sameHolder
+	sameStarted
+	sameEnded
+	sameCharge
+	learns
+)
+
+// names are those of which a transaction has many that go with the same kind.
+type names struct{ user, pool, group, requestor string }
+
+// own are the names of a change.
+func own(c *fairlead.Change) names {
+	return names{c.Job.User, c.Job.Pool, c.Job.Group, c.Job.Requestor}
+}
+
+// alike is what is compared of two changes at once, their names apart. What else they have in
+// common are lists and maps, see sameLists.
 type alike struct {
-	what                                      fairlead.What
-	state                                     fairlead.State
-	reason, user, kind, pool, priority, qos   string
-	group, requestor, constraint, reservation string
-	nice, most, tasks, gang                   int
-	limit                                     time.Duration
-	handler, spread                           bool
+	what                        fairlead.What
+	state                       fairlead.State
+	reason, kind, priority, qos string
+	constraint, reservation     string
+	nice, most, tasks, gang     int
+	limit                       time.Duration
+	handler, spread             bool
 }
 
 func alikeOf(c *fairlead.Change) alike {
 	h := &c.Job
 	return alike{
-		c.What, c.State, c.Reason, h.User, h.Kind, h.Pool, h.Priority, h.QOS, h.Group, h.Requestor, h.Constraint, h.Reservation,
+		c.What, c.State, c.Reason, h.Kind, h.Priority, h.QOS, h.Constraint, h.Reservation,
 		h.Nice, h.Most, h.Tasks, h.Gang, h.Limit, h.Handler, h.Spread,
 	}
 }
@@ -48,12 +77,21 @@ func sameLists(a, b *fairlead.Change) bool {
 		maps.Equal(a.Job.Request, b.Job.Request) && maps.Equal(a.Job.Licenses, b.Job.Licenses)
 }
 
+// before is what the encoder wrote last, and the decoder read.
+type before struct {
+	kind, id                      int64
+	at, submitted, started, ended int64
+	names                         names
+	holder                        string
+	charge                        uint64
+}
+
 type encoder struct {
+	before
 	text    []byte
 	kinds   []*fairlead.Change // the first of each
+	key     alike              // of the last one
 	found   map[alike][]int
-	id      int64
-	at      int64
 	strings map[string]int
 }
 
@@ -71,6 +109,7 @@ func encode(changes []fairlead.Change) ([]byte, error) {
 	for _, k := range e.kinds {
 		common := *k
 		common.Job.ID, common.Job.Submitted, common.At, common.Runs = 0, time.Time{}, time.Time{}, nil
+		common.Job.User, common.Job.Pool, common.Job.Group, common.Job.Requestor = "", "", "", ""
 		text, err := json.Marshal(&common)
 		if err != nil {
 			return nil, err
@@ -82,16 +121,12 @@ func encode(changes []fairlead.Change) ([]byte, error) {
 
 func (e *encoder) number(n int64) { e.text = binary.AppendVarint(e.text, n) }
 
-// time writes an instant; 0 is none.
-func (e *encoder) time(t time.Time) {
-	n := life.Nanos(t)
-	if n == 0 {
-		e.text = append(e.text, 0)
-		return
+// instant writes one unless the flag says that it is as before.
+func (e *encoder) instant(flags byte, same byte, n int64, before *int64) {
+	if flags&same == 0 {
+		e.number(n - *before)
+		*before = n
 	}
-	e.text = append(e.text, 1)
-	e.number(n - e.at)
-	e.at = n
 }
 
 // string writes a string, or which one of those before it is.
@@ -106,21 +141,48 @@ func (e *encoder) string(s string) {
 	e.text = append(e.text, s...)
 }
 
+// when is the flag if a condition holds.
+func when(condition bool, flag byte) byte {
+	if condition {
+		return flag
+	}
+	return 0
+}
+
 func (e *encoder) change(c *fairlead.Change) {
-	e.number(int64(e.kind(c)))
+	kind, at, submitted, names := int64(e.kindOf(c)), life.Nanos(c.At), life.Nanos(c.Job.Submitted), own(c)
+	flags := when(kind == e.kind, sameKind) | when(names == e.names, sameNames) | when(at == e.at, sameAt) |
+		when(submitted == e.submitted, sameSubmitted) | when(len(c.Runs) == 1, oneRun)
+	e.text = append(e.text, flags)
+	if flags&sameKind == 0 {
+		e.number(kind)
+		e.kind = kind
+	}
+	if flags&sameNames == 0 {
+		for _, name := range []string{names.user, names.pool, names.group, names.requestor} {
+			e.string(name)
+		}
+		e.names = names
+	}
 	e.number(c.Job.ID - e.id)
 	e.id = c.Job.ID
-	e.time(c.At)
-	e.time(c.Job.Submitted)
-	e.number(int64(len(c.Runs)))
+	e.instant(flags, sameAt, at, &e.at)
+	e.instant(flags, sameSubmitted, submitted, &e.submitted)
+	if flags&oneRun == 0 {
+		e.number(int64(len(c.Runs)))
+	}
 	for i := range c.Runs {
 		e.run(&c.Runs[i])
 	}
 }
 
-// kind is the number of what a change has in common with others.
-func (e *encoder) kind(c *fairlead.Change) int {
+// kindOf is the number of what a change has in common with others.
+func (e *encoder) kindOf(c *fairlead.Change) int {
 	key := alikeOf(c)
+	if len(e.kinds) > 0 && key == e.key && sameLists(e.kinds[e.kind], c) {
+		return int(e.kind)
+	}
+	e.key = key
 	for _, k := range e.found[key] {
 		if sameLists(e.kinds[k], c) {
 			return k
@@ -132,25 +194,31 @@ func (e *encoder) kind(c *fairlead.Change) int {
 }
 
 func (e *encoder) run(r *fairlead.Run) {
-	e.number(r.JobID - e.id)
-	e.number(int64(r.Task))
+	started, ended, charge := life.Nanos(r.Started), life.Nanos(r.Ended), math.Float64bits(r.Charge)
+	flags := when(r.JobID == e.id && r.Task == 0, onlyTask) | when(r.Holder == e.holder, sameHolder) | when(started == e.started, sameStarted) |
+		when(ended == e.ended, sameEnded) | when(charge == e.charge, sameCharge) | when(r.Learns, learns)
+	e.text = append(e.text, flags)
+	if flags&onlyTask == 0 {
+		e.number(r.JobID - e.id)
+		e.number(int64(r.Task))
+	}
 	e.number(int64(r.Attempt))
-	e.string(r.Holder)
-	e.time(r.Started)
-	e.text = binary.LittleEndian.AppendUint64(e.text, math.Float64bits(r.Charge))
-	e.time(r.Ended)
-	if r.Learns {
-		e.text = append(e.text, 1)
-	} else {
-		e.text = append(e.text, 0)
+	if flags&sameHolder == 0 {
+		e.string(r.Holder)
+		e.holder = r.Holder
+	}
+	e.instant(flags, sameStarted, started, &e.started)
+	e.instant(flags, sameEnded, ended, &e.ended)
+	if flags&sameCharge == 0 {
+		e.text = binary.LittleEndian.AppendUint64(e.text, charge)
+		e.charge = charge
 	}
 }
 
 type decoder struct {
+	before
 	text    []byte
 	err     error
-	id      int64
-	at      int64
 	strings []string
 }
 
@@ -174,12 +242,15 @@ func decode(text []byte) ([]fairlead.Change, error) {
 	}
 	out := make([]fairlead.Change, d.count())
 	for i := range out {
-		k := d.number()
-		if k < 0 || int(k) >= len(kinds) {
+		flags := d.flags()
+		if flags&sameKind == 0 {
+			d.kind = d.number()
+		}
+		if d.kind < 0 || int(d.kind) >= len(kinds) {
 			return nil, errChanges
 		}
-		out[i] = kinds[k]
-		d.change(&out[i])
+		out[i] = kinds[d.kind]
+		d.change(&out[i], flags)
 	}
 	return out, d.err
 }
@@ -217,12 +288,14 @@ func (d *decoder) bytes(n int) []byte {
 	return out
 }
 
-func (d *decoder) time() time.Time {
-	if d.bytes(1)[0] == 0 {
-		return time.Time{}
+func (d *decoder) flags() byte { return d.bytes(1)[0] }
+
+// instant reads one unless the flag says that it is as before.
+func (d *decoder) instant(flags byte, same byte, before *int64) time.Time {
+	if flags&same == 0 {
+		*before += d.number()
 	}
-	d.at += d.number()
-	return life.Instant(d.at)
+	return life.Instant(*before)
 }
 
 func (d *decoder) string() string {
@@ -238,10 +311,19 @@ func (d *decoder) string() string {
 	return ""
 }
 
-func (d *decoder) change(c *fairlead.Change) {
+func (d *decoder) change(c *fairlead.Change, flags byte) {
+	if flags&sameNames == 0 {
+		d.names = names{d.string(), d.string(), d.string(), d.string()}
+	}
+	h := &c.Job
+	h.User, h.Pool, h.Group, h.Requestor = d.names.user, d.names.pool, d.names.group, d.names.requestor
 	d.id += d.number()
-	c.Job.ID, c.At, c.Job.Submitted = d.id, d.time(), d.time()
-	n := d.number()
+	h.ID = d.id
+	c.At, h.Submitted = d.instant(flags, sameAt, &d.at), d.instant(flags, sameSubmitted, &d.submitted)
+	n := int64(1)
+	if flags&oneRun == 0 {
+		n = d.number()
+	}
 	if n < 0 || n > int64(len(d.text)) {
 		d.err, n = errChanges, 0
 	}
@@ -254,9 +336,20 @@ func (d *decoder) change(c *fairlead.Change) {
 }
 
 func (d *decoder) run(r *fairlead.Run) {
-	r.JobID = d.id + d.number()
-	r.Task, r.Attempt = int(d.number()), int(d.number())
-	r.Holder, r.Started = d.string(), d.time()
-	r.Charge = math.Float64frombits(binary.LittleEndian.Uint64(d.bytes(8)))
-	r.Ended, r.Learns = d.time(), d.bytes(1)[0] == 1
+	flags := d.flags()
+	r.JobID = d.id
+	if flags&onlyTask == 0 {
+		r.JobID += d.number()
+		r.Task = int(d.number())
+	}
+	r.Attempt = int(d.number())
+	if flags&sameHolder == 0 {
+		d.holder = d.string()
+	}
+	r.Holder, r.Started = d.holder, d.instant(flags, sameStarted, &d.started)
+	r.Ended = d.instant(flags, sameEnded, &d.ended)
+	if flags&sameCharge == 0 {
+		d.charge = binary.LittleEndian.Uint64(d.bytes(8))
+	}
+	r.Charge, r.Learns = math.Float64frombits(d.charge), flags&learns != 0
 }

@@ -89,7 +89,7 @@ func TestChangesAreShort(t *testing.T) {
 		all = append(all, fairlead.Change{What: fairlead.Waited, Job: h, Waits: []fairlead.Waits{{Tasks: 1}}, At: now})
 	}
 	text, err := encode(all)
-	if err != nil || len(text) > 20*len(all) {
-		t.Errorf("%d changes take %d bytes, want at most 20 each; %v", len(all), len(text), err)
+	if err != nil || len(text) > 8*len(all) {
+		t.Errorf("%d changes take %d bytes, want at most 8 each; %v", len(all), len(text), err)
 	}
 }
