@@ -183,7 +183,8 @@ func (f *fleet) check() {
 // their tasks, and what runs with the leases.
 const recountText = `WITH kept AS (
 		SELECT pool, sum(waiting) AS waiting, sum(running) AS running
-		FROM (SELECT id AS pool, waiting, running FROM fairlead.pool UNION ALL SELECT pool, waiting, running FROM fairlead.delta) AS d GROUP BY pool),
+		FROM (SELECT id AS pool, waiting, running FROM fairlead.pool UNION ALL
+			SELECT v.* FROM fairlead.delta AS d, unnest(d.pools, d.waiting, d.running) AS v (pool, waiting, running)) AS d GROUP BY pool),
 	counted AS (SELECT pool, sum(waiting) AS waiting, sum(running) AS running FROM fairlead.job GROUP BY pool),
 	due AS (SELECT DISTINCT unnest(jobs) AS job, until FROM fairlead.lease),
 	leased AS (SELECT pool, count(*) AS leases FROM (

@@ -100,23 +100,37 @@ func (t *tx) flush() error {
 	return err
 }
 
+// deltaPools is how many pools a row of delta has at most, so that it stays on its page.
+const deltaPools = 24
+
 func (t *tx) flushDeltas() {
-	var ids []int32
-	var waiting, running, ended []int64
-	var used, seen, length, total []float64
+	pools := make([]int32, 0, len(t.deltas))
 	for id, d := range t.deltas {
-		if *d == (delta{}) {
-			continue
+		if *d != (delta{}) {
+			pools = append(pools, id)
 		}
-		ids = append(ids, id)
-		waiting, running, ended = append(waiting, d.waiting), append(running, d.running), append(ended, d.ended)
-		used, seen, length, total = append(used, d.used), append(seen, d.seen), append(length, d.length), append(total, d.total)
 	}
-	if len(ids) > 0 {
-		t.queue(`INSERT INTO @.delta (pool, clock, waiting, running, used, seen, length, total, ended)
-			SELECT p, $2::int, w, r, u, s, l, t, e FROM unnest($1::int[], $3::bigint[], $4::bigint[], $5::float8[], $6::float8[], $7::float8[], $8::float8[], $9::bigint[])
-			AS v (p, w, r, u, s, l, t, e)`, ids, t.clockID, waiting, running, used, seen, length, total, ended)
+	for some := range slices.Chunk(pools, deltaPools) {
+		t.queue(`INSERT INTO @.delta (clock, pools, waiting, running, used, seen, length, total, ended) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+			t.clockID, some, column(t, some, func(d *delta) int64 { return d.waiting }), column(t, some, func(d *delta) int64 { return d.running }),
+			column(t, some, func(d *delta) float64 { return d.used }), column(t, some, func(d *delta) float64 { return d.seen }),
+			column(t, some, func(d *delta) float64 { return d.length }), column(t, some, func(d *delta) float64 { return d.total }),
+			column(t, some, func(d *delta) int64 { return d.ended }))
 	}
+}
+
+// column is what changes of one thing for some pools, nil if nothing does.
+func column[N int64 | float64](t *tx, pools []int32, of func(*delta) N) []N {
+	out := make([]N, len(pools))
+	any := false
+	for i, id := range pools {
+		out[i] = of(t.deltas[id])
+		any = any || out[i] != 0
+	}
+	if !any {
+		return nil
+	}
+	return out
 }
 
 func (t *tx) flushDays() {

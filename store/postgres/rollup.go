@@ -17,11 +17,17 @@ const (
 	feedKept   = 2 * time.Minute
 )
 
+// summed adds up rows of delta, those called gone, for each pool.
+const summed = `SELECT v.pool, coalesce(sum(v.waiting), 0)::bigint AS waiting, coalesce(sum(v.running), 0)::bigint AS running,
+		coalesce(sum(@.scaled(v.used, factor)), 0) AS used, coalesce(sum(@.scaled(v.seen, factor)), 0) AS seen,
+		coalesce(sum(@.scaled(v.length, factor)), 0) AS length, coalesce(sum(v.total), 0) AS total, coalesce(sum(v.ended), 0)::bigint AS ended
+	FROM gone JOIN @.clock ON clock.id = gone.clock, LATERAL
+		unnest(gone.pools, gone.waiting, gone.running, gone.used, gone.seen, gone.length, gone.total, gone.ended)
+		AS v (pool, waiting, running, used, seen, length, total, ended) GROUP BY v.pool`
+
 // rollUpText adds up the changes of accounts. Whoever does it is alone.
 const rollUpText = `WITH gone AS (DELETE FROM @.delta RETURNING *),
-	d AS (SELECT pool, sum(waiting)::bigint AS waiting, sum(running)::bigint AS running, sum(@.scaled(used, factor)) AS used,
-		sum(@.scaled(seen, factor)) AS seen, sum(@.scaled(length, factor)) AS length, sum(total) AS total, sum(ended)::bigint AS ended
-		FROM gone JOIN @.clock ON clock.id = gone.clock GROUP BY pool)
+	d AS (` + summed + `)
 	UPDATE @.pool AS p SET waiting = p.waiting + d.waiting, running = p.running + d.running, used = p.used + d.used,
 		seen = p.seen + d.seen, length = p.length + d.length, total = p.total + d.total, ended = p.ended + d.ended
 	FROM d WHERE d.pool = p.id AND p.id = ANY(ARRAY(SELECT pool FROM d))`

@@ -13,9 +13,8 @@ import (
 
 // usageText reads the accounts of all pools: what was rolled up, and what was not yet.
 const usageText = `WITH c AS (SELECT half_life, reference FROM @.clock ORDER BY id DESC LIMIT 1),
-	d AS (SELECT pool, sum(waiting)::bigint AS waiting, sum(running)::bigint AS running, sum(@.scaled(used, factor)) AS used,
-		sum(@.scaled(seen, factor)) AS seen, sum(@.scaled(length, factor)) AS length, sum(total) AS total, sum(ended)::bigint AS ended
-		FROM @.delta JOIN @.clock ON clock.id = delta.clock GROUP BY pool)
+	gone AS (SELECT * FROM @.delta),
+	d AS (` + summed + `)
 	SELECT ` + nowText + `, c.half_life, c.reference, p.path, p.since, p.waiting + coalesce(d.waiting, 0), p.running + coalesce(d.running, 0),
 		p.used + coalesce(d.used, 0), p.seen + coalesce(d.seen, 0), p.length + coalesce(d.length, 0),
 		p.total + coalesce(d.total, 0), p.ended + coalesce(d.ended, 0)

@@ -30,17 +30,18 @@ CREATE TABLE @.pool (
 ) WITH (fillfactor = 50);
 
 -- Changes to the counters and accounts of pools, appended by the transactions that cause
--- them, so that the row of a busy pool is not fought over.
+-- them, so that the row of a busy pool is not fought over: an element of each for a pool. What
+-- changes for none of the pools is NULL.
 CREATE TABLE @.delta (
-  pool    integer NOT NULL,
   clock   integer NOT NULL,
-  waiting bigint NOT NULL,
-  running bigint NOT NULL,
-  used    double precision NOT NULL,
-  seen    double precision NOT NULL,
-  length  double precision NOT NULL,
-  total   double precision NOT NULL,
-  ended   bigint NOT NULL
+  pools   integer[] NOT NULL,
+  waiting bigint[],
+  running bigint[],
+  used    double precision[],
+  seen    double precision[],
+  length  double precision[],
+  total   double precision[],
+  ended   bigint[]
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
 
 -- What pools received on each day since 1970, UTC, and changes to that.
