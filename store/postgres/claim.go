@@ -47,7 +47,7 @@ const claimElseText = `WITH instant AS MATERIALIZED (SELECT ` + claimNow + ` AS 
 		FROM (SELECT id, max(charge) AS charge FROM w GROUP BY id) AS w WHERE j.id = w.id AND j.id = ANY(ARRAY(SELECT id FROM w))
 		RETURNING ` + claimed + `),
 	` + leased + `
-	SELECT * FROM u UNION ALL SELECT id, 0, '', '', '', NULL, 0, 0, 0 FROM m`
+	SELECT * FROM u UNION ALL SELECT id, 0, '', '', '', NULL, NULL, 0, 0, 0 FROM m`
 
 // claimNow is the instant of a claim: that of the transaction, if no other one is given.
 const claimNow = `coalesce($3::bigint, ` + clockText + `)`
@@ -58,7 +58,7 @@ const (
 	mayStart = `state = 2 AND tasks = 1 AND not_before <= (SELECT at FROM instant) AND t_begin <= (SELECT at FROM instant)`
 	begins   = `state = 3, waiting = 0, running = 1, next = 1, returned = 0, attempt = attempt + 1, holder = $4,
 			t_state = 3, t_begin = 0, t_started = (SELECT at FROM instant), t_ended = 0, outcome = '', until = (SELECT at FROM instant) + $5, started = CASE started WHEN 0 THEN (SELECT at FROM instant) ELSE started END`
-	claimed = `j.id, j.pool, j.username, j.kind, j.priority, j.spec, j.submitted, j.started, j.attempt`
+	claimed = `j.id, j.pool, j.username, j.kind, j.priority, j.spec, j.payload, j.submitted, j.started, j.attempt`
 	leased  = `l AS (INSERT INTO @.lease (until, holder, jobs) SELECT (SELECT at FROM instant) + $5, $4, array_agg(id) FROM u HAVING count(*) > 0)`
 )
 
@@ -185,7 +185,7 @@ func (k *taking) scan(r pgx.Rows) error {
 	var spec []byte
 	var submitted, started int64
 	l := &fairlead.Lease{Job: j, Holder: k.holder, Started: k.t.now, Until: k.t.now.Add(k.ttl)}
-	if err := r.Scan(&j.ID, &pool, &j.User, &j.Kind, &j.Priority, &spec, &submitted, &started, &l.Attempt); err != nil {
+	if err := r.Scan(&j.ID, &pool, &j.User, &j.Kind, &j.Priority, &spec, &j.Payload, &submitted, &started, &l.Attempt); err != nil {
 		return err
 	}
 	if l.Attempt == 0 {

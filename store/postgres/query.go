@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -180,7 +181,7 @@ func (s *Store) snapshot(ctx context.Context, t pgx.Tx, some []int64, f func(fai
 	if err != nil {
 		return err
 	}
-	return s.rows(ctx, t, `SELECT `+columns+` FROM @.job AS j JOIN @.pool AS p ON p.id = j.pool`+ofJobs+` ORDER BY j.id`, func(rows pgx.Rows) error {
+	return s.rows(ctx, t, `SELECT `+strings.Replace(columns, "j.payload", "NULL", 1)+` FROM @.job AS j JOIN @.pool AS p ON p.id = j.pool`+ofJobs+` ORDER BY j.id`, func(rows pgx.Rows) error {
 		r, err := scan(rows)
 		if err != nil {
 			return err

@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"encoding/json"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
@@ -22,7 +21,7 @@ type row struct {
 }
 
 // columns are those that scan reads, in its order.
-const columns = `j.id, j.pool, p.path, j.state, j.username, j.kind, j.priority, j.spec, j.not_before, j.most, j.tasks, j.next,
+const columns = `j.id, j.pool, p.path, j.state, j.username, j.kind, j.priority, j.spec, j.payload, j.not_before, j.most, j.tasks, j.next,
 	j.returned, j.held, j.pending, j.cancel, j.waiting, j.running, j.succeeded, j.failed, j.cancelled, j.submitted, j.started,
 	j.ended, j.cause, j.attempt, j.holder, j.t_state, j.t_begin, j.t_started, j.t_ended, j.fails, j.losses, j.again, j.outcome, j.charge, j.until`
 
@@ -35,7 +34,7 @@ func scan(rows pgx.Rows) (*row, error) {
 	k := &r.one
 	var t taskColumns
 	err := rows.Scan(append([]any{
-		&j.ID, &r.pool, &j.Pool, &state, &j.User, &j.Kind, &j.Priority, &spec, &begin, &j.Most, &j.Tasks, &r.next,
+		&j.ID, &r.pool, &j.Pool, &state, &j.User, &j.Kind, &j.Priority, &spec, &j.Payload, &begin, &j.Most, &j.Tasks, &r.next,
 		&r.returned, &j.Held, &j.Pending, &j.Cancel, &j.Waiting, &j.Running, &j.Succeeded, &j.Failed, &j.Cancelled,
 		&submitted, &started, &ended, &j.Cause}, t.into(k)...)...)
 	if err != nil {
@@ -215,7 +214,7 @@ func (t *tx) saveRows() error {
 			over = append(over, id)
 		}
 		if r.respec {
-			spec, err := json.Marshal(life.SpecOf(&r.Job))
+			spec, err := life.SpecText(&r.Job)
 			if err != nil {
 				return err
 			}

@@ -84,7 +84,12 @@ func plain(a any) any {
 	case []string:
 		return array(a, quoted)
 	case [][]byte:
-		return array(a, func(v []byte) string { return quoted(`\x` + hex.EncodeToString(v)) })
+		return array(a, func(v []byte) string {
+			if v == nil {
+				return "NULL"
+			}
+			return quoted(`\x` + hex.EncodeToString(v))
+		})
 	}
 	return a
 }

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 
@@ -262,22 +261,23 @@ func (b *submission) insert() error {
 	var state []int16
 	var user, kind, priority []string
 	var held []bool
-	var specs [][]byte
+	var specs, payloads [][]byte
 	for _, r := range b.added {
 		j := &r.Job
-		spec, err := json.Marshal(life.SpecOf(j))
+		spec, err := life.SpecText(j)
 		if err != nil {
 			return err
 		}
 		id, begin, submitted = append(id, j.ID), append(begin, life.Nanos(j.Begin)), append(submitted, life.Nanos(j.Submitted))
 		pool, most, tasks, pending = append(pool, r.pool), append(most, int32(j.Most)), append(tasks, int32(j.Tasks)), append(pending, int32(j.Pending))
 		state, held, specs = append(state, int16(life.StateNumber(j.State))), append(held, j.Held), append(specs, spec)
+		payloads = append(payloads, payload(j))
 		user, kind, priority = append(user, j.User), append(kind, j.Kind), append(priority, j.Priority)
 	}
-	b.t.queue(`INSERT INTO @.job (id, pool, state, username, kind, priority, spec, not_before, most, tasks, held, pending, waiting, submitted)
-		SELECT i, p, s, u, k, r, x, b, m, t, h, d, t, a FROM unnest($1::bigint[], $2::int[], $3::smallint[], $4::text[], $5::text[], $6::text[],
-		$7::bytea[], $8::bigint[], $9::int[], $10::int[], $11::bool[], $12::int[], $13::bigint[]) AS v (i, p, s, u, k, r, x, b, m, t, h, d, a)`,
-		id, pool, state, user, kind, priority, specs, begin, most, tasks, held, pending, submitted)
+	b.t.queue(`INSERT INTO @.job (id, pool, state, username, kind, priority, spec, not_before, most, tasks, held, pending, waiting, submitted, payload)
+		SELECT i, p, s, u, k, r, x, b, m, t, h, d, t, a, y FROM unnest($1::bigint[], $2::int[], $3::smallint[], $4::text[], $5::text[], $6::text[],
+		$7::bytea[], $8::bigint[], $9::int[], $10::int[], $11::bool[], $12::int[], $13::bigint[], $14::bytea[]) AS v (i, p, s, u, k, r, x, b, m, t, h, d, a, y)`,
+		id, pool, state, user, kind, priority, specs, begin, most, tasks, held, pending, submitted, payloads)
 	if len(b.await[0]) > 0 {
 		b.t.queue(`INSERT INTO @.depends (on_job, job) SELECT * FROM unnest($1::bigint[], $2::bigint[]) ON CONFLICT DO NOTHING`, b.await[0], b.await[1])
 		if b.foreign {
@@ -286,6 +286,14 @@ func (b *submission) insert() error {
 		}
 	}
 	return nil
+}
+
+// payload is that of a job, nil if there is none.
+func payload(j *fairlead.Job) []byte {
+	if len(j.Payload) == 0 {
+		return nil
+	}
+	return j.Payload
 }
 
 // askPools reads, with the next do, the numbers of pools that this process does not know.

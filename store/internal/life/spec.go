@@ -62,14 +62,35 @@ func SpecOf(j *fairlead.Job) Spec {
 	}
 }
 
+// SpecText is the spec of a job as databases keep it that keep the payload apart. Of most jobs that
+// are for handlers there is nothing to say: the text is empty.
+func SpecText(j *fairlead.Job) ([]byte, error) {
+	s := SpecOf(j)
+	s.Payload = nil
+	if plain(&s) {
+		return []byte{}, nil
+	}
+	return json.Marshal(&s)
+}
+
+// plain reports whether a spec without a payload says nothing.
+func plain(s *Spec) bool {
+	return len(s.Argv)+len(s.Env)+len(s.After)+len(s.Licenses)+len(s.Rates)+len(s.Request) == 0 &&
+		s.Name+s.Group+s.Requestor+s.Dir+s.Output+s.Error+s.Array+s.Key+s.QOS+s.Constraint+s.Reservation == "" &&
+		s.Limit == 0 && s.Backoff == 0 && s.Retries == 0 && s.Nice == 0 && s.Gang == 0 && !s.Script && !s.Spread && !s.KeyUntilEnd
+}
+
 // specs are for reading: a spec is large, and many are read.
 var specs = sync.Pool{New: func() any { return &Spec{} }}
 
-// ReadSpec reads into a job what [SpecOf] wrote.
+// ReadSpec reads into a job what [SpecText] wrote, or the JSON of [SpecOf].
 func ReadSpec(text []byte, j *fairlead.Job) error {
+	if len(text) == 0 {
+		return nil
+	}
 	s := specs.Get().(*Spec)
 	defer specs.Put(s)
-	*s = Spec{}
+	*s = Spec{Payload: j.Payload} // unless it is kept apart
 	if err := json.Unmarshal(text, s); err != nil {
 		return fmt.Errorf("job %d: %w", j.ID, err)
 	}

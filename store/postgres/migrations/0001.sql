@@ -64,7 +64,8 @@ CREATE TABLE @.job (
   username  text NOT NULL,
   kind      text NOT NULL,
   priority  text NOT NULL,
-  spec      bytea NOT NULL, -- JSON: what hardly ever changes and is not searched for
+  spec      bytea NOT NULL, -- JSON: what hardly ever changes and is not searched for; empty: nothing of that
+  payload   bytea,
   not_before bigint NOT NULL,
   most      integer NOT NULL,
   tasks     integer NOT NULL,
@@ -96,7 +97,7 @@ CREATE TABLE @.job (
   charge    double precision NOT NULL DEFAULT 0,
   until     bigint NOT NULL DEFAULT 0 -- of the lease, while it runs
 ) WITH (fillfactor = 45, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
-ALTER TABLE @.job ALTER COLUMN spec SET STORAGE EXTERNAL;
+ALTER TABLE @.job ALTER COLUMN spec SET STORAGE EXTERNAL, ALTER COLUMN payload SET STORAGE EXTERNAL;
 
 -- Jobs that have ended.
 CREATE TABLE @.ended (LIKE @.job INCLUDING DEFAULTS INCLUDING STORAGE, PRIMARY KEY (id))

@@ -1,0 +1,45 @@
+package life
+
+import (
+	"reflect"
+	"testing"
+)
+
+// TestPlain: a spec that says anything is not taken for one that says nothing, whichever of its
+// fields says it.
+func TestPlain(t *testing.T) {
+	if !plain(&Spec{}) {
+		t.Error("a spec that says nothing is not plain")
+	}
+	for i := range reflect.TypeFor[Spec]().NumField() {
+		field := reflect.TypeFor[Spec]().Field(i)
+		if field.Name == "Payload" {
+			continue // is kept apart
+		}
+		var s Spec
+		set(t, reflect.ValueOf(&s).Elem().Field(i))
+		if plain(&s) {
+			t.Errorf("a spec with %s is plain", field.Name)
+		}
+	}
+}
+
+// set gives a field another value than its zero.
+func set(t *testing.T, v reflect.Value) {
+	t.Helper()
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString("x")
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Int, reflect.Int64:
+		v.SetInt(1)
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+	case reflect.Map:
+		v.Set(reflect.MakeMap(v.Type()))
+		v.SetMapIndex(reflect.ValueOf("x").Convert(v.Type().Key()), reflect.Zero(v.Type().Elem()))
+	default:
+		t.Fatalf("how is a %s set?", v.Kind())
+	}
+}
