@@ -189,7 +189,7 @@ const recountText = `WITH kept AS (
 	due AS (SELECT DISTINCT unnest(jobs) AS job, until FROM fairlead.lease),
 	leased AS (SELECT pool, count(*) AS leases FROM (
 			SELECT id AS job, pool, until FROM fairlead.job WHERE tasks = 1 AND state = 3
-			UNION ALL SELECT job, pool, t.until FROM fairlead.task AS t JOIN fairlead.job AS j ON j.id = t.job WHERE t_state = 3) AS r
+			UNION ALL SELECT job, pool, t.until FROM fairlead.task AS t JOIN fairlead.job AS j ON j.id = t.job WHERE t.t_state = 3) AS r
 		JOIN due USING (job, until) GROUP BY pool),
 	tasks AS (
 		SELECT job, count(*) FILTER (WHERE t_state = 3) AS running FROM fairlead.task GROUP BY job
@@ -199,7 +199,7 @@ const recountText = `WITH kept AS (
 	WHERE k.waiting <> coalesce(c.waiting, 0) OR k.running <> coalesce(c.running, 0) OR k.running <> coalesce(l.leases, 0)
 	UNION ALL
 	SELECT format('job %s: %s of its tasks run, it says %s', id, t.running, j.running)
-	FROM fairlead.job AS j JOIN tasks AS t ON t.job = j.id WHERE t.running <> j.running`
+	FROM fairlead.job AS j JOIN tasks AS t ON t.job = j.id WHERE t.running <> coalesce(j.running, 0)`
 
 // recount counts what the database keeps, while it is at work.
 func (f *fleet) recount() {

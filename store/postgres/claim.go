@@ -17,7 +17,7 @@ const claimText = `WITH instant AS MATERIALIZED (SELECT ` + claimNow + ` AS at),
 		SELECT j.id FROM unnest($1::bigint[]) AS w (id), LATERAL (
 			SELECT id FROM @.job WHERE job.id = w.id AND ` + mayStart + ` FOR UPDATE SKIP LOCKED) AS j),
 	u AS (
-		UPDATE @.job AS j SET ` + begins + `, charge = coalesce(($2::jsonb ->> id::text)::float8, 0)
+		UPDATE @.job AS j SET ` + begins + `, charge = ($2::jsonb ->> id::text)::float8
 		WHERE id = ANY(ARRAY(SELECT id FROM c))
 		RETURNING ` + claimed + `),
 	` + leased + `
@@ -43,7 +43,7 @@ const claimElseText = `WITH instant AS MATERIALIZED (SELECT ` + claimNow + ` AS 
 			LIMIT n.n) AS x),
 	w AS (SELECT id, coalesce(($2::jsonb ->> id::text)::float8, 0) AS charge FROM c UNION ALL SELECT * FROM e),
 	u AS (
-		UPDATE @.job AS j SET ` + begins + `, charge = w.charge
+		UPDATE @.job AS j SET ` + begins + `, charge = nullif(w.charge, 0)
 		FROM (SELECT id, max(charge) AS charge FROM w GROUP BY id) AS w WHERE j.id = w.id AND j.id = ANY(ARRAY(SELECT id FROM w))
 		RETURNING ` + claimed + `),
 	` + leased + `
@@ -55,9 +55,9 @@ const claimNow = `coalesce($3::bigint, ` + clockText + `)`
 // The parts of the two: which jobs may start, what becomes of them, what is read of them,
 // and their leases.
 const (
-	mayStart = `state = 2 AND tasks = 1 AND not_before <= (SELECT at FROM instant) AND t_begin <= (SELECT at FROM instant)`
-	begins   = `state = 3, waiting = 0, running = 1, next = 1, returned = 0, attempt = attempt + 1, holder = $4,
-			t_state = 3, t_begin = 0, t_started = (SELECT at FROM instant), t_ended = 0, outcome = '', until = (SELECT at FROM instant) + $5, started = CASE started WHEN 0 THEN (SELECT at FROM instant) ELSE started END`
+	mayStart = `state = 2 AND tasks = 1 AND coalesce(not_before, 0) <= (SELECT at FROM instant) AND coalesce(t_begin, 0) <= (SELECT at FROM instant)`
+	begins   = `state = 3, waiting = 0, running = 1, next = 1, returned = NULL, attempt = coalesce(attempt, 0) + 1, holder = $4,
+			t_state = 3, t_begin = NULL, t_started = (SELECT at FROM instant), t_ended = NULL, outcome = NULL, until = (SELECT at FROM instant) + $5, started = coalesce(nullif(started, 0), (SELECT at FROM instant))`
 	claimed = `j.id, j.pool, j.username, j.kind, j.priority, j.spec, j.payload, j.submitted, j.started, j.attempt`
 	leased  = `l AS (INSERT INTO @.lease (until, holder, jobs) SELECT (SELECT at FROM instant) + $5, $4, array_agg(id) FROM u HAVING count(*) > 0)`
 )

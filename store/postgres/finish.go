@@ -17,15 +17,15 @@ import (
 const succeedText = `WITH n AS MATERIALIZED (SELECT ` + nowText + ` AS at),
 	d AS (
 		DELETE FROM @.job AS j USING unnest($2::bigint[], $3::int[]) AS w (id, try)
-		WHERE j.id = w.id AND j.id = ANY($2) AND attempt = w.try AND state = 3 AND tasks = 1 AND again = 0 AND NOT cancel
+		WHERE j.id = w.id AND j.id = ANY($2) AND attempt = w.try AND state = 3 AND tasks = 1 AND coalesce(again, 0) = 0 AND cancel IS NOT TRUE
 		RETURNING j.*, coalesce($4::jsonb ->> j.id::text, 'ok') AS result),
 	l AS (DELETE FROM @.holding WHERE task = 0 AND job = ANY(ARRAY(SELECT id FROM d))),
-	e AS (INSERT INTO @.ended (id, pool, state, username, kind, priority, spec, payload, not_before, most, tasks, next, held, pending, waiting, succeeded,
+	e AS (INSERT INTO @.ended (id, pool, state, username, kind, priority, spec, payload, not_before, most, tasks, waiting, succeeded,
 			submitted, started, ended, cause, attempt, holder, t_state, t_started, t_ended, fails, losses, outcome, charge)
-		SELECT id, pool, 4, username, kind, priority, spec, payload, not_before, most, tasks, next, held, pending, 0, 1,
+		SELECT id, pool, 4, username, kind, priority, spec, payload, not_before, most, tasks, 0, 1,
 			submitted, started, n.at, cause, attempt, holder, 4, t_started, n.at, fails, losses, result, charge FROM d, n),
 	o AS (INSERT INTO @.ending (at, jobs) SELECT (SELECT at FROM n), array_agg(id) FROM d HAVING count(*) > 0)
-	SELECT id, pool, username, kind, priority, spec, most, submitted, attempt, t_started, charge FROM d`
+	SELECT id, pool, username, kind, priority, spec, coalesce(most, 0), submitted, attempt, t_started, coalesce(charge, 0) FROM d`
 
 // over is a job that succeedText has ended.
 type over struct {

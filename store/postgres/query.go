@@ -84,7 +84,7 @@ func conditions(q fairlead.Query) (where string, args []any) {
 		add("j.state = ANY($%d)", numbers)
 	}
 	if !q.Since.IsZero() {
-		add("(j.ended = 0 OR j.ended >= $%d)", life.Nanos(q.Since))
+		add("(coalesce(j.ended, 0) = 0 OR j.ended >= $%d)", life.Nanos(q.Since))
 	}
 	return where, args
 }

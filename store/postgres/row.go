@@ -20,10 +20,14 @@ type row struct {
 	respec         bool          // what hardly ever changes has changed
 }
 
-// columns are those that scan reads, in its order.
-const columns = `j.id, j.pool, p.path, j.state, j.username, j.kind, j.priority, j.spec, j.payload, j.not_before, j.most, j.tasks, j.next,
-	j.returned, j.held, j.pending, j.cancel, j.waiting, j.running, j.succeeded, j.failed, j.cancelled, j.submitted, j.started,
-	j.ended, j.cause, j.attempt, j.holder, j.t_state, j.t_begin, j.t_started, j.t_ended, j.fails, j.losses, j.again, j.outcome, j.charge, j.until`
+// columns are those that scan reads, in its order. What is NULL is 0 or empty.
+const columns = `j.id, j.pool, p.path, j.state, j.username, j.kind, j.priority, j.spec, j.payload, coalesce(j.not_before, 0),
+	coalesce(j.most, 0), j.tasks, coalesce(j.next, 0), coalesce(j.returned, 0), coalesce(j.held, false), coalesce(j.pending, 0),
+	coalesce(j.cancel, false), j.waiting, coalesce(j.running, 0), coalesce(j.succeeded, 0), coalesce(j.failed, 0),
+	coalesce(j.cancelled, 0), j.submitted, coalesce(j.started, 0), coalesce(j.ended, 0), coalesce(j.cause, ''),
+	coalesce(j.attempt, 0), coalesce(j.holder, ''), j.t_state, coalesce(j.t_begin, 0), coalesce(j.t_started, 0),
+	coalesce(j.t_ended, 0), coalesce(j.fails, 0), coalesce(j.losses, 0), coalesce(j.again, 0), coalesce(j.outcome, ''),
+	coalesce(j.charge, 0), coalesce(j.until, 0)`
 
 // scan reads a job.
 func scan(rows pgx.Rows) (*row, error) {

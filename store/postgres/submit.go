@@ -275,7 +275,7 @@ func (b *submission) insert() error {
 		user, kind, priority = append(user, j.User), append(kind, j.Kind), append(priority, j.Priority)
 	}
 	b.t.queue(`INSERT INTO @.job (id, pool, state, username, kind, priority, spec, not_before, most, tasks, held, pending, waiting, submitted, payload)
-		SELECT i, p, s, u, k, r, x, b, m, t, h, d, t, a, y FROM unnest($1::bigint[], $2::int[], $3::smallint[], $4::text[], $5::text[], $6::text[],
+		SELECT i, p, s, u, k, r, x, nullif(b, 0), nullif(m, 0), t, nullif(h, false), nullif(d, 0), t, a, y FROM unnest($1::bigint[], $2::int[], $3::smallint[], $4::text[], $5::text[], $6::text[],
 		$7::bytea[], $8::bigint[], $9::int[], $10::int[], $11::bool[], $12::int[], $13::bigint[], $14::bytea[]) AS v (i, p, s, u, k, r, x, b, m, t, h, d, a, y)`,
 		id, pool, state, user, kind, priority, specs, begin, most, tasks, held, pending, submitted, payloads)
 	if len(b.await[0]) > 0 {

@@ -97,7 +97,7 @@ func (t *tx) alone() {
 // Recount implements fairlead.Accountant.
 func (s *Store) Recount(ctx context.Context) (map[string]fairlead.Counters, error) {
 	out := map[string]fairlead.Counters{}
-	err := s.query(ctx, `SELECT path, sum(j.waiting)::bigint, sum(j.running)::bigint FROM @.job AS j JOIN @.pool AS p ON p.id = j.pool GROUP BY path`,
+	err := s.query(ctx, `SELECT path, sum(j.waiting)::bigint, coalesce(sum(j.running), 0)::bigint FROM @.job AS j JOIN @.pool AS p ON p.id = j.pool GROUP BY path`,
 		func(r pgx.Rows) error {
 			var path string
 			var c fairlead.Counters

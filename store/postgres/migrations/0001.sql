@@ -53,7 +53,8 @@ CREATE TABLE @.day (
 ) WITH (fillfactor = 50);
 CREATE TABLE @.day_delta (pool integer NOT NULL, day bigint NOT NULL, used double precision NOT NULL);
 
--- Jobs that have not ended. Times are nanoseconds since 1970, 0 is none. The columns from
+-- Jobs that have not ended. Times are nanoseconds since 1970, 0 is none. What may be NULL is 0, or
+-- empty, then: most of it is so for most jobs, and takes no room. The columns from
 -- attempt on are those of the only task of a job that has one; those of arrays and gangs
 -- are in task. Nothing that changes is indexed, so that an update touches no index: if there is
 -- room on its page for a second version of each row, as all of them may start in one transaction.
@@ -66,36 +67,36 @@ CREATE TABLE @.job (
   priority  text NOT NULL,
   spec      bytea NOT NULL, -- JSON: what hardly ever changes and is not searched for; empty: nothing of that
   payload   bytea,
-  not_before bigint NOT NULL,
-  most      integer NOT NULL,
+  not_before bigint,
+  most      integer,
   tasks     integer NOT NULL,
-  next      integer NOT NULL DEFAULT 0, -- first task that never started
-  returned  integer NOT NULL DEFAULT 0, -- tasks that wait again
-  held      boolean NOT NULL,
-  pending   integer NOT NULL,
-  cancel    boolean NOT NULL DEFAULT false,
+  next      integer, -- first task that never started
+  returned  integer, -- tasks that wait again
+  held      boolean,
+  pending   integer,
+  cancel    boolean,
   waiting   integer NOT NULL,
-  running   integer NOT NULL DEFAULT 0,
-  succeeded integer NOT NULL DEFAULT 0,
-  failed    integer NOT NULL DEFAULT 0,
-  cancelled integer NOT NULL DEFAULT 0,
+  running   integer,
+  succeeded integer,
+  failed    integer,
+  cancelled integer,
   submitted bigint NOT NULL,
-  started   bigint NOT NULL DEFAULT 0,
-  ended     bigint NOT NULL DEFAULT 0,
-  cause     text NOT NULL DEFAULT '',
+  started   bigint,
+  ended     bigint,
+  cause     text,
 
-  attempt   integer NOT NULL DEFAULT 0,
-  holder    text NOT NULL DEFAULT '',
+  attempt   integer,
+  holder    text,
   t_state   smallint NOT NULL DEFAULT 2,
-  t_begin   bigint NOT NULL DEFAULT 0,
-  t_started bigint NOT NULL DEFAULT 0,
-  t_ended   bigint NOT NULL DEFAULT 0,
-  fails     integer NOT NULL DEFAULT 0,
-  losses    integer NOT NULL DEFAULT 0,
-  again     smallint NOT NULL DEFAULT 0,
-  outcome   text NOT NULL DEFAULT '', -- JSON; ok for a plain success
-  charge    double precision NOT NULL DEFAULT 0,
-  until     bigint NOT NULL DEFAULT 0 -- of the lease, while it runs
+  t_begin   bigint,
+  t_started bigint,
+  t_ended   bigint,
+  fails     integer,
+  losses    integer,
+  again     smallint,
+  outcome   text, -- JSON; ok for a plain success
+  charge    double precision,
+  until     bigint -- of the lease, while it runs
 ) WITH (fillfactor = 45, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
 ALTER TABLE @.job ALTER COLUMN spec SET STORAGE EXTERNAL, ALTER COLUMN payload SET STORAGE EXTERNAL;
 
