@@ -17,7 +17,7 @@ const claimText = `WITH instant AS MATERIALIZED (SELECT ` + claimNow + ` AS at),
 		SELECT j.id FROM unnest($1::bigint[]) AS w (id), LATERAL (
 			SELECT id FROM @.job WHERE job.id = w.id AND ` + mayStart + ` FOR UPDATE SKIP LOCKED) AS j),
 	u AS (
-		UPDATE @.job AS j SET ` + begins + `, charge = ($2::jsonb ->> id::text)::float8
+		UPDATE @.job AS j SET ` + begins + `, charge = CASE WHEN $2::jsonb IS NOT NULL THEN ($2::jsonb ->> id::text)::float8 END
 		WHERE id = ANY(ARRAY(SELECT id FROM c))
 		RETURNING ` + claimed + `),
 	` + leased + `
@@ -88,12 +88,12 @@ func (t *tx) claim(holder string, wants []fairlead.Want, out []fairlead.Grant, t
 			delete(charges, id)
 		}
 	}
-	some, err := json.Marshal(charges)
+	some, err := jsonOf(charges)
 	if err != nil {
 		return err
 	}
 	k := taking{t: t, holder: holder, ttl: ttl, won: make(map[int64]*fairlead.Lease, len(ids)), pools: map[int32][]*fairlead.Job{}}
-	args := []any{ids, string(some), t.at(), holder, int64(ttl)}
+	args := []any{ids, some, t.at(), holder, int64(ttl)}
 	if others {
 		t.ask(claimElseText, k.scan, append(args, e.jobs, e.first, e.list, e.from, e.to, e.charge, e.ids)...)
 	} else {
@@ -113,6 +113,16 @@ func (t *tx) claim(holder string, wants []fairlead.Want, out []fairlead.Grant, t
 		}
 	}
 	return k.count()
+}
+
+// jsonOf is a map as JSON, nil if there is nothing in it: to look that up takes time for each job.
+func jsonOf(m map[int64]float64) (*string, error) {
+	if len(m) == 0 {
+		return nil, nil
+	}
+	text, err := json.Marshal(m)
+	out := string(text)
+	return &out, err
 }
 
 // elses are the lists of other jobs that wants name, as claimElseText takes them.

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"time"
 
@@ -16,14 +15,15 @@ import (
 // has to be done. Rows are found by their index, and so locked in the order of their ids.
 const succeedText = `WITH n AS MATERIALIZED (SELECT ` + nowText + ` AS at),
 	d AS (
-		DELETE FROM @.job AS j USING unnest($2::bigint[], $3::int[]) AS w (id, try)
+		DELETE FROM @.job AS j USING unnest($2::bigint[], $3::int[], $4::text[]) AS w (id, try, result)
 		WHERE j.id = w.id AND j.id = ANY($2) AND attempt = w.try AND state = 3 AND tasks = 1 AND coalesce(again, 0) = 0 AND cancel IS NOT TRUE
-		RETURNING j.*, coalesce($4::jsonb ->> j.id::text, 'ok') AS result),
+		RETURNING j.id, j.pool, username, kind, priority, spec, payload, not_before, most, submitted, started, cause, attempt, holder, t_started,
+			fails, losses, charge, coalesce(w.result, 'ok') AS result),
 	l AS (DELETE FROM @.holding WHERE task = 0 AND job = ANY(ARRAY(SELECT id FROM d))),
 	e AS (INSERT INTO @.ended (id, pool, state, username, kind, priority, spec, payload, not_before, most, tasks, waiting, succeeded,
 			submitted, started, ended, cause, attempt, holder, t_state, t_started, t_ended, fails, losses, outcome, charge)
-		SELECT id, pool, 4, username, kind, priority, spec, payload, not_before, most, tasks, 0, 1,
-			submitted, started, n.at, cause, attempt, holder, 4, t_started, n.at, fails, losses, result, charge FROM d, n),
+		SELECT id, pool, 4, username, kind, priority, spec, payload, not_before, most, 1, 0, 1,
+			submitted, started, (SELECT at FROM n), cause, attempt, holder, 4, t_started, (SELECT at FROM n), fails, losses, result, charge FROM d),
 	o AS (INSERT INTO @.ending (at, jobs) SELECT (SELECT at FROM n), array_agg(id) FROM d HAVING count(*) > 0)
 	SELECT id, pool, username, kind, priority, spec, coalesce(most, 0), submitted, attempt, t_started, coalesce(charge, 0) FROM d`
 
@@ -80,7 +80,7 @@ func (t *tx) succeed(results []fairlead.Result) (map[int64]*over, error) {
 	}
 	var jobs []int64
 	var attempts []int32
-	outcomes := map[int64]string{} // that are more than a plain success
+	var outcomes []*string // nil: a plain success
 	for _, id := range sorted(first) {
 		r := first[id]
 		if r.Outcome.State != fairlead.Succeeded || r.Task != 0 {
@@ -90,16 +90,12 @@ func (t *tx) succeed(results []fairlead.Result) (map[int64]*over, error) {
 		if err != nil {
 			return nil, err
 		}
-		jobs, attempts = append(jobs, id), append(attempts, int32(r.Attempt))
+		jobs, attempts, outcomes = append(jobs, id), append(attempts, int32(r.Attempt)), append(outcomes, nil)
 		if (r.Outcome != fairlead.Outcome{State: fairlead.Succeeded}) {
-			outcomes[id] = text
+			outcomes[len(outcomes)-1] = &text
 		}
 	}
 	done := make(map[int64]*over, len(jobs))
-	more, err := json.Marshal(outcomes)
-	if err != nil {
-		return nil, err
-	}
 	if len(jobs) > 0 {
 		t.ask(succeedText, func(r pgx.Rows) error {
 			o := &over{}
@@ -112,7 +108,7 @@ func (t *tx) succeed(results []fairlead.Result) (map[int64]*over, error) {
 			j.Tasks, j.State, j.Submitted = 1, fairlead.Succeeded, life.Instant(submitted)
 			done[j.ID] = o
 			return life.ReadSpec(spec, j)
-		}, t.at(), jobs, attempts, string(more))
+		}, t.at(), jobs, attempts, outcomes)
 	}
 	t.askDependents(ids)
 	if len(jobs) > 0 {
