@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/share"
 	"github.com/fairlead/fairlead/why"
 )
 
@@ -72,6 +73,24 @@ func (l *Loop) beginOrder(now time.Time) func() *Order {
 		})
 		return o
 	}
+}
+
+// Next returns jobs that wait and would start first, in that order: of a pool and those below
+// it, or of all if pool is empty, and at most so many.
+func (l *Loop) Next(ctx context.Context, pool string, most int) []int64 {
+	o := l.Order(ctx)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var ids []int64
+	for _, s := range o.starts {
+		if len(ids) >= most {
+			break
+		}
+		if s.first && (pool == "" || share.Inside(o.core.Path(s.pool), pool)) {
+			ids = append(ids, s.job)
+		}
+	}
+	return ids
 }
 
 // manyWaiting is from how many waiting tasks on the place of a job is looked up in the order

@@ -89,6 +89,7 @@ type Summary struct {
 	Capacity map[string]int64 `json:"capacity"`
 	Free     map[string]int64 `json:"free"`
 	LastStep *time.Time       `json:"last_step,omitempty"`
+	Started  uint64           `json:"tasks_started" doc:"Since the server started"`
 }
 
 // JobResponse is one job with its tasks.

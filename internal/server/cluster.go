@@ -49,7 +49,8 @@ func (s *Server) summary() api.Summary {
 	capacity, free, unit := s.options.Loop.Capacity()
 	running, waiting := s.options.Loop.Running()
 	out := api.Summary{Waiting: waiting, Running: running, Unit: unit, Capacity: capacity, Free: free}
-	if st := s.options.Loop.Stats(); !st.LastStep.IsZero() {
+	st := s.options.Loop.Stats()
+	if out.Started = st.Started; !st.LastStep.IsZero() {
 		out.LastStep = &st.LastStep
 	}
 	return out

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -178,6 +179,7 @@ type listInput struct {
 	Before int64     `query:"before" doc:"Ids below this"`
 	Newest bool      `query:"newest" doc:"By id, descending"`
 	Limit  int       `query:"limit" minimum:"1" maximum:"10000" default:"1000"`
+	Next   bool      `query:"next" doc:"Of those that run or wait, not the ones with the lowest ids, but those that run and those that would start next; after, before and newest do not count"`
 	Rank   bool      `query:"rank" doc:"Add places in the order of starts, and reasons"`
 	Start  bool      `query:"start" doc:"Add by when the waiting ones will start, as far as that is known within 100 ms"`
 }
@@ -193,7 +195,7 @@ func (s *Server) list(ctx context.Context, in *listInput) (*body[api.JobList], e
 	for _, st := range in.States {
 		q.States = append(q.States, fairlead.State(st))
 	}
-	out, err := s.jobs(ctx, q, web.JobOptions{Rank: in.Rank, Start: in.Start})
+	out, err := s.jobs(ctx, q, web.JobOptions{Next: in.Next, Rank: in.Rank, Start: in.Start})
 	if err != nil {
 		return nil, err
 	}
@@ -207,7 +209,11 @@ func (s *Server) jobs(ctx context.Context, q fairlead.Query, o web.JobOptions) (
 	}
 	limit := q.Limit
 	q.Limit++
-	jobs, err := s.options.Loop.Client().Jobs(ctx, q)
+	ask := s.options.Loop.Client().Jobs
+	if o.Next {
+		ask = s.next
+	}
+	jobs, err := ask(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -249,6 +255,37 @@ func (s *Server) jobs(ctx context.Context, q fairlead.Query, o web.JobOptions) (
 		out.Jobs = append(out.Jobs, d)
 	}
 	return out, nil
+}
+
+// next are jobs that run, at most half of what is asked for, and those that would start next.
+func (s *Server) next(ctx context.Context, q fairlead.Query) ([]*fairlead.Job, error) {
+	client, limit := s.options.Loop.Client(), q.Limit
+	q.After, q.Before, q.Newest = 0, 0, false
+	q.States, q.Limit = []fairlead.State{fairlead.Running}, limit/2
+	jobs, err := client.Jobs(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	seen := map[int64]bool{}
+	for _, j := range jobs {
+		seen[j.ID] = true
+	}
+	q.States, q.Limit = []fairlead.State{fairlead.Waiting, fairlead.Running}, 0
+	order := s.options.Loop.Next(ctx, q.Pool, limit-len(jobs))
+	if q.IDs = slices.Clone(order); len(order) == 0 {
+		return jobs, nil
+	}
+	more, err := client.Jobs(ctx, q)
+	of := map[int64]*fairlead.Job{}
+	for _, j := range more {
+		of[j.ID] = j
+	}
+	for _, id := range order {
+		if j := of[id]; j != nil && !seen[id] {
+			jobs = append(jobs, j)
+		}
+	}
+	return jobs, err
 }
 
 func checkStates(states []fairlead.State) error {

@@ -21,6 +21,7 @@ type nowSource interface {
 
 // JobOptions say what a list of jobs tells besides.
 type JobOptions struct {
+	Next  bool // what runs and what would start next, not the lowest ids
 	Rank  bool // places in the order of starts, and reasons
 	Start bool // by when they start
 }

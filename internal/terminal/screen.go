@@ -1,0 +1,218 @@
+// Package terminal is a terminal for tests: a screen that obeys what programs draw with, and
+// the two ends of a real pseudo-terminal. It knows what a program such as fairlead top sends
+// after it has been told that it is an xterm, and panics on anything else that would change
+// the picture, so that no test compares with a wrong one.
+package terminal
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// Screen is what a person would see. It is written to as a terminal is.
+type Screen struct {
+	mu            sync.Mutex
+	parser        *ansi.Parser
+	width, height int
+	main, other   grid
+	x, y          int
+	saved         [2]int
+	top, bottom   int // region that scrolls
+	style         string
+	last          rune // printed
+	wrap          bool // the cursor stands behind the last column
+
+	alternate, hidden bool
+
+	// Cooked is set where the kernel would put a carriage return before each new line.
+	Cooked bool
+
+	// Rang is how often there was a bell.
+	Rang int
+	// Styles counts the colours and other attributes that were asked for.
+	Styles map[string]int
+}
+
+type cell struct {
+	text  string // "" behind a wide one
+	style string
+}
+
+type grid [][]cell
+
+// NewScreen returns an empty screen.
+func NewScreen(width, height int) *Screen {
+	s := &Screen{parser: ansi.NewParser(), Styles: map[string]int{}}
+	s.parser.SetHandler(ansi.Handler{Print: s.print, Execute: s.control, HandleCsi: s.csi, HandleEsc: s.escape})
+	s.Resize(width, height)
+	return s
+}
+
+// Resize changes its size, as a person does with a window; what does not fit is lost.
+func (s *Screen) Resize(width, height int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, g := range []*grid{&s.main, &s.other} {
+		n := make(grid, height)
+		for y := range n {
+			n[y] = blank(width)
+			if y < len(*g) {
+				copy(n[y], (*g)[y])
+			}
+		}
+		*g = n
+	}
+	s.width, s.height, s.top, s.bottom = width, height, 0, height-1
+	s.x, s.y = min(s.x, width-1), min(s.y, height-1)
+}
+
+func blank(width int) []cell {
+	line := make([]cell, width)
+	for i := range line {
+		line[i].text = " "
+	}
+	return line
+}
+
+// Write obeys.
+func (s *Screen) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.parser.Parse(p)
+	return len(p), nil
+}
+
+// Text is what is seen, without the blanks at the ends of the lines.
+func (s *Screen) Text() string { return s.render(func(c cell) string { return c.text }) }
+
+// Marked are the lines that are shown in reverse.
+func (s *Screen) Marked() []string {
+	var lines []string
+	all := s.render(func(c cell) string {
+		if strings.Contains(";"+c.style+";", ";7;") {
+			return c.text
+		}
+		return ""
+	})
+	for line := range strings.Lines(all) {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+func (s *Screen) render(show func(cell) string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var b strings.Builder
+	for _, line := range s.grid() {
+		var l strings.Builder
+		for _, c := range line {
+			l.WriteString(show(c))
+		}
+		b.WriteString(strings.TrimRight(l.String(), " ") + "\n")
+	}
+	return strings.TrimRight(b.String(), "\n") + "\n"
+}
+
+// Taken reports whether a program has the screen for itself, or hides the cursor.
+func (s *Screen) Taken() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.alternate || s.hidden
+}
+
+func (s *Screen) grid() grid {
+	if s.alternate {
+		return s.other
+	}
+	return s.main
+}
+
+func (s *Screen) print(r rune) {
+	w := ansi.StringWidth(string(r))
+	if w == 0 { // it joins the one before
+		if s.x > 0 {
+			s.grid()[s.y][s.x-1].text += string(r)
+		}
+		return
+	}
+	if s.wrap {
+		s.x, s.wrap = 0, false
+		s.feed()
+	}
+	line := s.grid()[s.y]
+	line[s.x] = cell{string(r), s.style}
+	for i := s.x + 1; i < s.x+w && i < s.width; i++ {
+		line[i] = cell{"", s.style}
+	}
+	s.last = r
+	if s.x += w; s.x >= s.width {
+		s.x, s.wrap = s.width-1, true
+	}
+}
+
+func (s *Screen) control(b byte) {
+	s.wrap = s.wrap && b == 7
+	switch b {
+	case '\a':
+		s.Rang++
+	case '\b':
+		s.x = max(0, s.x-1)
+	case '\t':
+		s.x = min(s.width-1, s.x/8*8+8)
+	case '\n':
+		if s.feed(); s.Cooked {
+			s.x = 0
+		}
+	case '\r':
+		s.x = 0
+	case 0x0e, 0x0f:
+	default:
+		panic(fmt.Sprintf("the screen does not know the control character %#x", b))
+	}
+}
+
+// feed goes one line down, and scrolls at the end of the region.
+func (s *Screen) feed() {
+	if s.y == s.bottom {
+		s.scroll(s.top, 1)
+		return
+	}
+	s.y = min(s.height-1, s.y+1)
+}
+
+// scroll moves the lines from one on to the end of the region so many up, or down.
+func (s *Screen) scroll(from, by int) {
+	g := s.grid()
+	for ; by > 0; by-- {
+		copy(g[from:s.bottom], g[from+1:s.bottom+1])
+		g[s.bottom] = blank(s.width)
+	}
+	for ; by < 0; by++ {
+		copy(g[from+1:s.bottom+1], g[from:s.bottom])
+		g[from] = blank(s.width)
+	}
+}
+
+func (s *Screen) escape(c ansi.Cmd) {
+	switch final := c.Final(); final {
+	case '7':
+		s.saved = [2]int{s.x, s.y}
+	case '8':
+		s.x, s.y = s.saved[0], s.saved[1]
+	case 'M':
+		if s.y == s.top {
+			s.scroll(s.top, -1)
+		} else {
+			s.y = max(0, s.y-1)
+		}
+	case '=', '>', '\\', 'B', '0':
+	default:
+		panic(fmt.Sprintf("the screen does not know ESC %c", final))
+	}
+}

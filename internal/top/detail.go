@@ -1,0 +1,101 @@
+package top
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/words"
+)
+
+// subject is what a page of text is about: a job, a pool or a node.
+type subject struct {
+	pane int
+	key  string
+}
+
+// tell asks for the text.
+func (s subject) tell(ctx context.Context, from Source) ([]string, error) {
+	switch {
+	case s.key == "":
+		return nil, nil
+	case s.pane == jobs:
+		id, err := strconv.ParseInt(s.key, 10, 64)
+		if err != nil {
+			return nil, err
+		}
+		a, err := from.Why(ctx, id, fairlead.WhyOptions{Siblings: 10, Estimate: true})
+		if err != nil {
+			return nil, err
+		}
+		return linesOf(a.Text()), nil
+	case s.pane == pools:
+		a, err := from.WhyPool(ctx, s.key)
+		if err != nil {
+			return nil, err
+		}
+		return linesOf(a.Text()), nil
+	}
+	return tellNode(ctx, from, s.key)
+}
+
+// tellNode says what there is of a node, and why it does not run more.
+func tellNode(ctx context.Context, from Source, name string) ([]string, error) {
+	doc, err := from.Nodes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i := range doc.Nodes {
+		n := &doc.Nodes[i]
+		if n.Name != name {
+			continue
+		}
+		lines := []string{
+			fmt.Sprintf("%s is %s, with %d tasks", n.Name, n.State, n.Tasks),
+			"  not more because  " + words.WhyNotMore(n, doc.Unit, doc.At),
+			"  labels            " + words.Dash(words.Labels(n)),
+			"  agent             " + strings.TrimSpace(words.Dash(n.Version)+" "+n.Host),
+		}
+		for _, w := range []struct{ name, resource string }{{doc.Unit, doc.Unit}, {"mem", "mem"}} {
+			lines = append(lines, fmt.Sprintf("  %-16s  %s", w.name, words.Used(n, w.resource)))
+		}
+		return linesOf(strings.Join(append(lines, "  GPU               "+words.GPUs(n)), "\n")), nil
+	}
+	return nil, fmt.Errorf("node %q: %w", name, fairlead.ErrNotFound)
+}
+
+// linesOf are the lines of a text, without anything that a terminal would obey.
+func linesOf(text string) []string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		lines = append(lines, clean(strings.TrimRight(strings.ReplaceAll(line, "\t", "    "), "\n")))
+	}
+	return lines
+}
+
+// reader shows a text page by page.
+type reader struct {
+	of    subject
+	title string
+	lines []string
+	from  int
+	room  int // lines, as last drawn
+}
+
+func (r *reader) move(by int) { r.from = max(0, min(r.from+by, len(r.lines)-r.room)) }
+
+// draw are the lines that are seen. What is wider than the screen is broken at spaces.
+func (r *reader) draw(width, height int) []string {
+	lines := []string{}
+	for _, l := range r.lines {
+		lines = append(lines, wrap(l, width)...)
+	}
+	r.room = height
+	r.from = max(0, min(r.from, len(lines)-height))
+	if r.lines == nil {
+		return []string{"asking ..."}
+	}
+	return lines[r.from:min(len(lines), r.from+height)]
+}

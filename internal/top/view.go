@@ -1,0 +1,187 @@
+package top
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/fairlead/fairlead/internal/words"
+)
+
+// Sizes of the screen.
+const (
+	narrow = 20 // less wide it shows nothing of use
+	flat   = 14 // lines; less high it shows one pane only
+)
+
+// View implements tea.Model.
+func (m *model) View() tea.View {
+	v := tea.NewView(strings.Join(m.screen(), "\n"))
+	v.AltScreen = true
+	v.WindowTitle = "fairlead top"
+	return v
+}
+
+// screen are the lines of the screen, as many as it has and none too wide.
+func (m *model) screen() []string {
+	if m.width < narrow || m.height < 4 {
+		return []string{fit("too small", m.width)}
+	}
+	lines := m.head()
+	lines = append(lines, m.body(m.height-len(lines)-1)...)
+	for len(lines) < m.height-1 {
+		lines = append(lines, "")
+	}
+	lines = append(lines[:m.height-1], m.foot())
+	for i, line := range lines {
+		lines[i] = fit(line, m.width)
+	}
+	return lines
+}
+
+func (m *model) body(height int) []string {
+	switch {
+	case m.detail != nil:
+		return append([]string{titleStyle.Render(m.detail.title)}, m.detail.draw(m.width, height-1)...)
+	case m.data.shares == nil:
+		return nil
+	case height < flat:
+		return m.one(m.focus, height)
+	}
+	upper := m.one(pools, min(height/2, len(m.data.shares.Pools)+2))
+	return append(upper, m.one(m.lower, height-len(upper))...)
+}
+
+// one are the lines of one pane, its title first.
+func (m *model) one(pane, height int) []string {
+	p, focus := &m.panes[pane], pane == m.focus
+	draw, title := m.drawPools, "pools"
+	switch pane {
+	case jobs:
+		draw, title = m.drawJobs, m.jobsTitle()
+	case nodes:
+		draw, title = m.drawNodes, fmt.Sprintf("nodes: %d", len(m.data.nodes.Nodes))
+	case pools:
+		if m.within != "" {
+			title = "pools in " + clean(m.within)
+		}
+	}
+	lines := draw(m.width, height-1, focus)
+	if p.sort > 0 {
+		title += " · by " + p.sorts[p.sort]
+	}
+	if p.filter != "" {
+		title += fmt.Sprintf(" · only %q (%d)", clean(p.filter), len(p.rows))
+	}
+	if hidden := len(p.rows) - p.from - (len(lines) - 1); hidden > 0 {
+		title += fmt.Sprintf(" · %d more below", hidden)
+	}
+	if focus {
+		title = titleStyle.Render("* " + title)
+	} else {
+		title = headStyle.Render("  " + title)
+	}
+	return append([]string{title}, lines...)
+}
+
+// head is what counts for all: how the scheduler does, what is in use, how fair it is.
+func (m *model) head() []string {
+	d := &m.data
+	if d.shares == nil {
+		line := titleStyle.Render("fairlead") + "  asking the server ..."
+		if m.problem != nil {
+			line = titleStyle.Render("fairlead") + "  " + badStyle.Render(clean(m.problem.Error()))
+		}
+		return []string{line}
+	}
+	s := d.shares.Summary
+	last := "never"
+	if s.LastStep != nil {
+		last = words.Span(d.shares.At.Sub(*s.LastStep)) + " ago"
+	}
+	width := min(40, m.width/4)
+	parts := []string{
+		titleStyle.Render("fairlead"), d.shares.At.Local().Format("15:04:05"),
+		fmt.Sprintf("%s %s %d/%d", s.Unit, gauge(s.Capacity[s.Unit]-s.Free[s.Unit], s.Capacity[s.Unit], width), s.Capacity[s.Unit]-s.Free[s.Unit], s.Capacity[s.Unit]),
+	}
+	for _, l := range d.limits.Licenses {
+		parts = append(parts, fmt.Sprintf("lic %s %s %d/%d", clean(l.Name), gauge(l.Used, l.Total, 5), l.Used, l.Total))
+	}
+	first := strings.Join(append(parts, fmt.Sprintf("step %s, %s starts/s", last, m.starts.text())), "  ")
+	second := clean(words.Fairness(d.shares))
+	switch {
+	case m.problem != nil:
+		second = badStyle.Render(fmt.Sprintf("as of %s: %s", d.shares.At.Local().Format("15:04:05"), clean(m.problem.Error())))
+	case m.paused:
+		second = titleStyle.Render("STANDS STILL") + " since " + d.shares.At.Local().Format("15:04:05") + " (p goes on)"
+	}
+	return []string{first, second}
+}
+
+// foot is the last line: what is being written, what was said, or the keys.
+func (m *model) foot() string {
+	switch {
+	case m.prompt != nil:
+		text := m.prompt.label + m.prompt.text
+		if over := lipgloss.Width(text) + 1 - m.width; over > 0 {
+			text = ansi.TruncateLeft(text, over, "")
+		}
+		return text + markStyle.Render(" ")
+	case m.note != "":
+		return m.note
+	case m.detail != nil:
+		return headStyle.Render("up/down  Esc back  q quit")
+	}
+	return headStyle.Render("? help  Tab pane  Enter in  w why  s sort  / filter  n nodes  b boost  p pause  q quit")
+}
+
+// wrap breaks a line at spaces; what follows is indented a little more than its beginning.
+func wrap(line string, width int) []string {
+	if lipgloss.Width(line) <= width {
+		return []string{line}
+	}
+	indent := len(line) - len(strings.TrimLeft(line, " ")) + 4
+	if indent > width/2 {
+		indent = 0
+	}
+	var out []string
+	for part := range strings.Lines(ansi.Wrap(line, width, "")) {
+		out = append(out, strings.TrimRight(part, "\n"))
+		if len(out) == 1 {
+			break
+		}
+	}
+	rest := strings.TrimLeft(strings.TrimPrefix(line, out[0]), " ")
+	for part := range strings.Lines(ansi.Wrap(rest, width-indent, "")) {
+		out = append(out, strings.Repeat(" ", indent)+strings.TrimSpace(part))
+	}
+	return out
+}
+
+// rate is how many tasks are started a second, over the last ten seconds or so.
+type rate struct {
+	at    []time.Time
+	count []uint64
+}
+
+func (r *rate) see(count uint64, at time.Time) {
+	if n := len(r.count); n > 0 && count < r.count[n-1] {
+		*r = rate{} // the server was started anew
+	}
+	r.at, r.count = append(r.at, at), append(r.count, count)
+	for len(r.at) > 2 && at.Sub(r.at[1]) > 10*time.Second {
+		r.at, r.count = r.at[1:], r.count[1:]
+	}
+}
+
+func (r *rate) text() string {
+	n := len(r.at) - 1
+	if n < 1 || !r.at[n].After(r.at[0]) {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f", float64(r.count[n]-r.count[0])/r.at[n].Sub(r.at[0]).Seconds())
+}
