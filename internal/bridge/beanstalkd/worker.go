@@ -94,30 +94,27 @@ type held struct {
 // perform runs a task, says how it ended, and deletes it: in this order.
 func (h *held) perform(ctx context.Context) {
 	w := h.o.Worker
-	if !w.IsDone(h.task.Marker) {
+	r, known := w.End(h.task.Marker)
+	if !known {
 		started := w.Start(h.task, text(h.id))
-		if err := h.report(started); err != nil {
-			h.o.Logger.Warn("a task that cannot be reported is left to others", "marker", h.task.Marker, "error", err)
-			h.link.close()
-			return
+		err := h.report(started)
+		if err == nil {
+			r, err = h.run(ctx, started)
 		}
-		r, err := h.run(ctx, started)
 		if err != nil {
 			h.o.Logger.Warn("a task is left to others", "marker", h.task.Marker, "error", err)
-			if errors.Is(err, mq.ErrLeaving) {
-				h.release()
-			}
+			h.release()
 			return
 		}
-		if err := h.report(r); err != nil {
-			h.o.Logger.Warn("the end of a task cannot be reported: it is left to others", "marker", h.task.Marker, "error", err)
-			h.link.close()
-			return
-		}
-		w.Done(h.task.Marker)
+		w.Ended(r)
 	}
-	if err := h.check(h.Delete(h.id)); err != nil {
-		h.o.Logger.Warn("a task that is done cannot be deleted", "marker", h.task.Marker, "error", err)
+	err := h.report(r)
+	if err == nil {
+		err = h.check(h.Delete(h.id))
+	}
+	if err != nil {
+		h.o.Logger.Warn("the end of a task could not be told", "marker", h.task.Marker, "error", err)
+		h.link.close() // the task comes again
 	}
 }
 

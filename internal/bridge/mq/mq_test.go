@@ -3,6 +3,7 @@ package mq_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os/user"
 	"reflect"
 	"strings"
@@ -129,8 +130,13 @@ func TestWorker(t *testing.T) {
 			t.Errorf("%v: got %+v, %v", cause, r, err)
 		}
 	}
-	w.Done("m-1")
-	if !w.IsDone("m-1") || w.IsDone("m-2") {
-		t.Error("what is done is not known")
+	for i := range 3000 {
+		w.Ended(mq.Report{Marker: fmt.Sprint(i)})
+	}
+	if _, old := w.End("1"); old {
+		t.Error("ends are remembered for ever")
+	}
+	if _, known := w.End("2999"); !known {
+		t.Error("the last end is not known")
 	}
 }

@@ -87,6 +87,22 @@ func (r *Reports) Started(marker string) *Report {
 	return nil
 }
 
+// IsForgotten reports whether a marker was forgotten, of those that are remembered.
+func (r *Reports) IsForgotten(marker string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.forgotten[marker]
+}
+
+// Waits notes that a try waits again: who had started it has it no longer.
+func (r *Reports) Waits(marker string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if h := r.heard[marker]; h != nil {
+		h.started = nil
+	}
+}
+
 // Forget forgets a marker, and returns the tags of its reports.
 func (r *Reports) Forget(marker string) []uint64 {
 	r.mu.Lock()

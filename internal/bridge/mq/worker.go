@@ -25,13 +25,16 @@ var (
 // outputKept is how much of an output a report has at most, before its queue cuts it further.
 const outputKept = 16 << 10
 
+// endsKept is how many ends a worker remembers, with their output.
+const endsKept = 1000
+
 // Worker runs tasks on this machine.
 type Worker struct {
 	Name    string
 	Machine *agent.Machine
 	mu      sync.Mutex
-	done    map[string]bool
-	oldest  []string // of done, in order
+	ends    map[string]Report
+	oldest  []string // of ends, in order
 }
 
 // Start is the report that a task starts now.
@@ -59,26 +62,28 @@ func (w *Worker) Run(ctx context.Context, t *Task, started Report) (Report, erro
 	return r, nil
 }
 
-// Done takes note of a task whose end is reported, though it may still be in the queue.
-func (w *Worker) Done(marker string) {
+// Ended takes note of how a task ended, before that is reported: if it is not known whether the
+// report has arrived, and the task comes again, it is reported again and not run.
+func (w *Worker) Ended(r Report) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.done == nil {
-		w.done = map[string]bool{}
+	if w.ends == nil {
+		w.ends = map[string]Report{}
 	}
-	if !w.done[marker] {
-		w.done[marker] = true
-		w.oldest = append(w.oldest, marker)
-		if len(w.oldest) > remembered {
-			delete(w.done, w.oldest[0])
-			w.oldest = w.oldest[1:]
-		}
+	if _, known := w.ends[r.Marker]; !known {
+		w.oldest = append(w.oldest, r.Marker)
+	}
+	w.ends[r.Marker] = r
+	if len(w.oldest) > endsKept {
+		delete(w.ends, w.oldest[0])
+		w.oldest = w.oldest[1:]
 	}
 }
 
-// IsDone reports whether the end of a task was reported by this worker.
-func (w *Worker) IsDone(marker string) bool {
+// End is how a task ended here before.
+func (w *Worker) End(marker string) (Report, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.done[marker]
+	r, known := w.ends[marker]
+	return r, known
 }

@@ -1,0 +1,90 @@
+//go:build real
+
+package beanstalkd_test
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"github.com/beanstalkd/go-beanstalk"
+
+	"github.com/fairlead/fairlead/internal/bridge"
+	"github.com/fairlead/fairlead/internal/bridge/beanstalkd"
+	"github.com/fairlead/fairlead/internal/bridge/killtest"
+	"github.com/fairlead/fairlead/internal/bridge/mq"
+	"github.com/fairlead/fairlead/internal/brokertest"
+)
+
+func adapter(address string) bridge.QS {
+	return beanstalkd.Open(beanstalkd.Options{Address: address, Tube: "jobs"})
+}
+
+func TestMain(m *testing.M) {
+	killtest.Main(adapter)
+	os.Exit(m.Run())
+}
+
+// TestRealKills: whoever is killed when, each submission is in the tube once.
+func TestRealKills(t *testing.T) {
+	server := brokertest.NewBeanstalkd(t)
+	killtest.Run(t, killtest.Rig{
+		Address: server.Address, Open: func() bridge.QS { return adapter(server.Address) },
+		Kill: server.Kill, Start: func() { server.Start(t) }, Kills: 60, Restarts: 30,
+		Contents: func() (markers []string) {
+			jobs := beanstalk.NewTubeSet(client(t, server), "jobs")
+			for {
+				_, body, err := jobs.Reserve(0)
+				if err != nil {
+					return markers
+				}
+				task, err := mq.ReadTask(body)
+				if err != nil {
+					t.Fatal(err)
+				}
+				markers = append(markers, task.Marker)
+			}
+		},
+	})
+}
+
+// BenchmarkSubmit is how fast jobs are put, and beside it how fast the same messages are put by
+// the protocol alone.
+func BenchmarkSubmit(b *testing.B) {
+	for _, who := range []string{"bridge", "client"} {
+		b.Run(who, func(b *testing.B) {
+			server := brokertest.NewBeanstalkd(b)
+			s := job(1)
+			text, err := mq.NewTask(&s).Encode()
+			if err != nil {
+				b.Fatal(err)
+			}
+			c, err := beanstalk.Dial("tcp", server.Address)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer c.Close()
+			q := adapter(server.Address)
+			defer q.Close()
+			all := make([]bridge.Submission, 100)
+			for i := range all {
+				all[i] = job(i)
+			}
+			b.ResetTimer()
+			for n := 0; n < b.N; n += len(all) {
+				if who == "bridge" {
+					if _, err := q.Submit(b.Context(), all); err != nil {
+						b.Fatal(err)
+					}
+					continue
+				}
+				for range all {
+					if _, err := c.Put(text, 5, 0, time.Minute); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "jobs/s")
+		})
+	}
+}

@@ -1,0 +1,202 @@
+// Package killtest kills what submits to a queueing system, and the system itself, at random
+// instants, and counts: each submission is in the queue once, whoever was killed when.
+//
+// The submitting process is the test's own program, started again. It says what it is going
+// to submit before it does, as a bridge writes it down, and what it was answered.
+package killtest
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/bridge"
+	"github.com/fairlead/fairlead/internal/daemon"
+)
+
+// Rig is a queueing system in which nothing runs.
+type Rig struct {
+	Address  string // of the system, handed to the process that is started
+	Open     func() bridge.QS
+	Kill     func() // the system
+	Start    func()
+	Contents func() []string // markers that are in the queue
+	Kills    int             // of the bridge
+	Restarts int             // how many of them come with a kill of the system
+}
+
+// addressVariable and nameVariable tell a process that it is to submit.
+const (
+	addressVariable = "FAIRLEAD_KILLTEST_ADDRESS"
+	nameVariable    = "FAIRLEAD_KILLTEST_NAME"
+)
+
+// Main is called by TestMain. In a process that was started to be killed it does not return.
+func Main(open func(address string) bridge.QS) {
+	address := os.Getenv(addressVariable)
+	if address == "" {
+		return
+	}
+	q := open(address)
+	for n := 0; ; n += 5 {
+		var all []bridge.Submission
+		for i := range 5 {
+			all = append(all, submission(fmt.Sprintf("%s-%d", os.Getenv(nameVariable), n+i)))
+			fmt.Printf("intent %s\n", all[i].Marker)
+		}
+		receipts, err := q.Submit(context.Background(), all)
+		if err != nil {
+			fmt.Printf("error %q\n", err)
+			<-time.After(10 * time.Millisecond)
+		}
+		for i, r := range receipts {
+			if r.Err == nil {
+				fmt.Printf("id %s %s\n", all[i].Marker, r.ID)
+			}
+		}
+	}
+}
+
+func submission(marker string) bridge.Submission {
+	return bridge.Submission{
+		Marker: marker, Priority: 3, Ref: fairlead.Ref{JobID: 1, Attempt: 1},
+		Job: &fairlead.Job{ID: 1, User: "root", Argv: []string{"/bin/true"}, Tasks: 1},
+	}
+}
+
+// Run kills, and counts.
+func Run(t *testing.T, rig Rig) {
+	seed := uint64(time.Now().UnixNano())
+	rng := rand.New(rand.NewPCG(seed, 0))
+	t.Logf("seed %d", seed)
+	var sent []string
+	lost, absent := 0, 0
+	for round := range rig.Kills {
+		var during func()
+		if round*rig.Restarts/rig.Kills != (round+1)*rig.Restarts/rig.Kills {
+			during = rig.Kill
+		}
+		entries := victim(t, rig, fmt.Sprintf("m%d", round), rng, during)
+		if during != nil {
+			rig.Start()
+		}
+		l, a := goOn(t, rig, entries)
+		lost, absent = lost+l, absent+a
+		for _, e := range entries {
+			sent = append(sent, e.Marker)
+		}
+	}
+	count := map[string]int{}
+	for _, marker := range rig.Contents() {
+		count[marker]++
+	}
+	for _, marker := range sent {
+		if count[marker] != 1 {
+			t.Errorf("%s is in the queue %d times", marker, count[marker])
+		}
+	}
+	if len(count) != len(sent) {
+		t.Errorf("%d different submissions in the queue, want %d", len(count), len(sent))
+	}
+	t.Logf("%d kills of the bridge, %d of the queue: %d submissions, of which the answer of %d was lost; %d of these had not arrived", rig.Kills, rig.Restarts, len(sent), lost, absent)
+}
+
+// victim starts a process that submits, kills it, and returns what it was going to submit, with
+// the ids of which it knew.
+func victim(t *testing.T, rig Rig, name string, rng *rand.Rand, during func()) []bridge.Entry {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), addressVariable+"="+rig.Address, nameVariable+"="+name)
+	cmd.Stderr = os.Stderr
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	cmd.Stdout = w
+	began := time.Now()
+	child, err := daemon.Start(cmd, 9)
+	w.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, lull := 1+rng.IntN(100), time.Duration(rng.IntN(3000))*time.Microsecond
+	var entries []bridge.Entry
+	at := map[string]int{}
+	for scanner := bufio.NewScanner(r); scanner.Scan(); {
+		words := strings.Fields(scanner.Text())
+		switch words[0] {
+		case "intent":
+			at[words[1]] = len(entries)
+			entries = append(entries, bridge.Entry{Marker: words[1], Submitted: began})
+		case "id":
+			entries[at[words[1]]].ID = words[2]
+		}
+		if lines--; lines == 0 {
+			time.AfterFunc(lull, func() {
+				if during != nil {
+					during()
+				}
+				child.Signal(9, time.Minute)
+			})
+		}
+	}
+	child.Signal(9, time.Minute)
+	return entries
+}
+
+// goOn does what a bridge does when it is started again: what it has no answer of is
+// looked for, and submitted again if it is not there.
+func goOn(t *testing.T, rig Rig, entries []bridge.Entry) (lost, absent int) {
+	t.Helper()
+	q := rig.Open()
+	defer q.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	for i, s := range await(ctx, t, q, entries) {
+		e := entries[i]
+		if e.ID == "" {
+			lost++
+		}
+		switch {
+		case s.Phase == bridge.Pending:
+		case e.ID != "":
+			t.Errorf("%s was answered, and is %+v now", e.Marker, s)
+		case s.Phase == bridge.Absent:
+			absent++
+			receipts, err := q.Submit(ctx, []bridge.Submission{submission(e.Marker)})
+			if err != nil || receipts[0].Err != nil {
+				t.Fatalf("submit %s again: %+v, %v", e.Marker, receipts, err)
+			}
+		}
+	}
+	return lost, absent
+}
+
+// await looks until it is sure of all.
+func await(ctx context.Context, t *testing.T, q bridge.QS, entries []bridge.Entry) []bridge.Status {
+	t.Helper()
+	for {
+		got, err := q.Look(ctx, entries)
+		unsure := false
+		for _, s := range got {
+			unsure = unsure || s.Phase == bridge.Unsure
+		}
+		if err == nil && !unsure {
+			return got
+		}
+		select {
+		case <-ctx.Done():
+			t.Fatal("it is not sure of all: ", errors.Join(err, ctx.Err()))
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}

@@ -1,0 +1,123 @@
+package rabbitmq
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+
+	"github.com/fairlead/fairlead/internal/bridge/mq"
+)
+
+// is reports whether an error is a refusal with a code.
+func is(err error, code int) bool {
+	var refused *amqp.Error
+	return errors.As(err, &refused) && refused.Code == code
+}
+
+// openGate lets workers take work. If the broker was started since that was done last, nobody
+// has any, so that all there is lies in the queue, and is compared with the receipts.
+func (l *live) openGate(ctx context.Context) error {
+	open, err := isOpen(l.Connection, &l.q.options)
+	if err != nil || open {
+		return err
+	}
+	for _, queue := range []string{"reports", "receipts"} {
+		if err := l.barrier(ctx, queue); err != nil {
+			return fmt.Errorf("read %s: %w", queue, err)
+		}
+	}
+	there, err := l.compare(ctx)
+	if err != nil {
+		return fmt.Errorf("look at the queue after a restart of RabbitMQ: %w", err)
+	}
+	l.q.mu.Lock()
+	l.q.exam = there
+	l.q.mu.Unlock()
+	return l.publish.ExchangeDeclare(l.q.options.name("open"), amqp.ExchangeFanout, false, false, false, false, nil)
+}
+
+// compare makes receipts and queue agree, and returns the markers of what is in the queue.
+func (l *live) compare(ctx context.Context) (there map[string]bool, err error) {
+	there = map[string]bool{}
+	var missing []string
+	err = l.browse(func(task *mq.Task) bool {
+		marker := task.Marker
+		if there[marker] || l.q.reports.End(marker) != nil {
+			return false
+		}
+		there[marker] = true
+		l.q.reports.Waits(marker)
+		if !l.hasReceipt(marker) {
+			missing = append(missing, marker)
+		}
+		return true
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, marker := range missing {
+		if err := l.confirmed(ctx, l.q.options.name("receipts"), amqp.Publishing{DeliveryMode: amqp.Persistent, MessageId: marker}); err != nil {
+			return nil, err
+		}
+	}
+	return there, l.tooMany(there)
+}
+
+// tooMany drops the receipts of what did not survive.
+func (l *live) tooMany(there map[string]bool) error {
+	l.mu.Lock()
+	var dropped []string
+	for marker := range l.receipts {
+		if !there[marker] {
+			dropped = append(dropped, marker)
+		}
+	}
+	l.mu.Unlock()
+	for _, marker := range dropped {
+		if err := l.dropReceipt(marker); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// confirmed publishes to a queue and waits for the confirmation.
+func (l *live) confirmed(ctx context.Context, queue string, p amqp.Publishing) error {
+	c, err := l.publish.PublishWithDeferredConfirmWithContext(ctx, "", queue, true, false, p)
+	if err != nil {
+		return err
+	}
+	ok, err := c.WaitContext(ctx)
+	if err == nil && !ok {
+		err = fmt.Errorf("RabbitMQ did not take a message for %s", queue)
+	}
+	return err
+}
+
+// browse reads all that lies in the work queue, in its order. What is to stay returns to its
+// place when all was read, the rest is removed. Meanwhile nobody else can take anything.
+func (l *live) browse(stays func(*mq.Task) bool) error {
+	ch, err := l.Channel()
+	if err != nil {
+		return err
+	}
+	defer ch.Close()
+	for {
+		d, ok, err := ch.Get(l.q.options.Queue, false)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return ch.Close()
+		}
+		task, err := mq.ReadTask(d.Body)
+		if err != nil || stays(task) {
+			continue
+		}
+		if err := d.Ack(false); err != nil {
+			return err
+		}
+	}
+}

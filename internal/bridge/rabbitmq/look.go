@@ -1,0 +1,85 @@
+package rabbitmq
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/fairlead/fairlead/internal/bridge"
+)
+
+// Look implements bridge.QS.
+func (q *Queue) Look(ctx context.Context, all []bridge.Entry) ([]bridge.Status, error) {
+	l, err := q.up(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]bridge.Status, len(all))
+	absent := false
+	for i, e := range all {
+		out[i] = l.state(e)
+		absent = absent || out[i].Phase == bridge.Absent
+	}
+	if !absent {
+		return out, nil
+	}
+	// That something is not there is said when all has been heard: receipts first, as whatever
+	// has a report has, or had, a receipt.
+	for _, queue := range []string{"receipts", "reports"} {
+		if err := l.barrier(ctx, queue); err != nil {
+			return nil, fmt.Errorf("read %s: %w", queue, err)
+		}
+	}
+	for i, e := range all {
+		out[i] = l.state(e)
+	}
+	return out, nil
+}
+
+// state is what was heard of an entry. Absent is true only if all was heard.
+func (l *live) state(e bridge.Entry) bridge.Status {
+	if end := l.q.reports.End(e.Marker); end != nil {
+		s := end.Status()
+		s.ID = cmp.Or(e.ID, e.Marker)
+		return s
+	}
+	if l.q.reports.IsForgotten(e.Marker) {
+		return bridge.Status{Phase: bridge.Absent, Says: "it is over and forgotten"}
+	}
+	l.q.mu.Lock()
+	exam := l.q.exam
+	there := exam[e.Marker]
+	l.q.mu.Unlock()
+	if started := l.q.reports.Started(e.Marker); started != nil && (e.ID != "" || l.hasReceipt(e.Marker)) {
+		s := started.Status()
+		s.ID = e.Marker
+		return s
+	}
+	if e.ID != "" && (exam == nil || there) || e.ID == "" && l.hasReceipt(e.Marker) {
+		return bridge.Status{Phase: bridge.Pending, ID: e.Marker, Says: "in the queue " + l.q.options.Queue}
+	}
+	return bridge.Status{Phase: bridge.Absent, Says: "there is no such message"}
+}
+
+// Forget implements bridge.QS.
+func (q *Queue) Forget(ctx context.Context, all []bridge.Entry) error {
+	l, err := q.up(ctx)
+	if err != nil {
+		return err
+	}
+	for _, e := range all {
+		for _, tag := range q.reports.Forget(e.Marker) {
+			if err := l.read.Ack(tag, false); err != nil {
+				return fmt.Errorf("acknowledge a report: %w", err)
+			}
+		}
+		if err := l.dropReceipt(e.Marker); err != nil {
+			return fmt.Errorf("acknowledge a receipt: %w", err)
+		}
+		q.mu.Lock()
+		delete(q.exam, e.Marker)
+		delete(q.cancelled, e.Marker)
+		q.mu.Unlock()
+	}
+	return nil
+}

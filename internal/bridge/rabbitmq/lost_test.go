@@ -1,0 +1,298 @@
+//go:build real
+
+package rabbitmq_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/bridge"
+	"github.com/fairlead/fairlead/internal/bridge/killtest"
+	"github.com/fairlead/fairlead/internal/bridge/mq"
+	"github.com/fairlead/fairlead/internal/bridge/rabbitmq"
+	"github.com/fairlead/fairlead/internal/brokertest"
+)
+
+func adapter(url, queue string) *rabbitmq.Queue {
+	return rabbitmq.Open(rabbitmq.Options{URL: url, Queue: queue, Priorities: 5})
+}
+
+func TestMain(m *testing.M) {
+	killtest.Main(func(address string) bridge.QS { return adapter(address, "kills") })
+	os.Exit(m.Run())
+}
+
+func job(n int) bridge.Submission {
+	return bridge.Submission{
+		Marker: fmt.Sprint("lost-", n), Priority: 5, Ref: fairlead.Ref{JobID: int64(n), Attempt: 1},
+		Job: &fairlead.Job{ID: int64(n), User: "root", Argv: []string{"/bin/true"}, Tasks: 1},
+	}
+}
+
+func entry(n int) bridge.Entry {
+	return bridge.Entry{Marker: fmt.Sprint("lost-", n), Submitted: time.Now()}
+}
+
+func submit(t *testing.T, q *rabbitmq.Queue, within time.Duration, n ...int) []bridge.Receipt {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), within)
+	defer cancel()
+	var all []bridge.Submission
+	for _, i := range n {
+		all = append(all, job(i))
+	}
+	r, err := q.Submit(ctx, all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// await looks until an entry is in a phase. Meanwhile the broker may not answer.
+func await(t *testing.T, q *rabbitmq.Queue, e bridge.Entry, want bridge.Phase) bridge.Status {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); ; <-time.After(10 * time.Millisecond) {
+		got, err := q.Look(t.Context(), []bridge.Entry{e})
+		if err == nil && got[0].Phase == want {
+			return got[0]
+		}
+		if time.Now().After(end) {
+			t.Fatalf("it is %+v (%v), want phase %v", got, err, want)
+		}
+	}
+}
+
+// TestRealLostConfirmation: a publication whose confirmation is lost is found, however late it
+// arrives, and is absent only when it cannot arrive any more.
+func TestRealLostConfirmation(t *testing.T) {
+	server := brokertest.NewRabbitMQ(t)
+	at, err := url.Parse(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range []struct {
+		name string
+		lose func(*brokertest.Proxy)
+		end  func(*brokertest.Held)
+		want bridge.Phase
+	}{
+		{"arrived, confirmation lost", (*brokertest.Proxy).Mute, (*brokertest.Held).Drop, bridge.Pending},
+		{"arrives late", (*brokertest.Proxy).Hold, (*brokertest.Held).Release, bridge.Pending},
+		{"never arrives", (*brokertest.Proxy).Hold, (*brokertest.Held).Drop, bridge.Absent},
+	} {
+		for _, again := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, another process: %v", c.name, again), func(t *testing.T) {
+				proxy := brokertest.NewProxy(t, at.Host)
+				queue := fmt.Sprint("lost-", i, again)
+				address := strings.Replace(server.URL, at.Host, proxy.Address, 1)
+				q := adapter(address, queue)
+				defer func() { q.Close() }()
+				if r := submit(t, q, time.Minute, 1)[0]; r.Err != nil {
+					t.Fatal(r.Err)
+				}
+				c.lose(proxy)
+				for i, r := range submit(t, q, 300*time.Millisecond, 2, 3) {
+					if !errors.Is(r.Err, bridge.ErrUnsure) {
+						t.Errorf("receipt %d: %v", i, r.Err)
+					}
+				}
+				held := proxy.Pass()
+				if again {
+					q.Close()
+					q = adapter(address, queue)
+				}
+				lost := []bridge.Entry{entry(2), entry(3)}
+				ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+				defer cancel()
+				if s, err := q.Look(ctx, lost); err == nil && s[0].Phase == bridge.Absent {
+					t.Errorf("before its connection has ended it is %+v", s)
+				}
+				c.end(held)
+				for _, e := range lost {
+					await(t, q, e, c.want)
+				}
+				await(t, q, entry(1), bridge.Pending)
+				if n, want := len(contents(t, server, queue)), map[bridge.Phase]int{bridge.Pending: 3, bridge.Absent: 1}[c.want]; n != want {
+					t.Errorf("%d messages are in the queue, want %d", n, want)
+				}
+			})
+		}
+	}
+}
+
+func channel(t testing.TB, server *brokertest.RabbitMQ) *amqp.Channel {
+	t.Helper()
+	c, err := amqp.Dial(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	ch, err := c.Channel()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ch
+}
+
+// contents are the markers of what is in a queue. They stay there.
+func contents(t *testing.T, server *brokertest.RabbitMQ, queue string) (markers []string) {
+	t.Helper()
+	ch := channel(t, server)
+	defer ch.Close()
+	for {
+		d, ok, err := ch.Get(queue, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !ok {
+			return markers
+		}
+		task, err := mq.ReadTask(d.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		markers = append(markers, task.Marker)
+	}
+}
+
+// TestRealKills: whoever is killed when, each submission is in the queue once.
+func TestRealKills(t *testing.T) {
+	server := brokertest.NewRabbitMQ(t)
+	killtest.Run(t, killtest.Rig{
+		Address: server.URL, Open: func() bridge.QS { return adapter(server.URL, "kills") },
+		Kill: server.Kill, Start: func() { server.Start(t) }, Kills: 30, Restarts: 4,
+		Contents: func() []string { return contents(t, server, "kills") },
+	})
+}
+
+// TestRealHalfPublished: a crash of the broker may leave a message in one of the two queues
+// alone. The bridge makes them agree before anybody takes work.
+func TestRealHalfPublished(t *testing.T) {
+	server := brokertest.NewRabbitMQ(t)
+	q := adapter(server.URL, "half")
+	for i, r := range submit(t, q, time.Minute, 1, 2, 3, 4) {
+		if r.Err != nil {
+			t.Fatalf("receipt %d: %v", i, r.Err)
+		}
+	}
+	q.Close()
+	ch := channel(t, server)
+	drop := func(queue string, n int) {
+		t.Helper()
+		for range 4 {
+			d, ok, err := ch.Get(queue, false)
+			if err != nil || !ok {
+				t.Fatal(ok, err)
+			}
+			if d.MessageId == entry(n).Marker {
+				d.Ack(false)
+				return
+			}
+		}
+		t.Fatalf("%d is not in %s", n, queue)
+	}
+	drop("half", 1)
+	drop("half.receipts", 2)
+	// 3 is over, but its worker's acknowledgement was lost.
+	if err := ch.Publish("", "half.reports", false, false, amqp.Publishing{DeliveryMode: amqp.Persistent, Body: []byte(`{"fairlead":"report/1","marker":"lost-3","state":"succeeded"}`)}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ch.QueueDeclarePassive("half.reports", true, false, false, false, nil); err != nil {
+		t.Fatal(err)
+	}
+	server.Stop()
+	server.Start(t)
+	for range 2 { // another process knows it as well
+		q = adapter(server.URL, "half")
+		for i, want := range []bridge.Phase{bridge.Absent, bridge.Pending, bridge.Succeeded, bridge.Pending} {
+			await(t, q, entry(i+1), want)
+		}
+		q.Close()
+	}
+	if got := fmt.Sprint(contents(t, server, "half")); got != "[lost-2 lost-4]" {
+		t.Errorf("in the queue there are %s", got)
+	}
+}
+
+// TestRealOtherArguments: a queue that is there with other arguments is a mistake that is
+// explained.
+func TestRealOtherArguments(t *testing.T) {
+	server := brokertest.NewRabbitMQ(t)
+	if _, err := channel(t, server).QueueDeclare("mine", true, false, false, false, nil); err != nil {
+		t.Fatal(err)
+	}
+	q := adapter(server.URL, "mine")
+	defer q.Close()
+	_, err := q.Describe(t.Context())
+	if !errors.Is(err, fairlead.ErrInvalid) || !strings.Contains(err.Error(), "x-max-priority") || !strings.Contains(err.Error(), "rabbitmqctl delete_queue mine") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestRealTwoBridges: the second bridge to a queue is told that there is another one.
+func TestRealTwoBridges(t *testing.T) {
+	server := brokertest.NewRabbitMQ(t)
+	first, second := adapter(server.URL, "one"), adapter(server.URL, "one")
+	defer second.Close()
+	_, err1 := first.Describe(t.Context())
+	_, err2 := second.Describe(t.Context())
+	if (err1 == nil) == (err2 == nil) || !strings.Contains(fmt.Sprint(err1, err2), "earlier connection") {
+		t.Errorf("got %v and %v", err1, err2)
+	}
+	first.Close()
+}
+
+// BenchmarkSubmit is how fast jobs are published, and beside it how fast the same messages are
+// by the protocol alone, to one queue, with the same number of them unconfirmed.
+func BenchmarkSubmit(b *testing.B) {
+	const many = 100
+	server := brokertest.NewRabbitMQ(b)
+	for _, who := range []string{"bridge", "client"} {
+		b.Run(who, func(b *testing.B) {
+			s := job(1)
+			text, err := mq.NewTask(&s).Encode()
+			if err != nil {
+				b.Fatal(err)
+			}
+			ch := channel(b, server)
+			if _, err := ch.QueueDeclare("plain", true, false, false, false, amqp.Table{"x-max-priority": int32(5)}); err != nil {
+				b.Fatal(err)
+			}
+			if err := ch.Confirm(false); err != nil {
+				b.Fatal(err)
+			}
+			q := adapter(server.URL, "bench")
+			defer q.Close()
+			all := make([]bridge.Submission, many)
+			for i := range all {
+				all[i] = job(i)
+			}
+			b.ResetTimer()
+			for n := 0; n < b.N; n += many {
+				if who == "bridge" {
+					if _, err := q.Submit(b.Context(), all); err != nil {
+						b.Fatal(err)
+					}
+					continue
+				}
+				var last *amqp.DeferredConfirmation
+				for range all {
+					if last, err = ch.PublishWithDeferredConfirm("", "plain", true, false, amqp.Publishing{DeliveryMode: amqp.Persistent, Priority: 5, Body: text}); err != nil {
+						b.Fatal(err)
+					}
+				}
+				last.Wait()
+			}
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "jobs/s")
+		})
+	}
+}

@@ -1,0 +1,48 @@
+package rabbitmq
+
+import (
+	"fmt"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+)
+
+// declare makes what survives a restart of the broker: the queues, the exchange that copies
+// work to the receipts, and the one over which workers are told that a task is cancelled.
+func declare(ch *amqp.Channel, o *Options) error {
+	arguments := amqp.Table{}
+	for name, value := range o.Arguments {
+		arguments[name] = value
+	}
+	arguments["x-max-priority"] = int32(o.Priorities)
+	for name, args := range map[string]amqp.Table{o.Queue: arguments, o.name("receipts"): nil, o.name("reports"): nil} {
+		if _, err := ch.QueueDeclare(name, true, false, false, false, args); err != nil {
+			return fmt.Errorf("queue %s: %w", name, err)
+		}
+	}
+	for name, kind := range map[string]string{o.name("submit"): amqp.ExchangeFanout, o.name("cancel"): amqp.ExchangeDirect} {
+		if err := ch.ExchangeDeclare(name, kind, true, false, false, false, nil); err != nil {
+			return fmt.Errorf("exchange %s: %w", name, err)
+		}
+	}
+	for _, name := range []string{o.Queue, o.name("receipts")} {
+		if err := ch.QueueBind(name, "", o.name("submit"), false, nil); err != nil {
+			return fmt.Errorf("bind queue %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// isOpen reports whether work may be taken: the bridge has looked at the queue since the
+// broker was started.
+func isOpen(c *amqp.Connection, o *Options) (bool, error) {
+	ch, err := c.Channel()
+	if err != nil {
+		return false, err
+	}
+	defer ch.Close()
+	err = ch.ExchangeDeclarePassive(o.name("open"), amqp.ExchangeFanout, false, false, false, false, nil)
+	if is(err, amqp.NotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}

@@ -1,0 +1,213 @@
+package rabbitmq
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+
+	"github.com/fairlead/fairlead/internal/bridge/mq"
+)
+
+// WorkerOptions say what a worker takes, and with what it runs it.
+type WorkerOptions struct {
+	Options
+	Slots  int // tasks at a time
+	Worker *mq.Worker
+	// Drain is how long tasks may go on when the worker ends.
+	Drain time.Duration
+}
+
+// Work takes tasks and runs them, until ctx ends.
+func Work(ctx context.Context, o WorkerOptions) {
+	o.defaults()
+	for ctx.Err() == nil {
+		if err := o.serve(ctx); err != nil && ctx.Err() == nil {
+			o.Logger.Warn("worker; trying again", "error", err)
+			pause(ctx, time.Second/2)
+		}
+	}
+}
+
+// crew is what the slots of a worker share: a connection.
+type crew struct {
+	*WorkerOptions
+	*amqp.Connection
+	notices string // the queue over which it is told what is cancelled
+	mu      sync.Mutex
+	stops   map[string]context.CancelCauseFunc // by marker
+}
+
+// serve takes tasks over one connection, until it breaks or ctx ends.
+func (o *WorkerOptions) serve(ctx context.Context) error {
+	c, err := dial(ctx, o.URL, "fairlead worker "+o.Worker.Name)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	for {
+		open, err := isOpen(c, &o.Options)
+		if err != nil {
+			return err
+		}
+		if open {
+			break
+		}
+		if !pause(ctx, 200*time.Millisecond) {
+			return nil
+		}
+	}
+	w := &crew{WorkerOptions: o, Connection: c, stops: map[string]context.CancelCauseFunc{}}
+	if err := w.listen(); err != nil {
+		return err
+	}
+	var wg sync.WaitGroup
+	errs := make([]error, o.Slots)
+	for i := range errs {
+		wg.Go(func() {
+			for ctx.Err() == nil && !w.IsClosed() {
+				if errs[i] = w.slot(ctx); errs[i] != nil {
+					o.Logger.Warn("worker", "slot", i, "error", errs[i])
+					pause(ctx, 100*time.Millisecond)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// listen hears what is cancelled, until the connection ends.
+func (w *crew) listen() error {
+	ch, err := w.Channel()
+	if err != nil {
+		return err
+	}
+	q, err := ch.QueueDeclare("", false, true, true, false, nil)
+	if err != nil {
+		return err
+	}
+	notices, err := ch.Consume(q.Name, "", true, true, false, false, nil)
+	if err != nil {
+		return err
+	}
+	w.notices = q.Name
+	go func() {
+		for n := range notices {
+			w.mu.Lock()
+			if stop := w.stops[n.RoutingKey]; stop != nil {
+				stop(mq.ErrCancelled)
+			}
+			w.mu.Unlock()
+		}
+		w.Close()
+	}()
+	return nil
+}
+
+// slot takes one task after the other.
+func (w *crew) slot(ctx context.Context) error {
+	ch, err := w.Channel()
+	if err != nil {
+		return err
+	}
+	defer ch.Close()
+	if err := errors.Join(ch.Qos(1, 0, false), ch.Tx()); err != nil {
+		return err
+	}
+	have, lose := context.WithCancelCause(context.WithoutCancel(ctx))
+	closed := ch.NotifyClose(make(chan *amqp.Error, 1))
+	go func() {
+		<-closed
+		lose(mq.ErrLost)
+	}()
+	deliveries, err := ch.Consume(w.Queue, "", false, false, false, false, nil)
+	if err != nil {
+		return fmt.Errorf("take tasks: %w", err)
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return nil // what was delivered meanwhile returns to its place
+		case d, ok := <-deliveries:
+			if !ok {
+				return errors.New("the connection to RabbitMQ was lost")
+			}
+			if ctx.Err() != nil {
+				return nil
+			}
+			if err := w.perform(ctx, have, ch, d); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// perform runs a task, says how it ended, and acknowledges it. The last two are one
+// transaction, of which a failure of ours leaves both or none. What runs is ended when have is.
+func (w *crew) perform(ctx, have context.Context, ch *amqp.Channel, d amqp.Delivery) error {
+	task, err := mq.ReadTask(d.Body)
+	if err != nil {
+		w.Logger.Warn("a message that no bridge has put here is rejected", "message", d.MessageId, "error", err)
+		return errors.Join(d.Reject(false), ch.TxCommit())
+	}
+	r, known := w.Worker.End(task.Marker)
+	if !known {
+		if r, err = w.run(ctx, have, ch, task); err != nil {
+			w.Logger.Warn("a task is left to others", "marker", task.Marker, "error", err)
+			return errors.Join(err, d.Nack(false, true), ch.TxCommit())
+		}
+		w.Worker.Ended(r)
+	}
+	if err := w.report(ch, r); err != nil {
+		return err
+	}
+	if err := errors.Join(d.Ack(false), ch.TxCommit()); err != nil {
+		return fmt.Errorf("tell the end of task %s: %w", task.Marker, err)
+	}
+	return nil
+}
+
+// report publishes a report, as a part of a transaction.
+func (w *crew) report(ch *amqp.Channel, r mq.Report) error {
+	if err := ch.Publish("", w.name("reports"), false, false, publishing(r)); err != nil {
+		return fmt.Errorf("report task %s: %w", r.Marker, err)
+	}
+	return nil
+}
+
+// run runs a task to its end.
+func (w *crew) run(ctx, have context.Context, ch *amqp.Channel, task *mq.Task) (mq.Report, error) {
+	running, stop := context.WithCancelCause(have)
+	defer stop(nil)
+	late := context.AfterFunc(ctx, func() {
+		if pause(running, w.Drain) {
+			stop(mq.ErrLeaving)
+		}
+	})
+	defer late()
+	w.mu.Lock()
+	w.stops[task.Marker] = stop
+	w.mu.Unlock()
+	defer func() {
+		w.mu.Lock()
+		delete(w.stops, task.Marker)
+		w.mu.Unlock()
+	}()
+	// It can be told of a cancellation before the bridge hears that it has started.
+	if err := ch.QueueBind(w.notices, task.Marker, w.name("cancel"), false, nil); err != nil {
+		return mq.Report{}, err
+	}
+	started := w.Worker.Start(task, "")
+	if err := errors.Join(w.report(ch, started), ch.TxCommit()); err != nil {
+		return started, err
+	}
+	r, err := w.Worker.Run(running, task, started)
+	if err != nil {
+		return r, err
+	}
+	return r, ch.QueueUnbind(w.notices, task.Marker, w.name("cancel"), nil)
+}
