@@ -25,6 +25,8 @@ type Queue struct {
 	Lowest, Highest int64
 	// SmallFirst: it serves small numbers first.
 	SmallFirst bool
+	// Found is what was found at the QS beside that, in its own words and with what to do.
+	Found []Doubt
 }
 
 // Doubt is a precondition of the algorithm that a QS does not meet, or does not tell.
@@ -48,6 +50,7 @@ func (s *Settings) Doubts(q Queue) []Doubt {
 	case Unknown:
 		doubts = append(doubts, Doubt{false, q.Name + " does not tell whether we may set priorities: if not, all jobs stay in the order of their submission"})
 	}
+	doubts = append(doubts, q.Found...)
 	rungs := s.rungs()
 	back, top := rungs[0].Priority, rungs[len(rungs)-1].Priority
 	if (top < back) != q.SmallFirst {

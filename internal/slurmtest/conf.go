@@ -54,11 +54,20 @@ func lines(parameters map[string]string) []byte {
 
 // accounting is slurmdbd.conf.
 func (s *Slurm) accounting() map[string]string {
-	return map[string]string{
+	all := map[string]string{
 		"AuthType": "auth/munge", "AuthInfo": s.path("munge/sock"), "SlurmUser": "root",
 		"DbdHost": "localhost", "DbdPort": fmt.Sprint(s.ports[1]), "PidFile": s.path("run/slurmdbd.pid"),
 		"StorageType": "accounting_storage/mysql", "StorageHost": "localhost", "StorageLoc": "slurm_acct_db",
 		"StorageUser": "slurm", "StoragePass": "slurm",
+	}
+	s.tokens(all)
+	return all
+}
+
+// tokens has a daemon accept tokens, if the test wants that.
+func (s *Slurm) tokens(parameters map[string]string) {
+	if s.options.REST {
+		parameters["AuthAltTypes"], parameters["AuthAltParameters"] = "auth/jwt", "jwt_key="+s.path("jwt/key")
 	}
 }
 
@@ -72,7 +81,7 @@ func (s *Slurm) parameters() map[string]string {
 		"SlurmctldPidFile": s.path("run/slurmctld.pid"), "SlurmdPidFile": s.path("run/slurmd.%n.pid"),
 		"SlurmdParameters": "config_overrides", "ReturnToService": "2", "MpiDefault": "none",
 		"ProctrackType": "proctrack/linuxproc", "TaskPlugin": "task/none", "SwitchType": "switch/none", "JobAcctGatherType": "jobacct_gather/linux",
-		"SelectType": "select/cons_tres", "SelectTypeParameters": "CR_Core", "GresTypes": "gpu", "Licenses": "matlab:5",
+		"SelectType": "select/cons_tres", "SelectTypeParameters": "CR_Core", "GresTypes": "gpu", "Licenses": "matlab:5", "AccountingStorageTRES": "gres/gpu,license/matlab",
 		"AccountingStorageType": "accounting_storage/slurmdbd", "AccountingStorageHost": "localhost",
 		// The second is where sacctmgr finds munged; it does not read AuthInfo.
 		"AccountingStoragePort": fmt.Sprint(s.ports[1]), "AccountingStoragePass": s.path("munge/sock"),
@@ -80,9 +89,7 @@ func (s *Slurm) parameters() map[string]string {
 		"PriorityUsageResetPeriod": "NONE", "PriorityCalcPeriod": "1", "KillWait": "2", "MinJobAge": "300", "MaxJobCount": "100000",
 		"SchedulerParameters": "sched_min_interval=20000,batch_sched_delay=0,bf_interval=1,default_queue_depth=1000,sched_interval=2",
 	}
-	if s.options.REST {
-		all["AuthAltTypes"], all["AuthAltParameters"] = "auth/jwt", "jwt_key="+s.path("jwt/key")
-	}
+	s.tokens(all)
 	maps.Copy(all, s.options.Conf)
 	return all
 }

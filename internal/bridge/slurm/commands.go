@@ -1,0 +1,180 @@
+package slurm
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/user"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/bridge"
+)
+
+// commands speaks to Slurm by its commands, in their forms for programs.
+type commands struct {
+	env []string
+	me  *user.User
+}
+
+func openCommands(o Options) (*commands, error) {
+	me, err := user.Current()
+	if err != nil {
+		return nil, err
+	}
+	// Nothing else of our environment: variables can change what the commands do.
+	path := cmp.Or(o.Path, os.Getenv("PATH"))
+	c := &commands{me: me, env: []string{"PATH=" + path, "LC_ALL=C", "SLURM_TIME_FORMAT=%s"}}
+	if conf := cmp.Or(o.Conf, os.Getenv("SLURM_CONF")); conf != "" {
+		c.env = append(c.env, "SLURM_CONF="+conf)
+	}
+	return c, nil
+}
+
+func (c *commands) close() {}
+
+// runsAs is "" for root, who may submit for everybody.
+func (c *commands) runsAs() string {
+	if c.me.Uid == "0" {
+		return ""
+	}
+	return c.me.Username
+}
+
+// failure is a command that ended otherwise than well.
+type failure struct {
+	command string
+	text    string // what it said
+	err     error
+}
+
+func (f *failure) Error() string {
+	if f.text == "" {
+		return f.command + ": " + f.err.Error()
+	}
+	return f.command + ": " + f.text
+}
+
+func (f *failure) Unwrap() error { return f.err }
+
+// run runs a command to its end and returns what it printed.
+func (c *commands) run(ctx context.Context, in []byte, files []*os.File, name string, args ...string) (string, error) {
+	path, err := c.look(name)
+	if err != nil {
+		return "", err
+	}
+	cmd := exec.CommandContext(ctx, path, args...)
+	var out, said bytes.Buffer
+	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = c.env, "/", &out, &said, files
+	cmd.WaitDelay = time.Second
+	if in != nil {
+		cmd.Stdin = bytes.NewReader(in)
+	}
+	// It ends with the bridge: a submission must not arrive when the next bridge has
+	// looked for it already. The thread that forks has to stay for that.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if err := cmd.Run(); err != nil {
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		return out.String(), &failure{name, strings.Join(strings.Fields(said.String()), " "), err}
+	}
+	return out.String(), nil
+}
+
+// look finds a command in the PATH of the options.
+func (c *commands) look(name string) (string, error) {
+	for dir := range strings.SplitSeq(strings.TrimPrefix(c.env[0], "PATH="), ":") {
+		if path, err := exec.LookPath(dir + "/" + name); dir != "" && err == nil {
+			return path, nil
+		}
+	}
+	return "", fmt.Errorf("%s is not in the PATH: install Slurm's commands on the machine of the bridge (apt-get install slurm-client), or set path", name)
+}
+
+// submit runs sbatch. The script comes on its standard input and the environment by another
+// file, so that neither a file is left behind nor a user's variable changes what sbatch does.
+func (c *commands) submit(ctx context.Context, r *request) (string, error) {
+	env, err := pipeOf(strings.Join(r.env, "\x00") + "\x00")
+	if err != nil {
+		return "", err
+	}
+	defer env.Close()
+	out, err := c.run(ctx, r.script, []*os.File{env}, "sbatch", r.options()...)
+	if err != nil {
+		return "", judge(err)
+	}
+	// With several clusters the name of one follows.
+	id, _, _ := strings.Cut(strings.TrimSpace(out), ";")
+	if _, err := strconv.ParseUint(id, 10, 64); err != nil {
+		return "", fmt.Errorf("%w: sbatch printed %q in place of a number", bridge.ErrUnsure, out)
+	}
+	return id, nil
+}
+
+// pipeOf is a file that holds a text: a temporary one that has no name any more, because a
+// pipe would take 64K only.
+func pipeOf(text string) (*os.File, error) {
+	f, err := os.CreateTemp("", "fairlead-env-")
+	if err != nil {
+		return nil, err
+	}
+	_, err = f.WriteString(text)
+	_, err2 := f.Seek(0, 0)
+	if err := errors.Join(err, err2, os.Remove(f.Name())); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// options are those of sbatch. 3 is the first file after the standard ones.
+func (r *request) options() []string {
+	args := []string{"--parsable", "--export-file=3", "--ignore-pbs", "--nodes=1"}
+	for _, o := range []struct {
+		name, value string
+	}{
+		{"job-name", r.name}, {"comment", r.comment}, {"priority", fmt.Sprint(r.priority)}, {"uid", r.uid}, {"gid", r.gid},
+		{"account", r.account}, {"partition", r.partition}, {"qos", r.qos}, {"chdir", r.dir}, {"output", r.output}, {"error", r.errors},
+		{"ntasks", fmt.Sprint(r.tasks)}, {"cpus-per-task", fmt.Sprint(r.cpus)}, {"gres", r.gres}, {"licenses", r.licenses},
+		{"constraint", r.constraint}, {"mem", megabytes(r.memory)}, {"time", minutes(r.minutes)},
+	} {
+		if o.value != "" {
+			args = append(args, "--"+o.name+"="+o.value)
+		}
+	}
+	return append(append(args, "/dev/stdin"), r.args...)
+}
+
+func megabytes(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%dM", n)
+}
+
+func minutes(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprint(n)
+}
+
+// cancel ends jobs. That one is over already is no error.
+func (c *commands) cancel(ctx context.Context, ids []string) error {
+	_, err := c.run(ctx, nil, nil, "scancel", append([]string{"--quiet"}, ids...)...)
+	var f *failure
+	if errors.As(err, &f) && ctx.Err() == nil && strings.Contains(f.text, "nvalid job id") {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,136 @@
+package slurm
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead/frontback"
+)
+
+// config is what slurmctld says of its configuration.
+type config map[string]string
+
+// duration reads one such as "300 sec".
+func (c *config) duration(name string, otherwise time.Duration) time.Duration {
+	number, _, _ := strings.Cut((*c)[name], " ")
+	n, err := strconv.Atoi(number)
+	if err != nil {
+		return otherwise
+	}
+	return time.Duration(n) * time.Second
+}
+
+// fresh is for how long the configuration is taken to be what it was.
+const fresh = time.Minute
+
+// configuration is that of slurmctld.
+func (q *QS) configuration(ctx context.Context) (*config, error) {
+	q.mu.Lock()
+	known := q.config
+	if time.Since(q.read) > fresh {
+		known = nil
+	}
+	q.mu.Unlock()
+	if known != nil {
+		return known, nil
+	}
+	c, err := q.door.configuration(ctx)
+	if err != nil {
+		return nil, err
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.config, q.read = c, time.Now()
+	return c, nil
+}
+
+// Describe reads how Slurm makes priorities, and whether we may set them.
+func (q *QS) Describe(ctx context.Context) (frontback.Queue, error) {
+	d := frontback.Queue{Name: "Slurm", Lowest: lowest, Highest: highest}
+	c, err := q.door.configuration(ctx)
+	if err != nil {
+		return d, err
+	}
+	if name := (*c)["ClusterName"]; name != "" {
+		d.Name = "Slurm (" + name + ")"
+	}
+	may, who := q.privilege(ctx, c)
+	d.Obeys = may
+	doubt := func(broken bool, format string, args ...any) {
+		d.Found = append(d.Found, frontback.Doubt{Broken: broken, Text: fmt.Sprintf(format, args...)})
+	}
+	q.mu.Lock()
+	other := q.other
+	q.mu.Unlock()
+	switch {
+	case may == frontback.No:
+		doubt(true, "%s is no operator of Slurm, and Slurm ignores the priorities that it asks for, without a word; let an administrator run: sacctmgr modify user %s set adminlevel=Operator", who, who)
+	case may == frontback.Unknown:
+		doubt(false, "whether %s may set priorities cannot be told: slurmdbd does not answer", who)
+	case other != nil:
+		d.Obeys = frontback.No
+		doubt(true, "job %s was given the priority %d and has %d: a job submit plugin or an administrator has changed it", other.id, other.asked, other.got)
+	}
+	// A priority that was set directly is not touched by the plugin.
+	d.Ages = frontback.No
+	if kind := (*c)["PriorityType"]; may != frontback.Yes && kind == "" {
+		d.Ages = frontback.Unknown
+	} else if may != frontback.Yes && kind != "priority/basic" {
+		d.Ages = frontback.Yes
+		doubt(may == frontback.No, "without that right %s decides, with the weights %s", kind, weights(*c))
+	}
+	d.Found = append(d.Found, doubts(*c)...)
+	return d, nil
+}
+
+// doubts are what else in a configuration is in the way.
+func doubts(c config) []frontback.Doubt {
+	var found []frontback.Doubt
+	if kind, told := c["AccountingStorageType"]; told && kind != "accounting_storage/slurmdbd" {
+		found = append(found, frontback.Doubt{Broken: true, Text: fmt.Sprintf("AccountingStorageType is %s: how a job ended is known only for MinJobAge (%s), and a bridge that was away for longer cannot find out; set up slurmdbd", kind, c["MinJobAge"])})
+	}
+	if keeps := c.duration("MinJobAge", settle); keeps > 0 && keeps < settle {
+		found = append(found, frontback.Doubt{Text: "MinJobAge is " + c["MinJobAge"] + ": slurmctld forgets jobs before slurmdbd knows all of them; set it to 60 or more"})
+	}
+	if plugins := c["JobSubmitPlugins"]; plugins != "" {
+		found = append(found, frontback.Doubt{Text: "JobSubmitPlugins is " + plugins + ", which may change priorities; the first jobs will show"})
+	}
+	if kind := c["PreemptType"]; kind != "" && kind != "preempt/none" {
+		found = append(found, frontback.Doubt{Text: "PreemptType is " + kind + ": jobs may be put back after they have started, whatever their priority"})
+	}
+	return found
+}
+
+// privilege tells whether we may set priorities, and who we are.
+func (q *QS) privilege(ctx context.Context, c *config) (frontback.Answer, string) {
+	who := q.door.runsAs()
+	superuser, _, _ := strings.Cut((*c)["SlurmUser"], "(")
+	if who == "" || who == "root" || who == superuser {
+		return frontback.Yes, "root"
+	}
+	rank, err := q.door.rank(ctx)
+	switch {
+	case err != nil:
+		return frontback.Unknown, who
+	case strings.HasPrefix(rank, "Operator"), strings.HasPrefix(rank, "Admin"):
+		return frontback.Yes, who
+	}
+	return frontback.No, who
+}
+
+// weights are those of the priority plugin that are not 0.
+func weights(c config) string {
+	var all []string
+	for _, name := range []string{"Age", "FairShare", "JobSize", "Partition", "QOS", "Assoc"} {
+		if value := c["PriorityWeight"+name]; value != "" && value != "0" {
+			all = append(all, strings.ToLower(name)+" "+value)
+		}
+	}
+	if len(all) == 0 {
+		return "0"
+	}
+	return strings.Join(all, ", ")
+}

@@ -1,0 +1,199 @@
+package slurm
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/bridge"
+)
+
+const (
+	// settle is how long the accounting of a job that has ended is waited for.
+	settle = 15 * time.Second
+	// margin is for clocks that differ, and for times that are whole seconds.
+	margin = 10 * time.Second
+)
+
+// Look asks slurmctld about all entries at once, and slurmdbd about those that have ended or
+// are not there any more.
+func (q *QS) Look(ctx context.Context, all []bridge.Entry) ([]bridge.Status, error) {
+	statuses := make([]bridge.Status, len(all))
+	if len(all) == 0 {
+		return statuses, nil
+	}
+	now := time.Now()
+	queued, err := q.door.queue(ctx, markers(all))
+	if err != nil {
+		return nil, err
+	}
+	q.compare(queued)
+	live := latest(queued)
+	var ended []bridge.Entry
+	for _, e := range all {
+		if r := live[e.Marker]; r == nil || r.over() {
+			if r != nil {
+				e.ID = r.id
+			}
+			ended = append(ended, e)
+		}
+	}
+	kept, account := q.accounts(ctx, ended, live)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	for i, e := range all {
+		statuses[i] = q.judge(ctx, e, live[e.Marker], kept[e.Marker], account, now)
+	}
+	return statuses, nil
+}
+
+// accounts is what slurmdbd knows of entries. An error is not one of the QS: slurmctld answers,
+// and what runs can be followed.
+func (q *QS) accounts(ctx context.Context, all []bridge.Entry, live map[string]*record) (map[string]*record, error) {
+	if len(all) == 0 {
+		return nil, nil
+	}
+	var ids, names []string
+	since := all[0].Submitted
+	for _, e := range all {
+		if e.ID != "" {
+			ids = append(ids, e.ID)
+		}
+		if e.Submitted.Before(since) {
+			since = e.Submitted
+		}
+	}
+	since = since.Add(-time.Hour) // clocks may differ
+	var records []record
+	for chunk := range slices.Chunk(ids, maxNames) {
+		found, err := q.door.accounting(ctx, chunk, nil, since)
+		if err != nil {
+			return nil, err
+		}
+		records = append(records, found...)
+	}
+	rename(records, live)
+	// Numbers are found faster, but one may have been given to another job meanwhile.
+	known := latest(records)
+	for _, e := range all {
+		if known[e.Marker] == nil {
+			names = append(names, e.Marker)
+		}
+	}
+	for chunk := range slices.Chunk(names, maxNames) {
+		found, err := q.door.accounting(ctx, nil, chunk, since)
+		if err != nil {
+			return nil, err
+		}
+		records = append(records, found...)
+	}
+	return latest(records), nil
+}
+
+// rename gives records the names that slurmctld knows: slurmdbd learns the name of a job some
+// seconds after its end.
+func rename(records []record, live map[string]*record) {
+	byID := map[string]*record{}
+	for _, l := range live {
+		byID[l.id] = l
+	}
+	for i := range records {
+		if l := byID[records[i].id]; l != nil && l.submitted.Equal(records[i].submitted) {
+			records[i].name = l.name
+		}
+	}
+}
+
+// judge puts together what slurmctld and slurmdbd say of an entry.
+func (q *QS) judge(ctx context.Context, e bridge.Entry, live, kept *record, account error, now time.Time) bridge.Status {
+	switch {
+	case live != nil && !live.over():
+		return live.status()
+	case live != nil && kept != nil && kept.over() && kept.id == live.id && !kept.ended.Before(live.began):
+		both := *kept
+		both.code, both.signal = live.code, live.signal // slurmrestd 22.05 has a code of 0 for every exit
+		return both.status()
+	case live != nil && account == nil && now.Sub(live.ended) < settle:
+		s := live.status()
+		return bridge.Status{Phase: bridge.Running, ID: live.id, Began: s.Began, Says: s.Says + ", its accounting follows"}
+	case live != nil:
+		return live.status()
+	case kept != nil && kept.over():
+		return kept.status()
+	}
+	return q.missing(ctx, e, kept, account, now)
+}
+
+// missing is the status of an entry that slurmctld does not know and of which slurmdbd knows no
+// end. It is absent when nothing is under way any more by which it could turn up.
+func (q *QS) missing(ctx context.Context, e bridge.Entry, kept *record, account error, now time.Time) bridge.Status {
+	unsure := func(says string) bridge.Status { return bridge.Status{Phase: bridge.Unsure, ID: e.ID, Says: says} }
+	c, err := q.configuration(ctx)
+	if err != nil {
+		return unsure("slurmctld does not tell its configuration: " + err.Error())
+	}
+	age := now.Sub(e.Submitted)
+	if age < 2*c.duration("MessageTimeout", 10*time.Second) {
+		return unsure("it may be on its way to Slurm")
+	}
+	// slurmctld forgets a job so long after its end.
+	if keeps := c.duration("MinJobAge", -1); keeps == 0 || age < keeps-margin {
+		return bridge.Status{Phase: bridge.Absent}
+	}
+	if account != nil {
+		return unsure("slurmctld does not know it any more, and the accounting does not answer: " + account.Error())
+	}
+	if n, err := q.door.backlog(ctx); err != nil || n > 0 {
+		return unsure("slurmctld has not told slurmdbd everything yet")
+	}
+	// If slurmdbd knows it as running, slurmctld has lost it, and ended what it ran.
+	return bridge.Status{Phase: bridge.Absent}
+}
+
+// latest is the newest record of each name: a job that was requeued has several.
+func latest(all []record) map[string]*record {
+	newest := map[string]*record{}
+	for i := range all {
+		r := &all[i]
+		if old := newest[r.name]; old == nil || !r.submitted.Before(old.submitted) && (r.submitted.After(old.submitted) || !r.began.Before(old.began)) {
+			newest[r.name] = r
+		}
+	}
+	return newest
+}
+
+func markers(all []bridge.Entry) []string {
+	names := make([]string, len(all))
+	for i, e := range all {
+		names[i] = e.Marker
+	}
+	return names
+}
+
+// Cancel ends entries. They are looked for by their markers: a number may have been given to
+// another job.
+func (q *QS) Cancel(ctx context.Context, all []bridge.Entry) error {
+	if len(all) == 0 {
+		return nil
+	}
+	wanted := markers(all)
+	queued, err := q.door.queue(ctx, wanted)
+	if err != nil {
+		return err
+	}
+	slices.Sort(wanted)
+	var ids []string
+	for i := range queued {
+		if _, ours := slices.BinarySearchFunc(wanted, queued[i].name, strings.Compare); ours && !queued[i].over() {
+			ids = append(ids, queued[i].id)
+		}
+	}
+	for chunk := range slices.Chunk(ids, maxNames) {
+		if err := q.door.cancel(ctx, chunk); err != nil {
+			return err
+		}
+	}
+	return nil
+}

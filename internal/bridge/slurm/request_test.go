@@ -1,0 +1,120 @@
+package slurm
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/bridge"
+)
+
+// TestOptions: a job in the words of sbatch.
+func TestOptions(t *testing.T) {
+	q := with(t, &fake{})
+	q.options.Account, q.options.Partition = "{top}", "gpu"
+	s := bridge.Submission{Marker: "fl-1", Priority: 2000, Number: 7, Ref: fairlead.Ref{JobID: 42, Attempt: 1}, Job: &fairlead.Job{
+		ID: 42, Name: "a b/c", User: "root", Pool: "physics/env/julie", Script: true, Payload: []byte("echo"), Argv: []string{"job.sh", "x y"}, Dir: "/data", Output: "out-%x_%j.%%", Array: "0-9", Tasks: 10,
+		Request: fairlead.Amounts{"cpu": 8, "mem": 3<<30 + 1, "gpu": 2, "gpu:a100": 2}, Licenses: fairlead.Amounts{"matlab": 1, "abaqus": 5},
+		Limit: 90*time.Minute + time.Second, Constraint: "intel & ssd", Env: map[string]string{"FAIRLEAD_NTASKS": "4"},
+	}}
+	r, err := q.request(&s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"--parsable", "--export-file=3", "--ignore-pbs", "--nodes=1", "--job-name=fl-1", "--comment=fairlead job 42 a b/c", "--priority=2000", "--uid=0", "--gid=0",
+		"--account=physics", "--partition=gpu", "--chdir=/data", "--output=out-a b_c_42.%%.7", "--ntasks=4", "--cpus-per-task=2", "--gres=gpu:a100:2",
+		"--licenses=abaqus:5,matlab:1", "--constraint=intel&ssd", "--mem=3073M", "--time=91", "/dev/stdin", "x y"}
+	if got := r.options(); !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	for _, v := range []string{"SLURM_ARRAY_TASK_ID=7", "FAIRLEAD_JOB=42", "FAIRLEAD_MARKER=fl-1"} {
+		if !slices.Contains(r.env, v) {
+			t.Errorf("%s is not in the environment %q", v, r.env)
+		}
+	}
+}
+
+// TestNotForSlurm: what Slurm could not run as it is meant is refused for good.
+func TestNotForSlurm(t *testing.T) {
+	for _, test := range []struct {
+		as   string
+		any  bool
+		job  fairlead.Job
+		want string // "" is taken
+	}{
+		{"", false, fairlead.Job{User: "root", Argv: []string{"true"}}, ""},
+		{"", false, fairlead.Job{User: "root", Argv: []string{"true"}, Gang: 2}, "a gang"},
+		{"", false, fairlead.Job{User: "root", Kind: "mail"}, "no command"},
+		{"", false, fairlead.Job{User: "no-such-user", Argv: []string{"true"}}, "does not exist"},
+		{"", false, fairlead.Job{User: "root", Argv: []string{"true"}, Constraint: "arch=amd64"}, "features"},
+		{"root", false, fairlead.Job{User: "julie", Argv: []string{"true"}}, "--any-user"},
+		{"root", true, fairlead.Job{User: "julie", Argv: []string{"true"}}, ""},
+	} {
+		q := with(t, &fake{as: test.as})
+		q.options.AnyUser = test.any
+		_, err := q.request(&bridge.Submission{Priority: 1, Job: &test.job})
+		if (err == nil) != (test.want == "") || err != nil && (!errors.Is(err, fairlead.ErrInvalid) || !strings.Contains(err.Error(), test.want)) {
+			t.Errorf("%+v: got %v, want %q", test.job, err, test.want)
+		}
+	}
+	// Of a level the job is not to blame.
+	q := with(t, &fake{})
+	if _, err := q.request(&bridge.Submission{Priority: 0, Job: &fairlead.Job{User: "root", Argv: []string{"true"}}}); err == nil || errors.Is(err, fairlead.ErrInvalid) {
+		t.Errorf("priority 0: got %v", err)
+	}
+}
+
+// TestMask: no line of a user's script is an option for sbatch.
+func TestMask(t *testing.T) {
+	in := "#!/bin/sh\n#SBATCH --uid=0\n\n  # a comment\n#PBS -q x\n#BSUB -q\n# end\necho\n#SBATCH late\n"
+	want := "#!/bin/sh\n##SBATCH --uid=0\n\n  # a comment\n##PBS -q x\n##BSUB -q\n# end\necho\n#SBATCH late\n"
+	if got := string(mask([]byte(in))); got != want {
+		t.Errorf("got %q", got)
+	}
+	if got := string(mask([]byte("#SBATCH x"))); got != "##SBATCH x" {
+		t.Errorf("without a line end: got %q", got)
+	}
+}
+
+// TestDescribe: which precondition is broken, and what to do.
+func TestDescribe(t *testing.T) {
+	ok := config{"ClusterName": "c", "SlurmUser": "slurm(64030)", "PriorityType": "priority/multifactor", "PriorityWeightAge": "1000", "AccountingStorageType": "accounting_storage/slurmdbd", "MinJobAge": "300 sec"}
+	for _, test := range []struct {
+		name   string
+		slurm  fake
+		change map[string]string
+		other  *disobedience
+		want   []string // in what was found; none: nothing is
+	}{
+		{"root", fake{}, nil, nil, nil},
+		{"SlurmUser", fake{as: "slurm"}, nil, nil, nil},
+		{"operator", fake{as: "bridge", level: "Operator"}, nil, nil, nil},
+		{"plain user", fake{as: "bridge", level: "None"}, nil, nil, []string{"set adminlevel=Operator", "age 1000"}},
+		{"no accounting", fake{}, map[string]string{"AccountingStorageType": "accounting_storage/none"}, nil, []string{"set up slurmdbd"}},
+		{"plugin", fake{}, map[string]string{"JobSubmitPlugins": "lua"}, nil, []string{"JobSubmitPlugins is lua"}},
+		{"disobeyed", fake{}, nil, &disobedience{1000, 77, "12"}, []string{"job 12 was given the priority 1000 and has 77"}},
+	} {
+		test.slurm.conf = config{}
+		for name, value := range ok {
+			test.slurm.conf[name] = value
+		}
+		for name, value := range test.change {
+			test.slurm.conf[name] = value
+		}
+		q := with(t, &test.slurm)
+		q.other = test.other
+		d, err := q.Describe(t.Context())
+		if err != nil || len(d.Found) != len(test.want) {
+			t.Errorf("%s: got %+v, %v", test.name, d, err)
+			continue
+		}
+		for i, text := range test.want {
+			if !strings.Contains(d.Found[i].Text, text) {
+				t.Errorf("%s: got %q, want %q in it", test.name, d.Found[i].Text, text)
+			}
+		}
+	}
+}

@@ -1,0 +1,167 @@
+package slurm
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// rest speaks to a slurmrestd.
+type rest struct {
+	o      REST
+	client *http.Client
+}
+
+// restVersion is the version of the interface that this was tested with, which Slurm 22.05 to
+// 23.11 have.
+const restVersion = "v0.0.38"
+
+func openREST(o REST) (*rest, error) {
+	o.Version = cmp.Or(o.Version, restVersion)
+	u, err := url.Parse(o.URL)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("slurmrestd: %w", err)
+	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+		return nil, fmt.Errorf("slurmrestd: %q is no URL; give one such as http://localhost:6820", o.URL)
+	case o.User == "":
+		return nil, errors.New("slurmrestd: whose token is it? Name the user")
+	case o.Token == nil:
+		return nil, errors.New("slurmrestd: there is no token; make one with: scontrol token username=" + o.User + " lifespan=SECONDS")
+	}
+	o.URL = strings.TrimSuffix(o.URL, "/")
+	// slurmrestd takes one call at a time on a connection, and drops idle ones.
+	return &rest{o, &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 4}}}, nil
+}
+
+func (d *rest) close() { d.client.CloseIdleConnections() }
+
+func (d *rest) runsAs() string { return d.o.User }
+
+// problem is one of the errors in an answer.
+type problem struct {
+	Number      number `json:"error_number"`
+	Error       string `json:"error"`
+	Description string `json:"description"`
+}
+
+// nothingFound is the number of an error that is none: no job is like that.
+const nothingFound = 9003
+
+// call sends a request to a part of slurmrestd and reads the answer into what into points at, which
+// may be nil. What slurmctld or slurmdbd said is a failure.
+func (d *rest) call(ctx context.Context, method, part, path string, query url.Values, body, into any) error {
+	var in io.Reader
+	if body != nil {
+		text, err := json.Marshal(body)
+		if err != nil {
+			return err
+		}
+		in = bytes.NewReader(text)
+	}
+	address := d.o.URL + "/" + part + "/" + d.o.Version + "/" + path
+	if len(query) > 0 {
+		address += "?" + query.Encode()
+	}
+	r, err := http.NewRequestWithContext(ctx, method, address, in)
+	if err != nil {
+		return err
+	}
+	token, err := d.o.Token()
+	if err != nil {
+		return fmt.Errorf("token for slurmrestd: %w", err)
+	}
+	r.Header.Set("X-SLURM-USER-NAME", d.o.User)
+	r.Header.Set("X-SLURM-USER-TOKEN", strings.TrimSpace(token))
+	if body != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	answer, err := d.client.Do(r)
+	if err != nil {
+		return unanswered(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return &failure{"slurmrestd", "", err}
+	}
+	return read(answer.StatusCode, text, into)
+}
+
+// unanswered is the failure of a call without an answer.
+func unanswered(err error) error {
+	var op *net.OpError
+	if errors.As(err, &op) && op.Op == "dial" {
+		return &failure{"slurmrestd", "connect failure: " + err.Error(), err}
+	}
+	return &failure{"slurmrestd", "", err}
+}
+
+// read reads an answer.
+func read(status int, text []byte, into any) error {
+	var common struct {
+		Errors []problem `json:"errors"`
+		ID     number    `json:"job_id"` // with one, what stands in errors are remarks
+	}
+	err := json.Unmarshal(text, &common)
+	switch {
+	case err != nil && status == http.StatusUnauthorized:
+		return &failure{"slurmrestd", "invalid authentication credential: the token is not taken; make a new one with scontrol token", errors.New(http.StatusText(status))}
+	case err != nil:
+		said := text[:min(len(text), 200)]
+		return &failure{"slurmrestd", fmt.Sprintf("%s: %s", http.StatusText(status), said), err}
+	case len(common.Errors) > 0 && common.ID == 0:
+		var said []string
+		for _, p := range common.Errors {
+			said = append(said, cmp.Or(p.Description, p.Error))
+		}
+		if common.Errors[0].Number == nothingFound {
+			return nil
+		}
+		return &failure{"slurmrestd", strings.Join(said, "; "), errors.New(http.StatusText(status))}
+	case into == nil:
+		return nil
+	}
+	return json.Unmarshal(text, into)
+}
+
+// number is a JSON number, as it is or, in later versions, as {"set": true, "number": 1}.
+// What is not set is 0.
+type number float64
+
+func (n *number) UnmarshalJSON(text []byte) error {
+	*n = 0
+	if bytes.HasPrefix(text, []byte("{")) {
+		var long struct {
+			Number float64 `json:"number"`
+		}
+		err := json.Unmarshal(text, &long)
+		*n = number(long.Number)
+		return err
+	}
+	return json.Unmarshal(text, (*float64)(n)) // null changes nothing
+}
+
+// word is a JSON string, as it is or, in later versions, as the first of a list.
+type word string
+
+func (w *word) UnmarshalJSON(text []byte) error {
+	*w = ""
+	if bytes.HasPrefix(text, []byte("[")) {
+		var list []string
+		err := json.Unmarshal(text, &list)
+		if len(list) > 0 {
+			*w = word(list[0])
+		}
+		return err
+	}
+	return json.Unmarshal(text, (*string)(w))
+}
