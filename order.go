@@ -29,6 +29,17 @@ type orderedStart struct {
 	first bool // of its job
 }
 
+// After returns up to n jobs whose next tasks have a place behind the given one, in the order of
+// their places, and these.
+func (o *Order) After(place int64, n int) (jobs, places []int64) {
+	for i := max(0, place); i < int64(len(o.starts)) && len(jobs) < n; i++ {
+		if s := o.starts[i]; s.first {
+			jobs, places = append(jobs, s.job), append(places, i+1)
+		}
+	}
+	return jobs, places
+}
+
 // orderTasks bounds how far the order under another configuration is previewed.
 const orderTasks = 20_000
 

@@ -69,7 +69,7 @@ func (c *Comparison) Text(u Units) string {
 	if where == "" {
 		where = "the root"
 	}
-	fmt.Fprintf(&b, ". Their ways part in %s: %s, %s\n", where, c.Level.Policy, c.Level.rule())
+	fmt.Fprintf(&b, ". Their ways part in %s: %s, %s\n", where, c.Level.Policy, c.Level.Rule())
 	b.WriteString(c.Level.table(u, "    "))
 	fmt.Fprintf(&b, "  %s\n", c.decidedBy(u.Growth))
 	b.WriteString(c.standing())

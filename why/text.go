@@ -170,11 +170,12 @@ func (a *Answer) level(b *strings.Builder, i int) {
 	if where == "" {
 		where = "root"
 	}
-	fmt.Fprintf(b, "%s%s: %s, %s\n", label, where, l.Policy, l.rule())
+	fmt.Fprintf(b, "%s%s: %s, %s\n", label, where, l.Policy, l.Rule())
 	b.WriteString(l.table(a.Units, "          "))
 }
 
-func (l *Level) rule() string {
+// Rule says by what the level orders.
+func (l *Level) Rule() string {
 	if l.Formula == "weight" {
 		return l.Order
 	}
@@ -187,7 +188,7 @@ func (l *Level) table(u Units, indent string) string {
 	var b strings.Builder
 	width, sum := 0, 0
 	for _, c := range l.Children {
-		width, sum = max(width, len([]rune(c.Name))), max(sum, len(l.put(c, growth)))
+		width, sum = max(width, len([]rune(c.Name))), max(sum, len(l.Put(c, growth)))
 	}
 	for k, c := range l.Children {
 		note := ""
@@ -203,7 +204,7 @@ func (l *Level) table(u Units, indent string) string {
 		if !c.Open {
 			note = "  nothing may start now" + note
 		}
-		line := fmt.Sprintf("%s%-*s  %-*s%s%s", indent, width, c.Name, sum, l.put(c, growth), l.says(c, growth), note)
+		line := fmt.Sprintf("%s%-*s  %-*s%s%s", indent, width, c.Name, sum, l.Put(c, growth), l.says(c, growth), note)
 		fmt.Fprintln(&b, strings.TrimRight(line, " "))
 		if c.Name == l.You && l.Left > 0 || k+1 == len(l.Children) && l.Left > 0 {
 			fmt.Fprintf(&b, "%s… and %d more\n", indent, l.Left)
@@ -279,8 +280,8 @@ func OverUnder(share, used float64) string {
 	}
 }
 
-// put writes the formula with a child's numbers in the places of the names.
-func (l *Level) put(c Child, growth float64) string {
+// Put writes the formula with a child's numbers in the places of the names.
+func (l *Level) Put(c Child, growth float64) string {
 	text := l.Formula
 	for _, t := range l.Terms {
 		v := float64(c.Terms[t.Name])
@@ -336,12 +337,13 @@ func (a *Answer) gates(b *strings.Builder) {
 	}
 	var parts []string
 	for _, g := range a.Gates {
-		parts = append(parts, g.text())
+		parts = append(parts, g.Words())
 	}
 	fmt.Fprintf(b, "  GATES %s\n", strings.Join(parts, " · "))
 }
 
-func (g Gate) text() string {
+// Words say what there is of what the gate counts, or why it is closed.
+func (g Gate) Words() string {
 	switch {
 	case g.Where == "nodes":
 		return "nodes: " + g.Text

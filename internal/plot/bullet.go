@@ -16,6 +16,8 @@ type Bullet struct {
 	// To is the end of the scale; 0 follows from the values.
 	To    float64
 	Width float64
+	// Percent is set if the values are fractions: then it says share and used.
+	Percent bool
 }
 
 func (f Bullet) draw(c *canvas) (string, float64, float64) {
@@ -24,13 +26,16 @@ func (f Bullet) draw(c *canvas) (string, float64, float64) {
 	to := orElse(f.To, max(f.Bar, f.Back, f.Mark, f.Point))
 	x := scale{from: 0, to: orElse(to, 1), a: 6, b: width - 6}
 	words := fmt.Sprintf("%s: %s %s now, share %s, fair now %s, had %s", f.Name, Count(f.Bar), f.Unit, Count(f.Mark), Count(f.Point), Count(f.Back))
+	if f.Percent {
+		words = fmt.Sprintf("%s: share %s, used %s", f.Name, label(f.Mark, Percent), label(f.Bar, Percent))
+	}
 	c.title(words)
 	c.el("line", "class", "fl-grid", "x1", x.a, "x2", x.b, "y1", mid, "y2", mid)
 	if finite(f.Back) && f.Back > 0 {
 		c.el("rect", "class", "fl-bullet-back", "x", x.a, "y", mid-7, "width", x.at(f.Back)-x.a, "height", 14.0)
 	}
 	if finite(f.Want) && f.Want > f.Bar {
-		c.el("rect", "class", "fl-bullet-want", "x", x.a, "y", mid-3.5, "width", x.at(f.Want)-x.a, "height", 7.0)
+		c.el("rect", "class", "fl-bullet-want", "x", x.at(max(0, f.Bar)), "y", mid-3.5, "width", x.at(f.Want)-x.at(max(0, f.Bar)), "height", 7.0)
 	}
 	if finite(f.Bar) && f.Bar > 0 {
 		c.el("rect", "class", "fl-bullet-bar", "x", x.a, "y", mid-3.5, "width", x.at(f.Bar)-x.a, "height", 7.0)

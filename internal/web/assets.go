@@ -19,7 +19,7 @@ var files embed.FS
 
 // parse reads the template of a page with the layout around it.
 func parse(name string) *template.Template {
-	t := template.New(name).Funcs(words)
+	t := template.New(name).Funcs(funcs)
 	return template.Must(t.ParseFS(templates, "templates/layout.html", "templates/common.html", "templates/"+name+".html"))
 }
 

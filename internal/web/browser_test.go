@@ -133,7 +133,7 @@ func (b *tab) until(expression string) time.Duration {
 func (b *tab) open(address string) {
 	b.t.Helper()
 	b.do(chromedp.Navigate(address))
-	b.until(`document.getElementById("status").dataset.state === "live"`)
+	b.until(`!document.body.dataset.live || document.getElementById("status").dataset.state === "live"`)
 }
 
 // shot takes a picture of the whole page.

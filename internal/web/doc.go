@@ -22,7 +22,7 @@
 //
 // Links begin with {{.Root}}, the way to the beginning of the dashboard: so it works behind any
 // path prefix without knowing it. All state of a page is in its address. Numbers are written by
-// the functions in words.go, which put the exact value beside the short one. The policy of the
+// the functions in funcs.go, which put the exact value beside the short one. The policy of the
 // pages allows no inline script and no style attribute: classes, and pictures by internal/plot.
 //
 // What changes something is an action, see act.go: asked by a page that shows who is hit, and

@@ -3,6 +3,7 @@ package web_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net"
 	"path/filepath"
 	"testing"
@@ -48,11 +49,11 @@ func newLab(t testing.TB, text string) *lab {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l.loop, err = fairlead.NewLoop(ctx, store, fairlead.LoopOptions{Shares: keeper.Config().Shares, LeaseTTL: time.Minute, Name: "lab"}); err != nil {
+	if l.loop, err = fairlead.NewLoop(ctx, store, fairlead.LoopOptions{Shares: keeper.Config().Shares, LeaseTTL: time.Hour, Name: "lab"}); err != nil {
 		t.Fatal(err)
 	}
 	keeper.Bind(l.loop)
-	s := server.New(server.Options{Loop: l.loop, Store: store, Program: "test", StoreName: "lab", Config: keeper})
+	s := server.New(server.Options{Loop: l.loop, Store: store, Program: "test", StoreName: "lab", Config: keeper, Logger: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))})
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -133,52 +134,54 @@ func (l *lab) wait(what string, done func() bool) {
 	}
 }
 
-// cluster is the example of the documentation: four nodes, two departments with five people.
+// cluster is the example of the documentation: four nodes, two departments with four people.
 const cluster = `
-policy: fair
+policy: fairtree
 half_life: 7d
-backfill: easy
+backfill: conservative
 placement:
   - {pool: physics/curie}
 licenses: {matlab: 5}
 pools:
-  physics:
-    weight: 60
-    policy: fairtree
-    pools: {markov: {weight: 1}, curie: {weight: 1}}
-  biology:
-    weight: 40
-    policy: fairtree
-    pools: {env: {weight: 1, min: {cpu: 8}}, epi: {weight: 1, max: {cpu: 40}}}
+  physics: {weight: 60, policy: fairtree, pools: {markov: {weight: 1}, curie: {weight: 1}}}
+  biology: {weight: 40, policy: fairtree, pools: {env: {weight: 1, min: {cpu: 8}}, epi: {weight: 1, max: {cpu: 56}}}}
 `
 
-// example fills the cluster with jobs that run and wait, and returns their numbers by name.
+// example fills the cluster with jobs that run and wait, and returns their numbers by name. One of
+// them waits though there is room for it now: it would delay another, unless it took an hour and a
+// quarter at most.
 func example(l *lab) map[string]int64 {
 	l.t.Helper()
 	jobs := map[string]int64{}
-	add := func(user, pool, name, kind string, cpus int64, hours float64, matlab int64, state string) {
-		s := api.Spec{Name: name, Pool: pool, Kind: kind, Request: map[string]int64{"cpu": cpus}, LimitSeconds: hours * 3600, Argv: []string{"sleep", "900"}}
-		if matlab > 0 {
-			s.Licenses = map[string]int64{"matlab": matlab}
+	add := func(user, pool, name, state, limit string, s api.Spec) {
+		s.Name, s.Pool, s.Argv = name, pool, []string{"sh", "-c", "echo " + name + " begins; exec sleep 900"}
+		d, err := time.ParseDuration(limit)
+		if err != nil {
+			l.t.Fatal(err)
 		}
+		s.LimitSeconds = d.Seconds()
 		jobs[name] = l.submit(user, s)
 		l.until(jobs[name], state)
 	}
-	for _, n := range []string{"n1", "n2", "n3", "n4"} {
-		l.node(n, map[string]int64{"cpu": 16, "mem": 512 << 30})
-	}
+	cpus := func(n int64) map[string]int64 { return map[string]int64{"cpu": n} }
+	matlab := func(n int64) map[string]int64 { return map[string]int64{"matlab": n} }
 	for pool, hours := range map[string]float64{"physics/markov": 600, "physics/curie": 120, "biology/env": 112, "biology/epi": 168} {
 		if _, err := l.loop.SetUsed(l.t.Context(), pool, hours*3600, "test", "test"); err != nil {
 			l.t.Fatal(err)
 		}
 	}
-	add("markov", "physics/markov", "neutro1", "mpi", 8, 1.25, 0, "running")
-	add("markov", "physics/markov", "neutro2", "mpi", 16, 1.25, 4, "running")
-	add("mendle", "biology/epi", "align", "mpi", 16, 2.5, 0, "running")
-	add("julie", "biology/env", "soil", "r", 8, 3, 1, "running")
-	add("mendle", "biology/epi", "denovo", "mpi", 16, 4, 2, "waiting")
-	add("julie", "biology/env", "biodiv", "r", 8, 1, 2, "waiting")
-	add("curie", "physics/curie", "fit", "r", 14, 1, 3, "waiting")
-	add("markov", "physics/markov", "neutro3", "mpi", 16, 2, 1, "waiting")
+	node := func(name string) { l.node(name, map[string]int64{"cpu": 16, "mem": 512 << 30}) }
+	node("n1")
+	add("markov", "physics/markov", "neutro2", "running", "1h15m", api.Spec{Kind: "mpi", Request: cpus(16), Licenses: matlab(4)})
+	node("n2")
+	add("mendle", "biology/epi", "align", "running", "2h35m", api.Spec{Kind: "mpi", Request: cpus(16)})
+	node("n3")
+	add("markov", "physics/markov", "neutro1", "running", "1h15m", api.Spec{Kind: "mpi", Request: cpus(8)})
+	add("julie", "biology/env", "soil", "running", "3h5m", api.Spec{Kind: "r", Request: cpus(8), Licenses: matlab(1)})
+	add("mendle", "biology/epi", "denovo", "waiting", "4h", api.Spec{Kind: "mpi", Request: cpus(16), Gang: 2, Spread: true})
+	node("n4")
+	add("julie", "biology/env", "biodiv", "waiting", "1h", api.Spec{Kind: "r", Request: cpus(8), Licenses: matlab(1)})
+	add("curie", "physics/curie", "fit", "waiting", "2h", api.Spec{Kind: "r", Request: cpus(12), Gang: 2})
+	add("markov", "physics/markov", "neutro3", "waiting", "2h", api.Spec{Kind: "mpi", Request: cpus(12)})
 	return jobs
 }

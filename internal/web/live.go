@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -26,11 +27,11 @@ func version(parts []part) string {
 
 // How often pages are rendered again while somebody looks at them.
 const (
-	// livePace is the least time between two rounds, if something happened.
+	// livePace is the least time between two renderings of a view, if something happened.
 	livePace = time.Second
-	// livePart is the part of the time that rounds may take: after one, nothing is rendered
-	// for so many times as long as it took. So open pages cost at most a few hundredths of a
-	// processor, however many there are and however large.
+	// livePart is the part of the time that rendering may take: after a rendering a view rests
+	// for so many times as long as it took, times the number of views. So open pages cost at
+	// most a few hundredths of a processor, however many there are and however large.
 	livePart = 25
 	// liveRest is after how long a page is rendered again though nothing happened: time goes
 	// on, and what is owed with it.
@@ -63,6 +64,9 @@ type liveView struct {
 	ctx     context.Context // of the first who looked, without its end
 	lookers map[chan struct{}]bool
 	now     *rendering
+	of      uint64    // the version of what it shows
+	next    time.Time // not rendered again before
+	rest    time.Time // rendered then even if nothing happened
 }
 
 // rendering is a page at an instant. It does not change.
@@ -122,6 +126,7 @@ func (h *hub) join(ctx context.Context, p *Page, r *Request) (*liveView, chan st
 	if h.many >= liveMost {
 		return nil, nil, false
 	}
+	r.Live = true
 	key, wake := r.view(), make(chan struct{}, 1)
 	v := h.views[key]
 	if v == nil {
@@ -165,60 +170,53 @@ func tell(c chan struct{}) {
 	}
 }
 
-// run renders in rounds until nobody looks.
+// run renders what is due until nobody looks.
 func (h *hub) run(quit chan struct{}) {
-	var of uint64
-	next, rest := time.Now(), time.Now()
 	poll := time.NewTicker(livePoll)
 	defer poll.Stop()
 	for {
-		fresh := false
 		select {
 		case <-quit:
 			return
 		case <-h.fresh:
-			fresh = true
 		case <-poll.C:
 		}
-		now := time.Now()
-		v := h.version()
-		all := !now.Before(next) && (v != of || !now.Before(rest))
-		if !all && !fresh {
-			continue
+		of := h.version()
+		views, due := h.due(of)
+		for _, v := range due {
+			h.refresh(v, of, views)
 		}
-		if all {
-			of = v
-		}
-		h.round(all)
-		took := time.Since(now)
-		if !all { // a page that was opened costs its part, too
-			next = next.Add(livePart * took)
-			continue
-		}
-		next, rest = now.Add(max(livePace, livePart*took)), now.Add(max(liveRest, livePart*took))
 	}
 }
 
-// round renders all views, or those that are new.
-func (h *hub) round(all bool) {
+// due are the views that are new, or of which something may have changed and whose time has come;
+// and how many views there are.
+func (h *hub) due(of uint64) (views int, due []*liveView) {
 	h.mu.Lock()
-	var due []*liveView
+	defer h.mu.Unlock()
+	now := time.Now()
 	for _, v := range h.views {
-		if all || v.now == nil {
+		if v.now == nil || !now.Before(v.next) && (v.of != of || !now.Before(v.rest)) {
 			due = append(due, v)
 		}
 	}
-	h.mu.Unlock()
-	for _, v := range due {
-		now := h.renderView(v)
-		h.mu.Lock()
-		if v.now == nil || v.now.version != now.version {
-			v.now = now
-			for wake := range v.lookers {
-				tell(wake)
-			}
+	return len(h.views), due
+}
+
+// refresh renders a view. Each may take the same part of the time, so that one that takes long
+// does not keep the others waiting.
+func (h *hub) refresh(v *liveView, of uint64, views int) {
+	began := time.Now()
+	now := h.renderView(v)
+	pause := livePart * time.Duration(views) * time.Since(began)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	v.of, v.next, v.rest = of, began.Add(max(livePace, pause)), began.Add(max(cmp.Or(v.page.Every, liveRest), pause))
+	if v.now == nil || v.now.version != now.version {
+		v.now = now
+		for wake := range v.lookers {
+			tell(wake)
 		}
-		h.mu.Unlock()
 	}
 }
 

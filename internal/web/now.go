@@ -63,7 +63,7 @@ func loadNow(ctx context.Context, src Source, r *Request) (any, error) {
 	}
 	n := &Now{Shares: shares, All: &shares.Pools[0]}
 	const oldest = 5
-	if n.Oldest, err = src.Jobs(ctx, fairlead.Query{States: []fairlead.State{fairlead.Waiting}, Limit: oldest}, JobOptions{Rank: true, Start: true}); err != nil {
+	if n.Oldest, err = src.Jobs(ctx, fairlead.Query{States: []fairlead.State{fairlead.Waiting}, Limit: oldest}, JobOptions{Rank: true, Start: r.patient(src)}); err != nil {
 		return nil, err
 	}
 	leaves := leavesOf(shares.Pools)

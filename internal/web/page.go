@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/fairlead/fairlead/internal/api"
 )
@@ -22,6 +23,9 @@ type Page struct {
 	// Parts are the templates that are rendered again when something happened. Each stands
 	// in the page in an element of that id.
 	Parts []string
+	// Every is after how long the page is rendered again though nothing happened; 0 is a
+	// usual time.
+	Every time.Duration
 	// Seen says for whom one rendering is the same.
 	Seen Seen
 	// Load gets what the page shows.
@@ -49,6 +53,8 @@ type Request struct {
 	Root string
 	// Here is the address of the page, from its beginning, with its parameters.
 	Here string
+	// Live is set where the page is brought up to date: then there is time for what takes long.
+	Live bool
 	// Kiosk is set for a screen on a wall: nothing but what is to be seen.
 	Kiosk bool
 }
@@ -107,6 +113,13 @@ func (r *Request) view() string {
 	}
 	return strings.Join([]string{r.Here, r.You.User, role}, "\x00")
 }
+
+// muchWaits is from how many waiting tasks on pages do not wait for what takes long. It comes with
+// what is new.
+const muchWaits = 2000
+
+// patient reports whether there is time for what takes long where much waits.
+func (r *Request) patient(src Source) bool { return r.Live || src.Waiting() <= muchWaits }
 
 // maxQuery bounds the parameters of a request, in bytes: what somebody types is much shorter, and
 // the numbers of a thousand jobs fit.

@@ -35,11 +35,12 @@ func (l *lab) get(path string, headers ...string) (status int, head http.Header,
 }
 
 // everyPage are addresses of all pages.
-var everyPage = []string{"/"}
+var everyPage = []string{"/", "/?sort=owed", "/queue", "/queue?list=all&q=eve", "/pool?pool=physics", "/pool?user=eve", "/jobs/1", "/jobs/1?t=600&c=2", "/jobs/1/log", "/act?verb=cancel&job=1", "/act?verb=boost&pool=physics"}
 
 // TestPagesAreSealed: a page loads and runs files of its server only, and cannot be framed.
 func TestPagesAreSealed(t *testing.T) {
 	l := newLab(t, cluster)
+	l.submit("eve", hostile)
 	for _, path := range append(everyPage, "/assets/live.js", "/assets/none.js") {
 		_, head, text := l.get(path)
 		policy := head.Get("Content-Security-Policy")
@@ -65,6 +66,7 @@ func TestPagesAreSealed(t *testing.T) {
 // TestLinksAreRelative: behind whatever path, links lead where they should.
 func TestLinksAreRelative(t *testing.T) {
 	l := newLab(t, cluster)
+	l.submit("eve", hostile)
 	for _, path := range everyPage {
 		_, _, text := l.get(path)
 		for _, bad := range []string{`href="/`, `src="/`, `action="/`, `href=""`} {
@@ -75,34 +77,54 @@ func TestLinksAreRelative(t *testing.T) {
 	}
 }
 
-// TestNamesAreInert: whatever somebody calls a job is text.
+// hostile is a job whose words try to be something else.
+var hostile = api.Spec{
+	Name: `<script>alert(1)</script>"'><img src=x onerror=alert(2)>`, Kind: "{{.Who}}", Pool: "physics/curie", LimitSeconds: 3600,
+	Argv: []string{"echo", "\x1b[31mred\x1b]0;title\x07 \u202e</pre><script>alert(3)</script>"},
+}
+
+// TestNamesAreInert: whatever somebody calls a job, or runs, is text.
 func TestNamesAreInert(t *testing.T) {
 	l := newLab(t, cluster)
-	l.submit("eve", api.Spec{Name: `<script>alert(1)</script>"'><img src=x onerror=alert(2)>`, Kind: "{{.Who}}", Pool: "physics/curie"})
-	_, _, text := l.get("/")
-	for _, bad := range []string{"<script>alert", "<img src=x", `"'>`} {
-		if strings.Contains(text, bad) {
-			t.Errorf("the page has %s in it", bad)
+	id := l.submit("eve", hostile)
+	for _, path := range everyPage {
+		status, _, text := l.get(path)
+		if status != http.StatusOK {
+			t.Errorf("%s: status %d: %.300s", path, status, text)
+		}
+		for _, bad := range []string{"<script>alert", "<img src=x", `"'>`, "\x1b", "\u202e"} {
+			if strings.Contains(text, bad) {
+				t.Errorf("%s has %q in it", path, bad)
+			}
+		}
+		if strings.Contains(path, "job") && !strings.Contains(text, "log") && !strings.Contains(text, "&lt;script&gt;alert(1)&lt;/script&gt;") {
+			t.Errorf("%s does not show the name", path)
 		}
 	}
-	if !strings.Contains(text, "&lt;script&gt;alert(1)&lt;/script&gt;") {
-		t.Errorf("the page does not show the name")
+	l.node("n", map[string]int64{"cpu": 1})
+	l.until(id, "succeeded")
+	if _, _, text := l.get("/jobs/1/log"); strings.Contains(text, "<script>alert") || strings.Contains(text, "\x1b") || !strings.Contains(text, "red") {
+		t.Errorf("the output is shown as %s", text)
 	}
 }
 
 // TestParametersAreBounded: what nobody types is refused, and what is nonsense is harmless.
 func TestParametersAreBounded(t *testing.T) {
 	l := newLab(t, cluster)
+	l.submit("eve", hostile)
 	for _, path := range everyPage {
 		sep := "?"
 		if strings.Contains(path, "?") {
 			sep = "&"
 		}
 		for query, most := range map[string]int{
-			"from=99999999999999999999&sort=%00": 404, "from=-1&sort=%3Cscript%3E": 404, "kiosk&theme=evil": 404,
+			"from=99999999999999999999&sort=%00": 404, "after=%23-9&after=x&q=wait:%3E9999999999d+cpu:%3Ex": 404, "t=NaN&c=1e300&pool=" + strings.Repeat("a/", 500): 404, "from=-1&sort=%3Cscript%3E": 404, "kiosk&theme=evil": 404,
 			"sort=" + strings.Repeat("x", 20_000): 422,
 		} {
 			status, _, text := l.get(path + sep + query)
+			if strings.HasPrefix(path, "/pool") || strings.HasPrefix(path, "/act") {
+				most = 422
+			}
 			if status > most || strings.Contains(text, "<script>") || len(text) > 1<<20 {
 				t.Errorf("%s with %.40s: status %d, %d bytes", path, query, status, len(text))
 			}

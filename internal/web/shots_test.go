@@ -3,6 +3,7 @@
 package web_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -16,9 +17,9 @@ func TestRealShots(t *testing.T) {
 		t.Skip("FAIRLEAD_SHOTS names no directory")
 	}
 	l := newLab(t, cluster)
-	example(l)
+	jobs := example(l)
 	b := browse(t)
-	for name, path := range map[string]string{"now": "/"} {
+	for name, path := range map[string]string{"now": "/", "pool": "/pool?pool=physics", "leaf": "/pool?pool=biology/epi", "user": "/pool?user=markov", "act": fmt.Sprint("/act?verb=cancel&job=", jobs["soil"], "&job=", jobs["fit"]), "boost": "/act?verb=boost&pool=physics", "queue": "/queue", "all": "/queue?list=all&q=cpu:>9", "job": fmt.Sprint("/jobs/", jobs["neutro3"], "?t=3600"), "running": fmt.Sprint("/jobs/", jobs["soil"]), "log": fmt.Sprint("/jobs/", jobs["soil"], "/log")} {
 		b.open(l.url + path)
 		b.shot(filepath.Join(dir, name+"-light.png"), 1280, false)
 		b.shot(filepath.Join(dir, name+"-dark.png"), 1280, true)

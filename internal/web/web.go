@@ -6,9 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
+	"io"
 	"log/slog"
 	"net/http"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
@@ -22,8 +25,15 @@ type Source interface {
 	You(ctx context.Context) api.Actor
 	// Version changes with everything that a page may show, but for what time alone changes.
 	Version() uint64
+	// Waiting is how many tasks wait.
+	Waiting() int64
 
 	nowSource
+	queueSource
+	poolSource
+	jobSource
+	logSource
+	actSource
 }
 
 // Dashboard serves the pages.
@@ -38,7 +48,7 @@ type Dashboard struct {
 
 // New returns the dashboard of a source; program is the version of the program.
 func New(src Source, program string, log *slog.Logger) *Dashboard {
-	d := &Dashboard{source: src, program: program, log: log, pages: pages(), looks: map[string]*template.Template{}}
+	d := &Dashboard{source: &shared{Source: src}, program: program, log: log, pages: pages(), looks: map[string]*template.Template{}}
 	for _, p := range d.pages {
 		d.looks[p.Name] = parse(p.Name)
 	}
@@ -52,6 +62,7 @@ func (d *Dashboard) Register(mux *http.ServeMux) {
 	for _, p := range d.pages {
 		mux.Handle("GET /"+p.Path, secure(d.page(p)))
 	}
+	mux.Handle("POST /act", secure(http.HandlerFunc(d.act)))
 	mux.Handle("GET /assets/{name}", secure(http.HandlerFunc(serveAsset)))
 }
 
@@ -126,7 +137,7 @@ func (d *Dashboard) render(p *Page, v *shown) ([]part, error) {
 		if err := d.looks[p.Name].ExecuteTemplate(&b, name, v); err != nil {
 			return nil, err
 		}
-		out = append(out, part{name, b.String()})
+		out = append(out, part{name, harmless(b.String())})
 	}
 	return out, nil
 }
@@ -149,7 +160,18 @@ func (d *Dashboard) write(w http.ResponseWriter, r *http.Request, p *Page, req *
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	w.Write(b.Bytes())
+	io.WriteString(w, harmless(b.String()))
+}
+
+// harmless replaces what could be mistaken wherever it comes from: characters for terminals, and
+// those that turn the direction of the text around them.
+func harmless(page string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, page)
 }
 
 // theme is light or dark if the user chose one, else nothing: then the browser decides.

@@ -115,6 +115,101 @@ function pause() {
   } else connect();
 }
 
+// ---- What if: a form whose answer is asked for while it is changed. The address keeps the question.
+
+function duration(seconds) {
+  const units = [[86400, "d"], [3600, "h"], [60, "m"], [1, "s"]];
+  let text = "";
+  for (const [size, name] of units) {
+    const n = Math.floor(seconds / size);
+    if (n) text += n + name;
+    seconds -= n * size;
+  }
+  return text;
+}
+
+let asking, later;
+
+async function tryOut(form) {
+  asking?.abort();
+  asking = new AbortController();
+  const url = new URL(location.href);
+  url.search = "";
+  for (const f of form.elements) {
+    if (f.name && f.value && f.value !== f.dataset.now) url.searchParams.set(f.name, f.value);
+  }
+  try {
+    const answer = await fetch(url, { signal: asking.signal });
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const id = form.dataset.try, part = page.getElementById(id);
+    if (part) replacePart(id, part.innerHTML);
+    history.replaceState(null, "", url);
+  } catch (e) {
+    if (e.name !== "AbortError") problem("The server does not answer: " + e.message);
+  }
+}
+
+document.addEventListener("input", (e) => {
+  const form = e.target.form;
+  if (!form?.dataset.try) return;
+  const said = form.querySelector(`output[for="${e.target.id}"]`);
+  if (said) said.textContent = e.target.dataset.unit === "seconds" ? duration(+e.target.value) : e.target.value;
+  clearTimeout(later);
+  later = setTimeout(() => tryOut(form), 120);
+});
+
+// ---- Actions: the page that asks, and then what it answers, are shown in a dialog.
+
+const ask = $("ask");
+
+async function show(url, options) {
+  try {
+    const answer = await fetch(url, options);
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const body = page.getElementById("asked") || page.querySelector("main > section") || page.body;
+    ask.replaceChildren(...body.childNodes);
+    for (const e of ask.querySelectorAll("a[href], form[action]")) {
+      const name = e.nodeName === "A" ? "href" : "action";
+      e.setAttribute(name, new URL(e.getAttribute(name), answer.url).href);
+    }
+    if (!ask.open) ask.showModal();
+    (ask.querySelector("input:not([type=hidden])") || ask.querySelector("[data-close]"))?.focus();
+  } catch (e) {
+    problem("The server does not answer: " + e.message);
+  }
+}
+
+document.addEventListener("click", (e) => {
+  const link = e.target.closest?.("a[data-ask]");
+  if (link && !e.ctrlKey && !e.metaKey && !e.shiftKey) {
+    e.preventDefault();
+    show(link.href);
+  }
+  if (ask.open && e.target.closest?.("[data-close]")) {
+    e.preventDefault();
+    ask.close();
+  }
+});
+
+document.addEventListener("submit", (e) => {
+  const form = e.target, button = e.submitter;
+  if (ask.contains(form)) {
+    e.preventDefault();
+    show(form.action, { method: "POST", body: new URLSearchParams(new FormData(form, button)) });
+  } else if (button?.hasAttribute("data-ask")) {
+    e.preventDefault();
+    show(form.action + "?" + new URLSearchParams(new FormData(form, button)));
+  } else if (form.dataset.try) {
+    e.preventDefault();
+    tryOut(form);
+  }
+});
+
+document.addEventListener("change", (e) => {
+  if (e.target.id !== "tick-all") return;
+  for (const box of document.querySelectorAll("input[name=job]:not(:disabled)")) box.checked = e.target.checked;
+});
+
 // ---- Light and dark: as the system is, or as was chosen here.
 
 function theme() {

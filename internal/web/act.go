@@ -1,0 +1,251 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/units"
+)
+
+// actSource is what acts. Each method checks who asks.
+type actSource interface {
+	// Alter changes jobs, and says what became of each.
+	Alter(ctx context.Context, r api.AlterRequest) (*api.AlterResponse, error)
+	// Boost gives a pool more weight for a time.
+	Boost(ctx context.Context, r api.BoostRequest) (*api.BoostResponse, error)
+	// Unboost ends a boost before its time.
+	Unboost(ctx context.Context, id int64) (*api.BoostResponse, error)
+}
+
+// actPage asks before something is done, and shows who is hit; the same address, posted to, does it.
+var actPage = &Page{Name: "act", Path: "act", Seen: ByUser, Load: loadAct}
+
+// Act is what somebody wants to do, or has done.
+type Act struct {
+	Verb, Says, Does string
+	Harm             bool
+	Jobs             []victim
+	// Tasks are those that are stopped, Users whose jobs it are, Not how many of the jobs may
+	// not be changed by the one who asks.
+	Tasks, Not int
+	Users      []string
+	// Pool is boosted, to the loss of its siblings.
+	Pool     *fairlead.PoolView
+	Siblings []fairlead.PoolView
+	ID       int64 // of the boost that ends
+
+	Done    bool
+	Boosted *api.BoostResponse
+	Back    string
+	Undo    *verb
+}
+
+// victim is a job that is hit.
+type victim struct {
+	*api.Job
+	May    bool
+	Effect string
+	Error  *api.Error // after it was tried
+}
+
+// action is what a verb does, and which one undoes it.
+type action struct {
+	name, says, does, undo string
+	harm                   bool
+}
+
+// acts are all verbs.
+var acts = []action{
+	{"hold", "Hold", "What waits stays where it is until somebody releases it; what runs goes on.", "release", false},
+	{"release", "Release", "What was held waits for its turn again.", "hold", false},
+	{"requeue", "Requeue", "What runs is stopped, and everything begins again from the start.", "", true},
+	{"cancel", "Cancel", "What waits never starts, and what runs is stopped. This cannot be undone.", "", true},
+	{"boost", "Boost", "The pool has more weight for a time, or less; it ends by itself.", "", false},
+	{"unboost", "End the boost", "The pool has its own weight again.", "", false},
+}
+
+// actMost bounds the jobs of one action.
+const actMost = 1000
+
+func loadAct(ctx context.Context, src Source, r *Request) (any, error) {
+	a := &Act{Verb: r.Word("verb"), Back: r.Root}
+	at := slices.IndexFunc(acts, func(x action) bool { return x.name == a.Verb })
+	if at < 0 {
+		return nil, &fairlead.Invalid{Field: "verb", Msg: fmt.Sprintf("%.40q is nothing that can be done here", a.Verb)}
+	}
+	x := acts[at]
+	a.Says, a.Does, a.Harm = x.says, x.does, x.harm
+	if x.undo != "" {
+		a.Undo = &verb{Name: x.undo, Says: "Undo"}
+	}
+	if a.Verb == "boost" || a.Verb == "unboost" {
+		return a, a.aboutPool(ctx, src, r)
+	}
+	return a, a.aboutJobs(ctx, src, r)
+}
+
+// aboutJobs finds the jobs that would be changed.
+func (a *Act) aboutJobs(ctx context.Context, src Source, r *Request) error {
+	var ids []int64
+	for _, text := range r.Query["job"] {
+		id, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || id <= 0 {
+			return &fairlead.Invalid{Field: "job", Msg: fmt.Sprintf("%.40q is not the number of a job", text)}
+		}
+		ids = append(ids, id)
+	}
+	switch a.Back += "queue"; {
+	case len(ids) == 0:
+		return &fairlead.Invalid{Field: "job", Msg: "no job was chosen; tick some in the queue"}
+	case len(ids) > actMost:
+		return &fairlead.Invalid{Field: "job", Msg: fmt.Sprintf("at most %d jobs at once; for more: fairlead %s -u USER", actMost, a.Verb)}
+	case len(ids) == 1:
+		a.Back = fmt.Sprint(r.Root, "jobs/", ids[0])
+	}
+	list, err := src.Jobs(ctx, fairlead.Query{IDs: ids, Limit: len(ids)}, JobOptions{})
+	if err != nil {
+		return err
+	}
+	for i := range list.Jobs {
+		j := &list.Jobs[i]
+		v := victim{Job: j, May: r.You.Admin || r.You.UID >= 0 && r.You.User == j.User}
+		v.Effect = effect(a.Verb, j)
+		a.Jobs = append(a.Jobs, v)
+		switch {
+		case !v.May:
+			a.Not++
+		case a.Harm:
+			a.Tasks += j.Running
+		}
+		if !slices.Contains(a.Users, j.User) {
+			a.Users = append(a.Users, j.User)
+		}
+	}
+	if len(a.Jobs) == 0 {
+		return fmt.Errorf("there are no such jobs: %w", fairlead.ErrNotFound)
+	}
+	return nil
+}
+
+// effect is what a verb does to a job.
+func effect(name string, j *api.Job) string {
+	ended := fairlead.State(j.State).Ended()
+	switch {
+	case name == "requeue" && ended:
+		return "runs again from the start"
+	case ended:
+		return "has ended already: nothing changes"
+	case name == "requeue" && j.Running > 0:
+		return "is stopped, and waits again from the start"
+	case name == "cancel" && j.Running > 0:
+		return "is stopped; what it did is lost"
+	case name == "cancel":
+		return "never starts"
+	case name == "hold" && j.Waiting == 0 && j.Running > 0:
+		return "goes on: it runs already"
+	case name == "hold":
+		return "waits until it is released"
+	case name == "release" && j.Held:
+		return "waits for its turn again"
+	}
+	return "nothing changes"
+}
+
+// aboutPool finds the pool that is boosted, and those beside it.
+func (a *Act) aboutPool(ctx context.Context, src Source, r *Request) error {
+	path := r.Word("pool")
+	a.Back += "pool?pool=" + url.QueryEscape(path)
+	a.ID, _ = strconv.ParseInt(r.Word("id"), 10, 64)
+	shares, err := src.Shares(ctx, "")
+	if err != nil {
+		return err
+	}
+	above := path[:max(0, strings.LastIndexByte(path, '/'))]
+	for i := range shares.Pools {
+		p := &shares.Pools[i]
+		switch {
+		case p.Path == path && path != "":
+			a.Pool = p
+		case p.Path != "" && p.Path[:max(0, strings.LastIndexByte(p.Path, '/'))] == above:
+			a.Siblings = append(a.Siblings, *p)
+		}
+	}
+	if a.Pool == nil {
+		return fmt.Errorf("pool %.256q: %w", path, fairlead.ErrNotFound)
+	}
+	if !r.You.Admin {
+		return fmt.Errorf("only administrators may change shares: %w", fairlead.ErrForbidden)
+	}
+	return nil
+}
+
+// maxForm bounds what is posted, in bytes.
+const maxForm = 256 << 10
+
+// act does what was asked for. Whether another site sent it was looked at before, for all requests
+// that change something.
+func (d *Dashboard) act(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	if err := r.ParseForm(); err != nil {
+		d.fail(w, r, &fairlead.Invalid{Field: "form", Msg: err.Error()})
+		return
+	}
+	req := request(actPage, d.source.You(r.Context()), r)
+	req.Query = r.PostForm
+	data, err := loadAct(r.Context(), d.source, req)
+	if err != nil {
+		d.fail(w, r, err)
+		return
+	}
+	a := data.(*Act)
+	if err := a.do(r.Context(), d.source, req); err != nil {
+		d.fail(w, r, err)
+		return
+	}
+	a.Done = true
+	d.write(w, r, actPage, req, a, http.StatusOK)
+}
+
+// do acts, and notes what came of it.
+func (a *Act) do(ctx context.Context, src Source, r *Request) (err error) {
+	switch a.Verb {
+	case "boost":
+		a.Boosted, err = boost(ctx, src, r)
+		return err
+	case "unboost":
+		a.Boosted, err = src.Unboost(ctx, a.ID)
+		return err
+	}
+	req := api.AlterRequest{Verb: a.Verb}
+	for _, v := range a.Jobs {
+		req.Jobs = append(req.Jobs, v.ID)
+	}
+	out, err := src.Alter(ctx, req)
+	if err != nil {
+		return err
+	}
+	for i := range a.Jobs {
+		a.Jobs[i].Error = out.Results[i]
+	}
+	return nil
+}
+
+// boost reads what the form says of a boost.
+func boost(ctx context.Context, src Source, r *Request) (*api.BoostResponse, error) {
+	factor, err := strconv.ParseFloat(r.Word("factor"), 64)
+	if err != nil {
+		return nil, &fairlead.Invalid{Field: "factor", Msg: fmt.Sprintf("%.40q is not a number", r.Word("factor"))}
+	}
+	d, err := units.ParseDuration(r.Word("for"))
+	if err != nil {
+		return nil, &fairlead.Invalid{Field: "for", Msg: err.Error()}
+	}
+	return src.Boost(ctx, api.BoostRequest{Pool: r.Word("pool"), Factor: factor, ForSeconds: d.Seconds(), Reason: r.Word("reason")})
+}

@@ -1,0 +1,118 @@
+package web
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/units"
+)
+
+// filter is what somebody types into the search of the queue: words such as user:ann, pool:physics,
+// kind:mpi, state:held, name:fit, wait:>1h and cpu:>8, and others, which are looked for in the name,
+// or are the number of a job. All have to be met.
+type filter struct {
+	Text  string
+	Query fairlead.Query
+	// Problems say of words that they are not understood.
+	Problems []string
+
+	tests []func(j *api.Job) bool
+}
+
+// maxFilter bounds what is typed.
+const maxFilter = 500
+
+func parseFilter(text string, now time.Time) filter {
+	f := filter{Text: text}
+	if len(text) > maxFilter {
+		f.Text, f.Problems = "", []string{"what to look for is longer than " + strconv.Itoa(maxFilter) + " bytes"}
+		return f
+	}
+	for word := range strings.FieldsSeq(text) {
+		name, value, typed := strings.Cut(word, ":")
+		if !typed || value == "" {
+			f.name(word)
+			continue
+		}
+		switch name {
+		case "user", "u":
+			f.Query.User = value
+		case "pool", "p":
+			f.Query.Pool = value
+		case "kind", "k":
+			f.Query.Kind = value
+		case "name":
+			f.name(value)
+		case "state":
+			f.state(value)
+		case "wait":
+			f.wait(value, now)
+		default:
+			f.number(name, value)
+		}
+	}
+	return f
+}
+
+// indexed reports whether the store can tell which jobs may pass.
+func (f *filter) indexed() bool {
+	return f.Query.User != "" || f.Query.Pool != "" || f.Query.Kind != ""
+}
+
+func (f *filter) passes(j *api.Job) bool {
+	return !slices.ContainsFunc(f.tests, func(test func(*api.Job) bool) bool { return !test(j) })
+}
+
+func (f *filter) problem(text string) { f.Problems = append(f.Problems, text) }
+
+// name looks for a word in the name, or for a number of a job.
+func (f *filter) name(word string) {
+	if id, err := strconv.ParseInt(word, 10, 64); err == nil {
+		f.tests = append(f.tests, func(j *api.Job) bool { return j.ID == id || strings.Contains(j.Name, word) })
+		return
+	}
+	lower := strings.ToLower(word)
+	f.tests = append(f.tests, func(j *api.Job) bool { return strings.Contains(strings.ToLower(j.Name), lower) })
+}
+
+func (f *filter) state(value string) {
+	s := fairlead.State(value)
+	if !slices.Contains(fairlead.States(), s) {
+		f.problem("there is no state " + strconv.Quote(value))
+		return
+	}
+	f.Query.States = append(f.Query.States, s)
+}
+
+// bound is a comparison, such as >1h or <8; without a sign it is at least.
+func bound(value string) (text string, over bool) {
+	if rest, ok := strings.CutPrefix(value, "<"); ok {
+		return rest, false
+	}
+	return strings.TrimPrefix(value, ">"), true
+}
+
+func (f *filter) wait(value string, now time.Time) {
+	text, over := bound(value)
+	d, err := units.ParseDuration(text)
+	if err != nil {
+		f.problem("wait: " + err.Error())
+		return
+	}
+	f.tests = append(f.tests, func(j *api.Job) bool { return (now.Sub(j.Submitted) >= d) == over })
+}
+
+// number compares how much of a resource a job asks for.
+func (f *filter) number(resource, value string) {
+	text, over := bound(value)
+	n, err := units.ParseSize(text)
+	if err != nil {
+		f.problem("there is no word " + strconv.Quote(resource) + "; there are user, pool, kind, state, name, wait, and resources such as cpu:>8")
+		return
+	}
+	f.tests = append(f.tests, func(j *api.Job) bool { return (j.Request[resource] >= n) == over })
+}

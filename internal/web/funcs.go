@@ -1,0 +1,151 @@
+package web
+
+import (
+	"fmt"
+	"html/template"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/plot"
+	"github.com/fairlead/fairlead/internal/words"
+	"github.com/fairlead/fairlead/why"
+)
+
+// funcs are the functions of the templates. They say everything as the command line does. Numbers
+// stand in a data element, whose value is the exact one.
+var funcs = template.FuncMap{
+	"asset":      assetPath,
+	"percent":    func(f float64) template.HTML { return data(exact(f), words.Percent(f)) },
+	"count":      count,
+	"units":      func(f float64) template.HTML { return data(exact(f), words.OneDigit(f)) },
+	"owed":       func(slotSeconds float64) template.HTML { return data(exact(slotSeconds), words.Owed(slotSeconds)) },
+	"span":       span,
+	"ago":        ago,
+	"clock":      clock,
+	"last":       lastOf,
+	"over":       why.OverUnder,
+	"short":      why.Short,
+	"plural":     plural,
+	"join":       strings.Join,
+	"indent":     func(depth int) string { return fmt.Sprint("depth", min(max(depth-1, 0), 6)) },
+	"svg":        func(f plot.Figure) template.HTML { return template.HTML(plot.Inline(f)) },
+	"fact":       func(name string, of any) fact { return fact{name, of} },
+	"figure":     figure,
+	"size":       words.Size,
+	"amounts":    func(a map[string]int64) string { return words.Amounts(a, "") },
+	"limit":      words.Limit,
+	"plain":      plain,
+	"jobID":      words.JobID,
+	"unitsOf":    words.Units,
+	"waitingFor": words.WaitingFor,
+	"weight":     words.Weight,
+	"int64":      func(n int) int64 { return int64(n) },
+	"kept":       func(nodes []string) string { return strings.Join(nodes, ", ") },
+}
+
+// fact is a word with something that belongs to it, for templates that take two.
+type fact struct {
+	Name string
+	Of   any
+}
+
+// figure is a picture twice: for a screen and for a telephone, where text has to keep its size. One of
+// them is seen.
+func figure(f plot.Figure) template.HTML {
+	narrow, width := f, 330.0
+	switch x := f.(type) {
+	case plot.Spans:
+		x.Width = width
+		narrow = x
+	case plot.Pieces:
+		x.Width = width
+		narrow = x
+	case plot.Gantt:
+		x.Width = width
+		narrow = x
+	case plot.Bars:
+		x.Width = width
+		narrow = x
+	case plot.Chart:
+		x.Width = width
+		narrow = x
+	}
+	return template.HTML(`<div class="figure wide">` + plot.Inline(f) + `</div><div class="figure phone">` + plot.Inline(narrow) + `</div>`)
+}
+
+// exact writes a number with all its digits.
+func exact(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+// data is a number with its exact value.
+func data(value, text string) template.HTML {
+	return template.HTML(`<data value="` + value + `">` + template.HTMLEscapeString(text) + `</data>`)
+}
+
+// count writes a whole number in groups of three digits.
+func count(n any) template.HTML {
+	text := fmt.Sprint(n)
+	digits := strings.TrimPrefix(text, "-")
+	var b strings.Builder
+	b.WriteString(text[:len(text)-len(digits)])
+	for i, c := range digits {
+		if i > 0 && (len(digits)-i)%3 == 0 {
+			b.WriteByte(',')
+		}
+		b.WriteRune(c)
+	}
+	return data(text, b.String())
+}
+
+// span writes seconds as a time span.
+func span(seconds float64) template.HTML {
+	return data(exact(seconds), words.Span(words.Seconds(seconds)))
+}
+
+// ago says how long ago an instant was, with the instant itself for the pointer that rests on it.
+func ago(t, now time.Time) template.HTML { return instant(t, words.Span(now.Sub(t))) }
+
+// clock writes an instant as short as it is clear now.
+func clock(t, now time.Time) template.HTML { return instant(t, why.Clock(t, now)) }
+
+func instant(t time.Time, text string) template.HTML {
+	return template.HTML(fmt.Sprintf(`<time datetime="%s" title="%s">%s</time>`,
+		t.Format(time.RFC3339Nano), t.Local().Format("2006-01-02 15:04:05 MST"), template.HTMLEscapeString(text)))
+}
+
+// lastOf is the last segment of the path of a pool.
+func lastOf(path string) string {
+	if path == "" {
+		return "all"
+	}
+	return path[strings.LastIndexByte(path, '/')+1:]
+}
+
+// plural counts things: 1 job, 2 jobs.
+func plural(n any, thing string) template.HTML {
+	if fmt.Sprint(n) == "1" {
+		return count(n) + template.HTML(" "+thing)
+	}
+	return count(n) + template.HTML(" "+thing+"s")
+}
+
+// escapes are the sequences by which programs colour what they print, and worse.
+var escapes = regexp.MustCompile(`\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])`)
+
+// plain makes what a program printed harmless to read: colours and other sequences for a terminal
+// go, lines stay.
+func plain(text string) string {
+	var out strings.Builder
+	for line := range strings.Lines(text) {
+		rest := strings.TrimRight(line, "\r\n")
+		if i := strings.LastIndexByte(rest, '\r'); i >= 0 { // a bar of progress writes over itself
+			rest = rest[i+1:]
+		}
+		out.WriteString(words.Printable(strings.ReplaceAll(escapes.ReplaceAllString(rest, ""), "\t", "    ")))
+		if strings.HasSuffix(line, "\n") {
+			out.WriteByte('\n')
+		}
+	}
+	return out.String()
+}

@@ -1,0 +1,187 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/plot"
+	"github.com/fairlead/fairlead/why"
+)
+
+// jobSource is what the page of a job needs.
+type jobSource interface {
+	// Job is a job with its tasks, as the one who asks may see it.
+	Job(ctx context.Context, id int64) (*api.JobResponse, error)
+	// Why says why a job is where it is.
+	Why(ctx context.Context, id int64, o fairlead.WhyOptions) (*why.Answer, error)
+	// History is what happened to a job.
+	History(ctx context.Context, id int64) (*api.History, error)
+	// WhatIf says what would become of a job that waits if it asked for something else.
+	WhatIf(ctx context.Context, id int64, v api.Variation) (*why.WhatIf, error)
+}
+
+// jobPage says why a job is where it is, and what would change that.
+var jobPage = &Page{Name: "job", Path: "jobs/{id}", Parts: []string{"head", "why", "start", "levels", "gates", "history"}, Seen: ByUser, Load: loadJob}
+
+// Job is what the page shows.
+type Job struct {
+	*api.JobResponse
+	Why    *why.Answer
+	Events *api.History
+	// May is set if the one who asks may change it, and read its output.
+	May bool
+	// Later is set if when it starts is still being worked out.
+	Later bool
+	Start plot.Figure
+	Ahead plot.Figure
+	// First are the first of what goes before it, More how many pools besides.
+	First  []why.Ahead
+	More   int
+	Levels []level
+	Runs   plot.Figure // its tasks over time
+	Verbs  []verb
+	Try    *try
+}
+
+func loadJob(ctx context.Context, src Source, r *Request) (any, error) {
+	id, err := strconv.ParseInt(r.ID, 10, 64)
+	if err != nil {
+		return nil, fmt.Errorf("job %.40q: %w", r.ID, fairlead.ErrNotFound)
+	}
+	j := &Job{}
+	if j.JobResponse, err = src.Job(ctx, id); err != nil {
+		return nil, err
+	}
+	// How long it takes to say when a job starts depends on what waits before it.
+	j.Later = !r.patient(src) && !r.Query.Has("start")
+	if j.Why, err = src.Why(ctx, id, fairlead.WhyOptions{Siblings: siblingsShown, Estimate: !j.Later}); err != nil {
+		return nil, err
+	}
+	if j.Events, err = src.History(ctx, id); err != nil {
+		return nil, err
+	}
+	j.May = r.You.Admin || r.You.UID >= 0 && r.You.User == j.Job.User
+	j.Verbs = verbsFor(&j.Job, j.May)
+	for i := range j.Why.Levels {
+		j.Levels = append(j.Levels, levelOf(&j.Why.Levels[i], j.Why.Units.Growth))
+	}
+	j.Later = j.Later && j.Why.Rank != nil
+	j.First = j.Why.Ahead[:min(aheadShown, len(j.Why.Ahead))]
+	j.More = len(j.Why.Ahead) - len(j.First)
+	j.Start, j.Ahead, j.Runs = startOf(j.Why), aheadOf(j.Why), runsOf(j)
+	if j.Job.State == string(fairlead.Waiting) {
+		j.Try = tryOf(ctx, src, j, r)
+	}
+	return j, nil
+}
+
+// siblingsShown is how many that go first are listed at each level.
+const siblingsShown = 6
+
+// aheadShown is how many pools are listed of those with jobs that go first.
+const aheadShown = 8
+
+// startOf draws when the job starts.
+func startOf(a *why.Answer) plot.Figure {
+	if a.Start == nil {
+		return nil
+	}
+	return plot.Spans{Title: "", Width: 620, Rows: []plot.Span{spanOf("starts", a.Start, a.At)}}
+}
+
+// spanOf is an estimate as a picture.
+func spanOf(name string, e *why.Estimate, now time.Time) plot.Span {
+	s := plot.Span{Name: name}
+	if e == nil {
+		s.Text = "nobody can say when"
+		return s
+	}
+	s.Text = e.Text
+	if e.By != nil {
+		by := max(0, e.By.Sub(now).Seconds())
+		s.By = &by
+	}
+	if e.Replays > 0 && e.Early != nil {
+		s.Likely = true
+		s.Early, s.Middle, s.Late = e.Early.Sub(now).Seconds(), e.Middle.Sub(now).Seconds(), e.Late.Sub(now).Seconds()
+	}
+	return s
+}
+
+// aheadOf draws what goes before the job.
+func aheadOf(a *why.Answer) plot.Figure {
+	if len(a.Ahead) == 0 {
+		return nil
+	}
+	s := plot.Pieces{Title: "what goes before it", Unit: a.Units.Unit, Width: 620}
+	for _, x := range a.Ahead {
+		s.Parts = append(s.Parts, plot.Piece{Name: x.Pool, Value: x.Units, Count: x.Jobs})
+	}
+	return s
+}
+
+// level is a comparison with its pictures.
+type level struct {
+	*why.Level
+	Where    string
+	Children []child
+	Shares   bool // it goes by shares and what was used of them
+}
+
+type child struct {
+	why.Child
+	You, First bool
+	Formula    string // with its numbers
+	Says       string
+	Bar        plot.Bullet
+}
+
+func levelOf(l *why.Level, growth float64) level {
+	out := level{Level: l, Where: l.Pool}
+	if out.Where == "" {
+		out.Where = "the whole"
+	}
+	most := 0.0
+	for _, c := range l.Children {
+		most = max(most, c.Share, c.Used)
+		out.Shares = out.Shares || c.Share > 0
+	}
+	for i, c := range l.Children {
+		out.Children = append(out.Children, child{
+			Child: c, You: c.Name == l.You, First: i == 0 && (l.Policy != "lottery" || c.Needy), Formula: l.Put(c, growth), Says: l.Words(c, growth),
+			Bar: plot.Bullet{Name: c.Name, Bar: c.Used, Mark: c.Share, To: most, Width: 150, Percent: true},
+		})
+	}
+	return out
+}
+
+// runsShown is how many tasks are drawn.
+const runsShown = 40
+
+// runsOf draws the tasks of a job over time, from its submission on.
+func runsOf(j *Job) plot.Figure {
+	if len(j.Tasks) == 0 {
+		return nil
+	}
+	g := plot.Gantt{Width: 620, X: plot.Axis{Unit: plot.Seconds, Label: "since it was submitted"}, Keys: []string{"runs", "waits"}}
+	at := func(t time.Time) float64 { return t.Sub(j.Job.Submitted).Seconds() }
+	for i, t := range j.Tasks[:min(runsShown, len(j.Tasks))] {
+		g.Rows = append(g.Rows, fmt.Sprint("task ", t.Number))
+		if j.Job.Tasks == 1 {
+			g.Rows[i] = t.Node
+		}
+		end := at(j.Why.At)
+		if t.Ended != nil {
+			end = at(*t.Ended)
+		}
+		tip := fmt.Sprintf("attempt %d on %s: %s", t.Attempt, t.Node, t.State)
+		g.Boxes = append(g.Boxes,
+			plot.Box{Row: i, From: 0, To: max(0, at(t.Started)), Key: "waits", Tip: "waited"},
+			plot.Box{Row: i, From: at(t.Started), To: max(end, at(t.Started)), Key: "runs", Label: fmt.Sprint("attempt ", t.Attempt), Tip: tip})
+	}
+	return g
+}

@@ -1,0 +1,60 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/api"
+)
+
+// logSource is what the page of a task's output needs.
+type logSource interface {
+	// Log is a part of a task's output, for whoever may read it.
+	Log(ctx context.Context, id int64, task int, stderr bool, offset int64, limit int) (*api.LogChunk, error)
+}
+
+// logPage shows the end of the output of a task.
+var logPage = &Page{Name: "log", Path: "jobs/{id}/log", Parts: []string{"output"}, Seen: ByUser, Every: 2 * time.Second, Load: loadLog}
+
+// Log is what the page shows.
+type Log struct {
+	*api.LogChunk
+	Job     *api.JobResponse
+	Task    int
+	Stderr  bool
+	Problem string // why there is no output
+}
+
+// logTail is how much of the end is shown, in bytes.
+const logTail = 32 << 10
+
+// logWait is how long an agent may take to send it.
+const logWait = 2 * time.Second
+
+func loadLog(ctx context.Context, src Source, r *Request) (any, error) {
+	id, err := strconv.ParseInt(r.ID, 10, 64)
+	if err != nil {
+		return nil, fmt.Errorf("job %.40q: %w", r.ID, fairlead.ErrNotFound)
+	}
+	l := &Log{Task: -1, Stderr: r.Query.Has("stderr")}
+	if n, err := strconv.Atoi(r.Word("task")); err == nil && n >= 0 {
+		l.Task = n
+	}
+	if l.Job, err = src.Job(ctx, id); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, logWait)
+	defer cancel()
+	l.LogChunk, err = src.Log(ctx, id, l.Task, l.Stderr, -logTail, logTail)
+	switch {
+	case errors.Is(err, fairlead.ErrForbidden):
+		return nil, err
+	case err != nil: // not yet, not here, or not any more
+		l.LogChunk, l.Problem = &api.LogChunk{}, api.FromError(err).Detail
+	}
+	return l, nil
+}

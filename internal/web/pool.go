@@ -1,0 +1,183 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/plot"
+	"github.com/fairlead/fairlead/why"
+)
+
+// poolSource is what the page of a pool or a user needs.
+type poolSource interface {
+	// WhyPool says why a pool gets what it gets, with so many pools before it at each level.
+	WhyPool(ctx context.Context, pool string, siblings int) (*why.Answer, error)
+}
+
+// poolPage is about a pool, or about a user: what is due to it and what it has, how long its jobs
+// wait, and its jobs.
+var poolPage = &Page{Name: "pool", Path: "pool", Parts: []string{"head", "compare", "members", "waits", "jobs"}, Seen: ByRole, Load: loadPool}
+
+// Pool is what the page shows.
+type Pool struct {
+	*api.Shares
+	// Pool is the pool, nil if the page is about a user.
+	Pool *fairlead.PoolView
+	User string
+	Path string
+	// Way are the pools above, the topmost first.
+	Way    []string
+	Why    *why.Answer
+	Levels []level
+	Had    plot.Figure
+	// Members are the pools right below, or those of the user.
+	Members poolTable
+	Waits   waits
+	Jobs    *api.JobList
+	// Query finds all of its jobs in the queue.
+	Query string
+}
+
+// jobsShown is how many of its jobs the page lists.
+const jobsShown = 12
+
+func loadPool(ctx context.Context, src Source, r *Request) (any, error) {
+	p := &Pool{User: r.Word("user"), Path: r.Word("pool")}
+	query := fairlead.Query{User: p.User, Pool: p.Path}
+	p.Query = "pool:" + p.Path
+	var err error
+	switch {
+	case p.User != "":
+		query.Pool = ""
+		p.Query = "user:" + p.User
+		err = p.ofUser(ctx, src, r)
+	case p.Path == "":
+		return nil, &fairlead.Invalid{Field: "address", Msg: "it names no pool and no user: pool?pool=physics or pool?user=ann"}
+	default:
+		err = p.ofPool(ctx, src, r)
+	}
+	if err != nil {
+		return nil, err
+	}
+	query.States, query.Limit = []fairlead.State{fairlead.Waiting, fairlead.Running}, jobsShown
+	if p.Jobs, err = src.Jobs(ctx, query, JobOptions{Rank: true, Start: r.patient(src)}); err != nil {
+		return nil, err
+	}
+	p.Waits, err = waitsOf(ctx, src, query)
+	return p, err
+}
+
+// ofPool gets what there is to say of a pool.
+func (p *Pool) ofPool(ctx context.Context, src Source, r *Request) (err error) {
+	if p.Shares, err = src.Shares(ctx, p.Path); err != nil {
+		return err
+	}
+	p.Pool = &p.Shares.Pools[0]
+	if p.Why, err = src.WhyPool(ctx, p.Path, siblingsShown); err != nil {
+		return err
+	}
+	for i := range p.Why.Levels {
+		p.Levels = append(p.Levels, levelOf(&p.Why.Levels[i], p.Why.Units.Growth))
+	}
+	for i, c := range p.Path {
+		if c == '/' {
+			p.Way = append(p.Way, p.Path[:i])
+		}
+	}
+	below := p.Shares.Pools[1:]
+	p.Members = tableOf(p.Shares, below, r)
+	f := p.Pool.Fairness
+	p.Had = plot.Bars{Width: 620, Series: []string{"was due", "received"}, Groups: []plot.Group{
+		{Name: "hour", Values: []float64{f.Hour.Ideal / 3600, f.Hour.Received / 3600}},
+		{Name: "day", Values: []float64{f.Day.Ideal / 3600, f.Day.Received / 3600}},
+	}}
+	return nil
+}
+
+// ofUser finds the pools of a user: those of that name, and those in which jobs of the user wait or
+// run.
+func (p *Pool) ofUser(ctx context.Context, src Source, r *Request) (err error) {
+	if p.Shares, err = src.Shares(ctx, ""); err != nil {
+		return err
+	}
+	list, err := src.Jobs(ctx, fairlead.Query{User: p.User, States: []fairlead.State{fairlead.Waiting, fairlead.Running, fairlead.Held, fairlead.Blocked}, Limit: 1000}, JobOptions{})
+	if err != nil {
+		return err
+	}
+	in := map[string]bool{}
+	for i := range list.Jobs {
+		in[list.Jobs[i].Pool] = true
+	}
+	var own []fairlead.PoolView
+	for _, v := range p.Shares.Pools {
+		if in[v.Path] || v.Path == p.User || strings.HasSuffix(v.Path, "/"+p.User) {
+			own = append(own, v)
+		}
+	}
+	p.Members = tableOf(p.Shares, own, r)
+	return nil
+}
+
+// waits are how long jobs waited that started lately.
+type waits struct {
+	Jobs      int
+	Half, Few float64 // seconds within which half, and 95 of 100, started
+	Longest   float64
+	Figure    plot.Figure
+}
+
+// waitsLooked is of how many jobs that started last.
+const waitsLooked = 300
+
+// waitStep is a bar: waits up to a length.
+type waitStep struct {
+	name string
+	to   time.Duration
+}
+
+var waitSteps = []waitStep{
+	{"up to 1s", time.Second}, {"10s", 10 * time.Second}, {"1m", time.Minute}, {"10m", 10 * time.Minute}, {"1h", time.Hour}, {"6h", 6 * time.Hour}, {"1d", 24 * time.Hour}, {"longer", 1 << 62},
+}
+
+func waitsOf(ctx context.Context, src Source, q fairlead.Query) (w waits, err error) {
+	q.States = []fairlead.State{fairlead.Running, fairlead.Succeeded, fairlead.Failed, fairlead.Cancelled}
+	q.Newest, q.Limit = true, waitsLooked
+	list, err := src.Jobs(ctx, q, JobOptions{})
+	if err != nil {
+		return w, err
+	}
+	var all []float64
+	groups := make([]plot.Group, len(waitSteps))
+	for i, s := range waitSteps {
+		groups[i] = plot.Group{Name: s.name, Values: []float64{0}}
+	}
+	for i := range list.Jobs {
+		j := &list.Jobs[i]
+		if j.Started == nil {
+			continue
+		}
+		came := j.Submitted
+		if j.Begin != nil && j.Begin.After(came) {
+			came = *j.Begin
+		}
+		d := max(0, j.Started.Sub(came))
+		all = append(all, d.Seconds())
+		at := slices.IndexFunc(waitSteps, func(s waitStep) bool { return d <= s.to })
+		groups[at].Values[0]++
+	}
+	if w.Jobs = len(all); w.Jobs == 0 {
+		return w, nil
+	}
+	for last := len(groups) - 1; groups[last].Values[0] == 0; last-- {
+		groups = groups[:last]
+	}
+	slices.Sort(all)
+	w.Half, w.Few, w.Longest = all[(len(all)-1)/2], all[(len(all)-1)*95/100], all[len(all)-1]
+	w.Figure = plot.Bars{Width: 620, Series: []string{"jobs"}, Groups: groups, Title: "", Note: fmt.Sprintf("How many jobs waited so long, of the last %d that started.", w.Jobs)}
+	return w, nil
+}
