@@ -94,10 +94,13 @@ func (m *Machine) environment(l *api.Lease, u *account, gpus []gpu.Device) []str
 	maps.Copy(env, m.options.Env)
 	maps.Copy(env, l.Job.Env)
 	cpus := max(1, l.Job.Request["cpu"])
-	maps.Copy(env, map[string]string{
-		"FAIRLEAD_JOB": fmt.Sprint(l.JobID), "FAIRLEAD_NUMBER": fmt.Sprint(l.Number), "FAIRLEAD_ATTEMPT": fmt.Sprint(l.Attempt),
-		"FAIRLEAD_NODE": m.options.Name, "FAIRLEAD_NAME": l.Job.Name, "FAIRLEAD_POOL": l.Job.Pool, "FAIRLEAD_CPUS": fmt.Sprint(cpus),
-	})
+	maps.Copy(env, map[string]string{"FAIRLEAD_NODE": m.options.Name, "FAIRLEAD_CPUS": fmt.Sprint(cpus)})
+	if l.Job.Env[MarkerVariable] == "" {
+		maps.Copy(env, map[string]string{
+			"FAIRLEAD_JOB": fmt.Sprint(l.JobID), "FAIRLEAD_NUMBER": fmt.Sprint(l.Number), "FAIRLEAD_ATTEMPT": fmt.Sprint(l.Attempt),
+			"FAIRLEAD_NAME": l.Job.Name, "FAIRLEAD_POOL": l.Job.Pool,
+		})
+	}
 	maps.Copy(env, m.gpuVariables(gpus))
 	if len(gpus) > 0 && env[CompatVariable] == "slurm" {
 		env["SLURM_JOB_GPUS"] = gpu.Names(gpus)
@@ -114,6 +117,10 @@ func (m *Machine) environment(l *api.Lease, u *account, gpus []gpu.Device) []str
 	}
 	return out
 }
+
+// MarkerVariable, in the environment of a job, says that it came from another server through a
+// bridge: it knows itself by the numbers that it has there, which are in its environment.
+const MarkerVariable = "FAIRLEAD_MARKER"
 
 // CompatVariable, in the environment of a job, names a batch system whose variables
 // its script expects: slurm or pbs. The command line sets it for scripts with

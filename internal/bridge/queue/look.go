@@ -1,0 +1,150 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/frontback"
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/bridge"
+)
+
+const (
+	maxIDs  = 500      // in one request
+	maxPage = 10_000   // jobs in one answer
+	maxLog  = 64 << 10 // bytes of an output
+)
+
+// Look asks about jobs.
+func (q *Queue) Look(ctx context.Context, all []bridge.Entry) ([]bridge.Status, error) {
+	ids, err := q.ids(ctx, all)
+	if err != nil {
+		return nil, err
+	}
+	jobs := map[int64]*api.Job{}
+	for rest := ids; len(rest) > 0; rest = rest[min(len(rest), maxIDs):] {
+		v := url.Values{"limit": {strconv.Itoa(maxPage)}}
+		for _, id := range rest[:min(len(rest), maxIDs)] {
+			if id > 0 {
+				v.Add("ids", strconv.FormatInt(id, 10))
+			}
+		}
+		if len(v["ids"]) == 0 {
+			continue
+		}
+		list, err := q.client.Jobs(ctx, v)
+		if err != nil {
+			return nil, err
+		}
+		for i := range list.Jobs {
+			jobs[list.Jobs[i].ID] = &list.Jobs[i]
+		}
+	}
+	out := make([]bridge.Status, len(all))
+	for i, id := range ids {
+		j := jobs[id]
+		if j == nil {
+			out[i].Phase = bridge.Absent
+			continue
+		}
+		if out[i], err = q.status(ctx, j); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// ids are the numbers of entries; of those without one the jobs are looked for that came
+// since with their marker as the key, 0 if there is none.
+func (q *Queue) ids(ctx context.Context, all []bridge.Entry) ([]int64, error) {
+	ids := make([]int64, len(all))
+	wanted := map[string]int{}
+	var since time.Time
+	for i, e := range all {
+		if e.ID == "" {
+			wanted[e.Marker] = i
+			if since.IsZero() || e.Submitted.Before(since) {
+				since = e.Submitted
+			}
+			continue
+		}
+		id, err := strconv.ParseInt(e.ID, 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("%q is not the number of a job", e.ID)
+		}
+		ids[i] = id
+	}
+	if len(wanted) == 0 {
+		return ids, nil
+	}
+	// Its clock may be another one.
+	v := url.Values{"pool": {q.o.Pool}, "limit": {strconv.Itoa(maxPage)}, "since": {since.Add(-time.Hour).UTC().Format(time.RFC3339)}}
+	for {
+		list, err := q.client.Jobs(ctx, v)
+		if err != nil {
+			return nil, err
+		}
+		for _, j := range list.Jobs {
+			if i, ok := wanted[j.Key]; ok {
+				ids[i] = j.ID
+			}
+			v.Set("after", strconv.FormatInt(j.ID, 10))
+		}
+		if !list.More {
+			return ids, nil
+		}
+	}
+}
+
+// phases are the states of a job, as a bridge counts them.
+var phases = map[fairlead.State]bridge.Phase{
+	fairlead.Held: bridge.Pending, fairlead.Blocked: bridge.Pending, fairlead.Waiting: bridge.Pending, fairlead.Running: bridge.Running,
+	fairlead.Succeeded: bridge.Succeeded, fairlead.Failed: bridge.Failed, fairlead.Cancelled: bridge.Cancelled,
+}
+
+// status is what a job has come to.
+func (q *Queue) status(ctx context.Context, j *api.Job) (bridge.Status, error) {
+	state := fairlead.State(j.State)
+	st := bridge.Status{Phase: phases[state], ID: strconv.FormatInt(j.ID, 10), Says: fmt.Sprintf("%s, priority %s", j.State, j.Priority)}
+	if j.Started != nil {
+		st.Began = *j.Started
+	}
+	if !state.Ended() {
+		return st, nil
+	}
+	if j.Ended != nil {
+		st.Ended = *j.Ended
+	}
+	st.Error = j.Cause
+	whole, err := q.client.Job(ctx, j.ID)
+	if err != nil || len(whole.Tasks) == 0 {
+		return st, err
+	}
+	t := whole.Tasks[0]
+	st.ExitCode = t.ExitCode
+	width := max(1, float64(j.Request["cpu"]))
+	u := frontback.Use{Seconds: st.Ended.Sub(st.Began).Seconds(), CPUSeconds: t.CPUSeconds, Processes: width, Resources: map[string]float64{}}
+	for name, n := range j.Request {
+		u.Resources[name] = float64(n)
+	}
+	st.Used = &u
+	st.Output, err = q.output(ctx, j.ID)
+	return st, err
+}
+
+// output is what a job printed, as far as its agent has it still.
+func (q *Queue) output(ctx context.Context, id int64) (string, error) {
+	chunk, err := q.client.Log(ctx, id, url.Values{"limit": {strconv.Itoa(maxLog)}})
+	if err != nil {
+		if errors.Is(err, api.ErrUnreachable) || ctx.Err() != nil {
+			return "", err
+		}
+		return "", nil
+	}
+	return string(chunk.Data), nil
+}

@@ -1,0 +1,117 @@
+package queue_test
+
+import (
+	"context"
+	"net"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/config"
+	"github.com/fairlead/fairlead/frontback"
+	"github.com/fairlead/fairlead/internal/agent"
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/bridge"
+	"github.com/fairlead/fairlead/internal/bridge/bridgetest"
+	"github.com/fairlead/fairlead/internal/bridge/queue"
+	"github.com/fairlead/fairlead/internal/server"
+	"github.com/fairlead/fairlead/store/sqlite"
+)
+
+const configuration = `
+pools:
+  bridged: {policy: fifo}
+`
+
+// other is the other queue: a server on a database, with an agent of one processor.
+type other struct {
+	dir, socket string
+	stop        func() // the server
+}
+
+func start(t *testing.T) *other {
+	t.Helper()
+	o := &other{dir: t.TempDir()}
+	o.socket = filepath.Join(o.dir, "s")
+	o.serve(t)
+	t.Cleanup(func() { o.stop() })
+	client, err := api.Dial(o.socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		err := agent.Run(ctx, agent.Options{Client: client, Name: "n1", Dir: filepath.Join(o.dir, "agent"), AllowRoot: true, Capacity: map[string]int64{"cpu": 1}, Drain: time.Millisecond})
+		if err != nil && ctx.Err() == nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(func() { cancel(); wg.Wait(); client.Close() })
+	return o
+}
+
+// serve runs the server, on what is in its database.
+func (o *other) serve(t *testing.T) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	store, err := sqlite.Open(ctx, filepath.Join(o.dir, "fairlead.db"), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := config.Parse("test", []byte(configuration))
+	if err != nil {
+		t.Fatal(err)
+	}
+	loop, err := fairlead.NewLoop(ctx, store, fairlead.LoopOptions{Shares: c.Shares})
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("unix", o.socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() { loop.Run(ctx) })
+	wg.Go(func() { server.New(server.Options{Loop: loop, Store: store}).Serve(ctx, listener) })
+	o.stop = sync.OnceFunc(func() { cancel(); wg.Wait(); store.Close() })
+}
+
+func (o *other) open(t *testing.T) bridge.QS {
+	t.Helper()
+	q, err := queue.Open(queue.Options{Address: o.socket, Pool: "bridged"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return q
+}
+
+func TestQueue(t *testing.T) {
+	o := start(t)
+	bridgetest.Run(t, func(t *testing.T) *bridgetest.Rig {
+		return &bridgetest.Rig{
+			QS: o.open(t), Reopen: o.open, Levels: []int64{0, 1, 4}, Many: 40,
+			Restart: func(t *testing.T) { o.stop(); o.serve(t) },
+		}
+	})
+}
+
+// TestDescribe: a pool whose policy does not keep to priorities is said to.
+func TestDescribe(t *testing.T) {
+	o := start(t)
+	for pool, obeys := range map[string]frontback.Answer{"bridged": frontback.Yes, "nowhere": frontback.Unknown} {
+		q, err := queue.Open(queue.Options{Address: o.socket, Pool: pool})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := q.Describe(t.Context())
+		if err != nil || got.Obeys != obeys || got.Highest != 4 {
+			t.Errorf("%s: got %+v, %v", pool, got, err)
+		}
+		if err := q.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
