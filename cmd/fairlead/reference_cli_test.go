@@ -131,3 +131,22 @@ func flagsText(b *strings.Builder, c *cobra.Command) {
 		b.WriteString(mdRow("flag", "value", "default", "meaning") + "|---|---|---|---|\n" + rows + "\n")
 	}
 }
+
+// bridgeOptionsText lists the options of each kind of bridge.
+func bridgeOptionsText() string {
+	var b strings.Builder
+	b.WriteString("| kind | option | default | meaning |\n|---|---|---|---|\n")
+	for _, k := range bridgeKinds {
+		for _, o := range k.options {
+			standard := ""
+			if o.Default != "" {
+				standard = "`" + o.Default + "`"
+			}
+			if o.Must {
+				standard = "has to be given"
+			}
+			b.WriteString(mdRow(k.name, "`"+o.Name+"`", standard, o.Doc))
+		}
+	}
+	return b.String()
+}

@@ -25,6 +25,8 @@ func TestReference(t *testing.T) {
 	t.Setenv("FAIRLEAD_POOL", "")
 	region(t, "docs/reference/cli.md", "commands", commandsText())
 	region(t, "docs/reference/config.md", "fields", config.Reference())
+	region(t, "docs/reference/bridge.md", "fields", config.BridgeReference())
+	region(t, "docs/reference/bridge.md", "options", bridgeOptionsText())
 	whole(t, "docs/reference/config.schema.json", string(config.Schema())+"\n")
 	region(t, "docs/reference/codes.md", "codes", codesText())
 	region(t, "docs/reference/exit-status.md", "errors", errorsText(t))

@@ -112,7 +112,7 @@ func (w *whyCmd) job(ctx context.Context, client *api.Client, id int64) error {
 
 // verified recomputes an answer and prints what came out.
 func (w *whyCmd) verified(a *why.Answer) error {
-	checks := why.Verify(a)
+	checks := append(why.Verify(a), verifyBridged(a.Bridged)...)
 	ok := why.Verified(checks)
 	if w.json {
 		if err := w.printJSON(map[string]any{"version": why.Version, "job": a.Subject.Job, "verified": ok, "checks": checks, "answer": a}); err != nil {

@@ -82,15 +82,18 @@ of --drain, and gives the rest back. A second one ends it at once.`,
 	return c
 }
 
-func defaultAgentDir(name string) string {
+func defaultAgentDir(name string) string { return stateDir("agent", name) }
+
+// stateDir is where a part of the program keeps what it must not lose.
+func stateDir(part, name string) string {
 	if os.Getuid() == 0 {
-		return filepath.Join("/var/lib/fairlead/agent", name)
+		return filepath.Join("/var/lib/fairlead", part, name)
 	}
 	state := os.Getenv("XDG_STATE_HOME")
 	if home, err := os.UserHomeDir(); state == "" && err == nil {
 		state = filepath.Join(home, ".local", "state")
 	}
-	return filepath.Join(state, "fairlead", "agent", name)
+	return filepath.Join(state, "fairlead", part, name)
 }
 
 func (w *agentOptions) options(ctx context.Context, client *api.Client, log *slog.Logger) (agent.Options, error) {

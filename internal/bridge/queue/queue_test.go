@@ -76,7 +76,13 @@ func (o *other) serve(t *testing.T) {
 	var wg sync.WaitGroup
 	wg.Go(func() { loop.Run(ctx) })
 	wg.Go(func() { server.New(server.Options{Loop: loop, Store: store}).Serve(ctx, listener) })
-	o.stop = sync.OnceFunc(func() { cancel(); wg.Wait(); store.Close() })
+	o.stop = sync.OnceFunc(func() {
+		cancel()
+		wg.Wait()
+		if err := store.Close(); err != nil {
+			t.Errorf("close the store: %v", err)
+		}
+	})
 }
 
 func (o *other) open(t *testing.T) bridge.QS {

@@ -1,0 +1,263 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/fairlead/fairlead/config"
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/bridge"
+)
+
+// bridgeKind is a kind of queueing system to which there are bridges.
+type bridgeKind struct {
+	name, system string // of the command and the node; and in answers
+	long         string // what is particular to it, for --help
+	example      string
+	options      []config.BridgeOption // flags, and fields of options in the file
+	// levels are the priorities of so many levels, from the back up. Nil: 0, 1, 2, ...
+	levels func(n int) []int64
+	// open makes the adapter; get is the value of an option.
+	open func(ctx context.Context, get func(name string) string, log *slog.Logger) (bridge.QS, error)
+}
+
+// bridgeKinds are all kinds.
+var bridgeKinds = []bridgeKind{queueBridge}
+
+// bridgeCmd is one run of a bridge.
+type bridgeCmd struct {
+	*app
+	kind                   bridgeKind
+	file, name, dir        string
+	logLevel, logFormat    string
+	labels, groups, values map[string]string
+	above                  []string
+	feed                   string
+	slots                  int64
+	halfLife               string
+	drain                  time.Duration
+	check, json            bool
+}
+
+func (a *app) bridgeCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "bridge KIND", Short: "Put fair share in front of another queueing system",
+		Long: `Put fair share in front of a queueing system that is there already: jobs that are submitted
+to the server go into that system, and are followed there to their end. With --feed at-once
+each goes in at once, to the front, to the back or above both, as its group has received its
+fraction or not. With --feed just-in-time jobs are kept back until a slot is free, and go in
+the order of the server, by whatever policy that has.`,
+		RunE: func(_ *cobra.Command, args []string) error {
+			var names []string
+			for _, k := range bridgeKinds {
+				names = append(names, k.name)
+			}
+			return usagef("which queueing system? fairlead bridge %s", strings.Join(names, ", or fairlead bridge "))
+		},
+	}
+	for _, kind := range bridgeKinds {
+		c.AddCommand(a.bridgeTo(kind))
+	}
+	return c
+}
+
+func (a *app) bridgeTo(kind bridgeKind) *cobra.Command {
+	b := &bridgeCmd{app: a, kind: kind, values: map[string]string{}}
+	c := &cobra.Command{
+		Use: kind.name + " [flags]", Short: "Put fair share in front of " + kind.system,
+		Long: kind.long + `
+
+What the bridge submits is in a ledger in its directory before it is sent. A bridge that ends,
+however it ends, is started again with the same name and directory, and goes on with what
+it had. Ctrl-C ends it and leaves the jobs where they are, after the time of --drain.`,
+		Example: kind.example, Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return b.run(c) },
+	}
+	f := c.Flags()
+	f.SortFlags = false
+	f.StringVar(&b.file, "config", "", "file with groups and all else, see docs/reference/bridge.md; flags go before it")
+	f.StringVar(&b.feed, "feed", config.FeedAtOnce, "at-once or just-in-time")
+	f.StringToStringVar(&b.groups, "group", nil, "fair-share groups with their weights, e.g. physics=50,biology=30; a group has the pool that is called as it")
+	f.StringSliceVar(&b.above, "above", nil, "priority groups, the highest first")
+	f.StringVar(&b.halfLife, "half-life", "7d", "after this time, what a group received counts half")
+	f.Int64Var(&b.slots, "slots", 0, "how much it may have at a time, in the server's unit (default: just in time 1, else 1,000,000)")
+	for _, o := range kind.options {
+		b.option(f, o)
+	}
+	f.BoolVar(&b.check, "check", false, "say what the queueing system does with priorities, and end")
+	f.BoolVar(&b.json, "json", false, "with --check: print JSON")
+	f.StringVar(&b.name, "name", kind.name, "name of the node as which it joins the server")
+	f.StringVar(&b.dir, "dir", "", "directory for the ledger and output (default: "+stateDir("bridge", "NAME")+")")
+	f.StringToStringVar(&b.labels, "label", nil, "labels for constraints of jobs; bridge="+kind.name+" is there by itself")
+	f.DurationVar(&b.drain, "drain", 0, "how long to wait at the end for what is in the queueing system")
+	f.StringVar(&b.logLevel, "log", "info", "debug, info, warn or error")
+	f.StringVar(&b.logFormat, "log-format", "text", "text or json")
+	completeWords(c, "feed", config.FeedAtOnce, config.FeedJustInTime)
+	completeWords(c, "log", "debug", "info", "warn", "error")
+	completeWords(c, "log-format", "text", "json")
+	return c
+}
+
+// completeWords lets a shell complete the value of a flag.
+func completeWords(c *cobra.Command, flag string, words ...string) {
+	if err := c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic("fairlead: " + err.Error())
+	}
+}
+
+// option adds the flag of an option. What is given goes before the file.
+func (b *bridgeCmd) option(f *pflag.FlagSet, o config.BridgeOption) {
+	usage := strings.TrimSuffix(strings.ToLower(o.Doc[:1])+o.Doc[1:], ".")
+	f.Func(o.Name, usage+defaultText(o.Default), func(text string) error { b.values[o.Name] = text; return nil })
+}
+
+func defaultText(text string) string {
+	if text == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (default: %s)", text)
+}
+
+// get is the value of an option: of its flag, of the file, or the default.
+func (b *bridgeCmd) get(file *config.Bridge) (func(name string) string, error) {
+	values := map[string]string{}
+	for _, o := range b.kind.options {
+		values[o.Name] = cmp.Or(b.values[o.Name], file.Options[o.Name], o.Default)
+		if o.Must && values[o.Name] == "" {
+			return nil, usagef("--%s has to be given, or options: {%s: ...} in the file: %s", o.Name, o.Name, o.Doc)
+		}
+	}
+	return func(name string) string { return values[name] }, nil
+}
+
+// settings reads the file and puts the flags over it.
+func (b *bridgeCmd) settings(c *cobra.Command) (*config.Bridge, error) {
+	var s *config.Bridge
+	var err error
+	if b.file == "" {
+		s, err = config.ParseBridge("flags", nil, b.kind.options)
+	} else {
+		s, err = config.LoadBridge(b.file, b.kind.options)
+	}
+	var found config.Problems
+	if errors.As(err, &found) {
+		fmt.Fprint(b.errs, found.Text())
+		return nil, exit(api.ExitUsage)
+	} else if err != nil {
+		return nil, usageError{err}
+	}
+	fmt.Fprint(b.errs, s.Problems.Text())
+	// What the flags say is read as the file would be, so that it is checked alike.
+	var flags strings.Builder
+	set := func(name string) bool { return c.Flags().Changed(name) }
+	if set("feed") {
+		fmt.Fprintf(&flags, "feed: %q\n", b.feed)
+	}
+	if set("half-life") {
+		fmt.Fprintf(&flags, "half_life: %q\n", b.halfLife)
+	}
+	if set("slots") {
+		fmt.Fprintf(&flags, "slots: %d\n", b.slots)
+	}
+	if set("above") {
+		fmt.Fprintf(&flags, "above: [%s]\n", quotedWords(b.above))
+	}
+	if set("group") {
+		flags.WriteString("groups:\n")
+		for _, name := range slices.Sorted(maps.Keys(b.groups)) {
+			fmt.Fprintf(&flags, "  %q: {weight: %s}\n", name, b.groups[name])
+		}
+	}
+	if flags.Len() == 0 {
+		return s, nil
+	}
+	over, err := config.ParseBridge("flags", []byte(flags.String()), nil)
+	if errors.As(err, &found) {
+		return nil, usagef("%s", found[0].Msg)
+	}
+	over.Over(s)
+	return s, nil
+}
+
+func quotedWords(words []string) string {
+	var all []string
+	for _, w := range words {
+		all = append(all, strconv.Quote(w))
+	}
+	return strings.Join(all, ", ")
+}
+
+func (b *bridgeCmd) run(c *cobra.Command) error {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(b.logLevel)); err != nil {
+		return usagef("--log: %q is not debug, info, warn or error", b.logLevel)
+	}
+	if strings.ContainsAny(b.name, "/ \t\n") || b.name == "" {
+		return usagef("--name: %q cannot be the name of a node", b.name)
+	}
+	s, err := b.settings(c)
+	if err != nil {
+		return err
+	}
+	get, err := b.get(s)
+	if err != nil {
+		return err
+	}
+	o := bridge.Options{
+		System: b.kind.system, Name: b.name, Dir: cmp.Or(b.dir, stateDir("bridge", b.name)), Version: version, Host: hostname(),
+		Logger: b.logger(level, b.logFormat), Labels: map[string]string{"bridge": b.kind.name}, Slots: s.Slots, Resources: s.Resources,
+		Poll: s.Poll, Lease: s.Lease, Batch: s.Batch, Drain: b.drain,
+	}
+	maps.Copy(o.Labels, b.labels)
+	if err := b.feeds(&o, s); err != nil {
+		return err
+	}
+	ctx := c.Context()
+	if o.QS, err = b.kind.open(ctx, get, o.Logger); err != nil {
+		return err
+	}
+	defer o.QS.Close()
+	if b.check {
+		return b.checked(ctx, &o)
+	}
+	if err := b.warn(ctx, &o); err != nil {
+		return err
+	}
+	return b.with(func(client *api.Client) error {
+		o.Client = client
+		return b.carry(ctx, o)
+	})
+}
+
+// carry runs the bridge until it is told to end.
+func (b *bridgeCmd) carry(ctx context.Context, o bridge.Options) error {
+	o.Joined = func() {
+		how := "jobs are fed just in time"
+		if o.Groups != nil {
+			how = fmt.Sprintf("%d groups, %d above", len(o.Groups.Settings.Groups), len(o.Groups.Priority))
+		}
+		fmt.Fprintf(b.out, "bridge %s joined %s: %s\n", o.Name, o.Client.Address, how)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- bridge.Run(ctx, o) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	if o.Drain > 0 {
+		fmt.Fprintf(b.errs, "waiting for at most %v for what is in %s; again Ctrl-C ends at once\n", o.Drain, o.System)
+	}
+	return drained(ended)
+}

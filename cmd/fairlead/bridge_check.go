@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/fairlead/fairlead/config"
+	"github.com/fairlead/fairlead/frontback"
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/bridge"
+	"github.com/fairlead/fairlead/internal/table"
+	"github.com/fairlead/fairlead/why"
+)
+
+// feeds says where jobs go: by groups, or all to one level.
+func (b *bridgeCmd) feeds(o *bridge.Options, s *config.Bridge) error {
+	levels := s.Levels
+	if n := 2 + len(s.Above); len(levels) == 0 && b.kind.levels != nil {
+		levels = b.kind.levels(n)
+	}
+	if s.Feed == config.FeedJustInTime {
+		if o.Level = s.Level; !s.Given("level") && len(levels) > 1 {
+			o.Level = levels[1]
+		}
+		return nil
+	}
+	if len(s.Groups)+len(s.Above) == 0 {
+		return usagef("there are no groups: name them with --group physics=50,biology=30 or in a file, or choose --feed just-in-time")
+	}
+	benefit, err := frontback.Builtin().New(s.Benefit.Function, frontback.Parameters{Amount: s.Benefit.Amount, Weights: s.Benefit.Weights, Groups: s.Benefit.Groups})
+	if err != nil {
+		return usageError{err}
+	}
+	g := &bridge.Groups{
+		Settings: frontback.Settings{
+			Priority: s.Above, Levels: levels, Benefit: benefit, Window: s.Window, HalfLife: s.HalfLife,
+			AtStart: s.Charge == config.ChargeStart, KeepFailed: s.KeepFailed,
+		},
+		Pools: map[string][]string{}, Estimate: s.Estimate,
+	}
+	for _, x := range s.Groups {
+		g.Settings.Groups = append(g.Settings.Groups, frontback.Group{Name: x.Name, Weight: x.Weight})
+		g.Pools[x.Name] = x.Pools
+	}
+	if _, err := frontback.New(g.Settings); err != nil {
+		return usageError{err}
+	}
+	o.Groups = g
+	return nil
+}
+
+// described asks the queueing system about itself.
+func described(ctx context.Context, o *bridge.Options) (frontback.Queue, []frontback.Doubt, error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	q, err := o.QS.Describe(ctx)
+	if err != nil {
+		return q, nil, fmt.Errorf("ask %s about itself: %w", o.System, err)
+	}
+	if o.Groups == nil {
+		return q, nil, nil
+	}
+	return q, o.Groups.Doubts(q), nil
+}
+
+// warn says what breaks the fractions. A queueing system that does not answer yet is no
+// reason not to start.
+func (b *bridgeCmd) warn(ctx context.Context, o *bridge.Options) error {
+	_, doubts, err := described(ctx, o)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		fmt.Fprintf(b.errs, "warning: %v\n", err)
+	}
+	for _, d := range doubts {
+		fmt.Fprintf(b.errs, "warning: %s\n", d.Text)
+	}
+	return nil
+}
+
+// checked says what the queueing system does with priorities, and whether that is what the
+// groups need.
+func (b *bridgeCmd) checked(ctx context.Context, o *bridge.Options) error {
+	q, doubts, err := described(ctx, o)
+	if err != nil {
+		return err
+	}
+	broken := false
+	for _, d := range doubts {
+		broken = broken || d.Broken
+	}
+	answer := map[frontback.Answer]string{frontback.Unknown: "not told", frontback.No: "no", frontback.Yes: "yes"}
+	if b.json {
+		texts := []map[string]any{}
+		for _, d := range doubts {
+			texts = append(texts, map[string]any{"broken": d.Broken, "text": d.Text})
+		}
+		err = b.printJSON(map[string]any{
+			"version": api.Version, "kind": b.kind.name, "name": q.Name, "ages": answer[q.Ages], "obeys": answer[q.Obeys],
+			"lowest": q.Lowest, "highest": q.Highest, "small_first": q.SmallFirst, "ok": !broken, "doubts": texts,
+		})
+	} else {
+		t := table.New(table.Column{Name: "CHECK"}, table.Column{Name: "RESULT"})
+		t.Row("queueing system", q.Name)
+		t.Row("changes priorities by itself", answer[q.Ages])
+		t.Row("obeys ours", answer[q.Obeys])
+		limits := "any"
+		if q.Lowest != 0 || q.Highest != 0 {
+			limits = fmt.Sprintf("%d to %d", q.Lowest, q.Highest)
+		}
+		t.Row("priorities that it takes", limits)
+		for _, d := range doubts {
+			if d.Broken {
+				t.Row("BROKEN", d.Text)
+			} else {
+				t.Row("not sure", d.Text)
+			}
+		}
+		if o.Groups == nil {
+			t.Row("fractions and groups", "by the server: all jobs have the same priority here")
+		} else if len(doubts) == 0 {
+			t.Row("fractions and groups", "hold, as far as it can be told")
+		}
+		err = t.Print(b.out)
+	}
+	if err == nil && broken {
+		err = exit(api.ExitRefused)
+	}
+	return err
+}
+
+// verifyBridged recomputes where tasks went in another queueing system.
+func verifyBridged(all []why.Bridged) []why.Check {
+	var checks []why.Check
+	for _, b := range all {
+		if len(b.Decision) == 0 {
+			continue
+		}
+		var d frontback.Decision
+		if err := json.Unmarshal(b.Decision, &d); err != nil {
+			checks = append(checks, why.Check{What: "bridge", Text: fmt.Sprintf("the decision about task %d is not understood: %v", b.Number, err)})
+			continue
+		}
+		for _, c := range frontback.Verify(&d) {
+			c.What = fmt.Sprintf("bridge, %d: %s", b.Number, c.What)
+			checks = append(checks, c)
+		}
+	}
+	return checks
+}

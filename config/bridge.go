@@ -1,0 +1,237 @@
+package config
+
+import (
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead/frontback"
+	"github.com/fairlead/fairlead/share"
+)
+
+// Bridge is the file of a bridge.
+type Bridge struct {
+	Feed       string // at-once or just-in-time
+	Groups     []BridgeGroup
+	Above      []string // priority groups, the highest first
+	Benefit    BridgeBenefit
+	HalfLife   time.Duration
+	Window     time.Duration
+	Charge     string // start or submission
+	KeepFailed bool
+	Levels     []int64
+	Level      int64
+	Estimate   time.Duration
+	Slots      int64
+	Resources  map[string]int64
+	Poll       time.Duration
+	Lease      time.Duration
+	Batch      int
+	Options    BridgeOptions
+
+	// Problems are the warnings that were found.
+	Problems Problems
+
+	given map[string]bool // fields of which the file says something
+}
+
+// BridgeOptions are the settings of a kind of bridge that were given, by their names.
+type BridgeOptions map[string]string
+
+// BridgeGroup is a fair-share group.
+type BridgeGroup struct {
+	Name   string
+	Weight float64
+	Pools  []string
+}
+
+// BridgeBenefit is a benefit function with its parameters.
+type BridgeBenefit struct {
+	Function string
+	Amount   float64
+	Weights  map[string]float64
+	Groups   map[string]float64
+}
+
+// BridgeOption is a setting of one kind of bridge.
+type BridgeOption struct {
+	Name    string
+	Default string
+	Doc     string // one sentence
+	Must    bool   // has to be given, here or by the flag of the same name
+}
+
+const (
+	maxGroups       = 1000
+	maxBridgeLevels = maxGroups + 2
+)
+
+// The feeds and charges of bridges.
+const (
+	FeedAtOnce, FeedJustInTime    = "at-once", "just-in-time"
+	ChargeStart, ChargeSubmission = "start", "submission"
+)
+
+var groupTable = &table{name: "group", doc: "One group of `groups`.", fields: []field{
+	of("weight", "1", "Its part of what the groups divide, in proportion to the weights beside it. 0: it goes to the front only with jobs that take nothing.",
+		weight(share.CheckWeightOrNone), func(g *BridgeGroup) *float64 { return &g.Weight }),
+	unless("the pool that is called as the group", of("pools", "", "The pools whose jobs belong to it, with those below them. Where two lead to a job, the longer path counts.",
+		poolPaths, func(g *BridgeGroup) *[]string { return &g.Pools })),
+}}
+
+var benefitTable = &table{name: "benefit", doc: "What a job is worth to its group.", fields: []field{
+	of("function", "cpu_time", "cpu_time, resources (held for a time, by weights), processes, work (units of "+workVariable+" in the job's environment) or fixed (the same for all).",
+		choice("benefit function", frontback.Builtin().Names(), frontback.Builtin().Names()), func(b *BridgeBenefit) *string { return &b.Function }),
+	of("amount", "1", "The benefit of one unit: of a second, a process, a unit of work, a job.", weight(share.CheckWeight), func(b *BridgeBenefit) *float64 { return &b.Amount }),
+	of("weights", "{}", "Of the function resources: what one unit of each counts, held for a second.", parts("resources with weights", checkResource), func(b *BridgeBenefit) *map[string]float64 { return &b.Weights }),
+	of("groups", "{}", "Multiplies the benefit of a group's jobs.", parts("groups with factors", checkWord("group")), func(b *BridgeBenefit) *map[string]float64 { return &b.Groups }),
+}}
+
+// workVariable is bridge.WorkVariable.
+const workVariable = "FAIRLEAD_WORK"
+
+// bridgeFields are the fields of the file; options are those of the kind.
+func bridgeFields(options *table) []field {
+	fields := []field{
+		of("feed", FeedAtOnce, "at-once submits all jobs at once, and decides by groups where each goes; just-in-time keeps jobs back and submits one when a slot frees, in the order of the server.",
+			choice("feed", []string{FeedAtOnce, FeedJustInTime}, []string{FeedAtOnce, FeedJustInTime}), func(b *Bridge) *string { return &b.Feed }),
+		of("groups", "{}", "The fair-share groups, by their names. What belongs to none goes to the back.", groups, func(b *Bridge) *[]BridgeGroup { return &b.Groups }),
+		of("above", "[]", "The priority groups, the highest first: their jobs go before those of all fair-share groups. Each has the pool that is called as it.",
+			groupNames, func(b *Bridge) *[]string { return &b.Above }),
+		of("benefit", "{}", "What is divided.", sub[BridgeBenefit](&benefitTable), func(b *Bridge) *BridgeBenefit { return &b.Benefit }),
+		of("half_life", "7d", "After this time, what a group received counts half. 0 or none: it counts for ever, or for the window.",
+			span(time.Second, "none"), func(b *Bridge) *time.Duration { return &b.HalfLife }),
+		unless("none", of("window", "", "For how long what a group received counts, in place of a half-life.",
+			span(time.Second, "none"), func(b *Bridge) *time.Duration { return &b.Window })),
+		of("charge", ChargeStart, "When a job at the back counts: at its start, so that what is received is divided, or at its submission, as in the source.",
+			choice("charge", []string{ChargeStart, ChargeSubmission}, []string{ChargeStart, ChargeSubmission}), func(b *Bridge) *string { return &b.Charge }),
+		of("keep_failed", "false", "Count what failed jobs used. Otherwise a failure gives its benefit back.", boolean, func(b *Bridge) *bool { return &b.KeepFailed }),
+		unless("those that suit the queueing system", of("levels", "", "The priorities in the queueing system, from the back up: back, front, then the groups above, the lowest first.",
+			levels, func(b *Bridge) *[]int64 { return &b.Levels })),
+		unless("that of the front", of("level", "", "The priority of all jobs that are fed just in time.", wholeNumber(-maxTasks, maxTasks), func(b *Bridge) *int64 { return &b.Level })),
+		of("estimate", "1h", "How long a job is expected to run that has no time limit.", span(time.Second, ""), func(b *Bridge) *time.Duration { return &b.Estimate }),
+		unless("1,000,000; just in time 1", of("slots", "", "How much the queueing system may have at a time, in the unit of the server.",
+			wholeNumber(1, maxTasks), func(b *Bridge) *int64 { return &b.Slots })),
+		of("resources", "{}", "Further resources that jobs may ask for, with the amounts that it may have at a time. Of processors, memory and GPUs there are enough unless they are named.",
+			amounts, func(b *Bridge) *map[string]int64 { return &b.Resources }),
+		of("poll", "1s", "How often the queueing system is asked what became of its jobs, at most.", span(10*time.Millisecond, ""), func(b *Bridge) *time.Duration { return &b.Poll }),
+		of("lease", "1d", "For how long the server leaves tasks with the bridge when it hears nothing of it.", span(time.Minute, ""), func(b *Bridge) *time.Duration { return &b.Lease }),
+		of("batch", "200", "How many jobs are submitted by one call.", whole(1, 10_000), func(b *Bridge) *int { return &b.Batch }),
+	}
+	return append(fields, of("options", "{}", "Settings of the kind of bridge, which are flags as well.", sub[BridgeOptions](&options), func(b *Bridge) *BridgeOptions { return &b.Options }))
+}
+
+// ParseBridge reads the file of a bridge of a kind with these options. The error is a
+// [Problems], with name as its file.
+func ParseBridge(name string, text []byte, options []BridgeOption) (*Bridge, error) {
+	clean, problem := prepare(text)
+	var root *node
+	if problem == nil {
+		root, problem = readYAML(clean)
+	}
+	if problem != nil {
+		return nil, Problems{*problem}.finish(name, clean)
+	}
+	r := &reader{}
+	b := &Bridge{given: map[string]bool{}}
+	if root.kind == scalar {
+		r.errorf(root, "%s", noName(root))
+	} else {
+		(&table{fields: bridgeFields(optionTable(options))}).read(r, "the file", root, b)
+		for _, k := range root.keys {
+			b.given[k.text] = true
+		}
+		r.checkBridge(root, b)
+	}
+	found := r.problems(name, clean)
+	if errors, _ := found.count(); errors > 0 {
+		return nil, found
+	}
+	b.Problems = found
+	return b, nil
+}
+
+// LoadBridge reads it from a file.
+func LoadBridge(path string, options []BridgeOption) (*Bridge, error) {
+	text, err := readFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return ParseBridge(path, text, options)
+}
+
+// Given reports whether the file says something about a field.
+func (b *Bridge) Given(field string) bool { return b.given[field] }
+
+// checkBridge looks for what does not go together.
+func (r *reader) checkBridge(root *node, b *Bridge) {
+	if root.get("window") != nil && b.Window > 0 {
+		if root.get("half_life") != nil && b.HalfLife > 0 {
+			r.errorf(root.key("window"), "both a window and a half_life: choose one")
+		}
+		b.HalfLife = 0
+	}
+	seen := map[string]bool{}
+	for _, g := range b.Groups {
+		seen[g.Name] = true
+	}
+	for _, name := range b.Above {
+		if seen[name] {
+			r.errorf(root.get("above"), "%s is a fair-share group as well; it can only be one of them", clip(name))
+		}
+	}
+	if want := 2 + len(b.Above); len(b.Levels) > 0 && len(b.Levels) != want {
+		r.errorf(root.get("levels"), "%s: back, front and %s above need %d", plural(len(b.Levels), "level"), plural(len(b.Above), "group"), want)
+	}
+	if b.Feed == FeedJustInTime {
+		for _, name := range []string{"groups", "above", "benefit", "half_life", "window", "charge", "keep_failed", "levels", "estimate"} {
+			if root.get(name) != nil {
+				r.warnf(root.key(name), "%s has no effect: jobs are fed just in time, in the order of the server", name)
+			}
+		}
+	}
+	if b.Benefit.Function == "resources" && len(b.Benefit.Weights) == 0 {
+		r.errorf(root.get("benefit"), "the function resources needs weights: what a unit of each counts, as in weights: {cpu: 1, gpu: 10}")
+	}
+}
+
+// optionTable are the options of a kind.
+func optionTable(options []BridgeOption) *table {
+	t := &table{name: "options", doc: "Settings of the kind of bridge."}
+	for _, o := range options {
+		text := line("text", 4096, anyText)
+		t.fields = append(t.fields, field{name: o.Name, doc: o.Doc, word: text.word, schema: text.schema, read: func(r *reader, n *node, to any) {
+			v, ok := text.read(r, o.Name, n)
+			if all := to.(*BridgeOptions); ok && *all == nil {
+				*all = BridgeOptions{o.Name: v}
+			} else if ok {
+				(*all)[o.Name] = v
+			}
+		}})
+	}
+	return t
+}
+
+// BridgeReference is a page in Markdown about the fields of the file, without its options.
+func BridgeReference() string {
+	var b strings.Builder
+	file := &table{doc: "The file as a whole. All fields may be left out.", fields: bridgeFields(optionTable(nil))}
+	for _, t := range []*table{file, groupTable, benefitTable} {
+		t.reference(&b)
+	}
+	return b.String()
+}
+
+// Over puts what b was given over other settings.
+func (b *Bridge) Over(s *Bridge) {
+	put := func(field string, f func()) {
+		if b.given[field] {
+			f()
+			s.given[field] = true
+		}
+	}
+	put("feed", func() { s.Feed = b.Feed })
+	put("half_life", func() { s.HalfLife, s.Window = b.HalfLife, 0 })
+	put("slots", func() { s.Slots = b.Slots })
+	put("above", func() { s.Above = b.Above })
+	put("groups", func() { s.Groups = b.Groups })
+}

@@ -1,0 +1,120 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/fairlead/fairlead/share"
+)
+
+// groups are read as a mapping of names to fields, in the order in which they are written.
+var groups = kind[[]BridgeGroup]{
+	word:   "names with groups",
+	schema: described(object{"type": "object"}),
+	read: func(r *reader, name string, n *node) ([]BridgeGroup, bool) {
+		given, ok := r.entries(name, n)
+		if len(given) > maxGroups {
+			r.errorf(n, "%s names %d groups, at most %d", name, len(given), maxGroups)
+			return nil, false
+		}
+		var all []BridgeGroup
+		sum, before := 0.0, r.count()
+		for _, e := range given {
+			g := BridgeGroup{Name: e.key.text}
+			if share.CheckPath(e.key.text) != nil {
+				r.errorf(e.key, "%s is not the name of a group", clip(e.key.text))
+				continue
+			}
+			if groupTable.read(r, "group "+clip(g.Name), e.value, &g) {
+				all = append(all, g)
+				sum += g.Weight
+			}
+		}
+		if len(all) > 0 && r.count() == before && sum == 0 {
+			r.errorf(n, "all groups have the weight 0: give one of them more")
+		}
+		return all, ok
+	},
+	show: func(all []BridgeGroup) *node { return nil },
+}
+
+// poolPaths is a list of paths of pools, or one.
+var poolPaths = texts("path or list of paths", func(text string) string {
+	if err := share.CheckPath(text); err != nil {
+		return clip(text) + " is not the path of a pool"
+	}
+	return ""
+})
+
+var groupNames = texts("list of names", func(text string) string {
+	if share.CheckPath(text) != nil {
+		return clip(text) + " is not the name of a group"
+	}
+	return ""
+})
+
+// texts is a list of different texts that check accepts, or one.
+func texts(what string, check func(string) string) kind[[]string] {
+	return kind[[]string]{
+		word:   what,
+		schema: described(object{"type": "array"}),
+		read: func(r *reader, name string, n *node) ([]string, bool) {
+			all := []*node{n}
+			if n.kind == list {
+				all = n.items
+			}
+			if len(all) > maxGroups {
+				r.errorf(n, "%s names %d things, at most %d", name, len(all), maxGroups)
+				return nil, false
+			}
+			var out []string
+			for _, item := range all {
+				switch text, ok := r.text(name, item); {
+				case !ok:
+				case check(text) != "":
+					r.errorf(item, "%s", check(text))
+				case slices.Contains(out, text):
+					r.errorf(item, "%s is given twice", clip(text))
+				default:
+					out = append(out, text)
+				}
+			}
+			return out, true
+		},
+		show: func([]string) *node { return nil },
+	}
+}
+
+// levels are whole numbers that rise all the way or fall all the way.
+var levels = kind[[]int64]{
+	word:   "list of integers",
+	schema: described(object{"type": "array"}),
+	read: func(r *reader, name string, n *node) ([]int64, bool) {
+		if n.kind != list || len(n.items) < 2 || len(n.items) > maxBridgeLevels {
+			r.errorf(n, "%s must be a list of at least two integers, such as [0, 10], got %s", name, n.describe())
+			return nil, false
+		}
+		var out []int64
+		for i, item := range n.items {
+			v, err := strconv.ParseInt(item.text, 10, 64)
+			if err != nil || item.quoted {
+				r.errorf(item, "%s must be integers, got %s", name, item.describe())
+				return nil, false
+			}
+			if i > 0 && v == out[i-1] || i > 1 && (v > out[i-1]) != (out[1] > out[0]) {
+				r.errorf(item, "%s must rise all the way, or fall all the way: %d after %d does not", name, v, out[i-1])
+				return nil, false
+			}
+			out = append(out, v)
+		}
+		return out, true
+	},
+	show: func([]int64) *node { return nil },
+}
+
+// parts are names with numbers from 0 on.
+func parts(what string, check func(string) string) kind[map[string]float64] {
+	one := weight(share.CheckWeightOrNone)
+	return named(what, check, maxGroups, object{"type": "number", "minimum": 0}, one.read, func(v float64) *node { return word(fmt.Sprint(v)) })
+}
