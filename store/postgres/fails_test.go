@@ -22,7 +22,7 @@ import (
 func TestDatabaseFails(t *testing.T) {
 	url, schema := pgtest.Durable(t)
 	var log lines
-	s := at(t, url, postgres.Options{Schema: schema, Grace: time.Hour, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	s := at(t, url, postgres.Options{Schema: schema, Grace: time.Hour, Timeout: 5 * time.Minute, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	defer s.Close()
 	c := make(chan struct{}, 1)
 	defer s.Notify(c)()
