@@ -14,6 +14,7 @@ import (
 	"github.com/fairlead/fairlead/internal/bridge/beanstalkd"
 	"github.com/fairlead/fairlead/internal/bridge/bridgetest"
 	"github.com/fairlead/fairlead/internal/bridge/mq"
+	"github.com/fairlead/fairlead/internal/bridge/sharetest"
 	"github.com/fairlead/fairlead/internal/brokertest"
 )
 
@@ -57,4 +58,12 @@ func TestRealBridge(t *testing.T) {
 			Restart: func(t *testing.T) { server.Kill(); server.Start(t) },
 		}
 	})
+}
+
+// TestRealShares: 600 jobs receive their parts of a real beanstalkd.
+func TestRealShares(t *testing.T) {
+	server := brokertest.NewBeanstalkd(t)
+	o := beanstalkd.Options{Address: server.Address, Tube: "jobs", Logger: logger(t)}
+	work(t, o, 6)
+	sharetest.Run(t, sharetest.Rig{Name: "beanstalkd", Open: func() bridge.QS { return beanstalkd.Open(o) }, Levels: []int64{200, 100, 50}, Slots: 6})
 }

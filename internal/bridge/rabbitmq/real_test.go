@@ -14,6 +14,7 @@ import (
 	"github.com/fairlead/fairlead/internal/bridge/bridgetest"
 	"github.com/fairlead/fairlead/internal/bridge/mq"
 	"github.com/fairlead/fairlead/internal/bridge/rabbitmq"
+	"github.com/fairlead/fairlead/internal/bridge/sharetest"
 	"github.com/fairlead/fairlead/internal/brokertest"
 )
 
@@ -57,4 +58,12 @@ func TestRealBridge(t *testing.T) {
 			Restart: func(t *testing.T) { server.Kill(); server.Start(t) },
 		}
 	})
+}
+
+// TestRealShares: 600 jobs receive their parts of a real RabbitMQ.
+func TestRealShares(t *testing.T) {
+	server := brokertest.NewRabbitMQ(t)
+	o := rabbitmq.Options{URL: server.URL, Queue: "shares", Priorities: 3, Logger: logger(t)}
+	work(t, o, 6)
+	sharetest.Run(t, sharetest.Rig{Name: "RabbitMQ", Open: func() bridge.QS { return rabbitmq.Open(o) }, Levels: []int64{0, 1, 2}, Slots: 6})
 }

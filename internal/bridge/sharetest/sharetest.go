@@ -1,0 +1,208 @@
+// Package sharetest sends 600 real jobs of three groups, of which each wants more than its
+// part, and of a priority group through a bridge into a real queueing system, in bursts, and
+// measures what the groups receive.
+package sharetest
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"os/user"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/config"
+	"github.com/fairlead/fairlead/frontback"
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/bridge"
+	"github.com/fairlead/fairlead/internal/plot"
+	"github.com/fairlead/fairlead/internal/server"
+	"github.com/fairlead/fairlead/store/memory"
+)
+
+// Rig is a queueing system that has nothing to do but what comes from here.
+type Rig struct {
+	Name   string // for pictures
+	Open   func() bridge.QS
+	Levels []int64 // priorities for back, front and above
+	Slots  int     // jobs that it runs at a time
+	// Seconds is how long a job runs; default 0.3.
+	Seconds float64
+	// Unsharp is how exactly its times are known; default half a second. A job that began so
+	// shortly after another one was submitted may have been on its way.
+	Unsharp time.Duration
+}
+
+// draw is a directory for the pictures.
+var draw = flag.String("draw", "", "directory for the pictures of 600 jobs through a bridge")
+
+// groups and their parts; each has jobs in all.
+var groups = []frontback.Group{{Name: "physics", Weight: 50}, {Name: "biology", Weight: 30}, {Name: "chemistry", Weight: 20}}
+
+const (
+	each      = 180 // jobs of a fair-share group
+	urgent    = 60  // of the priority group
+	burst     = 5
+	above     = "daq"
+	demand    = 0.6 // of all slots, by each fair-share group
+	tolerance = 5.0 // points
+
+	atOnce     = "at-once"
+	justInTime = "just-in-time"
+)
+
+// text is the configuration of the server, for jobs that are fed just in time.
+const text = `policy: fair
+pools:
+  physics: {weight: 50}
+  biology: {weight: 30}
+  chemistry: {weight: 20}
+  daq: {weight: 1, min: {cpu: %d}}
+`
+
+// Run measures with both feeds.
+func Run(t *testing.T, rig Rig) {
+	rig.Seconds, rig.Unsharp = cmp.Or(rig.Seconds, 0.3), cmp.Or(rig.Unsharp, time.Second/2)
+	for _, feed := range []string{atOnce, justInTime} {
+		t.Run(feed, func(t *testing.T) {
+			r := &recorder{QS: rig.Open(), jobs: map[string]*job{}, arrived: map[int64]time.Time{}, progress: make(chan struct{}, 1)}
+			t.Cleanup(func() { r.Close() }) // after the bridge has ended
+			loop, client := serve(t, rig.Slots)
+			through(t, client, r, options(t, rig, feed))
+			until := feedAll(t, rig, loop, r)
+			r.check(t, rig, until)
+			if *draw != "" {
+				file := filepath.Join(*draw, rig.Name+"-"+feed+".svg")
+				if err := os.WriteFile(file, []byte(plot.SVG(r.picture(rig, feed, until))), 0o644); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+}
+
+// serve is a server in memory.
+func serve(t *testing.T, slots int) (*fairlead.Loop, *api.Client) {
+	t.Helper()
+	c, err := config.Parse("sharetest", fmt.Appendf(nil, text, slots))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	store := memory.New("cpu")
+	loop, err := fairlead.NewLoop(ctx, store, fairlead.LoopOptions{Shares: c.Shares})
+	if err != nil {
+		t.Fatal(err)
+	}
+	socket := filepath.Join(t.TempDir(), "s")
+	listener, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := api.Dial(socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() { loop.Run(ctx) })
+	wg.Go(func() { server.New(server.Options{Loop: loop, Store: store}).Serve(ctx, listener) })
+	t.Cleanup(func() { cancel(); wg.Wait(); client.Close() })
+	return loop, client
+}
+
+func options(t *testing.T, rig Rig, feed string) bridge.Options {
+	t.Helper()
+	o := bridge.Options{System: rig.Name, Name: "bridge", Dir: t.TempDir(), Poll: 200 * time.Millisecond}
+	if testing.Verbose() {
+		o.Logger = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	}
+	if feed == justInTime {
+		o.Slots, o.Level = int64(rig.Slots), rig.Levels[1]
+		return o
+	}
+	benefit, err := frontback.Builtin().New("resources", frontback.Parameters{Weights: map[string]float64{"cpu": 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Groups = &bridge.Groups{
+		Settings: frontback.Settings{Groups: groups, Priority: []string{above}, Levels: rig.Levels, Benefit: benefit, HalfLife: time.Hour, AtStart: true},
+		Estimate: time.Duration(rig.Seconds * float64(time.Second)),
+	}
+	return o
+}
+
+// through runs a bridge for as long as the test.
+func through(t *testing.T, client *api.Client, qs bridge.QS, o bridge.Options) {
+	t.Helper()
+	o.Client, o.QS = client, qs
+	joined := make(chan struct{}, 1)
+	o.Joined = func() { joined <- struct{}{} }
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if err := bridge.Run(ctx, o); err != nil {
+			t.Error(err)
+		}
+	}()
+	t.Cleanup(func() { cancel(); <-ended })
+	select {
+	case <-joined:
+	case <-time.After(time.Minute):
+		t.Fatal("the bridge does not join")
+	}
+}
+
+// feedAll submits jobs as others end: each fair-share group asks for more than half of all
+// there is. It returns when all have ended, and until when all groups had more to come.
+func feedAll(t *testing.T, rig Rig, loop *fairlead.Loop, r *recorder) (until time.Time) {
+	t.Helper()
+	me, err := user.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sent := map[string]int{}
+	submit := func(pool string, due, most int) {
+		for sent[pool] < min(due, most) {
+			var jobs []fairlead.Job
+			for range burst {
+				jobs = append(jobs, fairlead.Job{
+					User: me.Username, Pool: pool, Argv: []string{"/bin/sleep", fmt.Sprint(rig.Seconds)}, Dir: "/", Request: fairlead.Amounts{"cpu": 1},
+				})
+			}
+			added, err := loop.Submit(t.Context(), jobs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, a := range added {
+				r.came(a.ID)
+			}
+			sent[pool] += burst
+		}
+	}
+	stuck := time.NewTimer(time.Minute)
+	for n := 0; n < each*len(groups)+urgent; n = r.ended() {
+		for i, g := range groups {
+			// So that two bursts of each are there at the beginning, and they come in turn.
+			submit(g.Name, 2*burst+int(demand*float64(n))+2*i-burst, each)
+		}
+		submit(above, n/10, urgent)
+		if until.IsZero() && sent[groups[0].Name] == each {
+			until = time.Now()
+		}
+		stuck.Reset(time.Minute)
+		select {
+		case <-r.progress:
+		case <-stuck.C:
+			t.Fatalf("nothing has ended for a minute; %d have", r.ended())
+		}
+	}
+	return until
+}
