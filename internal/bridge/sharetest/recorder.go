@@ -172,15 +172,15 @@ func (r *recorder) picture(rig Rig, feed string, until time.Time) plot.Figure {
 	c := plot.Chart{
 		Title: fmt.Sprintf("%d jobs in bursts through %s, fed %s", each*len(groups)+urgent, rig.Name, feed),
 		Note:  "What three groups that all want more have received so far, beside their parts (50, 30 and 20%).",
-		Width: 720, Height: 360, X: plot.Axis{Label: "since the first job began", Unit: plot.Seconds}, Y: plot.Axis{Unit: plot.Percent, From: 0, To: 1},
+		Width: 720, Height: 360, X: plot.Axis{Label: "since the first job began", Unit: plot.Seconds}, Y: plot.Axis{Unit: plot.Percent, From: 0, To: 0.75},
 	}
 	for i, g := range groups {
-		s := plot.Series{Name: g.Name, Style: i}
+		s := plot.Series{Name: g.Name, Style: i + 1}
 		for k := 1; k <= 200; k++ {
 			at := total * float64(k) / 200
 			s.Points = append(s.Points, plot.Point{X: at, Y: r.received(first.Add(time.Duration(at * float64(time.Second))))[g.Name]})
 		}
-		c.Series = append(c.Series, s, plot.Series{Name: fmt.Sprintf("%s, %g%%", g.Name, g.Weight), Style: len(groups) + i, Points: []plot.Point{{X: 0, Y: g.Weight / 100}, {X: total, Y: g.Weight / 100}}})
+		c.Series = append(c.Series, s, plot.Series{Name: fmt.Sprintf("%s, %g%%", g.Name, g.Weight), Style: len(groups) + i + 1, Points: []plot.Point{{X: 0, Y: g.Weight / 100}, {X: total, Y: g.Weight / 100}}})
 	}
 	return c
 }
