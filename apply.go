@@ -32,6 +32,7 @@ func (l *Loop) apply(c Change) {
 		for _, r := range c.Runs {
 			l.end(r.Ref, now, false)
 			l.stats.Lost++
+			l.observer.Lost(r.Ref)
 		}
 		l.stop(c.Runs, c.Reason)
 	case Leased:

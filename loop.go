@@ -73,6 +73,7 @@ type Loop struct {
 	changed map[string]bool // keys of settings that others changed
 
 	watchers watchers
+	observer Observer // set before the loop runs
 	reasons  reasons
 	stats    Stats
 	fairness fairness
@@ -117,7 +118,7 @@ func NewLoop(ctx context.Context, store Store, o LoopOptions) (*Loop, error) {
 		store: store, options: o, client: NewClient(store, o.Shares), log: o.Logger,
 		wake: make(chan struct{}, 1), shares: o.Shares,
 		runs: map[taskID]*liveRun{}, members: map[string]*Member{}, drained: map[string]string{}, boosts: map[int64]Boost{}, reservations: reservations{all: map[string]Reservation{}},
-		made: time.Now(), peers: newPeers(store, o), changed: map[string]bool{},
+		made: time.Now(), peers: newPeers(store, o), changed: map[string]bool{}, observer: unobserved{},
 	}
 	if err := l.loadSettings(ctx); err != nil {
 		return nil, err

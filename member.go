@@ -197,11 +197,13 @@ func (l *Loop) finish(ctx context.Context, results []Result) ([]Verdict, error) 
 	defer l.ending.RUnlock()
 	// What is on its way to the disk cannot be called back: whoever stops waiting would
 	// never know that the slot is free.
+	asked := time.Now()
 	verdicts, err := l.store.Finish(context.WithoutCancel(ctx), results)
 	if err != nil {
 		return nil, err
 	}
 	now := time.Now()
+	l.observer.Stored("finish", now.Sub(asked))
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i, v := range verdicts {
@@ -214,6 +216,7 @@ func (l *Loop) finish(ctx context.Context, results []Result) ([]Verdict, error) 
 		o := results[i].Outcome
 		l.end(results[i].Ref, now, o.State != Cancelled)
 		l.stats.Finished++
+		l.observer.Ended(results[i])
 		l.watchers.publish(Event{Job: results[i].JobID, Task: results[i].Task, At: now, Code: "finished", Text: string(o.State)})
 	}
 	l.poke()

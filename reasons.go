@@ -56,22 +56,25 @@ func (l *Loop) sampleReasons(now time.Time) {
 		if seen++; seen > reasonPools {
 			return
 		}
-		l.reasons.note(l.core.Path(id), l.poolReason(id), before, now)
+		if reason := l.poolReason(id); l.reasons.note(l.core.Path(id), reason, before, now) {
+			l.observer.WaitsFor(reason.Code)
+		}
 	}
 }
 
-// note adds a reason, or to how long the last one holds. Where the pool had nothing that waits
+// note adds a reason, or to how long the last one holds, and reports whether it is new. Where the pool had nothing that waits
 // when all were looked at before, the same reason begins anew.
-func (r *reasons) note(pool string, reason why.Reason, before, now time.Time) {
+func (r *reasons) note(pool string, reason why.Reason, before, now time.Time) (news bool) {
 	past := r.pool[pool]
 	if n := len(past); n > 0 && !past[n-1].until.Before(before) && past[n-1].Code == string(reason.Code) && past[n-1].Text == reason.Text {
 		past[n-1].until = now
-		return
+		return false
 	}
 	if len(past) == reasonKept {
 		past = slices.Delete(past, 0, reasonKept/4)
 	}
 	r.pool[pool] = append(past, waited{Event{Task: -1, At: now, Code: string(reason.Code), Text: reason.Text}, now})
+	return true
 }
 
 // poolReason is why the first job of a leaf waits, without the numbers, which change

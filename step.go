@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/why"
 )
 
 // step lets the core decide, leases what it chose, and hands the leases out. It
@@ -22,6 +23,7 @@ func (l *Loop) step(ctx context.Context, d *sched.Decision) (more bool, err erro
 	l.core.Step(began, l.options.Batch, d)
 	l.stats.Steps++
 	l.stats.LastStep, l.stats.StepTime = began, time.Since(began)
+	l.observer.Stepped(l.stats.StepTime)
 	choices := l.chosen(d)
 	stops := l.chosenStops(d)
 	l.mu.Unlock()
@@ -133,11 +135,13 @@ func (c *choice) leases(grants []Grant) []*Lease {
 // lease leases what was chosen and hands it over. It reports whether a task was lost to
 // someone else, so that there is room for another.
 func (l *Loop) lease(ctx context.Context, c *choice) (lost bool, err error) {
+	asked := time.Now()
 	grants, err := l.store.Lease(ctx, c.holder, c.wants(), l.options.LeaseTTL)
 	if err != nil {
 		return false, fmt.Errorf("lease jobs: %w", err)
 	}
 	now := time.Now()
+	l.observer.Stored("lease", now.Sub(asked))
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i, g := range grants {
@@ -211,6 +215,7 @@ func (l *Loop) began(s chosenStart, lease *Lease) {
 	}
 	l.decided.add(l.core, lease, s.levels)
 	l.stats.Started++
+	l.observer.Began(Begun{lease, s.holder, func() []why.Level { return l.decided.byTask[taskID{lease.JobID, lease.Task}].choice(l.core) }})
 	l.watchers.publish(startedEvent(Run{Ref: lease.Ref, Holder: s.holder, Started: lease.Started}, h))
 }
 

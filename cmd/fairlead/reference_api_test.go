@@ -24,6 +24,13 @@ import (
 // newTestServer is a server with nothing in it.
 func newTestServer(t *testing.T) *server.Server {
 	t.Helper()
+	s, _ := newTestLoop(t)
+	return s
+}
+
+// newTestLoop is it with its loop, which does not run.
+func newTestLoop(t *testing.T) (*server.Server, *fairlead.Loop) {
+	t.Helper()
 	store := memory.New("cpu")
 	shares := fairlead.DefaultShares()
 	shares.Sched.Root.Pools = []share.Pool{{Name: "physics", Weight: 1}} // some metrics are of pools below the root
@@ -31,7 +38,41 @@ func newTestServer(t *testing.T) *server.Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return server.New(server.Options{Loop: loop, Store: store, Program: version})
+	return server.New(server.Options{Loop: loop, Store: store, Program: version}), loop
+}
+
+// idler is a worker that does nothing.
+type idler struct{}
+
+func (idler) Start([]*fairlead.Lease)     {}
+func (idler) Stop([]fairlead.Ref, string) {}
+
+// newBusyServer is a server on which a task has started, as some metrics are of those.
+func newBusyServer(t *testing.T, ctx context.Context) *server.Server {
+	t.Helper()
+	s, loop := newTestLoop(t)
+	watch := loop.Watch()
+	defer watch.Close()
+	ran := make(chan error, 1)
+	ctx, stop := context.WithCancel(ctx)
+	t.Cleanup(func() { stop(); <-ran })
+	go func() { ran <- loop.Run(ctx) }()
+	capacity, err := fairlead.AgentCapacity(fairlead.Amounts{"cpu": 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := loop.Join(ctx, "n1", capacity, fairlead.NodeInfo{}, idler{}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := loop.SubmitAnyway(ctx, []fairlead.Job{{User: "ann", Pool: "physics", Kind: "check", Argv: []string{"true"}}}); err != nil {
+		t.Fatal(err)
+	}
+	for e := range watch.C {
+		if e.Code == "started" {
+			break
+		}
+	}
+	return s
 }
 
 // openAPI is the document of the interface, in lines.
@@ -121,7 +162,8 @@ func metricsText(t *testing.T) string {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	served := make(chan error)
-	go func() { served <- newTestServer(t).Serve(ctx, l) }()
+	s := newBusyServer(t, ctx)
+	go func() { served <- s.Serve(ctx, l) }()
 	client := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", socket)
 	}}}

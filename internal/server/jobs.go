@@ -63,7 +63,9 @@ func (s *Server) submit(ctx context.Context, in *submitInput) (*body[api.SubmitR
 	if in.Body.Unsatisfiable {
 		submit = s.options.Loop.SubmitAnyway
 	}
+	asked := time.Now()
 	subs, err := submit(ctx, jobs)
+	s.metrics.life.Stored("submit", time.Since(asked))
 	if err != nil {
 		return nil, err
 	}

@@ -21,6 +21,7 @@ type metrics struct {
 	registry  *prometheus.Registry
 	submitted prometheus.Counter
 	requests  *prometheus.HistogramVec
+	life      *lifeMetrics
 }
 
 func newMetrics(loop *fairlead.Loop) *metrics {
@@ -33,6 +34,7 @@ func newMetrics(loop *fairlead.Loop) *metrics {
 	}, []string{"route", "status"})
 	m.registry.MustRegister(m.submitted, m.requests, m,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.life = newLifeMetrics(m.registry)
 	return m
 }
 
@@ -72,6 +74,9 @@ var poolMetrics = []poolMetric{
 var (
 	jainDesc = prometheus.NewDesc("fairlead_jain", "Jain's index of what the pools in this one received over what was due to them, in the last hour or day.", []string{"pool", "window"}, nil)
 	lateDesc = prometheus.NewDesc("fairlead_lateness_seconds", "How much later tasks ended than on a cluster of the pool's own, as large as its share.", []string{"pool"}, nil)
+	lagDesc  = prometheus.NewDesc("fairlead_fairness_lag", "The pool's part of all that was due in the last day, less its part of all that was received: owed above 0.", []string{"pool"}, nil)
+	haveDesc = prometheus.NewDesc("fairlead_capacity", "What the nodes have that are there.", []string{"resource"}, nil)
+	takeDesc = prometheus.NewDesc("fairlead_in_use", "What of it is in use.", []string{"resource"}, nil)
 	idleDesc = prometheus.NewDesc("fairlead_idle_while_demand_slot_seconds_total", "Slot-seconds that stayed idle although a task would have fitted.", nil, nil)
 	leftDesc = prometheus.NewDesc("fairlead_pools_left_out", "Pools that have no metrics of their own, since there are too many.", nil, nil)
 )
@@ -117,7 +122,7 @@ func (m *metrics) Describe(c chan<- *prometheus.Desc) {
 	for _, p := range poolMetrics {
 		c <- p.desc
 	}
-	for _, d := range []*prometheus.Desc{jainDesc, lateDesc, idleDesc, leftDesc, stopsDesc, priceDesc} {
+	for _, d := range []*prometheus.Desc{lagDesc, haveDesc, takeDesc, jainDesc, lateDesc, idleDesc, leftDesc, stopsDesc, priceDesc} {
 		c <- d
 	}
 	for _, l := range loopMetrics {
@@ -131,7 +136,12 @@ func (m *metrics) Collect(c chan<- prometheus.Metric) {
 	fair, pools := m.loop.Fairness(context.Background())
 	counted := measured(pools, poolsMeasured)
 	for _, p := range counted {
-		collectPool(c, p)
+		collectPool(c, p, pools[0].Fairness.Day)
+	}
+	capacity, free, _ := m.loop.Capacity()
+	for r, n := range capacity {
+		c <- prometheus.MustNewConstMetric(haveDesc, prometheus.GaugeValue, float64(n), r)
+		c <- prometheus.MustNewConstMetric(takeDesc, prometheus.GaugeValue, float64(n-free[r]), r)
 	}
 	c <- prometheus.MustNewConstMetric(leftDesc, prometheus.GaugeValue, float64(len(pools)-len(counted)))
 	c <- prometheus.MustNewConstMetric(idleDesc, prometheus.CounterValue, fair.Idle)

@@ -47,12 +47,19 @@ func measured(pools []fairlead.PoolView, most int) []measuredPool {
 	return all[:most]
 }
 
-func collectPool(c chan<- prometheus.Metric, p measuredPool) {
+func collectPool(c chan<- prometheus.Metric, p measuredPool, all fairlead.FairnessSpan) {
 	name := cmp.Or(p.Path, "/")
 	for _, g := range poolMetrics {
 		c <- prometheus.MustNewConstMetric(g.desc, prometheus.GaugeValue, g.of(p.PoolView), name)
 	}
 	f := &p.Fairness
+	if p.Depth > 0 {
+		lag := 0.0
+		if all.Ideal > 0 && all.Received > 0 {
+			lag = f.Day.Ideal/all.Ideal - f.Day.Received/all.Received
+		}
+		c <- prometheus.MustNewConstMetric(lagDesc, prometheus.GaugeValue, lag, name)
+	}
 	if p.inner {
 		c <- prometheus.MustNewConstMetric(jainDesc, prometheus.GaugeValue, f.Hour.Jain, name, "hour")
 		c <- prometheus.MustNewConstMetric(jainDesc, prometheus.GaugeValue, f.Day.Jain, name, "day")

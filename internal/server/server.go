@@ -67,6 +67,7 @@ func New(o Options) *Server {
 	s := &Server{options: o, log: o.Logger, started: time.Now()}
 	s.agents.sessions, s.agents.replies = map[string]*session{}, map[string]chan api.LogReply{}
 	s.metrics = newMetrics(o.Loop)
+	o.Loop.Observe(s.metrics.life)
 	s.handler = s.routes()
 	return s
 }

@@ -1,0 +1,104 @@
+package server
+
+import (
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/why"
+)
+
+// lifeMetrics are what is measured when it happens.
+type lifeMetrics struct {
+	waits     *prometheus.HistogramVec
+	cycles    prometheus.Histogram
+	store     *prometheus.HistogramVec
+	decisions *prometheus.CounterVec
+	labels    labelled
+}
+
+var _ fairlead.Observer = (*lifeMetrics)(nil)
+
+func newLifeMetrics(r *prometheus.Registry) *lifeMetrics {
+	m := &lifeMetrics{
+		waits: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "fairlead_wait_seconds", Help: "Time from when a task might have started to its first start.",
+			Buckets: []float64{0.1, 1, 5, 15, 60, 300, 900, 3600, 4 * 3600, 12 * 3600, 86400, 3 * 86400},
+		}, []string{"pool", "kind"}),
+		cycles: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "fairlead_cycle_seconds", Help: "Time that a scheduling step took to decide.", Buckets: prometheus.ExponentialBuckets(1e-5, 4, 10),
+		}),
+		store: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "fairlead_store_seconds", Help: "Time that the store took: to keep submitted jobs, to lease tasks, to keep how they ended.", Buckets: prometheus.ExponentialBuckets(0.0005, 4, 9),
+		}, []string{"call"}),
+		decisions: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "fairlead_decisions_total", Help: "What was decided: start, and by their codes the reasons for which jobs of a pool began to wait.",
+		}, []string{"code"}),
+		labels: labelled{most: waitsMeasured, seen: map[[2]string]bool{}},
+	}
+	// Those of which alerts are made are there before anything has happened.
+	for _, call := range []string{"submit", "lease", "finish"} {
+		m.store.WithLabelValues(call)
+	}
+	m.decisions.WithLabelValues("start")
+	r.MustRegister(m.waits, m.cycles, m.store, m.decisions)
+	return m
+}
+
+// Stepped implements fairlead.Observer.
+func (m *lifeMetrics) Stepped(took time.Duration) { m.cycles.Observe(took.Seconds()) }
+
+// Stored implements fairlead.Observer.
+func (m *lifeMetrics) Stored(call string, took time.Duration) {
+	m.store.WithLabelValues(call).Observe(took.Seconds())
+}
+
+// Began implements fairlead.Observer. A task that was leased before is not measured again.
+func (m *lifeMetrics) Began(b fairlead.Begun) {
+	m.decisions.WithLabelValues("start").Inc()
+	if b.Lease.Attempt > 1 {
+		return
+	}
+	j := b.Lease.Job
+	since := j.Submitted
+	if j.Begin.After(since) {
+		since = j.Begin
+	}
+	pool, kind := m.labels.bounded(j.Pool, j.Kind)
+	m.waits.WithLabelValues(pool, kind).Observe(max(0, b.Lease.Started.Sub(since)).Seconds())
+}
+
+// Ended implements fairlead.Observer.
+func (m *lifeMetrics) Ended(fairlead.Result) {}
+
+// Lost implements fairlead.Observer.
+func (m *lifeMetrics) Lost(fairlead.Ref) {}
+
+// WaitsFor implements fairlead.Observer.
+func (m *lifeMetrics) WaitsFor(code why.Code) { m.decisions.WithLabelValues(string(code)).Inc() }
+
+// waitsMeasured bounds of how many pairs of pool and kind waits are measured: each has as many
+// time series as there are buckets.
+const waitsMeasured = 300
+
+// labelled bounds pairs of labels that users choose: those beyond the first so many are called
+// other.
+type labelled struct {
+	most int
+
+	mu   sync.Mutex
+	seen map[[2]string]bool
+}
+
+func (l *labelled) bounded(a, b string) (string, string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	pair := [2]string{a, b}
+	if !l.seen[pair] && len(l.seen) >= l.most {
+		return "other", "other"
+	}
+	l.seen[pair] = true
+	return a, b
+}
