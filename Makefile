@@ -30,7 +30,11 @@ check: ## formatting, vet, staticcheck and the house rules
 
 .PHONY: chaos
 chaos: ## kill the server and agents at random instants; KILLS=200 by default
-	$(GO) test -count=1 -v -timeout=60m -tags=chaos -run=TestChaos -skip=TestChaosPostgres ./cmd/fairlead -kills=$(or $(KILLS),200)
+	$(GO) test -count=1 -v -timeout=60m -tags=chaos -run=TestChaos -skip='TestChaosPostgres|TestChaosBridge' ./cmd/fairlead -kills=$(or $(KILLS),200)
+
+.PHONY: chaos-bridge
+chaos-bridge: ## kill bridges, the queueing systems behind them and the server at random instants, KILLS=150 times by default; check what the jobs wrote down
+	$(GO) test -count=1 -v -timeout=60m -tags=chaos -run=TestChaosBridge ./cmd/fairlead -bridge-kills=$(or $(KILLS),150)
 
 .PHONY: chaos-postgres
 chaos-postgres: ## hurt four servers, their agents and the PostgreSQL that they share at random instants, KILLS=300 times by default; check histories of leases

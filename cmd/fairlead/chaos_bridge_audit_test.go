@@ -1,0 +1,108 @@
+//go:build chaos
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+)
+
+// trailOf is what one job wrote down: by the marker of each submission, how often it began
+// and came to its end.
+type trailOf map[string]*struct{ began, ended int }
+
+// readTrail reads what the jobs wrote down.
+func (c *bridgeRun) readTrail() map[int64]trailOf {
+	c.t.Helper()
+	text, err := os.ReadFile(c.trail())
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	all := map[int64]trailOf{}
+	for _, w := range splitLines(string(text)) {
+		if len(w) != 3 {
+			c.t.Fatalf("the trail has the line %q", w)
+		}
+		id, err := strconv.ParseInt(w[1], 10, 64)
+		if err != nil {
+			c.t.Fatalf("the trail has the line %q", w)
+		}
+		if all[id] == nil {
+			all[id] = trailOf{}
+		}
+		if all[id][w[2]] == nil {
+			all[id][w[2]] = &struct{ began, ended int }{}
+		}
+		if w[0] == "b" {
+			all[id][w[2]].began++
+		} else {
+			all[id][w[2]].ended++
+		}
+	}
+	return all
+}
+
+// audit compares what the jobs wrote down with what was asked for. Lost: a job that the
+// server took never ran, or has another end than it should. Submitted twice: a job ran under
+// more markers than it had tries; run twice: more often than it was submitted.
+func (c *bridgeRun) audit() {
+	c.t.Helper()
+	trail := c.readTrail()
+	var lost, submittedTwice, runTwice, reran, cancelled, retried int
+	for id, what := range c.jobs {
+		j := c.job(id)
+		of := trail[id]
+		delete(trail, id)
+		tries, ends := 1, 0
+		for marker, n := range of {
+			ends += n.ended
+			switch {
+			case n.began > 1 && c.qs.reruns:
+				reran++
+			case n.began > 1:
+				runTwice++
+				c.t.Errorf("job %d ran %d times as %s", id, n.began, marker)
+			}
+		}
+		want := "succeeded"
+		switch what {
+		case "fails once":
+			tries, retried = 2, retried+1
+		case "is cancelled":
+			cancelled++
+			if want = j.Job.State; want != "succeeded" {
+				want = "cancelled"
+			}
+		}
+		if len(of) > tries {
+			submittedTwice++
+			c.t.Errorf("job %d, which %s, ran under %d markers: %v\n%s", id, what, len(of), of, c.said(id))
+		}
+		if j.Job.State != want || want == "succeeded" && (len(of) != tries && !c.qs.reruns || ends < tries) {
+			lost++
+			c.t.Errorf("job %d, which %s, is %s (%s) and ran %v\n%s", id, what, j.Job.State, j.Job.Cause, of, c.said(id))
+		}
+	}
+	for id := range trail {
+		c.t.Errorf("job %d ran, and nobody submitted it", id)
+	}
+	fmt.Printf("%d jobs (%d with a failure, %d cancelled) through %s, killed %v: lost %d, submitted twice %d, run twice %d, run again by the queueing system itself %d\n",
+		len(c.jobs), retried, cancelled, c.qs.kind, c.kills, lost, submittedTwice, runTwice, reran)
+	if len(c.jobs) < *bridgeKills {
+		c.t.Errorf("void: %d jobs in %d kills are too few to say anything", len(c.jobs), *bridgeKills)
+	}
+}
+
+// said is what the server has of the history of a job.
+func (c *bridgeRun) said(id int64) string {
+	h, err := c.direct.History(c.t.Context(), id)
+	if err != nil {
+		return err.Error()
+	}
+	text := ""
+	for _, e := range h.Events {
+		text += fmt.Sprintf("  %s %s %s\n", e.At.Format("15:04:05.000"), e.Code, e.Text)
+	}
+	return text
+}

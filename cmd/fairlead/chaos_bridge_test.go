@@ -1,0 +1,239 @@
+//go:build chaos
+
+package main
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/api"
+)
+
+var bridgeKills = flag.Int("bridge-kills", 40, "how often a TestChaosBridge kills the bridge, the queueing system or the server")
+
+// bridgedQS is a queueing system that the chaos of bridges hurts. The test of another one is
+// a function TestChaosBridgeXyz that starts it and calls [bridgeChaos], in a file of its own
+// (named chaos_bridge_*_test.go); scripts/test and make chaos-bridge find it by its name.
+type bridgedQS struct {
+	// kind and flags are those of fairlead bridge KIND.
+	kind  string
+	flags []string
+	// crash ends the queueing system as a power failure would, and starts it again. It may
+	// return before that answers. What it acknowledged it has to have still. Nil: it is not hurt.
+	crash func()
+	// reruns: an entry that ran when the queueing system crashed may be run again, by the
+	// queueing system itself, under the same marker. That is counted, and no mistake of the bridge.
+	reruns bool
+	// left is how many entries wait or run there; nil: nobody knows.
+	left func() int
+	// pause is the longest time between two kills; default 500ms.
+	pause time.Duration
+}
+
+// TestChaosBridge kills the bridge to another queue of fairlead, that queue's server, and the
+// server, at random instants.
+func TestChaosBridge(t *testing.T) {
+	other := newRig(t, 20*time.Second)
+	other.serve()
+	other.work("m1", 8)
+	bridgeChaos(t, bridgedQS{
+		kind: "queue", flags: []string{"--to", other.socket},
+		crash: func() {
+			other.server.kill()
+			other.startServer()
+		},
+		left: func() int {
+			v := parameters("state", "waiting", "state", "running")
+			list, err := other.direct.Jobs(t.Context(), v)
+			if err != nil {
+				return -1
+			}
+			return len(list.Jobs)
+		},
+	})
+}
+
+// bridgeChaos lets users submit jobs while the bridge, the queueing system behind it and the
+// server are killed at random instants, and then reads what the jobs themselves wrote down:
+// each ran, and each was submitted once.
+func bridgeChaos(t *testing.T, qs bridgedQS) {
+	t.Helper()
+	seed := *chaosSeed
+	if seed == 0 {
+		seed = uint64(time.Now().UnixNano())
+	}
+	t.Logf("to repeat: -bridge-kills=%d -seed=%d", *bridgeKills, seed)
+	if qs.pause == 0 {
+		qs.pause = 500 * time.Millisecond
+	}
+	c := &bridgeRun{rig: newRig(t, 20*time.Second), qs: qs, rng: rand.New(rand.NewPCG(seed, 0)), jobs: map[int64]string{}, kills: map[string]int{}}
+	c.serve()
+	c.startBridge()
+	stop := make(chan struct{})
+	submitted := make(chan struct{})
+	go func() { defer close(submitted); c.submitAll(stop, rand.New(rand.NewPCG(seed, 1))) }()
+	for range *bridgeKills {
+		c.fault()
+	}
+	close(stop)
+	<-submitted
+	c.settle()
+	c.audit()
+}
+
+// bridgeRun is a run of bridgeChaos.
+type bridgeRun struct {
+	*rig
+	qs     bridgedQS
+	rng    *rand.Rand
+	bridge *proc
+	jobs   map[int64]string // what each does: ends, fails once, or is cancelled
+	kills  map[string]int
+}
+
+func (c *bridgeRun) startBridge() {
+	args := append([]string{"bridge", c.qs.kind, "--server", c.socket, "--dir", filepath.Join(c.dir, "bridge"),
+		"--group", "physics=60,biology=40", "--above", "daq", "--log", "info"}, c.qs.flags...)
+	c.bridge = c.start("bridge", args...)
+	c.mu.Lock()
+	c.agents["bridge"] = c.bridge // is ended with the others
+	c.mu.Unlock()
+}
+
+// fault kills one of the three after a moment, and starts it again, the bridge sometimes only
+// after another moment.
+func (c *bridgeRun) fault() {
+	c.t.Helper()
+	time.Sleep(time.Duration(c.rng.Int64N(int64(c.qs.pause))))
+	victim := c.rng.IntN(10)
+	switch {
+	case victim < 6 || c.qs.crash == nil && victim < 8:
+		if c.bridge.ended() {
+			c.t.Fatalf("the bridge ended by itself: %s", tail(c.bridge.log, 1500))
+		}
+		c.bridge.kill()
+		c.kills["bridge"]++
+		time.Sleep(time.Duration(c.rng.IntN(200)) * time.Millisecond)
+		c.startBridge()
+	case victim < 8:
+		c.qs.crash()
+		c.kills["queueing system"]++
+	default:
+		c.server.kill()
+		c.kills["server"]++
+		c.startServer()
+	}
+}
+
+// submitAll submits jobs until it is told to stop. A key makes sure that one whose answer was
+// lost is one job.
+func (c *bridgeRun) submitAll(stop <-chan struct{}, rng *rand.Rand) {
+	client := dial(c.t, c.socket)
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for n := 0; ; n++ {
+		select {
+		case <-stop:
+			return
+		case <-tick.C:
+		}
+		what := "ends"
+		switch rng.IntN(10) {
+		case 0:
+			what = "fails once"
+		case 1:
+			what = "is cancelled"
+		}
+		spec := c.spec(what, rng)
+		spec.Key = fmt.Sprint("chaos-", n)
+		var id int64
+		if !poll(deadline, func() bool {
+			resp, err := client.Submit(c.t.Context(), api.SubmitRequest{Jobs: []api.Spec{spec}})
+			if err != nil || resp.Jobs[0].Error != nil {
+				return false
+			}
+			id = resp.Jobs[0].ID
+			return true
+		}) {
+			c.t.Errorf("job %d was not taken within %v", n, deadline)
+			return
+		}
+		c.mu.Lock()
+		c.jobs[id] = what
+		c.mu.Unlock()
+		if what == "is cancelled" {
+			poll(deadline, func() bool {
+				_, err := client.Alter(c.t.Context(), api.AlterRequest{Verb: "cancel", Jobs: []int64{id}})
+				return err == nil
+			})
+		}
+	}
+}
+
+// spec is a job that writes down that it began (b) and that it came to its end (e).
+func (c *bridgeRun) spec(what string, rng *rand.Rand) api.Spec {
+	note := func(what string) string {
+		return fmt.Sprintf("echo %s $FAIRLEAD_JOB $FAIRLEAD_MARKER >> %s", what, c.trail())
+	}
+	script := fmt.Sprintf("%s; sleep %.2f; %s", note("b"), 0.3*rng.Float64(), note("e"))
+	spec := api.Spec{Pool: []string{"physics", "biology", "daq"}[rng.IntN(3)], Dir: "/", LimitSeconds: 600}
+	switch what {
+	case "fails once":
+		script += fmt.Sprintf("; [ $(grep -c \"^b $FAIRLEAD_JOB \" %s) -gt 1 ]", c.trail())
+		spec.Retries, spec.BackoffSeconds = 3, 0.01
+	case "is cancelled":
+		script = note("b") + "; sleep 3; " + note("e")
+	}
+	spec.Argv = []string{"/bin/sh", "-c", script}
+	return spec
+}
+
+// trail is the file in which jobs write down what they do; nothing is ever changed in it.
+func (c *bridgeRun) trail() string { return filepath.Join(c.dir, "trail") }
+
+// settle waits until all jobs have ended.
+func (c *bridgeRun) settle() {
+	c.t.Helper()
+	if !c.answers(c.server) {
+		c.t.Fatal("the server does not answer at the end")
+	}
+	open := 0
+	patience := 4 * deadline
+	if !poll(patience, func() bool {
+		list, err := c.direct.Jobs(c.t.Context(), parameters("state", "waiting", "state", "running", "limit", "10000"))
+		if err != nil {
+			return false
+		}
+		open = len(list.Jobs)
+		return open == 0
+	}) {
+		list, _ := c.direct.Jobs(c.t.Context(), parameters("state", "waiting", "state", "running", "limit", "5"))
+		c.t.Fatalf("%d jobs have not ended within %v, such as %+v", open, patience, list)
+	}
+	if c.qs.left != nil && !poll(deadline, func() bool { return c.qs.left() == 0 }) {
+		c.t.Errorf("%d entries are left in the queueing system", c.qs.left())
+	}
+}
+
+// parameters are parameters, name after value.
+func parameters(pairs ...string) map[string][]string {
+	v := map[string][]string{}
+	for i := 0; i < len(pairs); i += 2 {
+		v[pairs[i]] = append(v[pairs[i]], pairs[i+1])
+	}
+	return v
+}
+
+// splitLines are the words of each line of a text.
+func splitLines(text string) [][]string {
+	var out [][]string
+	for line := range strings.Lines(text) {
+		out = append(out, strings.Fields(line))
+	}
+	return out
+}
