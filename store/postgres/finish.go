@@ -95,10 +95,11 @@ func (t *tx) succeed(results []fairlead.Result) (map[int64]*over, error) {
 			outcomes[len(outcomes)-1] = &text
 		}
 	}
-	done := make(map[int64]*over, len(jobs))
+	done, all := make(map[int64]*over, len(jobs)), make([]over, 0, len(jobs))
 	if len(jobs) > 0 {
 		t.ask(succeedText, func(r pgx.Rows) error {
-			o := &over{}
+			all = append(all, over{}) // there is room: no other place is taken
+			o := &all[len(all)-1]
 			j := &o.job
 			var spec []byte
 			var submitted int64

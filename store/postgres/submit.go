@@ -89,8 +89,10 @@ func (b *submission) prepare(jobs []*fairlead.Job, out []fairlead.Submission) er
 	var after []int64
 	paths := map[string]bool{}
 	seen := map[userKey]bool{}
+	all := make([]row, len(jobs))
 	for i, in := range jobs {
-		r := &row{Job: *in, fresh: true}
+		r := &all[i]
+		r.Job, r.fresh = *in, true
 		if out[i].Err = r.Check(); out[i].Err != nil {
 			continue
 		}

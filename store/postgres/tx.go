@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -143,13 +144,22 @@ func (s *Store) wasAway() bool {
 	return s.options.Grace > 0 && time.Since(time.Unix(0, s.away.Load())) < s.options.Grace
 }
 
+// changeLists are for the changes of transactions: they are large, and gone once they are written.
+var changeLists = sync.Pool{New: func() any { return &[]fairlead.Change{} }}
+
 func (s *Store) transact(ctx context.Context, f func(*tx) error) error {
 	conn, err := s.pool.Acquire(ctx)
 	if err != nil {
 		return err
 	}
 	defer conn.Release()
-	t := &tx{s: s, ctx: ctx, line: conn, batch: &pgx.Batch{}}
+	changes := changeLists.Get().(*[]fairlead.Change)
+	t := &tx{s: s, ctx: ctx, line: conn, batch: &pgx.Batch{}, changes: (*changes)[:0]}
+	defer func() {
+		clear(t.changes)
+		*changes = t.changes
+		changeLists.Put(changes)
+	}()
 	t.begin()
 	if err = f(t); err == nil {
 		err = t.commit()

@@ -65,16 +65,16 @@ func SpecOf(j *fairlead.Job) Spec {
 // SpecText is the spec of a job as databases keep it that keep the payload apart. Of most jobs that
 // are for handlers there is nothing to say: the text is empty.
 func SpecText(j *fairlead.Job) ([]byte, error) {
-	s := SpecOf(j)
-	s.Payload = nil
-	if plain(&s) {
+	if plain(j) {
 		return []byte{}, nil
 	}
+	s := SpecOf(j)
+	s.Payload = nil
 	return json.Marshal(&s)
 }
 
-// plain reports whether a spec without a payload says nothing.
-func plain(s *Spec) bool {
+// plain reports whether the spec of a job without a payload says nothing.
+func plain(s *fairlead.Job) bool {
 	return len(s.Argv)+len(s.Env)+len(s.After)+len(s.Licenses)+len(s.Rates)+len(s.Request) == 0 &&
 		s.Name+s.Group+s.Requestor+s.Dir+s.Output+s.Error+s.Array+s.Key+s.QOS+s.Constraint+s.Reservation == "" &&
 		s.Limit == 0 && s.Backoff == 0 && s.Retries == 0 && s.Nice == 0 && s.Gang == 0 && !s.Script && !s.Spread && !s.KeyUntilEnd
