@@ -62,21 +62,28 @@ func SpecOf(j *fairlead.Job) Spec {
 	}
 }
 
+// byUser is the spec of a job of which there is nothing to say but that its requestor is its user.
+const byUser = "="
+
 // SpecText is the spec of a job as databases keep it that keep the payload apart. Of most jobs that
-// are for handlers there is nothing to say: the text is empty.
+// are for handlers there is nothing to say: the text is empty, or [byUser].
 func SpecText(j *fairlead.Job) ([]byte, error) {
-	if plain(j) {
+	switch {
+	case !plain(j):
+	case j.Requestor == "":
 		return []byte{}, nil
+	case j.Requestor == j.User:
+		return []byte(byUser), nil
 	}
 	s := SpecOf(j)
 	s.Payload = nil
 	return json.Marshal(&s)
 }
 
-// plain reports whether the spec of a job without a payload says nothing.
+// plain reports whether the spec of a job says nothing, payload and requestor apart.
 func plain(s *fairlead.Job) bool {
 	return len(s.Argv)+len(s.Env)+len(s.After)+len(s.Licenses)+len(s.Rates)+len(s.Request) == 0 &&
-		s.Name+s.Group+s.Requestor+s.Dir+s.Output+s.Error+s.Array+s.Key+s.QOS+s.Constraint+s.Reservation == "" &&
+		s.Name+s.Group+s.Dir+s.Output+s.Error+s.Array+s.Key+s.QOS+s.Constraint+s.Reservation == "" &&
 		s.Limit == 0 && s.Backoff == 0 && s.Retries == 0 && s.Nice == 0 && s.Gang == 0 && !s.Script && !s.Spread && !s.KeyUntilEnd
 }
 
@@ -85,7 +92,11 @@ var specs = sync.Pool{New: func() any { return &Spec{} }}
 
 // ReadSpec reads into a job what [SpecText] wrote, or the JSON of [SpecOf].
 func ReadSpec(text []byte, j *fairlead.Job) error {
-	if len(text) == 0 {
+	switch string(text) {
+	case byUser:
+		j.Requestor = j.User
+		return nil
+	case "":
 		return nil
 	}
 	s := specs.Get().(*Spec)

@@ -15,13 +15,31 @@ func TestPlain(t *testing.T) {
 	}
 	for i := range reflect.TypeFor[Spec]().NumField() {
 		field := reflect.TypeFor[Spec]().Field(i)
-		if field.Name == "Payload" {
-			continue // is kept apart
+		if field.Name == "Payload" || field.Name == "Requestor" {
+			continue // are kept apart
 		}
 		var j fairlead.Job
 		set(t, reflect.ValueOf(&j).Elem().FieldByName(field.Name))
 		if plain(&j) {
 			t.Errorf("a spec with %s is plain", field.Name)
+		}
+	}
+}
+
+// TestSpecText: the requestor is read again as it was, and so is a payload that is kept apart.
+func TestSpecText(t *testing.T) {
+	for _, want := range []fairlead.Job{
+		{User: "ann"}, {User: "ann", Requestor: "ann"}, {User: "ann", Requestor: "land.ann"}, {Requestor: "ann"},
+		{User: "ann", Requestor: "ann", Nice: 3}, {User: "ann", Nice: 3}, {},
+	} {
+		want.Payload = []byte("x")
+		text, err := SpecText(&want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := fairlead.Job{User: want.User, Payload: want.Payload}
+		if err := ReadSpec(text, &got); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("of %+v was read %+v (%v)", want, got, err)
 		}
 	}
 }
