@@ -112,14 +112,20 @@ func (s *Store) hearOnce(ctx context.Context) (heard bool) {
 	}
 }
 
-// quiet is how long after a change the others are told, so that many are told at once.
-const quiet = 2 * time.Millisecond
+// quiet is how long after a change the others are told, so that many are told at once; and apart is
+// how long it is at least from one time to the next: to tell is a transaction, too, which each who
+// listens hears of.
+const (
+	quiet = 2 * time.Millisecond
+	apart = 8 * time.Millisecond
+)
 
 // waker tells the other stores of changes. That is not part of the transaction that made
 // them: those that notify commit one after the other.
 type waker struct {
 	mu    sync.Mutex
 	timer *time.Timer
+	told  time.Time
 	ended bool
 }
 
@@ -129,10 +135,10 @@ func (w *waker) due(s *Store) {
 	if w.timer != nil || w.ended {
 		return
 	}
-	w.timer = time.AfterFunc(quiet, func() {
+	w.timer = time.AfterFunc(max(quiet, apart-time.Since(w.told)), func() {
 		s.spawn(func(ctx context.Context) {
 			w.mu.Lock()
-			w.timer = nil
+			w.timer, w.told = nil, time.Now()
 			w.mu.Unlock()
 			ctx, cancel := context.WithTimeout(ctx, pollEvery)
 			defer cancel()
