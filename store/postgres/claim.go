@@ -2,6 +2,9 @@ package postgres
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -17,7 +20,7 @@ const claimText = `WITH instant AS MATERIALIZED (SELECT ` + claimNow + ` AS at),
 		SELECT j.id FROM unnest($1::bigint[]) AS w (id), LATERAL (
 			SELECT id FROM @.job WHERE job.id = w.id AND ` + mayStart + ` FOR UPDATE SKIP LOCKED) AS j),
 	u AS (
-		UPDATE @.job AS j SET ` + begins + `, charge = CASE WHEN $2::jsonb IS NOT NULL THEN ($2::jsonb ->> id::text)::float8 END
+		UPDATE @.job AS j SET ` + begins + `, charge = ` + charged + `
 		WHERE id = ANY(ARRAY(SELECT id FROM c))
 		RETURNING ` + claimed + `),
 	` + leased + `
@@ -41,7 +44,7 @@ const claimElseText = `WITH instant AS MATERIALIZED (SELECT ` + claimNow + ` AS 
 			SELECT j.id FROM unnest(($12::bigint[])[($9::int[])[n.list]:($10::int[])[n.list]]) AS a (id), LATERAL (
 				SELECT id FROM @.job WHERE job.id = a.id AND ` + mayStart + ` FOR UPDATE SKIP LOCKED) AS j
 			LIMIT n.n) AS x),
-	w AS (SELECT id, coalesce(($2::jsonb ->> id::text)::float8, 0) AS charge FROM c UNION ALL SELECT * FROM e),
+	w AS (SELECT id, coalesce(` + charged + `, 0) AS charge FROM c UNION ALL SELECT * FROM e),
 	u AS (
 		UPDATE @.job AS j SET ` + begins + `, charge = nullif(w.charge, 0)
 		FROM (SELECT id, max(charge) AS charge FROM w GROUP BY id) AS w WHERE j.id = w.id AND j.id = ANY(ARRAY(SELECT id FROM w))
@@ -58,6 +61,8 @@ const (
 	mayStart = `state = 2 AND tasks = 1 AND coalesce(not_before, 0) <= (SELECT at FROM instant) AND coalesce(t_begin, 0) <= (SELECT at FROM instant)`
 	begins   = `state = 3, waiting = 0, running = 1, next = 1, returned = NULL, attempt = coalesce(attempt, 0) + 1, holder = $4,
 			t_state = 3, t_begin = NULL, t_started = (SELECT at FROM instant), t_ended = NULL, outcome = NULL, until = (SELECT at FROM instant) + $5, started = coalesce(nullif(started, 0), (SELECT at FROM instant))`
+	// charged is what a wanted job is charged: what all of them are, or else what is said of it.
+	charged = `CASE WHEN $2::jsonb IS NOT NULL THEN coalesce($2::jsonb ->> '', $2::jsonb ->> id::text)::float8 END`
 	claimed = `j.id, j.pool, j.username, j.kind, j.priority, j.spec, j.payload, j.submitted, j.started, j.attempt`
 	leased  = `l AS (INSERT INTO @.lease (until, holder, jobs) SELECT (SELECT at FROM instant) + $5, $4, array_agg(id) FROM u HAVING count(*) > 0)`
 )
@@ -83,12 +88,7 @@ func (t *tx) claim(holder string, wants []fairlead.Want, out []fairlead.Grant, t
 	if others {
 		e.add(wants, charges)
 	}
-	for id, charge := range charges {
-		if charge == 0 {
-			delete(charges, id)
-		}
-	}
-	some, err := jsonOf(charges)
+	some, err := chargesText(charges)
 	if err != nil {
 		return err
 	}
@@ -115,12 +115,21 @@ func (t *tx) claim(holder string, wants []fairlead.Want, out []fairlead.Grant, t
 	return k.count()
 }
 
-// jsonOf is a map as JSON, nil if there is nothing in it: to look that up takes time for each job.
-func jsonOf(m map[int64]float64) (*string, error) {
-	if len(m) == 0 {
+// chargesText is what jobs are charged, as JSON: by the job, or under no name if it is the same for
+// all, nil if that is nothing. To look something up takes time for each job.
+func chargesText(charges map[int64]float64) (*string, error) {
+	by := make(map[string]float64, len(charges))
+	switch amounts := slices.Compact(slices.Sorted(maps.Values(charges))); {
+	case len(amounts) > 1:
+		for id, charge := range charges {
+			by[strconv.FormatInt(id, 10)] = charge
+		}
+	case amounts[0] == 0:
 		return nil, nil
+	default:
+		by[""] = amounts[0]
 	}
-	text, err := json.Marshal(m)
+	text, err := json.Marshal(by)
 	out := string(text)
 	return &out, err
 }
