@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/csv"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,23 +18,24 @@ import (
 
 func (a *app) reportCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "report", Short: "Sum up the recent past",
-		Long: "Sum up the recent past, for those who want to see it in writing.",
+		Use: "report", Short: "Sum up the past, for those who want to see it in writing",
+		Long: `Sum up the past, for those who want to see it in writing: as a table, as CSV for a spreadsheet,
+as JSON, or as a page of HTML with pictures that needs nothing but itself.`,
 		Args: cobra.NoArgs, RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(a.reportFairnessCommand())
+	c.AddCommand(a.reportUsageCommand(), a.reportWaitsCommand(), a.reportFairnessCommand())
 	return c
 }
 
+// fairnessReport is that of the live account, or of the past.
 type fairnessReport struct {
-	*app
-	listing
-	by, window string
-	csv        bool
+	pastReport
+	window string
+	csv    bool
 }
 
 func (a *app) reportFairnessCommand() *cobra.Command {
-	r := &fairnessReport{app: a}
+	r := &fairnessReport{pastReport: pastReport{app: a}}
 	c := &cobra.Command{
 		Use:   "fairness [POOL]",
 		Short: "Say what each pool was due and received, and how late it was",
@@ -42,14 +44,19 @@ hours of the unit, and what it is owed (above 0) or ahead (below 0). JAIN is the
 the pools right below: 1 is fair. LATE is how much later its tasks ended than on a
 cluster of its own, on average and at most, since the server started.
 
-The account is in the server's memory: the window is no longer than the server has run.`,
+The account is in the server's memory: the window is no longer than the server has run.
+
+With --since or any other flag of the reports on the past it compares instead, from the jobs
+that are kept, the part of all that each pool had with its share as it is in force now.`,
 		Example: `  fairlead report fairness
+  fairlead report fairness --since 2026-01-01 --by month,pool --depth 1
+  fairlead report fairness --since 365d --depth 1 --format html --out fairness.html
   fairlead report fairness physics --window hour
   fairlead report fairness --csv > fairness.csv`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if r.by != "pool" {
-				return usagef("--by: %q is not known; known: pool", r.by)
+			if r.ofThePast(c) {
+				return r.runPast(c, args)
 			}
 			if r.window != "hour" && r.window != "day" {
 				return usagef("--window: %q is not known; known: hour, day", r.window)
@@ -59,11 +66,30 @@ The account is in the server's memory: the window is no longer than the server h
 			})
 		},
 	}
-	r.listing.flags(c)
-	c.Flags().StringVar(&r.by, "by", "pool", "what the rows are: pool")
+	r.pastReport.flags(c)
 	c.Flags().StringVar(&r.window, "window", "day", "the last hour or day")
 	c.Flags().BoolVar(&r.csv, "csv", false, "print comma-separated values, in slot-seconds and seconds")
 	return c
+}
+
+// ofThePast reports whether a flag asks for the jobs that are kept.
+func (r *fairnessReport) ofThePast(c *cobra.Command) bool {
+	return slices.ContainsFunc([]string{"since", "until", "by", "depth", "format", "out"}, c.Flags().Changed)
+}
+
+func (r *fairnessReport) runPast(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usagef("of the past all pools are compared; leave out %s", args[0])
+	}
+	if !slices.Contains(r.by, "pool") || slices.Contains(r.by, "user") || slices.Contains(r.by, "kind") {
+		return usagef("--by: shares are those of pools; expected pool, or month,pool")
+	}
+	if r.csv {
+		r.format = "csv"
+	}
+	return r.with(func(client *api.Client) error {
+		return r.repeat(c.Context(), &r.listing, func() error { return r.pastReport.show(c.Context(), client, c.CommandPath(), fairnessSheet) })
+	})
 }
 
 func (r *fairnessReport) show(ctx context.Context, client *api.Client, pool string) error {
@@ -79,7 +105,7 @@ func (r *fairnessReport) show(ctx context.Context, client *api.Client, pool stri
 	}
 	if r.terminal() && !r.noHeader {
 		whole := r.whole(doc)
-		fmt.Fprintf(r.out, "the last %s · unit %s · Jain %.2f at the top, %.2f of all leaves · idle while something would fit %s %s-h\n",
+		fmt.Fprintf(r.app.out, "the last %s · unit %s · Jain %.2f at the top, %.2f of all leaves · idle while something would fit %s %s-h\n",
 			span(time.Duration(whole.Seconds*float64(time.Second)).Round(time.Second)), doc.Unit, whole.Jain, whole.Leaves, hours(whole.Idle), doc.Unit)
 	}
 	t := table.New(table.Column{Name: "POOL"}, table.Column{Name: "SHARE", Right: true}, table.Column{Name: "DUE", Right: true},
@@ -118,7 +144,7 @@ func (r *fairnessReport) whole(doc *api.Shares) fairlead.FairnessWhole {
 
 // printCSV prints the exact numbers.
 func (r *fairnessReport) printCSV(doc *api.Shares) error {
-	w := csv.NewWriter(r.out)
+	w := csv.NewWriter(r.app.out)
 	if !r.noHeader {
 		w.Write([]string{"pool", "share", "due_slot_seconds", "received_slot_seconds", "owed_slot_seconds", "jain", "tasks", "late_seconds", "late_largest_seconds"})
 	}

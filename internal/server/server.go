@@ -99,6 +99,7 @@ func (s *Server) api(mux *http.ServeMux) huma.API {
 	s.boostRoutes(a)
 	s.reserveRoutes(a)
 	s.usageRoutes(a)
+	s.reportRoutes(a)
 	s.historyRoutes(a)
 	s.configRoutes(a)
 	s.schedulingRoutes(a)

@@ -26,7 +26,7 @@ var floors = []struct {
 	{"stores and readers", []string{
 		"store/internal/life", "store/internal/past", "store/storetest", "store/memory", "store/sqlite", "store/postgres",
 		"config", "internal/foreign", "internal/script", "internal/plot", "internal/curves", "internal/table", "internal/process", "internal/gpu",
-		"internal/sim/workload", "internal/sim/report", "internal/sim/history",
+		"internal/sim/workload", "internal/sim/report", "internal/sim/history", "internal/account",
 	}},
 	{"the outside world", []string{"internal/api", "internal/words", "internal/top", "internal/settings", "remote", "internal/web", "internal/server", "internal/agent", "internal/onestep", "internal/demo", "internal/bench"}},
 	{"bridges, to one queueing system each", []string{

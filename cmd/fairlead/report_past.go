@@ -1,0 +1,155 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fairlead/fairlead/internal/account"
+	"github.com/fairlead/fairlead/internal/api"
+)
+
+// pastReport are the flags of the reports on jobs of the past.
+type pastReport struct {
+	*app
+	listing
+	since, until, format, out string
+	by                        []string
+	depth                     int
+}
+
+func (r *pastReport) flags(c *cobra.Command) {
+	r.listing.flags(c)
+	f := c.Flags()
+	f.StringVarP(&r.since, "since", "S", "30d", "from when on: 30d, 2026-01-01")
+	f.StringVar(&r.until, "until", "", "until when: 2026-04-01; default: now")
+	f.StringSliceVar(&r.by, "by", []string{"pool"}, "what the rows are: month, pool, user, kind, or several of these")
+	f.IntVar(&r.depth, "depth", 0, "so many names of the paths of pools: 1 sums sponsors up; 0 is all")
+	f.StringVar(&r.format, "format", "table", "table, csv, json or html")
+	f.StringVar(&r.out, "out", "", "write to this file")
+}
+
+// sheetOf makes what is shown of what was summed up.
+type sheetOf func(ctx context.Context, client *api.Client, doc *api.PastReport) (*sheet, error)
+
+func (a *app) reportUsageCommand() *cobra.Command {
+	return a.pastCommand(&cobra.Command{
+		Use:   "usage",
+		Short: "Sum up what was used per month, pool, user or kind",
+		Long: `Sum up what the jobs of the past had: their number, how their tasks ended, how long these
+held how many units, what part that is of all in the month, and what processor time
+they used. A run over the end of a month is divided. What runs still counts until now. Of
+a task that was tried several times the last attempt counts.`,
+		Example: `  fairlead report usage --since 2026-01-01 --by month,pool --depth 1
+  fairlead report usage --by user --format csv --out usage.csv
+  fairlead report usage --since 365d --by month,pool --format html --out usage.html`,
+	}, usageSheet)
+}
+
+func (a *app) reportWaitsCommand() *cobra.Command {
+	return a.pastCommand(&cobra.Command{
+		Use:   "waits",
+		Short: "Sum up how long was waited per month, pool, user or kind",
+		Long: `Sum up how long tasks waited before they first started, from their submission or their
+begin time: on average, at most half of them and 19 of 20, and the longest. Those of jobs
+that waited for other jobs are left out.`,
+		Example: `  fairlead report waits --by kind
+  fairlead report waits --since 2026-01-01 --by month,pool --format html --out waits.html`,
+	}, waitsSheet)
+}
+
+// pastCommand completes a command that shows the past.
+func (a *app) pastCommand(c *cobra.Command, make sheetOf) *cobra.Command {
+	r := &pastReport{app: a}
+	c.Args = cobra.NoArgs
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		return r.with(func(client *api.Client) error {
+			return r.repeat(c.Context(), &r.listing, func() error { return r.show(c.Context(), client, c.CommandPath(), make) })
+		})
+	}
+	r.flags(c)
+	return c
+}
+
+var reportFormats = []string{"table", "csv", "json", "html"}
+
+// query is what the flags ask for.
+func (r *pastReport) query(now time.Time) (q api.PastQuery, err error) {
+	if !slices.Contains(reportFormats, r.format) {
+		return q, usagef("--format: %q is not known; known: %s", r.format, strings.Join(reportFormats, ", "))
+	}
+	for _, by := range r.by {
+		if !slices.Contains(account.Dimensions, by) {
+			return q, usagef("--by: %q is not known; known: %s", by, strings.Join(account.Dimensions, ", "))
+		}
+	}
+	q = api.PastQuery{By: r.by, Depth: r.depth, Until: now, Zone: zoneName()}
+	if q.Since, err = parsePast(r.since, now); err != nil {
+		return q, usagef("--since: %w", err)
+	}
+	if r.until != "" {
+		if q.Until, err = parsePast(r.until, now); err != nil {
+			return q, usagef("--until: %w", err)
+		}
+	}
+	if !q.Since.Before(q.Until) {
+		return q, usagef("--since has to be before --until: %s, %s", q.Since.Format(time.DateTime), q.Until.Format(time.DateTime))
+	}
+	return q, nil
+}
+
+// zoneName is the time zone of this machine, as the server may know it: the name of the file
+// that /etc/localtime is, or what TZ says.
+func zoneName() string {
+	name := os.Getenv("TZ")
+	if target, err := os.Readlink("/etc/localtime"); name == "" && err == nil {
+		_, name, _ = strings.Cut(target, "zoneinfo/")
+	}
+	if _, err := time.LoadLocation(name); err != nil {
+		return ""
+	}
+	return name
+}
+
+func (r *pastReport) show(ctx context.Context, client *api.Client, command string, make sheetOf) error {
+	q, err := r.query(time.Now())
+	if err != nil {
+		return err
+	}
+	doc, err := client.PastReport(ctx, q)
+	if err != nil {
+		return err
+	}
+	s, err := make(ctx, client, doc)
+	if err != nil {
+		return err
+	}
+	s.command = fmt.Sprintf("%s --since %s --until %s --by %s --depth %d --format html", command, stamp(doc.Since), stamp(doc.Until), strings.Join(doc.By, ","), r.depth)
+	if r.out == "" {
+		return r.write(r.app.out, doc, s)
+	}
+	return writeWhole(r.out, func(w io.Writer) error { return r.write(w, doc, s) })
+}
+
+// stamp is an instant as a flag takes it.
+func stamp(t time.Time) string { return t.Local().Format("2006-01-02T15:04:05") }
+
+func (r *pastReport) write(w io.Writer, doc *api.PastReport, s *sheet) error {
+	to := *r.app
+	to.out = w
+	switch {
+	case r.json || r.format == "json":
+		return to.printJSON(s.document(doc))
+	case r.format == "csv":
+		return s.csv(w, !r.noHeader)
+	case r.format == "html":
+		return s.html(w, doc)
+	}
+	return to.print(&r.listing, s.table())
+}

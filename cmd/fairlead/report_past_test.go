@@ -1,0 +1,133 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/account"
+	"github.com/fairlead/fairlead/internal/api"
+)
+
+// reportPage is where a page is written for people to look at.
+var reportPage = flag.String("report-page", "", "write the page of the report on fairness to this file")
+
+// quarter is a report on three months and three pools, one of whose names is an attack.
+func quarter() *api.PastReport {
+	day := func(m time.Month) time.Time { return time.Date(2026, m, 1, 0, 0, 0, 0, time.UTC) }
+	doc := &api.PastReport{Version: 1, At: day(4), Since: day(1), Until: day(4), Unit: "cpu", By: []string{"month", "pool"}}
+	months := []string{"2026-01", "2026-02", "2026-03"}
+	for k, had := range [][3]float64{{720, 280, 0}, {600, 350, 50}, {450, 450, 100}} {
+		m := months[k]
+		for i, pool := range []string{"physics", "biology", `=cmd|' /C calc'!A1<script>alert(1)</script>` + "\x1b[31m"} {
+			r := account.Row{Month: m, Pool: pool, Jobs: int64(had[i]), Succeeded: int64(had[i]) * 3, Failed: int64(i), UnitSeconds: had[i] * 3600, CPUSeconds: had[i] * 3000}
+			r.Started, r.MeanWait, r.HalfWait, r.MostWait, r.Longest = int64(had[i])*3, 700, 240, 1800*float64(i+1), 86400
+			doc.Rows = append(doc.Rows, r)
+		}
+	}
+	return doc
+}
+
+// sharesServer answers with shares of 60, 40 and nothing.
+func sharesServer(t *testing.T) *api.Client {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		(&app{out: w}).printJSON(api.Shares{Pools: []fairlead.PoolView{{Path: "physics", Share: 0.6}, {Path: "biology", Share: 0.4}}})
+	}))
+	t.Cleanup(s.Close)
+	c, err := api.Dial(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// TestPastReports: each report has its numbers in all forms, and no name does anything.
+func TestPastReports(t *testing.T) {
+	t.Parallel()
+	doc, client := quarter(), sharesServer(t)
+	for name, c := range map[string]struct {
+		make sheetOf
+		csv  []string
+	}{
+		"usage":    {usageSheet, []string{"month,pool,jobs,succeeded,failed,cancelled,unit_seconds,part,cpu_seconds", "2026-01,physics,720,2160,0,0,2592000,0.72,2160000"}},
+		"waits":    {waitsSheet, []string{"month,pool,started,mean_wait_seconds,p50_wait_seconds,p95_wait_seconds,max_wait_seconds", "2026-03,biology,1350,700,240,3600,86400"}},
+		"fairness": {fairnessSheet, []string{"month,pool,share,unit_seconds,part,points", "2026-01,physics,0.6,2592000,0.72,12"}},
+	} {
+		s, err := c.make(t.Context(), client, doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var csv, html, table bytes.Buffer
+		for _, err := range []error{s.csv(&csv, true), s.html(&html, doc), s.table().Print(&table)} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, line := range c.csv {
+			if !strings.Contains(csv.String(), line+"\n") {
+				t.Errorf("%s: no line %s in\n%s", name, line, csv.String())
+			}
+		}
+		if strings.Contains(csv.String(), ",=cmd") || strings.Contains(html.String(), "<script>alert") || strings.Contains(csv.String()+html.String()+table.String(), "\x1b") {
+			t.Errorf("%s: a name of a pool is not harmless", name)
+		}
+		if n := strings.Count(html.String(), "<svg"); n < 2 || !strings.Contains(html.String(), "Content-Security-Policy") || strings.Contains(strings.ReplaceAll(html.String(), "http://www.w3.org/2000/svg", ""), "://") {
+			t.Errorf("%s: the page has %d pictures, or needs something from elsewhere", name, n)
+		}
+		if name == "fairness" && *reportPage != "" {
+			if err := os.WriteFile(*reportPage, html.Bytes(), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// TestPastReportOfServer: the numbers of a server's jobs, through the interface.
+func TestPastReportOfServer(t *testing.T) {
+	t.Parallel()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	s := newBusyServer(t, ctx)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(ctx, l) }()
+	client, err := api.Dial("http://" + l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	q := api.PastQuery{Since: time.Now().Add(-time.Hour), Until: time.Now().Add(time.Hour), By: []string{"user", "kind", "pool"}}
+	doc, err := client.PastReport(ctx, q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(doc.Rows) != 1 || doc.Rows[0].User != "ann" || doc.Rows[0].Kind != "check" || doc.Rows[0].Pool != "physics" || doc.Rows[0].Started != 1 || doc.Rows[0].UnitSeconds <= 0 {
+		t.Errorf("%+v", doc)
+	}
+	q.By = []string{"colour"}
+	if _, err := client.PastReport(ctx, q); err == nil || !strings.Contains(err.Error(), "known: month, pool, user, kind") {
+		t.Errorf("an unknown dimension: %v", err)
+	}
+	q.By, q.Zone = nil, "Nowhere/Else"
+	if _, err := client.PastReport(ctx, q); err == nil || !strings.Contains(fmt.Sprint(err), "time zone") {
+		t.Errorf("an unknown zone: %v", err)
+	}
+	stop()
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+}

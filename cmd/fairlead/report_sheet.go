@@ -1,0 +1,156 @@
+package main
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/plot"
+	simreport "github.com/fairlead/fairlead/internal/sim/report"
+	"github.com/fairlead/fairlead/internal/table"
+)
+
+// sheet is a report, however it is written.
+type sheet struct {
+	title   string
+	notes   []string
+	names   int // of the columns that name the row
+	columns []sheetColumn
+	rows    [][]sheetCell
+	figures []func(width float64) plot.Figure
+	json    func(doc *api.PastReport) any // nil: the document as it is
+	command string
+}
+
+// sheetColumn is a column for people, with the name by which programs know it.
+type sheetColumn struct{ name, key, help string }
+
+// sheetCell is a word, or a number as people read it with its exact value.
+type sheetCell struct {
+	text  string
+	value *float64
+}
+
+func wordCell(text string) sheetCell { return sheetCell{text: printable(text)} }
+
+func valueCell(v float64, text string) sheetCell { return sheetCell{text, &v} }
+
+func countCell(n int64) sheetCell { return valueCell(float64(n), strconv.FormatInt(n, 10)) }
+
+func (s *sheet) document(doc *api.PastReport) any {
+	if s.json == nil {
+		return doc
+	}
+	return s.json(doc)
+}
+
+func (s *sheet) table() *table.Table {
+	var columns []table.Column
+	for i, c := range s.columns {
+		columns = append(columns, table.Column{Name: strings.ToUpper(c.name), Right: i >= s.names})
+	}
+	t := table.New(columns...)
+	for _, row := range s.rows {
+		cells := make([]any, len(row))
+		for i, c := range row {
+			cells[i] = dash(c.text)
+		}
+		t.Row(cells...)
+	}
+	return t
+}
+
+// csv writes exact numbers.
+func (s *sheet) csv(out io.Writer, header bool) error {
+	w := csv.NewWriter(out)
+	line := make([]string, len(s.columns))
+	for i, c := range s.columns {
+		line[i] = c.key
+	}
+	if header {
+		w.Write(line)
+	}
+	for _, row := range s.rows {
+		for i, c := range row {
+			if line[i] = c.text; c.value != nil {
+				line[i] = strconv.FormatFloat(*c.value, 'f', -1, 64)
+			} else if strings.ContainsAny(c.text[:min(1, len(c.text))], "=+-@") {
+				line[i] = "'" + c.text // a spreadsheet would take it for a formula
+			}
+		}
+		w.Write(line)
+	}
+	w.Flush()
+	return w.Error()
+}
+
+// html writes a page that stands alone, as that of the simulator does.
+func (s *sheet) html(w io.Writer, doc *api.PastReport) error {
+	const when = "2 January 2006, 15:04"
+	d := simreport.Document{Title: s.title, Command: s.command}
+	d.Notes = append(d.Notes, fmt.Sprintf("From %s to %s, by %s; shares are counted in %s.", doc.Since.Local().Format(when), doc.Until.Local().Format(when), strings.Join(doc.By, " and "), doc.Unit))
+	d.Notes = append(d.Notes, s.notes...)
+	sheet := simreport.Sheet{}
+	// The first column of a page names the row: it has all names.
+	names := []string{}
+	for _, c := range s.columns[:s.names] {
+		names = append(names, c.name)
+	}
+	sheet.Columns = append(sheet.Columns, simreport.Column{Name: strings.Join(names, ", ")})
+	for _, c := range s.columns[s.names:] {
+		sheet.Columns = append(sheet.Columns, simreport.Column{Name: c.name, Help: c.help})
+	}
+	for _, row := range s.rows {
+		cells := []simreport.Cell{{Text: s.rowName(row)}}
+		for _, c := range row[s.names:] {
+			cells = append(cells, simreport.Cell{Text: c.text, Value: c.value})
+		}
+		sheet.Rows = append(sheet.Rows, cells)
+	}
+	if len(s.rows) == 0 {
+		d.Notes = append(d.Notes, "No job began, ran or ended in this time.")
+		return d.HTML(w)
+	}
+	d.Sections = []simreport.Section{{Title: "At a glance", Figures: s.figures}, {Title: "All numbers", Tables: []simreport.Sheet{sheet}}}
+	return d.HTML(w)
+}
+
+// rowName is a row in words.
+func (s *sheet) rowName(row []sheetCell) string {
+	var parts []string
+	for _, c := range row[:s.names] {
+		parts = append(parts, dash(c.text))
+	}
+	return strings.Join(parts, " · ")
+}
+
+// mostGroups is how many rows a picture shows.
+const mostGroups = 24
+
+// bars is a picture of some of the columns.
+func (s *sheet) bars(title, note string, unit plot.Unit, scale float64, columns ...int) func(width float64) plot.Figure {
+	return func(width float64) plot.Figure {
+		f := plot.Bars{Title: title, Note: note, Unit: unit, Width: width}
+		for _, i := range columns {
+			f.Series = append(f.Series, s.columns[i].name)
+		}
+		for _, row := range s.rows[:min(len(s.rows), mostGroups)] {
+			g := plot.Group{Name: s.rowName(row)}
+			for _, i := range columns {
+				v := 0.0
+				if row[i].value != nil {
+					v = *row[i].value * scale
+				}
+				g.Values = append(g.Values, v)
+			}
+			f.Groups = append(f.Groups, g)
+		}
+		if left := len(s.rows) - len(f.Groups); left > 0 {
+			f.Note = strings.TrimSpace(fmt.Sprintf("%s %d more rows are in the table.", f.Note, left))
+		}
+		return f
+	}
+}

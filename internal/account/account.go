@@ -1,0 +1,171 @@
+// Package account sums up what jobs had and how long they waited, from the jobs that a store has
+// kept: per month, pool, user and kind, for those who want to see it in writing. How it is
+// shown is left to others.
+package account
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead"
+)
+
+// Source is where the jobs are kept.
+type Source interface {
+	Jobs(ctx context.Context, q fairlead.Query) ([]*fairlead.Job, error)
+	Tasks(ctx context.Context, job int64) ([]fairlead.Task, error)
+}
+
+// Ask says what is summed up.
+type Ask struct {
+	Since, Until time.Time
+	By           []string // of Dimensions
+	Depth        int      // of pools: so many names of their paths; 0 is all
+	Unit         string   // in which shares are counted
+	Zone         *time.Location
+}
+
+// Dimensions are by what can be summed up.
+var Dimensions = []string{"month", "pool", "user", "kind"}
+
+// page is how many jobs are read at a time.
+const page = 2000
+
+// Read sums up. Of a task that was tried several times the last attempt counts, as that is
+// what is kept.
+func Read(ctx context.Context, src Source, a Ask) ([]Row, error) {
+	s := sums{ask: a, of: map[key]*sum{}}
+	q := fairlead.Query{Since: a.Since, Limit: page}
+	for {
+		jobs, err := src.Jobs(ctx, q)
+		if err != nil {
+			return nil, fmt.Errorf("read the jobs of the past: %w", err)
+		}
+		for _, j := range jobs {
+			if j.Submitted.After(a.Until) {
+				continue
+			}
+			tasks, err := tasksOf(ctx, src, j)
+			if err != nil {
+				return nil, fmt.Errorf("read the tasks of job %d: %w", j.ID, err)
+			}
+			s.add(j, tasks)
+		}
+		if len(jobs) < page {
+			return s.rows(), nil
+		}
+		q.After = jobs[len(jobs)-1].ID
+	}
+}
+
+// tasksOf are the tasks of a job that began.
+func tasksOf(ctx context.Context, src Source, j *fairlead.Job) ([]fairlead.Task, error) {
+	if j.Started.IsZero() {
+		return nil, nil
+	}
+	return src.Tasks(ctx, j.ID)
+}
+
+// add adds a job with its tasks.
+func (s *sums) add(j *fairlead.Job, tasks []fairlead.Task) {
+	units := float64(max(1, j.Request[s.ask.Unit]))
+	seen := map[*sum]bool{}
+	count := func(x *sum) *sum {
+		if !seen[x] {
+			seen[x] = true
+			x.Jobs++
+		}
+		return x
+	}
+	ready := j.Submitted
+	if j.Begin.After(ready) {
+		ready = j.Begin
+	}
+	for i := range tasks {
+		t := &tasks[i]
+		if t.Started.IsZero() {
+			continue
+		}
+		if s.within(t.Started) && t.Attempt <= 1 && len(j.After) == 0 {
+			count(s.at(j, t.Started)).wait(max(0, t.Started.Sub(ready).Seconds()))
+		}
+		end := t.Ended
+		switch {
+		case t.State == fairlead.Running || end.IsZero():
+			end = s.ask.Until
+		case s.within(end):
+			x := count(s.at(j, end))
+			x.ended(t)
+		}
+		s.spread(j, t.Started, end, func(x *sum, d time.Duration) { count(x).UnitSeconds += units * d.Seconds() })
+	}
+}
+
+// spread gives each month the part of a run that lies in it, and in the window.
+func (s *sums) spread(j *fairlead.Job, from, to time.Time, give func(x *sum, d time.Duration)) {
+	from, to = later(from, s.ask.Since), earlier(to, s.ask.Until)
+	for from.Before(to) {
+		next := earlier(to, s.nextMonth(from))
+		give(s.at(j, from), next.Sub(from))
+		from = next
+	}
+}
+
+// within reports whether an instant is in the window.
+func (s *sums) within(t time.Time) bool {
+	return !t.Before(s.ask.Since) && t.Before(s.ask.Until)
+}
+
+// nextMonth is when the month after an instant begins.
+func (s *sums) nextMonth(t time.Time) time.Time {
+	y, m, _ := t.In(s.ask.Zone).Date()
+	return time.Date(y, m+1, 1, 0, 0, 0, 0, s.ask.Zone)
+}
+
+// at is the row to which what happened to a job at an instant belongs.
+func (s *sums) at(j *fairlead.Job, t time.Time) *sum {
+	var k key
+	for _, by := range s.ask.By {
+		switch by {
+		case "month":
+			k.month = t.In(s.ask.Zone).Format("2006-01")
+		case "pool":
+			k.pool = upTo(j.Pool, s.ask.Depth)
+		case "user":
+			k.user = j.User
+		case "kind":
+			k.kind = j.Kind
+		}
+	}
+	x := s.of[k]
+	if x == nil {
+		x = &sum{Row: Row{Month: k.month, Pool: k.pool, User: k.user, Kind: k.kind}}
+		s.of[k] = x
+	}
+	return x
+}
+
+// upTo is a path up to so many names.
+func upTo(path string, depth int) string {
+	if depth == 0 {
+		return path
+	}
+	names := strings.SplitN(path, "/", depth+1)
+	return strings.Join(names[:min(depth, len(names))], "/")
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}

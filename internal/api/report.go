@@ -1,0 +1,35 @@
+package api
+
+import (
+	"context"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/account"
+)
+
+// PastReport sums up the jobs of the past.
+type PastReport struct {
+	Version int           `json:"version"`
+	At      time.Time     `json:"at"`
+	Since   time.Time     `json:"since"`
+	Until   time.Time     `json:"until"`
+	Unit    string        `json:"unit" doc:"In which shares are counted"`
+	By      []string      `json:"by"`
+	Rows    []account.Row `json:"rows" doc:"In order of month, pool, user and kind"`
+}
+
+// PastQuery says what is summed up.
+type PastQuery struct {
+	Since, Until time.Time
+	By           []string
+	Depth        int
+	Zone         string
+}
+
+// PastReport sums up the jobs of the past.
+func (c *Client) PastReport(ctx context.Context, q PastQuery) (*PastReport, error) {
+	v := url.Values{"since": {q.Since.Format(time.RFC3339Nano)}, "until": {q.Until.Format(time.RFC3339Nano)}, "by": q.By, "depth": {strconv.Itoa(q.Depth)}, "zone": {q.Zone}}
+	return get[PastReport](ctx, c, "/v1/report", v)
+}

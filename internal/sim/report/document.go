@@ -1,0 +1,90 @@
+package report
+
+import (
+	_ "embed"
+	"html/template"
+	"io"
+
+	"github.com/fairlead/fairlead/internal/plot"
+)
+
+// Document is any other report that looks as those of schedules do.
+type Document struct {
+	Title    string
+	Notes    []string
+	Command  string // that repeats it
+	Sections []Section
+}
+
+// Section is a part of a document under a title of its own.
+type Section struct {
+	Title, Text string
+	Figures     []func(width float64) plot.Figure
+	Tables      []Sheet
+}
+
+// Sheet is a table. The first column names the row.
+type Sheet struct {
+	Columns []Column
+	Rows    [][]Cell
+}
+
+// Column is a column of a sheet, with what it means.
+type Column struct{ Name, Help string }
+
+// Cell is a number as it is shown, or a word if it has no value.
+type Cell struct {
+	Text  string
+	Value *float64
+}
+
+//go:embed document.html
+var documentHTML string
+
+var document = template.Must(page.New("document").Parse(documentHTML))
+
+// HTML writes the document as a page that stands alone, under the same policy as reports.
+func (d *Document) HTML(w io.Writer) error {
+	style := plot.CSS + pageCSS
+	type section struct {
+		Title, Text string
+		Pictures    []picture
+		Tables      []table
+	}
+	var sections []section
+	for _, s := range d.Sections {
+		out := section{Title: s.Title, Text: s.Text}
+		for _, draw := range s.Figures {
+			out.Pictures = append(out.Pictures, both(draw))
+		}
+		for _, t := range s.Tables {
+			out.Tables = append(out.Tables, t.table())
+		}
+		sections = append(sections, out)
+	}
+	return document.Execute(w, map[string]any{
+		"Document": d, "Sections": sections,
+		"Policy": "default-src 'none'; style-src 'sha256-" + hash(style) + "'; script-src 'sha256-" + hash(pageJS) + "'",
+		"Style":  template.CSS(style),
+		"Script": template.JS(pageJS),
+	})
+}
+
+func (s *Sheet) table() table {
+	var t table
+	for _, c := range s.Columns {
+		t.Columns = append(t.Columns, column(c))
+	}
+	for _, row := range s.Rows {
+		var cells []cell
+		for _, c := range row {
+			if c.Value == nil {
+				cells = append(cells, word(c.Text))
+				continue
+			}
+			cells = append(cells, number(*c.Value, func(float64) string { return c.Text }))
+		}
+		t.Rows = append(t.Rows, cells)
+	}
+	return t
+}
