@@ -26,12 +26,22 @@ func (b *bridgeCmd) feeds(o *bridge.Options, s *config.Bridge) error {
 		}
 		return nil
 	}
+	g, err := bridgeGroups(s, levels)
+	if err != nil {
+		return err
+	}
+	o.Groups = g
+	return nil
+}
+
+// bridgeGroups are the groups of a file, or of flags.
+func bridgeGroups(s *config.Bridge, levels []int64) (*bridge.Groups, error) {
 	if len(s.Groups)+len(s.Above) == 0 {
-		return usagef("there are no groups: name them with --group physics=50,biology=30 or in a file, or choose --feed just-in-time")
+		return nil, usagef("there are no groups: name them with --group physics=50,biology=30 or in a file, or choose --feed just-in-time")
 	}
 	benefit, err := frontback.Builtin().New(s.Benefit.Function, frontback.Parameters{Amount: s.Benefit.Amount, Weights: s.Benefit.Weights, Groups: s.Benefit.Groups})
 	if err != nil {
-		return usageError{err}
+		return nil, usageError{err}
 	}
 	g := &bridge.Groups{
 		Settings: frontback.Settings{
@@ -45,10 +55,9 @@ func (b *bridgeCmd) feeds(o *bridge.Options, s *config.Bridge) error {
 		g.Pools[x.Name] = x.Pools
 	}
 	if _, err := frontback.New(g.Settings); err != nil {
-		return usageError{err}
+		return nil, usageError{err}
 	}
-	o.Groups = g
-	return nil
+	return g, nil
 }
 
 // described asks the queueing system about itself.

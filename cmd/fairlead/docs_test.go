@@ -155,7 +155,8 @@ func anchors(text string) map[string]bool {
 }
 
 // TestDocsConfigurations reads every YAML block as a configuration, unless the note
-// before it says that it is something else: <!-- yaml of client.yaml -->.
+// before it says that it is something else: <!-- yaml of client.yaml -->, or the file of a
+// bridge: <!-- yaml of a bridge to queue -->.
 func TestDocsConfigurations(t *testing.T) {
 	t.Parallel()
 	for _, page := range docPages(t) {
@@ -165,7 +166,9 @@ func TestDocsConfigurations(t *testing.T) {
 				continue
 			}
 			var err error
-			if strings.HasPrefix(b.note, "yaml of ") {
+			if kind, ok := strings.CutPrefix(b.note, "yaml of a bridge to "); ok {
+				_, err = config.ParseBridge(fmt.Sprintf("%s:%d", page, b.line), []byte(b.text), bridgeOptions(t, kind))
+			} else if strings.HasPrefix(b.note, "yaml of ") {
 				err = yaml.Unmarshal([]byte(b.text), new(any))
 			} else {
 				_, err = config.Parse(fmt.Sprintf("%s:%d", page, b.line), []byte(b.text))
@@ -175,6 +178,18 @@ func TestDocsConfigurations(t *testing.T) {
 			}
 		}
 	}
+}
+
+// bridgeOptions are the options of a kind of bridge.
+func bridgeOptions(t *testing.T, name string) []config.BridgeOption {
+	t.Helper()
+	for _, k := range bridgeKinds {
+		if k.name == name {
+			return k.options
+		}
+	}
+	t.Fatalf("there is no kind of bridge %q", name)
+	return nil
 }
 
 // TestDocsQuoteExamples compares Go code with the example that it quotes, and writes it

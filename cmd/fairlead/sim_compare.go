@@ -182,7 +182,7 @@ func (s *simCompareCmd) one(t *simTrace, p *simPolicy, progress func(int) error)
 	if err != nil {
 		return nil, err
 	}
-	return sim.Run(w, sim.Options{Config: p.shares.Sched, Seed: s.seed, Priority: p.shares.NormalPriority(), Progress: progress})
+	return p.run(w, sim.Options{Config: p.shares.Sched, Seed: s.seed, Priority: p.shares.NormalPriority(), Progress: progress})
 }
 
 func (s *simCompareCmd) print(c *sim.Comparison, took time.Duration) error {

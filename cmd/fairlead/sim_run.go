@@ -18,6 +18,7 @@ import (
 type simRunCmd struct {
 	simFlags
 	policy, backfill, config string
+	bridge                   string
 	schedule, swf            string
 	users                    int
 	show                     simShow
@@ -39,6 +40,9 @@ rules say: user 12 of the trace is u12, group 3 is g3, executable 5 is the kind 
 queue 2 the requestor q2. What is odd in the trace is left out or changed by stated rules,
 and one line says how many: see docs/reference/swf.md.
 
+--policy frontback simulates a bridge: the jobs go at once into a queue that knows only
+priorities, to the front, the back or above, as their group has received its fraction or not.
+
 --from-history takes what ran on the server lately, and what waits there, instead of a
 trace: each task is a job, in the pool in which it was. A task that has not ended is taken to
 run for as long as the others of its user.
@@ -49,6 +53,7 @@ processors without telling them apart; what is drawn gives each job the first fr
 		Example: `  fairlead sim run kth-sp2.swf.gz --policy fair --backfill easy
   fairlead sim run trace.swf --config fairlead.yaml --from 30d --to 60d --schedule out.csv
   fairlead sim run trace.swf --policy fairtree --html report.html
+  fairlead sim run trace.swf --policy frontback --bridge bridge.yaml
   fairlead sim generate lublin --load 0.9 | fairlead sim run - --json
   fairlead sim run --from-history --last 7d --config next.yaml`,
 		Args: s.traceArgs,
@@ -57,6 +62,7 @@ processors without telling them apart; what is drawn gives each job the first fr
 	s.flags(c.Flags())
 	f := c.Flags()
 	f.StringVar(&s.policy, "policy", "", "how the root divides (default: as the configuration says, or fair)")
+	f.StringVar(&s.bridge, "bridge", "", "with --policy frontback: file of a bridge, with its groups (default: the pools of the configuration)")
 	f.StringVar(&s.backfill, "backfill", "", "how jobs are fitted to the machine (default: as the configuration says, or first-fit)")
 	f.StringVar(&s.config, "config", "", "configuration (default: the built-in one)")
 	f.StringVar(&s.schedule, "schedule", "", "file for the schedule, as CSV: job,submit,start,end,procs; - is standard output")
@@ -72,6 +78,9 @@ func (s *simRunCmd) run(c *cobra.Command, args []string) error {
 		return err
 	}
 	policy, err := s.setup(s.config, s.policy, s.backfill)
+	if err == nil {
+		err = policy.bridgeFile(s.bridge)
+	}
 	if err != nil {
 		return err
 	}
@@ -128,7 +137,7 @@ func (s *simFlags) simulate(ctx context.Context, w *sim.Workload, p *simPolicy) 
 	bar := progressbar.NewOptions(len(w.Jobs), progressbar.OptionSetWriter(s.errs), progressbar.OptionSetVisibility(s.terminal()),
 		progressbar.OptionClearOnFinish(), progressbar.OptionSetDescription(p.name+"+"+p.backfill()))
 	defer bar.Finish()
-	return sim.Run(w, sim.Options{
+	return p.run(w, sim.Options{
 		Config: p.shares.Sched, Seed: s.seed, Priority: p.shares.NormalPriority(),
 		Progress: func(jobs int) error {
 			bar.Set(jobs)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/config"
+	"github.com/fairlead/fairlead/internal/bridge"
 	"github.com/fairlead/fairlead/internal/sim"
 	"github.com/fairlead/fairlead/internal/sim/swf"
 	"github.com/fairlead/fairlead/internal/units"
@@ -208,6 +209,7 @@ func traceSecond(flag, text string, t *swf.Trace) (*int64, error) {
 type simPolicy struct {
 	name   string // of the root's policy
 	shares fairlead.Shares
+	front  *bridge.Groups // of frontback: the queue in which jobs wait knows only priorities
 }
 
 func (p *simPolicy) backfill() string { return p.shares.Sched.Placement.String() }
@@ -227,8 +229,11 @@ func (s *simFlags) setup(file, root, backfill string) (*simPolicy, error) {
 		if name, fits, both := strings.Cut(root, "+"); both && slices.Contains(policy.Names(), name) {
 			return nil, usagef("--policy %q: one run has a flag for each: --policy %s --backfill %s", root, name, fits)
 		}
+		if root == frontbackName {
+			return p, p.putInFront(backfill)
+		}
 		if !slices.Contains(policy.Names(), root) {
-			return nil, usagef("--policy %q is not one of %s", root, strings.Join(policy.Names(), ", "))
+			return nil, usagef("--policy %q is not one of %s, %s", root, strings.Join(policy.Names(), ", "), frontbackName)
 		}
 		p.shares.Sched.Root.Policy = root
 	}

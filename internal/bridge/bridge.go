@@ -140,7 +140,7 @@ func (b *Bridge) restore() error {
 		b.log.Info("taking up what an earlier run left", "tasks", len(rows), "unsure", len(b.send))
 	}
 	if b.o.Groups != nil {
-		b.book, err = b.ledger.book(b.o.Groups.settings(), rows)
+		b.book, err = b.ledger.book(b.o.Groups.Book(), rows)
 	}
 	return err
 }

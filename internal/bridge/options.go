@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -100,8 +101,8 @@ const Others = "(others)"
 // an administrator's choice.
 const WorkVariable = "FAIRLEAD_WORK"
 
-// settings are the settings of the book.
-func (g *Groups) settings() frontback.Settings {
+// Book are the settings of the book, in which there is a place for everybody.
+func (g *Groups) Book() frontback.Settings {
 	s := g.Settings
 	// One of weight 0 is nobody's loss. Priority groups alone divide nothing.
 	if len(s.Groups) == 0 {
@@ -112,8 +113,8 @@ func (g *Groups) settings() frontback.Settings {
 	return s
 }
 
-// group is the group of a pool: that of the longest path that leads to it.
-func (g *Groups) group(pool string) string {
+// Group is the group of a pool: that of the longest path that leads to it.
+func (g *Groups) Group(pool string) string {
 	best, length := Others, -1
 	try := func(name, path string) {
 		if len(path) > length && (pool == path || strings.HasPrefix(pool, path+"/")) {
@@ -158,4 +159,26 @@ func usedFor(l *api.Lease, unit string, seconds float64) frontback.Use {
 		u.Work = 0
 	}
 	return u
+}
+
+// For are the groups with what was left open: without any they are the pools of a tree, or,
+// where that has none, those that jobs name, of the same weight; what is divided is time on
+// processors.
+func (g *Groups) For(pools []string, tree []frontback.Group) *Groups {
+	out := *g
+	if out.Benefit == nil {
+		out.Benefit = func(u frontback.Use, _ string) float64 { return u.CPUSeconds }
+	}
+	if len(out.Settings.Groups)+len(out.Priority) > 0 {
+		return &out
+	}
+	if out.Settings.Groups = tree; len(tree) == 0 {
+		for _, p := range pools {
+			name, _, _ := strings.Cut(p, "/")
+			if !slices.ContainsFunc(out.Settings.Groups, func(x frontback.Group) bool { return x.Name == name }) {
+				out.Settings.Groups = append(out.Settings.Groups, frontback.Group{Name: name, Weight: 1})
+			}
+		}
+	}
+	return &out
 }

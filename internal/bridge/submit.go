@@ -19,7 +19,7 @@ func (b *Bridge) begin(l api.Lease, now time.Time) *item {
 	it := &item{row: &row{seq: b.seq + 1, marker: marker(b.o.Name), lease: l, priority: b.o.Level, submitted: now}, live: true, untold: true}
 	if b.book != nil {
 		g := b.o.Groups
-		d, err := b.book.Submit(frontback.Job{ID: it.seq, Group: g.group(l.Job.Pool), Estimate: g.estimate(&l, b.unit)}, now)
+		d, err := b.book.Submit(frontback.Job{ID: it.seq, Group: g.Group(l.Job.Pool), Estimate: g.estimate(&l, b.unit)}, now)
 		if err != nil {
 			b.refuse(l, err.Error())
 			return nil

@@ -182,13 +182,17 @@ func overTime(runs [3][]qs.Ran) plot.Chart {
 func short(t testing.TB, burst int) (submission, start float64) {
 	for seed := uint64(1); seed <= 5; seed++ {
 		jobs := flood(0.6, 0.6, 0.6, burst).jobs(seed, 24*time.Hour)
-		slices.SortStableFunc(jobs, func(a, b qs.Job) int { return cmp.Compare(a.Arrives, b.Arrives) })
+		byArrival(jobs)
 		until := jobs[599].Arrives
 		runs := ways(t, append(jobs[:600:600], priority(until)...))
 		submission = math.Max(submission, off(qs.Shares(runs[1], groups, 0, until)))
 		start = math.Max(start, off(qs.Shares(runs[2], groups, 0, until)))
 	}
 	return submission, start
+}
+
+func byArrival(jobs []qs.Job) {
+	slices.SortStableFunc(jobs, func(a, b qs.Job) int { return cmp.Compare(a.Arrives, b.Arrives) })
 }
 
 // failing is who has the workers when every other job of physics fails.

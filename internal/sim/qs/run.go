@@ -3,21 +3,26 @@ package qs
 import (
 	"cmp"
 	"container/heap"
+	"fmt"
 	"slices"
 	"time"
 
 	"github.com/fairlead/fairlead/frontback"
 )
 
-// Job is a job that is to come. It takes one worker.
+// Job is a job that is to come.
 type Job struct {
 	ID       int64
+	Width    int // how many workers it takes, all at once; 0 is 1
 	Group    string
 	Arrives  time.Duration // since the beginning
 	Runs     time.Duration
 	Estimate time.Duration // of Runs, at its submission
 	Fails    bool          // at its end
 }
+
+// width is how many workers it takes.
+func (j *Job) width() int { return max(1, j.Width) }
 
 // Server is the queueing system.
 type Server struct {
@@ -39,11 +44,17 @@ type Ran struct {
 // origin is the beginning of the virtual time.
 var origin = time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC)
 
-// Run simulates until all jobs have ended. They are returned in the order of their starts.
+// Run simulates until all jobs have ended. They are returned in the order of their starts. One
+// that does not fit yet makes those behind it wait; none may be wider than there are workers.
 func Run(s frontback.Settings, q Server, jobs []Job) ([]Ran, error) {
 	book, err := frontback.New(s)
 	if err != nil {
 		return nil, err
+	}
+	for i := range jobs {
+		if jobs[i].width() > q.Workers {
+			return nil, fmt.Errorf("job %d takes %d workers, and there are %d", jobs[i].ID, jobs[i].width(), q.Workers)
+		}
 	}
 	coming := slices.Clone(jobs)
 	slices.SortStableFunc(coming, func(a, b Job) int { return cmp.Or(cmp.Compare(a.Arrives, b.Arrives), cmp.Compare(a.ID, b.ID)) })
@@ -70,6 +81,7 @@ type run struct {
 	book             *frontback.Book
 	server           Server
 	waiting, running line
+	busy             int // workers
 	ran              []Ran
 }
 
@@ -87,7 +99,8 @@ func (r *run) next(coming []Job) time.Duration {
 func (r *run) end(now time.Duration) error {
 	for r.running.Len() > 0 && r.running[0].job.End <= now {
 		j := heap.Pop(&r.running).(place).job
-		how, used := frontback.Done, use(j.Runs)
+		r.busy -= j.width()
+		how, used := frontback.Done, use(j.Runs, j.width())
 		if j.Fails {
 			how = frontback.Failed
 		}
@@ -99,7 +112,7 @@ func (r *run) end(now time.Duration) error {
 }
 
 func (r *run) submit(j Job) error {
-	d, err := r.book.Submit(frontback.Job{ID: j.ID, Group: j.Group, Estimate: use(j.Estimate)}, origin.Add(j.Arrives))
+	d, err := r.book.Submit(frontback.Job{ID: j.ID, Group: j.Group, Estimate: use(j.Estimate, j.width())}, origin.Add(j.Arrives))
 	if err != nil {
 		return err
 	}
@@ -117,8 +130,9 @@ func (r *run) submit(j Job) error {
 }
 
 func (r *run) start(now time.Duration) error {
-	for r.waiting.Len() > 0 && r.running.Len() < r.server.Workers {
+	for r.waiting.Len() > 0 && r.busy+r.waiting[0].job.width() <= r.server.Workers {
 		j := heap.Pop(&r.waiting).(place).job
+		r.busy += j.width()
 		j.Start, j.End = now, now+j.Runs
 		if err := r.book.Start(j.ID, origin.Add(now)); err != nil {
 			return err
@@ -129,10 +143,10 @@ func (r *run) start(now time.Duration) error {
 	return nil
 }
 
-// use is what a job takes that has one worker for so long.
-func use(d time.Duration) frontback.Use {
-	s := d.Seconds()
-	return frontback.Use{Seconds: s, CPUSeconds: s, Processes: 1, Work: s, Resources: map[string]float64{"cpu": 1}}
+// use is what a job takes that has so many workers for so long.
+func use(d time.Duration, width int) frontback.Use {
+	s, n := d.Seconds(), float64(width)
+	return frontback.Use{Seconds: s, CPUSeconds: s * n, Processes: n, Work: s * n, Resources: map[string]float64{"cpu": n}}
 }
 
 // place is a job's place in a line: the smallest key first, then the smallest instant, then

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/fairlead/fairlead/config"
+	"github.com/fairlead/fairlead/frontback"
+	"github.com/fairlead/fairlead/internal/bridge"
+	"github.com/fairlead/fairlead/internal/sim"
+	"github.com/fairlead/fairlead/internal/sim/qs"
+)
+
+// frontbackName is the policy of a bridge in front of a queue that knows only priorities, as
+// the simulator calls it: no pool of the tree can have it.
+const frontbackName = "frontback"
+
+// putInFront sets a run up for a bridge before a queue that serves priorities, and first come
+// first served within each.
+func (p *simPolicy) putInFront(backfill string) error {
+	known := placementNames()["fcfs"]
+	if backfill != "" && backfill != known.String() {
+		return usagef("--policy %s: the queue behind it serves in order, with no backfill: leave out --backfill %s", frontbackName, backfill)
+	}
+	p.name, p.shares.Sched.Placement = frontbackName, known
+	p.front = &bridge.Groups{Settings: frontback.Settings{HalfLife: p.shares.Sched.HalfLife, AtStart: true}}
+	return nil
+}
+
+// bridgeFile takes the groups from the file of a bridge, in place of those of the tree.
+func (p *simPolicy) bridgeFile(name string) error {
+	if name == "" {
+		return nil
+	}
+	if p.front == nil {
+		return usagef("--bridge goes with --policy %s only", frontbackName)
+	}
+	s, err := config.LoadBridge(name, nil)
+	if err != nil {
+		return err
+	}
+	p.front, err = bridgeGroups(s, s.Levels)
+	return err
+}
+
+// run runs a workload under the policy.
+func (p *simPolicy) run(w *sim.Workload, o sim.Options) (*sim.Result, error) {
+	if p.front == nil {
+		return sim.Run(w, o)
+	}
+	g := p.front.For(w.Pools, p.weights())
+	jobs := make([]qs.Job, len(w.Jobs))
+	for i, j := range w.Jobs {
+		jobs[i] = qs.Job{
+			ID: int64(i), Width: int(j.Procs), Group: g.Group(w.Pools[j.Pool]),
+			Arrives: virtual(j.Submit), Runs: virtual(j.Run), Estimate: virtual(j.Estimate),
+		}
+	}
+	ran, err := qs.Run(g.Book(), qs.Server{Workers: w.Procs}, jobs)
+	if err != nil {
+		return nil, err
+	}
+	start := make([]int64, len(jobs))
+	for _, r := range ran {
+		start[r.ID] = int64(r.Start / time.Second)
+	}
+	if o.Progress != nil {
+		if err := o.Progress(len(jobs)); err != nil {
+			return nil, err
+		}
+	}
+	return sim.Measured(w, o.Config, start)
+}
+
+func virtual(n int64) time.Duration { return time.Duration(n) * time.Second }
+
+// weights are those of the pools below the root.
+func (p *simPolicy) weights() []frontback.Group {
+	var all []frontback.Group
+	for _, x := range p.shares.Sched.Root.Pools {
+		all = append(all, frontback.Group{Name: x.Name, Weight: cmp.Or(x.Weight, 1)})
+	}
+	return slices.Clip(all)
+}
