@@ -33,7 +33,7 @@ type bridgeKind struct {
 }
 
 // bridgeKinds are all kinds.
-var bridgeKinds = []bridgeKind{queueBridge}
+var bridgeKinds = []bridgeKind{queueBridge, beanstalkdBridge, rabbitBridge}
 
 // bridgeCmd is one run of a bridge.
 type bridgeCmd struct {
@@ -69,6 +69,7 @@ the order of the server, by whatever policy that has.`,
 	for _, kind := range bridgeKinds {
 		c.AddCommand(a.bridgeTo(kind))
 	}
+	c.AddCommand(a.bridgeWorkerCommand())
 	return c
 }
 

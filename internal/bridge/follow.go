@@ -1,8 +1,10 @@
 package bridge
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/fairlead/fairlead"
@@ -204,8 +206,11 @@ func (b *Bridge) finish(it *item, st Status) {
 		st.Ended = time.Now()
 	}
 	used := st.Used
-	if used == nil && !it.began.IsZero() {
+	if !it.began.IsZero() {
 		u := usedFor(&it.lease, b.unit, max(0, st.Ended.Sub(it.began).Seconds()))
+		if used != nil {
+			u = measured(u, *used)
+		}
 		used = &u
 	}
 	if b.book != nil {
@@ -219,6 +224,16 @@ func (b *Bridge) finish(it *item, st Status) {
 	}
 	it.stage, it.held = ended, nil
 	b.keepOutput(it, st.Output)
+}
+
+// measured is what a task used, as far as that was told, and else what it held.
+func measured(held, told frontback.Use) frontback.Use {
+	held.Seconds = cmp.Or(told.Seconds, held.Seconds)
+	held.CPUSeconds = cmp.Or(told.CPUSeconds, held.CPUSeconds)
+	held.Processes = cmp.Or(told.Processes, held.Processes)
+	held.Work = cmp.Or(told.Work, held.Work)
+	maps.Copy(held.Resources, told.Resources)
+	return held
 }
 
 // keepOutput keeps what a task printed, for fairlead logs.

@@ -125,3 +125,11 @@ func (r *RabbitMQ) Kill() { r.server.Signal(syscall.SIGKILL, time.Minute) }
 
 // Stop has it end in order.
 func (r *RabbitMQ) Stop() { r.server.Signal(syscall.SIGTERM, time.Minute) }
+
+// Control runs rabbitmqctl, as an administrator would.
+func (r *RabbitMQ) Control(t testing.TB, args ...string) {
+	t.Helper()
+	if out, err := r.command(filepath.Join(r.home, "sbin", "rabbitmqctl"), args...).CombinedOutput(); err != nil {
+		t.Fatalf("rabbitmqctl %q: %v\n%s", args, err, out)
+	}
+}

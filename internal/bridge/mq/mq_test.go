@@ -116,7 +116,7 @@ func TestWorker(t *testing.T) {
 		return w.Run(ctx, task, w.Start(task, "99"))
 	}
 	r, err := run(t.Context(), "/bin/sh", "-c", `echo "$A $FAIRLEAD_JOB $FAIRLEAD_MARKER"; exit 3`)
-	if err != nil || r.State != "failed" || r.ExitCode != 3 || r.Output != "b 17 m-1\n" || r.ID != "99" || r.Used.Resources["cpu"] != 2 || r.Ended.Before(r.Began) {
+	if err != nil || r.State != "failed" || r.ExitCode != 3 || r.Output != "b 17 m-1\n" || r.ID != "99" || r.Used.Seconds <= 0 || r.Ended.Before(r.Began) {
 		t.Errorf("got %+v, %v", r, err)
 	}
 	if r, err := run(t.Context(), "/nonexistent"); err != nil || r.State != "failed" || r.Error == "" {

@@ -55,10 +55,7 @@ func (w *Worker) Run(ctx context.Context, t *Task, started Report) (Report, erro
 		return r, cause
 	}
 	r.Output = strings.ToValidUTF8(string(w.Machine.Tail(t.Ref, outputKept)), "\uFFFD")
-	r.Used = &frontback.Use{Seconds: r.Ended.Sub(r.Began).Seconds(), CPUSeconds: o.CPU.Seconds(), Processes: 1, Resources: map[string]float64{}}
-	for name, n := range t.Spec.Request {
-		r.Used.Resources[name] = float64(n)
-	}
+	r.Used = &frontback.Use{Seconds: r.Ended.Sub(r.Began).Seconds(), CPUSeconds: o.CPU.Seconds()}
 	return r, nil
 }
 

@@ -262,7 +262,7 @@ func explain(o *Options, err error) error {
 	}
 	switch refused.Code {
 	case amqp.PreconditionFailed:
-		return fmt.Errorf("%s; the queue is there with other arguments: set the largest priority and the arguments as they are, name another queue, or delete it when it is empty with: rabbitmqctl delete_queue %s: %w", refused.Reason, o.Queue, fairlead.ErrInvalid)
+		return fmt.Errorf("%s; the queue is there with other arguments: set the largest priority as it is there, name another queue, or delete it when it is empty with: rabbitmqctl delete_queue %s: %w", refused.Reason, o.Queue, fairlead.ErrInvalid)
 	case amqp.AccessRefused:
 		return fmt.Errorf("%s; let the user do that with: rabbitmqctl set_permissions: %w", refused.Reason, err)
 	}

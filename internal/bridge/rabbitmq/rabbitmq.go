@@ -40,9 +40,7 @@ type Options struct {
 	Queue string // for work; what else there is is called after it
 	// Priorities is the largest priority, at most 255; default 10. RabbitMQ recommends few.
 	Priorities int
-	// Arguments of the work queue, besides x-max-priority.
-	Arguments map[string]any
-	Logger    *slog.Logger // default: discards
+	Logger     *slog.Logger // default: discards
 }
 
 func (o *Options) defaults() {

@@ -9,11 +9,7 @@ import (
 // declare makes what survives a restart of the broker: the queues, the exchange that copies
 // work to the receipts, and the one over which workers are told that a task is cancelled.
 func declare(ch *amqp.Channel, o *Options) error {
-	arguments := amqp.Table{}
-	for name, value := range o.Arguments {
-		arguments[name] = value
-	}
-	arguments["x-max-priority"] = int32(o.Priorities)
+	arguments := amqp.Table{"x-max-priority": int32(o.Priorities)}
 	for name, args := range map[string]amqp.Table{o.Queue: arguments, o.name("receipts"): nil, o.name("reports"): nil} {
 		if _, err := ch.QueueDeclare(name, true, false, false, false, args); err != nil {
 			return fmt.Errorf("queue %s: %w", name, err)

@@ -49,7 +49,7 @@ var groups = []frontback.Group{{Name: "physics", Weight: 50}, {Name: "biology", 
 const (
 	each      = 180 // jobs of a fair-share group
 	urgent    = 60  // of the priority group
-	burst     = 5
+	burst     = 4
 	above     = "daq"
 	demand    = 0.6 // of all slots, by each fair-share group
 	tolerance = 5.0 // points

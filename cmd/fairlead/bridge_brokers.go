@@ -1,0 +1,86 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/fairlead/fairlead/config"
+	"github.com/fairlead/fairlead/internal/bridge"
+	"github.com/fairlead/fairlead/internal/bridge/beanstalkd"
+	"github.com/fairlead/fairlead/internal/bridge/rabbitmq"
+)
+
+// amqpVariable holds the address of RabbitMQ, which has a password in it: others can read
+// the flags of a process, but not its environment.
+const amqpVariable = "FAIRLEAD_AMQP_URL"
+
+const (
+	beanstalkdAddress = "127.0.0.1:11300"
+	amqpAddress       = "amqp://guest:guest@127.0.0.1:5672/"
+	brokerQueue       = "fairlead" // name of the tube or queue
+)
+
+// beanstalkdBridge is a bridge to beanstalkd.
+var beanstalkdBridge = bridgeKind{
+	name: "beanstalkd", system: "beanstalkd",
+	long: `Put fair share in front of beanstalkd (1.12 or newer). Jobs go into one tube, in which small
+priorities are served first. fairlead bridge worker takes them out and runs them; a program of
+your own can do that, too: docs/how-to/put-it-in-front-of-beanstalkd.md has the messages.
+Start beanstalkd with -b DIR -f0, or a restart loses what it has; the bridge then submits
+it again.`,
+	example: `  fairlead bridge beanstalkd --group physics=50,biology=30 --above daq
+  fairlead bridge beanstalkd --to queue.example.org:11300 --tube batch --config bridge.yaml
+  fairlead bridge beanstalkd --feed just-in-time --slots 64`,
+	options: []config.BridgeOption{
+		{Name: "to", Default: beanstalkdAddress, Doc: "Address of beanstalkd, HOST:PORT."},
+		{Name: "tube", Default: brokerQueue, Doc: "Tube for the jobs; others are called after it."},
+		{Name: "ttr", Default: "1m", Doc: "After what time a job whose worker is silent is given to another one."},
+	},
+	levels: func(n int) (levels []int64) {
+		for i := range n {
+			levels = append(levels, int64(n-i)*100)
+		}
+		return levels
+	},
+	open: func(_ context.Context, get func(string) string, log *slog.Logger) (bridge.QS, error) {
+		ttr, err := time.ParseDuration(get("ttr"))
+		if err != nil || ttr < time.Second {
+			return nil, usagef("--ttr: %q is no duration of at least 1s", get("ttr"))
+		}
+		return beanstalkd.Open(beanstalkd.Options{Address: get("to"), Tube: get("tube"), TTR: ttr, Logger: log}), nil
+	},
+}
+
+// rabbitBridge is a bridge to RabbitMQ.
+var rabbitBridge = bridgeKind{
+	name: "rabbitmq", system: "RabbitMQ",
+	long: `Put fair share in front of RabbitMQ. Jobs go into one durable queue with priorities, of which
+large ones are served first. fairlead bridge worker takes them out and runs them; a program of
+your own can do that, too: docs/how-to/put-it-in-front-of-rabbitmq.md has the messages.
+The address can stand in ` + amqpVariable + `, where the password in it is not seen by others.`,
+	example: `  fairlead bridge rabbitmq --group physics=50,biology=30 --above daq
+  ` + amqpVariable + `=amqp://bridge:secret@queue.example.org:5672/ fairlead bridge rabbitmq --queue batch --config bridge.yaml
+  fairlead bridge rabbitmq --feed just-in-time --slots 64`,
+	options: []config.BridgeOption{
+		{Name: "to", Doc: "Address of RabbitMQ, amqp://USER:PASSWORD@HOST:PORT/VHOST; without it that of " + amqpVariable + " or, if there is none, " + amqpAddress + "."},
+		{Name: "queue", Default: brokerQueue, Doc: "Queue for the jobs; others are called after it."},
+		{Name: "priorities", Default: "10", Doc: "Largest priority of the queue, at most 255; RabbitMQ recommends few."},
+	},
+	open: func(_ context.Context, get func(string) string, log *slog.Logger) (bridge.QS, error) {
+		n, err := strconv.Atoi(get("priorities"))
+		if err != nil || n < 1 || n > 255 {
+			return nil, usagef("--priorities: %q is no number from 1 to 255", get("priorities"))
+		}
+		return rabbitmq.Open(rabbitmq.Options{URL: amqpURL(get("to")), Queue: get("queue"), Priorities: n, Logger: log}), nil
+	},
+}
+
+func amqpURL(given string) string { return cmp.Or(given, os.Getenv(amqpVariable), amqpAddress) }
+
+// brokers are the kinds whose jobs fairlead bridge worker runs.
+func brokers() string { return fmt.Sprintf("%s or %s", beanstalkdBridge.name, rabbitBridge.name) }

@@ -1,0 +1,58 @@
+//go:build real
+
+package rabbitmq_test
+
+import (
+	"os"
+	"os/user"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/fairlead/fairlead/internal/bridge"
+	"github.com/fairlead/fairlead/internal/bridge/rabbitmq"
+	"github.com/fairlead/fairlead/internal/brokertest"
+)
+
+// TestRealRights: the rights that the how-to gives to bridge and worker are enough, and those of
+// a worker do not let it submit.
+func TestRealRights(t *testing.T) {
+	server := brokertest.NewRabbitMQ(t)
+	page, err := os.ReadFile("../../../docs/how-to/put-it-in-front-of-rabbitmq.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	given := 0
+	for _, m := range regexp.MustCompile(`(?m)^rabbitmqctl (set_permissions) (-p) (/) (\w+) '(.*)' '(.*)' '(.*)'$`).FindAllStringSubmatch(string(page), -1) {
+		server.Control(t, "add_user", m[4], "secret")
+		server.Control(t, m[1:]...)
+		given++
+	}
+	if given != 2 {
+		t.Fatalf("the page gives rights to %d users, want 2", given)
+	}
+	as := func(who string) rabbitmq.Options {
+		return rabbitmq.Options{URL: strings.Replace(server.URL, "guest:guest", who+":secret", 1), Queue: "fairlead", Logger: logger(t)}
+	}
+	q := rabbitmq.Open(as("bridge"))
+	defer q.Close()
+	work(t, as("worker"), 1)
+	me, err := user.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := job(1)
+	s.Job.User = me.Username
+	if r, err := q.Submit(t.Context(), []bridge.Submission{s}); err != nil || r[0].Err != nil {
+		t.Fatal(r, err)
+	}
+	await(t, q, entry(1), bridge.Succeeded)
+	if err := q.Forget(t.Context(), []bridge.Entry{entry(1)}); err != nil {
+		t.Fatal(err)
+	}
+	bad := rabbitmq.Open(as("worker"))
+	defer bad.Close()
+	if _, err := bad.Describe(t.Context()); err == nil || !strings.Contains(err.Error(), "set_permissions") {
+		t.Errorf("a worker may be a bridge: %v", err)
+	}
+}
