@@ -76,6 +76,7 @@ func (l *Loop) lookAtPools(now time.Time) {
 	before, at := h.seen, h.at
 	l.mu.Lock()
 	h.seen = l.survey(now, slices.Clone(before))
+	l.beats.note(now, &l.stats)
 	l.mu.Unlock()
 	h.at = now
 	length := now.Sub(at)

@@ -81,6 +81,7 @@ type Loop struct {
 	lengths  lengths
 
 	historian historian
+	beats     beats
 
 	made      time.Time
 	restarted bool // the store held something before

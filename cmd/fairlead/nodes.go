@@ -13,18 +13,52 @@ import (
 
 func (a *app) nodesCommand() *cobra.Command {
 	var l listing
+	var tasks bool
 	c := &cobra.Command{
-		Use:   "nodes",
-		Short: "List the machines",
-		Args:  cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
+		Use:     "nodes [--tasks [NODE...]]",
+		Short:   "List the machines, or what runs on them",
+		Example: "  fairlead nodes\n  fairlead nodes --tasks n3 n4     what runs there, and until when at most",
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 && !tasks {
+				return usagef("nodes are named with --tasks")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
 			return a.with(func(client *api.Client) error {
-				return a.repeat(c.Context(), &l, func() error { return a.showNodes(c.Context(), client, &l) })
+				return a.repeat(c.Context(), &l, func() error {
+					if tasks {
+						return a.showNodeTasks(c.Context(), client, &l, args)
+					}
+					return a.showNodes(c.Context(), client, &l)
+				})
 			})
 		},
 	}
 	l.flags(c)
+	c.Flags().BoolVar(&tasks, "tasks", false, "what runs on these nodes, or on all, and until when at most")
 	return c
+}
+
+func (a *app) showNodeTasks(ctx context.Context, client *api.Client, l *listing, nodes []string) error {
+	doc, err := client.NodeTasks(ctx, nodes)
+	if err != nil {
+		return err
+	}
+	if l.json {
+		return a.printJSON(doc)
+	}
+	t := table.New(table.Column{Name: "NODE"}, table.Column{Name: "JOB", Right: true}, table.Column{Name: "USER"}, table.Column{Name: "POOL"},
+		table.Column{Name: words.Unit(doc.Unit), Right: true}, table.Column{Name: "STARTED"}, table.Column{Name: "ENDS BY"}, table.Column{Name: "NOTE"})
+	for i := range doc.Tasks {
+		x := &doc.Tasks[i]
+		ends := "-"
+		if x.Ends != nil {
+			ends = clock(*x.Ends, doc.At)
+		}
+		t.Row(x.Node, x.Job, x.User, x.Pool, x.Units, clock(x.Started, doc.At), ends, dash(printable(x.Stop)))
+	}
+	return a.print(l, t)
 }
 
 func (a *app) showNodes(ctx context.Context, client *api.Client, l *listing) error {

@@ -231,6 +231,11 @@ func (c *Client) Versus(ctx context.Context, id int64, other string) (*Versus, e
 	return get[Versus](ctx, c, fmt.Sprintf("/v1/jobs/%d/versus", id), url.Values{"other": {other}})
 }
 
+// NodeTasks returns what runs on nodes, or on all if none is named.
+func (c *Client) NodeTasks(ctx context.Context, nodes []string) (*NodeTasks, error) {
+	return get[NodeTasks](ctx, c, "/v1/nodes/tasks", url.Values{"node": nodes})
+}
+
 // Shares returns the tree of pools, or the part below one.
 func (c *Client) Shares(ctx context.Context, pool string) (*Shares, error) {
 	q := url.Values{}

@@ -138,6 +138,14 @@ type Nodes struct {
 	Nodes   []fairlead.NodeView `json:"nodes"`
 }
 
+// NodeTasks lists what runs on nodes.
+type NodeTasks struct {
+	Version int                 `json:"version"`
+	At      time.Time           `json:"at"`
+	Unit    string              `json:"unit"`
+	Tasks   []fairlead.NodeTask `json:"tasks"`
+}
+
 // Limits lists the licences and rates of the cluster.
 type Limits struct {
 	Version  int                    `json:"version"`
@@ -197,25 +205,30 @@ type LogChunk struct {
 
 // ServerStatus is what the server says about itself.
 type ServerStatus struct {
-	Version       int            `json:"version"`
-	Program       string         `json:"program"`
-	At            time.Time      `json:"at"`
-	Started       time.Time      `json:"started"`
-	Store         string         `json:"store"`
-	Config        ConfigStatus   `json:"config"`
-	Summary       Summary        `json:"summary"`
-	Steps         uint64         `json:"steps"`
-	TasksStarted  uint64         `json:"tasks_started"`
-	TasksFinished uint64         `json:"tasks_finished"`
-	TasksLost     uint64         `json:"tasks_lost"`
-	StepSeconds   float64        `json:"step_seconds"`
-	LastError     string         `json:"last_error,omitempty"`
-	LastErrorAt   *time.Time     `json:"last_error_at,omitempty"`
-	Checks        []HealthCheck  `json:"checks,omitempty"`
-	You           Actor          `json:"you"`
-	Listen        []string       `json:"listen"`
-	LeaseSeconds  float64        `json:"lease_seconds"`
-	Limits        map[string]int `json:"limits,omitempty"`
+	Version       int          `json:"version"`
+	Program       string       `json:"program"`
+	At            time.Time    `json:"at"`
+	Started       time.Time    `json:"started"`
+	Store         string       `json:"store"`
+	Config        ConfigStatus `json:"config"`
+	Summary       Summary      `json:"summary"`
+	Steps         uint64       `json:"steps"`
+	TasksStarted  uint64       `json:"tasks_started"`
+	TasksFinished uint64       `json:"tasks_finished"`
+	TasksLost     uint64       `json:"tasks_lost"`
+	StepSeconds   float64      `json:"step_seconds"`
+	// Pulse is how the scheduler does now.
+	StoreSeconds    float64        `json:"store_seconds" doc:"How long the database took to answer"`
+	CaughtUpSeconds float64        `json:"caught_up_seconds" doc:"How long it took until the scheduler knew all that is in it"`
+	StepsPerSecond  float64        `json:"steps_per_second" doc:"Over the last minute"`
+	StartsPerSecond float64        `json:"starts_per_second" doc:"Tasks, over the last minute"`
+	LastError       string         `json:"last_error,omitempty"`
+	LastErrorAt     *time.Time     `json:"last_error_at,omitempty"`
+	Checks          []HealthCheck  `json:"checks,omitempty"`
+	You             Actor          `json:"you"`
+	Listen          []string       `json:"listen"`
+	LeaseSeconds    float64        `json:"lease_seconds"`
+	Limits          map[string]int `json:"limits,omitempty"`
 }
 
 // ConfigStatus says which configuration is in force.

@@ -25,6 +25,9 @@ type Gantt struct {
 
 	Boxes []Box
 
+	// Now is the instant at which a line stands; 0 is none.
+	Now float64
+
 	// Keys are the owners that have a colour of their own, in the order of the legend.
 	// All others share one.
 	Keys []string
@@ -48,6 +51,10 @@ type Box struct {
 	Key       string // the owner
 	Tip       string // lines for the tooltip
 	Kind      Kind
+
+	// Part is where in the height of its row the box is, from 0 on top to 1; if both are
+	// zero it takes all of it.
+	Part [2]float64
 }
 
 // Rows are rows below or above each other.
@@ -110,6 +117,9 @@ func (f Gantt) draw(c *canvas) (string, float64, float64) {
 		f.drawBox(c, p, b)
 	}
 	c.close("g")
+	if f.Now > p.x.from && f.Now < p.x.to {
+		c.el("line", "class", "fl-now", "x1", p.x.at(f.Now), "x2", p.x.at(f.Now), "y1", p.top()-3, "y2", p.bottom()+3)
+	}
 	foot := p.bottom() + 30
 	if f.X.Label != "" {
 		foot += 16
@@ -241,6 +251,9 @@ func (f Gantt) place(p area, b Box, r Rows) rectangle {
 		q.y = p.bottom() - float64(r.First+r.Count)*each
 	}
 	q.w = p.x.at(b.To) - q.x
+	if b.Part != [2]float64{} {
+		q.y, q.h = q.y+2+b.Part[0]*(q.h-4), (b.Part[1]-b.Part[0])*(q.h-4)
+	}
 	if q.h >= 8 {
 		q.y, q.h = q.y+0.5, q.h-1
 	}
@@ -268,7 +281,7 @@ func (f Gantt) legend(boxes []Box) []entry {
 	sign := func(b Box) func(c *canvas, x, y float64) {
 		return func(c *canvas, x, y float64) {
 			p := area{x: scale{from: 0, to: 1, a: x, b: x + signWidth}, y: scale{from: 0, to: 1, a: y + 7, b: y - 7}}
-			b.From, b.To, b.Row, b.Span, b.Label, b.Tip = 0, 1, 0, 1, "", ""
+			b.From, b.To, b.Row, b.Span, b.Label, b.Tip, b.Part = 0, 1, 0, 1, "", "", [2]float64{}
 			Gantt{Keys: f.Keys, Count: 1}.drawBox(c, p, b)
 		}
 	}

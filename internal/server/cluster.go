@@ -19,6 +19,7 @@ import (
 func (s *Server) clusterRoutes(a huma.API) {
 	handle(a, http.MethodGet, "/v1/shares", "shares", "The tree of pools: shares, use, demand", 0, s.shares)
 	handle(a, http.MethodGet, "/v1/nodes", "nodes", "The nodes", 0, s.nodes)
+	handle(a, http.MethodGet, "/v1/nodes/tasks", "nodeTasks", "What runs on nodes, and until when", 0, s.nodeTasks)
 	handle(a, http.MethodGet, "/v1/limits", "limits", "The licences and rates: in use, left, waiting", 0, s.limits)
 	handle(a, http.MethodPost, "/v1/nodes/{name}/drain", "drain", "Drain a node, or let it take tasks again", 0, s.drain)
 	handle(a, http.MethodGet, "/v1/status", "status", "What the server says about itself", 0, s.status)
@@ -65,6 +66,21 @@ func (s *Server) nodes(context.Context, *struct{}) (*body[api.Nodes], error) {
 	return answer(api.Nodes{Version: api.Version, At: time.Now(), Unit: unit, Nodes: nodes}), nil
 }
 
+type nodeTasksInput struct {
+	Nodes []string `query:"node,explode" maxItems:"1000" doc:"Of these; default: of all"`
+}
+
+func (s *Server) nodeTasks(_ context.Context, in *nodeTasksInput) (*body[api.NodeTasks], error) {
+	_, _, unit := s.options.Loop.Capacity()
+	nodes := in.Nodes
+	if len(nodes) == 0 {
+		for _, n := range s.options.Loop.Nodes() {
+			nodes = append(nodes, n.Name)
+		}
+	}
+	return answer(api.NodeTasks{Version: api.Version, At: time.Now(), Unit: unit, Tasks: append([]fairlead.NodeTask{}, s.options.Loop.NodeTasks(nodes)...)}), nil
+}
+
 func (s *Server) limits(ctx context.Context, _ *struct{}) (*body[api.Limits], error) {
 	licenses, rates := s.options.Loop.Limits(ctx)
 	return answer(api.Limits{Version: api.Version, At: time.Now(), Licenses: licenses, Rates: rates}), nil
@@ -108,6 +124,9 @@ func (s *Server) status(ctx context.Context, _ *struct{}) (*body[api.ServerStatu
 	}
 	if !st.ErrorAt.IsZero() {
 		out.LastErrorAt = &st.ErrorAt
+	}
+	if p, err := s.options.Loop.Pulse(ctx); err == nil {
+		out.StoreSeconds, out.CaughtUpSeconds, out.StepsPerSecond, out.StartsPerSecond = p.Store.Seconds(), p.CaughtUp.Seconds(), p.Steps, p.Starts
 	}
 	out.Checks = s.checks(ctx)
 	return answer(out), nil

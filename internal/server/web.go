@@ -84,6 +84,67 @@ func (x source) Unboost(ctx context.Context, id int64) (*api.BoostResponse, erro
 	return bodyOf(x.s.unboost(ctx, &unboostInput{ID: id}))
 }
 
+func (x source) Nodes(ctx context.Context) (*api.Nodes, error) {
+	return bodyOf(x.s.nodes(ctx, nil))
+}
+
+func (x source) NodeTasks(ctx context.Context, nodes []string) (*api.NodeTasks, error) {
+	return bodyOf(x.s.nodeTasks(ctx, &nodeTasksInput{Nodes: nodes}))
+}
+
+func (x source) Limits(ctx context.Context) (*api.Limits, error) {
+	return bodyOf(x.s.limits(ctx, nil))
+}
+
+func (x source) Drain(ctx context.Context, node string, r api.DrainRequest) error {
+	_, err := x.s.drain(ctx, &drainInput{Name: node, Body: r})
+	return err
+}
+
+func (x source) Status(ctx context.Context) (*api.ServerStatus, error) {
+	return bodyOf(x.s.status(ctx, nil))
+}
+
+func (x source) Config(ctx context.Context) (*api.ConfigStatus, error) {
+	return bodyOf(x.s.config(ctx, nil))
+}
+
+func (x source) ConfigVersions(ctx context.Context) (*api.ConfigVersions, error) {
+	return bodyOf(x.s.configVersions(ctx, nil))
+}
+
+func (x source) ConfigVersion(ctx context.Context, number int) (*api.ConfigVersion, error) {
+	return bodyOf(x.s.configVersion(ctx, &versionInput{Number: number}))
+}
+
+func (x source) ConfigHistory(ctx context.Context, limit int) (*api.ConfigHistory, error) {
+	return inner(x.s.configHistory(ctx, &historyInput{Limit: limit}))
+}
+
+func (x source) ConfigDiff(ctx context.Context, f api.ConfigFile) (*api.ConfigDiff, error) {
+	return inner(x.s.configDiff(ctx, &fileInput{f}))
+}
+
+func (x source) ConfigPlan(ctx context.Context, r api.ConfigPlanRequest) (*api.ConfigPlan, error) {
+	return inner(x.s.configPlan(ctx, &planInput{r}))
+}
+
+func (x source) ConfigApply(ctx context.Context, r api.ApplyRequest) (*api.ApplyResponse, error) {
+	return inner(x.s.configApply(ctx, &applyInput{r}))
+}
+
+func (x source) ConfigRollback(ctx context.Context, r api.RollbackRequest) (*api.ApplyResponse, error) {
+	return inner(x.s.configRollback(ctx, &rollbackInput{r}))
+}
+
+// inner is what an operation answers whose body is a pointer.
+func inner[T any](b *body[*T], err error) (*T, error) {
+	if err != nil {
+		return nil, err
+	}
+	return b.Body, nil
+}
+
 // bodyOf is what an operation answers.
 func bodyOf[T any](b *body[T], err error) (*T, error) {
 	if err != nil {

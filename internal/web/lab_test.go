@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -45,7 +46,11 @@ func newLab(t testing.TB, text string) *lab {
 	if err != nil {
 		t.Fatal(err)
 	}
-	keeper, err := settings.Open(ctx, store, c, "", "lab")
+	file := filepath.Join(l.dir, "lab.yaml")
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	keeper, err := settings.Open(ctx, store, c, file, "lab")
 	if err != nil {
 		t.Fatal(err)
 	}

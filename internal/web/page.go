@@ -30,6 +30,9 @@ type Page struct {
 	Seen Seen
 	// Load gets what the page shows.
 	Load func(ctx context.Context, src Source, r *Request) (any, error)
+	// Post does what was asked for, if the address can be posted to, and returns what the
+	// page then shows. The form is in the place of the parameters.
+	Post func(ctx context.Context, src Source, r *Request) (any, error)
 }
 
 // Seen says for whom one rendering of a page is the same.

@@ -2,5 +2,8 @@ package web
 
 // pages are all pages, those with a title in the order of the navigation.
 func pages() []*Page {
-	return []*Page{nowPage, queuePage, poolPage, jobPage, logPage, actPage}
+	return []*Page{
+		nowPage, queuePage, machinesPage, policyPage, poolPage, jobPage, logPage, actPage,
+		drainPage, resumePage, editPage, applyPage, rollbackPage,
+	}
 }

@@ -35,7 +35,8 @@ func (l *lab) get(path string, headers ...string) (status int, head http.Header,
 }
 
 // everyPage are addresses of all pages.
-var everyPage = []string{"/", "/?sort=owed", "/queue", "/queue?list=all&q=eve", "/pool?pool=physics", "/pool?user=eve", "/jobs/1", "/jobs/1?t=600&c=2", "/jobs/1/log", "/act?verb=cancel&job=1", "/act?verb=boost&pool=physics"}
+var everyPage = []string{"/", "/?sort=owed", "/queue", "/queue?list=all&q=eve", "/pool?pool=physics", "/pool?user=eve", "/jobs/1", "/jobs/1?t=600&c=2", "/jobs/1/log", "/act?verb=cancel&job=1", "/act?verb=boost&pool=physics",
+	"/machines", "/machines?q=n&by=state&hours=24", "/policy", "/policy/edit", "/policy/rollback?to=1"}
 
 // TestPagesAreSealed: a page loads and runs files of its server only, and cannot be framed.
 func TestPagesAreSealed(t *testing.T) {

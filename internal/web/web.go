@@ -34,6 +34,9 @@ type Source interface {
 	jobSource
 	logSource
 	actSource
+	machinesSource
+	drainSource
+	policySource
 }
 
 // Dashboard serves the pages.
@@ -61,6 +64,9 @@ func New(src Source, program string, log *slog.Logger) *Dashboard {
 func (d *Dashboard) Register(mux *http.ServeMux) {
 	for _, p := range d.pages {
 		mux.Handle("GET /"+p.Path, secure(d.page(p)))
+		if p.Post != nil {
+			mux.Handle("POST /"+p.Path, secure(d.posted(p)))
+		}
 	}
 	mux.Handle("POST /act", secure(http.HandlerFunc(d.act)))
 	mux.Handle("GET /assets/{name}", secure(http.HandlerFunc(serveAsset)))
@@ -167,7 +173,7 @@ func (d *Dashboard) write(w http.ResponseWriter, r *http.Request, p *Page, req *
 // those that turn the direction of the text around them.
 func harmless(page string) string {
 	return strings.Map(func(r rune) rune {
-		if r != '\n' && unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+		if r != '\n' && r != '\t' && unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
 			return unicode.ReplacementChar
 		}
 		return r

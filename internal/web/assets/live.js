@@ -29,6 +29,7 @@ function patchChildren(from, to) {
   for (const next of [...to.childNodes]) {
     const kept = keyOf(next) && known.get(keyOf(next));
     if (kept && same(kept, next)) {
+      known.delete(keyOf(next)); // what has the same key again is something else
       if (kept === at) at = at.nextSibling;
       else from.insertBefore(kept, at);
       patch(kept, next);
@@ -208,6 +209,34 @@ document.addEventListener("submit", (e) => {
 document.addEventListener("change", (e) => {
   if (e.target.id !== "tick-all") return;
   for (const box of document.querySelectorAll("input[name=job]:not(:disabled)")) box.checked = e.target.checked;
+});
+
+// ---- Check: what is wrong with a text is told while it is written.
+
+let checking, soon;
+
+async function check(form) {
+  checking?.abort();
+  checking = new AbortController();
+  const body = new URLSearchParams(new FormData(form));
+  try {
+    const answer = await fetch(form.action, { method: "POST", body, signal: checking.signal });
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const part = page.getElementById(form.dataset.check);
+    if (part) replacePart(form.dataset.check, part.innerHTML);
+    problem(part ? "" : page.querySelector("p.problem")?.textContent || "this cannot be checked");
+  } catch (e) {
+    if (e.name !== "AbortError") problem("The server does not answer: " + e.message);
+  }
+}
+
+document.addEventListener("input", (e) => {
+  const form = e.target.form;
+  if (!form?.dataset.check || e.target.nodeName !== "TEXTAREA") return;
+  const plan = $("planned"); // it is of another text now
+  if (plan) plan.hidden = true;
+  clearTimeout(soon);
+  soon = setTimeout(() => check(form), 250);
 });
 
 // ---- Light and dark: as the system is, or as was chosen here.

@@ -1,0 +1,88 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/api"
+)
+
+// drainSource is what drains nodes. It checks who asks.
+type drainSource interface {
+	// Drain lets a node take nothing new, or take tasks again.
+	Drain(ctx context.Context, node string, r api.DrainRequest) error
+}
+
+// drainPage asks before a node is drained, and shows what runs there; resumePage asks before it
+// takes tasks again. The same addresses, posted to, do it.
+var (
+	drainPage  = &Page{Name: "drain", Path: "machines/drain", Seen: ByUser, Load: loadDrain, Post: postDrain}
+	resumePage = &Page{Name: "drain", Path: "machines/resume", Seen: ByUser, Load: loadDrain, Post: postDrain}
+)
+
+// Drain is what somebody wants to do to a node, or has done.
+type Drain struct {
+	Node   *fairlead.NodeView
+	Unit   string
+	At     time.Time
+	Resume bool
+	Tasks  []fairlead.NodeTask // that run there
+	Users  []string
+	Last   *time.Time // by when the last of them has ended; nil if one has no limit
+	Reason string
+	Maint  bool
+	Done   bool
+}
+
+func loadDrain(ctx context.Context, src Source, r *Request) (any, error) {
+	if !r.You.Admin {
+		return nil, fmt.Errorf("only administrators may drain nodes: %w", fairlead.ErrForbidden)
+	}
+	nodes, err := src.Nodes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	name := r.Word("node")
+	at := slices.IndexFunc(nodes.Nodes, func(n fairlead.NodeView) bool { return n.Name == name })
+	if at < 0 {
+		return nil, fmt.Errorf("node %.256q: %w", name, fairlead.ErrNotFound)
+	}
+	d := &Drain{Node: &nodes.Nodes[at], Unit: nodes.Unit, At: nodes.At, Reason: strings.TrimSpace(r.Word("reason")), Maint: r.Word("maintenance") != ""}
+	d.Resume = strings.HasPrefix(r.Here, "machines/resume")
+	tasks, err := src.NodeTasks(ctx, []string{name})
+	if err != nil {
+		return nil, err
+	}
+	d.Tasks = tasks.Tasks
+	endless := false
+	for i := range d.Tasks {
+		t := &d.Tasks[i]
+		if !slices.Contains(d.Users, t.User) {
+			d.Users = append(d.Users, t.User)
+		}
+		if endless = endless || t.Ends == nil; t.Ends != nil && (d.Last == nil || t.Ends.After(*d.Last)) {
+			d.Last = t.Ends
+		}
+	}
+	if endless {
+		d.Last = nil
+	}
+	return d, nil
+}
+
+func postDrain(ctx context.Context, src Source, r *Request) (any, error) {
+	data, err := loadDrain(ctx, src, r)
+	if err != nil {
+		return nil, err
+	}
+	d := data.(*Drain)
+	if err := src.Drain(ctx, d.Node.Name, api.DrainRequest{Drain: !d.Resume, Maintenance: d.Maint, Reason: d.Reason}); err != nil {
+		return nil, err
+	}
+	d.Done = true
+	return d, nil
+}

@@ -1,0 +1,236 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/config"
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/plot"
+	"github.com/fairlead/fairlead/internal/units"
+	say "github.com/fairlead/fairlead/internal/words"
+	"github.com/fairlead/fairlead/why"
+)
+
+// The pages that change the configuration. To post to edit changes nothing: it checks, and plans.
+var (
+	editPage     = &Page{Name: "edit", Path: "policy/edit", Seen: ByUser, Load: loadEdit, Post: postEdit}
+	applyPage    = &Page{Name: "applied", Path: "policy/apply", Seen: ByUser, Load: loadApply, Post: postApply}
+	rollbackPage = &Page{Name: "rollback", Path: "policy/rollback", Seen: ByUser, Load: loadRollback, Post: postRollback}
+)
+
+// Edit is a configuration that somebody writes, with what it would change.
+type Edit struct {
+	File, Text string
+	Number     int // of the version that it began as
+	Last       string
+	Problems   config.Problems
+	Broken     bool
+	Problem    string // of the whole
+	Diff       *api.ConfigDiff
+	Plan       *plan
+	May        bool
+}
+
+// Lasts are how far a replay may go back.
+func (e *Edit) Lasts() []string { return []string{"0", "6h", "24h", "7d"} }
+
+func loadEdit(ctx context.Context, src Source, r *Request) (any, error) {
+	c, err := src.Config(ctx)
+	if err != nil {
+		return nil, err
+	}
+	e := &Edit{File: fileName(c), Text: c.Text, Last: "24h", May: r.You.Admin}
+	versions, err := src.ConfigVersions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range versions.Entries {
+		if v.InForce {
+			e.Number = v.Number
+			break
+		}
+	}
+	if text := r.Word("version"); text != "" {
+		if e.Number, err = strconv.Atoi(text); err != nil || e.Number < 1 {
+			return nil, &fairlead.Invalid{Field: "version", Msg: fmt.Sprintf("%.40q is not the number of a version", text)}
+		}
+	}
+	if e.Number > 0 {
+		v, err := src.ConfigVersion(ctx, e.Number)
+		if err != nil {
+			return nil, err
+		}
+		e.Text = v.Text
+	}
+	return e, e.check(ctx, src)
+}
+
+func fileName(c *api.ConfigStatus) string {
+	if c.File == "" {
+		return "fairlead.yaml"
+	}
+	return c.File[strings.LastIndexByte(c.File, '/')+1:]
+}
+
+// check finds what is wrong with the text, and what it would change.
+func (e *Edit) check(ctx context.Context, src Source) error {
+	c, err := config.Parse(e.File, []byte(e.Text))
+	if errors.As(err, &e.Problems) {
+		e.Broken = true
+		return nil
+	}
+	if err != nil {
+		e.Broken, e.Problem = true, err.Error()
+		return nil
+	}
+	e.Problems = c.Problems
+	if e.Diff, err = src.ConfigDiff(ctx, api.ConfigFile{Name: e.File, Text: e.Text}); err != nil {
+		e.Broken, e.Problem = true, err.Error()
+	}
+	return nil
+}
+
+func postEdit(ctx context.Context, src Source, r *Request) (any, error) {
+	c, err := src.Config(ctx)
+	if err != nil {
+		return nil, err
+	}
+	// A form has its line ends in two characters.
+	e := &Edit{File: fileName(c), Text: strings.ReplaceAll(r.Word("text"), "\r\n", "\n"), Last: r.Word("last"), May: r.You.Admin}
+	if len(e.Text) > 1<<20 {
+		return nil, &fairlead.Invalid{Field: "text", Msg: "is longer than 1 MiB"}
+	}
+	e.Number, _ = strconv.Atoi(r.Word("number"))
+	if err := e.check(ctx, src); err != nil || e.Broken || r.Word("do") != "plan" {
+		return e, err
+	}
+	back, err := units.ParseDuration(e.Last)
+	if err != nil {
+		return nil, &fairlead.Invalid{Field: "last", Msg: err.Error()}
+	}
+	p, err := src.ConfigPlan(ctx, api.ConfigPlanRequest{ConfigFile: api.ConfigFile{Name: e.File, Text: e.Text}, ReplaySeconds: back.Seconds()})
+	if err != nil {
+		return nil, err
+	}
+	e.Plan = planOf(p)
+	return e, nil
+}
+
+// plan is what a configuration would change, with its pictures.
+type plan struct {
+	*api.ConfigPlan
+	Pools  []api.PoolPlan // for which it means something
+	Same   int            // how many others there are
+	Shares plot.Figure
+	Next   string
+}
+
+func planOf(p *api.ConfigPlan) *plan {
+	out := &plan{ConfigPlan: p}
+	bars := plot.Bars{Title: "Share of the pool above", Width: 620, Unit: plot.Percent, Series: []string{"before", "after"}}
+	for _, x := range p.Pools {
+		changed := x.New || x.Gone || x.WeightBefore != x.WeightAfter || x.ShareBefore != x.ShareAfter || x.FairNowBefore != x.FairNowAfter || x.Starts+x.Stops > 0
+		switch {
+		case x.Depth == 0:
+		case !changed:
+			out.Same++
+		default:
+			if out.Pools = append(out.Pools, x); len(bars.Groups) < 12 {
+				bars.Groups = append(bars.Groups, plot.Group{Name: x.Path, Values: []float64{x.ShareBefore, x.ShareAfter}})
+			}
+		}
+	}
+	bars.Title = "Share of the whole, before and after"
+	if len(bars.Groups) > 0 {
+		out.Shares = bars
+	}
+	out.Next = nextText(p)
+	return out
+}
+
+// nextText says which pools go next, and what becomes of that.
+func nextText(p *api.ConfigPlan) string {
+	names := func(pools []string) string {
+		if len(pools) == 0 {
+			return "nobody waits for room"
+		}
+		return strings.Join(pools, ", ")
+	}
+	switch {
+	case p.Unranked:
+		return "known when it is in force"
+	case slices.Equal(p.Before, p.After):
+		return names(p.Before) + ", as before"
+	}
+	return names(p.Before) + "; then: " + names(p.After)
+}
+
+// Wait writes seconds that a task waited.
+func (p *plan) Wait(seconds int64) string { return say.Span(say.Seconds(float64(seconds))) }
+
+// Short writes a number as short as it is clear.
+func (p *plan) Short(v float64) string { return why.Short(v) }
+
+// Applied is what is in force after a change.
+type Applied struct {
+	*api.ApplyResponse
+	Says string
+}
+
+func loadApply(context.Context, Source, *Request) (any, error) {
+	return nil, &fairlead.Invalid{Field: "plan", Msg: "is posted by the page that shows it: make one in the editor"}
+}
+
+func postApply(ctx context.Context, src Source, r *Request) (any, error) {
+	out, err := src.ConfigApply(ctx, api.ApplyRequest{Plan: r.Word("plan"), Reason: r.Word("reason")})
+	if err != nil {
+		return nil, err
+	}
+	return &Applied{out, "The plan is in force"}, nil
+}
+
+// Rollback is an earlier version that would be put into force.
+type Rollback struct {
+	api.ConfigVersion
+	Plan *plan
+	Back *Applied // after it was done
+}
+
+func loadRollback(ctx context.Context, src Source, r *Request) (any, error) {
+	if !r.You.Admin {
+		return nil, fmt.Errorf("only administrators may change the configuration: %w", fairlead.ErrForbidden)
+	}
+	number, err := strconv.Atoi(r.Word("to"))
+	if err != nil || number < 1 {
+		return nil, &fairlead.Invalid{Field: "to", Msg: fmt.Sprintf("%.40q is not the number of a version", r.Word("to"))}
+	}
+	v, err := src.ConfigVersion(ctx, number)
+	if err != nil {
+		return nil, err
+	}
+	p, err := src.ConfigPlan(ctx, api.ConfigPlanRequest{ConfigFile: api.ConfigFile{Text: v.Text}})
+	if err != nil {
+		return nil, err
+	}
+	return &Rollback{ConfigVersion: *v, Plan: planOf(p)}, nil
+}
+
+func postRollback(ctx context.Context, src Source, r *Request) (any, error) {
+	data, err := loadRollback(ctx, src, r)
+	if err != nil {
+		return nil, err
+	}
+	b := data.(*Rollback)
+	out, err := src.ConfigRollback(ctx, api.RollbackRequest{To: b.Number, Reason: r.Word("reason")})
+	if err != nil {
+		return nil, err
+	}
+	b.Back = &Applied{out, fmt.Sprintf("Version %d is in force again", b.Number)}
+	return b, nil
+}

@@ -1,0 +1,109 @@
+//go:build real
+
+package web_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/fairlead/fairlead/internal/api"
+)
+
+// TestRealMachines drains a node in a browser, sees it, and lets it take tasks again.
+func TestRealMachines(t *testing.T) {
+	l := newLab(t, cluster)
+	example(l)
+	b := browse(t)
+	b.open(l.url + "/machines")
+	b.until(`document.querySelector("#plan svg text") && document.body.innerText.includes("16 cpu until")`)
+	b.picture(t, "machines")
+	id := l.submit("curie", api.Spec{Name: "small", Pool: "physics/curie", Request: map[string]int64{"cpu": 2}, LimitSeconds: 600})
+	l.until(id, "running")
+	b.until(fmt.Sprintf(`[...document.querySelectorAll("#plan title")].some((t) => t.textContent.includes("job %d of curie"))`, id))
+	b.do(press("tr[data-key=n1] a[data-ask]"))
+	b.until(`document.getElementById("ask").open && document.getElementById("ask").innerText.includes("markov")`)
+	b.do(chromedp.SendKeys(`#ask input[name=reason]`, "fan is loud"), press(`#ask button.main`))
+	b.until(`document.getElementById("ask").innerText.includes("takes nothing new")`)
+	b.do(press(`#ask [data-close]`))
+	b.until(`document.querySelector("tr[data-key=n1]").innerText.includes("drain") && document.querySelector("tr[data-key=n1]").innerText.includes("fan is loud")`)
+	if s := l.nodeState("n1"); s != "drain" {
+		t.Errorf("the node is %s", s)
+	}
+	b.do(press("tr[data-key=n1] a[data-ask]"))
+	b.until(`document.getElementById("ask").open && document.getElementById("ask").innerText.includes("take tasks again")`)
+	b.do(press(`#ask button.main`))
+	b.until(`document.querySelector("#ask h1").innerText === "n1 takes tasks again"`)
+	if s := l.nodeState("n1"); s != "up" {
+		t.Errorf("the node is %s", s)
+	}
+	b.do(press(`#ask [data-close]`), chromedp.KeyEvent("g"), chromedp.KeyEvent("o"))
+	b.next(`document.title.startsWith("Policy")`)
+	b.clean(l.url)
+}
+
+// TestRealPolicy writes a configuration in a browser: it is checked as it is typed, planned,
+// applied and rolled back.
+func TestRealPolicy(t *testing.T) {
+	l := newLab(t, cluster)
+	example(l)
+	b := browse(t)
+	typed := func(text string) {
+		b.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`{ const t = document.getElementById("text"); t.value = %q; t.dispatchEvent(new Event("input", { bubbles: true })) }`, text)))
+	}
+	b.do(chromedp.Navigate(l.url + "/policy/edit"))
+	typed(strings.Replace(cluster, "weight: 60", "weight: -60", 1))
+	b.until(`document.getElementById("checked").innerText.includes("weight must be") && document.querySelector("#checked pre").textContent.includes("^")`)
+	b.picture(t, "policy-error")
+	typed(strings.Replace(cluster, "weight: 60", "weight: 20", 1))
+	b.until(`document.getElementById("checked").innerText.toLowerCase().includes("no errors") && document.getElementById("checked").innerText.includes("pools.physics.weight")`)
+	b.do(chromedp.Click(`button[value=plan]`))
+	b.next(`document.getElementById("planned")?.innerText.includes("physics")`)
+	b.picture(t, "policy-plan")
+	b.do(chromedp.SendKeys(`#planned input[name=reason]`, "the vote"), chromedp.Click(`#planned button`))
+	b.next(`document.querySelector("h1")?.innerText.includes("The plan is in force")`)
+	if w := l.weight("physics"); w != 20 {
+		t.Errorf("the weight in force is %v", w)
+	}
+	b.do(chromedp.Navigate(l.url + "/policy"))
+	b.next(`document.body.innerText.includes("the vote")`)
+	b.picture(t, "policy")
+	b.do(press("tr[data-key='v-1'] a[data-ask]"))
+	b.until(`document.getElementById("ask").innerText.includes("Put version 1 into force again?")`)
+	b.do(press(`#ask button.main`))
+	l.wait("the old weight is in force", func() bool { return l.weight("physics") == 60 })
+	b.clean(l.url)
+}
+
+// press clicks an element that the page may replace at any moment.
+func press(selector string) chromedp.Action[chromedp.Void] {
+	return chromedp.Evaluate[chromedp.Void](fmt.Sprintf("document.querySelector(%q).click()", selector))
+}
+
+// next waits until an expression is true in the page to which the browser is going.
+func (b *tab) next(expression string) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	for {
+		// While one page goes and another comes there is nobody to ask.
+		if yes, err := chromedp.Run(ctx, chromedp.Evaluate[bool](expression+" === true")); err == nil && yes {
+			return
+		}
+		if ctx.Err() != nil {
+			b.t.Fatalf("this does not come: %s\n%s", expression, eval[string](b, "document.body.innerText"))
+		}
+	}
+}
+
+// picture takes a picture for the documentation, if FAIRLEAD_SHOTS names a directory.
+func (b *tab) picture(t *testing.T, name string) {
+	if dir := os.Getenv("FAIRLEAD_SHOTS"); dir != "" {
+		b.shot(filepath.Join(dir, name+".png"), 1280, false)
+	}
+}

@@ -1,0 +1,211 @@
+package web_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/web"
+)
+
+// post posts a form.
+func (l *lab) post(path string, form url.Values, headers ...string) (status int, text string) {
+	l.t.Helper()
+	req, err := http.NewRequestWithContext(l.t.Context(), http.MethodPost, l.url+path, strings.NewReader(form.Encode()))
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return resp.StatusCode, string(body)
+}
+
+// exactly are the elements that hold the exact values of numbers, and of times.
+var exactly = regexp.MustCompile(`</?(data|time)\b[^>]*>`)
+
+// shows fails if a page lacks one of some words.
+func shows(t *testing.T, text string, words ...string) {
+	t.Helper()
+	_, text, _ = strings.Cut(exactly.ReplaceAllString(text, ""), "<main")
+	for _, w := range words {
+		if !strings.Contains(text, w) {
+			t.Errorf("it does not show %q:\n%.20000s", w, text)
+			return
+		}
+	}
+}
+
+// join adds nodes that only claim to be there.
+func (l *lab) join(n int) {
+	l.t.Helper()
+	for i := range n {
+		labels := map[string]string{"rack": string(rune('a' + i%4))}
+		capacity, err := fairlead.AgentCapacity(fairlead.Amounts{"cpu": 16})
+		if err != nil {
+			l.t.Fatal(err)
+		}
+		if _, err := l.loop.Join(l.t.Context(), fmt.Sprintf("n%d", i+1), capacity, fairlead.NodeInfo{Labels: labels}, sleeper{}, nil); err != nil {
+			l.t.Fatal(err)
+		}
+	}
+}
+
+// sleeper takes tasks and never ends them.
+type sleeper struct{}
+
+func (sleeper) Start([]*fairlead.Lease)     {}
+func (sleeper) Stop([]fairlead.Ref, string) {}
+
+// nodeState is the state of a node.
+func (l *lab) nodeState(name string) string {
+	nodes := l.loop.Nodes()
+	return nodes[slices.IndexFunc(nodes, func(n fairlead.NodeView) bool { return n.Name == name })].State
+}
+
+// TestMachines: what runs is on the page, nodes are found and grouped, and n2 comes before n10.
+func TestMachines(t *testing.T) {
+	l := newLab(t, cluster)
+	l.join(30)
+	id := l.submit("markov", api.Spec{Name: "sim", Pool: "physics/markov", Request: map[string]int64{"cpu": 12}, LimitSeconds: 7200})
+	l.until(id, "running")
+	_, _, text := l.get("/machines?by=label:rack")
+	shows(t, text, "30 of 30 machines", ">n2<", "1 to 20 of", "more →", fmt.Sprintf("job %d of markov in physics/markov", id), "4 cpu free", ">a</a>", "matlab")
+	if n2, n10 := strings.Index(text, ">n2<"), strings.Index(text, ">n10<"); n2 > n10 {
+		t.Error("n10 comes before n2")
+	}
+	if _, _, text = l.get("/machines?from=21"); !strings.Contains(text, ">n30<") || strings.Contains(text, ">n2<") {
+		t.Error("the second page is not that of the last ten")
+	}
+	_, _, text = l.get("/machines?q=rack%3Db+n1")
+	shows(t, text, "of 30 machines", ">n10<")
+	if strings.Contains(text, ">n11<") || strings.Contains(text, ">n2<") {
+		t.Error("nodes are shown that do not match")
+	}
+	if _, _, text = l.get("/machines?q=state:down"); !strings.Contains(text, "No machine matches") {
+		t.Error("nodes are shown although none is down")
+	}
+}
+
+// TestDrain: it is asked first, with what runs there; only a form that is posted by an
+// administrator does it, and not from another site.
+func TestDrain(t *testing.T) {
+	l := newLab(t, cluster)
+	l.join(1)
+	id := l.submit("markov", api.Spec{Name: "sim", Pool: "physics/markov", Request: map[string]int64{"cpu": 12}, LimitSeconds: 7200})
+	l.until(id, "running")
+	status, _, text := l.get("/machines/drain?node=n1")
+	if status != http.StatusOK || l.nodeState("n1") != "up" {
+		t.Fatalf("to ask gave %d, and the node is %s", status, l.nodeState("n1"))
+	}
+	shows(t, text, "Drain n1?", "1 task", "markov", "at most", fmt.Sprintf(">%d</a>", id))
+	form := url.Values{"node": {"n1"}, "reason": {"fan"}}
+	for _, h := range [][]string{{"Origin", "http://evil.example"}, {"Sec-Fetch-Site", "cross-site"}} {
+		if status, _ := l.post("/machines/drain", form, h...); status != http.StatusForbidden || l.nodeState("n1") != "up" {
+			t.Errorf("with %v: status %d, and the node is %s", h, status, l.nodeState("n1"))
+		}
+	}
+	if status, text := l.post("/machines/drain", form); status != http.StatusOK || l.nodeState("n1") != "drain" {
+		t.Fatalf("status %d, the node is %s:\n%s", status, l.nodeState("n1"), text)
+	}
+	_, _, text = l.get("/machines")
+	shows(t, text, "machines/resume?node=n1", "fan (by ")
+	l.until(id, "running")
+	if status, _ := l.post("/machines/resume", url.Values{"node": {"n1"}}); status != http.StatusOK || l.nodeState("n1") != "up" {
+		t.Errorf("resume: %d, the node is %s", status, l.nodeState("n1"))
+	}
+	if status, _, _ := l.get("/machines/drain?node=%3Cb%3E"); status != http.StatusNotFound {
+		t.Errorf("an unknown node: %d", status)
+	}
+}
+
+// stranger is a source to which somebody comes who is no administrator.
+type stranger struct {
+	web.Source
+	acted bool
+}
+
+func (s *stranger) You(context.Context) api.Actor { return api.Actor{User: "ann", UID: 1000} }
+func (s *stranger) Nodes(context.Context) (*api.Nodes, error) {
+	return &api.Nodes{Unit: "cpu", Nodes: []fairlead.NodeView{{Name: "n1", State: "up", Capacity: fairlead.Amounts{"cpu": 4}}}}, nil
+}
+func (s *stranger) NodeTasks(context.Context, []string) (*api.NodeTasks, error) {
+	return &api.NodeTasks{Unit: "cpu"}, nil
+}
+func (s *stranger) Limits(context.Context) (*api.Limits, error) { return &api.Limits{}, nil }
+func (s *stranger) Drain(context.Context, string, api.DrainRequest) error {
+	s.acted = true
+	return nil
+}
+func (s *stranger) ConfigRollback(context.Context, api.RollbackRequest) (*api.ApplyResponse, error) {
+	s.acted = true
+	return &api.ApplyResponse{}, nil
+}
+
+// TestOnlyAdministrators: others are not asked, have no buttons, and what they post is refused.
+func TestOnlyAdministrators(t *testing.T) {
+	s := &stranger{}
+	mux := http.NewServeMux()
+	web.New(s, "test", slog.New(slog.DiscardHandler)).Register(mux)
+	for _, c := range []struct{ method, path, form string }{
+		{"GET", "/machines/drain?node=n1", ""}, {"POST", "/machines/drain", "node=n1"}, {"POST", "/machines/resume", "node=n1"},
+		{"GET", "/policy/rollback?to=1", ""}, {"POST", "/policy/rollback", "to=1"},
+	} {
+		r := httptest.NewRequest(c.method, c.path, strings.NewReader(c.form))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		w := httptest.NewRecorder()
+		if mux.ServeHTTP(w, r); w.Code != http.StatusForbidden || s.acted {
+			t.Errorf("%s %s: status %d, done: %v", c.method, c.path, w.Code, s.acted)
+		}
+	}
+	w := httptest.NewRecorder()
+	mux.ServeHTTP(w, httptest.NewRequest("GET", "/machines", nil))
+	if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), ">n1<") || strings.Contains(w.Body.String(), "machines/drain") {
+		t.Errorf("the list: status %d, or it has the button", w.Code)
+	}
+}
+
+// BenchmarkMachines is the time of the server for the page of a thousand busy nodes.
+func BenchmarkMachines(b *testing.B) {
+	l := newLab(b, "policy: fair\nbackfill: easy\n")
+	l.join(1000)
+	for u := range 20 {
+		var jobs []fairlead.Job
+		for range 100 {
+			jobs = append(jobs, fairlead.Job{User: fmt.Sprint("user", u), Argv: []string{"true"}, Request: fairlead.Amounts{"cpu": 8}, Limit: 3600e9})
+		}
+		if _, err := l.loop.Submit(b.Context(), jobs); err != nil {
+			b.Fatal(err)
+		}
+	}
+	l.wait("all nodes are busy", func() bool { r, _ := l.loop.Running(); return r == 2000 })
+	for _, path := range []string{"/machines", "/machines?by=label:rack&q=rack=a&from=201", "/policy", "/machines/drain?node=n7"} {
+		b.Run(path, func(b *testing.B) {
+			for b.Loop() {
+				if status, _, text := l.get(path); status != http.StatusOK {
+					b.Fatalf("%d %s", status, text)
+				}
+			}
+		})
+	}
+}
