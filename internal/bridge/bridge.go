@@ -35,6 +35,7 @@ type Bridge struct {
 	session  string
 	ttl      time.Duration
 	renewed  time.Time
+	said     time.Time // when the server was told last what the QS says
 	ack      []fairlead.Ref
 	refused  []api.Finished // ends of tasks that never came into the ledger
 	release  []fairlead.Ref
@@ -67,6 +68,7 @@ type item struct {
 	status    Status    // last heard
 	heard     time.Time
 	untold    bool // the server does not know status yet
+	says      bool // nor what the QS says lately, which is all that is new
 	stale     bool // the server did not take its end under this attempt
 	adoptable bool // and has not heard it otherwise
 }

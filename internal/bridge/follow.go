@@ -159,9 +159,8 @@ func (b *Bridge) see(it *item, st Status) bool {
 
 // hear keeps what the QS said last, for people.
 func (b *Bridge) hear(it *item, st Status) {
-	if st.Phase != it.status.Phase || st.Says != it.status.Says || it.heard.IsZero() {
-		it.untold = true
-	}
+	it.untold = it.untold || st.Phase != it.status.Phase || it.heard.IsZero()
+	it.says = it.says || st.Says != it.status.Says
 	it.status, it.heard = st, time.Now()
 }
 

@@ -8,14 +8,31 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
+// sayEvery is how often the server is told of words alone. Where thousands wait, the place of
+// each in the line may change all the time.
+const sayEvery = 2 * time.Second
+
 // notes adds to a request where tasks are in the QS, as far as the server does not know, and
 // returns their items.
 func (b *Bridge) notes(req *api.ReportRequest) []*item {
 	var told []*item
-	for _, it := range b.items {
-		if it.untold && it.stage != ended && len(told) < maxNotes {
+	tell := func(it *item) {
+		if it.stage != ended && len(told) < maxNotes {
 			told = append(told, it)
 			req.Notes = append(req.Notes, api.Note{Ref: it.lease.Ref, Bridged: b.note(it)})
+		}
+	}
+	for _, it := range b.items {
+		if it.untold {
+			tell(it)
+		}
+	}
+	if now := time.Now(); now.Sub(b.said) >= sayEvery {
+		b.said = now
+		for _, it := range b.items {
+			if it.says && !it.untold {
+				tell(it)
+			}
 		}
 	}
 	return told

@@ -147,7 +147,7 @@ func (b *Bridge) reported(req api.ReportRequest, r *api.ReportResponse, refused 
 	}
 	for i, it := range notes {
 		if sameNote(b.note(it), req.Notes[i].Bridged) {
-			it.untold = false
+			it.untold, it.says = false, false
 		}
 	}
 	if len(told) > 0 {

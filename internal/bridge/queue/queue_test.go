@@ -25,13 +25,13 @@ pools:
   bridged: {policy: fifo}
 `
 
-// other is the other queue: a server on a database, with an agent of one processor.
+// other is the other queue: a server on a database, with an agent.
 type other struct {
 	dir, socket string
 	stop        func() // the server
 }
 
-func start(t *testing.T) *other {
+func start(t testing.TB, cpus int64) *other {
 	t.Helper()
 	o := &other{dir: t.TempDir()}
 	o.socket = filepath.Join(o.dir, "s")
@@ -44,7 +44,7 @@ func start(t *testing.T) *other {
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		err := agent.Run(ctx, agent.Options{Client: client, Name: "n1", Dir: filepath.Join(o.dir, "agent"), AllowRoot: true, Capacity: map[string]int64{"cpu": 1}, Drain: time.Millisecond})
+		err := agent.Run(ctx, agent.Options{Client: client, Name: "n1", Dir: filepath.Join(o.dir, "agent"), AllowRoot: true, Capacity: map[string]int64{"cpu": cpus}, Drain: time.Millisecond})
 		if err != nil && ctx.Err() == nil {
 			t.Error(err)
 		}
@@ -54,7 +54,7 @@ func start(t *testing.T) *other {
 }
 
 // serve runs the server, on what is in its database.
-func (o *other) serve(t *testing.T) {
+func (o *other) serve(t testing.TB) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	store, err := sqlite.Open(ctx, filepath.Join(o.dir, "fairlead.db"), sqlite.Options{})
@@ -85,7 +85,7 @@ func (o *other) serve(t *testing.T) {
 	})
 }
 
-func (o *other) open(t *testing.T) bridge.QS {
+func (o *other) open(t testing.TB) bridge.QS {
 	t.Helper()
 	q, err := queue.Open(queue.Options{Address: o.socket, Pool: "bridged"})
 	if err != nil {
@@ -95,10 +95,10 @@ func (o *other) open(t *testing.T) bridge.QS {
 }
 
 func TestQueue(t *testing.T) {
-	o := start(t)
+	o := start(t, 1)
 	bridgetest.Run(t, func(t *testing.T) *bridgetest.Rig {
 		return &bridgetest.Rig{
-			QS: o.open(t), Reopen: o.open, Levels: []int64{0, 1, 4}, Many: 40,
+			QS: o.open(t), Reopen: func(t *testing.T) bridge.QS { return o.open(t) }, Levels: []int64{0, 1, 4}, Many: 40,
 			Restart: func(t *testing.T) { o.stop(); o.serve(t) },
 		}
 	})
@@ -106,7 +106,7 @@ func TestQueue(t *testing.T) {
 
 // TestDescribe: a pool whose policy does not keep to priorities is said to.
 func TestDescribe(t *testing.T) {
-	o := start(t)
+	o := start(t, 1)
 	for pool, obeys := range map[string]frontback.Answer{"bridged": frontback.Yes, "nowhere": frontback.Unknown} {
 		q, err := queue.Open(queue.Options{Address: o.socket, Pool: pool})
 		if err != nil {
