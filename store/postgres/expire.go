@@ -59,9 +59,10 @@ const dueText = `SELECT id, 0, attempt FROM @.job WHERE id = ANY($3) AND state =
 
 // lookText reads that of the jobs that are to be looked at, which it takes out of lease: those of
 // a holder, or those of which a lease may have run out. Whoever else takes them meanwhile is
-// waited for.
+// waited for. What is due is found by the index by until: the rest is not gone through, and there are
+// as many rows as calls within the length of a lease.
 var (
-	lookText = `WITH l AS (DELETE FROM @.lease WHERE id = ANY(ARRAY(SELECT id FROM @.lease WHERE $which ORDER BY id FOR UPDATE)) RETURNING jobs),
+	lookText = `WITH l AS (DELETE FROM @.lease WHERE id = ANY(ARRAY(SELECT id FROM @.lease WHERE $which ORDER BY until, id FOR UPDATE)) RETURNING jobs),
 		i AS (SELECT unnest(jobs) AS id FROM l) ` + strings.ReplaceAll(dueText, "$3", "ARRAY(SELECT id FROM i)")
 	lookDue = strings.Replace(lookText, "$which", "until <= $2", 1)
 	lookOf  = strings.Replace(lookText, "$which", "holder = $1", 1)

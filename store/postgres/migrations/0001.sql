@@ -142,7 +142,7 @@ CREATE TABLE @.lease (
   holder text NOT NULL,
   jobs   bigint[] NOT NULL
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
-CREATE INDEX lease_until ON @.lease (until);
+CREATE INDEX lease_until ON @.lease (until, id);
 
 -- What running tasks hold of what is limited for all.
 CREATE TABLE @.holding (
