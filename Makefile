@@ -46,9 +46,10 @@ soak-postgres: ## let servers join and leave one PostgreSQL under load for DURAT
 	$(GO) test -count=1 -v -timeout=0 -tags=chaos -run=TestSoakPostgres ./cmd/fairlead -soak=$(or $(DURATION),10m)
 
 .PHONY: real
-real: ## let three users of this machine do real work and compare what they get with their weights; run 5,000 jobs through a tree of mixed policies under changes; replay what ran on eight made-up machines; compare with its Slurm, if there is one; flood a service with three tenants on PostgreSQL
+real: ## let three users of this machine do real work and compare what they get with their weights; run 5,000 jobs through a tree of mixed policies under changes; replay what ran on eight made-up machines; compare with its Slurm, if there is one; flood a service with three tenants on PostgreSQL; click through the dashboard in Chromium
 	$(GO) test -count=1 -v -timeout=20m -tags=real -run=TestReal ./cmd/fairlead
 	$(GO) test -count=1 -v -timeout=20m -tags=real -run=TestReal ./examples/imageservice
+	$(GO) test -count=1 -v -timeout=10m -tags=real -run=TestReal ./internal/web
 
 .PHONY: bench
 bench: ## measure this machine

@@ -67,7 +67,7 @@ func (f Bars) drawGroup(c *canvas, g Group, x scale, y float64) float64 {
 	mid := y + float64(n)*(barHeight+barGap)/2 + 3.5
 	c.open("g", "data-group", g.Name)
 	c.title(g.Name)
-	c.text(x.a-8, mid, "fl-key", "end", cut(g.Name, middle, x.a-8-margin))
+	c.text(x.a-8, mid, "fl-key", "end", cut(g.Name, middle, x.a-8-margin+0.01))
 	c.close("g")
 	for i := range n {
 		if i < len(g.Values) && finite(g.Values[i]) {

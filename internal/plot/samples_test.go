@@ -20,6 +20,9 @@ func samples(width float64) map[string]Figure {
 		"procs":   sampleProcessors(width),
 		"fourjob": sampleFourJobs(width),
 		"history": sampleHistory(width),
+		"bullet":  Bullet{Name: "physics <b>", Unit: "cpu", Bar: 24, Back: 46, Mark: 38.4, Point: 36, Want: 60, To: 64},
+		"pieces":  Pieces{Title: "ahead", Unit: "cpu", Width: width, Parts: []Piece{{"biology/epi", 32, 1}, {"physics/<curie>", 24, 2000}, {"sim", 12, 6}, {"a", 2, 1}, {"b", 1, 1}, {"c", 1, 1}, {"d", 3, 9}, {"e", 2, 2}}},
+		"spans":   Spans{Width: width, Rows: []Span{{Name: "as it is", By: new(4.5 * hour), Likely: true, Early: hour, Middle: 2 * hour, Late: 4 * hour}, {Name: "changed so", Text: "nobody can say when: tasks that go before it have no time limit"}}},
 		"empty":   Chart{Title: "Queue depth", Width: width, X: Axis{Unit: Seconds}, Series: []Series{{Name: "fifo"}}},
 	}
 }

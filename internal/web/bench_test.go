@@ -1,8 +1,13 @@
 package web_test
 
 import (
+	"bufio"
+	"context"
 	"fmt"
+	"io"
 	"net/http"
+	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -81,4 +86,61 @@ func cpuTime(b *testing.B) time.Duration {
 		b.Fatal(err)
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// BenchmarkOpen is what two hundred open dashboards cost while five jobs a second are submitted, as a
+// part of one processor: the difference to the same time without them. The readers are in it, as
+// they are in this process.
+func BenchmarkOpen(b *testing.B) {
+	l := crowd(b, 5000, 100_000, 1000)
+	const span = 15 * time.Second
+	busy := func() float64 {
+		before, beat := cpuTime(b), time.NewTicker(200*time.Millisecond)
+		defer beat.Stop()
+		for end := time.Now().Add(span); time.Now().Before(end); <-beat.C {
+			if _, err := l.loop.Submit(b.Context(), []fairlead.Job{{User: "user0001", Group: "group01", Argv: []string{"true"}}}); err != nil {
+				b.Fatal(err)
+			}
+		}
+		return (cpuTime(b) - before).Seconds() / span.Seconds()
+	}
+	for b.Loop() {
+		alone := busy()
+		ctx, cancel := context.WithCancel(b.Context())
+		var open, begun sync.WaitGroup
+		begun.Add(200)
+		for i := range 200 {
+			path := []string{"/", "/queue", "/pool?pool=group07", "/?kiosk"}[i%4]
+			open.Go(func() { l.read(ctx, path, begun.Done) })
+		}
+		begun.Wait()
+		with := busy()
+		cancel()
+		open.Wait()
+		b.ReportMetric(100*(with-alone), "%core")
+		b.ReportMetric(100*alone, "%core-without")
+	}
+}
+
+// read keeps a page open, and tells when it has what there is at first.
+func (l *lab) read(ctx context.Context, path string, begun func()) {
+	sep := "?"
+	if strings.Contains(path, "?") {
+		sep = "&"
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, l.url+path+sep+"live=", nil)
+	if err != nil {
+		l.t.Error(err)
+		return
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return
+	}
+	defer resp.Body.Close()
+	text := bufio.NewReader(resp.Body)
+	for line := ""; err == nil && line != "event: version\n"; line, err = text.ReadString('\n') {
+	}
+	begun()
+	io.Copy(io.Discard, text)
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -96,6 +97,18 @@ func (b *tab) clean(server string) {
 	b.complaints = nil
 }
 
+// forget drops complaints that were to be expected, and fails if there is none.
+func (b *tab) forget(about string) {
+	b.t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n := len(b.complaints)
+	b.complaints = slices.DeleteFunc(b.complaints, func(c string) bool { return strings.Contains(c, about) })
+	if len(b.complaints) == n {
+		b.t.Errorf("the browser does not complain about %s", about)
+	}
+}
+
 func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
@@ -117,16 +130,31 @@ func eval[T any](b *tab, expression string) T {
 	return v
 }
 
-// until waits until an expression is true in the page, and returns how long that took.
-func (b *tab) until(expression string) time.Duration {
+// until waits until an expression is true in the page, whatever page that is by then.
+func (b *tab) until(expression string) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
 	defer cancel()
-	began := time.Now()
-	if _, err := chromedp.Run(ctx, chromedp.Poll[bool](expression, chromedp.WithPollingTimeout(patience))); err != nil {
-		b.t.Fatalf("this does not come: %s: %v\n%s", expression, err, eval[string](b, "document.body.innerText"))
+	look := time.NewTicker(10 * time.Millisecond)
+	defer look.Stop()
+	var err error
+	for ctx.Err() == nil {
+		var yes bool
+		if yes, err = chromedp.Run(ctx, chromedp.Evaluate[bool]("!!("+expression+")")); err == nil && yes {
+			return
+		}
+		<-look.C
 	}
-	return time.Since(began)
+	b.t.Fatalf("this does not come: %s: %v\n%s", expression, err, eval[string](b, "document.body.innerText"))
+}
+
+// typeInto presses a key that leads into a field, and types there. The browser's protocol sends the
+// letter of the key as well, which a keyboard does not.
+func (b *tab) typeInto(key, text string) {
+	b.t.Helper()
+	b.do(chromedp.KeyEvent(key))
+	eval[bool](b, "(document.activeElement.select(), true)")
+	b.do(chromedp.KeyEvent(text))
 }
 
 // open opens an address and waits until the page is live.

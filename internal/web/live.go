@@ -32,7 +32,7 @@ const (
 	// livePart is the part of the time that rendering may take: after a rendering a view rests
 	// for so many times as long as it took, times the number of views. So open pages cost at
 	// most a few hundredths of a processor, however many there are and however large.
-	livePart = 25
+	livePart = 50
 	// liveRest is after how long a page is rendered again though nothing happened: time goes
 	// on, and what is owed with it.
 	liveRest = 10 * time.Second

@@ -9,27 +9,50 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"github.com/fairlead/fairlead/internal/golden"
 )
 
-// TestRealShots takes pictures of all pages for somebody to look at, in the directory that
-// FAIRLEAD_SHOTS names.
-func TestRealShots(t *testing.T) {
-	dir := os.Getenv("FAIRLEAD_SHOTS")
-	if dir == "" {
-		t.Skip("FAIRLEAD_SHOTS names no directory")
-	}
+// pictures is where those of the documentation are.
+const pictures = "../../docs/images"
+
+// TestRealPictures looks at all pages in light, dark and at the width of a telephone: nothing is
+// wider than the screen. With -update the pictures of the documentation are made, and all others
+// beside them in the directory that FAIRLEAD_SHOTS names.
+func TestRealPictures(t *testing.T) {
 	l := newLab(t, cluster)
 	jobs := example(l)
 	b := browse(t)
-	for name, path := range map[string]string{"now": "/", "pool": "/pool?pool=physics", "leaf": "/pool?pool=biology/epi", "user": "/pool?user=markov", "act": fmt.Sprint("/act?verb=cancel&job=", jobs["soil"], "&job=", jobs["fit"]), "boost": "/act?verb=boost&pool=physics", "queue": "/queue", "all": "/queue?list=all&q=cpu:>9", "job": fmt.Sprint("/jobs/", jobs["neutro3"], "?t=3600"), "running": fmt.Sprint("/jobs/", jobs["soil"]), "machines": "/machines", "drain": "/machines/drain?node=n1", "policy": "/policy", "edit": "/policy/edit", "log": fmt.Sprint("/jobs/", jobs["soil"], "/log")} {
-		if name == "edit" || name == "drain" {
-			b.do(chromedp.Navigate(l.url + path)) // they do not change by themselves
-		} else {
+	keep := map[string]bool{"now-light": true, "queue-dark": true, "pool-light": true, "job-light": true, "job-phone": true, "act-light": true}
+	for name, path := range map[string]string{
+		"now": "/", "kiosk": "/?kiosk", "queue": "/queue", "all": "/queue?list=all&q=cpu:>9", "pool": "/pool?pool=physics", "leaf": "/pool?pool=biology/epi", "user": "/pool?user=markov",
+		"act": fmt.Sprint("/act?verb=cancel&job=", jobs["soil"], "&job=", jobs["fit"]), "boost": "/act?verb=boost&pool=physics",
+		"job": fmt.Sprint("/jobs/", jobs["neutro3"], "?t=3600"), "running": fmt.Sprint("/jobs/", jobs["soil"]), "log": fmt.Sprint("/jobs/", jobs["soil"], "/log"), "error": "/jobs/99",
+		"machines": "/machines", "drain": "/machines/drain?node=n1", "policy": "/policy", "edit": "/policy/edit",
+	} {
+		if name != "error" {
 			b.open(l.url + path)
+		} else {
+			b.do(chromedp.Navigate(l.url + path))
+			b.forget("404")
 		}
-		b.shot(filepath.Join(dir, name+"-light.png"), 1280, false)
-		b.shot(filepath.Join(dir, name+"-dark.png"), 1280, true)
-		b.shot(filepath.Join(dir, name+"-phone.png"), 390, false)
+		for _, look := range []struct {
+			name  string
+			width int64
+			dark  bool
+		}{{"light", 1280, false}, {"dark", 1280, true}, {"phone", 390, false}} {
+			dir := t.TempDir()
+			switch shots := os.Getenv("FAIRLEAD_SHOTS"); {
+			case *golden.Update && keep[name+"-"+look.name]:
+				dir = pictures
+			case shots != "":
+				dir = shots
+			}
+			b.shot(filepath.Join(dir, "dashboard-"+name+"-"+look.name+".png"), look.width, look.dark)
+			if wide := eval[int](b, "document.documentElement.scrollWidth - innerWidth"); wide > 0 {
+				t.Errorf("%s at %d pixels is %d too wide", name, look.width, wide)
+			}
+		}
 	}
 	b.clean(l.url)
 }

@@ -1,0 +1,118 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/api"
+)
+
+// look asks for a page of the dashboard as somebody, or posts a form.
+func (d *desk) look(a actor, path string, form url.Values, headers ...string) (status int, text string) {
+	d.t.Helper()
+	r := httptest.NewRequest(http.MethodGet, "http://localhost"+path, nil)
+	if form != nil {
+		r = httptest.NewRequest(http.MethodPost, "http://localhost"+path, strings.NewReader(form.Encode()))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	d.handler.ServeHTTP(w, r.WithContext(context.WithValue(d.t.Context(), actorKey{}, a)))
+	return w.Code, w.Body.String()
+}
+
+// state is that of a job now.
+func (d *desk) state(id int64) fairlead.State {
+	d.t.Helper()
+	j, err := d.options.Loop.Client().Job(d.t.Context(), id)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return j.State
+}
+
+// TestDashboardActsForTheActor: nobody may do more there than with the command line, and pages show
+// nothing to press that would be refused.
+func TestDashboardActsForTheActor(t *testing.T) {
+	d := newDesk(t)
+	roots, _, _ := d.submit(root, api.Spec{Argv: []string{"true"}})
+	anns, _, _ := d.submit(ann, api.Spec{Argv: []string{"true"}, Env: map[string]string{"SECRET": "sesame"}})
+	for _, who := range []actor{ann, unknown} {
+		status, text := d.look(who, "/act", url.Values{"verb": {"cancel"}, "job": {fmt.Sprint(roots.ID)}})
+		if d.state(roots.ID) != fairlead.Waiting || status != http.StatusOK || !strings.Contains(text, "may not") {
+			t.Errorf("%s cancels the job of root: %d, %s", who.User, status, d.state(roots.ID))
+		}
+		if _, text := d.look(who, fmt.Sprint("/jobs/", roots.ID), nil); strings.Contains(text, "data-ask") {
+			t.Errorf("%s is offered to change the job of root", who.User)
+		}
+		for _, form := range []url.Values{{"verb": {"boost"}, "pool": {"root"}, "factor": {"9"}, "for": {"1h"}}, {"verb": {"unboost"}, "pool": {"root"}, "id": {"1"}}} {
+			if status, _ := d.look(who, "/act", form); status != http.StatusForbidden {
+				t.Errorf("%s: %v: %d", who.User, form, status)
+			}
+		}
+		if status, _ := d.look(who, fmt.Sprint("/jobs/", roots.ID, "/log"), nil); status != http.StatusForbidden {
+			t.Errorf("%s reads the output of root: %d", who.User, status)
+		}
+	}
+	if _, text := d.look(unknown, fmt.Sprint("/jobs/", anns.ID), nil); strings.Contains(text, "sesame") {
+		t.Error("the environment of a job is shown to everybody")
+	}
+	status, text := d.look(ann, "/act", url.Values{"verb": {"hold"}, "job": {fmt.Sprint(anns.ID)}})
+	if status != http.StatusOK || d.state(anns.ID) != fairlead.Held || !strings.Contains(text, "Undo") {
+		t.Errorf("ann holds her job: %d, %s", status, d.state(anns.ID))
+	}
+}
+
+// TestDashboardRefusesOthersPages: what another site sends through the user's browser changes
+// nothing, and neither does following a link.
+func TestDashboardRefusesOthersPages(t *testing.T) {
+	d := newDesk(t)
+	j, _, _ := d.submit(root, api.Spec{Argv: []string{"true"}})
+	form := url.Values{"verb": {"cancel"}, "job": {fmt.Sprint(j.ID)}}
+	for _, h := range [][]string{{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}, {"Origin", "https://evil.example"}, {"Origin", "null"}} {
+		if status, _ := d.look(root, "/act", form, h...); status != http.StatusForbidden {
+			t.Errorf("%v: status %d", h, status)
+		}
+	}
+	if status, _ := d.look(root, "/act?"+form.Encode(), nil); status != http.StatusOK {
+		t.Errorf("the question: status %d", status)
+	}
+	for _, h := range [][]string{{"Content-Type", "text/plain"}, {"Content-Type", "multipart/form-data"}} {
+		if status, _ := d.look(root, "/act", form, h...); status < 400 {
+			t.Errorf("%v: status %d", h, status)
+		}
+	}
+	if d.state(j.ID) != fairlead.Waiting {
+		t.Fatalf("it is %s", d.state(j.ID))
+	}
+	if status, _ := d.look(root, "/act", form, "Sec-Fetch-Site", "same-origin"); status != http.StatusOK || d.state(j.ID) != fairlead.Cancelled {
+		t.Errorf("from its own page: status %d, %s", status, d.state(j.ID))
+	}
+}
+
+// TestDashboardBoundsWhatIsPosted: forms that nobody fills in are refused.
+func TestDashboardBoundsWhatIsPosted(t *testing.T) {
+	d := newDesk(t)
+	many := url.Values{"verb": {"cancel"}}
+	for i := range 1001 {
+		many.Add("job", fmt.Sprint(i+1))
+	}
+	for name, form := range map[string]url.Values{
+		"a large one": {"verb": {strings.Repeat("x", 300_000)}}, "no verb": {}, "another verb": {"verb": {"<script>"}}, "no job": {"verb": {"hold"}},
+		"no number": {"verb": {"hold"}, "job": {"1e9"}}, "many jobs": many, "not a factor": {"verb": {"boost"}, "pool": {"root"}, "factor": {"NaN"}, "for": {"1h"}},
+		"for ever": {"verb": {"boost"}, "pool": {"root"}, "factor": {"2"}, "for": {"99999999999999999d"}},
+	} {
+		d.submit(root, api.Spec{Argv: []string{"true"}})
+		if status, text := d.look(root, "/act", form); status != http.StatusUnprocessableEntity || strings.Contains(text, "<script>") && !strings.Contains(text, "&lt;script") {
+			t.Errorf("%s: status %d", name, status)
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package web_test
+
+import (
+	"fmt"
+	"html"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/api"
+)
+
+var (
+	rowOf  = regexp.MustCompile(`<tr data-key="(\d+)"`)
+	nextOf = regexp.MustCompile(`href="([^"]*)" rel="next"`)
+)
+
+// walk follows a list from page to page, and returns the numbers of its jobs.
+func (l *lab) walk(path string) (ids []string) {
+	l.t.Helper()
+	for range 50 {
+		_, _, text := l.get(path)
+		for _, m := range rowOf.FindAllStringSubmatch(text, -1) {
+			ids = append(ids, m[1])
+		}
+		next := nextOf.FindStringSubmatch(text)
+		if next == nil {
+			return ids
+		}
+		path = "/" + strings.TrimPrefix(html.UnescapeString(next[1]), "./")
+	}
+	l.t.Fatalf("%s has no end", path)
+	return nil
+}
+
+// TestQueueIsInOrder: page by page, the queue is what waits in the order of starts, and then what
+// has no place in it, each job once.
+func TestQueueIsInOrder(t *testing.T) {
+	l := newLab(t, cluster)
+	jobs := make([]fairlead.Job, 450)
+	for i := range jobs {
+		jobs[i] = fairlead.Job{
+			User: []string{"ann", "bob"}[i%2], Name: fmt.Sprint("job", i), Kind: []string{"a", "b", "c"}[i%3], Argv: []string{"true"}, Limit: time.Hour,
+			Pool: []string{"physics/markov", "physics/curie", "biology/epi"}[i%3], Request: fairlead.Amounts{"cpu": int64(1 + i%16)},
+		}
+		if i%10 == 9 { // all that there is: but for the first of them they have no place in the order
+			jobs[i].Licenses = fairlead.Amounts{"matlab": 5}
+		}
+	}
+	subs, err := l.loop.SubmitAnyway(t.Context(), jobs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range subs {
+		if s.Err != nil {
+			t.Fatal(s.Err)
+		}
+	}
+	l.wait("all wait", func() bool { _, w := l.loop.Running(); return w == int64(len(jobs)) })
+	order := l.loop.Order(t.Context())
+	var want []string
+	placed, _ := order.After(0, len(jobs))
+	for _, id := range placed {
+		want = append(want, fmt.Sprint(id))
+	}
+	for id := int64(1); id <= int64(len(jobs)); id++ {
+		if order.Position[id] == 0 {
+			want = append(want, fmt.Sprint(id))
+		}
+	}
+	if got := l.walk("/queue"); !slices.Equal(got, want) {
+		t.Errorf("%d jobs, want %d:\n%v\n%v", len(got), len(want), got, want)
+	}
+	for query, passes := range map[string]func(j *fairlead.Job) bool{
+		"user:ann":                      func(j *fairlead.Job) bool { return j.User == "ann" },
+		"pool:physics kind:a":           func(j *fairlead.Job) bool { return j.Kind == "a" && strings.HasPrefix(j.Pool, "physics") },
+		"job44":                         func(j *fairlead.Job) bool { return strings.Contains(j.Name, "job44") },
+		"cpu:>12 user:bob":              func(j *fairlead.Job) bool { return j.User == "bob" && j.Request["cpu"] >= 12 },
+		"wait:>1d":                      func(*fairlead.Job) bool { return false },
+		"wait:<1d state:waiting cpu:<2": func(j *fairlead.Job) bool { return j.Request["cpu"] < 2 },
+	} {
+		var some []string
+		for _, id := range want {
+			var n int
+			fmt.Sscan(id, &n)
+			if passes(&jobs[n-1]) {
+				some = append(some, id)
+			}
+		}
+		if got := l.walk("/queue?q=" + strings.ReplaceAll(query, " ", "+")); !slices.Equal(got, some) {
+			t.Errorf("%s: %d jobs, want %d", query, len(got), len(some))
+		}
+	}
+	if got := l.walk("/queue?list=all"); len(got) != len(jobs) || got[0] != fmt.Sprint(len(jobs)) {
+		t.Errorf("all are %d, the first %s", len(got), got[0])
+	}
+}
+
+// TestFilterSaysWhatItDoesNotUnderstand: a word that means nothing is named.
+func TestFilterSaysWhatItDoesNotUnderstand(t *testing.T) {
+	l := newLab(t, cluster)
+	l.submit("ann", api.Spec{Pool: "physics/curie"})
+	for query, want := range map[string]string{"state:sleeping": "there is no state", "wait:soon": "wait: ", "colour:red": "there is no word", strings.Repeat("x", 600): "longer than"} {
+		if _, _, text := l.get("/queue?q=" + query); !strings.Contains(text, want) {
+			t.Errorf("%.20s: the page does not say %q", query, want)
+		}
+	}
+}
