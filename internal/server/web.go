@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"time"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
@@ -135,6 +136,10 @@ func (x source) ConfigApply(ctx context.Context, r api.ApplyRequest) (*api.Apply
 
 func (x source) ConfigRollback(ctx context.Context, r api.RollbackRequest) (*api.ApplyResponse, error) {
 	return inner(x.s.configRollback(ctx, &rollbackInput{r}))
+}
+
+func (x source) PoolHistory(ctx context.Context, pool string, since time.Time) (*api.PoolHistory, error) {
+	return bodyOf(x.s.poolHistory(ctx, &poolHistoryInput{Pool: pool, Since: since}))
 }
 
 // inner is what an operation answers whose body is a pointer.

@@ -54,7 +54,7 @@ func newLab(t testing.TB, text string) *lab {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l.loop, err = fairlead.NewLoop(ctx, store, fairlead.LoopOptions{Shares: keeper.Config().Shares, LeaseTTL: time.Hour, Name: "lab"}); err != nil {
+	if l.loop, err = fairlead.NewLoop(ctx, store, fairlead.LoopOptions{Shares: keeper.Config().Shares, History: true, LeaseTTL: time.Hour, Name: "lab"}); err != nil {
 		t.Fatal(err)
 	}
 	keeper.Bind(l.loop)

@@ -42,6 +42,7 @@ type Now struct {
 	Pools  poolTable
 	Full   plot.Bullet // what of the capacity is in use
 	Legend plot.Bullet
+	Course course
 }
 
 // Capacity is what there is of the unit.
@@ -80,6 +81,9 @@ func loadNow(ctx context.Context, src Source, r *Request) (any, error) {
 	n.Pools = tableOf(shares, shares.Pools[1:], r)
 	n.Full = plot.Bullet{Name: "in use", Unit: shares.Unit, Bar: float64(n.InUse()), To: float64(n.Capacity())}
 	n.Legend = plot.Bullet{Name: "legend", Bar: 3, Want: 7, Back: 6, Mark: 4, Point: 5, To: 8, Width: 120}
+	if !r.Live {
+		n.Course = courseOf(ctx, src, "", r)
+	}
 	return n, nil
 }
 

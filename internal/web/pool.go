@@ -35,6 +35,7 @@ type Pool struct {
 	Why    *why.Answer
 	Levels []level
 	Had    plot.Figure
+	Course course
 	// Members are the pools right below, or those of the user.
 	Members poolTable
 	Waits   waits
@@ -78,6 +79,9 @@ func (p *Pool) ofPool(ctx context.Context, src Source, r *Request) (err error) {
 		return err
 	}
 	p.Pool = &p.Shares.Pools[0]
+	if !r.Live { // curves are as of when the page was opened
+		p.Course = courseOf(ctx, src, p.Path, r)
+	}
 	if p.Why, err = src.WhyPool(ctx, p.Path, siblingsShown); err != nil {
 		return err
 	}

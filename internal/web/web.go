@@ -37,6 +37,7 @@ type Source interface {
 	machinesSource
 	drainSource
 	policySource
+	courseSource
 }
 
 // Dashboard serves the pages.

@@ -1,0 +1,58 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/curves"
+	"github.com/fairlead/fairlead/internal/plot"
+	"github.com/fairlead/fairlead/internal/words"
+)
+
+// courseSource is what curves need.
+type courseSource interface {
+	// PoolHistory is how a pool fared since an instant.
+	PoolHistory(ctx context.Context, pool string, since time.Time) (*api.PoolHistory, error)
+}
+
+// course is how a pool fared, as pictures.
+type course struct {
+	Spans   []sortLink
+	Figures []courseFigure
+	Problem string
+}
+
+// courseFigure is a picture, wide and narrow.
+type courseFigure struct{ Wide, Narrow plot.Figure }
+
+// courseHours are how far back curves may go.
+var courseHours = []int{1, 6, 24, 168, 720, 8760}
+
+// courseOf draws how a pool fared; "" is all of them together.
+func courseOf(ctx context.Context, src Source, pool string, r *Request) (c course) {
+	hours, err := strconv.Atoi(r.Word("past"))
+	if err != nil || !slices.Contains(courseHours, hours) {
+		hours = 24
+	}
+	for _, h := range courseHours {
+		c.Spans = append(c.Spans, sortLink{words.Span(time.Duration(h) * time.Hour), r.With("past", strconv.Itoa(h)), h == hours})
+	}
+	doc, err := src.PoolHistory(ctx, pool, time.Now().Add(-time.Duration(hours)*time.Hour))
+	if err != nil {
+		c.Problem = err.Error() // the rest of the page is there all the same
+		return c
+	}
+	x := curves.Curve{
+		Name: cmp.Or(pool, "all pools"), Unit: doc.Unit, From: doc.From, To: doc.To, Step: words.Seconds(doc.StepSeconds), Points: doc.Points, Zone: time.Local,
+	}
+	wide, narrow := x, x
+	wide.Width, narrow.Width = 600, 330
+	for i, f := range wide.All() {
+		c.Figures = append(c.Figures, courseFigure{f, narrow.All()[i]})
+	}
+	return c
+}
