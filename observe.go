@@ -13,7 +13,8 @@ type Observer interface {
 	Stepped(took time.Duration)
 	// Stored says how long the store took to lease or finish, as call says.
 	Stored(call string, took time.Duration)
-	// Began says that a task was leased.
+	// Began says that a task was leased. It may put another job into the lease, with more
+	// variables for the task.
 	Began(b Begun)
 	// Ended says that an attempt is over, as its worker reported it.
 	Ended(r Result)

@@ -56,6 +56,7 @@ func (a *app) client() (*api.Client, error) {
 	if err != nil {
 		return nil, usageError{err}
 	}
+	c.Trace = os.Getenv("TRACEPARENT")
 	return c, nil
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/fairlead/fairlead/config"
 	"github.com/fairlead/fairlead/internal/server"
 	"github.com/fairlead/fairlead/internal/settings"
+	"github.com/fairlead/fairlead/internal/tracing"
 )
 
 // instance is a server that runs in this process, wired from its parts.
@@ -78,8 +79,23 @@ func (x *instance) open(ctx context.Context, o instanceOptions) (err error) {
 		return err
 	}
 	x.config.Bind(x.loop)
+	tracer, err := tracing.New(os.Getenv, version, x.log)
+	if err != nil {
+		return err
+	}
+	if tracer != nil {
+		x.goes(func() error {
+			<-ctx.Done()
+			rest, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
+			defer cancel()
+			if err := tracer.Close(rest); err != nil {
+				x.log.Warn("the last spans could not be told", "error", err)
+			}
+			return nil
+		})
+	}
 	x.server = server.New(server.Options{
-		Loop: x.loop, Store: x.store, Program: version, StoreName: o.storeName, Database: o.database, Config: x.config, Logger: x.log,
+		Loop: x.loop, Store: x.store, Program: version, StoreName: o.storeName, Database: o.database, Config: x.config, Logger: x.log, Tracer: tracer,
 	})
 	listeners, err := x.listen(o)
 	if err != nil {

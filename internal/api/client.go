@@ -26,6 +26,7 @@ type Client struct {
 	base    string
 	Address string
 	As      string // for whom to submit; for administrators only
+	Trace   string // to which submissions belong, as W3C writes it
 }
 
 // ErrUnreachable says that no server answers.
@@ -98,6 +99,9 @@ func (c *Client) do(ctx context.Context, method, path string, body io.Reader) (*
 	}
 	if c.As != "" {
 		req.Header.Set("X-Fairlead-As", c.As)
+	}
+	if c.Trace != "" {
+		req.Header.Set("Traceparent", c.Trace)
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {

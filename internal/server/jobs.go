@@ -29,6 +29,7 @@ func (s *Server) jobRoutes(a huma.API) {
 type submitInput struct {
 	As    string `header:"X-Fairlead-As" doc:"Submit for this user; for administrators only"`
 	Group string `header:"X-Fairlead-Group" hidden:"true"`
+	Trace string `header:"Traceparent" doc:"The trace to which the jobs belong, as W3C writes it; tasks find it in TRACEPARENT"`
 	Body  api.SubmitRequest
 }
 
@@ -63,8 +64,10 @@ func (s *Server) submit(ctx context.Context, in *submitInput) (*body[api.SubmitR
 	if in.Body.Unsatisfiable {
 		submit = s.options.Loop.SubmitAnyway
 	}
+	end := s.traced(in.Trace, owner, jobs)
 	asked := time.Now()
 	subs, err := submit(ctx, jobs)
+	end(err)
 	s.metrics.life.Stored("submit", time.Since(asked))
 	if err != nil {
 		return nil, err

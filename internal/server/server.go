@@ -19,6 +19,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/tracing"
 	"github.com/fairlead/fairlead/internal/web"
 )
 
@@ -34,6 +35,8 @@ type Options struct {
 	// Config keeps the configuration in force; nil if nobody can change it.
 	Config Configuration
 	Logger *slog.Logger
+	// Tracer tells a collector what becomes of jobs; nil if nobody wants to know.
+	Tracer *tracing.Tracer
 }
 
 // Server answers requests.
@@ -68,6 +71,9 @@ func New(o Options) *Server {
 	s.agents.sessions, s.agents.replies = map[string]*session{}, map[string]chan api.LogReply{}
 	s.metrics = newMetrics(o.Loop)
 	o.Loop.Observe(s.metrics.life)
+	if o.Tracer != nil {
+		o.Loop.Observe(both{s.metrics.life, o.Tracer})
+	}
 	s.handler = s.routes()
 	return s
 }

@@ -1,0 +1,198 @@
+// Package tracing tells an OpenTelemetry collector what became of jobs: spans of their
+// submission, wait, lease, run and finish, with what decided. It does nothing, and costs nothing,
+// unless the environment names a collector.
+package tracing
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"strings"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdk "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/why"
+)
+
+// Variable is where a task finds the trace that it belongs to, and a job keeps it.
+const Variable = "TRACEPARENT"
+
+// Tracer observes a loop. Spans that have not ended when the server does are lost; so is that of
+// a run that a server adopted after it was started anew.
+type Tracer struct {
+	provider *sdk.TracerProvider
+	tracer   trace.Tracer
+
+	mu   sync.Mutex
+	runs map[fairlead.Ref]trace.Span
+}
+
+var _ fairlead.Observer = (*Tracer)(nil)
+
+// New returns a tracer that tells the collector of the environment, nil if it names none.
+func New(getenv func(string) string, version string, log *slog.Logger) (*Tracer, error) {
+	e, err := newExporter(getenv)
+	if e == nil || err != nil {
+		return nil, err
+	}
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("tracing", "error", err) }))
+	name := getenv("OTEL_SERVICE_NAME")
+	if name == "" {
+		name = "fairlead"
+	}
+	about := resource.NewSchemaless(attribute.String("service.name", name), attribute.String("service.version", version))
+	p := sdk.NewTracerProvider(sdk.WithBatcher(e), sdk.WithResource(about))
+	return &Tracer{provider: p, tracer: p.Tracer("github.com/fairlead/fairlead"), runs: map[fairlead.Ref]trace.Span{}}, nil
+}
+
+// Close tells the collector what it has not been told yet.
+func (t *Tracer) Close(ctx context.Context) error { return t.provider.Shutdown(ctx) }
+
+var w3c propagation.TraceContext
+
+// Valid reports whether a text is a trace as W3C writes it.
+func Valid(parent string) bool {
+	return trace.SpanContextFromContext(within(parent)).IsValid()
+}
+
+// within is a context of the span that a text names.
+func within(parent string) context.Context {
+	return w3c.Extract(context.Background(), propagation.MapCarrier{"traceparent": parent})
+}
+
+func parentOf(s trace.Span) string {
+	c := propagation.MapCarrier{}
+	w3c.Inject(trace.ContextWithSpan(context.Background(), s), c)
+	return c["traceparent"]
+}
+
+// Submit begins the span of a submission below a parent, which may be empty. It returns what
+// the jobs are to keep, and what ends the span.
+func (t *Tracer) Submit(parent, user string, jobs int) (keep string, end func(error)) {
+	_, s := t.tracer.Start(within(parent), "submit", trace.WithSpanKind(trace.SpanKindServer),
+		trace.WithAttributes(attribute.String("fairlead.user", user), attribute.Int("fairlead.jobs", jobs)))
+	return parentOf(s), func(err error) {
+		if err != nil {
+			s.SetStatus(codes.Error, err.Error())
+		}
+		s.End()
+	}
+}
+
+// Began implements fairlead.Observer: the wait is over, and the run begins. The task finds the
+// span of its run in its environment.
+func (t *Tracer) Began(b fairlead.Begun) {
+	l := b.Lease
+	ctx := within(l.Job.Env[Variable])
+	about := []attribute.KeyValue{
+		attribute.Int64("fairlead.job", l.JobID), attribute.Int("fairlead.task", l.Number), attribute.Int("fairlead.attempt", l.Attempt),
+		attribute.String("fairlead.user", l.Job.User), attribute.String("fairlead.pool", l.Job.Pool), attribute.String("fairlead.kind", l.Job.Kind), attribute.String("fairlead.node", b.Node),
+	}
+	since := l.Job.Submitted
+	if l.Job.Begin.After(since) {
+		since = l.Job.Begin
+	}
+	if l.Attempt <= 1 && since.Before(l.Started) {
+		t.past(ctx, "wait", since, l.Started, about)
+	}
+	t.past(ctx, "lease", l.Started, later(time.Now(), l.Started), append(about, decision(b.Choice())...))
+	_, run := t.tracer.Start(ctx, "run", trace.WithTimestamp(l.Started), trace.WithAttributes(about...))
+	t.mu.Lock()
+	t.runs[l.Ref] = run
+	t.mu.Unlock()
+	j := *l.Job // others may have the same
+	j.Env = maps.Clone(j.Env)
+	if j.Env == nil {
+		j.Env = map[string]string{}
+	}
+	j.Env[Variable] = parentOf(run)
+	l.Job = &j
+}
+
+// past is a span that is over.
+func (t *Tracer) past(ctx context.Context, name string, from, to time.Time, about []attribute.KeyValue) {
+	_, s := t.tracer.Start(ctx, name, trace.WithTimestamp(from), trace.WithAttributes(about...))
+	s.End(trace.WithTimestamp(to))
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// decision is by which numbers a task was chosen, level by level.
+func decision(levels []why.Level) []attribute.KeyValue {
+	var lines []string
+	for _, l := range levels {
+		pool := l.Pool
+		if pool == "" {
+			pool = "/"
+		}
+		line := fmt.Sprintf("%s by %s:", pool, l.Policy)
+		for i, c := range l.Children {
+			if i > 0 {
+				line += " before"
+			}
+			line += fmt.Sprintf(" %s (key %v)", c.Name, c.Key)
+		}
+		lines = append(lines, line)
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	return []attribute.KeyValue{attribute.StringSlice("fairlead.decision", lines)}
+}
+
+// Ended implements fairlead.Observer.
+func (t *Tracer) Ended(r fairlead.Result) {
+	run := t.take(r.Ref)
+	if run == nil {
+		return
+	}
+	o := r.Outcome
+	run.SetAttributes(attribute.String("fairlead.state", string(o.State)), attribute.Int("fairlead.exit_code", o.ExitCode),
+		attribute.Float64("fairlead.cpu_seconds", o.CPU.Seconds()), attribute.Int64("fairlead.max_rss_bytes", o.MaxRSS))
+	if o.State == fairlead.Failed {
+		run.SetStatus(codes.Error, strings.TrimSpace(o.Signal+" "+o.Cause))
+	}
+	run.End()
+	_, s := t.tracer.Start(trace.ContextWithSpan(context.Background(), run), "finish", trace.WithAttributes(attribute.Int64("fairlead.job", r.JobID)))
+	s.End()
+}
+
+// Lost implements fairlead.Observer.
+func (t *Tracer) Lost(ref fairlead.Ref) {
+	if run := t.take(ref); run != nil {
+		run.SetStatus(codes.Error, "its worker was lost")
+		run.End()
+	}
+}
+
+func (t *Tracer) take(ref fairlead.Ref) trace.Span {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s := t.runs[ref]
+	delete(t.runs, ref)
+	return s
+}
+
+// Stepped implements fairlead.Observer.
+func (t *Tracer) Stepped(time.Duration) {}
+
+// Stored implements fairlead.Observer.
+func (t *Tracer) Stored(string, time.Duration) {}
+
+// WaitsFor implements fairlead.Observer.
+func (t *Tracer) WaitsFor(why.Code) {}
