@@ -50,6 +50,7 @@ type Queue struct {
 	mu     sync.Mutex      // of those that follow
 	asking *link           // for questions
 	notice map[string]bool // markers of which a worker was told that they are cancelled
+	left   map[string]bool // markers of which an earlier process may have told a worker
 
 	drains  sync.Mutex // a connection waits for one tube at a time
 	order   sync.Mutex // of submissions; held while one is under way
@@ -66,7 +67,7 @@ func Open(o Options) *Queue {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	ctx, end := context.WithCancel(context.Background())
-	q := &Queue{options: o, reports: mq.NewReports(), end: end, notice: map[string]bool{}, index: index{ids: map[string]uint64{}}}
+	q := &Queue{options: o, reports: mq.NewReports(), end: end, notice: map[string]bool{}, left: map[string]bool{}, index: index{ids: map[string]uint64{}}}
 	q.ended.Go(func() { q.listen(ctx) })
 	return q
 }

@@ -96,8 +96,9 @@ func (q *Queue) tellWorker(l *link, marker string) error {
 // withdraw removes the messages that a worker has not read.
 func (q *Queue) withdraw(l *link, marker string) error {
 	q.mu.Lock()
-	told := q.notice[marker]
+	told := q.notice[marker] || q.left[marker]
 	delete(q.notice, marker)
+	delete(q.left, marker)
 	q.mu.Unlock()
 	if !told {
 		return nil
@@ -118,7 +119,8 @@ func (q *Queue) withdraw(l *link, marker string) error {
 	}
 }
 
-// leftNotices are the markers for which an earlier process has left messages.
+// leftNotices are the markers for which an earlier process may have left messages: the tube is
+// there also if a worker listens to it.
 func (q *Queue) leftNotices(l *link) error {
 	tubes, err := l.ListTubes()
 	if l.check(err) != nil {
@@ -126,7 +128,7 @@ func (q *Queue) leftNotices(l *link) error {
 	}
 	for _, name := range tubes {
 		if marker, ok := strings.CutPrefix(name, q.options.cancelTube("")); ok {
-			q.notice[marker] = true
+			q.left[marker] = true
 		}
 	}
 	return nil

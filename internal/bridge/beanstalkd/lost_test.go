@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -218,4 +219,32 @@ func TestRealWorkerOfOnesOwn(t *testing.T) {
 			t.Errorf("in tube %s: %v", tube, stats)
 		}
 	}
+}
+
+// TestRealCancelLater: another process than the one that submitted can cancel what runs.
+func TestRealCancelLater(t *testing.T) {
+	server := brokertest.NewBeanstalkd(t)
+	work(t, beanstalkd.Options{Address: server.Address, Tube: "jobs"}, 1)
+	q := open(t, server.Address)
+	s := job(1)
+	s.Job.Argv = []string{"/bin/sleep", "600"}
+	if r, err := q.Submit(t.Context(), []bridge.Submission{s}); err != nil || r[0].Err != nil {
+		t.Fatal(r, err)
+	}
+	await(t, q, entry(1), bridge.Running)
+	c := client(t, server)
+	for end := time.Now().Add(time.Minute); ; <-time.After(10 * time.Millisecond) { // the worker listens
+		if tubes, err := c.ListTubes(); err == nil && slices.Contains(tubes, "jobs.cancel.lost-1") {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("the worker does not listen")
+		}
+	}
+	q.Close()
+	q = open(t, server.Address)
+	if err := q.Cancel(t.Context(), []bridge.Entry{entry(1)}); err != nil {
+		t.Fatal(err)
+	}
+	await(t, q, entry(1), bridge.Cancelled)
 }

@@ -37,6 +37,7 @@ var errBusy = errors.New("an earlier connection of a bridge to this queue is ope
 
 // dial connects.
 func dial(ctx context.Context, url, name string) (*amqp.Connection, error) {
+	stop := func() bool { return true }
 	c, err := amqp.DialConfig(url, amqp.Config{
 		Heartbeat: 10 * time.Second, Properties: amqp.Table{"connection_name": name},
 		Dial: func(network, address string) (net.Conn, error) {
@@ -45,10 +46,12 @@ func dial(ctx context.Context, url, name string) (*amqp.Connection, error) {
 			if err != nil {
 				return nil, err
 			}
+			stop = context.AfterFunc(ctx, func() { c.Close() })
 			// Until it is open; the library takes it back then.
 			return c, c.SetDeadline(time.Now().Add(30 * time.Second))
 		},
 	})
+	stop()
 	if err != nil {
 		return nil, fmt.Errorf("RabbitMQ does not answer: %w", err)
 	}
