@@ -33,7 +33,7 @@ type bridgeKind struct {
 }
 
 // bridgeKinds are all kinds.
-var bridgeKinds = []bridgeKind{queueBridge, beanstalkdBridge, rabbitBridge}
+var bridgeKinds = []bridgeKind{queueBridge, slurmBridge, beanstalkdBridge, rabbitBridge}
 
 // bridgeCmd is one run of a bridge.
 type bridgeCmd struct {

@@ -27,6 +27,8 @@ func (s *Slurm) write() error {
 		text = fmt.Appendf(text, "NodeName=%s NodeHostname=localhost NodeAddr=127.0.0.1 Port=%d CPUs=%d RealMemory=4000 Gres=gpu:2 State=UNKNOWN\n", node, s.ports[3+i], s.options.CPUs)
 	}
 	text = append(text, "PartitionName=batch Nodes=ALL Default=YES MaxTime=INFINITE State=UP\nPartitionName=short Nodes=ALL MaxTime=60 State=UP\n"...)
+	// This one takes jobs and starts none.
+	text = append(text, "PartitionName=closed Nodes=ALL MaxTime=INFINITE State=DOWN\n"...)
 	errs = append(errs, os.WriteFile(s.Conf+".new", text, 0o644), os.Rename(s.Conf+".new", s.Conf))
 	return errors.Join(errs...)
 }

@@ -7,6 +7,7 @@ package killtest
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,6 +35,9 @@ type Rig struct {
 	// Forgets is how many entries the system may lose, of which it had said that it has them.
 	// They have to be noticed.
 	Forgets int
+	// Lull is how long the bridge may go on after a line that it wrote, at most: about what a
+	// submission takes. Default: 3ms.
+	Lull time.Duration
 }
 
 // addressVariable and nameVariable tell a process that it is to submit.
@@ -153,7 +157,7 @@ func victim(t *testing.T, rig Rig, name string, rng *rand.Rand, during func()) [
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines, lull := 1+rng.IntN(100), time.Duration(rng.IntN(3000))*time.Microsecond
+	lines, lull := 1+rng.IntN(100), time.Duration(rng.Int64N(int64(cmp.Or(rig.Lull, 3*time.Millisecond))))
 	var entries []bridge.Entry
 	at := map[string]int{}
 	for scanner := bufio.NewScanner(r); scanner.Scan(); {

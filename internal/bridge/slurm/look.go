@@ -3,6 +3,7 @@ package slurm
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -29,7 +30,13 @@ func (q *QS) Look(ctx context.Context, all []bridge.Entry) ([]bridge.Status, err
 		return nil, err
 	}
 	q.compare(queued)
-	live := latest(queued)
+	live, twins := first(queued)
+	if len(twins) > 0 {
+		q.log.Warn("a submission arrived after it had been taken for lost; of two jobs with one marker the later one is cancelled", "jobs", twins)
+		if err := q.door.cancel(ctx, twins); err != nil {
+			return nil, err
+		}
+	}
 	var ended []bridge.Entry
 	for _, e := range all {
 		if r := live[e.Marker]; r == nil || r.over() {
@@ -150,6 +157,34 @@ func (q *QS) missing(ctx context.Context, e bridge.Entry, kept *record, account 
 	}
 	// If slurmdbd knows it as running, slurmctld has lost it, and ended what it ran.
 	return bridge.Status{Phase: bridge.Absent}
+}
+
+// first is the record of each name that slurmctld knows, and the numbers of others with the same
+// name that wait. There are some if a submission that was taken for lost arrived in the end: the one
+// that has come furthest counts, then the first.
+func first(queued []record) (all map[string]*record, twins []string) {
+	all = map[string]*record{}
+	waits := func(r *record) bool { return r.phase() == bridge.Pending }
+	for i := range queued {
+		r, other := &queued[i], all[queued[i].name]
+		if other == nil {
+			all[r.name] = r
+			continue
+		}
+		if waits(other) && !waits(r) || waits(other) == waits(r) && ordinal(r.id) < ordinal(other.id) {
+			all[r.name], r, other = r, other, r
+		}
+		if waits(r) {
+			twins = append(twins, r.id)
+		}
+	}
+	return all, twins
+}
+
+// ordinal is the number of a job.
+func ordinal(id string) uint64 {
+	n, _ := strconv.ParseUint(id, 10, 64)
+	return n
 }
 
 // latest is the newest record of each name: a job that was requeued has several.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fairlead/fairlead/internal/bridge"
 	"github.com/fairlead/fairlead/internal/bridge/bridgetest"
+	"github.com/fairlead/fairlead/internal/bridge/sharetest"
 	"github.com/fairlead/fairlead/internal/bridge/slurm"
 	"github.com/fairlead/fairlead/internal/slurmtest"
 )
@@ -38,7 +39,7 @@ func TestRealContractOverREST(t *testing.T) {
 func contract(t *testing.T, s *slurmtest.Slurm, reopen func(t *testing.T) bridge.QS) {
 	bridgetest.Run(t, func(t *testing.T) *bridgetest.Rig {
 		return &bridgetest.Rig{
-			QS: reopen(t), Reopen: reopen, Levels: []int64{1000, 2000, 3000}, Many: 60, Patience: 2 * time.Minute,
+			QS: reopen(t), Reopen: reopen, Levels: []int64{1000, 2000, 3000}, Many: 30, Patience: 2 * time.Minute,
 			Restart: func(t *testing.T) { s.Restart(t, slurmtest.Controller) },
 			Lacks:   bridgetest.Lacks{Output: true},
 		}
@@ -52,4 +53,14 @@ func open(t *testing.T, o slurm.Options) bridge.QS {
 		t.Fatal(err)
 	}
 	return q
+}
+
+// TestRealShares: 600 jobs receive their parts of a real Slurm. Its times are whole seconds, so
+// the jobs run for one, and who passed whom is known to two.
+func TestRealShares(t *testing.T) {
+	s := slurmtest.Start(t, slurmtest.Options{Nodes: 2, CPUs: 8})
+	sharetest.Run(t, sharetest.Rig{
+		Name: "slurm", Levels: []int64{1000, 2000, 3000}, Slots: 16, Seconds: 1, Unsharp: 2 * time.Second,
+		Open: func() bridge.QS { return open(t, slurm.Options{Conf: s.Conf, Output: "/dev/null", AllowRoot: true}) },
+	})
 }

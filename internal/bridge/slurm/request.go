@@ -91,7 +91,7 @@ func comment(j *fairlead.Job) string {
 func (q *QS) person(r *request, name string) (home string, err error) {
 	if as := q.door.runsAs(); as != "" {
 		if name != as && !q.options.AnyUser {
-			return "", invalid("this bridge submits as %s and does not take the jobs of %s; start it as root, so that each job runs as its user, or let it run the jobs of all users as %s with --any-user", as, name, as)
+			return "", invalid("this bridge submits as %s and does not take the jobs of %s; start it as root, so that each job runs as its user, or let it run the jobs of all users as %s with --any-user yes", as, name, as)
 		}
 		name = as
 	}
@@ -100,7 +100,7 @@ func (q *QS) person(r *request, name string) (home string, err error) {
 		return "", invalid("user %s does not exist on the machine of the bridge", name)
 	}
 	if u.Uid == "0" && !q.options.AllowRoot {
-		return "", invalid("this bridge runs nothing as root; submit as another user, or start it with --allow-root")
+		return "", invalid("this bridge runs nothing as root; submit as another user, or start it with --allow-root yes")
 	}
 	if q.door.runsAs() == "" {
 		// Without the group Slurm would take that of the bridge: root's.

@@ -172,6 +172,32 @@ func TestCancel(t *testing.T) {
 	}
 }
 
+// TestTwins: of two jobs with one marker one goes, unless both have started.
+func TestTwins(t *testing.T) {
+	for _, test := range []struct {
+		states  string // of the jobs 9, 10 and 11
+		keep    string
+		removed []string
+	}{
+		{"PENDING PENDING", "9", []string{"10"}},
+		{"PENDING RUNNING PENDING", "10", []string{"9", "11"}},
+		{"RUNNING PENDING", "9", []string{"10"}},
+		{"COMPLETED CANCELLED", "9", nil},
+		{"PENDING", "9", nil},
+	} {
+		f := &fake{}
+		for i, state := range strings.Fields(test.states) {
+			f.queued = append(f.queued, record{id: fmt.Sprint(9 + i), name: "m", state: state})
+		}
+		slices.Reverse(f.queued)
+		got, err := with(t, f).Look(t.Context(), []bridge.Entry{{Marker: "m", Submitted: time.Now()}})
+		slices.SortFunc(f.cancelled, func(a, b string) int { return int(ordinal(a)) - int(ordinal(b)) })
+		if err != nil || got[0].ID != test.keep || !slices.Equal(f.cancelled, test.removed) {
+			t.Errorf("%s: keeps %q, cancels %v, %v", test.states, got[0].ID, f.cancelled, err)
+		}
+	}
+}
+
 // TestAnswers: what sbatch says tells whether a job may be there.
 func TestAnswers(t *testing.T) {
 	ended := errors.New("exit status 1")

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+
+	"github.com/fairlead/fairlead/config"
+	"github.com/fairlead/fairlead/internal/bridge"
+	"github.com/fairlead/fairlead/internal/bridge/slurm"
+)
+
+// slurmBridge is a bridge to Slurm.
+var slurmBridge = bridgeKind{
+	name: "slurm", system: "Slurm",
+	long: `Put fair share in front of Slurm. Jobs are submitted with sbatch, or by slurmrestd, with a
+priority that is set directly, which does not age. That takes root, who submits each job as its
+user, or an operator of Slurm, as whom all jobs run; --check says what is missing. The job's name in
+Slurm is a marker by which it is found again; how to set it up, and what a job becomes there, is in
+docs/how-to/put-it-in-front-of-slurm.md.`,
+	example: `  fairlead bridge slurm --group physics=50,biology=30 --above daq --check
+  fairlead bridge slurm --group physics=50,biology=30 --account '{top}' --partition batch
+  fairlead bridge slurm --feed just-in-time --slots 200
+  fairlead bridge slurm --rest http://localhost:6820 --rest-user bridge --token-file /etc/fairlead/slurm-token --config bridge.yaml`,
+	options: []config.BridgeOption{
+		{Name: "conf", Doc: "Its slurm.conf, in place of where Slurm's commands look for it."},
+		{Name: "account", Doc: "Account to charge; {user}, {pool}, {leaf} and {top} are filled in, {leaf} and {top} being the last and first part of the pool."},
+		{Name: "partition", Doc: "Partition, filled in as account."},
+		{Name: "slurm-qos", Doc: "Quality of service in Slurm, filled in as account."},
+		{Name: "output", Doc: "File for the output of jobs that name none, filled in as account; otherwise where Slurm puts it."},
+		{Name: "any-user", Default: "no", Doc: "Let jobs of all users run as the user of the bridge, yes or no."},
+		{Name: "allow-root", Default: "no", Doc: "Let jobs of root run, yes or no."},
+		{Name: "rest", Doc: "URL of slurmrestd, in place of the commands."},
+		{Name: "rest-user", Doc: "With slurmrestd: whose token it is; jobs run as that user."},
+		{Name: "rest-version", Default: "v0.0.38", Doc: "With slurmrestd: version of its interface."},
+		{Name: "token-file", Doc: "With slurmrestd: file with the token, read for each call, in place of the variable SLURM_JWT."},
+	},
+	levels: func(n int) []int64 {
+		var all []int64
+		for i := range n {
+			all = append(all, int64(i+1)*1000) // 0 would hold a job
+		}
+		return all
+	},
+	open: openSlurm,
+}
+
+func openSlurm(_ context.Context, get func(string) string, log *slog.Logger) (bridge.QS, error) {
+	o := slurm.Options{Conf: get("conf"), Account: get("account"), Partition: get("partition"), QOS: get("slurm-qos"), Output: get("output"), Logger: log}
+	for name, to := range map[string]*bool{"any-user": &o.AnyUser, "allow-root": &o.AllowRoot} {
+		switch text := get(name); text {
+		case "yes", "no":
+			*to = text == "yes"
+		default:
+			return nil, usagef("--%s: %q is not yes or no", name, text)
+		}
+	}
+	if url := get("rest"); url != "" {
+		o.REST = &slurm.REST{URL: url, User: get("rest-user"), Version: get("rest-version"), Token: slurmToken(get("token-file"))}
+	} else if get("rest-user")+get("token-file") != "" {
+		return nil, usagef("--rest-user and --token-file are for slurmrestd: give its URL with --rest")
+	}
+	q, err := slurm.Open(o)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return q, nil
+}
+
+// slurmToken gives the token for slurmrestd, which may be renewed at any time.
+func slurmToken(file string) func() (string, error) {
+	return func() (string, error) {
+		if file != "" {
+			text, err := os.ReadFile(file)
+			return string(text), err
+		}
+		if token := os.Getenv("SLURM_JWT"); token != "" {
+			return token, nil
+		}
+		return "", fmt.Errorf("neither --token-file nor the variable SLURM_JWT gives one; make it with: scontrol token lifespan=SECONDS")
+	}
+}

@@ -1,0 +1,91 @@
+//go:build real
+
+package slurm_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/bridge"
+	"github.com/fairlead/fairlead/internal/bridge/killtest"
+	"github.com/fairlead/fairlead/internal/bridge/slurm"
+	"github.com/fairlead/fairlead/internal/slurmtest"
+)
+
+var kills = flag.Int("kills", 20, "how often the bridge is killed; half as often slurmctld is restarted meanwhile")
+
+// closed submits to a partition in which nothing runs.
+func closed(conf string) bridge.QS {
+	q, err := slurm.Open(slurm.Options{Conf: conf, Output: "/dev/null", AllowRoot: true, Partition: "closed"})
+	if err != nil {
+		panic(err)
+	}
+	return q
+}
+
+func TestMain(m *testing.M) {
+	killtest.Main(closed)
+	os.Exit(m.Run())
+}
+
+// TestRealKills: whoever is killed or restarted when, each submission is in the queue once.
+// slurmctld is ended in an orderly way: killed, it forgets what it acknowledged some seconds
+// before, which TestRealLife shows.
+func TestRealKills(t *testing.T) {
+	s := slurmtest.Start(t, slurmtest.Options{Conf: map[string]string{"MessageTimeout": "2"}})
+	killtest.Run(t, killtest.Rig{
+		Address: s.Conf, Open: func() bridge.QS { return closed(s.Conf) },
+		Kill: func() { s.Stop(slurmtest.Controller) }, Start: func() { s.Restart(t, slurmtest.Controller) }, Kills: *kills, Restarts: *kills / 2, Lull: 50 * time.Millisecond,
+		Contents: func() []string { return strings.Fields(s.Do(t, "squeue", "-h", "-o", "%j")) },
+	})
+}
+
+// TestRealRate measures how fast jobs are submitted by the bridge, by a loop of sbatch beside it, and
+// by slurmrestd.
+func TestRealRate(t *testing.T) {
+	s := slurmtest.Start(t, slurmtest.Options{REST: true})
+	url, token := s.REST(t)
+	over := open(t, slurm.Options{Output: "/dev/null", AllowRoot: true, Partition: "closed",
+		REST: &slurm.REST{URL: url, User: "root", Token: func() (string, error) { return token, nil }}})
+	defer over.Close()
+	const n = 100
+	submit := func(q bridge.QS) func(round int) {
+		return func(round int) {
+			all := make([]bridge.Submission, n)
+			for i := range all {
+				all[i] = bridge.Submission{Marker: fmt.Sprintf("rate-%d-%d", round, i), Priority: 1000, Job: &fairlead.Job{User: "root", Argv: []string{"true"}, Dir: "/", Limit: time.Hour}}
+			}
+			receipts, err := q.Submit(t.Context(), all)
+			for _, r := range receipts {
+				if err != nil || r.Err != nil {
+					t.Fatal(err, r.Err)
+				}
+			}
+		}
+	}
+	bare := func(int) {
+		for range n {
+			s.Do(t, "sbatch", "--parsable", "--partition=closed", "--priority=1000", "--chdir=/", "--output=/dev/null", "--time=60", "--wrap=true")
+		}
+	}
+	rates := map[string]float64{}
+	for round := range 6 { // in turn, so that they find the same load
+		for _, way := range []struct {
+			name string
+			run  func(round int)
+		}{{"bridge", submit(closed(s.Conf))}, {"sbatch", bare}, {"REST", submit(over)}} {
+			began := time.Now()
+			way.run(round)
+			rates[way.name] = max(rates[way.name], n/time.Since(began).Seconds())
+		}
+	}
+	t.Logf("submissions per second: bridge %.0f, a loop of sbatch %.0f, by slurmrestd %.0f", rates["bridge"], rates["sbatch"], rates["REST"])
+	if rates["bridge"] < rates["sbatch"]/2 {
+		t.Errorf("the bridge submits %.0f jobs a second, a loop of sbatch %.0f", rates["bridge"], rates["sbatch"])
+	}
+}
