@@ -17,7 +17,7 @@ import (
 	"github.com/fairlead/fairlead/internal/slurmtest"
 )
 
-var kills = flag.Int("kills", 20, "how often the bridge is killed; half as often slurmctld is restarted meanwhile")
+var kills = flag.Int("kills", 10, "how often the bridge is killed; half as often slurmctld is restarted meanwhile")
 
 // closed submits to a partition in which nothing runs.
 func closed(conf string) bridge.QS {
