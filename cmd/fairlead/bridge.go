@@ -47,7 +47,7 @@ type bridgeCmd struct {
 	slots                  int64
 	halfLife               string
 	drain                  time.Duration
-	check, json            bool
+	check, json, takeOver  bool
 }
 
 func (a *app) bridgeCommand() *cobra.Command {
@@ -100,6 +100,7 @@ it had. Ctrl-C ends it and leaves the jobs where they are, after the time of --d
 	f.BoolVar(&b.json, "json", false, "with --check: print JSON")
 	f.StringVar(&b.name, "name", kind.name, "name of the node as which it joins the server")
 	f.StringVar(&b.dir, "dir", "", "directory for the ledger and output (default: "+stateDir("bridge", "NAME")+")")
+	f.BoolVar(&b.takeOver, "take-over", false, "join under a name whose ledger is lost; what that had is submitted once more")
 	f.StringToStringVar(&b.labels, "label", nil, "labels for constraints of jobs; bridge="+kind.name+" is there by itself")
 	f.DurationVar(&b.drain, "drain", 0, "how long to wait at the end for what is in the queueing system")
 	f.StringVar(&b.logLevel, "log", "info", "debug, info, warn or error")
@@ -187,6 +188,7 @@ func (b *bridgeCmd) settings(c *cobra.Command) (*config.Bridge, error) {
 	if errors.As(err, &found) {
 		return nil, usagef("%s", found[0].Msg)
 	}
+	fmt.Fprint(b.errs, over.Problems.Text())
 	over.Over(s)
 	return s, nil
 }
@@ -218,7 +220,7 @@ func (b *bridgeCmd) run(c *cobra.Command) error {
 	o := bridge.Options{
 		System: b.kind.system, Name: b.name, Dir: cmp.Or(b.dir, stateDir("bridge", b.name)), Version: version, Host: hostname(),
 		Logger: b.logger(level, b.logFormat), Labels: map[string]string{"bridge": b.kind.name}, Slots: s.Slots, Resources: s.Resources,
-		Poll: s.Poll, Lease: s.Lease, Batch: s.Batch, Drain: b.drain,
+		Poll: s.Poll, Lease: s.Lease, Batch: s.Batch, Drain: b.drain, TakeOver: b.takeOver,
 	}
 	maps.Copy(o.Labels, b.labels)
 	if err := b.feeds(&o, s); err != nil {

@@ -19,6 +19,10 @@ type JoinRequest struct {
 	Running []fairlead.Ref `json:"running,omitempty"`
 	// Instance tells one run of an agent from another under the same name.
 	Instance string `json:"instance,omitempty"`
+	// Ledger and TakeOver are a bridge's: what it gave to the queueing system is written down
+	// in the one ledger alone, so that a bridge with another would give it there once more.
+	Ledger   string `json:"ledger,omitempty" doc:"Of a bridge: names what its tasks are written down in; under the node's name no other ledger is let in"`
+	TakeOver bool   `json:"take_over,omitempty" doc:"Of a bridge: the ledger before this one is lost"`
 	Again    bool   `json:"again,omitempty" doc:"It has joined before: what is not among the running never reached it"`
 }
 

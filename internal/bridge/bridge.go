@@ -167,7 +167,7 @@ func (b *Bridge) persist(ctx context.Context, what string, f func() error) error
 			return nil
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case errors.Is(err, fairlead.ErrForbidden), errors.Is(err, fairlead.ErrInvalid):
+		case errors.Is(err, fairlead.ErrForbidden), errors.Is(err, fairlead.ErrInvalid), errors.Is(err, fairlead.ErrState):
 			return err
 		}
 		b.log.Warn(what+"; trying again", "error", err, "in", pause)

@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"context"
+	"crypto/rand"
 	_ "embed"
 	"encoding/json"
 	"errors"
@@ -32,6 +33,7 @@ const ledgerID = 0x666c6272
 // has its changes on disk; each writes all that it has to in one transaction.
 type ledger struct {
 	lock *filelock.Lock
+	id   string // tells it from other ledgers
 
 	mu   sync.Mutex
 	conn *sqlite.Conn
@@ -100,7 +102,8 @@ func (l *ledger) open(ctx context.Context, file, node string) (err error) {
 	case err != nil:
 		return err
 	case was == node:
-		return nil
+		l.id, err = l.value("id")
+		return err
 	}
 	rows, err := l.rows()
 	if err == nil && len(rows) > 0 {
@@ -109,7 +112,9 @@ func (l *ledger) open(ctx context.Context, file, node string) (err error) {
 	if err != nil {
 		return err
 	}
-	return l.write(func() error { return l.set("node", node) })
+	// Under another name it is another ledger, too: none of its tasks is anywhere any more.
+	l.id = rand.Text()
+	return l.write(func() error { return errors.Join(l.set("node", node), l.set("id", l.id)) })
 }
 
 func (l *ledger) close() error {

@@ -48,6 +48,9 @@ type Options struct {
 	// Drain is for how long the bridge stays when it is told to end, so that what is in the QS
 	// ends first. Default: it does not wait.
 	Drain time.Duration
+	// TakeOver joins under a name whose tasks were written down in another ledger, which is
+	// lost: what it had is submitted once more.
+	TakeOver bool
 	// Joined is called when the server let the bridge in, each time.
 	Joined func()
 }

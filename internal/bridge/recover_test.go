@@ -2,9 +2,13 @@ package bridge_test
 
 import (
 	"context"
+	"errors"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/bridge"
 	"github.com/fairlead/fairlead/internal/bridge/bridgetest"
@@ -53,6 +57,54 @@ func TestGoesOn(t *testing.T) {
 	}
 	r.inQS(4)
 	r.markersDiffer()
+}
+
+// TestIntoItself: a bridge whose queue is the server that it serves refuses what it has submitted
+// itself, in place of submitting it again and again.
+func TestIntoItself(t *testing.T) {
+	r := newRig(t, time.Minute)
+	r.gate("job")
+	r.start(groups)
+	id := r.submit("job", work("physics", "1"))
+	marker := r.inQS(1)[0].Marker
+	again := work("physics", "1")
+	again.Key = marker
+	j := r.ends(r.submit("again", again), "failed")
+	if !strings.Contains(j.Tasks[0].Cause, "submitted: the queue into which it submits is the server") {
+		t.Errorf("%+v", j.Tasks[0])
+	}
+	r.inQS(1)
+	r.open("job")
+	r.ends(id, "succeeded")
+}
+
+// TestAnotherLedger: a bridge that looks elsewhere for what the queueing system has is not let
+// in, whether the one before runs or not, unless it is told to take over.
+func TestAnotherLedger(t *testing.T) {
+	r := newRig(t, time.Minute)
+	r.gate("job")
+	r.start(groups)
+	id := r.submit("job", work("physics", "1"))
+	r.inQS(1)
+	other := r.options()
+	other.Dir = filepath.Join(r.dir, "other")
+	for _, alive := range []bool{true, false} {
+		if !alive {
+			r.stop()
+		}
+		if err := bridge.Run(t.Context(), other); !errors.Is(err, fairlead.ErrState) || !strings.Contains(err.Error(), "--take-over") {
+			t.Errorf("the first is alive: %v; the second: %v", alive, err)
+		}
+	}
+	r.inQS(1)
+	r.start(func(o *bridge.Options) { groups(o); o.Dir, o.TakeOver = other.Dir, true })
+	r.inQS(2)
+	r.open("job")
+	r.ends(id, "succeeded")
+	r.stop()
+	if err := bridge.Run(t.Context(), r.options()); !errors.Is(err, fairlead.ErrState) {
+		t.Errorf("the first one, after another has taken over: %v", err)
+	}
 }
 
 // TestLeaseRanOut: a bridge that was away for longer than its leases goes on with the same

@@ -118,17 +118,21 @@ func (r *rig) openAll() {
 	}
 }
 
+// options are those of a bridge.
+func (r *rig) options() bridge.Options {
+	o := bridge.Options{Client: r.Client, QS: r.qs.Adapter(), System: "fake", Name: "fake", Dir: filepath.Join(r.dir, "bridge"), Poll: 20 * time.Millisecond}
+	if testing.Verbose() {
+		o.Logger = slog.New(slog.NewTextHandler(os.Stderr, nil))
+	}
+	return o
+}
+
 // start starts a bridge.
 func (r *rig) start(change func(*bridge.Options)) {
 	r.t.Helper()
 	joined := make(chan struct{}, 10)
-	o := bridge.Options{
-		Client: r.Client, QS: r.qs.Adapter(), System: "fake", Name: "fake", Dir: filepath.Join(r.dir, "bridge"), Poll: 20 * time.Millisecond,
-		Joined: func() { joined <- struct{}{} },
-	}
-	if testing.Verbose() {
-		o.Logger = slog.New(slog.NewTextHandler(os.Stderr, nil))
-	}
+	o := r.options()
+	o.Joined = func() { joined <- struct{}{} }
 	if change != nil {
 		change(&o)
 	}

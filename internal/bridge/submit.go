@@ -43,16 +43,19 @@ func (b *Bridge) hold(it *item) {
 	}
 }
 
-// marker is a new marker: the name of the node, as far as it is made of letters and digits,
-// and chance.
-func marker(node string) string {
+// marker is a new marker.
+func marker(node string) string { return markerPrefix(node) + strings.ToLower(rand.Text()) }
+
+// markerPrefix begins all markers of a bridge: the name of the node, as far as it is made of
+// letters and digits.
+func markerPrefix(node string) string {
 	word := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
 			return r
 		}
 		return -1
 	}, node)
-	return "fl-" + word[:min(len(word), 30)] + "-" + strings.ToLower(rand.Text())
+	return "fl-" + word[:min(len(word), 30)] + "-"
 }
 
 // minPause is how long the QS is left alone after it did not take something.

@@ -108,6 +108,9 @@ func (s *Server) join(ctx context.Context, in *joinInput) (*body[api.JoinRespons
 	if err := check(who(ctx), doAgent, ""); err != nil {
 		return nil, err
 	}
+	if err := s.admit(ctx, in.Name, in.Body.Ledger, in.Body.TakeOver); err != nil {
+		return nil, err
+	}
 	x := &session{id: rand.Text(), name: in.Name, instance: in.Body.Instance, handles: len(in.Body.Kinds) > 0, mail: make(chan struct{}, 1)}
 	capacity, err := fairlead.AgentCapacity(in.Body.Capacity, in.Body.Kinds...)
 	if err != nil {

@@ -46,6 +46,7 @@ type Server struct {
 	started time.Time
 	agents  agents
 	bridged bridged
+	ledgers ledgers
 	metrics *metrics
 	handler http.Handler
 

@@ -126,11 +126,14 @@ func (q *Queue) Describe(ctx context.Context) (frontback.Queue, error) {
 		case "multifactor":
 			out.Ages, out.Obeys = frontback.Yes, frontback.Unknown
 		default:
-			out.Ages, out.Obeys = frontback.No, frontback.No
+			out.Ages, out.Obeys = frontback.No, frontback.Yes
+			out.Found = append(out.Found, frontback.Doubt{Broken: true, Text: fmt.Sprintf("pool %s there has the policy %s, by which priorities do not decide between users: give it `policy: fifo` in the file of that server", q.o.Pool, p.Policy)})
 		}
 		return out, nil
 	}
-	return out, nil // it comes with its first job, or not at all
+	out.Ages, out.Obeys = frontback.No, frontback.Yes
+	out.Found = append(out.Found, frontback.Doubt{Broken: true, Text: fmt.Sprintf("there is no pool %s there: add `%s: {policy: fifo}` to the pools of that server, or name another with --pool", q.o.Pool, q.o.Pool)})
+	return out, nil
 }
 
 // Submit submits for each user what is theirs. The marker is the job's key: what arrives twice

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -107,13 +108,17 @@ func TestQueue(t *testing.T) {
 // TestDescribe: a pool whose policy does not keep to priorities is said to.
 func TestDescribe(t *testing.T) {
 	o := start(t, 1)
-	for pool, obeys := range map[string]frontback.Answer{"bridged": frontback.Yes, "nowhere": frontback.Unknown} {
+	for pool, found := range map[string]string{"bridged": "", "nowhere": "add `nowhere: {policy: fifo}` to the pools"} {
 		q, err := queue.Open(queue.Options{Address: o.socket, Pool: pool})
 		if err != nil {
 			t.Fatal(err)
 		}
 		got, err := q.Describe(t.Context())
-		if err != nil || got.Obeys != obeys || got.Highest != 4 {
+		said := ""
+		if len(got.Found) > 0 {
+			said = got.Found[0].Text
+		}
+		if err != nil || got.Obeys != frontback.Yes || got.Highest != 4 || !strings.Contains(said, found) || (found == "") != (said == "") {
 			t.Errorf("%s: got %+v, %v", pool, got, err)
 		}
 		if err := q.Close(); err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	neturl "net/url"
 	"sync"
 	"time"
 
@@ -35,9 +36,25 @@ type live struct {
 // errBusy says that the session is taken.
 var errBusy = errors.New("an earlier connection of a bridge to this queue is open still: what it sent may yet arrive")
 
+// parse reads an address. What is wrong with one is said without it: there is a password in it.
+func parse(address string) (amqp.URI, error) {
+	uri, err := amqp.ParseURI(address)
+	var about *neturl.Error
+	if errors.As(err, &about) {
+		err = about.Err
+	}
+	if err != nil {
+		return uri, fmt.Errorf("address of RabbitMQ: %v; it is to be amqp://USER:PASSWORD@HOST:PORT/VHOST, where %%25 stands for a %% in the password: %w", err, fairlead.ErrInvalid)
+	}
+	return uri, nil
+}
+
 // dial connects.
 func dial(ctx context.Context, url, name string) (*amqp.Connection, error) {
 	stop := func() bool { return true }
+	if _, err := parse(url); err != nil {
+		return nil, err
+	}
 	c, err := amqp.DialConfig(url, amqp.Config{
 		Heartbeat: 10 * time.Second, Properties: amqp.Table{"connection_name": name},
 		Dial: func(network, address string) (net.Conn, error) {

@@ -27,8 +27,6 @@ import (
 	"sync"
 	"time"
 
-	amqp "github.com/rabbitmq/amqp091-go"
-
 	"github.com/fairlead/fairlead/frontback"
 	"github.com/fairlead/fairlead/internal/bridge"
 	"github.com/fairlead/fairlead/internal/bridge/mq"
@@ -82,9 +80,9 @@ func Open(o Options) *Queue {
 
 // Describe implements bridge.QS.
 func (q *Queue) Describe(ctx context.Context) (frontback.Queue, error) {
-	uri, err := amqp.ParseURI(q.options.URL)
+	uri, err := parse(q.options.URL)
 	if err != nil {
-		return frontback.Queue{}, fmt.Errorf("address of RabbitMQ: %w", err)
+		return frontback.Queue{}, err
 	}
 	_, err = q.up(ctx)
 	return frontback.Queue{
