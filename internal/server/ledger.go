@@ -3,16 +3,12 @@ package server
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	"github.com/fairlead/fairlead"
 )
 
 // ledgerSetting begins the keys under which it is kept which ledger belongs to a bridge's name.
 const ledgerSetting = "bridge/"
-
-// ledgers lets one bridge at a time be compared with what is kept.
-type ledgers struct{ mu sync.Mutex }
 
 // admit lets a bridge in under the name of a node if what was given to the queueing system
 // under that name is written down where it looks. Another one would give it there again,
@@ -22,8 +18,8 @@ func (s *Server) admit(ctx context.Context, node, ledger string, takeOver bool) 
 	if ledger == "" || !ok {
 		return nil
 	}
-	s.ledgers.mu.Lock()
-	defer s.ledgers.mu.Unlock()
+	s.admitting.Lock()
+	defer s.admitting.Unlock()
 	all, err := keeper.Settings(ctx)
 	if err != nil {
 		return fmt.Errorf("read the settings: %w", err)

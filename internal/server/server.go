@@ -46,9 +46,10 @@ type Server struct {
 	started time.Time
 	agents  agents
 	bridged bridged
-	ledgers ledgers
-	metrics *metrics
-	handler http.Handler
+	// admitting lets one bridge at a time be compared with the ledger that is kept.
+	admitting sync.Mutex
+	metrics   *metrics
+	handler   http.Handler
 
 	mu     sync.Mutex
 	listen []string

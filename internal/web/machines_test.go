@@ -3,7 +3,6 @@ package web_test
 import (
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -21,24 +20,9 @@ import (
 // post posts a form.
 func (l *lab) post(path string, form url.Values, headers ...string) (status int, text string) {
 	l.t.Helper()
-	req, err := http.NewRequestWithContext(l.t.Context(), http.MethodPost, l.url+path, strings.NewReader(form.Encode()))
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	for i := 0; i < len(headers); i += 2 {
-		req.Header.Set(headers[i], headers[i+1])
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	return resp.StatusCode, string(body)
+	headers = append([]string{"Content-Type", "application/x-www-form-urlencoded"}, headers...)
+	status, _, text = l.ask(http.MethodPost, path, strings.NewReader(form.Encode()), headers...)
+	return status, text
 }
 
 // exactly are the elements that hold the exact values of numbers, and of times.

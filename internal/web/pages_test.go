@@ -15,7 +15,13 @@ import (
 // get reads a page.
 func (l *lab) get(path string, headers ...string) (status int, head http.Header, text string) {
 	l.t.Helper()
-	req, err := http.NewRequestWithContext(l.t.Context(), http.MethodGet, l.url+path, nil)
+	return l.ask(http.MethodGet, path, nil, headers...)
+}
+
+// ask sends a request with headers, each name before its value.
+func (l *lab) ask(method, path string, body io.Reader, headers ...string) (status int, head http.Header, text string) {
+	l.t.Helper()
+	req, err := http.NewRequestWithContext(l.t.Context(), method, l.url+path, body)
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -27,11 +33,11 @@ func (l *lab) get(path string, headers ...string) (status int, head http.Header,
 		l.t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
+	all, err := io.ReadAll(resp.Body)
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	return resp.StatusCode, resp.Header, string(body)
+	return resp.StatusCode, resp.Header, string(all)
 }
 
 // everyPage are addresses of all pages.
