@@ -143,14 +143,14 @@ func (a *audit) judge() {
 func (a *audit) askServer(c *api.Client) map[string]float64 {
 	a.t.Helper()
 	ctx := a.t.Context()
-	status, err1 := c.Status(ctx)
+	found, err1 := c.Doctor(ctx)
 	nodes, err2 := c.Nodes(ctx)
 	shares, err3 := c.Shares(ctx, "")
 	if err1 != nil || err2 != nil || err3 != nil {
 		a.t.Fatal(err1, err2, err3)
 	}
-	for _, check := range status.Checks {
-		if check.Name == "counters" && !check.OK {
+	for _, check := range found.Checks {
+		if check.Name == "counters" && check.Result != api.ResultOK {
 			a.mismatch("the server's own check: %s", check.Text)
 		}
 	}

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"syscall"
 	"time"
 
@@ -14,44 +16,54 @@ import (
 )
 
 func (a *app) doctorCommand() *cobra.Command {
-	var asJSON bool
+	var asJSON, strict, quiet bool
 	c := &cobra.Command{
 		Use:   "doctor",
-		Short: "Look for what is wrong with the server and this machine",
-		Args:  cobra.NoArgs,
+		Short: "Look for what is wrong with the server, its agents and this machine",
+		Long: `Look for what is wrong with the server, its agents and this machine. Each check is ok, a
+WARNING or has FAILED, and says what it saw; what is not ok says what to do. The exit status is
+1 if something has failed, and with --strict also if there is a warning. In JSON each check has
+the number that was judged, and the bounds.`,
+		Example: "  fairlead doctor\n  fairlead doctor --quiet --strict && echo all is well\n  fairlead doctor --json",
+		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			checks := a.diagnose(c.Context())
+			worst := api.Worst(checks)
 			if asJSON {
-				if err := a.printJSON(map[string]any{"version": api.Version, "checks": checks}); err != nil {
+				if err := a.printJSON(api.Diagnosis{Version: api.Version, At: time.Now(), Result: worst, Checks: checks}); err != nil {
 					return err
 				}
-			} else if err := a.printChecks(checks); err != nil {
+			} else if err := a.printChecks(checks, quiet); err != nil {
 				return err
 			}
-			for _, x := range checks {
-				if !x.OK {
-					return exit(api.ExitRefused)
-				}
+			if worst == api.ResultFail || strict && worst != api.ResultOK {
+				return exit(api.ExitRefused)
 			}
 			return nil
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	c.Flags().BoolVar(&strict, "strict", false, "a warning counts as a failure")
+	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "print only what is not ok")
 	return c
 }
 
-func (a *app) printChecks(checks []api.HealthCheck) error {
+func (a *app) printChecks(checks []api.HealthCheck, quiet bool) error {
 	t := table.New(table.Column{Name: "CHECK"}, table.Column{Name: "RESULT"}, table.Column{Name: "DETAIL"})
+	shown := 0
 	for _, x := range checks {
-		result := "ok"
-		if !x.OK {
-			result = "BAD"
+		if quiet && x.Result == api.ResultOK {
+			continue
 		}
-		text := x.Text
+		shown++
+		text := printable(x.Text)
 		if x.Next != "" {
-			text += "  ->  " + x.Next
+			text += "  ->  " + printable(x.Next)
 		}
-		t.Row(x.Name, result, text)
+		t.Row(x.Name, map[string]string{api.ResultOK: "ok", api.ResultWarn: "WARN", api.ResultFail: "FAIL"}[x.Result], text)
+	}
+	if shown == 0 {
+		return nil
 	}
 	return t.Print(a.out)
 }
@@ -61,54 +73,101 @@ func (a *app) diagnose(ctx context.Context) []api.HealthCheck {
 	checks := []api.HealthCheck{}
 	client, err := a.client()
 	if err != nil {
-		return append(checks, api.HealthCheck{Name: "server", Text: err.Error(), Next: "see --server"})
+		return append(checks, failedCheck("server", err.Error(), "see --server"))
 	}
 	defer client.Close()
 	began := time.Now()
 	st, err := client.Status(ctx)
+	took := time.Since(began)
+	if err == nil {
+		checks = append(checks, serverChecks(st, client.Address, took)...)
+		var found *api.Diagnosis
+		if found, err = client.Doctor(ctx); err == nil {
+			checks = append(append(checks, found.Checks...), metricsCheck(ctx, client))
+		}
+	}
 	switch {
 	case errors.Is(err, api.ErrUnreachable):
-		checks = append(checks, api.HealthCheck{Name: "server", Text: err.Error(), Next: "fairlead serve --dev"})
+		checks = append(checks, failedCheck("server", err.Error(), "fairlead serve --dev"))
 	case err != nil:
-		checks = append(checks, api.HealthCheck{Name: "server", Text: err.Error()})
-	default:
-		checks = append(checks, serverChecks(st, client.Address, time.Since(began))...)
+		checks = append(checks, failedCheck("server", err.Error(), "see the server's log"))
 	}
 	return append(checks, machineChecks()...)
 }
 
+func failedCheck(name, text, next string) api.HealthCheck {
+	return api.HealthCheck{Name: name, Result: api.ResultFail, Text: text, Next: next}
+}
+
+// judged is a check of a number that warns from warn on, and has failed from fail on.
+func judged(name, text string, value float64, unit string, warn, fail float64, next string) api.HealthCheck {
+	c := api.HealthCheck{Name: name, Result: api.ResultOK, Text: text, Value: &value, Unit: unit, WarnAt: &warn, FailAt: &fail}
+	if value >= warn {
+		c.Result, c.Next = api.ResultWarn, next
+	}
+	if value >= fail {
+		c.Result = api.ResultFail
+	}
+	return c
+}
+
 func serverChecks(st *api.ServerStatus, address string, took time.Duration) []api.HealthCheck {
-	you := api.HealthCheck{Name: "identity", OK: st.You.UID >= 0, Text: fmt.Sprintf("you are %s, known by %s", st.You.User, st.You.By)}
+	you := api.HealthCheck{Name: "identity", Result: api.ResultOK, Text: fmt.Sprintf("you are %s, known by %s", st.You.User, st.You.By)}
 	if st.You.Admin {
 		you.Text += "; you may do everything"
 	}
-	if !you.OK {
-		you.Text, you.Next = "the server cannot tell who you are", "connect through its socket"
+	if st.You.UID < 0 {
+		you = failedCheck("identity", "the server cannot tell who you are", "connect through its socket")
 	}
-	clock := api.HealthCheck{Name: "clocks", OK: true, Text: "agree"}
-	if d := time.Since(st.At); d > 5*time.Second || d < -5*time.Second {
-		clock = api.HealthCheck{Name: "clocks", Text: fmt.Sprintf("the server's is %v from ours", d.Round(time.Second)), Next: "set the clocks"}
+	apart := time.Since(st.At)
+	text := "agree"
+	if apart.Abs() > time.Second {
+		text = fmt.Sprintf("the server's is %v from ours", apart.Round(time.Second))
 	}
 	checks := []api.HealthCheck{
-		{Name: "server", OK: true, Text: fmt.Sprintf("fairlead %s at %s, up %s, answers in %s", st.Program, address, span(st.At.Sub(st.Started)), span(took))},
-		{Name: "store", OK: true, Text: st.Store}, you, clock,
+		judged("server", fmt.Sprintf("fairlead %s at %s, up %s, answers in %s", st.Program, address, span(st.At.Sub(st.Started)), span(took)), took.Seconds(), "s", 0.5, 5, "see what else the machine is doing"),
+		{Name: "store", Result: api.ResultOK, Text: st.Store}, you,
+		judged("clocks", text, apart.Abs().Seconds(), "s", 5, 60, "set the clocks: timedatectl set-ntp true"),
 	}
 	if st.Program != version {
-		checks = append(checks, api.HealthCheck{Name: "versions", OK: true, Text: fmt.Sprintf("the server is %s, this program %s", st.Program, version)})
+		checks = append(checks, api.HealthCheck{Name: "version", Result: api.ResultWarn, Text: fmt.Sprintf("the server is %s, this program %s", st.Program, version), Next: "install the same version everywhere"})
 	}
-	return append(checks, st.Checks...)
+	return checks
+}
+
+// metricsCheck looks whether the metrics can be had.
+func metricsCheck(ctx context.Context, client *api.Client) api.HealthCheck {
+	const next = "see the server's log"
+	began := time.Now()
+	text, err := client.Open(ctx, "/metrics")
+	if err != nil {
+		return failedCheck("metrics", err.Error(), next)
+	}
+	defer text.Close()
+	series := 0
+	lines := bufio.NewScanner(text)
+	for lines.Scan() {
+		if line := lines.Text(); line != "" && !strings.HasPrefix(line, "#") {
+			series++
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return failedCheck("metrics", err.Error(), next)
+	}
+	took := time.Since(began)
+	return judged("metrics", fmt.Sprintf("%d series in %s", series, span(took)), took.Seconds(), "s", 2, 10, "Prometheus gives up after 10 s: see what else the machine is doing")
 }
 
 // machineChecks look at what an agent or a server needs on this machine.
 func machineChecks() []api.HealthCheck {
-	var checks []api.HealthCheck
 	var limit syscall.Rlimit
-	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) == nil {
-		c := api.HealthCheck{Name: "open files", OK: limit.Cur >= 1024, Text: fmt.Sprintf("up to %d", limit.Cur)}
-		if !c.OK {
-			c.Next = "raise it with: ulimit -n 4096"
-		}
-		checks = append(checks, c)
+	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) != nil {
+		return nil
 	}
-	return checks
+	files := float64(min(limit.Cur, 1<<53))
+	c := api.HealthCheck{Name: "open files", Result: api.ResultOK, Text: fmt.Sprintf("up to %d", limit.Cur), Value: &files, Unit: "files"}
+	if limit.Cur < 1024 {
+		c.Result, c.Next = api.ResultWarn, "raise it with: ulimit -n 4096"
+	}
+	return []api.HealthCheck{c}
 }

@@ -149,7 +149,7 @@ func (a *Agent) offer() api.JoinRequest {
 	}
 	return api.JoinRequest{
 		Capacity: a.options.Capacity, Labels: a.options.Labels, Version: a.options.Version, Host: a.options.Host, Instance: a.instance,
-		Running: append(running, a.release...), Again: a.session != "",
+		Running: append(running, a.release...), Again: a.session != "", Facts: a.facts(),
 	}
 }
 

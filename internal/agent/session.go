@@ -14,10 +14,15 @@ const pollWait = 30 * time.Second
 // poll asks for work and carries out what comes.
 func (a *Agent) poll(ctx context.Context) {
 	pause := 100 * time.Millisecond
+	told := time.Now() // when the server was told the facts, at first as it joined
 	for ctx.Err() == nil {
+		var facts *api.Facts
+		if now := time.Now(); now.Sub(told) >= factsEvery {
+			facts, told = a.facts(), now
+		}
 		a.mu.Lock()
 		ack := a.ack
-		req := api.PollRequest{Session: a.session, Ack: ack, WaitSeconds: pollWait.Seconds()}
+		req := api.PollRequest{Session: a.session, Ack: ack, WaitSeconds: pollWait.Seconds(), Facts: facts}
 		a.mu.Unlock()
 		r, err := a.options.Client.Poll(ctx, a.options.Name, req)
 		if err != nil {

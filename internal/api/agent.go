@@ -24,6 +24,8 @@ type JoinRequest struct {
 	Ledger   string `json:"ledger,omitempty" doc:"Of a bridge: names what its tasks are written down in; under the node's name no other ledger is let in"`
 	TakeOver bool   `json:"take_over,omitempty" doc:"Of a bridge: the ledger before this one is lost"`
 	Again    bool   `json:"again,omitempty" doc:"It has joined before: what is not among the running never reached it"`
+	// Facts are what doctor wants to know of the machine.
+	Facts *Facts `json:"facts,omitempty"`
 }
 
 // JoinResponse lets it in.
@@ -38,6 +40,8 @@ type PollRequest struct {
 	// Ack are the attempts that the agent received by earlier polls and has begun.
 	Ack         []fairlead.Ref `json:"ack,omitempty" doc:"Attempts that it received; what is not acknowledged is sent again"`
 	WaitSeconds float64        `json:"wait_seconds,omitempty" maximum:"60" doc:"How long to wait for something to do; the server shortens it"`
+	// Facts are told again now and then.
+	Facts *Facts `json:"facts,omitempty"`
 }
 
 // PollResponse is what to do.

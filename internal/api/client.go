@@ -88,6 +88,15 @@ func (c *Client) Call(ctx context.Context, method, path string, in, out any) err
 	return nil
 }
 
+// Open asks for something that is no JSON document, to be read and closed.
+func (c *Client) Open(ctx context.Context, path string) (io.ReadCloser, error) {
+	resp, err := c.do(ctx, http.MethodGet, path, nil)
+	if err != nil {
+		return nil, err
+	}
+	return resp.Body, nil
+}
+
 // do sends a request; an error that the server tells is returned as one.
 func (c *Client) do(ctx context.Context, method, path string, body io.Reader) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
@@ -267,6 +276,11 @@ func (c *Client) Drain(ctx context.Context, node string, r DrainRequest) error {
 // Status returns what the server says about itself.
 func (c *Client) Status(ctx context.Context) (*ServerStatus, error) {
 	return get[ServerStatus](ctx, c, "/v1/status", nil)
+}
+
+// Doctor returns what the server finds when it looks at itself and its agents.
+func (c *Client) Doctor(ctx context.Context) (*Diagnosis, error) {
+	return get[Diagnosis](ctx, c, "/v1/doctor", nil)
 }
 
 // Config returns the configuration in force.

@@ -224,7 +224,6 @@ type ServerStatus struct {
 	StartsPerSecond float64        `json:"starts_per_second" doc:"Tasks, over the last minute"`
 	LastError       string         `json:"last_error,omitempty"`
 	LastErrorAt     *time.Time     `json:"last_error_at,omitempty"`
-	Checks          []HealthCheck  `json:"checks,omitempty"`
 	You             Actor          `json:"you"`
 	Listen          []string       `json:"listen"`
 	LeaseSeconds    float64        `json:"lease_seconds"`
@@ -243,14 +242,6 @@ type ConfigStatus struct {
 	Settings []Setting `json:"settings,omitempty"`
 	// Aside tells that they do not fit the file, and are not in force.
 	Aside bool `json:"settings_aside,omitempty"`
-}
-
-// HealthCheck is one thing that doctor looked at.
-type HealthCheck struct {
-	Name string `json:"name"`
-	OK   bool   `json:"ok"`
-	Text string `json:"text"`
-	Next string `json:"next,omitempty"`
 }
 
 // Actor is who asks, as the connection says.

@@ -42,6 +42,7 @@ type session struct {
 	member   *fairlead.Member
 
 	mu    sync.Mutex
+	facts facts
 	start []*fairlead.Lease // to be sent, or sent and not yet acknowledged
 	stop  []api.Stop
 	logs  []api.LogRequest
@@ -126,6 +127,7 @@ func (s *Server) join(ctx context.Context, in *joinInput) (*body[api.JoinRespons
 		return nil, err
 	}
 	x.member = m
+	x.learn(in.Body.Facts)
 	s.bridged.leave(in.Name)
 	s.agents.mu.Lock()
 	for id, old := range s.agents.sessions {
@@ -190,6 +192,7 @@ func (s *Server) poll(ctx context.Context, in *pollInput) (*body[api.PollRespons
 		return answer(s.over(in.Body.Session)), nil
 	}
 	x.acknowledge(in.Body.Ack)
+	x.learn(in.Body.Facts)
 	if _, err := x.member.Renew(ctx, nil); err != nil {
 		return nil, err
 	}

@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -128,97 +126,5 @@ func (s *Server) status(ctx context.Context, _ *struct{}) (*body[api.ServerStatu
 	if p, err := s.options.Loop.Pulse(ctx); err == nil {
 		out.StoreSeconds, out.CaughtUpSeconds, out.StepsPerSecond, out.StartsPerSecond = p.Store.Seconds(), p.CaughtUp.Seconds(), p.Steps, p.Starts
 	}
-	out.Checks = s.checks(ctx)
 	return answer(out), nil
-}
-
-// checks are the questions that doctor asks the server.
-func (s *Server) checks(ctx context.Context) []api.HealthCheck {
-	checks := []api.HealthCheck{s.checkCounters(ctx), s.checkNodes(), s.checkConfig()}
-	st := s.options.Loop.Stats()
-	recent := !st.ErrorAt.IsZero() && time.Since(st.ErrorAt) < 10*time.Minute
-	steps := api.HealthCheck{Name: "scheduling", OK: !recent, Text: fmt.Sprintf("%d steps, the last took %v", st.Steps, st.StepTime)}
-	if recent {
-		steps.Text, steps.Next = st.LastError, "see the server's log"
-	}
-	return append(append(checks, steps), s.checkDisk()...)
-}
-
-// checkDisk looks at the room where the jobs are kept.
-func (s *Server) checkDisk() []api.HealthCheck {
-	dir := filepath.Dir(s.options.Database)
-	var fs syscall.Statfs_t
-	if s.options.Database == "" || syscall.Statfs(dir, &fs) != nil {
-		return nil
-	}
-	const least = 100 << 20
-	free := int64(fs.Bavail) * fs.Bsize
-	c := api.HealthCheck{Name: "disk", OK: free > least, Text: fmt.Sprintf("%.1fG free in %s", float64(free)/(1<<30), dir)}
-	if !c.OK {
-		c.Next = "make room: submissions are refused when the disk is full"
-	}
-	return []api.HealthCheck{c}
-}
-
-// checkCounters compares the counters that are kept with a count of the jobs, and
-// with what the scheduler believes.
-func (s *Server) checkCounters(ctx context.Context) api.HealthCheck {
-	c := api.HealthCheck{Name: "counters"}
-	acc, ok := s.options.Store.(fairlead.Accountant)
-	if !ok {
-		return api.HealthCheck{Name: "counters", OK: true, Text: "the store keeps none"}
-	}
-	for range 5 { // they change while we look
-		before, err := acc.Usage(ctx)
-		if err != nil {
-			c.Text = err.Error()
-			return c
-		}
-		counted, err := acc.Recount(ctx)
-		if err != nil {
-			c.Text = err.Error()
-			return c
-		}
-		c.OK = true
-		for pool, a := range before.Pools {
-			if a.Counters != counted[pool] {
-				c.OK = false
-				c.Text = fmt.Sprintf("pool %s: counted %+v, kept %+v", pool, counted[pool], a.Counters)
-			}
-		}
-		if c.OK {
-			c.Text = fmt.Sprintf("those of %d pools agree with a count of the jobs", len(before.Pools))
-			return c
-		}
-	}
-	c.Text += " (on a busy server the two are read at different moments; ask again)"
-	return c
-}
-
-func (s *Server) checkNodes() api.HealthCheck {
-	up, all := 0, s.options.Loop.Nodes()
-	for _, n := range all {
-		if n.State == "up" {
-			up++
-		}
-	}
-	c := api.HealthCheck{Name: "nodes", OK: up > 0, Text: fmt.Sprintf("%d of %d take tasks", up, len(all))}
-	if up == 0 {
-		c.Next = "start an agent with: fairlead work"
-	}
-	return c
-}
-
-func (s *Server) checkConfig() api.HealthCheck {
-	st := s.options.Config.Status()
-	c := api.HealthCheck{Name: "configuration", OK: st.Problem == "", Text: "version " + st.Hash + " in force"}
-	switch {
-	case strings.HasPrefix(st.Problem, "the file is not what is in force"):
-		c.Text, c.Next = "version "+st.Hash+" of another server is in force, and "+st.File+" is another", "make the file the same: fairlead config show"
-	case strings.HasPrefix(st.Problem, "the settings"):
-		c.Text, c.Next = "settings do not fit the file; version "+st.Hash+" is in force", "fairlead config show"
-	case st.Problem != "":
-		c.Text, c.Next = "the file has errors; version "+st.Hash+" stays in force", "fairlead config check "+st.File
-	}
-	return c
 }

@@ -30,7 +30,8 @@ type Options struct {
 	Program string // version of the program
 	// StoreName says where the jobs are kept, for people.
 	StoreName string
-	// Database is the file of the jobs, if there is one: doctor looks at its disk.
+	// Database is the file of the jobs, if there is one: doctor looks at its disk and who may
+	// read it.
 	Database string
 	// Config keeps the configuration in force; nil if nobody can change it.
 	Config Configuration
@@ -46,6 +47,7 @@ type Server struct {
 	started time.Time
 	agents  agents
 	bridged bridged
+	doctors doctors
 	// admitting lets one bridge at a time be compared with the ledger that is kept.
 	admitting sync.Mutex
 	metrics   *metrics
@@ -104,6 +106,7 @@ func (s *Server) api(mux *http.ServeMux) huma.API {
 	s.jobRoutes(a)
 	s.whyRoutes(a)
 	s.clusterRoutes(a)
+	s.doctorRoutes(a)
 	s.boostRoutes(a)
 	s.reserveRoutes(a)
 	s.usageRoutes(a)

@@ -106,6 +106,10 @@ func (x source) Status(ctx context.Context) (*api.ServerStatus, error) {
 	return bodyOf(x.s.status(ctx, nil))
 }
 
+func (x source) Doctor(ctx context.Context) (*api.Diagnosis, error) {
+	return x.s.diagnosis(ctx, doctorShown), nil
+}
+
 func (x source) Config(ctx context.Context) (*api.ConfigStatus, error) {
 	return bodyOf(x.s.config(ctx, nil))
 }

@@ -28,6 +28,8 @@ type policySource interface {
 	// ConfigApply puts a plan into force, ConfigRollback an earlier version.
 	ConfigApply(ctx context.Context, r api.ApplyRequest) (*api.ApplyResponse, error)
 	ConfigRollback(ctx context.Context, r api.RollbackRequest) (*api.ApplyResponse, error)
+	// Doctor is what fairlead doctor found lately.
+	Doctor(ctx context.Context) (*api.Diagnosis, error)
 }
 
 // policyPage shows what is in force, who changed it, and how the scheduler does.
@@ -42,7 +44,7 @@ type Policy struct {
 	Versions []api.ConfigVersion
 	Record   []api.AuditRecord
 	Status   *api.ServerStatus
-	Fails    []api.HealthCheck
+	Doctor   *api.Diagnosis
 	May      bool // change it
 }
 
@@ -57,6 +59,11 @@ func (p policyRow) Least() string { return say.Dash(say.Amounts(p.Min, "")) }
 
 // Greatest is its maximum.
 func (p policyRow) Greatest() string { return say.Dash(say.Amounts(p.Max, "")) }
+
+// Bad are the checks that found something.
+func (p *Policy) Bad() []api.HealthCheck {
+	return slices.DeleteFunc(slices.Clone(p.Doctor.Checks), func(c api.HealthCheck) bool { return c.Result == api.ResultOK })
+}
 
 // Took writes seconds that are mostly a part of a thousandth.
 func (p *Policy) Took(seconds float64) string {
@@ -97,6 +104,6 @@ func loadPolicy(ctx context.Context, src Source, r *Request) (any, error) {
 	if p.Status, err = src.Status(ctx); err != nil {
 		return nil, err
 	}
-	p.Fails = slices.DeleteFunc(slices.Clone(p.Status.Checks), func(c api.HealthCheck) bool { return c.OK })
-	return p, nil
+	p.Doctor, err = src.Doctor(ctx)
+	return p, err
 }

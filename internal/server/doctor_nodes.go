@@ -1,0 +1,252 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/words"
+)
+
+// facts are what an agent said of its machine, and how far its clock was from ours then.
+type facts struct {
+	*api.Facts
+	skew time.Duration
+}
+
+// learn keeps what an agent says of its machine.
+func (x *session) learn(f *api.Facts) {
+	if f == nil {
+		return
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.facts = facts{f, time.Since(f.At)}
+}
+
+// patient is a node with what its agent says, if it is one of ours.
+type patient struct {
+	fairlead.NodeView
+	facts
+	commands bool // it is an agent, which runs commands
+}
+
+// patients are all nodes.
+func (s *Server) patients() []patient {
+	by := map[string]*session{}
+	s.agents.mu.Lock()
+	for _, x := range s.agents.sessions {
+		by[x.name] = x
+	}
+	s.agents.mu.Unlock()
+	var out []patient
+	for _, n := range s.options.Loop.Nodes() {
+		p := patient{NodeView: n}
+		if x := by[n.Name]; x != nil {
+			x.mu.Lock()
+			p.facts, p.commands = x.facts, !x.handles
+			x.mu.Unlock()
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// some names a few of many.
+func some(names []string) string {
+	const most = 5
+	slices.Sort(names)
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+}
+
+// checkNodes looks which nodes take tasks, and which are lost or drained.
+func checkNodes(all []patient) []api.HealthCheck {
+	by := map[string][]string{}
+	for _, n := range all {
+		name := n.Name
+		if n.State == "drain" && n.Why != "" {
+			name += " (" + words.Printable(n.Why) + ")"
+		}
+		by[n.State] = append(by[n.State], name)
+	}
+	nodes := counted(good("nodes", fmt.Sprintf("%d of %d take tasks", len(by["up"]), len(all))), len(by["up"]), "nodes")
+	if len(by["up"]) == 0 {
+		nodes.Result, nodes.Next = api.ResultFail, "start an agent with: fairlead work"
+	}
+	checks := []api.HealthCheck{nodes}
+	if lost := by["down"]; len(lost) > 0 {
+		checks = append(checks, counted(bad("lost nodes", api.ResultWarn, some(lost), "see whether these machines run, and the logs of their agents: journalctl -u fairlead-agent"), len(lost), "nodes"))
+	}
+	if drained := by["drain"]; len(drained) > 0 {
+		checks = append(checks, counted(bad("drained nodes", api.ResultWarn, some(drained), "when they are ready: fairlead resume NODE"), len(drained), "nodes"))
+	}
+	return checks
+}
+
+// checkAgents looks at what the agents say of themselves. users are those of the jobs that wait.
+func checkAgents(all []patient, program string, users []string) []api.HealthCheck {
+	var versions, clocks []string
+	known, worst := 0, time.Duration(0)
+	for _, n := range all {
+		if n.Version != "" && n.Version != program {
+			versions = append(versions, n.Name+" "+words.Printable(n.Version))
+		}
+		if n.Facts == nil {
+			continue
+		}
+		known++
+		if n.skew.Abs() > worst {
+			worst = n.skew.Abs()
+		}
+		if n.skew.Abs() >= clockWarn {
+			clocks = append(clocks, fmt.Sprintf("%s by %s", n.Name, brief(n.skew)))
+		}
+	}
+	var checks []api.HealthCheck
+	if len(versions) > 0 {
+		checks = append(checks, counted(bad("versions", api.ResultWarn, "the server is "+program+"; "+some(versions), "install the same version everywhere"), len(versions), "agents"))
+	}
+	if known == 0 {
+		return checks
+	}
+	skew := api.HealthCheck{Name: "agents' clocks", Text: "agree with the server's within " + brief(worst)}
+	if len(clocks) > 0 {
+		skew.Text = "differ from the server's: " + some(clocks)
+	}
+	checks = append(checks, grade(skew, worst.Seconds(), "s", clockWarn.Seconds(), time.Minute.Seconds(), "set the clocks: timedatectl set-ntp true"))
+	return append(checks, checkRights(all, users), checkAgentRooms(all), checkBounds(all))
+}
+
+// clockWarn is how far clocks may be apart. Leases do not mind; logs and begin times do.
+const clockWarn = 5 * time.Second
+
+// checkRights looks whether the agents run the jobs of those who wait.
+func checkRights(all []patient, users []string) api.HealthCheck {
+	var found []string
+	allow, refuse, any := []string{}, []string{}, []string{}
+	runs := map[string]bool{} // users whose jobs some agent runs
+	each := false             // some agent runs each job as its user
+	agents := 0
+	for _, n := range all {
+		if n.Facts == nil || !n.commands || n.State == "down" {
+			continue
+		}
+		agents++
+		switch {
+		case n.Runs == "any" && n.User == "root":
+			any = append(any, n.Name)
+		case n.Runs == "users":
+			each = true
+		}
+		if n.Runs == "any" {
+			each = true
+		}
+		runs[n.User] = true
+		if n.AllowRoot || n.Runs == "own" && n.User == "root" {
+			allow = append(allow, n.Name)
+		} else {
+			refuse = append(refuse, n.Name)
+		}
+	}
+	if len(any) > 0 {
+		found = append(found, some(any)+" run everybody's jobs as root (--any-user)")
+	}
+	if len(allow) > 0 && len(refuse) > 0 {
+		found = append(found, fmt.Sprintf("%s run the jobs of root, %s refuse them: such a job fails where it may not run", some(allow), some(refuse)))
+	}
+	for _, u := range users {
+		if agents > 0 && !each && !runs[u] {
+			found = append(found, fmt.Sprintf("jobs of %s wait, and no agent runs jobs of others than its own user", words.Printable(u)))
+		} else if agents > 0 && u == "root" && len(allow) == 0 {
+			found = append(found, "jobs of root wait, and no agent runs them")
+		}
+	}
+	if len(found) == 0 {
+		return counted(good("rights", several(agents, "agent")+" there, and whoever waits may run"), 0, "contradictions")
+	}
+	return counted(bad("rights", api.ResultWarn, strings.Join(found, "; "), "start all agents in the same way: as root each job runs as its user; root's own with --allow-root"), len(found), "contradictions")
+}
+
+// checkAgentRooms looks at the disks of the agents.
+func checkAgentRooms(all []patient) api.HealthCheck {
+	worst := api.HealthCheck{Name: "agents' disks", Result: api.ResultOK, Text: "no agent says how much room it has"}
+	least := int64(-1)
+	for _, n := range all {
+		if n.Facts != nil && n.Problem != "" && n.State != "down" {
+			return bad(worst.Name, api.ResultFail, n.Name+": "+words.Printable(n.Problem), "see who owns the directory, and whether its disk can be written to: tasks fail there")
+		}
+		if n.Facts == nil || n.Dir == "" || n.State == "down" || least >= 0 && n.FreeBytes >= least {
+			continue
+		}
+		least = n.FreeBytes
+		worst = room("agents' disks", least, n.Dir, "make room: output is lost when the disk is full")
+		worst.Text = "the fullest is that of " + n.Name + ": " + worst.Text
+	}
+	return worst
+}
+
+// checkBounds looks whether agents offer more than their control groups and limits give them.
+func checkBounds(all []patient) api.HealthCheck {
+	var found []string
+	for _, n := range all {
+		if n.Facts == nil || n.State == "down" || !n.commands {
+			continue
+		}
+		if mem := n.Capacity["mem"]; n.MaxMemory > 0 && mem > n.MaxMemory {
+			found = append(found, fmt.Sprintf("%s offers %s of memory, and its control group may have %s", n.Name, words.Size(mem), words.Size(n.MaxMemory)))
+		}
+		if cpu := n.Capacity["cpu"]; n.MaxCPUs > 0 && float64(cpu) > n.MaxCPUs+0.5 {
+			found = append(found, fmt.Sprintf("%s offers %d cpu, and its control group may use %.1f", n.Name, cpu, n.MaxCPUs))
+		}
+		if n.MaxTasks > 0 && n.MaxTasks < 64*max(1, n.Capacity["cpu"]) {
+			found = append(found, fmt.Sprintf("the control group of %s may have %d processes and threads", n.Name, n.MaxTasks))
+		}
+		if n.OpenFiles > 0 && n.OpenFiles < 1024 {
+			found = append(found, fmt.Sprintf("%s may have %d files open", n.Name, n.OpenFiles))
+		}
+	}
+	if len(found) == 0 {
+		return counted(good("agents' limits", "no agent offers more than it has"), 0, "agents")
+	}
+	return counted(bad("agents' limits", api.ResultWarn, some(found), "offer less (--cpus, --mem), or raise MemoryMax, CPUQuota, TasksMax or LimitNOFILE of the agent's unit"), len(found), "agents")
+}
+
+// checkBridges looks whether the bridges that were ever let in are there.
+func (s *Server) checkBridges(ctx context.Context, all []patient) []api.HealthCheck {
+	keeper, ok := s.options.Store.(fairlead.Settings)
+	if !ok {
+		return nil
+	}
+	kept, err := keeper.Settings(ctx)
+	if err != nil {
+		return []api.HealthCheck{bad("bridges", api.ResultFail, err.Error(), "see the server's log")}
+	}
+	up := map[string]bool{}
+	for _, n := range all {
+		up[n.Name] = n.State != "down"
+	}
+	var names, away []string
+	for key := range kept {
+		name, ours := strings.CutPrefix(key, ledgerSetting)
+		if !ours {
+			continue
+		}
+		if names = append(names, name); !up[name] {
+			away = append(away, words.Printable(name))
+		}
+	}
+	switch {
+	case len(names) == 0:
+		return nil
+	case len(away) > 0:
+		return []api.HealthCheck{counted(bad("bridges", api.ResultFail, some(away)+" away: what it gave to its queueing system is not followed, and its jobs wait", "start it again with the same --dir: fairlead bridge; look at it with: fairlead bridge check"), len(away), "bridges")}
+	}
+	return []api.HealthCheck{counted(good("bridges", some(names)+" connected"), 0, "bridges")}
+}

@@ -1,0 +1,216 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/store/sqlite"
+)
+
+// named is the check of that name, or nothing.
+func named(checks []api.HealthCheck, name string) api.HealthCheck {
+	for _, c := range checks {
+		if c.Name == name {
+			return c
+		}
+	}
+	return api.HealthCheck{}
+}
+
+// expect fails if a check has not this result, does not say this, or gives no next step though
+// something is wrong.
+func expect(t *testing.T, checks []api.HealthCheck, name, result, says string) {
+	t.Helper()
+	c := named(checks, name)
+	if c.Result != result || !strings.Contains(c.Text, says) || (c.Next == "") != (c.Result == api.ResultOK || c.Result == "") {
+		t.Errorf("%s: %s %q -> %q, want %s, %q", name, c.Result, c.Text, c.Next, result, says)
+	}
+}
+
+// TestGrade: bounds belong to what is worse, upwards and downwards.
+func TestGrade(t *testing.T) {
+	for _, c := range []struct {
+		value, warn, fail float64
+		want              string
+	}{
+		{0.9, 1, 2, "ok"}, {1, 1, 2, "warn"}, {1.9, 1, 2, "warn"}, {2, 1, 2, "fail"},
+		{11, 10, 5, "ok"}, {10, 10, 5, "warn"}, {5.1, 10, 5, "warn"}, {5, 10, 5, "fail"}, {0, 10, 5, "fail"},
+	} {
+		got := grade(api.HealthCheck{}, c.value, "s", c.warn, c.fail, "do this")
+		if got.Result != c.want || *got.Value != c.value || *got.WarnAt != c.warn || *got.FailAt != c.fail || (got.Next != "") != (c.want != "ok") {
+			t.Errorf("%v of %v, %v: %+v", c.value, c.warn, c.fail, got)
+		}
+	}
+}
+
+// TestJudgeStore: each way in which a store can be badly off is told.
+func TestJudgeStore(t *testing.T) {
+	well := fairlead.StoreHealth{Format: 3, Known: 3, Bytes: 1 << 30, Unused: 0.1, Log: 1 << 20, Oldest: time.Second, Sessions: 5, MostSessions: 100, Feed: 100, Reserve: true}
+	if got := api.Worst(judgeStore(well)); got != api.ResultOK {
+		t.Errorf("a store that is well is %s: %+v", got, judgeStore(well))
+	}
+	for _, c := range []struct {
+		change             func(h *fairlead.StoreHealth)
+		name, result, says string
+	}{
+		{func(h *fairlead.StoreHealth) { h.Format = 2 }, "tables", "fail", "of format 2"},
+		{func(h *fairlead.StoreHealth) { h.Unused = 0.7 }, "bloat", "warn", "70.0%"},
+		{func(h *fairlead.StoreHealth) { h.Unused, h.Bytes = 0.7, 1<<20 }, "bloat", "ok", "70.0%"},
+		{func(h *fairlead.StoreHealth) { h.Log = 1 << 30 }, "write-ahead log", "warn", "1G"},
+		{func(h *fairlead.StoreHealth) { h.Oldest = time.Hour }, "open transactions", "warn", "1h0m0s"},
+		{func(h *fairlead.StoreHealth) { h.Sessions = 99 }, "sessions", "fail", "99 of the database's 100"},
+		{func(h *fairlead.StoreHealth) { h.Feed = 3_000_000 }, "feed", "warn", "3000000"},
+		{func(h *fairlead.StoreHealth) { h.Reserve = false }, "reserve", "warn", "no room"},
+	} {
+		h := well
+		c.change(&h)
+		expect(t, judgeStore(h), c.name, c.result, c.says)
+	}
+}
+
+// ofAgent is a node with an agent that says something of itself.
+func ofAgent(name string, f api.Facts) patient {
+	n := patient{NodeView: fairlead.NodeView{Name: name, State: "up", Version: "1", Capacity: fairlead.Amounts{"cpu": 4, "mem": 8 << 30}}, commands: true}
+	f.FreeBytes, f.Dir = max(f.FreeBytes, 50<<20), "/var/lib/fairlead"
+	if f.FreeBytes == 50<<20 {
+		f.FreeBytes = 20 << 30
+	}
+	n.facts = facts{Facts: &f}
+	return n
+}
+
+// TestJudgeAgents: each way in which agents can be badly off is told.
+func TestJudgeAgents(t *testing.T) {
+	users := func(name string) patient { return ofAgent(name, api.Facts{Runs: "users", User: "root"}) }
+	well := []patient{users("n1"), users("n2")}
+	if got := checkAgents(well, "1", []string{"ann"}); api.Worst(got) != api.ResultOK {
+		t.Errorf("agents that are well: %+v", got)
+	}
+	expect(t, checkAgents(well, "2", nil), "versions", "warn", "n1 1, n2 1")
+	expect(t, checkAgents(well, "1", []string{"root"}), "rights", "warn", "jobs of root wait")
+	late := users("n1")
+	late.skew = 7 * time.Second
+	expect(t, checkAgents([]patient{late}, "1", nil), "agents' clocks", "warn", "n1 by 7s")
+	late.skew = -2 * time.Minute
+	expect(t, checkAgents([]patient{late}, "1", nil), "agents' clocks", "fail", "n1 by -2m0s")
+	own := ofAgent("n1", api.Facts{Runs: "own", User: "ann"})
+	expect(t, checkAgents([]patient{own}, "1", []string{"ann"}), "rights", "ok", "1 agent")
+	expect(t, checkAgents([]patient{own}, "1", []string{"ann", "bob"}), "rights", "warn", "jobs of bob wait")
+	expect(t, checkAgents([]patient{users("n1"), ofAgent("n2", api.Facts{Runs: "users", User: "root", AllowRoot: true})}, "1", nil), "rights", "warn", "n2 run the jobs of root, n1 refuse")
+	expect(t, checkAgents([]patient{ofAgent("n1", api.Facts{Runs: "any", User: "root", AllowRoot: true})}, "1", nil), "rights", "warn", "everybody's jobs as root")
+	expect(t, checkAgents([]patient{users("n1"), ofAgent("n2", api.Facts{FreeBytes: 60 << 20})}, "1", nil), "agents' disks", "fail", "n2: 60M free")
+	expect(t, checkAgents([]patient{ofAgent("n2", api.Facts{Problem: "read-only"})}, "1", nil), "agents' disks", "fail", "n2: read-only")
+	for says, f := range map[string]api.Facts{
+		"n1 offers 8G of memory, and its control group may have 4G": {MaxMemory: 4 << 30}, "n1 offers 4 cpu, and its control group may use 2.0": {MaxCPUs: 2},
+		"may have 100 processes": {MaxTasks: 100}, "may have 256 files open": {OpenFiles: 256},
+	} {
+		expect(t, checkAgents([]patient{ofAgent("n1", f)}, "1", nil), "agents' limits", "warn", says)
+	}
+}
+
+// TestJudgeNodes: nodes that are lost or drained are named, many of them in part.
+func TestJudgeNodes(t *testing.T) {
+	expect(t, checkNodes(nil), "nodes", "fail", "0 of 0")
+	all := []patient{ofAgent("n1", api.Facts{})}
+	expect(t, checkNodes(all), "nodes", "ok", "1 of 1")
+	for i := range 8 {
+		n := ofAgent(fmt.Sprint("x", i), api.Facts{})
+		n.State = "down"
+		all = append(all, n)
+	}
+	n := ofAgent("y", api.Facts{})
+	n.State, n.Why = "drain", "fan (by ann)"
+	all = append(all, n)
+	expect(t, checkNodes(all), "lost nodes", "warn", "x0, x1, x2, x3, x4 and 3 more")
+	expect(t, checkNodes(all), "drained nodes", "warn", "y (fan (by ann))")
+}
+
+// TestJudgePools: work in a pool without a share, or in one that was forgotten, is told.
+func TestJudgePools(t *testing.T) {
+	pool := func(path string, depth int, weight float64, waiting int64, configured bool) fairlead.PoolView {
+		return fairlead.PoolView{Path: path, Depth: depth, Weight: weight, Waiting: waiting, Configured: configured}
+	}
+	root, physics := pool("", 0, 1, 9, true), pool("physics", 1, 60, 9, true)
+	for says, pools := range map[string][]fairlead.PoolView{
+		"2, and whatever":                 {root, physics, pool("physics/ann", 2, 1, 9, false)},
+		"filler has no weight":            {root, physics, pool("filler", 1, 0, 2, true)},
+		"biology is not in the configura": {root, physics, pool("biology", 1, 1, 2, false)},
+	} {
+		want := api.ResultWarn
+		if len(pools) == 3 && pools[2].Path == "physics/ann" {
+			want = api.ResultOK
+		}
+		expect(t, []api.HealthCheck{judgePools(pools)}, "pools", want, says)
+	}
+}
+
+// TestDoctor: a server that is badly off says so, of its database, its files, its bridges, its
+// agents and what waits.
+func TestDoctor(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "jobs.db")
+	ctx, cancel := context.WithCancel(context.Background())
+	store, err := sqlite.Open(ctx, path, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	loop, err := fairlead.NewLoop(ctx, store, fairlead.LoopOptions{LeaseTTL: time.Minute, History: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- loop.Run(ctx) }()
+	t.Cleanup(func() { cancel(); <-ended; store.Close() })
+	d := &desk{New(Options{Loop: loop, Store: store, Database: path, Program: "2"}), t}
+	ask := func() []api.HealthCheck {
+		d.doctors.last = nil
+		var found api.Diagnosis
+		if status := d.send(ann, "GET", "/v1/doctor", nil, &found); status != 200 || found.Result != api.Worst(found.Checks) {
+			t.Fatalf("status %d, %+v", status, found)
+		}
+		return found.Checks
+	}
+	checks := ask()
+	for _, name := range []string{"database", "lag", "scheduling", "tables", "bloat", "counters", "disk", "sync", "history", "configuration", "files", "access", "pools", "waiting jobs"} {
+		expect(t, checks, name, api.ResultOK, "")
+	}
+	expect(t, checks, "nodes", api.ResultFail, "0 of 0")
+	join := api.JoinRequest{
+		Capacity: map[string]int64{"cpu": 2}, Version: "1", Ledger: "one",
+		Facts: &api.Facts{At: time.Now().Add(-time.Hour), Runs: "own", User: "bob", Dir: "/x", FreeBytes: 1},
+	}
+	if status := d.send(root, "POST", "/v1/agents/n1/join", join, nil); status != 200 {
+		t.Fatalf("join: status %d", status)
+	}
+	if err := os.Chmod(path, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Set(ctx, ledgerSetting+"away", "two"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := loop.SubmitAnyway(ctx, []fairlead.Job{{User: "ann", Argv: []string{"true"}, Request: fairlead.Amounts{"cpu": 3}}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := loop.Pulse(ctx); err != nil { // it knows of the job then
+		t.Fatal(err)
+	}
+	checks = ask()
+	expect(t, checks, "nodes", api.ResultOK, "1 of 1")
+	expect(t, checks, "versions", api.ResultWarn, "n1 1")
+	expect(t, checks, "agents' clocks", api.ResultFail, "n1 by 1h")
+	expect(t, checks, "agents' disks", api.ResultFail, "n1")
+	expect(t, checks, "rights", api.ResultWarn, "jobs of ann wait")
+	expect(t, checks, "files", api.ResultFail, "can be read by others")
+	expect(t, checks, "bridges", api.ResultFail, "away")
+	expect(t, checks, "waiting jobs", api.ResultWarn, "1 job (fit.never, such as 1")
+	store.Close()
+	checks = ask()
+	expect(t, checks, "database", api.ResultFail, "closed")
+}
