@@ -82,6 +82,7 @@ type Loop struct {
 
 	historian historian
 	beats     beats
+	past      pasts
 
 	made      time.Time
 	restarted bool // the store held something before

@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead/fairlead/sched"
 )
 
-// NodeTask is a task that runs on a node, or one of a job for which room is kept there.
+// NodeTask is a task that runs on a node, or ran there.
 type NodeTask struct {
 	Node    string    `json:"node"`
 	Job     int64     `json:"job"`
@@ -19,6 +19,8 @@ type NodeTask struct {
 	Started time.Time `json:"started"`
 	// Ends is by when it ends, by its time limit; missing if it has none.
 	Ends *time.Time `json:"ends,omitempty"`
+	// Ended is when it ended; missing while it runs.
+	Ended *time.Time `json:"ended,omitempty"`
 	// Stop says why it is being stopped, if it is.
 	Stop string `json:"stop,omitempty"`
 }

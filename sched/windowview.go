@@ -123,7 +123,13 @@ func (s *Scheduler) KeptOn(id cluster.NodeID) (out []why.Kept) {
 	}
 	for _, r := range s.keptRoom() {
 		if r.from != unplaced && r.on(id) {
-			out = append(out, *s.tellKept(&r))
+			k := *s.tellKept(&r)
+			for _, n := range r.nodes { // once for each task
+				if n == id {
+					k.Units += int64(s.cluster.Width(r.shape))
+				}
+			}
+			out = append(out, k)
 		}
 	}
 	return out

@@ -266,6 +266,8 @@ type Kept struct {
 	Nodes []string  `json:"nodes"`
 	From  time.Time `json:"from"`
 	To    time.Time `json:"to"` // if it runs as long as it may
+	// Units are what it takes of the unit of shares on the node that lists it.
+	Units int64 `json:"units,omitempty"`
 }
 
 // Window is a time for which nodes are kept for some jobs, or for none.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -14,13 +15,19 @@ import (
 func (a *app) nodesCommand() *cobra.Command {
 	var l listing
 	var tasks bool
+	var past time.Duration
 	c := &cobra.Command{
 		Use:     "nodes [--tasks [NODE...]]",
 		Short:   "List the machines, or what runs on them",
-		Example: "  fairlead nodes\n  fairlead nodes --tasks n3 n4     what runs there, and until when at most",
+		Example: "  fairlead nodes\n  fairlead nodes --tasks n3 n4     what runs there, and until when at most\n  fairlead nodes --tasks n3 --past 1h   and what ended there in the last hour",
 		Args: func(c *cobra.Command, args []string) error {
-			if len(args) > 0 && !tasks {
+			switch {
+			case len(args) > 0 && !tasks:
 				return usagef("nodes are named with --tasks")
+			case past != 0 && !tasks:
+				return usagef("--past tells of tasks: say --tasks, too")
+			case past < 0 || past > 7*24*time.Hour:
+				return usagef("--past reaches back for up to 168h")
 			}
 			return nil
 		},
@@ -28,7 +35,7 @@ func (a *app) nodesCommand() *cobra.Command {
 			return a.with(func(client *api.Client) error {
 				return a.repeat(c.Context(), &l, func() error {
 					if tasks {
-						return a.showNodeTasks(c.Context(), client, &l, args)
+						return a.showNodeTasks(c.Context(), client, &l, args, past)
 					}
 					return a.showNodes(c.Context(), client, &l)
 				})
@@ -36,12 +43,13 @@ func (a *app) nodesCommand() *cobra.Command {
 		},
 	}
 	l.flags(c)
+	c.Flags().DurationVar(&past, "past", 0, "with --tasks: list what ended within so long, too; of each node the last 64 since the server was started")
 	c.Flags().BoolVar(&tasks, "tasks", false, "what runs on these nodes, or on all, and until when at most")
 	return c
 }
 
-func (a *app) showNodeTasks(ctx context.Context, client *api.Client, l *listing, nodes []string) error {
-	doc, err := client.NodeTasks(ctx, nodes)
+func (a *app) showNodeTasks(ctx context.Context, client *api.Client, l *listing, nodes []string, past time.Duration) error {
+	doc, err := client.NodeTasks(ctx, nodes, past)
 	if err != nil {
 		return err
 	}
@@ -53,10 +61,14 @@ func (a *app) showNodeTasks(ctx context.Context, client *api.Client, l *listing,
 	for i := range doc.Tasks {
 		x := &doc.Tasks[i]
 		ends := "-"
-		if x.Ends != nil {
+		note := x.Stop
+		switch {
+		case x.Ended != nil:
+			ends, note = clock(*x.Ended, doc.At), "ended"
+		case x.Ends != nil:
 			ends = clock(*x.Ends, doc.At)
 		}
-		t.Row(x.Node, x.Job, x.User, x.Pool, x.Units, clock(x.Started, doc.At), ends, dash(printable(x.Stop)))
+		t.Row(x.Node, x.Job, x.User, x.Pool, x.Units, clock(x.Started, doc.At), ends, dash(printable(note)))
 	}
 	return a.print(l, t)
 }

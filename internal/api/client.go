@@ -244,9 +244,14 @@ func (c *Client) Versus(ctx context.Context, id int64, other string) (*Versus, e
 	return get[Versus](ctx, c, fmt.Sprintf("/v1/jobs/%d/versus", id), url.Values{"other": {other}})
 }
 
-// NodeTasks returns what runs on nodes, or on all if none is named.
-func (c *Client) NodeTasks(ctx context.Context, nodes []string) (*NodeTasks, error) {
-	return get[NodeTasks](ctx, c, "/v1/nodes/tasks", url.Values{"node": nodes})
+// NodeTasks returns what runs on nodes, or on all if none is named, and before it what ended there
+// within the past.
+func (c *Client) NodeTasks(ctx context.Context, nodes []string, past time.Duration) (*NodeTasks, error) {
+	q := url.Values{"node": nodes}
+	if past > 0 {
+		q.Set("past_seconds", strconv.FormatFloat(past.Seconds(), 'f', -1, 64))
+	}
+	return get[NodeTasks](ctx, c, "/v1/nodes/tasks", q)
 }
 
 // Shares returns the tree of pools, or the part below one.

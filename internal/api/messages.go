@@ -138,7 +138,7 @@ type Nodes struct {
 	Nodes   []fairlead.NodeView `json:"nodes"`
 }
 
-// NodeTasks lists what runs on nodes.
+// NodeTasks lists what runs on nodes, and what ran there lately if that was asked for.
 type NodeTasks struct {
 	Version int                 `json:"version"`
 	At      time.Time           `json:"at"`

@@ -16,6 +16,7 @@ type ConfigFile struct {
 type ConfigPlanRequest struct {
 	ConfigFile
 	ReplaySeconds float64 `json:"replay_seconds,omitempty" minimum:"0" maximum:"2592000" doc:"How much of the past is replayed under both configurations; missing: none"`
+	Look          bool    `json:"look,omitempty" doc:"Only to look at: the plan has no name and cannot be applied"`
 }
 
 // ConfigDiff is what differs between the configuration in force and another.

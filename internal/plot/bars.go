@@ -31,6 +31,12 @@ const (
 	groupGap  = 12.0
 )
 
+// At implements [Figure].
+func (f Bars) At(width float64) Figure {
+	f.Width = width
+	return f
+}
+
 func (f Bars) draw(c *canvas) (string, float64, float64) {
 	width := orElse(f.Width, 900)
 	groups := f.Groups[:min(len(f.Groups), maxGroups)]

@@ -18,6 +18,14 @@ type Bullet struct {
 	Width float64
 	// Percent is set if the values are fractions: then it says share and used.
 	Percent bool
+	// Says are other words for what the bar and the line are of fractions.
+	Says []string
+}
+
+// At implements [Figure].
+func (f Bullet) At(width float64) Figure {
+	f.Width = width
+	return f
 }
 
 func (f Bullet) draw(c *canvas) (string, float64, float64) {
@@ -27,7 +35,11 @@ func (f Bullet) draw(c *canvas) (string, float64, float64) {
 	x := scale{from: 0, to: orElse(to, 1), a: 6, b: width - 6}
 	words := fmt.Sprintf("%s: %s %s now, share %s, fair now %s, had %s", f.Name, Count(f.Bar), f.Unit, Count(f.Mark), Count(f.Point), Count(f.Back))
 	if f.Percent {
-		words = fmt.Sprintf("%s: share %s, used %s", f.Name, label(f.Mark, Percent), label(f.Bar, Percent))
+		bar, mark := "used", "share"
+		if len(f.Says) == 2 {
+			bar, mark = f.Says[0], f.Says[1]
+		}
+		words = fmt.Sprintf("%s: %s %s, %s %s", f.Name, mark, label(f.Mark, Percent), bar, label(f.Bar, Percent))
 	}
 	c.title(words)
 	c.el("line", "class", "fl-grid", "x1", x.a, "x2", x.b, "y1", mid, "y2", mid)

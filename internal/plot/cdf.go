@@ -20,6 +20,12 @@ type Sample struct {
 	Style  int // as in Series
 }
 
+// At implements [Figure].
+func (f CDF) At(width float64) Figure {
+	f.Width = width
+	return f
+}
+
 func (f CDF) draw(c *canvas) (string, float64, float64) {
 	chart := Chart{Title: f.Title, Note: f.Note, Width: f.Width, Height: f.Height, X: f.X, Y: Axis{Unit: Percent, To: 1}}
 	var all reach

@@ -22,6 +22,12 @@ type Cell struct {
 // cellsMost is up to how many cells have names for the pointer that rests on them.
 const cellsMost = 400
 
+// At implements [Figure].
+func (f Cells) At(width float64) Figure {
+	f.Width = width
+	return f
+}
+
 func (f Cells) draw(c *canvas) (string, float64, float64) {
 	const size, step = 13.0, 16.0
 	width := orElse(f.Width, 900)

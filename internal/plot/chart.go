@@ -24,6 +24,12 @@ type Chart struct {
 // borrowed. Less is hatched one way, more the other.
 type Gap struct{ Less, More string }
 
+// At implements [Figure].
+func (f Chart) At(width float64) Figure {
+	f.Width = width
+	return f
+}
+
 func (f Chart) draw(c *canvas) (string, float64, float64) {
 	width, height := orElse(f.Width, 900), orElse(f.Height, 320)
 	top := head(c, f.Title, f.Note, f.legend(), width)

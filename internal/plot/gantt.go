@@ -40,6 +40,7 @@ const (
 	Work        Kind = iota // a run of a job
 	Reservation             // kept for somebody; hatched
 	Window                  // free to be used until something begins; outlined
+	Past                    // a run that has ended; pale
 )
 
 // Box is a rectangle of rows and time.
@@ -81,6 +82,12 @@ func (b Box) within(count int, from, to float64) bool {
 		}
 	}
 	return finite(b.From) && finite(b.To) && b.To >= b.From && (from == 0 && to == 0 || b.To > from && b.From < to)
+}
+
+// At implements [Figure].
+func (f Gantt) At(width float64) Figure {
+	f.Width = width
+	return f
 }
 
 func (f Gantt) draw(c *canvas) (string, float64, float64) {
@@ -205,8 +212,11 @@ func (f Gantt) drawBox(c *canvas, p area, b Box) {
 		c.title(b.Tip)
 	}
 	kind := "fl-box"
-	if b.Kind == Window {
+	switch b.Kind {
+	case Window:
 		kind = "fl-box fl-free"
+	case Past:
+		kind = "fl-box fl-past"
 	}
 	c.el("path", "class", kind, "d", d.String())
 	for _, q := range places {
@@ -288,13 +298,13 @@ func (f Gantt) legend(boxes []Box) []entry {
 	for _, k := range f.Keys {
 		legend = append(legend, entry{k, sign(Box{Key: k})})
 	}
-	if slices.ContainsFunc(boxes, func(b Box) bool { return f.style(b.Key) < 0 && b.Kind == Work }) {
+	if slices.ContainsFunc(boxes, func(b Box) bool { return f.style(b.Key) < 0 && (b.Kind == Work || b.Kind == Past) }) {
 		legend = append(legend, entry{"others", sign(Box{Key: "\x00"})})
 	}
 	for _, k := range []struct {
 		kind Kind
 		name string
-	}{{Reservation, "reserved"}, {Window, "free until"}} {
+	}{{Past, "ended"}, {Reservation, "reserved"}, {Window, "free until"}} {
 		if slices.ContainsFunc(boxes, func(b Box) bool { return b.Kind == k.kind }) {
 			legend = append(legend, entry{k.name, sign(Box{Key: "\x00", Kind: k.kind})})
 		}

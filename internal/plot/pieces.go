@@ -25,6 +25,12 @@ type Piece struct {
 // stackKept is how many pieces are drawn with a colour of their own; the rest are one.
 const stackKept = 6
 
+// At implements [Figure].
+func (f Pieces) At(width float64) Figure {
+	f.Width = width
+	return f
+}
+
 func (f Pieces) draw(c *canvas) (string, float64, float64) {
 	const top, height = 2.0, 30.0
 	width := orElse(f.Width, 640)

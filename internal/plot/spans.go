@@ -21,6 +21,12 @@ type Span struct {
 	Text                string // beside the row, where nothing is known
 }
 
+// At implements [Figure].
+func (f Spans) At(width float64) Figure {
+	f.Width = width
+	return f
+}
+
 func (f Spans) draw(c *canvas) (string, float64, float64) {
 	const row = 40.0
 	width := orElse(f.Width, 640)

@@ -5,6 +5,15 @@ import "strings"
 // Stack is several pictures below each other, as one.
 type Stack []Figure
 
+// At implements [Figure].
+func (f Stack) At(width float64) Figure {
+	out := make(Stack, len(f))
+	for i, part := range f {
+		out[i] = part.At(width)
+	}
+	return out
+}
+
 func (f Stack) draw(c *canvas) (string, float64, float64) {
 	var names []string
 	var width, height float64

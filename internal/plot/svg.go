@@ -11,6 +11,8 @@ import (
 
 // Figure is a picture that can be drawn.
 type Figure interface {
+	// At is the picture at another width, in pixels. Text keeps its size.
+	At(width float64) Figure
 	// draw writes the picture and returns what it shows in words, and its size.
 	draw(c *canvas) (name string, width, height float64)
 }

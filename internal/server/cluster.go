@@ -66,6 +66,7 @@ func (s *Server) nodes(context.Context, *struct{}) (*body[api.Nodes], error) {
 
 type nodeTasksInput struct {
 	Nodes []string `query:"node,explode" maxItems:"1000" doc:"Of these; default: of all"`
+	Past  float64  `query:"past_seconds" minimum:"0" maximum:"604800" doc:"Those that ended in so many seconds before now are listed, too: of each node the last 64 since the server was started"`
 }
 
 func (s *Server) nodeTasks(_ context.Context, in *nodeTasksInput) (*body[api.NodeTasks], error) {
@@ -76,7 +77,11 @@ func (s *Server) nodeTasks(_ context.Context, in *nodeTasksInput) (*body[api.Nod
 			nodes = append(nodes, n.Name)
 		}
 	}
-	return answer(api.NodeTasks{Version: api.Version, At: time.Now(), Unit: unit, Tasks: append([]fairlead.NodeTask{}, s.options.Loop.NodeTasks(nodes)...)}), nil
+	now, tasks := time.Now(), []fairlead.NodeTask{}
+	if in.Past > 0 {
+		tasks = append(tasks, s.options.Loop.EndedTasks(nodes, now.Add(-time.Duration(in.Past*float64(time.Second))))...)
+	}
+	return answer(api.NodeTasks{Version: api.Version, At: now, Unit: unit, Tasks: append(tasks, s.options.Loop.NodeTasks(nodes)...)}), nil
 }
 
 func (s *Server) limits(ctx context.Context, _ *struct{}) (*body[api.Limits], error) {

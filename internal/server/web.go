@@ -89,8 +89,8 @@ func (x source) Nodes(ctx context.Context) (*api.Nodes, error) {
 	return bodyOf(x.s.nodes(ctx, nil))
 }
 
-func (x source) NodeTasks(ctx context.Context, nodes []string) (*api.NodeTasks, error) {
-	return bodyOf(x.s.nodeTasks(ctx, &nodeTasksInput{Nodes: nodes}))
+func (x source) NodeTasks(ctx context.Context, nodes []string, past time.Duration) (*api.NodeTasks, error) {
+	return bodyOf(x.s.nodeTasks(ctx, &nodeTasksInput{Nodes: nodes, Past: past.Seconds()}))
 }
 
 func (x source) Limits(ctx context.Context) (*api.Limits, error) {
@@ -144,6 +144,21 @@ func (x source) ConfigRollback(ctx context.Context, r api.RollbackRequest) (*api
 
 func (x source) PoolHistory(ctx context.Context, pool string, since time.Time) (*api.PoolHistory, error) {
 	return bodyOf(x.s.poolHistory(ctx, &poolHistoryInput{Pool: pool, Since: since}))
+}
+
+// PoolHistories answers for several pools what the interface answers for one.
+func (x source) PoolHistories(ctx context.Context, pools []string, since time.Time, step time.Duration) ([]*api.PoolHistory, error) {
+	now := time.Now()
+	v, err := x.s.options.Loop.PoolHistory(ctx, pools, since, now, step)
+	if err != nil {
+		return nil, err
+	}
+	_, _, unit := x.s.options.Loop.Capacity()
+	var out []*api.PoolHistory
+	for i, pool := range pools {
+		out = append(out, &api.PoolHistory{Version: api.Version, At: now, Pool: pool, Unit: unit, From: v.From, To: v.To, StepSeconds: v.Step.Seconds(), Points: v.Pools[i]})
+	}
+	return out, nil
 }
 
 // inner is what an operation answers whose body is a pointer.

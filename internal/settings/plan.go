@@ -105,7 +105,7 @@ func (k *Keeper) diff(file, next *config.Config) api.ConfigDiff {
 
 // Plan tells what a configuration would change, and keeps it to be put into force.
 func (k *Keeper) Plan(ctx context.Context, r api.ConfigPlanRequest) (*api.ConfigPlan, error) {
-	out, old, next, err := k.look(ctx, r.ConfigFile)
+	out, old, next, err := k.look(ctx, r.ConfigFile, !r.Look)
 	if err != nil || r.ReplaySeconds <= 0 || len(out.Changes) == 0 {
 		return out, err
 	}
@@ -113,8 +113,8 @@ func (k *Keeper) Plan(ctx context.Context, r api.ConfigPlanRequest) (*api.Config
 	return out, err
 }
 
-// look makes a plan of what can be seen at this instant.
-func (k *Keeper) look(ctx context.Context, f api.ConfigFile) (out *api.ConfigPlan, old, next *config.Config, err error) {
+// look makes a plan of what can be seen at this instant, and keeps it if it is to be put into force.
+func (k *Keeper) look(ctx context.Context, f api.ConfigFile, keep bool) (out *api.ConfigPlan, old, next *config.Config, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	file, next, err := k.read(f)
@@ -135,7 +135,7 @@ func (k *Keeper) look(ctx context.Context, f api.ConfigFile) (out *api.ConfigPla
 		out.Pools = append(out.Pools, poolPlan(&seen.Pools[i]))
 	}
 	out.Starts, out.Stops = seen.Pools[0].Starts, seen.Pools[0].Stops
-	if k.path != "" && (file.Text() != k.file.Text() || out.Unsaved) {
+	if keep && k.path != "" && (file.Text() != k.file.Text() || out.Unsaved) {
 		out.ID = from.id(file.Text())
 		k.keepPlan(plan{out.ID, file.Text(), from})
 	}

@@ -22,12 +22,9 @@ type courseSource interface {
 // course is how a pool fared, as pictures.
 type course struct {
 	Spans   []sortLink
-	Figures []courseFigure
+	Figures []plot.Figure
 	Problem string
 }
-
-// courseFigure is a picture, wide and narrow.
-type courseFigure struct{ Wide, Narrow plot.Figure }
 
 // courseHours are how far back curves may go.
 var courseHours = []int{1, 6, 24, 168, 720, 8760}
@@ -47,12 +44,8 @@ func courseOf(ctx context.Context, src Source, pool string, r *Request) (c cours
 		return c
 	}
 	x := curves.Curve{
-		Name: cmp.Or(pool, "all pools"), Unit: doc.Unit, From: doc.From, To: doc.To, Step: words.Seconds(doc.StepSeconds), Points: doc.Points, Zone: time.Local,
+		Name: cmp.Or(pool, "all pools"), Unit: doc.Unit, From: doc.From, To: doc.To, Step: words.Seconds(doc.StepSeconds), Points: doc.Points, Width: 600, Zone: time.Local,
 	}
-	wide, narrow := x, x
-	wide.Width, narrow.Width = 600, 330
-	for i, f := range wide.All() {
-		c.Figures = append(c.Figures, courseFigure{f, narrow.All()[i]})
-	}
+	c.Figures = x.All()
 	return c
 }

@@ -53,7 +53,7 @@ func loadDrain(ctx context.Context, src Source, r *Request) (any, error) {
 	}
 	d := &Drain{Node: &nodes.Nodes[at], Unit: nodes.Unit, At: nodes.At, Reason: strings.TrimSpace(r.Word("reason")), Maint: r.Word("maintenance") != ""}
 	d.Resume = strings.HasPrefix(r.Here, "machines/resume")
-	tasks, err := src.NodeTasks(ctx, []string{name})
+	tasks, err := src.NodeTasks(ctx, []string{name}, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -37,36 +37,52 @@ type Edit struct {
 	May        bool
 }
 
+// lasts are how far a replay may go back.
+var lasts = []string{"0", "6h", "24h", "7d"}
+
 // Lasts are how far a replay may go back.
-func (e *Edit) Lasts() []string { return []string{"0", "6h", "24h", "7d"} }
+func (e *Edit) Lasts() []string { return lasts }
+
+// textInForce is the text of the file in force, and its number: 0 if there is none, and then the text is that
+// of what is in force.
+func textInForce(ctx context.Context, src Source) (text string, number int, err error) {
+	versions, err := src.ConfigVersions(ctx)
+	if err != nil {
+		return "", 0, err
+	}
+	for _, x := range versions.Entries {
+		if x.InForce {
+			v, err := src.ConfigVersion(ctx, x.Number)
+			if err != nil {
+				return "", 0, err
+			}
+			return v.Text, x.Number, nil
+		}
+	}
+	c, err := src.Config(ctx)
+	if err != nil {
+		return "", 0, err
+	}
+	return c.Text, 0, nil
+}
 
 func loadEdit(ctx context.Context, src Source, r *Request) (any, error) {
 	c, err := src.Config(ctx)
 	if err != nil {
 		return nil, err
 	}
-	e := &Edit{File: fileName(c), Text: c.Text, Last: "24h", May: r.You.Admin}
-	versions, err := src.ConfigVersions(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, v := range versions.Entries {
-		if v.InForce {
-			e.Number = v.Number
-			break
-		}
-	}
+	e := &Edit{File: fileName(c), Last: "24h", May: r.You.Admin}
 	if text := r.Word("version"); text != "" {
 		if e.Number, err = strconv.Atoi(text); err != nil || e.Number < 1 {
 			return nil, &fairlead.Invalid{Field: "version", Msg: fmt.Sprintf("%.40q is not the number of a version", text)}
 		}
-	}
-	if e.Number > 0 {
 		v, err := src.ConfigVersion(ctx, e.Number)
 		if err != nil {
 			return nil, err
 		}
 		e.Text = v.Text
+	} else if e.Text, e.Number, err = textInForce(ctx, src); err != nil {
+		return nil, err
 	}
 	return e, e.check(ctx, src)
 }

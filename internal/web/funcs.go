@@ -51,28 +51,13 @@ type fact struct {
 	Of   any
 }
 
+// phone is how wide a picture is on a telephone.
+const phone = 330.0
+
 // figure is a picture twice: for a screen and for a telephone, where text has to keep its size. One of
 // them is seen.
 func figure(f plot.Figure) template.HTML {
-	narrow, width := f, 330.0
-	switch x := f.(type) {
-	case plot.Spans:
-		x.Width = width
-		narrow = x
-	case plot.Pieces:
-		x.Width = width
-		narrow = x
-	case plot.Gantt:
-		x.Width = width
-		narrow = x
-	case plot.Bars:
-		x.Width = width
-		narrow = x
-	case plot.Chart:
-		x.Width = width
-		narrow = x
-	}
-	return template.HTML(`<div class="figure wide">` + plot.Inline(f) + `</div><div class="figure phone">` + plot.Inline(narrow) + `</div>`)
+	return template.HTML(`<div class="figure wide">` + plot.Inline(f) + `</div><div class="figure phone">` + plot.Inline(f.At(phone)) + `</div>`)
 }
 
 // exact writes a number with all its digits.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
@@ -18,8 +19,8 @@ import (
 type machinesSource interface {
 	// Nodes are all nodes.
 	Nodes(ctx context.Context) (*api.Nodes, error)
-	// NodeTasks is what runs on some of them.
-	NodeTasks(ctx context.Context, nodes []string) (*api.NodeTasks, error)
+	// NodeTasks is what runs on some of them, and what ended there within the past.
+	NodeTasks(ctx context.Context, nodes []string, past time.Duration) (*api.NodeTasks, error)
 	// Limits are the licences and rates.
 	Limits(ctx context.Context) (*api.Limits, error)
 }
@@ -45,10 +46,8 @@ type Machines struct {
 	Groups   []nodeGroup
 	Groupers []sortLink
 	Cells    plot.Cells // all that were found
-	Few      plot.Cells // the same, narrow
-	Wide     plot.Gantt
-	Narrow   plot.Gantt
-	May      bool // drain and resume
+	Chart    plot.Gantt // of those on the page
+	May      bool       // drain and resume
 }
 
 // Pager leads through a list that is shown a screenful at a time.
@@ -90,7 +89,7 @@ func loadMachines(ctx context.Context, src Source, r *Request) (any, error) {
 		names = append(names, n.Name)
 	}
 	if len(names) > 0 {
-		tasks, err := src.NodeTasks(ctx, names)
+		tasks, err := src.NodeTasks(ctx, names, time.Duration(m.hours(r)*float64(time.Hour)))
 		if err != nil {
 			return nil, err
 		}
@@ -100,8 +99,6 @@ func loadMachines(ctx context.Context, src Source, r *Request) (any, error) {
 	for _, n := range m.Found {
 		m.Cells.Cells = append(m.Cells.Cells, plot.Cell{Name: n.Name, Full: fullness(n, m.Unit), Drain: n.State == "drain" || n.State == "maintenance", Gone: n.State == "down"})
 	}
-	m.Few = m.Cells
-	m.Few.Width = 330
 	m.group(r)
 	m.timeline(r)
 	return m, nil

@@ -17,23 +17,29 @@ import (
 // horizons are how far the picture of the nodes looks back and ahead, in hours.
 var horizons = []float64{1, 6, 24, 168}
 
-// timeline draws what is on the nodes of the page, over time: what runs, until when at most; for
-// whom room is kept; reservations; and the room that is free until one of these begins.
-func (m *Machines) timeline(r *Request) {
-	hours, err := strconv.ParseFloat(r.Word("hours"), 64)
-	if err != nil || !slices.Contains(horizons, hours) {
-		hours = 6
+// hours are how far it looks.
+func (m *Machines) hours(r *Request) float64 {
+	if hours, err := strconv.ParseFloat(r.Word("hours"), 64); err == nil && slices.Contains(horizons, hours) {
+		return hours
 	}
+	return 6
+}
+
+// timeline draws what is on the nodes of the page, over time: what ran; what runs, until when at
+// most; for whom room is kept; reservations; and the room that is free until one of these begins.
+func (m *Machines) timeline(r *Request) {
+	hours := m.hours(r)
 	for _, h := range horizons {
 		m.Spans = append(m.Spans, sortLink{why.Duration(say.Seconds(h * 3600)), r.With("hours", strconv.FormatFloat(h, 'f', -1, 64)), h == hours})
 	}
 	p := planner{m: m, now: m.At, from: m.At.Add(-say.Seconds(hours * 3600)), to: m.At.Add(say.Seconds(hours * 3600))}
-	// What is over is not shown: where everything has begun lately, there is no need to look back far.
+	// Where everything has begun lately, there is no need to look back far.
 	back := p.to
 	for i := range m.Tasks {
 		back = earlier(back, m.Tasks[i].Started)
 	}
 	p.from = laterOf(p.from, earlier(back.Add(-say.Seconds(hours*180)), m.At.Add(-say.Seconds(hours*600))))
+	p.hair = p.to.Sub(p.from) / 1000
 	byNode := map[string][]fairlead.NodeTask{}
 	for _, t := range m.Tasks {
 		byNode[t.Node] = append(byNode[t.Node], t)
@@ -53,8 +59,8 @@ func (m *Machines) timeline(r *Request) {
 		}
 		f.Rows = append(f.Rows, name)
 	}
-	m.Wide, m.Narrow = f, f
-	m.Wide.Width, m.Narrow.Width = 1230, 360
+	f.Width = 1230
+	m.Chart = f
 }
 
 func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
@@ -75,8 +81,13 @@ func largest(of map[string]int) []string {
 type planner struct {
 	m             *Machines
 	now, from, to time.Time
+	hair          time.Duration // less than can be seen: ends and beginnings are known so well
 	boxes         []plot.Box
-	taken         []placedBox // on the row at hand
+
+	// Of the row at hand: its number, its units, and which of them are taken when.
+	row   int
+	all   int64
+	taken []placedBox
 }
 
 // placedBox is what a box takes of its row: units, for a time.
@@ -87,24 +98,11 @@ type placedBox struct {
 
 // node adds the boxes of one node.
 func (p *planner) node(row int, n *fairlead.NodeView, tasks []fairlead.NodeTask, keys map[string]int) {
-	all := max(1, n.Capacity[p.m.Unit])
+	p.row, p.all = row, max(1, n.Capacity[p.m.Unit])
 	p.taken = p.taken[:0]
+	slices.SortStableFunc(tasks, func(a, b fairlead.NodeTask) int { return a.Started.Compare(b.Started) })
 	for i := range tasks {
-		t := &tasks[i]
-		key := topPool(t.Pool)
-		keys[key]++
-		ends, until := p.to, "without a time limit"
-		if t.Ends != nil {
-			ends, until = *t.Ends, "until "+why.Clock(*t.Ends, p.now)+" at most"
-			if ends.Before(p.now) {
-				ends = p.now
-			}
-		}
-		tip := fmt.Sprintf("job %s of %s in %s\n%d %s since %s, %s", jobName(t.Job, t.Task), t.User, t.Pool, t.Units, p.m.Unit, why.Clock(t.Started, p.now), until)
-		if t.Stop != "" {
-			tip += "\nis being stopped: " + t.Stop
-		}
-		p.add(plot.Box{Row: row, Label: strconv.FormatInt(t.Job, 10), Key: key, Tip: tip}, t.Units, all, t.Started, ends)
+		p.task(&tasks[i], keys)
 	}
 	first := p.to
 	for _, w := range n.Windows {
@@ -120,9 +118,9 @@ func (p *planner) node(row int, n *fairlead.NodeView, tasks []fairlead.NodeTask,
 	}
 	for _, k := range n.Kept {
 		p.add(plot.Box{
-			Row: row, Label: fmt.Sprint(k.Job, " starts"), Kind: plot.Reservation,
-			Tip: fmt.Sprintf("room is kept for job %d on %s\nfrom %s, until %s at most", k.Job, strings.Join(k.Nodes, ", "), why.Clock(k.From, p.now), why.Clock(k.To, p.now)),
-		}, p.left(all, k.From), all, k.From, k.To)
+			Label: fmt.Sprint(k.Job, " starts"), Kind: plot.Reservation,
+			Tip: fmt.Sprintf("room is kept for job %d on %s\n%d %s from %s, until %s at most", k.Job, strings.Join(k.Nodes, ", "), k.Units, p.m.Unit, why.Clock(k.From, p.now), why.Clock(k.To, p.now)),
+		}, max(1, k.Units), k.From, k.To)
 		first = earlier(first, k.From)
 	}
 	if free := n.Free[p.m.Unit]; free > 0 && n.State == "up" && first.After(p.now) {
@@ -130,8 +128,26 @@ func (p *planner) node(row int, n *fairlead.NodeView, tasks []fairlead.NodeTask,
 		if first.Before(p.to) {
 			label = fmt.Sprintf("%d %s until %s", free, p.m.Unit, why.Clock(first, p.now))
 		}
-		p.add(plot.Box{Row: row, Label: label, Kind: plot.Window, Tip: label + "\nwhat ends by then can run here now"}, free, all, p.now, first)
+		p.add(plot.Box{Label: label, Kind: plot.Window, Tip: label + "\nwhat ends by then can run here now"}, free, p.now, first)
 	}
+}
+
+// task adds one that runs, or ran.
+func (p *planner) task(t *fairlead.NodeTask, keys map[string]int) {
+	key := topPool(t.Pool)
+	keys[key]++
+	kind, ends, until := plot.Work, p.to, "without a time limit"
+	switch {
+	case t.Ended != nil:
+		kind, ends, until = plot.Past, *t.Ended, "ended "+why.Clock(*t.Ended, p.now)
+	case t.Ends != nil:
+		ends, until = laterOf(*t.Ends, p.now), "until "+why.Clock(*t.Ends, p.now)+" at most"
+	}
+	tip := fmt.Sprintf("job %s of %s in %s\n%d %s since %s, %s", jobName(t.Job, t.Task), t.User, t.Pool, t.Units, p.m.Unit, why.Clock(t.Started, p.now), until)
+	if t.Stop != "" {
+		tip += "\nis being stopped: " + t.Stop
+	}
+	p.add(plot.Box{Label: strconv.FormatInt(t.Job, 10), Key: key, Tip: tip, Kind: kind}, t.Units, t.Started, ends)
 }
 
 // earlier is the earlier of two instants of which the second is to come.
@@ -149,38 +165,36 @@ func laterOf(a, b time.Time) time.Time {
 	return a
 }
 
-// left is what nothing has of a row at an instant, or all of it.
-func (p *planner) left(all int64, at time.Time) int64 {
-	left := all
+// add places a box where the row has room for it at that time, from the top: in pieces, if others are in
+// between. What there is no room for is left out.
+func (p *planner) add(b plot.Box, units int64, from, to time.Time) {
+	type span struct{ at, end int64 }
+	var busy []span
 	for _, x := range p.taken {
-		if !x.from.After(at) && at.Before(x.to) {
-			left -= x.units
+		if x.from.Add(p.hair).Before(to) && from.Add(p.hair).Before(x.to) {
+			busy = append(busy, span{x.at, x.at + x.units})
 		}
 	}
-	if left <= 0 {
-		return all
-	}
-	return left
-}
-
-// add places a box where the row has room for it at that time, from the top.
-func (p *planner) add(b plot.Box, units, all int64, from, to time.Time) {
-	at := int64(0)
-	for moved := true; moved; {
-		moved = false
-		for _, x := range p.taken {
-			if x.from.Before(to) && from.Before(x.to) && x.at < at+units && at < x.at+x.units {
-				at, moved = x.at+x.units, true
+	busy = append(busy, span{p.all, p.all})
+	slices.SortFunc(busy, func(a, b span) int { return cmp.Compare(a.at, b.at) })
+	b.Row, b.From, b.To = p.row, seconds(from), seconds(to)
+	widest, most, at := -1, int64(0), int64(0)
+	for _, x := range busy {
+		if n := min(units, x.at-at); n > 0 {
+			piece := b
+			piece.Label = ""
+			piece.Part = [2]float64{float64(at) / float64(p.all), float64(at+n) / float64(p.all)}
+			p.taken = append(p.taken, placedBox{at, n, from, to})
+			if p.boxes = append(p.boxes, piece); n > most {
+				widest, most = len(p.boxes)-1, n
 			}
+			units -= n
 		}
+		at = max(at, x.end)
 	}
-	if at+units > all { // it is in pieces: others are in between
-		at = max(0, all-units)
+	if widest >= 0 {
+		p.boxes[widest].Label = b.Label
 	}
-	p.taken = append(p.taken, placedBox{at, units, from, to})
-	b.From, b.To = seconds(from), seconds(to)
-	b.Part = [2]float64{float64(at) / float64(all), min(1, float64(at+units)/float64(all))}
-	p.boxes = append(p.boxes, b)
 }
 
 // topPool is the pool at the top in which another one is.

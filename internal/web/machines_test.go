@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
@@ -133,7 +134,7 @@ func (s *stranger) You(context.Context) api.Actor { return api.Actor{User: "ann"
 func (s *stranger) Nodes(context.Context) (*api.Nodes, error) {
 	return &api.Nodes{Unit: "cpu", Nodes: []fairlead.NodeView{{Name: "n1", State: "up", Capacity: fairlead.Amounts{"cpu": 4}}}}, nil
 }
-func (s *stranger) NodeTasks(context.Context, []string) (*api.NodeTasks, error) {
+func (s *stranger) NodeTasks(context.Context, []string, time.Duration) (*api.NodeTasks, error) {
 	return &api.NodeTasks{Unit: "cpu"}, nil
 }
 func (s *stranger) Limits(context.Context) (*api.Limits, error) { return &api.Limits{}, nil }

@@ -79,6 +79,7 @@ func loadNow(ctx context.Context, src Source, r *Request) (any, error) {
 		}
 	}
 	n.Pools = tableOf(shares, shares.Pools[1:], r)
+	n.Pools.sparks(ctx, src, shares.Unit)
 	n.Full = plot.Bullet{Name: "in use", Unit: shares.Unit, Bar: float64(n.InUse()), To: float64(n.Capacity())}
 	n.Legend = plot.Bullet{Name: "legend", Bar: 3, Want: 7, Back: 6, Mark: 4, Point: 5, To: 8, Width: 120}
 	if !r.Live {
@@ -113,6 +114,7 @@ type poolTable struct {
 	From, To, All int
 	Before, After string // addresses of the neighbours
 	Sorts         []sortLink
+	Course        bool // rows have courses
 }
 
 type sortLink struct {
@@ -124,6 +126,8 @@ type sortLink struct {
 type poolRow struct {
 	*fairlead.PoolView
 	Bullet plot.Bullet
+	// Fared is what it ran beside what was due in the last day, Queued what waited.
+	Fared, Queued plot.Spark
 }
 
 // poolRows is how many pools a table has at most; a tree that is larger is shown sorted.
@@ -194,7 +198,7 @@ func (t *poolTable) draw(s *api.Shares, rows []*fairlead.PoolView) {
 		if used > 0 {
 			b.Back = p.Used / used * capacity
 		}
-		t.Rows = append(t.Rows, poolRow{p, b})
+		t.Rows = append(t.Rows, poolRow{PoolView: p, Bullet: b})
 		most = max(most, b.Bar, b.Mark, b.Point, b.Back)
 	}
 	for i := range t.Rows {

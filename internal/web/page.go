@@ -127,3 +127,11 @@ func (r *Request) patient(src Source) bool { return r.Live || src.Waiting() <= m
 // maxQuery bounds the parameters of a request, in bytes: what somebody types is much shorter, and
 // the numbers of a thousand jobs fit.
 const maxQuery = 16 << 10
+
+// poolQuery are the parameters that name a pool; the whole needs none.
+func poolQuery(path string) string {
+	if path == "" {
+		return ""
+	}
+	return "?pool=" + url.QueryEscape(path)
+}

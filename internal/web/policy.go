@@ -3,7 +3,10 @@ package web
 import (
 	"context"
 	"fmt"
+	"html/template"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
@@ -67,10 +70,26 @@ func (p *Policy) Bad() []api.HealthCheck {
 
 // Took writes seconds that are mostly a part of a thousandth.
 func (p *Policy) Took(seconds float64) string {
-	if seconds < 0.1 {
+	switch {
+	case seconds < 0.001:
+		return fmt.Sprintf("%.3g µs", 1e6*seconds)
+	case seconds < 0.1:
 		return fmt.Sprintf("%.3g ms", 1000*seconds)
 	}
 	return fmt.Sprintf("%.3g s", seconds)
+}
+
+// Amount writes what the record says was there. What a pool used is told in hours, the exact number
+// beside it.
+func (p *Policy) Amount(text string) template.HTML {
+	number, used := strings.CutSuffix(text, " slot-seconds")
+	if v, err := strconv.ParseFloat(number, 64); used && err == nil {
+		return data(exact(v), say.OneDigit(v/3600)+" "+p.Unit+"-h")
+	}
+	if r := []rune(text); len(r) > 80 {
+		text = string(r[:80]) + "…"
+	}
+	return template.HTML(template.HTMLEscapeString(text))
 }
 
 // How many rows the lists of the page have.

@@ -88,13 +88,10 @@ func (p *Pool) ofPool(ctx context.Context, src Source, r *Request) (err error) {
 	for i := range p.Why.Levels {
 		p.Levels = append(p.Levels, levelOf(&p.Why.Levels[i], p.Why.Units.Growth))
 	}
-	for i, c := range p.Path {
-		if c == '/' {
-			p.Way = append(p.Way, p.Path[:i])
-		}
-	}
+	p.Way = above(p.Path)
 	below := p.Shares.Pools[1:]
 	p.Members = tableOf(p.Shares, below, r)
+	p.Members.sparks(ctx, src, p.Unit)
 	f := p.Pool.Fairness
 	p.Had = plot.Bars{Width: 620, Series: []string{"was due", "received"}, Groups: []plot.Group{
 		{Name: "hour", Values: []float64{f.Hour.Ideal / 3600, f.Hour.Received / 3600}},
@@ -124,6 +121,7 @@ func (p *Pool) ofUser(ctx context.Context, src Source, r *Request) (err error) {
 		}
 	}
 	p.Members = tableOf(p.Shares, own, r)
+	p.Members.sparks(ctx, src, p.Unit)
 	return nil
 }
 

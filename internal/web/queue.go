@@ -26,12 +26,10 @@ var queuePage = &Page{Name: "queue", Path: "queue", Title: "Queue", Key: "q", Pa
 // Queue is what the page shows.
 type Queue struct {
 	*api.JobList
-	Filter  filter
-	Tabs    []tab
-	Tab     string
-	Waiting int64
-	Running int64
-	Rows    []queueRow
+	Filter filter
+	Tabs   []tab
+	Tab    string
+	Rows   []queueRow
 	// First and Next are the addresses of the beginning and of what follows.
 	First, Next string
 	// Short is set if the search ended before enough was found.
@@ -39,6 +37,12 @@ type Queue struct {
 	Now   time.Time
 	Verbs []verb
 	Later bool
+
+	// The list may be folded: a line for all jobs of a user, say.
+	Foldings  []sortLink
+	Fold      string
+	Folds     []fold
+	MoreFolds int
 }
 
 // queueRow is a job with what the one who asks may do to it.
@@ -84,10 +88,14 @@ func loadQueue(ctx context.Context, src Source, r *Request) (any, error) {
 		q.Filter.Query.States = states
 	}
 	q.Later = !r.patient(src)
+	waits := q.Tab == "waiting" && onlyWaits(q.Filter.Query.States)
+	if done, err := q.folded(ctx, src, r, waits); done || err != nil {
+		return q, err
+	}
 	find := finder{ctx: ctx, src: src, filter: &q.Filter, options: JobOptions{Rank: true, Start: !q.Later}}
 	var next string
 	var err error
-	if q.Tab == "waiting" && onlyWaits(q.Filter.Query.States) {
+	if waits {
 		next, err = find.inOrder(r.Word("after"))
 	} else {
 		find.filter.Query.Newest = q.Tab == "ended" || q.Tab == "all"
@@ -97,7 +105,6 @@ func loadQueue(ctx context.Context, src Source, r *Request) (any, error) {
 		return nil, err
 	}
 	q.JobList, q.Short = find.list, find.short
-	q.Waiting, q.Running = find.list.Summary.Waiting, find.list.Summary.Running
 	for i := range find.list.Jobs {
 		j := &find.list.Jobs[i]
 		mine := r.You.UID >= 0 && r.You.User == j.User

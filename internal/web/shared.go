@@ -19,6 +19,57 @@ type shared struct {
 	mu   sync.Mutex
 	last *api.Shares
 	of   uint64
+
+	// Courses of pools, which change slowly.
+	courses map[string]keptCourse
+}
+
+// keptCourse is the course of a pool, and when it was read.
+type keptCourse struct {
+	history *api.PoolHistory
+	at      time.Time
+}
+
+// How long courses are kept, and how many.
+const (
+	coursesAge  = time.Minute
+	coursesMost = 2000
+)
+
+// PoolHistories are those of the source, as they were within the last minute.
+func (s *shared) PoolHistories(ctx context.Context, pools []string, since time.Time, step time.Duration) ([]*api.PoolHistory, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var missing []string
+	now := time.Now()
+	for _, p := range pools {
+		if c, known := s.courses[p]; !known || now.Sub(c.at) > coursesAge {
+			missing = append(missing, p)
+		}
+	}
+	if len(missing) > 0 {
+		got, err := s.Source.PoolHistories(ctx, missing, since, step)
+		if err != nil {
+			return nil, err
+		}
+		if s.courses == nil || len(s.courses)+len(missing) > coursesMost {
+			old := s.courses
+			s.courses = map[string]keptCourse{}
+			for _, p := range pools { // those that are asked for stay
+				if c, known := old[p]; known {
+					s.courses[p] = c
+				}
+			}
+		}
+		for i, p := range missing {
+			s.courses[p] = keptCourse{got[i], now}
+		}
+	}
+	out := make([]*api.PoolHistory, len(pools))
+	for i, p := range pools {
+		out[i] = s.courses[p].history
+	}
+	return out, nil
 }
 
 // sharedAge is how old they may be.

@@ -38,6 +38,7 @@ type Source interface {
 	drainSource
 	policySource
 	courseSource
+	sparkSource
 }
 
 // Dashboard serves the pages.

@@ -144,15 +144,23 @@ async function tryOut(form) {
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     const id = form.dataset.try, part = page.getElementById(id);
     if (part) replacePart(id, part.innerHTML);
+    problem(part ? "" : page.querySelector("p.problem")?.textContent || "this cannot be asked");
     history.replaceState(null, "", url);
   } catch (e) {
     if (e.name !== "AbortError") problem("The server does not answer: " + e.message);
   }
 }
 
+// A slider and the field beside it say the same; the field is what is asked for.
+function together(at) {
+  const other = $(at.dataset.for || at.dataset.slider || "");
+  if (other) other.value = at.value;
+}
+
 document.addEventListener("input", (e) => {
   const form = e.target.form;
   if (!form?.dataset.try) return;
+  together(e.target);
   const said = form.querySelector(`output[for="${e.target.id}"]`);
   if (said) said.textContent = e.target.dataset.unit === "seconds" ? duration(+e.target.value) : e.target.value;
   clearTimeout(later);

@@ -1,0 +1,152 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fairlead/fairlead/share"
+)
+
+// Reweigh is the text of a configuration in which some pools, by their paths, have other weights.
+// Nothing else of it changes: comments, order and ways of writing stay. It is an error if the text
+// gives a weight in a way that cannot be changed alone, such as a percentage or an alias; a weight that
+// is not allowed is left to whoever reads the text.
+func Reweigh(name, text string, weights map[string]float64) (string, error) {
+	before, err := Parse(name, []byte(text))
+	if err != nil {
+		return "", err
+	}
+	w := reweighing{lines: strings.SplitAfter(before.text, "\n")}
+	var want []string
+	for _, pool := range slices.Sorted(maps.Keys(weights)) {
+		value := strconv.FormatFloat(weights[pool], 'f', -1, 64)
+		want = append(want, weightPath(pool))
+		if err := w.pool(before.root, pool, value); err != nil {
+			return "", err
+		}
+	}
+	out := w.text()
+	after, err := Parse(name, []byte(out))
+	if err != nil {
+		return out, nil // the one who reads it is told what is wrong
+	}
+	for _, d := range Diff(before, after) {
+		if !slices.Contains(want, d.Path) {
+			return "", fmt.Errorf("the weights cannot be changed alone, as %s would change with them: edit the text", d.Path)
+		}
+	}
+	return out, nil
+}
+
+func weightPath(pool string) string {
+	names := []string{}
+	for part := range strings.SplitSeq(pool, "/") {
+		names = append(names, "pools", part)
+	}
+	return joinPath(append(names, "weight"))
+}
+
+// reweighing is a text with what is to be changed in it.
+type reweighing struct {
+	lines []string
+	edits []edit
+}
+
+// edit puts something into the place of what is there, on one line.
+type edit struct {
+	place
+	old, new string
+}
+
+// pool changes one pool.
+func (w *reweighing) pool(root *node, path, value string) error {
+	n, key := root, root
+	for part := range strings.SplitSeq(path, "/") {
+		all := n.get("pools")
+		if all.find(part) < 0 {
+			return fmt.Errorf("the file does not name the pool %s: edit the text to add it", clip(path))
+		}
+		n, key = all.get(part), all.key(part)
+	}
+	for _, other := range []string{"share", "load"} {
+		if n.find(other) >= 0 {
+			return fmt.Errorf("pool %s has its part as %s: edit the text to give it a weight", clip(path), other)
+		}
+	}
+	if old := n.get("weight"); old != nil {
+		return w.replace(path, old.place, old.text, value)
+	}
+	switch {
+	case n.kind == nothing && w.empty(key):
+		return w.replace(path, key.place, key.text+":", key.text+": {weight: "+value+"}")
+	case n.kind == mapping && w.at(n.place, "{"):
+		more := ", "
+		if len(n.keys) == 0 {
+			more = ""
+		}
+		return w.replace(path, n.place, "{", "{weight: "+value+more)
+	case n.kind == mapping && len(n.keys) > 0:
+		first := n.keys[0]
+		return w.replace(path, first.place, first.text, "weight: "+value+"\n"+strings.Repeat(" ", first.col-1)+first.text)
+	}
+	return cannot(path)
+}
+
+func cannot(path string) error {
+	return fmt.Errorf("pool %s is written in a way in which its weight cannot be changed alone: edit the text", clip(path))
+}
+
+// at reports whether a text stands at a place.
+func (w *reweighing) at(p place, text string) bool {
+	if p.line < 1 || p.line > len(w.lines) {
+		return false
+	}
+	line := []rune(w.lines[p.line-1])
+	return p.col >= 1 && p.col <= len(line) && strings.HasPrefix(string(line[p.col-1:]), text)
+}
+
+// empty reports whether nothing stands behind a name and its colon.
+func (w *reweighing) empty(key *node) bool {
+	if !w.at(key.place, key.text+":") {
+		return false
+	}
+	rest := []rune(w.lines[key.line-1])[key.col-1+len([]rune(key.text))+1:]
+	text := strings.TrimSpace(string(rest))
+	return text == "" || strings.ContainsAny(text[:1], "#,}")
+}
+
+func (w *reweighing) replace(path string, p place, old, new string) error {
+	if old == "" || !w.at(p, old) {
+		return cannot(path)
+	}
+	w.edits = append(w.edits, edit{p, old, new})
+	return nil
+}
+
+// text is the text with all edits, from the last to the first, so that places stay true.
+func (w *reweighing) text() string {
+	slices.SortFunc(w.edits, func(a, b edit) int {
+		if a.line != b.line {
+			return b.line - a.line
+		}
+		return b.col - a.col
+	})
+	for _, e := range w.edits {
+		line := []rune(w.lines[e.line-1])
+		w.lines[e.line-1] = string(line[:e.col-1]) + e.new + strings.TrimPrefix(string(line[e.col-1:]), e.old)
+	}
+	return strings.Join(w.lines, "")
+}
+
+// Reweighable reports whether the text names a pool with a weight, or none, so that [Reweigh] may
+// change it.
+func (c *Config) Reweighable(pool string) bool {
+	if share.CheckPath(pool) != nil {
+		return false
+	}
+	w := reweighing{lines: strings.SplitAfter(c.text, "\n")}
+	return w.pool(c.root, pool, "1") == nil
+}

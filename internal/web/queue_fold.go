@@ -1,0 +1,192 @@
+package web
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/api"
+)
+
+// folding is what jobs of one line have in common; the filter has a word of that name.
+type folding struct {
+	name string
+	of   func(j *api.Job) string
+}
+
+// foldings are by what the queue can be folded.
+var foldings = []folding{
+	{"user", func(j *api.Job) string { return j.User }},
+	{"pool", func(j *api.Job) string { return j.Pool }},
+	{"kind", func(j *api.Job) string { return j.Kind }},
+}
+
+// foldMost is how many jobs are looked at for a folded list.
+const foldMost = 2000
+
+// fold is some jobs of the queue as one line, at the place of the first of them.
+type fold struct {
+	Name, Link     string
+	Jobs           int
+	Waiting, Runs  int64 // tasks
+	Units          int64 // that these ask for or have
+	Oldest         time.Time
+	First          *api.Job // of these jobs
+	Users, Pools   []string // the first few
+	MoreU, MoreP   int
+	known          map[string]bool
+	firstID, Place int64
+}
+
+// folded reads the list folded, if that is asked for.
+func (q *Queue) folded(ctx context.Context, src Source, r *Request, waits bool) (bool, error) {
+	at := slices.IndexFunc(foldings, func(f folding) bool { return f.name == r.Word("fold") })
+	q.Foldings = append(q.Foldings, sortLink{"each job", r.With("fold", ""), at < 0})
+	for i, f := range foldings {
+		q.Foldings = append(q.Foldings, sortLink{"by " + f.name, r.With("fold", f.name), i == at})
+	}
+	if at < 0 {
+		return false, nil
+	}
+	q.Fold = foldings[at].name
+	find := finder{ctx: ctx, src: src, filter: &q.Filter}
+	jobs, places, err := find.many(waits, foldMost)
+	if err != nil {
+		return true, err
+	}
+	q.JobList, q.Short = find.list, find.short
+	q.group(jobs, places, foldings[at].of, r)
+	if err := q.firsts(ctx, src); err != nil {
+		return true, err
+	}
+	return true, nil
+}
+
+// many are up to so many jobs that pass, in the order of the list, and their places in that of starts.
+func (f *finder) many(waits bool, most int) (out []api.Job, places []int64, err error) {
+	if !waits {
+		q := f.filter.Query
+		q.Limit = most
+		list, err := f.src.Jobs(f.ctx, q, f.options)
+		if err != nil {
+			return nil, nil, err
+		}
+		f.list, f.short = list, list.More
+		out = slices.DeleteFunc(list.Jobs, func(j api.Job) bool { return !f.filter.passes(&j) })
+		return out, make([]int64, len(out)), nil
+	}
+	ids, at := f.src.Next(f.ctx, 0, most)
+	f.short = len(ids) == most
+	jobs, err := f.at(ids, JobOptions{})
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, id := range ids {
+		if j := jobs[id]; j != nil && f.filter.passes(j) {
+			out, places = append(out, *j), append(places, at[i])
+		}
+	}
+	if f.short {
+		return out, places, nil
+	}
+	list := f.list
+	next, err := f.unplaced("0")
+	if err != nil {
+		return nil, nil, err
+	}
+	f.short = next != ""
+	out = append(out, f.list.Jobs...)
+	f.list = list
+	return out, append(places, make([]int64, len(out)-len(places))...), nil
+}
+
+// group makes lines of jobs that have something in common.
+func (q *Queue) group(jobs []api.Job, places []int64, of func(*api.Job) string, r *Request) {
+	unit := q.Summary.Unit
+	by := map[string]*fold{}
+	var order []*fold
+	for i := range jobs {
+		j := &jobs[i]
+		name := of(j)
+		g := by[name]
+		if g == nil {
+			g = &fold{Name: name, Oldest: j.Submitted, firstID: j.ID, Place: places[i], known: map[string]bool{}}
+			g.Link = foldLink(r, q.Fold, name)
+			by[name], order = g, append(order, g)
+		}
+		g.add(j, unit)
+	}
+	for _, g := range order {
+		g.known = nil
+		q.Folds = append(q.Folds, *g)
+	}
+	if len(q.Folds) > queueRows {
+		q.Folds, q.MoreFolds = q.Folds[:queueRows], len(q.Folds)-queueRows
+	}
+}
+
+// add counts a job in.
+func (g *fold) add(j *api.Job, unit string) {
+	const few = 3
+	tasks := int64(max(1, j.Waiting+j.Running))
+	g.Jobs++
+	g.Waiting, g.Runs = g.Waiting+int64(j.Waiting), g.Runs+int64(j.Running)
+	g.Units += tasks * max(1, j.Request[unit])
+	if j.Submitted.Before(g.Oldest) {
+		g.Oldest = j.Submitted
+	}
+	note := func(kind, name string, list *[]string, more *int) {
+		if g.known[kind+name] {
+			return
+		}
+		if g.known[kind+name] = true; len(*list) < few {
+			*list = append(*list, name)
+		} else {
+			*more++
+		}
+	}
+	note("u ", j.User, &g.Users, &g.MoreU)
+	note("p ", j.Pool, &g.Pools, &g.MoreP)
+}
+
+// foldLink is the list of the jobs of one line: the filter with a word more, not folded.
+func foldLink(r *Request, word, value string) string {
+	if value == "" || strings.ContainsAny(value, " \t\n") {
+		return ""
+	}
+	text := strings.TrimSpace(r.Word("q") + " " + word + ":" + value)
+	q := *r
+	q.Query = map[string][]string{}
+	for k, v := range r.Query {
+		if k != "fold" {
+			q.Query[k] = v
+		}
+	}
+	return q.With("q", text)
+}
+
+// firsts reads of each line the first job, with why it waits and by when it starts.
+func (q *Queue) firsts(ctx context.Context, src Source) error {
+	var ids []int64
+	for i := range q.Folds {
+		ids = append(ids, q.Folds[i].firstID)
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	list, err := src.Jobs(ctx, fairlead.Query{IDs: ids, Limit: len(ids)}, JobOptions{Rank: true, Start: !q.Later})
+	if err != nil {
+		return err
+	}
+	first := map[int64]*api.Job{}
+	for i := range list.Jobs {
+		first[list.Jobs[i].ID] = &list.Jobs[i]
+	}
+	q.JobList.At = list.At
+	for i := range q.Folds {
+		q.Folds[i].First = first[q.Folds[i].firstID]
+	}
+	return nil
+}

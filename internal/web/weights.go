@@ -1,0 +1,234 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/config"
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/plot"
+	"github.com/fairlead/fairlead/why"
+)
+
+// weightsPage has a slider for the weight of each pool below another, and shows what the weights would
+// change: the very plan that the editor makes of the same text. The weights are in the address, as
+// w.NAME, so that a question can be sent to somebody.
+var weightsPage = &Page{Name: "weights", Path: "policy/weights", Seen: ByUser, Load: loadWeights}
+
+// Weights is what the page shows.
+type Weights struct {
+	Pool    string // the pool whose children these are
+	Way     []string
+	Others  []sortLink // pools with several children
+	Rows    []weightRow
+	More    int // children that have no row
+	Changed bool
+	May     bool
+	Problem string
+	Plan    *plan
+	Text    string // of the configuration with these weights
+	Number  int
+	Lasts   []string
+}
+
+// weightRow is a pool with its slider.
+type weightRow struct {
+	Path, Name string
+	Field      string // of the address
+	Slider     slider
+	Fixed      bool // its weight cannot be changed alone
+	Before     float64
+	After      float64 // share of the whole
+	Bar        plot.Bullet
+}
+
+// weightsShown is how many pools have sliders, the largest, and weightsLinked how many other parents are
+// offered.
+const (
+	weightsShown  = 40
+	weightsLinked = 30
+)
+
+func loadWeights(ctx context.Context, src Source, r *Request) (any, error) {
+	w := &Weights{Pool: r.Word("pool"), May: r.You.Admin, Lasts: lasts}
+	shares, err := src.Shares(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	if !slices.ContainsFunc(shares.Pools, func(p fairlead.PoolView) bool { return p.Path == w.Pool }) {
+		return nil, fmt.Errorf("pool %.256q: %w", w.Pool, fairlead.ErrNotFound)
+	}
+	w.Way = above(w.Pool)
+	text, number, err := textInForce(ctx, src)
+	if err != nil {
+		return nil, err
+	}
+	w.Number = number
+	c, err := config.Parse("fairlead.yaml", []byte(text))
+	if err != nil {
+		return nil, fmt.Errorf("the file as it is now cannot be read: %w", err)
+	}
+	w.others(shares, r)
+	wanted := w.rows(shares, c, r)
+	if len(wanted) > 0 && w.Problem == "" {
+		if err := w.look(ctx, src, text, wanted); err != nil {
+			return nil, err
+		}
+	}
+	w.draw()
+	return w, nil
+}
+
+// above are the pools above one, the topmost first.
+func above(path string) (way []string) {
+	for i, c := range path {
+		if c == '/' {
+			way = append(way, path[:i])
+		}
+	}
+	return way
+}
+
+// childOf reports whether a pool is right below another.
+func childOf(path, pool string) bool {
+	if path == "" {
+		return false
+	}
+	at := strings.LastIndexByte(path, '/')
+	return pool == path[:max(0, at)]
+}
+
+// others are the pools among whose children something is to be divided.
+func (w *Weights) others(shares *api.Shares, r *Request) {
+	children := map[string]int{}
+	for i := range shares.Pools {
+		if p := &shares.Pools[i]; p.Path != "" && p.Configured {
+			children[p.Path[:max(0, strings.LastIndexByte(p.Path, '/'))]]++
+		}
+	}
+	for i := range shares.Pools {
+		path := shares.Pools[i].Path
+		if children[path] > 1 && len(w.Others) < weightsLinked {
+			w.Others = append(w.Others, sortLink{cmp.Or(path, "the whole"), r.Root + "policy/weights" + poolQuery(path), path == w.Pool})
+		}
+	}
+}
+
+// rows makes the sliders, and returns the weights that are wanted in place of others.
+func (w *Weights) rows(shares *api.Shares, c *config.Config, r *Request) map[string]float64 {
+	wanted := map[string]float64{}
+	for i := range shares.Pools {
+		p := &shares.Pools[i]
+		if !p.Configured || !childOf(p.Path, w.Pool) {
+			continue
+		}
+		name := lastOf(p.Path)
+		row := weightRow{Path: p.Path, Name: name, Field: "w." + name, Before: p.Share, After: p.Share, Fixed: !c.Reweighable(p.Path)}
+		row.Slider.Now = weightIn(c, p)
+		row.Slider.Value = row.Slider.Now
+		if text := r.Word(row.Field); text != "" && !row.Fixed {
+			v, err := strconv.ParseFloat(text, 64)
+			switch {
+			case err != nil || math.IsNaN(v) || math.IsInf(v, 0) || v < 0:
+				w.Problem = fmt.Sprintf("the weight of %s must be a number, got %.40q", p.Path, text)
+			case v != row.Slider.Now:
+				row.Slider.Value, row.Slider.Changed, wanted[p.Path] = v, true, v
+			}
+		}
+		w.Rows = append(w.Rows, row)
+	}
+	most := 0.0
+	for _, row := range w.Rows {
+		most = max(most, row.Slider.Now)
+	}
+	slices.SortStableFunc(w.Rows, func(a, b weightRow) int { return cmp.Compare(b.Slider.Now, a.Slider.Now) })
+	if w.More = len(w.Rows) - weightsShown; w.More > 0 {
+		for _, row := range w.Rows[weightsShown:] {
+			delete(wanted, row.Path)
+		}
+		w.Rows = w.Rows[:weightsShown]
+	}
+	slices.SortFunc(w.Rows, func(a, b weightRow) int { return cmp.Compare(a.Path, b.Path) })
+	to := roundUp(1.5 * most)
+	for i := range w.Rows {
+		w.Rows[i].Slider.To, w.Rows[i].Slider.Step = to, to/100
+	}
+	w.Changed = len(wanted) > 0
+	return wanted
+}
+
+// weightIn is what the text gives as the weight of a pool.
+func weightIn(c *config.Config, p *fairlead.PoolView) float64 {
+	var names []string
+	for part := range strings.SplitSeq(p.Path, "/") {
+		names = append(names, "pools", part)
+	}
+	text, err := c.Value(config.JoinPath(append(names, "weight")...))
+	if v, bad := strconv.ParseFloat(text, 64); err == nil && bad == nil {
+		return v
+	}
+	return p.BaseWeight
+}
+
+// roundUp is the next of 1, 2, 5, 10, 20 and so on.
+func roundUp(v float64) float64 {
+	if v <= 0 {
+		return 1
+	}
+	unit := math.Pow(10, math.Floor(math.Log10(v)))
+	for _, m := range []float64{1, 2, 5} {
+		if m*unit >= v {
+			return m * unit
+		}
+	}
+	return 10 * unit
+}
+
+// look asks what the weights would change.
+func (w *Weights) look(ctx context.Context, src Source, text string, wanted map[string]float64) error {
+	next, err := config.Reweigh("fairlead.yaml", text, wanted)
+	if err != nil {
+		w.Problem = err.Error()
+		return nil
+	}
+	w.Text = next
+	if !w.May {
+		w.Problem = "only administrators may ask what other weights would change"
+		return nil
+	}
+	p, err := src.ConfigPlan(ctx, api.ConfigPlanRequest{ConfigFile: api.ConfigFile{Text: next}, Look: true})
+	if err != nil {
+		w.Problem = api.FromError(err).Detail
+		return nil
+	}
+	w.Plan = planOf(p)
+	for i := range w.Rows {
+		for _, x := range p.Pools {
+			if x.Path == w.Rows[i].Path {
+				w.Rows[i].Before, w.Rows[i].After = x.ShareBefore, x.ShareAfter
+			}
+		}
+	}
+	return nil
+}
+
+// draw draws the shares, all of one scale.
+func (w *Weights) draw() {
+	most := 0.0
+	for _, row := range w.Rows {
+		most = max(most, row.Before, row.After)
+	}
+	for i := range w.Rows {
+		row := &w.Rows[i]
+		row.Bar = plot.Bullet{Name: row.Path, Bar: row.After, Mark: row.Before, To: most, Percent: true, Width: 220, Says: []string{"would have", "has"}}
+	}
+}
+
+// Short writes a weight.
+func (w *Weights) Short(v float64) string { return why.Short(v) }
