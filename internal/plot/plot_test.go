@@ -130,7 +130,7 @@ func TestOddNumbers(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	odd := []Point{{nan, 1}, {0, nan}, {1, inf}, {-inf, 2}, {2, 3}, {2, 3}, {3, -1}}
 	for i, f := range []Figure{
-		Chart{}, CDF{}, Bars{}, Gantt{},
+		Chart{}, CDF{}, Bars{}, Gantt{}, Spark{}, Spark{Area: odd, Line: odd},
 		Chart{Series: []Series{{Points: odd}, {Points: odd, Step: true, Fill: true}}, Gap: &Gap{}},
 		Chart{Series: []Series{{Points: []Point{{5, 0}}}}},
 		Chart{X: Axis{Log: true, Unit: Seconds}, Y: Axis{Log: true}, Series: []Series{{Points: odd}, {Points: []Point{{0, 0}, {0.001, 1e-9}}}}},

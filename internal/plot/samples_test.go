@@ -23,6 +23,7 @@ func samples(width float64) map[string]Figure {
 		"bullet":  Bullet{Name: "physics <b>", Unit: "cpu", Bar: 24, Back: 46, Mark: 38.4, Point: 36, Want: 60, To: 64},
 		"pieces":  Pieces{Title: "ahead", Unit: "cpu", Width: width, Parts: []Piece{{"biology/epi", 32, 1}, {"physics/<curie>", 24, 2000}, {"sim", 12, 6}, {"a", 2, 1}, {"b", 1, 1}, {"c", 1, 1}, {"d", 3, 9}, {"e", 2, 2}}},
 		"spans":   Spans{Width: width, Rows: []Span{{Name: "as it is", By: new(4.5 * hour), Likely: true, Early: hour, Middle: 2 * hour, Late: 4 * hour}, {Name: "changed so", Text: "nobody can say when: tasks that go before it have no time limit"}}},
+		"spark":   Spark{Says: "physics <b>", From: 0, To: 10, Area: []Point{{0, 3}, {2, 5}, {4, math.NaN()}, {6, 8}, {8, 1}, {9, math.NaN()}}, Line: []Point{{0, 4}, {9, 4}}},
 		"empty":   Chart{Title: "Queue depth", Width: width, X: Axis{Unit: Seconds}, Series: []Series{{Name: "fifo"}}},
 	}
 }
@@ -97,7 +98,7 @@ func sampleNodes(width float64) Figure {
 		Boxes: []Box{
 			{Row: 0, Span: 2, From: 0, To: 3 * hour, Label: "1029", Key: "physics", Tip: "1029 neutro3\nphysics, 2 nodes, 3h"},
 			{Row: 2, From: 0, To: 5 * hour, Label: "1031", Key: "biology"},
-			{Row: 3, From: hour, To: 1.2 * hour, Label: "1033", Key: "biology"},
+			{Row: 3, From: hour, To: 1.2 * hour, Label: "1033", Key: "biology", Kind: Past},
 			{Row: 3, From: 1.3 * hour, To: 9 * hour, Label: "1034_17", Key: "somebody else"},
 			{Row: 0, From: 5 * hour, To: 9 * hour, Label: "1037", Key: "biology", Kind: Reservation},
 			{Row: 4, From: 7 * hour, To: 12 * hour, Label: "maintenance", Kind: Reservation},

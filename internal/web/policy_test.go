@@ -29,7 +29,7 @@ func (l *lab) weight(pool string) float64 {
 func TestPolicyPage(t *testing.T) {
 	l := newLab(t, cluster)
 	_, _, text := l.get("/policy")
-	shows(t, text, "fairtree", ">60<", ">40<", "cpu=8", "in force", "Edit and plan", "a second", "ms</p>", "half-life")
+	shows(t, text, "fairtree", ">60<", ">40<", "cpu=8", "in force", "Edit and plan", "a second", "s</p>", "half-life")
 }
 
 // TestCheckAsYouType: what is wrong comes with its line and a caret.
