@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fairlead/fairlead"
-	"github.com/fairlead/fairlead/config"
 	"github.com/fairlead/fairlead/internal/agent"
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/demo"
@@ -139,8 +138,10 @@ func (d *demoCmd) phase(ctx context.Context, i int) (err error) {
 	if err := os.Chmod(dir, 0o711); err != nil {
 		return err
 	}
-	cfg := config.Default()
-	cfg.Shares = demo.Shares(phases[i].policy)
+	cfg, err := demo.Config(phases[i].policy)
+	if err != nil {
+		return err
+	}
 	o := instanceOptions{
 		config: cfg, database: filepath.Join(dir, "fairlead.db"), storeName: "temporary",
 		socket: filepath.Join(dir, "s"), socketMode: 0o600, lease: time.Minute, log: d.logger(12, "text"),

@@ -9,8 +9,8 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cluster"
+	"github.com/fairlead/fairlead/config"
 	"github.com/fairlead/fairlead/sched"
 	"github.com/fairlead/fairlead/usage"
 	"github.com/fairlead/fairlead/why"
@@ -43,12 +43,9 @@ type Run struct {
 	Submitted, Start, End time.Time
 }
 
-// Shares are those under which a phase runs.
-func Shares(policy string) fairlead.Shares {
-	s := fairlead.DefaultShares()
-	s.Sched.Root.Policy = policy
-	s.Sched.TaskSeconds = 0.2
-	return s
+// Config is the configuration under which a phase runs.
+func Config(policy string) (*config.Config, error) {
+	return config.Parse("demo", []byte("policy: "+policy+"\ntask_time: 200ms\n"))
 }
 
 // UserSummary is what one user saw.
@@ -153,7 +150,11 @@ type Simulated struct {
 // have ended.
 func Simulate(policy string) (*Simulated, error) {
 	zero := time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
-	core, err := sched.New(Shares(policy).Sched, zero, 1)
+	cfg, err := Config(policy)
+	if err != nil {
+		return nil, err
+	}
+	core, err := sched.New(cfg.Shares.Sched, zero, 1)
 	if err != nil {
 		return nil, err
 	}
