@@ -3,6 +3,7 @@ package fairlead
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -47,7 +48,15 @@ type poolLook struct {
 	busy            bool
 	ideal, received float64 // slot-seconds since the account began
 	now             HistoryStep
+
+	// Of a pool that the configuration names it is also taken down that its share has changed,
+	// though it has nothing to do: told is the one that is known of it.
+	changed bool
+	told    float64
 }
+
+// shareTold is by how much a share has changed that is taken down for that alone.
+const shareTold = 1e-3
 
 // keepHistory takes down how the pools fare until ctx ends, and what is not written yet then.
 func (l *Loop) keepHistory(ctx context.Context, keeper HistoryKeeper) {
@@ -104,10 +113,10 @@ func (p poolLook) until(next poolLook, seconds float64) poolLook {
 	out.now.FairNow, out.now.Running = (next.ideal-p.ideal)/seconds, (next.received-p.received)/seconds
 	out.now.Demand, out.now.Waiting = max(out.now.Running, (a.Demand+b.Demand)/2), (a.Waiting+b.Waiting)/2
 	out.now.OldestWait = max(a.OldestWait, b.OldestWait)
-	if p.busy {
+	if p.busy || p.changed {
 		out.now.Share, out.now.Used = a.Share, a.Used
 	}
-	out.busy = p.busy || next.busy || out.now.Running > 0
+	out.busy = p.busy || p.changed || next.busy || out.now.Running > 0
 	return out
 }
 
@@ -130,7 +139,7 @@ func (l *Loop) survey(now time.Time, seen []poolLook) []poolLook {
 	l.measure(now, entitled)
 	at := core.Now()
 	for i := range seen { // those that are gone have nothing
-		seen[i].busy, seen[i].now = false, HistoryStep{}
+		seen[i].busy, seen[i].changed, seen[i].now = false, false, HistoryStep{}
 	}
 	for i := range core.Pools() {
 		id := sched.PoolID(i)
@@ -145,6 +154,10 @@ func (l *Loop) survey(now time.Time, seen []poolLook) []poolLook {
 		p := &seen[n]
 		p.busy = x.Waiting > 0 || x.Tasks > 0
 		p.ideal, p.received = total.Ideal, total.Received
+		p.changed = core.Configured(id) && math.Abs(e.Here-p.told) > shareTold
+		if p.busy || p.changed {
+			p.told = e.Here
+		}
 		if p.path == "" && id != sched.Root {
 			p.path = core.Path(id)
 		}

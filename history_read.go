@@ -22,28 +22,8 @@ const MaxHistory = 20_000
 // of which there are at most a few hundred. A step of which nothing is known is left out: no
 // server was there.
 func (l *Loop) PoolHistory(ctx context.Context, pools []string, from, to time.Time, step time.Duration) (*HistoryView, error) {
-	keeper, ok := l.store.(HistoryKeeper)
-	if !ok {
-		return nil, fmt.Errorf("the store keeps no history: %w", ErrInvalid)
-	}
-	level, v, err := historyRange(from, to, step, time.Now())
+	by, v, err := l.stepsOf(ctx, pools, from, to, step)
 	if err != nil {
-		return nil, err
-	}
-	asked := append([]string{""}, pools...)
-	slices.Sort(asked)
-	asked = slices.Compact(asked)
-	kept, err := keeper.PoolHistory(ctx, HistoryQuery{Pools: asked, Level: level, From: v.From, To: v.To})
-	if err != nil {
-		return nil, fmt.Errorf("read the history: %w", err)
-	}
-	by := map[string][]HistoryStep{}
-	for _, p := range kept {
-		for _, s := range p.Steps {
-			by[p.Pool] = addStep(by[p.Pool], s, v.Step)
-		}
-	}
-	if err := l.addHeld(ctx, keeper, by, asked, v); err != nil {
 		return nil, err
 	}
 	for _, pool := range pools {
@@ -53,6 +33,32 @@ func (l *Loop) PoolHistory(ctx context.Context, pools []string, from, to time.Ti
 		v.Pools = append(v.Pools, points(by[""], by[pool]))
 	}
 	return v, nil
+}
+
+// stepsOf are the steps of pools, and of the root, as they are kept; the view has no pools yet.
+func (l *Loop) stepsOf(ctx context.Context, pools []string, from, to time.Time, step time.Duration) (map[string][]HistoryStep, *HistoryView, error) {
+	keeper, ok := l.store.(HistoryKeeper)
+	if !ok {
+		return nil, nil, fmt.Errorf("the store keeps no history: %w", ErrInvalid)
+	}
+	level, v, err := historyRange(from, to, step, time.Now())
+	if err != nil {
+		return nil, nil, err
+	}
+	asked := append([]string{""}, pools...)
+	slices.Sort(asked)
+	asked = slices.Compact(asked)
+	kept, err := keeper.PoolHistory(ctx, HistoryQuery{Pools: asked, Level: level, From: v.From, To: v.To})
+	if err != nil {
+		return nil, nil, fmt.Errorf("read the history: %w", err)
+	}
+	by := map[string][]HistoryStep{}
+	for _, p := range kept {
+		for _, s := range p.Steps {
+			by[p.Pool] = addStep(by[p.Pool], s, v.Step)
+		}
+	}
+	return by, v, l.addHeld(ctx, keeper, by, asked, v)
 }
 
 // historyRange decides about the level that is read, the length of the steps, and their ends.

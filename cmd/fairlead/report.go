@@ -35,7 +35,7 @@ type fairnessReport struct {
 }
 
 func (a *app) reportFairnessCommand() *cobra.Command {
-	r := &fairnessReport{pastReport: pastReport{app: a}}
+	r := &fairnessReport{pastReport: pastReport{app: a, shares: true}}
 	c := &cobra.Command{
 		Use:   "fairness [POOL]",
 		Short: "Say what each pool was due and received, and how late it was",
@@ -47,7 +47,8 @@ cluster of its own, on average and at most, since the server started.
 The account is in the server's memory: the window is no longer than the server has run.
 
 With --since or any other flag of the reports on the past it compares instead, from the jobs
-that are kept, the part of all that each pool had with its share as it is in force now.`,
+that are kept, the part of all that each pool had with the share that it had then: the mean of
+the shares that were in force, in which each moment counts for as much as all had in it.`,
 		Example: `  fairlead report fairness
   fairlead report fairness --since 2026-01-01 --by month,pool --depth 1
   fairlead report fairness --since 365d --depth 1 --format html --out fairness.html

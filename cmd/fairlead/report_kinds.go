@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -49,7 +48,7 @@ func partOf(of, all float64) float64 {
 	return of / all
 }
 
-func usageSheet(_ context.Context, _ *api.Client, doc *api.PastReport) (*sheet, error) {
+func usageSheet(doc *api.PastReport) *sheet {
 	s := newSheet("What was used", doc,
 		sheetColumn{"jobs", "jobs", "of which a task began, ran or ended"},
 		sheetColumn{"succeeded", "succeeded", "tasks that ended so"}, sheetColumn{"failed", "failed", "tasks"}, sheetColumn{"cancelled", "cancelled", "tasks"},
@@ -64,10 +63,10 @@ func usageSheet(_ context.Context, _ *api.Client, doc *api.PastReport) (*sheet, 
 			valueCell(r.UnitSeconds, hours(r.UnitSeconds)), valueCell(p, percent(p)), valueCell(r.CPUSeconds, hours(r.CPUSeconds)))
 	}
 	s.figures = append(s.figures, s.bars("What each had", doc.Unit+"-hours that tasks had.", plot.Number, 1.0/3600, s.names+4), s.bars("What part of all", "Of all in the month.", plot.Percent, 1, s.names+5))
-	return s, nil
+	return s
 }
 
-func waitsSheet(_ context.Context, _ *api.Client, doc *api.PastReport) (*sheet, error) {
+func waitsSheet(doc *api.PastReport) *sheet {
 	s := newSheet("How long was waited", doc,
 		sheetColumn{"started", "started", "tasks that started for the first time"}, sheetColumn{"mean", "mean_wait_seconds", "on average"},
 		sheetColumn{"half", "p50_wait_seconds", "half waited at most so long"}, sheetColumn{"19 of 20", "p95_wait_seconds", "19 of 20 waited at most so long"},
@@ -79,66 +78,92 @@ func waitsSheet(_ context.Context, _ *api.Client, doc *api.PastReport) (*sheet, 
 		}
 	}
 	s.figures = append(s.figures, s.bars("Waits before the first start", "Half of the tasks, and 19 of 20, waited at most so long.", plot.Seconds, 1, s.names+2, s.names+3))
-	return s, nil
+	return s
 }
 
 // fairPast is a row of the report on fairness.
 type fairPast struct {
-	Month       string  `json:"month,omitempty"`
-	Pool        string  `json:"pool"`
-	Share       float64 `json:"share"`
-	UnitSeconds float64 `json:"unit_seconds"`
-	Part        float64 `json:"part"`
-	Points      float64 `json:"points"`
+	Month       string   `json:"month,omitempty"`
+	Pool        string   `json:"pool"`
+	Share       *float64 `json:"share"`               // nil: not known
+	ShareNow    bool     `json:"share_now,omitempty"` // it is the one in force now
+	Due         float64  `json:"due_unit_seconds"`
+	UnitSeconds float64  `json:"unit_seconds"`
+	Part        float64  `json:"part"`
+	Points      float64  `json:"points"`
 }
 
-// fairnessSheet compares what pools had with the shares that are in force.
-func fairnessSheet(ctx context.Context, client *api.Client, doc *api.PastReport) (*sheet, error) {
-	shares, err := client.Shares(ctx, "")
-	if err != nil {
-		return nil, err
-	}
-	of := map[string]float64{}
-	for _, p := range shares.Pools {
-		of[p.Path] = p.Share
-	}
-	s := newSheet("What was due, and what was had", doc,
-		sheetColumn{"share", "share", "of the whole, as it is in force now"}, sheetColumn{doc.Unit + "-hours", "unit_seconds", "time that tasks had, times what they asked for"},
-		sheetColumn{"had", "part", "of all in the month"}, sheetColumn{"points", "points", "had less share, in percentage points"})
+// fairOf are the rows, and Jain's index of what pools had over their shares, by month.
+func fairOf(doc *api.PastReport) (rows []fairPast, months []string, jains map[string]float64) {
 	all := totals(doc)
-	rows := []fairPast{}
 	ratios := map[string][]float64{}
-	months := []string{}
+	rows, jains = []fairPast{}, map[string]float64{}
 	for i := range doc.Rows {
 		r := &doc.Rows[i]
-		f := fairPast{Month: r.Month, Pool: r.Pool, Share: of[r.Pool], UnitSeconds: r.UnitSeconds, Part: partOf(r.UnitSeconds, all[r.Month])}
-		f.Points = 100 * (f.Part - f.Share)
+		f := fairPast{Month: r.Month, Pool: r.Pool, Share: r.Share, ShareNow: r.ShareNow, UnitSeconds: r.UnitSeconds, Part: partOf(r.UnitSeconds, all[r.Month])}
+		if f.Share != nil {
+			f.Due, f.Points = *f.Share*all[r.Month], 100*(f.Part-*f.Share)
+		}
 		rows = append(rows, f)
-		if f.Share > 0 {
-			if len(ratios[r.Month]) == 0 {
-				months = append(months, r.Month)
-			}
-			ratios[r.Month] = append(ratios[r.Month], f.Part/f.Share)
+		if f.Share == nil || *f.Share <= 0 {
+			continue
 		}
-		share, points := valueCell(f.Share, percent(f.Share)), valueCell(f.Points, fmt.Sprintf("%+.1f", f.Points))
-		if _, known := of[r.Pool]; !known { // it came by, and is not there any more
-			share, points = wordCell("-"), wordCell("-")
+		if len(ratios[r.Month]) == 0 {
+			months = append(months, r.Month)
 		}
-		s.add(r, share, valueCell(r.UnitSeconds, hours(r.UnitSeconds)), valueCell(f.Part, percent(f.Part)), points)
+		ratios[r.Month] = append(ratios[r.Month], f.Part / *f.Share)
 	}
-	jains := map[string]float64{}
-	var parts []string
 	for _, m := range months {
 		jains[m] = jainOf(ratios[m])
+	}
+	return rows, months, jains
+}
+
+// fairnessSheet compares what pools had with the shares that were in force.
+func fairnessSheet(doc *api.PastReport) *sheet {
+	s := newSheet("What was due, and what was had", doc,
+		sheetColumn{"share", "share", "of the whole, as it was in force then"}, sheetColumn{"due", "due_unit_seconds", "the share of what all had, in " + doc.Unit + "-hours"},
+		sheetColumn{doc.Unit + "-hours", "unit_seconds", "time that tasks had, times what they asked for"},
+		sheetColumn{"had", "part", "of all in the month"}, sheetColumn{"points", "points", "had less share, in percentage points"})
+	rows, months, jains := fairOf(doc)
+	var now []string
+	for i := range rows {
+		f := &rows[i]
+		share, due, points := wordCell("-"), wordCell("-"), wordCell("-") // it came by, and is not there any more
+		if f.Share != nil {
+			share, due, points = valueCell(*f.Share, percent(*f.Share)), valueCell(f.Due, hours(f.Due)), valueCell(f.Points, fmt.Sprintf("%+.1f", f.Points))
+		}
+		if f.ShareNow && !slices.Contains(now, f.Pool) {
+			now = append(now, f.Pool)
+		}
+		s.add(&doc.Rows[i], share, due, valueCell(f.UnitSeconds, hours(f.UnitSeconds)), valueCell(f.Part, percent(f.Part)), points)
+	}
+	var parts []string
+	for _, m := range months {
 		parts = append(parts, strings.TrimSpace(fmt.Sprintf("%s %.2f", m, jains[m])))
 	}
-	s.notes = append(s.notes, "Jain's index of what pools had over their shares, where 1 is fair: "+strings.Join(parts, ", ")+".")
-	s.notes = append(s.notes, "Shares are those in force now. A pool that wanted less than its share had less, and others had what it left: that is no fault. What was due from the ideal scheduler is in fairlead report fairness --window.")
+	if len(parts) > 0 {
+		s.notes = append(s.notes, "Jain's index of what pools had over their shares, where 1 is fair: "+strings.Join(parts, ", ")+".")
+	}
+	s.notes = append(s.notes, "Shares are those that were in force then: a mean in which each moment counts for as much as all had in it. A pool that wanted less than its share had less, and others had what it left: that is no fault. What was due from the ideal scheduler is in fairlead report fairness --window.")
+	if len(now) > 0 {
+		s.notes = append(s.notes, "Nothing is kept of the shares that some pools had then; those in force now stand for them: "+namesOf(now)+".")
+	}
 	s.json = func(doc *api.PastReport) any {
 		return map[string]any{"version": api.Version, "at": doc.At, "since": doc.Since, "until": doc.Until, "unit": doc.Unit, "by": doc.By, "rows": rows, "jain": jains}
 	}
-	s.figures = append(s.figures, s.bars("Share and what was had", "Of the whole.", plot.Percent, 1, s.names, s.names+2))
-	return s, nil
+	s.figures = append(s.figures, s.bars("Share and what was had", "Of the whole.", plot.Percent, 1, s.names, s.names+3))
+	return s
+}
+
+// namesOf names a few of many pools.
+func namesOf(pools []string) string {
+	const most = 10
+	text := printable(strings.Join(pools[:min(most, len(pools))], ", "))
+	if len(pools) > most {
+		text += fmt.Sprintf(" and %d more", len(pools)-most)
+	}
+	return text
 }
 
 // jainOf is Jain's index: 1 if all are alike.

@@ -21,6 +21,7 @@ type pastReport struct {
 	listing
 	since, until, format, out string
 	by                        []string
+	shares                    bool // also those that pools had
 	depth                     int
 }
 
@@ -36,7 +37,7 @@ func (r *pastReport) flags(c *cobra.Command) {
 }
 
 // sheetOf makes what is shown of what was summed up.
-type sheetOf func(ctx context.Context, client *api.Client, doc *api.PastReport) (*sheet, error)
+type sheetOf func(doc *api.PastReport) *sheet
 
 func (a *app) reportUsageCommand() *cobra.Command {
 	return a.pastCommand(&cobra.Command{
@@ -89,7 +90,7 @@ func (r *pastReport) query(now time.Time) (q api.PastQuery, err error) {
 			return q, usagef("--by: %q is not known; known: %s", by, strings.Join(account.Dimensions, ", "))
 		}
 	}
-	q = api.PastQuery{By: r.by, Depth: r.depth, Until: now, Zone: zoneName()}
+	q = api.PastQuery{By: r.by, Depth: r.depth, Until: now, Zone: zoneName(), Shares: r.shares}
 	if q.Since, err = parsePast(r.since, now); err != nil {
 		return q, usagef("--since: %w", err)
 	}
@@ -126,10 +127,7 @@ func (r *pastReport) show(ctx context.Context, client *api.Client, command strin
 	if err != nil {
 		return err
 	}
-	s, err := make(ctx, client, doc)
-	if err != nil {
-		return err
-	}
+	s := make(doc)
 	s.command = fmt.Sprintf("%s --since %s --until %s --by %s --depth %d --format html", command, stamp(doc.Since), stamp(doc.Until), strings.Join(doc.By, ","), r.depth)
 	if r.out == "" {
 		return r.write(r.app.out, doc, s)

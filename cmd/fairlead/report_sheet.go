@@ -4,8 +4,11 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/plot"
@@ -127,6 +130,25 @@ func (s *sheet) rowName(row []sheetCell) string {
 	return strings.Join(parts, " · ")
 }
 
+// shortName is a row where there is little room: the month without the year if all are of one.
+func (s *sheet) shortName(row []sheetCell) string {
+	if s.columns[0].key != "month" || len(row[0].text) < 5 {
+		return s.rowName(row)
+	}
+	for _, other := range s.rows {
+		if !strings.HasPrefix(other[0].text, row[0].text[:4]) {
+			return s.rowName(row)
+		}
+	}
+	month, err := time.Parse("2006-01", row[0].text)
+	if err != nil {
+		return s.rowName(row)
+	}
+	short := slices.Clone(row)
+	short[0].text = month.Format("Jan")
+	return strings.ReplaceAll(s.rowName(short), " · ", " ")
+}
+
 // mostGroups is how many rows a picture shows.
 const mostGroups = 24
 
@@ -139,8 +161,11 @@ func (s *sheet) bars(title, note string, unit plot.Unit, scale float64, columns 
 		}
 		for _, row := range s.rows[:min(len(s.rows), mostGroups)] {
 			g := plot.Group{Name: s.rowName(row)}
+			if width < 600 {
+				g.Name = s.shortName(row)
+			}
 			for _, i := range columns {
-				v := 0.0
+				v := math.NaN() // not known: there is no bar
 				if row[i].value != nil {
 					v = *row[i].value * scale
 				}

@@ -169,3 +169,12 @@ func earlier(a, b time.Time) time.Time {
 	}
 	return b
 }
+
+// Window is what of a month, as a row names it, is summed up; of no month all.
+func (a *Ask) Window(month string) (from, to time.Time) {
+	from, to = a.Since, a.Until
+	if begin, err := time.ParseInLocation("2006-01", month, a.Zone); err == nil {
+		from, to = later(from, begin), earlier(to, begin.AddDate(0, 1, 0))
+	}
+	return from, to
+}

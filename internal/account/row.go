@@ -27,6 +27,10 @@ type Row struct {
 	HalfWait float64 `json:"p50_wait_seconds" doc:"Half waited at most so long"`
 	MostWait float64 `json:"p95_wait_seconds" doc:"19 of 20 waited at most so long"`
 	Longest  float64 `json:"max_wait_seconds"`
+
+	// Share is that of the pool, if it was asked for and is known.
+	Share    *float64 `json:"share,omitempty" doc:"Of the whole, as it was in force then: the mean, each moment weighed with what all had"`
+	ShareNow bool     `json:"share_now,omitempty" doc:"Nothing is kept of that time: the share is the one in force now"`
 }
 
 type key struct{ month, pool, user, kind string }

@@ -26,10 +26,14 @@ type PastQuery struct {
 	By           []string
 	Depth        int
 	Zone         string
+	Shares       bool // also those that pools had
 }
 
 // PastReport sums up the jobs of the past.
 func (c *Client) PastReport(ctx context.Context, q PastQuery) (*PastReport, error) {
 	v := url.Values{"since": {q.Since.Format(time.RFC3339Nano)}, "until": {q.Until.Format(time.RFC3339Nano)}, "by": q.By, "depth": {strconv.Itoa(q.Depth)}, "zone": {q.Zone}}
+	if q.Shares {
+		v.Set("shares", "true")
+	}
 	return get[PastReport](ctx, c, "/v1/report", v)
 }

@@ -20,11 +20,12 @@ func (s *Server) reportRoutes(a huma.API) {
 }
 
 type pastInput struct {
-	Since time.Time `query:"since" doc:"From when on; default: 30 days ago"`
-	Until time.Time `query:"until" doc:"Until when; default: now"`
-	By    []string  `query:"by,explode" doc:"What the rows are: month, pool, user, kind, or several of these; default: pool"`
-	Depth int       `query:"depth" minimum:"0" maximum:"32" doc:"So many names of the paths of pools; 0 is all"`
-	Zone  string    `query:"zone" doc:"Time zone in which months begin, e.g. Europe/Berlin; default: UTC"`
+	Since  time.Time `query:"since" doc:"From when on; default: 30 days ago"`
+	Until  time.Time `query:"until" doc:"Until when; default: now"`
+	By     []string  `query:"by,explode" doc:"What the rows are: month, pool, user, kind, or several of these; default: pool"`
+	Depth  int       `query:"depth" minimum:"0" maximum:"32" doc:"So many names of the paths of pools; 0 is all"`
+	Shares bool      `query:"shares" doc:"Add the shares that the pools had; the rows are pools then, or months and pools"`
+	Zone   string    `query:"zone" doc:"Time zone in which months begin, e.g. Europe/Berlin; default: UTC"`
 }
 
 // past is for everybody, as the list of jobs is that it is made from.
@@ -54,5 +55,51 @@ func (s *Server) past(ctx context.Context, in *pastInput) (*body[api.PastReport]
 	if err != nil {
 		return nil, err
 	}
+	if in.Shares {
+		if err := s.addShares(ctx, rows, ask); err != nil {
+			return nil, err
+		}
+	}
 	return answer(api.PastReport{Version: api.Version, At: now, Since: ask.Since, Until: ask.Until, Unit: ask.Unit, By: ask.By, Rows: rows}), nil
+}
+
+// addShares says of each row which share of the whole its pool had then; of what nothing is
+// kept, which it has now.
+func (s *Server) addShares(ctx context.Context, rows []account.Row, ask account.Ask) error {
+	if !slices.Contains(ask.By, "pool") || slices.Contains(ask.By, "user") || slices.Contains(ask.By, "kind") {
+		return &fairlead.Invalid{Field: "shares", Msg: "shares are those of pools: ask for rows by pool, or by month and pool"}
+	}
+	now := map[string]float64{}
+	for _, p := range s.options.Loop.Pools(ctx) {
+		now[p.Path] = p.Share
+	}
+	_, kept := s.options.Store.(fairlead.HistoryKeeper)
+	for first := 0; first < len(rows); {
+		last := first + 1
+		for last < len(rows) && rows[last].Month == rows[first].Month {
+			last++
+		}
+		month := rows[first:last]
+		first = last
+		var pools []string
+		for i := range month {
+			pools = append(pools, month[i].Pool)
+		}
+		shares := make([]float64, len(pools))
+		from, to := ask.Window(month[0].Month)
+		if kept {
+			var err error
+			if shares, err = s.options.Loop.PastShares(ctx, pools, from, to); err != nil {
+				return err
+			}
+		}
+		for i := range month {
+			if kept && shares[i] >= 0 {
+				month[i].Share = &shares[i]
+			} else if share, known := now[month[i].Pool]; known {
+				month[i].Share, month[i].ShareNow = &share, true
+			}
+		}
+	}
+	return nil
 }

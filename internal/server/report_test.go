@@ -1,0 +1,173 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/share"
+	"github.com/fairlead/fairlead/store/memory"
+)
+
+// ran is what a handler saw of a job.
+type ran struct {
+	pool, user, kind     string
+	came, started, ended time.Time
+}
+
+// TestReportIsRecomputed: three hours of jobs over the end of a month, in the middle of which the
+// shares change, reported by the server, and added up second by second from what the handlers
+// saw of the jobs.
+func TestReportIsRecomputed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		end := time.Date(time.Now().Year(), time.Now().Month()+1, 1, 0, 0, 0, 0, time.UTC)
+		zero := end.Add(-90 * time.Minute)
+		time.Sleep(time.Until(zero))
+		seen, d, loop := reported(t, zero)
+		weigh := func(a, b float64) {
+			s := fairlead.DefaultShares()
+			s.Sched.Root = share.Pool{Policy: "fair", Pools: []share.Pool{{Name: "a", Weight: a}, {Name: "b", Weight: b}}}
+			if err := loop.Configure(t.Context(), s); err != nil {
+				t.Fatal(err)
+			}
+		}
+		weigh(3, 1)
+		rng := rand.New(rand.NewPCG(1, 2))
+		for i := range 180 {
+			if i == 60 {
+				weigh(1, 4)
+			}
+			j := fairlead.Job{Pool: []string{"a", "b"}[rng.IntN(2)], User: fmt.Sprint("u", rng.IntN(3)), Kind: "work", Limit: time.Duration(1+rng.IntN(9)) * time.Minute}
+			if subs, err := loop.SubmitAnyway(t.Context(), []fairlead.Job{j}); err != nil || subs[0].Err != nil {
+				t.Fatal(err, subs)
+			}
+			time.Sleep(time.Minute)
+		}
+		until := zero.Add(3 * time.Hour)
+		ask := func(query string) (out api.PastReport) {
+			path := "/v1/report?since=" + zero.Format(time.RFC3339) + "&until=" + until.Format(time.RFC3339) + query
+			if status := d.send(ann, "GET", path, nil, &out); status != 200 {
+				t.Fatalf("%s: status %d", path, status)
+			}
+			return out
+		}
+		recomputeUsage(t, seen(), zero, until, ask("&by=month&by=pool&shares=true"))
+		recomputeUsers(t, seen(), zero, until, ask("&by=user"))
+		if status := d.send(ann, "GET", "/v1/report?by=user&shares=true", nil, nil); status != 422 {
+			t.Errorf("shares of users: status %d", status)
+		}
+	})
+}
+
+// reported is a server with four slots that takes down what runs.
+func reported(t *testing.T, zero time.Time) (func() []ran, *desk, *fairlead.Loop) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	store := memory.New("cpu")
+	loop, err := fairlead.NewLoop(ctx, store, fairlead.LoopOptions{LeaseTTL: time.Minute, History: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	var all []ran
+	work := func(_ context.Context, l *fairlead.Lease) error {
+		r := ran{l.Job.Pool, l.Job.User, l.Job.Kind, l.Job.Submitted, time.Now(), time.Time{}}
+		time.Sleep(l.Job.Limit - time.Second)
+		r.ended = time.Now()
+		mu.Lock()
+		defer mu.Unlock()
+		all = append(all, r)
+		return nil
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() { loop.Run(ctx) })
+	wg.Go(func() {
+		loop.Work(ctx, fairlead.WorkOptions{Slots: 4, Handlers: map[string]fairlead.Handler{"work": fairlead.HandlerFunc(work)}})
+	})
+	t.Cleanup(func() { cancel(); wg.Wait(); store.Close() })
+	synctest.Wait()
+	seen := func() []ran {
+		time.Sleep(2 * time.Hour) // all have ended then
+		mu.Lock()
+		defer mu.Unlock()
+		if len(all) != 180 {
+			t.Fatalf("%d jobs ran", len(all))
+		}
+		return all
+	}
+	return seen, &desk{New(Options{Loop: loop, Store: store}), t}, loop
+}
+
+// recomputeUsage compares what pools had in each month, and their shares.
+func recomputeUsage(t *testing.T, all []ran, from, until time.Time, got api.PastReport) {
+	t.Helper()
+	type key struct{ month, pool string }
+	had, due, started := map[key]float64{}, map[key]float64{}, map[key]int64{}
+	for at := from; at.Before(until); at = at.Add(time.Second) {
+		month, part := at.Format("2006-01"), 0.75
+		if !at.Before(from.Add(time.Hour)) {
+			part = 0.2
+		}
+		for _, r := range all {
+			if !r.started.After(at) && r.ended.After(at) {
+				had[key{month, r.pool}]++
+				due[key{month, "a"}] += part
+				due[key{month, "b"}] += 1 - part
+			}
+			if r.started.Sub(at) >= 0 && r.started.Sub(at) < time.Second {
+				started[key{month, r.pool}]++
+			}
+		}
+	}
+	if len(got.Rows) != 4 {
+		t.Fatalf("%d rows: %+v", len(got.Rows), got.Rows)
+	}
+	for _, r := range got.Rows {
+		k := key{r.Month, r.Pool}
+		if math.Abs(r.UnitSeconds-had[k]) > 10 || r.Started != started[k] {
+			t.Errorf("%s %s had %v s in %d starts, recomputed %v in %d", r.Month, r.Pool, r.UnitSeconds, r.Started, had[k], started[k])
+		}
+		want := due[k] / (had[key{r.Month, "a"}] + had[key{r.Month, "b"}])
+		if r.Share == nil || math.Abs(*r.Share-want) > 0.003 || r.ShareNow {
+			t.Errorf("the share of %s in %s is %v, recomputed %v", r.Pool, r.Month, *r.Share, want)
+		}
+	}
+}
+
+// recomputeUsers compares how long users waited.
+func recomputeUsers(t *testing.T, all []ran, from, until time.Time, got api.PastReport) {
+	t.Helper()
+	waits := map[string][]float64{}
+	for _, r := range all {
+		if r.started.Before(until) {
+			waits[r.user] = append(waits[r.user], r.started.Sub(r.came).Seconds())
+		}
+	}
+	if len(got.Rows) != 3 {
+		t.Fatalf("%d rows: %+v", len(got.Rows), got.Rows)
+	}
+	for _, r := range got.Rows {
+		w := waits[r.User]
+		slices.Sort(w)
+		sum := 0.0
+		for _, v := range w {
+			sum += v
+		}
+		rank := func(q float64) float64 { return w[int(math.Ceil(q*float64(len(w))))-1] }
+		for what, x := range map[string][2]float64{
+			"mean": {r.MeanWait, sum / float64(len(w))}, "half": {r.HalfWait, rank(0.5)}, "19 of 20": {r.MostWait, rank(0.95)}, "longest": {r.Longest, w[len(w)-1]},
+		} {
+			if math.Abs(x[0]-x[1]) > 1 {
+				t.Errorf("%s of %s is %v, recomputed %v", what, r.User, x[0], x[1])
+			}
+		}
+	}
+}
