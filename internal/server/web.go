@@ -81,6 +81,10 @@ func (x source) Boost(ctx context.Context, r api.BoostRequest) (*api.BoostRespon
 	return bodyOf(x.s.boost(ctx, &boostInput{r}))
 }
 
+func (x source) Boosts(ctx context.Context) (*api.Boosts, error) {
+	return bodyOf(x.s.boosts(ctx, nil))
+}
+
 func (x source) Unboost(ctx context.Context, id int64) (*api.BoostResponse, error) {
 	return bodyOf(x.s.unboost(ctx, &unboostInput{ID: id}))
 }

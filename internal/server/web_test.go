@@ -47,8 +47,11 @@ func TestDashboardActsForTheActor(t *testing.T) {
 	anns, _, _ := d.submit(ann, api.Spec{Argv: []string{"true"}, Env: map[string]string{"SECRET": "sesame"}})
 	for _, who := range []actor{ann, unknown} {
 		status, text := d.look(who, "/act", url.Values{"verb": {"cancel"}, "job": {fmt.Sprint(roots.ID)}})
-		if d.state(roots.ID) != fairlead.Waiting || status != http.StatusOK || !strings.Contains(text, "may not") {
+		if d.state(roots.ID) != fairlead.Waiting || status != http.StatusForbidden || !strings.Contains(text, "may not") {
 			t.Errorf("%s cancels the job of root: %d, %s", who.User, status, d.state(roots.ID))
+		}
+		if !strings.Contains(text, "Cancel: nothing was done") || strings.Contains(text, "Undo") {
+			t.Errorf("%s is told that the job of root was cancelled", who.User)
 		}
 		if _, text := d.look(who, fmt.Sprint("/jobs/", roots.ID), nil); strings.Contains(text, "data-ask") {
 			t.Errorf("%s is offered to change the job of root", who.User)
@@ -68,6 +71,11 @@ func TestDashboardActsForTheActor(t *testing.T) {
 	status, text := d.look(ann, "/act", url.Values{"verb": {"hold"}, "job": {fmt.Sprint(anns.ID)}})
 	if status != http.StatusOK || d.state(anns.ID) != fairlead.Held || !strings.Contains(text, "Undo") {
 		t.Errorf("ann holds her job: %d, %s", status, d.state(anns.ID))
+	}
+	status, text = d.look(ann, "/act", url.Values{"verb": {"release"}, "job": {fmt.Sprint(anns.ID), fmt.Sprint(roots.ID)}})
+	undo := fmt.Sprintf(`name="verb" value="hold"><input type="hidden" name="job" value="%d"><button`, anns.ID)
+	if status != http.StatusOK || !strings.Contains(text, "done for 1 of 2 jobs") || !strings.Contains(text, undo) || !strings.Contains(text, fmt.Sprintf("fairlead hold %d<", anns.ID)) {
+		t.Errorf("ann releases her job and that of root: %d\n%s", status, text)
 	}
 }
 

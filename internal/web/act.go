@@ -20,6 +20,8 @@ type actSource interface {
 	Alter(ctx context.Context, r api.AlterRequest) (*api.AlterResponse, error)
 	// Boost gives a pool more weight for a time.
 	Boost(ctx context.Context, r api.BoostRequest) (*api.BoostResponse, error)
+	// Boosts are those in force.
+	Boosts(ctx context.Context) (*api.Boosts, error)
 	// Unboost ends a boost before its time.
 	Unboost(ctx context.Context, id int64) (*api.BoostResponse, error)
 }
@@ -39,13 +41,52 @@ type Act struct {
 	// Pool is boosted, to the loss of its siblings.
 	Pool     *fairlead.PoolView
 	Siblings []fairlead.PoolView
-	ID       int64 // of the boost that ends
+	Ends     *fairlead.Boost // the boost that ends
 
+	// Done is set after it was tried. Did are the jobs that were changed; what became of the
+	// others stands with them.
 	Done    bool
+	Did     []int64
 	Boosted *api.BoostResponse
 	Back    string
-	Undo    *verb
+	Undo    string // the verb that undoes it
 }
+
+// Outcome says in a word or two how far it was done.
+func (a *Act) Outcome() string {
+	switch {
+	case a.Boosted != nil || len(a.Did) == len(a.Jobs):
+		return "done"
+	case len(a.Did) == 0:
+		return "nothing was done"
+	}
+	return fmt.Sprintf("done for %d of %d jobs", len(a.Did), len(a.Jobs))
+}
+
+// status is that of the answer: if nothing was done, that of why.
+func (a *Act) status() int {
+	if a.Boosted == nil && len(a.Did) == 0 && len(a.Jobs) > 0 {
+		return api.Status(a.Jobs[0].Error.Err())
+	}
+	return http.StatusOK
+}
+
+// UndoCommand is how to undo it at the terminal.
+func (a *Act) UndoCommand() string {
+	var b strings.Builder
+	b.WriteString("fairlead " + a.Undo)
+	for i, id := range a.Did {
+		if i == undoShown {
+			b.WriteString(" …")
+			break
+		}
+		fmt.Fprint(&b, " ", id)
+	}
+	return b.String()
+}
+
+// undoShown is how many jobs are named in a command.
+const undoShown = 10
 
 // victim is a job that is hit.
 type victim struct {
@@ -65,8 +106,8 @@ type action struct {
 var acts = []action{
 	{"hold", "Hold", "What waits stays where it is until somebody releases it; what runs goes on.", "release", false},
 	{"release", "Release", "What was held waits for its turn again.", "hold", false},
-	{"requeue", "Requeue", "What runs is stopped, and everything begins again from the start.", "", true},
-	{"cancel", "Cancel", "What waits never starts, and what runs is stopped. This cannot be undone.", "", true},
+	{"requeue", "Requeue", "What runs is stopped, and everything begins again from the start.", "cancel", true},
+	{"cancel", "Cancel", "What waits never starts, and what runs is stopped. To undo it, requeue: all begins again from the start.", "requeue", true},
 	{"boost", "Boost", "The pool has more weight for a time, or less; it ends by itself.", "", false},
 	{"unboost", "End the boost", "The pool has its own weight again.", "", false},
 }
@@ -81,10 +122,7 @@ func loadAct(ctx context.Context, src Source, r *Request) (any, error) {
 		return nil, &fairlead.Invalid{Field: "verb", Msg: fmt.Sprintf("%.40q is nothing that can be done here", a.Verb)}
 	}
 	x := acts[at]
-	a.Says, a.Does, a.Harm = x.says, x.does, x.harm
-	if x.undo != "" {
-		a.Undo = &verb{Name: x.undo, Says: "Undo"}
-	}
+	a.Says, a.Does, a.Harm, a.Undo = x.says, x.does, x.harm, x.undo
 	if a.Verb == "boost" || a.Verb == "unboost" {
 		return a, a.aboutPool(ctx, src, r)
 	}
@@ -160,9 +198,18 @@ func effect(name string, j *api.Job) string {
 
 // aboutPool finds the pool that is boosted, and those beside it.
 func (a *Act) aboutPool(ctx context.Context, src Source, r *Request) error {
+	if !r.You.Admin {
+		return fmt.Errorf("only administrators may change shares: %w", fairlead.ErrForbidden)
+	}
 	path := r.Word("pool")
+	if a.Verb == "unboost" {
+		var err error
+		if a.Ends, err = boostOf(ctx, src, r.Word("id")); err != nil {
+			return err
+		}
+		path = a.Ends.Pool // whatever the address says
+	}
 	a.Back += "pool?pool=" + url.QueryEscape(path)
-	a.ID, _ = strconv.ParseInt(r.Word("id"), 10, 64)
 	shares, err := src.Shares(ctx, "")
 	if err != nil {
 		return err
@@ -177,13 +224,30 @@ func (a *Act) aboutPool(ctx context.Context, src Source, r *Request) error {
 			a.Siblings = append(a.Siblings, *p)
 		}
 	}
+	if a.Pool == nil && a.Ends != nil { // it is idle and nobody configured it
+		a.Pool, a.Siblings = &fairlead.PoolView{Path: path}, nil
+	}
 	if a.Pool == nil {
 		return fmt.Errorf("pool %.256q: %w", path, fairlead.ErrNotFound)
 	}
-	if !r.You.Admin {
-		return fmt.Errorf("only administrators may change shares: %w", fairlead.ErrForbidden)
-	}
 	return nil
+}
+
+// boostOf finds a boost that is in force by its number.
+func boostOf(ctx context.Context, src Source, text string) (*fairlead.Boost, error) {
+	id, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || id <= 0 {
+		return nil, &fairlead.Invalid{Field: "id", Msg: fmt.Sprintf("%.40q is not the number of a boost", text)}
+	}
+	all, err := src.Boosts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	at := slices.IndexFunc(all.Boosts, func(b fairlead.Boost) bool { return b.ID == id })
+	if at < 0 {
+		return nil, fmt.Errorf("no boost %d is in force: it has ended already: %w", id, fairlead.ErrNotFound)
+	}
+	return &all.Boosts[at], nil
 }
 
 // maxForm bounds what is posted, in bytes.
@@ -210,7 +274,7 @@ func (d *Dashboard) act(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	a.Done = true
-	d.write(w, r, actPage, req, a, http.StatusOK)
+	d.write(w, r, actPage, req, a, a.status())
 }
 
 // do acts, and notes what came of it.
@@ -220,7 +284,7 @@ func (a *Act) do(ctx context.Context, src Source, r *Request) (err error) {
 		a.Boosted, err = boost(ctx, src, r)
 		return err
 	case "unboost":
-		a.Boosted, err = src.Unboost(ctx, a.ID)
+		a.Boosted, err = src.Unboost(ctx, a.Ends.ID)
 		return err
 	}
 	req := api.AlterRequest{Verb: a.Verb}
@@ -232,7 +296,9 @@ func (a *Act) do(ctx context.Context, src Source, r *Request) (err error) {
 		return err
 	}
 	for i := range a.Jobs {
-		a.Jobs[i].Error = out.Results[i]
+		if a.Jobs[i].Error = out.Results[i]; out.Results[i] == nil {
+			a.Did = append(a.Did, a.Jobs[i].ID)
+		}
 	}
 	return nil
 }
