@@ -33,6 +33,7 @@ type Member struct {
 	capacity Amounts
 	info     NodeInfo
 	seen     time.Time
+	lost     bool // it was taken for lost, and was not heard of since
 	draining bool
 	gone     bool
 }
@@ -170,7 +171,7 @@ func (m *Member) Renew(ctx context.Context, refs []Ref) ([]error, error) {
 func (m *Member) RenewFor(ctx context.Context, refs []Ref, ttl time.Duration) ([]error, error) {
 	l := m.loop
 	l.mu.Lock()
-	m.seen = time.Now()
+	m.seen, m.lost = time.Now(), false
 	if id, ok := l.core.Cluster().Lookup(m.name); ok && !m.gone && l.core.Cluster().Nodes()[id].State == cluster.Down {
 		l.placeNode(m.name, m)
 		l.poke()
@@ -287,14 +288,22 @@ func (l *Loop) expire(ctx context.Context) {
 // silence marks the nodes down that were not heard of for the length of a lease.
 func (l *Loop) silence(now time.Time) {
 	for name, m := range l.members {
-		if now.Sub(m.seen) > l.options.LeaseTTL {
+		if l.silentFor(m, now) {
 			l.silent(name, now)
 		}
 	}
 }
 
+// silentFor reports whether nothing was heard of a worker for the length of a lease.
+func (l *Loop) silentFor(m *Member, now time.Time) bool {
+	return now.Sub(m.seen) > l.options.LeaseTTL
+}
+
 // silent marks a node down until its worker is heard of again.
 func (l *Loop) silent(name string, now time.Time) {
+	if m := l.members[name]; m != nil {
+		m.lost = true
+	}
 	if id, ok := l.core.Cluster().Lookup(name); ok && l.core.Cluster().Nodes()[id].State != cluster.Down {
 		l.core.SetNode(id, cluster.Down, now)
 		l.version++
@@ -306,11 +315,12 @@ func (l *Loop) silent(name string, now time.Time) {
 const maintained = "maintenance\n"
 
 // stateOf is the state of a node by what an administrator and its worker (nil: it has none)
-// say.
+// say. One that is silent is down, whatever is said of it: what is leased to it would only
+// wait there until the leases run out.
 func (l *Loop) stateOf(name string, m *Member) cluster.State {
 	why := l.drained[name]
 	switch {
-	case m == nil:
+	case m == nil || m.lost || l.silentFor(m, time.Now()):
 		return cluster.Down
 	case strings.HasPrefix(why, maintained):
 		return cluster.Maintenance

@@ -102,9 +102,12 @@ func (p *picture) list(id sched.PoolID, depth int) {
 
 // NodeView is a node as `fairlead nodes` shows it.
 type NodeView struct {
-	Name     string    `json:"name"`
-	State    string    `json:"state"` // up, drain, down, maintenance
-	Why      string    `json:"why,omitempty"`
+	Name  string `json:"name"`
+	State string `json:"state"` // up, drain, down, maintenance
+	Why   string `json:"why,omitempty"`
+	// Drained is set if an administrator lets it take nothing new: in the states drain and
+	// maintenance, and while it is down.
+	Drained  bool      `json:"drained,omitempty"`
 	Capacity Amounts   `json:"capacity"`
 	Free     Amounts   `json:"free"`
 	Tasks    int       `json:"tasks"`
@@ -140,7 +143,7 @@ func (l *Loop) Nodes() []NodeView {
 			}
 		}
 		if why := l.drainedText(n.Name); why != "" {
-			v.Why = why
+			v.Why, v.Drained = why, true
 		}
 		l.addPeer(&v, cluster.NodeID(i))
 		l.addWindows(&v, cluster.NodeID(i), now)

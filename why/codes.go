@@ -51,7 +51,7 @@ type Explanation struct {
 func Codes() []Explanation {
 	return []Explanation{
 		{CapacityFull, "Everything that the job could use is in use, and it is the next to start.", "Wait: it starts when a running task ends."},
-		{NoNodes, "No agent is connected, or all are drained or down.", "See them with: fairlead nodes; start an agent with: fairlead work, or let a drained one take tasks with: fairlead resume NODE"},
+		{NoNodes, "No agent is connected, or all are drained or down.", "See them with: fairlead nodes; a node that is down comes back when its agent is started there with: fairlead work; one that is drained takes tasks again with: fairlead resume NODE"},
 		{ShareBehind, "Another pool goes first, by the rule and the numbers of the policy.", "Compare with: fairlead why JOB --vs POOL"},
 		{ShareNone, "A pool on the way is entitled to nothing, and its policy never serves such pools.", "Ask the administrator to give it a load, or to use rounding: exact, which serves it with what nobody else can use."},
 		{OrderBehind, "Earlier jobs of the same pool go first.", "Raise its priority, or submit urgent work under a pool of its own."},

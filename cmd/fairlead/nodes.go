@@ -117,7 +117,9 @@ func (a *app) resumeCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "resume NODE...",
 		Short: "Let a drained node take tasks again",
-		Args:  cobra.MinimumNArgs(1),
+		Long: `Let a drained node take tasks again. One that is down stays down until its agent is heard of:
+nothing is started on a machine that is not there.`,
+		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.setDrained(c.Context(), args, api.DrainRequest{}, "%s takes tasks again    (undo: fairlead drain %s)\n")
 		},
@@ -127,8 +129,13 @@ func (a *app) resumeCommand() *cobra.Command {
 func (a *app) setDrained(ctx context.Context, nodes []string, r api.DrainRequest, said string) error {
 	return a.with(func(client *api.Client) error {
 		for _, n := range nodes {
-			if err := client.Drain(ctx, n, r); err != nil {
+			now, err := client.Drain(ctx, n, r)
+			if err != nil {
 				return err
+			}
+			if now.State == "down" && !r.Drain {
+				fmt.Fprintf(a.out, "%s is not drained, but down: it takes tasks when its agent is back (fairlead work)\n", n)
+				continue
 			}
 			fmt.Fprintf(a.out, said, n, n)
 		}

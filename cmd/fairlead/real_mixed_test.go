@@ -204,7 +204,7 @@ func (l *lab) unset() {
 
 func (l *lab) drain(node string, drain bool) {
 	l.t.Helper()
-	if err := l.client.Drain(l.t.Context(), node, api.DrainRequest{Drain: drain, Reason: "fan"}); err != nil {
+	if _, err := l.client.Drain(l.t.Context(), node, api.DrainRequest{Drain: drain, Reason: "fan"}); err != nil {
 		l.t.Fatal(err)
 	}
 }

@@ -273,9 +273,13 @@ func (c *Client) Limits(ctx context.Context) (*Limits, error) {
 	return get[Limits](ctx, c, "/v1/limits", nil)
 }
 
-// Drain drains a node, or lets it take tasks again.
-func (c *Client) Drain(ctx context.Context, node string, r DrainRequest) error {
-	return c.Call(ctx, http.MethodPost, "/v1/nodes/"+url.PathEscape(node)+"/drain", r, nil)
+// Drain drains a node, or lets it take tasks again, and returns its state then.
+func (c *Client) Drain(ctx context.Context, node string, r DrainRequest) (*NodeState, error) {
+	var out NodeState
+	if err := c.Call(ctx, http.MethodPost, "/v1/nodes/"+url.PathEscape(node)+"/drain", r, &out); err != nil {
+		return nil, err
+	}
+	return &out, nil
 }
 
 // Status returns what the server says about itself.

@@ -161,6 +161,13 @@ type DrainRequest struct {
 	Reason      string `json:"reason,omitempty"`
 }
 
+// NodeState is what state a node has after it was drained or resumed: one that is down stays down.
+type NodeState struct {
+	Version int    `json:"version"`
+	Name    string `json:"name"`
+	State   string `json:"state"`
+}
+
 // Event is something that happened.
 type Event struct {
 	Job  int64     `json:"job"`

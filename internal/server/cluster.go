@@ -94,7 +94,7 @@ type drainInput struct {
 	Body api.DrainRequest
 }
 
-func (s *Server) drain(ctx context.Context, in *drainInput) (*struct{}, error) {
+func (s *Server) drain(ctx context.Context, in *drainInput) (*body[api.NodeState], error) {
 	me := who(ctx)
 	if err := check(me, doNodes, ""); err != nil {
 		return nil, err
@@ -106,10 +106,23 @@ func (s *Server) drain(ctx context.Context, in *drainInput) (*struct{}, error) {
 	if in.Body.Drain {
 		why = strings.TrimSpace(why + " (by " + me.User + ")")
 	}
+	l := s.options.Loop
+	var err error
 	if in.Body.Drain && in.Body.Maintenance {
-		return nil, s.options.Loop.SetMaintenance(ctx, in.Name, why)
+		err = l.SetMaintenance(ctx, in.Name, why)
+	} else {
+		err = l.SetDrained(ctx, in.Name, in.Body.Drain, why)
 	}
-	return nil, s.options.Loop.SetDrained(ctx, in.Name, in.Body.Drain, why)
+	if err != nil {
+		return nil, err
+	}
+	out := api.NodeState{Version: api.Version, Name: in.Name}
+	for _, n := range l.Nodes() {
+		if n.Name == in.Name {
+			out.State = n.State
+		}
+	}
+	return answer(out), nil
 }
 
 func (s *Server) status(ctx context.Context, _ *struct{}) (*body[api.ServerStatus], error) {

@@ -275,6 +275,3 @@ func (n nodeRow) Tags() []string { return strings.Fields(say.Labels(n.NodeView))
 
 // WhyNot says why it does not run more.
 func (n nodeRow) WhyNot() string { return say.WhyNotMore(n.NodeView, n.of.Unit, n.of.At) }
-
-// Drained reports whether somebody has drained it.
-func (n nodeRow) Drained() bool { return n.State == "drain" || n.State == "maintenance" }

@@ -119,8 +119,37 @@ func TestDrain(t *testing.T) {
 	if status, _ := l.post("/machines/resume", url.Values{"node": {"n1"}}); status != http.StatusOK || l.nodeState("n1") != "up" {
 		t.Errorf("resume: %d, the node is %s", status, l.nodeState("n1"))
 	}
+	l.lose("n2")
+	_, _, text = l.get("/machines")
+	shows(t, text, "machines/drain?node=n2")
+	if status, _ := l.post("/machines/drain", url.Values{"node": {"n2"}}); status != http.StatusOK || l.nodeState("n2") != "down" {
+		t.Errorf("drain of a node that is down: %d, it is %s", status, l.nodeState("n2"))
+	}
+	_, _, text = l.get("/machines")
+	shows(t, text, "machines/resume?node=n2")
+	if status, text := l.post("/machines/resume", url.Values{"node": {"n2"}}); status != http.StatusOK || l.nodeState("n2") != "down" || !strings.Contains(text, "when its agent is back") {
+		t.Errorf("resume of a node that is down: %d, it is %s:\n%s", status, l.nodeState("n2"), text)
+	}
 	if status, _, _ := l.get("/machines/drain?node=%3Cb%3E"); status != http.StatusNotFound {
 		t.Errorf("an unknown node: %d", status)
+	}
+}
+
+// nobody is a worker that is given nothing.
+type nobody struct{}
+
+func (nobody) Start([]*fairlead.Lease)     {}
+func (nobody) Stop([]fairlead.Ref, string) {}
+
+// lose adds a node whose worker has left.
+func (l *lab) lose(name string) {
+	l.t.Helper()
+	m, err := l.loop.Join(l.ctx, name, fairlead.Amounts{"cpu": 4}, fairlead.NodeInfo{}, nobody{}, nil)
+	if err == nil {
+		err = m.Leave(l.ctx)
+	}
+	if err != nil {
+		l.t.Fatal(err)
 	}
 }
 
