@@ -45,7 +45,7 @@ options: {partition: long}
 func TestBridgeProblems(t *testing.T) {
 	for text, want := range map[string]string{
 		"groups: {a: {weigth: 3}}":       `b.yaml:1:14: unknown field "weigth" - did you mean "weight"?`,
-		"groups: {a: {weight: -1}}":      "b.yaml:1:22: weight must be > 0, got -1",
+		"groups: {a: {weight: -1}}":      "b.yaml:1:22: weight must be >= 0, got -1",
 		"groups: {a: {weight: 0}}":       "b.yaml:1:9: all groups have the weight 0",
 		"feed: fast":                     "b.yaml:1:7: ",
 		"levels: [1, 3, 2]\nabove: [x]":  "b.yaml:1:16: levels must rise all the way, or fall all the way: 2 after 3 does not",

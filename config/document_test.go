@@ -142,7 +142,7 @@ func (n *node) eachText(f func(*node)) {
 // TestSaidOnce has a wrong value in several places of the tree, but in one of the file.
 func TestSaidOnce(t *testing.T) {
 	_, err := Parse("f", []byte("pools:\n  a: &a {weight: -1}\n  b: *a\n  c: *a\n"))
-	if want := "f:2:18: weight must be > 0, got -1"; err == nil || err.Error() != want {
+	if want := "f:2:18: weight must be >= 0, got -1"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

@@ -14,7 +14,7 @@ type Problem struct {
 	Col     int    `json:"col"`               // from 1; it counts characters
 	Warning bool   `json:"warning"`           // the file can be used all the same
 	Hint    bool   `json:"hint"`              // a warning that is for config check only: nothing is wrong
-	Msg     string `json:"msg"`               // e.g. "weight must be > 0, got -2"
+	Msg     string `json:"msg"`               // e.g. "weight must be >= 0, got -2"
 	Setting string `json:"setting,omitempty"` // it is about this setting, not about the file
 	Excerpt string `json:"excerpt"`           // the lines around the place with a caret below it
 }

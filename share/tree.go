@@ -79,8 +79,11 @@ func (p *Pool) Check() error {
 // CheckWeightOrNone takes 0 besides: entitled to nothing. Not every policy can divide by
 // such weights.
 func CheckWeightOrNone(w float64) error {
-	if w == 0 {
+	switch {
+	case w == 0:
 		return nil
+	case w < 0 && !math.IsInf(w, 0):
+		return fmt.Errorf("weight must be >= 0, got %v", w)
 	}
 	return CheckWeight(w)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/config"
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/bridge"
@@ -201,13 +202,28 @@ func quotedWords(words []string) string {
 	return strings.Join(all, ", ")
 }
 
-func (b *bridgeCmd) run(c *cobra.Command) error {
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(b.logLevel)); err != nil {
-		return usagef("--log: %q is not debug, info, warn or error", b.logLevel)
+// flags checks those that say nothing of groups and of the queueing system.
+func (b *bridgeCmd) flags() (*slog.Logger, error) {
+	log, err := b.logTo(b.logLevel, b.logFormat)
+	if err != nil {
+		return nil, err
 	}
-	if strings.ContainsAny(b.name, "/ \t\n") || b.name == "" {
-		return usagef("--name: %q cannot be the name of a node", b.name)
+	if err := errors.Join(checkNode(b.name, "node"), checkDrain(b.drain)); err != nil {
+		return nil, err
+	}
+	if err := fairlead.CheckLabels(b.labels); err != nil {
+		return nil, usagef("--label: %w", err)
+	}
+	if b.json && !b.check {
+		return nil, usagef("--json goes with --check: a bridge that runs prints its log, for which there is --log-format json")
+	}
+	return log, nil
+}
+
+func (b *bridgeCmd) run(c *cobra.Command) error {
+	log, err := b.flags()
+	if err != nil {
+		return err
 	}
 	s, err := b.settings(c)
 	if err != nil {
@@ -219,7 +235,7 @@ func (b *bridgeCmd) run(c *cobra.Command) error {
 	}
 	o := bridge.Options{
 		System: b.kind.system, Name: b.name, Dir: cmp.Or(b.dir, stateDir("bridge", b.name)), Version: version, Host: hostname(),
-		Logger: b.logger(level, b.logFormat), Labels: map[string]string{"bridge": b.kind.name}, Slots: s.Slots, Resources: s.Resources,
+		Logger: log, Labels: map[string]string{"bridge": b.kind.name}, Slots: s.Slots, Resources: s.Resources,
 		Poll: s.Poll, Lease: s.Lease, Batch: s.Batch, Drain: b.drain, TakeOver: b.takeOver,
 	}
 	maps.Copy(o.Labels, b.labels)

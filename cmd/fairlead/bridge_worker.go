@@ -3,10 +3,9 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"log/slog"
 	"runtime"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -64,17 +63,16 @@ SIGTERM and Ctrl-C drain it: it takes nothing new, lets running jobs end for the
 }
 
 func (w *brokerWorker) run(ctx context.Context, kind string) error {
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(w.logLevel)); err != nil {
-		return usagef("--log: %q is not debug, info, warn or error", w.logLevel)
+	log, err := w.logTo(w.logLevel, w.logFormat)
+	if err != nil {
+		return err
 	}
 	if w.slots < 1 {
 		return usagef("--slots must be at least 1")
 	}
-	if strings.ContainsAny(w.name, "/ \t\n") || w.name == "" {
-		return usagef("--name: %q cannot be the name of a worker", w.name)
+	if err := errors.Join(checkNode(w.name, "worker"), checkDrain(w.drain)); err != nil {
+		return err
 	}
-	log := w.logger(level, w.logFormat)
 	var work func(context.Context, *mq.Worker)
 	switch kind {
 	case beanstalkdBridge.name:

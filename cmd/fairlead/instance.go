@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -280,13 +279,4 @@ func (x *instance) stop() error {
 		return nil
 	}
 	return x.store.Close()
-}
-
-// logger writes logs for people or for programs.
-func (a *app) logger(level slog.Level, format string) *slog.Logger {
-	o := &slog.HandlerOptions{Level: level}
-	if strings.EqualFold(format, "json") {
-		return slog.New(slog.NewJSONHandler(a.errs, o))
-	}
-	return slog.New(slog.NewTextHandler(a.errs, o))
 }

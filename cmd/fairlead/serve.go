@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -132,6 +133,9 @@ func (s *serve) options(cfg *config.Config) (o instanceOptions, cleanup func(), 
 		listen: cfg.Server.Listen, lease: cmp.Or(s.lease, cfg.Server.LeaseTTL, time.Minute),
 		log: s.logger(level, cmp.Or(s.logFormat, cfg.Server.LogFormat)),
 	}
+	if err := errors.Join(checkFormat(cmp.Or(s.logFormat, "text")), checkDrain(s.drain)); err != nil {
+		return o, cleanup, err
+	}
 	if o.lease < 100*time.Millisecond {
 		return o, cleanup, usagef("--lease %v is too short: agents need time to renew", o.lease)
 	}
@@ -164,17 +168,14 @@ func (s *serve) options(cfg *config.Config) (o instanceOptions, cleanup func(), 
 	return o, cleanup, nil
 }
 
-func (s *serve) level(cfg *config.Config) (level slog.Level, err error) {
+func (s *serve) level(cfg *config.Config) (slog.Level, error) {
 	if s.logLevel == "" && s.dev {
 		return slog.LevelWarn, nil
 	}
 	if s.logLevel == "" {
 		return cfg.Server.LogLevel, nil
 	}
-	if err := level.UnmarshalText([]byte(s.logLevel)); err != nil {
-		return level, usagef("--log: %q is not debug, info, warn or error", s.logLevel)
-	}
-	return level, nil
+	return logLevel(s.logLevel)
 }
 
 // hangups turns SIGHUP into a channel.

@@ -10,7 +10,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"syscall"
 	"time"
 
@@ -38,7 +37,7 @@ type agentOptions struct {
 
 func (a *app) workCommand() *cobra.Command {
 	w := agentOptions{finder: gpu.Nvidia{}}
-	var logLevel, logFormat string
+	var level, format string
 	c := &cobra.Command{
 		Use:   "work [flags]",
 		Short: "Run an agent: offer this machine to a server",
@@ -52,12 +51,15 @@ of --drain, and gives the rest back. A second one ends it at once.`,
 		Example: "  fairlead work --cpus 8 --mem 32G\n  fairlead work --server http://127.0.0.1:7447 --name n1 --cpus 4\n  fairlead work --gpus a100:4 --label rack=b --label room=2",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			var level slog.Level
-			if err := level.UnmarshalText([]byte(logLevel)); err != nil {
-				return usagef("--log: %q is not debug, info, warn or error", logLevel)
+			log, err := a.logTo(level, format)
+			if err == nil {
+				err = checkDrain(w.drain)
+			}
+			if err != nil {
+				return err
 			}
 			return a.with(func(client *api.Client) error {
-				o, err := w.options(c.Context(), client, a.logger(level, logFormat))
+				o, err := w.options(c.Context(), client, log)
 				if err != nil {
 					return err
 				}
@@ -77,8 +79,8 @@ of --drain, and gives the rest back. A second one ends it at once.`,
 	f.DurationVar(&w.drain, "drain", 30*time.Second, "how long running tasks may go on at the end")
 	f.BoolVar(&w.allowRoot, "allow-root", false, "run root's jobs as well")
 	f.BoolVar(&w.any, "any-user", false, "run everybody's jobs as the agent's own user")
-	f.StringVar(&logLevel, "log", "info", "debug, info, warn or error")
-	f.StringVar(&logFormat, "log-format", "text", "text or json")
+	f.StringVar(&level, "log", "info", "debug, info, warn or error")
+	f.StringVar(&format, "log-format", "text", "text or json")
 	return c
 }
 
@@ -118,8 +120,8 @@ func (w *agentOptions) options(ctx context.Context, client *api.Client, log *slo
 	if w.cpus < 1 {
 		return agent.Options{}, usagef("--cpus must be at least 1")
 	}
-	if strings.ContainsAny(w.name, "/ \t\n") || w.name == "" {
-		return agent.Options{}, usagef("--name: %q cannot be the name of a node", w.name)
+	if err := checkNode(w.name, "node"); err != nil {
+		return agent.Options{}, err
 	}
 	return agent.Options{
 		Client: client, Name: w.name, Capacity: capacity, GPUs: devices, Dir: cmp.Or(w.dir, defaultAgentDir(w.name)), Version: version,

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"log/slog"
+	"strings"
+	"time"
+)
+
+// logTo makes the logger of the flags --log and --log-format.
+func (a *app) logTo(level, format string) (*slog.Logger, error) {
+	l, err := logLevel(level)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkFormat(format); err != nil {
+		return nil, err
+	}
+	return a.logger(l, format), nil
+}
+
+// logger writes logs for people or for programs.
+func (a *app) logger(level slog.Level, format string) *slog.Logger {
+	o := &slog.HandlerOptions{Level: level}
+	if strings.EqualFold(format, "json") {
+		return slog.New(slog.NewJSONHandler(a.errs, o))
+	}
+	return slog.New(slog.NewTextHandler(a.errs, o))
+}
+
+// logLevel reads --log. slog itself would take info+3 as well.
+func logLevel(text string) (slog.Level, error) {
+	switch strings.ToLower(text) {
+	case "debug":
+		return slog.LevelDebug, nil
+	case "info":
+		return slog.LevelInfo, nil
+	case "warn":
+		return slog.LevelWarn, nil
+	case "error":
+		return slog.LevelError, nil
+	}
+	return 0, usagef("--log: %q is not debug, info, warn or error", text)
+}
+
+// checkFormat checks --log-format.
+func checkFormat(text string) error {
+	switch strings.ToLower(text) {
+	case "text", "json":
+		return nil
+	}
+	return usagef("--log-format: %q is not text or json", text)
+}
+
+// checkDrain checks --drain.
+func checkDrain(d time.Duration) error {
+	if d < 0 {
+		return usagef("--drain: %v is below 0s, which is not to wait at all", d)
+	}
+	return nil
+}
+
+// checkNode checks --name: of a node, or of a worker.
+func checkNode(name, what string) error {
+	if strings.ContainsAny(name, "/ \t\n") || name == "" || len(name) > 256 {
+		return usagef("--name: %.300q cannot be the name of a %s: it is to have at most 256 letters, and neither spaces nor a slash", name, what)
+	}
+	return nil
+}

@@ -1,0 +1,79 @@
+package bridge_test
+
+import (
+	"bytes"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/bridge"
+)
+
+// TestOutage: one line when something goes, then fewer and fewer, at most one a minute, and one
+// when it is back, which says for how long it was away.
+func TestOutage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		o := bridge.NewOutage(slog.New(slog.NewTextHandler(&out, nil)), "it is away", "it is back")
+		lines := func() int { return strings.Count(out.String(), "\n") }
+		o.Answer()
+		if lines() != 0 {
+			t.Fatalf("before anything went: %s", &out)
+		}
+		var at []time.Duration
+		began := time.Now()
+		for time.Since(began) < 10*time.Minute {
+			before := lines()
+			o.Fail(errors.New("refused"))
+			if lines() > before {
+				at = append(at, time.Since(began))
+			}
+			time.Sleep(500 * time.Millisecond)
+		}
+		if len(at) < 10 || len(at) > 20 || at[0] != 0 {
+			t.Errorf("lines in ten minutes at %v", at)
+		}
+		for i := 2; i < len(at); i++ {
+			if gap := at[i] - at[i-1]; gap < 3*time.Second || gap > 76*time.Second {
+				t.Errorf("%v between two lines", gap)
+			}
+		}
+		if last := at[len(at)-1] - at[len(at)-2]; last < 45*time.Second {
+			t.Errorf("in the end a line each %v", last)
+		}
+		n := lines()
+		o.Answer()
+		o.Answer()
+		if lines() != n+1 || !strings.Contains(out.String(), `it is back" after=10m0s tries=1200`) {
+			t.Errorf("back: %s", out.String()[max(0, out.Len()-300):])
+		}
+		o.Fail(errors.New("refused"))
+		if lines() != n+2 {
+			t.Error("nothing is said when it goes again")
+		}
+	})
+}
+
+// TestBackoff: pauses grow up to the most, and differ.
+func TestBackoff(t *testing.T) {
+	b := bridge.Backoff{First: 100 * time.Millisecond, Most: 5 * time.Second}
+	seen := map[time.Duration]bool{}
+	for i := range 30 {
+		want := min(100*time.Millisecond<<min(i, 10), 5*time.Second)
+		got := b.Next()
+		seen[got] = true
+		if got < want*3/4 || got > want*5/4 {
+			t.Errorf("pause %d is %v, want about %v", i, got, want)
+		}
+	}
+	if len(seen) < 20 {
+		t.Errorf("30 pauses are %d different ones", len(seen))
+	}
+	b.Reset()
+	if got := b.Next(); got > 125*time.Millisecond {
+		t.Errorf("after a reset it is %v", got)
+	}
+}
