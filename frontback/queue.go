@@ -27,6 +27,8 @@ type Queue struct {
 	SmallFirst bool
 	// Found is what was found at the QS beside that, in its own words and with what to do.
 	Found []Doubt
+	// Notes are what else is good to know of it.
+	Notes []string
 }
 
 // Doubt is a precondition of the algorithm that a QS does not meet, or does not tell.

@@ -30,7 +30,8 @@ type bridgeKind struct {
 	// levels are the priorities of so many levels, from the back up. Nil: 0, 1, 2, ...
 	levels func(n int) []int64
 	// open makes the adapter; get is the value of an option.
-	open func(ctx context.Context, get func(name string) string, log *slog.Logger) (bridge.QS, error)
+	// It tells away when the queueing system does not answer.
+	open func(ctx context.Context, get func(name string) string, log *slog.Logger, away *bridge.Outage) (bridge.QS, error)
 }
 
 // bridgeKinds are all kinds.
@@ -243,7 +244,8 @@ func (b *bridgeCmd) run(c *cobra.Command) error {
 		return err
 	}
 	ctx := c.Context()
-	if o.QS, err = b.kind.open(ctx, get, o.Logger); err != nil {
+	o.Away = bridge.NewOutage(log, b.kind.system+" does not answer", b.kind.system+" answers again")
+	if o.QS, err = b.kind.open(ctx, get, log, o.Away); err != nil {
 		return err
 	}
 	defer o.QS.Close()

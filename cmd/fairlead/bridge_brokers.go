@@ -47,12 +47,16 @@ it again.`,
 		}
 		return levels
 	},
-	open: func(_ context.Context, get func(string) string, log *slog.Logger) (bridge.QS, error) {
+	open: func(_ context.Context, get func(string) string, log *slog.Logger, away *bridge.Outage) (bridge.QS, error) {
 		ttr, err := time.ParseDuration(get("ttr"))
-		if err != nil || ttr < time.Second {
-			return nil, usagef("--ttr: %q is no duration of at least 1s", get("ttr"))
+		if err != nil {
+			return nil, usagef("--ttr: %q is no duration, such as 30s or 5m", get("ttr"))
 		}
-		return beanstalkd.Open(beanstalkd.Options{Address: get("to"), Tube: get("tube"), TTR: ttr, Logger: log}), nil
+		err = cmp.Or(flagged("to", beanstalkd.CheckAddress(get("to"))), flagged("tube", beanstalkd.CheckTube(get("tube"))), flagged("ttr", beanstalkd.CheckTTR(ttr)))
+		if err != nil {
+			return nil, err
+		}
+		return beanstalkd.Open(beanstalkd.Options{Address: get("to"), Tube: get("tube"), TTR: ttr, Logger: log, Away: away}), nil
 	},
 }
 
@@ -71,13 +75,24 @@ The address can stand in ` + amqpVariable + `, where the password in it is not s
 		{Name: "queue", Default: brokerQueue, Doc: "Queue for the jobs; others are called after it."},
 		{Name: "priorities", Default: "10", Doc: "Largest priority of the queue, at most 255; RabbitMQ recommends few."},
 	},
-	open: func(_ context.Context, get func(string) string, log *slog.Logger) (bridge.QS, error) {
+	open: func(_ context.Context, get func(string) string, log *slog.Logger, away *bridge.Outage) (bridge.QS, error) {
 		n, err := strconv.Atoi(get("priorities"))
 		if err != nil || n < 1 || n > 255 {
 			return nil, usagef("--priorities: %q is no number from 1 to 255", get("priorities"))
 		}
-		return rabbitmq.Open(rabbitmq.Options{URL: amqpURL(get("to")), Queue: get("queue"), Priorities: n, Logger: log}), nil
+		if err := cmp.Or(flagged("to", rabbitmq.CheckURL(amqpURL(get("to")))), flagged("queue", rabbitmq.CheckQueue(get("queue")))); err != nil {
+			return nil, err
+		}
+		return rabbitmq.Open(rabbitmq.Options{URL: amqpURL(get("to")), Queue: get("queue"), Priorities: n, Logger: log, Away: away}), nil
 	},
+}
+
+// flagged is what is wrong with the value of a flag, or nil.
+func flagged(name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return usageError{fmt.Errorf("--%s: %w", name, err)}
 }
 
 func amqpURL(given string) string { return cmp.Or(given, os.Getenv(amqpVariable), amqpAddress) }

@@ -82,7 +82,7 @@ func (b *bridgeCmd) warn(ctx context.Context, o *bridge.Options) error {
 		return ctx.Err()
 	}
 	if err != nil {
-		fmt.Fprintf(b.errs, "warning: %v\n", err)
+		o.Away.Fail(err)
 	}
 	for _, d := range doubts {
 		fmt.Fprintf(b.errs, "warning: %s\n", d.Text)
@@ -109,7 +109,7 @@ func (b *bridgeCmd) checked(ctx context.Context, o *bridge.Options) error {
 		}
 		err = b.printJSON(map[string]any{
 			"version": api.Version, "kind": b.kind.name, "name": q.Name, "ages": answer[q.Ages], "obeys": answer[q.Obeys],
-			"lowest": q.Lowest, "highest": q.Highest, "small_first": q.SmallFirst, "ok": !broken, "doubts": texts,
+			"lowest": q.Lowest, "highest": q.Highest, "small_first": q.SmallFirst, "ok": !broken, "doubts": texts, "notes": append([]string{}, q.Notes...),
 		})
 	} else {
 		t := table.New(table.Column{Name: "CHECK"}, table.Column{Name: "RESULT"})
@@ -127,6 +127,9 @@ func (b *bridgeCmd) checked(ctx context.Context, o *bridge.Options) error {
 			} else {
 				t.Row("not sure", d.Text)
 			}
+		}
+		for _, text := range q.Notes {
+			t.Row("note", text)
 		}
 		if o.Groups == nil {
 			t.Row("fractions and groups", "by the server: all jobs have the same priority here")

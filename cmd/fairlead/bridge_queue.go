@@ -24,7 +24,7 @@ submit the jobs of others.`,
 		{Name: "pool", Default: "bridged", Doc: "Pool there, into which jobs are submitted."},
 		{Name: "constraint", Doc: "Constraint on the nodes there, for all jobs."},
 	},
-	open: func(_ context.Context, get func(string) string, _ *slog.Logger) (bridge.QS, error) {
+	open: func(_ context.Context, get func(string) string, _ *slog.Logger, _ *bridge.Outage) (bridge.QS, error) {
 		q, err := other.Open(other.Options{Address: get("to"), Pool: get("pool"), Constraint: get("constraint")})
 		if err != nil {
 			return nil, usageError{err}

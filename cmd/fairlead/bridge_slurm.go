@@ -46,7 +46,7 @@ docs/how-to/put-it-in-front-of-slurm.md.`,
 	open: openSlurm,
 }
 
-func openSlurm(_ context.Context, get func(string) string, log *slog.Logger) (bridge.QS, error) {
+func openSlurm(_ context.Context, get func(string) string, log *slog.Logger, _ *bridge.Outage) (bridge.QS, error) {
 	o := slurm.Options{Conf: get("conf"), Account: get("account"), Partition: get("partition"), QOS: get("slurm-qos"), Output: get("output"), Logger: log}
 	for name, to := range map[string]*bool{"any-user": &o.AnyUser, "allow-root": &o.AllowRoot} {
 		switch text := get(name); text {

@@ -74,18 +74,24 @@ func (w *brokerWorker) run(ctx context.Context, kind string) error {
 		return err
 	}
 	var work func(context.Context, *mq.Worker)
+	var wrong error
 	switch kind {
 	case beanstalkdBridge.name:
 		at := cmp.Or(w.to, beanstalkdAddress)
+		wrong = cmp.Or(flagged("to", beanstalkd.CheckAddress(at)), flagged("queue", beanstalkd.CheckTube(w.queue)))
 		work = func(ctx context.Context, m *mq.Worker) {
 			beanstalkd.Work(ctx, beanstalkd.WorkerOptions{Options: beanstalkd.Options{Address: at, Tube: w.queue, Logger: log}, Slots: w.slots, Worker: m, Drain: w.drain})
 		}
 	case rabbitBridge.name:
+		wrong = cmp.Or(flagged("to", rabbitmq.CheckURL(amqpURL(w.to))), flagged("queue", rabbitmq.CheckQueue(w.queue)))
 		work = func(ctx context.Context, m *mq.Worker) {
 			rabbitmq.Work(ctx, rabbitmq.WorkerOptions{Options: rabbitmq.Options{URL: amqpURL(w.to), Queue: w.queue, Logger: log}, Slots: w.slots, Worker: m, Drain: w.drain})
 		}
 	default:
 		return usagef("%q is not %s", kind, brokers())
+	}
+	if wrong != nil {
+		return wrong
 	}
 	m, err := agent.OpenMachine(agent.Options{
 		Name: w.name, Dir: cmp.Or(w.dir, stateDir("bridge-worker", w.name)), Logger: log, AllowRoot: w.allowRoot, AnyUser: w.any,

@@ -25,6 +25,10 @@ type Bridge struct {
 	unit   string // of the server
 	name   string // of this run, for markers and for the server
 
+	server     *Outage // of the server
+	unreported *Outage // the server answers, and does not take reports
+	refusing   *Outage // the QS answers, and does not take jobs
+
 	mu       sync.Mutex
 	book     *frontback.Book // nil: tasks are fed as capacity frees
 	items    map[task]*item
@@ -41,7 +45,6 @@ type Bridge struct {
 	release  []fairlead.Ref
 	held     bool // leases were not taken because their tasks are being reported
 	draining bool
-	away     error // why the QS does not answer; nil: it does
 
 	news   chan struct{} // there is something to report
 	work   chan struct{} // there is something to submit
@@ -70,7 +73,7 @@ type item struct {
 	untold    bool // the server does not know status yet
 	says      bool // nor what the QS says lately, which is all that is new
 	stale     bool // the server did not take its end under this attempt
-	adoptable bool // and has not heard it otherwise
+	adoptable bool // it may go on under the next attempt: the server was asked
 }
 
 // Run runs a bridge until ctx ends.
@@ -80,6 +83,9 @@ func Run(ctx context.Context, o Options) (err error) {
 		o: o, log: o.Logger, items: map[task]*item{}, name: rand.Text()[:10],
 		news: make(chan struct{}, 1), work: make(chan struct{}, 1), follow: make(chan struct{}, 1), settle: make(chan struct{}, 1), failed: make(chan error, 1),
 	}
+	b.server = NewOutage(b.log, "the server does not answer, and what is in the queueing system goes on", "the server answers again")
+	b.unreported = NewOutage(b.log, "the server does not take reports", "the server takes reports again")
+	b.refusing = NewOutage(b.log, "the queueing system does not take jobs now", "the queueing system takes jobs again")
 	if err := b.open(ctx); err != nil {
 		return err
 	}
@@ -149,7 +155,7 @@ func (b *Bridge) restore() error {
 
 // learnUnit asks the server by what it counts slots.
 func (b *Bridge) learnUnit(ctx context.Context) error {
-	return b.persist(ctx, "the server does not answer", func() error {
+	return b.persist(ctx, func() error {
 		s, err := b.o.Client.Status(ctx)
 		if err == nil {
 			b.unit = s.Summary.Unit
@@ -158,20 +164,24 @@ func (b *Bridge) learnUnit(ctx context.Context) error {
 	})
 }
 
+// serverBackoff is how often the server is tried that does not answer.
+var serverBackoff = Backoff{First: 100 * time.Millisecond, Most: 5 * time.Second}
+
 // persist tries until it succeeds, or there is no use.
-func (b *Bridge) persist(ctx context.Context, what string, f func() error) error {
-	for pause := 100 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
+func (b *Bridge) persist(ctx context.Context, f func() error) error {
+	for again := serverBackoff; ; {
 		err := f()
 		switch {
 		case err == nil:
+			b.server.Answer()
 			return nil
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case errors.Is(err, fairlead.ErrForbidden), errors.Is(err, fairlead.ErrInvalid), errors.Is(err, fairlead.ErrState):
 			return err
 		}
-		b.log.Warn(what+"; trying again", "error", err, "in", pause)
-		if !sleep(ctx, pause) {
+		b.server.Fail(err)
+		if !sleep(ctx, again.Next()) {
 			return ctx.Err()
 		}
 	}

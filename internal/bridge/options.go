@@ -24,6 +24,9 @@ type Options struct {
 	Version string // of the program
 	Host    string // name of the machine
 	Logger  *slog.Logger
+	// Away is told when the QS does not answer. The adapter may share it. Default: one that
+	// writes to the Logger.
+	Away *Outage
 
 	// Groups decide where jobs go in the QS, which gets all of them at once. Nil: jobs are
 	// kept back until there is a free slot, all at one Level, in the order of the server.
@@ -65,6 +68,9 @@ const (
 func (o *Options) fill() {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Away == nil {
+		o.Away = NewOutage(o.Logger, "the queueing system does not answer", "the queueing system answers again")
 	}
 	if o.Slots == 0 {
 		o.Slots = 1

@@ -1,8 +1,11 @@
 package bridge
 
 import (
+	"errors"
 	"log/slog"
 	"math/rand/v2"
+	"net"
+	"os"
 	"sync"
 	"time"
 )
@@ -83,4 +86,18 @@ func (b *Backoff) Reset() { b.last = 0 }
 // jitter is a time up to a quarter longer or shorter.
 func jitter(d time.Duration) time.Duration {
 	return d - d/4 + rand.N(d/2+1)
+}
+
+// Cause is what is wrong with a connection, without the address, which the message around it
+// names, and the call of the system.
+func Cause(err error) error {
+	var op *net.OpError
+	if errors.As(err, &op) && op.Err != nil {
+		err = op.Err
+	}
+	var call *os.SyscallError
+	if errors.As(err, &call) {
+		err = call.Err
+	}
+	return err
 }

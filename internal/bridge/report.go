@@ -3,6 +3,7 @@ package bridge
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -31,7 +32,7 @@ func bounded(text string) string {
 // reports renews leases, and tells the server what has ended and where the others are, until
 // ctx ends.
 func (b *Bridge) reports(ctx context.Context) {
-	pause := 50 * time.Millisecond
+	again := Backoff{First: 50 * time.Millisecond, Most: 5 * time.Second}
 	for {
 		b.mu.Lock()
 		due := time.Until(b.renewed.Add(b.ttl / 3))
@@ -40,12 +41,21 @@ func (b *Bridge) reports(ctx context.Context) {
 			return
 		}
 		for !b.reportAll(ctx) {
-			if !sleep(ctx, pause) {
+			if !sleep(ctx, again.Next()) {
 				return
 			}
-			pause = min(2*pause, 5*time.Second)
 		}
-		pause = 50 * time.Millisecond
+		again.Reset()
+		b.unreported.Answer()
+	}
+}
+
+// notReported notes that a report failed: the server is away, or does not take it.
+func (b *Bridge) notReported(err error) {
+	if errors.Is(err, api.ErrUnreachable) {
+		b.server.Fail(err)
+	} else {
+		b.unreported.Fail(err)
 	}
 }
 
@@ -77,7 +87,7 @@ func (b *Bridge) reportAll(ctx context.Context) bool {
 			continue
 		case err != nil:
 			if ctx.Err() == nil {
-				b.log.Warn("a report did not arrive; trying again", "error", err)
+				b.notReported(fmt.Errorf("a report did not arrive: %w", err))
 			}
 			return false
 		case r.Rejoin: // the poll will join again
@@ -135,7 +145,7 @@ func (b *Bridge) reported(req api.ReportRequest, r *api.ReportResponse, refused 
 		switch {
 		case it.end.Ref != req.Finished[refused+i].Ref: // it has another attempt by now
 		case errors.Is(e, fairlead.ErrStaleAttempt), errors.Is(e, fairlead.ErrNotFound):
-			it.stale, it.live = true, false
+			it.stale, it.live, it.adoptable = true, false, false
 			poke(b.settle)
 		default:
 			if e != nil {
@@ -173,7 +183,7 @@ func (b *Bridge) renew(ctx context.Context) bool {
 		r, err := b.o.Client.Report(ctx, b.o.Name, api.ReportRequest{Session: session, LeaseSeconds: b.o.Lease.Seconds(), Renew: refs[:n]})
 		if err != nil || r.Rejoin {
 			if err != nil && ctx.Err() == nil {
-				b.log.Warn("the leases could not be renewed; trying again", "error", err)
+				b.notReported(fmt.Errorf("leases could not be renewed: %w", err))
 			}
 			return false
 		}

@@ -15,7 +15,7 @@ import (
 // join joins the server as a node until that lets us in. All that the ledger has is ours
 // still, or it would be given to somebody else.
 func (b *Bridge) join(ctx context.Context) error {
-	return b.persist(ctx, "the server does not let us in", func() error {
+	return b.persist(ctx, func() error {
 		b.mu.Lock()
 		req := api.JoinRequest{
 			Capacity: b.o.capacity(b.unit), Labels: b.o.Labels, Version: b.o.Version, Host: b.o.Host, Instance: b.name,
@@ -44,7 +44,7 @@ func (b *Bridge) join(ctx context.Context) error {
 
 // polls asks the server for work and takes what comes, until ctx ends.
 func (b *Bridge) polls(ctx context.Context) {
-	pause := 100 * time.Millisecond
+	again := serverBackoff
 	for ctx.Err() == nil {
 		b.mu.Lock()
 		ack, held := b.ack, b.held
@@ -59,9 +59,8 @@ func (b *Bridge) polls(ctx context.Context) {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
-			b.log.Warn("the server does not answer; what is in the queueing system goes on", "error", err, "in", pause)
-			sleep(ctx, pause)
-			pause = min(2*pause, 5*time.Second)
+			b.server.Fail(err)
+			sleep(ctx, again.Next())
 			continue
 		case r.Displaced:
 			b.fail(fmt.Errorf("another bridge has joined the server as node %q; run this one under a name of its own with --name", b.o.Name))
@@ -74,7 +73,8 @@ func (b *Bridge) polls(ctx context.Context) {
 				return
 			}
 		}
-		pause = 100 * time.Millisecond
+		again.Reset()
+		b.server.Answer()
 		b.mu.Lock()
 		b.ack = b.ack[len(ack):]
 		b.mu.Unlock()
@@ -168,9 +168,11 @@ func (b *Bridge) isLeaving(ref fairlead.Ref) bool {
 }
 
 // adopt goes on with an entry under a new attempt, or returns false if it is not known yet
-// whether the server took note of the end that it had under the one before.
+// whether that may be: the server may have taken note of the end that it had under the one
+// before, or of attempts in between, which somebody else made under our name.
 func (b *Bridge) adopt(it *item, l api.Lease) bool {
-	if it.stop != "" || it.stage == ended && !it.adoptable {
+	if it.stop != "" || !it.adoptable && (it.stage == ended || l.Attempt != it.lease.Attempt+1) {
+		it.live = false
 		poke(b.settle)
 		return false
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/fairlead/fairlead"
@@ -22,7 +21,7 @@ func (b *Bridge) settles(ctx context.Context) {
 		b.mu.Lock()
 		var lost []*item
 		for _, it := range b.items {
-			if !it.live && !it.adoptable {
+			if !it.live {
 				lost = append(lost, it)
 			}
 		}
@@ -55,12 +54,12 @@ func (b *Bridge) settleOne(ctx context.Context, it *item) {
 	if b.items[it.task()] != it || it.lease.Ref != ref || it.live {
 		return // meanwhile it has a lease again, or has gone
 	}
-	switch fate(j, h, ref, b.o.Name, it.stage == ended) {
+	switch fate(j, h, ref, b.o.Name) {
 	case fateOver:
 		b.abandon(it, "its job has ended, or runs elsewhere")
 	case fateOurs:
 		it.live, it.stale = true, false
-	case fateUntold:
+	case fateWaits:
 		it.adoptable = true
 	}
 	poke(b.news)
@@ -68,14 +67,13 @@ func (b *Bridge) settleOne(ctx context.Context, it *item) {
 
 // What became of a task whose lease was lost.
 const (
-	fateWaits  = iota // it will be leased again
-	fateOver          // nobody wants it of us any more
-	fateOurs          // it is leased to us as before
-	fateUntold        // it will be leased again, and the server does not know that it has ended
+	fateOver  = iota // nobody wants it of us any more
+	fateOurs         // it is leased to us as before
+	fateWaits        // it is leased again, or will be, and its entry may go on
 )
 
-// fate is what became of the task of an attempt, and whether the server knows its end.
-func fate(j *api.JobResponse, h *api.History, ref fairlead.Ref, node string, ended bool) int {
+// fate is what became of the task of an attempt.
+func fate(j *api.JobResponse, h *api.History, ref fairlead.Ref, node string) int {
 	if j == nil || fairlead.State(j.Job.State).Ended() {
 		return fateOver
 	}
@@ -91,20 +89,22 @@ func fate(j *api.JobResponse, h *api.History, ref fairlead.Ref, node string, end
 			return fateOurs
 		}
 	}
-	switch {
-	case !ended:
-		return fateWaits
-	case noted(h, ref):
+	if noted(h, ref) {
 		return fateOver
 	}
-	return fateUntold
+	return fateWaits
 }
 
 // noted reports whether the server took note of the end of an attempt whose task was to be
-// tried again: its reply was lost.
+// tried again, and its reply was lost; or of the end of a later attempt, made by another bridge
+// that had our name meanwhile. What came before that decides nothing any more.
 func noted(h *api.History, ref fairlead.Ref) bool {
 	for _, e := range h.Events {
-		if e.Task == ref.Task && e.Code == "again" && strings.Contains(e.Text, fmt.Sprintf("attempt %d on ", ref.Attempt)) {
+		var attempt int
+		if e.Task != ref.Task || e.Code != "again" {
+			continue
+		}
+		if n, _ := fmt.Sscanf(e.Text, "attempt %d on ", &attempt); n == 1 && attempt >= ref.Attempt {
 			return true
 		}
 	}

@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -168,6 +169,7 @@ func (b *Bridge) put(ctx context.Context, batch []*item) bool {
 	b.answered(err)
 	var changed []*item
 	ok := err == nil
+	refused, why := 0, error(nil)
 	for i, it := range batch {
 		it.sending = false
 		if err != nil {
@@ -186,8 +188,14 @@ func (b *Bridge) put(ctx context.Context, batch []*item) bool {
 			changed = append(changed, it)
 		default:
 			ok = false
-			b.log.Warn("the queueing system does not take a job now; trying again", "task", it.lease.Ref, "error", r.Err)
+			refused++
+			why = cmp.Or(why, r.Err)
 		}
+	}
+	if refused > 0 {
+		b.refusing.Fail(fmt.Errorf("%d of %d jobs: %w", refused, len(batch), why))
+	} else if ok {
+		b.refusing.Answer()
 	}
 	if b.change(changed, nil) != nil {
 		return false
@@ -210,12 +218,13 @@ func (b *Bridge) keepUnsent() {
 	b.send = keep
 }
 
-// answered notes whether the QS answers, and says when that changes.
+// answered tells whether the QS answers.
 func (b *Bridge) answered(err error) {
-	if err != nil && b.away == nil {
-		b.log.Warn("the queueing system does not answer; trying again", "error", err)
-	} else if err == nil && b.away != nil {
-		b.log.Info("the queueing system answers again")
+	switch {
+	case errors.Is(err, context.Canceled): // we end
+	case err != nil:
+		b.o.Away.Fail(err)
+	default:
+		b.o.Away.Answer()
 	}
-	b.away = err
 }

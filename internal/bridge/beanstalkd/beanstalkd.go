@@ -20,12 +20,10 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"math"
 	"strconv"
 	"sync"
 	"time"
 
-	"github.com/fairlead/fairlead/frontback"
 	"github.com/fairlead/fairlead/internal/bridge"
 	"github.com/fairlead/fairlead/internal/bridge/mq"
 )
@@ -38,6 +36,19 @@ type Options struct {
 	// default 1m.
 	TTR    time.Duration
 	Logger *slog.Logger // default: discards
+	// Away is told when beanstalkd does not answer, and when it does again. Default: one that
+	// writes to the Logger.
+	Away *bridge.Outage
+}
+
+func (o *Options) defaults() {
+	o.TTR = cmp.Or(o.TTR, time.Minute)
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Away == nil {
+		o.Away = bridge.NewOutage(o.Logger, "beanstalkd does not answer", "beanstalkd answers again")
+	}
 }
 
 // Queue is a bridge.QS.
@@ -46,6 +57,7 @@ type Queue struct {
 	reports *mq.Reports
 	end     context.CancelFunc
 	ended   sync.WaitGroup
+	begin   func() // to listen, once
 
 	mu     sync.Mutex      // of those that follow
 	asking *link           // for questions
@@ -60,35 +72,28 @@ type Queue struct {
 
 var _ bridge.QS = (*Queue)(nil)
 
-// Open returns an adapter. That nobody answers yet is no error.
+// Open returns an adapter. That nobody answers yet is no error. It begins to listen when it is
+// first asked for more than what the server is.
 func Open(o Options) *Queue {
-	o.TTR = cmp.Or(o.TTR, time.Minute)
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.defaults()
 	ctx, end := context.WithCancel(context.Background())
 	q := &Queue{options: o, reports: mq.NewReports(), end: end, notice: map[string]bool{}, left: map[string]bool{}, index: index{ids: map[string]uint64{}}}
-	q.ended.Go(func() { q.listen(ctx) })
+	q.begin = sync.OnceFunc(func() { q.ended.Go(func() { q.listen(ctx) }) })
 	return q
 }
 
 func (o *Options) tube(part string) string { return o.Tube + "." + part }
 
-// Describe implements bridge.QS.
-func (q *Queue) Describe(ctx context.Context) (frontback.Queue, error) {
-	_, err := q.ask(ctx)
-	return frontback.Queue{
-		Name: fmt.Sprintf("beanstalkd at %s, tube %s", q.options.Address, q.options.Tube),
-		Ages: frontback.No, Obeys: frontback.Yes, Lowest: 0, Highest: math.MaxUint32, SmallFirst: true,
-	}, err
-}
-
 // Changed implements bridge.QS.
-func (q *Queue) Changed() <-chan struct{} { return q.reports.Changed() }
+func (q *Queue) Changed() <-chan struct{} {
+	q.begin()
+	return q.reports.Changed()
+}
 
 // Close implements bridge.QS.
 func (q *Queue) Close() error {
 	q.end()
+	q.begin() // so that nothing begins later
 	q.order.Lock()
 	if q.session != nil {
 		q.session.close()

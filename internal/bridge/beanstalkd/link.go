@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/beanstalkd/go-beanstalk"
+
+	"github.com/fairlead/fairlead/internal/bridge"
 )
 
 // link is a connection. Several goroutines may use it at the same time: answers come in the
@@ -28,7 +30,7 @@ func dial(ctx context.Context, address string) (*link, error) {
 	dialer := net.Dialer{Timeout: 10 * time.Second, KeepAlive: 10 * time.Second}
 	c, err := dialer.DialContext(ctx, "tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("beanstalkd does not answer: %w", err)
+		return nil, fmt.Errorf("beanstalkd at %s cannot be reached (%w): is it running, and is that its address?", address, bridge.Cause(err))
 	}
 	return &link{Conn: beanstalk.NewConn(c), net: c}, nil
 }
@@ -71,6 +73,7 @@ func (q *Queue) ask(ctx context.Context) (*link, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	q.begin()
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.asking != nil && !q.asking.broken.Load() {
@@ -84,7 +87,7 @@ func (q *Queue) ask(ctx context.Context) (*link, error) {
 	// What another process has read, or we before a restart, is to be read again.
 	reports := beanstalk.NewTube(l.Conn, q.options.tube("reports"))
 	if _, err := reports.Kick(1 << 30); l.check(err) != nil {
-		return nil, fmt.Errorf("read reports again: %w", err)
+		return nil, fmt.Errorf("read reports again: %w", strange(q.options.Address, err))
 	}
 	if err := q.leftNotices(l); err != nil {
 		return nil, fmt.Errorf("list tubes: %w", err)

@@ -4,12 +4,9 @@ package beanstalkd_test
 
 import (
 	"context"
-	"log/slog"
-	"os"
 	"testing"
 	"time"
 
-	"github.com/fairlead/fairlead/internal/agent"
 	"github.com/fairlead/fairlead/internal/bridge"
 	"github.com/fairlead/fairlead/internal/bridge/beanstalkd"
 	"github.com/fairlead/fairlead/internal/bridge/bridgetest"
@@ -18,31 +15,11 @@ import (
 	"github.com/fairlead/fairlead/internal/brokertest"
 )
 
-// logger says what happens if a test is run with -v.
-func logger(t *testing.T) *slog.Logger {
-	if !testing.Verbose() {
-		return slog.New(slog.DiscardHandler)
-	}
-	return slog.New(slog.NewTextHandler(os.Stderr, nil)).With("test", t.Name())
-}
-
 // work runs a worker for as long as the test.
 func work(t *testing.T, o beanstalkd.Options, slots int) {
 	t.Helper()
-	m, err := agent.OpenMachine(agent.Options{Name: "w", Dir: t.TempDir(), AnyUser: true, AllowRoot: true, Logger: logger(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, end := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		beanstalkd.Work(ctx, beanstalkd.WorkerOptions{Options: o, Slots: slots, Worker: &mq.Worker{Name: "w", Machine: m}, Drain: time.Second})
-	}()
-	t.Cleanup(func() {
-		end()
-		<-ended
-		m.Close()
+	bridgetest.Work(t, func(ctx context.Context, w *mq.Worker) {
+		beanstalkd.Work(ctx, beanstalkd.WorkerOptions{Options: o, Slots: slots, Worker: w, Drain: time.Second})
 	})
 }
 
@@ -50,7 +27,7 @@ func work(t *testing.T, o beanstalkd.Options, slots int) {
 func TestRealBridge(t *testing.T) {
 	server := brokertest.NewBeanstalkd(t)
 	bridgetest.Run(t, func(t *testing.T) *bridgetest.Rig {
-		o := beanstalkd.Options{Address: server.Address, Tube: "jobs", TTR: 20 * time.Second, Logger: logger(t)}
+		o := beanstalkd.Options{Address: server.Address, Tube: "jobs", TTR: 20 * time.Second, Logger: bridgetest.Logger(t)}
 		work(t, o, 1)
 		return &bridgetest.Rig{
 			QS: beanstalkd.Open(o), Levels: []int64{300, 200, 100},
@@ -63,7 +40,7 @@ func TestRealBridge(t *testing.T) {
 // TestRealShares: 600 jobs receive their parts of a real beanstalkd.
 func TestRealShares(t *testing.T) {
 	server := brokertest.NewBeanstalkd(t)
-	o := beanstalkd.Options{Address: server.Address, Tube: "jobs", Logger: logger(t)}
+	o := beanstalkd.Options{Address: server.Address, Tube: "jobs", Logger: bridgetest.Logger(t)}
 	work(t, o, 6)
 	sharetest.Run(t, sharetest.Rig{Name: "beanstalkd", Open: func() bridge.QS { return beanstalkd.Open(o) }, Levels: []int64{200, 100, 50}, Slots: 6})
 }

@@ -14,11 +14,12 @@ import (
 
 // listen reads reports as they come, until ctx ends.
 func (q *Queue) listen(ctx context.Context) {
+	again := bridge.Backoff{First: 100 * time.Millisecond, Most: 5 * time.Second}
 	for ctx.Err() == nil {
-		err := q.listenOnce(ctx)
+		err := q.listenOnce(ctx, again.Reset)
 		if ctx.Err() == nil {
-			q.options.Logger.Warn("reports cannot be read; trying again", "error", err)
-			pause(ctx, 500*time.Millisecond)
+			q.options.Away.Fail(fmt.Errorf("reports cannot be read: %w", err))
+			pause(ctx, again.Next())
 		}
 		q.reports.Tell() // what there is may be another now
 	}
@@ -34,17 +35,22 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-func (q *Queue) listenOnce(ctx context.Context) error {
+// listenOnce does so over one connection, and calls works whenever there was an answer.
+func (q *Queue) listenOnce(ctx context.Context, works func()) error {
 	l, err := dial(ctx, q.options.Address)
 	if err != nil {
 		return err
 	}
 	defer l.close()
 	defer l.within(ctx)()
+	within := time.Duration(0) // so that it is soon known whether this is a beanstalkd
 	for {
-		if _, err := q.next(l, 2*time.Second); err != nil {
+		if _, err := q.next(l, within); err != nil {
 			return err
 		}
+		works()
+		q.options.Away.Answer()
+		within = 2 * time.Second
 		// Workers that are not ours may say nothing when they start: so it is asked for.
 		q.reports.Tell()
 	}
@@ -57,7 +63,7 @@ func (q *Queue) next(l *link, within time.Duration) (bool, error) {
 		return false, nil
 	}
 	if l.check(err) != nil {
-		return false, fmt.Errorf("read reports: %w", err)
+		return false, fmt.Errorf("read reports: %w", strange(q.options.Address, err))
 	}
 	keep := true
 	if report, err := mq.ReadReport(body); err != nil {

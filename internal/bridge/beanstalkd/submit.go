@@ -46,6 +46,7 @@ func (q *Queue) open(ctx context.Context) (*session, error) {
 	if q.session != nil && !q.session.broken.Load() {
 		return q.session, nil
 	}
+	q.begin()
 	l, err := dial(ctx, q.options.Address)
 	if err != nil {
 		return nil, err
@@ -55,7 +56,7 @@ func (q *Queue) open(ctx context.Context) (*session, error) {
 	_, _, err = beanstalk.NewTubeSet(l.Conn, q.options.tube("session")).Reserve(0)
 	if err = l.check(err); !errors.Is(err, beanstalk.ErrTimeout) {
 		l.close()
-		return nil, fmt.Errorf("watch the tube of the session: %w", err)
+		return nil, fmt.Errorf("watch the tube of the session: %w", strange(q.options.Address, err))
 	}
 	s := &session{link: l, work: beanstalk.NewTube(l.Conn, q.options.Tube)}
 	if err := q.mark(s); err != nil {
@@ -115,7 +116,7 @@ func (q *Queue) Submit(ctx context.Context, all []bridge.Submission) ([]bridge.R
 // put puts one.
 func (q *Queue) put(s *session, one *bridge.Submission) bridge.Receipt {
 	if one.Priority < 0 || one.Priority > math.MaxUint32 {
-		return bridge.Receipt{Err: fmt.Errorf("priority %d: beanstalkd takes those from 0 to %d: %w", one.Priority, uint32(math.MaxUint32), fairlead.ErrInvalid)}
+		return bridge.Receipt{Err: bridge.Explain(fairlead.ErrInvalid, "priority %d: beanstalkd takes those from 0 to %d", one.Priority, uint32(math.MaxUint32))}
 	}
 	text, err := mq.NewTask(one).Encode()
 	if err != nil {
@@ -129,7 +130,7 @@ func (q *Queue) put(s *session, one *bridge.Submission) bridge.Receipt {
 		s.last = id
 		return bridge.Receipt{ID: strconv.FormatUint(id, 10)}
 	case errors.Is(err, beanstalk.ErrJobTooBig):
-		return bridge.Receipt{Err: fmt.Errorf("the job is too big for beanstalkd: %d bytes; start beanstalkd with a larger -z, or put less into the script and the environment: %w", len(text), fairlead.ErrInvalid)}
+		return bridge.Receipt{Err: bridge.Explain(fairlead.ErrInvalid, "the job is too big for beanstalkd: %d bytes; start beanstalkd with a larger -z, or put less into the script and the environment", len(text))}
 	case errors.Is(err, beanstalk.ErrDraining), errors.Is(err, beanstalk.ErrOOM):
 		return bridge.Receipt{Err: fmt.Errorf("beanstalkd takes nothing now: %w", err)}
 	}

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"strconv"
 	"sync"
 	"time"
 
 	"github.com/beanstalkd/go-beanstalk"
 
+	"github.com/fairlead/fairlead/internal/bridge"
 	"github.com/fairlead/fairlead/internal/bridge/mq"
 )
 
@@ -29,14 +29,13 @@ type WorkerOptions struct {
 
 // Work takes tasks and runs them, until ctx ends.
 func Work(ctx context.Context, o WorkerOptions) {
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.defaults()
 	var wg sync.WaitGroup
 	for range o.Slots {
 		wg.Go(func() {
-			for again := false; ctx.Err() == nil; again = pause(ctx, time.Second/2) {
-				o.serve(ctx, again)
+			wait := bridge.Backoff{First: time.Second / 2, Most: 5 * time.Second}
+			for again := false; ctx.Err() == nil; again = pause(ctx, wait.Next()) {
+				o.serve(ctx, again, wait.Reset)
 			}
 		})
 	}
@@ -44,11 +43,16 @@ func Work(ctx context.Context, o WorkerOptions) {
 }
 
 // serve takes tasks over one connection, until it breaks or ctx ends. After a failure those
-// who have a task take it back first.
-func (o *WorkerOptions) serve(ctx context.Context, again bool) {
+// who have a task take it back first. It calls works whenever there was an answer.
+func (o *WorkerOptions) serve(ctx context.Context, again bool, works func()) {
+	failed := func(err error) {
+		if ctx.Err() == nil {
+			o.Away.Fail(err)
+		}
+	}
 	l, err := dial(ctx, o.Address)
 	if err != nil {
-		o.Logger.Warn("worker", "error", err)
+		failed(err)
 		return
 	}
 	defer func() { l.close() }()
@@ -60,11 +64,15 @@ func (o *WorkerOptions) serve(ctx context.Context, again bool) {
 		id, body, err := work.Reserve(time.Second)
 		switch {
 		case errors.Is(err, beanstalk.ErrTimeout), errors.Is(err, beanstalk.ErrDeadline):
+			works()
+			o.Away.Answer()
 			continue
 		case l.check(err) != nil:
-			o.Logger.Warn("worker", "error", err)
+			failed(fmt.Errorf("take tasks: %w", strange(o.Address, err)))
 			return
 		}
+		works()
+		o.Away.Answer()
 		task, err := mq.ReadTask(body)
 		if err != nil {
 			o.Logger.Warn("a job that no bridge has put here is buried", "job", id, "error", err)

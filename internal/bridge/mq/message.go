@@ -53,7 +53,7 @@ func (t *Task) Lease() *api.Lease {
 func (t *Task) Encode() ([]byte, error) {
 	text, err := json.Marshal(t)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", err, fairlead.ErrInvalid)
+		return nil, bridge.Explain(fairlead.ErrInvalid, "the job cannot be written as JSON: %v", err)
 	}
 	return text, nil
 }

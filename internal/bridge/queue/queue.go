@@ -171,7 +171,7 @@ func (q *Queue) submit(ctx context.Context, all []bridge.Submission, out []bridg
 	resp, err := q.clientFor(all[0].Job.User).Submit(ctx, req)
 	if errors.Is(err, fairlead.ErrInvalid) || errors.Is(err, fairlead.ErrForbidden) {
 		for _, i := range at {
-			out[i].Err = fmt.Errorf("%w: %w", err, fairlead.ErrInvalid)
+			out[i].Err = bridge.Explain(fairlead.ErrInvalid, "%v", err)
 		}
 		return nil
 	}
@@ -195,7 +195,7 @@ func (q *Queue) submit(ctx context.Context, all []bridge.Submission, out []bridg
 // part.
 func (q *Queue) spec(s *bridge.Submission) (api.Spec, error) {
 	if s.Priority < 0 || s.Priority >= int64(len(q.o.Levels)) {
-		return api.Spec{}, fmt.Errorf("the level %d is not one of 0 to %d: %w", s.Priority, len(q.o.Levels)-1, fairlead.ErrInvalid)
+		return api.Spec{}, bridge.Explain(fairlead.ErrInvalid, "the level %d is not one of 0 to %d", s.Priority, len(q.o.Levels)-1)
 	}
 	j := s.Job
 	spec := api.Spec{

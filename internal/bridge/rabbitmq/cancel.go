@@ -41,10 +41,10 @@ func (q *Queue) Cancel(ctx context.Context, all []bridge.Entry) error {
 		return nil
 	}
 	if err := l.takeOut(ctx, waiting); err != nil {
-		return fmt.Errorf("take cancelled jobs out of the queue: %w", err)
+		return explain(&q.options, fmt.Errorf("take cancelled jobs out of the queue: %w", err))
 	}
 	// Of the reports just published.
-	return l.barrier(ctx, "reports")
+	return explain(&q.options, l.barrier(ctx, "reports"))
 }
 
 // takeOut reports what is cancelled, and then removes it.

@@ -6,13 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	neturl "net/url"
 	"sync"
 	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/bridge/mq"
 )
 
@@ -36,22 +34,9 @@ type live struct {
 // errBusy says that the session is taken.
 var errBusy = errors.New("an earlier connection of a bridge to this queue is open still: what it sent may yet arrive")
 
-// parse reads an address. What is wrong with one is said without it: there is a password in it.
-func parse(address string) (amqp.URI, error) {
-	uri, err := amqp.ParseURI(address)
-	var about *neturl.Error
-	if errors.As(err, &about) {
-		err = about.Err
-	}
-	if err != nil {
-		return uri, fmt.Errorf("address of RabbitMQ: %v; it is to be amqp://USER:PASSWORD@HOST:PORT/VHOST, where %%25 stands for a %% in the password: %w", err, fairlead.ErrInvalid)
-	}
-	return uri, nil
-}
-
 // dial connects.
 func dial(ctx context.Context, url, name string) (*amqp.Connection, error) {
-	stop := func() bool { return true }
+	stop, connected := func() bool { return true }, false
 	if _, err := parse(url); err != nil {
 		return nil, err
 	}
@@ -64,13 +49,14 @@ func dial(ctx context.Context, url, name string) (*amqp.Connection, error) {
 				return nil, err
 			}
 			stop = context.AfterFunc(ctx, func() { c.Close() })
+			connected = true
 			// Until it is open; the library takes it back then.
-			return c, c.SetDeadline(time.Now().Add(30 * time.Second))
+			return c, c.SetDeadline(time.Now().Add(15 * time.Second))
 		},
 	})
 	stop()
 	if err != nil {
-		return nil, fmt.Errorf("RabbitMQ does not answer: %w", err)
+		return nil, unconnected(ctx, url, connected, err)
 	}
 	return c, nil
 }
@@ -87,6 +73,7 @@ func (q *Queue) upOrdered(ctx context.Context) (*live, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	q.begin()
 	q.mu.Lock()
 	l := q.live
 	q.mu.Unlock()
@@ -272,19 +259,4 @@ func (l *live) dropReceipt(marker string) error {
 		return nil
 	}
 	return l.read.Ack(tag, false)
-}
-
-// explain says what to do about a refusal.
-func explain(o *Options, err error) error {
-	var refused *amqp.Error
-	if !errors.As(err, &refused) {
-		return err
-	}
-	switch refused.Code {
-	case amqp.PreconditionFailed:
-		return fmt.Errorf("%s; the queue is there with other arguments: set the largest priority as it is there, name another queue, or delete it when it is empty with: rabbitmqctl delete_queue %s: %w", refused.Reason, o.Queue, fairlead.ErrInvalid)
-	case amqp.AccessRefused:
-		return fmt.Errorf("%s; let the user do that with: rabbitmqctl set_permissions: %w", refused.Reason, err)
-	}
-	return err
 }

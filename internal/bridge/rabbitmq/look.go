@@ -27,7 +27,7 @@ func (q *Queue) Look(ctx context.Context, all []bridge.Entry) ([]bridge.Status, 
 	// has a report has, or had, a receipt.
 	for _, queue := range []string{"receipts", "reports"} {
 		if err := l.barrier(ctx, queue); err != nil {
-			return nil, fmt.Errorf("read %s: %w", queue, err)
+			return nil, explain(&q.options, fmt.Errorf("read %s: %w", queue, err))
 		}
 	}
 	for i, e := range all {
@@ -70,11 +70,11 @@ func (q *Queue) Forget(ctx context.Context, all []bridge.Entry) error {
 	for _, e := range all {
 		for _, tag := range q.reports.Forget(e.Marker) {
 			if err := l.read.Ack(tag, false); err != nil {
-				return fmt.Errorf("acknowledge a report: %w", err)
+				return explain(&q.options, fmt.Errorf("acknowledge a report: %w", err))
 			}
 		}
 		if err := l.dropReceipt(e.Marker); err != nil {
-			return fmt.Errorf("acknowledge a receipt: %w", err)
+			return explain(&q.options, fmt.Errorf("acknowledge a receipt: %w", err))
 		}
 		q.mu.Lock()
 		delete(q.exam, e.Marker)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/bridge"
+	"github.com/fairlead/fairlead/internal/bridge/bridgetest"
 	"github.com/fairlead/fairlead/internal/bridge/killtest"
 	"github.com/fairlead/fairlead/internal/bridge/mq"
 	"github.com/fairlead/fairlead/internal/bridge/rabbitmq"
@@ -29,46 +30,6 @@ func adapter(url, queue string) *rabbitmq.Queue {
 func TestMain(m *testing.M) {
 	killtest.Main(func(address string) bridge.QS { return adapter(address, "kills") })
 	os.Exit(m.Run())
-}
-
-func job(n int) bridge.Submission {
-	return bridge.Submission{
-		Marker: fmt.Sprint("lost-", n), Priority: 5, Ref: fairlead.Ref{JobID: int64(n), Attempt: 1},
-		Job: &fairlead.Job{ID: int64(n), User: "root", Argv: []string{"/bin/true"}, Tasks: 1},
-	}
-}
-
-func entry(n int) bridge.Entry {
-	return bridge.Entry{Marker: fmt.Sprint("lost-", n), Submitted: time.Now()}
-}
-
-func submit(t *testing.T, q *rabbitmq.Queue, within time.Duration, n ...int) []bridge.Receipt {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), within)
-	defer cancel()
-	var all []bridge.Submission
-	for _, i := range n {
-		all = append(all, job(i))
-	}
-	r, err := q.Submit(ctx, all)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
-
-// await looks until an entry is in a phase. Meanwhile the broker may not answer.
-func await(t *testing.T, q *rabbitmq.Queue, e bridge.Entry, want bridge.Phase) bridge.Status {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); ; <-time.After(10 * time.Millisecond) {
-		got, err := q.Look(t.Context(), []bridge.Entry{e})
-		if err == nil && got[0].Phase == want {
-			return got[0]
-		}
-		if time.Now().After(end) {
-			t.Fatalf("it is %+v (%v), want phase %v", got, err, want)
-		}
-	}
 }
 
 // TestRealLostConfirmation: a publication whose confirmation is lost is found, however late it
@@ -96,11 +57,11 @@ func TestRealLostConfirmation(t *testing.T) {
 				address := strings.Replace(server.URL, at.Host, proxy.Address, 1)
 				q := adapter(address, queue)
 				defer func() { q.Close() }()
-				if r := submit(t, q, time.Minute, 1)[0]; r.Err != nil {
+				if r := bridgetest.SubmitWithin(t, q, time.Minute, 1)[0]; r.Err != nil {
 					t.Fatal(r.Err)
 				}
 				c.lose(proxy)
-				for i, r := range submit(t, q, 300*time.Millisecond, 2, 3) {
+				for i, r := range bridgetest.SubmitWithin(t, q, 300*time.Millisecond, 2, 3) {
 					if !errors.Is(r.Err, bridge.ErrUnsure) {
 						t.Errorf("receipt %d: %v", i, r.Err)
 					}
@@ -110,7 +71,7 @@ func TestRealLostConfirmation(t *testing.T) {
 					q.Close()
 					q = adapter(address, queue)
 				}
-				lost := []bridge.Entry{entry(2), entry(3)}
+				lost := []bridge.Entry{bridgetest.Entry(2), bridgetest.Entry(3)}
 				ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 				defer cancel()
 				if s, err := q.Look(ctx, lost); err == nil && s[0].Phase == bridge.Absent {
@@ -118,9 +79,9 @@ func TestRealLostConfirmation(t *testing.T) {
 				}
 				c.end(held)
 				for _, e := range lost {
-					await(t, q, e, c.want)
+					bridgetest.Await(t, q, e, c.want)
 				}
-				await(t, q, entry(1), bridge.Pending)
+				bridgetest.Await(t, q, bridgetest.Entry(1), bridge.Pending)
 				if n, want := len(contents(t, server, queue)), map[bridge.Phase]int{bridge.Pending: 3, bridge.Absent: 1}[c.want]; n != want {
 					t.Errorf("%d messages are in the queue, want %d", n, want)
 				}
@@ -179,7 +140,7 @@ func TestRealKills(t *testing.T) {
 func TestRealHalfPublished(t *testing.T) {
 	server := brokertest.NewRabbitMQ(t)
 	q := adapter(server.URL, "half")
-	for i, r := range submit(t, q, time.Minute, 1, 2, 3, 4) {
+	for i, r := range bridgetest.SubmitWithin(t, q, time.Minute, 1, 2, 3, 4) {
 		if r.Err != nil {
 			t.Fatalf("receipt %d: %v", i, r.Err)
 		}
@@ -193,7 +154,7 @@ func TestRealHalfPublished(t *testing.T) {
 			if err != nil || !ok {
 				t.Fatal(ok, err)
 			}
-			if d.MessageId == entry(n).Marker {
+			if d.MessageId == bridgetest.Entry(n).Marker {
 				d.Ack(false)
 				return
 			}
@@ -214,7 +175,7 @@ func TestRealHalfPublished(t *testing.T) {
 	for range 2 { // another process knows it as well
 		q = adapter(server.URL, "half")
 		for i, want := range []bridge.Phase{bridge.Absent, bridge.Pending, bridge.Succeeded, bridge.Pending} {
-			await(t, q, entry(i+1), want)
+			bridgetest.Await(t, q, bridgetest.Entry(i+1), want)
 		}
 		q.Close()
 	}
@@ -243,8 +204,8 @@ func TestRealTwoBridges(t *testing.T) {
 	server := brokertest.NewRabbitMQ(t)
 	first, second := adapter(server.URL, "one"), adapter(server.URL, "one")
 	defer second.Close()
-	_, err1 := first.Describe(t.Context())
-	_, err2 := second.Describe(t.Context())
+	_, err1 := first.Look(t.Context(), nil)
+	_, err2 := second.Look(t.Context(), nil)
 	if (err1 == nil) == (err2 == nil) || !strings.Contains(fmt.Sprint(err1, err2), "earlier connection") {
 		t.Errorf("got %v and %v", err1, err2)
 	}
@@ -258,7 +219,7 @@ func BenchmarkSubmit(b *testing.B) {
 	server := brokertest.NewRabbitMQ(b)
 	for _, who := range []string{"bridge", "client"} {
 		b.Run(who, func(b *testing.B) {
-			s := job(1)
+			s := bridgetest.Job(1)
 			text, err := mq.NewTask(&s).Encode()
 			if err != nil {
 				b.Fatal(err)
@@ -274,7 +235,7 @@ func BenchmarkSubmit(b *testing.B) {
 			defer q.Close()
 			all := make([]bridge.Submission, many)
 			for i := range all {
-				all[i] = job(i)
+				all[i] = bridgetest.Job(i)
 			}
 			b.ResetTimer()
 			for n := 0; n < b.N; n += many {

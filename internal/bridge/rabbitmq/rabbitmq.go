@@ -22,12 +22,10 @@ package rabbitmq
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"log/slog"
 	"sync"
 	"time"
 
-	"github.com/fairlead/fairlead/frontback"
 	"github.com/fairlead/fairlead/internal/bridge"
 	"github.com/fairlead/fairlead/internal/bridge/mq"
 )
@@ -39,12 +37,18 @@ type Options struct {
 	// Priorities is the largest priority, at most 255; default 10. RabbitMQ recommends few.
 	Priorities int
 	Logger     *slog.Logger // default: discards
+	// Away is told when RabbitMQ does not answer, and when it does again. Default: one that
+	// writes to the Logger.
+	Away *bridge.Outage
 }
 
 func (o *Options) defaults() {
 	o.Priorities = cmp.Or(o.Priorities, 10)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Away == nil {
+		o.Away = bridge.NewOutage(o.Logger, "RabbitMQ does not answer", "RabbitMQ answers again")
 	}
 }
 
@@ -56,6 +60,7 @@ type Queue struct {
 	reports *mq.Reports
 	end     context.CancelFunc
 	ended   sync.WaitGroup
+	begin   func() // to keep a connection, once
 
 	order sync.Mutex // held while something is published, or a connection is made
 	mu    sync.Mutex // of those that follow
@@ -69,41 +74,26 @@ type Queue struct {
 
 var _ bridge.QS = (*Queue)(nil)
 
-// Open returns an adapter. That nobody answers yet is no error.
+// Open returns an adapter. That nobody answers yet is no error. It connects when it is first asked
+// for more than what the queue is.
 func Open(o Options) *Queue {
 	o.defaults()
 	ctx, end := context.WithCancel(context.Background())
 	q := &Queue{options: o, reports: mq.NewReports(), end: end, cancelled: map[string]bool{}}
-	q.ended.Go(func() { q.supervise(ctx) })
+	q.begin = sync.OnceFunc(func() { q.ended.Go(func() { q.supervise(ctx) }) })
 	return q
 }
 
-// Describe implements bridge.QS.
-func (q *Queue) Describe(ctx context.Context) (frontback.Queue, error) {
-	uri, err := parse(q.options.URL)
-	if err != nil {
-		return frontback.Queue{}, err
-	}
-	_, err = q.up(ctx)
-	return frontback.Queue{
-		Name: fmt.Sprintf("RabbitMQ at %s:%d%s, queue %s", uri.Host, uri.Port, vhost(uri.Vhost), q.options.Queue),
-		Ages: frontback.No, Obeys: frontback.Yes, Lowest: 0, Highest: int64(q.options.Priorities),
-	}, err
-}
-
-func vhost(name string) string {
-	if name == "/" {
-		return ""
-	}
-	return "/" + name
-}
-
 // Changed implements bridge.QS.
-func (q *Queue) Changed() <-chan struct{} { return q.reports.Changed() }
+func (q *Queue) Changed() <-chan struct{} {
+	q.begin()
+	return q.reports.Changed()
+}
 
 // Close implements bridge.QS.
 func (q *Queue) Close() error {
 	q.end()
+	q.begin() // so that nothing begins later
 	q.ended.Wait()
 	q.order.Lock()
 	defer q.order.Unlock()
@@ -121,15 +111,18 @@ const recycled = 20 * time.Minute
 
 // supervise keeps a connection, so that reports are heard as they come.
 func (q *Queue) supervise(ctx context.Context) {
+	again := bridge.Backoff{First: 100 * time.Millisecond, Most: 5 * time.Second}
 	for ctx.Err() == nil {
 		l, err := q.up(ctx)
 		if err != nil {
 			if ctx.Err() == nil {
-				q.options.Logger.Warn("no connection to RabbitMQ; trying again", "error", err)
+				q.options.Away.Fail(err)
 			}
-			pause(ctx, 500*time.Millisecond)
+			pause(ctx, again.Next())
 			continue
 		}
+		again.Reset()
+		q.options.Away.Answer()
 		q.reports.Tell() // what there is may be another now
 		select {
 		case <-l.gone:

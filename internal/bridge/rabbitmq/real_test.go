@@ -4,12 +4,9 @@ package rabbitmq_test
 
 import (
 	"context"
-	"log/slog"
-	"os"
 	"testing"
 	"time"
 
-	"github.com/fairlead/fairlead/internal/agent"
 	"github.com/fairlead/fairlead/internal/bridge"
 	"github.com/fairlead/fairlead/internal/bridge/bridgetest"
 	"github.com/fairlead/fairlead/internal/bridge/mq"
@@ -18,31 +15,11 @@ import (
 	"github.com/fairlead/fairlead/internal/brokertest"
 )
 
-// logger says what happens if a test is run with -v.
-func logger(t *testing.T) *slog.Logger {
-	if !testing.Verbose() {
-		return slog.New(slog.DiscardHandler)
-	}
-	return slog.New(slog.NewTextHandler(os.Stderr, nil)).With("test", t.Name())
-}
-
 // work runs a worker for as long as the test.
 func work(t *testing.T, o rabbitmq.Options, slots int) {
 	t.Helper()
-	m, err := agent.OpenMachine(agent.Options{Name: "w", Dir: t.TempDir(), AnyUser: true, AllowRoot: true, Logger: logger(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, end := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		rabbitmq.Work(ctx, rabbitmq.WorkerOptions{Options: o, Slots: slots, Worker: &mq.Worker{Name: "w", Machine: m}, Drain: time.Second})
-	}()
-	t.Cleanup(func() {
-		end()
-		<-ended
-		m.Close()
+	bridgetest.Work(t, func(ctx context.Context, w *mq.Worker) {
+		rabbitmq.Work(ctx, rabbitmq.WorkerOptions{Options: o, Slots: slots, Worker: w, Drain: time.Second})
 	})
 }
 
@@ -50,7 +27,7 @@ func work(t *testing.T, o rabbitmq.Options, slots int) {
 func TestRealBridge(t *testing.T) {
 	server := brokertest.NewRabbitMQ(t)
 	bridgetest.Run(t, func(t *testing.T) *bridgetest.Rig {
-		o := rabbitmq.Options{URL: server.URL, Queue: "jobs", Priorities: 5, Logger: logger(t)}
+		o := rabbitmq.Options{URL: server.URL, Queue: "jobs", Priorities: 5, Logger: bridgetest.Logger(t)}
 		work(t, o, 1)
 		return &bridgetest.Rig{
 			QS: rabbitmq.Open(o), Levels: []int64{1, 2, 4},
@@ -63,7 +40,7 @@ func TestRealBridge(t *testing.T) {
 // TestRealShares: 600 jobs receive their parts of a real RabbitMQ.
 func TestRealShares(t *testing.T) {
 	server := brokertest.NewRabbitMQ(t)
-	o := rabbitmq.Options{URL: server.URL, Queue: "shares", Priorities: 3, Logger: logger(t)}
+	o := rabbitmq.Options{URL: server.URL, Queue: "shares", Priorities: 3, Logger: bridgetest.Logger(t)}
 	work(t, o, 6)
 	sharetest.Run(t, sharetest.Rig{Name: "RabbitMQ", Open: func() bridge.QS { return rabbitmq.Open(o) }, Levels: []int64{0, 1, 2}, Slots: 6})
 }

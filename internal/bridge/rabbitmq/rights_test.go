@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/fairlead/fairlead/internal/bridge"
+	"github.com/fairlead/fairlead/internal/bridge/bridgetest"
 	"github.com/fairlead/fairlead/internal/bridge/rabbitmq"
 	"github.com/fairlead/fairlead/internal/brokertest"
 )
@@ -32,7 +33,7 @@ func TestRealRights(t *testing.T) {
 		t.Fatalf("the page gives rights to %d users, want 2", given)
 	}
 	as := func(who string) rabbitmq.Options {
-		return rabbitmq.Options{URL: strings.Replace(server.URL, "guest:guest", who+":secret", 1), Queue: "fairlead", Logger: logger(t)}
+		return rabbitmq.Options{URL: strings.Replace(server.URL, "guest:guest", who+":secret", 1), Queue: "fairlead", Logger: bridgetest.Logger(t)}
 	}
 	q := rabbitmq.Open(as("bridge"))
 	defer q.Close()
@@ -41,18 +42,22 @@ func TestRealRights(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := job(1)
+	s := bridgetest.Job(1)
 	s.Job.User = me.Username
 	if r, err := q.Submit(t.Context(), []bridge.Submission{s}); err != nil || r[0].Err != nil {
 		t.Fatal(r, err)
 	}
-	await(t, q, entry(1), bridge.Succeeded)
-	if err := q.Forget(t.Context(), []bridge.Entry{entry(1)}); err != nil {
+	bridgetest.Await(t, q, bridgetest.Entry(1), bridge.Succeeded)
+	if err := q.Forget(t.Context(), []bridge.Entry{bridgetest.Entry(1)}); err != nil {
 		t.Fatal(err)
 	}
 	bad := rabbitmq.Open(as("worker"))
 	defer bad.Close()
-	if _, err := bad.Describe(t.Context()); err == nil || !strings.Contains(err.Error(), "set_permissions") {
-		t.Errorf("a worker may be a bridge: %v", err)
+	_, checked := bad.Describe(t.Context())
+	_, looked := bad.Look(t.Context(), nil)
+	for _, err := range []error{checked, looked} {
+		if err == nil || !strings.Contains(err.Error(), "let the user worker do that with rabbitmqctl set_permissions") {
+			t.Errorf("a worker may be a bridge: %v", err)
+		}
 	}
 }

@@ -74,7 +74,7 @@ func (l *live) submit(ctx context.Context, all []bridge.Submission) []bridge.Rec
 // send publishes one, and returns what its confirmation is waited for with.
 func (l *live) send(ctx context.Context, s *bridge.Submission) (*amqp.DeferredConfirmation, error) {
 	if s.Priority < 0 || s.Priority > int64(l.q.options.Priorities) {
-		return nil, fmt.Errorf("priority %d: the queue takes those from 0 to %d: %w", s.Priority, l.q.options.Priorities, fairlead.ErrInvalid)
+		return nil, bridge.Explain(fairlead.ErrInvalid, "priority %d: the queue takes those from 0 to %d", s.Priority, l.q.options.Priorities)
 	}
 	text, err := mq.NewTask(s).Encode()
 	if err != nil {

@@ -9,8 +9,7 @@ import (
 // declare makes what survives a restart of the broker: the queues, the exchange that copies
 // work to the receipts, and the one over which workers are told that a task is cancelled.
 func declare(ch *amqp.Channel, o *Options) error {
-	arguments := amqp.Table{"x-max-priority": int32(o.Priorities)}
-	for name, args := range map[string]amqp.Table{o.Queue: arguments, o.name("receipts"): nil, o.name("reports"): nil} {
+	for name, args := range map[string]amqp.Table{o.Queue: workArguments(o), o.name("receipts"): nil, o.name("reports"): nil} {
 		if _, err := ch.QueueDeclare(name, true, false, false, false, args); err != nil {
 			return fmt.Errorf("queue %s: %w", name, err)
 		}
@@ -26,6 +25,11 @@ func declare(ch *amqp.Channel, o *Options) error {
 		}
 	}
 	return nil
+}
+
+// workArguments are those of the queue for work.
+func workArguments(o *Options) amqp.Table {
+	return amqp.Table{"x-max-priority": int32(o.Priorities)}
 }
 
 // isOpen reports whether work may be taken: the bridge has looked at the queue since the

@@ -9,6 +9,7 @@ import (
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
+	"github.com/fairlead/fairlead/internal/bridge"
 	"github.com/fairlead/fairlead/internal/bridge/mq"
 )
 
@@ -19,15 +20,18 @@ type WorkerOptions struct {
 	Worker *mq.Worker
 	// Drain is how long tasks may go on when the worker ends.
 	Drain time.Duration
+
+	toldLongest bool // how long jobs may be
 }
 
 // Work takes tasks and runs them, until ctx ends.
 func Work(ctx context.Context, o WorkerOptions) {
 	o.defaults()
+	again := bridge.Backoff{First: time.Second / 2, Most: 5 * time.Second}
 	for ctx.Err() == nil {
-		if err := o.serve(ctx); err != nil && ctx.Err() == nil {
-			o.Logger.Warn("worker; trying again", "error", err)
-			pause(ctx, time.Second/2)
+		if err := o.serve(ctx, again.Reset); err != nil && ctx.Err() == nil {
+			o.Away.Fail(err)
+			pause(ctx, again.Next())
 		}
 	}
 }
@@ -41,43 +45,60 @@ type crew struct {
 	stops   map[string]context.CancelCauseFunc // by marker
 }
 
-// serve takes tasks over one connection, until it breaks or ctx ends.
-func (o *WorkerOptions) serve(ctx context.Context) error {
+// serve takes tasks over one connection, until it breaks or ctx ends. It calls works when there
+// was an answer.
+func (o *WorkerOptions) serve(ctx context.Context, works func()) error {
 	c, err := dial(ctx, o.URL, "fairlead worker "+o.Worker.Name)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	for {
-		open, err := isOpen(c, &o.Options)
-		if err != nil {
-			return err
-		}
-		if open {
-			break
-		}
-		if !pause(ctx, 200*time.Millisecond) {
-			return nil
-		}
+	works()
+	o.Away.Answer()
+	if open, err := o.awaitGate(ctx, c); err != nil || !open {
+		return explain(&o.Options, err)
+	}
+	if !o.toldLongest {
+		o.Logger.Info(longest(c))
+		o.toldLongest = true
 	}
 	w := &crew{WorkerOptions: o, Connection: c, stops: map[string]context.CancelCauseFunc{}}
 	if err := w.listen(); err != nil {
-		return err
+		return explain(&o.Options, err)
 	}
 	var wg sync.WaitGroup
 	errs := make([]error, o.Slots)
 	for i := range errs {
 		wg.Go(func() {
 			for ctx.Err() == nil && !w.IsClosed() {
-				if errs[i] = w.slot(ctx); errs[i] != nil {
-					o.Logger.Warn("worker", "slot", i, "error", errs[i])
-					pause(ctx, 100*time.Millisecond)
+				if errs[i] = w.slot(ctx); errs[i] != nil && !w.IsClosed() {
+					o.Logger.Warn("a slot begins again", "slot", i, "error", explain(&o.Options, errs[i]))
+					pause(ctx, time.Second)
 				}
 			}
 		})
 	}
 	wg.Wait()
-	return errors.Join(errs...)
+	if !w.IsClosed() || ctx.Err() != nil {
+		return nil
+	}
+	return fmt.Errorf("the connection to RabbitMQ at %s was lost", place(o.URL))
+}
+
+// awaitGate waits until work may be taken, and returns false if ctx ends before.
+func (o *WorkerOptions) awaitGate(ctx context.Context, c *amqp.Connection) (bool, error) {
+	for told := false; ; told = true {
+		open, err := isOpen(c, &o.Options)
+		if err != nil || open {
+			return open, err
+		}
+		if !told {
+			o.Logger.Info("waiting for the bridge: it has not looked at the queue since RabbitMQ was started; is fairlead bridge rabbitmq running, with this --queue?", "queue", o.Queue, "at", place(o.URL))
+		}
+		if !pause(ctx, 200*time.Millisecond) {
+			return false, nil
+		}
+	}
 }
 
 // listen hears what is cancelled, until the connection ends.
@@ -121,8 +142,7 @@ func (w *crew) slot(ctx context.Context) error {
 	have, lose := context.WithCancelCause(context.WithoutCancel(ctx))
 	closed := ch.NotifyClose(make(chan *amqp.Error, 1))
 	go func() {
-		<-closed
-		lose(mq.ErrLost)
+		lose(lostBy(<-closed))
 	}()
 	deliveries, err := ch.Consume(w.Queue, "", false, false, false, false, nil)
 	if err != nil {
@@ -157,6 +177,7 @@ func (w *crew) perform(ctx, have context.Context, ch *amqp.Channel, d amqp.Deliv
 	r, known := w.Worker.End(task.Marker)
 	if !known {
 		if r, err = w.run(ctx, have, ch, task); err != nil {
+			w.outlasted(r, err)
 			w.Logger.Warn("a task is left to others", "marker", task.Marker, "error", err)
 			return errors.Join(err, d.Nack(false, true), ch.TxCommit())
 		}

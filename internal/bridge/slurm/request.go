@@ -73,7 +73,7 @@ const (
 )
 
 func invalid(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", fairlead.ErrInvalid, fmt.Sprintf(format, args...))
+	return bridge.Explain(fairlead.ErrInvalid, format, args...)
 }
 
 // comment is what squeue shows beside the marker that is the job's name in Slurm.

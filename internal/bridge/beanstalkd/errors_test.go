@@ -1,0 +1,89 @@
+//go:build real
+
+package beanstalkd_test
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/beanstalkd/go-beanstalk"
+
+	"github.com/fairlead/fairlead/internal/bridge"
+	"github.com/fairlead/fairlead/internal/bridge/beanstalkd"
+	"github.com/fairlead/fairlead/internal/bridge/bridgetest"
+	"github.com/fairlead/fairlead/internal/brokertest"
+)
+
+// TestRealErrors: a wrong address is said with what to do, whatever listens there.
+func TestRealErrors(t *testing.T) {
+	web := httptest.NewServer(http.NotFoundHandler())
+	defer web.Close()
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed.Close()
+	for address, want := range map[string]string{
+		closed.Addr().String():       "cannot be reached (connection refused): is it running",
+		web.Listener.Addr().String(): "does not answer as beanstalkd does",
+		"nowhere.invalid:11300":      "is that its address?",
+	} {
+		q := beanstalkd.Open(beanstalkd.Options{Address: address, Tube: "jobs"})
+		defer q.Close()
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		_, described := q.Describe(ctx)
+		_, looked := q.Look(ctx, nil)
+		_, submitted := q.Submit(ctx, []bridge.Submission{bridgetest.Job(1)})
+		for _, err := range []error{described, looked, submitted} {
+			if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), address) || strings.Contains(err.Error(), "dial tcp") {
+				t.Errorf("%s: %v", address, err)
+			}
+		}
+		t.Log(described)
+	}
+}
+
+// TestRealCheckLeavesNothing: a check makes no tube, kicks no report, and says what there is.
+func TestRealCheckLeavesNothing(t *testing.T) {
+	server := brokertest.NewForgetfulBeanstalkd(t)
+	c := client(t, server)
+	reports := beanstalk.NewTube(c, "jobs.reports")
+	id, err := reports.Put([]byte("{}"), 0, 0, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := beanstalk.NewTubeSet(c, "jobs.reports").Reserve(time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Bury(id, 0); err != nil {
+		t.Fatal(err)
+	}
+	q := beanstalkd.Open(beanstalkd.Options{Address: server.Address, Tube: "jobs"})
+	defer q.Close()
+	d, err := q.Describe(t.Context())
+	all := strings.Join(d.Notes, "\n")
+	if err != nil || !strings.Contains(all, "the tube jobs is not there") || !strings.Contains(all, "writes no binlog") {
+		t.Errorf("got %q, %v", all, err)
+	}
+	tubes, err := c.ListTubes()
+	slices.Sort(tubes)
+	if err != nil || strings.Join(tubes, " ") != "default jobs.reports" {
+		t.Errorf("tubes are %v, %v", tubes, err)
+	}
+	if stats, err := c.StatsJob(id); err != nil || stats["state"] != "buried" || stats["kicks"] != "0" {
+		t.Errorf("the report is %v, %v", stats, err)
+	}
+	kept := brokertest.NewBeanstalkd(t)
+	q = beanstalkd.Open(beanstalkd.Options{Address: kept.Address, Tube: "default"})
+	defer q.Close()
+	if d, err := q.Describe(t.Context()); err != nil || len(d.Notes) != 0 {
+		t.Errorf("with a binlog, and a tube that is there: %q, %v", d.Notes, err)
+	}
+}

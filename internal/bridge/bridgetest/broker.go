@@ -1,0 +1,89 @@
+package bridgetest
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/agent"
+	"github.com/fairlead/fairlead/internal/bridge"
+	"github.com/fairlead/fairlead/internal/bridge/mq"
+)
+
+// Logger says what happens if a test is run with -v.
+func Logger(t testing.TB) *slog.Logger {
+	if !testing.Verbose() {
+		return slog.New(slog.DiscardHandler)
+	}
+	return slog.New(slog.NewTextHandler(os.Stderr, nil)).With("test", t.Name())
+}
+
+// Work runs a worker of a broker for as long as the test.
+func Work(t testing.TB, work func(context.Context, *mq.Worker)) {
+	t.Helper()
+	m, err := agent.OpenMachine(agent.Options{Name: "w", Dir: t.TempDir(), AnyUser: true, AllowRoot: true, Logger: Logger(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		work(ctx, &mq.Worker{Name: "w", Machine: m})
+	}()
+	t.Cleanup(func() {
+		end()
+		<-ended
+		m.Close()
+	})
+}
+
+// Job is a submission of a command, with a marker of its number.
+func Job(n int, argv ...string) bridge.Submission {
+	if len(argv) == 0 {
+		argv = []string{"/bin/true"}
+	}
+	return bridge.Submission{
+		Marker: fmt.Sprint("lost-", n), Priority: 5, Ref: fairlead.Ref{JobID: int64(n), Attempt: 1},
+		Job: &fairlead.Job{ID: int64(n), User: "root", Argv: argv, Tasks: 1},
+	}
+}
+
+// Entry is that by which a submission of Job is looked for if its reply was lost.
+func Entry(n int) bridge.Entry {
+	return bridge.Entry{Marker: fmt.Sprint("lost-", n), Submitted: time.Now()}
+}
+
+// SubmitWithin submits numbered ones, and gives that so much time.
+func SubmitWithin(t testing.TB, q bridge.QS, within time.Duration, n ...int) []bridge.Receipt {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), within)
+	defer cancel()
+	var all []bridge.Submission
+	for _, i := range n {
+		all = append(all, Job(i))
+	}
+	r, err := q.Submit(ctx, all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// Await looks until an entry is in a phase. Meanwhile the QS may not answer.
+func Await(t testing.TB, q bridge.QS, e bridge.Entry, want bridge.Phase) bridge.Status {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); ; <-time.After(10 * time.Millisecond) {
+		got, err := q.Look(t.Context(), []bridge.Entry{e})
+		if err == nil && got[0].Phase == want {
+			return got[0]
+		}
+		if time.Now().After(end) {
+			t.Fatalf("it is %+v (%v), want phase %v", got, err, want)
+		}
+	}
+}

@@ -1,0 +1,89 @@
+package rabbitmq
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/frontback"
+	"github.com/fairlead/fairlead/internal/bridge"
+)
+
+// maxQueue leaves room in the 255 bytes of a name for what is called after it.
+const maxQueue = 200
+
+// CheckQueue says what is wrong with the name of a queue.
+func CheckQueue(name string) error {
+	if name == "" || len(name) > maxQueue || strings.HasPrefix(name, "amq.") || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
+		return bridge.Explain(fairlead.ErrInvalid, "%.300q cannot be a queue: its name may have %d bytes, no spaces, and amq. at the beginning is RabbitMQ's own", name, maxQueue)
+	}
+	return nil
+}
+
+// CheckURL says what is wrong with an address. It does not repeat it: there is a password in it.
+func CheckURL(address string) error {
+	_, err := parse(address)
+	return err
+}
+
+// Describe implements bridge.QS. It changes nothing there, and does not take the session, so that
+// it can be asked while a bridge runs.
+func (q *Queue) Describe(ctx context.Context) (frontback.Queue, error) {
+	o := &q.options
+	d := frontback.Queue{
+		Name: fmt.Sprintf("RabbitMQ at %s, queue %s", place(o.URL), o.Queue),
+		Ages: frontback.No, Obeys: frontback.Yes, Lowest: 0, Highest: int64(o.Priorities),
+	}
+	c, err := dial(ctx, o.URL, "fairlead check "+o.Queue)
+	if err != nil {
+		return d, err
+	}
+	defer c.Close()
+	there, err := isThere(c, o)
+	if err != nil {
+		return d, explain(o, err)
+	}
+	if !there {
+		d.Notes = append(d.Notes, fmt.Sprintf("the queue %s is not there: the bridge makes it, durable, with x-max-priority %d, and what is called after it; whether its user may do that shows then", o.Queue, o.Priorities))
+	} else if err := fits(c, o); err != nil {
+		return d, explain(o, err)
+	}
+	d.Notes = append(d.Notes, longest(c))
+	return d, nil
+}
+
+// isThere reports whether the queue for work is there.
+func isThere(c *amqp.Connection, o *Options) (bool, error) {
+	ch, err := c.Channel()
+	if err != nil {
+		return false, err
+	}
+	defer ch.Close()
+	_, err = ch.QueueDeclarePassive(o.Queue, true, false, false, false, nil)
+	if is(err, amqp.NotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// fits tells how a queue that is there differs from what the bridge needs. To declare it once more
+// is the only way to learn its arguments here, and changes nothing: it is there as it is, or
+// the declaration is refused.
+func fits(c *amqp.Connection, o *Options) error {
+	ch, err := c.Channel()
+	if err != nil {
+		return err
+	}
+	defer ch.Close()
+	_, err = ch.QueueDeclare(o.Queue, true, false, false, false, workArguments(o))
+	return err
+}
+
+// longest says what RabbitMQ does with long jobs. It cannot be asked for the time itself.
+func longest(c *amqp.Connection) string {
+	version, _ := c.Properties["version"].(string)
+	return strings.TrimSpace("RabbitMQ "+version) + " takes a job from its worker that has run for longer than its consumer_timeout, which is 30 minutes where rabbitmq.conf says nothing: set it above the longest job"
+}

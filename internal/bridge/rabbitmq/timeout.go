@@ -1,0 +1,53 @@
+package rabbitmq
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/bridge/mq"
+)
+
+// timeoutError says that RabbitMQ took a task back because its worker had it for too long.
+type timeoutError struct{ after time.Duration }
+
+func (e *timeoutError) Error() string {
+	after := ""
+	if e.after > 0 {
+		after = " of " + e.after.String()
+	}
+	return "it ran for longer than the consumer_timeout" + after + " for which RabbitMQ leaves a job with its worker: set that in rabbitmq.conf above the longest job, or give the job a time limit below it"
+}
+
+func (e *timeoutError) Unwrap() error { return mq.ErrLost }
+
+var usedTimeout = regexp.MustCompile(`delivery acknowledgement on channel \d+ timed out(?:\. Timeout value used: (\d+) ms)?`)
+
+// lostBy is why a channel with a task was lost.
+func lostBy(closed *amqp.Error) error {
+	if closed == nil || closed.Code != amqp.PreconditionFailed {
+		return mq.ErrLost
+	}
+	m := usedTimeout.FindStringSubmatch(closed.Reason)
+	if m == nil {
+		return mq.ErrLost
+	}
+	var ms int64
+	fmt.Sscan(m[1], &ms)
+	return &timeoutError{time.Duration(ms) * time.Millisecond}
+}
+
+// outlasted notes that a task was lost because it ran for too long. If it comes here once more
+// it is not run, but reported as failed: it would run for as long, and be lost, for ever.
+func (w *crew) outlasted(r mq.Report, err error) {
+	var late *timeoutError
+	if !errors.As(err, &late) {
+		return
+	}
+	r.State, r.ExitCode, r.Error = string(fairlead.Failed), -1, late.Error()
+	w.Worker.Ended(r)
+}
