@@ -18,6 +18,7 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 	"github.com/fairlead/fairlead/internal/agent"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/bridge"
 	"github.com/fairlead/fairlead/internal/script"
 	"github.com/fairlead/fairlead/internal/units"
 )
@@ -392,7 +393,8 @@ func (s *submission) fillEnv(spec *api.Spec) error {
 		switch {
 		case item == "ALL":
 			for _, e := range os.Environ() {
-				if name, value, ok := strings.Cut(e, "="); ok && name != "" {
+				// What a job submits has not come the way of the job.
+				if name, value, ok := strings.Cut(e, "="); ok && name != "" && name != bridge.TrailVariable {
 					spec.Env[name] = value
 				}
 			}

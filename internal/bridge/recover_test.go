@@ -59,25 +59,6 @@ func TestGoesOn(t *testing.T) {
 	r.markersDiffer()
 }
 
-// TestIntoItself: a bridge whose queue is the server that it serves refuses what it has submitted
-// itself, in place of submitting it again and again.
-func TestIntoItself(t *testing.T) {
-	r := newRig(t, time.Minute)
-	r.gate("job")
-	r.start(groups)
-	id := r.submit("job", work("physics", "1"))
-	marker := r.inQS(1)[0].Marker
-	again := work("physics", "1")
-	again.Key = marker
-	j := r.ends(r.submit("again", again), "failed")
-	if !strings.Contains(j.Tasks[0].Cause, "submitted: the queue into which it submits is the server") {
-		t.Errorf("%+v", j.Tasks[0])
-	}
-	r.inQS(1)
-	r.open("job")
-	r.ends(id, "succeeded")
-}
-
 // TestAnotherLedger: a bridge that looks elsewhere for what the queueing system has is not let
 // in, whether the one before runs or not, unless it is told to take over.
 func TestAnotherLedger(t *testing.T) {

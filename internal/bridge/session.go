@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"strings"
 	"time"
 
 	"github.com/fairlead/fairlead"
@@ -88,20 +87,6 @@ func (b *Bridge) polls(ctx context.Context) {
 	}
 }
 
-// own reports whether a job's key is the marker of what this bridge has submitted. The caller
-// holds the lock.
-func (b *Bridge) own(key string) bool {
-	if !strings.HasPrefix(key, markerPrefix(b.o.Name)) {
-		return false
-	}
-	for _, it := range b.items {
-		if it.marker == key {
-			return true
-		}
-	}
-	return false
-}
-
 func (b *Bridge) fail(err error) {
 	select {
 	case b.failed <- err:
@@ -127,8 +112,8 @@ func (b *Bridge) accept(leases []api.Lease) error {
 		case b.isLeaving(l.Ref):
 			b.held = true
 			continue
-		case it == nil && b.own(l.Job.Key):
-			b.refuse(l, "this job is what the bridge itself has submitted: the queue into which it submits is the server whose jobs it takes")
+		case it == nil && b.ring(&l) != "":
+			b.refuse(l, b.ring(&l))
 		case it == nil && l.Job.Gang > 1:
 			b.refuse(l, "a gang does not go through a bridge: its tasks need one another, and the queueing system would start them one by one")
 		case it == nil:

@@ -155,6 +155,7 @@ func (b *Bridge) put(ctx context.Context, batch []*item) bool {
 	all := make([]Submission, len(batch))
 	for i, it := range batch {
 		j := it.lease.Job.ToJob()
+		j.Env = b.leaveTrail(j.Env)
 		j.ID, j.User, j.Tasks = it.lease.JobID, it.lease.User, it.lease.Tasks
 		all[i] = Submission{Marker: it.marker, Priority: it.priority, Job: &j, Ref: it.lease.Ref, Number: it.lease.Number}
 	}

@@ -16,7 +16,7 @@ import (
 
 	"github.com/fairlead/fairlead/internal/bridge"
 	"github.com/fairlead/fairlead/internal/bridge/beanstalkd"
-	"github.com/fairlead/fairlead/internal/bridge/bridgetest"
+	"github.com/fairlead/fairlead/internal/bridge/worktest"
 	"github.com/fairlead/fairlead/internal/brokertest"
 )
 
@@ -40,7 +40,7 @@ func TestRealErrors(t *testing.T) {
 		defer cancel()
 		_, described := q.Describe(ctx)
 		_, looked := q.Look(ctx, nil)
-		_, submitted := q.Submit(ctx, []bridge.Submission{bridgetest.Job(1)})
+		_, submitted := q.Submit(ctx, []bridge.Submission{worktest.Job(1)})
 		for _, err := range []error{described, looked, submitted} {
 			if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), address) || strings.Contains(err.Error(), "dial tcp") {
 				t.Errorf("%s: %v", address, err)

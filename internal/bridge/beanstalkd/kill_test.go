@@ -11,9 +11,9 @@ import (
 
 	"github.com/fairlead/fairlead/internal/bridge"
 	"github.com/fairlead/fairlead/internal/bridge/beanstalkd"
-	"github.com/fairlead/fairlead/internal/bridge/bridgetest"
 	"github.com/fairlead/fairlead/internal/bridge/killtest"
 	"github.com/fairlead/fairlead/internal/bridge/mq"
+	"github.com/fairlead/fairlead/internal/bridge/worktest"
 	"github.com/fairlead/fairlead/internal/brokertest"
 )
 
@@ -54,7 +54,7 @@ func BenchmarkSubmit(b *testing.B) {
 	for _, who := range []string{"bridge", "client"} {
 		b.Run(who, func(b *testing.B) {
 			server := brokertest.NewBeanstalkd(b)
-			s := bridgetest.Job(1)
+			s := worktest.Job(1)
 			text, err := mq.NewTask(&s).Encode()
 			if err != nil {
 				b.Fatal(err)
@@ -68,7 +68,7 @@ func BenchmarkSubmit(b *testing.B) {
 			defer q.Close()
 			all := make([]bridge.Submission, 100)
 			for i := range all {
-				all[i] = bridgetest.Job(i)
+				all[i] = worktest.Job(i)
 			}
 			b.ResetTimer()
 			for n := 0; n < b.N; n += len(all) {

@@ -14,14 +14,14 @@ import (
 
 	"github.com/fairlead/fairlead/internal/bridge"
 	"github.com/fairlead/fairlead/internal/bridge/beanstalkd"
-	"github.com/fairlead/fairlead/internal/bridge/bridgetest"
 	"github.com/fairlead/fairlead/internal/bridge/mq"
+	"github.com/fairlead/fairlead/internal/bridge/worktest"
 	"github.com/fairlead/fairlead/internal/brokertest"
 )
 
 // open is an adapter, and a way to it.
 func open(t *testing.T, address string) *beanstalkd.Queue {
-	q := beanstalkd.Open(beanstalkd.Options{Address: address, Tube: "jobs", Logger: bridgetest.Logger(t)})
+	q := beanstalkd.Open(beanstalkd.Options{Address: address, Tube: "jobs", Logger: worktest.Logger(t)})
 	t.Cleanup(func() { q.Close() })
 	return q
 }
@@ -55,11 +55,11 @@ func TestRealLostReply(t *testing.T) {
 				server := brokertest.NewBeanstalkd(t)
 				proxy := brokertest.NewProxy(t, server.Address)
 				q := open(t, proxy.Address)
-				if r := bridgetest.SubmitWithin(t, q, time.Minute, 1)[0]; r.Err != nil {
+				if r := worktest.SubmitWithin(t, q, time.Minute, 1)[0]; r.Err != nil {
 					t.Fatal(r.Err)
 				}
 				c.lose(proxy)
-				for i, r := range bridgetest.SubmitWithin(t, q, 300*time.Millisecond, 2, 3) {
+				for i, r := range worktest.SubmitWithin(t, q, 300*time.Millisecond, 2, 3) {
 					if errors.Is(r.Err, bridge.ErrUnsure) != (i == 0) || r.Err == nil {
 						t.Errorf("receipt %d: %v; the first is unsure, the second was not sent", i, r.Err)
 					}
@@ -69,16 +69,16 @@ func TestRealLostReply(t *testing.T) {
 					q.Close()
 					q = open(t, proxy.Address)
 				}
-				lost := bridgetest.Entry(2)
+				lost := worktest.Entry(2)
 				if s := look(t, q, lost)[0]; s.Phase == bridge.Absent {
 					t.Errorf("before its connection has ended it is %+v", s)
 				}
 				c.end(held)
-				s := bridgetest.Await(t, q, lost, c.want)
+				s := worktest.Await(t, q, lost, c.want)
 				if c.want == bridge.Pending && s.ID == "" {
 					t.Errorf("found without a number: %+v", s)
 				}
-				if s := bridgetest.Await(t, q, bridgetest.Entry(3), bridge.Absent); s.ID != "" {
+				if s := worktest.Await(t, q, worktest.Entry(3), bridge.Absent); s.ID != "" {
 					t.Errorf("what was not sent is %+v", s)
 				}
 				if n := count(t, server, "jobs"); n != map[bridge.Phase]int{bridge.Pending: 2, bridge.Absent: 1}[c.want] {
@@ -115,8 +115,8 @@ func count(t *testing.T, server *brokertest.Beanstalkd, tube string) (n int) {
 func TestRealForgetfulServer(t *testing.T) {
 	server := brokertest.NewForgetfulBeanstalkd(t)
 	q := open(t, server.Address)
-	e := []bridge.Entry{bridgetest.Entry(1), bridgetest.Entry(2)}
-	for i, r := range bridgetest.SubmitWithin(t, q, time.Minute, 1, 2) {
+	e := []bridge.Entry{worktest.Entry(1), worktest.Entry(2)}
+	for i, r := range worktest.SubmitWithin(t, q, time.Minute, 1, 2) {
 		if r.Err != nil {
 			t.Fatal(r.Err)
 		}
@@ -130,13 +130,13 @@ func TestRealForgetfulServer(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, lost := range append(e, bridgetest.Entry(1)) {
-		bridgetest.Await(t, q, lost, bridge.Absent)
+	for _, lost := range append(e, worktest.Entry(1)) {
+		worktest.Await(t, q, lost, bridge.Absent)
 	}
-	if r := bridgetest.SubmitWithin(t, q, time.Minute, 1)[0]; r.Err != nil || r.ID == e[0].ID {
+	if r := worktest.SubmitWithin(t, q, time.Minute, 1)[0]; r.Err != nil || r.ID == e[0].ID {
 		t.Errorf("sent again: %+v", r)
 	}
-	bridgetest.Await(t, q, bridgetest.Entry(1), bridge.Pending)
+	worktest.Await(t, q, worktest.Entry(1), bridge.Pending)
 }
 
 // TestRealWorkerOfOnesOwn: a program that keeps to the format is as good as ours. If it ends
@@ -145,9 +145,9 @@ func TestRealForgetfulServer(t *testing.T) {
 func TestRealWorkerOfOnesOwn(t *testing.T) {
 	server := brokertest.NewBeanstalkd(t)
 	q := open(t, server.Address)
-	e := bridgetest.Entry(1)
-	e.ID = bridgetest.SubmitWithin(t, q, time.Minute, 1)[0].ID
-	bridgetest.Await(t, q, e, bridge.Pending)
+	e := worktest.Entry(1)
+	e.ID = worktest.SubmitWithin(t, q, time.Minute, 1)[0].ID
+	worktest.Await(t, q, e, bridge.Pending)
 	c := client(t, server)
 	_, body, err := beanstalk.NewTubeSet(c, "jobs").Reserve(time.Minute)
 	if err != nil {
@@ -157,11 +157,11 @@ func TestRealWorkerOfOnesOwn(t *testing.T) {
 	if err != nil || task.Marker != e.Marker {
 		t.Fatalf("got %+v, %v", task, err)
 	}
-	bridgetest.Await(t, q, e, bridge.Running)
+	worktest.Await(t, q, e, bridge.Running)
 	if _, err := beanstalk.NewTube(c, "jobs.reports").Put(fmt.Appendf(nil, `{"fairlead":"report/1","marker":%q,"state":"failed","exit_code":9}`, task.Marker), 0, 0, time.Minute); err != nil {
 		t.Fatal(err)
 	}
-	if s := bridgetest.Await(t, q, e, bridge.Failed); s.ExitCode != 9 || s.ID != e.ID {
+	if s := worktest.Await(t, q, e, bridge.Failed); s.ExitCode != 9 || s.ID != e.ID {
 		t.Errorf("got %+v", s)
 	}
 	c.Close()
@@ -186,12 +186,12 @@ func TestRealCancelLater(t *testing.T) {
 	server := brokertest.NewBeanstalkd(t)
 	work(t, beanstalkd.Options{Address: server.Address, Tube: "jobs"}, 1)
 	q := open(t, server.Address)
-	s := bridgetest.Job(1)
+	s := worktest.Job(1)
 	s.Job.Argv = []string{"/bin/sleep", "600"}
 	if r, err := q.Submit(t.Context(), []bridge.Submission{s}); err != nil || r[0].Err != nil {
 		t.Fatal(r, err)
 	}
-	bridgetest.Await(t, q, bridgetest.Entry(1), bridge.Running)
+	worktest.Await(t, q, worktest.Entry(1), bridge.Running)
 	c := client(t, server)
 	for end := time.Now().Add(time.Minute); ; <-time.After(10 * time.Millisecond) { // the worker listens
 		if tubes, err := c.ListTubes(); err == nil && slices.Contains(tubes, "jobs.cancel.lost-1") {
@@ -203,8 +203,8 @@ func TestRealCancelLater(t *testing.T) {
 	}
 	q.Close()
 	q = open(t, server.Address)
-	if err := q.Cancel(t.Context(), []bridge.Entry{bridgetest.Entry(1)}); err != nil {
+	if err := q.Cancel(t.Context(), []bridge.Entry{worktest.Entry(1)}); err != nil {
 		t.Fatal(err)
 	}
-	bridgetest.Await(t, q, bridgetest.Entry(1), bridge.Cancelled)
+	worktest.Await(t, q, worktest.Entry(1), bridge.Cancelled)
 }

@@ -12,13 +12,14 @@ import (
 	"github.com/fairlead/fairlead/internal/bridge/bridgetest"
 	"github.com/fairlead/fairlead/internal/bridge/mq"
 	"github.com/fairlead/fairlead/internal/bridge/sharetest"
+	"github.com/fairlead/fairlead/internal/bridge/worktest"
 	"github.com/fairlead/fairlead/internal/brokertest"
 )
 
 // work runs a worker for as long as the test.
 func work(t *testing.T, o beanstalkd.Options, slots int) {
 	t.Helper()
-	bridgetest.Work(t, func(ctx context.Context, w *mq.Worker) {
+	worktest.Work(t, func(ctx context.Context, w *mq.Worker) {
 		beanstalkd.Work(ctx, beanstalkd.WorkerOptions{Options: o, Slots: slots, Worker: w, Drain: time.Second})
 	})
 }
@@ -27,7 +28,7 @@ func work(t *testing.T, o beanstalkd.Options, slots int) {
 func TestRealBridge(t *testing.T) {
 	server := brokertest.NewBeanstalkd(t)
 	bridgetest.Run(t, func(t *testing.T) *bridgetest.Rig {
-		o := beanstalkd.Options{Address: server.Address, Tube: "jobs", TTR: 20 * time.Second, Logger: bridgetest.Logger(t)}
+		o := beanstalkd.Options{Address: server.Address, Tube: "jobs", TTR: 20 * time.Second, Logger: worktest.Logger(t)}
 		work(t, o, 1)
 		return &bridgetest.Rig{
 			QS: beanstalkd.Open(o), Levels: []int64{300, 200, 100},
@@ -40,7 +41,7 @@ func TestRealBridge(t *testing.T) {
 // TestRealShares: 600 jobs receive their parts of a real beanstalkd.
 func TestRealShares(t *testing.T) {
 	server := brokertest.NewBeanstalkd(t)
-	o := beanstalkd.Options{Address: server.Address, Tube: "jobs", Logger: bridgetest.Logger(t)}
+	o := beanstalkd.Options{Address: server.Address, Tube: "jobs", Logger: worktest.Logger(t)}
 	work(t, o, 6)
 	sharetest.Run(t, sharetest.Rig{Name: "beanstalkd", Open: func() bridge.QS { return beanstalkd.Open(o) }, Levels: []int64{200, 100, 50}, Slots: 6})
 }

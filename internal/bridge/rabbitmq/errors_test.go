@@ -15,8 +15,8 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 
 	"github.com/fairlead/fairlead/internal/bridge"
-	"github.com/fairlead/fairlead/internal/bridge/bridgetest"
 	"github.com/fairlead/fairlead/internal/bridge/rabbitmq"
+	"github.com/fairlead/fairlead/internal/bridge/worktest"
 	"github.com/fairlead/fairlead/internal/brokertest"
 )
 
@@ -125,7 +125,7 @@ func TestRealCheckLeavesNothing(t *testing.T) {
 	}
 	running := rabbitmq.Open(rabbitmq.Options{URL: server.URL, Queue: "used"})
 	defer running.Close()
-	s := bridgetest.Job(1)
+	s := worktest.Job(1)
 	if r, err := running.Submit(t.Context(), []bridge.Submission{s}); err != nil || r[0].Err != nil {
 		t.Fatal(r, err)
 	}

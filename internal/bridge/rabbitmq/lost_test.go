@@ -16,10 +16,10 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/bridge"
-	"github.com/fairlead/fairlead/internal/bridge/bridgetest"
 	"github.com/fairlead/fairlead/internal/bridge/killtest"
 	"github.com/fairlead/fairlead/internal/bridge/mq"
 	"github.com/fairlead/fairlead/internal/bridge/rabbitmq"
+	"github.com/fairlead/fairlead/internal/bridge/worktest"
 	"github.com/fairlead/fairlead/internal/brokertest"
 )
 
@@ -57,11 +57,11 @@ func TestRealLostConfirmation(t *testing.T) {
 				address := strings.Replace(server.URL, at.Host, proxy.Address, 1)
 				q := adapter(address, queue)
 				defer func() { q.Close() }()
-				if r := bridgetest.SubmitWithin(t, q, time.Minute, 1)[0]; r.Err != nil {
+				if r := worktest.SubmitWithin(t, q, time.Minute, 1)[0]; r.Err != nil {
 					t.Fatal(r.Err)
 				}
 				c.lose(proxy)
-				for i, r := range bridgetest.SubmitWithin(t, q, 300*time.Millisecond, 2, 3) {
+				for i, r := range worktest.SubmitWithin(t, q, 300*time.Millisecond, 2, 3) {
 					if !errors.Is(r.Err, bridge.ErrUnsure) {
 						t.Errorf("receipt %d: %v", i, r.Err)
 					}
@@ -71,7 +71,7 @@ func TestRealLostConfirmation(t *testing.T) {
 					q.Close()
 					q = adapter(address, queue)
 				}
-				lost := []bridge.Entry{bridgetest.Entry(2), bridgetest.Entry(3)}
+				lost := []bridge.Entry{worktest.Entry(2), worktest.Entry(3)}
 				ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 				defer cancel()
 				if s, err := q.Look(ctx, lost); err == nil && s[0].Phase == bridge.Absent {
@@ -79,9 +79,9 @@ func TestRealLostConfirmation(t *testing.T) {
 				}
 				c.end(held)
 				for _, e := range lost {
-					bridgetest.Await(t, q, e, c.want)
+					worktest.Await(t, q, e, c.want)
 				}
-				bridgetest.Await(t, q, bridgetest.Entry(1), bridge.Pending)
+				worktest.Await(t, q, worktest.Entry(1), bridge.Pending)
 				if n, want := len(contents(t, server, queue)), map[bridge.Phase]int{bridge.Pending: 3, bridge.Absent: 1}[c.want]; n != want {
 					t.Errorf("%d messages are in the queue, want %d", n, want)
 				}
@@ -140,7 +140,7 @@ func TestRealKills(t *testing.T) {
 func TestRealHalfPublished(t *testing.T) {
 	server := brokertest.NewRabbitMQ(t)
 	q := adapter(server.URL, "half")
-	for i, r := range bridgetest.SubmitWithin(t, q, time.Minute, 1, 2, 3, 4) {
+	for i, r := range worktest.SubmitWithin(t, q, time.Minute, 1, 2, 3, 4) {
 		if r.Err != nil {
 			t.Fatalf("receipt %d: %v", i, r.Err)
 		}
@@ -154,7 +154,7 @@ func TestRealHalfPublished(t *testing.T) {
 			if err != nil || !ok {
 				t.Fatal(ok, err)
 			}
-			if d.MessageId == bridgetest.Entry(n).Marker {
+			if d.MessageId == worktest.Entry(n).Marker {
 				d.Ack(false)
 				return
 			}
@@ -175,7 +175,7 @@ func TestRealHalfPublished(t *testing.T) {
 	for range 2 { // another process knows it as well
 		q = adapter(server.URL, "half")
 		for i, want := range []bridge.Phase{bridge.Absent, bridge.Pending, bridge.Succeeded, bridge.Pending} {
-			bridgetest.Await(t, q, bridgetest.Entry(i+1), want)
+			worktest.Await(t, q, worktest.Entry(i+1), want)
 		}
 		q.Close()
 	}
@@ -219,7 +219,7 @@ func BenchmarkSubmit(b *testing.B) {
 	server := brokertest.NewRabbitMQ(b)
 	for _, who := range []string{"bridge", "client"} {
 		b.Run(who, func(b *testing.B) {
-			s := bridgetest.Job(1)
+			s := worktest.Job(1)
 			text, err := mq.NewTask(&s).Encode()
 			if err != nil {
 				b.Fatal(err)
@@ -235,7 +235,7 @@ func BenchmarkSubmit(b *testing.B) {
 			defer q.Close()
 			all := make([]bridge.Submission, many)
 			for i := range all {
-				all[i] = bridgetest.Job(i)
+				all[i] = worktest.Job(i)
 			}
 			b.ResetTimer()
 			for n := 0; n < b.N; n += many {

@@ -12,13 +12,14 @@ import (
 	"github.com/fairlead/fairlead/internal/bridge/mq"
 	"github.com/fairlead/fairlead/internal/bridge/rabbitmq"
 	"github.com/fairlead/fairlead/internal/bridge/sharetest"
+	"github.com/fairlead/fairlead/internal/bridge/worktest"
 	"github.com/fairlead/fairlead/internal/brokertest"
 )
 
 // work runs a worker for as long as the test.
 func work(t *testing.T, o rabbitmq.Options, slots int) {
 	t.Helper()
-	bridgetest.Work(t, func(ctx context.Context, w *mq.Worker) {
+	worktest.Work(t, func(ctx context.Context, w *mq.Worker) {
 		rabbitmq.Work(ctx, rabbitmq.WorkerOptions{Options: o, Slots: slots, Worker: w, Drain: time.Second})
 	})
 }
@@ -27,7 +28,7 @@ func work(t *testing.T, o rabbitmq.Options, slots int) {
 func TestRealBridge(t *testing.T) {
 	server := brokertest.NewRabbitMQ(t)
 	bridgetest.Run(t, func(t *testing.T) *bridgetest.Rig {
-		o := rabbitmq.Options{URL: server.URL, Queue: "jobs", Priorities: 5, Logger: bridgetest.Logger(t)}
+		o := rabbitmq.Options{URL: server.URL, Queue: "jobs", Priorities: 5, Logger: worktest.Logger(t)}
 		work(t, o, 1)
 		return &bridgetest.Rig{
 			QS: rabbitmq.Open(o), Levels: []int64{1, 2, 4},
@@ -40,7 +41,7 @@ func TestRealBridge(t *testing.T) {
 // TestRealShares: 600 jobs receive their parts of a real RabbitMQ.
 func TestRealShares(t *testing.T) {
 	server := brokertest.NewRabbitMQ(t)
-	o := rabbitmq.Options{URL: server.URL, Queue: "shares", Priorities: 3, Logger: bridgetest.Logger(t)}
+	o := rabbitmq.Options{URL: server.URL, Queue: "shares", Priorities: 3, Logger: worktest.Logger(t)}
 	work(t, o, 6)
 	sharetest.Run(t, sharetest.Rig{Name: "RabbitMQ", Open: func() bridge.QS { return rabbitmq.Open(o) }, Levels: []int64{0, 1, 2}, Slots: 6})
 }

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/fairlead/fairlead/internal/bridge"
-	"github.com/fairlead/fairlead/internal/bridge/bridgetest"
 	"github.com/fairlead/fairlead/internal/bridge/rabbitmq"
+	"github.com/fairlead/fairlead/internal/bridge/worktest"
 	"github.com/fairlead/fairlead/internal/brokertest"
 )
 
@@ -33,7 +33,7 @@ func TestRealRights(t *testing.T) {
 		t.Fatalf("the page gives rights to %d users, want 2", given)
 	}
 	as := func(who string) rabbitmq.Options {
-		return rabbitmq.Options{URL: strings.Replace(server.URL, "guest:guest", who+":secret", 1), Queue: "fairlead", Logger: bridgetest.Logger(t)}
+		return rabbitmq.Options{URL: strings.Replace(server.URL, "guest:guest", who+":secret", 1), Queue: "fairlead", Logger: worktest.Logger(t)}
 	}
 	q := rabbitmq.Open(as("bridge"))
 	defer q.Close()
@@ -42,13 +42,13 @@ func TestRealRights(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := bridgetest.Job(1)
+	s := worktest.Job(1)
 	s.Job.User = me.Username
 	if r, err := q.Submit(t.Context(), []bridge.Submission{s}); err != nil || r[0].Err != nil {
 		t.Fatal(r, err)
 	}
-	bridgetest.Await(t, q, bridgetest.Entry(1), bridge.Succeeded)
-	if err := q.Forget(t.Context(), []bridge.Entry{bridgetest.Entry(1)}); err != nil {
+	worktest.Await(t, q, worktest.Entry(1), bridge.Succeeded)
+	if err := q.Forget(t.Context(), []bridge.Entry{worktest.Entry(1)}); err != nil {
 		t.Fatal(err)
 	}
 	bad := rabbitmq.Open(as("worker"))

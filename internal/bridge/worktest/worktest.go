@@ -1,4 +1,6 @@
-package bridgetest
+// Package worktest has what the tests of brokers share: a worker, jobs by numbers, and waiting for
+// what becomes of them.
+package worktest
 
 import (
 	"context"
