@@ -162,37 +162,42 @@ func (b *bridgeCmd) settings(c *cobra.Command) (*config.Bridge, error) {
 		return nil, usageError{err}
 	}
 	fmt.Fprint(b.errs, s.Problems.Text())
-	// What the flags say is read as the file would be, so that it is checked alike.
-	var flags strings.Builder
-	set := func(name string) bool { return c.Flags().Changed(name) }
-	if set("feed") {
-		fmt.Fprintf(&flags, "feed: %q\n", b.feed)
+	over, err := b.overriding(c)
+	if err != nil || over == nil {
+		return s, err
 	}
-	if set("half-life") {
-		fmt.Fprintf(&flags, "half_life: %q\n", b.halfLife)
-	}
-	if set("slots") {
-		fmt.Fprintf(&flags, "slots: %d\n", b.slots)
-	}
-	if set("above") {
-		fmt.Fprintf(&flags, "above: [%s]\n", quotedWords(b.above))
-	}
-	if set("group") {
-		flags.WriteString("groups:\n")
-		for _, name := range slices.Sorted(maps.Keys(b.groups)) {
-			fmt.Fprintf(&flags, "  %q: {weight: %s}\n", name, b.groups[name])
-		}
-	}
-	if flags.Len() == 0 {
-		return s, nil
-	}
-	over, err := config.ParseBridge("flags", []byte(flags.String()), nil)
-	if errors.As(err, &found) {
-		return nil, usagef("%s", found[0].Msg)
-	}
-	fmt.Fprint(b.errs, over.Problems.Text())
 	over.Over(s)
 	return s, nil
+}
+
+// overriding is what the flags say, nil if they say nothing. It is read as the file would be, so that
+// it is checked alike.
+func (b *bridgeCmd) overriding(c *cobra.Command) (*config.Bridge, error) {
+	var lines, flags []string // of what would be a file, and whence they come
+	say := func(flag, format string, args ...any) {
+		if c.Flags().Changed(strings.Fields(flag)[0]) {
+			lines, flags = append(lines, fmt.Sprintf(format, args...)), append(flags, flag)
+		}
+	}
+	say("feed", "feed: %q", b.feed)
+	say("half-life", "half_life: %q", b.halfLife)
+	say("slots", "slots: %d", b.slots)
+	say("above", "above: [%s]", quotedWords(b.above))
+	say("group", "groups:")
+	for _, name := range slices.Sorted(maps.Keys(b.groups)) {
+		say("group "+name, "  %q: {weight: %s}", name, b.groups[name])
+	}
+	if len(lines) == 0 {
+		return nil, nil
+	}
+	over, err := config.ParseBridge("flags", []byte(strings.Join(lines, "\n")), nil)
+	var found config.Problems
+	if errors.As(err, &found) {
+		flag := flags[min(max(found[0].Line, 1), len(flags))-1]
+		return nil, usagef("--%s: %s", flag, strings.TrimPrefix(found[0].Msg, "half_life: "))
+	}
+	fmt.Fprint(b.errs, over.Problems.Text())
+	return over, nil
 }
 
 func quotedWords(words []string) string {
@@ -212,8 +217,9 @@ func (b *bridgeCmd) flags() (*slog.Logger, error) {
 	if err := errors.Join(checkNode(b.name, "node"), checkDrain(b.drain)); err != nil {
 		return nil, err
 	}
-	if err := fairlead.CheckLabels(b.labels); err != nil {
-		return nil, usagef("--label: %w", err)
+	var bad *fairlead.Invalid
+	if errors.As(fairlead.CheckLabels(b.labels), &bad) {
+		return nil, usagef("--label: %s", bad.Msg)
 	}
 	if b.json && !b.check {
 		return nil, usagef("--json goes with --check: a bridge that runs prints its log, for which there is --log-format json")

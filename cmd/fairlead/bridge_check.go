@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -66,7 +67,7 @@ func described(ctx context.Context, o *bridge.Options) (frontback.Queue, []front
 	defer cancel()
 	q, err := o.QS.Describe(ctx)
 	if err != nil {
-		return q, nil, fmt.Errorf("ask %s about itself: %w", o.System, err)
+		return q, nil, err
 	}
 	if o.Groups == nil {
 		return q, nil, nil
@@ -94,7 +95,10 @@ func (b *bridgeCmd) warn(ctx context.Context, o *bridge.Options) error {
 // groups need.
 func (b *bridgeCmd) checked(ctx context.Context, o *bridge.Options) error {
 	q, doubts, err := described(ctx, o)
-	if err != nil {
+	if errors.Is(err, api.ErrUnreachable) { // what to do about it is another thing than for the own server
+		fmt.Fprintln(b.errs, "fairlead:", err)
+		return exit(api.ExitUnreachable)
+	} else if err != nil {
 		return err
 	}
 	broken := false

@@ -68,14 +68,14 @@ type row struct {
 // process at a time.
 func openLedger(ctx context.Context, dir, node string) (*ledger, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("the bridge's directory: %w", err)
+		return nil, fmt.Errorf("the bridge's directory: %w; name another one with --dir", err)
 	}
 	lock, err := filelock.Take(filepath.Join(dir, "lock"))
 	var held *filelock.HeldError
 	if errors.As(err, &held) {
 		return nil, fmt.Errorf("directory %s: %w; stop that one first, or give this one a directory of its own with --dir", dir, err)
 	} else if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("the bridge's directory %s: %w; name another one with --dir, or give its user the right to write there", dir, err)
 	}
 	l := &ledger{lock: lock}
 	if err := l.open(ctx, filepath.Join(dir, "ledger.db"), node); err != nil {

@@ -39,7 +39,7 @@ func (q *Queue) Look(ctx context.Context, all []bridge.Entry) ([]bridge.Status, 
 		}
 		list, err := q.client.Jobs(ctx, v)
 		if err != nil {
-			return nil, err
+			return nil, q.explain(err)
 		}
 		for i := range list.Jobs {
 			jobs[list.Jobs[i].ID] = &list.Jobs[i]
@@ -87,7 +87,7 @@ func (q *Queue) ids(ctx context.Context, all []bridge.Entry) ([]int64, error) {
 	for {
 		list, err := q.client.Jobs(ctx, v)
 		if err != nil {
-			return nil, err
+			return nil, q.explain(err)
 		}
 		for _, j := range list.Jobs {
 			if i, ok := wanted[j.Key]; ok {

@@ -15,9 +15,11 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/cluster"
 	"github.com/fairlead/fairlead/frontback"
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/bridge"
+	"github.com/fairlead/fairlead/share"
 )
 
 // Levels are the priorities that every server has, from the lowest on: the level 0 is very_low.
@@ -53,6 +55,12 @@ var _ bridge.QS = (*Queue)(nil)
 func Open(o Options) (*Queue, error) {
 	if o.Pool == "" {
 		return nil, errors.New("no pool is named into which jobs are submitted there")
+	}
+	if err := share.CheckPath(o.Pool); err != nil {
+		return nil, fmt.Errorf("pool: %w", err)
+	}
+	if _, err := cluster.ParseConstraint(o.Constraint); err != nil {
+		return nil, fmt.Errorf("constraint: %w", err)
 	}
 	if len(o.Levels) == 0 {
 		o.Levels = Levels
@@ -114,7 +122,7 @@ func (q *Queue) Describe(ctx context.Context) (frontback.Queue, error) {
 	out := frontback.Queue{Name: "the queue at " + q.o.Address, Lowest: 0, Highest: int64(len(q.o.Levels) - 1)}
 	shares, err := q.client.Shares(ctx, "")
 	if err != nil {
-		return out, err
+		return out, q.explain(err)
 	}
 	for _, p := range shares.Pools {
 		if p.Path != q.o.Pool {
@@ -134,6 +142,14 @@ func (q *Queue) Describe(ctx context.Context) (frontback.Queue, error) {
 	out.Ages, out.Obeys = frontback.No, frontback.Yes
 	out.Found = append(out.Found, frontback.Doubt{Broken: true, Text: fmt.Sprintf("there is no pool %s there: add `%s: {policy: fifo}` to the pools of that server, or name another with --pool", q.o.Pool, q.o.Pool)})
 	return out, nil
+}
+
+// explain says of an error where it was, and what to do if nobody answers there.
+func (q *Queue) explain(err error) error {
+	if errors.Is(err, api.ErrUnreachable) {
+		return bridge.Explain(err, "the other server: %v: is it running, and is that its address?", err)
+	}
+	return bridge.Explain(err, "the other server at %s: %v", q.o.Address, err)
 }
 
 // Submit submits for each user what is theirs. The marker is the job's key: what arrives twice
@@ -176,7 +192,7 @@ func (q *Queue) submit(ctx context.Context, all []bridge.Submission, out []bridg
 		return nil
 	}
 	if err != nil {
-		return err
+		return q.explain(err)
 	}
 	if len(resp.Jobs) != len(at) {
 		return fmt.Errorf("%d answers for %d jobs", len(resp.Jobs), len(at))
@@ -237,8 +253,10 @@ func (q *Queue) Cancel(ctx context.Context, all []bridge.Entry) error {
 		return nil
 	}
 	// That one has ended, or is not there, it says for each.
-	_, err = q.client.Alter(ctx, api.AlterRequest{Verb: "cancel", Jobs: ids, Cause: "by the bridge"})
-	return err
+	if _, err = q.client.Alter(ctx, api.AlterRequest{Verb: "cancel", Jobs: ids, Cause: "by the bridge"}); err != nil {
+		return q.explain(err)
+	}
+	return nil
 }
 
 // Forget has nothing to do: a server keeps what has ended for as long as it is told to.

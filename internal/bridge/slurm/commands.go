@@ -59,7 +59,7 @@ func (f *failure) Error() string {
 	if f.text == "" {
 		return f.command + ": " + f.err.Error()
 	}
-	return f.command + ": " + f.text
+	return f.command + ": " + hinted(f.text)
 }
 
 func (f *failure) Unwrap() error { return f.err }
@@ -86,7 +86,7 @@ func (c *commands) run(ctx context.Context, in []byte, files []*os.File, name st
 		if ctx.Err() != nil {
 			err = context.Cause(ctx)
 		}
-		return out.String(), &failure{name, strings.Join(strings.Fields(said.String()), " "), err}
+		return out.String(), &failure{name, plain(name, said.String()), err}
 	}
 	return out.String(), nil
 }

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 )
 
@@ -24,6 +25,8 @@ type rest struct {
 // 23.11 have.
 const restVersion = "v0.0.38"
 
+var restVersions = regexp.MustCompile(`^v\d+\.\d+\.\d+$`)
+
 func openREST(o REST) (*rest, error) {
 	o.Version = cmp.Or(o.Version, restVersion)
 	u, err := url.Parse(o.URL)
@@ -33,7 +36,9 @@ func openREST(o REST) (*rest, error) {
 	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
 		return nil, fmt.Errorf("slurmrestd: %q is no URL; give one such as http://localhost:6820", o.URL)
 	case o.User == "":
-		return nil, errors.New("slurmrestd: whose token is it? Name the user")
+		return nil, errors.New("slurmrestd: whose token is it? Name the user with --rest-user")
+	case !restVersions.MatchString(o.Version):
+		return nil, fmt.Errorf("slurmrestd: %q is no version of its interface, such as %s; give it with --rest-version", o.Version, restVersion)
 	case o.Token == nil:
 		return nil, errors.New("slurmrestd: there is no token; make one with: scontrol token username=" + o.User + " lifespan=SECONDS")
 	}
@@ -77,7 +82,7 @@ func (d *rest) call(ctx context.Context, method, part, path string, query url.Va
 	}
 	token, err := d.o.Token()
 	if err != nil {
-		return fmt.Errorf("token for slurmrestd: %w", err)
+		return fmt.Errorf("token for slurmrestd at %s: %w", d.o.URL, err)
 	}
 	r.Header.Set("X-SLURM-USER-NAME", d.o.User)
 	r.Header.Set("X-SLURM-USER-TOKEN", strings.TrimSpace(token))

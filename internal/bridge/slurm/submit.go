@@ -79,7 +79,7 @@ func judge(err error) error {
 	case has(unreached):
 		return fmt.Errorf("%w: %w", errAway, err)
 	case has(refusals):
-		return invalid("%s", f.text)
+		return invalid("%s", hinted(f.text))
 	case has(later):
 		return err
 	}
