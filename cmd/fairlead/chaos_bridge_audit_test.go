@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"time"
 )
 
 // trailOf is what one job wrote down: by the marker of each submission, how often it began
@@ -87,8 +88,8 @@ func (c *bridgeRun) audit() {
 	for id := range trail {
 		c.t.Errorf("job %d ran, and nobody submitted it", id)
 	}
-	fmt.Printf("%d jobs (%d with a failure, %d cancelled) through %s, killed %v: lost %d, submitted twice %d, run twice %d, run again by the queueing system itself %d\n",
-		len(c.jobs), retried, cancelled, c.qs.kind, c.kills, lost, submittedTwice, runTwice, reran)
+	fmt.Printf("%d jobs (%d with a failure, %d cancelled) through %s, ended %v, in %v: lost %d, submitted twice %d, run twice %d, run again by the queueing system itself %d\n",
+		len(c.jobs), retried, cancelled, c.qs.kind, c.kills, time.Since(c.began).Round(time.Second), lost, submittedTwice, runTwice, reran)
 	if len(c.jobs) < *bridgeKills {
 		c.t.Errorf("void: %d jobs in %d kills are too few to say anything", len(c.jobs), *bridgeKills)
 	}

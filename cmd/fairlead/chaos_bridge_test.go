@@ -3,10 +3,12 @@
 package main
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,7 +16,7 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 )
 
-var bridgeKills = flag.Int("bridge-kills", 40, "how often a TestChaosBridge kills the bridge, the queueing system or the server")
+var bridgeKills = flag.Int("bridge-kills", 20, "how often a TestChaosBridge kills the bridge; a quarter as often each the queueing system is restarted and the server killed")
 
 // bridgedQS is a queueing system that the chaos of bridges hurts. The test of another one is
 // a function TestChaosBridgeXyz that starts it and calls [bridgeChaos], in a file of its own
@@ -23,16 +25,18 @@ type bridgedQS struct {
 	// kind and flags are those of fairlead bridge KIND.
 	kind  string
 	flags []string
-	// crash ends the queueing system as a power failure would, and starts it again. It may
-	// return before that answers. What it acknowledged it has to have still. Nil: it is not hurt.
+	// crash ends the queueing system, as a power failure would if it then has still what it
+	// acknowledged, and starts it again. It may return before that answers.
 	crash func()
 	// reruns: an entry that ran when the queueing system crashed may be run again, by the
 	// queueing system itself, under the same marker. That is counted, and no mistake of the bridge.
 	reruns bool
 	// left is how many entries wait or run there; nil: nobody knows.
 	left func() int
-	// pause is the longest time between two kills; default 500ms.
-	pause time.Duration
+	// every is the time between two submissions; default 20ms. What comes is to be run meanwhile.
+	every time.Duration
+	// user is whose the jobs are, and trail the file in which they write; default: those of the test.
+	user, trail string
 }
 
 // TestChaosBridge kills the bridge to another queue of fairlead, that queue's server, and the
@@ -68,17 +72,15 @@ func bridgeChaos(t *testing.T, qs bridgedQS) {
 		seed = uint64(time.Now().UnixNano())
 	}
 	t.Logf("to repeat: -bridge-kills=%d -seed=%d", *bridgeKills, seed)
-	if qs.pause == 0 {
-		qs.pause = 500 * time.Millisecond
-	}
-	c := &bridgeRun{rig: newRig(t, 20*time.Second), qs: qs, rng: rand.New(rand.NewPCG(seed, 0)), jobs: map[int64]string{}, kills: map[string]int{}}
+	qs.every = cmp.Or(qs.every, 20*time.Millisecond)
+	c := &bridgeRun{rig: newRig(t, 20*time.Second), qs: qs, rng: rand.New(rand.NewPCG(seed, 0)), began: time.Now(), jobs: map[int64]string{}, kills: map[string]int{}}
 	c.serve()
 	c.startBridge()
 	stop := make(chan struct{})
 	submitted := make(chan struct{})
 	go func() { defer close(submitted); c.submitAll(stop, rand.New(rand.NewPCG(seed, 1))) }()
-	for range *bridgeKills {
-		c.fault()
+	for _, victim := range c.victims() {
+		c.fault(victim)
 	}
 	close(stop)
 	<-submitted
@@ -91,6 +93,7 @@ type bridgeRun struct {
 	*rig
 	qs     bridgedQS
 	rng    *rand.Rand
+	began  time.Time
 	bridge *proc
 	jobs   map[int64]string // what each does: ends, fails once, or is cancelled
 	kills  map[string]int
@@ -105,27 +108,39 @@ func (c *bridgeRun) startBridge() {
 	c.mu.Unlock()
 }
 
-// fault kills one of the three after a moment, and starts it again, the bridge sometimes only
+// What is hurt.
+const (
+	theBridge = "bridge"
+	theQS     = "queueing system"
+	theServer = "server"
+)
+
+// victims are whom it hits, in a random order.
+func (c *bridgeRun) victims() []string {
+	all := slices.Repeat([]string{theBridge}, *bridgeKills)
+	all = append(all, slices.Repeat([]string{theQS, theServer}, (*bridgeKills+3)/4)...)
+	c.rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	return all
+}
+
+// fault ends one of the three after a moment, and starts it again, the bridge sometimes only
 // after another moment.
-func (c *bridgeRun) fault() {
+func (c *bridgeRun) fault(victim string) {
 	c.t.Helper()
-	time.Sleep(time.Duration(c.rng.Int64N(int64(c.qs.pause))))
-	victim := c.rng.IntN(10)
-	switch {
-	case victim < 6 || c.qs.crash == nil && victim < 8:
+	time.Sleep(time.Duration(c.rng.IntN(500)) * time.Millisecond)
+	c.kills[victim]++
+	switch victim {
+	case theBridge:
 		if c.bridge.ended() {
 			c.t.Fatalf("the bridge ended by itself: %s", tail(c.bridge.log, 1500))
 		}
 		c.bridge.kill()
-		c.kills["bridge"]++
 		time.Sleep(time.Duration(c.rng.IntN(200)) * time.Millisecond)
 		c.startBridge()
-	case victim < 8:
+	case theQS:
 		c.qs.crash()
-		c.kills["queueing system"]++
-	default:
+	case theServer:
 		c.server.kill()
-		c.kills["server"]++
 		c.startServer()
 	}
 }
@@ -134,7 +149,8 @@ func (c *bridgeRun) fault() {
 // lost is one job.
 func (c *bridgeRun) submitAll(stop <-chan struct{}, rng *rand.Rand) {
 	client := dial(c.t, c.socket)
-	tick := time.NewTicker(20 * time.Millisecond)
+	client.As = c.qs.user
+	tick := time.NewTicker(c.qs.every)
 	defer tick.Stop()
 	for n := 0; ; n++ {
 		select {
@@ -194,7 +210,7 @@ func (c *bridgeRun) spec(what string, rng *rand.Rand) api.Spec {
 }
 
 // trail is the file in which jobs write down what they do; nothing is ever changed in it.
-func (c *bridgeRun) trail() string { return filepath.Join(c.dir, "trail") }
+func (c *bridgeRun) trail() string { return cmp.Or(c.qs.trail, filepath.Join(c.dir, "trail")) }
 
 // settle waits until all jobs have ended.
 func (c *bridgeRun) settle() {

@@ -21,13 +21,21 @@ type Beanstalkd struct {
 	program string
 	port    int
 	binlog  string // directory; "": it forgets everything when it ends
+	flags   []string
 	server  *daemon.Daemon
 }
 
-// NewBeanstalkd starts one that writes down each command before it answers.
+// NewBeanstalkd starts one that writes down each command before it answers. As it moves what is
+// in old files to new ones it may still lose something in a kill.
 func NewBeanstalkd(t testing.TB) *Beanstalkd {
 	t.Helper()
 	return newBeanstalkd(t, filepath.Join(t.TempDir(), "binlog"))
+}
+
+// NewKeepingBeanstalkd starts one that moves nothing, and so loses nothing.
+func NewKeepingBeanstalkd(t testing.TB) *Beanstalkd {
+	t.Helper()
+	return newBeanstalkd(t, filepath.Join(t.TempDir(), "binlog"), "-n")
 }
 
 // NewForgetfulBeanstalkd starts one without a binlog.
@@ -36,9 +44,9 @@ func NewForgetfulBeanstalkd(t testing.TB) *Beanstalkd {
 	return newBeanstalkd(t, "")
 }
 
-func newBeanstalkd(t testing.TB, binlog string) *Beanstalkd {
+func newBeanstalkd(t testing.TB, binlog string, flags ...string) *Beanstalkd {
 	t.Helper()
-	b := &Beanstalkd{program: need(t, "beanstalkd", "beanstalkd", "/usr/bin/beanstalkd"), port: ports(t, 1)[0], binlog: binlog}
+	b := &Beanstalkd{program: need(t, "beanstalkd", "beanstalkd", "/usr/bin/beanstalkd"), port: ports(t, 1)[0], binlog: binlog, flags: flags}
 	b.Address = fmt.Sprint("127.0.0.1:", b.port)
 	if binlog != "" {
 		if err := os.Mkdir(binlog, 0o700); err != nil {
@@ -53,7 +61,7 @@ func newBeanstalkd(t testing.TB, binlog string) *Beanstalkd {
 // Start starts it, and waits until it takes connections.
 func (b *Beanstalkd) Start(t testing.TB) {
 	t.Helper()
-	args := []string{"-l", "127.0.0.1", "-p", strconv.Itoa(b.port)}
+	args := append([]string{"-l", "127.0.0.1", "-p", strconv.Itoa(b.port)}, b.flags...)
 	if b.binlog != "" {
 		args = append(args, "-b", b.binlog, "-f", "0")
 	}

@@ -37,6 +37,7 @@ func TestMain(m *testing.M) {
 // slurmctld is ended in an orderly way: killed, it forgets what it acknowledged some seconds
 // before, which TestRealLife shows.
 func TestRealKills(t *testing.T) {
+	t.Parallel()
 	s := slurmtest.Start(t, slurmtest.Options{Conf: map[string]string{"MessageTimeout": "2"}})
 	killtest.Run(t, killtest.Rig{
 		Address: s.Conf, Open: func() bridge.QS { return closed(s.Conf) },

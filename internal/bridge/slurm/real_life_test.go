@@ -51,6 +51,7 @@ func put(t *testing.T, q bridge.QS, marker string, priority int64, j fairlead.Jo
 // TestRealLife: a job runs as its user, whatever its script says; what it used is told; Slurm
 // requeues it, refuses it, and is away.
 func TestRealLife(t *testing.T) {
+	t.Parallel()
 	s := slurmtest.Start(t, slurmtest.Options{Conf: map[string]string{"MessageTimeout": "3"}})
 	s.Accounts(t, map[string][]string{"physics": {"games", "lp"}})
 	dir := s.Dir(t, "work")
@@ -132,6 +133,7 @@ func away(t *testing.T, s *slurmtest.Slurm, q bridge.QS, dir string) {
 // TestRealPrivileges: Slurm ignores the priorities of a plain user, which Describe tells before
 // and sees after; those of an operator are obeyed, and do not age.
 func TestRealPrivileges(t *testing.T) {
+	t.Parallel()
 	s := slurmtest.Start(t, slurmtest.Options{REST: true, Conf: map[string]string{"PriorityWeightAge": "1000", "PriorityMaxAge": "1:00"}})
 	s.Accounts(t, map[string][]string{"physics": {"games", "man"}})
 	s.Do(t, "sacctmgr", "-i", "modify", "user", "games", "set", "adminlevel=Operator")

@@ -21,6 +21,7 @@ func single(rest bool) slurmtest.Options {
 
 // TestRealContract runs the contract of bridges on a real Slurm.
 func TestRealContract(t *testing.T) {
+	t.Parallel()
 	s := slurmtest.Start(t, single(false))
 	reopen := func(t *testing.T) bridge.QS {
 		return open(t, slurm.Options{Conf: s.Conf, Output: "/dev/null", AllowRoot: true})
@@ -30,6 +31,7 @@ func TestRealContract(t *testing.T) {
 
 // TestRealContractOverREST runs it through slurmrestd.
 func TestRealContractOverREST(t *testing.T) {
+	t.Parallel()
 	s := slurmtest.Start(t, single(true))
 	url, _ := s.REST(t)
 	o := slurm.Options{Output: "/dev/null", AllowRoot: true, REST: &slurm.REST{URL: url, User: "root", Token: func() (string, error) { return s.Token(t, "root"), nil }}}

@@ -1,0 +1,32 @@
+//go:build chaos
+
+package main
+
+import (
+	"testing"
+
+	"github.com/fairlead/fairlead/internal/brokertest"
+)
+
+// TestChaosBridgeBeanstalkd kills the bridge to a real beanstalkd, that, and the server, at random
+// instants. It
+// keeps its files (-n): otherwise it may forget what it acknowledged.
+func TestChaosBridgeBeanstalkd(t *testing.T) {
+	b := brokertest.NewKeepingBeanstalkd(t)
+	brokerChaos(t, "beanstalkd", b.Address, func() { b.Kill(); b.Start(t) })
+}
+
+// TestChaosBridgeRabbitMQ does so with a real RabbitMQ.
+func TestChaosBridgeRabbitMQ(t *testing.T) {
+	b := brokertest.NewRabbitMQ(t)
+	brokerChaos(t, "rabbitmq", b.URL, func() { b.Kill(); b.Start(t) })
+}
+
+// brokerChaos has a worker, which nobody kills. What it was running when the broker died
+// that gives out again.
+func brokerChaos(t *testing.T, kind, to string, crash func()) {
+	t.Helper()
+	r := newRig(t, deadline)
+	r.agents["worker"] = r.start("worker", "bridge", "worker", kind, "--to", to, "--slots", "8", "--any-user", "--allow-root", "--dir", r.dir, "--log", "info")
+	bridgeChaos(t, bridgedQS{kind: kind, flags: []string{"--to", to}, crash: crash, reruns: true})
+}

@@ -1,0 +1,37 @@
+//go:build chaos
+
+package main
+
+import (
+	"bytes"
+	"os/user"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/slurmtest"
+)
+
+// TestChaosBridgeSlurm kills the bridge to a real Slurm and the server, and restarts slurmctld, at
+// random instants. That is ended in an orderly way: killed, it forgets what it acknowledged
+// some seconds before, and what it forgets cannot but be submitted again.
+func TestChaosBridgeSlurm(t *testing.T) {
+	s := slurmtest.Start(t, slurmtest.Options{Nodes: 2, CPUs: 8, Conf: map[string]string{"MessageTimeout": "2"}})
+	flags := []string{"--conf", s.Conf, "--output", "/dev/null"}
+	var out, errs bytes.Buffer
+	check := append([]string{"bridge", "slurm", "--check", "--group", "physics=60,biology=40", "--above", "daq"}, flags...)
+	if status := run(check, nil, &out, &errs); status != 0 || !strings.Contains(out.String(), "1 to 4294901759") {
+		t.Errorf("--check ends with %d: %s%s", status, &out, &errs)
+	}
+	const who = "games"
+	if _, err := user.Lookup(who); err != nil {
+		t.Fatal(err)
+	}
+	bridgeChaos(t, bridgedQS{
+		kind: "slurm", flags: flags, every: 150 * time.Millisecond,
+		user: who, trail: filepath.Join(s.Dir(t, "work"), "trail"),
+		crash: func() { s.Restart(t, slurmtest.Controller) },
+		left:  func() int { return len(strings.Fields(s.Do(t, "squeue", "-h", "-o", "%j"))) },
+	})
+}
