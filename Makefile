@@ -33,8 +33,8 @@ chaos: ## kill the server and agents at random instants; KILLS=200 by default
 	$(GO) test -count=1 -v -timeout=60m -tags=chaos -run=TestChaos -skip='TestChaosPostgres|TestChaosBridge' ./cmd/fairlead -kills=$(or $(KILLS),200)
 
 .PHONY: chaos-bridge
-chaos-bridge: ## kill bridges, the queueing systems behind them and the server at random instants, KILLS=150 times by default; check what the jobs wrote down
-	$(GO) test -count=1 -v -timeout=60m -tags=chaos -run=TestChaosBridge ./cmd/fairlead -bridge-kills=$(or $(KILLS),150)
+chaos-bridge: ## kill bridges to Slurm, beanstalkd, RabbitMQ and our own queue at random instants, each KILLS=100 times by default, and these queues and the server a quarter as often; check what the jobs wrote down
+	$(GO) test -count=1 -v -timeout=60m -tags=chaos -run=TestChaosBridge ./cmd/fairlead -bridge-kills=$(or $(KILLS),100)
 
 .PHONY: chaos-postgres
 chaos-postgres: ## hurt four servers, their agents and the PostgreSQL that they share at random instants, KILLS=300 times by default; check histories of leases

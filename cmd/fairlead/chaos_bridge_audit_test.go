@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"strconv"
@@ -80,7 +81,7 @@ func (c *bridgeRun) audit() {
 			submittedTwice++
 			c.t.Errorf("job %d, which %s, ran under %d markers: %v\n%s", id, what, len(of), of, c.said(id))
 		}
-		if j.Job.State != want || want == "succeeded" && (len(of) != tries && !c.qs.reruns || ends < tries) {
+		if j.Job.State != want || want == "succeeded" && (len(of) != tries || ends < tries) {
 			lost++
 			c.t.Errorf("job %d, which %s, is %s (%s) and ran %v\n%s", id, what, j.Job.State, j.Job.Cause, of, c.said(id))
 		}
@@ -88,11 +89,23 @@ func (c *bridgeRun) audit() {
 	for id := range trail {
 		c.t.Errorf("job %d ran, and nobody submitted it", id)
 	}
-	fmt.Printf("%d jobs (%d with a failure, %d cancelled) through %s, ended %v, in %v: lost %d, submitted twice %d, run twice %d, run again by the queueing system itself %d\n",
-		len(c.jobs), retried, cancelled, c.qs.kind, c.kills, time.Since(c.began).Round(time.Second), lost, submittedTwice, runTwice, reran)
-	if len(c.jobs) < *bridgeKills {
-		c.t.Errorf("void: %d jobs in %d kills are too few to say anything", len(c.jobs), *bridgeKills)
+	found, unsent := c.unanswered()
+	fmt.Printf("%d jobs (%d with a failure, %d cancelled) through %s, ended %v, in %v; of the submissions without an answer %d had arrived, %d not: lost %d, submitted twice %d, run twice %d, run again by the queueing system itself %d\n",
+		len(c.jobs), retried, cancelled, c.qs.kind, c.kills, time.Since(c.began).Round(time.Second), found, unsent, lost, submittedTwice, runTwice, reran)
+	if len(c.jobs) < *bridgeKills || found+unsent == 0 {
+		c.t.Errorf("void: %d jobs in %d kills, of which %d were hit, are too few to say anything", len(c.jobs), *bridgeKills, found+unsent)
 	}
+}
+
+// unanswered counts submissions that a bridge was killed in: of each the next one says what
+// became of it.
+func (c *bridgeRun) unanswered() (found, unsent int) {
+	c.t.Helper()
+	log, err := os.ReadFile(c.bridge.log)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return bytes.Count(log, []byte("found a submission whose reply was lost")), bytes.Count(log, []byte("a submission did not arrive"))
 }
 
 // said is what the server has of the history of a job.

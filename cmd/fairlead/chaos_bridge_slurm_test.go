@@ -29,8 +29,7 @@ func TestChaosBridgeSlurm(t *testing.T) {
 		t.Fatal(err)
 	}
 	bridgeChaos(t, bridgedQS{
-		kind: "slurm", flags: flags, every: 150 * time.Millisecond,
-		user: who, trail: filepath.Join(s.Dir(t, "work"), "trail"),
+		kind: "slurm", flags: flags, pause: 700 * time.Millisecond, user: who, trail: filepath.Join(s.Dir(t, "work"), "trail"),
 		crash: func() { s.Restart(t, slurmtest.Controller) },
 		left:  func() int { return len(strings.Fields(s.Do(t, "squeue", "-h", "-o", "%j"))) },
 	})

@@ -396,11 +396,15 @@ func (s *Store) Expire(ctx context.Context, holder string) ([]fairlead.Ref, erro
 	}
 	defer s.mu.Unlock()
 	var out []fairlead.Ref
-	for _, id := range slices.Sorted(maps.Keys(s.jobs)) {
-		j := s.jobs[id]
-		if j.Running == 0 {
-			continue
+	var running []int64
+	for id, j := range s.jobs {
+		if j.Running > 0 {
+			running = append(running, id)
 		}
+	}
+	slices.Sort(running)
+	for _, id := range running {
+		j := s.jobs[id]
 		for _, i := range slices.Sorted(maps.Keys(j.tasks)) {
 			t := j.tasks[i]
 			if t.State != fairlead.Running || holder == "" && t.Until.After(now) || holder != "" && t.Holder != holder {
