@@ -63,6 +63,10 @@ bench-peers: ## measure it on PostgreSQL beside River and a bare loop of stateme
 docs: ## write the parts of docs/ that follow from the code
 	$(GO) test ./cmd/fairlead -run 'TestReference|TestDocs' -update
 
+.PHONY: pictures
+pictures: ## make the pictures of the dashboard in docs/ anew, by its tests in Chromium
+	$(GO) test -count=1 -tags=real -run='TestRealPictures|TestRealMachines|TestRealPolicy|TestRealWeights' ./internal/web -update
+
 .PHONY: fuzz
 fuzz: ## fuzz every target for FUZZTIME (default 20s each)
 	@./scripts/fuzz $(or $(FUZZTIME),20s)

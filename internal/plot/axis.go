@@ -124,10 +124,15 @@ func (p area) bottom() float64 { return p.y.a }
 
 // open starts a group that carries the scales, so that a script can read values off.
 func (p area) open(c *canvas, x, y Axis) {
-	c.open("g", "class", "fl-area",
+	attributes := []any{"class", "fl-area",
 		"data-left", p.left(), "data-right", p.right(), "data-top", p.top(), "data-bottom", p.bottom(),
 		"data-x-from", exact(p.x.from), "data-x-to", exact(p.x.to), "data-x-scale", scaleName(x.Log), "data-x-unit", unitNames[x.Unit],
-		"data-y-from", exact(p.y.from), "data-y-to", exact(p.y.to), "data-y-scale", scaleName(y.Log), "data-y-unit", unitNames[y.Unit])
+		"data-y-from", exact(p.y.from), "data-y-to", exact(p.y.to), "data-y-scale", scaleName(y.Log), "data-y-unit", unitNames[y.Unit]}
+	if x.Unit == Clock {
+		_, offset := x.instant(p.x.from).Zone()
+		attributes = append(attributes, "data-x-offset", offset)
+	}
+	c.open("g", attributes...)
 }
 
 var unitNames = map[Unit]string{Number: "number", Seconds: "seconds", Percent: "percent", Clock: "clock"}

@@ -32,8 +32,8 @@ type lab struct {
 	ctx    context.Context
 }
 
-// newLab starts a server with a configuration.
-func newLab(t testing.TB, text string) *lab {
+// newLab starts a server with a configuration, on a store that was prepared.
+func newLab(t testing.TB, text string, before ...func(testing.TB, fairlead.HistoryKeeper)) *lab {
 	t.Helper()
 	l := &lab{t: t, dir: t.TempDir()}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -45,6 +45,9 @@ func newLab(t testing.TB, text string) *lab {
 	store, err := sqlite.Open(ctx, filepath.Join(l.dir, "jobs.db"), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, prepare := range before {
+		prepare(t, store)
 	}
 	file := filepath.Join(l.dir, "lab.yaml")
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {

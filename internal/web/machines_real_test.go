@@ -13,6 +13,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/golden"
 )
 
 // TestRealMachines drains a node in a browser, sees it, and lets it take tasks again.
@@ -72,7 +73,6 @@ func TestRealPolicy(t *testing.T) {
 	}
 	b.do(chromedp.Navigate(l.url + "/policy"))
 	b.next(`document.body.innerText.includes("the vote")`)
-	b.picture(t, "policy")
 	b.do(press("tr[data-key='v-1'] a[data-ask]"))
 	b.until(`document.getElementById("ask").innerText.includes("Put version 1 into force again?")`)
 	b.do(press(`#ask button.main`))
@@ -101,9 +101,12 @@ func (b *tab) next(expression string) {
 	}
 }
 
-// picture takes a picture for the documentation, if FAIRLEAD_SHOTS names a directory.
+// picture takes a picture: for the documentation with -update, else if FAIRLEAD_SHOTS names a directory.
 func (b *tab) picture(t *testing.T, name string) {
-	if dir := os.Getenv("FAIRLEAD_SHOTS"); dir != "" {
+	t.Helper()
+	if *golden.Update {
+		b.shot(filepath.Join("../../docs/how-to/dashboard", name+".png"), 1280, false)
+	} else if dir := os.Getenv("FAIRLEAD_SHOTS"); dir != "" {
 		b.shot(filepath.Join(dir, name+".png"), 1280, false)
 	}
 }

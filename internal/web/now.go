@@ -27,7 +27,7 @@ type JobOptions struct {
 }
 
 // nowPage tells at a glance who is owed, who waits longest, and why.
-var nowPage = &Page{Name: "now", Path: "{$}", Title: "Now", Key: "n", Parts: []string{"tiles", "longest", "pools"}, Load: loadNow}
+var nowPage = &Page{Name: "now", Path: "{$}", Title: "Now", Key: "n", Parts: []string{"begin", "tiles", "longest", "pools"}, Load: loadNow}
 
 // Now is what the page shows.
 type Now struct {
@@ -43,6 +43,8 @@ type Now struct {
 	Full   plot.Bullet // what of the capacity is in use
 	Legend plot.Bullet
 	Course course
+	// New is set while nothing was ever submitted: then it says how to begin.
+	New bool
 }
 
 // Capacity is what there is of the unit.
@@ -80,6 +82,8 @@ func loadNow(ctx context.Context, src Source, r *Request) (any, error) {
 	}
 	n.Pools = tableOf(shares, shares.Pools[1:], r)
 	n.Pools.sparks(ctx, src, shares.Unit)
+	s := &shares.Summary
+	n.New = s.Started == 0 && s.Waiting == 0 && s.Running == 0 && n.All.Used == 0
 	n.Full = plot.Bullet{Name: "in use", Unit: shares.Unit, Bar: float64(n.InUse()), To: float64(n.Capacity())}
 	n.Legend = plot.Bullet{Name: "legend", Bar: 3, Want: 7, Back: 6, Mark: 4, Point: 5, To: 8, Width: 120}
 	if !r.Live {

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -131,6 +132,31 @@ type waits struct {
 	Half, Few float64 // seconds within which half, and 95 of 100, started
 	Longest   float64
 	Figure    plot.Figure
+	Kinds     []kindWait // if there are several, those with most jobs
+}
+
+// kindWait is how long jobs of one kind waited.
+type kindWait struct {
+	Kind      string
+	Jobs      int
+	Half, Few float64
+}
+
+// kindsShown is of how many kinds waits are told.
+const kindsShown = 6
+
+// kindWaits sums up waits by kind.
+func kindWaits(by map[string][]float64) []kindWait {
+	if len(by) < 2 {
+		return nil
+	}
+	var out []kindWait
+	for kind, all := range by {
+		slices.Sort(all)
+		out = append(out, kindWait{kind, len(all), all[(len(all)-1)/2], all[(len(all)-1)*95/100]})
+	}
+	slices.SortFunc(out, func(a, b kindWait) int { return cmp.Or(cmp.Compare(b.Jobs, a.Jobs), cmp.Compare(a.Kind, b.Kind)) })
+	return out[:min(len(out), kindsShown)]
 }
 
 // waitsLooked is of how many jobs that started last.
@@ -154,6 +180,7 @@ func waitsOf(ctx context.Context, src Source, q fairlead.Query) (w waits, err er
 		return w, err
 	}
 	var all []float64
+	by := map[string][]float64{}
 	groups := make([]plot.Group, len(waitSteps))
 	for i, s := range waitSteps {
 		groups[i] = plot.Group{Name: s.name, Values: []float64{0}}
@@ -168,7 +195,7 @@ func waitsOf(ctx context.Context, src Source, q fairlead.Query) (w waits, err er
 			came = *j.Begin
 		}
 		d := max(0, j.Started.Sub(came))
-		all = append(all, d.Seconds())
+		all, by[j.Kind] = append(all, d.Seconds()), append(by[j.Kind], d.Seconds())
 		at := slices.IndexFunc(waitSteps, func(s waitStep) bool { return d <= s.to })
 		groups[at].Values[0]++
 	}
@@ -178,6 +205,7 @@ func waitsOf(ctx context.Context, src Source, q fairlead.Query) (w waits, err er
 	for last := len(groups) - 1; groups[last].Values[0] == 0; last-- {
 		groups = groups[:last]
 	}
+	w.Kinds = kindWaits(by)
 	slices.Sort(all)
 	w.Half, w.Few, w.Longest = all[(len(all)-1)/2], all[(len(all)-1)*95/100], all[len(all)-1]
 	w.Figure = plot.Bars{Width: 620, Series: []string{"jobs"}, Groups: groups, Title: "", Note: fmt.Sprintf("How many jobs waited so long, of the last %d that started.", w.Jobs)}

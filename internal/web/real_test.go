@@ -70,7 +70,7 @@ func TestRealPagesSayWhatJSONSays(t *testing.T) {
 	for _, p := range shares.Pools[1:] {
 		want = append(want, p.ShareHere, p.Running, float64(p.Waiting))
 	}
-	got := numbers(b, "#pools tbody td:nth-child(2) data, #pools tbody td:nth-child(5) data, #pools tbody td:nth-child(8) data")
+	got := numbers(b, "#pools td[data-of=share] data, #pools td[data-of=runs] data, #pools td[data-of=waiting] data")
 	if !slices.Equal(got, want) {
 		t.Errorf("the pools are %v, want %v", got, want)
 	}

@@ -16,11 +16,11 @@ import (
 // pictures is where those of the documentation are.
 const pictures = "../../docs/images"
 
-// TestRealPictures looks at all pages in light, dark and at the width of a telephone: nothing is
-// wider than the screen. With -update the pictures of the documentation are made, and all others
+// TestRealPictures looks at all pages in light, dark, at the width of a telephone and at that of a
+// screen on a wall: nothing is wider than the screen. With -update the pictures of the documentation are made, and all others
 // beside them in the directory that FAIRLEAD_SHOTS names.
 func TestRealPictures(t *testing.T) {
-	l := newLab(t, cluster)
+	l := newLab(t, cluster, pastDay)
 	jobs := example(l)
 	b := browse(t)
 	keep := map[string]bool{"now-light": true, "queue-dark": true, "pool-light": true, "job-light": true, "job-phone": true, "act-light": true}
@@ -28,9 +28,9 @@ func TestRealPictures(t *testing.T) {
 		"now": "/", "kiosk": "/?kiosk", "queue": "/queue", "all": "/queue?list=all&q=cpu:>9", "pool": "/pool?pool=physics", "leaf": "/pool?pool=biology/epi", "user": "/pool?user=markov",
 		"act": fmt.Sprint("/act?verb=cancel&job=", jobs["soil"], "&job=", jobs["fit"]), "boost": "/act?verb=boost&pool=physics",
 		"job": fmt.Sprint("/jobs/", jobs["neutro3"], "?t=3600"), "running": fmt.Sprint("/jobs/", jobs["soil"]), "log": fmt.Sprint("/jobs/", jobs["soil"], "/log"), "error": "/jobs/99",
-		"machines": "/machines", "drain": "/machines/drain?node=n1", "policy": "/policy", "edit": "/policy/edit",
+		"machines": "/machines", "drain": "/machines/drain?node=n1", "policy": "/policy", "edit": "/policy/edit", "weights": "/policy/weights?w.physics=30", "fold": "/queue?fold=user", "missing": "/nothing",
 	} {
-		if name != "error" {
+		if name != "error" && name != "missing" {
 			b.open(l.url + path)
 		} else {
 			b.do(chromedp.Navigate(l.url + path))
@@ -40,7 +40,7 @@ func TestRealPictures(t *testing.T) {
 			name  string
 			width int64
 			dark  bool
-		}{{"light", 1280, false}, {"dark", 1280, true}, {"phone", 390, false}} {
+		}{{"light", 1280, false}, {"dark", 1280, true}, {"phone", 390, false}, {"wall", 2560, true}} {
 			dir := t.TempDir()
 			switch shots := os.Getenv("FAIRLEAD_SHOTS"); {
 			case *golden.Update && keep[name+"-"+look.name]:

@@ -72,6 +72,16 @@ func (d *Dashboard) Register(mux *http.ServeMux) {
 	}
 	mux.Handle("POST /act", secure(http.HandlerFunc(d.act)))
 	mux.Handle("GET /assets/{name}", secure(http.HandlerFunc(serveAsset)))
+	mux.Handle("GET /{rest...}", secure(http.HandlerFunc(d.nowhere)))
+}
+
+// nowhere answers for addresses at which there is nothing: browsers with a page, programs in a word.
+func (d *Dashboard) nowhere(w http.ResponseWriter, r *http.Request) {
+	if !strings.Contains(r.Header.Get("Accept"), "text/html") || strings.HasPrefix(r.URL.Path, "/v1/") {
+		http.NotFound(w, r)
+		return
+	}
+	d.fail(w, r, fmt.Errorf("there is no page %.100q: %w", r.URL.Path, fairlead.ErrNotFound))
 }
 
 // policy is what a browser may load and run for a page: files of this server, and nothing that

@@ -43,7 +43,8 @@ var (
 	//go:embed page.css
 	pageCSS string
 	//go:embed page.js
-	pageJS string
+	sortJS string
+	pageJS = plot.Script + "{\n" + sortJS + "}\n"
 
 	page = template.Must(template.New("page").Funcs(template.FuncMap{"count": func(n int) string { return plot.Count(float64(n)) }}).Parse(pageHTML))
 )

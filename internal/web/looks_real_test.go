@@ -1,0 +1,136 @@
+//go:build real
+
+package web_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/fairlead/fairlead/internal/api"
+)
+
+// slide moves a slider, as a hand does.
+func (b *tab) slide(selector, value string) {
+	b.t.Helper()
+	b.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`{ const s = document.querySelector(%q); s.value = %q; s.dispatchEvent(new Event("input", { bubbles: true })) }`, selector, value)))
+}
+
+// TestRealWeights: a slider is moved and the shares are those of a plan, the address keeps them, and what
+// was seen is planned and applied.
+func TestRealWeights(t *testing.T) {
+	l := newLab(t, cluster)
+	example(l)
+	b := browse(t)
+	b.open(l.url + "/policy")
+	b.do(press(`a[href$="policy/weights"]`))
+	b.next(`document.title.startsWith("Weights") && document.querySelectorAll("#weigh input[type=range]").length === 2`)
+	b.slide(`input[type=range][aria-label="weight of physics"]`, "10")
+	b.until(`document.querySelector("tr[data-key=physics]").innerText.includes("20.0%")`)
+	if got := eval[string](b, `document.querySelector("input[name='w.physics']").value + " " + location.search`); got != "10 ?w.physics=10" {
+		t.Errorf("after the slider was moved the field and the address are %q", got)
+	}
+	plan, err := l.client.Plan(t.Context(), api.ConfigPlanRequest{ConfigFile: api.ConfigFile{Text: strings.Replace(cluster, "weight: 60", "weight: 10", 1)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []float64
+	for _, p := range plan.Pools {
+		if p.Path == "biology" || p.Path == "physics" {
+			want = append(want, p.ShareBefore, p.ShareAfter)
+		}
+	}
+	if got := numbers(b, "#weigh td.nowrap data"); !slices.Equal(got, want) {
+		t.Errorf("the shares are %v, those of the plan %v", got, want)
+	}
+	b.picture(t, "weights")
+	address := eval[string](b, "location.href")
+	b.do(chromedp.Navigate(address))
+	b.until(`document.querySelector("input[name='w.physics']").value === "10" && document.body.innerText.includes("20.0%")`)
+	b.do(press(`button[value=plan]`))
+	b.next(`document.getElementById("planned")?.innerText.includes("pools.physics.weight")`)
+	if w := l.weight("physics"); w != 60 {
+		t.Errorf("to look has changed the weight to %v", w)
+	}
+	b.do(press(`#planned button`))
+	b.next(`document.querySelector("h1")?.innerText.includes("The plan is in force")`)
+	if w := l.weight("physics"); w != 10 {
+		t.Errorf("the weight in force is %v", w)
+	}
+	b.do(chromedp.Navigate(l.url + "/policy/weights?w.physics=-3"))
+	b.until(`document.querySelector(".problem:not([hidden])")?.innerText.includes("must be a number")`)
+	b.clean(l.url)
+}
+
+// TestRealFolds: the queue is folded by user, a line leads to its jobs, and the address keeps both.
+func TestRealFolds(t *testing.T) {
+	l := newLab(t, cluster)
+	example(l)
+	for i := range 3 {
+		l.submit("markov", api.Spec{Name: fmt.Sprint("more", i), Pool: "physics/markov", Request: map[string]int64{"cpu": 2}, LimitSeconds: 90000})
+	}
+	b := browse(t)
+	b.open(l.url + "/queue")
+	b.do(press(`.folds a[href*="fold=user"]`))
+	b.next(`location.search === "?fold=user" && document.getElementById("status").dataset.state === "live"`)
+	b.until(`document.querySelector("tr[data-key=f-markov]")?.innerText.includes("4 wait")`)
+	if got := texts(b, "#list tbody th"); len(got) != 4 || !slices.Contains(got, "curie") {
+		t.Errorf("the lines are %q", got)
+	}
+	for range 5 {
+		b.do(chromedp.KeyEvent("j"))
+		if eval[bool](b, `document.querySelector("tr[aria-selected=true]").dataset.key === "f-markov"`) {
+			break
+		}
+	}
+	b.do(chromedp.KeyEvent("\r"))
+	b.next(`location.search === "?q=user%3Amarkov" && document.querySelectorAll("#list tbody tr[data-href]").length === 4`)
+	b.clean(l.url)
+}
+
+// TestRealFirstMinutes: an empty server says how to begin, and an address with nothing is a page
+// that leads back.
+func TestRealFirstMinutes(t *testing.T) {
+	l := newLab(t, "policy: fair\n")
+	b := browse(t)
+	b.open(l.url + "/")
+	b.until(`document.getElementById("begin").innerText.includes("fairlead work")`)
+	l.node("n1", map[string]int64{"cpu": 4})
+	b.until(`document.getElementById("begin").innerText.includes("4 cpu are there")`)
+	id := l.submit("ann", api.Spec{Name: "first", Argv: []string{"true"}})
+	l.until(id, "succeeded")
+	b.until(`document.getElementById("begin").innerText === ""`)
+	for _, page := range []string{"/queue", "/queue?fold=kind&list=held", "/machines", "/policy", "/policy/weights"} {
+		b.open(l.url + page)
+	}
+	b.clean(l.url)
+	b.do(chromedp.Navigate(l.url + "/no/such/page"))
+	b.forget("404")
+	b.until(`document.querySelector("h1").innerText === "Not found" && document.body.innerText.includes("/no/such/page")`)
+	b.do(press(`main a[href$=queue]`))
+	b.next(`location.pathname === "/queue"`)
+	b.clean(l.url)
+}
+
+// TestRealPast: what has ended is on its machine, pools have courses of the last day, and pictures say their
+// values under the pointer, all of one time at once.
+func TestRealPast(t *testing.T) {
+	l := newLab(t, cluster, pastDay)
+	l.node("n1", map[string]int64{"cpu": 16})
+	id := l.submit("curie", api.Spec{Name: "short", Pool: "physics/curie", Argv: []string{"true"}, Request: map[string]int64{"cpu": 2}})
+	l.until(id, "succeeded")
+	b := browse(t)
+	b.open(l.url + "/machines")
+	b.until(fmt.Sprintf(`[...document.querySelectorAll("#plan title")].some((t) => t.textContent.includes("job %d of curie") && t.textContent.includes("ended"))`, id))
+	if tasks, err := l.client.NodeTasks(t.Context(), []string{"n1"}, 0); err != nil || len(tasks.Tasks) != 0 {
+		t.Errorf("%v run (%v)", tasks, err)
+	}
+	b.open(l.url + "/")
+	b.until(`[...document.querySelectorAll("#pools title")].filter((t) => t.textContent.includes("in the last day: ran")).length === 6`)
+	b.do(chromedp.Evaluate[chromedp.Void](`{ const s = document.querySelector("#course .wide svg"), r = s.getBoundingClientRect(); s.dispatchEvent(new PointerEvent("pointermove", { clientX: r.left + r.width / 2, clientY: r.top + r.height / 2, bubbles: true })) }`))
+	b.until(`/due  [0-9]/.test(document.getElementById("value").textContent) && document.querySelectorAll("#course .wide .fl-cursor").length === 4`)
+	b.clean(l.url)
+}
