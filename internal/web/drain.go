@@ -20,8 +20,8 @@ type drainSource interface {
 // drainPage asks before a node is drained, and shows what runs there; resumePage asks before it
 // takes tasks again. The same addresses, posted to, do it.
 var (
-	drainPage  = &Page{Name: "drain", Path: "machines/drain", Seen: ByUser, Load: loadDrain, Post: postDrain}
-	resumePage = &Page{Name: "drain", Path: "machines/resume", Seen: ByUser, Load: loadDrain, Post: postDrain}
+	drainPage  = &Page{Name: "drain", Of: "machines", Path: "machines/drain", Seen: ByUser, Load: loadDrain, Post: postDrain}
+	resumePage = &Page{Name: "drain", Of: "machines", Path: "machines/resume", Seen: ByUser, Load: loadDrain, Post: postDrain}
 )
 
 // Drain is what somebody wants to do to a node, or has done.

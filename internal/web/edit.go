@@ -19,9 +19,9 @@ import (
 
 // The pages that change the configuration. To post to edit changes nothing: it checks, and plans.
 var (
-	editPage     = &Page{Name: "edit", Path: "policy/edit", Seen: ByUser, Load: loadEdit, Post: postEdit}
-	applyPage    = &Page{Name: "applied", Path: "policy/apply", Seen: ByUser, Load: loadApply, Post: postApply}
-	rollbackPage = &Page{Name: "rollback", Path: "policy/rollback", Seen: ByUser, Load: loadRollback, Post: postRollback}
+	editPage     = &Page{Name: "edit", Of: "policy", Path: "policy/edit", Seen: ByUser, Load: loadEdit, Post: postEdit}
+	applyPage    = &Page{Name: "applied", Of: "policy", Path: "policy/apply", Seen: ByUser, Load: loadApply, Post: postApply}
+	rollbackPage = &Page{Name: "rollback", Of: "policy", Path: "policy/rollback", Seen: ByUser, Load: loadRollback, Post: postRollback}
 )
 
 // Edit is a configuration that somebody writes, with what it would change.

@@ -25,7 +25,7 @@ type jobSource interface {
 }
 
 // jobPage says why a job is where it is, and what would change that.
-var jobPage = &Page{Name: "job", Path: "jobs/{id}", Parts: []string{"head", "why", "start", "levels", "gates", "history"}, Seen: ByUser, Load: loadJob}
+var jobPage = &Page{Name: "job", Of: "queue", Path: "jobs/{id}", Parts: []string{"head", "why", "start", "levels", "gates", "history"}, Seen: ByUser, Load: loadJob}
 
 // Job is what the page shows.
 type Job struct {

@@ -143,8 +143,7 @@ func (l *lab) wait(what string, done func() bool) {
 }
 
 // cluster is the example of the documentation: four nodes, two departments with four people.
-const cluster = `
-policy: fairtree
+const cluster = `policy: fairtree
 half_life: 7d
 backfill: conservative
 placement:

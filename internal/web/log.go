@@ -18,7 +18,7 @@ type logSource interface {
 }
 
 // logPage shows the end of the output of a task.
-var logPage = &Page{Name: "log", Path: "jobs/{id}/log", Parts: []string{"output"}, Seen: ByUser, Every: 2 * time.Second, Load: loadLog}
+var logPage = &Page{Name: "log", Of: "queue", Path: "jobs/{id}/log", Parts: []string{"output"}, Seen: ByUser, Every: 2 * time.Second, Load: loadLog}
 
 // Log is what the page shows.
 type Log struct {

@@ -20,6 +20,8 @@ type Page struct {
 	// Title stands in the navigation, and Key is the letter that leads there after g. Pages
 	// without a title are reached from others.
 	Title, Key string
+	// Of is the name of the page in the navigation to which a page without a title belongs.
+	Of string
 	// Parts are the templates that are rendered again when something happened. Each stands
 	// in the page in an element of that id.
 	Parts []string

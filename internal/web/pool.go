@@ -22,7 +22,7 @@ type poolSource interface {
 
 // poolPage is about a pool, or about a user: what is due to it and what it has, how long its jobs
 // wait, and its jobs.
-var poolPage = &Page{Name: "pool", Path: "pool", Parts: []string{"head", "compare", "members", "waits", "jobs"}, Seen: ByRole, Load: loadPool}
+var poolPage = &Page{Name: "pool", Of: "now", Path: "pool", Parts: []string{"head", "compare", "members", "waits", "jobs"}, Seen: ByRole, Load: loadPool}
 
 // Pool is what the page shows.
 type Pool struct {

@@ -19,7 +19,7 @@ import (
 // weightsPage has a slider for the weight of each pool below another, and shows what the weights would
 // change: the very plan that the editor makes of the same text. The weights are in the address, as
 // w.NAME, so that a question can be sent to somebody.
-var weightsPage = &Page{Name: "weights", Path: "policy/weights", Seen: ByUser, Load: loadWeights}
+var weightsPage = &Page{Name: "weights", Of: "policy", Path: "policy/weights", Seen: ByUser, Load: loadWeights}
 
 // Weights is what the page shows.
 type Weights struct {
