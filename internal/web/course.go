@@ -73,6 +73,10 @@ func courseOf(ctx context.Context, src Source, pool string, r *Request) (c cours
 	x := curves.Curve{
 		Name: cmp.Or(pool, "all pools"), Unit: doc.Unit, From: doc.From, To: doc.To, Step: words.Seconds(doc.StepSeconds), Points: doc.Points, Width: 600, Zone: time.Local,
 	}
+	if pool == "" { // its share is all, always
+		c.Figures = []plot.Figure{x.Due(), x.Demand(), x.Wait()}
+		return c
+	}
 	c.Figures = x.All()
 	return c
 }
