@@ -104,6 +104,18 @@ func (l *Loop) Next(ctx context.Context, pool string, most int) []int64 {
 	return ids
 }
 
+// Oldest returns the jobs of which a task waits that were submitted first, at most so many: the
+// first is that of which [PoolView.OldestWait] of the whole tells. Those that may not begin yet, or
+// wait for other jobs, are not among them.
+func (l *Loop) Oldest(ctx context.Context, most int) []int64 {
+	if err := l.sync(ctx); err != nil {
+		l.log.Warn("the oldest jobs are of an older state", "error", err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.core.OldestJobs(most)
+}
+
 // manyWaiting is from how many waiting tasks on the place of a job is looked up in the order
 // that all share. A preview of its own takes as long as there are tasks before it.
 const manyWaiting = 4000

@@ -184,6 +184,7 @@ type Query struct {
 	Pool   string // this pool and those below it
 	Kind   string
 	States []State
+	Waits  bool      // a task of the job waits; another may run
 	Since  time.Time // ended not before; jobs that have not ended match
 	After  int64     // ids above this
 	Before int64     // ids below this, if above 0

@@ -2,6 +2,7 @@ package sched
 
 import (
 	"math"
+	"slices"
 
 	"github.com/fairlead/fairlead/share"
 )
@@ -216,6 +217,33 @@ func (s *Scheduler) OldestWaiting() []int64 {
 	for i := range s.begun {
 		if b := &s.begun[i]; b.waiting > 0 {
 			note(s.queues[b.at.queue].pool, b.id)
+		}
+	}
+	return oldest
+}
+
+// OldestJobs are the ids of the oldest jobs of which a task waits, up to n of them, the oldest
+// first: what [Scheduler.OldestWaiting] is of the whole, and those that follow.
+func (s *Scheduler) OldestJobs(n int) []int64 {
+	var oldest []int64
+	note := func(id int64) (among bool) {
+		at, _ := slices.BinarySearch(oldest, id)
+		if at >= n {
+			return false
+		}
+		oldest = slices.Insert(oldest, at, id)
+		oldest = oldest[:min(n, len(oldest))]
+		return true
+	}
+	for i := range s.queues {
+		q := &s.queues[i]
+		for k := range q.lines() {
+			q.line(k).fresh.while(note)
+		}
+	}
+	for i := range s.begun {
+		if b := &s.begun[i]; b.waiting > 0 {
+			note(b.id)
 		}
 	}
 	return oldest

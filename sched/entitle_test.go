@@ -2,6 +2,7 @@ package sched_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -92,6 +93,10 @@ func TestNothingIsOwedForLicences(t *testing.T) {
 	if idle := s.IdleWhileDemand(); idle != 0 {
 		t.Errorf("%v idle", idle)
 	}
+	s.Add(sched.Job{ID: 2, Pool: s.Pool("bob"), Shape: shape, Priority: normal, Tasks: 1}, epoch)
+	if got := s.OldestJobs(5); !slices.Equal(got, []int64{1, 2}) || s.OldestWaiting()[sched.Root] != 1 {
+		t.Errorf("the oldest are %v: four tasks of an array wait while one runs", got)
+	}
 }
 
 // TestIdleWhileDemand: strictly in order, one wide task keeps the slots from narrow ones.
@@ -109,6 +114,11 @@ func TestIdleWhileDemand(t *testing.T) {
 	w.submit("a", 2)
 	if got := s.OldestWaiting()[sched.Root]; got != 2 {
 		t.Errorf("job %d is the oldest", got)
+	}
+	for n, want := range [][]int64{nil, {2}, {2, 3}, {2, 3}} {
+		if got := s.OldestJobs(n); !slices.Equal(got, want) {
+			t.Errorf("of %d the oldest are %v, want %v", n, got, want)
+		}
 	}
 	w.tick(time.Second)
 	if starts := w.step(0); len(starts) != 0 {

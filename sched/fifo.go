@@ -72,6 +72,17 @@ func (f *fifo) dropFirst() {
 	f.first.entries = f.first.entries[:0]
 }
 
+// while calls for one job after the other, by id, as long as that returns true.
+func (f *fifo) while(more func(id int64) bool) {
+	for ci := range f.chunks() {
+		for _, e := range f.chunk(ci).entries[f.start(ci):] {
+			if !more(e.id) {
+				return
+			}
+		}
+	}
+}
+
 func (f *fifo) chunks() int { return 1 + len(f.more) }
 
 func (f *fifo) chunk(i int) *chunk {

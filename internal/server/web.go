@@ -61,6 +61,10 @@ func (x source) Next(ctx context.Context, place int64, n int) (ids, places []int
 	return x.s.options.Loop.Order(ctx).After(place, n)
 }
 
+func (x source) Oldest(ctx context.Context, most int) []int64 {
+	return x.s.options.Loop.Oldest(ctx, most)
+}
+
 func (x source) Placed(ctx context.Context) func(id int64) bool {
 	order := x.s.options.Loop.Order(ctx)
 	return func(id int64) bool {

@@ -110,6 +110,10 @@ func (f *filter) wait(value string, now time.Time) {
 func (f *filter) number(resource, value string) {
 	text, over := bound(value)
 	n, err := units.ParseSize(text)
+	if err != nil && text != "" && strings.Contains("-.0123456789", text[:1]) {
+		f.problem(resource + ": " + err.Error())
+		return
+	}
 	if err != nil {
 		f.problem("there is no word " + strconv.Quote(resource) + "; there are user, pool, kind, state, name, wait, and resources such as cpu:>8")
 		return

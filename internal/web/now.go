@@ -17,6 +17,8 @@ type nowSource interface {
 	Shares(ctx context.Context, pool string) (*api.Shares, error)
 	// Jobs is a page of the jobs that match.
 	Jobs(ctx context.Context, q fairlead.Query, o JobOptions) (*api.JobList, error)
+	// Oldest are the jobs of which a task waits that were submitted first, at most so many.
+	Oldest(ctx context.Context, most int) []int64
 }
 
 // JobOptions say what a list of jobs tells besides.
@@ -65,8 +67,7 @@ func loadNow(ctx context.Context, src Source, r *Request) (any, error) {
 		return nil, err
 	}
 	n := &Now{Shares: shares, All: &shares.Pools[0]}
-	const oldest = 5
-	if n.Oldest, err = src.Jobs(ctx, fairlead.Query{States: []fairlead.State{fairlead.Waiting}, Limit: oldest}, JobOptions{Rank: true, Start: r.patient(src)}); err != nil {
+	if n.Oldest, err = oldestOf(ctx, src, r); err != nil {
 		return nil, err
 	}
 	leaves := leavesOf(shares.Pools)
@@ -90,6 +91,20 @@ func loadNow(ctx context.Context, src Source, r *Request) (any, error) {
 		n.Course = courseOf(ctx, src, "", r)
 	}
 	return n, nil
+}
+
+// oldestShown is how many of the jobs that wait longest are listed.
+const oldestShown = 5
+
+// oldestOf are the jobs that wait longest by the measure of the metrics and of the history: of which
+// a task waits and could start if there were room.
+func oldestOf(ctx context.Context, src Source, r *Request) (*api.JobList, error) {
+	ids := src.Oldest(ctx, oldestShown)
+	q := fairlead.Query{IDs: ids, Waits: true, Limit: oldestShown}
+	if len(ids) == 0 {
+		q.IDs = []int64{-1} // no job
+	}
+	return src.Jobs(ctx, q, JobOptions{Rank: true, Start: r.patient(src)})
 }
 
 // lag is what a pool was owed over the last day.

@@ -56,12 +56,13 @@ type tab struct {
 	On               bool
 }
 
-// queueTabs are the lists that there are.
+// queueTabs are the lists that there are. What waits is every job of which a task waits: of an
+// array others may run.
 var queueTabs = []struct {
 	name, says string
 	states     []fairlead.State
 }{
-	{"waiting", "Waiting", []fairlead.State{fairlead.Waiting}},
+	{"waiting", "Waiting", []fairlead.State{fairlead.Waiting, fairlead.Running}},
 	{"running", "Running", []fairlead.State{fairlead.Running}},
 	{"held", "Held or blocked", []fairlead.State{fairlead.Held, fairlead.Blocked}},
 	{"ended", "Ended", []fairlead.State{fairlead.Succeeded, fairlead.Failed, fairlead.Cancelled}},
@@ -84,11 +85,11 @@ func loadQueue(ctx context.Context, src Source, r *Request) (any, error) {
 	for _, t := range queueTabs {
 		q.Tabs = append(q.Tabs, tab{t.name, t.says, r.With("list", t.name), t.name == q.Tab})
 	}
-	if len(q.Filter.Query.States) == 0 {
+	waits := q.Tab == "waiting" && onlyWaits(q.Filter.Query.States)
+	if q.Filter.Query.Waits = waits; len(q.Filter.Query.States) == 0 {
 		q.Filter.Query.States = states
 	}
 	q.Later = !r.patient(src)
-	waits := q.Tab == "waiting" && onlyWaits(q.Filter.Query.States)
 	if done, err := q.folded(ctx, src, r, waits); done || err != nil {
 		return q, err
 	}
@@ -119,8 +120,9 @@ func loadQueue(ctx context.Context, src Source, r *Request) (any, error) {
 	return q, nil
 }
 
+// onlyWaits reports whether the states that somebody typed are those of jobs that wait.
 func onlyWaits(states []fairlead.State) bool {
-	return len(states) == 1 && states[0] == fairlead.Waiting
+	return !slices.ContainsFunc(states, func(s fairlead.State) bool { return s != fairlead.Waiting })
 }
 
 // finder looks for a page of jobs.

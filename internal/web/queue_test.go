@@ -103,9 +103,62 @@ func TestQueueIsInOrder(t *testing.T) {
 func TestFilterSaysWhatItDoesNotUnderstand(t *testing.T) {
 	l := newLab(t, cluster)
 	l.submit("ann", api.Spec{Pool: "physics/curie"})
-	for query, want := range map[string]string{"state:sleeping": "there is no state", "wait:soon": "wait: ", "colour:red": "there is no word", strings.Repeat("x", 600): "longer than"} {
+	for query, want := range map[string]string{"state:sleeping": "there is no state", "wait:soon": "wait: ", "colour:red": "there is no word", "cpu:": "No job that matches", "cpu:%3E99999999999999999999": "cpu: 99999999999999999999 is too large", "cpu:%3C-1": "cpu: -1 is negative", "cpu:1.5": "cpu: 1.5 is not a whole number", strings.Repeat("x", 600): "longer than"} {
 		if _, _, text := l.get("/queue?q=" + query); !strings.Contains(text, want) {
 			t.Errorf("%.20s: the page does not say %q", query, want)
 		}
+	}
+}
+
+// TestWhatWaits: the queue lists every job of which a task waits, also arrays of which others run; and the
+// page Now names those that wait longest by the measure of the pools: not one that may not begin yet.
+func TestWhatWaits(t *testing.T) {
+	l := newLab(t, cluster)
+	hour := time.Now().Add(time.Hour)
+	later := l.submit("eve", api.Spec{Pool: "physics/curie", Begin: &hour})
+	l.node("n1", map[string]int64{"cpu": 4})
+	arrays := []int64{
+		l.submit("ann", api.Spec{Pool: "physics/curie", Array: "0-59%2"}),
+		l.submit("bob", api.Spec{Pool: "biology/epi", Array: "0-59"}),
+	}
+	one := l.submit("bob", api.Spec{Pool: "biology/epi"})
+	busy := l.submit("cid", api.Spec{Pool: "biology/env", Request: map[string]int64{"cpu": 100}})
+	l.wait("all is full", func() bool { running, _ := l.loop.Running(); return running == 4 })
+	for _, id := range arrays {
+		l.until(id, "running")
+	}
+	list := func(path string, want ...int64) {
+		t.Helper()
+		var texts []string
+		for _, id := range want {
+			texts = append(texts, fmt.Sprint(id))
+		}
+		got := l.walk(path)
+		slices.Sort(got)
+		if slices.Sort(texts); !slices.Equal(got, texts) {
+			t.Errorf("%s lists %v, want %v", path, got, texts)
+		}
+	}
+	list("/queue", later, arrays[0], arrays[1], one, busy)
+	list("/queue?q=user:bob", arrays[1], one)
+	list("/queue?q=user:bob+state:waiting", one)
+	list("/queue?q=user:bob+state:running", arrays[1])
+	list("/queue?list=running", arrays...)
+	_, _, now := l.get("/")
+	var oldest []string
+	_, rows, _ := strings.Cut(now, "Who waits longest")
+	for _, m := range rowOf.FindAllStringSubmatch(rows, -1) {
+		oldest = append(oldest, m[1])
+	}
+	var want []string
+	for _, id := range []int64{arrays[0], arrays[1], one, busy} {
+		want = append(want, fmt.Sprint(id))
+	}
+	if !slices.Equal(oldest, want) {
+		t.Errorf("these wait longest: %v, want %v", oldest, want)
+	}
+	_, tile, _ := strings.Cut(now, "Oldest wait")
+	if named := regexp.MustCompile(`jobs/(\d+)"`).FindStringSubmatch(tile); named == nil || named[1] != want[0] {
+		t.Errorf("the tile names %v, want %s", named, want[0])
 	}
 }

@@ -43,6 +43,7 @@ func matches(j *fairlead.Job, q fairlead.Query) bool {
 		(q.Kind == "" || q.Kind == j.Kind) &&
 		(q.Pool == "" || share.Inside(j.Pool, q.Pool)) &&
 		(len(q.States) == 0 || slices.Contains(q.States, j.State)) &&
+		(!q.Waits || j.Waiting > 0) &&
 		(q.Since.IsZero() || !j.State.Ended() || !j.Ended.Before(q.Since)) &&
 		j.ID > q.After && (q.Before == 0 || j.ID < q.Before)
 }

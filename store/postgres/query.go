@@ -83,6 +83,9 @@ func conditions(q fairlead.Query) (where string, args []any) {
 		}
 		add("j.state = ANY($%d)", numbers)
 	}
+	if q.Waits {
+		add("j.waiting > $%d", 0)
+	}
 	if !q.Since.IsZero() {
 		add("(coalesce(j.ended, 0) = 0 OR j.ended >= $%d)", life.Nanos(q.Since))
 	}

@@ -87,6 +87,9 @@ func conditions(q fairlead.Query) (where string, args []any) {
 			add("open = 1")
 		}
 	}
+	if q.Waits {
+		add("waiting > 0")
+	}
 	if !q.Since.IsZero() {
 		add("(ended = 0 OR ended >= ?)", life.Nanos(q.Since))
 	}

@@ -144,8 +144,13 @@ func querySelects(s *suite) {
 		job(func(j *fairlead.Job) { j.User, j.Pool, j.Kind = "bob", "a/b", "y" }),
 		job(func(j *fairlead.Job) { j.User, j.Pool, j.Kind = "ann", "ab", "y" }),
 		job(func(j *fairlead.Job) { j.User, j.Pool, j.Held = "cid", "c", true }),
+		job(func(j *fairlead.Job) { j.User, j.Pool, j.Kind, j.Array = "dan", "d", "z", "0-1" }),
+		job(func(j *fairlead.Job) { j.User, j.Pool, j.Kind = "dan", "d", "z" }),
 	)
 	s.finish(s.take(ids[2]).Ref, ok)
+	s.take(ids[4])
+	s.take(ids[5])
+	open := []fairlead.State{fairlead.Waiting, fairlead.Running}
 	for _, c := range []struct {
 		what string
 		q    fairlead.Query
@@ -155,12 +160,16 @@ func querySelects(s *suite) {
 		{"user", fairlead.Query{User: "ann"}, []int64{ids[0], ids[2]}},
 		{"pool", fairlead.Query{Pool: "a"}, ids[:2]},
 		{"kind", fairlead.Query{Kind: "y"}, ids[1:3]},
-		{"states", fairlead.Query{States: []fairlead.State{fairlead.Held, fairlead.Succeeded}}, ids[2:]},
+		{"states", fairlead.Query{States: []fairlead.State{fairlead.Held, fairlead.Succeeded}}, ids[2:4]},
+		{"waits", fairlead.Query{Waits: true, States: open}, []int64{ids[0], ids[1], ids[4]}},
+		{"open", fairlead.Query{States: open}, []int64{ids[0], ids[1], ids[4], ids[5]}},
+		{"waits, held as well", fairlead.Query{Waits: true}, []int64{ids[0], ids[1], ids[3], ids[4]}},
 		{"ids", fairlead.Query{IDs: []int64{ids[3], 99, ids[0]}}, []int64{ids[0], ids[3]}},
-		{"newest", fairlead.Query{Newest: true, Limit: 2}, []int64{ids[3], ids[2]}},
+		{"ids that wait", fairlead.Query{Waits: true, IDs: []int64{ids[5], ids[4]}}, ids[4:5]},
+		{"newest", fairlead.Query{Newest: true, Limit: 2}, []int64{ids[5], ids[4]}},
 		{"page", fairlead.Query{After: ids[0], Limit: 2}, ids[1:3]},
 		{"before", fairlead.Query{Before: ids[2]}, ids[:2]},
-		{"since", fairlead.Query{Since: time.Now().Add(time.Hour)}, []int64{ids[0], ids[1], ids[3]}},
+		{"since", fairlead.Query{Since: time.Now().Add(time.Hour)}, []int64{ids[0], ids[1], ids[3], ids[4], ids[5]}},
 		{"nothing", fairlead.Query{User: "zoe"}, nil},
 	} {
 		jobs, err := s.Jobs(s.ctx, c.q)
