@@ -16,6 +16,8 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/server"
 	"github.com/fairlead/fairlead/internal/settings"
+	"github.com/fairlead/fairlead/internal/words"
+	"github.com/fairlead/fairlead/remote"
 	"github.com/fairlead/fairlead/store/sqlite"
 )
 
@@ -191,4 +193,17 @@ func example(l *lab) map[string]int64 {
 	add("curie", "physics/curie", "fit", "waiting", "2h", api.Spec{Kind: "r", Request: cpus(12), Gang: 2})
 	add("markov", "physics/markov", "neutro3", "waiting", "2h", api.Spec{Kind: "mpi", Request: cpus(12)})
 	return jobs
+}
+
+// jobs lists what waits, as queue --json does.
+func (l *lab) waiting() []api.Job {
+	l.t.Helper()
+	v := remote.Values(fairlead.Query{States: []fairlead.State{fairlead.Waiting}}, 100)
+	v.Set("rank", "true")
+	list, err := l.client.Jobs(l.t.Context(), v)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	words.SortQueue(list.Jobs)
+	return list.Jobs
 }

@@ -95,6 +95,7 @@ const liveParameter = "live"
 func request(p *Page, you api.Actor, r *http.Request) *Request {
 	q := r.URL.Query()
 	q.Del(liveParameter)
+	q.Del(csvParameter)
 	out := &Request{Query: q, ID: r.PathValue("id"), Root: "./", Kiosk: q.Has("kiosk")}
 	out.Here = strings.TrimPrefix(r.URL.EscapedPath(), "/")
 	out.Root += strings.Repeat("../", strings.Count(out.Here, "/"))

@@ -18,8 +18,6 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
-	"github.com/fairlead/fairlead/internal/words"
-	"github.com/fairlead/fairlead/remote"
 )
 
 // texts are the texts of elements.
@@ -40,19 +38,6 @@ func numbers(b *tab, selector string) []float64 {
 		out = append(out, v)
 	}
 	return out
-}
-
-// jobs lists what waits, as queue --json does.
-func (l *lab) waiting() []api.Job {
-	l.t.Helper()
-	v := remote.Values(fairlead.Query{States: []fairlead.State{fairlead.Waiting}}, 100)
-	v.Set("rank", "true")
-	list, err := l.client.Jobs(l.t.Context(), v)
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	words.SortQueue(list.Jobs)
-	return list.Jobs
 }
 
 // TestRealPagesSayWhatJSONSays: the numbers of each page are those of the interface.
@@ -126,6 +111,38 @@ func TestRealPagesSayWhatJSONSays(t *testing.T) {
 	b.clean(l.url)
 }
 
+// soon submits jobs, and looks how long it takes until each is on the page. The page itself takes
+// down when an element of a name comes, by the clock that the event has, too: so it does not count how
+// long the browser takes to tell. A machine that stands still for a moment is not the product's
+// fault: of five events the middle one is judged, and every one has to come in patience.
+func soon(l *lab, b *tab) (id int64) {
+	b.t.Helper()
+	eval[bool](b, `(() => {
+		window.came = {};
+		new MutationObserver(() => {
+			for (const row of document.querySelectorAll("#list tr[data-key]")) window.came[row.dataset.key] ??= performance.timeOrigin + performance.now();
+		}).observe(document.getElementById("list"), {childList: true, subtree: true});
+		return true;
+	})()`)
+	var took []time.Duration
+	for range 5 {
+		id = l.submit("ann", api.Spec{Name: "newcomer", Pool: "physics/curie"})
+		h, err := l.client.History(b.t.Context(), id)
+		if err != nil || len(h.Events) == 0 {
+			b.t.Fatalf("job %d has no event: %v", id, err)
+		}
+		b.until(fmt.Sprintf("window.came[%d]", id))
+		at := time.UnixMicro(int64(1000 * eval[float64](b, fmt.Sprintf("window.came[%d]", id))))
+		took = append(took, at.Sub(h.Events[0].At))
+	}
+	slices.Sort(took)
+	b.t.Logf("jobs that are submitted are on the page after %v", took)
+	if took[2] > 2*time.Second {
+		b.t.Errorf("jobs that are submitted are on the page after %v", took)
+	}
+	return id
+}
+
 // TestRealPageIsLive: what happens is on the page within two seconds, and what the user does there
 // stays.
 func TestRealPageIsLive(t *testing.T) {
@@ -137,15 +154,7 @@ func TestRealPageIsLive(t *testing.T) {
 	first := eval[string](b, "document.querySelector('tr[aria-selected=true]').dataset.key")
 	ticked := eval[string](b, "document.querySelector('input[name=job]:checked').value")
 	b.typeInto("/", "user:jul")
-	began := time.Now()
-	id := l.submit("ann", api.Spec{Name: "newcomer", Pool: "physics/curie"})
-	b.until(fmt.Sprintf(`document.querySelector('tr[data-key="%d"]') !== null`, id))
-	// Twice the pace and a little; four times of that on a machine that has other things to do.
-	if took := time.Since(began); took > 8*time.Second {
-		t.Errorf("that took %v", took)
-	} else {
-		t.Logf("a job that was submitted is on the page after %v", took.Round(time.Millisecond))
-	}
+	id := soon(l, b)
 	if got := eval[string](b, "document.activeElement.name + ' ' + document.activeElement.value"); got != "q user:jul" {
 		t.Errorf("the focus is on %q", got)
 	}

@@ -115,6 +115,10 @@ func (d *Dashboard) page(p *Page) http.Handler {
 			d.live.serve(w, r, p, req)
 			return
 		}
+		if name := r.URL.Query().Get(csvParameter); name != "" {
+			d.export(w, r, p, req, name)
+			return
+		}
 		data, err := p.Load(r.Context(), d.source, req)
 		if err != nil {
 			d.fail(w, r, err)
@@ -135,6 +139,8 @@ type shown struct {
 	Who     api.Actor
 	Program string
 	Theme   string
+	// Tables are the parts in which there are tables, to be had as CSV.
+	Tables []string
 	// Version is that of the parts as they stand in the page.
 	Version string
 }
@@ -168,7 +174,7 @@ func (d *Dashboard) write(w http.ResponseWriter, r *http.Request, p *Page, req *
 	var b bytes.Buffer
 	parts, err := d.render(p, v)
 	if err == nil {
-		v.Version = version(parts)
+		v.Version, v.Tables = version(parts), tabled(parts)
 		err = d.looks[p.Name].ExecuteTemplate(&b, "layout", v)
 	}
 	if err != nil {

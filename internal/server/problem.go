@@ -1,0 +1,85 @@
+package server
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/fairlead/fairlead/internal/api"
+)
+
+// What an answer says of what is wrong is bounded: it may quote what was sent, and that may be
+// megabytes.
+const (
+	mostDetail = 16 << 10 // bytes; an error in a configuration shows lines of it
+	mostErrors = 50
+	mostQuoted = 200 // bytes
+)
+
+// clip shortens a text.
+func clip(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
+}
+
+// brieflyOf is a detail without what is long in it.
+func brieflyOf(d *huma.ErrorDetail) *huma.ErrorDetail {
+	out := &huma.ErrorDetail{Message: clip(d.Message, mostQuoted), Location: clip(d.Location, mostQuoted), Value: d.Value}
+	if text, err := json.Marshal(d.Value); err != nil || len(text) > mostQuoted {
+		out.Value = clip(string(text), mostQuoted)
+	}
+	return out
+}
+
+// problem is an error with the status and the code of the table.
+func problem(err error) error {
+	e := api.FromError(err)
+	return &statusError{status: api.Status(err), Title: http.StatusText(api.Status(err)), Code: e.Code, Detail: clip(e.Detail, mostDetail)}
+}
+
+// Errors that the framework finds (a wrong type, an unknown field, a body that is too
+// large) look like ours.
+func init() {
+	huma.NewError = func(status int, msg string, errs ...error) huma.StatusError {
+		e := &statusError{status: status, Title: http.StatusText(status), Code: "invalid", Detail: msg}
+		if status == http.StatusNotFound {
+			e.Code = "not_found"
+		}
+		for _, err := range errs {
+			var detail *huma.ErrorDetail
+			if errors.As(err, &detail) {
+				if len(e.Errors) < mostErrors {
+					e.Errors = append(e.Errors, brieflyOf(detail))
+				}
+			} else if err != nil {
+				e.Detail += ": " + err.Error()
+			}
+		}
+		e.Detail = clip(e.Detail, mostDetail)
+		return e
+	}
+}
+
+// statusError is a problem document (RFC 9457) with our code.
+type statusError struct {
+	status int
+	Title  string `json:"title"`
+	Status int    `json:"status"`
+	Code   string `json:"code"`
+	Detail string `json:"detail"`
+	// Errors are the places of what is wrong in the request.
+	Errors []*huma.ErrorDetail `json:"errors,omitempty"`
+}
+
+func (e *statusError) Error() string { return e.Detail }
+
+// GetStatus implements huma.StatusError.
+func (e *statusError) GetStatus() int { e.Status = e.status; return e.status }
+
+// ContentType implements huma.ContentTypeFilter.
+func (e *statusError) ContentType(string) string { return "application/problem+json" }
