@@ -95,7 +95,9 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 	re, err := regexp.Compile("(?m)" + args[0])
 	ts.Check(err)
 	last := ""
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	pause := 10 * time.Millisecond // longer and longer: each look is a process
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(pause) {
+		pause = min(pause*3/2, 100*time.Millisecond)
 		ts.Exec(args[1], args[2:]...)
 		if last = ts.ReadFile("stdout"); re.MatchString(last) {
 			return
