@@ -67,7 +67,7 @@ func TestQueueIsInOrder(t *testing.T) {
 		before := placed
 		order = l.loop.Order(t.Context())
 		placed, _ = order.After(0, len(jobs))
-		return len(placed) == len(jobs)-len(jobs)/10+1 && slices.Equal(placed, before)
+		return len(placed) > len(jobs)/2 && slices.Equal(placed, before)
 	})
 	var want []string
 	for _, id := range placed {
