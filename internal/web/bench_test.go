@@ -2,80 +2,229 @@ package web_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
+	"text/tabwriter"
 	"time"
 
 	"github.com/fairlead/fairlead"
 )
 
-// idler is a worker that takes tasks and never ends them.
-type idler struct{}
+// The benchmarks print the tables of docs/explanation/dashboard-speed.md:
+//
+//	go test ./internal/web -run '^$' -bench Site -benchtime 1x
+var (
+	siteOnly   = flag.String("only", "", "measure only the pages whose address holds this")
+	siteRate   = flag.Int("rate", 100, "how many jobs come, start and end in a second meanwhile")
+	siteRounds = flag.Int("rounds", 20, "how often each page is asked for")
+	siteFirst  = flag.Bool("first", true, "start the server anew for each page, to measure the first request")
+)
 
-func (idler) Start([]*fairlead.Lease)     {}
-func (idler) Stop([]fairlead.Ref, string) {}
+// sitePool is the pool of somebody.
+const sitePool = "faculty3/inst13/user0917"
 
-// crowd is a server with a thousand busy nodes, five thousand pools and a hundred thousand jobs
-// that wait.
-func crowd(b *testing.B, pools, waiting, nodes int) *lab {
-	b.Helper()
-	l := newLab(b, "policy: fair\nhalf_life: 7d\npools_on_demand: true\nbackfill: easy\nplacement: [{pool: \"{group}/{user}\"}]\n")
-	for i := range nodes {
-		if _, err := l.loop.Join(b.Context(), fmt.Sprintf("n%04d", i), must(fairlead.AgentCapacity(fairlead.Amounts{"cpu": 16, "mem": 64 << 30})), fairlead.NodeInfo{}, idler{}, nil); err != nil {
+// asked is a page, or what a program asks for.
+type asked struct {
+	path string
+	body any // what is posted: values of a form, or else JSON
+	live bool
+}
+
+// sitePages are all pages as they are opened and looked at, and what programs ask.
+func sitePages(text, changed string) (all []asked) {
+	for _, path := range []string{
+		"/", "/?sort=tree", "/?sort=wait&from=2001", "/?kiosk", "/queue", "/queue?after=60000", "/queue?list=running", "/queue?list=all",
+		"/queue?q=user:user0917", "/queue?q=pool:faculty3", "/queue?q=kind:r+wait:%3E1s", "/queue?q=name:nothing",
+		"/pool?pool=faculty3", "/pool?pool=" + sitePool, "/pool?user=user0917", "/jobs/%first", "/jobs/%last", "/jobs/%runs",
+		"/machines", "/machines?q=rack%3Dr7&by=label:cpu&hours=24", "/policy",
+	} {
+		all = append(all, asked{path: path}, asked{path: path, live: true})
+	}
+	all = append(all, asked{path: "/jobs/%last?t=3600"}, asked{path: "/jobs/%last?c=2&pool=faculty1"}, asked{path: "/jobs/%first?t=3600"}, asked{path: "/act?verb=cancel&job=%last"}, asked{path: "/act?verb=boost&pool=faculty3"},
+		asked{path: "/policy/edit"},
+		asked{path: "/policy/edit", body: url.Values{"text": {changed}, "do": {"check"}}},
+		asked{path: "/policy/edit", body: url.Values{"text": {changed}, "do": {"plan"}, "last": {"0"}}},
+	)
+	for _, path := range []string{
+		"/metrics", "/v1/shares", "/v1/shares?pool=faculty3", "/v1/jobs?limit=100", "/v1/jobs/%last", "/v1/jobs/%last/why", "/v1/jobs/%last/why?estimate=true", "/v1/why/pool?pool=" + sitePool,
+		"/v1/nodes", "/v1/nodes/tasks", "/v1/limits", "/v1/status", "/v1/history", "/v1/history?pool=" + sitePool, "/v1/config", "/v1/config/versions", "/v1/boosts", "/v1/reservations", "/v1/stops",
+	} {
+		all = append(all, asked{path: path})
+	}
+	return append(all,
+		asked{path: "/v1/jobs/%last/what-if", body: map[string]any{"limit_seconds": 3600}},
+		asked{path: "/v1/config/diff", body: map[string]any{"text": changed}},
+		asked{path: "/v1/config/plan", body: map[string]any{"text": changed}},
+	)
+}
+
+func (a asked) String() string {
+	path := strings.NewReplacer("%first", "N", "%last", "N", "%runs", "N").Replace(a.path)
+	switch form, isForm := a.body.(url.Values); {
+	case isForm:
+		return "POST " + path + " " + form.Get("do")
+	case a.body != nil:
+		return "POST " + path
+	case a.live:
+		return "   its changes"
+	}
+	return path
+}
+
+// answered is what a request cost.
+type answered struct {
+	took, held time.Duration
+	bytes      int
+}
+
+// BenchmarkSite measures each page of a large site: the first time after the server was started, and
+// then again and again, while jobs come, start and end.
+func BenchmarkSite(b *testing.B) {
+	s := newSite(b)
+	text := siteConfig()
+	pages := sitePages(text, strings.Replace(text, "faculty3:\n    weight: 13", "faculty3:\n    weight: 30", 1))
+	for b.Loop() {
+		out := tabwriter.NewWriter(os.Stdout, 0, 0, 1, ' ', tabwriter.AlignRight|tabwriter.Debug)
+		r, w := s.loop.Running()
+		fmt.Printf("%d jobs wait, %d run; load %s", w, r, must(os.ReadFile("/proc/loadavg")))
+		fmt.Fprintln(out, "page\tfirst ms\tmedian ms\tp95 ms\tcpu ms\tscheduler waits ms\tKiB\t")
+		for _, a := range pages {
+			if !strings.Contains(a.path, *siteOnly) {
+				continue
+			}
+			s.measure(b, out, a)
+			out.Flush()
+		}
+	}
+}
+
+// measure adds a line to the table.
+func (s *site) measure(b *testing.B, out io.Writer, a asked) {
+	if *siteFirst {
+		s.again()
+	}
+	calm := s.busy(*siteRate)
+	defer calm()
+	pause := time.Second
+	time.Sleep(pause)
+	cpu := cpuTime(b)
+	time.Sleep(pause)
+	alone := float64(cpuTime(b)-cpu) / float64(pause)
+	first := s.request(b, a)
+	var all []answered
+	cpu, began := cpuTime(b), time.Now()
+	for range *siteRounds {
+		all = append(all, s.request(b, a))
+	}
+	spent := max(0, float64(cpuTime(b)-cpu)-alone*float64(time.Since(began)))
+	at := func(part float64, of func(answered) time.Duration) float64 {
+		slices.SortFunc(all, func(a, b answered) int { return int(of(a) - of(b)) })
+		return ms(of(all[int(part*float64(len(all)-1))]))
+	}
+	took, held := func(x answered) time.Duration { return x.took }, func(x answered) time.Duration { return x.held }
+	fmt.Fprintf(out, "%s\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t\n", a, ms(first.took), at(0.5, took), at(0.95, took), spent/1e6/float64(*siteRounds), at(0.5, held), float64(first.bytes)/1024)
+}
+
+func ms(d time.Duration) float64 { return d.Seconds() * 1000 }
+
+// request asks once, while somebody else wants the scheduler all the time.
+func (s *site) request(b *testing.B, a asked) (out answered) {
+	req := s.prepare(b, a)
+	done, worst := make(chan struct{}), make(chan time.Duration)
+	go func() {
+		longest := time.Duration(0)
+		for {
+			select {
+			case <-done:
+				worst <- longest
+				return
+			default:
+			}
+			began := time.Now()
+			s.loop.Version()
+			longest = max(longest, time.Since(began))
+			time.Sleep(200 * time.Microsecond)
+		}
+	}()
+	began := time.Now()
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if a.live {
+		out.bytes = untilVersion(b, resp.Body)
+	} else {
+		text := must(io.ReadAll(resp.Body))
+		if out.bytes = len(text); resp.StatusCode != http.StatusOK {
+			b.Fatalf("%s: %d %.2000s", a, resp.StatusCode, text)
+		}
+	}
+	out.took = time.Since(began)
+	close(done)
+	out.held = <-worst
+	return out
+}
+
+// untilVersion reads what a page is sent until it is up to date.
+func untilVersion(b *testing.B, body io.Reader) (bytes int) {
+	lines := bufio.NewReader(body)
+	for {
+		line, err := lines.ReadString('\n')
+		if bytes += len(line); strings.HasPrefix(line, "event: version") {
+			return bytes
+		}
+		if err != nil || strings.HasPrefix(line, "event: problem") {
+			b.Fatal(line, err)
+		}
+	}
+}
+
+// prepare makes the request.
+func (s *site) prepare(b *testing.B, a asked) *http.Request {
+	s.mu.Lock()
+	runs := s.running[len(s.running)/2].ref.JobID
+	s.mu.Unlock()
+	waiting := func(newest bool) string {
+		jobs, err := s.loop.Client().Jobs(b.Context(), fairlead.Query{States: []fairlead.State{fairlead.Waiting}, Newest: newest, Limit: 1})
+		if err != nil {
 			b.Fatal(err)
 		}
+		return strconv.FormatInt(jobs[0].ID, 10)
 	}
-	jobs := make([]fairlead.Job, 0, 10_000)
-	for i := range waiting + nodes {
-		user := i % pools
-		j := fairlead.Job{
-			User: fmt.Sprintf("user%04d", user), Group: fmt.Sprintf("group%02d", user%70), Name: fmt.Sprint("job", i), Kind: []string{"mpi", "r", "sim"}[i%3],
-			Argv: []string{"true"}, Request: fairlead.Amounts{"cpu": 16}, Limit: time.Duration(1+i%9) * time.Hour,
+	at := s.url + strings.NewReplacer("%first", waiting(false), "%last", waiting(true), "%runs", strconv.FormatInt(runs, 10)).Replace(a.path)
+	method, kind, body := http.MethodGet, "", []byte(nil)
+	switch x := a.body.(type) {
+	case nil:
+	case url.Values:
+		method, kind, body = http.MethodPost, "application/x-www-form-urlencoded", []byte(x.Encode())
+	default:
+		method, kind, body = http.MethodPost, "application/json", must(json.Marshal(x))
+	}
+	if a.live {
+		if at += "?live="; strings.Contains(a.path, "?") {
+			at = strings.Replace(at, "?live=", "&live=", 1)
 		}
-		if jobs = append(jobs, j); len(jobs) == cap(jobs) || i == waiting+nodes-1 {
-			if _, err := l.loop.Submit(b.Context(), jobs); err != nil {
-				b.Fatal(err)
-			}
-			jobs = jobs[:0]
-		}
 	}
-	l.wait("all nodes are busy", func() bool { r, w := l.loop.Running(); return r == int64(nodes) && w == int64(waiting) })
-	return l
-}
-
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
+	req := must(http.NewRequestWithContext(b.Context(), method, at, bytes.NewReader(body)))
+	if kind != "" {
+		req.Header.Set("Content-Type", kind)
+		req.Header.Set("Origin", s.url)
 	}
-	return v
-}
-
-// BenchmarkPage is the time of the server for each page, and of its processors, which a loaded
-// machine does not stretch.
-func BenchmarkPage(b *testing.B) {
-	l := crowd(b, 5000, 100_000, 1000)
-	for _, p := range []struct{ name, path string }{
-		{"now", "/"}, {"now-sorted", "/?sort=wait&from=2001"}, {"queue", "/queue"}, {"queue-far", "/queue?after=60000"},
-		{"queue-user", "/queue?q=user:user0042"}, {"queue-kind", "/queue?q=kind:r+wait:%3E1s"}, {"queue-none", "/queue?q=name:nothing"}, {"queue-all", "/queue?list=all"},
-		{"pool", "/pool?pool=group07"}, {"leaf", "/pool?pool=group07/user0007"}, {"user", "/pool?user=user0042"},
-		{"job-first", "/jobs/1500"}, {"job-last", "/jobs/100900"}, {"job-what-if", "/jobs/50000?t=7200"}, {"act", "/act?verb=cancel&job=50000"}, {"boost", "/act?verb=boost&pool=group07"},
-	} {
-		b.Run(p.name, func(b *testing.B) {
-			before := cpuTime(b)
-			for b.Loop() {
-				if status, _, text := l.get(p.path); status != http.StatusOK {
-					b.Fatalf("%s: %d %s", p.path, status, text)
-				}
-			}
-			b.ReportMetric((cpuTime(b)-before).Seconds()*1000/float64(b.N), "cpu-ms/op")
-		})
-	}
+	return req
 }
 
 // cpuTime is what this process has used of the processors.
@@ -88,20 +237,17 @@ func cpuTime(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// BenchmarkOpen is what two hundred open dashboards cost while five jobs a second are submitted, as a
-// part of one processor: the difference to the same time without them. The readers are in it, as
-// they are in this process.
+// BenchmarkOpen is what two hundred open dashboards cost while a hundred jobs a second come, start and
+// end, as a part of one processor: the difference to the same time without them. The readers are in
+// it, as they are in this process.
 func BenchmarkOpen(b *testing.B) {
-	l := crowd(b, 5000, 100_000, 1000)
-	const span = 15 * time.Second
+	s := newSite(b)
+	const span = 30 * time.Second
 	busy := func() float64 {
-		before, beat := cpuTime(b), time.NewTicker(200*time.Millisecond)
-		defer beat.Stop()
-		for end := time.Now().Add(span); time.Now().Before(end); <-beat.C {
-			if _, err := l.loop.Submit(b.Context(), []fairlead.Job{{User: "user0001", Group: "group01", Argv: []string{"true"}}}); err != nil {
-				b.Fatal(err)
-			}
-		}
+		before := cpuTime(b)
+		calm := s.busy(*siteRate)
+		time.Sleep(span)
+		calm()
 		return (cpuTime(b) - before).Seconds() / span.Seconds()
 	}
 	for b.Loop() {
@@ -110,8 +256,8 @@ func BenchmarkOpen(b *testing.B) {
 		var open, begun sync.WaitGroup
 		begun.Add(200)
 		for i := range 200 {
-			path := []string{"/", "/queue", "/pool?pool=group07", "/?kiosk"}[i%4]
-			open.Go(func() { l.read(ctx, path, begun.Done) })
+			path := []string{"/", "/queue", "/pool?pool=faculty3", "/?kiosk", "/machines", "/policy"}[i%6]
+			open.Go(func() { s.read(ctx, path, begun.Done) })
 		}
 		begun.Wait()
 		with := busy()
@@ -123,14 +269,14 @@ func BenchmarkOpen(b *testing.B) {
 }
 
 // read keeps a page open, and tells when it has what there is at first.
-func (l *lab) read(ctx context.Context, path string, begun func()) {
+func (s *site) read(ctx context.Context, path string, begun func()) {
 	sep := "?"
 	if strings.Contains(path, "?") {
 		sep = "&"
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, l.url+path+sep+"live=", nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+path+sep+"live=", nil)
 	if err != nil {
-		l.t.Error(err)
+		s.t.Error(err)
 		return
 	}
 	resp, err := http.DefaultClient.Do(req)

@@ -30,53 +30,68 @@ type lab struct {
 	dir    string
 	url    string
 	client *api.Client
+	store  *sqlite.Store
 	loop   *fairlead.Loop
 	ctx    context.Context
+	stop   func() // ends the server, but not the store
 }
 
 // newLab starts a server with a configuration, on a store that was prepared.
 func newLab(t testing.TB, text string, before ...func(testing.TB, fairlead.HistoryKeeper)) *lab {
 	t.Helper()
 	l := &lab{t: t, dir: t.TempDir()}
-	ctx, cancel := context.WithCancel(context.Background())
-	l.ctx = ctx
-	c, err := config.Parse("lab.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	store, err := sqlite.Open(ctx, filepath.Join(l.dir, "jobs.db"), sqlite.Options{})
-	if err != nil {
+	var err error
+	if l.store, err = sqlite.Open(context.Background(), filepath.Join(l.dir, "jobs.db"), sqlite.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, prepare := range before {
-		prepare(t, store)
+		prepare(t, l.store)
 	}
-	file := filepath.Join(l.dir, "lab.yaml")
-	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+	if err := os.WriteFile(l.file(), []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	keeper, err := settings.Open(ctx, store, c, file, "lab")
+	l.begin()
+	t.Cleanup(func() { l.client.Close(); l.stop(); l.store.Close() })
+	return l
+}
+
+// file is that of the configuration.
+func (l *lab) file() string { return filepath.Join(l.dir, "lab.yaml") }
+
+// begin starts the server, with what is in the store.
+func (l *lab) begin() {
+	l.t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	l.ctx = ctx
+	text, err := os.ReadFile(l.file())
 	if err != nil {
-		t.Fatal(err)
+		l.t.Fatal(err)
 	}
-	if l.loop, err = fairlead.NewLoop(ctx, store, fairlead.LoopOptions{Shares: keeper.Config().Shares, History: true, LeaseTTL: time.Hour, Name: "lab"}); err != nil {
-		t.Fatal(err)
+	c, err := config.Parse("lab.yaml", text)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	keeper, err := settings.Open(ctx, l.store, c, l.file(), "lab")
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	if l.loop, err = fairlead.NewLoop(ctx, l.store, fairlead.LoopOptions{Shares: keeper.Config().Shares, History: true, LeaseTTL: time.Hour, Name: "lab"}); err != nil {
+		l.t.Fatal(err)
 	}
 	keeper.Bind(l.loop)
-	s := server.New(server.Options{Loop: l.loop, Store: store, Program: "test", StoreName: "lab", Config: keeper, Logger: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))})
+	s := server.New(server.Options{Loop: l.loop, Store: l.store, Program: "test", StoreName: "lab", Config: keeper, Logger: slog.New(slog.NewTextHandler(l.t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))})
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		t.Fatal(err)
+		l.t.Fatal(err)
 	}
 	ended := make(chan error, 2)
 	go func() { ended <- l.loop.Run(ctx) }()
 	go func() { ended <- s.Serve(ctx, listener) }()
 	l.url = "http://" + listener.Addr().String()
 	if l.client, err = api.Dial(l.url); err != nil {
-		t.Fatal(err)
+		l.t.Fatal(err)
 	}
-	t.Cleanup(func() { l.client.Close(); cancel(); <-ended; <-ended; store.Close() })
-	return l
+	l.stop = func() { cancel(); <-ended; <-ended }
 }
 
 // node starts an agent that claims to have something, and waits until it has joined.

@@ -1,0 +1,254 @@
+package web_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead"
+)
+
+// What a large site has: faculties with institutes, in which there is a pool for each of the people,
+// and machines that all of them want.
+const (
+	siteFaculties  = 10
+	siteInstitutes = 7  // of each faculty
+	sitePeople     = 70 // of each institute
+	siteNodes      = 1000
+	siteWaiting    = 100_000
+)
+
+// site is a server of such a site. All of its machines are busy.
+type site struct {
+	*lab
+	dice    *rand.Rand
+	waiting int
+
+	mu      sync.Mutex
+	members map[string]*fairlead.Member
+	running []held
+}
+
+// held is an attempt that a node runs.
+type held struct {
+	ref  fairlead.Ref
+	node string
+}
+
+// node of a site takes tasks, and ends them when it is told to.
+type siteNode struct {
+	*site
+	name string
+}
+
+// Start implements fairlead.Worker.
+func (n siteNode) Start(leases []*fairlead.Lease) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, l := range leases {
+		n.running = append(n.running, held{l.Ref, n.name})
+	}
+}
+
+// Stop implements fairlead.Worker.
+func (siteNode) Stop([]fairlead.Ref, string) {}
+
+// institute is the path of one; they are numbered through all faculties.
+func institute(i int) string { return fmt.Sprintf("faculty%d/inst%02d", i%siteFaculties, i) }
+
+// siteConfig names every pool.
+func siteConfig() string {
+	var b strings.Builder
+	b.WriteString("policy: fair\nhalf_life: 7d\nbackfill: easy\nlicenses: {matlab: 200}\npools:\n")
+	for f := range siteFaculties {
+		fmt.Fprintf(&b, "  faculty%d:\n    weight: %d\n    pools:\n", f, 10+f)
+		for i := f; i < siteFaculties*siteInstitutes; i += siteFaculties {
+			fmt.Fprintf(&b, "      inst%02d:\n        weight: %d\n        max: {cpu: 4000}\n        pools:\n", i, 1+i%5)
+			for p := range sitePeople {
+				fmt.Fprintf(&b, "          user%04d: {weight: %d}\n", i*sitePeople+p, 1+p%3)
+			}
+		}
+	}
+	return b.String()
+}
+
+// newSite starts one.
+func newSite(b *testing.B) *site {
+	b.Helper()
+	s := &site{lab: newLab(b, siteConfig()), dice: rand.New(rand.NewPCG(7, 7)), waiting: siteWaiting}
+	s.join()
+	s.submitTasks(siteWaiting + 5000)
+	s.settled()
+	if _, w := s.loop.Running(); w > siteWaiting {
+		s.end(int(w) - siteWaiting)
+	}
+	s.remember()
+	return s
+}
+
+// join lets all nodes join, with what they run.
+func (s *site) join() {
+	s.t.Helper()
+	capacity := must(fairlead.AgentCapacity(fairlead.Amounts{"cpu": 32, "mem": 128 << 30}))
+	runs := map[string][]fairlead.Ref{}
+	for _, h := range s.running {
+		runs[h.node] = append(runs[h.node], h.ref)
+	}
+	s.members = map[string]*fairlead.Member{}
+	for i := range siteNodes {
+		name := fmt.Sprintf("n%04d", i)
+		info := fairlead.NodeInfo{Labels: map[string]string{"rack": fmt.Sprint("r", i/40), "cpu": []string{"old", "new"}[i%2]}}
+		m, err := s.loop.Join(s.t.Context(), name, capacity, info, siteNode{s, name}, runs[name])
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		s.members[name] = m
+	}
+}
+
+// again starts the server anew, with what it left.
+func (s *site) again() {
+	s.client.Close()
+	s.stop()
+	s.begin()
+	s.join()
+	s.settled()
+}
+
+// job is one as people submit them.
+func (s *site) job() fairlead.Job {
+	user := s.dice.IntN(siteFaculties * siteInstitutes * sitePeople)
+	j := fairlead.Job{
+		User: fmt.Sprintf("user%04d", user), Pool: fmt.Sprintf("%s/user%04d", institute(user/sitePeople), user), Name: fmt.Sprint("run", s.dice.IntN(1000)), Kind: []string{"mpi", "r", "sim"}[s.dice.IntN(3)],
+		Argv: []string{"true"}, Limit: time.Duration(1+s.dice.IntN(12)) * time.Hour,
+		Request: fairlead.Amounts{"cpu": []int64{1, 4, 8, 8, 16}[s.dice.IntN(5)], "mem": []int64{2 << 30, 8 << 30, 24 << 30}[s.dice.IntN(3)]},
+	}
+	switch s.dice.IntN(20) {
+	case 0, 1:
+		j.Priority = "high"
+	case 2:
+		j.Priority = "low"
+	case 3:
+		j.Licenses = fairlead.Amounts{"matlab": 1}
+	}
+	return j
+}
+
+func (s *site) submitTasks(n int) {
+	s.t.Helper()
+	for n > 0 {
+		jobs := make([]fairlead.Job, min(n, 10_000))
+		for i := range jobs {
+			jobs[i] = s.job()
+		}
+		if _, err := s.loop.Submit(s.t.Context(), jobs); err != nil {
+			s.t.Fatal(err)
+		}
+		n -= len(jobs)
+	}
+}
+
+// settled waits until nothing more starts.
+func (s *site) settled() {
+	s.t.Helper()
+	before, calm := int64(-1), 0
+	s.wait("all machines are busy", func() bool {
+		running, waiting := s.loop.Running()
+		if calm++; running != before || running == 0 || waiting == 0 {
+			before, calm = running, 0
+		}
+		return calm > 20
+	})
+}
+
+// end ends so many of the tasks that run.
+func (s *site) end(n int) {
+	s.t.Helper()
+	for range n {
+		s.mu.Lock()
+		if len(s.running) == 0 {
+			s.mu.Unlock()
+			return
+		}
+		i, last := s.dice.IntN(len(s.running)), len(s.running)-1
+		h := s.running[i]
+		s.running[i] = s.running[last]
+		s.running = s.running[:last]
+		s.mu.Unlock()
+		if _, err := s.members[h.node].Finish(s.t.Context(), []fairlead.Result{{Ref: h.ref, Outcome: fairlead.Outcome{State: fairlead.Succeeded}}}); err != nil && s.ctx.Err() == nil {
+			s.t.Error(err)
+		}
+	}
+}
+
+// busy lets so many tasks a second end, and as many jobs come, until it is called off.
+func (s *site) busy(rate int) (calm func()) {
+	ctx, cancel := context.WithCancel(s.t.Context())
+	const beats = 20 // a second
+	var done sync.WaitGroup
+	done.Go(func() {
+		beat := time.NewTicker(time.Second / beats)
+		defer beat.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-beat.C:
+				s.submitTasks(rate / beats)
+				s.end(rate / beats)
+			}
+		}
+	})
+	return func() { cancel(); done.Wait() }
+}
+
+// remember gives the store the history of a day: of the pools above in all steps, of those of
+// people in the coarse ones.
+func (s *site) remember() {
+	s.t.Helper()
+	pools := []string{"", sitePool}
+	for i := range siteFaculties * siteInstitutes {
+		pools = append(pools, institute(i))
+		if i < siteFaculties {
+			pools = append(pools, fmt.Sprint("faculty", i))
+		}
+	}
+	now := time.Now()
+	for _, pool := range pools {
+		s.past(pool, 0, now)
+	}
+	for i := range siteFaculties * siteInstitutes * sitePeople {
+		s.past(fmt.Sprintf("%s/user%04d", institute(i/sitePeople), i), 1, now)
+	}
+}
+
+// past adds a day of a pool, in the steps of a level and longer ones.
+func (s *site) past(pool string, level int, now time.Time) {
+	s.t.Helper()
+	var all []fairlead.PoolHistory
+	for ; level < len(fairlead.HistoryLevels); level++ {
+		p, step := fairlead.PoolHistory{Pool: pool, Level: level}, fairlead.HistoryLevels[level].Step
+		for at := now.Add(-24 * time.Hour).Truncate(step); at.Before(now.Add(-10 * time.Minute)); at = at.Add(step) {
+			known := step.Seconds()
+			p.Steps = append(p.Steps, fairlead.HistoryStep{
+				At: at, Seconds: known, Share: 0.1 * known, Used: known * s.dice.Float64(), FairNow: 40 * known * s.dice.Float64(),
+				Running: 50 * known * s.dice.Float64(), Demand: 90 * known, Waiting: 30 * known * s.dice.Float64(), OldestWait: 3600 * s.dice.Float64(),
+			})
+		}
+		all = append(all, p)
+	}
+	if err := s.store.AddHistory(s.t.Context(), all); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
