@@ -60,6 +60,9 @@ type Keeper struct {
 
 	versions []fileVersion // of the file, oldest first
 	plans    []plan
+
+	text   string // of the configuration textOf: of five thousand pools it takes long to write
+	textOf *config.Config
 }
 
 // entry is a setting with who gave it.
@@ -142,7 +145,10 @@ func (k *Keeper) Config() *config.Config {
 func (k *Keeper) Status() api.ConfigStatus {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	st := api.ConfigStatus{Hash: k.now.Shares.Hash, File: k.path, Since: k.since, Text: string(k.now.YAML()), Problem: k.bad, Aside: k.aside}
+	if k.textOf != k.now {
+		k.text, k.textOf = string(k.now.YAML()), k.now
+	}
+	st := api.ConfigStatus{Hash: k.now.Shares.Hash, File: k.path, Since: k.since, Text: k.text, Problem: k.bad, Aside: k.aside}
 	if k.bad != "" {
 		at := k.badAt
 		st.At = &at

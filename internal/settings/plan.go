@@ -74,14 +74,21 @@ func (k *Keeper) read(f api.ConfigFile) (file, next *config.Config, err error) {
 
 // Diff tells what differs between the configuration in force and another.
 func (k *Keeper) Diff(f api.ConfigFile) (*api.ConfigDiff, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	file, next, err := k.read(f)
+	was := k.standing()
+	file, next, err := was.read(f)
 	if err != nil {
 		return nil, err
 	}
-	d := k.diff(file, next)
+	d := was.diff(file, next)
 	return &d, nil
+}
+
+// standing is a copy of what is in force, to be looked at without the lock: thousands of pools
+// take long to read and to compare, and whoever asks what is in force is not to wait for that.
+func (k *Keeper) standing() *Keeper {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return &Keeper{path: k.path, file: k.file, over: slices.Clone(k.over), now: k.now}
 }
 
 // diff tells what differs in force, and what settings keep from doing so.
@@ -113,11 +120,15 @@ func (k *Keeper) Plan(ctx context.Context, r api.ConfigPlanRequest) (*api.Config
 	return out, err
 }
 
-// look makes a plan of what can be seen at this instant, and keeps it if it is to be put into force.
+// look makes a plan of what can be seen at this instant, and keeps it if it is to be put into force. If something else is put into force
+// meanwhile, the plan is refused when it is to be applied.
 func (k *Keeper) look(ctx context.Context, f api.ConfigFile, keep bool) (out *api.ConfigPlan, old, next *config.Config, err error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	file, next, err := k.read(f)
+	was := k.standing()
+	from, err := was.basisNow()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	file, next, err := was.read(f)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -125,21 +136,17 @@ func (k *Keeper) look(ctx context.Context, f api.ConfigFile, keep bool) (out *ap
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("this configuration cannot be put into force: %w: %w", err, fairlead.ErrInvalid)
 	}
-	from, err := k.basisNow()
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	out = &api.ConfigPlan{ConfigDiff: k.diff(file, next), At: seen.At, Before: orNone(seen.Before), After: orNone(seen.After), Unranked: seen.Unranked}
-	out.Unsaved = k.path != "" && from.file != k.file.Text()
+	out = &api.ConfigPlan{ConfigDiff: was.diff(file, next), At: seen.At, Before: orNone(seen.Before), After: orNone(seen.After), Unranked: seen.Unranked}
+	out.Unsaved = was.path != "" && from.file != was.file.Text()
 	for i := range seen.Pools {
 		out.Pools = append(out.Pools, poolPlan(&seen.Pools[i]))
 	}
 	out.Starts, out.Stops = seen.Pools[0].Starts, seen.Pools[0].Stops
-	if keep && k.path != "" && (file.Text() != k.file.Text() || out.Unsaved) {
+	if keep && was.path != "" && (file.Text() != was.file.Text() || out.Unsaved) {
 		out.ID = from.id(file.Text())
 		k.keepPlan(plan{out.ID, file.Text(), from})
 	}
-	return out, k.now, next, nil
+	return out, was.now, next, nil
 }
 
 // orNone makes an empty list of none, which JSON tells apart.
@@ -154,6 +161,8 @@ func poolPlan(p *fairlead.PoolForesight) api.PoolPlan {
 }
 
 func (k *Keeper) keepPlan(p plan) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	k.plans = slices.DeleteFunc(k.plans, func(old plan) bool { return old.id == p.id })
 	if k.plans = append(k.plans, p); len(k.plans) > keptPlans {
 		k.plans = slices.Delete(k.plans, 0, 1)

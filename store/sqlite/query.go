@@ -9,6 +9,7 @@ import (
 	"zombiezen.com/go/sqlite"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/share"
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
@@ -35,6 +36,8 @@ func (s *Store) jobsByID(ctx context.Context, q fairlead.Query) (out []*fairlead
 	if q.Newest {
 		slices.Reverse(ids)
 	}
+	pool := q.Pool
+	q.Pool = "" // which numbers a pool and those below it have would be looked for with each id
 	where, args := conditions(q)
 	err = s.read(ctx, func(conn *sqlite.Conn) error {
 		for _, id := range ids {
@@ -42,7 +45,9 @@ func (s *Store) jobsByID(ctx context.Context, q fairlead.Query) (out []*fairlead
 				return nil
 			}
 			err := rows(conn, s, where+" AND id = ?", append(args[:len(args):len(args)], id), func(r *row) error {
-				out = append(out, &r.Job)
+				if pool == "" || share.Inside(r.Pool, pool) {
+					out = append(out, &r.Job)
+				}
 				return nil
 			})
 			if err != nil {
