@@ -115,7 +115,7 @@ func (x source) Status(ctx context.Context) (*api.ServerStatus, error) {
 }
 
 func (x source) Doctor(ctx context.Context) (*api.Diagnosis, error) {
-	return x.s.diagnosis(ctx, doctorShown), nil
+	return x.s.shownDiagnosis(ctx), nil
 }
 
 func (x source) Config(ctx context.Context) (*api.ConfigStatus, error) {

@@ -12,13 +12,15 @@ import (
 )
 
 // shared is a source whose pools are looked at once for all pages that are asked for within a moment:
-// thousands of them take longer than the rest of a page. Nothing has happened in between.
+// thousands of them take longer than the rest of a page, and the scheduler waits meanwhile. While
+// something happens all the time they may be sharedPart times as old as it took to look at them.
 type shared struct {
 	Source
 
 	mu   sync.Mutex
 	last *api.Shares
 	of   uint64
+	took time.Duration
 
 	// Courses of pools, which change slowly.
 	courses map[string]keptCourse
@@ -73,7 +75,10 @@ func (s *shared) PoolHistories(ctx context.Context, pools []string, since time.T
 }
 
 // sharedAge is how old they may be.
-const sharedAge = time.Second
+const (
+	sharedAge  = time.Second
+	sharedPart = 20
+)
 
 // Shares is that of the source. The answer is not to be changed.
 func (s *shared) Shares(ctx context.Context, pool string) (*api.Shares, error) {
@@ -97,13 +102,17 @@ func (s *shared) Shares(ctx context.Context, pool string) (*api.Shares, error) {
 func (s *shared) all(ctx context.Context) (*api.Shares, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	v := s.Version()
-	if s.last != nil && s.of == v && time.Since(s.last.At) < sharedAge {
+	v, began := s.Version(), time.Now()
+	age := sharedAge
+	if s.of != v {
+		age = min(age, sharedPart*s.took)
+	}
+	if s.last != nil && began.Sub(s.last.At) < age {
 		return s.last, nil
 	}
 	all, err := s.Source.Shares(ctx, "")
 	if err == nil {
-		s.last, s.of = all, v
+		s.last, s.of, s.took = all, v, time.Since(began)
 	}
 	return all, err
 }
