@@ -44,8 +44,14 @@ func (l *Loop) alternativesOf(j *Job, a *why.Answer) *alternatives {
 	x.own.Tasks, x.own.Begin = j.Waiting, j.Begin
 	own := "/" + share.CleanName(j.User)
 	for id := range l.core.Pools() {
+		if len(x.pools) == 2 {
+			break
+		}
+		if l.core.Name(sched.PoolID(id)) != own[1:] {
+			continue
+		}
 		path := l.core.Path(sched.PoolID(id))
-		if len(x.pools) == 2 || path == j.Pool || !strings.HasSuffix(path, own) || l.core.Band(sched.PoolID(id)) || len(l.core.Children(sched.PoolID(id))) > 0 {
+		if path == j.Pool || !strings.HasSuffix(path, own) || l.core.Band(sched.PoolID(id)) || len(l.core.Children(sched.PoolID(id))) > 0 {
 			continue
 		}
 		next := Variation{Pool: &path}
@@ -78,7 +84,7 @@ type probing struct {
 
 // changes says what would make the job of an answer start sooner.
 func (e *estimator) changes(a *why.Answer) []why.Change {
-	p := &probing{estimator: e, alternatives: e.others, left: changesMost, until: time.Now().Add(changesTime)}
+	p := &probing{estimator: e, alternatives: e.others, left: changesMost, until: time.Now().Add(e.most(changesTime))}
 	if e.others == nil || a.Start == nil {
 		return nil
 	}

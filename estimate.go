@@ -18,6 +18,9 @@ const (
 	estimateTime = 80 * time.Millisecond
 	estimateMost = 200
 	estimateWait = 60 * time.Millisecond // for a timetable
+	// hurriedTime is in place of these times where so much waits that replays seldom come to an
+	// end: what they find, they find at once.
+	hurriedTime = 15 * time.Millisecond
 )
 
 // lengths are how long tasks of each pool ran lately.
@@ -58,19 +61,35 @@ type estimator struct {
 	kept    *why.Kept // where room is kept for every job
 	others  *alternatives
 	tables  *Loop // whose tables say it where much waits; else nil
+	hurried bool  // much waits
+}
+
+// most is how long a replay may take, or be waited for.
+func (e *estimator) most(usual time.Duration) time.Duration {
+	if e.hurried {
+		return hurriedTime
+	}
+	return usual
 }
 
 // estimatorOf takes what an estimate needs out of the loop, which is locked.
 func (l *Loop) estimatorOf(job int64, now time.Time) *estimator {
+	e := l.estimatorIn(l.core, job, now)
+	e.future = l.core.Future()
+	return e
+}
+
+// estimatorIn is estimatorOf for a fork of the core, whose future is still to be taken.
+func (l *Loop) estimatorIn(core *sched.Scheduler, job int64, now time.Time) *estimator {
 	e := &estimator{
-		future: l.core.Future(), job: job, began: now, lengths: maps.Clone(l.lengths),
-		mean: time.Duration(l.core.View(sched.Root).Mean * float64(time.Second)),
+		job: job, began: now, lengths: maps.Clone(l.lengths),
+		mean: time.Duration(core.View(sched.Root).Mean * float64(time.Second)),
 	}
 	if l.shares.Sched.Placement == sched.Conservative {
-		e.kept = l.core.KeptFor(job)
+		e.kept = core.KeptFor(job)
 	}
-	if l.core.View(sched.Root).Waiting >= manyWaiting {
-		e.tables = l
+	if core.View(sched.Root).Waiting >= manyWaiting {
+		e.tables, e.hurried = l, true
 	}
 	return e
 }
@@ -105,7 +124,7 @@ func (e *estimator) lookUp(out *why.Estimate) bool {
 // ask takes the instant from the timetable, which is made if there is none, or says that it
 // will be there later.
 func (e *estimator) ask(out *why.Estimate) {
-	t := e.tables.timetable.ask(context.Background(), e.tables, estimateWait, e.tables.beginTimetable)
+	t := e.tables.timetable.ask(context.Background(), e.tables, e.most(estimateWait), e.tables.beginTimetable)
 	if !t.tell(out, e.job, e.began) {
 		out.Text += " (more goes before it than could be looked at in time; ask again in a few seconds)"
 	}
@@ -124,7 +143,7 @@ func (e *estimator) askRange(out *why.Estimate) {
 // there was time enough to find out.
 func (e *estimator) bound(out *why.Estimate) bool {
 	unlimited, begun := false, time.Now()
-	goOn := func(sched.Forecast) bool { return time.Since(begun) < estimateTime }
+	goOn := func(sched.Forecast) bool { return time.Since(begun) < e.most(estimateTime) }
 	bound := e.future.Forecast(e.job, goOn, func(t sched.Task) time.Time {
 		if t.Limit <= 0 {
 			unlimited = true
@@ -132,7 +151,7 @@ func (e *estimator) bound(out *why.Estimate) bool {
 		}
 		return t.Started.Add(t.Limit)
 	})
-	done := bound.Found || time.Since(begun) < estimateTime
+	done := bound.Found || time.Since(begun) < e.most(estimateTime)
 	switch {
 	case bound.Found && (!unlimited || bound.At.Before(e.began.Add(sched.NoLimit/2))):
 		out.By, out.Node = &bound.At, strings.Join(bound.Nodes, ", ")
@@ -154,7 +173,7 @@ func (e *estimator) replay(out *why.Estimate) {
 	rng := e.random()
 	var starts []time.Time
 	began := time.Now()
-	goOn := func(sched.Forecast) bool { return time.Since(began) < estimateTime }
+	goOn := func(sched.Forecast) bool { return time.Since(began) < e.most(estimateTime) }
 	for len(starts) < estimateMost && goOn(sched.Forecast{}) {
 		f := e.future.Forecast(e.job, goOn, func(t sched.Task) time.Time { return t.Started.Add(e.sample(rng, t)) })
 		if !f.Found {

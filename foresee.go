@@ -51,23 +51,30 @@ func (l *Loop) Foresee(ctx context.Context, s Shares) (*Foresight, error) {
 	if err := l.sync(ctx); err != nil {
 		return nil, err
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	now := time.Now()
-	l.core.Advance(now)
-	then := l.core.Fork()
+	as, rules, now := l.standing()
+	then := as.Fork()
 	if err := then.Configure(s.Sched, now); err != nil {
 		return nil, err
 	}
-	f := &Foresight{At: now, Before: nextPools(l.core), After: nextPools(then)}
-	f.Unranked = then.Ranks() && (!l.core.Ranks() || !reflect.DeepEqual(l.shares.SiteRules, s.SiteRules) || !reflect.DeepEqual(l.shares.Sched.Multifactor, s.Sched.Multifactor))
-	v := foreseen{now: l.core, then: then, before: l.core.Entitlements(), after: then.Entitlements()}
+	f := &Foresight{At: now, Before: nextPools(as), After: nextPools(then)}
+	f.Unranked = then.Ranks() && (!as.Ranks() || !reflect.DeepEqual(rules.SiteRules, s.SiteRules) || !reflect.DeepEqual(rules.Sched.Multifactor, s.Sched.Multifactor))
+	v := foreseen{now: as, then: then, before: as.Entitlements(), after: then.Entitlements()}
 	v.list(f, sched.Root, 0)
 	starts, stops := nextStep(then)
 	for i, id := range v.listed {
 		f.Pools[i].Starts, f.Pools[i].Stops = starts[id], stops[id]
 	}
 	return f, nil
+}
+
+// standing is a copy of the scheduler as it stands, and the shares in force. What is done with the
+// copy takes long where there are many pools, and the loop goes on meanwhile.
+func (l *Loop) standing() (as *sched.Scheduler, in Shares, now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now = time.Now()
+	l.core.Advance(now)
+	return l.core.Fork(), l.shares, now
 }
 
 // nextPools are the pools of the next starts.

@@ -6,7 +6,6 @@ import (
 
 	"github.com/fairlead/fairlead/sched"
 	"github.com/fairlead/fairlead/share"
-	"github.com/fairlead/fairlead/why"
 )
 
 // Order is the order in which waiting jobs would start if room came slot by slot.
@@ -19,6 +18,29 @@ type Order struct {
 	core   *sched.Scheduler // whose pools it is about
 	of     uint64           // version of the state
 	starts []orderedStart
+	paths  []string // of the pools of these, by number
+	whole  bool     // there is nothing that starts later
+}
+
+// add adds the next start.
+func (o *Order) add(s sched.Start, units float64) {
+	_, known := o.Position[s.Job]
+	o.starts = append(o.starts, orderedStart{s.Job, s.Pool, float32(units), !known})
+	if !known {
+		o.Position[s.Job] = int64(len(o.starts))
+	}
+}
+
+// name notes the paths of the pools, so that nobody has to ask the scheduler for them.
+func (o *Order) name(path func(sched.PoolID) string) {
+	for _, s := range o.starts {
+		for int(s.pool) >= len(o.paths) {
+			o.paths = append(o.paths, "")
+		}
+		if o.paths[s.pool] == "" {
+			o.paths[s.pool] = path(s.pool)
+		}
+	}
 }
 
 // orderedStart is one task in the order.
@@ -52,16 +74,22 @@ const (
 
 // Order returns the order of the next starts.
 func (l *Loop) Order(ctx context.Context) *Order {
-	if err := l.sync(ctx); err != nil {
-		l.log.Warn("the order is of an older state", "error", err)
+	last, _ := l.order.peek(l)
+	wait := orderWait
+	if last == nil || time.Since(last.At) > orderOld {
+		wait = time.Minute
 	}
-	return l.orderSoon(ctx, orderWait)
+	return l.orderSoon(ctx, wait)
 }
 
-// orderSoon is Order for one who does not wait for longer, unless there is none.
+// Glance is [Loop.Order] for a page, which is better shown at once without an order than late: what
+// it returns may be older, or empty. The next one is made meanwhile.
+func (l *Loop) Glance(ctx context.Context) *Order { return l.orderSoon(ctx, orderWait) }
+
+// orderSoon is the order as it is known after some time.
 func (l *Loop) orderSoon(ctx context.Context, wait time.Duration) *Order {
-	if last, _ := l.order.peek(l); last == nil || time.Since(last.At) > orderOld {
-		wait = time.Minute
+	if err := l.sync(ctx); err != nil {
+		l.log.Warn("the order is of an older state", "error", err)
 	}
 	if o := l.order.ask(ctx, l, wait, l.beginOrder); o != nil {
 		return o
@@ -73,15 +101,13 @@ func (l *Loop) orderSoon(ctx context.Context, wait time.Duration) *Order {
 func (l *Loop) beginOrder(now time.Time) func() *Order {
 	core, version, future := l.core, l.version, l.core.Future()
 	return func() *Order {
-		o := &Order{At: now, Position: map[int64]int64{}, core: core, of: version}
+		o := &Order{At: now, Position: map[int64]int64{}, core: core, of: version, whole: true}
 		future.Preview(func(s sched.Start, units float64) bool {
-			_, known := o.Position[s.Job]
-			o.starts = append(o.starts, orderedStart{s.Job, s.Pool, float32(units), !known})
-			if !known {
-				o.Position[s.Job] = int64(len(o.starts))
-			}
-			return len(o.starts) < previewTasks
+			o.add(s, units)
+			o.whole = len(o.starts) < previewTasks
+			return o.whole
 		})
+		o.name(future.Path)
 		return o
 	}
 }
@@ -90,14 +116,12 @@ func (l *Loop) beginOrder(now time.Time) func() *Order {
 // it, or of all if pool is empty, and at most so many.
 func (l *Loop) Next(ctx context.Context, pool string, most int) []int64 {
 	o := l.Order(ctx)
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	var ids []int64
 	for _, s := range o.starts {
 		if len(ids) >= most {
 			break
 		}
-		if s.first && (pool == "" || share.Inside(o.core.Path(s.pool), pool)) {
+		if s.first && (pool == "" || share.Inside(o.paths[s.pool], pool)) {
 			ids = append(ids, s.job)
 		}
 	}
@@ -114,44 +138,4 @@ func (l *Loop) Oldest(ctx context.Context, most int) []int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.core.OldestJobs(most)
-}
-
-// manyWaiting is from how many waiting tasks on the place of a job is looked up in the order
-// that all share. A preview of its own takes as long as there are tasks before it.
-const manyWaiting = 4000
-
-// orderOf returns an order in which the place of a job can be looked up; nil if it is to be
-// found by a preview.
-func (l *Loop) orderOf(ctx context.Context, job int64) *Order {
-	if _, waiting := l.Running(); waiting < manyWaiting {
-		return nil
-	}
-	const glance = 3 * time.Millisecond
-	o := l.orderSoon(ctx, glance)
-	if _, known := o.Position[job]; !known {
-		o = l.orderSoon(ctx, 4*orderWait)
-	}
-	return o
-}
-
-// rankIn looks a job's place up in an order. What is not in an older one is looked for by a
-// short preview: it may have come since.
-func (l *Loop) rankIn(o *Order, a *why.Answer, j sched.Job) {
-	place, found := o.Position[j.ID]
-	switch {
-	case !found && o.of != l.version:
-		l.rank(a, j, whatIfTasks)
-		return
-	case !found && len(o.starts) < previewTasks:
-		return // it cannot start, even with all the room there is
-	}
-	before := o.starts
-	if found {
-		before = o.starts[:place-1]
-	}
-	t := l.tally(a, j)
-	for _, s := range before {
-		t.add(s.pool, s.first, float64(s.units))
-	}
-	t.close(found)
 }

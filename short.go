@@ -73,7 +73,11 @@ func (l lineReasons) hopeless(j *Job, r *ShortReason) bool {
 
 // ShortReasons says of each job that waits why it does.
 func (l *Loop) ShortReasons(ctx context.Context, jobs []*Job) map[int64]ShortReason {
-	order := l.Order(ctx)
+	return l.ReasonsIn(l.Order(ctx), jobs)
+}
+
+// ReasonsIn is [Loop.ShortReasons], with the places of an order that the caller has.
+func (l *Loop) ReasonsIn(order *Order, jobs []*Job) map[int64]ShortReason {
 	out := map[int64]ShortReason{}
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -36,7 +36,11 @@ func (l *Loop) Timetable(ctx context.Context) *Timetable {
 	if err := l.sync(ctx); err != nil {
 		l.log.Warn("the timetable is of an older state", "error", err)
 	}
-	return l.timetable.ask(ctx, l, tableWait, l.beginTimetable)
+	wait := tableWait
+	if _, waiting := l.Running(); waiting >= manyWaiting { // it takes seconds
+		wait = hurriedTime
+	}
+	return l.timetable.ask(ctx, l, wait, l.beginTimetable)
 }
 
 // Coming is by when a job that waits starts.

@@ -88,7 +88,7 @@ func (l *Loop) tryNow(j Job, blockers []string) (a *why.Answer, future *estimato
 	now := time.Now()
 	l.core.Advance(now)
 	j.ID, j.Submitted, j.Waiting, j.State = trialID, now, j.Tasks, Waiting
-	l.inFork(func() {
+	l.inFork(l.core.Fork(), func() {
 		switch {
 		case j.Held:
 			j.State = Held

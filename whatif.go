@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/fairlead/fairlead/sched"
 	"github.com/fairlead/fairlead/why"
 )
 
@@ -16,7 +17,7 @@ const whatIfTasks = 20_000
 // and pool can be changed; for everything else it is cancelled in the fork, and submitted again, as its
 // owner would have to do it.
 func (l *Loop) WhatIf(ctx context.Context, id int64, v Variation) (*why.WhatIf, error) {
-	before, _, err := l.whyNow(ctx, id, WhyOptions{Siblings: 1, Estimate: true})
+	before, _, err := l.whyNow(ctx, id, WhyOptions{Siblings: 1})
 	if err != nil {
 		return nil, err
 	}
@@ -60,10 +61,47 @@ type exchanged struct {
 	again        bool
 	after        *why.Answer
 	before, then *estimator
+
+	now        time.Time
+	fork       *sched.Scheduler
+	next       *Job
+	own, other sched.Job // the job as it is, and in its place
 }
 
-// exchange exchanges a job in a fork.
+// exchange exchanges a job in a fork. Where much waits that takes long, and the loop goes on
+// meanwhile: it is locked for the copy, and for a look at what became of the job.
 func (l *Loop) exchange(j *Job, v Variation) (*exchanged, error) {
+	x, err := l.beginExchange(j, v)
+	if err != nil {
+		return nil, err
+	}
+	x.before.future = x.fork.Future()
+	x.fork.Withdraw(x.own, x.now)
+	if x.again {
+		x.fork.Rest()
+	}
+	x.fork.Add(x.other, x.now)
+	o := WhyOptions{Siblings: 1, preview: whatIfTasks}
+	var order *Order
+	if x.before.hurried {
+		order = orderUpTo(x.next.ID, x.fork.Preview, x.fork.Path)
+	}
+	l.mu.Lock()
+	l.inFork(x.fork, func() {
+		if order != nil {
+			o.place = l.tally(x.other).lookUp(order, x.next.ID)
+		}
+		x.after = l.answer(x.next)
+		l.whyWaiting(x.after, x.next, nil, nil, o)
+		x.then = l.estimatorIn(x.fork, x.next.ID, x.now)
+	})
+	l.mu.Unlock()
+	x.then.future, x.then.tables = x.fork.Future(), nil
+	return x, nil
+}
+
+// beginExchange takes what an exchange needs out of the loop.
+func (l *Loop) beginExchange(j *Job, v Variation) (*exchanged, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	next := v.apply(j)
@@ -73,35 +111,28 @@ func (l *Loop) exchange(j *Job, v Variation) (*exchanged, error) {
 	if err := l.shares.settle(&next); err != nil {
 		return nil, err
 	}
-	x := &exchanged{changes: varied(j, &next, l.core.Cluster().Unit()), again: !v.inPlace()}
+	x := &exchanged{changes: varied(j, &next, l.core.Cluster().Unit()), again: !v.inPlace(), next: &next, now: time.Now()}
 	if len(x.changes) == 0 {
 		return nil, invalid("what-if", "job %d asks for that already; say what is to be different", j.ID)
 	}
-	now := time.Now()
-	l.core.Advance(now)
-	x.before = l.estimatorOf(j.ID, now)
-	l.inFork(func() {
-		l.core.Withdraw(l.jobOf(headerOf(j)), now)
-		next.Tasks = j.Waiting
-		if x.again {
-			l.core.Rest()
-			next.ID, next.Submitted = trialID, now
-		}
-		s := l.jobOf(headerOf(&next))
-		s.Begin = next.Begin
-		l.core.Add(s, now)
-		x.after = l.answer(&next)
-		l.whyWaiting(x.after, &next, nil, nil, WhyOptions{Siblings: 1, preview: whatIfTasks})
-		x.then = l.estimatorOf(next.ID, now)
-		x.then.tables = nil
+	l.core.Advance(x.now)
+	x.fork = l.core.Fork()
+	x.before = l.estimatorIn(l.core, j.ID, x.now)
+	if next.Tasks = j.Waiting; x.again {
+		next.ID, next.Submitted = trialID, x.now
+	}
+	l.inFork(x.fork, func() {
+		x.own = l.jobOf(headerOf(j))
+		x.other = l.jobOf(headerOf(&next))
+		x.other.Begin = next.Begin
 	})
 	return x, nil
 }
 
 // inFork lets f work with a fork in place of the core. The loop is locked.
-func (l *Loop) inFork(f func()) {
+func (l *Loop) inFork(fork *sched.Scheduler, f func()) {
 	core := l.core
 	defer func() { l.core = core }()
-	l.core = core.Fork()
+	l.core = fork
 	f()
 }

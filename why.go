@@ -22,7 +22,7 @@ type WhyOptions struct {
 	// Estimate adds when a job that waits will start, and what would make that sooner.
 	Estimate bool
 
-	order   *Order // in which its place can be looked up, if there is one
+	place   *place // of the job, if it is known
 	preview int64  // bounds how many starts are previewed to find its place, if not 0
 }
 
@@ -80,7 +80,7 @@ func (l *Loop) whyNow(ctx context.Context, id int64, o WhyOptions) (a *why.Answe
 		return nil, nil, err
 	}
 	if !o.Evidence && j.Waiting > 0 {
-		o.order = l.orderOf(ctx, id)
+		o.place = l.placeOf(ctx, j)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -208,11 +208,11 @@ func (l *Loop) whyWaiting(a *why.Answer, j *Job, tasks []Task, blockers []string
 		return // it has started since it was read
 	}
 	if len(closed) == 0 || onlyCapacity(closed) {
-		if o.order != nil && o.order.core == l.core && !o.Evidence {
-			l.rankIn(o.order, a, s)
-		} else {
-			l.rank(a, s, cmp.Or(o.preview, previewTasks))
+		p := o.place
+		if p == nil {
+			p = l.rank(s, cmp.Or(o.preview, previewTasks))
 		}
+		a.Rank, a.Ahead = p.rank, p.ahead
 	}
 	reasons := reasonsOf(l.telling(closed))
 	if len(reasons) > 0 && keepsFree(reasons[0].Code) {

@@ -137,19 +137,21 @@ func (s *Scheduler) demand() (all, able []float64) {
 				of += n
 			}
 		}
-		if waiting > 0 {
-			s.addUp(q.pool, all, waiting)
-			s.addUp(q.pool, able, of)
-		}
+		all[q.pool] += waiting
+		able[q.pool] += of
 	}
 	for i := range s.begun {
 		b := &s.begun[i]
 		if over := b.waiting - max(0, b.most-b.running); b.waiting > 0 && b.most > 0 && over > 0 {
 			if l := s.line(b.at); usable(l) {
-				s.addUp(s.queues[b.at.queue].pool, able, -float64(over)*s.cluster.Width(l.shape))
+				able[s.queues[b.at.queue].pool] -= float64(over) * s.cluster.Width(l.shape)
 			}
 		}
 	}
+	s.upwards(int32(Root), func(kid, above int32) {
+		all[above] += all[kid]
+		able[above] += able[kid]
+	})
 	for i := range s.pools {
 		all[i] += s.pools[i].Running
 		able[i] += s.pools[i].Running
@@ -157,10 +159,15 @@ func (s *Scheduler) demand() (all, able []float64) {
 	return all, able
 }
 
-// addUp adds an amount to a pool and to those above it.
-func (s *Scheduler) addUp(id int32, to []float64, amount float64) {
-	for ; id >= 0; id = s.pools[id].parent {
-		to[id] += amount
+// upwards calls f for each pool below another and the one right above it, those further down first.
+func (s *Scheduler) upwards(id int32, f func(kid, above int32)) {
+	in := s.pools[id].inner
+	if in < 0 {
+		return
+	}
+	for _, kid := range s.inners[in].kids {
+		s.upwards(kid, f)
+		f(kid, id)
 	}
 }
 
@@ -202,7 +209,7 @@ func (s *Scheduler) openAbove(id int32) bool {
 func (s *Scheduler) OldestWaiting() []int64 {
 	oldest := make([]int64, len(s.pools))
 	note := func(id int32, job int64) {
-		for ; id >= 0 && (oldest[id] == 0 || job < oldest[id]); id = s.pools[id].parent {
+		if job > 0 && (oldest[id] == 0 || job < oldest[id]) {
 			oldest[id] = job
 		}
 	}
@@ -219,6 +226,7 @@ func (s *Scheduler) OldestWaiting() []int64 {
 			note(s.queues[b.at.queue].pool, b.id)
 		}
 	}
+	s.upwards(int32(Root), func(kid, above int32) { note(above, oldest[kid]) })
 	return oldest
 }
 

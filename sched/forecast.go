@@ -40,6 +40,9 @@ func (s *Scheduler) Future() *Future {
 // Preview is [Scheduler.Preview] of the future as it begins.
 func (u *Future) Preview(visit func(st Start, units float64) bool) { u.s.Preview(visit) }
 
+// Path is [Scheduler.Path].
+func (u *Future) Path(id PoolID) string { return u.s.Path(id) }
+
 // idlePasses bounds how often a forecast looks at an instant at which nothing starts or
 // ends: orders that follow the clock may change for ever while a job cannot start at all.
 const idlePasses = 1000

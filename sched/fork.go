@@ -62,10 +62,34 @@ func (s *Scheduler) forkNow() *Scheduler {
 		f.ranks = s.ranks.fork()
 	}
 	f.queues = slices.Clone(s.queues)
+	var room forkRoom
 	for i := range f.queues {
-		f.queues[i].fork()
+		f.queues[i].fork(&room)
 	}
 	return &f
+}
+
+// forkRoom is where the copies of small slices stand, many in one piece of memory: of a hundred
+// thousand of them each would be an object to be made and to be collected.
+type forkRoom struct {
+	lines []line
+	heads []lineHead
+	pos   []int32
+	order []heads
+}
+
+// copied is a copy of a slice, in what is left of a piece or a new one. It cannot grow into the next.
+func copied[T any](room *[]T, s []T) []T {
+	const piece = 1024
+	if len(s) == 0 {
+		return nil
+	}
+	if cap(*room)-len(*room) < len(s) {
+		*room = make([]T, 0, max(piece, len(s)))
+	}
+	from := len(*room)
+	*room = append(*room, s...)
+	return (*room)[from:len(*room):len(*room)]
 }
 
 func (s *Scheduler) forkTolls() {
@@ -94,13 +118,18 @@ func (in *inner) fork() {
 	}
 }
 
-func (q *queue) fork() {
-	q.more = slices.Clone(q.more)
+func (q *queue) fork(room *forkRoom) {
+	q.more = copied(&room.lines, q.more)
 	if q.ordered() {
-		q.heads = &heads{slices.Clone(q.heads.heap), slices.Clone(q.heads.pos)}
+		q.heads = &copied(&room.order, []heads{{copied(&room.heads, q.heads.heap), copied(&room.pos, q.heads.pos)}})[0]
 	}
 	for i := range q.lines() {
 		l := q.line(i)
-		l.fresh, l.begun = l.fresh.clone(), slices.Clone(l.begun)
+		l.fresh = l.fresh.clone()
+		if len(l.begun) > 0 {
+			l.begun = slices.Clone(l.begun)
+		} else {
+			l.begun = nil
+		}
 	}
 }

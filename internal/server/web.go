@@ -25,6 +25,7 @@ func (x source) Shares(ctx context.Context, pool string) (*api.Shares, error) {
 }
 
 func (x source) Jobs(ctx context.Context, q fairlead.Query, o web.JobOptions) (*api.JobList, error) {
+	o.Soon = true
 	return x.s.jobs(ctx, q, o)
 }
 
@@ -58,7 +59,7 @@ func (x source) Log(ctx context.Context, id int64, task int, stderr bool, offset
 }
 
 func (x source) Next(ctx context.Context, place int64, n int) (ids, places []int64) {
-	return x.s.options.Loop.Order(ctx).After(place, n)
+	return x.s.options.Loop.Glance(ctx).After(place, n)
 }
 
 func (x source) Oldest(ctx context.Context, most int) []int64 {
@@ -66,7 +67,7 @@ func (x source) Oldest(ctx context.Context, most int) []int64 {
 }
 
 func (x source) Placed(ctx context.Context) func(id int64) bool {
-	order := x.s.options.Loop.Order(ctx)
+	order := x.s.options.Loop.Glance(ctx)
 	return func(id int64) bool {
 		_, placed := order.Position[id]
 		return placed

@@ -26,6 +26,7 @@ type JobOptions struct {
 	Next  bool // what runs and what would start next, not the lowest ids
 	Rank  bool // places in the order of starts, and reasons
 	Start bool // by when they start
+	Soon  bool // without places where these would have to be waited for
 }
 
 // nowPage tells at a glance who is owed, who waits longest, and why.

@@ -119,13 +119,14 @@ func (s *site) again() {
 	s.settled()
 }
 
-// job is one as people submit them.
+// job is one as people submit them: each has two sorts of work, and mostly asks for the same.
 func (s *site) job() fairlead.Job {
 	user := s.dice.IntN(siteFaculties * siteInstitutes * sitePeople)
+	sort := user + s.dice.IntN(2)
 	j := fairlead.Job{
 		User: fmt.Sprintf("user%04d", user), Pool: fmt.Sprintf("%s/user%04d", institute(user/sitePeople), user), Name: fmt.Sprint("run", s.dice.IntN(1000)), Kind: []string{"mpi", "r", "sim"}[s.dice.IntN(3)],
-		Argv: []string{"true"}, Limit: time.Duration(1+s.dice.IntN(12)) * time.Hour,
-		Request: fairlead.Amounts{"cpu": []int64{1, 4, 8, 8, 16}[s.dice.IntN(5)], "mem": []int64{2 << 30, 8 << 30, 24 << 30}[s.dice.IntN(3)]},
+		Argv: []string{"true"}, Limit: time.Duration(1+sort%12) * time.Hour,
+		Request: fairlead.Amounts{"cpu": []int64{1, 4, 8, 8, 16}[sort%5], "mem": []int64{2 << 30, 8 << 30, 24 << 30}[user%3]},
 	}
 	switch s.dice.IntN(20) {
 	case 0, 1:
