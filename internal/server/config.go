@@ -8,6 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/config"
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/settings"
 )
@@ -21,6 +22,7 @@ type Configuration interface {
 	Unset(ctx context.Context, by settings.Actor, r api.UnsetRequest) (*api.SettingsResponse, error)
 	History(ctx context.Context, limit int) (*api.ConfigHistory, error)
 	Parameters() settings.Parameters
+	Read(f api.ConfigFile) (*config.Config, error)
 	Diff(f api.ConfigFile) (*api.ConfigDiff, error)
 	Plan(ctx context.Context, r api.ConfigPlanRequest) (*api.ConfigPlan, error)
 	Apply(ctx context.Context, by settings.Actor, r api.ApplyRequest) (*api.ApplyResponse, error)
@@ -42,6 +44,9 @@ func (fixed) Set(context.Context, settings.Actor, api.SettingsRequest) (*api.Set
 }
 func (fixed) Unset(context.Context, settings.Actor, api.UnsetRequest) (*api.SettingsResponse, error) {
 	return nil, errFixed
+}
+func (fixed) Read(f api.ConfigFile) (*config.Config, error) {
+	return config.Parse(f.Name, []byte(f.Text))
 }
 func (fixed) Diff(api.ConfigFile) (*api.ConfigDiff, error) { return nil, errFixed }
 func (fixed) Plan(context.Context, api.ConfigPlanRequest) (*api.ConfigPlan, error) {

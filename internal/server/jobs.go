@@ -229,11 +229,7 @@ func (s *Server) jobs(ctx context.Context, q fairlead.Query, o web.JobOptions) (
 	var reasons map[int64]fairlead.ShortReason
 	var priorities map[int64]why.Terms
 	if o.Rank {
-		order := s.options.Loop.Order
-		if o.Soon {
-			order = s.options.Loop.Glance
-		}
-		reasons = s.options.Loop.ReasonsIn(order(ctx), jobs)
+		reasons = s.reasons(ctx, jobs, o.Soon)
 		priorities = s.options.Loop.Priorities(ctx, jobs)
 	}
 	var starts map[int64]fairlead.Coming

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/config"
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/web"
 	"github.com/fairlead/fairlead/why"
@@ -135,6 +136,10 @@ func (x source) ConfigHistory(ctx context.Context, limit int) (*api.ConfigHistor
 	return inner(x.s.configHistory(ctx, &historyInput{Limit: limit}))
 }
 
+func (x source) ConfigRead(f api.ConfigFile) (*config.Config, error) {
+	return x.s.options.Config.Read(f)
+}
+
 func (x source) ConfigDiff(ctx context.Context, f api.ConfigFile) (*api.ConfigDiff, error) {
 	return inner(x.s.configDiff(ctx, &fileInput{f}))
 }
@@ -168,6 +173,16 @@ func (x source) PoolHistories(ctx context.Context, pools []string, since time.Ti
 		out = append(out, &api.PoolHistory{Version: api.Version, At: now, Pool: pool, Unit: unit, From: v.From, To: v.To, StepSeconds: v.Step.Seconds(), Points: v.Pools[i]})
 	}
 	return out, nil
+}
+
+// reasons are those of jobs that wait, and their places; soon is for a page, which does not wait for
+// these.
+func (s *Server) reasons(ctx context.Context, jobs []*fairlead.Job, soon bool) map[int64]fairlead.ShortReason {
+	order := s.options.Loop.Order
+	if soon {
+		order = s.options.Loop.Glance
+	}
+	return s.options.Loop.ReasonsIn(order(ctx), jobs)
 }
 
 // inner is what an operation answers whose body is a pointer.

@@ -61,6 +61,8 @@ type Keeper struct {
 	versions []fileVersion // of the file, oldest first
 	plans    []plan
 
+	reader *reader
+
 	text   string // of the configuration textOf: of five thousand pools it takes long to write
 	textOf *config.Config
 }
@@ -76,7 +78,7 @@ type entry struct {
 // it, they are set aside, and the keeper says so. Where other servers than the one of this
 // name are there, what is in force with them is taken over in place of the file.
 func Open(ctx context.Context, store Store, file *config.Config, path, name string) (*Keeper, error) {
-	k := &Keeper{store: store, path: path, file: file, now: file, since: time.Now().Round(0)}
+	k := &Keeper{store: store, path: path, file: file, now: file, since: time.Now().Round(0), reader: &reader{}}
 	kept, err := store.Settings(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the settings: %w", err)

@@ -63,8 +63,11 @@ func (k *Keeper) read(f api.ConfigFile) (file, next *config.Config, err error) {
 	if name == "" {
 		name = k.from()
 	}
-	if file, err = config.Parse(name, []byte(f.Text)); err != nil {
+	if file, err = k.reader.parse(name, f.Text); err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", words(err), fairlead.ErrInvalid)
+	}
+	if len(k.over) == 0 {
+		return file, file, nil
 	}
 	if next, err = file.With(plain(k.over), true); err != nil {
 		return nil, nil, fmt.Errorf("the settings that were made while the server runs do not fit %s; give them back with fairlead config unset, or change the file:\n%s: %w", name, words(err), fairlead.ErrInvalid)
@@ -88,7 +91,7 @@ func (k *Keeper) Diff(f api.ConfigFile) (*api.ConfigDiff, error) {
 func (k *Keeper) standing() *Keeper {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return &Keeper{path: k.path, file: k.file, over: slices.Clone(k.over), now: k.now}
+	return &Keeper{path: k.path, file: k.file, over: slices.Clone(k.over), now: k.now, reader: k.reader}
 }
 
 // diff tells what differs in force, and what settings keep from doing so.
@@ -120,8 +123,8 @@ func (k *Keeper) Plan(ctx context.Context, r api.ConfigPlanRequest) (*api.Config
 	return out, err
 }
 
-// look makes a plan of what can be seen at this instant, and keeps it if it is to be put into force. If something else is put into force
-// meanwhile, the plan is refused when it is to be applied.
+// look makes a plan of what can be seen at this instant, and keeps it if it is to be put into
+// force. If something else is put into force meanwhile, the plan is refused when it is applied.
 func (k *Keeper) look(ctx context.Context, f api.ConfigFile, keep bool) (out *api.ConfigPlan, old, next *config.Config, err error) {
 	was := k.standing()
 	from, err := was.basisNow()

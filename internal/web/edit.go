@@ -1,9 +1,11 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -96,7 +98,7 @@ func fileName(c *api.ConfigStatus) string {
 
 // check finds what is wrong with the text, and what it would change.
 func (e *Edit) check(ctx context.Context, src Source) error {
-	c, err := config.Parse(e.File, []byte(e.Text))
+	c, err := src.ConfigRead(api.ConfigFile{Name: e.File, Text: e.Text})
 	if errors.As(err, &e.Problems) {
 		e.Broken = true
 		return nil
@@ -141,7 +143,8 @@ func postEdit(ctx context.Context, src Source, r *Request) (any, error) {
 // plan is what a configuration would change, with its pictures.
 type plan struct {
 	*api.ConfigPlan
-	Pools  []api.PoolPlan // for which it means something
+	Pools  []api.PoolPlan // for which it means something, or most
+	More   int            // for how many others it does
 	Same   int            // how many others there are
 	Shares plot.Figure
 	Next   string
@@ -162,12 +165,35 @@ func planOf(p *api.ConfigPlan) *plan {
 			}
 		}
 	}
+	out.shorten()
 	bars.Title = "Share of the whole, before and after"
 	if len(bars.Groups) > 0 {
 		out.Shares = bars
 	}
 	out.Next = nextText(p)
 	return out
+}
+
+// planShown is how many pools a plan lists: a browser has its trouble with thousands.
+const planShown = 100
+
+// shorten leaves those pools, in their order, for which most changes: something starts or stops, or
+// the share.
+func (p *plan) shorten() {
+	if p.More = len(p.Pools) - planShown; p.More <= 0 {
+		p.More = 0
+		return
+	}
+	rank := func(x api.PoolPlan) float64 {
+		return math.Abs(x.ShareAfter-x.ShareBefore) + float64(min(1, x.Starts+x.Stops))
+	}
+	sorted := slices.Clone(p.Pools)
+	slices.SortStableFunc(sorted, func(a, b api.PoolPlan) int { return cmp.Compare(rank(b), rank(a)) })
+	shown := map[string]bool{}
+	for _, x := range sorted[:planShown] {
+		shown[x.Path] = true
+	}
+	p.Pools = slices.DeleteFunc(p.Pools, func(x api.PoolPlan) bool { return !shown[x.Path] })
 }
 
 // nextText says which pools go next, and what becomes of that.

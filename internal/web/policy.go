@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/config"
 	"github.com/fairlead/fairlead/internal/api"
 	say "github.com/fairlead/fairlead/internal/words"
 )
@@ -25,6 +26,9 @@ type policySource interface {
 	ConfigVersion(ctx context.Context, number int) (*api.ConfigVersion, error)
 	// ConfigHistory is the record of changes, newest first.
 	ConfigHistory(ctx context.Context, limit int) (*api.ConfigHistory, error)
+	// ConfigRead reads a configuration, which is not to be changed. Its errors are those of
+	// [config.Parse].
+	ConfigRead(f api.ConfigFile) (*config.Config, error)
 	// ConfigDiff and ConfigPlan tell what another configuration would change.
 	ConfigDiff(ctx context.Context, f api.ConfigFile) (*api.ConfigDiff, error)
 	ConfigPlan(ctx context.Context, r api.ConfigPlanRequest) (*api.ConfigPlan, error)

@@ -70,7 +70,7 @@ func loadWeights(ctx context.Context, src Source, r *Request) (any, error) {
 		return nil, err
 	}
 	w.Number = number
-	c, err := config.Parse("fairlead.yaml", []byte(text))
+	c, err := src.ConfigRead(api.ConfigFile{Name: "fairlead.yaml", Text: text})
 	if err != nil {
 		return nil, fmt.Errorf("the file as it is now cannot be read: %w", err)
 	}
