@@ -23,7 +23,7 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// The benchmarks print the figures of docs/how-to/dashboard.md:
+// The benchmarks print the tables of docs/explanation/dashboard-speed.md:
 //
 //	go test ./internal/web -run '^$' -bench Site -benchtime 1x
 var (
@@ -53,7 +53,7 @@ func sitePages(text, changed string) (all []asked) {
 	} {
 		all = append(all, asked{path: path}, asked{path: path, live: true})
 	}
-	all = append(all, asked{path: "/jobs/%last?t=3600"}, asked{path: "/jobs/%last?c=2&pool=faculty1"}, asked{path: "/jobs/%first?t=3600"}, asked{path: "/act?verb=cancel&job=%last"}, asked{path: "/act?verb=boost&pool=faculty3"},
+	all = append(all, asked{path: "/jobs/%last?t=5400"}, asked{path: "/jobs/%last?c=2&pool=faculty1"}, asked{path: "/jobs/%first?t=5400"}, asked{path: "/act?verb=cancel&job=%last"}, asked{path: "/act?verb=boost&pool=faculty3"},
 		asked{path: "/policy/edit"},
 		asked{path: "/policy/edit", body: url.Values{"text": {changed}, "do": {"check"}}},
 		asked{path: "/policy/edit", body: url.Values{"text": {changed}, "do": {"plan"}, "last": {"0"}}},
@@ -65,7 +65,7 @@ func sitePages(text, changed string) (all []asked) {
 		all = append(all, asked{path: path})
 	}
 	return append(all,
-		asked{path: "/v1/jobs/%last/what-if", body: map[string]any{"limit_seconds": 3600}},
+		asked{path: "/v1/jobs/%last/what-if", body: map[string]any{"limit_seconds": 5400}},
 		asked{path: "/v1/config/diff", body: map[string]any{"text": changed}},
 		asked{path: "/v1/config/plan", body: map[string]any{"text": changed}},
 	)
