@@ -115,7 +115,7 @@ func (s *Scheduler) planStart(i int32) {
 		return
 	}
 	r := &s.runs[i]
-	r.until = max(r.started.UnixNano()+planned(r.limit), s.instantOf())
+	r.until = max(s.startOf(r).UnixNano()+planned(r.limit), s.instantOf())
 	s.planRun(i)
 }
 
@@ -138,8 +138,8 @@ func (s *Scheduler) overrun(now int64) {
 		if !r.used || r.serial != e.serial {
 			continue
 		}
-		due := r.started.UnixNano() + planned(r.limit)
-		r.until = now + max(now-due, int64(late))
+		due := s.startOf(r).UnixNano() + planned(r.limit)
+		r.until = max(due, now+max(now-due, int64(late)))
 		s.planRun(e.run)
 	}
 }

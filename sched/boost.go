@@ -324,7 +324,7 @@ func (s *Scheduler) refund(r *run) {
 	for id := r.pool; id >= 0; id = s.pools[id].parent {
 		for _, slot := range s.boosts.of[id] {
 			b := &s.boosts.slots[slot]
-			b.Had = math.Max(0, b.Had-r.price*s.at.Sub(r.started).Seconds())
+			b.Had = math.Max(0, b.Had-r.rate()*s.at.Sub(r.started).Seconds())
 		}
 	}
 	s.foresee(r.pool)

@@ -128,8 +128,8 @@ func (s *Scheduler) UsageUnit() string {
 	return "charge"
 }
 
-// Rate is what a running task is charged each second.
-func (s *Scheduler) Rate(id RunID) float64 { return s.run(id).price }
+// Rate is what a running task is charged each second: nothing before it has begun.
+func (s *Scheduler) Rate(id RunID) float64 { return s.run(id).rate() }
 
 // Charged is what a running task is charged each second; 0 if that is what it takes of the
 // unit.

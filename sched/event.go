@@ -189,6 +189,7 @@ type run struct {
 	limit   time.Duration
 	node    cluster.NodeID
 	used    bool
+	queued  bool   // has not begun: it waits in a queue of its node, see [Scheduler.Queue]
 	serial  uint32 // guards against a RunID of an earlier task
 	band    int8
 	young   bool
@@ -223,9 +224,10 @@ func (s *Scheduler) FinishAt(id RunID, ended, t time.Time, learn bool) {
 		}
 		end = s.clock.At(ended)
 	}
-	seconds := ended.Sub(r.started).Seconds()
+	seconds, rate := ended.Sub(r.started).Seconds(), r.rate()
+	learn = learn && !r.queued
 	s.end(id, func(p *Pool, width float64) {
-		p.Account.Finish(width, r.price, r.start, end)
+		p.Account.Finish(width, rate, r.start, end)
 		if learn {
 			p.Learn(r.price, seconds, s.now)
 		}
@@ -240,7 +242,7 @@ func (s *Scheduler) Abort(id RunID, t time.Time, back bool) {
 	if r.begun >= 0 {
 		most = s.begun[r.begun].own
 	}
-	s.end(id, func(p *Pool, width float64) { p.Account.Finish(width, r.price, r.start, r.start) })
+	s.end(id, func(p *Pool, width float64) { p.Account.Finish(width, r.rate(), r.start, r.start) })
 	s.refund(&r)
 	if t := s.toll(r.shape); t != nil {
 		s.uncountStart(t)
@@ -272,6 +274,9 @@ func (s *Scheduler) end(id RunID, settle func(p *Pool, width float64)) {
 		before = s.inners[in].mean
 	}
 	flight := -r.price * before
+	if r.queued {
+		s.countQueued(r, -1)
+	}
 	s.charge(leaf)
 	settle(&s.pools[leaf], width)
 	if s.pools[leaf].inner < 0 {
@@ -284,7 +289,7 @@ func (s *Scheduler) end(id RunID, settle func(p *Pool, width float64)) {
 		}
 		p.Tasks--
 		if p.Days != nil {
-			p.Days.Run(-r.price, s.instant.Unix)
+			p.Days.Run(-r.rate(), s.instant.Unix)
 		}
 		p.Flight += flight
 		if p.Tasks == 0 {

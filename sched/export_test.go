@@ -2,6 +2,7 @@ package sched
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 )
@@ -19,6 +20,9 @@ func (s *Scheduler) Check() error {
 		}
 	}
 	if err := s.checkWants(); err != nil {
+		return err
+	}
+	if err := s.checkQueued(); err != nil {
 		return err
 	}
 	for id := range s.pools {
@@ -165,6 +169,32 @@ func (s *Scheduler) checkPool(id int32) error {
 	}
 	if tasks > p.Tasks { // tasks from before it had children are its own
 		return fmt.Errorf("running %d, children %d", p.Tasks, tasks)
+	}
+	return nil
+}
+
+// Queues is how many pools something is counted of that waits in queues of nodes.
+func (s *Scheduler) Queues() int { return len(s.queued) }
+
+// checkQueued compares what waits in queues of nodes with the tasks themselves.
+func (s *Scheduler) checkQueued() error {
+	want, rate := map[int32]inQueue{}, make([]float64, len(s.pools))
+	for i := range s.runs {
+		r := &s.runs[i]
+		for id := r.pool; r.used && id >= 0; id = s.pools[id].parent {
+			rate[id] += r.rate()
+			if q := want[id]; r.queued {
+				want[id] = inQueue{q.tasks + 1, q.units + s.cluster.Width(r.shape)}
+			}
+		}
+	}
+	if !maps.Equal(s.queued, want) {
+		return fmt.Errorf("queues hold %v, counted %v", want, s.queued)
+	}
+	for id := range s.pools {
+		if p := &s.pools[id]; math.Abs(p.Rate-rate[id]) > 1e-9 {
+			return fmt.Errorf("pool %d receives %v, its tasks %v", id, p.Rate, rate[id])
+		}
 	}
 	return nil
 }

@@ -122,7 +122,7 @@ func (s *Scheduler) nodesOf(st Start) []string {
 // follow lets a task that runs end when it is to.
 func (f *forecast) follow(i int32) {
 	r := &f.s.runs[i]
-	over := f.end(Task{Job: r.job, Pool: PoolID(r.pool), Limit: r.limit, Started: r.started})
+	over := f.end(Task{Job: r.job, Pool: PoolID(r.pool), Limit: r.limit, Started: f.s.startOf(r)})
 	f.ends.push(ending{max(over.UnixNano(), f.s.instantOf()+1), i, r.serial})
 }
 

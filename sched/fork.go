@@ -39,6 +39,7 @@ func (s *Scheduler) forkNow() *Scheduler {
 	f.begun, f.runs = slices.Clone(s.begun), slices.Clone(s.runs)
 	f.runFree, f.begunFree = slices.Clone(s.runFree), slices.Clone(s.begunFree)
 	f.stops.fork()
+	f.queued = maps.Clone(s.queued)
 	f.lingering = maps.Clone(s.lingering)
 	f.backfill, f.hosts, f.single = backfilling{}, nil, nil
 	f.reclaimer.fork()

@@ -53,6 +53,8 @@ func TestRandomEvents(t *testing.T) {
 			"one":       m.stepOnce,
 			"finish":    m.finish,
 			"abort":     m.abort,
+			"queue":     m.queue,
+			"begin":     m.begin,
 			"wait":      func(t *rapid.T) { m.tick(time.Duration(rapid.IntRange(1, 5000).Draw(t, "ms")) * time.Millisecond) },
 			"days":      func(t *rapid.T) { m.tick(time.Duration(rapid.IntRange(1, 50).Draw(t, "hours")) * time.Hour) },
 			"boost":     m.boost,

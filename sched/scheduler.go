@@ -77,8 +77,9 @@ type Scheduler struct {
 	rng     rand.PCG
 	cluster *cluster.Cluster
 
-	began    time.Time // when the scheduler was made
-	capacity float64   // units that the cluster has
+	began    time.Time         // when the scheduler was made
+	queued   map[int32]inQueue // by pool
+	capacity float64           // units that the cluster has
 
 	daysBegan bool // see DaysKept
 

@@ -120,7 +120,7 @@ func (s *Scheduler) stopTogether(ids []RunID, why []StopReason, d *Decision) {
 	for i, id := range ids {
 		r := s.run(id)
 		r.leaving, r.group = true, group
-		width, elapsed := s.cluster.Width(r.shape), s.at.Sub(r.started)
+		width, elapsed := s.cluster.Width(r.shape), s.at.Sub(s.startOf(r))
 		d.Stops = append(d.Stops, Stop{
 			Run: id, Job: r.job, Pool: PoolID(r.pool), Node: r.node, StopReason: why[i],
 			Together: len(ids), Width: width, Elapsed: elapsed, Lost: width * elapsed.Seconds(), Safe: safe,

@@ -158,6 +158,9 @@ func (s *Scheduler) unband(id int32) {
 	for _, kid := range s.inners[bands].kids {
 		s.pools[kid].parent = c
 		s.pools[c].sum(&s.pools[kid])
+		if q, some := s.queued[kid]; some {
+			s.queued[c] = inQueue{s.queued[c].tasks + q.tasks, s.queued[c].units + q.units}
+		}
 		l := s.labels[kid]
 		delete(s.index, childKey{id, l.name, l.kind})
 		s.index[childKey{c, l.name, l.kind}] = kid

@@ -21,7 +21,7 @@ type piece struct {
 
 func (x *piece) add(s *Scheduler, i int) {
 	r := &s.runs[i]
-	elapsed := s.at.Sub(r.started)
+	elapsed := s.at.Sub(s.startOf(r))
 	x.runs = append(x.runs, r.id(i))
 	x.elapsed = max(x.elapsed, elapsed)
 	x.lost += s.cluster.Width(r.shape) * elapsed.Seconds()

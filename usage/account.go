@@ -37,6 +37,16 @@ func (a *Account) Finish(width, rate float64, started, ended Now) {
 	}
 }
 
+// Accrue counts in what is charged a task that runs, from its start on, or out what was if the
+// rate is below 0: one that runs, and receives nothing.
+func (a *Account) Accrue(rate float64, started Now) {
+	a.Rate += rate
+	a.Started += rate * started.Tau
+	if a.Rate < 1e-9 {
+		a.Rate, a.Started = 0, 0
+	}
+}
+
 // Learn takes the length of a task that ended, in seconds, into the mean.
 func (a *Account) Learn(rate, seconds float64, ended Now) {
 	w := rate * ended.Growth
