@@ -64,7 +64,8 @@ type Job struct {
 	State     State
 	Tasks     int // of the job, in all
 	Waiting   int // of these
-	Running   int
+	Running   int // leased
+	Queued    int // of Running: wait in another queueing system
 	Succeeded int
 	Failed    int
 	Cancelled int
@@ -119,12 +120,14 @@ func (d DependsOn) Met(s State) bool {
 // State is where a job or a task is in its life; see docs/reference/states.md.
 type State string
 
-// The states. A task is never held or blocked: its job is.
+// The states. A task is never held or blocked: its job is. One that waits in another queueing
+// system is Running, with Queued set, as it is leased.
 const (
 	Held      State = "held"    // until someone releases it
 	Blocked   State = "blocked" // until the jobs it depends on have ended
 	Waiting   State = "waiting" // for its turn
-	Running   State = "running" // at least one task is leased
+	Queued    State = "queued"  // nothing of it runs, but something waits in another queueing system
+	Running   State = "running" // at least one task runs
 	Succeeded State = "succeeded"
 	Failed    State = "failed"
 	Cancelled State = "cancelled"
@@ -136,7 +139,7 @@ func (s State) Ended() bool { return s == Succeeded || s == Failed || s == Cance
 
 // States are all states, in the order of a life.
 func States() []State {
-	return []State{Held, Blocked, Waiting, Running, Succeeded, Failed, Cancelled}
+	return []State{Held, Blocked, Waiting, Queued, Running, Succeeded, Failed, Cancelled}
 }
 
 // Task is one task of a job. Tasks that never started are not kept one by one.
@@ -156,6 +159,9 @@ type Task struct {
 	Fails   int       // attempts that ended in failure
 	Requeue bool      // waits again when its attempt ends, however that ends
 	Stopped bool      // waits again when its attempt ends as Cancelled: the scheduler stopped it
+	// Queued: the attempt waits in another queueing system since Started, or ended there
+	// without having begun; see [Progress].
+	Queued bool
 	// Charge is what the current or last attempt is charged each second; 0 is what the task
 	// takes of the unit.
 	Charge float64

@@ -33,9 +33,15 @@ type Store interface {
 	// Renew extends leases to ttl from now.
 	Renew(ctx context.Context, refs []Ref, ttl time.Duration) ([]error, error)
 
+	// Progress notes how far attempts are in another queueing system: that they wait there, or
+	// when they began. That it waits is said of an attempt before anything else is; it begins
+	// once. No instant counts that is before the lease, or in the future.
+	Progress(ctx context.Context, all []Progress) ([]error, error)
+
 	// Finish ends attempts. An outcome must be Succeeded, Failed or Cancelled, else the
 	// verdict is [ErrInvalid]. A task that failed and has tries left waits again, after a
-	// pause. The service of the attempt is charged to the job's pool.
+	// pause. The service of the attempt, from its beginning to its end, is charged to the
+	// job's pool.
 	Finish(ctx context.Context, results []Result) ([]Verdict, error)
 
 	// Release ends attempts that did no work: the tasks wait again, at once, and
@@ -142,6 +148,9 @@ type Waits struct {
 type Result struct {
 	Ref
 	Outcome Outcome
+	// Began is when an attempt began that waited in another queueing system, if that was not
+	// said yet, and Ended when it ended; zero is now.
+	Began, Ended time.Time
 }
 
 // Verdict is what became of a finished attempt.
@@ -198,7 +207,7 @@ type Change struct {
 	What   What      `json:",omitzero"`
 	Job    Header    `json:",omitzero"`
 	Waits  []Waits   `json:",omitempty"` // for Waited: tasks that wait in addition
-	Runs   []Run     `json:",omitempty"` // those that run (in a snapshot), were leased, have to stop, or are over
+	Runs   []Run     `json:",omitempty"` // those that run (in a snapshot), were leased, wait elsewhere or begin there, have to stop, or are over
 	State  State     `json:",omitzero"`  // of the job after the change
 	Reason string    `json:",omitzero"`  // in words
 	At     time.Time `json:",omitzero"`
@@ -228,6 +237,8 @@ const (
 	Ended
 	// Changed: another one changed a setting, whose key is the Reason; see [Settings].
 	Changed
+	// Progressed: tasks in Runs wait in another queueing system, or began there.
+	Progressed
 )
 
 // Header is what a scheduler knows of a job: no payload.
@@ -263,6 +274,7 @@ type Run struct {
 	Ref
 	Holder  string    `json:",omitzero"`
 	Started time.Time `json:",omitzero"`
+	Queued  bool      `json:",omitzero"` // it waits in another queueing system, since Started
 	Charge  float64   `json:",omitzero"` // as in the [Want]
 	// Of one that is over: when it ended, zero if it did no work, and whether its length says
 	// something about others.

@@ -33,7 +33,7 @@ func (s *Store) Expire(ctx context.Context, holder string) ([]fairlead.Ref, erro
 			}
 			ref := life.Ref(t)
 			out = append(out, ref)
-			s.charge(j, t, now, false)
+			s.charge(j, t, now, false, now)
 			parting := life.Part(&j.Job, life.HowLost)
 			again := life.Lose(&j.Job, t, now)
 			s.feed.Add(life.LostChange(&j.Job, t, ref, now))

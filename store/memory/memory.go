@@ -298,9 +298,10 @@ func (s *Store) Finish(ctx context.Context, results []fairlead.Result) ([]fairle
 			out[i].Err = err
 			continue
 		}
-		s.charge(j, t, now, life.Learns(r.Outcome))
+		ended := life.Ends(&j.Job, t, r, now)
+		s.charge(j, t, ended, life.Learns(r.Outcome), now)
 		parting := life.Part(&j.Job, life.HowEnded(r.Outcome))
-		again := life.Finish(&j.Job, t, r.Outcome, now)
+		again := life.Finish(&j.Job, t, r.Outcome, ended, now)
 		if again {
 			s.note(life.AgainEvent(t, r.Outcome, now))
 		}
@@ -311,16 +312,17 @@ func (s *Store) Finish(ctx context.Context, results []fairlead.Result) ([]fairle
 }
 
 // charge books the service of an attempt that ends, and counts its task out.
-func (s *Store) charge(j *job, t *fairlead.Task, now time.Time, learn bool) {
+func (s *Store) charge(j *job, t *fairlead.Task, ended time.Time, learn bool, now time.Time) {
 	if life.Outgrown(s.clock, now) {
 		s.rebase(now, s.clock.HalfLife())
 	}
 	rate := life.Rate(t.Charge, j.Request, s.unit)
+	from, to, learn := life.Served(t, ended, learn)
 	if s.dayCount > 0 {
 		oldest := life.Day(now) - int64(s.dayCount) + 1
-		life.ByDay(rate, t.Started, now, oldest, func(day int64, amount float64) { s.day(j.Pool, day, amount) })
+		life.ByDay(rate, from, to, oldest, func(day int64, amount float64) { s.day(j.Pool, day, amount) })
 	}
-	life.Charge(s.account(j.Pool), s.clock, rate, t.Started, now, learn)
+	life.Charge(s.account(j.Pool), s.clock, rate, from, to, learn)
 }
 
 // back keeps a task that waits again, and follows up on a job that ended.

@@ -42,7 +42,7 @@ func (s *Store) Expire(ctx context.Context, holder string) ([]fairlead.Ref, erro
 }
 
 func (t *tx) lose(r *row, k *fairlead.Task, ref fairlead.Ref) error {
-	if err := t.charge(r.pool, life.Rate(k.Charge, r.Request, t.s.options.Unit), k.Started, false); err != nil {
+	if err := t.chargeTask(r, k, t.now, false); err != nil {
 		return err
 	}
 	parting := life.Part(&r.Job, life.HowLost)
@@ -53,7 +53,7 @@ func (t *tx) lose(r *row, k *fairlead.Task, ref fairlead.Ref) error {
 }
 
 // dueText reads which leases of some jobs are those of a holder, or have run out.
-const dueText = `SELECT id, 0, attempt FROM @.job WHERE id = ANY($3) AND state = 3 AND tasks = 1 AND CASE $1 WHEN '' THEN until <= $2 ELSE holder = $1 END
+const dueText = `SELECT id, 0, attempt FROM @.job WHERE id = ANY($3) AND state IN (3, 7) AND tasks = 1 AND CASE $1 WHEN '' THEN until <= $2 ELSE holder = $1 END
 	UNION ALL SELECT job, idx, attempt FROM @.task WHERE job = ANY($3) AND t_state = 3 AND CASE $1 WHEN '' THEN until <= $2 ELSE holder = $1 END
 	ORDER BY 1, 2`
 

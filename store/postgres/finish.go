@@ -18,12 +18,12 @@ const succeedText = `WITH n AS MATERIALIZED (SELECT ` + nowText + ` AS at),
 		DELETE FROM @.job AS j USING unnest($2::bigint[], $3::int[], $4::text[]) AS w (id, try, result)
 		WHERE j.id = w.id AND j.id = ANY($2) AND attempt = w.try AND state = 3 AND tasks = 1 AND coalesce(again, 0) = 0 AND cancel IS NOT TRUE
 		RETURNING j.id, j.pool, username, kind, priority, spec, payload, not_before, most, submitted, started, cause, attempt, holder, t_started,
-			fails, losses, charge, coalesce(w.result, 'ok') AS result),
+			fails, losses, charge, held, coalesce(w.result, 'ok') AS result),
 	l AS (DELETE FROM @.holding WHERE task = 0 AND job = ANY(ARRAY(SELECT id FROM d))),
 	e AS (INSERT INTO @.ended (id, pool, state, username, kind, priority, spec, payload, not_before, most, tasks, waiting, succeeded,
-			submitted, started, ended, cause, attempt, holder, t_state, t_started, t_ended, fails, losses, outcome, charge)
+			submitted, started, ended, cause, attempt, holder, t_state, t_started, t_ended, fails, losses, outcome, charge, held)
 		SELECT id, pool, 4, username, kind, priority, spec, payload, not_before, most, 1, 0, 1,
-			submitted, started, (SELECT at FROM n), cause, attempt, holder, 4, t_started, (SELECT at FROM n), fails, losses, result, charge FROM d),
+			submitted, started, (SELECT at FROM n), cause, attempt, holder, 4, t_started, (SELECT at FROM n), fails, losses, result, charge, held FROM d),
 	o AS (INSERT INTO @.ending (at, jobs) SELECT (SELECT at FROM n), array_agg(id) FROM d HAVING count(*) > 0)
 	SELECT id, pool, username, kind, priority, spec, coalesce(most, 0), submitted, attempt, t_started, coalesce(charge, 0) FROM d`
 
@@ -83,7 +83,7 @@ func (t *tx) succeed(results []fairlead.Result) (map[int64]*over, error) {
 	var outcomes []*string // nil: a plain success
 	for _, id := range sorted(first) {
 		r := first[id]
-		if r.Outcome.State != fairlead.Succeeded || r.Task != 0 {
+		if r.Outcome.State != fairlead.Succeeded || r.Task != 0 || !life.Plain(r) {
 			continue
 		}
 		text, err := life.OutcomeText(r.Outcome)
@@ -136,7 +136,7 @@ func (t *tx) succeeded(o *over) (err error) {
 		return err
 	}
 	rate := life.Rate(o.charge, o.job.Request, t.s.options.Unit)
-	if err := t.charge(o.pool, rate, life.Instant(o.started), true); err != nil {
+	if err := t.charge(o.pool, rate, life.Instant(o.started), t.now, true); err != nil {
 		return err
 	}
 	return t.ended(&o.job, fairlead.Run{
@@ -152,12 +152,13 @@ func (t *tx) finish(res fairlead.Result, gone *[]fairlead.Ref) (v fairlead.Verdi
 	if stale != nil {
 		return fairlead.Verdict{Err: stale}, nil
 	}
-	if err := t.charge(r.pool, life.Rate(k.Charge, r.Request, t.s.options.Unit), k.Started, life.Learns(res.Outcome)); err != nil {
+	ended := life.Ends(&r.Job, k, res, t.now)
+	if err := t.chargeTask(r, k, ended, life.Learns(res.Outcome)); err != nil {
 		return v, err
 	}
-	t.tellEnded(r, k, t.now, life.Learns(res.Outcome))
+	t.tellEnded(r, k, ended, life.Learns(res.Outcome))
 	parting := life.Part(&r.Job, life.HowEnded(res.Outcome))
-	again := life.Finish(&r.Job, k, res.Outcome, t.now)
+	again := life.Finish(&r.Job, k, res.Outcome, ended, t.now)
 	if again {
 		t.note(life.AgainEvent(k, res.Outcome, t.now))
 	}

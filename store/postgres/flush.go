@@ -41,20 +41,20 @@ func (t *tx) count(pool int32, waiting, running int) {
 
 // charge books the service of an attempt that ends now, and counts its task out. After a
 // failover the database's clock may be behind.
-func (t *tx) charge(pool int32, rate float64, started time.Time, learn bool) error {
+func (t *tx) charge(pool int32, rate float64, started, ended time.Time, learn bool) error {
 	if life.Outgrown(t.clock, t.now) {
 		if err := t.rebase(t.clock.HalfLife()); err != nil {
 			return err
 		}
 	}
-	if t.now.Before(started) {
-		started = t.now
+	if ended.Before(started) {
+		started = ended
 	}
 	if t.days > 0 {
-		life.ByDay(rate, started, t.now, life.Day(t.now)-int64(t.days)+1, func(day int64, amount float64) { t.bookDay(pool, day, amount) })
+		life.ByDay(rate, started, ended, life.Day(t.now)-int64(t.days)+1, func(day int64, amount float64) { t.bookDay(pool, day, amount) })
 	}
 	var a fairlead.Account
-	life.Charge(&a, t.clock, rate, started, t.now, learn)
+	life.Charge(&a, t.clock, rate, started, ended, learn)
 	d := t.delta(pool)
 	d.used += a.Used
 	d.seen += a.Seen

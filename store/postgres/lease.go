@@ -156,7 +156,7 @@ func (t *tx) waited(r *row, why string) error {
 // tasks, and both in the order of their keys.
 const (
 	renewJobs = `WITH l AS (SELECT j.id FROM unnest($1::bigint[], $2::int[], $3::int[]) AS v (job, task, attempt), LATERAL (
-			SELECT id FROM @.job WHERE job.id = v.job AND v.task = 0 AND job.attempt = v.attempt AND state = 3 AND tasks = 1 FOR UPDATE) AS j),
+			SELECT id FROM @.job WHERE job.id = v.job AND v.task = 0 AND job.attempt = v.attempt AND state IN (3, 7) AND tasks = 1 FOR UPDATE) AS j),
 		u AS (UPDATE @.job SET until = $4 WHERE id = ANY(ARRAY(SELECT id FROM l)) RETURNING id, 0 AS task, attempt, holder),` + renewed
 	renewTasks = `WITH l AS (SELECT k.job, k.idx FROM unnest($1::bigint[], $2::int[], $3::int[]) AS v (job, task, attempt), LATERAL (
 			SELECT job, idx FROM @.task WHERE task.job = v.job AND idx = v.task AND task.attempt = v.attempt AND t_state = 3 FOR UPDATE) AS k),

@@ -162,7 +162,7 @@ func placeOf(c *pgx.ConnConfig, schema string) string {
 // renewed.
 const graceText = `WITH l AS (UPDATE @.lease SET until = $1 WHERE until < $1 AND NOT EXISTS (SELECT FROM @.server WHERE server.until > $2) RETURNING jobs),
 	i AS (SELECT unnest(jobs) AS id FROM l),
-	j AS (UPDATE @.job SET until = $1 WHERE id = ANY(ARRAY(SELECT id FROM i)) AND state = 3 AND until < $1)
+	j AS (UPDATE @.job SET until = $1 WHERE id = ANY(ARRAY(SELECT id FROM i)) AND state IN (3, 7) AND until < $1)
 	UPDATE @.task SET until = $1 WHERE job = ANY(ARRAY(SELECT id FROM i)) AND t_state = 3 AND until < $1`
 
 func (s *Store) start(ctx context.Context) error {

@@ -23,7 +23,7 @@ type row struct {
 // columns are those that scan reads, in its order. What is NULL is 0 or empty.
 const columns = `j.id, j.pool, p.path, j.state, j.username, j.kind, j.priority, j.spec, j.payload, coalesce(j.not_before, 0),
 	coalesce(j.most, 0), j.tasks, coalesce(j.next, 0), coalesce(j.returned, 0), coalesce(j.held, false), coalesce(j.pending, 0),
-	coalesce(j.cancel, false), j.waiting, coalesce(j.running, 0), coalesce(j.succeeded, 0), coalesce(j.failed, 0),
+	coalesce(j.cancel, false), j.waiting, coalesce(j.running, 0), coalesce(j.queued, 0), coalesce(j.succeeded, 0), coalesce(j.failed, 0),
 	coalesce(j.cancelled, 0), j.submitted, coalesce(j.started, 0), coalesce(j.ended, 0), coalesce(j.cause, ''),
 	coalesce(j.attempt, 0), coalesce(j.holder, ''), j.t_state, coalesce(j.t_begin, 0), coalesce(j.t_started, 0),
 	coalesce(j.t_ended, 0), coalesce(j.fails, 0), coalesce(j.losses, 0), coalesce(j.again, 0), coalesce(j.outcome, ''),
@@ -39,7 +39,7 @@ func scan(rows pgx.Rows) (*row, error) {
 	var t taskColumns
 	err := rows.Scan(append([]any{
 		&j.ID, &r.pool, &j.Pool, &state, &j.User, &j.Kind, &j.Priority, &spec, &j.Payload, &begin, &j.Most, &j.Tasks, &r.next,
-		&r.returned, &j.Held, &j.Pending, &j.Cancel, &j.Waiting, &j.Running, &j.Succeeded, &j.Failed, &j.Cancelled,
+		&r.returned, &j.Held, &j.Pending, &j.Cancel, &j.Waiting, &j.Running, &j.Queued, &j.Succeeded, &j.Failed, &j.Cancelled,
 		&submitted, &started, &ended, &j.Cause}, t.into(k)...)...)
 	if err != nil {
 		return nil, err
@@ -158,7 +158,7 @@ func (t *tx) save(r *row) {
 type jobColumns struct {
 	id, begin, started, ended, tBegin, tStarted, tEnded, until         []int64
 	pool, next, returned, pending, waiting, running, succeeded, failed []int32
-	cancelled, attempt, fails, losses                                  []int32
+	cancelled, attempt, fails, losses, queued                          []int32
 	state, tState, again                                               []int16
 	held, cancel                                                       []bool
 	priority, cause, holder, outcome                                   []string
@@ -185,7 +185,7 @@ func (c *jobColumns) add(r *row) error {
 	c.again, c.held, c.cancel = append(c.again, int16(life.AgainBits(k))), append(c.held, j.Held), append(c.cancel, j.Cancel)
 	c.priority, c.cause = append(c.priority, j.Priority), append(c.cause, j.Cause)
 	c.holder, c.outcome = append(c.holder, k.Holder), append(c.outcome, outcome)
-	c.charge, c.until = append(c.charge, k.Charge), append(c.until, life.Nanos(k.Until))
+	c.charge, c.until, c.queued = append(c.charge, k.Charge), append(c.until, life.Nanos(k.Until)), append(c.queued, int32(j.Queued))
 	return nil
 }
 
@@ -193,12 +193,12 @@ const saveText = `UPDATE @.job SET not_before = v.not_before, started = v.starte
 	t_ended = v.t_ended, pool = v.pool, next = v.next, returned = v.returned, pending = v.pending, waiting = v.waiting,
 	running = v.running, succeeded = v.succeeded, failed = v.failed, cancelled = v.cancelled, attempt = v.attempt,
 	fails = v.fails, losses = v.losses, state = v.state, t_state = v.t_state, again = v.again, held = v.held,
-	cancel = v.cancel, priority = v.priority, cause = v.cause, holder = v.holder, outcome = v.outcome, charge = v.charge, until = v.until
+	cancel = v.cancel, priority = v.priority, cause = v.cause, holder = v.holder, outcome = v.outcome, charge = v.charge, until = v.until, queued = v.queued
 	FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::int[], $9::int[],
 		$10::int[], $11::int[], $12::int[], $13::int[], $14::int[], $15::int[], $16::int[], $17::int[], $18::int[], $19::int[],
-		$20::smallint[], $21::smallint[], $22::smallint[], $23::bool[], $24::bool[], $25::text[], $26::text[], $27::text[], $28::text[], $29::float8[], $30::bigint[])
+		$20::smallint[], $21::smallint[], $22::smallint[], $23::bool[], $24::bool[], $25::text[], $26::text[], $27::text[], $28::text[], $29::float8[], $30::bigint[], $31::int[])
 	AS v (id, not_before, started, ended, t_begin, t_started, t_ended, pool, next, returned, pending, waiting, running, succeeded, failed,
-		cancelled, attempt, fails, losses, state, t_state, again, held, cancel, priority, cause, holder, outcome, charge, until)
+		cancelled, attempt, fails, losses, state, t_state, again, held, cancel, priority, cause, holder, outcome, charge, until, queued)
 	WHERE job.id = v.id AND job.id = ANY($1)`
 
 // saveRows writes the jobs that changed, those that ended into the table of these.
@@ -232,7 +232,7 @@ func (t *tx) saveRows() error {
 	if len(c.id) > 0 {
 		t.queue(saveText, c.id, c.begin, c.started, c.ended, c.tBegin, c.tStarted, c.tEnded, c.pool, c.next, c.returned, c.pending, c.waiting,
 			c.running, c.succeeded, c.failed, c.cancelled, c.attempt, c.fails, c.losses, c.state, c.tState, c.again, c.held, c.cancel,
-			c.priority, c.cause, c.holder, c.outcome, c.charge, c.until)
+			c.priority, c.cause, c.holder, c.outcome, c.charge, c.until, c.queued)
 	}
 	if len(respec) > 0 {
 		t.queue(`UPDATE @.job SET spec = v.spec FROM unnest($1::bigint[], $2::bytea[]) AS v (id, spec) WHERE job.id = v.id AND job.id = ANY($1)`, respec, specs)

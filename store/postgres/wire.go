@@ -42,6 +42,7 @@ const (
 	sameEnded
 	sameCharge
 	learns
+	queued
 )
 
 // names are those of which a transaction has many that go with the same kind.
@@ -196,7 +197,7 @@ func (e *encoder) kindOf(c *fairlead.Change) int {
 func (e *encoder) run(r *fairlead.Run) {
 	started, ended, charge := life.Nanos(r.Started), life.Nanos(r.Ended), math.Float64bits(r.Charge)
 	flags := when(r.JobID == e.id && r.Task == 0, onlyTask) | when(r.Holder == e.holder, sameHolder) | when(started == e.started, sameStarted) |
-		when(ended == e.ended, sameEnded) | when(charge == e.charge, sameCharge) | when(r.Learns, learns)
+		when(ended == e.ended, sameEnded) | when(charge == e.charge, sameCharge) | when(r.Learns, learns) | when(r.Queued, queued)
 	e.text = append(e.text, flags)
 	if flags&onlyTask == 0 {
 		e.number(r.JobID - e.id)
@@ -351,5 +352,5 @@ func (d *decoder) run(r *fairlead.Run) {
 	if flags&sameCharge == 0 {
 		d.charge = binary.LittleEndian.Uint64(d.bytes(8))
 	}
-	r.Charge, r.Learns = math.Float64frombits(d.charge), flags&learns != 0
+	r.Charge, r.Learns, r.Queued = math.Float64frombits(d.charge), flags&learns != 0, flags&queued != 0
 }

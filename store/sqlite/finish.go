@@ -29,7 +29,7 @@ func (t *tx) finish(res fairlead.Result) (fairlead.Verdict, error) {
 	if bad := life.Check(res.Outcome); bad != nil {
 		return fairlead.Verdict{Err: bad}, nil
 	}
-	if res.Outcome.State == fairlead.Succeeded && res.Task == 0 {
+	if res.Outcome.State == fairlead.Succeeded && res.Task == 0 && life.Plain(res) {
 		if done, err := t.succeed(res); done || err != nil {
 			return fairlead.Verdict{State: fairlead.Succeeded}, err
 		}
@@ -38,9 +38,10 @@ func (t *tx) finish(res fairlead.Result) (fairlead.Verdict, error) {
 	if err != nil || stale != nil {
 		return fairlead.Verdict{Err: stale}, err
 	}
-	t.charge(r.pool, life.Rate(k.Charge, r.Request, t.s.options.Unit), k.Started, life.Learns(res.Outcome))
+	ended := life.Ends(&r.Job, k, res, t.now)
+	t.chargeTask(r, k, ended, life.Learns(res.Outcome))
 	parting := life.Part(&r.Job, life.HowEnded(res.Outcome))
-	again := life.Finish(&r.Job, k, res.Outcome, t.now)
+	again := life.Finish(&r.Job, k, res.Outcome, ended, t.now)
 	t.count(r.pool, 0, -1)
 	if again {
 		if err := t.note(life.AgainEvent(k, res.Outcome, t.now)); err != nil {
@@ -68,7 +69,7 @@ func (t *tx) succeed(res fairlead.Result) (bool, error) {
 	if err := exec(b.stmt); err != nil || t.conn.Changes() == 0 {
 		return false, err
 	}
-	t.charge(l.pool, life.Rate(l.charge, l.job.Request, t.s.options.Unit), l.started, true)
+	t.charge(l.pool, life.Rate(l.charge, l.job.Request, t.s.options.Unit), l.started, t.now, true)
 	t.count(l.pool, 0, -1)
 	t.forget(res.Ref)
 	return true, t.ended(l.job, fairlead.Succeeded, "")
@@ -215,7 +216,7 @@ func (t *tx) lose(ref fairlead.Ref) (bool, error) {
 	if err != nil || stale != nil {
 		return false, err
 	}
-	t.charge(r.pool, life.Rate(k.Charge, r.Request, t.s.options.Unit), k.Started, false)
+	t.chargeTask(r, k, t.now, false)
 	parting := life.Part(&r.Job, life.HowLost)
 	again := life.Lose(&r.Job, k, t.now)
 	t.count(r.pool, 0, -1)

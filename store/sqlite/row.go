@@ -29,7 +29,7 @@ type row struct {
 
 // columns are those that scan reads, in its order.
 const columns = `id, pool, shape, state, user, kind, priority, spec, begin, most, tasks, next, returned, held, pending,
-	cancel, waiting, running, succeeded, failed, cancelled, submitted, started, ended, cause,
+	cancel, waiting, running, queued, succeeded, failed, cancelled, submitted, started, ended, cause,
 	attempt, holder, t_state, t_begin, t_started, t_ended, fails, losses, requeue, outcome, charge`
 
 // scanner reads columns one after the other.
@@ -63,7 +63,8 @@ func scan(stmt *sqlite.Stmt, n names) (*row, error) {
 	j.Begin, j.Most, j.Tasks = s.time(), s.int(), s.int()
 	r.next, r.returned = s.int(), s.int()
 	j.Held, j.Pending, j.Cancel = s.bool(), s.int(), s.bool()
-	j.Waiting, j.Running, j.Succeeded, j.Failed, j.Cancelled = s.int(), s.int(), s.int(), s.int(), s.int()
+	j.Waiting, j.Running, j.Queued = s.int(), s.int(), s.int()
+	j.Succeeded, j.Failed, j.Cancelled = s.int(), s.int(), s.int()
 	j.Submitted, j.Started, j.Ended, j.Cause = s.time(), s.time(), s.time(), s.text()
 	j.Pool, j.Request = n.path(r.pool), n.request(r.shape)
 	if j.Tasks == 1 {
@@ -131,7 +132,7 @@ func (t *tx) load(id int64) (*row, error) {
 // save writes what changes of a job.
 func (t *tx) save(r *row) error {
 	b := binder{stmt: t.conn.Prep(`UPDATE job SET open = ?, state = ?, priority = ?, begin = ?, next = ?, returned = ?, held = ?,
-		pending = ?, cancel = ?, waiting = ?, running = ?, succeeded = ?, failed = ?, cancelled = ?,
+		pending = ?, cancel = ?, waiting = ?, running = ?, queued = ?, succeeded = ?, failed = ?, cancelled = ?,
 		started = ?, ended = ?, cause = ?, attempt = ?, holder = ?, t_state = ?, t_begin = ?, t_started = ?,
 		t_ended = ?, fails = ?, losses = ?, requeue = ?, outcome = ?, charge = ? WHERE id = ?`)}
 	j := &r.Job
@@ -141,7 +142,7 @@ func (t *tx) save(r *row) error {
 		b.ints(1)
 	}
 	b.int64(stateNumber(j.State)).text(j.Priority).times(j.Begin).ints(r.next, r.returned).bool(j.Held)
-	b.ints(j.Pending).bool(j.Cancel).ints(j.Waiting, j.Running, j.Succeeded, j.Failed, j.Cancelled)
+	b.ints(j.Pending).bool(j.Cancel).ints(j.Waiting, j.Running, j.Queued, j.Succeeded, j.Failed, j.Cancelled)
 	b.times(j.Started, j.Ended).text(j.Cause)
 	one := r.one
 	if one.State == "" {

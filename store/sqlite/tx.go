@@ -116,17 +116,23 @@ func (t *tx) count(pool int64, waiting, running int) {
 	t.counters[pool] = c
 }
 
-// charge books the service of an attempt that ends now.
-func (t *tx) charge(pool int64, rate float64, started time.Time, learn bool) {
+// chargeTask books the service of an attempt that ended at an instant.
+func (t *tx) chargeTask(r *row, k *fairlead.Task, ended time.Time, learn bool) {
+	from, to, learn := life.Served(k, ended, learn)
+	t.charge(r.pool, life.Rate(k.Charge, r.Request, t.s.options.Unit), from, to, learn)
+}
+
+// charge books the service of an attempt that ends.
+func (t *tx) charge(pool int64, rate float64, started, ended time.Time, learn bool) {
 	if life.Outgrown(t.clock, t.now) {
 		t.rebase(t.clock.HalfLife())
 	}
 	a := t.account(pool)
 	if n := t.s.days; n > 0 {
-		life.ByDay(rate, started, t.now, life.Day(t.now)-int64(n)+1, func(day int64, amount float64) { t.day(pool, day, amount) })
+		life.ByDay(rate, started, ended, life.Day(t.now)-int64(n)+1, func(day int64, amount float64) { t.day(pool, day, amount) })
 	}
 	sum := fairlead.Account{Used: a.used, Mean: a.mean, Seen: a.seen, Total: a.total, Ended: a.ended}
-	life.Charge(&sum, t.clock, rate, started, t.now, learn)
+	life.Charge(&sum, t.clock, rate, started, ended, learn)
 	t.accounts[pool] = account{sum.Used, sum.Mean, sum.Seen, sum.Total, sum.Ended}
 }
 

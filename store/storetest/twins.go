@@ -68,7 +68,7 @@ func (w *twins) setHalfLife(half time.Duration) {
 
 func (w *twins) operate() {
 	ctx := w.t.Context()
-	switch n := w.rng.IntN(21); {
+	switch n := w.rng.IntN(23); {
 	case n < 5:
 		w.submit()
 	case n < 9:
@@ -94,6 +94,8 @@ func (w *twins) operate() {
 		w.alter()
 	case n < 19:
 		w.stop()
+	case n < 21:
+		w.progress()
 	default:
 		time.Sleep(time.Duration(w.rng.IntN(20_000)) * time.Millisecond)
 	}
@@ -238,7 +240,11 @@ func (w *twins) someRefs() []fairlead.Ref {
 func (w *twins) finish() {
 	var results []fairlead.Result
 	for _, r := range w.someRefs() {
-		results = append(results, fairlead.Result{Ref: r, Outcome: pick(w, ok, ok, failed, killed)})
+		res := fairlead.Result{Ref: r, Outcome: pick(w, ok, ok, failed, killed)}
+		if w.rng.IntN(3) == 0 {
+			res.Began, res.Ended = w.lately(), w.lately()
+		}
+		results = append(results, res)
 	}
 	x, e1 := w.a.Finish(w.t.Context(), results)
 	y, e2 := w.b.Finish(w.t.Context(), results)

@@ -113,7 +113,7 @@ func NewLease(j *fairlead.Job, t *fairlead.Task) *fairlead.Lease {
 
 // Run is a running task as a change tells it.
 func Run(t *fairlead.Task) fairlead.Run {
-	return fairlead.Run{Ref: Ref(t), Holder: t.Holder, Started: t.Started, Charge: t.Charge}
+	return fairlead.Run{Ref: Ref(t), Holder: t.Holder, Started: t.Started, Queued: t.Queued, Charge: t.Charge}
 }
 
 // RunsChanges tell in a snapshot of the tasks of a job that run, and which of them have

@@ -37,7 +37,7 @@ func Gather(j *fairlead.Job, tasks []*fairlead.Task, now time.Time) (more int, u
 			text := fmt.Sprintf("attempt %d on %s %s; it runs again with the others of its gang", t.Attempt, t.Holder, t.Outcome.State)
 			undone = append(undone, fairlead.Event{Job: j.ID, Task: t.Index, At: now, Code: "again", Text: text})
 		}
-		t.State, t.Begin, t.Fails, t.Losses = fairlead.Waiting, all.Begin, all.Fails, all.Losses
+		t.State, t.Begin, t.Fails, t.Losses, t.Queued = fairlead.Waiting, all.Begin, all.Fails, all.Losses, false
 	}
 	more = j.Tasks - j.Waiting
 	j.Waiting, j.Succeeded, j.Failed, j.Cancelled = j.Tasks, 0, 0, 0

@@ -30,8 +30,10 @@ func State(j *fairlead.Job) fairlead.State {
 		return fairlead.Cancelled
 	case j.Waiting+j.Running == 0:
 		return fairlead.Succeeded
-	case j.Running > 0:
+	case j.Running > j.Queued:
 		return fairlead.Running
+	case j.Running > 0:
+		return fairlead.Queued
 	case j.Held:
 		return fairlead.Held
 	case j.Pending > 0:
@@ -51,6 +53,7 @@ func Eligible(j *fairlead.Job) bool {
 func Admit(j *fairlead.Job, id int64, pending int, now time.Time) {
 	j.ID, j.Submitted, j.Pending = id, now, pending
 	j.Waiting, j.Running, j.Succeeded, j.Failed, j.Cancelled = j.Tasks, 0, 0, 0, 0
+	j.Queued = 0
 	j.Started, j.Ended, j.Cancel, j.Cause = time.Time{}, time.Time{}, false, ""
 	j.State = State(j)
 }
@@ -172,6 +175,7 @@ func Cancel(j *fairlead.Job, cause string, now time.Time) bool {
 // jobs that it depended on: whoever requeues it wants it to run.
 func Reset(j *fairlead.Job) {
 	j.Waiting, j.Running, j.Succeeded, j.Failed, j.Cancelled = j.Tasks, 0, 0, 0, 0
+	j.Queued = 0
 	j.Cancel, j.Cause, j.Pending = false, "", 0
 	j.Started, j.Ended = time.Time{}, time.Time{}
 	j.State = State(j)

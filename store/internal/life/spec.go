@@ -13,7 +13,7 @@ import (
 // states are the numbers by which databases know states.
 var states = []fairlead.State{
 	fairlead.Held, fairlead.Blocked, fairlead.Waiting, fairlead.Running,
-	fairlead.Succeeded, fairlead.Failed, fairlead.Cancelled,
+	fairlead.Succeeded, fairlead.Failed, fairlead.Cancelled, fairlead.Queued,
 }
 
 // StateNumber is the number of a state in a database.
@@ -118,13 +118,15 @@ func ReadSpec(text []byte, j *fairlead.Job) error {
 	return nil
 }
 
-// The bits of [AgainBits]: why a task waits again when its attempt ends.
+// The bits of [AgainBits]: why a task waits again when its attempt ends, and that it has not
+// begun.
 const (
 	onRequeue = 1 << iota
 	onStop
+	inQueue // the attempt waits, or ended, in another queueing system without having begun
 )
 
-// AgainBits are Requeue and Stopped of a task as one number.
+// AgainBits are Requeue, Stopped and Queued of a task as one number.
 func AgainBits(t *fairlead.Task) (bits int) {
 	if t.Requeue {
 		bits |= onRequeue
@@ -132,12 +134,15 @@ func AgainBits(t *fairlead.Task) (bits int) {
 	if t.Stopped {
 		bits |= onStop
 	}
+	if t.Queued {
+		bits |= inQueue
+	}
 	return bits
 }
 
 // SetAgain sets what AgainBits read.
 func SetAgain(t *fairlead.Task, bits int) {
-	t.Requeue, t.Stopped = bits&onRequeue != 0, bits&onStop != 0
+	t.Requeue, t.Stopped, t.Queued = bits&onRequeue != 0, bits&onStop != 0, bits&inQueue != 0
 }
 
 // plainOutcome stands for a success of which nothing else is known.

@@ -11,6 +11,7 @@ import (
 func Lease(t *fairlead.Task, holder string, charge float64, now, until time.Time) {
 	t.Charge = charge
 	t.State, t.Holder, t.Started, t.Until = fairlead.Running, holder, now, until
+	t.Queued = false
 	t.Attempt++
 	t.Ended, t.Begin, t.Outcome = time.Time{}, time.Time{}, fairlead.Outcome{}
 }
@@ -27,30 +28,30 @@ func Check(o fairlead.Outcome) error {
 }
 
 // Finish ends the attempt of a task with an outcome and reports whether it waits for
-// another try.
-func Finish(j *fairlead.Job, t *fairlead.Task, o fairlead.Outcome, now time.Time) bool {
+// another try. It ended at an instant, of which is known now.
+func Finish(j *fairlead.Job, t *fairlead.Task, o fairlead.Outcome, ended, now time.Time) bool {
 	if o.State == fairlead.Failed && !t.Requeue && !Apart(j) {
 		t.Fails++
 	}
 	again, begin := Again(j, t, o, now)
-	stop(t, o, now)
+	stop(j, t, o, ended)
 	if again {
-		t.State, t.Begin = fairlead.Waiting, begin
+		t.State, t.Begin, t.Queued = fairlead.Waiting, begin, false
 	}
-	End(j, again, o, now)
+	End(j, again, o, ended)
 	return again && !j.Cancel
 }
 
 // Lose ends the attempt of a task whose holder disappeared and reports whether the
 // task waits again.
 func Lose(j *fairlead.Job, t *fairlead.Task, now time.Time) bool {
-	if !Apart(j) {
+	if !Apart(j) && !t.Queued { // what did not begin has hurt nobody
 		t.Losses++
 	}
 	again, o := Lost(j, t)
-	stop(t, o, now)
+	stop(j, t, o, now)
 	if again {
-		t.State = fairlead.Waiting
+		t.State, t.Queued = fairlead.Waiting, false
 	}
 	End(j, again, o, now)
 	return again
@@ -63,15 +64,18 @@ func Release(j *fairlead.Job, t *fairlead.Task, now time.Time) bool {
 	if over {
 		o = fairlead.Outcome{State: fairlead.Cancelled}
 	}
-	stop(t, o, now)
+	stop(j, t, o, now)
 	if !over {
-		t.State = fairlead.Waiting
+		t.State, t.Queued = fairlead.Waiting, false
 	}
 	End(j, !over, o, now)
 	return !over
 }
 
-func stop(t *fairlead.Task, o fairlead.Outcome, now time.Time) {
+func stop(j *fairlead.Job, t *fairlead.Task, o fairlead.Outcome, now time.Time) {
+	if t.Queued {
+		j.Queued--
+	}
 	t.State, t.Outcome, t.Ended, t.Until = o.State, o, now, time.Time{}
 	t.Requeue, t.Stopped = false, false
 }

@@ -61,7 +61,7 @@ CREATE TABLE @.day_delta (pool integer NOT NULL, day bigint NOT NULL, used doubl
 CREATE TABLE @.job (
   id        bigint PRIMARY KEY,
   pool      integer NOT NULL,
-  state     smallint NOT NULL, -- 0 held 1 blocked 2 waiting 3 running 4 succeeded 5 failed 6 cancelled
+  state     smallint NOT NULL, -- 0 held 1 blocked 2 waiting 3 running 4 succeeded 5 failed 6 cancelled 7 queued
   username  text NOT NULL,
   kind      text NOT NULL,
   priority  text NOT NULL,
@@ -77,6 +77,7 @@ CREATE TABLE @.job (
   cancel    boolean,
   waiting   integer NOT NULL,
   running   integer,
+  queued    integer, -- of running: wait in another queueing system
   succeeded integer,
   failed    integer,
   cancelled integer,

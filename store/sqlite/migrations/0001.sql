@@ -29,7 +29,7 @@ CREATE TABLE job (
   pool      INTEGER NOT NULL,
   shape     INTEGER NOT NULL,
   open      INTEGER DEFAULT 1, -- NULL when the job has ended
-  state     INTEGER NOT NULL, -- 0 held 1 blocked 2 waiting 3 running 4 succeeded 5 failed 6 cancelled
+  state     INTEGER NOT NULL, -- 0 held 1 blocked 2 waiting 3 running 4 succeeded 5 failed 6 cancelled 7 queued
   user      TEXT NOT NULL,
   kind      TEXT NOT NULL,
   priority  TEXT NOT NULL,
@@ -44,6 +44,7 @@ CREATE TABLE job (
   cancel    INTEGER NOT NULL DEFAULT 0,
   waiting   INTEGER NOT NULL,
   running   INTEGER NOT NULL DEFAULT 0,
+  queued    INTEGER NOT NULL DEFAULT 0, -- of running: wait in another queueing system
   succeeded INTEGER NOT NULL DEFAULT 0,
   failed    INTEGER NOT NULL DEFAULT 0,
   cancelled INTEGER NOT NULL DEFAULT 0,

@@ -1,0 +1,68 @@
+package life
+
+import (
+	"time"
+
+	"github.com/fairlead/fairlead"
+)
+
+// Progress notes how far an attempt is in another queueing system, and reports whether that was
+// not known.
+func Progress(j *fairlead.Job, t *fairlead.Task, began, now time.Time) bool {
+	switch {
+	case began.IsZero() && t.Queued, !began.IsZero() && !t.Queued:
+		return false
+	case began.IsZero():
+		t.Queued = true
+		if j.Queued++; j.Queued == j.Running && j.Succeeded+j.Failed+j.Cancelled == 0 && j.Started.Equal(t.Started) {
+			j.Started = time.Time{} // it was set when the first task was leased
+		}
+	default:
+		t.Queued, t.Started = false, within(began, t.Started, now)
+		if j.Queued--; j.Started.IsZero() {
+			j.Started = t.Started
+		}
+	}
+	j.State = State(j)
+	return true
+}
+
+// Ends is called before an attempt ends as a result says: it notes when it began, if that was
+// not known, and returns when it ended.
+func Ends(j *fairlead.Job, t *fairlead.Task, res fairlead.Result, now time.Time) (ended time.Time) {
+	if !res.Began.IsZero() {
+		Progress(j, t, res.Began, now)
+	}
+	if res.Ended.IsZero() {
+		return now
+	}
+	return within(res.Ended, t.Started, now)
+}
+
+// Plain reports whether nothing is known of a result that does not follow from when it comes.
+func Plain(res fairlead.Result) bool { return res.Began.IsZero() && res.Ended.IsZero() }
+
+// Served is from when to when an attempt that ends received service, and whether its length
+// says something: what never began received nothing.
+func Served(t *fairlead.Task, ended time.Time, learn bool) (from, to time.Time, learns bool) {
+	if t.Queued {
+		return ended, ended, false
+	}
+	return t.Started, ended, learn
+}
+
+// ProgressChange tells of attempts that wait in another queueing system, or began there.
+func ProgressChange(j *fairlead.Job, t *fairlead.Task, now time.Time) fairlead.Change {
+	return fairlead.Change{What: fairlead.Progressed, Job: Header(j), State: j.State, Runs: []fairlead.Run{Run(t)}, At: now}
+}
+
+// within is an instant, but not before from nor after to.
+func within(at, from, to time.Time) time.Time {
+	if at.After(to) {
+		at = to
+	}
+	if at.Before(from) {
+		at = from
+	}
+	return at
+}
