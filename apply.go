@@ -35,6 +35,12 @@ func (l *Loop) apply(c Change) {
 			l.observer.Lost(r.Ref)
 		}
 		l.stop(c.Runs, c.Reason)
+	case Progressed:
+		for _, r := range c.Runs {
+			if run := l.runs[taskID{r.JobID, r.Task}]; run != nil && run.ref == r.Ref {
+				l.moveOn(run, r, now)
+			}
+		}
 	case Leased:
 		l.leased(c, now)
 	case Ended, Done:
@@ -79,6 +85,10 @@ func (l *Loop) adopt(c Change, now time.Time) {
 		run := l.core.Adopt(j, node, r.Started, now)
 		l.runs[taskID{r.JobID, r.Task}] = &liveRun{
 			ref: r.Ref, run: run, member: m, holder: r.Holder, pool: j.Pool, header: c.Job, started: r.Started, came: r.Started,
+		}
+		if r.Queued {
+			l.runs[taskID{r.JobID, r.Task}].came = c.Job.Submitted
+			l.moveOn(l.runs[taskID{r.JobID, r.Task}], r, now)
 		}
 	}
 }

@@ -108,7 +108,7 @@ func (l *Loop) measure(now time.Time, entitled []sched.Entitlement) {
 		for len(f.rates) <= n {
 			f.rates = append(f.rates, usage.Rate{})
 		}
-		f.rates[n] = usage.Rate{Ideal: entitled[i].Now, Received: l.core.View(id).Running}
+		f.rates[n] = usage.Rate{Ideal: entitled[i].Now, Received: l.begunUnits(id)}
 	}
 	f.account.Set(now, f.rates, l.core.IdleWhileDemand())
 }
@@ -116,6 +116,7 @@ func (l *Loop) measure(now time.Time, entitled []sched.Entitlement) {
 // countOut counts a task out of the core, and compares its end with the one that it would
 // have had on a cluster of its pool's own.
 func (l *Loop) countOut(r *liveRun, ended, now time.Time, learn bool) {
+	learn = learn && !r.queued
 	if f := &l.fairness; learn {
 		width := float64(max(1, r.header.Request[l.core.Cluster().Unit()]))
 		for id := r.pool; id != sched.Root; id = l.core.Parent(id) {
@@ -288,14 +289,14 @@ func (p *picture) fair(v *PoolView, id sched.PoolID, kids []sched.PoolID) {
 // lend notes who of the children borrows from whom: of what the pool has they are due
 // their shares. The root has the capacity.
 func (p *picture) lend(id sched.PoolID, kids []sched.PoolID) {
-	has := p.l.core.View(id).Running
+	has := p.l.begunUnits(id)
 	if id == sched.Root {
 		capacity, _ := p.l.core.Cluster().Capacity()
 		has = float64(capacity[0])
 	}
 	all := make([]usage.Standing, len(kids))
 	for i, kid := range kids {
-		all[i] = usage.Standing{Due: p.entitled[kid].Here * has, Running: p.l.core.View(kid).Running, Want: p.entitled[kid].Demand}
+		all[i] = usage.Standing{Due: p.entitled[kid].Here * has, Running: p.l.begunUnits(kid), Want: p.entitled[kid].Demand}
 	}
 	loans := usage.Loans(all)
 	for _, x := range loans[:min(len(loans), borrowedKept)] {

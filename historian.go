@@ -161,7 +161,7 @@ func (l *Loop) survey(now time.Time, seen []poolLook) []poolLook {
 		if p.path == "" && id != sched.Root {
 			p.path = core.Path(id)
 		}
-		p.now = HistoryStep{Share: e.Here, Demand: e.Demand, Waiting: float64(x.Waiting), OldestWait: l.arrivals.since(oldest[i], now)}
+		p.now = HistoryStep{Share: e.Here, Demand: e.Demand, Waiting: float64(l.waitingTasks(id)), OldestWait: l.arrivals.since(oldest[i], now)}
 		if above := core.View(core.Parent(id)).Service(at); above > 0 {
 			p.now.Used = x.Service(at) / above
 		}

@@ -104,6 +104,8 @@ type liveRun struct {
 	started time.Time
 	came    time.Time // since when it waited for room
 	stop    string    // why its holder has to end it, if it has
+	queued  bool      // waits in another queueing system since started
+	begun   bool      // waited there, and began
 }
 
 // NewLoop returns a loop over the store. Nothing happens before [Loop.Run].
@@ -371,14 +373,17 @@ func (l *Loop) readChanges(ctx context.Context, upTo int64) error {
 }
 
 // end counts a task out of the core, if it is the attempt that the core knows.
-func (l *Loop) end(ref Ref, now time.Time, learn bool) *liveRun {
+func (l *Loop) end(ref Ref, now time.Time, learn bool) *liveRun { return l.endAt(ref, now, now, learn) }
+
+// endAt is end for a task that ended some time ago.
+func (l *Loop) endAt(ref Ref, ended, now time.Time, learn bool) *liveRun {
 	id := taskID{ref.JobID, ref.Task}
 	r := l.runs[id]
 	if r == nil || r.ref != ref {
 		return nil
 	}
 	delete(l.runs, id)
-	l.countOut(r, now, now, learn)
+	l.countOut(r, within(ended, r.started, now), now, learn)
 	l.version++
 	return r
 }

@@ -43,6 +43,9 @@ type NodeInfo struct {
 	Version string
 	Host    string
 	Labels  map[string]string // for constraints of jobs
+	// Queue: what the node is given waits in another queueing system until its worker says that
+	// it began; see [Member.Progress].
+	Queue bool
 }
 
 // maxLabels bounds the labels of a node.
@@ -215,7 +218,7 @@ func (l *Loop) finish(ctx context.Context, results []Result) ([]Verdict, error) 
 			continue
 		}
 		o := results[i].Outcome
-		l.end(results[i].Ref, now, o.State != Cancelled)
+		l.finished(&results[i], now)
 		l.stats.Finished++
 		l.observer.Ended(results[i])
 		l.watchers.publish(Event{Job: results[i].JobID, Task: results[i].Task, At: now, Code: "finished", Text: string(o.State)})

@@ -16,6 +16,9 @@ type Observer interface {
 	// Began says that a task was leased. It may put another job into the lease, with more
 	// variables for the task.
 	Began(b Begun)
+	// BeganThere says that a task began that waited in another queueing system since it was
+	// leased, of a job that might have started since an instant.
+	BeganThere(r Run, h Header, since time.Time)
 	// Ended says that an attempt is over, as its worker reported it.
 	Ended(r Result)
 	// Lost says that the lease of an attempt ran out, or that its worker is gone.
@@ -28,6 +31,8 @@ type Observer interface {
 type Begun struct {
 	Lease *Lease
 	Node  string
+	// Queued: it has not begun, but waits in another queueing system.
+	Queued bool
 	// Choice tells the comparisons by which it was chosen, from the root down. It is to be
 	// called before Began returns, or not at all.
 	Choice func() []why.Level
@@ -44,9 +49,10 @@ func (l *Loop) Observe(o Observer) {
 // unobserved is nobody.
 type unobserved struct{}
 
-func (unobserved) Stepped(time.Duration)        {}
-func (unobserved) Stored(string, time.Duration) {}
-func (unobserved) Began(Begun)                  {}
-func (unobserved) Ended(Result)                 {}
-func (unobserved) Lost(Ref)                     {}
-func (unobserved) WaitsFor(why.Code)            {}
+func (unobserved) Stepped(time.Duration)             {}
+func (unobserved) Stored(string, time.Duration)      {}
+func (unobserved) Began(Begun)                       {}
+func (unobserved) BeganThere(Run, Header, time.Time) {}
+func (unobserved) Ended(Result)                      {}
+func (unobserved) Lost(Ref)                          {}
+func (unobserved) WaitsFor(why.Code)                 {}

@@ -17,6 +17,8 @@ type NodeTask struct {
 	Pool    string    `json:"pool"`
 	Units   int64     `json:"units"` // of the unit of shares
 	Started time.Time `json:"started"`
+	// Queued: it has not begun, but waits in another queueing system, since Started.
+	Queued bool `json:"queued,omitempty"`
 	// Ends is by when it ends, by its time limit; missing if it has none.
 	Ends *time.Time `json:"ends,omitempty"`
 	// Ended is when it ended; missing while it runs.
@@ -42,9 +44,9 @@ func (l *Loop) NodeTasks(nodes []string) []NodeTask {
 		}
 		t := NodeTask{
 			Node: r.holder, Job: id.job, Task: id.task, User: r.header.User, Pool: l.core.Path(l.named(r.pool)),
-			Units: max(1, r.header.Request[unit]), Started: r.started, Stop: r.stop,
+			Units: max(1, r.header.Request[unit]), Started: r.started, Queued: r.queued, Stop: r.stop,
 		}
-		if r.header.Limit > 0 {
+		if r.header.Limit > 0 && !r.queued {
 			ends := r.started.Add(r.header.Limit)
 			t.Ends = &ends
 		}

@@ -33,6 +33,9 @@ type pastRun struct {
 
 // note remembers a task that has ended.
 func (p *pasts) note(r *liveRun, units int64, ended time.Time) {
+	if r.queued {
+		return // it never began
+	}
 	if *p == nil {
 		*p = pasts{}
 	}

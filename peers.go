@@ -271,6 +271,9 @@ func (l *Loop) leased(c Change, now time.Time) {
 			ref: r.Ref, run: l.core.Take(j, l.nodeOf(r.Holder, now), r.Started, now),
 			holder: r.Holder, pool: j.Pool, header: c.Job, started: r.Started, came: c.Job.Submitted,
 		}
+		if r.Queued {
+			l.moveOn(l.runs[id], r, now)
+		}
 		l.watchers.publish(startedEvent(r, c.Job))
 	}
 }
@@ -294,6 +297,7 @@ func (l *Loop) endedElsewhere(runs []Run, now time.Time) {
 		case r.Ended.IsZero():
 			l.abort(r.Ref, now)
 		default:
+			l.moveOn(known, r, now)
 			delete(l.runs, taskID{r.JobID, r.Task})
 			l.countOut(known, r.Ended, now, r.Learns)
 			l.version++

@@ -118,7 +118,7 @@ func (l *Loop) overruns(nodes []string, from time.Time, name string, now time.Ti
 			continue
 		}
 		x := Overrun{Job: run.ref.JobID, Task: run.ref.Task, User: run.header.User, Node: run.holder}
-		if run.header.Limit > 0 {
+		if run.header.Limit > 0 && !run.queued {
 			x.Until = run.started.Add(run.header.Limit)
 		}
 		if x.Until.IsZero() || x.Until.After(from) || !from.After(now) {

@@ -140,8 +140,9 @@ func (l *Loop) lease(ctx context.Context, c *choice) (lost bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("lease jobs: %w", err)
 	}
+	l.observer.Stored("lease", time.Since(asked))
+	unsaid := l.sayQueued(ctx, c, grants)
 	now := time.Now()
-	l.observer.Stored("lease", now.Sub(asked))
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i, g := range grants {
@@ -159,6 +160,10 @@ func (l *Loop) lease(ctx context.Context, c *choice) (lost bool, err error) {
 	for i, s := range c.starts {
 		switch lease := leases[i]; {
 		case lease == nil:
+		case unsaid != nil && s.member != nil && s.member.info.Queue:
+			l.core.Abort(s.Run, now, false)
+			back = append(back, lease.Ref)
+			leases[i] = nil
 		case l.wentElsewhere(&s, lease):
 			if l.core.Abort(s.Run, now, false); l.peers.store != nil {
 				l.peers.doubts[s.Job] = l.jobOf(headerOf(lease.Job))
@@ -213,10 +218,15 @@ func (l *Loop) began(s chosenStart, lease *Lease) {
 	l.runs[taskID{lease.JobID, lease.Task}] = &liveRun{
 		ref: lease.Ref, run: s.Run, member: s.member, holder: s.holder, pool: s.Pool, header: h, started: lease.Started, came: cameAt(lease),
 	}
+	queued := s.member != nil && s.member.info.Queue
 	l.decided.add(l.core, lease, s.levels)
 	l.stats.Started++
-	l.observer.Began(Begun{lease, s.holder, func() []why.Level { return l.decided.byTask[taskID{lease.JobID, lease.Task}].choice(l.core) }})
-	l.watchers.publish(startedEvent(Run{Ref: lease.Ref, Holder: s.holder, Started: lease.Started}, h))
+	l.observer.Began(Begun{lease, s.holder, queued, func() []why.Level { return l.decided.byTask[taskID{lease.JobID, lease.Task}].choice(l.core) }})
+	if queued {
+		l.core.Queue(s.Run, lease.Started)
+		l.runs[taskID{lease.JobID, lease.Task}].queued = true
+	}
+	l.watchers.publish(startedEvent(Run{Ref: lease.Ref, Holder: s.holder, Started: lease.Started, Queued: queued}, h))
 }
 
 // forgetRun counts an attempt out of the core that is over in the store, and whose end

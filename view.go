@@ -29,7 +29,8 @@ type PoolView struct {
 	Want       float64 `json:"want"`         // units that run or wait
 	Running    float64 `json:"running"`      // units
 	Tasks      int32   `json:"tasks"`        // that run
-	Waiting    int64   `json:"waiting"`      // tasks that could start if there were room
+	Waiting    int64   `json:"waiting"`      // tasks that could start if there were room, and Queued
+	Queued     int     `json:"queued"`       // of these: tasks that wait in another queueing system
 	Used       float64 `json:"used"`         // decayed, slot-seconds
 	UsedHere   float64 `json:"used_here"`    // as a fraction of the pool above
 	Mean       float64 `json:"mean_seconds"` // of its tasks that ended
@@ -81,12 +82,13 @@ func (p *picture) list(id sched.PoolID, depth int) {
 	v := PoolView{
 		Path: core.Path(id), Depth: depth, Policy: core.PolicyName(id), Weight: x.Weight,
 		Share: e.Share, ShareHere: e.Here, FairNow: e.Now, Want: e.Demand,
-		Running: x.Running, Tasks: x.Tasks, Waiting: x.Waiting, Used: service, Mean: x.Mean, Configured: core.Configured(id),
+		Running: p.l.begunUnits(id), Tasks: p.l.begunTasks(id), Waiting: p.l.waitingTasks(id), Used: service, Mean: x.Mean, Configured: core.Configured(id),
 		OldestWait: p.l.arrivals.since(p.oldest[id], p.now),
 	}
 	if above := core.View(core.Parent(id)).Service(now) / now.Growth; above > 0 {
 		v.UsedHere = service / above
 	}
+	v.Queued, _ = core.Queued(id)
 	if lim, ok := core.Limits(id); ok {
 		v.Min, v.Max, v.MaxRunning = Amounts(lim.Min), Amounts(lim.Max), lim.Tasks
 	}
@@ -164,12 +166,11 @@ func shown(a cluster.Amounts) Amounts {
 }
 
 // Running is how many tasks run, and Waiting how many wait and could start if there
-// were room.
+// were room, or wait in another queueing system.
 func (l *Loop) Running() (running, waiting int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	root := l.core.View(sched.Root)
-	return int64(root.Tasks), root.Waiting
+	return int64(l.begunTasks(sched.Root)), l.waitingTasks(sched.Root)
 }
 
 // RunningSince is, for those of the jobs of which a task runs, since when the first of these
@@ -187,7 +188,7 @@ func (l *Loop) RunningSince(jobs []*Job) map[int64]time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, r := range l.runs {
-		if first, asked := since[r.ref.JobID]; asked && (first.IsZero() || r.started.Before(first)) {
+		if first, asked := since[r.ref.JobID]; asked && !r.queued && (first.IsZero() || r.started.Before(first)) {
 			since[r.ref.JobID] = r.started
 		}
 	}
@@ -340,6 +341,9 @@ func taskName(j *Job, t Task) string {
 func taskEvents(j *Job, t Task) []Event {
 	name := taskName(j, t)
 	events := []Event{{Job: j.ID, Task: t.Index, At: t.Started, Code: "started", Text: fmt.Sprintf("%sattempt %d on %s", name, t.Attempt, t.Holder)}}
+	if t.Queued {
+		events[0].Code, events[0].Text = "queued", fmt.Sprintf("%sattempt %d, through %s", name, t.Attempt, t.Holder)
+	}
 	if !t.Ended.IsZero() && t.Outcome.State != "" {
 		text := name + string(t.Outcome.State)
 		if t.Outcome.Cause != "" {

@@ -79,8 +79,14 @@ func (w *Watch) send(e Event) {
 	}
 }
 
-// startedEvent tells of a task that began.
+// startedEvent tells of a task that began, or went into another queueing system.
 func startedEvent(r Run, h Header) Event {
+	if r.Queued {
+		return Event{
+			Job: r.JobID, Task: r.Task, At: r.Started, Code: "queued", Text: fmt.Sprintf("attempt %d, through %s", r.Attempt, r.Holder),
+			User: h.User, Pool: h.Pool, State: Queued,
+		}
+	}
 	return Event{
 		Job: r.JobID, Task: r.Task, At: r.Started, Code: "started", Text: fmt.Sprintf("attempt %d on %s", r.Attempt, r.Holder),
 		User: h.User, Pool: h.Pool, State: Running,

@@ -91,13 +91,19 @@ func (l *Loop) whyNow(ctx context.Context, id int64, o WhyOptions) (a *why.Answe
 	case j.State.Ended():
 		a.Verdict, a.Reason = why.Ended, endedReason(j, tasks)
 		l.addChoice(a, j)
+	case j.Cancel && j.Running > 0:
+		a.Verdict, a.Reason = why.AsDesigned, cancellingReason(j, tasks)
+		l.addChoice(a, j)
+	case j.State == Queued && j.Waiting == 0:
+		a.Verdict, a.Reason = why.AsDesigned, queuedReason(j, tasks)
+		l.addChoice(a, j)
 	case j.State == Running && j.Waiting == 0:
 		a.Verdict, a.Reason = why.AsDesigned, runningReason(j, tasks)
 		l.addChoice(a, j)
 	default:
 		l.whyWaiting(a, j, tasks, blockers, o)
 	}
-	if o.Estimate && j.Waiting > 0 && (j.State == Waiting || j.State == Running) && startable(a) {
+	if o.Estimate && j.Waiting > 0 && (j.State == Waiting || j.State == Queued || j.State == Running) && startable(a) {
 		future = l.estimatorOf(j.ID, a.At)
 		if j.State == Waiting { // a job of which a part runs is not submitted again
 			future.others = l.alternativesOf(j, a)
@@ -138,42 +144,6 @@ func (l *Loop) blockers(ctx context.Context, j *Job) ([]string, error) {
 		}
 	}
 	return out, err
-}
-
-func endedReason(j *Job, tasks []Task) why.Reason {
-	r := why.Reason{Code: why.StateEnded, Text: fmt.Sprintf("it %s %s", j.State, j.Ended.Local().Format("2006-01-02 15:04:05"))}
-	if j.Cause != "" {
-		r.Text += ": " + j.Cause
-	}
-	if j.Tasks > 1 {
-		r.Text += fmt.Sprintf(" (%d tasks succeeded, %d failed, %d were cancelled)", j.Succeeded, j.Failed, j.Cancelled)
-	} else if len(tasks) == 1 && tasks[0].Attempt > 1 {
-		r.Text += fmt.Sprintf(" (attempt %d)", tasks[0].Attempt)
-	}
-	r.Next = fmt.Sprintf("fairlead logs %d", j.ID)
-	return r
-}
-
-// mostNodes bounds the nodes that are named of a job that runs.
-const mostNodes = 16
-
-func runningReason(j *Job, tasks []Task) why.Reason {
-	var where []string
-	known := map[string]bool{}
-	for _, t := range tasks {
-		if t.State == Running && !known[t.Holder] {
-			known[t.Holder] = true
-			where = append(where, t.Holder)
-		}
-	}
-	if n := len(where) - mostNodes; n > 0 {
-		where = append(where[:mostNodes], fmt.Sprintf("and %d more nodes", n))
-	}
-	return why.Reason{
-		Code: why.StateRunning,
-		Text: fmt.Sprintf("it has run since %s on %s", j.Started.Local().Format("15:04:05"), strings.Join(where, ", ")),
-		Next: fmt.Sprintf("fairlead logs -f %d", j.ID),
-	}
 }
 
 // whyWaiting explains a job of which something waits.
@@ -228,6 +198,9 @@ func (l *Loop) whyWaiting(a *why.Answer, j *Job, tasks []Task, blockers []string
 	}
 	a.Reason, a.Others = reasons[0], reasons[1:]
 	if next := l.whoCould(s); next != "" && a.Reason.Code == why.FitNever {
+		a.Reason.Next = next
+	}
+	if next := l.whichBridge(); next != "" && a.Reason.Code == why.NoNodes {
 		a.Reason.Next = next
 	}
 	a.Verdict = verdictOf(a.Reason.Code)

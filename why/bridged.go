@@ -64,6 +64,21 @@ func (b *Bridged) Line() string {
 	return text
 }
 
+// Told says what there is to say of a task that has not begun there.
+func (b *Bridged) Told() string {
+	if b.Phase != BridgedPending {
+		return "it " + b.Line()
+	}
+	text := "it was submitted to " + b.System
+	if b.ID != "" {
+		text += " as " + b.ID
+	}
+	if text += ", and waits there"; b.Says != "" {
+		text += ": " + oneLine(b.Says)
+	}
+	return text
+}
+
 // oneLine is a stranger's text on a line.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 

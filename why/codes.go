@@ -31,7 +31,9 @@ const (
 	ReservationOver   Code = "reservation.over"
 
 	StateStarting Code = "state.starting"
+	StateQueued   Code = "state.queued"
 	StateRunning  Code = "state.running"
+	StateStopping Code = "state.cancelling"
 	StateEnded    Code = "state.ended"
 	PoolIdle      Code = "pool.idle"
 
@@ -73,7 +75,9 @@ func Codes() []Explanation {
 		{GateReservation, "The reservation that the job asks for has not begun.", "Wait, or submit it without --reservation."},
 		{ReservationOver, "The reservation that the job asks for is over, was cancelled, or ends before the job would by its time limit.", "Cancel it and submit it without --reservation or with a shorter time limit (-t)."},
 		{StateStarting, "The job was chosen and is on its way to an agent.", ""},
+		{StateQueued, "The job was handed to another queueing system, and waits there.", "Wait; what that says of it stands with BRIDGE"},
 		{StateRunning, "The job runs.", "Follow its output with: fairlead logs -f JOB"},
+		{StateStopping, "The job was cancelled, and what of it was started is being ended.", "Wait; if it takes long, look at the node: fairlead nodes"},
 		{StateEnded, "The job has ended.", "See how with: fairlead history -j JOB"},
 		{PoolIdle, "Nothing waits in the pool.", ""},
 		{StopReclaimMin, "The task was stopped and waits again: a pool was below its minimum for longer than its min_after, and this one's pool ran more than its fair part.", "Nothing is to be done: it runs again in its turn. See numbers and price with: fairlead history --stops"},

@@ -92,7 +92,7 @@ func (a *Answer) head(b *strings.Builder) {
 
 func (a *Answer) reasons(b *strings.Builder) {
 	label := "Waits because  "
-	if a.Verdict == Ended || a.Reason.Code == StateRunning {
+	if a.Verdict == Ended || a.Reason.Code == StateRunning || a.Reason.Code == StateStopping {
 		label = "Because        "
 	}
 	fmt.Fprintf(b, "  %s %s  [%s]\n", label, a.Reason.Text, a.Reason.Code)

@@ -38,7 +38,7 @@ func (a *app) cancelCommand() *cobra.Command {
 }
 
 func (a *app) holdCommand() *cobra.Command {
-	x := &alteration{app: a, verb: "hold", past: "held", undo: "fairlead release %s", states: []string{"blocked", "waiting", "running"}}
+	x := &alteration{app: a, verb: "hold", past: "held", undo: "fairlead release %s", states: []string{"blocked", "waiting", "queued", "running"}}
 	return x.command("hold", "Hold jobs: what waits stays, what runs goes on")
 }
 
@@ -48,7 +48,7 @@ func (a *app) releaseCommand() *cobra.Command {
 }
 
 func (a *app) requeueCommand() *cobra.Command {
-	x := &alteration{app: a, verb: "requeue", past: "requeued", undo: "fairlead cancel %s", states: []string{"running", "failed", "cancelled"}}
+	x := &alteration{app: a, verb: "requeue", past: "requeued", undo: "fairlead cancel %s", states: []string{"queued", "running", "failed", "cancelled"}}
 	c := x.command("requeue", "Run jobs again: ended ones from the start, running ones after they are stopped")
 	c.Long = `Run jobs again: ended ones from the start, running ones after they are stopped. A job
 that was requeued does not wait again for the jobs that it depended on.`

@@ -136,14 +136,18 @@ func (h *history) one(ctx context.Context, client *api.Client) error {
 
 func taskRow(k *api.Task) []any {
 	ran := "-"
-	if k.Ended != nil {
+	if k.Ended != nil && !k.Queued {
 		ran = span(k.Ended.Sub(k.Started))
 	}
 	status := strconv.Itoa(k.ExitCode)
 	if k.Signal != "" {
 		status = k.Signal
 	}
-	return []any{k.Number, k.State, k.Attempt, k.Node, ran, status, span(time.Duration(k.CPUSeconds * float64(time.Second))), size(k.MaxRSS), dash(printable(firstLine(k.Cause)))}
+	state := k.State
+	if k.Queued && state == "running" {
+		state = "queued"
+	}
+	return []any{k.Number, state, k.Attempt, k.Node, ran, status, span(time.Duration(k.CPUSeconds * float64(time.Second))), size(k.MaxRSS), dash(printable(firstLine(k.Cause)))}
 }
 
 // sortStable sorts jobs without changing the order of equals.

@@ -106,19 +106,25 @@ const logPart = 256 << 10
 // copyLog prints output, all of it or the last lines only: what is there, or until the
 // job ends.
 func (a *app) copyLog(ctx context.Context, client *api.Client, id int64, q url.Values, tail int, follow bool) error {
-	offset := int64(0)
+	offset, told := int64(0), false
 	if tail > 0 {
 		offset = -logPart
 	}
 	for {
 		q.Set("offset", strconv.FormatInt(offset, 10))
 		q.Set("limit", strconv.Itoa(logPart))
+		chunk, err := client.Log(ctx, id, q)
+		switch {
+		case err != nil:
+			return err
+		case chunk.Later != "" && !follow:
+			return fmt.Errorf("job %d has no output yet: %s; fairlead logs -f %d waits for it", id, printable(chunk.Later), id)
+		case chunk.Later != "" && !told:
+			told = true
+			fmt.Fprintf(a.errs, "fairlead: %s; waiting for it\n", printable(chunk.Later))
+		}
 		if follow {
 			q.Set("wait_seconds", "20")
-		}
-		chunk, err := client.Log(ctx, id, q)
-		if err != nil {
-			return err
 		}
 		text := chunk.Data
 		if offset < 0 {

@@ -67,6 +67,8 @@ func (a *app) showNodeTasks(ctx context.Context, client *api.Client, l *listing,
 			ends, note = clock(*x.Ended, doc.At), "ended"
 		case x.Ends != nil:
 			ends = clock(*x.Ends, doc.At)
+		case x.Queued && note == "":
+			note = "queued behind it"
 		}
 		t.Row(x.Node, x.Job, x.User, x.Pool, x.Units, clock(x.Started, doc.At), ends, dash(printable(note)))
 	}

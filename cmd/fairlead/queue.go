@@ -66,7 +66,7 @@ func (s *selection) empty() bool {
 }
 
 // openStates are those of jobs that have not ended.
-var openStates = []string{"held", "blocked", "waiting", "running"}
+var openStates = []string{"held", "blocked", "waiting", "queued", "running"}
 
 func stateName(text string) (string, error) {
 	text = strings.ToLower(text)
@@ -83,7 +83,7 @@ func stateName(text string) (string, error) {
 			return name, nil
 		}
 	}
-	return "", usagef("%q is not a state: held, blocked, waiting, running, succeeded, failed, cancelled", text)
+	return "", usagef("%q is not a state: held, blocked, waiting, queued, running, succeeded, failed, cancelled", text)
 }
 
 type queue struct {
@@ -137,7 +137,7 @@ func (q *queue) show(ctx context.Context, client *api.Client, args []string) err
 		v["state"] = openStates
 	}
 	if q.start && len(q.states) == 0 {
-		v["state"] = []string{"waiting", "running"}
+		v["state"] = []string{"waiting", "queued", "running"}
 	}
 	v.Set("rank", "true")
 	v.Set("start", "true")

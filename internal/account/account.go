@@ -85,7 +85,7 @@ func (s *sums) add(j *fairlead.Job, tasks []fairlead.Task) {
 	}
 	for i := range tasks {
 		t := &tasks[i]
-		if t.Started.IsZero() {
+		if t.Started.IsZero() || t.Queued { // it has not begun, or never did
 			continue
 		}
 		if s.within(t.Started) && t.Attempt <= 1 && len(j.After) == 0 {

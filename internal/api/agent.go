@@ -100,6 +100,10 @@ type Finished struct {
 	Cause      string  `json:"cause,omitempty" doc:"Why, in words"`
 	CPUSeconds float64 `json:"cpu_seconds,omitempty"`
 	MaxRSS     int64   `json:"max_rss_bytes,omitempty"`
+	// Began and Ended are by the clock of the queueing system. What does not fit the lease
+	// counts as its nearer end.
+	Began *time.Time `json:"began,omitempty" doc:"Of a bridge: when it began in the queueing system, from when on it is charged"`
+	Ended *time.Time `json:"ended,omitempty" doc:"Of a bridge: when it ended there"`
 }
 
 // ReportResponse answers in the order of the request.
@@ -129,7 +133,7 @@ func (f *Finished) ToResult() fairlead.Result {
 	return fairlead.Result{Ref: f.Ref, Outcome: fairlead.Outcome{
 		State: fairlead.State(f.State), ExitCode: f.ExitCode, Signal: f.Signal, Cause: f.Cause,
 		CPU: duration(f.CPUSeconds), MaxRSS: f.MaxRSS, Final: f.Final,
-	}}
+	}, Began: value(f.Began), Ended: value(f.Ended)}
 }
 
 // FromResult describes a result.

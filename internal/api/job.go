@@ -84,7 +84,8 @@ type Job struct {
 	State     string            `json:"state"`
 	Tasks     int               `json:"tasks"`
 	Waiting   int               `json:"waiting"`
-	Running   int               `json:"running"`
+	Running   int               `json:"running" doc:"Tasks that run, or are queued"`
+	Queued    int               `json:"queued,omitempty" doc:"Of these: tasks that wait in another queueing system"`
 	Succeeded int               `json:"succeeded"`
 	Failed    int               `json:"failed"`
 	Cancelled int               `json:"cancelled"`
@@ -134,6 +135,7 @@ type Task struct {
 	Node       string     `json:"node"`
 	Begin      *time.Time `json:"begin,omitempty"`
 	Started    time.Time  `json:"started"`
+	Queued     bool       `json:"queued,omitempty" doc:"It waits in another queueing system since it started, or ended there without having begun"`
 	Ended      *time.Time `json:"ended,omitempty"`
 	ExitCode   int        `json:"exit_code"`
 	Signal     string     `json:"signal,omitempty"`
@@ -222,7 +224,7 @@ func FromSpec(j *fairlead.Job) Spec {
 func FromJob(j *fairlead.Job) Job {
 	return Job{
 		ID: j.ID, Spec: FromSpec(j), User: j.User, State: string(j.State), Tasks: j.Tasks,
-		Waiting: j.Waiting, Running: j.Running, Succeeded: j.Succeeded, Failed: j.Failed, Cancelled: j.Cancelled,
+		Waiting: j.Waiting, Running: j.Running, Queued: j.Queued, Succeeded: j.Succeeded, Failed: j.Failed, Cancelled: j.Cancelled,
 		Submitted: j.Submitted, Started: pointer(j.Started), Ended: pointer(j.Ended), Cause: j.Cause,
 	}
 }
@@ -232,6 +234,7 @@ func (d *Job) ToJob() *fairlead.Job {
 	j := d.Spec.ToJob()
 	j.ID, j.User, j.State, j.Tasks = d.ID, d.User, fairlead.State(d.State), d.Tasks
 	j.Waiting, j.Running, j.Succeeded, j.Failed, j.Cancelled = d.Waiting, d.Running, d.Succeeded, d.Failed, d.Cancelled
+	j.Queued = d.Queued
 	j.Submitted, j.Started, j.Ended, j.Cause = d.Submitted, value(d.Started), value(d.Ended), d.Cause
 	return &j
 }
@@ -242,7 +245,7 @@ func FromTask(t *fairlead.Task) Task {
 		Job: t.Job, Task: t.Index, Number: t.Number, State: string(t.State), Attempt: t.Attempt, Node: t.Holder,
 		Begin: pointer(t.Begin), Started: t.Started, Ended: pointer(t.Ended), ExitCode: t.Outcome.ExitCode,
 		Signal: t.Outcome.Signal, Cause: t.Outcome.Cause, CPUSeconds: t.Outcome.CPU.Seconds(), MaxRSS: t.Outcome.MaxRSS,
-		Losses: t.Losses, Fails: t.Fails,
+		Losses: t.Losses, Fails: t.Fails, Queued: t.Queued,
 	}
 }
 
@@ -250,7 +253,7 @@ func FromTask(t *fairlead.Task) Task {
 func (d *Task) ToTask() fairlead.Task {
 	t := fairlead.Task{
 		Job: d.Job, Index: d.Task, Number: d.Number, State: fairlead.State(d.State), Attempt: d.Attempt, Holder: d.Node,
-		Begin: value(d.Begin), Started: d.Started, Ended: value(d.Ended), Losses: d.Losses, Fails: d.Fails,
+		Begin: value(d.Begin), Started: d.Started, Ended: value(d.Ended), Losses: d.Losses, Fails: d.Fails, Queued: d.Queued,
 	}
 	t.Outcome = fairlead.Outcome{ExitCode: d.ExitCode, Signal: d.Signal, Cause: d.Cause, CPU: duration(d.CPUSeconds), MaxRSS: d.MaxRSS}
 	if t.State.Ended() {

@@ -83,7 +83,7 @@ type JobList struct {
 
 // Summary is the state of the whole system in one line.
 type Summary struct {
-	Waiting  int64            `json:"waiting" doc:"Tasks that could start if there were room"`
+	Waiting  int64            `json:"waiting" doc:"Tasks that could start if there were room, or wait in another queueing system"`
 	Running  int64            `json:"running" doc:"Tasks"`
 	Unit     string           `json:"unit"`
 	Capacity map[string]int64 `json:"capacity"`
@@ -208,6 +208,7 @@ type LogChunk struct {
 	// Ended is set when the attempt is over: what is there is all there will be.
 	Ended bool   `json:"ended"`
 	Where string `json:"where,omitempty" doc:"File on the node, when it is not kept by the agent"`
+	Later string `json:"later,omitempty" doc:"Why there is none yet: of a task in another queueing system it comes with the end"`
 }
 
 // ServerStatus is what the server says about itself.

@@ -205,6 +205,9 @@ func (b *Bridge) finish(it *item, st Status) {
 		st.Ended = time.Now()
 	}
 	used := st.Used
+	if it.began.IsZero() && st.Phase == Succeeded && used != nil { // of its beginning nothing was told
+		it.began = st.Ended.Add(-time.Duration(used.Seconds * float64(time.Second)))
+	}
 	if !it.began.IsZero() {
 		u := usedFor(&it.lease, b.unit, max(0, st.Ended.Sub(it.began).Seconds()))
 		if used != nil {
@@ -217,7 +220,10 @@ func (b *Bridge) finish(it *item, st Status) {
 			b.log.Debug("the book does not know a job that ended", "task", it.lease.Ref, "error", err)
 		}
 	}
-	it.end = &api.Finished{Ref: it.lease.Ref, State: string(state), ExitCode: st.ExitCode, Cause: bounded(st.Error)}
+	it.end = &api.Finished{Ref: it.lease.Ref, State: string(state), ExitCode: st.ExitCode, Cause: bounded(st.Error), Ended: &st.Ended}
+	if began := it.began; !began.IsZero() {
+		it.end.Began = &began
+	}
 	if used != nil && st.Used != nil {
 		it.end.CPUSeconds = used.CPUSeconds
 	}

@@ -119,7 +119,7 @@ func (b *Bridge) plainly(ref fairlead.Ref) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	plain := func(f *api.Finished) {
-		*f = api.Finished{Ref: ref, State: f.State, ExitCode: f.ExitCode, Final: f.Final, Cause: plainCause}
+		*f = api.Finished{Ref: ref, State: f.State, ExitCode: f.ExitCode, Final: f.Final, Cause: plainCause, Began: f.Began, Ended: f.Ended}
 	}
 	if it := b.items[task{ref.JobID, ref.Task}]; it != nil && it.end != nil {
 		plain(it.end)

@@ -39,6 +39,7 @@ type session struct {
 	name     string
 	instance string
 	handles  bool // jobs of its kinds; it keeps no output
+	bridge   bool // to another queueing system; it has the output of what has ended
 	member   *fairlead.Member
 
 	mu    sync.Mutex
@@ -112,12 +113,12 @@ func (s *Server) join(ctx context.Context, in *joinInput) (*body[api.JoinRespons
 	if err := s.admit(ctx, in.Name, in.Body.Ledger, in.Body.TakeOver); err != nil {
 		return nil, err
 	}
-	x := &session{id: rand.Text(), name: in.Name, instance: in.Body.Instance, handles: len(in.Body.Kinds) > 0, mail: make(chan struct{}, 1)}
+	x := &session{id: rand.Text(), name: in.Name, instance: in.Body.Instance, handles: len(in.Body.Kinds) > 0, bridge: in.Body.Ledger != "", mail: make(chan struct{}, 1)}
 	capacity, err := fairlead.AgentCapacity(in.Body.Capacity, in.Body.Kinds...)
 	if err != nil {
 		return nil, err
 	}
-	info := fairlead.NodeInfo{Version: in.Body.Version, Host: in.Body.Host, Labels: in.Body.Labels}
+	info := fairlead.NodeInfo{Version: in.Body.Version, Host: in.Body.Host, Labels: in.Body.Labels, Queue: in.Body.Ledger != ""}
 	running := in.Body.Running
 	if in.Body.Again && running == nil {
 		running = []fairlead.Ref{}
@@ -236,7 +237,9 @@ func (s *Server) report(ctx context.Context, in *reportInput) (*body[api.ReportR
 			return nil, err
 		}
 	}
-	s.bridged.tell(in.Body.Notes)
+	if err := s.note(ctx, x, in.Body.Notes); err != nil {
+		return nil, err
+	}
 	if len(in.Body.Release) > 0 {
 		x.acknowledge(in.Body.Release)
 		s.bridged.drop(in.Body.Release)

@@ -2,6 +2,7 @@ package server
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"sync"
 
@@ -20,6 +21,34 @@ type bridged struct {
 type note struct {
 	attempt int
 	why.Bridged
+}
+
+// note keeps where a bridge says that its tasks are, and takes down which of them have begun.
+func (s *Server) note(ctx context.Context, x *session, notes []api.Note) error {
+	s.bridged.tell(notes)
+	var began []fairlead.Progress
+	for _, n := range notes {
+		if n.Bridged.Began != nil {
+			began = append(began, fairlead.Progress{Ref: n.Ref, Began: *n.Bridged.Began})
+		}
+	}
+	return x.member.Progress(ctx, began)
+}
+
+// heldReason says, of a job that a node holds, what is to be said beside that it runs: that it
+// waits in another queueing system, or is being cancelled.
+func heldReason(j *fairlead.Job, in []why.Bridged) *api.Reason {
+	switch {
+	case j.Cancel && j.Running > 0 && len(in) == 0:
+		return &api.Reason{Code: string(why.StateStopping), Text: "is being cancelled"}
+	case j.Cancel && j.Running > 0:
+		return &api.Reason{Code: string(why.StateStopping), Text: "is being cancelled: " + in[0].Line()}
+	case j.State == fairlead.Queued && j.Waiting == 0 && len(in) == 0:
+		return &api.Reason{Code: string(why.StateQueued), Text: "was handed to a bridge, and waits behind it"}
+	case j.State == fairlead.Queued && j.Waiting == 0:
+		return &api.Reason{Code: string(why.StateQueued), Text: in[0].Line()}
+	}
+	return nil
 }
 
 // tell keeps what a bridge says.

@@ -68,17 +68,21 @@ func some(names []string) string {
 
 // checkNodes looks which nodes take tasks, and which are lost or drained.
 func checkNodes(all []patient) []api.HealthCheck {
-	by := map[string][]string{}
+	by, start := map[string][]string{}, "start an agent with: fairlead work"
 	for _, n := range all {
 		name := n.Name
 		if n.State == "drain" && n.Why != "" {
 			name += " (" + words.Printable(n.Why) + ")"
 		}
+		if kind := n.Labels[fairlead.BridgeLabel]; n.State == "down" && kind != "" { // bridges have a check of their own
+			start = "start the bridge again: fairlead bridge " + kind + " --name " + n.Name
+			continue
+		}
 		by[n.State] = append(by[n.State], name)
 	}
 	nodes := counted(good("nodes", fmt.Sprintf("%d of %d take tasks", len(by["up"]), len(all))), len(by["up"]), "nodes")
 	if len(by["up"]) == 0 {
-		nodes.Result, nodes.Next = api.ResultFail, "start an agent with: fairlead work"
+		nodes.Result, nodes.Next = api.ResultFail, start
 	}
 	checks := []api.HealthCheck{nodes}
 	if lost := by["down"]; len(lost) > 0 {

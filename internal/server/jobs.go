@@ -178,7 +178,7 @@ type listInput struct {
 	User   string    `query:"user"`
 	Pool   string    `query:"pool" doc:"This pool and those below it"`
 	Kind   string    `query:"kind"`
-	States []string  `query:"state,explode" doc:"held, blocked, waiting, running, succeeded, failed, cancelled"`
+	States []string  `query:"state,explode" doc:"held, blocked, waiting, queued, running, succeeded, failed, cancelled"`
 	Since  time.Time `query:"since" doc:"Leave out what ended before"`
 	After  int64     `query:"after" doc:"Ids above this"`
 	Before int64     `query:"before" doc:"Ids below this"`
@@ -251,6 +251,9 @@ func (s *Server) jobs(ctx context.Context, q fairlead.Query, o web.JobOptions) (
 			d.Bridged = s.bridged.of(j.ID)
 			d.Bridged = d.Bridged[:min(len(d.Bridged), maxBridged)]
 		}
+		if d.Reason == nil {
+			d.Reason = heldReason(j, d.Bridged)
+		}
 		if st, ok := starts[j.ID]; ok {
 			d.StartBy, d.StartKept = &st.By, st.Kept
 		}
@@ -266,7 +269,7 @@ func (s *Server) jobs(ctx context.Context, q fairlead.Query, o web.JobOptions) (
 func (s *Server) next(ctx context.Context, q fairlead.Query) ([]*fairlead.Job, error) {
 	client, limit := s.options.Loop.Client(), q.Limit
 	q.After, q.Before, q.Newest = 0, 0, false
-	q.States, q.Limit = []fairlead.State{fairlead.Running}, limit/2
+	q.States, q.Limit = []fairlead.State{fairlead.Queued, fairlead.Running}, limit/2
 	jobs, err := client.Jobs(ctx, q)
 	if err != nil {
 		return nil, err
@@ -275,7 +278,7 @@ func (s *Server) next(ctx context.Context, q fairlead.Query) ([]*fairlead.Job, e
 	for _, j := range jobs {
 		seen[j.ID] = true
 	}
-	q.States, q.Limit = []fairlead.State{fairlead.Waiting, fairlead.Running}, 0
+	q.States, q.Limit = []fairlead.State{fairlead.Waiting, fairlead.Queued, fairlead.Running}, 0
 	order := s.options.Loop.Next(ctx, q.Pool, limit-len(jobs))
 	if q.IDs = slices.Clone(order); len(order) == 0 {
 		return jobs, nil

@@ -39,8 +39,10 @@ func (s *Server) logs(ctx context.Context, in *logInput) (*body[api.LogChunk], e
 			return nil, err
 		}
 		ended := t.State != fairlead.Running || in.Attempt > 0 && in.Attempt < t.Attempt
-		chunk, err := s.ask(ctx, t, in)
-		if err != nil {
+		chunk := &api.LogChunk{}
+		if x := s.sessionOf(t.Holder); !ended && x != nil && x.bridge {
+			chunk.Later = s.later(t)
+		} else if chunk, err = s.ask(ctx, t, in); err != nil {
 			return nil, err
 		}
 		chunk.Ended = ended && chunk.Offset+int64(len(chunk.Data)) >= chunk.Size
@@ -53,6 +55,17 @@ func (s *Server) logs(ctx context.Context, in *logInput) (*body[api.LogChunk], e
 		case <-time.After(200 * time.Millisecond):
 		}
 	}
+}
+
+// later says when there will be output of a task that a bridge has.
+func (s *Server) later(t *fairlead.Task) string {
+	text := "it is in another queueing system, behind " + t.Holder
+	for _, b := range s.bridged.of(t.Job) {
+		if b.Task == t.Index {
+			text = "it " + b.Line()
+		}
+	}
+	return text + "; the output comes when it has ended"
 }
 
 // logTask finds the task whose output is asked for.

@@ -58,16 +58,26 @@ func (m *lifeMetrics) Stored(call string, took time.Duration) {
 // Began implements fairlead.Observer. A task that was leased before is not measured again.
 func (m *lifeMetrics) Began(b fairlead.Begun) {
 	m.decisions.WithLabelValues("start").Inc()
-	if b.Lease.Attempt > 1 {
-		return
-	}
 	j := b.Lease.Job
 	since := j.Submitted
 	if j.Begin.After(since) {
 		since = j.Begin
 	}
-	pool, kind := m.labels.bounded(j.Pool, j.Kind)
-	m.waits.WithLabelValues(pool, kind).Observe(max(0, b.Lease.Started.Sub(since)).Seconds())
+	if b.Lease.Attempt <= 1 && !b.Queued {
+		m.waited(j.Pool, j.Kind, b.Lease.Started.Sub(since))
+	}
+}
+
+// BeganThere implements fairlead.Observer.
+func (m *lifeMetrics) BeganThere(r fairlead.Run, h fairlead.Header, since time.Time) {
+	if r.Attempt <= 1 {
+		m.waited(h.Pool, h.Kind, r.Started.Sub(since))
+	}
+}
+
+func (m *lifeMetrics) waited(pool, kind string, d time.Duration) {
+	pool, kind = m.labels.bounded(pool, kind)
+	m.waits.WithLabelValues(pool, kind).Observe(max(0, d).Seconds())
 }
 
 // Ended implements fairlead.Observer.

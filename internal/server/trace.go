@@ -42,7 +42,11 @@ func (b both) Stored(call string, took time.Duration) {
 	b.first.Stored(call, took)
 	b.second.Stored(call, took)
 }
-func (b both) Began(x fairlead.Begun)  { b.first.Began(x); b.second.Began(x) }
+func (b both) Began(x fairlead.Begun) { b.first.Began(x); b.second.Began(x) }
+func (b both) BeganThere(r fairlead.Run, h fairlead.Header, since time.Time) {
+	b.first.BeganThere(r, h, since)
+	b.second.BeganThere(r, h, since)
+}
 func (b both) Ended(r fairlead.Result) { b.first.Ended(r); b.second.Ended(r) }
 func (b both) Lost(ref fairlead.Ref)   { b.first.Lost(ref); b.second.Lost(ref) }
 func (b both) WaitsFor(code why.Code)  { b.first.WaitsFor(code); b.second.WaitsFor(code) }

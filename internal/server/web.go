@@ -40,7 +40,7 @@ func (x source) Job(ctx context.Context, id int64) (*api.JobResponse, error) {
 }
 
 func (x source) Why(ctx context.Context, id int64, o fairlead.WhyOptions) (*why.Answer, error) {
-	return x.s.options.Loop.Why(ctx, id, o)
+	return x.s.explain(ctx, id, o)
 }
 
 func (x source) History(ctx context.Context, id int64) (*api.History, error) {

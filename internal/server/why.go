@@ -31,14 +31,26 @@ func (s *Server) why(ctx context.Context, in *whyInput) (*body[*why.Answer], err
 	if in.Evidence {
 		o.Siblings = 0
 	}
-	a, err := s.options.Loop.Why(ctx, in.ID, o)
+	a, err := s.explain(ctx, in.ID, o)
+	if err != nil {
+		return nil, err
+	}
+	return answer(a), nil
+}
+
+// explain is why a job is where it is, with what bridges tell of it.
+func (s *Server) explain(ctx context.Context, id int64, o fairlead.WhyOptions) (*why.Answer, error) {
+	a, err := s.options.Loop.Why(ctx, id, o)
 	if err != nil {
 		return nil, err
 	}
 	if a.Subject.Running > 0 {
-		a.Bridged = s.bridged.of(in.ID)
+		a.Bridged = s.bridged.of(id)
 	}
-	return answer(a), nil
+	if len(a.Bridged) > 0 && a.Reason.Code == why.StateQueued {
+		a.Reason.Text = a.Bridged[0].Told()
+	}
+	return a, nil
 }
 
 type whatIfInput struct {

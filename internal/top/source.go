@@ -78,7 +78,7 @@ func look(ctx context.Context, s Source, q question) tea.Cmd {
 // lookAtJobs takes all that have not ended or, if these are many, what runs and what starts
 // next.
 func (v *seen) lookAtJobs(ctx context.Context, s Source, pool string) error {
-	q := url.Values{"rank": {"true"}, "start": {"true"}, "limit": {strconv.Itoa(mostJobs)}, "state": {"held", "blocked", "waiting", "running"}}
+	q := url.Values{"rank": {"true"}, "start": {"true"}, "limit": {strconv.Itoa(mostJobs)}, "state": {"held", "blocked", "waiting", "queued", "running"}}
 	if pool != "" {
 		q.Set("pool", pool)
 	}

@@ -119,6 +119,15 @@ func (t *Tracer) Began(b fairlead.Begun) {
 	l.Job = &j
 }
 
+// BeganThere implements fairlead.Observer.
+func (t *Tracer) BeganThere(r fairlead.Run, _ fairlead.Header, _ time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if run := t.runs[r.Ref]; run != nil {
+		run.AddEvent("began", trace.WithTimestamp(r.Started))
+	}
+}
+
 // past is a span that is over.
 func (t *Tracer) past(ctx context.Context, name string, from, to time.Time, about []attribute.KeyValue) {
 	_, s := t.tracer.Start(ctx, name, trace.WithTimestamp(from), trace.WithAttributes(about...))

@@ -179,6 +179,10 @@ func runsOf(j *Job) plot.Figure {
 			end = at(*t.Ended)
 		}
 		tip := fmt.Sprintf("attempt %d on %s: %s", t.Attempt, t.Node, t.State)
+		if t.Queued {
+			g.Boxes = append(g.Boxes, plot.Box{Row: i, From: 0, To: max(end, 0), Key: "waits", Label: "queued", Tip: fmt.Sprintf("attempt %d waits in the queueing system behind %s", t.Attempt, t.Node)})
+			continue
+		}
 		g.Boxes = append(g.Boxes,
 			plot.Box{Row: i, From: 0, To: max(0, at(t.Started)), Key: "waits", Tip: "waited"},
 			plot.Box{Row: i, From: at(t.Started), To: max(end, at(t.Started)), Key: "runs", Label: fmt.Sprint("attempt ", t.Attempt), Tip: tip})

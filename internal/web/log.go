@@ -55,6 +55,8 @@ func loadLog(ctx context.Context, src Source, r *Request) (any, error) {
 		return nil, err
 	case err != nil: // not yet, not here, or not any more
 		l.LogChunk, l.Problem = &api.LogChunk{}, api.FromError(err).Detail
+	case l.Later != "":
+		l.Problem = l.Later
 	}
 	return l, nil
 }

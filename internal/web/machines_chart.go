@@ -144,6 +144,9 @@ func (p *planner) task(t *fairlead.NodeTask, keys map[string]int) {
 		ends, until = laterOf(*t.Ends, p.now), "until "+why.Clock(*t.Ends, p.now)+" at most"
 	}
 	tip := fmt.Sprintf("job %s of %s in %s\n%d %s since %s, %s", jobName(t.Job, t.Task), t.User, t.Pool, t.Units, p.m.Unit, why.Clock(t.Started, p.now), until)
+	if t.Queued {
+		tip += "\nqueued behind it: it has not begun"
+	}
 	if t.Stop != "" {
 		tip += "\nis being stopped: " + t.Stop
 	}

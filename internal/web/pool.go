@@ -66,7 +66,7 @@ func loadPool(ctx context.Context, src Source, r *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	query.States, query.Limit = []fairlead.State{fairlead.Waiting, fairlead.Running}, jobsShown
+	query.States, query.Limit = []fairlead.State{fairlead.Waiting, fairlead.Queued, fairlead.Running}, jobsShown
 	if p.Jobs, err = src.Jobs(ctx, query, JobOptions{Rank: true, Start: r.patient(src)}); err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func (p *Pool) ofUser(ctx context.Context, src Source, r *Request) (err error) {
 	if p.Shares, err = src.Shares(ctx, ""); err != nil {
 		return err
 	}
-	list, err := src.Jobs(ctx, fairlead.Query{User: p.User, States: []fairlead.State{fairlead.Waiting, fairlead.Running, fairlead.Held, fairlead.Blocked}, Limit: 1000}, JobOptions{})
+	list, err := src.Jobs(ctx, fairlead.Query{User: p.User, States: []fairlead.State{fairlead.Waiting, fairlead.Queued, fairlead.Running, fairlead.Held, fairlead.Blocked}, Limit: 1000}, JobOptions{})
 	if err != nil {
 		return err
 	}

@@ -187,7 +187,7 @@ func verbsFor(j *api.Job, may bool) []verb {
 				continue
 			}
 		case "requeue":
-			if state != fairlead.Running && !state.Ended() {
+			if state != fairlead.Queued && state != fairlead.Running && !state.Ended() {
 				continue
 			}
 		case "cancel":

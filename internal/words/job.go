@@ -14,7 +14,7 @@ import (
 
 // StateLetters are the states as the queue shows them.
 var StateLetters = map[string]string{
-	"held": "H", "blocked": "B", "waiting": "W", "running": "R", "succeeded": "S", "failed": "F", "cancelled": "C",
+	"held": "H", "blocked": "B", "waiting": "W", "queued": "Q", "running": "R", "succeeded": "S", "failed": "F", "cancelled": "C",
 }
 
 // Done reports whether a state is an end.
@@ -22,11 +22,14 @@ func Done(state string) bool {
 	return state == "succeeded" || state == "failed" || state == "cancelled"
 }
 
-// SortQueue puts what runs first, then what waits by rank, then what has none.
+// SortQueue puts what runs first, then what waits in other queueing systems, then what waits by
+// rank, then what has none.
 func SortQueue(jobs []api.Job) {
 	class := func(j *api.Job) int64 {
 		switch {
 		case j.State == "running" && j.Waiting == 0:
+			return -1
+		case j.State == "queued" && j.Waiting == 0:
 			return 0
 		case j.Rank > 0:
 			return j.Rank
@@ -52,10 +55,15 @@ func JobID(j *api.Job) string {
 	return id
 }
 
-// State is the letter of a job's state, and how many of its tasks run if it is several.
+// State is the letter of a job's state, and how many of its tasks run if it is several, or are
+// queued if none runs.
 func State(j *api.Job) string {
-	if j.Running > 1 {
-		return fmt.Sprintf("%s×%d", StateLetters[j.State], j.Running)
+	n := j.Running
+	if j.State == "running" {
+		n -= j.Queued
+	}
+	if n > 1 {
+		return fmt.Sprintf("%s×%d", StateLetters[j.State], n)
 	}
 	return StateLetters[j.State]
 }

@@ -108,6 +108,8 @@ func whyNow(n *fairlead.NodeView, unit string) string {
 	switch {
 	case n.Why != "":
 		return n.Why
+	case n.State == "down" && n.Labels[fairlead.BridgeLabel] != "":
+		return "its bridge is not connected: start it with fairlead bridge " + n.Labels[fairlead.BridgeLabel] + "; if it is gone for good, the next start of the server forgets it"
 	case n.State == "down":
 		return "its agent is not connected"
 	case n.Free[unit] == 0:
