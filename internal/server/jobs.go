@@ -251,9 +251,7 @@ func (s *Server) jobs(ctx context.Context, q fairlead.Query, o web.JobOptions) (
 			d.Bridged = s.bridged.of(j.ID)
 			d.Bridged = d.Bridged[:min(len(d.Bridged), maxBridged)]
 		}
-		if d.Reason == nil {
-			d.Reason = heldReason(j, d.Bridged)
-		}
+		d.Reason = cmp.Or(d.Reason, heldReason(j, d.Bridged))
 		if st, ok := starts[j.ID]; ok {
 			d.StartBy, d.StartKept = &st.By, st.Kept
 		}

@@ -62,7 +62,8 @@ var queueTabs = []struct {
 	name, says string
 	states     []fairlead.State
 }{
-	{"waiting", "Waiting", []fairlead.State{fairlead.Waiting, fairlead.Running}},
+	{"waiting", "Waiting", []fairlead.State{fairlead.Waiting, fairlead.Queued, fairlead.Running}},
+	{"queued", "Queued elsewhere", []fairlead.State{fairlead.Queued}},
 	{"running", "Running", []fairlead.State{fairlead.Running}},
 	{"held", "Held or blocked", []fairlead.State{fairlead.Held, fairlead.Blocked}},
 	{"ended", "Ended", []fairlead.State{fairlead.Succeeded, fairlead.Failed, fairlead.Cancelled}},
