@@ -400,3 +400,10 @@ func (l *Loop) stop(runs []Run, why string) {
 		m.worker.Stop(refs, why)
 	}
 }
+
+// HalfLife is by how much usage decays.
+func (l *Loop) HalfLife() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.core.Clock().HalfLife()
+}

@@ -354,13 +354,6 @@ func taskEvents(j *Job, t Task) []Event {
 	return events
 }
 
-// HalfLife is by how much usage decays.
-func (l *Loop) HalfLife() time.Duration {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.core.Clock().HalfLife()
-}
-
 // LeaseTTL is for how long a task is leased.
 func (l *Loop) LeaseTTL() time.Duration { return l.options.LeaseTTL }
 
