@@ -54,7 +54,7 @@ func TestParse(t *testing.T) {
 		},
 	}}
 	wantServer := config.Server{
-		Listen: []string{"127.0.0.1:7447"}, Socket: "/run/fairlead/fairlead.sock", SocketMode: 0o660, Database: "fairlead.db",
+		Listen: []string{"127.0.0.1:7447"}, Origins: []string{"http://cluster.example"}, Socket: "/run/fairlead/fairlead.sock", SocketMode: 0o660, Database: "fairlead.db",
 		LeaseTTL: time.Minute, Retention: 30 * 24 * time.Hour, LogLevel: slog.LevelInfo, LogFormat: "text",
 	}
 	for _, f := range []struct {

@@ -135,6 +135,8 @@ func serverFields() []field {
 	return []field{
 		of("listen", "127.0.0.1:7447", "Where it listens. Only loopback addresses, as there is no authentication yet; [] for none.",
 			listen, func(s *Server) *[]string { return &s.Listen }),
+		of("origins", "[]", "Where browsers find the dashboard if that is behind a proxy that speaks http: http://cluster.example. See the page on the dashboard.",
+			origins, func(s *Server) *[]string { return &s.Origins }),
 		of("socket", `""`, "Its socket, for users of the same machine; none for none. Empty: root's is /run/fairlead/fairlead.sock, another user's is in XDG_RUNTIME_DIR.",
 			line("path", maxSocket, anyText), func(s *Server) *string { return &s.Socket }),
 		of("socket_mode", `"0660"`, "Who may use the socket.", octal, func(s *Server) *os.FileMode { return &s.SocketMode }),

@@ -15,6 +15,7 @@ import (
 // change takes effect with the next one.
 type Server struct {
 	Listen     []string // loopback addresses, host:port
+	Origins    []string // of the dashboard behind a proxy, http://host
 	Socket     string   // path, or none; empty is where this user's server has it by default
 	SocketMode os.FileMode
 	Database   string // path or URL

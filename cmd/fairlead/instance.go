@@ -94,7 +94,7 @@ func (x *instance) open(ctx context.Context, o instanceOptions) (err error) {
 		})
 	}
 	x.server = server.New(server.Options{
-		Loop: x.loop, Store: x.store, Program: version, StoreName: o.storeName, Database: o.database, Config: x.config, Logger: x.log, Tracer: tracer,
+		Loop: x.loop, Store: x.store, Program: version, StoreName: o.storeName, Database: o.database, Origins: o.config.Server.Origins, Config: x.config, Logger: x.log, Tracer: tracer,
 	})
 	listeners, err := x.listen(o)
 	if err != nil {

@@ -1,19 +1,22 @@
 package server
 
 import (
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
 	"runtime/debug"
+	"slices"
 	"time"
+
+	"github.com/fairlead/fairlead"
 )
 
 // protect wraps all requests: it refuses those that a web page of somebody else could
 // send through a user's browser, keeps a failure from taking the server down, and
 // logs.
 func (s *Server) protect(next http.Handler) http.Handler {
-	cross := http.NewCrossOriginProtection()
-	inner := cross.Handler(s.checkHost(next))
+	inner := s.checkOrigin(s.checkHost(next))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
 		rec := &recorder{ResponseWriter: w, status: http.StatusOK}
@@ -33,6 +36,24 @@ func (s *Server) protect(next http.Handler) http.Handler {
 			s.metrics.request(r.Pattern, rec.status, time.Since(began))
 		}()
 		inner.ServeHTTP(rec, r)
+	})
+}
+
+// checkOrigin refuses what changes something and comes from a page of another site. Browsers say by
+// Sec-Fetch-Site whether it does, but not to a proxy that speaks http: then the origin of the page
+// has to be one that the configuration names. What the proxy says of itself is not asked, as a name that
+// somebody makes point to the proxy would be told as well. Where the browser does say it, a
+// name in the configuration changes nothing.
+func (s *Server) checkOrigin(next http.Handler) http.Handler {
+	cross := http.NewCrossOriginProtection()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		known := r.Header.Get("Sec-Fetch-Site") == "" && slices.Contains(s.options.Origins, r.Header.Get("Origin"))
+		if err := cross.Check(r); err != nil && !known {
+			s.log.Warn("refused what a page of another site sent", "path", r.URL.Path, "origin", r.Header.Get("Origin"), "host", r.Host)
+			s.pages.Refuse(w, r, fmt.Errorf("this comes from a page of %.200q, which is not where this server is; if that is its proxy, name it as server.origins in the configuration: %w", r.Header.Get("Origin"), fairlead.ErrForbidden))
+			return
+		}
+		next.ServeHTTP(w, r)
 	})
 }
 

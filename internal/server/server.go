@@ -33,6 +33,8 @@ type Options struct {
 	// Database is the file of the jobs, if there is one: doctor looks at its disk and who may
 	// read it.
 	Database string
+	// Origins are where pages of the dashboard come from that a proxy passes on.
+	Origins []string
 	// Config keeps the configuration in force; nil if nobody can change it.
 	Config Configuration
 	Logger *slog.Logger
@@ -51,6 +53,7 @@ type Server struct {
 	// admitting lets one bridge at a time be compared with the ledger that is kept.
 	admitting sync.Mutex
 	metrics   *metrics
+	pages     *web.Dashboard
 	handler   http.Handler
 
 	mu     sync.Mutex
@@ -91,7 +94,8 @@ func (s *Server) routes() http.Handler {
 	mux.Handle("GET /metrics", s.metrics.handler())
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("GET /readyz", s.ready)
-	web.New(source{s}, s.options.Program, s.log).Register(mux)
+	s.pages = web.New(source{s}, s.options.Program, s.log)
+	s.pages.Register(mux)
 	return s.protect(mux)
 }
 

@@ -124,3 +124,30 @@ func TestDashboardBoundsWhatIsPosted(t *testing.T) {
 		}
 	}
 }
+
+// TestDashboardBehindPlainProxy: browsers do not tell a proxy that speaks http whether another site
+// asks, so the origin has to be named. Where they do tell, the name changes nothing.
+func TestDashboardBehindPlainProxy(t *testing.T) {
+	d := newDesk(t)
+	d.options.Origins = []string{"http://cluster.example"}
+	j, _, _ := d.submit(root, api.Spec{Argv: []string{"true"}})
+	form := url.Values{"verb": {"hold"}, "job": {fmt.Sprint(j.ID)}}
+	for _, h := range [][]string{
+		{"Origin", "http://evil.example"}, {"Origin", "http://evil.example", "X-Forwarded-Host", "evil.example"}, {"Origin", "http://cluster.example:8080"}, {"Origin", "https://cluster.example"},
+		{"Origin", "http://cluster.example", "Sec-Fetch-Site", "cross-site"}, {"Origin", "null"},
+	} {
+		status, text := d.look(root, "/act", form, h...)
+		if status != http.StatusForbidden || !strings.Contains(text, "server.origins") || !strings.Contains(text, "<nav") {
+			t.Errorf("%v: status %d\n%s", h, status, text)
+		}
+		if status, text := d.look(root, "/v1/jobs/alter", form, h...); status != http.StatusForbidden || strings.Contains(text, "<") {
+			t.Errorf("%v: a program is answered %d\n%s", h, status, text)
+		}
+	}
+	if d.state(j.ID) != fairlead.Waiting {
+		t.Fatalf("it is %s", d.state(j.ID))
+	}
+	if status, text := d.look(root, "/act", form, "Origin", "http://cluster.example"); status != http.StatusOK || d.state(j.ID) != fairlead.Held {
+		t.Errorf("from the page behind the proxy: status %d, %s\n%s", status, d.state(j.ID), text)
+	}
+}

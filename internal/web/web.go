@@ -221,3 +221,12 @@ func (d *Dashboard) fail(w http.ResponseWriter, r *http.Request, err error) {
 	req.Query, req.Here = nil, ""
 	d.write(w, r, errorPage, req, api.FromError(err), api.Status(err))
 }
+
+// Refuse answers in place of what was asked for: browsers with a page, programs in a word.
+func (d *Dashboard) Refuse(w http.ResponseWriter, r *http.Request, err error) {
+	if strings.HasPrefix(r.URL.Path, "/v1/") {
+		http.Error(w, err.Error(), api.Status(err))
+		return
+	}
+	secure(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { d.fail(w, r, err) })).ServeHTTP(w, r)
+}
