@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -33,18 +34,18 @@ func (a *app) configCheckCommand() *cobra.Command {
 		Use:   "check FILE",
 		Short: "Say what is wrong with a configuration, with line and place",
 		Long: `Say what is wrong with a configuration: unknown fields, wrong types, and what cannot
-work, such as shares over 100%. It needs no server. The exit status is 2 if there are
-errors; warnings and hints leave it 0.`,
+work, such as shares over 100%. It needs no server; if there is one, it is compared with what
+the nodes of that have. The exit status is 2 if there are errors; warnings and hints leave it 0.`,
 		Example: "  fairlead config check /etc/fairlead/fairlead.yaml",
 		Args:    cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
 			cfg, err := config.Load(args[0])
 			var problems config.Problems
 			if err != nil && !errors.As(err, &problems) {
 				return usageError{err}
 			}
 			if cfg != nil && err == nil {
-				problems = cfg.Report()
+				problems = append(cfg.Report(), a.beyond(c.Context(), args[0], cfg)...)
 			}
 			if asJSON {
 				out := map[string]any{"version": api.Version, "file": args[0], "problems": append(config.Problems{}, problems...)}
@@ -67,6 +68,25 @@ errors; warnings and hints leave it 0.`,
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
+}
+
+// beyond is what a configuration promises beyond what the nodes have, if there is a server to ask.
+func (a *app) beyond(ctx context.Context, name string, cfg *config.Config) (out config.Problems) {
+	c, err := a.client()
+	if err != nil {
+		return nil
+	}
+	defer c.Close()
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	d, err := c.Diff(ctx, api.ConfigFile{Name: name, Text: cfg.Text()})
+	if err != nil {
+		return nil
+	}
+	for _, text := range d.Beyond {
+		out = append(out, config.Problem{File: name, Warning: true, Msg: text})
+	}
+	return out
 }
 
 func (a *app) configShowCommand() *cobra.Command {

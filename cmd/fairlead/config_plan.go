@@ -110,6 +110,9 @@ func (a *app) printDiff(d *api.ConfigDiff, name string) {
 		a.printDifferences(d.Covered)
 	}
 	fmt.Fprint(a.errs, d.Warnings)
+	for _, b := range d.Beyond {
+		fmt.Fprintln(a.errs, "warning:", b)
+	}
 }
 
 func (a *app) printDifferences(all []api.ConfigDifference) {

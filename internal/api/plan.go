@@ -29,6 +29,8 @@ type ConfigDiff struct {
 	Covered []ConfigDifference `json:"covered,omitempty" doc:"Differences of the files that settings keep from taking force"`
 	// Warnings are about the new configuration.
 	Warnings string `json:"warnings,omitempty"`
+	// Beyond is what it promises to pools beyond what the nodes have that are there.
+	Beyond []string `json:"beyond,omitempty" doc:"What it promises to pools beyond what the nodes have"`
 }
 
 // ConfigDifference is one place before and after.
@@ -114,6 +116,7 @@ type ApplyRequest struct {
 // RollbackRequest puts an earlier version of the file into force.
 type RollbackRequest struct {
 	To     int    `json:"to,omitempty" minimum:"0" doc:"Number of a version; default: the one before"`
+	Plan   string `json:"plan,omitempty" doc:"The plan that was made of that version: then it is refused if anything has changed that the plan was made from"`
 	Reason string `json:"reason,omitempty"`
 }
 

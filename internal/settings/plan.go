@@ -83,6 +83,7 @@ func (k *Keeper) Diff(f api.ConfigFile) (*api.ConfigDiff, error) {
 		return nil, err
 	}
 	d := was.diff(file, next)
+	d.Beyond = k.beyond(next)
 	return &d, nil
 }
 
@@ -140,6 +141,7 @@ func (k *Keeper) look(ctx context.Context, f api.ConfigFile, keep bool) (out *ap
 		return nil, nil, nil, fmt.Errorf("this configuration cannot be put into force: %w: %w", err, fairlead.ErrInvalid)
 	}
 	out = &api.ConfigPlan{ConfigDiff: was.diff(file, next), At: seen.At, Before: orNone(seen.Before), After: orNone(seen.After), Unranked: seen.Unranked}
+	out.Beyond = k.beyond(next)
 	out.Unsaved = was.path != "" && from.file != was.file.Text()
 	for i := range seen.Pools {
 		out.Pools = append(out.Pools, poolPlan(&seen.Pools[i]))
@@ -176,17 +178,9 @@ func (k *Keeper) keepPlan(p plan) {
 func (k *Keeper) Apply(ctx context.Context, by Actor, r api.ApplyRequest) (*api.ApplyResponse, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	i := slices.IndexFunc(k.plans, func(p plan) bool { return p.id == r.Plan })
-	if i < 0 {
-		return nil, fmt.Errorf("there is no plan %q: the server keeps the last %d until it ends; make it again with fairlead config plan FILE: %w", r.Plan, keptPlans, fairlead.ErrNotFound)
-	}
-	p := k.plans[i]
-	now, err := k.basisNow()
+	p, err := k.stillGood(r.Plan)
 	if err != nil {
 		return nil, err
-	}
-	if what := p.basis.changed(now); what != "" {
-		return nil, fmt.Errorf("plan %s was made from something else: %s since; nothing was changed; look again with fairlead config plan FILE: %w", p.id, what, fairlead.ErrState)
 	}
 	note := "plan " + p.id
 	if r.Reason != "" {
@@ -195,14 +189,41 @@ func (k *Keeper) Apply(ctx context.Context, by Actor, r api.ApplyRequest) (*api.
 	return k.replace(ctx, by, p.text, "apply", note)
 }
 
+// stillGood is a plan by its name, if nothing it was made from has changed since.
+func (k *Keeper) stillGood(id string) (p plan, err error) {
+	i := slices.IndexFunc(k.plans, func(p plan) bool { return p.id == id })
+	if i < 0 {
+		return p, fmt.Errorf("there is no plan %q: the server keeps the last %d until it ends; make it again with fairlead config plan FILE: %w", id, keptPlans, fairlead.ErrNotFound)
+	}
+	p = k.plans[i]
+	now, err := k.basisNow()
+	if err != nil {
+		return p, err
+	}
+	if what := p.basis.changed(now); what != "" {
+		return p, fmt.Errorf("plan %s was made from something else: %s since; nothing was changed; look again with fairlead config plan FILE: %w", p.id, what, fairlead.ErrState)
+	}
+	return p, nil
+}
+
 // Rollback puts an earlier version of the file into force: the one before, or the one that
-// is named. What is in the file without being in force is undone first.
+// is named. What is in the file without being in force is undone first. If a plan is named that
+// was made of it, nothing that the plan was made from may have changed.
 func (k *Keeper) Rollback(ctx context.Context, by Actor, r api.RollbackRequest) (*api.ApplyResponse, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	i, err := k.target(r.To)
 	if err != nil {
 		return nil, err
+	}
+	if r.Plan != "" {
+		p, err := k.stillGood(r.Plan)
+		if err != nil {
+			return nil, err
+		}
+		if p.text != k.versions[i].Text {
+			return nil, fmt.Errorf("plan %s is not of version %d: %w", p.id, k.versions[i].Number, fairlead.ErrInvalid)
+		}
 	}
 	note := fmt.Sprintf("to version %d", k.versions[i].Number)
 	if r.Reason != "" {
@@ -248,6 +269,7 @@ func (k *Keeper) replace(ctx context.Context, by Actor, text, what, note string)
 		return nil, err
 	}
 	out := &api.ApplyResponse{ConfigDiff: k.diff(file, next), File: k.path, Number: all[len(all)-1].Number}
+	out.Beyond = k.beyond(next)
 	entry := fairlead.AuditEntry{Who: by.Who, From: by.From, What: what, Subject: "configuration", Old: out.Old, New: out.New, Note: note}
 	if err := writeFile(k.path, text); err != nil {
 		return nil, fmt.Errorf("nothing was changed: the server could not write its file: %w; put the new one there yourself, the server reads it when it changes: %w", err, fairlead.ErrState)

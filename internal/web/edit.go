@@ -107,7 +107,7 @@ func (e *Edit) check(ctx context.Context, src Source) error {
 		e.Broken, e.Problem = true, err.Error()
 		return nil
 	}
-	e.Problems = c.Problems
+	e.Problems = c.Report()
 	if e.Diff, err = src.ConfigDiff(ctx, api.ConfigFile{Name: e.File, Text: e.Text}); err != nil {
 		e.Broken, e.Problem = true, err.Error()
 	}
@@ -234,6 +234,9 @@ func postApply(ctx context.Context, src Source, r *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(out.Changes) == 0 {
+		return &Applied{out, "The plan is the file now"}, nil
+	}
 	return &Applied{out, "The plan is in force"}, nil
 }
 
@@ -244,13 +247,22 @@ type Rollback struct {
 	Back *Applied // after it was done
 }
 
-func loadRollback(ctx context.Context, src Source, r *Request) (any, error) {
+// backTo is the number of the version to go back to.
+func backTo(r *Request) (int, error) {
 	if !r.You.Admin {
-		return nil, fmt.Errorf("only administrators may change the configuration: %w", fairlead.ErrForbidden)
+		return 0, fmt.Errorf("only administrators may change the configuration: %w", fairlead.ErrForbidden)
 	}
 	number, err := strconv.Atoi(r.Word("to"))
 	if err != nil || number < 1 {
-		return nil, &fairlead.Invalid{Field: "to", Msg: fmt.Sprintf("%.40q is not the number of a version", r.Word("to"))}
+		return 0, &fairlead.Invalid{Field: "to", Msg: fmt.Sprintf("%.40q is not the number of a version", r.Word("to"))}
+	}
+	return number, nil
+}
+
+func loadRollback(ctx context.Context, src Source, r *Request) (any, error) {
+	number, err := backTo(r)
+	if err != nil {
+		return nil, err
 	}
 	v, err := src.ConfigVersion(ctx, number)
 	if err != nil {
@@ -263,16 +275,19 @@ func loadRollback(ctx context.Context, src Source, r *Request) (any, error) {
 	return &Rollback{ConfigVersion: *v, Plan: planOf(p)}, nil
 }
 
+// postRollback goes by the plan that the page showed, so that what somebody else has put into force
+// since is not undone with it.
 func postRollback(ctx context.Context, src Source, r *Request) (any, error) {
-	data, err := loadRollback(ctx, src, r)
+	number, err := backTo(r)
 	if err != nil {
 		return nil, err
 	}
-	b := data.(*Rollback)
-	out, err := src.ConfigRollback(ctx, api.RollbackRequest{To: b.Number, Reason: r.Word("reason")})
-	if err != nil {
-		return nil, err
+	if r.Word("plan") == "" {
+		return nil, &fairlead.Invalid{Field: "plan", Msg: "is missing: open the page of the version, which shows what would change, and post that"}
 	}
-	b.Back = &Applied{out, fmt.Sprintf("Version %d is in force again", b.Number)}
-	return b, nil
+	out, err := src.ConfigRollback(ctx, api.RollbackRequest{To: number, Plan: r.Word("plan"), Reason: r.Word("reason")})
+	if err != nil {
+		return nil, fmt.Errorf("open the page of version %d again: %w", number, err)
+	}
+	return &Rollback{Back: &Applied{out, fmt.Sprintf("Version %d is in force again", number)}}, nil
 }

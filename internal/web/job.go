@@ -73,9 +73,7 @@ func loadJob(ctx context.Context, src Source, r *Request) (any, error) {
 	j.First = j.Why.Ahead[:min(aheadShown, len(j.Why.Ahead))]
 	j.More = len(j.Why.Ahead) - len(j.First)
 	j.Start, j.Ahead, j.Runs = startOf(j.Why), aheadOf(j.Why), runsOf(j)
-	if j.Job.State == string(fairlead.Waiting) {
-		j.Try = tryOf(ctx, src, j, r)
-	}
+	j.Try = tryOf(ctx, src, j, r)
 	return j, nil
 }
 

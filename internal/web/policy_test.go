@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"html"
 	"net/http"
 	"net/url"
 	"os"
@@ -8,6 +9,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/fairlead/fairlead/config"
+	"github.com/fairlead/fairlead/internal/api"
 )
 
 // planned finds the plan that a page offers to apply.
@@ -93,7 +97,97 @@ func TestPlanApplyRollback(t *testing.T) {
 	if status, _ := l.post("/policy/apply", apply); status == http.StatusOK {
 		t.Error("a plan was applied twice")
 	}
-	if status, text := l.post("/policy/rollback", url.Values{"to": {"1"}}); status != http.StatusOK || l.weight("physics") != 60 {
+	if status, text := l.post("/policy/rollback", url.Values{"to": {"1"}, "plan": {planned.FindStringSubmatch(text)[1]}}); status != http.StatusOK || l.weight("physics") != 60 {
 		t.Errorf("roll back: %d, the weight is %v\n%s", status, l.weight("physics"), text)
+	}
+}
+
+// TestSettingOverFile: what a setting keeps from taking force is told while one writes, in the plan
+// and after it was applied.
+func TestSettingOverFile(t *testing.T) {
+	l := newLab(t, cluster)
+	if _, err := l.client.Set(t.Context(), api.SettingsRequest{Settings: []api.SettingValue{{Path: "pools.physics.weight", Value: "70"}}}); err != nil {
+		t.Fatal(err)
+	}
+	form := url.Values{"text": {strings.Replace(cluster, "weight: 60", "weight: 65", 1)}, "last": {"0"}}
+	words := []string{"Settings made while the server runs keep this from taking force", "<del>60</del>", "<ins>65</ins>"}
+	_, text := l.post("/policy/edit", form)
+	shows(t, text, append(words, "It would change nothing in force")...)
+	form.Set("do", "plan")
+	_, text = l.post("/policy/edit", form)
+	shows(t, text, append(words, "Nothing changes in force")...)
+	m := planned.FindStringSubmatch(text)
+	if m == nil {
+		t.Fatalf("there is no plan:\n%s", text)
+	}
+	_, text = l.post("/policy/apply", url.Values{"plan": {m[1]}})
+	shows(t, text, append(words, "The plan is the file now", "changes nothing in force")...)
+	if l.weight("physics") != 70 {
+		t.Errorf("the weight is %v", l.weight("physics"))
+	}
+	_, _, text = l.get("/policy/rollback?to=1")
+	shows(t, text, "keep this from taking force", "<ins>60</ins>")
+}
+
+// TestRollbackOfWhatWasSeen: what somebody else applies after the page was opened is not rolled back
+// with it.
+func TestRollbackOfWhatWasSeen(t *testing.T) {
+	l := newLab(t, cluster)
+	apply := func(weight string) {
+		t.Helper()
+		_, text := l.post("/policy/edit", url.Values{"text": {strings.Replace(cluster, "weight: 60", "weight: "+weight, 1)}, "do": {"plan"}, "last": {"0"}})
+		m := planned.FindStringSubmatch(text)
+		if m == nil {
+			t.Fatalf("there is no plan:\n%s", text)
+		}
+		if status, text := l.post("/policy/apply", url.Values{"plan": {m[1]}}); status != http.StatusOK {
+			t.Fatalf("apply: %d\n%s", status, text)
+		}
+	}
+	apply("10")
+	_, _, text := l.get("/policy/rollback?to=1")
+	seen := url.Values{"to": {"1"}, "plan": {planned.FindStringSubmatch(text)[1]}}
+	apply("20")
+	status, text := l.post("/policy/rollback", seen)
+	shows(t, text, "made from something else", "open the page of version 1 again")
+	if status != http.StatusConflict || l.weight("physics") != 20 {
+		t.Errorf("roll back what was seen before: %d, the weight is %v", status, l.weight("physics"))
+	}
+	if status, _ := l.post("/policy/rollback", url.Values{"to": {"1"}}); status != http.StatusUnprocessableEntity || l.weight("physics") != 20 {
+		t.Errorf("roll back without having looked: %d", status)
+	}
+	_, _, text = l.get("/policy/rollback?to=2")
+	seen.Set("plan", planned.FindStringSubmatch(text)[1])
+	if status, _ := l.post("/policy/rollback", seen); status != http.StatusUnprocessableEntity || l.weight("physics") != 20 {
+		t.Errorf("roll back to another version than the one that was looked at: %d", status)
+	}
+	seen.Set("to", "2")
+	if status, text := l.post("/policy/rollback", seen); status != http.StatusOK || l.weight("physics") != 10 {
+		t.Errorf("roll back: %d, the weight is %v\n%s", status, l.weight("physics"), text)
+	}
+}
+
+// TestHintsAndMachines: the editor has the hints of config check, and compares with the machines.
+func TestHintsAndMachines(t *testing.T) {
+	l := newLab(t, cluster)
+	large := strings.Replace(cluster, "min: {cpu: 8}", "min: {cpu: 200}", 1)
+	form := url.Values{"text": {large}, "last": {"0"}}
+	if _, text := l.post("/policy/edit", form); strings.Contains(text, "is guaranteed") {
+		t.Error("minima are compared with the nodes though there is none")
+	}
+	l.node("n", map[string]int64{"cpu": 16, "mem": 1 << 30})
+	const want = "biology/env is guaranteed 200 cpu, and all nodes together have 16"
+	_, text := l.post("/policy/edit", form)
+	shows(t, text, want)
+	form.Set("do", "plan")
+	_, text = l.post("/policy/edit", form)
+	shows(t, text, want)
+	c, err := config.Parse("lab.yaml", []byte(cluster))
+	if err != nil || len(c.Hints) == 0 {
+		t.Fatalf("the text has no hints: %v", err)
+	}
+	_, text = l.post("/policy/edit", url.Values{"text": {cluster}})
+	for _, h := range c.Hints {
+		shows(t, text, "No errors", "hint", html.EscapeString(h.Msg))
 	}
 }

@@ -3,16 +3,12 @@ package web
 import (
 	"context"
 	"fmt"
-	"math"
-	"net/url"
-	"strconv"
+	"slices"
 	"strings"
-	"time"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/plot"
-	"github.com/fairlead/fairlead/internal/units"
 	"github.com/fairlead/fairlead/why"
 )
 
@@ -20,13 +16,14 @@ import (
 // what the scheduler answers.
 type try struct {
 	Unit     string
-	Limit    slider // seconds
-	Units    slider
+	Limit    stops
+	Units    stops
 	Pool     string // in place of the job's
 	Priority string
 	Pools    []string
 
 	Asked   bool
+	Over    string // why nothing can be asked any more
 	Answer  *tried
 	Figure  plot.Figure
 	Problem string
@@ -53,32 +50,38 @@ func (t *tried) Later() float64 {
 	return -*t.Seconds
 }
 
-// slider is a number between bounds.
-type slider struct {
-	From, To, Step, Value float64
-	Now                   float64 // what the job asks for
-	Changed               bool
-}
-
 // poolsOffered bounds the list of other pools: what is longer is typed.
 const poolsOffered = 300
+
+// asks reports whether an address asks what if.
+func asks(r *Request) bool {
+	return slices.ContainsFunc([]string{"t", "c", "pool", "priority"}, func(name string) bool { return r.Word(name) != "" })
+}
 
 // tryOf reads what is asked, and asks the scheduler. The answer is not kept up to date: it is
 // asked anew when a slider moves.
 func tryOf(ctx context.Context, src Source, j *Job, r *Request) *try {
 	job := &j.Job
-	t := &try{Unit: j.Why.Units.Unit}
-	t.Limit = limitSlider(job.LimitSeconds)
-	now := float64(max(1, job.Request[t.Unit]))
-	t.Units = slider{From: 1, To: max(8, 2*now), Step: 1, Value: now}
-	t.Limit.read(r.Query, "t", job.LimitSeconds)
-	t.Units.read(r.Query, "c", now)
-	t.Pool, t.Priority = r.Word("pool"), r.Word("priority")
+	if job.State != string(fairlead.Waiting) {
+		if !asks(r) {
+			return nil
+		}
+		return &try{Over: fmt.Sprintf("Job %d is %s by now. Only of a job that waits can it be said what would become of it if it asked for something else.", job.ID, job.State)}
+	}
+	t := &try{Unit: j.Why.Units.Unit, Pool: r.Word("pool"), Priority: r.Word("priority")}
+	seconds, badLimit := readLimit(r.Word("t"), job.LimitSeconds)
+	units, badUnits := readUnits(r.Word("c"), max(1, job.Request[t.Unit]))
+	t.Limit = limitStops(job.LimitSeconds, seconds)
+	t.Units = unitStops(max(1, job.Request[t.Unit]), units)
 	if r.Live {
 		return t
 	}
 	t.Pools = poolsFor(ctx, src)
-	v, words := t.variation(job.Pool)
+	if t.Problem = strings.TrimPrefix(badLimit+"; "+badUnits, "; "); t.Problem != "" {
+		t.Problem = strings.TrimSuffix(t.Problem, "; ")
+		return t
+	}
+	v, words := t.variation(job.Pool, seconds, units)
 	if len(words) == 0 {
 		return t
 	}
@@ -95,18 +98,18 @@ func tryOf(ctx context.Context, src Source, j *Job, r *Request) *try {
 }
 
 // variation is what is asked for, and the words of --what-if for it.
-func (t *try) variation(pool string) (v api.Variation, words []string) {
-	if t.Limit.Changed {
-		v.LimitSeconds = &t.Limit.Value
-		words = append(words, "t="+units.FormatDuration(time.Duration(t.Limit.Value*float64(time.Second))))
+func (t *try) variation(pool string, seconds float64, units int64) (v api.Variation, words []string) {
+	if t.Limit.Changed() {
+		v.LimitSeconds = &seconds
+		words = append(words, "t="+t.Limit.Value)
 	}
-	if t.Units.Changed {
-		v.Request = map[string]int64{t.Unit: int64(t.Units.Value)}
+	if t.Units.Changed() {
+		v.Request = map[string]int64{t.Unit: units}
 		word := "request=" + t.Unit + "="
 		if t.Unit == "cpu" {
 			word = "cpus="
 		}
-		words = append(words, word+strconv.FormatInt(int64(t.Units.Value), 10))
+		words = append(words, word+t.Units.Value)
 	}
 	if t.Pool != "" && t.Pool != pool {
 		v.Pool = &t.Pool
@@ -117,35 +120,6 @@ func (t *try) variation(pool string) (v api.Variation, words []string) {
 		words = append(words, "priority="+t.Priority)
 	}
 	return v, words
-}
-
-// limitSlider reaches to twice the limit, in round steps of a twenty-fourth of it.
-func limitSlider(limit float64) slider {
-	base := limit
-	if base <= 0 {
-		base = 24 * 3600
-	}
-	step := 60.0
-	for _, s := range []float64{60, 300, 900, 1800, 3600, 7200, 14400, 43200, 86400} {
-		if s <= base/8 {
-			step = s
-		}
-	}
-	s := slider{From: step, To: math.Ceil(2*base/step) * step, Step: step, Value: limit}
-	if limit <= 0 {
-		s.Value = s.To
-	}
-	return s
-}
-
-// read takes the value from the address, if it is there and another one.
-func (s *slider) read(q url.Values, name string, now float64) {
-	s.Now = s.Value
-	v, err := strconv.ParseFloat(q.Get(name), 64)
-	if err != nil || math.IsNaN(v) || v < s.From || v > s.To || v == now {
-		return
-	}
-	s.Value, s.Changed = v, true
 }
 
 // poolsFor are the pools into which a job may be put.

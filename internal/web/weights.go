@@ -37,6 +37,13 @@ type Weights struct {
 	Lasts   []string
 }
 
+// slider is a number between bounds.
+type slider struct {
+	From, To, Step, Value float64
+	Now                   float64 // what is in force
+	Changed               bool
+}
+
 // weightRow is a pool with its slider.
 type weightRow struct {
 	Path, Name string

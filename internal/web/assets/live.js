@@ -118,53 +118,67 @@ function pause() {
 
 // ---- What if: a form whose answer is asked for while it is changed. The address keeps the question.
 
-function duration(seconds) {
-  const units = [[86400, "d"], [3600, "h"], [60, "m"], [1, "s"]];
-  let text = "";
-  for (const [size, name] of units) {
-    const n = Math.floor(seconds / size);
-    if (n) text += n + name;
-    seconds -= n * size;
-  }
-  return text;
+let asking, later;
+
+// fetchPage gets a page. What is no page of ours, such as the word of a proxy, has no element that is
+// looked for in it.
+async function fetchPage(url, options) {
+  const answer = await fetch(url, options);
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  return { answer, page, why: page.querySelector("main p.problem")?.textContent || `the server answers ${answer.status}: retry` };
 }
 
-let asking, later;
+const silent = (e) => `The server does not answer (${e.message}): retry`;
+
+// instead puts words in the place of an answer that is not one to what is asked now; if the form
+// itself stands there, above the page.
+function instead(form, id, text) {
+  if (!$(id) || $(id).contains(form)) return problem(text);
+  const p = document.createElement("p");
+  p.className = "problem";
+  p.textContent = text;
+  $(id).replaceChildren(p);
+}
 
 async function tryOut(form) {
   asking?.abort();
   asking = new AbortController();
-  const url = new URL(location.href);
+  const url = new URL(location.href), id = form.dataset.try;
   url.search = "";
   for (const f of form.elements) {
     if (f.name && f.value && f.value !== f.dataset.now) url.searchParams.set(f.name, f.value);
   }
+  history.replaceState(null, "", url);
   try {
-    const answer = await fetch(url, { signal: asking.signal });
-    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    const id = form.dataset.try, part = page.getElementById(id);
+    const { page, why } = await fetchPage(url, { signal: asking.signal });
+    const part = page.getElementById(id);
+    problem("");
     if (part) replacePart(id, part.innerHTML);
-    problem(part ? "" : page.querySelector("p.problem")?.textContent || "this cannot be asked");
-    history.replaceState(null, "", url);
+    else instead(form, id, why);
   } catch (e) {
-    if (e.name !== "AbortError") problem("The server does not answer: " + e.message);
+    if (e.name !== "AbortError") instead(form, id, silent(e));
   }
 }
 
-// A slider and the field beside it say the same; the field is what is asked for.
+// A slider and the field beside it say the same; the field is what is asked for. A slider may go from
+// text to text.
 function together(at) {
   const other = $(at.dataset.for || at.dataset.slider || "");
-  if (other) other.value = at.value;
+  if (!other) return;
+  const [slider, field] = at.dataset.for ? [at, other] : [other, at];
+  const stops = slider.dataset.stops?.split(",");
+  if (slider === at) field.value = stops ? stops[slider.value] : slider.value;
+  else if (!stops) slider.value = field.value;
+  else if (stops.includes(field.value)) slider.value = stops.indexOf(field.value);
+  if (stops) slider.setAttribute("aria-valuetext", field.value || field.placeholder);
 }
 
 document.addEventListener("input", (e) => {
   const form = e.target.form;
   if (!form?.dataset.try) return;
   together(e.target);
-  const said = form.querySelector(`output[for="${e.target.id}"]`);
-  if (said) said.textContent = e.target.dataset.unit === "seconds" ? duration(+e.target.value) : e.target.value;
   clearTimeout(later);
-  later = setTimeout(() => tryOut(form), 120);
+  later = setTimeout(() => tryOut(form), e.target.type === "range" ? 120 : 600);
 });
 
 // ---- Actions: the page that asks, and then what it answers, are shown in a dialog.
@@ -173,8 +187,7 @@ const ask = $("ask");
 
 async function show(url, options) {
   try {
-    const answer = await fetch(url, options);
-    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const { answer, page } = await fetchPage(url, options);
     const body = page.getElementById("asked") || page.querySelector("main > section") || page.body;
     ask.replaceChildren(...body.childNodes);
     for (const e of ask.querySelectorAll("a[href], form[action]")) {
@@ -184,7 +197,7 @@ async function show(url, options) {
     if (!ask.open) ask.showModal();
     (ask.querySelector("input:not([type=hidden])") || ask.querySelector("[data-close]"))?.focus();
   } catch (e) {
-    problem("The server does not answer: " + e.message);
+    problem(silent(e));
   }
 }
 
@@ -228,13 +241,13 @@ async function check(form) {
   checking = new AbortController();
   const body = new URLSearchParams(new FormData(form));
   try {
-    const answer = await fetch(form.action, { method: "POST", body, signal: checking.signal });
-    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const { page, why } = await fetchPage(form.action, { method: "POST", body, signal: checking.signal });
     const part = page.getElementById(form.dataset.check);
+    problem("");
     if (part) replacePart(form.dataset.check, part.innerHTML);
-    problem(part ? "" : page.querySelector("p.problem")?.textContent || "this cannot be checked");
+    else instead(form, form.dataset.check, "This was not checked: " + why);
   } catch (e) {
-    if (e.name !== "AbortError") problem("The server does not answer: " + e.message);
+    if (e.name !== "AbortError") instead(form, form.dataset.check, "This was not checked. " + silent(e));
   }
 }
 

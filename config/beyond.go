@@ -1,0 +1,32 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Beyond tells of the minima that cannot be met with what all nodes have together. Where no node is
+// known it tells of none: the nodes may come later.
+func (c *Config) Beyond(capacity map[string]int64) (out []string) {
+	if len(capacity) == 0 {
+		return nil
+	}
+	root := &c.Shares.Sched.Root
+	alone := map[string]bool{}
+	for path, p := range root.All() {
+		for _, r := range slices.Sorted(maps.Keys(p.Min)) {
+			if p.Min[r] > capacity[r] {
+				alone[r] = true
+				out = append(out, fmt.Sprintf("%s is guaranteed %s %s, and all nodes together have %s: it gets no more than that", path, showAmount(p.Min[r]).text, r, showAmount(capacity[r]).text))
+			}
+		}
+	}
+	sum := below(root)
+	for _, r := range slices.Sorted(maps.Keys(sum)) {
+		if sum[r] > capacity[r] && !alone[r] {
+			out = append(out, fmt.Sprintf("the minima of all pools add up to %s %s, and all nodes together have %s: while all want theirs, not all have it", showAmount(sum[r]).text, r, showAmount(capacity[r]).text))
+		}
+	}
+	return out
+}

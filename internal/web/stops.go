@@ -1,0 +1,112 @@
+package web
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/units"
+)
+
+// stops is a field with a slider beside it. The slider has a place for each of some values, as texts:
+// those of the grid, the one that the job has, and the one that is asked for. So what is not touched
+// stays exactly as it is.
+type stops struct {
+	Texts []string
+	At    int // the place of the value
+	Value string
+	Now   string // what the job has; empty for no limit
+}
+
+// Changed reports whether something else than now is asked for.
+func (s stops) Changed() bool { return s.Value != s.Now }
+
+// Last is the place of the last value.
+func (s stops) Last() int { return len(s.Texts) - 1 }
+
+// stopsOf makes a slider of the values of a grid and two more.
+func stopsOf[T int64 | time.Duration](grid []T, now, value T, text func(T) string) stops {
+	all := slices.Compact(slices.Sorted(slices.Values(append(grid, now, value))))
+	s := stops{Value: text(value), Now: text(now), At: slices.Index(all, value)}
+	for _, v := range all {
+		s.Texts = append(s.Texts, text(v))
+	}
+	return s
+}
+
+// limitsTried are time limits that people ask for, about as far from each other on a scale of ratios.
+var limitsTried = []time.Duration{
+	10 * time.Second, 30 * time.Second, time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 15 * time.Minute, 20 * time.Minute, 30 * time.Minute, 45 * time.Minute,
+	time.Hour, 75 * time.Minute, 90 * time.Minute, 2 * time.Hour, 150 * time.Minute, 3 * time.Hour, 4 * time.Hour, 5 * time.Hour, 6 * time.Hour, 8 * time.Hour, 10 * time.Hour, 12 * time.Hour, 16 * time.Hour, 20 * time.Hour,
+	24 * time.Hour, 36 * time.Hour, 48 * time.Hour, 60 * time.Hour, 72 * time.Hour, 96 * time.Hour, 120 * time.Hour, 168 * time.Hour, 240 * time.Hour, 336 * time.Hour, 504 * time.Hour, 672 * time.Hour,
+}
+
+// endless stands for no limit, beyond all limits.
+const endless = 100 * 365 * 24 * time.Hour
+
+// limitStops reaches from moments to twice the limit of a job; of one without, to four weeks and to none.
+func limitStops(now, value float64) stops {
+	of := func(seconds float64) time.Duration {
+		if seconds <= 0 {
+			return endless
+		}
+		return time.Duration(seconds * float64(time.Second))
+	}
+	var grid []time.Duration
+	for _, d := range limitsTried {
+		if grid = append(grid, d); d >= 2*of(now) {
+			break
+		}
+	}
+	return stopsOf(grid, of(now), of(value), func(d time.Duration) string {
+		if d == endless {
+			return ""
+		}
+		return units.FormatDuration(d)
+	})
+}
+
+// readLimit reads a time limit in seconds: 1h30m, or a number of seconds. Without a text it is as now.
+func readLimit(text string, now float64) (seconds float64, problem string) {
+	if text == "" {
+		return now, ""
+	}
+	if n, err := strconv.ParseUint(text, 10, 31); err == nil {
+		text = fmt.Sprint(n, "s")
+	}
+	d, err := units.ParseDuration(text)
+	switch {
+	case err != nil:
+		return now, "time limit: " + err.Error()
+	case d <= 0 || d >= endless:
+		return now, fmt.Sprintf("time limit: %.40q is not a limit that a job can have", text)
+	}
+	return d.Seconds(), ""
+}
+
+// unitStops reaches from 1 to twice of what a job asks for; where that is much, in steps of a quarter.
+func unitStops(now, value int64) stops {
+	var grid []int64
+	for v := int64(1); ; v += max(1, v/64*16, v/8) {
+		if grid = append(grid, v); v >= max(8, 2*now) {
+			break
+		}
+	}
+	return stopsOf(grid, now, value, func(v int64) string { return strconv.FormatInt(v, 10) })
+}
+
+// unitsMost is as much as anybody may ask for.
+const unitsMost = 1 << 40
+
+// readUnits reads a number of units. Without a text it is as now.
+func readUnits(text string, now int64) (value int64, problem string) {
+	if text == "" {
+		return now, ""
+	}
+	v, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || v < 1 || v > unitsMost {
+		return now, fmt.Sprintf("%.40q is not a whole number from 1 on", text)
+	}
+	return v, ""
+}

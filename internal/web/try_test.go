@@ -1,0 +1,96 @@
+package web_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/fairlead/fairlead/internal/api"
+)
+
+var stopsAre = regexp.MustCompile(`data-for="try-(\w)" data-stops="([^"]*)"`)
+
+// stops are the values to which the sliders of a job go.
+func stops(text string) map[string][]string {
+	out := map[string][]string{}
+	for _, m := range stopsAre.FindAllStringSubmatch(text, -1) {
+		out[m[1]] = strings.Split(m[2], ",")
+	}
+	return out
+}
+
+// TestSlidersStartWhereTheJobIs: what a job asks for is one of the values, whatever it is, and there are
+// small ones.
+func TestSlidersStartWhereTheJobIs(t *testing.T) {
+	l := newLab(t, cluster)
+	l.node("n", map[string]int64{"cpu": 16})
+	l.until(l.submit("ann", api.Spec{Pool: "physics/curie", Request: map[string]int64{"cpu": 16}}), "running")
+	for _, c := range []struct {
+		seconds float64
+		cpus    int64
+		value   string
+		limits  []string
+	}{
+		{57 * 60, 3, "57m", []string{"10m", "45m", "57m", "1h", "2h"}}, {3 * 3600, 1, "3h", []string{"30s", "10m", "2h30m", "4h", "6h"}},
+		{4211.5, 1000, "1h10m11s500ms", []string{"1m"}}, {0, 7, "", []string{"10m", "1d", "28d", ""}}, {5, 2, "5s", []string{"5s", "10s"}},
+	} {
+		id := l.submit("ann", api.Spec{Pool: "physics/curie", LimitSeconds: c.seconds, Request: map[string]int64{"cpu": c.cpus}})
+		_, _, text := l.get(fmt.Sprint("/jobs/", id))
+		shows(t, text, fmt.Sprintf(`name="t" value="%s"`, c.value), fmt.Sprintf(`name="c" value="%d"`, c.cpus))
+		all := stops(text)
+		for _, want := range c.limits {
+			if !slices.Contains(all["t"], want) {
+				t.Errorf("with a limit of %v s there is no %q: %q", c.seconds, want, all["t"])
+			}
+		}
+		for _, want := range []string{"1", fmt.Sprint(c.cpus)} {
+			if !slices.Contains(all["c"], want) {
+				t.Errorf("with %d cpu there is no %s: %q", c.cpus, want, all["c"])
+			}
+		}
+		if len(all["t"]) > 60 || len(all["c"]) > 100 {
+			t.Errorf("the sliders have %d and %d places", len(all["t"]), len(all["c"]))
+		}
+		// A form that is sent as it stands asks for nothing else.
+		same := fmt.Sprintf("/jobs/%d?t=%s&c=%d", id, c.value, c.cpus)
+		if _, _, text := l.get(same); strings.Contains(text, "instead of") || !strings.Contains(text, "Move a slider") {
+			t.Errorf("%s asks for something else", same)
+		}
+	}
+}
+
+// TestWhatIfByAddress: what an address asks for is asked, in seconds or as a duration, beyond the sliders
+// as well, or it is said why not.
+func TestWhatIfByAddress(t *testing.T) {
+	l := newLab(t, cluster)
+	l.node("n", map[string]int64{"cpu": 16})
+	l.until(l.submit("ann", api.Spec{Pool: "physics/curie", Request: map[string]int64{"cpu": 16}}), "running")
+	id := l.submit("ann", api.Spec{Pool: "physics/curie", LimitSeconds: 3 * 3600, Request: map[string]int64{"cpu": 3}})
+	for query, words := range map[string][]string{
+		"t=600": {"<b>10m</b> instead of 3h", "--what-if", "t=10m"}, "t=7m": {"<b>7m</b> instead of 3h", ">7m<"}, "t=90d": {"<b>90d</b> instead of 3h"}, "c=4": {"<b>4</b> instead of 3", "cpus=4"},
+		"c=5000": {"5000", "never start"}, "t=NaN": {"problem", "time limit: "}, "t=-5m": {"is negative"}, "t=0": {"not a limit"}, "c=0": {"not a whole number"}, "c=1e300": {"not a whole number"}, "t=x&c=y": {"time limit: ", "not a whole"},
+	} {
+		status, _, text := l.get(fmt.Sprint("/jobs/", id, "?", query))
+		if status != http.StatusOK {
+			t.Errorf("%s: %d", query, status)
+		}
+		for _, w := range words {
+			if !strings.Contains(text, w) {
+				_, part, _ := strings.Cut(text, `id="try"`)
+				t.Errorf("%s: the page does not say %q:\n%.3500s", query, w, part)
+			}
+		}
+	}
+	if _, text := l.post("/act", url.Values{"verb": {"cancel"}, "job": {fmt.Sprint(id)}}); !strings.Contains(text, "done") {
+		t.Fatal("the job is not cancelled")
+	}
+	_, _, text := l.get(fmt.Sprint("/jobs/", id, "?c=4"))
+	shows(t, text, `id="try-answer"`, fmt.Sprintf("Job %d is cancelled by now", id))
+	if _, _, text := l.get(fmt.Sprint("/jobs/", id)); strings.Contains(text, "try-answer") {
+		t.Error("a job that was cancelled has sliders")
+	}
+}
