@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -186,4 +187,44 @@ func TestPageIsLive(t *testing.T) {
 		}
 	}
 	t.Fatalf("the stream ended: %v", lines.Err())
+}
+
+// TestKioskHasNothingToClick: nothing on a screen on a wall leads away from it, neither when it is opened
+// nor when it is brought up to date.
+func TestKioskHasNothingToClick(t *testing.T) {
+	l := newLab(t, cluster)
+	l.submit("eve", hostile)
+	for _, path := range []string{"/", "/queue", "/pool?pool=physics", "/machines", "/policy", "/jobs/1"} {
+		sep := "?"
+		if strings.Contains(path, "?") {
+			sep = "&"
+		}
+		_, _, text := l.get(path + sep + "kiosk")
+		if !strings.Contains(text, "stylesheet") || regexp.MustCompile(`<(a|tr)\b[^>]*href=`).MatchString(text) {
+			t.Errorf("%s has links", path)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, l.url+"/?kiosk&live=", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	lines := bufio.NewScanner(resp.Body)
+	lines.Buffer(nil, 1<<20)
+	pools := false
+	for lines.Scan() && !strings.HasPrefix(lines.Text(), "event: version") {
+		pools = pools || strings.Contains(lines.Text(), "physics")
+		if strings.Contains(lines.Text(), "href=") {
+			t.Errorf("what comes later has links: %.300s", lines.Text())
+		}
+	}
+	if !pools {
+		t.Error("nothing came")
+	}
 }

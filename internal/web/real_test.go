@@ -195,8 +195,12 @@ func TestRealKeys(t *testing.T) {
 	}
 	b.typeInto("/", "name:neutro3\r")
 	b.until("location.search.includes('neutro3') && document.querySelectorAll('#list tbody tr[data-href]').length === 1 && document.getElementById('status').dataset.state === 'live'")
-	b.do(chromedp.KeyEvent("j"), chromedp.KeyEvent("x"))
-	b.until("document.querySelector('input[name=job]').checked")
+	b.do(chromedp.KeyEvent("j"))
+	b.until("document.activeElement.matches('tr[aria-selected=true] a')")
+	b.do(chromedp.KeyEvent("x"))
+	b.until("document.querySelector('input[name=job]').checked && document.activeElement.matches('tr[aria-selected=true] input[name=job]')")
+	b.do(chromedp.KeyEvent("a"))
+	b.until("document.activeElement.matches('#bulk button') && document.activeElement.textContent === 'Hold'")
 	b.do(chromedp.KeyEvent("k"), chromedp.KeyEvent("w"))
 	b.until("location.pathname.startsWith('/jobs/') && document.querySelector('h1').textContent.includes('neutro3')")
 	b.clean(l.url)
@@ -209,23 +213,33 @@ func TestRealWhatIf(t *testing.T) {
 	b := browse(t)
 	b.open(fmt.Sprint(l.url, "/jobs/", jobs["neutro3"]))
 	before := eval[string](b, "document.querySelector('#start .by time').dateTime")
-	slide := `(() => { const s = document.getElementById("try-t"); s.value = %d; s.dispatchEvent(new Event("input", {bubbles: true})); return true; })()`
-	eval[bool](b, fmt.Sprintf(slide, 3600))
+	slide := `(() => { const s = document.getElementById("try-%s-slider"); s.value = s.dataset.stops.split(",").indexOf(%q); s.dispatchEvent(new Event("input", {bubbles: true})); return true; })()`
+	eval[bool](b, fmt.Sprintf(slide, "t", "1h"))
 	b.until("document.getElementById('try-answer').textContent.includes('it would start now')")
-	b.until("location.search === '?t=3600'")
-	if got := texts(b, "#try output"); len(got) == 0 || got[0] != "1h" {
-		t.Errorf("the slider says %q", got)
+	b.until("location.search === '?t=1h'")
+	if got := eval[string](b, "document.getElementById('try-t').value"); got != "1h" {
+		t.Errorf("the field beside the slider says %q", got)
 	}
 	limit := 3600.0
 	w, err := l.client.WhatIf(t.Context(), jobs["neutro3"], api.Variation{LimitSeconds: &limit})
 	if err != nil || !w.After.Now || w.Before.Start.By.Format("2006-01-02T15:04") != before[:16] {
 		t.Errorf("the interface says %+v, %v; the page said by %s", w, err, before)
 	}
-	eval[bool](b, fmt.Sprintf(slide, 7200))
+	eval[bool](b, fmt.Sprintf(slide, "t", "2h"))
 	b.until("location.search === '' && !document.getElementById('try-answer').textContent.includes('it would start now')")
 	b.open(fmt.Sprint(l.url, "/jobs/", jobs["neutro3"], "?t=3600&c=8"))
 	b.until("document.getElementById('try-answer').textContent.includes('it would start now')")
+
+	// What cannot be asked any more is said in the place of the answer, and so is silence.
+	if _, text := l.post("/act", url.Values{"verb": {"cancel"}, "job": {fmt.Sprint(jobs["neutro3"])}}); !strings.Contains(text, "Cancel: done") {
+		t.Fatal("the job is not cancelled")
+	}
+	eval[bool](b, fmt.Sprintf(slide, "c", "4"))
+	b.until("document.getElementById('try-answer').textContent.includes('is cancelled by now') && !document.getElementById('try-answer').textContent.includes('would start')")
 	b.clean(l.url)
+	eval[bool](b, "(window.fetch = () => Promise.reject(new TypeError('nobody there')), true)")
+	eval[bool](b, fmt.Sprintf(slide, "c", "8"))
+	b.until("document.getElementById('try-answer').textContent.includes('The server does not answer (nobody there): retry')")
 }
 
 // TestRealActions: each asks first, and then does it.

@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"regexp"
 	"strings"
 	"time"
 	"unicode"
@@ -161,7 +162,7 @@ func (d *Dashboard) render(p *Page, v *shown) ([]part, error) {
 		if err := d.looks[p.Name].ExecuteTemplate(&b, name, v); err != nil {
 			return nil, err
 		}
-		out = append(out, part{name, harmless(b.String())})
+		out = append(out, part{name, v.finished(b.String())})
 	}
 	return out, nil
 }
@@ -184,8 +185,19 @@ func (d *Dashboard) write(w http.ResponseWriter, r *http.Request, p *Page, req *
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	io.WriteString(w, harmless(b.String()))
+	io.WriteString(w, v.finished(b.String()))
 }
+
+// finished is what is sent of a page, or of a part of it.
+func (v *shown) finished(page string) string {
+	if page = harmless(page); v.Kiosk {
+		page = links.ReplaceAllString(page, "$1")
+	}
+	return page
+}
+
+// links are places to which a click or a key leads: a screen on a wall has none.
+var links = regexp.MustCompile(`(<(?:a|tr)\b[^>]*?) (?:data-)?href="[^"]*"`)
 
 // harmless replaces what could be mistaken wherever it comes from: characters for terminals, and
 // those that turn the direction of the text around them.

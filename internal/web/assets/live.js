@@ -54,7 +54,9 @@ function replacePart(id, html) {
   const page = new DOMParser().parseFromString("<body>" + html, "text/html");
   const next = part.cloneNode(false);
   next.append(...page.body.childNodes);
+  const at = document.activeElement;
   patchChildren(part, next);
+  if (at !== document.activeElement && at.isConnected) at.focus({ preventScroll: true }); // its row was moved
   document.dispatchEvent(new CustomEvent("part", { detail: id }));
 }
 
@@ -284,6 +286,19 @@ function move(by) {
   if (now) now.removeAttribute("aria-selected");
   all[i].setAttribute("aria-selected", "true");
   all[i].scrollIntoView({ block: "nearest" });
+  (all[i].querySelector("a[href]") || all[i]).focus({ preventScroll: true }); // Tab goes on from there
+}
+
+// tick ticks the row, and the focus goes to its box: Tab, and then shift, lead on from there.
+function tick() {
+  const box = chosen()?.querySelector("input[type=checkbox]");
+  box?.click();
+  box?.focus({ preventScroll: true });
+}
+
+// toActions leads to what can be done with what is ticked.
+function toActions() {
+  document.querySelector("#bulk button, main .actions a, main .actions button")?.focus();
 }
 
 let leading = false;
@@ -295,7 +310,8 @@ const keys = {
   k: () => move(-1),
   w: () => open(),
   Enter: () => open(),
-  x: () => chosen()?.querySelector("input[type=checkbox]")?.click(),
+  x: tick,
+  a: toActions,
   p: pause,
   t: theme,
   g: () => {
@@ -316,7 +332,7 @@ document.addEventListener("keydown", (e) => {
     if (e.key === "Escape") at.blur();
     return;
   }
-  if (e.key === "Enter" && at.matches?.("a, button, input, summary")) return;
+  if (e.key === "Enter" && at.matches?.("a, button, input:not([type=checkbox]), summary")) return;
   if (leading) {
     leading = false;
     const to = [...document.querySelectorAll("header nav a")].find((a) => a.dataset.key === e.key);
