@@ -298,62 +298,6 @@ func (l *Loop) findPool(name string) (sched.PoolID, error) {
 	return 0, invalid("pool", "%q is in several pools; name one of %s", name, strings.Join(names, ", "))
 }
 
-// History returns what happened to a job, oldest first.
-func (l *Loop) History(ctx context.Context, id int64) ([]Event, error) {
-	j, err := l.client.Job(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	events := []Event{{Job: id, Task: -1, At: j.Submitted, Code: "submitted", Text: "by " + j.User + " into " + j.Pool}}
-	if k, ok := l.store.(Journal); ok {
-		more, err := k.Events(ctx, id)
-		if err != nil {
-			return nil, err
-		}
-		events = append(events, more...)
-	}
-	tasks, err := l.store.Tasks(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	for i, e := range events {
-		if k := slices.IndexFunc(tasks, func(t Task) bool { return t.Index == e.Task }); k >= 0 {
-			events[i].Text = taskName(j, tasks[k]) + e.Text
-		}
-	}
-	for _, t := range tasks {
-		events = append(events, taskEvents(j, t)...)
-	}
-	events = append(events, l.reasons.since(j)...)
-	slices.SortStableFunc(events, func(a, b Event) int { return a.At.Compare(b.At) })
-	return events, nil
-}
-
-// taskName goes before what happened to one task of several.
-func taskName(j *Job, t Task) string {
-	if j.Tasks == 1 {
-		return ""
-	}
-	return fmt.Sprintf("task %d: ", t.Number)
-}
-
-// taskEvents are the beginning and the end of a task's last attempt.
-func taskEvents(j *Job, t Task) []Event {
-	name := taskName(j, t)
-	events := []Event{{Job: j.ID, Task: t.Index, At: t.Started, Code: "started", Text: fmt.Sprintf("%sattempt %d on %s", name, t.Attempt, t.Holder)}}
-	if t.Queued {
-		events[0].Code, events[0].Text = "queued", fmt.Sprintf("%sattempt %d, through %s", name, t.Attempt, t.Holder)
-	}
-	if !t.Ended.IsZero() && t.Outcome.State != "" {
-		text := name + string(t.Outcome.State)
-		if t.Outcome.Cause != "" {
-			text += ": " + t.Outcome.Cause
-		}
-		events = append(events, Event{Job: j.ID, Task: t.Index, At: t.Ended, Code: "finished", Text: text})
-	}
-	return events
-}
-
 // LeaseTTL is for how long a task is leased.
 func (l *Loop) LeaseTTL() time.Duration { return l.options.LeaseTTL }
 

@@ -316,29 +316,6 @@ func joinStates(states []fairlead.State) string {
 	return strings.Join(names, ", ")
 }
 
-type idInput struct {
-	ID int64 `path:"id"`
-}
-
-func (s *Server) job(ctx context.Context, in *idInput) (*body[api.JobResponse], error) {
-	j, err := s.options.Loop.Client().Job(ctx, in.ID)
-	if err != nil {
-		return nil, err
-	}
-	tasks, err := s.options.Loop.Client().Tasks(ctx, in.ID)
-	if err != nil {
-		return nil, err
-	}
-	out := api.JobResponse{Version: api.Version, Job: shown(who(ctx), j), Tasks: []api.Task{}}
-	if j.Running > 0 {
-		out.Job.Bridged = s.bridged.of(j.ID)
-	}
-	for i := range tasks {
-		out.Tasks = append(out.Tasks, api.FromTask(&tasks[i]))
-	}
-	return answer(out), nil
-}
-
 type alterInput struct{ Body api.AlterRequest }
 
 // alter changes those of the jobs that the actor may change, and says so for each.
@@ -385,18 +362,6 @@ func (s *Server) alter(ctx context.Context, in *alterInput) (*body[api.AlterResp
 	}
 	for k, err := range errs {
 		out.Results[at[k]] = api.FromError(err)
-	}
-	return answer(out), nil
-}
-
-func (s *Server) history(ctx context.Context, in *idInput) (*body[api.History], error) {
-	events, err := s.options.Loop.History(ctx, in.ID)
-	if err != nil {
-		return nil, err
-	}
-	out := api.History{Version: api.Version, Job: in.ID, Events: []api.Event{}}
-	for _, e := range events {
-		out.Events = append(out.Events, api.FromEvent(e))
 	}
 	return answer(out), nil
 }

@@ -43,8 +43,14 @@ func (x source) Why(ctx context.Context, id int64, o fairlead.WhyOptions) (*why.
 	return x.s.explain(ctx, id, o)
 }
 
-func (x source) History(ctx context.Context, id int64) (*api.History, error) {
-	return bodyOf(x.s.history(ctx, &idInput{ID: id}))
+func (x source) JobHistory(ctx context.Context, id int64) (*api.JobResponse, *api.History, error) {
+	j, tasks, err := x.s.jobAndTasks(ctx, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	events, err := x.s.options.Loop.HistoryOf(ctx, j, tasks)
+	job, history := x.s.jobOf(ctx, j, tasks), historyOf(id, events)
+	return &job, &history, err
 }
 
 func (x source) WhatIf(ctx context.Context, id int64, v api.Variation) (*why.WhatIf, error) {

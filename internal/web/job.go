@@ -18,20 +18,22 @@ type jobSource interface {
 	Job(ctx context.Context, id int64) (*api.JobResponse, error)
 	// Why says why a job is where it is.
 	Why(ctx context.Context, id int64, o fairlead.WhyOptions) (*why.Answer, error)
-	// History is what happened to a job.
-	History(ctx context.Context, id int64) (*api.History, error)
+	// JobHistory is a job with its tasks and what happened to it.
+	JobHistory(ctx context.Context, id int64) (*api.JobResponse, *api.History, error)
 	// WhatIf says what would become of a job that waits if it asked for something else.
 	WhatIf(ctx context.Context, id int64, v api.Variation) (*why.WhatIf, error)
 }
 
 // jobPage says why a job is where it is, and what would change that.
-var jobPage = &Page{Name: "job", Of: "queue", Path: "jobs/{id}", Parts: []string{"head", "why", "start", "levels", "gates", "history"}, Seen: ByUser, Load: loadJob}
+var jobPage = &Page{Name: "job", Of: "queue", Path: "jobs/{id}", Parts: []string{"head", "why", "start", "levels", "gates", "tasks", "history"}, Seen: ByUser, Load: loadJob}
 
 // Job is what the page shows.
 type Job struct {
 	*api.JobResponse
-	Why    *why.Answer
-	Events *api.History
+	Why *why.Answer
+	// Events are the last that happened to it, List some of its tasks.
+	Events eventList
+	List   taskList
 	// May is set if the one who asks may change it, and read its output.
 	May bool
 	// Later is set if when it starts is still being worked out.
@@ -53,7 +55,8 @@ func loadJob(ctx context.Context, src Source, r *Request) (any, error) {
 		return nil, fmt.Errorf("job %.40q: %w", r.ID, fairlead.ErrNotFound)
 	}
 	j := &Job{}
-	if j.JobResponse, err = src.Job(ctx, id); err != nil {
+	var happened *api.History
+	if j.JobResponse, happened, err = src.JobHistory(ctx, id); err != nil {
 		return nil, err
 	}
 	// How long it takes to say when a job starts depends on what waits before it.
@@ -61,9 +64,7 @@ func loadJob(ctx context.Context, src Source, r *Request) (any, error) {
 	if j.Why, err = src.Why(ctx, id, fairlead.WhyOptions{Siblings: siblingsShown, Estimate: !j.Later}); err != nil {
 		return nil, err
 	}
-	if j.Events, err = src.History(ctx, id); err != nil {
-		return nil, err
-	}
+	j.Events, j.List = eventsOf(happened.Events, r), tasksOf(j.JobResponse, r)
 	j.May = r.You.Admin || r.You.UID >= 0 && r.You.User == j.Job.User
 	j.Verbs = verbsFor(&j.Job, j.May)
 	for i := range j.Why.Levels {
@@ -157,17 +158,14 @@ func levelOf(l *why.Level, growth float64) level {
 	return out
 }
 
-// runsShown is how many tasks are drawn.
-const runsShown = 40
-
-// runsOf draws the tasks of a job over time, from its submission on.
+// runsOf draws the tasks on the page over time, from the submission on.
 func runsOf(j *Job) plot.Figure {
-	if len(j.Tasks) == 0 {
+	if len(j.List.Rows) == 0 {
 		return nil
 	}
 	g := plot.Gantt{Width: 620, X: plot.Axis{Unit: plot.Seconds, Label: "since it was submitted"}, Keys: []string{"runs", "waits"}}
 	at := func(t time.Time) float64 { return t.Sub(j.Job.Submitted).Seconds() }
-	for i, t := range j.Tasks[:min(runsShown, len(j.Tasks))] {
+	for i, t := range j.List.Rows {
 		g.Rows = append(g.Rows, fmt.Sprint("task ", t.Number))
 		if j.Job.Tasks == 1 {
 			g.Rows[i] = t.Node

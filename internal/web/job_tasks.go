@@ -1,0 +1,88 @@
+package web
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/api"
+)
+
+// How many tasks and events a page of a job has, however many there are: what stands in the page is
+// sent again to all who look, each time something happens.
+const (
+	taskRows  = 40
+	eventRows = 40
+)
+
+// taskList are the tasks of a job that have started, a screenful at a time.
+type taskList struct {
+	Rows   []api.Task
+	States []taskState
+	Fresh  int // of an array, that never started
+	Pager
+}
+
+// taskState is a state with how many tasks are in it.
+type taskState struct {
+	Name, Link string
+	Count      int
+	On         bool
+}
+
+// tasksOf are the tasks in the state that the request asks for, or in all, from the one on that it
+// names.
+func tasksOf(j *api.JobResponse, r *Request) taskList {
+	l := taskList{Fresh: max(0, j.Job.Tasks-len(j.Tasks))}
+	state := r.Word("tasks")
+	counts := map[string]int{}
+	found := j.Tasks
+	if state != "" {
+		found = nil
+	}
+	for i := range j.Tasks {
+		t := &j.Tasks[i]
+		if counts[t.State]++; t.State == state {
+			found = append(found, *t)
+		}
+	}
+	first := *r // another list begins at its beginning
+	first.Query = maps.Clone(r.Query)
+	first.Query.Del("from")
+	l.States = []taskState{{"started", first.With("tasks", ""), len(j.Tasks), state == ""}}
+	for _, s := range append([]fairlead.State{"queued"}, fairlead.States()...) { // elsewhere, behind a bridge
+		if n := counts[string(s)]; n > 0 || string(s) == state {
+			l.States = append(l.States, taskState{string(s), first.With("tasks", string(s)), n, string(s) == state})
+		}
+	}
+	l.Pager = pagerOf(len(found), taskRows, r)
+	l.Rows = found[min(l.First-1, len(found)):l.Last]
+	return l
+}
+
+// eventList is what happened to a job, a screenful at a time: the end, unless an address says from
+// which event on.
+type eventList struct {
+	Rows []api.Event
+	Pager
+}
+
+func eventsOf(all []api.Event, r *Request) eventList {
+	from, err := strconv.Atoi(r.Word("events"))
+	if err != nil || from < 1 || from > len(all) {
+		from = max(1, len(all)-eventRows+1)
+	}
+	l := eventList{Pager: Pager{First: from, Last: min(len(all), from-1+eventRows), All: len(all)}}
+	l.Rows = slices.Clone(all[min(from-1, len(all)):l.Last])
+	if from > 1 {
+		l.Before = r.With("events", strconv.Itoa(max(1, from-eventRows)))
+	}
+	if next := l.Last + 1; next <= len(all) {
+		l.After = r.With("events", strconv.Itoa(next))
+		if next+eventRows > len(all) { // the end, which goes on
+			l.After = r.With("events", "")
+		}
+	}
+	return l
+}
