@@ -134,3 +134,26 @@ func TestRealPast(t *testing.T) {
 	b.until(`/due  [0-9]/.test(document.getElementById("value").textContent) && document.querySelectorAll("#course .wide .fl-cursor").length === 3`)
 	b.clean(l.url)
 }
+
+// TestRealWidths: on a telephone no cell of the page Now is cut off, and on a wall the bars grow with
+// the screen.
+func TestRealWidths(t *testing.T) {
+	l := newLab(t, cluster)
+	example(l)
+	b := browse(t)
+	b.do(chromedp.EmulateViewport(390, 800))
+	b.open(l.url + "/")
+	cut := `[...document.querySelectorAll("#longest td, #longest th, #pools td, #pools th")].filter((e) => e.getClientRects().length && !e.closest("thead") && (e.scrollWidth > e.clientWidth + 1 || e.getBoundingClientRect().right > innerWidth)).map((e) => e.textContent)`
+	if got := eval[[]string](b, cut); len(got) > 0 {
+		t.Errorf("these are cut off: %q", got)
+	}
+	if got := eval[float64](b, `document.querySelector("#longest td.because").getBoundingClientRect().width`); got < 250 {
+		t.Errorf("there are %v pixels for why a job waits", got)
+	}
+	b.do(chromedp.EmulateViewport(2560, 1440))
+	b.open(l.url + "/?kiosk")
+	if got := eval[float64](b, `document.querySelector("#pools td.pic svg").getBoundingClientRect().width`); got < 300 {
+		t.Errorf("bars are %v pixels wide", got)
+	}
+	b.clean(l.url)
+}

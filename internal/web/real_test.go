@@ -154,7 +154,7 @@ func TestRealPageIsLive(t *testing.T) {
 	first := eval[string](b, "document.querySelector('tr[aria-selected=true]').dataset.key")
 	ticked := eval[string](b, "document.querySelector('input[name=job]:checked').value")
 	b.typeInto("/", "user:jul")
-	id := soon(l, b)
+	soon(l, b)
 	if got := eval[string](b, "document.activeElement.name + ' ' + document.activeElement.value"); got != "q user:jul" {
 		t.Errorf("the focus is on %q", got)
 	}
@@ -168,7 +168,7 @@ func TestRealPageIsLive(t *testing.T) {
 	if got := eval[string](b, "document.getElementById('status').dataset.state"); got != "paused" {
 		t.Errorf("after p it is %s", got)
 	}
-	id = l.submit("ann", api.Spec{Name: "unseen", Pool: "physics/curie"})
+	id := l.submit("ann", api.Spec{Name: "unseen", Pool: "physics/curie"})
 	b.do(chromedp.KeyEvent("p"))
 	b.until(fmt.Sprintf(`document.querySelector('tr[data-key="%d"]') !== null`, id))
 	b.clean(l.url)
