@@ -23,6 +23,7 @@ var funcs = template.FuncMap{
 	"owed":       func(slotSeconds float64) template.HTML { return data(exact(slotSeconds), words.Owed(slotSeconds)) },
 	"span":       span,
 	"ago":        ago,
+	"lately":     lately,
 	"clock":      clock,
 	"last":       lastOf,
 	"over":       why.OverUnder,
@@ -133,4 +134,12 @@ func plain(text string) string {
 		}
 	}
 	return out.String()
+}
+
+// lately names the time that an account of the last day covers: less, if the server started since.
+func lately(seconds float64) string {
+	if seconds >= 24*3600-1 {
+		return "24h"
+	}
+	return words.Span(words.Seconds(seconds))
 }

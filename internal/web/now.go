@@ -130,6 +130,7 @@ type poolTable struct {
 	Rows []poolRow
 	Sort string
 	Tree bool
+	Over float64 // seconds that what is owed covers
 	// From is the number of the first row, counted from 1, All how many there are.
 	From, To, All int
 	Before, After string // addresses of the neighbours
@@ -170,7 +171,7 @@ var orders = []poolOrder{
 
 // tableOf makes the table that a request asks for: sort is the order, from the first row.
 func tableOf(s *api.Shares, all []fairlead.PoolView, r *Request) poolTable {
-	t := poolTable{Sort: r.Word("sort")}
+	t := poolTable{Sort: r.Word("sort"), Over: s.Fairness.Day.Seconds}
 	if !slices.ContainsFunc(orders, func(o poolOrder) bool { return o.name == t.Sort }) {
 		t.Sort = "tree"
 		if len(all) > poolRows {

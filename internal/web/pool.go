@@ -95,8 +95,8 @@ func (p *Pool) ofPool(ctx context.Context, src Source, r *Request) (err error) {
 	p.Members.sparks(ctx, src, p.Unit)
 	f := p.Pool.Fairness
 	p.Had = plot.Bars{Width: 620, Series: []string{"was due", "received"}, Groups: []plot.Group{
-		{Name: "hour", Values: []float64{f.Hour.Ideal / 3600, f.Hour.Received / 3600}},
-		{Name: "day", Values: []float64{f.Day.Ideal / 3600, f.Day.Received / 3600}},
+		{Name: spanName("hour", p.Fairness.Hour.Seconds, 3600), Values: []float64{f.Hour.Ideal / 3600, f.Hour.Received / 3600}},
+		{Name: spanName("day", p.Fairness.Day.Seconds, 24*3600), Values: []float64{f.Day.Ideal / 3600, f.Day.Received / 3600}},
 	}}
 	return nil
 }
@@ -210,4 +210,12 @@ func waitsOf(ctx context.Context, src Source, q fairlead.Query) (w waits, err er
 	w.Half, w.Few, w.Longest = all[(len(all)-1)/2], all[(len(all)-1)*95/100], all[len(all)-1]
 	w.Figure = plot.Bars{Width: 620, Series: []string{"jobs"}, Groups: groups, Title: "", Note: fmt.Sprintf("How many jobs waited so long, of the last %d that started.", w.Jobs)}
 	return w, nil
+}
+
+// spanName is the name of a stretch of time, or how much of it there was since the server started.
+func spanName(name string, seconds, whole float64) string {
+	if seconds >= whole-1 {
+		return name
+	}
+	return lately(seconds)
 }

@@ -164,6 +164,9 @@ func TestWhatWaits(t *testing.T) {
 	if !slices.Equal(oldest, want) {
 		t.Errorf("these wait longest: %v, want %v", oldest, want)
 	}
+	if strings.Contains(now, "Owed 24h") || strings.Contains(now, "the last 24 hours; above") {
+		t.Error("what is owed is said to be of a day, and the server has just started")
+	}
 	_, tile, _ := strings.Cut(now, "Oldest wait")
 	if named := regexp.MustCompile(`jobs/(\d+)"`).FindStringSubmatch(tile); named == nil || named[1] != want[0] {
 		t.Errorf("the tile names %v, want %s", named, want[0])
