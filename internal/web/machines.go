@@ -100,7 +100,11 @@ func loadMachines(ctx context.Context, src Source, r *Request) (any, error) {
 		m.Cells.Cells = append(m.Cells.Cells, plot.Cell{Name: n.Name, Full: fullness(n, m.Unit), Drain: n.State == "drain" || n.State == "maintenance", Gone: n.State == "down"})
 	}
 	m.group(r)
-	m.timeline(r)
+	shares, err := src.Shares(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	m.timeline(r, coloured(shares.Pools))
 	return m, nil
 }
 

@@ -27,7 +27,7 @@ func (m *Machines) hours(r *Request) float64 {
 
 // timeline draws what is on the nodes of the page, over time: what ran; what runs, until when at
 // most; for whom room is kept; reservations; and the room that is free until one of these begins.
-func (m *Machines) timeline(r *Request) {
+func (m *Machines) timeline(r *Request, tops []string) {
 	hours := m.hours(r)
 	for _, h := range horizons {
 		m.Spans = append(m.Spans, sortLink{why.Duration(say.Seconds(h * 3600)), r.With("hours", strconv.FormatFloat(h, 'f', -1, 64)), h == hours})
@@ -50,7 +50,7 @@ func (m *Machines) timeline(r *Request) {
 	}
 	f := plot.Gantt{
 		X:   plot.Axis{Unit: plot.Clock, From: seconds(p.from), To: seconds(p.to), Zone: time.Local},
-		Now: seconds(p.now), Boxes: p.boxes, Keys: largest(keys), Height: max(70, float64(len(m.Rows))*34),
+		Now: seconds(p.now), Boxes: p.boxes, Keys: colours(tops, keys), Height: max(70, float64(len(m.Rows))*34),
 	}
 	for _, n := range m.Rows {
 		name := n.Name
@@ -64,6 +64,25 @@ func (m *Machines) timeline(r *Request) {
 }
 
 func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
+
+// coloured are the pools at the top, in the order of the tree: later ones come behind.
+func coloured(pools []fairlead.PoolView) (tops []string) {
+	for i := range pools {
+		if pools[i].Depth == 1 {
+			tops = append(tops, pools[i].Path)
+		}
+	}
+	return tops
+}
+
+// colours are the pools that have a colour of their own, by their place in the tree and not by what
+// runs: a colour stays with its pool. Where there are too many, those have one that run most.
+func colours(tops []string, runs map[string]int) []string {
+	if len(tops) > plot.Colours {
+		return largest(runs)
+	}
+	return tops
+}
 
 // largest are the keys that have most, as many as there are colours.
 func largest(of map[string]int) []string {

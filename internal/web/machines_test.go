@@ -135,6 +135,26 @@ func TestDrain(t *testing.T) {
 	}
 }
 
+// TestColoursStay: a pool has the colour of its place in the tree, whoever else runs there.
+func TestColoursStay(t *testing.T) {
+	l := newLab(t, cluster)
+	l.join(1)
+	of := regexp.MustCompile(`class="(fl-c\d+)[^"]*" data-key="biology"`)
+	colour := func(user, pool string) string {
+		t.Helper()
+		l.until(l.submit(user, api.Spec{Pool: pool}), "running")
+		_, _, text := l.get("/machines")
+		found := of.FindStringSubmatch(text)
+		if found == nil {
+			t.Fatal("biology has no colour")
+		}
+		return found[1]
+	}
+	if before, after := colour("epi", "biology/epi"), colour("markov", "physics/markov"); before != after {
+		t.Errorf("biology was %s, and is %s when physics runs as well", before, after)
+	}
+}
+
 // nobody is a worker that is given nothing.
 type nobody struct{}
 
@@ -166,6 +186,10 @@ func (s *stranger) Nodes(context.Context) (*api.Nodes, error) {
 func (s *stranger) NodeTasks(context.Context, []string, time.Duration) (*api.NodeTasks, error) {
 	return &api.NodeTasks{Unit: "cpu"}, nil
 }
+func (s *stranger) Shares(context.Context, string) (*api.Shares, error) {
+	return &api.Shares{Unit: "cpu", Pools: make([]fairlead.PoolView, 1)}, nil
+}
+func (s *stranger) Version() uint64                             { return 1 }
 func (s *stranger) Limits(context.Context) (*api.Limits, error) { return &api.Limits{}, nil }
 func (s *stranger) Drain(context.Context, string, api.DrainRequest) error {
 	s.acted = true
