@@ -50,9 +50,11 @@ type poolLook struct {
 	now             HistoryStep
 
 	// Of a pool that the configuration names it is also taken down that its share has changed,
-	// though it has nothing to do: told is the one that is known of it.
+	// though it has nothing to do: told is the one that is known of it. It is told until the end
+	// of a whole step, as what a pool had in its last step is taken for what it has afterwards.
 	changed bool
 	told    float64
+	telling time.Time
 }
 
 // shareTold is by how much a share has changed that is taken down for that alone.
@@ -154,7 +156,10 @@ func (l *Loop) survey(now time.Time, seen []poolLook) []poolLook {
 		p := &seen[n]
 		p.busy = x.Waiting > 0 || x.Tasks > 0
 		p.ideal, p.received = total.Ideal, total.Received
-		p.changed = core.Configured(id) && math.Abs(e.Here-p.told) > shareTold
+		if math.Abs(e.Here-p.told) > shareTold {
+			p.telling = now.Truncate(HistoryLevels[0].Step).Add(2 * HistoryLevels[0].Step)
+		}
+		p.changed = core.Configured(id) && now.Before(p.telling)
 		if p.busy || p.changed {
 			p.told = e.Here
 		}

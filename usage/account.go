@@ -1,5 +1,7 @@
 package usage
 
+import "math"
+
 // Account is the service of one pool, or of anything else that tasks are charged
 // to. Its amounts are in slot-seconds in the units of a [Clock]; a task as wide as
 // w slots receives w slot-seconds each second, or as many as its resources are taken to
@@ -13,9 +15,18 @@ type Account struct {
 	Seen    float64 // decayed width of the tasks that ended: the weight of Mean
 }
 
-// Service is what has been received up to now, running tasks included.
+// rounding bounds what sums of a few products differ by that are equal but for rounding.
+const rounding = 1e-14
+
+// Service is what has been received up to now, running tasks included. Tasks that started this
+// instant have received nothing, and not what rounding leaves: who has nothing ties with others
+// who have nothing.
 func (a *Account) Service(now Now) float64 {
-	return a.Settled + (a.Rate*now.Tau - a.Started)
+	running := float64(a.Rate*now.Tau) - a.Started // not fused into one operation, so that it is the same everywhere
+	if math.Abs(running) <= rounding*a.Started {
+		running = 0
+	}
+	return a.Settled + running
 }
 
 // Start counts a task in that is charged at a rate.

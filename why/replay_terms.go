@@ -57,8 +57,14 @@ func (r *replay) standing(at, kid int) standing {
 	return s
 }
 
+// service is what a pool received: settled + (rate x tau - started), where a difference that is
+// not more than rounding leaves is none.
 func (r *replay) service(p *PoolEvidence) float64 {
-	return p.Settled + (float64(p.Rate*r.Tau) - p.Started)
+	running := float64(p.Rate*r.Tau) - p.Started
+	if math.Abs(running) <= 1e-14*p.Started {
+		running = 0
+	}
+	return p.Settled + running
 }
 
 func (d *DaysUsed) sum() float64 { return d.Past + d.Today + float64(d.Slots*d.Seconds) }
