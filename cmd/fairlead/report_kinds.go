@@ -71,7 +71,7 @@ func waitsSheet(doc *api.PastReport) *sheet {
 		sheetColumn{"started", "started", "tasks that started for the first time"}, sheetColumn{"mean", "mean_wait_seconds", "on average"},
 		sheetColumn{"half", "p50_wait_seconds", "half waited at most so long"}, sheetColumn{"19 of 20", "p95_wait_seconds", "19 of 20 waited at most so long"},
 		sheetColumn{"longest", "max_wait_seconds", ""})
-	wait := func(v float64) sheetCell { return valueCell(v, span(seconds(v))) }
+	wait := func(v float64) sheetCell { return valueCell(v, plot.Duration(v)) } // as the picture writes it
 	for i := range doc.Rows {
 		if r := &doc.Rows[i]; r.Started > 0 {
 			s.add(r, countCell(r.Started), wait(r.MeanWait), wait(r.HalfWait), wait(r.MostWait), wait(r.Longest))

@@ -76,6 +76,28 @@ func TestPastReports(t *testing.T) {
 	}
 }
 
+// TestWaitsAreRoundedOnce: a picture writes a wait as the table does.
+func TestWaitsAreRoundedOnce(t *testing.T) {
+	t.Parallel()
+	doc := quarter()
+	doc.By, doc.Rows = []string{"pool"}, []account.Row{{Pool: "physics", Started: 3, MeanWait: 100, HalfWait: 475.6, MostWait: 484.7, Longest: 3599.8}}
+	s := waitsSheet(doc)
+	var html bytes.Buffer
+	if err := s.html(&html, doc); err != nil {
+		t.Fatal(err)
+	}
+	_, picture, _ := strings.Cut(html.String(), "<svg")
+	picture, rest, _ := strings.Cut(picture, "</svg>")
+	for i, want := range []string{"7m56s", "8m5s"} {
+		if text := s.rows[0][s.names+2+i].text; text != want || !strings.Contains(picture, ">"+want+"<") || !strings.Contains(rest, want) {
+			t.Errorf("the table says %s, not %s, or the picture another", text, want)
+		}
+	}
+	if text := s.rows[0][s.names+4].text; text != "1h" {
+		t.Errorf("the longest is %s", text)
+	}
+}
+
 // TestPastReportOfServer: the numbers of a server's jobs, through the interface.
 func TestPastReportOfServer(t *testing.T) {
 	t.Parallel()

@@ -21,6 +21,8 @@ type Source interface {
 // Ask says what is summed up.
 type Ask struct {
 	Since, Until time.Time
+	User         string   // only jobs of this user
+	Pool         string   // only jobs of this pool and of those below it
 	By           []string // of Dimensions
 	Depth        int      // of pools: so many names of their paths; 0 is all
 	Unit         string   // in which shares are counted
@@ -36,25 +38,38 @@ const page = 2000
 // Read sums up. Of a task that was tried several times the last attempt counts, as that is
 // what is kept.
 func Read(ctx context.Context, src Source, a Ask) ([]Row, error) {
-	s := sums{ask: a, of: map[key]*sum{}}
-	q := fairlead.Query{Since: a.Since, Limit: page}
+	s := newSums(a)
+	err := each(ctx, src, a, func(j *fairlead.Job) error {
+		tasks, err := tasksOf(ctx, src, j)
+		if err == nil {
+			s.add(j, tasks)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.rows(), nil
+}
+
+// each calls f for all jobs that may have had something in the window.
+func each(ctx context.Context, src Source, a Ask, f func(*fairlead.Job) error) error {
+	q := fairlead.Query{Since: a.Since, User: a.User, Pool: a.Pool, Limit: page}
 	for {
 		jobs, err := src.Jobs(ctx, q)
 		if err != nil {
-			return nil, fmt.Errorf("read the jobs of the past: %w", err)
+			return fmt.Errorf("read the jobs of the past: %w", err)
 		}
 		for _, j := range jobs {
 			if j.Submitted.After(a.Until) {
 				continue
 			}
-			tasks, err := tasksOf(ctx, src, j)
-			if err != nil {
-				return nil, fmt.Errorf("read the tasks of job %d: %w", j.ID, err)
+			if err := f(j); err != nil {
+				return err
 			}
-			s.add(j, tasks)
 		}
 		if len(jobs) < page {
-			return s.rows(), nil
+			return nil
 		}
 		q.After = jobs[len(jobs)-1].ID
 	}
@@ -65,7 +80,11 @@ func tasksOf(ctx context.Context, src Source, j *fairlead.Job) ([]fairlead.Task,
 	if j.Started.IsZero() {
 		return nil, nil
 	}
-	return src.Tasks(ctx, j.ID)
+	tasks, err := src.Tasks(ctx, j.ID)
+	if err != nil {
+		return nil, fmt.Errorf("read the tasks of job %d: %w", j.ID, err)
+	}
+	return tasks, nil
 }
 
 // add adds a job with its tasks.

@@ -41,6 +41,8 @@ type sums struct {
 	of  map[key]*sum
 }
 
+func newSums(a Ask) *sums { return &sums{ask: a, of: map[key]*sum{}} }
+
 type sum struct {
 	Row
 	waits []float32

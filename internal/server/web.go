@@ -6,6 +6,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/config"
+	"github.com/fairlead/fairlead/internal/account"
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/web"
 	"github.com/fairlead/fairlead/why"
@@ -83,6 +84,10 @@ func (x source) Placed(ctx context.Context) func(id int64) bool {
 
 func (x source) WhyPool(ctx context.Context, pool string, siblings int) (*why.Answer, error) {
 	return x.s.options.Loop.WhyPool(ctx, pool, siblings)
+}
+
+func (x source) Waits(ctx context.Context, a account.Ask, steps []time.Duration, most int) (*account.Waits, error) {
+	return account.ReadWaits(ctx, x.s.options.Loop.Client(), a, steps, most)
 }
 
 func (x source) Alter(ctx context.Context, r api.AlterRequest) (*api.AlterResponse, error) {

@@ -22,6 +22,7 @@ var funcs = template.FuncMap{
 	"units":      func(f float64) template.HTML { return data(exact(f), words.OneDigit(f)) },
 	"owed":       func(slotSeconds float64) template.HTML { return data(exact(slotSeconds), words.Owed(slotSeconds)) },
 	"span":       span,
+	"length":     length,
 	"ago":        ago,
 	"lately":     lately,
 	"clock":      clock,
@@ -88,6 +89,9 @@ func count(n any) template.HTML {
 func span(seconds float64) template.HTML {
 	return data(exact(seconds), words.Span(words.Seconds(seconds)))
 }
+
+// length writes seconds as the pictures and the reports do: rounded, not cut.
+func length(seconds float64) template.HTML { return data(exact(seconds), plot.Duration(seconds)) }
 
 // ago says how long ago an instant was, with the instant itself for the pointer that rests on it.
 func ago(t, now time.Time) template.HTML { return instant(t, words.Span(now.Sub(t))) }

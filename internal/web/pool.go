@@ -1,12 +1,8 @@
 package web
 
 import (
-	"cmp"
 	"context"
-	"fmt"
-	"slices"
 	"strings"
-	"time"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
@@ -18,6 +14,8 @@ import (
 type poolSource interface {
 	// WhyPool says why a pool gets what it gets, with so many pools before it at each level.
 	WhyPool(ctx context.Context, pool string, siblings int) (*why.Answer, error)
+
+	waitSource
 }
 
 // poolPage is about a pool, or about a user: what is due to it and what it has, how long its jobs
@@ -70,8 +68,8 @@ func loadPool(ctx context.Context, src Source, r *Request) (any, error) {
 	if p.Jobs, err = src.Jobs(ctx, query, JobOptions{Rank: true, Start: r.patient(src)}); err != nil {
 		return nil, err
 	}
-	p.Waits, err = waitsOf(ctx, src, query)
-	return p, err
+	p.Waits = waitsOf(ctx, src, query.Pool, query.User)
+	return p, nil
 }
 
 // ofPool gets what there is to say of a pool.
@@ -124,92 +122,6 @@ func (p *Pool) ofUser(ctx context.Context, src Source, r *Request) (err error) {
 	p.Members = tableOf(p.Shares, own, r)
 	p.Members.sparks(ctx, src, p.Unit)
 	return nil
-}
-
-// waits are how long jobs waited that started lately.
-type waits struct {
-	Jobs      int
-	Half, Few float64 // seconds within which half, and 95 of 100, started
-	Longest   float64
-	Figure    plot.Figure
-	Kinds     []kindWait // if there are several, those with most jobs
-}
-
-// kindWait is how long jobs of one kind waited.
-type kindWait struct {
-	Kind      string
-	Jobs      int
-	Half, Few float64
-}
-
-// kindsShown is of how many kinds waits are told.
-const kindsShown = 6
-
-// kindWaits sums up waits by kind.
-func kindWaits(by map[string][]float64) []kindWait {
-	if len(by) < 2 {
-		return nil
-	}
-	var out []kindWait
-	for kind, all := range by {
-		slices.Sort(all)
-		out = append(out, kindWait{kind, len(all), all[(len(all)-1)/2], all[(len(all)-1)*95/100]})
-	}
-	slices.SortFunc(out, func(a, b kindWait) int { return cmp.Or(cmp.Compare(b.Jobs, a.Jobs), cmp.Compare(a.Kind, b.Kind)) })
-	return out[:min(len(out), kindsShown)]
-}
-
-// waitsLooked is of how many jobs that started last.
-const waitsLooked = 300
-
-// waitStep is a bar: waits up to a length.
-type waitStep struct {
-	name string
-	to   time.Duration
-}
-
-var waitSteps = []waitStep{
-	{"up to 1s", time.Second}, {"10s", 10 * time.Second}, {"1m", time.Minute}, {"10m", 10 * time.Minute}, {"1h", time.Hour}, {"6h", 6 * time.Hour}, {"1d", 24 * time.Hour}, {"longer", 1 << 62},
-}
-
-func waitsOf(ctx context.Context, src Source, q fairlead.Query) (w waits, err error) {
-	q.States = []fairlead.State{fairlead.Running, fairlead.Succeeded, fairlead.Failed, fairlead.Cancelled}
-	q.Newest, q.Limit = true, waitsLooked
-	list, err := src.Jobs(ctx, q, JobOptions{})
-	if err != nil {
-		return w, err
-	}
-	var all []float64
-	by := map[string][]float64{}
-	groups := make([]plot.Group, len(waitSteps))
-	for i, s := range waitSteps {
-		groups[i] = plot.Group{Name: s.name, Values: []float64{0}}
-	}
-	for i := range list.Jobs {
-		j := &list.Jobs[i]
-		if j.Started == nil {
-			continue
-		}
-		came := j.Submitted
-		if j.Begin != nil && j.Begin.After(came) {
-			came = *j.Begin
-		}
-		d := max(0, j.Started.Sub(came))
-		all, by[j.Kind] = append(all, d.Seconds()), append(by[j.Kind], d.Seconds())
-		at := slices.IndexFunc(waitSteps, func(s waitStep) bool { return d <= s.to })
-		groups[at].Values[0]++
-	}
-	if w.Jobs = len(all); w.Jobs == 0 {
-		return w, nil
-	}
-	for last := len(groups) - 1; groups[last].Values[0] == 0; last-- {
-		groups = groups[:last]
-	}
-	w.Kinds = kindWaits(by)
-	slices.Sort(all)
-	w.Half, w.Few, w.Longest = all[(len(all)-1)/2], all[(len(all)-1)*95/100], all[len(all)-1]
-	w.Figure = plot.Bars{Width: 620, Series: []string{"jobs"}, Groups: groups, Title: "", Note: fmt.Sprintf("How many jobs waited so long, of the last %d that started.", w.Jobs)}
-	return w, nil
 }
 
 // spanName is the name of a stretch of time, or how much of it there was since the server started.

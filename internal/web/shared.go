@@ -24,6 +24,8 @@ type shared struct {
 
 	// Courses of pools, which change slowly.
 	courses map[string]keptCourse
+
+	waited keptWaits
 }
 
 // keptCourse is the course of a pool, and when it was read.

@@ -1,0 +1,87 @@
+package web_test
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/account"
+	"github.com/fairlead/fairlead/internal/api"
+)
+
+var (
+	valueOf = regexp.MustCompile(`<data value="([^"]*)">`)
+	firstOf = regexp.MustCompile(`<data value="(\d+)">[^<]*</data> tasks? that first started`)
+	barsOf  = regexp.MustCompile(`data-series="tasks" data-value="(\d+)"`)
+)
+
+// waited is what a page says of waits: the tasks, half, 19 of 20, the longest; and the bars' sum.
+func (l *lab) waited(path string) (numbers []float64, bars float64) {
+	l.t.Helper()
+	_, _, text := l.get(path)
+	_, part, _ := strings.Cut(text, "How long its jobs waited")
+	part, _, _ = strings.Cut(part, `<section id="jobs"`)
+	if !firstOf.MatchString(part) {
+		return nil, 0
+	}
+	for _, m := range valueOf.FindAllStringSubmatch(part, 4) {
+		numbers = append(numbers, must(strconv.ParseFloat(m[1], 64)))
+	}
+	wide, _, _ := strings.Cut(part, "</svg>")
+	for _, m := range barsOf.FindAllStringSubmatch(wide, -1) {
+		bars += must(strconv.ParseFloat(m[1], 64))
+	}
+	return numbers, bars
+}
+
+// TestWaitsAreThoseOfTheReport: the page of a pool and of a user says of waits what the report says of the
+// same time, task by task: also of arrays of which some ended, some run and some wait.
+func TestWaitsAreThoseOfTheReport(t *testing.T) {
+	l := newLab(t, cluster)
+	some := []string{"sh", "-c", `[ "$FAIRLEAD_NUMBER" -lt 6 ] || sleep 600`}
+	ids := []int64{
+		l.submit("ann", api.Spec{Pool: "physics/curie", Array: "0-29", Argv: some}),
+		l.submit("bob", api.Spec{Pool: "physics/curie", Array: "0-1", Argv: []string{"true"}, Kind: "quick"}),
+		l.submit("bob", api.Spec{Pool: "biology/epi", Array: "0-9", Argv: some}),
+	}
+	l.submit("bob", api.Spec{Pool: "biology/epi", Argv: []string{"true"}, After: []api.After{{Job: ids[1]}}}) // counts nowhere
+	l.node("n1", map[string]int64{"cpu": 8})
+	full := func() bool { running, _ := l.loop.Running(); return running == 8 }
+	l.until(ids[1], "succeeded")
+	l.wait("all is full", full)
+	report := func(by string) map[string]account.Row {
+		doc, err := l.client.PastReport(t.Context(), api.PastQuery{Since: time.Now().Add(-24 * time.Hour), Until: time.Now(), By: []string{by}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows := map[string]account.Row{}
+		for _, r := range doc.Rows {
+			rows[cmp.Or(r.Pool, r.User)] = r
+		}
+		return rows
+	}
+	if n := report("pool")["physics/curie"].Started; n < 8 || n >= 32 {
+		t.Fatalf("%d started: the array is to be in part running", n)
+	}
+	for by, names := range map[string][]string{"pool": {"physics/curie", "biology/epi"}, "user": {"ann", "bob"}} {
+		for _, name := range names {
+			r := report(by)[name]
+			want := []float64{float64(r.Started), r.HalfWait, r.MostWait, r.Longest}
+			var got []float64
+			var bars float64
+			path := "/pool?" + by + "=" + name
+			l.wait("the page knows", func() bool { got, bars = l.waited(path); return got != nil })
+			if !slices.Equal(got, want) || bars != want[0] {
+				t.Errorf("%s says %v, and %v in bars; the report says %v", path, got, bars, want)
+			}
+		}
+	}
+	_, _, none := l.get("/pool?pool=biology/env")
+	if !strings.Contains(none, "No task of its jobs first started in the last 24h") {
+		t.Error("a pool of which nothing started does not say so")
+	}
+}
