@@ -46,6 +46,9 @@ type NodeInfo struct {
 	// Queue: what the node is given waits in another queueing system until its worker says that
 	// it began; see [Member.Progress].
 	Queue bool
+	// Lease is how long the node's leases last from the first moment, if that is longer than usual:
+	// what was handed to it may go on elsewhere though nothing is heard of it.
+	Lease time.Duration
 }
 
 // maxLabels bounds the labels of a node.

@@ -52,18 +52,30 @@ func (m *Member) Progress(ctx context.Context, all []Progress) error {
 }
 
 // sayQueued tells the store of the leases that go to nodes behind which they will wait in
-// another queueing system.
+// another queueing system, and lets them last as long as these want from the beginning: the
+// worker may die before it renews them, and they go on there.
 func (l *Loop) sayQueued(ctx context.Context, c *choice, grants []Grant) error {
 	var all []Progress
+	long := map[time.Duration][]Ref{}
 	for i, lease := range c.leases(grants) {
-		if m := c.starts[i].member; lease != nil && m != nil && m.info.Queue {
-			all = append(all, Progress{Ref: lease.Ref})
+		m := c.starts[i].member
+		if lease == nil || m == nil || !m.info.Queue {
+			continue
+		}
+		all = append(all, Progress{Ref: lease.Ref})
+		if m.info.Lease > l.options.LeaseTTL {
+			long[m.info.Lease] = append(long[m.info.Lease], lease.Ref)
 		}
 	}
 	if len(all) == 0 {
 		return nil
 	}
 	_, err := l.store.Progress(ctx, all)
+	for ttl, refs := range long {
+		if err == nil {
+			_, err = l.store.Renew(ctx, refs, ttl)
+		}
+	}
 	if err != nil {
 		l.log.Warn("that tasks wait in a queueing system could not be written down; they are given back", "tasks", len(all), "error", err)
 	}

@@ -75,7 +75,7 @@ func (b *behind) again(running []fairlead.Ref) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	if b.node, err = b.Join(ctx, "slurm", capacity, fairlead.NodeInfo{Queue: true}, b.leases, running); err != nil {
+	if b.node, err = b.Join(ctx, "slurm", capacity, fairlead.NodeInfo{Queue: true, Lease: time.Hour}, b.leases, running); err != nil {
 		b.t.Fatal(err)
 	}
 	synctest.Wait()
@@ -217,6 +217,22 @@ func TestQueuedInVain(t *testing.T) {
 			t.Errorf("the one that was lost: %+v, %v", tasks, err)
 		}
 		b.stands("lost", 0, 0, 1, 0, 0)
+	})
+}
+
+// TestQueuedUnheard: what was handed over is the worker's for as long as it asked for, though it
+// is not heard of again before it could renew anything: it goes on in the other queueing system.
+func TestQueuedUnheard(t *testing.T) {
+	behindQueue(t, func(b *behind) {
+		id := submit(b.t, b.Loop, fairlead.Job{User: "ann", Argv: []string{"x"}})[0]
+		b.take()
+		for _, state := range []fairlead.State{fairlead.Running, fairlead.Waiting} {
+			time.Sleep(50 * time.Minute)
+			synctest.Wait()
+			if tasks, err := b.store.Tasks(b.t.Context(), id); err != nil || tasks[0].State != state {
+				b.t.Errorf("%+v, %v, want %s", tasks, err, state)
+			}
+		}
 	})
 }
 

@@ -24,6 +24,8 @@ type JoinRequest struct {
 	Ledger   string `json:"ledger,omitempty" doc:"Of a bridge: names what its tasks are written down in; under the node's name no other ledger is let in"`
 	TakeOver bool   `json:"take_over,omitempty" doc:"Of a bridge: the ledger before this one is lost"`
 	Again    bool   `json:"again,omitempty" doc:"It has joined before: what is not among the running never reached it"`
+	// LeaseSeconds is a bridge's, too: for how long what it is given is its own.
+	LeaseSeconds float64 `json:"lease_seconds,omitempty" minimum:"0" maximum:"2592000" doc:"Of a bridge: for how long its leases last from the first moment. What is shorter than ttl_seconds counts as that"`
 	// Facts are what doctor wants to know of the machine.
 	Facts *Facts `json:"facts,omitempty"`
 }

@@ -18,7 +18,7 @@ func (b *Bridge) join(ctx context.Context) error {
 		b.mu.Lock()
 		req := api.JoinRequest{
 			Capacity: b.o.capacity(b.unit), Labels: b.o.Labels, Version: b.o.Version, Host: b.o.Host, Instance: b.name,
-			Running: []fairlead.Ref{}, Again: true, Ledger: b.ledger.id, TakeOver: b.o.TakeOver,
+			Running: []fairlead.Ref{}, Again: true, Ledger: b.ledger.id, TakeOver: b.o.TakeOver, LeaseSeconds: b.o.Lease.Seconds(),
 		}
 		for _, it := range b.items {
 			req.Running = append(req.Running, it.lease.Ref)

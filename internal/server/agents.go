@@ -119,6 +119,9 @@ func (s *Server) join(ctx context.Context, in *joinInput) (*body[api.JoinRespons
 		return nil, err
 	}
 	info := fairlead.NodeInfo{Version: in.Body.Version, Host: in.Body.Host, Labels: in.Body.Labels, Queue: in.Body.Ledger != ""}
+	if info.Queue {
+		info.Lease = time.Duration(in.Body.LeaseSeconds * float64(time.Second))
+	}
 	running := in.Body.Running
 	if in.Body.Again && running == nil {
 		running = []fairlead.Ref{}
