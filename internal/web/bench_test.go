@@ -23,7 +23,7 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// The benchmarks print the tables of docs/explanation/dashboard-speed.md:
+// The benchmarks print the tables of docs/how-to/dashboard.md:
 //
 //	go test ./internal/web -run '^$' -bench Site -benchtime 1x
 var (
