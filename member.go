@@ -348,6 +348,14 @@ func (l *Loop) drainedText(name string) string {
 	return ""
 }
 
+// Drained reports whether an administrator has drained a node, or said that it is in
+// maintenance, be it there or not.
+func (l *Loop) Drained(node string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.drained[node] != ""
+}
+
 // SetMaintenance says that a node is worked on: it takes nothing new, as a drained one, and
 // is told apart from those of which nobody knows when they come back. It lasts over a
 // restart, until SetDrained lets the node take tasks again.
@@ -367,8 +375,9 @@ func (l *Loop) SetDrained(ctx context.Context, node string, drained bool, why st
 func (l *Loop) setDrained(ctx context.Context, node, value string) error {
 	l.mu.Lock()
 	id, known := l.core.Cluster().Lookup(node)
+	was := l.drained[node]
 	l.mu.Unlock()
-	if !known {
+	if !known && (value != "" || was == "") { // one that was drained may be forgotten since a restart
 		return fmt.Errorf("node %q: %w", node, ErrNotFound)
 	}
 	if keeper, ok := l.store.(Settings); ok {
@@ -381,7 +390,7 @@ func (l *Loop) setDrained(ctx context.Context, node, value string) error {
 	if l.drained[node] = value; value == "" {
 		delete(l.drained, node)
 	}
-	if _, other := l.peers.nodes[node]; !other { // or else its server will say
+	if _, other := l.peers.nodes[node]; known && !other { // or else its server will say
 		l.core.SetNode(id, l.stateOf(node, l.members[node]), time.Now())
 	}
 	l.version++

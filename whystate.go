@@ -58,7 +58,7 @@ func queuedReason(j *Job, tasks []Task) why.Reason {
 func cancellingReason(j *Job, tasks []Task) why.Reason {
 	return why.Reason{
 		Code: why.StateStopping,
-		Text: fmt.Sprintf("it was cancelled (%s); %s of it being ended on %s", cmp.Or(j.Cause, "no reason given"), plural(j.Running, "task")+map[bool]string{true: " is", false: " are"}[j.Running == 1], holdersOf(tasks, func(*Task) bool { return true })),
+		Text: fmt.Sprintf("it was cancelled (%s); %s of it %s being ended on %s", cmp.Or(j.Cause, "no reason given"), plural(j.Running, "task"), map[bool]string{true: "is", false: "are"}[j.Running == 1], holdersOf(tasks, func(*Task) bool { return true })),
 		Next: "wait; if it takes long, see whether the node is there: fairlead nodes",
 	}
 }

@@ -82,6 +82,22 @@ func (b *Bridged) Told() string {
 // oneLine is a stranger's text on a line.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
+// aside is, in brackets, the priority that the queueing system was told, unless that says the
+// same itself, and how old all this is.
+func (b *Bridged) aside(at time.Time) string {
+	var parts []string
+	if told := fmt.Sprint("priority ", b.Priority); !strings.HasSuffix(b.Says, told) {
+		parts = append(parts, told)
+	}
+	if age := at.Sub(b.At).Round(time.Second); age > 0 {
+		parts = append(parts, fmt.Sprintf("as of %v ago", age))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(parts, ", ") + ")"
+}
+
 // maxBridged is of how many tasks an answer tells for a person.
 const maxBridged = 10
 
@@ -94,11 +110,7 @@ func bridgedText(all []Bridged, at time.Time) string {
 		if len(all) > 1 {
 			name = fmt.Sprintf("task %d", b.Number)
 		}
-		fmt.Fprintf(&out, "  BRIDGE  %s %s (priority %d", name, b.Line(), b.Priority)
-		if age := at.Sub(b.At).Round(time.Second); age > 0 {
-			fmt.Fprintf(&out, ", as of %v ago", age)
-		}
-		out.WriteString(")\n")
+		fmt.Fprintf(&out, "  BRIDGE  %s %s%s\n", name, b.Line(), b.aside(at))
 		if b.Forgot > 0 {
 			fmt.Fprintf(&out, "          %s forgot it %d times; it was submitted again each time\n", b.System, b.Forgot)
 		}

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -92,6 +93,7 @@ it had. Ctrl-C ends it and leaves the jobs where they are, after the time of --d
 	f.StringVar(&b.file, "config", "", "file with groups and all else, see docs/reference/bridge.md; flags go before it")
 	f.StringVar(&b.feed, "feed", config.FeedAtOnce, "at-once or just-in-time")
 	f.StringToStringVar(&b.groups, "group", nil, "fair-share groups with their weights, e.g. physics=50,biology=30; a group has the pool that is called as it")
+	once(f, "group")
 	f.StringSliceVar(&b.above, "above", nil, "priority groups, the highest first")
 	f.StringVar(&b.halfLife, "half-life", "7d", "after this time, what a group received counts half")
 	f.Int64Var(&b.slots, "slots", 0, "how much it may have at a time, in the server's unit (default: just in time 1, else 1,000,000)")
@@ -122,8 +124,15 @@ func completeWords(c *cobra.Command, flag string, words ...string) {
 
 // option adds the flag of an option. What is given goes before the file.
 func (b *bridgeCmd) option(f *pflag.FlagSet, o config.BridgeOption) {
-	usage := strings.TrimSuffix(strings.ToLower(o.Doc[:1])+o.Doc[1:], ".")
-	f.Func(o.Name, usage+defaultText(o.Default), func(text string) error { b.values[o.Name] = text; return nil })
+	f.Func(o.Name, usageText(o.Doc)+defaultText(o.Default), func(text string) error { b.values[o.Name] = text; return nil })
+}
+
+// usageText is the description of an option as that of a flag. A word such as URL stays as it is.
+func usageText(doc string) string {
+	if len(doc) > 1 && unicode.IsLower(rune(doc[1])) {
+		doc = strings.ToLower(doc[:1]) + doc[1:]
+	}
+	return strings.TrimSuffix(doc, ".")
 }
 
 func defaultText(text string) string {
@@ -168,6 +177,30 @@ func (b *bridgeCmd) settings(c *cobra.Command) (*config.Bridge, error) {
 	}
 	over.Over(s)
 	return s, nil
+}
+
+// distinct is the value of a flag in which each name may have one value only.
+type distinct struct {
+	pflag.Value
+	seen map[string]bool
+}
+
+// once makes names that come twice in a flag an error, where the last would count.
+func once(f *pflag.FlagSet, flag string) {
+	x := f.Lookup(flag)
+	x.Value = &distinct{x.Value, map[string]bool{}}
+}
+
+// Set takes what is given, which may be several names at once.
+func (d *distinct) Set(text string) error {
+	for pair := range strings.SplitSeq(text, ",") {
+		name, _, _ := strings.Cut(pair, "=")
+		if d.seen[name] {
+			return fmt.Errorf("%q is given twice", name)
+		}
+		d.seen[name] = true
+	}
+	return d.Value.Set(text)
 }
 
 // overriding is what the flags say, nil if they say nothing. It is read as the file would be, so that
@@ -250,7 +283,7 @@ func (b *bridgeCmd) run(c *cobra.Command) error {
 		return err
 	}
 	ctx := c.Context()
-	o.Away = bridge.NewOutage(log, b.kind.system+" does not answer", b.kind.system+" answers again")
+	o.Away = bridge.NewOutage(log, b.kind.system+" does not answer", b.kind.system+" answers again").Refuses(b.kind.system + " answers, and refuses")
 	if o.QS, err = b.kind.open(ctx, get, log, o.Away); err != nil {
 		return err
 	}

@@ -98,20 +98,29 @@ func (a *app) showNodes(ctx context.Context, client *api.Client, l *listing) err
 
 func (a *app) drainCommand() *cobra.Command {
 	var reason string
-	var maint bool
+	var maint, forget bool
 	c := &cobra.Command{
 		Use:   "drain NODE...",
 		Short: "Let a node take nothing new; what runs goes on",
 		Long: `Let a node take nothing new; what runs goes on. With --maint its state is maintenance:
-somebody works on it, and it comes back. Both last until fairlead resume.`,
-		Example: "  fairlead drain n5 --reason 'fan is broken'\n  fairlead drain n5 n6 --maint --reason 'new switch, until noon'",
+somebody works on it, and it comes back. Both last until fairlead resume.
+
+With --forget a node that is gone for good is forgotten: that it was drained and, of a bridge,
+which ledger it had. It has to be down and to have no tasks.`,
+		Example: "  fairlead drain n5 --reason 'fan is broken'\n  fairlead drain n5 n6 --maint --reason 'new switch, until noon'\n  fairlead drain --forget oldbridge",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.setDrained(c.Context(), args, api.DrainRequest{Drain: true, Maintenance: maint, Reason: reason}, "draining %s    (undo: fairlead resume %s)\n")
+			if forget && (maint || reason != "") {
+				return usagef("--forget goes without --maint and --reason: what is forgotten is not drained any more")
+			} else if forget {
+				return a.setDrained(c.Context(), args, api.DrainRequest{Forget: true}, "%s is forgotten\n")
+			}
+			return a.setDrained(c.Context(), args, api.DrainRequest{Drain: true, Maintenance: maint, Reason: reason}, "draining %[1]s    (undo: fairlead resume %[1]s)\n")
 		},
 	}
 	c.Flags().StringVar(&reason, "reason", "", "why, for those who ask")
 	c.Flags().BoolVar(&maint, "maint", false, "the node is in maintenance")
+	c.Flags().BoolVar(&forget, "forget", false, "the nodes are gone for good: keep nothing of them")
 	return c
 }
 
@@ -123,7 +132,7 @@ func (a *app) resumeCommand() *cobra.Command {
 nothing is started on a machine that is not there.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.setDrained(c.Context(), args, api.DrainRequest{}, "%s takes tasks again    (undo: fairlead drain %s)\n")
+			return a.setDrained(c.Context(), args, api.DrainRequest{}, "%[1]s takes tasks again    (undo: fairlead drain %[1]s)\n")
 		},
 	}
 }
@@ -135,11 +144,11 @@ func (a *app) setDrained(ctx context.Context, nodes []string, r api.DrainRequest
 			if err != nil {
 				return err
 			}
-			if now.State == "down" && !r.Drain {
+			if now.State == "down" && !r.Drain && !r.Forget {
 				fmt.Fprintf(a.out, "%s is not drained, but down: it takes tasks when its agent is back (fairlead work)\n", n)
 				continue
 			}
-			fmt.Fprintf(a.out, said, n, n)
+			fmt.Fprintf(a.out, said, n)
 		}
 		return nil
 	})

@@ -27,7 +27,7 @@ func (s *selection) flags(c *cobra.Command) {
 	f.StringVarP(&s.user, "user", "u", "", "jobs of this user")
 	f.StringVarP(&s.pool, "pool", "A", "", "jobs of this pool and those below it")
 	f.StringVarP(&s.kind, "kind", "k", "", "jobs of this kind")
-	f.StringSliceVarP(&s.states, "state", "t", nil, "jobs in these states: held, blocked, waiting, running, succeeded, failed, cancelled (or their first letters)")
+	f.StringSliceVarP(&s.states, "state", "t", nil, "jobs in these states: held, blocked, waiting, queued, running, succeeded, failed, cancelled (or their first letters)")
 }
 
 // values are the selection as parameters of the interface.

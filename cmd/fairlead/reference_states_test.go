@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/store/memory"
@@ -130,9 +131,11 @@ func (l *life) look(event string) {
 // step does one thing to the job, or to the one that it depends on.
 func (l *life) step() {
 	verbs := []fairlead.Verb{fairlead.VerbCancel, fairlead.VerbHold, fairlead.VerbRelease, fairlead.VerbRequeue}
-	switch n := l.rng.IntN(10); {
+	switch n := l.rng.IntN(12); {
 	case n < 3:
 		l.start()
+	case n > 9:
+		l.beginThere()
 	case n < 7 && len(l.leases) > 0:
 		l.end()
 	case n == 7:
@@ -150,9 +153,32 @@ func (l *life) start() {
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	if x := grants[0].Lease; x != nil {
-		l.leases = append(l.leases, x.Ref)
+	x := grants[0].Lease
+	if x == nil {
+		return
+	}
+	l.leases = append(l.leases, x.Ref)
+	if l.rng.IntN(3) > 0 {
 		l.look("started")
+		return
+	}
+	l.progress(x.Ref, time.Time{})
+	l.look("handed to a bridge")
+}
+
+// beginThere lets an attempt begin in the queueing system behind a bridge, if it waits there.
+func (l *life) beginThere() {
+	if len(l.leases) > 0 {
+		l.progress(l.leases[0], time.Now())
+		l.look("begun there")
+	}
+}
+
+// progress says that an attempt waits behind a bridge, or has begun there.
+func (l *life) progress(ref fairlead.Ref, began time.Time) {
+	errs, err := l.store.Progress(l.ctx, []fairlead.Progress{{Ref: ref, Began: began}})
+	if err != nil || errs[0] != nil {
+		l.t.Fatal(err, errs)
 	}
 }
 

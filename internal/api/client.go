@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"strconv"
 	"strings"
 	"syscall"
@@ -37,7 +38,7 @@ var ErrUnreachable = errors.New("no server answers")
 func Dial(address string) (*Client, error) {
 	c := &Client{Address: address, http: &http.Client{}}
 	path, socket := strings.CutPrefix(address, "unix://")
-	if !socket && strings.HasPrefix(address, "/") {
+	if !socket && isPath(address) {
 		path, socket = address, true
 	}
 	transport := &http.Transport{MaxIdleConnsPerHost: 8, IdleConnTimeout: time.Minute}
@@ -59,6 +60,19 @@ func Dial(address string) (*Client, error) {
 	}
 	c.base = strings.TrimSuffix(u.String(), "/")
 	return c, nil
+}
+
+// isPath tells the path of a socket, which may begin where we are, from HOST:PORT.
+func isPath(address string) bool {
+	if strings.Contains(address, "://") {
+		return false
+	}
+	host, _, slash := strings.Cut(address, "/")
+	if slash && !strings.Contains(host, ":") {
+		return true
+	}
+	is, err := os.Stat(address)
+	return err == nil && is.Mode()&os.ModeSocket != 0
 }
 
 // Close lets go of idle connections.

@@ -158,6 +158,7 @@ type Limits struct {
 type DrainRequest struct {
 	Drain       bool   `json:"drain"`
 	Maintenance bool   `json:"maintenance,omitempty" doc:"It is drained because somebody works on it"`
+	Forget      bool   `json:"forget,omitempty" doc:"It is gone for good: that it was drained, and which ledger it had as a bridge, is not kept any more. It has to be away and to have no tasks"`
 	Reason      string `json:"reason,omitempty"`
 }
 

@@ -10,12 +10,16 @@ import (
 	"time"
 )
 
+// ErrRefused is in an error if the other side answered, and does not let us in.
+var ErrRefused = errors.New("it refuses us")
+
 // Outage tells a log, in few lines, that something is away: one when it goes, then fewer and
 // fewer, at most one a minute in the end, and one when it is back. Whoever asks the same thing
 // shares one, so that nothing is said twice.
 type Outage struct {
 	log        *slog.Logger
 	gone, back string
+	refuses    string // in place of gone after ErrRefused; "" if that does not happen
 
 	mu    sync.Mutex
 	since time.Time     // zero: it is not away
@@ -38,21 +42,30 @@ func NewOutage(log *slog.Logger, gone, back string) *Outage {
 	return &Outage{log: log, gone: gone, back: back}
 }
 
+// Refuses sets what is said in place of gone if it answers, and refuses.
+func (o *Outage) Refuses(text string) *Outage {
+	o.refuses = text
+	return o
+}
+
 // Fail notes that it did not answer.
 func (o *Outage) Fail(err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	now := time.Now()
+	now, gone := time.Now(), o.gone
+	if o.refuses != "" && errors.Is(err, ErrRefused) {
+		gone = o.refuses
+	}
 	o.tries++
 	switch {
 	case o.since.IsZero():
 		o.since, o.line = now, firstLine
-		o.log.Warn(o.gone+"; trying again", "error", err)
+		o.log.Warn(gone+"; trying again", "error", err)
 	case now.Before(o.next):
 		return
 	default:
 		o.line = min(2*o.line, lastLine)
-		o.log.Warn(o.gone+" still; trying again", "error", err, "for", now.Sub(o.since).Round(time.Second), "tries", o.tries)
+		o.log.Warn(gone+" still; trying again", "error", err, "for", now.Sub(o.since).Round(time.Second), "tries", o.tries)
 	}
 	o.next = now.Add(jitter(o.line))
 }

@@ -57,6 +57,22 @@ func TestOutage(t *testing.T) {
 	})
 }
 
+// TestOutageRefuses: that it answers and refuses is not called silence.
+func TestOutageRefuses(t *testing.T) {
+	var out bytes.Buffer
+	o := bridge.NewOutage(slog.New(slog.NewTextHandler(&out, nil)), "it is away", "it is back").Refuses("it refuses")
+	o.Fail(bridge.Explain(errors.Join(bridge.ErrRefused, errors.New("403")), "no such user"))
+	if text := out.String(); !strings.Contains(text, `msg="it refuses; trying again" error="no such user"`) {
+		t.Error(text)
+	}
+	o.Answer()
+	out.Reset()
+	o.Fail(errors.New("refused"))
+	if text := out.String(); !strings.Contains(text, `msg="it is away; trying again"`) {
+		t.Error(text)
+	}
+}
+
 // TestBackoff: pauses grow up to the most, and differ.
 func TestBackoff(t *testing.T) {
 	b := bridge.Backoff{First: 100 * time.Millisecond, Most: 5 * time.Second}

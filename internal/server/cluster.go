@@ -108,7 +108,9 @@ func (s *Server) drain(ctx context.Context, in *drainInput) (*body[api.NodeState
 	}
 	l := s.options.Loop
 	var err error
-	if in.Body.Drain && in.Body.Maintenance {
+	if in.Body.Forget {
+		err = s.forgetNode(ctx, in.Name)
+	} else if in.Body.Drain && in.Body.Maintenance {
 		err = l.SetMaintenance(ctx, in.Name, why)
 	} else {
 		err = l.SetDrained(ctx, in.Name, in.Body.Drain, why)

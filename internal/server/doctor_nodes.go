@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -75,7 +74,9 @@ func checkNodes(all []patient) []api.HealthCheck {
 			name += " (" + words.Printable(n.Why) + ")"
 		}
 		if kind := n.Labels[fairlead.BridgeLabel]; n.State == "down" && kind != "" { // bridges have a check of their own
-			start = "start the bridge again: fairlead bridge " + kind + " --name " + n.Name
+			if !n.Drained { // else it is gone on purpose
+				start = "start the bridge again: fairlead bridge " + kind + " --name " + n.Name
+			}
 			continue
 		}
 		by[n.State] = append(by[n.State], name)
@@ -220,37 +221,4 @@ func checkBounds(all []patient) api.HealthCheck {
 		return counted(good("agents' limits", "no agent offers more than it has"), 0, "agents")
 	}
 	return counted(bad("agents' limits", api.ResultWarn, some(found), "offer less (--cpus, --mem), or raise MemoryMax, CPUQuota, TasksMax or LimitNOFILE of the agent's unit"), len(found), "agents")
-}
-
-// checkBridges looks whether the bridges that were ever let in are there.
-func (s *Server) checkBridges(ctx context.Context, all []patient) []api.HealthCheck {
-	keeper, ok := s.options.Store.(fairlead.Settings)
-	if !ok {
-		return nil
-	}
-	kept, err := keeper.Settings(ctx)
-	if err != nil {
-		return []api.HealthCheck{bad("bridges", api.ResultFail, err.Error(), "see the server's log")}
-	}
-	up := map[string]bool{}
-	for _, n := range all {
-		up[n.Name] = n.State != "down"
-	}
-	var names, away []string
-	for key := range kept {
-		name, ours := strings.CutPrefix(key, ledgerSetting)
-		if !ours {
-			continue
-		}
-		if names = append(names, name); !up[name] {
-			away = append(away, words.Printable(name))
-		}
-	}
-	switch {
-	case len(names) == 0:
-		return nil
-	case len(away) > 0:
-		return []api.HealthCheck{counted(bad("bridges", api.ResultFail, some(away)+" away: what it gave to its queueing system is not followed, and its jobs wait", "start it again with the same --dir: fairlead bridge; look at it with: fairlead bridge check"), len(away), "bridges")}
-	}
-	return []api.HealthCheck{counted(good("bridges", some(names)+" connected"), 0, "bridges")}
 }

@@ -151,6 +151,34 @@ func TestJudgePools(t *testing.T) {
 	}
 }
 
+// TestJudgeBridges: a bridge that is away is bad if somebody has to follow what it has, and nothing
+// is wrong if it was drained first.
+func TestJudgeBridges(t *testing.T) {
+	node := func(name, state string, drained bool, tasks int) fairlead.NodeView {
+		return fairlead.NodeView{Name: name, State: state, Drained: drained, Tasks: tasks, Labels: map[string]string{fairlead.BridgeLabel: "slurm"}}
+	}
+	for _, test := range []struct {
+		nodes        []fairlead.NodeView
+		want         string
+		says, advice string
+	}{
+		{[]fairlead.NodeView{node("a", "up", false, 1), node("b", "drain", true, 1)}, api.ResultOK, "a, b connected", ""},
+		{[]fairlead.NodeView{node("a", "down", false, 1)}, api.ResultFail, "a away: ", "fairlead bridge slurm --name a; with --check"},
+		{[]fairlead.NodeView{node("a", "down", true, 1), node("b", "down", true, 0)}, api.ResultFail, "a away: ", "fairlead bridge slurm --name a;"},
+		{[]fairlead.NodeView{node("a", "down", false, 0)}, api.ResultWarn, "a away, with no tasks", "fairlead drain --forget a"},
+		{[]fairlead.NodeView{node("a", "down", true, 0), node("b", "up", false, 0)}, api.ResultOK, "b connected; a drained and away", ""},
+	} {
+		checks := judgeBridges(test.nodes)
+		expect(t, checks, "bridges", test.want, test.says)
+		if !strings.Contains(checks[0].Next, test.advice) || (test.advice == "") != (checks[0].Next == "") {
+			t.Errorf("%s: next: %q", test.says, checks[0].Next)
+		}
+	}
+	if checks := judgeBridges(nil); checks != nil {
+		t.Errorf("of no bridges: %+v", checks)
+	}
+}
+
 // TestDoctor: a server that is badly off says so, of its database, its files, its bridges, its
 // agents and what waits.
 func TestDoctor(t *testing.T) {
@@ -208,7 +236,7 @@ func TestDoctor(t *testing.T) {
 	expect(t, checks, "agents' disks", api.ResultFail, "n1")
 	expect(t, checks, "rights", api.ResultWarn, "jobs of ann wait")
 	expect(t, checks, "files", api.ResultFail, "can be read by others")
-	expect(t, checks, "bridges", api.ResultFail, "away")
+	expect(t, checks, "bridges", api.ResultWarn, "away, with no tasks")
 	expect(t, checks, "waiting jobs", api.ResultWarn, "1 job (fit.never, such as 1")
 	store.Close()
 	checks = ask()

@@ -37,3 +37,39 @@ func (s *Server) admit(ctx context.Context, node, ledger string, takeOver bool) 
 	}
 	return nil
 }
+
+// forgetNode drops what is kept of a node that is gone for good: that it was drained, and, of a
+// bridge, which ledger it had. One that is there, or of which tasks may be in a queueing system,
+// is not: whoever comes under its name then would be let in without its ledger.
+func (s *Server) forgetNode(ctx context.Context, node string) error {
+	keeper, ok := s.options.Store.(fairlead.Settings)
+	if !ok {
+		return fmt.Errorf("node %q: nothing is kept of it: %w", node, fairlead.ErrNotFound)
+	}
+	s.admitting.Lock()
+	defer s.admitting.Unlock()
+	for _, n := range s.options.Loop.Nodes() {
+		if n.Name == node && n.State != "down" {
+			return fmt.Errorf("node %s is there; end its agent or bridge first: %w", node, fairlead.ErrState)
+		} else if n.Name == node && n.Tasks > 0 {
+			return fmt.Errorf("node %s is away, and tasks of it are not over (%d); start it again, or cancel their jobs and wait until its lease is over: %w", node, n.Tasks, fairlead.ErrState)
+		}
+	}
+	all, err := keeper.Settings(ctx)
+	if err != nil {
+		return fmt.Errorf("read the settings: %w", err)
+	}
+	bridge, drained := all[ledgerSetting+node] != "", s.options.Loop.Drained(node)
+	if !bridge && !drained {
+		return fmt.Errorf("node %q: nothing is kept of it: %w", node, fairlead.ErrNotFound)
+	}
+	if bridge {
+		if err := keeper.Set(ctx, ledgerSetting+node, ""); err != nil {
+			return fmt.Errorf("forget the ledger of %s: %w", node, err)
+		}
+	}
+	if !drained {
+		return nil
+	}
+	return s.options.Loop.SetDrained(ctx, node, false, "")
+}

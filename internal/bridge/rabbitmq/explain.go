@@ -69,6 +69,9 @@ func unconnected(ctx context.Context, address string, connected bool, err error)
 		return fmt.Errorf("RabbitMQ at %s cannot be reached (%w): is it running, and is that its address?", at, bridge.Cause(err))
 	case refused == nil || refused.Code == amqp.FrameError || refused.Code == amqp.SyntaxError || refused.Code == amqp.UnexpectedFrame || refused.Code == amqp.CommandInvalid:
 		return bridge.Explain(err, "what listens at %s does not answer as RabbitMQ does: is this its port for AMQP? It is 5672 if it was not given another; 15672 is that of its web pages", at)
+	}
+	err = errors.Join(bridge.ErrRefused, err)
+	switch {
 	case strings.Contains(reason, "vhost"):
 		return bridge.Explain(err, "RabbitMQ at %s does not let the user %s into the vhost %s (%s): name another at the end of the address, or make it with rabbitmqctl add_vhost %s, and let the user in with rabbitmqctl set_permissions -p %s %s", at, uri.Username, uri.Vhost, reason, uri.Vhost, uri.Vhost, uri.Username)
 	case refused.Code == amqp.AccessRefused:

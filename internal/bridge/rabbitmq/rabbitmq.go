@@ -48,7 +48,7 @@ func (o *Options) defaults() {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	if o.Away == nil {
-		o.Away = bridge.NewOutage(o.Logger, "RabbitMQ does not answer", "RabbitMQ answers again")
+		o.Away = bridge.NewOutage(o.Logger, "RabbitMQ does not answer", "RabbitMQ answers again").Refuses("RabbitMQ answers, and refuses")
 	}
 }
 

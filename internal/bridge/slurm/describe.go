@@ -86,14 +86,18 @@ func (q *QS) Describe(ctx context.Context) (frontback.Queue, error) {
 	return d, nil
 }
 
+// leastJobAge is for how long slurmctld should know a job after its end: for as long as the
+// accounting is waited for, with a margin for a slurmdbd that has much to do.
+const leastJobAge = time.Minute
+
 // doubts are what else in a configuration is in the way.
 func doubts(c config) []frontback.Doubt {
 	var found []frontback.Doubt
 	if kind, told := c["AccountingStorageType"]; told && kind != "accounting_storage/slurmdbd" {
 		found = append(found, frontback.Doubt{Broken: true, Text: fmt.Sprintf("AccountingStorageType is %s: how a job ended is known only for MinJobAge (%s), and a bridge that was away for longer cannot find out; set up slurmdbd", kind, c["MinJobAge"])})
 	}
-	if keeps := c.duration("MinJobAge", settle); keeps > 0 && keeps < settle {
-		found = append(found, frontback.Doubt{Text: "MinJobAge is " + c["MinJobAge"] + ": slurmctld forgets jobs before slurmdbd knows all of them; set it to 60 or more"})
+	if keeps := c.duration("MinJobAge", leastJobAge); keeps > 0 && keeps < leastJobAge {
+		found = append(found, frontback.Doubt{Text: "MinJobAge is " + c["MinJobAge"] + ": slurmctld may forget jobs before slurmdbd knows all of them; set it to 60 or more"})
 	}
 	if plugins := c["JobSubmitPlugins"]; plugins != "" {
 		found = append(found, frontback.Doubt{Text: "JobSubmitPlugins is " + plugins + ", which may change priorities; the first jobs will show"})

@@ -95,6 +95,7 @@ func TestDescribe(t *testing.T) {
 		{"plain user", fake{as: "bridge", level: "None"}, nil, nil, []string{"set adminlevel=Operator", "age 1000"}},
 		{"no accounting", fake{}, map[string]string{"AccountingStorageType": "accounting_storage/none"}, nil, []string{"set up slurmdbd"}},
 		{"plugin", fake{}, map[string]string{"JobSubmitPlugins": "lua"}, nil, []string{"JobSubmitPlugins is lua"}},
+		{"short memory", fake{}, map[string]string{"MinJobAge": "30 sec"}, nil, []string{"MinJobAge is 30 sec"}},
 		{"disobeyed", fake{}, nil, &disobedience{1000, 77, "12"}, []string{"job 12 was given the priority 1000 and has 77"}},
 	} {
 		test.slurm.conf = config{}

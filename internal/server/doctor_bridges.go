@@ -1,0 +1,86 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/words"
+)
+
+// checkBridges looks whether the bridges that were ever let in are there.
+func (s *Server) checkBridges(ctx context.Context, all []patient) []api.HealthCheck {
+	keeper, ok := s.options.Store.(fairlead.Settings)
+	if !ok {
+		return nil
+	}
+	kept, err := keeper.Settings(ctx)
+	if err != nil {
+		return []api.HealthCheck{bad("bridges", api.ResultFail, err.Error(), "see the server's log")}
+	}
+	nodes := map[string]fairlead.NodeView{}
+	for _, n := range all {
+		nodes[n.Name] = n.NodeView
+	}
+	var bridges []fairlead.NodeView
+	for key := range kept {
+		name, ours := strings.CutPrefix(key, ledgerSetting)
+		if !ours {
+			continue
+		}
+		n, known := nodes[name]
+		if !known { // since before the server was started: there is no task of it
+			n = fairlead.NodeView{Name: name, State: "down", Drained: s.options.Loop.Drained(name)}
+		}
+		bridges = append(bridges, n)
+	}
+	return judgeBridges(bridges)
+}
+
+// judgeBridges says which bridges are away, and how bad that is: it is if something of one is in
+// its queueing system, as nobody follows that. One that was drained and has ended is gone on purpose.
+func judgeBridges(all []fairlead.NodeView) []api.HealthCheck {
+	var here, gone, idle, away []string
+	start := "" // the command for one that is away
+	for _, n := range all {
+		name := words.Printable(n.Name)
+		switch {
+		case n.State != "down":
+			here = append(here, name)
+			continue
+		case n.Drained && n.Tasks == 0:
+			gone = append(gone, name)
+			continue
+		case n.Tasks == 0:
+			idle = append(idle, name)
+		default:
+			away = append(away, name)
+		}
+		if start == "" || n.Tasks > 0 {
+			kind := "KIND"
+			if k := n.Labels[fairlead.BridgeLabel]; k != "" {
+				kind = words.Printable(k)
+			}
+			start = "fairlead bridge " + kind + " --name " + name
+		}
+	}
+	start = "start it again with the same --dir and options: " + start + "; with --check it says whether its queueing system answers"
+	switch {
+	case len(all) == 0:
+		return nil
+	case len(away) > 0:
+		return []api.HealthCheck{counted(bad("bridges", api.ResultFail, some(away)+" away: what it gave to its queueing system is not followed, and its jobs wait", start), len(away), "bridges")}
+	case len(idle) > 0:
+		return []api.HealthCheck{counted(bad("bridges", api.ResultWarn, some(idle)+" away, with no tasks", start+"; if it is gone for good: fairlead drain --forget "+idle[0]), len(idle), "bridges")}
+	}
+	var parts []string
+	if len(here) > 0 {
+		parts = append(parts, some(here)+" connected")
+	}
+	if len(gone) > 0 {
+		parts = append(parts, fmt.Sprintf("%s drained and away, with no tasks (forget it: fairlead drain --forget %s)", some(gone), gone[0]))
+	}
+	return []api.HealthCheck{counted(good("bridges", strings.Join(parts, "; ")), 0, "bridges")}
+}
