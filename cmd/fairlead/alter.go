@@ -166,7 +166,6 @@ func (x *alteration) choose(ctx context.Context, client *api.Client) ([]int64, e
 }
 
 func (x *alteration) victims(jobs []api.Job) {
-	const shown = 10
 	for i, j := range jobs {
 		if i == shown {
 			fmt.Fprintf(x.errs, "  … and %d more\n", len(jobs)-shown)
@@ -180,7 +179,7 @@ func (x *alteration) victims(jobs []api.Job) {
 const maxAlter = 50_000
 
 func (x *alteration) apply(ctx context.Context, client *api.Client, ids []int64) error {
-	var good, bad []string
+	var good, bad, notes []string
 	var all []*api.Error
 	for rest := ids; len(rest) > 0; {
 		n := min(maxAlter, len(rest))
@@ -199,14 +198,15 @@ func (x *alteration) apply(ctx context.Context, client *api.Client, ids []int64)
 				good = append(good, strconv.FormatInt(rest[i], 10))
 			}
 		}
-		rest = rest[n:]
+		rest, notes = rest[n:], append(notes, r.Notes...)
 	}
 	if x.json {
-		if err := x.printJSON(api.AlterResponse{Version: api.Version, Results: all}); err != nil {
+		if err := x.printJSON(api.AlterResponse{Version: api.Version, Results: all, Notes: notes}); err != nil {
 			return err
 		}
 	} else {
 		x.tell(good, bad)
+		x.note(notes)
 	}
 	if len(bad) > 0 {
 		return exit(api.ExitRefused)
@@ -214,9 +214,22 @@ func (x *alteration) apply(ctx context.Context, client *api.Client, ids []int64)
 	return nil
 }
 
+// shown is how many lines of a kind are printed.
+const shown = 10
+
+// note says what the change does not reach.
+func (x *alteration) note(notes []string) {
+	for i, n := range notes {
+		if i == shown {
+			fmt.Fprintf(x.errs, "note: … and %d more\n", len(notes)-shown)
+			break
+		}
+		fmt.Fprintln(x.errs, "note:", n)
+	}
+}
+
 // tell says what was done and how to undo it.
 func (x *alteration) tell(good, bad []string) {
-	const shown = 10
 	for i, b := range bad {
 		if i == shown {
 			fmt.Fprintf(x.errs, "fairlead: … and %d more\n", len(bad)-shown)

@@ -114,6 +114,7 @@ type AlterRequest struct {
 type AlterResponse struct {
 	Version int      `json:"version"`
 	Results []*Error `json:"results"`
+	Notes   []string `json:"notes,omitempty" doc:"What the change does not reach"`
 }
 
 // Shares is the tree of pools.

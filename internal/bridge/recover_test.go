@@ -3,6 +3,7 @@ package bridge_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -168,4 +169,29 @@ func TestEverybodyAway(t *testing.T) {
 	r.ends(b, "succeeded")
 	r.inQS(2)
 	r.markersDiffer()
+}
+
+// TestHeldThere: what waits in the QS is not reached by a hold, which says so, and how it is.
+func TestHeldThere(t *testing.T) {
+	r := newRig(t, time.Minute)
+	r.gate("runs")
+	r.start(groups)
+	r.submit("runs", work("physics", "2"))
+	r.until("started", func() bool { return len(r.qs.Started()) == 1 })
+	id := r.submit("waits", work("physics", "2"))
+	r.inQS(2)
+	a, err := r.Alter(t.Context(), api.AlterRequest{Verb: "hold", Jobs: []int64{id}})
+	if err != nil || a.Results[0] != nil || len(a.Notes) != 1 || !strings.Contains(a.Notes[0], fmt.Sprint("fairlead requeue ", id)) {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	if _, err := r.Alter(t.Context(), api.AlterRequest{Verb: "requeue", Jobs: []int64{id}}); err != nil {
+		t.Fatal(err)
+	}
+	r.ends(id, "held")
+	r.open("runs")
+	r.inQS(2)
+	if _, err := r.Alter(t.Context(), api.AlterRequest{Verb: "release", Jobs: []int64{id}}); err != nil {
+		t.Fatal(err)
+	}
+	r.ends(id, "succeeded")
 }

@@ -334,9 +334,9 @@ func (s *Server) alter(ctx context.Context, in *alterInput) (*body[api.AlterResp
 	if err != nil {
 		return nil, err
 	}
-	owner := map[int64]string{}
+	owner, queued := map[int64]string{}, map[int64]int{}
 	for _, j := range jobs {
-		owner[j.ID] = j.User
+		owner[j.ID], queued[j.ID] = j.User, j.Queued
 	}
 	out := api.AlterResponse{Version: api.Version, Results: make([]*api.Error, len(in.Body.Jobs))}
 	var changes []fairlead.Alteration
@@ -362,8 +362,16 @@ func (s *Server) alter(ctx context.Context, in *alterInput) (*body[api.AlterResp
 	}
 	for k, err := range errs {
 		out.Results[at[k]] = api.FromError(err)
+		if id := changes[k].Job; err == nil && changes[k].Verb == fairlead.VerbHold && queued[id] > 0 {
+			out.Notes = append(out.Notes, beyondHold(id, queued[id]))
+		}
 	}
 	return answer(out), nil
+}
+
+// beyondHold says what a hold does not reach: what a bridge has handed over waits elsewhere.
+func beyondHold(id int64, tasks int) string {
+	return fmt.Sprintf("job %d waits in another queueing system already, with %d of its tasks, and goes on there; to take it back to where it is held: fairlead requeue %d", id, tasks, id)
 }
 
 type stopsInput struct {
