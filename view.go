@@ -173,6 +173,14 @@ func (l *Loop) Running() (running, waiting int64) {
 	return int64(l.begunTasks(sched.Root)), l.waitingTasks(sched.Root)
 }
 
+// Queued is how many of the tasks that wait are in other queueing systems.
+func (l *Loop) Queued() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n, _ := l.core.Queued(sched.Root)
+	return int64(n)
+}
+
 // RunningSince is, for those of the jobs of which a task runs, since when the first of these
 // runs. A job that was tried before began earlier.
 func (l *Loop) RunningSince(jobs []*Job) map[int64]time.Time {

@@ -84,6 +84,7 @@ type JobList struct {
 // Summary is the state of the whole system in one line.
 type Summary struct {
 	Waiting  int64            `json:"waiting" doc:"Tasks that could start if there were room, or wait in another queueing system"`
+	Queued   int64            `json:"queued,omitempty" doc:"Of these: tasks that wait in another queueing system"`
 	Running  int64            `json:"running" doc:"Tasks"`
 	Unit     string           `json:"unit"`
 	Capacity map[string]int64 `json:"capacity"`

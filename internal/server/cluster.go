@@ -47,7 +47,7 @@ func (s *Server) shares(ctx context.Context, in *sharesInput) (*body[api.Shares]
 func (s *Server) summary() api.Summary {
 	capacity, free, unit := s.options.Loop.Capacity()
 	running, waiting := s.options.Loop.Running()
-	out := api.Summary{Waiting: waiting, Running: running, Unit: unit, Capacity: capacity, Free: free}
+	out := api.Summary{Waiting: waiting, Queued: s.options.Loop.Queued(), Running: running, Unit: unit, Capacity: capacity, Free: free}
 	st := s.options.Loop.Stats()
 	if out.Started = st.Started; !st.LastStep.IsZero() {
 		out.LastStep = &st.LastStep

@@ -3,6 +3,7 @@ package web_test
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"regexp"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
 )
 
@@ -226,5 +228,29 @@ func TestKioskHasNothingToClick(t *testing.T) {
 	}
 	if !pools {
 		t.Error("nothing came")
+	}
+}
+
+// TestQueuedElsewhereIsTold: what waits in another queueing system waits, though none of the lists of what
+// waits here has it.
+func TestQueuedElsewhereIsTold(t *testing.T) {
+	l := newLab(t, cluster)
+	_, err := l.client.Join(t.Context(), "slurm", api.JoinRequest{
+		Capacity: map[string]int64{"cpu": 8}, Instance: "one", Ledger: "ledger", Labels: map[string]string{fairlead.BridgeLabel: "slurm"}, Running: []fairlead.Ref{},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := l.submit("ann", api.Spec{Pool: "physics/curie", Argv: []string{"true"}})
+	l.until(id, "queued")
+	for page, want := range map[string]string{
+		"/":                        "task queued elsewhere</a></p></div>",
+		"/queue":                   "of what waits is <a",
+		"/queue?list=queued":       fmt.Sprintf("jobs/%d", id),
+		"/pool?pool=physics/curie": "of them queued elsewhere",
+	} {
+		if _, _, text := l.get(page); !strings.Contains(text, want) {
+			t.Errorf("%s does not say %q", page, want)
+		}
 	}
 }
