@@ -4,10 +4,12 @@ package rabbitmq_test
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,17 +22,18 @@ import (
 	"github.com/fairlead/fairlead/internal/brokertest"
 )
 
-// said is what a check of a queue says that is wrong.
-func said(t *testing.T, o rabbitmq.Options) string {
+// said is what a check of a queue says that is wrong, and whether that is that RabbitMQ does not
+// let us in.
+func said(t *testing.T, o rabbitmq.Options) (text string, refused bool) {
 	t.Helper()
 	q := rabbitmq.Open(o)
 	defer q.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
 	if _, err := q.Describe(ctx); err != nil {
-		return err.Error()
+		return err.Error(), errors.Is(err, bridge.ErrRefused)
 	}
-	return ""
+	return "", false
 }
 
 // at is the address of a server with something changed.
@@ -84,7 +87,10 @@ func TestRealErrors(t *testing.T) {
 		"no priorities":  {server.URL, "plain", []string{place, "queue plain", "x-max-priority none", "delete_queue plain"}},
 		"passing":        {server.URL, "passing", []string{place, "queue passing", "durable", "delete_queue passing"}},
 	} {
-		got := said(t, rabbitmq.Options{URL: c.url, Queue: c.queue})
+		got, refused := said(t, rabbitmq.Options{URL: c.url, Queue: c.queue})
+		if want := slices.Contains([]string{"password", "no such user", "no such vhost", "not its vhost"}, name); refused != want {
+			t.Errorf("%s: refused is %v", name, refused)
+		}
 		t.Logf("%s: %s", name, got)
 		for _, want := range c.want {
 			if !strings.Contains(got, want) {

@@ -82,8 +82,32 @@ func (q *QS) Describe(ctx context.Context) (frontback.Queue, error) {
 		d.Ages = frontback.Yes
 		doubt(may == frontback.No, "without that right %s decides, with the weights %s", kind, weights(*c))
 	}
-	d.Found = append(d.Found, doubts(*c)...)
+	d.Found = append(append(d.Found, doubts(*c)...), q.absent(ctx, *c)...)
 	return d, nil
+}
+
+// What jobs are given that may not be there.
+const (
+	partition = "partition"
+	account   = "account"
+)
+
+// absent are the partition and the account of the options that are not there: every submission would be
+// refused. One that is filled in from the job is not known yet, and of what does not answer nothing
+// is said.
+func (q *QS) absent(ctx context.Context, c config) []frontback.Doubt {
+	var found []frontback.Doubt
+	for _, o := range []struct{ what, name, lists string }{{partition, q.options.Partition, "sinfo"}, {account, q.options.Account, "sacctmgr show account"}} {
+		if o.name == "" || strings.Contains(o.name, "{") || o.what == account && c["AccountingStorageType"] != "accounting_storage/slurmdbd" {
+			continue
+		}
+		for _, name := range strings.Split(o.name, ",") { // of partitions one of several may be taken
+			if there, err := q.door.has(ctx, o.what, name); err == nil && !there {
+				found = append(found, frontback.Doubt{Broken: true, Text: fmt.Sprintf("Slurm has no %s %s, which --%s names: %s tells which there are", o.what, name, o.what, o.lists)})
+			}
+		}
+	}
+	return found
 }
 
 // leastJobAge is for how long slurmctld should know a job after its end: for as long as the

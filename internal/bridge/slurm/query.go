@@ -3,6 +3,7 @@ package slurm
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -112,4 +113,16 @@ func (c *commands) configuration(ctx context.Context) (*config, error) {
 func (c *commands) rank(ctx context.Context) (string, error) {
 	out, err := c.run(ctx, nil, nil, "sacctmgr", "--noheader", "--parsable2", "show", "user", c.me.Username, "format=adminlevel")
 	return strings.TrimSpace(out), err
+}
+
+// has asks sinfo for a partition, and sacctmgr for an account.
+func (c *commands) has(ctx context.Context, what, name string) (bool, error) {
+	command, args := "sinfo", []string{"--noheader", "--all", "--format=%R"}
+	if what == account {
+		command, args = "sacctmgr", []string{"--noheader", "--parsable2", "show", "account", "name=" + name, "format=account"}
+	}
+	out, err := c.run(ctx, nil, nil, command, args...)
+	return slices.ContainsFunc(strings.Fields(out), func(there string) bool {
+		return there == name || what == account && strings.EqualFold(there, name) // slurmdbd keeps small letters
+	}), err
 }

@@ -119,3 +119,33 @@ func TestDescribe(t *testing.T) {
 		}
 	}
 }
+
+// TestAbsent: a partition and an account that are not there are found before a job is sent.
+func TestAbsent(t *testing.T) {
+	with := func(partition, account, storage string, silent bool) string {
+		q := with(t, &fake{silent: silent})
+		q.options.Partition, q.options.Account = partition, account
+		var all []string
+		for _, d := range q.absent(t.Context(), config{"AccountingStorageType": storage}) {
+			if !d.Broken {
+				t.Errorf("%q is no obstacle", d.Text)
+			}
+			all = append(all, d.Text)
+		}
+		return strings.Join(all, "\n")
+	}
+	const slurmdbd = "accounting_storage/slurmdbd"
+	for _, test := range []struct{ got, want string }{
+		{with("", "", slurmdbd, false), ""},
+		{with("some-partition", "some-account", slurmdbd, false), ""},
+		{with("{top}", "{user}", slurmdbd, false), ""},
+		{with("nope", "nope", slurmdbd, true), ""},
+		{with("some-partition,nope", "", slurmdbd, false), "Slurm has no partition nope, which --partition names: sinfo tells which there are"},
+		{with("", "nope", slurmdbd, false), "Slurm has no account nope, which --account names: sacctmgr show account tells which there are"},
+		{with("", "nope", "accounting_storage/none", false), ""},
+	} {
+		if test.got != test.want {
+			t.Errorf("got %q, want %q", test.got, test.want)
+		}
+	}
+}

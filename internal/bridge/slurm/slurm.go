@@ -81,6 +81,8 @@ type door interface {
 	configuration(ctx context.Context) (*config, error)
 	// rank is the administrative level of whom we are: None, Operator or Administrator.
 	rank(ctx context.Context) (string, error)
+	// has tells whether there is a partition, or an account.
+	has(ctx context.Context, what, name string) (bool, error)
 	// runsAs is the user as whom jobs run, "" if each runs as its own.
 	runsAs() string
 	close()

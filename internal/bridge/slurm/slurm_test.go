@@ -21,6 +21,7 @@ type fake struct {
 	behind       int
 	conf         config
 	as, level    string
+	silent       bool  // about partitions and accounts
 	answer       error // to a submission
 	sent         []string
 	cancelled    []string
@@ -47,8 +48,14 @@ func (f *fake) cancel(_ context.Context, ids []string) error {
 func (f *fake) backlog(context.Context) (int, error)           { return f.behind, nil }
 func (f *fake) configuration(context.Context) (*config, error) { return &f.conf, nil }
 func (f *fake) rank(context.Context) (string, error)           { return f.level, nil }
-func (f *fake) runsAs() string                                 { return f.as }
-func (f *fake) close()                                         {}
+func (f *fake) has(_ context.Context, what, name string) (bool, error) {
+	if f.silent {
+		return false, errors.New("it does not answer")
+	}
+	return name == "some-"+what, nil
+}
+func (f *fake) runsAs() string { return f.as }
+func (f *fake) close()         {}
 
 func with(t *testing.T, f *fake) *QS {
 	t.Helper()
