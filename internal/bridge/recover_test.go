@@ -105,7 +105,9 @@ func TestLeaseRanOut(t *testing.T) {
 	r.stop()
 	r.open("ends")
 	for _, id := range []int64{ends, runs} {
-		r.ends(id, "waiting") // the leases have run out
+		if j := r.ends(id, "waiting"); len(j.Job.Bridged) > 0 { // the leases have run out
+			t.Errorf("the bridge's word of an attempt that is lost: %+v", j.Job.Bridged)
+		}
 	}
 	r.start(short)
 	r.ends(ends, "succeeded")

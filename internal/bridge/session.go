@@ -210,6 +210,16 @@ func (b *Bridge) dropUnsent() {
 	b.part()
 }
 
+// noOutput says why there is no output of an attempt.
+func (b *Bridge) noOutput(ref fairlead.Ref) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if it := b.items[task{ref.JobID, ref.Task}]; it != nil && it.lease.Attempt == ref.Attempt && it.stage != ended {
+		return "the bridge has no output of it yet: it comes when the task has ended, if " + b.o.System + " tells it"
+	}
+	return "the bridge has no output of it: it printed nothing, never began, or " + b.o.System + " keeps what it printed where the job says"
+}
+
 // answerLog sends the server a part of what a task printed, as far as the QS told.
 func (b *Bridge) answerLog(ctx context.Context, r api.LogRequest) {
 	reply := api.LogReply{}
@@ -221,7 +231,7 @@ func (b *Bridge) answerLog(ctx context.Context, r api.LogRequest) {
 	}
 	reply.Chunk = api.LogChunk{Data: data, Offset: offset, Size: size}
 	if errors.Is(err, fs.ErrNotExist) {
-		reply.Error = "the bridge has no output of it: it comes when the task has ended, if " + b.o.System + " tells it"
+		reply.Error = b.noOutput(r.Ref)
 	} else if err != nil {
 		reply.Error = err.Error()
 	}

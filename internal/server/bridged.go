@@ -83,6 +83,19 @@ func (b *bridged) drop(refs []fairlead.Ref) {
 	}
 }
 
+// hearsLost is an observer that also forgets where an attempt was that was lost: the next one may be
+// with somebody else.
+type hearsLost struct {
+	fairlead.Observer
+	bridged *bridged
+}
+
+// Lost implements fairlead.Observer.
+func (h hearsLost) Lost(ref fairlead.Ref) {
+	h.Observer.Lost(ref)
+	h.bridged.drop([]fairlead.Ref{ref})
+}
+
 // leave forgets what a bridge told: it left, or tells it again.
 func (b *bridged) leave(node string) {
 	b.mu.Lock()

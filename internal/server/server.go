@@ -77,10 +77,11 @@ func New(o Options) *Server {
 	s := &Server{options: o, log: o.Logger, started: time.Now()}
 	s.agents.sessions, s.agents.replies = map[string]*session{}, map[string]chan api.LogReply{}
 	s.metrics = newMetrics(o.Loop)
-	o.Loop.Observe(s.metrics.life)
+	var observer fairlead.Observer = s.metrics.life
 	if o.Tracer != nil {
-		o.Loop.Observe(both{s.metrics.life, o.Tracer})
+		observer = both{observer, o.Tracer}
 	}
+	o.Loop.Observe(hearsLost{observer, &s.bridged})
 	s.handler = s.routes()
 	return s
 }

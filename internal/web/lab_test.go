@@ -97,10 +97,14 @@ func (l *lab) begin() {
 // node starts an agent that claims to have something, and waits until it has joined.
 func (l *lab) node(name string, capacity map[string]int64) {
 	l.t.Helper()
+	client, err := api.Dial(l.url) // its own: who speaks through that of the lab changes
+	if err != nil {
+		l.t.Fatal(err)
+	}
 	ctx, cancel := context.WithCancel(l.ctx)
 	joined, ended := make(chan struct{}, 1), make(chan error, 1)
 	o := agent.Options{
-		Client: l.client, Name: name, Capacity: capacity, Dir: filepath.Join(l.dir, "agent-"+name), AnyUser: true, Drain: time.Millisecond,
+		Client: client, Name: name, Capacity: capacity, Dir: filepath.Join(l.dir, "agent-"+name), AnyUser: true, Drain: time.Millisecond,
 		Joined: func() {
 			select {
 			case joined <- struct{}{}:
