@@ -351,5 +351,5 @@ const lostCause = "cancelled; its agent was lost"
 
 // open is the query for jobs that have not ended.
 func open() url.Values {
-	return url.Values{"state": {"held", "blocked", "waiting", "running"}, "limit": {"100"}}
+	return url.Values{"state": {"held", "blocked", "waiting", "queued", "running"}, "limit": {"100"}}
 }

@@ -52,7 +52,7 @@ func TestChaosBridgeQueue(t *testing.T) {
 			other.startServer()
 		},
 		left: func() int {
-			v := parameters("state", "waiting", "state", "running")
+			v := parameters("state", "waiting", "state", "queued", "state", "running")
 			list, err := other.direct.Jobs(t.Context(), v)
 			if err != nil {
 				return -1
@@ -226,7 +226,7 @@ func (c *bridgeRun) settle() {
 	if !c.answers(c.server) {
 		c.t.Fatal("the server does not answer at the end")
 	}
-	open := parameters("state", "waiting", "state", "running", "limit", "10000")
+	open := parameters("state", "waiting", "state", "queued", "state", "running", "limit", "10000")
 	for left := -1; left != 0; {
 		if before := left; !poll(deadline, func() bool {
 			list, err := c.direct.Jobs(c.t.Context(), open)

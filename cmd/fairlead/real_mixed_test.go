@@ -106,7 +106,7 @@ func TestRealMixed(t *testing.T) {
 		phases = append(phases, p)
 	}
 	endFeed()
-	l.until("nothing waits or runs", func() bool { return len(list(t, l.client, "waiting", "running")) == 0 })
+	l.until("nothing waits or runs", func() bool { return len(list(t, l.client, "waiting", "queued", "running")) == 0 })
 	t.Logf("%d jobs in %v; %d answers of why recomputed", l.sent.Load(), time.Since(began).Round(time.Second), asked)
 	jobs := list(t, l.client, "succeeded", "failed", "cancelled")
 	for _, name := range []string{"n1", "n2", "server"} {

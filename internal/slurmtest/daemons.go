@@ -92,7 +92,7 @@ func (s *Slurm) daemon(name string) (*exec.Cmd, func(context.Context) error) {
 				"--log-file="+s.path("log/munged.log"), "--seed-file="+s.path("munge/seed"), "--num-threads=4", "--force"),
 			answers("munge", "--no-input", "--socket="+s.path("munge/sock"))
 	case Database:
-		return s.command(Database, "--no-defaults", "--user=root", "--datadir="+s.path("db"), "--socket="+socket, "--skip-networking",
+		return s.command(Database, "--no-defaults", "--user=root", "--datadir="+s.path("db"), "--socket="+socket, "--skip-networking", "--tmpdir="+s.path("run"),
 			"--pid-file="+s.path("run/mariadbd.pid"), "--innodb-buffer-pool-size=64M", "--innodb-lock-wait-timeout=900", "--innodb-flush-log-at-trx-commit=2"), s.grant
 	case Accounting:
 		cmd := s.command(Accounting, "-D")

@@ -120,7 +120,10 @@ func (s *Slurm) start() (err error) {
 	if err = s.write(); err != nil {
 		return err
 	}
-	if out, err := s.command("mariadb-install-db", "--no-defaults", "--user=root", "--datadir="+s.path("db"), "--auth-root-authentication-method=normal", "--skip-test-db").CombinedOutput(); err != nil {
+	install := s.command("mariadb-install-db", "--no-defaults", "--user=root", "--datadir="+s.path("db"), "--auth-root-authentication-method=normal", "--skip-test-db")
+	// A database that starts clears its directory for temporary files, also of those of another.
+	install.Env = append(install.Environ(), "TMPDIR="+s.path(""))
+	if out, err := install.CombinedOutput(); err != nil {
 		return fmt.Errorf("mariadb-install-db: %w\n%s", err, out)
 	}
 	for _, name := range append([]string{Munge, Database, Accounting, Controller}, s.Nodes()...) {
