@@ -43,7 +43,8 @@ func tasksOf(j *api.JobResponse, r *Request) taskList {
 	}
 	for i := range j.Tasks {
 		t := &j.Tasks[i]
-		if counts[t.State]++; t.State == state {
+		is := stateOf(t)
+		if counts[is]++; is == state {
 			found = append(found, *t)
 		}
 	}
@@ -51,14 +52,25 @@ func tasksOf(j *api.JobResponse, r *Request) taskList {
 	first.Query = maps.Clone(r.Query)
 	first.Query.Del("from")
 	l.States = []taskState{{"started", first.With("tasks", ""), len(j.Tasks), state == ""}}
-	for _, s := range append([]fairlead.State{"queued"}, fairlead.States()...) { // elsewhere, behind a bridge
+	for _, s := range fairlead.States() {
 		if n := counts[string(s)]; n > 0 || string(s) == state {
 			l.States = append(l.States, taskState{string(s), first.With("tasks", string(s)), n, string(s) == state})
 		}
 	}
 	l.Pager = pagerOf(len(found), taskRows, r)
-	l.Rows = found[min(l.First-1, len(found)):l.Last]
+	l.Rows = slices.Clone(found[min(l.First-1, len(found)):l.Last])
+	for i := range l.Rows {
+		l.Rows[i].State = stateOf(&l.Rows[i])
+	}
 	return l
+}
+
+// stateOf is the state of a task as it is told: what a bridge has handed over is leased, but does not run.
+func stateOf(t *api.Task) string {
+	if t.Queued && t.State == string(fairlead.Running) {
+		return string(fairlead.Queued)
+	}
+	return t.State
 }
 
 // eventList is what happened to a job, a screenful at a time: the end, unless an address says from

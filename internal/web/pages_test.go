@@ -156,25 +156,32 @@ func TestThemeIsTheUsers(t *testing.T) {
 	}
 }
 
-// TestPageIsLive: what changes comes within two seconds of the event.
-func TestPageIsLive(t *testing.T) {
-	l := newLab(t, cluster)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, l.url+"/?live=", nil)
+// listen opens the stream of what changes on a page, and returns its lines.
+func (l *lab) listen(path string) *bufio.Scanner {
+	l.t.Helper()
+	ctx, cancel := context.WithTimeout(l.t.Context(), patience)
+	l.t.Cleanup(cancel)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, l.url+path, nil)
 	if err != nil {
-		t.Fatal(err)
+		l.t.Fatal(err)
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		t.Fatal(err)
+		l.t.Fatal(err)
 	}
-	defer resp.Body.Close()
+	l.t.Cleanup(func() { resp.Body.Close() })
 	if kind := resp.Header.Get("Content-Type"); kind != "text/event-stream" {
-		t.Fatalf("it is %s", kind)
+		l.t.Fatalf("it is %s", kind)
 	}
 	lines := bufio.NewScanner(resp.Body)
 	lines.Buffer(nil, 1<<20)
+	return lines
+}
+
+// TestPageIsLive: what changes comes within two seconds of the event.
+func TestPageIsLive(t *testing.T) {
+	l := newLab(t, cluster)
+	lines := l.listen("/?live=")
 	var began time.Time
 	for lines.Scan() {
 		switch text := lines.Text(); {
@@ -206,19 +213,7 @@ func TestKioskHasNothingToClick(t *testing.T) {
 			t.Errorf("%s has links", path)
 		}
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, l.url+"/?kiosk&live=", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	lines := bufio.NewScanner(resp.Body)
-	lines.Buffer(nil, 1<<20)
+	lines := l.listen("/?kiosk&live=")
 	pools := false
 	for lines.Scan() && !strings.HasPrefix(lines.Text(), "event: version") {
 		pools = pools || strings.Contains(lines.Text(), "physics")
@@ -252,5 +247,14 @@ func TestQueuedElsewhereIsTold(t *testing.T) {
 		if _, _, text := l.get(page); !strings.Contains(text, want) {
 			t.Errorf("%s does not say %q", page, want)
 		}
+	}
+	array := l.submit("ann", api.Spec{Pool: "physics/curie", Argv: []string{"true"}, Array: "0-2"})
+	l.until(array, "queued")
+	_, _, text := l.get(fmt.Sprintf("/jobs/%d?tasks=queued", array))
+	if n := strings.Count(text, `aria-current="true">queued <data value="3">`); n != 1 {
+		t.Errorf("the state queued is offered %d times", n)
+	}
+	if n := strings.Count(text, "<td>queued"); n != 3 {
+		t.Errorf("%d tasks are listed as queued, want 3", n)
 	}
 }
