@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/usage"
 )
 
 // LoopOptions are the settings of a loop. The zero value is usable.
@@ -383,7 +384,7 @@ func (l *Loop) endAt(ref Ref, ended, now time.Time, learn bool) *liveRun {
 		return nil
 	}
 	delete(l.runs, id)
-	l.countOut(r, within(ended, r.started, now), now, learn)
+	l.countOut(r, usage.Within(ended, r.started, now), now, learn)
 	l.version++
 	return r
 }

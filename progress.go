@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/usage"
 )
 
 // Progress is how far an attempt is whose holder does not run it, but has put it into another
@@ -90,7 +91,7 @@ func (l *Loop) moveOn(r *liveRun, to Run, now time.Time) {
 		l.core.Queue(r.run, now)
 		r.queued = true
 	case !to.Queued && r.queued:
-		r.started = within(to.Started, r.started, now)
+		r.started = usage.Within(to.Started, r.started, now)
 		l.core.Begin(r.run, r.started, now)
 		r.queued, r.begun = false, true
 		to.Holder, to.Started = r.holder, r.started
@@ -112,17 +113,6 @@ func (l *Loop) finished(res *Result, now time.Time) {
 		ended = res.Ended
 	}
 	l.endAt(res.Ref, ended, now, res.Outcome.State != Cancelled)
-}
-
-// within is an instant, but not before from nor after to.
-func within(at, from, to time.Time) time.Time {
-	if at.After(to) {
-		at = to
-	}
-	if at.Before(from) {
-		at = from
-	}
-	return at
 }
 
 // begunUnits are the units in which something runs in a pool, without what waits in other

@@ -36,6 +36,18 @@ func (c Clock) HalfLife() time.Duration {
 	return time.Duration(math.Round(c.half * float64(time.Second)))
 }
 
+// Within is an instant at which service began or ended, as somebody else's clock tells it: not
+// before from nor after to.
+func Within(at, from, to time.Time) time.Time {
+	if at.After(to) {
+		at = to
+	}
+	if at.Before(from) {
+		at = from
+	}
+	return at
+}
+
 // Now is an instant in a clock's units.
 type Now struct {
 	// Tau is the service that one slot, busy since the reference, has received by

@@ -3,6 +3,8 @@ package server
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/fairlead/fairlead"
@@ -25,7 +27,7 @@ func (s *Server) checkBridges(ctx context.Context, all []patient) []api.HealthCh
 		nodes[n.Name] = n.NodeView
 	}
 	var bridges []fairlead.NodeView
-	for key := range kept {
+	for _, key := range slices.Sorted(maps.Keys(kept)) {
 		name, ours := strings.CutPrefix(key, ledgerSetting)
 		if !ours {
 			continue

@@ -22,10 +22,15 @@ type shared struct {
 	of   uint64
 	took time.Duration
 
-	// Courses of pools, which change slowly.
-	courses map[string]keptCourse
+	courses keptCourses
+	waited  keptWaits
+}
 
-	waited keptWaits
+// keptCourses are the courses of pools, which change slowly. The lock is their own: pages that need
+// none of them do not wait while they are read.
+type keptCourses struct {
+	mu  sync.Mutex
+	all map[string]keptCourse
 }
 
 // keptCourse is the course of a pool, and when it was read.
@@ -42,12 +47,13 @@ const (
 
 // PoolHistories are those of the source, as they were within the last minute.
 func (s *shared) PoolHistories(ctx context.Context, pools []string, since time.Time, step time.Duration) ([]*api.PoolHistory, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	k := &s.courses
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	var missing []string
 	now := time.Now()
 	for _, p := range pools {
-		if c, known := s.courses[p]; !known || now.Sub(c.at) > coursesAge {
+		if c, known := k.all[p]; !known || now.Sub(c.at) > coursesAge {
 			missing = append(missing, p)
 		}
 	}
@@ -56,22 +62,22 @@ func (s *shared) PoolHistories(ctx context.Context, pools []string, since time.T
 		if err != nil {
 			return nil, err
 		}
-		if s.courses == nil || len(s.courses)+len(missing) > coursesMost {
-			old := s.courses
-			s.courses = map[string]keptCourse{}
+		if k.all == nil || len(k.all)+len(missing) > coursesMost {
+			old := k.all
+			k.all = map[string]keptCourse{}
 			for _, p := range pools { // those that are asked for stay
 				if c, known := old[p]; known {
-					s.courses[p] = c
+					k.all[p] = c
 				}
 			}
 		}
 		for i, p := range missing {
-			s.courses[p] = keptCourse{got[i], now}
+			k.all[p] = keptCourse{got[i], now}
 		}
 	}
 	out := make([]*api.PoolHistory, len(pools))
 	for i, p := range pools {
-		out[i] = s.courses[p].history
+		out[i] = k.all[p].history
 	}
 	return out, nil
 }

@@ -4,9 +4,6 @@ package beanstalkd_test
 
 import (
 	"context"
-	"net"
-	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -22,17 +19,11 @@ import (
 
 // TestRealErrors: a wrong address is said with what to do, whatever listens there.
 func TestRealErrors(t *testing.T) {
-	web := httptest.NewServer(http.NotFoundHandler())
-	defer web.Close()
-	closed, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	closed.Close()
+	closed, other := worktest.WrongAddresses(t)
 	for address, want := range map[string]string{
-		closed.Addr().String():       "cannot be reached (connection refused): is it running",
-		web.Listener.Addr().String(): "does not answer as beanstalkd does",
-		"nowhere.invalid:11300":      "is that its address?",
+		closed:                  "cannot be reached (connection refused): is it running",
+		other:                   "does not answer as beanstalkd does",
+		"nowhere.invalid:11300": "is that its address?",
 	} {
 		q := beanstalkd.Open(beanstalkd.Options{Address: address, Tube: "jobs"})
 		defer q.Close()

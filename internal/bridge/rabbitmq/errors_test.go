@@ -5,9 +5,6 @@ package rabbitmq_test
 import (
 	"context"
 	"errors"
-	"net"
-	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strings"
@@ -53,13 +50,7 @@ func TestRealErrors(t *testing.T) {
 	server := brokertest.NewRabbitMQ(t)
 	server.Control(t, "add_user", "ann", "secret")
 	server.Control(t, "add_vhost", "lab")
-	web := httptest.NewServer(http.NotFoundHandler())
-	defer web.Close()
-	closed, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	closed.Close()
+	closed, other := worktest.WrongAddresses(t)
 	ch := channel(t, server)
 	for name, args := range map[string]amqp.Table{"plain": nil, "five": {"x-max-priority": int32(5)}} {
 		if _, err := ch.QueueDeclare(name, true, false, false, false, args); err != nil {
@@ -76,8 +67,8 @@ func TestRealErrors(t *testing.T) {
 		url, queue string
 		want       []string
 	}{
-		"nobody listens": {here(func(u *url.URL) { u.Host = closed.Addr().String() }), "q", []string{closed.Addr().String(), "cannot be reached (connection refused)", "is it running"}},
-		"another port":   {here(func(u *url.URL) { u.Host = web.Listener.Addr().String() }), "q", []string{web.Listener.Addr().String(), "does not answer as RabbitMQ does", "its port for AMQP"}},
+		"nobody listens": {here(func(u *url.URL) { u.Host = closed }), "q", []string{closed, "cannot be reached (connection refused)", "is it running"}},
+		"another port":   {here(func(u *url.URL) { u.Host = other }), "q", []string{other, "does not answer as RabbitMQ does", "its port for AMQP"}},
 		"no such host":   {here(func(u *url.URL) { u.Host = "nowhere.invalid:5672" }), "q", []string{"nowhere.invalid:5672", "is that its address"}},
 		"password":       {here(func(u *url.URL) { u.User = url.UserPassword("ann", "wrong") }), "q", []string{place, "user ann", "authenticate_user ann"}},
 		"no such user":   {here(func(u *url.URL) { u.User = url.UserPassword("bob", "x") }), "q", []string{place, "user bob", "authenticate_user bob"}},

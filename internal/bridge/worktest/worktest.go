@@ -6,6 +6,9 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"testing"
 	"time"
@@ -88,4 +91,17 @@ func Await(t testing.TB, q bridge.QS, e bridge.Entry, want bridge.Phase) bridge.
 			t.Fatalf("it is %+v (%v), want phase %v", got, err, want)
 		}
 	}
+}
+
+// WrongAddresses are one at which nobody listens, and one at which something else does.
+func WrongAddresses(t testing.TB) (closed, other string) {
+	t.Helper()
+	web := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(web.Close)
+	nobody, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	nobody.Close()
+	return nobody.Addr().String(), web.Listener.Addr().String()
 }

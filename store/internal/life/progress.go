@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/usage"
 )
 
 // Progress notes how far an attempt is in another queueing system, and reports whether that was
@@ -18,7 +19,7 @@ func Progress(j *fairlead.Job, t *fairlead.Task, began, now time.Time) bool {
 			j.Started = time.Time{} // it was set when the first task was leased
 		}
 	default:
-		t.Queued, t.Started = false, within(began, t.Started, now)
+		t.Queued, t.Started = false, usage.Within(began, t.Started, now)
 		if j.Queued--; j.Started.IsZero() {
 			j.Started = t.Started
 		}
@@ -36,7 +37,7 @@ func Ends(j *fairlead.Job, t *fairlead.Task, res fairlead.Result, now time.Time)
 	if res.Ended.IsZero() {
 		return now
 	}
-	return within(res.Ended, t.Started, now)
+	return usage.Within(res.Ended, t.Started, now)
 }
 
 // Plain reports whether nothing is known of a result that does not follow from when it comes.
@@ -54,15 +55,4 @@ func Served(t *fairlead.Task, ended time.Time, learn bool) (from, to time.Time, 
 // ProgressChange tells of attempts that wait in another queueing system, or began there.
 func ProgressChange(j *fairlead.Job, t *fairlead.Task, now time.Time) fairlead.Change {
 	return fairlead.Change{What: fairlead.Progressed, Job: Header(j), State: j.State, Runs: []fairlead.Run{Run(t)}, At: now}
-}
-
-// within is an instant, but not before from nor after to.
-func within(at, from, to time.Time) time.Time {
-	if at.After(to) {
-		at = to
-	}
-	if at.Before(from) {
-		at = from
-	}
-	return at
 }
