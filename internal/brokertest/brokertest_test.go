@@ -50,6 +50,7 @@ func TestRealRabbitMQ(t *testing.T) {
 	r := brokertest.NewRabbitMQ(t)
 	begun := time.Now()
 	publish(t, r)
+	r.Sync(t)
 	r.Kill()
 	r.Start(t)
 	expect(t, r, 1)

@@ -126,6 +126,11 @@ func (r *RabbitMQ) Kill() { r.server.Signal(syscall.SIGKILL, time.Minute) }
 // Stop has it end in order.
 func (r *RabbitMQ) Stop() { r.server.Signal(syscall.SIGTERM, time.Minute) }
 
+// Sync has what it knows of queues on disk. It writes messages before it confirms them, but
+// of a queue that was just made it knows nothing after a kill in the two seconds for which
+// Erlang's disk_log keeps what is written together.
+func (r *RabbitMQ) Sync(t testing.TB) { r.Control(t, "eval", "mnesia:sync_log().") }
+
 // Control runs rabbitmqctl, as an administrator would.
 func (r *RabbitMQ) Control(t testing.TB, args ...string) {
 	t.Helper()
