@@ -31,6 +31,9 @@ type Gantt struct {
 	// Keys are the owners that have a colour of their own, in the order of the legend.
 	// All others share one.
 	Keys []string
+
+	// Plain leaves out the legend and the names of owners: where rows are owners, they say it.
+	Plain bool
 }
 
 // Kind says what a box is.
@@ -278,7 +281,11 @@ func (f Gantt) boxLabel(c *canvas, b Box, x, y, w, h float64) {
 	if h < 11 || b.Label == "" {
 		return
 	}
-	for _, s := range []string{strings.TrimSpace(b.Label + " " + b.Key), b.Label} {
+	whole := strings.TrimSpace(b.Label + " " + b.Key)
+	if f.Plain {
+		whole = b.Label
+	}
+	for _, s := range []string{whole, b.Label} {
 		if textWidth(s, small) <= w-6 {
 			c.text(x+w/2, y+h/2+4, "fl-on", "middle", s)
 			return
@@ -288,6 +295,9 @@ func (f Gantt) boxLabel(c *canvas, b Box, x, y, w, h float64) {
 
 func (f Gantt) legend(boxes []Box) []entry {
 	var legend []entry
+	if f.Plain {
+		return nil
+	}
 	sign := func(b Box) func(c *canvas, x, y float64) {
 		return func(c *canvas, x, y float64) {
 			p := area{x: scale{from: 0, to: 1, a: x, b: x + signWidth}, y: scale{from: 0, to: 1, a: y + 7, b: y - 7}}

@@ -25,14 +25,15 @@ type jobSource interface {
 }
 
 // jobPage says why a job is where it is, and what would change that.
-var jobPage = &Page{Name: "job", Of: "queue", Path: "jobs/{id}", Parts: []string{"head", "why", "start", "levels", "gates", "tasks", "history"}, Seen: ByUser, Load: loadJob}
+var jobPage = &Page{Name: "job", Of: "queue", Path: "jobs/{id}", Parts: []string{"head", "why", "start", "held", "levels", "gates", "tasks", "history"}, Seen: ByUser, Load: loadJob}
 
 // Job is what the page shows.
 type Job struct {
 	*api.JobResponse
 	Why *why.Answer
-	// Events are the last that happened to it, List some of its tasks.
+	// Events are the last that happened to it, Held what held it back when, List some of its tasks.
 	Events eventList
+	Held   heldList
 	List   taskList
 	// May is set if the one who asks may change it, and read its output.
 	May bool
@@ -65,6 +66,7 @@ func loadJob(ctx context.Context, src Source, r *Request) (any, error) {
 		return nil, err
 	}
 	j.Events, j.List = eventsOf(happened.Events, r), tasksOf(j.JobResponse, r)
+	j.Held = heldOf(&j.Job, happened.Events, j.Why.At)
 	j.May = r.You.Admin || r.You.UID >= 0 && r.You.User == j.Job.User
 	j.Verbs = verbsFor(&j.Job, j.May)
 	for i := range j.Why.Levels {

@@ -1,0 +1,84 @@
+package web
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/api"
+)
+
+// TestHeldSpans: what happened to a job becomes times without gaps, each with what held it back then.
+func TestHeldSpans(t *testing.T) {
+	begin := time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
+	at := func(s int) *time.Time { x := begin.Add(time.Duration(s) * time.Second); return &x }
+	event := func(s int, code string) api.Event { return api.Event{At: *at(s), Code: code, Text: "of " + code} }
+	for name, c := range map[string]struct {
+		job    api.Job
+		events []api.Event
+		want   []string
+	}{
+		"waits, and nobody has looked": {api.Job{Tasks: 1}, []api.Event{event(0, "submitted")}, []string{"waits 0-100"}},
+		"waits for one thing and another": {
+			api.Job{Tasks: 1}, []api.Event{event(0, "submitted"), event(2, "share.behind"), event(50, "capacity.full"), event(60, "capacity.full"), event(70, "share.behind")},
+			[]string{"waits 0-2", "share.behind 2-50", "capacity.full 50-70", "share.behind 70-100"},
+		},
+		"is held meanwhile": {
+			api.Job{Tasks: 1}, []api.Event{event(0, "submitted"), event(0, "gate.rate"), event(10, "hold"), event(15, "share.behind"), event(30, "release"), event(31, "prioritise")},
+			[]string{"gate.rate 0-10", "gate.held 10-30", "share.behind 30-100"},
+		},
+		"has run": {
+			api.Job{Tasks: 1, Started: at(20), Ended: at(80)}, []api.Event{event(0, "submitted"), event(0, "gate.rate"), event(20, "started"), event(80, "finished")},
+			[]string{"gate.rate 0-20", "state.running 20-80"},
+		},
+		"was lost, and runs again": {
+			api.Job{Tasks: 1, Started: at(20)}, []api.Event{event(0, "submitted"), event(5, "gate.rate"), event(40, "lost"), event(60, "started")},
+			[]string{"waits 0-5", "gate.rate 5-20", "state.running 20-40", "waits 40-60", "state.running 60-100"},
+		},
+		"was cancelled before it ran": {
+			api.Job{Tasks: 1, Ended: at(30)}, []api.Event{event(0, "submitted"), event(3, "gate.max"), event(30, "cancel"), event(30, "finished")},
+			[]string{"waits 0-3", "gate.max 3-30"},
+		},
+		"ran, and waits again": {
+			api.Job{Tasks: 1}, []api.Event{event(0, "submitted"), event(30, "requeue"), event(40, "share.behind")},
+			[]string{"waits 0-40", "share.behind 40-100"},
+		},
+		"is in another queue": {
+			api.Job{Tasks: 1}, []api.Event{event(0, "submitted"), event(10, "queued")}, []string{"waits 0-10", "state.queued 10-100"},
+		},
+		"is an array": {
+			api.Job{Tasks: 3, Started: at(20)}, []api.Event{event(0, "submitted"), event(20, "started"), event(25, "started"), event(30, "finished"), event(40, "lost")},
+			[]string{"waits 0-20", "state.running 20-100"},
+		},
+	} {
+		var got []string
+		for _, s := range heldSpans(&c.job, c.events, *at(100)) {
+			got = append(got, fmt.Sprintf("%s %v-%v", s.Code, s.From.Sub(begin).Seconds(), s.To.Sub(begin).Seconds()))
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("a job that %s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// TestHeldListIsBounded: however often it changed, so many lines are listed, and the sums are of all.
+func TestHeldListIsBounded(t *testing.T) {
+	begin := time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
+	events := []api.Event{{At: begin, Code: "submitted"}}
+	for i := range 300 {
+		events = append(events, api.Event{At: begin.Add(time.Duration(i) * time.Minute), Code: []string{"share.behind", "capacity.full", "gate.rate"}[i%3]})
+	}
+	l := heldOf(&api.Job{Tasks: 1}, events, begin.Add(300*time.Minute))
+	if len(l.Spans) != heldRows || l.More != 300-heldRows || len(l.Sums) != 3 {
+		t.Fatalf("%d lines, %d more, %d sums", len(l.Spans), l.More, len(l.Sums))
+	}
+	for _, s := range l.Sums {
+		if s.Times != 100 || s.Seconds != 6000 || s.Part < 0.333 || s.Part > 0.334 || s.Says == "" {
+			t.Errorf("%+v", s)
+		}
+	}
+	if l := heldOf(&api.Job{Tasks: 1}, nil, begin); l.Picture != nil || l.Spans != nil {
+		t.Errorf("of nothing: %+v", l)
+	}
+}

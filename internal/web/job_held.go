@@ -1,0 +1,202 @@
+package web
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/plot"
+	"github.com/fairlead/fairlead/why"
+)
+
+// heldList says what held a job back, and when: as a picture, summed up by reason, and one after the
+// other.
+type heldList struct {
+	Picture plot.Figure
+	Sums    []heldSum
+	Spans   []heldSpan // the last of them
+	More    int        // how many there are before these
+}
+
+// heldSpan is a time for which the same held a job back.
+type heldSpan struct {
+	Code, Text string
+	From, To   time.Time
+}
+
+// Seconds is how long it was.
+func (s heldSpan) Seconds() float64 { return s.To.Sub(s.From).Seconds() }
+
+// heldSum is how long one reason held a job back in all.
+type heldSum struct {
+	Code, Says string
+	Times      int
+	Seconds    float64
+	Part       float64 // of the time since the submission, until it ended
+}
+
+// heldRows is how many spans are listed. All are in the picture: a server keeps a few hundred changes of
+// a pool's reasons.
+const heldRows = 40
+
+// unknownReason stands where a job waited and nothing is kept of why: before the reasons were looked at for the
+// first time, between two attempts, and from before the server was started.
+const unknownReason = "waits"
+
+// heldOf makes the list out of what happened to a job.
+func heldOf(j *api.Job, events []api.Event, now time.Time) heldList {
+	var l heldList
+	spans := heldSpans(j, events, now)
+	if len(spans) == 0 {
+		return l
+	}
+	all := 0.0
+	for _, s := range spans {
+		all += s.Seconds()
+		at := slices.IndexFunc(l.Sums, func(x heldSum) bool { return x.Code == s.Code })
+		if at < 0 {
+			at = len(l.Sums)
+			l.Sums = append(l.Sums, heldSum{Code: s.Code, Says: meaningOf(s.Code)})
+		}
+		l.Sums[at].Times++
+		l.Sums[at].Seconds += s.Seconds()
+	}
+	if all > 0 {
+		for i := range l.Sums {
+			l.Sums[i].Part = l.Sums[i].Seconds / all
+		}
+	}
+	l.Picture = heldPicture(l.Sums, spans, now)
+	l.More = max(0, len(spans)-heldRows)
+	l.Spans = spans[l.More:]
+	return l
+}
+
+// meaningOf is what a code means.
+func meaningOf(code string) string {
+	all := why.Codes()
+	if i := slices.IndexFunc(all, func(e why.Explanation) bool { return string(e.Code) == code }); i >= 0 {
+		return all[i].Meaning
+	}
+	return "It waits, and nothing is kept of why."
+}
+
+// heldPicture has a line for each reason, so that it can be read without colours.
+func heldPicture(sums []heldSum, spans []heldSpan, now time.Time) plot.Figure {
+	g := plot.Gantt{
+		Width: 1180, X: plot.Axis{Unit: plot.Clock, From: seconds(spans[0].From), To: seconds(spans[len(spans)-1].To), Zone: time.Local},
+		Height: max(52, float64(len(sums))*26), Plain: true,
+	}
+	g.X.To = max(g.X.To, g.X.From+10) // the clock has no ticks below a second
+	for _, s := range sums {
+		g.Rows, g.Keys = append(g.Rows, s.Code), append(g.Keys, s.Code)
+	}
+	for _, s := range spans {
+		g.Boxes = append(g.Boxes, plot.Box{
+			Row: slices.Index(g.Rows, s.Code), From: seconds(s.From), To: seconds(s.To), Key: s.Code, Label: plot.Duration(s.Seconds()),
+			Tip: fmt.Sprintf("%s: %s\n%s, from %s until %s", s.Code, s.Text, plot.Duration(s.Seconds()), why.Clock(s.From, now), why.Clock(s.To, now)),
+		})
+	}
+	return g
+}
+
+// holding follows a job through what happened to it.
+type holding struct {
+	array  bool // it has several tasks: it runs as soon as one of them does
+	reason api.Event
+	held   bool
+	queued bool
+	runs   bool
+	over   bool
+}
+
+// heldSpans are the times for which the same held a job back, without gaps but for where it had ended.
+// Reasons are those for which the first job of its pool waited.
+func heldSpans(j *api.Job, events []api.Event, now time.Time) []heldSpan {
+	events = withFirstStart(j, events)
+	h := holding{array: j.Tasks > 1}
+	var out []heldSpan
+	for i := range events {
+		e := &events[i]
+		h.happened(e)
+		if j.Ended != nil && !e.At.Before(*j.Ended) {
+			h.over = true
+		}
+		until := now
+		if j.Ended != nil {
+			until = *j.Ended
+		}
+		if i+1 < len(events) {
+			until = earlier(until, events[i+1].At)
+		}
+		code, text := h.now()
+		if code == "" || !until.After(e.At) {
+			continue
+		}
+		if last := len(out) - 1; last >= 0 && out[last].Code == code && out[last].To.Equal(e.At) {
+			out[last].To, out[last].Text = until, text
+			continue
+		}
+		out = append(out, heldSpan{Code: code, Text: text, From: e.At, To: until})
+	}
+	return out
+}
+
+// withFirstStart adds when a job first started: its tasks tell of their last attempts only.
+func withFirstStart(j *api.Job, events []api.Event) []api.Event {
+	if j.Started == nil || slices.ContainsFunc(events, func(e api.Event) bool { return e.Code == "started" && !e.At.After(*j.Started) }) {
+		return events
+	}
+	events = append(slices.Clone(events), api.Event{Job: j.ID, Task: -1, At: *j.Started, Code: "started", Text: "its first attempt"})
+	slices.SortStableFunc(events, func(a, b api.Event) int { return cmp.Compare(a.At.UnixNano(), b.At.UnixNano()) })
+	return events
+}
+
+// happened takes in what happened.
+func (h *holding) happened(e *api.Event) {
+	switch e.Code {
+	case string(fairlead.VerbHold):
+		h.held = true
+	case string(fairlead.VerbRelease):
+		h.held = false
+	case "started":
+		h.runs, h.queued, h.over = true, false, false
+	case "queued":
+		h.queued = true
+	case "again", "lost", "stopped":
+		if !h.array {
+			h.runs, h.queued, h.reason = false, false, api.Event{}
+		}
+	case string(fairlead.VerbRequeue):
+		*h = holding{array: h.array, held: h.held}
+	case "finished":
+		h.over = !h.array
+	default:
+		if strings.Contains(e.Code, ".") {
+			h.reason = *e
+		}
+	}
+}
+
+// now is what holds the job: a code, and words.
+func (h *holding) now() (code, text string) {
+	switch {
+	case h.over:
+		return "", ""
+	case h.runs && h.array:
+		return string(why.StateRunning), "tasks of it run"
+	case h.runs:
+		return string(why.StateRunning), "it runs"
+	case h.queued:
+		return string(why.StateQueued), "it waits in another queueing system"
+	case h.held:
+		return string(why.GateHeld), "it is held"
+	case h.reason.Code != "":
+		return h.reason.Code, h.reason.Text
+	}
+	return unknownReason, "nothing is kept of why"
+}
