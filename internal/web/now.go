@@ -135,7 +135,7 @@ type poolTable struct {
 	From, To, All int
 	Before, After string // addresses of the neighbours
 	Sorts         []sortLink
-	Course        bool // rows have courses
+	Course        string // how far back the courses of the rows go, if they have some
 }
 
 type sortLink struct {

@@ -92,10 +92,15 @@ func (p *Pool) ofPool(ctx context.Context, src Source, r *Request) (err error) {
 	p.Members = tableOf(p.Shares, below, r)
 	p.Members.sparks(ctx, src, p.Unit)
 	f := p.Pool.Fairness
-	p.Had = plot.Bars{Width: 620, Series: []string{"was due", "received"}, Groups: []plot.Group{
+	had := plot.Bars{Width: 620, Series: []string{"was due", "received"}, Groups: []plot.Group{
 		{Name: spanName("hour", p.Fairness.Hour.Seconds, 3600), Values: []float64{f.Hour.Ideal / 3600, f.Hour.Received / 3600}},
-		{Name: spanName("day", p.Fairness.Day.Seconds, 24*3600), Values: []float64{f.Day.Ideal / 3600, f.Day.Received / 3600}},
 	}}
+	if p.Fairness.Day.Seconds > p.Fairness.Hour.Seconds { // else the server is young, and both are the same
+		had.Groups = append(had.Groups, plot.Group{
+			Name: spanName("day", p.Fairness.Day.Seconds, 24*3600), Values: []float64{f.Day.Ideal / 3600, f.Day.Received / 3600},
+		})
+	}
+	p.Had = had
 	return nil
 }
 

@@ -30,7 +30,13 @@ type shared struct {
 // none of them do not wait while they are read.
 type keptCourses struct {
 	mu  sync.Mutex
-	all map[string]keptCourse
+	all map[courseOfPool]keptCourse
+}
+
+// courseOfPool is which course of a pool.
+type courseOfPool struct {
+	pool string
+	step time.Duration
 }
 
 // keptCourse is the course of a pool, and when it was read.
@@ -53,7 +59,7 @@ func (s *shared) PoolHistories(ctx context.Context, pools []string, since time.T
 	var missing []string
 	now := time.Now()
 	for _, p := range pools {
-		if c, known := k.all[p]; !known || now.Sub(c.at) > coursesAge {
+		if c, known := k.all[courseOfPool{p, step}]; !known || now.Sub(c.at) > coursesAge {
 			missing = append(missing, p)
 		}
 	}
@@ -64,20 +70,20 @@ func (s *shared) PoolHistories(ctx context.Context, pools []string, since time.T
 		}
 		if k.all == nil || len(k.all)+len(missing) > coursesMost {
 			old := k.all
-			k.all = map[string]keptCourse{}
+			k.all = map[courseOfPool]keptCourse{}
 			for _, p := range pools { // those that are asked for stay
-				if c, known := old[p]; known {
-					k.all[p] = c
+				if c, known := old[courseOfPool{p, step}]; known {
+					k.all[courseOfPool{p, step}] = c
 				}
 			}
 		}
 		for i, p := range missing {
-			k.all[p] = keptCourse{got[i], now}
+			k.all[courseOfPool{p, step}] = keptCourse{got[i], now}
 		}
 	}
 	out := make([]*api.PoolHistory, len(pools))
 	for i, p := range pools {
-		out[i] = k.all[p].history
+		out[i] = k.all[courseOfPool{p, step}].history
 	}
 	return out, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/fairlead/fairlead"
@@ -19,11 +20,29 @@ type sparkSource interface {
 	PoolHistories(ctx context.Context, pools []string, since time.Time, step time.Duration) ([]*api.PoolHistory, error)
 }
 
-// sparkSpan is how far back the small courses go, in steps of sparkStep.
-const (
-	sparkSpan = 24 * time.Hour
-	sparkStep = 30 * time.Minute
-)
+// sparkSpan is how far back the small courses of a table go, and in which steps.
+type sparkSpan struct{ back, step time.Duration }
+
+// sparkSpans are those that there are: a day, and less where nothing older is known, so that a
+// young server shows something.
+var sparkSpans = []sparkSpan{
+	{10 * time.Minute, 10 * time.Second}, {time.Hour, time.Minute}, {6 * time.Hour, 10 * time.Minute}, {24 * time.Hour, 30 * time.Minute},
+}
+
+// sparkSpanOf is the shortest that shows all that is known of a day.
+func sparkSpanOf(all []*api.PoolHistory) sparkSpan {
+	var age time.Duration
+	for _, h := range all {
+		if len(h.Points) > 0 {
+			age = max(age, h.To.Sub(h.Points[0].At))
+		}
+	}
+	day := len(sparkSpans) - 1
+	if i := slices.IndexFunc(sparkSpans, func(s sparkSpan) bool { return s.back >= age }); i >= 0 && age > 0 {
+		return sparkSpans[i]
+	}
+	return sparkSpans[day]
+}
 
 // sparks draws the last day of each pool of the table: what it ran beside what was due, and what
 // waited. Without a history, or a pool that has just gone, there are none.
@@ -35,18 +54,26 @@ func (t *poolTable) sparks(ctx context.Context, src Source, unit string) {
 	if len(pools) == 0 {
 		return
 	}
-	all, err := src.PoolHistories(ctx, pools, time.Now().Add(-sparkSpan), sparkStep)
+	read := func(s sparkSpan) ([]*api.PoolHistory, error) {
+		return src.PoolHistories(ctx, pools, time.Now().Add(-s.back), s.step)
+	}
+	span := sparkSpans[len(sparkSpans)-1]
+	all, err := read(span)
+	if young := sparkSpanOf(all); err == nil && young != span {
+		span = young
+		all, err = read(span)
+	}
 	if err != nil {
 		return
 	}
-	t.Course = true
+	t.Course = lately(span.back.Seconds())
 	for i := range t.Rows {
-		t.Rows[i].Fared, t.Rows[i].Queued = sparksOf(all[i], unit)
+		t.Rows[i].Fared, t.Rows[i].Queued = sparksOf(all[i], unit, "the last "+t.Course)
 	}
 }
 
-// sparksOf draws one pool.
-func sparksOf(h *api.PoolHistory, unit string) (fared, queued plot.Spark) {
+// sparksOf draws one pool; lately names the time that is drawn.
+func sparksOf(h *api.PoolHistory, unit, lately string) (fared, queued plot.Spark) {
 	fared = plot.Spark{From: seconds(h.From), To: seconds(h.To)}
 	queued = fared
 	var ran, due, waited, most, oldest float64
@@ -75,8 +102,8 @@ func sparksOf(h *api.PoolHistory, unit string) (fared, queued plot.Spark) {
 	}
 	gap(earlier(h.To, end))
 	known := known(h.Points)
-	fared.Says = fmt.Sprintf("%s in the last day: ran %s %s, and %s were due, on average", h.Pool, words.OneDigit(ran/known), unit, words.OneDigit(due/known))
-	queued.Says = fmt.Sprintf("%s in the last day: %s tasks waited on average, at most %s; the longest for %s", h.Pool, words.OneDigit(waited/known), words.OneDigit(most), words.Span(words.Seconds(oldest)))
+	fared.Says = fmt.Sprintf("%s in %s: ran %s %s, and %s were due, on average", h.Pool, lately, words.OneDigit(ran/known), unit, words.OneDigit(due/known))
+	queued.Says = fmt.Sprintf("%s in %s: %s tasks waited on average, at most %s; the longest for %s", h.Pool, lately, words.OneDigit(waited/known), words.OneDigit(most), words.Span(words.Seconds(oldest)))
 	return fared, queued
 }
 
