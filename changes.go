@@ -76,7 +76,7 @@ type probing struct {
 	*alternatives
 	by      time.Time        // when the job starts as it is; zero: not known
 	gone    *sched.Scheduler // without the job
-	room    *sched.Scheduler // where the room is kept that it would find in its way
+	kept    *sched.Scheduler // where the room is kept that it would find in its way; see room
 	left    int
 	until   time.Time
 	changes []why.Change
@@ -84,7 +84,7 @@ type probing struct {
 
 // changes says what would make the job of an answer start sooner.
 func (e *estimator) changes(a *why.Answer) []why.Change {
-	p := &probing{estimator: e, alternatives: e.others, left: changesMost, until: time.Now().Add(e.most(changesTime))}
+	p := &probing{estimator: e, alternatives: e.others, left: changesMost}
 	if e.others == nil || a.Start == nil {
 		return nil
 	}
@@ -96,14 +96,7 @@ func (e *estimator) changes(a *why.Answer) []why.Change {
 	p.gone = e.future.Fork()
 	p.gone.Withdraw(p.own, e.began)
 	p.gone.Rest()
-	if p.room = p.gone; !p.everyone {
-		// Room is kept for one job only, and when there is somebody in whose way it is.
-		s := p.own
-		s.ID, s.Submitted = trialID, e.began
-		p.room = p.gone.Fork()
-		p.room.Add(s, e.began)
-		p.room.Rest()
-	}
+	p.until = time.Now().Add(e.most(changesTime))
 	p.shorter()
 	p.smaller()
 	for i, s := range p.pools {
@@ -113,6 +106,29 @@ func (e *estimator) changes(a *why.Answer) []why.Change {
 		p.try(p.exchanged(), p.higher, why.Change{Flags: "--priority " + p.raised, Priority: p.raised, Alter: true})
 	}
 	return p.changes
+}
+
+// room is a fork in which the room is kept that the job would find in its way. It is made when it is
+// asked for: where a task finds no room even if none is kept, nobody asks.
+func (p *probing) room() *sched.Scheduler {
+	switch {
+	case p.kept != nil:
+	case p.everyone:
+		p.kept = p.gone
+	default:
+		// Room is kept for one job only, and when there is somebody in whose way it is.
+		s := p.own
+		s.ID, s.Submitted = trialID, p.began
+		p.kept = p.gone.Fork()
+		p.kept.Add(s, p.began)
+		p.kept.Rest()
+	}
+	return p.kept
+}
+
+// opens reports whether a task would find room now.
+func (p *probing) opens(shape cluster.Shape) bool {
+	return p.gone.Opening(shape, p.own.Limit) && p.room().Opening(shape, p.own.Limit)
 }
 
 // exchanged is a fork without the job, to which it will be added changed.
@@ -138,7 +154,7 @@ func (p *probing) try(without *sched.Scheduler, s sched.Job, c why.Change) {
 	}
 	f.Add(s, p.began)
 	goOn := func(sched.Forecast) bool { return time.Now().Before(p.until) }
-	got := f.Future().Forecast(s.ID, goOn, func(t sched.Task) time.Time { return t.Started.Add(limitOr(t, sched.NoLimit)) })
+	got := f.AsFuture().Once().Forecast(s.ID, goOn, func(t sched.Task) time.Time { return t.Started.Add(limitOr(t, sched.NoLimit)) })
 	if !got.Found || got.At.After(p.began.Add(sched.NoLimit/2)) {
 		return
 	}
@@ -154,13 +170,16 @@ func (p *probing) try(without *sched.Scheduler, s sched.Job, c why.Change) {
 
 // shorter tries the longest time limit with which the job would find room now.
 func (p *probing) shorter() {
-	long := p.room.Window(p.own.Shape, p.own.Limit)
+	if p.gone.Window(p.own.Shape, p.own.Limit) < changesGain {
+		return
+	}
+	long := p.room().Window(p.own.Shape, p.own.Limit)
 	if long < changesGain {
 		return
 	}
 	s := p.own
 	s.Limit = long
-	p.try(p.gone, s, shorterChange(p.room, p.own, long))
+	p.try(p.gone, s, shorterChange(p.room(), p.own, long))
 }
 
 // shorterChange is the change to a shorter time limit, which makes room now.
@@ -180,7 +199,7 @@ func (p *probing) smaller() {
 		need := p.of.Request[name]
 		fits, not := int64(0), need
 		for not-fits > 1 {
-			if mid := fits + (not-fits)/2; p.room.Opening(p.shapeWith(name, mid), p.own.Limit) {
+			if mid := fits + (not-fits)/2; p.opens(p.shapeWith(name, mid)) {
 				fits = mid
 			} else {
 				not = mid
@@ -220,6 +239,9 @@ func (p *probing) shapeWith(name string, n int64) cluster.Shape {
 	ask := p.asks
 	ask.Amounts = maps.Clone(ask.Amounts)
 	ask.Amounts[name] = n
-	p.gone.ShapeOf(ask) // the same number in both
-	return p.room.ShapeOf(ask)
+	shape := p.gone.ShapeOf(ask)
+	if p.kept != nil {
+		p.kept.ShapeOf(ask) // the same number in both
+	}
+	return shape
 }

@@ -17,10 +17,9 @@ import (
 const (
 	estimateTime = 80 * time.Millisecond
 	estimateMost = 200
-	estimateWait = 60 * time.Millisecond // for a timetable
 	// hurriedTime is in place of these times where so much waits that replays seldom come to an
 	// end: what they find, they find at once.
-	hurriedTime = 15 * time.Millisecond
+	hurriedTime = 10 * time.Millisecond
 )
 
 // lengths are how long tasks of each pool ran lately.
@@ -96,16 +95,19 @@ func (l *Loop) estimatorIn(core *sched.Scheduler, job int64, now time.Time) *est
 
 // estimate says when the job starts.
 func (e *estimator) estimate() *why.Estimate {
-	out := &why.Estimate{}
+	out, done := &why.Estimate{}, true
 	switch {
 	case e.kept != nil:
 		out.By, out.Kept, out.Node = &e.kept.From, true, strings.Join(e.kept.Nodes, ", ")
-	case !e.lookUp(out) && !e.bound(out) && e.tables != nil:
-		e.ask(out)
+	case !e.lookUp(out):
+		if done = e.bound(out); !done && e.tables != nil {
+			e.ask(out)
+		}
 	}
-	if e.tables != nil {
+	switch {
+	case e.tables != nil:
 		e.askRange(out)
-	} else {
+	case done || !e.hurried: // else others would not come to the job, either
 		e.replay(out)
 	}
 	return out
@@ -121,10 +123,10 @@ func (e *estimator) lookUp(out *why.Estimate) bool {
 	return fresh && t.tell(out, e.job, e.began)
 }
 
-// ask takes the instant from the timetable, which is made if there is none, or says that it
-// will be there later.
+// ask takes the instant from the timetable. If there is none it is made, which takes seconds, and is
+// there later.
 func (e *estimator) ask(out *why.Estimate) {
-	t := e.tables.timetable.ask(context.Background(), e.tables, e.most(estimateWait), e.tables.beginTimetable)
+	t := e.tables.timetable.ask(context.Background(), e.tables, 0, e.tables.beginTimetable)
 	if !t.tell(out, e.job, e.began) {
 		out.Text += " (more goes before it than could be looked at in time; ask again in a few seconds)"
 	}

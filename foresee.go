@@ -56,10 +56,11 @@ func (l *Loop) Foresee(ctx context.Context, s Shares) (*Foresight, error) {
 	if err := then.Configure(s.Sched, now); err != nil {
 		return nil, err
 	}
-	f := &Foresight{At: now, Before: nextPools(as), After: nextPools(then)}
+	f := &Foresight{At: now}
 	f.Unranked = then.Ranks() && (!as.Ranks() || !reflect.DeepEqual(rules.SiteRules, s.SiteRules) || !reflect.DeepEqual(rules.Sched.Multifactor, s.Sched.Multifactor))
 	v := foreseen{now: as, then: then, before: as.Entitlements(), after: then.Entitlements()}
 	v.list(f, sched.Root, 0)
+	f.Before, f.After = nextPools(as.AsOutlook()), nextPools(then.Outlook())
 	starts, stops := nextStep(then)
 	for i, id := range v.listed {
 		f.Pools[i].Starts, f.Pools[i].Stops = starts[id], stops[id]
@@ -78,12 +79,12 @@ func (l *Loop) standing() (as *sched.Scheduler, in Shares, now time.Time) {
 }
 
 // nextPools are the pools of the next starts.
-func nextPools(core *sched.Scheduler) []string {
+func nextPools(outlook *sched.Outlook) []string {
 	var order []string
 	n := 0
-	core.Preview(func(s sched.Start, _ float64) bool {
+	outlook.Preview(func(s sched.Start, _ float64) bool {
 		n++
-		if path := core.Path(s.Pool); !slices.Contains(order, path) {
+		if path := outlook.Path(s.Pool); !slices.Contains(order, path) {
 			order = append(order, path)
 		}
 		return n < orderTasks && len(order) < orderPools

@@ -69,6 +69,7 @@ type Loop struct {
 	order     lately[Order]
 	timetable lately[Timetable]
 	ranges    lately[Timetable]
+	glimpses  glimpses
 
 	peers   *peers
 	changed map[string]bool // keys of settings that others changed
@@ -122,7 +123,7 @@ func NewLoop(ctx context.Context, store Store, o LoopOptions) (*Loop, error) {
 	l := &Loop{
 		store: store, options: o, client: NewClient(store, o.Shares), log: o.Logger,
 		wake: make(chan struct{}, 1), shares: o.Shares,
-		runs: map[taskID]*liveRun{}, members: map[string]*Member{}, drained: map[string]string{}, boosts: map[int64]Boost{}, reservations: reservations{all: map[string]Reservation{}},
+		runs: map[taskID]*liveRun{}, members: map[string]*Member{}, drained: map[string]string{}, boosts: map[int64]Boost{}, reservations: reservations{all: map[string]Reservation{}}, glimpses: glimpses{},
 		made: time.Now(), peers: newPeers(store, o), changed: map[string]bool{}, observer: unobserved{},
 	}
 	if err := l.loadSettings(ctx); err != nil {

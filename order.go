@@ -2,6 +2,7 @@ package fairlead
 
 import (
 	"context"
+	"runtime"
 	"time"
 
 	"github.com/fairlead/fairlead/sched"
@@ -99,15 +100,17 @@ func (l *Loop) orderSoon(ctx context.Context, wait time.Duration) *Order {
 
 // beginOrder takes what an order is made of out of the loop, which is locked.
 func (l *Loop) beginOrder(now time.Time) func() *Order {
-	core, version, future := l.core, l.version, l.core.Future()
+	core, version, outlook := l.core, l.version, l.core.Outlook()
 	return func() *Order {
 		o := &Order{At: now, Position: map[int64]int64{}, core: core, of: version, whole: true}
-		future.Preview(func(s sched.Start, units float64) bool {
+		outlook.Preview(func(s sched.Start, units float64) bool {
 			o.add(s, units)
-			o.whole = len(o.starts) < previewTasks
+			if o.whole = len(o.starts) < previewTasks; len(o.starts)%64 == 0 {
+				runtime.Gosched() // whoever waits for a page goes first
+			}
 			return o.whole
 		})
-		o.name(future.Path)
+		o.name(outlook.Path)
 		return o
 	}
 }

@@ -22,7 +22,7 @@ const manyWaiting = 4000
 
 // placeTime is how long the place of a job is looked for that is in no order, as it came later: then
 // it is behind more than what was found by then.
-const placeTime = 20 * time.Millisecond
+const placeTime = 15 * time.Millisecond
 
 // placeOf is the place of a job where much waits; else nil.
 func (l *Loop) placeOf(ctx context.Context, j *Job) *place {
@@ -38,29 +38,68 @@ func (l *Loop) placeOf(ctx context.Context, j *Job) *place {
 	s := l.jobOf(headerOf(j))
 	t := l.tally(s)
 	_, found := o.Position[j.ID]
-	var future *sched.Future
+	var outlook *sched.Outlook
 	if o.core != l.core || !found && o.of != l.version && l.core.Waits(s) {
-		future = l.core.Future()
+		if o = l.glimpses.of(s, l.core); o == nil {
+			outlook = l.core.Outlook()
+		}
 	}
+	core := l.core
 	l.mu.Unlock()
-	if future != nil {
-		o = orderUpTo(j.ID, future.Preview, future.Path)
+	if outlook != nil {
+		o = orderUpTo(j.ID, outlook)
+		o.core = core
+		l.mu.Lock()
+		l.glimpses.keep(s, o)
+		l.mu.Unlock()
 	}
 	return t.lookUp(o, j.ID)
 }
 
+// glimpses are what was found lately of jobs that are in no order: whoever asks what if has just
+// asked why, and a page asks both.
+type glimpses map[int64]glimpse
+
+// glimpse is the order before a job, as far as there was time.
+type glimpse struct {
+	job   sched.Job
+	order *Order
+}
+
+// How old a glimpse may be, and how many are kept.
+const (
+	glimpseAge   = 500 * time.Millisecond
+	glimpsesMost = 100
+)
+
+// of is what was found of a job, if it is still as it was.
+func (g glimpses) of(j sched.Job, core *sched.Scheduler) *Order {
+	if x := g[j.ID]; x.job == j && x.order.core == core && time.Since(x.order.At) < glimpseAge {
+		return x.order
+	}
+	return nil
+}
+
+// keep keeps what was found.
+func (g glimpses) keep(j sched.Job, o *Order) {
+	if len(g) >= glimpsesMost {
+		clear(g)
+	}
+	g[j.ID] = glimpse{j, o}
+}
+
 // orderUpTo is the order of starts before one job, as far as there is time.
-func orderUpTo(job int64, preview func(func(sched.Start, float64) bool), path func(sched.PoolID) string) *Order {
+func orderUpTo(job int64, outlook *sched.Outlook) *Order {
 	began := time.Now()
 	o := &Order{At: began, Position: map[int64]int64{}, whole: true}
-	preview(func(s sched.Start, units float64) bool {
+	outlook.Preview(func(s sched.Start, units float64) bool {
 		o.add(s, units)
 		o.whole = false
 		more := s.Job != job && len(o.starts) < whatIfTasks && (len(o.starts)%64 > 0 || time.Since(began) < placeTime)
 		o.whole = more
 		return more
 	})
-	o.name(path)
+	o.name(outlook.Path)
 	return o
 }
 

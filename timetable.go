@@ -3,6 +3,7 @@ package fairlead
 import (
 	"context"
 	"math"
+	"runtime"
 	"slices"
 	"time"
 
@@ -163,7 +164,11 @@ func (l *Loop) beginRanges(now time.Time) func() *Timetable {
 // replay plays the future once more, and notes when each job starts.
 func (t *Timetable) replay(e *estimator, began time.Time, end func(sched.Task) time.Time) {
 	starts := make([]int64, len(t.row))
-	e.future.Play(func(sched.Forecast) bool { return time.Since(began) < tableTime }, end, func(s sched.Start, at time.Time) bool {
+	goOn := func(sched.Forecast) bool {
+		runtime.Gosched() // whoever waits for an answer goes first
+		return time.Since(began) < tableTime
+	}
+	e.future.Play(goOn, end, func(s sched.Start, at time.Time) bool {
 		row, known := t.row[s.Job]
 		if !known {
 			row = int32(len(t.row))

@@ -75,7 +75,9 @@ func (l *Loop) exchange(j *Job, v Variation) (*exchanged, error) {
 	if err != nil {
 		return nil, err
 	}
-	x.before.future = x.fork.Future()
+	if x.before.future = x.fork.Future(); x.before.hurried {
+		x.before.future = x.before.future.Once() // ranges come from the tables
+	}
 	x.fork.Withdraw(x.own, x.now)
 	if x.again {
 		x.fork.Rest()
@@ -84,7 +86,7 @@ func (l *Loop) exchange(j *Job, v Variation) (*exchanged, error) {
 	o := WhyOptions{Siblings: 1, preview: whatIfTasks}
 	var order *Order
 	if x.before.hurried {
-		order = orderUpTo(x.next.ID, x.fork.Preview, x.fork.Path)
+		order = orderUpTo(x.next.ID, x.fork.Outlook())
 	}
 	l.mu.Lock()
 	l.inFork(x.fork, func() {
@@ -96,7 +98,7 @@ func (l *Loop) exchange(j *Job, v Variation) (*exchanged, error) {
 		x.then = l.estimatorIn(x.fork, x.next.ID, x.now)
 	})
 	l.mu.Unlock()
-	x.then.future, x.then.tables = x.fork.Future(), nil
+	x.then.future, x.then.tables = x.fork.AsFuture(), nil
 	return x, nil
 }
 

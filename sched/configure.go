@@ -127,6 +127,7 @@ func (s *Scheduler) carry(before []standing) {
 
 // forget drops what the old configuration said of the pools.
 func (s *Scheduler) forget() {
+	s.ownNames()
 	for i := range s.pools {
 		l := &s.labels[i]
 		l.policy, l.made, l.starter, l.factor, l.assoc, l.reclaim = "", nil, share.Starter{}, nil, nil, share.Reclaim{}
@@ -143,6 +144,7 @@ func (s *Scheduler) forget() {
 
 // apply takes over what the configuration says of a pool and those below it.
 func (s *Scheduler) apply(id int32, spec *share.Pool) {
+	s.ownNames()
 	s.labels[id].policy, s.labels[id].reclaim = spec.Policy, spec.Reclaim
 	if spec.Policy != "" {
 		s.labels[id].made = s.cfg.NewPolicy(spec.Policy, spec.Options)

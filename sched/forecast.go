@@ -27,21 +27,35 @@ type Forecast struct {
 
 // Future is a copy of a scheduler in which time can pass ahead. It may be used while the
 // scheduler goes on, by one goroutine.
-type Future struct{ s *Scheduler }
+type Future struct {
+	s    *Scheduler
+	once bool
+}
 
 // Future returns the future as it begins now: nothing new is submitted in it.
 func (s *Scheduler) Future() *Future {
-	f := s.Fork()
-	f.rebalancers = nil
-	f.everywhere()
-	return &Future{f}
+	return s.Fork().AsFuture()
 }
 
-// Preview is [Scheduler.Preview] of the future as it begins.
-func (u *Future) Preview(visit func(st Start, units float64) bool) { u.s.Preview(visit) }
+// AsFuture makes a copy the future: it is not to be used otherwise any more.
+func (s *Scheduler) AsFuture() *Future {
+	s.rebalancers = nil
+	s.everywhere()
+	return &Future{s: s}
+}
 
-// Path is [Scheduler.Path].
-func (u *Future) Path(id PoolID) string { return u.s.Path(id) }
+// Once is the future for the one question that is put to it last: no copy is made for that.
+func (u *Future) Once() *Future { return &Future{u.s, true} }
+
+// took is the scheduler in which time passes to answer a question.
+func (u *Future) took() *Scheduler {
+	if !u.once {
+		return u.s.Fork()
+	}
+	s := u.s
+	u.s = nil // another question would find time passed
+	return s
+}
 
 // idlePasses bounds how often a forecast looks at an instant at which nothing starts or
 // ends: orders that follow the clock may change for ever while a job cannot start at all.
@@ -58,7 +72,7 @@ func (u *Future) Forecast(job int64, goOn func(Forecast) bool, end func(Task) ti
 // Play is Forecast for all jobs: visit is called for each start, with its instant, until it
 // returns false. That start is then what the forecast found.
 func (u *Future) Play(goOn func(Forecast) bool, end func(Task) time.Time, visit func(Start, time.Time) bool) Forecast {
-	f := &forecast{s: u.s.Fork(), end: end, visit: visit}
+	f := &forecast{s: u.took(), end: end, visit: visit}
 	for i := range f.s.runs {
 		if r := &f.s.runs[i]; r.used {
 			f.follow(int32(i))

@@ -23,7 +23,8 @@ func (s *Scheduler) forkNow() *Scheduler {
 	f := *s
 	f.epoch--
 	f.cluster = s.cluster.Clone()
-	f.pools, f.labels = slices.Clone(s.pools), slices.Clone(s.labels)
+	s.lendNames(&f)
+	f.pools = slices.Clone(s.pools)
 	for i := range f.pools {
 		if d := f.pools[i].Days; d != nil {
 			f.pools[i].Days = d.Clone()
@@ -35,7 +36,7 @@ func (s *Scheduler) forkNow() *Scheduler {
 	}
 	f.prices.of = slices.Clone(s.prices.of)
 	f.mains.of, f.mains.resources = slices.Clone(s.mains.of), slices.Clip(s.mains.resources)
-	f.index, f.begunOf = maps.Clone(s.index), maps.Clone(s.begunOf)
+	f.begunOf = maps.Clone(s.begunOf)
 	f.begun, f.runs = slices.Clone(s.begun), slices.Clone(s.runs)
 	f.runFree, f.begunFree = slices.Clone(s.runFree), slices.Clone(s.begunFree)
 	f.stops.fork()

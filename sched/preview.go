@@ -13,25 +13,52 @@ import (
 // is called for each task with the units that it asks for, until it returns false.
 // What a maximum holds back does not appear.
 func (s *Scheduler) Preview(visit func(st Start, units float64) bool) {
-	s.preview(false, func(f *Scheduler, st Start) bool { return visit(st, f.cluster.Width(f.run(st.Run).shape)) })
+	s.forkNow().AsOutlook().Preview(visit)
 }
 
 // preview shows the fork, too, in which the tasks start. If licensed is set there are
 // licences for all.
 func (s *Scheduler) preview(licensed bool, visit func(f *Scheduler, st Start) bool) {
 	f := s.forkNow()
-	f.boundless()
 	if licensed {
 		for i := range f.licenses {
 			f.licenses[i].total = math.MaxInt64
 		}
 	}
-	f.oneByOne, f.rebalancers = true, nil
+	f.oneByOneFrom(visit)
+}
+
+// Outlook is a copy of a scheduler for one preview. It may be used while the scheduler goes on, and
+// is cheaper than a [Future]: of room in the future it knows nothing.
+type Outlook struct{ s *Scheduler }
+
+// Outlook returns the outlook as it is now.
+func (s *Scheduler) Outlook() *Outlook {
+	f := s.forkNow()
+	f.everywhere()
+	return f.AsOutlook()
+}
+
+// AsOutlook makes a copy the outlook: it is not to be used otherwise any more.
+func (s *Scheduler) AsOutlook() *Outlook { return &Outlook{s} }
+
+// Preview is [Scheduler.Preview], once.
+func (o *Outlook) Preview(visit func(st Start, units float64) bool) {
+	o.s.oneByOneFrom(func(f *Scheduler, st Start) bool { return visit(st, f.cluster.Width(f.run(st.Run).shape)) })
+}
+
+// Path is [Scheduler.Path].
+func (o *Outlook) Path(id PoolID) string { return o.s.Path(id) }
+
+// oneByOneFrom lets a copy start one task after the other on a machine without bounds.
+func (s *Scheduler) oneByOneFrom(visit func(f *Scheduler, st Start) bool) {
+	s.boundless()
+	s.oneByOne, s.rebalancers = true, nil
 	var d Decision
 	for {
-		f.Step(f.at, 1, &d)
+		s.Step(s.at, 1, &d)
 		for _, st := range d.Starts { // several of a gang
-			if !visit(f, st) {
+			if !visit(s, st) {
 				return
 			}
 		}

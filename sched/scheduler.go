@@ -107,6 +107,7 @@ type Scheduler struct {
 	limited []limit
 	apart   bool // some minimum is of another resource than the unit
 	index   map[childKey]int32
+	lent    bool // labels and index are read by copies, see ownNames
 
 	queues  []queue
 	begun   []begun

@@ -18,6 +18,7 @@ type Known struct {
 // their starters goes on. A pool that is told of by nobody begins when it is made.
 func (s *Scheduler) Know(pools []Known, t time.Time) {
 	s.advance(t)
+	s.ownNames()
 	var changed []int32
 	for _, k := range pools {
 		id, there := s.Lookup(k.Pool)

@@ -85,6 +85,7 @@ func (s *Scheduler) newPool(parent int32, name string, k kind) int32 {
 		s.places[k] = append(s.places[k], -1)
 	}
 	s.pools = append(s.pools, p)
+	s.ownNames()
 	s.labels = append(s.labels, label{name: name, kind: k, weight: 1, first: s.at})
 	if s.ranks != nil {
 		s.ranks.grow(len(s.pools))
@@ -155,6 +156,7 @@ func (s *Scheduler) unband(id int32) {
 	s.pools[c].inner, s.inners[bands].id = bands, c
 	s.pools[id].banded, s.pools[c].banded = false, true
 	s.inherit(c)
+	s.ownNames()
 	for _, kid := range s.inners[bands].kids {
 		s.pools[kid].parent = c
 		s.pools[c].sum(&s.pools[kid])
