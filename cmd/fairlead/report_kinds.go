@@ -48,12 +48,20 @@ func partOf(of, all float64) float64 {
 	return of / all
 }
 
+// ofAll says what parts are of.
+func ofAll(doc *api.PastReport) string {
+	if slices.Contains(doc.By, "month") {
+		return "of all in the month"
+	}
+	return "of all"
+}
+
 func usageSheet(doc *api.PastReport) *sheet {
 	s := newSheet("What was used", doc,
 		sheetColumn{"jobs", "jobs", "of which a task began, ran or ended"},
 		sheetColumn{"succeeded", "succeeded", "tasks that ended so"}, sheetColumn{"failed", "failed", "tasks"}, sheetColumn{"cancelled", "cancelled", "tasks"},
 		sheetColumn{doc.Unit + "-hours", "unit_seconds", "time that tasks had, times what they asked for"},
-		sheetColumn{"part", "part", "of all in the month"},
+		sheetColumn{"part", "part", ofAll(doc)},
 		sheetColumn{"used cpu-hours", "cpu_seconds", "processor time of the tasks that ended"})
 	all := totals(doc)
 	for i := range doc.Rows {
@@ -62,7 +70,7 @@ func usageSheet(doc *api.PastReport) *sheet {
 		s.add(r, countCell(r.Jobs), countCell(r.Succeeded), countCell(r.Failed), countCell(r.Cancelled),
 			valueCell(r.UnitSeconds, hours(r.UnitSeconds)), valueCell(p, percent(p)), valueCell(r.CPUSeconds, hours(r.CPUSeconds)))
 	}
-	s.figures = append(s.figures, s.bars("What each had", doc.Unit+"-hours that tasks had.", plot.Number, 1.0/3600, s.names+4), s.bars("What part of all", "Of all in the month.", plot.Percent, 1, s.names+5))
+	s.figures = append(s.figures, s.bars("What each had", doc.Unit+"-hours that tasks had.", plot.Number, 1.0/3600, s.names+4), s.bars("What part of all", "O"+ofAll(doc)[1:]+".", plot.Percent, 1, s.names+5))
 	return s
 }
 
@@ -124,7 +132,7 @@ func fairnessSheet(doc *api.PastReport) *sheet {
 	s := newSheet("What was due, and what was had", doc,
 		sheetColumn{"share", "share", "of the whole, as it was in force then"}, sheetColumn{"due", "due_unit_seconds", "the share of what all had, in " + doc.Unit + "-hours"},
 		sheetColumn{doc.Unit + "-hours", "unit_seconds", "time that tasks had, times what they asked for"},
-		sheetColumn{"had", "part", "of all in the month"}, sheetColumn{"points", "points", "had less share, in percentage points"})
+		sheetColumn{"had", "part", ofAll(doc)}, sheetColumn{"points", "points", "had less share, in percentage points"})
 	rows, months, jains := fairOf(doc)
 	var now []string
 	for i := range rows {

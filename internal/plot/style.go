@@ -18,8 +18,11 @@ var (
 // dashes, markers and hatching.
 const Colours = 8
 
+// tone is a colour by its name.
+type tone struct{ name, light, dark string }
+
 // tones are the colours of everything else.
-var tones = []struct{ name, light, dark string }{
+var tones = []tone{
 	{"back", "#ffffff", "#15181c"},
 	{"ink", "#1b1e23", "#e8eaed"},
 	{"dim", "#585e67", "#a4abb5"},
@@ -29,7 +32,7 @@ var tones = []struct{ name, light, dark string }{
 }
 
 // pageTones are the colours that only a page around pictures has.
-var pageTones = []struct{ name, light, dark string }{
+var pageTones = []tone{
 	{"page", "#f4f5f7", "#0f1114"},   // behind panels
 	{"hover", "#eef3f9", "#1d242c"},  // a row that is pointed at
 	{"chosen", "#dfeaf6", "#20303f"}, // a row that is chosen
@@ -50,34 +53,44 @@ var CSS = styleSheet()
 // the same.
 var Theme = pageTheme()
 
+// Print makes what is printed light, whatever the reader prefers: paper has no colour behind it.
+var Print = "@media print{:root:root:root,:root:root:root .fl-plot{color-scheme:light;" + variables(slices.Concat(tones, pageTones), false) + "}}\n"
+
+// variables are the colours as variables, for the day or for the night.
+func variables(of []tone, night bool) string {
+	var out strings.Builder
+	series := light
+	if night {
+		series = dark
+	}
+	for _, t := range of {
+		value := t.light
+		if night {
+			value = t.dark
+		}
+		fmt.Fprintf(&out, "--fl-%s:%s;", t.name, value)
+	}
+	for i, c := range series {
+		fmt.Fprintf(&out, "--fl-c%d:%s;", i, c)
+	}
+	return out.String()
+}
+
 func pageTheme() string {
-	var day, night strings.Builder
-	for _, t := range slices.Concat(tones, pageTones) {
-		fmt.Fprintf(&day, "--fl-%s:%s;", t.name, t.light)
-		fmt.Fprintf(&night, "--fl-%s:%s;", t.name, t.dark)
-	}
-	for i := range light {
-		fmt.Fprintf(&day, "--fl-c%d:%s;", i, light[i])
-		fmt.Fprintf(&night, "--fl-c%d:%s;", i, dark[i])
-	}
-	return ":root{color-scheme:light;" + day.String() + "}\n" +
-		"@media (prefers-color-scheme:dark){:root:not([data-theme=light]){color-scheme:dark;" + night.String() + "}}\n" +
-		":root[data-theme=dark]{color-scheme:dark;" + night.String() + "}\n"
+	all := slices.Concat(tones, pageTones)
+	night := variables(all, true)
+	return ":root{color-scheme:light;" + variables(all, false) + "}\n" +
+		"@media (prefers-color-scheme:dark){:root:not([data-theme=light]){color-scheme:dark;" + night + "}}\n" +
+		":root[data-theme=dark]{color-scheme:dark;" + night + "}\n"
 }
 
 func styleSheet() string {
-	var day, night, rules strings.Builder
+	var rules strings.Builder
 	rule := func(property, name, plain string) string {
 		return fmt.Sprintf("%s:%s;%s:var(--fl-%s);", property, plain, property, name)
 	}
-	for _, t := range tones {
-		fmt.Fprintf(&day, "--fl-%s:%s;", t.name, t.light)
-		fmt.Fprintf(&night, "--fl-%s:%s;", t.name, t.dark)
-	}
 	for i := range light {
 		name := fmt.Sprint("c", i)
-		fmt.Fprintf(&day, "--fl-%s:%s;", name, light[i])
-		fmt.Fprintf(&night, "--fl-%s:%s;", name, dark[i])
 		fmt.Fprintf(&rules, ".fl-%s{%s%s}\n", name, rule("fill", name, light[i]), rule("stroke", name, light[i]))
 	}
 	tone := map[string]string{}
@@ -102,9 +115,10 @@ func styleSheet() string {
 	fmt.Fprintf(&rules, ".fl-bullet-bar{%s}\n.fl-bullet-mark{%s}\n", rule("fill", "c0", light[0]), rule("fill", "ink", tone["ink"]))
 	fmt.Fprintf(&rules, ".fl-bullet-point{%s%sstroke-width:1.5}\n", rule("fill", "c1", light[1]), rule("stroke", "back", tone["back"]))
 	fmt.Fprintf(&rules, ".fl-spark-area{%sfill-opacity:.4;stroke:none}\n.fl-spark-line{fill:none;%sstroke-width:1.25}\n", rule("fill", "c0", light[0]), rule("stroke", "ink", tone["ink"]))
-	return ".fl-plot{" + day.String() + "max-width:100%;height:auto;display:block}\n" +
-		"@media (prefers-color-scheme:dark){:root:not([data-theme=light]) .fl-plot,svg.fl-plot:root{" + night.String() + "}}\n" +
-		":root[data-theme=dark] .fl-plot{" + night.String() + "}\n" + rules.String()
+	night := variables(tones, true)
+	return ".fl-plot{" + variables(tones, false) + "max-width:100%;height:auto;display:block}\n" +
+		"@media (prefers-color-scheme:dark){:root:not([data-theme=light]) .fl-plot,svg.fl-plot:root{" + night + "}}\n" +
+		":root[data-theme=dark] .fl-plot{" + night + "}\n" + rules.String()
 }
 
 // colour is the class of the n-th series.

@@ -48,7 +48,7 @@ var assets = func() map[string]asset {
 		}
 		add(e.Name(), text)
 	}
-	add("plot.css", []byte(plot.Theme+plot.CSS))
+	add("plot.css", []byte(plot.Theme+plot.CSS+plot.Print))
 	add("plot.js", []byte(plot.Script))
 	return out
 }()

@@ -45,7 +45,6 @@ var document = template.Must(page.New("document").Parse(documentHTML))
 
 // HTML writes the document as a page that stands alone, under the same policy as reports.
 func (d *Document) HTML(w io.Writer) error {
-	style := plot.CSS + pageCSS
 	type section struct {
 		Title, Text string
 		Pictures    []picture

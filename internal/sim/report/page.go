@@ -49,11 +49,13 @@ var (
 	page = template.Must(template.New("page").Funcs(template.FuncMap{"count": func(n int) string { return plot.Count(float64(n)) }}).Parse(pageHTML))
 )
 
+// style is that of all pages that stand alone.
+var style = plot.CSS + plot.Print + pageCSS
+
 // HTML writes the report as a page that stands alone. It reads well without its script,
 // which sorts tables and reads values off the pictures. Its policy lets no other script
 // run, whatever names the workload holds.
 func (r *Report) HTML(w io.Writer) error {
-	style := plot.CSS + pageCSS
 	pictures, err := r.pictures()
 	if err != nil {
 		return err
