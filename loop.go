@@ -61,6 +61,7 @@ type Loop struct {
 	untold       bool              // jobs are to be told to the core again
 	boosts       map[int64]Boost
 	lastBoost    int64
+	pauses       map[string]Pause // by pool
 	reservations reservations
 	cursor       int64
 	decided      decisions
@@ -123,7 +124,7 @@ func NewLoop(ctx context.Context, store Store, o LoopOptions) (*Loop, error) {
 	l := &Loop{
 		store: store, options: o, client: NewClient(store, o.Shares), log: o.Logger,
 		wake: make(chan struct{}, 1), shares: o.Shares,
-		runs: map[taskID]*liveRun{}, members: map[string]*Member{}, drained: map[string]string{}, boosts: map[int64]Boost{}, reservations: reservations{all: map[string]Reservation{}}, glimpses: glimpses{},
+		runs: map[taskID]*liveRun{}, members: map[string]*Member{}, drained: map[string]string{}, boosts: map[int64]Boost{}, pauses: map[string]Pause{}, reservations: reservations{all: map[string]Reservation{}}, glimpses: glimpses{},
 		made: time.Now(), peers: newPeers(store, o), changed: map[string]bool{}, observer: unobserved{},
 	}
 	if err := l.loadSettings(ctx); err != nil {
@@ -150,7 +151,7 @@ func (l *Loop) loadSettings(ctx context.Context) error {
 		return err
 	}
 	l.loadDrained(all)
-	return cmp.Or(l.loadReservations(all), l.loadBoosts(all))
+	return cmp.Or(l.loadReservations(all), l.loadBoosts(all), l.loadPauses(all))
 }
 
 // loadDrained reads which nodes are drained.
@@ -217,6 +218,7 @@ func (l *Loop) rebuild(ctx context.Context) error {
 		changes[i] = nil
 	}
 	l.reboost(accounts, time.Now())
+	l.repause(time.Now())
 	core.Renew()
 	l.version++
 	l.rereadSettings()
@@ -309,6 +311,7 @@ func (l *Loop) turn(ctx context.Context) (next time.Time, err error) {
 		var d sched.Decision
 		more, err := l.step(ctx, &d)
 		l.endBoosts(ctx)
+		l.endPauses(ctx)
 		l.endReservations(ctx)
 		if err != nil || !more {
 			return d.Next, err

@@ -24,7 +24,7 @@ func (l *Loop) rereadSettings() {
 	if l.peers.store == nil {
 		return
 	}
-	for _, k := range []string{drainSetting, boostSetting, reservationSetting, ConfigSetting} {
+	for _, k := range []string{drainSetting, boostSetting, pauseSetting, reservationSetting, ConfigSetting} {
 		l.changed[k] = true
 	}
 }
@@ -62,6 +62,11 @@ func (l *Loop) resettle(ctx context.Context) error {
 	}
 	if about(boostSetting) {
 		if err := l.takeBoosts(all, accounts, now); err != nil {
+			return err
+		}
+	}
+	if about(pauseSetting) {
+		if err := l.takePauses(all, now); err != nil {
 			return err
 		}
 	}

@@ -99,8 +99,8 @@ func (l *Loop) ReasonsIn(order *Order, jobs []*Job) map[int64]ShortReason {
 			r.Code, r.Text = why.GateBegin, "begins "+clock(j.Begin, now)
 		case j.Most > 0 && j.Running >= j.Most:
 			r.Code, r.Text = why.GateJobTasks, fmt.Sprintf("%d of its tasks at once", j.Most)
-		case lines.reason(j).Code == why.GateNever:
-			r.Rank, r.Code, r.Text = 0, why.GateNever, lines.reason(j).Text
+		case lines.reason(j).Code == why.GateNever, lines.reason(j).Code == why.GatePaused:
+			r.Rank, r.Code, r.Text = 0, lines.reason(j).Code, lines.reason(j).Text
 		case l.windowReason(j, &r, now):
 		case !up:
 			r.Code, r.Text = why.NoNodes, "a node: none takes tasks"

@@ -11,7 +11,7 @@ import (
 // severity orders the reasons: what can never be first, then what only a person can
 // change, then what time changes.
 var severity = []why.Code{
-	why.FitNever, why.LicenseNever, why.GateNever, why.ReservationOver, why.ShareNone, why.GateHeld, why.NoNodes, why.GateAfter, why.GateBegin, why.GateReservation, why.GateJobTasks, why.GateMaxTasks, why.GateMax,
+	why.FitNever, why.LicenseNever, why.GateNever, why.ReservationOver, why.ShareNone, why.GateHeld, why.GatePaused, why.NoNodes, why.GateAfter, why.GateBegin, why.GateReservation, why.GateJobTasks, why.GateMaxTasks, why.GateMax,
 	why.GateLicense, why.GateRate, why.PolicyMaint, why.PolicyReservation, why.FitReserved, why.FitNow,
 }
 
@@ -32,6 +32,9 @@ func gateReason(g why.Gate) why.Reason {
 	r := why.Reason{Code: g.Code, Text: g.Text, Next: e.Next}
 	if g.Code == why.GateJobTasks {
 		r.Text = g.Used + " of its tasks run, as many as may at once"
+	}
+	if g.Code == why.GatePaused {
+		r.Next = strings.Replace(r.Next, "POOL", g.Where, 1)
 	}
 	if g.Code == why.GateNever && r.Text == "" {
 		r.Text = fmt.Sprintf("it asks for %s %s, and %s may have %s", g.Need, strings.TrimPrefix(g.Name, "max "), g.Where, g.Limit)
@@ -63,7 +66,7 @@ func verdictOf(c why.Code) why.Verdict {
 	switch c {
 	case why.FitNever, why.LicenseNever, why.GateNever, why.ReservationOver:
 		return why.Impossible
-	case why.NoNodes, why.ShareNone:
+	case why.NoNodes, why.ShareNone, why.GatePaused:
 		return why.NeedsAdmin
 	case why.GateMax, why.GateMaxTasks, why.GateJobTasks, why.GateLicense, why.GateRate:
 		return why.Limited

@@ -23,6 +23,9 @@ type PoolView struct {
 	Weight     float64 `json:"weight"` // boosts included
 	BaseWeight float64 `json:"base_weight"`
 	Boosts     []Boost `json:"boosts,omitempty"`
+	// Paused is the pause that keeps what waits in it from starting: its own, or that of a
+	// pool above, whose path it tells.
+	Paused     *Pause  `json:"paused,omitempty"`
 	Share      float64 `json:"share"`        // of the whole
 	ShareHere  float64 `json:"share_here"`   // of the pool above
 	FairNow    float64 `json:"fair_now"`     // units, given the demand at this instant
@@ -75,7 +78,7 @@ func (p *picture) list(id sched.PoolID, depth int) {
 	core := p.l.core
 	x, now := core.View(id), core.Now()
 	service := x.Service(now) / now.Growth
-	if id != sched.Root && !core.Configured(id) && x.Waiting == 0 && x.Tasks == 0 && service < 1e-3 && len(core.BoostsOf(id)) == 0 {
+	if id != sched.Root && !core.Configured(id) && x.Waiting == 0 && x.Tasks == 0 && service < 1e-3 && len(core.BoostsOf(id)) == 0 && !p.l.ownPause(id) {
 		return
 	}
 	e := &p.entitled[id]
@@ -94,7 +97,7 @@ func (p *picture) list(id sched.PoolID, depth int) {
 	}
 	kids := slices.DeleteFunc(core.Children(id), core.Band)
 	p.fair(&v, id, kids)
-	v.BaseWeight, v.Boosts = core.BaseWeight(id), p.l.boostsOf(id)
+	v.BaseWeight, v.Boosts, v.Paused = core.BaseWeight(id), p.l.boostsOf(id), p.l.pauseOf(id)
 	p.out = append(p.out, v)
 	p.lend(id, kids)
 	for _, kid := range kids {

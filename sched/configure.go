@@ -219,7 +219,7 @@ func (s *Scheduler) refill() {
 		}
 		for k := range q.lines() {
 			l := q.line(k)
-			l.gate = noGate
+			l.gate = s.openGate(q.pool)
 			s.count(q, int32(k), false)
 		}
 	}

@@ -47,6 +47,7 @@ func (s *Scheduler) forkNow() *Scheduler {
 	f.shapeReady, f.noRoom = s.shapeReady.clone(), s.noRoom.clone()
 	f.later = later{heap: slices.Clone(s.later.heap), jobs: maps.Clone(s.later.jobs), serial: s.later.serial}
 	f.boosts.fork()
+	f.pauses.fork()
 	f.ripening = slices.Clone(s.ripening)
 	f.forkTolls()
 	f.windowing.parked = slices.Clone(s.windowing.parked)

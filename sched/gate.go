@@ -84,6 +84,9 @@ func (s *Scheduler) againFirst(leaf int32) bool {
 func (s *Scheduler) setGate(at lineRef, g gate) {
 	q := &s.queues[at.queue]
 	l := q.line(int(at.line))
+	if g == noGate {
+		g = s.openGate(q.pool)
+	}
 	held, n, was := l.held(), l.tasks, l.ready()
 	l.gate = g
 	s.count(q, at.line, was)

@@ -68,6 +68,9 @@ func (s *Scheduler) limitsOnTheWay(leaf PoolID, shape cluster.Shape) []why.Gate 
 		if g, closed := s.servedGate(id); closed {
 			gates = append(gates, g)
 		}
+		if g, paused := s.pauseGate(id); paused {
+			gates = append(gates, g)
+		}
 		if l, ok := s.Limits(PoolID(id)); ok {
 			gates = append(gates, s.limitGates(PoolID(id), l, shape)...)
 		}

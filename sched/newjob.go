@@ -170,7 +170,7 @@ func (s *Scheduler) freshIn(queue int32, id int64) (at lineRef, found bool) {
 
 // nextChange is when something changes at an instant of its own; zero if nothing does.
 func (s *Scheduler) nextChange() time.Time {
-	return earlier(earlier(s.boosts.next(), s.nextRipe()), earlier(s.nextEdge(), s.nextLinger()))
+	return earlier(earlier(s.boosts.next(), s.nextRipe()), earlier(earlier(s.nextEdge(), s.nextLinger()), s.pauses.next))
 }
 
 // earlier is the earlier of two instants, of which the zero one is none.

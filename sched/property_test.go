@@ -24,6 +24,7 @@ type model struct {
 	nodes   map[string]int64
 	down    map[string]bool
 	boosts  int64
+	paused  map[string]time.Time // until when, by pool
 }
 
 type modelJob struct {
@@ -58,6 +59,8 @@ func TestRandomEvents(t *testing.T) {
 			"wait":      func(t *rapid.T) { m.tick(time.Duration(rapid.IntRange(1, 5000).Draw(t, "ms")) * time.Millisecond) },
 			"days":      func(t *rapid.T) { m.tick(time.Duration(rapid.IntRange(1, 50).Draw(t, "hours")) * time.Hour) },
 			"boost":     m.boost,
+			"pause":     m.pause,
+			"resume":    m.resume,
 			"configure": m.configure,
 			"foresee":   m.foresee,
 			"node":      m.node,
@@ -67,7 +70,7 @@ func TestRandomEvents(t *testing.T) {
 }
 
 func newModel(t *rapid.T) *model {
-	m := &model{jobs: map[int64]*modelJob{}, nodes: map[string]int64{"n1": 4, "n2": 3}, down: map[string]bool{}}
+	m := &model{jobs: map[int64]*modelJob{}, nodes: map[string]int64{"n1": 4, "n2": 3}, down: map[string]bool{}, paused: map[string]time.Time{}}
 	m.cfg = sched.Config{Root: drawTree(t), NewPolicy: policy.New(policy.Options{}), HalfLife: 20 * time.Second, Charge: drawCharge(t)}
 	drawTolls(t, &m.cfg)
 	m.cfg.Placement = rapid.SampledFrom([]sched.Placement{sched.FirstFit, sched.FCFS, sched.EASY, sched.Conservative}).Draw(t, "placement")
@@ -149,6 +152,9 @@ func (m *model) took(t *rapid.T) {
 		if j.waiting == 0 {
 			t.Fatalf("started job %d, none of whose tasks waits", st.Job)
 		}
+		if m.isPaused(j.path) {
+			t.Fatalf("job %d started in %s, which is paused: %v", st.Job, j.path, m.paused)
+		}
 		j.waiting--
 		m.checkStart(t, j)
 		for name, n := range j.request.Licenses {
@@ -226,7 +232,7 @@ func (m *model) checkNothingIdles(t *rapid.T) {
 }
 
 func (m *model) admitted(j *modelJob) bool {
-	if !m.paid(j) || m.unserved(j.path) {
+	if !m.paid(j) || m.unserved(j.path) || m.isPaused(j.path) {
 		return false
 	}
 	for _, p := range m.configured(j.path) {

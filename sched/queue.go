@@ -56,6 +56,7 @@ const (
 	byLicense      // too few of a licence are free
 	byRate         // there were as many starts as a rate allows
 	byWindow       // the window that it asks for is not open
+	byPause        // a pool above is paused
 )
 
 type lineRef struct{ queue, line int32 }
@@ -201,7 +202,7 @@ func (s *Scheduler) lineFor(leaf int32, of ask) lineRef {
 	p := &s.pools[leaf]
 	if p.queue < 0 {
 		p.queue = int32(len(s.queues))
-		s.queues = append(s.queues, queue{pool: leaf, first: line{ask: of}, strict: s.strict(leaf), ranked: s.ranked(leaf), most: s.jobRunning(leaf)})
+		s.queues = append(s.queues, queue{pool: leaf, first: line{ask: of, gate: s.openGate(leaf)}, strict: s.strict(leaf), ranked: s.ranked(leaf), most: s.jobRunning(leaf)})
 	}
 	q, spare := &s.queues[p.queue], -1
 	for i := range q.lines() {
@@ -217,7 +218,7 @@ func (s *Scheduler) lineFor(leaf int32, of ask) lineRef {
 		q.line(spare).ask = of
 		return lineRef{p.queue, int32(spare)}
 	}
-	q.more = append(q.more, line{ask: of})
+	q.more = append(q.more, line{ask: of, gate: s.openGate(leaf)})
 	switch {
 	case q.ordered():
 		q.heads.pos = append(q.heads.pos, -1)

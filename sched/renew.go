@@ -46,7 +46,7 @@ func (s *Scheduler) Renew() {
 // lets one start or, while jobs wait, their order changes, or a pool has starved for long
 // enough.
 func (s *Scheduler) nextInstant() time.Time {
-	next := earlier(earlier(s.later.next(), earlier(s.boosts.next(), s.nextRipe())), earlier(s.nextToken(), s.nextRebalance))
+	next := earlier(earlier(earlier(s.later.next(), s.pauses.next), earlier(s.boosts.next(), s.nextRipe())), earlier(s.nextToken(), s.nextRebalance))
 	if s.pools[Root].Waiting > 0 {
 		next = earlier(next, s.nextLinger())
 		next = earlier(next, earlier(s.nextEdge(), earlier(s.renewal.at, s.nextLook())))

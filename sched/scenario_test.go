@@ -138,7 +138,7 @@ func (p *play) commands(lines []string) []string {
 		}
 		run := map[string]func([]string, string){
 			"now": p.setNow, "config": p.config, "node": p.node, "window": p.window, "submit": p.submit, "running": p.running, "advance": p.advance, "step": p.step,
-			"finish": p.finish, "end": p.end, "served": p.served, "why": p.why, "owed": p.owed, "entitled": p.entitled, "rounds": p.rounds,
+			"finish": p.finish, "end": p.end, "pause": p.pause, "resume": p.resume, "served": p.served, "why": p.why, "owed": p.owed, "entitled": p.entitled, "rounds": p.rounds,
 		}[words[0]]
 		if run == nil {
 			p.t.Fatalf("unknown command %q", lines[i])
@@ -258,6 +258,23 @@ func (p *play) advance(args []string, _ string) {
 	p.check(err)
 	p.now = p.now.Add(d)
 	p.s.Advance(p.now)
+}
+
+// pause keeps a pool from starting anything, for ever or for so long.
+func (p *play) pause(args []string, _ string) {
+	pause := sched.Pause{Pool: args[0], Since: p.now}
+	if len(args) > 1 {
+		d, err := time.ParseDuration(args[1])
+		p.check(err)
+		pause.Until = p.now.Add(d)
+	}
+	p.s.Pause(pause, p.now)
+}
+
+func (p *play) resume(args []string, _ string) {
+	if !p.s.Resume(args[0], p.now) {
+		p.say("%s was not paused", args[0])
+	}
 }
 
 func (p *play) name(id int64) string { return p.names[id-1] }

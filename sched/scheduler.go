@@ -115,6 +115,7 @@ type Scheduler struct {
 	later   later
 
 	boosts   boosting
+	pauses   pausing
 	ripening ripening
 	applying bool // pools are made because the configuration names them
 	renewal  renewal
@@ -237,6 +238,7 @@ func (s *Scheduler) advance(t time.Time) {
 	for next := s.nextChange(); !next.IsZero() && !next.After(t); next = s.nextChange() {
 		s.moveTo(next)
 		s.endBoosts()
+		s.endPauses()
 		s.ripen()
 		s.passWindows()
 	}

@@ -109,6 +109,7 @@ func (s *Scheduler) newPool(parent int32, name string, k kind) int32 {
 		return id
 	}
 	s.bindNew(id)
+	s.pauseNew(id)
 	if !s.applying && s.labels[parent].starter.Weight > 0 {
 		s.restart(id, 0)
 		s.pools[id].Weight = s.weightOf(id)

@@ -15,6 +15,7 @@ const (
 	FitReserved  Code = "fit.reserved"
 	FitNever     Code = "fit.never"
 	GateHeld     Code = "gate.held"
+	GatePaused   Code = "gate.paused"
 	GateBegin    Code = "gate.begin"
 	GateAfter    Code = "gate.after"
 	GateMax      Code = "gate.max"
@@ -61,6 +62,7 @@ func Codes() []Explanation {
 		{FitReserved, "It would fit now, but it may run for so long that it would delay a job that goes before it and for which room is kept.", "Submit it with a shorter time limit (-t) if it needs less, or wait."},
 		{FitNever, "No node could take the request even if it were empty.", "Ask for less; see the largest node with: fairlead nodes"},
 		{GateHeld, "The job is held.", "Let it go with: fairlead release JOB"},
+		{GatePaused, "A pool on the way is paused: what runs in it goes on, and what waits stays, but nothing new starts.", "An administrator lets it go on with: fairlead resume POOL"},
 		{GateBegin, "The job's begin time, or the pause before its next try, has not come.", "Wait, or submit without --begin."},
 		{GateAfter, "The job waits for other jobs to end.", "Ask why those wait: fairlead why JOB"},
 		{GateMax, "A pool on the way is at its maximum of a resource.", "Wait for its running tasks, or ask the administrator to raise max."},

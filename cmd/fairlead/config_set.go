@@ -146,9 +146,9 @@ func (a *app) configHistoryCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "history",
 		Short: "Show who changed what, and when",
-		Long: `Show the record of changes, newest first: settings that were set and unset, boosts, plans
-that were applied, and versions of the file that took force or were refused. Nothing is
-ever taken out of it.
+		Long: `Show the record of changes, newest first: settings that were set and unset, boosts,
+pauses, plans that were applied, and versions of the file that took force or were refused.
+Nothing is ever taken out of it.
 
 --versions lists the versions of the file that are kept, the last 20: config rollback --to
 puts one into force again, and config show --version shows it.`,

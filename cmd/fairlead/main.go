@@ -116,7 +116,7 @@ func newRoot(a *app) *cobra.Command {
 	add("start", a.demoCommand(), a.serveCommand(), a.workCommand())
 	add("jobs", a.submitCommand(), a.queueCommand(), a.whyCommand(), a.cancelCommand(), a.holdCommand(), a.releaseCommand(),
 		a.requeueCommand(), a.alterCommand(), a.prioCommand(), a.logsCommand(), a.historyCommand())
-	add("cluster", a.sharesCommand(), a.topCommand(), a.reportCommand(), a.nodesCommand(), a.limitsCommand(), a.drainCommand(), a.resumeCommand(), a.reserveCommand(), a.explainCommand())
+	add("cluster", a.sharesCommand(), a.topCommand(), a.reportCommand(), a.nodesCommand(), a.limitsCommand(), a.drainCommand(), a.pauseCommand(), a.resumeCommand(), a.reserveCommand(), a.explainCommand())
 	add("admin", a.configCommand(), a.boostCommand(), a.usageCommand(), a.bridgeCommand(), a.stepCommand(), a.simCommand(), a.benchCommand(), a.doctorCommand())
 	return root
 }

@@ -124,32 +124,25 @@ which ledger it had. It has to be down and to have no tasks.`,
 	return c
 }
 
-func (a *app) resumeCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "resume NODE...",
-		Short: "Let a drained node take tasks again",
-		Long: `Let a drained node take tasks again. One that is down stays down until its agent is heard of:
-nothing is started on a machine that is not there.`,
-		Args: cobra.MinimumNArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			return a.setDrained(c.Context(), args, api.DrainRequest{}, "%[1]s takes tasks again    (undo: fairlead drain %[1]s)\n")
-		},
-	}
-}
-
 func (a *app) setDrained(ctx context.Context, nodes []string, r api.DrainRequest, said string) error {
 	return a.with(func(client *api.Client) error {
 		for _, n := range nodes {
-			now, err := client.Drain(ctx, n, r)
-			if err != nil {
+			if err := a.drain(ctx, client, n, r, said); err != nil {
 				return err
 			}
-			if now.State == "down" && !r.Drain && !r.Forget {
-				fmt.Fprintf(a.out, "%s is not drained, but down: it takes tasks when its agent is back (fairlead work)\n", n)
-				continue
-			}
-			fmt.Fprintf(a.out, said, n)
 		}
 		return nil
 	})
+}
+
+func (a *app) drain(ctx context.Context, client *api.Client, node string, r api.DrainRequest, said string) error {
+	now, err := client.Drain(ctx, node, r)
+	if err != nil {
+		return err
+	}
+	if now.State == "down" && !r.Drain && !r.Forget {
+		said = "%s is not drained, but down: it takes tasks when its agent is back (fairlead work)\n"
+	}
+	fmt.Fprintf(a.out, said, node)
+	return nil
 }

@@ -30,7 +30,8 @@ func (a *app) sharesCommand() *cobra.Command {
 		Long: `Show the tree of pools: the share each is entitled to, what it runs and wants now,
 what its fair part of that is, and what it has used.
 
-A WEIGHT of 2=1x2 is 1, boosted twice; see fairlead boost --list.
+A WEIGHT of 2=1x2 is 1, boosted twice; see fairlead boost --list. Where MAX says paused
+nothing new starts; see fairlead pause --list.
 
 SHARE and USED are of the pool above. USED decays; RATIO is SHARE over USED. FAIR NOW
 is what the ideal fluid scheduler would give the pool at this moment: by minimum,
@@ -131,14 +132,17 @@ func (s *shares) row(t *table.Table, p *fairlead.PoolView, unit string) {
 		why.Short(p.Running), oneDigit(p.FairNow), owed(p.Fairness.Day.Lag()), percent(p.UsedHere), why.OverUnder(p.ShareHere, p.UsedHere))
 }
 
-// maxText shows the maximum, and the limit to the running tasks.
+// maxText shows the maximum, the limit to the running tasks, and that nothing new may start.
 func maxText(p *fairlead.PoolView, limit func(map[string]int64) string) string {
-	if p.MaxRunning == 0 {
-		return limit(p.Max)
+	var parts []string
+	if len(p.Max) > 0 {
+		parts = append(parts, limit(p.Max))
 	}
-	tasks := fmt.Sprintf("%d tasks", p.MaxRunning)
-	if len(p.Max) == 0 {
-		return tasks
+	if p.MaxRunning > 0 {
+		parts = append(parts, fmt.Sprintf("%d tasks", p.MaxRunning))
 	}
-	return limit(p.Max) + ", " + tasks
+	if p.Paused != nil {
+		parts = append(parts, "paused")
+	}
+	return dash(strings.Join(parts, ", "))
 }

@@ -28,8 +28,7 @@ func (s *Server) boost(ctx context.Context, in *boostInput) (*body[api.BoostResp
 		Pool: in.Body.Pool, Factor: in.Body.Factor, Until: in.Body.Until, Usage: in.Body.UsageSeconds, By: me.User, Reason: in.Body.Reason,
 	}
 	if in.Body.ForSeconds > 0 {
-		const longest = 100 * 365 * 24 * 3600
-		b.Until = time.Now().Add(time.Duration(min(in.Body.ForSeconds, longest) * float64(time.Second)))
+		b.Until = lasting(in.Body.ForSeconds)
 	}
 	before := s.options.Loop.Pools(ctx)
 	b, err := s.options.Loop.Boost(ctx, b, me.By)

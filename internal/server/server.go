@@ -113,6 +113,7 @@ func (s *Server) api(mux *http.ServeMux) huma.API {
 	s.clusterRoutes(a)
 	s.doctorRoutes(a)
 	s.boostRoutes(a)
+	s.pauseRoutes(a)
 	s.reserveRoutes(a)
 	s.usageRoutes(a)
 	s.reportRoutes(a)

@@ -82,6 +82,8 @@ func TestOnlyAdministratorsChange(t *testing.T) {
 		{http.MethodPut, "/v1/scheduling/class-load-percents", api.ClassLoad{Percents: map[string]float64{"a": 1}}},
 		{http.MethodPost, "/v1/boosts", api.BoostRequest{Pool: "a", Factor: 2, ForSeconds: 60}},
 		{http.MethodDelete, "/v1/boosts/1", nil},
+		{http.MethodPost, "/v1/pauses", api.PauseRequest{Pool: "a", ForSeconds: 60}},
+		{http.MethodDelete, "/v1/pauses?pool=a", nil},
 	} {
 		for _, who := range []actor{ann, unknown} {
 			if status := d.send(who, c.method, c.path, c.in, nil); status != http.StatusForbidden {
@@ -92,7 +94,7 @@ func TestOnlyAdministratorsChange(t *testing.T) {
 			t.Errorf("%s %s by root: status %d", c.method, c.path, status)
 		}
 	}
-	for _, path := range []string{"/v1/config", "/v1/config/history", "/v1/config/value?path=half_life", "/v1/boosts", "/v1/scheduling/requestor-map"} {
+	for _, path := range []string{"/v1/config", "/v1/config/history", "/v1/config/value?path=half_life", "/v1/boosts", "/v1/pauses", "/v1/scheduling/requestor-map"} {
 		if status := d.send(ann, http.MethodGet, path, nil, nil); status != http.StatusOK {
 			t.Errorf("%s by ann: status %d", path, status)
 		}

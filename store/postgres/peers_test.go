@@ -289,11 +289,30 @@ func TestSettingsOfOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	until(t, "it has ended at both", func() bool { return len(a.loop.Boosts()) == 0 && len(b.loop.Boosts()) == 0 })
+	for _, until := range []time.Time{{}, time.Now().Add(time.Hour)} {
+		if _, err := a.loop.Pause(t.Context(), fairlead.Pause{Pool: "pool0", Until: until}, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	untilPaused(t, b.loop, true)
+	if _, err := b.loop.Resume(t.Context(), "pool0", "ann", ""); err != nil {
+		t.Fatal(err)
+	}
+	untilPaused(t, a.loop, false)
 	r := fairlead.Reservation{Name: "r", Nodes: []string{"node-a"}, Maintenance: true, From: time.Now().Add(time.Hour), Until: time.Now().Add(2 * time.Hour)}
 	if _, _, err := b.loop.Reserve(t.Context(), r, fairlead.ReserveOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	until(t, "the other knows of the reservation", func() bool { return len(a.loop.Reservations()) == 1 })
+}
+
+// untilPaused waits until a server knows of a pause that ends, or of none.
+func untilPaused(t *testing.T, l *fairlead.Loop, paused bool) {
+	t.Helper()
+	until(t, fmt.Sprintf("the other knows that the pool is paused: %v", paused), func() bool {
+		all := l.Pauses()
+		return len(all) == 1 && paused && !all[0].Until.IsZero() || len(all) == 0 && !paused
+	})
 }
 
 // TestAskAnother: a server without nodes of its own answers for the jobs of all: why one
