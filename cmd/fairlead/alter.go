@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/plain"
 )
 
 // alteration is a command that changes jobs.
@@ -166,6 +167,7 @@ func (x *alteration) choose(ctx context.Context, client *api.Client) ([]int64, e
 }
 
 func (x *alteration) victims(jobs []api.Job) {
+	plain.Lines(&jobs)
 	for i, j := range jobs {
 		if i == shown {
 			fmt.Fprintf(x.errs, "  … and %d more\n", len(jobs)-shown)
@@ -224,7 +226,7 @@ func (x *alteration) note(notes []string) {
 			fmt.Fprintf(x.errs, "note: … and %d more\n", len(notes)-shown)
 			break
 		}
-		fmt.Fprintln(x.errs, "note:", n)
+		fmt.Fprintln(x.errs, "note:", plain.Line(n))
 	}
 }
 
@@ -235,7 +237,7 @@ func (x *alteration) tell(good, bad []string) {
 			fmt.Fprintf(x.errs, "fairlead: … and %d more\n", len(bad)-shown)
 			break
 		}
-		fmt.Fprintln(x.errs, "fairlead:", b)
+		fmt.Fprintln(x.errs, "fairlead:", plain.Line(b))
 	}
 	switch n := len(good); {
 	case n == 0:

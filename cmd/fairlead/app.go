@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -21,10 +22,12 @@ import (
 	"golang.org/x/term"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/plain"
 	"github.com/fairlead/fairlead/internal/table"
 )
 
-// app is what all subcommands share.
+// app is what all subcommands share. What is written to out and errs comes without what a
+// terminal would obey; plain.Raw is for what has to come as it is.
 type app struct {
 	in        io.Reader
 	out, errs io.Writer
@@ -126,10 +129,23 @@ func (a *app) with(f func(*api.Client) error) error {
 
 // printJSON prints v as JSON.
 func (a *app) printJSON(v any) error {
-	e := json.NewEncoder(a.out)
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)
-	return e.Encode(v)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	_, err := a.out.Write(plain.JSON(text.Bytes()))
+	return err
+}
+
+// document is where a file is printed that somebody may keep: as it is, but for a terminal.
+func (a *app) document() io.Writer {
+	if a.terminal() {
+		return a.out
+	}
+	return plain.Raw(a.out)
 }
 
 // listing are the flags of the commands that print a table.
@@ -164,7 +180,7 @@ func (a *app) print(l *listing, t *table.Table) error {
 func (a *app) repeat(ctx context.Context, l *listing, f func() error) error {
 	for {
 		if l.watch > 0 && a.terminal() {
-			fmt.Fprint(a.out, "\x1b[H\x1b[2J")
+			fmt.Fprint(plain.Raw(a.out), "\x1b[H\x1b[2J")
 		}
 		if err := f(); err != nil || l.watch == 0 {
 			return err
@@ -179,7 +195,7 @@ func (a *app) repeat(ctx context.Context, l *listing, f func() error) error {
 
 // terminal reports whether a person looks at the output.
 func (a *app) terminal() bool {
-	f, ok := a.out.(*os.File)
+	f, ok := plain.Raw(a.out).(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/fairlead/fairlead/internal/agent"
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/bench"
+	"github.com/fairlead/fairlead/internal/plain"
 	"github.com/fairlead/fairlead/internal/table"
 	"github.com/fairlead/fairlead/sched"
 )
@@ -69,7 +70,7 @@ func (b *benchCmd) run(ctx context.Context) error {
 		return err
 	}
 	report := bench.NewReport()
-	bar := progressbar.NewOptions(len(parts), progressbar.OptionSetWriter(b.errs), progressbar.OptionSetVisibility(b.terminal()),
+	bar := progressbar.NewOptions(len(parts), progressbar.OptionSetWriter(plain.Raw(b.errs)), progressbar.OptionSetVisibility(b.terminal()),
 		progressbar.OptionClearOnFinish(), progressbar.OptionSetDescription("measuring"))
 	for _, p := range parts {
 		if ctx.Err() != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/config"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/plain"
 	"github.com/fairlead/fairlead/internal/table"
 	"github.com/fairlead/fairlead/internal/units"
 	"github.com/fairlead/fairlead/why"
@@ -105,6 +106,7 @@ func (s *boost) begin(ctx context.Context, client *api.Client, r api.BoostReques
 	if s.json {
 		return s.printJSON(out)
 	}
+	plain.Lines(out)
 	fmt.Fprintf(s.out, "boost %d: %s x%s %s\n", out.Boost.ID, out.Boost.Pool, why.Short(out.Boost.Factor), ends(&out.Boost, time.Now()))
 	s.changed(out)
 	fmt.Fprintf(s.out, "undo: fairlead boost --cancel %d\n", out.Boost.ID)

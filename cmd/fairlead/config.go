@@ -12,6 +12,7 @@ import (
 
 	"github.com/fairlead/fairlead/config"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/plain"
 )
 
 func (a *app) configCommand() *cobra.Command {
@@ -102,7 +103,7 @@ alone. --version shows an earlier version of the file, as it was written.`,
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if defaults {
-				_, err := a.out.Write(config.Default().YAML())
+				_, err := a.document().Write(config.Default().YAML())
 				return err
 			}
 			return a.with(func(client *api.Client) error {
@@ -150,12 +151,14 @@ func (a *app) showVersion(ctx context.Context, client *api.Client, number int, a
 	if asJSON {
 		return a.printJSON(v)
 	}
-	fmt.Fprint(a.out, v.Text)
+	fmt.Fprint(a.document(), v.Text)
 	return nil
 }
 
 // showConfig prints a configuration as a file with comments.
 func (a *app) showConfig(st *api.ConfigStatus) {
+	plain.Lines(&st.Settings)
+	st.Hash, st.File = plain.Line(st.Hash), plain.Line(st.File)
 	from := "built-in defaults"
 	if st.File != "" {
 		from = st.File
@@ -174,7 +177,7 @@ func (a *app) showConfig(st *api.ConfigStatus) {
 			fmt.Fprintf(a.out, "#   %s: %s   (file: %s) by %s %s\n", s.Path, orNothing(s.Value), orNothing(s.File), s.By, s.At.Local().Format("2006-01-02 15:04:05"))
 		}
 	}
-	fmt.Fprint(a.out, st.Text)
+	fmt.Fprint(a.document(), st.Text)
 	switch {
 	case strings.HasPrefix(st.Problem, "the settings"), othersFile(st):
 		fmt.Fprintln(a.errs, strings.TrimRight(st.Problem, "\n"))
@@ -194,7 +197,7 @@ func (a *app) configSchemaCommand() *cobra.Command {
 		Short: "Print the JSON Schema of the configuration, for editors",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := a.out.Write(append(config.Schema(), '\n'))
+			_, err := a.document().Write(append(config.Schema(), '\n'))
 			return err
 		},
 	}

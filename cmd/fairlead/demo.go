@@ -15,6 +15,7 @@ import (
 	"github.com/fairlead/fairlead/internal/agent"
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/demo"
+	"github.com/fairlead/fairlead/internal/plain"
 )
 
 type demoCmd struct {
@@ -271,13 +272,13 @@ func (d *demoCmd) draw(x *instance) {
 		p := pools[a.User]
 		fmt.Fprintf(d.out, "      %-6s %s %2.0f run  %4d wait\n", a.User, bar(p.Running/demo.Slots), p.Running, p.Waiting)
 	}
-	fmt.Fprintf(d.out, "\x1b[%dA", len(demo.Asks))
+	fmt.Fprintf(plain.Raw(d.out), "\x1b[%dA", len(demo.Asks))
 }
 
 // clear removes what was drawn.
 func (d *demoCmd) clear() {
 	if d.terminal() {
-		fmt.Fprint(d.out, "\r\x1b[J")
+		fmt.Fprint(plain.Raw(d.out), "\r\x1b[J")
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/plain"
 	"github.com/fairlead/fairlead/internal/table"
 )
 
@@ -56,9 +57,9 @@ func (a *app) printChecks(checks []api.HealthCheck, quiet bool) error {
 			continue
 		}
 		shown++
-		text := printable(x.Text)
+		text := plain.Line(x.Text)
 		if x.Next != "" {
-			text += "  ->  " + printable(x.Next)
+			text += "  ->  " + plain.Line(x.Next)
 		}
 		t.Row(x.Name, map[string]string{api.ResultOK: "ok", api.ResultWarn: "WARN", api.ResultFail: "FAIL"}[x.Result], text)
 	}

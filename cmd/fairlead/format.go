@@ -9,16 +9,15 @@ import (
 
 // What the commands write most often.
 var (
-	span      = words.Span
-	seconds   = words.Seconds
-	size      = words.Size
-	amounts   = words.Amounts
-	percent   = words.Percent
-	oneDigit  = words.OneDigit
-	owed      = words.Owed
-	printable = words.Printable
-	clock     = words.Clock
-	dash      = words.Dash
+	span     = words.Span
+	seconds  = words.Seconds
+	size     = words.Size
+	amounts  = words.Amounts
+	percent  = words.Percent
+	oneDigit = words.OneDigit
+	owed     = words.Owed
+	clock    = words.Clock
+	dash     = words.Dash
 )
 
 // command writes what a job runs, in one line.

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/plain"
 	"github.com/fairlead/fairlead/internal/table"
 	"github.com/fairlead/fairlead/internal/words"
 )
@@ -89,7 +90,7 @@ func (h *history) list(ctx context.Context, client *api.Client) error {
 				ran = span(j.Ended.Sub(*j.Started))
 			}
 		}
-		t.Row(j.ID, j.User, j.Pool, dash(j.Name), j.State, clock(j.Submitted, list.At), waited, ran, words.Limit(j.LimitSeconds), ended(j, list.At), dash(printable(firstLine(j.Cause))))
+		t.Row(j.ID, j.User, j.Pool, dash(j.Name), j.State, clock(j.Submitted, list.At), waited, ran, words.Limit(j.LimitSeconds), ended(j, list.At), dash(plain.Line(firstLine(j.Cause))))
 	}
 	return h.print(&h.listing, t)
 }
@@ -147,7 +148,7 @@ func taskRow(k *api.Task) []any {
 	if k.Queued && state == "running" {
 		state = "queued"
 	}
-	return []any{k.Number, state, k.Attempt, k.Node, ran, status, span(time.Duration(k.CPUSeconds * float64(time.Second))), size(k.MaxRSS), dash(printable(firstLine(k.Cause)))}
+	return []any{k.Number, state, k.Attempt, k.Node, ran, status, span(time.Duration(k.CPUSeconds * float64(time.Second))), size(k.MaxRSS), dash(plain.Line(firstLine(k.Cause)))}
 }
 
 // sortStable sorts jobs without changing the order of equals.

@@ -195,6 +195,6 @@ func (a *app) printImport(i *importing, file string, r *foreign.Result, problems
 		fmt.Fprintf(a.errs, "written to %s; next: fairlead config check %[1]s, then fairlead serve --config %[1]s\n", i.output)
 		return nil
 	}
-	_, err := a.out.Write(r.YAML)
+	_, err := a.document().Write(r.YAML)
 	return err
 }

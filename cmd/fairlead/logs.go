@@ -3,13 +3,17 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/plain"
 )
 
 func (a *app) logsCommand() *cobra.Command {
@@ -20,7 +24,11 @@ func (a *app) logsCommand() *cobra.Command {
 		Use:   "logs JOB[_NUMBER]",
 		Short: "Print the output of a job",
 		Long: `Print the output of a job, as its agent keeps it. A job that writes into a file of
-its own (submit -o) has none here.`,
+its own (submit -o) has none here.
+
+On a terminal, text, colours and bars of progress are shown; other sequences that a terminal
+would obey are left out. Into a pipe or a file output goes byte by byte as it is: fairlead
+logs 1042 | cat`,
 		Example: "  fairlead logs 1042\n  fairlead logs -f 1042_7\n  fairlead logs --tail 20 1042\n  fairlead logs --all 1042      all tasks, their numbers before each line",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -49,7 +57,7 @@ its own (submit -o) has none here.`,
 				if stderr {
 					q.Set("stderr", "true")
 				}
-				return a.copyLog(c.Context(), client, id, q, tail, follow)
+				return a.printLog(c.Context(), client, id, q, tail, follow)
 			})
 		},
 	}
@@ -74,13 +82,15 @@ func (a *app) allLogs(ctx context.Context, client *api.Client, id int64, stderr 
 		if stderr {
 			q.Set("stderr", "true")
 		}
-		of := *a
-		of.out = &text
-		if err := of.copyLog(ctx, client, id, q, tail, false); err != nil {
+		if err := a.copyLog(ctx, &text, client, id, q, tail, false); err != nil {
 			return fmt.Errorf("task %d: %w", t.Number, err)
 		}
-		for line := range bytes.Lines(text.Bytes()) {
-			fmt.Fprintf(a.out, "%d %s: %s\n", t.Number, t.Node, bytes.TrimSuffix(line, []byte("\n")))
+		printed, out := text.String(), plain.Raw(a.out)
+		if a.terminal() {
+			printed = plain.Text(printed)
+		}
+		for line := range strings.Lines(printed) {
+			fmt.Fprintf(out, "%d %s: %s\n", t.Number, plain.Line(t.Node), strings.TrimSuffix(line, "\n"))
 		}
 	}
 	return nil
@@ -103,9 +113,19 @@ func taskIndex(ctx context.Context, client *api.Client, id int64, number int) (i
 // logPart is how much output is asked for at once.
 const logPart = 256 << 10
 
-// copyLog prints output, all of it or the last lines only: what is there, or until the
+// printLog prints output: as it is for a program, and for a terminal its text and colours, as
+// nobody knows what else a job, or what it reads, would do to one.
+func (a *app) printLog(ctx context.Context, client *api.Client, id int64, q url.Values, tail int, follow bool) error {
+	if !a.terminal() {
+		return a.copyLog(ctx, plain.Raw(a.out), client, id, q, tail, follow)
+	}
+	out := plain.NewOutput(plain.Raw(a.out))
+	return errors.Join(a.copyLog(ctx, out, client, id, q, tail, follow), out.Close())
+}
+
+// copyLog copies output, all of it or the last lines only: what is there, or until the
 // job ends.
-func (a *app) copyLog(ctx context.Context, client *api.Client, id int64, q url.Values, tail int, follow bool) error {
+func (a *app) copyLog(ctx context.Context, out io.Writer, client *api.Client, id int64, q url.Values, tail int, follow bool) error {
 	offset, told := int64(0), false
 	if tail > 0 {
 		offset = -logPart
@@ -118,10 +138,10 @@ func (a *app) copyLog(ctx context.Context, client *api.Client, id int64, q url.V
 		case err != nil:
 			return err
 		case chunk.Later != "" && !follow:
-			return fmt.Errorf("job %d has no output yet: %s; fairlead logs -f %d waits for it", id, printable(chunk.Later), id)
+			return fmt.Errorf("job %d has no output yet: %s; fairlead logs -f %d waits for it", id, plain.Line(chunk.Later), id)
 		case chunk.Later != "" && !told:
 			told = true
-			fmt.Fprintf(a.errs, "fairlead: %s; waiting for it\n", printable(chunk.Later))
+			fmt.Fprintf(a.errs, "fairlead: %s; waiting for it\n", plain.Line(chunk.Later))
 		}
 		if follow {
 			q.Set("wait_seconds", "20")
@@ -130,7 +150,7 @@ func (a *app) copyLog(ctx context.Context, client *api.Client, id int64, q url.V
 		if offset < 0 {
 			text = lastLines(text, tail)
 		}
-		if _, err := a.out.Write(text); err != nil {
+		if _, err := out.Write(text); err != nil {
 			return err
 		}
 		offset = chunk.Offset + int64(len(chunk.Data))

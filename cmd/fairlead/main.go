@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/plain"
 )
 
 // version is that of the program; a release sets it.
@@ -32,16 +33,17 @@ func main() {
 func run(args []string, in io.Reader, out, errs io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	root := newRoot(&app{in: in, out: out, errs: errs})
+	safe, safeErrs := plain.NewWriter(out), plain.NewWriter(errs)
+	root := newRoot(&app{in: in, out: safe, errs: safeErrs})
 	root.SetArgs(args)
 	root.SetIn(in)
-	root.SetOut(out)
-	root.SetErr(errs)
+	root.SetOut(safe)
+	root.SetErr(safeErrs)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return 0
 	}
-	return report(ctx, cmd, err, errs)
+	return report(ctx, cmd, err, safeErrs)
 }
 
 // exit is an error that only sets the exit status: what there is to say was said.

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/plain"
 	"github.com/fairlead/fairlead/internal/table"
 	"github.com/fairlead/fairlead/internal/words"
 )
@@ -70,7 +71,7 @@ func (a *app) showNodeTasks(ctx context.Context, client *api.Client, l *listing,
 		case x.Queued && note == "":
 			note = "queued behind it"
 		}
-		t.Row(x.Node, x.Job, x.User, x.Pool, x.Units, clock(x.Started, doc.At), ends, dash(printable(note)))
+		t.Row(x.Node, x.Job, x.User, x.Pool, x.Units, clock(x.Started, doc.At), ends, dash(plain.Line(note)))
 	}
 	return a.print(l, t)
 }

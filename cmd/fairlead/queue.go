@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/plain"
 	"github.com/fairlead/fairlead/internal/table"
 	"github.com/fairlead/fairlead/internal/words"
 )
@@ -152,6 +153,7 @@ func (q *queue) show(ctx context.Context, client *api.Client, args []string) err
 	if q.json {
 		return q.printJSON(list)
 	}
+	plain.Lines(list)
 	if q.terminal() && !q.noHeader {
 		q.headline(list)
 	}

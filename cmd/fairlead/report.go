@@ -13,6 +13,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/plain"
 	"github.com/fairlead/fairlead/internal/table"
 )
 
@@ -98,10 +99,10 @@ func (r *fairnessReport) show(ctx context.Context, client *api.Client, pool stri
 	if err != nil {
 		return err
 	}
-	switch {
-	case r.json:
+	if r.json {
 		return r.printJSON(doc)
-	case r.csv:
+	}
+	if plain.Lines(doc); r.csv {
 		return r.printCSV(doc)
 	}
 	if r.terminal() && !r.noHeader {
@@ -153,7 +154,7 @@ func (r *fairnessReport) printCSV(doc *api.Shares) error {
 	for i := range doc.Pools {
 		p := &doc.Pools[i]
 		s, f := r.span(p), &p.Fairness
-		w.Write([]string{rootSlash(p.Path), number(p.Share), number(s.Ideal), number(s.Received), number(s.Lag()), number(s.Jain),
+		w.Write([]string{plain.Cell(rootSlash(p.Path)), number(p.Share), number(s.Ideal), number(s.Received), number(s.Lag()), number(s.Jain),
 			strconv.FormatInt(f.LateTasks, 10), number(f.LateSeconds), number(f.LateLargest)})
 	}
 	w.Flush()

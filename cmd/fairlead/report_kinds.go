@@ -7,6 +7,7 @@ import (
 
 	"github.com/fairlead/fairlead/internal/account"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/plain"
 	"github.com/fairlead/fairlead/internal/plot"
 )
 
@@ -167,7 +168,7 @@ func fairnessSheet(doc *api.PastReport) *sheet {
 // namesOf names a few of many pools.
 func namesOf(pools []string) string {
 	const most = 10
-	text := printable(strings.Join(pools[:min(most, len(pools))], ", "))
+	text := plain.Line(strings.Join(pools[:min(most, len(pools))], ", "))
 	if len(pools) > most {
 		text += fmt.Sprintf(" and %d more", len(pools)-most)
 	}

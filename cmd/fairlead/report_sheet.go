@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/plain"
 	"github.com/fairlead/fairlead/internal/plot"
 	simreport "github.com/fairlead/fairlead/internal/sim/report"
 	"github.com/fairlead/fairlead/internal/table"
@@ -37,7 +38,7 @@ type sheetCell struct {
 	value *float64
 }
 
-func wordCell(text string) sheetCell { return sheetCell{text: printable(text)} }
+func wordCell(text string) sheetCell { return sheetCell{text: plain.Line(text)} }
 
 func valueCell(v float64, text string) sheetCell { return sheetCell{text, &v} }
 
@@ -80,8 +81,8 @@ func (s *sheet) csv(out io.Writer, header bool) error {
 		for i, c := range row {
 			if line[i] = c.text; c.value != nil {
 				line[i] = strconv.FormatFloat(*c.value, 'f', -1, 64)
-			} else if strings.ContainsAny(c.text[:min(1, len(c.text))], "=+-@") {
-				line[i] = "'" + c.text // a spreadsheet would take it for a formula
+			} else {
+				line[i] = plain.Cell(c.text)
 			}
 		}
 		w.Write(line)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/plain"
 	"github.com/fairlead/fairlead/internal/table"
 	"github.com/fairlead/fairlead/internal/units"
 	"github.com/fairlead/fairlead/why"
@@ -120,6 +121,7 @@ func (s *reserve) run(c *cobra.Command, client *api.Client, args []string) error
 	if s.json {
 		return s.printJSON(out)
 	}
+	plain.Lines(out)
 	x, now := &out.Reservation, time.Now()
 	fmt.Fprintf(s.out, "%s: %s on %s, from %s until %s\n", x.Name, kindOf(x), strings.Join(x.Nodes, ", "), begins(x, now), why.Clock(x.Until, now))
 	if !x.Maintenance {

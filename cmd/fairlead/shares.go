@@ -9,6 +9,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/plain"
 	"github.com/fairlead/fairlead/internal/table"
 	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/why"
@@ -83,6 +84,7 @@ func (s *shares) show(ctx context.Context, client *api.Client, pool string) erro
 	if s.json {
 		return s.printJSON(doc)
 	}
+	plain.Lines(doc)
 	if s.summary {
 		_, err := fmt.Fprintln(s.out, words.Fairness(doc))
 		return err

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/plain"
 	"github.com/fairlead/fairlead/internal/sim"
 	"github.com/fairlead/fairlead/internal/table"
 	"github.com/fairlead/fairlead/policy"
@@ -151,7 +152,7 @@ func splitSpec(spec string) (root, backfill string) {
 func (s *simCompareCmd) simulateAll(ctx context.Context, t *simTrace, c *sim.Comparison, setups []*simPolicy) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	bar := progressbar.NewOptions(len(t.jobs)*len(setups), progressbar.OptionSetWriter(s.errs), progressbar.OptionSetVisibility(s.terminal()),
+	bar := progressbar.NewOptions(len(t.jobs)*len(setups), progressbar.OptionSetWriter(plain.Raw(s.errs)), progressbar.OptionSetVisibility(s.terminal()),
 		progressbar.OptionClearOnFinish(), progressbar.OptionSetDescription("comparing"))
 	defer bar.Finish()
 	var done atomic.Int64

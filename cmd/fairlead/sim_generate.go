@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/fairlead/fairlead/internal/plain"
 	"github.com/fairlead/fairlead/internal/sim/swf"
 	"github.com/fairlead/fairlead/internal/sim/workload"
 )
@@ -186,7 +187,7 @@ func (g *generateCmd) run(c *cobra.Command, procs, want int, comments []string, 
 
 // tick shows how far the making is, and ends it when the user does not want to wait.
 func (g *generateCmd) tick(ctx context.Context, want int) workload.Tick {
-	bar := progressbar.NewOptions(max(want, -1), progressbar.OptionSetWriter(g.errs), progressbar.OptionSetVisibility(g.terminal() && want > 100_000),
+	bar := progressbar.NewOptions(max(want, -1), progressbar.OptionSetWriter(plain.Raw(g.errs)), progressbar.OptionSetVisibility(g.terminal() && want > 100_000),
 		progressbar.OptionClearOnFinish(), progressbar.OptionSetDescription("jobs"))
 	return func(n int) error {
 		bar.Set(n)

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/plain"
 	"github.com/fairlead/fairlead/internal/sim"
 	"github.com/fairlead/fairlead/internal/sim/swf"
 )
@@ -134,7 +135,7 @@ type traceJSON struct {
 
 // simulate runs a workload, with a bar where somebody looks.
 func (s *simFlags) simulate(ctx context.Context, w *sim.Workload, p *simPolicy) (*sim.Result, error) {
-	bar := progressbar.NewOptions(len(w.Jobs), progressbar.OptionSetWriter(s.errs), progressbar.OptionSetVisibility(s.terminal()),
+	bar := progressbar.NewOptions(len(w.Jobs), progressbar.OptionSetWriter(plain.Raw(s.errs)), progressbar.OptionSetVisibility(s.terminal()),
 		progressbar.OptionClearOnFinish(), progressbar.OptionSetDescription(p.name+"+"+p.backfill()))
 	defer bar.Finish()
 	return p.run(w, sim.Options{

@@ -7,12 +7,16 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/plain"
 	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/why"
 )
 
 // tell says what became of the job, and waits for it if asked to.
 func (s *submission) tell(ctx context.Context, client *api.Client, r *api.Submitted) error {
+	if !s.json {
+		plain.Lines(r)
+	}
 	switch {
 	case s.json:
 		if err := s.printJSON(r); err != nil {

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/plain"
 	"github.com/fairlead/fairlead/internal/top"
 )
 
@@ -35,7 +36,7 @@ a tenth of its time on it. Colours are left out with NO_COLOR, and where there a
 				if _, err := client.Shares(c.Context(), ""); err != nil {
 					return err
 				}
-				return top.Run(c.Context(), client, a.in, a.out)
+				return top.Run(c.Context(), client, a.in, plain.Raw(a.out))
 			})
 		},
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/plain"
 	"github.com/fairlead/fairlead/internal/table"
 	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/why"
@@ -101,6 +102,7 @@ func (w *whyCmd) job(ctx context.Context, client *api.Client, id int64) error {
 		if w.json {
 			return w.printJSON(a)
 		}
+		plain.Lines(a)
 		fmt.Fprint(w.out, a.Text())
 		if a.Verdict != why.Ended && len(a.Levels) > 0 {
 			fmt.Fprintf(w.out, "  fairlead why %d --vs POOL · --what-if \"t=1h15m\" · --history · --verify · --json\n", id)
@@ -153,6 +155,7 @@ func (w *whyCmd) pool(ctx context.Context, client *api.Client, name string) erro
 	if w.json {
 		return w.printJSON(a)
 	}
+	plain.Lines(a)
 	fmt.Fprint(w.out, a.Text())
 	return nil
 }
@@ -165,6 +168,7 @@ func (w *whyCmd) versus(ctx context.Context, client *api.Client, id int64) error
 	if w.json {
 		return w.printJSON(v)
 	}
+	plain.Lines(v)
 	fmt.Fprint(w.out, v.Comparison.Text(v.Units))
 	return nil
 }
@@ -183,7 +187,7 @@ func (w *whyCmd) historyOf(ctx context.Context, client *api.Client, id int64) er
 func (a *app) printEvents(events []api.Event) error {
 	t := table.New(table.Column{Name: "WHEN"}, table.Column{Name: "WHAT"}, table.Column{Name: "DETAIL"})
 	for _, e := range events {
-		t.Row(e.At.Local().Format("2006-01-02 15:04:05"), e.Code, printable(e.Text))
+		t.Row(e.At.Local().Format("2006-01-02 15:04:05"), e.Code, plain.Line(e.Text))
 	}
 	return t.Print(a.out)
 }
@@ -199,7 +203,8 @@ func (w *whyCmd) node(ctx context.Context, client *api.Client, name string) erro
 			if w.json {
 				return w.printJSON(nodes.Nodes[i])
 			}
-			fmt.Fprintf(w.out, "%s: %s\n", name, words.WhyNotMore(&nodes.Nodes[i], nodes.Unit, nodes.At))
+			plain.Lines(&nodes.Nodes[i])
+			fmt.Fprintf(w.out, "%s: %s\n", plain.Line(name), words.WhyNotMore(&nodes.Nodes[i], nodes.Unit, nodes.At))
 			return nil
 		}
 	}

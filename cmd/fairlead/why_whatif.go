@@ -11,6 +11,7 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 	"github.com/fairlead/fairlead/config"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/plain"
 	"github.com/fairlead/fairlead/internal/units"
 )
 
@@ -191,6 +192,7 @@ func (w *whyCmd) whatIfOf(ctx context.Context, client *api.Client, id int64) err
 	if w.json {
 		return w.printJSON(r)
 	}
+	plain.Lines(r)
 	fmt.Fprint(w.out, r.Text())
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
-	"github.com/fairlead/fairlead/internal/words"
+	"github.com/fairlead/fairlead/internal/plain"
 )
 
 // checkBridges looks whether the bridges that were ever let in are there.
@@ -47,7 +47,7 @@ func judgeBridges(all []fairlead.NodeView) []api.HealthCheck {
 	var here, gone, idle, away []string
 	start := "" // the command for one that is away
 	for _, n := range all {
-		name := words.Printable(n.Name)
+		name := plain.Line(n.Name)
 		switch {
 		case n.State != "down":
 			here = append(here, name)
@@ -63,7 +63,7 @@ func judgeBridges(all []fairlead.NodeView) []api.HealthCheck {
 		if start == "" || n.Tasks > 0 {
 			kind := "KIND"
 			if k := n.Labels[fairlead.BridgeLabel]; k != "" {
-				kind = words.Printable(k)
+				kind = plain.Line(k)
 			}
 			start = "fairlead bridge " + kind + " --name " + name
 		}

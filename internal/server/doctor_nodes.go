@@ -8,6 +8,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/plain"
 	"github.com/fairlead/fairlead/internal/words"
 )
 
@@ -71,7 +72,7 @@ func checkNodes(all []patient) []api.HealthCheck {
 	for _, n := range all {
 		name := n.Name
 		if n.State == "drain" && n.Why != "" {
-			name += " (" + words.Printable(n.Why) + ")"
+			name += " (" + plain.Line(n.Why) + ")"
 		}
 		if kind := n.Labels[fairlead.BridgeLabel]; n.State == "down" && kind != "" { // bridges have a check of their own
 			if !n.Drained { // else it is gone on purpose
@@ -101,7 +102,7 @@ func checkAgents(all []patient, program string, users []string) []api.HealthChec
 	known, worst := 0, time.Duration(0)
 	for _, n := range all {
 		if n.Version != "" && n.Version != program {
-			versions = append(versions, n.Name+" "+words.Printable(n.Version))
+			versions = append(versions, n.Name+" "+plain.Line(n.Version))
 		}
 		if n.Facts == nil {
 			continue
@@ -168,7 +169,7 @@ func checkRights(all []patient, users []string) api.HealthCheck {
 	}
 	for _, u := range users {
 		if agents > 0 && !each && !runs[u] {
-			found = append(found, fmt.Sprintf("jobs of %s wait, and no agent runs jobs of others than its own user", words.Printable(u)))
+			found = append(found, fmt.Sprintf("jobs of %s wait, and no agent runs jobs of others than its own user", plain.Line(u)))
 		} else if agents > 0 && u == "root" && len(allow) == 0 {
 			found = append(found, "jobs of root wait, and no agent runs them")
 		}
@@ -185,7 +186,7 @@ func checkAgentRooms(all []patient) api.HealthCheck {
 	least := int64(-1)
 	for _, n := range all {
 		if n.Facts != nil && n.Problem != "" && n.State != "down" {
-			return bad(worst.Name, api.ResultFail, n.Name+": "+words.Printable(n.Problem), "see who owns the directory, and whether its disk can be written to: tasks fail there")
+			return bad(worst.Name, api.ResultFail, n.Name+": "+plain.Line(n.Problem), "see who owns the directory, and whether its disk can be written to: tasks fail there")
 		}
 		if n.Facts == nil || n.Dir == "" || n.State == "down" || least >= 0 && n.FreeBytes >= least {
 			continue

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/plain"
 	"github.com/fairlead/fairlead/internal/words"
 )
 
@@ -31,7 +32,7 @@ func (s *Server) checkPulse(ctx context.Context) []api.HealthCheck {
 func (s *Server) checkSteps() api.HealthCheck {
 	st := s.options.Loop.Stats()
 	if !st.ErrorAt.IsZero() && time.Since(st.ErrorAt) < 10*time.Minute {
-		return bad("scheduling", api.ResultFail, words.Printable(st.LastError), "see the server's log")
+		return bad("scheduling", api.ResultFail, plain.Line(st.LastError), "see the server's log")
 	}
 	c := api.HealthCheck{Name: "scheduling", Text: fmt.Sprintf("%d steps, the last took %s", st.Steps, brief(st.StepTime))}
 	return grade(c, st.StepTime.Seconds(), "s", 0.5, 5, "a step looks at what changed: see how many pools and requests there are, with fairlead shares and fairlead queue")
@@ -144,7 +145,7 @@ func (s *Server) checkDisk() []api.HealthCheck {
 
 // room judges how much of it is left.
 func room(name string, free int64, dir, next string) api.HealthCheck {
-	return grade(api.HealthCheck{Name: name, Text: fmt.Sprintf("%s free in %s", words.Size(free), words.Printable(dir))}, float64(free), "bytes", 1<<30, 100<<20, next)
+	return grade(api.HealthCheck{Name: name, Text: fmt.Sprintf("%s free in %s", words.Size(free), plain.Line(dir))}, float64(free), "bytes", 1<<30, 100<<20, next)
 }
 
 // syncTime is how long it takes until a little is on the disk for good: the middle of five.

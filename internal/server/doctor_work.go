@@ -9,7 +9,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
-	"github.com/fairlead/fairlead/internal/words"
+	"github.com/fairlead/fairlead/internal/plain"
 )
 
 // waitingMost is at how many of the jobs that wait doctor looks.
@@ -87,7 +87,7 @@ func (s *Server) checkWaiting(ctx context.Context) []api.HealthCheck {
 	total, parts := 0, []string{}
 	for _, x := range stuck {
 		total += x.Jobs
-		parts = append(parts, fmt.Sprintf("%s (%s, such as %d: %s)", several(x.Jobs, "job"), x.Code, x.First, words.Printable(x.Text)))
+		parts = append(parts, fmt.Sprintf("%s (%s, such as %d: %s)", several(x.Jobs, "job"), x.Code, x.First, plain.Line(x.Text)))
 	}
 	return []api.HealthCheck{counted(bad("waiting jobs", api.ResultWarn, strings.Join(parts, "; ")+" cannot start as things are", fmt.Sprintf("fairlead why %d", stuck[0].First)), total, "jobs")}
 }

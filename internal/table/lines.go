@@ -8,7 +8,7 @@ import (
 )
 
 // Lines lays the table out for a place of this width, for those who draw a whole screen: the
-// header first, and no line wider than that. Cells may carry styles.
+// header first, and no line wider than that.
 func (t *Table) Lines(width int) []string {
 	t.fit(width)
 	widths := t.widths()

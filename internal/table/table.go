@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"charm.land/lipgloss/v2"
 	"charm.land/lipgloss/v2/table"
 	"github.com/charmbracelet/colorprofile"
 	"golang.org/x/term"
+
+	"github.com/fairlead/fairlead/internal/plain"
 )
 
 // Column is one column of a table.
@@ -26,20 +29,29 @@ type Table struct {
 	rows    [][]string
 	bold    map[int]bool
 	picked  bool // the columns were chosen by name
+	// Styled says that cells may carry styles, and that whoever gives them made them harmless.
+	Styled bool
 	// Header is left out by -n.
 	Header bool
 }
 
 // New returns an empty table.
 func New(columns ...Column) *Table {
+	columns = slices.Clone(columns)
+	for i := range columns {
+		columns[i].Name = plain.Line(columns[i].Name)
+	}
 	return &Table{columns: columns, Header: true, bold: map[int]bool{}}
 }
 
-// Row adds a row; what is missing at its end is empty.
+// Row adds a row; what is missing at its end is empty. Nothing that a terminal would obey gets
+// into it, whoever chose the words.
 func (t *Table) Row(cells ...any) {
 	row := make([]string, len(t.columns))
 	for i, c := range cells {
-		row[i] = fmt.Sprint(c)
+		if row[i] = fmt.Sprint(c); !t.Styled {
+			row[i] = plain.Line(row[i])
+		}
 	}
 	t.rows = append(t.rows, row)
 }
@@ -88,6 +100,7 @@ func (t *Table) Pick(names []string) error {
 // Print writes the table: as wide as w's terminal at most, and with nothing but text
 // where w is not a terminal.
 func (t *Table) Print(w io.Writer) error {
+	w = plain.Raw(w) // the cells are harmless, and what is bold is ours
 	width := Width(w)
 	if width > 0 {
 		t.fit(width)
@@ -134,7 +147,7 @@ func (t *Table) natural() int { return total(t.widths()) }
 
 // Width is the width of the terminal behind w, 0 if it is none.
 func Width(w io.Writer) int {
-	f, ok := w.(*os.File)
+	f, ok := plain.Raw(w).(*os.File)
 	if !ok {
 		return 0
 	}

@@ -49,6 +49,7 @@ func (p *pane) move(by int) {
 func (p *pane) draw(columns []table.Column, width, height int, focus bool) []string {
 	columns, cells := narrowed(columns, p.rows, width-1)
 	t := table.New(columns...)
+	t.Styled = true
 	for _, r := range cells {
 		t.Row(r...)
 	}

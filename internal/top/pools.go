@@ -59,6 +59,7 @@ func (m *model) drawPools(width, height int, focus bool) []string {
 func barsNeed(rows []row) int {
 	kept := poolColumns[:len(poolColumns)-1]
 	t := table.New(kept...)
+	t.Styled = true
 	for _, r := range rows {
 		cells := make([]any, len(kept))
 		for i := range kept {

@@ -6,7 +6,7 @@ import (
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/fairlead/fairlead/internal/words"
+	"github.com/fairlead/fairlead/internal/plain"
 )
 
 // Colours are those of the terminal's own palette, which its user chose to be legible; they
@@ -23,7 +23,7 @@ var (
 
 // clean makes one line of a text that anybody may have chosen, with nothing in it that a
 // terminal would obey.
-func clean(text string) string { return words.Printable(text) }
+func clean(text string) string { return plain.Line(text) }
 
 // fit cuts a line to a width.
 func fit(line string, width int) string { return ansi.Truncate(line, max(0, width), "…") }

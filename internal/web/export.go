@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/plain"
 )
 
 // csvParameter asks for the tables of one part of a page, in place of the page.
@@ -214,11 +215,11 @@ func (t *tableReader) cell() string {
 		}
 	}
 	text := strings.Join(strings.Fields(t.text.String()), " ")
-	if t.values == 1 && t.value != "" && !strings.ContainsAny(t.value[:1], "=+-@") {
+	if t.values == 1 && t.value != "" && plain.Cell(t.value) == t.value {
 		text = t.value
 	}
-	if text != "" && text != "-" && strings.ContainsAny(text[:1], "=+-@") {
-		return "'" + text
+	if text == "-" {
+		return text
 	}
-	return text
+	return plain.Cell(text)
 }

@@ -3,11 +3,11 @@ package web
 import (
 	"fmt"
 	"html/template"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/fairlead/fairlead/internal/plain"
 	"github.com/fairlead/fairlead/internal/plot"
 	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/why"
@@ -38,7 +38,7 @@ var funcs = template.FuncMap{
 	"size":       words.Size,
 	"amounts":    func(a map[string]int64) string { return words.Amounts(a, "") },
 	"limit":      words.Limit,
-	"plain":      plain,
+	"plain":      plain.Text,
 	"jobID":      words.JobID,
 	"unitsOf":    words.Units,
 	"waitingFor": words.WaitingFor,
@@ -118,26 +118,6 @@ func plural(n any, thing string) template.HTML {
 		return count(n) + template.HTML(" "+thing)
 	}
 	return count(n) + template.HTML(" "+thing+"s")
-}
-
-// escapes are the sequences by which programs colour what they print, and worse.
-var escapes = regexp.MustCompile(`\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])`)
-
-// plain makes what a program printed harmless to read: colours and other sequences for a terminal
-// go, lines stay.
-func plain(text string) string {
-	var out strings.Builder
-	for line := range strings.Lines(text) {
-		rest := strings.TrimRight(line, "\r\n")
-		if i := strings.LastIndexByte(rest, '\r'); i >= 0 { // a bar of progress writes over itself
-			rest = rest[i+1:]
-		}
-		out.WriteString(words.Printable(strings.ReplaceAll(escapes.ReplaceAllString(rest, ""), "\t", "    ")))
-		if strings.HasSuffix(line, "\n") {
-			out.WriteByte('\n')
-		}
-	}
-	return out.String()
 }
 
 // lately names the time that an account of the last day covers: less, if the server started since.

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/fairlead/fairlead/why"
 )
@@ -61,17 +60,6 @@ func Percent(f float64) string { return fmt.Sprintf("%.1f%%", 100*f) }
 
 // OneDigit writes a number with one digit after the point, if that is not 0.
 func OneDigit(f float64) string { return strings.TrimSuffix(fmt.Sprintf("%.1f", f), ".0") }
-
-// Printable replaces what could be mistaken on a terminal: control characters, and those
-// that are not seen but change how others are.
-func Printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029' {
-			return '?'
-		}
-		return r
-	}, text)
-}
 
 // Clock writes an instant of today as a time, others with their date.
 func Clock(t, now time.Time) string {

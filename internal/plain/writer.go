@@ -1,0 +1,74 @@
+package plain
+
+import (
+	"io"
+	"sync"
+	"unicode/utf8"
+)
+
+// Writer passes text on without what a terminal would obey; ends of lines and tabs stay. All
+// that commands print goes through one, so that what was not thought of does no harm.
+type Writer struct {
+	to   io.Writer
+	mu   sync.Mutex
+	part []byte // of a character whose end was not written yet
+}
+
+// NewWriter returns a writer to w.
+func NewWriter(w io.Writer) *Writer { return &Writer{to: w} }
+
+// Raw is what is behind w, if that is a Writer: for those who draw, and for documents that
+// have to stay as they are.
+func Raw(w io.Writer) io.Writer {
+	if p, ok := w.(*Writer); ok {
+		return p.to
+	}
+	return w
+}
+
+// Write passes p on.
+func (w *Writer) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	text := append(w.part, p...)
+	whole := len(text) - unfinished(text)
+	w.part = append([]byte(nil), text[whole:]...)
+	if _, err := w.to.Write(kept(text[:whole])); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// unfinished is how many bytes at the end of a text begin a character without ending it.
+func unfinished(text []byte) int {
+	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
+		if b := text[len(text)-n]; utf8.RuneStart(b) {
+			if b >= utf8.RuneSelf && !utf8.FullRune(text[len(text)-n:]) {
+				return n
+			}
+			return 0
+		}
+	}
+	return 0
+}
+
+// kept is a text without what would be obeyed; mostly it is the same.
+func kept(text []byte) []byte {
+	var out []byte
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRune(text[i:])
+		if bad := obeyed(r) && r != '\n' && r != '\t'; bad || r == utf8.RuneError && size == 1 {
+			if out == nil {
+				out = append(make([]byte, 0, len(text)), text[:i]...)
+			}
+			out = append(out, '?')
+		} else if out != nil {
+			out = append(out, text[i:i+size]...)
+		}
+		i += size
+	}
+	if out == nil {
+		return text
+	}
+	return out
+}
