@@ -19,11 +19,22 @@ import (
 // csvParameter asks for the tables of one part of a page, in place of the page.
 const csvParameter = "csv"
 
-// CSV is the address of a part's tables, for the rows that the page shows.
-func (r *Request) CSV(part string) string {
+// jsonParameter asks for all jobs of a list as JSON, in place of the page.
+const jsonParameter = "json"
+
+// CSV is the address of a part's tables: of the rows that the page shows, or of all if it is a list of
+// jobs of which it shows a screenful.
+func (r *Request) CSV(part string) string { return r.export(csvParameter, part) }
+
+// export is the address of the page with another parameter, and without the place in a list of which all is
+// to be had.
+func (r *Request) export(parameter, part string) string {
 	path, query, _ := strings.Cut(r.Here, "?")
 	q, _ := url.ParseQuery(query)
-	q.Set(csvParameter, part)
+	if path == queuePath {
+		q.Del("after")
+	}
+	q.Set(parameter, part)
 	return r.Root + path + "?" + q.Encode()
 }
 
@@ -36,7 +47,7 @@ func (r *Request) JSON(page string) string {
 		}
 		return r.Root + "v1/shares"
 	case "queue":
-		return r.Root + "v1/jobs?state=waiting&rank=true"
+		return r.export(jsonParameter, "list")
 	case "job":
 		if _, err := strconv.ParseInt(r.ID, 10, 64); err == nil {
 			return r.Root + "v1/jobs/" + r.ID + "/why"
@@ -63,6 +74,10 @@ func tabled(parts []part) (names []string) {
 // are the same.
 func (d *Dashboard) export(w http.ResponseWriter, r *http.Request, p *Page, req *Request, name string) {
 	req.Live = true
+	if (&shown{Request: req, Page: p}).Whole() && slices.Contains(p.Parts, name) {
+		d.exportWhole(w, r, p, req, &csvRows{d: d, page: p, part: name})
+		return
+	}
 	parts, err := d.parts(r.Context(), p, req)
 	if err != nil {
 		d.fail(w, r, err)
@@ -79,8 +94,7 @@ func (d *Dashboard) export(w http.ResponseWriter, r *http.Request, p *Page, req 
 		http.Error(w, "this table cannot be read: see the server's log", http.StatusInternalServerError)
 		return
 	}
-	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
-	w.Header().Set("Content-Disposition", fmt.Sprintf(`attachment; filename="fairlead-%s-%s.csv"`, p.Name, name))
+	csvHeader(w, p, name)
 	out := csv.NewWriter(w)
 	for k, rows := range tables {
 		if k > 0 {
@@ -89,6 +103,12 @@ func (d *Dashboard) export(w http.ResponseWriter, r *http.Request, p *Page, req 
 		}
 		out.WriteAll(withoutEmpty(rows))
 	}
+}
+
+// csvHeader says that tables follow, for a file.
+func csvHeader(w http.ResponseWriter, p *Page, part string) {
+	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
+	w.Header().Set("Content-Disposition", fmt.Sprintf(`attachment; filename="fairlead-%s-%s.csv"`, p.Name, part))
 }
 
 // withoutEmpty leaves out columns in which nothing stands: those for ticks and pictures.

@@ -32,6 +32,9 @@ type Page struct {
 	Seen Seen
 	// Load gets what the page shows.
 	Load func(ctx context.Context, src Source, r *Request) (any, error)
+	// Whole reads all rows of a list of jobs of which the page shows a screenful: each is called with
+	// some of them at a time, in the place of what the page shows.
+	Whole func(ctx context.Context, src Source, r *Request, each func(*Queue) error) error
 	// Post does what was asked for, if the address can be posted to, and returns what the
 	// page then shows. The form is in the place of the parameters.
 	Post func(ctx context.Context, src Source, r *Request) (any, error)
@@ -96,6 +99,7 @@ func request(p *Page, you api.Actor, r *http.Request) *Request {
 	q := r.URL.Query()
 	q.Del(liveParameter)
 	q.Del(csvParameter)
+	q.Del(jsonParameter)
 	out := &Request{Query: q, ID: r.PathValue("id"), Root: "./", Kiosk: q.Has("kiosk")}
 	out.Here = strings.TrimPrefix(r.URL.EscapedPath(), "/")
 	out.Root += strings.Repeat("../", strings.Count(out.Here, "/"))

@@ -21,7 +21,7 @@ type queueSource interface {
 }
 
 // queuePage lists jobs: what waits in the order in which it will start, and everything else.
-var queuePage = &Page{Name: "queue", Path: "queue", Title: "Queue", Key: "q", Parts: []string{"list"}, Seen: ByUser, Load: loadQueue}
+var queuePage = &Page{Name: "queue", Path: queuePath, Title: "Queue", Key: "q", Parts: []string{"list"}, Seen: ByUser, Load: loadQueue, Whole: wholeQueue}
 
 // Queue is what the page shows.
 type Queue struct {
@@ -75,6 +75,36 @@ const queueRows = 100
 
 func loadQueue(ctx context.Context, src Source, r *Request) (any, error) {
 	q := &Queue{Now: time.Now(), Verbs: allVerbs}
+	waits := q.asked(r)
+	q.Later = !r.patient(src)
+	if done, err := q.folded(ctx, src, r, waits); done || err != nil {
+		return q, err
+	}
+	find := finder{ctx: ctx, src: src, filter: &q.Filter, options: JobOptions{Rank: true, Start: !q.Later}}
+	var next string
+	var err error
+	if waits {
+		next, err = find.inOrder(r.Word("after"))
+	} else {
+		find.filter.Query.Newest = q.newestFirst()
+		next, err = find.byNumber(r.Word("after"))
+	}
+	if err != nil {
+		return nil, err
+	}
+	q.Short = find.short
+	q.fill(find.list, r)
+	if next != "" {
+		q.Next = r.With("after", next)
+	}
+	if r.Word("after") != "" {
+		q.First = r.With("after", "")
+	}
+	return q, nil
+}
+
+// asked reads which jobs the list has, and reports whether these are what waits.
+func (q *Queue) asked(r *Request) (waits bool) {
 	q.Filter = parseFilter(r.Word("q"), q.Now)
 	q.Tab = queueTabs[0].name
 	states := queueTabs[0].states
@@ -86,40 +116,15 @@ func loadQueue(ctx context.Context, src Source, r *Request) (any, error) {
 	for _, t := range queueTabs {
 		q.Tabs = append(q.Tabs, tab{t.name, t.says, r.With("list", t.name), t.name == q.Tab})
 	}
-	waits := q.Tab == "waiting" && onlyWaits(q.Filter.Query.States)
+	waits = q.Tab == "waiting" && onlyWaits(q.Filter.Query.States)
 	if q.Filter.Query.Waits = waits; len(q.Filter.Query.States) == 0 {
 		q.Filter.Query.States = states
 	}
-	q.Later = !r.patient(src)
-	if done, err := q.folded(ctx, src, r, waits); done || err != nil {
-		return q, err
-	}
-	find := finder{ctx: ctx, src: src, filter: &q.Filter, options: JobOptions{Rank: true, Start: !q.Later}}
-	var next string
-	var err error
-	if waits {
-		next, err = find.inOrder(r.Word("after"))
-	} else {
-		find.filter.Query.Newest = q.Tab == "ended" || q.Tab == "all"
-		next, err = find.byNumber(r.Word("after"))
-	}
-	if err != nil {
-		return nil, err
-	}
-	q.JobList, q.Short = find.list, find.short
-	for i := range find.list.Jobs {
-		j := &find.list.Jobs[i]
-		mine := r.You.UID >= 0 && r.You.User == j.User
-		q.Rows = append(q.Rows, queueRow{j, mine, mine || r.You.Admin})
-	}
-	if next != "" {
-		q.Next = r.With("after", next)
-	}
-	if r.Word("after") != "" {
-		q.First = r.With("after", "")
-	}
-	return q, nil
+	return waits
 }
+
+// newestFirst reports whether the list begins with the last job.
+func (q *Queue) newestFirst() bool { return q.Tab == "ended" || q.Tab == "all" }
 
 // onlyWaits reports whether the states that somebody typed are those of jobs that wait.
 func onlyWaits(states []fairlead.State) bool {

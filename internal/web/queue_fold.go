@@ -40,9 +40,17 @@ type fold struct {
 	firstID, Place int64
 }
 
+// foldingOf is the place of the folding that is asked for; -1 is none.
+func foldingOf(r *Request) int {
+	return slices.IndexFunc(foldings, func(f folding) bool { return f.name == r.Word("fold") })
+}
+
+// folds reports whether a line is to stand for several jobs.
+func folds(r *Request) bool { return foldingOf(r) >= 0 }
+
 // folded reads the list folded, if that is asked for.
 func (q *Queue) folded(ctx context.Context, src Source, r *Request, waits bool) (bool, error) {
-	at := slices.IndexFunc(foldings, func(f folding) bool { return f.name == r.Word("fold") })
+	at := foldingOf(r)
 	q.Foldings = append(q.Foldings, sortLink{"each job", r.With("fold", ""), at < 0})
 	for i, f := range foldings {
 		q.Foldings = append(q.Foldings, sortLink{"by " + f.name, r.With("fold", f.name), i == at})

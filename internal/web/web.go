@@ -120,6 +120,10 @@ func (d *Dashboard) page(p *Page) http.Handler {
 			d.export(w, r, p, req, name)
 			return
 		}
+		if r.URL.Query().Has(jsonParameter) && p.Whole != nil {
+			d.exportWhole(w, r, p, req, &jsonRows{})
+			return
+		}
 		data, err := p.Load(r.Context(), d.source, req)
 		if err != nil {
 			d.fail(w, r, err)

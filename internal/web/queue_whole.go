@@ -1,0 +1,120 @@
+package web
+
+import (
+	"context"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/api"
+)
+
+// wholeChunk is how many jobs are read of the store at a time for a list of all that match.
+const wholeChunk = 500
+
+// wholeQueue reads all jobs that match, in the order of the list. each is called with some of them at a
+// time, in the place of what the page shows; the first time in any case.
+func wholeQueue(ctx context.Context, src Source, r *Request, each func(*Queue) error) error {
+	q := &Queue{Now: time.Now()}
+	waits := q.asked(r)
+	w := whole{finder: finder{ctx: ctx, src: src, filter: &q.Filter, options: JobOptions{Rank: true, Start: src.Waiting() <= muchWaits}}, q: q, r: r, each: each}
+	if waits {
+		w.seen = map[int64]bool{}
+		if err := w.inOrder(); err != nil {
+			return err
+		}
+	} else {
+		q.Filter.Query.Newest = q.newestFirst()
+	}
+	if err := w.byNumber(); err != nil || w.began {
+		return err
+	}
+	return w.show(nil) // nothing matches
+}
+
+// whole goes through all jobs.
+type whole struct {
+	finder
+	q     *Queue
+	r     *Request
+	each  func(*Queue) error
+	seen  map[int64]bool // those that have a place in the order of starts; they come first
+	began bool
+}
+
+// inOrder shows what has a place in the order of starts, which is looked at once: what moves meanwhile is
+// neither left out nor listed twice.
+func (w *whole) inOrder() error {
+	const all = 1 << 30
+	ids, _ := w.src.Next(w.ctx, 0, all)
+	for len(ids) > 0 {
+		n := min(wholeChunk, len(ids))
+		jobs, err := w.at(ids[:n], JobOptions{})
+		if err != nil {
+			return err
+		}
+		var found []int64
+		for _, id := range ids[:n] {
+			w.seen[id] = true
+			if j := jobs[id]; j != nil && w.filter.passes(j) {
+				found = append(found, id)
+			}
+		}
+		if err := w.show(found); err != nil {
+			return err
+		}
+		ids = ids[n:]
+	}
+	return nil
+}
+
+// byNumber shows all others, by their numbers.
+func (w *whole) byNumber() error {
+	q := w.filter.Query
+	q.Limit = wholeChunk
+	for more := true; more; {
+		list, err := w.src.Jobs(w.ctx, q, JobOptions{})
+		if err != nil {
+			return err
+		}
+		w.list = list
+		var found []int64
+		for i := range list.Jobs {
+			if j := &list.Jobs[i]; !w.seen[j.ID] && w.filter.passes(j) {
+				found = append(found, j.ID)
+			}
+		}
+		if err := w.show(found); err != nil {
+			return err
+		}
+		if more = list.More && len(list.Jobs) > 0; more {
+			if last := list.Jobs[len(list.Jobs)-1].ID; q.Newest {
+				q.Before = last
+			} else {
+				q.After = last
+			}
+		}
+	}
+	return nil
+}
+
+// show shows jobs with these numbers.
+func (w *whole) show(ids []int64) error {
+	if len(ids) == 0 && w.began {
+		return nil
+	}
+	if err := w.details(ids); err != nil {
+		return err
+	}
+	w.began = true
+	w.q.fill(w.list, w.r)
+	return w.each(w.q)
+}
+
+// fill makes rows of a list of jobs.
+func (q *Queue) fill(list *api.JobList, r *Request) {
+	q.JobList, q.Rows = list, nil
+	for i := range list.Jobs {
+		j := &list.Jobs[i]
+		mine := r.You.UID >= 0 && r.You.User == j.User
+		q.Rows = append(q.Rows, queueRow{j, mine, mine || r.You.Admin})
+	}
+}
