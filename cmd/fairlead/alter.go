@@ -27,6 +27,7 @@ type alteration struct {
 	pool     string
 	raise    api.AlterRequest // of which the fields of the priority are set
 	cause    string
+	dry      bool // say what would change in the order, and change nothing
 	yes      bool
 	json     bool
 }
@@ -63,14 +64,17 @@ func (a *app) alterCommand() *cobra.Command {
 	c.Long = `Change the priority of jobs within their pool or, under the policy multifactor, what
 counts for their priority among all jobs: their quality of service and how nice they are.
 
+--dry-run says who would start earlier and who later, and changes nothing.
+
 --move-to puts jobs into another pool, if none of their tasks runs. It is as if they were
 submitted there: the pool has to be one that they may be in, and a job that has no time limit
 gets that of the pool. Jobs keep their place by age, and what they had stays charged to
 the pool in which they had it.`
-	c.Example = "  fairlead alter 1042 --priority high\n  fairlead alter 1042 --qos high --nice 100\n  fairlead alter -u ann -t waiting --move-to physics"
+	c.Example = "  fairlead alter 1042 --priority high\n  fairlead alter 1042 --qos high --nice 100\n  fairlead alter 1042 1043 --priority high --dry-run\n  fairlead alter -u ann -t waiting --move-to physics"
 	c.Flags().StringVar(&x.priority, "priority", "", "very_high, high, normal, low or very_low")
 	c.Flags().StringVar(&x.qos, "qos", "", "quality of service under the policy multifactor; \"\" is that of the priority")
 	c.Flags().IntVar(&x.nice, "nice", 0, "what to give up of the priority under the policy multifactor; below 0 for administrators only")
+	c.Flags().BoolVar(&x.dry, "dry-run", false, "say how the order of starts would change, and change nothing")
 	c.Flags().StringVar(&x.pool, "move-to", "", "the pool to put the jobs into, if none of their tasks runs")
 	return c
 }
@@ -101,6 +105,8 @@ func (x *alteration) run(c *cobra.Command, args []string) error {
 		switch {
 		case x.pool != "" && raise:
 			return usagef("either --move-to, or --priority, --qos and --nice: they are two commands")
+		case x.pool != "" && x.dry:
+			return usagef("--dry-run is for --priority, --qos and --nice; ask about a pool with: fairlead why JOB --what-if")
 		case x.pool != "":
 			x.verb, x.past, x.raise.Pool = "move", "moved", x.pool
 		case !raise:
@@ -122,6 +128,9 @@ func (x *alteration) run(c *cobra.Command, args []string) error {
 				fmt.Fprintln(x.out, "no job matches")
 				return nil
 			}
+		}
+		if x.dry {
+			return x.reorder(c.Context(), client, ids)
 		}
 		return x.apply(c.Context(), client, ids)
 	})
@@ -153,7 +162,7 @@ func (x *alteration) choose(ctx context.Context, client *api.Client) ([]int64, e
 	for i := range jobs {
 		ids[i] = jobs[i].ID
 	}
-	if len(ids) == 0 || x.yes {
+	if len(ids) == 0 || x.yes || x.dry {
 		return ids, nil
 	}
 	x.victims(jobs)

@@ -22,6 +22,7 @@ func (s *Server) jobRoutes(a huma.API) {
 	handle(a, http.MethodGet, "/v1/jobs", "list-jobs", "List jobs", 0, s.list)
 	handle(a, http.MethodGet, "/v1/jobs/{id}", "get-job", "One job with its tasks", 0, s.job)
 	handle(a, http.MethodPost, "/v1/jobs/alter", "alter-jobs", "Cancel, hold, release, requeue, prioritise or move jobs", 0, s.alter)
+	handle(a, http.MethodPost, "/v1/jobs/reorder", "reorder-jobs", "How the order of starts would change if jobs had another priority", 0, s.reorder)
 	handle(a, http.MethodGet, "/v1/jobs/{id}/history", "job-history", "What happened to a job", 0, s.history)
 	handle(a, http.MethodGet, "/v1/stops", "list-stops", "List the tasks that were stopped so that others got their room", 0, s.stops)
 }

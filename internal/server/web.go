@@ -94,6 +94,10 @@ func (x source) Alter(ctx context.Context, r api.AlterRequest) (*api.AlterRespon
 	return bodyOf(x.s.alter(ctx, &alterInput{r}))
 }
 
+func (x source) Reorder(ctx context.Context, r api.ReorderRequest) (*api.Reorder, error) {
+	return bodyOf(x.s.reorder(ctx, &reorderInput{r}))
+}
+
 func (x source) Boost(ctx context.Context, r api.BoostRequest) (*api.BoostResponse, error) {
 	return bodyOf(x.s.boost(ctx, &boostInput{r}))
 }

@@ -18,6 +18,8 @@ import (
 type actSource interface {
 	// Alter changes jobs, and says what became of each.
 	Alter(ctx context.Context, r api.AlterRequest) (*api.AlterResponse, error)
+	// Reorder says how the order of starts would change if jobs had another priority.
+	Reorder(ctx context.Context, r api.ReorderRequest) (*api.Reorder, error)
 	// Boost gives a pool more weight for a time.
 	Boost(ctx context.Context, r api.BoostRequest) (*api.BoostResponse, error)
 	// Boosts are those in force.
@@ -42,6 +44,8 @@ type Act struct {
 	Pool     *fairlead.PoolView
 	Siblings []fairlead.PoolView
 	Ends     *fairlead.Boost // the boost that ends
+	// Priorities are set if jobs get another one.
+	Priorities *priorities
 
 	// Done is set after it was tried. Did are the jobs that were changed; what became of the
 	// others stands with them.
@@ -74,7 +78,11 @@ func (a *Act) status() int {
 // UndoCommand is how to undo it at the terminal.
 func (a *Act) UndoCommand() string {
 	var b strings.Builder
-	b.WriteString("fairlead " + a.Undo)
+	if a.Priorities != nil {
+		b.WriteString("fairlead alter --priority " + a.Priorities.Was)
+	} else {
+		b.WriteString("fairlead " + a.Undo)
+	}
 	for i, id := range a.Did {
 		if i == undoShown {
 			b.WriteString(" …")
@@ -108,6 +116,7 @@ var acts = []action{
 	{"release", "Release", "What was held waits for its turn again.", "hold", false},
 	{"requeue", "Requeue", "What runs is stopped, and everything begins again from the start.", "cancel", true},
 	{"cancel", "Cancel", "What waits never starts, and what runs is stopped. To undo it, requeue: all begins again from the start.", "requeue", true},
+	{"prioritise", "Priority", "What waits goes before or behind others of its pool; what runs goes on.", "prioritise", false},
 	{"boost", "Boost", "The pool has more weight for a time, or less; it ends by itself.", "", false},
 	{"unboost", "End the boost", "The pool has its own weight again.", "", false},
 }
@@ -126,7 +135,10 @@ func loadAct(ctx context.Context, src Source, r *Request) (any, error) {
 	if a.Verb == "boost" || a.Verb == "unboost" {
 		return a, a.aboutPool(ctx, src, r)
 	}
-	return a, a.aboutJobs(ctx, src, r)
+	if err := a.aboutJobs(ctx, src, r); err != nil || a.Verb != "prioritise" {
+		return a, err
+	}
+	return a, a.aboutOrder(ctx, src, r)
 }
 
 // aboutJobs finds the jobs that would be changed.
@@ -288,6 +300,14 @@ func (a *Act) do(ctx context.Context, src Source, r *Request) (err error) {
 		return err
 	}
 	req := api.AlterRequest{Verb: a.Verb}
+	if p := a.Priorities; p != nil {
+		if p.Chosen == "" {
+			return &fairlead.Invalid{Field: "priority", Msg: "none was chosen"}
+		}
+		if req.Priority = p.Chosen; p.Was == "" || p.Was == p.Chosen {
+			a.Undo = "" // each would need its own
+		}
+	}
 	for _, v := range a.Jobs {
 		req.Jobs = append(req.Jobs, v.ID)
 	}

@@ -141,7 +141,7 @@ type verb struct {
 	Harm       bool
 }
 
-var allVerbs = []verb{{"hold", "Hold", false}, {"release", "Release", false}, {"requeue", "Requeue", true}, {"cancel", "Cancel", true}}
+var allVerbs = []verb{{"hold", "Hold", false}, {"release", "Release", false}, {"prioritise", "Priority", false}, {"requeue", "Requeue", true}, {"cancel", "Cancel", true}}
 
 // verbsFor are those that make sense for a job in its state, for somebody who may.
 func verbsFor(j *api.Job, may bool) []verb {
@@ -158,6 +158,10 @@ func verbsFor(j *api.Job, may bool) []verb {
 			}
 		case "release":
 			if !j.Held || state.Ended() {
+				continue
+			}
+		case "prioritise":
+			if j.Waiting == 0 && state != fairlead.Held && state != fairlead.Blocked {
 				continue
 			}
 		case "requeue":

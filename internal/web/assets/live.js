@@ -217,12 +217,12 @@ document.addEventListener("click", (e) => {
 
 document.addEventListener("submit", (e) => {
   const form = e.target, button = e.submitter;
-  if (ask.contains(form)) {
-    e.preventDefault();
-    show(form.action, { method: "POST", body: new URLSearchParams(new FormData(form, button)) });
-  } else if (button?.hasAttribute("data-ask")) {
+  if (button?.hasAttribute("data-ask")) {
     e.preventDefault();
     show(form.action + "?" + new URLSearchParams(new FormData(form, button)));
+  } else if (ask.contains(form)) {
+    e.preventDefault();
+    show(form.action, { method: "POST", body: new URLSearchParams(new FormData(form, button)) });
   } else if (form.dataset.try) {
     e.preventDefault();
     tryOut(form);

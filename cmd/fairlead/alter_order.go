@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/fairlead/fairlead/internal/api"
+)
+
+// maxReorder is about how many jobs can be asked at once.
+const maxReorder = 10_000
+
+// reorder says how the order of starts would change.
+func (x *alteration) reorder(ctx context.Context, client *api.Client, ids []int64) error {
+	if len(ids) > maxReorder {
+		return usagef("--dry-run: at most %d jobs at once, not %d", maxReorder, len(ids))
+	}
+	r, err := client.Reorder(ctx, api.ReorderRequest{Jobs: ids, Priority: x.raise.Priority, QOS: x.raise.QOS, Nice: x.raise.Nice})
+	if err != nil {
+		return err
+	}
+	if x.json {
+		return x.printJSON(r)
+	}
+	for i, m := range r.Jobs {
+		if i == shown {
+			fmt.Fprintf(x.out, "… and %d more\n", len(r.Jobs)-shown)
+			break
+		}
+		fmt.Fprintf(x.out, "job %d %s (%s, %s): place %s\n", m.Job, m.Name, m.User, m.Pool, places(m.Before, m.After))
+	}
+	if left := len(ids) - len(r.Jobs); left > 0 {
+		fmt.Fprintf(x.out, "%d of these jobs %s: the order does not change by them\n", left, isAre(left, "does not wait", "do not wait"))
+	}
+	fmt.Fprintf(x.out, "others: %d would start later", r.Later)
+	for i, p := range r.Pools {
+		if i == shown {
+			fmt.Fprintf(x.out, ", … %d pools more", len(r.Pools)-shown)
+			break
+		}
+		fmt.Fprintf(x.out, "%s%d of %s", []string{": ", ", "}[min(i, 1)], p.Jobs, p.Pool)
+	}
+	fmt.Fprintf(x.out, "; %d earlier\n", r.Sooner)
+	if r.Looked > 0 {
+		fmt.Fprintf(x.out, "(of the first %d starts)\n", r.Looked)
+	}
+	fmt.Fprintf(x.out, "nothing was changed; do it with: fairlead alter %s\n", strings.TrimSpace(x.flagsAgain(ids)))
+	return nil
+}
+
+// places says from where to where a job would move.
+func places(before, after int64) string {
+	name := func(place int64) string {
+		if place == 0 {
+			return "none"
+		}
+		return strconv.FormatInt(place, 10)
+	}
+	if before == after {
+		return name(before) + ", as before"
+	}
+	return name(before) + " -> " + name(after)
+}
+
+func isAre(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// flagsAgain is what to say to do it.
+func (x *alteration) flagsAgain(ids []int64) string {
+	var b strings.Builder
+	for i, id := range ids {
+		if i == shown {
+			b.WriteString("… ")
+			break
+		}
+		fmt.Fprint(&b, id, " ")
+	}
+	if x.raise.Priority != "" {
+		b.WriteString("--priority " + x.raise.Priority + " ")
+	}
+	if x.raise.QOS != nil {
+		fmt.Fprintf(&b, "--qos %q ", *x.raise.QOS)
+	}
+	if x.raise.Nice != nil {
+		fmt.Fprintf(&b, "--nice %d", *x.raise.Nice)
+	}
+	return b.String()
+}

@@ -1,0 +1,91 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/api"
+)
+
+// priorities are what an action needs to know of them.
+type priorities struct {
+	// Chosen is what the jobs are to have; empty while that is asked.
+	Chosen string
+	// Order is how the order of starts would change, and what priorities there are.
+	Order *api.Reorder
+	// Was is what all of them had before; empty if they differ.
+	Was string
+}
+
+// aboutOrder says how the order of starts would change if the jobs that may be changed had another
+// priority.
+func (a *Act) aboutOrder(ctx context.Context, src Source, r *Request) error {
+	p := &priorities{Chosen: r.Word("priority")}
+	a.Priorities = p
+	var ids []int64
+	had := map[string]bool{}
+	for i := range a.Jobs {
+		if v := &a.Jobs[i]; v.May {
+			ids = append(ids, v.ID)
+			p.Was, had[v.Priority] = v.Priority, true
+		}
+	}
+	if len(had) > 1 {
+		p.Was = ""
+	}
+	if len(ids) == 0 {
+		p.Order = &api.Reorder{}
+		return nil
+	}
+	var err error
+	if p.Order, err = src.Reorder(ctx, api.ReorderRequest{Jobs: ids, Priority: p.Chosen}); err != nil {
+		return err
+	}
+	if p.Chosen != "" {
+		a.Says = "Priority " + p.Chosen
+	}
+	for i := range a.Jobs {
+		a.Jobs[i].Effect = p.effect(&a.Jobs[i])
+	}
+	return nil
+}
+
+// effect is what another priority does to a job.
+func (p *priorities) effect(v *victim) string {
+	at := slices.IndexFunc(p.Order.Jobs, func(m fairlead.Moved) bool { return m.Job == v.ID })
+	switch {
+	case fairlead.State(v.State).Ended():
+		return "has ended already: nothing changes"
+	case at < 0 && v.Waiting == 0 && v.Running > 0:
+		return "runs already: nothing changes"
+	case at < 0:
+		return "has no place in the order now"
+	}
+	m := p.Order.Jobs[at]
+	if m.Before == m.After || p.Chosen == "" {
+		return p.place(m.Before)
+	}
+	return p.place(m.Before) + " → " + p.place(m.After)
+}
+
+// place says where a job stands.
+func (p *priorities) place(n int64) string {
+	switch {
+	case n > 0:
+		return "place " + strconv.FormatInt(n, 10)
+	case p.Order.Looked > 0:
+		return fmt.Sprintf("behind the first %d", p.Order.Looked)
+	}
+	return "no place"
+}
+
+// Moves says from where to where another job moves.
+func (p *priorities) Moves(m fairlead.Moved) string {
+	return p.place(m.Before) + " → " + p.place(m.After)
+}
+
+// Left is how many later jobs are not named.
+func (p *priorities) Left() int { return p.Order.Later - len(p.Order.Others) }
