@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -227,13 +228,14 @@ func (s *serve) runDev(ctx context.Context, x *instance, o instanceOptions) erro
 	return err
 }
 
-// agentDir is where the agent of a development server keeps its files: beside the database,
-// or in the working directory if that is not a file. There may be others then, of servers that
-// share the database: one whose node was given a name has a directory of that name.
+// agentDir is where the agent of a development server keeps its files: beside the database, with
+// a name like it, so that each of several has its own; or in the working directory if the database
+// is not a file. There may be others then, of servers that share the database: one whose node was
+// given a name has a directory of that name.
 func agentDir(database, node string) string {
 	switch {
 	case !isURL(database):
-		return filepath.Join(filepath.Dir(database), "fairlead-agent")
+		return strings.TrimSuffix(database, filepath.Ext(database)) + "-agent"
 	case node != hostname():
 		return "fairlead-agent-" + node
 	}

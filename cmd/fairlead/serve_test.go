@@ -78,3 +78,18 @@ func TestServeWithoutEnds(t *testing.T) {
 		t.Errorf("no socket and no address: %v", err)
 	}
 }
+
+// TestAgentDir: development servers of different files have agents of their own, in one directory, too.
+func TestAgentDir(t *testing.T) {
+	for _, c := range []struct{ database, node, want string }{
+		{"fairlead.db", hostname(), "fairlead-agent"},
+		{"/lab/jobs.db", hostname(), "/lab/jobs-agent"},
+		{"/lab/jobs", "n1", "/lab/jobs-agent"},
+		{"postgres://lab/jobs", hostname(), "fairlead-agent"},
+		{"postgres://lab/jobs", "n1", "fairlead-agent-n1"},
+	} {
+		if got := agentDir(c.database, c.node); got != c.want {
+			t.Errorf("the agent of %s with the node %s has %q, want %q", c.database, c.node, got, c.want)
+		}
+	}
+}

@@ -88,7 +88,7 @@ func lock(dir string) (*filelock.Lock, error) {
 	l, err := filelock.Take(filepath.Join(dir, "lock"))
 	var held *filelock.HeldError
 	if errors.As(err, &held) {
-		return nil, fmt.Errorf("directory %s: %w; stop that one first, or give this one a directory of its own with --dir", dir, err)
+		return nil, fmt.Errorf("directory %s: %w; stop that one first, or give this one another name with --name, or with work another directory with --dir", dir, err)
 	}
 	return l, err
 }
