@@ -34,7 +34,9 @@ func sparkSpanOf(all []*api.PoolHistory) sparkSpan {
 	var age time.Duration
 	for _, h := range all {
 		if len(h.Points) > 0 {
-			age = max(age, h.To.Sub(h.Points[0].At))
+			first := &h.Points[0] // known at its end
+			end := earlier(h.To, first.At.Add(words.Seconds(h.StepSeconds)))
+			age = max(age, h.To.Sub(end)+words.Seconds(first.Seconds))
 		}
 	}
 	day := len(sparkSpans) - 1

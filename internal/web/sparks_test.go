@@ -10,12 +10,14 @@ import (
 
 // TestSparkSpan: the small courses go back as far as something is known, a day at most.
 func TestSparkSpan(t *testing.T) {
-	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	now := time.Date(2026, 11, 22, 12, 10, 0, 0, time.UTC)
 	since := func(ages ...time.Duration) (all []*api.PoolHistory) {
 		for _, age := range ages {
-			h := &api.PoolHistory{To: now}
+			h := &api.PoolHistory{To: now, StepSeconds: 1800}
 			if age > 0 {
-				h.Points = []fairlead.HistoryPoint{{At: now.Add(-age)}, {At: now}}
+				begun := now.Add(-age)
+				first := begun.Truncate(30 * time.Minute)
+				h.Points = []fairlead.HistoryPoint{{At: first, Seconds: earlier(now, first.Add(30*time.Minute)).Sub(begun).Seconds()}, {At: now}}
 			}
 			all = append(all, h)
 		}
