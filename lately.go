@@ -1,6 +1,7 @@
 package fairlead
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -8,11 +9,12 @@ import (
 
 // lately is something that takes long to work out of the state of the loop and that many ask
 // for. It is worked out beside the loop, on a fork, and shared. While the state changes it may
-// be latelyAge times as old as it took to make, so that it takes a small part of the time
-// however often it is asked for. While nothing changes it may be latelyRest old: what runs is
+// be so many times as old as it took to make, so that it takes a small part of the time
+// however often it is asked for: latelyAge times, or more where that is set. While nothing changes it may be latelyRest old: what runs is
 // charged on, so the order changes by itself.
 type lately[T any] struct {
 	mu     sync.Mutex
+	times  int // 0 is latelyAge
 	last   *T
 	of     uint64 // version of the state that it is of
 	at     time.Time
@@ -22,13 +24,14 @@ type lately[T any] struct {
 
 const (
 	latelyAge  = 20
+	tableAge   = 50 // of what takes seconds and says when it is of
 	latelyRest = time.Second
 )
 
 // fresh reports whether the last one is good enough for a state of the version.
 func (c *lately[T]) fresh(version uint64) bool {
 	age := time.Since(c.at)
-	return c.last != nil && (version == c.of && age < latelyRest || age < latelyAge*c.took)
+	return c.last != nil && (version == c.of && age < latelyRest || age < time.Duration(cmp.Or(c.times, latelyAge))*c.took)
 }
 
 // peek returns the last one, however old, and whether it is fresh.

@@ -125,6 +125,7 @@ func NewLoop(ctx context.Context, store Store, o LoopOptions) (*Loop, error) {
 		store: store, options: o, client: NewClient(store, o.Shares), log: o.Logger,
 		wake: make(chan struct{}, 1), shares: o.Shares,
 		runs: map[taskID]*liveRun{}, members: map[string]*Member{}, drained: map[string]string{}, boosts: map[int64]Boost{}, pauses: map[string]Pause{}, reservations: reservations{all: map[string]Reservation{}}, glimpses: glimpses{},
+		timetable: lately[Timetable]{times: tableAge}, ranges: lately[Timetable]{times: tableAge},
 		made: time.Now(), peers: newPeers(store, o), changed: map[string]bool{}, observer: unobserved{},
 	}
 	if err := l.loadSettings(ctx); err != nil {

@@ -72,7 +72,7 @@ func (c *Client) SubmitAll(ctx context.Context, jobs []fairlead.Job) ([]fairlead
 
 // Job returns a job.
 func (c *Client) Job(ctx context.Context, id int64) (*fairlead.Job, error) {
-	r, err := c.api.Job(ctx, id)
+	r, err := c.api.JobTasks(ctx, id, -1, 0)
 	if err != nil {
 		return nil, err
 	}

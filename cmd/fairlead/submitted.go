@@ -131,12 +131,14 @@ func (s *submission) prospect(r *api.Submitted, now time.Time) {
 // waitFor waits for the end of a job and returns its status as an exit.
 func waitFor(ctx context.Context, client *api.Client, id int64) error {
 	for {
-		j, err := client.Job(ctx, id)
+		j, err := client.JobTasks(ctx, id, -1, 0)
+		if err == nil && words.Done(j.Job.State) {
+			if j, err = client.Job(ctx, id); err == nil {
+				return statusOf(j)
+			}
+		}
 		if err != nil {
 			return err
-		}
-		if words.Done(j.Job.State) {
-			return statusOf(j)
 		}
 		select {
 		case <-ctx.Done():

@@ -200,9 +200,27 @@ func (c *Client) Jobs(ctx context.Context, q url.Values) (*JobList, error) {
 	return get[JobList](ctx, c, "/v1/jobs", q)
 }
 
-// Job returns a job with its tasks.
+// pageMost is how much of a long list the interface gives at once.
+const pageMost = 10_000
+
+// Job returns a job with all its tasks, which are asked for page by page.
 func (c *Client) Job(ctx context.Context, id int64) (*JobResponse, error) {
-	return get[JobResponse](ctx, c, fmt.Sprint("/v1/jobs/", id), nil)
+	whole, err := c.JobTasks(ctx, id, -1, pageMost)
+	for err == nil && whole.More {
+		var next *JobResponse
+		if next, err = c.JobTasks(ctx, id, whole.Tasks[len(whole.Tasks)-1].Task, pageMost); err == nil {
+			next.Tasks = append(whole.Tasks, next.Tasks...)
+			whole = next
+		}
+	}
+	return whole, err
+}
+
+// JobTasks returns a job with at most so many of its tasks: those with an index above a number, which
+// is -1 for the first of them.
+func (c *Client) JobTasks(ctx context.Context, id int64, after, limit int) (*JobResponse, error) {
+	q := url.Values{"after": {strconv.Itoa(after)}, "limit": {strconv.Itoa(limit)}}
+	return get[JobResponse](ctx, c, fmt.Sprint("/v1/jobs/", id), q)
 }
 
 // Alter changes jobs.
@@ -210,9 +228,30 @@ func (c *Client) Alter(ctx context.Context, r AlterRequest) (*AlterResponse, err
 	return post[AlterResponse](ctx, c, "/v1/jobs/alter", r)
 }
 
-// History returns what happened to a job.
+// History returns what happened to a job, all of it.
 func (c *Client) History(ctx context.Context, id int64) (*History, error) {
-	return get[History](ctx, c, fmt.Sprintf("/v1/jobs/%d/history", id), nil)
+	return c.events(ctx, id, -1)
+}
+
+// TaskHistory returns what happened to one task of a job.
+func (c *Client) TaskHistory(ctx context.Context, id int64, task int) (*History, error) {
+	return c.events(ctx, id, task)
+}
+
+// events asks for what happened to a task, or to all if it is -1, page by page.
+func (c *Client) events(ctx context.Context, id int64, task int) (*History, error) {
+	var whole History
+	for {
+		q := url.Values{"task": {strconv.Itoa(task)}, "after": {strconv.Itoa(len(whole.Events))}, "limit": {strconv.Itoa(pageMost)}}
+		next, err := get[History](ctx, c, fmt.Sprintf("/v1/jobs/%d/history", id), q)
+		if err != nil {
+			return nil, err
+		}
+		next.Events = append(whole.Events, next.Events...)
+		if whole = *next; !whole.More {
+			return &whole, nil
+		}
+	}
 }
 
 // Stops lists the tasks that were stopped so that others got their room, oldest first:

@@ -98,6 +98,7 @@ type JobResponse struct {
 	Version int    `json:"version"`
 	Job     Job    `json:"job"`
 	Tasks   []Task `json:"tasks"`
+	More    bool   `json:"more" doc:"There are further tasks; go on after the last index"`
 }
 
 // AlterRequest changes jobs.
@@ -194,6 +195,7 @@ type History struct {
 	Version int     `json:"version"`
 	Job     int64   `json:"job"`
 	Events  []Event `json:"events"`
+	More    bool    `json:"more" doc:"There are further events; go on after as many as there were"`
 }
 
 // StopList lists tasks that were stopped so that others got their room.

@@ -41,10 +41,10 @@ func (b *Bridge) settleOne(ctx context.Context, it *item) {
 	b.mu.Lock()
 	ref := it.lease.Ref
 	b.mu.Unlock()
-	j, err := b.o.Client.Job(ctx, ref.JobID)
+	j, err := b.o.Client.JobTasks(ctx, ref.JobID, ref.Task-1, 1)
 	var h *api.History
 	if err == nil {
-		h, err = b.o.Client.History(ctx, ref.JobID)
+		h, err = b.o.Client.TaskHistory(ctx, ref.JobID, ref.Task)
 	}
 	if err != nil && !errors.Is(err, fairlead.ErrNotFound) {
 		return // later

@@ -2,21 +2,49 @@ package server
 
 import (
 	"context"
+	"slices"
+	"sort"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
 )
 
-type idInput struct {
-	ID int64 `path:"id"`
+type jobInput struct {
+	ID    int64 `path:"id"`
+	After int   `query:"after" minimum:"-1" default:"-1" doc:"Tasks with an index above this"`
+	Limit int   `query:"limit" minimum:"0" maximum:"10000" default:"1000" doc:"Tasks at once; 0: the job without its tasks"`
 }
 
-func (s *Server) job(ctx context.Context, in *idInput) (*body[api.JobResponse], error) {
+// job is a job with a page of its tasks: an array may have hundreds of thousands.
+func (s *Server) job(ctx context.Context, in *jobInput) (*body[api.JobResponse], error) {
+	if in.Limit == 0 {
+		j, err := s.options.Loop.Client().Job(ctx, in.ID)
+		if err != nil {
+			return nil, err
+		}
+		out := s.jobOf(ctx, j, nil)
+		out.More = j.Tasks > 0
+		return answer(out), nil
+	}
 	j, tasks, err := s.jobAndTasks(ctx, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	return answer(s.jobOf(ctx, j, tasks)), nil
+	from := sort.Search(len(tasks), func(i int) bool { return tasks[i].Index > in.After })
+	to := min(len(tasks), from+in.Limit)
+	out := s.jobOf(ctx, j, tasks[from:to])
+	out.More = to < len(tasks)
+	return answer(out), nil
+}
+
+// whole is a job with all its tasks.
+func (s *Server) whole(ctx context.Context, id int64) (*api.JobResponse, error) {
+	j, tasks, err := s.jobAndTasks(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	out := s.jobOf(ctx, j, tasks)
+	return &out, nil
 }
 
 func (s *Server) jobAndTasks(ctx context.Context, id int64) (*fairlead.Job, []fairlead.Task, error) {
@@ -40,12 +68,27 @@ func (s *Server) jobOf(ctx context.Context, j *fairlead.Job, tasks []fairlead.Ta
 	return out
 }
 
-func (s *Server) history(ctx context.Context, in *idInput) (*body[api.History], error) {
+type jobHistoryInput struct {
+	ID    int64 `path:"id"`
+	Task  int   `query:"task" minimum:"-1" default:"-1" doc:"Events of the task with this index only"`
+	After int   `query:"after" minimum:"0" doc:"Leave out so many of the oldest"`
+	Limit int   `query:"limit" minimum:"1" maximum:"10000" default:"1000" doc:"Events at once"`
+}
+
+// history is a page of what happened to a job.
+func (s *Server) history(ctx context.Context, in *jobHistoryInput) (*body[api.History], error) {
 	events, err := s.options.Loop.History(ctx, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	return answer(historyOf(in.ID, events)), nil
+	if in.Task >= 0 {
+		events = slices.DeleteFunc(events, func(e fairlead.Event) bool { return e.Task != in.Task })
+	}
+	from := min(in.After, len(events))
+	to := min(len(events), from+in.Limit)
+	out := historyOf(in.ID, events[from:to])
+	out.More = to < len(events)
+	return answer(out), nil
 }
 
 func historyOf(job int64, events []fairlead.Event) api.History {

@@ -37,7 +37,7 @@ func (x source) Waiting() int64 {
 }
 
 func (x source) Job(ctx context.Context, id int64) (*api.JobResponse, error) {
-	return bodyOf(x.s.job(ctx, &idInput{ID: id}))
+	return x.s.whole(ctx, id)
 }
 
 func (x source) Why(ctx context.Context, id int64, o fairlead.WhyOptions) (*why.Answer, error) {

@@ -30,6 +30,7 @@ var (
 	siteOnly   = flag.String("only", "", "measure only the pages whose address holds this")
 	siteRate   = flag.Int("rate", 100, "how many jobs come, start and end in a second meanwhile")
 	siteRounds = flag.Int("rounds", 20, "how often each page is asked for")
+	siteSpan   = flag.Duration("span", 2*time.Minute, "how long open dashboards are looked at, and as long without them")
 	siteFirst  = flag.Bool("first", true, "start the server anew for each page, to measure the first request")
 )
 
@@ -47,9 +48,9 @@ type asked struct {
 func sitePages(text, changed string) (all []asked) {
 	for _, path := range []string{
 		"/", "/?sort=tree", "/?sort=wait&from=2001", "/?kiosk", "/queue", "/queue?after=60000", "/queue?list=running", "/queue?list=all",
-		"/queue?q=user:user0917", "/queue?q=pool:faculty3", "/queue?q=kind:r+wait:%3E1s", "/queue?q=name:nothing",
-		"/pool?pool=faculty3", "/pool?pool=" + sitePool, "/pool?user=user0917", "/jobs/%first", "/jobs/%last", "/jobs/%runs",
-		"/machines", "/machines?q=rack%3Dr7&by=label:cpu&hours=24", "/policy",
+		"/queue?q=user:user0917", "/queue?q=pool:faculty3", "/queue?q=kind:r+wait:%3E1s", "/queue?q=name:nothing", "/queue?fold=user", "/queue?fold=pool&q=kind:r",
+		"/pool?pool=faculty3", "/pool?pool=" + sitePool, "/pool?user=user0917", "/jobs/%first", "/jobs/%last", "/jobs/%runs", "/jobs/%array",
+		"/machines", "/machines?q=rack%3Dr7&by=label:cpu&hours=24", "/policy", "/policy/weights", "/policy/weights?w.faculty3=30",
 	} {
 		all = append(all, asked{path: path}, asked{path: path, live: true})
 	}
@@ -59,7 +60,7 @@ func sitePages(text, changed string) (all []asked) {
 		asked{path: "/policy/edit", body: url.Values{"text": {changed}, "do": {"plan"}, "last": {"0"}}},
 	)
 	for _, path := range []string{
-		"/metrics", "/v1/shares", "/v1/shares?pool=faculty3", "/v1/jobs?limit=100", "/v1/jobs/%last", "/v1/jobs/%last/why", "/v1/jobs/%last/why?estimate=true", "/v1/why/pool?pool=" + sitePool,
+		"/metrics", "/v1/shares", "/v1/shares?pool=faculty3", "/v1/jobs?limit=100", "/v1/jobs/%last", "/v1/jobs/%array", "/v1/jobs/%array/history", "/v1/jobs/%last/why", "/v1/jobs/%last/why?estimate=true", "/v1/why/pool?pool=" + sitePool,
 		"/v1/nodes", "/v1/nodes/tasks", "/v1/limits", "/v1/status", "/v1/history", "/v1/history?pool=" + sitePool, "/v1/config", "/v1/config/versions", "/v1/boosts", "/v1/reservations", "/v1/stops",
 	} {
 		all = append(all, asked{path: path})
@@ -72,7 +73,7 @@ func sitePages(text, changed string) (all []asked) {
 }
 
 func (a asked) String() string {
-	path := strings.NewReplacer("%first", "N", "%last", "N", "%runs", "N").Replace(a.path)
+	path := strings.NewReplacer("%first", "N", "%last", "N", "%runs", "N", "%array", "ARRAY").Replace(a.path)
 	switch form, isForm := a.body.(url.Values); {
 	case isForm:
 		return "POST " + path + " " + form.Get("do")
@@ -205,7 +206,7 @@ func (s *site) prepare(b *testing.B, a asked) *http.Request {
 		}
 		return strconv.FormatInt(jobs[0].ID, 10)
 	}
-	at := s.url + strings.NewReplacer("%first", waiting(false), "%last", waiting(true), "%runs", strconv.FormatInt(runs, 10)).Replace(a.path)
+	at := s.url + strings.NewReplacer("%first", waiting(false), "%last", waiting(true), "%runs", strconv.FormatInt(runs, 10), "%array", strconv.FormatInt(s.array, 10)).Replace(a.path)
 	method, kind, body := http.MethodGet, "", []byte(nil)
 	switch x := a.body.(type) {
 	case nil:
@@ -242,7 +243,7 @@ func cpuTime(b *testing.B) time.Duration {
 // it, as they are in this process.
 func BenchmarkOpen(b *testing.B) {
 	s := newSite(b)
-	const span = 30 * time.Second
+	span := *siteSpan
 	busy := func() float64 {
 		before := cpuTime(b)
 		calm := s.busy(*siteRate)

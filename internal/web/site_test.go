@@ -20,6 +20,7 @@ const (
 	sitePeople     = 70 // of each institute
 	siteNodes      = 1000
 	siteWaiting    = 100_000
+	siteArray      = 20_000 // tasks of an array that has run
 )
 
 // site is a server of such a site. All of its machines are busy.
@@ -27,6 +28,7 @@ type site struct {
 	*lab
 	dice    *rand.Rand
 	waiting int
+	array   int64 // a job of many tasks
 
 	mu      sync.Mutex
 	members map[string]*fairlead.Member
@@ -81,6 +83,7 @@ func newSite(b *testing.B) *site {
 	b.Helper()
 	s := &site{lab: newLab(b, siteConfig()), dice: rand.New(rand.NewPCG(7, 7)), waiting: siteWaiting}
 	s.join()
+	s.runArray()
 	s.submitTasks(siteWaiting + 5000)
 	s.settled()
 	if _, w := s.loop.Running(); w > siteWaiting {
@@ -107,6 +110,34 @@ func (s *site) join() {
 			s.t.Fatal(err)
 		}
 		s.members[name] = m
+	}
+}
+
+// runArray lets a job of many tasks run to its end.
+func (s *site) runArray() {
+	s.t.Helper()
+	j := s.job()
+	j.Array, j.Priority, j.Licenses, j.Request = fmt.Sprintf("0-%d", siteArray-1), "", nil, fairlead.Amounts{"cpu": 1, "mem": 1 << 30}
+	subs, err := s.loop.Submit(s.t.Context(), []fairlead.Job{j})
+	if err != nil || subs[0].Err != nil {
+		s.t.Fatal(err, subs)
+	}
+	s.array = subs[0].ID
+	for ended := 0; ended < siteArray; {
+		s.mu.Lock()
+		results := map[string][]fairlead.Result{}
+		for _, h := range s.running {
+			results[h.node] = append(results[h.node], fairlead.Result{Ref: h.ref, Outcome: fairlead.Outcome{State: fairlead.Succeeded}})
+		}
+		s.running = nil
+		s.mu.Unlock()
+		for node, all := range results {
+			if _, err := s.members[node].Finish(s.t.Context(), all); err != nil {
+				s.t.Fatal(err)
+			}
+			ended += len(all)
+		}
+		time.Sleep(10 * time.Millisecond)
 	}
 }
 

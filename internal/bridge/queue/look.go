@@ -121,7 +121,7 @@ func (q *Queue) status(ctx context.Context, j *api.Job) (bridge.Status, error) {
 		st.Ended = *j.Ended
 	}
 	st.Error = j.Cause
-	whole, err := q.client.Job(ctx, j.ID)
+	whole, err := q.client.JobTasks(ctx, j.ID, -1, 1)
 	if err != nil || len(whole.Tasks) == 0 {
 		return st, err
 	}

@@ -1,0 +1,41 @@
+package api_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/fairlead/fairlead/internal/api"
+)
+
+// TestPagesAreJoined: who asks for a whole job gets what a server gives in several pages.
+func TestPagesAreJoined(t *testing.T) {
+	const all = 3
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		after, err := strconv.Atoi(r.URL.Query().Get("after"))
+		if err != nil {
+			t.Error(err)
+		}
+		if strings.HasSuffix(r.URL.Path, "/history") { // one event at a time
+			json.NewEncoder(w).Encode(api.History{Job: 7, Events: []api.Event{{Task: after}}, More: after+1 < all})
+			return
+		}
+		json.NewEncoder(w).Encode(api.JobResponse{Job: api.Job{ID: 7}, Tasks: []api.Task{{Task: after + 1}}, More: after+2 < all})
+	}))
+	defer s.Close()
+	c, err := api.Dial(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := c.Job(t.Context(), 7)
+	if err != nil || len(j.Tasks) != all || j.More || j.Tasks[2].Task != 2 {
+		t.Errorf("the job: %+v, %v", j, err)
+	}
+	h, err := c.History(t.Context(), 7)
+	if err != nil || len(h.Events) != all || h.More || h.Events[2].Task != 2 {
+		t.Errorf("what happened: %+v, %v", h, err)
+	}
+}
