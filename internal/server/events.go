@@ -2,10 +2,12 @@ package server
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	"github.com/danielgtaylor/huma/v2/sse"
 
 	"github.com/fairlead/fairlead/internal/api"
@@ -24,7 +26,22 @@ type alive struct {
 func (s *Server) eventRoutes(a huma.API) {
 	sse.Register(a, huma.Operation{
 		OperationID: "events", Method: http.MethodGet, Path: "/v1/events", Summary: "What happens, live (server-sent events)", Tags: []string{"cluster"},
+		Middlewares: huma.Middlewares{s.boundStreams},
 	}, map[string]any{"event": api.Event{}, "alive": alive{}}, s.events)
+}
+
+// mostStreams bounds who follows the events at once.
+const mostStreams = 2000
+
+// boundStreams refuses one follower too many.
+func (s *Server) boundStreams(ctx huma.Context, next func(huma.Context)) {
+	defer s.streams.Add(-1)
+	if s.streams.Add(1) <= mostStreams {
+		next(ctx)
+		return
+	}
+	_, w := humago.Unwrap(ctx)
+	api.WriteBusy(w, fmt.Sprintf("%d programs follow the events, and no more can: end some, or ask for the jobs now and then (GET /v1/jobs)", mostStreams))
 }
 
 func (s *Server) events(ctx context.Context, in *eventsInput, send sse.Sender) {

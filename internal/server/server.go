@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -58,6 +59,8 @@ type Server struct {
 
 	mu     sync.Mutex
 	listen []string
+
+	streams atomic.Int64 // who follows the events
 }
 
 // maxBody bounds a request, in bytes. Submissions of many jobs may be larger.

@@ -268,9 +268,8 @@ const maxForm = 256 << 10
 // act does what was asked for. Whether another site sent it was looked at before, for all requests
 // that change something.
 func (d *Dashboard) act(w http.ResponseWriter, r *http.Request) {
-	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-	if err := r.ParseForm(); err != nil {
-		d.fail(w, r, &fairlead.Invalid{Field: "form", Msg: err.Error()})
+	if err := form(w, r, maxForm); err != nil {
+		d.fail(w, r, err)
 		return
 	}
 	req := request(actPage, d.source.You(r.Context()), r)

@@ -11,6 +11,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/fairlead/fairlead/internal/api"
 )
 
 // part is a piece of a page that changes, as it stands in the page.
@@ -85,7 +87,7 @@ func newHub(version func() uint64, render func(context.Context, *Page, *Request)
 func (h *hub) serve(w http.ResponseWriter, r *http.Request, p *Page, req *Request) {
 	view, wake, ok := h.join(r.Context(), p, req)
 	if !ok {
-		http.Error(w, "too many pages are open", http.StatusServiceUnavailable)
+		api.WriteBusy(w, fmt.Sprintf("%d pages are open, and no more are kept up to date: close some; without the parameter %s this one can be looked at", liveMost, liveParameter))
 		return
 	}
 	defer h.leave(req.view(), view, wake)

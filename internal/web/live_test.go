@@ -1,9 +1,12 @@
 package web
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"log/slog"
+	"net"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync/atomic"
@@ -123,5 +126,122 @@ func TestLiveSendsWhatDiffers(t *testing.T) {
 		if text := end(); strings.Contains(text, "event:") {
 			t.Errorf("it had that already: %s", text)
 		}
+	})
+}
+
+// TestLiveIsBounded: one page too many is told so, and when to come again; with a place that
+// is free again it is served.
+func TestLiveIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCounted()
+		ctx, cancel := context.WithCancel(t.Context())
+		var all []func() string
+		for range liveMost - 1 {
+			all = append(all, c.look(ctx, "", ""))
+		}
+		last, leave := context.WithCancel(t.Context())
+		left := c.look(last, "", "")
+		synctest.Wait()
+		w := httptest.NewRecorder()
+		c.serve(w, httptest.NewRequestWithContext(ctx, "GET", "/queue?live=", nil), &Page{Name: "queue"}, &Request{Here: "queue"})
+		if w.Code != 503 || w.Header().Get("Retry-After") != "30" || !strings.Contains(w.Body.String(), `"code":"busy"`) || !strings.Contains(w.Body.String(), "2000 pages are open") {
+			t.Errorf("status %d, %v: %s", w.Code, w.Header(), w.Body)
+		}
+		leave()
+		left()
+		again := c.look(ctx, "", "")
+		time.Sleep(2 * livePace)
+		cancel()
+		if text := again(); !strings.Contains(text, `"id":"now"`) {
+			t.Errorf("there was room again, and it was told %q", text)
+		}
+		for _, end := range all {
+			end()
+		}
+		time.Sleep(time.Minute)
+		if c.many != 0 || len(c.views) != 0 {
+			t.Errorf("%d look at %d views at the end", c.many, len(c.views))
+		}
+	})
+}
+
+// pipes are a listener in memory: in a bubble, the kernel's would not wait for anybody.
+type pipes struct {
+	made chan net.Conn
+	done chan struct{}
+}
+
+func (p pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.made:
+		return c, nil
+	case <-p.done:
+		return nil, net.ErrClosed
+	}
+}
+func (p pipes) Close() error   { close(p.done); return nil }
+func (p pipes) Addr() net.Addr { return &net.UnixAddr{Net: "unix"} }
+
+// dial connects, asks for a page, and reads the head of the answer.
+func (p pipes) dial(t *testing.T) (net.Conn, *bufio.Reader) {
+	mine, theirs := net.Pipe()
+	p.made <- theirs
+	fmt.Fprint(mine, "GET /queue?live= HTTP/1.1\r\nHost: localhost\r\n\r\n")
+	in := bufio.NewReader(mine)
+	for {
+		line, err := in.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(line, "hello") {
+			return mine, in
+		}
+	}
+}
+
+// TestLiveSlowReader: one who does not read is let go after ten seconds; meanwhile others see
+// all that happens, and nothing is kept for him.
+func TestLiveSlowReader(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCounted()
+		all := pipes{make(chan net.Conn), make(chan struct{})}
+		s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			c.serve(w, r, &Page{Name: "queue"}, &Request{Here: "queue"})
+		})}
+		go s.Serve(all)
+		slow, _ := all.dial(t)
+		quick, in := all.dial(t)
+		var seen atomic.Uint64
+		go func() {
+			for {
+				line, err := in.ReadString('\n')
+				if err != nil {
+					return
+				}
+				if strings.Contains(line, `"id":"now"`) {
+					seen.Add(1)
+				}
+			}
+		}()
+		for range 9 {
+			c.version.Add(1)
+			time.Sleep(time.Second)
+		}
+		c.mu.Lock()
+		many := c.many
+		c.mu.Unlock()
+		if n := seen.Load(); many != 2 || n < 8 {
+			t.Errorf("%d look; the one who reads saw %d of 9 changes", many, n)
+		}
+		time.Sleep(5 * time.Second)
+		c.mu.Lock()
+		if c.many != 1 || len(c.views) != 1 {
+			t.Errorf("%d look at %d views: who does not read is still there", c.many, len(c.views))
+		}
+		c.mu.Unlock()
+		quick.Close()
+		slow.Close()
+		s.Close()
+		time.Sleep(time.Minute)
 	})
 }

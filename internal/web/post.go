@@ -1,10 +1,6 @@
 package web
 
-import (
-	"net/http"
-
-	"github.com/fairlead/fairlead"
-)
+import "net/http"
 
 // maxPost bounds what is posted, in bytes: a configuration of a mebibyte, as a form.
 const maxPost = 4 << 20
@@ -13,9 +9,8 @@ const maxPost = 4 << 20
 // was looked at before, for all requests that change something.
 func (d *Dashboard) posted(p *Page) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		r.Body = http.MaxBytesReader(w, r.Body, maxPost)
-		if err := r.ParseForm(); err != nil {
-			d.fail(w, r, &fairlead.Invalid{Field: "form", Msg: err.Error()})
+		if err := form(w, r, maxPost); err != nil {
+			d.fail(w, r, err)
 			return
 		}
 		req := request(p, d.source.You(r.Context()), r)

@@ -3,7 +3,6 @@ package web
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"html/template"
 	"io"
@@ -73,16 +72,7 @@ func (d *Dashboard) Register(mux *http.ServeMux) {
 	}
 	mux.Handle("POST /act", secure(http.HandlerFunc(d.act)))
 	mux.Handle("GET /assets/{name}", secure(http.HandlerFunc(serveAsset)))
-	mux.Handle("GET /{rest...}", secure(http.HandlerFunc(d.nowhere)))
-}
-
-// nowhere answers for addresses at which there is nothing: browsers with a page, programs in a word.
-func (d *Dashboard) nowhere(w http.ResponseWriter, r *http.Request) {
-	if !strings.Contains(r.Header.Get("Accept"), "text/html") || strings.HasPrefix(r.URL.Path, "/v1/") {
-		http.NotFound(w, r)
-		return
-	}
-	d.fail(w, r, fmt.Errorf("there is no page %.100q: %w", r.URL.Path, fairlead.ErrNotFound))
+	mux.Handle(nowhere, secure(d.nowhere(mux)))
 }
 
 // policy is what a browser may load and run for a page: files of this server, and nothing that
@@ -224,25 +214,4 @@ func theme(r *http.Request) string {
 		return chosen
 	}
 	return ""
-}
-
-var errorPage = &Page{Name: "error"}
-
-// fail says what is wrong, with the status of the table of errors.
-func (d *Dashboard) fail(w http.ResponseWriter, r *http.Request, err error) {
-	if errors.Is(err, context.Canceled) {
-		return // nobody is there any more
-	}
-	req := request(errorPage, api.Actor{}, r)
-	req.Query, req.Here = nil, ""
-	d.write(w, r, errorPage, req, api.FromError(err), api.Status(err))
-}
-
-// Refuse answers in place of what was asked for: browsers with a page, programs in a word.
-func (d *Dashboard) Refuse(w http.ResponseWriter, r *http.Request, err error) {
-	if strings.HasPrefix(r.URL.Path, "/v1/") {
-		http.Error(w, err.Error(), api.Status(err))
-		return
-	}
-	secure(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { d.fail(w, r, err) })).ServeHTTP(w, r)
 }

@@ -1,0 +1,37 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// CodeBusy is the code of what is refused because too many have a stream open; it may be asked
+// for again later.
+const CodeBusy = "busy"
+
+// BusyFor is after how long one who is refused with [CodeBusy] may try again.
+const BusyFor = 30 * time.Second
+
+// WriteProblem answers with an error as all operations tell it (RFC 9457).
+func WriteProblem(w http.ResponseWriter, status int, e *Error) {
+	text, err := json.Marshal(struct {
+		Title  string `json:"title"`
+		Status int    `json:"status"`
+		*Error
+	}{http.StatusText(status), status, e})
+	if err != nil {
+		panic(err) // it holds strings only
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	w.Write(append(text, '\n'))
+}
+
+// WriteBusy refuses one more stream.
+func WriteBusy(w http.ResponseWriter, detail string) {
+	w.Header().Set("Retry-After", strconv.Itoa(int(BusyFor.Seconds())))
+	WriteProblem(w, http.StatusServiceUnavailable, &Error{Code: CodeBusy, Detail: detail})
+}

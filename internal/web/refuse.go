@@ -1,0 +1,91 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/api"
+)
+
+var errorPage = &Page{Name: "error"}
+
+// fail says what is wrong, with the status of the table of errors.
+func (d *Dashboard) fail(w http.ResponseWriter, r *http.Request, err error) {
+	if errors.Is(err, context.Canceled) {
+		return // nobody is there any more
+	}
+	req := request(errorPage, api.Actor{}, r)
+	req.Query, req.Here = nil, ""
+	d.write(w, r, errorPage, req, api.FromError(err), api.Status(err))
+}
+
+// Refuse answers in place of what was asked for: browsers with a page, programs with a document.
+func (d *Dashboard) Refuse(w http.ResponseWriter, r *http.Request, err error) {
+	secure(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		d.refuse(w, r, api.FromError(err), api.Status(err))
+	})).ServeHTTP(w, r)
+}
+
+func (d *Dashboard) refuse(w http.ResponseWriter, r *http.Request, e *api.Error, status int) {
+	if strings.HasPrefix(r.URL.Path, "/v1/") || !strings.Contains(r.Header.Get("Accept"), "text/html") {
+		api.WriteProblem(w, status, e)
+		return
+	}
+	req := request(errorPage, api.Actor{}, r)
+	req.Query, req.Here = nil, ""
+	d.write(w, r, errorPage, req, e, status)
+}
+
+// nowhere is the pattern of all that has no other.
+const nowhere = "/{rest...}"
+
+// nowhere answers for addresses at which there is nothing, or not by this method.
+func (d *Dashboard) nowhere(mux *http.ServeMux) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if methods := methodsOf(mux, r); len(methods) > 0 {
+			w.Header().Set("Allow", strings.Join(methods, ", "))
+			d.refuse(w, r, &api.Error{Code: "invalid", Detail: fmt.Sprintf("%.100q does not take %.20s, but %s", r.URL.Path, r.Method, strings.Join(methods, " and "))}, http.StatusMethodNotAllowed)
+			return
+		}
+		what := "page"
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			what = "address"
+		}
+		err := fmt.Errorf("there is no %s %.100q: %w", what, r.URL.Path, fairlead.ErrNotFound)
+		d.refuse(w, r, api.FromError(err), http.StatusNotFound)
+	})
+}
+
+// methodsOf are the methods by which something is at an address.
+func methodsOf(mux *http.ServeMux, r *http.Request) (methods []string) {
+	for _, m := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+		asked := *r
+		asked.Method = m
+		if _, pattern := mux.Handler(&asked); !slices.Contains([]string{"", nowhere}, pattern) {
+			methods = append(methods, m)
+		}
+	}
+	return methods
+}
+
+// bodyTime is how long a form may take to arrive.
+const bodyTime = 30 * time.Second
+
+// form reads what is posted: at most so many bytes, and not for ever.
+func form(w http.ResponseWriter, r *http.Request, most int64) error {
+	// What cannot set a deadline, such as a recorder of a test, needs none.
+	to := http.NewResponseController(w)
+	_ = to.SetReadDeadline(time.Now().Add(bodyTime))
+	defer to.SetReadDeadline(time.Time{})
+	r.Body = http.MaxBytesReader(w, r.Body, most)
+	if err := r.ParseForm(); err != nil {
+		return &fairlead.Invalid{Field: "form", Msg: err.Error()}
+	}
+	return nil
+}
