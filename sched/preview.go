@@ -77,6 +77,7 @@ func (s *Scheduler) boundless() {
 		}
 	}
 	s.cfg.Placement = FirstFit
+	s.backfill.plan = nil // it knows nothing of these nodes
 	if len(all) == 0 {
 		return
 	}
