@@ -52,6 +52,7 @@ func (o *Outlook) Path(id PoolID) string { return o.s.Path(id) }
 
 // oneByOneFrom lets a copy start one task after the other on a machine without bounds.
 func (s *Scheduler) oneByOneFrom(visit func(f *Scheduler, st Start) bool) {
+	s.backfill, s.hosts, s.single = backfilling{}, nil, nil // nothing is planned ahead, and what was knows other nodes
 	s.boundless()
 	s.oneByOne, s.rebalancers = true, nil
 	var d Decision
