@@ -50,7 +50,9 @@ type ReserveOptions struct {
 	Constraint string
 	// Force makes it although running tasks may still run when it begins. They go on.
 	Force bool
-	From  string // by which way it was asked for
+	// DryRun says what would be in the way, and makes nothing: whatever runs, it is no error.
+	DryRun bool
+	From   string // by which way it was asked for
 }
 
 // Overrun is a running task that may still run when a reservation of its node begins.
@@ -115,7 +117,7 @@ func (l *Loop) Reserve(ctx context.Context, r Reservation, o ReserveOptions) (Re
 	}
 	over, err := l.checkReservation(&r, o, now)
 	l.mu.Unlock()
-	if err != nil {
+	if err != nil || o.DryRun {
 		return r, over, err
 	}
 	entry := AuditEntry{Who: r.By, From: o.From, What: "reserve", Subject: r.Name, New: r.text(), Note: r.Reason}

@@ -35,7 +35,7 @@ func (l *Loop) checkReservation(r *Reservation, o ReserveOptions, now time.Time)
 		return nil, err
 	}
 	over := l.overruns(r.Nodes, r.From, r.Name, now)
-	if len(over) > 0 && !o.Force {
+	if len(over) > 0 && !o.Force && !o.DryRun {
 		return over, &OverrunError{r.Name, over}
 	}
 	return over, nil

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"github.com/fairlead/fairlead/internal/units"
 	"sort"
 	"strconv"
 	"strings"
@@ -56,7 +57,7 @@ func (a *app) historyCommand() *cobra.Command {
 }
 
 func (h *history) list(ctx context.Context, client *api.Client) error {
-	since, err := parsePast(h.since, time.Now())
+	since, err := units.ParsePast(h.since, time.Now())
 	if err != nil {
 		return usagef("--since: %w", err)
 	}

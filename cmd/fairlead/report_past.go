@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"github.com/fairlead/fairlead/internal/units"
 	"io"
 	"os"
 	"slices"
@@ -91,11 +92,11 @@ func (r *pastReport) query(now time.Time) (q api.PastQuery, err error) {
 		}
 	}
 	q = api.PastQuery{By: r.by, Depth: r.depth, Until: now, Zone: zoneName(), Shares: r.shares}
-	if q.Since, err = parsePast(r.since, now); err != nil {
+	if q.Since, err = units.ParsePast(r.since, now); err != nil {
 		return q, usagef("--since: %w", err)
 	}
 	if r.until != "" {
-		if q.Until, err = parsePast(r.until, now); err != nil {
+		if q.Until, err = units.ParsePast(r.until, now); err != nil {
 			return q, usagef("--until: %w", err)
 		}
 	}

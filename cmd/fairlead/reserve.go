@@ -14,18 +14,19 @@ import (
 	"github.com/fairlead/fairlead/internal/plain"
 	"github.com/fairlead/fairlead/internal/table"
 	"github.com/fairlead/fairlead/internal/units"
+	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/why"
 )
 
 type reserve struct {
 	*app
 	listing
-	nodes, pools, users           []string
-	start, lasts, reason          string
-	constraint, mem               string
-	cpus                          int
-	gpus                          []string
-	maintenance, force, cancelled bool
+	nodes, pools, users                []string
+	start, lasts, reason               string
+	constraint, mem                    string
+	cpus                               int
+	gpus                               []string
+	maintenance, force, dry, cancelled bool
 }
 
 func (a *app) reserveCommand() *cobra.Command {
@@ -69,6 +70,7 @@ With the name of a reservation that is there, what the flags name is changed.`,
 	f.StringVar(&s.mem, "mem", "", "of nodes that are chosen: memory that each has at least")
 	f.StringSliceVarP(&s.gpus, "gpus", "G", nil, "of nodes that are chosen: GPUs that each has at least, e.g. a100:2")
 	f.BoolVar(&s.force, "force", false, "also if running tasks may still run when it begins")
+	f.BoolVar(&s.dry, "dry-run", false, "say what would be kept and what may still run then, and reserve nothing")
 	f.BoolVar(&s.cancelled, "cancel", false, "end the reservation now")
 	s.listing.flags(c)
 	return c
@@ -123,7 +125,14 @@ func (s *reserve) run(c *cobra.Command, client *api.Client, args []string) error
 	}
 	plain.Lines(out)
 	x, now := &out.Reservation, time.Now()
-	fmt.Fprintf(s.out, "%s: %s on %s, from %s until %s\n", x.Name, kindOf(x), strings.Join(x.Nodes, ", "), begins(x, now), why.Clock(x.Until, now))
+	fmt.Fprintf(s.out, "%s: %s on %s, from %s until %s\n", x.Name, words.Reserved(x), strings.Join(x.Nodes, ", "), begins(x, now), why.Clock(x.Until, now))
+	if s.dry {
+		fmt.Fprintln(s.out, "nothing was reserved")
+		if len(out.Overruns) > 0 {
+			fmt.Fprintln(s.errs, "warning:", fairlead.OverrunText(out.Overruns, now)+": it would be refused without --force, with which they go on")
+		}
+		return nil
+	}
 	if !x.Maintenance {
 		fmt.Fprintf(s.out, "use it with: fairlead submit --reservation %s\n", x.Name)
 	}
@@ -137,7 +146,7 @@ func (s *reserve) run(c *cobra.Command, client *api.Client, args []string) error
 // asked is what the flags ask for.
 func (s *reserve) asked(now time.Time) (*api.ReserveRequest, error) {
 	r := &api.ReserveRequest{
-		Maintenance: s.maintenance, Pools: s.pools, Users: s.users, Reason: s.reason, Force: s.force, Constraint: s.constraint, Request: fairlead.Amounts{},
+		Maintenance: s.maintenance, Pools: s.pools, Users: s.users, Reason: s.reason, Force: s.force, DryRun: s.dry, Constraint: s.constraint, Request: fairlead.Amounts{},
 	}
 	if n, err := strconv.Atoi(strings.Join(s.nodes, ",")); err == nil {
 		if r.Count = n; n < 1 {
@@ -153,7 +162,7 @@ func (s *reserve) asked(now time.Time) (*api.ReserveRequest, error) {
 		return nil, usagef("-c, --mem, -G and -C say which nodes to choose: use them with --nodes N")
 	}
 	if s.start != "" {
-		at, err := parseStart(s.start, now)
+		at, err := units.ParseStart(s.start, now)
 		if err != nil {
 			return nil, usagef("--start: %w", err)
 		}
@@ -185,33 +194,6 @@ func (s *reserve) size(to fairlead.Amounts) error {
 		to["mem"] = n
 	}
 	return addGPUs(to, s.gpus)
-}
-
-// parseStart reads when something begins: a length is from now on.
-func parseStart(text string, now time.Time) (time.Time, error) {
-	if d, err := units.ParseDuration(text); err == nil && d >= 0 {
-		return now.Add(d), nil
-	}
-	return parseInstant(text, now)
-}
-
-func kindOf(r *fairlead.Reservation) string {
-	if r.Maintenance {
-		return "maintenance"
-	}
-	return "reserved for " + forWhom(r)
-}
-
-// forWhom says who may use a reservation.
-func forWhom(r *fairlead.Reservation) string {
-	var parts []string
-	if len(r.Pools) > 0 {
-		parts = append(parts, "pool "+strings.Join(r.Pools, ","))
-	}
-	if len(r.Users) > 0 {
-		parts = append(parts, "user "+strings.Join(r.Users, ","))
-	}
-	return strings.Join(parts, " and ")
 }
 
 // begins says when a reservation begins, and how far that is.
@@ -272,7 +254,7 @@ func (s *reserve) show(ctx context.Context, client *api.Client) error {
 		table.Column{Name: "UNTIL"}, table.Column{Name: "STATE"}, table.Column{Name: "BY"}, table.Column{Name: "REASON"})
 	for i := range doc.Reservations {
 		r := &doc.Reservations[i]
-		state, who := "now", forWhom(r)
+		state, who := "now", words.ForWhom(r)
 		if r.From.After(doc.At) {
 			state = "in " + why.Until(r.From, doc.At)
 		}

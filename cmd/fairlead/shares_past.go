@@ -47,11 +47,11 @@ const pastRows = 30
 // span is the time that is asked for, and the length of the steps; 0 lets the server decide.
 func (p *past) span(now time.Time, fits int) (from, to time.Time, step time.Duration, err error) {
 	to = now
-	if from, err = parsePast(p.since, now); err != nil {
+	if from, err = units.ParsePast(p.since, now); err != nil {
 		return from, to, 0, usagef("--since: %w", err)
 	}
 	if p.until != "" {
-		if to, err = parsePast(p.until, now); err != nil {
+		if to, err = units.ParsePast(p.until, now); err != nil {
 			return from, to, 0, usagef("--until: %w", err)
 		}
 	}

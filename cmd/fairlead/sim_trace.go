@@ -194,7 +194,7 @@ func traceSecond(flag, text string, t *swf.Trace) (*int64, error) {
 		n := int64(d/time.Second) + t.First()
 		return &n, nil
 	}
-	at, err := parseInstant(text, time.Unix(t.UnixStartTime, 0).UTC())
+	at, err := units.ParseInstant(text, time.Unix(t.UnixStartTime, 0).UTC())
 	if err != nil {
 		return nil, usagef("%s %q: expected 30d after the first submission, a date such as 2026-12-24, or a second of the trace", flag, text)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"github.com/fairlead/fairlead/internal/units"
 	"maps"
 	"slices"
 	"strings"
@@ -16,7 +17,7 @@ import (
 // listStops lists the tasks that were stopped so that others got their room, with what
 // that cost and what it was for.
 func (h *history) listStops(ctx context.Context, client *api.Client) error {
-	since, err := parsePast(h.since, time.Now())
+	since, err := units.ParsePast(h.since, time.Now())
 	if err != nil {
 		return usagef("--since: %w", err)
 	}

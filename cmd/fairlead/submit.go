@@ -351,7 +351,7 @@ func (s *submission) fillTimes(spec *api.Spec) error {
 		spec.BackoffSeconds = d.Seconds()
 	}
 	if s.begin != "" {
-		t, err := parseInstant(s.begin, time.Now())
+		t, err := units.ParseInstant(s.begin, time.Now())
 		if err != nil {
 			return usagef("--begin: %w", err)
 		}

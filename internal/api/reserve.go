@@ -24,6 +24,7 @@ type ReserveRequest struct {
 	Users       []string         `json:"users,omitempty" doc:"Users whose jobs may use them"`
 	Reason      string           `json:"reason,omitempty"`
 	Force       bool             `json:"force,omitempty" doc:"Also if running tasks may still run when it begins"`
+	DryRun      bool             `json:"dry_run,omitempty" doc:"Say what would be kept and what may still run then, and make nothing"`
 }
 
 // ReserveResponse is a reservation that was made or ended.

@@ -33,7 +33,7 @@ func (s *Server) reserve(ctx context.Context, in *reserveInput) (*body[api.Reser
 	}
 	const longest = 10 * 365 * 24 * 3600
 	o := fairlead.ReserveOptions{
-		Count: q.Count, Request: q.Request, Constraint: q.Constraint, Force: q.Force, From: me.By,
+		Count: q.Count, Request: q.Request, Constraint: q.Constraint, Force: q.Force, DryRun: q.DryRun, From: me.By,
 		Lasts: time.Duration(min(q.Seconds, longest) * float64(time.Second)),
 	}
 	r, over, err := s.options.Loop.Reserve(ctx, r, o)

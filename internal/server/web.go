@@ -127,6 +127,18 @@ func (x source) Drain(ctx context.Context, node string, r api.DrainRequest) erro
 	return err
 }
 
+func (x source) Reservations(ctx context.Context) (*api.Reservations, error) {
+	return bodyOf(x.s.reservations(ctx, nil))
+}
+
+func (x source) Reserve(ctx context.Context, name string, r api.ReserveRequest) (*api.ReserveResponse, error) {
+	return bodyOf(x.s.reserve(ctx, &reserveInput{Name: name, Body: r}))
+}
+
+func (x source) Unreserve(ctx context.Context, name string) (*api.ReserveResponse, error) {
+	return bodyOf(x.s.unreserve(ctx, &unreserveInput{Name: name}))
+}
+
 func (x source) Status(ctx context.Context) (*api.ServerStatus, error) {
 	return bodyOf(x.s.status(ctx, nil))
 }

@@ -26,7 +26,7 @@ type machinesSource interface {
 }
 
 // machinesPage shows what each node does, has done and will do.
-var machinesPage = &Page{Name: "machines", Path: "machines", Title: "Machines", Key: "m", Seen: ByRole, Parts: []string{"glance", "groups", "plan", "nodes", "limits"}, Load: loadMachines}
+var machinesPage = &Page{Name: "machines", Path: "machines", Title: "Machines", Key: "m", Seen: ByRole, Parts: []string{"glance", "groups", "plan", "nodes", "reserved", "limits"}, Load: loadMachines}
 
 // nodesShown is how many nodes have a row in the picture.
 const nodesShown = 20
@@ -47,7 +47,9 @@ type Machines struct {
 	Groupers []sortLink
 	Cells    plot.Cells // all that were found
 	Chart    plot.Gantt // of those on the page
-	May      bool       // drain and resume
+	May      bool       // drain, resume and reserve
+	// Reserved are the reservations that are not over.
+	Reserved []reservation
 }
 
 // Pager leads through a list that is shown a screenful at a time.
@@ -80,6 +82,13 @@ func loadMachines(ctx context.Context, src Source, r *Request) (any, error) {
 	m := &Machines{Nodes: nodes, Query: strings.TrimSpace(r.Word("q")), May: r.You.Admin}
 	if m.Limits, err = src.Limits(ctx); err != nil {
 		return nil, err
+	}
+	all, err := src.Reservations(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, x := range all.Reservations {
+		m.Reserved = append(m.Reserved, reservation{x})
 	}
 	m.Found = matching(nodes.Nodes, m.Query)
 	m.Pager = pagerOf(len(m.Found), nodesShown, r)
@@ -279,3 +288,9 @@ func (n nodeRow) Tags() []string { return strings.Fields(say.Labels(n.NodeView))
 
 // WhyNot says why it does not run more.
 func (n nodeRow) WhyNot() string { return say.WhyNotMore(n.NodeView, n.of.Unit, n.of.At) }
+
+// reservation is one in the list.
+type reservation struct{ fairlead.Reservation }
+
+// What says what it is for.
+func (x reservation) What() string { return say.Reserved(&x.Reservation) }

@@ -191,6 +191,17 @@ func (s *stranger) Shares(context.Context, string) (*api.Shares, error) {
 }
 func (s *stranger) Version() uint64                             { return 1 }
 func (s *stranger) Limits(context.Context) (*api.Limits, error) { return &api.Limits{}, nil }
+func (s *stranger) Reservations(context.Context) (*api.Reservations, error) {
+	return &api.Reservations{Reservations: []fairlead.Reservation{{Name: "course", Nodes: []string{"n1"}, Pools: []string{"teaching"}}}}, nil
+}
+func (s *stranger) Reserve(context.Context, string, api.ReserveRequest) (*api.ReserveResponse, error) {
+	s.acted = true
+	return &api.ReserveResponse{}, nil
+}
+func (s *stranger) Unreserve(context.Context, string) (*api.ReserveResponse, error) {
+	s.acted = true
+	return &api.ReserveResponse{}, nil
+}
 func (s *stranger) Drain(context.Context, string, api.DrainRequest) error {
 	s.acted = true
 	return nil
@@ -207,6 +218,8 @@ func TestOnlyAdministrators(t *testing.T) {
 	web.New(s, "test", slog.New(slog.DiscardHandler)).Register(mux)
 	for _, c := range []struct{ method, path, form string }{
 		{"GET", "/machines/drain?node=n1", ""}, {"POST", "/machines/drain", "node=n1"}, {"POST", "/machines/resume", "node=n1"},
+		{"GET", "/machines/reserve?node=n1&name=x&start=now&for=1h&pools=a", ""}, {"POST", "/machines/reserve", "nodes=n1&name=x&start=now&for=1h&pools=a"},
+		{"GET", "/machines/unreserve?name=course", ""}, {"POST", "/machines/unreserve", "name=course"},
 		{"GET", "/policy/rollback?to=1", ""}, {"POST", "/policy/rollback", "to=1"},
 	} {
 		r := httptest.NewRequest(c.method, c.path, strings.NewReader(c.form))
@@ -218,7 +231,7 @@ func TestOnlyAdministrators(t *testing.T) {
 	}
 	w := httptest.NewRecorder()
 	mux.ServeHTTP(w, httptest.NewRequest("GET", "/machines", nil))
-	if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), ">n1<") || strings.Contains(w.Body.String(), "machines/drain") {
+	if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), ">n1<") || strings.Contains(w.Body.String(), "machines/drain") || strings.Contains(w.Body.String(), "machines/unreserve") || strings.Contains(w.Body.String(), "machines/reserve") {
 		t.Errorf("the list: status %d, or it has the button", w.Code)
 	}
 }

@@ -4,6 +4,6 @@ package web
 func pages() []*Page {
 	return []*Page{
 		nowPage, queuePage, machinesPage, policyPage, poolPage, jobPage, logPage, actPage,
-		drainPage, resumePage, editPage, weightsPage, applyPage, rollbackPage,
+		drainPage, resumePage, reservePage, unreservePage, editPage, weightsPage, applyPage, rollbackPage,
 	}
 }

@@ -36,6 +36,7 @@ type Source interface {
 	actSource
 	machinesSource
 	drainSource
+	reserveSource
 	policySource
 	courseSource
 	sparkSource

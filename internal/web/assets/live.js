@@ -231,7 +231,7 @@ document.addEventListener("submit", (e) => {
 
 document.addEventListener("change", (e) => {
   if (e.target.id !== "tick-all") return;
-  for (const box of document.querySelectorAll("input[name=job]:not(:disabled)")) box.checked = e.target.checked;
+  for (const box of document.querySelectorAll("input[name=job]:not(:disabled), input[name=node]:not(:disabled)")) box.checked = e.target.checked;
 });
 
 // ---- Check: what is wrong with a text is told while it is written.

@@ -1,16 +1,14 @@
-package main
+package units
 
 import (
 	"fmt"
 	"strings"
 	"time"
-
-	"github.com/fairlead/fairlead/internal/units"
 )
 
-// parseInstant reads a point in time as people write it: 16:00 is the next time that
+// ParseInstant reads a point in time as people write it: 16:00 is the next time that
 // the clock shows that.
-func parseInstant(text string, now time.Time) (time.Time, error) {
+func ParseInstant(text string, now time.Time) (time.Time, error) {
 	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
 	next := func(offset time.Duration) time.Time {
 		if t := midnight.Add(offset); t.After(now) {
@@ -29,7 +27,7 @@ func parseInstant(text string, now time.Time) (time.Time, error) {
 		return next(12 * time.Hour), nil
 	}
 	if later, ok := strings.CutPrefix(strings.TrimPrefix(text, "now"), "+"); ok {
-		d, err := units.ParseDuration(strings.NewReplacer("minutes", "m", "minute", "m", "hours", "h", "hour", "h", "days", "d", "day", "d", "seconds", "s").Replace(later))
+		d, err := ParseDuration(strings.NewReplacer("minutes", "m", "minute", "m", "hours", "h", "hour", "h", "days", "d", "day", "d", "seconds", "s").Replace(later))
 		return now.Add(d), err
 	}
 	for _, layout := range []string{"15:04", "15:04:05"} {
@@ -45,14 +43,22 @@ func parseInstant(text string, now time.Time) (time.Time, error) {
 	return now, fmt.Errorf("%q is not a time: expected 16:00, +2h, 2026-12-24, 2026-12-24T08:00, tomorrow", text)
 }
 
-// parsePast reads a point in the past: a time, or how long ago.
-func parsePast(text string, now time.Time) (time.Time, error) {
-	if d, err := units.ParseDuration(strings.TrimPrefix(text, "-")); err == nil {
+// ParsePast reads a point in the past: a time, or how long ago.
+func ParsePast(text string, now time.Time) (time.Time, error) {
+	if d, err := ParseDuration(strings.TrimPrefix(text, "-")); err == nil {
 		return now.Add(-d), nil
 	}
-	t, err := parseInstant(text, now)
+	t, err := ParseInstant(text, now)
 	if err == nil && t.After(now) {
 		t = t.AddDate(0, 0, -1)
 	}
 	return t, err
+}
+
+// ParseStart reads when something begins: a length is from now on.
+func ParseStart(text string, now time.Time) (time.Time, error) {
+	if d, err := ParseDuration(text); err == nil && d >= 0 {
+		return now.Add(d), nil
+	}
+	return ParseInstant(text, now)
 }

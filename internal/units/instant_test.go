@@ -1,0 +1,32 @@
+package units
+
+import (
+	"testing"
+	"time"
+)
+
+// TestInstants: times as people write them, on a Wednesday at noon.
+func TestInstants(t *testing.T) {
+	now := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
+	for text, want := range map[string]string{
+		"now": "2026-03-04 12:00", "2d": "2026-03-06 12:00", "90m": "2026-03-04 13:30", "16:00": "2026-03-04 16:00", "11:59": "2026-03-05 11:59",
+		"tomorrow": "2026-03-05 00:00", "midnight": "2026-03-05 00:00", "noon": "2026-03-05 12:00", "now+2hours": "2026-03-04 14:00",
+		"2026-12-24": "2026-12-24 00:00", "2026-12-24T08:00": "2026-12-24 08:00", "2026-12-24T08:00:00+02:00": "2026-12-24 06:00",
+	} {
+		got, err := ParseStart(text, now)
+		if err != nil || got.UTC().Format("2006-01-02 15:04") != want {
+			t.Errorf("%q begins at %v (%v), want %s", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "whenever", "25:00", "-2h", "2026-13-01"} {
+		if got, err := ParseStart(text, now); err == nil {
+			t.Errorf("%q begins at %v", text, got)
+		}
+	}
+	for text, want := range map[string]string{"2h": "2026-03-04 10:00", "-2h": "2026-03-04 10:00", "16:00": "2026-03-03 16:00", "11:00": "2026-03-04 11:00"} {
+		got, err := ParsePast(text, now)
+		if err != nil || got.Format("2006-01-02 15:04") != want {
+			t.Errorf("%q was %v (%v), want %s", text, got, err, want)
+		}
+	}
+}

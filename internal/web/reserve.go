@@ -1,0 +1,219 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/units"
+	say "github.com/fairlead/fairlead/internal/words"
+	"github.com/fairlead/fairlead/why"
+)
+
+// reserveSource is what keeps nodes for a time. It checks who asks.
+type reserveSource interface {
+	// Reservations are those that are not over.
+	Reservations(ctx context.Context) (*api.Reservations, error)
+	// Reserve makes a reservation, or says what would be in its way.
+	Reserve(ctx context.Context, name string, r api.ReserveRequest) (*api.ReserveResponse, error)
+	// Unreserve ends a reservation before its time.
+	Unreserve(ctx context.Context, name string) (*api.ReserveResponse, error)
+}
+
+// reservePage asks for whom nodes are to be kept, and shows what is in the way; unreservePage asks before
+// a reservation ends. The same addresses, posted to, do it.
+var (
+	reservePage   = &Page{Name: "reserve", Of: "machines", Path: "machines/reserve", Seen: ByUser, Load: loadReserve, Post: postReserve}
+	unreservePage = &Page{Name: "unreserve", Of: "machines", Path: "machines/unreserve", Seen: ByUser, Load: loadUnreserve, Post: postUnreserve}
+)
+
+// Reserve is what somebody wants to keep, or has kept.
+type Reserve struct {
+	At   time.Time
+	Unit string
+	// What was typed.
+	Name, Nodes, Start, Length, Pools, Users, Reason string
+	Maint                                            bool
+	// Names are what there is to choose from.
+	PoolNames, NodeNames []string
+	Problem              string
+
+	// Plan is what would be made, and who runs there for longer; nil until all is given. Old is the
+	// reservation that is changed.
+	Plan *api.ReserveResponse
+	Old  *fairlead.Reservation
+	// Kept is the work that is planned for the nodes at that time.
+	Kept []why.Kept
+	Done bool
+}
+
+// What says what it is for.
+func (v *Reserve) What() string { return say.Reserved(&v.Plan.Reservation) }
+
+// Was says what the reservation that is changed was for.
+func (v *Reserve) Was() string { return say.Reserved(v.Old) }
+
+// From is when it begins, so that what was seen is what is made.
+func (v *Reserve) From() string { return v.Plan.Reservation.From.Format(time.RFC3339Nano) }
+
+// Lasts is how long it lasts.
+func (v *Reserve) Lasts() string {
+	return units.FormatDuration(v.Plan.Reservation.Until.Sub(v.Plan.Reservation.From).Round(time.Second))
+}
+
+// Chosen are the names of the nodes, for a form.
+func (v *Reserve) Chosen() string { return strings.Join(v.Plan.Reservation.Nodes, ",") }
+
+// listOf are words that are divided by spaces or commas.
+func listOf(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == ',' || r == '\t' })
+}
+
+func loadReserve(ctx context.Context, src Source, r *Request) (any, error) {
+	if !r.You.Admin {
+		return nil, fmt.Errorf("only administrators may reserve nodes: %w", fairlead.ErrForbidden)
+	}
+	nodes, err := src.Nodes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	v := &Reserve{
+		At: nodes.At, Unit: nodes.Unit, Name: strings.TrimSpace(r.Word("name")), Start: strings.TrimSpace(r.Word("start")), Length: strings.TrimSpace(r.Word("for")),
+		Pools: r.Word("pools"), Users: r.Word("users"), Reason: strings.TrimSpace(r.Word("reason")), Maint: r.Word("maintenance") != "",
+	}
+	v.Nodes = strings.Join(append(slices.Clone(r.Query["node"]), listOf(r.Word("nodes"))...), ", ")
+	v.PoolNames = poolsFor(ctx, src)
+	for i := range nodes.Nodes {
+		if len(v.NodeNames) < poolsOffered {
+			v.NodeNames = append(v.NodeNames, nodes.Nodes[i].Name)
+		}
+	}
+	if v.Name == "" && v.Start == "" && v.Length == "" {
+		return v, nil // the form has just been opened
+	}
+	req, err := v.request()
+	if err == nil {
+		req.DryRun = true
+		v.Plan, err = src.Reserve(ctx, v.Name, *req)
+	}
+	if err != nil {
+		v.Plan, v.Problem = nil, err.Error()
+		return v, nil
+	}
+	v.Kept = keptAt(nodes.Nodes, &v.Plan.Reservation)
+	all, err := src.Reservations(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if i := slices.IndexFunc(all.Reservations, func(x fairlead.Reservation) bool { return x.Name == v.Name }); i >= 0 {
+		v.Old = &all.Reservations[i]
+	}
+	return v, nil
+}
+
+// request is what the form asks for.
+func (v *Reserve) request() (*api.ReserveRequest, error) {
+	r := &api.ReserveRequest{Pools: listOf(v.Pools), Users: listOf(v.Users), Maintenance: v.Maint, Reason: v.Reason}
+	if v.Name == "" {
+		return nil, &fairlead.Invalid{Field: "name", Msg: "is missing: jobs ask for the reservation by it"}
+	}
+	if n, err := strconv.Atoi(strings.TrimSpace(v.Nodes)); err == nil {
+		if r.Count = n; n < 1 {
+			return nil, &fairlead.Invalid{Field: "machines", Msg: fmt.Sprintf("must be at least 1, got %d", n)}
+		}
+	} else {
+		r.Nodes = listOf(v.Nodes)
+	}
+	var err error
+	if r.From, err = units.ParseStart(v.Start, time.Now()); err != nil {
+		return nil, &fairlead.Invalid{Field: "from", Msg: err.Error()}
+	}
+	d, err := units.ParseDuration(v.Length)
+	if err == nil && d <= 0 {
+		err = fmt.Errorf("must be more than 0")
+	}
+	if err != nil {
+		return nil, &fairlead.Invalid{Field: "for", Msg: err.Error()}
+	}
+	r.Seconds = d.Seconds()
+	return r, nil
+}
+
+// keptAt are the jobs for which room is kept on the nodes of a reservation while it lasts.
+func keptAt(nodes []fairlead.NodeView, r *fairlead.Reservation) (out []why.Kept) {
+	for i := range nodes {
+		if !slices.Contains(r.Nodes, nodes[i].Name) {
+			continue
+		}
+		for _, k := range nodes[i].Kept {
+			known := slices.ContainsFunc(out, func(x why.Kept) bool { return x.Job == k.Job })
+			if !known && k.From.Before(r.Until) && k.To.After(r.From) {
+				out = append(out, k)
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b why.Kept) int { return a.From.Compare(b.From) })
+	return out
+}
+
+func postReserve(ctx context.Context, src Source, r *Request) (any, error) {
+	data, err := loadReserve(ctx, src, r)
+	if err != nil {
+		return nil, err
+	}
+	v := data.(*Reserve)
+	req, err := v.request()
+	if err != nil {
+		return nil, err
+	}
+	req.Force = r.Word("force") != ""
+	if v.Plan, err = src.Reserve(ctx, v.Name, *req); err != nil {
+		return nil, err
+	}
+	v.Done = true
+	return v, nil
+}
+
+// Unreserve is a reservation that is to end, or has ended.
+type Unreserve struct {
+	At          time.Time
+	Reservation fairlead.Reservation
+	Done        bool
+}
+
+// What says what it is for.
+func (v *Unreserve) What() string { return say.Reserved(&v.Reservation) }
+
+func loadUnreserve(ctx context.Context, src Source, r *Request) (any, error) {
+	if !r.You.Admin {
+		return nil, fmt.Errorf("only administrators may end reservations: %w", fairlead.ErrForbidden)
+	}
+	all, err := src.Reservations(ctx)
+	if err != nil {
+		return nil, err
+	}
+	name := r.Word("name")
+	i := slices.IndexFunc(all.Reservations, func(x fairlead.Reservation) bool { return x.Name == name })
+	if i < 0 {
+		return nil, fmt.Errorf("reservation %.64q is over, or was never made: %w", name, fairlead.ErrNotFound)
+	}
+	return &Unreserve{At: all.At, Reservation: all.Reservations[i]}, nil
+}
+
+func postUnreserve(ctx context.Context, src Source, r *Request) (any, error) {
+	data, err := loadUnreserve(ctx, src, r)
+	if err != nil {
+		return nil, err
+	}
+	v := data.(*Unreserve)
+	if _, err := src.Unreserve(ctx, v.Reservation.Name); err != nil {
+		return nil, err
+	}
+	v.Done = true
+	return v, nil
+}
