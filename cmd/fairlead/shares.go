@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -20,13 +21,14 @@ type shares struct {
 	listing
 	user    string
 	summary bool
+	compare bool
 	past    past
 }
 
 func (a *app) sharesCommand() *cobra.Command {
 	s := &shares{app: a}
 	c := &cobra.Command{
-		Use:   "shares [POOL]",
+		Use:   "shares [POOL | --compare POOL POOL]",
 		Short: "Show who is entitled to what, and who had it",
 		Long: `Show the tree of pools: the share each is entitled to, what it runs and wants now,
 what its fair part of that is, and what it has used.
@@ -45,6 +47,9 @@ received over what was due to them; which of them lacks most, in percentage poin
 all that was received; who borrows of whose share at this moment, because that one has
 nothing to run; and what is idle. --summary prints that line alone, anywhere.
 
+--compare shows the numbers of two pools beside each other; its JSON is that of shares, with
+these two.
+
 --history shows how one pool fared, or all together: what was its due, what it ran and
 wanted, and how long its oldest job had waited, step by step, as means over each step. It
 is kept in steps of 10 s for a day, of 5 m for 31 days, and of an hour for two years. A
@@ -53,17 +58,21 @@ writes it as pictures, to a file in SVG.`,
 		Example: `  fairlead shares
   fairlead shares physics --watch
   fairlead shares --summary
+  fairlead shares --compare physics biology
   fairlead shares --history physics --since 6h
   fairlead shares --history physics --since 90d --plot physics.svg`,
-		Args: cobra.MaximumNArgs(1),
+		Args: cobra.MaximumNArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
 			pool := strings.Join(args, "")
-			if err := s.past.check(c); err != nil {
+			if err := cmp.Or(s.past.check(c), s.checkCompare(args)); err != nil {
 				return err
 			}
 			return s.with(func(client *api.Client) error {
 				if s.past.on {
 					return s.repeat(c.Context(), &s.listing, func() error { return s.showPast(c.Context(), client, pool) })
+				}
+				if s.compare {
+					return s.repeat(c.Context(), &s.listing, func() error { return s.showCompared(c.Context(), client, args) })
 				}
 				return s.repeat(c.Context(), &s.listing, func() error { return s.show(c.Context(), client, pool) })
 			})
@@ -72,6 +81,7 @@ writes it as pictures, to a file in SVG.`,
 	s.listing.flags(c)
 	s.past.flags(c)
 	c.Flags().StringVarP(&s.user, "user", "u", "", "only pools whose last name is this user's")
+	c.Flags().BoolVar(&s.compare, "compare", false, "the numbers of two pools, beside each other")
 	c.Flags().BoolVar(&s.summary, "summary", false, "one line: how fair things are")
 	return c
 }

@@ -145,3 +145,18 @@ func TestOddNumbers(t *testing.T) {
 		}
 	}
 }
+
+// TestAlike: charts that are compared have one scale, that of all their values.
+func TestAlike(t *testing.T) {
+	chart := func(most float64) Chart {
+		return Chart{Height: 230, Series: []Series{{Name: "x", Points: []Point{{0, 1}, {1, most}, {2, math.NaN()}}}}}
+	}
+	for _, f := range Alike(chart(7), chart(93)) {
+		if f.Y.From != 0 || f.Y.To != 100 {
+			t.Errorf("from %v to %v, want 0 to 100", f.Y.From, f.Y.To)
+		}
+	}
+	if f := Alike(Chart{Y: Axis{To: 1}}, chart(7))[0]; f.Y.To != 1 {
+		t.Errorf("an end that is given became %v", f.Y.To)
+	}
+}

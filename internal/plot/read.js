@@ -72,33 +72,55 @@ function between(scale, from, to, part) {
   return scale === "log" ? from * Math.pow(to / from, part) : from + part * (to - from);
 }
 
+// values are those of all lines of a picture at a place in it, the line on top first.
+function values(area, at) {
+  const d = area.dataset, said = [];
+  for (const line of area.querySelectorAll("[data-series]")) {
+    const y = height(corners(line.querySelector(".fl-line")), at, line.dataset.kind === "step");
+    if (y === null) continue;
+    const value = between(d.yScale, Number(d.yFrom), Number(d.yTo), (Number(d.bottom) - y) / (d.bottom - d.top));
+    said.unshift(line.dataset.series + "  " + units[d.yUnit](value));
+  }
+  return said;
+}
+
 function read(svg, event) {
   const area = svg.querySelector(".fl-area");
-  const lines = area.querySelectorAll("[data-series]");
-  if (!lines.length) return hide();
+  if (!area.querySelector("[data-series]")) return hide();
   const d = area.dataset, left = Number(d.left), right = Number(d.right), top = Number(d.top), bottom = Number(d.bottom);
   const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
   if (at.x < left || at.x > right || at.y < top || at.y > bottom) return hide();
-  const x = between(d.xScale, Number(d.xFrom), Number(d.xTo), (at.x - left) / (right - left));
-  const said = [units[d.xUnit](x, Number(d.xOffset || 0))];
-  for (const line of lines) {
-    const y = height(corners(line.querySelector(".fl-line")), at.x, line.dataset.kind === "step");
-    if (y === null) continue;
-    const value = between(d.yScale, Number(d.yFrom), Number(d.yTo), (bottom - y) / (bottom - top));
-    said.push(line.dataset.series + "  " + units[d.yUnit](value));
-  }
+  const part = (at.x - left) / (right - left), x = between(d.xScale, Number(d.xFrom), Number(d.xTo), part);
   const box = boxOf();
-  box.textContent = said.slice(0, 1).concat(said.slice(1).reverse()).join("\n");
+  box.textContent = [units[d.xUnit](x, Number(d.xOffset || 0)), ...values(area, at.x)].join("\n");
   box.hidden = false;
   box.style.left = Math.max(0, Math.min(event.clientX + 14, innerWidth - box.offsetWidth - 8)) + "px";
   box.style.top = Math.max(0, Math.min(event.clientY + 14, innerHeight - box.offsetHeight - 8)) + "px";
   hideMarks();
   for (const other of document.querySelectorAll("svg.fl-plot .fl-area")) {
-    const o = other.dataset; // pictures of the same time have the same line
+    const o = other.dataset; // pictures of the same time have the same line, and say their values beside it
     if (o.xFrom === d.xFrom && o.xTo === d.xTo && o.xUnit === d.xUnit && other.querySelector("[data-series]")) {
-      mark(other, Number(o.left) + ((at.x - left) / (right - left)) * (Number(o.right) - Number(o.left)), Number(o.top), Number(o.bottom));
+      const place = Number(o.left) + part * (Number(o.right) - Number(o.left));
+      mark(other, place, Number(o.top), Number(o.bottom));
+      if (other !== area) note(other, place, values(other, place));
     }
   }
+}
+
+// note writes values beside the line on which they are read.
+function note(area, x, lines) {
+  const d = area.dataset, text = document.createElementNS("http://www.w3.org/2000/svg", "text");
+  const before = x > (Number(d.left) + Number(d.right)) / 2;
+  text.setAttribute("class", "fl-note");
+  text.setAttribute("text-anchor", before ? "end" : "start");
+  lines.forEach((line, i) => {
+    const row = document.createElementNS("http://www.w3.org/2000/svg", "tspan");
+    row.setAttribute("x", x + (before ? -6 : 6));
+    row.setAttribute("y", Number(d.top) + 14 + 15 * i);
+    row.textContent = line;
+    text.append(row);
+  });
+  area.append(text);
 }
 
 // mark draws the line on which values are read.
@@ -113,7 +135,7 @@ function mark(area, x, top, bottom) {
 }
 
 function hideMarks() {
-  document.querySelectorAll(".fl-cursor").forEach((line) => line.remove());
+  document.querySelectorAll(".fl-cursor, .fl-note").forEach((line) => line.remove());
 }
 
 function hide() {

@@ -110,6 +110,14 @@ func (x source) Unboost(ctx context.Context, id int64) (*api.BoostResponse, erro
 	return bodyOf(x.s.unboost(ctx, &unboostInput{ID: id}))
 }
 
+func (x source) Pause(ctx context.Context, r api.PauseRequest) (*api.PauseResponse, error) {
+	return bodyOf(x.s.pause(ctx, &pauseInput{r}))
+}
+
+func (x source) Resume(ctx context.Context, pool string) (*api.PauseResponse, error) {
+	return bodyOf(x.s.resume(ctx, &resumeInput{Pool: pool}))
+}
+
 func (x source) Nodes(ctx context.Context) (*api.Nodes, error) {
 	return bodyOf(x.s.nodes(ctx, nil))
 }
@@ -183,8 +191,8 @@ func (x source) ConfigRollback(ctx context.Context, r api.RollbackRequest) (*api
 	return inner(x.s.configRollback(ctx, &rollbackInput{r}))
 }
 
-func (x source) PoolHistory(ctx context.Context, pool string, since time.Time) (*api.PoolHistory, error) {
-	return bodyOf(x.s.poolHistory(ctx, &poolHistoryInput{Pool: pool, Since: since}))
+func (x source) PoolHistory(ctx context.Context, pool string, since, until time.Time) (*api.PoolHistory, error) {
+	return bodyOf(x.s.poolHistory(ctx, &poolHistoryInput{Pool: pool, Since: since, Until: until}))
 }
 
 // PoolHistories answers for several pools what the interface answers for one.

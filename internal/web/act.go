@@ -26,6 +26,8 @@ type actSource interface {
 	Boosts(ctx context.Context) (*api.Boosts, error)
 	// Unboost ends a boost before its time.
 	Unboost(ctx context.Context, id int64) (*api.BoostResponse, error)
+
+	pauseSource
 }
 
 // actPage asks before something is done, and shows who is hit; the same address, posted to, does it.
@@ -46,12 +48,16 @@ type Act struct {
 	Ends     *fairlead.Boost // the boost that ends
 	// Priorities are set if jobs get another one.
 	Priorities *priorities
+	// Below are the pools in it that a pause hits, without More of them.
+	Below []fairlead.PoolView
+	More  int
 
 	// Done is set after it was tried. Did are the jobs that were changed; what became of the
 	// others stands with them.
 	Done    bool
 	Did     []int64
 	Boosted *api.BoostResponse
+	Paused  *api.PauseResponse
 	Back    string
 	Undo    string // the verb that undoes it
 }
@@ -59,7 +65,7 @@ type Act struct {
 // Outcome says in a word or two how far it was done.
 func (a *Act) Outcome() string {
 	switch {
-	case a.Boosted != nil || len(a.Did) == len(a.Jobs):
+	case a.Boosted != nil || a.Paused != nil || len(a.Did) == len(a.Jobs):
 		return "done"
 	case len(a.Did) == 0:
 		return "nothing was done"
@@ -69,7 +75,7 @@ func (a *Act) Outcome() string {
 
 // status is that of the answer: if nothing was done, that of why.
 func (a *Act) status() int {
-	if a.Boosted == nil && len(a.Did) == 0 && len(a.Jobs) > 0 {
+	if a.Boosted == nil && a.Paused == nil && len(a.Did) == 0 && len(a.Jobs) > 0 {
 		return api.Status(a.Jobs[0].Error.Err())
 	}
 	return http.StatusOK
@@ -118,6 +124,8 @@ var acts = []action{
 	{"cancel", "Cancel", "What waits never starts, and what runs is stopped. To undo it, requeue: all begins again from the start.", "requeue", true},
 	{"prioritise", "Priority", "What waits goes before or behind others of its pool; what runs goes on.", "prioritise", false},
 	{"boost", "Boost", "The pool has more weight for a time, or less; it ends by itself.", "", false},
+	{"pause", "Pause", "Nothing new of the pool starts, nor of those below it. What runs goes on, what waits keeps its place, and jobs may be submitted. Others get meanwhile what it leaves, and it is owed nothing for the time.", "resume", false},
+	{"resume", "Resume", "What waits in the pool starts again, in its turn.", "pause", false},
 	{"unboost", "End the boost", "The pool has its own weight again.", "", false},
 }
 
@@ -132,8 +140,11 @@ func loadAct(ctx context.Context, src Source, r *Request) (any, error) {
 	}
 	x := acts[at]
 	a.Says, a.Does, a.Harm, a.Undo = x.says, x.does, x.harm, x.undo
-	if a.Verb == "boost" || a.Verb == "unboost" {
+	switch a.Verb {
+	case "boost", "unboost":
 		return a, a.aboutPool(ctx, src, r)
+	case "pause", "resume":
+		return a, a.aboutPause(ctx, src, r)
 	}
 	if err := a.aboutJobs(ctx, src, r); err != nil || a.Verb != "prioritise" {
 		return a, err
@@ -297,6 +308,8 @@ func (a *Act) do(ctx context.Context, src Source, r *Request) (err error) {
 	case "unboost":
 		a.Boosted, err = src.Unboost(ctx, a.Ends.ID)
 		return err
+	case "pause", "resume":
+		return a.pause(ctx, src, r)
 	}
 	req := api.AlterRequest{Verb: a.Verb}
 	if p := a.Priorities; p != nil {

@@ -15,20 +15,34 @@ import (
 
 // courseSource is what curves need.
 type courseSource interface {
-	// PoolHistory is how a pool fared since an instant.
-	PoolHistory(ctx context.Context, pool string, since time.Time) (*api.PoolHistory, error)
+	// PoolHistory is how a pool fared since an instant until another, zero for now.
+	PoolHistory(ctx context.Context, pool string, since, until time.Time) (*api.PoolHistory, error)
 }
 
 // course is how a pool fared, as pictures.
 type course struct {
-	Spans   []sortLink
-	Figures []plot.Figure
-	Problem string
-	Empty   bool // nothing is known of that time
+	Spans []sortLink
+	// Moves lead to a range beside the one that is shown, Back from a chosen range to all.
+	Moves []sortLink
+	Back  string
+	// Since and Until are the range that is shown, as the fields of a form want it, and Kept
+	// what else the address says.
+	Since, Until string
+	Kept         []field
+	Figures      []plot.Figure
+	Problem      string
+	Empty        bool // nothing is known of that time
+	Chosen       bool // the range was chosen, not how far back
 }
 
-// leastCourse is how much time a picture shows at least.
-const leastCourse = 5 * time.Minute
+// field is a parameter that a form keeps.
+type field struct{ Name, Value string }
+
+// leastCourse is how much time a picture shows at least, and leastRange how much may be chosen.
+const (
+	leastCourse = 5 * time.Minute
+	leastRange  = time.Minute
+)
 
 // youngest is how far back a picture has to go to show all that is known of a day, in hours.
 func youngest(doc *api.PoolHistory) int {
@@ -42,41 +56,87 @@ func youngest(doc *api.PoolHistory) int {
 // courseHours are how far back curves may go.
 var courseHours = []int{1, 6, 24, 168, 720, 8760}
 
-// courseOf draws how a pool fared; "" is all of them together.
-func courseOf(ctx context.Context, src Source, pool string, r *Request) (c course) {
-	hours, err := strconv.Atoi(r.Word("past"))
+// courseOf draws how a pool fared, beside another one if there is one to compare it with; ""
+// is all of them together.
+func courseOf(ctx context.Context, src Source, pool, with string, r *Request) (c course) {
+	doc, hours, err := c.read(ctx, src, pool, r)
+	for _, h := range courseHours {
+		link := r.Without("since", "until").With("past", strconv.Itoa(h))
+		c.Spans = append(c.Spans, sortLink{words.Span(time.Duration(h) * time.Hour), link, h == hours})
+	}
+	if err != nil {
+		c.Problem = cmp.Or(c.Problem, err.Error()) // the rest of the page is there all the same
+		return c
+	}
+	c.navigate(r, doc.From, doc.To)
+	var other *api.PoolHistory
+	if with != "" {
+		if other, err = src.PoolHistory(ctx, with, doc.From, doc.To); err != nil {
+			c.Problem = err.Error()
+		}
+	}
+	c.Empty = len(doc.Points) == 0 && (other == nil || len(other.Points) == 0)
+	switch x := curveOf(doc); {
+	case c.Empty:
+	case other != nil:
+		other.From, other.To = doc.From, doc.To
+		c.Figures = beside(x.All(), curveOf(other).All())
+	case pool == "": // its share is all, always
+		c.Figures = []plot.Figure{x.Due(), x.Demand(), x.Wait()}
+	default:
+		c.Figures = x.All()
+	}
+	return c
+}
+
+// read reads the history of the range that a request chooses, or of so many hours back.
+func (c *course) read(ctx context.Context, src Source, pool string, r *Request) (doc *api.PoolHistory, hours int, err error) {
+	now := time.Now()
+	if r.Word("since") != "" || r.Word("until") != "" {
+		since, until, err := chosenRange(r.Word("since"), r.Word("until"), now)
+		if err == nil {
+			c.Chosen, c.Back = true, r.Without("since").With("until", "")+"#course"
+			doc, err = src.PoolHistory(ctx, pool, since, until)
+			if err == nil {
+				doc.From, doc.To = since, until
+			}
+			return doc, 0, err
+		}
+		c.Problem = err.Error() + "; this is the last day"
+	}
+	hours, err = strconv.Atoi(r.Word("past"))
 	chosen := err == nil && slices.Contains(courseHours, hours)
 	if !chosen {
 		hours = 24
 	}
-	doc, err := src.PoolHistory(ctx, pool, time.Now().Add(-time.Duration(hours)*time.Hour))
+	doc, err = src.PoolHistory(ctx, pool, now.Add(-time.Duration(hours)*time.Hour), time.Time{})
 	if err == nil && !chosen { // as much as there is, so that a young server shows something
 		if young := youngest(doc); young < hours {
 			hours = young
-			doc, err = src.PoolHistory(ctx, pool, time.Now().Add(-time.Duration(hours)*time.Hour))
+			doc, err = src.PoolHistory(ctx, pool, now.Add(-time.Duration(hours)*time.Hour), time.Time{})
 		}
 	}
-	for _, h := range courseHours {
-		c.Spans = append(c.Spans, sortLink{words.Span(time.Duration(h) * time.Hour), r.With("past", strconv.Itoa(h)), h == hours})
+	if err == nil && len(doc.Points) > 0 {
+		if first := doc.Points[0].At; !chosen && first.After(doc.From) {
+			doc.From = earlier(first, doc.To.Add(-leastCourse))
+		}
 	}
-	if err != nil {
-		c.Problem = err.Error() // the rest of the page is there all the same
-		return c
+	return doc, hours, err
+}
+
+// curveOf is the curve of a history.
+func curveOf(doc *api.PoolHistory) curves.Curve {
+	return curves.Curve{
+		Name: cmp.Or(doc.Pool, "all pools"), Unit: doc.Unit, From: doc.From, To: doc.To, Step: words.Seconds(doc.StepSeconds),
+		Points: doc.Points, Width: 600, Zone: time.Local,
 	}
-	if len(doc.Points) == 0 {
-		c.Empty = true
-		return c
+}
+
+// beside puts the pictures of two pools in pairs, each pair of one scale.
+func beside(a, b plot.Stack) (out []plot.Figure) {
+	for i := range a {
+		pair := plot.Alike(a[i].(plot.Chart), b[i].(plot.Chart))
+		out = append(out, pair[0], pair[1])
 	}
-	if first := doc.Points[0].At; !chosen && first.After(doc.From) {
-		doc.From = earlier(first, doc.To.Add(-leastCourse))
-	}
-	x := curves.Curve{
-		Name: cmp.Or(pool, "all pools"), Unit: doc.Unit, From: doc.From, To: doc.To, Step: words.Seconds(doc.StepSeconds), Points: doc.Points, Width: 600, Zone: time.Local,
-	}
-	if pool == "" { // its share is all, always
-		c.Figures = []plot.Figure{x.Due(), x.Demand(), x.Wait()}
-		return c
-	}
-	c.Figures = x.All()
-	return c
+	return out
 }

@@ -43,6 +43,7 @@ var funcs = template.FuncMap{
 	"unitsOf":    words.Units,
 	"waitingFor": words.WaitingFor,
 	"weight":     words.Weight,
+	"paused":     words.Paused,
 	"int64":      func(n int) int64 { return int64(n) },
 	"kept":       func(nodes []string) string { return strings.Join(nodes, ", ") },
 }

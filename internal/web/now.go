@@ -89,7 +89,7 @@ func loadNow(ctx context.Context, src Source, r *Request) (any, error) {
 	n.Full = plot.Bullet{Name: "in use", Unit: shares.Unit, Bar: float64(n.InUse()), To: float64(n.Capacity())}
 	n.Legend = plot.Bullet{Name: "legend", Bar: 3, Want: 7, Back: 6, Mark: 4, Point: 5, To: 8, Width: 120}
 	if !r.Live {
-		n.Course = courseOf(ctx, src, "", r)
+		n.Course = courseOf(ctx, src, "", "", r)
 	}
 	return n, nil
 }

@@ -20,7 +20,7 @@ type poolSource interface {
 
 // poolPage is about a pool, or about a user: what is due to it and what it has, how long its jobs
 // wait, and its jobs.
-var poolPage = &Page{Name: "pool", Of: "now", Path: "pool", Parts: []string{"head", "compare", "members", "waits", "jobs"}, Seen: ByRole, Load: loadPool}
+var poolPage = &Page{Name: "pool", Of: "now", Path: "pool", Parts: []string{"head", "compare", "versus", "members", "waits", "jobs"}, Seen: ByRole, Load: loadPool}
 
 // Pool is what the page shows.
 type Pool struct {
@@ -35,6 +35,7 @@ type Pool struct {
 	Levels []level
 	Had    plot.Figure
 	Course course
+	Versus versus
 	// Members are the pools right below, or those of the user.
 	Members poolTable
 	Waits   waits
@@ -78,8 +79,11 @@ func (p *Pool) ofPool(ctx context.Context, src Source, r *Request) (err error) {
 		return err
 	}
 	p.Pool = &p.Shares.Pools[0]
+	if err = p.compare(ctx, src, r); err != nil {
+		return err
+	}
 	if !r.Live { // curves are as of when the page was opened
-		p.Course = courseOf(ctx, src, p.Path, r)
+		p.Course = courseOf(ctx, src, p.Path, p.Versus.With, r)
 	}
 	if p.Why, err = src.WhyPool(ctx, p.Path, siblingsShown); err != nil {
 		return err

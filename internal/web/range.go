@@ -1,0 +1,102 @@
+package web
+
+import (
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/fairlead/fairlead"
+)
+
+// The range of the curves stands in the address: since and until, as instants. A drag over a
+// picture chooses it, and so do links and a form, for keys and for browsers without scripts.
+
+// Without is the same request without some parameters.
+func (r *Request) Without(names ...string) *Request {
+	out := *r
+	out.Query = url.Values{}
+	for k, v := range r.Query {
+		if !slices.Contains(names, k) {
+			out.Query[k] = v
+		}
+	}
+	return &out
+}
+
+// instantForms are how an instant may be written: exactly, or as a field of a form does, by the
+// clock of the server.
+var instantForms = []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04"}
+
+// fieldForm is how a field of a form has an instant.
+const fieldForm = "2006-01-02T15:04:05"
+
+func parseInstant(name, text string) (t time.Time, err error) {
+	for _, form := range instantForms {
+		if t, err = time.ParseInLocation(form, text, time.Local); err == nil {
+			return t, nil
+		}
+	}
+	return t, &fairlead.Invalid{Field: name, Msg: fmt.Sprintf("%.40q is no time, such as 2026-11-22T14:30", text)}
+}
+
+// oldestRange is how far back history may go.
+const oldestRange = 10 * 365 * 24 * time.Hour
+
+// chosenRange reads a range; until may be missing, and is now.
+func chosenRange(from, to string, now time.Time) (since, until time.Time, err error) {
+	until = now
+	if since, err = parseInstant("since", from); err != nil {
+		return since, until, err
+	}
+	if to != "" {
+		if until, err = parseInstant("until", to); err != nil {
+			return since, until, err
+		}
+	}
+	until = earlier(until, now)
+	switch {
+	case now.Sub(since) > oldestRange:
+		return since, until, &fairlead.Invalid{Field: "since", Msg: "nothing is kept of that time"}
+	case until.Sub(since) < leastRange:
+		return since, until, &fairlead.Invalid{Field: "since", Msg: "it has to be a minute before the end of the range, and before now"}
+	}
+	return since, until, nil
+}
+
+// rangeLink is the address of the page with a range.
+func (r *Request) rangeLink(since, until time.Time) string {
+	exactly := func(t time.Time) string { return t.UTC().Truncate(time.Second).Format(time.RFC3339) }
+	q := r.Without("since", "until")
+	q.Query.Set("since", exactly(since))
+	return q.With("until", exactly(until)) + "#course"
+}
+
+// navigate fills in how to come from a range to others.
+func (c *course) navigate(r *Request, since, until time.Time) {
+	now := time.Now()
+	c.Since, c.Until = since.Local().Format(fieldForm), until.Local().Format(fieldForm)
+	for _, name := range slices.Sorted(maps.Keys(r.Query)) {
+		if v := r.Word(name); v != "" && name != "since" && name != "until" {
+			c.Kept = append(c.Kept, field{name, v})
+		}
+	}
+	length := until.Sub(since)
+	add := func(name string, since, until time.Time) {
+		if until.After(now) {
+			since, until = since.Add(now.Sub(until)), now
+		}
+		c.Moves = append(c.Moves, sortLink{Name: name, Link: r.rangeLink(since, until)})
+	}
+	add("← earlier", since.Add(-length/2), until.Add(-length/2))
+	if now.Sub(until) > length/20 {
+		add("later →", since.Add(length/2), until.Add(length/2))
+	}
+	if length >= 2*leastRange {
+		add("closer", since.Add(length/4), until.Add(-length/4))
+	}
+	if length < oldestRange/4 {
+		add("wider", since.Add(-length/2), until.Add(length/2))
+	}
+}

@@ -1,0 +1,116 @@
+package web_test
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/api"
+)
+
+// TestRangeIsInTheAddress: pictures show the time that since and until say, links beside them
+// lead to other ranges, and back; what is no range is said, and the page is there all the same.
+func TestRangeIsInTheAddress(t *testing.T) {
+	l := newLab(t, cluster, pastDay)
+	since, until := time.Now().Add(-6*time.Hour).Truncate(time.Second), time.Now().Add(-4*time.Hour).Truncate(time.Second)
+	q := url.Values{"pool": {"physics"}, "past": {"168"}, "since": {since.UTC().Format(time.RFC3339)}, "until": {until.UTC().Format(time.RFC3339)}}
+	_, _, text := l.get("/pool?" + q.Encode())
+	ends := regexp.MustCompile(`data-x-from="([^"]+)" data-x-to="([^"]+)" data-x-scale="linear" data-x-unit="clock"`).FindAllStringSubmatch(text, -1)
+	for _, m := range ends {
+		if m[1] != unixText(since) || m[2] != unixText(until) {
+			t.Errorf("a picture is from %s to %s, want %d to %d", m[1], m[2], since.Unix(), until.Unix())
+		}
+	}
+	if len(ends) != 8 { // four, each for a screen and a telephone
+		t.Errorf("there are %d pictures of time", len(ends))
+	}
+	shows(t, text, `name="since" value="`+since.Local().Format("2006-01-02T15:04:05")+`"`, `href="./pool?past=168&amp;pool=physics#course">Back to all`,
+		`name="past" value="168"`, "← earlier", "later →", "closer", "wider")
+	earlier := regexp.MustCompile(`href="([^"]*)">← earlier`).FindStringSubmatch(text)[1]
+	if want := url.QueryEscape(since.Add(-time.Hour).UTC().Format(time.RFC3339)); !strings.Contains(earlier, "since="+want) || !strings.HasSuffix(earlier, "#course") {
+		t.Errorf("earlier is %s, want since %s", earlier, want)
+	}
+	local := url.Values{"pool": {"physics"}, "since": {since.Local().Format("2006-01-02T15:04")}}
+	if _, _, text = l.get("/pool?" + local.Encode()); !strings.Contains(text, `data-x-from="`+unixText(since.Truncate(time.Minute))) {
+		t.Error("a range that a form says is not shown")
+	}
+	for _, bad := range []string{"since=x", "since=2026-01-01T00:00:00Z&until=2025-01-01T00:00:00Z", "since=1800-01-01T00:00:00Z", "until=" + url.QueryEscape(until.Format(time.RFC3339))} {
+		status, _, text := l.get("/pool?pool=physics&" + bad)
+		if status != http.StatusOK || !strings.Contains(text, "this is the last day") || !strings.Contains(text, "Due and running: physics") {
+			t.Errorf("%s: %d", bad, status)
+		}
+	}
+}
+
+func unixText(t time.Time) string { return strconv.FormatFloat(float64(t.Unix()), 'g', -1, 64) }
+
+// TestCompareTwoPools: their numbers stand beside each other as the command prints them, and
+// their pictures in pairs, each of one scale.
+func TestCompareTwoPools(t *testing.T) {
+	l := newLab(t, cluster, pastDay)
+	example(l)
+	_, _, text := l.get("/pool?pool=physics&with=biology&past=24")
+	shows(t, text, "Due and running: physics", "Due and running: biology", "Oldest wait: biology", "fairlead shares --compare physics biology", `<option value="biology"></option>`)
+	shares, err := l.client.Shares(t.Context(), "biology")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cell := regexp.MustCompile(`share of the pool above</th><td class="n">([^<]*)</td><td class="n">([^<]*)</td>`).FindStringSubmatch(text)
+	if cell == nil || cell[1] != "60.0%" || cell[2] != "40.0%" || shares.Pools[0].ShareHere != 0.4 {
+		t.Errorf("the shares are %v, want %v", cell, shares.Pools[0].ShareHere)
+	}
+	tops := regexp.MustCompile(`data-y-from="([^"]*)" data-y-to="([^"]*)"`).FindAllStringSubmatch(text, -1)
+	if len(tops) != 16 {
+		t.Fatalf("%d pictures, want four pairs, each twice", len(tops))
+	}
+	for i := 0; i < len(tops); i += 4 {
+		if tops[i][2] != tops[i+2][2] {
+			t.Errorf("the pictures %d of a pair end at %s and %s", i/4, tops[i][2], tops[i+2][2])
+		}
+	}
+	for _, with := range []string{"nobody", "physics"} {
+		_, _, text := l.get("/pool?pool=physics&with=" + with)
+		shows(t, text, "there is no other pool "+with, "Due and running: physics")
+	}
+}
+
+// TestPauseOnThePage: it asks first, and shows who is hit; the pool and its table say so.
+func TestPauseOnThePage(t *testing.T) {
+	l := newLab(t, cluster)
+	example(l)
+	_, _, text := l.get("/act?verb=pause&pool=physics")
+	shows(t, text, "Pause physics?", "What runs goes on", "physics/markov", `name="for"`)
+	_, text = l.post("/act", url.Values{"verb": {"pause"}, "pool": {"physics"}, "for": {"2h"}, "reason": {"new disks"}})
+	shows(t, text, "Pause: done", "physics is paused until", "running, and going on:", "fairlead resume physics", "Undo: resume")
+	for path, says := range map[string][]string{
+		"/pool?pool=physics":       {"Paused", "new disks", "verb=resume"},
+		"/pool?pool=physics/curie": {">physics</a> is paused", "verb=pause"},
+		"/":                        {">paused</span>"},
+	} {
+		_, _, text := l.get(path)
+		shows(t, text, says...)
+	}
+	list, err := l.client.Pauses(t.Context())
+	if err != nil || len(list.Pauses) != 1 || list.Pauses[0].Reason != "new disks" || list.Pauses[0].Until.IsZero() {
+		t.Errorf("the pauses are %+v, %v", list, err)
+	}
+	id := l.submit("ann", api.Spec{Pool: "physics/curie"})
+	a, err := l.client.Why(t.Context(), id, fairlead.WhyOptions{})
+	if err != nil || a.Reason.Code != "gate.paused" {
+		t.Errorf("why: %+v, %v", a, err)
+	}
+	_, text = l.post("/act", url.Values{"verb": {"resume"}, "pool": {"physics"}})
+	shows(t, text, "Resume: done", "physics starts again", "Undo: pause")
+	for _, form := range []url.Values{
+		{"verb": {"resume"}, "pool": {"physics"}}, {"verb": {"pause"}, "pool": {"nobody"}}, {"verb": {"pause"}, "pool": {""}}, {"verb": {"pause"}, "pool": {"physics"}, "for": {"-1h"}},
+	} {
+		if status, text := l.post("/act", form); status < 400 || status >= 500 {
+			t.Errorf("%v: %d\n%s", form, status, text)
+		}
+	}
+}

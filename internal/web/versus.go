@@ -1,0 +1,66 @@
+package web
+
+import (
+	"context"
+	"strings"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/words"
+)
+
+// versus is the comparison of a pool with another one, which the address names.
+type versus struct {
+	With, Path string
+	Rows       []words.Compared
+	Problem    string
+	Kept       []field  // what else the address says
+	Names      []string // pools with which it may be compared, those beside it first
+	None       string   // the address without a comparison
+}
+
+// versusNames is how many pools are offered.
+const versusNames = 300
+
+// compare finds the pool with which the page compares.
+func (p *Pool) compare(ctx context.Context, src Source, r *Request) error {
+	v := &p.Versus
+	v.Path, v.With, v.None = p.Path, strings.Trim(r.Word("with"), "/ "), r.With("with", "")
+	rest := r.Without("with")
+	for _, name := range []string{"past", "pool", "since", "sort", "until"} {
+		if value := rest.Word(name); value != "" {
+			v.Kept = append(v.Kept, field{name, value})
+		}
+	}
+	all, err := src.Shares(ctx, "")
+	if err != nil {
+		return err
+	}
+	v.Names = comparable(all.Pools, p.Path)
+	if v.With == "" {
+		return nil
+	}
+	for i := range all.Pools {
+		if other := &all.Pools[i]; other.Path == v.With && v.With != p.Path {
+			v.Rows = words.Compare(all, p.Pool, other)
+			return nil
+		}
+	}
+	v.Problem = "there is no other pool " + v.With
+	v.With = ""
+	return nil
+}
+
+// comparable are the paths of the pools with which one may be compared: those beside it, then
+// the others.
+func comparable(all []fairlead.PoolView, path string) (names []string) {
+	above := func(path string) string { return path[:max(0, strings.LastIndexByte(path, '/'))] }
+	for _, siblings := range []bool{true, false} {
+		for i := range all {
+			other := all[i].Path
+			if other != "" && other != path && len(names) < versusNames && (above(other) == above(path)) == siblings {
+				names = append(names, other)
+			}
+		}
+	}
+	return names
+}
