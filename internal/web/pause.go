@@ -39,9 +39,6 @@ func (a *Act) aboutPause(ctx context.Context, src Source, r *Request) error {
 		return &fairlead.Invalid{Field: "pool", Msg: "name a pool: everything cannot be paused at once"}
 	}
 	a.Pool = &shares.Pools[0]
-	if p := a.Pool.Paused; a.Verb == "resume" && (p == nil || p.Pool != a.Pool.Path) {
-		return fmt.Errorf("%s is not paused: %w", a.Pool.Path, fairlead.ErrNotFound)
-	}
 	for _, p := range leavesOf(shares.Pools) {
 		if p.Path != a.Pool.Path && (p.Waiting > 0 || p.Tasks > 0) {
 			a.Below = append(a.Below, *p)

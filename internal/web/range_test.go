@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -92,8 +93,10 @@ func TestPauseOnThePage(t *testing.T) {
 		"/pool?pool=physics/curie": {">physics</a> is paused", "verb=pause"},
 		"/":                        {">paused</span>"},
 	} {
-		_, _, text := l.get(path)
-		shows(t, text, says...)
+		l.wait(path+" says so", func() bool { // pages may be some milliseconds old
+			_, _, text := l.get(path)
+			return !slices.ContainsFunc(says, func(s string) bool { return !strings.Contains(text, s) })
+		})
 	}
 	list, err := l.client.Pauses(t.Context())
 	if err != nil || len(list.Pauses) != 1 || list.Pauses[0].Reason != "new disks" || list.Pauses[0].Until.IsZero() {
