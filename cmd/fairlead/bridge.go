@@ -106,6 +106,7 @@ it had. Ctrl-C ends it and leaves the jobs where they are, after the time of --d
 	f.StringVar(&b.dir, "dir", "", "directory for the ledger and output (default: "+stateDir("bridge", "NAME")+")")
 	f.BoolVar(&b.takeOver, "take-over", false, "join under a name whose ledger is lost; what that had is submitted once more")
 	f.StringToStringVar(&b.labels, "label", nil, "labels for constraints of jobs; bridge="+kind.name+" is there by itself")
+	once(f, "label")
 	f.DurationVar(&b.drain, "drain", 0, "how long to wait at the end for what is in the queueing system")
 	f.StringVar(&b.logLevel, "log", "info", "debug, info, warn or error")
 	f.StringVar(&b.logFormat, "log-format", "text", "text or json")

@@ -83,6 +83,16 @@ func unconnected(ctx context.Context, address string, connected bool, err error)
 // other is how RabbitMQ says that something is there with other arguments.
 var other = regexp.MustCompile(`inequivalent arg '([^']+)' for (queue|exchange) '([^']+)'.*?: received (.+) but current is (.+)$`)
 
+var inQuotes = regexp.MustCompile(`'([^']*)'`)
+
+// quoted is the value in what RabbitMQ says of it, such as the value '5' of type 'long'.
+func quoted(text string) string {
+	if m := inQuotes.FindStringSubmatch(text); m != nil {
+		return m[1]
+	}
+	return text
+}
+
 // explain says what to do about a refusal.
 func explain(o *Options, err error) error {
 	refused, reason := refusedBy(err)
@@ -110,13 +120,7 @@ func differs(o *Options, reason string) string {
 	if m == nil {
 		return fmt.Sprintf("RabbitMQ at %s: %s; name another queue with --queue", at, reason)
 	}
-	plain := func(text string) string {
-		if m := regexp.MustCompile(`'([^']*)'`).FindStringSubmatch(text); m != nil {
-			return m[1]
-		}
-		return text
-	}
-	arg, kind, name, ours, theirs := m[1], m[2], m[3], plain(m[4]), plain(m[5])
+	arg, kind, name, ours, theirs := m[1], m[2], m[3], quoted(m[4]), quoted(m[5])
 	what := fmt.Sprintf("the %s %s is at RabbitMQ at %s already, with %s %s, where the bridge needs %s", kind, name, at, arg, theirs, ours)
 	if arg == "x-max-priority" && theirs != "none" {
 		return fmt.Sprintf("%s: start the bridge with --priorities %s, name another queue with --queue, or delete this one when it is empty with rabbitmqctl delete_queue %s", what, theirs, name)

@@ -31,9 +31,6 @@ type live struct {
 	barriers map[string]chan struct{}
 }
 
-// errBusy says that the session is taken.
-var errBusy = errors.New("an earlier connection of a bridge to this queue is open still: what it sent may yet arrive")
-
 // dial connects.
 func dial(ctx context.Context, url, name string) (*amqp.Connection, error) {
 	stop, connected := func() bool { return true }, false
@@ -41,7 +38,7 @@ func dial(ctx context.Context, url, name string) (*amqp.Connection, error) {
 		return nil, err
 	}
 	c, err := amqp.DialConfig(url, amqp.Config{
-		Heartbeat: 10 * time.Second, Properties: amqp.Table{"connection_name": name},
+		Heartbeat: heartbeat, Properties: amqp.Table{"connection_name": name},
 		Dial: func(network, address string) (net.Conn, error) {
 			d := net.Dialer{Timeout: 10 * time.Second}
 			c, err := d.DialContext(ctx, network, address)
@@ -159,11 +156,16 @@ func (l *live) takeSession(ctx context.Context) error {
 		_, err = ch.QueueDeclare(l.q.options.name("session"), false, false, true, false, nil)
 		ch.Close()
 		var refused *amqp.Error
-		if err == nil || !errors.As(err, &refused) || refused.Code != amqp.ResourceLocked {
+		if err == nil {
+			l.q.busySince = time.Time{}
+			l.sign()
+			return nil
+		}
+		if !errors.As(err, &refused) || refused.Code != amqp.ResourceLocked {
 			return err
 		}
 		if !pause(ctx, 50*time.Millisecond) || time.Since(l.began) > 2*time.Second {
-			return errBusy
+			return l.busy()
 		}
 	}
 }

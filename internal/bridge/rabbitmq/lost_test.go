@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -199,17 +200,105 @@ func TestRealOtherArguments(t *testing.T) {
 	}
 }
 
-// TestRealTwoBridges: the second bridge to a queue is told that there is another one.
+// TestRealTwoBridges: the second bridge to a queue is told that there is another one: at first
+// that it may be what is left of an earlier connection, and then who it is. When that one
+// ends it goes on.
 func TestRealTwoBridges(t *testing.T) {
+	rabbitmq.SetVanished(t, 3*time.Second)
 	server := brokertest.NewRabbitMQ(t)
 	first, second := adapter(server.URL, "one"), adapter(server.URL, "one")
 	defer second.Close()
-	_, err1 := first.Look(t.Context(), nil)
-	_, err2 := second.Look(t.Context(), nil)
-	if (err1 == nil) == (err2 == nil) || !strings.Contains(fmt.Sprint(err1, err2), "earlier connection") {
-		t.Errorf("got %v and %v", err1, err2)
+	if _, err := first.Look(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := second.Look(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "earlier connection") || errors.Is(err, bridge.ErrRefused) {
+		t.Errorf("at first: %v", err)
+	}
+	host, _ := os.Hostname()
+	want := fmt.Sprintf("the bridge that is process %d on %s has the queue one", os.Getpid(), host)
+	for end := time.Now().Add(time.Minute); ; {
+		_, err := second.Look(t.Context(), nil)
+		if errors.Is(err, bridge.ErrRefused) && strings.Contains(err.Error(), want) && strings.Contains(err.Error(), "--queue") {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("at last: %v, want %q", err, want)
+		}
+	}
+	if r := worktest.SubmitWithin(t, first, time.Minute, 1)[0]; r.Err != nil {
+		t.Errorf("the first was disturbed: %v", r.Err)
 	}
 	first.Close()
+	worktest.Await(t, second, worktest.Entry(1), bridge.Pending)
+}
+
+// TestRealNewQueueForgotten: RabbitMQ writes messages before it confirms them, but what it knows of
+// a queue up to two seconds later. If it is killed in that time, the queue is gone with all that was
+// confirmed; the bridge says that it is absent, once the queue is there again, and submits it once more.
+func TestRealNewQueueForgotten(t *testing.T) {
+	server := brokertest.NewRabbitMQ(t)
+	forgotten := 0
+	for round := range 4 {
+		queue := fmt.Sprint("new-", round)
+		q := adapter(server.URL, queue)
+		for i, r := range worktest.SubmitWithin(t, q, time.Minute, 1, 2, 3) {
+			if r.Err != nil {
+				t.Fatalf("receipt %d: %v", i, r.Err)
+			}
+		}
+		forgets := round >= 2
+		if forgets { // it may write in time: then it is made to forget
+			for _, part := range []string{"", ".receipts", ".reports"} {
+				server.Control(t, "delete_queue", queue+part)
+			}
+			server.Sync(t)
+		}
+		server.Kill()
+		server.Start(t)
+		if round%2 == 1 { // the bridge was killed, too
+			q.Close()
+			q = adapter(server.URL, queue)
+		}
+		seen := looked(t, q, 1, 2, 3)
+		there := contents(t, server, queue)
+		for i, s := range seen {
+			if want := slices.Contains(there, worktest.Entry(i+1).Marker); want != (s.Phase == bridge.Pending) || !want != (s.Phase == bridge.Absent) {
+				t.Errorf("round %d: %d is in the queue: %v, and the bridge says %+v", round, i+1, want, s)
+			}
+			if s.Phase == bridge.Absent {
+				forgotten++
+				if r := worktest.SubmitWithin(t, q, time.Minute, i+1)[0]; r.Err != nil {
+					t.Errorf("again: %v", r.Err)
+				}
+			}
+		}
+		if forgets && len(there) > 0 {
+			t.Errorf("round %d: %q are there, and the queue was forgotten", round, there)
+		}
+		if got := len(contents(t, server, queue)); got != 3 {
+			t.Errorf("round %d: %d are in the queue at last, want 3", round, got)
+		}
+		q.Close()
+	}
+	t.Logf("%d of 12 were forgotten with their queue", forgotten)
+}
+
+// looked is what an adapter says, as soon as it says something.
+func looked(t *testing.T, q *rabbitmq.Queue, numbers ...int) []bridge.Status {
+	t.Helper()
+	var entries []bridge.Entry
+	for _, n := range numbers {
+		entries = append(entries, worktest.Entry(n))
+	}
+	for end := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
+		seen, err := q.Look(t.Context(), entries)
+		if err == nil {
+			return seen
+		}
+		if time.Now().After(end) {
+			t.Fatal(err)
+		}
+	}
 }
 
 // BenchmarkSubmit is how fast jobs are published, and beside it how fast the same messages are

@@ -63,8 +63,10 @@ type Queue struct {
 	begin   func() // to keep a connection, once
 
 	order sync.Mutex // held while something is published, or a connection is made
-	mu    sync.Mutex // of those that follow
-	live  *live
+	// busySince is when another connection was first found to have the session; zero if none has.
+	busySince time.Time  // under order
+	mu        sync.Mutex // of those that follow
+	live      *live
 	// exam has the markers that are in the queue or were, as far as they concern us: set if
 	// the broker was restarted in our time.
 	exam map[string]bool

@@ -98,7 +98,7 @@ const (
 func (q *QS) absent(ctx context.Context, c config) []frontback.Doubt {
 	var found []frontback.Doubt
 	for _, o := range []struct{ what, name, lists string }{{partition, q.options.Partition, "sinfo"}, {account, q.options.Account, "sacctmgr show account"}} {
-		if o.name == "" || strings.Contains(o.name, "{") || o.what == account && c["AccountingStorageType"] != "accounting_storage/slurmdbd" {
+		if o.name == "" || strings.Contains(o.name, "{") || o.what == account && !accounts(c) {
 			continue
 		}
 		for _, name := range strings.Split(o.name, ",") { // of partitions one of several may be taken
@@ -108,6 +108,13 @@ func (q *QS) absent(ctx context.Context, c config) []frontback.Doubt {
 		}
 	}
 	return found
+}
+
+// accounts reports whether there may be a slurmdbd that knows accounts: slurmrestd does not tell its
+// configuration, and has to be asked.
+func accounts(c config) bool {
+	kind := c["AccountingStorageType"]
+	return kind == "accounting_storage/slurmdbd" || len(c) == 0
 }
 
 // leastJobAge is for how long slurmctld should know a job after its end: for as long as the

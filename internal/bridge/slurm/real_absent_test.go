@@ -10,27 +10,32 @@ import (
 	"github.com/fairlead/fairlead/internal/slurmtest"
 )
 
-// TestRealAbsent: a real Slurm tells which partitions and accounts it has.
+// TestRealAbsent: a real Slurm tells which partitions and accounts it has, by its commands and over REST.
 func TestRealAbsent(t *testing.T) {
 	t.Parallel()
-	s := slurmtest.Start(t, single(false))
+	s := slurmtest.Start(t, single(true))
 	s.Accounts(t, map[string][]string{"physics": {"root"}})
+	url, _ := s.REST(t)
+	byREST := &slurm.REST{URL: url, User: "root", Token: func() (string, error) { return s.Token(t, "root"), nil }}
 	for _, c := range []struct{ partition, account, want string }{
 		{"batch", "physics", ""}, {"closed", "", ""},
 		{"nope", "physics", "no partition nope"}, {"batch", "nope", "no account nope"},
 	} {
-		q := open(t, slurm.Options{Conf: s.Conf, Partition: c.partition, Account: c.account, AllowRoot: true})
-		d, err := q.Describe(t.Context())
-		if err != nil {
-			t.Fatal(err)
+		for _, o := range []slurm.Options{{Conf: s.Conf}, {REST: byREST}} {
+			o.Partition, o.Account, o.AllowRoot = c.partition, c.account, true
+			q := open(t, o)
+			d, err := q.Describe(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			var all []string
+			for _, f := range d.Found {
+				all = append(all, f.Text)
+			}
+			if text := strings.Join(all, "\n"); (c.want == "") != !strings.Contains(text, "Slurm has no") || !strings.Contains(text, c.want) {
+				t.Errorf("%+v over REST %v: %q", c, o.REST != nil, text)
+			}
+			q.Close()
 		}
-		var all []string
-		for _, f := range d.Found {
-			all = append(all, f.Text)
-		}
-		if text := strings.Join(all, "\n"); (c.want == "") != !strings.Contains(text, "Slurm has no") || !strings.Contains(text, c.want) {
-			t.Errorf("%+v: %q", c, text)
-		}
-		q.Close()
 	}
 }

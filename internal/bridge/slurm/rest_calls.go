@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -210,5 +211,22 @@ func (d *rest) rank(ctx context.Context) (string, error) {
 	return string(answer.Users[0].Level), nil
 }
 
-// has is not asked of slurmrestd, whose versions answer differently: a submission will show.
-func (d *rest) has(context.Context, string, string) (bool, error) { return true, nil }
+// has asks for the one that is named. What is not there is an error of some versions of slurmrestd,
+// and an empty list of others.
+func (d *rest) has(ctx context.Context, what, name string) (bool, error) {
+	part := "slurm"
+	if what == account {
+		part = "slurmdb"
+	}
+	var answer struct {
+		Partitions, Accounts []struct{ Name string }
+	}
+	err := d.call(ctx, http.MethodGet, part, what+"/"+url.PathEscape(name), nil, nil, &answer)
+	var f *failure
+	if errors.As(err, &f) && strings.Contains(strings.ToLower(f.text), "invalid "+what) {
+		return false, nil
+	}
+	return slices.ContainsFunc(append(answer.Partitions, answer.Accounts...), func(x struct{ Name string }) bool {
+		return x.Name == name || what == account && strings.EqualFold(x.Name, name) // slurmdbd keeps small letters
+	}), err
+}
