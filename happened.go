@@ -1,9 +1,10 @@
 package fairlead
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"slices"
+	"strconv"
 )
 
 // History returns what happened to a job, oldest first.
@@ -29,36 +30,53 @@ func (l *Loop) HistoryOf(ctx context.Context, j *Job, tasks []Task) ([]Event, er
 		}
 		events = append(events, more...)
 	}
-	names := make(map[int]string, len(tasks))
-	for _, t := range tasks {
-		names[t.Index] = taskName(j, t)
-	}
 	for i, e := range events {
-		events[i].Text = names[e.Task] + e.Text
+		if at, found := slices.BinarySearchFunc(tasks, e.Task, func(t Task, index int) int { return t.Index - index }); found {
+			events[i].Text = taskName(j, &tasks[at]) + e.Text
+		}
 	}
-	for _, t := range tasks {
-		events = append(events, taskEvents(j, t)...)
+	events = slices.Grow(events, 2*len(tasks))
+	for i := range tasks {
+		events = taskEvents(events, j, &tasks[i])
 	}
-	events = append(events, l.reasons.since(j)...)
-	slices.SortStableFunc(events, func(a, b Event) int { return a.At.Compare(b.At) })
-	return events, nil
+	return inTime(append(events, l.reasons.since(j)...)), nil
+}
+
+// inTime are events in the order of time; those of one instant stay as they are. What is moved about
+// is small: an event is not, and an array has many.
+func inTime(events []Event) []Event {
+	type moment struct {
+		at int64
+		of int
+	}
+	order := make([]moment, len(events))
+	for i := range events {
+		order[i] = moment{events[i].At.UnixNano(), i}
+	}
+	slices.SortFunc(order, func(a, b moment) int { return cmp.Or(cmp.Compare(a.at, b.at), a.of-b.of) })
+	out := make([]Event, len(events))
+	for i, m := range order {
+		out[i] = events[m.of]
+	}
+	return out
 }
 
 // taskName goes before what happened to one task of several.
-func taskName(j *Job, t Task) string {
+func taskName(j *Job, t *Task) string {
 	if j.Tasks == 1 {
 		return ""
 	}
-	return fmt.Sprintf("task %d: ", t.Number)
+	return "task " + strconv.Itoa(t.Number) + ": "
 }
 
-// taskEvents are the beginning and the end of a task's last attempt.
-func taskEvents(j *Job, t Task) []Event {
+// taskEvents adds the beginning and the end of a task's last attempt.
+func taskEvents(events []Event, j *Job, t *Task) []Event {
 	name := taskName(j, t)
-	events := []Event{{Job: j.ID, Task: t.Index, At: t.Started, Code: "started", Text: fmt.Sprintf("%sattempt %d on %s", name, t.Attempt, t.Holder)}}
+	began := Event{Job: j.ID, Task: t.Index, At: t.Started, Code: "started", Text: name + "attempt " + strconv.Itoa(t.Attempt) + " on " + t.Holder}
 	if t.Queued {
-		events[0].Code, events[0].Text = "queued", fmt.Sprintf("%sattempt %d, through %s", name, t.Attempt, t.Holder)
+		began.Code, began.Text = "queued", name+"attempt "+strconv.Itoa(t.Attempt)+", through "+t.Holder
 	}
+	events = append(events, began)
 	if !t.Ended.IsZero() && t.Outcome.State != "" {
 		text := name + string(t.Outcome.State)
 		if t.Outcome.Cause != "" {
