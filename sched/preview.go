@@ -39,12 +39,8 @@ func (s *Scheduler) Outlook() *Outlook {
 	return f.AsOutlook()
 }
 
-// AsOutlook makes a copy the outlook: it is not to be used otherwise any more. What it had planned is of the
-// nodes that there are, and not of a machine without bounds.
-func (s *Scheduler) AsOutlook() *Outlook {
-	s.backfill = backfilling{}
-	return &Outlook{s}
-}
+// AsOutlook makes a copy the outlook: it is not to be used otherwise any more.
+func (s *Scheduler) AsOutlook() *Outlook { return &Outlook{s} }
 
 // Preview is [Scheduler.Preview], once.
 func (o *Outlook) Preview(visit func(st Start, units float64) bool) {
