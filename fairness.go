@@ -134,6 +134,7 @@ func (l *Loop) countOut(r *liveRun, ended, now time.Time, learn bool) {
 		l.lengths.note(r.pool, ended.Sub(r.started))
 	}
 	l.past.note(r, max(1, r.header.Request[l.core.Cluster().Unit()]), ended)
+	l.limits.note(r, ended)
 	l.core.FinishAt(r.run, ended, now, learn)
 }
 

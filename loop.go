@@ -86,6 +86,7 @@ type Loop struct {
 	historian historian
 	beats     beats
 	past      pasts
+	limits    limitPasts
 
 	made      time.Time
 	restarted bool // the store held something before

@@ -326,6 +326,12 @@ func (c *Client) Limits(ctx context.Context) (*Limits, error) {
 	return get[Limits](ctx, c, "/v1/limits", nil)
 }
 
+// LimitCourses asks how much of licences and rates was used in so much of the past, a day at most, and by
+// when they are free again.
+func (c *Client) LimitCourses(ctx context.Context, past time.Duration) (*LimitCourses, error) {
+	return get[LimitCourses](ctx, c, "/v1/limits/course", url.Values{"past_seconds": {strconv.FormatFloat(past.Seconds(), 'f', -1, 64)}})
+}
+
 // Drain drains a node, or lets it take tasks again, and returns its state then.
 func (c *Client) Drain(ctx context.Context, node string, r DrainRequest) (*NodeState, error) {
 	var out NodeState

@@ -157,6 +157,13 @@ type Limits struct {
 	Rates    []fairlead.RateView    `json:"rates"`
 }
 
+// LimitCourses is how much of licences and rates was used over time, and by when they are free again.
+type LimitCourses struct {
+	Version int                    `json:"version"`
+	At      time.Time              `json:"at"`
+	Limits  []fairlead.LimitCourse `json:"limits"`
+}
+
 // DrainRequest drains a node or lets it take tasks again.
 type DrainRequest struct {
 	Drain       bool   `json:"drain"`

@@ -44,6 +44,7 @@ const (
 	Reservation             // kept for somebody; hatched
 	Window                  // free to be used until something begins; outlined
 	Past                    // a run that has ended; pale
+	Level                   // how much of a row is used, from its foot
 )
 
 // Box is a rectangle of rows and time.
@@ -220,6 +221,8 @@ func (f Gantt) drawBox(c *canvas, p area, b Box) {
 		kind = "fl-box fl-free"
 	case Past:
 		kind = "fl-box fl-past"
+	case Level:
+		kind = "fl-box fl-level"
 	}
 	c.el("path", "class", kind, "d", d.String())
 	for _, q := range places {
@@ -302,6 +305,9 @@ func (f Gantt) legend(boxes []Box) []entry {
 		return func(c *canvas, x, y float64) {
 			p := area{x: scale{from: 0, to: 1, a: x, b: x + signWidth}, y: scale{from: 0, to: 1, a: y + 7, b: y - 7}}
 			b.From, b.To, b.Row, b.Span, b.Label, b.Tip, b.Part = 0, 1, 0, 1, "", "", [2]float64{}
+			if b.Kind == Level {
+				b.Part = [2]float64{0.4, 1}
+			}
 			Gantt{Keys: f.Keys, Count: 1}.drawBox(c, p, b)
 		}
 	}
@@ -314,7 +320,7 @@ func (f Gantt) legend(boxes []Box) []entry {
 	for _, k := range []struct {
 		kind Kind
 		name string
-	}{{Past, "ended"}, {Reservation, "reserved"}, {Window, "free until"}} {
+	}{{Past, "ended"}, {Level, "in use, of the row"}, {Reservation, "reserved"}, {Window, "free until"}} {
 		if slices.ContainsFunc(boxes, func(b Box) bool { return b.Kind == k.kind }) {
 			legend = append(legend, entry{k.name, sign(Box{Key: "\x00", Kind: k.kind})})
 		}

@@ -102,7 +102,8 @@ func sampleNodes(width float64) Figure {
 			{Row: 3, From: 1.3 * hour, To: 9 * hour, Label: "1034_17", Key: "somebody else"},
 			{Row: 0, From: 5 * hour, To: 9 * hour, Label: "1037", Key: "biology", Kind: Reservation},
 			{Row: 4, From: 7 * hour, To: 12 * hour, Label: "maintenance", Kind: Reservation},
-			{Row: 4, From: 0, To: 7 * hour, Label: "free until 7h", Kind: Window}}}
+			{Row: 4, From: 0, To: 7 * hour, Label: "free until 7h", Kind: Window},
+			{Row: 1, From: 0, To: 3 * hour, Label: "3 of 5", Kind: Level, Part: [2]float64{0.4, 1}}, {Row: 1, From: 3 * hour, To: 6 * hour, Label: "1 of 5", Kind: Reservation, Part: [2]float64{0.8, 1}}}}
 }
 
 func sampleProcessors(width float64) Figure {

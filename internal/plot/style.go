@@ -108,7 +108,7 @@ func styleSheet() string {
 		".fl-fill{stroke:none;fill-opacity:.16}\n.fl-gap{stroke:none;fill-opacity:.3}\n" +
 		".fl-hatch{fill:none;stroke-width:1;stroke-opacity:.75}\n" +
 		".fl-bar{fill-opacity:.8;stroke-width:1}\n.fl-box{fill-opacity:.32;stroke-width:1}\n" +
-		".fl-free{fill-opacity:.05;stroke-dasharray:4 3}\n.fl-past{fill-opacity:.13;stroke-opacity:.55}\n")
+		".fl-free{fill-opacity:.05;stroke-dasharray:4 3}\n.fl-past{fill-opacity:.13;stroke-opacity:.55}\n.fl-level{fill-opacity:.55}\n")
 	fmt.Fprintf(&rules, ".fl-now{%sstroke-width:1.5;stroke-dasharray:3 2}\n.fl-cell{%sfill:none}\n.fl-cell-used{%sstroke:none}\n.fl-cell-out{%sfill:none;stroke-width:1.5}\n",
 		rule("stroke", "c1", light[1]), rule("stroke", "axis", tone["axis"]), rule("fill", "c0", light[0]), rule("stroke", "dim", tone["dim"]))
 	fmt.Fprintf(&rules, ".fl-bullet-back{%sfill-opacity:.22;stroke:none}\n.fl-bullet-want{fill:none;%sstroke-width:1;stroke-dasharray:2 2}\n", rule("fill", "c0", light[0]), rule("stroke", "axis", tone["axis"]))

@@ -19,6 +19,7 @@ func (s *Server) clusterRoutes(a huma.API) {
 	handle(a, http.MethodGet, "/v1/nodes", "nodes", "The nodes", 0, s.nodes)
 	handle(a, http.MethodGet, "/v1/nodes/tasks", "nodeTasks", "What runs on nodes, and until when", 0, s.nodeTasks)
 	handle(a, http.MethodGet, "/v1/limits", "limits", "The licences and rates: in use, left, waiting", 0, s.limits)
+	handle(a, http.MethodGet, "/v1/limits/course", "limit-courses", "How much of licences and rates was used over time, and by when they are free again", 0, s.limitCourses)
 	handle(a, http.MethodPost, "/v1/nodes/{name}/drain", "drain", "Drain a node, or let it take tasks again", 0, s.drain)
 	handle(a, http.MethodGet, "/v1/status", "status", "What the server says about itself", 0, s.status)
 }
@@ -87,6 +88,15 @@ func (s *Server) nodeTasks(_ context.Context, in *nodeTasksInput) (*body[api.Nod
 func (s *Server) limits(ctx context.Context, _ *struct{}) (*body[api.Limits], error) {
 	licenses, rates := s.options.Loop.Limits(ctx)
 	return answer(api.Limits{Version: api.Version, At: time.Now(), Licenses: licenses, Rates: rates}), nil
+}
+
+type limitCoursesInput struct {
+	Past float64 `query:"past_seconds" minimum:"0" maximum:"604800" default:"21600" doc:"How far back; a day is kept, since the server was started"`
+}
+
+func (s *Server) limitCourses(_ context.Context, in *limitCoursesInput) (*body[api.LimitCourses], error) {
+	courses := s.options.Loop.LimitCourses(time.Duration(in.Past * float64(time.Second)))
+	return answer(api.LimitCourses{Version: api.Version, At: time.Now(), Limits: courses}), nil
 }
 
 type drainInput struct {

@@ -130,6 +130,10 @@ func (x source) Limits(ctx context.Context) (*api.Limits, error) {
 	return bodyOf(x.s.limits(ctx, nil))
 }
 
+func (x source) LimitCourses(ctx context.Context, past time.Duration) (*api.LimitCourses, error) {
+	return bodyOf(x.s.limitCourses(ctx, &limitCoursesInput{Past: past.Seconds()}))
+}
+
 func (x source) Drain(ctx context.Context, node string, r api.DrainRequest) error {
 	_, err := x.s.drain(ctx, &drainInput{Name: node, Body: r})
 	return err

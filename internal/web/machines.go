@@ -23,6 +23,8 @@ type machinesSource interface {
 	NodeTasks(ctx context.Context, nodes []string, past time.Duration) (*api.NodeTasks, error)
 	// Limits are the licences and rates.
 	Limits(ctx context.Context) (*api.Limits, error)
+	// LimitCourses is how much of them was used over time, and by when they are free again.
+	LimitCourses(ctx context.Context, past time.Duration) (*api.LimitCourses, error)
 }
 
 // machinesPage shows what each node does, has done and will do.
@@ -35,6 +37,8 @@ const nodesShown = 20
 type Machines struct {
 	*api.Nodes
 	Limits *api.Limits
+	// Courses are how much of these was used, and by when they are free again.
+	Courses limitCourses
 	// Found are the nodes that match what is searched for, and Rows those that are shown.
 	Found []*fairlead.NodeView
 	Rows  []nodeRow
@@ -108,6 +112,11 @@ func loadMachines(ctx context.Context, src Source, r *Request) (any, error) {
 	for _, n := range m.Found {
 		m.Cells.Cells = append(m.Cells.Cells, plot.Cell{Name: n.Name, Full: fullness(n, m.Unit), Drain: n.State == "drain" || n.State == "maintenance", Gone: n.State == "down"})
 	}
+	courses, err := src.LimitCourses(ctx, time.Duration(m.hours(r)*float64(time.Hour)))
+	if err != nil {
+		return nil, err
+	}
+	m.Courses = limitCourses{courses.Limits, m.At}
 	m.group(r)
 	shares, err := src.Shares(ctx, "")
 	if err != nil {

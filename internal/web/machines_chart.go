@@ -48,9 +48,10 @@ func (m *Machines) timeline(r *Request, tops []string) {
 	for i, n := range m.Rows {
 		p.node(i, n.NodeView, byNode[n.Name], keys)
 	}
+	rows := p.limits(len(m.Rows))
 	f := plot.Gantt{
 		X:   plot.Axis{Unit: plot.Clock, From: seconds(p.from), To: seconds(p.to), Zone: time.Local},
-		Now: seconds(p.now), Boxes: p.boxes, Keys: colours(tops, keys), Height: max(70, float64(len(m.Rows))*34),
+		Now: seconds(p.now), Boxes: p.boxes, Keys: colours(tops, keys), Height: max(70, float64(len(m.Rows)+len(rows))*34),
 	}
 	for _, n := range m.Rows {
 		name := n.Name
@@ -59,6 +60,7 @@ func (m *Machines) timeline(r *Request, tops []string) {
 		}
 		f.Rows = append(f.Rows, name)
 	}
+	f.Rows = append(f.Rows, rows...)
 	f.Width = 1230
 	m.Chart = f
 }

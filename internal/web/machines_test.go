@@ -191,6 +191,9 @@ func (s *stranger) Shares(context.Context, string) (*api.Shares, error) {
 }
 func (s *stranger) Version() uint64                             { return 1 }
 func (s *stranger) Limits(context.Context) (*api.Limits, error) { return &api.Limits{}, nil }
+func (s *stranger) LimitCourses(context.Context, time.Duration) (*api.LimitCourses, error) {
+	return &api.LimitCourses{}, nil
+}
 func (s *stranger) Reservations(context.Context) (*api.Reservations, error) {
 	return &api.Reservations{Reservations: []fairlead.Reservation{{Name: "course", Nodes: []string{"n1"}, Pools: []string{"teaching"}}}}, nil
 }

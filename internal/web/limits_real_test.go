@@ -1,0 +1,46 @@
+//go:build real
+
+package web_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/fairlead/fairlead/internal/api"
+)
+
+// TestRealLimitRows: licences and rates have rows among the machines, which say under the pointer and in the table
+// below what the interface says.
+func TestRealLimitRows(t *testing.T) {
+	l := newLab(t, cluster+"rates: {mail: 2/m}\n")
+	example(l)
+	for range 60 {
+		l.submit("curie", api.Spec{Name: "post", Pool: "physics/curie", Argv: []string{"true"}, Rates: []string{"mail"}, LimitSeconds: 60})
+	}
+	b := browse(t)
+	b.open(l.url + "/machines")
+	b.until(`[...document.querySelectorAll("#plan .wide title")].some((t) => /^rate mail: used up by what waits for it\nuntil /.test(t.textContent))`)
+	b.until(`[...document.querySelectorAll("#plan .wide title")].some((t) => /^licence matlab: [0-9.]+ of 5 in use\nfrom /.test(t.textContent))`)
+	courses, err := l.client.LimitCourses(t.Context(), 6*3600e9)
+	if err != nil || len(courses.Limits) != 2 || courses.Limits[0].Name != "matlab" || len(courses.Limits[0].Ahead) != 2 {
+		t.Fatalf("the interface says %+v, %v", courses, err)
+	}
+	want := []string{"licence matlab: 5 of 5 held by what runs now\nuntil " + courses.Limits[0].Ahead[0].Until.Local().Format("15:04") + " at most", "licence matlab: 1 of 5 held by what runs now\nuntil " + courses.Limits[0].Ahead[1].Until.Local().Format("15:04") + " at most"}
+	all := strings.Join(texts(b, "#plan .wide title"), "\n\n")
+	for _, w := range want {
+		if !strings.Contains(all, w) {
+			t.Errorf("no box says %q:\n%s", w, all)
+		}
+	}
+	for _, row := range []string{"matlab: 5", "mail: 2/m"} {
+		if !strings.Contains(strings.Join(texts(b, "#plan .wide g text"), "|"), row) {
+			t.Errorf("there is no row %q", row)
+		}
+	}
+	free := "4 at " + courses.Limits[0].Ahead[0].Until.Local().Format("15:04") + ", 5 at " + courses.Limits[0].Ahead[1].Until.Local().Format("15:04")
+	if got := texts(b, `#limits tr[data-key=license-matlab] td[data-of="free by"]`); len(got) != 1 || got[0] != free {
+		t.Errorf("it is free by %q, want %q", got, free)
+	}
+	b.looks("limits")
+	b.clean(l.url)
+}

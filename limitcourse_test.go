@@ -1,0 +1,72 @@
+package fairlead_test
+
+import (
+	"math"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/sched"
+)
+
+// TestLimitCourses: what tasks used of a licence and how many started under a rate is told by steps, of those
+// that have ended and of those that run; and by when what runs gives back what it holds.
+func TestLimitCourses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := fairlead.LoopOptions{Shares: fairlead.DefaultShares()}
+		o.Shares.Sched.Licenses = map[string]int64{"matlab": 4}
+		o.Shares.Sched.Rates = map[string]sched.Rate{"mail": {Count: 2, Per: time.Minute}}
+		loop, stop := start(t, o, 8, until)
+		defer stop()
+		begin := time.Now()
+		one := func(payload string, limit time.Duration, n int64) {
+			submit(t, loop, fairlead.Job{User: "ann", Payload: []byte(payload), Limit: limit, Licenses: fairlead.Amounts{"matlab": n}})
+			synctest.Wait()
+		}
+		one("30m", time.Hour, 1)   // has ended
+		one("3h", 4*time.Hour, 2)  // runs
+		one("3h", 10*time.Hour, 1) // runs
+		for range 5 {
+			submit(t, loop, fairlead.Job{User: "ann", Payload: []byte("1s"), Rates: []string{"mail"}})
+		}
+		time.Sleep(2 * time.Hour)
+		var used, starts float64
+		for _, c := range loop.LimitCourses(6 * time.Hour) {
+			for _, s := range c.Past {
+				switch {
+				case s.From.Before(begin) || s.Until.After(time.Now()) || !s.Until.After(s.From):
+					t.Errorf("%s: a step is %+v", c.Name, s)
+				case c.Rate:
+					starts += s.Used * math.Max(1, math.Round(s.Until.Sub(s.From).Seconds()/c.StepSeconds))
+				default:
+					used += s.Used * s.Until.Sub(s.From).Hours()
+				}
+			}
+			if c.Rate {
+				if c.Capacity != 2*c.StepSeconds/60 || len(c.Ahead) != 0 {
+					t.Errorf("the rate is %+v", c)
+				}
+				continue
+			}
+			if c.Capacity != 4 || len(c.Ahead) != 2 || c.Ahead[0].Used != 3 || c.Ahead[1].Used != 1 || !c.Ahead[0].Until.Equal(begin.Add(4*time.Hour)) || !c.Ahead[1].Until.Equal(begin.Add(10*time.Hour)) {
+				t.Errorf("the licence is %+v", c)
+			}
+		}
+		if math.Abs(used-6.5) > 0.01 || starts != 5 {
+			t.Errorf("%v hours of the licence, want 6.5, and %v starts, want 5", used, starts)
+		}
+		for range 7 {
+			submit(t, loop, fairlead.Job{User: "ann", Payload: []byte("1s"), Rates: []string{"mail"}})
+		}
+		one("10m", 0, 1) // nobody knows how long
+		for _, c := range loop.LimitCourses(time.Hour) {
+			switch last := len(c.Ahead) - 1; {
+			case c.Rate && (last != 0 || c.Ahead[0].Until.Sub(time.Now()) != 5*30*time.Second):
+				t.Errorf("five wait for the rate: %+v", c.Ahead)
+			case !c.Rate && (last != 2 || c.Ahead[0].Used != 4 || c.Ahead[last].Used != 1 || !c.Ahead[last].Until.IsZero()):
+				t.Errorf("one has no limit: %+v", c.Ahead)
+			}
+		}
+	})
+}
