@@ -21,6 +21,7 @@ func (d *desk) look(a actor, path string, form url.Values, headers ...string) (s
 		r = httptest.NewRequest(http.MethodPost, "http://localhost"+path, strings.NewReader(form.Encode()))
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
+	r.Header.Set("Accept", "text/html") // as browsers do
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
