@@ -58,6 +58,7 @@ type Loop struct {
 	runs         map[taskID]*liveRun
 	members      map[string]*Member
 	drained      map[string]string // node -> why, by an administrator
+	bridges      map[string]string // node -> kind of its bridge
 	untold       bool              // jobs are to be told to the core again
 	boosts       map[int64]Boost
 	lastBoost    int64
@@ -125,7 +126,7 @@ func NewLoop(ctx context.Context, store Store, o LoopOptions) (*Loop, error) {
 	l := &Loop{
 		store: store, options: o, client: NewClient(store, o.Shares), log: o.Logger,
 		wake: make(chan struct{}, 1), shares: o.Shares,
-		runs: map[taskID]*liveRun{}, members: map[string]*Member{}, drained: map[string]string{}, boosts: map[int64]Boost{}, pauses: map[string]Pause{}, reservations: reservations{all: map[string]Reservation{}}, glimpses: glimpses{},
+		runs: map[taskID]*liveRun{}, members: map[string]*Member{}, drained: map[string]string{}, bridges: map[string]string{}, boosts: map[int64]Boost{}, pauses: map[string]Pause{}, reservations: reservations{all: map[string]Reservation{}}, glimpses: glimpses{},
 		timetable: lately[Timetable]{times: tableAge}, ranges: lately[Timetable]{times: tableAge},
 		made: time.Now(), peers: newPeers(store, o), changed: map[string]bool{}, observer: unobserved{},
 	}
@@ -153,6 +154,7 @@ func (l *Loop) loadSettings(ctx context.Context) error {
 		return err
 	}
 	l.loadDrained(all)
+	l.loadBridges(all)
 	return cmp.Or(l.loadReservations(all), l.loadBoosts(all), l.loadPauses(all))
 }
 

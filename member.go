@@ -84,6 +84,9 @@ func (l *Loop) Join(ctx context.Context, name string, capacity Amounts, info Nod
 	if err := l.announce(ctx, &ServedNode{Name: name, State: cluster.Up.String(), Capacity: capacity, Labels: info.Labels, Seen: time.Now()}); err != nil {
 		return nil, fmt.Errorf("join %s: %w", name, err)
 	}
+	if err := l.keepBridge(ctx, name, info.Labels[BridgeLabel]); err != nil {
+		return nil, err
+	}
 	if running == nil {
 		if _, err := l.store.Expire(ctx, name); err != nil {
 			return nil, fmt.Errorf("join %s: %w", name, err)

@@ -282,8 +282,7 @@ func (l *Loop) leased(c Change, now time.Time) {
 func (l *Loop) nodeOf(holder string, now time.Time) cluster.NodeID {
 	node, known := l.core.Cluster().Lookup(holder)
 	if !known {
-		node = l.core.Join(holder, nil, now)
-		l.core.SetNode(node, cluster.Down, now)
+		node = l.downNode(holder, now)
 	}
 	return node
 }

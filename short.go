@@ -232,31 +232,6 @@ func (l *Loop) someNodeUp() bool {
 	return slices.ContainsFunc(l.core.Cluster().Nodes(), func(n cluster.Node) bool { return n.State.Counts() })
 }
 
-// BridgeLabel is the label of a node that stands for another queueing system; its value is the
-// kind of the bridge.
-const BridgeLabel = "bridge"
-
-// whichBridge says which bridges to start, if all nodes that are down are those of bridges; ""
-// if some are not, or none is.
-func (l *Loop) whichBridge() string {
-	var commands []string
-	for _, n := range l.core.Cluster().Nodes() {
-		if n.State != cluster.Down {
-			continue
-		}
-		kind := n.Labels[BridgeLabel]
-		if kind == "" {
-			return ""
-		}
-		commands = append(commands, fmt.Sprintf("fairlead bridge %s --name %s", kind, n.Name))
-	}
-	if len(commands) == 0 {
-		return ""
-	}
-	const most = 3
-	return "start the bridge again, with the options that it had: " + strings.Join(commands[:min(most, len(commands))], ", or ")
-}
-
 // noNodesText says why no node takes tasks.
 func (l *Loop) noNodesText() string {
 	nodes := l.core.Cluster().Nodes()

@@ -67,6 +67,9 @@ func (s *Server) forgetNode(ctx context.Context, node string) error {
 		if err := keeper.Set(ctx, ledgerSetting+node, ""); err != nil {
 			return fmt.Errorf("forget the ledger of %s: %w", node, err)
 		}
+		if err := s.options.Loop.ForgetBridge(ctx, node); err != nil {
+			return err
+		}
 	}
 	if !drained {
 		return nil

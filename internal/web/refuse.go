@@ -25,10 +25,15 @@ func (d *Dashboard) fail(w http.ResponseWriter, r *http.Request, err error) {
 	d.write(w, r, errorPage, req, api.FromError(err), api.Status(err))
 }
 
-// Refuse answers in place of what was asked for: browsers with a page, programs with a document.
+// Refuse answers in place of what was asked for: pages with one that says why, the interface with a
+// document.
 func (d *Dashboard) Refuse(w http.ResponseWriter, r *http.Request, err error) {
 	secure(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		d.refuse(w, r, api.FromError(err), api.Status(err))
+		if strings.HasPrefix(r.URL.Path, "/v1/") {
+			api.WriteProblem(w, api.Status(err), api.FromError(err))
+			return
+		}
+		d.fail(w, r, err)
 	})).ServeHTTP(w, r)
 }
 
