@@ -49,7 +49,7 @@ func (l *Loop) Stuck(ctx context.Context, most int) (stuck []Stuck, looked int, 
 			continue
 		}
 		reason := lines.reason(j)
-		if v := verdictOf(reason.Code); v != why.Impossible && v != why.NeedsAdmin {
+		if v := verdictOf(reason); v != why.Impossible && v != why.NeedsAdmin {
 			continue
 		}
 		i := slices.IndexFunc(stuck, func(s Stuck) bool { return s.Code == reason.Code })

@@ -21,21 +21,25 @@ func TestPause(t *testing.T) {
 		store := memory.New("cpu")
 		loop, stop := again(t, store, twoPools(), 1)
 		defer stop()
-		submit(t, loop, fairlead.Job{Pool: "a", Name: "1h"})
+		submit(t, loop, fairlead.Job{Pool: "a", Name: "1h", Limit: 2 * time.Hour})
 		synctest.Wait()
 		if _, err := loop.Pause(t.Context(), fairlead.Pause{Pool: "a", Until: time.Now().Add(6 * time.Hour), By: "alice", Reason: "new disks"}, "socket"); err != nil {
 			t.Fatal(err)
 		}
-		submit(t, loop, fairlead.Job{Pool: "a", Name: "1h"}, fairlead.Job{Pool: "b", Name: "1h"})
+		submit(t, loop, fairlead.Job{Pool: "a", Name: "1h", Limit: 2 * time.Hour}, fairlead.Job{Pool: "b", Name: "1h", Limit: 2 * time.Hour})
 		synctest.Wait()
 		if p := poolOf(t, loop, "a"); p.Paused == nil || p.Paused.By != "alice" || p.Tasks != 1 || p.Waiting != 1 {
 			t.Errorf("paused: %+v", p)
 		}
-		a, err := loop.Why(t.Context(), 2, fairlead.WhyOptions{})
+		until := loop.Pauses()[0].Until
+		a, err := loop.Why(t.Context(), 2, fairlead.WhyOptions{Estimate: true})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a.Reason.Code != why.GatePaused || a.Verdict != why.NeedsAdmin || !strings.HasSuffix(a.Reason.Text, ", by alice: new disks") || !strings.Contains(a.Reason.Next, "fairlead resume a") {
+		if a.Start == nil || a.Start.By == nil || !a.Start.By.Equal(until) || a.Reason.Until == nil || !a.Reason.Until.Equal(until) {
+			t.Errorf("it starts %+v, want by the end of the pause at %v", a.Start, until)
+		}
+		if a.Reason.Code != why.GatePaused || a.Verdict != why.Limited || !strings.HasSuffix(a.Reason.Text, ", by alice: new disks") || !strings.Contains(a.Reason.Next, "fairlead resume a") {
 			t.Errorf("why: %s: %+v", a.Verdict, a.Reason)
 		}
 		short := loop.ShortReasons(t.Context(), jobsOf(t, loop, 2))

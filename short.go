@@ -179,7 +179,7 @@ func (l *Loop) WhyPool(ctx context.Context, name string, siblings int) (*why.Ans
 	default:
 		a.Subject.State = "waiting"
 		a.Reason = l.poolReason(id)
-		a.Verdict = verdictOf(a.Reason.Code)
+		a.Verdict = verdictOf(a.Reason)
 	}
 	entitled := l.core.Entitlements()[id]
 	a.Others = append(a.Others, why.Reason{Code: a.Reason.Code, Text: fmt.Sprintf(

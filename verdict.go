@@ -35,6 +35,9 @@ func gateReason(g why.Gate) why.Reason {
 	}
 	if g.Code == why.GatePaused {
 		r.Next = strings.Replace(r.Next, "POOL", g.Where, 1)
+		if r.Until = g.Next; r.Until != nil {
+			r.Next = strings.Replace(r.Next, "go on", "go on before", 1)
+		}
 	}
 	if g.Code == why.GateNever && r.Text == "" {
 		r.Text = fmt.Sprintf("it asks for %s %s, and %s may have %s", g.Need, strings.TrimPrefix(g.Name, "max "), g.Where, g.Limit)
@@ -62,12 +65,17 @@ func inWords(gates []why.Gate) []why.Gate {
 	return gates
 }
 
-func verdictOf(c why.Code) why.Verdict {
-	switch c {
+func verdictOf(r why.Reason) why.Verdict {
+	switch r.Code {
 	case why.FitNever, why.LicenseNever, why.GateNever, why.ReservationOver:
 		return why.Impossible
-	case why.NoNodes, why.ShareNone, why.GatePaused:
+	case why.NoNodes, why.ShareNone:
 		return why.NeedsAdmin
+	case why.GatePaused:
+		if r.Until == nil {
+			return why.NeedsAdmin
+		}
+		return why.Limited // it ends by itself
 	case why.GateMax, why.GateMaxTasks, why.GateJobTasks, why.GateLicense, why.GateRate:
 		return why.Limited
 	}

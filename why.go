@@ -203,7 +203,7 @@ func (l *Loop) whyWaiting(a *why.Answer, j *Job, tasks []Task, blockers []string
 	if next := l.whichBridge(); next != "" && a.Reason.Code == why.NoNodes {
 		a.Reason.Next = next
 	}
-	a.Verdict = verdictOf(a.Reason.Code)
+	a.Verdict = verdictOf(a.Reason)
 }
 
 func closedGates(gates []why.Gate) []why.Gate {

@@ -174,7 +174,11 @@ func (s *Scheduler) pauseGate(id int32) (g why.Gate, paused bool) {
 		return g, false
 	}
 	p := s.pauses.all[path]
-	return why.Gate{Name: "pause", Where: cmp.Or(path, "root"), Code: why.GatePaused, Text: cmp.Or(path, "root") + " is paused " + p.text(s.at)}, true
+	g = why.Gate{Name: "pause", Where: cmp.Or(path, "root"), Code: why.GatePaused, Text: cmp.Or(path, "root") + " is paused " + p.text(s.at)}
+	if !p.Until.IsZero() {
+		g.Next = &p.Until
+	}
+	return g, true
 }
 
 // text says whose a pause is, and from when to when.

@@ -104,6 +104,8 @@ type Reason struct {
 	Code Code   `json:"code"`
 	Text string `json:"text"`
 	Next string `json:"next,omitempty"` // what to do about it
+	// Until is when it ends by itself, of a pause that does.
+	Until *time.Time `json:"until,omitempty"`
 }
 
 // Narrowing is a step on the way from all nodes to those that could run a job.
@@ -234,7 +236,8 @@ type Gate struct {
 	Kept *Kept `json:"kept,omitempty"`
 	// Window is the reservation or maintenance that the job asks for or that is in its way.
 	Window *Window `json:"window,omitempty"`
-	// Next is when a rate that has no start left has one again.
+	// Next is when it opens by itself: when a rate that has no start left has one again, or a
+	// pause ends.
 	Next *time.Time `json:"next,omitempty"`
 	// Holders are those who hold most of a licence.
 	Holders []Holder `json:"holders,omitempty"`
