@@ -73,7 +73,7 @@ func tabled(parts []part) (names []string) {
 // export answers with the tables of a part. They are read from what the page shows, so that they
 // are the same.
 func (d *Dashboard) export(w http.ResponseWriter, r *http.Request, p *Page, req *Request, name string) {
-	req.Live = true
+	req.Live, req.Table = true, true
 	if (&shown{Request: req, Page: p}).Whole() && slices.Contains(p.Parts, name) {
 		d.exportWhole(w, r, p, req, &csvRows{d: d, page: p, part: name})
 		return
@@ -85,7 +85,7 @@ func (d *Dashboard) export(w http.ResponseWriter, r *http.Request, p *Page, req 
 	}
 	i := slices.IndexFunc(parts, func(x part) bool { return x.name == name })
 	if i < 0 {
-		d.fail(w, r, fmt.Errorf("this page has no table %.40q: %w", name, fairlead.ErrNotFound))
+		d.noTable(w, r, name)
 		return
 	}
 	tables, err := tablesOf(parts[i].html)
@@ -103,6 +103,20 @@ func (d *Dashboard) export(w http.ResponseWriter, r *http.Request, p *Page, req 
 		}
 		out.WriteAll(withoutEmpty(rows))
 	}
+}
+
+// exportJSON answers with all jobs of a list; other tables are had at the interface.
+func (d *Dashboard) exportJSON(w http.ResponseWriter, r *http.Request, p *Page, req *Request, name string) {
+	if p.Whole == nil || !slices.Contains(p.Parts, name) {
+		d.noTable(w, r, name)
+		return
+	}
+	d.exportWhole(w, r, p, req, &jsonRows{})
+}
+
+// noTable says that there is no such table to be had.
+func (d *Dashboard) noTable(w http.ResponseWriter, r *http.Request, name string) {
+	d.fail(w, r, fmt.Errorf("this page has no table %.40q: %w", name, fairlead.ErrNotFound))
 }
 
 // csvHeader says that tables follow, for a file.

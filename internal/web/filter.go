@@ -1,6 +1,7 @@
 package web
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -67,6 +68,14 @@ func (f *filter) passes(j *api.Job) bool {
 	return !slices.ContainsFunc(f.tests, func(test func(*api.Job) bool) bool { return !test(j) })
 }
 
+// err is what is wrong with it, for those who would take all jobs for those that match.
+func (f *filter) err() error {
+	if len(f.Problems) == 0 {
+		return nil
+	}
+	return &fairlead.Invalid{Field: "q", Msg: strings.Join(f.Problems, "; ")}
+}
+
 func (f *filter) problem(text string) { f.Problems = append(f.Problems, text) }
 
 // name looks for a word in the name, or for a number of a job.
@@ -98,6 +107,10 @@ func bound(value string) (text string, over bool) {
 
 func (f *filter) wait(value string, now time.Time) {
 	text, over := bound(value)
+	if text == "" {
+		f.problem("wait: a time is missing, as in wait:" + value + "1h")
+		return
+	}
 	d, err := units.ParseDuration(text)
 	if err != nil {
 		f.problem("wait: " + err.Error())
@@ -109,8 +122,12 @@ func (f *filter) wait(value string, now time.Time) {
 // number compares how much of a resource a job asks for.
 func (f *filter) number(resource, value string) {
 	text, over := bound(value)
+	if text == "" {
+		f.problem(fmt.Sprintf("%s: a number is missing, as in %s8", resource, resource+":"+value))
+		return
+	}
 	n, err := units.ParseSize(text)
-	if err != nil && text != "" && strings.Contains("-.0123456789", text[:1]) {
+	if err != nil && strings.Contains("-.0123456789", text[:1]) {
 		f.problem(resource + ": " + err.Error())
 		return
 	}

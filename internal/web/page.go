@@ -63,6 +63,9 @@ type Request struct {
 	Here string
 	// Live is set where the page is brought up to date: then there is time for what takes long.
 	Live bool
+	// Table is set where a table of the page is read in place of it: what is wrong is then no part of the
+	// page that says so, but an error.
+	Table bool
 	// Kiosk is set for a screen on a wall: nothing but what is to be seen.
 	Kiosk bool
 }

@@ -76,6 +76,12 @@ const queueRows = 100
 func loadQueue(ctx context.Context, src Source, r *Request) (any, error) {
 	q := &Queue{Now: time.Now(), Verbs: allVerbs}
 	waits := q.asked(r)
+	if err := q.Filter.err(); err != nil {
+		if r.Table {
+			return nil, err
+		}
+		return q, q.none(ctx, src)
+	}
 	q.Later = !r.patient(src)
 	if done, err := q.folded(ctx, src, r, waits); done || err != nil {
 		return q, err
@@ -101,6 +107,15 @@ func loadQueue(ctx context.Context, src Source, r *Request) (any, error) {
 		q.First = r.With("after", "")
 	}
 	return q, nil
+}
+
+// none lists no job: what is searched for is not understood, and who acts on all that is listed must not
+// act on everything.
+func (q *Queue) none(ctx context.Context, src Source) error {
+	find := finder{ctx: ctx, src: src, filter: &filter{}}
+	err := find.details(nil)
+	q.JobList = find.list
+	return err
 }
 
 // asked reads which jobs the list has, and reports whether these are what waits.

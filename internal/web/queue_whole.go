@@ -15,6 +15,9 @@ const wholeChunk = 500
 func wholeQueue(ctx context.Context, src Source, r *Request, each func(*Queue) error) error {
 	q := &Queue{Now: time.Now()}
 	waits := q.asked(r)
+	if err := q.Filter.err(); err != nil {
+		return err
+	}
 	w := whole{finder: finder{ctx: ctx, src: src, filter: &q.Filter, options: JobOptions{Rank: true, Start: src.Waiting() <= muchWaits}}, q: q, r: r, each: each}
 	if waits {
 		w.seen = map[int64]bool{}

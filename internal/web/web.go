@@ -107,12 +107,12 @@ func (d *Dashboard) page(p *Page) http.Handler {
 			d.live.serve(w, r, p, req)
 			return
 		}
-		if name := r.URL.Query().Get(csvParameter); name != "" {
-			d.export(w, r, p, req, name)
+		if r.URL.Query().Has(csvParameter) {
+			d.export(w, r, p, req, r.URL.Query().Get(csvParameter))
 			return
 		}
-		if r.URL.Query().Has(jsonParameter) && p.Whole != nil {
-			d.exportWhole(w, r, p, req, &jsonRows{})
+		if r.URL.Query().Has(jsonParameter) {
+			d.exportJSON(w, r, p, req, r.URL.Query().Get(jsonParameter))
 			return
 		}
 		data, err := p.Load(r.Context(), d.source, req)

@@ -1,0 +1,75 @@
+package web_test
+
+import (
+	"html"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/fairlead/fairlead/internal/api"
+)
+
+// TestMisspeltSearchConcernsNobody: what is looked for and not understood lists no job, neither on the page, on
+// which all could be ticked, nor in an export, which is refused with the words of the page.
+func TestMisspeltSearchConcernsNobody(t *testing.T) {
+	l := newLab(t, cluster)
+	l.submit("ann", api.Spec{Pool: "physics/curie"})
+	l.wait("it waits", func() bool { _, n := l.loop.Running(); return n == 1 })
+	for q, says := range map[string]string{
+		"usr:root":                  `there is no word "usr"`,
+		"wait:abc":                  "wait: ",
+		"wait:>":                    "wait: a time is missing, as in wait:>1h",
+		"state:bad":                 `there is no state "bad"`,
+		"cpu:>":                     "cpu: a number is missing, as in cpu:>8",
+		"cpu:<":                     "cpu: a number is missing, as in cpu:<8",
+		"user:ann+cpu:1x":           "cpu: ",
+		strings.Repeat("a", 501):    "longer than 500 bytes",
+		"user:ann+usr:root+mem:>8G": `there is no word "usr"`,
+	} {
+		for _, more := range []string{"", "&list=all", "&fold=user"} {
+			path := "/queue?q=" + q + more
+			status, _, text := l.get(path)
+			text = html.UnescapeString(text)
+			if status != http.StatusOK || !strings.Contains(text, says) || !strings.Contains(text, `<data value="1">1</data> task waits`) {
+				t.Errorf("%s: status %d, and it does not say %q", path, status, says)
+			}
+			if strings.Contains(text, `name="job"`) || strings.Contains(text, `name="verb"`) || strings.Contains(text, `data-key="f-`) {
+				t.Errorf("%s lists jobs", path)
+			}
+			for _, as := range []string{"&csv=list", "&json=list"} {
+				if status, _, text := l.get(path + as); status != http.StatusUnprocessableEntity || !strings.Contains(html.UnescapeString(text), says) {
+					t.Errorf("%s%s: status %d, want 422 and %q", path, as, status, says)
+				}
+			}
+		}
+	}
+}
+
+// TestTablesThatThereAreNot: a name that no table has is not found, as CSV and as JSON, on every page.
+func TestTablesThatThereAreNot(t *testing.T) {
+	l := newLab(t, cluster)
+	for _, path := range []string{"/queue?json=nosuch", "/queue?json=", "/queue?csv=nosuch", "/queue?csv=", "/?json=nosuch", "/?json=pools", "/?csv=nosuch", "/machines?json=nosuch", "/queue?fold=user&json=nosuch"} {
+		if status, _, text := l.get(path); status != http.StatusNotFound || !strings.Contains(text, "this page has no table") {
+			t.Errorf("%s: status %d, want 404", path, status)
+		}
+	}
+}
+
+// TestWayOutHasOneName: every dialog that asks is left by words that are no action of a job.
+func TestWayOutHasOneName(t *testing.T) {
+	l := newLab(t, cluster)
+	l.node("n1", map[string]int64{"cpu": 4})
+	l.submit("ann", api.Spec{Pool: "physics/curie", Request: map[string]int64{"cpu": 64}})
+	way := regexp.MustCompile(`data-close[^>]*>([^<]*)<`)
+	for _, path := range []string{
+		"/act?verb=cancel&job=1", "/act?verb=hold&job=1", "/act?verb=prioritise&job=1", "/act?verb=pause&pool=physics", "/act?verb=resume&pool=physics", "/act?verb=boost&pool=physics",
+		"/machines/drain?node=n1", "/machines/reserve",
+	} {
+		status, _, text := l.get(path)
+		m := way.FindStringSubmatch(text)
+		if status != http.StatusOK || m == nil || m[1] != "No, leave it" {
+			t.Errorf("%s: status %d, the way out is %q", path, status, m)
+		}
+	}
+}
