@@ -44,6 +44,29 @@ func (l *Loop) PastShares(ctx context.Context, pools []string, from, to time.Tim
 	return out, nil
 }
 
+// PastDemand returns for each pool how much it wanted from one instant to another, in seconds times
+// the units that ran or waited. Of a pool of which nothing is kept it is 0.
+func (l *Loop) PastDemand(ctx context.Context, pools []string, from, to time.Time) ([]float64, error) {
+	if now := time.Now(); to.After(now) {
+		to = now
+	}
+	out := make([]float64, 0, len(pools))
+	for batch := range slices.Chunk(pools, shareBatch) {
+		by, _, err := l.stepsOf(ctx, batch, from, to, max(HistoryLevels[0].Step, to.Sub(from)/shareSteps))
+		if err != nil {
+			return nil, fmt.Errorf("what was wanted in the past: %w", err)
+		}
+		for _, p := range batch {
+			sum := 0.0
+			for _, s := range by[p] {
+				sum += s.Demand
+			}
+			out = append(out, sum)
+		}
+	}
+	return out, nil
+}
+
 // line are a pool and those above it, without the root.
 func line(path string) (all []string) {
 	for i := 0; i < len(path); i++ {

@@ -154,7 +154,7 @@ func fairnessSheet(doc *api.PastReport) *sheet {
 	if len(parts) > 0 {
 		s.notes = append(s.notes, "Jain's index of what pools had over their shares, where 1 is fair: "+strings.Join(parts, ", ")+".")
 	}
-	s.notes = append(s.notes, "Shares are those that were in force then: a mean in which each moment counts for as much as all had in it. A pool that wanted less than its share had less, and others had what it left: that is no fault. What was due from the ideal scheduler is in fairlead report fairness --window.")
+	s.notes = append(s.notes, "Shares are those that were in force then: a mean in which each moment counts for as much as all had in it. A pool that wanted less than its share had less, and others had what it left: that is no fault. Pools that wanted something and had nothing are listed with 0; those that wanted nothing are not, so shares may add up to less than 100%. What was due from the ideal scheduler is in fairlead report fairness --window.")
 	if len(now) > 0 {
 		s.notes = append(s.notes, "Nothing is kept of the shares that some pools had then; those in force now stand for them: "+namesOf(now)+".")
 	}

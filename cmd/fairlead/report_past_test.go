@@ -5,6 +5,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"math"
 	"net"
 	"os"
 	"path/filepath"
@@ -73,6 +74,27 @@ func TestPastReports(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+	}
+}
+
+// TestWhoHadNothingCounts: a pool that had nothing is listed, and makes Jain's index worse.
+func TestWhoHadNothingCounts(t *testing.T) {
+	t.Parallel()
+	doc := quarter()
+	half, quarter := 0.5, 0.25
+	doc.By, doc.Rows = []string{"pool"}, []account.Row{
+		{Pool: "biology", Jobs: 1, UnitSeconds: 7200, Share: &half}, {Pool: "chemistry", Jobs: 1, UnitSeconds: 3600, Share: &quarter}, {Pool: "physics", Share: &quarter},
+	}
+	rows, _, jains := fairOf(doc)
+	if p := rows[2]; p.Due != 2700 || p.Part != 0 || p.Points != -25 {
+		t.Errorf("physics: %+v", p)
+	}
+	if got := jains[""]; math.Abs(got-2.0/3) > 1e-9 { // two of three had alike
+		t.Errorf("Jain's index is %v", got)
+	}
+	var csv bytes.Buffer
+	if err := fairnessSheet(doc).csv(&csv, true); err != nil || !strings.Contains(csv.String(), "physics,0.25,2700,0,0,-25\n") {
+		t.Errorf("%v\n%s", err, csv.String())
 	}
 }
 

@@ -27,6 +27,8 @@ type Ask struct {
 	Depth        int      // of pools: so many names of their paths; 0 is all
 	Unit         string   // in which shares are counted
 	Zone         *time.Location
+	// Waited adds a row for what waited and had nothing.
+	Waited bool
 }
 
 // Dimensions are by what can be summed up.
@@ -98,9 +100,9 @@ func (s *sums) add(j *fairlead.Job, tasks []fairlead.Task) {
 		}
 		return x
 	}
-	ready := j.Submitted
-	if j.Begin.After(ready) {
-		ready = j.Begin
+	ready := later(j.Submitted, j.Begin)
+	if s.ask.Waited {
+		s.spread(j, ready, s.waitedUntil(j, tasks), func(*sum, time.Duration) {})
 	}
 	for i := range tasks {
 		t := &tasks[i]
@@ -120,6 +122,24 @@ func (s *sums) add(j *fairlead.Job, tasks []fairlead.Task) {
 		}
 		s.spread(j, t.Started, end, func(x *sum, d time.Duration) { count(x).UnitSeconds += units * d.Seconds() })
 	}
+}
+
+// waitedUntil is when the last task of a job began that waited, or the job ended without it.
+func (s *sums) waitedUntil(j *fairlead.Job, tasks []fairlead.Task) (last time.Time) {
+	began := 0
+	for i := range tasks {
+		if t := &tasks[i]; !t.Started.IsZero() && !t.Queued {
+			began++
+			last = later(last, t.Started)
+		}
+	}
+	switch {
+	case began >= j.Tasks:
+		return last
+	case !j.Ended.IsZero():
+		return j.Ended
+	}
+	return s.ask.Until
 }
 
 // spread gives each month the part of a run that lies in it, and in the window.

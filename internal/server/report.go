@@ -24,7 +24,7 @@ type pastInput struct {
 	Until  time.Time `query:"until" doc:"Until when; default: now"`
 	By     []string  `query:"by,explode" doc:"What the rows are: month, pool, user, kind, or several of these; default: pool"`
 	Depth  int       `query:"depth" minimum:"0" maximum:"32" doc:"So many names of the paths of pools; 0 is all"`
-	Shares bool      `query:"shares" doc:"Add the shares that the pools had; the rows are pools then, or months and pools"`
+	Shares bool      `query:"shares" doc:"Add the shares that the pools had, and rows for pools that wanted something and had nothing; the rows are pools then, or months and pools"`
 	Zone   string    `query:"zone" doc:"Time zone in which months begin, e.g. Europe/Berlin; default: UTC"`
 }
 
@@ -51,55 +51,96 @@ func (s *Server) past(ctx context.Context, in *pastInput) (*body[api.PastReport]
 		return nil, &fairlead.Invalid{Field: "zone", Msg: fmt.Sprintf("%.60q is not a time zone that the server knows", in.Zone)}
 	}
 	_, _, ask.Unit = s.options.Loop.Capacity()
+	ask.Waited = in.Shares
 	rows, err := account.Read(ctx, s.options.Loop.Client(), ask)
 	if err != nil {
 		return nil, err
 	}
 	if in.Shares {
-		if err := s.addShares(ctx, rows, ask); err != nil {
+		if rows, err = s.withShares(ctx, rows, ask); err != nil {
 			return nil, err
 		}
 	}
 	return answer(api.PastReport{Version: api.Version, At: now, Since: ask.Since, Until: ask.Until, Unit: ask.Unit, By: ask.By, Rows: rows}), nil
 }
 
-// addShares says of each row which share of the whole its pool had then; of what nothing is
-// kept, which it has now.
-func (s *Server) addShares(ctx context.Context, rows []account.Row, ask account.Ask) error {
+// withShares says of each row which share of the whole its pool had then; of what nothing is
+// kept, which it has now. Of rows that had nothing those stay whose pools wanted something.
+func (s *Server) withShares(ctx context.Context, rows []account.Row, ask account.Ask) ([]account.Row, error) {
 	if !slices.Contains(ask.By, "pool") || slices.Contains(ask.By, "user") || slices.Contains(ask.By, "kind") {
-		return &fairlead.Invalid{Field: "shares", Msg: "shares are those of pools: ask for rows by pool, or by month and pool"}
+		return nil, &fairlead.Invalid{Field: "shares", Msg: "shares are those of pools: ask for rows by pool, or by month and pool"}
 	}
 	now := map[string]float64{}
 	for _, p := range s.options.Loop.Pools(ctx) {
 		now[p.Path] = p.Share
 	}
-	_, kept := s.options.Store.(fairlead.HistoryKeeper)
+	out := make([]account.Row, 0, len(rows))
 	for first := 0; first < len(rows); {
 		last := first + 1
 		for last < len(rows) && rows[last].Month == rows[first].Month {
 			last++
 		}
-		month := rows[first:last]
+		from, to := ask.Window(rows[first].Month)
+		month, err := s.wanting(ctx, rows[first:last], from, to)
+		if err != nil {
+			return nil, err
+		}
+		if err := s.addShares(ctx, month, now, from, to); err != nil {
+			return nil, err
+		}
+		out = append(out, month...)
 		first = last
-		var pools []string
-		for i := range month {
-			pools = append(pools, month[i].Pool)
+	}
+	return out, nil
+}
+
+// wanting leaves out the rows that had nothing, and of which it is not known that their pools wanted
+// something: what a job that is held or waits for another one would have is not wanted yet.
+func (s *Server) wanting(ctx context.Context, rows []account.Row, from, to time.Time) ([]account.Row, error) {
+	var idle []string
+	for i := range rows {
+		if rows[i].Jobs == 0 {
+			idle = append(idle, rows[i].Pool)
 		}
-		shares := make([]float64, len(pools))
-		from, to := ask.Window(month[0].Month)
-		if kept {
-			var err error
-			if shares, err = s.options.Loop.PastShares(ctx, pools, from, to); err != nil {
-				return err
-			}
+	}
+	wanted := map[string]bool{}
+	if s.keepsHistory() && len(idle) > 0 {
+		demand, err := s.options.Loop.PastDemand(ctx, idle, from, to)
+		if err != nil {
+			return nil, err
 		}
-		for i := range month {
-			if kept && shares[i] >= 0 {
-				month[i].Share = &shares[i]
-			} else if share, known := now[month[i].Pool]; known {
-				month[i].Share, month[i].ShareNow = &share, true
-			}
+		for i, units := range demand {
+			wanted[idle[i]] = units > 0
+		}
+	}
+	return slices.DeleteFunc(rows, func(r account.Row) bool { return r.Jobs == 0 && !wanted[r.Pool] }), nil
+}
+
+// addShares adds the shares to the rows of one time.
+func (s *Server) addShares(ctx context.Context, rows []account.Row, now map[string]float64, from, to time.Time) error {
+	var pools []string
+	for i := range rows {
+		pools = append(pools, rows[i].Pool)
+	}
+	shares, kept := []float64(nil), s.keepsHistory()
+	if kept {
+		var err error
+		if shares, err = s.options.Loop.PastShares(ctx, pools, from, to); err != nil {
+			return err
+		}
+	}
+	for i := range rows {
+		if kept && shares[i] >= 0 {
+			rows[i].Share = &shares[i]
+		} else if share, known := now[rows[i].Pool]; known {
+			rows[i].Share, rows[i].ShareNow = &share, true
 		}
 	}
 	return nil
+}
+
+// keepsHistory reports whether the store keeps how pools fared.
+func (s *Server) keepsHistory() bool {
+	_, kept := s.options.Store.(fairlead.HistoryKeeper)
+	return kept
 }

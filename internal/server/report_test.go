@@ -25,7 +25,8 @@ type ran struct {
 
 // TestReportIsRecomputed: three hours of jobs over the end of a month, in the middle of which the
 // shares change, reported by the server, and added up second by second from what the handlers
-// saw of the jobs.
+// saw of the jobs. Of three pools that have nothing the one stands in the report whose job could
+// have started, in the month in which it waited.
 func TestReportIsRecomputed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		end := time.Date(time.Now().Year(), time.Now().Month()+1, 1, 0, 0, 0, 0, time.UTC)
@@ -34,12 +35,13 @@ func TestReportIsRecomputed(t *testing.T) {
 		seen, d, loop := reported(t, zero)
 		weigh := func(a, b float64) {
 			s := fairlead.DefaultShares()
-			s.Sched.Root = share.Pool{Policy: "fair", Pools: []share.Pool{{Name: "a", Weight: a}, {Name: "b", Weight: b}}}
+			s.Sched.Root = share.Pool{Policy: "fair", Pools: []share.Pool{{Name: "a", Weight: a}, {Name: "b", Weight: b}, {Name: "idle", Weight: 1}, {Name: "owed", Weight: 1}}}
 			if err := loop.Configure(t.Context(), s); err != nil {
 				t.Fatal(err)
 			}
 		}
 		weigh(3, 1)
+		waitInVain(t, loop, zero)
 		rng := rand.New(rand.NewPCG(1, 2))
 		for i := range 180 {
 			if i == 60 {
@@ -60,9 +62,32 @@ func TestReportIsRecomputed(t *testing.T) {
 			return out
 		}
 		recomputeUsage(t, seen(), zero, until, ask("&by=month&by=pool&shares=true"))
+		if doc := ask("&by=pool&shares=true&depth=1"); len(doc.Rows) != 3 || doc.Rows[2].Pool != "owed" || doc.Rows[2].UnitSeconds != 0 {
+			t.Errorf("without months: %+v", doc.Rows)
+		}
 		recomputeUsers(t, seen(), zero, until, ask("&by=user"))
 		if status := d.send(ann, "GET", "/v1/report?by=user&shares=true", nil, nil); status != 422 {
 			t.Errorf("shares of users: status %d", status)
+		}
+	})
+}
+
+// waitInVain submits a job that is cancelled after half an hour in which its pool was paused, and
+// one that is held.
+func waitInVain(t *testing.T, loop *fairlead.Loop, zero time.Time) {
+	t.Helper()
+	if _, err := loop.Pause(t.Context(), fairlead.Pause{Pool: "owed", By: "root", Reason: "test"}, "test"); err != nil {
+		t.Fatal(err)
+	}
+	subs, err := loop.SubmitAnyway(t.Context(), []fairlead.Job{
+		{Pool: "owed/x", User: "zoe", Kind: "work", Limit: time.Minute}, {Pool: "idle", User: "zoe", Kind: "work", Limit: time.Minute, Held: true},
+	})
+	if err != nil || subs[0].Err != nil || subs[1].Err != nil {
+		t.Fatal(err, subs)
+	}
+	time.AfterFunc(time.Until(zero.Add(30*time.Minute)), func() {
+		if err := loop.Client().Cancel(t.Context(), subs[0].ID); err != nil {
+			t.Error(err)
 		}
 	})
 }
@@ -110,28 +135,37 @@ func reported(t *testing.T, zero time.Time) (func() []ran, *desk, *fairlead.Loop
 func recomputeUsage(t *testing.T, all []ran, from, until time.Time, got api.PastReport) {
 	t.Helper()
 	type key struct{ month, pool string }
+	rows := map[key]bool{}
 	had, due, started := map[key]float64{}, map[key]float64{}, map[key]int64{}
 	for at := from; at.Before(until); at = at.Add(time.Second) {
-		month, part := at.Format("2006-01"), 0.75
+		month, parts := at.Format("2006-01"), map[string]float64{"a": 3.0 / 6, "b": 1.0 / 6, "owed/x": 1.0 / 6}
 		if !at.Before(from.Add(time.Hour)) {
-			part = 0.2
+			parts = map[string]float64{"a": 1.0 / 7, "b": 4.0 / 7, "owed/x": 1.0 / 7}
+		}
+		if at.Before(from.Add(30 * time.Minute)) {
+			rows[key{month, "owed/x"}] = true
 		}
 		for _, r := range all {
 			if !r.started.After(at) && r.ended.After(at) {
 				had[key{month, r.pool}]++
-				due[key{month, "a"}] += part
-				due[key{month, "b"}] += 1 - part
+				rows[key{month, r.pool}] = true
+				for pool, part := range parts {
+					due[key{month, pool}] += part
+				}
 			}
 			if r.started.Sub(at) >= 0 && r.started.Sub(at) < time.Second {
 				started[key{month, r.pool}]++
 			}
 		}
 	}
-	if len(got.Rows) != 4 {
+	if len(got.Rows) != len(rows) {
 		t.Fatalf("%d rows: %+v", len(got.Rows), got.Rows)
 	}
 	for _, r := range got.Rows {
 		k := key{r.Month, r.Pool}
+		if !rows[k] {
+			t.Errorf("%s %s wanted nothing, or had it in another month", r.Month, r.Pool)
+		}
 		if math.Abs(r.UnitSeconds-had[k]) > 10 || r.Started != started[k] {
 			t.Errorf("%s %s had %v s in %d starts, recomputed %v in %d", r.Month, r.Pool, r.UnitSeconds, r.Started, had[k], started[k])
 		}
