@@ -10,30 +10,26 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// Reweigh is the text of a configuration in which some pools, by their paths, have other weights.
+// Reweigh is the text of the configuration in which some pools, by their paths, have other weights.
 // Nothing else of it changes: comments, order and ways of writing stay. It is an error if the text
 // gives a weight in a way that cannot be changed alone, such as a percentage or an alias; a weight that
 // is not allowed is left to whoever reads the text.
-func Reweigh(name, text string, weights map[string]float64) (string, error) {
-	before, err := Parse(name, []byte(text))
-	if err != nil {
-		return "", err
-	}
-	w := reweighing{lines: strings.SplitAfter(before.text, "\n")}
+func (c *Config) Reweigh(weights map[string]float64) (string, error) {
+	w := reweighing{lines: strings.SplitAfter(c.text, "\n")}
 	var want []string
 	for _, pool := range slices.Sorted(maps.Keys(weights)) {
 		value := strconv.FormatFloat(weights[pool], 'f', -1, 64)
 		want = append(want, weightPath(pool))
-		if err := w.pool(before.root, pool, value); err != nil {
+		if err := w.pool(c.root, pool, value); err != nil {
 			return "", err
 		}
 	}
 	out := w.text()
-	after, err := Parse(name, []byte(out))
+	after, err := Parse(c.name, []byte(out))
 	if err != nil {
 		return out, nil // the one who reads it is told what is wrong
 	}
-	for _, d := range Diff(before, after) {
+	for _, d := range Diff(c, after) {
 		if !slices.Contains(want, d.Path) {
 			return "", fmt.Errorf("the weights cannot be changed alone, as %s would change with them: edit the text", d.Path)
 		}
@@ -141,7 +137,7 @@ func (w *reweighing) text() string {
 	return strings.Join(w.lines, "")
 }
 
-// Reweighable reports whether the text names a pool with a weight, or none, so that [Reweigh] may
+// Reweighable reports whether the text names a pool with a weight, or none, so that [Config.Reweigh] may
 // change it.
 func (c *Config) Reweighable(pool string) bool {
 	if share.CheckPath(pool) != nil {
@@ -149,4 +145,22 @@ func (c *Config) Reweighable(pool string) bool {
 	}
 	w := reweighing{lines: strings.SplitAfter(c.text, "\n")}
 	return w.pool(c.root, pool, "1") == nil
+}
+
+// Weight is the weight that the text gives a pool, if it names one.
+func (c *Config) Weight(pool string) (weight float64, named bool) {
+	n := c.root
+	for part := range strings.SplitSeq(pool, "/") {
+		all := n.get("pools")
+		if all == nil || all.find(part) < 0 {
+			return 0, false
+		}
+		n = all.get(part)
+	}
+	given := n.get("weight")
+	if given == nil {
+		return 0, false
+	}
+	weight, err := strconv.ParseFloat(given.text, 64)
+	return weight, err == nil
 }

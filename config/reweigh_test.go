@@ -7,6 +7,15 @@ import (
 	"github.com/fairlead/fairlead/config"
 )
 
+// reweigh is the text with other weights.
+func reweigh(text string, weights map[string]float64) (string, error) {
+	c, err := config.Parse("x.yaml", []byte(text))
+	if err != nil {
+		return "", err
+	}
+	return c.Reweigh(weights)
+}
+
 // TestReweigh: the weight changes wherever it stands or does not, and nothing else.
 func TestReweigh(t *testing.T) {
 	for _, c := range []struct{ pool, before, after string }{
@@ -19,7 +28,7 @@ func TestReweigh(t *testing.T) {
 		{"a", "pools:\n  a:\n    # by hand\n    max: {slots: 2}\n", "pools:\n  a:\n    # by hand\n    weight: 2.5\n    max: {slots: 2}\n"},
 		{"a", `{"pools": {"a": {"weight": 2}}}` + "\n", `{"pools": {"a": {"weight": 2.5}}}` + "\n"},
 	} {
-		got, err := config.Reweigh("x.yaml", c.before, map[string]float64{c.pool: 2.5})
+		got, err := reweigh(c.before, map[string]float64{c.pool: 2.5})
 		if err != nil || got != c.after {
 			t.Errorf("%q becomes %q, want %q (%v)", c.before, got, c.after, err)
 			continue
@@ -32,8 +41,11 @@ func TestReweigh(t *testing.T) {
 		if v, err := after.Value("pools." + c.pool + ".weight"); v != "2.5" {
 			t.Errorf("%q: the weight of %s is %q (%v)", got, c.pool, v, err)
 		}
+		if v, named := after.Weight(c.pool); v != 2.5 || !named {
+			t.Errorf("%q: the text gives %s the weight %v (%v)", got, c.pool, v, named)
+		}
 	}
-	both, err := config.Reweigh("x.yaml", "pools: {a: {weight: 1}, b: {weight: 10}}\n", map[string]float64{"a": 100, "b": 3})
+	both, err := reweigh("pools: {a: {weight: 1}, b: {weight: 10}}\n", map[string]float64{"a": 100, "b": 3})
 	if want := "pools: {a: {weight: 100}, b: {weight: 3}}\n"; err != nil || both != want {
 		t.Errorf("two on one line: %q (%v), want %q", both, err, want)
 	}
@@ -49,7 +61,7 @@ func TestNotReweighed(t *testing.T) {
 		"e/f": "pools: {e: {weight: 1}}\n",
 		"g":   "pools:\n  g: {weight: \"2\"}\n",
 	} {
-		got, err := config.Reweigh("x.yaml", text, map[string]float64{pool: 5})
+		got, err := reweigh(text, map[string]float64{pool: 5})
 		if err == nil {
 			if _, wrong := config.Parse("x.yaml", []byte(got)); wrong == nil {
 				t.Errorf("%q becomes %q", text, got)

@@ -84,7 +84,7 @@ func loadWeights(ctx context.Context, src Source, r *Request) (any, error) {
 	w.others(shares, r)
 	wanted := w.rows(shares, c, r)
 	if len(wanted) > 0 && w.Problem == "" {
-		if err := w.look(ctx, src, text, wanted); err != nil {
+		if err := w.look(ctx, src, c, wanted); err != nil {
 			return nil, err
 		}
 	}
@@ -172,12 +172,7 @@ func (w *Weights) rows(shares *api.Shares, c *config.Config, r *Request) map[str
 
 // weightIn is what the text gives as the weight of a pool.
 func weightIn(c *config.Config, p *fairlead.PoolView) float64 {
-	var names []string
-	for part := range strings.SplitSeq(p.Path, "/") {
-		names = append(names, "pools", part)
-	}
-	text, err := c.Value(config.JoinPath(append(names, "weight")...))
-	if v, bad := strconv.ParseFloat(text, 64); err == nil && bad == nil {
+	if v, named := c.Weight(p.Path); named {
 		return v
 	}
 	return p.BaseWeight
@@ -198,8 +193,8 @@ func roundUp(v float64) float64 {
 }
 
 // look asks what the weights would change.
-func (w *Weights) look(ctx context.Context, src Source, text string, wanted map[string]float64) error {
-	next, err := config.Reweigh("fairlead.yaml", text, wanted)
+func (w *Weights) look(ctx context.Context, src Source, c *config.Config, wanted map[string]float64) error {
+	next, err := c.Reweigh(wanted)
 	if err != nil {
 		w.Problem = err.Error()
 		return nil
