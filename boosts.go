@@ -113,7 +113,7 @@ func (l *Loop) Unboost(ctx context.Context, id int64, by, from string) (Boost, e
 	b, there := l.boosts[id]
 	l.mu.Unlock()
 	if !there {
-		return b, fmt.Errorf("no boost %d is in force; see fairlead boost --list: %w", id, ErrNotFound)
+		return b, missing("no boost %d is in force; see fairlead boost --list", id)
 	}
 	if err := l.dropBoost(ctx, b, AuditEntry{Who: by, From: from, What: "unboost", Subject: b.Pool, Old: b.text()}); err != nil {
 		return b, err

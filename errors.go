@@ -39,6 +39,16 @@ func (e *Invalid) Error() string { return fmt.Sprintf("%s: %s", e.Field, e.Msg) 
 // Is makes errors.Is(err, ErrInvalid) true.
 func (e *Invalid) Is(target error) bool { return target == ErrInvalid }
 
+// Missing is an [ErrNotFound] that says all there is to say.
+type Missing struct{ Msg string }
+
+func (e *Missing) Error() string { return e.Msg }
+
+// Is makes errors.Is(err, ErrNotFound) true.
+func (e *Missing) Is(target error) bool { return target == ErrNotFound }
+
+func missing(format string, args ...any) error { return &Missing{fmt.Sprintf(format, args...)} }
+
 func invalid(field, format string, args ...any) error {
 	return &Invalid{field, fmt.Sprintf(format, args...)}
 }

@@ -129,7 +129,7 @@ func (l *Loop) knownPool(pool string, past bool) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if _, known := l.core.Lookup(pool); !known && !past && pool != "" {
-		return fmt.Errorf("pool %q: %w", pool, ErrNotFound)
+		return missing("no pool is called %.256q; see fairlead shares", pool)
 	}
 	return nil
 }

@@ -81,12 +81,12 @@ func (l *Loop) Resume(ctx context.Context, pool, by, from string) (Pause, error)
 		p, paused = l.pauses[l.core.Path(id)]
 		if above, of := l.core.PauseOf(id); of && !paused {
 			l.mu.Unlock()
-			return p, fmt.Errorf("%s itself is not paused, but %s above it is: fairlead resume %[2]s: %w", l.core.Path(id), above.Pool, ErrNotFound)
+			return p, missing("%s itself is not paused, but %s above it is: fairlead resume %[2]s", l.core.Path(id), above.Pool)
 		}
 	}
 	l.mu.Unlock()
 	if !paused {
-		return p, fmt.Errorf("no pool %.256q is paused; see fairlead pause --list: %w", pool, ErrNotFound)
+		return p, missing("no pool %.256q is paused; see fairlead pause --list", pool)
 	}
 	entry := AuditEntry{Who: by, From: from, What: "resume", Subject: p.Pool, Old: p.text()}
 	if err := l.dropPause(ctx, p, entry); err != nil {

@@ -3,6 +3,7 @@ package fairlead
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -56,6 +57,15 @@ func (l *Loop) Reorder(ctx context.Context, ids []int64, v Variation) (*Reorderi
 	jobs, err := l.client.Jobs(ctx, Query{IDs: slices.Clone(ids)})
 	if err != nil {
 		return nil, err
+	}
+	known := map[int64]bool{}
+	for _, j := range jobs {
+		known[j.ID] = true
+	}
+	for _, id := range ids {
+		if !known[id] {
+			return nil, fmt.Errorf("job %d: %w", id, ErrNotFound)
+		}
 	}
 	x, err := l.beginReorder(jobs, v)
 	if err != nil {

@@ -168,7 +168,7 @@ func (l *Loop) Unreserve(ctx context.Context, name, by, from string) (Reservatio
 	r, there := l.reservations.all[name]
 	l.mu.Unlock()
 	if !there {
-		return r, fmt.Errorf("no reservation %q; see fairlead reserve: %w", name, ErrNotFound)
+		return r, missing("no reservation %q; see fairlead reserve", name)
 	}
 	if err := l.dropReservation(ctx, r, AuditEntry{Who: by, From: from, What: "unreserve"}); err != nil {
 		return r, err

@@ -297,7 +297,7 @@ func (l *Loop) findPool(name string) (sched.PoolID, error) {
 	}
 	switch len(found) {
 	case 0:
-		return 0, fmt.Errorf("no job, pool or user %q: %w", name, ErrNotFound)
+		return 0, missing("no pool or user is called %.256q; see fairlead shares", name)
 	case 1:
 		return found[0], nil
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // maxReorder is about how many jobs can be asked at once.
@@ -46,7 +47,7 @@ func (x *alteration) reorder(ctx context.Context, client *api.Client, ids []int6
 	if r.Looked > 0 {
 		fmt.Fprintf(x.out, "(of the first %d starts)\n", r.Looked)
 	}
-	fmt.Fprintf(x.out, "nothing was changed; do it with: fairlead alter %s\n", strings.TrimSpace(x.flagsAgain(ids)))
+	fmt.Fprintf(x.out, "nothing was changed; do it with: fairlead alter %s\n", x.flagsAgain(ids))
 	return nil
 }
 
@@ -71,24 +72,22 @@ func isAre(n int, one, many string) string {
 	return many
 }
 
-// flagsAgain is what to say to do it.
+// flagsAgain is what to say to do it: the jobs as they were chosen, and what they are to have.
 func (x *alteration) flagsAgain(ids []int64) string {
-	var b strings.Builder
-	for i, id := range ids {
-		if i == shown {
-			b.WriteString("… ")
-			break
+	parts := x.selection.again()
+	if x.selection.empty() {
+		for _, id := range ids {
+			parts = append(parts, strconv.FormatInt(id, 10))
 		}
-		fmt.Fprint(&b, id, " ")
 	}
 	if x.raise.Priority != "" {
-		b.WriteString("--priority " + x.raise.Priority + " ")
+		parts = append(parts, "--priority", words.ShellQuoted(x.raise.Priority))
 	}
 	if x.raise.QOS != nil {
-		fmt.Fprintf(&b, "--qos %q ", *x.raise.QOS)
+		parts = append(parts, "--qos", words.ShellQuoted(*x.raise.QOS))
 	}
 	if x.raise.Nice != nil {
-		fmt.Fprintf(&b, "--nice %d", *x.raise.Nice)
+		parts = append(parts, "--nice", strconv.Itoa(*x.raise.Nice))
 	}
-	return b.String()
+	return strings.Join(parts, " ")
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/fairlead/fairlead/config"
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/table"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 func (a *app) configSetCommand() *cobra.Command {
@@ -102,9 +103,9 @@ func (a *app) printChanges(out *api.SettingsResponse, asJSON bool) error {
 	for _, x := range out.Changes {
 		fmt.Fprintf(a.out, "%s: %s -> %s\n", x.Path, orNothing(x.Old), orNothing(x.New))
 		if x.WasSet {
-			back = append(back, shellQuoted(x.Path+"="+x.Old))
+			back = append(back, words.ShellQuoted(x.Path+"="+x.Old))
 		} else if x.IsSet {
-			unset = append(unset, shellQuoted(x.Path))
+			unset = append(unset, words.ShellQuoted(x.Path))
 		}
 	}
 	if len(out.Changes) == 0 {
@@ -129,14 +130,6 @@ func orNothing(value string) string {
 		return "nothing"
 	}
 	return value
-}
-
-// shellQuoted puts a word in quotes where a shell would not take it as it is.
-func shellQuoted(word string) string {
-	if strings.ContainsAny(word, " \"'{}[]*?$&|;<>()#~\\\n") {
-		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-	}
-	return word
 }
 
 func (a *app) configHistoryCommand() *cobra.Command {

@@ -165,7 +165,7 @@ func (a *app) resume(ctx context.Context, client *api.Client, name string, pool,
 	} else if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.out, "%s starts again what waits in it: %s    (undo: fairlead pause %[1]s)\n", out.Pause.Pool, words.Tasks(out.Waiting-int64(out.Queued)))
+	fmt.Fprintf(a.out, "%s starts again what waits in it: %s    (undo: %s)\n", out.Pause.Pool, words.Tasks(out.Waiting-int64(out.Queued)), words.PauseAgain(out.Pause, time.Now()))
 	return nil
 }
 

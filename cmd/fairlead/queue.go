@@ -62,6 +62,16 @@ func (s *selection) of(args []string) (url.Values, error) {
 	return v, err
 }
 
+// again are the flags that make the selection once more.
+func (s *selection) again() (flags []string) {
+	for _, f := range []struct{ name, value string }{{"-u", s.user}, {"-A", s.pool}, {"-k", s.kind}, {"-t", strings.Join(s.states, ",")}} {
+		if f.value != "" {
+			flags = append(flags, f.name, words.ShellQuoted(f.value))
+		}
+	}
+	return flags
+}
+
 func (s *selection) empty() bool {
 	return s.user == "" && s.pool == "" && s.kind == "" && len(s.states) == 0
 }

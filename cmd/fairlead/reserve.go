@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
@@ -70,7 +71,7 @@ With the name of a reservation that is there, what the flags name is changed.`,
 	f.StringVar(&s.mem, "mem", "", "of nodes that are chosen: memory that each has at least")
 	f.StringSliceVarP(&s.gpus, "gpus", "G", nil, "of nodes that are chosen: GPUs that each has at least, e.g. a100:2")
 	f.BoolVar(&s.force, "force", false, "also if running tasks may still run when it begins")
-	f.BoolVar(&s.dry, "dry-run", false, "say what would be kept and what may still run then, and reserve nothing")
+	f.BoolVar(&s.dry, "dry-run", false, "say what would be kept and what may still run then, or with --cancel what would end, and change nothing")
 	f.BoolVar(&s.cancelled, "cancel", false, "end the reservation now")
 	s.listing.flags(c)
 	return c
@@ -97,10 +98,13 @@ func (s *reserve) complete(c *cobra.Command, args []string, _ string) (names []s
 func (s *reserve) run(c *cobra.Command, client *api.Client, args []string) error {
 	ctx := c.Context()
 	switch {
-	case len(args) == 0 && c.Flags().NFlag() > 0 && (s.cancelled || len(s.nodes) > 0 || s.start != "" || s.lasts != ""):
-		return usagef("which reservation? Expected a name: fairlead reserve NAME ...")
 	case len(args) == 0:
+		if name := s.nameless(c); name != "" {
+			return usagef("--%s: which reservation? Expected a name: fairlead reserve NAME ...", name)
+		}
 		return s.repeat(ctx, &s.listing, func() error { return s.show(ctx, client) })
+	case s.cancelled && s.dry:
+		return s.tryEnd(ctx, client, args[0])
 	case s.cancelled:
 		return s.end(ctx, client, args[0])
 	}
@@ -141,6 +145,18 @@ func (s *reserve) run(c *cobra.Command, client *api.Client, args []string) error
 		fmt.Fprintln(s.errs, "warning:", fairlead.OverrunText(out.Overruns, now)+"; they go on")
 	}
 	return nil
+}
+
+// nameless is a flag that says something of one reservation; "" if only the list is asked for.
+func (s *reserve) nameless(c *cobra.Command) (name string) {
+	list := &cobra.Command{}
+	new(listing).flags(list)
+	c.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+		if f.Changed && list.Flags().Lookup(f.Name) == nil {
+			name = f.Name
+		}
+	})
+	return name
 }
 
 // asked is what the flags ask for.
@@ -203,22 +219,6 @@ func begins(r *fairlead.Reservation, now time.Time) string {
 		text += " (in " + why.Until(r.From, now) + ")"
 	}
 	return text
-}
-
-func (s *reserve) end(ctx context.Context, client *api.Client, name string) error {
-	out, err := client.Unreserve(ctx, name)
-	if err != nil {
-		return err
-	}
-	if s.json {
-		return s.printJSON(out)
-	}
-	x := &out.Reservation
-	fmt.Fprintf(s.out, "%s is over: %s take tasks of all again\n", x.Name, strings.Join(x.Nodes, ", "))
-	if x.Until.After(time.Now()) {
-		fmt.Fprintln(s.out, "undo:", again(x))
-	}
-	return nil
 }
 
 // again is the command that makes a reservation as it is.

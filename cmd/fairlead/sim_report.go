@@ -12,6 +12,7 @@ import (
 
 	"github.com/fairlead/fairlead/internal/sim"
 	simreport "github.com/fairlead/fairlead/internal/sim/report"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // The files of a comparison.
@@ -59,13 +60,13 @@ func (s *simCompareCmd) printFiles() error {
 
 // repeated is the command that was given, to be given again.
 func repeated(c *cobra.Command, args []string) string {
-	words := strings.Fields(c.CommandPath())
+	said := strings.Fields(c.CommandPath())
 	for _, arg := range args {
-		words = append(words, shellQuoted(arg))
+		said = append(said, words.ShellQuoted(arg))
 	}
 	c.Flags().Visit(func(f *pflag.Flag) {
 		if f.Value.Type() == "bool" {
-			words = append(words, "--"+f.Name)
+			said = append(said, "--"+f.Name)
 			return
 		}
 		values := []string{f.Value.String()}
@@ -76,8 +77,8 @@ func repeated(c *cobra.Command, args []string) string {
 			}
 		}
 		for _, v := range values {
-			words = append(words, "--"+f.Name, shellQuoted(v))
+			said = append(said, "--"+f.Name, words.ShellQuoted(v))
 		}
 	})
-	return strings.Join(words, " ")
+	return strings.Join(said, " ")
 }

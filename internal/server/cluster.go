@@ -40,7 +40,7 @@ func (s *Server) shares(ctx context.Context, in *sharesInput) (*body[api.Shares]
 		}
 	}
 	if in.Pool != "" && len(out.Pools) == 0 {
-		return nil, fmt.Errorf("pool %q: %w", in.Pool, fairlead.ErrNotFound)
+		return nil, &fairlead.Missing{Msg: fmt.Sprintf("no pool is called %.256q; see fairlead shares", in.Pool)}
 	}
 	return answer(out), nil
 }

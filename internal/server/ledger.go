@@ -44,7 +44,7 @@ func (s *Server) admit(ctx context.Context, node, ledger string, takeOver bool) 
 func (s *Server) forgetNode(ctx context.Context, node string) error {
 	keeper, ok := s.options.Store.(fairlead.Settings)
 	if !ok {
-		return fmt.Errorf("node %q: nothing is kept of it: %w", node, fairlead.ErrNotFound)
+		return &fairlead.Missing{Msg: fmt.Sprintf("node %q: nothing is kept of it", node)}
 	}
 	s.admitting.Lock()
 	defer s.admitting.Unlock()
@@ -61,7 +61,7 @@ func (s *Server) forgetNode(ctx context.Context, node string) error {
 	}
 	bridge, drained := all[ledgerSetting+node] != "", s.options.Loop.Drained(node)
 	if !bridge && !drained {
-		return fmt.Errorf("node %q: nothing is kept of it: %w", node, fairlead.ErrNotFound)
+		return &fairlead.Missing{Msg: fmt.Sprintf("node %q: nothing is kept of it", node)}
 	}
 	if bridge {
 		if err := keeper.Set(ctx, ledgerSetting+node, ""); err != nil {

@@ -84,7 +84,7 @@ func (s *Server) logTask(ctx context.Context, in *logInput) (*fairlead.Task, err
 	for i := range tasks {
 		if t := &tasks[i]; in.Task < 0 || t.Index == in.Task {
 			if in.Attempt > t.Attempt {
-				return nil, fmt.Errorf("job %d has had %d attempts: %w", in.ID, t.Attempt, fairlead.ErrNotFound)
+				return nil, &fairlead.Missing{Msg: fmt.Sprintf("job %d has had %d attempts", in.ID, t.Attempt)}
 			}
 			return t, nil
 		}
@@ -101,7 +101,7 @@ func (s *Server) ask(ctx context.Context, t *fairlead.Task, in *logInput) (*api.
 		return nil, fmt.Errorf("the output is on node %s, whose agent is not connected: %w", t.Holder, fairlead.ErrState)
 	}
 	if x.handles {
-		return nil, fmt.Errorf("%s is a worker that handles jobs of its kinds, and keeps no output: %w", t.Holder, fairlead.ErrNotFound)
+		return nil, &fairlead.Missing{Msg: t.Holder + " is a worker that handles jobs of its kinds, and keeps no output"}
 	}
 	req := api.LogRequest{ID: rand.Text(), Ref: fairlead.Ref{JobID: t.Job, Task: t.Index, Attempt: t.Attempt}, Stderr: in.Stderr, Offset: in.Offset, Limit: in.Limit}
 	if in.Attempt > 0 {
@@ -120,7 +120,7 @@ func (s *Server) ask(ctx context.Context, t *fairlead.Task, in *logInput) (*api.
 	select {
 	case r := <-reply:
 		if r.Error != "" {
-			return nil, fmt.Errorf("node %s: %s: %w", t.Holder, r.Error, fairlead.ErrNotFound)
+			return nil, &fairlead.Missing{Msg: fmt.Sprintf("node %s: %s", t.Holder, r.Error)}
 		}
 		return &r.Chunk, nil
 	case <-time.After(logTimeout):

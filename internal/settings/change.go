@@ -82,7 +82,7 @@ func (k *Keeper) Unset(ctx context.Context, by Actor, r api.UnsetRequest) (*api.
 		}
 		i := slices.IndexFunc(over, func(e entry) bool { return e.Path == clean })
 		if i < 0 {
-			return nil, fmt.Errorf("%s is not set; what is: %s: %w", clean, k.names(), fairlead.ErrNotFound)
+			return nil, &fairlead.Missing{Msg: fmt.Sprintf("%s is not set; what is: %s", clean, k.names())}
 		}
 		over, paths = slices.Delete(over, i, i+1), append(paths, clean)
 	}

@@ -174,7 +174,7 @@ func (k *Keeper) Value(path string) (api.ConfigValue, error) {
 		out.Value, err = k.now.Value(clean)
 	}
 	if err != nil {
-		return out, fmt.Errorf("%w: %w", err, fairlead.ErrNotFound)
+		return out, &fairlead.Missing{Msg: err.Error()}
 	}
 	out.Set = !k.aside && slices.ContainsFunc(k.over, func(e entry) bool { return e.Path == clean })
 	return out, nil

@@ -136,10 +136,10 @@ func (k *Keeper) numbered(number int) (i int, err error) {
 	case found:
 		return i, nil
 	case len(k.versions) == 0:
-		return 0, fmt.Errorf("no version of the file is kept: the server runs without one: %w", fairlead.ErrNotFound)
+		return 0, &fairlead.Missing{Msg: "no version of the file is kept: the server runs without one"}
 	}
-	return 0, fmt.Errorf("version %d of the file is not kept; those that are: %d to %d, see fairlead config history --versions: %w",
-		number, k.versions[0].Number, k.versions[len(k.versions)-1].Number, fairlead.ErrNotFound)
+	return 0, &fairlead.Missing{Msg: fmt.Sprintf("version %d of the file is not kept; those that are: %d to %d, see fairlead config history --versions",
+		number, k.versions[0].Number, k.versions[len(k.versions)-1].Number)}
 }
 
 // keep notes versions that took force by themselves: at the start, or as the file changed.

@@ -49,10 +49,13 @@ func ParsePast(text string, now time.Time) (time.Time, error) {
 		return now.Add(-d), nil
 	}
 	t, err := ParseInstant(text, now)
-	if err == nil && t.After(now) {
+	if err != nil {
+		return t, fmt.Errorf("%q is not a time of the past: expected 24h or 30d (ago), 16:00, 2026-01-01, 2026-01-01T08:00", text)
+	}
+	if t.After(now) {
 		t = t.AddDate(0, 0, -1)
 	}
-	return t, err
+	return t, nil
 }
 
 // ParseStart reads when something begins: a length is from now on.

@@ -1,6 +1,7 @@
 package units
 
 import (
+	"strings"
 	"testing"
 	"time"
 )
@@ -27,6 +28,11 @@ func TestInstants(t *testing.T) {
 		got, err := ParsePast(text, now)
 		if err != nil || got.Format("2006-01-02 15:04") != want {
 			t.Errorf("%q was %v (%v), want %s", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "abc", "+x", "25:00"} {
+		if _, err := ParsePast(text, now); err == nil || strings.Contains(err.Error(), "tomorrow") || !strings.Contains(err.Error(), "30d") {
+			t.Errorf("%q: %v", text, err)
 		}
 	}
 }

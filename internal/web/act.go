@@ -190,7 +190,7 @@ func (a *Act) aboutJobs(ctx context.Context, src Source, r *Request) error {
 		}
 	}
 	if len(a.Jobs) == 0 {
-		return fmt.Errorf("there are no such jobs: %w", fairlead.ErrNotFound)
+		return missing("there are no such jobs")
 	}
 	return nil
 }
@@ -251,7 +251,7 @@ func (a *Act) aboutPool(ctx context.Context, src Source, r *Request) error {
 		a.Pool, a.Siblings = &fairlead.PoolView{Path: path}, nil
 	}
 	if a.Pool == nil {
-		return fmt.Errorf("pool %.256q: %w", path, fairlead.ErrNotFound)
+		return missing("no pool is called %.256q", path)
 	}
 	return nil
 }
@@ -268,7 +268,7 @@ func boostOf(ctx context.Context, src Source, text string) (*fairlead.Boost, err
 	}
 	at := slices.IndexFunc(all.Boosts, func(b fairlead.Boost) bool { return b.ID == id })
 	if at < 0 {
-		return nil, fmt.Errorf("no boost %d is in force: it has ended already: %w", id, fairlead.ErrNotFound)
+		return nil, missing("no boost %d is in force: it has ended already", id)
 	}
 	return &all.Boosts[at], nil
 }

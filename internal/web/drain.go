@@ -49,7 +49,7 @@ func loadDrain(ctx context.Context, src Source, r *Request) (any, error) {
 	name := r.Word("node")
 	at := slices.IndexFunc(nodes.Nodes, func(n fairlead.NodeView) bool { return n.Name == name })
 	if at < 0 {
-		return nil, fmt.Errorf("node %.256q: %w", name, fairlead.ErrNotFound)
+		return nil, missing("no machine is called %.256q", name)
 	}
 	d := &Drain{Node: &nodes.Nodes[at], Unit: nodes.Unit, At: nodes.At, Reason: strings.TrimSpace(r.Word("reason")), Maint: r.Word("maintenance") != ""}
 	d.Resume = strings.HasPrefix(r.Here, "machines/resume")

@@ -44,6 +44,8 @@ var funcs = template.FuncMap{
 	"waitingFor": words.WaitingFor,
 	"weight":     words.Weight,
 	"paused":     words.Paused,
+	"pauseAgain": words.PauseAgain,
+	"pauseRest":  words.PauseRest,
 	"int64":      func(n int) int64 { return int64(n) },
 	"kept":       func(nodes []string) string { return strings.Join(nodes, ", ") },
 }

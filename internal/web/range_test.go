@@ -108,7 +108,19 @@ func TestPauseOnThePage(t *testing.T) {
 		t.Errorf("why: %+v, %v", a, err)
 	}
 	_, text = l.post("/act", url.Values{"verb": {"resume"}, "pool": {"physics"}})
-	shows(t, text, "Resume: done", "physics starts again", "Undo: pause")
+	shows(t, text, "Resume: done", "physics starts again", "Undo: pause", "--reason &#39;new disks&#39;")
+	if !regexp.MustCompile(`fairlead pause physics --for (2h|1h59m\S*) --reason`).MatchString(text) {
+		t.Errorf("the command that undoes it does not say for how long:\n%s", text)
+	}
+	rest := regexp.MustCompile(`name="for" value="([^"]+)"`).FindStringSubmatch(text)
+	if rest == nil {
+		t.Fatalf("the button that undoes it does not say for how long:\n%s", text)
+	}
+	l.post("/act", url.Values{"verb": {"pause"}, "pool": {"physics"}, "for": {rest[1]}, "reason": {"new disks"}})
+	if again, err := l.client.Pauses(t.Context()); err != nil || len(again.Pauses) != 1 || again.Pauses[0].Until.Sub(list.Pauses[0].Until).Abs() > time.Minute {
+		t.Errorf("the pauses are %+v again, %v; they were %+v", again, err, list)
+	}
+	l.post("/act", url.Values{"verb": {"resume"}, "pool": {"physics"}})
 	for _, form := range []url.Values{
 		{"verb": {"resume"}, "pool": {"physics"}}, {"verb": {"pause"}, "pool": {"nobody"}}, {"verb": {"pause"}, "pool": {""}}, {"verb": {"pause"}, "pool": {"physics"}, "for": {"-1h"}},
 	} {

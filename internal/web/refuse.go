@@ -37,6 +37,11 @@ func (d *Dashboard) Refuse(w http.ResponseWriter, r *http.Request, err error) {
 	})).ServeHTTP(w, r)
 }
 
+// missing says that there is no such thing.
+func missing(format string, args ...any) error {
+	return &fairlead.Missing{Msg: fmt.Sprintf(format, args...)}
+}
+
 func (d *Dashboard) refuse(w http.ResponseWriter, r *http.Request, e *api.Error, status int) {
 	if strings.HasPrefix(r.URL.Path, "/v1/") || !strings.Contains(r.Header.Get("Accept"), "text/html") {
 		api.WriteProblem(w, status, e)
@@ -62,7 +67,7 @@ func (d *Dashboard) nowhere(mux *http.ServeMux) http.Handler {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			what = "address"
 		}
-		err := fmt.Errorf("there is no %s %.100q: %w", what, r.URL.Path, fairlead.ErrNotFound)
+		err := missing("there is no %s %.100q", what, r.URL.Path)
 		d.refuse(w, r, api.FromError(err), http.StatusNotFound)
 	})
 }

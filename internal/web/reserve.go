@@ -200,7 +200,7 @@ func loadUnreserve(ctx context.Context, src Source, r *Request) (any, error) {
 	name := r.Word("name")
 	i := slices.IndexFunc(all.Reservations, func(x fairlead.Reservation) bool { return x.Name == name })
 	if i < 0 {
-		return nil, fmt.Errorf("reservation %.64q is over, or was never made: %w", name, fairlead.ErrNotFound)
+		return nil, missing("the reservation %.64q is over, or was never made", name)
 	}
 	return &Unreserve{At: all.At, Reservation: all.Reservations[i]}, nil
 }

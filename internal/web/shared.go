@@ -2,11 +2,9 @@ package web
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/share"
 )
@@ -108,7 +106,7 @@ func (s *shared) Shares(ctx context.Context, pool string) (*api.Shares, error) {
 		}
 	}
 	if len(out.Pools) == 0 {
-		return nil, fmt.Errorf("pool %.256q: %w", pool, fairlead.ErrNotFound)
+		return nil, missing("no pool is called %.256q", pool)
 	}
 	return &out, nil
 }

@@ -69,7 +69,7 @@ func loadWeights(ctx context.Context, src Source, r *Request) (any, error) {
 		return nil, err
 	}
 	if !slices.ContainsFunc(shares.Pools, func(p fairlead.PoolView) bool { return p.Path == w.Pool }) {
-		return nil, fmt.Errorf("pool %.256q: %w", w.Pool, fairlead.ErrNotFound)
+		return nil, missing("no pool is called %.256q", w.Pool)
 	}
 	w.Way = above(w.Pool)
 	text, number, err := textInForce(ctx, src)

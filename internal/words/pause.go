@@ -2,8 +2,11 @@ package words
 
 import (
 	"fmt"
+	"time"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/units"
 )
 
 // Paused says whom a pause hits.
@@ -11,6 +14,26 @@ func Paused(p *api.PauseResponse) string {
 	text := fmt.Sprintf("running, and going on: %s; waiting: %s", Tasks(int64(p.Tasks)), Tasks(p.Waiting-int64(p.Queued)))
 	if p.Queued > 0 {
 		text += fmt.Sprintf("; in another queueing system, where they may start: %s", Tasks(int64(p.Queued)))
+	}
+	return text
+}
+
+// PauseRest is how much of a pause is left, as --for takes it; "" if it lasts until it is resumed.
+func PauseRest(p fairlead.Pause, now time.Time) string {
+	if p.Until.IsZero() {
+		return ""
+	}
+	return units.FormatDuration(max(p.Until.Sub(now).Round(time.Second), time.Second))
+}
+
+// PauseAgain is the command that makes a pause as it is.
+func PauseAgain(p fairlead.Pause, now time.Time) string {
+	text := "fairlead pause " + ShellQuoted(p.Pool)
+	if rest := PauseRest(p, now); rest != "" {
+		text += " --for " + rest
+	}
+	if p.Reason != "" {
+		text += " --reason " + ShellQuoted(p.Reason)
 	}
 	return text
 }
