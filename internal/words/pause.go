@@ -18,12 +18,17 @@ func Paused(p *api.PauseResponse) string {
 	return text
 }
 
-// PauseRest is how much of a pause is left, as --for takes it; "" if it lasts until it is resumed.
+// PauseRest is how much of a pause is left, as --for takes it, and of hours to the minute; "" if it
+// lasts until it is resumed.
 func PauseRest(p fairlead.Pause, now time.Time) string {
 	if p.Until.IsZero() {
 		return ""
 	}
-	return units.FormatDuration(max(p.Until.Sub(now).Round(time.Second), time.Second))
+	rest, to := p.Until.Sub(now), time.Second
+	if rest > time.Hour {
+		to = time.Minute
+	}
+	return units.FormatDuration(max(rest.Round(to), to))
 }
 
 // PauseAgain is the command that makes a pause as it is.
