@@ -1,9 +1,7 @@
 package web
 
 import (
-	"cmp"
 	"encoding/csv"
-	"encoding/xml"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead"
-	"github.com/fairlead/fairlead/internal/plain"
 )
 
 // csvParameter asks for the tables of one part of a page, in place of the page.
@@ -101,7 +98,7 @@ func (d *Dashboard) export(w http.ResponseWriter, r *http.Request, p *Page, req 
 			out.Flush()
 			io.WriteString(w, "\n")
 		}
-		out.WriteAll(withoutEmpty(rows))
+		out.WriteAll(named(rows))
 	}
 }
 
@@ -123,137 +120,4 @@ func (d *Dashboard) noTable(w http.ResponseWriter, r *http.Request, name string)
 func csvHeader(w http.ResponseWriter, p *Page, part string) {
 	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
 	w.Header().Set("Content-Disposition", fmt.Sprintf(`attachment; filename="fairlead-%s-%s.csv"`, p.Name, part))
-}
-
-// withoutEmpty leaves out columns in which nothing stands: those for ticks and pictures.
-func withoutEmpty(rows [][]string) [][]string {
-	most := 0
-	for _, row := range rows {
-		most = max(most, len(row))
-	}
-	var out [][]string
-	for range rows {
-		out = append(out, nil)
-	}
-	for c := range most {
-		if !slices.ContainsFunc(rows, func(row []string) bool { return c < len(row) && row[c] != "" }) {
-			continue
-		}
-		for i, row := range rows {
-			cell := ""
-			if c < len(row) {
-				cell = row[c]
-			}
-			out[i] = append(out[i], cell)
-		}
-	}
-	return out
-}
-
-// tableReader reads the tables of a piece of HTML that our templates wrote.
-type tableReader struct {
-	tables [][][]string
-	depth  int // of tables
-	text   strings.Builder
-	value  string // the exact one, if the cell has one
-	values int
-	inCell bool
-	skip   int // depth in what is no text
-	span   int
-}
-
-func tablesOf(html string) ([][][]string, error) {
-	in := xml.NewDecoder(strings.NewReader("<div>" + html + "</div>"))
-	in.Strict, in.AutoClose, in.Entity = false, xml.HTMLAutoClose, xml.HTMLEntity
-	var t tableReader
-	for {
-		token, err := in.Token()
-		if err == io.EOF {
-			return t.tables, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		switch x := token.(type) {
-		case xml.StartElement:
-			t.start(x)
-		case xml.EndElement:
-			t.end(x.Name.Local)
-		case xml.CharData:
-			if t.inCell && t.skip == 0 {
-				t.text.Write(x)
-			}
-		}
-	}
-}
-
-// silent are elements whose text is no text of the cell.
-var silent = []string{"svg", "button", "select", "script"}
-
-func (t *tableReader) start(x xml.StartElement) {
-	get := func(name string) string {
-		for _, a := range x.Attr {
-			if a.Name.Local == name {
-				return a.Value
-			}
-		}
-		return ""
-	}
-	switch name := x.Name.Local; {
-	case t.skip > 0 || slices.Contains(silent, name):
-		t.skip++
-	case name == "table":
-		if t.depth++; t.depth == 1 {
-			t.tables = append(t.tables, nil)
-		}
-	case name == "tr" && t.depth == 1:
-		last := len(t.tables) - 1
-		t.tables[last] = append(t.tables[last], nil)
-	case (name == "td" || name == "th") && t.depth == 1:
-		t.inCell, t.value, t.values = true, "", 0
-		t.text.Reset()
-		t.span, _ = strconv.Atoi(cmp.Or(get("colspan"), "1"))
-	case name == "data":
-		t.value, t.values = get("value"), t.values+1
-	case name == "time":
-		t.value, t.values = get("datetime"), t.values+1
-	}
-}
-
-func (t *tableReader) end(name string) {
-	switch {
-	case t.skip > 0:
-		t.skip--
-	case name == "table":
-		t.depth--
-	case (name == "td" || name == "th") && t.depth == 1 && t.inCell:
-		t.inCell = false
-		last := t.tables[len(t.tables)-1]
-		if len(last) == 0 {
-			return
-		}
-		row := &last[len(last)-1]
-		*row = append(*row, t.cell())
-		for range min(t.span, 100) - 1 {
-			*row = append(*row, "")
-		}
-	}
-}
-
-// cell is what stands in a cell: its exact value, if it has one and no more, else its words. A
-// spreadsheet takes for a formula what begins like one: a quotation mark goes in front.
-func (t *tableReader) cell() string {
-	if t.values == 1 && t.value != "" {
-		if _, err := strconv.ParseFloat(t.value, 64); err == nil {
-			return t.value
-		}
-	}
-	text := strings.Join(strings.Fields(t.text.String()), " ")
-	if t.values == 1 && t.value != "" && plain.Cell(t.value) == t.value {
-		text = t.value
-	}
-	if text == "-" {
-		return text
-	}
-	return plain.Cell(text)
 }

@@ -94,9 +94,6 @@ func (c *csvRows) write(w io.Writer, req *Request, q *Queue) error {
 	} else {
 		rows = rows[1:]
 	}
-	if len(q.Rows) == 0 {
-		rows = rows[:1] // what follows says that there are none
-	}
 	out := csv.NewWriter(w)
 	for _, row := range rows {
 		var cells []string

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/plain"
 	"github.com/fairlead/fairlead/internal/plot"
 	"github.com/fairlead/fairlead/internal/words"
@@ -35,12 +36,12 @@ var funcs = template.FuncMap{
 	"svg":        func(f plot.Figure) template.HTML { return template.HTML(plot.Inline(f)) },
 	"fact":       func(name string, of any) fact { return fact{name, of} },
 	"figure":     figure,
-	"size":       words.Size,
+	"size":       func(bytes int64) template.HTML { return data(strconv.FormatInt(bytes, 10), words.Size(bytes)) },
 	"amounts":    func(a map[string]int64) string { return words.Amounts(a, "") },
-	"limit":      words.Limit,
+	"limit":      func(seconds float64) template.HTML { return data(exact(seconds), words.Limit(seconds)) },
 	"plain":      plain.Text,
 	"jobID":      words.JobID,
-	"unitsOf":    words.Units,
+	"unitsOf":    unitsOf,
 	"waitingFor": words.WaitingFor,
 	"weight":     words.Weight,
 	"paused":     words.Paused,
@@ -70,7 +71,7 @@ func exact(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 // data is a number with its exact value.
 func data(value, text string) template.HTML {
-	return template.HTML(`<data value="` + value + `">` + template.HTMLEscapeString(text) + `</data>`)
+	return template.HTML(`<data value="` + template.HTMLEscapeString(value) + `">` + template.HTMLEscapeString(text) + `</data>`)
 }
 
 // count writes a whole number in groups of three digits.
@@ -86,6 +87,15 @@ func count(n any) template.HTML {
 		b.WriteRune(c)
 	}
 	return data(text, b.String())
+}
+
+// unitsOf is how much of the unit a task of a job asks for, and how many of them start at once.
+func unitsOf(j *api.Job, unit string) template.HTML {
+	text := data(strconv.FormatInt(max(1, j.Request[unit]), 10), words.Units(j, unit))
+	if j.Gang > 1 {
+		text += data(strconv.Itoa(j.Gang), "")
+	}
+	return text
 }
 
 // span writes seconds as a time span.

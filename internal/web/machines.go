@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"context"
+	"html/template"
 	"maps"
 	"slices"
 	"strconv"
@@ -287,10 +288,16 @@ type nodeRow struct {
 }
 
 // Use is what of the unit is in use.
-func (n nodeRow) Use() string { return say.Used(n.NodeView, n.of.Unit) }
+func (n nodeRow) Use() template.HTML { return n.used(n.of.Unit) }
 
 // Mem is what of the memory is in use.
-func (n nodeRow) Mem() string { return say.Used(n.NodeView, "mem") }
+func (n nodeRow) Mem() template.HTML { return n.used("mem") }
+
+// used is what of a resource is in use, and how much there is.
+func (n nodeRow) used(resource string) template.HTML {
+	all := n.Capacity[resource]
+	return data(strconv.FormatInt(all-n.Free[resource], 10), say.Used(n.NodeView, resource)) + data(strconv.FormatInt(all, 10), "")
+}
 
 // Tags are the labels.
 func (n nodeRow) Tags() []string { return strings.Fields(say.Labels(n.NodeView)) }

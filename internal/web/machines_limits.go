@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"fmt"
+	"html/template"
 	"slices"
 	"strings"
 	"time"
@@ -84,26 +85,35 @@ func (l limitCourses) find(name string, rate bool) *fairlead.LimitCourse {
 	return &l.All[i]
 }
 
-// Lately says how much of a limit was used at most.
-func (l limitCourses) Lately(name string, rate bool) string {
+// Lately says how much of a limit was used at most, and when.
+func (l limitCourses) Lately(name string, rate bool) template.HTML {
 	c := l.find(name, rate)
 	if c == nil || len(c.Past) == 0 {
-		return "nothing"
+		return data("0", "nothing")
 	}
 	most := slices.MaxFunc(c.Past, func(a, b fairlead.LimitSpan) int { return cmp.Compare(a.Used, b.Used) })
 	text := plot.Count(most.Used) + " of " + plot.Count(c.Capacity)
 	if rate {
 		text += " starts in " + plot.Duration(c.StepSeconds)
 	}
-	return text + ", " + why.Clock(most.From, l.now)
+	return data(exact(most.Used), text) + ", " + clock(most.From, l.now)
 }
 
-// Free says by when it is free again.
-func (l limitCourses) Free(name string, rate bool) string {
+// Free says by when how much is free again; exactly, when all is.
+func (l limitCourses) Free(name string, rate bool) template.HTML {
 	c := l.find(name, rate)
 	if c == nil || len(c.Ahead) == 0 {
-		return "now"
+		return data("", "now")
 	}
+	last := ""
+	if until := c.Ahead[len(c.Ahead)-1].Until; !until.IsZero() {
+		last = until.Format(time.RFC3339Nano)
+	}
+	return data(last, l.freeText(c, rate))
+}
+
+// freeText says it in words.
+func (l limitCourses) freeText(c *fairlead.LimitCourse, rate bool) string {
 	if rate {
 		return "what waits takes it until " + why.Clock(c.Ahead[0].Until, l.now)
 	}

@@ -254,7 +254,7 @@ func TestQueuedElsewhereIsTold(t *testing.T) {
 	if n := strings.Count(text, `aria-current="true">queued <data value="3">`); n != 1 {
 		t.Errorf("the state queued is offered %d times", n)
 	}
-	if n := strings.Count(text, "<td>queued"); n != 3 {
+	if n := strings.Count(text, `<td><data value="queued">`); n != 3 {
 		t.Errorf("%d tasks are listed as queued, want 3", n)
 	}
 }

@@ -61,7 +61,7 @@ func TestCompareTwoPools(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cell := regexp.MustCompile(`share of the pool above</th><td class="n">([^<]*)</td><td class="n">([^<]*)</td>`).FindStringSubmatch(text)
+	cell := regexp.MustCompile(`share of the pool above</th><td class="n"><data value="0.6">([^<]*)</data></td><td class="n"><data value="0.4">([^<]*)</data></td>`).FindStringSubmatch(text)
 	if cell == nil || cell[1] != "60.0%" || cell[2] != "40.0%" || shares.Pools[0].ShareHere != 0.4 {
 		t.Errorf("the shares are %v, want %v", cell, shares.Pools[0].ShareHere)
 	}

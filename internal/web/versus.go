@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"html/template"
 	"strings"
 
 	"github.com/fairlead/fairlead"
@@ -11,7 +12,7 @@ import (
 // versus is the comparison of a pool with another one, which the address names.
 type versus struct {
 	With, Path string
-	Rows       []words.Compared
+	Rows       []compared
 	Problem    string
 	Kept       []field  // what else the address says
 	Names      []string // pools with which it may be compared, those beside it first
@@ -41,7 +42,9 @@ func (p *Pool) compare(ctx context.Context, src Source, r *Request) error {
 	}
 	for i := range all.Pools {
 		if other := &all.Pools[i]; other.Path == v.With && v.With != p.Path {
-			v.Rows = words.Compare(all, p.Pool, other)
+			for _, row := range words.Compare(all, p.Pool, other) {
+				v.Rows = append(v.Rows, compared(row))
+			}
 			return nil
 		}
 	}
@@ -63,4 +66,18 @@ func comparable(all []fairlead.PoolView, path string) (names []string) {
 		}
 	}
 	return names
+}
+
+// compared is a number of both pools.
+type compared words.Compared
+
+// Cells are both, with their exact values.
+func (c compared) Cells() (out []template.HTML) {
+	for i, text := range c.Of {
+		if text == "" {
+			text = "–"
+		}
+		out = append(out, data(c.Exact[i], text))
+	}
+	return out
 }

@@ -2,60 +2,101 @@ package words
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/why"
 )
 
-// Compared is one number of two pools.
+// Compared is one number of two pools: as a person reads it, and exactly.
 type Compared struct {
-	Name string
-	Of   [2]string
+	Name      string
+	Of, Exact [2]string
 }
 
-// Compare lists the numbers of two pools beside each other. Those of a pool are its first in a
-// document.
-func Compare(doc *api.Shares, a, b *fairlead.PoolView) []Compared {
-	var all []Compared
-	add := func(name string, of func(p *fairlead.PoolView) string) {
-		if row := (Compared{name, [2]string{of(a), of(b)}}); row.Of != [2]string{} {
-			all = append(all, row)
+// comparison are the numbers of two pools.
+type comparison struct {
+	pools [2]*fairlead.PoolView
+	all   []Compared
+}
+
+// word adds what is no number. What neither pool has is left out.
+func (c *comparison) word(name string, of func(p *fairlead.PoolView) string) {
+	row := Compared{Name: name, Of: [2]string{of(c.pools[0]), of(c.pools[1])}}
+	if row.Exact = row.Of; row.Of != [2]string{} {
+		c.all = append(c.all, row)
+	}
+}
+
+// number adds a number, and how it is written.
+func (c *comparison) number(name string, of func(p *fairlead.PoolView) float64, write func(float64) string) {
+	row := Compared{Name: name}
+	for i, p := range c.pools {
+		v := of(p)
+		row.Of[i], row.Exact[i] = write(v), strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	c.all = append(c.all, row)
+}
+
+// overUnder adds how a share compares with what was used of it: the ratio of these, if there is one.
+func (c *comparison) overUnder() {
+	row := Compared{Name: "over or under"}
+	for i, p := range c.pools {
+		if row.Of[i] = why.OverUnder(p.ShareHere, p.UsedHere); p.ShareHere > 0 && p.UsedHere > 0 {
+			row.Exact[i] = strconv.FormatFloat(p.ShareHere/p.UsedHere, 'g', -1, 64)
 		}
 	}
-	day := Span(Seconds(doc.Fairness.Day.Seconds))
-	add("weight", Weight)
-	add("share of the pool above", func(p *fairlead.PoolView) string { return Percent(p.ShareHere) })
-	add("used of the pool above", func(p *fairlead.PoolView) string { return Percent(p.UsedHere) })
-	add("over or under", func(p *fairlead.PoolView) string { return why.OverUnder(p.ShareHere, p.UsedHere) })
-	add("share of the whole", func(p *fairlead.PoolView) string { return Percent(p.Share) })
-	add("min", func(p *fairlead.PoolView) string { return Amounts(p.Min, "") })
-	add("max", func(p *fairlead.PoolView) string { return Amounts(p.Max, "") })
-	add("tasks at once", func(p *fairlead.PoolView) string {
+	if row.Of != [2]string{} {
+		c.all = append(c.all, row)
+	}
+}
+
+// limits adds what a pool gets at least and at most.
+func (c *comparison) limits() {
+	c.word("min", func(p *fairlead.PoolView) string { return Amounts(p.Min, "") })
+	c.word("max", func(p *fairlead.PoolView) string { return Amounts(p.Max, "") })
+	c.word("tasks at once", func(p *fairlead.PoolView) string {
 		if p.MaxRunning == 0 {
 			return ""
 		}
 		return fmt.Sprint(p.MaxRunning)
 	})
-	add("paused", func(p *fairlead.PoolView) string {
+	c.word("paused", func(p *fairlead.PoolView) string {
 		if p.Paused == nil {
 			return ""
 		}
 		return p.Paused.Pool
 	})
-	add("runs now, "+doc.Unit, func(p *fairlead.PoolView) string { return why.Short(p.Running) })
-	add("fair now, "+doc.Unit, func(p *fairlead.PoolView) string { return OneDigit(p.FairNow) })
-	add("wants now, "+doc.Unit, func(p *fairlead.PoolView) string { return why.Short(p.Want) })
-	add("tasks that wait", func(p *fairlead.PoolView) string { return fmt.Sprint(p.Waiting) })
-	add("oldest wait", func(p *fairlead.PoolView) string {
-		if p.OldestWait <= 0 {
+}
+
+// Compare lists the numbers of two pools beside each other. Those of a pool are its first in a
+// document.
+func Compare(doc *api.Shares, a, b *fairlead.PoolView) []Compared {
+	c := &comparison{pools: [2]*fairlead.PoolView{a, b}}
+	c.word("weight", Weight)
+	for i, p := range c.pools {
+		c.all[0].Exact[i] = strconv.FormatFloat(p.Weight, 'g', -1, 64)
+	}
+	c.number("share of the pool above", func(p *fairlead.PoolView) float64 { return p.ShareHere }, Percent)
+	c.number("used of the pool above", func(p *fairlead.PoolView) float64 { return p.UsedHere }, Percent)
+	c.overUnder()
+	c.number("share of the whole", func(p *fairlead.PoolView) float64 { return p.Share }, Percent)
+	c.limits()
+	c.number("runs now, "+doc.Unit, func(p *fairlead.PoolView) float64 { return p.Running }, why.Short)
+	c.number("fair now, "+doc.Unit, func(p *fairlead.PoolView) float64 { return p.FairNow }, OneDigit)
+	c.number("wants now, "+doc.Unit, func(p *fairlead.PoolView) float64 { return p.Want }, why.Short)
+	c.number("tasks that wait", func(p *fairlead.PoolView) float64 { return float64(p.Waiting) }, why.Short)
+	c.number("oldest wait", func(p *fairlead.PoolView) float64 { return p.OldestWait }, func(v float64) string {
+		if v <= 0 {
 			return "none"
 		}
-		return Span(Seconds(p.OldestWait))
+		return Span(Seconds(v))
 	})
-	hours := func(v float64) string { return fmt.Sprintf("%.2f", v/3600) }
-	add(fmt.Sprintf("due, %s-h in %s", doc.Unit, day), func(p *fairlead.PoolView) string { return hours(p.Fairness.Day.Ideal) })
-	add(fmt.Sprintf("received, %s-h in %s", doc.Unit, day), func(p *fairlead.PoolView) string { return hours(p.Fairness.Day.Received) })
-	add(fmt.Sprintf("owed, %s-h in %s", doc.Unit, day), func(p *fairlead.PoolView) string { return Owed(p.Fairness.Day.Lag()) })
-	return all
+	day := Span(Seconds(doc.Fairness.Day.Seconds))
+	hours := func(v float64) string { return fmt.Sprintf("%.2f", v) }
+	c.number(fmt.Sprintf("due, %s-h in %s", doc.Unit, day), func(p *fairlead.PoolView) float64 { return p.Fairness.Day.Ideal / 3600 }, hours)
+	c.number(fmt.Sprintf("received, %s-h in %s", doc.Unit, day), func(p *fairlead.PoolView) float64 { return p.Fairness.Day.Received / 3600 }, hours)
+	c.number(fmt.Sprintf("owed, %s-h in %s", doc.Unit, day), func(p *fairlead.PoolView) float64 { return p.Fairness.Day.Lag() / 3600 }, func(v float64) string { return Owed(v * 3600) })
+	return c.all
 }
