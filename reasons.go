@@ -2,6 +2,7 @@ package fairlead
 
 import (
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -30,6 +31,7 @@ type reasons struct {
 type waited struct {
 	Event
 	until time.Time
+	toll  string // "license NAME" or "rate NAME", if it is one of these that is waited for
 }
 
 // sampleReasons notes the pools whose reason for waiting has changed.
@@ -56,34 +58,49 @@ func (l *Loop) sampleReasons(now time.Time) {
 		if seen++; seen > reasonPools {
 			return
 		}
-		if reason := l.poolReason(id); l.reasons.note(l.core.Path(id), reason, before, now) {
+		gates := l.core.PoolGates(id)
+		if reason := l.reasonFor(id, gates); l.reasons.note(l.core.Path(id), reason, tollOf(gates, reason.Code), before, now) {
 			l.observer.WaitsFor(reason.Code)
 		}
 	}
 }
 
+// tollOf is the licence or rate that a reason is about; empty for others.
+func tollOf(gates []why.Gate, code why.Code) string {
+	for _, g := range gates {
+		if !g.Open && g.Code == code && (g.Where == "licenses" || g.Where == "rates") {
+			return g.Name
+		}
+	}
+	return ""
+}
+
+// pays reports whether a job asks for a licence or rate.
+func (j *Job) pays(toll string) bool {
+	kind, name, _ := strings.Cut(toll, " ")
+	if kind == "rate" {
+		return slices.Contains(j.Rates, name)
+	}
+	return j.Licenses[name] > 0
+}
+
 // note adds a reason, or to how long the last one holds, and reports whether it is new. Where the pool had nothing that waits
 // when all were looked at before, the same reason begins anew.
-func (r *reasons) note(pool string, reason why.Reason, before, now time.Time) (news bool) {
+func (r *reasons) note(pool string, reason why.Reason, toll string, before, now time.Time) (news bool) {
 	past := r.pool[pool]
-	if n := len(past); n > 0 && !past[n-1].until.Before(before) && past[n-1].Code == string(reason.Code) && past[n-1].Text == reason.Text {
+	if n := len(past); n > 0 && !past[n-1].until.Before(before) && past[n-1].Code == string(reason.Code) && past[n-1].Text == reason.Text && past[n-1].toll == toll {
 		past[n-1].until = now
 		return false
 	}
 	if len(past) == reasonKept {
 		past = slices.Delete(past, 0, reasonKept/4)
 	}
-	r.pool[pool] = append(past, waited{Event{Task: -1, At: now, Code: string(reason.Code), Text: reason.Text}, now})
+	r.pool[pool] = append(past, waited{Event{Task: -1, At: now, Code: string(reason.Code), Text: reason.Text}, now, toll})
 	return true
 }
 
-// poolReason is why the first job of a leaf waits, without the numbers, which change
-// all the time.
-func (l *Loop) poolReason(id sched.PoolID) why.Reason {
-	return l.reasonFor(id, l.core.PoolGates(id))
-}
-
-// reasonFor is it for the jobs of a pool that have these gates on their way.
+// reasonFor is why jobs of a pool wait that have these gates on their way, without the numbers,
+// which change all the time.
 func (l *Loop) reasonFor(id sched.PoolID, gates []why.Gate) why.Reason {
 	if closed := closedGates(inWords(gates)); len(closed) > 0 {
 		if r := reasonsOf(closed)[0]; r.Code != why.FitNow {
@@ -96,7 +113,12 @@ func (l *Loop) reasonFor(id sched.PoolID, gates []why.Gate) why.Reason {
 	return why.Reason{Code: why.CapacityFull, Text: "the pool is next; everything is in use"}
 }
 
-// since returns the changes of a job's pool from its submission to its end.
+// waitsCode stands for a reason that is not known.
+const waitsCode = "waits"
+
+// since returns the changes of a job's pool from its submission to its end. What is kept is why the
+// first job of the pool waited: while that was a licence or rate that this job does not ask for,
+// nothing is known of this one.
 func (r *reasons) since(j *Job) []Event {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -111,7 +133,9 @@ func (r *reasons) since(j *Job) []Event {
 		} else if !j.Started.IsZero() && e.At.After(j.Started) || j.State.Ended() && e.At.After(j.Ended) {
 			break
 		}
-		e.Job = j.ID
+		if e.Job = j.ID; e.toll != "" && !j.pays(e.toll) {
+			e.Code, e.Text = waitsCode, "nothing is kept of why; the first job of its pool waited for the "+e.toll
+		}
 		out = append(out, e.Event)
 	}
 	return out

@@ -26,7 +26,7 @@ func TestReasonsOfAnEarlierJob(t *testing.T) {
 		if s == 24 {
 			reason = full
 		}
-		r.note("ann", reason, before, at(s))
+		r.note("ann", reason, "", before, at(s))
 		last = at(s)
 	}
 	for _, c := range []struct {
@@ -49,6 +49,50 @@ func TestReasonsOfAnEarlierJob(t *testing.T) {
 		}
 		if !slices.Equal(got, c.want) {
 			t.Errorf("submitted at %d, started at %d: %v, want %v", c.submitted, c.started, got, c.want)
+		}
+	}
+}
+
+// TestReasonsOfAnotherJob: a licence or rate that a job does not ask for is not what it waited for,
+// and what it waited for before has not lasted.
+func TestReasonsOfAnotherJob(t *testing.T) {
+	begin := time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
+	at := func(s int) time.Time { return begin.Add(time.Duration(s) * time.Second) }
+	r := reasons{pool: map[string][]waited{}}
+	r.note("ann", why.Reason{Code: why.CapacityFull, Text: "the pool is next; everything is in use"}, "", at(0), at(2))
+	r.note("ann", why.Reason{Code: why.GateRate, Text: "rate mail 5/s, burst 5"}, "rate mail", at(2), at(4))
+	r.note("ann", why.Reason{Code: why.GateLicense, Text: "licence abaqus 1/1 used"}, "license abaqus", at(4), at(6))
+	r.note("ann", why.Reason{Code: why.GateLicense, Text: "licence abaqus 1/1 used"}, "license abaqus", at(6), at(8))
+	for name, c := range map[string]struct {
+		job  Job
+		want []string
+	}{
+		"neither":       {Job{}, []string{"capacity.full", "waits", "waits"}},
+		"the rate":      {Job{Rates: []string{"mail"}}, []string{"capacity.full", "gate.rate", "waits"}},
+		"another rate":  {Job{Rates: []string{"post"}}, []string{"capacity.full", "waits", "waits"}},
+		"the licence":   {Job{Licenses: Amounts{"abaqus": 1}}, []string{"capacity.full", "waits", "gate.license"}},
+		"neither, late": {Job{Submitted: at(7)}, []string{"waits"}},
+	} {
+		c.job.Pool = "ann"
+		var got []string
+		for _, e := range r.since(&c.job) {
+			got = append(got, e.Code)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("a job with %s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// TestTollOf: the licence or rate is the one that is closed.
+func TestTollOf(t *testing.T) {
+	gates := []why.Gate{
+		{Name: "rate mail", Where: "rates", Open: true}, {Name: "rate post", Where: "rates", Code: why.GateRate},
+		{Name: "license abaqus", Where: "licenses", Code: why.GateLicense}, {Name: "max_running", Where: "ann", Code: why.GateMaxTasks},
+	}
+	for code, want := range map[why.Code]string{why.GateRate: "rate post", why.GateLicense: "license abaqus", why.GateMaxTasks: "", why.CapacityFull: ""} {
+		if got := tollOf(gates, code); got != want {
+			t.Errorf("%s: %q, want %q", code, got, want)
 		}
 	}
 }

@@ -170,7 +170,9 @@ func (l *Loop) WhyPool(ctx context.Context, name string, siblings int) (*why.Ans
 		Name: "pool", Pool: l.core.Path(id), State: "idle", Waiting: p.Waiting, Running: int64(p.Tasks),
 	}
 	a.Levels = l.core.Comparisons(id, siblings)
-	a.Gates = inWords(l.core.PoolGates(id))
+	gates, limit := l.core.FirstGates(id)
+	tellWindows(gates, limit, time.Now())
+	a.Gates = inWords(gates)
 	a.Verdict = why.AsDesigned
 	switch {
 	case p.Waiting == 0:
@@ -178,7 +180,7 @@ func (l *Loop) WhyPool(ctx context.Context, name string, siblings int) (*why.Ans
 		return a, nil
 	default:
 		a.Subject.State = "waiting"
-		a.Reason = l.poolReason(id)
+		a.Reason = l.reasonFor(id, gates)
 		a.Verdict = verdictOf(a.Reason)
 	}
 	entitled := l.core.Entitlements()[id]

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/fairlead/fairlead/cluster"
 	"github.com/fairlead/fairlead/why"
 )
 
@@ -214,20 +213,20 @@ func (s *Scheduler) Waits(j Job) bool {
 // other leaves serve those with the fewest running tasks first.
 func (s *Scheduler) Strict(leaf PoolID) bool { return s.strict(int32(leaf)) }
 
-// telling is the shape of the first line that is ready, or else of the first in which
+// telling is what the first line asks for that is ready, or else the first in which
 // something waits.
-func (q *queue) telling() cluster.Shape {
-	shape, found := q.first.shape, false
+func (q *queue) telling() ask {
+	first, found := q.first.ask, false
 	for i := range q.lines() {
 		l := q.line(i)
 		if l.ready() {
-			return l.shape
+			return l.ask
 		}
 		if l.tasks > 0 && !found {
-			shape, found = l.shape, true
+			first, found = l.ask, true
 		}
 	}
-	return shape
+	return first
 }
 
 // Parting returns the comparison at the pool in which the ways to two leaves part,

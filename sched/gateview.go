@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/fairlead/fairlead/cluster"
 	"github.com/fairlead/fairlead/why"
@@ -28,16 +29,30 @@ const noShape = cluster.Shape(-1)
 // PoolGates lists the restrictions on the way of the jobs of a leaf that may start first:
 // those of a line that no gate holds back, if there is one.
 func (s *Scheduler) PoolGates(leaf PoolID) []why.Gate {
-	shape, found := s.tellingBelow(int32(leaf))
+	first, found := s.tellingBelow(int32(leaf))
 	if !found {
 		return s.limitsOnTheWay(leaf, noShape)
 	}
-	return s.LineGates(leaf, shape)
+	return s.LineGates(leaf, first.shape)
 }
 
-// tellingBelow is the shape of the first job that waits in a pool or below it, of a line that
+// FirstGates is [Scheduler.PoolGates] with what reservations have to do with those jobs, for which
+// all nodes are looked at, and the limit of these jobs.
+func (s *Scheduler) FirstGates(leaf PoolID) (gates []why.Gate, limit time.Duration) {
+	first, found := s.tellingBelow(int32(leaf))
+	if !found {
+		return s.limitsOnTheWay(leaf, noShape), 0
+	}
+	gates = append(s.limitsOnTheWay(leaf, first.shape), s.TollGates(first.shape)...)
+	if g, asks := s.reservationGate(first.shape); asks {
+		gates = append(gates, g)
+	}
+	return append(gates, s.windowGate(&Job{Shape: first.shape, Limit: first.limit}, s.nodeGate(first.shape))), first.limit
+}
+
+// tellingBelow is what the first job asks for that waits in a pool or below it, of a line that
 // is ready if there is one.
-func (s *Scheduler) tellingBelow(id int32) (shape cluster.Shape, found bool) {
+func (s *Scheduler) tellingBelow(id int32) (first ask, found bool) {
 	if q := s.pools[id].queue; q >= 0 {
 		return s.queues[q].telling(), s.pools[id].Waiting > 0
 	}
@@ -47,13 +62,13 @@ func (s *Scheduler) tellingBelow(id int32) (shape cluster.Shape, found bool) {
 		}
 		of, some := s.tellingBelow(int32(kid))
 		if some && (!found || s.pools[kid].in) {
-			shape, found = of, true
+			first, found = of, true
 		}
 		if s.pools[kid].in {
 			break
 		}
 	}
-	return shape, found
+	return first, found
 }
 
 // LineGates lists the restrictions on the way of the jobs of a pool that ask for a shape.

@@ -24,6 +24,10 @@ func TestHeldSpans(t *testing.T) {
 			api.Job{Tasks: 1}, []api.Event{event(0, "submitted"), event(2, "share.behind"), event(50, "capacity.full"), event(60, "capacity.full"), event(70, "share.behind")},
 			[]string{"waits 0-2", "share.behind 2-50", "capacity.full 50-70", "share.behind 70-100"},
 		},
+		"is behind one that waits for a rate": {
+			api.Job{Tasks: 1}, []api.Event{event(0, "submitted"), event(0, "waits"), event(5, "capacity.full"), event(50, "waits"), event(60, "capacity.full")},
+			[]string{"waits 0-5", "capacity.full 5-50", "waits 50-60", "capacity.full 60-100"},
+		},
 		"is held meanwhile": {
 			api.Job{Tasks: 1}, []api.Event{event(0, "submitted"), event(0, "gate.rate"), event(10, "hold"), event(15, "share.behind"), event(30, "release"), event(31, "prioritise")},
 			[]string{"gate.rate 0-10", "gate.held 10-30", "share.behind 30-100"},

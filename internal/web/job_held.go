@@ -173,6 +173,8 @@ func (h *holding) happened(e *api.Event) {
 		}
 	case string(fairlead.VerbRequeue):
 		*h = holding{array: h.array, held: h.held}
+	case unknownReason:
+		h.reason = *e
 	case "finished":
 		h.over = !h.array
 	default:
