@@ -16,17 +16,17 @@ import (
 func (l *Loop) checkReservation(r *Reservation, o ReserveOptions, now time.Time) ([]Overrun, error) {
 	switch {
 	case r.From.IsZero():
-		return nil, invalid("start", "is missing: when it begins (--start)")
+		return nil, invalid("start", "is missing: when it begins")
 	case r.Until.IsZero():
-		return nil, invalid("duration", "is missing: how long it lasts (--duration)")
+		return nil, invalid("duration", "is missing: how long it lasts")
 	case !r.Until.After(r.From):
 		return nil, invalid("duration", "it has to end after it begins, at %s", r.From.Format(time.RFC3339))
 	case !r.Until.After(now):
 		return nil, invalid("start", "it would be over already: it ends at %s", r.Until.Format(time.RFC3339))
 	case r.Maintenance && len(r.Pools)+len(r.Users) > 0:
-		return nil, invalid("maintenance", "nobody may use nodes in maintenance: leave out --maint, or --pool and --user")
+		return nil, invalid("maintenance", "nobody may use nodes in maintenance: leave that out, or the pools and users")
 	case !r.Maintenance && len(r.Pools)+len(r.Users) == 0:
-		return nil, invalid("pool", "say who may use it (--pool, --user), or that nobody may (--maint)")
+		return nil, invalid("pool", "say which pools or users may use it, or that it is for maintenance")
 	}
 	if err := l.reserveNodes(r, o); err != nil {
 		return nil, err
@@ -46,11 +46,11 @@ func (l *Loop) reserveNodes(r *Reservation, o ReserveOptions) error {
 	c := l.core.Cluster()
 	if o.Count == 0 {
 		if len(r.Nodes) == 0 {
-			return invalid("nodes", "are missing: name them, or say how many (--nodes n1,n2 or --nodes 2)")
+			return invalid("nodes", "are missing: name them, or say how many")
 		}
 		for _, name := range r.Nodes {
 			if _, known := c.Lookup(name); !known {
-				return invalid("nodes", "no node is called %q; see them with: fairlead nodes", name)
+				return invalid("nodes", "no node is called %q", name)
 			}
 		}
 		slices.Sort(r.Nodes)
@@ -101,8 +101,8 @@ func (l *Loop) checkOverlap(r *Reservation) error {
 		}
 		for _, node := range r.Nodes {
 			if slices.Contains(x.Nodes, node) {
-				return refusal(fmt.Sprintf("%s is reserved from %s until %s by %s: choose other nodes or another time, or end that with fairlead reserve %s --cancel",
-					node, why.Clock(x.From, time.Now()), why.Clock(x.Until, time.Now()), x.Name, x.Name))
+				return refusal(fmt.Sprintf("%s is reserved from %s until %s by %s: choose other nodes or another time, or end that one first",
+					node, why.Clock(x.From, time.Now()), why.Clock(x.Until, time.Now()), x.Name))
 			}
 		}
 	}
@@ -131,18 +131,48 @@ func (l *Loop) overruns(nodes []string, from time.Time, name string, now time.Ti
 	return out
 }
 
+// OverrunJob are the tasks of one job on one node that may run into a reservation.
+type OverrunJob struct {
+	Job   int64
+	User  string
+	Node  string
+	Tasks int
+	Until time.Time // of the last, by the time limits; zero if one has none
+}
+
+// OverrunJobs puts the tasks of a job on a node together, in the order of the first of each.
+func OverrunJobs(tasks []Overrun) (out []OverrunJob) {
+	for _, x := range tasks {
+		i := slices.IndexFunc(out, func(o OverrunJob) bool { return o.Job == x.Job && o.Node == x.Node })
+		if i < 0 {
+			out = append(out, OverrunJob{Job: x.Job, User: x.User, Node: x.Node, Tasks: 1, Until: x.Until})
+			continue
+		}
+		o := &out[i]
+		o.Tasks++
+		if x.Until.IsZero() || !o.Until.IsZero() && x.Until.After(o.Until) {
+			o.Until = x.Until
+		}
+	}
+	return out
+}
+
 // OverrunText names tasks that may run into a reservation.
 func OverrunText(tasks []Overrun, now time.Time) string {
 	const most = 5
+	jobs := OverrunJobs(tasks)
 	var parts []string
-	for i, x := range tasks {
+	for i, x := range jobs {
 		if i == most {
-			parts = append(parts, fmt.Sprintf("and %d more", len(tasks)-most))
+			parts = append(parts, fmt.Sprintf("and %d more", len(jobs)-most))
 			break
 		}
 		until := "without a time limit"
 		if !x.Until.IsZero() {
 			until = "until " + why.Clock(x.Until, now)
+		}
+		if x.Tasks > 1 {
+			until = plural(x.Tasks, "task") + ", " + until
 		}
 		parts = append(parts, fmt.Sprintf("job %d of %s on %s (%s)", x.Job, x.User, x.Node, until))
 	}

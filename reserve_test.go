@@ -176,3 +176,18 @@ func TestReservationsAreRefusedWhereTasksRun(t *testing.T) {
 		}
 	})
 }
+
+// TestOverrunText: tasks of a job on a node are told together, with when the last of them ends.
+func TestOverrunText(t *testing.T) {
+	now := time.Date(2026, 3, 4, 12, 0, 0, 0, time.Local)
+	tasks := []fairlead.Overrun{{Job: 4, User: "bob", Node: "n1"}}
+	for i := range 5 {
+		tasks = append(tasks, fairlead.Overrun{Job: 3, Task: i + 1, User: "ann", Node: "n1", Until: now.Add(time.Duration(i+1) * time.Hour)})
+	}
+	tasks = append(tasks, fairlead.Overrun{Job: 3, Task: 6, User: "ann", Node: "n2", Until: now.Add(time.Hour)}, fairlead.Overrun{Job: 3, Task: 7, User: "ann", Node: "n2"})
+	want := "8 tasks may still run when it begins: job 4 of bob on n1 (without a time limit), job 3 of ann on n1 (5 tasks, until 17:00), " +
+		"job 3 of ann on n2 (2 tasks, without a time limit)"
+	if got := fairlead.OverrunText(tasks, now); got != want {
+		t.Errorf("it says %s\nwant %s", got, want)
+	}
+}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -122,7 +123,7 @@ func (s *reserve) run(c *cobra.Command, client *api.Client, args []string) error
 	}
 	out, err := client.Reserve(ctx, args[0], *r)
 	if err != nil {
-		return err
+		return ofFlag(err)
 	}
 	if s.json {
 		return s.printJSON(out)
@@ -157,6 +158,22 @@ func (s *reserve) nameless(c *cobra.Command) (name string) {
 		}
 	})
 	return name
+}
+
+// reserveFlags are the flags for the fields of a request, with what to say at the end of an error
+// about one.
+var reserveFlags = map[string]struct{ flag, next string }{
+	"start": {"start", ""}, "duration": {"duration", ""}, "nodes": {"nodes", "; see fairlead nodes"}, "constraint": {"constraint", ""},
+	"pool": {"pool", " (--pool, --user, --maint)"}, "maintenance": {"maint", " (--pool, --user)"},
+}
+
+// ofFlag names the flag where the server named the field of a request.
+func ofFlag(err error) error {
+	field, text, _ := strings.Cut(err.Error(), ": ")
+	if f, known := reserveFlags[field]; known && errors.Is(err, fairlead.ErrInvalid) {
+		return usagef("--%s: %s%s", f.flag, text, f.next)
+	}
+	return err
 }
 
 // asked is what the flags ask for.

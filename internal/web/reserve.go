@@ -61,6 +61,9 @@ func (v *Reserve) Was() string { return say.Reserved(v.Old) }
 // From is when it begins, so that what was seen is what is made.
 func (v *Reserve) From() string { return v.Plan.Reservation.From.Format(time.RFC3339Nano) }
 
+// Overruns are the jobs of which tasks are in the way.
+func (v *Reserve) Overruns() []fairlead.OverrunJob { return fairlead.OverrunJobs(v.Plan.Overruns) }
+
 // Lasts is how long it lasts.
 func (v *Reserve) Lasts() string {
 	return units.FormatDuration(v.Plan.Reservation.Until.Sub(v.Plan.Reservation.From).Round(time.Second))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -27,17 +28,21 @@ func TestReserve(t *testing.T) {
 	}
 	_, _, text := l.get("/machines/reserve?node=n1&node=n2")
 	shows(t, text, "Reserve machines?", `value="n1, n2"`, "See what is in the way")
+	flags := regexp.MustCompile(`--(start|duration|nodes|maint|pool|user)|fairlead nodes`) // those of the command
 	for query, want := range map[string]string{
 		"nodes=n1&start=1h&for=2h&pools=physics":               "name: is missing",
 		"name=x&nodes=n9&start=1h&for=2h&pools=physics":        "no node is called",
 		"name=x&nodes=n1&start=whenever&for=2h&pools=physics":  "from: ",
 		"name=x&nodes=n1&start=1h&for=-2h&pools=physics":       "for: ",
-		"name=x&nodes=n1&start=1h&for=2h":                      "who may use it",
+		"name=x&nodes=n1&start=1h&for=2h":                      "say which pools or users may use it, or that it is for maintenance",
 		"name=x&nodes=0&start=1h&for=2h&users=ann":             "at least 1",
 		"name=x&nodes=n1&start=1h&for=2h&users=a&maintenance=": "",
+
+		"name=x&start=1h&for=2h&users=a":                        "nodes: are missing",
+		"name=x&nodes=n1&start=1h&for=2h&users=a&maintenance=1": "leave that out",
 	} {
 		status, _, text := l.get("/machines/reserve?" + query)
-		if has := strings.Contains(text, `class="problem" role="alert"`); status != http.StatusOK || has != (want != "") || !strings.Contains(text, want) {
+		if has := strings.Contains(text, `class="problem" role="alert"`); status != http.StatusOK || has != (want != "") || !strings.Contains(text, want) || flags.MatchString(text) {
 			t.Errorf("%s: status %d\n%s", query, status, text)
 		}
 	}
