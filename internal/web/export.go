@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/fairlead/fairlead"
 )
 
 // csvParameter asks for the tables of one part of a page, in place of the page.
@@ -113,7 +111,7 @@ func (d *Dashboard) exportJSON(w http.ResponseWriter, r *http.Request, p *Page, 
 
 // noTable says that there is no such table to be had.
 func (d *Dashboard) noTable(w http.ResponseWriter, r *http.Request, name string) {
-	d.fail(w, r, fmt.Errorf("this page has no table %.40q: %w", name, fairlead.ErrNotFound))
+	d.fail(w, r, missing("this page has no table %.40q", name))
 }
 
 // csvHeader says that tables follow, for a file.

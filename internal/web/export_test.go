@@ -110,7 +110,7 @@ func TestExportsAreThePages(t *testing.T) {
 			}
 		}
 	}
-	if status, _, _ := l.get("/queue?csv=nothing"); status != http.StatusNotFound {
+	if status, _, text := l.get("/queue?csv=nothing"); status != http.StatusNotFound || !strings.Contains(text, "has no table &#34;nothing&#34;<") {
 		t.Errorf("a table that there is not: status %d", status)
 	}
 }
