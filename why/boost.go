@@ -44,10 +44,11 @@ func Until(t, now time.Time) string {
 	return Duration(left.Round(time.Second))
 }
 
-// Clock writes an instant for a person, as short as it is clear now.
+// Clock writes an instant for a person, as short as it is clear now: the day is left out if it is the day of now.
 func Clock(t, now time.Time) string {
-	if left := t.Sub(now); left > -12*time.Hour && left < 12*time.Hour {
-		return t.Local().Format("15:04")
+	const day = time.DateOnly
+	if t = t.Local(); t.Format(day) == now.Local().Format(day) {
+		return t.Format("15:04")
 	}
-	return t.Local().Format("2006-01-02 15:04")
+	return t.Format("2006-01-02 15:04")
 }

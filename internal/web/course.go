@@ -68,6 +68,9 @@ func courseOf(ctx context.Context, src Source, pool, with string, r *Request) (c
 		c.Problem = cmp.Or(c.Problem, err.Error()) // the rest of the page is there all the same
 		return c
 	}
+	if c.Problem != "" {
+		c.Problem += "; this is the last " + words.Span(time.Duration(hours)*time.Hour)
+	}
 	c.navigate(r, doc.From, doc.To)
 	var other *api.PoolHistory
 	if with != "" {
@@ -96,13 +99,10 @@ func (c *course) read(ctx context.Context, src Source, pool string, r *Request) 
 		since, until, err := chosenRange(r.Word("since"), r.Word("until"), now)
 		if err == nil {
 			c.Chosen, c.Back = true, r.Without("since").With("until", "")+"#course"
-			doc, err = src.PoolHistory(ctx, pool, since, until)
-			if err == nil {
-				doc.From, doc.To = since, until
-			}
+			doc, err = readRange(ctx, src, pool, since, until, now)
 			return doc, 0, err
 		}
-		c.Problem = err.Error() + "; this is the last day"
+		c.Problem = err.Error()
 	}
 	hours, err = strconv.Atoi(r.Word("past"))
 	chosen := err == nil && slices.Contains(courseHours, hours)
@@ -122,6 +122,22 @@ func (c *course) read(ctx context.Context, src Source, pool string, r *Request) 
 		}
 	}
 	return doc, hours, err
+}
+
+// readRange reads the history of a range; of one that begins as far back as there may be, from when something is known.
+func readRange(ctx context.Context, src Source, pool string, since, until, now time.Time) (*api.PoolHistory, error) {
+	doc, err := src.PoolHistory(ctx, pool, since, until)
+	if err == nil && now.Sub(since) >= oldestRange && len(doc.Points) > 0 {
+		since = earlier(doc.Points[0].At, until.Add(-leastCourse))
+		if doc, err = src.PoolHistory(ctx, pool, since, until); err == nil && len(doc.Points) > 0 {
+			since = earlier(doc.Points[0].At, until.Add(-leastCourse)) // its steps are finer now
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	doc.From, doc.To = since, until
+	return doc, nil
 }
 
 // curveOf is the curve of a history.

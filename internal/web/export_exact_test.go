@@ -15,8 +15,8 @@ import (
 // exactNumber are how cells of numbers may be written.
 var exactNumber = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?(e[+-]?[0-9]+)?$`)
 
-// numbers checks that in some columns nothing but exact numbers stand, or nothing.
-func numbers(t *testing.T, rows [][]string, names ...string) {
+// onlyNumbers checks that in some columns nothing but exact numbers stand, or nothing.
+func onlyNumbers(t *testing.T, rows [][]string, names ...string) {
 	t.Helper()
 	for _, name := range names {
 		for _, cell := range column(t, rows, name) {
@@ -27,8 +27,8 @@ func numbers(t *testing.T, rows [][]string, names ...string) {
 	}
 }
 
-// instants checks that in some columns nothing but instants stand, or nothing.
-func instants(t *testing.T, rows [][]string, names ...string) {
+// onlyInstants checks that in some columns nothing but instants stand, or nothing.
+func onlyInstants(t *testing.T, rows [][]string, names ...string) {
 	t.Helper()
 	for _, name := range names {
 		for _, cell := range column(t, rows, name) {
@@ -58,7 +58,7 @@ func TestExportsAreExact(t *testing.T) {
 		if got := column(t, rows, "Pool"); !slices.Contains(got, "physics/curie") {
 			t.Errorf("%s: the pools are %q", path, got)
 		}
-		numbers(t, rows, "Share", "Used", "Runs", "Fair now", "Waiting", "Oldest wait")
+		onlyNumbers(t, rows, "Share", "Used", "Runs", "Fair now", "Waiting", "Oldest wait")
 		if head := strings.Join(rows[0], "|"); strings.Contains(head, "Ran, due") || strings.Contains(head, "over or under") || strings.Contains(head, "share, fair") || !strings.Contains(head, "unit-seconds") {
 			t.Errorf("%s: the columns are %s", path, head)
 		}
@@ -72,8 +72,8 @@ func TestExportsAreExact(t *testing.T) {
 		}
 	}
 	rows = l.sheet("/queue?list=all", "list")
-	numbers(t, rows, "Job", "Tasks", "cpu", "Limit", "Running", "Rank")
-	instants(t, rows, "Submitted", "Starts by")
+	onlyNumbers(t, rows, "Job", "Tasks", "cpu", "Limit", "Running", "Rank")
+	onlyInstants(t, rows, "Submitted", "Starts by")
 	if got := column(t, rows, "Name"); !slices.Equal(got, []string{"'+x", "'=1+1", "-0.5"}) {
 		t.Errorf("the names are %q", got)
 	}
@@ -81,10 +81,10 @@ func TestExportsAreExact(t *testing.T) {
 		t.Errorf("limits %q, tasks %q, states %q", limits, tasks, states)
 	}
 	rows = l.sheet("/queue?fold=user", "list")
-	numbers(t, rows, "Jobs", "Waiting", "Running", "cpu", "First rank")
-	instants(t, rows, "Oldest submitted")
+	onlyNumbers(t, rows, "Jobs", "Waiting", "Running", "cpu", "First rank")
+	onlyInstants(t, rows, "Oldest submitted")
 	rows = l.sheet("/", "longest")
-	instants(t, rows, "Submitted")
+	onlyInstants(t, rows, "Submitted")
 	exportMachines(t, l)
 }
 
@@ -99,10 +99,10 @@ func exportMachines(t *testing.T, l *lab) {
 		t.Errorf("there is what can be done: %q", rows)
 	}
 	rows = l.sheet("/machines", "groups")
-	numbers(t, rows, "Machines", "Up", "cpu in use", "cpu up", "Tasks")
+	onlyNumbers(t, rows, "Machines", "Up", "cpu in use", "cpu up", "Tasks")
 	rows = l.sheet("/machines", "limits")
-	numbers(t, rows, "In use", "Left", "Ask for it", "Most in use lately")
-	instants(t, rows, "From", "Free by", "Next start")
+	onlyNumbers(t, rows, "In use", "Left", "Ask for it", "Most in use lately")
+	onlyInstants(t, rows, "From", "Free by", "Next start")
 	if kinds, names, used := column(t, rows, "Kind"), column(t, rows, "Name"), column(t, rows, "In use"); !slices.Equal(kinds, []string{"licence", "rate"}) || !slices.Equal(names, []string{"matlab", "mails"}) || !slices.Equal(used, []string{"1", ""}) {
 		t.Errorf("the limits are %q", rows)
 	}
@@ -111,7 +111,7 @@ func exportMachines(t *testing.T, l *lab) {
 	}
 	l.wait("the reservation is shown", func() bool { _, _, text := l.get("/machines"); return strings.Contains(text, "r-course") })
 	rows = l.sheet("/machines", "reserved")
-	instants(t, rows, "From", "Until")
+	onlyInstants(t, rows, "From", "Until")
 	if notes := column(t, rows, "Note"); notes[0] != "'-5 degrees" || slices.Contains(rows[0], "action") {
 		t.Errorf("the reservations are %q", rows)
 	}

@@ -27,6 +27,7 @@ var funcs = template.FuncMap{
 	"ago":        ago,
 	"lately":     lately,
 	"clock":      clock,
+	"asof":       asOf,
 	"last":       lastOf,
 	"over":       why.OverUnder,
 	"short":      why.Short,
@@ -115,6 +116,15 @@ func clock(t, now time.Time) template.HTML { return instant(t, why.Clock(t, now)
 func instant(t time.Time, text string) template.HTML {
 	return template.HTML(fmt.Sprintf(`<time datetime="%s" title="%s">%s</time>`,
 		t.Format(time.RFC3339Nano), t.Local().Format("2006-01-02 15:04:05 MST"), template.HTMLEscapeString(text)))
+}
+
+// asOf is the instant of which a sheet of paper tells, with what a script needs to write a later one by the clock of the
+// server.
+func asOf(t time.Time) template.HTML {
+	t = t.Local()
+	zone, offset := t.Zone()
+	return template.HTML(fmt.Sprintf(`<time id="as-of" datetime="%s" data-zone="%s" data-offset="%d">%s</time>`,
+		t.UTC().Format(time.RFC3339), template.HTMLEscapeString(zone), offset, t.Format("2006-01-02 15:04:05 MST")))
 }
 
 // lastOf is the last segment of the path of a pool.

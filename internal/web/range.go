@@ -56,8 +56,12 @@ func chosenRange(from, to string, now time.Time) (since, until time.Time, err er
 		}
 	}
 	until = earlier(until, now)
+	oldest := now.Add(-oldestRange)
+	if since.Before(oldest) && until.After(oldest) {
+		since = oldest // all that is kept lies behind it
+	}
 	switch {
-	case now.Sub(since) > oldestRange:
+	case since.Before(oldest):
 		return since, until, &fairlead.Invalid{Field: "since", Msg: "nothing is kept of that time"}
 	case until.Sub(since) < leastRange:
 		return since, until, &fairlead.Invalid{Field: "since", Msg: "it has to be a minute before the end of the range, and before now"}

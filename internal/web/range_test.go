@@ -40,10 +40,66 @@ func TestRangeIsInTheAddress(t *testing.T) {
 	if _, _, text = l.get("/pool?" + local.Encode()); !strings.Contains(text, `data-x-from="`+unixText(since.Truncate(time.Minute))) {
 		t.Error("a range that a form says is not shown")
 	}
-	for _, bad := range []string{"since=x", "since=2026-01-01T00:00:00Z&until=2025-01-01T00:00:00Z", "since=1800-01-01T00:00:00Z", "until=" + url.QueryEscape(until.Format(time.RFC3339))} {
+	for _, bad := range []string{"since=x", "since=2026-01-01T00:00:00Z&until=2025-01-01T00:00:00Z", "since=1800-01-01T00:00:00Z&until=1900-01-01T00:00:00Z", "until=" + url.QueryEscape(until.Format(time.RFC3339))} {
 		status, _, text := l.get("/pool?pool=physics&" + bad)
-		if status != http.StatusOK || !strings.Contains(text, "this is the last day") || !strings.Contains(text, "Due and running: physics") {
+		if status != http.StatusOK || !strings.Contains(text, "; this is the last 1d") || !strings.Contains(text, "Due and running: physics") {
 			t.Errorf("%s: %d", bad, status)
+		}
+	}
+}
+
+// TestRangeOfAllThatIsKept: a range that is wider than what is kept shows all of that, and a wrong one says what is
+// shown in its place.
+func TestRangeOfAllThatIsKept(t *testing.T) {
+	l := newLab(t, cluster, pastDay)
+	_, _, text := l.get("/pool?pool=physics&since=1970-01-01T00:00:00Z&until=2099-01-01T00:00:00Z")
+	m := regexp.MustCompile(`data-x-from="([^"]+)"`).FindStringSubmatch(text)
+	if strings.Contains(text, "nothing is kept") || m == nil {
+		t.Fatal("what is kept is not shown")
+	}
+	from, _ := strconv.ParseFloat(m[1], 64)
+	if age := time.Since(time.Unix(int64(from), 0)); age < 22*time.Hour || age > 25*time.Hour {
+		t.Errorf("the picture begins %v ago, and 23 hours are kept", age)
+	}
+	marked := regexp.MustCompile(`<a href="[^"]*past=\d+[^"]*" aria-current="true">([^<]*)<`)
+	for lab, want := range map[*lab]string{l: "1d", newLab(t, cluster, pastMinutes): "1h"} {
+		_, _, text := lab.get("/pool?pool=physics&since=x")
+		if m := marked.FindStringSubmatch(text); m == nil || m[1] != want || !strings.Contains(text, "; this is the last "+want) {
+			t.Errorf("%q is marked, want %s, and that it is said", m, want)
+		}
+	}
+}
+
+// pastMinutes writes half an hour in which something ran.
+func pastMinutes(t testing.TB, store fairlead.HistoryKeeper) {
+	t.Helper()
+	var all []fairlead.PoolHistory
+	for level, l := range fairlead.HistoryLevels {
+		h, s := fairlead.PoolHistory{Pool: "physics", Level: level}, l.Step.Seconds()
+		for at := time.Now().Add(-30 * time.Minute).UTC().Truncate(l.Step); at.Before(time.Now().Add(-l.Step)); at = at.Add(l.Step) {
+			h.Steps = append(h.Steps, fairlead.HistoryStep{At: at, Seconds: s, Share: 0.6 * s, Running: 4 * s, Demand: 4 * s})
+		}
+		if len(h.Steps) > 0 {
+			all = append(all, h)
+		}
+	}
+	if err := store.AddHistory(t.Context(), all); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestPagesSayOfWhenTheyAre: a sheet of paper has the time of what it shows.
+func TestPagesSayOfWhenTheyAre(t *testing.T) {
+	l := newLab(t, cluster)
+	for _, path := range []string{"/", "/queue", "/pool?pool=physics", "/machines", "/policy"} {
+		_, _, text := l.get(path)
+		m := regexp.MustCompile(`<p class="printed">as of <time id="as-of" datetime="([^"]*)"`).FindStringSubmatch(text)
+		if m == nil {
+			t.Errorf("%s does not say of when it is", path)
+			continue
+		}
+		if at, err := time.Parse(time.RFC3339, m[1]); err != nil || time.Since(at) > patience {
+			t.Errorf("%s is of %v, %v", path, at, err)
 		}
 	}
 }

@@ -62,7 +62,7 @@ function replacePart(id, html) {
 
 // ---- Live: one stream of events for the page. It rests while nobody sees the page.
 
-let stream, version = document.body.dataset.live, paused = false, tries = 0, timer;
+let stream, version = document.body.dataset.live, paused = false, tries = 0, timer, heard;
 const live = version !== undefined && "EventSource" in window;
 
 function say(state, text) {
@@ -81,11 +81,13 @@ function connect() {
   stream = new EventSource(url);
   stream.onopen = () => {
     tries = 0;
+    heard = performance.now();
     say("live", "live");
   };
   stream.addEventListener("part", (e) => {
     const { id, html } = JSON.parse(e.data);
     replacePart(id, html);
+    heard = performance.now();
     problem("");
   });
   stream.addEventListener("version", (e) => (version = JSON.parse(e.data).version));
@@ -107,6 +109,16 @@ function problem(text) {
   $("problem").hidden = !text;
   $("problem").textContent = text;
 }
+
+// What is printed says of when it is: while the page is live of now, else of when the server was heard the last time. The
+// clock and its zone are those of the server, as on the rest of the page.
+const begun = performance.now();
+addEventListener("beforeprint", () => {
+  const at = $("as-of"), last = stream?.readyState === EventSource.OPEN ? performance.now() : heard;
+  if (!at || last === undefined) return;
+  const then = Date.parse(at.dateTime) + last - begun;
+  at.textContent = new Date(then + 1000 * at.dataset.offset).toISOString().slice(0, 19).replace("T", " ") + " " + at.dataset.zone;
+});
 
 function pause() {
   if (!live) return;
