@@ -5,8 +5,10 @@ package web_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/why"
 )
 
 // TestRealLimitRows: licences and rates have rows among the machines, which say under the pointer and in the table
@@ -25,7 +27,8 @@ func TestRealLimitRows(t *testing.T) {
 	if err != nil || len(courses.Limits) != 2 || courses.Limits[0].Name != "matlab" || len(courses.Limits[0].Ahead) != 2 {
 		t.Fatalf("the interface says %+v, %v", courses, err)
 	}
-	want := []string{"licence matlab: 5 of 5 held by what runs now\nuntil " + courses.Limits[0].Ahead[0].Until.Local().Format("15:04") + " at most", "licence matlab: 1 of 5 held by what runs now\nuntil " + courses.Limits[0].Ahead[1].Until.Local().Format("15:04") + " at most"}
+	clock := func(i int) string { return why.Clock(courses.Limits[0].Ahead[i].Until, time.Now()) }
+	want := []string{"licence matlab: 5 of 5 held by what runs now\nuntil " + clock(0) + " at most", "licence matlab: 1 of 5 held by what runs now\nuntil " + clock(1) + " at most"}
 	all := strings.Join(texts(b, "#plan .wide title"), "\n\n")
 	for _, w := range want {
 		if !strings.Contains(all, w) {
@@ -37,7 +40,7 @@ func TestRealLimitRows(t *testing.T) {
 			t.Errorf("there is no row %q", row)
 		}
 	}
-	free := "4 at " + courses.Limits[0].Ahead[0].Until.Local().Format("15:04") + ", 5 at " + courses.Limits[0].Ahead[1].Until.Local().Format("15:04")
+	free := "4 at " + clock(0) + ", 5 at " + clock(1)
 	if got := texts(b, `#limits tr[data-key=license-matlab] td[data-of="free by"]`); len(got) != 1 || got[0] != free {
 		t.Errorf("it is free by %q, want %q", got, free)
 	}
