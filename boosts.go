@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/fairlead/fairlead/sched"
@@ -36,18 +35,6 @@ type Boost struct {
 	// Base is what the pool had received in all when the boost began: the difference to
 	// what it has received by now is the same before and after a restart.
 	Base float64 `json:"base,omitempty"`
-}
-
-// note says of a boost whose it is, and why.
-func (b *Boost) note() string {
-	text := ""
-	if b.By != "" {
-		text = "by " + b.By
-	}
-	if b.Reason != "" {
-		text = strings.TrimPrefix(text+": "+b.Reason, ": ")
-	}
-	return text
 }
 
 // Settings under which boosts are kept.
@@ -159,7 +146,7 @@ func (l *Loop) boostsOf(id sched.PoolID) []Boost {
 }
 
 func (b *Boost) core() sched.Boost {
-	return sched.Boost{ID: b.ID, Pool: b.Pool, Factor: b.Factor, Until: b.Until, Usage: b.Usage, Had: b.Had, Note: b.note()}
+	return sched.Boost{ID: b.ID, Pool: b.Pool, Factor: b.Factor, Until: b.Until, Usage: b.Usage, Had: b.Had, Note: note(b.By, b.Reason)}
 }
 
 // text says what a boost does.
@@ -245,17 +232,11 @@ func (l *Loop) record(ctx context.Context, entries []AuditEntry, settings map[st
 // loadBoosts reads the boosts that were in force.
 func (l *Loop) loadBoosts(settings map[string]string) error {
 	l.lastBoost, _ = strconv.ParseInt(settings[lastBoost], 10, 64)
-	for key, text := range settings {
-		if !strings.HasPrefix(key, boostSetting) {
-			continue
-		}
-		var b Boost
-		if err := json.Unmarshal([]byte(text), &b); err != nil {
-			return fmt.Errorf("the setting %s: %w", key, err)
-		}
+	kept, err := keptBelow[Boost](settings, boostSetting)
+	for _, b := range kept {
 		l.boosts[b.ID] = b
 	}
-	return nil
+	return err
 }
 
 // reboost tells a new core of the boosts, and since when the pools are there.
@@ -332,7 +313,7 @@ func (l *Loop) endBoosts(ctx context.Context) {
 			delete(l.boosts, c.ID)
 		}
 	}
-	others := l.peers.store != nil && !l.peers.roll.Stops
+	others := l.othersRecord()
 	l.mu.Unlock()
 	if others {
 		return // one of the servers records it for all

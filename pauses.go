@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/fairlead/fairlead/sched"
@@ -124,8 +122,7 @@ func (l *Loop) pauseOf(id sched.PoolID) *Pause {
 }
 
 func (p *Pause) core() sched.Pause {
-	b := Boost{By: p.By, Reason: p.Reason}
-	return sched.Pause{Pool: p.Pool, Since: p.Began, Until: p.Until, Note: b.note()}
+	return sched.Pause{Pool: p.Pool, Since: p.Began, Until: p.Until, Note: note(p.By, p.Reason)}
 }
 
 // text says how long a pause lasts.
@@ -142,17 +139,9 @@ func (l *Loop) dropPause(ctx context.Context, p Pause, entry AuditEntry) error {
 
 // loadPauses reads the pauses that were in force.
 func (l *Loop) loadPauses(settings map[string]string) error {
-	for key, text := range settings {
-		if !strings.HasPrefix(key, pauseSetting) {
-			continue
-		}
-		var p Pause
-		if err := json.Unmarshal([]byte(text), &p); err != nil {
-			return fmt.Errorf("the setting %s: %w", key, err)
-		}
-		l.pauses[p.Pool] = p
-	}
-	return nil
+	kept, err := keptBelow[Pause](settings, pauseSetting)
+	maps.Copy(l.pauses, kept)
+	return err
 }
 
 // repause tells a new core of the pauses.
@@ -191,7 +180,7 @@ func (l *Loop) endPauses(ctx context.Context) {
 			delete(l.pauses, c.Pool)
 		}
 	}
-	others := l.peers.store != nil && !l.peers.roll.Stops
+	others := l.othersRecord()
 	l.mu.Unlock()
 	if others {
 		return // one of the servers records it for all

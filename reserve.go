@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -220,18 +221,9 @@ func (l *Loop) windowsAt(now time.Time) []cluster.Window {
 
 // loadReservations reads those that were made before.
 func (l *Loop) loadReservations(settings map[string]string) error {
-	for key, text := range settings {
-		name, is := strings.CutPrefix(key, reservationSetting)
-		if !is {
-			continue
-		}
-		var r Reservation
-		if err := json.Unmarshal([]byte(text), &r); err != nil {
-			return fmt.Errorf("the setting %s: %w", key, err)
-		}
-		l.reservations.all[name] = r
-	}
-	return nil
+	kept, err := keptBelow[Reservation](settings, reservationSetting)
+	maps.Copy(l.reservations.all, kept)
+	return err
 }
 
 // endReservations forgets those that are over. If that fails they end once more later.
@@ -248,7 +240,7 @@ func (l *Loop) endReservations(ctx context.Context) {
 			over = append(over, r)
 		}
 	}
-	others := l.peers.store != nil && !l.peers.roll.Stops
+	others := l.othersRecord()
 	l.mu.Unlock()
 	if others {
 		return // one of the servers records it for all
