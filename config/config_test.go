@@ -54,7 +54,7 @@ func TestParse(t *testing.T) {
 		},
 	}}
 	wantServer := config.Server{
-		Listen: []string{"127.0.0.1:7447"}, Origins: []string{"http://cluster.example"}, Socket: "/run/fairlead/fairlead.sock", SocketMode: 0o660, Database: "fairlead.db",
+		Listen: []string{"127.0.0.1:7447"}, Anonymous: "metrics", Origins: []string{"http://cluster.example"}, Socket: "/run/fairlead/fairlead.sock", SocketMode: 0o660, SocketGroup: "lab", Database: "fairlead.db",
 		LeaseTTL: time.Minute, Retention: 30 * 24 * time.Hour, LogLevel: slog.LevelInfo, LogFormat: "text",
 	}
 	for _, f := range []struct {
@@ -136,7 +136,7 @@ func TestSameSettings(t *testing.T) {
 		{"pools: {a: {max_running: 0}}", "pools: {a: {max: {cpu: 0}}}"},
 		{"placement: [{user: 'a', kind: b, pool: c}]", "placement:\n- kind: b\n  pool: \"c\"\n  user: a"},
 		{"priorities: {b: 1, a: 2}", `{"priorities": {"a": 2, "b": 1}}`},
-		{"server: {socket_mode: 0600}", "server:\n  socket_mode: '600'\n  listen: [127.0.0.1:7447]\n"},
+		{"server: {socket_mode: 0600}", "server:\n  socket_mode: '600'\n  listen: []\n  anonymous: nothing\n"},
 		{"policy: fair\r\nhalf_life: 3d\r\n", "\ufeffpolicy: fair\nhalf_life: 3d"},
 	} {
 		if a, b := mustParse(t, c.a), mustParse(t, c.b); a.Shares.Hash != b.Shares.Hash {

@@ -133,13 +133,18 @@ func shortlistFields() []field {
 
 func serverFields() []field {
 	return []field{
-		of("listen", "127.0.0.1:7447", "Where it listens. Only loopback addresses, as there is no authentication yet; [] for none.",
+		of("listen", "[]", "Addresses for browsers and Prometheus, such as 127.0.0.1:7447. Only loopback addresses. Commands and agents need none: they use the socket.",
 			listen, func(s *Server) *[]string { return &s.Listen }),
+		of("anonymous", "nothing", "What whoever connects to an address of `listen` sees without a session: nothing, metrics (for Prometheus), or view (the metrics, and all that each user of the machine may see).",
+			anonymous, func(s *Server) *string { return &s.Anonymous }),
 		of("origins", "[]", "Where browsers find the dashboard if that is behind a proxy that speaks http: http://cluster.example. See the page on the dashboard.",
 			origins, func(s *Server) *[]string { return &s.Origins }),
-		of("socket", `""`, "Its socket, for users of the same machine; none for none. Empty: root's is /run/fairlead/fairlead.sock, another user's is in XDG_RUNTIME_DIR.",
+		of("socket", `""`, "Its socket, over which commands, agents and bridges reach it. Empty: root's is /run/fairlead/fairlead.sock, another user's is in XDG_RUNTIME_DIR.",
 			line("path", maxSocket, anyText), func(s *Server) *string { return &s.Socket }),
-		of("socket_mode", `"0660"`, "Who may use the socket.", octal, func(s *Server) *os.FileMode { return &s.SocketMode }),
+		of("socket_mode", `"0666"`, "Who may connect to the socket: by default every user of the machine. The server knows each of them by the connection.",
+			octal, func(s *Server) *os.FileMode { return &s.SocketMode }),
+		of("socket_group", `""`, "Group of the socket. With the mode \"0660\" only the server's user, this group and root can connect.",
+			line("group", 64, anyText), func(s *Server) *string { return &s.SocketGroup }),
 		of("database", "fairlead.db", "Where jobs are kept: a file, or the URL of a database.",
 			line("path or URL", 4096, someText), func(s *Server) *string { return &s.Database }),
 		of("lease", "1m", "For how long a task is leased. A holder that is silent for longer is taken for lost.",

@@ -14,16 +14,27 @@ import (
 // Server is what the file says about the server itself. It is read at the start; a
 // change takes effect with the next one.
 type Server struct {
-	Listen     []string // loopback addresses, host:port
-	Origins    []string // of the dashboard behind a proxy, http://host
-	Socket     string   // path, or none; empty is where this user's server has it by default
-	SocketMode os.FileMode
-	Database   string // path or URL
-	LeaseTTL   time.Duration
-	Retention  time.Duration // of finished jobs; 0 is for ever
-	LogLevel   slog.Level
-	LogFormat  string // text or json
+	Listen      []string // loopback addresses, host:port
+	Anonymous   string   // what is seen there without a session: nothing, metrics, view
+	Origins     []string // of the dashboard behind a proxy, http://host
+	Socket      string   // path; empty is where this user's server has it by default
+	SocketMode  os.FileMode
+	SocketGroup string
+	Database    string // path or URL
+	LeaseTTL    time.Duration
+	Retention   time.Duration // of finished jobs; 0 is for ever
+	LogLevel    slog.Level
+	LogFormat   string // text or json
 }
+
+// What whoever connects to an address sees without a session.
+const (
+	SeeNothing = "nothing"
+	SeeMetrics = "metrics"
+	SeeAll     = "view" // all that each user of the machine may see
+)
+
+var anonymous = choice("anonymous", []string{SeeNothing, SeeMetrics, SeeAll}, []string{SeeNothing, SeeMetrics, SeeAll})
 
 // maxSocket is the longest path that a socket's address has room for.
 const maxSocket = 107
@@ -70,8 +81,8 @@ var listen = kind[[]string]{
 	},
 }
 
-// checkListen says why the server cannot listen at an address. Whoever reaches the
-// server over the network could do everything, so only the own machine may.
+// checkListen says why the server cannot listen at an address. What passes there is not encrypted,
+// so only this machine may connect.
 func checkListen(addr string) string {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -84,7 +95,7 @@ func checkListen(addr string) string {
 	if host == "localhost" || err == nil && ip.IsLoopback() && !ip.Is4In6() && ip.Zone() == "" {
 		return ""
 	}
-	return clip(addr) + " can be reached from other machines, and there is no authentication yet;" +
+	return clip(addr) + " can be reached from other machines, and what passes there is not encrypted;" +
 		" use 127.0.0.1, [::1] or localhost"
 }
 
@@ -99,7 +110,7 @@ var octal = kind[os.FileMode]{
 		}
 		mode, err := strconv.ParseUint(text, 8, 32)
 		if err != nil || len(strings.TrimPrefix(text, "0")) > 3 || len(text) < 3 || len(text) > 4 {
-			r.errorf(n, `%s must be an octal mode such as "0660", got %s`, name, n.describe())
+			r.errorf(n, `%s must be an octal mode such as "0666", got %s`, name, n.describe())
 			return 0, false
 		}
 		return os.FileMode(mode), true

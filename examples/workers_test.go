@@ -40,6 +40,10 @@ func TestWorkers(t *testing.T) {
 					test(newDesk(t, argv))
 				})
 			}
+			t.Run("strangers", func(t *testing.T) {
+				t.Parallel()
+				testStrangers(t, argv)
+			})
 		})
 	}
 }
@@ -124,14 +128,82 @@ func testLeaves(d *desk) {
 	}
 }
 
+// TestStranger is run by TestWorkers as another user: it listens on a socket, and
+// prints how many bytes each connection brings.
+func TestStranger(t *testing.T) {
+	path := os.Getenv("FAIRLEAD_STRANGER")
+	if path == "" {
+		t.Skip("TestWorkers runs it")
+	}
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	os.Chmod(path, 0o666)
+	fmt.Println("ready")
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		c.SetReadDeadline(time.Now().Add(patience))
+		n, _ := c.Read(make([]byte, 1000))
+		fmt.Println("bytes", n)
+		c.Close()
+	}
+}
+
+// testStrangers: a worker sends nothing to a user who listens in the server's place, and says who
+// that is.
+func testStrangers(t *testing.T, argv []string) {
+	if os.Getuid() != 0 {
+		t.Skip("needs root, to listen as another user")
+	}
+	const nobody = 65534
+	dir, err := os.MkdirTemp("", "fl-stranger-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	if err := os.Chown(dir, nobody, nobody); err != nil {
+		t.Fatal(err)
+	}
+	path, program := filepath.Join(dir, "s"), filepath.Join(dir, "stranger")
+	if self, err := os.ReadFile("/proc/self/exe"); err != nil || os.WriteFile(program, self, 0o755) != nil {
+		t.Fatal(err)
+	}
+	run := func(uid uint32, argv ...string) *process {
+		p := &process{d: &desk{T: t}, cmd: exec.Command(argv[0], argv[1:]...)}
+		p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.out
+		p.cmd.Env = append(os.Environ(), "FAIRLEAD_STRANGER="+path)
+		p.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid}}
+		if err := p.cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(p.kill)
+		return p
+	}
+	says := func(p *process, text string) {
+		p.d.await(text, func() []int64 { return make([]int64, strings.Count(p.out.String(), text)) })
+	}
+	listener := run(nobody, program, "-test.run=^TestStranger$")
+	says(listener, "ready")
+	worker := run(0, append(append([]string{}, argv...), "--server", path)...)
+	says(worker, "user 65534")
+	worker.kill()
+	if got := strings.ReplaceAll(listener.out.String(), "bytes 0\n", ""); got != "ready\n" {
+		t.Errorf("the stranger got something: %s", got)
+	}
+}
+
 // desk is a server, and the workers that were started for it.
 type desk struct {
 	*testing.T
-	argv    []string
-	dir     string
-	loop    *fairlead.Loop
-	client  *api.Client
-	address string
+	argv   []string
+	dir    string
+	loop   *fairlead.Loop
+	client *api.Client
+	socket string
 }
 
 func newDesk(t *testing.T, argv []string) *desk {
@@ -142,12 +214,12 @@ func newDesk(t *testing.T, argv []string) *desk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	d := &desk{T: t, argv: argv, dir: t.TempDir(), loop: loop, socket: filepath.Join(t.TempDir(), "s")}
+	listener, err := net.Listen("unix", d.socket)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &desk{T: t, argv: argv, dir: t.TempDir(), loop: loop, address: "http://" + listener.Addr().String()}
-	if d.client, err = api.Dial(d.address); err != nil {
+	if d.client, err = api.Dial(d.socket); err != nil {
 		t.Fatal(err)
 	}
 	s := server.New(server.Options{Loop: loop, Store: store, Program: "test", StoreName: "memory"})
@@ -257,7 +329,7 @@ func (o *output) String() string {
 // work starts a worker, and waits until it has joined.
 func (d *desk) work(name string, flags ...string) *process {
 	d.Helper()
-	argv := append(append(d.argv[1:len(d.argv):len(d.argv)], "--server", d.address, "--name", name), flags...)
+	argv := append(append(d.argv[1:len(d.argv):len(d.argv)], "--server", d.socket, "--name", name), flags...)
 	p := &process{d: d, name: name, cmd: exec.Command(d.argv[0], argv...)}
 	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.out
 	if err := p.cmd.Start(); err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/socket"
 	"github.com/fairlead/fairlead/why"
 )
 
@@ -20,10 +21,33 @@ import (
 // decided by the connection.
 type Client struct{ api *api.Client }
 
-// Dial returns a client of the server at an address: http://127.0.0.1:7447, or the
-// path of its socket.
-func Dial(address string) (*Client, error) {
-	c, err := api.Dial(address)
+// Option changes how a client connects.
+type Option func(*options) error
+
+type options struct{ trusted []int }
+
+// ServerUser accepts a server that runs as a user, given by name or number, besides one that runs
+// as root or as the user of this process.
+func ServerUser(name string) Option {
+	return func(o *options) error {
+		uid, err := socket.UserID(name)
+		o.trusted = append(o.trusted, uid)
+		return err
+	}
+}
+
+// Dial returns a client of the server whose socket has a path. On each connection, before anything
+// is sent, it asks the system as whom the server runs, and refuses any user but root, the user of
+// this process, and that of [ServerUser]. A server on another machine is reached by a socket that
+// ssh forwards: ssh -N -L ./lab.sock:/run/fairlead/fairlead.sock lab1.
+func Dial(path string, all ...Option) (*Client, error) {
+	var o options
+	for _, option := range all {
+		if err := option(&o); err != nil {
+			return nil, err
+		}
+	}
+	c, err := api.Dial(path, o.trusted...)
 	if err != nil {
 		return nil, err
 	}

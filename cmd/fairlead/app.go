@@ -2,23 +2,16 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
-	"go.yaml.in/yaml/v4"
-	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 
 	"github.com/fairlead/fairlead/internal/api"
@@ -29,92 +22,10 @@ import (
 // app is what all subcommands share. What is written to out and errs comes without what a
 // terminal would obey; plain.Raw is for what has to come as it is.
 type app struct {
-	in        io.Reader
-	out, errs io.Writer
-	server    string
-}
-
-// defaultAddress is where a server listens, and a client looks, unless told otherwise.
-const defaultAddress = "127.0.0.1:7447"
-
-// client returns a client of the server that is meant: the one that was named, else
-// the first of those that a server on this machine would use.
-func (a *app) client() (*api.Client, error) {
-	address := a.server
-	if address == "" {
-		var err error
-		if address, err = configuredServer(); err != nil {
-			return nil, usageError{err}
-		}
-	}
-	if address == "" {
-		for _, socket := range socketPaths() {
-			if info, err := os.Stat(socket); err == nil && info.Mode().Type() == os.ModeSocket && trusted(info) && unix.Access(socket, unix.W_OK) == nil {
-				address = socket
-				break
-			}
-		}
-	}
-	c, err := api.Dial(cmp.Or(address, "http://"+defaultAddress))
-	if err != nil {
-		return nil, usageError{err}
-	}
-	c.Trace = os.Getenv("TRACEPARENT")
-	return c, nil
-}
-
-// configuredServer is the server of the user's client.yaml.
-func configuredServer() (string, error) {
-	dir, err := os.UserConfigDir()
-	if err != nil {
-		return "", nil // there is no such place
-	}
-	name := filepath.Join(dir, "fairlead", "client.yaml")
-	text, err := os.ReadFile(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	var file struct {
-		Server string `yaml:"server"`
-	}
-	if err := yaml.Unmarshal(text, &file); err != nil {
-		return "", fmt.Errorf("%s: %w", name, err)
-	}
-	return file.Server, nil
-}
-
-// socketPaths are where a server on this machine has its socket: the user's own first.
-func socketPaths() []string {
-	var paths []string
-	if os.Getuid() != 0 {
-		paths = append(paths, userSocket())
-	}
-	return append(paths, "/run/fairlead/fairlead.sock")
-}
-
-// trusted reports whether a socket was made by root or this user: in a directory that
-// everybody may write to, it may be somebody else's.
-func trusted(info fs.FileInfo) bool {
-	stat, ok := info.Sys().(*syscall.Stat_t)
-	return ok && (stat.Uid == 0 || int(stat.Uid) == os.Getuid())
-}
-
-func userSocket() string {
-	if dir := os.Getenv("XDG_RUNTIME_DIR"); dir != "" {
-		return filepath.Join(dir, "fairlead.sock")
-	}
-	return filepath.Join(os.TempDir(), fmt.Sprint("fairlead-", os.Getuid()), "fairlead.sock")
-}
-
-// defaultSocket is where a server of this user puts its socket.
-func defaultSocket() string {
-	if os.Getuid() == 0 {
-		return "/run/fairlead/fairlead.sock"
-	}
-	return userSocket()
+	in         io.Reader
+	out, errs  io.Writer
+	server     string // path of its socket
+	serverUser string // as whom it may run, besides root and the user of this process
 }
 
 // with runs f with a client.

@@ -15,6 +15,7 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/bench"
 	"github.com/fairlead/fairlead/internal/plain"
+	"github.com/fairlead/fairlead/internal/socket"
 	"github.com/fairlead/fairlead/internal/table"
 	"github.com/fairlead/fairlead/sched"
 )
@@ -235,13 +236,13 @@ func (b *benchCmd) quietServer(ctx context.Context, dir string, c *config.Config
 	}
 	o := instanceOptions{
 		config: c, database: filepath.Join(dir, "fairlead.db"), storeName: "temporary",
-		socket: filepath.Join(dir, "s"), socketMode: 0o600, lease: time.Minute, log: b.logger(12, "text"),
+		socket: socket.Options{Path: filepath.Join(dir, "s"), Mode: 0o600, GID: -1}, lease: time.Minute, log: b.logger(12, "text"),
 	}
 	x, err := newInstance(ctx, o)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	client, err := api.Dial(o.socket)
+	client, err := api.Dial(o.socket.Path)
 	if err != nil {
 		return nil, nil, nil, err
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/demo"
 	"github.com/fairlead/fairlead/internal/plain"
+	"github.com/fairlead/fairlead/internal/socket"
 )
 
 type demoCmd struct {
@@ -145,14 +146,14 @@ func (d *demoCmd) phase(ctx context.Context, i int) (err error) {
 	}
 	o := instanceOptions{
 		config: cfg, database: filepath.Join(dir, "fairlead.db"), storeName: "temporary",
-		socket: filepath.Join(dir, "s"), socketMode: 0o600, lease: time.Minute, log: d.logger(12, "text"),
+		socket: socket.Options{Path: filepath.Join(dir, "s"), Mode: 0o600, GID: -1}, lease: time.Minute, log: d.logger(12, "text"),
 	}
 	x, err := newInstance(ctx, o)
 	if err != nil {
 		return err
 	}
 	defer x.stop()
-	stopAgent, err := d.startAgent(ctx, o.socket, dir, o)
+	stopAgent, err := d.startAgent(ctx, o.socket.Path, dir, o)
 	if err != nil {
 		return err
 	}

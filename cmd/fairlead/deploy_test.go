@@ -114,3 +114,26 @@ func TestDeployedRules(t *testing.T) {
 		}
 	}
 }
+
+// TestDeployedUnitsFit: the agent and the commands trust the user as whom the server's unit runs it.
+func TestDeployedUnitsFit(t *testing.T) {
+	t.Parallel()
+	find := func(what, text, expression string) string {
+		m := regexp.MustCompile(expression).FindStringSubmatch(text)
+		if m == nil {
+			t.Fatalf("%s: nothing matches %s", what, expression)
+		}
+		return m[1]
+	}
+	user := find("the unit of the server", deployed(t, "systemd/fairlead-server.service"), `(?m)^User=(\S+)$`)
+	if agents := find("the unit of the agent", deployed(t, "systemd/fairlead-agent.service"), `--server-user (\S+)`); agents != user {
+		t.Errorf("the agent trusts %s, the server runs as %s", agents, user)
+	}
+	if commands := find("the page", readPage(t, "docs/how-to/lab.md"), `(?m)^server_user: (\S+)$`); commands != user {
+		t.Errorf("the commands trust %s, the server runs as %s", commands, user)
+	}
+	config := find("the page", readPage(t, "docs/how-to/lab.md"), `(?m)^  socket: (\S+)`)
+	if agents := find("the unit of the agent", deployed(t, "systemd/fairlead-agent.service"), `--server (\S+)`); agents != config || agents != systemSocket {
+		t.Errorf("the agent uses %s, the server %s, commands %s", agents, config, systemSocket)
+	}
+}

@@ -16,6 +16,7 @@ func (s *session) canonical(out string) []string {
 		{regexp.QuoteMeta(s.socket), "/run/user/1000/fairlead.sock"},
 		{regexp.QuoteMeta(s.dir), "/home/ann"},
 		{`127\.0\.0\.1:\d+`, "127.0.0.1:7447"},
+		{`login\?code=\S+`, "login?code=LrVdJ2yWq0Jc..."},
 		{`FAIRLEAD_SERVER=\S+ `, ""},
 		{`\b` + regexp.QuoteMeta(s.host) + `\b`, "lab1"},
 		// The name of a user may be a word of the text, such as root.

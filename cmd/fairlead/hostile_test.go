@@ -8,9 +8,9 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"net/http/httputil"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -86,9 +86,15 @@ func spoiled(t *testing.T, socket string) string {
 			return err
 		},
 	}
-	s := httptest.NewServer(proxy)
-	t.Cleanup(s.Close)
-	return s.URL
+	path := filepath.Join(t.TempDir(), "s")
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &http.Server{Handler: proxy}
+	go s.Serve(l)
+	t.Cleanup(func() { s.Close() })
+	return path
 }
 
 // obeyed are characters that a terminal obeys, or shows others differently for.

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"net"
 	"os"
@@ -16,6 +15,7 @@ import (
 	"github.com/fairlead/fairlead/config"
 	"github.com/fairlead/fairlead/internal/server"
 	"github.com/fairlead/fairlead/internal/settings"
+	"github.com/fairlead/fairlead/internal/socket"
 	"github.com/fairlead/fairlead/internal/tracing"
 )
 
@@ -31,7 +31,7 @@ type instance struct {
 	cancel  context.CancelFunc
 	failed  chan error
 	changed chan struct{} // another server has changed the configuration
-	sockets []string
+	listens []net.Listener
 
 	addresses []string // as they came out
 }
@@ -43,8 +43,7 @@ type instanceOptions struct {
 	reload     <-chan struct{}
 	database   string
 	storeName  string
-	socket     string
-	socketMode fs.FileMode
+	socket     socket.Options
 	listen     []string // loopback addresses
 	lease      time.Duration
 	log        *slog.Logger
@@ -94,15 +93,14 @@ func (x *instance) open(ctx context.Context, o instanceOptions) (err error) {
 		})
 	}
 	x.server = server.New(server.Options{
-		Loop: x.loop, Store: x.store, Program: version, StoreName: o.storeName, Database: o.database, Origins: o.config.Server.Origins, Config: x.config, Logger: x.log, Tracer: tracer,
+		Loop: x.loop, Store: x.store, Program: version, StoreName: o.storeName, Database: o.database, Anonymous: o.config.Server.Anonymous, Origins: o.config.Server.Origins, Config: x.config, Logger: x.log, Tracer: tracer,
 	})
-	listeners, err := x.listen(o)
-	if err != nil {
+	if err := x.listen(o); err != nil {
 		return err
 	}
 	x.goes(func() error { return x.loop.Run(ctx) })
 	x.goes(func() error { return x.follow(ctx) })
-	x.goes(func() error { return x.server.Serve(ctx, listeners...) })
+	x.goes(func() error { return x.server.Serve(ctx, x.listens...) })
 	x.goes(func() error { return x.retain(ctx, o.config.Server.Retention) })
 	if o.configFile != "" {
 		x.goes(func() error { return x.watch(ctx, o) })
@@ -116,12 +114,9 @@ func serverName(o instanceOptions) string { return hostname() + ":" + serverAddr
 
 // serverAddress is where it is reached.
 func serverAddress(o instanceOptions) string {
-	if o.socket == "" {
-		return "http://" + o.listen[0]
-	}
-	path, err := filepath.Abs(o.socket)
+	path, err := filepath.Abs(o.socket.Path)
 	if err != nil {
-		return o.socket
+		return o.socket.Path
 	}
 	return path
 }
@@ -201,79 +196,46 @@ func (x *instance) retain(ctx context.Context, kept time.Duration) error {
 	}
 }
 
-func (x *instance) listen(o instanceOptions) (listeners []net.Listener, err error) {
-	if o.socket != "" {
-		l, err := x.listenSocket(o.socket, o.socketMode)
-		if err != nil {
-			return nil, err
-		}
-		listeners = append(listeners, l)
+// listen makes the socket and listens on the addresses.
+func (x *instance) listen(o instanceOptions) error {
+	l, err := socket.Listen(o.socket)
+	if err != nil {
+		return fmt.Errorf("socket: %w", err)
 	}
+	x.listens = append(x.listens, l)
 	for _, address := range o.listen {
 		if err := checkLoopback(address); err != nil {
-			return nil, err
+			return err
 		}
 		l, err := net.Listen("tcp", address)
 		if err != nil {
-			return nil, fmt.Errorf("%w; listen elsewhere with --listen 127.0.0.1:0, or not at all with --listen none", err)
+			return fmt.Errorf("%w; listen elsewhere with --listen 127.0.0.1:0, or not at all with --listen none", err)
 		}
 		x.addresses = append(x.addresses, l.Addr().String())
-		listeners = append(listeners, l)
+		x.listens = append(x.listens, l)
 	}
-	return listeners, nil
+	return nil
 }
 
-// address is where clients on this machine reach the server.
-func (x *instance) address(o instanceOptions) string {
-	if o.socket != "" {
-		return o.socket
-	}
-	return "http://" + x.addresses[0]
-}
-
-// checkLoopback refuses to listen where other machines could connect: there is no
-// authentication for them.
+// checkLoopback refuses to listen where other machines could connect: what passes there is not
+// encrypted.
 func checkLoopback(address string) error {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return usagef("--listen: %w; expected an address such as %s", err, defaultAddress)
 	}
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return usagef("--listen %s: other machines could connect, and there is no authentication yet; use 127.0.0.1", address)
+		return usagef("--listen %s: other machines could connect, and what passes there is not encrypted; use 127.0.0.1", address)
 	}
 	return nil
-}
-
-// listenSocket listens on a socket file. One that a stopped server left behind is
-// taken over; one that a server uses is not.
-func (x *instance) listenSocket(path string, mode fs.FileMode) (net.Listener, error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return nil, fmt.Errorf("socket: %w", err)
-	}
-	if info, err := os.Lstat(path); err == nil {
-		if info.Mode().Type() != os.ModeSocket {
-			return nil, fmt.Errorf("socket: %s is there and is not a socket", path)
-		}
-		if c, err := net.DialTimeout("unix", path, time.Second); err == nil {
-			c.Close()
-			return nil, fmt.Errorf("another server listens on %s; stop it, or name another socket with --socket", path)
-		}
-		os.Remove(path)
-	}
-	l, err := net.Listen("unix", path)
-	if err != nil {
-		return nil, fmt.Errorf("socket: %w", err)
-	}
-	x.sockets = append(x.sockets, path)
-	return l, os.Chmod(path, mode)
 }
 
 // stop ends everything and waits for it.
 func (x *instance) stop() error {
 	x.cancel()
 	x.servers.Wait()
-	for _, s := range x.sockets {
-		os.Remove(s)
+	for _, l := range x.listens {
+		l.Close() // the server has closed them, if it came so far
 	}
 	if x.store == nil {
 		return nil

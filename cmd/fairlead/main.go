@@ -20,6 +20,7 @@ import (
 
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/plain"
+	"github.com/fairlead/fairlead/internal/socket"
 )
 
 // version is that of the program; a release sets it.
@@ -73,8 +74,10 @@ func report(ctx context.Context, cmd *cobra.Command, err error, errs io.Writer) 
 	case errors.As(err, &usage):
 		fmt.Fprintf(errs, "see: %s --help\n", cmd.CommandPath())
 		return api.ExitUsage
+	case errors.As(err, new(*socket.StrangerError)):
+		return api.ExitUnreachable // the error says what to do
 	case errors.Is(err, api.ErrUnreachable) && errors.Is(err, os.ErrPermission):
-		fmt.Fprintln(errs, "the socket lets in its owner and group only; whoever runs the server can change that with socket_mode in its configuration, or use --server http://"+defaultAddress)
+		fmt.Fprintln(errs, "the socket lets in its owner and group only; whoever runs the server can change that with socket_mode and socket_group in its configuration")
 		return api.ExitUnreachable
 	case errors.Is(err, api.ErrUnreachable):
 		fmt.Fprintln(errs, "start a server with: fairlead serve --dev    or say where it is with --server or FAIRLEAD_SERVER")
@@ -105,7 +108,8 @@ func newRoot(a *app) *cobra.Command {
 		// Which function of Go found a number wrong is of no use to anybody.
 		return usageError{errors.New(parsing.ReplaceAllString(err.Error(), ""))}
 	})
-	root.PersistentFlags().StringVar(&a.server, "server", os.Getenv("FAIRLEAD_SERVER"), "address of the server: http://HOST:PORT or the path of its socket")
+	root.PersistentFlags().StringVar(&a.server, "server", os.Getenv("FAIRLEAD_SERVER"), "path of the server's socket")
+	root.PersistentFlags().StringVar(&a.serverUser, "server-user", os.Getenv("FAIRLEAD_SERVER_USER"), "user as whom the server runs, if that is neither root nor you")
 	root.AddGroup(&cobra.Group{ID: "start", Title: "Begin:"}, &cobra.Group{ID: "jobs", Title: "Jobs:"},
 		&cobra.Group{ID: "cluster", Title: "Shares and machines:"}, &cobra.Group{ID: "admin", Title: "For administrators:"})
 	add := func(group string, commands ...*cobra.Command) {
@@ -118,7 +122,7 @@ func newRoot(a *app) *cobra.Command {
 	add("start", a.demoCommand(), a.serveCommand(), a.workCommand())
 	add("jobs", a.submitCommand(), a.queueCommand(), a.whyCommand(), a.cancelCommand(), a.holdCommand(), a.releaseCommand(),
 		a.requeueCommand(), a.alterCommand(), a.prioCommand(), a.logsCommand(), a.historyCommand())
-	add("cluster", a.sharesCommand(), a.topCommand(), a.reportCommand(), a.nodesCommand(), a.limitsCommand(), a.drainCommand(), a.pauseCommand(), a.resumeCommand(), a.reserveCommand(), a.explainCommand())
+	add("cluster", a.sharesCommand(), a.topCommand(), a.reportCommand(), a.nodesCommand(), a.limitsCommand(), a.drainCommand(), a.pauseCommand(), a.resumeCommand(), a.reserveCommand(), a.dashboardCommand(), a.explainCommand())
 	add("admin", a.configCommand(), a.boostCommand(), a.usageCommand(), a.bridgeCommand(), a.stepCommand(), a.simCommand(), a.benchCommand(), a.doctorCommand())
 	return root
 }

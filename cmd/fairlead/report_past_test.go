@@ -126,13 +126,13 @@ func TestPastReportOfServer(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	s := newBusyServer(t, ctx)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(ctx, l) }()
-	client, err := api.Dial("http://" + l.Addr().String())
+	client, err := api.Dial(l.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}

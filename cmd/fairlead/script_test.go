@@ -23,7 +23,7 @@ import (
 var update = flag.Bool("update", false, "write the expected output anew")
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"fairlead": main})
+	testscript.Main(tests{m}, map[string]func(){"fairlead": main, "intruder": intruder})
 }
 
 // TestScripts runs the scripts in testdata/script: each is a session with the program,

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"os/user"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -22,6 +23,7 @@ import (
 	"github.com/fairlead/fairlead/internal/agent"
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/gpu"
+	"github.com/fairlead/fairlead/internal/socket"
 )
 
 type serve struct {
@@ -50,9 +52,10 @@ or what schema=NAME in the URL says. Give a password in PGPASSFILE or PGPASSWORD
 other users do not see it. Any number of servers may use one schema: each schedules its
 own nodes, what all of them run counts for everybody, and each knows of all jobs.
 
-It listens on a socket, where it knows users by their processes, and on 127.0.0.1,
-where it knows those of this machine. Other machines cannot connect: there is no
-authentication for them yet.
+It listens on a socket, where the system says which user is at the other end: commands,
+agents and bridges use it. --listen 127.0.0.1:7447 adds an address for browsers and Prometheus,
+which --dev has by itself. There nobody is known by the connection: fairlead dashboard gives a
+browser a session. Other machines cannot connect.
 
 SIGHUP reads the configuration again; it is also read when the file changes. A broken
 file leaves the last good one in force. SIGTERM and Ctrl-C end the server; what runs goes
@@ -65,8 +68,8 @@ on at its agents until it is back.`,
 	f.BoolVar(&s.dev, "dev", false, "with an agent for this machine, and a temporary database")
 	f.StringVar(&s.database, "db", "", "file for the jobs, or URL of a PostgreSQL database (default: fairlead.db; with --dev a temporary file)")
 	f.StringVar(&s.configFile, "config", "", "configuration (default: equal shares for all users)")
-	f.StringVar(&s.socket, "socket", "", "socket to listen on, or none (default: "+defaultSocket()+")")
-	f.StringVar(&s.listen, "listen", "", "address to listen on, or none (default: "+defaultAddress+")")
+	f.StringVar(&s.socket, "socket", "", "socket to listen on (default: "+defaultSocket()+")")
+	f.StringVar(&s.listen, "listen", "", "address for browsers and Prometheus, or none (default: none; with --dev "+defaultAddress+")")
 	f.DurationVar(&s.lease, "lease", 0, "for how long a task is leased (default 1m)")
 	f.StringVar(&s.logLevel, "log", "", "debug, info, warn or error (default: info; with --dev warn)")
 	f.StringVar(&s.logFormat, "log-format", "", "text or json")
@@ -130,7 +133,6 @@ func (s *serve) options(cfg *config.Config) (o instanceOptions, cleanup func(), 
 	}
 	o = instanceOptions{
 		config: cfg, configFile: s.configFile, database: cmp.Or(s.database, cfg.Server.Database, "fairlead.db"),
-		socket: cmp.Or(s.socket, cfg.Server.Socket, defaultSocket()), socketMode: cmp.Or(cfg.Server.SocketMode, fs.FileMode(0o660)),
 		listen: cfg.Server.Listen, lease: cmp.Or(s.lease, cfg.Server.LeaseTTL, time.Minute),
 		log: s.logger(level, cmp.Or(s.logFormat, cfg.Server.LogFormat)),
 	}
@@ -140,18 +142,16 @@ func (s *serve) options(cfg *config.Config) (o instanceOptions, cleanup func(), 
 	if o.lease < 100*time.Millisecond {
 		return o, cleanup, usagef("--lease %v is too short: agents need time to renew", o.lease)
 	}
-	switch s.listen {
-	case "":
-	case "none":
+	if o.socket, err = s.socketOptions(&cfg.Server); err != nil {
+		return o, cleanup, err
+	}
+	switch {
+	case s.listen == "none":
 		o.listen = nil
-	default:
+	case s.listen != "":
 		o.listen = []string{s.listen}
-	}
-	if o.socket == "none" {
-		o.socket = ""
-	}
-	if o.socket == "" && len(o.listen) == 0 {
-		return o, cleanup, usagef("neither a socket nor an address to listen on: nobody could reach the server")
+	case s.dev && len(o.listen) == 0:
+		o.listen = []string{defaultAddress}
 	}
 	o.storeName = o.database
 	if s.dev && s.database == "" {
@@ -167,6 +167,24 @@ func (s *serve) options(cfg *config.Config) (o instanceOptions, cleanup func(), 
 		o.database, o.storeName = filepath.Join(dir, "fairlead.db"), "temporary"
 	}
 	return o, cleanup, nil
+}
+
+// socketOptions say where the socket is, and who may connect to it.
+func (s *serve) socketOptions(cfg *config.Server) (o socket.Options, err error) {
+	o = socket.Options{Path: cmp.Or(s.socket, cfg.Socket, defaultSocket()), Mode: cmp.Or(cfg.SocketMode, fs.FileMode(0o666)), GID: -1}
+	if o.Path == "none" {
+		return o, usagef("a server needs its socket: commands, agents and bridges reach it there, and browsers get their sessions by it")
+	}
+	o.Private = isPrivate(o.Path)
+	if cfg.SocketGroup != "" {
+		g, err := user.LookupGroup(cfg.SocketGroup)
+		if err != nil {
+			return o, usagef("server.socket_group: there is no group %.40q on this machine", cfg.SocketGroup)
+		}
+		o.GID, err = strconv.Atoi(g.Gid)
+		return o, err
+	}
+	return o, nil
 }
 
 func (s *serve) level(cfg *config.Config) (slog.Level, error) {
@@ -196,7 +214,7 @@ func hangups() (<-chan struct{}, func()) {
 
 // runDev runs an agent beside the server.
 func (s *serve) runDev(ctx context.Context, x *instance, o instanceOptions) error {
-	client, err := api.Dial(x.address(o))
+	client, err := api.Dial(o.socket.Path)
 	if err != nil {
 		return err
 	}
@@ -254,6 +272,13 @@ func (s *serve) devUntil(ctx context.Context, x *instance, agentEnded <-chan err
 	}
 }
 
+// defaultAddress is where a development server has its dashboard unless told otherwise.
+const defaultAddress = "127.0.0.1:7447"
+
+// firstLinkLasts is for how long the address of the dashboard works that the server prints when it
+// starts. It works once; fairlead dashboard gives others.
+const firstLinkLasts = 10 * time.Minute
+
 // banner says where the server is, in a few aligned lines.
 func (s *serve) banner(x *instance, o instanceOptions, ao *agent.Options) {
 	line := func(name, format string, args ...any) {
@@ -264,9 +289,13 @@ func (s *serve) banner(x *instance, o instanceOptions, ao *agent.Options) {
 		title = "development server; Ctrl-C ends it"
 	}
 	fmt.Fprintf(s.out, "fairlead %s %s\n", version, title)
-	line("socket", "%s", cmp.Or(o.socket, "none"))
-	for _, address := range x.addresses {
-		line("address", "http://%s", address)
+	line("socket", "%s", o.socket.Path)
+	for i, address := range x.addresses {
+		if s.dev && i == 0 {
+			line("dashboard", "%s", x.server.Invite(os.Getuid(), firstLinkLasts))
+		} else {
+			line("address", "http://%s", address)
+		}
 	}
 	database := x.place
 	if database == "temporary" {
@@ -286,8 +315,8 @@ func (s *serve) banner(x *instance, o instanceOptions, ao *agent.Options) {
 	}
 	line("config", "%s (version %s)", file, st.Hash)
 	hint := ""
-	if o.socket != defaultSocket() {
-		hint = "FAIRLEAD_SERVER=" + x.address(o) + " "
+	if o.socket.Path != defaultSocket() {
+		hint = "FAIRLEAD_SERVER=" + o.socket.Path + " "
 	}
 	line("try", "%sfairlead submit -- echo hello", hint)
 }

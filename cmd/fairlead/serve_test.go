@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -42,11 +43,12 @@ func TestServeAsUser(t *testing.T) {
 	}{
 		{"runtime directory", "XDG_RUNTIME_DIR=" + dir, "socket    " + dir + "/fairlead.sock", nil},
 		{"none at hand", "TMPDIR=" + dir, "socket    " + dir + "/fairlead-65534/fairlead.sock", nil},
-		{"no socket", "TMPDIR=" + dir, "try       FAIRLEAD_SERVER=http://127.0.0.1:", []string{"--socket", "none"}},
+		{"runtime directory of somebody else", "XDG_RUNTIME_DIR=/run", "fairlead-65534/fairlead.sock", nil},
+		{"address", "TMPDIR=" + dir, "dashboard http://127.0.0.1:", nil},
 	} {
 		listen := "127.0.0.1:0"
 		cmd := exec.Command(program, append([]string{"serve", "--dev", "--listen", listen}, c.args...)...)
-		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, c.env}
+		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + dir, c.env}
 		cmd.Dir = dir
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid}}
 		var out background
@@ -71,11 +73,38 @@ func TestServeAsUser(t *testing.T) {
 	}
 }
 
-// TestServeWithoutEnds: somebody has to be able to reach it.
-func TestServeWithoutEnds(t *testing.T) {
-	s := &serve{app: &app{errs: &background{}}, socket: "none", listen: "none"}
-	if _, _, err := s.options(config.Default()); err == nil || !strings.Contains(err.Error(), "nobody could reach") {
-		t.Errorf("no socket and no address: %v", err)
+// TestServeWithoutSocket: commands and agents have to be able to reach a server.
+func TestServeWithoutSocket(t *testing.T) {
+	s := &serve{app: &app{errs: &background{}}, socket: "none", listen: "127.0.0.1:0"}
+	if _, _, err := s.options(config.Default()); err == nil || !strings.Contains(err.Error(), "needs its socket") {
+		t.Errorf("no socket: %v", err)
+	}
+}
+
+// TestServeListensWhereItIsAsked: only a development server has an address unless one is asked for.
+func TestServeListensWhereItIsAsked(t *testing.T) {
+	for _, c := range []struct {
+		dev          bool
+		file, listen string
+		want         []string
+	}{
+		{false, "", "", nil},
+		{true, "", "", []string{defaultAddress}},
+		{true, "", "none", nil},
+		{false, "", "127.0.0.1:0", []string{"127.0.0.1:0"}},
+		{false, "127.0.0.1:99", "", []string{"127.0.0.1:99"}},
+		{true, "127.0.0.1:99", "", []string{"127.0.0.1:99"}},
+		{true, "127.0.0.1:99", "none", nil},
+	} {
+		cfg := config.Default()
+		if c.file != "" {
+			cfg.Server.Listen = []string{c.file}
+		}
+		s := &serve{app: &app{errs: &background{}}, dev: c.dev, database: "x.db", listen: c.listen}
+		o, _, err := s.options(cfg)
+		if err != nil || !slices.Equal(o.listen, c.want) || o.socket.Mode != 0o666 || o.socket.GID != -1 {
+			t.Errorf("%+v: it listens on %v, and has the socket %+v, %v", c, o.listen, o.socket, err)
+		}
 	}
 }
 

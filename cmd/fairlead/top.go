@@ -22,7 +22,7 @@ tells that something happened, and at least every two seconds; a server spends n
 a tenth of its time on it. Colours are left out with NO_COLOR, and where there are none.`,
 		Example: `  fairlead top
   NO_COLOR=1 fairlead top
-  fairlead --server http://lab1:7447 top`,
+  fairlead --server ./lab.sock top`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if !a.interactive() {

@@ -48,7 +48,7 @@ that is itself started with this variable offers those GPUs only.
 
 SIGTERM and Ctrl-C drain it: it takes nothing new, lets running tasks end for the time
 of --drain, and gives the rest back. A second one ends it at once.`,
-		Example: "  fairlead work --cpus 8 --mem 32G\n  fairlead work --server http://127.0.0.1:7447 --name n1 --cpus 4\n  fairlead work --gpus a100:4 --label rack=b --label room=2",
+		Example: "  fairlead work --cpus 8 --mem 32G\n  fairlead work --server ./lab.sock --name n1 --cpus 4\n  fairlead work --gpus a100:4 --label rack=b --label room=2",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			log, err := a.logTo(level, format)

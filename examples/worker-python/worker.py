@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """A fairlead worker in Python, with the standard library only.
 
-    python3 worker.py --server http://127.0.0.1:7447 --slots 4
+    python3 worker.py --server /run/fairlead/fairlead.sock --slots 4
 
 It joins a server, runs jobs of the kinds in HANDLERS, up to --slots at once, and renews their
 leases. Ctrl-C lets what runs go on for --grace seconds and gives the rest back. Copy it, and
 put functions of your own into HANDLERS.
 """
-import argparse, hashlib, json, os, random, signal, socket, sys, threading, time
-import urllib.error, urllib.parse, urllib.request
+import argparse, hashlib, http.client, json, os, pwd, random, signal, socket, struct, sys, threading, time
+import urllib.parse
 
 
 class Stopped(Exception):
@@ -76,25 +76,49 @@ class Task:
         print("job", self.ref["job"], "for", self.user, self.outcome["state"], self.outcome.get("cause", ""), flush=True)
 
 
+class Connection(http.client.HTTPConnection):
+    """A connection over the socket of a server that runs as root, as our user, or as a trusted one."""
+
+    def __init__(self, path, trusted):
+        super().__init__("fairlead", timeout=60)
+        self.path, self.trusted = path, trusted
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self.path)
+        # The system says who listens there: process, user, group.
+        _, uid, _ = struct.unpack("3i", self.sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+        if uid not in self.trusted:
+            self.close()
+            raise ConnectionRefusedError(f"user {uid} listens on {self.path}, who is not the server: see --server-user")
+
+
 class Worker:
-    def __init__(self, server, name, slots):
-        self.base = server.rstrip("/") + "/v1/agents/" + urllib.parse.quote(name, safe="") + "/"
-        self.http = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    def __init__(self, server, trusted, name, slots):
+        self.server, self.trusted = server, {0, os.getuid(), *trusted}
+        self.base = "/v1/agents/" + urllib.parse.quote(name, safe="") + "/"
         self.hello = {"capacity": {"cpu": slots}, "kinds": list(HANDLERS), "host": socket.gethostname(),
                       "instance": "%032x" % random.getrandbits(128)}
         self.lock, self.news, self.tasks, self.session = threading.Lock(), threading.Event(), {}, None
 
     def call(self, verb, **body):
         """Sends a request. What does not arrive is an OSError; what is refused ends the worker."""
-        request = urllib.request.Request(self.base + verb, json.dumps(body).encode(), {"Content-Type": "application/json"})
+        connection = Connection(self.server, self.trusted)
         try:
-            with self.http.open(request, timeout=60) as answer:
-                return json.load(answer)
-        except urllib.error.HTTPError as error:
-            if error.code >= 500:
-                raise
-            print(f"{verb}: {error.read().decode()}", file=sys.stderr, flush=True)
-            os._exit(1)
+            connection.request("POST", self.base + verb, json.dumps(body), {"Content-Type": "application/json"})
+            answer = connection.getresponse()
+            text = answer.read().decode()
+        except http.client.HTTPException as error:
+            raise ConnectionError(error)
+        finally:
+            connection.close()
+        if answer.status == 200:
+            return json.loads(text)
+        if answer.status >= 500:
+            raise ConnectionError(f"{verb}: {text}")
+        print(f"{verb}: {text}", file=sys.stderr, flush=True)
+        os._exit(1)
 
     def held(self, running=False):
         with self.lock:
@@ -199,14 +223,21 @@ def backoff(pause=0.1, longest=5):
         pause = min(2 * pause, longest)
 
 
+def here():
+    """The socket of our own server if there is one, else that of the machine's."""
+    own = os.path.join(os.environ.get("XDG_RUNTIME_DIR", f"/tmp/fairlead-{os.getuid()}"), "fairlead.sock")
+    return own if os.path.exists(own) else "/run/fairlead/fairlead.sock"
+
+
 if __name__ == "__main__":
     flags = argparse.ArgumentParser(description="Run jobs of the kinds " + ", ".join(HANDLERS) + ".")
-    flags.add_argument("--server", default="http://127.0.0.1:7447")
+    flags.add_argument("--server", default=os.environ.get("FAIRLEAD_SERVER") or here(), help="path of its socket")
+    flags.add_argument("--server-user", default=os.environ.get("FAIRLEAD_SERVER_USER"), help="as whom it runs, if that is neither root nor you")
     flags.add_argument("--name", default=f"{socket.gethostname()}-python-{os.getpid()}")
     flags.add_argument("--slots", type=int, default=4)
     flags.add_argument("--grace", type=float, default=10)
     args = flags.parse_args()
-    worker = Worker(args.server, args.name, args.slots)
+    worker = Worker(args.server, [pwd.getpwnam(args.server_user).pw_uid] if args.server_user else [], args.name, args.slots)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         worker.work()

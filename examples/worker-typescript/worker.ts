@@ -1,14 +1,17 @@
 // A fairlead worker in TypeScript, with nothing but node (18 or later).
 //
-//     node worker.ts --server http://127.0.0.1:7447 --slots 4     (node 22.18 or later)
-//     npx tsc && node worker.js                                   (before that)
+//     node worker.ts --server /run/fairlead/fairlead.sock --slots 4     (node 22.18 or later)
+//     npx tsc && node worker.js                                         (before that)
 //
 // It joins a server, runs jobs of the kinds in handlers, up to --slots at once, and renews their
 // leases. Ctrl-C lets what runs go on for --grace seconds and gives the rest back. Copy it, and
 // put functions of your own into handlers.
 import { createHash } from "node:crypto";
-import { readFile, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { readFile, realpath, stat, writeFile } from "node:fs/promises";
+import { request } from "node:http";
 import { hostname } from "node:os";
+import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 
@@ -35,9 +38,15 @@ const handlers: Record<string, (args: any, signal: AbortSignal) => Promise<void>
   },
 };
 
+// The socket of our own server if there is one, else that of the machine's.
+const own = `${process.env.XDG_RUNTIME_DIR ?? `/tmp/fairlead-${process.getuid!()}`}/fairlead.sock`;
+const here = existsSync(own) ? own : "/run/fairlead/fairlead.sock";
+
 const flags = parseArgs({
   options: {
-    server: { type: "string", default: "http://127.0.0.1:7447" },
+    server: { type: "string", default: process.env.FAIRLEAD_SERVER || here },
+    // The number of the user as whom the server runs, if that is neither root nor you: id -u NAME.
+    "server-uid": { type: "string" },
     name: { type: "string", default: `${hostname()}-node-${process.pid}` },
     slots: { type: "string", default: "4" },
     grace: { type: "string", default: "10" },
@@ -54,17 +63,36 @@ const refOf = ({ lease: { job, task, attempt } }: Task): Ref => ({ job, task, at
 const running = () => [...tasks.values()].filter((t) => !t.outcome);
 const now = () => performance.now() / 1000;
 
+/**
+ * Finds the socket, and checks that nobody but root, this user and the server's user can have put it
+ * there: it and each directory above it have to belong to one of them, and others must not be able to
+ * exchange what is in there. Node does not say who is at the other end of a connection.
+ */
+async function trusted(path: string): Promise<string> {
+  const users = [0, process.getuid!(), Number(flags["server-uid"] ?? 0)];
+  const socket = await realpath(path);
+  for (let at = socket; ; at = dirname(at)) {
+    const { uid, mode } = await stat(at);
+    const shared = at !== socket && (mode & 0o022) !== 0 && (mode & 0o1000) === 0;
+    if (shared || !users.includes(uid)) throw new Error(`user ${uid} owns ${at}, so ${socket} may be another's server (see server-uid)`);
+    if (at === dirname(at)) return socket;
+  }
+}
+
 /** Sends a request. What does not arrive is an exception; what is refused ends the worker. */
-async function call(verb: string, body: object, signal?: AbortSignal): Promise<any> {
-  const answer = await fetch(`${flags.server}/v1/agents/${encodeURIComponent(flags.name!)}/${verb}`, {
-    method: "POST",
-    headers: { "Content-Type": "application/json" },
-    body: JSON.stringify(body),
-    signal: signal ?? AbortSignal.timeout(60_000),
+async function call(verb: string, body: object, signal: AbortSignal = AbortSignal.timeout(60_000)): Promise<any> {
+  const socketPath = await trusted(flags.server!);
+  const { status, text } = await new Promise<{ status: number; text: string }>((done, fail) => {
+    const path = `/v1/agents/${encodeURIComponent(flags.name!)}/${verb}`;
+    const sent = request({ socketPath, path, method: "POST", headers: { Host: "fairlead", "Content-Type": "application/json" }, signal }, (answer) => {
+      let text = "";
+      answer.setEncoding("utf8").on("data", (part) => (text += part)).on("end", () => done({ status: answer.statusCode!, text })).on("error", fail);
+    });
+    sent.on("error", fail).end(JSON.stringify(body));
   });
-  if (answer.ok) return answer.json();
-  if (answer.status >= 500) throw new Error(`${verb}: ${await answer.text()}`);
-  console.error(`${verb}: ${await answer.text()}`);
+  if (status === 200) return JSON.parse(text);
+  if (status >= 500) throw new Error(`${verb}: ${text}`);
+  console.error(`${verb}: ${text}`);
   process.exit(1);
 }
 

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -59,13 +59,24 @@ func (s *refuser) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	json.NewEncoder(w).Encode(api.ReportResponse{Finished: make([]*api.Error, len(req.Finished)), Renew: make([]*api.Error, len(req.Renew))})
 }
 
+// served has a handler answer on a socket, and returns its path.
+func served(t *testing.T, h http.Handler) string {
+	t.Helper()
+	l, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &http.Server{Handler: h}
+	go s.Serve(l)
+	t.Cleanup(func() { s.Close() })
+	return l.Addr().String()
+}
+
 // TestReportsInParts: many ends, each with much to say, arrive nevertheless, also when
 // one of them is refused; and leases are renewed before.
 func TestReportsInParts(t *testing.T) {
 	s := &refuser{}
-	h := httptest.NewServer(s)
-	defer h.Close()
-	client, err := api.Dial(h.URL)
+	client, err := api.Dial(served(t, s))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,9 +172,7 @@ func TestKillsWhatItCannotRenew(t *testing.T) {
 		Ref: fairlead.Ref{JobID: 1, Attempt: 1}, User: "whoever", Tasks: 1,
 		Job: api.Spec{Argv: []string{"sh", "-c", "echo $$ >" + pidFile + ".new; mv " + pidFile + ".new " + pidFile + "; exec sleep 1000"}, Dir: dir},
 	}
-	h := httptest.NewServer(s)
-	defer h.Close()
-	client, err := api.Dial(h.URL)
+	client, err := api.Dial(served(t, s))
 	if err != nil {
 		t.Fatal(err)
 	}

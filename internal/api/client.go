@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
+	ipc "github.com/fairlead/fairlead/internal/socket"
 	"github.com/fairlead/fairlead/why"
 )
 
@@ -33,42 +34,26 @@ type Client struct {
 // ErrUnreachable says that no server answers.
 var ErrUnreachable = errors.New("no server answers")
 
-// Dial returns a client of the server at an address: http://127.0.0.1:7447, or the
-// path of a socket. It connects when it is first used.
-func Dial(address string) (*Client, error) {
-	c := &Client{Address: address, http: &http.Client{}}
+// Dial returns a client of the server with a socket at a path. It connects when it is first used.
+// Each connection is used only if root, the user of this process or one of the trusted users (by
+// their numbers) listens there. There are no other addresses: nothing says who listens on a port.
+func Dial(address string, trusted ...int) (*Client, error) {
 	path, socket := strings.CutPrefix(address, "unix://")
-	if !socket && isPath(address) {
-		path, socket = address, true
+	switch {
+	case path == "":
+		return nil, errors.New("the path of the server's socket is empty")
+	case !socket && !isPath(address):
+		return nil, fmt.Errorf("%.100q is no path of a socket: nothing says who listens on a port, so programs use the server's socket, such as /run/fairlead/fairlead.sock; browsers get an address with: fairlead dashboard", address)
 	}
 	transport := &http.Transport{MaxIdleConnsPerHost: 8, IdleConnTimeout: time.Minute}
-	c.http.Transport = transport
-	if socket {
-		c.base = "http://fairlead"
-		transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
-			var d net.Dialer
-			return d.DialContext(ctx, "unix", path)
-		}
-		return c, nil
-	}
-	if !strings.Contains(address, "://") {
-		address = "http://" + address
-	}
-	u, err := url.Parse(address)
-	if err != nil || u.Host == "" || u.Scheme != "http" {
-		return nil, fmt.Errorf("%q is not the address of a server: expected http://HOST:PORT or the path of a socket", c.Address)
-	}
-	c.base = strings.TrimSuffix(u.String(), "/")
-	return c, nil
+	transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) { return ipc.Dial(ctx, path, trusted...) }
+	return &Client{Address: address, base: "http://fairlead", http: &http.Client{Transport: transport}}, nil
 }
 
-// isPath tells the path of a socket, which may begin where we are, from HOST:PORT.
+// isPath tells the path of a socket, which may begin in the working directory, from HOST:PORT.
 func isPath(address string) bool {
-	if strings.Contains(address, "://") {
-		return false
-	}
-	host, _, slash := strings.Cut(address, "/")
-	if slash && !strings.Contains(host, ":") {
+	host, _, _ := strings.Cut(address, "/")
+	if !strings.Contains(host, ":") {
 		return true
 	}
 	is, err := os.Stat(address)
@@ -130,6 +115,9 @@ func (c *Client) do(ctx context.Context, method, path string, body io.Reader) (*
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
+		}
+		if stranger := new(ipc.StrangerError); errors.As(err, &stranger) {
+			return nil, fmt.Errorf("%w that may be trusted: %w", ErrUnreachable, stranger)
 		}
 		return nil, fmt.Errorf("%w at %s: %w", ErrUnreachable, c.Address, shorten(err))
 	}

@@ -1,9 +1,11 @@
 package api_test
 
 import (
+	"errors"
 	"net"
 	"net/http"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/fairlead/fairlead/internal/api"
@@ -35,14 +37,18 @@ func TestDial(t *testing.T) {
 		}
 		c.Close()
 	}
-	if _, err := api.Dial("https://localhost:1"); err == nil {
-		t.Error("https is taken")
+	for _, address := range []string{"", "unix://", "localhost:1", "127.0.0.1:1/x", "http://a/b", "https://localhost:1", "[::1]:7447", "ftp://x"} {
+		if _, err := api.Dial(address); err == nil {
+			t.Errorf("%q is taken", address)
+		}
 	}
-	for _, address := range []string{"localhost:1", "127.0.0.1:1/x", "http://a/b"} {
-		if c, err := api.Dial(address); err != nil {
+	for _, address := range []string{"nobody.sock", "/nowhere/at/all"} {
+		c, err := api.Dial(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Call(t.Context(), http.MethodGet, "/", nil, nil); !errors.Is(err, api.ErrUnreachable) || !strings.Contains(err.Error(), "no such file") {
 			t.Errorf("%s: %v", address, err)
-		} else if err := c.Call(t.Context(), http.MethodGet, "/", nil, nil); err == nil {
-			t.Errorf("%s answers", address)
 		}
 	}
 }

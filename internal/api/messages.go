@@ -269,5 +269,5 @@ type Actor struct {
 	User  string `json:"user"`
 	UID   int    `json:"uid"`
 	Admin bool   `json:"admin"`
-	By    string `json:"by" doc:"How it is known: socket, loopback, or unknown"`
+	By    string `json:"by" doc:"How it is known: socket, session, or unknown"`
 }

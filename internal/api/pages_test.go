@@ -2,8 +2,9 @@ package api_test
 
 import (
 	"encoding/json"
+	"net"
 	"net/http"
-	"net/http/httptest"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -14,7 +15,11 @@ import (
 // TestPagesAreJoined: who asks for a whole job gets what a server gives in several pages.
 func TestPagesAreJoined(t *testing.T) {
 	const all = 3
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	l, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		after, err := strconv.Atoi(r.URL.Query().Get("after"))
 		if err != nil {
 			t.Error(err)
@@ -24,9 +29,10 @@ func TestPagesAreJoined(t *testing.T) {
 			return
 		}
 		json.NewEncoder(w).Encode(api.JobResponse{Job: api.Job{ID: 7}, Tasks: []api.Task{{Task: after + 1}}, More: after+2 < all})
-	}))
+	})}
+	go s.Serve(l)
 	defer s.Close()
-	c, err := api.Dial(s.URL)
+	c, err := api.Dial(l.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,3 +35,6 @@ func WriteBusy(w http.ResponseWriter, detail string) {
 	w.Header().Set("Retry-After", strconv.Itoa(int(BusyFor.Seconds())))
 	WriteProblem(w, http.StatusServiceUnavailable, &Error{Code: CodeBusy, Detail: detail})
 }
+
+// CodeUnauthenticated is the code of what is refused because nothing says who asks.
+const CodeUnauthenticated = "unauthenticated"

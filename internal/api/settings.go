@@ -76,7 +76,7 @@ type AuditRecord struct {
 	ID      int64     `json:"id"`
 	At      time.Time `json:"at"`
 	Who     string    `json:"who"`
-	From    string    `json:"from" doc:"By which way: socket, loopback, or a file"`
+	From    string    `json:"from" doc:"By which way: socket, session, or a file"`
 	What    string    `json:"what"`
 	Subject string    `json:"subject"`
 	Old     string    `json:"old"`

@@ -65,26 +65,26 @@ func (s *Server) checkFiles() []api.HealthCheck {
 	return []api.HealthCheck{counted(bad("files", worst, strings.Join(found, "; "), "chmod o-w the configuration and its directory, and 600 the database"), len(found), "files")}
 }
 
-// checkAccess says how users are known. There are no certificates and no tokens: other
-// machines are let in by nothing but a wrong address.
+// checkAccess says how users are known: over the socket by their processes, over an address by
+// sessions. What passes over an address is not encrypted.
 func (s *Server) checkAccess() api.HealthCheck {
 	s.mu.Lock()
-	listen := slices.Clone(s.listen)
+	web := slices.Clone(s.web)
 	s.mu.Unlock()
-	local, open := []string{}, []string{}
-	for _, address := range listen {
-		host, _, err := net.SplitHostPort(address)
-		if ip := net.ParseIP(host); err == nil && (ip == nil || !ip.IsLoopback()) {
+	var open []string
+	for _, address := range web {
+		host, _, _ := net.SplitHostPort(address)
+		if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
 			open = append(open, address)
-		} else if err == nil {
-			local = append(local, address)
 		}
 	}
+	l := s.gate.limits
+	room := fmt.Sprintf("; up to %d connections, %d of one user", l.All, l.User)
 	switch {
 	case len(open) > 0:
-		return bad("access", api.ResultFail, "it listens on "+strings.Join(open, ", ")+", where it cannot know who asks", "listen on 127.0.0.1 and the socket only")
-	case len(listen) > 0 && len(local) == 0:
-		return good("access", "over its socket only, no tokens or certificates: Prometheus and browsers cannot connect")
+		return bad("access", api.ResultFail, "it listens on "+strings.Join(open, ", ")+", where what passes is not encrypted", "listen on 127.0.0.1 and the socket only")
+	case len(web) == 0:
+		return good("access", "by the socket, where users are known by their processes"+room)
 	}
-	return good("access", "from this machine only: users are known by their processes, there are no tokens or certificates")
+	return good("access", "by the socket, where users are known by their processes, and by sessions on "+strings.Join(web, ", ")+room)
 }

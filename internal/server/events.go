@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/sse"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/quota"
 )
 
 type eventsInput struct {
@@ -30,18 +32,25 @@ func (s *Server) eventRoutes(a huma.API) {
 	}, map[string]any{"event": api.Event{}, "alive": alive{}}, s.events)
 }
 
-// mostStreams bounds who follows the events at once.
+// mostStreams bounds who follows the events at once. One user has at most an eighth of the places,
+// and another eighth is for administrators.
 const mostStreams = 2000
 
 // boundStreams refuses one follower too many.
 func (s *Server) boundStreams(ctx huma.Context, next func(huma.Context)) {
-	defer s.streams.Add(-1)
-	if s.streams.Add(1) <= mostStreams {
+	you := who(ctx.Context())
+	err := s.streams.Take(you.UID, you.Admin)
+	if err == nil {
+		defer s.streams.Give(you.UID)
 		next(ctx)
 		return
 	}
+	many := mostStreams
+	if errors.Is(err, quota.ErrUser) {
+		many = s.streams.User
+	}
 	_, w := humago.Unwrap(ctx)
-	api.WriteBusy(w, fmt.Sprintf("%d programs follow the events, and no more can: end some, or ask for the jobs now and then (GET /v1/jobs)", mostStreams))
+	api.WriteBusy(w, fmt.Sprintf("%d programs follow the events, and %v: end some, or ask for the jobs now and then (GET /v1/jobs)", many, err))
 }
 
 func (s *Server) events(ctx context.Context, in *eventsInput, send sse.Sender) {

@@ -3,20 +3,17 @@ package server
 import (
 	"context"
 	"fmt"
-	"net"
-	"os"
-	"os/user"
-	"strconv"
+	"net/http"
 	"strings"
-	"syscall"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/config"
 	"github.com/fairlead/fairlead/internal/api"
 )
 
-// actor is who a connection belongs to.
+// actor is who asks.
 type actor struct {
 	api.Actor
 	group string
@@ -24,116 +21,89 @@ type actor struct {
 
 type actorKey struct{}
 
-// connContext finds out who is at the other end of a connection: from the kernel, by
-// the credentials of the peer's socket. Nothing in a request can change that.
-func (s *Server) connContext(ctx context.Context, c net.Conn) context.Context {
-	return context.WithValue(ctx, actorKey{}, identify(c))
+// How it is known who asks.
+const (
+	bySocket  = "socket"  // the system says who is at the other end of the connection
+	bySession = "session" // the browser shows a session, which began with a code from the socket
+	byNothing = "unknown"
+)
+
+var nobody = actor{Actor: api.Actor{UID: -1, By: byNothing}}
+
+// identified finds out who asks: on the socket from the connection, elsewhere from the session that
+// a browser shows. Nothing else in a request can change that, and neither does the port from which
+// it comes: a port may have another owner by the time at which it is looked up.
+func (s *Server) identified(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx := r.Context()
+		c, _ := ctx.Value(connKey{}).(*conn)
+		if _, known := ctx.Value(actorKey{}).(actor); known || c == nil {
+			next.ServeHTTP(w, r)
+			return
+		}
+		if c.socket {
+			next.ServeHTTP(w, r.WithContext(context.WithValue(ctx, actorKey{}, s.actorOf(c.uid, bySocket))))
+			return
+		}
+		cookie, err := r.Cookie(cookieName(r))
+		if err != nil {
+			next.ServeHTTP(w, r)
+			return
+		}
+		session, done := s.browsers.use(cookie.Value)
+		if session == nil {
+			next.ServeHTTP(w, r)
+			return
+		}
+		defer done()
+		if err := c.claim(session.uid); err != nil {
+			w.Header().Set("Connection", "close")
+			api.WriteBusy(w, fmt.Sprintf("too many connections: %v; close some pages", err))
+			return
+		}
+		ctx, cancel := context.WithCancel(context.WithValue(ctx, actorKey{}, s.actorOf(session.uid, bySession)))
+		defer cancel()
+		defer context.AfterFunc(session.ctx, cancel)() // a stream ends with its session
+		next.ServeHTTP(w, r.WithContext(ctx))
+	})
 }
 
-func identify(c net.Conn) actor {
-	switch conn := c.(type) {
-	case *net.UnixConn:
-		if uid, ok := peerUID(conn); ok {
-			return actorOf(uid, "socket")
+// knownOnly refuses whoever is not known, but for what the configuration shows to all.
+func (s *Server) knownOnly(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if who(r.Context()).UID < 0 && !s.open(r) {
+			s.unauthenticated(w, r, "nothing says who you are")
+			return
 		}
-	case *net.TCPConn:
-		if uid, ok := loopbackUID(conn); ok {
-			return actorOf(uid, "loopback")
-		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// open reports whether everybody may ask for something who can connect.
+func (s *Server) open(r *http.Request) bool {
+	switch path := r.URL.Path; {
+	case path == "/healthz" || path == "/readyz" || path == "/login" || path == "/logout":
+		return true
+	case strings.HasPrefix(path, "/assets/") || strings.HasPrefix(path, "/openapi"):
+		return true
+	case path == "/metrics":
+		return s.options.Anonymous == config.SeeMetrics || s.options.Anonymous == config.SeeAll
 	}
-	return actor{Actor: api.Actor{UID: -1, By: "unknown"}}
+	return s.options.Anonymous == config.SeeAll && (r.Method == http.MethodGet || r.Method == http.MethodHead)
 }
 
 // actorOf names a user. The user under whom the server runs, and root, may do
 // everything.
-func actorOf(uid int, by string) actor {
-	a := actor{Actor: api.Actor{UID: uid, User: fmt.Sprint("uid", uid), By: by, Admin: uid == 0 || uid == os.Getuid()}}
-	if u, err := user.LookupId(strconv.Itoa(uid)); err == nil {
-		a.User = u.Username
-		if g, err := user.LookupGroupId(u.Gid); err == nil {
-			a.group = g.Name
-		}
-	}
-	return a
-}
-
-func peerUID(c *net.UnixConn) (uid int, ok bool) {
-	raw, err := c.SyscallConn()
-	if err != nil {
-		return 0, false
-	}
-	var cred *syscall.Ucred
-	cerr := raw.Control(func(fd uintptr) {
-		cred, err = syscall.GetsockoptUcred(int(fd), syscall.SOL_SOCKET, syscall.SO_PEERCRED)
-	})
-	if err != nil || cerr != nil {
-		return 0, false
-	}
-	return int(cred.Uid), true
-}
-
-// loopbackUID finds the owner of the other end of a connection within this machine
-// in the kernel's table of sockets.
-func loopbackUID(c *net.TCPConn) (uid int, ok bool) {
-	local, _ := c.LocalAddr().(*net.TCPAddr)
-	remote, _ := c.RemoteAddr().(*net.TCPAddr)
-	if local == nil || remote == nil || !remote.IP.IsLoopback() {
-		return 0, false
-	}
-	for _, file := range []string{"/proc/self/net/tcp", "/proc/self/net/tcp6"} {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			continue
-		}
-		if uid, ok := findSocket(string(text), remote, local); ok {
-			return uid, true
-		}
-	}
-	return 0, false
-}
-
-// findSocket looks for the socket whose own address is from and whose peer's is to.
-func findSocket(table string, from, to *net.TCPAddr) (uid int, ok bool) {
-	ports := [2]string{fmt.Sprintf(":%04X", from.Port), fmt.Sprintf(":%04X", to.Port)}
-	for line := range strings.Lines(table) {
-		f := strings.Fields(line)
-		if len(f) < 8 || !strings.HasSuffix(f[1], ports[0]) || !strings.HasSuffix(f[2], ports[1]) {
-			continue
-		}
-		const established = "01"
-		if f[3] != established || !sameIP(f[1], from.IP) || !sameIP(f[2], to.IP) {
-			continue
-		}
-		if uid, err := strconv.Atoi(f[7]); err == nil {
-			return uid, true
-		}
-	}
-	return 0, false
-}
-
-// sameIP compares an address of the kernel's table, in 32-bit words of this
-// machine's byte order, with ip.
-func sameIP(entry string, ip net.IP) bool {
-	text, _, _ := strings.Cut(entry, ":")
-	if len(text)%8 != 0 {
-		return false
-	}
-	var parsed net.IP
-	for i := 0; i < len(text); i += 8 {
-		word, err := strconv.ParseUint(text[i:i+8], 16, 32)
-		if err != nil {
-			return false
-		}
-		parsed = append(parsed, byte(word), byte(word>>8), byte(word>>16), byte(word>>24))
-	}
-	return parsed.Equal(ip)
+func (s *Server) actorOf(uid int, by string) actor {
+	name, group := s.names.of(uid)
+	return actor{Actor: api.Actor{UID: uid, User: name, By: by, Admin: privileged(uid)}, group: group}
 }
 
 // who is the actor behind a request.
 func who(ctx context.Context) actor {
 	a, ok := ctx.Value(actorKey{}).(actor)
 	if !ok {
-		return actor{Actor: api.Actor{UID: -1, By: "unknown"}}
+		return nobody
 	}
 	return a
 }
@@ -189,7 +159,7 @@ func check(a actor, v verb, owner string) error {
 	case a.Admin:
 		return nil
 	case a.UID < 0:
-		return fmt.Errorf("you may not %s: the server cannot tell who you are; connect through its socket: %w", v, fairlead.ErrForbidden)
+		return fmt.Errorf("you may not %s: nothing says who you are; use the server's socket, or fairlead dashboard in a browser: %w", v, fairlead.ErrForbidden)
 	case (v == doSubmit || v == doAlter || v == doOutput) && owner == a.User:
 		return nil
 	case v == doAlter || v == doOutput:

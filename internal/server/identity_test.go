@@ -2,6 +2,7 @@ package server
 
 import (
 	"errors"
+	"net/http"
 	"testing"
 
 	"github.com/fairlead/fairlead"
@@ -13,6 +14,14 @@ var (
 	ann     = actor{Actor: api.Actor{User: "ann", UID: 1000}}
 	unknown = actor{Actor: api.Actor{User: "ann", UID: -1}} // says so, and cannot show it
 )
+
+// refusal is the status with which somebody who may not do something is refused.
+func refusal(a actor) int {
+	if a.UID < 0 {
+		return http.StatusUnauthorized
+	}
+	return http.StatusForbidden
+}
 
 // TestWhoMayDoWhat is the table of permissions.
 func TestWhoMayDoWhat(t *testing.T) {

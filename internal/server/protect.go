@@ -16,10 +16,11 @@ import (
 // send through a user's browser, keeps a failure from taking the server down, and
 // logs.
 func (s *Server) protect(next http.Handler) http.Handler {
-	inner := s.checkOrigin(s.checkHost(next))
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	inner := s.checkOrigin(s.checkHost(s.knownOnly(next)))
+	return s.identified(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
-		rec := &recorder{ResponseWriter: w, status: http.StatusOK}
+		rec := record(w)
+		defer rec.extend()
 		defer func() {
 			if p := recover(); p != nil {
 				if p == http.ErrAbortHandler {
@@ -36,7 +37,7 @@ func (s *Server) protect(next http.Handler) http.Handler {
 			s.metrics.request(r.Pattern, rec.status, time.Since(began))
 		}()
 		inner.ServeHTTP(rec, r)
-	})
+	}))
 }
 
 // checkOrigin refuses what changes something and comes from a page of another site. Browsers say by
@@ -74,14 +75,17 @@ func (s *Server) checkHost(next http.Handler) http.Handler {
 	})
 }
 
-// recorder notes the status of an answer.
+// recorder notes the status of an answer, and gives each part of it time to be sent.
 type recorder struct {
 	http.ResponseWriter
+	to     *http.ResponseController
 	status int
+	own    bool // the handler sets the deadlines itself
 }
 
 func (r *recorder) WriteHeader(status int) {
 	r.status = status
+	r.extend()
 	r.ResponseWriter.WriteHeader(status)
 }
 

@@ -1,6 +1,7 @@
 // Package server offers a loop over HTTP: the JSON interface under /v1 with its
 // OpenAPI document, live events, metrics and health, and the sessions of agents. Who
-// asks is known from the connection. What happens to jobs is the loop's part.
+// asks is known from the connection, or from the session of a browser. What happens to jobs is the
+// loop's part.
 package server
 
 import (
@@ -12,7 +13,6 @@ import (
 	"net"
 	"net/http"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -20,6 +20,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/quota"
 	"github.com/fairlead/fairlead/internal/tracing"
 	"github.com/fairlead/fairlead/internal/web"
 )
@@ -34,6 +35,8 @@ type Options struct {
 	// Database is the file of the jobs, if there is one: doctor looks at its disk and who may
 	// read it.
 	Database string
+	// Anonymous is what whoever connects over TCP without a session may see; see package config.
+	Anonymous string
 	// Origins are where pages of the dashboard come from that a proxy passes on.
 	Origins []string
 	// Config keeps the configuration in force; nil if nobody can change it.
@@ -57,11 +60,19 @@ type Server struct {
 	pages     *web.Dashboard
 	handler   http.Handler
 
+	gate     *gate
+	names    *names
+	browsers *browsers
+	streams  quota.Quota // of those who follow the events
+
 	mu     sync.Mutex
 	listen []string
-
-	streams atomic.Int64 // who follows the events
+	web    []string // those for browsers
 }
+
+// readTime is how long a request may take to arrive. How long its answer takes is another matter:
+// see deadline.go.
+const readTime = 30 * time.Second
 
 // maxBody bounds a request, in bytes. Submissions of many jobs may be larger.
 const (
@@ -77,7 +88,9 @@ func New(o Options) *Server {
 	if o.Config == nil {
 		o.Config = fixed{}
 	}
-	s := &Server{options: o, log: o.Logger, started: time.Now()}
+	s := &Server{options: o, log: o.Logger, started: time.Now(), names: newNames(), browsers: newBrowsers()}
+	s.streams = quota.Quota{All: mostStreams, Reserved: mostStreams / 8, User: mostStreams / 8}
+	s.gate = newGate(limitsHere(), s.turnedAway())
 	s.agents.sessions, s.agents.replies = map[string]*session{}, map[string]chan api.LogReply{}
 	s.metrics = newMetrics(o.Loop)
 	var observer fairlead.Observer = s.metrics.life
@@ -98,6 +111,8 @@ func (s *Server) routes() http.Handler {
 	mux.Handle("GET /metrics", s.metrics.handler())
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("GET /readyz", s.ready)
+	mux.HandleFunc("GET /login", s.login)
+	mux.HandleFunc("POST /logout", s.logout)
 	s.pages = web.New(source{s}, s.options.Program, s.log)
 	s.pages.Register(mux)
 	return s.protect(mux)
@@ -126,6 +141,7 @@ func (s *Server) api(mux *http.ServeMux) huma.API {
 	s.agentRoutes(a)
 	s.logRoutes(a)
 	s.eventRoutes(a)
+	s.signInRoutes(a)
 	return a
 }
 
@@ -134,7 +150,11 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), 5*time.Second)
 	defer cancel()
 	if _, err := s.options.Store.Jobs(ctx, fairlead.Query{Limit: 1, Newest: true}); err != nil {
-		http.Error(w, "the store does not answer: "+err.Error(), http.StatusServiceUnavailable)
+		text := "the store does not answer"
+		if who(ctx).UID >= 0 {
+			text += ": " + err.Error()
+		}
+		http.Error(w, text, http.StatusServiceUnavailable)
 		return
 	}
 	fmt.Fprintln(w, "ok")
@@ -144,8 +164,9 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 	h := &http.Server{
 		Handler:           s.handler,
-		ConnContext:       s.connContext,
+		ConnContext:       connContext,
 		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout:       readTime,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
@@ -155,8 +176,11 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 	for _, l := range listeners {
 		s.mu.Lock()
 		s.listen = append(s.listen, l.Addr().String())
+		if l.Addr().Network() == "tcp" {
+			s.web = append(s.web, l.Addr().String())
+		}
 		s.mu.Unlock()
-		go func() { failed <- h.Serve(l) }()
+		go func() { failed <- h.Serve(gated{l, s.gate}) }()
 	}
 	var err error
 	select {
@@ -168,6 +192,7 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 	if serr := h.Shutdown(shutdown); serr != nil {
 		h.Close()
 	}
+	s.gate.close()
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}

@@ -86,7 +86,7 @@ func TestOnlyAdministratorsChange(t *testing.T) {
 		{http.MethodDelete, "/v1/pauses?pool=a", nil},
 	} {
 		for _, who := range []actor{ann, unknown} {
-			if status := d.send(who, c.method, c.path, c.in, nil); status != http.StatusForbidden {
+			if status := d.send(who, c.method, c.path, c.in, nil); status != refusal(who) {
 				t.Errorf("%s %s by %q: status %d", c.method, c.path, who.User, status)
 			}
 		}
@@ -119,7 +119,7 @@ func TestOnlyAdministratorsPlan(t *testing.T) {
 		{"/v1/config/rollback", api.RollbackRequest{}, http.StatusConflict},
 	} {
 		for _, who := range []actor{ann, unknown} {
-			if status := d.send(who, http.MethodPost, c.path, c.in, nil); status != http.StatusForbidden {
+			if status := d.send(who, http.MethodPost, c.path, c.in, nil); status != refusal(who) {
 				t.Errorf("%s by %q: status %d", c.path, who.User, status)
 			}
 		}

@@ -54,28 +54,56 @@ func TestNowhere(t *testing.T) {
 	}
 }
 
+// follow asks for the events as somebody, for a moment.
+func (d *desk) follow(a actor) *httptest.ResponseRecorder {
+	ctx, cancel := context.WithTimeout(context.WithValue(d.t.Context(), actorKey{}, a), 50*time.Millisecond)
+	defer cancel()
+	w := httptest.NewRecorder()
+	d.handler.ServeHTTP(w, httptest.NewRequestWithContext(ctx, "GET", "http://localhost/v1/events", nil))
+	return w
+}
+
 // TestStreamsAreBounded: one who would follow the events beside too many others is told so, and
-// when to come again.
+// when to come again. One user cannot take the places of all, and users not those of administrators.
 func TestStreamsAreBounded(t *testing.T) {
 	d := newDesk(t)
-	d.streams.Store(mostStreams)
-	r := httptest.NewRequest("GET", "http://localhost/v1/events", nil)
-	w := httptest.NewRecorder()
-	d.handler.ServeHTTP(w, r.WithContext(context.WithValue(t.Context(), actorKey{}, root)))
-	if w.Code != 503 || w.Header().Get("Retry-After") != "30" || !strings.Contains(w.Body.String(), `"code":"busy"`) {
-		t.Errorf("status %d, %v: %s", w.Code, w.Header(), w.Body)
+	refused := func(a actor, say string) {
+		t.Helper()
+		held := d.streams.Held()
+		if w := d.follow(a); w.Code != 503 || w.Header().Get("Retry-After") != "30" || !strings.Contains(w.Body.String(), `"code":"busy"`) || !strings.Contains(w.Body.String(), say) {
+			t.Errorf("status %d, %v: %s", w.Code, w.Header(), w.Body)
+		}
+		if n := d.streams.Held(); n != held {
+			t.Errorf("%d follow now, %d before", n, held)
+		}
 	}
-	if n := d.streams.Load(); n != mostStreams {
-		t.Errorf("%d follow now", n)
+	let := func(a actor) {
+		t.Helper()
+		if w := d.follow(a); w.Code != 200 || !strings.Contains(w.Body.String(), "event: alive") {
+			t.Errorf("the last place: status %d: %s", w.Code, w.Body)
+		}
 	}
-	d.streams.Store(mostStreams - 1)
-	ctx, cancel := context.WithTimeout(context.WithValue(t.Context(), actorKey{}, root), 50*time.Millisecond)
-	defer cancel()
-	w = httptest.NewRecorder()
-	d.handler.ServeHTTP(w, httptest.NewRequestWithContext(ctx, "GET", "http://localhost/v1/events", nil))
-	if w.Code != 200 || !strings.Contains(w.Body.String(), "event: alive") || d.streams.Load() != mostStreams-1 {
-		t.Errorf("the last place: status %d: %s", w.Code, w.Body)
+	take := func(uid, n int, admin bool) {
+		t.Helper()
+		for range n {
+			if err := d.streams.Take(uid, admin); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
+	take(ann.UID, mostStreams/8-1, false)
+	let(ann)
+	take(ann.UID, 1, false)
+	refused(ann, "250 programs follow the events, and this user has as many")
+	bob := actor{Actor: api.Actor{User: "bob", UID: 1001}}
+	let(bob)
+	for uid := 2000; d.streams.Held() < mostStreams-mostStreams/8; uid++ {
+		take(uid, mostStreams/8, false)
+	}
+	refused(bob, "all are in use")
+	let(root)
+	take(0, mostStreams/8, true)
+	refused(root, "2000 programs follow the events, and all are in use")
 }
 
 // TestSlowFollower: one who follows the events and does not read holds no submission up, and is let go.
@@ -108,7 +136,7 @@ func TestSlowFollower(t *testing.T) {
 		t.Fatalf("%q, %v", line, err)
 	}
 	jobs := 0
-	for end := time.Now().Add(60 * time.Second); d.streams.Load() > 0; jobs++ {
+	for end := time.Now().Add(60 * time.Second); d.streams.Held() > 0; jobs++ {
 		if time.Now().After(end) {
 			t.Fatalf("after %d jobs it is still there", jobs)
 		}

@@ -22,7 +22,7 @@ var floors = []struct {
 }{
 	{"floor 1, thinking", []string{"why", "share", "usage", "cluster", "sched", "policy", "frontback"}},
 	{"the simulator, on floor 1 alone", []string{"internal/sim/swf", "internal/sim", "internal/sim/qs"}},
-	{"floor 2, the life of a job", []string{"internal/units", "internal/plain", "internal/filelock", ""}},
+	{"floor 2, the life of a job", []string{"internal/units", "internal/plain", "internal/filelock", "internal/socket", "internal/quota", ""}},
 	{"stores and readers", []string{
 		"store/internal/life", "store/internal/past", "store/storetest", "store/memory", "store/sqlite", "store/postgres",
 		"config", "internal/foreign", "internal/script", "internal/plot", "internal/curves", "internal/table", "internal/process", "internal/gpu",

@@ -3,6 +3,7 @@ package web_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"os"
@@ -28,7 +29,8 @@ const patience = time.Minute
 type lab struct {
 	t      testing.TB
 	dir    string
-	url    string
+	url    string // of a way to its socket, on which this user is known
+	web    string // where it listens for browsers, which need a session there
 	client *api.Client
 	store  *sqlite.Store
 	loop   *fairlead.Loop
@@ -80,24 +82,58 @@ func (l *lab) begin() {
 	}
 	keeper.Bind(l.loop)
 	s := server.New(server.Options{Loop: l.loop, Store: l.store, Program: "test", StoreName: "lab", Config: keeper, Logger: slog.New(slog.NewTextHandler(l.t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))})
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		l.t.Fatal(err)
+	var listeners []net.Listener
+	for network, address := range map[string]string{"tcp": "127.0.0.1:0", "unix": l.socket()} {
+		listener, err := net.Listen(network, address)
+		if err != nil {
+			l.t.Fatal(err)
+		}
+		if listeners = append(listeners, listener); network == "tcp" {
+			l.web = "http://" + listener.Addr().String()
+		}
 	}
 	ended := make(chan error, 2)
 	go func() { ended <- l.loop.Run(ctx) }()
-	go func() { ended <- s.Serve(ctx, listener) }()
-	l.url = "http://" + listener.Addr().String()
-	if l.client, err = api.Dial(l.url); err != nil {
+	go func() { ended <- s.Serve(ctx, listeners...) }()
+	if l.client, err = api.Dial(l.socket()); err != nil {
 		l.t.Fatal(err)
 	}
-	l.stop = func() { cancel(); <-ended; <-ended }
+	way, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	l.url = "http://" + way.Addr().String()
+	go lead(way, l.socket())
+	l.stop = func() { way.Close(); cancel(); <-ended; <-ended }
+}
+
+// socket is the path of the server's socket.
+func (l *lab) socket() string { return filepath.Join(l.dir, "s") }
+
+// lead leads connections to a socket, as ssh does.
+func lead(from net.Listener, path string) {
+	for {
+		c, err := from.Accept()
+		if err != nil {
+			return
+		}
+		go func() {
+			defer c.Close()
+			to, err := net.Dial("unix", path)
+			if err != nil {
+				return
+			}
+			defer to.Close()
+			go func() { io.Copy(to, c); to.Close() }()
+			io.Copy(c, to)
+		}()
+	}
 }
 
 // node starts an agent that claims to have something, and waits until it has joined.
 func (l *lab) node(name string, capacity map[string]int64) {
 	l.t.Helper()
-	client, err := api.Dial(l.url) // its own: who speaks through that of the lab changes
+	client, err := api.Dial(l.socket()) // its own: who speaks through that of the lab changes
 	if err != nil {
 		l.t.Fatal(err)
 	}

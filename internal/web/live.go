@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/quota"
 )
 
 // part is a piece of a page that changes, as it stands in the page.
@@ -42,7 +43,8 @@ const (
 	livePoll = 100 * time.Millisecond
 	// liveSilence is after how long nothing is sent to show that the server is there.
 	liveSilence = 15 * time.Second
-	// liveMost bounds the connections.
+	// liveMost bounds the connections. One user has at most an eighth of them, and another eighth
+	// is for administrators.
 	liveMost = 2000
 )
 
@@ -55,6 +57,7 @@ type hub struct {
 	mu    sync.Mutex
 	views map[string]*liveView
 	many  int           // who look
+	room  quota.Quota   // for those who look
 	fresh chan struct{} // a view was added
 	quit  chan struct{} // closed when nobody looks any more
 }
@@ -80,16 +83,20 @@ type rendering struct {
 }
 
 func newHub(version func() uint64, render func(context.Context, *Page, *Request) ([]part, error), log *slog.Logger) *hub {
-	return &hub{version: version, render: render, log: log, views: map[string]*liveView{}, fresh: make(chan struct{}, 1)}
+	return &hub{
+		version: version, render: render, log: log, views: map[string]*liveView{}, fresh: make(chan struct{}, 1),
+		room: quota.Quota{All: liveMost, Reserved: liveMost / 8, User: liveMost / 8},
+	}
 }
 
 // serve sends the parts of a page that differ from what the browser has, until it goes.
-func (h *hub) serve(w http.ResponseWriter, r *http.Request, p *Page, req *Request) {
-	view, wake, ok := h.join(r.Context(), p, req)
-	if !ok {
-		api.WriteBusy(w, fmt.Sprintf("%d pages are open, and no more are kept up to date: close some; without the parameter %s this one can be looked at", liveMost, liveParameter))
+func (h *hub) serve(w http.ResponseWriter, r *http.Request, p *Page, req *Request, you api.Actor) {
+	if err := h.room.Take(you.UID, you.Admin); err != nil {
+		api.WriteBusy(w, fmt.Sprintf("%d pages are open, and %v: close some; without the parameter %s this one can be looked at", h.room.Held(), err, liveParameter))
 		return
 	}
+	defer h.room.Give(you.UID)
+	view, wake := h.join(r.Context(), p, req)
 	defer h.leave(req.view(), view, wake)
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no")
@@ -122,12 +129,9 @@ func (h *hub) serve(w http.ResponseWriter, r *http.Request, p *Page, req *Reques
 }
 
 // join adds one who looks.
-func (h *hub) join(ctx context.Context, p *Page, r *Request) (*liveView, chan struct{}, bool) {
+func (h *hub) join(ctx context.Context, p *Page, r *Request) (*liveView, chan struct{}) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.many >= liveMost {
-		return nil, nil, false
-	}
 	r.Live = true
 	key, wake := r.view(), make(chan struct{}, 1)
 	v := h.views[key]
@@ -144,7 +148,7 @@ func (h *hub) join(ctx context.Context, p *Page, r *Request) (*liveView, chan st
 		h.quit = make(chan struct{})
 		go h.run(h.quit)
 	}
-	return v, wake, true
+	return v, wake
 }
 
 func (h *hub) leave(key string, v *liveView, wake chan struct{}) {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -40,7 +41,7 @@ func (c *counted) look(ctx context.Context, user, version string) func() string 
 	r := httptest.NewRequestWithContext(ctx, "GET", "/queue?live="+version, nil)
 	done := make(chan struct{})
 	go func() {
-		c.serve(w, r, &Page{Name: "queue"}, &Request{Here: "queue", You: api.Actor{User: user}})
+		c.serve(w, r, &Page{Name: "queue"}, &Request{Here: "queue", You: api.Actor{User: user}}, api.Actor{User: user, Admin: true})
 		close(done)
 	}()
 	return func() string { <-done; return w.Body.String() }
@@ -144,7 +145,7 @@ func TestLiveIsBounded(t *testing.T) {
 		left := c.look(last, "", "")
 		synctest.Wait()
 		w := httptest.NewRecorder()
-		c.serve(w, httptest.NewRequestWithContext(ctx, "GET", "/queue?live=", nil), &Page{Name: "queue"}, &Request{Here: "queue"})
+		c.serve(w, httptest.NewRequestWithContext(ctx, "GET", "/queue?live=", nil), &Page{Name: "queue"}, &Request{Here: "queue"}, api.Actor{Admin: true})
 		if w.Code != 503 || w.Header().Get("Retry-After") != "30" || !strings.Contains(w.Body.String(), `"code":"busy"`) || !strings.Contains(w.Body.String(), "2000 pages are open") {
 			t.Errorf("status %d, %v: %s", w.Code, w.Header(), w.Body)
 		}
@@ -163,6 +164,38 @@ func TestLiveIsBounded(t *testing.T) {
 		if c.many != 0 || len(c.views) != 0 {
 			t.Errorf("%d look at %d views at the end", c.many, len(c.views))
 		}
+	})
+}
+
+// TestLiveIsDivided: one user cannot take the places of all others.
+func TestLiveIsDivided(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCounted()
+		ctx, cancel := context.WithCancel(t.Context())
+		var all sync.WaitGroup
+		served := func(you api.Actor) *httptest.ResponseRecorder {
+			w := httptest.NewRecorder()
+			all.Go(func() {
+				c.serve(w, httptest.NewRequestWithContext(ctx, "GET", "/queue?live=", nil), &Page{Name: "queue"}, &Request{Here: "queue"}, you)
+			})
+			return w
+		}
+		ann, bob := api.Actor{User: "ann", UID: 1000}, api.Actor{User: "bob", UID: 1001}
+		for range liveMost / 8 {
+			served(ann)
+		}
+		synctest.Wait()
+		refused, other := served(ann), served(bob)
+		synctest.Wait()
+		if refused.Code != 503 || !strings.Contains(refused.Body.String(), "as many as one user may have") {
+			t.Errorf("one page too many of one user: status %d: %s", refused.Code, refused.Body)
+		}
+		cancel()
+		all.Wait()
+		if other.Code != 200 || !strings.Contains(other.Body.String(), "hello") {
+			t.Errorf("another user: status %d: %s", other.Code, other.Body)
+		}
+		time.Sleep(time.Minute)
 	})
 }
 
@@ -207,7 +240,7 @@ func TestLiveSlowReader(t *testing.T) {
 		c := newCounted()
 		all := pipes{make(chan net.Conn), make(chan struct{})}
 		s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			c.serve(w, r, &Page{Name: "queue"}, &Request{Here: "queue"})
+			c.serve(w, r, &Page{Name: "queue"}, &Request{Here: "queue"}, api.Actor{})
 		})}
 		go s.Serve(all)
 		slow, _ := all.dial(t)

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
@@ -35,6 +34,12 @@ func (d *Dashboard) Refuse(w http.ResponseWriter, r *http.Request, err error) {
 		}
 		d.fail(w, r, err)
 	})).ServeHTTP(w, r)
+}
+
+// Deny answers in place of what was asked for with a status of its own: browsers with a page,
+// programs with a document.
+func (d *Dashboard) Deny(w http.ResponseWriter, r *http.Request, status int, e *api.Error) {
+	secure(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { d.refuse(w, r, e, status) })).ServeHTTP(w, r)
 }
 
 // missing says that there is no such thing.
@@ -84,15 +89,9 @@ func methodsOf(mux *http.ServeMux, r *http.Request) (methods []string) {
 	return methods
 }
 
-// bodyTime is how long a form may take to arrive.
-const bodyTime = 30 * time.Second
-
-// form reads what is posted: at most so many bytes, and not for ever.
+// form reads what is posted: at most so many bytes. The server bounds for how long: the deadline of
+// a request stays until all of it has been read, also by whoever reads on after a failure here.
 func form(w http.ResponseWriter, r *http.Request, most int64) error {
-	// What cannot set a deadline, such as a recorder of a test, needs none.
-	to := http.NewResponseController(w)
-	_ = to.SetReadDeadline(time.Now().Add(bodyTime))
-	defer to.SetReadDeadline(time.Time{})
 	r.Body = http.MaxBytesReader(w, r.Body, most)
 	if err := r.ParseForm(); err != nil {
 		return &fairlead.Invalid{Field: "form", Msg: err.Error()}

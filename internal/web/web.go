@@ -104,7 +104,7 @@ func (d *Dashboard) page(p *Page) http.Handler {
 		}
 		req := request(p, d.source.You(r.Context()), r)
 		if r.URL.Query().Has(liveParameter) {
-			d.live.serve(w, r, p, req)
+			d.live.serve(w, r, p, req, d.source.You(r.Context()))
 			return
 		}
 		if r.URL.Query().Has(csvParameter) {

@@ -28,6 +28,7 @@ var Levels = []string{"very_low", "low", "normal", "high", "very_high"}
 // Options describe the other queue.
 type Options struct {
 	Address string // of the server, as api.Dial takes it
+	Trusted []int  // users as whom that server may run, besides root and the bridge's own
 	Pool    string // into which jobs are submitted
 	// Levels are the names of the priorities there, the lowest first. Default: Levels.
 	Levels []string
@@ -65,7 +66,7 @@ func Open(o Options) (*Queue, error) {
 	if len(o.Levels) == 0 {
 		o.Levels = Levels
 	}
-	client, err := api.Dial(o.Address)
+	client, err := api.Dial(o.Address, o.Trusted...)
 	if err != nil {
 		return nil, err
 	}
@@ -232,7 +233,7 @@ func (q *Queue) clientFor(name string) *api.Client {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.as[name] == nil {
-		c, err := api.Dial(q.o.Address)
+		c, err := api.Dial(q.o.Address, q.o.Trusted...)
 		if err != nil {
 			return q.client // Open dialled it before
 		}

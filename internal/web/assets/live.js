@@ -83,6 +83,7 @@ function connect() {
     tries = 0;
     heard = performance.now();
     say("live", "live");
+    if ($("problem").textContent === signedOut) problem("");
   };
   stream.addEventListener("part", (e) => {
     const { id, html } = JSON.parse(e.data);
@@ -95,8 +96,17 @@ function connect() {
   stream.onerror = () => {
     disconnect();
     say("away", "connecting again");
+    known();
     timer = setTimeout(connect, Math.min(30000, 500 * 2 ** tries++) * (0.75 + Math.random() / 2));
   };
+}
+
+// known says so if the page gets nothing more because the session of this browser has ended.
+const signedOut = "This browser is signed out: run `fairlead dashboard`, and open the address that it prints.";
+
+async function known() {
+  const answer = await fetch(root + "v1/boosts").catch(() => undefined);
+  if (answer?.status === 401) problem(signedOut);
 }
 
 function disconnect() {

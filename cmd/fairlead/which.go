@@ -1,0 +1,140 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/socket"
+)
+
+// systemSocket is where the server of a machine has its socket.
+const systemSocket = "/run/fairlead/fairlead.sock"
+
+// systemClient says to all users of a machine which server they use.
+const systemClient = "/etc/fairlead/client.yaml"
+
+// clientFile is a client.yaml: which server to use, and as whom it runs.
+type clientFile struct {
+	Server     string `yaml:"server"`
+	ServerUser string `yaml:"server_user"`
+}
+
+// client returns a client of the server that is meant: the one that was named, else the first of
+// those that have a socket on this machine.
+func (a *app) client() (*api.Client, error) {
+	where, err := a.which()
+	if err != nil {
+		return nil, err
+	}
+	var trusted []int
+	if where.ServerUser != "" {
+		uid, err := socket.UserID(where.ServerUser)
+		if err != nil {
+			return nil, usagef("the user of the server: %w", err)
+		}
+		trusted = append(trusted, uid)
+	}
+	c, err := api.Dial(where.Server, trusted...)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	c.Trace = os.Getenv("TRACEPARENT")
+	return c, nil
+}
+
+// which is the server that is meant. What the command line says goes before the user's file, and
+// that before the one of the system.
+func (a *app) which() (clientFile, error) {
+	said := clientFile{a.server, a.serverUser}
+	for _, name := range clientFiles() {
+		file, err := readClientFile(name)
+		if err != nil {
+			return said, usageError{err}
+		}
+		said.Server, said.ServerUser = cmp.Or(said.Server, file.Server), cmp.Or(said.ServerUser, file.ServerUser)
+	}
+	if said.Server != "" {
+		return said, nil
+	}
+	paths := socketPaths()
+	for _, path := range paths {
+		if info, err := os.Lstat(path); err == nil && info.Mode().Type() == os.ModeSocket {
+			said.Server = path
+			return said, nil
+		}
+	}
+	err := fmt.Errorf("%w: there is no %s", api.ErrUnreachable, paths[0])
+	if len(paths) > 1 {
+		err = fmt.Errorf("%w, and no %s", err, paths[1])
+	}
+	return said, err
+}
+
+// clientFiles are the files that say which server to use, the one that counts most first.
+func clientFiles() []string {
+	files := []string{systemClient}
+	if dir, err := os.UserConfigDir(); err == nil {
+		files = append([]string{filepath.Join(dir, "fairlead", "client.yaml")}, files...)
+	}
+	return files
+}
+
+// readClientFile reads a file that need not be there.
+func readClientFile(name string) (file clientFile, err error) {
+	text, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return file, nil
+	}
+	if err != nil {
+		return file, err
+	}
+	if err := yaml.Unmarshal(text, &file); err != nil {
+		return file, fmt.Errorf("%s: %w", name, err)
+	}
+	return file, nil
+}
+
+// socketPaths are where a server on this machine may have its socket: the user's own first, unless
+// its directory is somebody else's, who could put another server there.
+func socketPaths() []string {
+	if own := userSocket(); os.Getuid() != 0 && socket.Own(filepath.Dir(own)) {
+		return []string{own, systemSocket}
+	}
+	return []string{systemSocket}
+}
+
+// runtimeDir is the directory that the system made for this user's sockets, if there is one.
+func runtimeDir() string {
+	if dir := os.Getenv("XDG_RUNTIME_DIR"); dir != "" && socket.Own(dir) {
+		return dir
+	}
+	return ""
+}
+
+// userSocket is where a server of an ordinary user has its socket: in the user's runtime directory,
+// or else in a directory among the temporary files.
+func userSocket() string {
+	if dir := runtimeDir(); dir != "" {
+		return filepath.Join(dir, "fairlead.sock")
+	}
+	return filepath.Join(os.TempDir(), fmt.Sprint("fairlead-", os.Getuid()), "fairlead.sock")
+}
+
+// defaultSocket is where a server of this user puts its socket.
+func defaultSocket() string {
+	if os.Getuid() == 0 {
+		return systemSocket
+	}
+	return userSocket()
+}
+
+// isPrivate reports whether a socket lies in the directory that this program makes among the
+// temporary files, or in the user's runtime directory: these are closed to others.
+func isPrivate(path string) bool { return os.Getuid() != 0 && path == userSocket() }

@@ -1,0 +1,54 @@
+package server
+
+import (
+	"errors"
+	"net/http"
+	"time"
+)
+
+// writeTime is how long a reader may take for a part of an answer. There is no bound for the whole:
+// a long poll waits for its answer, a stream goes on, and a large list takes as long as the
+// connection needs. But whoever reads nothing is let go.
+const (
+	writeTime = 30 * time.Second
+	writePart = 64 << 10
+)
+
+func record(w http.ResponseWriter) *recorder {
+	r := &recorder{ResponseWriter: w, to: http.NewResponseController(w), status: http.StatusOK}
+	r.extend()
+	return r
+}
+
+// extend gives what is written next its time. What cannot have a deadline, such as the recorder of
+// a test, needs none.
+func (r *recorder) extend() {
+	if !r.own {
+		_ = r.to.SetWriteDeadline(time.Now().Add(writeTime))
+	}
+}
+
+// Write sends a part of the answer, piece by piece, each in its time.
+func (r *recorder) Write(p []byte) (n int, err error) {
+	for len(p) > writePart && err == nil {
+		var k int
+		r.extend()
+		k, err = r.ResponseWriter.Write(p[:writePart])
+		n, p = n+k, p[k:]
+	}
+	if err != nil {
+		return n, err
+	}
+	r.extend()
+	k, err := r.ResponseWriter.Write(p)
+	return n + k, err
+}
+
+// SetWriteDeadline lets a handler decide for itself, as those of streams do.
+func (r *recorder) SetWriteDeadline(t time.Time) error {
+	r.own = true
+	if err := r.to.SetWriteDeadline(t); !errors.Is(err, http.ErrNotSupported) {
+		return err
+	}
+	return nil
+}

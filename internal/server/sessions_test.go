@@ -1,0 +1,134 @@
+package server
+
+import (
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/api"
+)
+
+// TestLinks: a code works once, in its time, and a user has few.
+func TestLinks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newBrowsers()
+		code, _ := x.invite(1000, linkLasts)
+		if _, uid, ok := x.begin(code); !ok || uid != 1000 {
+			t.Errorf("the code is of %d, %v", uid, ok)
+		}
+		for _, wrong := range []string{code, "", "x"} {
+			if _, _, ok := x.begin(wrong); ok {
+				t.Errorf("%q begins a session", wrong)
+			}
+		}
+		late, _ := x.invite(1000, linkLasts)
+		time.Sleep(linkLasts)
+		if _, _, ok := x.begin(late); ok {
+			t.Error("a code works after its time")
+		}
+		other, _ := x.invite(1001, linkLasts)
+		first, _ := x.invite(1000, linkLasts)
+		for range linksEach {
+			time.Sleep(time.Millisecond)
+			x.invite(1000, linkLasts)
+		}
+		if _, _, ok := x.begin(first); ok || len(x.links) != linksEach+1 {
+			t.Errorf("the first of too many codes works: %v; there are %d", ok, len(x.links))
+		}
+		if _, uid, ok := x.begin(other); !ok || uid != 1001 {
+			t.Error("the code of another user does not work")
+		}
+	})
+}
+
+// begun is a session of a user.
+func (x *browsers) begun(t *testing.T, uid int) string {
+	t.Helper()
+	code, _ := x.invite(uid, linkLasts)
+	shown, _, ok := x.begin(code)
+	if !ok {
+		t.Fatal("a code does not work")
+	}
+	return shown
+}
+
+// TestSessionsEnd: after twelve hours, when nothing was asked for two, or when it is said.
+func TestSessionsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newBrowsers()
+		use := func(shown string) bool {
+			b, done := x.use(shown)
+			if b == nil {
+				return false
+			}
+			done()
+			return true
+		}
+		began := time.Now()
+		busy, idle := x.begun(t, 1000), x.begun(t, 1000)
+		for range 7 {
+			time.Sleep(sessionIdle - time.Minute)
+			if used, inTime := use(busy), time.Since(began) < sessionLasts; used != inTime {
+				t.Errorf("after %v the session can be used: %v", time.Since(began), used)
+			}
+			if late := time.Since(began) >= sessionIdle; late && use(idle) {
+				t.Error("a session that nobody used is there")
+			}
+		}
+		open := x.begun(t, 1000)
+		b, done := x.use(open) // a page that is open keeps its session
+		time.Sleep(sessionIdle + time.Minute)
+		if !use(open) || b.ctx.Err() != nil {
+			t.Error("the session of an open page ended because nothing else was asked")
+		}
+		time.Sleep(sessionLasts)
+		if use(open) || b.ctx.Err() == nil {
+			t.Error("a session goes on after its time")
+		}
+		done()
+		a, c, other := x.begun(t, 1000), x.begun(t, 1000), x.begun(t, 1001)
+		x.end(a)
+		if use(a) || !use(c) {
+			t.Error("the wrong session was ended")
+		}
+		x.invite(1000, linkLasts)
+		if n := x.endAll(1000); n != 1 || use(c) || !use(other) || len(x.links) != 0 {
+			t.Errorf("%d sessions were ended, %d codes are left", n, len(x.links))
+		}
+		oldest := x.begun(t, 1000)
+		for range sessionsEach {
+			time.Sleep(time.Millisecond)
+			x.begun(t, 1000)
+		}
+		if use(oldest) || !use(other) || len(x.sessions) != sessionsEach+1 {
+			t.Errorf("there are %d sessions", len(x.sessions))
+		}
+		x.endAll(1000)
+		x.endAll(1001)
+	})
+}
+
+// TestSignInNeedsTheSocket: nobody gets a code by another way, and a server without an address
+// says what to do.
+func TestSignInNeedsTheSocket(t *testing.T) {
+	d := newDesk(t)
+	d.web = []string{"127.0.0.1:1"}
+	for _, c := range []struct {
+		who    actor
+		status int
+	}{
+		{actor{Actor: api.Actor{User: "ann", UID: 1000, By: bySocket}}, http.StatusOK},
+		{actor{Actor: api.Actor{User: "ann", UID: 1000, By: bySession}}, http.StatusForbidden},
+		{unknown, http.StatusUnauthorized},
+	} {
+		var r api.SignInResponse
+		if status := d.send(c.who, http.MethodPost, "/v1/sign-in", api.SignInRequest{}, &r); status != c.status || (status == 200) != (r.Address != "") {
+			t.Errorf("%+v: status %d, %+v", c.who, status, r)
+		}
+	}
+	d.web = nil
+	if status := d.send(actor{Actor: api.Actor{UID: 0, By: bySocket}}, http.MethodPost, "/v1/sign-in", api.SignInRequest{}, nil); status != http.StatusConflict {
+		t.Errorf("without an address: status %d", status)
+	}
+}

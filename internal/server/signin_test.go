@@ -1,0 +1,201 @@
+package server_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead/config"
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/server"
+)
+
+// answerOf sends a request and returns the status and the text.
+func answerOf(t *testing.T, c *http.Client, method, address, body string, headers ...string) (int, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	resp, err := c.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, string(text)
+}
+
+// everyRoute are the operations of the interface with paths that may exist, and the pages.
+func everyRoute(t *testing.T, r *rig) (all [][2]string) {
+	t.Helper()
+	text, err := r.server.OpenAPI()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc struct{ Paths map[string]map[string]any }
+	if err := json.Unmarshal(text, &doc); err != nil {
+		t.Fatal(err)
+	}
+	for path, methods := range doc.Paths {
+		for method := range methods {
+			all = append(all, [2]string{strings.ToUpper(method), regexp.MustCompile(`\{[^}]*\}`).ReplaceAllString(path, "1")})
+		}
+	}
+	for _, path := range []string{"/", "/queue", "/machines", "/policy", "/jobs/1", "/pool?pool=a", "/nothing"} {
+		all = append(all, [2]string{"GET", path}, [2]string{"POST", path})
+	}
+	return append(all, [2]string{"POST", "/act"}, [2]string{"GET", "/metrics"})
+}
+
+// TestAddressWithoutSessionShowsNothing: who connects over TCP without a session gets what the
+// configuration shows to everybody, and changes nothing.
+func TestAddressWithoutSessionShowsNothing(t *testing.T) {
+	for _, c := range []struct {
+		shown         string
+		metrics, view bool
+	}{{"", false, false}, {config.SeeNothing, false, false}, {config.SeeMetrics, true, false}, {config.SeeAll, true, true}} {
+		r := newRig(t, func(o *server.Options) { o.Anonymous = c.shown })
+		ids := r.submit(t, api.Spec{Argv: []string{"true"}, Env: map[string]string{"TOKEN": "sesame"}, Held: true})
+		for _, route := range everyRoute(t, r) {
+			if route[1] == "/v1/events" {
+				continue // it does not end
+			}
+			status, text := answerOf(t, http.DefaultClient, route[0], r.tcp+route[1], "{}", "Content-Type", "application/json", "Cookie", "fairlead-session-1=x")
+			open := c.view && route[0] == "GET" || c.metrics && route[1] == "/metrics"
+			if open == (status == http.StatusUnauthorized) {
+				t.Errorf("%q: %v: status %d", c.shown, route, status)
+			}
+			if strings.Contains(text, "sesame") {
+				t.Errorf("%q: %v shows the environment of a job", c.shown, route)
+			}
+		}
+		for _, path := range []string{"/healthz", "/readyz", "/openapi.json", "/openapi.yaml", "/assets/style.css"} {
+			if status, _ := answerOf(t, http.DefaultClient, "GET", r.tcp+path, ""); status == http.StatusUnauthorized {
+				t.Errorf("%q: %s: status %d", c.shown, path, status)
+			}
+		}
+		if job, err := r.Job(t.Context(), ids[0]); err != nil || job.Job.State != "held" {
+			t.Errorf("the job is %+v, %v", job, err)
+		}
+	}
+	r := newRig(t)
+	resp, err := http.Get(r.tcp + "/v1/jobs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if resp.Header.Get("WWW-Authenticate") == "" || resp.Header.Get("Content-Type") != "application/problem+json" {
+		t.Errorf("the answer to a program has the headers %v", resp.Header)
+	}
+	if _, text := answerOf(t, http.DefaultClient, "GET", r.tcp+"/queue", "", "Accept", "text/html"); !strings.Contains(text, "<html") || !strings.Contains(text, "fairlead dashboard") {
+		t.Errorf("a browser is told: %s", text)
+	}
+}
+
+// TestSession: a code from the socket begins a session, once; the session is that of the user who
+// got the code, and ends when the user signs out.
+func TestSession(t *testing.T) {
+	r := newRig(t)
+	link, err := r.SignIn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(link.Address, r.tcp+"/login?code=") || time.Until(link.Until) > time.Minute {
+		t.Errorf("the address %s works until %v", link.Address, link.Until)
+	}
+	stay := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	for _, h := range [][]string{{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}, {"Sec-Purpose", "prefetch;prerender"}} {
+		if status, _ := answerOf(t, stay, "GET", link.Address, "", h...); status != http.StatusForbidden {
+			t.Errorf("with %v: status %d", h, status)
+		}
+	}
+	resp, err := stay.Get(link.Address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	cookies := resp.Cookies()
+	if resp.StatusCode != http.StatusSeeOther || len(cookies) != 1 || !cookies[0].HttpOnly || cookies[0].SameSite != http.SameSiteLaxMode || cookies[0].MaxAge <= 0 || resp.Header.Get("Cache-Control") != "no-store" {
+		t.Fatalf("status %d, %v, %v", resp.StatusCode, cookies, resp.Header)
+	}
+	if status, _ := answerOf(t, stay, "GET", link.Address, ""); status != http.StatusUnauthorized {
+		t.Errorf("the code works again: status %d", status)
+	}
+	cookie := []string{"Cookie", cookies[0].Name + "=" + cookies[0].Value}
+	status, text := answerOf(t, stay, "GET", r.tcp+"/v1/status", "", cookie...)
+	var st api.ServerStatus
+	if err := json.Unmarshal([]byte(text), &st); err != nil || status != 200 || st.You.UID != os.Getuid() || st.You.By != "session" || !st.You.Admin {
+		t.Errorf("status %d, %+v, %v", status, st.You, err)
+	}
+	wrong := []string{"Cookie", cookies[0].Name + "=" + cookies[0].Value[1:] + "x"}
+	if status, _ := answerOf(t, stay, "GET", r.tcp+"/v1/status", "", wrong...); status != http.StatusUnauthorized {
+		t.Errorf("another secret: status %d", status)
+	}
+	if status, text := answerOf(t, stay, "POST", r.tcp+"/v1/sign-in", "{}", append(cookie, "Content-Type", "application/json")...); status != http.StatusForbidden {
+		t.Errorf("a session begins another one: status %d: %s", status, text)
+	}
+	if status, _ := answerOf(t, stay, "POST", r.tcp+"/logout", "", append(cookie, "Sec-Fetch-Site", "cross-site")...); status != http.StatusForbidden {
+		t.Errorf("another site signs the user out: status %d", status)
+	}
+	if _, text := answerOf(t, stay, "POST", r.tcp+"/logout", "", append(cookie, "Accept", "text/html")...); !strings.Contains(text, "you have signed out") {
+		t.Errorf("signing out: %s", text)
+	}
+	if status, _ := answerOf(t, stay, "GET", r.tcp+"/v1/status", "", cookie...); status != http.StatusUnauthorized {
+		t.Errorf("after signing out: status %d", status)
+	}
+}
+
+// TestSessionEndsItsStreams: whoever signs out everywhere gets nothing more in any page that is open.
+func TestSessionEndsItsStreams(t *testing.T) {
+	r := newRig(t)
+	browser := r.browser(t)
+	if j, ok := browser.Jar.(*cookiejar.Jar); !ok || j == nil {
+		t.Fatal("there are no cookies")
+	}
+	resp, err := browser.Get(r.tcp + "/v1/events")
+	if err != nil || resp.StatusCode != http.StatusOK {
+		t.Fatal(resp, err)
+	}
+	defer resp.Body.Close()
+	lines := bufio.NewScanner(resp.Body)
+	if !lines.Scan() {
+		t.Fatal("there are no events")
+	}
+	if out, err := r.SignOut(t.Context()); err != nil || out.Ended != 1 {
+		t.Errorf("%+v, %v", out, err)
+	}
+	ended := make(chan bool)
+	go func() {
+		for lines.Scan() {
+		}
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(time.Minute):
+		t.Error("the stream goes on")
+	}
+}
+
+// TestSocketIsIdentity: on the socket the system says who is there; a session says nothing.
+func TestSocketIsIdentity(t *testing.T) {
+	r := newRig(t)
+	st, err := r.Status(t.Context())
+	if err != nil || st.You.UID != os.Getuid() || st.You.By != "socket" {
+		t.Errorf("status %+v, %v", st, err)
+	}
+}
