@@ -64,6 +64,7 @@ func serves(t *testing.T, when, socket, address, cookie string) {
 // and keeps them. Others do not notice.
 func TestConnectionFlood(t *testing.T) {
 	needRoot(t)
+	t.Parallel()
 	server, socket, address := daemon(t, 0)
 	client, err := api.Dial(socket)
 	if err != nil {
@@ -101,6 +102,7 @@ func TestConnectionFlood(t *testing.T) {
 // TestFewFiles: a server that may open few files keeps some for administrators and for itself.
 func TestFewFiles(t *testing.T) {
 	needRoot(t)
+	t.Parallel()
 	dir := shared(t)
 	socket := dir + "/s"
 	cmd := as(t, 0, dir, "fairlead", "serve", "--db", dir+"/jobs.db", "--socket", socket, "--listen", "127.0.0.1:0")
@@ -136,6 +138,7 @@ func TestFewFiles(t *testing.T) {
 // TestStreamFlood: one user follows the events as often as may be. Others can follow them, too.
 func TestStreamFlood(t *testing.T) {
 	needRoot(t)
+	t.Parallel()
 	_, socket, _ := daemon(t, 0)
 	request := `GET /v1/events HTTP/1.1\r\nHost: fairlead\r\n\r\n`
 	flood := start(t, as(t, strangerUID, shared(t), "intruder", "hold", "unix", socket, "400", request))

@@ -101,6 +101,7 @@ func sessionCookie(t *testing.T, client *api.Client) string {
 // under another name than the sender's, and the administrators' are done under theirs.
 func TestPortIsNoIdentity(t *testing.T) {
 	needRoot(t)
+	t.Parallel()
 	const rounds = 100
 	_, socket, address := daemon(t, 0)
 	client, err := api.Dial(socket)
@@ -148,7 +149,7 @@ func takePort(t *testing.T, port int, address string) net.Conn {
 	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: port}, Control: func(_, _ string, c syscall.RawConn) (err error) {
 		return errors.Join(c.Control(func(fd uintptr) { err = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_REUSEADDR, 1) }), err)
 	}}
-	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
 	for ctx.Err() == nil {
 		if c, err := d.DialContext(ctx, "tcp", address); err == nil {
@@ -174,6 +175,7 @@ func said(cmd *exec.Cmd) (string, int) {
 // others send nothing there, and name the user.
 func TestImpostor(t *testing.T) {
 	needRoot(t)
+	t.Parallel()
 	dir := shared(t)
 	if err := os.Chown(dir, strangerUID, strangerUID); err != nil {
 		t.Fatal(err)
@@ -221,6 +223,7 @@ func TestImpostor(t *testing.T) {
 // because there is no socket.
 func TestImpostorOnPort(t *testing.T) {
 	needRoot(t)
+	t.Parallel()
 	dir := shared(t)
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -257,6 +260,7 @@ func TestImpostorOnPort(t *testing.T) {
 // TestServerUser: a server of another user is one if its user was named.
 func TestServerUser(t *testing.T) {
 	needRoot(t)
+	t.Parallel()
 	_, path, _ := daemon(t, strangerUID)
 	home := t.TempDir()
 	config := filepath.Join(home, ".config", "fairlead")
@@ -306,6 +310,7 @@ func TestServerUser(t *testing.T) {
 // comes, and only a group is let in if the configuration says so.
 func TestEverybodyReachesTheSocket(t *testing.T) {
 	needRoot(t)
+	t.Parallel()
 	_, path, _ := daemon(t, 0)
 	dir := shared(t)
 	if out, _ := said(as(t, strangerUID, dir, "fairlead", "doctor", "--server", path)); !strings.Contains(out, "you are nobody, known by socket") {
@@ -330,6 +335,7 @@ func TestEverybodyReachesTheSocket(t *testing.T) {
 // put its socket. The server does not use it, and commands do not look into it.
 func TestHostileTemporaryDirectory(t *testing.T) {
 	needRoot(t)
+	t.Parallel()
 	dir := shared(t)
 	if err := os.Chmod(dir, 0o777|os.ModeSticky); err != nil {
 		t.Fatal(err)
