@@ -45,8 +45,8 @@ func (s *Server) signOut(ctx context.Context, _ *struct{}) (*body[api.SignOutRes
 	return answer(api.SignOutResponse{Version: api.Version, Ended: s.browsers.endAll(a.UID)}), nil
 }
 
-// Invite is an address that opens the dashboard as the user of this process, once, within some
-// time. It is empty if the server listens on no address.
+// Invite is an address that opens the dashboard as a user, once, within some time. It is empty if
+// the server listens on no address.
 func (s *Server) Invite(uid int, lasts time.Duration) string {
 	address := s.webAddress()
 	if address == "" {
@@ -81,13 +81,15 @@ func cookieName(r *http.Request) string {
 }
 
 // login begins a session, if the address with the code was opened by itself: a page of somebody
-// else that leads there could have its reader act as somebody else.
+// else that leads there could have its reader act as somebody else. A program that only looks what
+// is there does not use up the code.
 func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
 	h.Set("Referrer-Policy", "no-referrer")
 	from := r.Header.Get("Sec-Fetch-Site")
-	if from != "" && from != "none" && from != "same-origin" || strings.Contains(r.Header.Get("Sec-Purpose"), "prefetch") {
+	looks := r.Method != http.MethodGet || strings.Contains(r.Header.Get("Sec-Purpose"), "prefetch")
+	if looks || from != "" && from != "none" && from != "same-origin" {
 		s.pages.Refuse(w, r, fmt.Errorf("copy this address into the address bar of your browser: it does not work as a link of another page: %w", fairlead.ErrForbidden))
 		return
 	}

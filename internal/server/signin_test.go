@@ -123,6 +123,9 @@ func TestSession(t *testing.T) {
 			t.Errorf("with %v: status %d", h, status)
 		}
 	}
+	if status, _ := answerOf(t, stay, "HEAD", link.Address, ""); status != http.StatusForbidden {
+		t.Errorf("HEAD: status %d", status)
+	}
 	resp, err := stay.Get(link.Address)
 	if err != nil {
 		t.Fatal(err)
