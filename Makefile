@@ -28,9 +28,14 @@ check: ## formatting, vet, staticcheck and the house rules
 	cd bench && $(GO) vet ./...
 	$(GO) test ./internal/tidy
 
+.PHONY: starvation
+starvation: ## let CASES=20000 adversaries try to starve a job; then let them try with each of sixteen planted mistakes
+	$(GO) test -count=1 -v -timeout=20m -run=TestStarvation ./sched -cases=$(or $(CASES),20000) -mistakes
+
 .PHONY: chaos
-chaos: ## kill the server and agents at random instants; KILLS=200 by default
+chaos: ## kill the server and agents at random instants; KILLS=200 by default; check histories of leases
 	$(GO) test -count=1 -v -timeout=60m -tags=chaos -run=TestChaos -skip='TestChaosPostgres|TestChaosBridge' ./cmd/fairlead -kills=$(or $(KILLS),200)
+	$(GO) test -count=1 -v -timeout=60m -tags=chaos -run=TestChaosHistory ./store/sqlite -histories=6
 
 .PHONY: chaos-bridge
 chaos-bridge: ## kill bridges to Slurm, beanstalkd, RabbitMQ and our own queue at random instants, each KILLS=100 times by default, and these queues and the server a quarter as often; check what the jobs wrote down
@@ -38,8 +43,13 @@ chaos-bridge: ## kill bridges to Slurm, beanstalkd, RabbitMQ and our own queue a
 
 .PHONY: chaos-postgres
 chaos-postgres: ## hurt four servers, their agents and the PostgreSQL that they share at random instants, KILLS=300 times by default; check histories of leases
-	$(GO) test -count=6 -v -timeout=60m -tags=chaos -run=TestChaos ./store/postgres
+	$(GO) test -count=1 -v -timeout=60m -tags=chaos -run=TestChaosHistory ./store/postgres -histories=6
 	$(GO) test -count=1 -v -timeout=60m -tags=chaos -run='TestChaosPostgres|TestChaosChecker' ./cmd/fairlead -kills=$(or $(KILLS),300)
+
+.PHONY: chaos-histories
+chaos-histories: ## record HISTORIES=100 histories of leases on PostgreSQL and as many on SQLite, of LENGTH=10s each, and check that they are linearizable: a line for each, and a sum
+	$(GO) test -count=1 -v -timeout=0 -tags=chaos -run=TestChaosHistory ./store/postgres -histories=$(or $(HISTORIES),100) -history=$(or $(LENGTH),10s)
+	$(GO) test -count=1 -v -timeout=0 -tags=chaos -run=TestChaosHistory ./store/sqlite -histories=$(or $(HISTORIES),100) -history=$(or $(LENGTH),10s)
 
 .PHONY: soak-postgres
 soak-postgres: ## let servers join and leave one PostgreSQL under load for DURATION (default 10m), and explain how long jobs waited
@@ -62,6 +72,14 @@ bench-peers: ## measure it on PostgreSQL beside River and a bare loop of stateme
 .PHONY: docs
 docs: ## write the parts of docs/ that follow from the code
 	$(GO) test ./cmd/fairlead -run 'TestReference|TestDocs' -update
+
+.PHONY: docs-policies
+docs-policies: ## replay two traces and write the tables and pictures of docs/explanation/comparing-policies.md anew; FAIRLEAD_TRACES is the folder that has kth-sp2.swf.gz and sdsc-sp2.swf.gz
+	FAIRLEAD_TRACES=$(FAIRLEAD_TRACES) $(GO) test ./cmd/fairlead -count=1 -run TestDocsComparingPolicies -update
+
+.PHONY: licenses
+licenses: ## write the licenses of the modules that are in the program, when these have changed
+	$(GO) test ./internal/notices -update
 
 .PHONY: pictures
 pictures: ## make the pictures of the dashboard in docs/ anew, by its tests in Chromium

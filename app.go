@@ -10,6 +10,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/forecast"
+	"github.com/fairlead/fairlead/internal/views"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/why"
 )
 
@@ -17,13 +21,21 @@ import (
 // is, and runs their handlers in this process.
 type App struct {
 	options  Options
+	store    Store
 	loop     *Loop
+	forecast *forecast.Forecaster
 	handlers map[string]Handler
 	around   []Middleware
 	crons    []cron
 
 	mu      sync.Mutex
 	running bool
+}
+
+// cron is a schedule that submits jobs.
+type cron struct {
+	name, spec string
+	job        func(at time.Time) Job
 }
 
 // Options are the settings of an [App]. The zero value is usable.
@@ -39,10 +51,12 @@ type Options struct {
 	Grace time.Duration
 	// LeaseTTL is after how long a process that is silent is taken for lost. Default: a minute.
 	LeaseTTL time.Duration
-	// Retention is for how long jobs that ended are kept, by a store that is a [Forgetter].
+	// Retention is for how long jobs that ended are kept, by a store that is a queue.Forgetter.
 	// Default: for ever.
 	Retention time.Duration
-	Logger    *slog.Logger // default: discards
+	// Logger is told which tasks failed, with the error or the stack of a panic, and what went wrong
+	// with the store. Default: nothing is logged.
+	Logger *slog.Logger
 }
 
 // apps counts those of this process, whose names are to differ.
@@ -51,7 +65,7 @@ var apps atomic.Int64
 // New returns the background jobs that a store keeps. Nothing runs before [App.Run]; jobs can
 // be submitted at once.
 func New(ctx context.Context, store Store, o Options) (*App, error) {
-	name := processName()
+	name := engine.ProcessName()
 	if n := apps.Add(1); n > 1 {
 		name += fmt.Sprint("-", n)
 	}
@@ -66,7 +80,18 @@ func New(ctx context.Context, store Store, o Options) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &App{options: o, loop: loop, handlers: map[string]Handler{}}, nil
+	return &App{options: o, store: store, loop: loop, forecast: forecast.New(loop), handlers: map[string]Handler{}}, nil
+}
+
+// checkRetention refuses what could not be done.
+func checkRetention(store Store, kept time.Duration) error {
+	if _, can := store.(queue.Forgetter); !can && kept != 0 {
+		return errors.New("fairlead: Options.Retention: the store keeps everything, or nothing; leave it out")
+	}
+	if kept < 0 {
+		return errors.New("fairlead: Options.Retention: below 0")
+	}
+	return nil
 }
 
 // Handle has the jobs with arguments of a type done by a function. It is to be called before
@@ -101,38 +126,6 @@ func (a *App) mustNotRun(what string) {
 	}
 }
 
-// Run runs jobs until ctx ends. Then it takes nothing new, waits for the running handlers for
-// the grace period, ends the rest, which will run again, and returns. It is called once.
-func (a *App) Run(ctx context.Context) error {
-	a.mu.Lock()
-	again := a.running
-	a.running = true
-	a.mu.Unlock()
-	if again {
-		return errors.New("fairlead: Run was called before")
-	}
-	// The loop goes on until the handlers have ended.
-	deciding, stop := context.WithCancel(context.WithoutCancel(ctx))
-	var both sync.WaitGroup
-	defer both.Wait()
-	defer stop()
-	ended := make(chan error, 1)
-	both.Go(func() { ended <- a.loop.Run(deciding) })
-	for _, c := range a.crons {
-		both.Go(func() { a.tick(ctx, c) })
-	}
-	if a.options.Retention > 0 {
-		both.Go(func() { a.forget(deciding) })
-	}
-	if len(a.handlers) == 0 {
-		<-ctx.Done()
-		return nil
-	}
-	err := a.loop.Work(ctx, WorkOptions{Name: a.options.Name, Slots: a.options.Slots, Handlers: a.handlers, Middleware: a.around, Grace: a.options.Grace})
-	stop()
-	return errors.Join(err, <-ended)
-}
-
 // Submit adds jobs and returns their ids when they are in the store; see [Client.Submit]. The
 // Args of a job name its kind:
 //
@@ -148,11 +141,11 @@ func (a *App) SubmitTx(ctx context.Context, tx Tx, jobs ...Job) ([]int64, error)
 
 // Why says why a job waits, with the numbers that were compared.
 func (a *App) Why(ctx context.Context, job int64) (*why.Answer, error) {
-	return a.loop.Why(ctx, job, WhyOptions{})
+	return a.forecast.Why(ctx, job, WhyOptions{})
 }
 
 // Shares are the pools with what they are entitled to and what they had.
-func (a *App) Shares(ctx context.Context) []PoolView { return a.loop.Pools(ctx) }
+func (a *App) Shares(ctx context.Context) []PoolView { return views.Pools(ctx, a.loop) }
 
 // Watch begins to receive what happens from now on; see [Loop.Watch].
 func (a *App) Watch() *Watch { return a.loop.Watch() }

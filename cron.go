@@ -3,16 +3,15 @@ package fairlead
 import (
 	"context"
 	"fmt"
+	"runtime/debug"
 	"time"
 
 	"github.com/adhocore/gronx"
-)
 
-// cron is a schedule by which jobs are submitted.
-type cron struct {
-	name, spec string
-	job        func(at time.Time) Job
-}
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/wait"
+	"github.com/fairlead/fairlead/queue"
+)
 
 // Cron submits a job whenever a schedule in the form of cron says so, in the zone of this
 // process: "0 3 * * *" is each night at three, "@hourly" each full hour, "*/10 * * * * *" with
@@ -25,13 +24,13 @@ func (a *App) Cron(name, spec string, job func(at time.Time) Job) error {
 	a.mustNotRun("Cron")
 	switch {
 	case name == "":
-		return invalid("cron", "a schedule needs a name, which is the same in all processes")
+		return queue.Invalidf("cron", "a schedule needs a name, which is the same in all processes")
 	case !gronx.IsValid(spec):
-		return invalid("cron", "%q is not a schedule: five fields (minute, hour, day of the month, month, day of the week), or @hourly, @daily and the like", spec)
+		return queue.Invalidf("cron", "%q is not a schedule: five fields (minute, hour, day of the month, month, day of the week), or @hourly, @daily and the like", spec)
 	}
 	for _, c := range a.crons {
 		if c.name == name {
-			return invalid("cron", "there is a schedule %q already", name)
+			return queue.Invalidf("cron", "there is a schedule %q already", name)
 		}
 	}
 	a.crons = append(a.crons, cron{name, spec, job})
@@ -46,13 +45,13 @@ func (a *App) tick(ctx context.Context, c cron) {
 			a.options.Logger.Error("a schedule has no further instant", "cron", c.name, "error", err)
 			return
 		}
-		if !pause(ctx, time.Until(at)) {
+		if !wait.For(ctx, time.Until(at)) {
 			return
 		}
 		a.submitTick(ctx, c, at)
 		after = at
 		if now := time.Now(); now.Sub(at) > time.Minute {
-			after = now // the machine slept: what was due meanwhile is left out
+			after = now // the machine slept: submissions that were due meanwhile are left out
 		}
 	}
 }
@@ -65,27 +64,30 @@ func (a *App) submitTick(ctx context.Context, c cron, at time.Time) {
 		next = at.Add(time.Hour)
 	}
 	for again := 100 * time.Millisecond; ; again = min(2*again, 10*time.Second) {
-		j := c.job(at)
+		j, ok := a.jobAt(c, at)
+		if !ok {
+			return
+		}
 		j.Key = fmt.Sprintf("cron %s %s", c.name, at.UTC().Format(time.RFC3339))
+		j.Digest = engine.Undigested // processes may differ in what they submit, such as while they are updated one by one
 		_, err := a.Submit(ctx, j)
 		if err == nil {
 			return
 		}
 		a.options.Logger.Warn("the job of a schedule could not be submitted", "cron", c.name, "at", at, "error", err)
-		if time.Now().Add(again).After(next) || !pause(ctx, again) {
+		if time.Now().Add(again).After(next) || !wait.For(ctx, again) {
 			return
 		}
 	}
 }
 
-// pause waits, and reports false if ctx ends first.
-func pause(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+// jobAt asks the program for the job of an instant. If its function panics there is none: the
+// error is logged, and the next instant is waited for.
+func (a *App) jobAt(c cron, at time.Time) (j Job, ok bool) {
+	defer func() {
+		if p := recover(); p != nil {
+			a.options.Logger.Error("the function of a schedule panicked", "cron", c.name, "at", at, "panic", p, "stack", string(debug.Stack()))
+		}
+	}()
+	return c.job(at), true
 }

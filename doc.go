@@ -1,8 +1,8 @@
 // Package fairlead shares machines or workers fairly between users, teams and
-// tenants, and says why. It is the life of a job: what is submitted, leased, renewed
+// tenants, and says why. It is the life of a job: how it is submitted, leased, renewed
 // and finished, and the loop that lets package sched decide when.
 //
-// An [App] is all that a program with background jobs needs; the rest is what it is made of.
+// An [App] is all that a program with background jobs needs; it is made of the rest.
 //
 // A [Client] submits jobs to a [Store], which acknowledges them when they are on
 // disk. A [Loop] decides by shares which of them run, leases them, and hands them to

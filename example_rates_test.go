@@ -11,7 +11,7 @@ import (
 )
 
 // Let no more tasks start than a service takes calls, and no more run at once than there
-// are licences.
+// are licenses.
 func ExampleLoop_Limits() {
 	ctx := context.Background()
 	shares, err := config.Parse("shares.yaml", []byte(`

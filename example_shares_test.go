@@ -28,7 +28,8 @@ pools:
 	if err != nil {
 		log.Fatal(err)
 	}
-	ids, err := loop.Client().Submit(ctx, fairlead.Job{User: "ann", Kind: "report"}, fairlead.Job{User: "ann", Kind: "login"})
+	ids, err := loop.Client().Submit(ctx,
+		fairlead.Job{User: "ann", Kind: "report"}, fairlead.Job{User: "ann", Kind: "login"})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -42,7 +43,7 @@ pools:
 		log.Fatal(err)
 	}
 	fmt.Println(loop.Configure(ctx, shares.Shares))
-	for _, p := range loop.Pools(ctx) {
+	for _, p := range fairlead.Pools(ctx, loop) {
 		if p.Depth == 1 {
 			fmt.Printf("%s: %.0f%%\n", p.Path, 100*p.Share)
 		}

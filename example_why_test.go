@@ -6,12 +6,14 @@ import (
 	"log"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/policy"
 	"github.com/fairlead/fairlead/store/memory"
 	"github.com/fairlead/fairlead/why"
+	"github.com/fairlead/fairlead/why/replay"
 )
 
 // Ask why a job waits, and check the answer from the numbers in it.
-func ExampleLoop_Why() {
+func ExampleWhy() {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	loop, err := fairlead.NewLoop(ctx, memory.New("cpu"), fairlead.LoopOptions{})
@@ -19,7 +21,7 @@ func ExampleLoop_Why() {
 		log.Fatal(err)
 	}
 	busy := make(chan bool)
-	handler := func(ctx context.Context, l *fairlead.Lease) error {
+	handler := func(context.Context, *fairlead.Lease) error {
 		busy <- true
 		<-ctx.Done()
 		return ctx.Err()
@@ -35,7 +37,7 @@ func ExampleLoop_Why() {
 		log.Fatal(err)
 	}
 
-	answer, err := loop.Why(ctx, ids[0], fairlead.WhyOptions{Evidence: true})
+	answer, err := fairlead.Why(ctx, loop, ids[0], fairlead.WhyOptions{Evidence: true})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -46,7 +48,7 @@ func ExampleLoop_Why() {
 	for _, child := range level.Children {
 		fmt.Println("  ", child.Name, "waits:", child.Waiting, "runs:", child.Running)
 	}
-	fmt.Println("verified:", why.Verified(why.Verify(answer)))
+	fmt.Println("verified:", why.Verified(replay.Verify(answer, policy.Rule)))
 	// Output:
 	// working as designed share.behind
 	// number 2 of 2

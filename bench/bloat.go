@@ -89,7 +89,7 @@ func (b *bloat) run(ctx context.Context, db *database) (err error) {
 }
 
 // part takes n jobs through the store with four claimers.
-func (b *bloat) part(ctx context.Context, q queue, n int) error {
+func (b *bloat) part(ctx context.Context, q measured, n int) error {
 	const batch, claimers = 500, 4
 	var left atomic.Int64
 	left.Store(int64(n))

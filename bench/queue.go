@@ -6,9 +6,9 @@ import (
 	"math/rand/v2"
 )
 
-// queue is what is measured: something that keeps jobs in PostgreSQL, called as its own
+// measured is something that keeps jobs in PostgreSQL, called as its own
 // program calls it.
-type queue interface {
+type measured interface {
 	// submit adds a job for each of the pools, in one call, and returns when they are durable.
 	submit(ctx context.Context, pools []int) error
 	// claim takes up to most jobs that wait, in one call. end ends those that it took, with
@@ -22,7 +22,7 @@ type contestant struct {
 	name string
 	// about says what its calls are.
 	about string
-	open  func(ctx context.Context, url, schema string) (queue, error)
+	open  func(ctx context.Context, url, schema string) (measured, error)
 }
 
 // contestants are all, the one that is measured first.
@@ -57,7 +57,7 @@ func pick(rng *rand.Rand, pools, n int) []int {
 
 // fill takes a job of every pool through its life, so that all are known, and adds the jobs
 // that wait while others are measured.
-func fill(ctx context.Context, q queue, pools, n int) error {
+func fill(ctx context.Context, q measured, pools, n int) error {
 	const batch = 1000
 	for first := 0; first < pools; first += batch {
 		jobs := make([]int, min(batch, pools-first))

@@ -36,8 +36,8 @@ type bareQueue struct {
 	insert, lease, finish string
 }
 
-func openBare(finish string) func(ctx context.Context, url, schema string) (queue, error) {
-	return func(ctx context.Context, url, schema string) (queue, error) {
+func openBare(finish string) func(ctx context.Context, url, schema string) (measured, error) {
+	return func(ctx context.Context, url, schema string) (measured, error) {
 		config, err := pgxpool.ParseConfig(url)
 		if err != nil {
 			return nil, err

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/postgres"
 )
 
@@ -24,7 +25,7 @@ type fairleadQueue struct {
 	ids []int64 // that wait
 }
 
-func openFairlead(ctx context.Context, url, schema string) (queue, error) {
+func openFairlead(ctx context.Context, url, schema string) (measured, error) {
 	s, err := postgres.Open(ctx, url, postgres.Options{Schema: schema})
 	if err != nil {
 		return nil, err
@@ -86,7 +87,7 @@ func (f *fairleadQueue) take(most int) []int64 {
 
 func (f *fairleadQueue) claim(ctx context.Context, most int) (int, func(context.Context) error, error) {
 	ids := f.take(most)
-	wants := make([]fairlead.Want, len(ids))
+	wants := make([]queue.Want, len(ids))
 	for i, id := range ids {
 		wants[i].Job = id
 	}
@@ -94,12 +95,12 @@ func (f *fairleadQueue) claim(ctx context.Context, most int) (int, func(context.
 	if err != nil {
 		return 0, nil, err
 	}
-	results := make([]fairlead.Result, len(grants))
+	results := make([]queue.Result, len(grants))
 	for i, g := range grants {
 		if g.Lease == nil {
 			return 0, nil, fmt.Errorf("job %d was not leased", ids[i])
 		}
-		results[i] = fairlead.Result{Ref: g.Lease.Ref, Outcome: fairlead.Outcome{State: fairlead.Succeeded}}
+		results[i] = queue.Result{Ref: g.Lease.Ref, Outcome: fairlead.Outcome{State: fairlead.Succeeded}}
 	}
 	return len(results), func(ctx context.Context) error {
 		verdicts, err := f.store.Finish(ctx, results)

@@ -45,7 +45,7 @@ func riverPool(ctx context.Context, url, schema string) (*pgxpool.Pool, error) {
 	return pool, err
 }
 
-func openRiver(ctx context.Context, url, schema string) (queue, error) {
+func openRiver(ctx context.Context, url, schema string) (measured, error) {
 	pool, err := riverPool(ctx, url, schema)
 	if err != nil {
 		return nil, err

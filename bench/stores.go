@@ -35,7 +35,7 @@ type figure struct {
 // entrant is a contestant with as many pools and jobs that wait.
 type entrant struct {
 	contestant
-	queue
+	measured
 	pools  int
 	rounds []round
 }
@@ -88,7 +88,7 @@ func (s *stores) enter(ctx context.Context) (entrants []*entrant, err error) {
 			schema := fmt.Sprintf("%s_%d", strings.ReplaceAll(c.name, "-", "_"), pools)
 			q, err := c.open(ctx, s.db.url, schema)
 			if q != nil {
-				entrants = append(entrants, &entrant{contestant: c, queue: q, pools: pools})
+				entrants = append(entrants, &entrant{contestant: c, measured: q, pools: pools})
 			}
 			if err == nil {
 				err = fill(ctx, q, pools, waiting)
@@ -174,7 +174,7 @@ func (s *stores) turn(ctx context.Context, e *entrant, c condition) (round, erro
 }
 
 // cycle takes a batch of jobs through their life.
-func cycle(ctx context.Context, q queue, pools []int) (int, error) {
+func cycle(ctx context.Context, q measured, pools []int) (int, error) {
 	if err := q.submit(ctx, pools); err != nil {
 		return 0, fmt.Errorf("submit: %w", err)
 	}

@@ -15,26 +15,21 @@ type class struct {
 	access
 	key    string
 	nodes  int
-	groups []int32 // of its nodes, by what is free on them; see group
+	groups []int32 // of its nodes, by their free resources; see group
 }
 
+// classes are all of them, by their numbers.
 type classes struct {
 	all     []class
 	of      map[string]int32
 	unused  []int32
-	version uint32 // counts changes of what is there
+	version uint32 // counts changes of the nodes
 }
 
-// suit is a class of nodes that could take a request if they were empty.
-type suit struct {
-	class int32
-	extra int32 // resources that its nodes have and the request does not ask for
-}
-
-// classify puts a node into the class of those that are like it.
-func (c *Cluster) classify(n *Node) {
-	k := &c.classes
-	key := fmt.Sprint(n.Capacity.trimmed(), n.State, n.Labels) + n.access.key(c.windows.now) // maps are printed in the order of their keys
+// classify puts a node into the class of nodes that are like it.
+func (k *classes) classify(n *Node, now int64) {
+	// Maps are printed in the order of their keys.
+	key := fmt.Sprint(n.Capacity.trimmed(), n.State, n.Labels) + n.access.key(now)
 	if n.class >= 0 && k.all[n.class].key == key {
 		return
 	}
@@ -63,45 +58,37 @@ func (c *Cluster) classify(n *Node) {
 	n.class = i
 }
 
-// trimmed is the vector without zeros at its end.
-func (v Vector) trimmed() Vector {
-	for len(v) > 0 && v[len(v)-1] == 0 {
-		v = v[:len(v)-1]
-	}
-	return v
-}
-
-// suiting brings up to date which classes of nodes that take tasks could take a shape, those
-// first that have the fewest resources beside what it asks for, and by which resource nodes
-// are compared for it: the one of which it takes the largest part of what there is.
-func (c *Cluster) suiting(sh *shape) {
-	sh.version, sh.suits, sh.scarce = c.classes.version, nil, 0
-	total := make(Vector, len(sh.need))
-	for i := range c.classes.all {
-		k := &c.classes.all[i]
+// suiting brings up to date which classes of nodes could take tasks with a key: first the classes
+// that have the fewest resources beside the requested ones. It also chooses the resource that
+// compares nodes for the key: the resource that it takes the largest part of.
+func (c *classes) suiting(req *request, now int64) {
+	req.version, req.suits, req.scarce = c.version, nil, 0
+	total := make(Vector, len(req.need))
+	for i := range c.all {
+		k := &c.all[i]
 		if k.nodes == 0 || k.state != Up {
 			continue
 		}
 		for r := range total {
 			total[r] += int64(k.nodes) * max(0, k.capacity.at(r))
 		}
-		if k.suits(sh) && k.opens(sh.window, c.windows.now) {
-			sh.suits = append(sh.suits, suit{int32(i), k.extra(sh.need)})
+		if k.suits(req) && k.opens(req.window, now) {
+			req.suits = append(req.suits, suit{int32(i), k.extra(req.need)})
 		}
 	}
-	slices.SortStableFunc(sh.suits, func(a, b suit) int { return int(a.extra - b.extra) })
+	slices.SortStableFunc(req.suits, func(a, b suit) int { return int(a.extra - b.extra) })
 	part := 0.0
-	for r, n := range sh.need {
+	for r, n := range req.need {
 		if p := float64(n) / float64(total[r]); total[r] > 0 && p > part {
-			sh.scarce, part = r, p
+			req.scarce, part = r, p
 		}
 	}
 }
 
-// suits reports whether the nodes of the class could take a shape if they were empty and
+// suits reports whether the nodes of the class could take a key if they were empty and
 // took tasks.
-func (k *class) suits(sh *shape) bool {
-	return k.capacity.Covers(sh.need) && sh.must.Allows(k.labels)
+func (k *class) suits(req *request) bool {
+	return k.capacity.Covers(req.need) && req.must.Allows(k.labels)
 }
 
 // extra is how many resources the nodes have that a request does not ask for.

@@ -7,6 +7,9 @@ import (
 	"strings"
 )
 
+// Labels are properties of a node that cannot be counted: arch=amd64, rack=b.
+type Labels map[string]string
+
 // A Constraint says what the labels of a node have to be. It is written as
 //
 //	arch=amd64 & rack!=b        both hold
@@ -21,10 +24,10 @@ import (
 type Constraint []Term
 
 // Term is the part of a constraint between two &: one of its alternatives has to hold.
-type Term []Alternative
+type Term []alternative
 
-// Alternative is about one label.
-type Alternative struct {
+// alternative is about one label.
+type alternative struct {
 	Label  string
 	Not    bool
 	Values []string // one of them; none: whether there is such a label
@@ -41,7 +44,7 @@ func (c Constraint) Allows(l Labels) bool {
 }
 
 func (t Term) allows(l Labels) bool {
-	return slices.ContainsFunc(t, func(a Alternative) bool {
+	return slices.ContainsFunc(t, func(a alternative) bool {
 		value, has := l[a.Label]
 		return a.Not != (has && (len(a.Values) == 0 || slices.Contains(a.Values, value)))
 	})
@@ -64,7 +67,7 @@ func (t Term) String() string {
 	return strings.Join(alternatives, " | ")
 }
 
-func (a Alternative) String() string {
+func (a alternative) String() string {
 	switch {
 	case len(a.Values) > 0 && a.Not:
 		return a.Label + "!=" + strings.Join(a.Values, "|")
@@ -94,7 +97,8 @@ const maxConstraint = 1000
 func ParseConstraint(text string) (Constraint, error) {
 	if len(text) > maxConstraint {
 		const shown = 20
-		return nil, &ConstraintError{strings.ToValidUTF8(text[:shown], "") + "...", 0, fmt.Sprintf("a constraint has at most %d bytes", maxConstraint)}
+		problem := fmt.Sprintf("a constraint has at most %d bytes", maxConstraint)
+		return nil, &ConstraintError{strings.ToValidUTF8(text[:shown], "") + "...", 0, problem}
 	}
 	p := constraintParser{text: text}
 	if p.peek() == 0 {
@@ -134,8 +138,8 @@ func (c *Constraint) sort() {
 
 // compareAlternatives puts those with values last, and of these the ones with !=: a bare word
 // that follows them would be read as a further value.
-func compareAlternatives(a, b Alternative) int {
-	place := func(x Alternative) int {
+func compareAlternatives(a, b alternative) int {
+	place := func(x alternative) int {
 		switch {
 		case len(x.Values) == 0:
 			return 0
@@ -198,7 +202,7 @@ func (p *constraintParser) term() (t Term) {
 	}
 }
 
-func (p *constraintParser) alternative() (a Alternative) {
+func (p *constraintParser) alternative() (a alternative) {
 	if p.peek() == '!' {
 		p.at++
 		a.Not = true
@@ -242,7 +246,7 @@ func labelByte(b byte) bool {
 // maxLabel bounds names and values of labels.
 const maxLabel = 64
 
-// CheckLabel says what is wrong with a label; nil for nothing.
+// CheckLabel returns an error that says why a label is invalid, or nil.
 func CheckLabel(name, value string) error {
 	for _, w := range []string{name, value} {
 		switch i := strings.IndexFunc(w, func(r rune) bool { return r > 127 || !labelByte(byte(r)) }); {

@@ -9,7 +9,7 @@ import (
 // plain answers by trying, where the package counts.
 type plain struct {
 	c       *Cluster
-	s       Shape
+	s       Key
 	n       int
 	spread  bool
 	request Amounts
@@ -37,7 +37,7 @@ func (p plain) holds(free []int64) int {
 func drawGang(t *rapid.T, c *Cluster) plain {
 	p := plain{c: c, n: rapid.IntRange(2, 6).Draw(t, "gang"), spread: rapid.Bool().Draw(t, "spread")}
 	p.request = Amounts{"cpu": rapid.Int64Range(1, 3).Draw(t, "cpu"), "mem": rapid.Int64Range(0, 2).Draw(t, "mem")}
-	p.s = c.ShapeOf(Ask{Amounts: p.request, Gang: p.n, Spread: p.spread})
+	p.s = c.KeyOf(Ask{Amounts: p.request, Gang: p.n, Spread: p.spread})
 	return p
 }
 
@@ -47,10 +47,11 @@ func TestGangsArePlaced(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := New("cpu")
 		for i := range rapid.IntRange(1, 4).Draw(t, "nodes") {
-			c.Join(string(rune('k'+i)), Amounts{"cpu": rapid.Int64Range(1, 6).Draw(t, "cpu"), "mem": rapid.Int64Range(0, 6).Draw(t, "mem")})
+			cpu, mem := rapid.Int64Range(1, 6).Draw(t, "cpu"), rapid.Int64Range(0, 6).Draw(t, "mem")
+			c.Join(string(rune('k'+i)), Amounts{"cpu": cpu, "mem": mem})
 		}
-		taken := map[NodeID][]Shape{}
-		small := c.Shape(Amounts{"cpu": 1})
+		taken := map[NodeID][]Key{}
+		small := c.Key(Amounts{"cpu": 1})
 		for range rapid.IntRange(1, 30).Draw(t, "steps") {
 			id := NodeID(rapid.IntRange(0, len(c.Nodes())-1).Draw(t, "node"))
 			switch rapid.IntRange(0, 3).Draw(t, "what") {
@@ -72,7 +73,7 @@ func TestGangsArePlaced(t *testing.T) {
 	})
 }
 
-func checkPlaced(t *rapid.T, p plain, taken map[NodeID][]Shape) {
+func checkPlaced(t *rapid.T, p plain, taken map[NodeID][]Key) {
 	room, ever := 0, 0
 	for _, n := range p.c.Nodes() {
 		ever += p.holds(n.Capacity)
@@ -84,15 +85,15 @@ func checkPlaced(t *rapid.T, p plain, taken map[NodeID][]Shape) {
 	if found != (room >= p.n) || found != p.c.Room(p.s) || found && len(placed) != p.n {
 		t.Fatalf("room for %d of %d tasks: found %v on %v, room %v", room, p.n, found, placed, p.c.Room(p.s))
 	}
-	got, tasks := p.c.Holds(p.request, nil)
+	got, tasks := p.c.Empty().Holds(p.request, nil)
 	if !p.spread {
 		got = int(tasks)
 	}
 	if got != ever {
 		t.Fatalf("%d tasks at once, want %d", got, ever)
 	}
-	if p.c.Could(p.s) != (ever >= p.n) {
-		t.Fatalf("could %v, room for %d of %d", p.c.Could(p.s), ever, p.n)
+	if p.c.Empty().Could(p.s) != (ever >= p.n) {
+		t.Fatalf("could %v, room for %d of %d", p.c.Empty().Could(p.s), ever, p.n)
 	}
 	if !found || !rapid.Bool().Draw(t, "take") {
 		return
@@ -114,9 +115,10 @@ func TestGangsArePlanned(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := New("cpu")
 		for i := range rapid.IntRange(1, 3).Draw(t, "nodes") {
-			c.Join(string(rune('k'+i)), Amounts{"cpu": rapid.Int64Range(1, 6).Draw(t, "cpu"), "mem": rapid.Int64Range(0, 6).Draw(t, "mem")})
+			cpu, mem := rapid.Int64Range(1, 6).Draw(t, "cpu"), rapid.Int64Range(0, 6).Draw(t, "mem")
+			c.Join(string(rune('k'+i)), Amounts{"cpu": cpu, "mem": mem})
 		}
-		plan, one := c.NewPlan(0, nil), c.Shape(Amounts{"cpu": 1})
+		plan, one := c.NewPlan(0, nil), c.Key(Amounts{"cpu": 1})
 		for range rapid.IntRange(0, 12).Draw(t, "tasks") {
 			id, from := NodeID(rapid.IntRange(0, len(c.Nodes())-1).Draw(t, "node")), rapid.Int64Range(0, 12).Draw(t, "from")
 			if to := from + rapid.Int64Range(1, 8).Draw(t, "length"); plan.Fits(id, one, from, to) {
@@ -169,7 +171,8 @@ func TestGangsAreCompact(t *testing.T) {
 		want   []NodeID
 	}{
 		{"a gang that fits on one node goes where it fits best", 3, false, []NodeID{1, 1, 1}},
-		{"a larger one fills the largest node first, and the rest goes where it fits best", 10, false, []NodeID{2, 2, 2, 2, 2, 2, 2, 2, 0, 0}},
+		{"a larger one fills the largest node first, and the rest goes where it fits best", 10, false,
+			[]NodeID{2, 2, 2, 2, 2, 2, 2, 2, 0, 0}},
 		{"nodes with GPUs are left to those who want them", 14, false, []NodeID{2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 1, 1, 0, 0}},
 		{"a node for each", 3, true, []NodeID{0, 1, 2}},
 		{"all of them", 4, true, []NodeID{0, 1, 2, 3}},
@@ -179,7 +182,7 @@ func TestGangsAreCompact(t *testing.T) {
 		c.Join("middle", Amounts{"cpu": 4})
 		c.Join("large", Amounts{"cpu": 8})
 		c.Join("gpu", Amounts{"cpu": 8, "gpu": 1})
-		got, found := c.PlaceGang(c.ShapeOf(Ask{Amounts: Amounts{"cpu": 1}, Gang: x.gang, Spread: x.spread}), nil, nil)
+		got, found := c.PlaceGang(c.KeyOf(Ask{Amounts: Amounts{"cpu": 1}, Gang: x.gang, Spread: x.spread}), nil, nil)
 		if !found || len(got) != len(x.want) {
 			t.Fatalf("%s: %v %v", x.name, got, found)
 		}

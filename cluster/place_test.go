@@ -7,22 +7,22 @@ import (
 )
 
 // slowPlace is what Place promises, said as simply as possible.
-func slowPlace(c *Cluster, s Shape, ok func(NodeID) bool) (NodeID, bool) {
-	sh := &c.shapes[s]
-	c.suiting(sh)
+func slowPlace(c *Cluster, s Key, ok func(NodeID) bool) (NodeID, bool) {
+	req := &c.requests.all[s]
+	c.fleet.classes.suiting(req, c.windows.now)
 	var best candidate
-	for i := range c.nodes {
-		n := &c.nodes[i]
-		if n.State != Up || !n.Free.Covers(sh.need) || !sh.must.Allows(n.Labels) || !ok(NodeID(i)) {
+	for i := range c.fleet.nodes {
+		n := &c.fleet.nodes[i]
+		if n.State != Up || !n.Free.Covers(req.need) || !req.must.Allows(n.Labels) || !ok(NodeID(i)) {
 			continue
 		}
 		extra := int32(0)
 		for r, have := range n.Capacity {
-			if have > 0 && sh.need.at(r) <= 0 {
+			if have > 0 && req.need.at(r) <= 0 {
 				extra++
 			}
 		}
-		best.consider(candidate{true, extra, n.Free.at(sh.scarce), NodeID(i)})
+		best.consider(candidate{true, extra, n.Free.at(req.scarce), NodeID(i)})
 	}
 	return best.id, best.found
 }
@@ -34,7 +34,7 @@ func TestPlaceAgainstScan(t *testing.T) {
 		w := newWorld(seed)
 		for step := range 3000 {
 			w.change()
-			s := w.shapes[w.rng.IntN(len(w.shapes))]
+			s := w.requests[w.rng.IntN(len(w.requests))]
 			want, wantOK := slowPlace(w.c, s, anyNode)
 			if w.c.Room(s) != wantOK {
 				t.Fatalf("seed %d step %d: Room(%d) = %v", seed, step, s, !wantOK)
@@ -58,18 +58,21 @@ func TestPlaceAgainstScan(t *testing.T) {
 
 // world is a cluster in which anything happens.
 type world struct {
-	rng    *rand.Rand
-	c      *Cluster
-	shapes []Shape
-	runs   [][2]int32 // node, shape
+	rng      *rand.Rand
+	c        *Cluster
+	requests []Key
+	runs     [][2]int32 // node, key
 }
 
 func newWorld(seed uint64) *world {
 	w := &world{rng: rand.New(rand.NewPCG(seed, 1)), c: New("cpu")}
 	for _, must := range []string{"", "rack=a", "rack!=a", "rack=a|b & ssd"} {
 		m, _ := ParseConstraint(must)
-		for _, a := range []Amounts{{"cpu": 1}, {"cpu": 4, "mem": 2}, {"cpu": 2, "mem": 9}, {"gpu": 1}, {"gpu:a100": 2}, {"cpu": 3, "gpu:h100": 1}} {
-			w.shapes = append(w.shapes, w.c.ShapeOf(Ask{Amounts: a, Must: m}))
+		for _, a := range []Amounts{
+			{"cpu": 1}, {"cpu": 4, "mem": 2}, {"cpu": 2, "mem": 9},
+			{"gpu": 1}, {"gpu:a100": 2}, {"cpu": 3, "gpu:h100": 1},
+		} {
+			w.requests = append(w.requests, w.c.KeyOf(Ask{Amounts: a, Must: m}))
 		}
 	}
 	return w
@@ -78,18 +81,21 @@ func newWorld(seed uint64) *world {
 func (w *world) change() {
 	switch k := w.rng.IntN(20); {
 	case k == 0:
-		kinds := []Amounts{{"cpu": 8, "mem": 16}, {"cpu": 4}, {"cpu": 8, "mem": 16, "gpu:a100": 4}, {"cpu": 8, "gpu": 3}, {"cpu": 16, "mem": 64, "gpu:a100": 1, "gpu:h100": 2}}
+		kinds := []Amounts{
+			{"cpu": 8, "mem": 16}, {"cpu": 4}, {"cpu": 8, "mem": 16, "gpu:a100": 4}, {"cpu": 8, "gpu": 3},
+			{"cpu": 16, "mem": 64, "gpu:a100": 1, "gpu:h100": 2},
+		}
 		labels := []Labels{nil, {"rack": "a"}, {"rack": "b", "ssd": "1"}}
 		w.c.JoinLabelled(fmt.Sprint("n", w.rng.IntN(40)), kinds[w.rng.IntN(len(kinds))], labels[w.rng.IntN(len(labels))])
-	case k == 1 && len(w.c.nodes) > 0:
-		w.c.SetState(NodeID(w.rng.IntN(len(w.c.nodes))), State(w.rng.IntN(4)))
+	case k == 1 && len(w.c.fleet.nodes) > 0:
+		w.c.SetState(NodeID(w.rng.IntN(len(w.c.fleet.nodes))), State(w.rng.IntN(4)))
 	case k < 8 && len(w.runs) > 0:
 		i := w.rng.IntN(len(w.runs))
-		w.c.Give(NodeID(w.runs[i][0]), Shape(w.runs[i][1]))
+		w.c.Give(NodeID(w.runs[i][0]), Key(w.runs[i][1]))
 		w.runs[i] = w.runs[len(w.runs)-1]
 		w.runs = w.runs[:len(w.runs)-1]
 	default:
-		s := w.shapes[w.rng.IntN(len(w.shapes))]
+		s := w.requests[w.rng.IntN(len(w.requests))]
 		if id, ok := w.c.Place(s); ok {
 			w.c.Take(id, s)
 			w.runs = append(w.runs, [2]int32{int32(id), int32(s)})
@@ -97,19 +103,19 @@ func (w *world) change() {
 	}
 }
 
-// check compares what is kept with what it stands for.
+// check compares the stored sums with the tasks behind them.
 func (w *world) check(t *testing.T) {
 	t.Helper()
 	units := int64(0)
-	for i := range w.c.nodes {
-		n := &w.c.nodes[i]
+	for i := range w.c.fleet.nodes {
+		n := &w.c.fleet.nodes[i]
 		if n.State == Up {
 			units += max(0, n.Free.at(0))
 		}
-		if !w.c.groups.made || n.State != Up {
+		if !w.c.fleet.groups.made || n.State != Up {
 			continue
 		}
-		g := &w.c.groups.all[n.group]
+		g := &w.c.fleet.groups.all[n.group]
 		if g.ids[n.slot] != NodeID(i) || fmt.Sprint(g.free) != fmt.Sprint(n.Free.trimmed()) || g.class != n.class {
 			t.Fatalf("node %d is in the wrong group", i)
 		}
@@ -124,7 +130,8 @@ func TestTypedResources(t *testing.T) {
 	a := c.Join("a", Amounts{"cpu": 8, "gpu:a100": 4})
 	b := c.Join("b", Amounts{"cpu": 8, "gpu:h100": 2})
 	c.Join("c", Amounts{"cpu": 8})
-	any, a100, h100, cpu := c.Shape(Amounts{"gpu": 2}), c.Shape(Amounts{"gpu:a100": 2}), c.Shape(Amounts{"gpu:h100": 2}), c.Shape(nil)
+	any, cpu := c.Key(Amounts{"gpu": 2}), c.Key(nil)
+	a100, h100 := c.Key(Amounts{"gpu:a100": 2}), c.Key(Amounts{"gpu:h100": 2})
 	if id, ok := c.Place(a100); !ok || id != a {
 		t.Fatalf("a100 on %d %v", id, ok)
 	}
@@ -140,7 +147,7 @@ func TestTypedResources(t *testing.T) {
 	}
 	c.Take(a, a100)
 	c.Take(a, any)
-	for name, s := range map[string]Shape{"any": any, "a100": a100} {
+	for name, s := range map[string]Key{"any": any, "a100": a100} {
 		if _, ok := c.Place(s); ok {
 			t.Errorf("%s: all gpus are taken", name)
 		}
@@ -151,7 +158,7 @@ func TestGapsAreFilledFirst(t *testing.T) {
 	c := New("cpu")
 	c.Join("large", Amounts{"cpu": 64})
 	small := c.Join("small", Amounts{"cpu": 16})
-	one, four := c.Shape(nil), c.Shape(Amounts{"cpu": 4})
+	one, four := c.Key(nil), c.Key(Amounts{"cpu": 4})
 	if id, _ := c.Place(four); id != small {
 		t.Fatal("a small task broke into the large node")
 	}
@@ -167,22 +174,26 @@ func BenchmarkPlace(b *testing.B) {
 	for _, nodes := range []int{1, 10, 1000, 10_000} {
 		b.Run(fmt.Sprintf("nodes=%d", nodes), func(b *testing.B) {
 			c := New("cpu")
-			kinds := []Amounts{{"cpu": 32, "mem": 128}, {"cpu": 64, "mem": 512}, {"cpu": 32, "mem": 128, "gpu:a100": 4}, {"cpu": 32, "mem": 128, "gpu:h100": 8}}
+			kinds := []Amounts{
+				{"cpu": 32, "mem": 128}, {"cpu": 64, "mem": 512},
+				{"cpu": 32, "mem": 128, "gpu:a100": 4}, {"cpu": 32, "mem": 128, "gpu:h100": 8},
+			}
 			for i := range nodes {
 				c.JoinLabelled(fmt.Sprint(i), kinds[i%4], Labels{"rack": fmt.Sprint(i % 2)})
 			}
-			var shapes []Shape
+			var requests []Key
 			for i := range 20 {
-				shapes = append(shapes, c.Shape(Amounts{"cpu": int64(1 + i%8), "mem": int64(1 + 7*i%40), "gpu": int64(i % 5 / 4)}))
+				requests = append(requests,
+					c.Key(Amounts{"cpu": int64(1 + i%8), "mem": int64(1 + 7*i%40), "gpu": int64(i % 5 / 4)}))
 			}
 			rng := rand.New(rand.NewPCG(1, 1))
 			type run struct {
 				id NodeID
-				s  Shape
+				s  Key
 			}
 			var runs []run
 			for failed := 0; failed < 20; {
-				s := shapes[rng.IntN(len(shapes))]
+				s := requests[rng.IntN(len(requests))]
 				if id, ok := c.Place(s); ok {
 					c.Take(id, s)
 					runs = append(runs, run{id, s})
@@ -197,7 +208,7 @@ func BenchmarkPlace(b *testing.B) {
 					runs[k] = runs[len(runs)-1]
 					runs = runs[:len(runs)-1]
 				}
-				s := shapes[rng.IntN(len(shapes))]
+				s := requests[rng.IntN(len(requests))]
 				if id, ok := c.Place(s); ok {
 					c.Take(id, s)
 					runs = append(runs, run{id, s})

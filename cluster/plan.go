@@ -1,12 +1,11 @@
 package cluster
 
 import (
-	"math"
 	"slices"
 )
 
 // Plan is the free capacity of each node over time, as it will be if tasks end when they
-// are planned to and what is reserved is used. Instants are whatever whole numbers the
+// are planned to and reservations are used. Instants are whatever whole numbers the
 // caller counts in; room that is taken up to [Forever] never comes back.
 //
 // Each node has an array of steps, as a reservation looks at many neighbouring steps and
@@ -16,24 +15,23 @@ type Plan struct {
 	c      *Cluster
 	lines  []timeline // by node
 	common timeline   // of what belongs to no node
+	now    int64      // what lies before is dropped when a timeline changes
 }
 
-// Forever is later than everything.
-const Forever = math.MaxInt64
-
-// timeline is what is free on a node from each instant on, up to the next.
+// timeline holds the free resources of a node from each instant on, up to the next.
 type timeline struct {
 	wide int     // resources
 	at   []int64 // ascending; the first is the beginning of the plan
 	free []int64 // wide numbers for each instant
+	lent bool    // a copy of the plan reads it, too: whoever changes it first copies it
 }
 
-// NewPlan returns the plan from now on of a cluster of which nothing is taken, and of what
-// is there in common for all nodes, as the caller numbers it.
+// NewPlan returns the plan from now on of an empty cluster, with the amounts that all nodes
+// have in common, as the caller numbers them.
 func (c *Cluster) NewPlan(now int64, common Vector) *Plan {
-	p := &Plan{c: c, lines: make([]timeline, len(c.nodes))}
-	for i := range c.nodes {
-		n := &c.nodes[i]
+	p := &Plan{c: c, lines: make([]timeline, len(c.fleet.nodes)), now: now}
+	for i := range c.fleet.nodes {
+		n := &c.fleet.nodes[i]
 		l := &p.lines[i]
 		l.wide = max(1, len(n.Capacity))
 		l.at, l.free = []int64{now}, make([]int64, l.wide)
@@ -48,38 +46,45 @@ func (c *Cluster) NewPlan(now int64, common Vector) *Plan {
 
 // Clone returns a copy for a clone of the cluster.
 func (p *Plan) Clone(c *Cluster) *Plan {
-	q := &Plan{c: c, lines: slices.Clone(p.lines), common: p.common}
-	for i := range q.lines {
-		l := &q.lines[i]
-		l.at, l.free = slices.Clone(l.at), slices.Clone(l.free)
+	for i := range p.lines {
+		p.lines[i].lent = true
 	}
-	q.common.at, q.common.free = slices.Clone(p.common.at), slices.Clone(p.common.free)
-	return q
+	p.common.lent = true
+	return &Plan{c: c, lines: slices.Clone(p.lines), common: p.common, now: p.now}
 }
 
-// Take occupies on a node what a task of the shape asks for, from an instant up to
+// Take occupies on a node what a task with the key asks for, from an instant up to
 // another.
-func (p *Plan) Take(id NodeID, s Shape, from, to int64) { p.add(id, p.c.shapes[s].need, -1, from, to) }
+func (p *Plan) Take(id NodeID, s Key, from, to int64) {
+	p.add(id, p.c.requests.all[s].need, -1, from, to)
+}
 
 // Give takes a Take back, in whole or for a part of the time.
-func (p *Plan) Give(id NodeID, s Shape, from, to int64) { p.add(id, p.c.shapes[s].need, +1, from, to) }
+func (p *Plan) Give(id NodeID, s Key, from, to int64) {
+	p.add(id, p.c.requests.all[s].need, +1, from, to)
+}
 
-func (p *Plan) add(id NodeID, v Vector, sign, from, to int64) { p.lines[id].add(v, sign, from, to) }
+func (p *Plan) add(id NodeID, v Vector, sign, from, to int64) {
+	p.lines[id].add(v, sign, from, to, p.now)
+}
 
-// AddCommon gives back what is there in common, or takes it if the amounts are below zero.
-func (p *Plan) AddCommon(v Vector, from, to int64) { p.common.add(v, +1, from, to) }
+// AddCommon gives back common amounts, or takes them if they are below zero.
+func (p *Plan) AddCommon(v Vector, from, to int64) { p.common.add(v, +1, from, to, p.now) }
 
 // EarliestCommon returns the first instant from from on, and before before, from which on
-// there is so much in common for length.
+// the common amounts are there for length.
 func (p *Plan) EarliestCommon(v Vector, length, from, before int64) (int64, bool) {
 	return p.common.earliest(v, length, from, before, Forever)
 }
 
-func (l *timeline) add(v Vector, sign, from, to int64) {
-	from = max(from, l.at[0])
-	if from >= to {
+func (l *timeline) add(v Vector, sign, from, to, now int64) {
+	if from = max(from, now); from >= to {
 		return
 	}
+	if l.lent {
+		l.at, l.free, l.lent = slices.Clone(l.at), slices.Clone(l.free), false
+	}
+	l.advance(now)
 	l.widen(len(v))
 	i := l.step(from)
 	k := len(l.at)
@@ -150,13 +155,8 @@ func (l *timeline) join(i int) {
 	l.free = slices.Delete(l.free, i*l.wide, (i+1)*l.wide)
 }
 
-// Advance drops what lies before now.
-func (p *Plan) Advance(now int64) {
-	for i := range p.lines {
-		p.lines[i].advance(now)
-	}
-	p.common.advance(now)
-}
+// Advance says that time has come to now: what lies before is of no use any more.
+func (p *Plan) Advance(now int64) { p.now = max(p.now, now) }
 
 func (l *timeline) advance(now int64) {
 	if i := l.find(now); i > 0 {
@@ -166,20 +166,25 @@ func (l *timeline) advance(now int64) {
 	l.at[0] = max(l.at[0], now)
 }
 
-// Fits reports whether a task of the shape finds room on a node from an instant up to
+// Fits reports whether a task with the key finds room on a node from an instant up to
 // another.
-func (p *Plan) Fits(id NodeID, s Shape, from, to int64) bool {
-	l := &p.lines[id]
-	need := p.c.shapes[s].need
-	if p.c.asksWindows(s) && !p.c.OpenFor(id, s, from, to) {
+func (p *Plan) Fits(id NodeID, s Key, from, to int64) bool {
+	l, req := &p.lines[id], &p.c.requests.all[s]
+	if !p.open(id, req, from, to) {
 		return false
 	}
 	for i := l.find(from); i < len(l.at) && l.at[i] < to; i++ {
-		if !l.covers(i, need) {
+		if !l.covers(i, req.need) {
 			return false
 		}
 	}
 	return true
+}
+
+// open reports whether windows leave a node open to tasks with the key from an instant up to
+// another.
+func (p *Plan) open(id NodeID, req *request, from, to int64) bool {
+	return !p.c.windows.concern(req.window) || p.c.fleet.nodes[id].OpenFor(req.window, from, to)
 }
 
 func (l *timeline) covers(i int, need Vector) bool {
@@ -195,17 +200,29 @@ func (l *timeline) covers(i int, need Vector) bool {
 }
 
 // Earliest returns the first instant from from on, and before before, at which a task of
-// the shape finds room on some node for length, and that node, the first if there are
+// the key finds room on some node for length, and that node, the first if there are
 // several. A length that would pass Forever ends there.
-func (p *Plan) Earliest(s Shape, length, from, before int64) (at int64, id NodeID, found bool) {
+func (p *Plan) Earliest(s Key, length, from, before int64) (at int64, id NodeID, found bool) {
 	return p.search(s, length, from, before, nowhere)
 }
 
-// Sooner looks for an instant from from on at which a task of the shape that has the room
+// Sooner looks for an instant from from on at which a task with the key that has the room
 // from at up to at+length, on the node, could begin instead: on the same node, where its
 // own room counts as free, or on another.
-func (p *Plan) Sooner(s Shape, length, from, at int64, id NodeID) (int64, NodeID, bool) {
+func (p *Plan) Sooner(s Key, length, from, at int64, id NodeID) (int64, NodeID, bool) {
 	return p.search(s, length, from, at, id)
+}
+
+// SoonerOn is Sooner on one node only, for a task whose room is on the node own.
+func (p *Plan) SoonerOn(id NodeID, s Key, length, from, at int64, own NodeID) (int64, bool) {
+	req, until := &p.c.requests.all[s], int64(Forever)
+	if id == own {
+		until = at
+	}
+	if !req.suitsNode(&p.c.fleet.nodes[id]) {
+		return 0, false
+	}
+	return p.earliestOn(id, req, length, from, at, until)
 }
 
 // nowhere is no node.
@@ -213,17 +230,17 @@ const nowhere NodeID = -1
 
 // search finds the first instant before before at which there is room. On the node own the
 // room from before on is the task's already.
-func (p *Plan) search(s Shape, length, from, before int64, own NodeID) (at int64, id NodeID, found bool) {
-	mine := before
+func (p *Plan) search(s Key, length, from, before int64, own NodeID) (at int64, id NodeID, found bool) {
+	mine, req := before, &p.c.requests.all[s]
 	for i := range p.lines {
-		if !p.c.Suits(NodeID(i), s) {
+		if !req.suitsNode(&p.c.fleet.nodes[i]) {
 			continue
 		}
 		until := int64(Forever)
 		if NodeID(i) == own {
 			until = mine
 		}
-		if t, ok := p.earliestOn(NodeID(i), s, length, from, before, until); ok {
+		if t, ok := p.earliestOn(NodeID(i), req, length, from, before, until); ok {
 			at, id, found, before = t, NodeID(i), true, t
 			if t == from {
 				break
@@ -233,16 +250,16 @@ func (p *Plan) search(s Shape, length, from, before int64, own NodeID) (at int64
 	return at, id, found
 }
 
-// earliestOn is the earliest on a node, in a time in which it is open to the shape.
-func (p *Plan) earliestOn(id NodeID, s Shape, length, from, before, until int64) (int64, bool) {
-	l, need := &p.lines[id], p.c.shapes[s].need
-	if !p.c.asksWindows(s) {
-		return l.earliest(need, length, from, before, until)
+// earliestOn is the earliest on a node, in a time in which it is open to the key.
+func (p *Plan) earliestOn(id NodeID, req *request, length, from, before, until int64) (int64, bool) {
+	l, n := &p.lines[id], &p.c.fleet.nodes[id]
+	if !p.c.windows.concern(req.window) {
+		return l.earliest(req.need, length, from, before, until)
 	}
 	for from < before {
-		begin, last, end := p.c.openings(id, s, length, from, before)
+		begin, last, end := n.openings(req.window, length, from, before)
 		if begin < last {
-			if t, ok := l.earliest(need, length, begin, last, until); ok {
+			if t, ok := l.earliest(req.need, length, begin, last, until); ok {
 				return t, true
 			}
 		}
@@ -252,7 +269,7 @@ func (p *Plan) earliestOn(id NodeID, s Shape, length, from, before, until int64)
 }
 
 // earliest finds the first instant from from on, and before before, from which on there is
-// what is needed for length, or until the instant from which on it is there anyway.
+// the needed amount for length, or until the instant from which on it is there anyway.
 func (l *timeline) earliest(need Vector, length, from, before, until int64) (int64, bool) {
 	t := max(from, l.at[0])
 	for i := l.find(t); t < before; {
@@ -272,7 +289,7 @@ func (l *timeline) earliest(need Vector, length, from, before, until int64) (int
 	return 0, false
 }
 
-// short is the first step from i on, and before end, that does not have what is needed;
+// short is the first step from i on, and before end, that has less than the needed amount;
 // -1 if there is none.
 func (l *timeline) short(i int, end int64, need Vector) int {
 	for ; i < len(l.at) && l.at[i] < end; i++ {

@@ -5,34 +5,34 @@ import (
 	"slices"
 )
 
-// Holds is how many tasks of the shape find room on a node from an instant up to another.
-func (p *Plan) Holds(id NodeID, s Shape, from, to int64) int {
-	l, need := &p.lines[id], p.c.shapes[s].need
+// Holds is how many tasks with the key find room on a node from an instant up to another.
+func (p *Plan) Holds(id NodeID, s Key, from, to int64) int {
+	l, req := &p.lines[id], &p.c.requests.all[s]
 	least := -1
-	if p.c.asksWindows(s) && !p.c.OpenFor(id, s, from, to) {
+	if !p.open(id, req, from, to) {
 		return 0
 	}
 	for i := l.find(from); i < len(l.at) && l.at[i] < to && least != 0; i++ {
-		if n := l.freeIn(i).holds(need); least < 0 || n < least {
+		if n := l.freeIn(i).holds(req.need); least < 0 || n < least {
 			least = n
 		}
 	}
 	return max(0, least)
 }
 
-// freeIn is what is free in a step.
+// freeIn returns the free resources in a step.
 func (l *timeline) freeIn(i int) Vector { return l.free[i*l.wide : (i+1)*l.wide] }
 
 // EarliestGang returns the first instant from from on, and before before, at which all
 // tasks of a gang find room for length, and appends a node for each to a list.
-func (p *Plan) EarliestGang(s Shape, length, from, before int64, to []NodeID) (int64, []NodeID, bool) {
-	sh, have := &p.c.shapes[s], 0
+func (p *Plan) EarliestGang(s Key, length, from, before int64, to []NodeID) (int64, []NodeID, bool) {
+	req, have := &p.c.requests.all[s], 0
 	changes := p.changes(s, length, from, before)
 	for i := range changes {
 		have += changes[i].by
-		if last := i+1 == len(changes) || changes[i+1].at > changes[i].at; last && have >= int(sh.gang) {
+		if last := i+1 == len(changes) || changes[i+1].at > changes[i].at; last && have >= int(req.gang) {
 			at := changes[i].at
-			return at, place(p.hosts(s, at, add(at, length)), int(sh.gang), sh.spread, to), true
+			return at, place(p.hosts(s, at, add(at, length)), int(req.gang), req.spread, to), true
 		}
 	}
 	return 0, to, false
@@ -45,33 +45,33 @@ type change struct {
 	by int
 }
 
-// changes lists them for a shape, ascending.
-func (p *Plan) changes(s Shape, length, from, before int64) (all []change) {
-	sh := &p.c.shapes[s]
-	most := int(sh.gang)
-	if sh.spread {
+// changes lists them for a key, ascending.
+func (p *Plan) changes(s Key, length, from, before int64) (all []change) {
+	req := &p.c.requests.all[s]
+	most := int(req.gang)
+	if req.spread {
 		most = 1
 	}
 	for i := range p.lines {
-		if p.c.Suits(NodeID(i), s) {
-			all = p.changesOn(NodeID(i), s, most, length, from, before, all)
+		if req.suitsNode(&p.c.fleet.nodes[i]) {
+			all = p.changesOn(NodeID(i), req, most, length, from, before, all)
 		}
 	}
 	slices.SortFunc(all, func(a, b change) int { return cmp.Compare(a.at, b.at) })
 	return all
 }
 
-// changesOn appends those of one node, in the times in which it is open to the shape.
-func (p *Plan) changesOn(id NodeID, s Shape, most int, length, from, before int64, to []change) []change {
-	l, need := &p.lines[id], p.c.shapes[s].need
-	if !p.c.asksWindows(s) {
-		return l.changes(need, most, length, from, before, to)
+// changesOn appends those of one node, in the times in which it is open to the key.
+func (p *Plan) changesOn(id NodeID, req *request, most int, length, from, before int64, to []change) []change {
+	l, node := &p.lines[id], &p.c.fleet.nodes[id]
+	if !p.c.windows.concern(req.window) {
+		return l.changes(req.need, most, length, from, before, to)
 	}
 	for from < before {
-		begin, last, end := p.c.openings(id, s, length, from, before)
+		begin, last, end := node.openings(req.window, length, from, before)
 		if begin < last {
 			n, have := len(to), 0
-			to = l.changes(need, most, length, begin, last, to)
+			to = l.changes(req.need, most, length, begin, last, to)
 			for _, x := range to[n:] {
 				have += x.by
 			}
@@ -121,14 +121,16 @@ func (l *timeline) changes(need Vector, most int, length, from, before int64, to
 	return to
 }
 
-// hosts are the nodes that could take tasks of a gang from an instant up to another. Those on
-// which least is free at the beginning of the plan go first: what is free already is of more
-// use to others until then.
-func (p *Plan) hosts(s Shape, from, to int64) []host {
-	return p.c.hosts(s, func(id NodeID, sh *shape) (int, int64, bool) {
-		if !p.c.Suits(id, s) {
+// hosts are the nodes that could take tasks of a gang from an instant up to another. Nodes
+// with the least free at the beginning of the plan go first: room that is free already is of
+// more use to others until then.
+func (p *Plan) hosts(s Key, from, to int64) []host {
+	req := &p.c.requests.all[s]
+	return p.c.fleet.hosts(req, func(id NodeID) (int, int64, bool) {
+		if !req.suitsNode(&p.c.fleet.nodes[id]) {
 			return 0, 0, false
 		}
-		return p.Holds(id, s, from, to), p.lines[id].freeIn(0).at(sh.scarce), false
+		l := &p.lines[id]
+		return p.Holds(id, s, from, to), l.freeIn(l.find(p.now)).at(req.scarce), false
 	})
 }

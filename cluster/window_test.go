@@ -6,8 +6,8 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 )
 
-// windowed is a cluster of two nodes, of which the first is in maintenance from 100 to 200,
-// and the second kept for those who ask for the course from 50 to 150.
+// windowed is a cluster of two nodes. The first is in maintenance from 100 to 200, and the second
+// is reserved for users who ask for the course from 50 to 150.
 func windowed() *cluster.Cluster {
 	c := cluster.New("cpu")
 	c.Join("a", cluster.Amounts{"cpu": 4})
@@ -21,9 +21,9 @@ func windowed() *cluster.Cluster {
 
 func TestWindowsCloseNodesToThoseThatWouldRunIntoThem(t *testing.T) {
 	c := windowed()
-	plain, course := c.Shape(cluster.Amounts{"cpu": 1}), c.ShapeOf(cluster.Ask{Window: "course"})
+	plain, course := c.Key(cluster.Amounts{"cpu": 1}), c.KeyOf(cluster.Ask{Window: "course"})
 	for _, x := range []struct {
-		shape     cluster.Shape
+		key       cluster.Key
 		now, ends int64
 		want      string
 	}{
@@ -40,15 +40,15 @@ func TestWindowsCloseNodesToThoseThatWouldRunIntoThem(t *testing.T) {
 	} {
 		c.PassWindows(x.now)
 		got := ""
-		if id, ok := c.PlaceUntil(x.shape, x.now, x.ends); ok {
+		if id, ok := c.PlaceUntil(x.key, x.now, x.ends); ok {
 			got = c.Nodes()[id].Name
 		}
 		if got != x.want {
-			t.Errorf("a task of shape %d from %d to %d goes on %q, want %q", x.shape, x.now, x.ends, got, x.want)
+			t.Errorf("a task of shape %d from %d to %d goes on %q, want %q", x.key, x.now, x.ends, got, x.want)
 		}
 	}
-	if c.Windowed() {
-		t.Errorf("windows that are over are still there: %v", c.Windows())
+	if c.Windows().Any() {
+		t.Errorf("windows that are over are still there: %v", c.Windows().All())
 	}
 }
 
@@ -65,8 +65,8 @@ func TestNodesAreInMaintenanceForAsLongAsAWindowSays(t *testing.T) {
 	d := c.Clone()
 	c.PassWindows(100)
 	state(cluster.Maintenance)
-	if got := d.Nodes()[a].State; got != cluster.Up || len(d.Windows()) != 2 {
-		t.Errorf("time has passed in a copy, too: %v, %v", got, d.Windows())
+	if got := d.Nodes()[a].State; got != cluster.Up || len(d.Windows().All()) != 2 {
+		t.Errorf("time has passed in a copy, too: %v, %v", got, d.Windows().All())
 	}
 	if capacity, _ := c.Capacity(); capacity[0] != 4 {
 		t.Errorf("%d cpu take tasks, want those of the other node", capacity[0])
@@ -82,9 +82,10 @@ func TestNodesAreInMaintenanceForAsLongAsAWindowSays(t *testing.T) {
 func TestPlanFindsRoomBetweenWindows(t *testing.T) {
 	c := windowed()
 	p := c.NewPlan(0, nil)
-	plain, course, gone := c.Shape(cluster.Amounts{"cpu": 4}), c.ShapeOf(cluster.Ask{Window: "course"}), c.ShapeOf(cluster.Ask{Window: "gone"})
+	plain := c.Key(cluster.Amounts{"cpu": 4})
+	course, gone := c.KeyOf(cluster.Ask{Window: "course"}), c.KeyOf(cluster.Ask{Window: "gone"})
 	for _, x := range []struct {
-		shape        cluster.Shape
+		key          cluster.Key
 		length, from int64
 		want         int64
 		node         string
@@ -96,12 +97,13 @@ func TestPlanFindsRoomBetweenWindows(t *testing.T) {
 		{course, 101, 0, -1, ""},
 		{gone, 1, 0, -1, ""},
 	} {
-		at, id, found := p.Earliest(x.shape, x.length, x.from, cluster.Forever)
+		at, id, found := p.Earliest(x.key, x.length, x.from, cluster.Forever)
 		if !found {
 			at = -1
 		}
 		if at != x.want || found && c.Nodes()[id].Name != x.node {
-			t.Errorf("a task of %d from %d on begins at %d on %s, want %d on %s", x.length, x.from, at, c.Nodes()[id].Name, x.want, x.node)
+			t.Errorf("a task of %d from %d on begins at %d on %s, want %d on %s",
+				x.length, x.from, at, c.Nodes()[id].Name, x.want, x.node)
 		}
 	}
 }

@@ -21,8 +21,9 @@ const (
 func named[V any](word string, check func(string) string, most int, valueSchema object,
 	one func(r *reader, name string, n *node) (V, bool), show func(V) *node) kind[map[string]V] {
 	return kind[map[string]V]{
-		word:   word,
-		schema: described(object{"type": []string{"object", "null"}, "additionalProperties": valueSchema, "maxProperties": most}),
+		word: word,
+		schema: described(object{"type": []string{"object", "null"}, "additionalProperties": valueSchema,
+			"maxProperties": most}),
 		read: func(r *reader, name string, n *node) (map[string]V, bool) {
 			all, ok := r.entries(name, n)
 			if len(all) > most {
@@ -92,7 +93,8 @@ func readAmount(r *reader, name string, n *node) (int64, bool) {
 		return 0, false
 	}
 	resource := name[strings.LastIndexByte(name, ' ')+1:]
-	if meant := nearest(resource, offered); meant != "" && resource != r.unit && !slices.Contains(offered, resource) && !strings.Contains(resource, ":") {
+	if meant := nearest(resource, offered); meant != "" && resource != r.unit && !slices.Contains(offered, resource) &&
+		!strings.Contains(resource, ":") {
 		r.warnf(n, `%s: no agent offers %s by itself - did you mean "%s"?`, name, clip(resource), meant)
 	}
 	v, err := units.ParseSize(text)
@@ -107,7 +109,7 @@ func readAmount(r *reader, name string, n *node) (int64, bool) {
 	return 0, false
 }
 
-// showAmount writes what is likely to be a number of bytes as a size.
+// showAmount writes a value that is likely to be a number of bytes as a size.
 func showAmount(v int64) *node {
 	if v >= 1<<20 && v%(1<<20) == 0 {
 		return word(units.FormatSize(v))
@@ -115,7 +117,8 @@ func showAmount(v int64) *node {
 	return word(strconv.FormatInt(v, 10))
 }
 
-var licenses = named("names with numbers", checkWord("licence"), 1000, object{"type": "integer", "minimum": 1, "maximum": maxTasks},
+var licenses = named("names with numbers", checkWord("license"), 1000,
+	object{"type": "integer", "minimum": 1, "maximum": maxTasks},
 	func(r *reader, name string, n *node) (int64, bool) {
 		v, ok := whole(1, maxTasks).read(r, name, n)
 		return int64(v), ok

@@ -6,8 +6,9 @@ import (
 	"slices"
 )
 
-// Beyond tells of the minima that cannot be met with what all nodes have together. Where no node is
-// known it tells of none: the nodes may come later.
+// Beyond tells of the minima that cannot be met with what all nodes have together, and of minima above the
+// loads that rebalancing is to bring about. Where no node is known it
+// tells of none: the nodes may come later.
 func (c *Config) Beyond(capacity map[string]int64) (out []string) {
 	if len(capacity) == 0 {
 		return nil
@@ -18,7 +19,8 @@ func (c *Config) Beyond(capacity map[string]int64) (out []string) {
 		for _, r := range slices.Sorted(maps.Keys(p.Min)) {
 			if p.Min[r] > capacity[r] {
 				alone[r] = true
-				out = append(out, fmt.Sprintf("%s is guaranteed %s %s, and all nodes together have %s: it gets no more than that", path, showAmount(p.Min[r]).text, r, showAmount(capacity[r]).text))
+				out = append(out, fmt.Sprintf("%s is guaranteed %s %s, and all nodes together have %s: it gets no more than that",
+					path, showAmount(p.Min[r]).text, r, showAmount(capacity[r]).text))
 			}
 		}
 	}
@@ -28,5 +30,5 @@ func (c *Config) Beyond(capacity map[string]int64) (out []string) {
 			out = append(out, fmt.Sprintf("the minima of all pools add up to %s %s, and all nodes together have %s: while all want theirs, not all have it", showAmount(sum[r]).text, r, showAmount(capacity[r]).text))
 		}
 	}
-	return out
+	return append(out, c.overTargets(capacity)...)
 }

@@ -14,8 +14,9 @@ var starterTable, newJobTable *table
 func init() {
 	starterTable = &table{name: "starter", doc: "More weight for pools that are made on demand, such as those of new users, to begin with." +
 		" It ends with what comes first, time or usage. Pools that the file names have none.", fields: starterFields()}
-	newJobTable = &table{name: "new_job_boost", doc: "Jobs that came lately stand apart from the others of their pool and priority," +
-		" with the weight of the priority times the factor.", fields: newJobFields()}
+	newJobTable = &table{name: "new_job_boost",
+		doc: "Jobs that came lately stand apart from the others of their pool and priority," +
+			" with the weight of the priority times the factor.", fields: newJobFields()}
 }
 
 // starter is a field of a pool, and of the file for the root.
@@ -29,7 +30,8 @@ func starter[T any](at func(*T) *share.Starter) field {
 		}
 		return v, ok
 	}
-	return unless("none", of("starter", "", "More weight to begin with for pools below it that are made on demand.", k, at))
+	return unless("none", of("starter", "", "More weight to begin with for pools below it that are made on demand.", k,
+		at))
 }
 
 func starterFields() []field {
@@ -39,7 +41,8 @@ func starterFields() []field {
 		weight,
 		unless("no end by time", of("for", "", "How long it lasts, since the first job came.",
 			left(span(time.Second, "")), func(s *share.Starter) *time.Duration { return &s.For })),
-		unless("no end by usage", of("usage", "", "After how much service it ends: 10h is ten hours of one unit, or one hour of ten.",
+		unless("no end by usage", of("usage", "",
+			"After how much service it ends: 10h is ten hours of one unit, or one hour of ten.",
 			left(seconds(span(time.Second, ""))), func(s *share.Starter) *float64 { return &s.Usage })),
 	}
 }
@@ -49,7 +52,8 @@ func newJobFields() []field {
 	weight.must = true
 	return []field{
 		weight,
-		of("for", "10m", "How long a job counts as new, since it was submitted.", span(time.Second, ""), func(x *sched.NewJobs) *time.Duration { return &x.For }),
+		of("for", "10m", "How long a job counts as new, since it was submitted.", span(time.Second, ""),
+			func(x *sched.NewJobs) *time.Duration { return &x.For }),
 	}
 }
 
@@ -81,7 +85,7 @@ func ParseFactor(text string) (float64, error) {
 	return v, sched.CheckFactor(v)
 }
 
-// checkStarters warns of those that no pool can ever have.
+// checkStarters warns of boosts that no pool can ever have.
 func (r *reader) checkStarters(n *node) {
 	if s := n.get("starter"); s != nil {
 		r.warnf(s, "no pool ever begins with this: pools_on_demand is false and there are no placement rules, so none is made on demand")

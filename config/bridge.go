@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/frontback"
+	"github.com/fairlead/fairlead/internal/environ"
+	"github.com/fairlead/fairlead/internal/units"
 	"github.com/fairlead/fairlead/share"
 )
 
@@ -31,18 +33,11 @@ type Bridge struct {
 	// Problems are the warnings that were found.
 	Problems Problems
 
-	given map[string]bool // fields of which the file says something
+	given map[string]bool // fields that the file gives
 }
 
 // BridgeOptions are the settings of a kind of bridge that were given, by their names.
 type BridgeOptions map[string]string
-
-// BridgeGroup is a fair-share group.
-type BridgeGroup struct {
-	Name   string
-	Weight float64
-	Pools  []string
-}
 
 // BridgeBenefit is a benefit function with its parameters.
 type BridgeBenefit struct {
@@ -60,64 +55,66 @@ type BridgeOption struct {
 	Must    bool   // has to be given, here or by the flag of the same name
 }
 
-const (
-	maxGroups       = 1000
-	maxBridgeLevels = maxGroups + 2
-)
-
 // The feeds and charges of bridges.
 const (
 	FeedAtOnce, FeedJustInTime    = "at-once", "just-in-time"
 	ChargeStart, ChargeSubmission = "start", "submission"
 )
 
-var groupTable = &table{name: "group", doc: "One group of `groups`.", fields: []field{
-	of("weight", "1", "Its part of what the groups divide, in proportion to the weights beside it. 0: it goes to the front only with jobs that take nothing.",
-		weight(share.CheckWeightOrNone), func(g *BridgeGroup) *float64 { return &g.Weight }),
-	unless("the pool that is called as the group", of("pools", "", "The pools whose jobs belong to it, with those below them. Where two lead to a job, the longer path counts.",
-		poolPaths, func(g *BridgeGroup) *[]string { return &g.Pools })),
-}}
-
 var benefitTable = &table{name: "benefit", doc: "What a job is worth to its group.", fields: []field{
-	of("function", "cpu_time", "cpu_time, resources (held for a time, by weights), processes, work (units of "+workVariable+" in the job's environment) or fixed (the same for all).",
-		choice("benefit function", frontback.Builtin().Names(), frontback.Builtin().Names()), func(b *BridgeBenefit) *string { return &b.Function }),
-	of("amount", "1", "The benefit of one unit: of a second, a process, a unit of work, a job.", weight(share.CheckWeight), func(b *BridgeBenefit) *float64 { return &b.Amount }),
-	of("weights", "{}", "Of the function resources: what one unit of each counts, held for a second.", parts("resources with weights", checkResource), func(b *BridgeBenefit) *map[string]float64 { return &b.Weights }),
-	of("groups", "{}", "Multiplies the benefit of a group's jobs.", parts("groups with factors", checkWord("group")), func(b *BridgeBenefit) *map[string]float64 { return &b.Groups }),
+	of("function", "cpu_time", "cpu_time, resources (held for a time, by weights), processes, work (units of "+environ.Work+" in the job's environment) or fixed (the same for all).",
+		choice("benefit function", frontback.Builtin().Names(),
+			frontback.Builtin().Names()), func(b *BridgeBenefit) *string { return &b.Function }),
+	of("amount", "1", "The benefit of one unit: of a second, a process, a unit of work, a job.", weight(share.CheckWeight),
+		func(b *BridgeBenefit) *float64 { return &b.Amount }),
+	of("weights", "{}", "Of the function resources: what one unit of each counts, held for a second.",
+		parts("resources with weights", checkResource), func(b *BridgeBenefit) *map[string]float64 { return &b.Weights }),
+	of("groups", "{}", "Multiplies the benefit of a group's jobs.", parts("groups with factors", checkWord("group")),
+		func(b *BridgeBenefit) *map[string]float64 { return &b.Groups }),
 }}
-
-// workVariable is bridge.WorkVariable.
-const workVariable = "FAIRLEAD_WORK"
 
 // bridgeFields are the fields of the file; options are those of the kind.
 func bridgeFields(options *table) []field {
 	fields := []field{
 		of("feed", FeedAtOnce, "at-once submits all jobs at once, and decides by groups where each goes; just-in-time keeps jobs back and submits one when a slot frees, in the order of the server.",
-			choice("feed", []string{FeedAtOnce, FeedJustInTime}, []string{FeedAtOnce, FeedJustInTime}), func(b *Bridge) *string { return &b.Feed }),
-		of("groups", "{}", "The fair-share groups, by their names. What belongs to none goes to the back.", groups, func(b *Bridge) *[]BridgeGroup { return &b.Groups }),
+			choice("feed", []string{FeedAtOnce, FeedJustInTime},
+				[]string{FeedAtOnce, FeedJustInTime}), func(b *Bridge) *string { return &b.Feed }),
+		of("groups", "{}", "The fair-share groups, by their names. What belongs to none goes to the back.", groups,
+			func(b *Bridge) *[]BridgeGroup { return &b.Groups }),
 		of("above", "[]", "The priority groups, the highest first: their jobs go before those of all fair-share groups. Each has the pool that is called as it.",
 			groupNames, func(b *Bridge) *[]string { return &b.Above }),
-		of("benefit", "{}", "What is divided.", sub[BridgeBenefit](&benefitTable), func(b *Bridge) *BridgeBenefit { return &b.Benefit }),
+		of("benefit", "{}", "What is divided.", sub[BridgeBenefit](&benefitTable),
+			func(b *Bridge) *BridgeBenefit { return &b.Benefit }),
 		of("half_life", "7d", "After this time, what a group received counts half. 0 or none: it counts for ever, or for the window.",
 			span(time.Second, "none"), func(b *Bridge) *time.Duration { return &b.HalfLife }),
 		unless("none", of("window", "", "For how long what a group received counts, in place of a half-life.",
 			span(time.Second, "none"), func(b *Bridge) *time.Duration { return &b.Window })),
 		of("charge", ChargeStart, "When a job at the back counts: at its start, so that what is received is divided, or at its submission, as in the source.",
-			choice("charge", []string{ChargeStart, ChargeSubmission}, []string{ChargeStart, ChargeSubmission}), func(b *Bridge) *string { return &b.Charge }),
-		of("keep_failed", "false", "Count what failed jobs used. Otherwise a failure gives its benefit back.", boolean, func(b *Bridge) *bool { return &b.KeepFailed }),
-		unless("those that suit the queueing system", of("levels", "", "The priorities in the queueing system, from the back up: back, front, then the groups above, the lowest first.",
-			levels, func(b *Bridge) *[]int64 { return &b.Levels })),
-		unless("that of the front", of("level", "", "The priority of all jobs that are fed just in time.", wholeNumber(-maxTasks, maxTasks), func(b *Bridge) *int64 { return &b.Level })),
-		of("estimate", "1h", "How long a job is expected to run that has no time limit.", span(time.Second, ""), func(b *Bridge) *time.Duration { return &b.Estimate }),
-		unless("1,000,000; just in time 1", of("slots", "", "How much the queueing system may have at a time, in the unit of the server.",
+			choice("charge", []string{ChargeStart, ChargeSubmission},
+				[]string{ChargeStart, ChargeSubmission}), func(b *Bridge) *string { return &b.Charge }),
+		of("keep_failed", "false", "Count what failed jobs used. Otherwise a failure gives its benefit back.", boolean,
+			func(b *Bridge) *bool { return &b.KeepFailed }),
+		unless("those that suit the queueing system",
+			of("levels", "", "The priorities in the queueing system, from the back up: back, front, then the groups above, the lowest first.",
+				levels, func(b *Bridge) *[]int64 { return &b.Levels })),
+		unless("that of the front", of("level", "", "The priority of all jobs that are fed just in time.",
+			wholeNumber(-maxTasks, maxTasks), func(b *Bridge) *int64 { return &b.Level })),
+		of("estimate", "1h", "How long a job is expected to run that has no time limit.", span(time.Second, ""),
+			func(b *Bridge) *time.Duration { return &b.Estimate }),
+		unless("1,000,000; just in time 1", of("slots", "",
+			"How much the queueing system may have at a time, in the unit of the server.",
 			wholeNumber(1, maxTasks), func(b *Bridge) *int64 { return &b.Slots })),
 		of("resources", "{}", "Further resources that jobs may ask for, with the amounts that it may have at a time. Of processors, memory and GPUs there are enough unless they are named.",
 			amounts, func(b *Bridge) *map[string]int64 { return &b.Resources }),
-		of("poll", "1s", "How often the queueing system is asked what became of its jobs, at most.", span(10*time.Millisecond, ""), func(b *Bridge) *time.Duration { return &b.Poll }),
-		of("lease", "1d", "For how long the server leaves tasks with the bridge when it hears nothing of it.", span(time.Minute, ""), func(b *Bridge) *time.Duration { return &b.Lease }),
-		of("batch", "200", "How many jobs are submitted by one call.", whole(1, 10_000), func(b *Bridge) *int { return &b.Batch }),
+		of("poll", "1s", "How often the queueing system is asked what became of its jobs, at most.",
+			span(10*time.Millisecond, ""), func(b *Bridge) *time.Duration { return &b.Poll }),
+		of("lease", "1d", "For how long the server leaves tasks with the bridge when it hears nothing of it.",
+			span(time.Minute, ""), func(b *Bridge) *time.Duration { return &b.Lease }),
+		of("batch", "200", "How many jobs are submitted by one call.", whole(1, 10_000),
+			func(b *Bridge) *int { return &b.Batch }),
 	}
-	return append(fields, of("options", "{}", "Settings of the kind of bridge, which are flags as well.", sub[BridgeOptions](&options), func(b *Bridge) *BridgeOptions { return &b.Options }))
+	return append(fields, of("options", "{}", "Settings of the kind of bridge, which are flags as well.",
+		sub[BridgeOptions](&options), func(b *Bridge) *BridgeOptions { return &b.Options }))
 }
 
 // ParseBridge reads the file of a bridge of a kind with these options. The error is a
@@ -180,10 +177,12 @@ func (r *reader) checkBridge(root *node, b *Bridge) {
 		}
 	}
 	if want := 2 + len(b.Above); len(b.Levels) > 0 && len(b.Levels) != want {
-		r.errorf(root.get("levels"), "%s: back, front and %s above need %d", plural(len(b.Levels), "level"), plural(len(b.Above), "group"), want)
+		r.errorf(root.get("levels"), "%s: back, front and %s above need %d", units.Plural(len(b.Levels), "level"),
+			units.Plural(len(b.Above), "group"), want)
 	}
 	if b.Feed == FeedJustInTime {
-		for _, name := range []string{"groups", "above", "benefit", "half_life", "window", "charge", "keep_failed", "levels", "estimate"} {
+		for _, name := range []string{"groups", "above", "benefit", "half_life", "window", "charge", "keep_failed", "levels",
+			"estimate"} {
 			if root.get(name) != nil {
 				r.warnf(root.key(name), "%s has no effect: jobs are fed just in time, in the order of the server", name)
 			}
@@ -199,14 +198,15 @@ func optionTable(options []BridgeOption) *table {
 	t := &table{name: "options", doc: "Settings of the kind of bridge."}
 	for _, o := range options {
 		text := line("text", 4096, anyText)
-		t.fields = append(t.fields, field{name: o.Name, doc: o.Doc, word: text.word, schema: text.schema, read: func(r *reader, n *node, to any) {
-			v, ok := text.read(r, o.Name, n)
-			if all := to.(*BridgeOptions); ok && *all == nil {
-				*all = BridgeOptions{o.Name: v}
-			} else if ok {
-				(*all)[o.Name] = v
-			}
-		}})
+		t.fields = append(t.fields, field{name: o.Name, doc: o.Doc, word: text.word, schema: text.schema,
+			read: func(r *reader, n *node, to any) {
+				v, ok := text.read(r, o.Name, n)
+				if all := to.(*BridgeOptions); ok && *all == nil {
+					*all = BridgeOptions{o.Name: v}
+				} else if ok {
+					(*all)[o.Name] = v
+				}
+			}})
 	}
 	return t
 }

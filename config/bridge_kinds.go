@@ -116,5 +116,26 @@ var levels = kind[[]int64]{
 // parts are names with numbers from 0 on.
 func parts(what string, check func(string) string) kind[map[string]float64] {
 	one := weight(share.CheckWeightOrNone)
-	return named(what, check, maxGroups, object{"type": "number", "minimum": 0}, one.read, func(v float64) *node { return word(fmt.Sprint(v)) })
+	return named(what, check, maxGroups, object{"type": "number", "minimum": 0}, one.read,
+		func(v float64) *node { return word(fmt.Sprint(v)) })
 }
+
+// BridgeGroup is a fair-share group.
+type BridgeGroup struct {
+	Name   string
+	Weight float64
+	Pools  []string
+}
+
+const (
+	maxGroups       = 1000
+	maxBridgeLevels = maxGroups + 2
+)
+
+var groupTable = &table{name: "group", doc: "One group of `groups`.", fields: []field{
+	of("weight", "1", "Its part of what the groups divide, in proportion to the weights beside it. 0: it goes to the front only with jobs that take nothing.",
+		weight(share.CheckWeightOrNone), func(g *BridgeGroup) *float64 { return &g.Weight }),
+	unless("the pool that is called as the group",
+		of("pools", "", "The pools whose jobs belong to it, with those below them. Where two lead to a job, the longer path counts.",
+			poolPaths, func(g *BridgeGroup) *[]string { return &g.Pools })),
+}}

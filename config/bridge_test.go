@@ -29,14 +29,18 @@ options: {partition: long}
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b.Feed != config.FeedAtOnce || b.Charge != config.ChargeStart || b.Window != 48*time.Hour || b.HalfLife != 0 || b.Slots != 500 || b.Lease != 24*time.Hour || b.Poll != time.Second {
+	if b.Feed != config.FeedAtOnce || b.Charge != config.ChargeStart || b.Window != 48*time.Hour || b.HalfLife != 0 ||
+		b.Slots != 500 || b.Lease != 24*time.Hour || b.Poll != time.Second {
 		t.Errorf("got %+v", b)
 	}
-	want := []config.BridgeGroup{{"physics", 50, []string{"physics", "astro/x"}}, {"biology", 30, nil}, {"chemistry", 1, nil}}
-	if !reflect.DeepEqual(b.Groups, want) || !reflect.DeepEqual(b.Above, []string{"daq", "calib"}) || !reflect.DeepEqual(b.Levels, []int64{10, 20, 30, 40}) {
+	want := []config.BridgeGroup{{"physics", 50, []string{"physics", "astro/x"}}, {"biology", 30, nil},
+		{"chemistry", 1, nil}}
+	if !reflect.DeepEqual(b.Groups, want) || !reflect.DeepEqual(b.Above, []string{"daq", "calib"}) ||
+		!reflect.DeepEqual(b.Levels, []int64{10, 20, 30, 40}) {
 		t.Errorf("got %+v, %v, %v", b.Groups, b.Above, b.Levels)
 	}
-	if b.Options["partition"] != "long" || b.Benefit.Weights["gpu"] != 10.5 || b.Benefit.Groups["physics"] != 0.5 || b.Resources["tape"] != 3 || !b.Given("slots") || b.Given("lease") {
+	if b.Options["partition"] != "long" || b.Benefit.Weights["gpu"] != 10.5 || b.Benefit.Groups["physics"] != 0.5 ||
+		b.Resources["tape"] != 3 || !b.Given("slots") || b.Given("lease") {
 		t.Errorf("got %+v", b)
 	}
 }

@@ -21,7 +21,8 @@ var chargeSchema = object{
 	"type": []string{"number", "string"}, "minimum": 0, "pattern": chargePattern, "examples": []any{1, 20, "0.25/G"},
 }
 
-var perResource = named("dominant, or resources with charges", checkResource, maxResources, chargeSchema, readCharge, showCharge)
+var perResource = named("dominant, or resources with charges", checkResource, maxResources, chargeSchema, readCharge,
+	showCharge)
 
 func readCharge(r *reader, name string, n *node) (float64, bool) {
 	text, ok := r.text(name, n)
@@ -43,7 +44,7 @@ func readCharge(r *reader, name string, n *node) (float64, bool) {
 	return v / float64(size), true
 }
 
-// showCharge writes what is likely to be the charge for bytes as that for a gigabyte.
+// showCharge writes a number that is likely to be the charge for a byte as the charge for a gigabyte.
 func showCharge(v float64) *node {
 	if v > 0 && v < 1e-4 {
 		return word(formatNumber(v*(1<<30)) + "/G")
@@ -89,8 +90,9 @@ var combinations = unlessIs(false, choice("charge_by", []string{"sum", "max"}, [
 // chargeFields come after the unit, for which something has to be charged.
 func chargeFields() []field {
 	return []field{
-		unless("what a task takes of the unit", of("charge", "", "What a running task is charged each second, which is what counts as usage: a number for one of each resource, or for a size of it, such as {cpu: 1, mem: 0.25/G, gpu: 20}; or dominant, the largest part that it takes of what there is, scaled to the unit. A change holds for tasks that start after it.",
-			charges, func(c *Config) *sched.Charge { return &c.Shares.Sched.Charge })),
+		unless("what a task takes of the unit",
+			of("charge", "", "What a running task is charged each second, which is what counts as usage: a number for one of each resource, or for a size of it, such as {cpu: 1, mem: 0.25/G, gpu: 20}; or dominant, the largest part that it takes of what there is, scaled to the unit. A change holds for tasks that start after it.",
+				charges, func(c *Config) *sched.Charge { return &c.Shares.Sched.Charge })),
 		of("charge_by", "sum", "What is charged of several resources: the sum of their charges, or only the largest one (max).",
 			combinations, func(c *Config) *bool { return &c.Shares.Sched.Charge.Largest }),
 	}
@@ -103,6 +105,7 @@ func (r *reader) checkCharge(root *node, c *Config) {
 		r.warnf(n, "charge_by has no effect: charge names no resources")
 	}
 	if per := charge.Per["mem"]; per > math.Exp2(-20) {
-		r.warnf(root.get("charge").get("mem"), "a task with 1G of memory would be charged %s a second; memory is counted in bytes: say what 1G costs, such as 0.25/G", formatNumber(per*(1<<30)))
+		r.warnf(root.get("charge").get("mem"),
+			"a task with 1G of memory would be charged %s a second; memory is counted in bytes: say what 1G costs, such as 0.25/G", formatNumber(per*(1<<30)))
 	}
 }

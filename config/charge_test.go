@@ -13,9 +13,10 @@ func TestCharge(t *testing.T) {
 	for text, want := range map[string]sched.Charge{
 		"":                   {},
 		"charge: dominant\n": {Dominant: true},
-		"charge: {cpu: 1, mem: 0.25/G, gpu: 20}\n":              {Per: map[string]float64{"cpu": 1, "mem": 0.25 / (1 << 30), "gpu": 20}},
-		"charge: {cpu: 1, \"gpu:a100\": 2.5}\ncharge_by: max\n": {Per: map[string]float64{"cpu": 1, "gpu:a100": 2.5}, Largest: true},
-		"unit: slots\ncharge: {slots: 0.5, mem: 1/M}\n":         {Per: map[string]float64{"slots": 0.5, "mem": 1.0 / (1 << 20)}},
+		"charge: {cpu: 1, mem: 0.25/G, gpu: 20}\n": {Per: map[string]float64{"cpu": 1, "mem": 0.25 / (1 << 30), "gpu": 20}},
+		"charge: {cpu: 1, \"gpu:a100\": 2.5}\ncharge_by: max\n": {Per: map[string]float64{"cpu": 1, "gpu:a100": 2.5},
+			Largest: true},
+		"unit: slots\ncharge: {slots: 0.5, mem: 1/M}\n": {Per: map[string]float64{"slots": 0.5, "mem": 1.0 / (1 << 20)}},
 	} {
 		c, err := config.Parse("f", []byte(text))
 		if err != nil {
@@ -50,7 +51,8 @@ func TestCharge(t *testing.T) {
 		"charge: {cpu: 1, mem: 0.25}\n": "memory is counted in bytes",
 		"charge_by: max\n":              "no effect",
 	} {
-		if c, err := config.Parse("f", []byte(text)); err != nil || len(c.Problems) != 1 || !strings.Contains(c.Problems[0].Msg, want) {
+		if c, err := config.Parse("f", []byte(text)); err != nil || len(c.Problems) != 1 ||
+			!strings.Contains(c.Problems[0].Msg, want) {
 			t.Errorf("%q: got %v, %v, want %q", text, c, err, want)
 		}
 	}

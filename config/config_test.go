@@ -44,18 +44,20 @@ func TestParse(t *testing.T) {
 	c := mustParse(t, example(t))
 	s := c.Shares.Sched
 	starving := share.Reclaim{MinAfter: time.Minute, ShareAfter: 10 * time.Minute, Below: 0.4}
-	wantRoot := share.Pool{Policy: "fair", Reclaim: starving, Time: 2 * time.Hour, MaxTime: 7 * 24 * time.Hour, Pools: []share.Pool{
-		{Name: "biology", Weight: 40, Policy: "lottery"},
-		{
-			Name: "physics", Weight: 60, Min: map[string]int64{"cpu": 8}, Max: map[string]int64{"cpu": 40, "mem": 4 << 30},
-			Reclaim:    share.Reclaim{MinAfter: 30 * time.Second, ShareAfter: share.Never, Below: 0.6, Protect: true},
-			MaxRunning: 100, JobRunning: 10, Time: share.Never, MaxTime: 48 * time.Hour, Policy: "fifo",
-			Pools: []share.Pool{{Name: "curie", Weight: 1}, {Name: "markov", Weight: 1}},
-		},
-	}}
+	wantRoot := share.Pool{Policy: "fair", Reclaim: starving, Time: 2 * time.Hour, MaxTime: 7 * 24 * time.Hour,
+		Pools: []share.Pool{
+			{Name: "biology", Weight: 40, Policy: "lottery"},
+			{
+				Name: "physics", Weight: 60, Min: map[string]int64{"cpu": 8}, Max: map[string]int64{"cpu": 40, "mem": 4 << 30},
+				Reclaim:    share.Reclaim{MinAfter: 30 * time.Second, ShareAfter: share.Never, Below: 0.6, Protect: true},
+				MaxRunning: 100, JobRunning: 10, Time: share.Never, MaxTime: 48 * time.Hour, Policy: "fifo",
+				Pools: []share.Pool{{Name: "curie", Weight: 1}, {Name: "markov", Weight: 1}},
+			},
+		}}
 	wantServer := config.Server{
 		Listen: []string{"127.0.0.1:7447"}, Anonymous: "metrics", Origins: []string{"http://cluster.example"}, Socket: "/run/fairlead/fairlead.sock", SocketMode: 0o660, SocketGroup: "lab", Database: "fairlead.db",
 		LeaseTTL: time.Minute, Retention: 30 * 24 * time.Hour, LogLevel: slog.LevelInfo, LogFormat: "text",
+		TLS: config.TLS{Listen: []string{}, Names: []string{}},
 	}
 	for _, f := range []struct {
 		name      string
@@ -71,7 +73,8 @@ func TestParse(t *testing.T) {
 		{"reclaim", s.Reclaim, sched.Reclaim{Grace: 30 * time.Minute}},
 		{"shortlist", c.Shortlist, config.Shortlist{Pools: 5, Jobs: 10}},
 		{"licenses", c.Licenses, map[string]int64{"matlab": 5}},
-		{"rates", c.Rates, map[string]config.Rate{"linkedin": {Rate: sched.Rate{Count: 5, Per: time.Second, Burst: 5}}, "mail": {Rate: sched.Rate{Count: 100, Per: time.Minute, Burst: 10}, Kinds: []string{"mail"}}}},
+		{"rates", c.Rates, map[string]config.Rate{"linkedin": {Rate: sched.Rate{Count: 5, Per: time.Second, Burst: 5}},
+			"mail": {Rate: sched.Rate{Count: 100, Per: time.Minute, Burst: 10}, Kinds: []string{"mail"}}}},
 		{"server", c.Server, wantServer},
 		{"warnings", len(c.Problems), 0},
 	} {
@@ -144,8 +147,10 @@ func TestSameSettings(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ a, b string }{
-		{"", "placement: []"}, {"", "half_life: 8d"}, {"", "server: {log_level: debug}"}, {"pools: {a: {}}", "pools: {b: {}}"},
-		{"placement: [{user: a, pool: b}, {pool: c}]", "placement: [{user: b, pool: b}, {pool: c}]"}, {"", "licenses: {a: 1}"},
+		{"", "placement: []"}, {"", "half_life: 8d"}, {"", "server: {log_level: debug}"}, {"pools: {a: {}}",
+			"pools: {b: {}}"},
+		{"placement: [{user: a, pool: b}, {pool: c}]", "placement: [{user: b, pool: b}, {pool: c}]"}, {"",
+			"licenses: {a: 1}"},
 	} {
 		if mustParse(t, c.a).Shares.Hash == mustParse(t, c.b).Shares.Hash {
 			t.Errorf("%q and %q have the same hash", c.a, c.b)
@@ -174,7 +179,8 @@ func TestLoad(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := config.Load(path)
-	if want := path + `:1:9: unknown policy "x"; known: ` + strings.Join(policy.Names(), ", "); err == nil || err.Error() != want {
+	if want := path + `:1:9: unknown policy "x"; known: ` + strings.Join(policy.Names(), ", "); err == nil ||
+		err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	if err := os.WriteFile(path, []byte("policy: fifo"), 0o600); err != nil {
@@ -191,7 +197,8 @@ func TestProblems(t *testing.T) {
 	if !errors.As(err, &found) || len(found) != 4 {
 		t.Fatalf("got %v", err)
 	}
-	if got := err.Error(); !strings.HasPrefix(got, `f:1:1: unknown field "a"`) || !strings.HasSuffix(got, "(and 2 errors more)") {
+	if got := err.Error(); !strings.HasPrefix(got, `f:1:1: unknown field "a"`) ||
+		!strings.HasSuffix(got, "(and 2 errors more)") {
 		t.Errorf("got %s", got)
 	}
 	if got := found.Text(); !strings.HasSuffix(got, "\n3 errors, 1 warning\n") {

@@ -45,8 +45,8 @@ func isMapping(n *node) bool { return n != nil && n.kind == mapping }
 // isPool reports whether a path leads to a pool.
 func isPool(at []string) bool { return len(at) > 1 && at[len(at)-2] == "pools" }
 
-// compareNames compares what is under each name: those of the old one in their order, then
-// those that are new.
+// compareNames compares the values of each name: the names of the old file in their order, then
+// the new names.
 func (d *differ) compareNames(at []string, old, new *node) {
 	before, after := byName(old), byName(new)
 	if old != nil {
@@ -102,7 +102,7 @@ func withoutPools(n *node) *node {
 	return &rest
 }
 
-// compareItems compares lists without what is the same at their beginnings and ends, so
+// compareItems compares lists without the common items at their beginnings and ends, so
 // that a rule put in between is one difference.
 func (d *differ) compareItems(at []string, old, new []*node) {
 	begin := 0
@@ -137,5 +137,9 @@ func (d *differ) note(at []string, old, new *node) {
 	}
 }
 
-// Text is the text that was read, without what it is put over by settings.
-func (c *Config) Text() string { return c.text }
+// Text is the text that was read, without what it is put over by settings, and with [Hidden] in the
+// place of passwords.
+func (c *Config) Text() string { return c.hidden }
+
+// WholeText is the text with its passwords. It is for the file alone.
+func (c *Config) WholeText() string { return c.text }

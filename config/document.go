@@ -11,23 +11,6 @@ import (
 	"go.yaml.in/yaml/v4/plugin/loaderlimits"
 )
 
-// Limits of a document. What an alias stands for counts each time, as a short text
-// could stand for more than fits into memory.
-const (
-	maxDepth  = 64
-	maxCopies = 100_000
-)
-
-// document makes nodes of those that the YAML library reads, and refuses what a
-// configuration has no use for.
-type document struct {
-	lines  []string
-	above  []*yaml.Node // what holds the node at hand, from the outside in
-	alias  *node        // the outermost alias that stands for the node at hand
-	copies int          // nodes that aliases stood for so far
-	failed *Problem     // the first one; nothing is read after it
-}
-
 // readYAML reads a text. Its problem says where the text stops being a document.
 func readYAML(text string) (*node, *Problem) {
 	d := &document{lines: strings.Split(text, "\n")}
@@ -37,7 +20,8 @@ func readYAML(text string) (*node, *Problem) {
 			return nil, d.failed
 		}
 	}
-	loader, err := yaml.NewLoader(strings.NewReader(text), yaml.WithPlugin(loaderlimits.New(loaderlimits.DepthValue(maxDepth))))
+	loader, err := yaml.NewLoader(strings.NewReader(text),
+		yaml.WithPlugin(loaderlimits.New(loaderlimits.DepthValue(maxDepth))))
 	if err != nil {
 		return nil, d.syntax(err)
 	}
@@ -92,7 +76,7 @@ func (d *document) node(y *yaml.Node) *node {
 	return n
 }
 
-// check refuses what is not read, or too much.
+// check refuses nodes that are not read, and too many of them.
 func (d *document) check(n *node, y *yaml.Node) {
 	if y.Style&yaml.TaggedStyle != 0 || y.Tag == "!" {
 		d.fail(n.place, noTags)
@@ -129,7 +113,8 @@ func (d *document) name(y *yaml.Node, i int) *node {
 	end := k.Column + utf8.RuneCountInString(k.Value)
 	switch {
 	case n.kind == list || n.kind == mapping:
-		d.fail(n.place, "a name must be one text, got %s; a value that begins with a bracket has to be in quotes", n.describe())
+		d.fail(n.place, "a name must be one text, got %s; a value that begins with a bracket has to be in quotes",
+			n.describe())
 	case n.quoted:
 	case n.text == "<<":
 		d.fail(n.place, "merge keys (<<) are not read")
@@ -137,7 +122,8 @@ func (d *document) name(y *yaml.Node, i int) *node {
 		d.fail(n.place, "a name is missing before the colon")
 	case y.Style&yaml.FlowStyle != 0 && v.Tag == "!!null" && v.Value == "" && v.Line == k.Line && v.Column == end:
 		// {a} is {a: } to the library, which puts the value right behind the name.
-		d.fail(d.at(v.Line, v.Column), "expected a colon after %s; a value that holds braces has to be in quotes", clip(n.text))
+		d.fail(d.at(v.Line, v.Column), "expected a colon after %s; a value that holds braces has to be in quotes",
+			clip(n.text))
 	}
 	n.kind = scalar // null is a name like any other
 	return n

@@ -40,15 +40,18 @@ func TestReadYAML(t *testing.T) {
 		{"x", "x@1:1"},
 		{"a: 1\nb:\n  c: x y # note\n  d: 'it''s'\n", `{a@1:1: 1@1:4 b@2:1: {c@3:3: x y@3:6 d@4:3: "it's"@4:6}}`},
 		{"a:\n- b\n- c: 1\n  d: 2\n-\n  - e\n", "{a@1:1: [b@2:3 {c@3:3: 1@3:6 d@4:3: 2@4:6} [e@6:5]]}"},
-		{`{"a":1,"b":[2.5,null,"null",true, ], "c": {}}`, `{"a"@1:2: 1@1:6 "b"@1:8: [2.5@1:13 null "null"@1:22 true@1:29] "c"@1:38: {}}`},
+		{`{"a":1,"b":[2.5,null,"null",true, ], "c": {}}`,
+			`{"a"@1:2: 1@1:6 "b"@1:8: [2.5@1:13 null "null"@1:22 true@1:29] "c"@1:38: {}}`},
 		{"{\n\t\"a\": [\n\t\t1\n\t]\n}", `{"a"@2:2: [1@3:3]}`},
-		{"a: ~\nb: Null\nc: NULL\nd:\ne: nUll\nf: 'null'", `{a@1:1: null b@2:1: null c@3:1: null d@4:1: null e@5:1: nUll@5:4 f@6:1: "null"@6:4}`},
+		{"a: ~\nb: Null\nc: NULL\nd:\ne: nUll\nf: 'null'",
+			`{a@1:1: null b@2:1: null c@3:1: null d@4:1: null e@5:1: nUll@5:4 f@6:1: "null"@6:4}`},
 		{"null: a\n~: b\n1: c\ntrue: d", "{null@1:1: a@1:7 ~@2:1: b@2:4 1@3:1: c@3:4 true@4:1: d@4:7}"},
 		{"世: \"😀\" # 界\né: {ü: 0660}\n", `{世@1:1: "😀"@1:4 é@2:1: {ü@2:5: 0660@2:8}}`},
 		{"a: |\n  b: c\n  d\ne: >-\n  f\n  g\n", `{a@1:1: "b: c\nd\n"@1:4 e@4:1: "f g"@4:4}`},
 		{"a: b\n  c\nd: \"e\n  f\"", `{a@1:1: b c@1:4 d@3:1: "e f"@3:4}`},
 		{"a: &x 1\nb: *x", "{a@1:1: 1@1:4 b@2:1: 1@2:4}"},
-		{"a: &x {b: [1]}\nc: *x\nd: [*x, *x]\n", "{a@1:1: {b@1:8: [1@1:12]} c@2:1: {b@1:8: [1@1:12]} d@3:1: [{b@1:8: [1@1:12]} {b@1:8: [1@1:12]}]}"},
+		{"a: &x {b: [1]}\nc: *x\nd: [*x, *x]\n",
+			"{a@1:1: {b@1:8: [1@1:12]} c@2:1: {b@1:8: [1@1:12]} d@3:1: [{b@1:8: [1@1:12]} {b@1:8: [1@1:12]}]}"},
 		{"a: &x\nb: *x\n&y c: d\n*y : e", "{a@1:1: null b@2:1: null c@3:1: d@3:7 c@4:1: e@4:6}"},
 		{"a: 1\na: 2\n\"<<\": 3", `{a@1:1: 1@1:4 a@2:1: 2@2:4 "<<"@3:1: 3@3:7}`},
 		{"? a\n: b\n? c", "{a@1:3: b@2:3 c@3:3: null}"},
@@ -66,9 +69,11 @@ func TestReadYAML(t *testing.T) {
 func TestRefused(t *testing.T) {
 	const indent, quoted = "this line does not go with those above; check its indentation", " has to be in quotes"
 	for _, c := range []struct{ text, want string }{
-		{"a: !foo b", "1:4: " + noTags}, {"a: ! b", "1:4: " + noTags}, {"- !a {}", "1:3: " + noTags}, {"a: !a!b c", "1:4: " + noTags},
+		{"a: !foo b", "1:4: " + noTags}, {"a: ! b", "1:4: " + noTags}, {"- !a {}", "1:3: " + noTags}, {"a: !a!b c",
+			"1:4: " + noTags},
 		{"a: !<b c", "1:4: " + noTags}, {"a: !%zz b", "1:4: " + noTags}, {"a: !b,c d", "1:4: " + noTags},
-		{"\ta: b", "1:1: " + noTab}, {"a:\n  b: 1\n\tc: 2", "3:1: " + noTab}, {"a: |\n\tb", "2:1: " + noTab}, {"a:\n- b\n\t- c", "3:1: " + noTab},
+		{"\ta: b", "1:1: " + noTab}, {"a:\n  b: 1\n\tc: 2", "3:1: " + noTab}, {"a: |\n\tb",
+			"2:1: " + noTab}, {"a:\n- b\n\t- c", "3:1: " + noTab},
 		{"a: @b", "1:4: a value that begins with @" + quoted}, {"a: `b", "1:4: a value that begins with `" + quoted},
 		{"a: %b", "1:4: a value that begins with %" + quoted}, {"a: ? b", "1:4: a value that begins with ?" + quoted},
 		{"a: *", "1:4: a value that begins with *" + quoted}, {"a: &", "1:4: a value that begins with &" + quoted},
@@ -76,17 +81,23 @@ func TestRefused(t *testing.T) {
 		{"a: *.mem", "1:4: there is no anchor (&) of that name above; a value that begins with *" + quoted},
 		{"a:\n  b:3\n  c: 4", "2:3: a space is missing after the colon: expected name: value"},
 		{"a:\n  b\n\n  # note\n  c: 4", "2:3: expected name: value"}, {"a:\n- b\n c: d", "3:2: " + indent}, {"a\n", ""},
-		{"a: b #c\n d", "2:2: " + indent}, {"a:\n  - b\n - c", "3:2: an entry of a list where a name is expected"}, {"{}\n{}", "2:1: " + indent},
-		{"a: \"b\n---\nc\"", "1:4: the text in quotes does not end"}, {"a: \"\\", "1:5: there is no escape \\; write \\\\ for a backslash"},
+		{"a: b #c\n d", "2:2: " + indent}, {"a:\n  - b\n - c", "3:2: an entry of a list where a name is expected"}, {"{}\n{}",
+			"2:1: " + indent},
+		{"a: \"b\n---\nc\"", "1:4: the text in quotes does not end"}, {"a: \"\\",
+			"1:5: there is no escape \\; write \\\\ for a backslash"},
 		{"a: \"\\x4\"", "1:7: the escapes \\x, \\u and \\U need 2, 4 and 8 hexadecimal digits that name a character"},
-		{"a: [b, ", "1:8: the file ends, but a bracket is not closed"}, {"a: [b\n# no\n", "1:4: the bracket is not closed: ] is missing"},
+		{"a: [b, ", "1:8: the file ends, but a bracket is not closed"}, {"a: [b\n# no\n",
+			"1:4: the bracket is not closed: ] is missing"},
 		{"a: {b: [c}", "1:10: expected a comma, or the ] for line 1; a value that holds brackets or colons" + quoted},
 		{"{a: b}}", "1:7: unexpected }; a value that holds brackets" + quoted}, {"a: ,b", "1:4: unexpected comma"},
 		{"a: {{ b }}", "1:5: a name must be one text, got names with values; a value that begins with a bracket" + quoted},
 		{"[a]: b", "1:1: a name must be one text, got a list; a value that begins with a bracket" + quoted},
-		{"{a, b}", "1:3: expected a colon after \"a\"; a value that holds braces" + quoted}, {"{: a}", "1:2: a name is missing before the colon"},
-		{"a: b\n<<: {c: d}", "2:1: merge keys (<<) are not read"}, {"a: b\n%c", "2:1: a line must not begin with %: directives are not read"},
-		{"--- a\n--- b\n", "2:1: a second document begins here; the file has to be one"}, {"a: b\n... c", "2:5: unexpected text after the value; put the whole value" + " in quotes"},
+		{"{a, b}", "1:3: expected a colon after \"a\"; a value that holds braces" + quoted}, {"{: a}",
+			"1:2: a name is missing before the colon"},
+		{"a: b\n<<: {c: d}", "2:1: merge keys (<<) are not read"}, {"a: b\n%c",
+			"2:1: a line must not begin with %: directives are not read"},
+		{"--- a\n--- b\n", "2:1: a second document begins here; the file has to be one"}, {"a: b\n... c",
+			"2:5: unexpected text after the value; put the whole value" + " in quotes"},
 	} {
 		_, problem := readYAML(c.text)
 		got := ""
@@ -171,7 +182,8 @@ func TestReadJSON(t *testing.T) {
 }
 
 func randomJSON(rng *rand.Rand, depth int) any {
-	texts := []string{"", "a", "null", "true", "1.5", "it's", "a: b # c", "\"\\/\b\n\t\u2028<>&", "😀é", "- x", "{}", "*a", "<<"}
+	texts := []string{"", "a", "null", "true", "1.5", "it's", "a: b # c", "\"\\/\b\n\t\u2028<>&", "😀é", "- x", "{}", "*a",
+		"<<"}
 	switch n := rng.IntN(8); {
 	case depth > 0 && n < 2:
 		list := make([]any, rng.IntN(4))

@@ -5,38 +5,61 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fairlead/fairlead/allocation"
+	"github.com/fairlead/fairlead/internal/access"
 	"github.com/fairlead/fairlead/policy"
 	"github.com/fairlead/fairlead/sched"
 	"github.com/fairlead/fairlead/share"
 )
 
 // The tables are set by init, as those of pools refer to themselves.
-var fileTable, poolTable, ruleTable, rateTable, serverTable, shortlistTable, rebalanceTable, decayTable, reclaimTable, starvingTable *table
+var fileTable, serverTable, tlsTable, shortlistTable, userLimitsTable *table
 
-// tables are all places of the file, in the order of the reference.
-func tables() []*table {
-	return []*table{fileTable, poolTable, ruleTable, rateTable, starterTable, newJobTable, rebalanceTable, decayTable, multifactorTable, factorWeightsTable, siteTable, reclaimTable, starvingTable, shortlistTable, serverTable}
+// allTables are all places of the file, in the order of the reference.
+func allTables() []*table {
+	return []*table{
+		fileTable, poolTable, ruleTable, rateTable, starterTable, newJobTable, rebalanceTable, decayTable, multifactorTable,
+		factorWeightsTable, siteTable, reclaimTable, starvingTable, shortlistTable, userLimitsTable,
+		accessTable, operatorTable, accessPoolTable, serverTable, tlsTable,
+	}
 }
 
 func init() {
-	shortlistTable = &table{name: "shortlist", doc: "How many jobs a step of the policy lottery draws.", fields: shortlistFields()}
-	serverTable = &table{name: "server", doc: "The server itself. A change takes effect when it starts the next time.", fields: serverFields()}
-	rebalanceTable = &table{name: "rebalance", doc: "When the policy `load` stops the newest tasks of pools above their load. Without it, never.", fields: rebalanceFields()}
+	tables = allTables
+	shortlistTable = &table{name: "shortlist", doc: "How many jobs a step of the policy lottery draws.",
+		fields: shortlistFields()}
+	userLimitsTable = &table{name: "user_limits",
+		doc: "What one user may have at a time. A submission with which it would be more is refused as a whole. Administrators are not limited.", fields: userLimitFields()}
+	accessTable = &table{name: "access",
+		doc: "Who may do what. Root, and the user under whom the server runs, may do everything. " +
+			"[Who may do what](../how-to/who-may-do-what.md) says more.", fields: accessFields()}
+	operatorTable = &table{name: "operator", doc: "One operator of `access`.", fields: operatorFields()}
+	accessPoolTable = &table{name: "pool_access", doc: "The rights to one pool, in `pools` of `access`.",
+		fields: accessPoolFields()}
+	serverTable = &table{name: "server", doc: "The server itself. A change takes effect when it starts the next time.",
+		fields: serverFields()}
+	tlsTable = &table{name: "server_tls",
+		doc: "The field `tls` of the server: how it serves nodes on other machines.", fields: tlsFields()}
+	rebalanceTable = &table{name: "rebalance",
+		doc: "When the policy `load` stops the newest tasks of pools above their load. Without it, never.", fields: rebalanceFields()}
 	decayTable = &table{name: "decay", doc: "How the policy `decay` counts past use.", fields: decayFields()}
 	reclaimTable = &table{name: "reclaim", doc: "When running tasks are stopped for pools that starve, and which. What it says of pools holds for all that do not say otherwise.", fields: reclaimFields()}
-	starvingTable = &table{name: "pool_reclaim", doc: "The field `reclaim` of a pool.", fields: starvingFields(func(x *share.Reclaim) *share.Reclaim { return x })}
+	starvingTable = &table{name: "pool_reclaim", doc: "The field `reclaim` of a pool.",
+		fields: starvingFields(func(x *share.Reclaim) *share.Reclaim { return x })}
 	rateTable = &table{name: "rate", doc: "One rate of `rates`, where it is more than a rate alone: `linkedin: {rate: 5/s, burst: 10}`.", fields: rateFields()}
 	ruleTable = &table{name: "rule", doc: "One rule of `placement`. A job goes to its pool if all its expressions match;" +
 		" a rule without expressions takes every job.", fields: ruleFields()}
-	poolTable = &table{name: "pool", doc: "One pool of `pools`. What is left out is inherited or not limited.", fields: poolFields()}
+	poolTable = &table{name: "pool", doc: "One pool of `pools`. What is left out is inherited or not limited.",
+		fields: poolFields()}
 	fileTable = &table{doc: "The file as a whole. All fields may be left out.", fields: fileFields()}
 }
 
 func fileFields() []field {
 	return slices.Concat([]field{
 		// The unit comes first, as limits of pools depend on it.
-		then(of("unit", "cpu", "The resource in which shares are counted. A change takes effect with the next start.",
-			line("name of a resource", share.MaxSegment, checkResource), func(c *Config) *string { return &c.Shares.Sched.Unit }),
+		then(of("unit", "cpu", "The resource in which shares are counted. Each task takes at least one of it: one that does not ask for it takes one, and holds it. A file with another unit takes effect with the next start; until then nothing of it does.",
+			line("name of a resource", share.MaxSegment,
+				checkResource), func(c *Config) *string { return &c.Shares.Sched.Unit }),
 			func(r *reader, to any) { r.unit = to.(*Config).Shares.Sched.Unit }),
 	}, chargeFields(), []field{
 		of("policy", "fair", "How the root divides among its pools, and all below that do not say otherwise.",
@@ -48,12 +71,16 @@ func fileFields() []field {
 		unless("none", of("new_job_boost", "", "More weight for jobs that came lately, within their pool.",
 			left(sub[sched.NewJobs](&newJobTable)), func(c *Config) *sched.NewJobs { return &c.Shares.Sched.NewJobs })),
 		starter(func(c *Config) *share.Starter { return &c.Shares.Sched.Root.Starter }),
-		of("backfill", "first-fit", "What happens when the job that goes first does not fit: fcfs waits, first-fit starts the next that fits, easy the next that does not delay the first, conservative the next that delays none.",
+		of("backfill", "easy", "What happens when the job that goes first does not fit: easy keeps room for it and starts jobs that do not delay it, conservative jobs that delay none, fcfs waits, and first-fit starts the next that fits, so that wide jobs may wait for ever.",
 			placements, func(c *Config) *sched.Placement { return &c.Shares.Sched.Placement }),
 		of("backfill_depth", "1000", "How many jobs easy looks at behind the first that finds no room, and for how many conservative keeps room; 0 is no bound.",
 			whole(0, maxTasks), func(c *Config) *int { return &c.Shares.Sched.Depth }),
-		unless("no bound", of("backfill_window", "", "How far ahead easy and conservative keep room. A job that would start later has none kept for it, and others may delay it.",
+		unless("no bound", of("backfill_window", "",
+			"How far ahead easy and conservative keep room. A job that would start later has none kept for it, and others may delay it.",
 			span(time.Second, "none"), func(c *Config) *time.Duration { return &c.Shares.Sched.Window })),
+		unless("by what runs", of("backfill_patience", "",
+			"For how long easy, and conservative unless jobs go in order of arrival, let others start by predictions while room is kept for a job. Then nodes are held for that job, and nothing starts there that needs its room. Unset: until the job was to start at first, and for as long as the longest task without a limit had run then, or was expected to.",
+			left(span(time.Second, "none")), func(c *Config) *time.Duration { return &c.Shares.Sched.Patience })),
 		unless("none", of("time", "", "The time limit of jobs that name none. Without one they have that of max_time, or none.",
 			standardTime(), func(c *Config) *time.Duration { return &c.Shares.Sched.Root.Time })),
 		unless("no limit", of("max_time", "", "The largest time limit that a job may have. One that asks for more, or for no limit (-t unlimited), is refused.",
@@ -64,17 +91,25 @@ func fileFields() []field {
 			sub[Shortlist](&shortlistTable), func(c *Config) *Shortlist { return &c.Shortlist }),
 		multifactorField(),
 		of("priorities", "{very_high: 4, high: 2, normal: 1, low: 0.5, very_low: 0.25}",
-			"The priorities that jobs may have, with the weights at which a pool divides among them.",
+			"The priorities that jobs may have, with their weights. The larger the weight, the higher the priority.",
 			priorities, func(c *Config) *[]sched.Priority { return &c.Shares.Sched.Priorities }),
+		of("priorities_as", "order", "What the priorities of the jobs in a pool are: an order, in which the higher goes first, or weights, by which those that wait divide the pool. Under fifo they are an order, and under multifactor qualities of service.",
+			prioritiesAs, func(c *Config) *bool { return &c.Shares.Sched.PriorityWeights }),
 		of("pools", "", "The tree of pools.", pools, func(c *Config) *[]share.Pool { return &c.Shares.Sched.Root.Pools }),
-		unless("true without pools, else false", of("pools_on_demand", "", "Jobs may name pools that the tree does not have. They have the weight 1. If false and without placement rules, jobs of users who have no pool in the tree go to the pool default, and are refused if there is none.",
-			not(boolean), func(c *Config) *bool { return &c.Shares.Closed })),
-		unless("the pool of the user's name", of("placement", "", "Where jobs go that name no pool: the first rule that matches decides, and without one it is the pool default, or, where the policy of the root is load, the pool with the smallest load.",
+		unless("true without pools, else false",
+			of("pools_on_demand", "", "Jobs may name pools that the tree does not have. They have the weight 1. If false and without placement rules, jobs of users who have no pool in the tree go to the pool default, and are refused if there is none.",
+				not(boolean), func(c *Config) *bool { return &c.Shares.Closed })),
+		unless("the pool of the user's name", of("placement", "",
+			"Where jobs go that name no pool: the first rule that matches decides, and without one it is the pool default, or, where the policy of the root is load, the pool with the smallest load.",
 			rules, func(c *Config) *[]share.Rule { return &c.Rules })),
-		of("licenses", "", "Licences that jobs may ask for, with their numbers. A task holds those that it asks for while it runs.",
+		of("licenses", "", "Licenses that jobs may ask for, with their numbers. A task holds those that it asks for while it runs.",
 			licenses, func(c *Config) *map[string]int64 { return &c.Licenses }),
 		of("rates", "", "Limits of starts per time, such as 5/s, or more about one, as below. They hold for all jobs that name the rate, together.",
 			ratesKind(), func(c *Config) *map[string]Rate { return &c.Rates }),
+		of("user_limits", "{}", "What one user may have at a time.",
+			unlessIs(standardUserLimits, sub[allocation.UserLimits](&userLimitsTable)), func(c *Config) *allocation.UserLimits { return &c.Shares.Users }),
+		unless("one's own pool", of("access", "", "Who may do what.",
+			noAccess(sub[access.Rules](&accessTable)), func(c *Config) *access.Rules { return &c.Shares.Access })),
 		of("server", "{}", "The server itself.", sub[Server](&serverTable), func(c *Config) *Server { return &c.Server }),
 	})
 }
@@ -95,16 +130,21 @@ func poolFields() []field {
 			left(whole(0, maxTasks)), func(p *share.Pool) *int { return &p.MaxRunning })),
 		unless("no limit", of("max_job_running", "", "How many tasks of one job run at once.",
 			left(whole(1, maxTasks)), func(p *share.Pool) *int { return &p.JobRunning })),
-		unless("that of the pool above", of("time", "", "The time limit of its jobs that name none, at most max_time; none: the pool above has one, and this does not.",
+		unless("that of the pool above", of("time", "",
+			"The time limit of its jobs that name none, at most max_time; none: the pool above has one, and this does not.",
 			standardTime(), func(p *share.Pool) *time.Duration { return &p.Time })),
-		unless("that of the pool above", of("max_time", "", "The largest time limit that its jobs may have. Of those on the way down from the root, the smallest counts.",
+		unless("that of the pool above", of("max_time", "",
+			"The largest time limit that its jobs may have. Of those on the way down from the root, the smallest counts.",
 			largestTime(), func(p *share.Pool) *time.Duration { return &p.MaxTime })),
-		unless("that of the pool above", of("policy", "", "How it divides among its pools.", left(policyName()), func(p *share.Pool) *string { return &p.Policy })),
+		unless("that of the pool above", of("policy", "", "How it divides among its pools.", left(policyName()),
+			func(p *share.Pool) *string { return &p.Policy })),
 	}, optionFields(func(p *share.Pool) *share.Options { return &p.Options }), []field{
-		unless("that of the pool above, at last 0", of("factor", "", "Its factor pool under the policy multifactor, from 0 to 1.",
-			maybe, func(p *share.Pool) **float64 { return &p.Factor })),
-		unless("that of the pool above, at last 0", of("assoc_factor", "", "Its factor assoc under the policy multifactor, from 0 to 1.",
-			maybe, func(p *share.Pool) **float64 { return &p.AssocFactor })),
+		unless("that of the pool above, at last 0",
+			of("factor", "", "Its factor pool under the policy multifactor, from 0 to 1.",
+				maybe, func(p *share.Pool) **float64 { return &p.Factor })),
+		unless("that of the pool above, at last 0",
+			of("assoc_factor", "", "Its factor assoc under the policy multifactor, from 0 to 1.",
+				maybe, func(p *share.Pool) **float64 { return &p.AssocFactor })),
 		starter(func(p *share.Pool) *share.Starter { return &p.Starter }),
 		unless("that of the pool above", of("reclaim", "", "When running tasks of others are stopped for it.",
 			left(sub[share.Reclaim](&starvingTable)), func(p *share.Pool) *share.Reclaim { return &p.Reclaim })),
@@ -113,7 +153,7 @@ func poolFields() []field {
 }
 
 func ruleFields() []field {
-	pool := of("pool", "", "The path of the pool; a field in braces stands for its value.", template, func(r *share.Rule) *string { return &r.Pool })
+	pool := of("pool", "", "The path of the pool; a field in braces stands for its value, in which bytes that a name may not hold are written as = and their number.", template, func(r *share.Rule) *string { return &r.Pool })
 	pool.must = true
 	return []field{
 		expression("user", "Matches who submitted the job."),
@@ -131,6 +171,23 @@ func shortlistFields() []field {
 	}
 }
 
+// standardUserLimits are left out of the canonical form.
+var standardUserLimits = allocation.UserLimits{Jobs: 100_000, Tasks: 10_000_000, Pools: 1000}
+
+func userLimitFields() []field {
+	return []field{
+		of("jobs", "100000", "Jobs with tasks that have not started, those that are held or wait for other jobs included. 0: no limit.",
+			whole(0, maxUserLimit), func(l *allocation.UserLimits) *int { return &l.Jobs }),
+		of("tasks", "10000000", "Tasks of these jobs that have not started. 0: no limit.",
+			whole(0, maxUserLimit), func(l *allocation.UserLimits) *int { return &l.Tasks }),
+		of("pools", "1000", "Pools that jobs of the user have made and that the configuration does not name. They are kept, with what they have received, so that this is for ever. 0: no limit.",
+			whole(0, maxUserLimit), func(l *allocation.UserLimits) *int { return &l.Pools }),
+	}
+}
+
+// maxUserLimit is more than anybody can have.
+const maxUserLimit = 1_000_000_000
+
 func serverFields() []field {
 	return []field{
 		of("listen", "[]", "Addresses for browsers and Prometheus, such as 127.0.0.1:7447. Only loopback addresses. Commands and agents need none: they use the socket.",
@@ -145,14 +202,16 @@ func serverFields() []field {
 			octal, func(s *Server) *os.FileMode { return &s.SocketMode }),
 		of("socket_group", `""`, "Group of the socket. With the mode \"0660\" only the server's user, this group and root can connect.",
 			line("group", 64, anyText), func(s *Server) *string { return &s.SocketGroup }),
-		of("database", "fairlead.db", "Where jobs are kept: a file, or the URL of a database.",
-			line("path or URL", 4096, someText), func(s *Server) *string { return &s.Database }),
+		of("database", "fairlead.db", "Where jobs are kept: a file, or the URL of a database. A password in the URL stays in the file: wherever the configuration is shown or kept, `********` stands in its place.",
+			secret(line("path or URL", 4096, someText)), func(s *Server) *string { return &s.Database }),
 		of("lease", "1m", "For how long a task is leased. A holder that is silent for longer is taken for lost.",
 			span(3*time.Second, ""), func(s *Server) *time.Duration { return &s.LeaseTTL }),
 		of("retention", "30d", "For how long finished jobs are kept. 0: for ever.",
 			span(time.Second, "0"), func(s *Server) *time.Duration { return &s.Retention }),
 		of("log_level", "info", "From which level on the server writes its log.", logLevel, levelOf),
 		of("log_format", "text", "How it is written.", logFormat, func(s *Server) *string { return &s.LogFormat }),
+		of("tls", "{}", "How it serves nodes on other machines.", sub[TLS](&tlsTable),
+			func(s *Server) *TLS { return &s.TLS }),
 	}
 }
 

@@ -39,7 +39,8 @@ func roundTrip(t *testing.T, text string) {
 		if !errors.As(err, &found) || found.Text() == "" {
 			t.Fatalf("%q: the error is %v", text, err)
 		}
-		lines := strings.Split(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.TrimPrefix(text, "\ufeff")), "\n")
+		lines := strings.Split(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.TrimPrefix(text, "\ufeff")),
+			"\n")
 		for _, p := range found {
 			whole := p.Line == 0 && p.Col == 0
 			if !whole && (p.Line < 1 || p.Col < 1 || p.Line > len(lines) || p.Col > len([]rune(lines[p.Line-1]))+1) {

@@ -12,9 +12,6 @@ import (
 	"github.com/fairlead/fairlead/internal/units"
 )
 
-// object is a JSON object of the schema.
-type object = map[string]any
-
 // described makes the schema of a text with an example or pattern.
 func described(schema object) func() object { return func() object { return schema } }
 
@@ -43,7 +40,7 @@ func whole(least, most int) kind[int] {
 	}
 }
 
-// weight is a number that check accepts, which says what is wrong with others.
+// weight is a number that check accepts. For other numbers check returns the reason.
 func weight(check func(float64) error) kind[float64] {
 	schema := object{"type": "number", "minimum": 0, "maximum": 1e9}
 	if check(0) != nil {
@@ -54,15 +51,16 @@ func weight(check func(float64) error) kind[float64] {
 
 // bounded is a number above least and at most most.
 func bounded(least, most float64) kind[float64] {
-	return numbers(object{"type": "number", "exclusiveMinimum": least, "maximum": most}, func(name string, v float64) error {
-		if !(v > least && v <= most) {
-			return fmt.Errorf("%s must be above %v and at most %v, got %v", name, least, most, v)
-		}
-		return nil
-	})
+	return numbers(object{"type": "number", "exclusiveMinimum": least, "maximum": most},
+		func(name string, v float64) error {
+			if !(v > least && v <= most) {
+				return fmt.Errorf("%s must be above %v and at most %v, got %v", name, least, most, v)
+			}
+			return nil
+		})
 }
 
-// numbers are those that check accepts.
+// numbers reads numbers that check accepts.
 func numbers(schema object, check func(name string, v float64) error) kind[float64] {
 	return kind[float64]{
 		word:   "number",
@@ -87,7 +85,7 @@ func numbers(schema object, check func(name string, v float64) error) kind[float
 	}
 }
 
-// parseNumber reads a decimal number, and those that YAML has besides.
+// parseNumber reads a decimal number, and the special numbers of YAML.
 func parseNumber(text string) (float64, error) {
 	switch strings.ToLower(text) {
 	case ".nan":
@@ -134,7 +132,7 @@ func not(k kind[bool]) kind[bool] {
 }
 
 // line is a text that check accepts. Numbers count as text; true, false and null
-// have to be in quotes, as it is not clear what was meant.
+// have to be in quotes, because their meaning is not clear.
 func line(what string, most int, check func(string) string) kind[string] {
 	return kind[string]{
 		word:   what,
@@ -171,7 +169,7 @@ func someText(text string) string {
 	return ""
 }
 
-// choice is one of several words, each of which stands for a value.
+// choice is one of several words. Each word stands for a value.
 func choice[V comparable](what string, names []string, values []V) kind[V] {
 	return kind[V]{
 		word:   strings.Join(names, ", "),

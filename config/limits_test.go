@@ -103,7 +103,8 @@ func TestBusy(t *testing.T) {
 		{"too many rules", numbered(n, "placement:\n", "- {user: u%d, pool: a}\n", "")},
 		{"rules", numbered(24_000, "placement:\n", "- {user: u%d, pool: a}\n", "")},
 		{"wrong rules", numbered(24_000, "placement:\n", "- {user: (%d, pool: a}\n", "")},
-		{"rules into a closed tree", numbered(n, "pools:\n", "  pool-with-a-rather-long-name-%d:\n", "") + numbered(5e4, "placement:\n", "- {user: u%d, pool: pool-with-a-rather-long-nam}\n", "")},
+		{"rules into a closed tree", numbered(n, "pools:\n", "  pool-with-a-rather-long-name-%d:\n", "") +
+			numbered(5e4, "placement:\n", "- {user: u%d, pool: pool-with-a-rather-long-nam}\n", "")},
 		{"expressions", numbered(60_000, "placement:\n", `- {user: "%d((a{30}){30}){1,1}[\\pL]{10}", pool: a}`+"\n", "")},
 		{"the same name", strings.Repeat("a: 1\n", n/5)},
 		{"empty lists", "placement: [" + strings.Repeat("[],", n/3-20) + "]"},
@@ -158,7 +159,8 @@ func TestManyProblems(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(c.Problems); n != 101 || c.Problems[n-1].Msg != "400 further problems not shown" || !c.Problems[n-1].Warning {
+	if n := len(c.Problems); n != 101 || c.Problems[n-1].Msg != "400 further problems not shown" ||
+		!c.Problems[n-1].Warning {
 		t.Errorf("%d problems, the last is %v", n, c.Problems[n-1])
 	}
 	if _, err = config.Parse("f", []byte(b.String()+"  q: {weight: 0}\n")); err == nil {

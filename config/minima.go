@@ -8,8 +8,8 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// checkMinima compares what is guaranteed to the pools below p with what p itself may
-// have and is guaranteed.
+// checkMinima compares the minima of the pools below p with the maximum and the
+// minimum of p itself.
 func (r *reader) checkMinima(n *node, p *share.Pool) {
 	sum := below(p)
 	for _, resource := range slices.Sorted(maps.Keys(sum)) {
@@ -18,7 +18,8 @@ func (r *reader) checkMinima(n *node, p *share.Pool) {
 		least, guaranteed := p.Min[resource]
 		switch {
 		case limited && sum[resource] > most:
-			r.errorf(cmp.Or(n.get("max").get(resource), n.get("max_running"), n), "the minima below %s add up to %s %s, more than its max of %s",
+			r.errorf(cmp.Or(n.get("max").get(resource), n.get("max_running"), n),
+				"the minima below %s add up to %s %s, more than its max of %s",
 				clip(r.path), total, resource, showAmount(most).text)
 		case guaranteed && sum[resource] > least:
 			r.warnf(cmp.Or(n.get("min").get(resource), n), "the minima below %s add up to %s %s, more than its min of %s:"+
@@ -27,7 +28,7 @@ func (r *reader) checkMinima(n *node, p *share.Pool) {
 	}
 }
 
-// below adds up what is guaranteed to the children of p.
+// below adds up the minima of the children of p.
 func below(p *share.Pool) map[string]int64 {
 	sum := map[string]int64{}
 	for i := range p.Pools {
@@ -38,7 +39,7 @@ func below(p *share.Pool) map[string]int64 {
 	return sum
 }
 
-// guaranteed is a pool's own minimum, or what is guaranteed to its children if that is
+// guaranteed is a pool's own minimum, or the sum of its children's minima if that is
 // more.
 func guaranteed(p *share.Pool) map[string]int64 {
 	all := below(p)

@@ -2,20 +2,12 @@ package config
 
 import (
 	"fmt"
-	"maps"
 	"reflect"
-	"slices"
 	"time"
 
 	"github.com/fairlead/fairlead/sched"
 	"github.com/fairlead/fairlead/share"
 )
-
-// Multifactor is what the policy multifactor counts for a job.
-type Multifactor struct {
-	sched.Multifactor
-	Rules []share.SiteRule // of Shares.Site
-}
 
 // maxSites bounds the rules, and maxLevels the qualities of service.
 const (
@@ -26,7 +18,8 @@ const (
 var multifactorTable, factorWeightsTable, siteTable *table
 
 func init() {
-	factorWeightsTable = &table{name: "weights", doc: "What each factor, from 0 to 1, adds to a priority at most, in points.", fields: factorWeights()}
+	factorWeightsTable = &table{name: "weights",
+		doc: "What each factor, from 0 to 1, adds to a priority at most, in points.", fields: factorWeights()}
 	siteTable = &table{name: "site", doc: "One rule of `site`. It gives its value to the jobs that all its expressions match; of several the first counts.", fields: siteFields()}
 	multifactorTable = &table{name: "multifactor", doc: "How the policy `multifactor` computes the priority of a job:" +
 		" age + fairshare + size + pool + qos + assoc + tres + site - nice.", fields: multifactorFields()}
@@ -70,20 +63,25 @@ func factorWeights() []field {
 		return of(name, def, doc, points, at)
 	}
 	return []field{
-		one("age", "1000", "Of the time since the submission, as part of max_age.", func(m *sched.Multifactor) *float64 { return &m.Age }),
-		one("fairshare", "10000", "Of 2^(-usage / share) of the job's pool.", func(m *sched.Multifactor) *float64 { return &m.Fairshare }),
-		one("size", "1000", "Of the part of the capacity that a task asks for.", func(m *sched.Multifactor) *float64 { return &m.Size }),
+		one("age", "1000", "Of the time since the submission, as part of max_age.",
+			func(m *sched.Multifactor) *float64 { return &m.Age }),
+		one("fairshare", "10000", "Of 2^(-usage / share) of the job's pool.",
+			func(m *sched.Multifactor) *float64 { return &m.Fairshare }),
+		one("size", "1000", "Of the part of the capacity that a task asks for.",
+			func(m *sched.Multifactor) *float64 { return &m.Size }),
 		one("pool", "1000", "Of the factor of the pool.", func(m *sched.Multifactor) *float64 { return &m.Pool }),
 		one("qos", "1000", "Of the factor of the quality of service.", func(m *sched.Multifactor) *float64 { return &m.QOS }),
 		one("assoc", "1000", "Of the assoc_factor of the pool.", func(m *sched.Multifactor) *float64 { return &m.Assoc }),
 		unless("none", of("tres", "", "Of the part of each resource that a task asks for, by resource.",
 			tres, func(m *sched.Multifactor) *map[string]float64 { return &m.TRES })),
-		one("site", "1", "Of the value that a rule of the site gives.", func(m *sched.Multifactor) *float64 { return &m.Site }),
+		one("site", "1", "Of the value that a rule of the site gives.",
+			func(m *sched.Multifactor) *float64 { return &m.Site }),
 	}
 }
 
 func siteFields() []field {
-	value := of("value", "", "What the jobs get, times the weight of site.", siteValue, func(r *share.SiteRule) *float64 { return &r.Value })
+	value := of("value", "", "What the jobs get, times the weight of site.", siteValue,
+		func(r *share.SiteRule) *float64 { return &r.Value })
 	value.must = true
 	return []field{
 		siteExpression("user", "Matches who submitted the job."),
@@ -122,14 +120,16 @@ var (
 	points    = between(0, sched.MaxFactorWeight)
 	factor    = between(0, 1)
 	siteValue = between(-sched.MaxFactorWeight, sched.MaxFactorWeight)
-	factors   = named("names with factors", checkWord("quality of service"), maxLevels, factor.schema(), factor.read, factor.show)
-	tres      = named("resources with weights", checkResource, maxResources, points.schema(), points.read, points.show)
+	factors   = named("names with factors", checkWord("quality of service"), maxLevels, factor.schema(), factor.read,
+		factor.show)
+	tres = named("resources with weights", checkResource, maxResources, points.schema(), points.read, points.show)
 )
 
 // sites are the rules in their order, which matters.
 var sites = kind[[]share.SiteRule]{
-	word:   "list of rules",
-	schema: described(object{"type": []string{"array", "null"}, "items": object{"$ref": "#/$defs/site"}, "maxItems": maxSites}),
+	word: "list of rules",
+	schema: described(object{"type": []string{"array", "null"}, "items": object{"$ref": "#/$defs/site"},
+		"maxItems": maxSites}),
 	read: func(r *reader, name string, n *node) ([]share.SiteRule, bool) {
 		if !r.rules(name, n, maxSites) {
 			return nil, false
@@ -194,16 +194,4 @@ func policies(root *share.Pool) map[string]bool {
 		names[p.Policy] = true
 	}
 	return names
-}
-
-// finishMultifactor puts what was read where it belongs.
-func (c *Config) finishMultifactor() error {
-	c.Shares.Sched.Multifactor = c.Multifactor.Multifactor
-	c.Shares.Levels = slices.Sorted(maps.Keys(c.Multifactor.Levels))
-	if len(c.Multifactor.Rules) == 0 {
-		return nil
-	}
-	site, err := share.NewSite(c.Multifactor.Rules)
-	c.Shares.Site, c.Shares.SiteRules = site, c.Multifactor.Rules
-	return err
 }

@@ -8,35 +8,7 @@ import (
 const maxOrigins = 16
 
 // origins are addresses under which browsers reach the dashboard by way of a proxy.
-var origins = kind[[]string]{
-	word: "address or list of addresses",
-	schema: func() object {
-		one := object{"type": "string", "pattern": `^https?://[a-z0-9.:\[\]-]+$`}
-		return object{"anyOf": []any{one, object{"type": "array", "items": one, "maxItems": maxOrigins}}}
-	},
-	read: func(r *reader, name string, n *node) ([]string, bool) {
-		all := []*node{n}
-		if n.kind == list {
-			all = n.items
-		}
-		if len(all) > maxOrigins {
-			r.errorf(n, "%s names %d addresses, at most %d", name, len(all), maxOrigins)
-			return nil, false
-		}
-		out := []string{}
-		for _, item := range all {
-			if text, ok := r.text(name, item); !ok {
-				continue
-			} else if wrong := checkOrigin(text); wrong != "" {
-				r.errorf(item, "%s: %s", name, wrong)
-			} else {
-				out = append(out, text)
-			}
-		}
-		return out, true
-	},
-	show: listen.show,
-}
+var origins = textList("address", "addresses", `^https?://[a-z0-9.:\[\]-]+$`, maxOrigins, checkOrigin)
 
 // checkOrigin says why text is not what a browser sends as the origin of a page: it has no path, no
 // port if that is the usual one, and small letters only.

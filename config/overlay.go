@@ -110,14 +110,14 @@ func (c *Config) With(settings []Setting, create bool) (*Config, error) {
 
 // text is the setting as it is given.
 func (s Setting) text() string {
-	value := s.Value
+	value := Hide(s.Value)
 	if len(value) > 60 {
 		value = value[:50] + "…"
 	}
 	return s.Path + "=" + strings.ReplaceAll(value, "\n", " ")
 }
 
-// overlay puts a setting into a tree of nodes, and returns what is wrong with it.
+// overlay puts a setting into a tree of nodes, and returns the reason if the setting is wrong.
 func overlay(root *node, s Setting, create bool) (wrong string) {
 	parts, err := splitPath(s.Path)
 	if err != nil {
@@ -139,7 +139,8 @@ func overlay(root *node, s Setting, create bool) (wrong string) {
 		case scalar:
 			return fmt.Sprintf("%s is one value; there is nothing below it", joinPath(parts[:i]))
 		case list:
-			return fmt.Sprintf("%s is a list; set it as a whole, or one of its items by its number, such as %[1]s.1", joinPath(parts[:i]))
+			return fmt.Sprintf("%s is a list; set it as a whole, or one of its items by its number, such as %[1]s.1",
+				joinPath(parts[:i]))
 		}
 		k := n.find(part)
 		switch {
@@ -157,7 +158,8 @@ func overlay(root *node, s Setting, create bool) (wrong string) {
 			n.keys, n.items = append(n.keys, &node{kind: scalar, text: part, from: s.text()}), append(n.items, value)
 			return ""
 		case k < 0:
-			n.keys, n.items = append(n.keys, &node{kind: scalar, text: part, from: s.text()}), append(n.items, &node{from: s.text()})
+			n.keys, n.items = append(n.keys, &node{kind: scalar, text: part, from: s.text()}), append(n.items,
+				&node{from: s.text()})
 			k = len(n.items) - 1
 		}
 		n = n.items[k]
@@ -223,7 +225,8 @@ func (c *Config) Item(s Setting) (Setting, error) {
 	case wrong != "":
 		return s, fmt.Errorf("%s", wrong)
 	case number < 1 || number > len(above.items)+1:
-		return s, fmt.Errorf("%s has %d items; the number must be from 1 to %d", joinPath(parts[:last]), len(above.items), len(above.items)+1)
+		return s, fmt.Errorf("%s has %d items; the number must be from 1 to %d", joinPath(parts[:last]), len(above.items),
+			len(above.items)+1)
 	}
 	all := slices.Clone(above.items)
 	switch {
@@ -237,8 +240,8 @@ func (c *Config) Item(s Setting) (Setting, error) {
 	return Setting{joinPath(parts[:last]), flat(&node{kind: list, items: all})}, nil
 }
 
-// Value is what is in force at a path, as it would be written in the file: as it was
-// given, else the default. It is "" where nothing is.
+// Value returns the value in force at a path, as it would be written in the file: the given
+// value, else the default. It is "" if there is none.
 func (c *Config) Value(path string) (string, error) {
 	parts, err := splitPath(path)
 	if err != nil {
@@ -253,7 +256,7 @@ func (c *Config) Value(path string) (string, error) {
 	return "", nil
 }
 
-// find looks a path up in what was given, then in the canonical form.
+// find looks a path up in the given file, then in the canonical form.
 func (c *Config) find(parts []string) *node {
 	for _, n := range []*node{c.root, fileTable.show(c)} {
 		for _, part := range parts {

@@ -74,7 +74,8 @@ func TestSettings(t *testing.T) {
 		}
 	}
 	tree := c.Shares.Sched.Root
-	if tree.Find("c0").Weight != 40 || tree.Find("c1/z").Weight != 5 || tree.Find("c1/x.y").Weight != 7 || tree.Options.Rebalance.Threshold != 20 {
+	if tree.Find("c0").Weight != 40 || tree.Find("c1/z").Weight != 5 || tree.Find("c1/x.y").Weight != 7 ||
+		tree.Options.Rebalance.Threshold != 20 {
 		t.Errorf("the tree is %+v", tree)
 	}
 	plain, _ := with(t)
@@ -116,7 +117,8 @@ func TestSettingsAddPools(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c, err = c.With([]config.Setting{{"pools.a/b.weight", "3"}}, true); err != nil || c.Shares.Sched.Root.Find("a/b").Weight != 3 {
+	if c, err = c.With([]config.Setting{{"pools.a/b.weight", "3"}}, true); err != nil ||
+		c.Shares.Sched.Root.Find("a/b").Weight != 3 {
 		t.Errorf("%v", err)
 	}
 }

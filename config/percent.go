@@ -34,7 +34,8 @@ var percent = kind[float64]{
 var load = kind[float64]{
 	word: "percentage",
 	schema: described(object{"anyOf": []any{
-		object{"type": "string", "pattern": `^[0-9]+(\.[0-9]+)? *%?$`}, object{"type": "number", "minimum": 0, "maximum": 100},
+		object{"type": "string", "pattern": `^[0-9]+(\.[0-9]+)? *%?$`}, object{"type": "number", "minimum": 0,
+			"maximum": 100},
 	}}),
 	read: func(r *reader, name string, n *node) (float64, bool) {
 		text, ok := r.text(name, n)
@@ -82,7 +83,8 @@ func (r *reader) checkParts(word string, pools []entry) {
 				r.errorf(s, "pool %s has both a %s and a %s; give one of them", clip(e.key.text), other, word)
 			}
 		}
-		if v, err := parsePercent(s.text); err == nil && v > 0 && v <= 100 && (word == "load" || strings.HasSuffix(s.text, "%")) {
+		if v, err := parsePercent(s.text); err == nil && v > 0 && v <= 100 &&
+			(word == "load" || strings.HasSuffix(s.text, "%")) {
 			sum += v
 		}
 		if last = s; first == nil {
@@ -95,7 +97,8 @@ func (r *reader) checkParts(word string, pools []entry) {
 	all := true
 	for _, e := range pools {
 		if e.value.get(word) == nil {
-			r.errorf(e.key, "pool %s has no %s, but others beside it have; give all of them one, or none", clip(e.key.text), word)
+			r.errorf(e.key, "pool %s has no %s, but others beside it have; give all of them one, or none", clip(e.key.text),
+				word)
 			all = false
 		}
 	}

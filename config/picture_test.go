@@ -8,8 +8,10 @@ import (
 func TestNearest(t *testing.T) {
 	known := []string{"weight", "min", "max", "max_running", "max_job_running", "policy", "pools"}
 	for _, c := range []struct{ text, want string }{
-		{"wieght", "weight"}, {"Weight", "weight"}, {"minShare", "min"}, {"maxrunning", "max_running"}, {"max-runing", "max_running"},
-		{"polices", "policy"}, {"pool", "pools"}, {"zebra", ""}, {"", ""}, {"mi", "min"}, {strings.Repeat("weight", 100), "weight"},
+		{"wieght", "weight"}, {"Weight", "weight"}, {"minShare", "min"}, {"maxrunning", "max_running"}, {"max-runing",
+			"max_running"},
+		{"polices", "policy"}, {"pool", "pools"}, {"zebra", ""}, {"", ""}, {"mi", "min"}, {strings.Repeat("weight", 100),
+			"weight"},
 	} {
 		if got := nearest(c.text, known); got != c.want {
 			t.Errorf("%.20q: got %q, want %q", c.text, got, c.want)

@@ -11,6 +11,9 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
+// ruleTable is one rule.
+var ruleTable *table
+
 // Limits of the rules. Expressions are compiled to programs whose size is known from
 // their text; a short text such as (a{100}){10} can stand for a long program.
 const (
@@ -21,9 +24,10 @@ const (
 
 // rules are the rules of placement in their order, which matters.
 var rules = kind[[]share.Rule]{
-	word:   "list of rules",
-	schema: described(object{"type": []string{"array", "null"}, "items": object{"$ref": "#/$defs/rule"}, "maxItems": maxRules}),
-	read:   readRules,
+	word: "list of rules",
+	schema: described(object{"type": []string{"array", "null"}, "items": object{"$ref": "#/$defs/rule"},
+		"maxItems": maxRules}),
+	read: readRules,
 	show: func(all []share.Rule) *node {
 		if all == nil {
 			return nil
@@ -124,7 +128,7 @@ func (r *reader) checkExpression(name string, n *node, expr string) bool {
 	return true
 }
 
-// reason is what is wrong with an expression, without the anchors that we added.
+// reason is the text of an error in an expression, without the anchors that we added.
 func reason(err error) string {
 	var e *syntax.Error
 	if errors.As(err, &e) {

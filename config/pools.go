@@ -8,6 +8,9 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
+// poolTable is one pool. It is set by init, as it refers to itself.
+var poolTable *table
+
 // pools are the children of a pool. They are kept in the order of their names: the
 // order of a file means nothing, and files with the same pools lead to the same
 // decisions.
@@ -43,7 +46,7 @@ func readPools(r *reader, name string, n *node) ([]share.Pool, bool) {
 	return all, true
 }
 
-// pool reads one pool and what is below it.
+// pool reads one pool and the pools below it.
 func (r *reader) pool(e entry) (share.Pool, bool) {
 	path := share.Join(r.path, e.key.text)
 	if err := share.CheckName(e.key.text); err != nil {

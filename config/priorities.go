@@ -30,6 +30,16 @@ var priorities = kind[[]sched.Priority]{
 	},
 }
 
+// prioritiesAs says whether priorities are weights.
+var prioritiesAs = choice("priorities_as", []string{"order", "weights"}, []bool{false, true})
+
+// checkNewJobs sees to it that a boost of new jobs is not given where nothing is divided.
+func (r *reader) checkNewJobs(root *node, c *Config) {
+	if n := root.key("new_job_boost"); c.Shares.Sched.NewJobs.Factor > 0 && !c.Shares.Sched.PriorityWeights {
+		r.errorf(n, "new_job_boost is a weight, and the priorities of jobs are an order; say priorities_as: weights, too")
+	}
+}
+
 func readPriorities(r *reader, name string, n *node) ([]sched.Priority, bool) {
 	given, ok := r.entries(name, n)
 	switch {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/fairlead/fairlead/internal/units"
 )
 
 // Problem is something wrong at one place of a file.
@@ -45,7 +47,7 @@ func (p Problem) kind() string {
 // least one problem that is not a warning.
 type Problems []Problem
 
-// maxProblems bounds what is reported of one file.
+// maxProblems bounds the problems that are reported of one file.
 const maxProblems = 100
 
 // Error is the first error and the number of the others, for a log.
@@ -55,7 +57,7 @@ func (ps Problems) Error() string {
 		switch {
 		case p.Warning:
 		case errors > 1:
-			return fmt.Sprintf("%v (and %s more)", p, plural(errors-1, "error"))
+			return fmt.Sprintf("%v (and %s more)", p, units.Plural(errors-1, "error"))
 		default:
 			return p.String()
 		}
@@ -85,7 +87,7 @@ func (ps Problems) Text() string {
 		what string
 	}{{errors, "error"}, {warnings - hints, "warning"}, {hints, "hint"}} {
 		if c.n > 0 {
-			sums = append(sums, plural(c.n, c.what))
+			sums = append(sums, units.Plural(c.n, c.what))
 		}
 	}
 	fmt.Fprintln(&b, strings.Join(sums, ", "))
@@ -103,13 +105,6 @@ func (ps Problems) count() (errors, warnings int) {
 	return errors, warnings
 }
 
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
 // finish puts the problems of a text in order, with the lines that they are about. What
 // is wrong with a value that has aliases is said once.
 func (ps Problems) finish(file, text string) Problems {
@@ -120,8 +115,9 @@ func (ps Problems) finish(file, text string) Problems {
 		return again
 	})
 	slices.SortStableFunc(ps, byPlace)
-	p := pictures{rest: text}
+	p := pictures{rest: Hide(text)}
 	for i := range ps {
+		ps[i].Msg, ps[i].Setting = Hide(ps[i].Msg), Hide(ps[i].Setting)
 		ps[i].File = file
 		ps[i].Excerpt = p.excerpt(ps[i].Line, ps[i].Col)
 	}
@@ -132,8 +128,9 @@ func byPlace(a, b Problem) int {
 	return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col))
 }
 
-// clip makes a text fit for a message: in quotes, and not too long.
+// clip makes a text fit for a message: in quotes, not too long, and without a password.
 func clip(text string) string {
+	text = Hide(text)
 	if len(text) > 60 {
 		return fmt.Sprintf("%.50q…", text)
 	}

@@ -6,16 +6,13 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/units"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/sched"
 )
 
-// Rate is a number of starts in a time.
-type Rate struct {
-	sched.Rate          // whose burst is never 0
-	Kinds      []string // of jobs that are subject to it without naming it
-}
+// rateTable is one rate.
+var rateTable *table
 
 const ratePattern = `^([0-9]{1,9})/(s|m|h|d)$`
 
@@ -55,7 +52,8 @@ var perTime = kind[sched.Rate]{
 }
 
 func rateFields() []field {
-	rate := of("rate", "", "How many tasks may start in a time, such as 5/s.", perTime, func(t *Rate) *sched.Rate { return &t.Rate })
+	rate := of("rate", "", "How many tasks may start in a time, such as 5/s.", perTime,
+		func(t *Rate) *sched.Rate { return &t.Rate })
 	rate.must = true
 	return []field{
 		rate,
@@ -85,7 +83,7 @@ const maxKinds = 100
 var kindNames = kind[[]string]{
 	word: "kind or list of kinds",
 	schema: func() object {
-		one := object{"type": "string", "pattern": ".", "maxLength": fairlead.MaxName}
+		one := object{"type": "string", "pattern": ".", "maxLength": queue.MaxName}
 		return object{"anyOf": []any{one, object{"type": "array", "items": one, "maxItems": maxKinds}}}
 	},
 	read: func(r *reader, name string, n *node) ([]string, bool) {
@@ -98,7 +96,7 @@ var kindNames = kind[[]string]{
 			return nil, false
 		}
 		var kinds []string
-		one := line("kind", fairlead.MaxName, someText)
+		one := line("kind", queue.MaxName, someText)
 		for _, item := range all {
 			if k, ok := one.read(r, name, item); ok && !slices.Contains(kinds, k) {
 				kinds = append(kinds, k)
@@ -151,22 +149,4 @@ func showRate(v Rate) *node {
 		return short
 	}
 	return n
-}
-
-// tolls puts licences and rates into the shares.
-func (c *Config) tolls() {
-	c.Shares.Sched.Licenses = c.Licenses
-	if len(c.Rates) == 0 {
-		return
-	}
-	c.Shares.Sched.Rates, c.Shares.KindRates = map[string]sched.Rate{}, map[string][]string{}
-	for name, r := range c.Rates {
-		c.Shares.Sched.Rates[name] = r.Rate
-		for _, k := range r.Kinds {
-			c.Shares.KindRates[k] = append(c.Shares.KindRates[k], name)
-		}
-	}
-	for _, names := range c.Shares.KindRates {
-		slices.Sort(names)
-	}
 }

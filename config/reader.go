@@ -23,7 +23,8 @@ func (r *reader) errorf(n *node, format string, args ...any) { r.note(n, false, 
 func (r *reader) warnf(n *node, format string, args ...any)  { r.note(n, true, format, args) }
 
 func (r *reader) hintf(n *node, format string, args ...any) {
-	r.hints = append(r.hints, Problem{Line: n.line, Col: n.col, Warning: true, Hint: true, Msg: fmt.Sprintf(format, args...)})
+	r.hints = append(r.hints, Problem{Line: n.line, Col: n.col, Warning: true, Hint: true,
+		Msg: fmt.Sprintf(format, args...)})
 }
 
 func (r *reader) note(n *node, warning bool, format string, args []any) {
@@ -32,7 +33,8 @@ func (r *reader) note(n *node, warning bool, format string, args []any) {
 		r.lost = r.lost || !warning
 		return
 	}
-	r.found = append(r.found, Problem{Line: n.line, Col: n.col, Setting: n.from, Warning: warning, Msg: fmt.Sprintf(format, args...)})
+	r.found = append(r.found, Problem{Line: n.line, Col: n.col, Setting: n.from, Warning: warning,
+		Msg: fmt.Sprintf(format, args...)})
 }
 
 // count is the number of problems so far.
@@ -67,8 +69,8 @@ func (r *reader) entries(name string, n *node) ([]entry, bool) {
 	return all, true
 }
 
-// rules reports whether n is a list of at most so many rules. Nothing is none, without a
-// word.
+// rules reports whether n is a list of rules, not longer than most. An empty value is an empty list,
+// without a problem.
 func (r *reader) rules(name string, n *node, most int) bool {
 	switch {
 	case n.kind == nothing:

@@ -6,7 +6,7 @@ import (
 )
 
 // Reference is a page in Markdown about all fields of the file, for the documentation.
-// It is made from the tables by which [Parse] reads.
+// It is made from the tables that [Parse] uses.
 func Reference() string {
 	var b strings.Builder
 	for _, t := range tables() {
@@ -44,7 +44,7 @@ func (t *table) reference(b *strings.Builder) {
 	b.WriteString("\n")
 }
 
-// defaultCell says what is in force without the field.
+// defaultCell describes the value in force without the field.
 func (f *field) defaultCell() string {
 	switch {
 	case f.must:

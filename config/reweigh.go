@@ -27,7 +27,7 @@ func (c *Config) Reweigh(weights map[string]float64) (string, error) {
 	out := w.text()
 	after, err := Parse(c.name, []byte(out))
 	if err != nil {
-		return out, nil // the one who reads it is told what is wrong
+		return out, nil // the reader of the configuration reports the error
 	}
 	for _, d := range Diff(c, after) {
 		if !slices.Contains(want, d.Path) {
@@ -45,13 +45,13 @@ func weightPath(pool string) string {
 	return joinPath(append(names, "weight"))
 }
 
-// reweighing is a text with what is to be changed in it.
+// reweighing is a text with the changes to be made in it.
 type reweighing struct {
 	lines []string
 	edits []edit
 }
 
-// edit puts something into the place of what is there, on one line.
+// edit replaces a part of one line.
 type edit struct {
 	place
 	old, new string

@@ -23,9 +23,12 @@ func TestReweigh(t *testing.T) {
 		{"b", "pools:\n  a: {weight: 2}\n  b: {}\n", "pools:\n  a: {weight: 2}\n  b: {weight: 2.5}\n"},
 		{"a", "pools: {a: {max: {slots: 3}}, b: }\n", "pools: {a: {weight: 2.5, max: {slots: 3}}, b: }\n"},
 		{"b", "pools: {a: , b: }\n", "pools: {a: , b: {weight: 2.5} }\n"},
-		{"a/é", "pools:\n  a:\n    pools:\n      é:   # the first\n      ö:\n", "pools:\n  a:\n    pools:\n      é: {weight: 2.5}   # the first\n      ö:\n"},
-		{"a", "pools:\n  a:\n    # by hand\n    max: {slots: 2}\n    weight: 7\n", "pools:\n  a:\n    # by hand\n    max: {slots: 2}\n    weight: 2.5\n"},
-		{"a", "pools:\n  a:\n    # by hand\n    max: {slots: 2}\n", "pools:\n  a:\n    # by hand\n    weight: 2.5\n    max: {slots: 2}\n"},
+		{"a/é", "pools:\n  a:\n    pools:\n      é:   # the first\n      ö:\n",
+			"pools:\n  a:\n    pools:\n      é: {weight: 2.5}   # the first\n      ö:\n"},
+		{"a", "pools:\n  a:\n    # by hand\n    max: {slots: 2}\n    weight: 7\n",
+			"pools:\n  a:\n    # by hand\n    max: {slots: 2}\n    weight: 2.5\n"},
+		{"a", "pools:\n  a:\n    # by hand\n    max: {slots: 2}\n",
+			"pools:\n  a:\n    # by hand\n    weight: 2.5\n    max: {slots: 2}\n"},
 		{"a", `{"pools": {"a": {"weight": 2}}}` + "\n", `{"pools": {"a": {"weight": 2.5}}}` + "\n"},
 	} {
 		got, err := reweigh(c.before, map[string]float64{c.pool: 2.5})

@@ -7,7 +7,7 @@ import (
 )
 
 // Schema is the JSON Schema (draft 2020-12) of the file, for editors. It is made from
-// the tables by which [Parse] reads.
+// the tables that [Parse] uses.
 func Schema() []byte {
 	root := fileTable.schema()
 	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
@@ -44,7 +44,8 @@ func (t *table) schema() object {
 			must = append(must, f.name)
 		}
 	}
-	s := object{"description": t.doc, "type": []string{"object", "null"}, "properties": properties, "additionalProperties": false}
+	s := object{"description": t.doc, "type": []string{"object", "null"}, "properties": properties,
+		"additionalProperties": false}
 	if len(must) > 0 {
 		s["type"], s["required"] = "object", must
 	}

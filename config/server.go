@@ -15,7 +15,7 @@ import (
 // change takes effect with the next one.
 type Server struct {
 	Listen      []string // loopback addresses, host:port
-	Anonymous   string   // what is seen there without a session: nothing, metrics, view
+	Anonymous   string   // the part that is shown without a session: nothing, metrics, view
 	Origins     []string // of the dashboard behind a proxy, http://host
 	Socket      string   // path; empty is where this user's server has it by default
 	SocketMode  os.FileMode
@@ -25,6 +25,14 @@ type Server struct {
 	Retention   time.Duration // of finished jobs; 0 is for ever
 	LogLevel    slog.Level
 	LogFormat   string // text or json
+	TLS         TLS
+}
+
+// TLS is how the server serves nodes on other machines.
+type TLS struct {
+	Listen    []string // host:port
+	Names     []string // under which the nodes reach it
+	Authority string   // file
 }
 
 // What whoever connects to an address sees without a session.
@@ -42,44 +50,7 @@ const maxSocket = 107
 const maxListen = 16
 
 // listen is an address or a list of some.
-var listen = kind[[]string]{
-	word: "address or list of addresses",
-	schema: func() object {
-		one := object{"type": "string", "pattern": `^(127\.[0-9.]+|localhost|\[::1\]):[0-9]+$`}
-		return object{"anyOf": []any{one, object{"type": "array", "items": one, "maxItems": maxListen}}}
-	},
-	read: func(r *reader, name string, n *node) ([]string, bool) {
-		all := []*node{n}
-		if n.kind == list {
-			all = n.items
-		}
-		if len(all) > maxListen {
-			r.errorf(n, "%s names %d addresses, at most %d", name, len(all), maxListen)
-			return nil, false
-		}
-		addrs := []string{}
-		for _, item := range all {
-			if text, ok := r.text(name, item); !ok {
-				continue
-			} else if wrong := checkListen(text); wrong != "" {
-				r.errorf(item, "%s: %s", name, wrong)
-			} else {
-				addrs = append(addrs, text)
-			}
-		}
-		return addrs, true
-	},
-	show: func(addrs []string) *node {
-		if len(addrs) == 1 {
-			return textOf(addrs[0])
-		}
-		n := &node{kind: list}
-		for _, a := range addrs {
-			n.items = append(n.items, textOf(a))
-		}
-		return n
-	},
-}
+var listen = textList("address", "addresses", `^(127\.[0-9.]+|localhost|\[::1\]):[0-9]+$`, maxListen, checkListen)
 
 // checkListen says why the server cannot listen at an address. What passes there is not encrypted,
 // so only this machine may connect.
@@ -88,15 +59,22 @@ func checkListen(addr string) string {
 	if err != nil {
 		return clip(addr) + " is not an address such as 127.0.0.1:7447"
 	}
-	if n, err := strconv.ParseUint(port, 10, 16); err != nil || port != strconv.FormatUint(n, 10) {
-		return clip(port) + " is not a port from 0 to 65535"
+	if wrong := checkPort(port); wrong != "" {
+		return wrong
 	}
 	ip, err := netip.ParseAddr(host)
 	if host == "localhost" || err == nil && ip.IsLoopback() && !ip.Is4In6() && ip.Zone() == "" {
 		return ""
 	}
 	return clip(addr) + " can be reached from other machines, and what passes there is not encrypted;" +
-		" use 127.0.0.1, [::1] or localhost"
+		" use 127.0.0.1, [::1] or localhost, and tls.listen for nodes on other machines"
+}
+
+func checkPort(port string) string {
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || port != strconv.FormatUint(n, 10) {
+		return clip(port) + " is not a port from 0 to 65535"
+	}
+	return ""
 }
 
 // octal is the mode of a file, as chmod takes it.

@@ -9,7 +9,7 @@ type settle struct {
 	fresh bool   // seen holds something
 }
 
-// look takes what was found now. It reports whether to act on it, and whether to look
+// look takes the present content. It reports whether to act on it, and whether to look
 // again soon.
 func (s *settle) look(found string) (act, again bool) {
 	switch {

@@ -9,8 +9,8 @@ import (
 func Nearest(text string, known []string) string { return nearest(text, known) }
 
 // nearest returns the known word that was probably meant, or "": the one that differs
-// in the fewest letters, if these are few, without regard to case and separators. Of
-// words of which one begins with the other the longest is taken for near.
+// in the fewest letters, if these are few, without regard to case and separators. If one
+// word begins with the other, the longest such word counts as near.
 func nearest(text string, known []string) string {
 	word := fold(text)
 	few := max(1, len(word)/3)
@@ -74,7 +74,7 @@ func unknown(what, text string, known []string) string {
 	msg := "unknown " + what + " " + clip(text)
 	if meant := nearest(text, known[:min(len(known), 2000)]); meant != "" {
 		msg += ` - did you mean "` + meant + `"?`
-	} else if len(known) > 0 && len(known) <= 20 {
+	} else if len(known) > 0 && len(known) <= 40 {
 		msg += "; known: " + strings.Join(slices.Clone(known), ", ")
 	}
 	return msg

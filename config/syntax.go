@@ -51,13 +51,15 @@ func (d *document) syntax(err error) *Problem {
 		at, msg = from, noTags
 	case strings.HasPrefix(msg, "exceeded max depth"):
 		msg = fmt.Sprintf(tooDeep, maxDepth)
-	case strings.Contains(msg, "a tab character") || msg == "found character that cannot start any token" && d.char(at, 0) == "\t":
+	case strings.Contains(msg, "a tab character") || msg == "found character that cannot start any token" &&
+		d.char(at, 0) == "\t":
 		msg = noTab
 	case msg == "found character that cannot start any token":
 		msg = quote(d.char(at, 0))
 	case msg == "mapping keys are not allowed in this context":
 		msg = quote("?")
-	case msg == "did not find expected alphabetic or numeric character", msg == "did not find expected comment or line break":
+	case msg == "did not find expected alphabetic or numeric character",
+		msg == "did not find expected comment or line break":
 		at, msg = from, quote(d.char(from, 0)) // meant to be text, not an anchor, alias or text block
 	case strings.HasPrefix(msg, "unknown anchor "):
 		msg = "there is no anchor (&) of that name above; " + quote("*")
@@ -121,12 +123,12 @@ func (d *document) colon(at place) (place, string) {
 	if nameEnds.MatchString(before) {
 		return at, "a second colon on the line; put the value in quotes if the colon belongs to it"
 	}
-	return d.stray(at.line)
+	return d.explainMisplaced(at.line)
 }
 
-// stray explains a line that does not go with those above, unless it is the one above
-// that goes with none.
-func (d *document) stray(line int) (place, string) {
+// explainMisplaced says why a line does not fit those above it, or blames the line above if
+// that one fits none.
+func (d *document) explainMisplaced(line int) (place, string) {
 	for i := line - 1; i > 0; i-- {
 		above := d.line(place{line: i})
 		if above == "" || above[0] == '#' {
@@ -163,13 +165,30 @@ func (d *document) unexpected(at place) (place, string) {
 	case char == "-":
 		return at, "an entry of a list where a name is expected"
 	}
-	return d.stray(at.line)
+	return d.explainMisplaced(at.line)
 }
 
-// noName says what is wrong with a text that should be a name and a value.
+// noName is the error of a text that should be a name and a value.
 func noName(n *node) string {
 	if n.colonInside() {
 		return "a space is missing after the colon: expected name: value"
 	}
 	return "expected name: value"
 }
+
+// document makes nodes from the nodes of the YAML library, and refuses parts of YAML that a
+// configuration does not need.
+type document struct {
+	lines  []string
+	above  []*yaml.Node // what holds the node at hand, from the outside in
+	alias  *node        // the outermost alias that stands for the node at hand
+	copies int          // nodes that aliases stood for so far
+	failed *Problem     // the first one; nothing is read after it
+}
+
+// Limits of a document. What an alias stands for counts each time, as a short text
+// could stand for more than fits into memory.
+const (
+	maxDepth  = 64
+	maxCopies = 100_000
+)

@@ -5,6 +5,9 @@ import (
 	"sync"
 )
 
+// tables returns all places of the file. The file that lists them sets it, because the tables need this file.
+var tables func() []*table
+
 // table describes the names that may stand in one place of the file. The reader, the
 // suggestions, the canonical form, the JSON Schema and the reference are all made
 // from it, so that they cannot disagree.
@@ -18,7 +21,7 @@ type table struct {
 type field struct {
 	name   string
 	def    string // in force when the file says nothing, as it would be written there
-	unless string // says in words what is in force instead of def
+	unless string // describes the value in force if there is no def
 	doc    string // one sentence
 	word   string // the kind of value, in words
 	must   bool   // has to be given
@@ -128,7 +131,7 @@ func (t *table) where() string {
 	return t.name
 }
 
-// show makes the canonical form of what was read.
+// show makes the canonical form of the values.
 func (t *table) show(from any) *node {
 	n := &node{kind: mapping}
 	for _, f := range t.fields {
@@ -138,3 +141,6 @@ func (t *table) show(from any) *node {
 	}
 	return n
 }
+
+// object is a JSON object of the schema.
+type object = map[string]any

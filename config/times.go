@@ -3,8 +3,8 @@ package config
 import (
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/units"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/sched"
 	"github.com/fairlead/fairlead/share"
 )
@@ -21,8 +21,8 @@ func timeLimit(zero string) kind[time.Duration] {
 	read := k.read
 	k.read = func(r *reader, name string, n *node) (time.Duration, bool) {
 		d, ok := read(r, name, n)
-		if ok && d > fairlead.MaxLimit {
-			r.errorf(n, "%s must be at most ten years (%s), got %s", name, units.FormatDuration(fairlead.MaxLimit), n.describe())
+		if ok && d > queue.MaxLimit {
+			r.errorf(n, "%s must be at most ten years (%s), got %s", name, units.FormatDuration(queue.MaxLimit), n.describe())
 			return 0, false
 		}
 		return d, ok
@@ -35,13 +35,13 @@ func timeLimit(zero string) kind[time.Duration] {
 // cut instead, as it was not said for that pool.
 func (r *reader) checkTimes(n *node, p *share.Pool, path string, above share.Times) {
 	t := above.Under(path, p)
-	if p.Time > t.Most && t.Most > 0 {
+	if p.Time > t.Max && t.Max > 0 {
 		r.errorf(n.get("time"), "time %s is above the max_time %s of %s; lower the one or raise the other",
-			units.FormatDuration(p.Time), units.FormatDuration(t.Most), poolName(t.MostOf))
+			units.FormatDuration(p.Time), units.FormatDuration(t.Max), poolName(t.MaxOf))
 	}
-	if p.MaxTime > above.Most && above.Most > 0 {
+	if p.MaxTime > above.Max && above.Max > 0 {
 		r.warnf(n.get("max_time"), "max_time %s has no effect: that of %s is %s",
-			units.FormatDuration(p.MaxTime), poolName(above.MostOf), units.FormatDuration(above.Most))
+			units.FormatDuration(p.MaxTime), poolName(above.MaxOf), units.FormatDuration(above.Max))
 	}
 	byName := poolsByName(p.Pools)
 	for _, e := range pairs(n.get("pools")) {
@@ -58,31 +58,20 @@ func poolName(path string) string {
 	return "pool " + clip(path)
 }
 
-// checkPlanned hints at jobs that would be planned to run for ever.
-func (r *reader) checkPlanned(root *node, c *Config) {
-	cfg := &c.Shares.Sched
+// checkPlacement hints at a placement under which wide jobs may wait for ever.
+func (r *reader) checkPlacement(root *node, c *Config) {
 	n := root.get("backfill")
-	if n == nil || cfg.Placement != sched.EASY && cfg.Placement != sched.Conservative {
+	if n == nil {
 		return
 	}
-	if limited(&cfg.Root, share.Times{}, !c.Shares.Closed) {
-		return
-	}
-	r.hintf(n, "%s plans by time limits, and a job without one is planned to run for a year, so that it seldom fits before others."+
-		" Say what jobs have that name none, such as time: 1h, or time: none", n.text)
-}
-
-// limited reports whether the jobs of a pool and those below have a limit, or something
-// is said about it.
-func limited(p *share.Pool, above share.Times, more bool) bool {
-	t := above.Under("", p)
-	if t.Standard != 0 || t.Most > 0 {
-		return true
-	}
-	for i := range p.Pools {
-		if !limited(&p.Pools[i], t, false) {
-			return false
+	switch c.Shares.Sched.Placement {
+	case sched.FirstFit:
+		r.hintf(n, "first-fit keeps no room: narrow jobs can pass a wide one for ever."+
+			" Where jobs have different sizes use easy")
+	case sched.FCFS:
+		if path, uses := c.Shares.Sched.Root.Using("lottery", "load"); uses {
+			r.hintf(n, "fcfs waits for the job that goes first, and the policy of %s chooses it anew whenever a task ends:"+
+				" narrow jobs can pass a wide one for ever. Where jobs have different sizes use easy", poolName(path))
 		}
 	}
-	return len(p.Pools) > 0 && !more
 }

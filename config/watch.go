@@ -11,35 +11,20 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// Watch calls f with each configuration that becomes valid after a change of the file,
-// and bad with the problems of one that is not: then the last good one stays in force.
-// The file as it is when Watch begins counts as in force; see [Config.Watch] for a
-// caller that read it before. A value on poke has the file looked at at once, and bad
+// Watch calls f with each configuration that becomes valid after a change of the file from which c,
+// the one in force, was read, and bad with the problems of one that is not: then the last good one stays in force.
+// No change since c was read is missed. A value on poke has the file looked at at once, and bad
 // called again if it is still bad. Both functions are called one after the other. Watch
 // returns when ctx ends.
 //
 // A file that is missing or empty is bad, unlike in Load: it is more likely to be half
 // written, or lost, than meant. An empty configuration is {}.
-func Watch(ctx context.Context, path string, poke <-chan struct{}, f func(*Config), bad func(error)) error {
-	w, err := newWatcher(path, f, bad)
-	if err != nil {
-		return err
-	}
-	found := w.content()
-	if c, err := w.read(found); err == nil {
-		w.acted, w.hash = found, c.Shares.Hash
-	}
-	return w.start(ctx, poke)
-}
-
-// Watch is the function Watch for a caller that has c in force, read from the same
-// file: no change since then is missed.
 func (c *Config) Watch(ctx context.Context, path string, poke <-chan struct{}, f func(*Config), bad func(error)) error {
-	w, err := newWatcher(path, f, bad)
+	abs, err := filepath.Abs(path)
 	if err != nil {
-		return err
+		return fmt.Errorf("watch the configuration: %w", err)
 	}
-	w.hash = c.Shares.Hash
+	w := &watcher{path: path, abs: abs, f: f, bad: bad, hash: c.Shares.Hash}
 	return w.start(ctx, poke)
 }
 
@@ -60,14 +45,6 @@ type watcher struct {
 	subscribe func(dir string) // nil without events
 }
 
-func newWatcher(path string, f func(*Config), bad func(error)) (*watcher, error) {
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		return nil, fmt.Errorf("watch the configuration: %w", err)
-	}
-	return &watcher{path: path, abs: abs, f: f, bad: bad}, nil
-}
-
 // start watches with the events of the system, if it has any left: the poll finds
 // changes, too.
 func (w *watcher) start(ctx context.Context, poke <-chan struct{}) error {
@@ -83,7 +60,8 @@ func (w *watcher) start(ctx context.Context, poke <-chan struct{}) error {
 }
 
 // run looks at the file whenever something may have happened to it.
-func (w *watcher) run(ctx context.Context, poke <-chan struct{}, every times, events <-chan fsnotify.Event, failures <-chan error) {
+func (w *watcher) run(ctx context.Context, poke <-chan struct{}, every times, events <-chan fsnotify.Event,
+	failures <-chan error) {
 	poll := time.NewTicker(every.poll)
 	defer poll.Stop()
 	timer := time.NewTimer(0)
@@ -128,7 +106,7 @@ func (w *watcher) follow() {
 }
 
 // concerns reports whether an event may be about the file. Names that come and go may
-// be links on the way to it; what is written to other files is not.
+// be links on the way to it; writes to other files do not matter.
 func (w *watcher) concerns(e fsnotify.Event) bool {
 	return filepath.Base(e.Name) == filepath.Base(w.abs) || e.Has(fsnotify.Create|fsnotify.Rename|fsnotify.Remove)
 }
@@ -162,7 +140,7 @@ const (
 	unreadable = "-"
 )
 
-// content is what is in the file, or why it cannot be read.
+// content is the content of the file, or the reason why it cannot be read.
 func (w *watcher) content() string {
 	text, err := readFile(w.abs)
 	if err != nil {

@@ -26,7 +26,8 @@ type watched struct {
 
 func watch(t *testing.T, text string, start func(ctx context.Context, w *watched) error) *watched {
 	t.Helper()
-	w := &watched{t: t, path: filepath.Join(t.TempDir(), "fairlead.yaml"), poke: make(chan struct{}), told: make(chan told, 100)}
+	w := &watched{t: t, path: filepath.Join(t.TempDir(), "fairlead.yaml"), poke: make(chan struct{}),
+		told: make(chan told, 100)}
 	w.write(text)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
@@ -119,7 +120,11 @@ func TestWatch(t *testing.T) {
 func TestWatchFromHereOn(t *testing.T) {
 	t.Parallel()
 	w := watch(t, "policy: fifo", func(ctx context.Context, w *watched) error {
-		return Watch(ctx, w.path, w.poke, w.good, w.bad)
+		c, err := Load(w.path)
+		if err != nil {
+			return err
+		}
+		return c.Watch(ctx, w.path, w.poke, w.good, w.bad)
 	})
 	w.poke <- struct{}{} // the watcher is at work, and knows the policy fifo
 	w.write("policy: lottery")
@@ -131,7 +136,8 @@ func TestWatchLink(t *testing.T) {
 	t.Parallel()
 	w := watch(t, "policy: fifo", func(ctx context.Context, w *watched) error {
 		dir := filepath.Dir(w.path)
-		err := errors.Join(os.Mkdir(dir+"/1", 0o700), os.Mkdir(dir+"/2", 0o700), os.WriteFile(dir+"/1/f", []byte("policy: fifo"), 0o600),
+		err := errors.Join(os.Mkdir(dir+"/1", 0o700), os.Mkdir(dir+"/2", 0o700),
+			os.WriteFile(dir+"/1/f", []byte("policy: fifo"), 0o600),
 			os.WriteFile(dir+"/2/f", []byte("policy: lottery"), 0o600), os.Symlink("1", dir+"/data"), os.Remove(w.path),
 			os.Symlink("data/f", w.path))
 		if err != nil {
@@ -150,11 +156,9 @@ func TestWatchLink(t *testing.T) {
 // TestWatchPolls is without events, as on a network file system.
 func TestWatchPolls(t *testing.T) {
 	w := watch(t, "policy: fifo", func(ctx context.Context, w *watched) error {
-		x, err := newWatcher(w.path, w.good, w.bad)
-		if err == nil {
-			x.run(ctx, nil, times{time.Millisecond, 5 * time.Millisecond}, nil, nil)
-		}
-		return err
+		x := &watcher{path: w.path, abs: w.path, f: w.good, bad: w.bad}
+		x.run(ctx, nil, times{time.Millisecond, 5 * time.Millisecond}, nil, nil)
+		return nil
 	})
 	w.wantPolicy("fifo")
 	w.write("policy: lottery")
@@ -165,7 +169,8 @@ func TestWatchPolls(t *testing.T) {
 // look again.
 func TestSettle(t *testing.T) {
 	for _, c := range []struct{ looks, want string }{
-		{"aa", "+!"}, {"aaa", "+!."}, {"abb", "++!"}, {"ababab", "++++++"}, {"aabab", "+!+.+"}, {"aababb", "+!+.+!"}, {"aaba bb", "+!+.f+!"},
+		{"aa", "+!"}, {"aaa", "+!."}, {"abb", "++!"}, {"ababab", "++++++"}, {"aabab", "+!+.+"}, {"aababb",
+			"+!+.+!"}, {"aaba bb", "+!+.f+!"},
 		{"aa aa", "+!f+!"},
 	} {
 		var s settle

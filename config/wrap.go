@@ -6,7 +6,7 @@ import (
 	"github.com/fairlead/fairlead/sched"
 )
 
-// unless says in words what is in force when a field without a default is left out.
+// unless describes the value in force when a field without a default is left out.
 func unless(words string, f field) field {
 	f.unless = words
 	return f

@@ -6,9 +6,11 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -18,6 +20,7 @@ import (
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/server"
+	"github.com/fairlead/fairlead/internal/token"
 	"github.com/fairlead/fairlead/store/memory"
 )
 
@@ -87,7 +90,7 @@ func testStopped(d *desk) {
 	d.work("a")
 	ids := d.submit(api.Spec{Kind: "wait", Args: []byte(`{"seconds": 600}`)}, api.Spec{Kind: "wait", Args: []byte(`{"seconds": 600}`), LimitSeconds: 0.5})
 	d.await("the start", func() []int64 { return d.runningOn("a", ids[:1]) })
-	if _, err := d.client.Alter(d.Context(), api.AlterRequest{Verb: "cancel", Jobs: ids[:1]}); err != nil {
+	if _, err := d.client.Jobs.Alter(d.Context(), api.AlterRequest{Verb: "cancel", Jobs: ids[:1]}); err != nil {
 		d.Fatal(err)
 	}
 	d.await("the end of the cancelled job", func() []int64 { return d.in(fairlead.Cancelled, ids, 1) })
@@ -102,7 +105,7 @@ func testStopped(d *desk) {
 
 // testFailed: what cannot get better is not tried again, the rest is.
 func testFailed(d *desk) {
-	d.work("a")
+	a := d.work("a")
 	ids := d.submit(
 		api.Spec{Kind: "checksum", Args: []byte(`{"path": "/nowhere/at/all"}`), Retries: 3},
 		api.Spec{Kind: "checksum", Args: []byte(`{"path": "/"}`), Retries: 1, BackoffSeconds: 0.1},
@@ -112,6 +115,32 @@ func testFailed(d *desk) {
 		if got := d.task(ids[i]); got.Attempt != attempts || got.Outcome.Cause == "" {
 			d.Errorf("task %d of %d attempts: %+v", i, attempts, got)
 		}
+		for n := 1; n <= attempts; n++ {
+			// What was tried, and what went wrong; the user has a name of the machine's own.
+			said := regexp.MustCompile(fmt.Sprintf(`(?m)^job %d, task 0, attempt %d, kind checksum, for \S+: failed \S`, ids[i], n))
+			d.await("a line about the failure", func() []int64 { return make([]int64, len(said.FindAllString(a.out.String(), -1))) })
+		}
+	}
+}
+
+// TestHandlerExits: a handler in Python that leaves the program ends its task, and no more.
+func TestHandlerExits(t *testing.T) {
+	argv := python(t)
+	source, err := os.ReadFile(argv[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "worker.py")
+	changed := strings.Replace(string(source), "\nHANDLERS = {", "\n\ndef leave(task):\n    sys.exit('no more')\n\n\nHANDLERS = {\"leave\": leave, ", 1)
+	if err := os.WriteFile(file, []byte(changed), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d := newDesk(t, []string{argv[0], file})
+	d.work("a")
+	ids := d.submit(api.Spec{Kind: "leave"})
+	d.await("the end", func() []int64 { return d.in(fairlead.Failed, ids, 1) })
+	if got := d.task(ids[0]).Outcome.Cause; !strings.Contains(got, "no more") {
+		t.Errorf("it failed as of %q", got)
 	}
 }
 
@@ -204,6 +233,7 @@ type desk struct {
 	loop   *fairlead.Loop
 	client *api.Client
 	socket string
+	token  string // the file that holds the workers' token
 }
 
 func newDesk(t *testing.T, argv []string) *desk {
@@ -231,13 +261,27 @@ func newDesk(t *testing.T, argv []string) *desk {
 		}
 	})
 	t.Cleanup(func() { d.client.Close(); cancel(); both.Wait(); store.Close() })
+	d.makeToken()
 	return d
+}
+
+// makeToken makes the token by which the workers act: it is good for their kinds of jobs, and nothing else.
+func (d *desk) makeToken() {
+	d.Helper()
+	made, r := new(token.TokenCreated), token.TokenRequest{Scopes: []string{"run:checksum", "run:wait", "run:leave"}}
+	if err := d.client.Call(d.Context(), http.MethodPost, "/v1/tokens", r, made); err != nil {
+		d.Fatal(err)
+	}
+	d.token = filepath.Join(d.dir, "token")
+	if err := os.WriteFile(d.token, []byte(made.Text+"\n"), 0o600); err != nil {
+		d.Fatal(err)
+	}
 }
 
 // submit submits jobs of anybody.
 func (d *desk) submit(specs ...api.Spec) (ids []int64) {
 	d.Helper()
-	r, err := d.client.Submit(d.Context(), api.SubmitRequest{Jobs: specs, Unsatisfiable: true})
+	r, err := d.client.Jobs.Submit(d.Context(), api.SubmitRequest{Jobs: specs, Unsatisfiable: true})
 	if err != nil {
 		d.Fatal(err)
 	}
@@ -331,6 +375,7 @@ func (d *desk) work(name string, flags ...string) *process {
 	d.Helper()
 	argv := append(append(d.argv[1:len(d.argv):len(d.argv)], "--server", d.socket, "--name", name), flags...)
 	p := &process{d: d, name: name, cmd: exec.Command(d.argv[0], argv...)}
+	p.cmd.Env = append(os.Environ(), "FAIRLEAD_TOKEN_FILE="+d.token)
 	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.out
 	if err := p.cmd.Start(); err != nil {
 		d.Fatal(err)

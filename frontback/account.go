@@ -95,7 +95,7 @@ func (g *aged) add(amount float64, t time.Time, s *Settings) time.Time {
 	return last.at
 }
 
-// take takes away what is left of an amount that was added as of an instant.
+// take takes away the rest of an amount that was added as of an instant.
 func (g *aged) take(amount float64, since time.Time, s *Settings) {
 	if s.Window > 0 {
 		i, found := slices.BinarySearchFunc(g.lots, since, func(l lot, t time.Time) int { return l.at.Compare(t) })
@@ -129,7 +129,7 @@ func (g *aged) age(t time.Time, s *Settings) {
 	}
 }
 
-// left is what is left of 1 after a time.
+// left is the rest of 1 after a time.
 func left(after, halfLife time.Duration) float64 {
 	return math.Exp2(-float64(after) / float64(halfLife))
 }
@@ -144,23 +144,4 @@ func (g *aged) state() []Lot {
 		lots = append(lots, Lot{g.at, x})
 	}
 	return lots
-}
-
-// sum adds up in twice the usual precision, so that what is added and taken away again
-// leaves no trace, and the order does not matter.
-type sum struct{ high, low float64 }
-
-func (s *sum) add(x float64) {
-	h, e := twoSum(s.high, x)
-	s.high, s.low = twoSum(h, e+s.low)
-}
-
-func (s *sum) value() float64 { return s.high + s.low }
-
-// twoSum is a + b, and what rounding took from it (Knuth, The Art of Computer Programming
-// 2, 4.2.2).
-func twoSum(a, b float64) (total, lost float64) {
-	total = float64(a + b)
-	v := float64(total - a)
-	return total, float64(a-float64(total-v)) + float64(b-v)
 }

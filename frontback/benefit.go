@@ -3,6 +3,7 @@ package frontback
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 )
@@ -128,3 +129,6 @@ func weighted(p Parameters) (Benefit, error) {
 		return total * u.Seconds
 	}, nil
 }
+
+// maxBenefit bounds benefits and weights, so that sums of them stay finite.
+const maxBenefit = math.MaxFloat64 / (1 << 64)

@@ -113,7 +113,8 @@ func (b *Book) at(now time.Time) {
 func (b *Book) Decide(j Job, now time.Time) (Decision, error) {
 	a := b.byName[j.Group]
 	if a == nil {
-		return Decision{}, fmt.Errorf("frontback: job %d: no group %q; known: %s", j.ID, j.Group, strings.Join(b.settings.names(), ", "))
+		return Decision{}, fmt.Errorf("frontback: job %d: no group %q; known: %s", j.ID, j.Group,
+			strings.Join(b.settings.names(), ", "))
 	}
 	benefit, err := b.benefit(j.ID, j.Group, j.Estimate)
 	if err != nil {

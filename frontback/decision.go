@@ -56,7 +56,8 @@ func share(eval func([]float64) float64, received, benefit, all float64) float64
 // Text is the decision for a person.
 func (d *Decision) Text() string {
 	if d.Place == Above {
-		return fmt.Sprintf("job %d of %s goes before all fair-share groups: %s is a priority group (priority %d).", d.Job, d.Group, d.Group, d.Priority)
+		return fmt.Sprintf("job %d of %s goes before all fair-share groups: %s is a priority group (priority %d).", d.Job,
+			d.Group, d.Group, d.Priority)
 	}
 	rule, side := "not above", "front"
 	if d.Place == Back {
@@ -64,8 +65,10 @@ func (d *Decision) Text() string {
 	}
 	t := d.Terms
 	a, b := why.ShortPair(float64(d.Share), float64(d.Fraction))
-	return fmt.Sprintf("job %d of %s goes to the %s (priority %d): with it %s has (%s + %s) / (%s + %s) = %s, %s its %s.", d.Job, d.Group, side, d.Priority, d.Group,
-		why.Short(float64(t["received"])), why.Short(float64(t["benefit"])), why.Short(float64(t["all"])), why.Short(float64(t["benefit"])), a, rule, b)
+	return fmt.Sprintf("job %d of %s goes to the %s (priority %d): with it %s has (%s + %s) / (%s + %s) = %s, %s its %s.",
+		d.Job, d.Group, side, d.Priority, d.Group,
+		why.Short(float64(t["received"])), why.Short(float64(t["benefit"])), why.Short(float64(t["all"])),
+		why.Short(float64(t["benefit"])), a, rule, b)
 }
 
 // Verify recomputes a decision from the numbers in it. It needs no book.

@@ -1,13 +1,13 @@
 // Package frontback decides where a job goes in a queueing system (QS) that somebody else
 // runs: to the front or to the back, so that groups receive their fractions of a benefit,
-// or above both if it is of a priority group (seed 3, "Generic Fair Share Scheduling Using
+// or above both if it is of a priority group ("Generic Fair Share Scheduling Using
 // Priority-Based Queuing").
 //
 // The rule of the source, for a job j of the fair-share group g:
 //
 //	p = B[g] + B(j, g) > b[g] ? p_b : p_f
 //
-// b[g] is a fraction, so that what is compared with it is one, too:
+// b[g] is a fraction, and so is the value that is compared with it:
 //
 //	share = (B[g] + B(j, g)) / (sum of all B + B(j, g))     front if share <= b[g]
 //

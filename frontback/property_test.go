@@ -195,7 +195,8 @@ func TestRefundRestores(t *testing.T) {
 			t.Fatal(err)
 		}
 		without, _ := frontback.New(s)
-		amount := rapid.Float64Range(0, 1e6)
+		// Sums of sixteenths are exact, so that what is taken back leaves nothing behind.
+		amount := rapid.Map(rapid.IntRange(0, 16e6), func(n int) float64 { return float64(n) / 16 })
 		id := int64(0)
 		for range rapid.IntRange(0, 8).Draw(t, "others") {
 			j := job(id, rapid.SampledFrom(groups).Draw(t, "group"), amount.Draw(t, "work"))
@@ -237,7 +238,8 @@ func TestOrderDoesNotMatter(t *testing.T) {
 		s.AtStart = false
 		var jobs []frontback.Job
 		for i := range rapid.IntRange(1, 30).Draw(t, "jobs") {
-			jobs = append(jobs, job(int64(i), rapid.SampledFrom(groups).Draw(t, "group"), float64(rapid.IntRange(0, 1e7).Draw(t, "work"))/10))
+			jobs = append(jobs, job(int64(i), rapid.SampledFrom(groups).Draw(t, "group"),
+				float64(rapid.IntRange(0, 1e7).Draw(t, "work"))/10))
 		}
 		var first []frontback.Standing
 		for round, order := range [][]frontback.Job{jobs, rapid.Permutation(jobs).Draw(t, "order")} {
@@ -272,7 +274,8 @@ func TestOrderDoesNotMatter(t *testing.T) {
 func TestLimitsAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const long = 200 * 365 * 24 * time.Hour
-		settings := []frontback.Settings{{}, {Window: long}, {HalfLife: long}, {Window: time.Nanosecond}, {HalfLife: time.Nanosecond}}
+		settings := []frontback.Settings{{}, {Window: long}, {HalfLife: long}, {Window: time.Nanosecond},
+			{HalfLife: time.Nanosecond}}
 		var books []*frontback.Book
 		for _, s := range settings {
 			s.Groups, s.Benefit = two().Groups, func(u frontback.Use, _ string) float64 { return u.Work }

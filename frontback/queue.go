@@ -2,7 +2,7 @@ package frontback
 
 import "fmt"
 
-// Answer is what can be found out about a QS.
+// Answer is the result of a question about a QS.
 type Answer int
 
 // A QS may not tell.
@@ -25,7 +25,7 @@ type Queue struct {
 	Lowest, Highest int64
 	// SmallFirst: it serves small numbers first.
 	SmallFirst bool
-	// Found is what was found at the QS beside that, in its own words and with what to do.
+	// Found are the further findings at the QS, in its own words and with advice.
 	Found []Doubt
 	// Notes are what else is good to know of it.
 	Notes []string
@@ -42,15 +42,19 @@ func (s *Settings) Doubts(q Queue) []Doubt {
 	var doubts []Doubt
 	switch q.Ages {
 	case Yes:
-		doubts = append(doubts, Doubt{true, q.Name + " raises priorities of jobs that wait: a job at the back passes the front in time, and fair-share jobs pass priority groups; turn its ageing off"})
+		doubts = append(doubts, Doubt{true, q.Name +
+			" raises priorities of jobs that wait: a job at the back passes the front in time, and fair-share jobs pass priority groups; turn its ageing off"})
 	case Unknown:
-		doubts = append(doubts, Doubt{false, q.Name + " does not tell whether it changes priorities of jobs that wait: if it does, fractions and priority groups do not hold"})
+		doubts = append(doubts, Doubt{false, q.Name +
+			" does not tell whether it changes priorities of jobs that wait: if it does, fractions and priority groups do not hold"})
 	}
 	switch q.Obeys {
 	case No:
-		doubts = append(doubts, Doubt{true, q.Name + " ignores the priorities that we choose: it needs an account that may set them"})
+		doubts = append(doubts, Doubt{true, q.Name +
+			" ignores the priorities that we choose: it needs an account that may set them"})
 	case Unknown:
-		doubts = append(doubts, Doubt{false, q.Name + " does not tell whether we may set priorities: if not, all jobs stay in the order of their submission"})
+		doubts = append(doubts, Doubt{false, q.Name +
+			" does not tell whether we may set priorities: if not, all jobs stay in the order of their submission"})
 	}
 	doubts = append(doubts, q.Found...)
 	rungs := s.rungs()
@@ -62,8 +66,10 @@ func (s *Settings) Doubts(q Queue) []Doubt {
 		}
 		doubts = append(doubts, Doubt{true, fmt.Sprintf("%s serves %s numbers first, but the levels go from %d at the back to %d: turn them round", q.Name, first, back, top)})
 	}
-	if low, high := min(back, top), max(back, top); (q.Lowest != 0 || q.Highest != 0) && (low < q.Lowest || high > q.Highest) {
-		doubts = append(doubts, Doubt{true, fmt.Sprintf("%s takes priorities from %d to %d, the levels need %d to %d", q.Name, q.Lowest, q.Highest, low, high)})
+	if low, high := min(back, top), max(back, top); (q.Lowest != 0 || q.Highest != 0) &&
+		(low < q.Lowest || high > q.Highest) {
+		doubts = append(doubts, Doubt{true, fmt.Sprintf("%s takes priorities from %d to %d, the levels need %d to %d", q.Name,
+			q.Lowest, q.Highest, low, high)})
 	}
 	return doubts
 }

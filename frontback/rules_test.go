@@ -35,7 +35,8 @@ func TestD1DecidedAtOnce(t *testing.T) {
 	if _, err := b.Submit(job(7, "physics", 1), epoch); !errors.Is(err, frontback.ErrKnownJob) {
 		t.Error(err)
 	}
-	if _, err := b.Submit(job(2000, "law", 1), epoch); err == nil || !strings.Contains(err.Error(), "known: daq, calib, physics, biology, chemistry") {
+	if _, err := b.Submit(job(2000, "law", 1), epoch); err == nil ||
+		!strings.Contains(err.Error(), "known: daq, calib, physics, biology, chemistry") {
 		t.Error(err)
 	}
 }
@@ -110,7 +111,8 @@ func TestD3PriorityGroups(t *testing.T) {
 
 // D4: each function on the same use, parameters, and one of our own.
 func TestD4BenefitFunctions(t *testing.T) {
-	use := frontback.Use{Seconds: 100, CPUSeconds: 350, Processes: 4, Work: 7, Resources: map[string]float64{"cpu": 4, "memory": 8}}
+	use := frontback.Use{Seconds: 100, CPUSeconds: 350, Processes: 4, Work: 7,
+		Resources: map[string]float64{"cpu": 4, "memory": 8}}
 	functions := frontback.Builtin()
 	err := functions.Register("tape", func(p frontback.Parameters) (frontback.Benefit, error) {
 		return func(u frontback.Use, group string) float64 { return u.Resources["cpu"] + float64(len(group)) }, nil
@@ -147,7 +149,8 @@ func TestD4BenefitFunctions(t *testing.T) {
 	if err := functions.Register("work", functions["tape"]); err == nil {
 		t.Error("a name is taken twice")
 	}
-	for name, p := range map[string]frontback.Parameters{"disk": {}, "resources": {}, "work": {Amount: -1}, "fixed": {Groups: map[string]float64{"a": -1}}} {
+	for name, p := range map[string]frontback.Parameters{"disk": {}, "resources": {}, "work": {Amount: -1},
+		"fixed": {Groups: map[string]float64{"a": -1}}} {
 		if _, err := functions.New(name, p); err == nil {
 			t.Errorf("%s %+v is taken", name, p)
 		}
@@ -163,7 +166,8 @@ func TestD4BenefitFunctions(t *testing.T) {
 func TestD5D6Queues(t *testing.T) {
 	s := three()
 	slurm := frontback.Queue{Name: "slurm", Ages: frontback.No, Obeys: frontback.Yes, Lowest: 1, Highest: 1<<32 - 2}
-	beanstalkd := frontback.Queue{Name: "beanstalkd", Ages: frontback.No, Obeys: frontback.Yes, Lowest: 0, Highest: 1<<32 - 1, SmallFirst: true}
+	beanstalkd := frontback.Queue{Name: "beanstalkd", Ages: frontback.No, Obeys: frontback.Yes, Lowest: 0,
+		Highest: 1<<32 - 1, SmallFirst: true}
 	rabbit := frontback.Queue{Name: "rabbitmq", Ages: frontback.No, Obeys: frontback.Yes, Lowest: 0, Highest: 3}
 	aged, mute, plain := slurm, slurm, slurm
 	aged.Ages, mute.Ages, mute.Obeys, plain.Obeys = frontback.Yes, frontback.Unknown, frontback.Unknown, frontback.No

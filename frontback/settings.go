@@ -2,7 +2,6 @@ package frontback
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -84,7 +83,8 @@ func (s *Settings) checkLevels() error {
 		return nil
 	}
 	if want := 2 + len(s.Priority); len(s.Levels) != want {
-		return fmt.Errorf("frontback: %d levels: back, front and %d priority groups need %d", len(s.Levels), len(s.Priority), want)
+		return fmt.Errorf("frontback: %d levels: back, front and %d priority groups need %d", len(s.Levels),
+			len(s.Priority), want)
 	}
 	rises := s.Levels[1] > s.Levels[0]
 	for i := 1; i < len(s.Levels); i++ {
@@ -117,6 +117,3 @@ func (s *Settings) rungs() []Rung {
 	}
 	return rungs
 }
-
-// maxBenefit bounds benefits and weights, so that sums of them stay finite.
-const maxBenefit = math.MaxFloat64 / (1 << 64)

@@ -70,7 +70,8 @@ func Restore(s Settings, from State) (*Book, error) {
 func (b *Book) hold(h Held) error {
 	at := slices.Index(stages, h.Stage)
 	if _, twice := b.jobs[h.Job]; twice || at < 0 || !counts(h.Charge) {
-		return fmt.Errorf("frontback: the state of job %d has the charge %v in the stage %q, or is there twice", h.Job, h.Charge, h.Stage)
+		return fmt.Errorf("frontback: the state of job %d has the charge %v in the stage %q, or is there twice", h.Job,
+			h.Charge, h.Stage)
 	}
 	e := entry{h.Group, h.Charge, stage(at), h.Since}
 	if a := b.byName[h.Group]; a != nil {
@@ -85,8 +86,8 @@ func (b *Book) hold(h Held) error {
 	return nil
 }
 
-// Received is what the groups received, as State has it: with [Book.Held] of each job it is
-// the state in parts, for whoever keeps many jobs and writes only what has changed.
+// Received is the benefit of the groups, as State has it: with [Book.Held] of each job it is
+// the state in parts, for whoever keeps many jobs and writes only the changes.
 func (b *Book) Received() map[string][]Lot {
 	groups := map[string][]Lot{}
 	for _, a := range b.accounts {

@@ -47,7 +47,8 @@ func submit(t testing.TB, b *frontback.Book, j frontback.Job, now time.Time) fro
 	return d
 }
 
-func end(t testing.TB, b *frontback.Book, id int64, how frontback.Outcome, units float64, now time.Time) frontback.Correction {
+func end(t testing.TB, b *frontback.Book, id int64, how frontback.Outcome, units float64,
+	now time.Time) frontback.Correction {
 	t.Helper()
 	c, err := b.End(id, how, &frontback.Use{Work: units}, now)
 	if err != nil {
@@ -75,7 +76,8 @@ func verified(t testing.TB, d frontback.Decision) {
 // three are the groups of the worked examples.
 func three() frontback.Settings {
 	return frontback.Settings{
-		Groups:   []frontback.Group{{Name: "physics", Weight: 50}, {Name: "biology", Weight: 30}, {Name: "chemistry", Weight: 20}},
+		Groups: []frontback.Group{{Name: "physics", Weight: 50}, {Name: "biology", Weight: 30},
+			{Name: "chemistry", Weight: 20}},
 		Priority: []string{"daq", "calib"}, // data taking goes before calibration
 	}
 }
@@ -150,8 +152,10 @@ func TestTable(t *testing.T) {
 		}
 		if row.had != none {
 			x := d.Terms
-			if float64(x["received"]) != row.had || float64(x["all"]) != row.all || float64(x["benefit"]) != row.work || float64(d.Share) != row.over/row.sum {
-				t.Errorf("%d: %s; by hand (%v + %v) / (%v + %v) = %v / %v", n, d.Text(), row.had, row.work, row.all, row.work, row.over, row.sum)
+			if float64(x["received"]) != row.had || float64(x["all"]) != row.all || float64(x["benefit"]) != row.work ||
+				float64(d.Share) != row.over/row.sum {
+				t.Errorf("%d: %s; by hand (%v + %v) / (%v + %v) = %v / %v", n, d.Text(), row.had, row.work, row.all, row.work,
+					row.over, row.sum)
 			}
 		}
 		if e, ends := endings[n]; ends {

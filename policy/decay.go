@@ -8,10 +8,11 @@ import (
 	"github.com/fairlead/fairlead/share"
 	"github.com/fairlead/fairlead/usage"
 	"github.com/fairlead/fairlead/why"
+	"github.com/fairlead/fairlead/why/replay"
 )
 
-// Decay serves the child first whose share exceeds its recent use by the most (seed 4,
-// "P = S - U"):
+// Decay serves the child first whose share exceeds its recent use by the most (the
+// formula P = S - U of cluster schedulers):
 //
 //	priority = share - used        largest first
 //
@@ -41,8 +42,10 @@ var (
 	shareTerm = why.Term{Name: "share", Doc: "its weight among its siblings'"}
 	usedTerm  = why.Term{Name: "used", Doc: "what it received lately, as a part of what the cluster could give; past use counts less"}
 
-	decayed       = why.NewFormula("decay", "share - used", why.LargestFirst, shareTerm, usedTerm)
-	decayedScaled = why.NewFormula("decay", "share - share * used", why.LargestFirst, shareTerm, usedTerm)
+	decayed = why.NewFormula("decay", "share - used", why.LargestFirst, shareTerm, usedTerm).
+		Phrased("", "share less use {key}")
+	decayedScaled = why.NewFormula("decay", "share - share * used", why.LargestFirst, shareTerm, usedTerm).
+			Phrased("", "share less use {key}")
 )
 
 func newDecay(o share.Decay) Decay {
@@ -86,6 +89,20 @@ func (d Decay) Terms(p *sched.Pool, at sched.Setting) why.Terms {
 	return t
 }
 
+// Outlasts reports whether a child goes before another whatever that received, after a wait in which the child's use
+// should have changed this: see sched.GateView.Starves. The wait is a day or, with half_life, the time for which use
+// counts: past use is then about as large as it becomes if all goes on.
+func (d Decay) Outlasts(child, other *sched.Pool, waited time.Duration, at sched.Setting) bool {
+	whole := at.MeanLife
+	switch {
+	case d.days > 0:
+		whole = usage.Day
+	case whole == 0:
+		whole = at.Seconds / 2
+	}
+	return waited.Seconds() >= whole && d.Terms(child, at).Key < -at.Share(other.Weight)
+}
+
 // received is what the child received, and what the cluster could have given.
 func (d Decay) received(p *sched.Pool, at *sched.Setting) (amount, whole float64) {
 	capacity := math.Max(1, at.Capacity) // before any node is there
@@ -101,6 +118,36 @@ func (d Decay) received(p *sched.Pool, at *sched.Setting) (amount, whole float64
 	}
 	return p.Service(at.Now) / at.Growth, capacity * at.Seconds
 }
+
+// Recompute implements replay.Rule.
+func (Decay) Recompute(c *replay.Choice) replay.Standing {
+	p, above, capacity := c.Child, c.Above, math.Max(1, c.Capacity)
+	fixed, whole := c.Service(p), capacity*c.Seconds
+	amount := fixed / c.Growth
+	top, days := above.Parent < 0, above.ByDays && p.Days != nil
+	switch {
+	case !top && days && above.Days != nil:
+		amount, whole = sumOfDays(p.Days), sumOfDays(above.Days)
+		fixed = amount
+	case !top:
+		amount, whole = fixed, c.Service(above)
+	case days:
+		amount, whole = sumOfDays(p.Days), capacity*86400
+		fixed = amount
+	case c.MeanLife > 0:
+		whole = capacity * c.MeanLife
+	}
+	s := replay.Standing{Tie: -p.Weight, Fixed: fixed, Drift: [2]float64{p.Weight}}
+	if above.Weights != 0 {
+		s.Values[0] = p.Weight / above.Weights
+	}
+	if amount > 0 {
+		s.Values[1] = amount / math.Max(whole, 1)
+	}
+	return s
+}
+
+func sumOfDays(d *why.DaysUsed) float64 { return d.Past + d.Today + float64(d.Slots*d.Seconds) }
 
 // Drift implements sched.Drifter: children of the same weight age alike.
 func (Decay) Drift(p *sched.Pool, _ sched.Setting) [2]float64 { return [2]float64{p.Weight} }
@@ -123,4 +170,5 @@ var (
 	_ sched.Drifter = Decay{}
 	_ sched.Renewer = Decay{}
 	_ sched.Daily   = Decay{}
+	_ replay.Rule   = Decay{}
 )

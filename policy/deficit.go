@@ -1,11 +1,14 @@
 package policy
 
 import (
+	"math"
+
 	"github.com/fairlead/fairlead/sched"
 	"github.com/fairlead/fairlead/why"
+	"github.com/fairlead/fairlead/why/replay"
 )
 
-// Deficit serves the child first that is owed the most (seed 1, HADOOP-3746): the one
+// Deficit serves the child first that is owed the most (HADOOP-3746): the one
 // whose received service is the farthest behind what an ideal scheduler would have given
 // it since it came.
 //
@@ -18,9 +21,10 @@ import (
 // them they grow linearly. They do not decay. A child that has nothing to run any more is
 // forgotten, and begins at 0 when it comes back.
 //
-// Each resource has deficits of its own: a child is compared in the one of which its next
-// task takes the largest part (map and reduce slots, in the source). Divided by what there
-// is of it, the key is in seconds of the whole cluster.
+// Each resource has deficits of its own: a child is compared in the dominant
+// resource of its next task (map and reduce slots, in the source). Where there is room for
+// tasks of one resource only, this one decides. Divided by what there is of it, the key is
+// in seconds of the whole cluster.
 //
 // Children below their minimum go before all others, among themselves by deficit.
 //
@@ -37,7 +41,8 @@ var deficit = why.NewFormula("deficit", "(received - ideal) / capacity", "smalle
 	why.Term{Name: "received", Unit: "undecayed slot-seconds", Doc: "service received since it came, running tasks so far included"},
 	why.Term{Name: "ideal", Unit: "undecayed slot-seconds", Doc: "service that an ideal scheduler would have given it since"},
 	why.Term{Name: "capacity", Unit: "slots", Doc: "what the cluster has of the resource of which its next task takes most"},
-).Saying("is owed {ideal - received} slot-seconds")
+).Phrased("{ideal - received|lacks # slot-seconds|had # slot-seconds too much}",
+	"{(ideal - received) / capacity|lacks # s of the cluster|had # s of the cluster too much}")
 
 // Formula implements sched.Policy.
 func (Deficit) Formula() *why.Formula { return deficit }
@@ -59,7 +64,27 @@ func (Deficit) Drift(p *sched.Pool, at sched.Setting) [2]float64 {
 	return drift
 }
 
-// Owes implements sched.Owing.
+// Owes implements sched.DeficitPolicy.
 func (Deficit) Owes() {}
 
-var _ sched.Owing = Deficit{}
+// Recompute implements replay.Rule. The deficit that counts is that of the first resource that dominates
+// a task in the child. Received and ideal service are large sums, and so are rounded.
+func (Deficit) Recompute(c *replay.Choice) replay.Standing {
+	s := replay.Standing{Values: [why.MaxTerms]float64{0, 0, 1}, Tie: -c.Child.Weight, Rounded: true}
+	main := math.MaxInt
+	for j := range c.Jobs(false) {
+		main = min(main, j.Main)
+	}
+	if main >= len(c.Child.Owed) {
+		return s
+	}
+	o := c.Child.Owed[main]
+	s.Values = [why.MaxTerms]float64{o.Received, o.Ideal, o.Capacity}
+	s.Fixed, s.Drift = o.Fixed, [2]float64{o.Drift, float64(main)}
+	return s
+}
+
+var (
+	_ sched.DeficitPolicy = Deficit{}
+	_ replay.Rule         = Deficit{}
+)

@@ -3,20 +3,21 @@ package policy
 import (
 	"github.com/fairlead/fairlead/sched"
 	"github.com/fairlead/fairlead/why"
+	"github.com/fairlead/fairlead/why/replay"
 )
 
 // Drf serves the child first that holds the smallest part of what it holds most of
 // (dominant resource fairness; Ghodsi, Zaharia, Hindman, Konwinski, Shenker and Stoica,
 // NSDI 2011):
 //
-//	key = used / total / weight        smallest first
+//	key = used / (total * weight)        smallest first
 //
 // Of each resource, the running tasks in and below a child take a part of what the nodes
 // that take tasks have. The largest of these parts is its dominant share, of the dominant
 // resource: used is what it has of this, total what there is. So somebody who needs memory
 // and somebody who needs processors each get as much of what they need.
 //
-// It looks at what runs now and at nothing before. The tree is served from the top, and a
+// It looks at the running tasks and at nothing before. The tree is served from the top, and a
 // pool with others below it is compared by what these hold together. Children with equal keys
 // take turns by their weights: without this, two with one slot between them would stand level
 // each time it is free, and the older one would have it for ever.
@@ -27,11 +28,12 @@ import (
 // three tasks of a and two of b, and both have two thirds of what they need most.
 type Drf struct{}
 
-var drf = why.NewFormula("drf", "used / total / weight", "smallest first",
+var drf = why.NewFormula("drf", "used / (total * weight)", "smallest first",
 	why.Term{Name: "used", Unit: why.OfResource, Doc: "what its running tasks have of its dominant resource: the one of which they have the largest part"},
 	why.Term{Name: "total", Unit: why.OfResource, Doc: "what the nodes that take tasks have of it"},
 	why.Term{Name: "weight", Doc: "its weight among its siblings"},
-).Saying("has {used} of {total} {resource}")
+).Phrased("has {used} of {total} {resource}", "dominant share {key}").
+	TiedBy("it is its turn: those that hold the same part take turns by their weights")
 
 // Formula implements sched.Policy.
 func (Drf) Formula() *why.Formula { return drf }
@@ -41,11 +43,25 @@ func (Drf) Terms(p *sched.Pool, at sched.Setting) why.Terms {
 	d := at.Dominant(p)
 	t := why.Terms{Formula: drf, Tie: d.Turn, Resource: d.Resource}
 	t.Values[0], t.Values[1], t.Values[2] = d.Used, d.Total, p.Weight
-	t.Key = float64(d.Used/d.Total) / p.Weight
+	t.Key = d.Used / float64(d.Total*p.Weight)
 	return t
 }
 
 // Holds implements sched.Holding.
 func (Drf) Holds() {}
 
-var _ sched.Holding = Drf{}
+// Recompute implements replay.Rule.
+func (Drf) Recompute(c *replay.Choice) replay.Standing {
+	used, total := 0.0, 1.0
+	for i, n := range c.Child.Holds {
+		if i < len(c.Totals) && c.Totals[i] > 0 && float64(n)/c.Totals[i] > used/total {
+			used, total = float64(n), c.Totals[i]
+		}
+	}
+	return replay.Standing{Values: [why.MaxTerms]float64{used, total, c.Child.Weight}, Tie: c.Child.Turn}
+}
+
+var (
+	_ sched.Holding = Drf{}
+	_ replay.Rule   = Drf{}
+)

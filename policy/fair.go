@@ -4,6 +4,7 @@ import (
 	"github.com/fairlead/fairlead/sched"
 	"github.com/fairlead/fairlead/usage"
 	"github.com/fairlead/fairlead/why"
+	"github.com/fairlead/fairlead/why/replay"
 )
 
 // Fair, the default, serves the child first that has received the least for its
@@ -17,9 +18,9 @@ import (
 // mean length of the tasks of its leaf so far. joined is where the child entered.
 //
 // A child that comes back after an absence enters at the level, joined + served /
-// weight, of the least served of those that are next in order, so that absence earns no
+// weight, of the least served child that is next in order, so that absence earns no
 // credit (as in start-time fair queueing; Goyal, Vin and Cheng, SIGCOMM 1996). The level
-// counts what was received and nothing that is merely expected. At equal keys the larger
+// counts received service and no service that is merely expected. At equal keys the larger
 // weight goes first, then the older pool.
 //
 // Example: weights a 1, b 3, tasks of 10 s, everybody waiting from the start, four
@@ -65,4 +66,14 @@ func (Fair) Carry(p *sched.Pool, level float64, now usage.Now) {
 	p.Own[joined], p.Own[base] = level, p.Service(now)
 }
 
-var _ sched.Carrier = Fair{}
+// Recompute implements replay.Rule.
+func (Fair) Recompute(c *replay.Choice) replay.Standing {
+	p := c.Child
+	values := [why.MaxTerms]float64{p.Own[0], c.Service(p) - p.Own[1], float64(p.Flight * c.Growth), p.Weight}
+	return replay.Standing{Values: values, Tie: -p.Weight}
+}
+
+var (
+	_ sched.Carrier = Fair{}
+	_ replay.Rule   = Fair{}
+)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/fairlead/fairlead/sched"
 	"github.com/fairlead/fairlead/why"
+	"github.com/fairlead/fairlead/why/replay"
 )
 
 // Fairtree serves the child first that used the least for its share (Slurm, "Fair Tree
@@ -30,7 +31,8 @@ var fairtree = why.NewFormula("fairtree", "served / weight", "smallest first",
 	why.Term{Name: "served", Unit: "slot-seconds", Doc: "service received, decayed, running tasks so far included"},
 	why.Term{Name: "weight", Doc: "its weight among its siblings"},
 	why.Term{Name: "level_fs", Doc: "(weight / weights of the siblings) / (served / served of the siblings), in Slurm's words S / U"},
-).Saying("has used {served} slot-seconds at the weight {weight}")
+).Phrased("has used {served} slot-seconds at the weight {weight}", "use per weight {key}").
+	TiedBy("users go before accounts")
 
 // Formula implements sched.Policy.
 func (Fairtree) Formula() *why.Formula { return fairtree }
@@ -69,4 +71,16 @@ func (Fairtree) Zero() {}
 // Merges implements sched.Merger.
 func (f Fairtree) Merges() bool { return !f.slurm }
 
-var _ sched.Merger = Fairtree{}
+// Recompute implements replay.Rule. The replay itself compares the children of children that tie.
+func (Fairtree) Recompute(c *replay.Choice) replay.Standing {
+	s := replay.Standing{Values: [why.MaxTerms]float64{c.Service(c.Child), c.Child.Weight}}
+	if c.Child.Divides {
+		s.Tie = 1
+	}
+	return s
+}
+
+var (
+	_ sched.Merger = Fairtree{}
+	_ replay.Rule  = Fairtree{}
+)

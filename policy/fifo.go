@@ -5,6 +5,7 @@ import (
 
 	"github.com/fairlead/fairlead/sched"
 	"github.com/fairlead/fairlead/why"
+	"github.com/fairlead/fairlead/why/replay"
 )
 
 // Fifo serves the jobs in and below a pool in order of priority, then of
@@ -20,10 +21,15 @@ import (
 // against 2^49+9. Bob's job 9 is raised to high (1): bob.
 type Fifo struct{}
 
-var fifo = why.NewFormula("fifo", "priority * 281474976710656 + job", "smallest first",
+var fifo = termByTerm(why.NewFormula("fifo", "priority * 281474976710656 + job", "smallest first",
 	why.Term{Name: "priority", Doc: "of its first waiting job; 0 is the highest"},
 	why.Term{Name: "job", Doc: "number of its first waiting job, in order of submission"},
-)
+).Phrased("", "job {job}, priority {priority}"))
+
+func termByTerm(f *why.Formula) *why.Formula {
+	f.TermByTerm = true
+	return f
+}
 
 // Formula implements sched.Policy.
 func (Fifo) Formula() *why.Formula { return fifo }
@@ -43,4 +49,19 @@ func (Fifo) Terms(p *sched.Pool, _ sched.Setting) why.Terms {
 // ByArrival makes the scheduler keep Pool.First up to date.
 func (Fifo) ByArrival() {}
 
-var _ sched.Keyed = Fifo{}
+// Recompute implements replay.Rule: of the jobs that may start the first one counts.
+func (Fifo) Recompute(c *replay.Choice) replay.Standing {
+	first := replay.Standing{Values: [why.MaxTerms]float64{math.Inf(1)}}
+	for j := range c.Jobs(true) {
+		priority, id := float64(j.Priority), float64(j.ID)
+		if v := first.Values; priority < v[0] || priority == v[0] && id < v[1] {
+			first.Values[0], first.Values[1] = priority, id
+		}
+	}
+	return first
+}
+
+var (
+	_ sched.Keyed = Fifo{}
+	_ replay.Rule = Fifo{}
+)

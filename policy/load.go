@@ -2,19 +2,21 @@ package policy
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/fairlead/fairlead/sched"
 	"github.com/fairlead/fairlead/share"
 	"github.com/fairlead/fairlead/why"
+	"github.com/fairlead/fairlead/why/replay"
 )
 
-// Load divides the slots that are free among classes with load percentages (seed 2,
-// Twitter's Scoot, LoadBasedAlg):
+// Load divides the slots that are free among classes with load percentages (LoadBasedAlg in
+// the README of Twitter's Scoot):
 //
 // A class is entitled to its load percentage of all slots, its target. In entitlement
-// rounds, what is free is divided among the classes that are below their target and have
-// tasks waiting, in proportion to what they are below. What is still free is loaned: the
+// rounds, free slots are divided among the classes that are below their target and have
+// tasks waiting, in proportion to the difference. Slots that are still free are loaned: the
 // slots on loan and the free ones together are divided by the load percentages of the
 // classes with tasks waiting, and each gets what it has not on loan already.
 //
@@ -28,8 +30,8 @@ import (
 //
 // A class with load 0% gets what nobody else can use. Parts are brought to whole slots by
 // largest remainder. Where a class has less waiting than its part, they are rounded down,
-// and what that leaves is divided in the next round, until what is less than a slot for
-// everybody goes by largest remainder. At equal remainders the larger load goes first, then
+// and the rest is divided in the next round, until less than a slot for everybody is
+// left, which goes by largest remainder. At equal remainders the larger load goes first, then
 // the older class.
 //
 // rounding scoot rounds as Scoot does (see scoot.go), and never serves a load of 0%.
@@ -54,7 +56,11 @@ var load = why.NewFormula("load", "running - target + (loans - loan) * min(1, ma
 	why.Term{Name: "target", Doc: "slots that it is entitled to: its load percentage of all"},
 	why.Term{Name: "loans", Doc: "slots above targets, and free ones"},
 	why.Term{Name: "loan", Doc: "its part of these, by its load among those with work"},
-).Saying("has {running} of its {target} slots")
+).Phrased("has {running} of its {target} slots", "above target {key}")
+
+// loanSteps are the steps of a slot in which loans are counted. Two loans that differ by whole slots
+// do so in these, too, so that classes which have the same by the formula have the same key.
+const loanSteps = 1 << 20
 
 // Formula implements sched.Policy.
 func (Load) Formula() *why.Formula { return load }
@@ -64,7 +70,7 @@ func (Load) Terms(p *sched.Pool, at sched.Setting) why.Terms {
 	t := why.Terms{Formula: load, Tie: -p.Weight, Fixed: p.Running - p.Target}
 	loan := 0.0
 	if at.Open > 0 {
-		loan = at.Loans * p.Weight / at.Open
+		loan = math.Round(at.Loans*p.Weight/at.Open*loanSteps) / loanSteps
 	}
 	t.Values[0], t.Values[1], t.Values[2], t.Values[3] = p.Running, p.Target, at.Loans, loan
 	over := p.Running - p.Target
@@ -74,6 +80,44 @@ func (Load) Terms(p *sched.Pool, at sched.Setting) why.Terms {
 
 // Drift implements sched.Drifter: the loan of children of the same load is the same.
 func (Load) Drift(p *sched.Pool, _ sched.Setting) [2]float64 { return [2]float64{p.Weight} }
+
+// Recompute implements replay.Rule: a single slot is free.
+func (Load) Recompute(c *replay.Choice) replay.Standing {
+	p, loans, loan := c.Child, c.Above.Loaned, 0.0
+	var open []float64
+	for sibling, may := range c.Siblings() {
+		loans += math.Max(0, sibling.Running-sibling.Target)
+		if may {
+			open = append(open, sibling.Weight)
+		}
+	}
+	loans++
+	if sum := exactSum(open); sum > 0 {
+		const steps = 1 << 20 // of a slot
+		loan = math.Round(loans*p.Weight/sum*steps) / steps
+	}
+	return replay.Standing{
+		Values: [why.MaxTerms]float64{p.Running, p.Target, loans, loan}, Tie: -p.Weight,
+		Fixed: p.Running - p.Target, Drift: [2]float64{p.Weight},
+	}
+}
+
+// exactSum adds up without building up rounding (Neumaier, 1974), so that the order in
+// which children came and went does not matter.
+func exactSum(xs []float64) float64 {
+	slices.Sort(xs)
+	high, low := 0.0, 0.0
+	for _, x := range xs {
+		t := high + x
+		if math.Abs(high) >= math.Abs(x) {
+			low += (high - t) + x
+		} else {
+			low += (x - t) + high
+		}
+		high = t
+	}
+	return high + low
+}
 
 // Zero implements sched.Zeroer.
 func (Load) Zero() {}
@@ -89,7 +133,8 @@ func (l Load) Targets(whole int64, loads []float64) []int64 {
 	if l.scoot {
 		return scootTargets(whole, loads)
 	}
-	return apportion(whole, someOf(loads))
+	loads = someOf(loads)
+	return apportion(whole, proportions(loads, whole), func(i int) float64 { return loads[i] })
 }
 
 // someOf is 1 for each where all are 0.
@@ -130,110 +175,11 @@ func (l Load) allot(a *allotment) []int64 {
 	return a.grants
 }
 
-// allotment is a division that is under way.
-type allotment struct {
-	classes []sched.Claimant
-	grants  []int64
-	room    int64
-	phase   string
-	note    func(Round) // of each round that gave something; may be nil
-}
-
-func (a *allotment) waits(i int) bool { return a.classes[i].Waiting > a.grants[i] }
-
-func (a *allotment) running(i int) int64 { return a.classes[i].Running + a.grants[i] }
-
-// unused is what each class is entitled to and does not have, 0 if nothing waits, and
-// what of the room may go to entitlements.
-func (a *allotment) unused() ([]float64, int64) {
-	parts, sum := make([]float64, len(a.classes)), int64(0)
-	for i, c := range a.classes {
-		if left := c.Target - a.running(i); left > 0 && a.waits(i) {
-			parts[i] = float64(left)
-			sum += left
-		}
-	}
-	return parts, min(a.room, sum)
-}
-
-// loans is what each class may have on loan and has not.
-func (a *allotment) loans() ([]float64, int64) {
-	loads, out := make([]float64, len(a.classes)), a.room
-	waiting := false
-	for i, c := range a.classes {
-		out += max(0, a.running(i)-c.Target)
-		if a.waits(i) {
-			loads[i], waiting = c.Load, true
-		}
-	}
-	if !waiting {
-		return loads, 0
-	}
-	total := 0.0
-	for _, l := range loads {
-		total += l
-	}
-	parts := make([]float64, len(a.classes))
-	for i, c := range a.classes {
-		switch {
-		case !a.waits(i):
-		case total == 0: // only classes without a load: they get the same
-			parts[i] = 1
-		default:
-			parts[i] = math.Max(0, loads[i]/total*float64(out)-float64(max(0, a.running(i)-c.Target)))
-		}
-	}
-	return parts, a.room
-}
-
-// whole divides an amount in proportion by largest remainder if nobody has less waiting
-// than its part, and reports whether it did. Rounds would give those with large parts more
-// than a slot too much, as they divide what rounding down left by what is still lacking.
-func (a *allotment) whole(parts []float64, amount int64) bool {
-	if amount <= 0 {
-		return false
-	}
-	slots := apportionBy(amount, parts, func(i int) float64 { return a.classes[i].Load })
-	for i, n := range slots {
-		if n > a.classes[i].Waiting-a.grants[i] {
-			return false
-		}
-	}
-	defer a.noted(a.begun(), parts, amount, "")
-	before := a.room
-	for i, n := range slots {
-		a.give(i, n)
-	}
-	return a.room < before
-}
-
-// round divides an amount in proportion, and reports whether something was given. Parts
-// are rounded down, as what they leave is divided anew in the next round; only when no
-// part comes to a whole slot, the largest remainders get one each.
-func (a *allotment) round(parts []float64, amount int64) bool {
-	sum, before := 0.0, a.room
-	for _, p := range parts {
-		sum += p
-	}
-	if amount <= 0 || sum == 0 {
-		return false
-	}
-	defer a.noted(a.begun(), parts, amount, "")
-	for i, p := range parts {
-		a.give(i, int64(math.Floor(float64(amount)*p/sum)))
-	}
-	if a.room == before {
-		for i, n := range apportionBy(amount, parts, func(i int) float64 { return a.classes[i].Load }) {
-			a.give(i, n)
-		}
-	}
-	return a.room < before
-}
-
-func (a *allotment) give(i int, n int64) {
-	n = min(n, a.classes[i].Waiting-a.grants[i])
-	a.grants[i] += n
-	a.room -= n
+// Rounds returns the rounds in which Allot comes to its result.
+func (l Load) Rounds(room int64, classes []sched.Claimant) []Round {
+	var all []Round
+	l.allot(&allotment{classes: classes, room: room, note: func(r Round) { all = append(all, r) }})
+	return all
 }
 
 // Spread implements sched.Allotter: how far, in percentage points, the class that is most
@@ -285,4 +231,7 @@ func (l Load) Rebalance(room int64, classes []sched.Claimant) (starts, stops []i
 	return starts, stops
 }
 
-var _ sched.Allotter = Load{}
+var (
+	_ sched.Allotter = Load{}
+	_ replay.Rule    = Load{}
+)

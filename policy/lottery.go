@@ -8,7 +8,7 @@ import (
 )
 
 // Lottery draws a child at random among those with work, in proportion to its
-// weight, however many jobs it has waiting (seed 0, "each server picks at random"):
+// weight, however many jobs it has waiting ("Fair Job Queue Scheduling": each server picks at random):
 //
 //	chance = weight / sum of the weights of the children with work
 //
@@ -16,7 +16,7 @@ import (
 // same chance; with two levels, users have, and within a user the kinds.
 //
 // A step draws up to 5 leaves and takes up to 10 jobs of each, as far as there is
-// room (seed 0, "randomly select 5 tuples and from each tuple up to 10 jobs"). Both
+// room ("Fair Job Queue Scheduling": 5 tuples at random, up to 10 jobs of each). Both
 // numbers are options.
 //
 // Example: A/1, A/2, A/3 and B/1 wait, weights 1. One level of four pools: 25% each.
@@ -29,7 +29,7 @@ func newLottery(o Options) Lottery {
 
 var lottery = why.NewFormula("lottery", "weight", "drawn at random, in proportion",
 	why.Term{Name: "weight", Doc: "its weight among its siblings"},
-)
+).Phrased("", "weight {key}")
 
 // Formula implements sched.Policy.
 func (Lottery) Formula() *why.Formula { return lottery }

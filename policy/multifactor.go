@@ -1,15 +1,17 @@
 package policy
 
 import (
+	"math"
+
 	"github.com/fairlead/fairlead/sched"
 	"github.com/fairlead/fairlead/why"
+	"github.com/fairlead/fairlead/why/replay"
 )
 
 // Multifactor serves the jobs in and below a pool by priority, largest first,
 // whichever child they are in (Slurm's priority/multifactor):
 //
-//	priority = age + fairshare + size + pool + qos + assoc + tres + site - nice
-//	key      = nice - (age + fairshare + size + pool + qos + assoc + tres + site)        smallest first
+//	priority = age + fairshare + size + pool + qos + assoc + tres + site - nice        largest first
 //
 // Each term is its weight times its factor, which is from 0 to 1: age the time since the
 // submission over max_age, at most 1; fairshare 2^(-usage / share); size the part of the
@@ -26,7 +28,8 @@ import (
 // Bob's goes first, 10000 against 2642.857.
 type Multifactor struct{}
 
-var multifactor = why.NewFormula("multifactor", "nice - (age + fairshare + size + pool + qos + assoc + tres + site)", "smallest first",
+var multifactor = why.NewFormula("multifactor", "age + fairshare + size + pool + qos + assoc + tres + site - nice",
+	why.LargestFirst,
 	why.Term{Name: "age", Doc: "of its first waiting job, as part of max_age, times the weight of age"},
 	why.Term{Name: "fairshare", Doc: "2^(-usage / share) of the job's pool, times the weight of fairshare"},
 	why.Term{Name: "size", Doc: "the part of the capacity that a task of the job asks for, times the weight of size"},
@@ -36,7 +39,7 @@ var multifactor = why.NewFormula("multifactor", "nice - (age + fairshare + size 
 	why.Term{Name: "tres", Doc: "for each resource the part of it that a task asks for, times the weight of the resource"},
 	why.Term{Name: "site", Doc: "what a rule of the site gives the job, times the weight of site"},
 	why.Term{Name: "nice", Doc: "what the job gives up"},
-)
+).Phrased("", "priority {key}").TiedBy("the job that was submitted first goes first")
 
 // Formula implements sched.Policy.
 func (Multifactor) Formula() *why.Formula { return multifactor }
@@ -49,7 +52,25 @@ func (Multifactor) Rank(r sched.Ranked) why.Terms {
 	return t
 }
 
+// Recompute implements replay.Rule: of the jobs that may start the one of the highest priority counts.
+func (Multifactor) Recompute(c *replay.Choice) (first replay.Standing) {
+	best := math.Inf(-1)
+	for j := range c.Jobs(true) {
+		var values [why.MaxTerms]float64
+		for i := range min(len(j.Terms), len(values)) {
+			values[i] = float64(j.Terms[i])
+		}
+		if key, id := c.Key(values), float64(j.ID); key > best || key == best && id < first.Tie {
+			best, first = key, replay.Standing{Values: values, Tie: id}
+		}
+	}
+	return first
+}
+
 // Zero lets a pool have no share at all: its jobs have the factor 0.
 func (Multifactor) Zero() {}
 
-var _ sched.Ranker = Multifactor{}
+var (
+	_ sched.Ranker = Multifactor{}
+	_ replay.Rule  = Multifactor{}
+)

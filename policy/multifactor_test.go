@@ -40,26 +40,26 @@ func TestMultifactorByHand(t *testing.T) {
 	}
 	s.Join("n", cluster.Amounts{"cpu": 32, "gpu": 8, "mem": 1024}, now)
 	var jobs []sched.Job
-	add := func(pool string, age time.Duration, request cluster.Amounts, traits sched.Traits) {
+	add := func(pool string, age time.Duration, request cluster.Amounts, factors sched.Factors) {
 		j := sched.Job{
-			ID: int64(len(jobs) + 1), Pool: s.Pool(pool), Shape: s.Shape(request), Tasks: 1, Submitted: now.Add(-age), Class: s.Class(traits),
+			ID: int64(len(jobs) + 1), Pool: s.Pool(pool), Key: s.Key(request), Tasks: 1, Submitted: now.Add(-age), Class: s.Class(factors),
 		}
 		jobs = append(jobs, j)
 		s.Add(j, now)
 	}
-	add("physics/ann", 30*time.Hour, cluster.Amounts{"cpu": 32}, sched.Traits{QOS: "normal"})
-	add("physics/ann", 6*time.Hour, cluster.Amounts{"cpu": 8, "gpu": 4, "mem": 256}, sched.Traits{QOS: "high", Nice: 250})
-	add("physics/bob", 6*time.Hour, cluster.Amounts{"cpu": 1}, sched.Traits{QOS: "normal", Site: 12.5})
-	add("biology", 0, cluster.Amounts{"cpu": 4, "gpu": 1}, sched.Traits{QOS: "normal"})
-	add("biology", 0, cluster.Amounts{"cpu": 4, "gpu": 1}, sched.Traits{QOS: "normal"})
-	s.SetUsage(s.Pool("physics/ann"), 300)
-	s.SetUsage(s.Pool("biology"), 100)
-	s.Renew()
+	add("physics/ann", 30*time.Hour, cluster.Amounts{"cpu": 32}, sched.Factors{QOS: "normal"})
+	add("physics/ann", 6*time.Hour, cluster.Amounts{"cpu": 8, "gpu": 4, "mem": 256}, sched.Factors{QOS: "high", Nice: 250})
+	add("physics/bob", 6*time.Hour, cluster.Amounts{"cpu": 1}, sched.Factors{QOS: "normal", Site: 12.5})
+	add("biology", 0, cluster.Amounts{"cpu": 4, "gpu": 1}, sched.Factors{QOS: "normal"})
+	add("biology", 0, cluster.Amounts{"cpu": 4, "gpu": 1}, sched.Factors{QOS: "normal"})
+	s.Memory().SetUsage(s.Pool("physics/ann"), 300)
+	s.Memory().SetUsage(s.Pool("biology"), 100)
+	s.Memory().Renew()
 
 	var text strings.Builder
 	s.Preview(func(st sched.Start, _ float64) bool {
 		j := jobs[st.Job-1]
-		terms, _ := s.Priority(j)
+		terms, _ := s.Explain().Priority(j)
 		fmt.Fprintf(&text, "job %d of %s goes next, with priority %.4f:\n", j.ID, s.Path(j.Pool), -terms.Key)
 		sum := 0.0
 		for i, term := range terms.Formula.Terms {
@@ -97,7 +97,7 @@ func TestLargeJobsAreFavouredAndSmallOnesNotStarved(t *testing.T) {
 	var running []sched.RunID
 	add := func(pool string, id, cpus int64) {
 		sizes[id] = cpus
-		s.Add(sched.Job{ID: id, Pool: s.Pool(pool), Shape: s.Shape(cluster.Amounts{"cpu": cpus}), Tasks: 1, Submitted: now}, now)
+		s.Add(sched.Job{ID: id, Pool: s.Pool(pool), Key: s.Key(cluster.Amounts{"cpu": cpus}), Tasks: 1, Submitted: now}, now)
 	}
 	add("small", 1, 1)
 	for hour := range 25 {
@@ -131,8 +131,8 @@ func TestSizeIsThatOfTheGang(t *testing.T) {
 	}
 	s.Join("n", cluster.Amounts{"cpu": 10}, now)
 	one := cluster.Amounts{"cpu": 1}
-	s.Add(sched.Job{ID: 1, Pool: s.Pool("wide"), Shape: s.Shape(cluster.Amounts{"cpu": 5}), Tasks: 1, Submitted: now}, now)
-	s.Add(sched.Job{ID: 2, Pool: s.Pool("gang"), Shape: s.ShapeOf(sched.Request{Amounts: one, Gang: 8}), Tasks: 8, Submitted: now}, now)
+	s.Add(sched.Job{ID: 1, Pool: s.Pool("wide"), Key: s.Key(cluster.Amounts{"cpu": 5}), Tasks: 1, Submitted: now}, now)
+	s.Add(sched.Job{ID: 2, Pool: s.Pool("gang"), Key: s.KeyOf(sched.Request{Amounts: one, Gang: 8}), Tasks: 8, Submitted: now}, now)
 	var d sched.Decision
 	s.Step(now, 0, &d)
 	if len(d.Starts) != 8 || d.Starts[0].Job != 2 || -d.Why(d.Starts[0])[0].Terms.Key != 800 {

@@ -27,7 +27,7 @@ func TestKeysFollowFromFormulas(t *testing.T) {
 			Account: usage.Account{Settled: amount.Draw(t, "settled"), Running: rapid.Float64Range(0, 1e4).Draw(t, "running")},
 			Weight:  rapid.Float64Range(1e-3, 1e6).Draw(t, "weight"),
 			Flight:  amount.Draw(t, "flight"),
-			First:   sched.Arrival(rapid.IntRange(0, 31).Draw(t, "priority"), rapid.Int64Range(1, 1<<47).Draw(t, "job")),
+			First:   float64(rapid.Int64Range(1, 1<<52).Draw(t, "first")),
 			Own:     [2]float64{amount.Draw(t, "joined"), amount.Draw(t, "base")},
 			Waiting: rapid.Int64Range(0, 1e9).Draw(t, "waiting"),
 			Tasks:   rapid.Int32Range(0, 1e6).Draw(t, "tasks"),

@@ -9,13 +9,13 @@ import (
 )
 
 // What follows rounds as Twitter's Scoot does (load_based_sched_alg.go, as described in
-// seed 2), for those who compare. It is not copied where it loses workers: when no loan
+// its README), for those who compare. It is not copied where it loses workers: when no loan
 // is entitled, Scoot divided 0 by 0; here the rest is then loaned by load percentage.
 //
 // Example 1 of the source: 1,000 workers, 290 idle. Targets 300, 250, 200, 150, 100, 0;
 // running 200, 300, 0, 100, 110, 0. Unused 100, 0, 200, 50: 29%, 57% and 14% of 290 are
 // 85, 166 (150 wait) and 41; 14 are left. Unused 15 and 9: 63% and 37% of 14 are 9 and 6,
-// of which 5 are left: 94, 150, 46.
+// but only 5 are left: 94, 150, 46.
 
 // hundred brings loads to whole percentages that add up to 100, where they do not: the
 // largest gets what rounding down the others leaves.
@@ -37,7 +37,7 @@ func hundred(loads []float64, round bool) []float64 {
 	return rest(out, func(l float64) float64 { return math.Floor(l / sum * 100) }, 100)
 }
 
-// rest rounds all but the largest, which gets what is left of the total.
+// rest rounds all but the largest, which gets the rest of the total.
 func rest(parts []float64, round func(float64) float64, total float64) []float64 {
 	largest := slices.Index(parts, slices.Max(parts))
 	out := make([]float64, len(parts))
@@ -70,7 +70,7 @@ func scootAllot(of *allotment) {
 	a.phase = entitlement
 	for range a.classes {
 		parts, amount := a.unused()
-		if !a.give(a.entitledPercents(parts), amount) {
+		if !a.give(a.entitledPercents(parts.slots()), amount) {
 			break
 		}
 	}
@@ -90,14 +90,6 @@ type scootRounds struct {
 	*allotment
 	order    []int     // of the classes: the largest load first
 	percents []float64 // their loads, brought to 100
-}
-
-func loadsOf(classes []sched.Claimant) []float64 {
-	loads := make([]float64, len(classes))
-	for i, c := range classes {
-		loads[i] = c.Load
-	}
-	return loads
 }
 
 func byLoad(classes []sched.Claimant) []int {
@@ -130,7 +122,7 @@ func (a *scootRounds) entitledPercents(parts []float64) []float64 {
 // give grants percentages of an amount, rounded up, the largest load first.
 func (a *scootRounds) give(percents []float64, amount int64) bool {
 	before := a.room
-	defer a.noted(a.begun(), percents, amount, "%")
+	defer a.noted(a.begun(), func() []float64 { return percents }, amount, "%")
 	left := min(amount, a.room)
 	for _, i := range a.order {
 		n := min(a.classes[i].Waiting-a.grants[i], int64(math.Ceil(float64(amount)*percents[i]/100)), left)

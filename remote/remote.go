@@ -13,18 +13,35 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/engine"
 	"github.com/fairlead/fairlead/internal/socket"
+	"github.com/fairlead/fairlead/internal/token"
+	"github.com/fairlead/fairlead/internal/views"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/why"
 )
 
-// Client submits jobs to a server and asks about them. Whom the jobs belong to is
+// What a server tells of its nodes and limits.
+type (
+	// NodeView is a node with its resources, and its running tasks.
+	NodeView = views.NodeView
+	// LicenseView is a license, and who holds it.
+	LicenseView = engine.LicenseView
+	// RateView is a rate, and what it allows now.
+	RateView = engine.RateView
+)
+
+// Client submits jobs to a server and asks about them, as [queue.Client] says. Whom the jobs belong to is
 // decided by the connection.
 type Client struct{ api *api.Client }
 
 // Option changes how a client connects.
 type Option func(*options) error
 
-type options struct{ trusted []int }
+type options struct {
+	trusted []int
+	token   string
+}
 
 // ServerUser accepts a server that runs as a user, given by name or number, besides one that runs
 // as root or as the user of this process.
@@ -32,6 +49,15 @@ func ServerUser(name string) Option {
 	return func(o *options) error {
 		uid, err := socket.UserID(name)
 		o.trusted = append(o.trusted, uid)
+		return err
+	}
+}
+
+// TokenFile has the program act by the token in a file, which fairlead token create made, instead of as the user
+// under whom it runs. Other users must not be able to read the file.
+func TokenFile(path string) Option {
+	return func(o *options) (err error) {
+		o.token, err = token.ReadFile(path)
 		return err
 	}
 }
@@ -51,6 +77,7 @@ func Dial(path string, all ...Option) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.Token = o.token
 	return &Client{c}, nil
 }
 
@@ -59,7 +86,7 @@ func (c *Client) Close() { c.api.Close() }
 
 // Submit adds jobs and returns their ids when they are on the server's disk; see
 // fairlead.Client.Submit.
-func (c *Client) Submit(ctx context.Context, jobs ...fairlead.Job) ([]int64, error) {
+func (c *Client) Submit(ctx context.Context, jobs ...queue.Job) ([]int64, error) {
 	subs, err := c.SubmitAll(ctx, jobs)
 	ids := make([]int64, len(jobs))
 	var errs []error
@@ -74,7 +101,7 @@ func (c *Client) Submit(ctx context.Context, jobs ...fairlead.Job) ([]int64, err
 
 // SubmitAll is Submit with a report on each job. If the arguments of one cannot be kept,
 // nothing is sent.
-func (c *Client) SubmitAll(ctx context.Context, jobs []fairlead.Job) ([]fairlead.Submission, error) {
+func (c *Client) SubmitAll(ctx context.Context, jobs []queue.Job) ([]queue.Submission, error) {
 	var r api.SubmitRequest
 	for i := range jobs {
 		j := jobs[i]
@@ -83,20 +110,20 @@ func (c *Client) SubmitAll(ctx context.Context, jobs []fairlead.Job) ([]fairlead
 		}
 		r.Jobs = append(r.Jobs, api.FromSpec(&j))
 	}
-	resp, err := c.api.Submit(ctx, r)
+	resp, err := c.api.Jobs.Submit(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]fairlead.Submission, len(resp.Jobs))
+	out := make([]queue.Submission, len(resp.Jobs))
 	for i, s := range resp.Jobs {
-		out[i] = fairlead.Submission{ID: s.ID, Existing: s.Existing, Err: s.Error.Err()}
+		out[i] = queue.Submission{ID: s.ID, Existing: s.Existing, Err: s.Error.Err()}
 	}
 	return out, nil
 }
 
 // Job returns a job.
-func (c *Client) Job(ctx context.Context, id int64) (*fairlead.Job, error) {
-	r, err := c.api.JobTasks(ctx, id, -1, 0)
+func (c *Client) Job(ctx context.Context, id int64) (*queue.Job, error) {
+	r, err := c.api.Jobs.Tasks(ctx, id, -1, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -104,12 +131,12 @@ func (c *Client) Job(ctx context.Context, id int64) (*fairlead.Job, error) {
 }
 
 // Tasks returns the tasks of a job that have started.
-func (c *Client) Tasks(ctx context.Context, id int64) ([]fairlead.Task, error) {
-	r, err := c.api.Job(ctx, id)
+func (c *Client) Tasks(ctx context.Context, id int64) ([]queue.Task, error) {
+	r, err := c.api.Jobs.Get(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	var out []fairlead.Task
+	var out []queue.Task
 	for i := range r.Tasks {
 		out = append(out, r.Tasks[i].ToTask())
 	}
@@ -119,15 +146,15 @@ func (c *Client) Tasks(ctx context.Context, id int64) ([]fairlead.Task, error) {
 // pageSize is how many jobs are asked for at a time.
 const pageSize = 5000
 
-// Jobs returns the jobs that match.
-func (c *Client) Jobs(ctx context.Context, q fairlead.Query) ([]*fairlead.Job, error) {
-	var out []*fairlead.Job
+// Jobs returns the jobs that match, without their data and environment: [Client.Job] has these.
+func (c *Client) Jobs(ctx context.Context, q queue.Query) ([]*queue.Job, error) {
+	var out []*queue.Job
 	for {
 		n := pageSize
 		if q.Limit > 0 {
 			n = min(n, q.Limit-len(out))
 		}
-		list, err := c.api.Jobs(ctx, Values(q, n))
+		list, err := c.api.Jobs.List(ctx, Values(q, n))
 		if err != nil {
 			return nil, err
 		}
@@ -146,7 +173,7 @@ func (c *Client) Jobs(ctx context.Context, q fairlead.Query) ([]*fairlead.Job, e
 }
 
 // Values is a query as parameters of the interface, for a page of n jobs.
-func Values(q fairlead.Query, n int) url.Values {
+func Values(q queue.Query, n int) url.Values {
 	v := url.Values{"limit": {strconv.Itoa(n)}}
 	set := func(name, value string) {
 		if value != "" && value != "0" {
@@ -170,25 +197,48 @@ func Values(q fairlead.Query, n int) url.Values {
 	if q.Newest {
 		set("newest", "true")
 	}
+	if q.Waits {
+		set("waits", "true")
+	}
 	return v
 }
 
-// Alter changes jobs and reports on each.
-func (c *Client) Alter(ctx context.Context, changes ...fairlead.Alteration) ([]error, error) {
-	out := make([]error, len(changes))
-	for i, a := range changes {
-		r, err := c.api.Alter(ctx, api.AlterRequest{Verb: string(a.Verb), Jobs: []int64{a.Job}, Priority: a.Priority, QOS: a.QOS, Nice: a.Nice, Pool: a.Pool, Cause: a.Cause})
+// Alter changes jobs and reports on each. The same change of jobs that follow each other is one request.
+func (c *Client) Alter(ctx context.Context, changes ...queue.Alteration) ([]error, error) {
+	out := make([]error, 0, len(changes))
+	for rest := changes; len(rest) > 0; {
+		a, jobs := rest[0], alike(rest)
+		r, err := c.api.Jobs.Alter(ctx, api.AlterRequest{Verb: string(a.Verb), Jobs: jobs, Priority: a.Priority, QOS: a.QOS, Nice: a.Nice, Pool: a.Pool, Cause: a.Cause})
 		if err != nil {
 			return nil, err
 		}
-		out[i] = r.Results[0].Err()
+		for i := range jobs {
+			out = append(out, r.Results[i].Err())
+		}
+		rest = rest[len(jobs):]
 	}
 	return out, nil
 }
 
-// Cancel cancels a job: what waits never starts, what runs is stopped.
+// maxAlter is how many jobs go into one request.
+const maxAlter = 50_000
+
+// alike are the jobs that the first changes are about, as far as these are the same.
+func alike(changes []queue.Alteration) (jobs []int64) {
+	for _, a := range changes[:min(len(changes), maxAlter)] {
+		first := changes[0]
+		first.Job = a.Job
+		if a != first {
+			break
+		}
+		jobs = append(jobs, a.Job)
+	}
+	return jobs
+}
+
+// Cancel cancels a job: waiting tasks never start, running tasks are stopped.
 func (c *Client) Cancel(ctx context.Context, id int64) error {
-	errs, err := c.Alter(ctx, fairlead.Alteration{Job: id, Verb: fairlead.VerbCancel})
+	errs, err := c.Alter(ctx, queue.Alteration{Job: id, Verb: queue.VerbCancel})
 	if err != nil {
 		return err
 	}
@@ -197,12 +247,12 @@ func (c *Client) Cancel(ctx context.Context, id int64) error {
 
 // Why says why a job is where it is.
 func (c *Client) Why(ctx context.Context, id int64, o fairlead.WhyOptions) (*why.Answer, error) {
-	return c.api.Why(ctx, id, o)
+	return c.api.Jobs.Why(ctx, id, o)
 }
 
 // Pools returns the tree of shares.
 func (c *Client) Pools(ctx context.Context) ([]fairlead.PoolView, error) {
-	s, err := c.api.Shares(ctx, "")
+	s, err := c.api.Pools.Shares(ctx, "")
 	if err != nil {
 		return nil, err
 	}
@@ -210,17 +260,17 @@ func (c *Client) Pools(ctx context.Context) ([]fairlead.PoolView, error) {
 }
 
 // Nodes returns the nodes.
-func (c *Client) Nodes(ctx context.Context) ([]fairlead.NodeView, error) {
-	n, err := c.api.Nodes(ctx)
+func (c *Client) Nodes(ctx context.Context) ([]NodeView, error) {
+	n, err := c.api.Nodes.List(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return n.Nodes, nil
 }
 
-// Limits returns the licences and rates of the cluster.
-func (c *Client) Limits(ctx context.Context) ([]fairlead.LicenseView, []fairlead.RateView, error) {
-	l, err := c.api.Limits(ctx)
+// Limits returns the licenses and rates of the cluster.
+func (c *Client) Limits(ctx context.Context) ([]LicenseView, []RateView, error) {
+	l, err := c.api.Nodes.Limits(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -228,8 +278,8 @@ func (c *Client) Limits(ctx context.Context) ([]fairlead.LicenseView, []fairlead
 }
 
 // Watch calls f for each event until ctx ends or f returns an error.
-func (c *Client) Watch(ctx context.Context, f func(fairlead.Event) error) error {
+func (c *Client) Watch(ctx context.Context, f func(queue.Event) error) error {
 	return c.api.Events(ctx, nil, func(e api.Event) error {
-		return f(fairlead.Event{Job: e.Job, Task: e.Task, At: e.At, Code: e.Code, Text: e.Text, User: e.User, Pool: e.Pool, State: fairlead.State(e.State)})
+		return f(queue.Event{Job: e.Job, Task: e.Task, At: e.At, Code: e.Code, Text: e.Text, User: e.User, Pool: e.Pool, State: queue.State(e.State)})
 	})
 }

@@ -4,36 +4,16 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"time"
 )
 
-// plan is how many slots an allotter allotted to each child. It holds until something
-// happens that is not one of its own starts.
-type plan struct {
-	serial uint64  // of the events at which it was made; 0: none
-	pinned bool    // it follows a rebalancing, and holds until it is used up
-	order  []int32 // children with slots, in the order in which they start
-	left   []int64 // slots that are not used up, by position among the children
-}
-
-// allotting is what a pool under an allotter keeps besides.
-type allotting struct {
-	whole  int64 // slots that were divided into targets
-	fresh  bool  // the targets are those of the children and weights that there are
-	open   sum   // weights of the children with work that may start
-	loaned sum   // slots that children have above their targets
-	plan   plan
-	over   time.Time // since when the spread is above the threshold; zero if it is not
-}
-
 // whole is how many slots a pool divides: the cluster, or what it is entitled to of it.
-func (s *Scheduler) whole(id int32) int64 {
-	whole := s.capacity
-	for ; id > 0; id = s.pools[id].parent {
-		if weights := s.parentOf(id).counted.value(); weights > 0 {
-			whole *= s.pools[id].Weight / weights
+func (ord *orders) whole(id int32) int64 {
+	whole := ord.tariff.capacity
+	for ; id > 0; id = ord.tree.pools[id].parent {
+		if weights := ord.tree.parentOf(id).counted.value(); weights > 0 {
+			whole = whole * ord.tree.pools[id].Weight / weights // in this order halves are exact
 		}
-		if l := s.limits(id); l != nil && len(l.max) > 0 && l.max[0] >= 0 {
+		if l := ord.tree.limits(id); l != nil && len(l.max) > 0 && l.max[0] >= 0 {
 			whole = math.Min(whole, float64(l.max[0]))
 		}
 	}
@@ -42,75 +22,60 @@ func (s *Scheduler) whole(id int32) int64 {
 
 // retarget brings the targets of a pool's children up to date. All children count, with
 // or without work: what one does not use of its target is loaned.
-func (s *Scheduler) retarget(in *inner) {
-	if in.allot == nil {
-		s.reorder(in)
+func (e *choice) retarget(in *inner) {
+	if in.as.allot == nil {
+		e.orders.reorder(in)
 		return
 	}
 	a := in.allotting
-	whole := s.whole(in.id)
+	whole := e.orders.whole(in.id)
 	if a.fresh && whole == a.whole {
 		return
 	}
 	weights := make([]float64, len(in.kids))
 	for i, kid := range in.kids {
-		weights[i] = s.pools[kid].Weight
+		weights[i] = e.tree.pools[kid].Weight
 	}
 	a.whole, a.fresh, a.loaned = whole, true, sum{}
 	a.plan = plan{}
-	for i, target := range in.allot.Targets(whole, weights) {
-		p := &s.pools[in.kids[i]]
+	for i, target := range in.as.allot.Targets(whole, weights) {
+		p := &e.tree.pools[in.kids[i]]
 		p.Target, p.over = float64(target), 0
-		s.owe(in, p)
+		e.tree.owe(in, p)
 	}
 	in.keys.clear()
 	for _, kid := range in.kids {
-		if s.pools[kid].in {
-			s.putKey(in, kid)
+		if e.tree.pools[kid].seat.in {
+			e.orders.putKey(in, kid)
 		}
 	}
 }
 
-// owe keeps up what is on loan.
-func (s *Scheduler) owe(in *inner, p *Pool) {
-	if over := math.Max(0, p.Running-p.Target); over != p.over {
-		in.allotting.loaned.add(over - p.over)
-		p.over = over
-	}
-}
-
-// room is how many slots are free. A preview gives them out one by one.
-func (s *Scheduler) room() int64 {
-	if s.oneByOne {
-		return 1
-	}
-	return s.cluster.FreeUnits()
-}
-
 // chooseAllotted follows the plan, which is made anew when it does not hold any more or
 // is used up.
-func (s *Scheduler) chooseAllotted(in *inner, l *Level) int32 {
+func (e *choice) chooseAllotted(in *inner, l *Level) int32 {
 	p, id := &in.allotting.plan, int32(-1)
-	if p.serial == s.events || p.pinned {
-		id = s.nextPlanned(in)
+	if p.serial == e.site.events || p.pinned {
+		id = e.nextPlanned(in)
 	}
-	if id < 0 && in.allot.Single() && s.room() <= 1 {
-		return s.chooseFirst(in, l)
+	if id < 0 && in.as.allot.Single() && e.site.room() <= 1 {
+		return e.chooseFirst(in, l)
 	}
 	if id < 0 {
-		*p = s.allot(in)
-		id = s.nextPlanned(in)
+		*p = e.allot(in)
+		id = e.nextPlanned(in)
 	}
-	if id < 0 { // nothing is entitled to what is left
-		return s.chooseFirst(in, l)
+	if id < 0 { // no pool is entitled to the rest
+		return e.chooseFirst(in, l)
 	}
-	l.Terms = in.keyed.Terms(&s.pools[id], s.setting(in))
+	l.Terms = in.as.keyed.Terms(&e.tree.pools[id], e.orders.setting(in))
 	return id
 }
 
-func (s *Scheduler) nextPlanned(in *inner) int32 {
+func (e *choice) nextPlanned(in *inner) int32 {
 	for _, id := range in.allotting.plan.order {
-		if p := &s.pools[id]; p.in && int(p.kid) < len(in.allotting.plan.left) && in.allotting.plan.left[p.kid] > 0 {
+		p, left := &e.tree.pools[id], in.allotting.plan.left
+		if p.seat.in && int(p.seat.kid) < len(left) && left[p.seat.kid] > 0 {
 			return id
 		}
 	}
@@ -118,26 +83,26 @@ func (s *Scheduler) nextPlanned(in *inner) int32 {
 }
 
 // classes are the children as an allotter sees them.
-func (s *Scheduler) classes(in *inner) []Claimant {
+func (t *tree) classes(in *inner) []Claimant {
 	all := make([]Claimant, len(in.kids))
 	for i, kid := range in.kids {
-		p := &s.pools[kid]
+		p := &t.pools[kid]
 		all[i] = Claimant{Load: p.Weight, Target: int64(p.Target), Running: int64(p.Running)}
-		if p.in {
+		if p.seat.in {
 			all[i].Waiting = int64(p.Wanted)
 		}
 	}
 	return all
 }
 
-func (s *Scheduler) allot(in *inner) plan {
-	return s.planOf(in, in.allot.Allot(s.room(), s.classes(in)))
+func (e *choice) allot(in *inner) plan {
+	return e.planOf(in, in.as.allot.Allot(e.site.room(), e.tree.classes(in)))
 }
 
 // planOf puts allotments into the order in which they start: by key or, where a slot at a
 // time does not follow the keys, by weight.
-func (s *Scheduler) planOf(in *inner, slots []int64) plan {
-	p := plan{serial: s.events, left: slots}
+func (e *choice) planOf(in *inner, slots []int64) plan {
+	p := plan{serial: e.site.events, left: slots}
 	type place struct {
 		id       int32
 		key, tie float64
@@ -148,9 +113,9 @@ func (s *Scheduler) planOf(in *inner, slots []int64) plan {
 			continue
 		}
 		id := in.kids[i]
-		x := place{id, -s.pools[id].Weight, 0}
-		if in.allot.Single() {
-			t := in.keyed.Terms(&s.pools[id], s.setting(in))
+		x := place{id, -e.tree.pools[id].Weight, 0}
+		if in.as.allot.Single() {
+			t := in.as.keyed.Terms(&e.tree.pools[id], e.orders.setting(in))
 			x.key, x.tie = t.Key, t.Tie
 		}
 		places = append(places, x)
@@ -164,16 +129,16 @@ func (s *Scheduler) planOf(in *inner, slots []int64) plan {
 	return p
 }
 
-// useUp counts a start of so many slots against the plan of the pool above.
-func (s *Scheduler) useUp(id int32, width float64) {
-	if !s.allots || id == int32(Root) {
+// useUp counts a start, which takes width slots, against the plan of the pool above.
+func (t *tree) useUp(id int32, width float64) {
+	if !t.allots || id == int32(Root) {
 		return
 	}
-	in := s.parentOf(id)
-	if in.allot == nil || in.allotting.plan.serial == 0 {
+	in := t.parentOf(id)
+	if in.as.allot == nil || in.allotting.plan.serial == 0 {
 		return
 	}
-	p, kid := &in.allotting.plan, s.pools[id].kid
+	p, kid := &in.allotting.plan, t.pools[id].seat.kid
 	if int(kid) < len(p.left) && p.left[kid] > 0 {
 		p.left[kid] = max(0, p.left[kid]-int64(width))
 	}

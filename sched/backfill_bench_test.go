@@ -27,7 +27,7 @@ func crowd(b *testing.B, policyName string, placement sched.Placement, waiting i
 	for i := range waiting + 300 {
 		s.Add(sched.Job{
 			ID: int64(i + 1), Pool: s.Pool(fmt.Sprint("u", rng.IntN(100))), Priority: normal, Tasks: 1, Submitted: epoch,
-			Shape: s.Shape(cluster.Amounts{"cpu": 1 << rng.IntN(9)}), Limit: limits[rng.IntN(len(limits))],
+			Key: s.Key(cluster.Amounts{"cpu": 1 << rng.IntN(9)}), Limit: limits[rng.IntN(len(limits))],
 		}, epoch)
 		if i < 300 {
 			s.Step(epoch, 0, &d)
@@ -39,8 +39,8 @@ func crowd(b *testing.B, policyName string, placement sched.Placement, waiting i
 	return s, runs
 }
 
-// BenchmarkConservativePass measures a pass over all that wait: the first, which finds room
-// for each, and one after a task has ended, which looks for earlier room for each.
+// BenchmarkConservativePass measures a pass over all that wait: the first, in which they came; the same and
+// an answer when each will start; and one after a task has ended.
 func BenchmarkConservativePass(b *testing.B) {
 	for _, name := range []string{"fifo", "fair"} {
 		for _, waiting := range []int{1000, 30_000} {
@@ -51,6 +51,18 @@ func BenchmarkConservativePass(b *testing.B) {
 					var d sched.Decision
 					b.StartTimer()
 					s.Step(epoch, 0, &d)
+				}
+			})
+			b.Run(fmt.Sprintf("policy=%s/waiting=%d/asked", name, waiting), func(b *testing.B) {
+				for range b.N {
+					b.StopTimer()
+					s, _ := crowd(b, name, sched.Conservative, waiting)
+					var d sched.Decision
+					b.StartTimer()
+					s.Step(epoch, 0, &d)
+					if kept := s.Read().Kept(); len(kept) < waiting {
+						b.Fatalf("room is kept for %d of %d jobs", len(kept), waiting)
+					}
 				}
 			})
 			b.Run(fmt.Sprintf("policy=%s/waiting=%d/end", name, waiting), func(b *testing.B) {
@@ -75,7 +87,7 @@ func BenchmarkForecast(b *testing.B) {
 	for _, placement := range []sched.Placement{sched.FirstFit, sched.EASY, sched.Conservative} {
 		const waiting = 100_000
 		s, _ := crowd(b, "fair", placement, waiting)
-		cfg := s.Config()
+		cfg := s.Read().Config()
 		if cfg.Depth = 1000; s.Configure(cfg, epoch) != nil {
 			b.Fatal("a depth is refused")
 		}

@@ -37,7 +37,7 @@ func benchDecision(b *testing.B, name string, pools, waiting int) {
 	}
 	const slots = 1000
 	s.Join("n", cluster.Amounts{"cpu": slots}, start)
-	shape := s.Shape(nil)
+	key := s.Key(nil)
 	ids := make([]sched.PoolID, pools)
 	for i := range ids {
 		ids[i] = s.Pool(fmt.Sprintf("u%d", i))
@@ -46,7 +46,7 @@ func benchDecision(b *testing.B, name string, pools, waiting int) {
 	id := int64(0)
 	for id < int64(waiting) {
 		id++
-		s.Add(sched.Job{ID: id, Pool: ids[int(id)%pools], Shape: shape, Priority: 2, Tasks: 1}, start)
+		s.Add(sched.Job{ID: id, Pool: ids[int(id)%pools], Key: key, Priority: 2, Tasks: 1}, start)
 	}
 	var d sched.Decision
 	var running []sched.RunID
@@ -68,7 +68,7 @@ func benchDecision(b *testing.B, name string, pools, waiting int) {
 		k := rng.IntN(len(running))
 		s.Finish(running[k], now, true)
 		id++
-		s.Add(sched.Job{ID: id, Pool: ids[rng.IntN(pools)], Shape: shape, Priority: 2, Tasks: 1}, now)
+		s.Add(sched.Job{ID: id, Pool: ids[rng.IntN(pools)], Key: key, Priority: 2, Tasks: 1}, now)
 		s.Step(now, 0, &d)
 		running[k] = d.Starts[0].Run
 	}
@@ -81,7 +81,7 @@ func BenchmarkFork(b *testing.B) {
 		b.Run(fmt.Sprintf("pools=%d", pools), func(b *testing.B) {
 			s, _ := sched.New(sched.Config{Root: share.Pool{Policy: "fair"}, NewPolicy: policy.New(policy.Options{})}, time.Unix(0, 0), 1)
 			for i := range 1_000_000 {
-				s.Add(sched.Job{ID: int64(i + 1), Pool: s.Pool(fmt.Sprint("u", i%pools)), Priority: 2, Shape: s.Shape(nil), Tasks: 1}, time.Unix(0, 0))
+				s.Add(sched.Job{ID: int64(i + 1), Pool: s.Pool(fmt.Sprint("u", i%pools)), Priority: 2, Key: s.Key(nil), Tasks: 1}, time.Unix(0, 0))
 			}
 			b.ResetTimer()
 			for range b.N {
@@ -102,11 +102,11 @@ func BenchmarkEntitlements(b *testing.B) {
 			}
 			s.Join("n", cluster.Amounts{"cpu": 1000}, start)
 			for i := range pools {
-				s.Add(sched.Job{ID: int64(i + 1), Pool: s.Pool(fmt.Sprintf("u%d", i)), Shape: s.Shape(nil), Priority: 2, Tasks: 10}, start)
+				s.Add(sched.Job{ID: int64(i + 1), Pool: s.Pool(fmt.Sprintf("u%d", i)), Key: s.Key(nil), Priority: 2, Tasks: 10}, start)
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				s.Entitlements()
+				s.Read().Entitlements()
 			}
 		})
 	}

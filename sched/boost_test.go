@@ -41,7 +41,7 @@ func TestBoostCounts(t *testing.T) {
 	if n := w.rounds(100)["a"]; n < 74 || n > 76 {
 		t.Errorf("boosted three times: %d of 100", n)
 	}
-	if w.weight("a") != 1 || len(w.Boosts()) != 0 || len(w.EndedBoosts()) != 1 {
+	if w.weight("a") != 1 || len(w.Read().Boosts()) != 0 || len(w.EndedBoosts()) != 1 {
 		t.Errorf("weight %v after its end", w.weight("a"))
 	}
 	if n := w.rounds(100)["a"]; n < 49 || n > 51 {
@@ -60,7 +60,7 @@ func TestBoostEndsByUsage(t *testing.T) {
 	}
 	w.tick(30 * time.Minute)
 	w.Finish(run[0].Run, w.now, true)
-	if got := w.Boosts()[0].Had; got != 3600 {
+	if got := w.Read().Boosts()[0].Had; got != 3600 {
 		t.Errorf("had %v, want 3600", got)
 	}
 	want := w.now.Add(time.Hour)
@@ -92,7 +92,7 @@ func TestBoostNoticedLate(t *testing.T) {
 	late.Advance(epoch.Add(3 * time.Hour))
 	for _, pool := range []string{"a", "b"} {
 		id, _ := on.Lookup(pool)
-		x, y := policy.Fair{}.Terms(on.View(id), sched.Setting{Now: on.Now()}), policy.Fair{}.Terms(late.View(id), sched.Setting{Now: late.Now()})
+		x, y := policy.Fair{}.Terms(on.View(id), sched.Setting{Now: on.Read().Now()}), policy.Fair{}.Terms(late.View(id), sched.Setting{Now: late.Read().Now()})
 		if x.Key != y.Key {
 			t.Errorf("%s: key %v, and %v when it is noticed late", pool, x.Key, y.Key)
 		}
@@ -117,7 +117,7 @@ func TestBoostsMultiply(t *testing.T) {
 		t.Error("a fork changed with its original")
 	}
 	w.reload(share.Pool{Policy: "fair", Pools: []share.Pool{{Name: "a", Weight: 1, Pools: []share.Pool{{Name: "x", Weight: 10}}}}})
-	if got := w.weight("a/x"); got != 20 || w.BaseWeight(id) != 10 {
+	if got := w.weight("a/x"); got != 20 || w.Read().BaseWeight(id) != 10 {
 		t.Errorf("weight %v under a new configuration, want 10 x 2", got)
 	}
 }
@@ -160,7 +160,7 @@ func TestStarter(t *testing.T) {
 	for _, p := range []string{"ann", "bob", "eve"} {
 		again.Pool(p)
 	}
-	again.Know([]sched.Known{
+	again.Memory().Know([]sched.Known{
 		{Pool: "ann", First: epoch.Add(-time.Hour), Had: 100},
 		{Pool: "bob", First: epoch.Add(-24 * time.Hour)},
 		{Pool: "eve", First: epoch.Add(-time.Hour), Had: 3600},
@@ -216,14 +216,14 @@ func TestBoostsLeaveNothing(t *testing.T) {
 		w.tick(time.Hour)
 		w.Advance(w.now)
 		fresh := newWorld(t, root, 4, 1)
-		for id := range w.Pools() {
+		for id := range w.Read().Pools() {
 			path := w.Path(sched.PoolID(id))
 			if other, there := fresh.Lookup(path); there && w.View(sched.PoolID(id)).Weight != fresh.View(other).Weight {
 				rt.Fatalf("%s has the weight %v, fresh %v", path, w.View(sched.PoolID(id)).Weight, fresh.View(other).Weight)
 			}
 		}
-		if len(w.Boosts()) != 0 {
-			rt.Fatalf("left: %+v", w.Boosts())
+		if len(w.Read().Boosts()) != 0 {
+			rt.Fatalf("left: %+v", w.Read().Boosts())
 		}
 	})
 }
@@ -257,7 +257,7 @@ func TestUsageOfBoostIsExact(t *testing.T) {
 				want += w.now.Sub(began[r]).Seconds()
 			}
 			w.Advance(w.now)
-			if got := w.Boosts()[0].Had; math.Abs(got-want) > 1e-6 {
+			if got := w.Read().Boosts()[0].Had; math.Abs(got-want) > 1e-6 {
 				rt.Fatalf("it counts %v, the tasks had %v", got, want)
 			}
 		}
@@ -272,8 +272,8 @@ func TestBoostOfNothing(t *testing.T) {
 	s.Join("n", cluster.Amounts{"cpu": 1}, epoch)
 	s.Boost(sched.Boost{ID: 1, Pool: "a", Factor: 2, Until: epoch}, epoch)
 	s.Boost(sched.Boost{ID: 2, Pool: "a", Factor: 2, Usage: 5, Had: 5}, epoch)
-	if len(s.Boosts()) != 0 {
-		t.Errorf("boosts that are over count: %+v", s.Boosts())
+	if len(s.Read().Boosts()) != 0 {
+		t.Errorf("boosts that are over count: %+v", s.Read().Boosts())
 	}
 	for _, f := range []float64{0, -1, math.NaN(), math.Inf(1), 1e-4, 1e4} {
 		if sched.CheckFactor(f) == nil {

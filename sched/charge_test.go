@@ -42,7 +42,7 @@ func TestPrices(t *testing.T) {
 		{sched.Charge{Dominant: true}, cluster.Amounts{"cpu": 2, "tape": 1}, 2}, // of which there is none
 	} {
 		s := charged(t, c.charge)
-		if got := s.Price(s.Shape(c.ask)); got != c.want {
+		if got := s.Price(s.Key(c.ask)); got != c.want {
 			t.Errorf("%+v: %v costs %v, want %v", c.charge, c.ask, got, c.want)
 		}
 	}
@@ -52,23 +52,23 @@ func TestPrices(t *testing.T) {
 // and whatever is configured meanwhile.
 func TestPriceStays(t *testing.T) {
 	s := charged(t, sched.Charge{Dominant: true})
-	ask := s.Shape(cluster.Amounts{"cpu": 1, "gpu": 1})
-	s.Add(sched.Job{ID: 1, Pool: s.Pool("a"), Shape: ask, Priority: normal, Tasks: 1}, epoch)
+	ask := s.Key(cluster.Amounts{"cpu": 1, "gpu": 1})
+	s.Add(sched.Job{ID: 1, Pool: s.Pool("a"), Key: ask, Priority: normal, Tasks: 1}, epoch)
 	var d sched.Decision
 	s.Step(epoch, 0, &d)
 	first := d.Starts[0].Run
-	if got := s.Charged(first); got != 4 {
+	if got := s.Read().Charged(first); got != 4 {
 		t.Fatalf("the first task is charged %v, want 4: a quarter of the GPUs", got)
 	}
 	at := epoch.Add(10 * time.Second)
 	s.Join("more", cluster.Amounts{"cpu": 16, "gpu": 12}, at)
-	s.Add(sched.Job{ID: 2, Pool: s.Pool("b"), Shape: ask, Priority: normal, Tasks: 1}, at)
+	s.Add(sched.Job{ID: 2, Pool: s.Pool("b"), Key: ask, Priority: normal, Tasks: 1}, at)
 	s.Step(at, 0, &d)
 	second := d.Starts[0].Run
-	if got := s.Charged(second); got != 2 {
+	if got := s.Read().Charged(second); got != 2 {
 		t.Errorf("the second is charged %v, want 2: a sixteenth of the GPUs, of 32 processors", got)
 	}
-	cfg := s.Config()
+	cfg := s.Read().Config()
 	cfg.Charge = sched.Charge{Per: map[string]float64{"cpu": 7}}
 	if err := s.Configure(cfg, at); err != nil {
 		t.Fatal(err)
@@ -77,8 +77,8 @@ func TestPriceStays(t *testing.T) {
 	s.Finish(first, end, true)
 	s.Finish(second, end, true)
 	a, b := s.View(s.Pool("a")), s.View(s.Pool("b"))
-	if a.Service(s.Now()) != 80 || b.Service(s.Now()) != 20 || a.Rate != 0 {
-		t.Errorf("a received %v, b %v, want 80 and 20", a.Service(s.Now()), b.Service(s.Now()))
+	if a.Service(s.Read().Now()) != 80 || b.Service(s.Read().Now()) != 20 || a.Rate != 0 {
+		t.Errorf("a received %v, b %v, want 80 and 20", a.Service(s.Read().Now()), b.Service(s.Read().Now()))
 	}
 	if got := s.Price(ask); got != 7 {
 		t.Errorf("a task that starts now costs %v, want 7", got)
@@ -99,7 +99,7 @@ func TestFairByCharge(t *testing.T) {
 		}
 		s.Join("n", cluster.Amounts{"cpu": 1, "gpu": 1}, epoch) // one task at a time
 		for id, ask := range []cluster.Amounts{{"cpu": 1}, {"cpu": 1, "gpu": 1}} {
-			s.Add(sched.Job{ID: int64(id + 1), Pool: s.Pool([]string{"a", "b"}[id]), Shape: s.Shape(ask), Priority: normal, Tasks: 1000}, epoch)
+			s.Add(sched.Job{ID: int64(id + 1), Pool: s.Pool([]string{"a", "b"}[id]), Key: s.Key(ask), Priority: normal, Tasks: 1000}, epoch)
 		}
 		now, count := epoch, map[int64]float64{}
 		var d sched.Decision

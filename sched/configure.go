@@ -2,12 +2,12 @@ package sched
 
 import (
 	"cmp"
-	"fmt"
-	"slices"
+	"math/rand/v2"
 	"time"
 
+	"github.com/fairlead/fairlead/cluster"
 	"github.com/fairlead/fairlead/share"
-	"github.com/fairlead/fairlead/why"
+	"github.com/fairlead/fairlead/usage"
 )
 
 // Configure puts a configuration in force. On an error the old one stays. Pools that
@@ -16,156 +16,99 @@ func (s *Scheduler) Configure(cfg Config, t time.Time) error {
 	if err := cfg.check(); err != nil {
 		return err
 	}
-	to, err := s.keepPriorities(&cfg)
+	to, err := s.site.keepPriorities(&cfg)
 	if err != nil {
 		return err
 	}
-	s.advance(t)
-	s.deferred = true
-	s.renumberPriorities(to)
-	s.reclock(cfg.HalfLife)
-	before := s.remember()
-	cfg.Unit = s.cluster.Unit()
-	s.cfg = cfg
-	s.reprice()
-	s.backfill.plan = nil
-	s.setRanks()
-	s.renewal = renewal{}
-	s.forget()
-	s.applying = true
-	s.apply(int32(Root), &s.cfg.Root)
-	s.applying = false
-	s.restarters()
-	s.configureReclaim()
-	s.rebalancers, s.allots = nil, false
-	s.inheritBelow(int32(Root))
-	s.keepDays()
-	s.ripen()
-	s.refill()
-	s.carry(before)
-	s.valueAll()
-	s.rebuild()
+	s.Advance(t)
+	s.orders.deferred = true
+	s.intake.renumberPriorities(to)
+	s.turns.reclock(cfg.HalfLife)
+	before := s.tree.remember()
+	cfg.Unit = s.site.cluster.Unit()
+	placed := s.site.cfg.Placement
+	s.site.cfg = cfg
+	s.tariff.reprice()
+	s.reserve.backfill.plan = nil
+	s.precedence.setRanks()
+	s.tree.renewal = renewal{}
+	s.tree.forget()
+	s.growth.applying = true
+	s.growth.apply(int32(Root), &s.site.cfg.Root)
+	s.growth.applying = false
+	s.overrides.restarters()
+	s.reclaimer.configure()
+	s.tree.rebalancers, s.tree.allots = nil, false
+	s.orders.inheritBelow(int32(Root))
+	s.tree.keepDays()
+	s.intake.ageNewJobs()
+	s.gates.refill()
+	s.tree.carry(before)
+	s.precedence.valueAll()
+	s.turns.rebuild()
+	if s.site.cfg.Placement != placed || s.reserve.backfill.arrival != s.tree.byArrivalOnly() {
+		s.reserve.letGo()
+	}
 	return nil
 }
 
-// maxPriorities bounds the priorities, so that an [Arrival] is exact.
-const maxPriorities = 32
-
-// keepPriorities appends the priorities that the new configuration does not know any
-// more: jobs may wait under them, and keep their weight. It returns the new number of
-// each priority.
-func (s *Scheduler) keepPriorities(cfg *Config) (to []int8, err error) {
-	all := slices.Clone(cfg.Priorities)
-	for _, old := range s.cfg.Priorities {
-		i := slices.IndexFunc(all, func(p Priority) bool { return p.Name == old.Name })
-		if i < 0 {
-			i = len(all)
-			all = append(all, old)
-		}
-		to = append(to, int8(i))
-	}
-	if len(all) > maxPriorities {
-		return nil, fmt.Errorf("sched: more than %d priorities, with those that are no longer configured and under which jobs may wait; restart to forget these", maxPriorities)
-	}
-	cfg.Priorities = all
-	return to, nil
-}
-
 // renumberPriorities brings the numbers that are kept up to date.
-func (s *Scheduler) renumberPriorities(to []int8) {
-	for i := range s.pools {
-		if p := &s.pools[i]; p.band >= 0 {
-			p.band = to[p.band]
+func (a *intake) renumberPriorities(to []int8) {
+	for i := range a.tree.pools {
+		if p := &a.tree.pools[i]; p.priority >= 0 {
+			p.priority = to[p.priority]
 		}
 	}
-	for i := range s.runs {
-		s.runs[i].band = to[s.runs[i].band]
+	for i := range a.running.runs {
+		a.running.runs[i].priority = to[a.running.runs[i].priority]
 	}
-	for i := range s.later.heap {
-		j := &s.later.heap[i].job
+	for i := range a.later.heap {
+		j := &a.later.heap[i].job
 		j.Priority = int(to[j.Priority])
 	}
 }
 
-// standing is what a pool under a carrier had before a change.
-type standing struct {
-	formula *why.Formula // of the policy
-	weight  float64
-	level   float64
-}
-
-func (s *Scheduler) remember() []standing {
-	before := make([]standing, len(s.pools))
-	for i := 1; i < len(s.pools); i++ {
-		if in := s.parentOf(int32(i)); in.carrier != nil {
-			p := &s.pools[i]
-			before[i] = standing{in.policy.Formula(), p.Weight, in.carrier.Level(p, s.now)}
-		}
-	}
-	return before
-}
-
-// carry lets the pools whose weight changed keep their level, and begins afresh where
-// a carrier is new.
-func (s *Scheduler) carry(before []standing) {
-	for i := 1; i < len(s.pools); i++ {
-		p, in := &s.pools[i], s.parentOf(int32(i))
-		if in.carrier == nil {
-			continue
-		}
-		switch {
-		case i >= len(before): // a new pool comes in like one that was away
-			in.carrier.Carry(p, in.clock, s.now)
-		case before[i].formula != in.policy.Formula():
-			in.clock = 0
-			in.carrier.Carry(p, 0, s.now)
-		case before[i].weight != p.Weight:
-			in.carrier.Carry(p, before[i].level, s.now)
-		}
-	}
-}
-
 // forget drops what the old configuration said of the pools.
-func (s *Scheduler) forget() {
-	s.ownNames()
-	for i := range s.pools {
-		l := &s.labels[i]
+func (t *tree) forget() {
+	t.ownNames()
+	for i := range t.pools {
+		l := &t.labels[i]
 		l.policy, l.made, l.starter, l.factor, l.assoc, l.reclaim = "", nil, share.Starter{}, nil, nil, share.Reclaim{}
-		s.pools[i].configured = false
-		s.pools[i].limit = -1
+		t.pools[i].configured = false
+		t.pools[i].limit = -1
 		l.weight = 1
-		if l.kind == band {
-			l.weight = s.bandWeight(int(s.pools[i].band), s.pools[i].young)
+		if l.kind == priorityClass {
+			l.weight = t.site.classWeight(int(t.pools[i].priority), t.pools[i].isNew)
 		}
-		s.pools[i].Weight = l.weight
+		t.pools[i].Weight = l.weight
 	}
-	s.limited, s.apart = nil, false
+	t.limited, t.apart = nil, false
 }
 
 // apply takes over what the configuration says of a pool and those below it.
-func (s *Scheduler) apply(id int32, spec *share.Pool) {
-	s.ownNames()
-	s.labels[id].policy, s.labels[id].reclaim = spec.Policy, spec.Reclaim
+func (g *growth) apply(id int32, spec *share.Pool) {
+	g.tree.ownNames()
+	g.tree.labels[id].policy, g.tree.labels[id].reclaim = spec.Policy, spec.Reclaim
 	if spec.Policy != "" {
-		s.labels[id].made = s.cfg.NewPolicy(spec.Policy, spec.Options)
+		g.tree.labels[id].made = g.site.cfg.NewPolicy(spec.Policy, spec.Options)
 	}
-	s.pools[id].configured = true
-	s.labels[id].starter = spec.Starter
-	s.labels[id].factor, s.labels[id].assoc = spec.Factor, spec.AssocFactor
+	g.tree.pools[id].configured = true
+	g.tree.labels[id].starter = spec.Starter
+	g.tree.labels[id].factor, g.tree.labels[id].assoc = spec.Factor, spec.AssocFactor
 	if id != int32(Root) {
-		s.labels[id].weight, s.pools[id].Weight = spec.Weight, spec.Weight
+		g.tree.labels[id].weight, g.tree.pools[id].Weight = spec.Weight, spec.Weight
 	}
 	if len(spec.Min)+len(spec.Max) > 0 || spec.MaxRunning > 0 || spec.JobRunning > 0 {
-		s.pools[id].limit = int32(len(s.limited))
-		s.limited = append(s.limited, s.newLimit(spec, cmp.Or(s.Path(PoolID(id)), "root")))
+		g.tree.pools[id].limit = int32(len(g.tree.limited))
+		g.tree.limited = append(g.tree.limited, g.tree.newLimit(spec, cmp.Or(g.tree.Path(PoolID(id)), "root")))
 	}
 	for i := range spec.Pools {
-		s.apply(s.child(id, spec.Pools[i].Name, named), &spec.Pools[i])
+		g.apply(g.child(id, spec.Pools[i].Name, named), &spec.Pools[i])
 	}
 }
 
-func (s *Scheduler) newLimit(spec *share.Pool, path string) limit {
-	least, most := s.cluster.Vector(spec.Min), s.cluster.Vector(spec.Max)
+func (t *tree) newLimit(spec *share.Pool, path string) limit {
+	least, most := t.site.cluster.Vector(spec.Min), t.site.cluster.Vector(spec.Max)
 	l := limit{min: least, tasks: int32(spec.MaxRunning), jobRunning: int32(spec.JobRunning)}
 	l.max = make([]int64, len(most))
 	for r := range l.max {
@@ -173,60 +116,84 @@ func (s *Scheduler) newLimit(spec *share.Pool, path string) limit {
 	}
 	l.names = limitNames{"max_running of " + path, make([]string, len(most))}
 	for name, n := range spec.Max {
-		r := s.cluster.Number(name)
+		r := t.site.cluster.Number(name)
 		l.max[r], l.names.max[r] = n, "max "+name+" of "+path
 	}
 	l.used = make([]int64, max(len(least), len(most)))
 	l.wants = make([]int32, len(least))
 	for r, n := range least {
-		s.apart = s.apart || r > 0 && n > 0
+		t.apart = t.apart || r > 0 && n > 0
 	}
 	return l
 }
 
 // inheritBelow sets the policies of all inner pools, parents first.
-func (s *Scheduler) inheritBelow(id int32) {
-	if s.pools[id].inner < 0 {
+func (ord *orders) inheritBelow(id int32) {
+	if ord.tree.pools[id].inner < 0 {
 		return
 	}
-	s.inherit(id)
-	for _, kid := range s.inners[s.pools[id].inner].kids {
-		s.inheritBelow(kid)
+	ord.inherit(id)
+	for _, kid := range ord.tree.inners[ord.tree.pools[id].inner].kids {
+		ord.inheritBelow(kid)
 	}
 }
 
-// refill computes what follows from the limits anew: what is in use of them, and how
-// many tasks of one job may run. All lines may try again.
-func (s *Scheduler) refill() {
-	for i := range s.runs {
-		if r := &s.runs[i]; r.used {
-			for id := r.pool; id >= 0; id = s.pools[id].parent {
-				if l := s.limits(id); l != nil {
-					l.add(s.cluster.Request(r.shape), +1)
+// refill computes anew how much of the limits is in use, and the number of tasks of one job
+// that may run. All lines may try again.
+func (h *gates) refill() {
+	for i := range h.running.runs {
+		if r := &h.running.runs[i]; r.used {
+			for id := r.pool; id >= 0; id = h.tree.pools[id].parent {
+				if l := h.tree.limits(id); l != nil {
+					l.add(h.site.cluster.Request(r.key), +1)
 				}
 			}
 		}
 	}
-	s.shapeReady.clear()
-	s.noRoom.clear()
-	s.windowing.parked = nil
-	s.setTolls(&s.cfg)
-	for i := range s.queues {
-		q := &s.queues[i]
-		q.ready, q.strict, q.ranked, q.most = 0, s.strict(q.pool), s.ranked(q.pool), s.jobRunning(q.pool)
+	h.lines.readyKeys.clear()
+	h.noRoom.clear()
+	h.windowing.parked = nil
+	h.quotas.setQuotas(&h.site.cfg)
+	for i := range h.lines.queues {
+		q := &h.lines.queues[i]
+		q.ready, q.strict, q.ranked, q.max = 0, h.tree.strict(q.pool), h.tree.ranked(q.pool), h.tree.jobRunning(q.pool)
 		if q.ordered() {
 			q.heads.clear()
 		}
 		for k := range q.lines() {
 			l := q.line(k)
-			l.gate = s.openGate(q.pool)
-			s.count(q, int32(k), false)
+			l.gate = h.overrides.openGate(q.pool)
+			h.lines.count(q, int32(k), false)
 		}
 	}
-	for b := range s.begun {
-		if j := &s.begun[b]; s.begunOf[j.id] == int32(b) && j.waiting+j.running > 0 {
-			j.most = tighter(j.own, s.queues[j.at.queue].most)
-			s.change(j.at, func(*line) { s.reheap(int32(b)) })
+	for b := range h.lines.begun {
+		if j := &h.lines.begun[b]; h.lines.begunOf[j.id] == int32(b) && j.waiting+j.running > 0 {
+			j.max = tighter(j.own, h.lines.queues[j.at.queue].max)
+			h.lines.change(j.at, func(*line) { h.lines.reheap(int32(b)) })
 		}
 	}
+}
+
+// New returns a scheduler without nodes and jobs. The same events and seed lead to
+// the same decisions.
+func New(cfg Config, at time.Time, seed uint64) (*Scheduler, error) {
+	cfg.Unit = cmp.Or(cfg.Unit, DefaultUnit)
+	s := &Scheduler{}
+	wire(s)
+	s.choice.rng = *rand.NewPCG(seed, 0x9e3779b97f4a7c15)
+	s.site.cluster = cluster.New(cfg.Unit)
+	s.tree.index = map[childKey]int32{}
+	s.lines.begunOf = map[int64]int32{}
+	s.precedence.classOf = map[Factors]Class{}
+	s.site.at, s.site.began = at, at
+	s.site.clock = usage.NewClock(at, cfg.HalfLife)
+	s.quotas.licenseOf = map[string]int32{}
+	s.quotas.rateOf = map[string]int32{}
+	s.orders.places = make(places, inMainOrder)
+	s.site.now = s.site.clock.At(at)
+	s.site.setClock()
+	s.growth.newPool(-1, "", named)
+	s.tree.pools[Root].inner = 0
+	s.tree.inners = append(s.tree.inners, newInner(int32(Root)))
+	return s, s.Configure(cfg, at)
 }

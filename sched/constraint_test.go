@@ -26,9 +26,9 @@ func TestConstraintHoldsUpItsOwnLineOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	onB, anywhere := s.ShapeOf(sched.Request{Constraint: must}), s.Shape(cluster.Amounts{"cpu": 2})
-	s.Add(sched.Job{ID: 1, Pool: s.Pool("u"), Shape: onB, Priority: 2, Tasks: 3}, now)
-	s.Add(sched.Job{ID: 2, Pool: s.Pool("v"), Shape: anywhere, Priority: 2, Tasks: 2}, now)
+	onB, anywhere := s.KeyOf(sched.Request{Constraint: must}), s.Key(cluster.Amounts{"cpu": 2})
+	s.Add(sched.Job{ID: 1, Pool: s.Pool("u"), Key: onB, Priority: 2, Tasks: 3}, now)
+	s.Add(sched.Job{ID: 2, Pool: s.Pool("v"), Key: anywhere, Priority: 2, Tasks: 2}, now)
 	var d sched.Decision
 	s.Step(now, 0, &d)
 	got := map[string]int{}
@@ -47,7 +47,7 @@ func TestConstraintHoldsUpItsOwnLineOnly(t *testing.T) {
 		t.Fatalf("b has room again, started %v", d.Starts)
 	}
 	none, _ := cluster.ParseConstraint("rack=c")
-	gates := s.Gates(sched.Job{ID: 3, Pool: s.Pool("u"), Shape: s.ShapeOf(sched.Request{Constraint: none})})
+	gates := s.GateView().Gates(sched.Job{ID: 3, Pool: s.Pool("u"), Key: s.KeyOf(sched.Request{Constraint: none})})
 	if g := gates[len(gates)-1]; g.Open || g.Code != why.FitNever || !strings.Contains(g.Text, "no node satisfies") {
 		t.Fatalf("%+v", g)
 	}
@@ -61,11 +61,11 @@ func TestForkKeepsItsOwnLinesThatWaitForRoom(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Join("n", cluster.Amounts{"cpu": 3}, now)
-	narrow, wide := s.Shape(nil), s.Shape(cluster.Amounts{"cpu": 3})
+	narrow, wide := s.Key(nil), s.Key(cluster.Amounts{"cpu": 3})
 	var d sched.Decision
-	add := func(s *sched.Scheduler, id int64, pool string, shapes ...cluster.Shape) sched.RunID {
-		for i, shape := range shapes {
-			s.Add(sched.Job{ID: id + int64(i), Pool: s.Pool(pool), Shape: shape, Priority: 2, Tasks: 1}, now)
+	add := func(s *sched.Scheduler, id int64, pool string, keys ...cluster.Key) sched.RunID {
+		for i, key := range keys {
+			s.Add(sched.Job{ID: id + int64(i), Pool: s.Pool(pool), Key: key, Priority: 2, Tasks: 1}, now)
 		}
 		s.Step(now, 0, &d)
 		return d.Starts[0].Run

@@ -87,9 +87,9 @@ func drawOptions(t *rapid.T) (o share.Options) {
 // roomOf is what a node with so many cpus has.
 func roomOf(cpus int64) cluster.Amounts { return cluster.Amounts{"cpu": cpus, "mem": 3 * cpus} }
 
-// drawTolls configures licences and rates. What is configured no more is 0 of a licence,
+// drawQuotas configures licences and rates. What is configured no more is 0 of a licence,
 // and no limit of a rate.
-func drawTolls(t *rapid.T, cfg *sched.Config) {
+func drawQuotas(t *rapid.T, cfg *sched.Config) {
 	cfg.Licenses, cfg.Rates = map[string]int64{}, map[string]sched.Rate{}
 	for _, name := range []string{"ansys", "matlab"} {
 		if n := rapid.Int64Range(0, 3).Draw(t, name); n > 0 {
@@ -114,7 +114,7 @@ func drawRequest(t *rapid.T) sched.Request {
 	}
 	switch rapid.IntRange(0, 8).Draw(t, "toll") {
 	case 0:
-		r.Licenses = map[string]int64{rapid.SampledFrom([]string{"ansys", "matlab"}).Draw(t, "licence"): rapid.Int64Range(1, 2).Draw(t, "licences")}
+		r.Licenses = map[string]int64{rapid.SampledFrom([]string{"ansys", "matlab"}).Draw(t, "license"): rapid.Int64Range(1, 2).Draw(t, "licenses")}
 	case 1:
 		r.Rates = []string{rapid.SampledFrom([]string{"mail", "web"}).Draw(t, "rate")}
 	case 2:

@@ -36,7 +36,7 @@ const peerSlots = 3
 func newPeers(t *rapid.T) *peers {
 	p := &peers{jobs: map[int64]*modelJob{}}
 	p.cfg = sched.Config{Root: drawTree(t), NewPolicy: policy.New(policy.Options{}), HalfLife: 20 * time.Second, Charge: drawCharge(t)}
-	drawTolls(t, &p.cfg)
+	drawQuotas(t, &p.cfg)
 	p.cfg.Placement = rapid.SampledFrom([]sched.Placement{sched.FirstFit, sched.EASY, sched.Conservative}).Draw(t, "placement")
 	for own := range 3 {
 		s, err := sched.New(p.cfg, epoch, 1)
@@ -57,7 +57,7 @@ func newPeers(t *rapid.T) *peers {
 
 func (p *peers) job(w *world, id int64, tasks int) sched.Job {
 	j := p.jobs[id].header
-	j.Pool, j.Shape, j.Tasks = w.Pool(p.jobs[id].path), w.ShapeOf(p.jobs[id].request), tasks
+	j.Pool, j.Key, j.Tasks = w.Pool(p.jobs[id].path), w.KeyOf(p.jobs[id].request), tasks
 	return j
 }
 
@@ -66,10 +66,10 @@ func (p *peers) submit(t *rapid.T) {
 	n := rapid.IntRange(1, 4).Draw(t, "tasks")
 	w := p.all[0]
 	j := &modelJob{path: rapid.SampledFrom(paths).Draw(t, "pool"), waiting: n, request: sched.Request{Amounts: cluster.Amounts{"cpu": int64(rapid.IntRange(1, 2).Draw(t, "cpu"))}}}
-	j.header = sched.Job{ID: id, Priority: normal, Submitted: w.now, Limit: time.Minute, Most: rapid.SampledFrom([]int{0, 0, 2}).Draw(t, "most")}
+	j.header = sched.Job{ID: id, Priority: normal, Submitted: w.now, Limit: time.Minute, MaxRunning: rapid.SampledFrom([]int{0, 0, 2}).Draw(t, "most")}
 	if rapid.IntRange(0, 4).Draw(t, "gang") == 0 {
 		n = rapid.IntRange(2, 3).Draw(t, "size")
-		j.request.Gang, j.request.Amounts["cpu"], j.waiting, j.header.Most = n, 1, n, 0
+		j.request.Gang, j.request.Amounts["cpu"], j.waiting, j.header.MaxRunning = n, 1, n, 0
 	}
 	p.jobs[id] = j
 	for _, w := range p.all {
@@ -137,7 +137,7 @@ func (p *peers) check(t *rapid.T) {
 				continue
 			}
 			x := w.View(id)
-			service := x.Service(w.Now()) / w.Now().Growth
+			service := x.Service(w.Read().Now()) / w.Read().Now().Growth
 			if i == 0 {
 				first, had = *x, service
 			}
@@ -145,6 +145,11 @@ func (p *peers) check(t *rapid.T) {
 				t.Fatalf("%q: server %d counts %d waiting, %d tasks, %v units, service %v; server 0 %d, %d, %v, %v",
 					path, i, x.Waiting, x.Tasks, x.Running, service, first.Waiting, first.Tasks, first.Running, had)
 			}
+		}
+	}
+	for i, w := range p.all {
+		if all := w.Read().Recount(); len(all) > 0 {
+			t.Fatalf("server %d: %v", i, all)
 		}
 	}
 	root := p.all[0].View(sched.Root)
@@ -181,14 +186,14 @@ func TestAlike(t *testing.T) {
 	w.submit("a", 1)
 	w.submit("a", 1)
 	starts := w.step(0)
-	line, only := w.LineOf(starts[0].Run)
+	line, only := w.Read().LineOf(starts[0].Run)
 	if !only {
 		t.Error("a job of one task is not taken for one")
 	}
-	if got := w.Alike(line, 5); !slices.Equal(got, []int64{4, 5}) {
+	if got := w.Read().Alike(line, 5); !slices.Equal(got, []int64{4, 5}) {
 		t.Errorf("after job %d: %v", starts[0].Job, got)
 	}
-	if got := w.Alike(line, 1); !slices.Equal(got, []int64{4}) {
+	if got := w.Read().Alike(line, 1); !slices.Equal(got, []int64{4}) {
 		t.Errorf("at most one: %v", got)
 	}
 }
@@ -202,13 +207,14 @@ func TestGangAtOneServer(t *testing.T) {
 		w.Cluster().SetServer(id, "another")
 	}
 	for gang, want := range map[int]bool{2: true, 7: true, 8: false, 9: false} {
-		shape := w.ShapeOf(sched.Request{Gang: gang})
-		ever, now := w.Cluster().GangRoom(shape)
-		if w.Cluster().Could(shape) != want || ever != 7 || now != 7 {
-			t.Errorf("%d tasks: could %v, room for %d and %d, want %v and 7", gang, w.Cluster().Could(shape), ever, now, want)
+		key := w.KeyOf(sched.Request{Gang: gang})
+		ever, now := w.Cluster().Empty().GangRoom(key)
+		if w.Cluster().Empty().Could(key) != want || ever != 7 || now != 7 {
+			t.Errorf("%d tasks: could %v, room for %d and %d, want %v and 7",
+				gang, w.Cluster().Empty().Could(key), ever, now, want)
 		}
 	}
-	if nodes, tasks := w.Cluster().Holds(nil, nil); nodes != 2 || tasks != 7 {
+	if nodes, tasks := w.Cluster().Empty().Holds(nil, nil); nodes != 2 || tasks != 7 {
 		t.Errorf("%d tasks on %d nodes, want 7 on 2", tasks, nodes)
 	}
 }
@@ -216,7 +222,7 @@ func TestGangAtOneServer(t *testing.T) {
 // TestTakeLater: a task that another server started before its time had come here.
 func TestTakeLater(t *testing.T) {
 	w := newWorld(t, two(), 1, 1)
-	j := sched.Job{ID: 1, Pool: w.Pool("a"), Shape: w.Shape(nil), Priority: normal, Tasks: 2, Begin: w.now.Add(time.Minute)}
+	j := sched.Job{ID: 1, Pool: w.Pool("a"), Key: w.Key(nil), Priority: normal, Tasks: 2, Begin: w.now.Add(time.Minute)}
 	w.Add(j, w.now)
 	other := w.Join("other", cluster.Amounts{"cpu": 1}, w.now)
 	w.SetNode(other, cluster.Elsewhere, w.now)
@@ -231,7 +237,7 @@ func TestTakeLater(t *testing.T) {
 // of it already.
 func TestTakeCountsOnce(t *testing.T) {
 	limit := sched.Rate{Count: 1, Per: time.Hour, Burst: 5}
-	w := newTollWorld(t, two(), 10, nil, map[string]sched.Rate{"web": limit})
+	w := newQuotaWorld(t, two(), 10, nil, map[string]sched.Rate{"web": limit})
 	other := w.Join("other", cluster.Amounts{"cpu": 9}, w.now)
 	w.SetNode(other, cluster.Elsewhere, w.now)
 	web := sched.Request{Rates: []string{"web"}}
@@ -239,7 +245,7 @@ func TestTakeCountsOnce(t *testing.T) {
 	there := epoch.Add(-time.Hour) // by the clock of the store
 	w.SetRate(sched.RateState{Name: "web", Bucket: sched.Bucket{Limit: limit, Full: there, Taken: 2}, At: there.Add(time.Second)}, w.now)
 	for i, started := range []time.Time{there, there.Add(time.Second), there.Add(2 * time.Second)} {
-		w.Take(sched.Job{ID: int64(1000 + i), Pool: w.Pool("b"), Shape: w.ShapeOf(web), Priority: normal, Tasks: 1}, other, started, w.now)
+		w.Take(sched.Job{ID: int64(1000 + i), Pool: w.Pool("b"), Key: w.KeyOf(web), Priority: normal, Tasks: 1}, other, started, w.now)
 	}
 	if got := len(w.step(0)); got != 2 {
 		t.Errorf("%d started with 5 tokens of which 3 were taken, one since the store told of them; want 2", got)

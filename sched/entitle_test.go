@@ -25,7 +25,7 @@ func TestEntitledExample(t *testing.T) {
 	for pool, tasks := range map[string]int{"physics/markov": 36, "physics/curie": 24, "biology/env": 16, "biology/epi": 48} {
 		w.submit(pool, tasks)
 	}
-	e := w.Entitlements()
+	e := w.Read().Entitlements()
 	for pool, want := range map[string]float64{
 		"physics": 38.4, "biology": 25.6, "physics/markov": 19.2, "physics/curie": 19.2, "biology/env": 12.8, "biology/epi": 12.8,
 	} {
@@ -47,7 +47,7 @@ func TestEntitledBelow(t *testing.T) {
 	for _, pool := range []string{"a/capped", "b", "c/sure"} {
 		w.submit(pool, 100)
 	}
-	e := w.Entitlements()
+	e := w.Read().Entitlements()
 	for pool, want := range map[string]float64{"a": 2, "a/capped": 2, "b": 4, "c": 6, "c/sure": 6} {
 		id, _ := w.Lookup(pool)
 		if got := e[id].Now; math.Abs(got-want) > 1e-9 {
@@ -60,23 +60,23 @@ func TestEntitledBelow(t *testing.T) {
 // holds back, and what waits although there is room, is wanted and not owed.
 func TestNothingIsOwedForTheImpossible(t *testing.T) {
 	w := newWorld(t, share.Pool{Policy: "fair"}, 10, 1)
-	wide := w.Shape(cluster.Amounts{"cpu": 11})
-	w.Add(sched.Job{ID: 100, Pool: w.Pool("ann"), Shape: wide, Priority: normal, Tasks: 3}, w.now)
-	w.Add(sched.Job{ID: 101, Pool: w.Pool("bob"), Shape: w.Shape(nil), Priority: normal, Tasks: 50, Most: 2}, w.now)
+	wide := w.Key(cluster.Amounts{"cpu": 11})
+	w.Add(sched.Job{ID: 100, Pool: w.Pool("ann"), Key: wide, Priority: normal, Tasks: 3}, w.now)
+	w.Add(sched.Job{ID: 101, Pool: w.Pool("bob"), Key: w.Key(nil), Priority: normal, Tasks: 50, MaxRunning: 2}, w.now)
 	w.step(0)
-	e := w.Entitlements()
+	e := w.Read().Entitlements()
 	ann, bob := e[w.Pool("ann")], e[w.Pool("bob")]
 	if ann.Demand != 33 || ann.Now != 0 || bob.Demand != 50 || bob.Now != 2 || e[sched.Root].Now != 2 {
 		t.Errorf("ann %+v, bob %+v, all %+v", ann, bob, e[sched.Root])
 	}
-	if idle := w.IdleWhileDemand(); idle != 0 {
+	if idle := w.Read().IdleWhileDemand(); idle != 0 {
 		t.Errorf("%v idle", idle)
 	}
 }
 
 // TestNothingIsOwedForLicences: who waits for a licence is not owed slots.
-func TestNothingIsOwedForLicences(t *testing.T) {
-	cfg := newWorld(t, share.Pool{Policy: "fair"}, 1, 1).Config()
+func TestNothingIsOwedForLicenses(t *testing.T) {
+	cfg := newWorld(t, share.Pool{Policy: "fair"}, 1, 1).Read().Config()
 	cfg.Licenses = map[string]int64{"matlab": 1}
 	s, err := sched.New(cfg, epoch, 1)
 	if err != nil {
@@ -84,24 +84,24 @@ func TestNothingIsOwedForLicences(t *testing.T) {
 	}
 	s.Join("n", cluster.Amounts{"cpu": 10}, epoch)
 	w := &world{Scheduler: s, t: t, now: epoch}
-	shape := s.ShapeOf(sched.Request{Licenses: map[string]int64{"matlab": 1}})
-	s.Add(sched.Job{ID: 1, Pool: s.Pool("ann"), Shape: shape, Priority: normal, Tasks: 5}, epoch)
+	key := s.KeyOf(sched.Request{Licenses: map[string]int64{"matlab": 1}})
+	s.Add(sched.Job{ID: 1, Pool: s.Pool("ann"), Key: key, Priority: normal, Tasks: 5}, epoch)
 	w.step(0)
-	if ann := s.Entitlements()[s.Pool("ann")]; ann.Demand != 5 || ann.Now != 1 {
+	if ann := s.Read().Entitlements()[s.Pool("ann")]; ann.Demand != 5 || ann.Now != 1 {
 		t.Errorf("ann runs 1 of 5, and is entitled to %+v", ann)
 	}
-	if idle := s.IdleWhileDemand(); idle != 0 {
+	if idle := s.Read().IdleWhileDemand(); idle != 0 {
 		t.Errorf("%v idle", idle)
 	}
-	s.Add(sched.Job{ID: 2, Pool: s.Pool("bob"), Shape: shape, Priority: normal, Tasks: 1}, epoch)
-	if got := s.OldestJobs(5); !slices.Equal(got, []int64{1, 2}) || s.OldestWaiting()[sched.Root] != 1 {
+	s.Add(sched.Job{ID: 2, Pool: s.Pool("bob"), Key: key, Priority: normal, Tasks: 1}, epoch)
+	if got := s.Read().OldestJobs(5); !slices.Equal(got, []int64{1, 2}) || s.Read().OldestWaiting()[sched.Root] != 1 {
 		t.Errorf("the oldest are %v: four tasks of an array wait while one runs", got)
 	}
 }
 
 // TestIdleWhileDemand: strictly in order, one wide task keeps the slots from narrow ones.
 func TestIdleWhileDemand(t *testing.T) {
-	s, err := sched.New(sched.Config{Root: share.Pool{Policy: "fifo"}, NewPolicy: newWorld(t, share.Pool{Policy: "fifo"}, 1, 1).Config().NewPolicy, Placement: sched.FCFS}, epoch, 1)
+	s, err := sched.New(sched.Config{Root: share.Pool{Policy: "fifo"}, NewPolicy: newWorld(t, share.Pool{Policy: "fifo"}, 1, 1).Read().Config().NewPolicy, Placement: sched.FCFS}, epoch, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,13 +110,13 @@ func TestIdleWhileDemand(t *testing.T) {
 	w.submit("a", 1)
 	w.step(0)
 	w.last++
-	s.Add(sched.Job{ID: w.last, Pool: s.Pool("a"), Shape: s.Shape(cluster.Amounts{"cpu": 4}), Priority: normal, Tasks: 1}, epoch)
+	s.Add(sched.Job{ID: w.last, Pool: s.Pool("a"), Key: s.Key(cluster.Amounts{"cpu": 4}), Priority: normal, Tasks: 1}, epoch)
 	w.submit("a", 2)
-	if got := s.OldestWaiting()[sched.Root]; got != 2 {
+	if got := s.Read().OldestWaiting()[sched.Root]; got != 2 {
 		t.Errorf("job %d is the oldest", got)
 	}
 	for n, want := range [][]int64{nil, {2}, {2, 3}, {2, 3}} {
-		if got := s.OldestJobs(n); !slices.Equal(got, want) {
+		if got := s.Read().OldestJobs(n); !slices.Equal(got, want) {
 			t.Errorf("of %d the oldest are %v, want %v", n, got, want)
 		}
 	}
@@ -124,7 +124,7 @@ func TestIdleWhileDemand(t *testing.T) {
 	if starts := w.step(0); len(starts) != 0 {
 		t.Fatalf("%d started", len(starts))
 	}
-	if idle := s.IdleWhileDemand(); idle != 2 {
+	if idle := s.Read().IdleWhileDemand(); idle != 2 {
 		t.Errorf("%v idle while two tasks would fit", idle)
 	}
 }
@@ -132,17 +132,17 @@ func TestIdleWhileDemand(t *testing.T) {
 // checkEntitled: the ideal gives those below a pool what it gives the pool, never above
 // a maximum, and all in all the lesser of the capacity and of what could run.
 func (m *model) checkEntitled(t *rapid.T) {
-	e := m.Entitlements()
+	e := m.Read().Entitlements()
 	capacity, _ := m.Cluster().Capacity()
 	for i := range e {
 		id := sched.PoolID(i)
 		if e[i].Now < 0 || e[i].Now > e[i].Demand+1e-6 {
 			t.Fatalf("pool %q is due %v of %v that it wants", m.Path(id), e[i].Now, e[i].Demand)
 		}
-		if l, ok := m.Limits(id); ok && l.Max["cpu"] > 0 && e[i].Now > float64(l.Max["cpu"])+1e-6 {
+		if l, ok := m.Read().Limits(id); ok && l.Max["cpu"] > 0 && e[i].Now > float64(l.Max["cpu"])+1e-6 {
 			t.Fatalf("pool %q is due %v, above its maximum of %d", m.Path(id), e[i].Now, l.Max["cpu"])
 		}
-		kids, sum := m.Children(id), 0.0
+		kids, sum := m.Read().Children(id), 0.0
 		for _, kid := range kids {
 			sum += e[kid].Now
 		}
@@ -160,4 +160,35 @@ func tasksBelow(m *model, kids []sched.PoolID) (n int32) {
 		n += m.View(kid).Tasks
 	}
 	return n
+}
+
+// TestNothingIsOwedForWidths: of 100 processors ann's tasks of 64 can use 64, and bob's narrow ones the rest; neither
+// is owed the processors that are idle beside them. The simulator measures the same.
+func TestNothingIsOwedForWidths(t *testing.T) {
+	w := newWorld(t, share.Pool{Policy: "fair", Pools: []share.Pool{
+		{Name: "ann", Weight: 1}, {Name: "bob", Weight: 1, Max: map[string]int64{"cpu": 10}}}}, 100, 1)
+	ask := func(n int64) cluster.Key { return w.Key(cluster.Amounts{"cpu": n}) }
+	wide, three, nine := ask(64), ask(3), ask(9)
+	due := func() (ann, bob, all float64) {
+		e := w.Read().Entitlements()
+		return e[w.Pool("ann")].Now, e[w.Pool("bob")].Now, e[sched.Root].Now
+	}
+	w.Add(sched.Job{ID: 100, Pool: w.Pool("ann"), Key: wide, Priority: normal, Tasks: 5}, w.now)
+	if ann, _, all := due(); ann != 64 || all != 64 {
+		t.Errorf("ann alone waits, and is due %v of %v", ann, all)
+	}
+	w.step(0)
+	if ann, _, all := due(); ann != 64 || all != 64 {
+		t.Errorf("ann runs 64, and is due %v of %v", ann, all)
+	}
+	w.Add(sched.Job{ID: 101, Pool: w.Pool("bob"), Key: three, Priority: normal, Tasks: 5}, w.now)
+	w.Add(sched.Job{ID: 102, Pool: w.Pool("bob"), Key: ask(11), Priority: 1, Tasks: 9}, w.now)
+	if ann, bob, all := due(); ann != 64 || bob != 9 || all != 73 {
+		t.Errorf("of a maximum of 10 bob can use 9 with tasks of 3: he is due %v, ann %v, all %v", bob, ann, all)
+	}
+	w.Add(sched.Job{ID: 103, Pool: w.Pool("bob"), Key: nine, Priority: 1, Tasks: 9}, w.now)
+	w.Add(sched.Job{ID: 104, Pool: w.Pool("bob"), Key: ask(4), Priority: normal, Tasks: 1}, w.now)
+	if _, bob, _ := due(); bob != 10 {
+		t.Errorf("3 + 3 + 4 make 10, and bob is due %v", bob)
+	}
 }

@@ -11,115 +11,160 @@ import (
 // Evidence lists the state from which the order of the next starts follows, as
 // [Scheduler.Preview] tells it: the pools in which something waits when there is room
 // without bounds, and up to most of their jobs.
-func (s *Scheduler) Evidence(most int) *why.Evidence {
-	s = s.Fork()
-	s.boundless()
+func (v Explainer) Evidence(most int) *why.Evidence {
+	v.s = v.s.Fork()
+	v.s.gates.boundless()
 	e := &why.Evidence{
-		Tau: s.now.Tau, Growth: s.now.Growth, Complete: true,
-		Capacity: s.instant.Capacity, Seconds: s.seconds(), MeanLife: s.instant.MeanLife,
+		Tau: v.s.site.now.Tau, Growth: v.s.site.now.Growth, Complete: true,
+		Capacity: v.s.site.instant.Capacity, Seconds: v.s.site.seconds(), MeanLife: v.s.site.instant.MeanLife,
 	}
-	if s.holds {
-		s.evidenceOfTotals(e)
+	if v.s.orders.holds {
+		e.Totals = slices.Clone(v.s.tariff.totals)
 	}
-	s.evidence(int32(Root), -1, most, e)
+	if v.requests() {
+		v.evidenceOfResources(e)
+	}
+	v.evidence(int32(Root), -1, most, e)
 	return e
 }
 
-func (s *Scheduler) evidence(id, parent int32, most int, e *why.Evidence) {
-	p := &s.pools[id]
+func (v Explainer) evidence(id, parent int32, most int, e *why.Evidence) {
+	p := &v.s.tree.pools[id]
 	if p.Waiting == 0 && id != int32(Root) {
 		return
 	}
 	x := why.PoolEvidence{
-		Number: id, Parent: parent, Name: s.labels[id].name, Path: s.Path(PoolID(id)),
+		Number: id, Parent: parent, Name: v.s.tree.labels[id].name, Path: v.s.tree.Path(PoolID(id)),
 		Weight: p.Weight, Settled: p.Settled, Running: p.Running, Rate: p.Rate, Started: p.Started, Flight: p.Flight,
 		Own: p.Own, TasksLeft: -1, UnitsLeft: -1, Divides: p.Divides(),
 	}
 	if parent >= 0 {
-		s.evidenceOfPlace(id, &x)
+		v.evidenceOfPlace(id, &x)
 	}
-	if l := s.limits(id); l != nil {
-		s.evidenceOfLimit(l, p, &x, e)
+	if v.s.tree.labels[id].kind == priorityClass {
+		x.Priority = int(max(0, p.priority))
+	}
+	if l := v.s.tree.limits(id); l != nil {
+		v.evidenceOfLimit(l, p, &x)
 	}
 	if p.inner < 0 {
-		x.Mean = s.meanOf(id)
-		x.Strict = p.queue >= 0 && s.queues[p.queue].strict
-		x.Ranked = p.queue >= 0 && s.queues[p.queue].ranked
-		x.Jobs = s.evidenceOfJobs(p, most, e)
-		s.evidenceOfRanks(id, x.Jobs)
+		x.Mean = v.s.tree.meanOf(id)
+		x.Strict = p.queue >= 0 && v.s.lines.queues[p.queue].strict
+		x.Ranked = p.queue >= 0 && v.s.lines.queues[p.queue].ranked
+		x.Jobs = v.evidenceOfJobs(p, most, e)
+		v.evidenceOfRanks(id, x.Jobs)
 		e.Pools = append(e.Pools, x)
 		return
 	}
-	in := &s.inners[p.inner]
-	s.evidenceOfPolicy(in, &x, e)
+	in := &v.s.tree.inners[p.inner]
+	v.evidenceOfPolicy(in, &x, e)
 	e.Pools = append(e.Pools, x)
 	for _, kid := range in.kids {
-		s.evidence(kid, id, most, e)
+		v.evidence(kid, id, most, e)
 	}
 }
 
 // evidenceOfPolicy states how a pool divides.
-func (s *Scheduler) evidenceOfPolicy(in *inner, x *why.PoolEvidence, e *why.Evidence) {
+func (v Explainer) evidenceOfPolicy(in *inner, x *why.PoolEvidence, e *why.Evidence) {
 	f := in.policy.Formula()
 	x.Policy, x.Formula, x.Order, x.Clock = f.Policy, f.Text, f.Order, in.clock
-	x.Weights, x.Merges, x.ByDays = in.counted.value(), in.merger != nil, in.daily != nil
+	x.Weights, x.Merges, x.ByDays = in.counted.value(), in.as.merger != nil, in.as.daily != nil
 	if in.held != nil {
 		x.Turns = in.held.clock
 	}
-	if in.allot == nil {
+	if in.as.allot == nil {
 		return
 	}
-	if !in.allot.Single() {
+	if !in.as.allot.Single() {
 		e.Lacks("the policy " + f.Policy + " of " + pathOf(x.Path) + " allots free slots in rounds, not by the key")
 	}
-	s.retarget(in)
+	v.s.choice.retarget(in)
 	for _, kid := range in.kids {
-		if s.pools[kid].Waiting == 0 {
-			x.Loaned += s.pools[kid].over
+		if v.s.tree.pools[kid].Waiting == 0 {
+			x.Loaned += v.s.tree.pools[kid].over
 		}
 	}
 }
 
-// evidenceOfTotals states what there is of each resource.
-func (s *Scheduler) evidenceOfTotals(e *why.Evidence) {
-	e.Totals = slices.Clone(s.totals)
-	for r := range s.totals {
-		e.Resources = append(e.Resources, s.cluster.Resource(r))
+// requests reports whether the order follows from what tasks ask for of each resource: pools are
+// compared in that, or limited.
+func (v Explainer) requests() bool {
+	return v.s.orders.holds || slices.ContainsFunc(v.s.tree.limited, func(l limit) bool {
+		return len(l.max) > 1 ||
+			len(l.min) > 1
+	})
+}
+
+// evidenceOfResources names the resources.
+func (v Explainer) evidenceOfResources(e *why.Evidence) {
+	capacity, _ := v.s.site.cluster.Capacity()
+	for r := range capacity {
+		e.Resources = append(e.Resources, v.s.site.cluster.Resource(r))
 	}
 }
 
-// requestFor is what a task of the shape asks for, where pools are compared in that.
-func (s *Scheduler) requestFor(shape cluster.Shape) []int64 {
-	if !s.holds {
+// requestFor is what a task with the key asks for, where the order follows from that.
+func (v Explainer) requestFor(key cluster.Key, e *why.Evidence) []int64 {
+	if e.Resources == nil {
 		return nil
 	}
-	return slices.Clone(s.cluster.Request(shape))
+	return slices.Clone(v.s.site.cluster.Request(key))
+}
+
+// evidenceOfQuotas states what tasks with a key ask for beside a node, and how much of it there is.
+func (v Explainer) evidenceOfQuotas(key cluster.Key, e *why.Evidence) (licenses map[string]int64, rates []string) {
+	t := v.s.quotas.needsOf(key)
+	if t == nil {
+		return nil, nil
+	}
+	for _, need := range t.licenses {
+		l := &v.s.quotas.licenses[need.license]
+		licenses = put(licenses, l.name, need.n)
+		e.Licenses = put(e.Licenses, l.name, l.total-l.used)
+	}
+	for _, n := range t.rates {
+		if r := &v.s.quotas.rates[n]; r.Limit.Count > 0 {
+			rates = append(rates, r.name)
+			e.Rates = put(e.Rates, r.name, why.RateLeft{Left: r.Tokens(v.s.site.at), Burst: r.Limit.burst()})
+		}
+	}
+	return licenses, rates
+}
+
+// put puts a value into a map, which it makes if there is none.
+func put[V any](m map[string]V, name string, v V) map[string]V {
+	if m == nil {
+		m = map[string]V{}
+	}
+	m[name] = v
+	return m
 }
 
 // evidenceOfPlace states what the policy above reads of a pool besides its account.
-func (s *Scheduler) evidenceOfPlace(id int32, x *why.PoolEvidence) {
-	p, in := &s.pools[id], s.parentOf(id)
-	at := s.setting(in)
+func (v Explainer) evidenceOfPlace(id int32, x *why.PoolEvidence) {
+	p, in := &v.s.tree.pools[id], v.s.tree.parentOf(id)
+	at := v.s.orders.setting(in)
 	x.Target = p.Target
-	if h := in.held; h != nil && int(p.kid) < len(h.turns) {
-		x.Holds, x.Turn = slices.Clone(h.row(int(p.kid))), h.turns[p.kid]
+	if h := in.held; h != nil && int(p.seat.kid) < len(h.turns) {
+		x.Holds, x.Turn = slices.Clone(h.row(int(p.seat.kid))), h.turns[p.seat.kid]
 	}
 	if p.Days != nil {
 		x.Days = &why.DaysUsed{}
 		x.Days.Past, x.Days.Today, x.Days.Slots, x.Days.Seconds = p.Days.Parts(at.Unix)
 	}
-	if in.owing == nil {
+	if in.deficits == nil {
 		return
 	}
 	for m, d := range at.debts {
 		received, ideal, capacity := at.owedIn(p, m)
-		x.Owed = append(x.Owed, why.Owed{Received: received, Ideal: ideal, Capacity: capacity, Fixed: d.Still(int(p.kid)), Drift: d.Drift(int(p.kid))})
+		x.Owed = append(x.Owed, why.Owed{Received: received, Ideal: ideal, Capacity: capacity,
+			Fixed: d.Still(int(p.seat.kid)), Drift: d.Drift(int(p.seat.kid))})
 	}
 }
 
-// evidenceOfLimit states the limits in the unit; limits of other resources cannot be
-// replayed.
-func (s *Scheduler) evidenceOfLimit(l *limit, p *Pool, x *why.PoolEvidence, e *why.Evidence) {
+// evidenceOfLimit states the limits.
+func (v Explainer) evidenceOfLimit(l *limit, p *Pool, x *why.PoolEvidence) {
+	x.GangMax = int64(l.jobRunning)
 	if l.tasks > 0 {
 		x.TasksLeft = max(0, int64(l.tasks-p.Tasks))
 	}
@@ -129,85 +174,65 @@ func (s *Scheduler) evidenceOfLimit(l *limit, p *Pool, x *why.PoolEvidence, e *w
 	if len(l.min) > 0 {
 		x.MinLeft = l.min[0] - l.used[0]
 	}
-	if len(l.max) > 1 || len(l.min) > 1 {
-		e.Lacks("limits of other resources than the unit decide, too")
+	for r := 0; len(l.max) > 1 && r < len(l.max); r++ {
+		left := int64(-1)
+		if l.max[r] >= 0 {
+			left = max(0, l.max[r]-l.used[r])
+		}
+		x.MaxLeft = append(x.MaxLeft, left)
+	}
+	for r := 0; len(l.min) > 1 && r < len(l.min); r++ {
+		x.MinLack = append(x.MinLack, l.min[r]-l.used[r])
 	}
 }
 
-func (s *Scheduler) evidenceOfJobs(p *Pool, most int, e *why.Evidence) []why.JobEvidence {
+func (v Explainer) evidenceOfJobs(p *Pool, most int, e *why.Evidence) []why.JobEvidence {
 	if p.queue < 0 {
 		return nil
 	}
-	q := &s.queues[p.queue]
+	q := &v.s.lines.queues[p.queue]
 	var jobs []why.JobEvidence
 	for i := range q.lines() {
 		l := q.line(i)
-		if l.gate != noGate {
+		if l.gate != noGate || !l.ready() {
 			continue
 		}
-		if s.toll(l.shape) != nil && l.ready() {
-			e.Lacks("what starts first uses up licences and rates that others ask for")
-			return jobs
-		}
-		width := int64(s.cluster.Width(l.shape))
-		switch {
-		case l.fresh.jobs > most-len(jobs):
+		if l.fresh.jobs > most-len(jobs) {
 			e.Lacks("too many jobs wait")
 			return jobs
-		case s.gangOf(l.shape) > 0 && s.cappedTasks(q.pool):
-			e.Lacks("tasks that start all at once may not fit into a maximum when their turn comes")
-			return jobs
-		case width > 1 && s.capped(q.pool):
-			e.Lacks("a task that asks for several units may not fit into a maximum when its turn comes")
-			return jobs
 		}
+		same := v.evidenceOfLine(p, l, int32(i), e)
 		f := l.fresh.clone()
 		for f.jobs > 0 {
-			x := f.pop()
-			jobs = append(jobs, why.JobEvidence{ID: x.id, Line: int32(i), Since: x.since, Waiting: int64(x.tasks), Most: int64(tighter(x.most, q.most)), Width: width, Rate: s.price(l.shape), Gang: int64(s.gangOf(l.shape)), Priority: int(max(0, p.band)), Main: s.mainFor(l.shape), Request: s.requestFor(l.shape)})
+			x, j := f.pop(), same
+			j.ID, j.Since, j.Waiting, j.Max = x.id, x.since, int64(x.tasks), int64(tighter(x.max, q.max))
+			jobs = append(jobs, j)
 		}
-		jobs = append(jobs, s.evidenceOfBegun(p, l, width)...)
+		for _, b := range l.begun {
+			x, j := &v.s.lines.begun[b], same
+			j.ID, j.Since, j.Waiting, j.Running, j.Max = x.id, x.since, int64(x.waiting), int64(x.running), int64(x.max)
+			jobs = append(jobs, j)
+		}
 	}
 	slices.SortFunc(jobs, func(a, b why.JobEvidence) int { return cmp.Compare(a.ID, b.ID) })
 	return jobs
 }
 
-func (s *Scheduler) evidenceOfBegun(p *Pool, l *line, width int64) []why.JobEvidence {
-	var jobs []why.JobEvidence
-	for _, b := range l.begun {
-		x := &s.begun[b]
-		jobs = append(jobs, why.JobEvidence{
-			ID: x.id, Line: x.at.line, Since: x.since, Waiting: int64(x.waiting), Running: int64(x.running), Most: int64(x.most),
-			Width: width, Rate: s.price(l.shape), Gang: int64(x.gang), Priority: int(max(0, p.band)), Main: s.mainFor(l.shape), Request: s.requestFor(l.shape),
-		})
+// evidenceOfLine is what the jobs of a line have in common.
+func (v Explainer) evidenceOfLine(p *Pool, l *line, i int32, e *why.Evidence) why.JobEvidence {
+	j := why.JobEvidence{
+		Line: i, Width: int64(v.s.site.cluster.Width(l.key)), Rate: v.s.tariff.price(l.key),
+		Gang:     int64(v.s.site.gangOf(l.key)),
+		Priority: v.s.lines.priorityOf(p), Main: v.mainFor(l.key), Request: v.requestFor(l.key, e),
 	}
-	return jobs
+	j.Licenses, j.Rates = v.evidenceOfQuotas(l.key, e)
+	return j
 }
 
-// mainFor is a shape's main resource where deficits are counted.
-func (s *Scheduler) mainFor(shape cluster.Shape) int {
-	if !s.owes {
+// mainFor is a key's dominant resource where deficits are counted.
+func (v Explainer) mainFor(key cluster.Key) int {
+	if !v.s.orders.owes {
 		return 0
 	}
-	return int(s.mainOf(shape))
-}
-
-// cappedTasks reports whether a pool on the way has a maximum of the unit, or of tasks.
-func (s *Scheduler) cappedTasks(id int32) bool {
-	for at := id; at >= 0; at = s.pools[at].parent {
-		if l := s.limits(at); l != nil && (l.tasks > 0 || l.jobRunning > 0) {
-			return true
-		}
-	}
-	return s.capped(id)
-}
-
-// capped reports whether a pool on the way has a maximum of the unit.
-func (s *Scheduler) capped(id int32) bool {
-	for ; id >= 0; id = s.pools[id].parent {
-		if l := s.limits(id); l != nil && len(l.max) > 0 && l.max[0] >= 0 {
-			return true
-		}
-	}
-	return false
+	return int(v.s.orders.mainOf(key))
 }

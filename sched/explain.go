@@ -1,41 +1,46 @@
 package sched
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/fairlead/fairlead/why"
 )
 
+// Explainer returns the numbers that put jobs and pools before one another.
+type Explainer struct{ s *Scheduler }
+
+// Explain returns what explains the scheduler's order.
+func (s *Scheduler) Explain() Explainer { return Explainer{s} }
+
 // Comparisons returns, for each pool on the way from the root down to a leaf, how
 // its children compare: by the terms that the next step would compare. At most most
 // children before the one on the way are listed, all if most is 0.
-func (s *Scheduler) Comparisons(leaf PoolID, most int) []why.Level {
-	way := s.way(int32(leaf))
+func (v Explainer) Comparisons(leaf PoolID, most int) []why.Level {
+	way := v.way(int32(leaf))
 	levels := make([]why.Level, 0, len(way)-1)
 	for i := 1; i < len(way); i++ {
-		levels = append(levels, s.compare(way[i-1], way[i], most))
+		levels = append(levels, v.compare(way[i-1], way[i], most))
 	}
 	return levels
 }
 
-func (s *Scheduler) compare(parent, you int32, most int) why.Level {
-	in := &s.inners[s.pools[parent].inner]
+func (v Explainer) compare(parent, you int32, most int) why.Level {
+	in := &v.s.tree.inners[v.s.tree.pools[parent].inner]
 	f := in.policy.Formula()
 	l := why.Level{
-		Pool: s.Path(PoolID(parent)), Policy: f.Policy, Formula: f.Text, Order: f.Order, Terms: f.Terms, Says: f.Says,
-		Clock: in.clock, You: s.labels[you].name,
+		Pool: v.s.tree.Path(PoolID(parent)), Policy: f.Policy, Formula: f.Text, Order: f.Order, Terms: f.Terms, Says: f.Says,
+		Tied: f.Tied, TermByTerm: f.TermByTerm, Clock: in.clock, You: v.s.tree.labels[you].name,
 	}
-	s.retarget(in)
-	all := []candidate{s.candidate(in, you)}
-	weights, received := in.counted.value(), s.pools[parent].Service(s.now)
+	v.s.choice.retarget(in)
+	all := []candidate{v.candidate(in, you)}
+	weights, received := in.counted.value(), v.s.tree.pools[parent].Service(v.s.site.now)
 	for _, kid := range in.kids {
-		if kid == you || !s.pools[kid].in {
+		if kid == you || !v.s.tree.pools[kid].seat.in {
 			continue
 		}
-		all = append(all, s.candidate(in, kid))
+		all = append(all, v.candidate(in, kid))
 	}
-	s.rankTies(in, all)
+	v.s.choice.rankTies(in, all)
 	mine, before := all[0], all[1:]
 	if most > 0 {
 		before = slices.DeleteFunc(before, func(c candidate) bool { return !c.before(mine) })
@@ -50,76 +55,46 @@ func (s *Scheduler) compare(parent, you int32, most int) why.Level {
 		before = append(before[:len(before)-l.Left], mine)
 	}
 	for _, c := range before {
-		l.Children = append(l.Children, s.describe(c, weights, received))
+		l.Children = append(l.Children, v.describe(c, weights, received))
 	}
 	showFixed(l.Children)
 	return l
 }
 
-// candidate is one child of a pool as it is compared.
-type candidate struct {
-	id    int32
-	needy bool
-	terms why.Terms
-	drift [2]float64
-}
-
-func (s *Scheduler) candidate(in *inner, id int32) candidate {
-	c := candidate{id: id, needy: s.pools[id].needy}
+func (v Explainer) candidate(in *inner, id int32) candidate {
+	c := candidate{id: id, belowMin: v.s.tree.pools[id].seat.belowMin}
 	switch {
-	case in.keyed != nil || in.ranker != nil:
-		c.terms = s.terms(in, id)
-		if in.drifter != nil {
-			c.drift = in.drifter.Drift(&s.pools[id], s.setting(in))
+	case in.as.keyed != nil || in.as.ranker != nil:
+		c.terms = v.s.choice.terms(in, id)
+		if in.as.drifter != nil {
+			c.drift = in.as.drifter.Drift(&v.s.tree.pools[id], v.s.orders.setting(in))
 		}
-	case in.weigher != nil:
-		c.terms = in.weigher.Weigh(&s.pools[id])
+	case in.as.weigher != nil:
+		c.terms = in.as.weigher.Weigh(&v.s.tree.pools[id])
 		c.terms.Tie = -c.terms.Key
 	}
 	return c
 }
 
-func (c candidate) result() float64 {
-	if c.terms.Formula == nil {
-		return c.terms.Key
-	}
-	return c.terms.Formula.Result(c.terms.Key)
-}
-
-func (c candidate) compare(d candidate) int {
-	if c.needy != d.needy {
-		if c.needy {
-			return -1
-		}
-		return 1
-	}
-	fixed := 0
-	if c.drift == d.drift {
-		fixed = cmp.Compare(c.terms.Fixed, d.terms.Fixed)
-	}
-	return cmp.Or(cmp.Compare(c.terms.Key, d.terms.Key), cmp.Compare(c.terms.Tie, d.terms.Tie), fixed, cmp.Compare(c.id, d.id))
-}
-
-func (c candidate) before(d candidate) bool { return c.compare(d) < 0 }
-
-func (s *Scheduler) describe(c candidate, weights, received float64) why.Child {
-	p := &s.pools[c.id]
+func (v Explainer) describe(c candidate, weights, received float64) why.Child {
+	p := &v.s.tree.pools[c.id]
 	d := why.Child{
-		Name: s.labels[c.id].name, Terms: map[string]why.Number{}, Key: why.Number(c.result()), Tie: why.Number(c.terms.Tie),
-		Number: c.id, Needy: c.needy, Open: p.in, Waiting: p.Waiting, Running: p.Tasks,
+		Name: v.s.tree.labels[c.id].name, Terms: map[string]why.Number{}, Key: why.Number(c.result()),
+		Tie:    why.Number(c.terms.Tie),
+		Number: c.id, BelowMin: c.belowMin, Open: p.seat.in, Waiting: p.Waiting, Running: p.Tasks,
 	}
 	if r := c.terms.Resource; r > 0 {
-		d.Resource = s.cluster.Resource(int(r) - 1)
+		d.Resource = v.s.site.cluster.Resource(int(r) - 1)
 	}
-	if c.needy {
-		d.Lack = s.lack(c.id)
+	if c.belowMin {
+		d.Lack = v.lack(c.id)
 	}
-	if s.counts(c.id) && weights > 0 {
+	if v.s.tree.counts(c.id) && weights > 0 {
 		d.Share = p.Weight / weights
 	}
-	d.Base, d.Boosts = s.whyBoosts(c.id)
+	d.Base, d.Boosts = v.whyBoosts(c.id)
 	if received > 0 {
-		d.Used = p.Service(s.now) / received
+		d.Used = p.Service(v.s.site.now) / received
 	}
 	if f := c.terms.Formula; f != nil {
 		for i, t := range f.Terms {
@@ -131,78 +106,36 @@ func (s *Scheduler) describe(c candidate, weights, received float64) why.Child {
 
 // lack is what a pool has less of than its minimum, or the first of those below it that
 // has less.
-func (s *Scheduler) lack(id int32) *why.Lack {
+func (v Explainer) lack(id int32) *why.Lack {
 	for {
-		p := &s.pools[id]
-		if l := s.limits(id); l != nil {
+		p := &v.s.tree.pools[id]
+		if l := v.s.tree.limits(id); l != nil {
 			for r, least := range l.min {
 				if l.used[r] < least {
-					return &why.Lack{Pool: s.Path(PoolID(id)), Resource: s.cluster.Resource(r), Has: l.used[r], Min: least}
+					return &why.Lack{Pool: v.s.tree.Path(PoolID(id)), Resource: v.s.site.cluster.Resource(r), Has: l.used[r],
+						Min: least}
 				}
 			}
 		}
-		if p.inner < 0 || len(s.inners[p.inner].needy) == 0 {
+		if p.inner < 0 || len(v.s.tree.inners[p.inner].belowMin) == 0 {
 			return nil
 		}
-		id = s.inners[p.inner].needy[0]
+		id = v.s.tree.inners[p.inner].belowMin[0]
 	}
-}
-
-// Leaf returns the pool that holds a job, bands included, without making it.
-func (s *Scheduler) Leaf(j Job) PoolID {
-	id := int32(j.Pool)
-	if !s.banded(id) {
-		return PoolID(id)
-	}
-	if b, begun := s.begunOf[j.ID]; begun && s.begun[b].waiting > 0 {
-		return PoolID(s.queues[s.begun[b].at.queue].pool)
-	}
-	if at, found := s.held(j); found {
-		return PoolID(s.queues[at.queue].pool)
-	}
-	for _, young := range []bool{s.young(j), !s.young(j)} {
-		if b, ok := s.index[childKey{id, s.bandName(j.Priority, young), band}]; ok {
-			return PoolID(b)
-		}
-	}
-	return PoolID(id)
-}
-
-// Behind counts the jobs and tasks of the same leaf that go before the job.
-func (s *Scheduler) Behind(j Job) (jobs int, tasks int64) {
-	leaf := s.Leaf(j)
-	q := s.pools[leaf].queue
-	if q < 0 {
-		return 0, 0
-	}
-	if s.queues[q].ranked {
-		return s.behindByRank(int32(leaf), &j)
-	}
-	for i := range s.queues[q].lines() {
-		l := s.queues[q].line(i)
-		n, t := l.fresh.before(j.ID)
-		jobs, tasks = jobs+n, tasks+t
-		for _, b := range l.begun {
-			if s.begun[b].id < j.ID {
-				jobs, tasks = jobs+1, tasks+int64(s.begun[b].waiting)
-			}
-		}
-	}
-	return jobs, tasks
 }
 
 // Waits reports whether tasks of the job wait that could start if there were room: it
 // was added, and they have neither started nor to wait for a begin time.
-func (s *Scheduler) Waits(j Job) bool {
-	if b, ok := s.begunOf[j.ID]; ok {
-		return s.begun[b].waiting > 0
+func (v View) Waits(j Job) bool {
+	if b, ok := v.s.lines.begunOf[j.ID]; ok {
+		return v.s.lines.begun[b].waiting > 0
 	}
-	q := s.pools[s.Leaf(j)].queue
+	q := v.s.tree.pools[v.s.growth.Leaf(j)].queue
 	if q < 0 {
 		return false
 	}
-	for i := range s.queues[q].lines() {
-		if _, _, found := s.queues[q].line(i).fresh.find(j.ID); found {
+	for i := range v.s.lines.queues[q].lines() {
+		if _, _, found := v.s.lines.queues[q].line(i).fresh.find(j.ID); found {
 			return true
 		}
 	}
@@ -211,7 +144,7 @@ func (s *Scheduler) Waits(j Job) bool {
 
 // Strict reports whether a leaf serves its jobs in order of arrival and nothing else;
 // other leaves serve those with the fewest running tasks first.
-func (s *Scheduler) Strict(leaf PoolID) bool { return s.strict(int32(leaf)) }
+func (v View) Strict(leaf PoolID) bool { return v.s.tree.strict(int32(leaf)) }
 
 // telling is what the first line asks for that is ready, or else the first in which
 // something waits.
@@ -231,8 +164,8 @@ func (q *queue) telling() ask {
 
 // Parting returns the comparison at the pool in which the ways to two leaves part,
 // with just these two children in order. It reports false if the leaves are the same.
-func (s *Scheduler) Parting(a, b PoolID) (l why.Level, parts bool) {
-	wayA, wayB := s.way(int32(a)), s.way(int32(b))
+func (v Explainer) Parting(a, b PoolID) (l why.Level, parts bool) {
+	wayA, wayB := v.way(int32(a)), v.way(int32(b))
 	i := 0
 	for i < len(wayA) && i < len(wayB) && wayA[i] == wayB[i] {
 		i++
@@ -241,19 +174,19 @@ func (s *Scheduler) Parting(a, b PoolID) (l why.Level, parts bool) {
 		return l, false
 	}
 	parent := wayA[i-1]
-	in := &s.inners[s.pools[parent].inner]
+	in := &v.s.tree.inners[v.s.tree.pools[parent].inner]
 	f := in.policy.Formula()
 	l = why.Level{
-		Pool: s.Path(PoolID(parent)), Policy: f.Policy, Formula: f.Text, Order: f.Order, Terms: f.Terms, Says: f.Says,
-		Clock: in.clock, You: s.labels[wayA[i]].name,
+		Pool: v.s.tree.Path(PoolID(parent)), Policy: f.Policy, Formula: f.Text, Order: f.Order, Terms: f.Terms, Says: f.Says,
+		Tied: f.Tied, TermByTerm: f.TermByTerm, Clock: in.clock, You: v.s.tree.labels[wayA[i]].name,
 	}
-	s.retarget(in)
-	pair := []candidate{s.candidate(in, wayA[i]), s.candidate(in, wayB[i])}
-	s.rankTies(in, pair)
+	v.s.choice.retarget(in)
+	pair := []candidate{v.candidate(in, wayA[i]), v.candidate(in, wayB[i])}
+	v.s.choice.rankTies(in, pair)
 	slices.SortFunc(pair, candidate.compare)
 	weights := in.counted.value()
 	for _, c := range pair {
-		l.Children = append(l.Children, s.describe(c, weights, s.pools[parent].Service(s.now)))
+		l.Children = append(l.Children, v.describe(c, weights, v.s.tree.pools[parent].Service(v.s.site.now)))
 	}
 	showFixed(l.Children)
 	if pair[1].id == wayA[i] {
@@ -263,9 +196,9 @@ func (s *Scheduler) Parting(a, b PoolID) (l why.Level, parts bool) {
 }
 
 // way lists the pools from the root down to one.
-func (s *Scheduler) way(id int32) []int32 {
+func (v Explainer) way(id int32) []int32 {
 	var way []int32
-	for ; id >= 0; id = s.pools[id].parent {
+	for ; id >= 0; id = v.s.tree.pools[id].parent {
 		way = append(way, id)
 	}
 	slices.Reverse(way)
@@ -273,32 +206,32 @@ func (s *Scheduler) way(id int32) []int32 {
 }
 
 // firstOf is the child of a pool that goes first.
-func (s *Scheduler) firstOf(in *inner) int32 {
-	if in.ranker != nil {
-		return s.firstRanked(in)
+func (v Explainer) firstOf(in *inner) int32 {
+	if in.as.ranker != nil {
+		return v.s.choice.firstRanked(in)
 	}
 	var t why.Terms
-	return s.leading(in, &t)
+	return v.s.choice.leading(in, &t)
 }
 
 // BehindAt returns the first pool on the way to a leaf at which another child goes
 // before the one on the way, looking at the first in order only. Children of an [Allotter]
 // that run something and stand level do not go before one another here. It reports false if the leaf is next
 // everywhere.
-func (s *Scheduler) BehindAt(leaf PoolID) (pool PoolID, behind bool) {
-	way := s.way(int32(leaf))
+func (v Explainer) BehindAt(leaf PoolID) (pool PoolID, behind bool) {
+	way := v.way(int32(leaf))
 	for i := 1; i < len(way); i++ {
-		in := &s.inners[s.pools[way[i-1]].inner]
-		if in.keyed == nil && in.ranker == nil || in.open == 0 {
+		in := &v.s.tree.inners[v.s.tree.pools[way[i-1]].inner]
+		if in.as.keyed == nil && in.as.ranker == nil || in.open == 0 {
 			continue
 		}
-		s.retarget(in)
-		first := s.firstOf(in)
+		v.s.choice.retarget(in)
+		first := v.firstOf(in)
 		if first == way[i] {
 			continue
 		}
-		x, y := s.candidate(in, first), s.candidate(in, way[i])
-		if in.allot != nil && x.terms.Key == y.terms.Key && x.needy == y.needy && s.pools[way[i]].Tasks > 0 {
+		x, y := v.candidate(in, first), v.candidate(in, way[i])
+		if in.as.allot != nil && x.terms.Key == y.terms.Key && x.belowMin == y.belowMin && v.s.tree.pools[way[i]].Tasks > 0 {
 			continue // both have what they are entitled to, and a slot that either frees comes back to it
 		}
 		if x.before(y) {
@@ -306,4 +239,48 @@ func (s *Scheduler) BehindAt(leaf PoolID) (pool PoolID, behind bool) {
 		}
 	}
 	return Root, false
+}
+
+// whyBoosts says what multiplies the weight of a pool, and what it is without that.
+func (v Explainer) whyBoosts(id int32) (base float64, all []why.Boost) {
+	base = v.s.tree.labels[id].weight
+	for _, b := range v.s.Read().BoostsOf(PoolID(id)) {
+		x := why.Boost{What: "boost", Factor: b.Factor, Usage: b.Usage, Had: b.Had, Note: b.Note}
+		if b.Starter {
+			x.What, x.Note = "starter", ""
+		}
+		if !b.Until.IsZero() {
+			x.Until = &b.Until
+		}
+		all = append(all, x)
+	}
+	if p := &v.s.tree.pools[id]; v.s.tree.labels[id].kind == priorityClass && p.isNew && v.s.site.cfg.NewJobs.For > 0 {
+		base = v.s.site.cfg.Priorities[p.priority].Weight
+		all = append(all, why.Boost{What: "new jobs", Factor: v.s.site.cfg.NewJobs.Factor,
+			Note: "for " + why.Duration(v.s.site.cfg.NewJobs.For) + " after they came"})
+	}
+	if len(all) == 0 {
+		return 0, nil
+	}
+	return base, all
+}
+
+// showFixed keeps what orders children of one drift only where that decides: where keys
+// and ties are equal, and the younger pool goes first all the same. As children of several
+// drifts may be among those, it is their place.
+func showFixed(all []why.Child) {
+	for from := 0; from < len(all); {
+		to, old := from+1, true
+		for to < len(all) && all[to].BelowMin == all[from].BelowMin && all[to].Key == all[from].Key && all[to].Tie == all[from].Tie {
+			old = old && all[to-1].Number < all[to].Number
+			to++
+		}
+		for i := from; i < to; i++ {
+			all[i].Fixed = 0
+			if !old {
+				all[i].Fixed = why.Number(i - from)
+			}
+		}
+		from = to
+	}
 }

@@ -2,61 +2,35 @@ package sched
 
 import (
 	"fmt"
-	"maps"
+	"iter"
 	"math"
 	"slices"
+	"time"
+
+	"github.com/fairlead/fairlead/cluster"
 )
 
 // Rebuild computes all orders from scratch, for tests that compare them with the
 // ones kept up by events.
-func (s *Scheduler) Rebuild() { s.rebuild() }
+func (s *Scheduler) Rebuild() { s.turns.rebuild() }
+
+// LookRarely lets lines without room look again as rarely as on a large site.
+func (s *Scheduler) LookRarely() { s.site.rarely = true }
 
 // Check fails if some state that is kept up by events differs from what follows from
 // the rest.
 func (s *Scheduler) Check() error {
-	for i := range s.inners {
-		if err := s.checkInner(&s.inners[i]); err != nil {
+	for i := range s.tree.inners {
+		if err := s.checkInner(&s.tree.inners[i]); err != nil {
 			return err
 		}
 	}
-	if err := s.checkWants(); err != nil {
-		return err
+	if all := s.Read().Recount(); len(all) > 0 {
+		return fmt.Errorf("%v", all)
 	}
-	if err := s.checkQueued(); err != nil {
-		return err
-	}
-	for id := range s.pools {
+	for id := range s.tree.pools {
 		if err := s.checkPool(int32(id)); err != nil {
-			return fmt.Errorf("pool %q: %w", s.Path(PoolID(id)), err)
-		}
-	}
-	return nil
-}
-
-// checkWants compares what the minima count with what follows from the lines.
-func (s *Scheduler) checkWants() error {
-	if !s.apart {
-		return nil
-	}
-	wants := make([][]int32, len(s.limited))
-	for i := range wants {
-		wants[i] = make([]int32, len(s.limited[i].wants))
-	}
-	for i := range s.queues {
-		for k := range s.queues[i].lines() {
-			l := s.queues[i].line(k)
-			for id := s.queues[i].pool; id >= 0 && l.ready(); id = s.pools[id].parent {
-				for r, n := range s.cluster.Request(l.shape) {
-					if at := s.pools[id].limit; at >= 0 && r > 0 && r < len(wants[at]) && n > 0 {
-						wants[at][r]++
-					}
-				}
-			}
-		}
-	}
-	for i := range wants {
-		if !slices.Equal(wants[i], s.limited[i].wants) {
-			return fmt.Errorf("limit %d: wanted by %v lines, want %v", i, s.limited[i].wants, wants[i])
+			return fmt.Errorf("pool %q: %w", s.tree.Path(PoolID(id)), err)
 		}
 	}
 	return nil
@@ -65,22 +39,47 @@ func (s *Scheduler) checkWants() error {
 func (s *Scheduler) checkInner(in *inner) error {
 	open := 0
 	for _, kid := range in.kids {
-		if s.pools[kid].in {
+		if s.tree.pools[kid].seat.in {
 			open++
 		}
-		if s.pools[kid].in != s.open(kid) {
-			return fmt.Errorf("pool %q: in %v, open %v", s.Path(PoolID(kid)), s.pools[kid].in, s.open(kid))
+		if s.tree.pools[kid].seat.in != s.lines.open(kid) {
+			return fmt.Errorf("pool %q: in %v, open %v", s.tree.Path(PoolID(kid)), s.tree.pools[kid].seat.in, s.lines.open(kid))
 		}
 	}
-	if open != in.open || in.keyed != nil && in.keys.len() != open {
+	if open != in.open || in.as.keyed != nil && in.keys.len() != open {
 		return fmt.Errorf("open %d, counted %d, in heap %d", open, in.open, in.keys.len())
 	}
 	if err := s.checkRanks(in); err != nil {
 		return err
 	}
 	for i := range in.keys.orders {
-		if err := s.checkOrder(in, &in.keys.orders[i]); err != nil {
+		if err := s.checkOrder(in, &in.keys.orders[i], 0); err != nil {
 			return err
+		}
+	}
+	return s.checkDominant(in)
+}
+
+// checkDominant compares who stands in the orders of the dominant resources from the second on
+// with what is ready.
+func (s *Scheduler) checkDominant(in *inner) error {
+	if in.deficits == nil || !s.orders.byMain() {
+		return nil
+	}
+	for m := 1; m < len(s.orders.dominants.resources); m++ {
+		want, k := 0, in.deficits.keysOf(int8(m))
+		for _, kid := range in.kids {
+			if p := &s.tree.pools[kid]; p.seat.in && int(p.seat.dominant) != m && m < len(p.readyBy) && p.readyBy[m] > 0 {
+				want++
+			}
+		}
+		if got := k.len(); got != want {
+			return fmt.Errorf("pool %q: %d stand in main resource %d, want %d", s.tree.Path(PoolID(in.id)), got, m, want)
+		}
+		for i := range k.orders {
+			if err := s.checkOrder(in, &k.orders[i], int8(m+1)); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -93,8 +92,8 @@ func (s *Scheduler) checkRanks(in *inner) error {
 	}
 	rising, full := 0, 0
 	for _, kid := range in.kids {
-		w := s.ranks.of[kid]
-		if s.pools[kid].in {
+		w := s.precedence.ranks.of[kid]
+		if s.tree.pools[kid].seat.in {
 			if !math.IsInf(w.rising.key, 1) {
 				rising++
 			}
@@ -102,11 +101,11 @@ func (s *Scheduler) checkRanks(in *inner) error {
 				full++
 			}
 		}
-		if s.pools[kid].in {
-			s.rank(kid)
+		if s.tree.pools[kid].seat.in {
+			s.lines.rank(kid)
 		}
-		if again := s.ranks.of[kid]; again != w {
-			return fmt.Errorf("pool %q stands as %+v, want %+v", s.Path(PoolID(kid)), w, again)
+		if again := s.precedence.ranks.of[kid]; again != w {
+			return fmt.Errorf("pool %q stands as %+v, want %+v", s.tree.Path(PoolID(kid)), w, again)
 		}
 	}
 	if rising != len(in.rising.entries) || full != len(in.full.entries) {
@@ -114,14 +113,15 @@ func (s *Scheduler) checkRanks(in *inner) error {
 	}
 	for _, o := range []*order{&in.rising, &in.full} {
 		for i, r := range o.entries {
-			key := s.ranks.of[r.child].rising.key
+			key := s.precedence.ranks.of[r.child].rising.key
 			if o.by == inFullOrder {
-				key = s.ranks.of[r.child].full.key
+				key = s.precedence.ranks.of[r.child].full.key
 			}
-			if r.key != key || s.places[o.by][r.child] != int32(i) {
-				return fmt.Errorf("pool %q: kept %v at %d, want %v at %d", s.Path(PoolID(r.child)), r.key, i, key, s.places[o.by][r.child])
+			if r.key != key || s.orders.places[o.by][r.child] != int32(i) {
+				return fmt.Errorf("pool %q: kept %v at %d, want %v at %d", s.tree.Path(PoolID(r.child)), r.key, i, key,
+					s.orders.places[o.by][r.child])
 			}
-			if i > 0 && o.less(r, o.entries[(i-1)/arity], s) {
+			if i > 0 && o.less(r, o.entries[(i-1)/arity], &s.orders) {
 				return fmt.Errorf("heap of priorities out of order at %d", i)
 			}
 		}
@@ -129,29 +129,31 @@ func (s *Scheduler) checkRanks(in *inner) error {
 	return nil
 }
 
-func (s *Scheduler) checkOrder(in *inner, o *order) error {
+func (s *Scheduler) checkOrder(in *inner, o *order, main int8) error {
+	at := s.orders.setting(in)
+	at.main = main
 	for i, r := range o.entries {
-		if s.places[inKeyOrder][r.child] != int32(i) {
-			return fmt.Errorf("place of %d is %d, want %d", r.child, s.places[inKeyOrder][r.child], i)
+		if s.orders.places[o.by][r.child] != int32(i) {
+			return fmt.Errorf("place of %d is %d, want %d", r.child, s.orders.places[o.by][r.child], i)
 		}
-		if i > 0 && o.less(r, o.entries[(i-1)/arity], s) {
+		if i > 0 && o.less(r, o.entries[(i-1)/arity], &s.orders) {
 			return fmt.Errorf("heap out of order at %d", i)
 		}
-		t := in.keyed.Terms(&s.pools[r.child], s.setting(in))
+		t := in.as.keyed.Terms(&s.tree.pools[r.child], at)
 		if key := in.ranked(&t); r.key > key+1e-9*max(1, math.Abs(key)) {
-			return fmt.Errorf("pool %q: key kept %v is no lower bound of %v", s.Path(PoolID(r.child)), r.key, key)
+			return fmt.Errorf("pool %q: key kept %v is no lower bound of %v", s.tree.Path(PoolID(r.child)), r.key, key)
 		}
 	}
 	return nil
 }
 
 func (s *Scheduler) checkPool(id int32) error {
-	p := &s.pools[id]
+	p := &s.tree.pools[id]
 	if p.inner < 0 {
 		waiting := int64(0)
 		if p.queue >= 0 {
-			for i := range s.queues[p.queue].lines() {
-				waiting += s.queues[p.queue].line(i).tasks
+			for i := range s.lines.queues[p.queue].lines() {
+				waiting += s.lines.queues[p.queue].line(i).tasks
 			}
 		}
 		if waiting != p.Waiting {
@@ -160,9 +162,9 @@ func (s *Scheduler) checkPool(id int32) error {
 		return nil
 	}
 	waiting, tasks := int64(0), int32(0)
-	for _, kid := range s.inners[p.inner].kids {
-		waiting += s.pools[kid].Waiting
-		tasks += s.pools[kid].Tasks
+	for _, kid := range s.tree.inners[p.inner].kids {
+		waiting += s.tree.pools[kid].Waiting
+		tasks += s.tree.pools[kid].Tasks
 	}
 	if waiting != p.Waiting {
 		return fmt.Errorf("waiting %d, children %d", p.Waiting, waiting)
@@ -174,42 +176,18 @@ func (s *Scheduler) checkPool(id int32) error {
 }
 
 // Queues is how many pools something is counted of that waits in queues of nodes.
-func (s *Scheduler) Queues() int { return len(s.queued) }
-
-// checkQueued compares what waits in queues of nodes with the tasks themselves.
-func (s *Scheduler) checkQueued() error {
-	want, rate := map[int32]inQueue{}, make([]float64, len(s.pools))
-	for i := range s.runs {
-		r := &s.runs[i]
-		for id := r.pool; r.used && id >= 0; id = s.pools[id].parent {
-			rate[id] += r.rate()
-			if q := want[id]; r.queued {
-				want[id] = inQueue{q.tasks + 1, q.units + s.cluster.Width(r.shape)}
-			}
-		}
-	}
-	if !maps.Equal(s.queued, want) {
-		return fmt.Errorf("queues hold %v, counted %v", want, s.queued)
-	}
-	for id := range s.pools {
-		if p := &s.pools[id]; math.Abs(p.Rate-rate[id]) > 1e-9 {
-			return fmt.Errorf("pool %d receives %v, its tasks %v", id, p.Rate, rate[id])
-		}
-	}
-	return nil
-}
+func (s *Scheduler) Queues() int { return len(s.tree.queued) }
 
 // StopTogether stops tasks as policies and reclaim do.
-func (s *Scheduler) StopTogether(ids []RunID, why StopReason, d *Decision) {
-	if len(ids) == 1 {
-		s.stop(ids[0], why, d)
-		return
-	}
-	s.stopTogether(ids, slices.Repeat([]StopReason{why}, len(ids)), d)
+func (s *Scheduler) StopTogether(ids []RunID, rule StopRule, d *Decision) {
+	s.departures.stopTogether(ids, slices.Repeat([]stopReason{{Rule: rule}}, len(ids)), d)
 }
 
+// PartsLeft are the parts that pools keep when tasks are stopped.
+func (s *Scheduler) PartsLeft() []Entitlement { return s.reclaimer.partsLeft(s.tree.reclaimSettings()) }
+
 // Stoppable reports whether a task may be stopped now.
-func (s *Scheduler) Stoppable(id RunID) bool { return s.stoppable(s.run(id)) }
+func (s *Scheduler) Stoppable(id RunID) bool { return s.departures.stoppable(s.running.run(id)) }
 
 // Debt is what a child is owed in one resource.
 type Debt struct {
@@ -221,11 +199,12 @@ type Debt struct {
 // Debts lists what the children of a pool are owed, by resource; what nobody asked for
 // is left out.
 func (s *Scheduler) Debts(parent PoolID) (all []Debt) {
-	in := &s.inners[s.pools[parent].inner]
-	for m, d := range in.owing.of {
-		d.Advance(s.seconds())
+	in := &s.tree.inners[s.tree.pools[parent].inner]
+	for m, d := range in.deficits.of {
+		d.Advance(s.site.seconds())
 		for kid, id := range in.kids {
-			o := Debt{PoolID(id), s.cluster.Resource(s.mains.resources[m]), d.Received(kid), d.Ideal(kid), d.Rate(kid), d.Running(kid)}
+			o := Debt{PoolID(id), s.site.cluster.Resource(s.orders.dominants.resources[m]), d.Received(kid), d.Ideal(kid),
+				d.Rate(kid), d.Running(kid)}
 			if o.Ideal != 0 || o.Rate != 0 || o.Received != 0 {
 				all = append(all, o)
 			}
@@ -236,7 +215,86 @@ func (s *Scheduler) Debts(parent PoolID) (all []Debt) {
 
 // Claimants are the children of a pool as its allotter sees them.
 func (s *Scheduler) Claimants(parent PoolID) []Claimant {
-	in := &s.inners[s.pools[parent].inner]
-	s.retarget(in)
-	return s.classes(in)
+	in := &s.tree.inners[s.tree.pools[parent].inner]
+	s.choice.retarget(in)
+	return s.tree.classes(in)
 }
+
+// Behind counts the jobs and tasks of the same leaf that go before the job.
+func (s *Scheduler) Behind(j Job) (jobs int, tasks int64) {
+	leaf := s.growth.Leaf(j)
+	q := s.tree.pools[leaf].queue
+	if q < 0 {
+		return 0, 0
+	}
+	if s.lines.queues[q].ranked {
+		return s.Explain().behindByRank(int32(leaf), &j)
+	}
+	for i := range s.lines.queues[q].lines() {
+		l := s.lines.queues[q].line(i)
+		n, t := l.fresh.before(j.ID)
+		jobs, tasks = jobs+n, tasks+t
+		for _, b := range l.begun {
+			if s.lines.begun[b].id < j.ID {
+				jobs, tasks = jobs+1, tasks+int64(s.lines.begun[b].waiting)
+			}
+		}
+	}
+	return jobs, tasks
+}
+
+// Eligible reports whether the pool has work that may start.
+func (s *Scheduler) Eligible(id PoolID) bool {
+	if id == Root {
+		return s.tree.inners[0].open > 0
+	}
+	return s.tree.pools[id].seat.in
+}
+
+// Price is what a task with the key would be charged each second if it started now.
+func (s *Scheduler) Price(key cluster.Key) float64 { return s.tariff.price(key) }
+
+// Reservations are those that the last step made or kept: of the job that goes before all
+// others that find no room, under [EASY], or of all, under [Conservative], in order.
+func (s *Scheduler) Reservations() iter.Seq[Reservation] {
+	return func(yield func(Reservation) bool) {
+		for r := range s.Read().keptRoom() {
+			x := Reservation{r.job, PoolID(s.lines.queues[r.at.queue].pool), r.nodes, time.Unix(0, r.from),
+				time.Unix(0, r.to), r.held}
+			if !yield(x) {
+				return
+			}
+		}
+	}
+}
+
+// Reservation is room that is kept for a task, or a gang, from an instant on.
+type Reservation struct {
+	Job      int64
+	Pool     PoolID           // the leaf in which it waits
+	Nodes    []cluster.NodeID // one for each task; not to be changed
+	From, To time.Time
+	Held     bool // for a job that has waited for too long
+}
+
+// before counts the jobs and tasks that stand before id.
+func (f *fifo) before(id int64) (jobs int, tasks int64) {
+	end, at, _ := f.find(id)
+	for ci := 0; ci <= end && ci < f.chunks(); ci++ {
+		e := f.chunk(ci).entries
+		if ci == end {
+			e = e[:at]
+		}
+		if ci == 0 {
+			e = e[f.head:]
+		}
+		jobs += len(e)
+		for i := range e {
+			tasks += int64(e[i].tasks)
+		}
+	}
+	return jobs, tasks
+}
+
+// SeedDay counts what tasks of a leaf that ended received on the day of an instant.
+func (m Memory) SeedDay(leaf PoolID, amount float64, day time.Time) { m.seedDay(leaf, amount, day) }

@@ -9,9 +9,9 @@ import (
 // entry is the header of a waiting job none of whose tasks runs.
 type entry struct {
 	id    int64
-	since time.Duration // submission, from agesFrom; no earlier than of those that stand before it
+	since time.Duration // submission, from agesFrom; no earlier than that of the entries before it
 	tasks int32         // that wait
-	most  int32         // of the job at once; 0 is no limit
+	max   int32         // of the job at once; 0 is no limit
 }
 
 // chunkSize is a compromise between the cost of an insertion in the middle and the
@@ -128,7 +128,7 @@ func (f *fifo) find(id int64) (ci, i int, found bool) {
 }
 
 // add puts a job in its place. A job that is there gets the further tasks. Where the
-// clock by which jobs were submitted went back, they are taken to be as old as those
+// clock went back between submissions, the jobs count as old as the jobs
 // beside them: the order by number is also that by age.
 func (f *fifo) add(e entry, epoch uint32) {
 	if e.id > f.last {
@@ -204,25 +204,6 @@ func (f *fifo) remove(id int64, epoch uint32) int32 {
 		f.more = slices.Delete(f.more, ci-1, ci)
 	}
 	return tasks
-}
-
-// before counts the jobs and tasks that stand before id.
-func (f *fifo) before(id int64) (jobs int, tasks int64) {
-	end, at, _ := f.find(id)
-	for ci := 0; ci <= end && ci < f.chunks(); ci++ {
-		e := f.chunk(ci).entries
-		if ci == end {
-			e = e[:at]
-		}
-		if ci == 0 {
-			e = e[f.head:]
-		}
-		jobs += len(e)
-		for i := range e {
-			tasks += int64(e[i].tasks)
-		}
-	}
-	return jobs, tasks
 }
 
 // clone shares the chunks; both sides copy them before a change.

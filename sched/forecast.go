@@ -10,7 +10,7 @@ import (
 type Task struct {
 	Job     int64
 	Pool    PoolID
-	Limit   time.Duration // 0 is none
+	Limit   time.Duration // 0: none, or nobody knows when the task ends
 	Started time.Time
 }
 
@@ -39,8 +39,8 @@ func (s *Scheduler) Future() *Future {
 
 // AsFuture makes a copy the future: it is not to be used otherwise any more.
 func (s *Scheduler) AsFuture() *Future {
-	s.rebalancers = nil
-	s.everywhere()
+	s.tree.rebalancers = nil
+	s.gates.everywhere()
 	return &Future{s: s}
 }
 
@@ -61,8 +61,8 @@ func (u *Future) took() *Scheduler {
 // ends: orders that follow the clock may change for ever while a job cannot start at all.
 const idlePasses = 1000
 
-// Forecast plays what will happen if each task is over when end says: of those that run,
-// and of those that will start. It drives the machine that decides, until a task of the
+// Forecast plays what will happen if each task, running or still to start, is over when end
+// says. It drives the machine that decides, until a task of the
 // job starts, or goOn reports that it is to come no further: it is asked after each instant
 // at which something happened.
 func (u *Future) Forecast(job int64, goOn func(Forecast) bool, end func(Task) time.Time) Forecast {
@@ -73,13 +73,13 @@ func (u *Future) Forecast(job int64, goOn func(Forecast) bool, end func(Task) ti
 // returns false. That start is then what the forecast found.
 func (u *Future) Play(goOn func(Forecast) bool, end func(Task) time.Time, visit func(Start, time.Time) bool) Forecast {
 	f := &forecast{s: u.took(), end: end, visit: visit}
-	for i := range f.s.runs {
-		if r := &f.s.runs[i]; r.used {
+	for i := range f.s.running.runs {
+		if r := &f.s.running.runs[i]; r.used {
 			f.follow(int32(i))
 		}
 	}
-	out := Forecast{At: f.s.at}
-	for idle := 0; !f.step(&out) && goOn(out) && f.s.anyWaits() && idle < idlePasses; idle++ {
+	out := Forecast{At: f.s.site.at}
+	for idle := 0; !f.step(&out) && goOn(out) && f.s.intake.anyWaits() && idle < idlePasses; idle++ {
 		if len(f.ends) > 0 {
 			idle = 0
 		}
@@ -89,9 +89,6 @@ func (u *Future) Play(goOn func(Forecast) bool, end func(Task) time.Time, visit 
 	}
 	return out
 }
-
-// anyWaits reports whether a task waits, or will.
-func (s *Scheduler) anyWaits() bool { return s.pools[Root].Waiting > 0 || !s.later.next().IsZero() }
 
 // forecast is a scheduler in a time of its own.
 type forecast struct {
@@ -104,12 +101,12 @@ type forecast struct {
 
 // step starts what starts now, and reports whether that is as far as it is to come.
 func (f *forecast) step(out *Forecast) bool {
-	out.At = f.s.at
+	out.At = f.s.site.at
 	for f.d.More = true; f.d.More; {
-		f.s.Step(f.s.at, 0, &f.d)
+		f.s.Step(f.s.site.at, 0, &f.d)
 		for _, st := range f.d.Starts {
-			if out.Starts++; !f.visit(st, f.s.at) {
-				out.Found, out.Nodes = true, f.s.nodesOf(st)
+			if out.Starts++; !f.visit(st, f.s.site.at) {
+				out.Found, out.Nodes = true, f.s.running.nodesOf(st)
 				return true
 			}
 			f.follow(int32(uint32(st.Run)))
@@ -118,26 +115,21 @@ func (f *forecast) step(out *Forecast) bool {
 	return false
 }
 
-// nodesOf are the nodes of a task that starts, or of all its gang.
-func (s *Scheduler) nodesOf(st Start) []string {
-	r := s.run(st.Run)
-	if r.begun < 0 || s.begun[r.begun].gang == 0 {
-		return []string{s.nodeName(st.Node)}
-	}
-	var nodes []cluster.NodeID
-	for i := range s.runs {
-		if x := &s.runs[i]; x.used && x.job == st.Job {
-			nodes = append(nodes, x.node)
-		}
-	}
-	return s.nodeNames(nodes)
-}
-
 // follow lets a task that runs end when it is to.
 func (f *forecast) follow(i int32) {
-	r := &f.s.runs[i]
-	over := f.end(Task{Job: r.job, Pool: PoolID(r.pool), Limit: r.limit, Started: f.s.startOf(r)})
-	f.ends.push(ending{max(over.UnixNano(), f.s.instantOf()+1), i, r.serial})
+	r := &f.s.running.runs[i]
+	over := f.end(Task{Job: r.job, Pool: PoolID(r.pool), Limit: f.limitOf(r), Started: f.s.site.startOf(r)})
+	f.ends.push(ending{max(over.UnixNano(), f.s.site.instantOf()+1), i, r.serial})
+}
+
+// limitOf is the limit of a task that runs, if one knows when it ends by that. A task that waits in another queue
+// has not begun, and nobody hears of the end of one that is over its limit on a node that is down.
+func (f *forecast) limitOf(r *run) time.Duration {
+	lost := f.s.site.cluster.Nodes()[r.node].State == cluster.Down && !f.s.site.startOf(r).Add(r.limit).After(f.s.site.at)
+	if r.queued || lost {
+		return 0
+	}
+	return r.limit
 }
 
 // next lets the time pass until something happens, and reports whether anything does.
@@ -149,10 +141,54 @@ func (f *forecast) next() bool {
 	if at.IsZero() {
 		return false
 	}
-	f.s.advance(at)
+	f.s.Advance(at)
 	for len(f.ends) > 0 && f.ends[0].until <= at.UnixNano() {
 		e := f.ends.pop()
-		f.s.Finish(f.s.runs[e.run].id(int(e.run)), at, true)
+		f.s.Finish(f.s.running.runs[e.run].id(int(e.run)), at, true)
 	}
 	return true
+}
+
+// Fork returns a copy of the scheduler as the future begins, to be changed before
+// [Scheduler.Future] is asked of it.
+func (u *Future) Fork() *Scheduler {
+	f := u.s.Fork()
+	f.tree.rebalancers = nil
+	return f
+}
+
+// Rest starts what starts now, all of it.
+func (s *Scheduler) Rest() {
+	for d := (Decision{More: true}); d.More; {
+		s.Step(s.site.at, 0, &d)
+	}
+}
+
+// Opening reports whether a node has room for a task now that keeps its time limit, behind
+// the room that the last step kept for others.
+func (v View) Opening(key cluster.Key, limit time.Duration) bool {
+	if v.s.reserve.backfill.plan == nil {
+		_, fits := v.s.reserve.find(key, limit)
+		return fits
+	}
+	_, fits := v.s.reserve.placeBehind(key, planned(limit))
+	return fits
+}
+
+// Window is the longest time limit in whole seconds, shorter than one that is too long, with
+// which a task would find room now; 0 if there is none.
+func (v View) Window(key cluster.Key, tooLong time.Duration) time.Duration {
+	if (!v.s.site.backfills() || v.s.reserve.backfill.plan == nil) && !v.s.site.cluster.Windows().Any() {
+		return 0
+	}
+	long := int64(planned(tooLong)) / int64(time.Second)
+	fits, not := int64(0), long // with fits there is room, if it is above 0; with not there is none
+	for not-fits > 1 {
+		if mid := (fits + not) / 2; v.Opening(key, time.Duration(mid)*time.Second) {
+			fits = mid
+		} else {
+			not = mid
+		}
+	}
+	return time.Duration(fits) * time.Second
 }

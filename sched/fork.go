@@ -13,107 +13,110 @@ import (
 // starve until it is configured: it answers what starts.
 func (s *Scheduler) Fork() *Scheduler {
 	f := s.forkNow()
-	f.backfill = s.backfill.fork(f.cluster)
+	f.reserve.backfill = s.reserve.backfill.fork(f.site.cluster)
 	return f
 }
 
-// forkNow is Fork but for what is planned.
+// forkNow is Fork without the plan.
 func (s *Scheduler) forkNow() *Scheduler {
-	s.epoch += 2
-	f := *s
-	f.epoch--
-	f.cluster = s.cluster.Clone()
-	s.lendNames(&f)
-	f.pools = slices.Clone(s.pools)
-	for i := range f.pools {
-		if d := f.pools[i].Days; d != nil {
-			f.pools[i].Days = d.Clone()
+	f, room := s.forkPools(), forkRoom{}
+	for i := range f.lines.queues {
+		f.lines.queues[i].fork(&room)
+	}
+	return f
+}
+
+// forkToList is forkNow for a copy that only starts tasks, and is over before the next one is made: it
+// shares the queues in which nothing waits, and room stays with the scheduler for the next one.
+func (s *Scheduler) forkToList(room *forkRoom) *Scheduler {
+	f := s.forkPools()
+	room.empty()
+	for i := range f.lines.queues {
+		if q := &f.lines.queues[i]; !q.idle() {
+			q.fork(room)
 		}
-		f.pools[i].readyBy = slices.Clone(f.pools[i].readyBy)
 	}
-	for k := range s.places {
-		f.places[k] = slices.Clone(s.places[k])
+	return f
+}
+
+// forkPools is forkNow without the lines of the queues.
+func (s *Scheduler) forkPools() *Scheduler {
+	s.site.epoch += 2
+	f := *s
+	wire(&f)
+	f.site.epoch--
+	f.site.cluster = s.site.cluster.Clone()
+	s.tree.lendNames(&f)
+	f.tree.pools = slices.Clone(s.tree.pools)
+	for i := range f.tree.pools {
+		if d := f.tree.pools[i].Days; d != nil {
+			f.tree.pools[i].Days = d.Clone()
+		}
+		f.tree.pools[i].readyBy = slices.Clone(f.tree.pools[i].readyBy)
 	}
-	f.prices.of = slices.Clone(s.prices.of)
-	f.mains.of, f.mains.resources = slices.Clone(s.mains.of), slices.Clip(s.mains.resources)
-	f.begunOf = maps.Clone(s.begunOf)
-	f.begun, f.runs = slices.Clone(s.begun), slices.Clone(s.runs)
-	f.runFree, f.begunFree = slices.Clone(s.runFree), slices.Clone(s.begunFree)
-	f.stops.fork()
-	f.queued = maps.Clone(s.queued)
-	f.lingering = maps.Clone(s.lingering)
-	f.backfill, f.hosts, f.single = backfilling{}, nil, nil
+	f.orders.places, f.orders.dominants.drifts = slices.Clone(s.orders.places), slices.Clone(s.orders.dominants.drifts)
+	for k := range s.orders.places {
+		f.orders.places[k] = slices.Clone(s.orders.places[k])
+	}
+	for k := range s.orders.dominants.drifts {
+		f.orders.dominants.drifts[k] = slices.Clone(s.orders.dominants.drifts[k])
+	}
+	f.tariff.prices.of = slices.Clone(s.tariff.prices.of)
+	f.orders.dominants.of, f.orders.dominants.resources = slices.Clone(s.orders.dominants.of), slices.Clip(s.orders.dominants.resources)
+	f.lines.begunOf = maps.Clone(s.lines.begunOf)
+	f.lines.begun, f.running.runs = slices.Clone(s.lines.begun), slices.Clone(s.running.runs)
+	f.running.keys = s.running.keys.clone()
+	f.running.runFree, f.lines.begunFree = slices.Clone(s.running.runFree), slices.Clone(s.lines.begunFree)
+	f.departures.stops.fork()
+	f.tree.queued = maps.Clone(s.tree.queued)
+	f.departures.heldDown = maps.Clone(s.departures.heldDown)
+	f.reserve.predictor = s.reserve.predictor.fork()
+	f.reserve.backfill, f.reserve.hosts, f.reserve.single = backfilling{}, nil, nil
 	f.reclaimer.fork()
-	f.shapeReady, f.noRoom = s.shapeReady.clone(), s.noRoom.clone()
-	f.later = later{heap: slices.Clone(s.later.heap), jobs: maps.Clone(s.later.jobs), serial: s.later.serial}
-	f.boosts.fork()
-	f.pauses.fork()
-	f.ripening = slices.Clone(s.ripening)
-	f.forkTolls()
-	f.windowing.parked = slices.Clone(s.windowing.parked)
-	f.inners = slices.Clone(s.inners)
-	for i := range f.inners {
-		f.inners[i].fork()
+	f.lines.readyKeys, f.gates.noRoom = s.lines.readyKeys.clone(), s.gates.noRoom.clone()
+	f.intake.later = later{heap: slices.Clone(s.intake.later.heap), jobs: maps.Clone(s.intake.later.jobs),
+		serial: s.intake.later.serial}
+	f.overrides.boosts.fork()
+	f.overrides.pauses.fork()
+	f.intake.newJobs = slices.Clone(s.intake.newJobs)
+	f.quotas.forkQuotas()
+	f.gates.windowing.parked = slices.Clone(s.gates.windowing.parked)
+	f.tree.inners = slices.Clone(s.tree.inners)
+	for i := range f.tree.inners {
+		f.tree.inners[i].fork()
 	}
-	f.limited = slices.Clone(s.limited)
-	for i := range f.limited {
-		l := &f.limited[i]
+	f.tree.limited = slices.Clone(s.tree.limited)
+	for i := range f.tree.limited {
+		l := &f.tree.limited[i]
 		l.used, l.wants, l.parked = slices.Clone(l.used), slices.Clone(l.wants), slices.Clone(l.parked)
 	}
-	f.classOf, f.traits = maps.Clone(s.classOf), slices.Clip(s.traits)
-	if s.ranks != nil {
-		f.ranks = s.ranks.fork()
+	f.precedence.classOf, f.precedence.factors = maps.Clone(s.precedence.classOf), slices.Clip(s.precedence.factors)
+	if s.precedence.ranks != nil {
+		f.precedence.ranks = s.precedence.ranks.fork()
 	}
-	f.queues = slices.Clone(s.queues)
-	var room forkRoom
-	for i := range f.queues {
-		f.queues[i].fork(&room)
-	}
+	f.lines.queues = slices.Clone(s.lines.queues)
 	return &f
 }
 
-// forkRoom is where the copies of small slices stand, many in one piece of memory: of a hundred
-// thousand of them each would be an object to be made and to be collected.
-type forkRoom struct {
-	lines []line
-	heads []lineHead
-	pos   []int32
-	order []heads
-}
-
-// copied is a copy of a slice, in what is left of a piece or a new one. It cannot grow into the next.
-func copied[T any](room *[]T, s []T) []T {
-	const piece = 1024
-	if len(s) == 0 {
-		return nil
+func (c *quotas) forkQuotas() {
+	c.needs, c.licenses, c.rates = slices.Clone(c.needs), slices.Clone(c.licenses), slices.Clone(c.rates)
+	c.licenseOf, c.rateOf = maps.Clone(c.licenseOf), maps.Clone(c.rateOf)
+	for i := range c.licenses {
+		c.licenses[i].parked = slices.Clone(c.licenses[i].parked)
 	}
-	if cap(*room)-len(*room) < len(s) {
-		*room = make([]T, 0, max(piece, len(s)))
-	}
-	from := len(*room)
-	*room = append(*room, s...)
-	return (*room)[from:len(*room):len(*room)]
-}
-
-func (s *Scheduler) forkTolls() {
-	s.tolls, s.licenses, s.rates = slices.Clone(s.tolls), slices.Clone(s.licenses), slices.Clone(s.rates)
-	s.licenseOf, s.rateOf = maps.Clone(s.licenseOf), maps.Clone(s.rateOf)
-	for i := range s.licenses {
-		s.licenses[i].parked = slices.Clone(s.licenses[i].parked)
-	}
-	for i := range s.rates {
-		s.rates[i].parked = slices.Clone(s.rates[i].parked)
+	for i := range c.rates {
+		c.rates[i].parked = slices.Clone(c.rates[i].parked)
 	}
 }
 
 func (in *inner) fork() {
-	in.owing, in.held = in.owing.fork(), in.held.fork()
+	in.deficits, in.held = in.deficits.fork(), in.held.fork()
 	in.kids = slices.Clone(in.kids)
 	in.keys.fork()
 	in.arrivals.entries = slices.Clone(in.arrivals.entries)
 	in.rising.entries, in.full.entries = slices.Clone(in.rising.entries), slices.Clone(in.full.entries)
 	in.weights.sum = slices.Clone(in.weights.sum)
-	in.needy = slices.Clone(in.needy)
+	in.belowMin = slices.Clone(in.belowMin)
 	if in.allotting != nil {
 		a := *in.allotting
 		a.plan = plan{}
@@ -121,18 +124,10 @@ func (in *inner) fork() {
 	}
 }
 
-func (q *queue) fork(room *forkRoom) {
-	q.more = copied(&room.lines, q.more)
-	if q.ordered() {
-		q.heads = &copied(&room.order, []heads{{copied(&room.heads, q.heads.heap), copied(&room.pos, q.heads.pos)}})[0]
-	}
-	for i := range q.lines() {
-		l := q.line(i)
-		l.fresh = l.fresh.clone()
-		if len(l.begun) > 0 {
-			l.begun = slices.Clone(l.begun)
-		} else {
-			l.begun = nil
-		}
-	}
+// lendNames lets a copy read what the pools are called and how they are configured: that changes
+// seldom, and is a third of what a copy would take. Whoever changes it first takes a copy, see
+// ownNames.
+func (t *tree) lendNames(f *Scheduler) {
+	t.lent, f.tree.lent = true, true
+	f.tree.labels, f.tree.index = slices.Clip(t.labels), t.index
 }

@@ -37,8 +37,8 @@ func gapKeepsAmounts(t *testing.T, gap time.Duration) {
 		t.Helper()
 		s.Advance(w.now)
 		p := s.View(s.Pool(pool))
-		if got := p.Service(s.Now()) / s.Now().Growth; !(math.Abs(got-want) <= 1e-6*most) {
-			t.Errorf("%s used %v, want %v: %+v at %+v", pool, got, want, p.Account, s.Now())
+		if got := p.Service(s.Read().Now()) / s.Read().Now().Growth; !(math.Abs(got-want) <= 1e-6*most) {
+			t.Errorf("%s used %v, want %v: %+v at %+v", pool, got, want, p.Account, s.Read().Now())
 		}
 		if err := s.Check(); err != nil {
 			t.Error(err)

@@ -1,78 +1,102 @@
 package sched
 
-import "github.com/fairlead/fairlead/cluster"
+import (
+	"slices"
+
+	"github.com/fairlead/fairlead/cluster"
+)
+
+// gates hold lines back until something opens them: room, a maximum, a license, a rate, a window, a pause.
+type gates struct {
+	site      *site
+	tree      *tree
+	orders    *orders
+	lines     *lines
+	turns     *turns
+	overrides *overrides
+	quotas    *quotas
+	reserve   *reserve
+	running   *running
+
+	noRoom    keyLines // lines that wait for room on some node
+	windowing windowing
+}
 
 // admit looks for a node for the job at the head of a line. A line that no node, no
 // maximum, no licence or no rate has room for is parked until that may have changed.
-func (s *Scheduler) admit(leaf int32, at lineRef, job int64) (cluster.NodeID, bool) {
-	if !s.passes(leaf, at) {
+func (h *gates) admit(leaf int32, at lineRef, job int64) (cluster.NodeID, bool) {
+	if !h.passes(leaf, at) {
 		return 0, false
 	}
-	l := s.line(at)
-	node, fits := s.nodeFor(at, job)
-	if !fits && s.cfg.Placement != FCFS {
-		s.noRoom.add(l.shape, at)
-		s.park(leaf, at, byFit)
+	node, fits := h.nodeFor(at, job)
+	if !fits && h.site.cfg.Placement != FCFS {
+		h.parkNoRoom(leaf, at)
 	}
 	return node, fits
 }
 
+// parkNoRoom parks a line that no node has room for.
+func (h *gates) parkNoRoom(leaf int32, at lineRef) {
+	h.noRoom.add(h.lines.line(at).key, at)
+	h.park(leaf, at, byFit)
+}
+
 // passes reports whether no gate but the want of room holds a line back. One that does
 // parks it.
-func (s *Scheduler) passes(leaf int32, at lineRef) bool {
-	l := s.line(at)
-	for id := leaf; id >= 0; id = s.pools[id].parent {
-		if lim := s.limits(id); lim != nil && !s.admits(lim, id, l.shape) {
+func (h *gates) passes(leaf int32, at lineRef) bool {
+	l := h.lines.line(at)
+	for id := leaf; id >= 0; id = h.tree.pools[id].parent {
+		if lim := h.tree.limits(id); lim != nil && !h.tree.admits(lim, id, l.key) {
 			lim.parked = append(lim.parked, at)
-			s.park(leaf, at, byMax)
+			h.park(leaf, at, byMax)
 			return false
 		}
 	}
-	if !s.untilOpen(leaf, at) {
+	if !h.untilOpen(leaf, at) {
 		return false
 	}
-	t := s.toll(l.shape)
-	return t == nil || s.pay(leaf, at, t)
+	t := h.quotas.needsOf(l.key)
+	return t == nil || h.pay(leaf, at, t)
 }
 
 // nodeFor finds a node for a task of a line, as the placement has it.
-func (s *Scheduler) nodeFor(at lineRef, job int64) (cluster.NodeID, bool) {
-	if s.cfg.Placement == EASY {
-		return s.backfillOn(at, job)
+func (h *gates) nodeFor(at lineRef, job int64) (cluster.NodeID, bool) {
+	if h.site.cfg.Placement == EASY {
+		return h.backfillOn(at, job)
 	}
-	l := s.line(at)
-	return s.find(l.shape, l.limit)
+	l := h.lines.line(at)
+	return h.reserve.find(l.key, l.limit)
 }
 
-func (s *Scheduler) park(leaf int32, at lineRef, g gate) {
-	s.setGate(at, g)
-	s.regated(leaf)
+func (h *gates) park(leaf int32, at lineRef, g gate) {
+	h.setGate(at, g)
+	h.regated(leaf)
 }
 
 // regated brings the place of a leaf up to date after the gate of a line changed. One that
 // goes by its account only, and has other lines, stands where it stood.
-func (s *Scheduler) regated(leaf int32) {
-	if p := &s.pools[leaf]; p.in && s.queues[p.queue].ready > 0 && s.byAccount(leaf) {
+func (h *gates) regated(leaf int32) {
+	if p := &h.tree.pools[leaf]; p.seat.in && h.lines.queues[p.queue].ready > 0 && h.orders.byAccount(leaf) {
 		return
 	}
-	s.settle(leaf)
+	h.turns.settle(leaf)
 }
 
 // byAccount reports whether it makes no difference to the place of a leaf for which of its
 // jobs there is room.
-func (s *Scheduler) byAccount(leaf int32) bool {
-	in := s.parentOf(leaf)
-	return in.keyed != nil && in.allot == nil && !in.first && !in.ranks && !s.byResource()
+func (ord *orders) byAccount(leaf int32) bool {
+	in := ord.tree.parentOf(leaf)
+	return in.as.keyed != nil && in.as.allot == nil && !in.first && !in.ranks && !ord.byResource()
 }
 
-// againFirst reports whether a leaf that was chosen, of which a line turned out to have no
+// againFirst reports whether a chosen leaf, one of whose lines turned out to have no
 // room, would be chosen again for another line.
-func (s *Scheduler) againFirst(leaf int32) bool {
-	if !s.byAccount(leaf) {
+func (ord *orders) againFirst(leaf int32) bool {
+	if !ord.byAccount(leaf) {
 		return false
 	}
-	for id := leaf; id != int32(Root); id = s.pools[id].parent {
-		if in := s.parentOf(id); in.keyed == nil || in.allot != nil || len(in.needy) > 0 {
+	for id := leaf; id != int32(Root); id = ord.tree.pools[id].parent {
+		if in := ord.tree.parentOf(id); in.as.keyed == nil || in.as.allot != nil || len(in.belowMin) > 0 {
 			return false
 		}
 	}
@@ -81,81 +105,225 @@ func (s *Scheduler) againFirst(leaf int32) bool {
 
 // setGate changes the gate of a line. What a gate of its own holds back is not wanted: an
 // ideal scheduler could not start it either.
-func (s *Scheduler) setGate(at lineRef, g gate) {
-	q := &s.queues[at.queue]
+func (h *gates) setGate(at lineRef, g gate) {
+	q := &h.lines.queues[at.queue]
 	l := q.line(int(at.line))
 	if g == noGate {
-		g = s.openGate(q.pool)
+		g = h.overrides.openGate(q.pool)
 	}
 	held, n, was := l.held(), l.tasks, l.ready()
 	l.gate = g
-	s.count(q, at.line, was)
+	h.lines.count(q, at.line, was)
 	if now := l.held(); now && !held {
-		s.want(at, -n)
+		h.lines.want(at, -n)
 	} else if held && !now {
-		s.want(at, n)
+		h.lines.want(at, n)
 	}
 }
 
 // unpark lets lines try again.
-func (s *Scheduler) unpark(parked *[]lineRef) {
+func (h *gates) unpark(parked *[]lineRef) {
 	refs := *parked
 	*parked = nil
-	s.backfill.keep.relist = s.backfill.keep.relist || len(refs) > 0
+	h.reserve.backfill.keep.relist = h.reserve.backfill.keep.relist || len(refs) > 0
 	if len(refs) > 0 {
-		s.events++
+		h.site.events++
 	}
 	for _, at := range refs {
-		s.setGate(at, noGate)
-		s.regated(s.queues[at.queue].pool)
+		h.setGate(at, noGate)
+		h.regated(h.lines.queues[at.queue].pool)
 	}
 }
 
 // parkRoomless parks all lines of a leaf for which there is no room, where nothing else
 // could hold them back.
-func (s *Scheduler) parkRoomless(leaf int32) {
-	for id := leaf; id >= 0; id = s.pools[id].parent {
-		if s.limits(id) != nil {
+func (h *gates) parkRoomless(leaf int32) {
+	for id := leaf; id >= 0; id = h.tree.pools[id].parent {
+		if h.tree.limits(id) != nil {
 			return
 		}
 	}
-	n := s.pools[leaf].queue
-	q := &s.queues[n]
+	n := h.tree.pools[leaf].queue
+	q := &h.lines.queues[n]
 	for i := range q.lines() {
-		if l := q.line(i); l.ready() && s.toll(l.shape) == nil && !s.cluster.Room(l.shape) {
+		if l := q.line(i); l.ready() && h.quotas.needsOf(l.key) == nil && !h.site.cluster.Room(l.key) {
 			at := lineRef{n, int32(i)}
-			s.noRoom.add(l.shape, at)
-			s.setGate(at, byFit)
+			h.noRoom.add(l.key, at)
+			h.setGate(at, byFit)
 		}
 	}
-	s.regated(leaf)
+	h.regated(leaf)
 }
 
 // openFits unparks the lines whose request fits somewhere again.
-func (s *Scheduler) openFits() {
-	if s.backfills() {
+func (h *gates) openFits() {
+	if h.site.backfills() {
 		return // see lookAgain
 	}
-	if s.cluster.Windowed() {
-		refs := s.fitting()
-		s.returning(&refs, byFit)
+	if h.site.cfg.Placement == FCFS {
+		h.openPossible()
 		return
 	}
-	for _, shape := range s.noRoom.fitting(s.cluster) {
-		refs := s.noRoom.take(shape)
-		s.returning(&refs, byFit)
+	if h.site.cluster.Windows().Any() {
+		refs := h.fitting()
+		h.returning(&refs, byFit)
+		return
 	}
+	for _, key := range h.noRoom.fitting(h.site.cluster) {
+		refs := h.noRoom.take(key)
+		h.returning(&refs, byFit)
+	}
+}
+
+// openPossible unparks the lines whose request would fit by now if nothing ran: under [FCFS] only those are parked
+// that would not.
+func (h *gates) openPossible() {
+	if len(h.noRoom.active) == 0 {
+		return
+	}
+	refs := h.noRoom.takeIf(slices.Sorted(slices.Values(h.noRoom.active)), nil, func(at lineRef) bool {
+		return h.site.cluster.Empty().Could(h.lines.line(at).key)
+	})
+	h.returning(&refs, byFit)
+}
+
+// backfillOn looks for a node for a task of a line. The first one that finds no room has
+// room kept for it at the earliest instant at which there will be some; after that only
+// those fit that do not need it.
+func (h *gates) backfillOn(at lineRef, job int64) (cluster.NodeID, bool) {
+	l, b := h.lines.line(at), &h.reserve.backfill
+	if job == b.patience.held.job {
+		return 0, false // it had its turn, see startHeld
+	}
+	if b.uniform {
+		return h.reserve.findPaid(l.key, l.limit)
+	}
+	var node cluster.NodeID
+	var fits bool
+	if len(b.firsts) > 0 {
+		node, fits = h.reserve.placeBehind(l.key, h.reserve.lengthAt(at))
+	} else {
+		node, fits = h.reserve.findPaid(l.key, l.limit)
+	}
+	switch {
+	case fits:
+	case h.reserve.keptAhead(l.key) != nil:
+		b.behind++
+	default:
+		h.reserve.keepFirst(at, job)
+	}
+	return node, fits
+}
+
+// pay reports whether the licences and rates of a line let a task start. If not, the line
+// is parked on the first that does not. Where room in the future is planned, licences are a
+// part of the room.
+func (h *gates) pay(leaf int32, at lineRef, t *quotaNeeds) bool {
+	tasks := h.site.atOnce(h.lines.line(at).key)
+	if !h.site.backfills() {
+		if l := h.quotas.lackingLicense(t, tasks); l != nil {
+			l.parked = append(l.parked, at)
+			h.park(leaf, at, byLicense)
+			return false
+		}
+	}
+	for _, n := range t.rates {
+		if r := &h.quotas.rates[n]; r.Limit.Count > 0 && r.Tokens(h.site.at) < r.Least(tasks) {
+			r.parked = append(r.parked, at)
+			h.quotas.parkedRates++
+			h.park(leaf, at, byRate)
+			return false
+		}
+	}
+	return true
+}
+
+// uncountStart gives them back: the task never ran.
+func (h *gates) uncountStart(t *quotaNeeds) {
+	for _, n := range t.rates {
+		h.quotas.rates[n].give()
+		h.openRate(&h.quotas.rates[n])
+	}
+}
+
+// openLicenses lets lines try again that wait for a license if some of it are free.
+func (h *gates) openLicenses(t *quotaNeeds) {
+	for _, need := range t.licenses {
+		if l := &h.quotas.licenses[need.license]; l.free() > 0 {
+			h.returning(&l.parked, byLicense)
+		}
+	}
+}
+
+// openRates lets the lines try again that wait for a rate with tokens.
+func (h *gates) openRates() {
+	if h.quotas.parkedRates == 0 {
+		return
+	}
+	for i := range h.quotas.rates {
+		h.openRate(&h.quotas.rates[i])
+	}
+}
+
+func (h *gates) openRate(r *rate) {
+	if len(r.parked) > 0 && r.Tokens(h.site.at) >= h.lines.leastOf(r) {
+		h.quotas.parkedRates -= len(r.parked)
+		h.returning(&r.parked, byRate)
+	}
+}
+
+// returning unparks lines that a gate held back. Their pools were not away: they come in
+// where they stood. If they were lifted to where the others are, like pools that come back
+// from an absence, all that wait for the same licence, for the same maximum or for a whole node
+// would stand level again and again, and always the same would go first.
+func (h *gates) returning(parked *[]lineRef, g gate) {
+	h.turns.keeping = g
+	h.unpark(parked)
+	h.turns.keeping = noGate
+}
+
+// passWindows lets windows begin and end.
+func (h *gates) passWindows() {
+	if h.site.cluster.PassWindows(h.site.instantOf()) {
+		h.windowsChanged()
+	}
+}
+
+// windowsChanged lets those try again that windows held back.
+func (h *gates) windowsChanged() {
+	h.site.events++
+	h.turns.measure()
+	h.turns.resized()
+	h.returning(&h.windowing.parked, byWindow)
+	h.openFits()
+}
+
+// untilOpen parks a line whose window is not open, and reports whether it is open. A preview
+// shows the jobs that wait for a window, too.
+func (h *gates) untilOpen(leaf int32, at lineRef) bool {
+	if h.site.oneByOne || h.site.cluster.Windows().HasBegun(h.site.cluster.Window(h.lines.line(at).key)) {
+		return true
+	}
+	h.windowing.parked = append(h.windowing.parked, at)
+	h.park(leaf, at, byWindow)
+	return false
+}
+
+// fitting removes from the lines that wait for room those for which there is some.
+func (h *gates) fitting() []lineRef {
+	return h.noRoom.takeIf(h.noRoom.fitting(h.site.cluster), nil,
+		func(at lineRef) bool { return h.reserve.hasRoom(h.lines.line(at)) })
 }
 
 // somethingFits reports whether some job that no gate holds back would fit on some
 // node, so that a step with nothing to do ends at once.
-func (s *Scheduler) somethingFits() bool {
-	if r := &s.shapeReady; int(r.last) < len(r.n) && r.n[r.last] != 0 && s.cluster.Room(r.last) {
+func (w *lines) somethingFits() bool {
+	if r := &w.readyKeys; int(r.last) < len(r.n) && r.n[r.last] != 0 && w.site.cluster.Room(r.last) {
 		return true
 	}
-	for _, shape := range s.shapeReady.active {
-		if s.cluster.Room(shape) {
-			s.shapeReady.last = shape
+	for _, key := range w.readyKeys.active {
+		if w.site.cluster.Room(key) {
+			w.readyKeys.last = key
 			return true
 		}
 	}

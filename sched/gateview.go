@@ -8,124 +8,130 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/cluster"
+	"github.com/fairlead/fairlead/share"
 	"github.com/fairlead/fairlead/why"
 )
 
+// GateView returns the view of what holds jobs back.
+func (s *Scheduler) GateView() GateView { return GateView{s} }
+
 // Gates lists the restrictions on the way of a job, closed or open.
-func (s *Scheduler) Gates(j Job) []why.Gate {
-	gates := append(s.limitsOnTheWay(s.Leaf(j), j.Shape), s.TollGates(j.Shape)...)
-	if b, ok := s.begunOf[j.ID]; ok && s.begun[b].most > 0 {
-		gates = append(gates, jobGate(&s.begun[b]))
+func (v GateView) Gates(j Job) []why.Gate {
+	gates := append(v.limitsOnTheWay(v.s.growth.Leaf(j), j.Key), v.QuotaGates(j.Key)...)
+	if b, ok := v.s.lines.begunOf[j.ID]; ok && v.s.lines.begun[b].max > 0 {
+		gates = append(gates, jobGate(&v.s.lines.begun[b]))
 	}
-	if g, asks := s.reservationGate(j.Shape); asks {
+	if g, asks := v.reservationGate(j.Key); asks {
 		gates = append(gates, g)
 	}
-	return append(gates, s.windowGate(&j, s.holeGate(&j, s.nodeGate(j.Shape))))
+	return append(gates, v.windowGate(&j, v.holeGate(&j, v.nodeGate(j.Key))))
 }
 
-// noShape stands for a request of nothing.
-const noShape = cluster.Shape(-1)
+// noKey stands for a request of nothing.
+const noKey = cluster.Key(-1)
 
 // PoolGates lists the restrictions on the way of the jobs of a leaf that may start first:
 // those of a line that no gate holds back, if there is one.
-func (s *Scheduler) PoolGates(leaf PoolID) []why.Gate {
-	first, found := s.tellingBelow(int32(leaf))
+func (v GateView) PoolGates(leaf PoolID) []why.Gate {
+	first, found := v.tellingBelow(int32(leaf))
 	if !found {
-		return s.limitsOnTheWay(leaf, noShape)
+		return v.limitsOnTheWay(leaf, noKey)
 	}
-	return s.LineGates(leaf, first.shape)
+	return v.LineGates(leaf, first.key)
 }
 
-// FirstGates is [Scheduler.PoolGates] with what reservations have to do with those jobs, for which
+// FirstGates is [GateView.PoolGates] with what reservations have to do with those jobs, for which
 // all nodes are looked at, and the limit of these jobs.
-func (s *Scheduler) FirstGates(leaf PoolID) (gates []why.Gate, limit time.Duration) {
-	first, found := s.tellingBelow(int32(leaf))
+func (v GateView) FirstGates(leaf PoolID) (gates []why.Gate, limit time.Duration) {
+	first, found := v.tellingBelow(int32(leaf))
 	if !found {
-		return s.limitsOnTheWay(leaf, noShape), 0
+		return v.limitsOnTheWay(leaf, noKey), 0
 	}
-	gates = append(s.limitsOnTheWay(leaf, first.shape), s.TollGates(first.shape)...)
-	if g, asks := s.reservationGate(first.shape); asks {
+	gates = append(v.limitsOnTheWay(leaf, first.key), v.QuotaGates(first.key)...)
+	if g, asks := v.reservationGate(first.key); asks {
 		gates = append(gates, g)
 	}
-	return append(gates, s.windowGate(&Job{Shape: first.shape, Limit: first.limit}, s.nodeGate(first.shape))), first.limit
+	return append(gates, v.windowGate(&Job{Key: first.key, Limit: first.limit}, v.nodeGate(first.key))), first.limit
 }
 
 // tellingBelow is what the first job asks for that waits in a pool or below it, of a line that
 // is ready if there is one.
-func (s *Scheduler) tellingBelow(id int32) (first ask, found bool) {
-	if q := s.pools[id].queue; q >= 0 {
-		return s.queues[q].telling(), s.pools[id].Waiting > 0
+func (v GateView) tellingBelow(id int32) (first ask, found bool) {
+	if q := v.s.tree.pools[id].queue; q >= 0 {
+		return v.s.lines.queues[q].telling(), v.s.tree.pools[id].Waiting > 0
 	}
-	for _, kid := range s.Children(PoolID(id)) {
-		if s.pools[kid].Waiting == 0 {
+	for _, kid := range v.s.Read().Children(PoolID(id)) {
+		if v.s.tree.pools[kid].Waiting == 0 {
 			continue
 		}
-		of, some := s.tellingBelow(int32(kid))
-		if some && (!found || s.pools[kid].in) {
+		of, some := v.tellingBelow(int32(kid))
+		if some && (!found || v.s.tree.pools[kid].seat.in) {
 			first, found = of, true
 		}
-		if s.pools[kid].in {
+		if v.s.tree.pools[kid].seat.in {
 			break
 		}
 	}
 	return first, found
 }
 
-// LineGates lists the restrictions on the way of the jobs of a pool that ask for a shape.
-func (s *Scheduler) LineGates(leaf PoolID, shape cluster.Shape) []why.Gate {
-	gates := append(s.limitsOnTheWay(leaf, shape), s.TollGates(shape)...)
-	return append(gates, s.nodeGate(shape))
+// LineGates lists the restrictions on the way of the jobs of a pool that ask for a key.
+func (v GateView) LineGates(leaf PoolID, key cluster.Key) []why.Gate {
+	gates := append(v.limitsOnTheWay(leaf, key), v.QuotaGates(key)...)
+	return append(gates, v.nodeGate(key))
 }
 
-func (s *Scheduler) limitsOnTheWay(leaf PoolID, shape cluster.Shape) []why.Gate {
+func (v GateView) limitsOnTheWay(leaf PoolID, key cluster.Key) []why.Gate {
 	var gates []why.Gate
-	for id := int32(leaf); id >= 0; id = s.pools[id].parent {
-		if g, closed := s.servedGate(id); closed {
+	for id := int32(leaf); id >= 0; id = v.s.tree.pools[id].parent {
+		if g, closed := v.servedGate(id); closed {
 			gates = append(gates, g)
 		}
-		if g, paused := s.pauseGate(id); paused {
+		if g, paused := v.pauseGate(id); paused {
 			gates = append(gates, g)
 		}
-		if l, ok := s.Limits(PoolID(id)); ok {
-			gates = append(gates, s.limitGates(PoolID(id), l, shape)...)
+		if l, ok := v.s.Read().Limits(PoolID(id)); ok {
+			gates = append(gates, v.limitGates(PoolID(id), l, key)...)
 		}
 	}
 	return gates
 }
 
 // servedGate says that a pool is entitled to nothing, where its policy then never serves it.
-func (s *Scheduler) servedGate(id int32) (g why.Gate, closed bool) {
-	if in := s.inAbove(id); in == nil || in.allot == nil || in.allot.Serves(s.pools[id].Weight) {
+func (v GateView) servedGate(id int32) (g why.Gate, closed bool) {
+	if in := v.s.tree.inAbove(id); in == nil || in.as.allot == nil || in.as.allot.Serves(v.s.tree.pools[id].Weight) {
 		return g, false
 	}
 	return why.Gate{
-		Name: "load", Where: s.Path(PoolID(id)), Code: why.ShareNone,
-		Text: fmt.Sprintf("%s has a load of 0%%, and is never served under rounding: scoot", s.Path(PoolID(id))),
+		Name: "load", Where: v.s.tree.Path(PoolID(id)), Code: why.ShareNone,
+		Text: fmt.Sprintf("%s has a load of 0%%, and is never served under rounding: scoot",
+			pathOf(v.s.tree.Path(PoolID(id)))),
 	}, true
 }
 
 func jobGate(b *begun) why.Gate {
-	g := why.Gate{Name: "max_running", Where: "job", Open: !b.capped(), Used: fmt.Sprint(b.running), Limit: fmt.Sprint(b.most)}
+	g := why.Gate{Name: "max_running", Where: "job", Open: !b.capped(), Used: fmt.Sprint(b.running), Limit: fmt.Sprint(b.max)}
 	if !g.Open {
 		g.Code = why.GateJobTasks
 	}
 	return g
 }
 
-func (s *Scheduler) limitGates(id PoolID, l Limits, shape cluster.Shape) []why.Gate {
+func (v GateView) limitGates(id PoolID, l Limits, key cluster.Key) []why.Gate {
 	var gates []why.Gate
-	path := cmp.Or(s.Path(id), "root")
+	path := cmp.Or(v.s.tree.Path(id), "root")
 	var request cluster.Amounts
 	n := int64(0)
-	if shape != noShape {
-		request, n = s.cluster.Amounts(s.cluster.Request(shape)), s.atOnce(shape)
+	if key != noKey {
+		request, n = v.s.site.cluster.Amounts(v.s.site.cluster.Request(key)), v.s.site.atOnce(key)
 	}
 	if l.Tasks > 0 {
-		atMost := l.AtMaximumOfTasks || int64(s.pools[id].Tasks)+n > int64(l.Tasks)
-		g := why.Gate{Name: "max_running", Where: path, Open: !atMost, Used: fmt.Sprint(s.pools[id].Tasks), Limit: fmt.Sprint(l.Tasks)}
+		atMost := l.AtMaximumOfTasks || int64(v.s.tree.pools[id].Tasks)+n > int64(l.Tasks)
+		g := why.Gate{Name: "max_running", Where: path, Open: !atMost, Used: fmt.Sprint(v.s.tree.pools[id].Tasks),
+			Limit: fmt.Sprint(l.Tasks)}
 		if n > int64(l.Tasks) {
 			g.Code, g.Need = why.GateNever, fmt.Sprint(n)
-			g.Text = fmt.Sprintf("its %d tasks start all at once, and %s may run %d", n, path, l.Tasks)
+			g.Text = fmt.Sprintf("its %d tasks start all at once, and %s may run %d", n, share.Original(path), l.Tasks)
 		} else if !g.Open {
 			g.Code = why.GateMaxTasks
 		}
@@ -141,43 +147,44 @@ func (s *Scheduler) limitGates(id PoolID, l Limits, shape cluster.Shape) []why.G
 		gates = append(gates, g)
 	}
 	slices.SortFunc(gates, func(a, b why.Gate) int { return cmp.Compare(a.Name, b.Name) })
-	return append(gates, s.gangLimit(id, path, shape)...)
+	return append(gates, v.gangLimit(id, path, key)...)
 }
 
 // nodeGate says on how many nodes a request would fit, and fits now.
-func (s *Scheduler) nodeGate(shape cluster.Shape) why.Gate {
+func (v GateView) nodeGate(key cluster.Key) why.Gate {
 	could, now, up := 0, 0, 0
-	for i, n := range s.cluster.Nodes() {
+	for i, n := range v.s.site.cluster.Nodes() {
 		id := cluster.NodeID(i)
 		if !n.State.Counts() {
 			continue
 		}
 		up++
-		ever, free := s.cluster.SuitsElsewhere(id, shape)
-		if ever || s.cluster.Suits(id, shape) {
+		ever, free := v.s.site.cluster.Empty().SuitsElsewhere(id, key)
+		if ever || v.s.site.cluster.Empty().Suits(id, key) {
 			could++
 		}
-		if free || s.cluster.Fits(id, shape) {
+		if free || v.s.site.cluster.Fits(id, key) {
 			now++
 		}
 	}
-	if s.gangOf(shape) > 0 && could > 0 {
-		return s.gangGate(shape)
+	if v.s.site.gangOf(key) > 0 && could > 0 {
+		return v.gangGate(key)
 	}
-	away, _ := s.suitingAway(shape)
+	away, _ := v.suitingAway(key)
 	g := why.Gate{Name: "nodes", Where: "nodes", Open: now > 0, Used: fmt.Sprint(now), Limit: fmt.Sprint(could)}
 	switch {
-	case len(s.cluster.Nodes()) == 0:
+	case len(v.s.site.cluster.Nodes()) == 0:
 		g.Code, g.Text = why.NoNodes, "no node has joined yet"
 	case up == 0:
-		g.Code, g.Text = why.NoNodes, fmt.Sprintf("no node takes tasks (%d are drained, in maintenance or down)", len(s.cluster.Nodes()))
-	case could == 0 && away != "" && len(s.cluster.Must(shape)) > 0:
+		g.Code, g.Text = why.NoNodes, fmt.Sprintf("no node takes tasks (%d drained, in maintenance or down)",
+			len(v.s.site.cluster.Nodes()))
+	case could == 0 && away != "" && len(v.s.site.cluster.Must(key)) > 0:
 		g.Code, g.Text = why.NoNodes, "the only nodes that satisfy what it asks for are "+away
 	case could == 0 && away != "":
 		g.Code, g.Text = why.NoNodes, "the only nodes that are large enough are "+away
-	case could == 0 && !s.cluster.Could(shape) && len(s.cluster.Must(shape)) > 0:
+	case could == 0 && !v.s.site.cluster.Empty().Could(key) && len(v.s.site.cluster.Must(key)) > 0:
 		g.Code, g.Text = why.FitNever, "no node satisfies what it asks for, not even an empty one"
-	case could == 0 && !s.cluster.Could(shape):
+	case could == 0 && !v.s.site.cluster.Empty().Could(key):
 		g.Code, g.Text = why.FitNever, "no node is large enough, not even an empty one"
 	case now > 0:
 		g.Text = fmt.Sprintf("%d of %d nodes could take it, %d now", could, up, now)
@@ -187,23 +194,83 @@ func (s *Scheduler) nodeGate(shape cluster.Shape) why.Gate {
 	return g
 }
 
-// suitingAway says which nodes could take tasks of a shape if they took any, and why they do
+// suitingAway says which nodes could take tasks with a key if they took any, and why they do
 // not, and for how many tasks there would be room on them.
-func (s *Scheduler) suitingAway(shape cluster.Shape) (text string, tasks int) {
+func (v GateView) suitingAway(key cluster.Key) (text string, tasks int) {
 	var names []string
 	all := "down"
-	for i, n := range s.cluster.Nodes() {
-		if n.State.Counts() || s.cluster.Suits(cluster.NodeID(i), shape) || !n.Capacity.Covers(s.cluster.Request(shape)) || !s.cluster.Must(shape).Allows(n.Labels) {
+	for i, n := range v.s.site.cluster.Nodes() {
+		if n.State.Counts() || v.s.site.cluster.Empty().Suits(cluster.NodeID(i), key) ||
+			!n.Capacity.Covers(v.s.site.cluster.Request(key)) || !v.s.site.cluster.Must(key).Allows(n.Labels) {
 			continue
 		}
 		if n.State != cluster.Down {
 			all = "drained or down"
 		}
 		names = append(names, n.Name)
-		tasks += s.cluster.FitAway(cluster.NodeID(i), shape)
+		tasks += v.s.site.cluster.Empty().Fit(cluster.NodeID(i), key)
 	}
 	if names == nil {
 		return "", 0
 	}
 	return all + ": " + strings.Join(names, ", "), tasks
+}
+
+// gangGate says for how many tasks of a gang there is room, and how many there could be.
+func (v GateView) gangGate(key cluster.Key) why.Gate {
+	n, spread := v.s.site.cluster.Gang(key)
+	could, now := v.s.site.cluster.Empty().GangRoom(key)
+	g := why.Gate{Name: "nodes", Where: "nodes", Open: now >= n, Used: fmt.Sprint(now), Limit: fmt.Sprint(n)}
+	away, more := v.suitingAway(key)
+	what := fmt.Sprintf("its %d tasks start all at once", n)
+	if spread {
+		what += ", each on a node of its own"
+	}
+	switch {
+	case g.Open:
+		g.Text = fmt.Sprintf("%s; there is room for %d", what, now)
+	case could < n && away != "" && could+more >= n:
+		g.Code, g.Text = why.NoNodes, fmt.Sprintf(
+			"%s, and there is room for %d at most while nodes are %s", what, could, away)
+	case could < n && !v.s.site.cluster.Empty().Could(key):
+		g.Code, g.Text = why.FitNever, fmt.Sprintf("%s, and there is room for %d, even if nothing else ran", what, could)
+	default:
+		g.Code, g.Text = why.FitNow, fmt.Sprintf("%s; there is room for %d now", what, now)
+	}
+	return g
+}
+
+// gangLimit is the gate of a limit to the tasks of one job at once, which a gang that is
+// larger never passes.
+func (v GateView) gangLimit(id PoolID, path string, key cluster.Key) []why.Gate {
+	if key == noKey {
+		return nil
+	}
+	l, n := v.s.tree.limits(int32(id)), v.s.site.gangOf(key)
+	if l == nil || l.jobRunning == 0 || n == 0 {
+		return nil
+	}
+	g := why.Gate{Name: "job_max_running", Where: path, Open: n <= l.jobRunning, Used: "0",
+		Limit: fmt.Sprint(l.jobRunning)}
+	if !g.Open {
+		g.Code, g.Need = why.GateNever, fmt.Sprint(n)
+		g.Text = fmt.Sprintf("its %d tasks start all at once, and %s allows %d of one job", n, share.Original(path),
+			l.jobRunning)
+	}
+	return []why.Gate{g}
+}
+
+// pauseGate says that a pool is paused.
+func (v GateView) pauseGate(id int32) (g why.Gate, paused bool) {
+	path, paused := v.s.overrides.pauses.of[id]
+	if !paused {
+		return g, false
+	}
+	p := v.s.overrides.pauses.all[path]
+	g = why.Gate{Name: "pause", Where: cmp.Or(path, "root"), Code: why.GatePaused, Text: cmp.Or(share.Original(path),
+		"root") + " is paused " + p.text(v.s.site.at)}
+	if !p.Until.IsZero() {
+		g.Next = &p.Until
+	}
+	return g, true
 }

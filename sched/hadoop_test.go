@@ -143,7 +143,7 @@ func (c *hadoopCase) play(t *testing.T) (s *sched.Scheduler, starts map[string][
 	for i, j := range c.jobs {
 		for k, kind := range []string{"map", "reduce"} {
 			s.Add(sched.Job{
-				ID: int64(2*i + k + 1), Pool: s.Pool(j.pool), Shape: s.Shape(cluster.Amounts{kind: 1}),
+				ID: int64(2*i + k + 1), Pool: s.Pool(j.pool), Key: s.Key(cluster.Amounts{kind: 1}),
 				Priority: normal, Tasks: []int{j.maps, j.reduces}[k],
 			}, epoch.Add(j.at))
 		}
@@ -190,7 +190,7 @@ func (c *hadoopCase) compare(t *testing.T, s *sched.Scheduler, steps []map[strin
 func (c *hadoopCase) owed(s *sched.Scheduler, name, kind string) float64 {
 	for _, j := range c.jobs {
 		if id, ok := s.Lookup(j.pool); ok && j.name == name {
-			for _, d := range s.Debts(s.Parent(id)) {
+			for _, d := range s.Debts(s.Read().Parent(id)) {
 				if d.Child == id && d.Resource == kind {
 					return d.Ideal - d.Received
 				}

@@ -1,5 +1,7 @@
 package sched
 
+import "time"
+
 // heads orders the lines of a leaf that are ready by their first jobs, so that a leaf in
 // which many different requests wait finds the next job without a look at each. It is
 // kept for leaves with more than few lines, and for the order of lines without lacking
@@ -14,47 +16,19 @@ type lineHead struct {
 	line int32
 }
 
-// few lines are looked through faster than they are ordered.
-const few = 3
-
-// ordered reports whether the queue keeps its lines in order.
-func (q *queue) ordered() bool { return q.heads != nil }
-
-// orderLines begins to keep the order, when lines become many.
-func (s *Scheduler) orderLines(q *queue) {
-	q.heads = &heads{pos: make([]int32, q.lines())}
-	for i := range q.heads.pos {
-		q.heads.pos[i] = -1
-	}
-	for i := range q.lines() {
-		s.orderLine(q, int32(i))
-	}
+// head is the next job of a line: begun is -1 for a fresh one.
+type head struct {
+	id      int64
+	since   time.Duration
+	running int32
+	begun   int32
 }
 
-// orderLine brings the place of a line up to date.
-func (s *Scheduler) orderLine(q *queue, i int32) {
-	if !q.ordered() {
-		return
+func (h head) before(g head, strict bool) bool {
+	if h.running != g.running && !strict {
+		return h.running < g.running
 	}
-	h := q.heads
-	l := q.line(int(i))
-	at := h.pos[i]
-	if !l.ready() {
-		if at >= 0 {
-			h.remove(at, q.strict)
-		}
-		return
-	}
-	e := lineHead{s.head(l, q.strict), i}
-	switch {
-	case at < 0:
-		h.heap = append(h.heap, e)
-		h.up(int32(len(h.heap)-1), e, q.strict)
-	case e.before(h.heap[at].head, q.strict):
-		h.up(at, e, q.strict)
-	default:
-		h.down(at, e, q.strict)
-	}
+	return h.id < g.id
 }
 
 // clear takes all lines out.

@@ -33,9 +33,19 @@ func newWorld(t testing.TB, root share.Pool, slots int64, seed uint64) *world {
 	return &world{Scheduler: s, t: t, now: epoch}
 }
 
+// weigh makes weights of the priorities.
+func (w *world) weigh() {
+	w.t.Helper()
+	cfg := w.Read().Config()
+	cfg.PriorityWeights = true
+	if err := w.Configure(cfg, w.now); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
 func (w *world) submit(pool string, tasks int) sched.Job {
 	w.last++
-	j := sched.Job{ID: w.last, Pool: w.Pool(pool), Shape: w.Shape(nil), Priority: normal, Tasks: tasks}
+	j := sched.Job{ID: w.last, Pool: w.Pool(pool), Key: w.Key(nil), Priority: normal, Tasks: tasks}
 	w.Add(j, w.now)
 	return j
 }

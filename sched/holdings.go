@@ -14,38 +14,16 @@ type holdings struct {
 	width  int
 	turns  []float64 // by child: grows with each of its starts, see turn
 	clock  float64   // largest turn of a child that started, before it did
-	totals []float64 // by which the children stand in order; see Scheduler.total
+	totals []float64 // the children are ordered by them; see tariff.total
 	serial uint32    // of these
 }
 
-// Dominant is what a child holds of the resource of which it holds the largest part of
-// what there is.
-type Dominant struct {
+// dominant is the dominant resource of a child, and how much of it the child holds: it holds
+// a larger part of this resource than of any other.
+type dominant struct {
 	Used, Total float64
 	Resource    int32   // counted from 1; 0 if it holds nothing
 	Turn        float64 // decides between children that hold the same part, smallest first
-}
-
-// Dominant looks at all that the child's running tasks hold. A resource of which no node
-// that takes tasks has any is left out: nobody else could have it.
-func (at *Setting) Dominant(child *Pool) Dominant {
-	d := Dominant{Total: 1}
-	if at.held == nil || int(child.kid) >= len(at.held.turns) {
-		return d
-	}
-	h := at.held
-	d.Turn = h.turns[child.kid]
-	row, most := h.row(int(child.kid)), 0.0
-	for r := range min(len(row), len(h.totals)) {
-		if row[r] == 0 || h.totals[r] == 0 {
-			continue
-		}
-		if part := float64(row[r]) / h.totals[r]; part > most {
-			most = part
-			d.Used, d.Total, d.Resource = float64(row[r]), h.totals[r], int32(r)+1
-		}
-	}
-	return d
 }
 
 func (h *holdings) row(kid int) []int64 { return h.rows[kid*h.width : (kid+1)*h.width] }
@@ -67,7 +45,7 @@ func (h *holdings) add(kid int, request cluster.Vector, sign int64) {
 	}
 }
 
-// turn counts a start of a child of the weight for those that hold the same part, often
+// turn counts a start of a child of the weight, to order children that hold the same part, often
 // nothing: they take turns by their weights, as if each start were a unit of service. Without,
 // two that share one slot or one licence would stand level each time it is free, and the
 // older one would have it for ever. A child that was away is not owed turns.
@@ -92,74 +70,4 @@ func (h *holdings) fork() *holdings {
 	f := *h
 	f.rows, f.turns = slices.Clone(h.rows), slices.Clone(h.turns)
 	return &f
-}
-
-// total notes what there is of each resource, for the policies that compare parts of it.
-// Their orders follow at the next choice: nodes come and go in numbers.
-func (s *Scheduler) total(capacity cluster.Vector) {
-	totals := make([]float64, len(capacity))
-	for r, n := range capacity {
-		totals[r] = float64(n)
-	}
-	if !slices.Equal(totals, s.totals) {
-		s.totals = totals
-		s.totalled++
-	}
-}
-
-// reorder brings the children into the order that follows from what there is now.
-func (s *Scheduler) reorder(in *inner) {
-	if in.held == nil || in.held.serial == s.totalled {
-		return
-	}
-	in.held.totals, in.held.serial = s.totals, s.totalled
-	in.keys.clear()
-	for _, kid := range in.kids {
-		if s.pools[kid].in {
-			s.putKey(in, kid)
-		}
-	}
-}
-
-// holdTask counts a running task in or out of what pools hold, from a leaf up.
-func (s *Scheduler) holdTask(id int32, shape cluster.Shape, sign int64) {
-	if !s.holds {
-		return
-	}
-	request := s.cluster.Request(shape)
-	for ; id > 0; id = s.pools[id].parent {
-		if h := s.parentOf(id).held; h != nil {
-			kid := int(s.pools[id].kid)
-			h.add(kid, request, sign)
-			if sign > 0 {
-				h.turn(kid, s.pools[id].Weight)
-			}
-		}
-	}
-}
-
-// countHoldings computes from scratch what pools hold; their turns stay.
-func (s *Scheduler) countHoldings() {
-	s.holds = false
-	for i := range s.inners {
-		if h := s.inners[i].held; h != nil {
-			s.holds = true
-			clear(h.rows)
-			h.totals, h.serial = s.totals, s.totalled
-		}
-	}
-	if !s.holds {
-		return
-	}
-	for i := range s.runs {
-		r := &s.runs[i]
-		if !r.used {
-			continue
-		}
-		for id := r.pool; id > 0; id = s.pools[id].parent {
-			if h := s.parentOf(id).held; h != nil {
-				h.add(int(s.pools[id].kid), s.cluster.Request(r.shape), +1)
-			}
-		}
-	}
 }

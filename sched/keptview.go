@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"iter"
 	"slices"
 	"time"
 
@@ -10,107 +11,157 @@ import (
 
 // holeGate closes the gate of the nodes for a job that would fit on some now, but not for
 // as long as it may run.
-func (s *Scheduler) holeGate(j *Job, g why.Gate) why.Gate {
+func (v GateView) holeGate(j *Job, g why.Gate) why.Gate {
 	if !g.Open {
 		return g
 	}
-	if kept := s.InTheWay(*j); kept != nil {
+	if kept := v.InTheWay(*j); kept != nil {
 		g.Open, g.Code, g.Kept = false, why.FitReserved, kept
 	}
 	return g
 }
 
-// InTheWay is the room kept for another job for the sake of which a job does not start that
+// InTheWay returns the planned start of another job that keeps a job from starting although it
 // would fit now; nil if there is none.
-func (s *Scheduler) InTheWay(j Job) *why.Kept {
-	if s.backfill.plan == nil || s.isFirst(j) {
+func (v GateView) InTheWay(j Job) *why.Kept {
+	if v.s.reserve.backfill.plan == nil || v.isFirst(j) {
 		return nil
 	}
-	if _, fits := s.placeBehind(j.Shape, j.Limit); fits && s.keptOf(j.ID) == nil {
+	if _, fits := v.s.reserve.placeBehind(j.Key, v.lengthOf(&j)); fits && !v.foundNoRoom(&j) &&
+		v.s.Read().keptOf(j.ID) == nil {
 		return nil
 	}
-	if r := s.inTheWay(&j); r != nil {
-		return s.tellKept(r)
+	if r := v.inTheWay(&j); r != nil {
+		return v.s.Read().whyKept(r, v.s.Read().endlessOn())
 	}
 	return nil
 }
 
+// foundNoRoom reports whether the last step found no room for a job. The plan may be of an older instant: it has room
+// that is not there if tasks run for longer than it assumed.
+func (v GateView) foundNoRoom(j *Job) bool {
+	q := v.s.tree.pools[v.s.growth.Leaf(*j)].queue
+	if q < 0 {
+		return false
+	}
+	lines, a := &v.s.lines.queues[q], askOf(j)
+	for i := range lines.lines() {
+		if l := lines.line(i); l.ask == a {
+			return l.gate == byFit
+		}
+	}
+	return false
+}
+
+// lengthOf is how long tasks of a job are planned to run if they start now.
+func (v GateView) lengthOf(j *Job) int64 {
+	a := askOf(j)
+	return v.s.reserve.lengthNow(int32(v.s.Leaf(*j)), &a)
+}
+
 // inTheWay is the earliest room that is kept for another job on a node on which the job
 // would fit now, and that it would delay; nil if there is none.
-func (s *Scheduler) inTheWay(j *Job) *reserved {
-	end := s.instantOf() + planned(j.Limit)
+func (v GateView) inTheWay(j *Job) *reserved {
+	end := v.s.site.instantOf() + v.lengthOf(j)
 	var first *reserved
-	for _, r := range s.keptRoom() {
-		if r.from != unplaced && r.job != j.ID && r.from < end && (first == nil || r.from < first.from) && s.fitsOnOne(r.nodes, j.Shape) {
-			first = &r
+	for r := range v.s.Read().keptRoom() {
+		if r.job != j.ID && r.from < end && (first == nil || r.from < first.from) && v.fitsOnOne(r.nodes, j.Key) {
+			first = r
 		}
 	}
 	return first
 }
 
-// fitsOnOne reports whether a task of the shape fits on some of the nodes now.
-func (s *Scheduler) fitsOnOne(nodes []cluster.NodeID, shape cluster.Shape) bool {
-	return slices.ContainsFunc(nodes, func(id cluster.NodeID) bool { return s.cluster.Fits(id, shape) })
+// fitsOnOne reports whether a task with the key fits on some of the nodes now.
+func (v GateView) fitsOnOne(nodes []cluster.NodeID, key cluster.Key) bool {
+	return slices.ContainsFunc(nodes, func(id cluster.NodeID) bool { return v.s.site.cluster.Fits(id, key) })
 }
 
-// keptRoom is all room that is kept.
-func (s *Scheduler) keptRoom() []reserved {
-	b := &s.backfill
-	if len(b.firsts) > 0 {
-		return b.firsts
+// keptRoom is all room that is kept, in order.
+func (v View) keptRoom() iter.Seq[*reserved] {
+	return func(yield func(*reserved) bool) {
+		b := &v.s.reserve.backfill
+		firsts, others := b.firsts, b.keep.all
+		if b.plan != nil && !b.stable && len(b.keep.fresh) > 0 {
+			firsts, others = nil, planShown(v.s)
+		}
+		for _, all := range [][]reserved{firsts, others} {
+			for i := range all {
+				if r := &all[i]; r.from != unplaced && !yield(r) {
+					return
+				}
+			}
+		}
 	}
-	return b.keep.all
 }
 
 // keptOf is the earliest room that is kept for a job, nil if there is none.
-func (s *Scheduler) keptOf(job int64) *reserved {
+func (v View) keptOf(job int64) *reserved {
 	var first *reserved
-	for _, r := range s.keptRoom() {
-		if r.job == job && r.from != unplaced && (first == nil || r.from < first.from) {
-			first = &r
+	for r := range v.keptRoom() {
+		if r.job == job && (first == nil || r.from < first.from) {
+			first = r
 		}
 	}
 	return first
 }
 
 // Kept is the earliest room that is kept for each job, by the last step.
-func (s *Scheduler) Kept() map[int64]why.Kept {
-	if s.backfill.plan == nil {
+func (v View) Kept() map[int64]why.Kept {
+	if v.s.reserve.backfill.plan == nil {
 		return nil
 	}
-	all := map[int64]why.Kept{}
-	for _, r := range s.keptRoom() {
-		if had, known := all[r.job]; r.from != unplaced && (!known || r.from < had.From.UnixNano()) {
-			all[r.job] = *s.tellKept(&r)
+	all, endless := map[int64]why.Kept{}, v.endlessOn()
+	for r := range v.keptRoom() {
+		if had, known := all[r.job]; !known || r.from < had.From.UnixNano() {
+			all[r.job] = *v.whyKept(r, endless)
 		}
 	}
 	return all
 }
 
 // KeptFor is the room that is kept for a job, by the last step; nil if there is none.
-func (s *Scheduler) KeptFor(job int64) *why.Kept {
-	if s.backfill.plan == nil {
+func (v View) KeptFor(job int64) *why.Kept {
+	if v.s.reserve.backfill.plan == nil {
 		return nil
 	}
-	r := s.keptOf(job)
+	r := v.keptOf(job)
 	if r == nil {
 		return nil
 	}
-	return s.tellKept(r)
+	return v.whyKept(r, v.endlessOn())
 }
 
-func (s *Scheduler) tellKept(r *reserved) *why.Kept {
-	return &why.Kept{Job: r.job, Nodes: s.nodeNames(r.nodes), From: time.Unix(0, r.from), To: time.Unix(0, r.to)}
-}
-
-// nodeNames names nodes, each once, in the order in which they joined.
-func (s *Scheduler) nodeNames(ids []cluster.NodeID) []string {
-	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
-	names := make([]string, len(ids))
-	for i, id := range ids {
-		names[i] = s.nodeName(id)
+// whyKept is room as it is shown. endless are the nodes on which tasks without a time limit run.
+func (v View) whyKept(r *reserved, endless map[cluster.NodeID]bool) *why.Kept {
+	from := max(r.from, v.s.site.instantOf()) // a task that runs over its limit may be there still
+	k := &why.Kept{Job: r.job, Nodes: v.s.site.nodeNames(r.nodes), From: time.Unix(0, from), To: time.Unix(0, r.to)}
+	k.Held, k.MayMove = r.held, v.s.site.cfg.Placement == Conservative && !v.s.reserve.backfill.stable
+	k.Predicted = slices.ContainsFunc(r.nodes, func(id cluster.NodeID) bool { return endless[id] })
+	k.Overdue = k.Predicted && r.from <= v.s.site.instantOf()
+	if t, known := v.s.reserve.backfill.patience.of[r.job]; known && !r.held && t.until > v.s.site.instantOf() {
+		until := time.Unix(0, t.until)
+		k.HeldFrom = &until
 	}
-	return names
+	return k
 }
 
-func (s *Scheduler) nodeName(id cluster.NodeID) string { return s.cluster.Nodes()[id].Name }
+// endlessOn are the nodes on which tasks run that are planned by predictions.
+func (v View) endlessOn() map[cluster.NodeID]bool {
+	if v.s.running.endless == 0 || v.s.site.cluster.Windows().Any() {
+		return nil
+	}
+	on := map[cluster.NodeID]bool{}
+	for i := range v.s.running.runs {
+		if r := &v.s.running.runs[i]; r.used && r.limit == 0 {
+			on[r.node] = true
+		}
+	}
+	return on
+}
+
+// isFirst reports whether room is kept for a job that goes before all others.
+func (v GateView) isFirst(j Job) bool {
+	r := v.s.reserve.keptAhead(j.Key)
+	return r != nil && r.job == j.ID
+}

@@ -3,35 +3,14 @@ package sched
 import (
 	"maps"
 	"slices"
-
-	"github.com/fairlead/fairlead/why"
 )
-
-// keys orders the open children of a pool under a keyed policy: one order for each
-// drift, see [Drifter]. Policies whose keys do not drift have one.
-type keys struct {
-	orders []order
-	number map[[2]float64]int32 // of each drift's order; nil if keys do not drift
-	drifts [][2]float64         // of each order
-	free   freeList             // orders that are empty, to be used again
-}
-
-func newKeys(drifts bool) keys {
-	k := keys{}
-	if drifts {
-		k.number = map[[2]float64]int32{}
-	} else {
-		k.orders = make([]order, 1)
-	}
-	return k
-}
 
 // of is the number of a drift's order, which is made if need be.
 func (k *keys) of(drift [2]float64) int32 {
 	n, ok := k.number[drift]
 	if !ok {
 		if n = k.free.take(len(k.orders)); int(n) == len(k.orders) {
-			k.orders, k.drifts = append(k.orders, order{}), append(k.drifts, drift)
+			k.orders, k.drifts = append(k.orders, order{by: k.by}), append(k.drifts, drift)
 		}
 		k.number[drift], k.drifts[n] = n, drift
 	}
@@ -40,9 +19,9 @@ func (k *keys) of(drift [2]float64) int32 {
 
 // remove takes the child at a place out of an order. Drifts come and go: an order that
 // is empty serves for the next.
-func (k *keys) remove(drift int32, place int, s *Scheduler) {
+func (k *keys) remove(drift int32, place int, ord *orders) {
 	o := &k.orders[drift]
-	o.remove(place, s)
+	o.remove(place, ord)
 	if k.number != nil && len(o.entries) == 0 {
 		delete(k.number, k.drifts[drift])
 		k.free = append(k.free, drift)
@@ -68,150 +47,140 @@ func (k *keys) fork() {
 	k.number = maps.Clone(k.number)
 }
 
-// len is how many children are in the orders.
-func (k *keys) len() int {
-	n := 0
-	for i := range k.orders {
-		n += len(k.orders[i].entries)
-	}
-	return n
-}
-
 // putKey puts a child into the order of its drift.
-func (s *Scheduler) putKey(in *inner, id int32) {
-	p, at := &s.pools[id], s.setting(in)
-	t := in.keyed.Terms(p, at)
-	p.tie, p.drift = t.Tie, 0
-	if in.drifter != nil {
-		p.drift = in.keys.of(in.drifter.Drift(p, at))
+func (ord *orders) putKey(in *inner, id int32) {
+	p, at := &ord.tree.pools[id], ord.setting(in)
+	t := in.as.keyed.Terms(p, at)
+	p.seat.tie, p.seat.drift = t.Tie, 0
+	if in.as.drifter != nil {
+		p.seat.drift = in.keys.of(in.as.drifter.Drift(p, at))
 	}
-	in.keys.orders[p.drift].push(rank{in.ranked(&t), id}, s)
+	in.keys.orders[p.seat.drift].push(rank{in.ranked(&t), id}, ord)
+	ord.standApart(in, id)
 }
 
 // setKey computes the key of a child anew that is in an order.
-func (s *Scheduler) setKey(in *inner, id int32) {
-	p, at := &s.pools[id], s.setting(in)
-	place := int(s.places[inKeyOrder][id])
-	if in.drifter != nil {
-		if to := in.keys.of(in.drifter.Drift(p, at)); to != p.drift {
-			in.keys.remove(p.drift, place, s)
-			s.putKey(in, id)
+func (ord *orders) setKey(in *inner, id int32) {
+	p, at := &ord.tree.pools[id], ord.setting(in)
+	place := int(ord.places[inKeyOrder][id])
+	if in.as.drifter != nil {
+		if to := in.keys.of(in.as.drifter.Drift(p, at)); to != p.seat.drift {
+			in.keys.remove(p.seat.drift, place, ord)
+			ord.putKey(in, id)
 			return
 		}
 	}
-	t := in.keyed.Terms(p, at)
-	p.tie = t.Tie
-	in.keys.orders[p.drift].set(place, in.ranked(&t), s)
+	t := in.as.keyed.Terms(p, at)
+	p.seat.tie = t.Tie
+	in.keys.orders[p.seat.drift].set(place, in.ranked(&t), ord)
+	ord.standApart(in, id)
 }
 
-// ranked is by what a child stands in its order.
-func (in *inner) ranked(t *why.Terms) float64 {
-	if in.drifter != nil {
-		return t.Fixed
+// setting is what the children of a pool are compared in.
+func (ord *orders) setting(in *inner) Setting {
+	at := ord.site.instant
+	at.Weights, at.Above, at.Top, at.held = in.counted.value(), &ord.tree.pools[in.id], in.id == int32(Root), in.held
+	if in.deficits != nil {
+		for _, d := range in.deficits.of {
+			d.Advance(at.Seconds)
+		}
+		at.debts, at.capacities = in.deficits.of, ord.dominants.capacity
 	}
-	return t.Key
+	if in.as.allot != nil {
+		at.Open, at.Loans = in.allotting.open.value(), in.allotting.loaned.value()+float64(ord.site.room())
+	}
+	return at
 }
 
-// freshen brings the key of the first child of an order up to date until it stays
-// first: what the order goes by only rises with time, so what stands behind it cannot
-// come before it.
-func (s *Scheduler) freshen(in *inner, o *order, t *why.Terms) int32 {
-	at := s.setting(in)
-	for {
-		first := o.entries[0]
-		*t = in.keyed.Terms(&s.pools[first.child], at)
-		if key := in.ranked(t); key > first.key {
-			o.set(0, key, s)
-			if o.entries[0].child != first.child {
-				continue
-			}
-		}
-		return first.child
+// byMain reports whether children are owed several resources.
+func (ord *orders) byMain() bool { return ord.owes && len(ord.dominants.resources) > 1 }
+
+// settingNow is the setting of a choice: where one resource is free, of those who could
+// start something in it.
+func (ord *orders) settingNow(in *inner) Setting {
+	at := ord.setting(in)
+	if m := ord.dominants.sole; m > 0 && in.deficits != nil && in.standsIn(m-1) {
+		at.main = m
 	}
+	return at
 }
 
-// leading is the child that goes first, with its terms; -1 if there is none.
-func (s *Scheduler) leading(in *inner, best *why.Terms) int32 {
-	if in.drifter == nil {
-		if len(in.keys.orders[0].entries) == 0 {
-			return -1
-		}
-		id := s.freshen(in, &in.keys.orders[0], best)
-		if in.merger != nil {
-			id = s.merge(in, id, best)
-		}
-		return id
+// A child with work for several dominant resources stands in an order for each of them. Where only
+// one resource has room, the orders of this one decide: a pool that is owed map slots must
+// neither take a reduce slot for that nor leave it to others.
+
+// standApart brings the places of a child in the orders of its further dominant resources up to
+// date.
+func (ord *orders) standApart(in *inner, id int32) {
+	if !ord.byMain() || in.deficits == nil {
+		return
 	}
-	leader := int32(-1)
-	for i := range in.keys.orders {
-		o := &in.keys.orders[i]
-		if len(o.entries) == 0 {
+	p := &ord.tree.pools[id]
+	for m := int8(1); int(m) <= len(ord.dominants.drifts); m++ {
+		wants := p.seat.in && m != p.seat.dominant && int(m) < len(p.readyBy) && p.readyBy[m] > 0
+		place := ord.places[inMainOrder+m-1][id]
+		if !wants && place < 0 {
 			continue
 		}
-		var t why.Terms
-		id := s.freshen(in, o, &t)
-		id = s.tied(in, o, 0, id, &t)
-		if leader < 0 || s.goesBefore(&t, id, best, leader) {
-			leader, *best = id, t
-		}
-	}
-	return leader
-}
-
-// tied looks, among the entries below i of an order, for children whose keys are the
-// same to the last digit although what the order goes by is not, and returns the one
-// that goes first.
-func (s *Scheduler) tied(in *inner, o *order, i int, best int32, t *why.Terms) int32 {
-	for c := arity*i + 1; c < min(arity*i+1+arity, len(o.entries)); c++ {
-		if o.entries[c].key == o.entries[i].key {
+		k := in.deficits.keysOf(m)
+		if !wants {
+			k.remove(ord.dominants.drifts[m-1][id], int(place), ord)
 			continue
 		}
-		id := o.entries[c].child
-		u := in.keyed.Terms(&s.pools[id], s.setting(in))
-		if u.Key > t.Key {
-			continue
-		}
-		if s.goesBefore(&u, id, t, best) {
-			best, *t = id, u
-		}
-		best = s.tied(in, o, c, best, t)
+		ord.standIn(in, k, id, m, place)
 	}
-	return best
 }
 
-// goesBefore reports whether the first child goes before the second. What orders children
-// of one drift says nothing about those of another.
-func (s *Scheduler) goesBefore(a *why.Terms, idA int32, b *why.Terms, idB int32) bool {
-	switch {
-	case a.Key != b.Key:
-		return a.Key < b.Key
-	case a.Tie != b.Tie:
-		return a.Tie < b.Tie
-	case a.Fixed != b.Fixed && s.pools[idA].drift == s.pools[idB].drift:
-		return a.Fixed < b.Fixed
+// standIn puts a child into the order of its drift in a dominant resource, or to its place there.
+func (ord *orders) standIn(in *inner, k *keys, id int32, m int8, place int32) {
+	p, at := &ord.tree.pools[id], ord.setting(in)
+	at.main = m + 1
+	t, to := in.as.keyed.Terms(p, at), k.of(in.as.drifter.Drift(p, at))
+	drift := &ord.dominants.drifts[m-1][id]
+	if place >= 0 && *drift == to {
+		k.orders[to].set(int(place), in.ranked(&t), ord)
+		return
 	}
-	return idA < idB
+	if place >= 0 {
+		k.remove(*drift, int(place), ord)
+	}
+	*drift = to
+	k.orders[to].push(rank{in.ranked(&t), id}, ord)
 }
 
-// rival is the closest behind the leading child that is looked at: the second of its
-// order, or the first of another.
-func (s *Scheduler) rival(in *inner, leader int32, l *Level) {
-	found, at := int32(-1), s.setting(in)
-	for i := range in.keys.orders {
-		o := &in.keys.orders[i]
-		k := 0
-		if int32(i) == s.pools[leader].drift && s.places[inKeyOrder][leader] == 0 {
-			k = o.leastChild(0, s)
-		}
-		if k < 0 || k >= len(o.entries) {
-			continue
-		}
-		id := o.entries[k].child
-		if t := in.keyed.Terms(&s.pools[id], at); found < 0 || s.goesBefore(&t, id, &l.RivalTerms, found) {
-			found, l.RivalTerms = id, t
-		}
+// placeDominant makes room for the places of the pools in the orders of further dominant resources.
+func (ord *orders) placeDominant() {
+	for len(ord.dominants.drifts) < len(ord.dominants.resources)-1 {
+		ord.dominants.drifts = append(ord.dominants.drifts, make([]int32, len(ord.tree.pools)))
+		ord.places = append(ord.places, slices.Repeat([]int32{-1}, len(ord.tree.pools)))
 	}
-	if found >= 0 {
-		l.Rival = PoolID(found)
+}
+
+// settingOf is settingNow for one child: one that has nothing for the resource that is free
+// is compared in its own.
+func (ord *orders) settingOf(in *inner, id int32) Setting {
+	at := ord.settingNow(in)
+	if m := int(at.main) - 1; m >= 0 && (m >= len(ord.tree.pools[id].readyBy) || ord.tree.pools[id].readyBy[m] == 0) {
+		at.main = 0
+	}
+	return at
+}
+
+// keysOf are the orders of a dominant resource other than the first.
+func (o *deficits) keysOf(m int8) *keys {
+	for len(o.keys) < int(m) {
+		k := newKeys(true)
+		k.by = inMainOrder + int8(len(o.keys))
+		o.keys = append(o.keys, k)
+	}
+	return &o.keys[m-1]
+}
+
+func (o *deficits) clearKeys() {
+	if o == nil {
+		return
+	}
+	for m := range o.keys {
+		o.keys[m].clear()
 	}
 }

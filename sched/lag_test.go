@@ -135,7 +135,7 @@ func (c lagCase) measure(t *testing.T, name string, policies func(string, share.
 		id := s.Pool(fmt.Sprint("p", i))
 		number[id] = i
 		rates[i].Ideal = float64(c.slots) * weights[i] / total
-		s.Add(sched.Job{ID: int64(i + 1), Pool: id, Shape: s.Shape(nil), Priority: normal, Tasks: 1 << 30}, epoch)
+		s.Add(sched.Job{ID: int64(i + 1), Pool: id, Key: s.Key(nil), Priority: normal, Tasks: 1 << 30}, epoch)
 	}
 	rng := rand.New(rand.NewPCG(seed, 99))
 	lag := usage.NewFairness(epoch)

@@ -12,6 +12,21 @@ type later struct {
 	serial uint64
 }
 
+func (l *later) add(j Job) {
+	if l.jobs == nil {
+		l.jobs = map[int64]laterJob{}
+	}
+	state, known := l.jobs[j.ID]
+	if !known {
+		l.serial++
+		state.since = l.serial
+	}
+	state.tasks += j.Tasks
+	l.jobs[j.ID] = state
+	l.serial++
+	heap.Push(&l.heap, laterEntry{j, l.serial})
+}
+
 // laterJob tells the entries of a job that are still valid from withdrawn ones,
 // which are dropped when their time comes.
 type laterJob struct {
@@ -27,34 +42,23 @@ type laterEntry struct {
 type laterHeap []laterEntry
 
 func (h laterHeap) Len() int { return len(h) }
+
 func (h laterHeap) Less(i, j int) bool {
 	if !h[i].job.Begin.Equal(h[j].job.Begin) {
 		return h[i].job.Begin.Before(h[j].job.Begin)
 	}
 	return h[i].job.ID < h[j].job.ID
 }
+
 func (h laterHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *laterHeap) Push(x any)   { *h = append(*h, x.(laterEntry)) }
+
+func (h *laterHeap) Push(x any) { *h = append(*h, x.(laterEntry)) }
+
 func (h *laterHeap) Pop() any {
 	last := len(*h) - 1
 	e := (*h)[last]
 	*h = (*h)[:last]
 	return e
-}
-
-func (l *later) add(j Job) {
-	if l.jobs == nil {
-		l.jobs = map[int64]laterJob{}
-	}
-	state, known := l.jobs[j.ID]
-	if !known {
-		l.serial++
-		state.since = l.serial
-	}
-	state.tasks += j.Tasks
-	l.jobs[j.ID] = state
-	l.serial++
-	heap.Push(&l.heap, laterEntry{j, l.serial})
 }
 
 // withdraw takes all tasks of the job out and returns how many there were.
@@ -99,4 +103,23 @@ func (l *later) due(now time.Time) (Job, bool) {
 	}
 	l.drop()
 	return j, true
+}
+
+// take takes one task of a job out, if there is one: that which may begin first.
+func (l *later) take(id int64) {
+	state, first := l.jobs[id], -1
+	if state.tasks < 2 {
+		l.withdraw(id)
+		return
+	}
+	for i, e := range l.heap {
+		if e.job.ID == id && l.valid(e) && (first < 0 || l.heap.Less(i, first)) {
+			first = i
+		}
+	}
+	state.tasks--
+	l.jobs[id] = state
+	if l.heap[first].job.Tasks--; l.heap[first].job.Tasks == 0 {
+		heap.Remove(&l.heap, first)
+	}
 }

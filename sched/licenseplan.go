@@ -1,61 +1,73 @@
 package sched
 
-import "github.com/fairlead/fairlead/cluster"
+import (
+	"time"
 
-// Licences are part of the plan, as what is there in common for all nodes: room that is kept
+	"github.com/fairlead/fairlead/cluster"
+)
+
+// Licenses are part of the plan, as something that all nodes have in common: room that is kept
 // for a task is of no use to it if a task behind it has its licence by then.
 
 // licenseTotals is how much there is of each licence, by number.
-func (s *Scheduler) licenseTotals() cluster.Vector {
-	v := make(cluster.Vector, len(s.licenses))
-	for i := range s.licenses {
-		v[i] = s.licenses[i].total
+func (c *quotas) licenseTotals() cluster.Vector {
+	v := make(cluster.Vector, len(c.licenses))
+	for i := range c.licenses {
+		v[i] = c.licenses[i].total
 	}
 	return v
 }
 
-// holdsLicense reports whether tasks of a shape hold licences.
-func (s *Scheduler) holdsLicense(shape cluster.Shape) bool {
-	t := s.toll(shape)
-	return t != nil && len(t.licenses) > 0
-}
-
-// planLicenses gives back the licences of one task in the plan, or takes them with the
-// sign -1.
-func (s *Scheduler) planLicenses(shape cluster.Shape, sign, from, to int64) {
-	if s.holdsLicense(shape) {
-		s.backfill.plan.AddCommon(s.licensesOf(shape, sign), from, to)
-	}
-}
-
-// licensesFree reports whether the licences are free that a task of a shape, or a gang, asks
+// licensesFree reports whether the licences are free that a task with a key, or a gang, asks
 // for.
-func (s *Scheduler) licensesFree(shape cluster.Shape) bool {
-	t := s.toll(shape)
-	return t == nil || s.lackingLicense(t, s.atOnce(shape)) == nil
+func (c *quotas) licensesFree(key cluster.Key) bool {
+	t := c.needsOf(key)
+	return t == nil || c.lackingLicense(t, c.site.atOnce(key)) == nil
 }
 
-// licensesOf are those of so many tasks of a shape, by number.
-func (s *Scheduler) licensesOf(shape cluster.Shape, tasks int64) cluster.Vector {
-	v := make(cluster.Vector, len(s.licenses))
-	for _, need := range s.tolls[shape].licenses {
-		v[need.license] = tasks * need.n
-	}
-	return v
-}
-
-// licensesFrom is the first instant from from on at which a task of a shape, or a gang, could
+// licensesFrom is the first instant from from on at which a task with a key, or a gang, could
 // hold its licences for length.
-func (s *Scheduler) licensesFrom(shape cluster.Shape, length, from, before int64) (int64, bool) {
-	if !s.holdsLicense(shape) {
+func (f *reserve) licensesFrom(key cluster.Key, length, from, before int64) (int64, bool) {
+	if !f.quotas.holdsLicense(key) {
 		return from, true
 	}
-	return s.backfill.plan.EarliestCommon(s.licensesOf(shape, s.atOnce(shape)), length, from, before)
+	return f.backfill.plan.EarliestCommon(f.quotas.licensesOf(key, f.site.atOnce(key)), length, from, before)
 }
 
-// licensesBehind reports whether a task of a shape, or a gang, can hold its licences from now
+// licensesBehind reports whether a task with a key, or a gang, can hold its licences from now
 // on up to an instant.
-func (s *Scheduler) licensesBehind(shape cluster.Shape, now, end int64) bool {
-	at, found := s.licensesFrom(shape, end-now, now, now+1)
+func (f *reserve) licensesBehind(key cluster.Key, now, end int64) bool {
+	at, found := f.licensesFrom(key, end-now, now, now+1)
 	return found && at == now
+}
+
+// findPaid is find for what its licences are free for.
+func (f *reserve) findPaid(key cluster.Key, limit time.Duration) (cluster.NodeID, bool) {
+	if !f.quotas.licensesFree(key) {
+		return 0, false
+	}
+	return f.find(key, limit)
+}
+
+// placeBehind finds a node that is free for as long as a task is planned to run, or those for a gang.
+func (f *reserve) placeBehind(key cluster.Key, length int64) (node cluster.NodeID, fits bool) {
+	now := f.site.instantOf()
+	end := now + length
+	if !f.licensesBehind(key, now, end) {
+		return 0, false
+	}
+	if f.site.gangOf(key) > 0 {
+		holds := func(id cluster.NodeID) (int, bool) {
+			return f.backfill.plan.Holds(id, key, now, end), !f.keptOn(id)
+		}
+		if f.hosts, fits = f.site.cluster.PlaceGang(key, holds, f.hosts[:0]); fits {
+			node = f.hosts[0]
+		}
+		return node, fits
+	}
+	free := func(id cluster.NodeID) bool { return f.backfill.plan.Fits(id, key, now, end) }
+	if f.site.cfg.Placement == EASY && !f.site.cluster.Windows().Any() {
+		return cluster.KeptOf(f.site.cluster).Place(key, free) // tasks only end elsewhere: free room stays free
+	}
+	return f.site.cluster.PlaceOn(key, free)
 }

@@ -56,7 +56,7 @@ type machineModel struct {
 type machineJob struct {
 	ask   cluster.Amounts
 	must  string
-	shape cluster.Shape
+	key   cluster.Key
 	waits int
 	limit time.Duration
 
@@ -131,10 +131,10 @@ func (m *machineModel) submit(t *rapid.T) {
 		t.Fatal(err)
 	}
 	j.window = askWindow(t)
-	j.shape = m.s.ShapeOf(sched.Request{Amounts: j.ask, Constraint: must, Reservation: j.window})
+	j.key = m.s.KeyOf(sched.Request{Amounts: j.ask, Constraint: must, Reservation: j.window})
 	pool := m.s.Pool(rapid.SampledFrom([]string{"u", "v", "w"}).Draw(t, "pool"))
 	j.limit = time.Duration(rapid.IntRange(0, 3).Draw(t, "limit")) * time.Minute
-	m.s.Add(sched.Job{ID: int64(len(m.jobs)), Pool: pool, Shape: j.shape, Priority: 2, Tasks: j.waits, Limit: j.limit}, m.now)
+	m.s.Add(sched.Job{ID: int64(len(m.jobs)), Pool: pool, Key: j.key, Priority: 2, Tasks: j.waits, Limit: j.limit}, m.now)
 	m.jobs = append(m.jobs, j)
 }
 

@@ -44,8 +44,8 @@ func TestMinimumComesFirst(t *testing.T) {
 // TestMaximumIsNotOvershot by a task that asks for more than what is left of it.
 func TestMaximumIsNotOvershot(t *testing.T) {
 	w := newWorld(t, share.Pool{Policy: "fair", Pools: []share.Pool{{Name: "a", Weight: 1, Max: map[string]int64{"cpu": 5}}}}, 20, 1)
-	wide := w.Shape(cluster.Amounts{"cpu": 2})
-	w.Add(sched.Job{ID: 1, Pool: w.Pool("a"), Shape: wide, Priority: normal, Tasks: 5}, w.now)
+	wide := w.Key(cluster.Amounts{"cpu": 2})
+	w.Add(sched.Job{ID: 1, Pool: w.Pool("a"), Key: wide, Priority: normal, Tasks: 5}, w.now)
 	w.last = 1
 	if n := len(w.step(0)); n != 2 {
 		t.Errorf("%d tasks of two run under a maximum of five", n)
@@ -56,13 +56,14 @@ func TestMaximumIsNotOvershot(t *testing.T) {
 	}
 }
 
-// TestPrioritiesDivideByWeight from the first task on: high has twice the weight of
-// normal, low half of it.
+// TestPrioritiesDivideByWeight from the first task on, where they are weights: high has
+// twice the weight of normal, low half of it.
 func TestPrioritiesDivideByWeight(t *testing.T) {
 	w := newWorld(t, share.Pool{Policy: "fair"}, 7, 1)
+	w.weigh()
 	count := map[int64]int{}
 	for id, priority := range map[int64]int{1: normal - 1, 2: normal, 3: normal + 1} {
-		w.Add(sched.Job{ID: id, Pool: w.Pool("a"), Shape: w.Shape(nil), Priority: priority, Tasks: 1000}, w.now)
+		w.Add(sched.Job{ID: id, Pool: w.Pool("a"), Key: w.Key(nil), Priority: priority, Tasks: 1000}, w.now)
 	}
 	for range 100 {
 		starts := w.step(0)

@@ -38,7 +38,7 @@ func TestNamesOfCopies(t *testing.T) {
 		t.Fatal(err)
 	}
 	a, _ := s.Lookup("a")
-	if s.BaseWeight(a) != 2 || two.BaseWeight(a) != 2 || one.BaseWeight(a) != 5 {
-		t.Errorf("weights %g, %g and %g; want 2, 2 and 5", s.BaseWeight(a), two.BaseWeight(a), one.BaseWeight(a))
+	if s.Read().BaseWeight(a) != 2 || two.Read().BaseWeight(a) != 2 || one.Read().BaseWeight(a) != 5 {
+		t.Errorf("weights %g, %g and %g; want 2, 2 and 5", s.Read().BaseWeight(a), two.Read().BaseWeight(a), one.Read().BaseWeight(a))
 	}
 }

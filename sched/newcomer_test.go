@@ -65,7 +65,7 @@ func TestBehindKnowsTheTime(t *testing.T) {
 	w.tick(time.Hour)
 	w.Advance(w.now)
 	for path, want := range map[string]bool{"ann": true, "bob": false} {
-		if _, behind := w.BehindAt(w.Pool(path)); behind != want {
+		if _, behind := w.Explain().BehindAt(w.Pool(path)); behind != want {
 			t.Errorf("%s is behind: %v, want %v", path, behind, want)
 		}
 	}
@@ -115,7 +115,7 @@ func lagWithAbsence(t *testing.T, pools, slots int, horizon float64, seed uint64
 				heap.Push(&queue, ending{now + rng.ExpFloat64(), st.Run, st.Pool})
 			}
 		}
-		for i, e := range s.Entitlements() {
+		for i, e := range s.Read().Entitlements() {
 			if k, ok := number[sched.PoolID(i)]; ok {
 				rates[k].Ideal = e.Now
 			}
@@ -128,7 +128,7 @@ func lagWithAbsence(t *testing.T, pools, slots int, horizon float64, seed uint64
 		lag.Advance(epoch.Add(time.Duration(next * 1e9)))
 		if now = next; now == arrival { // a burst for some pool, then silence
 			job++
-			s.Add(sched.Job{ID: job, Pool: ids[rng.IntN(pools)], Shape: s.Shape(nil), Priority: normal, Tasks: 1 + rng.IntN(120)}, at())
+			s.Add(sched.Job{ID: job, Pool: ids[rng.IntN(pools)], Key: s.Key(nil), Priority: normal, Tasks: 1 + rng.IntN(120)}, at())
 			arrival += rng.ExpFloat64() * 1.6
 			continue
 		}

@@ -19,7 +19,7 @@ func newJobs(t testing.TB, slots int64, n sched.NewJobs) *world {
 
 func (w *world) favour(n sched.NewJobs) {
 	w.t.Helper()
-	cfg := sched.Config{Root: share.Pool{Policy: "fair"}, NewPolicy: policy.New(policy.Options{}), NewJobs: n}
+	cfg := sched.Config{Root: share.Pool{Policy: "fair"}, NewPolicy: policy.New(policy.Options{}), NewJobs: n, PriorityWeights: true}
 	if err := w.Configure(cfg, w.now); err != nil {
 		w.t.Fatal(err)
 	}
@@ -28,12 +28,12 @@ func (w *world) favour(n sched.NewJobs) {
 // send submits a job that knows when it came.
 func (w *world) send(pool string, tasks int) sched.Job {
 	w.last++
-	j := sched.Job{ID: w.last, Pool: w.Pool(pool), Shape: w.Shape(nil), Priority: normal, Tasks: tasks, Submitted: w.now}
+	j := sched.Job{ID: w.last, Pool: w.Pool(pool), Key: w.Key(nil), Priority: normal, Tasks: tasks, Submitted: w.now}
 	w.Add(j, w.now)
 	return j
 }
 
-func (w *world) in(j sched.Job) string { return w.Name(w.Leaf(j)) }
+func (w *world) in(j sched.Job) string { return w.Read().Name(w.Leaf(j)) }
 
 // TestNewJobsCountMore, within their pool, for a time.
 func TestNewJobsCountMore(t *testing.T) {
@@ -123,7 +123,7 @@ func TestNewJobsOfConfigurations(t *testing.T) {
 	}
 }
 
-// TestNewJobsKeepTheirCount: no task is lost or doubled on the way from one band to
+// TestNewJobsKeepTheirCount: no task is lost or doubled on the way from one priority class to
 // another.
 func TestNewJobsKeepTheirCount(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
@@ -170,7 +170,7 @@ func TestNewJobsKeepTheirCount(t *testing.T) {
 			total := 0
 			for id, n := range waiting {
 				total += n
-				if n > 0 && !w.Waits(jobs[id]) {
+				if n > 0 && !w.Read().Waits(jobs[id]) {
 					rt.Fatalf("job %d is not found; it is in %q", id, w.in(jobs[id]))
 				}
 			}

@@ -24,7 +24,7 @@ func TestOutlook(t *testing.T) {
 		for id := range int64(12) {
 			s.Add(sched.Job{
 				ID: id + 1, Pool: s.Pool([]string{"ann", "bob", "cid"}[id%3]), Priority: 2, Tasks: 1,
-				Shape: s.Shape(cluster.Amounts{"cpu": 1 + id%4}), Limit: time.Hour,
+				Key: s.Key(cluster.Amounts{"cpu": 1 + id%4}), Limit: time.Hour,
 			}, now)
 		}
 		var d sched.Decision

@@ -19,7 +19,7 @@ func BenchmarkParked(b *testing.B) {
 		b.Run(fmt.Sprintf("parked=%d", parked), func(b *testing.B) {
 			s, ids, running := benchParked(b, parked, 0)
 			rng := rand.New(rand.NewPCG(1, 1))
-			now, id, shape := s.Instant(), int64(1_000_000_000), s.Shape(nil)
+			now, id, key := s.Read().Instant(), int64(1_000_000_000), s.Key(nil)
 			var d sched.Decision
 			b.ResetTimer()
 			b.ReportAllocs()
@@ -28,7 +28,7 @@ func BenchmarkParked(b *testing.B) {
 				k := rng.IntN(len(running))
 				s.Finish(running[k], now, true)
 				id++
-				s.Add(sched.Job{ID: id, Pool: ids[rng.IntN(len(ids))], Shape: shape, Priority: 2, Tasks: 1}, now)
+				s.Add(sched.Job{ID: id, Pool: ids[rng.IntN(len(ids))], Key: key, Priority: 2, Tasks: 1}, now)
 				s.Step(now, 0, &d)
 				running[k] = d.Starts[0].Run
 			}
@@ -42,7 +42,7 @@ func BenchmarkRefill(b *testing.B) {
 	for _, parked := range []int{100, 10_000} {
 		b.Run(fmt.Sprintf("parked=%d", parked), func(b *testing.B) {
 			s, _, _ := benchParked(b, parked, 100)
-			now := s.Instant()
+			now := s.Read().Instant()
 			var d sched.Decision
 			b.ResetTimer()
 			for range b.N {
@@ -77,13 +77,13 @@ func benchParked(b *testing.B, parked int, free int64) (*sched.Scheduler, []sche
 	id := int64(0)
 	for i := range parked {
 		id++
-		s.Add(sched.Job{ID: id, Pool: s.Pool(fmt.Sprint("p", i)), Shape: s.ShapeOf(gate), Priority: 2, Tasks: 1_000_000}, start)
+		s.Add(sched.Job{ID: id, Pool: s.Pool(fmt.Sprint("p", i)), Key: s.KeyOf(gate), Priority: 2, Tasks: 1_000_000}, start)
 	}
 	ids := make([]sched.PoolID, slots)
 	for i := range ids {
 		ids[i] = s.Pool(fmt.Sprint("u", i))
 		id++
-		s.Add(sched.Job{ID: id, Pool: ids[i], Shape: s.Shape(nil), Priority: 2, Tasks: 1}, start)
+		s.Add(sched.Job{ID: id, Pool: ids[i], Key: s.Key(nil), Priority: 2, Tasks: 1}, start)
 	}
 	var d sched.Decision
 	var running []sched.RunID

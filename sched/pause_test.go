@@ -48,7 +48,7 @@ func TestPauseStartsNothing(t *testing.T) {
 	w := newWorld(t, two(), 4, 1)
 	w.submit("a", 2)
 	w.step(0)
-	w.Pause(sched.Pause{Pool: "a", Since: w.now, Note: "by ann: a broken licence"}, w.now)
+	w.Pause(sched.Pause{Pool: "a", Since: w.now, Note: "by ann: a broken license"}, w.now)
 	w.submit("a", 9)
 	w.submit("a/new", 1)
 	if got := w.step(0); len(got) != 0 || w.running("a") != 2 {
@@ -56,7 +56,7 @@ func TestPauseStartsNothing(t *testing.T) {
 	}
 	if id, _ := w.Lookup("a/new"); w.Eligible(id) {
 		t.Error("a pool below may start something")
-	} else if p, paused := w.PauseOf(id); !paused || p.Pool != "a" {
+	} else if p, paused := w.Read().PauseOf(id); !paused || p.Pool != "a" {
 		t.Errorf("a pool below is paused by %+v, %v", p, paused)
 	}
 	w.submit("b", 9)
@@ -64,7 +64,7 @@ func TestPauseStartsNothing(t *testing.T) {
 		t.Errorf("the others started %d tasks, want what is free: 2", len(got))
 	}
 	a, _ := w.Lookup("a")
-	if e := w.Entitlements()[a]; e.Now != 2 || e.Demand != 12 {
+	if e := w.Read().Entitlements()[a]; e.Now != 2 || e.Demand != 12 {
 		t.Errorf("it is entitled to %v now and wants %v; it can use what runs, 2 of 12", e.Now, e.Demand)
 	}
 }
@@ -73,9 +73,9 @@ func TestPauseStartsNothing(t *testing.T) {
 func TestPauseSaysSo(t *testing.T) {
 	w := newWorld(t, two(), 4, 1)
 	j := w.submit("a", 1)
-	w.Pause(sched.Pause{Pool: "a", Since: w.now, Until: w.now.Add(time.Hour), Note: "by ann: a broken licence"}, w.now)
+	w.Pause(sched.Pause{Pool: "a", Since: w.now, Until: w.now.Add(time.Hour), Note: "by ann: a broken license"}, w.now)
 	var closed []why.Gate
-	for _, g := range w.Gates(j) {
+	for _, g := range w.GateView().Gates(j) {
 		if !g.Open {
 			closed = append(closed, g)
 		}
@@ -83,7 +83,7 @@ func TestPauseSaysSo(t *testing.T) {
 	if len(closed) != 1 || closed[0].Code != why.GatePaused || closed[0].Where != "a" {
 		t.Fatalf("closed: %+v", closed)
 	}
-	for _, part := range []string{"a is paused since ", ", until ", ", by ann: a broken licence"} {
+	for _, part := range []string{"a is paused since ", ", until ", ", by ann: a broken license"} {
 		if !strings.Contains(closed[0].Text, part) {
 			t.Errorf("%q does not say %q", closed[0].Text, part)
 		}
@@ -101,8 +101,8 @@ func TestPauseEnds(t *testing.T) {
 		t.Errorf("next look at %v, want %v", w.d.Next, until)
 	}
 	f := w.Fork()
-	if f.Resume("a", w.now); len(w.Pauses()) != 1 || len(f.Pauses()) != 0 {
-		t.Errorf("of the original %+v, of the fork %+v", w.Pauses(), f.Pauses())
+	if f.Resume("a", w.now); len(w.Read().Pauses()) != 1 || len(f.Read().Pauses()) != 0 {
+		t.Errorf("of the original %+v, of the fork %+v", w.Read().Pauses(), f.Read().Pauses())
 	}
 	w.Pause(sched.Pause{Pool: "a", Until: until.Add(time.Hour)}, w.now)
 	w.now = until

@@ -23,31 +23,6 @@ type Keyed interface {
 	Terms(child *Pool, at Setting) why.Terms
 }
 
-// Setting is what a child is compared in, besides its own numbers.
-type Setting struct {
-	usage.Now                    // the instant, in the units of the clock
-	Seconds    float64           // the same since the scheduler was made; nothing decays in these
-	Weights    float64           // sum over the children that count for shares
-	Capacity   float64           // units that the cluster has, or what it is worth by [Charge]
-	MeanLife   float64           // seconds that a slot-second counts for, in all: half-life / ln 2; 0 without decay
-	Unix       float64           // the instant in seconds since 1970
-	Above      *Pool             // that divides
-	Top        bool              // Above is the root
-	Open       float64           // sum of the weights of the children with work that may start
-	debts      []*usage.Deficits // by main resource
-	capacities []float64         // of these
-	Loans      float64           // slots that children have above their targets, and free ones; under an [Allotter]
-	held       *holdings         // by the children, under a [Holding] policy
-}
-
-// Share is the part that a child of a weight is entitled to.
-func (at *Setting) Share(weight float64) float64 {
-	if at.Weights == 0 {
-		return 0
-	}
-	return weight / at.Weights
-}
-
 // Weigher policies draw a child at random, in proportion to its weight.
 type Weigher interface {
 	Policy
@@ -61,7 +36,7 @@ type Allotter interface {
 	Keyed
 	// Targets divides all slots by the children's weights: what each is entitled to.
 	Targets(whole int64, weights []float64) []int64
-	// Allot divides room free slots among the children, all of which are given, and
+	// Allot divides room free slots among all children, and
 	// returns how many each may start.
 	Allot(room int64, children []Claimant) []int64
 	// Serves reports whether a child of the weight gets anything at all.
@@ -85,7 +60,7 @@ type Claimant struct {
 
 // Carrier is a keyed policy with a memory of its own about each child: its level, i.e.
 // the service it has received for its weight. A child that returns after an absence is
-// carried up to the level of the least served of those that are next in order, so that
+// carried up to the level of the least served child that is next in order, so that
 // absence earns no credit; one whose weight changes keeps its level. What is merely
 // expected of running tasks is no part of the level: an expectation that turns out wrong
 // must not stay with those who came meanwhile.
@@ -110,8 +85,8 @@ type Drifter interface {
 	Drift(child *Pool, at Setting) [2]float64
 }
 
-// Owing policies compare what children are owed: [Setting.Owed] and [Setting.Still].
-type Owing interface {
+// DeficitPolicy compares what children are owed: [Setting.Owed] and [Setting.Still].
+type DeficitPolicy interface {
 	Drifter
 	Owes()
 }
@@ -142,6 +117,14 @@ type Daily interface {
 	Days() (n int, factor float64)
 }
 
+// outlasting marks keyed policies under which a child with a larger share stays before another for as long as it
+// does not use that share up.
+type outlasting interface {
+	// Outlasts reports whether a child goes before another whatever that received, after a wait in which the child's
+	// use should have changed this.
+	Outlasts(child, other *Pool, waited time.Duration, at Setting) bool
+}
+
 // Merger is a keyed policy under which children that tie to the last digit, and have
 // children of their own, go in the order of these children: as if these were the
 // children of one pool.
@@ -160,3 +143,25 @@ type Shortlister interface {
 
 // byArrival marks policies that read [Pool.First]: it is kept up only for them.
 type byArrival interface{ ByArrival() }
+
+// Ranked is the priority of a job, term by term.
+type Ranked struct {
+	Job                                                      int64
+	Age, Fairshare, Size, Pool, QOS, Assoc, TRES, Site, Nice float64
+}
+
+// Ranker is a policy that serves the jobs in and below a pool by a priority of their
+// own, whichever child they are in. The scheduler keeps the priorities, under
+// [Config.Multifactor]; the policy has the formula.
+type Ranker interface {
+	Policy
+	// Rank makes of the priority of a child's first job what children are compared by:
+	// the largest priority has the smallest key, and the smaller job the smaller tie.
+	Rank(r Ranked) why.Terms
+}
+
+// Priority is the sum of the terms. They are multiples of one power of two, so that it is
+// exact.
+func (r *Ranked) Priority() float64 {
+	return r.Age + r.Fairshare + r.Size + r.Pool + r.QOS + r.Assoc + r.TRES + r.Site - r.Nice
+}

@@ -16,18 +16,6 @@ func (s *Scheduler) Preview(visit func(st Start, units float64) bool) {
 	s.forkNow().AsOutlook().Preview(visit)
 }
 
-// preview shows the fork, too, in which the tasks start. If licensed is set there are
-// licences for all.
-func (s *Scheduler) preview(licensed bool, visit func(f *Scheduler, st Start) bool) {
-	f := s.forkNow()
-	if licensed {
-		for i := range f.licenses {
-			f.licenses[i].total = math.MaxInt64
-		}
-	}
-	f.oneByOneFrom(visit)
-}
-
 // Outlook is a copy of a scheduler for one preview. It may be used while the scheduler goes on, and
 // is cheaper than a [Future]: of room in the future it knows nothing.
 type Outlook struct{ s *Scheduler }
@@ -35,7 +23,7 @@ type Outlook struct{ s *Scheduler }
 // Outlook returns the outlook as it is now.
 func (s *Scheduler) Outlook() *Outlook {
 	f := s.forkNow()
-	f.everywhere()
+	f.gates.everywhere()
 	return f.AsOutlook()
 }
 
@@ -44,22 +32,30 @@ func (s *Scheduler) AsOutlook() *Outlook { return &Outlook{s} }
 
 // Preview is [Scheduler.Preview], once.
 func (o *Outlook) Preview(visit func(st Start, units float64) bool) {
-	o.s.oneByOneFrom(func(f *Scheduler, st Start) bool { return visit(st, f.cluster.Width(f.run(st.Run).shape)) })
+	o.oneByOne(func(st Start) bool {
+		return visit(st, o.s.site.cluster.Width(o.s.running.run(st.Run).key))
+	})
 }
 
 // Path is [Scheduler.Path].
-func (o *Outlook) Path(id PoolID) string { return o.s.Path(id) }
+func (o *Outlook) Path(id PoolID) string { return o.s.tree.Path(id) }
 
-// oneByOneFrom lets a copy start one task after the other on a machine without bounds.
-func (s *Scheduler) oneByOneFrom(visit func(f *Scheduler, st Start) bool) {
-	s.backfill, s.hosts, s.single = backfilling{}, nil, nil // nothing is planned ahead, and what was knows other nodes
-	s.boundless()
-	s.oneByOne, s.rebalancers = true, nil
+// PriorityOf is [Scheduler.PriorityOf].
+func (o *Outlook) PriorityOf(id PoolID) string { return o.s.PriorityOf(id) }
+
+// oneByOne lets the copy start one task after the other on a machine without bounds.
+func (o *Outlook) oneByOne(visit func(st Start) bool) {
+	s := o.s
+	// Nothing is planned ahead: the old plan knows other nodes.
+	s.reserve.backfill, s.reserve.hosts, s.reserve.single = backfilling{}, nil, nil
+	s.gates.boundless()
+	s.site.oneByOne, s.tree.rebalancers = true, nil
 	var d Decision
 	for {
-		s.Step(s.at, 1, &d)
+		s.openStep(s.site.at, &d)
+		s.placement.drawAll(1, &d)
 		for _, st := range d.Starts { // several of a gang
-			if !visit(s, st) {
+			if !visit(st) {
 				return
 			}
 		}
@@ -69,23 +65,25 @@ func (s *Scheduler) oneByOneFrom(visit func(f *Scheduler, st Start) bool) {
 	}
 }
 
-// boundless adds nodes that take everything that any shape asks for.
-func (s *Scheduler) boundless() {
+// boundless adds nodes that take everything that any key asks for.
+func (h *gates) boundless() {
 	all := cluster.Amounts{}
-	for shape := range s.cluster.Shapes() {
-		for name := range s.cluster.Amounts(s.cluster.Request(cluster.Shape(shape))) {
-			all[name] = math.MaxInt64 / 4
+	for key := range h.site.cluster.Keys() {
+		for i, n := range h.site.cluster.Request(cluster.Key(key)) {
+			if name := h.site.cluster.Resource(i); n != 0 && all[name] == 0 {
+				all[name] = math.MaxInt64 / 4
+			}
 		}
 	}
-	s.cfg.Placement = FirstFit
-	s.backfill.plan = nil // it knows nothing of these nodes
+	h.site.cfg.Placement = FirstFit
+	h.reserve.backfill.plan = nil // it knows nothing of these nodes
 	if len(all) == 0 {
 		return
 	}
 	// A gang may want a node for each task.
 	nodes := int64(1)
-	for _, shape := range slices.Concat(s.shapeReady.active, s.noRoom.active) {
-		if n, spread := s.cluster.Gang(shape); spread {
+	for _, key := range slices.Concat(h.lines.readyKeys.active, h.noRoom.active) {
+		if n, spread := h.site.cluster.Gang(key); spread {
 			nodes = max(nodes, int64(n))
 		}
 	}
@@ -93,7 +91,31 @@ func (s *Scheduler) boundless() {
 		all[name] /= nodes
 	}
 	for i := range nodes {
-		s.cluster.JoinBoundless(fmt.Sprint("+", i), all)
+		h.site.cluster.JoinBoundless(fmt.Sprint("+", i), all)
 	}
-	s.openFits()
+	h.openFits()
+}
+
+// everywhere lets a fork start tasks on the nodes of all servers: the question is when a job will
+// start, whichever server starts it. While gangs wait it does not: it would start them on the nodes of
+// several servers, although each server starts only gangs that fit on its own nodes.
+func (h *gates) everywhere() {
+	changed := false
+	for _, key := range slices.Concat(h.lines.readyKeys.active, h.noRoom.active) {
+		if h.site.gangOf(key) > 0 {
+			return
+		}
+	}
+	for i, n := range h.site.cluster.Nodes() {
+		if n.State == cluster.Elsewhere {
+			h.site.cluster.SetState(cluster.NodeID(i), cluster.Up)
+			changed = true
+		}
+	}
+	if changed {
+		h.turns.measure()
+		h.turns.resized()
+		h.reserve.backfill.plan = nil
+		h.openFits()
+	}
 }

@@ -25,6 +25,7 @@ type model struct {
 	down    map[string]bool
 	boosts  int64
 	paused  map[string]time.Time // until when, by pool
+	plain   bool                 // every place can be recomputed, but for rounding
 }
 
 type modelJob struct {
@@ -62,8 +63,15 @@ func TestRandomEvents(t *testing.T) {
 			"pause":     m.pause,
 			"resume":    m.resume,
 			"configure": m.configure,
-			"foresee":   m.foresee,
+			"foresee":   m.forecast,
 			"node":      m.node,
+			"adopt":     m.adopt,
+			"take":      m.takeElsewhere,
+			"together":  m.together,
+			"restore":   m.restore,
+			"late":      m.finishLate,
+			"leave":     m.leave,
+			"spare":     m.spare,
 			"":          m.check,
 		})
 	})
@@ -72,7 +80,7 @@ func TestRandomEvents(t *testing.T) {
 func newModel(t *rapid.T) *model {
 	m := &model{jobs: map[int64]*modelJob{}, nodes: map[string]int64{"n1": 4, "n2": 3}, down: map[string]bool{}, paused: map[string]time.Time{}}
 	m.cfg = sched.Config{Root: drawTree(t), NewPolicy: policy.New(policy.Options{}), HalfLife: 20 * time.Second, Charge: drawCharge(t)}
-	drawTolls(t, &m.cfg)
+	drawQuotas(t, &m.cfg)
 	m.cfg.Placement = rapid.SampledFrom([]sched.Placement{sched.FirstFit, sched.FCFS, sched.EASY, sched.Conservative}).Draw(t, "placement")
 	s, err := sched.New(m.cfg, epoch, rapid.Uint64().Draw(t, "seed"))
 	if err != nil {
@@ -91,15 +99,15 @@ func (m *model) submit(t *rapid.T) {
 	request := drawRequest(t)
 	j := sched.Job{
 		ID: m.last, Pool: m.Pool(path), Tasks: rapid.IntRange(1, 4).Draw(t, "tasks"),
-		Priority: rapid.IntRange(1, 3).Draw(t, "priority"),
-		Most:     rapid.IntRange(0, 2).Draw(t, "most"), Submitted: m.now,
+		Priority:   rapid.IntRange(1, 3).Draw(t, "priority"),
+		MaxRunning: rapid.IntRange(0, 2).Draw(t, "most"), Submitted: m.now,
 		Limit: time.Duration(rapid.IntRange(0, 4).Draw(t, "limit")) * 3 * time.Second,
 	}
 	if rapid.IntRange(0, 3).Draw(t, "gang") == 0 {
 		request.Gang, request.Spread = j.Tasks, rapid.Bool().Draw(t, "spread")
-		j.Most = 0
+		j.MaxRunning = 0
 	}
-	j.Shape = m.ShapeOf(request)
+	j.Key = m.KeyOf(request)
 	mj := &modelJob{header: j, path: path, request: request}
 	m.jobs[j.ID] = mj
 	if rapid.IntRange(0, 5).Draw(t, "later") == 0 {
@@ -159,7 +167,7 @@ func (m *model) took(t *rapid.T) {
 		m.checkStart(t, j)
 		for name, n := range j.request.Licenses {
 			if m.held(name)+n > m.cfg.Licenses[name] {
-				t.Fatalf("job %d started with %d of the licence %s, of which %d of %d are held", st.Job, n, name, m.held(name), m.cfg.Licenses[name])
+				t.Fatalf("job %d started with %d of the license %s, of which %d of %d are held", st.Job, n, name, m.held(name), m.cfg.Licenses[name])
 			}
 		}
 		j.running++
@@ -167,7 +175,7 @@ func (m *model) took(t *rapid.T) {
 	}
 	if !m.d.More && m.cfg.Placement == sched.FirstFit {
 		m.checkNothingIdles(t)
-		if idle := m.IdleWhileDemand(); idle > 0 {
+		if idle := m.Read().IdleWhileDemand(); idle > 0 {
 			t.Fatalf("%v units idle after a step", idle)
 		}
 	}
@@ -212,8 +220,8 @@ func (m *model) checkWhy(t *rapid.T, st sched.Start) {
 			continue // owed the same but for rounding
 		}
 		// Under fairtree, children that tie go in the order of theirs.
-		young := a.Key == b.Key && a.Tie == b.Tie && a.Fixed == b.Fixed && l.Child > l.Rival && a.Formula.Policy != "fairtree"
-		if !b.Recomputed() || a.Key > b.Key || a.Key == b.Key && a.Tie > b.Tie || young {
+		isNew := a.Key == b.Key && a.Tie == b.Tie && a.Fixed == b.Fixed && l.Child > l.Rival && a.Formula.Policy != "fairtree"
+		if !b.Recomputed() || a.Key > b.Key || a.Key == b.Key && a.Tie > b.Tie || isNew {
 			t.Fatalf("chose key %v (tie %v) before %v (tie %v)", a.Key, a.Tie, b.Key, b.Tie)
 		}
 	}
@@ -222,10 +230,10 @@ func (m *model) checkWhy(t *rapid.T, st sched.Start) {
 // checkNothingIdles fails if a waiting task would fit on a node and within all caps.
 func (m *model) checkNothingIdles(t *rapid.T) {
 	for _, j := range m.jobs {
-		if j.waiting < j.gang() || j.header.Most > 0 && j.running >= j.header.Most {
+		if j.waiting < j.gang() || j.header.MaxRunning > 0 && j.running >= j.header.MaxRunning {
 			continue
 		}
-		if m.Cluster().Room(j.header.Shape) && m.admitted(j) {
+		if m.Cluster().Room(j.header.Key) && m.admitted(j) {
 			t.Fatalf("a task of job %d in %s waits although it fits", j.header.ID, j.path)
 		}
 	}
@@ -238,7 +246,7 @@ func (m *model) admitted(j *modelJob) bool {
 	for _, p := range m.configured(j.path) {
 		tasks, units, ofJob := m.inUse(p.path, j.header.ID)
 		n := j.gang()
-		width := int64(m.Cluster().Width(j.header.Shape)) * int64(n)
+		width := int64(m.Cluster().Width(j.header.Key)) * int64(n)
 		if p.MaxRunning > 0 && tasks+n > p.MaxRunning || p.JobRunning > 0 && ofJob+n > p.JobRunning {
 			return false
 		}
@@ -260,7 +268,7 @@ func (m *model) paid(j *modelJob) bool {
 			return false
 		}
 	}
-	_, rates := m.Tolls()
+	_, rates := m.Read().Quotas()
 	for _, r := range rates {
 		if slices.Contains(j.request.Rates, r.Name) && r.Limit.Count > 0 && r.Left < min(int64(j.gang()), r.Burst) {
 			return false
@@ -316,7 +324,7 @@ func (m *model) inUse(path string, job int64) (tasks int, units int64, ofJob int
 		}
 		if inPool(j.path, path) {
 			tasks++
-			units += int64(m.Cluster().Width(j.header.Shape))
+			units += int64(m.Cluster().Width(j.header.Key))
 		}
 	}
 	return tasks, units, ofJob
@@ -361,7 +369,7 @@ func (m *model) abort(t *rapid.T) {
 func (m *model) configure(t *rapid.T) {
 	cfg := m.cfg
 	cfg.Root = drawTree(t)
-	drawTolls(t, &cfg)
+	drawQuotas(t, &cfg)
 	cfg.HalfLife = time.Duration(rapid.IntRange(0, 2).Draw(t, "half-life")) * 30 * time.Second
 	if err := m.Configure(cfg, m.now); err != nil {
 		t.Fatal(err)
@@ -414,7 +422,7 @@ func (m *model) check(t *rapid.T) {
 // already stops nothing, so what ran then does not count.
 func (m *model) checkCaps(t *rapid.T) {
 	for path := range m.cfg.Root.All() {
-		if l, ok := m.Limits(m.lookup(t, path)); ok {
+		if l, ok := m.Read().Limits(m.lookup(t, path)); ok {
 			if _, units, _ := m.inUse(path, 0); l.Used["cpu"] != units || l.Used["mem"] != m.mem(path) {
 				t.Fatalf("%s uses %d cpu and %d mem, counted %v", path, units, m.mem(path), l.Used)
 			}
@@ -427,7 +435,7 @@ func (m *model) checkCaps(t *rapid.T) {
 func (m *model) checkStart(t *rapid.T, j *modelJob) {
 	for _, p := range m.configured(j.path) {
 		tasks, units, ofJob := m.inUse(p.path, j.header.ID)
-		width, mem := int64(m.Cluster().Width(j.header.Shape)), j.request.Amounts["mem"]
+		width, mem := int64(m.Cluster().Width(j.header.Key)), j.request.Amounts["mem"]
 		most, capped := p.Max["cpu"]
 		mostMem, cappedMem := p.Max["mem"]
 		if p.MaxRunning > 0 && tasks >= p.MaxRunning || p.JobRunning > 0 && ofJob >= p.JobRunning ||
@@ -435,17 +443,17 @@ func (m *model) checkStart(t *rapid.T, j *modelJob) {
 			t.Fatalf("job %d started although %s has %d tasks, %d of the job, %d cpu and %d mem, with the limits %v", j.header.ID, p.path, tasks, ofJob, units, m.mem(p.path), []any{p.MaxRunning, p.JobRunning, p.Max})
 		}
 	}
-	if most := j.header.Most; most > 0 && j.running >= most {
+	if most := j.header.MaxRunning; most > 0 && j.running >= most {
 		t.Fatalf("job %d started with %d of %d tasks at once", j.header.ID, j.running, most)
 	}
 }
 
 // checkLicenses compares what is counted as held with what the running tasks hold.
 func (m *model) checkLicenses(t *rapid.T) {
-	licenses, _ := m.Tolls()
+	licenses, _ := m.Read().Quotas()
 	for _, l := range licenses {
 		if l.Used != m.held(l.Name) {
-			t.Fatalf("%d of the licence %s are held, counted %d", m.held(l.Name), l.Name, l.Used)
+			t.Fatalf("%d of the license %s are held, counted %d", m.held(l.Name), l.Name, l.Used)
 		}
 	}
 }

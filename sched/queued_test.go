@@ -20,7 +20,7 @@ func (w *world) used(pool string) float64 {
 		w.t.Fatalf("there is no pool %s", pool)
 	}
 	w.Advance(w.now)
-	return w.View(id).Service(w.Now()) / w.Now().Growth
+	return w.View(id).Service(w.Read().Now()) / w.Read().Now().Growth
 }
 
 func (w *world) wantUsed(pool string, want float64) {
@@ -46,7 +46,7 @@ func TestQueued(t *testing.T) {
 	w.Queue(begins, w.now)
 	w.wantUsed("a", 1) // the one that was not handed on
 	a, _ := w.Lookup("a")
-	if tasks, units := w.Queued(a); tasks != 2 || units != 2 || w.View(a).Tasks != 3 || w.View(a).Running != 3 {
+	if tasks, units := w.Read().Queued(a); tasks != 2 || units != 2 || w.View(a).Tasks != 3 || w.View(a).Running != 3 {
 		t.Errorf("%d tasks and %v units wait in queues, of %d and %v", tasks, units, w.View(a).Tasks, w.View(a).Running)
 	}
 	w.tick(9 * time.Second)
@@ -63,7 +63,7 @@ func TestQueued(t *testing.T) {
 	if mean := w.View(a).Mean; math.Abs(mean-15) > 1e-9 {
 		t.Errorf("tasks of 10 and 20 seconds have a mean of %v: one that never began has no length", mean)
 	}
-	if tasks, units := w.Queued(a); tasks != 0 || units != 0 || w.Queues() != 0 {
+	if tasks, units := w.Read().Queued(a); tasks != 0 || units != 0 || w.Queues() != 0 {
 		t.Errorf("%d tasks and %v units wait in queues of %d pools", tasks, units, w.Queues())
 	}
 }
@@ -127,7 +127,7 @@ func TestQueuedBoost(t *testing.T) {
 	had := func(want float64) {
 		t.Helper()
 		w.Advance(w.now)
-		if all := w.Boosts(); len(all) != 1 || math.Abs(all[0].Had-want) > 1e-6 {
+		if all := w.Read().Boosts(); len(all) != 1 || math.Abs(all[0].Had-want) > 1e-6 {
 			t.Errorf("boosts %+v, want one that has had %v", all, want)
 		}
 	}
@@ -137,7 +137,7 @@ func TestQueuedBoost(t *testing.T) {
 	had(40)
 	w.tick(61 * time.Second)
 	w.Advance(w.now)
-	if all := w.Boosts(); len(all) != 0 {
+	if all := w.Read().Boosts(); len(all) != 0 {
 		t.Errorf("boosts %+v after the pool has had 101", all)
 	}
 }
@@ -149,7 +149,7 @@ func TestQueuedPlan(t *testing.T) {
 	w := newWorldOf(t, cfg)
 	add := func(limit time.Duration) sched.Job {
 		w.last++
-		j := sched.Job{ID: w.last, Pool: w.Pool("a"), Shape: w.Shape(nil), Priority: normal, Tasks: 1, Limit: limit}
+		j := sched.Job{ID: w.last, Pool: w.Pool("a"), Key: w.Key(nil), Priority: normal, Tasks: 1, Limit: limit}
 		w.Add(j, w.now)
 		return j
 	}
@@ -160,7 +160,7 @@ func TestQueuedPlan(t *testing.T) {
 	starts := func(want time.Duration) {
 		t.Helper()
 		w.step(0)
-		k := w.KeptFor(next.ID)
+		k := w.Read().KeptFor(next.ID)
 		if k == nil || k.From.Sub(epoch) != want {
 			t.Errorf("at %v room is kept from %+v on, want from %v", w.now.Sub(epoch), k, want)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/fairlead/fairlead/sched"
 	"github.com/fairlead/fairlead/share"
 	"github.com/fairlead/fairlead/why"
+	"github.com/fairlead/fairlead/why/replay"
 )
 
 func ptr(x float64) *float64 { return &x }
@@ -37,11 +38,11 @@ func newRankWorld(t testing.TB, cfg sched.Config, slots int64) *rankWorld {
 	return &rankWorld{world: &world{Scheduler: s, t: t, now: epoch}, waiting: map[int64]*sched.Job{}, jobs: map[sched.RunID]sched.Job{}}
 }
 
-func (w *rankWorld) add(pool string, request cluster.Amounts, tasks, most int, traits sched.Traits, age time.Duration) {
+func (w *rankWorld) add(pool string, request cluster.Amounts, tasks, most int, factors sched.Factors, age time.Duration) {
 	w.last++
 	j := sched.Job{
-		ID: w.last, Pool: w.Pool(pool), Shape: w.Shape(request), Priority: int(w.last) % 5, Tasks: tasks, Most: most,
-		Class: w.Class(traits), Submitted: w.now.Add(-age),
+		ID: w.last, Pool: w.Pool(pool), Key: w.Key(request), Priority: int(w.last) % 5, Tasks: tasks, MaxRunning: most,
+		Class: w.Class(factors), Submitted: w.now.Add(-age),
 	}
 	w.Add(j, w.now)
 	w.waiting[j.ID] = &j
@@ -52,7 +53,7 @@ func (w *rankWorld) add(pool string, request cluster.Amounts, tasks, most int, t
 func (w *rankWorld) want(runningOf map[int64]int) int64 {
 	var all []*sched.Job
 	for _, j := range w.waiting {
-		if j.Tasks > 0 && (j.Most == 0 || runningOf[j.ID] < j.Most) {
+		if j.Tasks > 0 && (j.MaxRunning == 0 || runningOf[j.ID] < j.MaxRunning) {
 			all = append(all, j)
 		}
 	}
@@ -60,7 +61,7 @@ func (w *rankWorld) want(runningOf map[int64]int) int64 {
 		return 0
 	}
 	priority := func(j *sched.Job) float64 {
-		terms, ok := w.Priority(*j)
+		terms, ok := w.Explain().Priority(*j)
 		if !ok {
 			w.t.Fatalf("job %d has no priority", j.ID)
 		}
@@ -151,20 +152,20 @@ func (w *rankWorld) verify(rt *rapid.T) {
 		}
 		return true
 	})
-	evidence := w.Evidence(1000)
+	evidence := w.Explain().Evidence(1000)
 	for id, at := range position {
 		j := *w.waiting[id]
-		a := &why.Answer{Subject: why.Subject{Job: id}, Rank: &why.Rank{Position: at}, Evidence: evidence, Levels: w.Comparisons(w.Leaf(j), 0)}
-		if l, ok := w.JobLevel(j, 10); ok {
+		a := &why.Answer{Subject: why.Subject{Job: id}, Rank: &why.Rank{Position: at}, Evidence: evidence, Levels: w.Explain().Comparisons(w.Leaf(j), 0)}
+		if l, ok := w.Explain().JobLevel(j, 10); ok {
 			a.Levels = append(a.Levels, l)
 		}
-		for _, c := range why.Verify(a) {
+		for _, c := range replay.Verify(a, policy.Rule) {
 			if !c.OK {
 				rt.Fatalf("job %d: %s: %s", id, c.What, c.Text)
 			}
 		}
 		again := w.printed(rt, a)
-		if !why.Verified(why.Verify(again)) {
+		if !why.Verified(replay.Verify(again, policy.Rule)) {
 			rt.Fatalf("job %d: it does not hold any more after it was printed", id)
 		}
 	}
@@ -188,7 +189,7 @@ func (w *rankWorld) event(rt *rapid.T) {
 	case 0, 1, 2:
 		w.add(rapid.SampledFrom([]string{"a/x", "a/y", "b", "c/z", "d", "a/new/u"}).Draw(rt, "pool"), nil,
 			rapid.IntRange(1, 3).Draw(rt, "tasks"), rapid.IntRange(0, 2).Draw(rt, "most"),
-			sched.Traits{
+			sched.Factors{
 				QOS: rapid.SampledFrom([]string{"", "high", "low", "none"}).Draw(rt, "qos"), Nice: rapid.SampledFrom([]int{0, 0, 10, -7}).Draw(rt, "nice"),
 				Site: rapid.SampledFrom([]float64{0, 0, 3.3}).Draw(rt, "site"),
 			}, 0)
@@ -208,7 +209,7 @@ func (w *rankWorld) event(rt *rapid.T) {
 	case 9:
 		w.abort()
 	case 10: // other weights
-		cfg := w.Config()
+		cfg := w.Read().Config()
 		cfg.Multifactor.Age = rapid.SampledFrom([]float64{0, 10, 1000, 1e6}).Draw(rt, "age")
 		cfg.Multifactor.Small = !cfg.Multifactor.Small
 		cfg.Multifactor.MaxAge = rapid.SampledFrom([]time.Duration{time.Minute, time.Hour, 24 * time.Hour}).Draw(rt, "maximum")
@@ -267,12 +268,12 @@ func (w *rankWorld) withdraw(rt *rapid.T) {
 // of service, catches up with it.
 func TestPriorityOfWhatPassesTheMaximumAge(t *testing.T) {
 	w := newRankWorld(t, sched.Config{Root: rankTree, Multifactor: rankFactors}, 1)
-	w.add("b", nil, 1, 0, sched.Traits{}, 0) // takes the room
+	w.add("b", nil, 1, 0, sched.Factors{}, 0) // takes the room
 	w.Step(w.now, 0, &w.d)
 	run := w.d.Starts[0].Run
-	w.add("b", nil, 1, 0, sched.Traits{}, 0)
+	w.add("b", nil, 1, 0, sched.Factors{}, 0)
 	w.tick(30 * time.Minute)
-	w.add("b", nil, 1, 0, sched.Traits{QOS: "high"}, 0) // +400, and 500 behind by age
+	w.add("b", nil, 1, 0, sched.Factors{QOS: "high"}, 0) // +400, and 500 behind by age
 	order := func() (ids []int64) {
 		w.Preview(func(s sched.Start, _ float64) bool { ids = append(ids, s.Job); return true })
 		return ids

@@ -69,7 +69,7 @@ func (b *Bucket) Tokens(t time.Time) int64 {
 	return burst - b.Taken + int64(gained)
 }
 
-// Take takes tokens for so many starts.
+// Take takes one token for each start.
 func (b *Bucket) Take(t time.Time, tasks int64) {
 	if b.Tokens(t) >= b.Limit.burst() {
 		b.Full, b.Taken = t, 0
@@ -80,14 +80,14 @@ func (b *Bucket) Take(t time.Time, tasks int64) {
 // give brings a token back that was not used.
 func (b *Bucket) give() { b.Taken = max(0, b.Taken-1) }
 
-// Least is how many tokens there have to be for so many tasks to start at once: as many,
-// but no more than there can be. A gang that is larger takes what comes later, too.
+// Least is the number of tokens that a number of tasks need to start at once: one for each,
+// but no more than the bucket can hold. A gang that is larger takes what comes later, too.
 func (b *Bucket) Least(tasks int64) int64 { return min(tasks, b.Limit.burst()) }
 
 // next is the instant at which there is a token again.
 func (b *Bucket) next() time.Time { return b.when(1) }
 
-// when is the instant at which there are so many tokens.
+// when is the instant at which the bucket has a number of tokens.
 func (b *Bucket) when(tokens int64) time.Time {
 	need := uint64(max(0, b.Taken-b.Limit.burst()+tokens))
 	hi, lo := bits.Mul64(need, uint64(b.Limit.Per))
@@ -140,40 +140,8 @@ func (r *RateState) Resume(limit Rate, t time.Time) {
 	r.At = t
 }
 
-// SetRate says where a rate stands at t. Only the limit is that of the scheduler. What is
-// full by another clock is full here as long before t as it was there before the state was
-// read, so that clocks which differ do no harm.
-func (s *Scheduler) SetRate(state RateState, t time.Time) {
-	s.advance(t)
-	r := &s.rates[s.rateNumber(state.Name)]
-	if r.Limit.Count == 0 || state.Limit.check() != nil || state.Taken < 0 {
-		return
-	}
-	limit := r.Limit
-	r.Bucket, r.told = state.Bucket, state.At
-	if !r.Full.IsZero() {
-		r.Full = r.Full.Add(s.at.Sub(state.At))
-	}
-	r.change(limit, s.at)
-	s.openRate(r)
-}
-
 // RateLimit is a rate under which starts count, as it is configured.
 type RateLimit struct {
 	Name  string
 	Limit Rate
-}
-
-// RatesOf are the limits under which the start of a task counts.
-func (s *Scheduler) RatesOf(id RunID) (out []RateLimit) {
-	t := s.toll(s.run(id).shape)
-	if t == nil {
-		return nil
-	}
-	for _, n := range t.rates {
-		if r := &s.rates[n]; r.Limit.Count > 0 {
-			out = append(out, RateLimit{r.name, r.Limit})
-		}
-	}
-	return out
 }

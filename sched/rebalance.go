@@ -4,127 +4,114 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
+	"github.com/fairlead/fairlead/share"
 	"github.com/fairlead/fairlead/why"
 )
 
-// rebalance stops tasks of children that are above their targets, in pools whose
-// allotter finds that its children have been too far apart for too long, and plans what
-// is to start instead.
-func (s *Scheduler) rebalance(d *Decision) {
-	s.nextRebalance = time.Time{}
-	for _, id := range s.rebalancers {
-		in := &s.inners[s.pools[id].inner]
-		threshold, after := in.allot.Rebalances()
-		s.retarget(in)
-		a, classes := in.allotting, s.classesLeft(in)
-		spread := in.allot.Spread(a.whole, classes)
-		if spread <= threshold {
-			a.over = time.Time{}
-			continue
-		}
-		if a.over.IsZero() {
-			a.over = s.at
-		}
-		// longer than the duration, so at the earliest the instant after it
-		if due := a.over.Add(after + 1); s.at.Before(due) {
-			if s.nextRebalance.IsZero() || due.Before(s.nextRebalance) {
-				s.nextRebalance = due
-			}
-			continue
-		}
-		starts, stops := in.allot.Rebalance(s.room()+s.leavingUnits(), classes)
-		since := a.over
-		a.over = time.Time{}
-		a.plan = s.planOf(in, starts)
-		a.plan.pinned = true
-		s.stopAbove(in, stops, StopReason{
-			Rule: StopRebalance, Since: since,
-			Choice: fmt.Sprintf("the newest tasks of the pool; the children of %s lie %.1f points apart, more than %v, for %s",
-				pathOf(s.Path(PoolID(id))), spread, threshold, why.Duration(s.at.Sub(since))),
-		}, d)
+// rebalancer watches how far apart the children of pools are whose allotter stops tasks.
+type rebalancer struct {
+	site    *site
+	tree    *tree
+	lines   *lines
+	running *running
+	choice  *choice
+
+	next time.Time // at which tasks might be stopped; zero if none
+}
+
+// look finds how far apart the children of a pool are, and reports whether tasks of it are
+// to be stopped now.
+func (b *rebalancer) look(in *inner) (classes []Claimant, spread float64, due bool) {
+	threshold, after := in.as.allot.Rebalances()
+	b.choice.retarget(in)
+	a := in.allotting
+	classes = b.classesLeft(in)
+	if in.as.allot.Spread(a.whole, classes) <= threshold {
+		a.over, a.tried = time.Time{}, time.Time{}
+		return nil, 0, false
+	}
+	if a.over.IsZero() {
+		a.over = b.site.at
+	}
+	// longer than the duration, so at the earliest the instant after it
+	if due := lastOf(a.over, a.tried).Add(after + 1); b.site.at.Before(due) {
+		b.lookBy(due)
+		return nil, 0, false
+	}
+	b.boundWaiting(in, classes)
+	spread = in.as.allot.Spread(a.whole, classes)
+	if spread <= threshold { // apart by nothing but what somebody waits for and may not have
+		a.over, a.tried = time.Time{}, time.Time{}
+		return nil, 0, false
+	}
+	return classes, spread, true
+}
+
+// reason says why a pool is rebalanced.
+func (b *rebalancer) reason(in *inner, spread float64) string {
+	threshold, _ := in.as.allot.Rebalances()
+	return fmt.Sprintf("the newest that could be spared; the children of %s lie %.1f points apart, more than %v, for %s",
+		pathOf(b.tree.Path(PoolID(in.id))), spread, threshold, why.Duration(b.site.at.Sub(in.allotting.over)))
+}
+
+// served records the number of starts planned for the children of a pool, and sets when to look again.
+func (b *rebalancer) served(in *inner, planned int) {
+	_, after := in.as.allot.Rebalances()
+	a := in.allotting
+	switch planned {
+	case maxPlanned: // the rest follows soon
+		b.lookBy(b.site.at.Add(shortestGap))
+	case 0:
+		a.tried = b.site.at
+		b.lookBy(b.site.at.Add(after + 1))
+	default:
+		a.over, a.tried = time.Time{}, time.Time{}
 	}
 }
 
-func pathOf(path string) string { return cmp.Or(path, "the root") }
-
-// FarApartSince says since when the children of pools whose allotter stops tasks have been
-// too far apart, if they are.
-func (s *Scheduler) FarApartSince(t time.Time) {
-	for _, id := range s.rebalancers {
-		s.inners[s.pools[id].inner].over = t
+// lookBy says that an instant at which tasks might be stopped is not to be missed.
+func (b *rebalancer) lookBy(due time.Time) {
+	if b.next.IsZero() || due.Before(b.next) {
+		b.next = due
 	}
 }
 
-// classesLeft are the children without the tasks that are about to end.
-func (s *Scheduler) classesLeft(in *inner) []Claimant {
-	all := s.classes(in)
-	for _, r := range s.leavingRuns() {
-		if kid := s.childAbove(in.id, r.pool); kid >= 0 {
-			all[s.pools[kid].kid].Running -= int64(s.cluster.Width(r.shape))
+func lastOf(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+func pathOf(path string) string { return cmp.Or(share.Original(path), "the root") }
+
+// classesLeft are the children without the tasks that are about to end. What found no room
+// waits, too: room may be made for it.
+func (b *rebalancer) classesLeft(in *inner) []Claimant {
+	all := b.tree.classes(in)
+	for i, kid := range in.kids {
+		p, l := &b.tree.pools[kid], b.tree.limits(kid)
+		if !p.seat.in && in.as.allot.Serves(p.Weight) && (l == nil || !l.full(p.Tasks)) {
+			all[i].Waiting = int64(p.Wanted)
+		}
+	}
+	for _, r := range b.running.leavingRuns() {
+		if kid := b.tree.childAbove(in.id, r.pool); kid >= 0 {
+			all[b.tree.pools[kid].seat.kid].Running -= int64(b.site.cluster.Width(r.key))
 		}
 	}
 	return all
 }
 
-// leavingUnits are the slots of the tasks that are about to end.
-func (s *Scheduler) leavingUnits() int64 {
-	n := int64(0)
-	for _, r := range s.leavingRuns() {
-		n += int64(s.cluster.Width(r.shape))
+// boundWaiting leaves out waiting tasks that could not run however much room there were: they
+// would exceed a maximum, or fit on no node.
+func (b *rebalancer) boundWaiting(in *inner, classes []Claimant) {
+	f := newFilling(b.site, b.tree, b.lines)
+	f.bound(in.id)
+	for i, kid := range in.kids {
+		most := math.Floor(f.bounds[kid].max - b.tree.pools[kid].Running + rounding)
+		classes[i].Waiting = min(classes[i].Waiting, int64(math.Max(0, most)))
 	}
-	return n
-}
-
-// childAbove is the child of a pool through which the way goes down to another; -1 if it
-// does not.
-func (s *Scheduler) childAbove(parent, id int32) int32 {
-	for ; id >= 0; id = s.pools[id].parent {
-		if s.pools[id].parent == parent {
-			return id
-		}
-	}
-	return -1
-}
-
-// stopAbove stops the newest tasks of the children, as many slots as stops says.
-func (s *Scheduler) stopAbove(in *inner, stops []int64, reason StopReason, d *Decision) {
-	var newest []int32
-	for i := range s.runs {
-		if s.stoppable(&s.runs[i]) {
-			newest = append(newest, int32(i))
-		}
-	}
-	slices.SortFunc(newest, func(a, b int32) int {
-		return cmp.Or(s.runs[b].started.Compare(s.runs[a].started), cmp.Compare(s.runs[b].serial, s.runs[a].serial), cmp.Compare(b, a))
-	})
-	reason.For = s.firstBelow(in)
-	if p := &s.pools[reason.For]; reason.For != PoolID(in.id) {
-		reason.Running, reason.Goal = p.Running, p.Target
-		reason.Owed = math.Max(0, p.Target-p.Running) * s.at.Sub(reason.Since).Seconds()
-	}
-	for _, i := range newest {
-		r := &s.runs[i]
-		kid := s.childAbove(in.id, r.pool)
-		if kid < 0 {
-			continue
-		}
-		p, width := &s.pools[kid], int64(s.cluster.Width(r.shape))
-		if stops[p.kid] < width {
-			continue
-		}
-		stops[p.kid] -= width
-		reason.From, reason.FromRunning, reason.FromGoal = PoolID(kid), p.Running, p.Target
-		s.stop(r.id(int(i)), reason, d)
-	}
-}
-
-// firstBelow is the child that the plan serves first.
-func (s *Scheduler) firstBelow(in *inner) PoolID {
-	if len(in.allotting.plan.order) == 0 {
-		return PoolID(in.id)
-	}
-	return PoolID(in.allotting.plan.order[0])
 }

@@ -9,44 +9,15 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// Reclaim says which tasks are stopped for pools that do not get what they should have;
-// the pools say when, see [share.Reclaim].
-//
-// A pool starves when tasks of it wait that would fit on some node, no limit but the lack
-// of room holds them back, and it has less than its minimum of what they ask for, or less
-// than the fraction Below of its fair part: what the ideal fluid scheduler would give it
-// at this moment. When it has starved for longer than its timeout, tasks are stopped so
-// that it reaches the minimum or the fair part, never more, under these rules:
-//
-//   - A pool that gives, beside the starving one or beside a pool above it, keeps its fair
-//     part and its minimum. So do the pools below it as far as there are such tasks, else
-//     they keep the whole units of their parts.
-//   - A job is stopped at most once in a grace period; a gang as a whole or not at all.
-//   - Each stop is needed: without it the task that waits would not fit.
-//   - The core itself is asked what would start in the room. Nothing is stopped if that
-//     is not a task of the starving pool, as the order of the policies wants others first.
-//
-// After stops for a pool, or when its turn has not come, its timeout begins anew.
-type Reclaim struct {
-	Grace  time.Duration // no job is stopped twice within this time
-	Choose Choose
-}
-
-// Choose says which tasks are stopped first.
-type Choose uint8
-
-const (
-	// Newest stops the tasks that began last.
-	Newest Choose = iota
-	// Cheapest stops the tasks with which the fewest slot-seconds are lost.
-	Cheapest
-)
-
-func (c Choose) String() string { return [...]string{"newest", "cheapest"}[c] }
-
 // reclaimer remembers which pools starve. It looks at all pools, but only now and then,
 // and not at all where no pool has a timeout or nothing waits.
 type reclaimer struct {
+	site       *site
+	tree       *tree
+	lines      *lines
+	running    *running
+	departures *departures
+
 	on     bool
 	every  time.Duration // between two looks
 	seen   time.Time     // the last look
@@ -54,7 +25,7 @@ type reclaimer struct {
 	hungry map[lacking]hunger
 }
 
-// lacking is a pool with the rule by which it starves.
+// lacking is a starving pool with the rule that says so.
 type lacking struct {
 	pool int32
 	rule StopRule
@@ -63,13 +34,14 @@ type lacking struct {
 // hunger is since when, and how much, a pool lacks.
 type hunger struct {
 	lacking
-	since    time.Time // seen at every look from then on
-	from     time.Time // when the timeout began
-	after    time.Duration
-	resource int
-	running  float64
-	goal     float64
-	owed     float64 // units x seconds since then
+	since     time.Time // seen at every look from then on
+	from      time.Time // when the timeout began
+	after     time.Duration
+	resource  int
+	running   float64
+	goal      float64
+	owed      float64 // units x seconds since then
+	fruitless bool    // nothing could be stopped when it was tried last
 }
 
 // How often starving pools are looked for: ten times within the shortest timeout, but
@@ -83,157 +55,141 @@ const (
 	gapOfPool   = 20 * time.Microsecond
 )
 
-// configureReclaim reads from the configured pools whether, and how often, to look.
-func (s *Scheduler) configureReclaim() {
+// maxPlanned bounds the tasks that room is made for in one look. The rest follows in
+// the next ones.
+const maxPlanned = 1000
+
+// configure reads from the configured pools whether, and how often, to look.
+func (r *reclaimer) configure() {
 	shortest := time.Duration(0)
-	for i := range s.labels {
-		for _, d := range []time.Duration{s.labels[i].reclaim.MinAfter, s.labels[i].reclaim.ShareAfter} {
+	for i := range r.tree.labels {
+		for _, d := range []time.Duration{r.tree.labels[i].reclaim.MinAfter, r.tree.labels[i].reclaim.ShareAfter} {
 			if d > 0 && (shortest == 0 || d < shortest) {
 				shortest = d
 			}
 		}
 	}
-	s.stops.grace = s.cfg.Reclaim.Grace
-	s.reclaimer.on = shortest > 0
-	s.reclaimer.every = min(max(shortest/looks, shortestGap), longestGap)
-	s.reclaimer.next = time.Time{}
+	r.departures.stops.grace = r.site.cfg.Reclaim.Grace
+	r.on = shortest > 0
+	r.every = min(max(shortest/looks, shortestGap), longestGap)
+	r.next = time.Time{}
 }
 
 // nextLook is when starving pools are looked for again; zero if that is not needed.
-func (s *Scheduler) nextLook() time.Time {
-	if !s.reclaimer.on || s.stops.left {
+func (r *reclaimer) nextLook() time.Time {
+	if !r.on || r.departures.stops.left {
 		return time.Time{}
 	}
-	return s.reclaimer.next
+	return r.next
 }
 
-// reclaim looks for starving pools when it is time, and stops tasks for those whose
-// timeout is over.
-func (s *Scheduler) reclaim(d *Decision) {
-	r := &s.reclaimer
-	switch {
-	case !r.on || s.stops.left || d.More || s.at.Before(r.next):
-		return
-	case s.pools[Root].Waiting == 0:
+// isTime reports whether it is time for a look. While nothing waits nobody starves.
+func (r *reclaimer) isTime() bool {
+	if !r.on || r.departures.stops.left || r.site.at.Before(r.next) {
+		return false
+	}
+	if r.tree.pools[Root].Waiting == 0 {
 		r.hungry = nil
-		return
+		return false
 	}
-	settings, entitled := s.reclaimSettings(), s.Entitlements()
-	due := s.hunger(settings, entitled)
-	if len(due) > 0 {
-		p := planner{s: s, settings: settings, entitled: entitled, stopped: map[int64]bool{}, d: d}
-		p.serve(due)
-	}
-	r.next = s.at.Add(max(r.every, time.Duration(len(s.pools))*gapOfPool))
+	return true
+}
+
+// lookAgain says when the next look is: when the first timeout is over, or regularly.
+func (r *reclaimer) lookAgain() {
+	r.next = r.site.at.Add(max(r.every, time.Duration(len(r.tree.pools))*gapOfPool))
 	for _, h := range r.hungry {
-		if end := h.from.Add(h.after); end.After(s.at) && end.Before(r.next) {
+		if end := h.from.Add(h.after); end.After(r.site.at) && end.Before(r.next) {
 			r.next = end
 		}
 	}
 }
 
-// reclaimSettings are those that hold in each pool. Named pools come after the pools
+// reclaimSettings returns the settings of reclaiming in each pool. Named pools come after the pools
 // above them.
-func (s *Scheduler) reclaimSettings() []share.Reclaim {
-	all := make([]share.Reclaim, len(s.pools))
+func (t *tree) reclaimSettings() []share.Reclaim {
+	all := make([]share.Reclaim, len(t.pools))
 	for i := range all {
-		all[i] = s.labels[i].reclaim
-		if i != int(Root) && s.labels[i].kind == named {
-			all[i] = all[i].Under(all[s.pools[i].parent])
+		all[i] = t.labels[i].reclaim
+		if i != int(Root) && t.labels[i].kind == named {
+			all[i] = all[i].Under(all[t.pools[i].parent])
 		}
 	}
 	return all
 }
 
-// hunger brings up to date which pools starve, and returns those whose timeout is over:
-// by minimum first, then those that have starved for longest.
-func (s *Scheduler) hunger(settings []share.Reclaim, entitled []Entitlement) []hunger {
-	open, lacks := s.openWork()
-	before := s.reclaimer.hungry
+// starving brings up to date which pools starve, and returns those whose timeout is over:
+// by minimum first, then by how long they have starved.
+func (r *reclaimer) starving(settings []share.Reclaim, entitled []Entitlement) []hunger {
+	open, lacks := r.openWork()
+	before := r.hungry
 	now := map[lacking]hunger{}
 	var due []hunger
 	note := func(h hunger) {
-		h.since, h.from = s.at, s.at
+		h.since, h.from = r.site.at, r.site.at
 		if old, known := before[h.lacking]; known {
-			seconds := s.at.Sub(s.reclaimer.seen).Seconds()
+			seconds := r.site.at.Sub(r.seen).Seconds()
 			h.since, h.from, h.owed = old.since, old.from, old.owed+(old.goal-old.running)*seconds
+			h.fruitless = old.fruitless
 		}
 		now[h.lacking] = h
-		if s.at.Sub(h.from) >= h.after {
+		if r.site.at.Sub(h.from) >= h.after {
 			due = append(due, h)
 		}
 	}
-	for i := 1; i < len(s.pools); i++ {
-		id, p, set := int32(i), &s.pools[i], settings[i]
-		if s.labels[i].kind == band || !open[i] {
+	for i := 1; i < len(r.tree.pools); i++ {
+		id, p, set := int32(i), &r.tree.pools[i], settings[i]
+		if r.tree.labels[i].kind == priorityClass || !open[i] {
 			continue
 		}
-		if r := lacks[i]; r >= 0 && set.MinAfter > 0 {
-			l := s.limits(id)
-			note(hunger{lacking: lacking{id, StopMin}, after: set.MinAfter, resource: int(r), running: float64(l.used[r]), goal: float64(l.min[r])})
+		if k := lacks[i]; k >= 0 && set.MinAfter > 0 {
+			l := r.tree.limits(id)
+			note(hunger{lacking: lacking{id, StopMin}, after: set.MinAfter, resource: int(k), running: float64(l.used[k]), goal: float64(l.min[k])})
 		}
 		if goal := entitled[i].Now; set.ShareAfter > 0 && p.Running < cmp.Or(set.Below, share.DefaultBelow)*goal-rounding {
 			note(hunger{lacking: lacking{id, StopShare}, after: set.ShareAfter, running: p.Running, goal: goal})
 		}
 	}
-	s.reclaimer.hungry, s.reclaimer.seen = now, s.at
+	r.hungry, r.seen = now, r.site.at
 	slices.SortFunc(due, func(a, b hunger) int {
 		return cmp.Or(-cmp.Compare(a.rule, b.rule), a.since.Compare(b.since), cmp.Compare(a.pool, b.pool))
 	})
 	return due
 }
 
-// rounding is what sums of parts may be off by.
-const rounding = 1e-6
-
-// openWork says for each pool whether tasks of it wait that only the lack of room holds
-// back, and of which resource they ask for it has less than its minimum; -1 if none.
-func (s *Scheduler) openWork() (open []bool, lacks []int16) {
-	open, lacks = make([]bool, len(s.pools)), make([]int16, len(s.pools))
+// openWork says for each pool whether only the lack of room holds back some of its waiting tasks,
+// and which resource that they ask for is below the pool's minimum; -1 if none.
+func (r *reclaimer) openWork() (open []bool, lacks []int16) {
+	open, lacks = make([]bool, len(r.tree.pools)), make([]int16, len(r.tree.pools))
 	for i := range lacks {
 		lacks[i] = -1
 	}
-	could := make([]int8, s.cluster.Shapes()) // 0: not asked yet
-	for i := range s.queues {
-		q := &s.queues[i]
+	could := make([]int8, r.site.cluster.Keys()) // 0: not asked yet
+	for i := range r.lines.queues {
+		q := &r.lines.queues[i]
 		for k := range q.lines() {
 			l := q.line(k)
-			if !l.wants() || s.pathFull(q.pool) {
+			if !l.wants() || r.tree.pathFull(q.pool) {
 				continue
 			}
-			if could[l.shape] == 0 {
-				could[l.shape] = -1
-				if s.cluster.Could(l.shape) {
-					could[l.shape] = 1
+			if could[l.key] == 0 {
+				could[l.key] = -1
+				if r.site.cluster.Empty().Could(l.key) {
+					could[l.key] = 1
 				}
 			}
-			if could[l.shape] > 0 {
-				s.markWork(q.pool, s.cluster.Request(l.shape), open, lacks)
+			if could[l.key] > 0 {
+				r.tree.markWork(q.pool, r.site.cluster.Request(l.key), open, lacks)
 			}
 		}
 	}
 	return open, lacks
 }
 
-// wants reports whether only the lack of room may hold back what waits in a line.
-func (l *line) wants() bool {
-	return (l.gate == noGate || l.gate == byFit) && (l.fresh.jobs > 0 || len(l.begun) > 0)
-}
-
-// pathFull reports whether a pool on the way is at its maximum for every request.
-func (s *Scheduler) pathFull(id int32) bool {
-	for ; id >= 0; id = s.pools[id].parent {
-		if l := s.limits(id); l != nil && l.full(s.pools[id].Tasks) {
-			return true
-		}
-	}
-	return false
-}
-
-func (s *Scheduler) markWork(id int32, request []int64, open []bool, lacks []int16) {
-	for ; id >= 0; id = s.pools[id].parent {
+func (t *tree) markWork(id int32, request []int64, open []bool, lacks []int16) {
+	for ; id >= 0; id = t.pools[id].parent {
 		open[id] = true
-		l := s.limits(id)
+		l := t.limits(id)
 		if l == nil || lacks[id] >= 0 {
 			continue
 		}
@@ -254,9 +210,26 @@ func (r *reclaimer) again(n lacking, now time.Time) {
 	}
 }
 
-// fork lets a copy remember what is known; a copy that answers questions stops nothing,
+// tried notes whether nothing could be stopped for a pool that lacks something.
+func (r *reclaimer) tried(n lacking, fruitless bool) {
+	if h, ok := r.hungry[n]; ok {
+		h.fruitless = fruitless
+		r.hungry[n] = h
+	}
+}
+
+// fork gives a copy the same knowledge; a copy that answers questions stops nothing,
 // see [Scheduler.Fork].
 func (r *reclaimer) fork() {
 	r.hungry = maps.Clone(r.hungry)
 	r.on = false
+}
+
+// partsLeft are the entitlements that decide which tasks are stopped: protected tasks keep what
+// they hold, and the others divide the rest.
+func (r *reclaimer) partsLeft(settings []share.Reclaim) []Entitlement {
+	f := newFilling(r.site, r.tree, r.lines)
+	f.pack(r.running)
+	f.kept = r.running.spared(settings)
+	return f.entitle()
 }

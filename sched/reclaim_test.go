@@ -38,7 +38,7 @@ func newStory(t testing.TB, cfg sched.Config, nodes ...int64) *story {
 
 func (s *story) add(pool string, tasks int, width int64, f ...func(*sched.Job)) sched.Job {
 	s.last++
-	j := sched.Job{ID: s.last, Pool: s.Pool(pool), Shape: s.Shape(cluster.Amounts{"cpu": width}), Priority: normal, Tasks: tasks}
+	j := sched.Job{ID: s.last, Pool: s.Pool(pool), Key: s.Key(cluster.Amounts{"cpu": width}), Priority: normal, Tasks: tasks}
 	for _, f := range f {
 		f(&j)
 	}
@@ -97,7 +97,7 @@ func (s *story) carryOut() {
 	for _, x := range stops {
 		s.Finish(x.Run, s.now, false)
 		delete(s.runs, x.Run)
-		s.Add(sched.Job{ID: x.Job, Pool: s.Pool(s.names[x.Job]), Shape: s.Shape(cluster.Amounts{"cpu": int64(x.Width)}), Priority: normal, Tasks: 1}, s.now)
+		s.Add(sched.Job{ID: x.Job, Pool: s.Pool(s.names[x.Job]), Key: s.Key(cluster.Amounts{"cpu": int64(x.Width)}), Priority: normal, Tasks: 1}, s.now)
 	}
 	if len(stops) > 0 {
 		s.say("ended: what was stopped, and waits again")
@@ -105,10 +105,10 @@ func (s *story) carryOut() {
 }
 
 func (s *story) shares() {
-	e := s.Entitlements()
-	for i := 1; i < s.Pools(); i++ {
+	e := s.Read().Entitlements()
+	for i := 1; i < s.Read().Pools(); i++ {
 		id := sched.PoolID(i)
-		if s.Band(id) {
+		if s.Read().PriorityClass(id) {
 			continue
 		}
 		p := s.View(id)
@@ -223,8 +223,8 @@ func TestReclaimSpares(t *testing.T) {
 		"as it is":      {same, func(*story) {}, 2},
 		"off for b":     {func(p *share.Pool) { p.Pools[1].Reclaim.MinAfter = share.Never }, func(*story) {}, 0},
 		"a protected":   {func(p *share.Pool) { p.Pools[0].Reclaim.Protect = true }, func(*story) {}, 0},
-		"in its grace":  {same, func(s *story) { s.Protect(1, epoch.Add(50*time.Minute)) }, 2},
-		"in its grace ": {same, func(s *story) { s.Protect(1, epoch.Add(2*time.Hour)) }, 0},
+		"in its grace":  {same, func(s *story) { s.Memory().Protect(1, epoch.Add(50*time.Minute)) }, 2},
+		"in its grace ": {same, func(s *story) { s.Memory().Protect(1, epoch.Add(2*time.Hour)) }, 0},
 		"leaving":       {same, func(s *story) { s.Leave(s.order[0]); s.Leave(s.order[1]) }, 0},
 	} {
 		s := play(c.change, c.f)
@@ -239,9 +239,56 @@ func TestReclaimSpares(t *testing.T) {
 	}
 }
 
+// TestReclaimBesideProtected: what protected tasks hold above the part of their pool is
+// missing to the others, and not to the minimum of one of them. Where nothing can be stopped,
+// the scheduler says for whom, and what protected tasks hold.
+func TestReclaimBesideProtected(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		protected []string
+		rule      share.Reclaim
+		stops     int
+		starving  bool
+	}{
+		{"minimum, one protected", []string{"a"}, share.Reclaim{MinAfter: time.Minute}, 4, false},
+		{"minimum, both protected", []string{"a", "c"}, share.Reclaim{MinAfter: time.Minute}, 0, true},
+		{"part, one protected", []string{"a"}, share.Reclaim{ShareAfter: time.Minute}, 4, false},
+		{"part, both protected", []string{"a", "c"}, share.Reclaim{ShareAfter: time.Minute}, 0, true},
+	} {
+		root := share.Pool{Policy: "fair", Reclaim: c.rule, Pools: []share.Pool{
+			{Name: "a", Weight: 1}, {Name: "b", Weight: 1, Min: map[string]int64{"cpu": 4}}, {Name: "c", Weight: 1},
+		}}
+		for _, name := range c.protected {
+			root.Find(name).Reclaim.Protect = true
+		}
+		s := newStory(t, reclaimConfig(root, sched.Newest), 8)
+		s.add("a", 4, 1)
+		s.decide()
+		s.add("c", 4, 1)
+		s.decide()
+		s.now = s.now.Add(time.Second)
+		s.add("b", 6, 1)
+		s.until(20 * time.Minute)
+		starving := s.Read().Starving()
+		if len(s.stops) != c.stops || (len(starving) > 0) != c.starving {
+			t.Errorf("%s: %d stops, want %d; starving %+v\n%s", c.name, len(s.stops), c.stops, starving, s.text.String())
+		}
+		for _, x := range starving {
+			if x.Pool != s.Pool("b") || x.Goal < 1 || x.Running != 0 || x.Protected != 8 || !x.Since.Equal(epoch.Add(time.Second)) {
+				t.Errorf("%s: %+v", c.name, x)
+			}
+		}
+		for _, x := range s.stops {
+			if s.Path(x.From) != "c" || x.FromGoal != 0 || !strings.Contains(x.Choice, "would be 2 if all gave") {
+				t.Errorf("%s: %+v", c.name, x)
+			}
+		}
+	}
+}
+
 // gang makes a gang of the tasks of a job.
 func (s *story) gang(j *sched.Job) {
-	j.Shape = s.ShapeOf(sched.Request{Amounts: s.Cluster().Amounts(s.Cluster().Request(j.Shape)), Gang: j.Tasks})
+	j.Key = s.KeyOf(sched.Request{Amounts: s.Cluster().Amounts(s.Cluster().Request(j.Key)), Gang: j.Tasks})
 }
 
 // TestReclaimGang: all running tasks of a gang are stopped, or none.
@@ -292,7 +339,7 @@ func TestReclaimForGang(t *testing.T) {
 		s.decide()
 		s.now = s.now.Add(time.Second)
 		gang := s.add("b", c.tasks, 2, func(j *sched.Job) {
-			j.Shape = s.ShapeOf(sched.Request{Amounts: cluster.Amounts{"cpu": 2}, Gang: c.tasks, Spread: c.spread})
+			j.Key = s.KeyOf(sched.Request{Amounts: cluster.Amounts{"cpu": 2}, Gang: c.tasks, Spread: c.spread})
 		})
 		s.until(90 * time.Second)
 		stopped := len(s.stops)

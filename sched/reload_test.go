@@ -27,21 +27,21 @@ func (w *world) reload(root share.Pool, priorities ...sched.Priority) {
 func TestReloadPriorities(t *testing.T) {
 	w := newWorld(t, share.Pool{Policy: "fair"}, 2, 1)
 	w.submit("a", 5)
-	low := sched.Job{ID: 100, Pool: w.Pool("a"), Shape: w.Shape(nil), Priority: 4, Tasks: 3}
+	low := sched.Job{ID: 100, Pool: w.Pool("a"), Key: w.Key(nil), Priority: 4, Tasks: 3}
 	w.Add(low, w.now)
-	later := sched.Job{ID: 101, Pool: w.Pool("a"), Shape: w.Shape(nil), Priority: 4, Tasks: 1, Begin: w.now.Add(time.Hour)}
+	later := sched.Job{ID: 101, Pool: w.Pool("a"), Key: w.Key(nil), Priority: 4, Tasks: 1, Begin: w.now.Add(time.Hour)}
 	w.Add(later, w.now)
 	started := w.step(0)
 	w.reload(share.Pool{Policy: "fair"}, sched.Priority{Name: "urgent", Weight: 100}, sched.Priority{Name: "normal", Weight: 3})
 	a, _ := w.Lookup("a")
 	got := map[string]float64{}
-	for _, kid := range w.Children(a) {
-		got[w.Name(kid)] = w.View(kid).Weight
+	for _, kid := range w.Read().Children(a) {
+		got[w.Read().Name(kid)] = w.View(kid).Weight
 	}
 	if got["normal"] != 3 || got["very_low"] != 0.25 || len(got) != 2 {
 		t.Errorf("bands: %v", got)
 	}
-	known := w.Config().Priorities
+	known := w.Read().Config().Priorities
 	if low.Priority = slices.IndexFunc(known, func(p sched.Priority) bool { return p.Name == "very_low" }); low.Priority < 0 {
 		t.Fatalf("very_low is forgotten: %v", known)
 	}
@@ -107,7 +107,7 @@ func TestMaximumStopsOnlyItsPool(t *testing.T) {
 	w := &world{Scheduler: s, t: t, now: epoch}
 	for range 3 {
 		w.last++
-		s.Add(sched.Job{ID: w.last, Pool: s.Pool("a"), Shape: s.Shape(cluster.Amounts{"cpu": 2}), Priority: normal, Tasks: 1}, epoch)
+		s.Add(sched.Job{ID: w.last, Pool: s.Pool("a"), Key: s.Key(cluster.Amounts{"cpu": 2}), Priority: normal, Tasks: 1}, epoch)
 	}
 	w.submit("b", 3)
 	if got := w.paths(w.step(0)); !slices.Equal(got, []string{"a", "b", "b", "b"}) {
@@ -133,12 +133,12 @@ func TestJobLimitOfReturnedTasks(t *testing.T) {
 }
 
 // TestExpectedAfterBranching: what the running tasks are expected to receive stays
-// right when the leaf that they were started in gets bands.
+// right when the leaf that they were started in gets priority classes.
 func TestExpectedAfterBranching(t *testing.T) {
 	w := newWorld(t, share.Pool{Policy: "fair"}, 200, 1)
 	w.submit("a", 100)
 	started := w.step(0)
-	w.Add(sched.Job{ID: 1000, Pool: w.Pool("a"), Shape: w.Shape(nil), Priority: 1, Tasks: 1000}, w.now)
+	w.Add(sched.Job{ID: 1000, Pool: w.Pool("a"), Key: w.Key(nil), Priority: 1, Tasks: 1000}, w.now)
 	w.submit("a", 1000)
 	w.tick(time.Hour)
 	for _, s := range started {
@@ -147,7 +147,7 @@ func TestExpectedAfterBranching(t *testing.T) {
 	w.step(0)
 	a, _ := w.Lookup("a")
 	sum := 0.0
-	for _, kid := range w.Children(a) {
+	for _, kid := range w.Read().Children(a) {
 		sum += w.View(kid).Flight
 	}
 	if flight := w.View(a).Flight; flight < 0.999*sum || flight > 1.001*sum || sum == 0 {

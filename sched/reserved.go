@@ -6,98 +6,148 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 )
 
-// reserved is room that is kept for a task, or for all of a gang.
-type reserved struct {
-	job      int64 // 0: none
-	at       lineRef
-	key      float64 // order of arrival
-	shape    cluster.Shape
-	nodes    []cluster.NodeID // one for each task; a list that is never changed
-	from, to int64
+// unplacedAt is a task of a job in a line, or a gang, for which no room is kept yet.
+func (w *lines) unplacedAt(at lineRef, job int64) reserved {
+	return reserved{job: job, at: at, arrival: w.arrivalOf(at, job), key: w.line(at).key, from: unplaced}
 }
 
-// unplaced is the instant of a task for which no room was found yet.
-const unplaced = -1
+// waitingJob finds the job in its line, if no gate holds that back.
+func (w *lines) waitingJob(r *reserved) (lineRef, head, bool) {
+	at, h, waits := w.inLine(r)
+	return at, h, waits && w.line(at).gate == noGate
+}
 
-// unplacedAt is a task of a job in a line, or a gang, for which no room is kept yet.
-func (s *Scheduler) unplacedAt(at lineRef, job int64) reserved {
-	return reserved{job: job, at: at, key: s.arrivalOf(at, job), shape: s.line(at).shape, from: unplaced}
+// inLine finds the job in its line.
+func (w *lines) inLine(r *reserved) (lineRef, head, bool) {
+	if b, begun := w.begunOf[r.job]; begun {
+		j := &w.begun[b]
+		return j.at, head{j.id, j.since, j.running, b}, j.at == r.at && j.waiting > 0 && !j.capped()
+	}
+	ci, i, found := w.line(r.at).fresh.find(r.job)
+	if !found {
+		return r.at, head{}, false
+	}
+	e := w.line(r.at).fresh.chunk(ci).entries[i]
+	return r.at, head{e.id, e.since, 0, -1}, true
 }
 
 // keepRoom keeps the earliest room that there is, and reports whether there is any.
-func (s *Scheduler) keepRoom(r *reserved) bool {
-	before := int64(cluster.Forever)
-	if w := s.cfg.Window; w > 0 {
-		before = s.instantOf() + int64(w)
-	}
-	return s.keepBefore(r, planned(s.line(r.at).limit), before)
+func (f *reserve) keepRoom(r *reserved) bool {
+	return f.keepBetween(r, f.lengthAt(r.at), f.site.instantOf(), f.keepsBefore())
 }
 
-// keepBefore keeps the earliest room for length that begins before an instant.
-func (s *Scheduler) keepBefore(r *reserved, length, before int64) bool {
-	for from := s.instantOf(); ; {
-		at, nodes, found := s.earliest(r.shape, length, from, before)
+// keepsBefore is the instant before which room is kept.
+func (f *reserve) keepsBefore() int64 {
+	if w := f.site.cfg.Window; w > 0 {
+		return f.site.instantOf() + int64(w)
+	}
+	return cluster.Forever
+}
+
+// keepBetween keeps the earliest room for length that begins at an instant, or later but before another.
+func (f *reserve) keepBetween(r *reserved, length, from, before int64) bool {
+	from, nodes, found := f.paidFrom(r.key, length, from, before)
+	if found {
+		r.from, r.to, r.nodes = from, from+length, nodes
+		f.holdRoom(r, -1)
+	}
+	return found
+}
+
+// paidFrom finds the first instant from one on, and before another, at which there is room for length,
+// and the licenses.
+func (f *reserve) paidFrom(key cluster.Key, length, from, before int64) (int64, []cluster.NodeID, bool) {
+	for {
+		at, nodes, found := f.earliest(key, length, from, before)
 		if !found {
-			return false
+			return 0, nil, false
 		}
-		if from, found = s.licensesFrom(r.shape, length, at, before); !found {
-			return false
+		if from, found = f.licensesFrom(key, length, at, before); !found {
+			return 0, nil, false
 		}
 		if from == at {
-			r.from, r.to, r.nodes = at, at+length, nodes
-			s.holdRoom(r, -1)
-			return true
+			return at, nodes, true
 		}
 	}
 }
 
 // earliest finds the first instant from from on at which nodes have room for length.
-func (s *Scheduler) earliest(shape cluster.Shape, length, from, before int64) (int64, []cluster.NodeID, bool) {
-	if s.gangOf(shape) > 0 {
-		return s.backfill.plan.EarliestGang(shape, length, from, before, nil)
+func (f *reserve) earliest(key cluster.Key, length, from, before int64) (int64, []cluster.NodeID, bool) {
+	if f.site.gangOf(key) > 0 {
+		return f.backfill.plan.EarliestGang(key, length, from, before, nil)
 	}
-	at, node, found := s.backfill.plan.Earliest(shape, length, from, before)
+	at, node, found := f.earliestNode(key, length, from, before)
 	if !found {
 		return 0, nil, false
 	}
-	return at, s.alone(node), true
+	return at, f.alone(node), true
+}
+
+// earliestNode is earliest for one task. Under [EASY] on a site with many nodes it looks at some of them, at
+// others each time: the room of the first job moves to where tasks end anyway.
+func (f *reserve) earliestNode(key cluster.Key, length, from, before int64) (int64, cluster.NodeID, bool) {
+	const many = 512
+	n := len(f.site.cluster.Nodes())
+	if f.site.cfg.Placement != EASY || n <= 2*many {
+		return f.backfill.plan.Earliest(key, length, from, before)
+	}
+	at, node, found := before, cluster.NodeID(0), false
+	for k := 0; k < n && (k < many || !found); k++ {
+		id := cluster.NodeID((int(f.site.events%uint64(n)) + k) % n)
+		if t, sooner := f.backfill.plan.SoonerOn(id, key, length, from, at, -1); sooner {
+			at, node, found = t, id, true
+		}
+	}
+	return at, node, found
 }
 
 // alone is the list of one node. There is one for each, so that room for a single task costs
 // no memory of its own.
-func (s *Scheduler) alone(node cluster.NodeID) []cluster.NodeID {
-	for n := len(s.single); n <= int(node); n++ {
-		s.single = append(s.single, cluster.NodeID(n))
+func (f *reserve) alone(node cluster.NodeID) []cluster.NodeID {
+	for n := len(f.single); n <= int(node); n++ {
+		f.single = append(f.single, cluster.NodeID(n))
 	}
-	return s.single[node : node+1 : node+1]
+	return f.single[node : node+1 : node+1]
 }
 
 // moveSooner moves room that is kept to the earliest instant before it, if there is any.
-func (s *Scheduler) moveSooner(r *reserved) {
-	now, length, p := s.instantOf(), r.to-r.from, s.backfill.plan
-	if len(r.nodes) > 1 || s.holdsLicense(r.shape) {
-		s.holdRoom(r, +1)
-		if !s.keepBefore(r, length, r.from) {
-			s.holdRoom(r, -1)
+func (f *reserve) moveSooner(r *reserved) {
+	now, length, p := f.site.instantOf(), r.to-r.from, f.backfill.plan
+	if len(r.nodes) > 1 || f.quotas.holdsLicense(r.key) {
+		f.holdRoom(r, +1)
+		if !f.keepBetween(r, length, now, r.from) {
+			f.holdRoom(r, -1)
 		}
 		return
 	}
-	if t, node, sooner := p.Sooner(r.shape, length, now, r.from, r.nodes[0]); sooner {
-		s.holdRoom(r, +1)
-		r.from, r.to, r.nodes = t, t+length, s.alone(node)
-		s.holdRoom(r, -1)
+	if t, node, sooner := p.Sooner(r.key, length, now, r.from, r.nodes[0]); sooner {
+		f.moveRoom(r, t, node)
 	}
 }
 
-// holdRoom takes room out of the plan with the sign -1, and gives it back with +1.
-func (s *Scheduler) holdRoom(r *reserved, sign int64) {
+// moveRoom moves room for one task to another instant and node.
+func (f *reserve) moveRoom(r *reserved, from int64, node cluster.NodeID) {
+	f.holdRoom(r, +1)
+	r.from, r.to, r.nodes = from, from+r.to-r.from, f.alone(node)
+	f.holdRoom(r, -1)
+}
+
+// holdRoom takes room out of the plan with the sign -1, and gives it back with +1. What is held for a
+// job that has waited for its licenses for too long is these alone.
+func (f *reserve) holdRoom(r *reserved, sign int64) {
+	from, to := r.from, r.to
+	if r.held {
+		to = cluster.Forever
+	}
 	for _, node := range r.nodes {
-		if sign < 0 {
-			s.backfill.plan.Take(node, r.shape, r.from, r.to)
-		} else {
-			s.backfill.plan.Give(node, r.shape, r.from, r.to)
+		f.planLicenses(r.key, sign, from, to)
+		switch {
+		case r.held && r.lacksLicense:
+		case sign < 0:
+			f.backfill.plan.Take(node, r.key, from, to)
+		default:
+			f.backfill.plan.Give(node, r.key, from, to)
 		}
-		s.planLicenses(r.shape, sign, r.from, r.to)
 	}
 }
 
@@ -110,16 +160,16 @@ func (r *reserved) same(x *reserved) bool {
 }
 
 // isThere reports whether the nodes have the room now.
-func (s *Scheduler) isThere(r *reserved) bool {
+func (m *site) isThere(r *reserved) bool {
 	tasks := map[cluster.NodeID]int{}
 	if len(r.nodes) == 1 {
-		return s.cluster.Fits(r.nodes[0], r.shape)
+		return m.cluster.Fits(r.nodes[0], r.key)
 	}
 	for _, node := range r.nodes {
 		tasks[node]++
 	}
 	for node, n := range tasks {
-		if s.cluster.FitNow(node, r.shape) < n {
+		if m.cluster.FitNow(node, r.key) < n {
 			return false
 		}
 	}
@@ -127,15 +177,84 @@ func (s *Scheduler) isThere(r *reserved) bool {
 }
 
 // came notes that tasks of a job wait.
-func (s *Scheduler) came(job int64, at lineRef, tasks int32) {
-	b := &s.backfill
+func (f *reserve) came(job int64, at lineRef, tasks int32) {
+	b := &f.backfill
 	if b.plan == nil || b.keep.relist {
 		return
 	}
-	if s.gangOf(s.line(at).shape) > 0 {
-		if tasks = s.startsOf(job, at); tasks == 0 {
+	if !b.stable {
+		b.keep.inOrder.additions++
+		b.keep.fresh = append(b.keep.fresh, waiting{job, at, tasks})
+		return
+	}
+	if f.site.gangOf(f.lines.line(at).key) > 0 {
+		if tasks = f.lines.startsOf(job, at); tasks == 0 {
 			return // not all of them are back
 		}
 	}
 	b.keep.fresh = append(b.keep.fresh, waiting{job, at, tasks})
+}
+
+// keepFirst keeps room for the job that goes before all others that find none.
+func (f *reserve) keepFirst(at lineRef, job int64) {
+	r := f.lines.unplacedAt(at, job)
+	if !f.keepRoom(&r) {
+		return
+	}
+	f.goesFirst(r)
+}
+
+// goesFirst notes that a job goes before all others that find no room, with the room that is kept for it.
+func (f *reserve) goesFirst(r reserved) {
+	if f.isOver(&r) && f.backfill.patience.held.job == 0 {
+		f.holdRoom(&r, +1)
+		f.hold(&r)
+		return
+	}
+	f.noteAhead(r)
+}
+
+// keepAhead keeps room for a job that goes before all others.
+func (f *reserve) keepAhead(r reserved) {
+	f.holdRoom(&r, -1)
+	f.noteAhead(r)
+}
+
+// noteAhead notes that there is such room.
+func (f *reserve) noteAhead(r reserved) {
+	f.backfill.firsts = append(f.backfill.firsts, r)
+	cluster.KeptOf(f.site.cluster).Add(r.nodes...)
+}
+
+// keptAhead is the room that jobs with a key may not take because another job keeps it: the first
+// of the jobs that ask for the same window, or for none. Nil if there is none.
+func (f *reserve) keptAhead(key cluster.Key) *reserved {
+	b, window := &f.backfill, f.site.cluster.Window(key)
+	for i := range b.firsts {
+		if r := &b.firsts[i]; f.site.cluster.Window(r.key) == window {
+			return r
+		}
+	}
+	return nil
+}
+
+// ahead is the job before which one with a key starts, as it does not need the room that is
+// kept for that; 0 if there is none.
+func (f *reserve) ahead(key cluster.Key) int64 {
+	if r := f.keptAhead(key); r != nil {
+		return r.job
+	}
+	return 0
+}
+
+// unplan gives all planned room back: it is to be planned anew.
+func (f *reserve) unplan() {
+	k := &f.backfill.keep
+	for i := range k.all {
+		if k.all[i].from != unplaced {
+			f.holdRoom(&k.all[i], +1)
+		}
+	}
+	k.all, k.relist = k.all[:0], true
+	clear(k.inOrder.soonest)
 }

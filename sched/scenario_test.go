@@ -38,6 +38,7 @@ import (
 //	end                                  what was stopped ends, and waits again
 //	served POOL SLOT-SECONDS [DAY]       what a pool received before
 //	why POOL                             the comparisons on the way to it
+//	starves JOB                          what lets others pass it for ever
 //	owed [POOL]                          the deficits of a pool's children
 //	entitled                             what the ideal scheduler would give each
 //	rounds [POOL]                        how the policy load allots the free slots
@@ -137,7 +138,8 @@ func (p *play) commands(lines []string) []string {
 			body += lines[i] + "\n"
 		}
 		run := map[string]func([]string, string){
-			"now": p.setNow, "config": p.config, "node": p.node, "window": p.window, "submit": p.submit, "running": p.running, "advance": p.advance, "step": p.step,
+			"starves": p.starves,
+			"now":     p.setNow, "config": p.config, "node": p.node, "window": p.window, "submit": p.submit, "running": p.running, "advance": p.advance, "step": p.step,
 			"finish": p.finish, "end": p.end, "pause": p.pause, "resume": p.resume, "served": p.served, "why": p.why, "owed": p.owed, "entitled": p.entitled, "rounds": p.rounds,
 		}[words[0]]
 		if run == nil {
@@ -199,7 +201,7 @@ func (p *play) window(args []string, _ string) {
 			w.Nodes = append(w.Nodes, a)
 		}
 	}
-	p.s.SetWindows(append(p.s.Cluster().Windows(), w), p.now)
+	p.s.SetWindows(append(p.s.Cluster().Windows().All(), w), p.now)
 }
 
 // amounts reads NAME=N; what is no amount is returned as text.
@@ -231,7 +233,7 @@ func (p *play) job(args []string) sched.Job {
 	j := sched.Job{
 		ID: int64(len(p.jobs) + 1), Pool: p.s.Pool(args[1]), Submitted: p.now,
 		Tasks: int(p.number(cmp.Or(rest["tasks"], rest["gang"], rest["nodes"], "1"))),
-		Priority: slices.IndexFunc(p.s.Config().Priorities, func(x sched.Priority) bool {
+		Priority: slices.IndexFunc(p.s.Read().Config().Priorities, func(x sched.Priority) bool {
 			return x.Name == cmp.Or(rest["priority"], "normal")
 		}),
 	}
@@ -242,7 +244,7 @@ func (p *play) job(args []string) sched.Job {
 	if name, n, asks := strings.Cut(rest["license"], ":"); asks {
 		request.Licenses[name] = int64(p.number(n))
 	}
-	j.Shape = p.s.ShapeOf(request)
+	j.Key = p.s.KeyOf(request)
 	if limit := rest["limit"]; limit != "" {
 		var err error
 		j.Limit, err = time.ParseDuration(limit)
@@ -336,7 +338,7 @@ func (p *play) stopped(stops []sched.Stop) {
 // alike reports whether two starts were chosen against the same rivals.
 func (p *play) alike(a, b sched.Start) bool {
 	return slices.EqualFunc(p.d.Why(a), p.d.Why(b), func(a, b sched.Level) bool {
-		return a.Rival == b.Rival && a.Needy == b.Needy
+		return a.Rival == b.Rival && a.BelowMin == b.BelowMin
 	})
 }
 
@@ -362,13 +364,13 @@ func (p *play) started(starts []sched.Start) {
 
 // chosen tells of one choice: child, numbers, rival.
 func (p *play) chosen(l sched.Level) string {
-	text := fmt.Sprintf("%s %s", p.s.Name(l.Child), p.filled(l.Terms))
-	if l.Needy {
+	text := fmt.Sprintf("%s %s", p.s.Read().Name(l.Child), p.filled(l.Terms))
+	if l.BelowMin {
 		text += ", below its minimum"
 	}
 	switch {
 	case l.Rival != sched.Root:
-		text += fmt.Sprintf(", before %s %s", p.s.Name(l.Rival), p.filled(l.RivalTerms))
+		text += fmt.Sprintf(", before %s %s", p.s.Read().Name(l.Rival), p.filled(l.RivalTerms))
 	case l.Open == 1:
 		text += ", nobody else"
 	}
@@ -448,8 +450,8 @@ func (p *play) end([]string, string) {
 func (p *play) served(args []string, _ string) {
 	pool, amount := p.s.Pool(args[0]), p.number(args[1])
 	if len(args) > 2 {
-		p.s.SeedDay(pool, amount, p.time(args[2]))
+		p.s.Memory().SeedDay(pool, amount, p.time(args[2]))
 		return
 	}
-	p.s.SetUsage(pool, amount)
+	p.s.Memory().SetUsage(pool, amount)
 }

@@ -15,8 +15,8 @@ import (
 // why prints the comparisons on the way to a pool, as the command why does.
 func (p *play) why(args []string, _ string) {
 	a := why.Answer{
-		At: p.now, Levels: p.s.Comparisons(p.s.Pool(args[0]), 0),
-		Units: why.Units{Unit: p.s.Cluster().Unit(), AsOf: p.now, Growth: p.s.Now().Growth},
+		At: p.now, Levels: p.s.Explain().Comparisons(p.s.Pool(args[0]), 0),
+		Units: why.Units{Unit: p.s.Cluster().Unit(), AsOf: p.now, Growth: p.s.Read().Now().Growth},
 	}
 	_, text, _ := strings.Cut(a.Text(), "SHARE ")
 	text, _, _ = strings.Cut(text, "\n  step ")
@@ -28,6 +28,16 @@ func (p *play) why(args []string, _ string) {
 	}
 }
 
+// starves prints what lets others pass a job for ever, by the facts of this moment.
+func (p *play) starves(args []string, _ string) {
+	g, yes := p.s.GateView().Starves(p.jobs[args[0]].Job)
+	if !yes {
+		p.say("nobody can pass %s for ever", args[0])
+		return
+	}
+	p.say("%s: %s %s of %s %s: %s", g.Code, g.Name, cmp.Or(g.Need, "-"), cmp.Or(g.Limit, "-"), g.Where, g.Text)
+}
+
 // owed prints what the children of a pool are owed, in each resource.
 func (p *play) owed(args []string, _ string) {
 	parent := sched.Root
@@ -35,15 +45,15 @@ func (p *play) owed(args []string, _ string) {
 		parent = p.s.Pool(args[0])
 	}
 	for _, o := range p.s.Debts(parent) {
-		text := fmt.Sprintf("%s of %s: owed %s = %s ideal - %s received", o.Resource, p.s.Name(o.Child), digits(o.Ideal-o.Received), digits(o.Ideal), digits(o.Received))
+		text := fmt.Sprintf("%s of %s: owed %s = %s ideal - %s received", o.Resource, p.s.Read().Name(o.Child), digits(o.Ideal-o.Received), digits(o.Ideal), digits(o.Received))
 		p.say("%s; ideal now %s, runs %s", text, digits(o.Rate), digits(o.Running))
 	}
 }
 
 func (p *play) entitled([]string, string) {
-	e := p.s.Entitlements()
-	for i := 1; i < p.s.Pools(); i++ {
-		if id := sched.PoolID(i); !p.s.Band(id) {
+	e := p.s.Read().Entitlements()
+	for i := 1; i < p.s.Read().Pools(); i++ {
+		if id := sched.PoolID(i); !p.s.Read().PriorityClass(id) {
 			v := p.s.View(id)
 			p.say("%s: share %.2f%%, runs %s, fair part now %s", p.s.Path(id), 100*e[i].Share, why.Short(v.Running), why.Short(e[i].Now))
 		}
@@ -56,17 +66,17 @@ func (p *play) rounds(args []string, _ string) {
 	if len(args) > 0 {
 		parent = p.s.Pool(args[0])
 	}
-	kids, room := p.s.Children(parent), p.s.Cluster().FreeUnits()
+	kids, room := p.s.Read().Children(parent), p.s.Cluster().FreeUnits()
 	classes := p.s.Claimants(parent)
 	for i, c := range classes {
-		p.say("%s: load %s%%, target %d, runs %d, waits %d", p.s.Name(kids[i]), why.Short(c.Load), c.Target, c.Running, c.Waiting)
+		p.say("%s: load %s%%, target %d, runs %d, waits %d", p.s.Read().Name(kids[i]), why.Short(c.Load), c.Target, c.Running, c.Waiting)
 	}
 	left := room
-	for _, r := range p.s.Policy(parent).(policy.Load).Rounds(room, classes) {
+	for _, r := range p.s.Read().Policy(parent).(policy.Load).Rounds(room, classes) {
 		var parts []string
 		for i, n := range r.Grants {
 			if r.Parts[i] > 0 {
-				parts = append(parts, fmt.Sprintf("%s %s%s gets %d", p.s.Name(kids[i]), why.Short(r.Parts[i]), r.Unit, n))
+				parts = append(parts, fmt.Sprintf("%s %s%s gets %d", p.s.Read().Name(kids[i]), why.Short(r.Parts[i]), r.Unit, n))
 			}
 			left -= n
 		}

@@ -30,7 +30,7 @@ func newSite(b *testing.B) *sched.Scheduler {
 		sort := user + dice.IntN(2)
 		s.Add(sched.Job{
 			ID: id + 1, Pool: s.Pool(fmt.Sprintf("faculty%d/inst%d/user%d", user%10, user%70, user)), Priority: []int{2, 2, 2, 2, 2, 2, 2, 1, 1, 3}[dice.IntN(10)], Tasks: 1,
-			Shape: s.Shape(cluster.Amounts{"cpu": []int64{1, 4, 8, 8, 16}[sort%5], "mem": []int64{2 << 30, 8 << 30, 24 << 30}[user%3]}), Limit: time.Duration(1+sort%12) * time.Hour,
+			Key: s.Key(cluster.Amounts{"cpu": []int64{1, 4, 8, 8, 16}[sort%5], "mem": []int64{2 << 30, 8 << 30, 24 << 30}[user%3]}), Limit: time.Duration(1+sort%12) * time.Hour,
 		}, now)
 	}
 	s.Rest()

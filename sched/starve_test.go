@@ -28,7 +28,7 @@ func TestMinimumOfWhatNobodyAsksFor(t *testing.T) {
 	for _, st := range w.d.Starts[:2] {
 		w.Finish(st.Run, w.now, true)
 	}
-	w.Add(sched.Job{ID: 1000, Pool: w.Pool("a"), Shape: w.Shape(cluster.Amounts{"mem": 1}), Priority: normal, Tasks: 1}, w.now)
+	w.Add(sched.Job{ID: 1000, Pool: w.Pool("a"), Key: w.Key(cluster.Amounts{"mem": 1}), Priority: normal, Tasks: 1}, w.now)
 	before := w.running("b")
 	w.step(0)
 	if got := w.running("b"); got != before {
@@ -53,7 +53,7 @@ func TestReturningInTurn(t *testing.T) {
 		}
 		pools := []string{"g/x", "g/y", "g/z"}
 		for i, path := range pools {
-			w.Add(sched.Job{ID: int64(i + 1), Pool: w.Pool(path), Shape: w.Shape(cluster.Amounts{"cpu": 2}), Priority: normal, Tasks: 1000}, w.now)
+			w.Add(sched.Job{ID: int64(i + 1), Pool: w.Pool(path), Key: w.Key(cluster.Amounts{"cpu": 2}), Priority: normal, Tasks: 1000}, w.now)
 		}
 		started, running := map[string]int{}, []sched.Start{}
 		for range 60 {

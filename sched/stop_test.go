@@ -19,11 +19,11 @@ func TestRoomOfTogetherIsGivenBackAtOnce(t *testing.T) {
 	w.submit("a", 10)
 	first := w.step(0)
 	w.last++
-	w.Add(sched.Job{ID: w.last, Pool: w.Pool("b"), Shape: w.Shape(cluster.Amounts{"cpu": 2}), Priority: normal, Tasks: 1}, w.now)
+	w.Add(sched.Job{ID: w.last, Pool: w.Pool("b"), Key: w.Key(cluster.Amounts{"cpu": 2}), Priority: normal, Tasks: 1}, w.now)
 	w.tick(time.Minute)
 	w.Advance(w.now)
 	var d sched.Decision
-	w.StopTogether([]sched.RunID{first[0].Run, first[1].Run}, sched.StopReason{Rule: sched.StopMin}, &d)
+	w.StopTogether([]sched.RunID{first[0].Run, first[1].Run}, sched.StopMin, &d)
 	if len(d.Stops) != 2 || d.Stops[0].Lost != 60 || d.Stops[0].Job != 1 {
 		t.Fatalf("stops %+v", d.Stops)
 	}
@@ -57,7 +57,7 @@ func TestSparedRunsOn(t *testing.T) {
 	first := w.step(0)
 	w.tick(time.Second)
 	var d sched.Decision
-	w.StopTogether([]sched.RunID{first[0].Run, first[1].Run}, sched.StopReason{Rule: sched.StopShare}, &d)
+	w.StopTogether([]sched.RunID{first[0].Run, first[1].Run}, sched.StopShare, &d)
 	w.Finish(first[0].Run, w.now, false)
 	if got := w.step(0); len(got) != 0 {
 		t.Fatalf("%d started", len(got))

@@ -1,37 +1,41 @@
 package sched
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"strings"
 
-	"github.com/fairlead/fairlead/share"
+	"github.com/fairlead/fairlead/cluster"
 )
 
-// Pool returns the number of the pool at path, which is created if need be, under
-// the weight 1. Jobs are held by leaves only: for a path that has children it is the
-// number of the child for the rest, path/default.
-func (s *Scheduler) Pool(path string) PoolID {
-	id := int32(Root)
-	if path != "" {
-		for name := range strings.SplitSeq(path, "/") {
-			id = s.child(id, name, named)
-		}
-	}
-	if s.pools[id].inner >= 0 && !s.banded(id) {
-		id = s.child(id, share.DefaultPool, named)
-	}
-	return PoolID(id)
+// tree is the tree of pools, with the running and waiting tasks of each, and their limits.
+type tree struct {
+	site *site
+
+	queued    map[int32]inQueue // by pool
+	daysBegan bool              // see daysKept
+	// allots is set when some pool has a policy that allots.
+	allots      bool
+	rebalancers []int32 // pools whose allotter stops tasks
+	pools       []Pool
+	labels      []label
+	inners      []inner
+	limited     []limit
+	apart       bool // some minimum is of another resource than the unit
+	index       map[childKey]int32
+	lent        bool // labels and index are read by copies, see ownNames
+	renewal     renewal
 }
 
 // Lookup returns the number of the pool at path, if there is one.
-func (s *Scheduler) Lookup(path string) (PoolID, bool) {
+func (t *tree) Lookup(path string) (PoolID, bool) {
 	id := int32(Root)
 	if path == "" {
 		return Root, true
 	}
 	for name := range strings.SplitSeq(path, "/") {
-		next, ok := s.index[childKey{id, name, named}]
+		next, ok := t.index[childKey{id, name, named}]
 		if !ok {
 			return 0, false
 		}
@@ -40,12 +44,12 @@ func (s *Scheduler) Lookup(path string) (PoolID, bool) {
 	return PoolID(id), true
 }
 
-// Path is the pool's path; the root's is empty. A band has the path of its leaf.
-func (s *Scheduler) Path(id PoolID) string {
+// Path is the pool's path; the root's is empty. A priority class has the path of its leaf.
+func (t *tree) Path(id PoolID) string {
 	var names []string
-	for i := int32(id); i != int32(Root); i = s.pools[i].parent {
-		if s.labels[i].kind == named {
-			names = append(names, s.labels[i].name)
+	for i := int32(id); i != int32(Root); i = t.pools[i].parent {
+		if t.labels[i].kind == named {
+			names = append(names, t.labels[i].name)
 		}
 	}
 	for i, j := 0, len(names)-1; i < j; i, j = i+1, j-1 {
@@ -54,218 +58,252 @@ func (s *Scheduler) Path(id PoolID) string {
 	return strings.Join(names, "/")
 }
 
-// banded reports whether the pool is a leaf that holds jobs of several priorities.
-func (s *Scheduler) banded(id int32) bool {
-	in := s.pools[id].inner
-	return in >= 0 && len(s.inners[in].kids) > 0 && s.labels[s.inners[in].kids[0]].kind == band
+func (t *tree) parentOf(id int32) *inner {
+	return &t.inners[t.pools[t.pools[id].parent].inner]
 }
 
-// child returns the child of that name, which is created if need be.
-func (s *Scheduler) child(parent int32, name string, k kind) int32 {
-	if id, ok := s.index[childKey{parent, name, k}]; ok {
-		return id
+func (t *tree) inAbove(id int32) *inner {
+	if id == int32(Root) {
+		return nil
 	}
-	switch {
-	case s.pools[parent].inner < 0:
-		s.branch(parent, k)
-		if id, ok := s.index[childKey{parent, name, k}]; ok {
+	return t.parentOf(id)
+}
+
+// childAbove is the child of a pool through which the way goes down to another; -1 if it
+// does not.
+func (t *tree) childAbove(parent, id int32) int32 {
+	for ; id >= 0; id = t.pools[id].parent {
+		if t.pools[id].parent == parent {
 			return id
 		}
-	case k == named && s.banded(parent):
-		s.unband(parent)
-		return s.child(parent, name, k)
 	}
-	return s.newPool(parent, name, k)
+	return -1
 }
 
-func (s *Scheduler) newPool(parent int32, name string, k kind) int32 {
-	id := int32(len(s.pools))
-	p := Pool{Weight: 1, parent: parent, inner: -1, queue: -1, limit: -1, band: -1, First: math.Inf(1)}
-	for k := range s.places {
-		s.places[k] = append(s.places[k], -1)
+// within reports whether a pool is another, or below it.
+func (t *tree) within(id, above int32) bool {
+	for ; id >= 0; id = t.pools[id].parent {
+		if id == above {
+			return true
+		}
 	}
-	s.pools = append(s.pools, p)
-	s.ownNames()
-	s.labels = append(s.labels, label{name: name, kind: k, weight: 1, first: s.at})
-	if s.ranks != nil {
-		s.ranks.grow(len(s.pools))
-	}
-	if parent < 0 {
-		return id
-	}
-	s.index[childKey{parent, name, k}] = id
-	in := &s.inners[s.pools[parent].inner]
-	s.pools[id].kid = int32(len(in.kids))
-	in.kids = append(in.kids, id)
-	s.keepDaysOf(id)
-	if in.allot != nil {
-		in.allotting.fresh = false
-	}
-	if k == band {
-		priority, young := strings.CutSuffix(name, newSuffix)
-		s.pools[id].band, s.pools[id].young = int8(s.priority(priority)), young
-		s.labels[id].weight = s.bandWeight(int(s.pools[id].band), young)
-		s.pools[id].Weight = s.labels[id].weight
-		return id
-	}
-	s.bindNew(id)
-	s.pauseNew(id)
-	if !s.applying && s.labels[parent].starter.Weight > 0 {
-		s.restart(id, 0)
-		s.pools[id].Weight = s.weightOf(id)
+	return false
+}
+
+// named is the pool of the tree that a leaf belongs to: itself, or for a priority class the pool
+// whose priorities it holds.
+func (t *tree) named(id int32) int32 {
+	for t.labels[id].kind == priorityClass {
+		id = t.pools[id].parent
 	}
 	return id
 }
 
-// branch lets a pool have children. The jobs that it held go to one of them: the
-// band of their priority, or the child for the rest.
-func (s *Scheduler) branch(id int32, k kind) {
-	s.takeOut(id)
-	p := &s.pools[id]
-	queue := p.queue
-	p.inner, p.queue = int32(len(s.inners)), -1
-	p.banded = k == band
-	s.inners = append(s.inners, newInner(id))
-	s.inners[p.inner].mean = p.Mean
-	s.inherit(id)
-	if id != int32(Root) {
-		s.keepDaysOf(id)
-	}
-	if queue < 0 {
+// banded reports whether the pool is a leaf that holds jobs of several priorities.
+func (t *tree) banded(id int32) bool {
+	in := t.pools[id].inner
+	return in >= 0 && len(t.inners[in].kids) > 0 && t.labels[t.inners[in].kids[0]].kind == priorityClass
+}
+
+// upwards calls f for each pool below another and the one right above it, those further down first.
+func (t *tree) upwards(id int32, f func(kid, above int32)) {
+	in := t.pools[id].inner
+	if in < 0 {
 		return
 	}
-	name := share.DefaultPool
-	if k == band {
-		name = s.bandName(int(p.band), p.young)
+	for _, kid := range t.inners[in].kids {
+		t.upwards(kid, f)
+		f(kid, id)
 	}
-	s.handOver(queue, s.newPool(id, name, k))
 }
 
-// unband makes room for named children in a leaf with bands: the leaf becomes an
-// inner pool, and the bands those of its child for the rest.
-func (s *Scheduler) unband(id int32) {
-	s.takeOut(id)
-	s.deferred = true
-	p := &s.pools[id]
-	bands := p.inner
-	p.inner = int32(len(s.inners))
-	s.inners = append(s.inners, newInner(id))
-	s.inners[p.inner].mean = s.inners[bands].mean
-	s.inherit(id)
-	c := s.newPool(id, share.DefaultPool, named)
-	s.copyDown(id, c)
-	s.pools[c].inner, s.inners[bands].id = bands, c
-	s.pools[id].banded, s.pools[c].banded = false, true
-	s.inherit(c)
-	s.ownNames()
-	for _, kid := range s.inners[bands].kids {
-		s.pools[kid].parent = c
-		s.pools[c].sum(&s.pools[kid])
-		if q, some := s.queued[kid]; some {
-			s.queued[c] = inQueue{s.queued[c].tasks + q.tasks, s.queued[c].units + q.units}
-		}
-		l := s.labels[kid]
-		delete(s.index, childKey{id, l.name, l.kind})
-		s.index[childKey{c, l.name, l.kind}] = kid
+// ownNames makes labels and index safe to change: others may read them.
+func (t *tree) ownNames() {
+	if t.lent {
+		t.labels, t.index, t.lent = slices.Clone(t.labels), maps.Clone(t.index), false
 	}
-	s.rebuild()
 }
 
-// handOver gives the queue of a pool that became an inner one to its child.
-func (s *Scheduler) handOver(queue, child int32) {
-	c := &s.pools[child]
-	c.queue, s.queues[queue].pool = queue, child
-	c.band, c.young = s.pools[c.parent].band, s.pools[c.parent].young
-	s.copyDown(c.parent, child)
-	s.changed(child)
-	s.needBelow(child)
-	s.settle(child)
+// policyOf is the policy of a pool: its own, or that of the nearest pool above that
+// names one.
+func (t *tree) policyOf(id int32) Policy {
+	for t.labels[id].policy == "" && id != int32(Root) {
+		id = t.pools[id].parent
+	}
+	return t.labels[id].made
 }
 
-// sum counts what runs in a child, and what ran, into a pool that comes between it
-// and its parent.
-func (p *Pool) sum(child *Pool) {
-	p.Settled += child.Settled
-	p.Running += child.Running
-	p.Rate += child.Rate
-	p.Started += child.Started
-	p.Flight += child.Flight
-	p.Tasks += child.Tasks
-}
-
-// copyDown starts a child where its parent was: with its waiting tasks and its mean.
-// Tasks that run already stay the parent's.
-func (s *Scheduler) copyDown(parent, child int32) {
-	p, c := &s.pools[parent], &s.pools[child]
-	c.Waiting, c.Wanted, c.First = p.Waiting, p.Wanted, p.First
-	c.Mean, c.Seen = p.Mean, p.Seen
-}
-
-// inherit sets the policy of an inner pool: its own, or that of the nearest pool
-// above that names one.
-func (s *Scheduler) inherit(id int32) {
-	in := &s.inners[s.pools[id].inner]
-	in.setPolicy(s.policyOf(id))
-	s.renewalOf(in)
-	s.holds = s.holds || in.held != nil
-	if in.allot != nil && !s.allots {
-		s.allots, s.mains.stale = true, true // what is wanted was not counted so far
-	}
-	if in.allot != nil && !s.pools[id].banded {
-		if threshold, after := in.allot.Rebalances(); threshold > 0 && after > 0 && !slices.Contains(s.rebalancers, id) {
-			s.rebalancers = append(slices.Clip(s.rebalancers), id)
-		}
-	}
-	_, reads := in.policy.(byArrival)
-	in.first, in.ranks = reads, in.ranker != nil
-	if id != int32(Root) {
-		above := s.parentOf(id)
-		in.first, in.ranks = in.first || above.first, in.ranks || above.ranks
-	}
+// ranked reports whether a leaf serves its jobs by their priority.
+func (t *tree) ranked(id int32) bool {
+	_, yes := t.policyOf(id).(Ranker)
+	return yes
 }
 
 // strict reports whether a leaf serves its jobs in order of arrival and nothing else.
-func (s *Scheduler) strict(id int32) bool {
-	switch s.policyOf(id).(type) {
+func (t *tree) strict(id int32) bool {
+	switch t.policyOf(id).(type) {
 	case byArrival, Ranker:
 		return true
 	}
 	return false
 }
 
-// policyOf is the policy of a pool: its own, or that of the nearest pool above that
-// names one.
-func (s *Scheduler) policyOf(id int32) Policy {
-	for s.labels[id].policy == "" && id != int32(Root) {
-		id = s.pools[id].parent
+// byArrivalOnly reports whether the order of the waiting jobs never changes.
+func (t *tree) byArrivalOnly() bool {
+	for i := range t.inners {
+		if _, yes := t.inners[i].policy.(byArrival); !yes {
+			return false
+		}
 	}
-	return s.labels[id].made
+	return true
+}
+
+// copyDown starts a child where its parent was: with its waiting tasks and its mean.
+// Tasks that run already stay the parent's.
+func (t *tree) copyDown(parent, child int32) {
+	p, c := &t.pools[parent], &t.pools[child]
+	c.Waiting, c.Wanted, c.First = p.Waiting, p.Wanted, p.First
+	c.Mean, c.Seen = p.Mean, p.Seen
+}
+
+// limits returns the limits of a pool, nil if it has none.
+func (t *tree) limits(id int32) *limit {
+	if l := t.pools[id].limit; l >= 0 {
+		return &t.limited[l]
+	}
+	return nil
 }
 
 // jobRunning is the tightest limit that the pools above set to the tasks of one job.
-func (s *Scheduler) jobRunning(leaf int32) int32 {
+func (t *tree) jobRunning(leaf int32) int32 {
 	most := int32(0)
-	for id := leaf; id >= 0; id = s.pools[id].parent {
-		if l := s.limits(id); l != nil {
+	for id := leaf; id >= 0; id = t.pools[id].parent {
+		if l := t.limits(id); l != nil {
 			most = tighter(most, l.jobRunning)
 		}
 	}
 	return most
 }
 
-func (s *Scheduler) priority(name string) int {
-	for i, p := range s.cfg.Priorities {
-		if p.Name == name {
-			return i
-		}
+// admits reports whether a pool admits what a line would start next.
+func (t *tree) admits(l *limit, pool int32, key cluster.Key) bool {
+	n := t.site.atOnce(key)
+	if !l.admits(t.site.cluster.Request(key), n) {
+		return false
 	}
-	panic("sched: no priority " + name)
+	return (l.tasks == 0 || int64(t.pools[pool].Tasks)+n <= int64(l.tasks)) && (l.jobRunning == 0 ||
+		n <= int64(l.jobRunning))
 }
 
-// limits returns the limits of a pool, nil if it has none.
-func (s *Scheduler) limits(id int32) *limit {
-	if l := s.pools[id].limit; l >= 0 {
-		return &s.limited[l]
+// overMax is the limit of a pool on the way that a task with the key, or a gang, would exceed.
+func (t *tree) overMax(id int32, key cluster.Key) *limit {
+	for ; id >= 0; id = t.pools[id].parent {
+		if l := t.limits(id); l != nil && !t.admits(l, id, key) {
+			return l
+		}
 	}
 	return nil
+}
+
+// pathFull reports whether a pool on the way is at its maximum for every request.
+func (t *tree) pathFull(id int32) bool {
+	for ; id >= 0; id = t.pools[id].parent {
+		if l := t.limits(id); l != nil && l.full(t.pools[id].Tasks) {
+			return true
+		}
+	}
+	return false
+}
+
+// rootFull reports whether the whole tree is at a limit of its own.
+func (t *tree) rootFull() bool {
+	l := t.limits(int32(Root))
+	return l != nil && l.full(t.pools[Root].Tasks)
+}
+
+// openAbove reports whether neither the pool nor one above it is at a limit.
+func (t *tree) openAbove(id int32) bool {
+	for ; id != int32(Root); id = t.pools[id].parent {
+		if !t.pools[id].seat.in {
+			return false
+		}
+	}
+	return true
+}
+
+// counts reports whether a pool counts among its siblings for their shares.
+func (t *tree) counts(id int32) bool { return t.pools[id].counts() }
+
+// compared is the pool in which the jobs of a pool are compared with others: the highest
+// above it without one between that goes by anything else.
+func (t *tree) compared(id int32) int32 {
+	for at := t.pools[id].parent; at >= 0 && t.inners[t.pools[at].inner].ranks; at = t.pools[at].parent {
+		id = at
+	}
+	return id
+}
+
+// changed updates the pool above after the waiting or running tasks of a pool changed.
+func (t *tree) changed(id int32) {
+	p := &t.pools[id]
+	if counts := p.counts(); counts != p.counted {
+		t.recount(id, counts)
+	}
+	if t.allots && p.parent >= 0 {
+		if in := t.parentOf(id); in.as.allot != nil {
+			t.owe(in, p)
+		}
+	}
+}
+
+func (t *tree) recount(id int32, counts bool) {
+	p := &t.pools[id]
+	p.counted = counts
+	if p.parent < 0 {
+		return
+	}
+	sign := 1.0
+	if !counts {
+		sign = -1
+	}
+	t.parentOf(id).counted.add(sign * p.Weight)
+}
+
+// owe updates the sum of the loans.
+func (t *tree) owe(in *inner, p *Pool) {
+	if over := math.Max(0, p.Running-p.Target); over != p.over {
+		in.allotting.loaned.add(over - p.over)
+		p.over = over
+	}
+}
+
+func (t *tree) remember() []standing {
+	before := make([]standing, len(t.pools))
+	for i := 1; i < len(t.pools); i++ {
+		if in := t.parentOf(int32(i)); in.as.carrier != nil {
+			p := &t.pools[i]
+			before[i] = standing{in.policy.Formula(), p.Weight, in.as.carrier.Level(p, t.site.now)}
+		}
+	}
+	return before
+}
+
+// carry lets the pools whose weight changed keep their level, and begins afresh where
+// a carrier is new.
+func (t *tree) carry(before []standing) {
+	for i := 1; i < len(t.pools); i++ {
+		p, in := &t.pools[i], t.parentOf(int32(i))
+		if in.as.carrier == nil {
+			continue
+		}
+		switch {
+		case i >= len(before): // a new pool comes in like one that was away
+			in.as.carrier.Carry(p, in.clock, t.site.now)
+		case before[i].formula != in.policy.Formula():
+			in.clock = 0
+			in.as.carrier.Carry(p, 0, t.site.now)
+		case before[i].weight != p.Weight:
+			in.as.carrier.Carry(p, before[i].level, t.site.now)
+		}
+	}
 }

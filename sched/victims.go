@@ -7,9 +7,10 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/cluster"
+	"github.com/fairlead/fairlead/share"
 )
 
-// piece is what is stopped as a whole: one task, or all running tasks of a gang.
+// piece is stopped as a whole: one task, or all running tasks of a gang.
 type piece struct {
 	job     int64
 	runs    []RunID
@@ -19,17 +20,44 @@ type piece struct {
 	fixed   bool          // must not be stopped
 }
 
-func (x *piece) add(s *Scheduler, i int) {
-	r := &s.runs[i]
-	elapsed := s.at.Sub(s.startOf(r))
-	x.runs = append(x.runs, r.id(i))
-	x.elapsed = max(x.elapsed, elapsed)
-	x.lost += s.cluster.Width(r.shape) * elapsed.Seconds()
-	x.fixed = x.fixed || !s.stoppable(r)
+// planner chooses the tasks that are stopped at one time. It plans on a copy of the scheduler in
+// which all tasks that have to end have ended: the tasks that the copy starts next will use
+// the room.
+type planner struct {
+	s        *Scheduler
+	world    *Scheduler // nil: to be made
+	d        *Decision
+	settings []share.Reclaim
+	entitled []Entitlement
+	fair     []Entitlement  // the same if no task were protected; nil if none is
+	stopped  map[int64]bool // jobs that lost a task in this round
+	leaving  amounts        // resources of tasks that have to end
+	pieces   []piece        // what could be stopped, the best first
+	onNode   [][]int32      // of these, by node
+	planned  int
+	gang     gangRoom
+	order    Choose                // which task is stopped first
+	gives    func(pool int32) bool // whether tasks of a leaf may be stopped; nil is all
 }
 
-// compare orders by what is rather stopped: by the rule of choice, then what its pool
-// has more above its part, then the later job.
+// gangRoom is the room that is made for a gang, task by task.
+type gangRoom struct {
+	spent map[int32]bool          // pieces that are stopped for it already
+	hosts map[cluster.NodeID]bool // nodes that take no further task of it
+	taken amounts                 // by the pieces
+}
+
+func (x *piece) add(s *Scheduler, i int) {
+	r := &s.running.runs[i]
+	elapsed := s.site.at.Sub(s.site.startOf(r))
+	x.runs = append(x.runs, r.id(i))
+	x.elapsed = max(x.elapsed, elapsed)
+	x.lost += s.site.cluster.Width(r.key) * elapsed.Seconds()
+	x.fixed = x.fixed || !s.departures.stoppable(r)
+}
+
+// compare orders pieces, the one to stop first in front: by the rule of choice, then by how far
+// the pool is above its part, then the later job.
 func (x *piece) compare(y *piece, c Choose) int {
 	by := cmp.Compare(x.elapsed, y.elapsed)
 	if c == Cheapest {
@@ -38,13 +66,11 @@ func (x *piece) compare(y *piece, c Choose) int {
 	return cmp.Or(by, cmp.Compare(y.over, x.over), cmp.Compare(y.job, x.job), cmp.Compare(y.runs[0], x.runs[0]))
 }
 
-func (r *run) id(i int) RunID { return RunID(r.serial)<<32 | RunID(uint32(i)) }
-
 // choose returns the tasks to be stopped so that a task that asks for this fits on some node,
 // or all of a gang on several. Nil if there are none.
 func (p *planner) choose(starving int32, next ask) []RunID {
 	for _, strict := range []bool{true, false} {
-		if p.s.gangOf(next.shape) > 0 {
+		if p.s.site.gangOf(next.key) > 0 {
 			if all := p.chooseForGang(starving, next, strict); all != nil {
 				return all
 			}
@@ -55,12 +81,12 @@ func (p *planner) choose(starving int32, next ask) []RunID {
 	return nil
 }
 
-// best is what is stopped for one task, on the node where it is best by the
+// best returns the pieces to stop for one task, on the node where they are best by the
 // rule of choice; nil if there is none.
 func (p *planner) best(starving int32, next ask, strict bool) *sacrifice {
 	var best *sacrifice
-	for n := range p.world.cluster.Nodes() {
-		if x := p.onOne(cluster.NodeID(n), starving, next, strict); x != nil && (best == nil || x.better(best, p.s.cfg.Reclaim.Choose)) {
+	for n := range p.world.site.cluster.Nodes() {
+		if x := p.onOne(cluster.NodeID(n), starving, next, strict); x != nil && (best == nil || x.better(best, p.order)) {
 			best = x
 		}
 	}
@@ -84,8 +110,8 @@ type amounts map[int32][]int64
 
 // count counts a task in or out of its pools.
 func (a amounts) count(s *Scheduler, r *run, sign int64) {
-	request := s.cluster.Request(r.shape)
-	for at := r.pool; at >= 0; at = s.pools[at].parent {
+	request := s.site.cluster.Request(r.key)
+	for at := r.pool; at >= 0; at = s.tree.pools[at].parent {
 		sum := a[at]
 		for len(sum) < len(request) {
 			sum = append(sum, 0)
@@ -114,8 +140,10 @@ func (a amounts) of(pool int32, resource int) int64 {
 
 // onOne chooses on one node, nil if it cannot be done there.
 func (p *planner) onOne(n cluster.NodeID, starving int32, next ask, strict bool) *sacrifice {
-	node, request := &p.world.cluster.Nodes()[n], p.world.cluster.Request(next.shape)
-	if !p.world.cluster.Suits(n, next.shape) || !p.world.mayUse([]cluster.NodeID{n}, next.shape, next.limit) || int(n) >= len(p.onNode) || p.gang.hosts[n] {
+	node, request := &p.world.site.cluster.Nodes()[n], p.world.site.cluster.Request(next.key)
+	if !p.world.site.cluster.Empty().Suits(n, next.key) || !p.world.site.mayUse([]cluster.NodeID{n}, next.key,
+		next.limit) ||
+		int(n) >= len(p.onNode) || p.gang.hosts[n] {
 		return nil
 	}
 	x := &sacrifice{p: p, starving: starving, strict: strict, node: n, lack: slices.Clone(request), taken: p.gang.taken.clone()}
@@ -140,6 +168,65 @@ func (p *planner) onOne(n cluster.NodeID, starving int32, next ask, strict bool)
 	return x
 }
 
+// giver is the pool that gives room of a leaf to a starving pool: the one of those above
+// the leaf that stands below the first pool that holds both.
+func (p *planner) giver(leaf, starving int32) int32 {
+	at := leaf
+	for !p.s.tree.within(starving, p.s.tree.pools[at].parent) {
+		at = p.s.tree.pools[at].parent
+	}
+	return at
+}
+
+// chooseForGang returns the tasks to be stopped so that all tasks of a gang fit, nil if
+// there are none: for each task a node with room or, if there is none, those of the node
+// where it is best. The nodes of the world stay as they are.
+func (p *planner) chooseForGang(starving int32, next ask, strict bool) (chosen []RunID) {
+	nodes, key := p.world.site.cluster, next.key
+	single := nodes.KeyOf(cluster.Ask{Amounts: nodes.Amounts(nodes.Request(key)), Must: nodes.Must(key), Window: nodes.Window(key)})
+	n, spread := nodes.Gang(key)
+	type room struct {
+		node cluster.NodeID
+		key  cluster.Key
+	}
+	var given, taken []room
+	p.gang = gangRoom{map[int32]bool{}, map[cluster.NodeID]bool{}, amounts{}}
+	defer func() {
+		for _, r := range taken {
+			nodes.Give(r.node, r.key)
+		}
+		for _, r := range given {
+			nodes.Take(r.node, r.key)
+		}
+		p.gang = gangRoom{}
+	}()
+	for range n {
+		node, found := nodes.PlaceOn(single, func(id cluster.NodeID) bool {
+			return !p.gang.hosts[id] && p.world.site.mayUse([]cluster.NodeID{id}, key, next.limit)
+		})
+		if !found {
+			x := p.best(starving, next, strict)
+			if x == nil {
+				return nil
+			}
+			for _, id := range x.runs() {
+				r := p.world.running.run(id)
+				nodes.Give(r.node, r.key)
+				given = append(given, room{r.node, r.key})
+				chosen = append(chosen, id)
+			}
+			for _, i := range x.numbers {
+				p.gang.spent[i] = true
+			}
+			node, p.gang.taken = x.node, x.taken
+		}
+		nodes.Take(node, key)
+		taken = append(taken, room{node, key})
+		p.gang.hosts[node] = spread
+	}
+	return chosen
+}
+
 func (x *sacrifice) enough() bool {
 	return !slices.ContainsFunc(x.lack, func(n int64) bool { return n > 0 })
 }
@@ -147,11 +234,11 @@ func (x *sacrifice) enough() bool {
 // helps reports whether a piece frees something on the node that lacks.
 func (x *sacrifice) helps(y *piece) bool {
 	for _, id := range y.runs {
-		r := x.p.s.run(id)
+		r := x.p.s.running.run(id)
 		if r.node != x.node {
 			continue
 		}
-		for k, n := range x.p.s.cluster.Request(r.shape) {
+		for k, n := range x.p.s.site.cluster.Request(r.key) {
 			if n > 0 && k < len(x.lack) && x.lack[k] > 0 {
 				return true
 			}
@@ -161,24 +248,26 @@ func (x *sacrifice) helps(y *piece) bool {
 }
 
 // may reports whether a piece may be stopped with those chosen already: it still runs in
-// the world, and its pools keep what is theirs.
+// the world, and its pools keep their parts.
 func (x *sacrifice) may(y *piece) bool {
 	p := x.p
-	if !p.s.stops.safe[y.job].IsZero() && p.s.stops.safe[y.job].After(p.s.at) && !p.stopped[y.job] {
+	if !p.s.departures.stops.safe[y.job].IsZero() && p.s.departures.stops.safe[y.job].After(p.s.site.at) &&
+		!p.stopped[y.job] {
 		return false
 	}
 	for _, id := range y.runs {
-		if r := &p.world.runs[uint32(id)]; !r.used || r.id(int(uint32(id))) != id || p.s.within(r.pool, x.starving) {
+		if r := &p.world.running.runs[uint32(id)]; !r.used || r.id(int(uint32(id))) != id || p.s.tree.within(r.pool,
+			x.starving) {
 			return false
 		}
 	}
 	x.count(y, +1)
 	defer x.count(y, -1)
 	for _, id := range y.runs {
-		pool := p.s.run(id).pool
+		pool := p.s.running.run(id).pool
 		from := p.giver(pool, x.starving)
-		for at := pool; ; at = p.s.pools[at].parent {
-			if p.s.labels[at].kind == named && !x.keeps(at, x.strict || at == from) {
+		for at := pool; ; at = p.s.tree.pools[at].parent {
+			if p.s.tree.labels[at].kind == named && !x.keeps(at, x.strict || at == from) {
 				return false
 			}
 			if at == from {
@@ -197,11 +286,11 @@ func (x *sacrifice) keeps(id int32, strict bool) bool {
 	if !strict {
 		part = math.Floor(part + rounding)
 	}
-	stays := math.Min(w.pools[id].Running, p.s.pools[id].Running-float64(p.leaving.of(id, 0)))
+	stays := math.Min(w.tree.pools[id].Running, p.s.tree.pools[id].Running-float64(p.leaving.of(id, 0)))
 	if stays-float64(x.taken.of(id, 0)) < part-rounding {
 		return false
 	}
-	l, now := w.limits(id), p.s.limits(id)
+	l, now := w.tree.limits(id), p.s.tree.limits(id)
 	if l == nil {
 		return true
 	}
@@ -214,12 +303,12 @@ func (x *sacrifice) keeps(id int32, strict bool) bool {
 	return true
 }
 
-// count counts a piece in or out of what is taken.
+// count counts a piece in or out of the sacrifice.
 func (x *sacrifice) count(y *piece, sign int64) {
 	s := x.p.s
 	for _, id := range y.runs {
-		r := s.run(id)
-		request := s.cluster.Request(r.shape)
+		r := s.running.run(id)
+		request := s.site.cluster.Request(r.key)
 		if r.node == x.node {
 			for k := range x.lack {
 				if k < len(request) {
@@ -231,7 +320,7 @@ func (x *sacrifice) count(y *piece, sign int64) {
 	}
 }
 
-// prune leaves out what is not needed after all: a wide task that came last may make
+// prune leaves out pieces that are not needed after all: a wide task that came last may make
 // narrow ones before it superfluous.
 func (x *sacrifice) prune() {
 	for i := 0; i < len(x.pieces); {

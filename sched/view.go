@@ -1,65 +1,76 @@
 package sched
 
 import (
+	"cmp"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/fairlead/fairlead/cluster"
 	"github.com/fairlead/fairlead/usage"
 )
 
+// View tells what a scheduler holds: its pools, its jobs, its limits. It decides nothing and
+// changes nothing, and is good until the scheduler gets its next event.
+type View struct{ s *Scheduler }
+
+// Read returns the view of the scheduler.
+func (s *Scheduler) Read() View { return View{s} }
+
 // View returns the state of a pool, to be read before the next event.
-func (s *Scheduler) View(id PoolID) *Pool { return &s.pools[id] }
+func (s *Scheduler) View(id PoolID) *Pool { return &s.tree.pools[id] }
 
 // Pools is how many pools there are; they are numbered from 0, the root.
-func (s *Scheduler) Pools() int { return len(s.pools) }
+func (v View) Pools() int { return len(v.s.tree.pools) }
 
 // Parent returns the pool above; the root is its own.
-func (s *Scheduler) Parent(id PoolID) PoolID { return PoolID(max(0, s.pools[id].parent)) }
+func (v View) Parent(id PoolID) PoolID { return PoolID(max(0, v.s.tree.pools[id].parent)) }
 
 // Children returns the pools below, in the order in which they were made.
-func (s *Scheduler) Children(id PoolID) []PoolID {
+func (v View) Children(id PoolID) []PoolID {
 	var ids []PoolID
-	if in := s.pools[id].inner; in >= 0 {
-		for _, kid := range s.inners[in].kids {
+	if in := v.s.tree.pools[id].inner; in >= 0 {
+		for _, kid := range v.s.tree.inners[in].kids {
 			ids = append(ids, PoolID(kid))
 		}
 	}
 	return ids
 }
 
-// Name is the last segment of a pool's path, or the priority of a band.
-func (s *Scheduler) Name(id PoolID) string { return s.labels[id].name }
+// Name is the last segment of a pool's path, or the priority of a priority class.
+func (v View) Name(id PoolID) string { return v.s.tree.labels[id].name }
 
-// Band reports whether the pool is not in the tree of shares but holds the jobs of
+// PriorityClass reports whether the pool is not in the tree of shares but holds the jobs of
 // one priority of the leaf above it.
-func (s *Scheduler) Band(id PoolID) bool { return s.labels[id].kind == band }
+func (v View) PriorityClass(id PoolID) bool { return v.s.tree.labels[id].kind == priorityClass }
+
+// PriorityOf is the priority whose jobs the pool holds, if it is one of those in a leaf, as [View.Name]
+// calls it; else "".
+func (s *Scheduler) PriorityOf(id PoolID) string {
+	if s.Read().PriorityClass(id) {
+		return s.Read().Name(id)
+	}
+	return ""
+}
 
 // Configured reports whether the configuration names the pool.
-func (s *Scheduler) Configured(id PoolID) bool { return s.pools[id].configured }
+func (v View) Configured(id PoolID) bool { return v.s.tree.pools[id].configured }
 
-// PolicyName is the name of the policy by which the pool divides.
-func (s *Scheduler) PolicyName(id PoolID) string {
+// PolicyName is the name of the pool's policy.
+func (v View) PolicyName(id PoolID) string {
 	at := int32(id)
-	for s.labels[at].policy == "" && at != int32(Root) {
-		at = s.pools[at].parent
+	for v.s.tree.labels[at].policy == "" && at != int32(Root) {
+		at = v.s.tree.pools[at].parent
 	}
-	return s.labels[at].policy
+	return v.s.tree.labels[at].policy
 }
 
-// Policy is the one by which the pool divides, nil for a leaf.
-func (s *Scheduler) Policy(id PoolID) Policy {
-	if in := s.pools[id].inner; in >= 0 {
-		return s.inners[in].policy
+// Policy returns the pool's policy, nil for a leaf.
+func (v View) Policy(id PoolID) Policy {
+	if in := v.s.tree.pools[id].inner; in >= 0 {
+		return v.s.tree.inners[in].policy
 	}
 	return nil
-}
-
-// Eligible reports whether the pool has work that may start.
-func (s *Scheduler) Eligible(id PoolID) bool {
-	if id == Root {
-		return s.inners[0].open > 0
-	}
-	return s.pools[id].in
 }
 
 // Limits is what a pool may have, and holds.
@@ -70,51 +81,207 @@ type Limits struct {
 }
 
 // Limits returns the limits of a pool, and whether it has any.
-func (s *Scheduler) Limits(id PoolID) (Limits, bool) {
-	l := s.limits(int32(id))
+func (v View) Limits(id PoolID) (Limits, bool) {
+	l := v.s.tree.limits(int32(id))
 	if l == nil {
 		return Limits{}, false
 	}
 	most := cluster.Amounts{}
 	for r, n := range l.max {
 		if n >= 0 {
-			most[s.cluster.Resource(r)] = n
+			most[v.s.site.cluster.Resource(r)] = n
 		}
 	}
 	return Limits{
-		Min: s.cluster.Amounts(l.min), Max: most, Used: s.cluster.Amounts(l.used),
+		Min: v.s.site.cluster.Amounts(l.min), Max: most, Used: v.s.site.cluster.Amounts(l.used),
 		Tasks: int(l.tasks), JobTasks: int(l.jobRunning),
-		AtMaximumOfTasks: l.tasks > 0 && s.pools[id].Tasks >= l.tasks,
+		AtMaximumOfTasks: l.tasks > 0 && v.s.tree.pools[id].Tasks >= l.tasks,
 	}, true
 }
 
-// Advance moves the scheduler's time, so that what is read next is as of t.
-func (s *Scheduler) Advance(t time.Time) { s.advance(t) }
-
 // Instant is the instant of the last event.
-func (s *Scheduler) Instant() time.Time { return s.at }
+func (v View) Instant() time.Time { return v.s.site.at }
 
 // Now is the instant of the last event in the units of the clock.
-func (s *Scheduler) Now() usage.Now { return s.now }
+func (v View) Now() usage.Now { return v.s.site.now }
 
 // Clock gives the units of all amounts.
-func (s *Scheduler) Clock() usage.Clock { return s.clock }
+func (v View) Clock() usage.Clock { return v.s.site.clock }
 
 // Cluster is what there is to share; not to be changed.
-func (s *Scheduler) Cluster() *cluster.Cluster { return s.cluster }
+func (s *Scheduler) Cluster() *cluster.Cluster { return s.site.cluster }
 
-// Shape numbers a request.
-func (s *Scheduler) Shape(a cluster.Amounts) cluster.Shape { return s.cluster.Shape(a) }
+// Key numbers a request.
+func (s *Scheduler) Key(a cluster.Amounts) cluster.Key { return s.site.cluster.Key(a) }
 
 // GangOfRun is how many tasks start all at once with a running one, itself included: 1 if it
 // started for itself.
-func (s *Scheduler) GangOfRun(id RunID) int {
-	n, _ := s.cluster.Gang(s.run(id).shape)
+func (v View) GangOfRun(id RunID) int {
+	n, _ := v.s.site.cluster.Gang(v.s.running.run(id).key)
 	return n
 }
 
 // Config is the configuration in force.
-func (s *Scheduler) Config() Config { return s.cfg }
+func (v View) Config() Config { return v.s.site.cfg }
 
 // Steps is how many steps there were.
-func (s *Scheduler) Steps() uint64 { return s.steps }
+func (v View) Steps() uint64 { return v.s.placement.steps }
+
+// Boosts lists the boosts in force that the caller began, by id, with what their pools
+// have received so far.
+func (v View) Boosts() []Boost {
+	var out []Boost
+	for slot := range v.s.overrides.boosts.slots {
+		if b := &v.s.overrides.boosts.slots[slot]; b.ID != 0 {
+			out = append(out, v.s.overrides.boostNow(b))
+		}
+	}
+	slices.SortFunc(out, func(a, b Boost) int { return int(a.ID - b.ID) })
+	return out
+}
+
+// BoostsOf lists the boosts of a pool, starters included, in the order in which they
+// began.
+func (v View) BoostsOf(id PoolID) []Boost {
+	var out []Boost
+	for _, slot := range v.s.overrides.boosts.of[int32(id)] {
+		out = append(out, v.s.overrides.boostNow(&v.s.overrides.boosts.slots[slot]))
+	}
+	return out
+}
+
+// BaseWeight is the pool's weight without boosts.
+func (v View) BaseWeight(id PoolID) float64 { return v.s.tree.labels[id].weight }
+
+// UsageUnit is what usage is counted in.
+func (v View) UsageUnit() string {
+	if v.s.site.cfg.Charge.IsZero() {
+		return v.s.site.cluster.Unit()
+	}
+	return "charge"
+}
+
+// Rate is what a running task is charged each second: nothing before it has begun.
+func (v View) Rate(id RunID) float64 { return v.s.running.run(id).rate() }
+
+// Charged is what a running task is charged each second; 0 if that is what it takes of the
+// unit.
+func (v View) Charged(id RunID) float64 {
+	r := v.s.running.run(id)
+	if r.price == v.s.site.cluster.Width(r.key) {
+		return 0
+	}
+	return r.price
+}
+
+// PauseOf is the pause that holds a pool: its own, or that of the nearest pool above.
+func (v View) PauseOf(id PoolID) (p Pause, paused bool) { return v.s.overrides.PauseOf(id) }
+
+// Pauses lists the pauses in force, by pool.
+func (v View) Pauses() []Pause {
+	return slices.SortedFunc(maps.Values(v.s.overrides.pauses.all), func(a, b Pause) int {
+		return cmp.Compare(a.Pool, b.Pool)
+	})
+}
+
+// Ranks reports whether jobs have a priority of their own somewhere.
+func (v View) Ranks() bool { return v.s.precedence.ranks != nil }
+
+// RatesOf are the limits under which the start of a task counts.
+func (v View) RatesOf(id RunID) (out []RateLimit) {
+	t := v.s.quotas.needsOf(v.s.running.run(id).key)
+	if t == nil {
+		return nil
+	}
+	for _, n := range t.rates {
+		if r := &v.s.quotas.rates[n]; r.Limit.Count > 0 {
+			out = append(out, RateLimit{r.name, r.Limit})
+		}
+	}
+	return out
+}
+
+// Queued is how many of the tasks that run in and below a pool have not begun, but wait in
+// queues of their nodes, and how many units these take.
+func (v View) Queued(id PoolID) (tasks int, units float64) {
+	q := v.s.tree.queued[int32(id)]
+	return int(q.tasks), q.units
+}
+
+// Held is something limited that a task holds while it runs, whichever server
+// starts it: a license, or a part of the maximum of a pool above it.
+type Held struct {
+	Of     string // e.g. license matlab, max_running of physics
+	Amount int64
+	Max    int64 // that all who run may hold together
+	Now    int64 // of a license: the amount that all running tasks hold
+}
+
+// HeldBy is what a task holds, as the limits are now. Where several schedulers start
+// tasks at the same moment, each within the limits, whoever sees all of them has to check it.
+func (v View) HeldBy(id RunID) (out []Held) {
+	r := v.s.running.run(id)
+	if t := v.s.quotas.needsOf(r.key); t != nil {
+		for _, need := range t.licenses {
+			l := &v.s.quotas.licenses[need.license]
+			out = append(out, Held{l.of, need.n, l.total, l.used})
+		}
+	}
+	request := v.s.site.cluster.Request(r.key)
+	for at := r.pool; at >= 0; at = v.s.tree.pools[at].parent {
+		if l := v.s.tree.limits(at); l != nil {
+			out = l.held(out, request)
+		}
+	}
+	return out
+}
+
+// held adds what a task holds of the maxima of a pool.
+func (l *limit) held(out []Held, request []int64) []Held {
+	if l.tasks > 0 {
+		out = append(out, Held{Of: l.names.tasks, Amount: 1, Max: int64(l.tasks)})
+	}
+	for r, n := range request {
+		if r < len(l.max) && l.max[r] >= 0 && n > 0 {
+			out = append(out, Held{Of: l.names.max[r], Amount: n, Max: l.max[r]})
+		}
+	}
+	return out
+}
+
+// Starving is a pool that has had less than a rule of [Reclaim] gives it for longer than its
+// timeout, and for which nothing could be stopped when it was tried last.
+type Starving struct {
+	Pool     PoolID
+	Rule     StopRule
+	Resource int // in which these are counted
+	Running  float64
+	Goal     float64 // the minimum, or the fair part
+	Since    time.Time
+	// Protected is how many units are held, outside the pool, by running tasks that are
+	// never stopped for others.
+	Protected float64
+}
+
+// Starving lists the pools for which reclaim can do nothing, in order of their numbers.
+func (v View) Starving() []Starving {
+	var all []Starving
+	kept := v.s.running.spared(v.s.tree.reclaimSettings())
+	for _, h := range v.s.reclaimer.hungry {
+		if !h.fruitless {
+			continue
+		}
+		x := Starving{Pool: PoolID(h.pool), Rule: h.rule, Resource: h.resource, Running: h.running, Goal: h.goal, Since: h.since}
+		if kept != nil {
+			x.Protected = kept[Root] - kept[h.pool]
+		}
+		all = append(all, x)
+	}
+	slices.SortFunc(all, func(a, b Starving) int {
+		return cmp.Or(cmp.Compare(a.Pool, b.Pool), -cmp.Compare(a.Rule, b.Rule))
+	})
+	return all
+}
+
+// GateView tells what holds jobs back.
+type GateView struct{ s *Scheduler }

@@ -8,15 +8,15 @@ import (
 )
 
 // reservationGate is the gate of the window that a job asks for; false if it asks for none.
-func (s *Scheduler) reservationGate(shape cluster.Shape) (g why.Gate, asks bool) {
-	name := s.cluster.Window(shape)
+func (v GateView) reservationGate(key cluster.Key) (g why.Gate, asks bool) {
+	name := v.s.site.cluster.Window(key)
 	if name == "" {
 		return g, false
 	}
-	g = why.Gate{Name: "reservation", Where: name, Open: s.cluster.HasBegun(shape)}
-	for _, w := range s.cluster.Windows() {
+	g = why.Gate{Name: "reservation", Where: name, Open: v.s.site.cluster.Windows().HasBegun(v.s.site.cluster.Window(key))}
+	for _, w := range v.s.site.cluster.Windows().All() {
 		if w.Name == name && !w.Closed {
-			g.Window = tellWindow(&w)
+			g.Window = whyWindow(&w)
 			if !g.Open {
 				g.Code = why.GateReservation
 			}
@@ -27,37 +27,40 @@ func (s *Scheduler) reservationGate(shape cluster.Shape) (g why.Gate, asks bool)
 	return g, true
 }
 
-func tellWindow(w *cluster.Window) *why.Window {
+func whyWindow(w *cluster.Window) *why.Window {
 	return &why.Window{Name: w.Name, Nodes: w.Nodes, Maintenance: w.Closed, From: time.Unix(0, w.From), To: time.Unix(0, w.To)}
 }
 
 // WindowGates are the gates of a job that windows close, or could.
-func (s *Scheduler) WindowGates(j Job) []why.Gate {
+func (v GateView) WindowGates(j Job) []why.Gate {
 	var gates []why.Gate
-	if g, asks := s.reservationGate(j.Shape); asks {
+	if g, asks := v.reservationGate(j.Key); asks {
 		gates = append(gates, g)
 	}
-	return append(gates, s.windowGate(&j, why.Gate{Name: "nodes", Where: "nodes", Open: true}))
+	return append(gates, v.windowGate(&j, why.Gate{Name: "nodes", Where: "nodes", Open: true}))
 }
 
 // windowGate closes the gate of the nodes for a job that windows keep from starting: by its
 // limit it would run into one wherever it could run, or wherever there is room for it now.
-func (s *Scheduler) windowGate(j *Job, g why.Gate) why.Gate {
+func (v GateView) windowGate(j *Job, g why.Gate) why.Gate {
 	switch {
-	case !s.cluster.HasBegun(j.Shape) && g.Code == why.FitNow:
+	case !v.s.site.cluster.Windows().HasBegun(v.s.site.cluster.Window(j.Key)) && g.Code == why.FitNow:
 		g.Open, g.Code, g.Text = true, "", "nodes are kept for it when its reservation begins"
 		return g
-	case !s.cluster.HasBegun(j.Shape) || !s.cluster.Windowed():
+	case !v.s.site.cluster.Windows().HasBegun(v.s.site.cluster.Window(j.Key)) || !v.s.site.cluster.Windows().Any():
 		return g
 	}
-	now, n := s.instantOf(), int(s.atOnce(j.Shape))
+	now, n := v.s.site.instantOf(), int(v.s.site.atOnce(j.Key))
 	end := now + planned(j.Limit)
 	var could, open, fits, starts int // tasks: on suiting nodes, on those open for long, now
 	var best int64                    // until when the nodes are open that are so the longest
 	var where cluster.NodeID
-	for id := range cluster.NodeID(len(s.cluster.Nodes())) {
-		ever, fit := s.cluster.FitEver(id, j.Shape), s.cluster.FitNow(id, j.Shape)
-		begin, until := s.cluster.Open(id, j.Shape, now)
+	for id := range cluster.NodeID(len(v.s.site.cluster.Nodes())) {
+		ever, fit := 0, v.s.site.cluster.FitNow(id, j.Key)
+		if v.s.site.cluster.Empty().Suits(id, j.Key) {
+			ever = v.s.site.cluster.Empty().Fit(id, j.Key)
+		}
+		begin, until := v.s.site.cluster.Nodes()[id].Open(v.s.site.cluster.Window(j.Key), now)
 		if begin > now {
 			until = now
 		}
@@ -71,26 +74,26 @@ func (s *Scheduler) windowGate(j *Job, g why.Gate) why.Gate {
 	if could < n || open >= n && (fits < n || starts >= n) {
 		return g
 	}
-	w := s.inTheWayOf(j.Shape, where, best)
+	w := v.inTheWayOf(j.Key, where, best)
 	if w == nil {
 		return g
 	}
-	g.Open, g.Window, g.Code = false, tellWindow(w), why.PolicyReservation
+	g.Open, g.Window, g.Code = false, whyWindow(w), why.PolicyReservation
 	switch {
 	case w.Closed:
 		g.Code = why.PolicyMaint
-	case w.Name == s.cluster.Window(j.Shape): // its own ends too early
+	case w.Name == v.s.site.cluster.Window(j.Key): // its own ends too early
 		g.Code = why.ReservationOver
 	}
 	if best > now {
-		g.Window.Most = time.Duration(best - now).Seconds()
+		g.Window.Max = time.Duration(best - now).Seconds()
 	}
 	return g
 }
 
-// inTheWayOf is the window that closes a node to tasks of a shape at an instant.
-func (s *Scheduler) inTheWayOf(shape cluster.Shape, id cluster.NodeID, at int64) *cluster.Window {
-	all, name, own := s.cluster.Windows(), s.nodeName(id), s.cluster.Window(shape)
+// inTheWayOf is the window that closes a node to tasks with a key at an instant.
+func (v GateView) inTheWayOf(key cluster.Key, id cluster.NodeID, at int64) *cluster.Window {
+	all, name, own := v.s.site.cluster.Windows().All(), v.s.site.nodeName(id), v.s.site.cluster.Window(key)
 	var found *cluster.Window
 	for i := range all {
 		w := &all[i]
@@ -106,27 +109,28 @@ func (s *Scheduler) inTheWayOf(shape cluster.Shape, id cluster.NodeID, at int64)
 }
 
 // WindowsOn are the windows of a node that are not over, by their beginning.
-func (s *Scheduler) WindowsOn(id cluster.NodeID) []why.Window {
+func (v View) WindowsOn(id cluster.NodeID) []why.Window {
 	var out []why.Window
-	for _, w := range s.cluster.Windows() {
-		if w.On(s.nodeName(id)) {
-			out = append(out, *tellWindow(&w))
+	for _, w := range v.s.site.cluster.Windows().All() {
+		if w.On(v.s.site.nodeName(id)) {
+			out = append(out, *whyWindow(&w))
 		}
 	}
 	return out
 }
 
 // KeptOn are the jobs that room is kept for on a node, by the last step, in order.
-func (s *Scheduler) KeptOn(id cluster.NodeID) (out []why.Kept) {
-	if s.backfill.plan == nil {
+// It does not say what of it is predicted.
+func (v View) KeptOn(id cluster.NodeID) (out []why.Kept) {
+	if v.s.reserve.backfill.plan == nil {
 		return nil
 	}
-	for _, r := range s.keptRoom() {
-		if r.from != unplaced && r.on(id) {
-			k := *s.tellKept(&r)
+	for r := range v.keptRoom() {
+		if r.on(id) {
+			k := *v.whyKept(r, nil)
 			for _, n := range r.nodes { // once for each task
 				if n == id {
-					k.Units += int64(s.cluster.Width(r.shape))
+					k.Units += int64(v.s.site.cluster.Width(r.key))
 				}
 			}
 			out = append(out, k)

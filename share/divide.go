@@ -14,8 +14,8 @@ type Claim struct {
 	Demand float64 // never exceeded: what it could use now
 }
 
-func (c Claim) least() float64 { return math.Max(0, math.Min(c.Min, c.most())) }
-func (c Claim) most() float64  { return math.Max(0, math.Min(c.Max, c.Demand)) }
+func (c Claim) least() float64 { return math.Max(0, math.Min(c.Min, c.max())) }
+func (c Claim) max() float64   { return math.Max(0, math.Min(c.Max, c.Demand)) }
 
 // Divide gives every claim its weighted fair part of the capacity: the level L is
 // found at which the parts min(most, max(least, weight x L)) add up to the capacity
@@ -32,13 +32,13 @@ func Divide(capacity float64, claims []Claim) []float64 {
 	least, most := 0.0, 0.0
 	for _, c := range claims {
 		least += c.least()
-		most += c.most()
+		most += c.max()
 	}
 	switch {
 	case capacity <= 0:
 	case most <= capacity:
 		for i, c := range claims {
-			parts[i] = c.most()
+			parts[i] = c.max()
 		}
 	case least >= capacity:
 		for i, c := range claims {
@@ -56,7 +56,7 @@ func fill(capacity float64, claims []Claim, parts []float64) {
 	weighted, least := 0.0, 0.0
 	for _, c := range claims {
 		if c.Weight > 0 {
-			weighted += c.most()
+			weighted += c.max()
 		} else {
 			least += c.least()
 		}
@@ -77,7 +77,7 @@ func fill(capacity float64, claims []Claim, parts []float64) {
 		if c.Weight > 0 {
 			rise = c.Weight * level
 		}
-		parts[i] = math.Min(c.most(), math.Max(c.least(), rise))
+		parts[i] = math.Min(c.max(), math.Max(c.least(), rise))
 	}
 }
 
@@ -89,9 +89,9 @@ func waterLevel(capacity float64, claims []Claim, weight func(Claim) float64) fl
 	bends := make([]bend, 0, 2*len(claims))
 	filled := 0.0
 	for _, c := range claims {
-		if w := weight(c); w > 0 && c.most() > 0 {
+		if w := weight(c); w > 0 && c.max() > 0 {
 			filled += c.least()
-			bends = append(bends, bend{c.least() / w, w}, bend{c.most() / w, -w})
+			bends = append(bends, bend{c.least() / w, w}, bend{c.max() / w, -w})
 		}
 	}
 	slices.SortFunc(bends, func(a, b bend) int {

@@ -3,7 +3,7 @@ package share
 import "time"
 
 // Options are the settings of a pool's policy. Each policy reads its own and ignores
-// the others; what is left out has the policy's default. They belong to the pool that
+// the others; a setting that is left out has the policy's default. They belong to the pool that
 // names the policy, and go with it to the pools below that name none.
 type Options struct {
 	Rounding  string // of load: exact or scoot; "" is exact
@@ -26,6 +26,6 @@ const MaxDays = 64
 type Decay struct {
 	HalfLife     bool    // by the half-life of the configuration instead of by days
 	Days         int     // that count; 0 is 7
-	Factor       float64 // by which a day counts less than the one after it; 0 is 0.7
+	Factor       float64 // a day counts this many times the one after it; 0 is 0.7
 	ScaleByShare bool    // multiply the use by the share
 }

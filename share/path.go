@@ -68,25 +68,6 @@ func CheckPath(path string) error {
 	return nil
 }
 
-// CleanName makes a segment out of any text, e.g. a user's name from elsewhere:
-// what a name may not hold becomes an underscore.
-func CleanName(text string) string {
-	clean := strings.Map(func(r rune) rune {
-		if r == utf8.RuneError || !nameRune(r) {
-			return '_'
-		}
-		return r
-	}, text)
-	for len(clean) > MaxSegment {
-		_, size := utf8.DecodeLastRuneInString(clean)
-		clean = clean[:len(clean)-size]
-	}
-	if clean == "" || clean == "." || clean == ".." {
-		return "_"
-	}
-	return clean
-}
-
 // Join appends a segment to a path; the root's path is empty.
 func Join(path, name string) string {
 	if path == "" {

@@ -6,13 +6,10 @@ import (
 	"strings"
 )
 
-// DefaultPool takes the jobs that no placement rule matches.
-const DefaultPool = "default"
-
 // MaxExpression bounds a rule's expression, in bytes.
 const MaxExpression = 1 << 10
 
-// Origin is what is known of a job when it is placed.
+// Origin holds the properties of a job that placement looks at.
 type Origin struct {
 	User, Group, Kind, Requestor string
 }
@@ -150,7 +147,12 @@ func expand(parts []part, o Origin) string {
 			continue
 		}
 		value, _ := o.field(p.field)
-		b.WriteString(CleanName(value))
+		switch p.field {
+		case "user", "requestor":
+			b.WriteString(userName(value))
+		default:
+			b.WriteString(CleanName(value))
+		}
 	}
 	return b.String()
 }

@@ -10,10 +10,10 @@ import (
 type Times struct {
 	// Standard is the limit of jobs that name none; 0 or [Never] is none.
 	Standard time.Duration
-	// Most is the largest limit that a job may have; 0 is any.
-	Most time.Duration
-	// MostOf is the pool that says Most, "" for the root.
-	MostOf string
+	// Max is the largest limit that a job may have; 0 is any.
+	Max time.Duration
+	// MaxOf is the pool that says Max, "" for the root.
+	MaxOf string
 }
 
 // Times returns what holds in the pool at path, which need not be there yet.
@@ -39,8 +39,8 @@ func (t Times) Under(path string, p *Pool) Times {
 	if p.Time != 0 {
 		t.Standard = p.Time
 	}
-	if p.MaxTime > 0 && (t.Most == 0 || p.MaxTime < t.Most) {
-		t.Most, t.MostOf = p.MaxTime, path
+	if p.MaxTime > 0 && (t.Max == 0 || p.MaxTime < t.Max) {
+		t.Max, t.MaxOf = p.MaxTime, path
 	}
 	return t
 }
@@ -50,9 +50,9 @@ func (t Times) Under(path string, p *Pool) Times {
 func (t Times) Default() time.Duration {
 	switch {
 	case t.Standard <= 0:
-		return t.Most
-	case t.Most > 0:
-		return min(t.Standard, t.Most)
+		return t.Max
+	case t.Max > 0:
+		return min(t.Standard, t.Max)
 	}
 	return t.Standard
 }

@@ -29,11 +29,11 @@ func TestTimes(t *testing.T) {
 		{"open/ann", 4 * h, 48 * h, ""},
 	} {
 		got := root.Times(c.path)
-		if got.Default() != c.standard || got.Most != c.most || got.MostOf != c.from {
-			t.Errorf("%q: default %v, at most %v of %q; want %v, %v of %q", c.path, got.Default(), got.Most, got.MostOf, c.standard, c.most, c.from)
+		if got.Default() != c.standard || got.Max != c.most || got.MaxOf != c.from {
+			t.Errorf("%q: default %v, at most %v of %q; want %v, %v of %q", c.path, got.Default(), got.Max, got.MaxOf, c.standard, c.most, c.from)
 		}
 	}
-	if got := (&share.Pool{}).Times("a/b"); got.Default() != 0 || got.Most != 0 {
+	if got := (&share.Pool{}).Times("a/b"); got.Default() != 0 || got.Max != 0 {
 		t.Errorf("without limits: %+v", got)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"slices"
 	"strings"
 	"time"
 )
@@ -49,6 +50,19 @@ func (p *Pool) walk(path string, yield func(string, *Pool) bool) bool {
 	return true
 }
 
+// Using returns the path of the first pool, p or one below it, that names one of some policies.
+func (p *Pool) Using(policies ...string) (path string, uses bool) {
+	if slices.Contains(policies, p.Policy) {
+		return "", true
+	}
+	for at, c := range p.All() {
+		if slices.Contains(policies, c.Policy) {
+			return at, true
+		}
+	}
+	return "", false
+}
+
 // Find returns the configured pool at path, or nil.
 func (p *Pool) Find(path string) *Pool {
 	if path == "" {
@@ -63,7 +77,7 @@ func (p *Pool) Find(path string) *Pool {
 	return nil
 }
 
-// Check says what is wrong with the numbers of one pool, its children left out.
+// Check returns an error if the numbers of one pool, without its children, are invalid.
 func (p *Pool) Check() error {
 	if err := CheckWeightOrNone(p.Weight); err != nil {
 		return err

@@ -18,9 +18,8 @@ type Account struct {
 // rounding bounds what sums of a few products differ by that are equal but for rounding.
 const rounding = 1e-14
 
-// Service is what has been received up to now, running tasks included. Tasks that started this
-// instant have received nothing, and not what rounding leaves: who has nothing ties with others
-// who have nothing.
+// Service is the service received up to now, running tasks included. Tasks that started this
+// instant have received exactly nothing, without a rounding error: pools that have nothing tie.
 func (a *Account) Service(now Now) float64 {
 	running := float64(a.Rate*now.Tau) - a.Started // not fused into one operation, so that it is the same everywhere
 	if math.Abs(running) <= rounding*a.Started {
@@ -48,8 +47,8 @@ func (a *Account) Finish(width, rate float64, started, ended Now) {
 	}
 }
 
-// Accrue counts in what is charged a task that runs, from its start on, or out what was if the
-// rate is below 0: one that runs, and receives nothing.
+// Accrue counts in the charge of a running task, from its start on. A rate below 0 counts it out:
+// the task still runs, and receives nothing.
 func (a *Account) Accrue(rate float64, started Now) {
 	a.Rate += rate
 	a.Started += rate * started.Tau

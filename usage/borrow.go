@@ -10,7 +10,7 @@ import (
 type Standing struct {
 	Due     float64 // its share of what the pool above has
 	Running float64
-	Want    float64 // what it runs and what waits
+	Want    float64 // its running and waiting tasks
 }
 
 // Loan is a number of slots that one sibling has of another's share, because that one

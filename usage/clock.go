@@ -27,7 +27,7 @@ func NewClock(ref time.Time, halfLife time.Duration) Clock {
 	return Clock{ref: ref, half: halfLife.Seconds()}
 }
 
-// Reference is the instant as of which amounts are expressed.
+// Reference is the instant to which amounts refer.
 func (c Clock) Reference() time.Time { return c.ref }
 
 // HalfLife is 0 when nothing decays.
@@ -79,7 +79,7 @@ func (c Clock) At(t time.Time) Now {
 // Rebase returns a clock with the reference t and the half-life, and the functions
 // that express an amount and an instant of the old clock in its units. It keeps the
 // numbers small when a clock has run for many half-lives. However long t is after the
-// old reference, what is finite stays so: old amounts vanish. The reference never goes
+// old reference, finite amounts stay finite: old amounts vanish. The reference never goes
 // back, or amounts would grow.
 func (c Clock) Rebase(t time.Time, halfLife time.Duration) (next Clock, amount func(float64) float64, instant func(Now) Now) {
 	if t.Before(c.ref) {

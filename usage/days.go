@@ -5,8 +5,8 @@ import "math"
 // Day is the length of a day, in seconds. Days begin at midnight UTC.
 const Day = 86400
 
-// Days keeps what was received on each of the last days apart, today included, so that
-// each can count less than the one after it (seed 4: "decay factor", by days). Times are
+// Days keeps the service of each of the last days apart, today included, so that
+// each can count less than the one after it (a decay factor by days). Times are
 // in seconds since 1970, amounts in slot-seconds; nothing decays within a day.
 //
 // Example: 4 slots, factor 0.7. A day ago one task had all four slots for 24 hours:
@@ -30,7 +30,7 @@ func dayOf(t float64) int64 { return int64(math.Floor(t / Day)) }
 // NextDay is the next midnight after t.
 func NextDay(t float64) float64 { return float64(dayOf(t)+1) * Day }
 
-// Advance counts what runs up to t, and drops the days that are too old then.
+// Advance counts the running tasks up to t, and drops the days that are too old then.
 func (d *Days) Advance(t float64) {
 	for dayOf(t) > d.newest {
 		midnight := float64(d.newest+1) * Day
@@ -57,7 +57,7 @@ func (d *Days) weigh() {
 	}
 }
 
-// Run counts tasks of so many slots in, or out if width is below 0.
+// Run counts tasks that take width slots in, or out if width is below 0.
 func (d *Days) Run(width, t float64) {
 	d.Advance(t)
 	d.width += width
@@ -66,8 +66,8 @@ func (d *Days) Run(width, t float64) {
 	}
 }
 
-// Add counts an amount that was received between two instants, the later of which is
-// not after the last call of Advance.
+// Add counts an amount that was received between two instants. The later one must not be
+// after the last call of Advance.
 func (d *Days) Add(amount, from, to float64) {
 	if to <= from {
 		d.add(amount, dayOf(to))
@@ -100,7 +100,18 @@ func (d *Days) Parts(t float64) (past, today, slots, seconds float64) {
 	return d.past, d.amounts[0], d.width, t - d.at
 }
 
-// Clear forgets what was received.
+// Merge adds the service of another pool on the same days, and its running tasks, up to t.
+func (d *Days) Merge(o *Days, t float64) {
+	d.Advance(t)
+	o.Advance(t)
+	for k := range d.amounts {
+		d.amounts[k] += o.amounts[k]
+	}
+	d.width += o.width
+	d.weigh()
+}
+
+// Clear forgets all service.
 func (d *Days) Clear() {
 	clear(d.amounts)
 	d.past = 0

@@ -6,8 +6,8 @@ import (
 )
 
 // Deficits says, exactly and at any instant, what each child of a pool is owed: the
-// service that an ideal scheduler would have given it, less what it received (seed 1,
-// HADOOP-3746, "deficit").
+// service that an ideal scheduler would have given it, less what it received ("deficit" in
+// HADOOP-3746).
 //
 // The ideal scheduler divides a rate at every instant, infinitely finely: a child i with
 // something to run gets clamp(w_i L, least_i, most_i), where the level L is such that all
@@ -32,15 +32,15 @@ type Deficits struct {
 }
 
 type debtor struct {
-	weight, least, most float64
-	guard               float64 // at most most: where its bend is kept, see Set
-	running             float64
-	gone                float64 // the instant at which it had nothing left
+	weight, min, max float64
+	guard            float64 // at most most: where its bend is kept, see Set
+	running          float64
+	gone             float64 // the instant at which it had nothing left
 
 	rising   bool    // its ideal rate is weight x level; else it is fixed
 	fixed    float64 // that rate
 	ideal    float64 // service as of the base
-	base     float64 // instant, or integral of the level, as of which ideal is kept
+	base     float64 // instant, or integral of the level, to which ideal refers
 	received float64 // service as of since
 	since    float64
 }
@@ -68,7 +68,7 @@ func (d *Deficits) kid(i int) *debtor {
 	return &d.kids[i]
 }
 
-// SetRate sets what is divided, in slots.
+// SetRate sets the number of slots to divide.
 func (d *Deficits) SetRate(rate float64) {
 	if rate != d.rate {
 		d.rate = rate
@@ -85,26 +85,26 @@ func (d *Deficits) SetRate(rate float64) {
 func (d *Deficits) Set(i int, weight, least, most float64) {
 	k := d.kid(i)
 	least = math.Min(least, most)
-	if k.weight == weight && k.least == least && k.most > 0 && most >= k.guard && k.guard < k.most {
-		k.most = most
+	if k.weight == weight && k.min == least && k.max > 0 && most >= k.guard && k.guard < k.max {
+		k.max = most
 		return
 	}
-	if k.weight == weight && k.least == least && k.most == most {
+	if k.weight == weight && k.min == least && k.max == most {
 		return
 	}
 	if k.weight != weight {
 		d.rebase(k)
 		d.changed = append(d.changed, i)
 	}
-	if k.most <= 0 && d.at > k.gone {
+	if k.max <= 0 && d.at > k.gone {
 		k.ideal, k.received, k.since = 0, 0, d.at
 	}
-	if k.most > 0 && most <= 0 {
+	if k.max > 0 && most <= 0 {
 		k.gone = d.at
 	}
 	d.remove(i)
-	d.least += least - k.least
-	k.weight, k.least, k.most = weight, least, most
+	d.least += least - k.min
+	k.weight, k.min, k.max = weight, least, most
 	k.guard = d.guardOf(k)
 	d.insert(i)
 	d.rated(i)
@@ -114,18 +114,18 @@ func (d *Deficits) Set(i int, weight, least, most float64) {
 // guardOf is where a child's upper bend is kept: half of what it can use, if that is still
 // far above its part.
 func (d *Deficits) guardOf(k *debtor) float64 {
-	if half := k.most / 2; !math.IsInf(d.level, 1) && half > 2*k.weight*d.level && half > k.least {
+	if half := k.max / 2; !math.IsInf(d.level, 1) && half > 2*k.weight*d.level && half > k.min {
 		return half
 	}
-	return k.most
+	return k.max
 }
 
 func (d *Deficits) insert(i int) {
 	k := &d.kids[i]
-	if k.most <= k.least || k.weight <= 0 {
+	if k.max <= k.min || k.weight <= 0 {
 		return
 	}
-	d.bends.insert(int32(2*i), k.least/k.weight, k.weight)
+	d.bends.insert(int32(2*i), k.min/k.weight, k.weight)
 	if !math.IsInf(k.guard, 1) {
 		d.bends.insert(int32(2*i+1), k.guard/k.weight, -k.weight)
 	}
@@ -148,9 +148,9 @@ func (d *Deficits) settle() {
 		var passed []int
 		d.bends.between(math.Min(was, d.level), math.Max(was, d.level), func(n int32) { passed = append(passed, int(n/2)) })
 		for _, i := range passed {
-			if k := &d.kids[i]; k.guard < k.most && k.weight*d.level >= k.guard {
+			if k := &d.kids[i]; k.guard < k.max && k.weight*d.level >= k.guard {
 				d.remove(i)
-				k.guard = k.most
+				k.guard = k.max
 				d.insert(i)
 				again = true
 			}
@@ -176,11 +176,11 @@ func (d *Deficits) rated(i int) {
 	k := &d.kids[i]
 	rising, fixed := false, 0.0
 	switch part := k.weight * d.level; {
-	case k.most <= 0:
-	case k.weight == 0 || part <= k.least:
-		fixed = k.least
-	case part >= k.most:
-		fixed = k.most
+	case k.max <= 0:
+	case k.weight == 0 || part <= k.min:
+		fixed = k.min
+	case part >= k.max:
+		fixed = k.max
 	default:
 		rising = true
 	}

@@ -83,7 +83,7 @@ func slowLevel(rate float64, sum func(level float64) float64) float64 {
 }
 
 // TestDriftsAlike checks that children of the same drift keep their order by Still while
-// time passes, and that Still plus the drift is what is owed.
+// time passes, and that Still plus the drift is the deficit.
 func TestDriftsAlike(t *testing.T) {
 	d := NewDeficits(0)
 	d.SetRate(10)

@@ -44,11 +44,11 @@ type Sums struct {
 	Largest         float64 // of |lag| at any event; since the account began
 }
 
-// Lag is what is owed: the ideal less what was received.
+// Lag is the ideal service less the received service.
 func (s Sums) Lag() float64 { return s.Ideal - s.Received }
 
 // Span is a window of the recent past, which moves on part by part: it covers the
-// last Parts parts, of which the latest has only begun.
+// last Parts parts; the latest has only begun.
 type Span struct {
 	Part  time.Duration
 	Parts int
@@ -107,7 +107,7 @@ func (f *Fairness) add(seconds float64) {
 	}
 }
 
-// grow makes room; number 0 is what was idle, and the pools come after it.
+// grow makes room; number 0 is the idle capacity, and the pools come after it.
 func (f *Fairness) grow(n int) {
 	if n > len(f.sums) {
 		f.rates = append(f.rates, make([]Rate, n-len(f.rates))...)

@@ -73,7 +73,7 @@ func (h history) sum(pool int, from, to float64) (s usage.Sums) {
 }
 
 // TestFairnessAgainstHistory: totals, windows and idle time are those of the slow
-// version, and the lags add up to what was wanted and not given.
+// version, and the lags add up to the demand that was not served.
 func TestFairnessAgainstHistory(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		part, parts := rapid.IntRange(1, 9).Draw(t, "part"), rapid.IntRange(1, 5).Draw(t, "parts")

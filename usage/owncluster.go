@@ -17,7 +17,7 @@ import (
 //	own = max(V_n, submitted + length)
 //
 // since no task goes faster for having more slots than it asks for. A task that is
-// wider than c is taken to run on c slots for so much longer. It is exact for a pool
+// wider than c is taken to run on c slots, and longer in proportion. It is exact for a pool
 // that always has work; for one with few long tasks the fluid is a little faster than
 // whole slots would be, and where the share changes, the new one counts for the whole
 // task. [OwnFinish] is the exact answer for those who know all lengths.
@@ -63,7 +63,7 @@ type OwnTask struct {
 
 // OwnFinish says when each of a pool's tasks would end on a private cluster of whole
 // slots that starts them strictly in the order given, which is that of their submission.
-// A task that is wider than the cluster takes all of it for so much longer.
+// A task that is wider than the cluster takes all of it, for longer in proportion.
 //
 // Example: two slots; tasks of 10, 4 and 4 s with width 1, submitted at 0, and one of
 // 5 s with width 2 submitted at 1. They end at 10, 4, 8 and, since it needs both slots,

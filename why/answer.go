@@ -3,6 +3,8 @@ package why
 import (
 	"fmt"
 	"time"
+
+	"github.com/fairlead/fairlead/share"
 )
 
 // Version is the version of the JSON form of an [Answer].
@@ -79,8 +81,8 @@ type Units struct {
 	// AsOf is the instant for which the levels were computed: that of the answer, or that
 	// at which the job was chosen.
 	AsOf time.Time `json:"as_of"`
-	// Reference is the instant as of which decayed amounts of the levels are given,
-	// Growth what they are divided by to be as of the answer's instant.
+	// Reference is the instant to which decayed amounts of the levels refer. Divided by Growth
+	// they refer to the answer's instant.
 	Reference       time.Time `json:"reference"`
 	Growth          float64   `json:"growth"`
 	HalfLifeSeconds float64   `json:"half_life_seconds"`
@@ -96,6 +98,7 @@ const (
 	Limited    Verdict = "limit"
 	Impossible Verdict = "impossible"
 	NeedsAdmin Verdict = "needs admin"
+	MayStarve  Verdict = "may starve"
 	Ended      Verdict = "ended"
 )
 
@@ -108,7 +111,7 @@ type Reason struct {
 	Until *time.Time `json:"until,omitempty"`
 }
 
-// Narrowing is a step on the way from all nodes to those that could run a job.
+// Narrowing is a step on the way from all nodes to the nodes that could run a job.
 type Narrowing struct {
 	Left        int    `json:"nodes_left"`
 	Requirement string `json:"requirement"`
@@ -129,19 +132,22 @@ type Rank struct {
 
 // Level is the comparison at one pool on the way from the root down to the job.
 type Level struct {
-	Pool     string  `json:"pool"` // that divides; "" is the root
-	Policy   string  `json:"policy"`
-	Formula  string  `json:"formula"`
-	Order    string  `json:"order"`
-	Terms    []Term  `json:"terms"`
-	Says     string  `json:"says,omitempty"` // what the terms of a child say in words, with expressions in braces
-	Clock    float64 `json:"clock"`          // where a child enters that comes back
-	You      string  `json:"you"`            // the child on the job's way
-	Before   int     `json:"before"`         // children that go before it
-	Children []Child `json:"children"`       // in order; those before it may be cut, see Left
-	Left     int     `json:"left_out"`       // children before it that are not listed
-	Jobs     bool    `json:"jobs,omitempty"` // the children are jobs, by the priority of each
-	Behind   int     `json:"behind"`         // of a choice that was made: children behind those listed that are not
+	Pool    string `json:"pool"` // that divides; "" is the root
+	Policy  string `json:"policy"`
+	Formula string `json:"formula"`
+	Order   string `json:"order"`
+	Terms   []Term `json:"terms"`
+	Says    string `json:"says,omitempty"` // what the terms of a child say in words, with expressions in braces
+	Tied    string `json:"tied,omitempty"` // what decides between equal keys, if not the larger weight
+	// TermByTerm: the key only makes one number of the terms, which are compared one after the other.
+	TermByTerm bool    `json:"term_by_term,omitempty"`
+	Clock      float64 `json:"clock"`          // where a child enters that comes back
+	You        string  `json:"you"`            // the child on the job's way
+	Before     int     `json:"before"`         // children that go before it
+	Children   []Child `json:"children"`       // in order; those before it may be cut, see Left
+	Left       int     `json:"left_out"`       // children before it that are not listed
+	Jobs       bool    `json:"jobs,omitempty"` // the children are jobs, by the priority of each
+	Behind     int     `json:"behind"`         // of a choice that was made: children behind those listed that are not
 }
 
 // Child is one child of the pool that divides, as it was compared.
@@ -154,7 +160,7 @@ type Child struct {
 	Resource string  `json:"resource,omitempty"`
 	Fixed    Number  `json:"fixed,omitempty"` // decides between keys and ties that are equal
 	Number   int32   `json:"number"`          // decides at last: the older first
-	Needy    bool    `json:"needy,omitempty"`
+	BelowMin bool    `json:"below_min,omitempty"`
 	Lack     *Lack   `json:"lack,omitempty"` // of a child that is below its minimum: what of
 	Open     bool    `json:"open"`           // has work that may start
 	Share    float64 `json:"share"`
@@ -180,22 +186,9 @@ func (l *Lack) text(of string) string {
 	}
 	who := ""
 	if l.Pool != of {
-		who = l.Pool + " is "
+		who = share.Original(l.Pool) + " is "
 	}
 	return fmt.Sprintf("%sbelow its minimum: %s of %s %s", who, amount(l.Has), amount(l.Min), l.Resource)
-}
-
-// amount writes sizes as they are configured: 4G instead of 4294967296.
-func amount(n int64) string {
-	for _, u := range []struct {
-		name string
-		size int64
-	}{{"T", 1 << 40}, {"G", 1 << 30}, {"M", 1 << 20}} {
-		if n >= u.size && n%u.size == 0 {
-			return fmt.Sprint(n/u.size, u.name)
-		}
-	}
-	return fmt.Sprint(n)
 }
 
 // Boost is something that multiplies the weight of a child for a time.
@@ -209,12 +202,14 @@ type Boost struct {
 	Note  string  `json:"note,omitempty"` // by whom, and why
 }
 
-// Ahead sums up what goes before the job from one pool.
+// Ahead sums up what goes before the job from one pool or, where jobs of several priorities wait in
+// it, from one of these.
 type Ahead struct {
-	Pool  string  `json:"pool"`
-	Tasks int64   `json:"tasks"`
-	Jobs  int64   `json:"jobs"`
-	Units float64 `json:"units"`
+	Pool     string  `json:"pool"`
+	Priority string  `json:"priority,omitempty"`
+	Tasks    int64   `json:"tasks"`
+	Jobs     int64   `json:"jobs"`
+	Units    float64 `json:"units"`
 	// Level is the pool at which it was decided, e.g. "" for the root; Own is set for
 	// jobs of the same leaf, which come in order of submission.
 	Level string `json:"level"`
@@ -248,11 +243,14 @@ type Estimate struct {
 	// By is when it starts if every task runs as long as it may. It is missing where that
 	// cannot be said: Text says why.
 	By *time.Time `json:"by,omitempty"`
-	// Kept is set if By is from when room is kept for it, under conservative backfilling: then
-	// it holds whoever comes and however early tasks end.
-	Kept bool   `json:"kept,omitempty"`
-	Node string `json:"node,omitempty"` // on which it would start then
-	Text string `json:"text,omitempty"`
+	// Kept is set if By is from when room is kept for it, under conservative backfilling. Unless
+	// MayMove is set, too, it holds whoever comes and however early tasks end.
+	Kept bool `json:"kept,omitempty"`
+	// MayMove is set if the room was planned in the order of now, and jobs that come before it in
+	// the order, as the claims of others grow, move it to later.
+	MayMove bool   `json:"may_move,omitempty"`
+	Node    string `json:"node,omitempty"` // on which it would start then
+	Text    string `json:"text,omitempty"`
 	// Early, Middle and Late are the 10th, 50th and 90th percentile of the starts in
 	// replays in which each task runs as long as one of its pool did lately.
 	Early   *time.Time `json:"early,omitempty"`
@@ -269,6 +267,17 @@ type Kept struct {
 	Nodes []string  `json:"nodes"`
 	From  time.Time `json:"from"`
 	To    time.Time `json:"to"` // if it runs as long as it may
+	// Predicted is set if From follows from predictions of tasks without a time limit.
+	Predicted bool `json:"predicted,omitempty"`
+	// Overdue is set if those tasks have run for longer than predicted: the room is free when they have ended.
+	Overdue bool `json:"overdue,omitempty"`
+	// Held is set if nodes are held for the job, as it has waited for too long: it starts at the latest
+	// when the tasks there have ended. HeldFrom is from when on they will be, if that is known.
+	Held     bool       `json:"held,omitempty"`
+	HeldFrom *time.Time `json:"held_from,omitempty"`
+	// MayMove is set if it is planned in the order of now, under conservative backfilling, and moves to
+	// later if other jobs come before it.
+	MayMove bool `json:"may_move,omitempty"`
 	// Units are what it takes of the unit of shares on the node that lists it.
 	Units int64 `json:"units,omitempty"`
 }
@@ -280,8 +289,8 @@ type Window struct {
 	Maintenance bool      `json:"maintenance,omitempty"`
 	From        time.Time `json:"from"`
 	To          time.Time `json:"until"`
-	// Most is the time limit up to which the job is not in its way.
-	Most float64 `json:"most_seconds,omitempty"`
+	// Max is the time limit up to which the job is not in its way.
+	Max float64 `json:"most_seconds,omitempty"`
 }
 
 // Holder is a user whose running tasks hold licences.
@@ -289,4 +298,23 @@ type Holder struct {
 	User  string  `json:"user"`
 	Count int64   `json:"count"`
 	Jobs  []int64 `json:"jobs"` // up to ten
+}
+
+// Change is something to ask for that would make a job start sooner. It was found by the
+// scheduler itself, with the job exchanged for one that asks for it.
+type Change struct {
+	Flags string `json:"flags"` // of fairlead submit, or of alter
+	// Of these those are set that change.
+	LimitSeconds float64          `json:"limit_seconds,omitempty"` // the longest that will do
+	Request      map[string]int64 `json:"request,omitempty"`
+	Pool         string           `json:"pool,omitempty"`
+	Priority     string           `json:"priority,omitempty"`
+	// By is when the job would start, if every task runs as long as it may.
+	By      time.Time `json:"by"`
+	Now     bool      `json:"now"` // that is at once
+	Seconds float64   `json:"sooner_seconds,omitempty"`
+	// Alter is set if the job can be changed so where it waits; else it has to be cancelled and
+	// submitted again.
+	Alter bool   `json:"alter,omitempty"`
+	Text  string `json:"text,omitempty"`
 }

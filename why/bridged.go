@@ -64,8 +64,8 @@ func (b *Bridged) Line() string {
 	return text
 }
 
-// Told says what there is to say of a task that has not begun there.
-func (b *Bridged) Told() string {
+// Sentence describes a task that has not begun there.
+func (b *Bridged) Sentence() string {
 	if b.Phase != BridgedPending {
 		return "it " + b.Line()
 	}
@@ -86,8 +86,8 @@ func oneLine(text string) string { return strings.Join(strings.Fields(text), " "
 // same itself, and how old all this is.
 func (b *Bridged) aside(at time.Time) string {
 	var parts []string
-	if told := fmt.Sprint("priority ", b.Priority); !strings.HasSuffix(b.Says, told) {
-		parts = append(parts, told)
+	if text := fmt.Sprint("priority ", b.Priority); !strings.HasSuffix(b.Says, text) {
+		parts = append(parts, text)
 	}
 	if age := at.Sub(b.At).Round(time.Second); age > 0 {
 		parts = append(parts, fmt.Sprintf("as of %v ago", age))

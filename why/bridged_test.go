@@ -14,7 +14,8 @@ func TestBridgedText(t *testing.T) {
 		"waiting, priority low": "  BRIDGE  it waits in beanstalkd 7: waiting, priority low (priority 300, as of 5s ago)\n",
 		"":                      "  BRIDGE  it waits in beanstalkd 7 (priority 300, as of 5s ago)\n",
 	} {
-		b := Bridged{System: "beanstalkd", ID: "7", Phase: BridgedPending, Priority: 300, Says: says, At: at.Add(-5 * time.Second)}
+		b := Bridged{System: "beanstalkd", ID: "7", Phase: BridgedPending, Priority: 300, Says: says,
+			At: at.Add(-5 * time.Second)}
 		if got := bridgedText([]Bridged{b}, at); got != want {
 			t.Errorf("got  %q\nwant %q", got, want)
 		}

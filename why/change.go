@@ -4,26 +4,9 @@ import (
 	"fmt"
 	"strings"
 	"time"
-)
 
-// Change is something to ask for that would make a job start sooner. It was found by the
-// scheduler itself, with the job exchanged for one that asks for it.
-type Change struct {
-	Flags string `json:"flags"` // of fairlead submit, or of alter
-	// Of these those are set that change.
-	LimitSeconds float64          `json:"limit_seconds,omitempty"` // the longest that will do
-	Request      map[string]int64 `json:"request,omitempty"`
-	Pool         string           `json:"pool,omitempty"`
-	Priority     string           `json:"priority,omitempty"`
-	// By is when the job would start, if every task runs as long as it may.
-	By      time.Time `json:"by"`
-	Now     bool      `json:"now"` // that is at once
-	Seconds float64   `json:"sooner_seconds,omitempty"`
-	// Alter is set if the job can be changed so where it waits; else it has to be cancelled and
-	// submitted again.
-	Alter bool   `json:"alter,omitempty"`
-	Text  string `json:"text,omitempty"`
-}
+	"github.com/fairlead/fairlead/share"
+)
 
 // changes prints what would make the job start sooner.
 func (a *Answer) changes(b *strings.Builder) {
@@ -102,7 +85,8 @@ type Standing struct {
 
 // Standing is the short form of an answer.
 func (a *Answer) Standing() Standing {
-	return Standing{Pool: a.Subject.Pool, Verdict: a.Verdict, Reason: a.Reason, Others: a.Others, Rank: a.Rank, Start: a.Start}
+	return Standing{Pool: a.Subject.Pool, Verdict: a.Verdict, Reason: a.Reason, Others: a.Others, Rank: a.Rank,
+		Start: a.Start}
 }
 
 // Compare works out by how much sooner the job would start.
@@ -120,7 +104,11 @@ func (w *WhatIf) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: what if\n", strings.TrimSpace(fmt.Sprint(w.Job, " ", w.Name)))
 	for _, c := range w.Changes {
-		fmt.Fprintf(&b, "  %-15s %s instead of %s\n", c.Field, c.To, c.From)
+		to, from := c.To, c.From
+		if c.Field == "pool" {
+			to, from = share.Original(to), share.Original(from)
+		}
+		fmt.Fprintf(&b, "  %-15s %s instead of %s\n", c.Field, to, from)
 	}
 	w.Before.text(&b, "as it is", w.At)
 	w.After.text(&b, "changed so", w.At)
@@ -179,7 +167,7 @@ func (s *Standing) starts(now time.Time) string {
 		text += " on " + e.Node
 	}
 	if e.Replays > 0 && e.Early != nil {
-		text += ", " + Span(*e.Early, *e.Late, now) + " in most replays"
+		text += ", " + span(*e.Early, *e.Late, now) + " in most replays"
 	}
 	return text
 }

@@ -1,6 +1,7 @@
 package why_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -22,6 +23,38 @@ func TestClockHasTheDay(t *testing.T) {
 	} {
 		if got := why.Clock(at, now); got != want {
 			t.Errorf("%v is %q, want %q", at, got, want)
+		}
+	}
+}
+
+// TestClocksTellInstantsApart: two instants of one minute have their seconds.
+func TestClocksTellInstantsApart(t *testing.T) {
+	now := time.Date(2026, 11, 22, 21, 32, 0, 0, time.Local)
+	for _, c := range []struct {
+		after       time.Duration
+		first, last string
+	}{
+		{0, "22:06", "22:06"}, {time.Millisecond, "22:06", "22:06"}, {25 * time.Second, "22:06:20", "22:06:45"},
+		{50 * time.Second, "22:06", "22:07"}, {-10 * time.Second, "22:06:20", "22:06:10"},
+		{24 * time.Hour, "22:06", "2026-11-23 22:06"},
+	} {
+		at := time.Date(2026, 11, 22, 22, 6, 20, 0, time.Local)
+		other := at.Add(c.after)
+		if first, last := why.Clock(at, now, other), why.Clock(other, now, at); first != c.first || last != c.last {
+			t.Errorf("%v later: %s and %s, want %s and %s", c.after, first, last, c.first, c.last)
+		}
+	}
+}
+
+// TestKeptSaysSeconds: that nodes are held for a job after room was to be free is later, as one reads it.
+func TestKeptSaysSeconds(t *testing.T) {
+	now := time.Date(2026, 11, 22, 21, 32, 0, 0, time.Local)
+	held := time.Date(2026, 11, 22, 22, 6, 45, 0, time.Local)
+	a := why.Answer{At: now, Kept: &why.Kept{
+		Job: 1, From: held.Add(-25 * time.Second), Nodes: []string{"n1"}, Predicted: true, HeldFrom: &held}}
+	for _, want := range []string{"from about 22:06:20", "still waits after 22:06:45"} {
+		if text := a.Text(); !strings.Contains(text, want) {
+			t.Errorf("lacks %q:\n%s", want, text)
 		}
 	}
 }

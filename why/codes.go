@@ -38,9 +38,14 @@ const (
 	StateEnded    Code = "state.ended"
 	PoolIdle      Code = "pool.idle"
 
-	StopReclaimMin   Code = "stop.reclaim.min"
-	StopReclaimShare Code = "stop.reclaim.share"
-	StopRebalance    Code = "stop.rebalance"
+	stopReclaimMin   Code = "stop.reclaim.min"
+	stopReclaimShare Code = "stop.reclaim.share"
+	stopRebalance    Code = "stop.rebalance"
+	ReclaimNothing   Code = "reclaim.nothing"
+
+	StarveWidth Code = "starve.width"
+	StarveShare Code = "starve.share"
+	StarveOrder Code = "starve.order"
 )
 
 // Explanation is what a code means and what to do about it.
@@ -53,38 +58,68 @@ type Explanation struct {
 // Codes lists all codes with their meaning.
 func Codes() []Explanation {
 	return []Explanation{
-		{CapacityFull, "Everything that the job could use is in use, and it is the next to start.", "Wait: it starts when a running task ends."},
-		{NoNodes, "No agent is connected, or all are drained or down.", "See them with: fairlead nodes; a node that is down comes back when its agent is started there with: fairlead work; one that is drained takes tasks again with: fairlead resume NODE"},
-		{ShareBehind, "Another pool goes first, by the rule and the numbers of the policy.", "Compare with: fairlead why JOB --vs POOL"},
-		{ShareNone, "A pool on the way is entitled to nothing, and its policy never serves such pools.", "Ask the administrator to give it a load, or to use rounding: exact, which serves it with what nobody else can use."},
-		{OrderBehind, "Earlier jobs of the same pool go first.", "Raise its priority, or submit urgent work under a pool of its own."},
+		{CapacityFull, "Everything that the job could use is in use, and it is the next to start.",
+			"Wait: it starts when a running task ends."},
+		{NoNodes, "No agent is connected, or all are drained or down.",
+			"See them with: fairlead nodes; a node that is down comes back when its agent is started there with: fairlead work; one that is drained takes tasks again with: fairlead resume NODE"},
+		{ShareBehind, "Another pool goes first, by the rule and the numbers of the policy.",
+			"Compare with: fairlead why JOB --vs POOL"},
+		{ShareNone, "A pool on the way is entitled to nothing, and its policy never serves such pools.",
+			"Ask the administrator to give it a load, or to use rounding: exact, which serves it with what nobody else can use."},
+		{OrderBehind, "Earlier jobs of the same pool go first.",
+			"Raise its priority, or submit urgent work under a pool of its own."},
 		{FitNow, "No single node has enough free at this moment; smaller requests go on.", "Ask for less, or wait."},
 		{FitReserved, "It would fit now, but it may run for so long that it would delay a job that goes before it and for which room is kept.", "Submit it with a shorter time limit (-t) if it needs less, or wait."},
-		{FitNever, "No node could take the request even if it were empty.", "Ask for less; see the largest node with: fairlead nodes"},
-		{GateHeld, "The job is held.", "Let it go with: fairlead release JOB"},
-		{GatePaused, "A pool on the way is paused: what runs in it goes on, and what waits stays, but nothing new starts.", "An administrator lets it go on with: fairlead resume POOL"},
-		{GateBegin, "The job's begin time, or the pause before its next try, has not come.", "Wait, or submit without --begin."},
+		{FitNever, "No node could take the request even if it were empty.",
+			"Ask for less; see the largest node with: fairlead nodes"},
+		{GateHeld, "The job is held; the text says who holds it, and why.",
+			"Let it go with: fairlead release JOB; what an administrator holds, only an administrator releases"},
+		{GatePaused, "A pool on the way is paused: what runs in it goes on, and what waits stays, but nothing new starts.",
+			"An administrator lets it go on with: fairlead resume POOL"},
+		{GateBegin, "The job's begin time, or the pause before its next try, has not come.",
+			"Wait, or submit without --begin."},
 		{GateAfter, "The job waits for other jobs to end.", "Ask why those wait: fairlead why JOB"},
-		{GateMax, "A pool on the way is at its maximum of a resource.", "Wait for its running tasks, or ask the administrator to raise max."},
-		{GateNever, "The job asks for more at once than a pool on the way may have.", "Cancel it, and ask for less or for another pool; or ask the administrator to raise the maximum."},
-		{GateMaxTasks, "A pool on the way runs as many tasks as it may.", "Wait for its running tasks, or ask the administrator to raise max_running."},
-		{GateJobTasks, "The job runs as many of its tasks as it may at once.", "Wait for its running tasks; the limit is the job's own or its pool's."},
-		{GateLicense, "Too few of a licence that the job asks for are free.", "Wait: the job starts when a holder's task ends; see who holds it with: fairlead limits"},
-		{GateRate, "As many tasks started under a rate of the job as may in that time.", "Wait: the next start is at the time given; see all rates with: fairlead limits"},
-		{LicenseNever, "The job asks for more of a licence than there are.", "Cancel it and ask for less, or ask the administrator; see what there is with: fairlead limits"},
+		{GateMax, "A pool on the way is at its maximum of a resource.",
+			"Wait for its running tasks, or ask the administrator to raise max."},
+		{GateNever, "The job asks for more at once than a pool on the way may have.",
+			"Cancel it, and ask for less or for another pool; or ask the administrator to raise the maximum."},
+		{GateMaxTasks, "A pool on the way runs as many tasks as it may.",
+			"Wait for its running tasks, or ask the administrator to raise max_running."},
+		{GateJobTasks, "The job runs as many of its tasks as it may at once.",
+			"Wait for its running tasks; the limit is the job's own or its pool's."},
+		{GateLicense, "Too few of a license that the job asks for are free.",
+			"Wait: the job starts when a holder's task ends; see who holds it with: fairlead limits"},
+		{GateRate, "As many tasks started under a rate of the job as may in that time.",
+			"Wait: the next start is at the time given; see all rates with: fairlead limits"},
+		{LicenseNever, "The job asks for more of a license than there are.",
+			"Cancel it and ask for less, or ask the administrator; see what there is with: fairlead limits"},
 		{PolicyMaint, "By its time limit it would still run when a maintenance of the nodes begins on which it could run, or the maintenance lasts.", "Submit it with a time limit (-t) that ends before it, or wait; see all with: fairlead reserve"},
 		{PolicyReservation, "By its time limit it would still run when the nodes on which it could run are reserved for others, or they are.", "Submit it with a time limit (-t) that ends before it, or wait; see all with: fairlead reserve"},
-		{GateReservation, "The reservation that the job asks for has not begun.", "Wait, or submit it without --reservation."},
+		{GateReservation, "The reservation that the job asks for has not begun.",
+			"Wait, or submit it without --reservation."},
 		{ReservationOver, "The reservation that the job asks for is over, was cancelled, or ends before the job would by its time limit.", "Cancel it and submit it without --reservation or with a shorter time limit (-t)."},
 		{StateStarting, "The job was chosen and is on its way to an agent.", ""},
-		{StateQueued, "The job was handed to another queueing system, and waits there.", "Wait; what that says of it stands with BRIDGE"},
+		{StateQueued, "The job was handed to another queueing system, and waits there.",
+			"Wait; what that says of it stands with BRIDGE"},
 		{StateRunning, "The job runs.", "Follow its output with: fairlead logs -f JOB"},
-		{StateStopping, "The job was cancelled, and what of it was started is being ended.", "Wait; if it takes long, look at the node: fairlead nodes"},
+		{StateStopping, "The job was cancelled, and what of it was started is being ended.",
+			"Wait; if it takes long, look at the node: fairlead nodes"},
 		{StateEnded, "The job has ended.", "See how with: fairlead history -j JOB"},
 		{PoolIdle, "Nothing waits in the pool.", ""},
-		{StopReclaimMin, "The task was stopped and waits again: a pool was below its minimum for longer than its min_after, and this one's pool ran more than its fair part.", "Nothing is to be done: it runs again in its turn. See numbers and price with: fairlead history --stops"},
-		{StopReclaimShare, "The task was stopped and waits again: a pool was far below its fair part for longer than its share_after, and this one's pool ran more than its own.", "Nothing is to be done: it runs again in its turn. See numbers and price with: fairlead history --stops"},
-		{StopRebalance, "The task was stopped and waits again: the policy load found its pools too far from their loads for too long.", "Nothing is to be done: it runs again in its turn. See numbers and price with: fairlead history --stops"},
+		{stopReclaimMin, "The task was stopped and waits again: a pool was below its minimum for longer than its min_after, and this one's pool ran more than its fair part.", "Nothing is to be done: it runs again in its turn. See numbers and price with: fairlead history --stops"},
+		{stopReclaimShare, "The task was stopped and waits again: a pool was far below its fair part for longer than its share_after, and this one's pool ran more than its own.", "Nothing is to be done: it runs again in its turn. See numbers and price with: fairlead history --stops"},
+		{ReclaimNothing, "The pool, or one above it, has had less than its min or its fair part for longer than its min_after or share_after, and no running task may be stopped for it.", "Ask the administrator: tasks of pools with protect: true are never stopped, and all others keep their own min and fair part. Less protection, or time limits, let the pool have room."},
+		{StarveWidth, "Jobs that ask for less can pass it for ever: nothing is kept for it of what it lacks, and they take " +
+			"what becomes free. The text says what that is, which setting lets them pass, and whose jobs do.",
+			"Ask the administrator for backfill: easy, which keeps room for it (see what that changes with: " +
+				"fairlead config plan FILE), or ask for less."},
+		{StarveShare, "Jobs of other pools can go before it for ever: a pool on the way is entitled to nothing or to " +
+			"less than a slot, or another one does not use up a larger share.",
+			"Ask the administrator for a larger weight or load, or for another pool."},
+		{StarveOrder, "Jobs that come later can go before it for ever: the order of a pool on the way always puts them " +
+			"first.",
+			"Ask the administrator for an order that forgets nobody, or raise its priority: fairlead alter JOB --priority P"},
+		{stopRebalance, "The task was stopped and waits again: the policy load found its pools too far from their loads for too long.", "Nothing is to be done: it runs again in its turn. See numbers and price with: fairlead history --stops"},
 	}
 }
 

@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"github.com/fairlead/fairlead/share"
 )
 
-// Comparison says which of two goes first, and by which number.
+// Comparison says which of two goes first, and names the number that decides.
 type Comparison struct {
 	Version int    `json:"version"`
-	A       string `json:"a"` // what was asked about
+	A       string `json:"a"` // the one that the question is about
 	B       string `json:"b"` // what it was compared with
 	PoolA   string `json:"pool_a"`
 	PoolB   string `json:"pool_b"`
@@ -35,7 +37,7 @@ func (c *Comparison) Decide(l Level) {
 		c.First = "a"
 	}
 	switch {
-	case first.Needy != second.Needy:
+	case first.BelowMin != second.BelowMin:
 		c.By = "minimum"
 	case first.Key != second.Key:
 		c.By = "key"
@@ -51,9 +53,9 @@ func (c *Comparison) Decide(l Level) {
 // Text is the comparison for a person.
 func (c *Comparison) Text(u Units) string {
 	var b strings.Builder
-	first, second := c.A, c.B
+	first, second := share.Original(c.A), share.Original(c.B)
 	if c.First == "b" {
-		first, second = c.B, c.A
+		first, second = second, first
 	}
 	if c.drawn() {
 		fmt.Fprintf(&b, "Which of %s and %s goes first is drawn", first, second)
@@ -65,7 +67,7 @@ func (c *Comparison) Text(u Units) string {
 		b.WriteString(c.standing())
 		return b.String()
 	}
-	where := c.Level.Pool
+	where := share.Original(c.Level.Pool)
 	if where == "" {
 		where = "the root"
 	}
@@ -93,7 +95,7 @@ func (c *Comparison) decidedBy(growth float64) string {
 	switch c.By {
 	case "minimum":
 		if path := c.Level.path(x); x.Lack == nil || x.Lack.Pool == path {
-			return "Decided by the minimum: " + x.Name + " is " + x.Lack.text(path) + "."
+			return "Decided by the minimum: " + x.called() + " is " + x.Lack.text(path) + "."
 		}
 		return "Decided by a minimum in it: " + x.Lack.text("") + "."
 	}
@@ -104,7 +106,7 @@ func (c *Comparison) decidedBy(growth float64) string {
 		case x.Key < y.Key:
 			x = y
 		}
-		return "Both may be drawn; " + x.Name + " is more likely."
+		return "Both may be drawn; " + x.called() + " is more likely."
 	}
 	switch c.By {
 	case "tie":
@@ -114,9 +116,14 @@ func (c *Comparison) decidedBy(growth float64) string {
 		}
 		return text + "."
 	case "digits":
-		return "The keys are equal to the last digit, what they are computed from is not quite: " + x.Name + " goes first."
+		return "The keys are equal to the last digit, what they are computed from is not quite: " +
+			x.called() + " goes first."
 	case "age":
-		return "The keys are equal; the older pool goes first: " + x.Name + "."
+		return "The keys are equal; the older pool goes first: " + x.called() + "."
+	}
+	if c.Level.TermByTerm {
+		return fmt.Sprintf("Decided by %s: %s against %s. The size of the jobs is not compared.", c.Level.Rule(),
+			c.Level.listed(x), c.Level.listed(y))
 	}
 	a, b := ShortPair(c.Level.KeyNow(x, growth), c.Level.KeyNow(y, growth))
 	than := "<"

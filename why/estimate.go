@@ -11,11 +11,7 @@ func (e *Estimate) text(b *strings.Builder, now time.Time) {
 	b.WriteString("  Starts         ")
 	sep := " "
 	if e.By != nil {
-		provided := "if every task runs as long as it may and nobody new goes ahead"
-		if e.Kept {
-			provided = "as room is kept for it"
-		}
-		fmt.Fprintf(b, " by %s %s", Clock(*e.By, now), provided)
+		fmt.Fprintf(b, " by %s %s", Clock(*e.By, now), e.provided())
 		if e.Node != "" {
 			fmt.Fprintf(b, " (on %s)", e.Node)
 		}
@@ -28,13 +24,33 @@ func (e *Estimate) text(b *strings.Builder, now time.Time) {
 		sep = "\n                  "
 	}
 	if e.Replays > 0 && e.Early != nil {
-		fmt.Fprintf(b, "%s%s in most of %d replays with run times as they were lately", sep, Span(*e.Early, *e.Late, now), e.Replays)
+		b.WriteString(sep + e.InReplays(now))
 	}
 	b.WriteString("\n")
 }
 
-// Span says between which instants something happens.
-func Span(from, to, now time.Time) string {
+// InReplays says between which instants the job starts in most replays, or when it does in the only one.
+func (e *Estimate) InReplays(now time.Time) string {
+	of := fmt.Sprintf("most of %d replays", e.Replays)
+	if e.Replays == 1 {
+		of = "the only replay that there was time for,"
+	}
+	return fmt.Sprintf("%s in %s with run times as they were lately", span(*e.Early, *e.Late, now), of)
+}
+
+// provided says on what it rests that the job starts by then.
+func (e *Estimate) provided() string {
+	switch {
+	case e.Kept && e.MayMove:
+		return "as planned in the order of now; later if the claims of others grow"
+	case e.Kept:
+		return "as room is kept for it"
+	}
+	return "if every task runs as long as it may and nobody new goes ahead"
+}
+
+// span says between which instants something happens.
+func span(from, to, now time.Time) string {
 	if a, b := Clock(from, now), Clock(to, now); a != b {
 		return "between " + a + " and " + b
 	}

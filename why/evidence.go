@@ -2,8 +2,8 @@ package why
 
 import "time"
 
-// Evidence is what it takes to recompute an answer: the state of every pool in which
-// something waits, as numbers. From it, [Verify] derives all keys and the order of
+// Evidence has the numbers that are needed to recompute an answer: the state of every pool in which
+// something waits. From it, package replay derives all keys and the order of
 // the next starts without the scheduler.
 type Evidence struct {
 	// Tau is the service that one slot, busy since the reference of the units, has
@@ -16,10 +16,14 @@ type Evidence struct {
 	Capacity float64 `json:"capacity"`
 	Seconds  float64 `json:"seconds"`
 	MeanLife float64 `json:"mean_life_seconds,omitempty"`
-	// Resources are those of which pools are compared in what they hold, and Totals what
-	// there is of each.
+	// Resources are the resources that requests and limits count beside the unit, and Totals the
+	// amount of each, if pools are compared by their holdings.
 	Resources []string  `json:"resources,omitempty"`
 	Totals    []float64 `json:"totals,omitempty"`
+	// Licenses are how many are free of each licence that something waiting asks for, and Rates
+	// how many tasks may start under each rate.
+	Licenses map[string]int64    `json:"licenses,omitempty"`
+	Rates    map[string]RateLeft `json:"rates,omitempty"`
 	// Complete is false when something that decides is not listed, which Missing names: the
 	// order is then not recomputed.
 	Complete bool   `json:"complete"`
@@ -33,6 +37,13 @@ func (e *Evidence) Lacks(what string) {
 	}
 }
 
+// RateLeft is how many tasks may start under a rate now, and after a pause. A gang needs as many
+// starts as it has tasks, but no more than there can be.
+type RateLeft struct {
+	Left  int64 `json:"left"`
+	Burst int64 `json:"burst"`
+}
+
 // PoolEvidence is the state of one pool. Amounts are in slot-seconds as of the
 // reference.
 type PoolEvidence struct {
@@ -40,7 +51,7 @@ type PoolEvidence struct {
 	Parent  int32   `json:"parent"` // -1 for the root
 	Name    string  `json:"name"`
 	Path    string  `json:"path"`
-	Policy  string  `json:"policy,omitempty"` // by which it divides among its children
+	Policy  string  `json:"policy,omitempty"` // divides it among its children
 	Formula string  `json:"formula,omitempty"`
 	Order   string  `json:"order,omitempty"`
 	Clock   float64 `json:"clock"`
@@ -65,6 +76,8 @@ type PoolEvidence struct {
 	Days    *DaysUsed `json:"days,omitempty"`
 	Owed    []Owed    `json:"owed,omitempty"`
 	Divides bool      `json:"divides,omitempty"` // it has pools below it
+	// Priority is that of its jobs, for a pool that holds those of one priority.
+	Priority int `json:"priority,omitempty"`
 	// Holds is what its running tasks have of each resource, and Turn decides where it holds
 	// the same part as others.
 	Holds []int64 `json:"holds,omitempty"`
@@ -73,14 +86,18 @@ type PoolEvidence struct {
 	TasksLeft int64 `json:"tasks_left"` // until max_running; -1 is no limit
 	UnitsLeft int64 `json:"units_left"` // until max of the unit; -1 is no limit
 	MinLeft   int64 `json:"min_left"`   // units below its minimum, if above 0
+	// MaxLeft and MinLack are the same of other resources, in the order of [Evidence.Resources].
+	MaxLeft []int64 `json:"max_left,omitempty"`
+	MinLack []int64 `json:"min_lack,omitempty"`
+	GangMax int64   `json:"gang_max,omitempty"` // tasks of one job at once; 0 is no limit
 
 	Strict bool          `json:"strict,omitempty"` // serves in order of arrival only
 	Ranked bool          `json:"ranked,omitempty"` // serves by the priority of each job
 	Jobs   []JobEvidence `json:"jobs,omitempty"`   // of a leaf, by id
 }
 
-// DaysUsed is what a pool received by days, in slot-seconds: what all days before today
-// count together, and today up to some seconds ago, since when so many slots run.
+// DaysUsed is the service of a pool by days, in slot-seconds: the sum that all days before today
+// count, and today up to some seconds ago, and the number of slots that run since then.
 type DaysUsed struct {
 	Past    float64 `json:"past"`
 	Today   float64 `json:"today"`
@@ -104,20 +121,24 @@ type JobEvidence struct {
 	ID       int64   `json:"id"`
 	Waiting  int64   `json:"waiting"`
 	Running  int64   `json:"running"`
-	Most     int64   `json:"most"` // tasks at once; 0 is no limit
+	Max      int64   `json:"most"` // tasks at once; 0 is no limit
 	Width    int64   `json:"width"`
 	Gang     int64   `json:"gang,omitempty"` // tasks that start all at once; 0: each for itself
 	Rate     float64 `json:"rate"`           // what a task is charged each second
 	Priority int     `json:"priority"`
-	Main     int     `json:"main,omitempty"` // resource of which it takes most: index into the pool's Owed
+	Main     int     `json:"main,omitempty"` // dominant resource: index into the pool's Owed
 	// Request is what each of its tasks asks for of each resource, where pools are compared
-	// in what they hold.
-	Request []int64 `json:"request,omitempty"`
+	// in what they hold or limits count more than the unit.
+	Request  []int64          `json:"request,omitempty"`
+	Licenses map[string]int64 `json:"licenses,omitempty"` // that each of its tasks holds
+	Rates    []string         `json:"rates,omitempty"`    // under which its starts count
 
 	// Terms are those of the job's own priority, where it has one: under the policy
 	// multifactor, in the order of its formula.
 	Terms []Number `json:"terms,omitempty"`
 
-	Line  int32         `json:"-"` // in which it waits
+	// Line is the same for the jobs of a pool that ask for the same. When the first of them turns
+	// out not to be allowed to start, the others are passed over, too.
+	Line  int32         `json:"line"`
 	Since time.Duration `json:"-"` // its submission, in the units of package sched
 }

@@ -35,7 +35,7 @@ func (t Term) write(v float64) string {
 	return Short(v)
 }
 
-// Formula is the rule by which a policy orders or weighs the children of a pool,
+// Formula is the rule of a policy that orders or weighs the children of a pool,
 // written so that a person can read it and [Formula.Eval] can compute it: the text
 // that is shown is the text that is evaluated.
 type Formula struct {
@@ -47,13 +47,21 @@ type Formula struct {
 	// expressions over the terms stand in braces, and {resource} for the one in which the
 	// child is compared. Empty: nothing that the formula does not.
 	Says string
+	// Called names the result in the policy's own words, "priority {key}": {key} stands for it, beside
+	// the expressions that Says may hold.
+	Called string
+	// Tied says what decides between children with equal keys and different ties. Empty: the larger weight.
+	Tied string
+	// TermByTerm means that children are compared by the first term, and by the next where that is equal. The
+	// result only makes one number of these, which is not shown to people.
+	TermByTerm bool
 
 	root node
 }
 
 // LargestFirst is the [Formula.Order] of rules whose largest result goes first. Their
 // [Terms.Key] is the result with its sign changed, so that the smallest key goes first
-// under every rule; what is shown is the result.
+// under every rule; the result is shown.
 const LargestFirst = "largest first"
 
 // Result is what the formula gives where the key is key.
@@ -70,7 +78,7 @@ func NewFormula(policy, text, order string, terms ...Term) *Formula {
 	if len(terms) > MaxTerms {
 		panic(fmt.Sprintf("why: formula of %s has %d terms, at most %d", policy, len(terms), MaxTerms))
 	}
-	f := &Formula{Policy: policy, Text: text, Order: order, Terms: terms}
+	f := &Formula{Policy: policy, Text: text, Order: order, Terms: terms, Called: "key {key}"}
 	names := make([]string, len(terms))
 	for i, t := range terms {
 		names[i] = t.Name
@@ -83,13 +91,47 @@ func NewFormula(policy, text, order string, terms ...Term) *Formula {
 	return f
 }
 
-// Saying sets what the numbers of a child say in words. It panics as NewFormula does.
-func (f *Formula) Saying(text string) *Formula {
-	if _, err := inWords(text, f.Terms, make([]float64, len(f.Terms)), ""); err != nil {
-		panic("why: words of " + f.Policy + ": " + err.Error())
+// Phrased sets the text that says in words what the numbers of a child mean, "" for none, and the
+// one that says by what it is compared. It panics as NewFormula does.
+func (f *Formula) Phrased(says, called string) *Formula {
+	for _, text := range []string{says, withKey(called, 0)} {
+		if _, err := inWords(text, f.Terms, make([]float64, len(f.Terms)), ""); err != nil {
+			panic("why: words of " + f.Policy + ": " + err.Error())
+		}
 	}
-	f.Says = text
+	f.Says, f.Called = says, called
 	return f
+}
+
+// TiedBy sets the text that says what decides between children with equal keys and different ties.
+func (f *Formula) TiedBy(text string) *Formula {
+	f.Tied = text
+	return f
+}
+
+// Call names the key of a child in the policy's own words, and gives the formula's result, both as
+// of the instant at which the units have the growth.
+func (f *Formula) Call(t *Terms, growth float64) (text string, key float64) {
+	values := slices.Clone(t.Values[:len(f.Terms)])
+	for i, term := range f.Terms {
+		if term.decays() {
+			values[i] /= growth
+		}
+	}
+	if key = f.Result(t.Key); slices.ContainsFunc(f.Terms, Term.decays) {
+		key /= growth
+	}
+	text, _ = inWords(withKey(f.Called, key), f.Terms, values, "")
+	return text, key
+}
+
+func withKey(text string, key float64) string { return strings.ReplaceAll(text, "{key}", Short(key)) }
+
+// either takes an expression apart that has a text for results from 0 on and one for those
+// below it, {a - b|lacks #|had # too much}, where # stands for the amount.
+func either(braces string) (expression string, texts []string) {
+	parts := strings.Split(braces, "|")
+	return parts[0], parts[1:]
 }
 
 // inWords puts numbers in the places of the expressions in braces.
@@ -105,7 +147,8 @@ func inWords(text string, terms []Term, values []float64, resource string) (stri
 		if !found {
 			return b.String(), nil
 		}
-		expression, after, _ := strings.Cut(rest, "}")
+		braces, after, _ := strings.Cut(rest, "}")
+		expression, texts := either(braces)
 		text = after
 		if expression == "resource" {
 			b.WriteString(resource)
@@ -119,7 +162,16 @@ func inWords(text string, terms []Term, values []float64, resource string) (stri
 		if err != nil {
 			return "", err
 		}
-		b.WriteString(Short(root.eval(values)))
+		v := root.eval(values)
+		if len(texts) != 2 {
+			b.WriteString(Short(v))
+			continue
+		}
+		said := texts[0]
+		if v < 0 {
+			said = texts[1]
+		}
+		b.WriteString(strings.ReplaceAll(said, "#", Short(math.Abs(v))))
 	}
 }
 
@@ -132,7 +184,7 @@ func (f *Formula) Eval(values []float64) float64 { return f.root.eval(values) }
 type Terms struct {
 	Formula *Formula
 	Values  [MaxTerms]float64 // in the order of Formula.Terms
-	Key     float64           // the formula's result: what is compared
+	Key     float64           // the formula's result, which is compared
 	Tie     float64           // compared when keys are equal, smallest first
 	// Fixed orders children whose keys change alike as time passes (see sched.Drifter):
 	// the part of the key that does not. Compared when ties are equal, too. Policies whose

@@ -1,6 +1,7 @@
 package why
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -40,4 +41,24 @@ func ShortPair(x, y float64) (string, string) {
 func digits(v float64, n int) string {
 	text := strconv.FormatFloat(v, 'f', n, 64)
 	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
+}
+
+func count(n int64, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// amount writes sizes as they are configured: 4G instead of 4294967296.
+func amount(n int64) string {
+	for _, u := range []struct {
+		name string
+		size int64
+	}{{"T", 1 << 40}, {"G", 1 << 30}, {"M", 1 << 20}} {
+		if n >= u.size && n%u.size == 0 {
+			return fmt.Sprint(n/u.size, u.name)
+		}
+	}
+	return fmt.Sprint(n)
 }

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Stop says by which rule and by which numbers a running task was ended early so that
-// others got its room, and what that cost.
+// Stop names the rule and the numbers that ended a running task early so that others got its
+// room, and the cost.
 type Stop struct {
 	At      time.Time `json:"at"`
 	Rule    string    `json:"rule"` // min-share, fair-share or rebalance
@@ -43,15 +43,15 @@ type Stop struct {
 func (s *Stop) Code() Code {
 	switch s.Rule {
 	case "min-share":
-		return StopReclaimMin
+		return stopReclaimMin
 	case "fair-share":
-		return StopReclaimShare
+		return stopReclaimShare
 	}
-	return StopRebalance
+	return stopRebalance
 }
 
-// Because says what the rule compared.
-func (s *Stop) Because() string {
+// because says what the rule compared.
+func (s *Stop) because() string {
 	var b strings.Builder
 	if s.For != "" {
 		fmt.Fprintf(&b, "%s had %s %s of its %s %s", s.For, Short(s.Running), s.Resource, s.goal(), Short(s.Goal))
@@ -79,13 +79,14 @@ func (s *Stop) goal() string {
 	return "fair part"
 }
 
-// Price says which task was chosen, what was lost with it, and who got the room.
-func (s *Stop) Price() string {
+// price names the chosen task, the work that was lost with it, and who got the room.
+func (s *Stop) price() string {
 	text := ""
 	if s.Choice != "" {
 		text = "chosen as " + s.Choice + "; "
 	}
-	text += fmt.Sprintf("it ran %s on %s %s, lost %s", Duration(seconds(s.Seconds)), Short(s.Width), s.Unit, Amount(s.Lost, s.Unit))
+	text += fmt.Sprintf("it ran %s on %s %s, lost %s", Duration(seconds(s.Seconds)), Short(s.Width), s.Unit,
+		Amount(s.Lost, s.Unit))
 	if s.Owed > 0 {
 		text += fmt.Sprintf(" against %s owed to %s", Amount(s.Owed, s.Unit), s.For)
 	}
@@ -95,23 +96,25 @@ func (s *Stop) Price() string {
 	return text
 }
 
-// Until says for how long the job is safe.
-func (s *Stop) Until() string {
+// until says for how long the job is safe.
+func (s *Stop) until() string {
 	if !s.Safe.After(s.At) {
 		return "it may be stopped again: there is no grace period"
 	}
-	return fmt.Sprintf("safe until %s: no job is stopped twice within %s", s.Safe.Local().Format("15:04:05"), Duration(s.Safe.Sub(s.At)))
+	return fmt.Sprintf("safe until %s: no job is stopped twice within %s", s.Safe.Local().Format("15:04:05"),
+		Duration(s.Safe.Sub(s.At)))
 }
 
 // Line says all of it in one line, for the history of a job.
 func (s *Stop) Line() string {
-	return fmt.Sprintf("attempt %d stopped by rule %s: %s; %s; %s", s.Attempt, s.Rule, s.Because(), s.Price(), s.Until())
+	return fmt.Sprintf("attempt %d stopped by rule %s: %s; %s; %s", s.Attempt, s.Rule, s.because(), s.price(), s.until())
 }
 
 // text says it in an answer about the job.
 func (s *Stop) text(b *strings.Builder) {
-	fmt.Fprintf(b, "  Stopped         %s by rule %s, to run again as try %d  [%s]\n", s.At.Local().Format("15:04:05"), s.Rule, s.Attempt+1, s.Code())
-	fmt.Fprintf(b, "                  %s\n                  %s\n                  %s\n", s.Because(), s.Price(), s.Until())
+	fmt.Fprintf(b, "  Stopped         %s by rule %s, to run again as try %d  [%s]\n", s.At.Local().Format("15:04:05"),
+		s.Rule, s.Attempt+1, s.Code())
+	fmt.Fprintf(b, "                  %s\n                  %s\n                  %s\n", s.because(), s.price(), s.until())
 }
 
 // Amount is an amount of service in words: 240 cpu-s, or 0.8 cpu-h from an hour's tenth
@@ -122,5 +125,3 @@ func Amount(slotSeconds float64, unit string) string {
 	}
 	return digits(slotSeconds/3600, 1) + " " + unit + "-h"
 }
-
-func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// TestStopInWords: a stop says who was below what for how long, what was lost, who got
+// TestStopInWords: a stop says who was below which limit and how long, which work was lost, who got
 // the room, and from when on it could happen again.
 func TestStopInWords(t *testing.T) {
 	at := time.Date(2026, 1, 5, 12, 40, 2, 0, time.Local)
@@ -25,14 +25,16 @@ func TestStopInWords(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	s.Rule, s.Safe = "fair-share", at
-	if got := s.Line(); !strings.Contains(got, "of its fair part 8") || !strings.Contains(got, "there is no grace period") || s.Code() != why.StopReclaimShare {
+	if got := s.Line(); !strings.Contains(got, "of its fair part 8") ||
+		!strings.Contains(got, "there is no grace period") || s.Code() != "stop.reclaim.share" {
 		t.Error(got)
 	}
 	s.Rule, s.For = "rebalance", ""
-	if got := s.Line(); !strings.HasPrefix(got, "attempt 1 stopped by rule rebalance: physics ran 36 cpu") || s.Code() != why.StopRebalance {
+	if got := s.Line(); !strings.HasPrefix(got, "attempt 1 stopped by rule rebalance: physics ran 36 cpu") ||
+		s.Code() != "stop.rebalance" {
 		t.Error(got)
 	}
-	for _, code := range []why.Code{why.StopReclaimMin, why.StopReclaimShare, why.StopRebalance} {
+	for _, code := range []why.Code{"stop.reclaim.min", "stop.reclaim.share", "stop.rebalance"} {
 		if _, known := why.Explain(code); !known {
 			t.Errorf("%s is not explained", code)
 		}

@@ -3,9 +3,12 @@ package why
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/fairlead/fairlead/share"
 )
 
 // Text is the answer for a person: verdict, reason, numbers, who is ahead, gates, and
@@ -23,7 +26,7 @@ func (a *Answer) Text() string {
 		fmt.Fprintf(&b, "  %s\n", a.Rank.text(a.Units.Unit))
 	}
 	if a.Kept != nil {
-		fmt.Fprintf(&b, "  Room            is kept for it on %s from %s\n", strings.Join(a.Kept.Nodes, ", "), Clock(a.Kept.From, a.At))
+		fmt.Fprintf(&b, "  Room            %s\n", a.Kept.text(a.At))
 	}
 	if a.Start != nil {
 		a.Start.text(&b, a.At)
@@ -40,7 +43,8 @@ func (a *Answer) Text() string {
 	if len(a.Levels) > 0 {
 		fmt.Fprintf(&b, "  step %d · configuration %s", a.Step, a.Config)
 		if h := a.Units.HalfLifeSeconds; h > 0 {
-			fmt.Fprintf(&b, " · amounts in %s-seconds, half-life %s, as of %s", cmp.Or(a.Units.Usage, a.Units.Unit), Duration(time.Duration(h*float64(time.Second))), a.Units.AsOf.Local().Format("15:04:05"))
+			fmt.Fprintf(&b, " · amounts in %s-seconds, half-life %s, as of %s", cmp.Or(a.Units.Usage, a.Units.Unit),
+				Duration(time.Duration(h*float64(time.Second))), a.Units.AsOf.Local().Format("15:04:05"))
 		}
 		b.WriteString("\n")
 	}
@@ -69,9 +73,9 @@ func (a *Answer) head(b *strings.Builder) {
 	if s.Job > 0 {
 		name = strings.TrimSpace(fmt.Sprint(s.Job, " ", s.Name))
 	}
-	who := s.Pool
-	if s.User != "" && s.User != s.Pool {
-		who = s.User + ", " + s.Pool
+	who := share.Original(s.Pool)
+	if s.User != "" && s.User != who {
+		who = s.User + ", " + who
 	}
 	left := fmt.Sprintf("%s (%s) %s", name, who, s.State)
 	if s.Submitted != nil && s.State != "succeeded" && s.State != "failed" && s.State != "cancelled" {
@@ -120,17 +124,21 @@ func (l *Level) Wins(first, you Child, growth float64) string {
 	x, y := l.KeyNow(first, growth), l.KeyNow(you, growth)
 	theirs, yours := ShortPair(x, y)
 	words, keys := "", fmt.Sprintf("key %s against %s, %s", theirs, yours, l.Order)
+	if l.TermByTerm {
+		keys = fmt.Sprintf("%s against %s, %s", l.listed(first), l.listed(you), l.Order)
+	}
 	if l.Says != "" {
-		words, keys = fmt.Sprintf("%s %s, %s %s; ", first.Name, l.Words(first, growth), you.Name, l.Words(you, growth)), "keys "+theirs+" and "+yours
+		words, keys = fmt.Sprintf("%s %s, %s %s; ", first.called(), l.Words(first, growth), you.called(),
+			l.Words(you, growth)), "keys "+theirs+" and "+yours
 	}
 	switch {
-	case first.Needy && !you.Needy:
+	case first.BelowMin && !you.BelowMin:
 		if first.Lack == nil || first.Lack.Pool == l.path(first) {
 			return "it is " + first.Lack.text(l.path(first))
 		}
 		return first.Lack.text("")
 	case first.Share > 0 && you.Share == 0 && (l.Policy == "load" || l.Policy == "fairtree"):
-		return you.Name + " is entitled to nothing, and gets only what nobody else can use"
+		return you.called() + " is entitled to nothing, and gets only what nobody else can use"
 	case x == y:
 		return fmt.Sprintf("%sboth keys are %s, and %s", words, theirs, l.tiedBy(first, you))
 	}
@@ -139,24 +147,10 @@ func (l *Level) Wins(first, you Child, growth float64) string {
 
 // tiedBy says what decides between two children whose keys are equal.
 func (l *Level) tiedBy(first, you Child) string {
-	switch {
-	case first.Tie == you.Tie:
+	if first.Tie == you.Tie {
 		return "it is there for longer"
-	case l.Policy == "multifactor":
-		return "the job that was submitted first goes first"
-	case l.Policy == "fairtree":
-		return "users go before accounts"
-	case l.Policy == "drf":
-		return "it is its turn: those that hold the same part take turns by their weights"
 	}
-	return "the larger weight decides"
-}
-
-func count(n int64, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return cmp.Or(l.Tied, "the larger weight decides")
 }
 
 // level prints one comparison: the formula, and each child's numbers put into it.
@@ -166,7 +160,7 @@ func (a *Answer) level(b *strings.Builder, i int) {
 	if i == 0 {
 		label = "  SHARE "
 	}
-	where := l.Pool
+	where := share.Original(l.Pool)
 	if where == "" {
 		where = "root"
 	}
@@ -176,6 +170,13 @@ func (a *Answer) level(b *strings.Builder, i int) {
 
 // Rule says by what the level orders.
 func (l *Level) Rule() string {
+	if l.TermByTerm {
+		names := make([]string, len(l.Terms))
+		for i, t := range l.Terms {
+			names[i] = t.Name
+		}
+		return strings.Join(names, ", then ") + ", " + l.Order
+	}
 	if l.Formula == "weight" {
 		return l.Order
 	}
@@ -188,23 +189,24 @@ func (l *Level) table(u Units, indent string) string {
 	var b strings.Builder
 	width, sum := 0, 0
 	for _, c := range l.Children {
-		width, sum = max(width, len([]rune(c.Name))), max(sum, len(l.Put(c, growth)))
+		width, sum = max(width, len([]rune(c.called()))), max(sum, len(l.Put(c, growth)))
 	}
 	for k, c := range l.Children {
 		note := ""
 		switch {
 		case c.Name == l.You:
 			note = "  <- you"
-		case k == 0 && (l.Policy != "lottery" || c.Needy):
+		case k == 0 && (l.Policy != "lottery" || c.BelowMin):
 			note = "  <- goes first"
 		}
-		if c.Needy {
+		if c.BelowMin {
 			note = "  " + c.Lack.text(l.path(c)) + note
 		}
 		if !c.Open {
 			note = "  nothing may start now" + note
 		}
-		line := fmt.Sprintf("%s%-*s  %-*s%s%s", indent, width, c.Name, sum, l.Put(c, growth), l.says(c, growth), note)
+		line := fmt.Sprintf("%s%-*s  %-*s%s%s", indent, width, c.called(), sum, l.Put(c, growth), l.says(c, growth),
+			note)
 		fmt.Fprintln(&b, strings.TrimRight(line, " "))
 		if c.Name == l.You && l.Left > 0 || k+1 == len(l.Children) && l.Left > 0 {
 			fmt.Fprintf(&b, "%s… and %d more\n", indent, l.Left)
@@ -220,6 +222,9 @@ func (l *Level) table(u Units, indent string) string {
 	}
 	return b.String()
 }
+
+// called is the name of a child for people.
+func (c *Child) called() string { return share.Original(c.Name) }
 
 // path is the path of a child.
 func (l *Level) path(c Child) string { return strings.TrimPrefix(l.Pool+"/"+c.Name, "/") }
@@ -263,25 +268,14 @@ func shareText(c Child) string {
 	if c.Share == 0 {
 		return ""
 	}
-	return fmt.Sprintf("   share %.1f%%  used %.1f%%  %s", 100*c.Share, 100*c.Used, OverUnder(c.Share, c.Used))
-}
-
-// OverUnder says in words how what was used compares with the share.
-func OverUnder(share, used float64) string {
-	switch {
-	case share <= 0:
-		return ""
-	case used == 0:
-		return "unused"
-	case used > share:
-		return fmt.Sprintf("over (ratio %.2f)", share/used)
-	default:
-		return fmt.Sprintf("under (ratio %.2f)", share/used)
-	}
+	return fmt.Sprintf("   share %.1f%%  past use %.1f%%", 100*c.Share, 100*c.Used)
 }
 
 // Put writes the formula with a child's numbers in the places of the names.
 func (l *Level) Put(c Child, growth float64) string {
+	if l.TermByTerm {
+		return l.listed(c)
+	}
 	text := l.Formula
 	for _, t := range l.Terms {
 		v := float64(c.Terms[t.Name])
@@ -297,6 +291,19 @@ func (l *Level) Put(c Child, growth float64) string {
 	return text + " = " + Short(key)
 }
 
+// listed writes the terms of a child that are compared one after the other.
+func (l *Level) listed(c Child) string {
+	var parts []string
+	for _, t := range l.Terms {
+		v := float64(c.Terms[t.Name])
+		if math.IsInf(v, 0) {
+			return "nothing waits"
+		}
+		parts = append(parts, t.Name+" "+t.write(v))
+	}
+	return strings.Join(parts, ", ")
+}
+
 // KeyNow is a child's key as of the answer's instant: keys that hold decayed amounts
 // are divided by their growth, like their terms.
 func (l *Level) KeyNow(c Child, growth float64) float64 {
@@ -304,31 +311,6 @@ func (l *Level) KeyNow(c Child, growth float64) float64 {
 		return float64(c.Key) / growth
 	}
 	return float64(c.Key)
-}
-
-func (a *Answer) ahead(b *strings.Builder) {
-	const most = 8
-	for i, x := range a.Ahead {
-		label := "        "
-		if i == 0 {
-			label = "  AHEAD "
-		}
-		if i == most {
-			fmt.Fprintf(b, "%s… and %d more pools\n", label, len(a.Ahead)-most)
-			return
-		}
-		where := "decided in " + x.Level
-		if x.Level == "" {
-			where = "decided in root"
-		}
-		if x.Own {
-			where = "earlier jobs of the same pool"
-			if n := len(a.Levels); n > 0 && a.Levels[n-1].Jobs {
-				where = "jobs of the same pool with a higher priority"
-			}
-		}
-		fmt.Fprintf(b, "%s%-24s %8s %10s %8s %s   %s\n", label, x.Pool, count(x.Jobs, "job"), count(x.Tasks, "task"), Short(x.Units), a.Units.Unit, where)
-	}
 }
 
 func (a *Answer) gates(b *strings.Builder) {
@@ -377,31 +359,4 @@ func heldBy(holders []Holder) string {
 		parts = append(parts, fmt.Sprintf("%s %d", h.User, h.Count))
 	}
 	return " (by " + strings.Join(parts, ", ") + ")"
-}
-
-// Duration writes a time span for a person: two units at most.
-func Duration(d time.Duration) string {
-	d = max(0, d)
-	day := 24 * time.Hour
-	switch {
-	case d < time.Second:
-		return fmt.Sprintf("%dms", d.Milliseconds())
-	case d < 10*time.Second:
-		return fmt.Sprintf("%.1fs", d.Seconds())
-	case d < time.Minute:
-		return fmt.Sprintf("%ds", int(d.Seconds()))
-	case d < time.Hour:
-		return two(d, time.Minute, "m", time.Second, "s")
-	case d < day:
-		return two(d, time.Hour, "h", time.Minute, "m")
-	}
-	return two(d, day, "d", time.Hour, "h")
-}
-
-func two(d, big time.Duration, bigName string, small time.Duration, smallName string) string {
-	text := fmt.Sprint(int(d/big), bigName)
-	if rest := int(d % big / small); rest > 0 {
-		text += fmt.Sprint(rest, smallName)
-	}
-	return text
 }

@@ -12,17 +12,19 @@ func TestVersusInWords(t *testing.T) {
 	level := func(policy, order string, x, y why.Child) why.Level {
 		return why.Level{Policy: policy, Formula: "weight", Order: order, You: "b", Children: []why.Child{x, y}}
 	}
-	needy := why.Child{Name: "a", Needy: true, Lack: &why.Lack{Pool: "a/deep", Resource: "cpu", Min: 2}}
-	own := needy
+	below := why.Child{Name: "a", BelowMin: true, Lack: &why.Lack{Pool: "a/deep", Resource: "cpu", Min: 2}}
+	own := below
 	own.Lack = &why.Lack{Pool: "a", Resource: "cpu", Min: 2}
 	few, many := why.Child{Name: "a", Key: 1}, why.Child{Name: "b", Key: 3}
 	for want, l := range map[string]why.Level{
-		"Decided by a minimum in it: a/deep is below its minimum: 0 of 2 cpu.": level("fair", "smallest first", needy, many),
+		"Decided by a minimum in it: a/deep is below its minimum: 0 of 2 cpu.": level("fair", "smallest first", below, many),
 		"Decided by the minimum: a is below its minimum: 0 of 2 cpu.":          level("fair", "smallest first", own, many),
 		"Decided by the key: 3 > 1.":                                           level("decay", why.LargestFirst, many, few),
 		"Decided by the key: 1 < 3.":                                           level("fair", "smallest first", few, many),
-		"Both may be drawn; b is more likely.":                                 level("lottery", "drawn at random, in proportion", few, many),
-		"Both may be drawn, with the same chance.":                             level("lottery", "drawn at random, in proportion", few, why.Child{Name: "b", Key: 1}),
+		"Both may be drawn; b is more likely.": level("lottery",
+			"drawn at random, in proportion", few, many),
+		"Both may be drawn, with the same chance.": level("lottery",
+			"drawn at random, in proportion", few, why.Child{Name: "b", Key: 1}),
 	} {
 		c := &why.Comparison{A: "job 1", B: "job 2"}
 		c.Decide(l)
@@ -30,7 +32,8 @@ func TestVersusInWords(t *testing.T) {
 		if !strings.Contains(got, want) {
 			t.Errorf("want %s, got:\n%s", want, got)
 		}
-		if drawn := strings.Contains(got, "is drawn"); drawn != (l.Policy == "lottery") || drawn && strings.Contains(got, "goes first\n") {
+		if drawn := strings.Contains(got, "is drawn"); drawn != (l.Policy == "lottery") || drawn &&
+			strings.Contains(got, "goes first\n") {
 			t.Errorf("chance under %s:\n%s", l.Policy, got)
 		}
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os/user"
 	"strconv"
 	"strings"
 
@@ -11,6 +10,8 @@ import (
 
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/plain"
+	"github.com/fairlead/fairlead/internal/units"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // alteration is a command that changes jobs.
@@ -20,47 +21,67 @@ type alteration struct {
 	verb     string
 	past     string // "cancelled"
 	undo     string // how to undo it, with %s for the jobs
+	state    string // in which it leaves jobs, and which the command that undoes it takes; empty if there is none
 	states   []string
 	priority string
 	qos      string
 	nice     int
 	pool     string
-	raise    api.AlterRequest // of which the fields of the priority are set
+	raise    api.AlterRequest // with the fields of the priority set
 	cause    string
 	dry      bool // say what would change in the order, and change nothing
 	yes      bool
 	json     bool
 }
 
-func (a *app) cancelCommand() *cobra.Command {
-	x := &alteration{app: a, verb: "cancel", past: "cancelled", undo: "fairlead requeue %s", states: openStates}
-	c := x.command("cancel", "Cancel jobs: what waits never starts, what runs is stopped")
+func cancelCommand(a *app) *cobra.Command {
+	x := &alteration{app: a, verb: "cancel", past: "cancelled", undo: "fairlead uncancel %s", state: "cancelled", states: openStates}
+	c := x.command("cancel", "Cancel jobs: waiting tasks never start, running ones are stopped")
 	c.Example = "  fairlead cancel 1042\n  fairlead cancel -u ann -t waiting"
 	return c
 }
 
-func (a *app) holdCommand() *cobra.Command {
-	x := &alteration{app: a, verb: "hold", past: "held", undo: "fairlead release %s", states: []string{"blocked", "waiting", "queued", "running"}}
-	return x.command("hold", "Hold jobs: what waits stays, what runs goes on")
+func uncancelCommand(a *app) *cobra.Command {
+	x := &alteration{app: a, verb: "uncancel", past: "brought back", undo: "fairlead cancel %s", states: []string{"cancelled"}}
+	c := x.command("uncancel", "Undo a cancel: the tasks that it cancelled wait again")
+	c.Long = `Undo a cancel. Tasks that had waited wait again, and tasks that were stopped run again
+from the start. What had succeeded or failed does not; to run all of a job again: fairlead requeue.
+
+While tasks are still being stopped, those that had waited do so again at once, and the others
+as soon as they have stopped. A job comes back with its hold, and waits for the jobs that it
+depends on; those that were cancelled because they depend on it come back with it.`
+	c.Example = "  fairlead uncancel 1042"
+	return c
 }
 
-func (a *app) releaseCommand() *cobra.Command {
+func holdCommand(a *app) *cobra.Command {
+	x := &alteration{app: a, verb: "hold", past: "held", undo: "fairlead release %s", state: "held", states: []string{"blocked", "waiting", "queued", "running"}}
+	c := x.command("hold", "Hold jobs: waiting tasks do not start, running ones continue")
+	c.Long = `Hold jobs: their waiting tasks stay, and their running tasks go on, until the jobs are released.
+why and queue show who holds a job, and the reason if one is given. If an administrator holds a job of
+another user, only an administrator releases it.`
+	c.Example = "  fairlead hold 1042 --reason 'the file server is full'"
+	return c
+}
+
+func releaseCommand(a *app) *cobra.Command {
 	x := &alteration{app: a, verb: "release", past: "released", undo: "fairlead hold %s", states: []string{"held"}}
-	return x.command("release", "Release jobs that are held")
+	return x.command("release", "Release held jobs")
 }
 
-func (a *app) requeueCommand() *cobra.Command {
+func requeueCommand(a *app) *cobra.Command {
 	x := &alteration{app: a, verb: "requeue", past: "requeued", undo: "fairlead cancel %s", states: []string{"queued", "running", "failed", "cancelled"}}
-	c := x.command("requeue", "Run jobs again: ended ones from the start, running ones after they are stopped")
+	c := x.command("requeue", "Run jobs again; running ones are stopped first")
 	c.Long = `Run jobs again: ended ones from the start, running ones after they are stopped. A job
-that was requeued does not wait again for the jobs that it depended on.`
+that was requeued does not wait again for the jobs that it depended on. Tasks that had
+succeeded run again, too; to bring back only what was cancelled: fairlead uncancel.`
 	c.Example = "  fairlead requeue 1042\n  fairlead requeue -u ann -t failed"
 	return c
 }
 
-func (a *app) alterCommand() *cobra.Command {
+func alterCommand(a *app) *cobra.Command {
 	x := &alteration{app: a, verb: "prioritise", past: "changed", states: openStates}
-	c := x.command("alter", "Change the priority of jobs, or their pool")
+	c := x.command("alter", "Change the priority or the pool of jobs")
 	c.Long = `Change the priority of jobs within their pool or, under the policy multifactor, what
 counts for their priority among all jobs: their quality of service and how nice they are.
 
@@ -72,18 +93,18 @@ gets that of the pool. Jobs keep their place by age, and what they had stays cha
 the pool in which they had it.`
 	c.Example = "  fairlead alter 1042 --priority high\n  fairlead alter 1042 --qos high --nice 100\n  fairlead alter 1042 1043 --priority high --dry-run\n  fairlead alter -u ann -t waiting --move-to physics"
 	c.Flags().StringVar(&x.priority, "priority", "", "very_high, high, normal, low or very_low")
-	c.Flags().StringVar(&x.qos, "qos", "", "quality of service under the policy multifactor; \"\" is that of the priority")
-	c.Flags().IntVar(&x.nice, "nice", 0, "what to give up of the priority under the policy multifactor; below 0 for administrators only")
-	c.Flags().BoolVar(&x.dry, "dry-run", false, "say how the order of starts would change, and change nothing")
-	c.Flags().StringVar(&x.pool, "move-to", "", "the pool to put the jobs into, if none of their tasks runs")
+	c.Flags().StringVar(&x.qos, "qos", "", "quality of service (multifactor only); \"\" follows the priority")
+	c.Flags().IntVar(&x.nice, "nice", 0, "lower the job's priority by this number (multifactor only); below 0 for administrators only")
+	c.Flags().BoolVar(&x.dry, "dry-run", false, "show how the order of starts would change; change nothing")
+	c.Flags().StringVar(&x.pool, "move-to", "", "pool to move the jobs to; none of their tasks may run")
 	return c
 }
 
 func (x *alteration) command(name, short string) *cobra.Command {
 	c := &cobra.Command{Use: name + " (JOB... | -u USER | -A POOL) [flags]", Short: short, RunE: x.run}
 	x.selection.flags(c)
-	c.Flags().StringVar(&x.cause, "reason", "", "why, for the job's history")
-	c.Flags().BoolVar(&x.yes, "yes", false, "do not ask when several jobs are hit")
+	c.Flags().StringVar(&x.cause, "reason", "", "reason, shown in the job's history; that of a hold also in why and queue")
+	c.Flags().BoolVar(&x.yes, "yes", false, "do not ask for confirmation when several jobs are affected")
 	c.Flags().BoolVar(&x.json, "json", false, "print JSON")
 	return c
 }
@@ -93,6 +114,7 @@ func (x *alteration) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	ids = eachOnce(ids)
 	if x.verb == "prioritise" {
 		x.raise.Priority = x.priority
 		if c.Flags().Changed("qos") {
@@ -136,6 +158,18 @@ func (x *alteration) run(c *cobra.Command, args []string) error {
 	})
 }
 
+// eachOnce are the jobs in their order, each of them once.
+func eachOnce(ids []int64) (out []int64) {
+	known := map[int64]bool{}
+	for _, id := range ids {
+		if !known[id] {
+			out = append(out, id)
+		}
+		known[id] = true
+	}
+	return out
+}
+
 // choose lists the victims of a selection, and asks.
 func (x *alteration) choose(ctx context.Context, client *api.Client) ([]int64, error) {
 	v, err := x.selection.values()
@@ -148,7 +182,7 @@ func (x *alteration) choose(ctx context.Context, client *api.Client) ([]int64, e
 	v.Set("limit", "10000")
 	var jobs []api.Job
 	for {
-		list, err := client.Jobs(ctx, v)
+		list, err := client.Jobs.List(ctx, v)
 		if err != nil {
 			return nil, err
 		}
@@ -167,12 +201,20 @@ func (x *alteration) choose(ctx context.Context, client *api.Client) ([]int64, e
 	}
 	x.victims(jobs)
 	if !x.interactive() {
-		return nil, usagef("%d jobs would be %s; say --yes to do it", len(ids), x.past)
+		return nil, usagef("%s would be %s; say --yes to do it", count(len(ids), "job", "jobs"), x.past)
 	}
-	if !x.confirm(fmt.Sprintf("%s these %d jobs?", strings.ToUpper(x.verb[:1])+x.verb[1:], len(ids))) {
+	if !x.confirm(fmt.Sprintf("%s %s?", strings.ToUpper(x.verb[:1])+x.verb[1:], these(len(ids)))) {
 		return nil, exit(api.ExitRefused)
 	}
 	return ids, nil
+}
+
+// these names the jobs of a list above.
+func these(n int) string {
+	if n == 1 {
+		return "this job"
+	}
+	return fmt.Sprintf("these %d jobs", n)
 }
 
 func (x *alteration) victims(jobs []api.Job) {
@@ -182,7 +224,7 @@ func (x *alteration) victims(jobs []api.Job) {
 			fmt.Fprintf(x.errs, "  … and %d more\n", len(jobs)-shown)
 			return
 		}
-		fmt.Fprintf(x.errs, "  %d %s (%s, %s) %s\n", j.ID, j.Name, j.User, j.Pool, j.State)
+		fmt.Fprintf(x.errs, "  %d %s (%s, %s) %s\n", j.ID, j.Name, j.User, words.Pool(j.Pool), j.State)
 	}
 }
 
@@ -194,11 +236,10 @@ func (x *alteration) apply(ctx context.Context, client *api.Client, ids []int64)
 	var all []*api.Error
 	for rest := ids; len(rest) > 0; {
 		n := min(maxAlter, len(rest))
-		cause := x.cause
-		if u, err := user.Current(); err == nil && cause != "" {
-			cause += " (by " + u.Username + ")"
-		}
-		r, err := client.Alter(ctx, api.AlterRequest{Verb: x.verb, Jobs: rest[:n], Priority: x.raise.Priority, QOS: x.raise.QOS, Nice: x.raise.Nice, Pool: x.raise.Pool, Cause: cause})
+		r, err := client.Jobs.Alter(ctx, api.AlterRequest{
+			Verb: x.verb, Jobs: rest[:n], Priority: x.raise.Priority, QOS: x.raise.QOS, Nice: x.raise.Nice,
+			Pool: x.raise.Pool, Cause: x.cause,
+		})
 		if err != nil {
 			return err
 		}
@@ -216,7 +257,7 @@ func (x *alteration) apply(ctx context.Context, client *api.Client, ids []int64)
 			return err
 		}
 	} else {
-		x.tell(good, bad)
+		x.report(good, bad)
 		x.note(notes)
 	}
 	if len(bad) > 0 {
@@ -239,8 +280,8 @@ func (x *alteration) note(notes []string) {
 	}
 }
 
-// tell says what was done and how to undo it.
-func (x *alteration) tell(good, bad []string) {
+// report lists the changes and says how to undo them.
+func (x *alteration) report(good, bad []string) {
 	for i, b := range bad {
 		if i == shown {
 			fmt.Fprintf(x.errs, "fairlead: … and %d more\n", len(bad)-shown)
@@ -256,13 +297,99 @@ func (x *alteration) tell(good, bad []string) {
 		fmt.Fprintf(x.out, "%s %d jobs", x.past, n)
 	}
 	if len(good) > 0 && x.undo != "" {
-		names := strings.Join(good[:min(len(good), shown)], " ")
-		if len(good) > shown {
-			names += " …"
-		}
-		fmt.Fprintf(x.out, "    (undo: "+x.undo+")", names)
+		fmt.Fprintf(x.out, "    (%s)", x.undoing(good))
 	}
 	if len(good) > 0 {
 		fmt.Fprintln(x.out)
 	}
+}
+
+// maxUndo is up to how many jobs that were chosen the command names that undoes it.
+const maxUndo = 1000
+
+// undoing is the command that undoes it. It names all the jobs, so that it can be followed. Of very many that were
+// chosen it chooses again, where those are told from others by the state in which they were left.
+func (x *alteration) undoing(good []string) string {
+	if len(good) <= maxUndo || x.selection.empty() || x.state == "" {
+		return "undo: " + fmt.Sprintf(x.undo, strings.Join(good, " "))
+	}
+	return fmt.Sprintf("undo, also of those that were %s before: "+x.undo, x.state, x.selection.whose()+"-t "+x.state)
+}
+
+// reorder says how the order of starts would change.
+func (x *alteration) reorder(ctx context.Context, client *api.Client, ids []int64) error {
+	if len(ids) > maxReorder {
+		return usagef("--dry-run: at most %d jobs at once, not %d", maxReorder, len(ids))
+	}
+	r, err := client.Jobs.Reorder(ctx, api.ReorderRequest{
+		Jobs: ids, Priority: x.raise.Priority, QOS: x.raise.QOS, Nice: x.raise.Nice,
+	})
+	if err != nil {
+		return err
+	}
+	if x.json {
+		return x.printJSON(r)
+	}
+	for i, m := range r.Jobs {
+		if i == shown {
+			fmt.Fprintf(x.out, "… and %d more\n", len(r.Jobs)-shown)
+			break
+		}
+		fmt.Fprintf(x.out, "job %d %s (%s, %s): place %s\n", m.Job, m.Name, m.User, words.Pool(m.Pool),
+			places(m.Before, m.After))
+	}
+	if left := len(ids) - len(r.Jobs); left > 0 {
+		fmt.Fprintf(x.out, "%d of these jobs %s: the order does not change by them\n", left, units.OneOf(left, "does not wait", "do not wait"))
+	}
+	fmt.Fprintf(x.out, "others: %d would start later", r.Later)
+	for i, p := range r.Pools {
+		if i == shown {
+			fmt.Fprintf(x.out, ", … %d pools more", len(r.Pools)-shown)
+			break
+		}
+		fmt.Fprintf(x.out, "%s%d of %s", []string{": ", ", "}[min(i, 1)], p.Jobs, words.Pool(p.Pool))
+	}
+	fmt.Fprintf(x.out, "; %d earlier\n", r.Sooner)
+	if r.Looked > 0 {
+		fmt.Fprintf(x.out, "(of the first %d starts)\n", r.Looked)
+	}
+	fmt.Fprintf(x.out, "nothing was changed; do it with: fairlead alter %s\n", x.flagsAgain(ids))
+	return nil
+}
+
+// flagsAgain is what to say to do it: the jobs as they were chosen, and what they are to have.
+func (x *alteration) flagsAgain(ids []int64) string {
+	parts := x.selection.again()
+	if x.selection.empty() {
+		for _, id := range ids {
+			parts = append(parts, strconv.FormatInt(id, 10))
+		}
+	}
+	if x.raise.Priority != "" {
+		parts = append(parts, "--priority", words.ShellQuoted(x.raise.Priority))
+	}
+	if x.raise.QOS != nil {
+		parts = append(parts, "--qos", words.ShellQuoted(*x.raise.QOS))
+	}
+	if x.raise.Nice != nil {
+		parts = append(parts, "--nice", strconv.Itoa(*x.raise.Nice))
+	}
+	return strings.Join(parts, " ")
+}
+
+// maxReorder is about how many jobs can be asked at once.
+const maxReorder = 10_000
+
+// places says from where to where a job would move.
+func places(before, after int64) string {
+	name := func(place int64) string {
+		if place == 0 {
+			return "none"
+		}
+		return strconv.FormatInt(place, 10)
+	}
+	if before == after {
+		return name(before) + ", as before"
+	}
+	return name(before) + " -> " + name(after)
 }

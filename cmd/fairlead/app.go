@@ -14,28 +14,21 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/plain"
 	"github.com/fairlead/fairlead/internal/table"
+	"github.com/fairlead/fairlead/internal/wait"
 )
 
-// app is what all subcommands share. What is written to out and errs comes without what a
-// terminal would obey; plain.Raw is for what has to come as it is.
+// version is that of the program; a release sets it.
+var version = "0.1.0-dev"
+
+// app is shared by all subcommands. The writers out and errs drop the control characters that a
+// terminal would obey; plain.Raw is for text that has to come unchanged.
 type app struct {
 	in         io.Reader
 	out, errs  io.Writer
 	server     string // path of its socket
 	serverUser string // as whom it may run, besides root and the user of this process
-}
-
-// with runs f with a client.
-func (a *app) with(f func(*api.Client) error) error {
-	c, err := a.client()
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	return f(c)
 }
 
 // printJSON prints v as JSON.
@@ -49,6 +42,19 @@ func (a *app) printJSON(v any) error {
 	}
 	_, err := a.out.Write(plain.JSON(text.Bytes()))
 	return err
+}
+
+// show prints what the server answered: as JSON if asked to, and else by f.
+func show[T any](a *app, asJSON bool, f func(*T) error) func(*T, error) error {
+	return func(answer *T, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case asJSON:
+			return a.printJSON(answer)
+		}
+		return f(answer)
+	}
 }
 
 // document is where a file is printed that somebody may keep: as it is, but for a terminal.
@@ -70,9 +76,9 @@ type listing struct {
 func (l *listing) flags(c *cobra.Command) {
 	f := c.Flags()
 	f.BoolVar(&l.json, "json", false, "print JSON")
-	f.BoolVarP(&l.noHeader, "no-header", "n", false, "leave out the header")
-	f.StringSliceVarP(&l.columns, "columns", "o", nil, "only these columns, in this order")
-	f.DurationVar(&l.watch, "watch", 0, "print again so often, until interrupted")
+	f.BoolVarP(&l.noHeader, "no-header", "n", false, "omit the header")
+	f.StringSliceVarP(&l.columns, "columns", "o", nil, "columns to print, in this order")
+	f.DurationVar(&l.watch, "watch", 0, "refresh at this interval")
 	f.Lookup("watch").NoOptDefVal = "2s"
 }
 
@@ -96,10 +102,8 @@ func (a *app) repeat(ctx context.Context, l *listing, f func() error) error {
 		if err := f(); err != nil || l.watch == 0 {
 			return err
 		}
-		select {
-		case <-ctx.Done():
+		if !wait.For(ctx, l.watch) {
 			return nil
-		case <-time.After(l.watch):
 		}
 	}
 }
@@ -152,4 +156,12 @@ func jobIDs(args []string) ([]int64, error) {
 		ids = append(ids, id)
 	}
 	return ids, nil
+}
+
+func hostname() string {
+	name, err := os.Hostname()
+	if err != nil || name == "" {
+		return "node" + strconv.Itoa(os.Getpid())
+	}
+	return name
 }

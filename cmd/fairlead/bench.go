@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -14,6 +16,7 @@ import (
 	"github.com/fairlead/fairlead/internal/agent"
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/bench"
+	"github.com/fairlead/fairlead/internal/explain"
 	"github.com/fairlead/fairlead/internal/plain"
 	"github.com/fairlead/fairlead/internal/socket"
 	"github.com/fairlead/fairlead/internal/table"
@@ -29,25 +32,25 @@ type benchCmd struct {
 	dir   string
 }
 
-func (a *app) benchCommand() *cobra.Command {
+func benchCommand(a *app) *cobra.Command {
 	b := &benchCmd{app: a}
 	c := &cobra.Command{
 		Use:   "bench",
 		Short: "Measure this machine",
-		Long: `Measure this machine: decisions per second on one core, under every policy
-and with tasks that are fitted to many nodes, durable submissions, jobs from
-submission to end beside a bare loop on the same engine, answers of why among many jobs
-that wait, and processes that do nothing through a server and an agent.`,
+		Long: `Measure this machine: decisions per second on one core, under every policy and with
+placement on many nodes; durable submissions; jobs from submission to end, compared with a
+bare loop on the same engine; answers of why among many waiting jobs; and empty processes
+through a server and an agent.`,
 		Example: "  fairlead bench --quick\n  fairlead bench --only decisions --full --json\n  fairlead bench --only nodes",
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return b.run(c.Context()) },
 	}
 	f := c.Flags()
-	f.StringSliceVar(&b.only, "only", nil, "only these: decisions, policies, nodes, replay, submissions, cycles, why, processes")
-	f.BoolVar(&b.quick, "quick", false, "smaller and faster, less steady")
-	f.BoolVar(&b.full, "full", false, "with ten million waiting jobs (4 GiB of memory)")
+	f.StringSliceVar(&b.only, "only", nil, "parts to measure: decisions, policies, nodes, replay, submissions, cycles, why, processes")
+	f.BoolVar(&b.quick, "quick", false, "smaller and faster, but less accurate")
+	f.BoolVar(&b.full, "full", false, "include ten million waiting jobs (4 GiB of memory)")
 	f.BoolVar(&b.json, "json", false, "print JSON")
-	f.StringVar(&b.dir, "dir", "", "directory for the databases: the disk that is measured (default: a temporary one)")
+	f.StringVar(&b.dir, "dir", "", "directory for the databases, on the disk to measure (default: a temporary one)")
 	return c
 }
 
@@ -212,7 +215,7 @@ func (b *benchCmd) processes(ctx context.Context, dir string, n int) (bench.Resu
 		for i := range specs {
 			specs[i] = api.Spec{Argv: []string{"/bin/true"}, Pool: fmt.Sprint("pool", i%10)}
 		}
-		if _, err := client.Submit(ctx, api.SubmitRequest{Jobs: specs}); err != nil {
+		if _, err := client.Jobs.Submit(ctx, api.SubmitRequest{Jobs: specs}); err != nil {
 			return bench.Result{}, err
 		}
 	}
@@ -265,4 +268,102 @@ func (b *benchCmd) quietServer(ctx context.Context, dir string, c *config.Config
 		stop()
 		return nil, nil, nil, fmt.Errorf("the agent: %w", err)
 	}
+}
+
+// whyAmong measures the time of why among a number of waiting jobs, through a server: without an
+// estimate, with one when the timetable has been made, and the first, for which it has not.
+func (b *benchCmd) whyAmong(ctx context.Context, dir, policy string, waiting int) ([]bench.Result, error) {
+	c := config.Default()
+	c.Shares.Sched.Root.Policy, c.Shares.Sched.Placement = policy, sched.EASY
+	x, client, stop, err := b.quietServer(ctx, filepath.Join(dir, "why-"+policy), c)
+	if err != nil {
+		return nil, err
+	}
+	defer stop()
+	rng := rand.New(rand.NewPCG(1, 1))
+	ids, err := manyWait(ctx, client, waiting, rng)
+	if err != nil {
+		return nil, err
+	}
+	for x.loop.Stats().Started == 0 {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	var out []bench.Result
+	for _, q := range []struct {
+		name, goal string
+		o          explain.WhyOptions
+		times      int
+		pause      time.Duration
+	}{
+		{"answers of why", "", explain.WhyOptions{Siblings: 10}, 1, 0},
+		{"answers of why", ">= 100/s", explain.WhyOptions{Siblings: 10}, questions, 0},
+		{"answers with an estimate", "", explain.WhyOptions{Siblings: 10, Estimate: true}, 1, 12 * time.Second},
+		{"answers with an estimate", ">= 5/s", explain.WhyOptions{Siblings: 10, Estimate: true}, questions, 0},
+	} {
+		half, told, err := b.askWhy(ctx, client, ids, q.o, q.times, rng)
+		if err != nil {
+			return nil, err
+		}
+		detail := fmt.Sprintf("%s with easy, %d waiting, %s each", policy, waiting, half.Round(100*time.Microsecond))
+		if q.o.Estimate && q.times > 1 {
+			detail += fmt.Sprintf(", %d%% told when", told)
+		}
+		if q.times == 1 {
+			detail += ", the first"
+		}
+		out = append(out, bench.Result{Name: q.name, Detail: detail, PerSecond: 1 / half.Seconds(), Goal: q.goal})
+		time.Sleep(q.pause)
+	}
+	return out, nil
+}
+
+// askWhy asks about jobs in all places, and returns what half of the answers took at most, and
+// how many in a hundred told when the job starts.
+func (b *benchCmd) askWhy(ctx context.Context, client *api.Client, ids []int64, o explain.WhyOptions, times int, rng *rand.Rand) (time.Duration, int, error) {
+	var took []time.Duration
+	told := 0
+	for range times {
+		began := time.Now()
+		a, err := client.Jobs.Why(ctx, ids[rng.IntN(len(ids))], o)
+		if err != nil {
+			return 0, 0, err
+		}
+		if took = append(took, time.Since(began)); a.Start != nil && a.Start.By != nil {
+			told++
+		}
+	}
+	slices.Sort(took)
+	return took[len(took)/2], 100 * told / times, nil
+}
+
+// questions is how often each is asked; the reported time is their median.
+const questions = 41
+
+// manyWait submits n jobs of a hundred pools, of several sizes and time limits.
+func manyWait(ctx context.Context, client *api.Client, n int, rng *rand.Rand) (ids []int64, err error) {
+	limits := []float64{60, 120, 240, 600, 1800}
+	const size = 2000
+	for len(ids) < n {
+		specs := make([]api.Spec, min(size, n-len(ids)))
+		for i := range specs {
+			specs[i] = api.Spec{
+				Argv: []string{"/bin/sleep", "3600"}, Pool: fmt.Sprint("pool", rng.IntN(100)),
+				Request: map[string]int64{"cpu": 1 << rng.IntN(5)}, LimitSeconds: limits[rng.IntN(len(limits))],
+			}
+		}
+		r, err := client.Jobs.Submit(ctx, api.SubmitRequest{Jobs: specs})
+		if err != nil {
+			return nil, err
+		}
+		for i := range r.Jobs {
+			if err := r.Jobs[i].Error.Err(); err != nil {
+				return nil, err
+			}
+			ids = append(ids, r.Jobs[i].ID)
+		}
+	}
+	return ids, nil
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -9,12 +8,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/config"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/engine"
 	"github.com/fairlead/fairlead/internal/plain"
 	"github.com/fairlead/fairlead/internal/table"
 	"github.com/fairlead/fairlead/internal/units"
+	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/why"
 )
 
@@ -26,18 +26,18 @@ type boost struct {
 	cancel               int64
 }
 
-func (a *app) boostCommand() *cobra.Command {
+func boostCommand(a *app) *cobra.Command {
 	s := &boost{app: a}
 	c := &cobra.Command{
 		Use:   "boost POOL xN --for TIME [--usage TIME] [--reason TEXT]",
 		Short: "Give a pool more weight for a time",
-		Long: `Give a pool more weight, or less, until a time is over or until it has received some
-service since then: --usage 10h is ten hours of one slot, or one hour of ten. With both,
-what comes first ends it. It ends by itself, and holds over a restart. POOL is the path of
-a pool, or a user whose pool is meant.
+		Long: `Give a pool more weight, or less, for a time or until it has received some service:
+--usage 10h is ten hours of one slot, or one hour of ten. With both, the boost ends with the
+first of them. It ends by itself and survives a restart. POOL is the path of a pool, or a
+user, for the user's pool.
 
-It counts from now on: what the pool did not have before, it does not get back. While a
-boost lasts, shares and why show it.`,
+A boost counts from now on: it does not make up for service that the pool missed before.
+While it lasts, shares and why show it.`,
 		Example: `  fairlead boost physics x2 --for 6h --reason 'deadline of the workshop'
   fairlead boost ann x3 --for 2d --usage 100h
   fairlead boost batch x0.5 --for 1h
@@ -48,11 +48,11 @@ boost lasts, shares and why show it.`,
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&s.lasts, "for", "", "how long it lasts: 6h, 2d, 90m")
-	f.StringVar(&s.usage, "usage", "", "end it when the pool has received so many hours of a slot: 10h")
-	f.StringVar(&s.reason, "reason", "", "why, for those who ask")
+	f.StringVar(&s.lasts, "for", "", "duration: 6h, 2d, 90m")
+	f.StringVar(&s.usage, "usage", "", "end it when the pool has received this many slot-hours: 10h")
+	f.StringVar(&s.reason, "reason", "", "reason to show")
 	f.BoolVar(&s.list, "list", false, "list the boosts in force")
-	f.Int64Var(&s.cancel, "cancel", 0, "end the boost of this number now")
+	f.Int64Var(&s.cancel, "cancel", 0, "end the boost with this number now")
 	s.listing.flags(c)
 	return c
 }
@@ -65,9 +65,9 @@ func (s *boost) run(c *cobra.Command, client *api.Client, args []string) error {
 	case (s.list || s.cancel != 0) && len(args) > 0:
 		return usagef("--list and --cancel take no pool")
 	case s.list:
-		return s.repeat(ctx, &s.listing, func() error { return s.show(ctx, client) })
+		return s.repeat(ctx, &s.listing, func() error { return show(s.app, s.json, s.table)(client.Pools.Boosts(ctx)) })
 	case s.cancel != 0:
-		return s.end(ctx, client)
+		return show(s.app, s.json, s.ended)(client.Pools.Unboost(ctx, s.cancel))
 	case len(args) != 2:
 		return usagef("expected a pool and a factor: fairlead boost physics x2 --for 6h")
 	}
@@ -95,19 +95,12 @@ func (s *boost) run(c *cobra.Command, client *api.Client, args []string) error {
 	if r.ForSeconds == 0 && r.UsageSeconds == 0 {
 		return usagef("a boost has to end: give it --for 6h, --usage 10h, or both")
 	}
-	return s.begin(ctx, client, r)
+	return show(s.app, s.json, s.begun)(client.Pools.Boost(ctx, r))
 }
 
-func (s *boost) begin(ctx context.Context, client *api.Client, r api.BoostRequest) error {
-	out, err := client.Boost(ctx, r)
-	if err != nil {
-		return err
-	}
-	if s.json {
-		return s.printJSON(out)
-	}
+func (s *boost) begun(out *api.BoostResponse) error {
 	plain.Lines(out)
-	fmt.Fprintf(s.out, "boost %d: %s x%s %s\n", out.Boost.ID, out.Boost.Pool, why.Short(out.Boost.Factor), ends(&out.Boost, time.Now()))
+	fmt.Fprintf(s.out, "boost %d: %s x%s %s\n", out.Boost.ID, words.Pool(out.Boost.Pool), why.Short(out.Boost.Factor), ends(&out.Boost, time.Now()))
 	s.changed(out)
 	fmt.Fprintf(s.out, "undo: fairlead boost --cancel %d\n", out.Boost.ID)
 	return nil
@@ -122,7 +115,7 @@ func (s *boost) changed(out *api.BoostResponse) {
 }
 
 // ends says when a boost ends.
-func ends(b *fairlead.Boost, now time.Time) string {
+func ends(b *engine.Boost, now time.Time) string {
 	var parts []string
 	if !b.Until.IsZero() {
 		parts = append(parts, fmt.Sprintf("until %s (in %s)", why.Clock(b.Until, now), why.Duration(b.Until.Sub(now).Round(time.Second))))
@@ -133,18 +126,11 @@ func ends(b *fairlead.Boost, now time.Time) string {
 	return strings.Join(parts, ", or ")
 }
 
-func (s *boost) end(ctx context.Context, client *api.Client) error {
-	out, err := client.Unboost(ctx, s.cancel)
-	if err != nil {
-		return err
-	}
-	if s.json {
-		return s.printJSON(out)
-	}
+func (s *boost) ended(out *api.BoostResponse) error {
 	b := &out.Boost
-	fmt.Fprintf(s.out, "boost %d of %s is over\n", b.ID, b.Pool)
+	fmt.Fprintf(s.out, "boost %d of %s is over\n", b.ID, words.Pool(b.Pool))
 	s.changed(out)
-	undo := fmt.Sprintf("fairlead boost %s x%s", b.Pool, strconv.FormatFloat(b.Factor, 'f', -1, 64))
+	undo := fmt.Sprintf("fairlead boost %s x%s", words.ShellPool(b.Pool), strconv.FormatFloat(b.Factor, 'f', -1, 64))
 	if left := time.Until(b.Until).Round(time.Minute); !b.Until.IsZero() && left > 0 {
 		undo += " --for " + units.FormatDuration(left)
 	}
@@ -155,14 +141,7 @@ func (s *boost) end(ctx context.Context, client *api.Client) error {
 	return nil
 }
 
-func (s *boost) show(ctx context.Context, client *api.Client) error {
-	doc, err := client.Boosts(ctx)
-	if err != nil {
-		return err
-	}
-	if s.json {
-		return s.printJSON(doc)
-	}
+func (s *boost) table(doc *api.Boosts) error {
 	t := table.New(table.Column{Name: "ID", Right: true}, table.Column{Name: "POOL"}, table.Column{Name: "FACTOR", Right: true},
 		table.Column{Name: "BEGAN"}, table.Column{Name: "UNTIL"}, table.Column{Name: "USED", Right: true}, table.Column{Name: "OF", Right: true},
 		table.Column{Name: "BY"}, table.Column{Name: "REASON"})
@@ -175,7 +154,7 @@ func (s *boost) show(ctx context.Context, client *api.Client) error {
 		if b.Usage > 0 {
 			of = why.Short(b.Usage/3600) + "h"
 		}
-		t.Row(fmt.Sprint(b.ID), b.Pool, "x"+why.Short(b.Factor), why.Clock(b.Began, doc.At), dash(until), boosted(b.Had), dash(of), dash(b.By), dash(b.Reason))
+		t.Row(fmt.Sprint(b.ID), words.Pool(b.Pool), "x"+why.Short(b.Factor), why.Clock(b.Began, doc.At), dash(until), boosted(b.Had), dash(of), dash(b.By), dash(b.Reason))
 	}
 	return s.print(&s.listing, t)
 }

@@ -28,18 +28,18 @@ const (
 // beanstalkdBridge is a bridge to beanstalkd.
 var beanstalkdBridge = bridgeKind{
 	name: "beanstalkd", system: "beanstalkd",
-	long: `Put fair share in front of beanstalkd (1.12 or newer). Jobs go into one tube, in which small
-priorities are served first. fairlead bridge worker takes them out and runs them; a program of
-your own can do that, too: docs/how-to/put-it-in-front-of-beanstalkd.md has the messages.
-Start beanstalkd with -b DIR -f0, or a restart loses what it has; the bridge then submits
-it again.`,
+	long: `Put fair share in front of beanstalkd (1.12 or newer). Jobs go into one tube, which serves
+small priorities first. fairlead bridge worker takes them out and runs them; your own program
+can do that, too: docs/how-to/put-it-in-front-of-beanstalkd.md describes the messages.
+Start beanstalkd with -b DIR -f0, or a restart loses its jobs; the bridge then submits
+them again.`,
 	example: `  fairlead bridge beanstalkd --group physics=50,biology=30 --above daq
   fairlead bridge beanstalkd --to queue.example.org:11300 --tube batch --config bridge.yaml
   fairlead bridge beanstalkd --feed just-in-time --slots 64`,
 	options: []config.BridgeOption{
 		{Name: "to", Default: beanstalkdAddress, Doc: "Address of beanstalkd, HOST:PORT."},
-		{Name: "tube", Default: brokerQueue, Doc: "Tube for the jobs; others are called after it."},
-		{Name: "ttr", Default: "1m", Doc: "After what time a job whose worker is silent is given to another one."},
+		{Name: "tube", Default: brokerQueue, Doc: "Tube for the jobs; the names of other tubes begin with it."},
+		{Name: "ttr", Default: "1m", Doc: "Time after which the job of a silent worker goes to another one."},
 	},
 	levels: func(n int) (levels []int64) {
 		for i := range n {
@@ -63,16 +63,16 @@ it again.`,
 // rabbitBridge is a bridge to RabbitMQ.
 var rabbitBridge = bridgeKind{
 	name: "rabbitmq", system: "RabbitMQ",
-	long: `Put fair share in front of RabbitMQ. Jobs go into one durable queue with priorities, of which
-large ones are served first. fairlead bridge worker takes them out and runs them; a program of
-your own can do that, too: docs/how-to/put-it-in-front-of-rabbitmq.md has the messages.
-The address can stand in ` + amqpVariable + `, where the password in it is not seen by others.`,
+	long: `Put fair share in front of RabbitMQ. Jobs go into one durable priority queue, which serves
+large priorities first. fairlead bridge worker takes them out and runs them; your own program
+can do that, too: docs/how-to/put-it-in-front-of-rabbitmq.md describes the messages.
+The address can be in ` + amqpVariable + `, where other users cannot read its password.`,
 	example: `  fairlead bridge rabbitmq --group physics=50,biology=30 --above daq
   ` + amqpVariable + `=amqp://bridge:secret@queue.example.org:5672/ fairlead bridge rabbitmq --queue batch --config bridge.yaml
   fairlead bridge rabbitmq --feed just-in-time --slots 64`,
 	options: []config.BridgeOption{
-		{Name: "to", Doc: "Address of RabbitMQ, amqp://USER:PASSWORD@HOST:PORT/VHOST; without it that of " + amqpVariable + " or, if there is none, " + amqpAddress + "."},
-		{Name: "queue", Default: brokerQueue, Doc: "Queue for the jobs; others are called after it."},
+		{Name: "to", Doc: "Address of RabbitMQ, amqp://USER:PASSWORD@HOST:PORT/VHOST; without it the address in " + amqpVariable + " or else " + amqpAddress + "."},
+		{Name: "queue", Default: brokerQueue, Doc: "Queue for the jobs; the names of other queues begin with it."},
 		{Name: "priorities", Default: "10", Doc: "Largest priority of the queue, at most 255; RabbitMQ recommends few."},
 	},
 	open: func(_ context.Context, get func(string) string, log *slog.Logger, away *bridge.Outage) (bridge.QS, error) {
@@ -87,7 +87,7 @@ The address can stand in ` + amqpVariable + `, where the password in it is not s
 	},
 }
 
-// flagged is what is wrong with the value of a flag, or nil.
+// flagged adds the name of a flag to the error of its value; nil stays nil.
 func flagged(name string, err error) error {
 	if err == nil {
 		return nil

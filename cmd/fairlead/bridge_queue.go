@@ -13,18 +13,18 @@ import (
 // queueBridge is a bridge to another queue of fairlead.
 var queueBridge = bridgeKind{
 	name: "queue", system: "the other queue",
-	long: `Put fair share in front of another queue of fairlead. Jobs are submitted to its server,
-into one pool, which should have the policy fifo: then its priorities are the levels, of which
-the back has the lowest. The bridge's user has to be an administrator there if it is to
-submit the jobs of others.`,
+	long: `Put fair share in front of another queue of fairlead. Jobs are submitted to its server, into
+one pool. That pool should have the policy fifo: then its priorities are the levels, and the
+back has the lowest. The bridge's user has to be an administrator there to submit jobs of
+other users.`,
 	example: `  fairlead bridge queue --to /run/other/fairlead.sock --pool bridged --group physics=50,biology=30 --check
   fairlead bridge queue --to /run/other/fairlead.sock --pool bridged --config bridge.yaml
   fairlead bridge queue --to /run/other/fairlead.sock --pool bridged --feed just-in-time --slots 64`,
 	options: []config.BridgeOption{
 		{Name: "to", Doc: "Path of the other server's socket.", Must: true},
-		{Name: "to-user", Doc: "User as whom the other server runs, if that is neither root nor the bridge's own user."},
-		{Name: "pool", Default: "bridged", Doc: "Pool there, into which jobs are submitted."},
-		{Name: "constraint", Doc: "Constraint on the nodes there, for all jobs."},
+		{Name: "to-user", Doc: "User of the other server, if that is neither root nor the bridge's own user."},
+		{Name: "pool", Default: "bridged", Doc: "Pool of the other server for the jobs."},
+		{Name: "constraint", Doc: "Constraint on the nodes of the other server, for all jobs."},
 	},
 	open: func(_ context.Context, get func(string) string, _ *slog.Logger, _ *bridge.Outage) (bridge.QS, error) {
 		o := other.Options{Address: get("to"), Pool: get("pool"), Constraint: get("constraint")}

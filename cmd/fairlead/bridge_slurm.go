@@ -14,27 +14,27 @@ import (
 // slurmBridge is a bridge to Slurm.
 var slurmBridge = bridgeKind{
 	name: "slurm", system: "Slurm",
-	long: `Put fair share in front of Slurm. Jobs are submitted with sbatch, or by slurmrestd, with a
-priority that is set directly, which does not age. That takes root, who submits each job as its
-user, or an operator of Slurm, as whom all jobs run; --check says what is missing. The job's name in
-Slurm is a marker by which it is found again; how to set it up, and what a job becomes there, is in
-docs/how-to/put-it-in-front-of-slurm.md.`,
+	long: `Put fair share in front of Slurm. The bridge submits jobs with sbatch, or through slurmrestd,
+and sets their priority directly, so that it does not age. It has to run as root, to submit each
+job as its user, or as an operator of Slurm, and then all jobs run as that user; --check shows
+what is missing. The job's name in Slurm is a marker by which the bridge finds it again;
+docs/how-to/put-it-in-front-of-slurm.md describes the setup and how jobs are translated.`,
 	example: `  fairlead bridge slurm --group physics=50,biology=30 --above daq --check
   fairlead bridge slurm --group physics=50,biology=30 --account '{top}' --partition batch
   fairlead bridge slurm --feed just-in-time --slots 200
   fairlead bridge slurm --rest http://localhost:6820 --rest-user bridge --token-file /etc/fairlead/slurm-token --config bridge.yaml`,
 	options: []config.BridgeOption{
-		{Name: "conf", Doc: "Its slurm.conf, in place of where Slurm's commands look for it."},
-		{Name: "account", Doc: "Account to charge; {user}, {pool}, {leaf} and {top} are filled in, {leaf} and {top} being the last and first part of the pool."},
-		{Name: "partition", Doc: "Partition, filled in as account."},
-		{Name: "slurm-qos", Doc: "Quality of service in Slurm, filled in as account."},
-		{Name: "output", Doc: "File for the output of jobs that name none, filled in as account; otherwise where Slurm puts it."},
-		{Name: "any-user", Default: "no", Doc: "Let jobs of all users run as the user of the bridge, yes or no."},
-		{Name: "allow-root", Default: "no", Doc: "Let jobs of root run, yes or no."},
-		{Name: "rest", Doc: "URL of slurmrestd, in place of the commands."},
-		{Name: "rest-user", Doc: "With slurmrestd: whose token it is; jobs run as that user."},
+		{Name: "conf", Doc: "Path of slurm.conf (default: where Slurm's commands look for it)."},
+		{Name: "account", Doc: "Account to charge; {user}, {pool}, {leaf} and {top} are replaced; {leaf} and {top} are the last and the first name of the pool's path."},
+		{Name: "partition", Doc: "Partition, with the same replacements as account."},
+		{Name: "slurm-qos", Doc: "Quality of service in Slurm, with the same replacements as account."},
+		{Name: "output", Doc: "File for the output of jobs that name none, with the same replacements as account (default: where Slurm puts it)."},
+		{Name: "any-user", Default: "no", Doc: "Run the jobs of all users as the user of the bridge: yes or no."},
+		{Name: "allow-root", Default: "no", Doc: "Run jobs of root: yes or no."},
+		{Name: "rest", Doc: "URL of slurmrestd, to use it instead of the commands."},
+		{Name: "rest-user", Doc: "With slurmrestd: the user of the token; jobs run as that user."},
 		{Name: "rest-version", Default: "v0.0.38", Doc: "With slurmrestd: version of its interface."},
-		{Name: "token-file", Doc: "With slurmrestd: file with the token, read for each call, in place of the variable SLURM_JWT."},
+		{Name: "token-file", Doc: "With slurmrestd: file with the token, read for each call (default: the variable SLURM_JWT)."},
 	},
 	levels: func(n int) []int64 {
 		var all []int64

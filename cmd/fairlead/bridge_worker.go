@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"runtime"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,6 +16,7 @@ import (
 	"github.com/fairlead/fairlead/internal/bridge/beanstalkd"
 	"github.com/fairlead/fairlead/internal/bridge/mq"
 	"github.com/fairlead/fairlead/internal/bridge/rabbitmq"
+	"github.com/fairlead/fairlead/internal/socket"
 )
 
 // brokerWorker are the flags of a worker of a message queue.
@@ -23,23 +26,24 @@ type brokerWorker struct {
 	slots                int
 	drain                time.Duration
 	allowRoot, any       bool
+	served               served
 	logLevel, logFormat  string
 }
 
-func (a *app) bridgeWorkerCommand() *cobra.Command {
+func bridgeWorkerCommand(a *app) *cobra.Command {
 	w := &brokerWorker{app: a}
 	c := &cobra.Command{
 		Use: "worker KIND [flags]", Short: "Run jobs that a bridge has put into beanstalkd or RabbitMQ",
-		Long: `Run jobs that a bridge has put into beanstalkd or RabbitMQ: it takes one job for each slot out
-of the queue, runs it as an agent would, with its user, script, environment and time limit,
-tells the bridge that it has started and how it ended, and then deletes it from the queue.
-When a job is cancelled it ends it. It needs no way to fairlead's server.
+		Long: `Run jobs that a bridge has put into beanstalkd or RabbitMQ. The worker takes one job for each
+slot from the queue and runs it like an agent, with its user, script, environment and time
+limit. It reports the start and the end to the bridge, and then deletes the job from the queue.
+It ends jobs that are cancelled. It needs no connection to fairlead's server.
 
-Whoever can write to the queue can have it run commands: as root, as any user. Without
-root it runs the jobs of its own user.
+Everybody who can write to the queue can run commands through the worker: if it runs as root,
+as any user. Otherwise it runs only the jobs of its own user.
 
-SIGTERM and Ctrl-C drain it: it takes nothing new, lets running jobs end for the time of
---drain, and gives the rest back to the queue. A second one ends it at once.`,
+SIGTERM and Ctrl-C drain it: it takes no new jobs, waits for running ones for the time of
+--drain, and returns the rest to the queue. A second signal ends it at once.`,
 		Example: "  fairlead bridge worker beanstalkd --slots 8\n  fairlead bridge worker beanstalkd --to queue.example.org:11300 --queue batch --name n7\n  " +
 			amqpVariable + "=amqp://worker:secret@queue.example.org:5672/ fairlead bridge worker rabbitmq --queue batch",
 		Args: cobra.ExactArgs(1), ValidArgs: []string{beanstalkdBridge.name, rabbitBridge.name},
@@ -47,14 +51,15 @@ SIGTERM and Ctrl-C drain it: it takes nothing new, lets running jobs end for the
 	}
 	f := c.Flags()
 	f.SortFlags = false
-	f.StringVar(&w.to, "to", "", "address, as of the bridge (default: "+beanstalkdAddress+" or that of "+amqpVariable+")")
-	f.StringVar(&w.queue, "queue", brokerQueue, "name of the queue or tube, as of the bridge")
-	f.IntVar(&w.slots, "slots", runtime.NumCPU(), "jobs at a time")
-	f.StringVar(&w.name, "name", hostname(), "name of the worker, as the bridge tells it")
+	f.StringVar(&w.to, "to", "", "address, as given to the bridge (default: "+beanstalkdAddress+" or that of "+amqpVariable+")")
+	f.StringVar(&w.queue, "queue", brokerQueue, "name of the queue or tube, as given to the bridge")
+	f.IntVar(&w.slots, "slots", runtime.NumCPU(), "number of jobs to run at a time")
+	f.StringVar(&w.name, "name", hostname(), "name of the worker, as the bridge reports it")
 	f.StringVar(&w.dir, "dir", "", "directory for output and scripts (default: "+stateDir("bridge-worker", "NAME")+")")
-	f.DurationVar(&w.drain, "drain", 30*time.Second, "how long running jobs may go on at the end")
-	f.BoolVar(&w.allowRoot, "allow-root", false, "run root's jobs as well")
-	f.BoolVar(&w.any, "any-user", false, "run everybody's jobs as the worker's own user")
+	f.DurationVar(&w.drain, "drain", 30*time.Second, "how long running jobs may continue at exit")
+	f.BoolVar(&w.allowRoot, "allow-root", false, "also run jobs of root")
+	f.BoolVar(&w.any, "any-user", false, "run the jobs of all users as the worker's own user")
+	w.served.flags(f, "worker")
 	f.StringVar(&w.logLevel, "log", "info", "debug, info, warn or error")
 	f.StringVar(&w.logFormat, "log-format", "text", "text or json")
 	completeWords(c, "log", "debug", "info", "warn", "error")
@@ -71,6 +76,9 @@ func (w *brokerWorker) run(ctx context.Context, kind string) error {
 		return usagef("--slots must be at least 1")
 	}
 	if err := errors.Join(checkNode(w.name, "worker"), checkDrain(w.drain)); err != nil {
+		return err
+	}
+	if err := w.checkAnyUser(os.Getuid()); err != nil {
 		return err
 	}
 	var work func(context.Context, *mq.Worker)
@@ -95,6 +103,7 @@ func (w *brokerWorker) run(ctx context.Context, kind string) error {
 	}
 	m, err := agent.OpenMachine(agent.Options{
 		Name: w.name, Dir: cmp.Or(w.dir, stateDir("bridge-worker", w.name)), Logger: log, AllowRoot: w.allowRoot, AnyUser: w.any,
+		MinUID: w.served.minUID, Users: w.served.users, Groups: w.served.groups,
 	})
 	if err != nil {
 		return err
@@ -105,6 +114,29 @@ func (w *brokerWorker) run(ctx context.Context, kind string) error {
 		fmt.Fprintf(w.out, "worker %s takes %d jobs at a time from %s, queue %s\n", w.name, w.slots, kind, w.queue)
 		work(ctx, &mq.Worker{Name: w.name, Machine: m})
 	})
+}
+
+// checkAnyUser refuses to run the jobs of all users as one who may do everything, or may at the server
+// of this machine.
+func (w *brokerWorker) checkAnyUser(uid int) error {
+	if !w.any {
+		return nil
+	}
+	if uid == 0 && !w.allowRoot {
+		return usagef("--any-user of a worker that is root would run everybody's jobs as root, who may do everything: leave it out, so that each job runs as its user, or say --allow-root as well")
+	}
+	where, err := w.which()
+	if err != nil {
+		return nil // there is no server
+	}
+	info, err := os.Stat(where.Server)
+	if err != nil {
+		return nil
+	}
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok && stat.Uid != 0 && int(stat.Uid) == uid && !socket.Closed(where.Server) {
+		return usagef("--any-user would run everybody's jobs as the user of the server whose socket is %s, who may do everything there: start the worker as root without it, so that each job runs as its user, or as a user who is not the server's", where.Server)
+	}
+	return nil
 }
 
 // until works until the end, or a second signal.
@@ -119,6 +151,6 @@ func (w *brokerWorker) until(ctx context.Context, work func(context.Context)) er
 		return err
 	case <-ctx.Done():
 	}
-	fmt.Fprintf(w.errs, "waiting for at most %v for what runs; again Ctrl-C ends at once\n", w.drain)
+	fmt.Fprintf(w.errs, "waiting for at most %v for running tasks; press Ctrl-C again to end at once\n", w.drain)
 	return drained(ended)
 }

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/sqlite"
 )
 
@@ -50,8 +50,8 @@ func (r tally) String() string {
 
 // auditedStore is what an audit reads.
 type auditedStore interface {
-	fairlead.Store
-	fairlead.Accountant
+	queue.Store
+	queue.Accountant
 }
 
 // audit is what is known at the end: by the clients, by the witness, by the tasks
@@ -62,7 +62,7 @@ type audit struct {
 	record *record
 	seen   *witness
 	store  auditedStore
-	jobs   map[int64]*fairlead.Job
+	jobs   map[int64]*queue.Job
 	tries  map[ledgerTask][]int // attempts that began, by the ledger
 	ended  map[ledgerTask][]int // and came to their end
 }
@@ -95,7 +95,7 @@ func (c *chaos) audit() *audit {
 
 // newAudit begins an audit with what clients and wires saw.
 func newAudit(t testing.TB, l *load, seen *witness) *audit {
-	a := &audit{t: t, record: l.record, seen: seen, jobs: map[int64]*fairlead.Job{}}
+	a := &audit{t: t, record: l.record, seen: seen, jobs: map[int64]*queue.Job{}}
 	a.submitted, a.acked = len(l.record.sent), len(l.record.ids)
 	a.twice, a.holders = l.record.duplicates+l.record.reused+seen.completed, seen.twoHolders
 	a.stale, a.refused = seen.stale, seen.refused
@@ -116,7 +116,7 @@ func (a *audit) read(store auditedStore, l ledger) {
 	}
 	a.store = store
 	a.readJobs()
-	a.counters += checkCounters(a.t, store, fairlead.Query{})
+	a.counters += checkCounters(a.t, store, queue.Query{})
 }
 
 // judge fails the test for what must not be.
@@ -144,8 +144,8 @@ func (a *audit) askServer(c *api.Client) map[string]float64 {
 	a.t.Helper()
 	ctx := a.t.Context()
 	found, err1 := c.Doctor(ctx)
-	nodes, err2 := c.Nodes(ctx)
-	shares, err3 := c.Shares(ctx, "")
+	nodes, err2 := c.Nodes.List(ctx)
+	shares, err3 := c.Pools.Shares(ctx, "")
 	if err1 != nil || err2 != nil || err3 != nil {
 		a.t.Fatal(err1, err2, err3)
 	}
@@ -179,7 +179,7 @@ func (a *audit) mismatch(format string, args ...any) {
 
 // readJobs compares the jobs in the database with those that the clients know.
 func (a *audit) readJobs() {
-	jobs, err := a.store.Jobs(a.t.Context(), fairlead.Query{})
+	jobs, err := a.store.Jobs(a.t.Context(), queue.Query{})
 	if err != nil {
 		a.t.Fatal(err)
 	}
@@ -210,7 +210,7 @@ func (a *audit) readJobs() {
 }
 
 // checkJob reports whether a job ended as it had to, and so did its tasks.
-func (a *audit) checkJob(j *fairlead.Job, o *order) bool {
+func (a *audit) checkJob(j *queue.Job, o *order) bool {
 	tasks, err := a.store.Tasks(a.t.Context(), j.ID)
 	if err != nil {
 		a.t.Fatal(err)
@@ -239,26 +239,26 @@ func (a *audit) checkJob(j *fairlead.Job, o *order) bool {
 
 // setAside reports whether a task of a job failed because its agents were lost too often, as
 // happens to one or the other when agents are killed all the time.
-func setAside(tasks []fairlead.Task) bool {
-	return slices.ContainsFunc(tasks, func(k fairlead.Task) bool {
-		return k.State == fairlead.Failed && k.Losses > 0 && k.Outcome.Cause == fmt.Sprintf("its agent was lost %d times", k.Losses)
+func setAside(tasks []queue.Task) bool {
+	return slices.ContainsFunc(tasks, func(k queue.Task) bool {
+		return k.State == queue.Failed && k.Losses > 0 && k.Outcome.Cause == fmt.Sprintf("its agents were lost, or could not begin it, %d times", k.Losses)
 	})
 }
 
 // reruns is how often a task may have run again without having failed.
-func (a *audit) reruns(k *fairlead.Task) int { return k.Losses + a.seen.givenBack(k.Job, k.Index) }
+func (a *audit) reruns(k *queue.Task) int { return k.Losses + a.seen.givenBack(k.Job, k.Index) }
 
 // checkRuns compares a task with what it wrote to the ledger itself. It may have run so and so
 // often without having failed.
-func (a *audit) checkRuns(j *fairlead.Job, k *fairlead.Task, o *order, reruns int) bool {
+func (a *audit) checkRuns(j *queue.Job, k *queue.Task, o *order, reruns int) bool {
 	name := ledgerTask{j.ID, k.Number}
 	tries, good := a.tries[name], true
-	if k.State == fairlead.Succeeded && o.noted && (!slices.Contains(tries, k.Attempt) || !slices.Contains(a.ended[name], k.Attempt)) {
+	if k.State == queue.Succeeded && o.noted && (!slices.Contains(tries, k.Attempt) || !slices.Contains(a.ended[name], k.Attempt)) {
 		a.t.Errorf("task %v succeeded at attempt %d; those that began were %v, and came to their end %v", name, k.Attempt, tries, a.ended[name])
 		good = false
 	}
 	asked := k.Fails // runs after a failure
-	if k.State == fairlead.Failed {
+	if k.State == queue.Failed {
 		asked--
 	}
 	extra := len(tries) - 1 - asked
@@ -330,14 +330,14 @@ func (a *audit) checkServed(served map[string]float64) {
 // charged is for how many attempts of a task its pool was charged, and whether the last
 // attempt is among them. Attempts that were given back are not charged: what says so is
 // that a task ended as cancelled without a word about how.
-func charged(k *fairlead.Task) (n int64, last bool) {
+func charged(k *queue.Task) (n int64, last bool) {
 	n = int64(k.Losses + k.Fails)
 	switch k.Outcome.State {
-	case fairlead.Succeeded:
+	case queue.Succeeded:
 		return n + 1, true
-	case fairlead.Failed:
+	case queue.Failed:
 		return n, true
-	case fairlead.Cancelled:
+	case queue.Cancelled:
 		if k.Outcome.Cause != "" && k.Outcome.Cause != lostCause {
 			return n + 1, true
 		}

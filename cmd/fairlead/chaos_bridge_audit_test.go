@@ -51,7 +51,7 @@ func (c *bridgeRun) readTrail() map[int64]trailOf {
 func (c *bridgeRun) audit() {
 	c.t.Helper()
 	trail := c.readTrail()
-	var lost, submittedTwice, runTwice, reran, cancelled, retried int
+	var lost, submittedTwice, runTwice, reran, cancelled, retried, gaveUp int
 	for id, what := range c.jobs {
 		j := c.job(id)
 		of := trail[id]
@@ -81,6 +81,10 @@ func (c *bridgeRun) audit() {
 			submittedTwice++
 			c.t.Errorf("job %d, which %s, ran under %d markers: %v\n%s", id, what, len(of), of, c.said(id))
 		}
+		if len(of) == 0 && j.Job.State == "failed" && c.qs.failed != nil && c.qs.failed(j.Job.Cause) {
+			gaveUp++ // the queueing system says that it did not begin it
+			continue
+		}
 		if j.Job.State != want || want == "succeeded" && (len(of) != tries || ends < tries) {
 			lost++
 			c.t.Errorf("job %d, which %s, is %s (%s) and ran %v\n%s", id, what, j.Job.State, j.Job.Cause, of, c.said(id))
@@ -90,8 +94,11 @@ func (c *bridgeRun) audit() {
 		c.t.Errorf("job %d ran, and nobody submitted it", id)
 	}
 	found, unsent := c.unanswered()
-	fmt.Printf("%d jobs (%d with a failure, %d cancelled) through %s, ended %v, in %v; of the submissions without an answer %d had arrived, %d not: lost %d, submitted twice %d, run twice %d, run again by the queueing system itself %d\n",
-		len(c.jobs), retried, cancelled, c.qs.kind, c.kills, time.Since(c.began).Round(time.Second), found, unsent, lost, submittedTwice, runTwice, reran)
+	fmt.Printf("%d jobs (%d with a failure, %d cancelled) through %s, ended %v, in %v; of the submissions without an answer %d had arrived, %d not: lost %d, submitted twice %d, run twice %d, run again by the queueing system itself %d, not begun by it %d\n",
+		len(c.jobs), retried, cancelled, c.qs.kind, c.kills, time.Since(c.began).Round(time.Second), found, unsent, lost, submittedTwice, runTwice, reran, gaveUp)
+	if gaveUp > 1+len(c.jobs)/200 {
+		c.t.Errorf("the queueing system is said to have failed %d jobs itself", gaveUp)
+	}
 	if len(c.jobs) < *bridgeKills || *bridgeKills >= 20 && found+unsent == 0 {
 		c.t.Errorf("void: %d jobs in %d kills, of which %d were hit, are too few to say anything", len(c.jobs), *bridgeKills, found+unsent)
 	}
@@ -110,7 +117,7 @@ func (c *bridgeRun) unanswered() (found, unsent int) {
 
 // said is what the server has of the history of a job.
 func (c *bridgeRun) said(id int64) string {
-	h, err := c.direct.History(c.t.Context(), id)
+	h, err := c.direct.Jobs.History(c.t.Context(), id, -1)
 	if err != nil {
 		return err.Error()
 	}

@@ -31,6 +31,15 @@ func TestChaosBridgeSlurm(t *testing.T) {
 	bridgeChaos(t, bridgedQS{
 		kind: "slurm", flags: flags, pause: 700 * time.Millisecond, user: who, trail: filepath.Join(s.Dir(t, "work"), "trail"),
 		crash: func() { s.Restart(t, slurmtest.Controller) },
-		left:  func() int { return len(strings.Fields(s.Do(t, "squeue", "-h", "-o", "%j"))) },
+		// A slurmctld that ends between the choice of a node and the message to it takes the job to
+		// run until the node registers again: by itself, that takes half an hour.
+		mend: func() {
+			for _, node := range s.Nodes() {
+				s.Restart(t, node)
+			}
+		},
+		failed: func(cause string) bool { return strings.HasPrefix(cause, "Slurm: FAILED (ReqNodeNotAvail") },
+		shown:  s.Shown,
+		left:   func() int { return len(strings.Fields(s.Do(t, "squeue", "-h", "-o", "%j"))) },
 	})
 }

@@ -31,8 +31,17 @@ type bridgedQS struct {
 	// reruns: an entry that ran when the queueing system crashed may be run again, by the
 	// queueing system itself, under the same marker. That is counted, and no mistake of the bridge.
 	reruns bool
+	// failed reports whether a cause says that the queueing system failed a job for reasons of
+	// its own, as when it does not reach a node in time. A few that never ran are no mistake of
+	// the bridge; nil: there are none.
+	failed func(cause string) bool
+	// mend does what an administrator does for entries that the queueing system lost track of when
+	// it crashed: it takes them to run, and has never begun them; nil: it loses track of none.
+	mend func()
 	// left is how many entries wait or run there; nil: nobody knows.
 	left func() int
+	// shown is what it says of itself, for a run that failed; nil: nothing.
+	shown func() string
 	// pause is the mean time between two kills; default 250ms.
 	pause time.Duration
 	// user is whose the jobs are, and trail the file in which they write; default: those of the test.
@@ -53,7 +62,7 @@ func TestChaosBridgeQueue(t *testing.T) {
 		},
 		left: func() int {
 			v := parameters("state", "waiting", "state", "queued", "state", "running")
-			list, err := other.direct.Jobs(t.Context(), v)
+			list, err := other.direct.Jobs.List(t.Context(), v)
 			if err != nil {
 				return -1
 			}
@@ -176,7 +185,7 @@ func (c *bridgeRun) submitAll(stop <-chan struct{}, rng *rand.Rand) {
 		spec.Key = fmt.Sprint("chaos-", n)
 		var id int64
 		if !poll(deadline, func() bool {
-			resp, err := client.Submit(c.t.Context(), api.SubmitRequest{Jobs: []api.Spec{spec}})
+			resp, err := client.Jobs.Submit(c.t.Context(), api.SubmitRequest{Jobs: []api.Spec{spec}})
 			if err != nil || resp.Jobs[0].Error != nil {
 				return false
 			}
@@ -191,7 +200,7 @@ func (c *bridgeRun) submitAll(stop <-chan struct{}, rng *rand.Rand) {
 		c.mu.Unlock()
 		if what == "is cancelled" {
 			poll(deadline, func() bool {
-				_, err := client.Alter(c.t.Context(), api.AlterRequest{Verb: "cancel", Jobs: []int64{id}})
+				_, err := client.Jobs.Alter(c.t.Context(), api.AlterRequest{Verb: "cancel", Jobs: []int64{id}})
 				return err == nil
 			})
 		}
@@ -227,17 +236,28 @@ func (c *bridgeRun) settle() {
 		c.t.Fatal("the server does not answer at the end")
 	}
 	open := parameters("state", "waiting", "state", "queued", "state", "running", "limit", "10000")
+	mended, patience := false, deadline
 	for left := -1; left != 0; {
-		if before := left; !poll(deadline, func() bool {
-			list, err := c.direct.Jobs(c.t.Context(), open)
+		if before := left; !poll(patience, func() bool {
+			list, err := c.direct.Jobs.List(c.t.Context(), open)
 			if err != nil {
 				return false
 			}
 			left = len(list.Jobs)
 			return left != before
 		}) {
-			list, _ := c.direct.Jobs(c.t.Context(), open)
-			c.t.Fatalf("%d jobs are left, and none has ended for %v. One of them:\n%s", left, deadline, c.said(list.Jobs[0].ID))
+			if c.qs.mend != nil && !mended {
+				c.t.Logf("%d jobs are left, and none has ended for %v: the queueing system is mended", left, deadline)
+				c.qs.mend()
+				mended, patience = true, 4*deadline // Slurm lets what it requeues wait for two minutes
+				continue
+			}
+			if c.qs.shown != nil {
+				c.t.Logf("the queueing system:\n%s", c.qs.shown())
+			}
+			list, _ := c.direct.Jobs.List(c.t.Context(), open)
+			c.t.Fatalf("%d jobs are left, and none has ended for %v. One of them is %d:\n%s",
+				left, patience, list.Jobs[0].ID, c.said(list.Jobs[0].ID))
 		}
 	}
 	if c.qs.left != nil && !poll(deadline, func() bool { return c.qs.left() == 0 }) {

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/memory"
 )
 
@@ -49,14 +49,14 @@ func newSmall(t *testing.T, quiet testing.TB) *small {
 		t.Fatal(lost, err)
 	}
 	s.run(s.ids[1])
-	s.report(fairlead.Ref{JobID: s.ids[1], Attempt: 1}, "stale_attempt")
+	s.report(queue.Ref{JobID: s.ids[1], Attempt: 1}, "stale_attempt")
 	s.run(s.ids[2])
 	return s
 }
 
 // acknowledge notes that a client sent a job, and what it heard.
 func (s *small) acknowledge(key string, id int64) {
-	o := &order{want: fairlead.Succeeded, noted: true}
+	o := &order{want: queue.Succeeded, noted: true}
 	o.spec.Key = key
 	s.load.record.send(o)
 	s.load.record.acknowledged(key, id)
@@ -64,7 +64,7 @@ func (s *small) acknowledge(key string, id int64) {
 
 func (s *small) submit(key string) int64 {
 	s.Helper()
-	subs, err := s.store.Submit(s.Context(), []*fairlead.Job{{Kind: "k", User: "ann", Pool: "ann", Key: key, Tasks: 1, Submitted: time.Now()}})
+	subs, err := s.store.Submit(s.Context(), []*queue.Job{{Kind: "k", User: "ann", Pool: "ann", Key: key, Tasks: 1, Submitted: time.Now()}})
 	if err != nil || subs[0].Err != nil {
 		s.Fatal(subs, err)
 	}
@@ -72,9 +72,9 @@ func (s *small) submit(key string) int64 {
 }
 
 // begin leases a task, which writes to the ledger that it began.
-func (s *small) begin(id int64) fairlead.Ref {
+func (s *small) begin(id int64) queue.Ref {
 	s.Helper()
-	grants, err := s.store.Lease(s.Context(), "a", []fairlead.Want{{Job: id}}, time.Hour)
+	grants, err := s.store.Lease(s.Context(), "a", []queue.Want{{Job: id}}, time.Hour)
 	if err != nil || grants[0].Lease == nil {
 		s.Fatal(grants, err)
 	}
@@ -89,14 +89,14 @@ func (s *small) run(id int64) {
 	s.Helper()
 	ref := s.begin(id)
 	s.note("e", ref)
-	v, err := s.store.Finish(s.Context(), []fairlead.Result{{Ref: ref, Outcome: fairlead.Outcome{State: fairlead.Succeeded}}})
+	v, err := s.store.Finish(s.Context(), []queue.Result{{Ref: ref, Outcome: queue.Outcome{State: queue.Succeeded}}})
 	if err != nil || v[0].Err != nil {
 		s.Fatal(v, err)
 	}
 	s.report(ref, "")
 }
 
-func (s *small) note(what string, r fairlead.Ref) {
+func (s *small) note(what string, r queue.Ref) {
 	s.Helper()
 	f, err := os.OpenFile(s.load.ledger.file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -107,18 +107,18 @@ func (s *small) note(what string, r fairlead.Ref) {
 }
 
 // handOut lets the witness see that an attempt is handed out.
-func (s *small) handOut(r fairlead.Ref) {
+func (s *small) handOut(r queue.Ref) {
 	s.seen.seeLeases("/v1/agents/a/poll", s.text(api.PollResponse{Start: []api.Lease{{Ref: r}}}))
 }
 
 // report lets it see that an end is reported, and accepted or refused.
-func (s *small) report(r fairlead.Ref, refused string) {
-	seen := s.seen.seeReport(s.text(api.ReportRequest{Finished: []api.Finished{{Ref: r, State: string(fairlead.Succeeded)}}}))
+func (s *small) report(r queue.Ref, refused string) {
+	seen := s.seen.seeReport(s.text(api.ReportRequest{Finished: []api.Finished{{Ref: r, State: string(queue.Succeeded)}}}))
 	s.seen.seeAnswer(seen, s.text(api.ReportResponse{Finished: []*api.Error{s.refusal(refused)}}))
 }
 
-func (s *small) renew(r fairlead.Ref, refused string) {
-	seen := s.seen.seeReport(s.text(api.ReportRequest{Renew: []fairlead.Ref{r}}))
+func (s *small) renew(r queue.Ref, refused string) {
+	seen := s.seen.seeReport(s.text(api.ReportRequest{Renew: []queue.Ref{r}}))
 	s.seen.seeAnswer(seen, s.text(api.ReportResponse{Renew: []*api.Error{s.refusal(refused)}}))
 }
 
@@ -141,8 +141,8 @@ func (s *small) text(v any) []byte {
 // miscounted is a store whose counters are off by one.
 type miscounted struct{ auditedStore }
 
-func (m miscounted) Recount(context.Context) (map[string]fairlead.Counters, error) {
-	return map[string]fairlead.Counters{"ann": {Waiting: 1}}, nil
+func (m miscounted) Recount(context.Context) (map[string]queue.Counters, error) {
+	return map[string]queue.Counters{"ann": {Waiting: 1}}, nil
 }
 
 // doctored are logs of a small run in which something is not as it was.
@@ -153,7 +153,7 @@ var doctored = map[string]struct {
 }{
 	"nothing": {func(*small) {}, func(*tally) {}, true},
 	"a stale attempt is refused": {
-		func(s *small) { s.renew(fairlead.Ref{JobID: s.ids[1], Attempt: 1}, "stale_attempt") },
+		func(s *small) { s.renew(queue.Ref{JobID: s.ids[1], Attempt: 1}, "stale_attempt") },
 		func(r *tally) { r.stale++; r.refused++ }, true,
 	},
 	"a job that was acknowledged is not there": {
@@ -169,15 +169,15 @@ var doctored = map[string]struct {
 		func(r *tally) { r.unexpected++ }, false,
 	},
 	"an end is accepted twice": {
-		func(s *small) { s.report(fairlead.Ref{JobID: s.ids[0], Attempt: 1}, "") },
+		func(s *small) { s.report(queue.Ref{JobID: s.ids[0], Attempt: 1}, "") },
 		func(r *tally) { r.twice++; r.stale++ }, false,
 	},
 	"a stale end is accepted": {
-		func(s *small) { s.report(fairlead.Ref{JobID: s.ids[1], Attempt: 1}, "") },
+		func(s *small) { s.report(queue.Ref{JobID: s.ids[1], Attempt: 1}, "") },
 		func(r *tally) { r.twice++; r.holders++; r.stale++ }, false,
 	},
 	"a stale attempt is renewed": {
-		func(s *small) { s.renew(fairlead.Ref{JobID: s.ids[1], Attempt: 1}, "") },
+		func(s *small) { s.renew(queue.Ref{JobID: s.ids[1], Attempt: 1}, "") },
 		func(r *tally) { r.holders++; r.stale++ }, false,
 	},
 	"a key gets two ids": {
@@ -189,7 +189,7 @@ var doctored = map[string]struct {
 		func(r *tally) { r.submitted++; r.acked++; r.lost++; r.twice++ }, false,
 	},
 	"an attempt runs twice": {
-		func(s *small) { s.note("b", fairlead.Ref{JobID: s.ids[0], Attempt: 1}) },
+		func(s *small) { s.note("b", queue.Ref{JobID: s.ids[0], Attempt: 1}) },
 		func(r *tally) { r.duplicates++ }, false,
 	},
 	"it says that it succeeded, and did not run": {

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // TestChaosDisk fills the disk of the database up. Submissions are refused, with a
@@ -30,15 +30,16 @@ func TestChaosDisk(t *testing.T) {
 	r.serve()
 	r.work("n1", 4)
 	d.must("runs", api.Spec{Array: "0-3", Argv: []string{"sh", "-c", "until [ -e " + gate + " ]; do sleep 0.05; done"}})
+	// The others wait behind them: a job of one task goes before a further task of an array.
+	r.until("four tasks run", func() bool { return r.job(d.acked["runs"]).Job.Running == 4 })
 	d.must("cancelled", api.Spec{Argv: []string{"true"}})
 	for i := range 20 {
 		d.must(fmt.Sprint("waits-", i), api.Spec{Argv: []string{"true"}})
 	}
-	r.until("four tasks run", func() bool { return r.job(d.acked["runs"]).Job.Running == 4 })
 
 	filler := d.fill()
 	d.untilFull("first")
-	if _, err := r.direct.Alter(t.Context(), api.AlterRequest{Verb: "cancel", Jobs: []int64{d.acked["cancelled"]}}); err != nil {
+	if _, err := r.direct.Jobs.Alter(t.Context(), api.AlterRequest{Verb: "cancel", Jobs: []int64{d.acked["cancelled"]}}); err != nil {
 		t.Errorf("on a full disk nothing can be cancelled: %v", err)
 	}
 	d.untilFull("second") // what was kept in reserve is not for submissions
@@ -61,9 +62,9 @@ func TestChaosDisk(t *testing.T) {
 	}
 	r.until("submissions are accepted again", func() bool { return d.submit("after", api.Spec{Argv: []string{"true"}}) == nil })
 	for key, id := range d.acked {
-		want := fairlead.Succeeded
+		want := queue.Succeeded
 		if key == "cancelled" {
-			want = fairlead.Cancelled
+			want = queue.Cancelled
 		}
 		if j := r.finished(id); j.Job.State != string(want) {
 			t.Errorf("job %s: %+v", key, j.Job)
@@ -107,7 +108,7 @@ func (d *disk) submit(key string, spec api.Spec) error {
 	spec.Key = key
 	ctx, cancel := context.WithTimeout(d.t.Context(), 10*time.Second)
 	defer cancel()
-	resp, err := d.direct.Submit(ctx, api.SubmitRequest{Jobs: []api.Spec{spec}})
+	resp, err := d.direct.Jobs.Submit(ctx, api.SubmitRequest{Jobs: []api.Spec{spec}})
 	if err == nil {
 		err = resp.Jobs[0].Error.Err()
 	}
@@ -156,7 +157,7 @@ func (d *disk) untilFull(name string) {
 		switch {
 		case err == nil:
 			accepted++
-		case errors.Is(err, fairlead.ErrFull) && strings.Contains(err.Error(), "disk full"):
+		case errors.Is(err, queue.ErrFull) && strings.Contains(err.Error(), "disk full"):
 			refused++
 		default:
 			d.t.Fatalf("on a full disk a submission is refused with: %v", err)
@@ -171,7 +172,7 @@ func (d *disk) untilFull(name string) {
 // checkJobs compares the server's jobs with what was acknowledged and what was refused.
 func (d *disk) checkJobs() {
 	d.t.Helper()
-	list, err := d.direct.Jobs(d.t.Context(), url.Values{"limit": {"10000"}})
+	list, err := d.direct.Jobs.List(d.t.Context(), url.Values{"limit": {"10000"}})
 	if err != nil {
 		d.t.Fatal(err)
 	}

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // ghost reports, in the name of agents that are well, ends of attempts that are over, and
@@ -51,14 +51,14 @@ func (g *ghost) haunt() {
 		if g.rng.IntN(3) == 0 {
 			report.Renew = append(report.Renew, ref)
 		} else {
-			report.Finished = append(report.Finished, api.Finished{Ref: ref, State: string(fairlead.Succeeded)})
+			report.Finished = append(report.Finished, api.Finished{Ref: ref, State: string(queue.Succeeded)})
 		}
 	}
 	g.clients[site].Report(ctx, name, report) // the answer, if there is one, is seen by the wire
 }
 
 // over returns the session of an agent, and some attempts, mostly late ones, that are over.
-func (w *witness) over(agent string, rng *rand.Rand) (session string, refs []fairlead.Ref) {
+func (w *witness) over(agent string, rng *rand.Rand) (session string, refs []queue.Ref) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for range 3 {

@@ -12,14 +12,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // order is a job that a client sent, and how it has to end.
 type order struct {
 	spec   api.Spec
-	want   fairlead.State
+	want   queue.State
 	noted  bool // its tasks write to the ledger
 	cancel bool // by the client, as soon as it is acknowledged
 }
@@ -119,7 +119,7 @@ func (l *load) begin(seed uint64, sockets []string, names ...string) {
 	l.users.Go(func() {
 		for n := 0; !l.stopped(); n++ {
 			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-			if list, err := watchers[n%len(watchers)].Jobs(ctx, url.Values{"limit": {"1"}}); err == nil {
+			if list, err := watchers[n%len(watchers)].Jobs.List(ctx, url.Values{"limit": {"1"}}); err == nil {
 				l.backlog.Store(list.Summary.Waiting + list.Summary.Running)
 			}
 			cancel()
@@ -205,7 +205,7 @@ func (u *submitter) submit(orders ...*order) {
 	}
 	var resp *api.SubmitResponse
 	u.patient("submit", func(ctx context.Context) (err error) {
-		resp, err = u.client().Submit(ctx, req)
+		resp, err = u.client().Jobs.Submit(ctx, req)
 		return err
 	})
 	if resp == nil {
@@ -232,7 +232,7 @@ func (u *submitter) cancelOne() {
 	id := u.cancel[0]
 	u.cancel = u.cancel[1:]
 	u.patient(fmt.Sprint("cancel job ", id), func(ctx context.Context) error {
-		resp, err := u.client().Alter(ctx, api.AlterRequest{Verb: "cancel", Jobs: []int64{id}})
+		resp, err := u.client().Jobs.Alter(ctx, api.AlterRequest{Verb: "cancel", Jobs: []int64{id}})
 		if err != nil {
 			return err
 		}
@@ -246,7 +246,7 @@ func (u *submitter) cancelOne() {
 // order thinks of a job.
 func (u *submitter) order() *order {
 	u.n++
-	o := &order{want: fairlead.Succeeded, noted: true}
+	o := &order{want: queue.Succeeded, noted: true}
 	begin, end := u.ledger.note("b"), u.ledger.note("e")
 	script := begin + "; " + end
 	switch kind := u.rng.IntN(20); kind {
@@ -262,12 +262,12 @@ func (u *submitter) order() *order {
 		o.spec.Retries, o.spec.BackoffSeconds = 2, 0.05
 		script = fmt.Sprintf("%s; test $FAIRLEAD_ATTEMPT -ge 2 && %s", begin, end)
 	case 10:
-		o.want, script = fairlead.Failed, begin+"; exit 3"
+		o.want, script = queue.Failed, begin+"; exit 3"
 	case 11:
-		o.want, script = fairlead.Failed, begin+"; exit 4"
+		o.want, script = queue.Failed, begin+"; exit 4"
 		o.spec.Retries, o.spec.BackoffSeconds, o.spec.Array = 1, 0.02, "0-1"
 	case 12, 13:
-		o.want, o.cancel, script = fairlead.Cancelled, true, begin+"; sleep 600"
+		o.want, o.cancel, script = queue.Cancelled, true, begin+"; sleep 600"
 		if kind == 13 {
 			o.spec.Array = "0-5%2"
 		}
@@ -277,7 +277,7 @@ func (u *submitter) order() *order {
 		}
 	}
 	if u.gangs && u.n%25 == 0 {
-		o.want, o.noted, o.cancel = fairlead.Succeeded, true, false
+		o.want, o.noted, o.cancel = queue.Succeeded, true, false
 		o.spec = api.Spec{Gang: 2 + u.rng.IntN(2)}
 		script = begin + "; sleep 0.1; " + end
 	}

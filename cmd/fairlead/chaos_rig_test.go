@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // rig is a server with agents, each a process of its own, and what lies between them:
@@ -174,7 +174,7 @@ func poll(patience time.Duration, f func() bool) bool {
 // submit submits one job as a user and returns its id.
 func (r *rig) submit(spec api.Spec) int64 {
 	r.t.Helper()
-	resp, err := r.direct.Submit(r.t.Context(), api.SubmitRequest{Jobs: []api.Spec{spec}})
+	resp, err := r.direct.Jobs.Submit(r.t.Context(), api.SubmitRequest{Jobs: []api.Spec{spec}})
 	if err == nil {
 		err = resp.Jobs[0].Error.Err()
 	}
@@ -186,7 +186,7 @@ func (r *rig) submit(spec api.Spec) int64 {
 
 func (r *rig) job(id int64) *api.JobResponse {
 	r.t.Helper()
-	j, err := r.direct.Job(r.t.Context(), id)
+	j, err := r.direct.Jobs.Get(r.t.Context(), id)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -199,7 +199,7 @@ func (r *rig) finished(id int64) *api.JobResponse {
 	var j *api.JobResponse
 	r.until(fmt.Sprintf("job %d ends", id), func() bool {
 		j = r.job(id)
-		return fairlead.State(j.Job.State).Ended()
+		return queue.State(j.Job.State).Ended()
 	})
 	return j
 }

@@ -13,7 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/allocation"
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/postgres"
 )
 
@@ -92,14 +94,14 @@ func TestSoakPostgres(t *testing.T) {
 
 // tenant submits until it is stopped.
 func (s *soak) tenant(name string, rng *rand.Rand) {
-	client := fairlead.NewClient(s.store, fairlead.DefaultShares())
+	client := engine.NewClient(s.store, allocation.Default())
 	for {
 		select {
 		case <-s.stop:
 			return
 		case <-time.After(time.Duration(rng.Int64N(int64(2 * soakPause)))):
 		}
-		ids, err := client.Submit(context.Background(), fairlead.Job{User: name, Name: name, Argv: []string{"sleep", fmt.Sprint(soakRun.Seconds())}})
+		ids, err := client.Submit(context.Background(), queue.Job{User: name, Name: name, Argv: []string{"sleep", fmt.Sprint(soakRun.Seconds())}})
 		if err != nil {
 			s.t.Errorf("%s could not submit: %v", name, err)
 			return
@@ -159,8 +161,8 @@ func (s *soak) leave(site int) {
 	r.stop(r.server)
 }
 
-// wait is one time that a task waited.
-type wait struct {
+// waiting is one time that a task waited.
+type waiting struct {
 	job      int64
 	attempt  int
 	from, to time.Time
@@ -169,13 +171,13 @@ type wait struct {
 	late     time.Duration // by which the machine itself was late meanwhile
 }
 
-func (w wait) length() time.Duration { return w.to.Sub(w.from) }
+func (w waiting) length() time.Duration { return w.to.Sub(w.from) }
 
 // waits are those of all jobs: from its submission until an attempt is handed out, and from the
 // moment when its server left until the next is.
-func (s *soak) waits() (all []wait) {
+func (s *soak) waits() (all []waiting) {
 	s.t.Helper()
-	jobs, err := s.store.Jobs(s.t.Context(), fairlead.Query{})
+	jobs, err := s.store.Jobs(s.t.Context(), queue.Query{})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -183,12 +185,12 @@ func (s *soak) waits() (all []wait) {
 		s.t.Errorf("%d jobs were submitted, %d are there", len(s.ids), len(jobs))
 	}
 	for _, j := range jobs {
-		if j.State != fairlead.Succeeded {
+		if j.State != queue.Succeeded {
 			s.t.Errorf("job %d is %s (%s)", j.ID, j.State, j.Cause)
 		}
 		from, why := j.Submitted, "submitted"
-		for _, h := range s.seen.task(fairlead.Ref{JobID: j.ID}).handed {
-			all = append(all, wait{job: j.ID, attempt: h.attempt, from: from, to: h.at, why: why})
+		for _, h := range s.seen.task(queue.Ref{JobID: j.ID}).handed {
+			all = append(all, waiting{job: j.ID, attempt: h.attempt, from: from, to: h.at, why: why})
 			from, why = h.at, fmt.Sprintf("attempt %d was on %s, which left", h.attempt, h.agent)
 			for _, p := range s.comes {
 				if strings.HasPrefix(h.agent, fmt.Sprintf("s%d-", p.site)) && !p.to.IsZero() && p.from.Before(h.at) && p.to.After(h.at) {
@@ -204,7 +206,7 @@ func (s *soak) waits() (all []wait) {
 }
 
 // drain is how long those servers that stayed take for what waited when a task began to wait.
-func (s *soak) drain(all []wait, w *wait) time.Duration {
+func (s *soak) drain(all []waiting, w *waiting) time.Duration {
 	before := 0
 	for _, o := range all {
 		if !o.from.After(w.from) && o.to.After(w.from) && o.job != w.job {
@@ -226,7 +228,7 @@ func (s *soak) drain(all []wait, w *wait) time.Duration {
 func (s *soak) judge() {
 	s.t.Helper()
 	all := s.waits()
-	slices.SortFunc(all, func(a, b wait) int { return int(a.length() - b.length()) })
+	slices.SortFunc(all, func(a, b waiting) int { return int(a.length() - b.length()) })
 	if len(all) < int(soakTime.Seconds())*leastRate {
 		s.t.Fatalf("void: %d tasks started", len(all))
 	}
@@ -246,7 +248,7 @@ func (s *soak) judge() {
 	fmt.Println("longest:", s.text(all[len(all)-1]))
 }
 
-func (s *soak) text(w wait) string {
+func (s *soak) text(w waiting) string {
 	return fmt.Sprintf("job %d attempt %d waited %v (%s; queue before it %v, machine late by up to %v)", w.job, w.attempt,
 		w.length().Round(time.Millisecond), w.why, w.drain.Round(time.Millisecond), w.late.Round(time.Millisecond))
 }

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/sqlite"
 )
 
@@ -116,7 +116,7 @@ func (c *chaos) recount() {
 	}
 	defer store.Close()
 	if len(fresh) > 0 {
-		found, err := store.Jobs(c.t.Context(), fairlead.Query{IDs: fresh})
+		found, err := store.Jobs(c.t.Context(), queue.Query{IDs: fresh})
 		if err != nil {
 			c.t.Fatal(err)
 		}
@@ -124,7 +124,7 @@ func (c *chaos) recount() {
 			c.t.Errorf("after %d kills: of %d jobs just acknowledged %d are there", c.kills, len(fresh), len(found))
 		}
 	}
-	open := fairlead.Query{States: []fairlead.State{fairlead.Held, fairlead.Blocked, fairlead.Waiting, fairlead.Running}}
+	open := queue.Query{States: []queue.State{queue.Held, queue.Blocked, queue.Waiting, queue.Running}}
 	c.wrong += checkCounters(c.t, store, open)
 }
 
@@ -141,7 +141,7 @@ func (c *chaos) settle() {
 	c.wire.cut(0, c.rng)
 	left := ""
 	if !poll(deadline, func() bool {
-		list, err := c.direct.Jobs(c.t.Context(), open())
+		list, err := c.direct.Jobs.List(c.t.Context(), open())
 		if err != nil {
 			c.t.Fatal(err)
 		}

@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // wire stands between a server and everybody else. What it sees it tells the witness, and it
@@ -39,7 +39,7 @@ type wire struct {
 type witness struct {
 	mu                    sync.Mutex
 	tasks                 map[taskName]*attempts
-	refs                  []fairlead.Ref    // that were handed out
+	refs                  []queue.Ref       // that were handed out
 	sessions              map[string]string // of agents, by their names
 	wrong                 []string          // what must not happen, in words
 	twoHolders, completed int               // how often: two valid holders; two completions
@@ -159,7 +159,7 @@ func (w *wire) forward(in *http.Request, body []byte) (int, []byte, error) {
 	return resp.StatusCode, answer, err
 }
 
-func (w *witness) task(ref fairlead.Ref) *attempts {
+func (w *witness) task(ref queue.Ref) *attempts {
 	name := taskName{ref.JobID, ref.Task}
 	a := w.tasks[name]
 	if a == nil {
@@ -212,17 +212,17 @@ func (w *witness) seeLeases(path string, answer []byte) {
 // end had been accepted: the server must not take them for valid.
 type reportSeen struct {
 	api.ReportRequest
-	stale, over map[fairlead.Ref]bool
+	stale, over map[queue.Ref]bool
 }
 
 func (w *witness) seeReport(body []byte) *reportSeen {
-	r := &reportSeen{stale: map[fairlead.Ref]bool{}, over: map[fairlead.Ref]bool{}}
+	r := &reportSeen{stale: map[queue.Ref]bool{}, over: map[queue.Ref]bool{}}
 	if json.Unmarshal(body, &r.ReportRequest) != nil {
 		return nil
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	note := func(ref fairlead.Ref) {
+	note := func(ref queue.Ref) {
 		a := w.task(ref)
 		r.stale[ref] = a.newest > ref.Attempt
 		_, r.over[ref] = a.accepted[ref.Attempt]
@@ -270,7 +270,7 @@ func (w *witness) seeAnswer(r *reportSeen, body []byte) {
 }
 
 // answered counts writes of attempts that were over, and what became of them.
-func (w *witness) answered(r *reportSeen, ref fairlead.Ref, e *api.Error) {
+func (w *witness) answered(r *reportSeen, ref queue.Ref, e *api.Error) {
 	if r.stale[ref] || r.over[ref] {
 		w.stale++
 		if e != nil {
@@ -293,7 +293,7 @@ func (w *witness) accept(f api.Finished, stale bool) {
 		if f.Attempt < try {
 			first = f.State
 		}
-		if try == f.Attempt || first == string(fairlead.Succeeded) && !a.gang {
+		if try == f.Attempt || first == string(queue.Succeeded) && !a.gang {
 			w.completed++
 			w.blame("%v ended as %s, after attempt %d had ended as %s", f.Ref, f.State, try, state)
 		}
@@ -313,7 +313,7 @@ func (w *witness) renewed() int {
 }
 
 // refusal is the code with which the end of an attempt was refused, if it was.
-func (w *witness) refusal(ref fairlead.Ref) string {
+func (w *witness) refusal(ref queue.Ref) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.task(ref).refused[ref.Attempt]
@@ -323,12 +323,12 @@ func (w *witness) refusal(ref fairlead.Ref) string {
 func (w *witness) accepted(job int64, task int) map[int]string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return maps.Clone(w.task(fairlead.Ref{JobID: job, Task: task}).accepted)
+	return maps.Clone(w.task(queue.Ref{JobID: job, Task: task}).accepted)
 }
 
 // givenBack is how many attempts of a task were given back by their agents.
 func (w *witness) givenBack(job int64, task int) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return len(w.task(fairlead.Ref{JobID: job, Task: task}).back)
+	return len(w.task(queue.Ref{JobID: job, Task: task}).back)
 }

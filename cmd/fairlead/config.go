@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"strings"
 	"time"
 
@@ -15,28 +14,31 @@ import (
 	"github.com/fairlead/fairlead/internal/plain"
 )
 
-func (a *app) configCommand() *cobra.Command {
+func configCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "config",
-		Short: "Check, import or plan a configuration, show or change the one in force",
+		Short: "Check, import, plan, show or change the configuration",
 		RunE: func(c *cobra.Command, _ []string) error {
 			return usagef("which one? fairlead config check FILE, fairlead config import FILE, fairlead config show, fairlead config set PATH=VALUE, or fairlead config plan FILE")
 		},
 		Args: cobra.NoArgs,
 	}
-	c.AddCommand(a.configCheckCommand(), a.configImportCommand(), a.configShowCommand(), a.configSetCommand(), a.configUnsetCommand(),
-		a.configDiffCommand(), a.configPlanCommand(), a.configApplyCommand(), a.configRollbackCommand(), a.configHistoryCommand(), a.configSchemaCommand())
+	c.AddCommand(
+		configCheckCommand(a), configImportCommand(a), configShowCommand(a), configSetCommand(a), configUnsetCommand(a),
+		configDiffCommand(a), configPlanCommand(a), configApplyCommand(a), configRollbackCommand(a), configHistoryCommand(a),
+		configSchemaCommand(a),
+	)
 	return c
 }
 
-func (a *app) configCheckCommand() *cobra.Command {
+func configCheckCommand(a *app) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "check FILE",
-		Short: "Say what is wrong with a configuration, with line and place",
-		Long: `Say what is wrong with a configuration: unknown fields, wrong types, and what cannot
-work, such as shares over 100%. It needs no server; if there is one, it is compared with what
-the nodes of that have. The exit status is 2 if there are errors; warnings and hints leave it 0.`,
+		Short: "Check a configuration; show errors with line and column",
+		Long: `Check a configuration: unknown fields, wrong types, and values that cannot work, such as
+shares over 100%. It needs no server; if one runs, the configuration is compared with the
+resources of its nodes. The exit status is 2 if there are errors, and 0 for warnings and hints.`,
 		Example: "  fairlead config check /etc/fairlead/fairlead.yaml",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -46,7 +48,7 @@ the nodes of that have. The exit status is 2 if there are errors; warnings and h
 				return usageError{err}
 			}
 			if cfg != nil && err == nil {
-				problems = append(cfg.Report(), a.beyond(c.Context(), args[0], cfg)...)
+				problems = append(cfg.Report(), beyond(c.Context(), a, args[0], cfg)...)
 			}
 			if asJSON {
 				out := map[string]any{"version": api.Version, "file": args[0], "problems": append(config.Problems{}, problems...)}
@@ -72,7 +74,7 @@ the nodes of that have. The exit status is 2 if there are errors; warnings and h
 }
 
 // beyond is what a configuration promises beyond what the nodes have, if there is a server to ask.
-func (a *app) beyond(ctx context.Context, name string, cfg *config.Config) (out config.Problems) {
+func beyond(ctx context.Context, a *app, name string, cfg *config.Config) (out config.Problems) {
 	c, err := a.client()
 	if err != nil {
 		return nil
@@ -80,7 +82,7 @@ func (a *app) beyond(ctx context.Context, name string, cfg *config.Config) (out 
 	defer c.Close()
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	d, err := c.Diff(ctx, api.ConfigFile{Name: name, Text: cfg.Text()})
+	d, err := c.Config.Diff(ctx, api.ConfigFile{Name: name, Text: cfg.Text()})
 	if err != nil {
 		return nil
 	}
@@ -90,15 +92,15 @@ func (a *app) beyond(ctx context.Context, name string, cfg *config.Config) (out 
 	return out
 }
 
-func (a *app) configShowCommand() *cobra.Command {
+func configShowCommand(a *app) *cobra.Command {
 	var asJSON, defaults bool
 	var version int
 	c := &cobra.Command{
 		Use:   "show [PATH]",
-		Short: "Show the configuration in force, with all defaults filled in",
-		Long: `Show the configuration in force, with all defaults filled in, and which of its values
-were set while the server runs. With a PATH, such as pools.physics.weight, show that value
-alone. --version shows an earlier version of the file, as it was written.`,
+		Short: "Show the configuration in force, with all defaults",
+		Long: `Show the configuration in force with all defaults, and mark the values that were set while
+the server runs. With a PATH, such as pools.physics.weight, show only that value. --version
+shows an earlier version of the file, as it was written.`,
 		Example: "  fairlead config show\n  fairlead config show pools.physics.weight\n  fairlead config show --defaults",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -108,55 +110,32 @@ alone. --version shows an earlier version of the file, as it was written.`,
 			}
 			return a.with(func(client *api.Client) error {
 				if version > 0 {
-					return a.showVersion(c.Context(), client, version, asJSON)
+					return show(a, asJSON, func(v *api.ConfigVersion) error {
+						fmt.Fprint(a.document(), v.Text)
+						return nil
+					})(client.Config.Version(c.Context(), version))
 				}
 				if len(args) == 1 {
-					return a.showValue(c.Context(), client, args[0], asJSON)
+					return show(a, asJSON, func(v *api.ConfigValue) error {
+						fmt.Fprintln(a.out, v.Value)
+						return nil
+					})(client.Config.Value(c.Context(), args[0]))
 				}
-				st, err := client.Config(c.Context())
-				if err != nil {
-					return err
-				}
-				if asJSON {
-					return a.printJSON(st)
-				}
-				a.showConfig(st)
-				return nil
+				return show(a, asJSON, func(st *api.ConfigStatus) error {
+					showConfig(a, st)
+					return nil
+				})(client.Config.Status(c.Context()))
 			})
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	c.Flags().BoolVar(&defaults, "defaults", false, "show the built-in defaults instead; needs no server")
-	c.Flags().IntVar(&version, "version", 0, "show the version of the file with this number (see config history --versions)")
+	c.Flags().IntVar(&version, "version", 0, "show this version of the file (see config history --versions)")
 	return c
 }
 
-func (a *app) showValue(ctx context.Context, client *api.Client, path string, asJSON bool) error {
-	v, err := client.ConfigValue(ctx, path)
-	if err != nil {
-		return err
-	}
-	if asJSON {
-		return a.printJSON(v)
-	}
-	fmt.Fprintln(a.out, v.Value)
-	return nil
-}
-
-func (a *app) showVersion(ctx context.Context, client *api.Client, number int, asJSON bool) error {
-	v, err := client.ConfigVersion(ctx, number)
-	if err != nil {
-		return err
-	}
-	if asJSON {
-		return a.printJSON(v)
-	}
-	fmt.Fprint(a.document(), v.Text)
-	return nil
-}
-
 // showConfig prints a configuration as a file with comments.
-func (a *app) showConfig(st *api.ConfigStatus) {
+func showConfig(a *app, st *api.ConfigStatus) {
 	plain.Lines(&st.Settings)
 	st.Hash, st.File = plain.Line(st.Hash), plain.Line(st.File)
 	from := "built-in defaults"
@@ -179,19 +158,19 @@ func (a *app) showConfig(st *api.ConfigStatus) {
 	}
 	fmt.Fprint(a.document(), st.Text)
 	switch {
-	case strings.HasPrefix(st.Problem, "the settings"), othersFile(st):
+	case strings.HasPrefix(st.Problem, "the settings"), strings.HasPrefix(st.Problem, api.WaitsForRestart), othersFile(st):
 		fmt.Fprintln(a.errs, strings.TrimRight(st.Problem, "\n"))
 	case st.Problem != "":
-		fmt.Fprintf(a.errs, "the file has errors as it is now, and is not in force:\n%s", st.Problem)
+		fmt.Fprintf(a.errs, "the file has errors as it is now, and is not in force:\n%s\n", strings.TrimRight(st.Problem, "\n"))
 	}
 }
 
 // othersFile reports whether the file of another server is in force in place of the server's own.
 func othersFile(st *api.ConfigStatus) bool {
-	return strings.HasPrefix(st.Problem, "the file is not what is in force")
+	return strings.HasPrefix(st.Problem, "the file differs from the configuration in force")
 }
 
-func (a *app) configSchemaCommand() *cobra.Command {
+func configSchemaCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema",
 		Short: "Print the JSON Schema of the configuration, for editors",
@@ -201,23 +180,4 @@ func (a *app) configSchemaCommand() *cobra.Command {
 			return err
 		},
 	}
-}
-
-// loadConfig reads a configuration for use; warnings are printed.
-func (a *app) loadConfig(file string) (*config.Config, error) {
-	cfg, err := config.Load(file)
-	var problems config.Problems
-	switch {
-	case errors.As(err, &problems):
-		fmt.Fprint(a.errs, problems.Text())
-		return nil, exit(api.ExitUsage)
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, usagef("configuration: %w; see the defaults with: fairlead config show --defaults", err)
-	case err != nil:
-		return nil, usageError{err}
-	}
-	if len(cfg.Problems) > 0 {
-		fmt.Fprint(a.errs, cfg.Problems.Text())
-	}
-	return cfg, nil
 }

@@ -9,16 +9,16 @@ import (
 	"github.com/fairlead/fairlead/internal/table"
 )
 
-func (a *app) configApplyCommand() *cobra.Command {
+func configApplyCommand(a *app) *cobra.Command {
 	var r api.ApplyRequest
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "apply --plan ID",
-		Short: "Put a plan into force",
-		Long: `Put a plan into force that config plan has shown: the server writes it to its file, as a
-whole or not at all, and works by it from the next step on. It refuses if anything
-changed since that the plan was made from. The file as it was is kept in the server's
-database; config rollback brings it back, also after a restart.`,
+		Short: "Apply a plan",
+		Long: `Apply a plan of config plan: the server writes it to its file, as a whole or not at all, and
+uses it from the next step on. It refuses the plan if anything has changed that the plan was
+made from. The server's database keeps the previous file; config rollback restores it, also
+after a restart.`,
 		Example: "  fairlead config apply --plan 9b1e0c3d --reason 'new funding'",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -26,55 +26,43 @@ database; config rollback brings it back, also after a restart.`,
 				return usagef("which plan? fairlead config plan FILE shows what a file would change, and names the plan")
 			}
 			return a.with(func(client *api.Client) error {
-				out, err := client.Apply(c.Context(), r)
-				if err != nil {
-					return err
-				}
-				return a.printApplied(out, asJSON)
+				return show(a, asJSON, a.planApplied)(client.Config.Apply(c.Context(), r))
 			})
 		},
 	}
 	c.Flags().StringVar(&r.Plan, "plan", "", "name of the plan")
-	c.Flags().StringVar(&r.Reason, "reason", "", "why, for the record")
+	c.Flags().StringVar(&r.Reason, "reason", "", "reason for the record of changes")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }
 
-func (a *app) configRollbackCommand() *cobra.Command {
+func configRollbackCommand(a *app) *cobra.Command {
 	var r api.RollbackRequest
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "rollback [--to NUMBER]",
-		Short: "Put an earlier version of the file into force",
-		Long: `Put an earlier version of the server's file into force, and write it to the file: the
-version before, or the one with the number that config history --versions shows. If the file
-was edited and that is not in force, as it has an error, the edit is undone, and kept. A
-second rollback undoes the first. Settings made with config set stay over the file; undo
-them with config unset.`,
+		Short: "Restore an earlier version of the file",
+		Long: `Restore an earlier version of the server's file and apply it: the previous version, or the
+one with a number of config history --versions. If the file was edited and is not in force
+because of an error, the edit is undone, and kept as a version. A second rollback undoes the
+first. Settings made with config set still override the file; undo them with config unset.`,
 		Example: "  fairlead config rollback\n  fairlead config rollback --to 12 --reason 'as it was before the holidays'",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.with(func(client *api.Client) error {
-				out, err := client.Rollback(c.Context(), r)
-				if err != nil {
-					return err
-				}
-				return a.printApplied(out, asJSON)
+				return show(a, asJSON, a.planApplied)(client.Config.Rollback(c.Context(), r))
 			})
 		},
 	}
-	c.Flags().IntVar(&r.To, "to", 0, "number of the version (default: the one before)")
-	c.Flags().StringVar(&r.Reason, "reason", "", "why, for the record")
+	c.Flags().IntVar(&r.To, "to", 0, "number of the version (default: the previous one)")
+	c.Flags().StringVar(&r.Reason, "reason", "", "reason for the record of changes")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }
 
-// printApplied says what changed, and how to undo it.
-func (a *app) printApplied(out *api.ApplyResponse, asJSON bool) error {
-	if asJSON {
-		return a.printJSON(out)
-	}
-	a.printDifferences(out.Changes)
+// planApplied says what changed, and how to undo it.
+func (a *app) planApplied(out *api.ApplyResponse) error {
+	printDifferences(a.out, out.Changes)
 	fmt.Fprintf(a.out, "in force since %s (version %s), written to %s as number %d\n", out.Since.Local().Format("15:04:05"), out.New, out.File, out.Number)
 	fmt.Fprintln(a.out, "undo: fairlead config rollback")
 	fmt.Fprint(a.errs, out.Warnings)
@@ -82,10 +70,7 @@ func (a *app) printApplied(out *api.ApplyResponse, asJSON bool) error {
 }
 
 // printVersions lists the versions of the file.
-func (a *app) printVersions(l *listing, v *api.ConfigVersions) error {
-	if l.json {
-		return a.printJSON(v)
-	}
+func printVersions(a *app, l *listing, v *api.ConfigVersions) error {
 	t := table.New(table.Column{Name: "NUMBER", Right: true}, table.Column{Name: "SINCE"}, table.Column{Name: "WHO"}, table.Column{Name: "BY"}, table.Column{Name: "VERSION"}, table.Column{Name: "NOW"})
 	for _, e := range v.Entries {
 		now := ""

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,18 +16,19 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/table"
 	"github.com/fairlead/fairlead/internal/units"
+	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/why"
 )
 
-func (a *app) configDiffCommand() *cobra.Command {
+func configDiffCommand(a *app) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "diff FILE [OTHER]",
-		Short: "Show what differs between a file and the configuration in force",
-		Long: `Show what differs between the configuration in force and a file, or between two files,
-which needs no server. What counts is what they mean: defaults are filled in, and comments,
-order and ways of writing make no difference. Settings that were put over the file while the
-server runs stay over the new one, as they would if it were put into force.
+		Short: "Show the differences between a file and the configuration in force",
+		Long: `Show the differences between the configuration in force and a file, or between two files,
+which needs no server. The values are compared, with all defaults; comments, order and
+spelling of values make no difference. Settings that override the file while the server runs
+also override the new one, as they would if it were applied.
 
 The exit status is 4 if there are differences, and 0 if there are none.`,
 		Example: "  fairlead config diff next.yaml\n  fairlead config diff fairlead.yaml next.yaml --json",
@@ -35,10 +37,10 @@ The exit status is 4 if there are differences, and 0 if there are none.`,
 			var d *api.ConfigDiff
 			var err error
 			if len(args) == 2 {
-				d, err = a.diffFiles(args[0], args[1])
+				d, err = diffFiles(a, args[0], args[1])
 			} else {
-				err = a.withFile(args[0], func(client *api.Client, f api.ConfigFile) (err error) {
-					d, err = client.Diff(c.Context(), f)
+				err = withFile(a, args[0], func(client *api.Client, f api.ConfigFile) (err error) {
+					d, err = client.Config.Diff(c.Context(), f)
 					return err
 				})
 			}
@@ -48,7 +50,7 @@ The exit status is 4 if there are differences, and 0 if there are none.`,
 			if asJSON {
 				err = a.printJSON(d)
 			} else {
-				a.printDiff(d, args[len(args)-1])
+				printDiff(a, d, args[len(args)-1])
 			}
 			return changesExit(d, err)
 		},
@@ -66,12 +68,12 @@ func changesExit(d *api.ConfigDiff, err error) error {
 }
 
 // diffFiles compares two files.
-func (a *app) diffFiles(old, new string) (*api.ConfigDiff, error) {
-	before, err := a.loadConfig(old)
+func diffFiles(a *app, old, new string) (*api.ConfigDiff, error) {
+	before, err := loadConfig(a, old)
 	if err != nil {
 		return nil, err
 	}
-	after, err := a.loadConfig(new)
+	after, err := loadConfig(a, new)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +86,7 @@ func (a *app) diffFiles(old, new string) (*api.ConfigDiff, error) {
 
 // withFile hands a configuration to the server. What is wrong with it is told here, with
 // its lines, as config check does.
-func (a *app) withFile(name string, f func(*api.Client, api.ConfigFile) error) error {
+func withFile(a *app, name string, f func(*api.Client, api.ConfigFile) error) error {
 	text, err := os.ReadFile(name)
 	if err != nil {
 		return usageError{err}
@@ -100,14 +102,14 @@ func (a *app) withFile(name string, f func(*api.Client, api.ConfigFile) error) e
 }
 
 // printDiff prints differences, one to a line.
-func (a *app) printDiff(d *api.ConfigDiff, name string) {
+func printDiff(a *app, d *api.ConfigDiff, name string) {
 	if len(d.Changes) == 0 {
-		fmt.Fprintf(a.out, "no differences: what %s says is what is in force (version %s)\n", name, d.New)
+		fmt.Fprintf(a.out, "no differences: %s is the configuration in force (version %s)\n", name, d.New)
 	}
-	a.printDifferences(d.Changes)
+	printDifferences(a.out, d.Changes)
 	if len(d.Covered) > 0 {
 		fmt.Fprintln(a.out, "settings made while the server runs keep this from taking force (fairlead config unset PATH):")
-		a.printDifferences(d.Covered)
+		printDifferences(a.out, d.Covered)
 	}
 	fmt.Fprint(a.errs, d.Warnings)
 	for _, b := range d.Beyond {
@@ -115,7 +117,7 @@ func (a *app) printDiff(d *api.ConfigDiff, name string) {
 	}
 }
 
-func (a *app) printDifferences(all []api.ConfigDifference) {
+func printDifferences(out io.Writer, all []api.ConfigDifference) {
 	width := 0
 	for _, x := range all {
 		width = max(width, len(x.Path))
@@ -133,32 +135,32 @@ func (a *app) printDifferences(all []api.ConfigDifference) {
 		if x.Later {
 			text += "   (when the server starts the next time)"
 		}
-		fmt.Fprintln(a.out, text)
+		fmt.Fprintln(out, text)
 	}
 }
 
-func (a *app) configPlanCommand() *cobra.Command {
+func configPlanCommand(a *app) *cobra.Command {
 	var asJSON bool
 	var last string
 	c := &cobra.Command{
 		Use:   "plan FILE",
 		Short: "Show what a configuration would change, before it does",
-		Long: `Show what a configuration would change if it were put into force now: the differences;
-the share of each pool and what it would have now, before and after; which pools start
-next; how many tasks would start or be stopped at once. A copy of the server's own
-scheduler, with the jobs and the usage of this moment, takes the new configuration and
-tells. Nothing is changed, and no job is touched.
+		Long: `Show what a configuration would change if it were applied now: the differences; the share
+of each pool and its entitlement now, before and after; which pools start next; how many
+tasks would start or be stopped at once. A copy of the server's scheduler, with the present
+jobs and usage, computes this under the new configuration. Nothing is changed, and no job is
+touched.
 
 Then the last 24 hours are replayed through the same scheduler in virtual time, under the
 configuration in force and under the new one: how long the tasks of each pool would have
-waited, and what it would have used. The replay begins with an empty machine of the
-size that there is now, and counts the unit of shares alone: nodes, memory, licences and
-rates are not replayed. A task that has not ended is taken to run for as long as the others
-of its user. --last says how far to go back; 0 leaves the replay out.
+waited, and how much the pool would have used. The replay begins with an empty cluster of the
+present size, and counts only the unit of shares: nodes, memory, licenses and rates are not
+replayed. A task that has not ended is assumed to run for as long as the other tasks of its
+user. --last sets how far to go back; 0 omits the replay.
 
-A plan has a name. config apply puts it into force under this name, if by then nothing
-has changed that it was made from: the configuration in force, the settings over it, and the
-server's file.
+A plan has a name. config apply applies the plan with this name, unless something has changed
+that it was made from: the configuration in force, the settings over it, or the server's
+file.
 
 The exit status is 4 if there are differences, and 0 if there are none.`,
 		Example: "  fairlead config plan next.yaml\n  fairlead config plan next.yaml --last 7d --json",
@@ -168,37 +170,37 @@ The exit status is 4 if there are differences, and 0 if there are none.`,
 			if err != nil || back < 0 {
 				return usagef("--last %q: expected a time such as 24h or 7d, or 0 for no replay", last)
 			}
-			return a.withFile(args[0], func(client *api.Client, f api.ConfigFile) error {
-				p, err := client.Plan(c.Context(), api.ConfigPlanRequest{ConfigFile: f, ReplaySeconds: back.Seconds()})
+			return withFile(a, args[0], func(client *api.Client, f api.ConfigFile) error {
+				p, err := client.Config.Plan(c.Context(), api.ConfigPlanRequest{ConfigFile: f, ReplaySeconds: back.Seconds()})
 				if err != nil {
 					return err
 				}
 				if asJSON {
 					err = a.printJSON(p)
 				} else {
-					err = a.printPlan(p, args[0], back)
+					err = printPlan(a, p, args[0], back)
 				}
 				return changesExit(&p.ConfigDiff, err)
 			})
 		},
 	}
-	c.Flags().StringVar(&last, "last", "24h", "how much of the past to replay; 0 is none")
+	c.Flags().StringVar(&last, "last", "24h", "how much of the past to replay; 0 omits the replay")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }
 
-func (a *app) printPlan(p *api.ConfigPlan, name string, back time.Duration) error {
-	a.printDiff(&p.ConfigDiff, name)
+func printPlan(a *app, p *api.ConfigPlan, name string, back time.Duration) error {
+	printDiff(a, &p.ConfigDiff, name)
 	if len(p.Changes) > 0 {
 		fmt.Fprintln(a.out)
-		if err := a.printPools(p); err != nil {
+		if err := printPools(a.out, p); err != nil {
 			return err
 		}
 		fmt.Fprintf(a.out, "next to start: %s\nat once: %s, %s\n", orderText(p), count(p.Starts, "task starts", "tasks start"), count(p.Stops, "task is stopped", "tasks are stopped"))
 	}
 	switch {
 	case p.Replay != nil:
-		if err := a.printReplay(p.Replay); err != nil {
+		if err := printReplay(a.out, p.Replay); err != nil {
 			return err
 		}
 	case back > 0 && len(p.Changes) > 0:
@@ -218,13 +220,13 @@ func (a *app) printPlan(p *api.ConfigPlan, name string, back time.Duration) erro
 }
 
 // printPools prints the pools that the plan means something for.
-func (a *app) printPools(p *api.ConfigPlan) error {
+func printPools(out io.Writer, p *api.ConfigPlan) error {
 	t := table.New(table.Column{Name: "POOL"}, table.Column{Name: "WEIGHT"}, table.Column{Name: "SHARE OF ALL"}, table.Column{Name: "FAIR NOW"},
 		table.Column{Name: "RUN", Right: true}, table.Column{Name: "AT ONCE"})
 	same := 0
 	for _, x := range p.Pools {
 		weight, share, fair := changed(why.Short(x.WeightBefore), why.Short(x.WeightAfter)), changed(percent(x.ShareBefore), percent(x.ShareAfter)), changed(oneDigit(x.FairNowBefore), oneDigit(x.FairNowAfter))
-		name, once := x.Path, atOnce(&x)
+		name, once := words.Pool(x.Path), atOnce(&x)
 		switch {
 		case x.Depth == 0:
 			continue
@@ -239,35 +241,36 @@ func (a *app) printPools(p *api.ConfigPlan) error {
 		t.Row(name, weight, share, fair, why.Short(x.Running), once)
 	}
 	if t.Len() > 0 {
-		if err := t.Print(a.out); err != nil {
+		if err := t.Print(out); err != nil {
 			return err
 		}
 	}
 	if same > 0 {
-		fmt.Fprintf(a.out, "%s as before\n", count(same, "pool stays", "pools stay"))
+		fmt.Fprintf(out, "%s as before\n", count(same, "pool stays", "pools stay"))
 	}
 	return nil
 }
 
 // printReplay prints what would have been.
-func (a *app) printReplay(r *api.PlanReplay) error {
-	fmt.Fprintf(a.out, "\nthe last %s again, %s on %d %s:\n", span(time.Duration(r.Seconds*float64(time.Second))), count(r.Tasks, "task", "tasks"), r.Units, r.Unit)
+func printReplay(out io.Writer, r *api.PlanReplay) error {
+	fmt.Fprintf(out, "\nthe last %s again, %s on %d %s:\n", span(time.Duration(r.Seconds*float64(time.Second))), count(r.Tasks, "task", "tasks"), r.Units, r.Unit)
 	t := table.New(table.Column{Name: "POOL"}, table.Column{Name: "TASKS", Right: true}, table.Column{Name: "MEDIAN WAIT"}, table.Column{Name: "95% WAIT"}, table.Column{Name: "USED"})
 	for _, x := range r.Pools {
-		t.Row(x.Path, x.Tasks, changed(lasting(float64(x.MedianWaitBefore)), lasting(float64(x.MedianWaitAfter))),
+		t.Row(words.Pool(x.Path), x.Tasks,
+			changed(lasting(float64(x.MedianWaitBefore)), lasting(float64(x.MedianWaitAfter))),
 			changed(lasting(float64(x.P95WaitBefore)), lasting(float64(x.P95WaitAfter))), changed(percent(x.UsedBefore), percent(x.UsedAfter)))
 	}
-	if err := t.Print(a.out); err != nil {
+	if err := t.Print(out); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.out, "utilisation %s   Jain's index of the users %s\n", changed(percent(r.UtilisationBefore), percent(r.UtilisationAfter)),
+	fmt.Fprintf(out, "utilisation %s   Jain's index of the users %s\n", changed(percent(r.UtilisationBefore), percent(r.UtilisationAfter)),
 		changed(fmt.Sprintf("%.2f", r.JainBefore), fmt.Sprintf("%.2f", r.JainAfter)))
 	if r.NeverBefore+r.NeverAfter > 0 {
-		fmt.Fprintf(a.out, "tasks that would never start, and are in no row: %s\n", changed(fmt.Sprint(r.NeverBefore), fmt.Sprint(r.NeverAfter)))
+		fmt.Fprintf(out, "tasks that would never start, and are in no row: %s\n", changed(fmt.Sprint(r.NeverBefore), fmt.Sprint(r.NeverAfter)))
 	}
-	tellGuesses(a.out, r.Guessed, r.LeftOut)
+	printGuesses(out, r.Guessed, r.LeftOut)
 	if r.Cut {
-		fmt.Fprintln(a.out, "there were too many tasks for a replay: these are the latest")
+		fmt.Fprintln(out, "there were too many tasks for a replay: these are the latest")
 	}
 	return nil
 }
@@ -308,12 +311,4 @@ func orNobody(pools []string) string {
 		return "nobody waits for room"
 	}
 	return strings.Join(pools, ", ")
-}
-
-// count writes a number with its words.
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprint(n, " ", many)
 }

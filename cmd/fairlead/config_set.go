@@ -13,21 +13,21 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-func (a *app) configSetCommand() *cobra.Command {
+func configSetCommand(a *app) *cobra.Command {
 	var r api.SettingsRequest
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "set PATH=VALUE...",
 		Short: "Change settings while the server runs",
-		Long: `Put settings over the configuration file while the server runs: all of them, or none if
-one is wrong. They are checked as the file is, are in force at the next step, hold over a
-restart and when the file changes, and are recorded. unset gives them back to the file.
+		Long: `Override settings of the configuration file while the server runs: all of them, or none if
+one is wrong. They are checked like the file, take effect at the next step, survive a restart
+and changes of the file, and are recorded. unset returns them to the values of the file.
 
-PATH is the way to a field of the file, with dots; pools inside pools may be written with
-slashes (pools.physics/env.weight), and a name that holds a dot is put in quotes
-(pools."x.y".weight). VALUE is what the file would say; @FILE takes it from a file, and
-nothing removes the field, so that its default is in force. An item of a list is its number:
-placement.1 is the first rule, and the number after the last adds one.`,
+PATH is the path of a field in the file, with dots; pools inside pools may be written with
+slashes (pools.physics/env.weight), and a name with a dot is put in quotes
+(pools."x.y".weight). VALUE is written as in the file; @FILE reads it from a file, and an
+empty VALUE removes the field, so that its default applies. A number selects an item of a
+list: placement.1 is the first rule, and the number after the last adds one.`,
 		Example: `  fairlead config set pools.physics.weight=3
   fairlead config set pools.c0.load=30% pools.c1.load=70%
   fairlead config set rebalance.threshold=20 rebalance.min_duration=4m
@@ -52,27 +52,23 @@ placement.1 is the first rule, and the number after the last adds one.`,
 				r.Settings = append(r.Settings, api.SettingValue{Path: s.Path, Value: s.Value})
 			}
 			return a.with(func(client *api.Client) error {
-				out, err := client.Set(c.Context(), r)
-				if err != nil {
-					return err
-				}
-				return a.printChanges(out, asJSON)
+				return show(a, asJSON, a.settingsChanged)(client.Config.Set(c.Context(), r))
 			})
 		},
 	}
-	c.Flags().BoolVar(&r.New, "new", false, "make pools that the file does not name")
-	c.Flags().StringVar(&r.Reason, "reason", "", "why, for the record")
+	c.Flags().BoolVar(&r.New, "new", false, "create pools that the file does not name")
+	c.Flags().StringVar(&r.Reason, "reason", "", "reason for the record of changes")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }
 
-func (a *app) configUnsetCommand() *cobra.Command {
+func configUnsetCommand(a *app) *cobra.Command {
 	var r api.UnsetRequest
 	var asJSON bool
 	c := &cobra.Command{
 		Use:     "unset PATH... | --all",
-		Short:   "Give settings back to the file",
-		Long:    "Give settings that were made with set back to the file: what it says is in force again.",
+		Short:   "Return settings to the values of the file",
+		Long:    "Return settings that were made with set to the values of the file.",
 		Example: "  fairlead config unset pools.physics.weight\n  fairlead config unset --all",
 		RunE: func(c *cobra.Command, args []string) error {
 			if r.All == (len(args) > 0) {
@@ -80,25 +76,18 @@ func (a *app) configUnsetCommand() *cobra.Command {
 			}
 			r.Paths = args
 			return a.with(func(client *api.Client) error {
-				out, err := client.Unset(c.Context(), r)
-				if err != nil {
-					return err
-				}
-				return a.printChanges(out, asJSON)
+				return show(a, asJSON, a.settingsChanged)(client.Config.Unset(c.Context(), r))
 			})
 		},
 	}
-	c.Flags().BoolVar(&r.All, "all", false, "all that are set")
-	c.Flags().StringVar(&r.Reason, "reason", "", "why, for the record")
+	c.Flags().BoolVar(&r.All, "all", false, "all settings that are set")
+	c.Flags().StringVar(&r.Reason, "reason", "", "reason for the record of changes")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }
 
-// printChanges says what was changed, and how to undo it.
-func (a *app) printChanges(out *api.SettingsResponse, asJSON bool) error {
-	if asJSON {
-		return a.printJSON(out)
-	}
+// settingsChanged lists the changes, and says how to undo them.
+func (a *app) settingsChanged(out *api.SettingsResponse) error {
 	var back, unset []string
 	for _, x := range out.Changes {
 		fmt.Fprintf(a.out, "%s: %s -> %s\n", x.Path, orNothing(x.Old), orNothing(x.New))
@@ -132,50 +121,41 @@ func orNothing(value string) string {
 	return value
 }
 
-func (a *app) configHistoryCommand() *cobra.Command {
+func configHistoryCommand(a *app) *cobra.Command {
 	var l listing
 	var most int
 	var versions bool
 	c := &cobra.Command{
 		Use:   "history",
-		Short: "Show who changed what, and when",
-		Long: `Show the record of changes, newest first: settings that were set and unset, boosts,
-pauses, plans that were applied, and versions of the file that took force or were refused.
-Nothing is ever taken out of it.
+		Short: "Show the record of changes: who changed what, and when",
+		Long: `Show the record of changes, newest first: settings that were set and unset, boosts, pauses,
+applied plans, and versions of the file that took effect or were refused. Nothing is ever
+removed from it.
 
---versions lists the versions of the file that are kept, the last 20: config rollback --to
-puts one into force again, and config show --version shows it.`,
+--versions lists the last 20 versions of the file: config rollback --to restores one, and
+config show --version shows it.`,
 		Example: "  fairlead config history\n  fairlead config history --versions\n  fairlead config history -l 0 --json",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.with(func(client *api.Client) error {
 				return a.repeat(c.Context(), &l, func() error {
 					if versions {
-						v, err := client.ConfigVersions(c.Context())
-						if err != nil {
-							return err
-						}
-						return a.printVersions(&l, v)
+						return show(a, l.json, func(v *api.ConfigVersions) error { return printVersions(a, &l, v) })(
+							client.Config.Versions(c.Context()))
 					}
-					h, err := client.ConfigHistory(c.Context(), most)
-					if err != nil {
-						return err
-					}
-					return a.printHistory(&l, h)
+					return show(a, l.json, func(h *api.ConfigHistory) error { return printHistory(a, &l, h) })(
+						client.Config.History(c.Context(), most))
 				})
 			})
 		},
 	}
 	l.flags(c)
-	c.Flags().IntVarP(&most, "limit", "l", 100, "how many entries; 0 is all")
-	c.Flags().BoolVar(&versions, "versions", false, "list the versions of the file that are kept")
+	c.Flags().IntVarP(&most, "limit", "l", 100, "number of entries; 0 is all")
+	c.Flags().BoolVar(&versions, "versions", false, "list the kept versions of the file")
 	return c
 }
 
-func (a *app) printHistory(l *listing, h *api.ConfigHistory) error {
-	if l.json {
-		return a.printJSON(h)
-	}
+func printHistory(a *app, l *listing, h *api.ConfigHistory) error {
 	t := table.New(table.Column{Name: "TIME"}, table.Column{Name: "WHO"}, table.Column{Name: "FROM"}, table.Column{Name: "WHAT"},
 		table.Column{Name: "SUBJECT"}, table.Column{Name: "OLD"}, table.Column{Name: "NEW"}, table.Column{Name: "NOTE"})
 	for _, e := range h.Entries {

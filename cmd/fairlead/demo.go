@@ -11,12 +11,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/agent"
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/demo"
+	"github.com/fairlead/fairlead/internal/explain"
 	"github.com/fairlead/fairlead/internal/plain"
 	"github.com/fairlead/fairlead/internal/socket"
+	"github.com/fairlead/fairlead/internal/views"
+	"github.com/fairlead/fairlead/queue"
 )
 
 type demoCmd struct {
@@ -24,15 +26,15 @@ type demoCmd struct {
 	fast, json bool
 }
 
-func (a *app) demoCommand() *cobra.Command {
+func demoCommand(a *app) *cobra.Command {
 	d := &demoCmd{app: a}
 	c := &cobra.Command{
 		Use:   "demo",
-		Short: "See in under a minute what fair sharing does",
-		Long: `One user floods the queue with 2,000 jobs, two others ask for 20 each: first in order
-of submission, then under fair share. The jobs are real processes, on a server and an
-agent of the demonstration's own, which leave nothing behind. --fast runs the same work
-in virtual time, through the same scheduler.`,
+		Short: "See in under a minute how fair sharing works",
+		Long: `One user floods the queue with 2,000 jobs, and two others submit 20 each: first under
+FIFO, then under fair share. The jobs are real processes on a temporary server and agent,
+which leave nothing behind. --fast runs the same work in virtual time, through the same
+scheduler.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if d.fast {
@@ -44,7 +46,7 @@ in virtual time, through the same scheduler.`,
 			return d.run(c.Context())
 		},
 	}
-	c.Flags().BoolVar(&d.fast, "fast", false, "in virtual time: at once, and the same each time")
+	c.Flags().BoolVar(&d.fast, "fast", false, "run in virtual time: finishes at once, with the same result each time")
 	c.Flags().BoolVar(&d.json, "json", false, "with --fast: print JSON")
 	return c
 }
@@ -64,6 +66,7 @@ func (d *demoCmd) intro(i int) {
 
 func (d *demoCmd) runFast() error {
 	var all []demo.Summary
+	var runs [][]demo.Run
 	if !d.json {
 		fmt.Fprintf(d.out, "fairlead %s demo in virtual time   %d slots, each job 100-300 ms\n\n", version, demo.Slots)
 	}
@@ -72,7 +75,7 @@ func (d *demoCmd) runFast() error {
 		if err != nil {
 			return err
 		}
-		all = append(all, s.Summary)
+		all, runs = append(all, s.Summary), append(runs, s.Runs)
 		if d.json {
 			continue
 		}
@@ -83,8 +86,9 @@ func (d *demoCmd) runFast() error {
 		}
 	}
 	if d.json {
-		return d.printJSON(map[string]any{"version": 1, "phases": all})
+		return d.printJSON(map[string]any{"version": 1, "phases": all, "waits": demo.Compare(runs...)})
 	}
+	d.waits(runs)
 	d.next()
 	return nil
 }
@@ -101,10 +105,20 @@ func bar(fraction float64) string {
 	return strings.Repeat("█", min(max(n, 0), barWidth)) + strings.Repeat("·", barWidth-min(max(n, 0), barWidth))
 }
 
-// summary prints what each user got while all had work, and how long it waited.
+// waits compares how long the same jobs waited.
+func (d *demoCmd) waits(all [][]demo.Run) {
+	fmt.Fprintln(d.out, "mean wait of the jobs that both halves have started:")
+	for _, w := range demo.Compare(all...) {
+		fmt.Fprintf(d.out, "      %-6s %3d jobs   %s %-6s  %s %s\n", w.User, w.Jobs, phases[0].policy, span(w.Means[0]),
+			phases[1].policy, span(w.Means[1]))
+	}
+	fmt.Fprintln(d.out)
+}
+
+// summary prints what each user got while all had work.
 func (d *demoCmd) summary(s demo.Summary) {
 	for _, u := range s.Users {
-		fmt.Fprintf(d.out, "      %-6s %s %5.1f%%   waited %s on average\n", u.User, bar(u.Got), 100*u.Got, span(u.Wait))
+		fmt.Fprintf(d.out, "      %-6s %s %5.1f%%\n", u.User, bar(u.Got), 100*u.Got)
 	}
 	fmt.Fprintf(d.out, "      Jain's index of what each got while all had work: %.2f\n\n", s.Jain)
 }
@@ -116,33 +130,37 @@ func indent(text string) string {
 func (d *demoCmd) run(ctx context.Context) error {
 	began := time.Now()
 	fmt.Fprintf(d.out, "fairlead %s demo   store: temporary   %d slots, each job a process of 100-300 ms\n\n", version, demo.Slots)
+	var all [][]demo.Run
 	for i := range phases {
 		d.intro(i)
-		if err := d.phase(ctx, i); err != nil {
+		runs, err := d.phase(ctx, i)
+		all = append(all, runs)
+		if err != nil {
 			if errors.Is(err, context.Canceled) {
 				fmt.Fprintln(d.errs, "\ninterrupted; nothing is left behind")
 			}
 			return err
 		}
 	}
+	d.waits(all)
 	fmt.Fprintf(d.out, "all in %s, through the same scheduler that a server runs\n", span(time.Since(began)))
 	d.next()
 	return nil
 }
 
 // phase runs the work under one policy, on a server and an agent of its own.
-func (d *demoCmd) phase(ctx context.Context, i int) (err error) {
+func (d *demoCmd) phase(ctx context.Context, i int) ([]demo.Run, error) {
 	dir, err := os.MkdirTemp("", "fairlead-demo-")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer os.RemoveAll(dir)
 	if err := os.Chmod(dir, 0o711); err != nil {
-		return err
+		return nil, err
 	}
 	cfg, err := demo.Config(phases[i].policy)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	o := instanceOptions{
 		config: cfg, database: filepath.Join(dir, "fairlead.db"), storeName: "temporary",
@@ -150,12 +168,12 @@ func (d *demoCmd) phase(ctx context.Context, i int) (err error) {
 	}
 	x, err := newInstance(ctx, o)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer x.stop()
 	stopAgent, err := d.startAgent(ctx, o.socket.Path, dir, o)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer stopAgent()
 	return d.show(ctx, x, i)
@@ -187,25 +205,25 @@ func (d *demoCmd) startAgent(ctx context.Context, socket, dir string, o instance
 }
 
 // show submits the work, follows it, and sums it up.
-func (d *demoCmd) show(ctx context.Context, x *instance, i int) error {
+func (d *demoCmd) show(ctx context.Context, x *instance, i int) ([]demo.Run, error) {
 	last := map[string]int64{}
 	number := 0
 	for k, a := range demo.Asks {
-		jobs := make([]fairlead.Job, a.Jobs)
+		jobs := make([]queue.Job, a.Jobs)
 		for n := range jobs {
-			jobs[n] = fairlead.Job{User: a.User, Name: fmt.Sprint(a.User, "-", n+1), Argv: []string{"sleep", fmt.Sprintf("%.3f", demo.Length(number).Seconds())}}
+			jobs[n] = queue.Job{User: a.User, Name: fmt.Sprint(a.User, "-", n+1), Argv: []string{"sleep", fmt.Sprintf("%.3f", demo.Length(number).Seconds())}}
 			number++
 		}
 		ids, err := x.loop.Client().Submit(ctx, jobs...)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		last[a.User] = ids[len(ids)-1]
 		if k > 0 {
 			continue
 		}
 		if err := d.follow(ctx, x, func() bool { return false }, demo.Head); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if i == 1 {
@@ -220,22 +238,22 @@ func (d *demoCmd) show(ctx context.Context, x *instance, i int) error {
 		return true
 	}
 	if err := d.follow(ctx, x, small, 5*time.Minute); err != nil {
-		return err
+		return nil, err
 	}
 	runs, err := collect(ctx, x)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	d.clear()
 	d.summary(demo.Summarise(phases[i].policy, runs, time.Now()))
-	return nil
+	return runs, nil
 }
 
 // explain asks why while the second user's jobs wait, and returns a function that
 // prints the answer.
 func (d *demoCmd) explain(ctx context.Context, x *instance, last map[string]int64) func() {
 	job := last[demo.Asks[1].User]
-	c, units, err := x.loop.Versus(ctx, job, demo.Asks[0].User)
+	c, units, err := explain.New(x.loop).Versus(ctx, job, demo.Asks[0].User)
 	if err != nil {
 		return func() { fmt.Fprintln(d.errs, "why:", err) }
 	}
@@ -244,7 +262,7 @@ func (d *demoCmd) explain(ctx context.Context, x *instance, last map[string]int6
 	}
 }
 
-// follow draws what runs until done says so, at most for so long.
+// follow draws the running tasks until done returns true, or for a time at most.
 func (d *demoCmd) follow(ctx context.Context, x *instance, done func() bool, most time.Duration) error {
 	for end := time.Now().Add(most); time.Now().Before(end) && !done(); {
 		d.draw(x)
@@ -265,8 +283,8 @@ func (d *demoCmd) draw(x *instance) {
 		return
 	}
 	d.clear()
-	pools := map[string]fairlead.PoolView{}
-	for _, p := range x.loop.Pools(context.Background()) {
+	pools := map[string]views.PoolView{}
+	for _, p := range views.Pools(context.Background(), x.loop) {
 		pools[p.Path] = p
 	}
 	for _, a := range demo.Asks {
@@ -276,7 +294,7 @@ func (d *demoCmd) draw(x *instance) {
 	fmt.Fprintf(plain.Raw(d.out), "\x1b[%dA", len(demo.Asks))
 }
 
-// clear removes what was drawn.
+// clear removes the drawing.
 func (d *demoCmd) clear() {
 	if d.terminal() {
 		fmt.Fprint(plain.Raw(d.out), "\r\x1b[J")
@@ -284,13 +302,13 @@ func (d *demoCmd) clear() {
 }
 
 func collect(ctx context.Context, x *instance) ([]demo.Run, error) {
-	jobs, err := x.loop.Client().Jobs(ctx, fairlead.Query{})
+	jobs, err := x.loop.Client().Jobs(ctx, queue.Query{})
 	if err != nil {
 		return nil, err
 	}
 	runs := make([]demo.Run, len(jobs))
 	for i, j := range jobs {
-		runs[i] = demo.Run{User: j.User, Submitted: j.Submitted, Start: j.Started, End: j.Ended}
+		runs[i] = demo.Run{Job: j.ID, User: j.User, Submitted: j.Submitted, Start: j.Started, End: j.Ended}
 	}
 	return runs, nil
 }

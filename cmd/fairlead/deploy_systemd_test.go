@@ -8,19 +8,21 @@ import (
 	"testing"
 )
 
-var systemdUnits = []string{"fairlead-server.service", "fairlead-agent.service"}
+var systemdUnits = []string{"fairlead-server.service", "fairlead-agent.service", "fairlead-node.service"}
 
-// TestUnitsOnPage: the page shows the units as they are deployed.
+// TestUnitsOnPage: the pages show the units as they are deployed.
 func TestUnitsOnPage(t *testing.T) {
 	t.Parallel()
 	blocks, _ := blocksOf(readPage(t, "docs/how-to/lab.md"))
+	more, _ := blocksOf(readPage(t, "docs/how-to/several-machines.md"))
+	blocks = append(blocks, more...)
 	for _, unit := range systemdUnits {
 		found := false
 		for _, b := range blocks {
 			found = found || b.note == "unit: "+unit && b.text == deployed(t, "systemd/"+unit)
 		}
 		if !found {
-			t.Errorf("docs/how-to/lab.md does not show deploy/systemd/%s as it is", unit)
+			t.Errorf("neither page shows deploy/systemd/%s as it is", unit)
 		}
 	}
 }

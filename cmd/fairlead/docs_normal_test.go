@@ -30,7 +30,7 @@ func (s *session) canonical(out string) []string {
 		{`\binto ` + user + `\b`, "into ann"},
 		{`\byou are ` + user + `\b`, "you are ann"},
 		{`: ` + user + ` has (\d)`, ": ann has $1"},
-		{`(?m)^(\S+ +\d+ +\d+ +\d+ +\d+ +)` + user + ` (\d)`, "${1}ann $2"}, // who holds a licence
+		{`(?m)^(\S+ +\d+ +\d+ +\d+ +\d+ +)` + user + ` (\d)`, "${1}ann $2"}, // who holds a license
 		{`"(user|requestor|pool)":("|\s*") ?` + user + `"`, `"$1":${2}ann"`},
 		{`(?m)^(\s*\*?\d\S*\s+)` + user + `(\s+)` + user + `(\s)`, "${1}ann${2}ann$3"},
 		{`(?m)^(\s*\*?\d\S*\s+)` + user + `(\s)`, "${1}ann$2"},
@@ -69,13 +69,15 @@ var varies = []struct {
 	{regexp.MustCompile(`key: \S+ < [\d.]+\.`), "key: N < N."},
 	{regexp.MustCompile(`used \d+\.\d%\s+(over|under) \(ratio [\d.]+\)`), "used N% $1"},
 	{regexp.MustCompile(`\d+\.\d%\s+(over|under) \(ratio [\d.]+\)`), "RATIO"},
+	{regexp.MustCompile(`\S+ +key \S+ +\d+\.\d%$`), "LAG key N N%"},
+	{regexp.MustCompile(`past use \d+\.\d%`), "past use N%"},
 	{regexp.MustCompile(`\d+\.\d%$`), "N%"},
 	{regexp.MustCompile(`used \d+\.\d%`), "used N%"},
 	{regexp.MustCompile(`\bstep \d+\b|\b\d+ steps\b`), "STEP"},
 	{regexp.MustCompile(`\(process \d+\)`), "(process N)"},
 	{regexp.MustCompile(`\d+ of \d+ cpu\)`), "N of N cpu)"},
 	{regexp.MustCompile(`up to \d+`), "up to N"},
-	{regexp.MustCompile(`SPAN +\d+ +SPAN +(SIZE|0) `), "SPAN 0 SPAN SIZE "}, // ran, exit, cpu, memory
+	{regexp.MustCompile(`SPAN +(\d+|SIG[A-Z]+) +SPAN +(SIZE|0) `), "SPAN $1 SPAN SIZE "}, // ran, exit, cpu, memory
 	{regexp.MustCompile(`"(cpu_seconds|max_rss_bytes)":\s*[\d.e-]+`), `"$1": N`},
 	{regexp.MustCompile(`(\S) +`), "$1 "}, // widths of columns
 	{regexp.MustCompile(`^ +([^ ^])`), "$1"},
@@ -87,7 +89,7 @@ var varies = []struct {
 // the agent is.
 var (
 	soon    = regexp.MustCompile(`^[a-z].*\(fairlead why \d+\)$`)
-	place   = regexp.MustCompile(`^(job \d+ queued in .*): (it is next|number \d+ of \d+)(; starts by WHEN (?:if all run as long as they may and nobody new goes ahead|as room is kept for it) \(in SPAN\))?$`)
+	place   = regexp.MustCompile(`^(job \d+ queued in .*): (it is next|number \d+ of \d+)(; starts by WHEN (?:if all run as long as they may and nobody new goes ahead|as room is kept for it|as planned in the order of now; later if the claims of others grow) \(in SPAN\))?$`)
 	leaving = regexp.MustCompile(`^(ending; again|draining for)`)
 )
 
@@ -134,7 +136,10 @@ func TestSessionsAreCompared(t *testing.T) {
 	same := [][2]string{
 		{"4 fit (ann, physics) waiting 2.0s   verdict: x", "4 fit (ann, physics) waiting 1m2s  verdict: x"},
 		{"physics  0 + (2.042 + 0.018) / 3 = 2.06   share 50.0%  used 99.6%  over (ratio 0.50)", "physics  0 + (6 + 120) / 3 = 42   share 50.0%  used 51.6%  over (ratio 0.99)"},
+		{"physics fair 1 50.0% 100.0% -0.01 key 43.83 99.8%", "physics fair 1 50.0% 100.0%  0 key 24.24  99.9%"},
+		{"share 50.0%  past use 65.0%  <- you", "share 50.0%  past use 64.1%  <- you"},
 		{"a\n...\nz", "a\nb\nc\nz"},
+		{"0  cancelled  1  lab1  20ms  SIGTERM  0ms  0  why", "0  cancelled  1  lab1  1.02s  SIGTERM  3ms  1.2M  why"},
 		{"job 1 queued in ann (user ann): it is next", "job 1 queued in ann (user ann)\n  it has run since 11:28:14 on lab1    (fairlead why 1)"},
 	}
 	for _, c := range same {
@@ -146,6 +151,7 @@ func TestSessionsAreCompared(t *testing.T) {
 		{"physics  0 + (2 + 1) / 3 = 1   share 75.0%  used 60.0%  under (ratio 1.2)", "physics  0 + (2 + 1) / 1 = 3   share 75.0%  used 60.0%  under (ratio 1.2)"},
 		{"               ^", "                ^"},
 		{"a\n...\nz", "a\nb"},
+		{"1  failed  1  n2  6ms  7  1ms  0  -", "1  failed  1  n2  6ms  8  1ms  0  -"},
 	}
 	for _, c := range different {
 		if matches(strings.Split(c[0], "\n"), strings.Split(c[1], "\n")) {

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"os/user"
@@ -14,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	daemons "github.com/fairlead/fairlead/internal/daemon"
 )
 
 // pace makes a session with -update as slow as a person is, so that the numbers in its
@@ -42,6 +45,7 @@ type session struct {
 	page        string
 	dir, socket string
 	host, user  string
+	port        string // in the place of nodesPort
 	server      *background
 	works       map[string]*background // by the name of their node, "" without one
 }
@@ -58,6 +62,11 @@ func newSession(t *testing.T, page string) *session {
 			t.Fatal(err)
 		}
 	}
+	ports, err := daemons.Ports(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.port = fmt.Sprintf(":%d", ports[0])
 	if u, err := user.Current(); err == nil {
 		s.user = u.Username
 	}
@@ -75,7 +84,7 @@ func (s *session) runPage(blocks []block) {
 	shift := 0
 	for _, b := range blocks {
 		if name, ok := strings.CutPrefix(b.note, "file: "); ok {
-			if err := os.WriteFile(filepath.Join(s.dir, name), []byte(b.text), 0o644); err != nil {
+			if err := os.WriteFile(filepath.Join(s.dir, name), []byte(s.here(b.text)), 0o644); err != nil {
 				s.t.Fatal(err)
 			}
 		}
@@ -160,11 +169,17 @@ func (s *session) output(c prompt) []string {
 }
 
 func (s *session) run(text string) string {
-	x := exec.Command("sh", "-c", strings.NewReplacer("go run ./cmd/fairlead", "fairlead", "lab1", s.host).Replace(text))
+	x := exec.Command("sh", "-c", s.here(strings.NewReplacer("go run ./cmd/fairlead", "fairlead", "lab1", s.host).Replace(text)))
 	x.Dir, x.Env = s.dir, s.env()
 	out, _ := x.CombinedOutput()
 	return string(out)
 }
+
+// nodesPort is the port for other machines on the pages.
+const nodesPort = ":7448"
+
+// here puts a free port into the place of the one of the pages.
+func (s *session) here(text string) string { return strings.ReplaceAll(text, nodesPort, s.port) }
 
 func (s *session) env() []string {
 	return append(os.Environ(), "HOME="+s.dir, "XDG_CONFIG_HOME=", "XDG_STATE_HOME=", "FAIRLEAD_SERVER="+s.socket, "FAIRLEAD_POOL=", "TZ=UTC", "NO_COLOR=1", "LC_ALL=C.UTF-8")
@@ -201,7 +216,7 @@ func (s *session) begin(kind string, c prompt) []string {
 	}
 	old.stop()
 	b := &background{ended: make(chan struct{})}
-	b.cmd = exec.Command("sh", "-c", "exec "+c.text)
+	b.cmd = exec.Command("sh", "-c", "exec "+s.here(c.text))
 	b.cmd.Dir, b.cmd.Env, b.cmd.Stdout, b.cmd.Stderr = s.dir, s.env(), b, b
 	if err := b.cmd.Start(); err != nil {
 		s.t.Fatal(err)

@@ -26,7 +26,7 @@ const rootDir = "../.."
 func docPages(t *testing.T) []string {
 	t.Helper()
 	var pages []string
-	for _, name := range []string{"README.md", "CHANGELOG.md"} {
+	for _, name := range []string{"README.md", "CHANGELOG.md", "CONTRIBUTING.md"} {
 		if _, err := os.Stat(filepath.Join(rootDir, name)); err == nil {
 			pages = append(pages, name)
 		}

@@ -28,6 +28,9 @@ type lesson struct {
 
 // TestDocsGoTutorial builds and runs what docs/fair-background-jobs.md has its reader write.
 func TestDocsGoTutorial(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds the program of each chapter")
+	}
 	t.Parallel()
 	const page = "docs/fair-background-jobs.md"
 	if _, err := exec.LookPath("curl"); err != nil {
@@ -44,7 +47,7 @@ func TestDocsGoTutorial(t *testing.T) {
 			continue
 		}
 		for _, c := range promptsOf(b) {
-			if got := l.follow(c); !sameShape(c.want, got) {
+			if got := l.follow(c); !sameForm(c.want, got) {
 				t.Fatalf("%s:%d: $ %s\nprints:\n%s\nthe page says:\n%s", page, c.line, c.text, strings.Join(got, "\n"), strings.Join(c.want, "\n"))
 			}
 		}
@@ -89,7 +92,7 @@ func (l *lesson) follow(c prompt) []string {
 		x.Dir, x.Env = l.dir, l.env
 		out, _ := x.CombinedOutput()
 		got := l.lines(string(out))
-		if !strings.Contains(text, "/admin/") || sameShape(c.want, got) || time.Now().After(end) {
+		if !strings.Contains(text, "/admin/") || sameForm(c.want, got) || time.Now().After(end) {
 			return got
 		}
 	}
@@ -156,7 +159,7 @@ func (l *lesson) begin(flags string, want []string) []string {
 	go func() { b.cmd.Wait(); close(b.ended) }()
 	l.services[address] = b
 	for end := time.Now().Add(lookLong); ; time.Sleep(20 * time.Millisecond) {
-		if got := l.lines(b.String()); sameShape(want, got) || time.Now().After(end) {
+		if got := l.lines(b.String()); sameForm(want, got) || time.Now().After(end) {
 			return got
 		}
 	}
@@ -187,10 +190,10 @@ var (
 	customers = regexp.MustCompile(`\b(acme|bolt)\b`)
 )
 
-// sameShape compares what is printed but for its numbers, and for whose turn it was: that
+// sameForm compares what is printed but for its numbers, and for whose turn it was: that
 // depends on who submitted first. The counts of customers have to agree.
-func sameShape(want, got []string) bool {
-	shape := func(lines []string, mix bool) (out []string) {
+func sameForm(want, got []string) bool {
+	form := func(lines []string, mix bool) (out []string) {
 		for _, line := range lines {
 			line = anyNumber.ReplaceAllString(line, "0")
 			if mix {
@@ -202,6 +205,6 @@ func sameShape(want, got []string) bool {
 	}
 	count := func(lines []string, customer string) int { return strings.Count(strings.Join(lines, "\n"), customer) }
 	turns := len(want) > 0 && strings.HasSuffix(want[0], "for acme")
-	return matches(shape(want, turns), shape(got, turns)) &&
+	return matches(form(want, turns), form(got, turns)) &&
 		(!turns || count(want, "acme") == count(got, "acme") && count(want, "bolt") == count(got, "bolt"))
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"syscall"
 	"time"
@@ -16,25 +17,25 @@ import (
 	"github.com/fairlead/fairlead/internal/table"
 )
 
-func (a *app) doctorCommand() *cobra.Command {
+func doctorCommand(a *app) *cobra.Command {
 	var asJSON, strict, quiet bool
 	c := &cobra.Command{
 		Use:   "doctor",
-		Short: "Look for what is wrong with the server, its agents and this machine",
-		Long: `Look for what is wrong with the server, its agents and this machine. Each check is ok, a
-WARNING or has FAILED, and says what it saw; what is not ok says what to do. The exit status is
-1 if something has failed, and with --strict also if there is a warning. In JSON each check has
-the number that was judged, and the bounds.`,
+		Short: "Check the server, its agents and this machine for problems",
+		Long: `Check the server, its agents and this machine for problems. Each check is ok, a WARNING or
+FAILED, and shows what it found; one that is not ok also shows what to do. The exit status is 1
+if a check failed, and with --strict also if there is a warning. In JSON each check has the
+measured number and its bounds.`,
 		Example: "  fairlead doctor\n  fairlead doctor --quiet --strict && echo all is well\n  fairlead doctor --json",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			checks := a.diagnose(c.Context())
+			checks := diagnose(c.Context(), a)
 			worst := api.Worst(checks)
 			if asJSON {
 				if err := a.printJSON(api.Diagnosis{Version: api.Version, At: time.Now(), Result: worst, Checks: checks}); err != nil {
 					return err
 				}
-			} else if err := a.printChecks(checks, quiet); err != nil {
+			} else if err := printChecks(a.out, checks, quiet); err != nil {
 				return err
 			}
 			if worst == api.ResultFail || strict && worst != api.ResultOK {
@@ -44,12 +45,12 @@ the number that was judged, and the bounds.`,
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	c.Flags().BoolVar(&strict, "strict", false, "a warning counts as a failure")
-	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "print only what is not ok")
+	c.Flags().BoolVar(&strict, "strict", false, "count warnings as failures")
+	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "print only checks that are not ok")
 	return c
 }
 
-func (a *app) printChecks(checks []api.HealthCheck, quiet bool) error {
+func printChecks(out io.Writer, checks []api.HealthCheck, quiet bool) error {
 	t := table.New(table.Column{Name: "CHECK"}, table.Column{Name: "RESULT"}, table.Column{Name: "DETAIL"})
 	shown := 0
 	for _, x := range checks {
@@ -66,11 +67,11 @@ func (a *app) printChecks(checks []api.HealthCheck, quiet bool) error {
 	if shown == 0 {
 		return nil
 	}
-	return t.Print(a.out)
+	return t.Print(out)
 }
 
 // diagnose looks at the way to the server, at the server, and at this machine.
-func (a *app) diagnose(ctx context.Context) []api.HealthCheck {
+func diagnose(ctx context.Context, a *app) []api.HealthCheck {
 	checks := []api.HealthCheck{}
 	client, err := a.client()
 	if err != nil {

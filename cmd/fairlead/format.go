@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/fairlead/fairlead/internal/api"
@@ -26,4 +27,15 @@ func command(j *api.Job) string {
 		return "handler " + j.Kind
 	}
 	return strings.Join(j.Argv, " ")
+}
+
+// hours writes slot-seconds as hours.
+func hours(slotSeconds float64) string { return fmt.Sprintf("%.2f", slotSeconds/3600) }
+
+// count writes a number with its words.
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprint(n, " ", many)
 }

@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	"github.com/fairlead/fairlead/internal/units"
+	"fmt"
 	"sort"
 	"strconv"
 	"strings"
@@ -13,6 +13,7 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/plain"
 	"github.com/fairlead/fairlead/internal/table"
+	"github.com/fairlead/fairlead/internal/units"
 	"github.com/fairlead/fairlead/internal/words"
 )
 
@@ -26,11 +27,11 @@ type history struct {
 	stops bool
 }
 
-func (a *app) historyCommand() *cobra.Command {
+func historyCommand(a *app) *cobra.Command {
 	h := &history{app: a}
 	c := &cobra.Command{
 		Use:   "history",
-		Short: "List jobs that have ended, or what happened to one",
+		Short: "List ended jobs, or the history of one job",
 		Example: `  fairlead history -u ann -S 24h
   fairlead history -j 1042             everything that happened to job 1042
   fairlead history --stops             tasks that were stopped for others, and the price`,
@@ -49,10 +50,10 @@ func (a *app) historyCommand() *cobra.Command {
 	}
 	h.listing.flags(c)
 	h.selection.flags(c)
-	c.Flags().StringVarP(&h.since, "since", "S", "24h", "jobs that ended since: 24h, 7d, 2026-11-01, 08:00")
-	c.Flags().Int64VarP(&h.job, "job", "j", 0, "one job, with all that happened to it")
-	c.Flags().BoolVar(&h.stops, "stops", false, "tasks that were stopped so that others got their room, with rule, numbers and price; -j and -S choose")
-	c.Flags().IntVar(&h.limit, "limit", 1000, "at most so many jobs, the newest")
+	c.Flags().StringVarP(&h.since, "since", "S", "24h", "jobs that ended since then: 24h, 7d, 2026-11-01, 08:00")
+	c.Flags().Int64VarP(&h.job, "job", "j", 0, "show the history of this job")
+	c.Flags().BoolVar(&h.stops, "stops", false, "list preempted tasks with rule, numbers and lost work; select with -j and -S")
+	c.Flags().IntVar(&h.limit, "limit", 1000, "maximum number of jobs, newest first")
 	return c
 }
 
@@ -71,13 +72,10 @@ func (h *history) list(ctx context.Context, client *api.Client) error {
 	v.Set("since", since.Format(time.RFC3339Nano))
 	v.Set("newest", "true")
 	v.Set("limit", strconv.Itoa(h.limit))
-	list, err := client.Jobs(ctx, v)
-	if err != nil {
-		return err
-	}
-	if h.json {
-		return h.printJSON(list)
-	}
+	return show(h.app, h.json, h.table)(client.Jobs.List(ctx, v))
+}
+
+func (h *history) table(list *api.JobList) error {
 	t := table.New(table.Column{Name: "JOB", Right: true}, table.Column{Name: "USER"}, table.Column{Name: "POOL"}, table.Column{Name: "NAME"},
 		table.Column{Name: "STATE"}, table.Column{Name: "SUBMITTED"}, table.Column{Name: "WAITED", Right: true},
 		table.Column{Name: "RAN", Right: true}, table.Column{Name: "LIMIT", Right: true}, table.Column{Name: "ENDED"}, table.Column{Name: "CAUSE"})
@@ -91,7 +89,7 @@ func (h *history) list(ctx context.Context, client *api.Client) error {
 				ran = span(j.Ended.Sub(*j.Started))
 			}
 		}
-		t.Row(j.ID, j.User, j.Pool, dash(j.Name), j.State, clock(j.Submitted, list.At), waited, ran, words.Limit(j.LimitSeconds), ended(j, list.At), dash(plain.Line(firstLine(j.Cause))))
+		t.Row(j.ID, j.User, words.Pool(j.Pool), dash(j.Name), j.State, clock(j.Submitted, list.At), waited, ran, words.Limit(j.LimitSeconds), ended(j, list.At), dash(plain.Line(firstLine(j.Cause))))
 	}
 	return h.print(&h.listing, t)
 }
@@ -110,18 +108,18 @@ func firstLine(text string) string {
 
 // one tells everything about one job: its events and its tasks.
 func (h *history) one(ctx context.Context, client *api.Client) error {
-	events, err := client.History(ctx, h.job)
+	events, err := client.Jobs.History(ctx, h.job, -1)
 	if err != nil {
 		return err
 	}
-	r, err := client.Job(ctx, h.job)
+	r, err := client.Jobs.Get(ctx, h.job)
 	if err != nil {
 		return err
 	}
 	if h.json {
 		return h.printJSON(map[string]any{"version": api.Version, "job": r.Job, "tasks": r.Tasks, "events": events.Events})
 	}
-	if err := h.app.printEvents(events.Events); err != nil {
+	if err := printEvents(h.app.out, events.Events); err != nil {
 		return err
 	}
 	if len(r.Tasks) == 0 {
@@ -134,6 +132,32 @@ func (h *history) one(ctx context.Context, client *api.Client) error {
 		t.Row(taskRow(&r.Tasks[i])...)
 	}
 	return t.Print(h.out)
+}
+
+// listStops lists the tasks that were stopped so that others got their room, with what
+// that cost and what it was for.
+func (h *history) listStops(ctx context.Context, client *api.Client) error {
+	since, err := units.ParsePast(h.since, time.Now())
+	if err != nil {
+		return usagef("--since: %w", err)
+	}
+	return show(h.app, h.json, h.stopped)(client.Jobs.Stops(ctx, since, h.job, h.limit))
+}
+
+func (h *history) stopped(list *api.StopList) error {
+	t := table.New(table.Column{Name: "WHEN"}, table.Column{Name: "RULE"}, table.Column{Name: "JOB", Right: true}, table.Column{Name: "POOL"},
+		table.Column{Name: "RAN", Right: true}, table.Column{Name: "LOST", Right: true}, table.Column{Name: "FOR"}, table.Column{Name: "HAD"},
+		table.Column{Name: "OWED", Right: true}, table.Column{Name: "ROOM FOR", Right: true}, table.Column{Name: "SAFE UNTIL"})
+	for i := range list.Stops {
+		t.Row(stopRow(&list.Stops[i], list.At)...)
+	}
+	if err := h.print(&h.listing, t); err != nil {
+		return err
+	}
+	if h.terminal() && !h.noHeader && len(list.Stops) > 0 {
+		fmt.Fprintln(h.out, priceOf(list.Stops))
+	}
+	return nil
 }
 
 func taskRow(k *api.Task) []any {
@@ -150,9 +174,4 @@ func taskRow(k *api.Task) []any {
 		state = "queued"
 	}
 	return []any{k.Number, state, k.Attempt, k.Node, ran, status, span(time.Duration(k.CPUSeconds * float64(time.Second))), size(k.MaxRSS), dash(plain.Line(firstLine(k.Cause)))}
-}
-
-// sortStable sorts jobs without changing the order of equals.
-func sortStable(jobs []api.Job, less func(a, b *api.Job) bool) {
-	sort.SliceStable(jobs, func(i, j int) bool { return less(&jobs[i], &jobs[j]) })
 }

@@ -123,6 +123,9 @@ var filed = regexp.MustCompile(`^(config show|logs (--\S+ )*(1 )?1)$`)
 // TestHostileWords: what others chose as names, notes and reasons, and what a server says of
 // them, does nothing to a terminal in any command, and adds no line. In JSON all of it is there.
 func TestHostileWords(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it runs all commands, one after another")
+	}
 	t.Parallel()
 	s := newSession(t, "hostile")
 	s.output(prompt{text: "fairlead serve --dev --cpus 2", want: []string{"..."}})
@@ -146,6 +149,12 @@ func TestHostileWords(t *testing.T) {
 			}
 			harmless(t, seen)
 		})
+	}
+	const printed = "a\x1b[2J\x1b]0;t\x07" // by the first job
+	for line, out := range map[string]string{"logs 1 | cat": s.piped(address, "logs 1"), "logs --raw 1": s.onTerminal(t, address, "logs --raw 1"), "logs --raw --all 1": s.onTerminal(t, address, "logs --raw --all 1")} {
+		if !strings.Contains(out, printed) {
+			t.Errorf("%s prints %q, want the bytes of the job", line, out)
+		}
 	}
 	for _, line := range []string{"queue --all", "why 3", "shares", "nodes", "history", "doctor", "report fairness", "config history"} {
 		out := s.piped(address, line+" --json")

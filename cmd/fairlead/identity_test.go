@@ -129,7 +129,7 @@ func TestPortIsNoIdentity(t *testing.T) {
 		}
 		c.Close()
 	}
-	list, err := client.Jobs(t.Context(), nil)
+	list, err := client.Jobs.List(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,30 +25,30 @@ type importing struct {
 	strict, json bool
 }
 
-func (a *app) configImportCommand() *cobra.Command {
+func configImportCommand(a *app) *cobra.Command {
 	var i importing
 	c := &cobra.Command{
 		Use:   "import FILE",
-		Short: "Make a configuration of Hadoop's or Slurm's",
-		Long: `Make a configuration of the allocation file of Hadoop's fair scheduler, the first one or
-YARN's (fair-scheduler.xml), or of the accounts of Slurm (sacctmgr dump CLUSTER file=FILE).
-What kind of file it is shows in its text.
+		Short: "Convert a configuration of Hadoop or Slurm",
+		Long: `Convert the allocation file of Hadoop's fair scheduler, of version 1 or of YARN
+(fair-scheduler.xml), or the accounts of Slurm (sacctmgr dump CLUSTER file=FILE). The kind of
+the file is recognized by its text.
 
-The configuration goes to standard output. Standard error tells, with lines of the source,
-what means something else here and what could not be taken over, why, and what to do
-instead; and how much of it was. A configuration of fairlead is written in its canonical
-form, with all defaults filled in. It needs no server.`,
+The configuration goes to standard output. Standard error lists, with lines of the source,
+settings that mean something else here and those that could not be converted, with the reason
+and an alternative, and sums up how much was converted. A configuration of fairlead is written
+in its canonical form, with all defaults. It needs no server.`,
 		Example: `  fairlead config import fair-scheduler.xml -o fairlead.yaml
   fairlead config import fair-scheduler.xml --capacity cpu=400,mem=1600G > fairlead.yaml
   sacctmgr dump harbour file=harbour.cfg; fairlead config import harbour.cfg --strict`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return a.importFile(&i, args[0]) },
+		RunE: func(_ *cobra.Command, args []string) error { return importFile(a, &i, args[0]) },
 	}
 	f := c.Flags()
-	f.StringVar(&i.from, "from", "", "kind of the file: hadoop, slurm or fairlead (default: by its text)")
-	f.StringVarP(&i.output, "output", "o", "", "write the configuration to this file, which must not be there yet")
-	f.StringToStringVar(&i.capacity, "capacity", nil, "what there is, for percentages of it, e.g. cpu=100,mem=400G")
-	f.BoolVar(&i.strict, "strict", false, "exit with 2 if something could not be taken over")
+	f.StringVar(&i.from, "from", "", "format of the file: hadoop, slurm or fairlead (default: recognized by its text)")
+	f.StringVarP(&i.output, "output", "o", "", "write the configuration to this file, which must not exist yet")
+	f.StringToStringVar(&i.capacity, "capacity", nil, "capacity of the cluster, for percentages of it, e.g. cpu=100,mem=400G")
+	f.BoolVar(&i.strict, "strict", false, "exit with 2 if a setting could not be converted")
 	f.BoolVar(&i.json, "json", false, "print the configuration and the report as JSON")
 	return c
 }
@@ -67,8 +67,8 @@ type imported struct {
 	Config   string          `json:"config"`
 }
 
-func (a *app) importFile(i *importing, file string) error {
-	text, err := a.readSource(file)
+func importFile(a *app, i *importing, file string) error {
+	text, err := readSource(a, file)
 	if err != nil {
 		return usageError{err}
 	}
@@ -76,7 +76,7 @@ func (a *app) importFile(i *importing, file string) error {
 	if err != nil {
 		return err
 	}
-	name := file // of what is checked, as problems name its lines
+	name := file // of the checked text; problems name its lines
 	if i.output != "" {
 		name = i.output
 	} else if r.From != foreign.Fairlead {
@@ -87,7 +87,7 @@ func (a *app) importFile(i *importing, file string) error {
 	switch {
 	case errors.As(err, &problems):
 		fmt.Fprint(a.errs, problems.Text())
-		return usagef("%s: what was made of it is not a configuration: see above, and change the source", file)
+		return usagef("%s: the result is not a configuration: see above, and change the source", file)
 	case err != nil:
 		return err
 	}
@@ -99,7 +99,7 @@ func (a *app) importFile(i *importing, file string) error {
 			return usageError{err}
 		}
 	}
-	if err := a.printImport(i, file, r, cfg.Problems); err != nil {
+	if err := printImport(a, i, file, r, cfg.Problems); err != nil {
 		return err
 	}
 	if i.strict && r.Count(foreign.Left) > 0 {
@@ -110,7 +110,7 @@ func (a *app) importFile(i *importing, file string) error {
 
 // readSource reads the file to import, but no more than is needed to see that it is too
 // large.
-func (a *app) readSource(file string) ([]byte, error) {
+func readSource(a *app, file string) ([]byte, error) {
 	in := a.in
 	if file != "-" {
 		f, err := os.Open(file)
@@ -182,7 +182,7 @@ func writeNew(name string, text []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-func (a *app) printImport(i *importing, file string, r *foreign.Result, problems config.Problems) error {
+func printImport(a *app, i *importing, file string, r *foreign.Result, problems config.Problems) error {
 	if i.json {
 		return a.printJSON(imported{
 			Version: api.Version, File: file, From: r.From,

@@ -8,22 +8,29 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/config"
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/forecast"
+	"github.com/fairlead/fairlead/internal/permit"
 	"github.com/fairlead/fairlead/internal/server"
 	"github.com/fairlead/fairlead/internal/settings"
 	"github.com/fairlead/fairlead/internal/socket"
 	"github.com/fairlead/fairlead/internal/tracing"
+	"github.com/fairlead/fairlead/internal/wait"
+	"github.com/fairlead/fairlead/queue"
+	"github.com/fairlead/fairlead/store/postgres"
+	"github.com/fairlead/fairlead/store/sqlite"
 )
 
 // instance is a server that runs in this process, wired from its parts.
 type instance struct {
 	store   jobStore
 	place   string // where the jobs are
-	loop    *fairlead.Loop
+	loop    *engine.Loop
 	server  *server.Server
 	log     *slog.Logger
 	config  *settings.Keeper
@@ -31,9 +38,11 @@ type instance struct {
 	cancel  context.CancelFunc
 	failed  chan error
 	changed chan struct{} // another server has changed the configuration
+	revoked chan struct{} // another server has revoked a node
 	listens []net.Listener
 
 	addresses []string // as they came out
+	outside   []string // those for other machines
 }
 
 // instanceOptions say how to wire it.
@@ -45,6 +54,7 @@ type instanceOptions struct {
 	storeName  string
 	socket     socket.Options
 	listen     []string // loopback addresses
+	tls        config.TLS
 	lease      time.Duration
 	log        *slog.Logger
 }
@@ -52,7 +62,9 @@ type instanceOptions struct {
 // newInstance opens the store, makes the loop and the server, and listens. It is
 // closed by stop, also after a failure of its own, which comes on failed.
 func newInstance(ctx context.Context, o instanceOptions) (*instance, error) {
-	x := &instance{log: o.log, failed: make(chan error, 4), changed: make(chan struct{}, 1)}
+	x := &instance{
+		log: o.log, failed: make(chan error, 4), changed: make(chan struct{}, 1), revoked: make(chan struct{}, 1),
+	}
 	ctx, x.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	if err := x.open(ctx, o); err != nil {
 		x.stop()
@@ -72,11 +84,13 @@ func (x *instance) open(ctx context.Context, o instanceOptions) (err error) {
 	if st := x.config.Status(); st.Problem != "" {
 		x.log.Error(st.Problem)
 	}
-	x.loop, err = fairlead.NewLoop(ctx, x.store, fairlead.LoopOptions{Shares: x.config.Config().Shares, LeaseTTL: o.lease, Logger: x.log, Seed: uint64(time.Now().UnixNano()), Name: serverName(o), Address: serverAddress(o), Changed: x.told, History: true})
+	x.loop, err = engine.NewLoop(ctx, x.store, engine.LoopOptions{Shares: x.config.Config().Shares, LeaseTTL: o.lease, Logger: x.log, Seed: uint64(time.Now().UnixNano()), Name: serverName(o), Address: serverAddress(o), Changed: x.settingsChanged})
 	if err != nil {
 		return err
 	}
-	x.config.Bind(x.loop)
+	ahead := forecast.New(x.loop)
+	ahead.Explainer().Remember()
+	x.config.Bind(x.loop, ahead)
 	tracer, err := tracing.New(os.Getenv, version, x.log)
 	if err != nil {
 		return err
@@ -92,14 +106,20 @@ func (x *instance) open(ctx context.Context, o instanceOptions) (err error) {
 			return nil
 		})
 	}
+	authority, err := openAuthority(o.tls, x.log)
+	if err != nil {
+		return err
+	}
 	x.server = server.New(server.Options{
-		Loop: x.loop, Store: x.store, Program: version, StoreName: o.storeName, Database: o.database, Anonymous: o.config.Server.Anonymous, Origins: o.config.Server.Origins, Config: x.config, Logger: x.log, Tracer: tracer,
+		CA: authority, Loop: x.loop, Forecast: ahead, KeepHistory: true,
+		Store: x.store, Program: version, StoreName: o.storeName, Database: o.database, Anonymous: o.config.Server.Anonymous, Origins: o.config.Server.Origins, Config: x.config, Logger: x.log, Tracer: tracer,
 	})
 	if err := x.listen(o); err != nil {
 		return err
 	}
 	x.goes(func() error { return x.loop.Run(ctx) })
 	x.goes(func() error { return x.follow(ctx) })
+	x.goes(func() error { return x.dropRevoked(ctx) })
 	x.goes(func() error { return x.server.Serve(ctx, x.listens...) })
 	x.goes(func() error { return x.retain(ctx, o.config.Server.Retention) })
 	if o.configFile != "" {
@@ -121,13 +141,13 @@ func serverAddress(o instanceOptions) string {
 	return path
 }
 
-// told hears which settings another server has changed.
-func (x *instance) told(keys []string) {
+// settingsChanged hears which settings another server has changed.
+func (x *instance) settingsChanged(keys []string) {
 	if slices.ContainsFunc(keys, settings.Ours) {
-		select {
-		case x.changed <- struct{}{}:
-		default:
-		}
+		wait.Wake(x.changed)
+	}
+	if slices.Contains(keys, permit.Changed) {
+		wait.Wake(x.revoked)
 	}
 }
 
@@ -188,10 +208,8 @@ func (x *instance) retain(ctx context.Context, kept time.Duration) error {
 		} else if n > 0 {
 			x.log.Info("removed old jobs", "jobs", n)
 		}
-		select {
-		case <-ctx.Done():
+		if !wait.For(ctx, time.Hour) {
 			return nil
-		case <-time.After(time.Hour):
 		}
 	}
 }
@@ -214,7 +232,34 @@ func (x *instance) listen(o instanceOptions) error {
 		x.addresses = append(x.addresses, l.Addr().String())
 		x.listens = append(x.listens, l)
 	}
+	return x.listenOutside(o.tls.Listen)
+}
+
+// listenOutside listens for other machines.
+func (x *instance) listenOutside(addresses []string) error {
+	for _, address := range addresses {
+		l, err := net.Listen("tcp", address)
+		if err != nil {
+			return fmt.Errorf("--listen-tls: %w", err)
+		}
+		x.outside = append(x.outside, l.Addr().String())
+		x.listens = append(x.listens, x.server.NodeListener(l))
+	}
 	return nil
+}
+
+// dropRevoked ends what nodes have here that another server has revoked.
+func (x *instance) dropRevoked(ctx context.Context) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-x.revoked:
+		}
+		if err := x.server.DropRevoked(ctx); err != nil && ctx.Err() == nil {
+			x.log.Error("which nodes are revoked is not known; each request of a node is checked by itself", "error", err)
+		}
+	}
 }
 
 // checkLoopback refuses to listen where other machines could connect: what passes there is not
@@ -225,7 +270,8 @@ func checkLoopback(address string) error {
 		return usagef("--listen: %w; expected an address such as %s", err, defaultAddress)
 	}
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return usagef("--listen %s: other machines could connect, and what passes there is not encrypted; use 127.0.0.1", address)
+		return usagef("--listen %s: other machines could connect, and what passes there is not encrypted; use 127.0.0.1, "+
+			"and --listen-tls for agents on other machines", address)
 	}
 	return nil
 }
@@ -242,3 +288,37 @@ func (x *instance) stop() error {
 	}
 	return x.store.Close()
 }
+
+// jobStore is what a server needs of its store.
+type jobStore interface {
+	queue.Store
+	settings.Store
+	// Forget removes what ended before an instant.
+	Forget(ctx context.Context, before time.Time) (int, error)
+}
+
+// isURL reports whether jobs are kept in a database server, not in a file.
+func isURL(database string) bool {
+	return strings.HasPrefix(database, "postgres://") || strings.HasPrefix(database, "postgresql://")
+}
+
+// openStore opens the database of a server, and says in the options where it is.
+func openStore(ctx context.Context, o instanceOptions) (jobStore, instanceOptions, error) {
+	unit := o.config.Shares.Sched.Unit
+	if !isURL(o.database) {
+		s, err := sqlite.Open(ctx, o.database, sqlite.Options{Unit: unit, Grace: o.lease})
+		if err != nil {
+			return nil, o, err
+		}
+		return s, o, nil
+	}
+	s, err := postgres.Open(ctx, o.database, postgres.Options{Unit: unit, Grace: o.lease, Logger: o.log})
+	if err != nil {
+		return nil, o, err
+	}
+	o.storeName, o.database = s.Place(), ""
+	return s, o, nil
+}
+
+// defaultAddress is where a development server has its dashboard unless told otherwise.
+const defaultAddress = "127.0.0.1:7447"

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // ledger is the file in which tasks note that they began (b) and that they came to
@@ -60,9 +60,9 @@ func (l ledger) count(t *testing.T, what string, try int) (n int) {
 // checkCounters compares the counters of a store with its jobs, and those of the jobs
 // that match with their tasks. It returns how many differ.
 func checkCounters(t testing.TB, store interface {
-	fairlead.Store
-	fairlead.Accountant
-}, q fairlead.Query) (wrong int) {
+	queue.Store
+	queue.Accountant
+}, q queue.Query) (wrong int) {
 	t.Helper()
 	ctx := context.Background()
 	kept, err1 := store.Usage(ctx)
@@ -82,15 +82,15 @@ func checkCounters(t testing.TB, store interface {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n := map[fairlead.State]int{fairlead.Waiting: j.Tasks - len(tasks)}
+		n := map[queue.State]int{queue.Waiting: j.Tasks - len(tasks)}
 		for _, k := range tasks {
 			n[k.State]++
 		}
 		if j.Cancel { // what never started was cancelled without a row of its own
-			n[fairlead.Cancelled], n[fairlead.Waiting] = n[fairlead.Cancelled]+n[fairlead.Waiting], 0
+			n[queue.Cancelled], n[queue.Waiting] = n[queue.Cancelled]+n[queue.Waiting], 0
 		}
-		if n[fairlead.Waiting] != j.Waiting || n[fairlead.Running] != j.Running || n[fairlead.Succeeded] != j.Succeeded ||
-			n[fairlead.Failed] != j.Failed || n[fairlead.Cancelled] != j.Cancelled {
+		if n[queue.Waiting] != j.Waiting || n[queue.Running] != j.Running || n[queue.Succeeded] != j.Succeeded ||
+			n[queue.Failed] != j.Failed || n[queue.Cancelled] != j.Cancelled {
 			wrong++
 			t.Errorf("job %d says %d waiting, %d running, %d succeeded, %d failed, %d cancelled; its tasks are %v",
 				j.ID, j.Waiting, j.Running, j.Succeeded, j.Failed, j.Cancelled, n)

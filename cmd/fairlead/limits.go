@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
@@ -12,16 +11,16 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-func (a *app) limitsCommand() *cobra.Command {
+func limitsCommand(a *app) *cobra.Command {
 	var l listing
 	c := &cobra.Command{
 		Use:   "limits",
-		Short: "List licences and rates: what is in use, and what waits for it",
-		Long: `List the licences and the rates of the configuration: how much of each is in use, who
-holds it, when the next start may come, and how many tasks wait that ask for it.
+		Short: "List licenses and rates: their use, and the tasks that wait for them",
+		Long: `List the licenses and rates of the configuration: how much of each is in use, who holds it,
+when the next start is possible, and how many waiting tasks ask for it.
 
-A job asks for licences with submit --licenses, and names rates with submit --rate; a
-rate may also hold for all jobs of a kind.`,
+A job asks for licenses with submit --licenses and for rates with submit --rate; a rate can
+also apply to all jobs of a kind.`,
 		Example: `  fairlead limits
   fairlead limits --json
   fairlead submit -L matlab:1 -- ./fit      # one matlab for each running task
@@ -29,7 +28,10 @@ rate may also hold for all jobs of a kind.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.with(func(client *api.Client) error {
-				return a.repeat(c.Context(), &l, func() error { return a.showLimits(c.Context(), client, &l) })
+				return a.repeat(c.Context(), &l, func() error {
+					return show(a, l.json, func(doc *api.Limits) error { return printLimits(a, &l, doc) })(
+						client.Nodes.Limits(c.Context()))
+				})
 			})
 		},
 	}
@@ -37,22 +39,15 @@ rate may also hold for all jobs of a kind.`,
 	return c
 }
 
-func (a *app) showLimits(ctx context.Context, client *api.Client, l *listing) error {
-	doc, err := client.Limits(ctx)
-	if err != nil {
-		return err
-	}
-	if l.json {
-		return a.printJSON(doc)
-	}
+func printLimits(a *app, l *listing, doc *api.Limits) error {
 	if len(doc.Licenses)+len(doc.Rates) == 0 {
-		fmt.Fprintln(a.errs, "no licences and no rates are configured; an administrator adds, for example:\n  licenses: {matlab: 5}\n  rates: {linkedin: 5/s}")
+		fmt.Fprintln(a.errs, "no licenses and no rates are configured; an administrator adds, for example:\n  licenses: {matlab: 5}\n  rates: {linkedin: 5/s}")
 		return nil
 	}
 	t := table.New(table.Column{Name: "NAME"}, table.Column{Name: "WHAT"}, table.Column{Name: "LIMIT", Right: true}, table.Column{Name: "BURST", Right: true},
 		table.Column{Name: "USED", Right: true}, table.Column{Name: "LEFT", Right: true}, table.Column{Name: "WAITING", Right: true}, table.Column{Name: "NEXT START", Right: true}, table.Column{Name: "HELD BY"})
 	for _, x := range doc.Licenses {
-		t.Row(x.Name, "licence", x.Total, "-", x.Used, max(0, x.Total-x.Used), x.Waiting, "-", dash(holders(x.Holders)))
+		t.Row(x.Name, "license", x.Total, "-", x.Used, max(0, x.Total-x.Used), x.Waiting, "-", dash(holders(x.Holders)))
 	}
 	for _, x := range doc.Rates {
 		limit, left, next := dash(x.Limit), fmt.Sprint(x.Left), "now"
@@ -67,7 +62,7 @@ func (a *app) showLimits(ctx context.Context, client *api.Client, l *listing) er
 	return a.print(l, t)
 }
 
-// holders says who holds most of a licence.
+// holders says who holds most of a license.
 func holders(all []why.Holder) string {
 	var parts []string
 	for _, h := range all {

@@ -4,6 +4,8 @@ import (
 	"log/slog"
 	"strings"
 	"time"
+
+	"github.com/fairlead/fairlead/internal/engine"
 )
 
 // logTo makes the logger of the flags --log and --log-format.
@@ -61,8 +63,8 @@ func checkDrain(d time.Duration) error {
 
 // checkNode checks --name: of a node, or of a worker.
 func checkNode(name, what string) error {
-	if strings.ContainsAny(name, "/ \t\n") || name == "" || len(name) > 256 {
-		return usagef("--name: %.300q cannot be the name of a %s: it is to have at most 256 letters, and neither spaces nor a slash", name, what)
+	if err := engine.CheckNode(name); err != nil {
+		return usagef("--name: this cannot be the name of a %s: %v", what, err)
 	}
 	return nil
 }

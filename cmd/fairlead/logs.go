@@ -16,19 +16,19 @@ import (
 	"github.com/fairlead/fairlead/internal/plain"
 )
 
-func (a *app) logsCommand() *cobra.Command {
-	var follow, stderr, all bool
+func logsCommand(a *app) *cobra.Command {
+	var follow, stderr, all, raw bool
 	var attempt int
 	var tail int
 	c := &cobra.Command{
 		Use:   "logs JOB[_NUMBER]",
 		Short: "Print the output of a job",
-		Long: `Print the output of a job, as its agent keeps it. A job that writes into a file of
-its own (submit -o) has none here.
+		Long: `Print the output of a job from its agent. A job that writes its output to a file
+(submit -o) has none here.
 
-On a terminal, text, colours and bars of progress are shown; other sequences that a terminal
-would obey are left out. Into a pipe or a file output goes byte by byte as it is: fairlead
-logs 1042 | cat`,
+A terminal shows text, colours and progress bars; other control sequences are removed. A pipe
+or a file gets the output unchanged. With --raw a terminal gets it unchanged, too: then the job
+can control the terminal like a program that runs in it.`,
 		Example: "  fairlead logs 1042\n  fairlead logs -f 1042_7\n  fairlead logs --tail 20 1042\n  fairlead logs --all 1042      all tasks, their numbers before each line",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -42,7 +42,7 @@ logs 1042 | cat`,
 					if follow || number >= 0 {
 						return usagef("--all is what all tasks have printed: without -f, and without the number of one")
 					}
-					return a.allLogs(c.Context(), client, id, stderr, tail)
+					return allLogs(c.Context(), a, client, id, stderr, raw, tail)
 				}
 				if number >= 0 {
 					index, err := taskIndex(c.Context(), client, id, number)
@@ -57,22 +57,23 @@ logs 1042 | cat`,
 				if stderr {
 					q.Set("stderr", "true")
 				}
-				return a.printLog(c.Context(), client, id, q, tail, follow)
+				return printLog(c.Context(), a, client, id, q, tail, follow, raw)
 			})
 		},
 	}
 	f := c.Flags()
-	f.BoolVarP(&follow, "follow", "f", false, "go on until the job ends")
-	f.BoolVar(&all, "all", false, "output of all tasks, one after the other, with number and node before each line")
-	f.IntVar(&attempt, "attempt", 0, "output of this attempt (default: the last)")
-	f.IntVar(&tail, "tail", 0, "only the last so many lines (of the last 256 KiB)")
+	f.BoolVarP(&follow, "follow", "f", false, "follow the output until the job ends")
+	f.BoolVar(&all, "all", false, "output of all tasks in turn, with number and node before each line")
+	f.BoolVar(&raw, "raw", false, "unchanged output, even on a terminal")
+	f.IntVar(&attempt, "attempt", 0, "output of this attempt (default: the latest)")
+	f.IntVar(&tail, "tail", 0, "number of last lines to print (within the last 256 KiB)")
 	return c
 }
 
 // allLogs prints the output of the last attempt of each task, line by line after the task's
 // number and node.
-func (a *app) allLogs(ctx context.Context, client *api.Client, id int64, stderr bool, tail int) error {
-	r, err := client.Job(ctx, id)
+func allLogs(ctx context.Context, a *app, client *api.Client, id int64, stderr, raw bool, tail int) error {
+	r, err := client.Jobs.Get(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -82,11 +83,11 @@ func (a *app) allLogs(ctx context.Context, client *api.Client, id int64, stderr 
 		if stderr {
 			q.Set("stderr", "true")
 		}
-		if err := a.copyLog(ctx, &text, client, id, q, tail, false); err != nil {
+		if err := copyLog(ctx, a, &text, client, id, q, tail, false); err != nil {
 			return fmt.Errorf("task %d: %w", t.Number, err)
 		}
 		printed, out := text.String(), plain.Raw(a.out)
-		if a.terminal() {
+		if a.terminal() && !raw {
 			printed = plain.Text(printed)
 		}
 		for line := range strings.Lines(printed) {
@@ -98,7 +99,7 @@ func (a *app) allLogs(ctx context.Context, client *api.Client, id int64, stderr 
 
 // taskIndex finds the index of a task by its number in the array.
 func taskIndex(ctx context.Context, client *api.Client, id int64, number int) (int, error) {
-	r, err := client.Job(ctx, id)
+	r, err := client.Jobs.Get(ctx, id)
 	if err != nil {
 		return 0, err
 	}
@@ -115,17 +116,17 @@ const logPart = 256 << 10
 
 // printLog prints output: as it is for a program, and for a terminal its text and colours, as
 // nobody knows what else a job, or what it reads, would do to one.
-func (a *app) printLog(ctx context.Context, client *api.Client, id int64, q url.Values, tail int, follow bool) error {
-	if !a.terminal() {
-		return a.copyLog(ctx, plain.Raw(a.out), client, id, q, tail, follow)
+func printLog(ctx context.Context, a *app, client *api.Client, id int64, q url.Values, tail int, follow, raw bool) error {
+	if raw || !a.terminal() {
+		return copyLog(ctx, a, plain.Raw(a.out), client, id, q, tail, follow)
 	}
 	out := plain.NewOutput(plain.Raw(a.out))
-	return errors.Join(a.copyLog(ctx, out, client, id, q, tail, follow), out.Close())
+	return errors.Join(copyLog(ctx, a, out, client, id, q, tail, follow), out.Close())
 }
 
-// copyLog copies output, all of it or the last lines only: what is there, or until the
+// copyLog copies output, all of it or the last lines only: the present output, or until the
 // job ends.
-func (a *app) copyLog(ctx context.Context, out io.Writer, client *api.Client, id int64, q url.Values, tail int, follow bool) error {
+func copyLog(ctx context.Context, a *app, out io.Writer, client *api.Client, id int64, q url.Values, tail int, follow bool) error {
 	offset, told := int64(0), false
 	if tail > 0 {
 		offset = -logPart
@@ -133,7 +134,7 @@ func (a *app) copyLog(ctx context.Context, out io.Writer, client *api.Client, id
 	for {
 		q.Set("offset", strconv.FormatInt(offset, 10))
 		q.Set("limit", strconv.Itoa(logPart))
-		chunk, err := client.Log(ctx, id, q)
+		chunk, err := client.Jobs.Log(ctx, id, q)
 		switch {
 		case err != nil:
 			return err

@@ -77,7 +77,7 @@ func (l *machineLog) overfull() (out []string) {
 		}
 		for _, name := range slices.Sorted(maps.Keys(held)) {
 			if held[name] > l.licenses[name] {
-				out = append(out, fmt.Sprintf("job %d: %d of the %d licences %s are held", r.job, held[name], l.licenses[name], name))
+				out = append(out, fmt.Sprintf("job %d: %d of the %d licenses %s are held", r.job, held[name], l.licenses[name], name))
 			}
 		}
 	}
@@ -152,6 +152,22 @@ func (l *machineLog) broken() (out []string) {
 	return out
 }
 
+// setAside leaves out the promises that nobody had to keep, and says how many they are: between the
+// promise and the start a task ran over its limit, or so nearly that the scheduler may have heard of
+// its end after it. The plan gives such a task more time, and others may use it.
+func (l *machineLog) setAside() int {
+	_, runs := l.byJob()
+	before := len(l.promises)
+	l.promises = slices.DeleteFunc(l.promises, func(p promise) bool {
+		started := slices.MinFunc(runs[p.job], func(a, b machineRun) int { return a.start.Compare(b.start) }).start
+		return slices.ContainsFunc(l.runs, func(r machineRun) bool {
+			due := r.start.Add(r.limit)
+			return r.limit > 0 && due.After(p.at) && due.Before(started) && r.end.After(due.Add(-l.late))
+		})
+	})
+	return before - len(l.promises)
+}
+
 // thief is a job that went ahead of one for which room was kept, kept its limit, and still ran
 // when the room should have been there; 0 if there is none.
 func (l *machineLog) thief(p promise, started time.Time) int {
@@ -163,7 +179,7 @@ func (l *machineLog) thief(p promise, started time.Time) int {
 	return 0
 }
 
-// wellRun is a log without a fault: of two nodes, with a gang, GPUs, a licence, and a job that
+// wellRun is a log without a fault: of two nodes, with a gang, GPUs, a license, and a job that
 // goes ahead of one for which room is kept.
 func wellRun() *machineLog {
 	began := time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
@@ -210,11 +226,11 @@ var faults = map[string]func(*machineLog) string{
 			return "gpu of " + r.node
 		})
 	},
-	"a licence too many": func(l *machineLog) string {
+	"a license too many": func(l *machineLog) string {
 		return l.again(func(r *machineRun) bool { return len(r.licenses) > 0 }, func(r *machineRun) string {
 			name := slices.Sorted(maps.Keys(r.licenses))[0]
 			r.licenses = map[string]int64{name: 1 + l.licenses[name]}
-			return "licences " + name
+			return "licenses " + name
 		})
 	},
 	"a gang in parts": func(l *machineLog) string {
@@ -320,4 +336,24 @@ func TestMachineLog(t *testing.T) {
 		t.Errorf("in a log without a fault: %q", found)
 	}
 	findsFaults(t, l)
+}
+
+// TestMachineLogOverLimit: a task that runs over its limit voids the promises that were made before
+// then and were not yet kept, and no others.
+func TestMachineLogOverLimit(t *testing.T) {
+	t.Parallel()
+	l := wellRun()
+	if n := l.setAside(); n != 0 {
+		t.Errorf("%d promises are left out of a log in which all keep their limits", n)
+	}
+	second := &l.runs[1] // job 2, with a limit of 20 s
+	second.end = second.start.Add(20*time.Second + time.Millisecond)
+	for i := range l.runs {
+		if r := &l.runs[i]; r.job == 5 {
+			r.start, r.end = r.start.Add(6*time.Second), r.end.Add(6*time.Second)
+		}
+	}
+	if n := l.setAside(); n != 1 || len(l.promises) != 1 || l.promises[0].job != 3 {
+		t.Errorf("%d promises are left out, and %v are left", n, l.promises)
+	}
 }

@@ -23,9 +23,6 @@ import (
 	"github.com/fairlead/fairlead/internal/socket"
 )
 
-// version is that of the program; a release sets it.
-var version = "0.1.0-dev"
-
 func main() {
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
@@ -47,18 +44,6 @@ func run(args []string, in io.Reader, out, errs io.Writer) int {
 	return report(ctx, cmd, err, safeErrs)
 }
 
-// exit is an error that only sets the exit status: what there is to say was said.
-type exit int
-
-func (e exit) Error() string { return fmt.Sprint("exit status ", int(e)) }
-
-// usageError is a mistake in the use of the command line.
-type usageError struct{ error }
-
-func (e usageError) Unwrap() error { return e.error }
-
-func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
-
 // report prints an error and returns the exit status that goes with it.
 func report(ctx context.Context, cmd *cobra.Command, err error, errs io.Writer) int {
 	var status exit
@@ -77,7 +62,7 @@ func report(ctx context.Context, cmd *cobra.Command, err error, errs io.Writer) 
 	case errors.As(err, new(*socket.StrangerError)):
 		return api.ExitUnreachable // the error says what to do
 	case errors.Is(err, api.ErrUnreachable) && errors.Is(err, os.ErrPermission):
-		fmt.Fprintln(errs, "the socket lets in its owner and group only; whoever runs the server can change that with socket_mode and socket_group in its configuration")
+		fmt.Fprintln(errs, "only the owner and the group of the socket may connect; the administrator can change that with socket_mode and socket_group in the configuration")
 		return api.ExitUnreachable
 	case errors.Is(err, api.ErrUnreachable):
 		fmt.Fprintln(errs, "start a server with: fairlead serve --dev    or say where it is with --server or FAIRLEAD_SERVER")
@@ -92,7 +77,7 @@ func newRoot(a *app) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "fairlead",
 		Short:         "Share machines or workers fairly, and say why",
-		Long:          "fairlead shares machines or workers fairly between users, teams and tenants, and\nanswers \"why is my job waiting?\" with the numbers it decided by.",
+		Long:          "fairlead shares machines or workers fairly between users, teams and tenants, and\nanswers \"why is my job waiting?\" with the numbers that it compared.",
 		SilenceErrors: true, SuggestionsMinimumDistance: 2,
 		SilenceUsage: true,
 		Version:      version + build(),
@@ -109,28 +94,65 @@ func newRoot(a *app) *cobra.Command {
 		return usageError{errors.New(parsing.ReplaceAllString(err.Error(), ""))}
 	})
 	root.PersistentFlags().StringVar(&a.server, "server", os.Getenv("FAIRLEAD_SERVER"), "path of the server's socket")
-	root.PersistentFlags().StringVar(&a.serverUser, "server-user", os.Getenv("FAIRLEAD_SERVER_USER"), "user as whom the server runs, if that is neither root nor you")
+	root.PersistentFlags().StringVar(&a.serverUser, "server-user", os.Getenv("FAIRLEAD_SERVER_USER"), "user of the server, if that is neither root nor you")
 	root.AddGroup(&cobra.Group{ID: "start", Title: "Begin:"}, &cobra.Group{ID: "jobs", Title: "Jobs:"},
 		&cobra.Group{ID: "cluster", Title: "Shares and machines:"}, &cobra.Group{ID: "admin", Title: "For administrators:"})
-	add := func(group string, commands ...*cobra.Command) {
-		for _, c := range commands {
+	add := func(group string, commands ...func(*app) *cobra.Command) {
+		for _, command := range commands {
+			c := command(a)
 			c.GroupID = group
 			wrapArgs(c)
 			root.AddCommand(c)
 		}
 	}
-	add("start", a.demoCommand(), a.serveCommand(), a.workCommand())
-	add("jobs", a.submitCommand(), a.queueCommand(), a.whyCommand(), a.cancelCommand(), a.holdCommand(), a.releaseCommand(),
-		a.requeueCommand(), a.alterCommand(), a.prioCommand(), a.logsCommand(), a.historyCommand())
-	add("cluster", a.sharesCommand(), a.topCommand(), a.reportCommand(), a.nodesCommand(), a.limitsCommand(), a.drainCommand(), a.pauseCommand(), a.resumeCommand(), a.reserveCommand(), a.dashboardCommand(), a.explainCommand())
-	add("admin", a.configCommand(), a.boostCommand(), a.usageCommand(), a.bridgeCommand(), a.stepCommand(), a.simCommand(), a.benchCommand(), a.doctorCommand())
+	add("start", demoCommand, serveCommand, workCommand)
+	add("jobs", submitCommand, queueCommand, whyCommand, cancelCommand, uncancelCommand, holdCommand, releaseCommand,
+		requeueCommand, alterCommand, prioCommand, logsCommand, historyCommand)
+	add("cluster", sharesCommand, topCommand, reportCommand, nodesCommand, limitsCommand, drainCommand, pauseCommand,
+		resumeCommand, reserveCommand, dashboardCommand, explainCommand)
+	add("admin", configCommand, boostCommand, usageCommand, tokenCommand, bridgeCommand, stepCommand, simCommand,
+		benchCommand, doctorCommand, clusterCommand, licensesCommand)
+	root.SetHelpCommand(helpCommand(root))
 	return root
 }
 
-// knownCommand refuses what is no command, and names what may have been meant.
+// helpCommand prints the help of a command; unlike that of the library it refuses unknown commands.
+func helpCommand(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [command]",
+		Short: "Help about any command",
+		ValidArgsFunction: func(_ *cobra.Command, args []string, begin string) (names []cobra.Completion, _ cobra.ShellCompDirective) {
+			if c, _, err := root.Find(args); err == nil {
+				for _, sub := range c.Commands() {
+					if sub.IsAvailableCommand() && strings.HasPrefix(sub.Name(), begin) {
+						names = append(names, cobra.CompletionWithDesc(sub.Name(), sub.Short))
+					}
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			c, rest, err := root.Find(args)
+			if err == nil && c == root && len(rest) > 0 {
+				err = knownCommand(root, rest)
+			}
+			if err != nil {
+				return err
+			}
+			c.InitDefaultHelpFlag()
+			return c.Help()
+		},
+	}
+}
+
+// knownCommand refuses an unknown command, and suggests a similar one.
 func knownCommand(root *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
+	}
+	root.SuggestionsMinimumDistance = 2
+	if len(args[0]) <= 3 {
+		root.SuggestionsMinimumDistance = 1 // of three letters two others make any word
 	}
 	if near := root.SuggestionsFor(args[0]); len(near) > 0 {
 		return usagef("unknown command %q - did you mean %s?", args[0], strings.Join(near, " or "))

@@ -22,14 +22,14 @@ type prio struct {
 	limit int
 }
 
-func (a *app) prioCommand() *cobra.Command {
+func prioCommand(a *app) *cobra.Command {
 	p := &prio{app: a}
 	c := &cobra.Command{
 		Use:   "prio [JOB...]",
 		Short: "List the priorities of waiting jobs, term by term (policy multifactor)",
-		Long: `List the jobs that wait under the policy multifactor with their priorities, in the order
-in which they would start. The terms add up to the priority; NICE is subtracted. Each term
-is its weight times its factor, as configured under multifactor.`,
+		Long: `List the waiting jobs under the policy multifactor with their priorities, in the order in
+which they would start. The terms add up to the priority; NICE is subtracted. Each term is a
+weight, as configured under multifactor, times a factor.`,
 		Example: `  fairlead prio
   fairlead prio -u ann
   fairlead prio 1042 --json`,
@@ -44,7 +44,7 @@ is its weight times its factor, as configured under multifactor.`,
 	f.StringVarP(&p.user, "user", "u", "", "jobs of this user")
 	f.StringVarP(&p.pool, "pool", "A", "", "jobs of this pool and those below it")
 	f.StringVarP(&p.kind, "kind", "k", "", "jobs of this kind")
-	f.IntVar(&p.limit, "limit", 1000, "at most so many jobs")
+	f.IntVar(&p.limit, "limit", 1000, "maximum number of jobs")
 	return c
 }
 
@@ -58,7 +58,7 @@ func (p *prio) show(ctx context.Context, client *api.Client, args []string) erro
 	}
 	v.Set("rank", "true")
 	v.Set("limit", strconv.Itoa(p.limit))
-	list, err := client.Jobs(ctx, v)
+	list, err := client.Jobs.List(ctx, v)
 	if err != nil {
 		return err
 	}
@@ -100,15 +100,7 @@ func prioTable(jobs []api.Job) *table.Table {
 		for _, term := range j.Terms {
 			terms[term.Name] = term.Value
 		}
-		t.Row(priorityRow(names, []any{j.ID, j.User, j.Pool, words.Rank(j)}, j.Points, terms)...)
+		t.Row(priorityRow(names, []any{j.ID, j.User, words.Pool(j.Pool), words.Rank(j)}, j.Points, terms)...)
 	}
 	return t
-}
-
-// points is the priority of a job under the policy multifactor.
-func points(j *api.Job) string {
-	if j.Points == nil {
-		return "-"
-	}
-	return pointsText(*j.Points)
 }

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"os/user"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -17,7 +18,7 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// selection are the flags by which commands choose jobs.
+// selection are the flags of commands that choose jobs.
 type selection struct {
 	user, pool, kind string
 	states           []string
@@ -29,6 +30,17 @@ func (s *selection) flags(c *cobra.Command) {
 	f.StringVarP(&s.pool, "pool", "A", "", "jobs of this pool and those below it")
 	f.StringVarP(&s.kind, "kind", "k", "", "jobs of this kind")
 	f.StringSliceVarP(&s.states, "state", "t", nil, "jobs in these states: held, blocked, waiting, queued, running, succeeded, failed, cancelled (or their first letters)")
+}
+
+// whose are the flags of the selection, but for the states, each with a space after it.
+func (s *selection) whose() string {
+	flags := ""
+	for _, f := range [][2]string{{"-u", s.user}, {"-A", s.pool}, {"-k", s.kind}} {
+		if f[1] != "" {
+			flags += f[0] + " " + words.ShellQuoted(f[1]) + " "
+		}
+	}
+	return flags
 }
 
 // values are the selection as parameters of the interface.
@@ -97,7 +109,7 @@ func stateName(text string) (string, error) {
 	return "", usagef("%q is not a state: held, blocked, waiting, queued, running, succeeded, failed, cancelled", text)
 }
 
-type queue struct {
+type queueList struct {
 	*app
 	listing
 	selection
@@ -105,20 +117,20 @@ type queue struct {
 	limit            int
 }
 
-func (a *app) queueCommand() *cobra.Command {
-	q := &queue{app: a}
+func queueCommand(a *app) *cobra.Command {
+	q := &queueList{app: a}
 	c := &cobra.Command{
 		Use:     "queue [JOB...]",
 		Aliases: []string{"q"},
 		Short:   "List jobs in the order in which they would start",
-		Long: `List the jobs that have not ended: what runs, then what waits, in the order in which
-it would start. Your own are marked with *. Arrays are one line. 4x8 processors are those
-of four tasks that start all at once, with eight each.
+		Long: `List the jobs that have not ended: running ones first, then waiting ones in the order in
+which they would start. Your own are marked with *. An array is one line. 4x8 processors
+means four tasks that start at once, with eight processors each.
 
-RANK is the place of a job's next task among all that wait, if room came slot by slot
-and nobody new came. START is by when it starts if every task runs as long as it may and
-nobody new goes ahead: the instant from which on room is kept for it, or what a replay
-of the future says; - where that is not known, as without time limits.`,
+RANK is the position of a job's next task among all waiting tasks, assuming that slots become
+free one by one and no new jobs arrive. START is the latest start if every task uses its whole
+time limit and no new job goes ahead: the planned start of backfilling, or the result of a
+forecast; - if it is unknown, for example without time limits.`,
 		Example: `  fairlead queue -u ann
   fairlead queue -t waiting -l
   fairlead queue --start             what waits, in the order of starts
@@ -132,14 +144,14 @@ of the future says; - where that is not known, as without time limits.`,
 	}
 	q.listing.flags(c)
 	q.selection.flags(c)
-	c.Flags().BoolVar(&q.all, "all", false, "jobs that have ended as well")
+	c.Flags().BoolVar(&q.all, "all", false, "include jobs that have ended")
 	c.Flags().BoolVarP(&q.long, "long", "l", false, "more columns; the terms of priorities: fairlead prio")
-	c.Flags().BoolVar(&q.start, "start", false, "only jobs that wait, those first that will start first")
-	c.Flags().IntVar(&q.limit, "limit", 1000, "at most so many jobs")
+	c.Flags().BoolVar(&q.start, "start", false, "only waiting jobs, sorted by estimated start")
+	c.Flags().IntVar(&q.limit, "limit", 1000, "maximum number of jobs")
 	return c
 }
 
-func (q *queue) show(ctx context.Context, client *api.Client, args []string) error {
+func (q *queueList) show(ctx context.Context, client *api.Client, args []string) error {
 	v, err := q.of(args)
 	if err != nil {
 		return err
@@ -148,12 +160,13 @@ func (q *queue) show(ctx context.Context, client *api.Client, args []string) err
 		v["state"] = openStates
 	}
 	if q.start && len(q.states) == 0 {
-		v["state"] = []string{"waiting", "queued", "running"}
+		v["state"] = []string{"waiting"}
+		v.Set("next", "true") // an array with running tasks is there, too
 	}
 	v.Set("rank", "true")
 	v.Set("start", "true")
 	v.Set("limit", strconv.Itoa(q.limit))
-	list, err := client.Jobs(ctx, v)
+	list, err := client.Jobs.List(ctx, v)
 	if err != nil {
 		return err
 	}
@@ -180,7 +193,7 @@ func (q *queue) show(ctx context.Context, client *api.Client, args []string) err
 }
 
 // headline sums the system up in one line.
-func (q *queue) headline(list *api.JobList) {
+func (q *queueList) headline(list *api.JobList) {
 	s := list.Summary
 	last := "never"
 	if s.LastStep != nil {
@@ -191,8 +204,8 @@ func (q *queue) headline(list *api.JobList) {
 		list.At.Local().Format("15:04:05"), s.Waiting, s.Running, used, s.Capacity[s.Unit], s.Unit, last)
 }
 
-// sortStarts keeps what waits, in the order in which it will start; last that of which it is
-// not known.
+// sortStarts keeps the waiting jobs, in the order of their starts; jobs with unknown starts
+// come last.
 func sortStarts(list *api.JobList) {
 	list.Jobs = slices.DeleteFunc(list.Jobs, func(j api.Job) bool { return j.Waiting == 0 })
 	words.SortQueue(list.Jobs)
@@ -204,7 +217,7 @@ func sortStarts(list *api.JobList) {
 	})
 }
 
-func (q *queue) table(list *api.JobList) *table.Table {
+func (q *queueList) table(list *api.JobList) *table.Table {
 	unit := strings.ToUpper(list.Summary.Unit)
 	columns := []table.Column{{Name: "JOB", Right: true}, {Name: "USER"}, {Name: "POOL"}, {Name: "NAME"}, {Name: "KIND"},
 		{Name: unit, Right: true}, {Name: "LIMIT", Right: true}, {Name: "ST"}, {Name: "DONE", Right: true}, {Name: "AGE", Right: true}, {Name: "RANK", Right: true}, {Name: "START"}, {Name: "WAITING FOR"}}
@@ -225,7 +238,7 @@ func (q *queue) table(list *api.JobList) *table.Table {
 	return t
 }
 
-func (q *queue) row(j *api.Job, list *api.JobList, me string) []any {
+func (q *queueList) row(j *api.Job, list *api.JobList, me string) []any {
 	id := words.JobID(j)
 	if j.User == me {
 		id = "*" + id
@@ -235,7 +248,7 @@ func (q *queue) row(j *api.Job, list *api.JobList, me string) []any {
 		finished = fmt.Sprintf("%d/%d", j.Tasks-j.Waiting-j.Running, j.Tasks)
 	}
 	row := []any{
-		id, j.User, j.Pool, dash(j.Name), dash(j.Kind), words.Units(j, list.Summary.Unit), words.Limit(j.LimitSeconds),
+		id, j.User, words.Pool(j.Pool), dash(j.Name), dash(j.Kind), words.Units(j, list.Summary.Unit), words.Limit(j.LimitSeconds),
 		words.State(j), finished, span(list.At.Sub(j.Submitted)), words.Rank(j), words.Start(j, list.At), words.WaitingFor(j, list.At),
 	}
 	if q.long {
@@ -243,4 +256,17 @@ func (q *queue) row(j *api.Job, list *api.JobList, me string) []any {
 			dash(amounts(j.Request, list.Summary.Unit)), command(j))
 	}
 	return row
+}
+
+// sortStable sorts jobs without changing the order of equals.
+func sortStable(jobs []api.Job, less func(a, b *api.Job) bool) {
+	sort.SliceStable(jobs, func(i, j int) bool { return less(&jobs[i], &jobs[j]) })
+}
+
+// points is the priority of a job under the policy multifactor.
+func points(j *api.Job) string {
+	if j.Points == nil {
+		return "-"
+	}
+	return pointsText(*j.Points)
 }

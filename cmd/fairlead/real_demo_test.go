@@ -11,8 +11,12 @@ import (
 	"time"
 )
 
-// waits are the lines of a demonstration that say how long a user's jobs waited.
-var waits = regexp.MustCompile(`(?m)^ +(alice|bob|carol) .* ([0-9.]+)% +waited (\S+) on average$`)
+// got are the lines of a demonstration that say what a user got, and waited those that say how
+// long the same jobs waited in both halves.
+var (
+	got    = regexp.MustCompile(`(?m)^ +(alice|bob|carol) +[█·]+ +([0-9.]+)%$`)
+	waited = regexp.MustCompile(`(?m)^ +(alice|bob|carol) +(\d+) jobs +fifo (\S+) +fair (\S+)$`)
+)
 
 // TestRealDemo runs the demonstration as it is run without flags, with real processes:
 // who asks for little waits for the flood under FIFO, and hardly under fair share.
@@ -22,26 +26,28 @@ func TestRealDemo(t *testing.T) {
 		t.Fatalf("exit status %d: %s", code, errs.String())
 	}
 	t.Log(out.String())
-	lines := waits.FindAllStringSubmatch(out.String(), -1)
+	lines := got.FindAllStringSubmatch(out.String(), -1)
 	if len(lines) != 6 {
 		t.Fatalf("%d lines of users", len(lines))
 	}
 	for i, l := range lines {
-		got, _ := strconv.ParseFloat(l[2], 64)
-		wait, err := time.ParseDuration(l[3])
-		if err != nil {
-			t.Fatal(err)
+		part, _ := strconv.ParseFloat(l[2], 64)
+		switch fair, flood := i >= 3, l[1] == "alice"; {
+		case fair && (part < 25 || part > 42):
+			t.Errorf("under fair share %s got %g%%, want a third", l[1], part)
+		case !fair && flood && part < 90, !fair && !flood && part > 5:
+			t.Errorf("under FIFO %s got %g%%, want all for alice", l[1], part)
 		}
-		fair, flood := i >= 3, l[1] == "alice"
-		switch {
-		case fair && (got < 25 || got > 42):
-			t.Errorf("under fair share %s got %g%%, want a third", l[1], got)
-		case fair && !flood && wait > 5*time.Second:
-			t.Errorf("under fair share %s waited for %s", l[1], wait)
-		case !fair && flood && got < 90, !fair && !flood && got > 5:
-			t.Errorf("under FIFO %s got %g%%, want all for alice", l[1], got)
-		case !fair && !flood && wait < 10*time.Second:
-			t.Errorf("under FIFO %s waited for %s only", l[1], wait)
+	}
+	same := waited.FindAllStringSubmatch(out.String(), -1)
+	if len(same) != 3 {
+		t.Fatalf("%d lines of waits", len(same))
+	}
+	for _, l := range same[1:] {
+		fifo, err1 := time.ParseDuration(l[3])
+		fair, err2 := time.ParseDuration(l[4])
+		if err1 != nil || err2 != nil || l[2] != "20" || fifo < 10*time.Second || fair > 5*time.Second {
+			t.Errorf("%s: %s jobs waited for %s under FIFO and for %s under fair share", l[1], l[2], l[3], l[4])
 		}
 	}
 }

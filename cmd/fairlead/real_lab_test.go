@@ -17,9 +17,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
-	"github.com/fairlead/fairlead/why"
+	"github.com/fairlead/fairlead/internal/explain"
+	"github.com/fairlead/fairlead/policy"
+	"github.com/fairlead/fairlead/why/replay"
 )
 
 // lab is a cluster of one machine: a server and agents, each a process of its own, a
@@ -102,7 +103,7 @@ func (l *lab) work(name string, cpus int) {
 
 // node is the state of a node.
 func (l *lab) node(name string) string {
-	nodes, err := l.client.Nodes(l.t.Context())
+	nodes, err := l.client.Nodes.List(l.t.Context())
 	if err != nil {
 		return ""
 	}
@@ -172,7 +173,7 @@ func (l *lab) spoil(configured, reason string) {
 
 func (l *lab) status() *api.ConfigStatus {
 	l.t.Helper()
-	s, err := l.client.Config(l.t.Context())
+	s, err := l.client.Config.Status(l.t.Context())
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -218,7 +219,7 @@ func (l *lab) feed(users map[string]string, work []string, least int64) (end fun
 const enough = 60
 
 func waitingIn(client *api.Client, pool string) (int64, error) {
-	s, err := client.Shares(context.Background(), pool)
+	s, err := client.Pools.Shares(context.Background(), pool)
 	if err != nil {
 		return 0, err
 	}
@@ -255,7 +256,7 @@ func (l *lab) submit(client *api.Client, r api.SubmitRequest) {
 		return
 	}
 	for l.t.Context().Err() == nil {
-		resp, err := client.Submit(context.Background(), r)
+		resp, err := client.Jobs.Submit(context.Background(), r)
 		if err == nil {
 			for _, j := range resp.Jobs {
 				if j.Error != nil {
@@ -278,7 +279,7 @@ func (l *lab) askSome() (asked int) {
 		if seen[j.Pool] {
 			continue
 		}
-		a, err := l.client.Why(l.t.Context(), j.ID, fairlead.WhyOptions{Evidence: true})
+		a, err := l.client.Jobs.Why(l.t.Context(), j.ID, explain.WhyOptions{Evidence: true})
 		if err != nil {
 			l.t.Fatal(err)
 		}
@@ -287,7 +288,7 @@ func (l *lab) askSome() (asked int) {
 		}
 		seen[j.Pool] = true
 		asked++
-		for _, c := range why.Verify(a) {
+		for _, c := range replay.Verify(a, policy.Rule) {
 			if !c.OK {
 				l.t.Errorf("job %d: %s: %s\n%s", j.ID, c.What, c.Text, a.Text())
 			}

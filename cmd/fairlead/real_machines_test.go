@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cluster"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/explain"
 )
 
 // shapes are eight machines of eight kinds, as their agents claim to be.
@@ -43,40 +43,46 @@ licenses: {matlab: 3, ansys: 2}
 
 const (
 	machineJobs = 70
-	// blocked is the time limit of the tasks that hold every node until all is submitted, and
-	// everybody has been told by when he starts.
+	// blocked is the least time limit of the tasks that hold every node until all is submitted,
+	// and everybody has been told by when he starts.
 	blocked = 20 * time.Second
 	// lateness is by how much a process may begin or end late.
 	lateness = 700 * time.Millisecond
 )
 
 // TestRealMachines has five users run gangs, arrays, and jobs with GPUs, memory, constraints and
-// licences on eight machines of different shapes, backfilled. The log is then replayed: nothing was
+// licenses on eight machines of different shapes, backfilled. The log is then replayed: nothing was
 // ever taken twice, no job for which room was kept was held up by one that went ahead, and
 // everybody had started by the time that was said when the job was submitted. EASY keeps room for
 // the first job alone: what it says to the others is not a promise if tasks end early, and only
-// counted. What is checked here has to be found in the same log once it is spoiled.
+// counted. On a busy machine a task may run over its limit, and nothing that was promised before then
+// holds. What is checked here has to be found in the same log once it is spoiled.
 func TestRealMachines(t *testing.T) {
 	for _, placement := range []string{"easy", "conservative"} {
 		t.Run(placement, func(t *testing.T) {
 			l := newLab(t, fmt.Sprintf(onOrder, placement))
 			l.serve()
 			log := &machineLog{nodes: map[string]cluster.Amounts{}, licenses: map[string]int64{"matlab": 3, "ansys": 2}, late: lateness}
+			began := time.Now()
 			for _, s := range shapes {
 				l.offer(s.name, append([]string{"--cpus", fmt.Sprint(s.has["cpu"]), "--mem", fmt.Sprintf("%dG", s.has["mem"])}, s.flags...)...)
 				log.nodes[s.name] = maps.Clone(s.has)
 				log.nodes[s.name]["mem"] <<= 30 // GiB
 			}
-			l.block()
-			began := time.Now()
+			hold := max(blocked, 6*time.Since(began)) // the machine is the slower, the longer it takes to start agents
+			l.block(hold)
+			began = time.Now()
 			l.submitMix(rand.New(rand.NewPCG(1, 3)))
 			log.promises = l.bounds()
 			told := time.Since(began)
-			if told > blocked*3/4 {
+			if told > hold*3/4 {
 				t.Fatalf("the machine is too busy: it took %v to submit all and to ask", told)
 			}
 			log.promises = append(log.promises, l.watchRoom()...)
 			log.runs = l.machineRuns()
+			if n := log.setAside(); n > 0 {
+				t.Logf("%d promises are left out, as a task ran until its limit, or over it, before they were due", n)
+			}
 			log.report(t, placement)
 			if placement == "easy" {
 				log.estimates(t)
@@ -120,7 +126,7 @@ func (l *lab) one(user string, s api.Spec, length time.Duration) int64 {
 	defer func() { l.client.As = "" }()
 	s.Dir, s.Output = "/", "/dev/null"
 	s.Argv = []string{"sleep", fmt.Sprint(length.Seconds())}
-	r, err := l.client.Submit(l.t.Context(), api.SubmitRequest{Jobs: []api.Spec{s}})
+	r, err := l.client.Jobs.Submit(l.t.Context(), api.SubmitRequest{Jobs: []api.Spec{s}})
 	if err == nil {
 		err = r.Jobs[0].Error.Err()
 	}
@@ -130,12 +136,12 @@ func (l *lab) one(user string, s api.Spec, length time.Duration) int64 {
 	return r.Jobs[0].ID
 }
 
-// block takes all processors of all nodes until shortly before the limit.
-func (l *lab) block() {
+// block takes all processors of all nodes until some seconds before a time limit.
+func (l *lab) block(limit time.Duration) {
 	l.t.Helper()
 	for _, s := range shapes {
-		spec := api.Spec{Request: map[string]int64{"cpu": s.has["cpu"]}, Constraint: "node=" + s.name, LimitSeconds: blocked.Seconds()}
-		l.one("root", spec, blocked-time.Second)
+		spec := api.Spec{Request: map[string]int64{"cpu": s.has["cpu"]}, Constraint: "node=" + s.name, LimitSeconds: limit.Seconds()}
+		l.one("root", spec, limit-3*time.Second)
 	}
 	l.until("all nodes are busy", func() bool { return len(list(l.t, l.client, "running")) == len(shapes) })
 }
@@ -148,7 +154,7 @@ func (l *lab) submitMix(rng *rand.Rand) {
 		s := mixedSpec(rng, i)
 		limit := time.Duration(3000+rng.IntN(6000)) * time.Millisecond
 		s.LimitSeconds = limit.Seconds()
-		l.one(users[i%len(users)], s, limit*time.Duration(30+rng.IntN(55))/100)
+		l.one(users[i%len(users)], s, limit*time.Duration(30+rng.IntN(40))/100)
 	}
 }
 
@@ -176,7 +182,7 @@ func mixedSpec(rng *rand.Rand, i int) api.Spec {
 func (l *lab) bounds() (all []promise) {
 	l.t.Helper()
 	for _, j := range list(l.t, l.client, "waiting") {
-		a, err := l.client.Why(l.t.Context(), j.ID, fairlead.WhyOptions{Estimate: true, Siblings: 1})
+		a, err := l.client.Jobs.Why(l.t.Context(), j.ID, explain.WhyOptions{Estimate: true, Siblings: 1})
 		if err != nil {
 			l.t.Fatal(err)
 		}
@@ -206,7 +212,7 @@ func (l *lab) watchRoom() (all []promise) {
 		var mu sync.Mutex
 		for _, j := range waiting[:min(len(waiting), looked)] {
 			wg.Go(func() {
-				a, err := l.client.Why(context.Background(), j.ID, fairlead.WhyOptions{Siblings: 1})
+				a, err := l.client.Jobs.Why(context.Background(), j.ID, explain.WhyOptions{Siblings: 1})
 				if err == nil && a.Kept != nil && j.Running == 0 {
 					mu.Lock()
 					defer mu.Unlock()
@@ -223,12 +229,12 @@ func (l *lab) watchRoom() (all []promise) {
 // end.
 func (l *lab) machineRuns() (all []machineRun) {
 	l.t.Helper()
-	jobs, err := l.client.Jobs(l.t.Context(), url.Values{"limit": {"1000"}})
+	jobs, err := l.client.Jobs.List(l.t.Context(), url.Values{"limit": {"1000"}})
 	if err != nil {
 		l.t.Fatal(err)
 	}
 	for _, j := range jobs.Jobs {
-		r, err := l.client.Job(l.t.Context(), j.ID)
+		r, err := l.client.Jobs.Get(l.t.Context(), j.ID)
 		if err != nil {
 			l.t.Fatal(err)
 		}

@@ -11,8 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/views"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/sqlite"
 )
 
@@ -66,8 +67,8 @@ type phase struct {
 	name     string
 	want     loads
 	from, to time.Time
-	shares   map[string]fairlead.PoolView // at its end
-	first    bool                         // too few tasks of each user have ended in it to judge what users got
+	shares   map[string]views.PoolView // at its end
+	first    bool                      // too few tasks of each user have ended in it to judge what users got
 }
 
 // TestRealMixed runs 5,000 processes through a tree that mixes policies, while weights are
@@ -181,7 +182,7 @@ func (l *lab) trySet(settings ...string) error {
 		path, value, _ := strings.Cut(s, "=")
 		r.Settings = append(r.Settings, api.SettingValue{Path: path, Value: value})
 	}
-	_, err := l.client.Set(l.t.Context(), r)
+	_, err := l.client.Config.Set(l.t.Context(), r)
 	return err
 }
 
@@ -197,21 +198,21 @@ func (l *lab) setWrong(setting string) {
 
 func (l *lab) unset() {
 	l.t.Helper()
-	if _, err := l.client.Unset(l.t.Context(), api.UnsetRequest{All: true}); err != nil {
+	if _, err := l.client.Config.Unset(l.t.Context(), api.UnsetRequest{All: true}); err != nil {
 		l.t.Fatal(err)
 	}
 }
 
 func (l *lab) drain(node string, drain bool) {
 	l.t.Helper()
-	if _, err := l.client.Drain(l.t.Context(), node, api.DrainRequest{Drain: drain, Reason: "fan"}); err != nil {
+	if _, err := l.client.Nodes.Drain(l.t.Context(), node, api.DrainRequest{Drain: drain, Reason: "fan"}); err != nil {
 		l.t.Fatal(err)
 	}
 }
 
 func (l *lab) boost(pool string, factor float64) {
 	l.t.Helper()
-	if _, err := l.client.Boost(l.t.Context(), api.BoostRequest{Pool: pool, Factor: factor, ForSeconds: 60}); err != nil {
+	if _, err := l.client.Pools.Boost(l.t.Context(), api.BoostRequest{Pool: pool, Factor: factor, ForSeconds: 60}); err != nil {
 		l.t.Fatal(err)
 	}
 }
@@ -219,25 +220,25 @@ func (l *lab) boost(pool string, factor float64) {
 // unboost ends the boosts that are in force.
 func (l *lab) unboost() {
 	l.t.Helper()
-	all, err := l.client.Boosts(l.t.Context())
+	all, err := l.client.Pools.Boosts(l.t.Context())
 	if err != nil {
 		l.t.Fatal(err)
 	}
 	for i := range all.Boosts {
-		if _, err := l.client.Unboost(l.t.Context(), all.Boosts[i].ID); err != nil {
+		if _, err := l.client.Pools.Unboost(l.t.Context(), all.Boosts[i].ID); err != nil {
 			l.t.Fatal(err)
 		}
 	}
 }
 
 // pools are the pools by their paths.
-func (l *lab) pools() map[string]fairlead.PoolView {
+func (l *lab) pools() map[string]views.PoolView {
 	l.t.Helper()
-	s, err := l.client.Shares(l.t.Context(), "")
+	s, err := l.client.Pools.Shares(l.t.Context(), "")
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	all := map[string]fairlead.PoolView{}
+	all := map[string]views.PoolView{}
 	for i := range s.Pools {
 		all[s.Pools[i].Path] = s.Pools[i]
 	}
@@ -258,7 +259,7 @@ func (l *lab) nothingLost() {
 		n[strings.Index("be", e.what)]++
 		ran[e.job] = n
 	}
-	jobs, err := store.Jobs(l.t.Context(), fairlead.Query{})
+	jobs, err := store.Jobs(l.t.Context(), queue.Query{})
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -271,7 +272,7 @@ func (l *lab) nothingLost() {
 		if err != nil {
 			l.t.Fatal(err)
 		}
-		if j.State != fairlead.Succeeded || len(tasks) != 1 || tasks[0].Fails+tasks[0].Outcome.ExitCode != 0 || ran[j.ID] != [2]int{1, 1} {
+		if j.State != queue.Succeeded || len(tasks) != 1 || tasks[0].Fails+tasks[0].Outcome.ExitCode != 0 || ran[j.ID] != [2]int{1, 1} {
 			l.t.Errorf("job %d of %s ended as %s because %q; it began and ended %v times; tasks %+v", j.ID, j.User, j.State, j.Cause, ran[j.ID], tasks)
 		}
 		if tasks[0].Attempt > 1 {
@@ -284,7 +285,7 @@ func (l *lab) nothingLost() {
 	if again > mixedSlots {
 		l.t.Errorf("%d tasks were leased again, and there are %d slots", again, mixedSlots)
 	}
-	checkCounters(l.t, store, fairlead.Query{})
+	checkCounters(l.t, store, queue.Query{})
 }
 
 // received is what each pool received in a time, in slot-seconds; the root is "".

@@ -15,8 +15,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/allocation"
+	"github.com/fairlead/fairlead/internal/engine"
 	"github.com/fairlead/fairlead/internal/server"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/share"
 	"github.com/fairlead/fairlead/store/memory"
 )
@@ -29,12 +31,12 @@ func newTestServer(t *testing.T) *server.Server {
 }
 
 // newTestLoop is it with its loop, which does not run.
-func newTestLoop(t *testing.T) (*server.Server, *fairlead.Loop) {
+func newTestLoop(t *testing.T) (*server.Server, *engine.Loop) {
 	t.Helper()
 	store := memory.New("cpu")
-	shares := fairlead.DefaultShares()
+	shares := allocation.Default()
 	shares.Sched.Root.Pools = []share.Pool{{Name: "physics", Weight: 1}} // some metrics are of pools below the root
-	loop, err := fairlead.NewLoop(t.Context(), store, fairlead.LoopOptions{Shares: shares})
+	loop, err := engine.NewLoop(t.Context(), store, engine.LoopOptions{Shares: shares})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,8 +46,8 @@ func newTestLoop(t *testing.T) (*server.Server, *fairlead.Loop) {
 // idler is a worker that does nothing.
 type idler struct{}
 
-func (idler) Start([]*fairlead.Lease)     {}
-func (idler) Stop([]fairlead.Ref, string) {}
+func (idler) Start([]*queue.Lease)     {}
+func (idler) Stop([]queue.Ref, string) {}
 
 // newBusyServer is a server on which a task has started, as some metrics are of those.
 func newBusyServer(t *testing.T, ctx context.Context) *server.Server {
@@ -57,14 +59,14 @@ func newBusyServer(t *testing.T, ctx context.Context) *server.Server {
 	ctx, stop := context.WithCancel(ctx)
 	t.Cleanup(func() { stop(); <-ran })
 	go func() { ran <- loop.Run(ctx) }()
-	capacity, err := fairlead.AgentCapacity(fairlead.Amounts{"cpu": 1})
+	capacity, err := engine.AgentCapacity(queue.Amounts{"cpu": 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := loop.Join(ctx, "n1", capacity, fairlead.NodeInfo{}, idler{}, nil); err != nil {
+	if _, err := loop.Join(ctx, "n1", capacity, engine.NodeInfo{}, idler{}, nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := loop.SubmitAnyway(ctx, []fairlead.Job{{User: "ann", Pool: "physics", Kind: "check", Argv: []string{"true"}}}); err != nil {
+	if _, err := loop.Intake.SubmitAnyway(ctx, []queue.Job{{User: "ann", Pool: "physics", Kind: "check", Argv: []string{"true"}}}); err != nil {
 		t.Fatal(err)
 	}
 	for e := range watch.C {

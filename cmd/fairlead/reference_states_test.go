@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/memory"
 )
 
@@ -61,7 +61,7 @@ func (x transitions) diagram() string {
 
 func stateNames() []string {
 	var names []string
-	for _, s := range fairlead.States() {
+	for _, s := range queue.States() {
 		names = append(names, string(s))
 	}
 	return names
@@ -74,25 +74,25 @@ type life struct {
 	rng    *rand.Rand
 	store  *memory.Store
 	id, on int64
-	job    *fairlead.Job
-	tasks  map[int]fairlead.State
-	leases []fairlead.Ref
+	job    *queue.Job
+	tasks  map[int]queue.State
+	leases []queue.Ref
 	seen   map[string]transitions
 }
 
 func newLife(t *testing.T, seed uint64, seen map[string]transitions) *life {
 	l := &life{t: t, ctx: t.Context(), rng: rand.New(rand.NewPCG(seed, 1)), store: memory.New("cpu"), seen: seen}
-	subs, err := l.store.Submit(l.ctx, []*fairlead.Job{{User: "x", Pool: "x", Requestor: "x", Priority: "normal", Kind: "on"}})
+	subs, err := l.store.Submit(l.ctx, []*queue.Job{{User: "x", Pool: "x", Requestor: "x", Priority: "normal", Kind: "on"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	l.on = subs[0].ID
-	j := &fairlead.Job{User: "x", Pool: "x", Requestor: "x", Priority: "normal", Kind: "it", Backoff: 1, Held: l.rng.IntN(4) == 0, Retries: l.rng.IntN(2)}
+	j := &queue.Job{User: "x", Pool: "x", Requestor: "x", Priority: "normal", Kind: "it", Backoff: 1, Held: l.rng.IntN(4) == 0, Retries: l.rng.IntN(2)}
 	j.Array = []string{"", "0-1"}[l.rng.IntN(2)]
 	if l.rng.IntN(2) == 0 {
-		j.After = []fairlead.Dependency{{Job: l.on, On: fairlead.OnOK}}
+		j.After = []queue.Dependency{{Job: l.on, On: queue.OnOK}}
 	}
-	if subs, err = l.store.Submit(l.ctx, []*fairlead.Job{j}); err != nil || subs[0].Err != nil {
+	if subs, err = l.store.Submit(l.ctx, []*queue.Job{j}); err != nil || subs[0].Err != nil {
 		t.Fatal(err, subs)
 	}
 	l.id = subs[0].ID
@@ -102,7 +102,7 @@ func newLife(t *testing.T, seed uint64, seen map[string]transitions) *life {
 
 // look notes what has changed.
 func (l *life) look(event string) {
-	jobs, err := l.store.Jobs(l.ctx, fairlead.Query{IDs: []int64{l.id}})
+	jobs, err := l.store.Jobs(l.ctx, queue.Query{IDs: []int64{l.id}})
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -116,10 +116,10 @@ func (l *life) look(event string) {
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	now := map[int]fairlead.State{}
+	now := map[int]queue.State{}
 	for _, k := range tasks {
 		now[k.Index] = k.State
-		from := fairlead.Waiting
+		from := queue.Waiting
 		if s, known := l.tasks[k.Index]; known {
 			from = s
 		}
@@ -130,7 +130,7 @@ func (l *life) look(event string) {
 
 // step does one thing to the job, or to the one that it depends on.
 func (l *life) step() {
-	verbs := []fairlead.Verb{fairlead.VerbCancel, fairlead.VerbHold, fairlead.VerbRelease, fairlead.VerbRequeue}
+	verbs := []queue.Verb{queue.VerbCancel, queue.VerbHold, queue.VerbRelease, queue.VerbRequeue, queue.VerbUncancel}
 	switch n := l.rng.IntN(12); {
 	case n < 3:
 		l.start()
@@ -142,14 +142,14 @@ func (l *life) step() {
 		l.endOther()
 	case n > 7:
 		v := verbs[l.rng.IntN(len(verbs))]
-		if errs, err := l.store.Alter(l.ctx, []fairlead.Alteration{{Job: l.id, Verb: v}}); err == nil && errs[0] == nil {
+		if errs, err := l.store.Alter(l.ctx, []queue.Alteration{{Job: l.id, Verb: v}}); err == nil && errs[0] == nil {
 			l.look("fairlead " + string(v))
 		}
 	}
 }
 
 func (l *life) start() {
-	grants, err := l.store.Lease(l.ctx, "n", []fairlead.Want{{Job: l.id}}, 1<<40)
+	grants, err := l.store.Lease(l.ctx, "n", []queue.Want{{Job: l.id}}, 1<<40)
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -175,8 +175,8 @@ func (l *life) beginThere() {
 }
 
 // progress says that an attempt waits behind a bridge, or has begun there.
-func (l *life) progress(ref fairlead.Ref, began time.Time) {
-	errs, err := l.store.Progress(l.ctx, []fairlead.Progress{{Ref: ref, Began: began}})
+func (l *life) progress(ref queue.Ref, began time.Time) {
+	errs, err := l.store.Progress(l.ctx, []queue.Progress{{Ref: ref, Began: began}})
 	if err != nil || errs[0] != nil {
 		l.t.Fatal(err, errs)
 	}
@@ -194,13 +194,13 @@ func (l *life) end() {
 	}
 	switch n := l.rng.IntN(4); {
 	case stopped:
-		l.finish(ref, fairlead.Cancelled, "stopped")
+		l.finish(ref, queue.Cancelled, "stopped")
 	case n == 0:
-		l.finish(ref, fairlead.Succeeded, "succeeded")
+		l.finish(ref, queue.Succeeded, "succeeded")
 	case n == 1:
-		l.finish(ref, fairlead.Failed, "failed")
+		l.finish(ref, queue.Failed, "failed")
 	case n == 2:
-		if _, err := l.store.Release(l.ctx, []fairlead.Ref{ref}); err != nil {
+		if _, err := l.store.Release(l.ctx, []queue.Ref{ref}); err != nil {
 			l.t.Fatal(err)
 		}
 		l.look("given back")
@@ -213,8 +213,8 @@ func (l *life) end() {
 	}
 }
 
-func (l *life) finish(ref fairlead.Ref, s fairlead.State, event string) {
-	if _, err := l.store.Finish(l.ctx, []fairlead.Result{{Ref: ref, Outcome: fairlead.Outcome{State: s}}}); err != nil {
+func (l *life) finish(ref queue.Ref, s queue.State, event string) {
+	if _, err := l.store.Finish(l.ctx, []queue.Result{{Ref: ref, Outcome: queue.Outcome{State: s}}}); err != nil {
 		l.t.Fatal(err)
 	}
 	l.look(event)
@@ -222,12 +222,12 @@ func (l *life) finish(ref fairlead.Ref, s fairlead.State, event string) {
 
 // endOther ends the job that the other may depend on.
 func (l *life) endOther() {
-	grants, err := l.store.Lease(l.ctx, "other", []fairlead.Want{{Job: l.on}}, 1<<40)
+	grants, err := l.store.Lease(l.ctx, "other", []queue.Want{{Job: l.on}}, 1<<40)
 	if err != nil || grants[0].Lease == nil {
 		return
 	}
-	s := []fairlead.State{fairlead.Succeeded, fairlead.Failed}[l.rng.IntN(2)]
-	if _, err := l.store.Finish(l.ctx, []fairlead.Result{{Ref: grants[0].Lease.Ref, Outcome: fairlead.Outcome{State: s}}}); err != nil {
+	s := []queue.State{queue.Succeeded, queue.Failed}[l.rng.IntN(2)]
+	if _, err := l.store.Finish(l.ctx, []queue.Result{{Ref: grants[0].Lease.Ref, Outcome: queue.Outcome{State: s}}}); err != nil {
 		l.t.Fatal(err)
 	}
 	l.look("dependency ended")

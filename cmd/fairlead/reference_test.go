@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/config"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/why"
 )
 
@@ -114,17 +114,17 @@ func commandsIn(text string) string {
 	})
 }
 
-// sentinels are the errors that the root package promises, with who meets them where.
+// sentinels are the errors that package queue promises, with who meets them where.
 var sentinels = map[string]error{
-	"ErrNotFound": fairlead.ErrNotFound, "ErrStaleAttempt": fairlead.ErrStaleAttempt, "ErrInvalid": fairlead.ErrInvalid,
-	"ErrState": fairlead.ErrState, "ErrFull": fairlead.ErrFull, "ErrBehind": fairlead.ErrBehind, "ErrClosed": fairlead.ErrClosed,
-	"ErrForbidden": fairlead.ErrForbidden, "ErrTaken": fairlead.ErrTaken,
+	"ErrNotFound": queue.ErrNotFound, "ErrStaleAttempt": queue.ErrStaleAttempt, "ErrInvalid": queue.ErrInvalid,
+	"ErrState": queue.ErrState, "ErrFull": queue.ErrFull, "ErrBehind": queue.ErrBehind, "ErrClosed": queue.ErrClosed,
+	"ErrForbidden": queue.ErrForbidden, "ErrLimit": queue.ErrLimit, "ErrBusy": queue.ErrBusy, "ErrKeyUsed": queue.ErrKeyUsed, "ErrTaken": queue.ErrTaken, "ErrUnavailable": queue.ErrUnavailable,
 }
 
 // errorsText is the table that ties errors to codes and statuses. The errors are read
 // from their source, so that none is left out.
 func errorsText(t *testing.T) string {
-	f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(rootDir, "errors.go"), nil, parser.ParseComments)
+	f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(rootDir, "queue", "errors.go"), nil, parser.ParseComments)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +143,7 @@ func errorsText(t *testing.T) string {
 				t.Errorf("errors.go: %s is not in the table of sentinels of this test", name)
 				continue
 			}
-			b.WriteString(mdRow("`fairlead."+name+"`", code(api.FromError(err).Code), fmt.Sprint(api.Status(err)), fmt.Sprint(api.Exit(err)), meaningOf(name, v.Doc.Text())))
+			b.WriteString(mdRow("`queue."+name+"`", code(api.FromError(err).Code), fmt.Sprint(api.Status(err)), fmt.Sprint(api.Exit(err)), meaningOf(name, v.Doc.Text())))
 		}
 	}
 	return b.String()

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/csv"
 	"fmt"
 	"slices"
@@ -11,20 +10,21 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/plain"
 	"github.com/fairlead/fairlead/internal/table"
+	"github.com/fairlead/fairlead/internal/views"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
-func (a *app) reportCommand() *cobra.Command {
+func reportCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
-		Use: "report", Short: "Sum up the past, for those who want to see it in writing",
-		Long: `Sum up the past, for those who want to see it in writing: as a table, as CSV for a spreadsheet,
-as JSON, or as a page of HTML with pictures that needs nothing but itself.`,
+		Use: "report", Short: "Report usage, waits and fairness over a period",
+		Long: `Report usage, waits and fairness over a period: as a table, as CSV for a spreadsheet, as
+JSON, or as one self-contained HTML page with charts.`,
 		Args: cobra.NoArgs, RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(a.reportUsageCommand(), a.reportWaitsCommand(), a.reportFairnessCommand())
+	c.AddCommand(reportUsageCommand(a), reportWaitsCommand(a), reportFairnessCommand(a))
 	return c
 }
 
@@ -35,21 +35,23 @@ type fairnessReport struct {
 	csv    bool
 }
 
-func (a *app) reportFairnessCommand() *cobra.Command {
+func reportFairnessCommand(a *app) *cobra.Command {
 	r := &fairnessReport{pastReport: pastReport{app: a, shares: true}}
 	c := &cobra.Command{
 		Use:   "fairness [POOL]",
-		Short: "Say what each pool was due and received, and how late it was",
-		Long: `Say what each pool was due from the ideal fluid scheduler and what it received, in
-hours of the unit, and what it is owed (above 0) or ahead (below 0). JAIN is the index of
-the pools right below: 1 is fair. LATE is how much later its tasks ended than on a
-cluster of its own, on average and at most, since the server started.
+		Short: "Report the entitlement, service and lag of each pool",
+		Long: `Report for each pool what the ideal fluid scheduler would have given it (DUE) and what it
+received, in hours of the unit. SERVED is the part of DUE that it received, at most 100%. JAIN is Jain's
+index of what its child pools received over what was due to them: 1 is fair, and below the table stands which
+of them make a small one. DUE counts only what the widths of tasks can use. LATE and LATEST are how much
+later its tasks ended than on a cluster of its own, on average and at most, since the server started. LAG
+is DUE less RECEIVED: above 0 the pool is behind, below 0 it is ahead.
 
-The account is in the server's memory: the window is no longer than the server has run.
+These numbers are in the server's memory: the window cannot exceed the server's uptime.
 
-With --since or any other flag of the reports on the past it compares instead, from the jobs
-that are kept, the part of all that each pool had with the share that it had then: the mean of
-the shares that were in force, in which each moment counts for as much as all had in it.`,
+With --since, or any other flag of the reports on past jobs, it compares instead, from the
+kept jobs, the part of the cluster that each pool used with the share that it had then: the
+mean of its shares over time, weighted by the use of the cluster.`,
 		Example: `  fairlead report fairness
   fairlead report fairness --since 2026-01-01 --by month,pool --depth 1
   fairlead report fairness --since 365d --depth 1 --format html --out fairness.html
@@ -64,12 +66,14 @@ the shares that were in force, in which each moment counts for as much as all ha
 				return usagef("--window: %q is not known; known: hour, day", r.window)
 			}
 			return r.with(func(client *api.Client) error {
-				return r.repeat(c.Context(), &r.listing, func() error { return r.show(c.Context(), client, strings.Join(args, "")) })
+				return r.repeat(c.Context(), &r.listing, func() error {
+					return show(r.app, r.json, r.table)(client.Pools.Shares(c.Context(), strings.Join(args, "")))
+				})
 			})
 		},
 	}
 	r.pastReport.flags(c)
-	c.Flags().StringVar(&r.window, "window", "day", "the last hour or day")
+	c.Flags().StringVar(&r.window, "window", "day", "hour or day: the last hour or the last day")
 	c.Flags().BoolVar(&r.csv, "csv", false, "print comma-separated values, in slot-seconds and seconds")
 	return c
 }
@@ -94,25 +98,20 @@ func (r *fairnessReport) runPast(c *cobra.Command, args []string) error {
 	})
 }
 
-func (r *fairnessReport) show(ctx context.Context, client *api.Client, pool string) error {
-	doc, err := client.Shares(ctx, pool)
-	if err != nil {
-		return err
-	}
-	if r.json {
-		return r.printJSON(doc)
-	}
+func (r *fairnessReport) table(doc *api.Shares) error {
 	if plain.Lines(doc); r.csv {
 		return r.printCSV(doc)
 	}
 	if r.terminal() && !r.noHeader {
 		whole := r.whole(doc)
-		fmt.Fprintf(r.app.out, "the last %s · unit %s · Jain %.2f at the top, %.2f of all leaves · idle while something would fit %s %s-h\n",
-			span(time.Duration(whole.Seconds*float64(time.Second)).Round(time.Second)), doc.Unit, whole.Jain, whole.Leaves, hours(whole.Idle), doc.Unit)
+		fmt.Fprintf(r.app.out, "the last %s · unit %s · served %s, Jain %.2f at the top, %.2f of all leaves",
+			span(time.Duration(whole.Seconds*float64(time.Second)).Round(time.Second)), doc.Unit, percent(whole.Served),
+			whole.Jain, whole.Leaves)
+		fmt.Fprintf(r.app.out, " · idle while something would fit %s %s-h\n", hours(whole.Idle), doc.Unit)
 	}
-	t := table.New(table.Column{Name: "POOL"}, table.Column{Name: "SHARE", Right: true}, table.Column{Name: "DUE", Right: true},
-		table.Column{Name: "RECEIVED", Right: true}, table.Column{Name: "OWED", Right: true}, table.Column{Name: "JAIN", Right: true},
-		table.Column{Name: "TASKS", Right: true}, table.Column{Name: "LATE", Right: true}, table.Column{Name: "LATEST", Right: true})
+	right := func(name string) table.Column { return table.Column{Name: name, Right: true} }
+	t := table.New(table.Column{Name: "POOL"}, right("SHARE"), right("SERVED"), right("JAIN"), right("LATE"), right("LATEST"),
+		right("TASKS"), right("DUE"), right("RECEIVED"), right("LAG"))
 	for i := range doc.Pools {
 		p := &doc.Pools[i]
 		s, f := r.span(p), &p.Fairness
@@ -124,20 +123,25 @@ func (r *fairnessReport) show(ctx context.Context, client *api.Client, pool stri
 		if f.LateTasks > 0 {
 			late, latest = span(seconds(f.LateSeconds/float64(f.LateTasks))), span(seconds(f.LateLargest))
 		}
-		t.Row(rootSlash(p.Path), percent(p.Share), hours(s.Ideal), hours(s.Received), owed(s.Lag()), jain, f.LateTasks, late, latest)
+		t.Row(words.Pool(rootSlash(p.Path)), percent(p.Share), percent(s.Served), jain, late, latest, f.LateTasks,
+			hours(s.Ideal), hours(s.Received), owed(s.Lag()))
 	}
-	return r.print(&r.listing, t)
+	if err := r.print(&r.listing, t); err != nil || r.noHeader {
+		return err
+	}
+	uneven{r.span}.explain(r.app.out, doc)
+	return nil
 }
 
 // span is the stretch of the past that is asked for.
-func (r *fairnessReport) span(p *fairlead.PoolView) fairlead.FairnessSpan {
+func (r *fairnessReport) span(p *views.PoolView) views.FairnessSpan {
 	if r.window == "hour" {
 		return p.Fairness.Hour
 	}
 	return p.Fairness.Day
 }
 
-func (r *fairnessReport) whole(doc *api.Shares) fairlead.FairnessWhole {
+func (r *fairnessReport) whole(doc *api.Shares) views.FairnessWhole {
 	if r.window == "hour" {
 		return doc.Fairness.Hour
 	}
@@ -148,21 +152,20 @@ func (r *fairnessReport) whole(doc *api.Shares) fairlead.FairnessWhole {
 func (r *fairnessReport) printCSV(doc *api.Shares) error {
 	w := csv.NewWriter(r.app.out)
 	if !r.noHeader {
-		w.Write([]string{"pool", "share", "due_slot_seconds", "received_slot_seconds", "owed_slot_seconds", "jain", "tasks", "late_seconds", "late_largest_seconds"})
+		w.Write([]string{"pool", "share", "served", "jain", "late_seconds", "late_largest_seconds", "tasks",
+			"due_slot_seconds", "received_slot_seconds", "owed_slot_seconds"})
 	}
 	number := func(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 	for i := range doc.Pools {
 		p := &doc.Pools[i]
 		s, f := r.span(p), &p.Fairness
-		w.Write([]string{plain.Cell(rootSlash(p.Path)), number(p.Share), number(s.Ideal), number(s.Received), number(s.Lag()), number(s.Jain),
-			strconv.FormatInt(f.LateTasks, 10), number(f.LateSeconds), number(f.LateLargest)})
+		w.Write([]string{plain.Cell(rootSlash(p.Path)), number(p.Share), number(s.Served), number(s.Jain),
+			number(f.LateSeconds), number(f.LateLargest), strconv.FormatInt(f.LateTasks, 10),
+			number(s.Ideal), number(s.Received), number(s.Lag())})
 	}
 	w.Flush()
 	return w.Error()
 }
-
-// hours writes slot-seconds as hours.
-func hours(slotSeconds float64) string { return fmt.Sprintf("%.2f", slotSeconds/3600) }
 
 func rootSlash(path string) string {
 	if path == "" {

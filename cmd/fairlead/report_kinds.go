@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/internal/plot"
 )
 
-// newSheet is a sheet whose first columns are those by which was summed up.
+// newSheet is a sheet whose first columns are the ones that group its rows.
 func newSheet(title string, doc *api.PastReport, columns ...sheetColumn) *sheet {
 	s := &sheet{title: title}
 	for _, by := range account.Dimensions {
@@ -28,7 +28,11 @@ func newSheet(title string, doc *api.PastReport, columns ...sheetColumn) *sheet 
 func (s *sheet) add(r *account.Row, cells ...sheetCell) {
 	var row []sheetCell
 	for _, c := range s.columns[:s.names] {
-		row = append(row, wordCell(map[string]string{"month": r.Month, "pool": r.Pool, "user": r.User, "kind": r.Kind}[c.key]))
+		cell := wordCell(map[string]string{"month": r.Month, "user": r.User, "kind": r.Kind}[c.key])
+		if c.key == "pool" {
+			cell = poolCell(r.Pool)
+		}
+		row = append(row, cell)
 	}
 	s.rows = append(s.rows, append(row, cells...))
 }
@@ -58,10 +62,12 @@ func ofAll(doc *api.PastReport) string {
 }
 
 func usageSheet(doc *api.PastReport) *sheet {
-	s := newSheet("What was used", doc,
-		sheetColumn{"jobs", "jobs", "of which a task began, ran or ended"},
-		sheetColumn{"succeeded", "succeeded", "tasks that ended so"}, sheetColumn{"failed", "failed", "tasks"}, sheetColumn{"cancelled", "cancelled", "tasks"},
-		sheetColumn{doc.Unit + "-hours", "unit_seconds", "time that tasks had, times what they asked for"},
+	s := newSheet("Usage", doc,
+		sheetColumn{"jobs", "jobs", "jobs with a task that began, ran or ended"},
+		sheetColumn{"succeeded", "succeeded", "tasks that succeeded"},
+		sheetColumn{"failed", "failed", "tasks that failed"},
+		sheetColumn{"cancelled", "cancelled", "tasks that were cancelled"},
+		sheetColumn{doc.Unit + "-hours", "unit_seconds", "time of tasks, times their requests"},
 		sheetColumn{"part", "part", ofAll(doc)},
 		sheetColumn{"used cpu-hours", "cpu_seconds", "processor time of the tasks that ended"})
 	all := totals(doc)
@@ -71,22 +77,24 @@ func usageSheet(doc *api.PastReport) *sheet {
 		s.add(r, countCell(r.Jobs), countCell(r.Succeeded), countCell(r.Failed), countCell(r.Cancelled),
 			valueCell(r.UnitSeconds, hours(r.UnitSeconds)), valueCell(p, percent(p)), valueCell(r.CPUSeconds, hours(r.CPUSeconds)))
 	}
-	s.figures = append(s.figures, s.bars("What each had", doc.Unit+"-hours that tasks had.", plot.Number, 1.0/3600, s.names+4), s.bars("What part of all", "O"+ofAll(doc)[1:]+".", plot.Percent, 1, s.names+5))
+	s.figures = append(s.figures, s.bars("Usage", doc.Unit+"-hours of tasks.", plot.Number, 1.0/3600, s.names+4),
+		s.bars("Part of the cluster's usage", "O"+ofAll(doc)[1:]+".", plot.Percent, 1, s.names+5))
 	return s
 }
 
 func waitsSheet(doc *api.PastReport) *sheet {
-	s := newSheet("How long was waited", doc,
+	s := newSheet("Waits", doc,
 		sheetColumn{"started", "started", "tasks that started for the first time"}, sheetColumn{"mean", "mean_wait_seconds", "on average"},
-		sheetColumn{"half", "p50_wait_seconds", "half waited at most so long"}, sheetColumn{"19 of 20", "p95_wait_seconds", "19 of 20 waited at most so long"},
+		sheetColumn{"median", "p50_wait_seconds", "median wait"},
+		sheetColumn{"p95", "p95_wait_seconds", "95th percentile of waits"},
 		sheetColumn{"longest", "max_wait_seconds", ""})
 	wait := func(v float64) sheetCell { return valueCell(v, plot.Duration(v)) } // as the picture writes it
 	for i := range doc.Rows {
 		if r := &doc.Rows[i]; r.Started > 0 {
-			s.add(r, countCell(r.Started), wait(r.MeanWait), wait(r.HalfWait), wait(r.MostWait), wait(r.Longest))
+			s.add(r, countCell(r.Started), wait(r.MeanWait), wait(r.HalfWait), wait(r.MaxWait), wait(r.Longest))
 		}
 	}
-	s.figures = append(s.figures, s.bars("Waits before the first start", "Half of the tasks, and 19 of 20, waited at most so long.", plot.Seconds, 1, s.names+2, s.names+3))
+	s.figures = append(s.figures, s.bars("Waits before the first start", "Median and 95th percentile of the tasks.", plot.Seconds, 1, s.names+2, s.names+3))
 	return s
 }
 
@@ -130,10 +138,11 @@ func fairOf(doc *api.PastReport) (rows []fairPast, months []string, jains map[st
 
 // fairnessSheet compares what pools had with the shares that were in force.
 func fairnessSheet(doc *api.PastReport) *sheet {
-	s := newSheet("What was due, and what was had", doc,
-		sheetColumn{"share", "share", "of the whole, as it was in force then"}, sheetColumn{"due", "due_unit_seconds", "the share of what all had, in " + doc.Unit + "-hours"},
-		sheetColumn{doc.Unit + "-hours", "unit_seconds", "time that tasks had, times what they asked for"},
-		sheetColumn{"had", "part", ofAll(doc)}, sheetColumn{"points", "points", "had less share, in percentage points"})
+	s := newSheet("Shares and usage", doc,
+		sheetColumn{"share", "share", "of the cluster, as it was in force then"},
+		sheetColumn{"due", "due_unit_seconds", "the share of the usage of all, in " + doc.Unit + "-hours"},
+		sheetColumn{doc.Unit + "-hours", "unit_seconds", "time of tasks, times their requests"},
+		sheetColumn{"had", "part", ofAll(doc)}, sheetColumn{"points", "points", "had minus share, in percentage points"})
 	rows, months, jains := fairOf(doc)
 	var now []string
 	for i := range rows {
@@ -152,16 +161,16 @@ func fairnessSheet(doc *api.PastReport) *sheet {
 		parts = append(parts, strings.TrimSpace(fmt.Sprintf("%s %.2f", m, jains[m])))
 	}
 	if len(parts) > 0 {
-		s.notes = append(s.notes, "Jain's index of what pools had over their shares, where 1 is fair: "+strings.Join(parts, ", ")+".")
+		s.notes = append(s.notes, "Jain's index of the usage of pools divided by their shares, where 1 is fair: "+strings.Join(parts, ", ")+".")
 	}
-	s.notes = append(s.notes, "Shares are those that were in force then: a mean in which each moment counts for as much as all had in it. A pool that wanted less than its share had less, and others had what it left: that is no fault. Pools that wanted something and had nothing are listed with 0; those that wanted nothing are not, so shares may add up to less than 100%. What was due from the ideal scheduler is in fairlead report fairness --window.")
+	s.notes = append(s.notes, "Shares are means of the shares in force then, in which each moment counts by the usage of all pools. A pool that wanted less than its share had less, and others had the rest: that is no fault. Pools that wanted something and had nothing are listed with 0. Pools that wanted nothing are not listed, so shares may add up to less than 100%. The service that the ideal scheduler would have given is in fairlead report fairness --window.")
 	if len(now) > 0 {
-		s.notes = append(s.notes, "Nothing is kept of the shares that some pools had then; those in force now stand for them: "+namesOf(now)+".")
+		s.notes = append(s.notes, "The server has no record of the shares that some pools had then, and shows their present shares: "+namesOf(now)+".")
 	}
 	s.json = func(doc *api.PastReport) any {
 		return map[string]any{"version": api.Version, "at": doc.At, "since": doc.Since, "until": doc.Until, "unit": doc.Unit, "by": doc.By, "rows": rows, "jain": jains}
 	}
-	s.figures = append(s.figures, s.bars("Share and what was had", "Of the whole.", plot.Percent, 1, s.names, s.names+3))
+	s.figures = append(s.figures, s.bars("Shares and usage", "Of the cluster.", plot.Percent, 1, s.names, s.names+3))
 	return s
 }
 

@@ -3,12 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
-	"github.com/fairlead/fairlead/internal/units"
 	"io"
 	"os"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/fairlead/fairlead/internal/units"
 
 	"github.com/spf13/cobra"
 
@@ -22,52 +23,52 @@ type pastReport struct {
 	listing
 	since, until, format, out string
 	by                        []string
-	shares                    bool // also those that pools had
+	shares                    bool // also the shares that pools had
 	depth                     int
 }
 
 func (r *pastReport) flags(c *cobra.Command) {
 	r.listing.flags(c)
 	f := c.Flags()
-	f.StringVarP(&r.since, "since", "S", "30d", "from when on: 30d, 2026-01-01")
-	f.StringVar(&r.until, "until", "", "until when: 2026-04-01; default: now")
-	f.StringSliceVar(&r.by, "by", []string{"pool"}, "what the rows are: month, pool, user, kind, or several of these")
-	f.IntVar(&r.depth, "depth", 0, "so many names of the paths of pools: 1 sums sponsors up; 0 is all")
+	f.StringVarP(&r.since, "since", "S", "30d", "begin of the period: 30d, 2026-01-01")
+	f.StringVar(&r.until, "until", "", "end of the period: 2026-04-01 (default: now)")
+	f.StringSliceVar(&r.by, "by", []string{"pool"}, "group by month, pool, user, kind, or several of these")
+	f.IntVar(&r.depth, "depth", 0, "levels of pools to show: 1 sums up the top level; 0 is all")
 	f.StringVar(&r.format, "format", "table", "table, csv, json or html")
 	f.StringVar(&r.out, "out", "", "write to this file")
 }
 
-// sheetOf makes what is shown of what was summed up.
+// sheetOf makes a sheet from a report.
 type sheetOf func(doc *api.PastReport) *sheet
 
-func (a *app) reportUsageCommand() *cobra.Command {
-	return a.pastCommand(&cobra.Command{
+func reportUsageCommand(a *app) *cobra.Command {
+	return pastCommand(a, &cobra.Command{
 		Use:   "usage",
-		Short: "Sum up what was used per month, pool, user or kind",
-		Long: `Sum up what the jobs of the past had: their number, how their tasks ended, how long these
-held how many units, what part that is of all in the month, and what processor time
-they used. A run over the end of a month is divided. What runs still counts until now. Of
-a task that was tried several times the last attempt counts.`,
+		Short: "Report usage per month, pool, user or kind",
+		Long: `Report usage of past jobs: the number of jobs, how their tasks ended, the time that tasks
+ran times the units that they held, the part of the month's total, and the processor time. A
+run over the end of a month is divided. Running tasks count until now. If a task had several
+attempts, the last one counts.`,
 		Example: `  fairlead report usage --since 2026-01-01 --by month,pool --depth 1
   fairlead report usage --by user --format csv --out usage.csv
   fairlead report usage --since 365d --by month,pool --format html --out usage.html`,
 	}, usageSheet)
 }
 
-func (a *app) reportWaitsCommand() *cobra.Command {
-	return a.pastCommand(&cobra.Command{
+func reportWaitsCommand(a *app) *cobra.Command {
+	return pastCommand(a, &cobra.Command{
 		Use:   "waits",
-		Short: "Sum up how long was waited per month, pool, user or kind",
-		Long: `Sum up how long tasks waited before they first started, from their submission or their
-begin time: on average, at most half of them and 19 of 20, and the longest. Those of jobs
-that waited for other jobs are left out.`,
+		Short: "Report waiting times per month, pool, user or kind",
+		Long: `Report how long tasks waited before their first start, from their submission or their begin
+time: mean, median, 95th percentile and maximum. Jobs that waited for other jobs are left
+out.`,
 		Example: `  fairlead report waits --by kind
   fairlead report waits --since 2026-01-01 --by month,pool --format html --out waits.html`,
 	}, waitsSheet)
 }
 
 // pastCommand completes a command that shows the past.
-func (a *app) pastCommand(c *cobra.Command, make sheetOf) *cobra.Command {
+func pastCommand(a *app, c *cobra.Command, make sheetOf) *cobra.Command {
 	r := &pastReport{app: a}
 	c.Args = cobra.NoArgs
 	c.RunE = func(c *cobra.Command, _ []string) error {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 	"github.com/fairlead/fairlead/internal/plot"
 	simreport "github.com/fairlead/fairlead/internal/sim/report"
 	"github.com/fairlead/fairlead/internal/table"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // sheet is a report, however it is written.
@@ -29,18 +31,23 @@ type sheet struct {
 	command string
 }
 
-// sheetColumn is a column for people, with the name by which programs know it.
+// sheetColumn is a column for people, with its name for programs.
 type sheetColumn struct{ name, key, help string }
 
-// sheetCell is a word, or a number as people read it with its exact value.
+// sheetCell is a word, or a number as people read it with its exact value. A word may be another one for programs.
 type sheetCell struct {
 	text  string
 	value *float64
+	exact string
 }
 
 func wordCell(text string) sheetCell { return sheetCell{text: plain.Line(text)} }
 
-func valueCell(v float64, text string) sheetCell { return sheetCell{text, &v} }
+func poolCell(path string) sheetCell {
+	return sheetCell{text: plain.Line(words.Pool(path)), exact: plain.Line(path)}
+}
+
+func valueCell(v float64, text string) sheetCell { return sheetCell{text: text, value: &v} }
 
 func countCell(n int64) sheetCell { return valueCell(float64(n), strconv.FormatInt(n, 10)) }
 
@@ -82,7 +89,7 @@ func (s *sheet) csv(out io.Writer, header bool) error {
 			if line[i] = c.text; c.value != nil {
 				line[i] = strconv.FormatFloat(*c.value, 'f', -1, 64)
 			} else {
-				line[i] = plain.Cell(c.text)
+				line[i] = plain.Cell(cmp.Or(c.exact, c.text))
 			}
 		}
 		w.Write(line)
@@ -150,8 +157,8 @@ func (s *sheet) shortName(row []sheetCell) string {
 	return strings.ReplaceAll(s.rowName(short), " · ", " ")
 }
 
-// mostGroups is how many rows a picture shows.
-const mostGroups = 24
+// maxGroups is how many rows a picture shows.
+const maxGroups = 24
 
 // bars is a picture of some of the columns.
 func (s *sheet) bars(title, note string, unit plot.Unit, scale float64, columns ...int) func(width float64) plot.Figure {
@@ -160,7 +167,7 @@ func (s *sheet) bars(title, note string, unit plot.Unit, scale float64, columns 
 		for _, i := range columns {
 			f.Series = append(f.Series, s.columns[i].name)
 		}
-		for _, row := range s.rows[:min(len(s.rows), mostGroups)] {
+		for _, row := range s.rows[:min(len(s.rows), maxGroups)] {
 			g := plot.Group{Name: s.rowName(row)}
 			if width < 600 {
 				g.Name = s.shortName(row)

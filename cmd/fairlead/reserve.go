@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -11,12 +12,13 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/engine"
 	"github.com/fairlead/fairlead/internal/plain"
 	"github.com/fairlead/fairlead/internal/table"
 	"github.com/fairlead/fairlead/internal/units"
 	"github.com/fairlead/fairlead/internal/words"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/why"
 )
 
@@ -31,22 +33,22 @@ type reserve struct {
 	maintenance, force, dry, cancelled bool
 }
 
-func (a *app) reserveCommand() *cobra.Command {
+func reserveCommand(a *app) *cobra.Command {
 	s := &reserve{app: a}
 	c := &cobra.Command{
 		Use:   "reserve [NAME --nodes NODES --start TIME --duration TIME (--maint | --pool POOL | --user USER)]",
-		Short: "Keep nodes for a time: for some jobs, or for maintenance",
-		Long: `Keep nodes for a time: for jobs of some pools and users that ask for it with
-submit --reservation NAME, or, with --maint, for nobody. Without a name it lists what is
-kept.
+		Short: "Reserve nodes for some jobs or for maintenance",
+		Long: `Reserve nodes for a time: for jobs of some pools and users that ask for the reservation with
+submit --reservation NAME or, with --maint, for maintenance. Without a name, list the
+reservations.
 
-A task starts on a node only if it is over, by its time limit, before the node is kept for
-others: tasks without a limit do not start there any more. When a maintenance begins the
-nodes are in the state maintenance, and when it ends they come back by themselves. Tasks
-that still run when it begins go on, so it is refused if running ones may; --force reserves
-nevertheless.
+Before a reservation begins, a task starts on its nodes only if its time limit ends before
+then: tasks without a limit do not start there. When a maintenance begins, the nodes get the
+state maintenance, and when it ends they return by themselves. Tasks that still run when a
+reservation begins continue. Therefore it is refused if running tasks may last that long;
+--force reserves the nodes nevertheless.
 
-With the name of a reservation that is there, what the flags name is changed.`,
+With the name of an existing reservation, the flags change it.`,
 		Example: `  fairlead reserve service --nodes n1,n2 --start 2d --duration 4h --maint --reason 'new switch'
   fairlead reserve course --nodes 2 -C rack=b --start 2026-12-24T10:00 --duration 3h --pool teaching
   fairlead reserve course --duration 5h
@@ -60,19 +62,19 @@ With the name of a reservation that is there, what the flags name is changed.`,
 	}
 	f := c.Flags()
 	f.SortFlags = false
-	f.StringSliceVar(&s.nodes, "nodes", nil, "names of nodes, or how many")
-	f.StringVar(&s.start, "start", "", "when it begins: now, 2d (from now), 16:00, 2026-12-24T08:00, tomorrow")
-	f.StringVar(&s.lasts, "duration", "", "how long it lasts: 4h, 2d")
-	f.BoolVar(&s.maintenance, "maint", false, "the nodes are in maintenance: no job runs")
-	f.StringSliceVarP(&s.pools, "pool", "A", nil, "pools whose jobs may use it, with those below")
+	f.StringSliceVar(&s.nodes, "nodes", nil, "names of nodes, or their number")
+	f.StringVar(&s.start, "start", "", "begin: now, 2d (from now), 16:00, 2026-12-24T08:00, tomorrow")
+	f.StringVar(&s.lasts, "duration", "", "duration: 4h, 2d")
+	f.BoolVar(&s.maintenance, "maint", false, "maintenance: no job runs on the nodes")
+	f.StringSliceVarP(&s.pools, "pool", "A", nil, "pools whose jobs may use it, with the pools below them")
 	f.StringSliceVarP(&s.users, "user", "u", nil, "users whose jobs may use it")
-	f.StringVar(&s.reason, "reason", "", "why, for those who ask")
-	f.StringVarP(&s.constraint, "constraint", "C", "", "of nodes that are chosen: what their labels have to be")
-	f.IntVarP(&s.cpus, "cpus", "c", 0, "of nodes that are chosen: processors that each has at least")
-	f.StringVar(&s.mem, "mem", "", "of nodes that are chosen: memory that each has at least")
-	f.StringSliceVarP(&s.gpus, "gpus", "G", nil, "of nodes that are chosen: GPUs that each has at least, e.g. a100:2")
-	f.BoolVar(&s.force, "force", false, "also if running tasks may still run when it begins")
-	f.BoolVar(&s.dry, "dry-run", false, "say what would be kept and what may still run then, or with --cancel what would end, and change nothing")
+	f.StringVar(&s.reason, "reason", "", "reason to show")
+	f.StringVarP(&s.constraint, "constraint", "C", "", "label constraint on chosen nodes")
+	f.IntVarP(&s.cpus, "cpus", "c", 0, "minimum processors of chosen nodes")
+	f.StringVar(&s.mem, "mem", "", "minimum memory of chosen nodes")
+	f.StringSliceVarP(&s.gpus, "gpus", "G", nil, "minimum GPUs of chosen nodes, e.g. a100:2")
+	f.BoolVar(&s.force, "force", false, "reserve even if running tasks may last until it begins")
+	f.BoolVar(&s.dry, "dry-run", false, "show the effects of the reservation, or of --cancel; change nothing")
 	f.BoolVar(&s.cancelled, "cancel", false, "end the reservation now")
 	s.listing.flags(c)
 	return c
@@ -85,7 +87,7 @@ func (s *reserve) complete(c *cobra.Command, args []string, _ string) (names []s
 		return nil, d
 	}
 	s.with(func(client *api.Client) error {
-		doc, err := client.Reservations(c.Context())
+		doc, err := client.Nodes.Reservations(c.Context())
 		if err == nil {
 			for _, r := range doc.Reservations {
 				names = append(names, r.Name)
@@ -103,25 +105,25 @@ func (s *reserve) run(c *cobra.Command, client *api.Client, args []string) error
 		if name := s.nameless(c); name != "" {
 			return usagef("--%s: which reservation? Expected a name: fairlead reserve NAME ...", name)
 		}
-		return s.repeat(ctx, &s.listing, func() error { return s.show(ctx, client) })
+		return s.repeat(ctx, &s.listing, func() error { return show(s.app, s.json, s.table)(client.Nodes.Reservations(ctx)) })
 	case s.cancelled && s.dry:
 		return s.tryEnd(ctx, client, args[0])
 	case s.cancelled:
-		return s.end(ctx, client, args[0])
+		return show(s.app, s.json, s.ended)(client.Nodes.Unreserve(ctx, args[0]))
 	}
 	r, err := s.asked(time.Now())
 	if err != nil {
 		return err
 	}
 	undo := "fairlead reserve " + args[0] + " --cancel"
-	if was, err := client.Reservations(ctx); err == nil {
+	if was, err := client.Nodes.Reservations(ctx); err == nil {
 		for i := range was.Reservations {
 			if x := &was.Reservations[i]; x.Name == args[0] {
 				undo = again(x) // it is changed, so that it is there afterwards as well
 			}
 		}
 	}
-	out, err := client.Reserve(ctx, args[0], *r)
+	out, err := client.Nodes.Reserve(ctx, args[0], *r)
 	if err != nil {
 		return ofFlag(err)
 	}
@@ -134,7 +136,7 @@ func (s *reserve) run(c *cobra.Command, client *api.Client, args []string) error
 	if s.dry {
 		fmt.Fprintln(s.out, "nothing was reserved")
 		if len(out.Overruns) > 0 {
-			fmt.Fprintln(s.errs, "warning:", fairlead.OverrunText(out.Overruns, now)+": it would be refused without --force, with which they go on")
+			fmt.Fprintln(s.errs, "warning:", engine.OverrunText(out.Overruns, now)+": it would be refused without --force, with which they go on")
 		}
 		return nil
 	}
@@ -143,7 +145,7 @@ func (s *reserve) run(c *cobra.Command, client *api.Client, args []string) error
 	}
 	fmt.Fprintln(s.out, "undo:", undo)
 	if len(out.Overruns) > 0 {
-		fmt.Fprintln(s.errs, "warning:", fairlead.OverrunText(out.Overruns, now)+"; they go on")
+		fmt.Fprintln(s.errs, "warning:", engine.OverrunText(out.Overruns, now)+"; they go on")
 	}
 	return nil
 }
@@ -170,7 +172,7 @@ var reserveFlags = map[string]struct{ flag, next string }{
 // ofFlag names the flag where the server named the field of a request.
 func ofFlag(err error) error {
 	field, text, _ := strings.Cut(err.Error(), ": ")
-	if f, known := reserveFlags[field]; known && errors.Is(err, fairlead.ErrInvalid) {
+	if f, known := reserveFlags[field]; known && errors.Is(err, queue.ErrInvalid) {
 		return usagef("--%s: %s%s", f.flag, text, f.next)
 	}
 	return err
@@ -179,7 +181,7 @@ func ofFlag(err error) error {
 // asked is what the flags ask for.
 func (s *reserve) asked(now time.Time) (*api.ReserveRequest, error) {
 	r := &api.ReserveRequest{
-		Maintenance: s.maintenance, Pools: s.pools, Users: s.users, Reason: s.reason, Force: s.force, DryRun: s.dry, Constraint: s.constraint, Request: fairlead.Amounts{},
+		Maintenance: s.maintenance, Pools: s.pools, Users: s.users, Reason: s.reason, Force: s.force, DryRun: s.dry, Constraint: s.constraint, Request: queue.Amounts{},
 	}
 	if n, err := strconv.Atoi(strings.Join(s.nodes, ",")); err == nil {
 		if r.Count = n; n < 1 {
@@ -215,7 +217,7 @@ func (s *reserve) asked(now time.Time) (*api.ReserveRequest, error) {
 }
 
 // size reads what chosen nodes have to have.
-func (s *reserve) size(to fairlead.Amounts) error {
+func (s *reserve) size(to queue.Amounts) error {
 	if s.cpus > 0 {
 		to["cpu"] = int64(s.cpus)
 	}
@@ -230,7 +232,7 @@ func (s *reserve) size(to fairlead.Amounts) error {
 }
 
 // begins says when a reservation begins, and how far that is.
-func begins(r *fairlead.Reservation, now time.Time) string {
+func begins(r *engine.Reservation, now time.Time) string {
 	text := why.Clock(r.From, now)
 	if r.From.After(now) {
 		text += " (in " + why.Until(r.From, now) + ")"
@@ -239,13 +241,13 @@ func begins(r *fairlead.Reservation, now time.Time) string {
 }
 
 // again is the command that makes a reservation as it is.
-func again(x *fairlead.Reservation) string {
+func again(x *engine.Reservation) string {
 	return fmt.Sprintf("fairlead reserve %s --nodes %s --start %s --duration %s%s", x.Name, strings.Join(x.Nodes, ","),
 		x.From.Local().Format("2006-01-02T15:04:05"), units.FormatDuration(x.Until.Sub(x.From).Round(time.Second)), whoFlags(x))
 }
 
 // whoFlags are the flags that say who may use a reservation.
-func whoFlags(r *fairlead.Reservation) string {
+func whoFlags(r *engine.Reservation) string {
 	text := ""
 	if r.Maintenance {
 		text = " --maint"
@@ -259,14 +261,7 @@ func whoFlags(r *fairlead.Reservation) string {
 	return text
 }
 
-func (s *reserve) show(ctx context.Context, client *api.Client) error {
-	doc, err := client.Reservations(ctx)
-	if err != nil {
-		return err
-	}
-	if s.json {
-		return s.printJSON(doc)
-	}
+func (s *reserve) table(doc *api.Reservations) error {
 	t := table.New(table.Column{Name: "NAME"}, table.Column{Name: "FOR"}, table.Column{Name: "NODES"}, table.Column{Name: "FROM"},
 		table.Column{Name: "UNTIL"}, table.Column{Name: "STATE"}, table.Column{Name: "BY"}, table.Column{Name: "REASON"})
 	for i := range doc.Reservations {
@@ -281,4 +276,40 @@ func (s *reserve) show(ctx context.Context, client *api.Client) error {
 		t.Row(r.Name, who, strings.Join(r.Nodes, ","), why.Clock(r.From, doc.At), why.Clock(r.Until, doc.At), state, dash(r.By), dash(r.Reason))
 	}
 	return s.print(&s.listing, t)
+}
+
+func (s *reserve) ended(out *api.ReserveResponse) error {
+	x := &out.Reservation
+	fmt.Fprintf(s.out, "%s is over: %s take tasks of all again\n", x.Name, strings.Join(x.Nodes, ", "))
+	if x.Until.After(time.Now()) {
+		fmt.Fprintln(s.out, "undo:", again(x))
+	}
+	return nil
+}
+
+// tryEnd says what would end, and which jobs ask for it.
+func (s *reserve) tryEnd(ctx context.Context, client *api.Client, name string) error {
+	all, err := client.Nodes.Reservations(ctx)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(all.Reservations, func(x engine.Reservation) bool { return x.Name == name })
+	if i < 0 {
+		return &queue.Missing{Msg: fmt.Sprintf("no reservation %q; see fairlead reserve", name)}
+	}
+	x := &all.Reservations[i]
+	ids, err := asking(ctx, client, name)
+	if err != nil {
+		return err
+	}
+	if s.json {
+		return s.printJSON(ending{Version: api.Version, Reservation: *x, Jobs: ids})
+	}
+	plain.Lines(x)
+	fmt.Fprintf(s.out, "%s would be over: %s on %s, from %s until %s\n", x.Name, words.Reserved(x), strings.Join(x.Nodes, ", "), begins(x, all.At), why.Clock(x.Until, all.At))
+	if len(ids) > 0 {
+		fmt.Fprintln(s.out, "jobs that ask for it, and could not start any more:", someJobs(ids))
+	}
+	fmt.Fprintln(s.out, "nothing was changed; do it with: fairlead reserve", name, "--cancel")
+	return nil
 }

@@ -26,21 +26,34 @@ func TestMain(m *testing.M) {
 	testscript.Main(tests{m}, map[string]func(){"fairlead": main, "intruder": intruder})
 }
 
+// lively are the scripts that -short runs, as the race detector does: servers with agents, several
+// users and changes while tasks run. The others look at what single commands print.
+var lively = []string{"boost", "config_set", "first", "gang", "limits", "nodes", "pause", "reclaim", "refuse", "submit"}
+
 // TestScripts runs the scripts in testdata/script: each is a session with the program,
 // with what it has to print.
 func TestScripts(t *testing.T) {
 	t.Parallel()
+	dir, files := "testdata/script", []string(nil)
+	if testing.Short() {
+		for _, name := range lively {
+			files = append(files, filepath.Join(dir, name+".txtar"))
+		}
+		dir = ""
+	}
 	sockets := t.TempDir() // of the scripts together: their servers end after they do
 	os.Chmod(filepath.Dir(sockets), 0o755)
 	os.Chmod(sockets, 0o755)
 	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
+		Dir:                 dir,
+		Files:               files,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup:               func(e *testscript.Env) error { return setup(e, sockets) },
 		UpdateScripts:       *update,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"waitserver": waitServer, "until": until, "statusis": statusIs, "badbytes": badBytes, "jobhas": jobHas, "big": big,
+			"docfile": docFile, "groups": groupsOf,
 		},
 	})
 }
@@ -67,7 +80,7 @@ func setup(e *testscript.Env, sockets string) error {
 }
 
 // patience is how long a script waits for anything.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // waitServer waits until the server of the script answers.
 func waitServer(ts *testscript.TestScript, neg bool, args []string) {
@@ -131,7 +144,7 @@ func jobHas(ts *testscript.TestScript, neg bool, args []string) {
 	defer c.Close()
 	id, err := strconv.ParseInt(args[0], 10, 64)
 	ts.Check(err)
-	j, err := c.Job(context.Background(), id)
+	j, err := c.Jobs.Get(context.Background(), id)
 	ts.Check(err)
 	text, err := json.Marshal(j)
 	ts.Check(err)

@@ -24,13 +24,15 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/gpu"
 	"github.com/fairlead/fairlead/internal/socket"
+	"github.com/fairlead/fairlead/internal/wait"
 )
 
 type serve struct {
 	*app
 	dev                          bool
 	database, configFile, socket string
-	listen, logLevel, logFormat  string
+	listen, outside              string
+	logLevel, logFormat          string
 	lease                        time.Duration
 	cpus                         int
 	gpus                         []string
@@ -39,45 +41,49 @@ type serve struct {
 	name                         string
 }
 
-func (a *app) serveCommand() *cobra.Command {
+func serveCommand(a *app) *cobra.Command {
 	s := &serve{app: a}
 	c := &cobra.Command{
 		Use:   "serve [--dev] [--db FILE|URL] [--config FILE]",
 		Short: "Run a server",
 		Long: `Run a server: it keeps the jobs, decides which of them run, and hands them to agents
-(fairlead work). With --dev it brings an agent of its own, for this machine, and keeps
-the jobs in a temporary file unless --db names another, or the URL of a PostgreSQL
-database, postgres://USER@HOST/DATABASE: the jobs are in a schema of their own, fairlead
-or what schema=NAME in the URL says. Give a password in PGPASSFILE or PGPASSWORD, where
-other users do not see it. Any number of servers may use one schema: each schedules its
-own nodes, what all of them run counts for everybody, and each knows of all jobs.
+(fairlead work). With --dev it includes an agent for this machine, and keeps the jobs in a
+temporary file unless --db is given.
 
-It listens on a socket, where the system says which user is at the other end: commands,
-agents and bridges use it. --listen 127.0.0.1:7447 adds an address for browsers and Prometheus,
-which --dev has by itself. There nobody is known by the connection: fairlead dashboard gives a
-browser a session. Other machines cannot connect.
+--db is a file, or the URL of a PostgreSQL database, postgres://USER@HOST/DATABASE. There the
+jobs are in the schema fairlead, or in that of schema=NAME in the URL. Give a password in
+PGPASSFILE or PGPASSWORD, where other users cannot read it. Any number of servers can use one
+schema: each schedules its own nodes, the usage of all counts, and each knows all jobs.
 
-SIGHUP reads the configuration again; it is also read when the file changes. A broken
-file leaves the last good one in force. SIGTERM and Ctrl-C end the server; what runs goes
-on at its agents until it is back.`,
+It listens on a socket, and identifies users by their connection: commands, agents and
+bridges use it. --listen 127.0.0.1:7447 adds an address for browsers and Prometheus; with
+--dev that is the default. Users are not identified there: fairlead dashboard gives a browser
+a session. Agents on other machines connect to the address of --listen-tls, once fairlead
+cluster init has made the key of the cluster.
+
+The server reads its configuration again on SIGHUP and when the file changes. If the file has
+errors, the last good one stays in force. SIGTERM and Ctrl-C end the server; running tasks
+continue at their agents until it is back.`,
 		Example: "  fairlead serve --dev\n  fairlead serve --config /etc/fairlead/fairlead.yaml --db /var/lib/fairlead/jobs.db\n  fairlead serve --db 'postgres://fairlead@db.example.org/jobs?sslmode=verify-full'",
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return s.run(c) },
 	}
 	f := c.Flags()
-	f.BoolVar(&s.dev, "dev", false, "with an agent for this machine, and a temporary database")
+	f.BoolVar(&s.dev, "dev", false, "include an agent for this machine, with a temporary database")
 	f.StringVar(&s.database, "db", "", "file for the jobs, or URL of a PostgreSQL database (default: fairlead.db; with --dev a temporary file)")
 	f.StringVar(&s.configFile, "config", "", "configuration (default: equal shares for all users)")
 	f.StringVar(&s.socket, "socket", "", "socket to listen on (default: "+defaultSocket()+")")
 	f.StringVar(&s.listen, "listen", "", "address for browsers and Prometheus, or none (default: none; with --dev "+defaultAddress+")")
-	f.DurationVar(&s.lease, "lease", 0, "for how long a task is leased (default 1m)")
+	f.StringVar(&s.outside, "listen-tls", "",
+		"address for agents on other machines, such as 0.0.0.0:7448, or none (default: none)")
+	f.DurationVar(&s.lease, "lease", 0, "duration of a task's lease (default 1m)")
 	f.StringVar(&s.logLevel, "log", "", "debug, info, warn or error (default: info; with --dev warn)")
 	f.StringVar(&s.logFormat, "log-format", "", "text or json")
-	f.IntVar(&s.cpus, "cpus", runtime.NumCPU(), "with --dev: processors that the agent offers")
-	f.StringSliceVar(&s.gpus, "gpus", nil, "with --dev: GPUs that the agent offers, e.g. a100:2 (default: those that nvidia-smi or /dev shows)")
+	f.IntVar(&s.cpus, "cpus", runtime.NumCPU(), "with --dev: processors to offer")
+	f.StringSliceVar(&s.gpus, "gpus", nil, "with --dev: GPUs to offer, e.g. a100:2 (default: the GPUs that nvidia-smi or /dev shows)")
 	f.StringToStringVar(&s.labels, "label", nil, "with --dev: labels of the node, e.g. rack=b")
 	f.StringVar(&s.name, "name", hostname(), "with --dev: name of the node")
-	f.DurationVar(&s.drain, "drain", 5*time.Second, "with --dev: how long running tasks may go on at the end")
+	f.DurationVar(&s.drain, "drain", 5*time.Second, "with --dev: how long running tasks may continue at exit")
 	return c
 }
 
@@ -90,7 +96,7 @@ func (s *serve) run(c *cobra.Command) error {
 	cfg := config.Default()
 	if s.configFile != "" {
 		var err error
-		if cfg, err = s.loadConfig(s.configFile); err != nil {
+		if cfg, err = loadConfig(s.app, s.configFile); err != nil {
 			return err
 		}
 	}
@@ -133,11 +139,14 @@ func (s *serve) options(cfg *config.Config) (o instanceOptions, cleanup func(), 
 	}
 	o = instanceOptions{
 		config: cfg, configFile: s.configFile, database: cmp.Or(s.database, cfg.Server.Database, "fairlead.db"),
-		listen: cfg.Server.Listen, lease: cmp.Or(s.lease, cfg.Server.LeaseTTL, time.Minute),
+		listen: cfg.Server.Listen, tls: cfg.Server.TLS, lease: cmp.Or(s.lease, cfg.Server.LeaseTTL, time.Minute),
 		log: s.logger(level, cmp.Or(s.logFormat, cfg.Server.LogFormat)),
 	}
 	if err := errors.Join(checkFormat(cmp.Or(s.logFormat, "text")), checkDrain(s.drain)); err != nil {
 		return o, cleanup, err
+	}
+	if s.database == "" && strings.Contains(cfg.Server.Database, ":"+config.Hidden+"@") {
+		return o, cleanup, usagef("server.database holds %s in the place of its password, as the configuration is shown; write the password there, or give it in PGPASSFILE", config.Hidden)
 	}
 	if o.lease < 100*time.Millisecond {
 		return o, cleanup, usagef("--lease %v is too short: agents need time to renew", o.lease)
@@ -153,7 +162,14 @@ func (s *serve) options(cfg *config.Config) (o instanceOptions, cleanup func(), 
 	case s.dev && len(o.listen) == 0:
 		o.listen = []string{defaultAddress}
 	}
-	o.storeName = o.database
+	switch s.outside {
+	case "":
+	case "none":
+		o.tls.Listen = nil
+	default:
+		o.tls.Listen = []string{s.outside}
+	}
+	o.storeName = config.Hide(o.database)
 	if s.dev && s.database == "" {
 		dir, err := os.MkdirTemp("", "fairlead-dev-")
 		if err != nil {
@@ -203,10 +219,7 @@ func hangups() (<-chan struct{}, func()) {
 	signal.Notify(signals, syscall.SIGHUP)
 	go func() {
 		for range signals {
-			select {
-			case out <- struct{}{}:
-			default:
-			}
+			wait.Wake(out)
 		}
 	}()
 	return out, func() { signal.Stop(signals); close(signals) }
@@ -227,10 +240,7 @@ func (s *serve) runDev(ctx context.Context, x *instance, o instanceOptions) erro
 	ao.AllowRoot = true
 	ready := make(chan struct{}, 1)
 	ao.Joined = func() {
-		select {
-		case ready <- struct{}{}:
-		default:
-		}
+		wait.Wake(ready)
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- agent.Run(ctx, ao) }()
@@ -263,7 +273,7 @@ func agentDir(database, node string) string {
 func (s *serve) devUntil(ctx context.Context, x *instance, agentEnded <-chan error) error {
 	select {
 	case <-ctx.Done():
-		fmt.Fprintln(s.errs, "ending; again Ctrl-C ends at once")
+		fmt.Fprintln(s.errs, "ending; press Ctrl-C again to end at once")
 		return drained(agentEnded)
 	case err := <-x.failed:
 		return err
@@ -271,9 +281,6 @@ func (s *serve) devUntil(ctx context.Context, x *instance, agentEnded <-chan err
 		return err
 	}
 }
-
-// defaultAddress is where a development server has its dashboard unless told otherwise.
-const defaultAddress = "127.0.0.1:7447"
 
 // firstLinkLasts is for how long the address of the dashboard works that the server prints when it
 // starts. It works once; fairlead dashboard gives others.
@@ -297,6 +304,9 @@ func (s *serve) banner(x *instance, o instanceOptions, ao *agent.Options) {
 			line("address", "http://%s", address)
 		}
 	}
+	for _, address := range x.outside {
+		line("nodes", "https://%s", address)
+	}
 	database := x.place
 	if database == "temporary" {
 		database = "temporary: jobs are forgotten at the end; keep them with --db FILE"
@@ -319,12 +329,4 @@ func (s *serve) banner(x *instance, o instanceOptions, ao *agent.Options) {
 		hint = "FAIRLEAD_SERVER=" + o.socket.Path + " "
 	}
 	line("try", "%sfairlead submit -- echo hello", hint)
-}
-
-func hostname() string {
-	name, err := os.Hostname()
-	if err != nil || name == "" {
-		return "node" + strconv.Itoa(os.Getpid())
-	}
-	return name
 }

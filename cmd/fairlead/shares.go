@@ -4,15 +4,19 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/plain"
+	"github.com/fairlead/fairlead/internal/plot"
 	"github.com/fairlead/fairlead/internal/table"
+	"github.com/fairlead/fairlead/internal/views"
 	"github.com/fairlead/fairlead/internal/words"
+	"github.com/fairlead/fairlead/share"
 	"github.com/fairlead/fairlead/why"
 )
 
@@ -25,36 +29,38 @@ type shares struct {
 	past    past
 }
 
-func (a *app) sharesCommand() *cobra.Command {
+func sharesCommand(a *app) *cobra.Command {
 	s := &shares{app: a}
 	c := &cobra.Command{
 		Use:   "shares [POOL | --compare POOL POOL]",
-		Short: "Show who is entitled to what, and who had it",
-		Long: `Show the tree of pools: the share each is entitled to, what it runs and wants now,
-what its fair part of that is, and what it has used.
+		Short: "Show the shares and the usage of pools",
+		Long: `Show the tree of pools: the share of each, its running tasks and its demand, its fair part
+now, and its usage.
 
-A WEIGHT of 2=1x2 is 1, boosted twice; see fairlead boost --list. Where MAX says paused
-nothing new starts; see fairlead pause --list.
+A WEIGHT of 2=1x2 is a weight of 1 with a boost of 2; see fairlead boost --list. If MAX is
+paused, no new task starts; see fairlead pause --list.
 
-SHARE and USED are of the pool above. USED decays; RATIO is SHARE over USED. FAIR NOW
-is what the ideal fluid scheduler would give the pool at this moment: by minimum,
-maximum, weight and what it wants. OWED is what that scheduler would have given it in
-the last 24 hours less what it received, in hours of the unit: above 0 the pool is
-owed, below 0 it is ahead.
+FAIR NOW is what the ideal fluid scheduler would give the pool now, by its minimum, maximum,
+weight and demand. SERVED is the part of what that scheduler would have given the pool over the
+last 24 hours that it received. LAG is the difference, in hours of the unit: above 0 the pool is
+behind, below 0 it is ahead.
 
-On a terminal a line sums up: Jain's index (1 is fair) of what the pools at the top
-received over what was due to them; which of them lacks most, in percentage points of
-all that was received; who borrows of whose share at this moment, because that one has
-nothing to run; and what is idle. --summary prints that line alone, anywhere.
+COMPARED BY is the quantity by which the policy of the parent pool orders the pool among its
+siblings, in the policy's own words: it decides who is next. It is absent if the pool has
+nothing to start. SHARE and PAST USE are parts of the parent pool. PAST USE decays, and
+decides only where the policy says so.
+
+On a terminal a line sums up: the mean of SERVED of the top pools, and the pool with the least;
+Jain's index of the same (1 is fair); which pool currently borrows the share of a pool without
+work; and what is idle. --summary prints only that line.
 
 --compare shows the numbers of two pools beside each other; its JSON is that of shares, with
-these two.
+these two pools.
 
---history shows how one pool fared, or all together: what was its due, what it ran and
-wanted, and how long its oldest job had waited, step by step, as means over each step. It
-is kept in steps of 10 s for a day, of 5 m for 31 days, and of an hour for two years. A
-row of dashes is a time of which nothing is known: the server was not there. --plot
-writes it as pictures, to a file in SVG.`,
+--history shows one pool, or the cluster, over time: its entitlement, running tasks, demand
+and the wait of its oldest job, as means over each step. History is kept in steps of 10 s for
+a day, of 5 m for 31 days, and of an hour for two years. A row of dashes means that the server
+was down. --plot writes charts to an SVG file.`,
 		Example: `  fairlead shares
   fairlead shares physics --watch
   fairlead shares --summary
@@ -74,26 +80,21 @@ writes it as pictures, to a file in SVG.`,
 				if s.compare {
 					return s.repeat(c.Context(), &s.listing, func() error { return s.showCompared(c.Context(), client, args) })
 				}
-				return s.repeat(c.Context(), &s.listing, func() error { return s.show(c.Context(), client, pool) })
+				return s.repeat(c.Context(), &s.listing, func() error {
+					return show(s.app, s.json, s.tree)(client.Pools.Shares(c.Context(), pool))
+				})
 			})
 		},
 	}
 	s.listing.flags(c)
 	s.past.flags(c)
 	c.Flags().StringVarP(&s.user, "user", "u", "", "only pools whose last name is this user's")
-	c.Flags().BoolVar(&s.compare, "compare", false, "the numbers of two pools, beside each other")
-	c.Flags().BoolVar(&s.summary, "summary", false, "one line: how fair things are")
+	c.Flags().BoolVar(&s.compare, "compare", false, "compare the numbers of two pools")
+	c.Flags().BoolVar(&s.summary, "summary", false, "print one line that sums up fairness")
 	return c
 }
 
-func (s *shares) show(ctx context.Context, client *api.Client, pool string) error {
-	doc, err := client.Shares(ctx, pool)
-	if err != nil {
-		return err
-	}
-	if s.json {
-		return s.printJSON(doc)
-	}
+func (s *shares) tree(doc *api.Shares) error {
 	plain.Lines(doc)
 	if s.summary {
 		_, err := fmt.Fprintln(s.out, words.Fairness(doc))
@@ -112,27 +113,43 @@ func (s *shares) show(ctx context.Context, client *api.Client, pool string) erro
 	}
 	t := table.New(table.Column{Name: "POOL"}, table.Column{Name: "POLICY"}, table.Column{Name: "WEIGHT", Right: true}, table.Column{Name: "SHARE", Right: true},
 		table.Column{Name: "MIN", Right: true}, table.Column{Name: "MAX", Right: true}, table.Column{Name: "WANT", Right: true},
-		table.Column{Name: "RUN", Right: true}, table.Column{Name: "FAIR NOW", Right: true}, table.Column{Name: "OWED", Right: true}, table.Column{Name: "USED", Right: true}, table.Column{Name: "RATIO"})
+		table.Column{Name: "RUN", Right: true}, table.Column{Name: "FAIR NOW", Right: true}, table.Column{Name: "SERVED", Right: true},
+		table.Column{Name: "LAG", Right: true}, table.Column{Name: "COMPARED BY"}, table.Column{Name: "PAST USE", Right: true})
+	var shown []string
 	for i := range doc.Pools {
 		p := &doc.Pools[i]
-		if p.Path == "" || s.user != "" && !strings.HasSuffix("/"+p.Path, "/"+s.user) {
+		if p.Path == "" || s.user != "" && !strings.HasSuffix("/"+p.Path, "/"+share.UserPool(s.user)) {
 			continue
 		}
 		s.row(t, p, doc.Unit)
+		shown = append(shown, p.Path)
 	}
 	if err := s.print(&s.listing, t); err != nil {
 		return err
 	}
+	s.escaped(shown)
 	if s.terminal() && !s.noHeader {
 		fmt.Fprintln(s.out, words.Fairness(doc))
 	}
 	return nil
 }
 
-func (s *shares) row(t *table.Table, p *fairlead.PoolView, unit string) {
-	name := p.Path
+// escaped lists the pools whose names the configuration writes in another way.
+func (s *shares) escaped(paths []string) {
+	if s.noHeader || len(s.columns) > 0 {
+		return
+	}
+	for _, path := range paths {
+		if escaped := words.Escaped(path); escaped != "" {
+			fmt.Fprintf(s.out, "%s is %s in the configuration\n", words.Pool(path), escaped)
+		}
+	}
+}
+
+func (s *shares) row(t *table.Table, p *views.PoolView, unit string) {
+	name := words.Pool(p.Path)
 	if s.terminal() && p.Depth > 1 { // a tree for people, whole paths for programs
-		name = strings.Repeat("  ", p.Depth-1) + p.Path[strings.LastIndexByte(p.Path, '/')+1:]
+		name = strings.Repeat("  ", p.Depth-1) + words.LastPool(p.Path)
 	}
 	limit := func(a map[string]int64) string {
 		if n, ok := a[unit]; ok {
@@ -141,11 +158,98 @@ func (s *shares) row(t *table.Table, p *fairlead.PoolView, unit string) {
 		return dash(amounts(a, unit))
 	}
 	t.Row(name, p.Policy, words.Weight(p), percent(p.ShareHere), limit(p.Min), maxText(p, limit), why.Short(p.Want),
-		why.Short(p.Running), oneDigit(p.FairNow), owed(p.Fairness.Day.Lag()), percent(p.UsedHere), why.OverUnder(p.ShareHere, p.UsedHere))
+		why.Short(p.Running), oneDigit(p.FairNow), percent(p.Fairness.Day.Served), owed(p.Fairness.Day.Lag()),
+		dash(words.ComparedBy(p)), percent(p.UsedHere))
+}
+
+// checkCompare refuses what does not go with two pools.
+func (s *shares) checkCompare(pools []string) error {
+	switch {
+	case !s.compare && len(pools) > 1:
+		return usagef("more than one pool: to see two beside each other, say --compare")
+	case s.compare && len(pools) != 2:
+		return usagef("--compare takes two pools: fairlead shares --compare physics biology")
+	case s.compare && (s.past.on || s.summary || s.user != ""):
+		return usagef("--compare goes without --history, --summary and --user")
+	}
+	return nil
+}
+
+// showCompared shows the numbers of two pools beside each other.
+func (s *shares) showCompared(ctx context.Context, client *api.Client, pools []string) error {
+	doc, err := client.Pools.Shares(ctx, pools[0])
+	if err != nil {
+		return err
+	}
+	other, err := client.Pools.Shares(ctx, pools[1])
+	if err != nil {
+		return err
+	}
+	doc.Pools = append(doc.Pools[:1:1], other.Pools[0])
+	if s.json {
+		return s.printJSON(doc)
+	}
+	a, b := &doc.Pools[0], &doc.Pools[1]
+	t := table.New(table.Column{Name: "NUMBER"}, table.Column{Name: words.Pool(a.Path), Right: true},
+		table.Column{Name: words.Pool(b.Path), Right: true})
+	for _, row := range words.Compare(doc, a, b) {
+		t.Row(row.Name, dash(row.Of[0]), dash(row.Of[1]))
+	}
+	return s.print(&s.listing, t)
+}
+
+func (s *shares) showPast(ctx context.Context, client *api.Client, pool string) error {
+	rows := pastRows
+	if s.json || s.past.pictures != "" {
+		rows = 0
+	}
+	from, to, step, err := s.past.span(time.Now(), rows)
+	if err != nil {
+		return err
+	}
+	doc, err := client.Pools.History(ctx, pool, from, to, step)
+	if err != nil {
+		return err
+	}
+	if s.past.pictures != "" {
+		return s.drawPast(doc)
+	}
+	if s.json {
+		return s.printJSON(doc)
+	}
+	t := table.New(table.Column{Name: "TIME"}, table.Column{Name: "SHARE", Right: true}, table.Column{Name: "USED", Right: true},
+		table.Column{Name: "DUE", Right: true}, table.Column{Name: "RUN", Right: true}, table.Column{Name: "WANT", Right: true},
+		table.Column{Name: "WAITING", Right: true}, table.Column{Name: "OLDEST", Right: true})
+	length := seconds(doc.StepSeconds)
+	for i := range doc.Points {
+		p := &doc.Points[i]
+		if i > 0 && p.At.After(doc.Points[i-1].At.Add(length)) {
+			t.Row(clock(doc.Points[i-1].At.Add(length), doc.At), "-", "-", "-", "-", "-", "-", "-")
+		}
+		t.Row(clock(p.At, doc.At), fraction(p.Share), fraction(p.Used), oneDigit(p.FairNow), oneDigit(p.Running), oneDigit(p.Demand),
+			oneDigit(p.Waiting), longest(p.OldestWait))
+	}
+	if s.terminal() && !s.noHeader {
+		fmt.Fprintf(s.out, "%s · unit %s · steps of %s\n", cmp.Or(words.Pool(doc.Pool), "all pools"), doc.Unit, span(length))
+	}
+	return s.print(&s.listing, t)
+}
+
+// drawPast writes the pictures.
+func (s *shares) drawPast(doc *api.PoolHistory) error {
+	c := curveOf(doc)
+	if err := os.WriteFile(s.past.pictures, []byte(plot.SVG(c.All())), 0o644); err != nil {
+		return err
+	}
+	if s.json {
+		return s.printJSON(doc)
+	}
+	_, err := fmt.Fprintf(s.out, "wrote %s: %d steps of %s\n", s.past.pictures, len(doc.Points), span(c.Step))
+	return err
 }
 
 // maxText shows the maximum, the limit to the running tasks, and that nothing new may start.
-func maxText(p *fairlead.PoolView, limit func(map[string]int64) string) string {
+func maxText(p *views.PoolView, limit func(map[string]int64) string) string {
 	var parts []string
 	if len(p.Max) > 0 {
 		parts = append(parts, limit(p.Max))

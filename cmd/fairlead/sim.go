@@ -2,15 +2,15 @@ package main
 
 import "github.com/spf13/cobra"
 
-func (a *app) simCommand() *cobra.Command {
+func simCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "sim",
-		Short: "Replay a trace of jobs under one policy or several, or make a workload",
+		Short: "Replay a trace under one or several policies, or generate a workload",
 		RunE: func(*cobra.Command, []string) error {
 			return usagef("which one? fairlead sim run TRACE, fairlead sim compare TRACE, or fairlead sim generate lublin or saturated")
 		},
 		Args: cobra.NoArgs,
 	}
-	c.AddCommand(a.simRunCommand(), a.simCompareCommand(), a.simGenerateCommand())
+	c.AddCommand(simRunCommand(a), simCompareCommand(a), simGenerateCommand(a))
 	return c
 }

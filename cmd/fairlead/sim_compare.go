@@ -19,6 +19,7 @@ import (
 	"github.com/fairlead/fairlead/internal/sim"
 	"github.com/fairlead/fairlead/internal/table"
 	"github.com/fairlead/fairlead/policy"
+	"github.com/fairlead/fairlead/sched"
 )
 
 type simCompareCmd struct {
@@ -31,20 +32,20 @@ type simCompareCmd struct {
 // comparedByDefault is what a trace is compared under when nothing is said.
 var comparedByDefault = []string{"fifo", "easy", "fair+easy", "fairtree+easy"}
 
-func (a *app) simCompareCommand() *cobra.Command {
+func simCompareCommand(a *app) *cobra.Command {
 	s := &simCompareCmd{simFlags: simFlags{app: a}}
 	c := &cobra.Command{
 		Use:   "compare (TRACE | --from-history)",
-		Short: "Replay a trace under several policies and compare what comes of it",
-		Long: `Replay a trace under several policies and compare what comes of it: who waits less, at
-whose price. The trace is read once, and each run is as with fairlead sim run.
+		Short: "Replay a trace under several policies and compare the results",
+		Long: `Replay a trace under several policies and compare the results: who waits less, and who pays
+for it. The trace is read once; each run is like fairlead sim run.
 
---policy lists what is compared: a policy and how jobs are fitted to the machine, such as
-fair+easy. A policy alone fits them as its configuration says, only fifo alone is fifo+fcfs:
-strictly in order. A way of fitting alone is with fifo: easy is fifo+easy. With several
---config each of them runs under each policy of the list, or as it is if there is no list.
+--policy lists the runs: a policy with a kind of backfilling, such as fair+easy. A policy alone
+uses the backfilling of its configuration, except that fifo alone is fifo+fcfs: strictly in
+order. A kind of backfilling alone uses fifo: easy is fifo+easy. With several --config each of
+them runs under each policy of the list, or unchanged if there is no list.
 
---out writes a report with pictures into a folder: a page that needs nothing but itself.`,
+--out writes a report with charts into a folder, as one self-contained page.`,
 		Example: `  fairlead sim compare kth-sp2.swf.gz --policy fifo,easy,conservative,fair+easy,lottery+easy
   fairlead sim compare trace.swf --config now.yaml --config planned.yaml --out compared
   fairlead sim compare --from-history --last 7d --config now.yaml --config next.yaml`,
@@ -53,10 +54,10 @@ strictly in order. A way of fitting alone is with fifo: easy is fifo+easy. With 
 	}
 	s.flags(c.Flags())
 	f := c.Flags()
-	f.StringSliceVar(&s.policies, "policy", nil, "what to compare (default without --config: "+strings.Join(comparedByDefault, ",")+")")
-	f.StringArrayVar(&s.configs, "config", nil, "configuration; may be given several times (default: the built-in one)")
-	f.StringVar(&s.csv, "csv", "", "file for the table, as CSV")
-	f.StringVar(&s.out, "out", "", "folder for a report with pictures, the table as CSV, and the command that makes them again")
+	f.StringSliceVar(&s.policies, "policy", nil, "policies to compare (default without --config: "+strings.Join(comparedByDefault, ",")+")")
+	f.StringArrayVar(&s.configs, "config", nil, "configuration; can be repeated (default: the built-in one)")
+	f.StringVar(&s.csv, "csv", "", "write the table to this CSV file")
+	f.StringVar(&s.out, "out", "", "write a report with charts, the table as CSV, and the command to repeat it to this folder")
 	s.part.flags(f)
 	return c
 }
@@ -190,8 +191,9 @@ func (s *simCompareCmd) print(c *sim.Comparison, took time.Duration) error {
 	fmt.Fprintln(s.app.out, c.Trace+": "+c.Report.String())
 	fmt.Fprintf(s.app.out, "%d runs in %s\n\n", len(c.Runs), span(took))
 	right := func(name string) table.Column { return table.Column{Name: name, Right: true} }
-	t := table.New(table.Column{Name: "POLICY"}, right("UTIL"), right("WAIT"), right("50%"), right("95%"), right("BSLD"), right("95%"), right("JAIN"),
-		table.Column{Name: "WORST USER LAG"}, right("STARVED"))
+	t := table.New(table.Column{Name: "POLICY"}, right("SERVED"), right("90%"), right("JAIN"), right("DELAY"),
+		right("LATE"), right("UTIL"), right("WAIT"), right("50%"), right("95%"), right("BSLD"), right("95%"), right("WIDE"),
+		right("LONGEST"), right("STARVED"))
 	never := 0
 	var limits []string
 	for _, r := range c.Runs {
@@ -200,13 +202,19 @@ func (s *simCompareCmd) print(c *sim.Comparison, took time.Duration) error {
 		if l := limitsLine(&m.Limits); l != "" {
 			limits = append(limits, r.Name+": time limits: "+l)
 		}
-		t.Row(r.Name, percent(m.Utilisation), lasting(m.MeanWait), lasting(float64(m.P50Wait)), lasting(float64(m.P95Wait)), short(m.MeanSlowdown), short(m.P95Slowdown),
-			fmt.Sprintf("%.2f", m.Jain), m.Worst+" "+procHours(m.WorstLag), thousands(float64(m.OverDay)))
+		t.Row(r.Name, percent(m.Served), percent(m.ServedTenth), fmt.Sprintf("%.2f", m.Jain),
+			lasting(m.FairDelay), lasting(m.Late), percent(m.Utilisation), lasting(m.MeanWait),
+			lasting(float64(m.P50Wait)), lasting(float64(m.P95Wait)),
+			short(m.MeanSlowdown), short(m.P95Slowdown),
+			lasting(m.WideWait), lasting(float64(m.LongestWait)), thousands(float64(m.OverDay)))
 	}
 	if err := t.Print(s.app.out); err != nil {
 		return err
 	}
-	fmt.Fprintln(s.app.out, "WAIT and BSLD (bounded slowdown): mean, and what 50% and 95% of the jobs do not exceed; STARVED: jobs that waited over a day")
+	fmt.Fprint(s.app.out, comparedColumns)
+	if slices.ContainsFunc(c.Runs, func(r sim.Compared) bool { return r.Backfill == sched.FirstFit.String() }) {
+		fmt.Fprint(s.app.out, firstFitNote)
+	}
 	for _, l := range limits {
 		fmt.Fprintln(s.app.out, l)
 	}
@@ -214,6 +222,26 @@ func (s *simCompareCmd) print(c *sim.Comparison, took time.Duration) error {
 		fmt.Fprintf(s.app.out, "%s never started, as their pools have no room for them; the figures leave them out (--json says where)\n", jobCount(never))
 	}
 	return nil
+}
+
+const comparedColumns = "SERVED: part of its entitlement that a user had, mean and what 90% of the users reach; " +
+	"JAIN: how even that is;\n" +
+	"DELAY: start after the fair start, and LATE: end after that on a machine of one's own, means of the users' means\n" +
+	"WAIT and BSLD (bounded slowdown): mean, and what 50% and 95% of the jobs do not exceed; " +
+	"STARVED: jobs that waited over a day\n" +
+	"WIDE: mean wait of the jobs that ask for a quarter of the machine or more; " +
+	"LONGEST: the longest wait of any job\n"
+
+// firstFitNote says what the means hide.
+const firstFitNote = "" +
+	"first-fit keeps no room for wide jobs: that shortens the means, which count mostly narrow jobs,\n" +
+	"and others may pass a wide job for ever. WIDE and LONGEST show what that costs\n"
+
+// printFiles says where everything is.
+func (s *simCompareCmd) printFiles() error {
+	at := func(name string) string { return filepath.Join(s.out, name) }
+	_, err := fmt.Fprintf(s.app.out, "plots: %s   table: %s   repeat: %s\n", at(comparePage), at(compareTable), at(compareAgain))
+	return err
 }
 
 // compareJSON is what --json prints.

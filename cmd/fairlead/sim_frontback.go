@@ -2,7 +2,9 @@ package main
 
 import (
 	"cmp"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fairlead/fairlead/config"
@@ -10,6 +12,7 @@ import (
 	"github.com/fairlead/fairlead/internal/bridge"
 	"github.com/fairlead/fairlead/internal/sim"
 	"github.com/fairlead/fairlead/internal/sim/qs"
+	"github.com/fairlead/fairlead/policy"
 )
 
 // frontbackName is the policy of a bridge in front of a queue that knows only priorities, as
@@ -82,4 +85,39 @@ func (p *simPolicy) weights() []frontback.Group {
 		all = append(all, frontback.Group{Name: x.Name, Weight: cmp.Or(x.Weight, 1)})
 	}
 	return slices.Clip(all)
+}
+
+// setup reads the configuration, and puts in what flags say.
+func (s *simFlags) setup(file, root, backfill string) (*simPolicy, error) {
+	cfg := config.Default()
+	cfg.Shares.Sched.Depth = 0 // without a file the schedules are those of the textbook
+	if file != "" {
+		var err error
+		if cfg, err = loadConfig(s.app, file); err != nil {
+			return nil, err
+		}
+	}
+	p := &simPolicy{shares: cfg.Shares}
+	if root != "" {
+		if name, fits, both := strings.Cut(root, "+"); both && slices.Contains(policy.Names(), name) {
+			return nil, usagef("--policy %q: one run has a flag for each: --policy %s --backfill %s", root, name, fits)
+		}
+		if root == frontbackName {
+			return p, p.putInFront(backfill)
+		}
+		if !slices.Contains(policy.Names(), root) {
+			return nil, usagef("--policy %q is not one of %s, %s", root, strings.Join(policy.Names(), ", "), frontbackName)
+		}
+		p.shares.Sched.Root.Policy = root
+	}
+	p.name = p.shares.Sched.Root.Policy
+	if backfill != "" {
+		known := placementNames()
+		placement, ok := known[backfill]
+		if !ok {
+			return nil, usagef("--backfill %q is not one of %s", backfill, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+		}
+		p.shares.Sched.Placement = placement
+	}
+	return p, nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"math"
 	"path/filepath"
 
@@ -25,8 +26,8 @@ type simShow struct {
 type ganttPart struct{ from, to string }
 
 func (g *ganttPart) flags(f *pflag.FlagSet) {
-	f.StringVar(&g.from, "gantt-from", "", "draw the schedule from then on: 30d after the first submission, a date, or a second of the trace")
-	f.StringVar(&g.to, "gantt-to", "", "draw the schedule until then")
+	f.StringVar(&g.from, "gantt-from", "", "draw the schedule from this time on: 30d after the first submission, a date, or a second of the trace")
+	f.StringVar(&g.to, "gantt-to", "", "draw the schedule until this time")
 }
 
 // set reports whether a part was asked for.
@@ -59,8 +60,8 @@ func (g *ganttPart) of(t *swf.Trace) (*simreport.Stretch, error) {
 }
 
 func (s *simShow) flags(f *pflag.FlagSet) {
-	f.BoolVar(&s.gantt, "gantt", false, "draw the schedule as a table: processors and time, with the job that runs there")
-	f.StringVar(&s.html, "html", "", "file for a report with pictures, a page that needs nothing but itself")
+	f.BoolVar(&s.gantt, "gantt", false, "draw the schedule: processors over time, with the job that runs there")
+	f.StringVar(&s.html, "html", "", "write a report with charts to this file, as one self-contained page")
 	s.part.flags(f)
 }
 
@@ -76,7 +77,7 @@ func (s *simShow) check(json bool) error {
 }
 
 // gantt draws a schedule for the terminal, if that was asked for.
-func (a *app) gantt(s *simShow, t *simTrace, r *sim.Result) error {
+func gantt(out io.Writer, s *simShow, t *simTrace, r *sim.Result) error {
 	if !s.gantt {
 		return nil
 	}
@@ -84,12 +85,12 @@ func (a *app) gantt(s *simShow, t *simTrace, r *sim.Result) error {
 	if err != nil {
 		return err
 	}
-	width := table.Width(a.out)
+	width := table.Width(out)
 	if width == 0 {
 		width = 120
 	}
-	fmt.Fprintln(a.out)
-	return simreport.Text(a.out, r, width, only)
+	fmt.Fprintln(out)
+	return simreport.Text(out, r, width, only)
 }
 
 // page writes the report of one schedule, if that was asked for.

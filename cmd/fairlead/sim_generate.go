@@ -23,35 +23,35 @@ import (
 	"github.com/fairlead/fairlead/internal/sim/workload"
 )
 
-func (a *app) simGenerateCommand() *cobra.Command {
+func simGenerateCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "generate",
-		Short: "Make a workload for the simulator, from a seed",
+		Short: "Generate a workload for the simulator from a seed",
 		RunE: func(*cobra.Command, []string) error {
 			return usagef("which one? fairlead sim generate lublin, jobs as on real parallel machines, or fairlead sim generate saturated, users who always have work")
 		},
 		Args: cobra.NoArgs,
 	}
-	c.AddCommand(a.simLublinCommand(), a.simSaturatedCommand())
+	c.AddCommand(simLublinCommand(a), simSaturatedCommand(a))
 	return c
 }
 
-func (a *app) simLublinCommand() *cobra.Command {
+func simLublinCommand(a *app) *cobra.Command {
 	g := &generateCmd{app: a, name: "lublin"}
 	l := workload.Lublin{}
 	var types, estimates string
 	c := &cobra.Command{
 		Use:   "lublin",
-		Short: "Make jobs like those of real parallel machines",
-		Long: `Make jobs like those of real parallel machines, by the model of Lublin and Feitelson
-(2003) with the parameters that they published: sizes of which many are 1 or a power of
-two, run times from seconds to two days that grow with the size, arrivals that follow
-the day. The same flags make the same file; it says in its first lines what they were.
+		Short: "Generate jobs like those of real parallel machines",
+		Long: `Generate jobs like those of real parallel machines, by the model of Lublin and Feitelson
+(2003) with their published parameters: many sizes are 1 or a power of two, run times from
+seconds to two days grow with the size, and arrivals follow the day. The same flags give the
+same file, and its first lines list them.
 
---load stretches the time between submissions until the processors would be busy for that
-part of the time. --estimates says what users ask for: users, round values of which their
-jobs use any part; exact; or a factor of the run time. Users submit in proportion to 1/k^s,
-the first most, with the s of --zipf.`,
+--load stretches the time between submissions until the processors are busy for that part of
+the time. --estimates selects the time limits: users, round values that jobs use in part;
+exact; or a factor of the run time. User k submits in proportion to 1/k^s, with the s of
+--zipf.`,
 		Example: `  fairlead sim generate lublin --procs 256 --jobs 10000 --load 0.8 -o work.swf.gz
   fairlead sim generate lublin --types batch --estimates exact --seed 7 > work.swf`,
 		Args: cobra.NoArgs,
@@ -73,32 +73,32 @@ the first most, with the s of --zipf.`,
 	}
 	f := c.Flags()
 	f.IntVar(&l.Procs, "procs", 128, "processors of the machine")
-	f.IntVar(&l.Jobs, "jobs", 10_000, "how many jobs")
-	f.StringVar(&types, "types", "both", "both batch and interactive jobs, batch, interactive, or whole: one kind with the parameters of all together")
-	f.Float64Var(&l.Load, "load", 0, "work per time, as a part of the machine, such as 0.8 (default: what the model gives)")
-	f.IntVar(&l.Users, "users", 50, "how many users")
-	f.Float64Var(&l.Zipf, "zipf", 1, "how unequal users are: 0 is all alike")
-	f.StringVar(&estimates, "estimates", "users", "what users ask for: users, exact, or a factor of the run time")
+	f.IntVar(&l.Jobs, "jobs", 10_000, "number of jobs")
+	f.StringVar(&types, "types", "both", "both, batch, interactive, or whole: one type with the parameters of all jobs together")
+	f.Float64Var(&l.Load, "load", 0, "offered load as a part of the machine, such as 0.8 (default: as the model gives)")
+	f.IntVar(&l.Users, "users", 50, "number of users")
+	f.Float64Var(&l.Zipf, "zipf", 1, "how unequal users are: 0 makes all equal")
+	f.StringVar(&estimates, "estimates", "users", "time limits: users, exact, or a factor of the run time")
 	g.flags(f)
 	return c
 }
 
-func (a *app) simSaturatedCommand() *cobra.Command {
+func simSaturatedCommand(a *app) *cobra.Command {
 	g := &generateCmd{app: a, name: "saturated"}
 	s := workload.Saturated{}
 	var lengths, config string
 	var mean, span time.Duration
 	c := &cobra.Command{
 		Use:   "saturated",
-		Short: "Make users who always have work, to measure fairness",
-		Long: `Make users who always have work, to measure fairness: all is submitted at the beginning,
-and every user has --backlog times the work that its weight entitles it to in the time
---span. --weights and --sizes go round the users: with 1,2,4 the fourth user has weight 1
-again. --config writes a configuration with a pool of that weight for each user, for
+		Short: "Generate users who always have work, to measure fairness",
+		Long: `Generate users who always have work, to measure fairness: all jobs are submitted at the
+beginning, and every user has --backlog times the work that its weight entitles it to in the
+time --span. --weights and --sizes repeat over the users: with 1,2,4 the fourth user has
+weight 1 again. --config writes a configuration with a pool of that weight for each user, for
 fairlead sim run --config: user 12 of a trace is called u12.
 
---lengths says how long jobs take: exponential, constant, or 1:10, where every other user
-has jobs ten times as long as --mean.`,
+--lengths selects the run times: exponential, constant, or 1:10, where every other user has
+jobs ten times as long as --mean.`,
 		Example: `  fairlead sim generate saturated --procs 120 --users 60 --weights 1,2,4 -o work.swf --config work.yaml
   fairlead sim generate saturated --lengths 1:10 --span 6h > work.swf`,
 		Args: cobra.NoArgs,
@@ -116,14 +116,14 @@ has jobs ten times as long as --mean.`,
 	}
 	f := c.Flags()
 	f.IntVar(&s.Procs, "procs", 120, "processors of the machine")
-	f.IntVar(&s.Users, "users", 60, "how many users")
+	f.IntVar(&s.Users, "users", 60, "number of users")
 	f.Float64SliceVar(&s.Weights, "weights", []float64{1, 2, 4}, "weights of the users, in turn")
 	f.IntSliceVar(&s.Sizes, "sizes", []int{1}, "processors of the users' jobs, in turn")
 	f.StringVar(&lengths, "lengths", "exponential", "exponential, constant, or 1:10")
 	f.DurationVar(&mean, "mean", time.Minute, "mean length of a job")
-	f.DurationVar(&span, "span", time.Hour, "how long all users are to have work")
-	f.Float64Var(&s.Backlog, "backlog", 2, "how many times the work for its share every user has")
-	f.StringVar(&config, "config", "", "file for a configuration with the weights of the users")
+	f.DurationVar(&span, "span", time.Hour, "time for which all users have work")
+	f.Float64Var(&s.Backlog, "backlog", 2, "work of a user as a multiple of its share")
+	f.StringVar(&config, "config", "", "write a configuration with the weights of the users to this file")
 	g.flags(f)
 	return c
 }
@@ -148,9 +148,9 @@ type generateCmd struct {
 }
 
 func (g *generateCmd) flags(f *pflag.FlagSet) {
-	f.Uint64Var(&g.seed, "seed", 1, "another seed makes other jobs of the same kind")
-	f.StringVarP(&g.out, "out", "o", "", "file to write, compressed if its name ends in .gz (default: standard output)")
-	f.BoolVar(&g.json, "json", false, "print what was made as JSON; needs --out")
+	f.Uint64Var(&g.seed, "seed", 1, "seed of the random numbers")
+	f.StringVarP(&g.out, "out", "o", "", "write to this file, compressed if its name ends in .gz (default: standard output)")
+	f.BoolVar(&g.json, "json", false, "print a summary as JSON; needs --out")
 }
 
 // making makes the jobs from a seed.
@@ -158,7 +158,7 @@ type making func(seed uint64, tick workload.Tick) ([]workload.Job, error)
 
 func (g *generateCmd) run(c *cobra.Command, procs, want int, comments []string, make making) error {
 	if g.json && g.out == "" {
-		return usagef("--json says what was written to a file: give it with --out FILE")
+		return usagef("--json describes a written file: give it with --out FILE")
 	}
 	if g.out == "" && g.terminal() {
 		return usagef("a workload is not for reading: give a file with --out FILE, or send the output on")

@@ -2,41 +2,13 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"math"
 	"strings"
 	"time"
 
 	"github.com/fairlead/fairlead/internal/sim"
-	"github.com/fairlead/fairlead/internal/table"
 )
-
-func (s *simRunCmd) print(t *simTrace, p *simPolicy, r *sim.Result, took time.Duration) {
-	m := &r.Metrics
-	out := s.app.out
-	fmt.Fprintln(out, t.trace.Name+": "+t.report.String())
-	fmt.Fprintf(out, "%s with %s: %s in %s, %s jobs a second\n\n", p.name, p.backfill(), lasting(float64(m.Makespan)), span(took),
-		thousands(float64(m.Jobs)/took.Seconds()))
-	line := func(name, format string, args ...any) {
-		fmt.Fprintf(out, "  %-18s %s\n", name, fmt.Sprintf(format, args...))
-	}
-	if l := limitsLine(&m.Limits); l != "" {
-		line("time limits", "%s", l)
-	}
-	line("utilisation", "%s of %s processors", percent(m.Utilisation), thousands(float64(t.report.Procs)))
-	line("wait", "mean %s; half of the jobs at most %s, 95%% at most %s", lasting(m.MeanWait), lasting(float64(m.P50Wait)), lasting(float64(m.P95Wait)))
-	line("bounded slowdown", "mean %s, 95%% of the jobs at most %s", short(m.MeanSlowdown), short(m.P95Slowdown))
-	line("waited over a day", "%s", jobCount(m.OverDay))
-	if m.Unstarted > 0 {
-		line("never started", "%s: their pools have no room for them; the figures leave them out", jobCount(m.Unstarted))
-	}
-	if m.Stopped > 0 {
-		line("stopped for others", "%s runs, %s lost", thousands(float64(m.Stopped)), procHours(m.LostSeconds))
-	}
-	line("fairness", "Jain's index %.3f; %s is owed most, %s", m.Jain, m.Worst, procHours(m.WorstLag))
-	line("idle, but wanted", "%s", procHours(m.IdleWanted))
-	fmt.Fprintln(out)
-	s.printUsers(m)
-}
 
 // limitsLine says what the time limits of pools did to the jobs; "" if nothing.
 func limitsLine(l *sim.Limited) string {
@@ -47,28 +19,11 @@ func limitsLine(l *sim.Limited) string {
 	if l.Given > 0 {
 		text := jobCount(l.Given) + " without one got that of their pools"
 		if l.Ended > 0 {
-			text += fmt.Sprintf(", %s of which ended at it", thousands(float64(l.Ended)))
+			text += fmt.Sprintf(", and %s of these ended at it", thousands(float64(l.Ended)))
 		}
 		parts = append(parts, text)
 	}
 	return strings.Join(parts, "; ")
-}
-
-func (s *simRunCmd) printUsers(m *sim.Metrics) {
-	right := func(name string) table.Column { return table.Column{Name: name, Right: true} }
-	t := table.New(table.Column{Name: "USER"}, right("JOBS"), right("WORK"), right("SHARE"), right("WAIT"), right("95%"), right("BSLD"), right("OVER 1D"), right("LAG"), right("LATE"))
-	shown := len(m.Users)
-	if s.users > 0 {
-		shown = min(shown, s.users)
-	}
-	for _, u := range m.Users[:shown] {
-		t.Row(u.User, u.Jobs, procHours(u.Work), percent(u.Share), lasting(u.MeanWait), lasting(float64(u.P95Wait)), short(u.MeanSlowdown), u.OverDay,
-			procHours(u.Lag), lasting(u.MeanLate))
-	}
-	t.Print(s.app.out)
-	if rest := len(m.Users) - shown; rest > 0 {
-		fmt.Fprintf(s.app.out, "%d more users with less work: --users 0 lists all\n", rest)
-	}
 }
 
 // lasting writes a number of seconds as a time span.
@@ -106,4 +61,14 @@ func jobCount(n int) string {
 		return "1 job"
 	}
 	return thousands(float64(n)) + " jobs"
+}
+
+// printGuesses says what a replay of the past takes for granted, and what it leaves out.
+func printGuesses(w io.Writer, guessed, leftOut int) {
+	if guessed > 0 {
+		fmt.Fprintf(w, "%s not ended; run times are those of others of the same user\n", count(guessed, "task has", "tasks have"))
+	}
+	if leftOut > 0 {
+		fmt.Fprintf(w, "%s left out: larger than the machine, or of unknown run time\n", count(leftOut, "task", "tasks"))
+	}
 }

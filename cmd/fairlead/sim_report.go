@@ -51,13 +51,6 @@ func writeComparison(dir string, c *sim.Comparison, only *simreport.Stretch, com
 	return nil
 }
 
-// printFiles says where everything is.
-func (s *simCompareCmd) printFiles() error {
-	at := func(name string) string { return filepath.Join(s.out, name) }
-	_, err := fmt.Fprintf(s.app.out, "plots: %s   table: %s   repeat: %s\n", at(comparePage), at(compareTable), at(compareAgain))
-	return err
-}
-
 // repeated is the command that was given, to be given again.
 func repeated(c *cobra.Command, args []string) string {
 	said := strings.Fields(c.CommandPath())

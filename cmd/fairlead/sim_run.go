@@ -14,6 +14,7 @@ import (
 	"github.com/fairlead/fairlead/internal/plain"
 	"github.com/fairlead/fairlead/internal/sim"
 	"github.com/fairlead/fairlead/internal/sim/swf"
+	"github.com/fairlead/fairlead/internal/table"
 )
 
 type simRunCmd struct {
@@ -25,32 +26,32 @@ type simRunCmd struct {
 	show                     simShow
 }
 
-func (a *app) simRunCommand() *cobra.Command {
+func simRunCommand(a *app) *cobra.Command {
 	s := &simRunCmd{simFlags: simFlags{app: a}}
 	c := &cobra.Command{
 		Use:   "run (TRACE | --from-history)",
-		Short: "Replay a trace of jobs under a policy, in virtual time",
-		Long: `Replay a trace of jobs under a policy, in virtual time, through the scheduler of the
-server: when each job would have run, how long users would have waited, how far each would
-have been from its share. The trace is in Standard Workload Format, compressed or not; -
-is standard input. The machine is one of so many processors, all alike; with --nodes N they
-are on N nodes, and a job that is wider than a node starts on as few as will do, at once.
+		Short: "Replay a trace under a policy in virtual time",
+		Long: `Replay a trace under a policy in virtual time, through the scheduler of the server: when
+each job would have run, how long users would have waited, and how far each would have been
+from its share. The trace is in Standard Workload Format, compressed or not; - is standard
+input. The machine has a number of equal processors; with --nodes N they are on N nodes, and a
+job that is larger than a node starts on as few nodes as possible, at once.
 
-Without --config every user has a pool of equal weight. With it, jobs go into pools as its
-rules say: user 12 of the trace is u12, group 3 is g3, executable 5 is the kind e5, and
-queue 2 the requestor q2. What is odd in the trace is left out or changed by stated rules,
-and one line says how many: see docs/reference/swf.md.
+Without --config every user has a pool of equal weight. With it, its placement rules choose
+the pools: user 12 of the trace is u12, group 3 is g3, executable 5 is the kind e5, and
+queue 2 the requestor q2. Inconsistent jobs of the trace are left out or changed by the rules
+of docs/reference/swf.md, and one line counts them.
 
 --policy frontback simulates a bridge: the jobs go at once into a queue that knows only
-priorities, to the front, the back or above, as their group has received its fraction or not.
+priorities, to the front, to the back or above, depending on the fraction of their group.
 
---from-history takes what ran on the server lately, and what waits there, instead of a
-trace: each task is a job, in the pool in which it was. A task that has not ended is taken to
-run for as long as the others of its user.
+--from-history replays the recent and the waiting tasks of the server instead of a trace:
+each task is a job in its pool. A task that has not ended is assumed to run for as long as the
+other tasks of its user.
 
---html writes a report with pictures, that needs nothing but itself. --gantt draws the
-schedule below the figures, for a few jobs on a few processors. The simulator counts
-processors without telling them apart; what is drawn gives each job the first free ones.`,
+--html writes a report with charts, as one self-contained page. --gantt draws the schedule
+below the figures, for a few jobs on a few processors. The simulator only counts processors;
+the drawing gives each job the first free ones.`,
 		Example: `  fairlead sim run kth-sp2.swf.gz --policy fair --backfill easy
   fairlead sim run trace.swf --config fairlead.yaml --from 30d --to 60d --schedule out.csv
   fairlead sim run trace.swf --policy fairtree --html report.html
@@ -62,14 +63,14 @@ processors without telling them apart; what is drawn gives each job the first fr
 	}
 	s.flags(c.Flags())
 	f := c.Flags()
-	f.StringVar(&s.policy, "policy", "", "how the root divides (default: as the configuration says, or fair)")
-	f.StringVar(&s.bridge, "bridge", "", "with --policy frontback: file of a bridge, with its groups (default: the pools of the configuration)")
-	f.StringVar(&s.backfill, "backfill", "", "how jobs are fitted to the machine (default: as the configuration says, or first-fit)")
+	f.StringVar(&s.policy, "policy", "", "policy of the root pool (default: that of the configuration, or fair)")
+	f.StringVar(&s.bridge, "bridge", "", "with --policy frontback: configuration of a bridge, with its groups (default: the pools of the configuration)")
+	f.StringVar(&s.backfill, "backfill", "", "kind of backfilling (default: that of the configuration, or easy)")
 	f.StringVar(&s.config, "config", "", "configuration (default: the built-in one)")
-	f.StringVar(&s.schedule, "schedule", "", "file for the schedule, as CSV: job,submit,start,end,procs; - is standard output")
-	f.StringVar(&s.swf, "swf", "", "file for the schedule, as a trace with wait times; - is standard output")
+	f.StringVar(&s.schedule, "schedule", "", "write the schedule to this CSV file: job,submit,start,end,procs; - is standard output")
+	f.StringVar(&s.swf, "swf", "", "write the schedule to this file, as a trace with wait times; - is standard output")
 	s.show.flags(f)
-	f.IntVar(&s.users, "users", 20, "how many users the table lists, those with most work first; 0 is all")
+	f.IntVar(&s.users, "users", 20, "number of users to list, those with most work first; 0 is all")
 	return c
 }
 
@@ -115,7 +116,7 @@ func (s *simRunCmd) run(c *cobra.Command, args []string) error {
 		return nil
 	}
 	s.print(t, policy, r, time.Since(began))
-	return s.gantt(&s.show, t, r)
+	return gantt(s.app.out, &s.show, t, r)
 }
 
 // runJSON is what --json prints.
@@ -182,4 +183,53 @@ func (s *simRunCmd) write(name string, write func(io.Writer) error) error {
 		return write(s.app.out)
 	}
 	return writePacked(name, write)
+}
+
+func (s *simRunCmd) print(t *simTrace, p *simPolicy, r *sim.Result, took time.Duration) {
+	m := &r.Metrics
+	out := s.app.out
+	fmt.Fprintln(out, t.trace.Name+": "+t.report.String())
+	fmt.Fprintf(out, "%s with %s: %s in %s, %s jobs a second\n\n", p.name, p.backfill(), lasting(float64(m.Makespan)), span(took),
+		thousands(float64(m.Jobs)/took.Seconds()))
+	line := func(name, format string, args ...any) {
+		fmt.Fprintf(out, "  %-18s %s\n", name, fmt.Sprintf(format, args...))
+	}
+	if l := limitsLine(&m.Limits); l != "" {
+		line("time limits", "%s", l)
+	}
+	line("entitlement served", "users %s on average, 90%% of them at least %s; Jain's index %.3f",
+		percent(m.Served), percent(m.ServedTenth), m.Jain)
+	line("lateness", "users %s after fair starts on average; %s after ends on machines of their own",
+		lasting(m.FairDelay), lasting(m.Late))
+	line("utilisation", "%s of %s processors", percent(m.Utilisation), thousands(float64(t.report.Procs)))
+	line("wait", "mean %s; half of the jobs at most %s, 95%% at most %s", lasting(m.MeanWait), lasting(float64(m.P50Wait)), lasting(float64(m.P95Wait)))
+	line("bounded slowdown", "mean %s, 95%% of the jobs at most %s", short(m.MeanSlowdown), short(m.P95Slowdown))
+	line("waited over a day", "%s", jobCount(m.OverDay))
+	if m.Unstarted > 0 {
+		line("never started", "%s: their pools have no room for them; the figures leave them out", jobCount(m.Unstarted))
+	}
+	if m.Stopped > 0 {
+		line("stopped for others", "%s runs, %s lost", thousands(float64(m.Stopped)), procHours(m.LostSeconds))
+	}
+	line("idle, but wanted", "%s", procHours(m.IdleWanted))
+	fmt.Fprintln(out)
+	s.printUsers(m)
+}
+
+func (s *simRunCmd) printUsers(m *sim.Metrics) {
+	right := func(name string) table.Column { return table.Column{Name: name, Right: true} }
+	t := table.New(table.Column{Name: "USER"}, right("JOBS"), right("WORK"), right("SHARE"),
+		right("SERVED"), right("DELAY"), right("LATE"), right("WAIT"), right("95%"), right("BSLD"), right("OVER 1D"))
+	shown := len(m.Users)
+	if s.users > 0 {
+		shown = min(shown, s.users)
+	}
+	for _, u := range m.Users[:shown] {
+		t.Row(u.User, u.Jobs, procHours(u.Work), percent(u.Share), percent(u.Served), lasting(u.FairDelay), lasting(u.MeanLate),
+			lasting(u.MeanWait), lasting(float64(u.P95Wait)), short(u.MeanSlowdown), u.OverDay)
+	}
+	t.Print(s.app.out)
+	if rest := len(m.Users) - shown; rest > 0 {
+		fmt.Fprintf(s.app.out, "%d more users with less work: --users 0 lists all\n", rest)
+	}
 }

@@ -4,22 +4,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/allocation"
 	"github.com/fairlead/fairlead/config"
+	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/bridge"
 	"github.com/fairlead/fairlead/internal/sim"
+	simhistory "github.com/fairlead/fairlead/internal/sim/history"
 	"github.com/fairlead/fairlead/internal/sim/swf"
 	"github.com/fairlead/fairlead/internal/units"
-	"github.com/fairlead/fairlead/policy"
 	"github.com/fairlead/fairlead/sched"
 	"github.com/fairlead/fairlead/share"
 )
@@ -41,16 +41,16 @@ type simFlags struct {
 }
 
 func (s *simFlags) flags(f *pflag.FlagSet) {
-	f.IntVar(&s.procs, "procs", 0, "processors of the machine (default: as the trace says)")
-	f.IntVar(&s.nodes, "nodes", 1, "nodes that the processors are on, all of one size; a job that is wider than a node starts on several at once")
-	f.StringVar(&s.from, "from", "", "leave out what was submitted before: 30d after the first submission, a date, or a second of the trace")
-	f.StringVar(&s.to, "to", "", "leave out what was submitted then or later")
+	f.IntVar(&s.procs, "procs", 0, "processors of the machine (default: those of the trace)")
+	f.IntVar(&s.nodes, "nodes", 1, "number of equal nodes for the processors; a job that is larger than a node starts on several at once")
+	f.StringVar(&s.from, "from", "", "omit jobs that were submitted before: 30d after the first submission, a date, or a second of the trace")
+	f.StringVar(&s.to, "to", "", "omit jobs that were submitted then or later")
 	f.Float64Var(&s.load, "scale-load", 1, "divide the time between submissions by this number")
-	f.StringVar(&s.overrun, "overrun", "kill", "jobs that ran longer than their estimate: kill ends them at it, extend extends it")
-	f.StringVar(&s.oversize, "oversize", "refuse", "jobs that ask for more processors than there are: refuse leaves them out, clip gives them all")
-	f.Uint64Var(&s.seed, "seed", 1, "of the policies that draw lots")
+	f.StringVar(&s.overrun, "overrun", "kill", "jobs that ran longer than their estimate: kill them, or extend the estimate")
+	f.StringVar(&s.oversize, "oversize", "refuse", "jobs that ask for more processors than there are: refuse them, or clip to the machine")
+	f.Uint64Var(&s.seed, "seed", 1, "seed for policies that draw lots")
 	f.BoolVar(&s.json, "json", false, "print JSON")
-	f.BoolVar(&s.history, "from-history", false, "replay the past of the server instead of a trace: a job for each task")
+	f.BoolVar(&s.history, "from-history", false, "replay the history of the server instead of a trace: a job for each task")
 	f.StringVar(&s.last, "last", lastDay, "with --from-history: how far back")
 }
 
@@ -208,45 +208,60 @@ func traceSecond(flag, text string, t *swf.Trace) (*int64, error) {
 // simPolicy is under what a trace is simulated.
 type simPolicy struct {
 	name   string // of the root's policy
-	shares fairlead.Shares
+	shares allocation.Config
 	front  *bridge.Groups // of frontback: the queue in which jobs wait knows only priorities
 }
 
 func (p *simPolicy) backfill() string { return p.shares.Sched.Placement.String() }
 
-// setup reads the configuration, and puts in what flags say.
-func (s *simFlags) setup(file, root, backfill string) (*simPolicy, error) {
-	cfg := config.Default()
-	cfg.Shares.Sched.Depth = 0 // without a file the schedules are those of the textbook
-	if file != "" {
-		var err error
-		if cfg, err = s.loadConfig(file); err != nil {
-			return nil, err
-		}
+// traceArgs wants a trace, or the past of a server.
+func (s *simFlags) traceArgs(_ *cobra.Command, args []string) error {
+	if len(args) > 1 || s.history == (len(args) == 1) {
+		return usagef("expected a trace, or --from-history")
 	}
-	p := &simPolicy{shares: cfg.Shares}
-	if root != "" {
-		if name, fits, both := strings.Cut(root, "+"); both && slices.Contains(policy.Names(), name) {
-			return nil, usagef("--policy %q: one run has a flag for each: --policy %s --backfill %s", root, name, fits)
-		}
-		if root == frontbackName {
-			return p, p.putInFront(backfill)
-		}
-		if !slices.Contains(policy.Names(), root) {
-			return nil, usagef("--policy %q is not one of %s, %s", root, strings.Join(policy.Names(), ", "), frontbackName)
-		}
-		p.shares.Sched.Root.Policy = root
+	return nil
+}
+
+// source names the simulated workload.
+func (s *simFlags) source(args []string) string {
+	if s.history {
+		return "history"
 	}
-	p.name = p.shares.Sched.Root.Policy
-	if backfill != "" {
-		known := placementNames()
-		placement, ok := known[backfill]
-		if !ok {
-			return nil, usagef("--backfill %q is not one of %s", backfill, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
-		}
-		p.shares.Sched.Placement = placement
+	return args[0]
+}
+
+// readHistory makes a trace of the past of the server: queues stand for pools.
+func (s *simFlags) readHistory(ctx context.Context) (*swf.Trace, *pastNames, error) {
+	back, err := units.ParseDuration(s.last)
+	if err != nil || back <= 0 {
+		return nil, nil, usagef("--last %q: expected a time such as 24h or 7d", s.last)
 	}
-	return p, nil
+	var w *api.Workload
+	if err := s.with(func(client *api.Client) (err error) {
+		w, err = client.Past(ctx, back.Seconds())
+		return err
+	}); err != nil {
+		return nil, nil, err
+	}
+	t := &swf.Trace{Name: "history", Header: swf.Header{Procs: w.Units, UnixStartTime: w.From.Unix(), Comments: []string{
+		fmt.Sprintf("Note: the last %s of a server, a line for each task", span(back)), fmt.Sprintf("UnixStartTime: %d", w.From.Unix()),
+	}}}
+	names := &pastNames{w.Users, w.Pools, w.Jobs}
+	for _, j := range w.Jobs {
+		t.Records = append(t.Records, swf.Record{
+			Job: j.Job, Submit: j.Submit, Run: j.Run, Estimate: j.Estimate, Used: j.Units, Requested: j.Units, User: j.User, Queue: j.Pool,
+			Status: swf.Completed, Wait: swf.Unknown, CPU: swf.Unknown, Memory: swf.Unknown, ReqMemory: swf.Unknown,
+			Group: swf.Unknown, App: swf.Unknown, Partition: swf.Unknown, After: swf.Unknown, Think: swf.Unknown,
+		})
+	}
+	if len(t.Records) == 0 {
+		return nil, nil, usagef("the server has no task of the last %s that could be replayed: none has ended, so their run times are unknown", span(back))
+	}
+	printGuesses(s.errs, w.Guessed, w.LeftOut)
+	if w.Cut {
+		fmt.Fprintln(s.errs, "there were too many tasks: these are the latest")
+	}
+	return t, names, nil
 }
 
 // placementNames are the ways of fitting jobs to machines that a configuration can name.
@@ -294,4 +309,23 @@ func (t *simTrace) workload(p *simPolicy) (*sim.Workload, error) {
 // comments are the head of a trace that a simulation made of this one.
 func (t *simTrace) comments() []string {
 	return append(slices.Clone(t.trace.Comments), "Note: simulated: wait times are those of fairlead sim run", fmt.Sprintf("MaxProcs: %d", t.report.Procs))
+}
+
+// pastNames are the names behind the numbers of a trace that was made of a server's past.
+type pastNames struct {
+	users, pools []string
+	jobs         []api.WorkloadJob // by line of the trace
+}
+
+// place is the pool in which jobs were, or would be under other shares.
+func (n *pastNames) place(shares *allocation.Config, o share.Origin) (string, error) {
+	return simhistory.Leaf(shares, named(n.pools, o.Requestor), named(n.users, o.User)), nil
+}
+
+// named is the name behind one of the form u12.
+func named(names []string, text string) string {
+	if i, err := strconv.Atoi(text[1:]); err == nil && i >= 0 && i < len(names) {
+		return names[i]
+	}
+	return text
 }

@@ -13,26 +13,26 @@ import (
 	"github.com/fairlead/fairlead/config"
 	"github.com/fairlead/fairlead/internal/onestep"
 	"github.com/fairlead/fairlead/internal/table"
+	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/why"
 )
 
-func (a *app) stepCommand() *cobra.Command {
+func stepCommand(a *app) *cobra.Command {
 	var configFile, stateFile string
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "step --state STATE.json [--config FILE]",
-		Short: "Run one scheduling step on a state written by hand",
-		Long: `Run one scheduling step on a state that you wrote, under a configuration: what would
-start, in which order, and by which numbers. It is the scheduler of the server, and
-needs none.
+		Short: "Run one scheduling step on a given state",
+		Long: `Run one scheduling step on a state that you wrote, under a configuration: show which tasks
+would start, in which order, and by which numbers. It uses the scheduler of the server, but
+needs no server.
 
   {"now": "2026-01-05T08:00:00Z", "seed": 1, "capacity": {"slots": 10},
    "pools": {"physics/ann": {"running": 2, "waiting": 30, "used": 120},
              "biology": {"running": 0, "waiting": 5}}}
 
 Each task needs one slot. used is the decayed service of a pool, in slot-seconds. For the
-policy multifactor a pool may have jobs one by one, and all of theirs is optional but the
-id:
+policy multifactor a pool can list its jobs; all of their fields but the id are optional:
 
   "jobs": [{"id": 7, "submitted": "2026-01-04T08:00:00Z", "tasks": 1, "request": {"slots": 4},
             "qos": "high", "nice": 10, "limit": "2h", "user": "ann"}]`,
@@ -45,11 +45,11 @@ id:
 			cfg := config.Default()
 			if configFile != "" {
 				var err error
-				if cfg, err = a.loadConfig(configFile); err != nil {
+				if cfg, err = loadConfig(a, configFile); err != nil {
 					return err
 				}
 			}
-			text, err := a.readFile(stateFile)
+			text, err := readFile(a.in, stateFile)
 			if err != nil {
 				return usageError{err}
 			}
@@ -64,7 +64,7 @@ id:
 			if asJSON {
 				return a.printJSON(r)
 			}
-			return a.printStep(r)
+			return printStep(a.out, r)
 		},
 	}
 	f := c.Flags()
@@ -74,15 +74,15 @@ id:
 	return c
 }
 
-func (a *app) readFile(name string) ([]byte, error) {
+func readFile(in io.Reader, name string) ([]byte, error) {
 	const most = 64 << 20
 	if name == "-" {
-		return io.ReadAll(io.LimitReader(a.in, most))
+		return io.ReadAll(io.LimitReader(in, most))
 	}
 	return os.ReadFile(name)
 }
 
-func (a *app) printStep(r *onestep.Result) error {
+func printStep(out io.Writer, r *onestep.Result) error {
 	stops := false
 	for _, p := range r.Pools {
 		stops = stops || p.Stop > 0
@@ -102,18 +102,22 @@ func (a *app) printStep(r *onestep.Result) error {
 		if p.Rank > 0 {
 			rank = fmt.Sprint(p.Rank)
 		}
-		row := []any{path, percent(p.Share), oneDigit(p.FairNow), why.Short(p.Used), p.Running, p.Waiting, why.Short(float64(p.Key)), rank, p.Start}
+		row := []any{words.Pool(path), percent(p.Share), oneDigit(p.FairNow), why.Short(p.Used), p.Running, p.Waiting, why.Short(float64(p.Key)), rank, p.Start}
 		if stops {
 			row = append(row, p.Stop)
 		}
 		t.Row(append(row, termsText(p))...)
 	}
-	if err := t.Print(a.out); err != nil {
+	if err := t.Print(out); err != nil {
 		return err
 	}
-	a.printFormulas(r)
-	fmt.Fprintf(a.out, "%d %s idle · order of the next starts: %s\n", r.Idle, r.Unit, strings.Join(r.Order, ", "))
-	return a.printStepJobs(r.Jobs)
+	printFormulas(out, r)
+	order := make([]string, len(r.Order))
+	for i, path := range r.Order {
+		order[i] = words.Pool(path)
+	}
+	fmt.Fprintf(out, "%d %s idle · order of the next starts: %s\n", r.Idle, r.Unit, strings.Join(order, ", "))
+	return printStepJobs(out, r.Jobs)
 }
 
 // termsText lists the numbers of a key.
@@ -130,14 +134,14 @@ func termsText(p *onestep.PoolResult) string {
 }
 
 // printFormulas explains the keys: once for each policy that compared some.
-func (a *app) printFormulas(r *onestep.Result) {
+func printFormulas(out io.Writer, r *onestep.Result) {
 	seen := map[string]bool{}
 	for _, path := range r.Paths() {
 		p := r.Pools[path]
 		line := fmt.Sprintf("%s: key = %s, %s", p.Policy, p.Formula, p.Order)
 		if !seen[line] {
 			seen[line] = true
-			fmt.Fprintln(a.out, line)
+			fmt.Fprintln(out, line)
 		}
 	}
 }

@@ -2,20 +2,22 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/fairlead/fairlead/internal/onestep"
 	"github.com/fairlead/fairlead/internal/table"
+	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/why"
 )
 
 // printStepJobs lists the jobs that a state names one by one, in the order in which they
 // would start, with the terms of their priorities.
-func (a *app) printStepJobs(jobs []*onestep.JobResult) error {
+func printStepJobs(out io.Writer, jobs []*onestep.JobResult) error {
 	if len(jobs) == 0 {
 		return nil
 	}
-	fmt.Fprintln(a.out)
+	fmt.Fprintln(out)
 	names := jobs[0].Names()
 	columns := []table.Column{{Name: "JOB", Right: true}, {Name: "POOL"}, {Name: "RANK", Right: true}, {Name: "START", Right: true}}
 	if len(names) > 0 {
@@ -26,9 +28,9 @@ func (a *app) printStepJobs(jobs []*onestep.JobResult) error {
 	}
 	t := table.New(columns...)
 	for _, j := range jobs {
-		t.Row(priorityRow(names, []any{j.ID, j.Pool, rankOrNone(j.Rank), j.Start}, j.Priority, j.Terms)...)
+		t.Row(priorityRow(names, []any{j.ID, words.Pool(j.Pool), rankOrNone(j.Rank), j.Start}, j.Priority, j.Terms)...)
 	}
-	return t.Print(a.out)
+	return t.Print(out)
 }
 
 func rankOrNone(rank int) string {

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // requestOf is the job that a submit command would send, by its arguments and its script; nil
@@ -50,7 +50,7 @@ func holds(t *testing.T, spec *api.Spec) {
 	}
 	j := spec.ToJob()
 	if err := j.Check(); err != nil {
-		if !errors.Is(err, fairlead.ErrInvalid) {
+		if !errors.Is(err, queue.ErrInvalid) {
 			t.Fatalf("%+v: refused with %v", spec, err)
 		}
 		return

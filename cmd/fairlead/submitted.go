@@ -8,12 +8,13 @@ import (
 
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/plain"
+	"github.com/fairlead/fairlead/internal/wait"
 	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/why"
 )
 
-// tell says what became of the job, and waits for it if asked to.
-func (s *submission) tell(ctx context.Context, client *api.Client, r *api.Submitted) error {
+// report says what became of the job, and waits for it if asked to.
+func (s *submission) report(ctx context.Context, client *api.Client, r *api.Submitted) error {
 	if !s.json {
 		plain.Lines(r)
 	}
@@ -46,10 +47,10 @@ func (s *submission) print(r *api.Submitted) {
 		what, verb = "the job", "would be queued"
 	}
 	if r.Existing {
-		fmt.Fprintf(s.out, "%s was submitted before, under the key %s\n", what, s.key)
+		fmt.Fprintf(s.out, "job %d was submitted before, under the key %s\n", r.ID, s.key)
 		return
 	}
-	line := fmt.Sprintf("%s %s in %s (user %s)", what, verb, r.Pool, r.User)
+	line := fmt.Sprintf("%s %s in %s (user %s)", what, verb, words.Pool(r.Pool), r.User)
 	switch {
 	case s.nodes > 1:
 		line += fmt.Sprintf(", on %d nodes at once", r.Tasks)
@@ -91,7 +92,10 @@ func (s *submission) starts(e *why.Estimate, now time.Time) string {
 	}
 	if left := e.By.Sub(now); !startsSoon(e, now) {
 		provided := "if all run as long as they may and nobody new goes ahead"
-		if e.Kept {
+		switch {
+		case e.Kept && e.MayMove:
+			provided = "as planned in the order of now; later if the claims of others grow"
+		case e.Kept:
 			provided = "as room is kept for it"
 		}
 		return fmt.Sprintf("; starts by %s%s %s (in %s)", why.Clock(*e.By, now), where, provided, why.Duration(left))
@@ -112,7 +116,7 @@ func (s *submission) prospect(r *api.Submitted, now time.Time) {
 	if e := r.Start; s.dryRun && e != nil {
 		switch {
 		case e.Replays > 0 && e.Late.After(now):
-			fmt.Fprintf(s.out, "  %s in most of %d replays with run times as they were lately\n", why.Span(*e.Early, *e.Late, now), e.Replays)
+			fmt.Fprintf(s.out, "  %s\n", e.InReplays(now))
 		case e.By == nil && e.Text != "":
 			fmt.Fprintf(s.out, "  starts %s\n", e.Text)
 		}
@@ -131,19 +135,17 @@ func (s *submission) prospect(r *api.Submitted, now time.Time) {
 // waitFor waits for the end of a job and returns its status as an exit.
 func waitFor(ctx context.Context, client *api.Client, id int64) error {
 	for {
-		j, err := client.JobTasks(ctx, id, -1, 0)
+		j, err := client.Jobs.Tasks(ctx, id, -1, 0)
 		if err == nil && words.Done(j.Job.State) {
-			if j, err = client.Job(ctx, id); err == nil {
+			if j, err = client.Jobs.Get(ctx, id); err == nil {
 				return statusOf(j)
 			}
 		}
 		if err != nil {
 			return err
 		}
-		select {
-		case <-ctx.Done():
+		if !wait.For(ctx, 200*time.Millisecond) {
 			return ctx.Err()
-		case <-time.After(200 * time.Millisecond):
 		}
 	}
 }

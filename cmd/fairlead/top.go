@@ -10,16 +10,16 @@ import (
 	"github.com/fairlead/fairlead/internal/top"
 )
 
-func (a *app) topCommand() *cobra.Command {
+func topCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "top",
 		Short: "Watch shares, queue and nodes live",
-		Long: `Watch the pools with what they are entitled to and had, the queue in the order of starts,
-and the nodes, live. Into a pool leads Enter, to why a job waits as well; ? lists the keys.
+		Long: `Watch shares and usage of pools, the queue in the order of starts, and the nodes, live.
+Press Enter to open a pool or to see why a job waits; ? lists the keys.
 
-What it shows are the numbers of shares, queue, nodes and why. It looks when the server
-tells that something happened, and at least every two seconds; a server spends no more than
-a tenth of its time on it. Colours are left out with NO_COLOR, and where there are none.`,
+It shows the numbers of shares, queue, nodes and why. It refreshes when the server reports an
+event, and at least every two seconds; the server spends at most a tenth of its time on it.
+NO_COLOR turns colours off.`,
 		Example: `  fairlead top
   NO_COLOR=1 fairlead top
   fairlead --server ./lab.sock top`,
@@ -33,7 +33,7 @@ a tenth of its time on it. Colours are left out with NO_COLOR, and where there a
 			}
 			return a.with(func(client *api.Client) error {
 				// Who cannot be reached is told before the screen is taken.
-				if _, err := client.Shares(c.Context(), ""); err != nil {
+				if _, err := client.Pools.Shares(c.Context(), ""); err != nil {
 					return err
 				}
 				return top.Run(c.Context(), client, a.in, plain.Raw(a.out))

@@ -24,6 +24,7 @@ type watched struct {
 	screen          *terminal.Screen
 	person, program *os.File
 	cmd             *exec.Cmd
+	before          unix.Termios // the settings before the program began
 }
 
 // watchTop starts fairlead top on a terminal of this size. It is ended with the test.
@@ -34,6 +35,7 @@ func (s *session) watchTop(width, height int) *watched {
 		s.t.Skip("there are no pseudo-terminals here: ", err)
 	}
 	w := &watched{session: s, screen: terminal.NewScreen(width, height), person: person, program: program}
+	w.before = w.settings()
 	w.cmd = exec.Command("fairlead", "top")
 	w.cmd.Stdin, w.cmd.Stdout, w.cmd.Stderr = program, program, program
 	w.cmd.Dir, w.cmd.Env = s.dir, append(s.env(), "TERM=xterm-256color")
@@ -89,7 +91,6 @@ func TestTopOnTerminal(t *testing.T) {
 		s.run("fairlead submit -J neutro -t 1h -- sleep 600")
 	}
 	w := s.watchTop(140, 40)
-	before := w.settings()
 	w.until("* pools", "queue: 2 tasks wait, 2 run", "? help")
 	for _, line := range w.numbers() {
 		w.until(line)
@@ -112,8 +113,8 @@ func TestTopOnTerminal(t *testing.T) {
 			t.Fatal("it keeps the screen, or leaves the cursor hidden")
 		}
 	}
-	if after := w.settings(); after != before {
-		t.Errorf("the terminal is left as %+v, was %+v", after, before)
+	if after := w.settings(); after != w.before {
+		t.Errorf("the terminal is left as %+v, was %+v", after, w.before)
 	}
 }
 

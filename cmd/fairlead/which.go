@@ -12,6 +12,7 @@ import (
 
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/socket"
+	"github.com/fairlead/fairlead/internal/token"
 )
 
 // systemSocket is where the server of a machine has its socket.
@@ -26,8 +27,8 @@ type clientFile struct {
 	ServerUser string `yaml:"server_user"`
 }
 
-// client returns a client of the server that is meant: the one that was named, else the first of
-// those that have a socket on this machine.
+// client returns a client of the named server, or else of the first server that has a socket
+// on this machine.
 func (a *app) client() (*api.Client, error) {
 	where, err := a.which()
 	if err != nil {
@@ -44,6 +45,11 @@ func (a *app) client() (*api.Client, error) {
 	c, err := api.Dial(where.Server, trusted...)
 	if err != nil {
 		return nil, usageError{err}
+	}
+	if file := os.Getenv("FAIRLEAD_TOKEN_FILE"); file != "" {
+		if c.Token, err = token.ReadFile(file); err != nil {
+			return nil, usagef("the token in FAIRLEAD_TOKEN_FILE: %w", err)
+		}
 	}
 	c.Trace = os.Getenv("TRACEPARENT")
 	return c, nil
@@ -75,6 +81,16 @@ func (a *app) which() (clientFile, error) {
 		err = fmt.Errorf("%w, and no %s", err, paths[1])
 	}
 	return said, err
+}
+
+// with runs f with a client.
+func (a *app) with(f func(*api.Client) error) error {
+	c, err := a.client()
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	return f(c)
 }
 
 // clientFiles are the files that say which server to use, the one that counts most first.

@@ -3,16 +3,20 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/explain"
 	"github.com/fairlead/fairlead/internal/plain"
 	"github.com/fairlead/fairlead/internal/table"
 	"github.com/fairlead/fairlead/internal/words"
+	"github.com/fairlead/fairlead/policy"
 	"github.com/fairlead/fairlead/why"
+	"github.com/fairlead/fairlead/why/replay"
 )
 
 type whyCmd struct {
@@ -23,23 +27,23 @@ type whyCmd struct {
 	all                   bool
 }
 
-func (a *app) whyCommand() *cobra.Command {
+func whyCommand(a *app) *cobra.Command {
 	w := &whyCmd{app: a}
 	c := &cobra.Command{
 		Use:   "why (JOB | POOL | USER | node NODE)",
-		Short: "Say why a job waits, or a pool gets what it gets, with the numbers",
-		Long: `Say why a job is where it is: the one reason that decides, the numbers that were
-compared, by which formula, who goes before it, and which restrictions hold.
+		Short: "Explain why a job waits or a pool gets its share, with the numbers",
+		Long: `Explain the state of a job: the one reason that decides, the numbers that were compared and
+their formula, who goes before it, and which restrictions apply.
 
-While a job waits, the answer says when it will start, and what would make that sooner
-(CHANGE). With --what-if the scheduler is asked what would become of the job if it asked
-for something else: words with values, separated by commas, that are called as the flags
-of submit: time (t), cpus (c), mem, gpus (G), request, pool (A), constraint (C), licenses
-(L), priority, qos and nice. Nothing is changed.
+While a job waits, the answer estimates when it will start, and shows what would make that
+sooner (CHANGE). --what-if asks the scheduler about the job with other requests: names and
+values, separated by commas, with the names of the flags of submit: time (t), cpus (c), mem,
+gpus (G), request, pool (A), constraint (C), licenses (L), priority, qos and nice. Nothing is
+changed.
 
-With --verify the numbers that were printed are recomputed here, without the scheduler:
-every key from its terms by the formula, the order from the keys, and the job's place by
-replaying the starts before it.`,
+--verify recomputes the printed numbers here, without the scheduler: every key from its terms
+by the formula, the order from the keys, and the job's place by replaying the starts before
+it.`,
 		Example: `  fairlead why 1042
   fairlead why 1042 --vs 1044        who of the two goes first, by which number
   fairlead why 1042 --vs physics     the same with a pool or a user
@@ -52,17 +56,20 @@ replaying the starts before it.`,
 	}
 	f := c.Flags()
 	f.StringVar(&w.vs, "vs", "", "compare with another job, a pool or a user")
-	f.StringVar(&w.whatIf, "what-if", "", "what would become of the job if it asked for something else, e.g. \"t=1h15m,cpus=8\"")
-	f.BoolVar(&w.history, "history", false, "what happened to the job, and for what it waited")
-	f.BoolVar(&w.verify, "verify", false, "recompute the answer from what it prints")
-	f.BoolVar(&w.noEstimate, "no-estimate", false, "do not look for when it will start")
-	f.BoolVar(&w.all, "all", false, "list all pools at each level, not only the first ten")
+	f.StringVar(&w.whatIf, "what-if", "", "forecast for the job with other requests, e.g. \"t=1h15m,cpus=8\"")
+	f.BoolVar(&w.history, "history", false, "show the history of the job and its waits")
+	f.BoolVar(&w.verify, "verify", false, "recompute the answer from the printed numbers")
+	f.BoolVar(&w.noEstimate, "no-estimate", false, "do not estimate the start")
+	f.BoolVar(&w.all, "all", false, "list all pools of each level, not only the first ten")
 	f.BoolVar(&w.json, "json", false, "print JSON")
 	return c
 }
 
 func (w *whyCmd) run(c *cobra.Command, args []string) error {
 	ctx := c.Context()
+	if slices.Contains(args, "") {
+		return usagef("which job, pool, user or node? The name is empty")
+	}
 	return w.with(func(client *api.Client) error {
 		if args[0] == "node" {
 			if len(args) != 2 {
@@ -79,9 +86,10 @@ func (w *whyCmd) run(c *cobra.Command, args []string) error {
 		}
 		switch {
 		case w.vs != "":
-			return w.versus(ctx, client, id)
+			return show(w.app, w.json, w.versus)(client.Jobs.Versus(ctx, id, w.vs))
 		case w.history:
-			return w.historyOf(ctx, client, id)
+			return show(w.app, w.json, func(h *api.History) error { return printEvents(w.out, h.Events) })(
+				client.Jobs.History(ctx, id, -1))
 		case c.Flags().Changed("what-if"):
 			return w.whatIfOf(ctx, client, id)
 		}
@@ -90,11 +98,7 @@ func (w *whyCmd) run(c *cobra.Command, args []string) error {
 }
 
 func (w *whyCmd) job(ctx context.Context, client *api.Client, id int64) error {
-	siblings := 10
-	if w.all {
-		siblings = 0
-	}
-	a, err := client.Why(ctx, id, fairlead.WhyOptions{Siblings: siblings, Evidence: w.verify, Estimate: !w.noEstimate})
+	a, err := client.Jobs.Why(ctx, id, w.options())
 	if err != nil {
 		return err
 	}
@@ -112,9 +116,18 @@ func (w *whyCmd) job(ctx context.Context, client *api.Client, id int64) error {
 	return w.verified(a)
 }
 
+// options are the parts of the answer that are printed: --verify recomputes numbers and prints no estimate.
+func (w *whyCmd) options() explain.WhyOptions {
+	o := explain.WhyOptions{Siblings: 10, Evidence: w.verify, Estimate: !w.noEstimate && (!w.verify || w.json)}
+	if w.all {
+		o.Siblings = 0
+	}
+	return o
+}
+
 // verified recomputes an answer and prints what came out.
 func (w *whyCmd) verified(a *why.Answer) error {
-	checks := append(why.Verify(a), verifyBridged(a.Bridged)...)
+	checks := append(replay.Verify(a, policy.Rule), verifyBridged(a.Bridged)...)
 	ok := why.Verified(checks)
 	if w.json {
 		if err := w.printJSON(map[string]any{"version": why.Version, "job": a.Subject.Job, "verified": ok, "checks": checks, "answer": a}); err != nil {
@@ -148,53 +161,31 @@ func (w *whyCmd) pool(ctx context.Context, client *api.Client, name string) erro
 	if w.vs != "" || w.history || w.verify || w.whatIf != "" {
 		return usagef("--vs, --what-if, --history and --verify are about a job; %q is not one", name)
 	}
-	a, err := client.WhyPool(ctx, name)
-	if err != nil {
-		return err
-	}
-	if w.json {
-		return w.printJSON(a)
-	}
-	plain.Lines(a)
-	fmt.Fprint(w.out, a.Text())
+	return show(w.app, w.json, func(a *why.Answer) error { return w.say(a, a.Text) })(client.Pools.Why(ctx, name))
+}
+
+// say prints the text of an answer.
+func (w *whyCmd) say(answer any, text func() string) error {
+	plain.Lines(answer)
+	fmt.Fprint(w.out, text())
 	return nil
 }
 
-func (w *whyCmd) versus(ctx context.Context, client *api.Client, id int64) error {
-	v, err := client.Versus(ctx, id, w.vs)
-	if err != nil {
-		return err
-	}
-	if w.json {
-		return w.printJSON(v)
-	}
-	plain.Lines(v)
-	fmt.Fprint(w.out, v.Comparison.Text(v.Units))
-	return nil
+func (w *whyCmd) versus(v *api.Versus) error {
+	return w.say(v, func() string { return v.Comparison.Text(v.Units) })
 }
 
-func (w *whyCmd) historyOf(ctx context.Context, client *api.Client, id int64) error {
-	h, err := client.History(ctx, id)
-	if err != nil {
-		return err
-	}
-	if w.json {
-		return w.printJSON(h)
-	}
-	return w.app.printEvents(h.Events)
-}
-
-func (a *app) printEvents(events []api.Event) error {
+func printEvents(out io.Writer, events []api.Event) error {
 	t := table.New(table.Column{Name: "WHEN"}, table.Column{Name: "WHAT"}, table.Column{Name: "DETAIL"})
 	for _, e := range events {
 		t.Row(e.At.Local().Format("2006-01-02 15:04:05"), e.Code, plain.Line(e.Text))
 	}
-	return t.Print(a.out)
+	return t.Print(out)
 }
 
 // node says why a node does not run more.
 func (w *whyCmd) node(ctx context.Context, client *api.Client, name string) error {
-	nodes, err := client.Nodes(ctx)
+	nodes, err := client.Nodes.List(ctx)
 	if err != nil {
 		return err
 	}
@@ -211,7 +202,16 @@ func (w *whyCmd) node(ctx context.Context, client *api.Client, name string) erro
 	return usagef("there is no node %q; see: fairlead nodes", name)
 }
 
-func (a *app) explainCommand() *cobra.Command {
+// whatIfOf says what would become of the job if it asked for something else.
+func (w *whyCmd) whatIfOf(ctx context.Context, client *api.Client, id int64) error {
+	v, err := parseWhatIf(w.whatIf)
+	if err != nil {
+		return err
+	}
+	return show(w.app, w.json, func(r *why.WhatIf) error { return w.say(r, r.Text) })(client.Jobs.WhatIf(ctx, id, v))
+}
+
+func explainCommand(a *app) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:     "explain [CODE]",

@@ -1,18 +1,16 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cluster"
 	"github.com/fairlead/fairlead/config"
 	"github.com/fairlead/fairlead/internal/api"
-	"github.com/fairlead/fairlead/internal/plain"
 	"github.com/fairlead/fairlead/internal/units"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // whatIfWord is a word of --what-if with the names that it has, which are those of the flags
@@ -67,7 +65,7 @@ func parseWhatIf(text string) (api.Variation, error) {
 	return v, nil
 }
 
-// unknownWord names what may have been meant.
+// unknownWord suggests a similar word.
 func unknownWord(name string) error {
 	if slices.Contains([]string{"nodes", "N", "tasks", "n"}, name) {
 		return usagef("--what-if: on how many nodes, or with how many tasks at once, is not tried here; ask with: fairlead submit --dry-run")
@@ -88,7 +86,7 @@ func setVariedTime(v *api.Variation, value string) error {
 		return usagef("time: %w", err)
 	}
 	if d == 0 {
-		d = fairlead.NoLimit
+		d = queue.NoLimit
 	}
 	seconds := d.Seconds()
 	v.LimitSeconds = &seconds
@@ -161,7 +159,7 @@ func setVariedLicenses(v *api.Variation, value string) error {
 	if value != "" && value != "none" {
 		s := submission{licenses: strings.Split(value, ",")}
 		var spec api.Spec
-		if err := s.fillTolls(&spec); err != nil {
+		if err := s.fillLicenses(&spec); err != nil {
 			return err
 		}
 		all = spec.Licenses
@@ -176,23 +174,5 @@ func setVariedNice(v *api.Variation, value string) error {
 		return usagef("nice: %q is not a number", value)
 	}
 	v.Nice = &n
-	return nil
-}
-
-// whatIfOf says what would become of the job if it asked for something else.
-func (w *whyCmd) whatIfOf(ctx context.Context, client *api.Client, id int64) error {
-	v, err := parseWhatIf(w.whatIf)
-	if err != nil {
-		return err
-	}
-	r, err := client.WhatIf(ctx, id, v)
-	if err != nil {
-		return err
-	}
-	if w.json {
-		return w.printJSON(r)
-	}
-	plain.Lines(r)
-	fmt.Fprint(w.out, r.Text())
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/sys/unix"
 
 	"github.com/fairlead/fairlead/cluster"
@@ -33,23 +34,53 @@ type agentOptions struct {
 	labels         map[string]string
 	drain          time.Duration
 	allowRoot, any bool
+	served         served
 }
 
-func (a *app) workCommand() *cobra.Command {
+// served is whose jobs an agent runs as root.
+type served struct {
+	minUID        int
+	users, groups []string
+}
+
+// firstUser is the smallest number that Debian and others give to people.
+const firstUser = 1000
+
+func (s *served) flags(f *pflag.FlagSet, who string) {
+	f.IntVar(&s.minUID, "min-uid", firstUser,
+		"as root: smallest uid whose jobs the "+who+" runs; smaller ones are accounts of the system")
+	f.StringSliceVar(&s.users, "users", nil,
+		"as root: run only the jobs of these users, and of --groups (default: of all)")
+	f.StringSliceVar(&s.groups, "groups", nil, "as root: run only the jobs of members of these groups, and of --users")
+}
+
+func workCommand(a *app) *cobra.Command {
 	w := agentOptions{finder: gpu.Nvidia{}}
-	var level, format string
+	var level, format, join string
 	c := &cobra.Command{
 		Use:   "work [flags]",
-		Short: "Run an agent: offer this machine to a server",
+		Short: "Run an agent that offers this machine to a server",
 		Long: `Run an agent: it offers this machine, or a part of it, to a server, and runs jobs as
-processes. As root it runs each job as its user; otherwise it runs its own user's jobs.
-Each task that asks for GPUs finds the numbers of its own in CUDA_VISIBLE_DEVICES. An agent
-that is itself started with this variable offers those GPUs only.
+processes. As root it runs each job as its user, except for accounts of the system (--min-uid) and
+for users who are not named by --users or --groups, if there are any; otherwise it runs only the
+jobs of its own user. With --any-user it runs the jobs of all users as its own user: they could act as that
+user at the server, so the server accepts such an agent only if nobody else can connect to its
+socket.
 
-SIGTERM and Ctrl-C drain it: it takes nothing new, lets running tasks end for the time
-of --drain, and gives the rest back. A second one ends it at once.`,
-		Example: "  fairlead work --cpus 8 --mem 32G\n  fairlead work --server ./lab.sock --name n1 --cpus 4\n  fairlead work --gpus a100:4 --label rack=b --label room=2",
-		Args:    cobra.NoArgs,
+On another machine than the server it connects to https://HOST:PORT. The first time it shows a
+join token there, which an administrator gets with fairlead nodes permit; it makes a key that
+never leaves the machine, and renews its certificate by itself from then on.
+
+Tasks that ask for GPUs find the numbers of theirs in CUDA_VISIBLE_DEVICES. If the agent is
+started with this variable, it offers only those GPUs.
+
+SIGTERM and Ctrl-C drain it: it takes no new tasks, waits for running ones for the time of
+--drain, and returns the rest. A second signal ends it at once.`,
+		Example: `  fairlead work --cpus 8 --mem 32G
+  fairlead work --server ./lab.sock --name n1 --cpus 4
+  fairlead work --gpus a100:4 --label rack=b --label room=2
+  fairlead work --server https://head:7448 --name n17 --join @/etc/fairlead/join-token`,
+		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			log, err := a.logTo(level, format)
 			if err == nil {
@@ -58,12 +89,13 @@ of --drain, and gives the rest back. A second one ends it at once.`,
 			if err != nil {
 				return err
 			}
-			return a.with(func(client *api.Client) error {
+			m := member{w.name, filepath.Join(cmp.Or(w.dir, defaultAgentDir(w.name)), "certificate"), join}
+			return m.connected(c.Context(), a, log, func(client *api.Client) error {
 				o, err := w.options(c.Context(), client, log)
 				if err != nil {
 					return err
 				}
-				return a.work(c.Context(), o)
+				return work(c.Context(), a, o)
 			})
 		},
 	}
@@ -72,13 +104,16 @@ of --drain, and gives the rest back. A second one ends it at once.`,
 	f.StringVar(&w.name, "name", hostname(), "name of the node")
 	f.IntVar(&w.cpus, "cpus", runtime.NumCPU(), "processors to offer")
 	f.StringVar(&w.mem, "mem", "", "memory to offer (default: all)")
-	f.StringSliceVar(&w.gpus, "gpus", nil, "GPUs to offer: a number, or with types, e.g. a100:4,h100:2; 0 is none (default: those that nvidia-smi or /dev shows)")
+	f.StringSliceVar(&w.gpus, "gpus", nil, "GPUs to offer: a number, or with types, e.g. a100:4,h100:2; 0 is none (default: the GPUs that nvidia-smi or /dev shows)")
 	f.StringToIntVar(&w.request, "resource", nil, "further resources to offer, e.g. tape=2")
-	f.StringToStringVar(&w.labels, "label", nil, "labels for constraints of jobs, e.g. rack=b; arch, os and host are there by themselves")
+	f.StringToStringVar(&w.labels, "label", nil, "labels for constraints of jobs, e.g. rack=b; arch, os and host are set automatically")
 	f.StringVar(&w.dir, "dir", "", "directory for output and scripts (default: "+defaultAgentDir("NAME")+")")
-	f.DurationVar(&w.drain, "drain", 30*time.Second, "how long running tasks may go on at the end")
-	f.BoolVar(&w.allowRoot, "allow-root", false, "run root's jobs as well")
-	f.BoolVar(&w.any, "any-user", false, "run everybody's jobs as the agent's own user")
+	f.DurationVar(&w.drain, "drain", 30*time.Second, "how long running tasks may continue at exit")
+	f.StringVar(&join, "join", "",
+		"join token, or @FILE with one, for a server on another machine; it is used once and ignored afterwards")
+	f.BoolVar(&w.allowRoot, "allow-root", false, "also run jobs of root")
+	f.BoolVar(&w.any, "any-user", false, "run the jobs of all users as the agent's own user; only where nobody else can connect to the server")
+	w.served.flags(f, "agent")
 	f.StringVar(&level, "log", "info", "debug, info, warn or error")
 	f.StringVar(&format, "log-format", "text", "text or json")
 	return c
@@ -126,10 +161,11 @@ func (w *agentOptions) options(ctx context.Context, client *api.Client, log *slo
 	return agent.Options{
 		Client: client, Name: w.name, Capacity: capacity, GPUs: devices, Dir: cmp.Or(w.dir, defaultAgentDir(w.name)), Version: version,
 		Labels: w.allLabels(), Host: hostname(), Logger: log, Drain: w.drain, AllowRoot: w.allowRoot, AnyUser: w.any,
+		MinUID: w.served.minUID, Users: w.served.users, Groups: w.served.groups,
 	}, nil
 }
 
-// allLabels are those that were given, and what this program knows of the machine.
+// allLabels are the given labels, and labels from the properties of the machine.
 func (w *agentOptions) allLabels() map[string]string {
 	all := map[string]string{"arch": runtime.GOARCH, "os": runtime.GOOS}
 	if host := hostname(); cluster.CheckLabel("host", host) == nil {
@@ -137,6 +173,38 @@ func (w *agentOptions) allLabels() map[string]string {
 	}
 	maps.Copy(all, w.labels)
 	return all
+}
+
+// devices are the GPUs that an agent offers: the given ones, or the ones that the machine has.
+// A GPU that cannot be examined is not offered, and does not keep the agent from running.
+func (w *agentOptions) devices(ctx context.Context, log *slog.Logger) ([]gpu.Device, error) {
+	names := gpu.VisibleNames(os.LookupEnv(gpu.Visible))
+	if len(w.gpus) > 0 {
+		said := map[string]int64{}
+		if err := addGPUs(said, w.gpus); err != nil {
+			return nil, err
+		}
+		all, err := gpu.Numbered(said, names)
+		if err != nil {
+			return nil, usagef("--gpus: %w", err)
+		}
+		return all, nil
+	}
+	if w.finder == nil {
+		return nil, nil
+	}
+	all, err := w.finder.Find(ctx)
+	if err == nil {
+		all, err = gpu.Only(all, names)
+	}
+	if err != nil {
+		log.Warn("no GPUs are offered; say with --gpus how many there are, or --gpus 0", "error", err)
+		return nil, nil
+	}
+	if len(all) > 0 {
+		log.Info("found GPUs", "devices", gpu.Names(all))
+	}
+	return all, nil
 }
 
 // totalMemory is the memory of this machine, in bytes.
@@ -150,7 +218,7 @@ func totalMemory() int64 {
 
 // work runs an agent until it is told to end, and then until it has drained or is
 // told again.
-func (a *app) work(ctx context.Context, o agent.Options) error {
+func work(ctx context.Context, a *app, o agent.Options) error {
 	o.Joined = func() {
 		fmt.Fprintf(a.out, "node %s joined %s: %d cpu, %s memory\n", o.Name, o.Client.Address, o.Capacity["cpu"], size(o.Capacity["mem"]))
 	}
@@ -161,7 +229,7 @@ func (a *app) work(ctx context.Context, o agent.Options) error {
 		return err
 	case <-ctx.Done():
 	}
-	fmt.Fprintf(a.errs, "draining for at most %v; again Ctrl-C ends at once\n", o.Drain)
+	fmt.Fprintf(a.errs, "draining for at most %v; press Ctrl-C again to end at once\n", o.Drain)
 	return drained(ended)
 }
 

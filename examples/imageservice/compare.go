@@ -1,175 +1,19 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"text/tabwriter"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/store/postgres"
 )
-
-// outcome is an image with the instants that the database noted. One that has not begun or not
-// ended at the end of the run did so then at the earliest.
-type outcome struct {
-	why                       string
-	submitted, started, ended time.Time
-	began                     bool
-}
-
-// measure reads what became of the jobs of each tenant until the end of the run.
-func (s *scene) measure(ctx context.Context, end time.Time) error {
-	const page = 5000
-	s.measured = map[string][]outcome{}
-	for _, tenant := range append([]string{large}, small...) {
-		for after, more := int64(0), true; more; {
-			jobs, err := s.client.Jobs(ctx, fairlead.Query{User: tenant, After: after, Limit: page})
-			if err != nil {
-				return err
-			}
-			for _, j := range jobs {
-				if after = j.ID; j.State == fairlead.Failed {
-					return fmt.Errorf("job %d has failed: %s", j.ID, j.Cause)
-				}
-				m := outcome{j.Name, j.Submitted, j.Started, j.Ended, !j.Started.IsZero() && j.Started.Before(end)}
-				if !m.began {
-					m.started = end
-				}
-				if j.Ended.IsZero() || j.Ended.After(end) {
-					m.ended = end
-				}
-				s.measured[tenant] = append(s.measured[tenant], m)
-			}
-			more = len(jobs) == page
-		}
-	}
-	return nil
-}
-
-// all are the images that were submitted for a reason.
-func (s *scene) all(why string) (all []outcome) {
-	for _, images := range s.measured {
-		for _, m := range images {
-			if m.why == why {
-				all = append(all, m)
-			}
-		}
-	}
-	return all
-}
-
-// waits are for how long images of tenants waited, the shortest first; those of the small
-// tenants that they submitted one by one.
-func (s *scene) waits(tenants ...string) (waits []time.Duration) {
-	for _, tenant := range tenants {
-		for _, m := range s.measured[tenant] {
-			if m.why != rushing {
-				waits = append(waits, m.started.Sub(m.submitted))
-			}
-		}
-	}
-	slices.Sort(waits)
-	return waits
-}
-
-// began is how many of those began, and how to mark a quantile of their waits that is only known
-// to be so long at least.
-func (s *scene) began(tenant string) (began int, atLeast func(q float64) string) {
-	all := 0
-	for _, m := range s.measured[tenant] {
-		if m.why != rushing {
-			all++
-			if m.began {
-				began++
-			}
-		}
-	}
-	return began, func(q float64) string {
-		if began < all && q*float64(all) > float64(began)-0.5 {
-			return ">"
-		}
-		return ""
-	}
-}
-
-// lengths are how long the images took that began while the small tenants submitted theirs one
-// by one.
-func (s *scene) lengths() (lengths []time.Duration) {
-	from, to := span(s.all(pacing))
-	for _, images := range s.measured {
-		for _, m := range images {
-			if m.began && m.started.After(from) && m.started.Before(to) {
-				lengths = append(lengths, m.ended.Sub(m.started))
-			}
-		}
-	}
-	slices.Sort(lengths)
-	return lengths
-}
-
-// span is when the first and the last of some images were submitted.
-func span(all []outcome) (first, last time.Time) {
-	for _, m := range all {
-		if first.IsZero() || m.submitted.Before(first) {
-			first = m.submitted
-		}
-		last = later(last, m.submitted)
-	}
-	return first, last
-}
-
-// parts are what each tenant received while all of them had work, as fractions of what all
-// received, and for how long that was: from the rush of the small ones on, until nothing of one
-// of them waited any more.
-func (s *scene) parts() (parts map[string]float64, lasted time.Duration) {
-	_, from := span(s.all(rushing))
-	to := from.Add(24 * time.Hour)
-	for _, images := range s.measured {
-		last := time.Time{}
-		for _, m := range images {
-			last = later(last, m.started)
-		}
-		to = earlier(to, last) // or else the end of the run
-	}
-	parts, all := map[string]float64{}, 0.0
-	for tenant, images := range s.measured {
-		for _, m := range images {
-			if had := earlier(m.ended, to).Sub(later(m.started, from)).Seconds(); had > 0 {
-				parts[tenant] += had
-				all += had
-			}
-		}
-	}
-	for tenant := range parts {
-		parts[tenant] /= all
-	}
-	return parts, to.Sub(from)
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
-}
-
-// of is a quantile of sorted durations.
-func of(q float64, sorted []time.Duration) time.Duration {
-	if len(sorted) == 0 {
-		return 0
-	}
-	return sorted[min(len(sorted)-1, int(q*float64(len(sorted))))].Round(100 * time.Microsecond)
-}
 
 // compare runs the load without the flood, with it under fair and with it under fifo, and
 // prints how long each tenant waited.
@@ -190,12 +34,12 @@ func compare(ctx context.Context, o options) error {
 		scenes = append(scenes, s)
 	}
 	fmt.Println()
-	tell(scenes)
+	printTable(scenes)
 	return judge(scenes[0], scenes[1])
 }
 
-// tell prints the table.
-func tell(scenes []*scene) {
+// printTable prints the table.
+func printTable(scenes []*scene) {
 	t := tabwriter.NewWriter(os.Stdout, 0, 0, 3, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "\ttenant\timages\tbegan\twaited p50\tp95\tlongest\tan image takes\tshare while all have work\t")
 	for _, s := range scenes {
@@ -229,7 +73,8 @@ func judge(quiet, fair *scene) error {
 		worst = max(worst, part-1.0/3, 1.0/3-part)
 	}
 	fmt.Printf("\nThe small tenants waited %v without the flood and %v with it (p95); twice as long, or one image (%v) longer, is %v.\n", before, now, image, most)
-	fmt.Printf("While all had work, for %v, nobody's share was further than %.1f points from a third.\n", lasted.Round(100*time.Millisecond), 100*worst)
+	fmt.Printf("While all had work, for %v, nobody's share was further than %.1f points from a third.\n",
+		lasted.Round(100*time.Millisecond), 100*worst)
 	switch {
 	case !fair.check:
 		return nil
@@ -239,4 +84,51 @@ func judge(quiet, fair *scene) error {
 		return errors.New("somebody did not get a third")
 	}
 	return nil
+}
+
+// play runs the load on servers of its own, in a schema of its own, and returns what became of
+// the jobs.
+func play(ctx context.Context, o options, name string) (s *scene, err error) {
+	o.schema = "imageservice_" + name
+	if err := drop(ctx, o); err != nil {
+		return nil, err
+	}
+	defer func() { err = cmp.Or(err, drop(context.WithoutCancel(ctx), o)) }()
+	s = &scene{options: o, name: name}
+	if s.store, err = postgres.Open(ctx, o.db, postgres.Options{Schema: o.schema}); err != nil {
+		return nil, err
+	}
+	defer s.store.Close()
+	sh, err := shares(o.policy)
+	if err != nil {
+		return nil, err
+	}
+	s.client = fairlead.NewClient(s.store, sh)
+	servers, err := start(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, servers.stop(os.Stdout)) }()
+	fmt.Printf("%s: %d servers of %d slots, policy %s, %d images of %s\n", name, o.servers, o.slots, o.policy, o.flood,
+		large)
+	if err := s.load(ctx); err != nil {
+		return nil, err
+	}
+	return s, s.measure(ctx, time.Now())
+}
+
+// drop removes the schema of a run.
+func drop(ctx context.Context, o options) error {
+	config, err := pgx.ParseConfig(o.db)
+	if err != nil {
+		return err
+	}
+	delete(config.RuntimeParams, "schema") // the store's own
+	conn, err := pgx.ConnectConfig(ctx, config)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	_, err = conn.Exec(ctx, "DROP SCHEMA IF EXISTS "+pgx.Identifier{o.schema}.Sanitize()+" CASCADE")
+	return err
 }

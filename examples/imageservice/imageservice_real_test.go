@@ -29,7 +29,8 @@ func TestRealImageService(t *testing.T) {
 	}
 	// The small tenants ask for so little that they are within their shares also on a machine
 	// that has other things to do, and the bound has a floor for such moments.
-	out, err := exec.CommandContext(t.Context(), program, "-db", pgtest.Own(t), "-flood", fmt.Sprint(*flood), "-rate", "2", "-time", paced.String(),
+	out, err := exec.CommandContext(t.Context(), program, "-db", pgtest.Own(t), "-flood", fmt.Sprint(*flood), "-rate", "2",
+		"-time", paced.String(),
 		"-from", fmt.Sprint(*from), "-slots", fmt.Sprint(*slots), "-rush", "200", "-patience", "20s", "-check", "-floor", "500ms").CombinedOutput()
 	t.Logf("\n%s", out)
 	if err != nil {

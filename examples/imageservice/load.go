@@ -1,15 +1,12 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"sync"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/store/postgres"
@@ -31,36 +28,6 @@ type scene struct {
 	mu     sync.Mutex
 
 	measured map[string][]outcome // by tenant
-}
-
-// play runs the load on servers of its own, in a schema of its own, and returns what became of
-// the jobs.
-func play(ctx context.Context, o options, name string) (s *scene, err error) {
-	o.schema = "imageservice_" + name
-	if err := drop(ctx, o); err != nil {
-		return nil, err
-	}
-	defer func() { err = cmp.Or(err, drop(context.WithoutCancel(ctx), o)) }()
-	s = &scene{options: o, name: name}
-	if s.store, err = postgres.Open(ctx, o.db, postgres.Options{Schema: o.schema}); err != nil {
-		return nil, err
-	}
-	defer s.store.Close()
-	sh, err := shares(o.policy)
-	if err != nil {
-		return nil, err
-	}
-	s.client = fairlead.NewClient(s.store, sh)
-	servers, err := start(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, servers.stop(os.Stdout)) }()
-	fmt.Printf("%s: %d servers of %d slots, policy %s, %d images of %s\n", name, o.servers, o.slots, o.policy, o.flood, large)
-	if err := s.load(ctx); err != nil {
-		return nil, err
-	}
-	return s, s.measure(ctx, time.Now())
 }
 
 // load submits everything, and waits until what the small tenants submitted is done.
@@ -168,18 +135,10 @@ func progress(f *os.File, format string, args ...any) {
 	}
 }
 
-// drop removes the schema of a run.
-func drop(ctx context.Context, o options) error {
-	config, err := pgx.ParseConfig(o.db)
-	if err != nil {
-		return err
-	}
-	delete(config.RuntimeParams, "schema") // the store's own
-	conn, err := pgx.ConnectConfig(ctx, config)
-	if err != nil {
-		return err
-	}
-	defer conn.Close(ctx)
-	_, err = conn.Exec(ctx, "DROP SCHEMA IF EXISTS "+pgx.Identifier{o.schema}.Sanitize()+" CASCADE")
-	return err
+// outcome is an image with the instants that the database noted. One that has not begun or not
+// ended at the end of the run did so then at the earliest.
+type outcome struct {
+	why                       string
+	submitted, started, ended time.Time
+	began                     bool
 }

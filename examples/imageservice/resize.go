@@ -61,3 +61,13 @@ func mean(m *image.RGBA, part image.Rectangle) color.RGBA {
 	}
 	return color.RGBA{uint8(r / n), uint8(g / n), uint8(b / n), 255}
 }
+
+// Resize is what a job is to do: make a small image of a large one.
+type Resize struct {
+	Image int64 `json:"image"` // which of the large ones
+	From  int   `json:"from"`  // its width
+	Width int   `json:"width"` // of the small one
+}
+
+// Kind names the kind of job.
+func (Resize) Kind() string { return "resize" }

@@ -11,16 +11,6 @@ import (
 	"github.com/fairlead/fairlead/store/postgres"
 )
 
-// Resize is what a job is to do: make a small image of a large one.
-type Resize struct {
-	Image int64 `json:"image"` // which of the large ones
-	From  int   `json:"from"`  // its width
-	Width int   `json:"width"` // of the small one
-}
-
-// Kind names the kind of job.
-func (Resize) Kind() string { return "resize" }
-
 // shares are who is entitled to what: each tenant to as much as each other.
 func shares(policy string) (fairlead.Shares, error) {
 	c, err := config.Parse("imageservice", []byte("policy: "+policy))

@@ -27,7 +27,8 @@ func start(ctx context.Context, o options) (*fleet, error) {
 	}
 	f := &fleet{}
 	for range o.servers {
-		cmd := exec.CommandContext(ctx, program, "-serve", "-db", o.db, "-schema", o.schema, "-policy", o.policy, "-slots", fmt.Sprint(o.slots))
+		cmd := exec.CommandContext(ctx, program, "-serve", "-db", o.db, "-schema", o.schema, "-policy", o.policy, "-slots",
+			fmt.Sprint(o.slots))
 		cmd.Stderr = os.Stderr
 		cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 		out, err := cmd.StdoutPipe()

@@ -8,7 +8,7 @@ leases. Ctrl-C lets what runs go on for --grace seconds and gives the rest back.
 put functions of your own into HANDLERS.
 """
 import argparse, hashlib, http.client, json, os, pwd, random, signal, socket, struct, sys, threading, time
-import urllib.parse
+import traceback, urllib.parse
 
 
 class Stopped(Exception):
@@ -70,10 +70,13 @@ class Task:
             self.outcome = {"state": "succeeded"}
         except Stopped:
             self.outcome = self.stopped
-        except Exception as error:
+        except BaseException as error:  # sys.exit ends a thread without a word, and its task would run for ever
+            if not isinstance(error, Permanent):
+                traceback.print_exc()
             self.outcome = {"state": "failed", "cause": f"{type(error).__name__}: {error}"[:4000], "final": isinstance(error, Permanent)}
         limit.cancel()
-        print("job", self.ref["job"], "for", self.user, self.outcome["state"], self.outcome.get("cause", ""), flush=True)
+        about = "job {job}, task {task}, attempt {attempt}".format(**self.ref)
+        print(f"{about}, kind {self.spec['kind']}, for {self.user}: {self.outcome['state']}", self.outcome.get("cause", ""), flush=True)
 
 
 class Connection(http.client.HTTPConnection):
@@ -106,7 +109,8 @@ class Worker:
         """Sends a request. What does not arrive is an OSError; what is refused ends the worker."""
         connection = Connection(self.server, self.trusted)
         try:
-            connection.request("POST", self.base + verb, json.dumps(body), {"Content-Type": "application/json"})
+            headers = {"Content-Type": "application/json"} | credential()
+            connection.request("POST", self.base + verb, json.dumps(body), headers)
             answer = connection.getresponse()
             text = answer.read().decode()
         except http.client.HTTPException as error:
@@ -221,6 +225,17 @@ def backoff(pause=0.1, longest=5):
     while True:
         yield pause * random.uniform(0.5, 1)
         pause = min(2 * pause, longest)
+
+
+def credential():
+    """The token in the file that FAIRLEAD_TOKEN_FILE names; without one we are whoever the system says."""
+    path = os.environ.get("FAIRLEAD_TOKEN_FILE")
+    if not path:
+        return {}
+    with open(path) as file:
+        if os.fstat(file.fileno()).st_mode & 0o077:
+            sys.exit(f"other users can read the token in {path}: chmod 600 {path}")
+        return {"Authorization": "Bearer " + file.read().strip()}
 
 
 def here():

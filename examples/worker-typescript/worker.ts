@@ -79,12 +79,25 @@ async function trusted(path: string): Promise<string> {
   }
 }
 
+/** The token in the file that FAIRLEAD_TOKEN_FILE names; without one we are whoever the system says. */
+async function credential(): Promise<{ Authorization?: string }> {
+  const path = process.env.FAIRLEAD_TOKEN_FILE;
+  if (!path) return {};
+  const { mode } = await stat(path);
+  if ((mode & 0o077) !== 0) {
+    console.error(`other users can read the token in ${path}: chmod 600 ${path}`);
+    process.exit(1);
+  }
+  return { Authorization: "Bearer " + (await readFile(path, "utf8")).trim() };
+}
+
 /** Sends a request. What does not arrive is an exception; what is refused ends the worker. */
 async function call(verb: string, body: object, signal: AbortSignal = AbortSignal.timeout(60_000)): Promise<any> {
   const socketPath = await trusted(flags.server!);
+  const headers = { Host: "fairlead", "Content-Type": "application/json", ...(await credential()) };
   const { status, text } = await new Promise<{ status: number; text: string }>((done, fail) => {
     const path = `/v1/agents/${encodeURIComponent(flags.name!)}/${verb}`;
-    const sent = request({ socketPath, path, method: "POST", headers: { Host: "fairlead", "Content-Type": "application/json" }, signal }, (answer) => {
+    const sent = request({ socketPath, path, method: "POST", headers, signal }, (answer) => {
       let text = "";
       answer.setEncoding("utf8").on("data", (part) => (text += part)).on("end", () => done({ status: answer.statusCode!, text })).on("error", fail);
     });
@@ -157,17 +170,18 @@ function stop(task: Task | undefined, outcome: Outcome) {
 }
 
 async function run(task: Task) {
-  const { spec, user, job } = task.lease;
+  const { spec, user, job, task: index, attempt } = task.lease;
   const limit = setTimeout(stop, 1000 * Math.min(spec.limit_seconds || 2e6, 2e6), task, { state: "failed", cause: "the time limit is over" });
   let outcome: Outcome = { state: "succeeded" };
   try {
     await handlers[spec.kind](spec.args, task.abort.signal);
   } catch (error) {
+    if (!task.stopped && !(error instanceof Permanent)) console.error(error);
     outcome = task.stopped ?? { state: "failed", cause: String(error).slice(0, 4000), final: error instanceof Permanent };
   }
   clearTimeout(limit);
   task.outcome = outcome;
-  console.log("job", job, "for", user, outcome.state, outcome.cause ?? "");
+  console.log(`job ${job}, task ${index}, attempt ${attempt}, kind ${spec.kind}, for ${user}: ${outcome.state}`, outcome.cause ?? "");
   await tell().catch(() => {}); // or else the next report says it
 }
 

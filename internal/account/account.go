@@ -4,44 +4,48 @@
 package account
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/units"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // Source is where the jobs are kept.
 type Source interface {
-	Jobs(ctx context.Context, q fairlead.Query) ([]*fairlead.Job, error)
-	Tasks(ctx context.Context, job int64) ([]fairlead.Task, error)
+	Jobs(ctx context.Context, q queue.Query) ([]*queue.Job, error)
+	Tasks(ctx context.Context, job int64) ([]queue.Task, error)
 }
 
-// Ask says what is summed up.
+// Ask chooses the tasks to sum up.
 type Ask struct {
 	Since, Until time.Time
 	User         string   // only jobs of this user
 	Pool         string   // only jobs of this pool and of those below it
 	By           []string // of Dimensions
-	Depth        int      // of pools: so many names of their paths; 0 is all
+	Depth        int      // of pools: the number of names of their paths; 0 is all
 	Unit         string   // in which shares are counted
 	Zone         *time.Location
 	// Waited adds a row for what waited and had nothing.
 	Waited bool
 }
 
-// Dimensions are by what can be summed up.
+// Dimensions are the columns that sums may have.
 var Dimensions = []string{"month", "pool", "user", "kind"}
 
 // page is how many jobs are read at a time.
 const page = 2000
 
-// Read sums up. Of a task that was tried several times the last attempt counts, as that is
-// what is kept.
+// Read sums up. Of a task that was tried several times the last attempt counts, because the store keeps
+// only this one.
 func Read(ctx context.Context, src Source, a Ask) ([]Row, error) {
 	s := newSums(a)
-	err := each(ctx, src, a, func(j *fairlead.Job) error {
+	err := each(ctx, src, a, func(j *queue.Job) error {
 		tasks, err := tasksOf(ctx, src, j)
 		if err == nil {
 			s.add(j, tasks)
@@ -55,8 +59,8 @@ func Read(ctx context.Context, src Source, a Ask) ([]Row, error) {
 }
 
 // each calls f for all jobs that may have had something in the window.
-func each(ctx context.Context, src Source, a Ask, f func(*fairlead.Job) error) error {
-	q := fairlead.Query{Since: a.Since, User: a.User, Pool: a.Pool, Limit: page}
+func each(ctx context.Context, src Source, a Ask, f func(*queue.Job) error) error {
+	q := queue.Query{Since: a.Since, User: a.User, Pool: a.Pool, Limit: page}
 	for {
 		jobs, err := src.Jobs(ctx, q)
 		if err != nil {
@@ -78,7 +82,7 @@ func each(ctx context.Context, src Source, a Ask, f func(*fairlead.Job) error) e
 }
 
 // tasksOf are the tasks of a job that began.
-func tasksOf(ctx context.Context, src Source, j *fairlead.Job) ([]fairlead.Task, error) {
+func tasksOf(ctx context.Context, src Source, j *queue.Job) ([]queue.Task, error) {
 	if j.Started.IsZero() {
 		return nil, nil
 	}
@@ -90,8 +94,8 @@ func tasksOf(ctx context.Context, src Source, j *fairlead.Job) ([]fairlead.Task,
 }
 
 // add adds a job with its tasks.
-func (s *sums) add(j *fairlead.Job, tasks []fairlead.Task) {
-	units := float64(max(1, j.Request[s.ask.Unit]))
+func (s *sums) add(j *queue.Job, tasks []queue.Task) {
+	slots := float64(max(1, j.Request[s.ask.Unit]))
 	seen := map[*sum]bool{}
 	count := func(x *sum) *sum {
 		if !seen[x] {
@@ -100,7 +104,7 @@ func (s *sums) add(j *fairlead.Job, tasks []fairlead.Task) {
 		}
 		return x
 	}
-	ready := later(j.Submitted, j.Begin)
+	ready := units.Later(j.Submitted, j.Begin)
 	if s.ask.Waited {
 		s.spread(j, ready, s.waitedUntil(j, tasks), func(*sum, time.Duration) {})
 	}
@@ -114,23 +118,23 @@ func (s *sums) add(j *fairlead.Job, tasks []fairlead.Task) {
 		}
 		end := t.Ended
 		switch {
-		case t.State == fairlead.Running || end.IsZero():
+		case t.State == queue.Running || end.IsZero():
 			end = s.ask.Until
 		case s.within(end):
 			x := count(s.at(j, end))
 			x.ended(t)
 		}
-		s.spread(j, t.Started, end, func(x *sum, d time.Duration) { count(x).UnitSeconds += units * d.Seconds() })
+		s.spread(j, t.Started, end, func(x *sum, d time.Duration) { count(x).UnitSeconds += slots * d.Seconds() })
 	}
 }
 
 // waitedUntil is when the last task of a job began that waited, or the job ended without it.
-func (s *sums) waitedUntil(j *fairlead.Job, tasks []fairlead.Task) (last time.Time) {
+func (s *sums) waitedUntil(j *queue.Job, tasks []queue.Task) (last time.Time) {
 	began := 0
 	for i := range tasks {
 		if t := &tasks[i]; !t.Started.IsZero() && !t.Queued {
 			began++
-			last = later(last, t.Started)
+			last = units.Later(last, t.Started)
 		}
 	}
 	switch {
@@ -143,10 +147,10 @@ func (s *sums) waitedUntil(j *fairlead.Job, tasks []fairlead.Task) (last time.Ti
 }
 
 // spread gives each month the part of a run that lies in it, and in the window.
-func (s *sums) spread(j *fairlead.Job, from, to time.Time, give func(x *sum, d time.Duration)) {
-	from, to = later(from, s.ask.Since), earlier(to, s.ask.Until)
+func (s *sums) spread(j *queue.Job, from, to time.Time, give func(x *sum, d time.Duration)) {
+	from, to = units.Later(from, s.ask.Since), units.Earlier(to, s.ask.Until)
 	for from.Before(to) {
-		next := earlier(to, s.nextMonth(from))
+		next := units.Earlier(to, s.nextMonth(from))
 		give(s.at(j, from), next.Sub(from))
 		from = next
 	}
@@ -164,7 +168,7 @@ func (s *sums) nextMonth(t time.Time) time.Time {
 }
 
 // at is the row to which what happened to a job at an instant belongs.
-func (s *sums) at(j *fairlead.Job, t time.Time) *sum {
+func (s *sums) at(j *queue.Job, t time.Time) *sum {
 	var k key
 	for _, by := range s.ask.By {
 		switch by {
@@ -186,7 +190,20 @@ func (s *sums) at(j *fairlead.Job, t time.Time) *sum {
 	return x
 }
 
-// upTo is a path up to so many names.
+// rows are the rows in the order of their names.
+func (s *sums) rows() []Row {
+	keys := slices.SortedFunc(maps.Keys(s.of), func(a, b key) int {
+		return cmp.Or(cmp.Compare(a.month, b.month), cmp.Compare(a.pool, b.pool), cmp.Compare(a.user, b.user),
+			cmp.Compare(a.kind, b.kind))
+	})
+	rows := make([]Row, 0, len(keys))
+	for _, k := range keys {
+		rows = append(rows, s.of[k].close())
+	}
+	return rows
+}
+
+// upTo is a path up to a number of names.
 func upTo(path string, depth int) string {
 	if depth == 0 {
 		return path
@@ -195,25 +212,21 @@ func upTo(path string, depth int) string {
 	return strings.Join(names[:min(depth, len(names))], "/")
 }
 
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
-}
-
 // Window is what of a month, as a row names it, is summed up; of no month all.
 func (a *Ask) Window(month string) (from, to time.Time) {
 	from, to = a.Since, a.Until
 	if begin, err := time.ParseInLocation("2006-01", month, a.Zone); err == nil {
-		from, to = later(from, begin), earlier(to, begin.AddDate(0, 1, 0))
+		from, to = units.Later(from, begin), units.Earlier(to, begin.AddDate(0, 1, 0))
 	}
 	return from, to
 }
+
+type key struct{ month, pool, user, kind string }
+
+// sums are the rows while they grow.
+type sums struct {
+	ask Ask
+	of  map[key]*sum
+}
+
+func newSums(a Ask) *sums { return &sums{ask: a, of: map[key]*sum{}} }

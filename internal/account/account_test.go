@@ -6,17 +6,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // archive is a store of the past.
 type archive struct {
-	jobs  []*fairlead.Job
-	tasks map[int64][]fairlead.Task
+	jobs  []*queue.Job
+	tasks map[int64][]queue.Task
 }
 
-func (a *archive) Jobs(_ context.Context, q fairlead.Query) ([]*fairlead.Job, error) {
-	var out []*fairlead.Job
+func (a *archive) Jobs(_ context.Context, q queue.Query) ([]*queue.Job, error) {
+	var out []*queue.Job
 	for _, j := range a.jobs {
 		if j.ID > q.After && len(out) < q.Limit {
 			out = append(out, j)
@@ -25,11 +25,11 @@ func (a *archive) Jobs(_ context.Context, q fairlead.Query) ([]*fairlead.Job, er
 	return out, nil
 }
 
-func (a *archive) Tasks(_ context.Context, id int64) ([]fairlead.Task, error) {
+func (a *archive) Tasks(_ context.Context, id int64) ([]queue.Task, error) {
 	return a.tasks[id], nil
 }
 
-func (a *archive) add(j fairlead.Job, tasks ...fairlead.Task) {
+func (a *archive) add(j queue.Job, tasks ...queue.Task) {
 	j.ID = int64(len(a.jobs) + 1)
 	for _, t := range tasks {
 		if !t.Started.IsZero() {
@@ -47,23 +47,24 @@ func day(month time.Month, d, hour int) time.Time {
 // TestRead by hand: a run over the end of a month is divided, what lies outside the window
 // does not count, and waits are those before the first start.
 func TestRead(t *testing.T) {
-	a := &archive{tasks: map[int64][]fairlead.Task{}}
-	cpu := fairlead.Amounts{"cpu": 4}
-	ok := fairlead.Outcome{CPU: time.Hour}
+	a := &archive{tasks: map[int64][]queue.Task{}}
+	cpu := queue.Amounts{"cpu": 4}
+	ok := queue.Outcome{CPU: time.Hour}
 	// Ten hours before midnight of the last of March, five after it.
-	a.add(fairlead.Job{Pool: "physics/markov", User: "markov", Kind: "mpi", Request: cpu, Submitted: day(3, 31, 12)},
-		fairlead.Task{Attempt: 1, State: fairlead.Succeeded, Started: day(3, 31, 14), Ended: day(4, 1, 5), Outcome: ok})
+	a.add(queue.Job{Pool: "physics/markov", User: "markov", Kind: "mpi", Request: cpu, Submitted: day(3, 31, 12)},
+		queue.Task{Attempt: 1, State: queue.Succeeded, Started: day(3, 31, 14), Ended: day(4, 1, 5), Outcome: ok})
 	// It began before the window, and its wait is not in it.
-	a.add(fairlead.Job{Pool: "physics/curie", User: "curie", Submitted: day(2, 27, 0)},
-		fairlead.Task{Attempt: 1, State: fairlead.Failed, Started: day(2, 28, 23), Ended: day(3, 1, 3)})
+	a.add(queue.Job{Pool: "physics/curie", User: "curie", Submitted: day(2, 27, 0)},
+		queue.Task{Attempt: 1, State: queue.Failed, Started: day(2, 28, 23), Ended: day(3, 1, 3)})
 	// Two tasks that waited for one and three hours, of which one runs still; a third waits.
-	a.add(fairlead.Job{Pool: "biology", User: "julie", Submitted: day(4, 9, 0), Begin: day(4, 10, 0)},
-		fairlead.Task{Attempt: 1, State: fairlead.Cancelled, Started: day(4, 10, 1), Ended: day(4, 10, 2)},
-		fairlead.Task{Attempt: 1, State: fairlead.Running, Started: day(4, 10, 3)}, fairlead.Task{State: fairlead.Waiting})
+	a.add(queue.Job{Pool: "biology", User: "julie", Submitted: day(4, 9, 0), Begin: day(4, 10, 0)},
+		queue.Task{Attempt: 1, State: queue.Cancelled, Started: day(4, 10, 1), Ended: day(4, 10, 2)},
+		queue.Task{Attempt: 1, State: queue.Running, Started: day(4, 10, 3)}, queue.Task{State: queue.Waiting})
 	// A second try says nothing about waiting.
-	a.add(fairlead.Job{Pool: "biology", User: "julie", Submitted: day(4, 1, 0)},
-		fairlead.Task{Attempt: 2, State: fairlead.Succeeded, Started: day(4, 5, 0), Ended: day(4, 5, 1)})
-	ask := Ask{Since: day(3, 1, 0), Until: day(4, 10, 5), By: []string{"month", "pool"}, Depth: 1, Unit: "cpu", Zone: time.UTC}
+	a.add(queue.Job{Pool: "biology", User: "julie", Submitted: day(4, 1, 0)},
+		queue.Task{Attempt: 2, State: queue.Succeeded, Started: day(4, 5, 0), Ended: day(4, 5, 1)})
+	ask := Ask{Since: day(3, 1, 0), Until: day(4, 10, 5), By: []string{"month", "pool"}, Depth: 1, Unit: "cpu",
+		Zone: time.UTC}
 	const h = 3600.0
 	for _, c := range []struct {
 		name string
@@ -71,13 +72,17 @@ func TestRead(t *testing.T) {
 		want []Row
 	}{
 		{"month and pool", []string{"month", "pool"}, []Row{
-			{Month: "2026-03", Pool: "physics", Jobs: 2, Failed: 1, UnitSeconds: 4*10*h + 3*h, Started: 1, MeanWait: 2 * h, HalfWait: 2 * h, MostWait: 2 * h, Longest: 2 * h},
-			{Month: "2026-04", Pool: "biology", Jobs: 2, Succeeded: 1, Cancelled: 1, UnitSeconds: h + 2*h + h, Started: 2, MeanWait: 2 * h, HalfWait: h, MostWait: 3 * h, Longest: 3 * h},
+			{Month: "2026-03", Pool: "physics", Jobs: 2, Failed: 1, UnitSeconds: 4*10*h + 3*h, Started: 1, MeanWait: 2 * h,
+				HalfWait: 2 * h, MaxWait: 2 * h, Longest: 2 * h},
+			{Month: "2026-04", Pool: "biology", Jobs: 2, Succeeded: 1, Cancelled: 1, UnitSeconds: h + 2*h + h, Started: 2,
+				MeanWait: 2 * h, HalfWait: h, MaxWait: 3 * h, Longest: 3 * h},
 			{Month: "2026-04", Pool: "physics", Jobs: 1, Succeeded: 1, UnitSeconds: 4 * 5 * h, CPUSeconds: h},
 		}},
 		{"kind", []string{"kind"}, []Row{
-			{Jobs: 3, Succeeded: 1, Failed: 1, Cancelled: 1, UnitSeconds: 7 * h, Started: 2, MeanWait: 2 * h, HalfWait: h, MostWait: 3 * h, Longest: 3 * h},
-			{Kind: "mpi", Jobs: 1, Succeeded: 1, UnitSeconds: 60 * h, CPUSeconds: h, Started: 1, MeanWait: 2 * h, HalfWait: 2 * h, MostWait: 2 * h, Longest: 2 * h},
+			{Jobs: 3, Succeeded: 1, Failed: 1, Cancelled: 1, UnitSeconds: 7 * h, Started: 2, MeanWait: 2 * h, HalfWait: h,
+				MaxWait: 3 * h, Longest: 3 * h},
+			{Kind: "mpi", Jobs: 1, Succeeded: 1, UnitSeconds: 60 * h, CPUSeconds: h, Started: 1, MeanWait: 2 * h,
+				HalfWait: 2 * h, MaxWait: 2 * h, Longest: 2 * h},
 		}},
 	} {
 		ask.By = c.by
@@ -93,9 +98,10 @@ func TestRead(t *testing.T) {
 
 // TestReadPages: more jobs than are read at a time are all there.
 func TestReadPages(t *testing.T) {
-	a := &archive{tasks: map[int64][]fairlead.Task{}}
+	a := &archive{tasks: map[int64][]queue.Task{}}
 	for range 2*page + 7 {
-		a.add(fairlead.Job{Pool: "p", Submitted: day(4, 1, 0)}, fairlead.Task{Attempt: 1, State: fairlead.Succeeded, Started: day(4, 1, 1), Ended: day(4, 1, 2)})
+		a.add(queue.Job{Pool: "p", Submitted: day(4, 1, 0)},
+			queue.Task{Attempt: 1, State: queue.Succeeded, Started: day(4, 1, 1), Ended: day(4, 1, 2)})
 	}
 	rows, err := Read(t.Context(), a, Ask{Since: day(4, 1, 0), Until: day(4, 2, 0), By: []string{"pool"}, Zone: time.UTC})
 	if err != nil || len(rows) != 1 || rows[0].Jobs != 2*page+7 || rows[0].UnitSeconds != float64(2*page+7)*3600 {

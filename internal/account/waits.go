@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // Waits are how long tasks waited before they first started, as [Read] counts it.
@@ -15,19 +15,19 @@ type Waits struct {
 	Cut          bool
 	// Row is of all of them.
 	Row
-	// Kinds are the rows by kind, of those of which a task started.
+	// Kinds are the rows by kind, for kinds with a started task.
 	Kinds []Row
 	// Steps are how many waited at most as long as each step, and longer than the one before.
 	Steps []int64
 }
 
-// ReadWaits sums up waits alone, for those who look again and again: it reads the tasks of those
-// jobs only of which one may have started in the window. Where more than most tasks would be read
-// of jobs that start nothing more, the window begins later, so that what it says of it is exact.
+// ReadWaits sums up waits alone, for pages that are refreshed often: it reads only tasks of
+// jobs that may have started a task in the window. If it would have to read more than most tasks
+// of jobs that start nothing more, the window begins later, so that its numbers are exact.
 func ReadWaits(ctx context.Context, src Source, a Ask, steps []time.Duration, most int) (*Waits, error) {
 	a.By, a.Zone = []string{"kind"}, time.UTC
-	l := latest{ask: a, most: most}
-	if err := each(ctx, src, a, func(j *fairlead.Job) error { l.add(j); return nil }); err != nil {
+	l := latest{ask: a, max: most}
+	if err := each(ctx, src, a, func(j *queue.Job) error { l.add(j); return nil }); err != nil {
 		return nil, err
 	}
 	l.trim()
@@ -55,34 +55,34 @@ func ReadWaits(ctx context.Context, src Source, a Ask, steps []time.Duration, mo
 	return w, nil
 }
 
-// latest are the jobs of which a task may have started last.
+// latest are the jobs that may have started the last tasks.
 type latest struct {
 	ask  Ask // its window begins later where there are too many
-	most int
+	max  int
 	cut  bool
-	open []*fairlead.Job // arrays of which more may start: any of their tasks may have just started
-	over []*fairlead.Job
+	open []*queue.Job // arrays that may start more: any of their tasks may have just started
+	over []*queue.Job
 	many int // tasks of over that began
 }
 
 // lastStart is no earlier than any first start of a task of the job, as far as can be told without its tasks.
-func lastStart(j *fairlead.Job) time.Time {
+func lastStart(j *queue.Job) time.Time {
 	if j.Tasks <= 1 {
 		return j.Started
 	}
 	return j.Ended
 }
 
-func began(j *fairlead.Job) int { return j.Running + j.Succeeded + j.Failed + j.Cancelled }
+func began(j *queue.Job) int { return j.Running + j.Succeeded + j.Failed + j.Cancelled }
 
-func (l *latest) add(j *fairlead.Job) {
+func (l *latest) add(j *queue.Job) {
 	switch {
 	case j.Started.IsZero() || len(j.After) > 0:
 	case j.Tasks > 1 && j.Ended.IsZero():
 		l.open = append(l.open, j)
 	case !lastStart(j).Before(l.ask.Since):
 		l.over = append(l.over, j)
-		if l.many += began(j); l.many > 2*l.most { // seldom, and not all are kept
+		if l.many += began(j); l.many > 2*l.max { // seldom, and not all are kept
 			l.trim()
 		}
 	}
@@ -90,13 +90,13 @@ func (l *latest) add(j *fairlead.Job) {
 
 // trim keeps the latest, and lets the window begin after the others.
 func (l *latest) trim() {
-	if l.many <= l.most {
+	if l.many <= l.max {
 		return
 	}
-	slices.SortFunc(l.over, func(a, b *fairlead.Job) int { return lastStart(b).Compare(lastStart(a)) })
+	slices.SortFunc(l.over, func(a, b *queue.Job) int { return lastStart(b).Compare(lastStart(a)) })
 	l.many = 0
 	for i, j := range l.over {
-		if l.many += began(j); l.many > l.most && i > 0 {
+		if l.many += began(j); l.many > l.max && i > 0 {
 			l.many -= began(j)
 			l.ask.Since, l.cut = lastStart(j).Add(1), true
 			clear(l.over[i:])
@@ -104,18 +104,4 @@ func (l *latest) trim() {
 			return
 		}
 	}
-}
-
-// upTo counts waits by their length.
-func (x *sum) upTo(steps []time.Duration) []int64 {
-	out := make([]int64, len(steps))
-	for _, w := range x.waits {
-		for i, s := range steps {
-			if float64(w) <= s.Seconds() {
-				out[i]++
-				break
-			}
-		}
-	}
-	return out
 }

@@ -5,27 +5,30 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // TestReadWaits: the waits are those that Read sums up for the same window, also where more tasks
 // would have to be read than may be: then the window begins later, and says so.
 func TestReadWaits(t *testing.T) {
-	a := &archive{tasks: map[int64][]fairlead.Task{}}
-	run := func(from, to time.Time) fairlead.Task {
-		task := fairlead.Task{Attempt: 1, State: fairlead.Running, Started: from}
+	a := &archive{tasks: map[int64][]queue.Task{}}
+	run := func(from, to time.Time) queue.Task {
+		task := queue.Task{Attempt: 1, State: queue.Running, Started: from}
 		if !to.IsZero() {
-			task.State, task.Ended = fairlead.Succeeded, to
+			task.State, task.Ended = queue.Succeeded, to
 		}
 		return task
 	}
 	for i := range 20 { // one after another, each waits for longer
 		at := day(4, 1, 0).Add(time.Duration(i) * time.Hour)
-		a.add(fairlead.Job{Kind: []string{"a", "b"}[i%2], Tasks: 1, Succeeded: 1, Submitted: day(3, 31, 23), Ended: at.Add(time.Hour)}, run(at, at.Add(time.Hour)))
+		a.add(queue.Job{Kind: []string{"a", "b"}[i%2], Tasks: 1, Succeeded: 1, Submitted: day(3, 31, 23),
+			Ended: at.Add(time.Hour)}, run(at, at.Add(time.Hour)))
 	}
-	a.add(fairlead.Job{Tasks: 3, Succeeded: 2, Submitted: day(4, 1, 0), Ended: day(4, 1, 9)}, run(day(4, 1, 2), day(4, 1, 3)), run(day(4, 1, 8), day(4, 1, 9)))
-	a.add(fairlead.Job{Tasks: 9, Succeeded: 1, Running: 1, Submitted: day(4, 1, 0)}, run(day(4, 1, 1), day(4, 1, 2)), run(day(4, 1, 18), time.Time{}), fairlead.Task{State: fairlead.Waiting})
-	a.add(fairlead.Job{Tasks: 1, Submitted: day(4, 1, 0)})
+	a.add(queue.Job{Tasks: 3, Succeeded: 2, Submitted: day(4, 1, 0), Ended: day(4, 1, 9)}, run(day(4, 1, 2), day(4, 1, 3)),
+		run(day(4, 1, 8), day(4, 1, 9)))
+	a.add(queue.Job{Tasks: 9, Succeeded: 1, Running: 1, Submitted: day(4, 1, 0)}, run(day(4, 1, 1), day(4, 1, 2)),
+		run(day(4, 1, 18), time.Time{}), queue.Task{State: queue.Waiting})
+	a.add(queue.Job{Tasks: 1, Submitted: day(4, 1, 0)})
 	steps := []time.Duration{time.Hour, 12 * time.Hour, 1<<63 - 1}
 	for _, most := range []int{100, 12, 7, 3, 1} {
 		w, err := ReadWaits(t.Context(), a, Ask{Since: day(4, 1, 0), Until: day(4, 1, 20)}, steps, most)
@@ -40,7 +43,8 @@ func TestReadWaits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r := rows[0]; r.Started != w.Started || r.HalfWait != w.HalfWait || r.MostWait != w.MostWait || r.Longest != w.Longest || r.MeanWait != w.MeanWait {
+		if r := rows[0]; r.Started != w.Started || r.HalfWait != w.HalfWait || r.MaxWait != w.MaxWait ||
+			r.Longest != w.Longest || r.MeanWait != w.MeanWait {
 			t.Errorf("at most %d, since %v:\ngot  %+v\nwant %+v", most, w.Since, w.Row, r)
 		}
 		ask.By = []string{"kind"}
@@ -49,7 +53,8 @@ func TestReadWaits(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, k := range w.Kinds {
-			if i := slices.IndexFunc(kinds, func(r Row) bool { return r.Kind == k.Kind }); i < 0 || kinds[i].Started != k.Started || kinds[i].MostWait != k.MostWait {
+			if i := slices.IndexFunc(kinds, func(r Row) bool { return r.Kind == k.Kind }); i < 0 ||
+				kinds[i].Started != k.Started || kinds[i].MaxWait != k.MaxWait {
 				t.Errorf("at most %d: kind %q: %+v", most, k.Kind, k)
 			}
 		}

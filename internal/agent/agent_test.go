@@ -2,6 +2,8 @@ package agent_test
 
 import (
 	"context"
+	"fmt"
+	"log/slog"
 	"net"
 	"net/url"
 	"os"
@@ -11,26 +13,29 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/agent"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/environ"
 	"github.com/fairlead/fairlead/internal/gpu"
 	"github.com/fairlead/fairlead/internal/server"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/memory"
 )
 
 // rig is a server with one agent, which run real processes.
 type rig struct {
 	*api.Client
-	t    *testing.T
-	stop func() // drains the agent
+	t      *testing.T
+	socket string // of the server
+	stop   func() // drains the agent
 }
 
 func newRig(t *testing.T, ttl time.Duration, options agent.Options) *rig {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	store := memory.New("cpu")
-	loop, err := fairlead.NewLoop(ctx, store, fairlead.LoopOptions{LeaseTTL: ttl})
+	loop, err := engine.NewLoop(ctx, store, engine.LoopOptions{LeaseTTL: ttl})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +45,7 @@ func newRig(t *testing.T, ttl time.Duration, options agent.Options) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &rig{t: t}
+	r := &rig{t: t, socket: socket}
 	if r.Client, err = api.Dial(socket); err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +75,7 @@ func newRig(t *testing.T, ttl time.Duration, options agent.Options) *rig {
 
 func (r *rig) submit(spec api.Spec) int64 {
 	r.t.Helper()
-	resp, err := r.Submit(r.t.Context(), api.SubmitRequest{Jobs: []api.Spec{spec}})
+	resp, err := r.Jobs.Submit(r.t.Context(), api.SubmitRequest{Jobs: []api.Spec{spec}})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -83,9 +88,9 @@ func (r *rig) submit(spec api.Spec) int64 {
 // until waits until the job is in a state.
 func (r *rig) until(id int64, ready func(*api.JobResponse) bool) *api.JobResponse {
 	r.t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(2 * time.Minute)
 	for {
-		j, err := r.Job(r.t.Context(), id)
+		j, err := r.Jobs.Get(r.t.Context(), id)
 		if err != nil {
 			r.t.Fatal(err)
 		}
@@ -99,12 +104,12 @@ func (r *rig) until(id int64, ready func(*api.JobResponse) bool) *api.JobRespons
 	}
 }
 
-func ended(j *api.JobResponse) bool { return fairlead.State(j.Job.State).Ended() }
+func ended(j *api.JobResponse) bool { return queue.State(j.Job.State).Ended() }
 func runs(j *api.JobResponse) bool  { return j.Job.Running > 0 }
 
 func (r *rig) output(id int64) string {
 	r.t.Helper()
-	c, err := r.Log(r.t.Context(), id, url.Values{})
+	c, err := r.Jobs.Log(r.t.Context(), id, url.Values{})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -115,10 +120,17 @@ func shell(script string) api.Spec { return api.Spec{Argv: []string{"sh", "-c", 
 
 func TestRunsAndReports(t *testing.T) {
 	r := newRig(t, time.Minute, agent.Options{})
-	good := r.submit(api.Spec{Argv: []string{"sh", "-c", "echo $FAIRLEAD_JOB $X; pwd; env | grep -c GOPATH; true"}, Env: map[string]string{"X": "y"}, Dir: "/tmp"})
+	good := r.submit(api.Spec{
+		Argv: []string{"sh", "-c", "echo $FAIRLEAD_JOB $X; pwd; env | grep -c GOPATH; true"},
+		Env:  map[string]string{"X": "y"}, Dir: "/tmp",
+	})
 	bad := r.submit(shell("echo oops >&2; exit 7"))
 	missing := r.submit(api.Spec{Argv: []string{"no-such-program"}})
-	script := r.submit(api.Spec{Argv: []string{"job.sh", "a b"}, Script: true, Payload: []byte("#!/bin/sh\necho \"[$1] $FAIRLEAD_NUMBER $SLURM_ARRAY_TASK_ID\"\n"), Array: "5", Env: map[string]string{agent.CompatVariable: "slurm"}})
+	script := r.submit(api.Spec{
+		Argv: []string{"job.sh", "a b"}, Script: true,
+		Payload: []byte("#!/bin/sh\necho \"[$1] $FAIRLEAD_NUMBER $SLURM_ARRAY_TASK_ID\"\n"), Array: "5",
+		Env: map[string]string{environ.Compat: "slurm"},
+	})
 	plain := r.submit(api.Spec{Argv: []string{"x"}, Script: true, Payload: []byte("echo no interpreter named\n")})
 	if j := r.until(good, ended); j.Job.State != "succeeded" || j.Tasks[0].Node != "n1" {
 		t.Errorf("good: %+v", j)
@@ -140,12 +152,37 @@ func TestRunsAndReports(t *testing.T) {
 	}
 }
 
+// TestFailuresAreLogged: the log of an agent tells which tasks failed on its machine, and no others.
+func TestFailuresAreLogged(t *testing.T) {
+	var mu sync.Mutex
+	var said strings.Builder
+	log := slog.New(slog.NewTextHandler(writerFunc(func(p []byte) (int, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		return said.Write(p)
+	}), nil))
+	r := newRig(t, time.Minute, agent.Options{Logger: log})
+	good, bad := r.submit(shell("exit 0")), r.submit(shell("exit 7"))
+	r.until(good, ended)
+	r.until(bad, ended)
+	mu.Lock()
+	defer mu.Unlock()
+	if text := said.String(); strings.Count(text, "a task failed") != 1 ||
+		!strings.Contains(text, fmt.Sprintf("job=%d task=0 attempt=1", bad)) || !strings.Contains(text, "exit=7") {
+		t.Errorf("the log says %s", text)
+	}
+}
+
+type writerFunc func(p []byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+
 func TestCancelAndLimit(t *testing.T) {
 	r := newRig(t, time.Minute, agent.Options{})
 	long := r.submit(shell("echo begun; sleep 1000"))
 	limited := r.submit(api.Spec{Argv: []string{"sleep", "1000"}, LimitSeconds: 0.2})
 	r.until(long, runs)
-	if _, err := r.Alter(t.Context(), api.AlterRequest{Verb: "cancel", Jobs: []int64{long}}); err != nil {
+	if _, err := r.Jobs.Alter(t.Context(), api.AlterRequest{Verb: "cancel", Jobs: []int64{long}}); err != nil {
 		t.Fatal(err)
 	}
 	if j := r.until(long, ended); j.Job.State != "cancelled" || j.Job.Running != 0 {
@@ -177,7 +214,7 @@ func TestDrain(t *testing.T) {
 	long := r.submit(shell("touch " + dir + "/begun; sleep 1000"))
 	begun(dir)
 	r.stop()
-	if j, err := r.Job(t.Context(), long); err != nil || j.Job.State != "waiting" || j.Tasks[0].Losses != 0 {
+	if j, err := r.Jobs.Get(t.Context(), long); err != nil || j.Job.State != "waiting" || j.Tasks[0].Losses != 0 {
 		t.Errorf("long: %+v, %v", j, err)
 	}
 }
@@ -193,8 +230,8 @@ func begun(dir string) {
 // untilDrains waits until the server knows that the agent takes nothing new.
 func (r *rig) untilDrains() {
 	r.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
-		list, err := r.Nodes(r.t.Context())
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(time.Millisecond) {
+		list, err := r.Nodes.List(r.t.Context())
 		if err != nil {
 			r.t.Fatal(err)
 		}

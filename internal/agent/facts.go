@@ -19,7 +19,10 @@ const factsEvery = 10 * time.Second
 
 // facts are those of this machine now.
 func (m *Machine) facts() *api.Facts {
-	f := &api.Facts{At: time.Now(), Runs: "own", AllowRoot: m.options.AllowRoot || m.options.AnyUser && os.Getuid() == 0, Dir: filepath.Dir(m.scripts)}
+	f := &api.Facts{
+		At: time.Now(), Runs: "own", AllowRoot: m.options.AllowRoot || m.options.AnyUser && os.Getuid() == 0,
+		Dir: filepath.Dir(m.scripts),
+	}
 	switch {
 	case m.options.AnyUser:
 		f.Runs = "any"
@@ -67,7 +70,7 @@ func bounds(root, own string, f *api.Facts) {
 	}
 }
 
-// least keeps the smaller of two bounds, of which 0 is none.
+// least keeps the smaller of two bounds; 0 is no bound.
 func least[N int64 | float64](have *N, n N) {
 	if n > 0 && (*have == 0 || n < *have) {
 		*have = n

@@ -52,7 +52,8 @@ func TestFacts(t *testing.T) {
 	}
 	defer m.Close()
 	f := m.facts()
-	if f.Runs != "any" || f.User == "" || f.Dir != dir || f.FreeBytes <= 0 || f.OpenFiles <= 0 || f.Problem != "" || time.Since(f.At).Abs() > time.Minute || f.AllowRoot != (os.Getuid() == 0) {
+	if f.Runs != "any" || f.User == "" || f.Dir != dir || f.FreeBytes <= 0 || f.OpenFiles <= 0 || f.Problem != "" ||
+		time.Since(f.At).Abs() > time.Minute || f.AllowRoot != (os.Getuid() == 0) {
 		t.Errorf("the facts are %+v", f)
 	}
 	if err := os.RemoveAll(filepath.Join(dir, "logs")); err != nil {

@@ -1,9 +1,6 @@
 package agent
 
-import (
-	"github.com/fairlead/fairlead/internal/api"
-	"github.com/fairlead/fairlead/internal/gpu"
-)
+import "github.com/fairlead/fairlead/internal/gpu"
 
 // takeGPUs takes the GPUs that a task asks for, and waits if they have not come back yet; until
 // then the task does not begin. It returns false if the task was stopped meanwhile.
@@ -27,17 +24,9 @@ func (a *Agent) takeGPUs(t *task) ([]gpu.Device, bool) {
 	}
 }
 
-// halt stops a task that has not been started. The caller holds the lock.
-func (t *task) halt(s api.Stop) {
-	if t.stop == nil {
-		t.stop = &s
-		close(t.halted)
-	}
-}
-
-// gpuVariables are those by which the programs of a task find its GPUs. On a machine that
-// has GPUs, a task that asked for none sees none: it would use those of others. The
-// numbers are those of the bus, in which programs count only if they are told so.
+// gpuVariables are the environment variables that tell the programs of a task its GPUs. On a machine that
+// has GPUs, a task that asked for none sees none: it would use the GPUs of others. The
+// numbers follow the bus; programs count in this order only if they are told so.
 func (m *Machine) gpuVariables(gpus []gpu.Device) map[string]string {
 	if m.gpus.Empty() {
 		return nil

@@ -36,7 +36,9 @@ func TestGPUsAreHandedOut(t *testing.T) {
 		for g in $(echo $FAIRLEAD_GPUS | tr , ' '); do mkdir ` + dir + `/$g || exit 9; done
 		for g in $(echo $FAIRLEAD_GPUS | tr , ' '); do rmdir ` + dir + `/$g; done; echo $FAIRLEAD_GPUS`
 	var jobs []int64
-	for _, request := range []map[string]int64{{"gpu": 1}, {"gpu:a100": 1}, {"gpu:a100": 2}, {"gpu:h100": 1}, {"gpu": 2}, {"gpu": 3}} {
+	for _, request := range []map[string]int64{
+		{"gpu": 1}, {"gpu:a100": 1}, {"gpu:a100": 2}, {"gpu:h100": 1}, {"gpu": 2}, {"gpu": 3},
+	} {
 		s := asking(script, request)
 		s.Array = "1-8"
 		jobs = append(jobs, r.submit(s))
@@ -63,12 +65,17 @@ func TestGPUOfTypeIsWaitedFor(t *testing.T) {
 	o := madeUp()
 	o.GPUs = o.GPUs[1:] // one of each type
 	r := newRig(t, time.Minute, o)
-	goes := filepath.Join(t.TempDir(), "go")
-	first := r.submit(asking("while ! test -e "+goes+"; do sleep 0.01; done; echo $FAIRLEAD_GPUS", map[string]int64{"gpu": 1}))
-	r.until(first, runs)
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	goes, began := filepath.Join(dir, "go"), filepath.Join(dir, "began")
+	first := r.submit(
+		asking("> "+began+"; while ! test -e "+goes+"; do sleep 0.01; done; echo $FAIRLEAD_GPUS", map[string]int64{"gpu": 1}))
+	r.until(first, func(*api.JobResponse) bool { _, err := os.Stat(began); return err == nil }) // it has its GPU
 	stopped := r.submit(asking("echo began", map[string]int64{"gpu:a100": 1}))
 	r.until(stopped, runs)
-	if _, err := r.Alter(t.Context(), api.AlterRequest{Verb: "cancel", Jobs: []int64{stopped}}); err != nil {
+	if _, err := r.Jobs.Alter(t.Context(), api.AlterRequest{Verb: "cancel", Jobs: []int64{stopped}}); err != nil {
 		t.Fatal(err)
 	}
 	if j := r.until(stopped, ended); j.Job.State != "cancelled" {

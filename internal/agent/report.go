@@ -3,11 +3,11 @@ package agent
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/wait"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // What goes into one request: few enough that the largest is far below what the server
@@ -18,20 +18,10 @@ const (
 	maxRefs    = 10_000 // released or renewed
 )
 
-// bounded cuts the cause of an outcome, which may hold what somebody else wrote.
-func bounded(cause string) string {
-	cause = strings.ToValidUTF8(cause, "?")
-	if len(cause) <= maxCause {
-		return cause
-	}
-	const mark = "..."
-	return strings.ToValidUTF8(cause[:maxCause-len(mark)], "") + mark
-}
-
-// report tells the server what has ended, and renews the leases. The leases go first
-// and alone: what is wrong with an outcome must not let them end.
+// report tells the server which tasks have ended, and renews the leases. The leases go first
+// and alone: an error in an outcome must not let them end.
 func (a *Agent) report(ctx context.Context) {
-	pause := 50 * time.Millisecond
+	again := wait.Backoff{First: 50 * time.Millisecond, Max: 2 * time.Second}
 	for {
 		select {
 		case <-ctx.Done():
@@ -39,12 +29,11 @@ func (a *Agent) report(ctx context.Context) {
 		case <-a.news:
 		}
 		for !a.reportOnce(ctx) {
-			if !sleep(ctx, pause) {
+			if !wait.For(ctx, again.Next()) {
 				return
 			}
-			pause = min(2*pause, 2*time.Second)
 		}
-		pause = 50 * time.Millisecond
+		again.Reset()
 	}
 }
 
@@ -54,7 +43,7 @@ func (a *Agent) renewOnce(ctx context.Context) bool {
 	a.mu.Lock()
 	session, due := a.session, a.renewNow
 	a.renewNow = false
-	var refs []fairlead.Ref
+	var refs []queue.Ref
 	if due {
 		for ref := range a.tasks {
 			refs = append(refs, ref)
@@ -88,7 +77,7 @@ func (a *Agent) reportOnce(ctx context.Context) bool {
 		a.mu.Lock()
 		req := api.ReportRequest{
 			Session: a.session, Finished: a.finished[:min(len(a.finished), most)],
-			Release: a.release[:min(len(a.release), maxRefs)], Drain: a.draining && !a.drainTold,
+			Release: a.release[:min(len(a.release), maxRefs)], Drain: a.draining && !a.drainReported,
 		}
 		a.mu.Unlock()
 		if len(req.Finished)+len(req.Release) == 0 && !req.Drain {
@@ -96,10 +85,10 @@ func (a *Agent) reportOnce(ctx context.Context) bool {
 		}
 		r, err := a.options.Client.Report(ctx, a.options.Name, req)
 		switch {
-		case errors.Is(err, fairlead.ErrInvalid) && len(req.Finished) > 1:
+		case errors.Is(err, queue.ErrInvalid) && len(req.Finished) > 1:
 			most = 1 // one of them is to blame; the others are reported without it
 			continue
-		case errors.Is(err, fairlead.ErrInvalid) && len(req.Finished) == 1:
+		case errors.Is(err, queue.ErrInvalid) && len(req.Finished) == 1:
 			r, err = a.plainly(ctx, req)
 		}
 		if err != nil {
@@ -114,7 +103,7 @@ func (a *Agent) reportOnce(ctx context.Context) bool {
 		a.mu.Lock()
 		a.finished = a.finished[len(req.Finished):]
 		a.release = a.release[len(req.Release):]
-		a.drainTold = a.drainTold || req.Drain
+		a.drainReported = a.drainReported || req.Drain
 		a.mu.Unlock()
 		for i, e := range r.Finished {
 			if e != nil && i < len(req.Finished) {
@@ -130,9 +119,11 @@ func (a *Agent) reportOnce(ctx context.Context) bool {
 func (a *Agent) plainly(ctx context.Context, req api.ReportRequest) (*api.ReportResponse, error) {
 	f := req.Finished[0]
 	plain := req
-	plain.Finished = []api.Finished{{Ref: f.Ref, State: f.State, ExitCode: f.ExitCode, Cause: "the report of how it ended was refused"}}
+	plain.Finished = []api.Finished{
+		{Ref: f.Ref, State: f.State, ExitCode: f.ExitCode, Cause: "the report of how it ended was refused"},
+	}
 	r, err := a.options.Client.Report(ctx, a.options.Name, plain)
-	if errors.Is(err, fairlead.ErrInvalid) {
+	if errors.Is(err, queue.ErrInvalid) {
 		a.log.Error("the server does not take the end of a task; giving it up", "task", f.Ref, "error", err)
 		return &api.ReportResponse{}, nil
 	}
@@ -148,9 +139,9 @@ func (a *Agent) send(ctx context.Context, req api.ReportRequest) (*api.ReportRes
 	return r, err == nil && !r.Rejoin // the poll will join again
 }
 
-// renewed notes which leases last longer now, and ends what is not ours any more.
+// renewed notes which leases last longer now, and ends tasks that are not ours any more.
 // A lease counts from when we asked, not from when the answer came.
-func (a *Agent) renewed(refs []fairlead.Ref, errs []*api.Error, asked time.Time) {
+func (a *Agent) renewed(refs []queue.Ref, errs []*api.Error, asked time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for i, ref := range refs {
@@ -160,7 +151,7 @@ func (a *Agent) renewed(refs []fairlead.Ref, errs []*api.Error, asked time.Time)
 		}
 		if errs[i] == nil {
 			t.until = asked.Add(a.ttl)
-		} else if errors.Is(errs[i].Err(), fairlead.ErrStaleAttempt) || errors.Is(errs[i].Err(), fairlead.ErrNotFound) {
+		} else if errors.Is(errs[i].Err(), queue.ErrStaleAttempt) || errors.Is(errs[i].Err(), queue.ErrNotFound) {
 			t.kill("the lease was lost")
 		}
 	}
@@ -174,13 +165,13 @@ func (a *Agent) renew(ctx context.Context) {
 		a.mu.Lock()
 		ttl := a.ttl
 		a.mu.Unlock()
-		if !sleep(ctx, max(ttl/30, 10*time.Millisecond)) {
+		if !wait.For(ctx, max(ttl/30, 10*time.Millisecond)) {
 			return
 		}
 		a.mu.Lock()
 		if time.Since(last) >= ttl/3 {
 			a.renewNow, last = true, time.Now()
-			a.tell()
+			a.wakeReporter()
 		}
 		margin := min(ttl/10, 2*time.Second)
 		for ref, t := range a.tasks {

@@ -17,17 +17,17 @@ import (
 	"syscall"
 	"testing"
 	"time"
-	"unicode/utf8"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/plain"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // refuser is a server that takes reports, but no large ones and none of job 7.
 type refuser struct {
 	mu       sync.Mutex
-	finished []fairlead.Ref
-	renewed  []fairlead.Ref
+	finished []queue.Ref
+	renewed  []queue.Ref
 	order    []string
 }
 
@@ -56,7 +56,9 @@ func (s *refuser) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.renewed = append(s.renewed, ref)
 		s.order = append(s.order, "renewed")
 	}
-	json.NewEncoder(w).Encode(api.ReportResponse{Finished: make([]*api.Error, len(req.Finished)), Renew: make([]*api.Error, len(req.Renew))})
+	json.NewEncoder(w).Encode(api.ReportResponse{
+		Finished: make([]*api.Error, len(req.Finished)), Renew: make([]*api.Error, len(req.Renew)),
+	})
 }
 
 // served has a handler answer on a socket, and returns its path.
@@ -80,16 +82,16 @@ func TestReportsInParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	running := fairlead.Ref{JobID: 9999, Attempt: 1}
+	running := queue.Ref{JobID: 9999, Attempt: 1}
 	a := &Agent{
 		Machine:  &Machine{options: Options{Client: client, Name: "n"}, log: slog.New(slog.DiscardHandler)},
 		renewNow: true, ttl: time.Minute,
-		tasks: map[fairlead.Ref]*task{running: {}},
+		tasks: map[queue.Ref]*task{running: {}},
 	}
 	const many = 3000
 	for i := range many {
-		o := fairlead.Outcome{State: fairlead.Failed, Cause: bounded(strings.Repeat("\x00\u00e9", 100<<10))}
-		a.finished = append(a.finished, api.FromResult(fairlead.Ref{JobID: int64(i + 1), Attempt: 1}, o))
+		o := queue.Outcome{State: queue.Failed, Cause: plain.Bounded(strings.Repeat("\x00\u00e9", 100<<10), maxCause)}
+		a.finished = append(a.finished, api.FromResult(queue.Ref{JobID: int64(i + 1), Attempt: 1}, o))
 	}
 	if !a.reportOnce(t.Context()) {
 		t.Fatal("it has to be sent again")
@@ -99,14 +101,6 @@ func TestReportsInParts(t *testing.T) {
 	}
 	if len(s.renewed) != 1 || s.order[0] != "renewed" || a.tasks[running].until.IsZero() {
 		t.Errorf("renewed %v, first came %s", s.renewed, s.order[0])
-	}
-}
-
-func TestBounded(t *testing.T) {
-	for _, text := range []string{"", "short", "\xff", strings.Repeat("é", maxCause), "x" + strings.Repeat("é", maxCause)} {
-		if got := bounded(text); len(got) > maxCause || !utf8.ValidString(got) || utf8.ValidString(text) && len(text) <= maxCause && got != text {
-			t.Errorf("%.10q: %d bytes", text, len(got))
-		}
 	}
 }
 
@@ -169,8 +163,11 @@ func TestKillsWhatItCannotRenew(t *testing.T) {
 	// A tenth of the lease is what a slow machine may take from it to tell both of us.
 	s := &silent{ttl: 6 * time.Second, given: make(chan struct{}), resume: make(chan struct{}), back: make(chan struct{})}
 	s.lease = api.Lease{
-		Ref: fairlead.Ref{JobID: 1, Attempt: 1}, User: "whoever", Tasks: 1,
-		Job: api.Spec{Argv: []string{"sh", "-c", "echo $$ >" + pidFile + ".new; mv " + pidFile + ".new " + pidFile + "; exec sleep 1000"}, Dir: dir},
+		Ref: queue.Ref{JobID: 1, Attempt: 1}, User: "whoever", Tasks: 1,
+		Job: api.Spec{
+			Argv: []string{"sh", "-c", "echo $$ >" + pidFile + ".new; mv " + pidFile + ".new " + pidFile + "; exec sleep 1000"},
+			Dir:  dir,
+		},
 	}
 	client, err := api.Dial(served(t, s))
 	if err != nil {
@@ -179,7 +176,9 @@ func TestKillsWhatItCannotRenew(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- Run(ctx, Options{Client: client, Name: "n", Dir: dir, Capacity: map[string]int64{"cpu": 1}, AnyUser: true, Drain: time.Millisecond})
+		ended <- Run(ctx, Options{
+			Client: client, Name: "n", Dir: dir, Capacity: map[string]int64{"cpu": 1}, AnyUser: true, Drain: time.Millisecond,
+		})
 	}()
 	<-s.given
 	began := time.Now()

@@ -17,7 +17,32 @@ func scriptDir(dir string) (string, error) {
 	if err := os.MkdirAll(scripts, 0o711); err != nil {
 		return "", fmt.Errorf("directory for scripts: %w", err)
 	}
+	for _, d := range []string{dir, scripts} {
+		if err := ours(d, d == scripts); err != nil {
+			return "", fmt.Errorf("directory for scripts: %w", err)
+		}
+	}
 	return scripts, errors.Join(os.Chmod(dir, 0o711), os.Chmod(scripts, 0o711))
+}
+
+// ours refuses a directory that belongs to another user, who could exchange what users run, and, where no
+// link may stand in its place, one that is behind a link: its mode is going to be changed.
+func ours(dir string, itself bool) error {
+	stat := os.Stat
+	if itself {
+		stat = os.Lstat
+	}
+	info, err := stat(dir)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return fmt.Errorf("%s is not a directory: look who put it there, and remove it", dir)
+	}
+	if s, known := info.Sys().(*syscall.Stat_t); known && s.Uid != 0 && int(s.Uid) != os.Geteuid() {
+		return fmt.Errorf("%s belongs to another user (%d): remove it, or name another directory", dir, s.Uid)
+	}
+	return nil
 }
 
 // passable returns an error for a directory that others cannot reach: none of their
@@ -29,7 +54,8 @@ func passable(dir string) error {
 			return err
 		}
 		if info.Mode()&0o001 == 0 {
-			return fmt.Errorf("other users cannot reach %s, where the scripts of their jobs are kept: let them pass with chmod o+x %s, or name another directory", dir, d)
+			return fmt.Errorf("other users cannot reach %s, where the scripts of their jobs are kept: let them pass with "+
+				"chmod o+x %s, or name another directory", dir, d)
 		}
 	}
 	return nil

@@ -1,14 +1,13 @@
 package agent
 
 import (
-	"context"
-	"errors"
-	"io/fs"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/gpu"
+	"github.com/fairlead/fairlead/internal/plain"
+	"github.com/fairlead/fairlead/internal/wait"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // start begins a task, unless it is known already: a lease is sent again until the
@@ -22,16 +21,16 @@ func (a *Agent) start(l api.Lease) {
 	}
 	if a.draining {
 		a.release = append(a.release, l.Ref)
-		a.tell()
+		a.wakeReporter()
 		return
 	}
 	t := &task{lease: l, until: time.Now().Add(a.ttl), halted: make(chan struct{})}
 	a.tasks[l.Ref] = t
-	go a.run(t)
+	a.begun.Go(func() { a.run(t) })
 }
 
 // reported tells whether the end of an attempt waits to be reported.
-func (a *Agent) reported(ref fairlead.Ref) bool {
+func (a *Agent) reported(ref queue.Ref) bool {
 	for _, f := range a.finished {
 		if f.Ref == ref {
 			return true
@@ -42,31 +41,32 @@ func (a *Agent) reported(ref fairlead.Ref) bool {
 
 // run runs a task to its end.
 func (a *Agent) run(t *task) {
-	var o fairlead.Outcome
+	var o queue.Outcome
 	if gpus, ok := a.takeGPUs(t); ok {
 		o = a.perform(t, gpus)
 		a.gpus.Give(gpus)
 	} else {
-		o = fairlead.Outcome{State: fairlead.Cancelled, ExitCode: -1, Cause: t.stop.Cause}
+		o = queue.Outcome{State: queue.Cancelled, ExitCode: -1, Cause: t.stop.Cause}
+	}
+	o.Cause = plain.Bounded(o.Cause, maxCause)
+	if o.State == queue.Failed {
+		a.log.Info("a task failed", "job", t.lease.JobID, "task", t.lease.Task, "attempt", t.lease.Attempt,
+			"user", t.lease.User, "exit", o.ExitCode, "cause", o.Cause)
 	}
 	a.mu.Lock()
 	delete(a.tasks, t.lease.Ref)
-	o.Cause = bounded(o.Cause)
-	if t.back && o.State == fairlead.Cancelled {
+	if t.back && o.State == queue.Cancelled {
 		a.release = append(a.release, t.lease.Ref)
 	} else {
 		a.finished = append(a.finished, api.FromResult(t.lease.Ref, o))
 	}
 	a.mu.Unlock()
-	a.tell()
-	select {
-	case a.idle <- struct{}{}:
-	default:
-	}
+	a.wakeReporter()
+	wait.Wake(a.idle)
 }
 
 // perform starts the process of a task and waits for its end.
-func (a *Agent) perform(t *task, gpus []gpu.Device) fairlead.Outcome {
+func (a *Agent) perform(t *task, gpus []gpu.Device) queue.Outcome {
 	p, err := a.launch(&t.lease, gpus)
 	defer a.removeScript(&t.lease)
 	if err != nil {
@@ -76,7 +76,7 @@ func (a *Agent) perform(t *task, gpus []gpu.Device) fairlead.Outcome {
 	a.mu.Lock()
 	t.process = p
 	if t.stop != nil {
-		p.Stop(t.stop.Cause, fairlead.Cancelled)
+		p.Stop(t.stop.Cause, queue.Cancelled)
 	}
 	a.mu.Unlock()
 	return p.Wait()
@@ -94,36 +94,5 @@ func (a *Agent) stop(s api.Stop) {
 		t.halt(s)
 		return
 	}
-	t.process.Stop(s.Cause, fairlead.Cancelled)
-}
-
-// answerLog sends a part of a task's output to the server.
-func (a *Agent) answerLog(ctx context.Context, r api.LogRequest) {
-	reply := a.readLog(r)
-	if err := a.options.Client.ReplyLog(ctx, a.options.Name, r.ID, reply); err != nil && ctx.Err() == nil {
-		a.log.Warn("output could not be sent", "task", r.Ref, "error", err)
-	}
-}
-
-func (a *Agent) readLog(r api.LogRequest) api.LogReply {
-	offset := r.Offset
-	if offset < 0 {
-		_, size, err := a.logs.ReadAt(r.JobID, r.Task, r.Attempt, 0, 0)
-		if err != nil {
-			return logError(err)
-		}
-		offset = max(0, size+offset)
-	}
-	data, size, err := a.logs.ReadAt(r.JobID, r.Task, r.Attempt, offset, r.Limit)
-	if err != nil {
-		return logError(err)
-	}
-	return api.LogReply{Chunk: api.LogChunk{Data: data, Offset: offset, Size: size}}
-}
-
-func logError(err error) api.LogReply {
-	if errors.Is(err, fs.ErrNotExist) {
-		return api.LogReply{Error: "there is no such output any more"}
-	}
-	return api.LogReply{Error: err.Error()}
+	t.process.Stop(s.Cause, queue.Cancelled)
 }

@@ -3,7 +3,7 @@ package api
 import (
 	"time"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/why"
 )
 
@@ -16,9 +16,9 @@ type JoinRequest struct {
 	Host     string            `json:"host,omitempty"`
 	// Running are the attempts that it runs already, or whose end it has still to report,
 	// after the server was away.
-	Running []fairlead.Ref `json:"running,omitempty"`
-	// Instance tells one run of an agent from another under the same name.
-	Instance string `json:"instance,omitempty"`
+	Running []queue.Ref `json:"running,omitempty"`
+	// Instance is known to the agent alone.
+	Instance string `json:"instance,omitempty" doc:"A secret of the agent's own, e.g. 128 random bits: by it the server knows that the node is the agent's when it joins again. Whoever joins under the name with another one, or none, is refused as long as the first is heard of"`
 	// Ledger and TakeOver are a bridge's: what it gave to the queueing system is written down
 	// in the one ledger alone, so that a bridge with another would give it there once more.
 	Ledger   string `json:"ledger,omitempty" doc:"Of a bridge: names what its tasks are written down in; under the node's name no other ledger is let in"`
@@ -40,8 +40,8 @@ type JoinResponse struct {
 type PollRequest struct {
 	Session string `json:"session"`
 	// Ack are the attempts that the agent received by earlier polls and has begun.
-	Ack         []fairlead.Ref `json:"ack,omitempty" doc:"Attempts that it received; what is not acknowledged is sent again"`
-	WaitSeconds float64        `json:"wait_seconds,omitempty" maximum:"60" doc:"How long to wait for something to do; the server shortens it"`
+	Ack         []queue.Ref `json:"ack,omitempty" doc:"Attempts that it received; what is not acknowledged is sent again"`
+	WaitSeconds float64     `json:"wait_seconds,omitempty" maximum:"60" doc:"How long to wait for something to do; the server shortens it"`
 	// Facts are told again now and then.
 	Facts *Facts `json:"facts,omitempty"`
 }
@@ -52,12 +52,12 @@ type PollResponse struct {
 	Stop      []Stop       `json:"stop,omitempty"`
 	Logs      []LogRequest `json:"logs,omitempty"`
 	Rejoin    bool         `json:"rejoin,omitempty" doc:"The session is over: join again"`
-	Displaced bool         `json:"displaced,omitempty" doc:"Another agent has joined under the name: end"`
+	Displaced bool         `json:"displaced,omitempty" doc:"The agent was silent for so long that it was lost, and another one has joined under the name: end"`
 }
 
 // Lease is a task to run.
 type Lease struct {
-	fairlead.Ref
+	queue.Ref
 	Number int       `json:"number" doc:"Of the task in the array of the job"`
 	Until  time.Time `json:"until" doc:"By the clock of the server; count the ttl_seconds from when the poll was sent instead"`
 	User   string    `json:"user"`
@@ -68,16 +68,16 @@ type Lease struct {
 
 // Stop is an attempt to end early.
 type Stop struct {
-	fairlead.Ref
+	queue.Ref
 	Cause string `json:"cause"`
 }
 
 // ReportRequest says how attempts ended, which still run, and which did not begin.
 type ReportRequest struct {
-	Session  string         `json:"session"`
-	Finished []Finished     `json:"finished,omitempty"`
-	Renew    []fairlead.Ref `json:"renew,omitempty" doc:"Attempts that still run: their leases last ttl_seconds from now"`
-	Release  []fairlead.Ref `json:"release,omitempty" doc:"Attempts given back: the tasks wait again at once, which counts as no try"`
+	Session  string      `json:"session"`
+	Finished []Finished  `json:"finished,omitempty"`
+	Renew    []queue.Ref `json:"renew,omitempty" doc:"Attempts that still run: their leases last ttl_seconds from now"`
+	Release  []queue.Ref `json:"release,omitempty" doc:"Attempts given back: the tasks wait again at once, which counts as no try"`
 	// LeaseSeconds is for how long renewed leases last, if that is longer than usual.
 	LeaseSeconds float64 `json:"lease_seconds,omitempty" minimum:"0" maximum:"2592000" doc:"Of a bridge, whose tasks go on elsewhere when it is away: for how long renewed leases last. What is shorter than ttl_seconds counts as that"`
 	Notes        []Note  `json:"notes,omitempty" doc:"Of a bridge: where its tasks are in another queueing system"`
@@ -88,18 +88,19 @@ type ReportRequest struct {
 
 // Note is where a task is in another queueing system.
 type Note struct {
-	fairlead.Ref
+	queue.Ref
 	Bridged why.Bridged `json:"bridged"`
 }
 
 // Finished is the end of an attempt.
 type Finished struct {
-	fairlead.Ref
+	queue.Ref
 	State      string  `json:"state" enum:"succeeded,failed,cancelled"`
 	Final      bool    `json:"final,omitempty" doc:"It failed, and no further try would mend that"`
 	ExitCode   int     `json:"exit_code,omitempty"`
 	Signal     string  `json:"signal,omitempty"`
 	Cause      string  `json:"cause,omitempty" doc:"Why, in words"`
+	Refused    string  `json:"refused,omitempty" enum:"machine,user,job" doc:"Of one that failed without having begun, for a reason of the machine: it can begin nothing, or nothing of this user, or something is missing there that the job names. That counts as no try, and other machines are asked"`
 	CPUSeconds float64 `json:"cpu_seconds,omitempty"`
 	MaxRSS     int64   `json:"max_rss_bytes,omitempty"`
 	// Began and Ended are by the clock of the queueing system. What does not fit the lease
@@ -118,7 +119,7 @@ type ReportResponse struct {
 // LogRequest asks an agent for a part of an output.
 type LogRequest struct {
 	ID string `json:"id"`
-	fairlead.Ref
+	queue.Ref
 	Stderr bool  `json:"stderr,omitempty"`
 	Offset int64 `json:"offset"` // below 0: from the end
 	Limit  int   `json:"limit"`
@@ -131,22 +132,22 @@ type LogReply struct {
 }
 
 // ToResult makes the result that an agent reported.
-func (f *Finished) ToResult() fairlead.Result {
-	return fairlead.Result{Ref: f.Ref, Outcome: fairlead.Outcome{
-		State: fairlead.State(f.State), ExitCode: f.ExitCode, Signal: f.Signal, Cause: f.Cause,
-		CPU: duration(f.CPUSeconds), MaxRSS: f.MaxRSS, Final: f.Final,
+func (f *Finished) ToResult() queue.Result {
+	return queue.Result{Ref: f.Ref, Outcome: queue.Outcome{
+		State: queue.State(f.State), ExitCode: f.ExitCode, Signal: f.Signal, Cause: f.Cause,
+		CPU: duration(f.CPUSeconds), MaxRSS: f.MaxRSS, Final: f.Final, Refused: queue.Refusal(f.Refused),
 	}, Began: value(f.Began), Ended: value(f.Ended)}
 }
 
 // FromResult describes a result.
-func FromResult(ref fairlead.Ref, o fairlead.Outcome) Finished {
+func FromResult(ref queue.Ref, o queue.Outcome) Finished {
 	return Finished{
 		Ref: ref, State: string(o.State), ExitCode: o.ExitCode, Signal: o.Signal, Cause: o.Cause,
-		CPUSeconds: o.CPU.Seconds(), MaxRSS: o.MaxRSS, Final: o.Final,
+		CPUSeconds: o.CPU.Seconds(), MaxRSS: o.MaxRSS, Final: o.Final, Refused: string(o.Refused),
 	}
 }
 
 // FromLease describes a lease for an agent.
-func FromLease(l *fairlead.Lease) Lease {
+func FromLease(l *queue.Lease) Lease {
 	return Lease{Ref: l.Ref, Number: l.Number, Until: l.Until, User: l.Job.User, Job: FromSpec(l.Job), Tasks: l.Job.Tasks, Nodes: l.Nodes}
 }

@@ -1,12 +1,9 @@
 package api
 
 import (
-	"context"
-	"fmt"
-	"net/http"
 	"time"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/engine"
 )
 
 // BoostRequest asks for more weight, or less, for a time.
@@ -15,16 +12,16 @@ type BoostRequest struct {
 	Factor       float64   `json:"factor" doc:"What multiplies its weight" minimum:"0.001" maximum:"1000"`
 	ForSeconds   float64   `json:"for_seconds,omitempty" minimum:"0" doc:"How long it lasts"`
 	Until        time.Time `json:"until,omitzero" doc:"Until when it lasts, instead of for_seconds"`
-	UsageSeconds float64   `json:"usage_seconds,omitempty" minimum:"0" doc:"It ends when the pool has received so many slot-seconds since it began"`
+	UsageSeconds float64   `json:"usage_seconds,omitempty" minimum:"0" doc:"The boost ends when the pool has received this number of slot-seconds since the begin"`
 	Reason       string    `json:"reason,omitempty"`
 }
 
 // BoostResponse says what a boost changed.
 type BoostResponse struct {
-	Version int            `json:"version"`
-	Boost   fairlead.Boost `json:"boost"`
-	Weight  Change         `json:"weight"`
-	Share   Change         `json:"share" doc:"Of the pool above"`
+	Version int          `json:"version"`
+	Boost   engine.Boost `json:"boost"`
+	Weight  Change       `json:"weight"`
+	Share   Change       `json:"share" doc:"Of the pool above"`
 }
 
 // Change is a number before and after.
@@ -35,24 +32,8 @@ type Change struct {
 
 // Boosts are those in force.
 type Boosts struct {
-	Version int              `json:"version"`
-	At      time.Time        `json:"at"`
-	Unit    string           `json:"unit"`
-	Boosts  []fairlead.Boost `json:"boosts"`
-}
-
-// Boost gives a pool more weight for a time.
-func (c *Client) Boost(ctx context.Context, r BoostRequest) (*BoostResponse, error) {
-	return post[BoostResponse](ctx, c, "/v1/boosts", r)
-}
-
-// Boosts lists the boosts in force.
-func (c *Client) Boosts(ctx context.Context) (*Boosts, error) {
-	return get[Boosts](ctx, c, "/v1/boosts", nil)
-}
-
-// Unboost ends a boost before its time.
-func (c *Client) Unboost(ctx context.Context, id int64) (*BoostResponse, error) {
-	out := new(BoostResponse)
-	return out, c.Call(ctx, http.MethodDelete, fmt.Sprint("/v1/boosts/", id), nil, out)
+	Version int            `json:"version"`
+	At      time.Time      `json:"at"`
+	Unit    string         `json:"unit"`
+	Boosts  []engine.Boost `json:"boosts"`
 }

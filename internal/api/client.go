@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,24 +13,39 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	ipc "github.com/fairlead/fairlead/internal/socket"
-	"github.com/fairlead/fairlead/why"
 )
 
-// Client speaks to a server.
+// Client speaks to a server. Most of what it can be asked stands in the services.
 type Client struct {
+	Jobs   *JobsService
+	Pools  *PoolsService
+	Nodes  *NodesService
+	Config *ConfigService
+
 	http    *http.Client
 	base    string
 	Address string
 	As      string // for whom to submit; for administrators only
 	Trace   string // to which submissions belong, as W3C writes it
+	Token   string // shows as whom the program acts; "": as the user whom the system names
 }
+
+// The services are parts of what a server can be asked.
+type (
+	// JobsService submits jobs, changes them, and tells of them.
+	JobsService struct{ client *Client }
+	// PoolsService tells of the tree of pools, and changes what pools get.
+	PoolsService struct{ client *Client }
+	// NodesService tells of nodes, licenses and rates, and keeps nodes from taking tasks.
+	NodesService struct{ client *Client }
+	// ConfigService shows the configuration and changes it.
+	ConfigService struct{ client *Client }
+)
 
 // ErrUnreachable says that no server answers.
 var ErrUnreachable = errors.New("no server answers")
@@ -45,10 +61,39 @@ func Dial(address string, trusted ...int) (*Client, error) {
 	case !socket && !isPath(address):
 		return nil, fmt.Errorf("%.100q is no path of a socket: nothing says who listens on a port, so programs use the server's socket, such as /run/fairlead/fairlead.sock; browsers get an address with: fairlead dashboard", address)
 	}
-	transport := &http.Transport{MaxIdleConnsPerHost: 8, IdleConnTimeout: time.Minute}
-	transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) { return ipc.Dial(ctx, path, trusted...) }
-	return &Client{Address: address, base: "http://fairlead", http: &http.Client{Transport: transport}}, nil
+	return newClient(address, "http://fairlead", &http.Transport{
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return ipc.Dial(ctx, path, trusted...) },
+	}), nil
 }
+
+func newClient(address, base string, transport *http.Transport) *Client {
+	transport.MaxIdleConnsPerHost, transport.IdleConnTimeout = 8, time.Minute
+	c := &Client{Address: address, base: base, http: &http.Client{Transport: transport}}
+	c.Jobs, c.Pools, c.Nodes, c.Config = &JobsService{c}, &PoolsService{c}, &NodesService{c}, &ConfigService{c}
+	return c
+}
+
+// DialTLS returns a client of a server on another machine, https://HOST:PORT. For each connection config says which
+// certificates of the host are believed, and which one is shown.
+func DialTLS(address string, config func(host string) (*tls.Config, error)) (*Client, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "https" || u.Hostname() == "" || u.Port() == "" || strings.Trim(u.Path, "/") != "" ||
+		u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return nil, fmt.Errorf("%.100q is no address of a server on another machine, "+
+			"such as https://head.example.org:7448", address)
+	}
+	dial := func(ctx context.Context, network, _ string) (net.Conn, error) {
+		c, err := config(u.Hostname())
+		if err != nil {
+			return nil, err
+		}
+		return (&tls.Dialer{NetDialer: &net.Dialer{Timeout: dialTimeout}, Config: c}).DialContext(ctx, network, u.Host)
+	}
+	return newClient(address, "https://"+u.Host, &http.Transport{DialTLSContext: dial}), nil
+}
+
+// dialTimeout is how long a server on another machine may take to accept a connection.
+const dialTimeout = 10 * time.Second
 
 // isPath tells the path of a socket, which may begin in the working directory, from HOST:PORT.
 func isPath(address string) bool {
@@ -107,6 +152,9 @@ func (c *Client) do(ctx context.Context, method, path string, body io.Reader) (*
 	}
 	if c.As != "" {
 		req.Header.Set("X-Fairlead-As", c.As)
+	}
+	if c.Token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.Token)
 	}
 	if c.Trace != "" {
 		req.Header.Set("Traceparent", c.Trace)
@@ -173,162 +221,6 @@ func post[T any](ctx context.Context, c *Client, path string, in any) (*T, error
 	return out, c.Call(ctx, http.MethodPost, path, in, out)
 }
 
-// Submit submits jobs.
-func (c *Client) Submit(ctx context.Context, r SubmitRequest) (*SubmitResponse, error) {
-	for i := range r.Jobs {
-		if err := r.Jobs[i].checkText(); err != nil {
-			return nil, err
-		}
-	}
-	return post[SubmitResponse](ctx, c, "/v1/jobs", r)
-}
-
-// Jobs lists jobs; see the query parameters of the interface.
-func (c *Client) Jobs(ctx context.Context, q url.Values) (*JobList, error) {
-	return get[JobList](ctx, c, "/v1/jobs", q)
-}
-
-// pageMost is how much of a long list the interface gives at once.
-const pageMost = 10_000
-
-// Job returns a job with all its tasks, which are asked for page by page.
-func (c *Client) Job(ctx context.Context, id int64) (*JobResponse, error) {
-	whole, err := c.JobTasks(ctx, id, -1, pageMost)
-	for err == nil && whole.More {
-		var next *JobResponse
-		if next, err = c.JobTasks(ctx, id, whole.Tasks[len(whole.Tasks)-1].Task, pageMost); err == nil {
-			next.Tasks = append(whole.Tasks, next.Tasks...)
-			whole = next
-		}
-	}
-	return whole, err
-}
-
-// JobTasks returns a job with at most so many of its tasks: those with an index above a number, which
-// is -1 for the first of them.
-func (c *Client) JobTasks(ctx context.Context, id int64, after, limit int) (*JobResponse, error) {
-	q := url.Values{"after": {strconv.Itoa(after)}, "limit": {strconv.Itoa(limit)}}
-	return get[JobResponse](ctx, c, fmt.Sprint("/v1/jobs/", id), q)
-}
-
-// Alter changes jobs.
-func (c *Client) Alter(ctx context.Context, r AlterRequest) (*AlterResponse, error) {
-	return post[AlterResponse](ctx, c, "/v1/jobs/alter", r)
-}
-
-// History returns what happened to a job, all of it.
-func (c *Client) History(ctx context.Context, id int64) (*History, error) {
-	return c.events(ctx, id, -1)
-}
-
-// TaskHistory returns what happened to one task of a job.
-func (c *Client) TaskHistory(ctx context.Context, id int64, task int) (*History, error) {
-	return c.events(ctx, id, task)
-}
-
-// events asks for what happened to a task, or to all if it is -1, page by page.
-func (c *Client) events(ctx context.Context, id int64, task int) (*History, error) {
-	var whole History
-	for {
-		q := url.Values{"task": {strconv.Itoa(task)}, "after": {strconv.Itoa(len(whole.Events))}, "limit": {strconv.Itoa(pageMost)}}
-		next, err := get[History](ctx, c, fmt.Sprintf("/v1/jobs/%d/history", id), q)
-		if err != nil {
-			return nil, err
-		}
-		next.Events = append(whole.Events, next.Events...)
-		if whole = *next; !whole.More {
-			return &whole, nil
-		}
-	}
-}
-
-// Stops lists the tasks that were stopped so that others got their room, oldest first:
-// those of one job if it is above 0, and the latest if there are more than limit.
-func (c *Client) Stops(ctx context.Context, since time.Time, job int64, limit int) (*StopList, error) {
-	q := url.Values{"since": {since.Format(time.RFC3339Nano)}, "limit": {strconv.Itoa(limit)}}
-	if job > 0 {
-		q.Set("job", strconv.FormatInt(job, 10))
-	}
-	return get[StopList](ctx, c, "/v1/stops", q)
-}
-
-// Why says why a job is where it is.
-func (c *Client) Why(ctx context.Context, id int64, o fairlead.WhyOptions) (*why.Answer, error) {
-	q := url.Values{"siblings": {strconv.Itoa(o.Siblings)}}
-	if o.Evidence {
-		q.Set("evidence", "true")
-	}
-	if o.Estimate {
-		q.Set("estimate", "true")
-	}
-	return get[why.Answer](ctx, c, fmt.Sprintf("/v1/jobs/%d/why", id), q)
-}
-
-// WhatIf says what would become of a job if it asked for something else.
-func (c *Client) WhatIf(ctx context.Context, id int64, v Variation) (*why.WhatIf, error) {
-	return post[why.WhatIf](ctx, c, fmt.Sprintf("/v1/jobs/%d/what-if", id), v)
-}
-
-// WhyPool says why a pool, or a user's pool, gets what it gets.
-func (c *Client) WhyPool(ctx context.Context, pool string) (*why.Answer, error) {
-	return get[why.Answer](ctx, c, "/v1/why/pool", url.Values{"pool": {pool}})
-}
-
-// Versus is a comparison with its units.
-type Versus struct {
-	Comparison *why.Comparison `json:"comparison"`
-	Units      why.Units       `json:"units"`
-}
-
-// Versus says which of two goes first.
-func (c *Client) Versus(ctx context.Context, id int64, other string) (*Versus, error) {
-	return get[Versus](ctx, c, fmt.Sprintf("/v1/jobs/%d/versus", id), url.Values{"other": {other}})
-}
-
-// NodeTasks returns what runs on nodes, or on all if none is named, and before it what ended there
-// within the past.
-func (c *Client) NodeTasks(ctx context.Context, nodes []string, past time.Duration) (*NodeTasks, error) {
-	q := url.Values{"node": nodes}
-	if past > 0 {
-		q.Set("past_seconds", strconv.FormatFloat(past.Seconds(), 'f', -1, 64))
-	}
-	return get[NodeTasks](ctx, c, "/v1/nodes/tasks", q)
-}
-
-// Shares returns the tree of pools, or the part below one.
-func (c *Client) Shares(ctx context.Context, pool string) (*Shares, error) {
-	q := url.Values{}
-	if pool != "" {
-		q.Set("pool", pool)
-	}
-	return get[Shares](ctx, c, "/v1/shares", q)
-}
-
-// Nodes returns the nodes.
-func (c *Client) Nodes(ctx context.Context) (*Nodes, error) {
-	return get[Nodes](ctx, c, "/v1/nodes", nil)
-}
-
-// Limits returns the licences and rates.
-func (c *Client) Limits(ctx context.Context) (*Limits, error) {
-	return get[Limits](ctx, c, "/v1/limits", nil)
-}
-
-// LimitCourses asks how much of licences and rates was used in so much of the past, a day at most, and by
-// when they are free again.
-func (c *Client) LimitCourses(ctx context.Context, past time.Duration) (*LimitCourses, error) {
-	return get[LimitCourses](ctx, c, "/v1/limits/course", url.Values{"past_seconds": {strconv.FormatFloat(past.Seconds(), 'f', -1, 64)}})
-}
-
-// Drain drains a node, or lets it take tasks again, and returns its state then.
-func (c *Client) Drain(ctx context.Context, node string, r DrainRequest) (*NodeState, error) {
-	var out NodeState
-	if err := c.Call(ctx, http.MethodPost, "/v1/nodes/"+url.PathEscape(node)+"/drain", r, &out); err != nil {
-		return nil, err
-	}
-	return &out, nil
-}
-
 // Status returns what the server says about itself.
 func (c *Client) Status(ctx context.Context) (*ServerStatus, error) {
 	return get[ServerStatus](ctx, c, "/v1/status", nil)
@@ -337,16 +229,6 @@ func (c *Client) Status(ctx context.Context) (*ServerStatus, error) {
 // Doctor returns what the server finds when it looks at itself and its agents.
 func (c *Client) Doctor(ctx context.Context) (*Diagnosis, error) {
 	return get[Diagnosis](ctx, c, "/v1/doctor", nil)
-}
-
-// Config returns the configuration in force.
-func (c *Client) Config(ctx context.Context) (*ConfigStatus, error) {
-	return get[ConfigStatus](ctx, c, "/v1/config", nil)
-}
-
-// Log returns a part of a task's output.
-func (c *Client) Log(ctx context.Context, id int64, q url.Values) (*LogChunk, error) {
-	return get[LogChunk](ctx, c, fmt.Sprintf("/v1/jobs/%d/log", id), q)
 }
 
 // Events calls f for each event until ctx ends or f returns an error.
@@ -382,24 +264,4 @@ func (c *Client) Events(ctx context.Context, q url.Values, f func(Event) error) 
 		return ctx.Err()
 	}
 	return fmt.Errorf("%w at %s: the stream of events ended", ErrUnreachable, c.Address)
-}
-
-// Join offers a machine.
-func (c *Client) Join(ctx context.Context, name string, r JoinRequest) (*JoinResponse, error) {
-	return post[JoinResponse](ctx, c, "/v1/agents/"+url.PathEscape(name)+"/join", r)
-}
-
-// Poll waits for work.
-func (c *Client) Poll(ctx context.Context, name string, r PollRequest) (*PollResponse, error) {
-	return post[PollResponse](ctx, c, "/v1/agents/"+url.PathEscape(name)+"/poll", r)
-}
-
-// Report reports ends and renews leases.
-func (c *Client) Report(ctx context.Context, name string, r ReportRequest) (*ReportResponse, error) {
-	return post[ReportResponse](ctx, c, "/v1/agents/"+url.PathEscape(name)+"/report", r)
-}
-
-// ReplyLog answers a request for output.
-func (c *Client) ReplyLog(ctx context.Context, name, id string, r LogReply) error {
-	return c.Call(ctx, http.MethodPost, "/v1/agents/"+url.PathEscape(name)+"/log/"+id, r, nil)
 }

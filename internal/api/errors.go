@@ -6,7 +6,8 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/permit"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // Error is an error as the interface tells it: a code for programs, a text for
@@ -29,20 +30,26 @@ type row struct {
 const (
 	ExitRefused     = 1 // refused by policy, or not possible
 	ExitUsage       = 2 // wrong use, or an error in a file
-	ExitUnreachable = 3 // no server
+	ExitUnreachable = 3 // no server, or none that can take it now
 	ExitChanges     = 4 // plan or diff found changes
 )
 
 var table = []row{
-	{fairlead.ErrNotFound, "not_found", http.StatusNotFound, ExitRefused},
-	{fairlead.ErrStaleAttempt, "stale_attempt", http.StatusConflict, ExitRefused},
-	{fairlead.ErrInvalid, "invalid", http.StatusUnprocessableEntity, ExitUsage},
-	{fairlead.ErrState, "state", http.StatusConflict, ExitRefused},
-	{fairlead.ErrTaken, "taken", http.StatusConflict, ExitRefused},
-	{fairlead.ErrForbidden, "forbidden", http.StatusForbidden, ExitRefused},
-	{fairlead.ErrFull, "full", http.StatusInsufficientStorage, ExitRefused},
-	{fairlead.ErrClosed, "closed", http.StatusServiceUnavailable, ExitUnreachable},
-	{context.Canceled, "closed", http.StatusServiceUnavailable, ExitUnreachable}, // the server ends
+	{queue.ErrNotFound, "not_found", http.StatusNotFound, ExitRefused},
+	{queue.ErrStaleAttempt, "stale_attempt", http.StatusConflict, ExitRefused},
+	{queue.ErrInvalid, "invalid", http.StatusUnprocessableEntity, ExitUsage},
+	{queue.ErrState, "state", http.StatusConflict, ExitRefused},
+	{queue.ErrTaken, "taken", http.StatusConflict, ExitRefused},
+	{queue.ErrForbidden, "forbidden", http.StatusForbidden, ExitRefused},
+	{permit.ErrUnauthenticated, CodeUnauthenticated, http.StatusUnauthorized, ExitRefused},
+	{queue.ErrKeyUsed, "key_used", http.StatusConflict, ExitRefused},
+	{queue.ErrLimit, "limit", http.StatusTooManyRequests, ExitRefused},
+	{queue.ErrBusy, CodeBusy, http.StatusTooManyRequests, ExitUnreachable},
+	{queue.ErrFull, "full", http.StatusInsufficientStorage, ExitRefused},
+	{queue.ErrClosed, "closed", http.StatusServiceUnavailable, ExitUnreachable},
+	{queue.ErrUnavailable, "unavailable", http.StatusServiceUnavailable, ExitUnreachable},
+	{context.Canceled, "closed", http.StatusServiceUnavailable, ExitUnreachable},              // the server ends
+	{context.DeadlineExceeded, "unavailable", http.StatusServiceUnavailable, ExitUnreachable}, // the server does not wait longer
 }
 
 // FromError describes an error; nil stays nil.
@@ -53,7 +60,7 @@ func FromError(err error) *Error {
 	code, _ := classify(err)
 	// The code says which of our errors it is; the text need not. That it is not possible as
 	// things are adds nothing to how they are.
-	text := strings.TrimSuffix(err.Error(), ": "+fairlead.ErrState.Error())
+	text := strings.TrimSuffix(err.Error(), ": "+queue.ErrState.Error())
 	return &Error{Code: code, Detail: strings.ReplaceAll(text, ": fairlead: ", ": ")}
 }
 
@@ -100,3 +107,10 @@ type remoteError struct {
 
 func (e *remoteError) Error() string { return e.text }
 func (e *remoteError) Unwrap() error { return e.is }
+
+// CodeBusy is the code of a request that is refused because there are too many at the moment, such as open streams
+// or large requests; the client may ask again later.
+const CodeBusy = "busy"
+
+// CodeUnauthenticated is the code of a request that is refused because its user is unknown.
+const CodeUnauthenticated = "unauthenticated"

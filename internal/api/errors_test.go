@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // TestErrorsSayOnce: what people read has no marks of programs in it, and programs get the
@@ -17,10 +17,10 @@ func TestErrorsSayOnce(t *testing.T) {
 		from string
 		want string
 	}{
-		{fairlead.ErrState, "job 7 has ended: %w", "job 7 has ended"},
-		{fairlead.ErrState, "%w", "fairlead: not possible in this state"},
-		{fairlead.ErrNotFound, "job 7: %w", "job 7: not found"},
-		{fairlead.ErrState, "store: job 7 runs: %w", "store: job 7 runs"},
+		{queue.ErrState, "job 7 has ended: %w", "job 7 has ended"},
+		{queue.ErrState, "%w", "fairlead: not possible in this state"},
+		{queue.ErrNotFound, "job 7: %w", "job 7: not found"},
+		{queue.ErrState, "store: job 7 runs: %w", "store: job 7 runs"},
 	} {
 		told := api.FromError(fmt.Errorf(x.from, x.is))
 		if told.Detail != x.want {

@@ -7,7 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/why"
 )
 
@@ -28,17 +28,17 @@ type Spec struct {
 	Dir            string            `json:"dir,omitempty" doc:"Working directory"`
 	Output         string            `json:"output,omitempty" doc:"File for the output; default: a log kept by the agent"`
 	Error          string            `json:"error,omitempty" doc:"File for the error output; default: with the output"`
-	Request        map[string]int64  `json:"request,omitempty" doc:"Resources per task; default: one unit"`
+	Request        map[string]int64  `json:"request,omitempty" doc:"Resources per task; one that does not name the unit of shares takes one of it"`
 	Reservation    string            `json:"reservation,omitempty" doc:"Name of the reservation in which it runs"`
 	Constraint     string            `json:"constraint,omitempty" doc:"What the labels of the node have to satisfy" example:"arch=amd64 & rack!=b"`
-	Licenses       map[string]int64  `json:"licenses,omitempty" doc:"Licences that each task holds while it runs"`
+	Licenses       map[string]int64  `json:"licenses,omitempty" doc:"Licenses that each task holds while it runs"`
 	Rates          []string          `json:"rates,omitempty" doc:"Rates under which each start of a task counts; names that the server does not know are refused"`
 	LimitSeconds   float64           `json:"limit_seconds,omitempty" doc:"Time limit of each task; when submitted, 0 is that of its pool, and -1 none; afterwards 0 is none"`
 	Begin          *time.Time        `json:"begin,omitempty" doc:"Not before"`
 	Retries        int               `json:"retries,omitempty" doc:"Further tries of a task that failed"`
 	BackoffSeconds float64           `json:"backoff_seconds,omitempty" doc:"Pause before the second try; doubles each time"`
 	Array          string            `json:"array,omitempty" doc:"Task numbers, e.g. 0-99%10" example:"0-99%10"`
-	Most           int               `json:"max_running,omitempty" doc:"Tasks at once; 0 is no limit"`
+	MaxRunning     int               `json:"max_running,omitempty" doc:"Tasks at once; 0 is no limit"`
 	Gang           int               `json:"gang,omitempty" doc:"Tasks that start all at once, or not at all, and end or wait again together; 0 and 1: none. Not with array" minimum:"0"`
 	Spread         bool              `json:"spread,omitempty" doc:"Each task of the gang on a node of its own"`
 	After          []After           `json:"after,omitempty" doc:"Jobs that have to end before"`
@@ -53,7 +53,7 @@ func (s *Spec) checkText() error {
 		if utf8.ValidString(text) {
 			return nil
 		}
-		return fmt.Errorf("%s: %.60q is not valid UTF-8: %w", field, text, fairlead.ErrInvalid)
+		return fmt.Errorf("%s: %.60q is not valid UTF-8: %w", field, text, queue.ErrInvalid)
 	}
 	errs := []error{refuse("name", s.Name), refuse("kind", s.Kind), refuse("qos", s.QOS), refuse("dir", s.Dir), refuse("output", s.Output), refuse("error", s.Error), refuse("key", s.Key), refuse("constraint", s.Constraint), refuse("reservation", s.Reservation)}
 	for _, a := range s.Argv {
@@ -80,32 +80,35 @@ type After struct {
 type Job struct {
 	ID int64 `json:"id"`
 	Spec
-	User      string            `json:"user"`
-	State     string            `json:"state"`
-	Tasks     int               `json:"tasks"`
-	Waiting   int               `json:"waiting"`
-	Running   int               `json:"running" doc:"Tasks that run, or are queued"`
-	Queued    int               `json:"queued,omitempty" doc:"Of these: tasks that wait in another queueing system"`
-	Succeeded int               `json:"succeeded"`
-	Failed    int               `json:"failed"`
-	Cancelled int               `json:"cancelled"`
-	Submitted time.Time         `json:"submitted"`
-	Started   *time.Time        `json:"started,omitempty"`
-	Ended     *time.Time        `json:"ended,omitempty"`
-	RunsSince *time.Time        `json:"runs_since,omitempty" doc:"Since when the first of the tasks runs that run now; in lists"`
-	Cause     string            `json:"cause,omitempty"`
-	Rank      int64             `json:"rank,omitempty" doc:"Place of its next task in the order of starts, from 1"`
-	Reason    *Reason           `json:"reason,omitempty" doc:"Why it waits"`
-	StartBy   *time.Time        `json:"start_by,omitempty" doc:"When its next task starts, if every task runs as long as it may and nobody new goes ahead"`
-	StartKept bool              `json:"start_kept,omitempty" doc:"Room is kept for it from then on"`
-	Points    *why.Number       `json:"points,omitempty" doc:"Its priority under the policy multifactor: the sum of the terms, nice subtracted"`
-	Terms     []PriorityTerm    `json:"terms,omitempty" doc:"Of its priority, in the order of the formula"`
-	Labels    map[string]string `json:"labels,omitempty"`
-	Bridged   []why.Bridged     `json:"bridged,omitempty" doc:"Where its tasks are in another queueing system, if a bridge has them; in lists of the first ten only"`
+	User      string         `json:"user"`
+	State     string         `json:"state"`
+	Tasks     int            `json:"tasks"`
+	Waiting   int            `json:"waiting"`
+	Running   int            `json:"running" doc:"Tasks that run, or are queued"`
+	Queued    int            `json:"queued,omitempty" doc:"Of these: tasks that wait in another queueing system"`
+	Succeeded int            `json:"succeeded"`
+	Failed    int            `json:"failed"`
+	Cancelled int            `json:"cancelled"`
+	Pending   int            `json:"pending,omitempty" doc:"Jobs of after that have not ended"`
+	Cancel    bool           `json:"cancel,omitempty" doc:"It was cancelled; while it runs, its tasks are being stopped"`
+	HeldBy    string         `json:"held_by,omitempty" doc:"Who holds it, if that is known"`
+	HeldWhy   string         `json:"held_why,omitempty" doc:"Why, in words"`
+	Submitted time.Time      `json:"submitted"`
+	Started   *time.Time     `json:"started,omitempty"`
+	Ended     *time.Time     `json:"ended,omitempty"`
+	RunsSince *time.Time     `json:"runs_since,omitempty" doc:"Since when the first of the tasks runs that run now; in lists"`
+	Cause     string         `json:"cause,omitempty"`
+	Rank      int64          `json:"rank,omitempty" doc:"Place of its next task in the order of starts, from 1"`
+	Reason    *Reason        `json:"reason,omitempty" doc:"Why it waits"`
+	StartBy   *time.Time     `json:"start_by,omitempty" doc:"When its next task starts, if every task runs as long as it may and nobody new goes ahead"`
+	StartKept bool           `json:"start_kept,omitempty" doc:"Room is kept for it from then on"`
+	Points    *why.Number    `json:"points,omitempty" doc:"Its priority under the policy multifactor: the sum of the terms, nice subtracted"`
+	Terms     []priorityTerm `json:"terms,omitempty" doc:"Of its priority, in the order of the formula"`
+	Bridged   []why.Bridged  `json:"bridged,omitempty" doc:"Where its tasks are in another queueing system, if a bridge has them; in lists of the first ten only"`
 }
 
-// PriorityTerm is one term of a job's priority.
-type PriorityTerm struct {
+// priorityTerm is one term of a job's priority.
+type priorityTerm struct {
 	Name  string     `json:"name"`
 	Value why.Number `json:"value"`
 }
@@ -115,7 +118,7 @@ func (d *Job) SetPriority(t why.Terms) {
 	points := why.Number(0 - t.Key)
 	d.Points = &points
 	for i, term := range t.Formula.Terms {
-		d.Terms = append(d.Terms, PriorityTerm{term.Name, why.Number(t.Values[i])})
+		d.Terms = append(d.Terms, priorityTerm{term.Name, why.Number(t.Values[i])})
 	}
 }
 
@@ -134,7 +137,7 @@ type Task struct {
 	Attempt    int        `json:"attempt"`
 	Node       string     `json:"node"`
 	Begin      *time.Time `json:"begin,omitempty"`
-	Started    time.Time  `json:"started"`
+	Started    time.Time  `json:"started,omitzero"`
 	Queued     bool       `json:"queued,omitempty" doc:"It waits in another queueing system since it started, or ended there without having begun"`
 	Ended      *time.Time `json:"ended,omitempty"`
 	ExitCode   int        `json:"exit_code"`
@@ -152,9 +155,9 @@ func (s *Spec) CheckArgs() error {
 	case !s.hasArgs():
 		return nil
 	case len(s.Payload) > 0:
-		return fmt.Errorf("args: a job has either arguments or a payload: %w", fairlead.ErrInvalid)
+		return fmt.Errorf("args: a job has either arguments or a payload: %w", queue.ErrInvalid)
 	case len(s.Argv) > 0:
-		return fmt.Errorf("args: they are for the handler of a kind, and this job runs a command; leave out argv: %w", fairlead.ErrInvalid)
+		return fmt.Errorf("args: they are for the handler of a kind, and this job runs a command; leave out argv: %w", queue.ErrInvalid)
 	}
 	return nil
 }
@@ -164,7 +167,7 @@ func (s *Spec) hasArgs() bool { return len(s.Args) > 0 && string(s.Args) != "nul
 
 // argsOf are the data of a job for a handler, if they are JSON as it is kept: Go programs and
 // those in other languages read and write the same jobs. What JSON would change stays as it is.
-func argsOf(j *fairlead.Job) json.RawMessage {
+func argsOf(j *queue.Job) json.RawMessage {
 	if len(j.Argv) > 0 || j.Script || len(j.Payload) == 0 {
 		return nil
 	}
@@ -187,29 +190,30 @@ func (s *Spec) payload() []byte {
 }
 
 // ToJob makes the job that a spec describes.
-func (s *Spec) ToJob() fairlead.Job {
-	j := fairlead.Job{
+func (s *Spec) ToJob() queue.Job {
+	j := queue.Job{
 		Name: s.Name, Kind: s.Kind, Requestor: s.Requestor, Pool: s.Pool, Priority: s.Priority, QOS: s.QOS, Nice: s.Nice,
 		Argv: s.Argv, Payload: s.payload(), Script: s.Script, Env: s.Env, Dir: s.Dir, Output: s.Output, Error: s.Error,
 		Request: s.Request, Constraint: s.Constraint, Reservation: s.Reservation, Licenses: s.Licenses, Rates: s.Rates, Limit: duration(s.LimitSeconds), Retries: s.Retries, Backoff: duration(s.BackoffSeconds),
-		Array: s.Array, Most: s.Most, Gang: s.Gang, Spread: s.Spread, Key: s.Key, KeyUntilEnd: s.KeyUntilEnd, Held: s.Held,
+		Array: s.Array, MaxRunning: s.MaxRunning,
+		Gang: s.Gang, Spread: s.Spread, Key: s.Key, KeyUntilEnd: s.KeyUntilEnd, Held: s.Held,
 	}
 	if s.Begin != nil {
 		j.Begin = *s.Begin
 	}
 	for _, a := range s.After {
-		j.After = append(j.After, fairlead.Dependency{Job: a.Job, On: fairlead.DependsOn(a.On)})
+		j.After = append(j.After, queue.Dependency{Job: a.Job, On: queue.DependsOn(a.On)})
 	}
 	return j
 }
 
 // FromSpec describes a job for submission.
-func FromSpec(j *fairlead.Job) Spec {
+func FromSpec(j *queue.Job) Spec {
 	s := Spec{
 		Name: j.Name, Kind: j.Kind, Requestor: j.Requestor, Pool: j.Pool, Priority: j.Priority, QOS: j.QOS, Nice: j.Nice,
 		Argv: j.Argv, Payload: j.Payload, Script: j.Script, Env: j.Env, Dir: j.Dir, Output: j.Output, Error: j.Error,
 		Request: j.Request, Constraint: j.Constraint, Reservation: j.Reservation, Licenses: j.Licenses, Rates: j.Rates, LimitSeconds: j.Limit.Seconds(), Begin: pointer(j.Begin), Retries: j.Retries,
-		BackoffSeconds: j.Backoff.Seconds(), Array: j.Array, Most: j.Most, Gang: j.Gang, Spread: j.Spread, Key: j.Key, KeyUntilEnd: j.KeyUntilEnd, Held: j.Held,
+		BackoffSeconds: j.Backoff.Seconds(), Array: j.Array, MaxRunning: j.MaxRunning, Gang: j.Gang, Spread: j.Spread, Key: j.Key, KeyUntilEnd: j.KeyUntilEnd, Held: j.Held,
 	}
 	if s.Args = argsOf(j); s.Args != nil {
 		s.Payload = nil
@@ -221,26 +225,28 @@ func FromSpec(j *fairlead.Job) Spec {
 }
 
 // FromJob describes a submitted job.
-func FromJob(j *fairlead.Job) Job {
+func FromJob(j *queue.Job) Job {
 	return Job{
 		ID: j.ID, Spec: FromSpec(j), User: j.User, State: string(j.State), Tasks: j.Tasks,
-		Waiting: j.Waiting, Running: j.Running, Queued: j.Queued, Succeeded: j.Succeeded, Failed: j.Failed, Cancelled: j.Cancelled,
+		Waiting: j.Waiting, Running: j.Running, Queued: j.Queued, Succeeded: j.Succeeded, Failed: j.Failed, Cancelled: j.Cancelled, Pending: j.Pending, Cancel: j.Cancel,
+		HeldBy: j.HeldBy, HeldWhy: j.HeldWhy,
 		Submitted: j.Submitted, Started: pointer(j.Started), Ended: pointer(j.Ended), Cause: j.Cause,
 	}
 }
 
 // ToJob makes the job that was described.
-func (d *Job) ToJob() *fairlead.Job {
+func (d *Job) ToJob() *queue.Job {
 	j := d.Spec.ToJob()
-	j.ID, j.User, j.State, j.Tasks = d.ID, d.User, fairlead.State(d.State), d.Tasks
+	j.ID, j.User, j.State, j.Tasks = d.ID, d.User, queue.State(d.State), d.Tasks
 	j.Waiting, j.Running, j.Succeeded, j.Failed, j.Cancelled = d.Waiting, d.Running, d.Succeeded, d.Failed, d.Cancelled
-	j.Queued = d.Queued
+	j.Queued, j.Pending, j.Cancel = d.Queued, d.Pending, d.Cancel
+	j.HeldBy, j.HeldWhy = d.HeldBy, d.HeldWhy
 	j.Submitted, j.Started, j.Ended, j.Cause = d.Submitted, value(d.Started), value(d.Ended), d.Cause
 	return &j
 }
 
 // FromTask describes a task.
-func FromTask(t *fairlead.Task) Task {
+func FromTask(t *queue.Task) Task {
 	return Task{
 		Job: t.Job, Task: t.Index, Number: t.Number, State: string(t.State), Attempt: t.Attempt, Node: t.Holder,
 		Begin: pointer(t.Begin), Started: t.Started, Ended: pointer(t.Ended), ExitCode: t.Outcome.ExitCode,
@@ -250,12 +256,12 @@ func FromTask(t *fairlead.Task) Task {
 }
 
 // ToTask makes the task that was described.
-func (d *Task) ToTask() fairlead.Task {
-	t := fairlead.Task{
-		Job: d.Job, Index: d.Task, Number: d.Number, State: fairlead.State(d.State), Attempt: d.Attempt, Holder: d.Node,
+func (d *Task) ToTask() queue.Task {
+	t := queue.Task{
+		Job: d.Job, Index: d.Task, Number: d.Number, State: queue.State(d.State), Attempt: d.Attempt, Holder: d.Node,
 		Begin: value(d.Begin), Started: d.Started, Ended: value(d.Ended), Losses: d.Losses, Fails: d.Fails, Queued: d.Queued,
 	}
-	t.Outcome = fairlead.Outcome{ExitCode: d.ExitCode, Signal: d.Signal, Cause: d.Cause, CPU: duration(d.CPUSeconds), MaxRSS: d.MaxRSS}
+	t.Outcome = queue.Outcome{ExitCode: d.ExitCode, Signal: d.Signal, Cause: d.Cause, CPU: duration(d.CPUSeconds), MaxRSS: d.MaxRSS}
 	if t.State.Ended() {
 		t.Outcome.State = t.State
 	}

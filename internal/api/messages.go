@@ -3,7 +3,11 @@ package api
 import (
 	"time"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/forecast"
+	"github.com/fairlead/fairlead/internal/history"
+	"github.com/fairlead/fairlead/internal/views"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/why"
 )
 
@@ -45,12 +49,12 @@ type Submitted struct {
 	Changes []why.Change  `json:"changes,omitempty" doc:"What would make it start sooner"`
 }
 
-// Variation is what a job might ask for instead of what it does; what is left out stays.
+// Variation is another request of a job; fields that are left out stay.
 type Variation struct {
 	LimitSeconds *float64          `json:"limit_seconds,omitempty" doc:"Time limit of each task; 0 is that of its pool, and -1 none"`
 	Request      map[string]int64  `json:"request,omitempty" doc:"Of these resources; 0 is none"`
 	Constraint   *string           `json:"constraint,omitempty"`
-	Licenses     *map[string]int64 `json:"licenses,omitempty" doc:"All licences"`
+	Licenses     *map[string]int64 `json:"licenses,omitempty" doc:"All licenses"`
 	Pool         *string           `json:"pool,omitempty"`
 	Priority     *string           `json:"priority,omitempty"`
 	QOS          *string           `json:"qos,omitempty"`
@@ -58,8 +62,8 @@ type Variation struct {
 }
 
 // ToVariation is the variation as the loop knows it.
-func (v *Variation) ToVariation() fairlead.Variation {
-	out := fairlead.Variation{Request: v.Request, Constraint: v.Constraint, Pool: v.Pool, Priority: v.Priority, QOS: v.QOS, Nice: v.Nice}
+func (v *Variation) ToVariation() forecast.Variation {
+	out := forecast.Variation{Request: v.Request, Constraint: v.Constraint, Pool: v.Pool, Priority: v.Priority, QOS: v.QOS, Nice: v.Nice}
 	if v.LimitSeconds != nil {
 		d := time.Duration(*v.LimitSeconds * float64(time.Second))
 		out.Limit = &d
@@ -89,6 +93,7 @@ type Summary struct {
 	Unit     string           `json:"unit"`
 	Capacity map[string]int64 `json:"capacity"`
 	Free     map[string]int64 `json:"free"`
+	Endless  bool             `json:"endless,omitempty" doc:"A bridge takes all; what runs there counts"`
 	LastStep *time.Time       `json:"last_step,omitempty"`
 	Started  uint64           `json:"tasks_started" doc:"Since the server started"`
 }
@@ -103,7 +108,7 @@ type JobResponse struct {
 
 // AlterRequest changes jobs.
 type AlterRequest struct {
-	Verb     string  `json:"verb" enum:"cancel,hold,release,requeue,prioritise,move"`
+	Verb     string  `json:"verb" enum:"cancel,uncancel,hold,release,requeue,prioritise,move"`
 	Jobs     []int64 `json:"jobs" minItems:"1" maxItems:"100000"`
 	Priority string  `json:"priority,omitempty"`
 	QOS      *string `json:"qos,omitempty" doc:"Quality of service from now on"`
@@ -121,47 +126,40 @@ type AlterResponse struct {
 
 // Shares is the tree of pools.
 type Shares struct {
-	Version         int                 `json:"version"`
-	At              time.Time           `json:"at"`
-	Unit            string              `json:"unit"`
-	UsageUnit       string              `json:"usage_unit"`
-	HalfLifeSeconds float64             `json:"half_life_seconds"`
-	Config          string              `json:"config"`
-	Pools           []fairlead.PoolView `json:"pools"`
-	Summary         Summary             `json:"summary"`
+	Version         int              `json:"version"`
+	At              time.Time        `json:"at"`
+	Unit            string           `json:"unit"`
+	UsageUnit       string           `json:"usage_unit"`
+	HalfLifeSeconds float64          `json:"half_life_seconds"`
+	Config          string           `json:"config"`
+	Pools           []views.PoolView `json:"pools"`
+	Summary         Summary          `json:"summary"`
 
-	Fairness fairlead.FairnessView `json:"fairness"`
+	Fairness views.FairnessView `json:"fairness"`
 }
 
 // Nodes are the machines.
 type Nodes struct {
-	Version int                 `json:"version"`
-	At      time.Time           `json:"at"`
-	Unit    string              `json:"unit"`
-	Nodes   []fairlead.NodeView `json:"nodes"`
+	Version int              `json:"version"`
+	At      time.Time        `json:"at"`
+	Unit    string           `json:"unit"`
+	Nodes   []views.NodeView `json:"nodes"`
 }
 
-// NodeTasks lists what runs on nodes, and what ran there lately if that was asked for.
+// NodeTasks lists the running tasks of nodes, and tasks that ended lately if the request asks for them.
 type NodeTasks struct {
-	Version int                 `json:"version"`
-	At      time.Time           `json:"at"`
-	Unit    string              `json:"unit"`
-	Tasks   []fairlead.NodeTask `json:"tasks"`
+	Version int                `json:"version"`
+	At      time.Time          `json:"at"`
+	Unit    string             `json:"unit"`
+	Tasks   []history.NodeTask `json:"tasks"`
 }
 
-// Limits lists the licences and rates of the cluster.
+// Limits lists the licenses and rates of the cluster.
 type Limits struct {
-	Version  int                    `json:"version"`
-	At       time.Time              `json:"at"`
-	Licenses []fairlead.LicenseView `json:"licenses"`
-	Rates    []fairlead.RateView    `json:"rates"`
-}
-
-// LimitCourses is how much of licences and rates was used over time, and by when they are free again.
-type LimitCourses struct {
-	Version int                    `json:"version"`
-	At      time.Time              `json:"at"`
-	Limits  []fairlead.LimitCourse `json:"limits"`
+	Version  int                  `json:"version"`
+	At       time.Time            `json:"at"`
+	Licenses []engine.LicenseView `json:"licenses"`
+	Rates    []engine.RateView    `json:"rates"`
 }
 
 // DrainRequest drains a node or lets it take tasks again.
@@ -193,7 +191,7 @@ type Event struct {
 }
 
 // FromEvent describes an event.
-func FromEvent(e fairlead.Event) Event {
+func FromEvent(e queue.Event) Event {
 	return Event{e.Job, e.Task, e.At, e.Code, e.Text, e.User, e.Pool, string(e.State)}
 }
 
@@ -217,9 +215,8 @@ type LogChunk struct {
 	Data   []byte `json:"data,omitempty"`
 	Offset int64  `json:"offset" doc:"Where the data begins"`
 	Size   int64  `json:"size" doc:"Of the whole output so far"`
-	// Ended is set when the attempt is over: what is there is all there will be.
+	// Ended is set when the attempt is over: no more output will come.
 	Ended bool   `json:"ended"`
-	Where string `json:"where,omitempty" doc:"File on the node, when it is not kept by the agent"`
 	Later string `json:"later,omitempty" doc:"Why there is none yet: of a task in another queueing system it comes with the end"`
 }
 
@@ -238,16 +235,15 @@ type ServerStatus struct {
 	TasksLost     uint64       `json:"tasks_lost"`
 	StepSeconds   float64      `json:"step_seconds"`
 	// Pulse is how the scheduler does now.
-	StoreSeconds    float64        `json:"store_seconds" doc:"How long the database took to answer"`
-	CaughtUpSeconds float64        `json:"caught_up_seconds" doc:"How long it took until the scheduler knew all that is in it"`
-	StepsPerSecond  float64        `json:"steps_per_second" doc:"Over the last minute"`
-	StartsPerSecond float64        `json:"starts_per_second" doc:"Tasks, over the last minute"`
-	LastError       string         `json:"last_error,omitempty"`
-	LastErrorAt     *time.Time     `json:"last_error_at,omitempty"`
-	You             Actor          `json:"you"`
-	Listen          []string       `json:"listen"`
-	LeaseSeconds    float64        `json:"lease_seconds"`
-	Limits          map[string]int `json:"limits,omitempty"`
+	StoreSeconds    float64    `json:"store_seconds" doc:"How long the database took to answer"`
+	CaughtUpSeconds float64    `json:"caught_up_seconds" doc:"How long it took until the scheduler knew all that is in it"`
+	StepsPerSecond  float64    `json:"steps_per_second" doc:"Over the last minute"`
+	StartsPerSecond float64    `json:"starts_per_second" doc:"Tasks, over the last minute"`
+	LastError       string     `json:"last_error,omitempty"`
+	LastErrorAt     *time.Time `json:"last_error_at,omitempty"`
+	You             Actor      `json:"you"`
+	Listen          []string   `json:"listen"`
+	LeaseSeconds    float64    `json:"lease_seconds"`
 }
 
 // ConfigStatus says which configuration is in force.
@@ -263,6 +259,10 @@ type ConfigStatus struct {
 	// Aside tells that they do not fit the file, and are not in force.
 	Aside bool `json:"settings_aside,omitempty"`
 }
+
+// WaitsForRestart begins the problem of a file in which nothing is wrong, but which takes effect only when
+// the server starts the next time.
+const WaitsForRestart = "the file waits for the next start of the server"
 
 // Actor is who asks, as the connection says.
 type Actor struct {

@@ -36,11 +36,11 @@ func TestPagesAreJoined(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	j, err := c.Job(t.Context(), 7)
+	j, err := c.Jobs.Get(t.Context(), 7)
 	if err != nil || len(j.Tasks) != all || j.More || j.Tasks[2].Task != 2 {
 		t.Errorf("the job: %+v, %v", j, err)
 	}
-	h, err := c.History(t.Context(), 7)
+	h, err := c.Jobs.History(t.Context(), 7, -1)
 	if err != nil || len(h.Events) != all || h.More || h.Events[2].Task != 2 {
 		t.Errorf("what happened: %+v, %v", h, err)
 	}

@@ -1,8 +1,6 @@
 package api
 
 import (
-	"context"
-	"fmt"
 	"time"
 )
 
@@ -54,7 +52,7 @@ type ConfigPlan struct {
 	Starts   int         `json:"starts" doc:"Tasks that would start at once"`
 	Stops    int         `json:"stops" doc:"Tasks that would be stopped at once"`
 	Replay   *PlanReplay `json:"replay,omitempty" doc:"Missing: it was not asked for, or nothing ran"`
-	// Unsaved tells that the server's file holds something else than what is in force.
+	// Unsaved tells that the server's file differs from the configuration in force.
 	Unsaved bool `json:"unsaved,omitempty" doc:"The server's file has changes that are not in force; apply replaces them, and keeps them as a version"`
 }
 
@@ -120,7 +118,7 @@ type RollbackRequest struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// ApplyResponse says what is in force now.
+// ApplyResponse has the configuration that is in force now.
 type ApplyResponse struct {
 	ConfigDiff
 	Number int       `json:"number" doc:"Of the version of the file"`
@@ -143,34 +141,4 @@ type ConfigVersion struct {
 	Hash    string    `json:"hash,omitempty"`
 	InForce bool      `json:"in_force,omitempty"`
 	Text    string    `json:"text,omitempty" doc:"Where one version is asked for"`
-}
-
-// Diff tells what differs between the configuration in force and another.
-func (c *Client) Diff(ctx context.Context, f ConfigFile) (*ConfigDiff, error) {
-	return post[ConfigDiff](ctx, c, "/v1/config/diff", f)
-}
-
-// Plan tells what a configuration would change.
-func (c *Client) Plan(ctx context.Context, f ConfigPlanRequest) (*ConfigPlan, error) {
-	return post[ConfigPlan](ctx, c, "/v1/config/plan", f)
-}
-
-// Apply puts a plan into force.
-func (c *Client) Apply(ctx context.Context, r ApplyRequest) (*ApplyResponse, error) {
-	return post[ApplyResponse](ctx, c, "/v1/config/apply", r)
-}
-
-// Rollback puts an earlier version of the file into force.
-func (c *Client) Rollback(ctx context.Context, r RollbackRequest) (*ApplyResponse, error) {
-	return post[ApplyResponse](ctx, c, "/v1/config/rollback", r)
-}
-
-// ConfigVersions returns the versions of the file that are kept.
-func (c *Client) ConfigVersions(ctx context.Context) (*ConfigVersions, error) {
-	return get[ConfigVersions](ctx, c, "/v1/config/versions", nil)
-}
-
-// ConfigVersion returns one of them with its text.
-func (c *Client) ConfigVersion(ctx context.Context, number int) (*ConfigVersion, error) {
-	return get[ConfigVersion](ctx, c, fmt.Sprint("/v1/config/versions/", number), nil)
 }

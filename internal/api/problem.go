@@ -7,12 +7,8 @@ import (
 	"time"
 )
 
-// CodeBusy is the code of what is refused because too many have a stream open; it may be asked
-// for again later.
-const CodeBusy = "busy"
-
-// BusyFor is after how long one who is refused with [CodeBusy] may try again.
-const BusyFor = 30 * time.Second
+// busyFor is after how long one who is refused with [CodeBusy] may try again.
+const busyFor = 30 * time.Second
 
 // WriteProblem answers with an error as all operations tell it (RFC 9457).
 func WriteProblem(w http.ResponseWriter, status int, e *Error) {
@@ -32,9 +28,6 @@ func WriteProblem(w http.ResponseWriter, status int, e *Error) {
 
 // WriteBusy refuses one more stream.
 func WriteBusy(w http.ResponseWriter, detail string) {
-	w.Header().Set("Retry-After", strconv.Itoa(int(BusyFor.Seconds())))
+	w.Header().Set("Retry-After", strconv.Itoa(int(busyFor.Seconds())))
 	WriteProblem(w, http.StatusServiceUnavailable, &Error{Code: CodeBusy, Detail: detail})
 }
-
-// CodeUnauthenticated is the code of what is refused because nothing says who asks.
-const CodeUnauthenticated = "unauthenticated"

@@ -1,10 +1,6 @@
 package api
 
-import (
-	"context"
-
-	"github.com/fairlead/fairlead"
-)
+import "github.com/fairlead/fairlead/internal/forecast"
 
 // ReorderRequest asks how the order of starts would change if jobs had another priority.
 type ReorderRequest struct {
@@ -17,10 +13,5 @@ type ReorderRequest struct {
 // Reorder says how the order would change.
 type Reorder struct {
 	Version int `json:"version"`
-	fairlead.Reordering
-}
-
-// Reorder asks how the order of starts would change; nothing is changed.
-func (c *Client) Reorder(ctx context.Context, r ReorderRequest) (*Reorder, error) {
-	return post[Reorder](ctx, c, "/v1/jobs/reorder", r)
+	forecast.Reordering
 }

@@ -20,13 +20,13 @@ type PastReport struct {
 	Rows    []account.Row `json:"rows" doc:"In order of month, pool, user and kind"`
 }
 
-// PastQuery says what is summed up.
+// PastQuery chooses the tasks to sum up.
 type PastQuery struct {
 	Since, Until time.Time
 	By           []string
 	Depth        int
 	Zone         string
-	Shares       bool // also those that pools had
+	Shares       bool // also the shares of pools
 }
 
 // PastReport sums up the jobs of the past.

@@ -1,12 +1,10 @@
 package api
 
 import (
-	"context"
-	"net/http"
-	"net/url"
 	"time"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // ReserveRequest asks for nodes to be kept for a time. Of a reservation that is there, what
@@ -15,46 +13,29 @@ type ReserveRequest struct {
 	Nodes []string `json:"nodes,omitempty" doc:"Names of nodes"`
 	Count int      `json:"count,omitempty" minimum:"0" doc:"How many nodes, to be chosen, where none are named"`
 	// What the chosen nodes have to have.
-	Request     fairlead.Amounts `json:"request,omitempty" doc:"What each chosen node has to have"`
-	Constraint  string           `json:"constraint,omitempty" doc:"What the labels of the chosen nodes have to satisfy"`
-	From        time.Time        `json:"from,omitzero" doc:"When it begins"`
-	Seconds     float64          `json:"duration_seconds,omitempty" minimum:"0" doc:"How long it lasts"`
-	Maintenance bool             `json:"maintenance,omitempty" doc:"Nobody may use the nodes"`
-	Pools       []string         `json:"pools,omitempty" doc:"Pools whose jobs may use them, and those of the pools below"`
-	Users       []string         `json:"users,omitempty" doc:"Users whose jobs may use them"`
-	Reason      string           `json:"reason,omitempty"`
-	Force       bool             `json:"force,omitempty" doc:"Also if running tasks may still run when it begins"`
-	DryRun      bool             `json:"dry_run,omitempty" doc:"Say what would be kept and what may still run then, and make nothing"`
+	Request     queue.Amounts `json:"request,omitempty" doc:"What each chosen node has to have"`
+	Constraint  string        `json:"constraint,omitempty" doc:"What the labels of the chosen nodes have to satisfy"`
+	From        time.Time     `json:"from,omitzero" doc:"When it begins"`
+	Seconds     float64       `json:"duration_seconds,omitempty" minimum:"0" doc:"How long it lasts"`
+	Maintenance bool          `json:"maintenance,omitempty" doc:"Nobody may use the nodes"`
+	Pools       []string      `json:"pools,omitempty" doc:"Pools whose jobs may use them, and those of the pools below"`
+	Users       []string      `json:"users,omitempty" doc:"Users whose jobs may use them"`
+	Reason      string        `json:"reason,omitempty"`
+	Force       bool          `json:"force,omitempty" doc:"Also if running tasks may still run when it begins"`
+	DryRun      bool          `json:"dry_run,omitempty" doc:"Say what would be kept and what may still run then, and make nothing"`
 }
 
 // ReserveResponse is a reservation that was made or ended.
 type ReserveResponse struct {
-	Version     int                  `json:"version"`
-	Reservation fairlead.Reservation `json:"reservation"`
+	Version     int                `json:"version"`
+	Reservation engine.Reservation `json:"reservation"`
 	// Overruns are running tasks that may still run when it begins.
-	Overruns []fairlead.Overrun `json:"overruns,omitempty"`
+	Overruns []engine.Overrun `json:"overruns,omitempty"`
 }
 
-// Reservations are those that are not over.
+// Reservations are the reservations that are not over.
 type Reservations struct {
-	Version      int                    `json:"version"`
-	At           time.Time              `json:"at"`
-	Reservations []fairlead.Reservation `json:"reservations"`
-}
-
-// Reserve makes or changes a reservation.
-func (c *Client) Reserve(ctx context.Context, name string, r ReserveRequest) (*ReserveResponse, error) {
-	out := new(ReserveResponse)
-	return out, c.Call(ctx, http.MethodPut, "/v1/reservations/"+url.PathEscape(name), r, out)
-}
-
-// Reservations lists those that are not over.
-func (c *Client) Reservations(ctx context.Context) (*Reservations, error) {
-	return get[Reservations](ctx, c, "/v1/reservations", nil)
-}
-
-// Unreserve ends a reservation before its time.
-func (c *Client) Unreserve(ctx context.Context, name string) (*ReserveResponse, error) {
-	out := new(ReserveResponse)
-	return out, c.Call(ctx, http.MethodDelete, "/v1/reservations/"+url.PathEscape(name), nil, out)
+	Version      int                  `json:"version"`
+	At           time.Time            `json:"at"`
+	Reservations []engine.Reservation `json:"reservations"`
 }

@@ -1,10 +1,6 @@
 package api
 
 import (
-	"context"
-	"net/http"
-	"net/url"
-	"strconv"
 	"time"
 )
 
@@ -17,7 +13,7 @@ type Setting struct {
 	At    time.Time `json:"at,omitzero"`
 }
 
-// ConfigValue is what is in force at one place of the configuration.
+// ConfigValue is the value in force at one place of the configuration.
 type ConfigValue struct {
 	Version int    `json:"version"`
 	Path    string `json:"path"`
@@ -109,29 +105,4 @@ type RebalanceDuration struct {
 // RebalanceThreshold is the spread from which on tasks are stopped, in percentage points.
 type RebalanceThreshold struct {
 	Percent float64 `json:"percent" minimum:"0"`
-}
-
-// Set puts settings over the file.
-func (c *Client) Set(ctx context.Context, r SettingsRequest) (*SettingsResponse, error) {
-	return post[SettingsResponse](ctx, c, "/v1/config/set", r)
-}
-
-// Unset gives settings back to the file.
-func (c *Client) Unset(ctx context.Context, r UnsetRequest) (*SettingsResponse, error) {
-	return post[SettingsResponse](ctx, c, "/v1/config/unset", r)
-}
-
-// ConfigValue returns what is in force at one place of the configuration.
-func (c *Client) ConfigValue(ctx context.Context, path string) (*ConfigValue, error) {
-	return get[ConfigValue](ctx, c, "/v1/config/value", url.Values{"path": {path}})
-}
-
-// ConfigHistory returns the record of changes.
-func (c *Client) ConfigHistory(ctx context.Context, limit int) (*ConfigHistory, error) {
-	return get[ConfigHistory](ctx, c, "/v1/config/history", url.Values{"limit": {strconv.Itoa(limit)}})
-}
-
-// Put replaces one of the parameters under /v1/scheduling.
-func (c *Client) Put(ctx context.Context, name string, v any) error {
-	return c.Call(ctx, http.MethodPut, "/v1/scheduling/"+name, v, nil)
 }

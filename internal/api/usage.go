@@ -1,10 +1,5 @@
 package api
 
-import (
-	"context"
-	"net/http"
-)
-
 // UsageRequest sets what a pool has received.
 type UsageRequest struct {
 	// Pool is the path of a leaf or, if UsedSeconds is 0, of any pool.
@@ -13,7 +8,7 @@ type UsageRequest struct {
 	UsedSeconds float64 `json:"used_slot_seconds" minimum:"0" maximum:"1e15"`
 }
 
-// UsageResponse says what was set.
+// UsageResponse has the usage before and after the change.
 type UsageResponse struct {
 	Version int           `json:"version"`
 	Unit    string        `json:"unit"`
@@ -25,10 +20,4 @@ type UsageChange struct {
 	Pool string  `json:"pool"`
 	Old  float64 `json:"old"`
 	New  float64 `json:"new"`
-}
-
-// SetUsage sets what a pool has received.
-func (c *Client) SetUsage(ctx context.Context, r UsageRequest) (*UsageResponse, error) {
-	out := new(UsageResponse)
-	return out, c.Call(ctx, http.MethodPut, "/v1/usage", r, out)
 }

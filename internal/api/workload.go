@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Workload is the past of a server, for a simulation. Every task is a job of its own; what
-// began before is cut to what was left of it.
+// Workload is the past of a server, for a simulation. Every task is a job of its own; a task that
+// began before is cut to its remaining time.
 type Workload struct {
 	Version int           `json:"version"`
 	From    time.Time     `json:"from"`
@@ -36,7 +36,7 @@ type WorkloadJob struct {
 	Running  bool  `json:"running,omitempty" doc:"It ran when the window began"`
 }
 
-// Past returns so many of the last seconds as a workload.
+// Past returns the last seconds as a workload.
 func (c *Client) Past(ctx context.Context, seconds float64) (*Workload, error) {
 	return get[Workload](ctx, c, "/v1/workload", url.Values{"seconds": {strconv.FormatFloat(seconds, 'f', 0, 64)}})
 }

@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/allocation"
 	"github.com/fairlead/fairlead/cluster"
 	"github.com/fairlead/fairlead/policy"
 	"github.com/fairlead/fairlead/sched"
@@ -15,7 +15,7 @@ import (
 // decisionSlots is how many tasks run at a time.
 const decisionSlots = 1000
 
-// Policies measures, at so many pools, the decisions of every policy beside those of fair.
+// Policies measures the decisions of every policy beside those of fair, at a number of pools.
 func Policies(pools, waiting, n int) ([]Result, error) {
 	fair, err := Decisions("fair", pools, waiting, n)
 	if err != nil {
@@ -43,7 +43,7 @@ func Policies(pools, waiting, n int) ([]Result, error) {
 // submitted, and a step picks and starts one, with the record of its choice. It uses
 // one core.
 func Decisions(policy string, pools, waiting, n int) (Result, error) {
-	shares := fairlead.DefaultShares()
+	shares := allocation.Default()
 	shares.Sched.Root.Policy = policy
 	at := time.Unix(1_700_000_000, 0)
 	s, err := sched.New(shares.Sched, at, 1)
@@ -51,14 +51,14 @@ func Decisions(policy string, pools, waiting, n int) (Result, error) {
 		return Result{}, err
 	}
 	s.Join("n", cluster.Amounts{"cpu": decisionSlots}, at)
-	shape, ids := s.Shape(nil), make([]sched.PoolID, pools)
+	key, ids := s.Key(nil), make([]sched.PoolID, pools)
 	for i := range ids {
 		ids[i] = s.Pool(fmt.Sprint("u", i))
 	}
 	id := int64(0)
 	submit := func(pool sched.PoolID) {
 		id++
-		s.Add(sched.Job{ID: id, Pool: pool, Shape: shape, Priority: 2, Tasks: 1}, at)
+		s.Add(sched.Job{ID: id, Pool: pool, Key: key, Priority: 2, Tasks: 1}, at)
 	}
 	for range max(waiting, pools) {
 		submit(ids[int(id)%pools])
@@ -82,7 +82,10 @@ func Decisions(policy string, pools, waiting, n int) (Result, error) {
 		s.Step(at, 0, &d)
 		running[k] = d.Starts[0].Run
 	}
-	r := Result{Name: "decisions", Detail: fmt.Sprintf("%s, %d pools, %d waiting", policy, pools, max(waiting, pools)), Goal: ">= 500,000/s per core"}
+	r := Result{
+		Name: "decisions", Detail: fmt.Sprintf("%s, %d pools, %d waiting", policy, pools, max(waiting, pools)),
+		Goal: ">= 500,000/s per core",
+	}
 	r.PerSecond, r.CPU = w.stop(n)
 	return r, nil
 }

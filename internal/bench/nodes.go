@@ -6,18 +6,18 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/allocation"
 	"github.com/fairlead/fairlead/cluster"
 	"github.com/fairlead/fairlead/sched"
 )
 
-// machines is a scheduler over many nodes of mixed shapes, nearly full, with jobs of mixed
+// machines is a scheduler over many nodes of mixed sizes, nearly full, with jobs of mixed
 // requests that wait.
 type machines struct {
 	s       *sched.Scheduler
 	at      time.Time
 	rng     *rand.Rand
-	shapes  []cluster.Shape
+	keys    []cluster.Key
 	pools   []sched.PoolID
 	id      int64
 	running []sched.RunID
@@ -31,10 +31,10 @@ var nodeKinds = []cluster.Amounts{
 }
 
 // newMachines makes it; requests lists how many different requests there are.
-func newMachines(nodes, pools, requests, waiting int) (*machines, error) {
+func newMachines(cfg sched.Config, nodes, pools, requests, waiting int) (*machines, error) {
 	m := &machines{at: time.Unix(1_700_000_000, 0), rng: rand.New(rand.NewPCG(1, 1))}
 	var err error
-	if m.s, err = sched.New(fairlead.DefaultShares().Sched, m.at, 1); err != nil {
+	if m.s, err = sched.New(cfg, m.at, 1); err != nil {
 		return nil, err
 	}
 	for i := range nodes {
@@ -55,7 +55,7 @@ func newMachines(nodes, pools, requests, waiting int) (*machines, error) {
 		case i%9 == 8:
 			r.Constraint = rackA
 		}
-		m.shapes = append(m.shapes, m.s.ShapeOf(r))
+		m.keys = append(m.keys, m.s.KeyOf(r))
 	}
 	for i := range pools {
 		m.pools = append(m.pools, m.s.Pool(fmt.Sprint("u", i)))
@@ -69,7 +69,7 @@ func newMachines(nodes, pools, requests, waiting int) (*machines, error) {
 			m.submit()
 		}
 	}
-	for range nodes * 40 { // what is there in the long run is not what fits at first
+	for range nodes * 40 { // in the long run other jobs are there than at first
 		m.cycle()
 	}
 	return m, nil
@@ -77,7 +77,10 @@ func newMachines(nodes, pools, requests, waiting int) (*machines, error) {
 
 func (m *machines) submit() {
 	m.id++
-	m.s.Add(sched.Job{ID: m.id, Pool: m.pools[m.rng.IntN(len(m.pools))], Shape: m.shapes[m.rng.IntN(len(m.shapes))], Priority: 2, Tasks: 1}, m.at)
+	m.s.Add(
+		sched.Job{
+			ID: m.id, Pool: m.pools[m.rng.IntN(len(m.pools))], Key: m.keys[m.rng.IntN(len(m.keys))], Priority: 2, Tasks: 1,
+		}, m.at)
 }
 
 func (m *machines) step() int {
@@ -105,7 +108,7 @@ func (m *machines) cycle() (started int) {
 // Nodes measures decisions that fit tasks to many nodes: one task ends, and what starts is
 // fitted, with the record of the choice. It uses one core.
 func Nodes(nodes, pools, requests, waiting, n int) (Result, error) {
-	m, err := newMachines(nodes, pools, requests, waiting)
+	m, err := newMachines(allocation.Default().Sched, nodes, pools, requests, waiting)
 	if err != nil {
 		return Result{}, err
 	}
@@ -114,7 +117,10 @@ func Nodes(nodes, pools, requests, waiting, n int) (Result, error) {
 	for decisions < n {
 		decisions += m.cycle()
 	}
-	r := Result{Name: "decisions that fit nodes", Detail: fmt.Sprintf("fair, %d nodes, %d requests, %d pools, %d waiting", nodes, requests, pools, waiting)}
+	r := Result{
+		Name: "decisions that fit nodes", Detail: fmt.Sprintf("fair, %d nodes, %d requests, %d pools, %d waiting", nodes,
+			requests, pools, waiting),
+	}
 	r.PerSecond, r.CPU = w.stop(decisions)
 	if nodes == 1000 {
 		r.Goal = ">= 100,000/s per core"

@@ -3,13 +3,18 @@ package bench
 import (
 	"fmt"
 	"testing"
+
+	"github.com/fairlead/fairlead/allocation"
+	"github.com/fairlead/fairlead/sched"
 )
 
-// BenchmarkNodes measures decisions that fit tasks to nodes of mixed shapes.
+// BenchmarkNodes measures decisions that fit tasks to nodes of mixed sizes.
 func BenchmarkNodes(b *testing.B) {
-	for _, x := range []struct{ nodes, pools, requests int }{{10, 10, 10}, {1000, 10, 10}, {10_000, 10, 10}, {1000, 10, 40}, {1000, 100, 10}} {
+	for _, x := range []struct{ nodes, pools, requests int }{
+		{10, 10, 10}, {1000, 10, 10}, {10_000, 10, 10}, {1000, 10, 40}, {1000, 100, 10},
+	} {
 		b.Run(fmt.Sprintf("nodes=%d/pools=%d/requests=%d", x.nodes, x.pools, x.requests), func(b *testing.B) {
-			m, err := newMachines(x.nodes, x.pools, x.requests, 20_000)
+			m, err := newMachines(allocation.Default().Sched, x.nodes, x.pools, x.requests, 20_000)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -24,14 +29,16 @@ func BenchmarkNodes(b *testing.B) {
 }
 
 func TestMachinesStayFull(t *testing.T) {
-	m, err := newMachines(8, 5, 20, 500)
+	cfg := allocation.Default().Sched
+	cfg.Placement = sched.FirstFit // the others keep room for jobs that wait
+	m, err := newMachines(cfg, 8, 5, 20, 500)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 1000 {
 		m.cycle()
 	}
-	if idle := m.s.IdleWhileDemand(); idle != 0 {
+	if idle := m.s.Read().IdleWhileDemand(); idle != 0 {
 		t.Fatalf("%v cpus are idle although something fits", idle)
 	}
 	for _, n := range m.s.Cluster().Nodes() {

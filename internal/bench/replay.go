@@ -5,7 +5,7 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/allocation"
 	"github.com/fairlead/fairlead/internal/sim"
 	"github.com/fairlead/fairlead/internal/sim/workload"
 	"github.com/fairlead/fairlead/sched"
@@ -13,7 +13,9 @@ import (
 
 // replayed is a made-up workload of a machine that is as busy as those of large logs are.
 func replayed(jobs int) (*sim.Workload, error) {
-	made, err := workload.Lublin{Jobs: jobs, Procs: 256, Seed: 1, Types: workload.Both, Users: 50, Zipf: 1, Load: 0.85}.Make()
+	made, err := workload.Lublin{
+		Jobs: jobs, Procs: 256, Seed: 1, Types: workload.Both, Users: 50, Zipf: 1, Load: 0.85,
+	}.Make()
 	if err != nil {
 		return nil, err
 	}
@@ -23,7 +25,8 @@ func replayed(jobs int) (*sim.Workload, error) {
 	}
 	for i, j := range made {
 		w.Jobs = append(w.Jobs, sim.Job{
-			ID: int64(i + 1), Submit: j.Submit, Run: j.Run, Estimate: j.Estimate, Procs: int32(j.Procs), User: int32(j.User), Pool: int32(j.User),
+			ID: int64(i + 1), Submit: j.Submit, Run: j.Run, Estimate: j.Estimate, Procs: int32(j.Procs), User: int32(j.User),
+			Pool: int32(j.User),
 		})
 	}
 	return w, nil
@@ -35,7 +38,7 @@ func Replay(policy string, placement sched.Placement, jobs int) (Result, error) 
 	if err != nil {
 		return Result{}, err
 	}
-	cfg := fairlead.DefaultShares().Sched
+	cfg := allocation.Default().Sched
 	cfg.Root.Policy, cfg.Placement = policy, placement
 	runtime.GC()
 	w := start()

@@ -11,12 +11,14 @@ import (
 	sqlitelib "zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/sqlite"
 )
 
-func job(i int) *fairlead.Job {
-	return &fairlead.Job{Name: "bench", User: "ann", Pool: fmt.Sprint("pool", i%10), Priority: "normal", Argv: []string{"true"}}
+func job(i int) *queue.Job {
+	return &queue.Job{
+		Name: "bench", User: "ann", Pool: fmt.Sprint("pool", i%10), Priority: "normal", Argv: []string{"true"},
+	}
 }
 
 // Submissions measures durable submissions: clients that submit one call after the
@@ -33,7 +35,7 @@ func Submissions(ctx context.Context, dir string, clients, batch, n int) (Result
 	for c := range clients {
 		wg.Go(func() {
 			for i := c * batch; i < n && errs[c] == nil; i += clients * batch {
-				jobs := make([]*fairlead.Job, batch)
+				jobs := make([]*queue.Job, batch)
 				for k := range jobs {
 					jobs[k] = job(i + k)
 				}
@@ -83,16 +85,19 @@ func Cycles(ctx context.Context, dir string, batch, n int) ([]Result, error) {
 	}
 	n = n / turns * turns
 	figure := func(name string, sum [2]time.Duration) Result {
-		return Result{Name: name, Detail: fmt.Sprintf("SQLite, batches of %d", batch), PerSecond: float64(n) / sum[0].Seconds(), CPU: sum[1].Seconds() / float64(n)}
+		return Result{
+			Name: name, Detail: fmt.Sprintf("SQLite, batches of %d", batch), PerSecond: float64(n) / sum[0].Seconds(),
+			CPU: sum[1].Seconds() / float64(n),
+		}
 	}
 	a, b := figure("submit, lease, finish", ours), figure("bare loop", theirs)
 	a.Ratio, a.Beside, a.Goal = a.PerSecond/b.PerSecond, b.Name, ">= 0.7 of the bare loop"
 	return []Result{a, b}, nil
 }
 
-func cycles(ctx context.Context, s fairlead.Store, batch, n int) error {
+func cycles(ctx context.Context, s queue.Store, batch, n int) error {
 	for done := 0; done < n; done += batch {
-		jobs := make([]*fairlead.Job, batch)
+		jobs := make([]*queue.Job, batch)
 		for i := range jobs {
 			jobs[i] = job(done + i)
 		}
@@ -100,7 +105,7 @@ func cycles(ctx context.Context, s fairlead.Store, batch, n int) error {
 		if err != nil {
 			return err
 		}
-		wants := make([]fairlead.Want, batch)
+		wants := make([]queue.Want, batch)
 		for i, sub := range subs {
 			wants[i].Job = sub.ID
 		}
@@ -108,9 +113,9 @@ func cycles(ctx context.Context, s fairlead.Store, batch, n int) error {
 		if err != nil {
 			return err
 		}
-		results := make([]fairlead.Result, batch)
+		results := make([]queue.Result, batch)
 		for i, g := range grants {
-			results[i] = fairlead.Result{Ref: g.Lease.Ref, Outcome: fairlead.Outcome{State: fairlead.Succeeded}}
+			results[i] = queue.Result{Ref: g.Lease.Ref, Outcome: queue.Outcome{State: queue.Succeeded}}
 		}
 		if _, err := s.Finish(ctx, results); err != nil {
 			return err
@@ -144,7 +149,8 @@ func newBareLoop(path string) (*bareLoop, error) {
 	return &bareLoop{
 		conn:   conn,
 		insert: conn.Prep(`INSERT INTO job (pool, priority, state, user, kind, spec) VALUES (?, ?, 1, ?, ?, ?)`),
-		lease:  conn.Prep(`UPDATE job SET state = 2, attempt = attempt + 1, holder = ?, started = ? WHERE id = ? AND state = 1 RETURNING attempt, spec`),
+		lease: conn.Prep(`UPDATE job SET state = 2, attempt = attempt + 1, holder = ?, started = ?
+			WHERE id = ? AND state = 1 RETURNING attempt, spec`),
 		finish: conn.Prep(`UPDATE job SET state = 3, ended = ? WHERE id = ? AND attempt = ? AND state = 2`),
 		begin:  conn.Prep(`BEGIN IMMEDIATE`), commit: conn.Prep(`COMMIT`),
 	}, nil

@@ -12,13 +12,14 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/bridge"
 	"github.com/fairlead/fairlead/internal/bridge/bridgetest"
+	"github.com/fairlead/fairlead/internal/environ"
+	"github.com/fairlead/fairlead/internal/explain"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/why"
-
-	"github.com/fairlead/fairlead"
 )
 
 func work(pool, units string) api.Spec {
-	return api.Spec{Pool: pool, Env: map[string]string{bridge.WorkVariable: units}}
+	return api.Spec{Pool: pool, Env: map[string]string{environ.Work: units}}
 }
 
 // TestAtOnce: all jobs are in the QS at once, each where the book says, and their ends come
@@ -33,7 +34,8 @@ func TestAtOnce(t *testing.T) {
 	r.until("told", func() bool { return bridgedAs(t, r, hold) == why.BridgedRunning })
 	var ids []int64
 	for i, s := range []struct{ pool, place string }{
-		{"physics", "back"}, {"biology/env", "front"}, {"daq", "above"}, {"chemistry", "back"}, {"biology", "front"}, {"biology", "back"},
+		{"physics", "back"}, {"biology/env", "front"}, {"daq", "above"}, {"chemistry", "back"}, {"biology", "front"},
+		{"biology", "back"},
 	} {
 		id := r.submit(s.pool, work(s.pool, "2"))
 		ids = append(ids, id)
@@ -67,7 +69,7 @@ func TestAtOnce(t *testing.T) {
 		}
 	}
 	r.markersDiffer()
-	log, err := r.Log(t.Context(), hold, url.Values{})
+	log, err := r.Jobs.Log(t.Context(), hold, url.Values{})
 	if err != nil || string(log.Data) != "output of hold\n" {
 		t.Errorf("its output is %+v, %v", log, err)
 	}
@@ -75,7 +77,7 @@ func TestAtOnce(t *testing.T) {
 
 func answer(t *testing.T, r *rig, id int64) *why.Answer {
 	t.Helper()
-	a, err := r.Why(t.Context(), id, fairlead.WhyOptions{})
+	a, err := r.Jobs.Why(t.Context(), id, explain.WhyOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +176,7 @@ func TestCancel(t *testing.T) {
 	r.until("runs", func() bool { return len(r.qs.Started()) == 1 })
 	waits := r.submit("waits", api.Spec{Pool: "physics"})
 	r.inQS(2)
-	resp, err := r.Alter(t.Context(), api.AlterRequest{Verb: "cancel", Jobs: []int64{waits, runs}})
+	resp, err := r.Jobs.Alter(t.Context(), api.AlterRequest{Verb: "cancel", Jobs: []int64{waits, runs}})
 	if err != nil || resp.Results[0] != nil || resp.Results[1] != nil {
 		t.Fatal(resp, err)
 	}
@@ -226,4 +228,4 @@ func TestInvalid(t *testing.T) {
 	}
 }
 
-var errPartition = errors.Join(errors.New("no partition"), fairlead.ErrInvalid)
+var errPartition = errors.Join(errors.New("no partition"), queue.ErrInvalid)

@@ -7,18 +7,19 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/views"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/why"
 )
 
 // used is what a pool has received, by the store and by the loop.
 func (r *rig) used(pool string) (store, loop float64) {
 	r.t.Helper()
-	u, err := r.store.(fairlead.Accountant).Usage(r.t.Context())
+	u, err := r.store.(queue.Accountant).Usage(r.t.Context())
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	for _, p := range r.loop.Pools(r.t.Context()) {
+	for _, p := range views.Pools(r.t.Context(), r.loop) {
 		if p.Path == pool {
 			loop = p.Used
 		}
@@ -41,10 +42,11 @@ func TestWaitIsNotCharged(t *testing.T) {
 		}
 	}
 	r.until("told", func() bool { return bridgedAs(t, r, second) == why.BridgedPending })
-	if a := answer(t, r, second); a.Reason.Code != why.StateQueued || !strings.Contains(a.Reason.Text, "it was submitted to fake as ") {
+	if a := answer(t, r, second); a.Reason.Code != why.StateQueued ||
+		!strings.Contains(a.Reason.Text, "it was submitted to fake as ") {
 		t.Errorf("why says %+v", a.Reason)
 	}
-	chunk, err := r.Log(t.Context(), second, url.Values{})
+	chunk, err := r.Jobs.Log(t.Context(), second, url.Values{})
 	if err != nil || !strings.Contains(chunk.Later, "comes when it has ended") || chunk.Ended {
 		t.Errorf("its output: %+v, %v", chunk, err)
 	}
@@ -53,7 +55,8 @@ func TestWaitIsNotCharged(t *testing.T) {
 		t.Errorf("what waits was charged %v, %v", store, loop)
 	}
 	for _, c := range []int64{third} {
-		if errs, err := r.loop.Client().Alter(t.Context(), fairlead.Alteration{Job: c, Verb: fairlead.VerbCancel, Cause: "by ann"}); err != nil || errs[0] != nil {
+		if errs, err := r.loop.Client().Alter(
+			t.Context(), queue.Alteration{Job: c, Verb: queue.VerbCancel, Cause: "by ann"}); err != nil || errs[0] != nil {
 			t.Fatal(errs, err)
 		}
 		r.ends(c, "cancelled")

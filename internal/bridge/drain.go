@@ -5,40 +5,41 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/wait"
 )
 
-// drain ends a run: nothing new is taken, for the time of Drain what is in the QS may end,
-// and what has ended is reported. The rest stays where it is, and its leases with this node:
+// drain ends a run: the bridge takes nothing new. For the time of Drain entries in the QS may end,
+// and their ends are reported. The rest stays where it is, and its leases with this node:
 // the next run goes on.
 func (b *Bridge) drain(ctx context.Context) {
-	b.mu.Lock()
-	b.draining = true
-	req := api.ReportRequest{Session: b.session, Drain: true}
-	b.mu.Unlock()
+	b.state.mu.Lock()
+	b.state.draining = true
+	req := api.ReportRequest{Session: b.state.session, Drain: true}
+	b.state.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, b.o.Drain+10*time.Second)
 	defer cancel()
 	if _, err := b.o.Client.Report(ctx, b.o.Name, req); err != nil {
 		b.log.Warn("the server was not told that we end", "error", err)
 	}
 	stay := time.Now().Add(b.o.Drain)
-	told := time.Now().Add(b.o.Drain + 5*time.Second)
+	reported := time.Now().Add(b.o.Drain + 5*time.Second)
 	for {
-		b.mu.Lock()
-		left, here := 0, len(b.items)
-		for _, it := range b.items {
+		b.state.mu.Lock()
+		left, here := 0, len(b.state.items)
+		for _, it := range b.state.items {
 			if it.stage == ended && !it.stale || it.sending {
 				left++
 			}
 		}
-		left += len(b.refused) + len(b.release)
-		b.mu.Unlock()
+		left += len(b.state.refused) + len(b.state.release)
+		b.state.mu.Unlock()
 		now := time.Now()
-		if here+left == 0 || now.After(told) || left == 0 && now.After(stay) {
+		if here+left == 0 || now.After(reported) || left == 0 && now.After(stay) {
 			b.goAway(ctx, here)
 			return
 		}
-		poke(b.news)
-		if !sleep(ctx, 20*time.Millisecond) {
+		wait.Wake(b.state.signals.news)
+		if !wait.For(ctx, 20*time.Millisecond) {
 			return
 		}
 	}
@@ -48,12 +49,13 @@ func (b *Bridge) drain(ctx context.Context) {
 // leaves gives up what it has.
 func (b *Bridge) goAway(ctx context.Context, left int) {
 	if left > 0 {
-		b.log.Warn("ending; what is in the queueing system goes on there, and is followed when the bridge is started again", "tasks", left)
+		b.log.Warn("ending; what is in the queueing system goes on there, and is followed when the bridge is started again",
+			"tasks", left)
 		return
 	}
-	b.mu.Lock()
-	req := api.ReportRequest{Session: b.session, Leave: true}
-	b.mu.Unlock()
+	b.state.mu.Lock()
+	req := api.ReportRequest{Session: b.state.session, Leave: true}
+	b.state.mu.Unlock()
 	if _, err := b.o.Client.Report(ctx, b.o.Name, req); err != nil {
 		b.log.Warn("the server was not told that we leave", "error", err)
 	}

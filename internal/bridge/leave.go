@@ -4,39 +4,17 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"github.com/fairlead/fairlead/internal/wait"
 )
 
-// part moves what has left the QS from those that are taken out to those that it may forget.
-// The caller holds the lock.
-func (b *Bridge) part() {
-	b.leaving = slices.DeleteFunc(b.leaving, func(it *item) bool {
-		if it.stage == ended {
-			b.over = append(b.over, it)
-		}
-		return it.stage == ended
-	})
-}
+// cancelAgain is after what time an entry is cancelled once more that did not go.
+const cancelAgain = 10 * time.Second
 
-// abandon takes an item out that is nobody's any more: first out of the QS.
-func (b *Bridge) abandon(it *item, why string) {
-	delete(b.items, it.task())
-	it.stop = why
-	switch {
-	case it.stage == ended:
-		b.over = append(b.over, it)
-	default:
-		b.log.Info("taking out of the queueing system what is not wanted there any more", "task", it.lease.Ref, "id", it.id, "why", why)
-		b.leaving = append(b.leaving, it)
-	}
-	b.dropUnsent()
-	b.part()
-	poke(b.follow)
-}
-
-// cancel asks the QS to end what is to be stopped, now and then until it is gone.
+// cancel asks the QS to end the entries that are to be stopped, now and then until they are gone.
 func (b *Bridge) cancel(ctx context.Context) {
 	now := time.Now()
-	b.mu.Lock()
+	b.state.mu.Lock()
 	var entries []Entry
 	ask := func(it *item) {
 		if it.stop != "" && it.stage == sent && now.Sub(it.cancelled) >= cancelAgain {
@@ -44,36 +22,36 @@ func (b *Bridge) cancel(ctx context.Context) {
 			entries = append(entries, it.entry())
 		}
 	}
-	for _, it := range b.items {
+	for _, it := range b.state.items {
 		ask(it)
 	}
-	for _, it := range b.leaving {
+	for _, it := range b.state.leaving {
 		ask(it)
 	}
-	b.mu.Unlock()
+	b.state.mu.Unlock()
 	if len(entries) == 0 {
 		return
 	}
 	call, cancel := context.WithTimeout(ctx, b.o.Patience)
 	defer cancel()
 	err := b.o.QS.Cancel(call, entries)
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	b.state.mu.Lock()
+	defer b.state.mu.Unlock()
 	b.answered(err)
-	poke(b.follow)
+	wait.Wake(b.state.signals.follow)
 }
 
 // forget lets the QS forget what the server knows the end of, and forgets it as well.
 func (b *Bridge) forget(ctx context.Context) {
-	b.mu.Lock()
-	gone := slices.Clone(b.over)
+	b.state.mu.Lock()
+	gone := slices.Clone(b.state.over)
 	var entries []Entry
 	for _, it := range gone {
 		if it.id != "" {
 			entries = append(entries, it.entry())
 		}
 	}
-	b.mu.Unlock()
+	b.state.mu.Unlock()
 	if len(gone) == 0 {
 		return
 	}
@@ -81,15 +59,15 @@ func (b *Bridge) forget(ctx context.Context) {
 		call, cancel := context.WithTimeout(ctx, b.o.Patience)
 		defer cancel()
 		if err := b.o.QS.Forget(call, entries); err != nil {
-			b.mu.Lock()
+			b.state.mu.Lock()
 			b.answered(err)
-			b.mu.Unlock()
+			b.state.mu.Unlock()
 			return
 		}
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.change(nil, gone) == nil {
-		b.over = b.over[len(gone):]
+	b.state.mu.Lock()
+	defer b.state.mu.Unlock()
+	if b.state.change(nil, gone) == nil {
+		b.state.over = b.state.over[len(gone):]
 	}
 }

@@ -15,20 +15,23 @@ import (
 // rows are all rows, in the order in which they came.
 func (l *ledger) rows() ([]*row, error) {
 	var all []*row
-	err := sqlitex.Execute(l.conn, `SELECT seq, marker, attempt, lease, priority, decision, held, stage, id, submitted, began, forgot, ended
-		FROM entry ORDER BY seq`, &sqlitex.ExecOptions{ResultFunc: func(s *sqlite.Stmt) error {
+	read := func(s *sqlite.Stmt) error {
 		r := &row{
-			seq: s.GetInt64("seq"), marker: s.GetText("marker"), priority: s.GetInt64("priority"), stage: stage(s.GetInt64("stage")), id: s.GetText("id"),
-			submitted: instant(s.GetInt64("submitted")), began: instant(s.GetInt64("began")), forgot: int(s.GetInt64("forgot")),
+			seq: s.GetInt64("seq"), marker: s.GetText("marker"), priority: s.GetInt64("priority"),
+			stage: stage(s.GetInt64("stage")), id: s.GetText("id"), submitted: instant(s.GetInt64("submitted")),
+			began: instant(s.GetInt64("began")), forgot: int(s.GetInt64("forgot")),
 		}
-		err := errors.Join(decode(s.GetText("lease"), &r.lease), decode(s.GetText("decision"), &r.decision), decode(s.GetText("held"), &r.held), decode(s.GetText("ended"), &r.end))
+		err := errors.Join(decode(s.GetText("lease"), &r.lease), decode(s.GetText("decision"), &r.decision),
+			decode(s.GetText("held"), &r.held), decode(s.GetText("ended"), &r.end))
 		if err != nil {
 			return fmt.Errorf("row %d: %w", r.seq, err)
 		}
 		r.lease.Attempt = int(s.GetInt64("attempt"))
 		all = append(all, r)
 		return nil
-	}})
+	}
+	err := sqlitex.Execute(l.conn, `SELECT seq, marker, attempt, lease, priority, decision, held, stage, id, submitted,
+		began, forgot, ended FROM entry ORDER BY seq`, &sqlitex.ExecOptions{ResultFunc: read})
 	return all, err
 }
 

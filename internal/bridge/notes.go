@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/plain"
 	"github.com/fairlead/fairlead/why"
 )
 
@@ -14,35 +15,35 @@ const sayEvery = 2 * time.Second
 
 // notes adds to a request where tasks are in the QS, as far as the server does not know, and
 // returns their items.
-func (b *Bridge) notes(req *api.ReportRequest) []*item {
-	var told []*item
-	tell := func(it *item) {
-		if it.stage != ended && len(told) < maxNotes {
-			told = append(told, it)
-			req.Notes = append(req.Notes, api.Note{Ref: it.lease.Ref, Bridged: b.note(it)})
+func (s *state) notes(req *api.ReportRequest) []*item {
+	var reported []*item
+	report := func(it *item) {
+		if it.stage != ended && len(reported) < maxNotes {
+			reported = append(reported, it)
+			req.Notes = append(req.Notes, api.Note{Ref: it.lease.Ref, Bridged: s.note(it)})
 		}
 	}
-	for _, it := range b.items {
-		if it.untold {
-			tell(it)
+	for _, it := range s.items {
+		if it.unreported {
+			report(it)
 		}
 	}
-	if now := time.Now(); now.Sub(b.said) >= sayEvery {
-		b.said = now
-		for _, it := range b.items {
-			if it.says && !it.untold {
-				tell(it)
+	if now := time.Now(); now.Sub(s.said) >= sayEvery {
+		s.said = now
+		for _, it := range s.items {
+			if it.says && !it.unreported {
+				report(it)
 			}
 		}
 	}
-	return told
+	return reported
 }
 
 // note is where a task is in the QS.
-func (b *Bridge) note(it *item) why.Bridged {
+func (s *state) note(it *item) why.Bridged {
 	n := why.Bridged{
-		Task: it.lease.Task, Number: it.lease.Number, Bridge: b.o.Name, System: b.o.System, ID: it.id, Phase: it.phase(),
-		Says: bounded(it.status.Says), At: it.heard, Priority: it.priority, Forgot: it.forgot,
+		Task: it.lease.Task, Number: it.lease.Number, Bridge: s.o.Name, System: s.o.System, ID: it.id, Phase: it.phase(),
+		Says: plain.Bounded(it.status.Says, maxCause), At: it.heard, Priority: it.priority, Forgot: it.forgot,
 	}
 	if n.At.IsZero() {
 		n.At = it.submitted

@@ -3,11 +3,12 @@ package bridge
 import (
 	"errors"
 	"log/slog"
-	"math/rand/v2"
 	"net"
 	"os"
 	"sync"
 	"time"
+
+	"github.com/fairlead/fairlead/internal/wait"
 )
 
 // ErrRefused is in an error if the other side answered, and does not let us in.
@@ -28,7 +29,7 @@ type Outage struct {
 	tries int           // since it went
 }
 
-// Lines about what is away.
+// Lines about a missing server or QS.
 const (
 	firstLine = 4 * time.Second
 	lastLine  = time.Minute
@@ -42,7 +43,7 @@ func NewOutage(log *slog.Logger, gone, back string) *Outage {
 	return &Outage{log: log, gone: gone, back: back}
 }
 
-// Refuses sets what is said in place of gone if it answers, and refuses.
+// Refuses sets the text in place of gone if the other side answers, and refuses.
 func (o *Outage) Refuses(text string) *Outage {
 	o.refuses = text
 	return o
@@ -67,7 +68,7 @@ func (o *Outage) Fail(err error) {
 		o.line = min(2*o.line, lastLine)
 		o.log.Warn(gone+" still; trying again", "error", err, "for", now.Sub(o.since).Round(time.Second), "tries", o.tries)
 	}
-	o.next = now.Add(jitter(o.line))
+	o.next = now.Add(wait.About(o.line))
 }
 
 // Answer notes that it answered.
@@ -80,29 +81,8 @@ func (o *Outage) Answer() {
 	}
 }
 
-// Backoff is how long to wait between tries: longer each time, and never quite the same, so
-// that many who lost one thing do not all come back to it at once.
-type Backoff struct {
-	First, Most time.Duration
-	last        time.Duration
-}
-
-// Next is the next pause.
-func (b *Backoff) Next() time.Duration {
-	b.last = min(max(2*b.last, b.First), b.Most)
-	return jitter(b.last)
-}
-
-// Reset begins again.
-func (b *Backoff) Reset() { b.last = 0 }
-
-// jitter is a time up to a quarter longer or shorter.
-func jitter(d time.Duration) time.Duration {
-	return d - d/4 + rand.N(d/2+1)
-}
-
-// Cause is what is wrong with a connection, without the address, which the message around it
-// names, and the call of the system.
+// Cause is the text of an error of a connection, without the address, which the message around it
+// names, and without the system call.
 func Cause(err error) error {
 	var op *net.OpError
 	if errors.As(err, &op) && op.Err != nil {

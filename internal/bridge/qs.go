@@ -3,8 +3,8 @@
 // where jobs are fed as capacity frees, the scheduler itself.
 //
 // A bridge is a worker like an agent: it leases tasks, and instead of running them has a QS
-// run them. What it must never do is to put one task into the QS twice: each submission has
-// a marker of its own, written down before it is sent, by which it is found again.
+// run them. It must never put one task into the QS twice: each submission has
+// a marker of its own, which is written down before it is sent, and finds it again.
 package bridge
 
 import (
@@ -12,8 +12,8 @@ import (
 	"errors"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/frontback"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // ErrUnsure is wrapped by an error after which a submission may have arrived, or not: the
@@ -51,9 +51,9 @@ type QS interface {
 type Submission struct {
 	Marker   string // unique for ever; at most 64 letters, digits, - and .
 	Priority int64  // one of the levels, as the QS counts
-	Job      *fairlead.Job
-	Ref      fairlead.Ref // the lease
-	Number   int          // the task's number in the user's array
+	Job      *queue.Job
+	Ref      queue.Ref // the lease
+	Number   int       // the task's number in the user's array
 }
 
 // Receipt is the answer to a submission.

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/bridge"
 	"github.com/fairlead/fairlead/internal/bridge/bridgetest"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/why"
 )
 
@@ -74,7 +74,8 @@ func TestAnotherLedger(t *testing.T) {
 		if !alive {
 			r.stop()
 		}
-		if err := bridge.Run(t.Context(), other); !errors.Is(err, fairlead.ErrState) || !strings.Contains(err.Error(), "--take-over") {
+		if err := bridge.Run(t.Context(), other); !errors.Is(err, queue.ErrState) ||
+			!strings.Contains(err.Error(), "--take-over") {
 			t.Errorf("the first is alive: %v; the second: %v", alive, err)
 		}
 	}
@@ -84,7 +85,7 @@ func TestAnotherLedger(t *testing.T) {
 	r.open("job")
 	r.ends(id, "succeeded")
 	r.stop()
-	if err := bridge.Run(t.Context(), r.options()); !errors.Is(err, fairlead.ErrState) {
+	if err := bridge.Run(t.Context(), r.options()); !errors.Is(err, queue.ErrState) {
 		t.Errorf("the first one, after another has taken over: %v", err)
 	}
 }
@@ -134,7 +135,7 @@ func TestCancelledMeanwhile(t *testing.T) {
 	for _, id := range []int64{runs, waits} {
 		r.ends(id, "waiting")
 	}
-	if _, err := r.Alter(t.Context(), api.AlterRequest{Verb: "cancel", Jobs: []int64{runs, waits}}); err != nil {
+	if _, err := r.Jobs.Alter(t.Context(), api.AlterRequest{Verb: "cancel", Jobs: []int64{runs, waits}}); err != nil {
 		t.Fatal(err)
 	}
 	r.start(short)
@@ -182,17 +183,18 @@ func TestHeldThere(t *testing.T) {
 	r.until("started", func() bool { return len(r.qs.Started()) == 1 })
 	id := r.submit("waits", work("physics", "2"))
 	r.inQS(2)
-	a, err := r.Alter(t.Context(), api.AlterRequest{Verb: "hold", Jobs: []int64{id}})
-	if err != nil || a.Results[0] != nil || len(a.Notes) != 1 || !strings.Contains(a.Notes[0], fmt.Sprint("fairlead requeue ", id)) {
+	a, err := r.Jobs.Alter(t.Context(), api.AlterRequest{Verb: "hold", Jobs: []int64{id}})
+	if err != nil || a.Results[0] != nil || len(a.Notes) != 1 ||
+		!strings.Contains(a.Notes[0], fmt.Sprint("fairlead requeue ", id)) {
 		t.Fatalf("%+v, %v", a, err)
 	}
-	if _, err := r.Alter(t.Context(), api.AlterRequest{Verb: "requeue", Jobs: []int64{id}}); err != nil {
+	if _, err := r.Jobs.Alter(t.Context(), api.AlterRequest{Verb: "requeue", Jobs: []int64{id}}); err != nil {
 		t.Fatal(err)
 	}
 	r.ends(id, "held")
 	r.open("runs")
 	r.inQS(2)
-	if _, err := r.Alter(t.Context(), api.AlterRequest{Verb: "release", Jobs: []int64{id}}); err != nil {
+	if _, err := r.Jobs.Alter(t.Context(), api.AlterRequest{Verb: "release", Jobs: []int64{id}}); err != nil {
 		t.Fatal(err)
 	}
 	r.ends(id, "succeeded")

@@ -11,12 +11,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/frontback"
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/bridge"
 	"github.com/fairlead/fairlead/internal/bridge/bridgetest"
+	"github.com/fairlead/fairlead/internal/engine"
 	"github.com/fairlead/fairlead/internal/server"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/memory"
 )
 
@@ -28,8 +29,8 @@ type rig struct {
 	dir  string
 	stop func() // ends the bridge
 
-	loop  *fairlead.Loop
-	store fairlead.Store
+	loop  *engine.Loop
+	store queue.Store
 	serve func() (stop func())
 
 	mu     sync.Mutex
@@ -39,10 +40,12 @@ type rig struct {
 
 func newRig(t *testing.T, ttl time.Duration) *rig {
 	t.Helper()
-	r := &rig{t: t, dir: t.TempDir(), store: memory.New("cpu"), gates: map[string]chan struct{}{}, faults: map[string]error{}}
+	r := &rig{
+		t: t, dir: t.TempDir(), store: memory.New("cpu"), gates: map[string]chan struct{}{}, faults: map[string]error{},
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var err error
-	if r.loop, err = fairlead.NewLoop(ctx, r.store, fairlead.LoopOptions{LeaseTTL: ttl}); err != nil {
+	if r.loop, err = engine.NewLoop(ctx, r.store, engine.LoopOptions{LeaseTTL: ttl}); err != nil {
 		t.Fatal(err)
 	}
 	socket := filepath.Join(r.dir, "s")
@@ -81,7 +84,9 @@ func (r *rig) run(ctx context.Context, s bridge.Submission) bridgetest.Ran {
 		}
 	}
 	code := map[string]int{"false": 1}[s.Job.Argv[0]]
-	return bridgetest.Ran{ExitCode: code, Output: "output of " + s.Job.Name + "\n", Used: &frontback.Use{Seconds: 10, CPUSeconds: 10}}
+	return bridgetest.Ran{
+		ExitCode: code, Output: "output of " + s.Job.Name + "\n", Used: &frontback.Use{Seconds: 10, CPUSeconds: 10},
+	}
 }
 
 func (r *rig) fault(call string) error {
@@ -120,7 +125,10 @@ func (r *rig) openAll() {
 
 // options are those of a bridge.
 func (r *rig) options() bridge.Options {
-	o := bridge.Options{Client: r.Client, QS: r.qs.Adapter(), System: "fake", Name: "fake", Dir: filepath.Join(r.dir, "bridge"), Poll: 20 * time.Millisecond}
+	o := bridge.Options{
+		Client: r.Client, QS: r.qs.Adapter(), System: "fake", Name: "fake", Dir: filepath.Join(r.dir, "bridge"),
+		Poll: 20 * time.Millisecond,
+	}
 	if testing.Verbose() {
 		o.Logger = slog.New(slog.NewTextHandler(os.Stderr, nil))
 	}
@@ -171,7 +179,7 @@ func (r *rig) submit(name string, s api.Spec) int64 {
 	if s.Argv == nil {
 		s.Argv = []string{"true"}
 	}
-	resp, err := r.Submit(r.t.Context(), api.SubmitRequest{Jobs: []api.Spec{s}})
+	resp, err := r.Jobs.Submit(r.t.Context(), api.SubmitRequest{Jobs: []api.Spec{s}})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -198,7 +206,7 @@ func (r *rig) ends(id int64, state string) *api.JobResponse {
 	r.t.Helper()
 	var last *api.JobResponse
 	r.until(state, func() bool {
-		j, err := r.Job(r.t.Context(), id)
+		j, err := r.Jobs.Get(r.t.Context(), id)
 		if err != nil {
 			r.t.Fatal(err)
 		}

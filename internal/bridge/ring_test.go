@@ -24,7 +24,7 @@ func (r *rig) into(other *rig, name string) {
 // jobs are the jobs that a server has.
 func (r *rig) jobs() []api.Job {
 	r.t.Helper()
-	list, err := r.Jobs(r.t.Context(), nil)
+	list, err := r.Jobs.List(r.t.Context(), nil)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -37,7 +37,8 @@ func TestIntoItself(t *testing.T) {
 	r := newRig(t, time.Minute)
 	r.into(r, "mirror")
 	j := r.ends(r.submit("job", api.Spec{Pool: "physics"}), "failed")
-	if !strings.Contains(j.Tasks[0].Cause, "what the bridge itself has submitted") || !strings.Contains(j.Tasks[0].Cause, "--to") {
+	if !strings.Contains(j.Tasks[0].Cause, "what the bridge itself has submitted") ||
+		!strings.Contains(j.Tasks[0].Cause, "--to") {
 		t.Errorf("%+v", j.Tasks[0])
 	}
 	if all := r.jobs(); len(all) > 2 {
@@ -52,7 +53,8 @@ func TestRing(t *testing.T) {
 	a.into(b, "there")
 	b.into(a, "back")
 	j := a.ends(a.submit("job", api.Spec{Pool: "physics"}), "failed")
-	if c := j.Tasks[0].Cause; !strings.Contains(c, "its way through bridges is there, back, there") || !strings.Contains(c, "other pools") {
+	if c := j.Tasks[0].Cause; !strings.Contains(c, "its way through bridges is there, back, there") ||
+		!strings.Contains(c, "other pools") {
 		t.Errorf("%+v", j.Tasks[0])
 	}
 	if here, there := len(a.jobs()), len(b.jobs()); here != 2 || there != 1 {

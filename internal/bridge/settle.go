@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/wait"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // settleEvery is how often the server is asked about tasks whose lease is gone.
@@ -17,52 +18,52 @@ const settleEvery = 30 * time.Second
 // ends. One that waits is leased again, and its entry goes on under the new attempt; one
 // that is over, or runs elsewhere, is taken out of the QS.
 func (b *Bridge) settles(ctx context.Context) {
-	for wait(ctx, b.settle, settleEvery) {
-		b.mu.Lock()
+	for wait.On(ctx, b.state.signals.settle, settleEvery) {
+		b.state.mu.Lock()
 		var lost []*item
-		for _, it := range b.items {
+		for _, it := range b.state.items {
 			if !it.live {
 				lost = append(lost, it)
 			}
 		}
-		b.mu.Unlock()
+		b.state.mu.Unlock()
 		for _, it := range lost {
 			if ctx.Err() == nil {
 				b.settleOne(ctx, it)
 			}
 		}
-		if len(lost) > 0 && !sleep(ctx, time.Second) {
+		if len(lost) > 0 && !wait.For(ctx, time.Second) {
 			return
 		}
 	}
 }
 
 func (b *Bridge) settleOne(ctx context.Context, it *item) {
-	b.mu.Lock()
+	b.state.mu.Lock()
 	ref := it.lease.Ref
-	b.mu.Unlock()
-	j, err := b.o.Client.JobTasks(ctx, ref.JobID, ref.Task-1, 1)
+	b.state.mu.Unlock()
+	j, err := b.o.Client.Jobs.Tasks(ctx, ref.JobID, ref.Task-1, 1)
 	var h *api.History
 	if err == nil {
-		h, err = b.o.Client.TaskHistory(ctx, ref.JobID, ref.Task)
+		h, err = b.o.Client.Jobs.History(ctx, ref.JobID, ref.Task)
 	}
-	if err != nil && !errors.Is(err, fairlead.ErrNotFound) {
+	if err != nil && !errors.Is(err, queue.ErrNotFound) {
 		return // later
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.items[it.task()] != it || it.lease.Ref != ref || it.live {
+	b.state.mu.Lock()
+	defer b.state.mu.Unlock()
+	if b.state.items[it.task()] != it || it.lease.Ref != ref || it.live {
 		return // meanwhile it has a lease again, or has gone
 	}
 	switch fate(j, h, ref, b.o.Name) {
 	case fateOver:
-		b.abandon(it, "its job has ended, or runs elsewhere")
+		b.state.abandon(it, "its job has ended, or runs elsewhere")
 	case fateOurs:
 		it.live, it.stale = true, false
 	case fateWaits:
 		it.adoptable = true
 	}
-	poke(b.news)
+	wait.Wake(b.state.signals.news)
 }
 
 // What became of a task whose lease was lost.
@@ -73,17 +74,17 @@ const (
 )
 
 // fate is what became of the task of an attempt.
-func fate(j *api.JobResponse, h *api.History, ref fairlead.Ref, node string) int {
-	if j == nil || fairlead.State(j.Job.State).Ended() {
+func fate(j *api.JobResponse, h *api.History, ref queue.Ref, node string) int {
+	if j == nil || queue.State(j.Job.State).Ended() {
 		return fateOver
 	}
 	for _, t := range j.Tasks {
 		if t.Task != ref.Task {
 			continue
 		}
-		running := t.State == string(fairlead.Running)
+		running := t.State == string(queue.Running)
 		switch {
-		case fairlead.State(t.State).Ended(), running && t.Node != node:
+		case queue.State(t.State).Ended(), running && t.Node != node:
 			return fateOver
 		case running && t.Attempt == ref.Attempt:
 			return fateOurs
@@ -98,13 +99,13 @@ func fate(j *api.JobResponse, h *api.History, ref fairlead.Ref, node string) int
 // noted reports whether the server took note of the end of an attempt whose task was to be
 // tried again, and its reply was lost; or of the end of a later attempt, made by another bridge
 // that had our name meanwhile. What came before that decides nothing any more.
-func noted(h *api.History, ref fairlead.Ref) bool {
+func noted(h *api.History, ref queue.Ref) bool {
 	for _, e := range h.Events {
 		var attempt int
-		if e.Task != ref.Task || e.Code != "again" {
+		if e.Task != ref.Task || e.Code != "again" && e.Code != "refused" {
 			continue
 		}
-		if n, _ := fmt.Sscanf(e.Text, "attempt %d on ", &attempt); n == 1 && attempt >= ref.Attempt {
+		if n, _ := fmt.Sscanf(e.Text, "attempt %d ", &attempt); n == 1 && attempt >= ref.Attempt {
 			return true
 		}
 	}

@@ -1,9 +1,10 @@
 package bridge
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
+
+	"github.com/fairlead/fairlead/internal/environ"
 )
 
 // Variables are the environment variables of a submission: those of the job, and what tells
@@ -13,10 +14,10 @@ func (s *Submission) Variables() map[string]string {
 	if env == nil {
 		env = map[string]string{}
 	}
-	maps.Copy(env, map[string]string{
-		"FAIRLEAD_JOB": fmt.Sprint(s.Ref.JobID), "FAIRLEAD_NUMBER": fmt.Sprint(s.Number), "FAIRLEAD_ATTEMPT": fmt.Sprint(s.Ref.Attempt),
-		"FAIRLEAD_NAME": s.Job.Name, "FAIRLEAD_POOL": s.Job.Pool, "FAIRLEAD_CPUS": fmt.Sprint(cmp.Or(s.Job.Request["cpu"], 1)),
-		"FAIRLEAD_MARKER": s.Marker,
-	})
+	t := environ.Task{
+		Job: s.Ref.JobID, Number: s.Number, Attempt: s.Ref.Attempt, Name: s.Job.Name, Pool: s.Job.Pool,
+	}
+	maps.Copy(env, t.Variables())
+	env["FAIRLEAD_CPUS"], env[environ.Marker] = fmt.Sprint(max(1, s.Job.Request["cpu"])), s.Marker
 	return env
 }

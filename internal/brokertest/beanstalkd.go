@@ -25,8 +25,8 @@ type Beanstalkd struct {
 	server  *daemon.Daemon
 }
 
-// NewBeanstalkd starts one that writes down each command before it answers. As it moves what is
-// in old files to new ones it may still lose something in a kill.
+// NewBeanstalkd starts one that writes down each command before it answers. While it moves the contents
+// of old files to new ones it may still lose something in a kill.
 func NewBeanstalkd(t testing.TB) *Beanstalkd {
 	t.Helper()
 	return newBeanstalkd(t, filepath.Join(t.TempDir(), "binlog"))
@@ -46,7 +46,8 @@ func NewForgetfulBeanstalkd(t testing.TB) *Beanstalkd {
 
 func newBeanstalkd(t testing.TB, binlog string, flags ...string) *Beanstalkd {
 	t.Helper()
-	b := &Beanstalkd{program: need(t, "beanstalkd", "beanstalkd", "/usr/bin/beanstalkd"), port: ports(t, 1)[0], binlog: binlog, flags: flags}
+	b := &Beanstalkd{program: need(t, "beanstalkd", "beanstalkd", "/usr/bin/beanstalkd"), port: ports(t, 1)[0],
+		binlog: binlog, flags: flags}
 	b.Address = fmt.Sprint("127.0.0.1:", b.port)
 	if binlog != "" {
 		if err := os.Mkdir(binlog, 0o700); err != nil {

@@ -4,7 +4,6 @@
 package brokertest
 
 import (
-	"os"
 	"os/exec"
 	"testing"
 
@@ -19,11 +18,7 @@ func need(t testing.TB, pkg string, paths ...string) string {
 			return found
 		}
 	}
-	why := pkg + " is not installed: apt-get install " + pkg
-	if os.Getenv("FAIRLEAD_NO_SKIP") == "1" {
-		t.Fatal(why)
-	}
-	t.Skip(why)
+	daemon.Skip(t, pkg+" is not installed: apt-get install "+pkg)
 	return ""
 }
 

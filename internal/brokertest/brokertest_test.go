@@ -83,7 +83,9 @@ func publish(t *testing.T, r *brokertest.RabbitMQ) {
 	if err := ch.Confirm(false); err != nil {
 		t.Fatal(err)
 	}
-	confirm, err := ch.PublishWithDeferredConfirm("", "q", true, false, amqp.Publishing{DeliveryMode: amqp.Persistent, Body: []byte("x")})
+	confirm, err := ch.PublishWithDeferredConfirm("", "q", true, false, amqp.Publishing{
+		DeliveryMode: amqp.Persistent, Body: []byte("x"),
+	})
 	if err != nil || !confirm.Wait() {
 		t.Fatal("not confirmed: ", err)
 	}

@@ -11,7 +11,6 @@ import (
 type Proxy struct {
 	Address  string
 	upstream string
-	listener net.Listener
 	mu       sync.Mutex
 	hold     bool // what clients send is kept
 	mute     bool // what the broker answers is thrown away
@@ -32,7 +31,7 @@ func NewProxy(t testing.TB, upstream string) *Proxy {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &Proxy{Address: l.Addr().String(), upstream: upstream, listener: l}
+	p := &Proxy{Address: l.Addr().String(), upstream: upstream}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -69,7 +68,7 @@ func (p *Proxy) begin(client net.Conn) {
 			server.Write(text)
 		}
 	}, func() {
-		if !p.hold && !x.kept { // what is held may be sent when the client has gone
+		if !p.hold && !x.kept { // held bytes may be sent when the client has gone
 			server.Close()
 		}
 	})
@@ -130,10 +129,10 @@ func (p *Proxy) Cut() {
 	p.Pass().Drop()
 }
 
-// Held are connections whose clients have gone, and of which the broker has not heard that.
+// Held are connections whose clients have gone, although the broker has not heard that.
 type Held struct{ pipes []*pipe }
 
-// Release has the broker receive what was held, and ends the connections.
+// Release has the broker receive the held bytes, and ends the connections.
 func (h *Held) Release() {
 	for _, x := range h.pipes {
 		x.server.Write(x.held)

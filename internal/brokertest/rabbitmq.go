@@ -92,7 +92,8 @@ func (r *RabbitMQ) Start(t testing.TB) {
 	t.Helper()
 	cmd := r.command(r.erl, "-noinput", "-boot", "start_sasl", "-s", "rabbit", "boot", "+W", "w", "+B", "i",
 		"+S", "2:2", "+sbwt", "none", "+sbwtdcpu", "none", "+sbwtdio", "none",
-		"-syslog", "logger", "[]", "-syslog", "syslog_error_logger", "false", "-kernel", "prevent_overlapping_partitions", "false")
+		"-syslog", "logger", "[]", "-syslog", "syslog_error_logger", "false", "-kernel", "prevent_overlapping_partitions",
+		"false")
 	var err error
 	if r.server, err = daemon.Start(cmd, syscall.SIGKILL); err != nil {
 		t.Fatal("RabbitMQ: ", err)
@@ -128,7 +129,7 @@ func (r *RabbitMQ) Stop() { r.server.Signal(syscall.SIGTERM, time.Minute) }
 
 // Sync has what it knows of queues on disk. It writes messages before it confirms them, but
 // of a queue that was just made it knows nothing after a kill in the two seconds for which
-// Erlang's disk_log keeps what is written together.
+// Erlang's disk_log gathers writes.
 func (r *RabbitMQ) Sync(t testing.TB) { r.Control(t, "eval", "mnesia:sync_log().") }
 
 // Control runs rabbitmqctl, as an administrator would.

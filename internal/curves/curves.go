@@ -5,7 +5,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/history"
 	"github.com/fairlead/fairlead/internal/plot"
 )
 
@@ -15,32 +15,32 @@ type Curve struct {
 	Unit     string
 	From, To time.Time
 	Step     time.Duration
-	Points   []fairlead.HistoryPoint
+	Points   []history.HistoryPoint
 	Width    float64
 	Zone     *time.Location
 }
 
 // All are the pictures of a pool, below each other.
-func (c Curve) All() plot.Stack { return plot.Stack{c.Due(), c.Share(), c.Demand(), c.Wait()} }
+func (c Curve) All() plot.Stack { return plot.Stack{c.Due(), c.share(), c.Demand(), c.Wait()} }
 
-// Due shows what was the pool's due beside what it ran, and shades the difference.
+// Due shows the entitlement of the pool beside its running tasks, and shades the difference.
 func (c Curve) Due() plot.Chart {
 	f := c.chart("Due and running", plot.Axis{Label: c.Unit})
 	f.Series = []plot.Series{
-		c.series("due", func(p *fairlead.HistoryPoint) float64 { return p.FairNow }),
-		c.series("running", func(p *fairlead.HistoryPoint) float64 { return p.Running }),
+		c.series("due", func(p *history.HistoryPoint) float64 { return p.FairNow }),
+		c.series("running", func(p *history.HistoryPoint) float64 { return p.Running }),
 	}
 	f.Gap = &plot.Gap{Less: "owed", More: "borrowed"}
 	return f
 }
 
-// Share shows what part of the pool above it was entitled to, and what part of the use of that
+// share shows what part of the pool above it was entitled to, and what part of the use of that
 // it had.
-func (c Curve) Share() plot.Chart {
+func (c Curve) share() plot.Chart {
 	f := c.chart("Share and use", plot.Axis{Label: "of the pool above", Unit: plot.Percent, To: 1})
 	f.Series = []plot.Series{
-		c.series("share", func(p *fairlead.HistoryPoint) float64 { return orUnknown(p.Share) }),
-		c.series("used", func(p *fairlead.HistoryPoint) float64 { return orUnknown(p.Used) }),
+		c.series("share", func(p *history.HistoryPoint) float64 { return orUnknown(p.Share) }),
+		c.series("used", func(p *history.HistoryPoint) float64 { return orUnknown(p.Used) }),
 	}
 	return f
 }
@@ -49,8 +49,8 @@ func (c Curve) Share() plot.Chart {
 func (c Curve) Demand() plot.Chart {
 	f := c.chart("Demand", plot.Axis{Label: c.Unit + ", tasks"})
 	f.Series = []plot.Series{
-		c.series(c.Unit+" that run or wait", func(p *fairlead.HistoryPoint) float64 { return p.Demand }),
-		c.series("waiting tasks", func(p *fairlead.HistoryPoint) float64 { return p.Waiting }),
+		c.series(c.Unit+" that run or wait", func(p *history.HistoryPoint) float64 { return p.Demand }),
+		c.series("waiting tasks", func(p *history.HistoryPoint) float64 { return p.Waiting }),
 	}
 	f.Series[0].Fill = true
 	return f
@@ -59,7 +59,7 @@ func (c Curve) Demand() plot.Chart {
 // Wait shows how long the oldest job had waited.
 func (c Curve) Wait() plot.Chart {
 	f := c.chart("Oldest wait", plot.Axis{Unit: plot.Seconds})
-	f.Series = []plot.Series{c.series("oldest wait", func(p *fairlead.HistoryPoint) float64 { return p.OldestWait })}
+	f.Series = []plot.Series{c.series("oldest wait", func(p *history.HistoryPoint) float64 { return p.OldestWait })}
 	f.Series[0].Fill = true
 	return f
 }
@@ -72,7 +72,7 @@ func (c Curve) chart(title string, y plot.Axis) plot.Chart {
 }
 
 // series is one number of all points. Where points are missing nothing is known.
-func (c Curve) series(name string, of func(*fairlead.HistoryPoint) float64) plot.Series {
+func (c Curve) series(name string, of func(*history.HistoryPoint) float64) plot.Series {
 	s := plot.Series{Name: name, Step: true, Gaps: true}
 	unknown := func(at time.Time) {
 		s.Points = append(s.Points, plot.Point{X: min(unix(at), unix(c.To)), Y: math.NaN()})

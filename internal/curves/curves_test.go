@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/history"
 	"github.com/fairlead/fairlead/internal/plot"
 )
 
@@ -19,7 +19,7 @@ func TestGaps(t *testing.T) {
 	half := 0.5
 	c := Curve{Name: `<b>"x"</b>`, Unit: "cpu", From: zero, To: zero.Add(time.Minute), Step: 10 * time.Second}
 	for _, i := range []int{0, 1, 4} {
-		p := fairlead.HistoryPoint{At: zero.Add(time.Duration(i) * c.Step), Seconds: 10, FairNow: 2, Running: float64(i), Demand: 5}
+		p := history.HistoryPoint{At: zero.Add(time.Duration(i) * c.Step), Seconds: 10, FairNow: 2, Running: float64(i), Demand: 5}
 		if i == 1 {
 			p.Share, p.Used = &half, &half
 		}
@@ -33,7 +33,7 @@ func TestGaps(t *testing.T) {
 		t.Errorf("running is %q, want %q", said, want)
 	}
 	said = ""
-	for _, p := range c.Share().Series[0].Points {
+	for _, p := range c.share().Series[0].Points {
 		said += label(p.X-unix(zero), p.Y)
 	}
 	if want := "0:? 10:0.5 20:? 40:? 50:? "; said != want {

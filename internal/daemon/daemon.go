@@ -6,8 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"net"
 	"os/exec"
 	"runtime"
 	"syscall"
@@ -56,9 +54,6 @@ func (d *Daemon) Alive() bool {
 	}
 }
 
-// Pid is its number.
-func (d *Daemon) Pid() int { return d.cmd.Process.Pid }
-
 // Signal sends a signal and waits for the end. What does not end in time is killed.
 func (d *Daemon) Signal(s syscall.Signal, within time.Duration) {
 	d.cmd.Process.Signal(s)
@@ -87,22 +82,4 @@ func (d *Daemon) Await(within time.Duration, ready func(context.Context) error) 
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
-}
-
-// Ports are free ports of this machine, all different, which the system does not give to
-// connections: a server can be restarted on its own. Somebody else could still take one before it
-// is used.
-func Ports(n int) ([]int, error) {
-	var ports []int
-	for tries := 0; len(ports) < n; tries++ {
-		l, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", 10_000+rand.IntN(20_000)))
-		if err != nil && tries > 100*n {
-			return nil, err
-		}
-		if err == nil {
-			defer l.Close() // only when all are chosen, so that none is chosen twice
-			ports = append(ports, l.Addr().(*net.TCPAddr).Port)
-		}
-	}
-	return ports, nil
 }

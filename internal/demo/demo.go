@@ -39,6 +39,7 @@ func Length(i int) time.Duration {
 
 // Run is one job that ran, or waits still (then it has no start).
 type Run struct {
+	Job                   int64 // its number, which is the same in all phases
 	User                  string
 	Submitted, Start, End time.Time
 }
@@ -51,10 +52,9 @@ func Config(policy string) (*config.Config, error) {
 // UserSummary is what one user saw.
 type UserSummary struct {
 	User string        `json:"user"`
-	Jobs int           `json:"jobs"`
-	Wait time.Duration `json:"wait"` // mean, of the jobs that started
+	Jobs int           `json:"jobs"` // that started
 	Last time.Duration `json:"last"` // until the last of its jobs that started did
-	Got  float64       `json:"got"`  // of what was shared while all had work
+	Got  float64       `json:"got"`  // of the shared service while all had work
 }
 
 // Summary is what a phase came to.
@@ -116,9 +116,7 @@ func summariseUser(user string, runs []Run, from, to time.Time) UserSummary {
 			continue
 		}
 		u.Jobs++
-		wait := r.Start.Sub(r.Submitted)
-		u.Wait += wait
-		u.Last = max(u.Last, wait)
+		u.Last = max(u.Last, r.Start.Sub(r.Submitted))
 		begin, end := r.Start, r.End
 		if begin.Before(from) {
 			begin = from
@@ -130,16 +128,13 @@ func summariseUser(user string, runs []Run, from, to time.Time) UserSummary {
 			u.Got += end.Sub(begin).Seconds()
 		}
 	}
-	if u.Jobs > 0 {
-		u.Wait /= time.Duration(u.Jobs)
-	}
 	return u
 }
 
 // Simulated is a phase in virtual time.
 type Simulated struct {
 	Summary Summary
-	Steps   uint64
+	Runs    []Run
 	// Versus compares the second user's first waiting job with the first user's, at
 	// the moment when all have asked.
 	Versus *why.Comparison
@@ -174,19 +169,25 @@ func Simulate(policy string) (*Simulated, error) {
 		s.finish(heap.Pop(&s.ends).(end))
 		s.step()
 	}
-	out.Summary, out.Steps = Summarise(policy, s.runs, s.now), core.Steps()
+	out.Summary, out.Runs = Summarise(policy, s.runs, s.now), s.runs
 	return out, nil
 }
 
 // compare notes who goes first when all have asked.
 func (o *Simulated) compare(core *sched.Scheduler) {
 	a, b := core.Pool(Asks[1].User), core.Pool(Asks[0].User)
-	level, parts := core.Parting(a, b)
+	level, parts := core.Explain().Parting(a, b)
 	if !parts {
 		return
 	}
-	o.Units = why.Units{Unit: core.Cluster().Unit(), Growth: core.Now().Growth, Reference: core.Clock().Reference(), HalfLifeSeconds: core.Clock().HalfLife().Seconds()}
-	o.Versus = &why.Comparison{Version: why.Version, A: fmt.Sprintf("%s's first job", Asks[1].User), B: fmt.Sprintf("%s's next job", Asks[0].User), PoolA: Asks[1].User, PoolB: Asks[0].User}
+	o.Units = why.Units{
+		Unit: core.Cluster().Unit(), Growth: core.Read().Now().Growth, Reference: core.Read().Clock().Reference(),
+		HalfLifeSeconds: core.Read().Clock().HalfLife().Seconds(),
+	}
+	o.Versus = &why.Comparison{
+		Version: why.Version, A: fmt.Sprintf("%s's first job", Asks[1].User), B: fmt.Sprintf("%s's next job", Asks[0].User),
+		PoolA: Asks[1].User, PoolB: Asks[0].User,
+	}
 	o.Versus.Decide(level)
 }
 
@@ -229,8 +230,9 @@ func (s *simulation) submit(a Ask) {
 		s.left += a.Jobs
 	}
 	for range a.Jobs {
-		s.runs = append(s.runs, Run{User: a.User, Submitted: s.now})
-		s.core.Add(sched.Job{ID: int64(len(s.runs)), Pool: s.core.Pool(a.User), Shape: s.core.Shape(nil), Priority: 2, Tasks: 1}, s.now)
+		s.runs = append(s.runs, Run{Job: int64(len(s.runs) + 1), User: a.User, Submitted: s.now})
+		s.core.Add(
+			sched.Job{ID: int64(len(s.runs)), Pool: s.core.Pool(a.User), Key: s.core.Key(nil), Priority: 2, Tasks: 1}, s.now)
 	}
 }
 

@@ -22,7 +22,7 @@ func (e *HeldError) Error() string {
 // Take takes the lock that a file stands for, which is made if need be. If another process
 // has it the error is a [*HeldError].
 func Take(path string) (*Lock, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -43,5 +43,36 @@ func Take(path string) (*Lock, error) {
 	return &Lock{f}, nil
 }
 
-// Release lets go of the lock.
-func (l *Lock) Release() error { return l.f.Close() }
+// open opens the file of a lock, in which the number of a process is to stand. What somebody else may
+// have put in its place, where others may write too, is not followed and not written into.
+func open(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
+	if errors.Is(err, syscall.ELOOP) {
+		return nil, strange(path, "is a symbolic link")
+	}
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	switch stat, known := info.Sys().(*syscall.Stat_t); {
+	case err != nil:
+	case !info.Mode().IsRegular():
+		err = strange(path, "is not a file")
+	case known && stat.Nlink > 1:
+		err = strange(path, "has another name, too (a hard link)")
+	default:
+		return f, nil
+	}
+	f.Close()
+	return nil, err
+}
+
+func strange(path, what string) error {
+	return fmt.Errorf("%s %s, and a file for a lock belongs there: look who put it there, and remove it", path, what)
+}
+
+// Release lets go of the lock. To close the file is not enough: a process that is being started just now
+// has it, too, until it runs its program.
+func (l *Lock) Release() error {
+	return errors.Join(syscall.Flock(int(l.f.Fd()), syscall.LOCK_UN), l.f.Close())
+}

@@ -66,7 +66,8 @@ func quantityOf(name, number string, part, mega bool) ([]quantity, error) {
 	}
 	switch {
 	case err != nil || !part && (v > maxAmount || v != math.Trunc(v)):
-		return []quantity{{}}, fmt.Errorf("%s of %s is not a whole number up to %d", plainText(number, 30), name, int64(maxAmount))
+		return []quantity{{}}, fmt.Errorf("%s of %s is not a whole number up to %d", plainText(number, 30), name,
+			int64(maxAmount))
 	case share.CheckName(name) != nil:
 		return []quantity{{}}, fmt.Errorf("%q is not a name that resources may have here", plainText(name, 40))
 	case part:
@@ -90,8 +91,8 @@ func ourName(name string) string {
 
 func mega(name string) bool { return name == "memory-mb" || name == "memory" }
 
-// solve turns percentages into amounts. It names the resources of which it is not
-// known how much there is.
+// solve turns percentages into amounts. It names the resources whose total is
+// unknown.
 func solve(all []quantity, capacity map[string]int64) (known map[string]int64, unknown []string) {
 	known = map[string]int64{}
 	missing := map[string]bool{}

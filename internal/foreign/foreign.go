@@ -8,47 +8,6 @@ import (
 	"unicode/utf8"
 )
 
-// MaxSize bounds a source, in bytes. The dump of a large site has a line for each user.
-const MaxSize = 4 << 20
-
-// Kinds of sources.
-const (
-	Hadoop   = "hadoop"
-	Slurm    = "slurm"
-	Fairlead = "fairlead" // a configuration of our own; see package config
-)
-
-// Features say what the configuration that is written may use.
-type Features struct {
-	Policies   map[string]bool
-	ZeroWeight bool             // under the policy fairtree
-	Reclaim    bool             // reclaim: {min_after, share_after}
-	Capacity   map[string]int64 // of the machines, for percentages of it; nil is not known
-}
-
-// Result is the configuration made of a source, and what became of each setting.
-type Result struct {
-	From  string // Hadoop or Slurm
-	YAML  []byte
-	Items []Item // in the order of their lines
-}
-
-// Error says why a source cannot be read at all, and where.
-type Error struct {
-	Line, Col int // from 1; 0 is the file as a whole
-	Msg       string
-}
-
-func (e *Error) Error() string {
-	switch {
-	case e.Line == 0:
-		return e.Msg
-	case e.Col == 0:
-		return fmt.Sprintf("line %d: %s", e.Line, e.Msg)
-	}
-	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Col, e.Msg)
-}
-
 // Detect tells by its text what a source is.
 func Detect(text []byte) string {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
@@ -75,7 +34,8 @@ func Read(name, from string, text []byte, can Features) (*Result, error) {
 	}
 	clean := strings.TrimPrefix(string(text), "\ufeff")
 	if i := invalid(clean); i >= 0 {
-		return nil, &Error{Line: 1 + strings.Count(clean[:i], "\n"), Msg: "the file is not UTF-8 from here on; convert it first, e.g. with iconv -t UTF-8"}
+		return nil, &Error{Line: 1 + strings.Count(clean[:i], "\n"),
+			Msg: "the file is not UTF-8 from here on; convert it first, e.g. with iconv -t UTF-8"}
 	}
 	switch from {
 	case Hadoop:
@@ -98,3 +58,6 @@ func invalid(text string) int {
 	}
 	return -1
 }
+
+// MaxSize bounds a source, in bytes. The dump of a large site has a line for each user.
+const MaxSize = 4 << 20

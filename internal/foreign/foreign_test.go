@@ -88,20 +88,24 @@ func TestPassesCheck(t *testing.T) {
 
 // TestRefused: what cannot be read is refused with its line, and quickly.
 func TestRefused(t *testing.T) {
-	bomb := "<!DOCTYPE a [<!ENTITY b \"" + strings.Repeat("x", 1000) + "\"><!ENTITY c \"&b;&b;&b;&b;\">]>\n<allocations>&c;</allocations>"
+	bomb := "<!DOCTYPE a [<!ENTITY b \"" + strings.Repeat("x", 1000) +
+		"\"><!ENTITY c \"&b;&b;&b;&b;\">]>\n<allocations>&c;</allocations>"
 	for _, c := range []struct{ name, from, text, want string }{
 		{"empty", foreign.Hadoop, "", "line 1, column 1: the file holds no element"},
-		{"not closed", foreign.Hadoop, "<allocations>\n<queue name='a'>\n</allocations>", "line 3: this is not XML: element <queue> closed by </allocations>"},
+		{"not closed", foreign.Hadoop, "<allocations>\n<queue name='a'>\n</allocations>",
+			"line 3: this is not XML: element <queue> closed by </allocations>"},
 		{"site", foreign.Hadoop, "<configuration/>", "line 1: this is a file of properties"},
 		{"other", foreign.Hadoop, "<html/>", "line 1: the outermost element is <html>"},
 		{"two", foreign.Hadoop, "<allocations/>\n<allocations/>", "line 2, column 1: a second element"},
 		{"text", foreign.Hadoop, "<allocations/>\nx", "line 1, column 15: there is text outside"},
 		{"bomb", foreign.Hadoop, bomb, "line 1, column 1: document types"},
-		{"entity", foreign.Hadoop, "<allocations>\n&b;</allocations>", "line 2: this is not XML: invalid character entity &b;"},
+		{"entity", foreign.Hadoop, "<allocations>\n&b;</allocations>",
+			"line 2: this is not XML: invalid character entity &b;"},
 		{"external", foreign.Hadoop, "<!DOCTYPE a SYSTEM \"file:///etc/passwd\"><allocations/>", "document types"},
 		{"charset", foreign.Hadoop, "<?xml version='1.0' encoding='latin1'?><allocations/>", "is in latin1"},
 		{"deep", foreign.Hadoop, strings.Repeat("<queue>", 100_000), "nested deeper than 64"},
-		{"many", foreign.Hadoop, "<allocations>" + strings.Repeat("<a/>", 100_000) + "</allocations>", "more than 50000 elements"},
+		{"many", foreign.Hadoop, "<allocations>" + strings.Repeat("<a/>", 100_000) + "</allocations>",
+			"more than 50000 elements"},
 		{"large", foreign.Hadoop, "<allocations>" + strings.Repeat(" ", 1<<20) + "</allocations>", "larger than 1 MiB"},
 		{"bytes", foreign.Hadoop, "<allocations>\n\xff</allocations>", "line 2: the file is not UTF-8"},
 		{"no lines", foreign.Slurm, "# nothing\n", "holds no lines of a dump"},

@@ -54,7 +54,8 @@ func convert(t *testing.T, from, text string) {
 		return
 	}
 	for _, i := range r.Items {
-		if i.Line < 0 || i.Line > lines || i.Where == "" || strings.ContainsAny(i.String(), "\n\r\x1b") || i.Note == "" && i.Outcome != foreign.Taken {
+		if i.Line < 0 || i.Line > lines || i.Where == "" || strings.ContainsAny(i.String(), "\n\r\x1b") || i.Note == "" &&
+			i.Outcome != foreign.Taken {
 			t.Fatalf("%q: line %d: %q", text, i.Line, i)
 		}
 	}

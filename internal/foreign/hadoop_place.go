@@ -49,7 +49,8 @@ func (h *hadoop) place(d *document) {
 		}
 	}
 	if !specified {
-		h.add(h.placement.line, "placement", "queuePlacementPolicy", "", Changed, "there is no rule specified, but a job that names a pool (submit -A) always goes there")
+		h.add(h.placement.line, "placement", "queuePlacementPolicy", "", Changed,
+			"there is no rule specified, but a job that names a pool (submit -A) always goes there")
 	}
 	own, any := false, false
 	for _, t := range all {
@@ -57,7 +58,8 @@ func (h *hadoop) place(d *document) {
 			continue
 		}
 		if len(d.rules) == maxRules {
-			h.add(h.placement.line, "placement", "queuePlacementPolicy", "", Left, "there would be more than %d rules; the pools of the last ones have to be named by the jobs", maxRules)
+			h.add(h.placement.line, "placement", "queuePlacementPolicy", "", Left,
+				"there would be more than %d rules; the pools of the last ones have to be named by the jobs", maxRules)
 			break
 		}
 		d.rules = append(d.rules, t.rule)
@@ -77,7 +79,8 @@ func creates(e *element) bool { return !strings.EqualFold(e.attr("create"), "fal
 
 func (h *hadoop) specified(e *element, late bool) {
 	if late {
-		h.add(e.line, "placement", "rule", "specified", Changed, "it comes first here: a job that names a pool (submit -A) goes there, whatever the rules above it")
+		h.add(e.line, "placement", "rule", "specified", Changed,
+			"it comes first here: a job that names a pool (submit -A) goes there, whatever the rules above it")
 		return
 	}
 	h.add(e.line, "placement", "rule", "specified", Taken, "")
@@ -91,7 +94,8 @@ func (h *hadoop) reject(d *document, e *element, all []target) {
 		h.add(e.line, "placement", "rule", "reject", Taken, "")
 		return
 	}
-	h.add(e.line, "placement", "rule", "reject", Left, "what no rule takes goes to the pool default; it is refused only with pools_on_demand: false and no pool default")
+	h.add(e.line, "placement", "rule", "reject", Left,
+		"what no rule takes goes to the pool default; it is refused only with pools_on_demand: false and no pool default")
 }
 
 // targets are where a rule puts jobs. Rules that cannot be followed are noted, and put
@@ -109,13 +113,15 @@ func (h *hadoop) targets(e *element) []target {
 	case name == "default":
 		path := queuePath(e.attr("queue"))
 		if share.CheckPath(path) != nil {
-			h.add(e.line, "placement", "rule", name, Left, "its queue %q cannot be a pool; add a rule for it", plainText(path, 60))
+			h.add(e.line, "placement", "rule", name, Left, "its queue %q cannot be a pool; add a rule for it",
+				plainText(path, 60))
 			return nil
 		}
 		h.add(e.line, "placement", "rule", name, Taken, "")
 		return []target{{rule: rule{pool: path}, always: true}}
 	case name == "secondaryGroupExistingQueue":
-		h.add(e.line, "placement", "rule", name, Left, "only the primary group of a user is known; add rules for the users, such as {user: \"ann|bob\", pool: ...}")
+		h.add(e.line, "placement", "rule", name, Left,
+			"only the primary group of a user is known; add rules for the users, such as {user: \"ann|bob\", pool: ...}")
 		return nil
 	case field == "" || name == "nestedUserQueue" && nested == nil:
 		h.add(e.line, "placement", "rule", name, Left, "it is not known; add a rule of placement for it")
@@ -128,7 +134,7 @@ func (h *hadoop) targets(e *element) []target {
 	return h.nested(e, nested, field)
 }
 
-// nested puts jobs into pools below those that the inner rule names.
+// nested puts jobs into pools below the pools that the inner rule names.
 func (h *hadoop) nested(e, inner *element, field string) []target {
 	name := e.attr("name")
 	var parents []target
@@ -136,7 +142,8 @@ func (h *hadoop) nested(e, inner *element, field string) []target {
 		parents = h.existing(h.root, rule{}, f, false, true)
 		h.add(inner.line, "placement", "rule", inner.attr("name"), Taken, "")
 	} else if inner.attr("name") == "specified" {
-		h.add(inner.line, "placement", "rule", "specified", Taken, "a job that names a pool with pools below it goes to its user's below that")
+		h.add(inner.line, "placement", "rule", "specified", Taken,
+			"a job that names a pool with pools below it goes to its user's below that")
 		h.add(e.line, "placement", "rule", name, Taken, "")
 		return nil
 	} else {
@@ -157,7 +164,8 @@ func (h *hadoop) nested(e, inner *element, field string) []target {
 		case p != nil && (field == "user" && t.user == "" || field == "group" && t.group == ""):
 			all = append(all, h.existing(p, t.rule, field, false, false)...)
 		default:
-			h.add(e.line, "placement", "rule", name, Left, "it may not create queues, and which there are below %s is not known in advance; add rules for them", t.pool)
+			h.add(e.line, "placement", "rule", name, Left,
+				"it may not create queues, and which there are below %s is not known in advance; add rules for them", t.pool)
 			return nil
 		}
 	}
@@ -166,7 +174,7 @@ func (h *hadoop) nested(e, inner *element, field string) []target {
 }
 
 // existing puts jobs into the pools below p that have the name of their user or group:
-// into any if they may be made, else into those that there are.
+// into any if they may be made, else into existing ones.
 func (h *hadoop) existing(p *pool, base rule, field string, make, parents bool) []target {
 	prefix := ""
 	if !p.isRoot() {
@@ -265,16 +273,18 @@ func (h *hadoop) limitUsers(own, all bool) {
 			if !ok {
 				continue
 			}
-			p := h.root.named[share.CleanName(name)]
+			p := h.root.named[share.UserPool(name)]
 			if !own || p == nil && !all || p != nil && (p.parent || p.running >= 0 && p.running < n) {
-				h.add(c.line, where, c.name, c.text, Left, "a user has no limit of their own here; give the user a pool with max_running: %d", n)
+				h.add(c.line, where, c.name, c.text, Left,
+					"a user has no limit of their own here; give the user a pool with max_running: %d", n)
 				continue
 			}
 			if p == nil {
-				p = h.root.add(name, where, c.line)
+				p = h.root.addCalled(share.UserPool(name), where, c.line)
 			}
 			p.running = n
-			h.add(c.line, where, c.name, c.text, Changed, "max_running: %d of the user's pool; it counts tasks, and jobs of the user in other pools are not counted", n)
+			h.add(c.line, where, c.name, c.text, Changed,
+				"max_running: %d of the user's pool; it counts tasks, and jobs of the user in other pools are not counted", n)
 		}
 	}
 }

@@ -24,7 +24,8 @@ func (h *hadoop) timeout(p *pool, where string, e *element, to *time.Duration) {
 	case !h.can.Reclaim:
 		h.add(e.line, where, e.name, e.text, Left, noReclaim)
 	case n == 0:
-		h.add(e.line, where, e.name, e.text, Left, "a task is not stopped without any delay; give the pool a reclaim of a second or more")
+		h.add(e.line, where, e.name, e.text, Left,
+			"a task is not stopped without any delay; give the pool a reclaim of a second or more")
 	default:
 		h.timeouts = true
 		if *to = time.Duration(n) * time.Second; n > forever {
@@ -40,7 +41,8 @@ func (h *hadoop) threshold(p *pool, where string, e *element) {
 	percent := math.Round(min(v, 1)*1e5) / 1e3
 	switch {
 	case err != nil || !(percent > 0):
-		h.add(e.line, where, e.name, e.text, Left, "it is not a fraction above 0; without a share_after a pool stops nothing for its share")
+		h.add(e.line, where, e.name, e.text, Left,
+			"it is not a fraction above 0; without a share_after a pool stops nothing for its share")
 	case !h.can.Reclaim:
 		h.add(e.line, where, e.name, e.text, Left, noReclaim)
 	default:

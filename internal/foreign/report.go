@@ -51,7 +51,7 @@ func (i Item) String() string {
 }
 
 // Text is the report, as config import prints it: a line for each setting that is not
-// the same here, and at the end how many of which there were.
+// the same here, and at the end the number of each kind.
 func (r *Result) Text(file string) string {
 	var b strings.Builder
 	for _, i := range r.Items {
@@ -62,7 +62,8 @@ func (r *Result) Text(file string) string {
 	for _, o := range []struct {
 		outcome Outcome
 		words   string
-	}{{Taken, "taken over"}, {Changed, "taken over with a difference"}, {Needless, "not needed here"}, {Left, "not taken over"}} {
+	}{{Taken, "taken over"}, {Changed, "taken over with a difference"}, {Needless, "not needed here"}, {Left,
+		"not taken over"}} {
 		if names := r.tally(o.outcome); names != "" {
 			fmt.Fprintf(&b, "%s: %d (%s)\n", o.words, r.Count(o.outcome), names)
 		}
@@ -110,7 +111,8 @@ func (r *Result) tally(o Outcome) string {
 type notes struct{ items []Item }
 
 func (n *notes) add(line int, where, setting, value string, o Outcome, format string, args ...any) {
-	n.items = append(n.items, Item{Line: line, Where: where, Setting: plainText(setting, 60), Value: plainText(value, 80), Outcome: o, Note: fmt.Sprintf(format, args...)})
+	n.items = append(n.items, Item{Line: line, Where: where, Setting: plainText(setting, 60), Value: plainText(value, 80),
+		Outcome: o, Note: fmt.Sprintf(format, args...)})
 }
 
 // finish puts the items in the order of their lines.
@@ -122,7 +124,8 @@ func (n *notes) finish() []Item {
 // plainText makes a text of the source fit for one line of a report or a comment.
 func plainText(text string, most int) string {
 	text = strings.Join(strings.Fields(strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp, unicode.Bidi_Control, unicode.Noncharacter_Code_Point) {
+		if unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp, unicode.Bidi_Control,
+			unicode.Noncharacter_Code_Point) {
 			return ' '
 		}
 		return r
@@ -132,3 +135,41 @@ func plainText(text string, most int) string {
 	}
 	return text
 }
+
+// Features say what the configuration that is written may use.
+type Features struct {
+	Policies   map[string]bool
+	ZeroWeight bool             // under the policy fairtree
+	Reclaim    bool             // reclaim: {min_after, share_after}
+	Capacity   map[string]int64 // of the machines, for percentages of it; nil is not known
+}
+
+// Result is the configuration made of a source, and what became of each setting.
+type Result struct {
+	From  string // Hadoop or Slurm
+	YAML  []byte
+	Items []Item // in the order of their lines
+}
+
+// Error says why a source cannot be read at all, and where.
+type Error struct {
+	Line, Col int // from 1; 0 is the file as a whole
+	Msg       string
+}
+
+func (e *Error) Error() string {
+	switch {
+	case e.Line == 0:
+		return e.Msg
+	case e.Col == 0:
+		return fmt.Sprintf("line %d: %s", e.Line, e.Msg)
+	}
+	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Col, e.Msg)
+}
+
+// Kinds of sources.
+const (
+	Hadoop   = "hadoop"
+	Slurm    = "slurm"
+	Fairlead = "fairlead" // a configuration of our own; see package config
+)

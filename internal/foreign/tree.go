@@ -58,7 +58,19 @@ func (p *pool) add(name, where string, line int) *pool {
 	if p.depth() >= share.MaxDepth {
 		return nil
 	}
-	clean := p.free(share.CleanName(name))
+	return p.addCalled(p.free(nameOf(name)), where, line)
+}
+
+// nameOf is the name of a pool that stands for a foreign account or queue: the same name if it can be one.
+func nameOf(name string) string {
+	if share.CheckName(name) == nil {
+		return name
+	}
+	return share.CleanName(name)
+}
+
+// addCalled adds a pool of a name that can be one and that no other pool below p has.
+func (p *pool) addCalled(clean, where string, line int) *pool {
 	c := &pool{name: clean, where: where, line: line, running: -1, above: p}
 	if p.named == nil {
 		p.named = map[string]*pool{}
@@ -118,11 +130,13 @@ func (p *pool) reconcile(n *notes) {
 	for _, resource := range slices.Sorted(maps.Keys(p.max)) {
 		most := p.max[resource]
 		if least := p.min[resource]; least > most {
-			n.add(p.line, p.where, "min "+resource, amount(least), Changed, "it is above the maximum, which wins: min is %s", amount(most))
+			n.add(p.line, p.where, "min "+resource, amount(least), Changed, "it is above the maximum, which wins: min is %s",
+				amount(most))
 			p.min[resource] = most
 		}
 		if sum := p.guaranteedBelow(resource); sum > most {
-			n.add(p.line, p.where, "max "+resource, amount(most), Left, "the minima below add up to %s, which could never be kept; raise the maximum or lower the minima, and add it", amount(sum))
+			n.add(p.line, p.where, "max "+resource, amount(most), Left,
+				"the minima below add up to %s, which could never be kept; raise the maximum or lower the minima, and add it", amount(sum))
 			delete(p.max, resource)
 		}
 	}
@@ -131,7 +145,7 @@ func (p *pool) reconcile(n *notes) {
 	}
 }
 
-// guaranteedBelow adds up what is guaranteed to the pools below p.
+// guaranteedBelow adds up the minima of the pools below p.
 func (p *pool) guaranteedBelow(resource string) int64 {
 	sum := int64(0)
 	for _, c := range p.pools {
@@ -140,10 +154,18 @@ func (p *pool) guaranteedBelow(resource string) int64 {
 	return sum
 }
 
-// amount writes what is likely to be a number of bytes as a size.
+// amount writes a value that is likely to be a number of bytes as a size.
 func amount(v int64) string {
 	if v >= 1<<20 && v%(1<<20) == 0 {
 		return units.FormatSize(v)
 	}
 	return fmt.Sprint(v)
+}
+
+// reclaim says when running tasks are stopped for a pool; spans of 0 say nothing, and
+// negative ones never.
+type reclaim struct {
+	minAfter, shareAfter time.Duration
+	below                float64 // percent of the share; 0 says nothing
+	protect              bool
 }

@@ -45,7 +45,8 @@ func readXML(text string) (*element, error) {
 		if strings.EqualFold(charset, "us-ascii") || strings.EqualFold(charset, "ascii") {
 			return input, nil
 		}
-		return nil, fmt.Errorf("the file says that it is in %s; convert it to UTF-8, and say so in its first line", plainText(charset, 40))
+		return nil, fmt.Errorf("the file says that it is in %s; convert it to UTF-8, and say so in its first line",
+			plainText(charset, 40))
 	}
 	for {
 		line, col := r.d.InputPos()

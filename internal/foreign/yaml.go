@@ -28,8 +28,8 @@ type rule struct{ user, group, pool string }
 // maxRules is how many rules a configuration may have.
 const maxRules = 1000
 
-// reaches reports whether some job may come to a rule behind those that there are. One
-// that none comes to is refused in a configuration.
+// reaches reports whether some job may come to a rule behind the present ones. A configuration
+// refuses a rule that no job can come to.
 func (d *document) reaches(r rule) bool {
 	for _, above := range d.rules {
 		if (above.user == "" || above.user == r.user) && (above.group == "" || above.group == r.group) {
@@ -141,14 +141,6 @@ func amounts(of map[string]int64) string {
 		parts = append(parts, key(name)+": "+amount(of[name]))
 	}
 	return "{" + strings.Join(parts, ", ") + "}"
-}
-
-// reclaim says when running tasks are stopped for a pool; spans of 0 say nothing, and
-// negative ones never.
-type reclaim struct {
-	minAfter, shareAfter time.Duration
-	below                float64 // percent of the share; 0 says nothing
-	protect              bool
 }
 
 func (r reclaim) yaml() string {

@@ -16,8 +16,8 @@ type Device struct {
 	Type string // such as a100; "" if it is not known
 }
 
-// Resource is what the device is counted as: gpu, or gpu:a100.
-func (d Device) Resource() string {
+// resource is what the device is counted as: gpu, or gpu:a100.
+func (d Device) resource() string {
 	if d.Type == "" {
 		return resource
 	}
@@ -30,7 +30,7 @@ const resource = "gpu"
 func Capacity(devices []Device) map[string]int64 {
 	all := map[string]int64{}
 	for _, d := range devices {
-		all[d.Resource()]++
+		all[d.resource()]++
 	}
 	return all
 }
@@ -51,7 +51,8 @@ func Numbered(capacity map[string]int64, names []string) ([]Device, error) {
 		return nil, fmt.Errorf("%d GPUs on one machine are too many, at most %d", count, most)
 	}
 	if names != nil && int64(len(names)) < count {
-		return nil, fmt.Errorf("%d GPUs are to be offered, but %s=%s lets this program use only %d", count, Visible, strings.Join(names, ","), len(names))
+		return nil, fmt.Errorf("%d GPUs are to be offered, but %s=%s lets this program use only %d", count, Visible,
+			strings.Join(names, ","), len(names))
 	}
 	slices.Sort(kinds)
 	var all []Device

@@ -15,10 +15,11 @@ import (
 
 func TestTypeOf(t *testing.T) {
 	for product, want := range map[string]string{
-		"NVIDIA A100-SXM4-80GB": "a100", "NVIDIA A100 80GB PCIe": "a100", "NVIDIA H100 80GB HBM3": "h100", "NVIDIA GH200 480GB": "gh200",
-		"Tesla V100-SXM2-16GB": "v100", "Tesla T4": "t4", "NVIDIA L40S": "l40s", "NVIDIA GeForce RTX 3090 Ti": "rtx3090ti", "GeForce GTX 1080": "gtx1080",
-		"Quadro RTX 6000": "rtx6000", "NVIDIA RTX A6000": "rtxa6000", "NVIDIA GeForce RTX 4070 SUPER": "rtx4070super",
-		"NVIDIA Graphics Device": "", "": "", "NVIDIA /:": "",
+		"NVIDIA A100-SXM4-80GB": "a100", "NVIDIA A100 80GB PCIe": "a100", "NVIDIA H100 80GB HBM3": "h100",
+		"NVIDIA GH200 480GB": "gh200", "Tesla V100-SXM2-16GB": "v100", "Tesla T4": "t4", "NVIDIA L40S": "l40s",
+		"NVIDIA GeForce RTX 3090 Ti": "rtx3090ti", "GeForce GTX 1080": "gtx1080", "Quadro RTX 6000": "rtx6000",
+		"NVIDIA RTX A6000": "rtxa6000", "NVIDIA GeForce RTX 4070 SUPER": "rtx4070super", "NVIDIA Graphics Device": "", "": "",
+		"NVIDIA /:": "",
 	} {
 		if got := gpu.TypeOf(product); got != want {
 			t.Errorf("%q: %q, want %q", product, got, want)
@@ -38,7 +39,10 @@ func smi(t *testing.T, script string) {
 
 func TestFindByProgram(t *testing.T) {
 	for _, c := range []struct{ script, want, err string }{
-		{`printf '0, NVIDIA A100-SXM4-80GB\n1, NVIDIA A100-SXM4-80GB\n2, Something Else\n'`, "[{0 a100} {1 a100} {2 somethingelse}]", ""},
+		{
+			`printf '0, NVIDIA A100-SXM4-80GB\n1, NVIDIA A100-SXM4-80GB\n2, Something Else\n'`,
+			"[{0 a100} {1 a100} {2 somethingelse}]", "",
+		},
 		{`echo No devices were found; exit 6`, "[]", ""},
 		{`echo "couldn't communicate with the NVIDIA driver" >&2; exit 9`, "[]", "couldn't communicate"},
 		{`printf 'x, A\n'`, "[]", "does not begin with the number of a device"},
@@ -91,7 +95,8 @@ func TestNamesOfDevices(t *testing.T) {
 	if got := gpu.Capacity(all); !maps.Equal(got, map[string]int64{"gpu": 1, "gpu:a100": 2, "gpu:h100": 1}) {
 		t.Errorf("capacity %v", got)
 	}
-	if all, err := gpu.Numbered(map[string]int64{"gpu": 2}, []string{"GPU-x", "GPU-y", "GPU-z"}); gpu.Names(all) != "GPU-x,GPU-y" || err != nil {
+	if all, err := gpu.Numbered(map[string]int64{"gpu": 2}, []string{"GPU-x", "GPU-y", "GPU-z"}); gpu.Names(
+		all) != "GPU-x,GPU-y" || err != nil {
 		t.Errorf("%v, %v", all, err)
 	}
 	for _, bad := range []map[string]int64{{"gpu": 2}, {"gpu": 1 << 40}} {
@@ -135,7 +140,8 @@ func TestPoolNeverGivesTwice(t *testing.T) {
 				owner[d.ID] = true
 				count[d.Type]++
 			}
-			if n := int64(len(taken)); n != max(request["gpu"], request["gpu:a"]+request["gpu:b"]) || count["a"] < request["gpu:a"] || count["b"] < request["gpu:b"] {
+			if n := int64(len(taken)); n != max(request["gpu"], request["gpu:a"]+request["gpu:b"]) ||
+				count["a"] < request["gpu:a"] || count["b"] < request["gpu:b"] {
 				t.Fatalf("seed %d: %v for %v", seed, taken, request)
 			}
 			held = append(held, taken)

@@ -27,12 +27,12 @@ func NewPool(devices []Device) *Pool {
 // Empty reports whether the pool never had a device.
 func (p *Pool) Empty() bool { return len(p.rank) == 0 }
 
-// Take takes what a request asks for: so many of a type (gpu:a100), and as many of any as
-// gpu names beyond that. Which of any it gives are those of the types of which most are free,
-// those of no type first, so that typed requests find theirs. If there are too few it takes
+// Take takes the GPUs of a request: GPUs of a type (gpu:a100), and beyond these GPUs of any type, up to the
+// number of gpu. For any type it takes GPUs without a type first, then GPUs of the types with most free ones,
+// so that typed requests find theirs. If there are too few it takes
 // none, and returns a channel that is closed when there may be more.
 //
-// Where whoever sends the tasks counts what is free, too few are free only in two cases: an
+// If the sender of the tasks counts free GPUs, too few are free only in two cases: an
 // attempt that was given up has not ended yet; or a task that asked for any has the
 // type that another one wants, on a machine with several types.
 func (p *Pool) Take(request map[string]int64) (taken []Device, again <-chan struct{}) {

@@ -8,10 +8,10 @@ import (
 
 // fairShares adds to the leaves under fairtree their rank among all of their tree.
 func (r *Result) fairShares(core *sched.Scheduler) {
-	for i := range core.Pools() {
+	for i := range core.Read().Pools() {
 		id := sched.PoolID(i)
-		tree, ok := core.Policy(id).(policy.Fairtree)
-		if _, above := core.Policy(core.Parent(id)).(policy.Fairtree); !ok || above && id != sched.Root {
+		tree, ok := core.Read().Policy(id).(policy.Fairtree)
+		if _, above := core.Read().Policy(core.Read().Parent(id)).(policy.Fairtree); !ok || above && id != sched.Root {
 			continue
 		}
 		leaves := map[sched.PoolID]*policy.Association{}
@@ -25,12 +25,13 @@ func (r *Result) fairShares(core *sched.Scheduler) {
 }
 
 // associations are the pools below one, as far down as fairtree divides.
-func associations(core *sched.Scheduler, id sched.PoolID, leaves map[sched.PoolID]*policy.Association) []*policy.Association {
+func associations(core *sched.Scheduler, id sched.PoolID,
+	leaves map[sched.PoolID]*policy.Association) []*policy.Association {
 	var all []*policy.Association
-	for _, kid := range core.Children(id) {
+	for _, kid := range core.Read().Children(id) {
 		p := core.View(kid)
-		a := &policy.Association{Weight: p.Weight, Used: p.Service(core.Now())}
-		if _, ok := core.Policy(kid).(policy.Fairtree); ok && p.Divides() {
+		a := &policy.Association{Weight: p.Weight, Used: p.Service(core.Read().Now())}
+		if _, ok := core.Read().Policy(kid).(policy.Fairtree); ok && p.Divides() {
 			a.Kids = associations(core, kid, leaves)
 		} else {
 			leaves[kid] = a

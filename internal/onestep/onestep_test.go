@@ -94,23 +94,56 @@ func TestTimeLimitsOfPools(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := onestep.Run(c.Shares, s); err == nil || !strings.Contains(err.Error(), "job 3: time limit: the job asks for 5h, and jobs in slow may have 4h at most") {
+	if _, err := onestep.Run(c.Shares, s); err == nil ||
+		!strings.Contains(err.Error(), "job 3: time limit: the job asks for 5h, and jobs in slow may have 4h at most") {
 		t.Errorf("above the maximum: %v", err)
+	}
+}
+
+// TestSizesAreReadAsInConfigurations: memory in bytes, or with a unit, in what there is and in what
+// tasks and jobs ask for.
+func TestSizesAreReadAsInConfigurations(t *testing.T) {
+	r := step(t, "{unit: cpu, pools: {a: {max: {mem: 24G}}, b: {}}}", `{"now": "2026-01-05T08:00:00Z", "capacity": {"cpu": 64, "mem": "64G"}, "pools": {
+		"a": {"running": 1, "waiting": 9, "request": {"cpu": 1, "mem": "8GiB"}},
+		"b": {"jobs": [{"id": 1, "tasks": 9, "request": {"cpu": 1, "mem": 8589934592}}]}}}`)
+	if a, b := r.Pools["a"].Start, r.Pools["b"].Start; a != 2 || b != 5 {
+		t.Errorf("%d of a and %d of b start, want 2 and 5", a, b)
+	}
+	if got := r.Capacity["mem"]; got != 64<<30 {
+		t.Errorf("the machine has %d bytes", got)
 	}
 }
 
 func TestReadRefuses(t *testing.T) {
 	for state, want := range map[string]string{
 		``: "state",
-		`{"now": "2026-01-05T08:00:00Z", "capacity": {"slots": 1}, "pools": {"a": {"weiting": 1}}}`:        "weiting",
-		`{"now": "2026-01-05T08:00:00Z", "capacity": {"slots": -1}, "pools": {}}`:                          "0 or more",
-		`{"now": "2026-01-05T08:00:00Z", "capacity": {"slots": 1}, "pools": {"a": {"used": -1}}}`:          "0 or more",
-		`{"now": "2026-01-05T08:00:00Z", "capacity": {"slots": 1}, "pools": {"a//b": {}}}`:                 "a//b",
-		`{"now": "2026-01-05T08:00:00Z", "capacity": {"slots": 1}, "pools": {"a": {}, "a": {}}}`:           "twice",
-		`{"now": "2026-01-05T08:00:00Z", "capacity": {"slots": 1}, "pools": {"a": {}, "a/b": {}}} trailer`: "after",
+		`{"now": "2026-01-05T08:00:00Z", "capacity": {"slots": 1}, "pools": {"a": {"weiting": 1}}}`:          "weiting",
+		`{"now": "2026-01-05T08:00:00Z", "capacity": {"slots": -1}, "pools": {}}`:                            "slots: -1 is negative",
+		`{"now": "2026-01-05T08:00:00Z", "capacity": {"mem": "8 bits"}, "pools": {}}`:                        "line 1: mem: \"8 bits\" is not an amount such as 8, 512M or 4G",
+		`{"now": "2026-01-05T08:00:00Z", "capacity": {"mem": "2P"}, "pools": {}}`:                            "mem: must be from 0 to 1125899906842624, got 2P",
+		`{"now": "2026-01-05T08:00:00Z", "capacity": {"mem": null}, "pools": {}}`:                            "mem: \"null\" is not an amount",
+		`{"now": "2026-01-05T08:00:00Z", "capacity": {"cpu": 1}, "pools": {"a": {"request": {"mem": 0.5}}}}`: "pool a: mem: 0.5 is not a whole number",
+		`{"now": "2026-01-05T08:00:00Z", "capacity": {"slots": 1}, "pools": {"a": {"used": -1}}}`:            "0 or more",
+		`{"now": "2026-01-05T08:00:00Z", "capacity": {"slots": 1}, "pools": {"a//b": {}}}`:                   "a//b",
+		`{"now": "2026-01-05T08:00:00Z", "capacity": {"slots": 1}, "pools": {"a": {}, "a": {}}}`:             "twice",
+		`{"now": "2026-01-05T08:00:00Z", "capacity": {"slots": 1}, "pools": {"a": {}, "a/b": {}}} trailer`:   "after",
 	} {
 		if _, err := onestep.Read([]byte(state)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", state, err, want)
 		}
+	}
+}
+
+// TestPoolsOfUsers: names of users that no pool can have mean the pools that these users have at a server.
+func TestPoolsOfUsers(t *testing.T) {
+	r := step(t, `{pools: {guests: {}}, placement: [{pool: "guests/{user}"}]}`,
+		`{"now": "2026-01-05T08:00:00Z", "capacity": {"slots": 1}, "pools": {"guests/a b": {"waiting": 1}}}`)
+	if got := strings.Join(r.Order, " "); got != "guests/a=20b" {
+		t.Errorf("the order is %s", got)
+	}
+	_, err := onestep.Read([]byte(`{"now": "2026-01-05T08:00:00Z", "capacity": {"slots": 1},
+		"pools": {"guests/a b": {}, "guests/a=20b": {}}}`))
+	if err == nil || !strings.Contains(err.Error(), "pool guests/a=20b appears twice") {
+		t.Errorf("two names of one pool: %v", err)
 	}
 }

@@ -7,12 +7,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"syscall"
-	"testing"
 
 	"github.com/fairlead/fairlead/internal/daemon"
 )
 
-// pooler is the PgBouncer of a cluster, in the mode that keeps least: connections are lent for
+// pooler is a PgBouncer before a cluster, in the mode that keeps least: connections are lent for
 // one transaction each.
 type pooler struct {
 	err    error
@@ -37,21 +36,6 @@ log_connections = 0
 log_disconnections = 0
 log_stats = 0
 `
-
-// Pooled is where the database is behind a PgBouncer in transaction mode, a schema that no other
-// test uses, and HOST:PORT of the database itself. Without PgBouncer the test is skipped.
-func Pooled(t testing.TB) (url, schema, direct string) {
-	t.Helper()
-	_, schema = Durable(t)
-	p := &cluster.pooler
-	if errors.Is(p.err, errNoPooler) && os.Getenv("FAIRLEAD_NO_SKIP") != "1" {
-		t.Skip(p.err)
-	}
-	if p.err != nil {
-		t.Fatal(p.err)
-	}
-	return cluster.URL() + "&port=" + poolerPort, schema, cluster.dir + ":5432"
-}
 
 // errNoPooler says that PgBouncer is not installed.
 var errNoPooler = errors.New("PgBouncer is not installed: apt-get install pgbouncer")

@@ -15,7 +15,7 @@ import (
 )
 
 // obeyed reports whether a terminal may obey r, or show the text around it otherwise because
-// of it: control characters, those that are not seen, and those that end a line.
+// of it: control characters, invisible characters, and characters that end a line.
 func obeyed(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029'
 }
@@ -30,7 +30,7 @@ func Line(text string) string {
 	}, text)
 }
 
-// escapes are the sequences by which programs colour what they print, and worse.
+// escapes are the sequences with which programs colour their output, and worse ones.
 var escapes = regexp.MustCompile(`\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])`)
 
 // Text makes what a program printed harmless to read: colours and other sequences for a
@@ -82,8 +82,8 @@ func JSON(document []byte) []byte {
 
 func hiddenInJSON(r rune) bool { return obeyed(r) && r != '\n' }
 
-// Lines makes one line of each string that v, a pointer, holds: for what is told in several
-// lines of which nobody else may add one.
+// Lines makes one line of each string that v, a pointer, holds: for output of several
+// lines to which nobody else may add one.
 func Lines(v any) { lines(reflect.ValueOf(v)) }
 
 func lines(v reflect.Value) {
@@ -111,7 +111,7 @@ func lines(v reflect.Value) {
 	}
 }
 
-// linesOfMap puts what it made of keys and values into the place of what was there.
+// linesOfMap replaces the keys and values by their single lines.
 func linesOfMap(v reflect.Value) {
 	for _, k := range v.MapKeys() {
 		key, value := reflect.New(k.Type()).Elem(), reflect.New(v.Type().Elem()).Elem()

@@ -7,7 +7,7 @@ import (
 )
 
 // Writer passes text on without what a terminal would obey; ends of lines and tabs stay. All
-// that commands print goes through one, so that what was not thought of does no harm.
+// output of commands goes through one, so that a forgotten text does no harm.
 type Writer struct {
 	to   io.Writer
 	mu   sync.Mutex
@@ -17,7 +17,7 @@ type Writer struct {
 // NewWriter returns a writer to w.
 func NewWriter(w io.Writer) *Writer { return &Writer{to: w} }
 
-// Raw is what is behind w, if that is a Writer: for those who draw, and for documents that
+// Raw is the writer behind w, if w is a Writer: for drawings, and for documents that
 // have to stay as they are.
 func Raw(w io.Writer) io.Writer {
 	if p, ok := w.(*Writer); ok {

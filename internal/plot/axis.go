@@ -45,8 +45,8 @@ func (s scale) at(v float64) float64 {
 // reach is the range of finite values, the smallest positive among them for an axis of
 // logarithms.
 type reach struct {
-	least, most float64
-	any         bool
+	min, max float64
+	any      bool
 }
 
 func (r *reach) add(v float64, log bool) {
@@ -54,9 +54,9 @@ func (r *reach) add(v float64, log bool) {
 		return
 	}
 	if !r.any {
-		r.least, r.most, r.any = v, v, true
+		r.min, r.max, r.any = v, v, true
 	}
-	r.least, r.most = min(r.least, v), max(r.most, v)
+	r.min, r.max = min(r.min, v), max(r.max, v)
 }
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
@@ -69,7 +69,7 @@ func (a Axis) ends(r reach, n int, fromZero, round bool) (from, to float64) {
 	if !r.any {
 		return logSafe(a.Log), 1 + logSafe(a.Log)
 	}
-	from, to = r.least, r.most
+	from, to = r.min, r.max
 	if a.Log {
 		if a.Unit == Seconds {
 			from = min(1, from)
@@ -110,6 +110,41 @@ func (a Axis) ticks(from, to float64, n int) []float64 {
 		return a.clockTicks(from, to, n)
 	}
 	return linearTicks(from, to, n, a.Unit)
+}
+
+// clockTicks are instants at which the clock of the zone shows round times.
+func (a Axis) clockTicks(from, to float64, n int) []float64 {
+	_, offset := a.instant(from).Zone()
+	ticks := linearTicks(from+float64(offset), to+float64(offset), n, Clock)
+	for i := range ticks {
+		ticks[i] -= float64(offset)
+	}
+	return ticks
+}
+
+func (a Axis) instant(v float64) time.Time {
+	zone := a.Zone
+	if zone == nil {
+		zone = time.UTC
+	}
+	return time.Unix(int64(v), 0).In(zone)
+}
+
+// label writes the value at a tick.
+func (a Axis) label(v float64) string {
+	if a.Unit != Clock {
+		return label(v, a.Unit)
+	}
+	t := a.instant(v)
+	switch h, m, s := t.Clock(); {
+	case a.To-a.From > 300*day:
+		return t.Format("Jan 2006")
+	case h == 0 && m == 0 && s == 0:
+		return t.Format("2 Jan")
+	case s != 0:
+		return t.Format("15:04:05")
+	}
+	return t.Format("15:04")
 }
 
 // area is the part of a picture in which the data stand.

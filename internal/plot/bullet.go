@@ -33,7 +33,8 @@ func (f Bullet) draw(c *canvas) (string, float64, float64) {
 	width := orElse(f.Width, 190)
 	to := orElse(f.To, max(f.Bar, f.Back, f.Mark, f.Point))
 	x := scale{from: 0, to: orElse(to, 1), a: 6, b: width - 6}
-	words := fmt.Sprintf("%s: %s %s now, share %s, fair now %s, had %s", f.Name, Count(f.Bar), f.Unit, Count(f.Mark), Count(f.Point), Count(f.Back))
+	words := fmt.Sprintf("%s: %s %s now, share %s, fair now %s, had %s", f.Name, Count(f.Bar), f.Unit, Count(f.Mark),
+		Count(f.Point), Count(f.Back))
 	if f.Percent {
 		bar, mark := "used", "share"
 		if len(f.Says) == 2 {
@@ -47,7 +48,8 @@ func (f Bullet) draw(c *canvas) (string, float64, float64) {
 		c.el("rect", "class", "fl-bullet-back", "x", x.a, "y", mid-7, "width", x.at(f.Back)-x.a, "height", 14.0)
 	}
 	if finite(f.Want) && f.Want > f.Bar {
-		c.el("rect", "class", "fl-bullet-want", "x", x.at(max(0, f.Bar)), "y", mid-3.5, "width", x.at(f.Want)-x.at(max(0, f.Bar)), "height", 7.0)
+		c.el("rect", "class", "fl-bullet-want", "x", x.at(max(0, f.Bar)), "y", mid-3.5, "width",
+			x.at(f.Want)-x.at(max(0, f.Bar)), "height", 7.0)
 	}
 	if finite(f.Bar) && f.Bar > 0 {
 		c.el("rect", "class", "fl-bullet-bar", "x", x.a, "y", mid-3.5, "width", x.at(f.Bar)-x.a, "height", 7.0)

@@ -37,7 +37,8 @@ func (f CDF) draw(c *canvas) (string, float64, float64) {
 	from, to := f.X.ends(all, 1, !f.X.Log, false)
 	chart.X.From, chart.X.To = from, to
 	for _, s := range f.Samples {
-		chart.Series = append(chart.Series, Series{Name: s.Name, Style: s.Style, Step: true, Points: distribution(s.Values, from, to)})
+		chart.Series = append(chart.Series, Series{Name: s.Name, Style: s.Style, Step: true,
+			Points: distribution(s.Values, from, to)})
 	}
 	chart.Y.From = f.foot(chart.Series)
 	return chart.draw(c)

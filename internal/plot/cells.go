@@ -19,8 +19,8 @@ type Cell struct {
 	Gone  bool
 }
 
-// cellsMost is up to how many cells have names for the pointer that rests on them.
-const cellsMost = 400
+// maxCells is up to how many cells have names for the pointer that rests on them.
+const maxCells = 400
 
 // At implements [Figure].
 func (f Cells) At(width float64) Figure {
@@ -52,8 +52,9 @@ func (f Cells) draw(c *canvas) (string, float64, float64) {
 	}
 	c.el("path", "class", "fl-cell-used", "d", string(used))
 	for i, x := range f.Cells {
-		attributes := []any{"class", "fl-cell", "x", 1.5 + float64(i%columns)*step, "y", 1.5 + float64(i/columns)*step, "width", size, "height", size}
-		if len(f.Cells) > cellsMost {
+		attributes := []any{"class", "fl-cell", "x", 1.5 + float64(i%columns)*step, "y", 1.5 + float64(i/columns)*step,
+			"width", size, "height", size}
+		if len(f.Cells) > maxCells {
 			c.el("rect", attributes...)
 			continue
 		}
@@ -64,5 +65,6 @@ func (f Cells) draw(c *canvas) (string, float64, float64) {
 	}
 	c.el("path", "class", "fl-cell-out", "d", string(slash))
 	lines := (len(f.Cells) + columns - 1) / columns
-	return describe(f.Name, fmt.Sprintf("%d in all, %d full, %d out of use", len(f.Cells), full, out)), width, float64(lines)*step + 3
+	return describe(f.Name, fmt.Sprintf("%d in all, %d full, %d out of use", len(f.Cells), full, out)), width,
+		float64(lines)*step + 3
 }

@@ -5,8 +5,6 @@ import (
 	"strings"
 )
 
-const margin = 12.0
-
 // Chart is a picture of values over something, mostly time: lines, or steps.
 type Chart struct {
 	Title  string
@@ -19,10 +17,6 @@ type Chart struct {
 	// Gap shades what lies between the first two series, both of steps.
 	Gap *Gap
 }
-
-// Gap names what the second series has less and more than the first, as in: owed, and
-// borrowed. Less is hatched one way, more the other.
-type Gap struct{ Less, More string }
 
 // At implements [Figure].
 func (f Chart) At(width float64) Figure {
@@ -81,7 +75,7 @@ func (f Chart) drawSeries(c *canvas, p area) {
 		points[i] = thin(clean(s.Points, p.x.from, p.x.to, s.Gaps), p.x)
 	}
 	if f.Gap != nil && len(points) > 1 && len(points[0]) > 0 && len(points[1]) > 0 {
-		f.drawGap(c, p, points[0], points[1])
+		f.Gap.draw(c, p, points[0], points[1])
 	}
 	for i := len(f.Series) - 1; i >= 0; i-- {
 		s, n := f.Series[i], f.Series[i].style(i)
@@ -163,7 +157,8 @@ func (f Chart) words() string {
 	for _, s := range f.Series {
 		names = append(names, s.Name)
 	}
-	return describe(f.Title, f.Note, fmt.Sprintf("%s over %s: %s", orText(f.Y.Label, "values"), orText(f.X.Label, "time"), strings.Join(names, ", ")))
+	return describe(f.Title, f.Note, fmt.Sprintf("%s over %s: %s", orText(f.Y.Label, "values"), orText(f.X.Label, "time"),
+		strings.Join(names, ", ")))
 }
 
 func describe(parts ...string) string {
@@ -189,5 +184,3 @@ func orText(s, otherwise string) string {
 	}
 	return s
 }
-
-func words(s string) []string { return strings.Fields(s) }

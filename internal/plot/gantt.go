@@ -77,7 +77,7 @@ func (b Box) rows() int {
 	return n
 }
 
-// within reports whether a box can be drawn on so many rows, in the time from x to y if
+// within reports whether a box can be drawn on count rows, in the time between two instants if
 // not both are zero.
 func (b Box) within(count int, from, to float64) bool {
 	for _, r := range b.pieces() {
@@ -154,7 +154,8 @@ func (f Gantt) largest(count int) ([]Box, string) {
 			return cmp.Compare((b.To-b.From)*float64(b.rows()), (a.To-a.From)*float64(a.rows()))
 		})
 		boxes = boxes[:maxBoxes]
-		note = strings.TrimSpace(fmt.Sprintf("%s The largest %s of %s boxes are drawn.", note, Count(maxBoxes), Count(float64(all))))
+		note = strings.TrimSpace(fmt.Sprintf("%s The largest %s of %s boxes are drawn.", note, Count(maxBoxes),
+			Count(float64(all))))
 	}
 	slices.SortStableFunc(boxes, func(a, b Box) int {
 		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Row, b.Row))

@@ -14,9 +14,9 @@ func gapClass(more bool) string {
 	return "fl-c0"
 }
 
-// drawGap shades what lies between two lines of steps: once where the second is below the
+// draw shades what lies between two lines of steps: once where the second is below the
 // first, once where it is above.
-func (f Chart) drawGap(c *canvas, p area, base, over []Point) {
+func (g Gap) draw(c *canvas, p area, base, over []Point) {
 	var at []float64
 	from, to := max(base[0].X, over[0].X), max(base[len(base)-1].X, over[len(over)-1].X)
 	for _, q := range slices.Concat(base, over) {
@@ -41,9 +41,9 @@ func (f Chart) drawGap(c *canvas, p area, base, over []Point) {
 		if area.Len() == 0 {
 			continue
 		}
-		name := f.Gap.Less
+		name := g.Less
 		if more {
-			name = f.Gap.More
+			name = g.More
 		}
 		c.open("g", "class", gapClass(more))
 		c.title(name)
@@ -78,3 +78,7 @@ func slant(d *strings.Builder, x0, x1, y0, y1 float64, falling bool) {
 		fmt.Fprintf(d, "M%s %sL%s %s", num(a), num((s-a)*sign), num(b), num((s-b)*sign))
 	}
 }
+
+// Gap names what the second series has less and more than the first, as in: owed, and
+// borrowed. Less is hatched one way, more the other.
+type Gap struct{ Less, More string }

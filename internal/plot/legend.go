@@ -1,5 +1,7 @@
 package plot
 
+import "strings"
+
 // entry is one line of a legend: a sign drawn by the caller, and a name.
 type entry struct {
 	name string
@@ -47,7 +49,7 @@ func head(c *canvas, title, note string, legend []entry, width float64) float64 
 // wrap breaks a text between words into lines of a width.
 func wrap(s string, size, width float64) []string {
 	var lines []string
-	for _, word := range words(s) {
+	for _, word := range strings.Fields(s) {
 		if n := len(lines) - 1; n >= 0 && textWidth(lines[n]+" "+word, size) <= width {
 			lines[n] += " " + word
 			continue

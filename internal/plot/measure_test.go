@@ -87,7 +87,8 @@ func TestSizeIsBounded(t *testing.T) {
 	for i := range 200_000 {
 		points = append(points, Point{float64(i), float64(i * 7919 % 1000)})
 		values = append(values, float64(i))
-		boxes = append(boxes, Box{Row: i % 500, From: float64(i), To: float64(i + 400), Label: "123456", Key: "user", Tip: "a job"})
+		boxes = append(boxes, Box{Row: i % 500, From: float64(i), To: float64(i + 400), Label: "123456", Key: "user",
+			Tip: "a job"})
 	}
 	torn := Box{To: 1, Label: "1", Key: "user"}
 	for i := range 200_000 {

@@ -110,10 +110,12 @@ func TestHostileNames(t *testing.T) {
 	box := Box{To: 1, Label: evil, Key: evil, Tip: evil}
 	for name, f := range map[string]Figure{
 		"chart": Chart{Title: evil, Note: evil, X: Axis{Label: evil}, Y: Axis{Label: evil}, Gap: &Gap{evil, evil},
-			Series: []Series{{Name: evil, Step: true, Points: []Point{{0, 1}, {1, 2}}}, {Name: evil, Step: true, Points: []Point{{0, 2}, {1, 1}}}}},
-		"cdf":   CDF{Title: evil, Samples: []Sample{{Name: evil, Values: []float64{1}}}},
-		"bars":  Bars{Title: evil, Series: []string{evil, evil}, Groups: []Group{{evil, []float64{1, 2}}}},
-		"gantt": Gantt{Title: evil, Rows: []string{evil}, Keys: []string{evil}, Boxes: []Box{box, {To: 2, Key: "x", Kind: Reservation}}},
+			Series: []Series{{Name: evil, Step: true, Points: []Point{{0, 1}, {1, 2}}},
+				{Name: evil, Step: true, Points: []Point{{0, 2}, {1, 1}}}}},
+		"cdf":  CDF{Title: evil, Samples: []Sample{{Name: evil, Values: []float64{1}}}},
+		"bars": Bars{Title: evil, Series: []string{evil, evil}, Groups: []Group{{evil, []float64{1, 2}}}},
+		"gantt": Gantt{Title: evil, Rows: []string{evil}, Keys: []string{evil},
+			Boxes: []Box{box, {To: 2, Key: "x", Kind: Reservation}}},
 	} {
 		svg := SVG(f)
 		texts(t, svg) // well-formed
@@ -130,17 +132,20 @@ func TestOddNumbers(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	odd := []Point{{nan, 1}, {0, nan}, {1, inf}, {-inf, 2}, {2, 3}, {2, 3}, {3, -1}}
 	for i, f := range []Figure{
-		Chart{}, CDF{}, Bars{}, Gantt{}, Spark{}, Spark{Area: odd, Line: odd},
+		Chart{}, CDF{}, Bars{}, Gantt{}, Sparkline{}, Sparkline{Area: odd, Line: odd},
 		Chart{Series: []Series{{Points: odd}, {Points: odd, Step: true, Fill: true}}, Gap: &Gap{}},
 		Chart{Series: []Series{{Points: []Point{{5, 0}}}}},
-		Chart{X: Axis{Log: true, Unit: Seconds}, Y: Axis{Log: true}, Series: []Series{{Points: odd}, {Points: []Point{{0, 0}, {0.001, 1e-9}}}}},
+		Chart{X: Axis{Log: true, Unit: Seconds}, Y: Axis{Log: true},
+			Series: []Series{{Points: odd}, {Points: []Point{{0, 0}, {0.001, 1e-9}}}}},
 		Chart{Series: []Series{{Points: []Point{{0, 1e300}, {1e300, -1e300}}}}},
 		CDF{X: Axis{Log: true, Unit: Seconds}, Samples: []Sample{{Values: []float64{0, 0, nan}}, {}}},
 		Bars{Series: []string{"a", "b"}, Groups: []Group{{"g", []float64{nan}}, {"h", []float64{-1, inf, 3}}}},
-		Gantt{Count: 3, Boxes: []Box{{From: nan, To: 1}, {From: 2, To: 1}, {Row: 2, Span: 2, To: 1}, {Row: -1, To: 1}, {To: 0}}},
+		Gantt{Count: 3, Boxes: []Box{{From: nan, To: 1}, {From: 2, To: 1}, {Row: 2, Span: 2, To: 1}, {Row: -1, To: 1},
+			{To: 0}}},
 		Gantt{Count: 93312, Keys: []string{""}, Boxes: []Box{{Row: 93311, To: 1}}},
 	} {
-		if svg := SVG(f); !strings.HasSuffix(svg, "</svg>\n") || strings.Contains(svg, "NaN") || strings.Contains(svg, "Inf") {
+		if svg := SVG(f); !strings.HasSuffix(svg, "</svg>\n") || strings.Contains(svg, "NaN") ||
+			strings.Contains(svg, "Inf") {
 			t.Errorf("picture %d: %s", i, svg)
 		}
 	}

@@ -21,7 +21,7 @@ type Series struct {
 	// next point.
 	Gaps bool
 
-	// Fill tints what is below the line.
+	// Fill tints the area below the line.
 	Fill bool
 
 	// Style picks the colour, dashes and marker; 0 is the place in the chart. A name that
@@ -60,7 +60,7 @@ func clean(points []Point, from, to float64, gaps bool) []Point {
 	return kept
 }
 
-// thin bounds how many points are drawn: of those that fall on one column of pixels,
+// thin bounds how many points are drawn: of the points on one column of pixels,
 // the first, the last, the lowest and the highest stay. Where a line goes on rising or
 // falling all the way, the last of them is enough.
 func thin(points []Point, x scale) []Point {
@@ -159,7 +159,7 @@ func (p area) fill(points []Point, step bool) string {
 	return d.String()
 }
 
-// stretches cuts a line into those that have no gap; the point that begins a gap ends the
+// stretches cuts a line into lines without a gap; the point that begins a gap ends the
 // stretch before it.
 func stretches(points []Point) (all [][]Point) {
 	from := 0

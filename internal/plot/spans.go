@@ -44,7 +44,7 @@ func (f Spans) draw(c *canvas) (string, float64, float64) {
 	}
 	top := head(c, f.Title, "", nil, width)
 	p := area{y: scale{from: 0, to: 1, a: top + row*float64(len(f.Rows)), b: top}}
-	p.x = scale{from: 0, to: max(x.most*1.06, 60), a: min(left, width*0.3), b: width - margin - 14}
+	p.x = scale{from: 0, to: max(x.max*1.06, 60), a: min(left, width*0.3), b: width - margin - 14}
 	axis := Axis{Unit: Seconds}
 	p.drawX(c, axis)
 	for i, s := range f.Rows {
@@ -57,7 +57,8 @@ func (f Spans) drawRow(c *canvas, p area, s Span, mid float64) {
 	c.text(p.left()-8, mid+4.5, "fl-key", "end", cut(s.Name, middle, p.left()-12))
 	if s.Likely {
 		a, b := p.x.at(s.Early), p.x.at(s.Late)
-		c.open("g", "class", colour(0), "data-early", exact(s.Early), "data-middle", exact(s.Middle), "data-late", exact(s.Late))
+		c.open("g", "class", colour(0), "data-early", exact(s.Early), "data-middle", exact(s.Middle), "data-late",
+			exact(s.Late))
 		c.title(fmt.Sprintf("mostly in %s to %s, the middle %s", Duration(s.Early), Duration(s.Late), Duration(s.Middle)))
 		c.el("rect", "class", "fl-box", "x", a, "y", mid-9, "width", max(b-a, 3), "height", 18.0)
 		c.el("line", "class", "fl-line", "x1", p.x.at(s.Middle), "x2", p.x.at(s.Middle), "y1", mid-9, "y2", mid+9)

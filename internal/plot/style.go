@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// light and dark are the colours of series, and the grey of what has none. Each has at
+// light and dark are the colours of series, and the grey of lines without a colour. Each has at
 // least 3:1 contrast with the background, and any two of the first six stay apart for people
 // who do not see red or green (a test computes both).
 var (
@@ -53,8 +53,9 @@ var CSS = styleSheet()
 // the same.
 var Theme = pageTheme()
 
-// Print makes what is printed light, whatever the reader prefers: paper has no colour behind it.
-var Print = "@media print{:root:root:root,:root:root:root .fl-plot{color-scheme:light;" + variables(slices.Concat(tones, pageTones), false) + "}}\n"
+// Print makes paper light, whatever the reader prefers: paper has no colour behind it.
+var Print = "@media print{:root:root:root,:root:root:root .fl-plot{color-scheme:light;" +
+	variables(slices.Concat(tones, pageTones), false) + "}}\n"
 
 // variables are the colours as variables, for the day or for the night.
 func variables(of []tone, night bool) string {
@@ -101,7 +102,8 @@ func styleSheet() string {
 	fmt.Fprintf(&rules, ".fl-back{%s}\n", rule("fill", "back", tone["back"]))
 	fmt.Fprintf(&rules, ".fl-plot text{%sstroke:none;font:12px system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif;font-variant-numeric:tabular-nums}\n", rule("fill", "ink", tone["ink"]))
 	fmt.Fprintf(&rules, ".fl-plot .fl-title{font-size:15px;font-weight:600}\n.fl-plot .fl-key{font-size:13px}\n.fl-plot .fl-dim{%s}\n", rule("fill", "dim", tone["dim"]))
-	fmt.Fprintf(&rules, ".fl-grid{%sfill:none}\n.fl-axis{%sfill:none}\n", rule("stroke", "grid", tone["grid"]), rule("stroke", "axis", tone["axis"]))
+	fmt.Fprintf(&rules, ".fl-grid{%sfill:none}\n.fl-axis{%sfill:none}\n", rule("stroke", "grid", tone["grid"]),
+		rule("stroke", "axis", tone["axis"]))
 	fmt.Fprintf(&rules, ".fl-mark{%s}\n", rule("stroke", "back", tone["back"]))
 	fmt.Fprintf(&rules, ".fl-plot .fl-on{%sstroke-width:2.5;stroke-opacity:.55;paint-order:stroke;stroke-linejoin:round}\n", rule("stroke", "back", tone["back"]))
 	rules.WriteString(".fl-line{fill:none;stroke-width:2;stroke-linejoin:round}\n" +
@@ -110,11 +112,15 @@ func styleSheet() string {
 		".fl-bar{fill-opacity:.8;stroke-width:1}\n.fl-box{fill-opacity:.32;stroke-width:1}\n" +
 		".fl-free{fill-opacity:.05;stroke-dasharray:4 3}\n.fl-past{fill-opacity:.13;stroke-opacity:.55}\n.fl-level{fill-opacity:.55}\n")
 	fmt.Fprintf(&rules, ".fl-now{%sstroke-width:1.5;stroke-dasharray:3 2}\n.fl-cell{%sfill:none}\n.fl-cell-used{%sstroke:none}\n.fl-cell-out{%sfill:none;stroke-width:1.5}\n",
-		rule("stroke", "c1", light[1]), rule("stroke", "axis", tone["axis"]), rule("fill", "c0", light[0]), rule("stroke", "dim", tone["dim"]))
+		rule("stroke", "c1", light[1]), rule("stroke", "axis", tone["axis"]), rule("fill", "c0", light[0]), rule("stroke",
+			"dim", tone["dim"]))
 	fmt.Fprintf(&rules, ".fl-bullet-back{%sfill-opacity:.22;stroke:none}\n.fl-bullet-want{fill:none;%sstroke-width:1;stroke-dasharray:2 2}\n", rule("fill", "c0", light[0]), rule("stroke", "axis", tone["axis"]))
-	fmt.Fprintf(&rules, ".fl-bullet-bar{%s}\n.fl-bullet-mark{%s}\n", rule("fill", "c0", light[0]), rule("fill", "ink", tone["ink"]))
-	fmt.Fprintf(&rules, ".fl-bullet-point{%s%sstroke-width:1.5}\n", rule("fill", "c1", light[1]), rule("stroke", "back", tone["back"]))
-	fmt.Fprintf(&rules, ".fl-spark-area{%sfill-opacity:.4;stroke:none}\n.fl-spark-line{fill:none;%sstroke-width:1.25}\n", rule("fill", "c0", light[0]), rule("stroke", "ink", tone["ink"]))
+	fmt.Fprintf(&rules, ".fl-bullet-bar{%s}\n.fl-bullet-mark{%s}\n", rule("fill", "c0", light[0]),
+		rule("fill", "ink", tone["ink"]))
+	fmt.Fprintf(&rules, ".fl-bullet-point{%s%sstroke-width:1.5}\n", rule("fill", "c1", light[1]),
+		rule("stroke", "back", tone["back"]))
+	fmt.Fprintf(&rules, ".fl-spark-area{%sfill-opacity:.4;stroke:none}\n.fl-spark-line{fill:none;%sstroke-width:1.25}\n",
+		rule("fill", "c0", light[0]), rule("stroke", "ink", tone["ink"]))
 	night := variables(tones, true)
 	return ".fl-plot{" + variables(tones, false) + "max-width:100%;height:auto;display:block}\n" +
 		"@media (prefers-color-scheme:dark){:root:not([data-theme=light]) .fl-plot,svg.fl-plot:root{" + night + "}}\n" +
@@ -150,7 +156,8 @@ func (c *canvas) marker(n int, x, y float64) {
 	case 4:
 		polygon(0, r+1, r+1, -r, -r-1, -r)
 	case 5:
-		polygon(-r-1, -1.5, -1.5, -1.5, -1.5, -r-1, 1.5, -r-1, 1.5, -1.5, r+1, -1.5, r+1, 1.5, 1.5, 1.5, 1.5, r+1, -1.5, r+1, -1.5, 1.5, -r-1, 1.5)
+		polygon(-r-1, -1.5, -1.5, -1.5, -1.5, -r-1, 1.5, -r-1, 1.5, -1.5, r+1, -1.5, r+1, 1.5, 1.5, 1.5, 1.5, r+1, -1.5, r+1,
+			-1.5, 1.5, -r-1, 1.5)
 	}
 }
 

@@ -35,7 +35,7 @@ func textWidth(s string, size float64) float64 {
 	return sum * size
 }
 
-// cut shortens a text to a width; what is cut ends in an ellipsis. Where nothing would be
+// cut shortens a text to a width; a shortened text ends in an ellipsis. If nothing would be
 // left of it, it is empty.
 func cut(s string, size, width float64) string {
 	if textWidth(s, size) <= width {

@@ -156,7 +156,7 @@ func Count(v float64) string {
 	return trim(v, 4)
 }
 
-// trim writes a number with at most so many digits after the point.
+// trim writes a number with at most digits digits after the point.
 func trim(v float64, digits int) string {
 	s := strconv.FormatFloat(v, 'f', digits, 64)
 	s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
@@ -177,7 +177,7 @@ func thousands(s string) string {
 	return sign + s
 }
 
-// RoundTime is the smallest round length of time that is at least so many seconds.
+// RoundTime is the smallest round length of time that is at least the given seconds.
 func RoundTime(seconds float64) float64 {
 	return stepFor(max(seconds, 1), 1, Seconds)
 }

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // BenchmarkTrue starts the smallest program and waits for it, eight at a time, as an
@@ -38,7 +38,7 @@ func benchmarkTrue(b *testing.B, threads int, spec Spec) {
 				b.Error(err)
 				return
 			}
-			if o := p.Wait(); o.State != fairlead.Succeeded {
+			if o := p.Wait(); o.State != queue.Succeeded {
 				b.Error(o)
 				return
 			}

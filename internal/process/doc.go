@@ -3,14 +3,14 @@
 // [Logs] is the directory in which their output is kept. What to run, for whom and for
 // how long is the caller's business: package agent takes it from the lease.
 //
-// A task cannot outlive what it was given. It has a session and process group of its
-// own, which is signalled as a whole and of which nothing is left when the first
+// A task cannot outlive its lease. It has a session and process group of its
+// own, which is signalled as a whole. Nothing of the group is left when the first
 // process has ended. It dies with us, by the parent-death signal, however we die. It
 // gains no rights from set-user-ID programs. It is given the environment and open files
 // that the caller names and nothing else of ours.
 //
-// What leaves its session (with setsid) escapes these signals. It still carries the mark
-// of the task in its environment. By that it is found and killed when the task ends, and,
+// A process that leaves the session (with setsid) escapes these signals. It still carries the mark
+// of the task in its environment. The mark shows it, and it is killed when the task ends, and,
 // if we were killed before, by [KillSurvivors], which an agent calls when it starts. Who
 // takes care to lose the mark as well is beyond the means of this package.
 //

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // TestMain lets the test binary be an agent that is killed, see TestParentDeath.
@@ -67,7 +67,7 @@ func output(t testing.TB, s Spec) string {
 // until waits for what another process brings about.
 func until(t testing.TB, what string, f func() bool) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); !f(); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !f(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("waited in vain until %s", what)
 		}
@@ -108,7 +108,7 @@ func number(t testing.TB, text string) int {
 }
 
 // checkEnd compares an outcome but for the use of resources.
-func checkEnd(t testing.TB, got, want fairlead.Outcome) {
+func checkEnd(t testing.TB, got, want queue.Outcome) {
 	t.Helper()
 	got.CPU, got.MaxRSS = 0, 0
 	if got != want {

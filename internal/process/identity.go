@@ -19,7 +19,7 @@ func (id *Identity) do(f func() error) (err error) {
 	}
 	ownThread(func() {
 		if err = id.assume(); err != nil {
-			err = fmt.Errorf("run as user %d: %w", id.UID, err)
+			err = &MachineError{fmt.Errorf("run as user %d: %w", id.UID, err)}
 			return
 		}
 		err = f()

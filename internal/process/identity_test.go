@@ -11,8 +11,9 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/fairlead/fairlead"
 	"golang.org/x/sys/unix"
+
+	"github.com/fairlead/fairlead/queue"
 )
 
 var nobody = &Identity{UID: 65534, GID: 65533, Groups: []uint32{65531, 65532}}
@@ -45,7 +46,7 @@ func TestRunAs(t *testing.T) {
 	_, users := places(t)
 	s := shell(t, "id -u; id -g; id -G; grep NoNewPrivs /proc/self/status; grep CapEff /proc/self/status")
 	s.Dir, s.As = users, nobody
-	checkEnd(t, start(t, runner(t), s).Wait(), fairlead.Outcome{State: fairlead.Succeeded})
+	checkEnd(t, start(t, runner(t), s).Wait(), queue.Outcome{State: queue.Succeeded})
 	want := "65534\n65533\n65533 65531 65532\nNoNewPrivs:\t1\nCapEff:\t0000000000000000\n"
 	if got := output(t, s); got != want {
 		t.Errorf("output %q, want %q", got, want)
@@ -116,8 +117,8 @@ func TestLogOfUser(t *testing.T) {
 	s.Dir, s.As, s.Stdout, s.Log = users, nobody, "", f
 	start(t, runner(t), s).Wait()
 	f.Close()
-	if data, _, err := l.ReadAt(17, 0, 1, 0, 100); string(data) != "65534\n" || err != nil {
-		t.Errorf("log %q, %v", data, err)
+	if x, err := l.ReadAt(17, 0, 1, 0, 100); string(x.Data) != "65534\n" || err != nil {
+		t.Errorf("log %q, %v", x.Data, err)
 	}
 }
 
@@ -170,7 +171,7 @@ func TestGroupsOfUser(t *testing.T) {
 		}
 		s = shell(t, "cat "+file)
 		s.Dir, s.As = users, nobody
-		if o := start(t, runner(t), s).Wait(); (o.State == fairlead.Succeeded) != c.allowed {
+		if o := start(t, runner(t), s).Wait(); (o.State == queue.Succeeded) != c.allowed {
 			t.Errorf("a command reads a file of group %d: %+v", c.gid, o)
 		}
 		os.Remove(file)

@@ -55,7 +55,7 @@ func (l *Logs) Create(job int64, task, attempt int) (*os.File, error) {
 	name := l.Path(job, task, attempt)
 	const flags = os.O_WRONLY | os.O_APPEND | os.O_CREATE | os.O_EXCL
 	f, err := l.root.OpenFile(name, flags, 0o600)
-	for tries := 0; err != nil && tries < 5; tries++ { // Remove may undo what is made here
+	for tries := 0; err != nil && tries < 5; tries++ { // Remove may undo this
 		if err = l.makeWay(name, err); err != nil {
 			break
 		}
@@ -78,21 +78,31 @@ func (l *Logs) makeWay(name string, reason error) error {
 	return reason
 }
 
-// ReadAt returns at most limit bytes of a log from the offset on, and its whole size. At
-// and after the end there are none. The error is fs.ErrNotExist if there is no such log.
-func (l *Logs) ReadAt(job int64, task, attempt int, offset int64, limit int) (data []byte, size int64, err error) {
+// Excerpt is a part of a log.
+type Excerpt struct {
+	Data   []byte
+	Offset int64 // where it begins
+	Size   int64 // of the whole log
+}
+
+// ReadAt returns at most limit bytes of a log from the offset on. A negative offset counts from the
+// end. At and after the end there are none. The error is fs.ErrNotExist if there is no such log.
+func (l *Logs) ReadAt(job int64, task, attempt int, offset int64, limit int) (Excerpt, error) {
 	f, info, err := l.open(l.Path(job, task, attempt))
 	if err != nil {
-		return nil, 0, fmt.Errorf("read log: %w", err)
+		return Excerpt{}, fmt.Errorf("read log: %w", err)
 	}
 	defer f.Close()
-	size = info.Size()
-	data = make([]byte, max(0, min(int64(limit), size-max(0, offset))))
-	n, err := f.ReadAt(data, max(0, offset))
-	if err != nil && err != io.EOF {
-		return nil, 0, fmt.Errorf("read log: %w", err)
+	size := info.Size()
+	if offset < 0 {
+		offset = max(0, size+offset)
 	}
-	return data[:n], size, nil
+	data := make([]byte, max(0, min(int64(limit), size-offset)))
+	n, err := f.ReadAt(data, offset)
+	if err != nil && err != io.EOF {
+		return Excerpt{}, fmt.Errorf("read log: %w", err)
+	}
+	return Excerpt{data[:n], offset, size}, nil
 }
 
 // open opens a log for reading if it is a plain file.

@@ -66,15 +66,21 @@ func TestReadAt(t *testing.T) {
 		{8, 3, "89"},
 		{10, 3, ""},
 		{11, 3, ""},
-		{-1, 2, "01"},
+		{-1, 2, "9"},
+		{-3, 2, "78"},
+		{-11, 2, "01"},
 		{0, -1, ""},
 	} {
-		data, size, err := l.ReadAt(17, 0, 2, test.offset, test.limit)
-		if string(data) != test.want || size != 10 || err != nil {
-			t.Errorf("ReadAt(%d, %d) = %q, %d, %v; want %q", test.offset, test.limit, data, size, err, test.want)
+		x, err := l.ReadAt(17, 0, 2, test.offset, test.limit)
+		begin := test.offset
+		if begin < 0 {
+			begin = max(0, 10+begin)
+		}
+		if string(x.Data) != test.want || x.Offset != begin || x.Size != 10 || err != nil {
+			t.Errorf("ReadAt(%d, %d) = %+v, %v; want %q", test.offset, test.limit, x, err, test.want)
 		}
 	}
-	if _, _, err := l.ReadAt(18, 0, 1, 0, 1); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := l.ReadAt(18, 0, 1, 0, 1); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("log that is not there: %v", err)
 	}
 }
@@ -93,16 +99,16 @@ func TestLogIsNoLink(t *testing.T) {
 		if err := os.Symlink(target, name); err != nil {
 			t.Fatal(err)
 		}
-		if data, _, err := l.ReadAt(2, 0, 1, 0, 100); err == nil {
-			t.Errorf("read %q through a link to %s", data, target)
+		if x, err := l.ReadAt(2, 0, 1, 0, 100); err == nil {
+			t.Errorf("read %q through a link to %s", x.Data, target)
 		}
 		writeLog(t, l, 2, 0, 1, "mine")
-		if data, _, err := l.ReadAt(2, 0, 1, 0, 100); string(data) != "mine" || err != nil {
-			t.Errorf("after writing: %q, %v", data, err)
+		if x, err := l.ReadAt(2, 0, 1, 0, 100); string(x.Data) != "mine" || err != nil {
+			t.Errorf("after writing: %q, %v", x.Data, err)
 		}
 	}
-	if data, _, _ := l.ReadAt(1, 0, 1, 0, 100); string(data) != "of another" {
-		t.Errorf("another log has %q", data)
+	if x, _ := l.ReadAt(1, 0, 1, 0, 100); string(x.Data) != "of another" {
+		t.Errorf("another log has %q", x.Data)
 	}
 	if data, _ := os.ReadFile(outside); string(data) != "keep" {
 		t.Errorf("the file outside has %q", data)
@@ -138,7 +144,7 @@ func TestRemove(t *testing.T) {
 	if n, err := l.Remove(now.Add(-time.Minute)); n != 4 || err != nil {
 		t.Errorf("removed %d, %v; want 4", n, err)
 	}
-	if _, _, err := l.ReadAt(2, 500, 1, 0, 1); err != nil {
+	if _, err := l.ReadAt(2, 500, 1, 0, 1); err != nil {
 		t.Errorf("a new log is gone: %v", err)
 	}
 	if _, err := l.root.Stat("0001"); !errors.Is(err, fs.ErrNotExist) {

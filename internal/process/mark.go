@@ -20,7 +20,7 @@ import (
 func markOf(pid int) (mark string, sure bool) {
 	env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
 	for entry := range bytes.SplitSeq(env, []byte{0}) {
-		if mark, ok := bytes.CutPrefix(entry, []byte(MarkVariable+"=")); ok {
+		if mark, ok := bytes.CutPrefix(entry, []byte(markVariable+"=")); ok {
 			return string(mark), true
 		}
 	}
@@ -32,7 +32,7 @@ func markOf(pid int) (mark string, sure bool) {
 
 // inTransit reports whether a process whose environment was found empty is between two
 // programs or at its end, or was when it was looked at. Otherwise it has an environment
-// without variables, or goes on without its first thread, by which we see it.
+// without variables, or goes on without its first thread, through which it is read.
 func inTransit(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

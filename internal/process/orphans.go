@@ -77,9 +77,9 @@ func (o *orphans) end(mark string) {
 	}
 }
 
-// sweep reaps the orphans that have ended. Those with the mark it kills and notes. It
-// reports whether to look again: for what those that were killed leave when they have
-// ended, and for those that may turn out to have the mark.
+// sweep reaps the orphans that have ended. It kills and notes the orphans with the mark. It
+// reports whether to look again: for orphans that killed processes leave when they have
+// ended, and for processes that may turn out to have the mark.
 func (o *orphans) sweep(mark string, killed map[int]bool) (again bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 )
 
 var errSystem = fmt.Errorf("process: tasks run as processes on Linux only: %w", errors.ErrUnsupported)
@@ -32,20 +32,14 @@ func (*Runner) Start(Spec) (*Process, error) { return nil, errSystem }
 // Close does nothing.
 func (*Runner) Close() {}
 
-// PID returns 0.
-func (*Process) PID() int { return 0 }
-
 // Wait returns nothing.
-func (*Process) Wait() fairlead.Outcome { return fairlead.Outcome{} }
-
-// Done returns nil.
-func (*Process) Done() <-chan struct{} { return nil }
+func (*Process) Wait() queue.Outcome { return queue.Outcome{} }
 
 // Stop does nothing.
-func (*Process) Stop(string, fairlead.State) {}
+func (*Process) Stop(string, queue.State) {}
 
 // Kill does nothing.
-func (*Process) Kill(string, fairlead.State) {}
+func (*Process) Kill(string, queue.State) {}
 
 // Survivors returns an error.
 func Survivors(string) ([]Survivor, error) { return nil, errSystem }

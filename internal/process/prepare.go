@@ -82,7 +82,7 @@ func (s *Spec) lookup() (string, error) {
 	if !ok {
 		path = defaultPath
 	}
-	result := ErrCommandNotFound
+	result := errCommandNotFound
 	for dir := range strings.SplitSeq(path, ":") {
 		if dir == "" {
 			dir = "." // as the shell reads an empty entry
@@ -171,7 +171,7 @@ func (s *Spec) explain(err error) error {
 	case errors.Is(err, syscall.ENOEXEC):
 		return fmt.Errorf("%s: neither a program of this machine nor a script that begins with #!: %w", name, err)
 	case errors.Is(err, syscall.EPERM) && s.As != nil:
-		return fmt.Errorf("%s: run as user %d: %w", name, s.As.UID, err)
+		return &MachineError{fmt.Errorf("%s: run as user %d: %w", name, s.As.UID, err)}
 	}
 	return fmt.Errorf("%s: %w", name, err)
 }

@@ -8,22 +8,24 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"golang.org/x/sys/unix"
+
+	"github.com/fairlead/fairlead/queue"
 )
 
 // Process is a task that was started. Its methods may be called by any goroutine, at
-// any time; those that end it do nothing once it has ended.
+// any time; a method that ends it does nothing once it has ended.
 type Process struct {
-	runner *Runner
-	pid    int
-	mark   string
-	grace  time.Duration
-	done   chan struct{}    // closed when outcome is set
-	killed chan struct{}    // closed when SIGKILL was sent
-	limit  *time.Timer      // nil without a limit
-	memory *peak            // largest memory seen
-	result fairlead.Outcome // to be read when done
+	orphans *orphans
+	gone    func(*Process) // called just before done is closed
+	pid     int            // of its session and process group, too
+	mark    string
+	grace   time.Duration
+	done    chan struct{} // closed when outcome is set
+	killed  chan struct{} // closed when SIGKILL was sent
+	limit   *time.Timer   // nil without a limit
+	memory  *peak         // largest memory seen
+	result  queue.Outcome // to be read when done
 
 	mu     sync.Mutex
 	why    *verdict // who ended it; nil while nobody has
@@ -35,44 +37,40 @@ type Process struct {
 // verdict is what the one who ended a process says about it.
 type verdict struct {
 	cause string
-	state fairlead.State
+	state queue.State
 }
 
-// newProcess begins the time limit of a process that has just been forked.
-func newProcess(r *Runner, pid int, spec *Spec) *Process {
+// newProcess begins the time limit of a process that has just been forked. When it has ended, gone is
+// called with it.
+func newProcess(pid int, spec *Spec, o *orphans, gone func(*Process)) *Process {
 	p := &Process{
-		runner: r,
-		pid:    pid,
-		mark:   spec.Mark,
-		grace:  cmp.Or(spec.Grace, DefaultGrace),
-		done:   make(chan struct{}),
-		killed: make(chan struct{}),
-		memory: watchMemory(pid),
+		orphans: o,
+		gone:    gone,
+		pid:     pid,
+		mark:    spec.Mark,
+		grace:   cmp.Or(spec.Grace, defaultGrace),
+		done:    make(chan struct{}),
+		killed:  make(chan struct{}),
+		memory:  watchMemory(pid),
 	}
 	if spec.Limit > 0 {
 		cause := fmt.Sprintf("time limit of %v", spec.Limit)
-		p.limit = time.AfterFunc(spec.Limit, func() { p.Stop(cause, fairlead.Failed) })
+		p.limit = time.AfterFunc(spec.Limit, func() { p.Stop(cause, queue.Failed) })
 	}
 	return p
 }
 
-// PID is the number of the process, and of its session and process group.
-func (p *Process) PID() int { return p.pid }
-
 // Wait returns how the process ended, when it has and nothing of the task is left to
 // write output or to use what it was given.
-func (p *Process) Wait() fairlead.Outcome {
+func (p *Process) Wait() queue.Outcome {
 	<-p.done
 	return p.result
 }
 
-// Done is closed when Wait would return at once.
-func (p *Process) Done() <-chan struct{} { return p.done }
-
-// Stop asks the whole process group to end, and kills what is left of it after the
+// Stop asks the whole process group to end, and kills the rest of it after the
 // grace. The Outcome then has this state and cause, whatever the process makes of the
 // request. The first cause counts; stopping again changes nothing.
-func (p *Process) Stop(cause string, state fairlead.State) {
+func (p *Process) Stop(cause string, state queue.State) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.why != nil || p.ended() {
@@ -90,7 +88,7 @@ func (p *Process) Stop(cause string, state fairlead.State) {
 
 // Kill kills the whole process group at once, also one that is being stopped; the first
 // cause counts.
-func (p *Process) Kill(cause string, state fairlead.State) {
+func (p *Process) Kill(cause string, state queue.State) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.why == nil {
@@ -116,7 +114,7 @@ func (p *Process) kill() {
 	}
 }
 
-// signal sends a signal to what is left of the group.
+// signal sends a signal to the rest of the group.
 func (p *Process) signal(s unix.Signal) {
 	if !p.over && p.ours() {
 		unix.Kill(-p.pid, s)
@@ -144,7 +142,7 @@ func (p *Process) run(pidfd int) {
 	p.reaped = true
 	p.mu.Unlock()
 	p.awaitGroup()
-	p.runner.orphans.end(p.mark)
+	p.orphans.end(p.mark)
 	p.finish(status, usage, err)
 }
 
@@ -172,7 +170,7 @@ func (p *Process) groupLives() bool {
 	if !members() {
 		return false
 	}
-	p.runner.orphans.sweep("", nil)
+	p.orphans.sweep("", nil)
 	return members()
 }
 
@@ -187,11 +185,29 @@ func (p *Process) finish(status unix.WaitStatus, usage *unix.Rusage, err error) 
 	}
 	p.result = outcome(status, p.why)
 	if err != nil {
-		p.result = fairlead.Outcome{State: fairlead.Failed, Cause: fmt.Sprintf("how it ended is not known: %v", err)}
+		p.result = queue.Outcome{State: queue.Failed, Cause: fmt.Sprintf("how it ended is not known: %v", err)}
 	}
 	p.mu.Unlock()
 	p.result.CPU = time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 	p.result.MaxRSS = p.memory.largest(int64(usage.Maxrss) * 1024)
-	p.runner.remove(p)
+	p.gone(p)
 	close(p.done)
+}
+
+// outcome puts together what the kernel says of the end and what the one who ended it
+// says, if anyone did.
+func outcome(status unix.WaitStatus, why *verdict) queue.Outcome {
+	o := queue.Outcome{State: queue.Failed}
+	switch {
+	case status.Signaled():
+		o.Signal = unix.SignalName(status.Signal())
+	case status.ExitStatus() != 0:
+		o.ExitCode = status.ExitStatus()
+	default:
+		o.State = queue.Succeeded
+	}
+	if why != nil {
+		o.State, o.Cause = why.state, why.cause
+	}
+	return o
 }

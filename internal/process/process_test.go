@@ -3,6 +3,7 @@
 package process
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -10,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 	"golang.org/x/sys/unix"
 )
 
@@ -18,12 +19,12 @@ func TestEnd(t *testing.T) {
 	r := runner(t)
 	for _, test := range []struct {
 		script string
-		want   fairlead.Outcome
+		want   queue.Outcome
 	}{
-		{"true", fairlead.Outcome{State: fairlead.Succeeded}},
-		{"exit 3", fairlead.Outcome{State: fairlead.Failed, ExitCode: 3}},
-		{"kill -SEGV $$", fairlead.Outcome{State: fairlead.Failed, Signal: "SIGSEGV"}},
-		{"kill -KILL $$", fairlead.Outcome{State: fairlead.Failed, Signal: "SIGKILL"}},
+		{"true", queue.Outcome{State: queue.Succeeded}},
+		{"exit 3", queue.Outcome{State: queue.Failed, ExitCode: 3}},
+		{"kill -SEGV $$", queue.Outcome{State: queue.Failed, Signal: "SIGSEGV"}},
+		{"kill -KILL $$", queue.Outcome{State: queue.Failed, Signal: "SIGKILL"}},
 	} {
 		checkEnd(t, start(t, r, shell(t, test.script)).Wait(), test.want)
 	}
@@ -48,7 +49,7 @@ func TestSmallMemory(t *testing.T) {
 		defer p.memory.mu.Unlock()
 		return p.memory.seen > 0
 	})
-	p.Kill("", fairlead.Cancelled)
+	p.Kill("", queue.Cancelled)
 	if got := p.Wait().MaxRSS; got < 100<<10 || got > 8<<20 {
 		t.Errorf("memory of sleep: %d", got)
 	}
@@ -65,15 +66,15 @@ func TestStop(t *testing.T) {
 	s := shell(t, `trap "echo bye; exit 0" TERM; echo ready; while :; do sleep 0.01; done`)
 	p := start(t, runner(t), s)
 	untilSays(t, s, "ready")
-	p.Stop("cancelled by ada", fairlead.Cancelled)
-	p.Stop("too late", fairlead.Failed)
-	checkEnd(t, p.Wait(), fairlead.Outcome{State: fairlead.Cancelled, Cause: "cancelled by ada"})
+	p.Stop("cancelled by ada", queue.Cancelled)
+	p.Stop("too late", queue.Failed)
+	checkEnd(t, p.Wait(), queue.Outcome{State: queue.Cancelled, Cause: "cancelled by ada"})
 	if got := output(t, s); !strings.HasSuffix(got, "bye\n") {
 		t.Errorf("output %q", got)
 	}
-	p.Stop("over", fairlead.Failed)
-	p.Kill("over", fairlead.Failed)
-	checkEnd(t, p.Wait(), fairlead.Outcome{State: fairlead.Cancelled, Cause: "cancelled by ada"})
+	p.Stop("over", queue.Failed)
+	p.Kill("over", queue.Failed)
+	checkEnd(t, p.Wait(), queue.Outcome{State: queue.Cancelled, Cause: "cancelled by ada"})
 }
 
 // A shell dies of SIGTERM at once; what it runs still has its grace.
@@ -81,8 +82,8 @@ func TestStopLeavesGraceToChildren(t *testing.T) {
 	s := shell(t, `sh -c 'trap "sleep 0.05; echo saved; exit" TERM; echo ready; while :; do sleep 0.01; done' & wait`)
 	p := start(t, runner(t), s)
 	untilSays(t, s, "ready")
-	p.Stop("drained", fairlead.Cancelled)
-	checkEnd(t, p.Wait(), fairlead.Outcome{State: fairlead.Cancelled, Signal: "SIGTERM", Cause: "drained"})
+	p.Stop("drained", queue.Cancelled)
+	checkEnd(t, p.Wait(), queue.Outcome{State: queue.Cancelled, Signal: "SIGTERM", Cause: "drained"})
 	if got := output(t, s); !strings.HasSuffix(got, "saved\n") {
 		t.Errorf("output %q", got)
 	}
@@ -94,9 +95,9 @@ func TestGraceOfChildrenEnds(t *testing.T) {
 	s.Grace = 50 * time.Millisecond
 	p := start(t, runner(t), s)
 	untilSays(t, s, "ready")
-	p.Stop("drained", fairlead.Cancelled)
-	checkEnd(t, p.Wait(), fairlead.Outcome{State: fairlead.Cancelled, Signal: "SIGTERM", Cause: "drained"})
-	if err := unix.Kill(-p.PID(), 0); err != unix.ESRCH {
+	p.Stop("drained", queue.Cancelled)
+	checkEnd(t, p.Wait(), queue.Outcome{State: queue.Cancelled, Signal: "SIGTERM", Cause: "drained"})
+	if err := unix.Kill(-p.pid, 0); err != unix.ESRCH {
 		t.Errorf("the group is there: %v", err)
 	}
 }
@@ -104,11 +105,11 @@ func TestGraceOfChildrenEnds(t *testing.T) {
 func TestStopSuspended(t *testing.T) {
 	p := start(t, runner(t), shell(t, "kill -STOP $$"))
 	until(t, "it is suspended", func() bool {
-		stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.PID()))
+		stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.pid))
 		return strings.Contains(string(stat), ") T ")
 	})
-	p.Stop("cancelled", fairlead.Cancelled)
-	checkEnd(t, p.Wait(), fairlead.Outcome{State: fairlead.Cancelled, Signal: "SIGTERM", Cause: "cancelled"})
+	p.Stop("cancelled", queue.Cancelled)
+	checkEnd(t, p.Wait(), queue.Outcome{State: queue.Cancelled, Signal: "SIGTERM", Cause: "cancelled"})
 }
 
 func TestKill(t *testing.T) {
@@ -116,23 +117,23 @@ func TestKill(t *testing.T) {
 	r := runner(t)
 	p := start(t, r, s)
 	untilSays(t, s, "ready")
-	p.Kill("the lease was lost", fairlead.Cancelled)
-	want := fairlead.Outcome{State: fairlead.Cancelled, Signal: "SIGKILL", Cause: "the lease was lost"}
+	p.Kill("the lease was lost", queue.Cancelled)
+	want := queue.Outcome{State: queue.Cancelled, Signal: "SIGKILL", Cause: "the lease was lost"}
 	checkEnd(t, p.Wait(), want)
 
 	s = shell(t, s.Argv[2])
 	p = start(t, r, s)
 	untilSays(t, s, "ready")
-	p.Stop("cancelled", fairlead.Cancelled)
-	p.Kill("impatient", fairlead.Failed)
-	checkEnd(t, p.Wait(), fairlead.Outcome{State: fairlead.Cancelled, Signal: "SIGKILL", Cause: "cancelled"})
+	p.Stop("cancelled", queue.Cancelled)
+	p.Kill("impatient", queue.Failed)
+	checkEnd(t, p.Wait(), queue.Outcome{State: queue.Cancelled, Signal: "SIGKILL", Cause: "cancelled"})
 }
 
 func TestLimit(t *testing.T) {
 	s := shell(t, `trap "" TERM; echo ready; while :; do sleep 0.01; done`)
 	s.Limit, s.Grace = 300*time.Millisecond, 100*time.Millisecond
 	o := start(t, runner(t), s).Wait()
-	checkEnd(t, o, fairlead.Outcome{State: fairlead.Failed, Signal: "SIGKILL", Cause: "time limit of 300ms"})
+	checkEnd(t, o, queue.Outcome{State: queue.Failed, Signal: "SIGKILL", Cause: "time limit of 300ms"})
 	if got := output(t, s); got != "ready\n" {
 		t.Errorf("output %q", got)
 	}
@@ -145,11 +146,12 @@ func TestLeftovers(t *testing.T) {
 		"session": "setsid sh -c 'echo $$; exec sleep 1000' & while ! test -s out; do sleep 0.01; done",
 		"nested":  "setsid sh -c 'setsid sleep 1000 & echo $!; wait' & while ! test -s out; do sleep 0.01; done",
 		// It takes a while to die, and nobody knows of its child before.
-		"large": "setsid sh -c 'setsid sleep 1000 & pid=$!; x=$(head -c 64M /dev/zero | tr \"\\0\" x); echo $pid; wait' & while ! test -s out; do sleep 0.01; done",
+		"large": "setsid sh -c 'setsid sleep 1000 & pid=$!; x=$(head -c 64M /dev/zero | tr \"\\0\" x); echo $pid; wait' & " +
+			"while ! test -s out; do sleep 0.01; done",
 	} {
 		s := shell(t, script)
 		s.Mark = mark(name)
-		checkEnd(t, start(t, runner(t), s).Wait(), fairlead.Outcome{State: fairlead.Succeeded})
+		checkEnd(t, start(t, runner(t), s).Wait(), queue.Outcome{State: queue.Succeeded})
 		if pid := number(t, output(t, s)); unix.Kill(pid, 0) != unix.ESRCH {
 			t.Errorf("%s: process %d is left", name, pid)
 			unix.Kill(pid, unix.SIGKILL)
@@ -178,7 +180,7 @@ func TestOrphans(t *testing.T) {
 	if !lives(running) {
 		t.Error("the end of another task killed an orphan")
 	}
-	p.Kill("", fairlead.Cancelled)
+	p.Kill("", queue.Cancelled)
 	p.Wait()
 	if lives(running) {
 		t.Error("the orphan has outlived its task")
@@ -186,11 +188,12 @@ func TestOrphans(t *testing.T) {
 }
 
 func TestSession(t *testing.T) {
-	s := shell(t, `echo $$; cut -d" " -f5,6 /proc/self/stat; grep NoNewPrivs /proc/self/status; readlink /proc/self/fd/0; ls /proc/self/fd | wc -l`)
+	s := shell(t, `echo $$; cut -d" " -f5,6 /proc/self/stat; grep NoNewPrivs /proc/self/status; `+
+		`readlink /proc/self/fd/0; ls /proc/self/fd | wc -l`)
 	p := start(t, runner(t), s)
 	p.Wait()
 	// The descriptors are the three standard ones and that of the directory being listed.
-	want := fmt.Sprintf("%d\n%d %d\nNoNewPrivs:\t1\n/dev/null\n4\n", p.PID(), p.PID(), p.PID())
+	want := fmt.Sprintf("%d\n%d %d\nNoNewPrivs:\t1\n/dev/null\n4\n", p.pid, p.pid, p.pid)
 	if got := output(t, s); got != want {
 		t.Errorf("output %q, want %q", got, want)
 	}
@@ -200,8 +203,8 @@ func TestCloseKills(t *testing.T) {
 	r := runner(t)
 	p := start(t, r, shell(t, "sleep 1000"))
 	r.Close()
-	checkEnd(t, p.Wait(), fairlead.Outcome{State: fairlead.Cancelled, Signal: "SIGKILL", Cause: "the agent ended"})
-	if _, err := r.Start(shell(t, "true")); err != ErrClosed {
+	checkEnd(t, p.Wait(), queue.Outcome{State: queue.Cancelled, Signal: "SIGKILL", Cause: "the agent ended"})
+	if _, err := r.Start(shell(t, "true")); !errors.Is(err, errClosed) {
 		t.Errorf("start after Close: %v", err)
 	}
 	r.Close()
@@ -223,7 +226,7 @@ func TestNoLeaks(t *testing.T) {
 	batch(10) // opens what the runtime keeps open
 	before := entries(t, "/proc/self/fd")
 	batch(500)
-	if after := entries(t, "/proc/self/fd"); after != before {
+	if after := entries(t, "/proc/self/fd"); after > before {
 		t.Errorf("%d open descriptors after 500 tasks, %d before", after, before)
 	}
 	if len(r.running) != 0 {

@@ -10,8 +10,9 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/fairlead/fairlead"
 	"golang.org/x/sys/unix"
+
+	"github.com/fairlead/fairlead/queue"
 )
 
 // spawners is the number of threads that fork. The runtime lets one of them fork at a
@@ -81,18 +82,19 @@ func (r *Runner) spawn(ready chan<- error) {
 	}
 }
 
-// Start starts what the Spec says. An error names what was wrong with it; nothing runs
+// Start starts the process of the Spec. An error names the mistake in the Spec; nothing runs
 // then. Otherwise the process ends sooner or later and its Outcome can be waited for.
 func (r *Runner) Start(spec Spec) (*Process, error) {
 	if err := spec.check(); err != nil {
-		return nil, err
+		return nil, &SpecError{err}
 	}
 	prepared, err := spec.prepare(r.null)
 	if err != nil {
-		return nil, err
+		return nil, blame(err)
 	}
 	defer prepared.close()
-	return r.begin(&spec, prepared)
+	p, err := r.begin(&spec, prepared)
+	return p, blame(err)
 }
 
 // begin forks and keeps the process in mind, unless the Runner has been closed.
@@ -100,13 +102,13 @@ func (r *Runner) begin(spec *Spec, prepared *prepared) (*Process, error) {
 	r.gate.RLock()
 	defer r.gate.RUnlock()
 	if r.closed {
-		return nil, ErrClosed
+		return nil, errClosed
 	}
 	pid, pidfd, err := r.fork(spec, prepared)
 	if err != nil {
 		return nil, spec.explain(err)
 	}
-	p := newProcess(r, pid, spec)
+	p := newProcess(pid, spec, r.orphans, r.remove)
 	r.mu.Lock()
 	r.running[p] = struct{}{}
 	r.mu.Unlock()
@@ -158,7 +160,7 @@ func (r *Runner) Close() {
 	left := slices.Collect(maps.Keys(r.running))
 	r.mu.Unlock()
 	for _, p := range left {
-		p.Kill("the agent ended", fairlead.Cancelled)
+		p.Kill("the agent ended", queue.Cancelled)
 	}
 	for _, p := range left {
 		p.Wait()

@@ -7,21 +7,48 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 )
 
-// MarkVariable is the environment variable that holds the Mark of a Spec. All processes
-// of a task inherit it, also those that leave its session.
-const MarkVariable = "FAIRLEAD_TASK"
+// markVariable is the environment variable that holds the Mark of a Spec. All processes
+// of a task inherit it, also processes that leave its session.
+const markVariable = "FAIRLEAD_TASK"
 
-// DefaultGrace is how long a task that is stopped has to end by itself.
-const DefaultGrace = 10 * time.Second
+// defaultGrace is how long a task that is stopped has to end by itself.
+const defaultGrace = 10 * time.Second
 
 // Errors of Start, for errors.Is; texts name the command as well.
 var (
-	ErrClosed          = errors.New("process: the runner is closed")
-	ErrCommandNotFound = errors.New("command not found")
+	errClosed          = errors.New("process: the runner is closed")
+	errCommandNotFound = errors.New("command not found")
 )
+
+// SpecError is an error of Start that is the same on every machine.
+type SpecError struct{ Err error }
+
+func (e *SpecError) Error() string { return e.Err.Error() }
+func (e *SpecError) Unwrap() error { return e.Err }
+
+// MachineError is an error of Start that says nothing about the Spec: the machine can start
+// nothing now.
+type MachineError struct{ Err error }
+
+func (e *MachineError) Error() string { return e.Err.Error() }
+func (e *MachineError) Unwrap() error { return e.Err }
+
+// machineErrors are the errors of the system that say so.
+var machineErrors = []error{errClosed, syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE}
+
+// blame makes a MachineError of an error that says so.
+func blame(err error) error {
+	for _, of := range machineErrors {
+		if errors.Is(err, of) {
+			return &MachineError{err}
+		}
+	}
+	return err
+}
 
 // Spec is what to run.
 type Spec struct {
@@ -37,7 +64,7 @@ type Spec struct {
 	// They are opened with the rights of As, never with ours. Without Stdout the output
 	// goes to Log; without Stderr the errors go where the output goes.
 	Stdout, Stderr string
-	// Append keeps what is in these files; otherwise they are emptied.
+	// Append keeps the contents of these files; otherwise they are emptied.
 	Append bool
 	// Log is an open file, see [Logs.Create]; nil discards the output. It stays the
 	// caller's, who may close it after Start.
@@ -45,7 +72,7 @@ type Spec struct {
 
 	As    *Identity     // whom to run as; nil: as ourselves
 	Limit time.Duration // the task is stopped after this; 0 is no limit
-	Grace time.Duration // between SIGTERM and SIGKILL; default: DefaultGrace
+	Grace time.Duration // between SIGTERM and SIGKILL; default: defaultGrace
 	Mark  string        // of the task, e.g. "node7/17/0/2"
 }
 
@@ -107,12 +134,12 @@ func (s *Spec) variable(name string) (string, bool) {
 func (s *Spec) environment() []string {
 	env := make([]string, 0, len(s.Env)+1)
 	for _, e := range s.Env {
-		if !strings.HasPrefix(e, MarkVariable+"=") {
+		if !strings.HasPrefix(e, markVariable+"=") {
 			env = append(env, e)
 		}
 	}
 	if s.Mark != "" {
-		env = append(env, MarkVariable+"="+s.Mark)
+		env = append(env, markVariable+"="+s.Mark)
 	}
 	return env
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 	"golang.org/x/sys/unix"
 )
 
@@ -30,11 +30,14 @@ func TestStartErrors(t *testing.T) {
 	}{
 		{func(s *Spec) { s.Argv = nil }, "there is no command", nil},
 		{func(s *Spec) { s.Argv = []string{"a\x00b"} }, "a\x00b: a zero byte", nil},
-		{func(s *Spec) { s.Argv = []string{"nix"} }, "nix: command not found in PATH /usr/bin:/bin", ErrCommandNotFound},
+		{func(s *Spec) { s.Argv = []string{"nix"} }, "nix: command not found in PATH /usr/bin:/bin", errCommandNotFound},
 		{func(s *Spec) {
 			s.Argv, s.Env = []string{"nix"}, []string{"PATH=/" + strings.Repeat("x", 100_000)}
-		}, "nix: command not found in PATH /" + strings.Repeat("x", maxPathShown-1) + "...", ErrCommandNotFound},
-		{func(s *Spec) { s.Env = []string{"PATH=" + dir}; s.Argv = []string{"plain"} }, "plain: permission denied", fs.ErrPermission},
+		}, "nix: command not found in PATH /" + strings.Repeat("x", maxPathShown-1) + "...", errCommandNotFound},
+		{
+			func(s *Spec) { s.Env = []string{"PATH=" + dir}; s.Argv = []string{"plain"} }, "plain: permission denied",
+			fs.ErrPermission,
+		},
 		{func(s *Spec) { s.Argv = []string{"./nix"} }, "./nix: no such file", fs.ErrNotExist},
 		{func(s *Spec) { s.Argv = []string{"./plain"} }, "./plain: permission denied", fs.ErrPermission},
 		{func(s *Spec) { s.Argv = []string{dir} }, dir + ": permission denied", fs.ErrPermission},
@@ -125,5 +128,5 @@ func TestOutput(t *testing.T) {
 		t.Errorf("errors alone: %q", got)
 	}
 	s.Stdout, s.Stderr = "", ""
-	checkEnd(t, start(t, r, s).Wait(), fairlead.Outcome{State: fairlead.Succeeded})
+	checkEnd(t, start(t, r, s).Wait(), queue.Outcome{State: queue.Succeeded})
 }

@@ -19,23 +19,23 @@ const (
 	killPause  = 20 * time.Millisecond
 )
 
-// Survivor is a process that carries the mark of a task.
-type Survivor struct {
+// survivor is a process that carries the mark of a task.
+type survivor struct {
 	PID  int
 	Mark string
 }
 
-// Survivors are the processes whose mark begins with the prefix, as far as we may see
+// survivors are the processes whose mark begins with the prefix, as far as we may see
 // their environment: a user sees the user's own, root sees all. Our own session is not
 // among them, in case we were started from within a task. A prefix should end in the
 // separator of the marks, or "node1" finds the tasks of node10.
-func Survivors(prefix string) ([]Survivor, error) {
+func survivors(prefix string) ([]survivor, error) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return nil, fmt.Errorf("look for survivors: %w", err)
 	}
 	session, _ := unix.Getsid(0)
-	var list []Survivor
+	var list []survivor
 	for _, e := range entries {
 		pid, err := strconv.Atoi(e.Name())
 		if err != nil {
@@ -46,7 +46,7 @@ func Survivors(prefix string) ([]Survivor, error) {
 			continue
 		}
 		if sid, err := unix.Getsid(pid); err == nil && sid != session {
-			list = append(list, Survivor{pid, mark})
+			list = append(list, survivor{pid, mark})
 		}
 	}
 	return list, nil
@@ -59,7 +59,7 @@ func Survivors(prefix string) ([]Survivor, error) {
 func KillSurvivors(prefix string) (int, error) {
 	seen := map[int]bool{}
 	for range killRounds {
-		list, err := Survivors(prefix)
+		list, err := survivors(prefix)
 		if err != nil || len(list) == 0 {
 			return len(seen), err
 		}
@@ -69,7 +69,7 @@ func KillSurvivors(prefix string) (int, error) {
 		}
 		time.Sleep(killPause)
 	}
-	list, err := Survivors(prefix)
+	list, err := survivors(prefix)
 	if err == nil && len(list) > 0 {
 		err = fmt.Errorf("kill survivors of %q: %d are left, the first is process %d of %s",
 			prefix, len(list), list[0].PID, list[0].Mark)

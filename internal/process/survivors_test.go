@@ -22,7 +22,7 @@ func mark(name string) string { return fmt.Sprintf("process-test-%d-%s", os.Getp
 func stray(t *testing.T, script, mark string) int {
 	t.Helper()
 	c := exec.Command("sh", "-c", script)
-	c.Env = []string{"PATH=/usr/bin:/bin", MarkVariable + "=" + mark}
+	c.Env = []string{"PATH=/usr/bin:/bin", markVariable + "=" + mark}
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	out, err := c.StdoutPipe()
 	if err != nil {
@@ -44,8 +44,8 @@ func TestKillSurvivors(t *testing.T) {
 	unmarked := stray(t, "env -u FAIRLEAD_TASK sleep 1000 & echo $!; wait", mark("a")+"/18/0/1")
 	bystander := stray(t, "echo $$; exec sleep 1000", mark("b")+"/1/0/1")
 
-	list, err := Survivors(mark("a") + "/")
-	if err != nil || len(list) < 2 || !slices.Contains(list, Survivor{marked, mark("a") + "/17/0/2"}) {
+	list, err := survivors(mark("a") + "/")
+	if err != nil || len(list) < 2 || !slices.Contains(list, survivor{marked, mark("a") + "/17/0/2"}) {
 		t.Errorf("survivors %v, %v; want process %d among them", list, err, marked)
 	}
 	if n, err := KillSurvivors(mark("a") + "/"); n < 2 || err != nil {

@@ -5,7 +5,6 @@ package process
 import (
 	"os"
 
-	"github.com/fairlead/fairlead"
 	"golang.org/x/sys/unix"
 )
 
@@ -54,22 +53,4 @@ func reap(pid int) (unix.WaitStatus, *unix.Rusage, error) {
 			return status, &usage, err
 		}
 	}
-}
-
-// outcome puts together what the kernel says of the end and what the one who ended it
-// says, if anyone did.
-func outcome(status unix.WaitStatus, why *verdict) fairlead.Outcome {
-	o := fairlead.Outcome{State: fairlead.Failed}
-	switch {
-	case status.Signaled():
-		o.Signal = unix.SignalName(status.Signal())
-	case status.ExitStatus() != 0:
-		o.ExitCode = status.ExitStatus()
-	default:
-		o.State = fairlead.Succeeded
-	}
-	if why != nil {
-		o.State, o.Cause = why.state, why.cause
-	}
-	return o
 }

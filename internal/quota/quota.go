@@ -1,4 +1,4 @@
-// Package quota divides something of which a server has a bounded number, such as open streams,
+// Package quota divides a bounded number of things of a server, such as open streams,
 // between users: nobody takes all of it, and the last part is kept for administrators.
 package quota
 

@@ -6,25 +6,6 @@ import (
 	"strings"
 )
 
-// layout is how a script of another system spreads its processes over nodes. A task here is
-// what runs on one node: the processes there are its own, and it has the processors of all.
-type layout struct {
-	nodes     int // 0 and 1: one
-	processes int // in all; 0 is not said
-	perNode   int // processes on each node; 0 is not said
-	line      int // that said any of this last
-	gpusInAll bool
-}
-
-func (l *layout) set(n *int, o option, line int) (err error) {
-	l.line = line
-	*n, err = strconv.Atoi(o.value)
-	if err != nil || *n < 1 {
-		return fmt.Errorf("%q is not a number above 0", o.value)
-	}
-	return nil
-}
-
 // nodes reads --nodes=4 and --nodes=2-4.
 func (d *Directives) nodes(o option, number int) error {
 	least, _, ranged := strings.Cut(o.value, "-")
@@ -53,10 +34,6 @@ func (d *Directives) chunks(what, count string, o option, number int) error {
 
 // onEach is the difference that matters to every script that comes from elsewhere.
 const onEach = "the script runs %d times at once, and under %s on the first node only: what is to run once belongs where FAIRLEAD_RANK is 0"
-
-func (d *Directives) note(number int, o option, text string) {
-	d.Notes = append(d.Notes, Ignored{number, o.text, text})
-}
 
 // layOut turns the layout into flags, when the whole script is read.
 func (d *Directives) layOut() {
@@ -89,6 +66,24 @@ func (d *Directives) layOut() {
 			d.note(f.Line, option{text: "--licenses " + f.Value}, "the task on each node holds them")
 		}
 	}
+}
+
+// multiply sets a count, or multiplies it with one that stands there already: ntasks 4
+// with cpus-per-task 2 are 8 cpus on one node.
+func (d *Directives) multiply(number int, flag, value string) error {
+	n, err := strconv.Atoi(value)
+	if err != nil || n < 1 {
+		return fmt.Errorf("%q is not a number above 0", value)
+	}
+	for i := range d.Flags {
+		if d.Flags[i].Name == flag {
+			before, _ := strconv.Atoi(d.Flags[i].Value)
+			d.Flags[i].Value = strconv.Itoa(before * n)
+			return nil
+		}
+	}
+	d.set(number, flag, strconv.Itoa(n))
+	return nil
 }
 
 // up is a over b, rounded up.

@@ -11,38 +11,6 @@ import (
 	"unicode/utf8"
 )
 
-// Flag is one flag of fairlead submit. Name is its long name.
-type Flag struct {
-	Name, Value string
-	Line        int // of the script
-}
-
-// Directives are what a script asks for.
-type Directives struct {
-	Flags   []Flag
-	Ignored []Ignored
-	Notes   []Ignored // what is followed, but not to the letter
-	Compat  string    // slurm or pbs, if there are directives of that system
-	// Processes is how many a task starts, by --ntasks; 0 if the script does not say.
-	Processes int
-
-	layout layout
-}
-
-// Ignored is a directive that has no effect here.
-type Ignored struct {
-	Line int
-	Text string
-	Why  string
-}
-
-func (i Ignored) String() string {
-	if i.Why == "" {
-		return fmt.Sprintf("line %d: %s", i.Line, i.Text)
-	}
-	return fmt.Sprintf("line %d: %s (%s)", i.Line, i.Text, i.Why)
-}
-
 // MaxSize bounds a script, in bytes.
 const MaxSize = 256 << 10
 
@@ -100,91 +68,6 @@ func (d *Directives) line(line string, number int) error {
 		return system.read(d, words, number)
 	}
 	return nil
-}
-
-// split takes a line apart into words as a shell does, with quotes and backslashes; a
-// # begins a comment.
-func split(line string) ([]string, error) {
-	var words []string
-	var word strings.Builder
-	in, quote, escaped := false, rune(0), false
-	for _, r := range line {
-		switch {
-		case escaped:
-			word.WriteRune(r)
-			escaped = false
-		case r == '\\' && quote != '\'':
-			escaped, in = true, true
-		case quote != 0 && r == quote:
-			quote = 0
-		case quote != 0:
-			word.WriteRune(r)
-		case r == '"' || r == '\'':
-			quote, in = r, true
-		case r == '#' && !in:
-			return words, nil
-		case r == ' ' || r == '\t':
-			if in {
-				words = append(words, word.String())
-				word.Reset()
-				in = false
-			}
-		default:
-			word.WriteRune(r)
-			in = true
-		}
-	}
-	if quote != 0 || escaped {
-		return nil, errors.New("a quotation mark is not closed")
-	}
-	if in {
-		words = append(words, word.String())
-	}
-	return words, nil
-}
-
-// option is one option on a line: its name without dashes, its value, and whether
-// the value came with it.
-type option struct {
-	name, value string
-	attached    bool
-	text        string // as written
-}
-
-// options groups words into options. takes says which names take a value.
-func options(words []string, takes func(name string) bool) ([]option, error) {
-	var out []option
-	for i := 0; i < len(words); i++ {
-		w := words[i]
-		if len(w) < 2 || w[0] != '-' {
-			return nil, fmt.Errorf("%q is not an option", w)
-		}
-		o := option{text: w}
-		long := strings.HasPrefix(w, "--")
-		if long {
-			o.name, o.value, o.attached = strings.Cut(w[2:], "=")
-		} else {
-			o.name, o.value, o.attached = w[1:2], strings.TrimPrefix(w[2:], "="), len(w) > 2
-		}
-		if !o.attached && takes(o.name) {
-			if i+1 == len(words) {
-				return nil, fmt.Errorf("%s needs a value", w)
-			}
-			i++
-			o.value = words[i]
-			o.text += " " + words[i]
-		}
-		out = append(out, o)
-	}
-	return out, nil
-}
-
-func (d *Directives) set(number int, name, value string) {
-	d.Flags = append(d.Flags, Flag{name, value, number})
-}
-
-func (d *Directives) ignore(number int, o option, why string) {
-	d.Ignored = append(d.Ignored, Ignored{number, o.text, why})
 }
 
 // ownFlags are the flags of submit that a script may set, by their letters. The value

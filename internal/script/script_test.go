@@ -13,7 +13,8 @@ func TestDirectives(t *testing.T) {
 		ignored      int
 		compat       string
 	}{
-		{"our own", "#!/bin/sh\n#FL -J hello -c4 --mem=2G\n#FL --hold\necho\n#FL -J late\n", "name=hello cpus=4 mem=2G hold=true", 0, ""},
+		{"our own", "#!/bin/sh\n#FL -J hello -c4 --mem=2G\n#FL --hold\necho\n#FL -J late\n",
+			"name=hello cpus=4 mem=2G hold=true", 0, ""},
 		{"sbatch", `#!/bin/bash
 #SBATCH --job-name="my job" # a comment
 #SBATCH -n 4 -c 2
@@ -28,7 +29,8 @@ func TestDirectives(t *testing.T) {
 		{"own machines", "#FL -G a100:2 -C rack=b\n", "gpus=a100:2 constraint=rack=b", 0, ""},
 		{"several nodes", "#SBATCH -N 4\n", "nodes=4", 0, "slurm"},
 		{"processes on nodes", "#SBATCH -c 2 -n 16\n#SBATCH -N 4 -G a100:8\n", "cpus=8 gpus=a100:2 nodes=4", 0, "slurm"},
-		{"processes per node", "#SBATCH --ntasks-per-node=8 --nodes=2-4 --gpus-per-node=1\n", "gpus=1 cpus=8 nodes=2", 0, "slurm"},
+		{"processes per node", "#SBATCH --ntasks-per-node=8 --nodes=2-4 --gpus-per-node=1\n", "gpus=1 cpus=8 nodes=2", 0,
+			"slurm"},
 		{"nodes by processes", "#SBATCH --ntasks=16 --ntasks-per-node=4\n", "cpus=4 nodes=4", 0, "slurm"},
 		{"own gang", "#FL -N 4 -c 2\n#FL -n 8\n", "nodes=4 cpus=2 tasks=8", 0, ""},
 		{"one node", "#SBATCH -N 1\n#SBATCH --hold --quiet\n", "hold=true", 0, "slurm"},
@@ -54,7 +56,8 @@ func TestDirectives(t *testing.T) {
 			got = append(got, f.Name+"="+f.Value)
 		}
 		if s := strings.Join(got, " "); s != c.want || len(d.Ignored) != c.ignored || d.Compat != c.compat {
-			t.Errorf("%s: got %s, ignored %v, compat %q; want %s, %d, %q", c.name, s, d.Ignored, d.Compat, c.want, c.ignored, c.compat)
+			t.Errorf("%s: got %s, ignored %v, compat %q; want %s, %d, %q", c.name, s, d.Ignored, d.Compat, c.want, c.ignored,
+				c.compat)
 		}
 	}
 }

@@ -15,21 +15,22 @@ var sbatchLetters = map[string]string{
 	"s": "oversubscribe", "O": "overcommit", "Q": "quiet", "i": "input", "S": "core-spec", "W": "wait", "v": "verbose", "I": "immediate",
 }
 
-// sbatchSwitches are those that take no value.
+// sbatchSwitches are the options that take no value.
 var sbatchSwitches = map[string]bool{
 	"hold": true, "requeue": true, "no-requeue": true, "exclusive": true, "oversubscribe": true, "overcommit": true,
 	"quiet": true, "no-kill": true, "wait": true, "verbose": true, "contiguous": true, "parsable": true, "spread-job": true, "get-user-env": true,
 }
 
-// sbatchSame are those that mean what a flag of submit means.
+// sbatchSame are the options with the meaning of a flag of submit.
 var sbatchSame = map[string]string{
 	"job-name": "name", "time": "time", "account": "pool", "array": "array", "begin": "begin", "output": "output",
 	"error": "error", "chdir": "chdir", "export": "export", "licenses": "licenses",
 	"reservation": "reservation",
 }
 
-// sbatchSilent are those that change nothing here and need no word.
-var sbatchSilent = map[string]bool{"quiet": true, "verbose": true, "parsable": true, "no-requeue": true, "get-user-env": true}
+// sbatchSilent are the options that change nothing here and need no word.
+var sbatchSilent = map[string]bool{"quiet": true, "verbose": true, "parsable": true, "no-requeue": true,
+	"get-user-env": true}
 
 // sbatch reads a #SBATCH line.
 func (d *Directives) sbatch(words []string, number int) error {
@@ -88,24 +89,6 @@ func (d *Directives) sbatchOption(o option, number int) error {
 			d.ignore(number, o, "")
 		}
 	}
-	return nil
-}
-
-// multiply sets a count, or multiplies it with one that stands there already: ntasks 4
-// with cpus-per-task 2 are 8 cpus on one node.
-func (d *Directives) multiply(number int, flag, value string) error {
-	n, err := strconv.Atoi(value)
-	if err != nil || n < 1 {
-		return fmt.Errorf("%q is not a number above 0", value)
-	}
-	for i := range d.Flags {
-		if d.Flags[i].Name == flag {
-			before, _ := strconv.Atoi(d.Flags[i].Value)
-			d.Flags[i].Value = strconv.Itoa(before * n)
-			return nil
-		}
-	}
-	d.set(number, flag, strconv.Itoa(n))
 	return nil
 }
 

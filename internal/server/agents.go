@@ -1,104 +1,27 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"net/http"
-	"slices"
-	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/access"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/socket"
+	"github.com/fairlead/fairlead/queue"
 )
 
-func (s *Server) agentRoutes(a huma.API) {
+func (s *agentService) routes(a huma.API) {
 	handle(a, http.MethodPost, "/v1/agents/{name}/join", "agent-join", "Offer a machine", maxSubmit, s.join)
 	handle(a, http.MethodPost, "/v1/agents/{name}/poll", "agent-poll", "Wait for work", maxSubmit, s.poll)
 	handle(a, http.MethodPost, "/v1/agents/{name}/report", "agent-report", "Report ends, renew leases, drain, leave", maxSubmit, s.report)
-	handle(a, http.MethodPost, "/v1/agents/{name}/log/{id}", "agent-log", "Answer a request for output", 4*maxBody, s.logReply)
-}
-
-// agents are the sessions of those who joined.
-type agents struct {
-	mu       sync.Mutex
-	sessions map[string]*session // by session id
-	// displaced are the sessions whose name another agent has taken over and that have
-	// not been told yet. Who is dead is never told, so it is emptied when it grows.
-	displaced map[string]bool
-	replies   map[string]chan api.LogReply
-}
-
-// session is the server's end of an agent: a fairlead.Worker whose leases wait in a
-// mailbox until the agent polls.
-type session struct {
-	id       string
-	name     string
-	instance string
-	handles  bool // jobs of its kinds; it keeps no output
-	bridge   bool // to another queueing system; it has the output of what has ended
-	member   *fairlead.Member
-
-	mu    sync.Mutex
-	facts facts
-	start []*fairlead.Lease // to be sent, or sent and not yet acknowledged
-	stop  []api.Stop
-	logs  []api.LogRequest
-	mail  chan struct{} // has an element when there is something to send
-}
-
-// Start implements fairlead.Worker.
-func (x *session) Start(leases []*fairlead.Lease) {
-	x.put(func() { x.start = append(x.start, leases...) })
-}
-
-// Stop implements fairlead.Worker. What was not sent yet is stopped as well: the agent
-// reports its end like any other.
-func (x *session) Stop(refs []fairlead.Ref, why string) {
-	x.put(func() {
-		for _, r := range refs {
-			x.stop = append(x.stop, api.Stop{Ref: r, Cause: why})
-		}
-	})
-}
-
-func (x *session) put(f func()) {
-	x.mu.Lock()
-	f()
-	x.mu.Unlock()
-	select {
-	case x.mail <- struct{}{}:
-	default:
-	}
-}
-
-// take returns what is to be sent. Leases stay in the mailbox until they are
-// acknowledged, so that an answer that is lost on its way is sent again.
-func (x *session) take() api.PollResponse {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	out := api.PollResponse{Stop: x.stop, Logs: x.logs}
-	for _, l := range x.start {
-		out.Start = append(out.Start, api.FromLease(l))
-	}
-	x.stop, x.logs = nil, nil
-	return out
-}
-
-func (x *session) acknowledge(refs []fairlead.Ref) {
-	if len(refs) == 0 {
-		return
-	}
-	known := make(map[fairlead.Ref]bool, len(refs)) // of a bridge they may be thousands
-	for _, r := range refs {
-		known[r] = true
-	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.start = slices.DeleteFunc(x.start, func(l *fairlead.Lease) bool { return known[l.Ref] })
 }
 
 type joinInput struct {
@@ -106,94 +29,113 @@ type joinInput struct {
 	Body api.JoinRequest
 }
 
-func (s *Server) join(ctx context.Context, in *joinInput) (*body[api.JoinResponse], error) {
-	if err := check(who(ctx), doAgent, ""); err != nil {
+func (s *agentService) join(ctx context.Context, in *joinInput) (*api.JoinResponse, error) {
+	if err := check(ctx, s.loop, access.Run, access.Object{Node: in.Name, Kinds: in.Body.Kinds}); err != nil {
 		return nil, err
 	}
-	if err := s.admit(ctx, in.Name, in.Body.Ledger, in.Body.TakeOver); err != nil {
+	if err := s.joins.bounds(ctx, in.Body.Capacity, in.Body.Labels); err != nil {
 		return nil, err
 	}
-	x := &session{id: rand.Text(), name: in.Name, instance: in.Body.Instance, handles: len(in.Body.Kinds) > 0, bridge: in.Body.Ledger != "", mail: make(chan struct{}, 1)}
-	capacity, err := fairlead.AgentCapacity(in.Body.Capacity, in.Body.Kinds...)
+	if err := engine.CheckNode(in.Name); err != nil { // before anything of it is kept
+		return nil, err
+	}
+	if err := s.mayRun(in.Body.Facts); err != nil {
+		return nil, err
+	}
+	s.joining.Lock()
+	defer s.joining.Unlock()
+	if err := s.free(in.Name, &in.Body); err != nil {
+		return nil, err
+	}
+	if err := s.ledgers.admit(ctx, in.Name, in.Body.Ledger, in.Body.TakeOver); err != nil {
+		return nil, err
+	}
+	_, _, unit := s.loop.Capacity()
+	x := &session{
+		unit: unit,
+		id:   rand.Text(), name: in.Name, instance: in.Body.Instance, host: in.Body.Host, ledger: in.Body.Ledger,
+		kinds: in.Body.Kinds, bridge: in.Body.Ledger != "", mail: make(chan struct{}, 1),
+	}
+	capacity, err := engine.AgentCapacity(in.Body.Capacity, in.Body.Kinds...)
 	if err != nil {
 		return nil, err
 	}
-	info := fairlead.NodeInfo{Version: in.Body.Version, Host: in.Body.Host, Labels: in.Body.Labels, Queue: in.Body.Ledger != ""}
+	info := engine.NodeInfo{Version: in.Body.Version, Host: in.Body.Host, Labels: in.Body.Labels, Queue: in.Body.Ledger != ""}
 	if info.Queue {
 		info.Lease = time.Duration(in.Body.LeaseSeconds * float64(time.Second))
 	}
 	running := in.Body.Running
 	if in.Body.Again && running == nil {
-		running = []fairlead.Ref{}
+		running = []queue.Ref{}
 	}
-	m, err := s.options.Loop.Join(ctx, in.Name, capacity, info, x, running)
+	m, err := s.loop.Join(ctx, in.Name, capacity, info, x, running)
 	if err != nil {
 		return nil, err
 	}
 	x.member = m
 	x.learn(in.Body.Facts)
 	s.bridged.leave(in.Name)
-	s.agents.mu.Lock()
-	for id, old := range s.agents.sessions {
-		if old.name == in.Name {
-			delete(s.agents.sessions, id)
-			if old.instance != x.instance {
-				s.log.Warn("another agent has taken over a node", "node", in.Name, "host", in.Body.Host)
-				s.displace(id)
-			}
-			old.put(func() {}) // lets its poll end
+	if s.agents.begin(x) {
+		s.log.Warn("another agent has taken over a node", "node", in.Name, "host", in.Body.Host)
+	}
+	return &api.JoinResponse{Session: x.id, TTLSeconds: m.TTL().Seconds()}, nil
+}
+
+// mayRun refuses an agent that would run the jobs of all users as its own. An agent is root or the
+// server's user, and as these its tasks could do everything: read the jobs of others, and, through
+// the socket, change and submit as anybody. Where nobody else can connect, there is nobody else.
+func (s *agentService) mayRun(f *api.Facts) error {
+	if f == nil || f.Runs != "any" {
+		return nil
+	}
+	for _, path := range s.addresses.sockets() {
+		if !socket.Closed(path) {
+			return fmt.Errorf("with --any-user the jobs of all users would run as %s, which may do everything at this server, and so could they: start the agent as root without --any-user, so that each job runs as its user; or, if nobody else is to submit jobs, close the socket %s to others with server.socket_mode: \"0600\": %w",
+				cmp.Or(f.User, "the agent's user"), path, queue.ErrForbidden)
 		}
 	}
-	s.agents.sessions[x.id] = x
-	s.agents.mu.Unlock()
-	return answer(api.JoinResponse{Session: x.id, TTLSeconds: m.TTL().Seconds()}), nil
+	return nil
 }
 
-// displace notes that an agent has lost its name. The caller holds the lock.
-func (s *Server) displace(id string) {
-	const most = 1000
-	if s.agents.displaced == nil || len(s.agents.displaced) >= most {
-		s.agents.displaced = map[string]bool{}
+// free reports whether an agent may have a name: nobody has it, or the same agent, or an agent that
+// counts as lost because it was silent for too long.
+func (s *agentService) free(name string, by *api.JoinRequest) error {
+	heard, there := s.loop.Present(name)
+	if !there {
+		return nil
 	}
-	s.agents.displaced[id] = true
-}
-
-// over is the answer to a poll in a session that is over.
-func (s *Server) over(id string) api.PollResponse {
-	s.agents.mu.Lock()
-	defer s.agents.mu.Unlock()
-	if s.agents.displaced[id] {
-		delete(s.agents.displaced, id)
-		return api.PollResponse{Displaced: true}
+	old, host := s.agents.of(name), "of this server"
+	if old != nil {
+		if by.Instance != "" && by.Instance == old.instance || by.Ledger != "" && old.ledger != "" {
+			return nil // of two bridges the ledger decides
+		}
+		host = "on " + cmp.Or(old.host, "a machine that it does not name")
 	}
-	return api.PollResponse{Rejoin: true}
+	return fmt.Errorf("node %s is that of another agent %s, heard of %s ago: end that one, or give this one a name of its own with --name; when that one was silent for %s it is lost, and the name is free: %w",
+		name, host, time.Since(heard).Round(time.Second), s.loop.LeaseTTL(), queue.ErrState)
 }
 
 // session finds the session of a request; nil if it is over.
-func (s *Server) session(ctx context.Context, name, id string) (*session, error) {
-	if err := check(who(ctx), doAgent, ""); err != nil {
+func (s *agentService) session(ctx context.Context, name, id string) (*session, error) {
+	x := s.agents.find(name, id)
+	me := who(ctx)
+	kinds := me.RunKinds() // nothing is done in a session that is over: its worker joins again, with its kinds
+	if x != nil {
+		kinds = x.kinds
+	}
+	if err := check(ctx, s.loop, access.Run, access.Object{Node: name, Kinds: kinds}); err != nil {
 		return nil, err
 	}
-	s.agents.mu.Lock()
-	defer s.agents.mu.Unlock()
-	if x := s.agents.sessions[id]; x != nil && x.name == name {
-		return x, nil
-	}
-	return nil, nil
+	return x, nil
 }
 
-type pollInput struct {
-	Name string `path:"name"`
-	Body api.PollRequest
-}
-
-func (s *Server) poll(ctx context.Context, in *pollInput) (*body[api.PollResponse], error) {
+func (s *agentService) poll(ctx context.Context, in *namedPost[api.PollRequest]) (*api.PollResponse, error) {
 	x, err := s.session(ctx, in.Name, in.Body.Session)
 	if err != nil {
 		return nil, err
 	}
 	if x == nil {
-		return answer(s.over(in.Body.Session)), nil
+		return s.agents.over(in.Body.Session), nil
 	}
 	x.acknowledge(in.Body.Ack)
 	x.learn(in.Body.Facts)
@@ -206,33 +148,31 @@ func (s *Server) poll(ctx context.Context, in *pollInput) (*body[api.PollRespons
 	defer wait.Stop()
 	for {
 		if again, _ := s.session(ctx, in.Name, in.Body.Session); again == nil {
-			return answer(s.over(in.Body.Session)), nil
+			return s.agents.over(in.Body.Session), nil
 		}
 		if out := x.take(); len(out.Start)+len(out.Stop)+len(out.Logs) > 0 {
-			return answer(out), nil
+			return &out, nil
 		}
 		select {
 		case <-x.mail:
 		case <-wait.C:
-			return answer(api.PollResponse{}), nil
+			return &api.PollResponse{}, nil
 		case <-ctx.Done(): // nobody listens any more, or the server ends
-			return answer(api.PollResponse{}), nil
+			return &api.PollResponse{}, nil
 		}
 	}
 }
 
-type reportInput struct {
-	Name string `path:"name"`
-	Body api.ReportRequest
-}
-
-func (s *Server) report(ctx context.Context, in *reportInput) (*body[api.ReportResponse], error) {
+func (s *agentService) report(ctx context.Context, in *namedPost[api.ReportRequest]) (*api.ReportResponse, error) {
 	x, err := s.session(ctx, in.Name, in.Body.Session)
 	if err != nil {
 		return nil, err
 	}
 	if x == nil {
-		return answer(api.ReportResponse{Rejoin: true}), nil
+		return &api.ReportResponse{Rejoin: true}, nil
+	}
+	if in.Body.LeaseSeconds > 0 && !x.bridge {
+		return nil, &queue.Invalid{Field: "lease_seconds", Msg: "is a bridge's, which names its ledger when it joins"}
 	}
 	var out api.ReportResponse
 	if n := len(in.Body.Finished); n > 0 {
@@ -245,7 +185,9 @@ func (s *Server) report(ctx context.Context, in *reportInput) (*body[api.ReportR
 	}
 	if len(in.Body.Release) > 0 {
 		x.acknowledge(in.Body.Release)
-		s.bridged.drop(in.Body.Release)
+		if err := s.dropOwn(ctx, x, in.Body.Release); err != nil {
+			return nil, err
+		}
 		if err := x.member.Release(ctx, in.Body.Release); err != nil {
 			return nil, err
 		}
@@ -261,19 +203,21 @@ func (s *Server) report(ctx context.Context, in *reportInput) (*body[api.ReportR
 		x.member.Drain()
 	}
 	if in.Body.Leave {
-		return answer(out), s.leave(ctx, x)
+		return &out, s.leave(ctx, x)
 	}
-	return answer(out), nil
+	return &out, nil
 }
 
-func (s *Server) finished(ctx context.Context, x *session, reports []api.Finished) ([]*api.Error, error) {
-	results := make([]fairlead.Result, len(reports))
-	refs := make([]fairlead.Ref, len(reports))
+func (s *agentService) finished(ctx context.Context, x *session, reports []api.Finished) ([]*api.Error, error) {
+	results := make([]queue.Result, len(reports))
+	refs := make([]queue.Ref, len(reports))
 	for i := range reports {
 		results[i], refs[i] = reports[i].ToResult(), reports[i].Ref
 	}
 	x.acknowledge(refs)
-	s.bridged.drop(refs)
+	if err := s.dropOwn(ctx, x, refs); err != nil {
+		return nil, err
+	}
 	verdicts, err := x.member.Finish(ctx, results)
 	if err != nil {
 		return nil, err
@@ -285,15 +229,13 @@ func (s *Server) finished(ctx context.Context, x *session, reports []api.Finishe
 	return out, nil
 }
 
-// leave ends a session. What is still in the mailbox has not begun: whoever goes away says so
-// before of what has.
-func (s *Server) leave(ctx context.Context, x *session) error {
-	s.agents.mu.Lock()
-	delete(s.agents.sessions, x.id)
-	s.agents.mu.Unlock()
+// leave ends a session. Tasks still in the mailbox have not begun: an agent reports the tasks that
+// have begun before it leaves.
+func (s *agentService) leave(ctx context.Context, x *session) error {
+	s.agents.end(x)
 	s.bridged.leave(x.name)
 	x.member.Drain()
-	var refs []fairlead.Ref
+	var refs []queue.Ref
 	for _, l := range x.take().Start {
 		refs = append(refs, l.Ref)
 	}
@@ -307,16 +249,4 @@ func (s *Server) leave(ctx context.Context, x *session) error {
 		return nil
 	}
 	return err
-}
-
-// sessionOf finds the session of a node.
-func (s *Server) sessionOf(node string) *session {
-	s.agents.mu.Lock()
-	defer s.agents.mu.Unlock()
-	for _, x := range s.agents.sessions {
-		if x.name == node {
-			return x
-		}
-	}
-	return nil
 }

@@ -7,79 +7,113 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/access"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/views"
 )
 
-func (s *Server) boostRoutes(a huma.API) {
-	handle(a, http.MethodPost, "/v1/boosts", "boost", "Give a pool more weight for a time", 0, s.boost)
-	handle(a, http.MethodGet, "/v1/boosts", "boosts", "The boosts in force", 0, s.boosts)
-	handle(a, http.MethodDelete, "/v1/boosts/{id}", "unboost", "End a boost before its time", 0, s.unboost)
-}
+// boostService gives pools more weight for a time.
+type boostService struct{ loop *engine.Loop }
 
-type boostInput struct{ Body api.BoostRequest }
-
-func (s *Server) boost(ctx context.Context, in *boostInput) (*body[api.BoostResponse], error) {
-	me := who(ctx)
-	if err := check(me, doShares, ""); err != nil {
-		return nil, err
-	}
-	b := fairlead.Boost{
-		Pool: in.Body.Pool, Factor: in.Body.Factor, Until: in.Body.Until, Usage: in.Body.UsageSeconds, By: me.User, Reason: in.Body.Reason,
-	}
-	if in.Body.ForSeconds > 0 {
-		b.Until = lasting(in.Body.ForSeconds)
-	}
-	before := s.options.Loop.Pools(ctx)
-	b, err := s.options.Loop.Boost(ctx, b, me.By)
-	if err != nil {
-		return nil, err
-	}
-	return answer(s.boosted(ctx, b, before)), nil
-}
-
-// boosted says what a boost, or its end, changed.
-func (s *Server) boosted(ctx context.Context, b fairlead.Boost, before []fairlead.PoolView) api.BoostResponse {
-	b.Base = 0
-	out := api.BoostResponse{Version: api.Version, Boost: b}
-	old, now := poolAt(before, b.Pool), poolAt(s.options.Loop.Pools(ctx), b.Pool)
-	if old.Path == "" { // idle pools that nobody configured are not listed
-		old.Weight = now.BaseWeight
-	}
-	if now.Path == "" {
-		now.Weight = old.BaseWeight
-	}
-	out.Weight = api.Change{Old: old.Weight, New: now.Weight}
-	out.Share = api.Change{Old: old.ShareHere, New: now.ShareHere}
-	return out
-}
-
-func poolAt(all []fairlead.PoolView, path string) fairlead.PoolView {
-	for _, p := range all {
-		if p.Path == path {
-			return p
-		}
-	}
-	return fairlead.PoolView{}
-}
-
-func (s *Server) boosts(context.Context, *struct{}) (*body[api.Boosts], error) {
-	return answer(api.Boosts{Version: api.Version, At: time.Now(), Unit: s.options.Loop.UsageUnit(), Boosts: s.options.Loop.Boosts()}), nil
+func (s *boostService) routes(a huma.API) {
+	handle(a, http.MethodPost, "/v1/boosts", "boost", "Give a pool more weight for a time", 0, body(s.Boost))
+	handle(a, http.MethodGet, "/v1/boosts", "boosts", "The boosts in force", 0, alone(s.Boosts))
+	handle(a, http.MethodDelete, "/v1/boosts/{id}", "unboost", "End a boost before its time", 0,
+		func(ctx context.Context, in *unboostInput) (*api.BoostResponse, error) { return s.Unboost(ctx, in.ID) })
 }
 
 type unboostInput struct {
 	ID int64 `path:"id"`
 }
 
-func (s *Server) unboost(ctx context.Context, in *unboostInput) (*body[api.BoostResponse], error) {
-	me := who(ctx)
-	if err := check(me, doShares, ""); err != nil {
+func (s *boostService) Boost(ctx context.Context, r api.BoostRequest) (*api.BoostResponse, error) {
+	me, pool := who(ctx), poolOf(ctx, s.loop, r.Pool)
+	if err := check(ctx, s.loop, access.Boost, access.Object{Pool: pool}); err != nil {
 		return nil, err
 	}
-	before := s.options.Loop.Pools(ctx)
-	b, err := s.options.Loop.Unboost(ctx, in.ID, me.User, me.By)
+	b := engine.Boost{
+		Pool: pool, Factor: r.Factor, Until: r.Until, Usage: r.UsageSeconds, By: me.Name, Reason: r.Reason,
+	}
+	if r.ForSeconds > 0 {
+		b.Until = lasting(r.ForSeconds)
+	}
+	var before views.PoolView
+	if path, err := s.loop.Intake.PoolPath(ctx, b.Pool); err == nil && path != "" {
+		before = s.pool(ctx, path)
+	}
+	b, err := s.loop.Overrides.Boost(ctx, b, me.Via)
 	if err != nil {
 		return nil, err
 	}
-	return answer(s.boosted(ctx, b, before)), nil
+	return s.boosted(ctx, b, before), nil
+}
+
+// pool is a pool as it is now, idle ones included.
+func (s *boostService) pool(ctx context.Context, path string) views.PoolView {
+	if p := poolAt(views.Pools(ctx, s.loop), path); p.Path != "" {
+		return p
+	}
+	return views.IdlePool(s.loop, path)
+}
+
+// boosted says what a boost, or its end, changed.
+func (s *boostService) boosted(ctx context.Context, b engine.Boost, old views.PoolView) *api.BoostResponse {
+	b.Base = 0
+	out := &api.BoostResponse{Version: api.Version, Boost: b}
+	now := s.pool(ctx, b.Pool)
+	out.Weight = api.Change{Old: old.Weight, New: now.Weight}
+	out.Share = api.Change{Old: old.ShareHere, New: now.ShareHere}
+	return out
+}
+
+// poolOf is the path of a pool that a request names; a name that means none stays as it is.
+func poolOf(ctx context.Context, loop *engine.Loop, name string) string {
+	if path, err := loop.Intake.PoolPath(ctx, name); err == nil && path != "" {
+		return path
+	}
+	return name
+}
+
+func poolAt(all []views.PoolView, path string) views.PoolView {
+	for _, p := range all {
+		if p.Path == path {
+			return p
+		}
+	}
+	return views.PoolView{}
+}
+
+func (s *boostService) Boosts(context.Context) (*api.Boosts, error) {
+	all := s.loop.Overrides.Boosts()
+	return &api.Boosts{Version: api.Version, At: time.Now(), Unit: s.loop.UsageUnit(), Boosts: all}, nil
+}
+
+func (s *boostService) Unboost(ctx context.Context, id int64) (*api.BoostResponse, error) {
+	me := who(ctx)
+	mine := func(b engine.Boost) error {
+		return check(ctx, s.loop, access.Boost, access.Object{Pool: b.Pool, By: b.By})
+	}
+	if len(s.loop.Client().Shares.Load().Access.Operated(&me)) == 0 { // it need not be there to be refused
+		if err := mine(engine.Boost{}); err != nil {
+			return nil, err
+		}
+	}
+	var before views.PoolView
+	for _, b := range s.loop.Overrides.Boosts() {
+		if b.ID == id && !b.Starter {
+			before = s.pool(ctx, b.Pool)
+		}
+	}
+	b, err := s.loop.Overrides.Unboost(ctx, id, me.Name, me.Via, mine)
+	if err != nil {
+		return nil, err
+	}
+	return s.boosted(ctx, b, before), nil
+}
+
+// lasting is the instant a number of seconds from now; the number is bounded.
+func lasting(seconds float64) time.Time {
+	const longest = 100 * 365 * 24 * 3600
+	return time.Now().Add(time.Duration(min(seconds, longest) * float64(time.Second)))
 }

@@ -3,11 +3,14 @@ package server
 import (
 	"cmp"
 	"context"
+	"log/slog"
 	"slices"
 	"sync"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/views"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/why"
 )
 
@@ -23,36 +26,67 @@ type note struct {
 	why.Bridged
 }
 
-// note keeps where a bridge says that its tasks are, and takes down which of them have begun.
-func (s *Server) note(ctx context.Context, x *session, notes []api.Note) error {
-	s.bridged.tell(notes)
-	var began []fairlead.Progress
-	for _, n := range notes {
+// note keeps where a bridge says that its tasks are, and takes down which of them have begun. What it
+// says of tasks that another node holds is left out.
+func (s *agentService) note(ctx context.Context, x *session, notes []api.Note) error {
+	if len(notes) > 0 && !x.bridge {
+		return &queue.Invalid{Field: "notes", Msg: "are a bridge's, which names its ledger when it joins"}
+	}
+	refs := make([]queue.Ref, len(notes))
+	for i := range notes {
+		refs[i] = notes[i].Ref
+		notes[i].Bridged.Bridge = x.name
+	}
+	errs, err := x.member.Holds(ctx, refs)
+	if err != nil {
+		return err
+	}
+	own := notes
+	if errs != nil {
+		own = nil
+		for i, n := range notes {
+			if errs[i] == nil {
+				own = append(own, n)
+			}
+		}
+	}
+	s.bridged.report(own)
+	var began []queue.Progress
+	for _, n := range own {
 		if n.Bridged.Began != nil {
-			began = append(began, fairlead.Progress{Ref: n.Ref, Began: *n.Bridged.Began})
+			began = append(began, queue.Progress{Ref: n.Ref, Began: *n.Bridged.Began})
 		}
 	}
 	return x.member.Progress(ctx, began)
 }
 
-// heldReason says, of a job that a node holds, what is to be said beside that it runs: that it
-// waits in another queueing system, or is being cancelled.
-func heldReason(j *fairlead.Job, in []why.Bridged) *api.Reason {
+// heldReason explains a job that a node holds and that does not simply run: it waits in another
+// queueing system, or is being cancelled.
+func heldReason(j *queue.Job, in []why.Bridged) *api.Reason {
 	switch {
 	case j.Cancel && j.Running > 0 && len(in) == 0:
 		return &api.Reason{Code: string(why.StateStopping), Text: "is being cancelled"}
 	case j.Cancel && j.Running > 0:
 		return &api.Reason{Code: string(why.StateStopping), Text: "is being cancelled: " + in[0].Line()}
-	case j.State == fairlead.Queued && j.Waiting == 0 && len(in) == 0:
+	case j.State == queue.Queued && j.Waiting == 0 && len(in) == 0:
 		return &api.Reason{Code: string(why.StateQueued), Text: "was handed to a bridge, and waits behind it"}
-	case j.State == fairlead.Queued && j.Waiting == 0:
+	case j.State == queue.Queued && j.Waiting == 0:
 		return &api.Reason{Code: string(why.StateQueued), Text: in[0].Line()}
 	}
 	return nil
 }
 
-// tell keeps what a bridge says.
-func (b *bridged) tell(notes []api.Note) {
+// stoppedReason says, of a job all of whose started tasks were told to end though it goes on, that they
+// still do: it was requeued, makes room for others, or its cancel was undone.
+func stoppedReason(t views.TasksNow) *api.Reason {
+	if t.Running == 0 || t.Stopping < t.Running {
+		return nil
+	}
+	return &api.Reason{Code: string(why.StateRunning), Text: "is being stopped, and then waits again"}
+}
+
+// report keeps what a bridge says.
+func (b *bridged) report(notes []api.Note) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.all == nil {
@@ -69,8 +103,26 @@ func (b *bridged) tell(notes []api.Note) {
 	}
 }
 
+// dropOwn forgets attempts that are over, if the node holds or held them.
+func (s *agentService) dropOwn(ctx context.Context, x *session, refs []queue.Ref) error {
+	errs, err := x.member.Holds(ctx, refs)
+	if err != nil {
+		return err
+	}
+	if errs == nil {
+		s.bridged.drop(refs)
+		return nil
+	}
+	for i, ref := range refs {
+		if errs[i] == nil {
+			s.bridged.drop([]queue.Ref{ref})
+		}
+	}
+	return nil
+}
+
 // drop forgets attempts that are over.
-func (b *bridged) drop(refs []fairlead.Ref) {
+func (b *bridged) drop(refs []queue.Ref) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, r := range refs {
@@ -86,14 +138,14 @@ func (b *bridged) drop(refs []fairlead.Ref) {
 // hearsLost is an observer that also forgets where an attempt was that was lost: the next one may be
 // with somebody else.
 type hearsLost struct {
-	fairlead.Observer
+	engine.Observer
 	bridged *bridged
 }
 
-// Lost implements fairlead.Observer.
-func (h hearsLost) Lost(ref fairlead.Ref) {
+// Lost implements engine.Observer.
+func (h hearsLost) Lost(ref queue.Ref) {
 	h.Observer.Lost(ref)
-	h.bridged.drop([]fairlead.Ref{ref})
+	h.bridged.drop([]queue.Ref{ref})
 }
 
 // leave forgets what a bridge told: it left, or tells it again.
@@ -122,4 +174,16 @@ func (b *bridged) of(job int64) []why.Bridged {
 	}
 	slices.SortFunc(out, func(a, b why.Bridged) int { return cmp.Compare(a.Task, b.Task) })
 	return out
+}
+
+// agentService lets agents and bridges join, hands them their work, and hears what became of it.
+type agentService struct {
+	loop      *engine.Loop
+	log       *slog.Logger
+	addresses *addresses
+	agents    *agents
+	bridged   *bridged
+	ledgers   *ledgers
+	joins     *joinService
+	joining   sync.Mutex // held by one that joins, from when it is known that the name is free
 }

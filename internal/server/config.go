@@ -3,14 +3,13 @@ package server
 import (
 	"context"
 	"fmt"
-	"net/http"
 
-	"github.com/danielgtaylor/huma/v2"
-
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/config"
+	"github.com/fairlead/fairlead/internal/access"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/engine"
 	"github.com/fairlead/fairlead/internal/settings"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // Configuration is the configuration of a server that runs, and the record of its
@@ -34,7 +33,7 @@ type Configuration interface {
 // fixed is a configuration that nobody can change.
 type fixed struct{}
 
-var errFixed = fmt.Errorf("the configuration of this server cannot be changed while it runs: %w", fairlead.ErrState)
+var errFixed = fmt.Errorf("the configuration of this server cannot be changed while it runs: %w", queue.ErrState)
 
 func (fixed) Status() api.ConfigStatus                  { return api.ConfigStatus{} }
 func (fixed) Value(string) (v api.ConfigValue, _ error) { return v, errFixed }
@@ -62,82 +61,58 @@ func (fixed) Versions() (v api.ConfigVersions)                         { return 
 func (fixed) Version(int) (v api.ConfigVersion, _ error)               { return v, errFixed }
 func (fixed) History(context.Context, int) (*api.ConfigHistory, error) { return nil, errFixed }
 
-func (s *Server) configRoutes(a huma.API) {
-	handle(a, http.MethodGet, "/v1/config", "config", "The configuration in force", 0, s.config)
-	handle(a, http.MethodGet, "/v1/config/value", "config-value", "What is in force at one place of the configuration", 0, s.configValue)
-	handle(a, http.MethodPost, "/v1/config/set", "config-set", "Put settings over the file, in force at the next step and over a restart", 0, s.configSet)
-	handle(a, http.MethodPost, "/v1/config/unset", "config-unset", "Give settings back to the file", 0, s.configUnset)
-	handle(a, http.MethodGet, "/v1/config/history", "config-history", "The record of changes, newest first", 0, s.configHistory)
-	handle(a, http.MethodPost, "/v1/config/diff", "config-diff", "What differs between the configuration in force and another", maxFile, s.configDiff)
-	handle(a, http.MethodPost, "/v1/config/plan", "config-plan", "What a configuration would change if it were put into force now", maxFile, s.configPlan)
-	handle(a, http.MethodPost, "/v1/config/apply", "config-apply", "Put a plan into force, if nothing it was made from has changed", 0, s.configApply)
-	handle(a, http.MethodPost, "/v1/config/rollback", "config-rollback", "Put an earlier version of the file into force", 0, s.configRollback)
-	handle(a, http.MethodGet, "/v1/workload", "workload", "What ran lately and what waits, as a workload for the simulator", 0, s.workload)
-	handle(a, http.MethodGet, "/v1/config/versions", "config-versions", "The versions of the file that are kept, newest first", 0, s.configVersions)
-	handle(a, http.MethodGet, "/v1/config/versions/{number}", "config-version", "One version of the file, with its text", 0, s.configVersion)
+// configService shows the configuration and changes it.
+type configService struct {
+	loop   *engine.Loop
+	config Configuration
 }
 
-func (s *Server) config(context.Context, *struct{}) (*body[api.ConfigStatus], error) {
-	return answer(s.options.Config.Status()), nil
+func (s *configService) Status(context.Context) (*api.ConfigStatus, error) {
+	st := s.config.Status()
+	return &st, nil
 }
 
 type valueInput struct {
 	Path string `query:"path" required:"true" doc:"e.g. pools.physics.weight"`
 }
 
-func (s *Server) configValue(_ context.Context, in *valueInput) (*body[api.ConfigValue], error) {
-	v, err := s.options.Config.Value(in.Path)
+func (s *configService) value(_ context.Context, in *valueInput) (*api.ConfigValue, error) {
+	v, err := s.config.Value(in.Path)
 	if err != nil {
 		return nil, err
 	}
-	return answer(v), nil
+	return &v, nil
 }
 
-type setInput struct{ Body api.SettingsRequest }
-
-func (s *Server) configSet(ctx context.Context, in *setInput) (*body[*api.SettingsResponse], error) {
-	by, err := administrator(ctx, in.Body.Reason)
+func (s *configService) set(ctx context.Context, r api.SettingsRequest) (*api.SettingsResponse, error) {
+	by, err := s.administrator(ctx, r.Reason)
 	if err != nil {
 		return nil, err
 	}
-	out, err := s.options.Config.Set(ctx, by, in.Body)
-	if err != nil {
-		return nil, err
-	}
-	return answer(out), nil
+	return s.config.Set(ctx, by, r)
 }
 
 // administrator is who may change the configuration.
-func administrator(ctx context.Context, reason string) (by settings.Actor, err error) {
+func (s *configService) administrator(ctx context.Context, reason string) (by settings.Actor, err error) {
 	me := who(ctx)
-	if err := check(me, doShares, ""); err != nil {
+	if err := check(ctx, s.loop, access.Configure, access.Object{}); err != nil {
 		return by, err
 	}
-	return settings.Actor{Who: me.User, From: me.By}, checkWords("reason", reason)
+	return settings.Actor{Who: me.Name, From: me.Via}, checkWords("reason", reason)
 }
 
-type unsetInput struct{ Body api.UnsetRequest }
-
-func (s *Server) configUnset(ctx context.Context, in *unsetInput) (*body[*api.SettingsResponse], error) {
-	by, err := administrator(ctx, in.Body.Reason)
+func (s *configService) unset(ctx context.Context, r api.UnsetRequest) (*api.SettingsResponse, error) {
+	by, err := s.administrator(ctx, r.Reason)
 	if err != nil {
 		return nil, err
 	}
-	out, err := s.options.Config.Unset(ctx, by, in.Body)
-	if err != nil {
-		return nil, err
-	}
-	return answer(out), nil
+	return s.config.Unset(ctx, by, r)
 }
 
 type historyInput struct {
 	Limit int `query:"limit" minimum:"0" maximum:"100000" default:"100" doc:"How many entries; 0 is all"`
 }
 
-func (s *Server) configHistory(ctx context.Context, in *historyInput) (*body[*api.ConfigHistory], error) {
-	h, err := s.options.Config.History(ctx, in.Limit)
-	if err != nil {
-		return nil, err
-	}
-	return answer(h), nil
+func (s *configService) History(ctx context.Context, limit int) (*api.ConfigHistory, error) {
+	return s.config.History(ctx, limit)
 }

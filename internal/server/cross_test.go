@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // writes are all operations of the interface that change something, with paths that exist, and the
@@ -52,7 +52,7 @@ func (d *desk) raw(method, target, body string, headers ...string) (int, string)
 		r.Header.Set(headers[i], headers[i+1])
 	}
 	w := httptest.NewRecorder()
-	d.handler.ServeHTTP(w, r.WithContext(context.WithValue(d.t.Context(), actorKey{}, root)))
+	d.handler.ServeHTTP(w, r.WithContext(context.WithValue(d.t.Context(), principalKey{}, root)))
 	return w.Code, w.Body.String()
 }
 
@@ -83,7 +83,7 @@ func TestNoWriteFromElsewhere(t *testing.T) {
 			}
 		}
 	}
-	if d.state(j.ID) != fairlead.Waiting {
+	if d.state(j.ID) != queue.Waiting {
 		t.Errorf("the job is %s", d.state(j.ID))
 	}
 	for _, path := range []string{"/", "/queue", "/v1/jobs", "/metrics", "/assets/live.js"} {
@@ -103,7 +103,7 @@ func TestNothingIsShared(t *testing.T) {
 		r := httptest.NewRequest(http.MethodGet, "http://localhost"+path, nil)
 		r.Header.Set("Origin", "https://evil.example")
 		w := httptest.NewRecorder()
-		d.handler.ServeHTTP(w, r.WithContext(context.WithValue(t.Context(), actorKey{}, root)))
+		d.handler.ServeHTTP(w, r.WithContext(context.WithValue(t.Context(), principalKey{}, root)))
 		for name := range w.Header() {
 			if strings.HasPrefix(name, "Access-Control-") {
 				t.Errorf("%s: %s", path, name)
@@ -143,7 +143,7 @@ func TestOversized(t *testing.T) {
 			}
 		}
 	}
-	if d.state(1) != fairlead.Waiting {
+	if d.state(1) != queue.Waiting {
 		t.Errorf("the job is %s", d.state(1))
 	}
 }

@@ -20,8 +20,8 @@ func record(w http.ResponseWriter) *recorder {
 	return r
 }
 
-// extend gives what is written next its time. What cannot have a deadline, such as the recorder of
-// a test, needs none.
+// extend sets the deadline of the next write. A writer that cannot have one, such as the recorder
+// of a test, needs none.
 func (r *recorder) extend() {
 	if !r.own {
 		_ = r.to.SetWriteDeadline(time.Now().Add(writeTime))
@@ -51,4 +51,12 @@ func (r *recorder) SetWriteDeadline(t time.Time) error {
 		return err
 	}
 	return nil
+}
+
+// recorder notes the status of an answer, and gives each part of it time to be sent.
+type recorder struct {
+	http.ResponseWriter
+	to     *http.ResponseController
+	status int
+	own    bool // the handler sets the deadlines itself
 }

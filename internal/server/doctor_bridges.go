@@ -7,14 +7,16 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/engine"
 	"github.com/fairlead/fairlead/internal/plain"
+	"github.com/fairlead/fairlead/internal/views"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // checkBridges looks whether the bridges that were ever let in are there.
-func (s *Server) checkBridges(ctx context.Context, all []patient) []api.HealthCheck {
-	keeper, ok := s.options.Store.(fairlead.Settings)
+func (s *examiner) checkBridges(ctx context.Context, all []patient) []api.HealthCheck {
+	keeper, ok := s.store.(queue.Settings)
 	if !ok {
 		return nil
 	}
@@ -22,11 +24,11 @@ func (s *Server) checkBridges(ctx context.Context, all []patient) []api.HealthCh
 	if err != nil {
 		return []api.HealthCheck{bad("bridges", api.ResultFail, err.Error(), "see the server's log")}
 	}
-	nodes := map[string]fairlead.NodeView{}
+	nodes := map[string]views.NodeView{}
 	for _, n := range all {
 		nodes[n.Name] = n.NodeView
 	}
-	var bridges []fairlead.NodeView
+	var bridges []views.NodeView
 	for _, key := range slices.Sorted(maps.Keys(kept)) {
 		name, ours := strings.CutPrefix(key, ledgerSetting)
 		if !ours {
@@ -34,7 +36,7 @@ func (s *Server) checkBridges(ctx context.Context, all []patient) []api.HealthCh
 		}
 		n, known := nodes[name]
 		if !known { // since before the server was started: there is no task of it
-			n = fairlead.NodeView{Name: name, State: "down", Drained: s.options.Loop.Drained(name)}
+			n = views.NodeView{Name: name, State: "down", Drained: s.loop.Overrides.Drained(name)}
 		}
 		bridges = append(bridges, n)
 	}
@@ -43,7 +45,7 @@ func (s *Server) checkBridges(ctx context.Context, all []patient) []api.HealthCh
 
 // judgeBridges says which bridges are away, and how bad that is: it is if something of one is in
 // its queueing system, as nobody follows that. One that was drained and has ended is gone on purpose.
-func judgeBridges(all []fairlead.NodeView) []api.HealthCheck {
+func judgeBridges(all []views.NodeView) []api.HealthCheck {
 	var here, gone, idle, away []string
 	start := "" // the command for one that is away
 	for _, n := range all {
@@ -62,7 +64,7 @@ func judgeBridges(all []fairlead.NodeView) []api.HealthCheck {
 		}
 		if start == "" || n.Tasks > 0 {
 			kind := "KIND"
-			if k := n.Labels[fairlead.BridgeLabel]; k != "" {
+			if k := n.Labels[engine.BridgeLabel]; k != "" {
 				kind = plain.Line(k)
 			}
 			start = "fairlead bridge " + kind + " --name " + name
@@ -73,7 +75,7 @@ func judgeBridges(all []fairlead.NodeView) []api.HealthCheck {
 	case len(all) == 0:
 		return nil
 	case len(away) > 0:
-		return []api.HealthCheck{counted(bad("bridges", api.ResultFail, some(away)+" away: what it gave to its queueing system is not followed, and its jobs wait", start), len(away), "bridges")}
+		return []api.HealthCheck{counted(bad("bridges", api.ResultFail, some(away)+" away: its tasks in the other queueing system are not followed, and its jobs wait", start), len(away), "bridges")}
 	case len(idle) > 0:
 		return []api.HealthCheck{counted(bad("bridges", api.ResultWarn, some(idle)+" away, with no tasks", start+"; if it is gone for good: fairlead drain --forget "+idle[0]), len(idle), "bridges")}
 	}

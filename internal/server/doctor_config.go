@@ -6,20 +6,21 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/fairlead/fairlead/internal/api"
 )
 
-// checkConfig looks whether what is in force is what the file says.
-func (s *Server) checkConfig() api.HealthCheck {
-	st := s.options.Config.Status()
+// checkConfig checks whether the current configuration is the one in the file.
+func (s *examiner) checkConfig() api.HealthCheck {
+	st := s.config.Status()
 	switch {
-	case strings.HasPrefix(st.Problem, "the file is not what is in force"):
+	case strings.HasPrefix(st.Problem, "the file differs from the configuration in force"):
 		return bad("configuration", api.ResultFail, "version "+st.Hash+" of another server is in force, and "+st.File+" is another", "make the file the same: fairlead config show")
 	case strings.HasPrefix(st.Problem, "the settings"):
 		return bad("configuration", api.ResultFail, "settings do not fit the file; version "+st.Hash+" is in force", "fairlead config show")
+	case strings.HasPrefix(st.Problem, api.WaitsForRestart):
+		return bad("configuration", api.ResultFail, "the file has another unit, and takes effect with the next start of the server; version "+st.Hash+" stays in force", "restart the server, or put the unit back")
 	case st.Problem != "":
 		return bad("configuration", api.ResultFail, "the file has errors; version "+st.Hash+" stays in force", "fairlead config check "+st.File)
 	}
@@ -31,7 +32,7 @@ func (s *Server) checkConfig() api.HealthCheck {
 }
 
 // checkFiles looks who may read the jobs and write the configuration.
-func (s *Server) checkFiles() []api.HealthCheck {
+func (s *examiner) checkFiles() []api.HealthCheck {
 	var found []string
 	looked := 0
 	worst := api.ResultOK
@@ -49,12 +50,12 @@ func (s *Server) checkFiles() []api.HealthCheck {
 		}
 	}
 	const others = 0o002
-	if file := s.options.Config.Status().File; file != "" {
+	if file := s.config.Status().File; file != "" {
 		look(file, others, api.ResultFail, "can be changed by everybody")
 		look(filepath.Dir(file), others, api.ResultFail, "lets everybody exchange the configuration")
 	}
-	if s.options.Database != "" {
-		look(s.options.Database, 0o077, api.ResultFail, "can be read by others than its owner, with the environment of all jobs")
+	if s.database != "" {
+		look(s.database, 0o077, api.ResultFail, "can be read by others than its owner, with the environment of all jobs")
 	}
 	switch {
 	case looked == 0:
@@ -67,10 +68,8 @@ func (s *Server) checkFiles() []api.HealthCheck {
 
 // checkAccess says how users are known: over the socket by their processes, over an address by
 // sessions. What passes over an address is not encrypted.
-func (s *Server) checkAccess() api.HealthCheck {
-	s.mu.Lock()
-	web := slices.Clone(s.web)
-	s.mu.Unlock()
+func (s *examiner) checkAccess() api.HealthCheck {
+	web := s.addresses.forBrowsers()
 	var open []string
 	for _, address := range web {
 		host, _, _ := net.SplitHostPort(address)
@@ -78,7 +77,7 @@ func (s *Server) checkAccess() api.HealthCheck {
 			open = append(open, address)
 		}
 	}
-	l := s.gate.limits
+	l := s.limits
 	room := fmt.Sprintf("; up to %d connections, %d of one user", l.All, l.User)
 	switch {
 	case len(open) > 0:

@@ -6,17 +6,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/engine"
 	"github.com/fairlead/fairlead/internal/plain"
+	"github.com/fairlead/fairlead/internal/views"
 	"github.com/fairlead/fairlead/internal/words"
 )
-
-// facts are what an agent said of its machine, and how far its clock was from ours then.
-type facts struct {
-	*api.Facts
-	skew time.Duration
-}
 
 // learn keeps what an agent says of its machine.
 func (x *session) learn(f *api.Facts) {
@@ -30,25 +25,20 @@ func (x *session) learn(f *api.Facts) {
 
 // patient is a node with what its agent says, if it is one of ours.
 type patient struct {
-	fairlead.NodeView
+	views.NodeView
 	facts
 	commands bool // it is an agent, which runs commands
 }
 
 // patients are all nodes.
-func (s *Server) patients() []patient {
-	by := map[string]*session{}
-	s.agents.mu.Lock()
-	for _, x := range s.agents.sessions {
-		by[x.name] = x
-	}
-	s.agents.mu.Unlock()
+func (s *examiner) patients() []patient {
+	by := s.agents.byNode()
 	var out []patient
-	for _, n := range s.options.Loop.Nodes() {
+	for _, n := range views.Nodes(s.loop) {
 		p := patient{NodeView: n}
 		if x := by[n.Name]; x != nil {
 			x.mu.Lock()
-			p.facts, p.commands = x.facts, !x.handles
+			p.facts, p.commands = x.facts, len(x.kinds) == 0
 			x.mu.Unlock()
 		}
 		out = append(out, p)
@@ -74,7 +64,7 @@ func checkNodes(all []patient) []api.HealthCheck {
 		if n.State == "drain" && n.Why != "" {
 			name += " (" + plain.Line(n.Why) + ")"
 		}
-		if kind := n.Labels[fairlead.BridgeLabel]; n.State == "down" && kind != "" { // bridges have a check of their own
+		if kind := n.Labels[engine.BridgeLabel]; n.State == "down" && kind != "" { // bridges have a check of their own
 			if !n.Drained { // else it is gone on purpose
 				start = "start the bridge again: fairlead bridge " + kind + " --name " + n.Name
 			}
@@ -90,44 +80,29 @@ func checkNodes(all []patient) []api.HealthCheck {
 	if lost := by["down"]; len(lost) > 0 {
 		checks = append(checks, counted(bad("lost nodes", api.ResultWarn, some(lost), "see whether these machines run, and the logs of their agents: journalctl -u fairlead-agent"), len(lost), "nodes"))
 	}
+	if failing := begunNothing(all); len(failing) > 0 {
+		checks = append(checks, counted(bad("failing nodes", api.ResultWarn, strings.Join(failing, "; "), "look for the cause there; the server drains the node when tasks of three users fail in a row. When it is repaired: fairlead resume NODE"), len(failing), "nodes"))
+	}
 	if drained := by["drain"]; len(drained) > 0 {
 		checks = append(checks, counted(bad("drained nodes", api.ResultWarn, some(drained), "when they are ready: fairlead resume NODE"), len(drained), "nodes"))
 	}
 	return checks
 }
 
-// checkAgents looks at what the agents say of themselves. users are those of the jobs that wait.
-func checkAgents(all []patient, program string, users []string) []api.HealthCheck {
-	var versions, clocks []string
-	known, worst := 0, time.Duration(0)
+// begunNothing says of the nodes that take tasks, or would, which did not begin the last of them.
+func begunNothing(all []patient) []string {
+	const most, least = 5, 2
+	var out []string
 	for _, n := range all {
-		if n.Version != "" && n.Version != program {
-			versions = append(versions, n.Name+" "+plain.Line(n.Version))
-		}
-		if n.Facts == nil {
+		if n.Fault == nil || n.Fault.Tasks < least || n.Drained || n.State == "down" {
 			continue
 		}
-		known++
-		if n.skew.Abs() > worst {
-			worst = n.skew.Abs()
+		if len(out) == most {
+			return append(out, "and more")
 		}
-		if n.skew.Abs() >= clockWarn {
-			clocks = append(clocks, fmt.Sprintf("%s by %s", n.Name, brief(n.skew)))
-		}
+		out = append(out, fmt.Sprintf("%s began none of the last %s, the last: %s", n.Name, several(n.Fault.Tasks, "task"), plain.Line(n.Fault.Last)))
 	}
-	var checks []api.HealthCheck
-	if len(versions) > 0 {
-		checks = append(checks, counted(bad("versions", api.ResultWarn, "the server is "+program+"; "+some(versions), "install the same version everywhere"), len(versions), "agents"))
-	}
-	if known == 0 {
-		return checks
-	}
-	skew := api.HealthCheck{Name: "agents' clocks", Text: "agree with the server's within " + brief(worst)}
-	if len(clocks) > 0 {
-		skew.Text = "differ from the server's: " + some(clocks)
-	}
-	checks = append(checks, grade(skew, worst.Seconds(), "s", clockWarn.Seconds(), time.Minute.Seconds(), "set the clocks: timedatectl set-ntp true"))
-	return append(checks, checkRights(all, users), checkAgentRooms(all), checkBounds(all))
+	return out
 }
 
 // clockWarn is how far clocks may be apart. Leases do not mind; logs and begin times do.
@@ -175,27 +150,9 @@ func checkRights(all []patient, users []string) api.HealthCheck {
 		}
 	}
 	if len(found) == 0 {
-		return counted(good("rights", several(agents, "agent")+" there, and whoever waits may run"), 0, "contradictions")
+		return counted(good("rights", several(agents, "agent")+" there, and all waiting users may run"), 0, "contradictions")
 	}
 	return counted(bad("rights", api.ResultWarn, strings.Join(found, "; "), "start all agents in the same way: as root each job runs as its user; root's own with --allow-root"), len(found), "contradictions")
-}
-
-// checkAgentRooms looks at the disks of the agents.
-func checkAgentRooms(all []patient) api.HealthCheck {
-	worst := api.HealthCheck{Name: "agents' disks", Result: api.ResultOK, Text: "no agent says how much room it has"}
-	least := int64(-1)
-	for _, n := range all {
-		if n.Facts != nil && n.Problem != "" && n.State != "down" {
-			return bad(worst.Name, api.ResultFail, n.Name+": "+plain.Line(n.Problem), "see who owns the directory, and whether its disk can be written to: tasks fail there")
-		}
-		if n.Facts == nil || n.Dir == "" || n.State == "down" || least >= 0 && n.FreeBytes >= least {
-			continue
-		}
-		least = n.FreeBytes
-		worst = room("agents' disks", least, n.Dir, "make room: output is lost when the disk is full")
-		worst.Text = "the fullest is that of " + n.Name + ": " + worst.Text
-	}
-	return worst
 }
 
 // checkBounds looks whether agents offer more than their control groups and limits give them.

@@ -9,15 +9,16 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/engine"
 	"github.com/fairlead/fairlead/internal/plain"
 	"github.com/fairlead/fairlead/internal/words"
+	"github.com/fairlead/fairlead/queue"
 )
 
-// checkPulse looks at how soon the database answers and the scheduler knows what is in it.
-func (s *Server) checkPulse(ctx context.Context) []api.HealthCheck {
-	p, err := s.options.Loop.Pulse(ctx)
+// checkPulse measures how soon the database answers, and how soon the scheduler knows its changes.
+func (s *examiner) checkPulse(ctx context.Context) []api.HealthCheck {
+	p, err := s.loop.Pulse(ctx)
 	if err != nil {
 		return []api.HealthCheck{bad("database", api.ResultFail, "does not answer: "+err.Error(), "look at the database, and at the server's log"), s.checkSteps()}
 	}
@@ -29,12 +30,15 @@ func (s *Server) checkPulse(ctx context.Context) []api.HealthCheck {
 }
 
 // checkSteps looks at the decisions.
-func (s *Server) checkSteps() api.HealthCheck {
-	st := s.options.Loop.Stats()
-	if !st.ErrorAt.IsZero() && time.Since(st.ErrorAt) < 10*time.Minute {
+func (s *examiner) checkSteps() api.HealthCheck {
+	st := s.loop.Stats()
+	if st.Failing {
 		return bad("scheduling", api.ResultFail, plain.Line(st.LastError), "see the server's log")
 	}
 	c := api.HealthCheck{Name: "scheduling", Text: fmt.Sprintf("%d steps, the last took %s", st.Steps, brief(st.StepTime))}
+	if ago := time.Since(st.ErrorAt); !st.ErrorAt.IsZero() && ago < 10*time.Minute {
+		c.Text += fmt.Sprintf("; %s ago it failed (%s), and has worked since", brief(ago), plain.Line(st.LastError))
+	}
 	return grade(c, st.StepTime.Seconds(), "s", 0.5, 5, "a step looks at what changed: see how many pools and requests there are, with fairlead shares and fairlead queue")
 }
 
@@ -50,8 +54,8 @@ func brief(d time.Duration) string {
 }
 
 // checkStore looks at how the store is kept.
-func (s *Server) checkStore(ctx context.Context) []api.HealthCheck {
-	x, ok := s.options.Store.(fairlead.Examiner)
+func (s *examiner) checkStore(ctx context.Context) []api.HealthCheck {
+	x, ok := s.store.(queue.Examiner)
 	if !ok {
 		return nil
 	}
@@ -62,8 +66,8 @@ func (s *Server) checkStore(ctx context.Context) []api.HealthCheck {
 	return judgeStore(h)
 }
 
-// judgeStore says what is to be said about how a store is kept.
-func judgeStore(h fairlead.StoreHealth) []api.HealthCheck {
+// judgeStore reports problems in the upkeep of a store.
+func judgeStore(h queue.StoreHealth) []api.HealthCheck {
 	var checks []api.HealthCheck
 	tables := good("tables", fmt.Sprintf("of format %d, which this program writes; they take %s", h.Format, words.Size(h.Bytes)))
 	if h.Format != h.Known {
@@ -71,7 +75,7 @@ func judgeStore(h fairlead.StoreHealth) []api.HealthCheck {
 	}
 	checks = append(checks, tables)
 	bloat := api.HealthCheck{Name: "bloat", Text: fmt.Sprintf("%s of it holds nothing any more", words.Percent(h.Unused))}
-	const small = 256 << 20 // of which the half does not matter
+	const small = 256 << 20 // half of a smaller one does not matter
 	if h.Bytes < small {
 		v := h.Unused
 		bloat.Result, bloat.Value, bloat.Unit = api.ResultOK, &v, "fraction"
@@ -85,8 +89,8 @@ func judgeStore(h fairlead.StoreHealth) []api.HealthCheck {
 	if h.Oldest > 0 {
 		checks = append(checks, grade(api.HealthCheck{Name: "open transactions", Text: "the oldest has been open for " + brief(h.Oldest)}, h.Oldest.Seconds(), "s", 600, 6*3600, "nothing that ended since can be cleared away: find it in pg_stat_activity, and end it"))
 	}
-	if h.MostSessions > 0 {
-		checks = append(checks, grade(api.HealthCheck{Name: "sessions", Text: fmt.Sprintf("%d of the database's %d are in use", h.Sessions, h.MostSessions)}, float64(h.Sessions)/float64(h.MostSessions), "fraction", 0.8, 0.98, "raise max_connections, or put PgBouncer before the database"))
+	if h.MaxSessions > 0 {
+		checks = append(checks, grade(api.HealthCheck{Name: "sessions", Text: fmt.Sprintf("%d of the database's %d are in use", h.Sessions, h.MaxSessions)}, float64(h.Sessions)/float64(h.MaxSessions), "fraction", 0.8, 0.98, "raise max_connections, or put PgBouncer before the database"))
 	}
 	if h.Feed > 0 {
 		checks = append(checks, grade(api.HealthCheck{Name: "feed", Text: fmt.Sprintf("about %d changes are kept for the servers", h.Feed)}, float64(h.Feed), "changes", 2_000_000, 50_000_000, "it is cleared once a second: see the servers' logs, and that no transaction stays open"))
@@ -99,8 +103,8 @@ func judgeStore(h fairlead.StoreHealth) []api.HealthCheck {
 
 // checkCounters compares the counters that are kept with a count of the jobs, and
 // with what the scheduler believes.
-func (s *Server) checkCounters(ctx context.Context) api.HealthCheck {
-	acc, ok := s.options.Store.(fairlead.Accountant)
+func (s *examiner) checkCounters(ctx context.Context) api.HealthCheck {
+	acc, ok := s.store.(queue.Accountant)
 	if !ok {
 		return good("counters", "the store keeps none")
 	}
@@ -127,12 +131,24 @@ func (s *Server) checkCounters(ctx context.Context) api.HealthCheck {
 	return counted(bad("counters", api.ResultFail, text, "on a busy server the two are read at different moments: ask again; if it stays, restart the server, and report it"), 1, "pools that differ")
 }
 
+// judgeSums says what the scheduler counts that is not so.
+func judgeSums(r engine.Recounted) api.HealthCheck {
+	if len(r.Wrong) == 0 {
+		return counted(good("sums", "the sums of the scheduler agree with a recount of running and waiting tasks"), 0, "sums that differ")
+	}
+	var parts []string
+	for _, d := range r.Wrong {
+		parts = append(parts, d.String())
+	}
+	return counted(bad("sums", api.ResultFail, plain.Line(some(parts)), "restart the server: it counts anew; and report it"), len(r.Wrong), "sums that differ")
+}
+
 // checkDisk looks at the room where the jobs are kept, and how long it takes until something
 // is on it for good.
-func (s *Server) checkDisk() []api.HealthCheck {
-	dir := filepath.Dir(s.options.Database)
+func (s *examiner) checkDisk() []api.HealthCheck {
+	dir := filepath.Dir(s.database)
 	var fs syscall.Statfs_t
-	if s.options.Database == "" || syscall.Statfs(dir, &fs) != nil {
+	if s.database == "" || syscall.Statfs(dir, &fs) != nil {
 		return nil
 	}
 	checks := []api.HealthCheck{room("disk", int64(fs.Bavail)*fs.Bsize, dir, "make room: submissions are refused when the disk is full")}
@@ -140,7 +156,7 @@ func (s *Server) checkDisk() []api.HealthCheck {
 	if err != nil {
 		return append(checks, bad("sync", api.ResultFail, err.Error(), "see who owns "+dir+", and whether it can be written to"))
 	}
-	return append(checks, grade(api.HealthCheck{Name: "sync", Text: fmt.Sprintf("what is written is on the disk after %s", brief(took))}, took.Seconds(), "s", 0.05, 1, "each submission waits for it: use a disk that is not shared, or faster"))
+	return append(checks, grade(api.HealthCheck{Name: "sync", Text: fmt.Sprintf("a write reaches the disk after %s", brief(took))}, took.Seconds(), "s", 0.05, 1, "each submission waits for it: use a disk that is not shared, or faster"))
 }
 
 // room judges how much of it is left.
@@ -172,12 +188,12 @@ func syncTime(dir string) (time.Duration, error) {
 }
 
 // checkHistory looks whether it is still taken down how the pools fare.
-func (s *Server) checkHistory(ctx context.Context) []api.HealthCheck {
-	if _, ok := s.options.Store.(fairlead.HistoryKeeper); !ok {
+func (s *examiner) checkHistory(ctx context.Context) []api.HealthCheck {
+	if _, ok := s.store.(queue.HistoryKeeper); !ok {
 		return nil
 	}
 	now := time.Now()
-	v, err := s.options.Loop.PoolHistory(ctx, []string{""}, now.Add(-10*time.Minute), now, 10*time.Second)
+	v, err := s.recorder.PoolHistory(ctx, []string{""}, now.Add(-10*time.Minute), now, 10*time.Second)
 	if err != nil {
 		return []api.HealthCheck{bad("history", api.ResultFail, err.Error(), "see the server's log")}
 	}
@@ -187,4 +203,56 @@ func (s *Server) checkHistory(ctx context.Context) []api.HealthCheck {
 	}
 	age := now.Sub(last)
 	return []api.HealthCheck{grade(api.HealthCheck{Name: "history", Text: fmt.Sprintf("how the pools fare was last taken down %s ago", brief(age.Round(time.Second)))}, age.Seconds(), "s", 120, 600, "see the server's log")}
+}
+
+// checkAgents looks at what the agents say of themselves. users are those of the jobs that wait.
+func checkAgents(all []patient, program string, users []string) []api.HealthCheck {
+	var versions, clocks []string
+	known, worst := 0, time.Duration(0)
+	for _, n := range all {
+		if n.Version != "" && n.Version != program {
+			versions = append(versions, n.Name+" "+plain.Line(n.Version))
+		}
+		if n.Facts == nil {
+			continue
+		}
+		known++
+		if n.skew.Abs() > worst {
+			worst = n.skew.Abs()
+		}
+		if n.skew.Abs() >= clockWarn {
+			clocks = append(clocks, fmt.Sprintf("%s by %s", n.Name, brief(n.skew)))
+		}
+	}
+	var checks []api.HealthCheck
+	if len(versions) > 0 {
+		checks = append(checks, counted(bad("versions", api.ResultWarn, "the server is "+program+"; "+some(versions), "install the same version everywhere"), len(versions), "agents"))
+	}
+	if known == 0 {
+		return checks
+	}
+	skew := api.HealthCheck{Name: "agents' clocks", Text: "agree with the server's within " + brief(worst)}
+	if len(clocks) > 0 {
+		skew.Text = "differ from the server's: " + some(clocks)
+	}
+	checks = append(checks, grade(skew, worst.Seconds(), "s", clockWarn.Seconds(), time.Minute.Seconds(), "set the clocks: timedatectl set-ntp true"))
+	return append(checks, checkRights(all, users), checkAgentRooms(all), checkBounds(all))
+}
+
+// checkAgentRooms looks at the disks of the agents.
+func checkAgentRooms(all []patient) api.HealthCheck {
+	worst := api.HealthCheck{Name: "agents' disks", Result: api.ResultOK, Text: "no agent says how much room it has"}
+	least := int64(-1)
+	for _, n := range all {
+		if n.Facts != nil && n.Problem != "" && n.State != "down" {
+			return bad(worst.Name, api.ResultFail, n.Name+": "+plain.Line(n.Problem), "see who owns the directory, and whether its disk can be written to: tasks fail there")
+		}
+		if n.Facts == nil || n.Dir == "" || n.State == "down" || least >= 0 && n.FreeBytes >= least {
+			continue
+		}
+		least = n.FreeBytes
+		worst = room("agents' disks", least, n.Dir, "make room: output is lost when the disk is full")
+		worst.Text = "the fullest is that of " + n.Name + ": " + worst.Text
+	}
+	return worst
 }

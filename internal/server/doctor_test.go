@@ -9,8 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/explain"
+	"github.com/fairlead/fairlead/internal/poolnames"
+	"github.com/fairlead/fairlead/internal/views"
+	"github.com/fairlead/fairlead/queue"
+	"github.com/fairlead/fairlead/sched"
 	"github.com/fairlead/fairlead/store/sqlite"
 )
 
@@ -52,22 +57,22 @@ func TestGrade(t *testing.T) {
 
 // TestJudgeStore: each way in which a store can be badly off is told.
 func TestJudgeStore(t *testing.T) {
-	well := fairlead.StoreHealth{Format: 3, Known: 3, Bytes: 1 << 30, Unused: 0.1, Log: 1 << 20, Oldest: time.Second, Sessions: 5, MostSessions: 100, Feed: 100, Reserve: true}
+	well := queue.StoreHealth{Format: 3, Known: 3, Bytes: 1 << 30, Unused: 0.1, Log: 1 << 20, Oldest: time.Second, Sessions: 5, MaxSessions: 100, Feed: 100, Reserve: true}
 	if got := api.Worst(judgeStore(well)); got != api.ResultOK {
 		t.Errorf("a store that is well is %s: %+v", got, judgeStore(well))
 	}
 	for _, c := range []struct {
-		change             func(h *fairlead.StoreHealth)
+		change             func(h *queue.StoreHealth)
 		name, result, says string
 	}{
-		{func(h *fairlead.StoreHealth) { h.Format = 2 }, "tables", "fail", "of format 2"},
-		{func(h *fairlead.StoreHealth) { h.Unused = 0.7 }, "bloat", "warn", "70.0%"},
-		{func(h *fairlead.StoreHealth) { h.Unused, h.Bytes = 0.7, 1<<20 }, "bloat", "ok", "70.0%"},
-		{func(h *fairlead.StoreHealth) { h.Log = 1 << 30 }, "write-ahead log", "warn", "1G"},
-		{func(h *fairlead.StoreHealth) { h.Oldest = time.Hour }, "open transactions", "warn", "1h0m0s"},
-		{func(h *fairlead.StoreHealth) { h.Sessions = 99 }, "sessions", "fail", "99 of the database's 100"},
-		{func(h *fairlead.StoreHealth) { h.Feed = 3_000_000 }, "feed", "warn", "3000000"},
-		{func(h *fairlead.StoreHealth) { h.Reserve = false }, "reserve", "warn", "no room"},
+		{func(h *queue.StoreHealth) { h.Format = 2 }, "tables", "fail", "of format 2"},
+		{func(h *queue.StoreHealth) { h.Unused = 0.7 }, "bloat", "warn", "70.0%"},
+		{func(h *queue.StoreHealth) { h.Unused, h.Bytes = 0.7, 1<<20 }, "bloat", "ok", "70.0%"},
+		{func(h *queue.StoreHealth) { h.Log = 1 << 30 }, "write-ahead log", "warn", "1G"},
+		{func(h *queue.StoreHealth) { h.Oldest = time.Hour }, "open transactions", "warn", "1h0m0s"},
+		{func(h *queue.StoreHealth) { h.Sessions = 99 }, "sessions", "fail", "99 of the database's 100"},
+		{func(h *queue.StoreHealth) { h.Feed = 3_000_000 }, "feed", "warn", "3000000"},
+		{func(h *queue.StoreHealth) { h.Reserve = false }, "reserve", "warn", "no room"},
 	} {
 		h := well
 		c.change(&h)
@@ -75,9 +80,16 @@ func TestJudgeStore(t *testing.T) {
 	}
 }
 
+// TestJudgeSums: sums that differ from a recount are told, a few of them.
+func TestJudgeSums(t *testing.T) {
+	wrong := []sched.Difference{{Pool: "physics", What: "running tasks", Kept: -3, Counted: 2}, {What: "free units", Kept: 1}}
+	expect(t, []api.HealthCheck{judgeSums(engine.Recounted{})}, "sums", api.ResultOK, "agree")
+	expect(t, []api.HealthCheck{judgeSums(engine.Recounted{Wrong: wrong})}, "sums", api.ResultFail, "running tasks of physics: kept -3, counted 2")
+}
+
 // ofAgent is a node with an agent that says something of itself.
 func ofAgent(name string, f api.Facts) patient {
-	n := patient{NodeView: fairlead.NodeView{Name: name, State: "up", Version: "1", Capacity: fairlead.Amounts{"cpu": 4, "mem": 8 << 30}}, commands: true}
+	n := patient{NodeView: views.NodeView{Name: name, State: "up", Version: "1", Capacity: queue.Amounts{"cpu": 4, "mem": 8 << 30}}, commands: true}
 	f.FreeBytes, f.Dir = max(f.FreeBytes, 50<<20), "/var/lib/fairlead"
 	if f.FreeBytes == 50<<20 {
 		f.FreeBytes = 20 << 30
@@ -134,11 +146,11 @@ func TestJudgeNodes(t *testing.T) {
 
 // TestJudgePools: work in a pool without a share, or in one that was forgotten, is told.
 func TestJudgePools(t *testing.T) {
-	pool := func(path string, depth int, weight float64, waiting int64, configured bool) fairlead.PoolView {
-		return fairlead.PoolView{Path: path, Depth: depth, Weight: weight, Waiting: waiting, Configured: configured}
+	pool := func(path string, depth int, weight float64, waiting int64, configured bool) views.PoolView {
+		return views.PoolView{Path: path, Depth: depth, Weight: weight, Waiting: waiting, Configured: configured}
 	}
 	root, physics := pool("", 0, 1, 9, true), pool("physics", 1, 60, 9, true)
-	for says, pools := range map[string][]fairlead.PoolView{
+	for says, pools := range map[string][]views.PoolView{
 		"2, and whatever":                 {root, physics, pool("physics/ann", 2, 1, 9, false)},
 		"filler has no weight":            {root, physics, pool("filler", 1, 0, 2, true)},
 		"biology is not in the configura": {root, physics, pool("biology", 1, 1, 2, false)},
@@ -147,26 +159,29 @@ func TestJudgePools(t *testing.T) {
 		if len(pools) == 3 && pools[2].Path == "physics/ann" {
 			want = api.ResultOK
 		}
-		expect(t, []api.HealthCheck{judgePools(pools)}, "pools", want, says)
+		expect(t, []api.HealthCheck{judgePools(pools, nil)}, "pools", want, says)
 	}
+	starving := []explain.Starving{{Pool: "physics", Resource: "cpu", Running: 2, Goal: 4, Minimum: true, Since: time.Now().Add(-10 * time.Minute), Protected: 6, Unit: "cpu"}}
+	expect(t, []api.HealthCheck{judgePools([]views.PoolView{root, physics}, starving)}, "pools", api.ResultWarn,
+		"physics has had 2 cpu of its min of 4 for 10m, and nothing may be stopped for it: 6 cpu are held by tasks of pools with protect: true")
 }
 
 // TestJudgeBridges: a bridge that is away is bad if somebody has to follow what it has, and nothing
 // is wrong if it was drained first.
 func TestJudgeBridges(t *testing.T) {
-	node := func(name, state string, drained bool, tasks int) fairlead.NodeView {
-		return fairlead.NodeView{Name: name, State: state, Drained: drained, Tasks: tasks, Labels: map[string]string{fairlead.BridgeLabel: "slurm"}}
+	node := func(name, state string, drained bool, tasks int) views.NodeView {
+		return views.NodeView{Name: name, State: state, Drained: drained, Tasks: tasks, Labels: map[string]string{engine.BridgeLabel: "slurm"}}
 	}
 	for _, test := range []struct {
-		nodes        []fairlead.NodeView
+		nodes        []views.NodeView
 		want         string
 		says, advice string
 	}{
-		{[]fairlead.NodeView{node("a", "up", false, 1), node("b", "drain", true, 1)}, api.ResultOK, "a, b connected", ""},
-		{[]fairlead.NodeView{node("a", "down", false, 1)}, api.ResultFail, "a away: ", "fairlead bridge slurm --name a; with --check"},
-		{[]fairlead.NodeView{node("a", "down", true, 1), node("b", "down", true, 0)}, api.ResultFail, "a away: ", "fairlead bridge slurm --name a;"},
-		{[]fairlead.NodeView{node("a", "down", false, 0)}, api.ResultWarn, "a away, with no tasks", "fairlead drain --forget a"},
-		{[]fairlead.NodeView{node("a", "down", true, 0), node("b", "up", false, 0)}, api.ResultOK, "b connected; a drained and away", ""},
+		{[]views.NodeView{node("a", "up", false, 1), node("b", "drain", true, 1)}, api.ResultOK, "a, b connected", ""},
+		{[]views.NodeView{node("a", "down", false, 1)}, api.ResultFail, "a away: ", "fairlead bridge slurm --name a; with --check"},
+		{[]views.NodeView{node("a", "down", true, 1), node("b", "down", true, 0)}, api.ResultFail, "a away: ", "fairlead bridge slurm --name a;"},
+		{[]views.NodeView{node("a", "down", false, 0)}, api.ResultWarn, "a away, with no tasks", "fairlead drain --forget a"},
+		{[]views.NodeView{node("a", "down", true, 0), node("b", "up", false, 0)}, api.ResultOK, "b connected; a drained and away", ""},
 	} {
 		checks := judgeBridges(test.nodes)
 		expect(t, checks, "bridges", test.want, test.says)
@@ -189,16 +204,16 @@ func TestDoctor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	loop, err := fairlead.NewLoop(ctx, store, fairlead.LoopOptions{LeaseTTL: time.Minute, History: true})
+	loop, err := engine.NewLoop(ctx, store, engine.LoopOptions{LeaseTTL: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
+	d := &desk{New(Options{Loop: loop, Store: store, Database: path, Program: "2", KeepHistory: true}), loop, t}
 	ended := make(chan error, 1)
 	go func() { ended <- loop.Run(ctx) }()
 	t.Cleanup(func() { cancel(); <-ended; store.Close() })
-	d := &desk{New(Options{Loop: loop, Store: store, Database: path, Program: "2"}), t}
 	ask := func() []api.HealthCheck {
-		d.doctors.last = nil
+		d.services.doctor.last = nil
 		var found api.Diagnosis
 		if status := d.send(ann, "GET", "/v1/doctor", nil, &found); status != 200 || found.Result != api.Worst(found.Checks) {
 			t.Fatalf("status %d, %+v", status, found)
@@ -206,7 +221,7 @@ func TestDoctor(t *testing.T) {
 		return found.Checks
 	}
 	checks := ask()
-	for _, name := range []string{"database", "lag", "scheduling", "tables", "bloat", "counters", "disk", "sync", "history", "configuration", "files", "access", "pools", "waiting jobs"} {
+	for _, name := range []string{"database", "lag", "scheduling", "tables", "bloat", "counters", "sums", "disk", "sync", "history", "configuration", "files", "access", "pools", "waiting jobs"} {
 		expect(t, checks, name, api.ResultOK, "")
 	}
 	expect(t, checks, "nodes", api.ResultFail, "0 of 0")
@@ -223,7 +238,7 @@ func TestDoctor(t *testing.T) {
 	if err := store.Set(ctx, ledgerSetting+"away", "two"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := loop.SubmitAnyway(ctx, []fairlead.Job{{User: "ann", Argv: []string{"true"}, Request: fairlead.Amounts{"cpu": 3}}}); err != nil {
+	if _, err := loop.Intake.SubmitAnyway(ctx, []queue.Job{{User: "ann", Argv: []string{"true"}, Request: queue.Amounts{"cpu": 3}}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := loop.Pulse(ctx); err != nil { // it knows of the job then
@@ -241,4 +256,37 @@ func TestDoctor(t *testing.T) {
 	store.Close()
 	checks = ask()
 	expect(t, checks, "database", api.ResultFail, "closed")
+}
+
+// TestJudgePlacement: first-fit is warned of where jobs have different widths, and only there.
+func TestJudgePlacement(t *testing.T) {
+	for _, c := range []struct {
+		w            explain.Widths
+		result, says string
+	}{
+		{explain.Widths{Placement: sched.FirstFit, Resource: "cpu", Min: 1, Max: 64}, api.ResultWarn, "ask for 1 to 64 cpu"},
+		{explain.Widths{Placement: sched.FirstFit, Min: 2, Max: 2}, api.ResultOK, "first-fit, and no job"},
+		{explain.Widths{Placement: sched.FCFS, Resource: "cpu", Min: 1, Max: 64, Anew: "ml"}, api.ResultWarn,
+			"the policy of ml chooses it anew"},
+		{explain.Widths{Placement: sched.FCFS, Min: 2, Max: 2, Anew: "ml"}, api.ResultOK, "fcfs lets nobody pass"},
+		{explain.Widths{Placement: sched.FCFS, Resource: "cpu", Min: 1, Max: 64}, api.ResultOK, "fcfs lets nobody pass"},
+		{explain.Widths{Placement: sched.EASY, Resource: "cpu", Min: 1, Max: 64}, api.ResultOK, "easy keeps room"},
+	} {
+		expect(t, []api.HealthCheck{judgePlacement(c.w)}, "placement", c.result, c.says)
+	}
+}
+
+// TestJudgeNames: a name in the configuration that is a user's no more is told with what to do, and which
+// pools users had together.
+func TestJudgeNames(t *testing.T) {
+	expect(t, []api.HealthCheck{judgeNames(nil, nil)}, "pool names", api.ResultOK, "no two users share one by its name")
+	at := time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC)
+	r := &poolnames.Report{At: at, Parted: []poolnames.Parted{{Pool: "a_b", Users: []string{"a b", "a/b"}}}}
+	expect(t, []api.HealthCheck{judgeNames(nil, r)}, "pool names", api.ResultOK, `a_b had jobs of "a b", "a/b" until 2026-05-04; each user has a pool of their own now`)
+	stale := []engine.StaleName{{Pool: "cust_42", User: "cust:42", Own: "cust=3A42"}}
+	c := judgeNames(stale, r)
+	expect(t, []api.HealthCheck{c}, "pool names", api.ResultWarn, `the configuration names cust_42, but jobs of the user "cust:42" go to cust=3A42`)
+	if want := "name cust=3A42 in the configuration: in the place of cust_42, or beside it if others use that"; c.Next != want {
+		t.Errorf("next is %q, want %q", c.Next, want)
+	}
 }

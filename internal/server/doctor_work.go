@@ -5,20 +5,28 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/explain"
 	"github.com/fairlead/fairlead/internal/plain"
+	"github.com/fairlead/fairlead/internal/poolnames"
+	"github.com/fairlead/fairlead/internal/units"
+	"github.com/fairlead/fairlead/internal/views"
+	"github.com/fairlead/fairlead/queue"
+	"github.com/fairlead/fairlead/sched"
 )
 
-// waitingMost is at how many of the jobs that wait doctor looks.
-const waitingMost = 20_000
+// maxWaiting is at how many of the jobs that wait doctor looks.
+const maxWaiting = 20_000
 
 // waitingUsers are those of the jobs that wait, a few of them.
-func (s *Server) waitingUsers(ctx context.Context) []string {
+func (s *examiner) waitingUsers(ctx context.Context) []string {
 	const most = 1000
-	jobs, err := s.options.Store.Jobs(ctx, fairlead.Query{States: []fairlead.State{fairlead.Waiting}, Limit: most})
+	jobs, err := s.store.Jobs(ctx, queue.Query{States: []queue.State{queue.Waiting}, Limit: most})
 	if err != nil {
 		return nil
 	}
@@ -31,16 +39,16 @@ func (s *Server) waitingUsers(ctx context.Context) []string {
 	return users
 }
 
-// checkPools looks for pools in which work waits that has no share, or that nobody configured
-// among those that were.
-func (s *Server) checkPools(ctx context.Context) []api.HealthCheck {
-	return []api.HealthCheck{judgePools(s.options.Loop.Pools(ctx))}
+// checkPools looks for pools whose waiting work has no share, for pools that nobody configured beside
+// configured ones, and for pools that for a long time have less than reclaim should give them.
+func (s *examiner) checkPools(ctx context.Context) []api.HealthCheck {
+	return []api.HealthCheck{judgePools(views.Pools(ctx, s.loop), s.explainer.Starving(ctx)), s.checkNames(ctx)}
 }
 
 // judgePools says which pools have work and no share, or hold nothing but cannot be used.
-func judgePools(pools []fairlead.PoolView) api.HealthCheck {
+func judgePools(pools []views.PoolView, starving []explain.Starving) api.HealthCheck {
 	configured := map[string]bool{}
-	beside := map[string]bool{} // pools of which a child was configured
+	beside := map[string]bool{} // pools with a configured child
 	for i := range pools {
 		if p := &pools[i]; p.Configured && p.Depth > 0 {
 			configured[p.Path] = true
@@ -58,10 +66,56 @@ func judgePools(pools []fairlead.PoolView) api.HealthCheck {
 			found = append(found, p.Path+" is not in the configuration, and the pools beside it are: it has the weight 1")
 		}
 	}
+	next := "give them a weight in the configuration, or move their jobs: fairlead alter JOB --move-to POOL"
+	if len(found) == 0 {
+		next = "let pools with protect: true give, lower the min, or give tasks time limits"
+	}
+	for i := range starving {
+		found = append(found, starving[i].Text(time.Now()))
+	}
 	if len(found) == 0 {
 		return counted(good("pools", fmt.Sprintf("%d, and whatever waits in one has a share", len(pools)-1)), 0, "pools")
 	}
-	return counted(bad("pools", api.ResultWarn, some(found), "give them a weight in the configuration, or move their jobs: fairlead alter JOB --pool POOL"), len(found), "pools")
+	return counted(bad("pools", api.ResultWarn, some(found), next), len(found), "pools")
+}
+
+// checkNames looks for names of users' pools that an earlier version made.
+func (s *examiner) checkNames(ctx context.Context) api.HealthCheck {
+	var report *poolnames.Report
+	if keeper, ok := s.store.(queue.Settings); ok {
+		kept, err := keeper.Settings(ctx)
+		if err == nil {
+			report, err = poolnames.Read(kept)
+		}
+		if err != nil {
+			return bad("pool names", api.ResultFail, err.Error(), "see the server's log")
+		}
+	}
+	return judgeNames(s.loop.StaleNames(), report)
+}
+
+// judgeNames reports pools in the configuration that are not the users' any more, and pools that
+// several users had together.
+func judgeNames(stale []engine.StaleName, report *poolnames.Report) api.HealthCheck {
+	var found []string
+	for _, n := range stale {
+		found = append(found, n.Text())
+	}
+	if len(found) > 0 {
+		return counted(bad("pool names", api.ResultWarn, some(found), fmt.Sprintf("name %s in the configuration: in the place of %s, or beside it if others use that", stale[0].Own, stale[0].Pool)), len(found), "pools")
+	}
+	text := "no two users share one by its name"
+	if report != nil && len(report.Parted) > 0 {
+		for _, p := range report.Parted {
+			users := make([]string, len(p.Users))
+			for i, u := range p.Users {
+				users[i] = strconv.Quote(u)
+			}
+			found = append(found, fmt.Sprintf("%s had jobs of %s", p.Pool, strings.Join(users, ", ")))
+		}
+		text = fmt.Sprintf("%s until %s; each user has a pool of their own now, and past usage stays where it was", some(found), report.At.UTC().Format(time.DateOnly))
+	}
+	return counted(good("pool names", plain.Line(text)), 0, "pools")
 }
 
 // above is the pool above one.
@@ -71,23 +125,92 @@ func above(path string) string {
 }
 
 // checkWaiting looks for jobs that can never start as things are.
-func (s *Server) checkWaiting(ctx context.Context) []api.HealthCheck {
-	stuck, looked, err := s.options.Loop.Stuck(ctx, waitingMost)
+func (s *examiner) checkWaiting(ctx context.Context) []api.HealthCheck {
+	stuck, looked, err := s.explainer.Stuck(ctx, maxWaiting)
 	if err != nil {
 		return []api.HealthCheck{bad("waiting jobs", api.ResultFail, err.Error(), "see the server's log")}
 	}
 	text := fmt.Sprintf("none of %d is stuck", looked)
-	if looked == waitingMost {
+	if looked == maxWaiting {
 		text = fmt.Sprintf("none of the first %d is stuck", looked)
 	}
 	if len(stuck) == 0 {
 		return []api.HealthCheck{counted(good("waiting jobs", text), 0, "jobs")}
 	}
-	slices.SortFunc(stuck, func(a, b fairlead.Stuck) int { return cmp.Compare(b.Jobs, a.Jobs) })
-	total, parts := 0, []string{}
+	slices.SortFunc(stuck, func(a, b explain.Stuck) int { return cmp.Compare(b.Jobs, a.Jobs) })
+	total := 0
+	var never, passed []string
 	for _, x := range stuck {
 		total += x.Jobs
-		parts = append(parts, fmt.Sprintf("%s (%s, such as %d: %s)", several(x.Jobs, "job"), x.Code, x.First, plain.Line(x.Text)))
+		text := fmt.Sprintf("%s (%s, such as %d: %s)", several(x.Jobs, "job"), x.Code, x.First, plain.Line(x.Text))
+		if x.MayStarve() {
+			passed = append(passed, text)
+		} else {
+			never = append(never, text)
+		}
 	}
-	return []api.HealthCheck{counted(bad("waiting jobs", api.ResultWarn, strings.Join(parts, "; ")+" cannot start as things are", fmt.Sprintf("fairlead why %d", stuck[0].First)), total, "jobs")}
+	var found []string
+	if len(never) > 0 {
+		found = append(found, strings.Join(never, "; ")+" cannot start as things are")
+	}
+	if len(passed) > 0 {
+		found = append(found, strings.Join(passed, "; ")+" may starve")
+	}
+	next := fmt.Sprintf("fairlead why %d", stuck[0].First)
+	return []api.HealthCheck{counted(bad("waiting jobs", api.ResultWarn, strings.Join(found, "; "), next), total, "jobs")}
+}
+
+// checkPlacement warns of a placement under which jobs that wait or run now could pass one another for
+// ever.
+func (s *examiner) checkPlacement(ctx context.Context) api.HealthCheck {
+	w, err := s.explainer.Widths(ctx, maxWaiting)
+	if err != nil {
+		return bad("placement", api.ResultFail, err.Error(), "see the server's log")
+	}
+	return judgePlacement(w)
+}
+
+// judgePlacement says whether the placement lets waiting jobs pass others for ever.
+func judgePlacement(w explain.Widths) api.HealthCheck {
+	next := "set backfill: easy; see first what that changes with: fairlead config plan FILE"
+	switch {
+	case w.Placement == sched.FCFS && w.Anew != "" && w.Resource != "":
+		text := fmt.Sprintf("fcfs waits for the job that goes first, the policy of %s chooses it anew whenever a task ends, "+
+			"and jobs ask for %s to %s: narrower ones can pass the others for ever", plain.Line(w.Anew),
+			units.Quantity(w.Resource, w.Min), units.Amount(w.Resource, w.Max))
+		return bad("placement", api.ResultWarn, text, next)
+	case w.Placement == sched.FCFS:
+		return good("placement", "fcfs lets nobody pass the job that goes first")
+	case w.Placement != sched.FirstFit:
+		return good("placement", fmt.Sprintf("%v keeps room for the job that goes first", w.Placement))
+	case w.Resource == "":
+		return good("placement", "first-fit, and no job asks for more than the others")
+	}
+	text := fmt.Sprintf("first-fit keeps no room, and jobs ask for %s to %s: narrower ones can pass the others for ever",
+		units.Quantity(w.Resource, w.Min), units.Amount(w.Resource, w.Max))
+	return bad("placement", api.ResultWarn, text, next)
+}
+
+// userNear is from which part of a limit of users on doctor names a user.
+const userNear = 0.8
+
+// checkUsers looks for users who are near the limits of each.
+func (s *examiner) checkUsers(ctx context.Context) []api.HealthCheck {
+	near, err := s.loop.Intake.UsersNearLimits(ctx, userNear)
+	if err != nil {
+		return []api.HealthCheck{bad("users", api.ResultFail, err.Error(), "see the server's log")}
+	}
+	return []api.HealthCheck{judgeUsers(near)}
+}
+
+// judgeUsers names users who may soon submit nothing.
+func judgeUsers(near []engine.UserStanding) api.HealthCheck {
+	if len(near) == 0 {
+		return counted(good("users", "none is near a limit of each user"), 0, "users")
+	}
+	var found []string
+	for _, u := range near {
+		found = append(found, plain.Line(u.User)+" has "+u.Description)
+	}
+	return counted(bad("users", api.ResultWarn, some(found), "if these jobs are wanted, raise the limit in the configuration; jobs above it are refused"), len(near), "users")
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/sse"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/engine"
 	"github.com/fairlead/fairlead/internal/quota"
 )
 
@@ -25,27 +26,39 @@ type alive struct {
 	At time.Time `json:"at"`
 }
 
-func (s *Server) eventRoutes(a huma.API) {
+// eventService tells what happens as it happens.
+type eventService struct {
+	loop    *engine.Loop
+	streams quota.Quota // of those who follow the events
+}
+
+func newEventService(loop *engine.Loop) *eventService {
+	s := &eventService{loop: loop}
+	s.streams = quota.Quota{All: maxStreams, Reserved: maxStreams / 8, User: maxStreams / 8}
+	return s
+}
+
+func (s *eventService) routes(a huma.API) {
 	sse.Register(a, huma.Operation{
 		OperationID: "events", Method: http.MethodGet, Path: "/v1/events", Summary: "What happens, live (server-sent events)", Tags: []string{"cluster"},
 		Middlewares: huma.Middlewares{s.boundStreams},
 	}, map[string]any{"event": api.Event{}, "alive": alive{}}, s.events)
 }
 
-// mostStreams bounds who follows the events at once. One user has at most an eighth of the places,
+// maxStreams bounds who follows the events at once. One user has at most an eighth of the places,
 // and another eighth is for administrators.
-const mostStreams = 2000
+const maxStreams = 2000
 
 // boundStreams refuses one follower too many.
-func (s *Server) boundStreams(ctx huma.Context, next func(huma.Context)) {
+func (s *eventService) boundStreams(ctx huma.Context, next func(huma.Context)) {
 	you := who(ctx.Context())
-	err := s.streams.Take(you.UID, you.Admin)
+	err := s.streams.Take(holderOf(&you), you.Admin)
 	if err == nil {
-		defer s.streams.Give(you.UID)
+		defer s.streams.Give(holderOf(&you))
 		next(ctx)
 		return
 	}
-	many := mostStreams
+	many := maxStreams
 	if errors.Is(err, quota.ErrUser) {
 		many = s.streams.User
 	}
@@ -53,8 +66,8 @@ func (s *Server) boundStreams(ctx huma.Context, next func(huma.Context)) {
 	api.WriteBusy(w, fmt.Sprintf("%d programs follow the events, and %v: end some, or ask for the jobs now and then (GET /v1/jobs)", many, err))
 }
 
-func (s *Server) events(ctx context.Context, in *eventsInput, send sse.Sender) {
-	watch := s.options.Loop.Watch()
+func (s *eventService) events(ctx context.Context, in *eventsInput, send sse.Sender) {
+	watch := s.loop.Watch()
 	defer watch.Close()
 	tick := time.NewTicker(15 * time.Second)
 	defer tick.Stop()

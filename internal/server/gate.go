@@ -5,12 +5,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
+	"io"
+	"log/slog"
 	"net"
 	"os"
 	"sync"
 	"syscall"
 	"time"
 
+	"github.com/fairlead/fairlead/internal/access"
 	"github.com/fairlead/fairlead/internal/quota"
 	"github.com/fairlead/fairlead/internal/socket"
 )
@@ -26,7 +30,7 @@ type connectionLimits struct {
 // limitsFor divides the files that the process may open. It keeps some for the database and the
 // like. A connection needs one.
 func limitsFor(files int) connectionLimits {
-	all := max(files-128-lingering, files/2)
+	all := max(files-128-maxDelayedCloses, files/2)
 	users := all - all/4
 	return connectionLimits{All: all, Reserved: all / 4, User: min(512, users/4), Anonymous: min(1024, users/4)}
 }
@@ -41,7 +45,7 @@ func limitsHere() connectionLimits {
 }
 
 // gate lets connections in. It knows whose they are before anything is read from them, and closes
-// those that are one too many.
+// connections above the limits.
 type gate struct {
 	limits connectionLimits
 	known  quota.Quota // connections whose user is known
@@ -49,12 +53,12 @@ type gate struct {
 
 	mu        sync.Mutex
 	anonymous list.List // of *conn, the oldest first
-	refused   [lingering]net.Conn
+	refused   [maxDelayedCloses]net.Conn
 	last      int
 }
 
-// lingering is how many refused connections are closed later.
-const lingering = 32
+// maxDelayedCloses bounds the refused connections that are closed later.
+const maxDelayedCloses = 32
 
 func newGate(l connectionLimits, refuse func(int, error)) *gate {
 	return &gate{limits: l, known: quota.Quota{All: l.All - l.Anonymous, Reserved: l.Reserved, User: l.User}, refuse: refuse}
@@ -68,10 +72,12 @@ func privileged(uid int) bool { return uid == 0 || uid == os.Getuid() }
 type conn struct {
 	net.Conn
 	gate   *gate
-	socket bool // it is a Unix socket
+	by     access.Authenticator // that of its listener, if that has one of its own
+	socket bool                 // it is a Unix socket
 
 	mu     sync.Mutex
-	uid    int           // -1 as long as it is not known
+	known  bool          // it is known whose it is
+	holder int           // who that is, for the quota
 	place  *list.Element // among the anonymous
 	closed bool
 }
@@ -89,8 +95,8 @@ func (c *conn) Close() error {
 
 // leave forgets a connection. The caller holds its lock.
 func (g *gate) leave(c *conn) {
-	if c.uid >= 0 {
-		g.known.Give(c.uid)
+	if c.known {
+		g.known.Give(c.holder)
 		return
 	}
 	g.mu.Lock()
@@ -101,25 +107,37 @@ func (g *gate) leave(c *conn) {
 	}
 }
 
-// claim notes that an anonymous connection belongs to a user. It fails if the user has too many.
-func (c *conn) claim(uid int) error {
+// claim notes whose an anonymous connection is. It fails if they have too many.
+func (c *conn) claim(p *access.Principal) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.closed || c.uid >= 0 {
+	if c.closed || c.known {
 		return nil
 	}
-	if err := c.gate.known.Take(uid, privileged(uid)); err != nil {
+	holder := holderOf(p)
+	if err := c.gate.known.Take(holder, p.Admin || p.Kind == access.Node); err != nil {
 		return err
 	}
 	c.gate.leave(c)
-	c.uid = uid
+	c.known, c.holder = true, holder
 	return nil
 }
 
+// holderOf is a principal as quotas count it: a user by the number, and whoever has none by a number below 0 that
+// belongs to the kind and the name.
+func holderOf(p *access.Principal) int {
+	if p.Kind == access.User && p.UID >= 0 {
+		return p.UID
+	}
+	h := fnv.New32a()
+	io.WriteString(h, string(p.Kind)+"/"+p.Name)
+	return -2 - int(h.Sum32()>>1)
+}
+
 // enter lets a connection in.
-func (g *gate) enter(c net.Conn) (*conn, error) {
-	in := &conn{Conn: c, gate: g, uid: -1}
-	if u, ok := c.(*net.UnixConn); ok {
+func (g *gate) enter(c net.Conn, by access.Authenticator) (*conn, error) {
+	in := &conn{Conn: c, gate: g, by: by}
+	if u, ok := c.(*net.UnixConn); ok && by == nil {
 		uid, err := socket.PeerUID(u)
 		if err != nil {
 			return nil, err
@@ -128,7 +146,7 @@ func (g *gate) enter(c net.Conn) (*conn, error) {
 			g.refuse(uid, err)
 			return nil, err
 		}
-		in.socket, in.uid = true, uid
+		in.socket, in.known, in.holder = true, true, uid
 		return in, nil
 	}
 	g.mu.Lock()
@@ -148,7 +166,7 @@ func (g *gate) enter(c net.Conn) (*conn, error) {
 // else holds. A browser shows its session at once, and is anonymous no longer.
 func (c *conn) giveWay() {
 	c.mu.Lock()
-	known := c.uid >= 0
+	known := c.known
 	c.mu.Unlock()
 	if !known {
 		c.Close()
@@ -159,6 +177,7 @@ func (c *conn) giveWay() {
 type gated struct {
 	net.Listener
 	gate *gate
+	by   access.Authenticator // its own, if it has one
 }
 
 // Accept returns the next connection that is let in.
@@ -168,7 +187,7 @@ func (l gated) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		in, err := l.gate.enter(c)
+		in, err := l.gate.enter(c, l.by)
 		if err == nil {
 			return in, nil
 		}
@@ -197,7 +216,7 @@ func (g *gate) turnAway(c net.Conn, why error) {
 	}
 }
 
-// close closes what lingers.
+// close closes the connections whose close was delayed.
 func (g *gate) close() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -218,7 +237,7 @@ func connContext(ctx context.Context, c net.Conn) context.Context {
 
 // turnedAway writes down that connections were refused: at most once in ten seconds, as they may
 // be many.
-func (s *Server) turnedAway() func(uid int, err error) {
+func turnedAway(log *slog.Logger) func(uid int, err error) {
 	var mu sync.Mutex
 	var said time.Time
 	refused := 0
@@ -228,7 +247,7 @@ func (s *Server) turnedAway() func(uid int, err error) {
 		if refused++; time.Since(said) < 10*time.Second {
 			return
 		}
-		s.log.Warn("connections are refused", "refused", refused, "uid", uid, "why", err)
+		log.Warn("connections are refused", "refused", refused, "uid", uid, "why", err)
 		said, refused = time.Now(), 0
 	}
 }

@@ -3,6 +3,7 @@ package server
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -18,6 +19,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/fairlead/fairlead/internal/access"
+	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/quota"
 )
 
@@ -36,11 +39,16 @@ func TestLimitsFit(t *testing.T) {
 func ends(t *testing.T, g *gate) (mine net.Conn, in *conn) {
 	t.Helper()
 	mine, theirs := net.Pipe()
-	in, err := g.enter(theirs)
+	in, err := g.enter(theirs, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return mine, in
+}
+
+// userOf is a user as an authenticator would name it.
+func userOf(uid int) *access.Principal {
+	return &access.Principal{Kind: access.User, Name: numbered(uid), UID: uid}
 }
 
 // gone reports whether the other end was closed.
@@ -55,7 +63,7 @@ func gone(c net.Conn) bool {
 func TestAnonymousGiveWay(t *testing.T) {
 	g := newGate(connectionLimits{All: 100, Reserved: 20, User: 2, Anonymous: 3}, func(int, error) {})
 	first, in := ends(t, g)
-	if err := in.claim(1000); err != nil {
+	if err := in.claim(userOf(1000)); err != nil {
 		t.Fatal(err)
 	}
 	var held []net.Conn
@@ -68,19 +76,19 @@ func TestAnonymousGiveWay(t *testing.T) {
 	}
 	_, second := ends(t, g)
 	_, third := ends(t, g)
-	if err := second.claim(1000); err != nil {
+	if err := second.claim(userOf(1000)); err != nil {
 		t.Error(err)
 	}
-	if err := third.claim(1000); err != quota.ErrUser {
+	if err := third.claim(userOf(1000)); err != quota.ErrUser {
 		t.Errorf("one more than a user may have: %v", err)
 	}
-	if err := third.claim(1001); err != nil {
+	if err := third.claim(userOf(1001)); err != nil {
 		t.Errorf("another user: %v", err)
 	}
 	in.Close()
 	in.Close() // twice, as net/http may
 	_, fourth := ends(t, g)
-	if err := fourth.claim(1000); err != nil || g.known.Held() != 3 {
+	if err := fourth.claim(userOf(1000)); err != nil || g.known.Held() != 3 {
 		t.Errorf("a place that was given back: %v; %d are held", err, g.known.Held())
 	}
 }
@@ -116,11 +124,11 @@ func line(t *testing.T, c net.Conn, path string) string {
 	return text
 }
 
-// TestOneTooManyIsTold: a connection that is refused gets an answer that says why, and the place
+// TestOneTooManyIsRefused: a connection that is refused gets an answer that says why, and the place
 // is free again when another one ends.
-func TestOneTooManyIsTold(t *testing.T) {
+func TestOneTooManyIsRefused(t *testing.T) {
 	d := newDesk(t)
-	d.gate = newGate(connectionLimits{All: 3, Reserved: 1, User: 1, Anonymous: 1}, d.turnedAway())
+	d.gate = newGate(connectionLimits{All: 3, Reserved: 1, User: 1, Anonymous: 1}, turnedAway(d.log))
 	path, _ := d.serving()
 	dial := func() net.Conn {
 		c, err := net.Dial("unix", path)
@@ -149,23 +157,42 @@ func TestOneTooManyIsTold(t *testing.T) {
 	}
 }
 
-// TestNamesAreAskedOnce: the directory of users is asked once for many requests; who is known does
-// not wait for it; and while it is away, what was known stays.
+// TestNewsOfUsersCounts: whoever has left a group is no member at the first request after the time for which the
+// system's word is believed, however long ago that was.
+func TestNewsOfUsersCounts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		groups := []string{"users", "admins"}
+		n := newNames()
+		n.look = func(int) (string, []string, error) {
+			time.Sleep(10 * time.Millisecond)
+			return "ann", groups, nil
+		}
+		n.of(1000)
+		groups = groups[:1]
+		time.Sleep(time.Hour)
+		if _, got := n.of(1000); len(got) != 1 {
+			t.Errorf("after an hour the groups are %v", got)
+		}
+	})
+}
+
+// TestNamesAreAskedOnce: the directory of users is asked once for many requests; requests of a user who is known
+// wait for it a moment only; and while it is away, what was known stays.
 func TestNamesAreAskedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked atomic.Int64
 		var wrong error
 		n := newNames()
-		n.look = func(uid int) (string, string, error) {
+		n.look = func(uid int) (string, []string, error) {
 			time.Sleep(10 * time.Second) // a directory that is slow
-			return fmt.Sprint("user", asked.Add(1)), "staff", wrong
+			return fmt.Sprint("user", asked.Add(1)), []string{"staff"}, wrong
 		}
 		began := time.Now()
 		var all sync.WaitGroup
 		for range 100 {
 			all.Go(func() {
-				if name, group := n.of(1000); name != "user1" || group != "staff" {
-					t.Errorf("%s, %s", name, group)
+				if name, groups := n.of(1000); name != "user1" || !slices.Equal(groups, []string{"staff"}) {
+					t.Errorf("%s, %s", name, groups)
 				}
 			})
 		}
@@ -175,7 +202,7 @@ func TestNamesAreAskedOnce(t *testing.T) {
 		}
 		time.Sleep(nameLasts)
 		began = time.Now()
-		if name, _ := n.of(1000); name != "user1" || time.Since(began) != 0 {
+		if name, _ := n.of(1000); name != "user1" || time.Since(began) != nameWait {
 			t.Errorf("%s, after %v", name, time.Since(began))
 		}
 		time.Sleep(11 * time.Second)
@@ -204,7 +231,7 @@ func TestNamesAreAskedOnce(t *testing.T) {
 func TestSlowDirectoryHoldsNobodyUp(t *testing.T) {
 	d := newDesk(t)
 	let := make(chan struct{})
-	d.names.look = func(int) (string, string, error) { <-let; return "ann", "staff", nil }
+	d.identity.names.look = func(int) (string, []string, error) { <-let; return "ann", []string{"staff"}, nil }
 	path, address := d.serving()
 	slow, err := net.Dial("unix", path)
 	if err != nil {
@@ -256,8 +283,8 @@ func bubble(t *testing.T, handler http.HandlerFunc, test func(t *testing.T, d *d
 			all <- theirs
 			return mine
 		}
-		test(t, d, dial, "Cookie: fairlead-session-="+d.browsers.begun(t, os.Getuid())+"\r\n")
-		d.browsers.endAll(os.Getuid())
+		test(t, d, dial, "Cookie: fairlead-session-="+d.identity.browsers.begun(t, os.Getuid())+"\r\n")
+		d.identity.browsers.endAll(os.Getuid())
 		cancel()
 		<-ended
 		time.Sleep(time.Hour)
@@ -354,6 +381,38 @@ func TestLongPollsGoOn(t *testing.T) {
 			resp, err := http.ReadResponse(bufio.NewReader(c), nil)
 			if err != nil || resp.StatusCode != http.StatusNoContent {
 				t.Fatalf("%v, %v", resp, err)
+			}
+		}
+	})
+}
+
+// TestPollsOfAgentsLast: a poll of an agent waits for as long as it may, and so do the next ones on the
+// same connection. An idle agent that is answered at once asks without end.
+func TestPollsOfAgentsLast(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, _ *desk, dial func() net.Conn, cookie string) {
+		c := dial()
+		defer c.Close()
+		answers := bufio.NewReader(c)
+		post := func(path, in string, out any) {
+			t.Helper()
+			fmt.Fprintf(c, "POST /v1/agents/n1/%s HTTP/1.1\r\nHost: localhost\r\n%sContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+				path, cookie, len(in), in)
+			resp, err := http.ReadResponse(answers, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer resp.Body.Close()
+			if err := json.NewDecoder(resp.Body).Decode(out); err != nil || resp.StatusCode != http.StatusOK {
+				t.Fatalf("%s: %s, %v", path, resp.Status, err)
+			}
+		}
+		var joined api.JoinResponse
+		post("join", `{"capacity": {"cpu": 1}, "instance": "one"}`, &joined)
+		for range 3 {
+			began := time.Now()
+			post("poll", fmt.Sprintf(`{"session": %q, "wait_seconds": 15}`, joined.Session), new(api.PollResponse))
+			if took := time.Since(began); took != 15*time.Second {
+				t.Errorf("a poll lasts %v, not 15s", took)
 			}
 		}
 	})

@@ -9,9 +9,17 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/history"
 )
 
-func (s *Server) historyRoutes(a huma.API) {
+// historyService tells how pools fared.
+type historyService struct {
+	loop     *engine.Loop
+	recorder *history.Recorder
+}
+
+func (s *historyService) routes(a huma.API) {
 	handle(a, http.MethodGet, "/v1/history", "poolHistory", "How a pool fared: share, use, demand, waits, in steps of time", 0, s.poolHistory)
 }
 
@@ -19,10 +27,10 @@ type poolHistoryInput struct {
 	Pool  string    `query:"pool" maxLength:"600" doc:"Its path; empty or / is the root"`
 	Since time.Time `query:"since" doc:"From when on; default: a day ago"`
 	Until time.Time `query:"until" doc:"Until when; default: now"`
-	Step  float64   `query:"step_seconds" minimum:"0" maximum:"63072000" doc:"How long the steps are to be; default: as fits a picture. They are longer where nothing so fine is kept"`
+	Step  float64   `query:"step_seconds" minimum:"0" maximum:"63072000" doc:"Length of the steps; default: as fits a chart. They are longer for times whose short steps are no longer kept"`
 }
 
-func (s *Server) poolHistory(ctx context.Context, in *poolHistoryInput) (*body[api.PoolHistory], error) {
+func (s *historyService) poolHistory(ctx context.Context, in *poolHistoryInput) (*api.PoolHistory, error) {
 	now := time.Now()
 	if in.Until.IsZero() {
 		in.Until = now
@@ -31,12 +39,30 @@ func (s *Server) poolHistory(ctx context.Context, in *poolHistoryInput) (*body[a
 		in.Since = in.Until.Add(-24 * time.Hour)
 	}
 	pool := strings.Trim(in.Pool, "/")
-	v, err := s.options.Loop.PoolHistory(ctx, []string{pool}, in.Since, in.Until, time.Duration(in.Step*float64(time.Second)))
+	if path, err := s.loop.Intake.PoolPath(ctx, pool); pool != "" && err == nil {
+		pool = path // of one that is in the tree no longer there is a history, too
+	}
+	v, err := s.recorder.PoolHistory(ctx, []string{pool}, in.Since, in.Until, time.Duration(in.Step*float64(time.Second)))
 	if err != nil {
 		return nil, err
 	}
-	_, _, unit := s.options.Loop.Capacity()
-	return answer(api.PoolHistory{
+	_, _, unit := s.loop.Capacity()
+	return &api.PoolHistory{
 		Version: api.Version, At: now, Pool: pool, Unit: unit, From: v.From, To: v.To, StepSeconds: v.Step.Seconds(), Points: v.Pools[0],
-	}), nil
+	}, nil
+}
+
+// Histories answers for several pools what the interface answers for one.
+func (s *historyService) Histories(ctx context.Context, pools []string, since time.Time, step time.Duration) ([]*api.PoolHistory, error) {
+	now := time.Now()
+	v, err := s.recorder.PoolHistory(ctx, pools, since, now, step)
+	if err != nil {
+		return nil, err
+	}
+	_, _, unit := s.loop.Capacity()
+	var out []*api.PoolHistory
+	for i, pool := range pools {
+		out = append(out, &api.PoolHistory{Version: api.Version, At: now, Pool: pool, Unit: unit, From: v.From, To: v.To, StepSeconds: v.Step.Seconds(), Points: v.Pools[i]})
+	}
+	return out, nil
 }

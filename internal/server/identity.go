@@ -8,123 +8,165 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/config"
+	"github.com/fairlead/fairlead/internal/access"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/permit"
+	"github.com/fairlead/fairlead/internal/web"
+	"github.com/fairlead/fairlead/queue"
 )
 
-// actor is who asks.
-type actor struct {
-	api.Actor
-	group string
+type principalKey struct{}
+
+// identity knows who asks, and turns away who is not known.
+type identity struct {
+	loop      *engine.Loop
+	names     *names
+	browsers  *browsers
+	pages     *web.Dashboard                        // which say how to become known
+	anonymous string                                // what those may see who are not
+	refused   func(*http.Request, access.Principal) // hears of requests that a node may not send
+	bearers   *bearers
 }
 
-type actorKey struct{}
-
-// How it is known who asks.
-const (
-	bySocket  = "socket"  // the system says who is at the other end of the connection
-	bySession = "session" // the browser shows a session, which began with a code from the socket
-	byNothing = "unknown"
-)
-
-var nobody = actor{Actor: api.Actor{UID: -1, By: byNothing}}
-
-// identified finds out who asks: on the socket from the connection, elsewhere from the session that
-// a browser shows. Nothing else in a request can change that, and neither does the port from which
-// it comes: a port may have another owner by the time at which it is looked up.
-func (s *Server) identified(next http.Handler) http.Handler {
+// identified finds out who asks, by the authenticator of the listener: on the socket from the connection, elsewhere
+// from the session that a browser shows, unless the listener has an authenticator of its own. Nothing else in a
+// request can change that, and neither does the port from which it comes: a port may have another owner by the time
+// at which it is looked up.
+func (s *identity) identified(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx := r.Context()
 		c, _ := ctx.Value(connKey{}).(*conn)
-		if _, known := ctx.Value(actorKey{}).(actor); known || c == nil {
+		if _, known := ctx.Value(principalKey{}).(access.Principal); known || c == nil {
 			next.ServeHTTP(w, r)
 			return
 		}
-		if c.socket {
-			next.ServeHTTP(w, r.WithContext(context.WithValue(ctx, actorKey{}, s.actorOf(c.uid, bySocket))))
-			return
-		}
-		cookie, err := r.Cookie(cookieName(r))
+		proof, err := s.authenticator(c).Authenticate(c.Conn, r)
 		if err != nil {
+			w.Header().Set("Connection", "close")
+			s.refuse(w, r, err)
+			return
+		}
+		if proof == nil {
 			next.ServeHTTP(w, r)
 			return
 		}
-		session, done := s.browsers.use(cookie.Value)
-		if session == nil {
-			next.ServeHTTP(w, r)
-			return
+		if proof.Done != nil {
+			defer proof.Done()
 		}
-		defer done()
-		if err := c.claim(session.uid); err != nil {
+		p := proof.Principal
+		p.Admin = s.administers(&p)
+		if err := c.claim(&p); err != nil {
 			w.Header().Set("Connection", "close")
 			api.WriteBusy(w, fmt.Sprintf("too many connections: %v; close some pages", err))
 			return
 		}
-		ctx, cancel := context.WithCancel(context.WithValue(ctx, actorKey{}, s.actorOf(session.uid, bySession)))
+		ctx, cancel := context.WithCancel(context.WithValue(ctx, principalKey{}, p))
 		defer cancel()
-		defer context.AfterFunc(session.ctx, cancel)() // a stream ends with its session
+		if proof.Ends != nil {
+			defer context.AfterFunc(proof.Ends, cancel)() // a stream ends with its session
+		}
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})
 }
 
-// knownOnly refuses whoever is not known, but for what the configuration shows to all.
-func (s *Server) knownOnly(next http.Handler) http.Handler {
+// administers reports whether a principal may do everything: root, the user under whom the server runs, and whoever
+// the configuration names.
+func (s *identity) administers(p *access.Principal) bool {
+	return p.Kind == access.User && (privileged(p.UID) || s.loop.Client().Shares.Load().Access.Administers(p))
+}
+
+// authenticator is that of the listener from which a connection came.
+func (s *identity) authenticator(c *conn) access.Authenticator {
+	switch {
+	case c.by != nil:
+		return bearing{c.by, s.bearers}
+	case c.socket:
+		return bearing{peers{s.names}, s.bearers}
+	}
+	return sessions{s.names, s.browsers}
+}
+
+// knownOnly refuses requests of somebody who is not known, and requests that only look by somebody who may not, but for
+// what the configuration shows to all. Requests that change something are checked where their object is known.
+func (s *identity) knownOnly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if who(r.Context()).UID < 0 && !s.open(r) {
-			s.unauthenticated(w, r, "nothing says who you are")
-			return
+		if me := who(r.Context()); !s.open(r) {
+			if !me.Known() {
+				s.refuse(w, r, fmt.Errorf("nothing says who you are: %w", permit.ErrUnauthenticated))
+				return
+			}
+			if me.Kind == access.Node && !ofNode(me, r) {
+				s.refused(r, me)
+				s.refuse(w, r, fmt.Errorf("node %s may speak for its own agent only: %w", me.Name, queue.ErrForbidden))
+				return
+			}
+			looks := r.Method == http.MethodGet || r.Method == http.MethodHead
+			if err := check(r.Context(), s.loop, access.Look, access.Object{}); looks && err != nil {
+				s.pages.Refuse(w, r, err)
+				return
+			}
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
 // open reports whether everybody may ask for something who can connect.
-func (s *Server) open(r *http.Request) bool {
+func (s *identity) open(r *http.Request) bool {
 	switch path := r.URL.Path; {
+	case fromOutside(r.Context()):
+		return strings.HasPrefix(path, clusterPath)
 	case path == "/healthz" || path == "/readyz" || path == "/login" || path == "/logout":
 		return true
 	case strings.HasPrefix(path, "/assets/") || strings.HasPrefix(path, "/openapi"):
 		return true
 	case path == "/metrics":
-		return s.options.Anonymous == config.SeeMetrics || s.options.Anonymous == config.SeeAll
+		return s.anonymous == config.SeeMetrics || s.anonymous == config.SeeAll
 	}
-	return s.options.Anonymous == config.SeeAll && (r.Method == http.MethodGet || r.Method == http.MethodHead)
+	return s.anonymous == config.SeeAll && (r.Method == http.MethodGet || r.Method == http.MethodHead)
 }
 
-// actorOf names a user. The user under whom the server runs, and root, may do
-// everything.
-func (s *Server) actorOf(uid int, by string) actor {
-	name, group := s.names.of(uid)
-	return actor{Actor: api.Actor{UID: uid, User: name, By: by, Admin: privileged(uid)}, group: group}
+// refuse says why somebody is not answered: with the status of the error, or, where that has none, because nothing good
+// was shown. Other machines have no browsers, and need no advice for them.
+func (s *identity) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	status, e := api.Status(err), api.FromError(err)
+	if status == http.StatusInternalServerError {
+		status, e.Code = http.StatusUnauthorized, api.CodeUnauthenticated
+	}
+	if fromOutside(r.Context()) || status != http.StatusUnauthorized {
+		api.WriteProblem(w, status, e)
+		return
+	}
+	s.unauthenticated(w, r, strings.TrimSuffix(err.Error(), ": "+permit.ErrUnauthenticated.Error()))
 }
 
-// who is the actor behind a request.
-func who(ctx context.Context) actor {
-	a, ok := ctx.Value(actorKey{}).(actor)
+// unauthenticated says that something is for those who are known, and how to become so.
+func (s *identity) unauthenticated(w http.ResponseWriter, r *http.Request, why string) {
+	w.Header().Set("WWW-Authenticate", "Session")
+	s.pages.Deny(w, r, http.StatusUnauthorized, &api.Error{Code: api.CodeUnauthenticated, Detail: why + ". To open the dashboard, run `fairlead dashboard` on the server's machine, and open the address that it prints. Programs use the server's socket."})
+}
+
+// who is the principal behind a request.
+func who(ctx context.Context) access.Principal {
+	p, ok := ctx.Value(principalKey{}).(access.Principal)
 	if !ok {
-		return nobody
+		return access.Unknown()
 	}
-	return a
+	return p
 }
 
-// verb is what somebody wants to do.
-type verb string
-
-const (
-	doOutput verb = "read the output of the job"
-	doSubmit verb = "submit jobs"
-	doAlter  verb = "change the job"
-	doAgent  verb = "run an agent"
-	doNodes  verb = "change nodes"
-	doShares verb = "change shares"
-)
+// actorOf is a principal as the interface shows it.
+func actorOf(p access.Principal) api.Actor {
+	return api.Actor{User: p.Name, UID: p.UID, Admin: p.Admin, By: p.Via}
+}
 
 // shown is a job as the actor may see it: that it is there and what it asks for is
 // everybody's business, who share with it; its environment and data are its owner's.
-func shown(a actor, j *fairlead.Job) api.Job {
+func shown(a access.Principal, j *queue.Job) api.Job {
 	out := api.FromJob(j)
-	if !a.Admin && (a.UID < 0 || a.User != j.User) {
+	mine := a.Admin || a.Owns(j.User)
+	if !mine || a.CheckScope(access.Output) != nil || a.CheckCredential(access.Output, j.Pool) != nil {
 		out.Env, out.Payload, out.Args = nil, nil, nil
 	}
 	return out
@@ -134,36 +176,26 @@ func shown(a actor, j *fairlead.Job) api.Job {
 // others read it. The rule is that of names.
 func checkWords(field, text string) error {
 	switch {
-	case len(text) > fairlead.MaxName:
-		return &fairlead.Invalid{Field: field, Msg: fmt.Sprintf("is longer than %d bytes", fairlead.MaxName)}
+	case len(text) > queue.MaxName:
+		return &queue.Invalid{Field: field, Msg: fmt.Sprintf("is longer than %d bytes", queue.MaxName)}
 	case !utf8.ValidString(text):
-		return &fairlead.Invalid{Field: field, Msg: "is not valid UTF-8"}
+		return &queue.Invalid{Field: field, Msg: "is not valid UTF-8"}
 	case strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }):
-		return &fairlead.Invalid{Field: field, Msg: fmt.Sprintf("holds a control character: %.60q", text)}
+		return &queue.Invalid{Field: field, Msg: fmt.Sprintf("holds a control character: %.60q", text)}
 	}
 	return nil
+}
+
+// check says whether the one who asks may do something to an object, by the rules in force.
+func check(ctx context.Context, loop *engine.Loop, v access.Verb, o access.Object) error {
+	me := who(ctx)
+	return loop.Client().Shares.Load().Access.Check(&me, v, o)
 }
 
 // checkNice lets only administrators put a job before others.
-func checkNice(a actor, nice int) error {
-	if nice < 0 && !a.Admin {
-		return fmt.Errorf("only administrators may be less nice than 0, got %d: %w", nice, fairlead.ErrForbidden)
-	}
-	return nil
-}
-
-// check says whether the actor may do something to what belongs to owner. What is
-// not allowed here is forbidden.
-func check(a actor, v verb, owner string) error {
-	switch {
-	case a.Admin:
+func checkNice(ctx context.Context, loop *engine.Loop, nice int) error {
+	if nice >= 0 {
 		return nil
-	case a.UID < 0:
-		return fmt.Errorf("you may not %s: nothing says who you are; use the server's socket, or fairlead dashboard in a browser: %w", v, fairlead.ErrForbidden)
-	case (v == doSubmit || v == doAlter || v == doOutput) && owner == a.User:
-		return nil
-	case v == doAlter || v == doOutput:
-		return fmt.Errorf("you (%s) may not %s: it belongs to %s: %w", a.User, v, owner, fairlead.ErrForbidden)
 	}
-	return fmt.Errorf("you (%s) may not %s: %w", a.User, v, fairlead.ErrForbidden)
+	return check(ctx, loop, access.Overtake, access.Object{})
 }

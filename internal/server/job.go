@@ -5,8 +5,8 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/queue"
 )
 
 type jobInput struct {
@@ -15,16 +15,16 @@ type jobInput struct {
 	Limit int   `query:"limit" minimum:"0" maximum:"10000" default:"1000" doc:"Tasks at once; 0: the job without its tasks"`
 }
 
-// job is a job with a page of its tasks: an array may have hundreds of thousands.
-func (s *Server) job(ctx context.Context, in *jobInput) (*body[api.JobResponse], error) {
+// jobPage is a job with a page of its tasks: an array may have hundreds of thousands.
+func (s *jobService) jobPage(ctx context.Context, in *jobInput) (*api.JobResponse, error) {
 	if in.Limit == 0 {
-		j, err := s.options.Loop.Client().Job(ctx, in.ID)
+		j, err := s.loop.Client().Job(ctx, in.ID)
 		if err != nil {
 			return nil, err
 		}
 		out := s.jobOf(ctx, j, nil)
 		out.More = j.Tasks > 0
-		return answer(out), nil
+		return &out, nil
 	}
 	j, tasks, err := s.jobAndTasks(ctx, in.ID)
 	if err != nil {
@@ -34,11 +34,11 @@ func (s *Server) job(ctx context.Context, in *jobInput) (*body[api.JobResponse],
 	to := min(len(tasks), from+in.Limit)
 	out := s.jobOf(ctx, j, tasks[from:to])
 	out.More = to < len(tasks)
-	return answer(out), nil
+	return &out, nil
 }
 
-// whole is a job with all its tasks.
-func (s *Server) whole(ctx context.Context, id int64) (*api.JobResponse, error) {
+// Job is a job with all its tasks.
+func (s *jobService) Job(ctx context.Context, id int64) (*api.JobResponse, error) {
 	j, tasks, err := s.jobAndTasks(ctx, id)
 	if err != nil {
 		return nil, err
@@ -47,17 +47,17 @@ func (s *Server) whole(ctx context.Context, id int64) (*api.JobResponse, error) 
 	return &out, nil
 }
 
-func (s *Server) jobAndTasks(ctx context.Context, id int64) (*fairlead.Job, []fairlead.Task, error) {
-	j, err := s.options.Loop.Client().Job(ctx, id)
+func (s *jobService) jobAndTasks(ctx context.Context, id int64) (*queue.Job, []queue.Task, error) {
+	j, err := s.loop.Client().Job(ctx, id)
 	if err != nil {
 		return nil, nil, err
 	}
-	tasks, err := s.options.Loop.Client().Tasks(ctx, id)
+	tasks, err := s.loop.Client().Tasks(ctx, id)
 	return j, tasks, err
 }
 
 // jobOf is a job as the one who asks may see it.
-func (s *Server) jobOf(ctx context.Context, j *fairlead.Job, tasks []fairlead.Task) api.JobResponse {
+func (s *jobService) jobOf(ctx context.Context, j *queue.Job, tasks []queue.Task) api.JobResponse {
 	out := api.JobResponse{Version: api.Version, Job: shown(who(ctx), j), Tasks: make([]api.Task, 0, len(tasks))}
 	if j.Running > 0 {
 		out.Job.Bridged = s.bridged.of(j.ID)
@@ -71,27 +71,38 @@ func (s *Server) jobOf(ctx context.Context, j *fairlead.Job, tasks []fairlead.Ta
 type jobHistoryInput struct {
 	ID    int64 `path:"id"`
 	Task  int   `query:"task" minimum:"-1" default:"-1" doc:"Events of the task with this index only"`
-	After int   `query:"after" minimum:"0" doc:"Leave out so many of the oldest"`
+	After int   `query:"after" minimum:"0" doc:"Number of the oldest events to leave out"`
 	Limit int   `query:"limit" minimum:"1" maximum:"10000" default:"1000" doc:"Events at once"`
 }
 
-// history is a page of what happened to a job.
-func (s *Server) history(ctx context.Context, in *jobHistoryInput) (*body[api.History], error) {
-	events, err := s.options.Loop.History(ctx, in.ID)
+// historyPage is a page of what happened to a job.
+func (s *jobService) historyPage(ctx context.Context, in *jobHistoryInput) (*api.History, error) {
+	events, err := s.explainer.History(ctx, in.ID)
 	if err != nil {
 		return nil, err
 	}
 	if in.Task >= 0 {
-		events = slices.DeleteFunc(events, func(e fairlead.Event) bool { return e.Task != in.Task })
+		events = slices.DeleteFunc(events, func(e queue.Event) bool { return e.Task != in.Task })
 	}
 	from := min(in.After, len(events))
 	to := min(len(events), from+in.Limit)
 	out := historyOf(in.ID, events[from:to])
 	out.More = to < len(events)
-	return answer(out), nil
+	return &out, nil
 }
 
-func historyOf(job int64, events []fairlead.Event) api.History {
+// History is a job with its tasks and what happened to it.
+func (s *jobService) History(ctx context.Context, id int64) (*api.JobResponse, *api.History, error) {
+	j, tasks, err := s.jobAndTasks(ctx, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	events, err := s.explainer.HistoryOf(ctx, j, tasks)
+	job, history := s.jobOf(ctx, j, tasks), historyOf(id, events)
+	return &job, &history, err
+}
+
+func historyOf(job int64, events []queue.Event) api.History {
 	out := api.History{Version: api.Version, Job: job, Events: make([]api.Event, 0, len(events))}
 	for _, e := range events {
 		out.Events = append(out.Events, api.FromEvent(e))

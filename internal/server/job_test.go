@@ -36,7 +36,7 @@ func TestPagesOfJob(t *testing.T) {
 	}{
 		{-1, 0, nil, true}, {-1, 2, []int{0, 1}, true}, {1, 2, []int{2, 3}, true}, {3, 2, []int{4}, false}, {4, 2, nil, false}, {-1, 5, []int{0, 1, 2, 3, 4}, false},
 	} {
-		got, err := r.JobTasks(ctx, id, x.after, x.limit)
+		got, err := r.Jobs.Tasks(ctx, id, x.after, x.limit)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +48,7 @@ func TestPagesOfJob(t *testing.T) {
 			t.Errorf("after %d, at most %d: tasks %v, more %v; want %v, %v", x.after, x.limit, tasks, got.More, x.tasks, x.more)
 		}
 	}
-	all, err := r.History(ctx, id)
+	all, err := r.Jobs.History(ctx, id, -1)
 	if err != nil || len(all.Events) < 6 || all.More {
 		t.Fatalf("what happened: %+v, %v", all, err)
 	}
@@ -64,7 +64,7 @@ func TestPagesOfJob(t *testing.T) {
 	if !slices.Equal(paged, all.Events) {
 		t.Errorf("page by page: %v\nwhole: %v", paged, all.Events)
 	}
-	one, err := r.TaskHistory(ctx, id, 3)
+	one, err := r.Jobs.History(ctx, id, 3)
 	if err != nil || len(one.Events) == 0 || slices.ContainsFunc(one.Events, func(e api.Event) bool { return e.Task != 3 }) {
 		t.Errorf("of one task: %+v, %v", one, err)
 	}

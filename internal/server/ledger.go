@@ -3,23 +3,35 @@ package server
 import (
 	"context"
 	"fmt"
+	"log/slog"
+	"sync"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/views"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // ledgerSetting begins the keys under which it is kept which ledger belongs to a bridge's name.
 const ledgerSetting = "bridge/"
 
-// admit lets a bridge in under the name of a node if what was given to the queueing system
-// under that name is written down where it looks. Another one would give it there again,
+// ledgers are kept of bridges: for each, which one belongs to its name.
+type ledgers struct {
+	loop  *engine.Loop
+	store queue.Store
+	log   *slog.Logger
+	mu    sync.Mutex // held while a bridge is compared with the ledger that is kept
+}
+
+// admit lets a bridge in under the name of a node if it has the ledger of the tasks that were given
+// to the queueing system under that name. Another bridge would give them there again,
 // and each job would run twice; whether the one before is alive has nothing to do with it.
-func (s *Server) admit(ctx context.Context, node, ledger string, takeOver bool) error {
-	keeper, ok := s.options.Store.(fairlead.Settings)
+func (s *ledgers) admit(ctx context.Context, node, ledger string, takeOver bool) error {
+	keeper, ok := s.store.(queue.Settings)
 	if ledger == "" || !ok {
 		return nil
 	}
-	s.admitting.Lock()
-	defer s.admitting.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	all, err := keeper.Settings(ctx)
 	if err != nil {
 		return fmt.Errorf("read the settings: %w", err)
@@ -28,7 +40,7 @@ func (s *Server) admit(ctx context.Context, node, ledger string, takeOver bool) 
 	case was == ledger:
 		return nil
 	case was != "" && !takeOver:
-		return fmt.Errorf("node %s is that of a bridge with another directory, in whose ledger its jobs are; start this one with the same --dir, or with a --name of its own, or, if that ledger is lost and its jobs are out of the queueing system, with --take-over: %w", node, fairlead.ErrState)
+		return fmt.Errorf("node %s is that of a bridge with another directory, in whose ledger its jobs are; start this one with the same --dir, or with a --name of its own, or, if that ledger is lost and its jobs are out of the queueing system, with --take-over: %w", node, queue.ErrState)
 	case was != "":
 		s.log.Warn("a bridge has taken over a node from one with another ledger", "node", node)
 	}
@@ -38,41 +50,41 @@ func (s *Server) admit(ctx context.Context, node, ledger string, takeOver bool) 
 	return nil
 }
 
-// forgetNode drops what is kept of a node that is gone for good: that it was drained, and, of a
-// bridge, which ledger it had. One that is there, or of which tasks may be in a queueing system,
-// is not: whoever comes under its name then would be let in without its ledger.
-func (s *Server) forgetNode(ctx context.Context, node string) error {
-	keeper, ok := s.options.Store.(fairlead.Settings)
+// forget drops the records of a node that is gone for good: its drain and, of a
+// bridge, its ledger. It refuses a node that is there, and a bridge that may have tasks in a queueing
+// system: a successor of the same name would be let in without its ledger.
+func (s *ledgers) forget(ctx context.Context, node string) error {
+	keeper, ok := s.store.(queue.Settings)
 	if !ok {
-		return &fairlead.Missing{Msg: fmt.Sprintf("node %q: nothing is kept of it", node)}
+		return &queue.Missing{Msg: fmt.Sprintf("node %q: the server has no record of it", node)}
 	}
-	s.admitting.Lock()
-	defer s.admitting.Unlock()
-	for _, n := range s.options.Loop.Nodes() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, n := range views.Nodes(s.loop) {
 		if n.Name == node && n.State != "down" {
-			return fmt.Errorf("node %s is there; end its agent or bridge first: %w", node, fairlead.ErrState)
+			return fmt.Errorf("node %s is there; end its agent or bridge first: %w", node, queue.ErrState)
 		} else if n.Name == node && n.Tasks > 0 {
-			return fmt.Errorf("node %s is away, and tasks of it are not over (%d); start it again, or cancel their jobs and wait until its lease is over: %w", node, n.Tasks, fairlead.ErrState)
+			return fmt.Errorf("node %s is away, and tasks of it are not over (%d); start it again, or cancel their jobs and wait until its lease is over: %w", node, n.Tasks, queue.ErrState)
 		}
 	}
 	all, err := keeper.Settings(ctx)
 	if err != nil {
 		return fmt.Errorf("read the settings: %w", err)
 	}
-	bridge, drained := all[ledgerSetting+node] != "", s.options.Loop.Drained(node)
+	bridge, drained := all[ledgerSetting+node] != "", s.loop.Overrides.Drained(node)
 	if !bridge && !drained {
-		return &fairlead.Missing{Msg: fmt.Sprintf("node %q: nothing is kept of it", node)}
+		return &queue.Missing{Msg: fmt.Sprintf("node %q: the server has no record of it", node)}
 	}
 	if bridge {
 		if err := keeper.Set(ctx, ledgerSetting+node, ""); err != nil {
 			return fmt.Errorf("forget the ledger of %s: %w", node, err)
 		}
-		if err := s.options.Loop.ForgetBridge(ctx, node); err != nil {
+		if err := s.loop.Overrides.ForgetBridge(ctx, node); err != nil {
 			return err
 		}
 	}
 	if !drained {
 		return nil
 	}
-	return s.options.Loop.SetDrained(ctx, node, false, "")
+	return s.loop.Overrides.SetDrained(ctx, node, false, "")
 }

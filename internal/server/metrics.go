@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"net/http"
 	"strconv"
 	"time"
@@ -10,21 +9,22 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/views"
 	"github.com/fairlead/fairlead/sched"
 )
 
 // metrics are the server's numbers for Prometheus. Those of the pools are read from
 // the loop when they are asked for.
 type metrics struct {
-	loop      *fairlead.Loop
+	loop      *engine.Loop
 	registry  *prometheus.Registry
 	submitted prometheus.Counter
 	requests  *prometheus.HistogramVec
 	life      *lifeMetrics
 }
 
-func newMetrics(loop *fairlead.Loop) *metrics {
+func newMetrics(loop *engine.Loop) *metrics {
 	m := &metrics{loop: loop, registry: prometheus.NewRegistry()}
 	m.submitted = prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "fairlead_jobs_submitted_total", Help: "Jobs accepted since the server started.",
@@ -52,27 +52,27 @@ func (m *metrics) request(route string, status int, took time.Duration) {
 // poolMetric is a number of each pool.
 type poolMetric struct {
 	desc *prometheus.Desc
-	of   func(*fairlead.PoolView) float64
+	of   func(*views.PoolView) float64
 }
 
-func gauge(name, help string, of func(*fairlead.PoolView) float64) poolMetric {
+func gauge(name, help string, of func(*views.PoolView) float64) poolMetric {
 	return poolMetric{prometheus.NewDesc("fairlead_"+name, help, []string{"pool"}, nil), of}
 }
 
 var poolMetrics = []poolMetric{
-	gauge("share", "Fraction of the whole that the pool is entitled to.", func(p *fairlead.PoolView) float64 { return p.Share }),
-	gauge("fair_now", "Units that the ideal fluid scheduler would give the pool now.", func(p *fairlead.PoolView) float64 { return p.FairNow }),
-	gauge("used_ratio", "Fraction of its parent's decayed use that the pool had.", func(p *fairlead.PoolView) float64 { return p.UsedHere }),
-	gauge("demand", "Units that run or wait.", func(p *fairlead.PoolView) float64 { return p.Want }),
-	gauge("running", "Units in use.", func(p *fairlead.PoolView) float64 { return p.Running }),
-	gauge("waiting_tasks", "Tasks that could start if there were room.", func(p *fairlead.PoolView) float64 { return float64(p.Waiting) }),
-	gauge("oldest_wait_seconds", "How long the oldest job has waited of which a task waits, to a hundredth.", func(p *fairlead.PoolView) float64 { return p.OldestWait }),
-	gauge("fairness_lag_slot_seconds", "What the ideal fluid scheduler would have given the pool since the server started, less what it received: owed above 0.",
-		func(p *fairlead.PoolView) float64 { return p.Fairness.Lag }),
+	gauge("share", "Fraction of the whole that the pool is entitled to.", func(p *views.PoolView) float64 { return p.Share }),
+	gauge("fair_now", "Units that the ideal fluid scheduler would give the pool now.", func(p *views.PoolView) float64 { return p.FairNow }),
+	gauge("used_ratio", "Fraction of its parent's decayed use that the pool had.", func(p *views.PoolView) float64 { return p.UsedHere }),
+	gauge("demand", "Units that run or wait.", func(p *views.PoolView) float64 { return p.Want }),
+	gauge("running", "Units in use.", func(p *views.PoolView) float64 { return p.Running }),
+	gauge("waiting_tasks", "Tasks that could start if there were room.", func(p *views.PoolView) float64 { return float64(p.Waiting) }),
+	gauge("oldest_wait_seconds", "Wait of the oldest job with a waiting task, to a hundredth.", func(p *views.PoolView) float64 { return p.OldestWait }),
+	gauge("fairness_lag_slot_seconds", "Service that the ideal fluid scheduler would have given the pool since the server started, less the service that it received: above 0 the pool is behind.",
+		func(p *views.PoolView) float64 { return p.Fairness.Lag }),
 }
 
 var (
-	jainDesc = prometheus.NewDesc("fairlead_jain", "Jain's index of what the pools in this one received over what was due to them, in the last hour or day.", []string{"pool", "window"}, nil)
+	jainDesc = prometheus.NewDesc("fairlead_jain", "Jain's index of the service of the pools in this one divided by their entitlements, in the last hour or day.", []string{"pool", "window"}, nil)
 	lateDesc = prometheus.NewDesc("fairlead_lateness_seconds", "How much later tasks ended than on a cluster of the pool's own, as large as its share.", []string{"pool"}, nil)
 	lagDesc  = prometheus.NewDesc("fairlead_fairness_lag", "The pool's part of all that was due in the last day, less its part of all that was received: owed above 0.", []string{"pool"}, nil)
 	haveDesc = prometheus.NewDesc("fairlead_capacity", "What the nodes have that are there.", []string{"resource"}, nil)
@@ -85,20 +85,22 @@ var (
 type loopMetric struct {
 	desc *prometheus.Desc
 	kind prometheus.ValueType
-	of   func(fairlead.Stats) float64
+	of   func(engine.Stats) float64
 }
 
-func counter(name, help string, of func(fairlead.Stats) float64) loopMetric {
+func counter(name, help string, of func(engine.Stats) float64) loopMetric {
 	return loopMetric{prometheus.NewDesc("fairlead_"+name, help, nil, nil), prometheus.CounterValue, of}
 }
 
 var loopMetrics = []loopMetric{
-	counter("steps_total", "Scheduling steps.", func(s fairlead.Stats) float64 { return float64(s.Steps) }),
-	counter("tasks_started_total", "Tasks that were leased.", func(s fairlead.Stats) float64 { return float64(s.Started) }),
-	counter("tasks_finished_total", "Attempts whose end was reported.", func(s fairlead.Stats) float64 { return float64(s.Finished) }),
-	counter("tasks_lost_total", "Attempts whose agent disappeared.", func(s fairlead.Stats) float64 { return float64(s.Lost) }),
+	counter("steps_total", "Scheduling steps.", func(s engine.Stats) float64 { return float64(s.Steps) }),
+	counter("tasks_started_total", "Tasks that were leased.", func(s engine.Stats) float64 { return float64(s.Started) }),
+	counter("tasks_finished_total", "Attempts whose end was reported.", func(s engine.Stats) float64 { return float64(s.Finished) }),
+	counter("tasks_lost_total", "Attempts whose agent disappeared.", func(s engine.Stats) float64 { return float64(s.Lost) }),
+	counter("tasks_refused_total", "Attempts that did not begin, for a reason of their node; attempts that a queueing system behind a bridge refuses are included.", func(s engine.Stats) float64 { return float64(s.Refused) }),
+	counter("drains_total", "Nodes that the server drained because they could not begin their tasks.", func(s engine.Stats) float64 { return float64(s.Drained) }),
 	{prometheus.NewDesc("fairlead_step_seconds", "Time that the last step took.", nil, nil), prometheus.GaugeValue,
-		func(s fairlead.Stats) float64 { return s.StepTime.Seconds() }},
+		func(s engine.Stats) float64 { return s.StepTime.Seconds() }},
 }
 
 var (
@@ -106,14 +108,16 @@ var (
 	priceDesc = prometheus.NewDesc("fairlead_stopped_lost_slot_seconds_total", "Slot-seconds that were lost with them.", []string{"rule"}, nil)
 )
 
-// collectStops tells of every rule, also of those by which nothing was stopped yet.
-func collectStops(c chan<- prometheus.Metric, stops map[string]fairlead.StopCount) {
+// collectStops reports every rule, also rules that have stopped nothing yet.
+func collectStops(c chan<- prometheus.Metric, stops map[string]engine.StopCount) {
 	for _, rule := range []sched.StopRule{sched.StopMin, sched.StopShare, sched.StopRebalance} {
 		n := stops[string(rule)]
 		c <- prometheus.MustNewConstMetric(stopsDesc, prometheus.CounterValue, float64(n.Tasks), string(rule))
 		c <- prometheus.MustNewConstMetric(priceDesc, prometheus.CounterValue, n.Lost, string(rule))
 	}
 }
+
+var rowDesc = prometheus.NewDesc("fairlead_node_refused_tasks", "Tasks in a row that the node did not begin, of nodes that did not begin the last.", []string{"node"}, nil)
 
 var nodesDesc = prometheus.NewDesc("fairlead_nodes", "Nodes by state.", []string{"state"}, nil)
 
@@ -129,32 +133,5 @@ func (m *metrics) Describe(c chan<- *prometheus.Desc) {
 		c <- l.desc
 	}
 	c <- nodesDesc
-}
-
-// Collect implements prometheus.Collector.
-func (m *metrics) Collect(c chan<- prometheus.Metric) {
-	fair, pools := m.loop.Fairness(context.Background())
-	counted := measured(pools, poolsMeasured)
-	for _, p := range counted {
-		collectPool(c, p, pools[0].Fairness.Day)
-	}
-	capacity, free, _ := m.loop.Capacity()
-	for r, n := range capacity {
-		c <- prometheus.MustNewConstMetric(haveDesc, prometheus.GaugeValue, float64(n), r)
-		c <- prometheus.MustNewConstMetric(takeDesc, prometheus.GaugeValue, float64(n-free[r]), r)
-	}
-	c <- prometheus.MustNewConstMetric(leftDesc, prometheus.GaugeValue, float64(len(pools)-len(counted)))
-	c <- prometheus.MustNewConstMetric(idleDesc, prometheus.CounterValue, fair.Idle)
-	stats := m.loop.Stats()
-	for _, l := range loopMetrics {
-		c <- prometheus.MustNewConstMetric(l.desc, l.kind, l.of(stats))
-	}
-	collectStops(c, stats.Stops)
-	states := map[string]int{"up": 0, "drain": 0, "down": 0, "maintenance": 0}
-	for _, n := range m.loop.Nodes() {
-		states[n.State]++
-	}
-	for state, n := range states {
-		c <- prometheus.MustNewConstMetric(nodesDesc, prometheus.GaugeValue, float64(n), state)
-	}
+	c <- rowDesc
 }

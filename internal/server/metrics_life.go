@@ -6,11 +6,12 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/why"
 )
 
-// lifeMetrics are what is measured when it happens.
+// lifeMetrics are the metrics of events, measured when they happen.
 type lifeMetrics struct {
 	waits     *prometheus.HistogramVec
 	cycles    prometheus.Histogram
@@ -19,7 +20,7 @@ type lifeMetrics struct {
 	labels    labelled
 }
 
-var _ fairlead.Observer = (*lifeMetrics)(nil)
+var _ engine.Observer = (*lifeMetrics)(nil)
 
 func newLifeMetrics(r *prometheus.Registry) *lifeMetrics {
 	m := &lifeMetrics{
@@ -36,9 +37,9 @@ func newLifeMetrics(r *prometheus.Registry) *lifeMetrics {
 		decisions: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "fairlead_decisions_total", Help: "What was decided: start, and by their codes the reasons for which jobs of a pool began to wait.",
 		}, []string{"code"}),
-		labels: labelled{most: waitsMeasured, seen: map[[2]string]bool{}},
+		labels: labelled{max: waitsMeasured, seen: map[[2]string]bool{}},
 	}
-	// Those of which alerts are made are there before anything has happened.
+	// Metrics for alerts exist before anything has happened.
 	for _, call := range []string{"submit", "lease", "finish"} {
 		m.store.WithLabelValues(call)
 	}
@@ -47,16 +48,16 @@ func newLifeMetrics(r *prometheus.Registry) *lifeMetrics {
 	return m
 }
 
-// Stepped implements fairlead.Observer.
+// Stepped implements engine.Observer.
 func (m *lifeMetrics) Stepped(took time.Duration) { m.cycles.Observe(took.Seconds()) }
 
-// Stored implements fairlead.Observer.
+// Stored implements engine.Observer.
 func (m *lifeMetrics) Stored(call string, took time.Duration) {
 	m.store.WithLabelValues(call).Observe(took.Seconds())
 }
 
-// Began implements fairlead.Observer. A task that was leased before is not measured again.
-func (m *lifeMetrics) Began(b fairlead.Begun) {
+// Began implements engine.Observer. A task that was leased before is not measured again.
+func (m *lifeMetrics) Began(b engine.Begun) {
 	m.decisions.WithLabelValues("start").Inc()
 	j := b.Lease.Job
 	since := j.Submitted
@@ -68,8 +69,8 @@ func (m *lifeMetrics) Began(b fairlead.Begun) {
 	}
 }
 
-// BeganThere implements fairlead.Observer.
-func (m *lifeMetrics) BeganThere(r fairlead.Run, h fairlead.Header, since time.Time) {
+// BeganThere implements engine.Observer.
+func (m *lifeMetrics) BeganThere(r queue.Run, h queue.Header, since time.Time) {
 	if r.Attempt <= 1 {
 		m.waited(h.Pool, h.Kind, r.Started.Sub(since))
 	}
@@ -80,23 +81,23 @@ func (m *lifeMetrics) waited(pool, kind string, d time.Duration) {
 	m.waits.WithLabelValues(pool, kind).Observe(max(0, d).Seconds())
 }
 
-// Ended implements fairlead.Observer.
-func (m *lifeMetrics) Ended(fairlead.Result) {}
+// Ended implements engine.Observer.
+func (m *lifeMetrics) Ended(queue.Result) {}
 
-// Lost implements fairlead.Observer.
-func (m *lifeMetrics) Lost(fairlead.Ref) {}
+// Lost implements engine.Observer.
+func (m *lifeMetrics) Lost(queue.Ref) {}
 
-// WaitsFor implements fairlead.Observer.
+// WaitsFor implements engine.Observer.
 func (m *lifeMetrics) WaitsFor(code why.Code) { m.decisions.WithLabelValues(string(code)).Inc() }
 
 // waitsMeasured bounds of how many pairs of pool and kind waits are measured: each has as many
 // time series as there are buckets.
 const waitsMeasured = 300
 
-// labelled bounds pairs of labels that users choose: those beyond the first so many are called
+// labelled bounds the pairs of labels that users choose: after the first ones all are called
 // other.
 type labelled struct {
-	most int
+	max int
 
 	mu   sync.Mutex
 	seen map[[2]string]bool
@@ -106,7 +107,7 @@ func (l *labelled) bounded(a, b string) (string, string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	pair := [2]string{a, b}
-	if !l.seen[pair] && len(l.seen) >= l.most {
+	if !l.seen[pair] && len(l.seen) >= l.max {
 		return "other", "other"
 	}
 	l.seen[pair] = true

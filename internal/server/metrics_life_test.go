@@ -10,7 +10,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // TestWaitsAreMeasured: from when a task might have started to its first start, with as many
@@ -20,8 +21,8 @@ func TestWaitsAreMeasured(t *testing.T) {
 	m := newLifeMetrics(registry)
 	now := time.Now()
 	begin := func(pool, kind string, waited, held time.Duration, attempt int) {
-		j := &fairlead.Job{Pool: pool, Kind: kind, Submitted: now.Add(-waited), Begin: now.Add(-waited + held)}
-		m.Began(fairlead.Begun{Lease: &fairlead.Lease{Ref: fairlead.Ref{Attempt: attempt}, Job: j, Started: now}})
+		j := &queue.Job{Pool: pool, Kind: kind, Submitted: now.Add(-waited), Begin: now.Add(-waited + held)}
+		m.Began(engine.Begun{Lease: &queue.Lease{Ref: queue.Ref{Attempt: attempt}, Job: j, Started: now}})
 	}
 	begin("physics", "mpi", time.Minute, 40*time.Second, 1) // it might have started 20 s ago
 	begin("physics", "mpi", time.Hour, 0, 2)                // it has started before

@@ -2,11 +2,12 @@ package server
 
 import (
 	"cmp"
+	"context"
 	"slices"
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/views"
 )
 
 // poolsMeasured bounds how many pools have metrics: a time series for each user who ever
@@ -15,13 +16,13 @@ const poolsMeasured = 500
 
 // measuredPool is a pool with metrics.
 type measuredPool struct {
-	*fairlead.PoolView
+	*views.PoolView
 	inner bool
 }
 
 // measured chooses the pools that have metrics if there are more than most: the root,
-// then those that the configuration names, and of the others those that want most.
-func measured(pools []fairlead.PoolView, most int) []measuredPool {
+// then the configured pools, and of the others the pools with the largest demand.
+func measured(pools []views.PoolView, most int) []measuredPool {
 	all := make([]measuredPool, len(pools))
 	for i := range pools {
 		all[i] = measuredPool{&pools[i], i+1 < len(pools) && pools[i+1].Depth > pools[i].Depth}
@@ -47,7 +48,7 @@ func measured(pools []fairlead.PoolView, most int) []measuredPool {
 	return all[:most]
 }
 
-func collectPool(c chan<- prometheus.Metric, p measuredPool, all fairlead.FairnessSpan) {
+func collectPool(c chan<- prometheus.Metric, p measuredPool, all views.FairnessSpan) {
 	name := cmp.Or(p.Path, "/")
 	for _, g := range poolMetrics {
 		c <- prometheus.MustNewConstMetric(g.desc, prometheus.GaugeValue, g.of(p.PoolView), name)
@@ -66,5 +67,36 @@ func collectPool(c chan<- prometheus.Metric, p measuredPool, all fairlead.Fairne
 	}
 	if p.Depth > 0 {
 		c <- prometheus.MustNewConstSummary(lateDesc, uint64(f.LateTasks), f.LateSeconds, nil, name)
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (m *metrics) Collect(c chan<- prometheus.Metric) {
+	fair, pools := views.Fairness(context.Background(), m.loop)
+	counted := measured(pools, poolsMeasured)
+	for _, p := range counted {
+		collectPool(c, p, pools[0].Fairness.Day)
+	}
+	capacity, free, _ := m.loop.Capacity()
+	for r, n := range capacity {
+		c <- prometheus.MustNewConstMetric(haveDesc, prometheus.GaugeValue, float64(n), r)
+		c <- prometheus.MustNewConstMetric(takeDesc, prometheus.GaugeValue, float64(n-free[r]), r)
+	}
+	c <- prometheus.MustNewConstMetric(leftDesc, prometheus.GaugeValue, float64(len(pools)-len(counted)))
+	c <- prometheus.MustNewConstMetric(idleDesc, prometheus.CounterValue, fair.Idle)
+	stats := m.loop.Stats()
+	for _, l := range loopMetrics {
+		c <- prometheus.MustNewConstMetric(l.desc, l.kind, l.of(stats))
+	}
+	collectStops(c, stats.Stops)
+	states := map[string]int{"up": 0, "drain": 0, "down": 0, "maintenance": 0}
+	for _, n := range views.Nodes(m.loop) {
+		states[n.State]++
+		if n.Fault != nil {
+			c <- prometheus.MustNewConstMetric(rowDesc, prometheus.GaugeValue, float64(n.Fault.Tasks), n.Name)
+		}
+	}
+	for state, n := range states {
+		c <- prometheus.MustNewConstMetric(nodesDesc, prometheus.GaugeValue, float64(n), state)
 	}
 }

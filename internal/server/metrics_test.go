@@ -4,15 +4,15 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/views"
 )
 
 // TestMeasuredPools: of too many pools the root, the configured ones and those that want
 // most have metrics.
 func TestMeasuredPools(t *testing.T) {
-	pools := []fairlead.PoolView{{Depth: 0}}
+	pools := []views.PoolView{{Depth: 0}}
 	for i := range 1000 {
-		pools = append(pools, fairlead.PoolView{Path: fmt.Sprint("u", i), Depth: 1, Want: float64(i % 700), Configured: i%500 == 1})
+		pools = append(pools, views.PoolView{Path: fmt.Sprint("u", i), Depth: 1, Want: float64(i % 700), Configured: i%500 == 1})
 	}
 	got := measured(pools, 5)
 	var names []string

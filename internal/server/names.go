@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os/user"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -14,61 +15,125 @@ import (
 const (
 	nameLasts    = time.Minute
 	nameTryAgain = 5 * time.Second
-	mostNames    = 10_000
+	nameWait     = time.Second // how long a request waits for the news of a user who is known
+	maxNames     = 10_000
 )
 
 // names knows users by their numbers. The system may ask a directory service about a user, which
-// takes as long as that takes; so it is asked once for all requests, and a user who is known
-// already does not wait for it.
+// takes as long as that takes; so it is asked once for all requests, and the requests of a
+// user who is known already wait for it for a second only.
 type names struct {
-	look func(uid int) (name, group string, err error)
+	look func(uid int) (name string, groups []string, err error)
+	uid  func(name string) (uid int, err error)
 
 	mu    sync.Mutex
 	known map[int]*userName
+	uids  map[string]uidOf
+}
+
+// uidOf is the number of a user as the system knows it, if it does.
+type uidOf struct {
+	uid   int
+	err   error
+	until time.Time
 }
 
 // userName is a user as the system knows it.
 type userName struct {
-	name, group string
-	until       time.Time
-	looked      chan struct{} // closed when it was looked up for the first time
-	looking     bool
+	name    string
+	groups  []string // all of them, the primary one first
+	until   time.Time
+	looked  chan struct{} // closed when it was looked up for the first time
+	looking bool
+	since   time.Time     // when the look that goes on began
+	again   chan struct{} // closed when that ends
 }
 
-func newNames() *names { return &names{look: lookUser, known: map[int]*userName{}} }
+func newNames() *names {
+	return &names{look: lookUser, uid: lookUID, known: map[int]*userName{}, uids: map[string]uidOf{}}
+}
 
-// of is the name of a user and of the user's primary group.
-func (n *names) of(uid int) (name, group string) {
+// of is the name of a user, and of all groups of the user: the primary one is the first.
+func (n *names) of(uid int) (name string, groups []string) {
 	n.mu.Lock()
 	u := n.known[uid]
 	if u == nil {
-		if len(n.known) >= mostNames {
+		if len(n.known) >= maxNames {
 			clear(n.known)
 		}
 		u = &userName{name: numbered(uid), looked: make(chan struct{})}
 		n.known[uid] = u
 	}
-	if !u.looking && !time.Now().Before(u.until) {
-		u.looking = true
+	now := time.Now()
+	if !u.looking && !now.Before(u.until) {
+		u.looking, u.since, u.again = true, now, make(chan struct{})
 		go n.ask(uid, u)
+	}
+	again, left := u.again, nameWait-now.Sub(u.since)
+	if !u.looking {
+		left = 0
 	}
 	n.mu.Unlock()
 	<-u.looked
+	if left > 0 { // the user may have left a group since
+		select {
+		case <-again:
+		case <-time.After(left):
+		}
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return u.name, u.group
+	return u.name, u.groups
 }
 
-// ask asks the system. If that fails, what was known stays.
+// groupsOf are the groups of a user who is known by the name; a user whom the system does not know has none.
+func (n *names) groupsOf(name string) []string {
+	uid, err := n.number(name)
+	if err != nil {
+		return nil
+	}
+	_, groups := n.of(uid)
+	return groups
+}
+
+// number is the number of a user.
+func (n *names) number(name string) (int, error) {
+	n.mu.Lock()
+	u, asked := n.uids[name]
+	n.mu.Unlock()
+	if !asked || !time.Now().Before(u.until) {
+		u = n.askNumber(name)
+	}
+	return u.uid, u.err
+}
+
+// askNumber asks the system for the number of a user.
+func (n *names) askNumber(name string) (u uidOf) {
+	u.uid, u.err = n.uid(name)
+	u.until = time.Now().Add(nameLasts)
+	if unknown := user.UnknownUserError(""); u.err != nil && !errors.As(u.err, &unknown) {
+		u.until = time.Now().Add(nameTryAgain)
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.uids) >= maxNames {
+		clear(n.uids)
+	}
+	n.uids[name] = u
+	return u
+}
+
+// ask asks the system. If that fails, the known name stays.
 func (n *names) ask(uid int, u *userName) {
-	name, group, err := n.look(uid)
+	name, groups, err := n.look(uid)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	u.looking, u.until = false, time.Now().Add(nameLasts)
+	defer close(u.again)
 	if err == nil {
-		u.name, u.group = name, group
+		u.name, u.groups = name, groups
 	} else if unknown := user.UnknownUserIdError(0); errors.As(err, &unknown) {
-		u.name, u.group = numbered(uid), ""
+		u.name, u.groups = numbered(uid), nil
 	} else {
 		u.until = time.Now().Add(nameTryAgain)
 	}
@@ -82,13 +147,30 @@ func (n *names) ask(uid int, u *userName) {
 // numbered names a user whom the system does not know.
 func numbered(uid int) string { return fmt.Sprint("uid", uid) }
 
-func lookUser(uid int) (name, group string, err error) {
+func lookUID(name string) (int, error) {
+	u, err := user.Lookup(name)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.Atoi(u.Uid)
+}
+
+func lookUser(uid int) (name string, groups []string, err error) {
 	u, err := user.LookupId(strconv.Itoa(uid))
 	if err != nil {
-		return "", "", err
+		return "", nil, err
 	}
-	if g, err := user.LookupGroupId(u.Gid); err == nil {
-		group = g.Name
+	ids, err := u.GroupIds()
+	if err != nil {
+		ids = nil // the primary one is known all the same
 	}
-	return u.Username, group, nil
+	ids = slices.DeleteFunc(ids, func(id string) bool { return id == u.Gid })
+	for _, id := range append([]string{u.Gid}, ids...) {
+		if g, err := user.LookupGroupId(id); err == nil {
+			groups = append(groups, g.Name)
+		} else if id == u.Gid {
+			groups = append(groups, "") // nothing else takes the place of the primary one
+		}
+	}
+	return u.Username, groups, nil
 }

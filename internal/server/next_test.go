@@ -26,7 +26,7 @@ func TestNextJobs(t *testing.T) {
 	}
 	r.submit(t, flood...)
 	late := r.submit(t, api.Spec{Argv: []string{"true"}, Pool: "b"})
-	if _, err := r.SetUsage(t.Context(), api.UsageRequest{Pool: "a", UsedSeconds: 1e6}); err != nil {
+	if _, err := r.Pools.SetUsage(t.Context(), api.UsageRequest{Pool: "a", UsedSeconds: 1e6}); err != nil {
 		t.Fatal(err) // so that b is first
 	}
 	for _, c := range []struct {
@@ -41,7 +41,7 @@ func TestNextJobs(t *testing.T) {
 		if !c.query.Has("next") {
 			c.query.Set("next", "true")
 		}
-		list, err := r.Jobs(t.Context(), c.query)
+		list, err := r.Jobs.List(t.Context(), c.query)
 		if err != nil {
 			t.Fatal(err)
 		}

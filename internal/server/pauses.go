@@ -7,62 +7,68 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/access"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/views"
 )
 
-func (s *Server) pauseRoutes(a huma.API) {
-	handle(a, http.MethodPost, "/v1/pauses", "pause", "Keep what waits in a pool from starting", 0, s.pause)
-	handle(a, http.MethodGet, "/v1/pauses", "pauses", "The pauses in force", 0, s.pauses)
-	handle(a, http.MethodDelete, "/v1/pauses", "resume", "Let a paused pool start what waits in it", 0, s.resume)
-}
+// pauseService keeps the jobs of pools from starting.
+type pauseService struct{ loop *engine.Loop }
 
-type pauseInput struct{ Body api.PauseRequest }
-
-func (s *Server) pause(ctx context.Context, in *pauseInput) (*body[api.PauseResponse], error) {
-	me := who(ctx)
-	if err := check(me, doShares, ""); err != nil {
-		return nil, err
-	}
-	p := fairlead.Pause{Pool: in.Body.Pool, Until: in.Body.Until, By: me.User, Reason: in.Body.Reason}
-	if in.Body.ForSeconds > 0 {
-		p.Until = lasting(in.Body.ForSeconds)
-	}
-	p, err := s.options.Loop.Pause(ctx, p, me.By)
-	if err != nil {
-		return nil, err
-	}
-	return answer(s.paused(ctx, p)), nil
-}
-
-// lasting is when something ends that lasts for so long from now on.
-func lasting(seconds float64) time.Time {
-	const longest = 100 * 365 * 24 * 3600
-	return time.Now().Add(time.Duration(min(seconds, longest) * float64(time.Second)))
-}
-
-// paused says what a pause, or its end, is about.
-func (s *Server) paused(ctx context.Context, p fairlead.Pause) api.PauseResponse {
-	now := poolAt(s.options.Loop.Pools(ctx), p.Pool)
-	return api.PauseResponse{Version: api.Version, Pause: p, Tasks: now.Tasks, Waiting: now.Waiting, Queued: now.Queued}
-}
-
-func (s *Server) pauses(context.Context, *struct{}) (*body[api.Pauses], error) {
-	return answer(api.Pauses{Version: api.Version, At: time.Now(), Pauses: s.options.Loop.Pauses()}), nil
+func (s *pauseService) routes(a huma.API) {
+	handle(a, http.MethodPost, "/v1/pauses", "pause", "Keep the waiting tasks of a pool from starting", 0, body(s.Pause))
+	handle(a, http.MethodGet, "/v1/pauses", "pauses", "The pauses in force", 0, alone(s.Pauses))
+	handle(a, http.MethodDelete, "/v1/pauses", "resume", "Let a paused pool start its waiting tasks", 0,
+		func(ctx context.Context, in *resumeInput) (*api.PauseResponse, error) { return s.Resume(ctx, in.Pool) })
 }
 
 type resumeInput struct {
 	Pool string `query:"pool" required:"true" doc:"Path of a pool, or a user for the user's pool"`
 }
 
-func (s *Server) resume(ctx context.Context, in *resumeInput) (*body[api.PauseResponse], error) {
-	me := who(ctx)
-	if err := check(me, doShares, ""); err != nil {
+func (s *pauseService) Pause(ctx context.Context, r api.PauseRequest) (*api.PauseResponse, error) {
+	me, pool := who(ctx), poolOf(ctx, s.loop, r.Pool)
+	if err := check(ctx, s.loop, access.Pause, access.Object{Pool: pool}); err != nil {
 		return nil, err
 	}
-	p, err := s.options.Loop.Resume(ctx, in.Pool, me.User, me.By)
+	p := engine.Pause{Pool: pool, Until: r.Until, By: me.Name, Reason: r.Reason}
+	if r.ForSeconds > 0 {
+		p.Until = lasting(r.ForSeconds)
+	}
+	p, err := s.loop.Overrides.Pause(ctx, p, me.Via, s.mine(ctx))
 	if err != nil {
 		return nil, err
 	}
-	return answer(s.paused(ctx, p)), nil
+	return paused(p, views.Pools(ctx, s.loop)), nil
+}
+
+// mine says why the one who asks may not change a pause that is in force: an operator changes the own ones.
+func (s *pauseService) mine(ctx context.Context) func(engine.Pause) error {
+	return func(p engine.Pause) error {
+		return check(ctx, s.loop, access.Pause, access.Object{Pool: p.Pool, By: p.By})
+	}
+}
+
+// paused says what a pause, or its end, is about, by the pools as they are or were.
+func paused(p engine.Pause, pools []views.PoolView) *api.PauseResponse {
+	now := poolAt(pools, p.Pool)
+	return &api.PauseResponse{Version: api.Version, Pause: p, Tasks: now.Tasks, Waiting: now.Waiting, Queued: now.Queued}
+}
+
+func (s *pauseService) Pauses(context.Context) (*api.Pauses, error) {
+	return &api.Pauses{Version: api.Version, At: time.Now(), Pauses: s.loop.Overrides.Pauses()}, nil
+}
+
+func (s *pauseService) Resume(ctx context.Context, pool string) (*api.PauseResponse, error) {
+	me, pool := who(ctx), poolOf(ctx, s.loop, pool)
+	if err := check(ctx, s.loop, access.Pause, access.Object{Pool: pool}); err != nil {
+		return nil, err
+	}
+	before := views.Pools(ctx, s.loop) // afterwards what waited may have begun
+	p, err := s.loop.Overrides.Resume(ctx, pool, me.Name, me.Via, s.mine(ctx))
+	if err != nil {
+		return nil, err
+	}
+	return paused(p, before), nil
 }

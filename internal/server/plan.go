@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 
+	"github.com/fairlead/fairlead/internal/access"
 	"github.com/fairlead/fairlead/internal/api"
 )
 
@@ -10,72 +11,52 @@ import (
 // take several times as much.
 const maxFile = 8 << 20
 
-type fileInput struct{ Body api.ConfigFile }
-
-// configDiff is for everybody, as is the configuration in force.
-func (s *Server) configDiff(_ context.Context, in *fileInput) (*body[*api.ConfigDiff], error) {
-	d, err := s.options.Config.Diff(in.Body)
-	if err != nil {
+// Diff is for everybody, as is the configuration in force.
+func (s *configService) Diff(ctx context.Context, f api.ConfigFile) (*api.ConfigDiff, error) {
+	if err := check(ctx, s.loop, access.Look, access.Object{}); err != nil {
 		return nil, err
 	}
-	return answer(d), nil
+	return s.config.Diff(f)
 }
 
-type planInput struct{ Body api.ConfigPlanRequest }
-
-// configPlan is for administrators: it changes nothing, but takes the scheduler's time, and
+// Plan is for administrators: it changes nothing, but takes the scheduler's time, and
 // is what they apply.
-func (s *Server) configPlan(ctx context.Context, in *planInput) (*body[*api.ConfigPlan], error) {
-	if _, err := administrator(ctx, ""); err != nil {
+func (s *configService) Plan(ctx context.Context, r api.ConfigPlanRequest) (*api.ConfigPlan, error) {
+	if _, err := s.administrator(ctx, ""); err != nil {
 		return nil, err
 	}
-	p, err := s.options.Config.Plan(ctx, in.Body)
-	if err != nil {
-		return nil, err
-	}
-	return answer(p), nil
+	return s.config.Plan(ctx, r)
 }
 
-type applyInput struct{ Body api.ApplyRequest }
-
-func (s *Server) configApply(ctx context.Context, in *applyInput) (*body[*api.ApplyResponse], error) {
-	by, err := administrator(ctx, in.Body.Reason)
+func (s *configService) Apply(ctx context.Context, r api.ApplyRequest) (*api.ApplyResponse, error) {
+	by, err := s.administrator(ctx, r.Reason)
 	if err != nil {
 		return nil, err
 	}
-	out, err := s.options.Config.Apply(ctx, by, in.Body)
-	if err != nil {
-		return nil, err
-	}
-	return answer(out), nil
+	return s.config.Apply(ctx, by, r)
 }
 
-type rollbackInput struct{ Body api.RollbackRequest }
-
-func (s *Server) configRollback(ctx context.Context, in *rollbackInput) (*body[*api.ApplyResponse], error) {
-	by, err := administrator(ctx, in.Body.Reason)
+func (s *configService) Rollback(ctx context.Context, r api.RollbackRequest) (*api.ApplyResponse, error) {
+	by, err := s.administrator(ctx, r.Reason)
 	if err != nil {
 		return nil, err
 	}
-	out, err := s.options.Config.Rollback(ctx, by, in.Body)
-	if err != nil {
-		return nil, err
-	}
-	return answer(out), nil
+	return s.config.Rollback(ctx, by, r)
 }
 
-func (s *Server) configVersions(context.Context, *struct{}) (*body[api.ConfigVersions], error) {
-	return answer(s.options.Config.Versions()), nil
+func (s *configService) Versions(context.Context) (*api.ConfigVersions, error) {
+	v := s.config.Versions()
+	return &v, nil
 }
 
 type versionInput struct {
 	Number int `path:"number" minimum:"1"`
 }
 
-func (s *Server) configVersion(_ context.Context, in *versionInput) (*body[api.ConfigVersion], error) {
-	v, err := s.options.Config.Version(in.Number)
+func (s *configService) Version(_ context.Context, number int) (*api.ConfigVersion, error) {
+	v, err := s.config.Version(number)
 	if err != nil {
 		return nil, err
 	}
-	return answer(v), nil
+	return &v, nil
 }

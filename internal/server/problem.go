@@ -11,12 +11,12 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 )
 
-// What an answer says of what is wrong is bounded: it may quote what was sent, and that may be
+// The text of an error is bounded: it may quote the request, and that may be
 // megabytes.
 const (
-	mostDetail = 16 << 10 // bytes; an error in a configuration shows lines of it
-	mostErrors = 50
-	mostQuoted = 200 // bytes
+	maxDetail = 16 << 10 // bytes; an error in a configuration shows lines of it
+	maxErrors = 50
+	maxQuoted = 200 // bytes
 )
 
 // clip shortens a text.
@@ -27,11 +27,11 @@ func clip(text string, most int) string {
 	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
-// brieflyOf is a detail without what is long in it.
+// brieflyOf is a detail with its long parts cut.
 func brieflyOf(d *huma.ErrorDetail) *huma.ErrorDetail {
-	out := &huma.ErrorDetail{Message: clip(d.Message, mostQuoted), Location: clip(d.Location, mostQuoted), Value: d.Value}
-	if text, err := json.Marshal(d.Value); err != nil || len(text) > mostQuoted {
-		out.Value = clip(string(text), mostQuoted)
+	out := &huma.ErrorDetail{Message: clip(d.Message, maxQuoted), Location: clip(d.Location, maxQuoted), Value: d.Value}
+	if text, err := json.Marshal(d.Value); err != nil || len(text) > maxQuoted {
+		out.Value = clip(string(text), maxQuoted)
 	}
 	return out
 }
@@ -39,7 +39,7 @@ func brieflyOf(d *huma.ErrorDetail) *huma.ErrorDetail {
 // problem is an error with the status and the code of the table.
 func problem(err error) error {
 	e := api.FromError(err)
-	return &statusError{status: api.Status(err), Title: http.StatusText(api.Status(err)), Code: e.Code, Detail: clip(e.Detail, mostDetail)}
+	return &statusError{status: api.Status(err), Title: http.StatusText(api.Status(err)), Code: e.Code, Detail: clip(e.Detail, maxDetail)}
 }
 
 // Errors that the framework finds (a wrong type, an unknown field, a body that is too
@@ -47,20 +47,23 @@ func problem(err error) error {
 func init() {
 	huma.NewError = func(status int, msg string, errs ...error) huma.StatusError {
 		e := &statusError{status: status, Title: http.StatusText(status), Code: "invalid", Detail: msg}
-		if status == http.StatusNotFound {
+		switch status {
+		case http.StatusNotFound:
 			e.Code = "not_found"
+		case http.StatusTooManyRequests: // nothing is wrong with the request
+			e.Code = api.CodeBusy
 		}
 		for _, err := range errs {
 			var detail *huma.ErrorDetail
 			if errors.As(err, &detail) {
-				if len(e.Errors) < mostErrors {
+				if len(e.Errors) < maxErrors {
 					e.Errors = append(e.Errors, brieflyOf(detail))
 				}
 			} else if err != nil {
 				e.Detail += ": " + err.Error()
 			}
 		}
-		e.Detail = clip(e.Detail, mostDetail)
+		e.Detail = clip(e.Detail, maxDetail)
 		return e
 	}
 }
@@ -72,7 +75,7 @@ type statusError struct {
 	Status int    `json:"status"`
 	Code   string `json:"code"`
 	Detail string `json:"detail"`
-	// Errors are the places of what is wrong in the request.
+	// Errors are the places of the faults in the request.
 	Errors []*huma.ErrorDetail `json:"errors,omitempty"`
 }
 

@@ -3,27 +3,29 @@ package server
 import (
 	"context"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/access"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/forecast"
 )
 
-type reorderInput struct{ Body api.ReorderRequest }
-
-// reorder changes nothing: it says what an alteration would do to the order of starts.
-func (s *Server) reorder(ctx context.Context, in *reorderInput) (*body[api.Reorder], error) {
-	q := &in.Body
-	v := fairlead.Variation{QOS: q.QOS, Nice: q.Nice}
+// Reorder changes nothing: it says what an alteration would do to the order of starts.
+func (s *jobService) Reorder(ctx context.Context, q api.ReorderRequest) (*api.Reorder, error) {
+	if err := check(ctx, s.loop, access.Look, access.Object{}); err != nil {
+		return nil, err
+	}
+	me := who(ctx)
+	v := forecast.Variation{QOS: q.QOS, Nice: q.Nice, By: &me}
 	if q.Priority != "" {
 		v.Priority = &q.Priority
 	}
 	if q.Nice != nil {
-		if err := checkNice(who(ctx), *q.Nice); err != nil {
+		if err := checkNice(ctx, s.loop, *q.Nice); err != nil {
 			return nil, err
 		}
 	}
-	r, err := s.options.Loop.Reorder(ctx, q.Jobs, v)
+	r, err := s.forecaster.Reorder(ctx, q.Jobs, v)
 	if err != nil {
 		return nil, err
 	}
-	return answer(api.Reorder{Version: api.Version, Reordering: *r}), nil
+	return &api.Reorder{Version: api.Version, Reordering: *r}, nil
 }

@@ -3,33 +3,36 @@ package server
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/account"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/history"
+	"github.com/fairlead/fairlead/internal/views"
+	"github.com/fairlead/fairlead/queue"
 )
 
-func (s *Server) reportRoutes(a huma.API) {
-	handle(a, http.MethodGet, "/v1/report", "report", "What jobs of the past had, and how long they waited", 0, s.past)
+// reportService sums up jobs of the past.
+type reportService struct {
+	loop     *engine.Loop
+	recorder *history.Recorder
+	store    queue.Store
 }
 
 type pastInput struct {
 	Since  time.Time `query:"since" doc:"From when on; default: 30 days ago"`
 	Until  time.Time `query:"until" doc:"Until when; default: now"`
 	By     []string  `query:"by,explode" doc:"What the rows are: month, pool, user, kind, or several of these; default: pool"`
-	Depth  int       `query:"depth" minimum:"0" maximum:"32" doc:"So many names of the paths of pools; 0 is all"`
+	Depth  int       `query:"depth" minimum:"0" maximum:"32" doc:"Levels of pools to show; 0 is all"`
 	Shares bool      `query:"shares" doc:"Add the shares that the pools had, and rows for pools that wanted something and had nothing; the rows are pools then, or months and pools"`
 	Zone   string    `query:"zone" doc:"Time zone in which months begin, e.g. Europe/Berlin; default: UTC"`
 }
 
 // past is for everybody, as the list of jobs is that it is made from.
-func (s *Server) past(ctx context.Context, in *pastInput) (*body[api.PastReport], error) {
+func (s *reportService) past(ctx context.Context, in *pastInput) (*api.PastReport, error) {
 	now := time.Now()
 	ask := account.Ask{Since: in.Since, Until: in.Until, By: in.By, Depth: in.Depth}
 	if ask.Until.IsZero() || ask.Until.After(now) {
@@ -43,16 +46,16 @@ func (s *Server) past(ctx context.Context, in *pastInput) (*body[api.PastReport]
 	}
 	for _, by := range ask.By {
 		if !slices.Contains(account.Dimensions, by) {
-			return nil, &fairlead.Invalid{Field: "by", Msg: fmt.Sprintf("%.40q is not known; known: %s", by, strings.Join(account.Dimensions, ", "))}
+			return nil, &queue.Invalid{Field: "by", Msg: fmt.Sprintf("%.40q is not known; known: %s", by, strings.Join(account.Dimensions, ", "))}
 		}
 	}
 	var err error
 	if ask.Zone, err = time.LoadLocation(in.Zone); err != nil {
-		return nil, &fairlead.Invalid{Field: "zone", Msg: fmt.Sprintf("%.60q is not a time zone that the server knows", in.Zone)}
+		return nil, &queue.Invalid{Field: "zone", Msg: fmt.Sprintf("%.60q is not a time zone that the server knows", in.Zone)}
 	}
-	_, _, ask.Unit = s.options.Loop.Capacity()
+	_, _, ask.Unit = s.loop.Capacity()
 	ask.Waited = in.Shares
-	rows, err := account.Read(ctx, s.options.Loop.Client(), ask)
+	rows, err := account.Read(ctx, s.loop.Client(), ask)
 	if err != nil {
 		return nil, err
 	}
@@ -61,17 +64,17 @@ func (s *Server) past(ctx context.Context, in *pastInput) (*body[api.PastReport]
 			return nil, err
 		}
 	}
-	return answer(api.PastReport{Version: api.Version, At: now, Since: ask.Since, Until: ask.Until, Unit: ask.Unit, By: ask.By, Rows: rows}), nil
+	return &api.PastReport{Version: api.Version, At: now, Since: ask.Since, Until: ask.Until, Unit: ask.Unit, By: ask.By, Rows: rows}, nil
 }
 
 // withShares says of each row which share of the whole its pool had then; of what nothing is
 // kept, which it has now. Of rows that had nothing those stay whose pools wanted something.
-func (s *Server) withShares(ctx context.Context, rows []account.Row, ask account.Ask) ([]account.Row, error) {
+func (s *reportService) withShares(ctx context.Context, rows []account.Row, ask account.Ask) ([]account.Row, error) {
 	if !slices.Contains(ask.By, "pool") || slices.Contains(ask.By, "user") || slices.Contains(ask.By, "kind") {
-		return nil, &fairlead.Invalid{Field: "shares", Msg: "shares are those of pools: ask for rows by pool, or by month and pool"}
+		return nil, &queue.Invalid{Field: "shares", Msg: "shares are those of pools: ask for rows by pool, or by month and pool"}
 	}
 	now := map[string]float64{}
-	for _, p := range s.options.Loop.Pools(ctx) {
+	for _, p := range views.Pools(ctx, s.loop) {
 		now[p.Path] = p.Share
 	}
 	out := make([]account.Row, 0, len(rows))
@@ -94,9 +97,9 @@ func (s *Server) withShares(ctx context.Context, rows []account.Row, ask account
 	return out, nil
 }
 
-// wanting leaves out the rows that had nothing, and of which it is not known that their pools wanted
-// something: what a job that is held or waits for another one would have is not wanted yet.
-func (s *Server) wanting(ctx context.Context, rows []account.Row, from, to time.Time) ([]account.Row, error) {
+// wanting leaves out rows that had nothing, unless their pools are known to have had a demand:
+// a job that is held or waits for another one is no demand yet.
+func (s *reportService) wanting(ctx context.Context, rows []account.Row, from, to time.Time) ([]account.Row, error) {
 	var idle []string
 	for i := range rows {
 		if rows[i].Jobs == 0 {
@@ -105,7 +108,7 @@ func (s *Server) wanting(ctx context.Context, rows []account.Row, from, to time.
 	}
 	wanted := map[string]bool{}
 	if s.keepsHistory() && len(idle) > 0 {
-		demand, err := s.options.Loop.PastDemand(ctx, idle, from, to)
+		demand, err := s.recorder.PastDemand(ctx, idle, from, to)
 		if err != nil {
 			return nil, err
 		}
@@ -117,7 +120,7 @@ func (s *Server) wanting(ctx context.Context, rows []account.Row, from, to time.
 }
 
 // addShares adds the shares to the rows of one time.
-func (s *Server) addShares(ctx context.Context, rows []account.Row, now map[string]float64, from, to time.Time) error {
+func (s *reportService) addShares(ctx context.Context, rows []account.Row, now map[string]float64, from, to time.Time) error {
 	var pools []string
 	for i := range rows {
 		pools = append(pools, rows[i].Pool)
@@ -125,7 +128,7 @@ func (s *Server) addShares(ctx context.Context, rows []account.Row, now map[stri
 	shares, kept := []float64(nil), s.keepsHistory()
 	if kept {
 		var err error
-		if shares, err = s.options.Loop.PastShares(ctx, pools, from, to); err != nil {
+		if shares, err = s.recorder.PastShares(ctx, pools, from, to); err != nil {
 			return err
 		}
 	}
@@ -140,7 +143,7 @@ func (s *Server) addShares(ctx context.Context, rows []account.Row, now map[stri
 }
 
 // keepsHistory reports whether the store keeps how pools fared.
-func (s *Server) keepsHistory() bool {
-	_, kept := s.options.Store.(fairlead.HistoryKeeper)
+func (s *reportService) keepsHistory() bool {
+	_, kept := s.store.(queue.HistoryKeeper)
 	return kept
 }

@@ -11,8 +11,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/allocation"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/share"
 	"github.com/fairlead/fairlead/store/memory"
 )
@@ -34,8 +36,10 @@ func TestReportIsRecomputed(t *testing.T) {
 		time.Sleep(time.Until(zero))
 		seen, d, loop := reported(t, zero)
 		weigh := func(a, b float64) {
-			s := fairlead.DefaultShares()
-			s.Sched.Root = share.Pool{Policy: "fair", Pools: []share.Pool{{Name: "a", Weight: a}, {Name: "b", Weight: b}, {Name: "idle", Weight: 1}, {Name: "owed", Weight: 1}}}
+			s := allocation.Default()
+			s.Sched.Root = share.Pool{Policy: "fair",
+				Pools: []share.Pool{{Name: "a", Weight: a}, {Name: "b", Weight: b}, {Name: "idle", Weight: 1},
+					{Name: "owed", Weight: 1}}}
 			if err := loop.Configure(t.Context(), s); err != nil {
 				t.Fatal(err)
 			}
@@ -47,8 +51,9 @@ func TestReportIsRecomputed(t *testing.T) {
 			if i == 60 {
 				weigh(1, 4)
 			}
-			j := fairlead.Job{Pool: []string{"a", "b"}[rng.IntN(2)], User: fmt.Sprint("u", rng.IntN(3)), Kind: "work", Limit: time.Duration(1+rng.IntN(9)) * time.Minute}
-			if subs, err := loop.SubmitAnyway(t.Context(), []fairlead.Job{j}); err != nil || subs[0].Err != nil {
+			j := queue.Job{Pool: []string{"a", "b"}[rng.IntN(2)], User: fmt.Sprint("u", rng.IntN(3)), Kind: "work",
+				Limit: time.Duration(1+rng.IntN(9)) * time.Minute}
+			if subs, err := loop.Intake.SubmitAnyway(t.Context(), []queue.Job{j}); err != nil || subs[0].Err != nil {
 				t.Fatal(err, subs)
 			}
 			time.Sleep(time.Minute)
@@ -62,7 +67,8 @@ func TestReportIsRecomputed(t *testing.T) {
 			return out
 		}
 		recomputeUsage(t, seen(), zero, until, ask("&by=month&by=pool&shares=true"))
-		if doc := ask("&by=pool&shares=true&depth=1"); len(doc.Rows) != 3 || doc.Rows[2].Pool != "owed" || doc.Rows[2].UnitSeconds != 0 {
+		if doc := ask("&by=pool&shares=true&depth=1"); len(doc.Rows) != 3 || doc.Rows[2].Pool != "owed" ||
+			doc.Rows[2].UnitSeconds != 0 {
 			t.Errorf("without months: %+v", doc.Rows)
 		}
 		recomputeUsers(t, seen(), zero, until, ask("&by=user"))
@@ -74,13 +80,15 @@ func TestReportIsRecomputed(t *testing.T) {
 
 // waitInVain submits a job that is cancelled after half an hour in which its pool was paused, and
 // one that is held.
-func waitInVain(t *testing.T, loop *fairlead.Loop, zero time.Time) {
+func waitInVain(t *testing.T, loop *engine.Loop, zero time.Time) {
 	t.Helper()
-	if _, err := loop.Pause(t.Context(), fairlead.Pause{Pool: "owed", By: "root", Reason: "test"}, "test"); err != nil {
+	if _, err := loop.Overrides.Pause(t.Context(), engine.Pause{Pool: "owed", By: "root", Reason: "test"},
+		"test"); err != nil {
 		t.Fatal(err)
 	}
-	subs, err := loop.SubmitAnyway(t.Context(), []fairlead.Job{
-		{Pool: "owed/x", User: "zoe", Kind: "work", Limit: time.Minute}, {Pool: "idle", User: "zoe", Kind: "work", Limit: time.Minute, Held: true},
+	subs, err := loop.Intake.SubmitAnyway(t.Context(), []queue.Job{
+		{Pool: "owed/x", User: "zoe", Kind: "work", Limit: time.Minute}, {Pool: "idle", User: "zoe", Kind: "work",
+			Limit: time.Minute, Held: true},
 	})
 	if err != nil || subs[0].Err != nil || subs[1].Err != nil {
 		t.Fatal(err, subs)
@@ -93,17 +101,17 @@ func waitInVain(t *testing.T, loop *fairlead.Loop, zero time.Time) {
 }
 
 // reported is a server with four slots that takes down what runs.
-func reported(t *testing.T, zero time.Time) (func() []ran, *desk, *fairlead.Loop) {
+func reported(t *testing.T, zero time.Time) (func() []ran, *desk, *engine.Loop) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	store := memory.New("cpu")
-	loop, err := fairlead.NewLoop(ctx, store, fairlead.LoopOptions{LeaseTTL: time.Minute, History: true})
+	loop, err := engine.NewLoop(ctx, store, engine.LoopOptions{LeaseTTL: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var mu sync.Mutex
 	var all []ran
-	work := func(_ context.Context, l *fairlead.Lease) error {
+	work := func(_ context.Context, l *queue.Lease) error {
 		r := ran{l.Job.Pool, l.Job.User, l.Job.Kind, l.Job.Submitted, time.Now(), time.Time{}}
 		time.Sleep(l.Job.Limit - time.Second)
 		r.ended = time.Now()
@@ -112,10 +120,11 @@ func reported(t *testing.T, zero time.Time) (func() []ran, *desk, *fairlead.Loop
 		all = append(all, r)
 		return nil
 	}
+	d := &desk{New(Options{Loop: loop, Store: store, KeepHistory: true}), loop, t}
 	var wg sync.WaitGroup
 	wg.Go(func() { loop.Run(ctx) })
 	wg.Go(func() {
-		loop.Work(ctx, fairlead.WorkOptions{Slots: 4, Handlers: map[string]fairlead.Handler{"work": fairlead.HandlerFunc(work)}})
+		loop.Work(ctx, engine.WorkOptions{Slots: 4, Handlers: map[string]engine.Handler{"work": engine.HandlerFunc(work)}})
 	})
 	t.Cleanup(func() { cancel(); wg.Wait(); store.Close() })
 	synctest.Wait()
@@ -128,7 +137,7 @@ func reported(t *testing.T, zero time.Time) (func() []ran, *desk, *fairlead.Loop
 		}
 		return all
 	}
-	return seen, &desk{New(Options{Loop: loop, Store: store}), t}, loop
+	return seen, d, loop
 }
 
 // recomputeUsage compares what pools had in each month, and their shares.
@@ -167,7 +176,8 @@ func recomputeUsage(t *testing.T, all []ran, from, until time.Time, got api.Past
 			t.Errorf("%s %s wanted nothing, or had it in another month", r.Month, r.Pool)
 		}
 		if math.Abs(r.UnitSeconds-had[k]) > 10 || r.Started != started[k] {
-			t.Errorf("%s %s had %v s in %d starts, recomputed %v in %d", r.Month, r.Pool, r.UnitSeconds, r.Started, had[k], started[k])
+			t.Errorf("%s %s had %v s in %d starts, recomputed %v in %d", r.Month, r.Pool, r.UnitSeconds, r.Started, had[k],
+				started[k])
 		}
 		want := due[k] / (had[key{r.Month, "a"}] + had[key{r.Month, "b"}])
 		if r.Share == nil || math.Abs(*r.Share-want) > 0.003 || r.ShareNow {
@@ -197,7 +207,8 @@ func recomputeUsers(t *testing.T, all []ran, from, until time.Time, got api.Past
 		}
 		rank := func(q float64) float64 { return w[int(math.Ceil(q*float64(len(w))))-1] }
 		for what, x := range map[string][2]float64{
-			"mean": {r.MeanWait, sum / float64(len(w))}, "half": {r.HalfWait, rank(0.5)}, "19 of 20": {r.MostWait, rank(0.95)}, "longest": {r.Longest, w[len(w)-1]},
+			"mean": {r.MeanWait, sum / float64(len(w))}, "half": {r.HalfWait, rank(0.5)}, "19 of 20": {r.MaxWait,
+				rank(0.95)}, "longest": {r.Longest, w[len(w)-1]},
 		} {
 			if math.Abs(x[0]-x[1]) > 1 {
 				t.Errorf("%s of %s is %v, recomputed %v", what, r.User, x[0], x[1])

@@ -7,14 +7,24 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/access"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/engine"
 )
 
-func (s *Server) reserveRoutes(a huma.API) {
-	handle(a, http.MethodPut, "/v1/reservations/{name}", "reserve", "Keep nodes for a time, or change that", 0, s.reserve)
-	handle(a, http.MethodGet, "/v1/reservations", "reservations", "The reservations that are not over", 0, s.reservations)
-	handle(a, http.MethodDelete, "/v1/reservations/{name}", "unreserve", "End a reservation before its time", 0, s.unreserve)
+// reservationService keeps nodes for a time.
+type reservationService struct{ loop *engine.Loop }
+
+func (s *reservationService) routes(a huma.API) {
+	handle(a, http.MethodPut, "/v1/reservations/{name}", "reserve", "Keep nodes for a time, or change that", 0,
+		func(ctx context.Context, in *reserveInput) (*api.ReserveResponse, error) {
+			return s.Reserve(ctx, in.Name, in.Body)
+		})
+	handle(a, http.MethodGet, "/v1/reservations", "reservations", "The reservations that are not over", 0, alone(s.Reservations))
+	handle(a, http.MethodDelete, "/v1/reservations/{name}", "unreserve", "End a reservation before its time", 0,
+		func(ctx context.Context, in *unreserveInput) (*api.ReserveResponse, error) {
+			return s.Unreserve(ctx, in.Name)
+		})
 }
 
 type reserveInput struct {
@@ -22,43 +32,46 @@ type reserveInput struct {
 	Body api.ReserveRequest
 }
 
-func (s *Server) reserve(ctx context.Context, in *reserveInput) (*body[api.ReserveResponse], error) {
-	me := who(ctx)
-	if err := check(me, doNodes, ""); err != nil {
-		return nil, err
-	}
-	q := &in.Body
-	r := fairlead.Reservation{
-		Name: in.Name, Nodes: q.Nodes, From: q.From, Maintenance: q.Maintenance, Pools: q.Pools, Users: q.Users, By: me.User, Reason: q.Reason,
-	}
-	const longest = 10 * 365 * 24 * 3600
-	o := fairlead.ReserveOptions{
-		Count: q.Count, Request: q.Request, Constraint: q.Constraint, Force: q.Force, DryRun: q.DryRun, From: me.By,
-		Lasts: time.Duration(min(q.Seconds, longest) * float64(time.Second)),
-	}
-	r, over, err := s.options.Loop.Reserve(ctx, r, o)
-	if err != nil {
-		return nil, err
-	}
-	return answer(api.ReserveResponse{Version: api.Version, Reservation: r, Overruns: over}), nil
-}
-
-func (s *Server) reservations(context.Context, *struct{}) (*body[api.Reservations], error) {
-	return answer(api.Reservations{Version: api.Version, At: time.Now(), Reservations: s.options.Loop.Reservations()}), nil
-}
-
 type unreserveInput struct {
 	Name string `path:"name" maxLength:"64"`
 }
 
-func (s *Server) unreserve(ctx context.Context, in *unreserveInput) (*body[api.ReserveResponse], error) {
+func (s *reservationService) Reserve(ctx context.Context, name string, q api.ReserveRequest) (*api.ReserveResponse, error) {
 	me := who(ctx)
-	if err := check(me, doNodes, ""); err != nil {
+	if err := check(ctx, s.loop, access.Nodes, access.Object{}); err != nil {
 		return nil, err
 	}
-	r, err := s.options.Loop.Unreserve(ctx, in.Name, me.User, me.By)
+	r := engine.Reservation{
+		Name: name, Nodes: q.Nodes, From: q.From, Maintenance: q.Maintenance, Pools: q.Pools,
+		Users: q.Users, By: me.Name, Reason: q.Reason,
+	}
+	for i, pool := range r.Pools {
+		r.Pools[i] = s.loop.Intake.PoolFor(ctx, pool)
+	}
+	const longest = 10 * 365 * 24 * 3600
+	o := engine.ReserveOptions{
+		Count: q.Count, Request: q.Request, Constraint: q.Constraint, Force: q.Force, DryRun: q.DryRun, From: me.Via,
+		Lasts: time.Duration(min(q.Seconds, longest) * float64(time.Second)),
+	}
+	r, over, err := s.loop.Overrides.Reserve(ctx, r, o)
 	if err != nil {
 		return nil, err
 	}
-	return answer(api.ReserveResponse{Version: api.Version, Reservation: r}), nil
+	return &api.ReserveResponse{Version: api.Version, Reservation: r, Overruns: over}, nil
+}
+
+func (s *reservationService) Reservations(context.Context) (*api.Reservations, error) {
+	return &api.Reservations{Version: api.Version, At: time.Now(), Reservations: s.loop.Overrides.Reservations()}, nil
+}
+
+func (s *reservationService) Unreserve(ctx context.Context, name string) (*api.ReserveResponse, error) {
+	me := who(ctx)
+	if err := check(ctx, s.loop, access.Nodes, access.Object{}); err != nil {
+		return nil, err
+	}
+	r, err := s.loop.Overrides.Unreserve(ctx, name, me.Name, me.Via)
+	if err != nil {
+		return nil, err
+	}
+	return &api.ReserveResponse{Version: api.Version, Reservation: r}, nil
 }

@@ -5,80 +5,50 @@
 package server
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
+	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
-	"github.com/fairlead/fairlead"
-	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/access"
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/forecast"
 	"github.com/fairlead/fairlead/internal/quota"
-	"github.com/fairlead/fairlead/internal/tracing"
 	"github.com/fairlead/fairlead/internal/web"
+	"github.com/fairlead/fairlead/queue"
 )
 
-// Options are what a server needs.
-type Options struct {
-	Loop    *fairlead.Loop
-	Store   fairlead.Store
-	Program string // version of the program
-	// StoreName says where the jobs are kept, for people.
-	StoreName string
-	// Database is the file of the jobs, if there is one: doctor looks at its disk and who may
-	// read it.
-	Database string
-	// Anonymous is what whoever connects over TCP without a session may see; see package config.
-	Anonymous string
-	// Origins are where pages of the dashboard come from that a proxy passes on.
-	Origins []string
-	// Config keeps the configuration in force; nil if nobody can change it.
-	Config Configuration
-	Logger *slog.Logger
-	// Tracer tells a collector what becomes of jobs; nil if nobody wants to know.
-	Tracer *tracing.Tracer
-}
-
-// Server answers requests.
+// Server answers requests: it listens, knows who asks, and bounds the requests. The services make
+// the answers.
 type Server struct {
-	options Options
-	log     *slog.Logger
-	started time.Time
-	agents  agents
-	bridged bridged
-	doctors doctors
-	// admitting lets one bridge at a time be compared with the ledger that is kept.
-	admitting sync.Mutex
+	program   string
+	origins   []string // of pages that a proxy passes on
+	log       *slog.Logger
+	addresses *addresses
+	gate      *gate
+	identity  *identity
+	services  *services
 	metrics   *metrics
 	pages     *web.Dashboard
 	handler   http.Handler
-
-	gate     *gate
-	names    *names
-	browsers *browsers
-	streams  quota.Quota // of those who follow the events
-
-	mu     sync.Mutex
-	listen []string
-	web    []string // those for browsers
+	large     quota.Quota // of those who send large requests
 }
 
 // readTime is how long a request may take to arrive. How long its answer takes is another matter:
 // see deadline.go.
 const readTime = 30 * time.Second
-
-// maxBody bounds a request, in bytes. Submissions of many jobs may be larger.
-const (
-	maxBody   = 1 << 20
-	maxSubmit = 16 << 20
-)
 
 // New returns a server for a loop that runs elsewhere.
 func New(o Options) *Server {
@@ -88,18 +58,32 @@ func New(o Options) *Server {
 	if o.Config == nil {
 		o.Config = fixed{}
 	}
-	s := &Server{options: o, log: o.Logger, started: time.Now(), names: newNames(), browsers: newBrowsers()}
-	s.streams = quota.Quota{All: mostStreams, Reserved: mostStreams / 8, User: mostStreams / 8}
-	s.gate = newGate(limitsHere(), s.turnedAway())
-	s.agents.sessions, s.agents.replies = map[string]*session{}, map[string]chan api.LogReply{}
+	if o.Forecast == nil {
+		o.Forecast = forecast.New(o.Loop)
+	}
+	s := &Server{program: o.Program, origins: o.Origins, log: o.Logger, addresses: &addresses{}}
 	s.metrics = newMetrics(o.Loop)
-	var observer fairlead.Observer = s.metrics.life
+	s.large = quota.Quota{All: 24, Reserved: 8, User: 2}
+	limits := limitsHere()
+	s.gate = newGate(limits, turnedAway(s.log))
+	s.identity = &identity{loop: o.Loop, names: newNames(), browsers: newBrowsers(), anonymous: o.Anonymous}
+	s.identity.bearers = newBearers(o.Store, s.identity.names)
+	s.services = newServices(o, s.addresses, s.identity, s.metrics, limits)
+	s.pages = web.New(sourceOf(s.services, o), s.program, s.log)
+	s.identity.pages, s.identity.refused = s.pages, s.services.joins.refused
+	var observer engine.Observer = s.metrics.life
 	if o.Tracer != nil {
 		observer = both{observer, o.Tracer}
 	}
-	o.Loop.Observe(hearsLost{observer, &s.bridged})
+	o.Loop.Observe(hearsLost{observer, s.services.jobs.bridged})
 	s.handler = s.routes()
 	return s
+}
+
+// Invite is an address that opens the dashboard as a user, once, within some time. It is empty if
+// the server listens on no address.
+func (s *Server) Invite(uid int, lasts time.Duration) string {
+	return s.services.signIn.invite(uid, lasts)
 }
 
 // OpenAPI is the document that describes the interface.
@@ -110,57 +94,31 @@ func (s *Server) routes() http.Handler {
 	s.api(mux)
 	mux.Handle("GET /metrics", s.metrics.handler())
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
-	mux.HandleFunc("GET /readyz", s.ready)
-	mux.HandleFunc("GET /login", s.login)
-	mux.HandleFunc("POST /logout", s.logout)
-	s.pages = web.New(source{s}, s.options.Program, s.log)
+	mux.HandleFunc("GET /readyz", s.services.status.ready)
+	mux.HandleFunc("GET /login", s.services.signIn.login)
+	mux.HandleFunc("POST /logout", s.services.signIn.logout)
 	s.pages.Register(mux)
 	return s.protect(mux)
 }
 
 func (s *Server) api(mux *http.ServeMux) huma.API {
-	config := huma.DefaultConfig("fairlead", cmp.Or(s.options.Program, "dev"))
+	config := huma.DefaultConfig("fairlead", cmp.Or(s.program, "dev"))
 	config.DocsPath = ""
 	config.SchemasPath = "" // no link to a schema in every answer
 	config.CreateHooks = nil
 	config.Components.Schemas = registry()
 	config.Info.Description = "A fair-share job scheduler and queue: submit jobs, ask why they wait, offer machines."
 	a := humago.New(mux, config)
-	s.jobRoutes(a)
-	s.whyRoutes(a)
-	s.clusterRoutes(a)
-	s.doctorRoutes(a)
-	s.boostRoutes(a)
-	s.pauseRoutes(a)
-	s.reserveRoutes(a)
-	s.usageRoutes(a)
-	s.reportRoutes(a)
-	s.historyRoutes(a)
-	s.configRoutes(a)
-	s.schedulingRoutes(a)
-	s.agentRoutes(a)
-	s.logRoutes(a)
-	s.eventRoutes(a)
-	s.signInRoutes(a)
+	a.UseMiddleware(finite(a), s.shaped(a))
+	for _, x := range s.services.all() {
+		x.routes(a)
+	}
 	return a
 }
 
-// ready says whether the store answers.
-func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := context.WithTimeout(r.Context(), 5*time.Second)
-	defer cancel()
-	if _, err := s.options.Store.Jobs(ctx, fairlead.Query{Limit: 1, Newest: true}); err != nil {
-		text := "the store does not answer"
-		if who(ctx).UID >= 0 {
-			text += ": " + err.Error()
-		}
-		http.Error(w, text, http.StatusServiceUnavailable)
-		return
-	}
-	fmt.Fprintln(w, "ok")
-}
-
-// Serve answers on the listeners until ctx ends, and then finishes what it has begun.
+// Serve answers on the listeners until ctx ends, and then finishes what it has begun. Who connects to a Unix socket is
+// known from the connection, and elsewhere from the session of a browser, or by the authenticator of an [Authenticated]
+// listener.
 func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 	h := &http.Server{
 		Handler:           s.handler,
@@ -172,15 +130,21 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 	}
+	for _, l := range listeners {
+		s.addresses.add(l)
+	}
+	watching, stop := context.WithCancel(ctx)
+	var watch sync.WaitGroup
+	watch.Go(func() { s.identity.bearers.watch(watching) })
+	defer watch.Wait()
+	defer stop()
 	failed := make(chan error, len(listeners))
 	for _, l := range listeners {
-		s.mu.Lock()
-		s.listen = append(s.listen, l.Addr().String())
-		if l.Addr().Network() == "tcp" {
-			s.web = append(s.web, l.Addr().String())
+		in := gated{Listener: l, gate: s.gate}
+		if own, is := l.(Authenticated); is {
+			in.by = own.By
 		}
-		s.mu.Unlock()
-		go func() { failed <- h.Serve(gated{l, s.gate}) }()
+		go func() { failed <- h.Serve(in) }()
 	}
 	var err error
 	select {
@@ -199,32 +163,130 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 	return err
 }
 
-// handle registers an operation whose errors are told by the table of package api.
-func handle[I, O any](a huma.API, method, path, id, summary string, maxBytes int64, f func(context.Context, *I) (*O, error)) {
-	op := huma.Operation{Method: method, Path: path, OperationID: id, Summary: summary, MaxBodyBytes: maxBytes, Tags: []string{tag(path)}}
-	if maxBytes == 0 {
-		op.MaxBodyBytes = maxBody
+// NodeListener is for agents and bridges on other machines. All of its connections are encrypted.
+func (s *Server) NodeListener(l net.Listener) net.Listener {
+	c := s.services.joins.certificates
+	return Authenticated{Listener: nodeListener{l, c}, By: c}
+}
+
+// DropRevoked ends what nodes have here that were revoked at another server of the store.
+func (s *Server) DropRevoked(ctx context.Context) error {
+	j := s.services.joins
+	if j.ready() != nil {
+		return nil
 	}
-	huma.Register(a, op, func(ctx context.Context, in *I) (*O, error) {
-		out, err := f(ctx, in)
-		if err != nil {
-			return nil, problem(err)
+	connected := j.connected()
+	if len(connected) == 0 {
+		return nil
+	}
+	all, err := j.permits.Permits(ctx, connected...)
+	for i := range all {
+		if !all[i].Revoked.IsZero() {
+			j.end(all[i].Node)
 		}
-		return out, nil
+	}
+	return err
+}
+
+// protect wraps all requests: it refuses requests that a web page of somebody else could
+// send through a user's browser, keeps a failure from taking the server down, and
+// logs.
+func (s *Server) protect(next http.Handler) http.Handler {
+	inner := s.checkOrigin(checkHost(s.identity.knownOnly(next)))
+	return s.identity.identified(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		began := time.Now()
+		kept(w.Header(), r.URL.Path)
+		rec := record(w)
+		defer rec.extend()
+		defer func() {
+			if p := recover(); p != nil {
+				if p == http.ErrAbortHandler {
+					panic(p)
+				}
+				s.log.Error("request failed", "path", r.URL.Path, "panic", p, "stack", string(debug.Stack()))
+				http.Error(rec, "internal error", http.StatusInternalServerError)
+			}
+			level := slog.LevelDebug
+			if rec.status >= 500 {
+				level = slog.LevelError
+			}
+			s.log.Log(r.Context(), level, "request", "method", r.Method, "path", r.URL.Path, "status", rec.status, "took", time.Since(began), "user", who(r.Context()).Name)
+			s.metrics.request(r.Pattern, rec.status, time.Since(began))
+		}()
+		inner.ServeHTTP(rec, r)
+	}))
+}
+
+// checkOrigin refuses what changes something and comes from a page of another site. Browsers say by
+// Sec-Fetch-Site whether it does, but not to a proxy that speaks http: then the origin of the page
+// has to be one that the configuration names. What the proxy says of itself is not asked, as a name that
+// somebody makes point to the proxy would be told as well. Where the browser does say it, a
+// name in the configuration changes nothing.
+func (s *Server) checkOrigin(next http.Handler) http.Handler {
+	cross := http.NewCrossOriginProtection()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		known := r.Header.Get("Sec-Fetch-Site") == "" && slices.Contains(s.origins, r.Header.Get("Origin"))
+		if err := cross.Check(r); err != nil && !known {
+			s.log.Warn("refused what a page of another site sent", "path", r.URL.Path, "origin", r.Header.Get("Origin"), "host", r.Host)
+			s.pages.Refuse(w, r, fmt.Errorf("this comes from a page of %.200q, which is not where this server is; if that is its proxy, name it as server.origins in the configuration: %w", r.Header.Get("Origin"), queue.ErrForbidden))
+			return
+		}
+		next.ServeHTTP(w, r)
 	})
 }
 
-func tag(path string) string {
-	switch {
-	case len(path) >= 9 && path[:9] == "/v1/agent":
-		return "agents"
-	case len(path) >= 8 && path[:8] == "/v1/jobs":
-		return "jobs"
+// readBody reads a body that is not larger than most bytes, and one more.
+func (s *Server) readBody(
+	from io.Reader, most int64, a access.Principal, c *tally,
+) (text []byte, done func(), err error) {
+	done = func() {}
+	from = io.LimitReader(from, most+1)
+	var whole bytes.Buffer
+	part := make([]byte, 32<<10)
+	for large := false; ; {
+		n, err := from.Read(part)
+		if err := c.count(part[:n]); err != nil {
+			return nil, done, err
+		}
+		whole.Write(part[:n])
+		if !large && whole.Len() > largeBody {
+			if err := s.large.Take(holderOf(&a), a.Admin); err != nil {
+				return nil, done, fmt.Errorf("%w: %w", errLarge, err)
+			}
+			large, done = true, func() { s.large.Give(holderOf(&a)) }
+		}
+		if err == io.EOF {
+			return whole.Bytes(), done, nil
+		}
+		if err != nil {
+			return nil, done, err
+		}
 	}
-	return "cluster"
 }
 
-// body is an answer with a body and nothing else.
-type body[T any] struct{ Body T }
-
-func answer[T any](v T) *body[T] { return &body[T]{v} }
+// shaped refuses requests beyond their bounds before they are decoded.
+func (s *Server) shaped(a huma.API) func(huma.Context, func(huma.Context)) {
+	return func(ctx huma.Context, next func(huma.Context)) {
+		from, op := ctx.BodyReader(), ctx.Operation()
+		if from == nil || op.RequestBody == nil {
+			next(ctx)
+			return
+		}
+		text, done, err := s.readBody(from, op.MaxBodyBytes, who(ctx.Context()), &tally{bounds: boundsOf(op)})
+		defer func() { done() }()
+		var wrong tooMuch
+		switch {
+		case err == nil:
+			next(withBody{ctx, bytes.NewReader(text)})
+		case errors.Is(err, errLarge):
+			ctx.SetHeader("Retry-After", "1")
+			huma.WriteErr(a, ctx, http.StatusTooManyRequests, err.Error()+"; send fewer at a time, or smaller ones")
+		case errors.As(err, &wrong) && wrong.parts:
+			huma.WriteErr(a, ctx, http.StatusRequestEntityTooLarge, "the request "+wrong.text+"; send it in several parts")
+		case errors.As(err, &wrong):
+			huma.WriteErr(a, ctx, http.StatusUnprocessableEntity, "the request "+wrong.text)
+		default:
+			huma.WriteErr(a, ctx, http.StatusRequestTimeout, "the request did not arrive: "+err.Error())
+		}
+	}
+}

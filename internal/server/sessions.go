@@ -49,7 +49,7 @@ func newBrowsers() *browsers {
 	return &browsers{links: map[secret]*link{}, sessions: map[secret]*browser{}}
 }
 
-// draw makes a secret, and what is shown for it.
+// draw makes a secret and the text that stands for it.
 func draw() (text string, s secret) {
 	var b [32]byte
 	rand.Read(b[:])
@@ -163,7 +163,7 @@ func (x *browsers) drop(s secret) {
 	}
 }
 
-// tidy forgets what is over. The caller holds the lock.
+// tidy forgets sessions that are over. The caller holds the lock.
 func (x *browsers) tidy() {
 	now := time.Now()
 	for s, l := range x.links {

@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/fairlead/fairlead/internal/access"
 	"github.com/fairlead/fairlead/internal/api"
 )
 
@@ -113,13 +114,13 @@ func TestSessionsEnd(t *testing.T) {
 // says what to do.
 func TestSignInNeedsTheSocket(t *testing.T) {
 	d := newDesk(t)
-	d.web = []string{"127.0.0.1:1"}
+	d.addresses.web = []string{"127.0.0.1:1"}
 	for _, c := range []struct {
-		who    actor
+		who    access.Principal
 		status int
 	}{
-		{actor{Actor: api.Actor{User: "ann", UID: 1000, By: bySocket}}, http.StatusOK},
-		{actor{Actor: api.Actor{User: "ann", UID: 1000, By: bySession}}, http.StatusForbidden},
+		{access.Principal{Kind: access.User, Name: "ann", UID: 1000, Via: access.BySocket}, http.StatusOK},
+		{access.Principal{Kind: access.User, Name: "ann", UID: 1000, Via: access.BySession}, http.StatusForbidden},
 		{unknown, http.StatusUnauthorized},
 	} {
 		var r api.SignInResponse
@@ -127,8 +128,9 @@ func TestSignInNeedsTheSocket(t *testing.T) {
 			t.Errorf("%+v: status %d, %+v", c.who, status, r)
 		}
 	}
-	d.web = nil
-	if status := d.send(actor{Actor: api.Actor{UID: 0, By: bySocket}}, http.MethodPost, "/v1/sign-in", api.SignInRequest{}, nil); status != http.StatusConflict {
+	d.addresses.web = nil
+	owner := access.Principal{Kind: access.User, UID: 0, Via: access.BySocket}
+	if status := d.send(owner, http.MethodPost, "/v1/sign-in", api.SignInRequest{}, nil); status != http.StatusConflict {
 		t.Errorf("without an address: status %d", status)
 	}
 }

@@ -1,20 +1,28 @@
 package server
 
 import (
+	"context"
+	"encoding/json"
 	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/fairlead/fairlead/config"
+	"github.com/fairlead/fairlead/internal/access"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/forecast"
 	"github.com/fairlead/fairlead/internal/settings"
+	"github.com/fairlead/fairlead/internal/views"
 	"github.com/fairlead/fairlead/store/memory"
 )
 
 // tunable is a desk whose configuration can be changed.
 func tunable(t *testing.T, text string) *desk {
 	t.Helper()
-	d := newDesk(t)
 	c, err := config.Parse("fairlead.yaml", []byte(text))
 	if err != nil {
 		t.Fatal(err)
@@ -23,12 +31,19 @@ func tunable(t *testing.T, text string) *desk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k.Bind(d.options.Loop)
-	if err := d.options.Loop.Configure(t.Context(), c.Shares); err != nil {
+	d := newDesk(t, keptBy(k))
+	if err := d.loop.Configure(t.Context(), c.Shares); err != nil {
 		t.Fatal(err)
 	}
-	d.options.Config = k
 	return d
+}
+
+// keptBy gives a server a configuration that can be changed.
+func keptBy(k *settings.Keeper) func(*Options) {
+	return func(o *Options) {
+		k.Bind(o.Loop, forecast.New(o.Loop))
+		o.Config = k
+	}
 }
 
 // TestSchedulingParameters: the routes that a client of Scoot has a counterpart for.
@@ -54,7 +69,7 @@ func TestSchedulingParameters(t *testing.T) {
 			t.Errorf("%s is %+v, status %d; want %+v", c.name, c.out, status, c.want)
 		}
 	}
-	for _, p := range d.options.Loop.Pools(t.Context()) {
+	for _, p := range views.Pools(t.Context(), d.loop) {
 		if want := map[string]float64{"c0": 0.45, "c1": 0.55}[p.Path]; p.Path != "" && p.ShareHere != want {
 			t.Errorf("%s has a share of %v, want %v", p.Path, p.ShareHere, want)
 		}
@@ -85,9 +100,9 @@ func TestOnlyAdministratorsChange(t *testing.T) {
 		{http.MethodPost, "/v1/pauses", api.PauseRequest{Pool: "a", ForSeconds: 60}},
 		{http.MethodDelete, "/v1/pauses?pool=a", nil},
 	} {
-		for _, who := range []actor{ann, unknown} {
+		for _, who := range []access.Principal{ann, unknown} {
 			if status := d.send(who, c.method, c.path, c.in, nil); status != refusal(who) {
-				t.Errorf("%s %s by %q: status %d", c.method, c.path, who.User, status)
+				t.Errorf("%s %s by %q: status %d", c.method, c.path, who.Name, status)
 			}
 		}
 		if status := d.send(root, c.method, c.path, c.in, nil); status != http.StatusOK {
@@ -118,9 +133,9 @@ func TestOnlyAdministratorsPlan(t *testing.T) {
 		{"/v1/config/apply", api.ApplyRequest{Plan: "12345678"}, http.StatusNotFound},
 		{"/v1/config/rollback", api.RollbackRequest{}, http.StatusConflict},
 	} {
-		for _, who := range []actor{ann, unknown} {
+		for _, who := range []access.Principal{ann, unknown} {
 			if status := d.send(who, http.MethodPost, c.path, c.in, nil); status != refusal(who) {
-				t.Errorf("%s by %q: status %d", c.path, who.User, status)
+				t.Errorf("%s by %q: status %d", c.path, who.Name, status)
 			}
 		}
 		if status := d.send(root, http.MethodPost, c.path, c.in, nil); status != c.root {
@@ -164,5 +179,47 @@ func TestFixedConfiguration(t *testing.T) {
 	set := api.SettingsRequest{Settings: []api.SettingValue{{Path: "half_life", Value: "1d"}}}
 	if status := d.send(root, http.MethodPost, "/v1/config/set", set, nil); status != http.StatusConflict {
 		t.Errorf("status %d", status)
+	}
+}
+
+// TestPasswordsAreShownToNobody: neither by the routes about the configuration nor on the pages.
+func TestPasswordsAreShownToNobody(t *testing.T) {
+	const text = "pools: {a: {weight: 2}}\nserver:\n  database: postgres://fair:c4n4ry@db/jobs\n"
+	path := filepath.Join(t.TempDir(), "fairlead.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := config.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := settings.Open(t.Context(), memory.New("cpu"), c, path, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := newDesk(t, keptBy(k))
+	next := api.ConfigFile{Name: "next.yaml", Text: "pools: {a: {weight: 3}}\n"}
+	for _, r := range []struct {
+		method, path string
+		body         any
+	}{
+		{"GET", "/v1/config", nil}, {"GET", "/v1/config/value?path=server.database", nil}, {"GET", "/v1/config/value?path=server", nil},
+		{"GET", "/v1/config/versions", nil}, {"GET", "/v1/config/versions/1", nil}, {"GET", "/v1/config/history", nil},
+		{"POST", "/v1/config/diff", next}, {"POST", "/v1/config/plan", api.ConfigPlanRequest{ConfigFile: next}},
+		{"GET", "/v1/status", nil}, {"GET", "/v1/doctor", nil}, {"GET", "/policy", nil}, {"GET", "/policy/edit", nil}, {"GET", "/policy/edit?version=1", nil}, {"GET", "/policy/rollback?to=1", nil},
+	} {
+		for _, a := range []access.Principal{root, ann} {
+			body, err := json.Marshal(r.body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			req := httptest.NewRequest(r.method, "http://fairlead"+r.path, strings.NewReader(string(body)))
+			req.Header.Set("Content-Type", "application/json")
+			w := httptest.NewRecorder()
+			d.handler.ServeHTTP(w, req.WithContext(context.WithValue(t.Context(), principalKey{}, a)))
+			if strings.Contains(w.Body.String(), "c4n4ry") || a.Admin && w.Code != http.StatusOK {
+				t.Errorf("%s %s as %s: %d %s", r.method, r.path, a.Name, w.Code, w.Body)
+			}
+		}
 	}
 }

@@ -88,7 +88,7 @@ func TestAddressWithoutSessionShowsNothing(t *testing.T) {
 				t.Errorf("%q: %s: status %d", c.shown, path, status)
 			}
 		}
-		if job, err := r.Job(t.Context(), ids[0]); err != nil || job.Job.State != "held" {
+		if job, err := r.Jobs.Get(t.Context(), ids[0]); err != nil || job.Job.State != "held" {
 			t.Errorf("the job is %+v, %v", job, err)
 		}
 	}

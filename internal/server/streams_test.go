@@ -13,6 +13,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2/sse"
 
+	"github.com/fairlead/fairlead/internal/access"
 	"github.com/fairlead/fairlead/internal/api"
 )
 
@@ -43,7 +44,7 @@ func TestNowhere(t *testing.T) {
 		r := httptest.NewRequest(c.method, "http://localhost"+c.path, strings.NewReader("verb=cancel"))
 		r.Header.Set("Accept", c.accept)
 		w := httptest.NewRecorder()
-		d.handler.ServeHTTP(w, r.WithContext(context.WithValue(t.Context(), actorKey{}, root)))
+		d.handler.ServeHTTP(w, r.WithContext(context.WithValue(t.Context(), principalKey{}, root)))
 		kind := "application/problem+json"
 		if c.accept == browser && !strings.HasPrefix(c.path, "/v1/") {
 			kind = "text/html; charset=utf-8"
@@ -55,8 +56,8 @@ func TestNowhere(t *testing.T) {
 }
 
 // follow asks for the events as somebody, for a moment.
-func (d *desk) follow(a actor) *httptest.ResponseRecorder {
-	ctx, cancel := context.WithTimeout(context.WithValue(d.t.Context(), actorKey{}, a), 50*time.Millisecond)
+func (d *desk) follow(a access.Principal) *httptest.ResponseRecorder {
+	ctx, cancel := context.WithTimeout(context.WithValue(d.t.Context(), principalKey{}, a), 50*time.Millisecond)
 	defer cancel()
 	w := httptest.NewRecorder()
 	d.handler.ServeHTTP(w, httptest.NewRequestWithContext(ctx, "GET", "http://localhost/v1/events", nil))
@@ -67,17 +68,17 @@ func (d *desk) follow(a actor) *httptest.ResponseRecorder {
 // when to come again. One user cannot take the places of all, and users not those of administrators.
 func TestStreamsAreBounded(t *testing.T) {
 	d := newDesk(t)
-	refused := func(a actor, say string) {
+	refused := func(a access.Principal, say string) {
 		t.Helper()
-		held := d.streams.Held()
+		held := d.services.events.streams.Held()
 		if w := d.follow(a); w.Code != 503 || w.Header().Get("Retry-After") != "30" || !strings.Contains(w.Body.String(), `"code":"busy"`) || !strings.Contains(w.Body.String(), say) {
 			t.Errorf("status %d, %v: %s", w.Code, w.Header(), w.Body)
 		}
-		if n := d.streams.Held(); n != held {
+		if n := d.services.events.streams.Held(); n != held {
 			t.Errorf("%d follow now, %d before", n, held)
 		}
 	}
-	let := func(a actor) {
+	let := func(a access.Principal) {
 		t.Helper()
 		if w := d.follow(a); w.Code != 200 || !strings.Contains(w.Body.String(), "event: alive") {
 			t.Errorf("the last place: status %d: %s", w.Code, w.Body)
@@ -86,23 +87,23 @@ func TestStreamsAreBounded(t *testing.T) {
 	take := func(uid, n int, admin bool) {
 		t.Helper()
 		for range n {
-			if err := d.streams.Take(uid, admin); err != nil {
+			if err := d.services.events.streams.Take(uid, admin); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	take(ann.UID, mostStreams/8-1, false)
+	take(ann.UID, maxStreams/8-1, false)
 	let(ann)
 	take(ann.UID, 1, false)
 	refused(ann, "250 programs follow the events, and this user has as many")
-	bob := actor{Actor: api.Actor{User: "bob", UID: 1001}}
+	bob := access.Principal{Kind: access.User, Name: "bob", UID: 1001}
 	let(bob)
-	for uid := 2000; d.streams.Held() < mostStreams-mostStreams/8; uid++ {
-		take(uid, mostStreams/8, false)
+	for uid := 2000; d.services.events.streams.Held() < maxStreams-maxStreams/8; uid++ {
+		take(uid, maxStreams/8, false)
 	}
 	refused(bob, "all are in use")
 	let(root)
-	take(0, mostStreams/8, true)
+	take(0, maxStreams/8, true)
 	refused(root, "2000 programs follow the events, and all are in use")
 }
 
@@ -121,7 +122,7 @@ func TestSlowFollower(t *testing.T) {
 		return ctx
 	}
 	s := &http.Server{ConnContext: small, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		d.handler.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), actorKey{}, root)))
+		d.handler.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), principalKey{}, root)))
 	})}
 	go s.Serve(l)
 	defer s.Close()
@@ -136,7 +137,7 @@ func TestSlowFollower(t *testing.T) {
 		t.Fatalf("%q, %v", line, err)
 	}
 	jobs := 0
-	for end := time.Now().Add(60 * time.Second); d.streams.Held() > 0; jobs++ {
+	for end := time.Now().Add(60 * time.Second); d.services.events.streams.Held() > 0; jobs++ {
 		if time.Now().After(end) {
 			t.Fatalf("after %d jobs it is still there", jobs)
 		}
@@ -147,7 +148,7 @@ func TestSlowFollower(t *testing.T) {
 
 // TestLongHeaders: a request with more headers than anybody needs is refused by the server itself.
 func TestLongHeaders(t *testing.T) {
-	s := newServer(t)
+	s, _ := newServer(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

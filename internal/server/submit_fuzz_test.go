@@ -8,8 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // FuzzSubmission: whatever is sent as a submission is answered: with what was wrong, or for each
@@ -27,12 +28,12 @@ func FuzzSubmission(f *testing.F) {
 	} {
 		f.Add(text)
 	}
-	d := newServer(f)
+	s, loop := newServer(f)
 	f.Fuzz(func(t *testing.T, text string) {
 		r := httptest.NewRequest(http.MethodPost, "http://fairlead/v1/jobs", strings.NewReader(text))
 		r.Header.Set("Content-Type", "application/json")
 		w := httptest.NewRecorder()
-		d.handler.ServeHTTP(w, r.WithContext(context.WithValue(t.Context(), actorKey{}, ann)))
+		s.handler.ServeHTTP(w, r.WithContext(context.WithValue(t.Context(), principalKey{}, ann)))
 		if w.Code >= 500 || w.Code < 200 || w.Body.Len() == 0 {
 			t.Fatalf("%q is answered with %d: %s", text, w.Code, w.Body)
 		}
@@ -43,12 +44,12 @@ func FuzzSubmission(f *testing.F) {
 		if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil {
 			t.Fatalf("%q: %v", text, err)
 		}
-		checkSubmitted(t, d, text, &answer)
+		checkSubmitted(t, loop, text, &answer)
 	})
 }
 
 // checkSubmitted looks for what was taken, and cancels it: the server serves many tests.
-func checkSubmitted(t *testing.T, d *Server, text string, answer *api.SubmitResponse) {
+func checkSubmitted(t *testing.T, loop *engine.Loop, text string, answer *api.SubmitResponse) {
 	for _, sub := range answer.Jobs {
 		if sub.Error != nil {
 			if sub.Error.Detail == "" || sub.ID != 0 {
@@ -59,14 +60,14 @@ func checkSubmitted(t *testing.T, d *Server, text string, answer *api.SubmitResp
 		if sub.ID == 0 {
 			continue // a dry run
 		}
-		j, err := d.options.Loop.Client().Job(t.Context(), sub.ID)
-		if err != nil || j.User != ann.User || j.Tasks < 1 || j.Tasks > fairlead.MaxTasks {
+		j, err := loop.Client().Job(t.Context(), sub.ID)
+		if err != nil || j.User != ann.Name || j.Tasks < 1 || j.Tasks > queue.MaxTasks {
 			t.Fatalf("%q: job %d: %+v, %v", text, sub.ID, j, err)
 		}
 		if j.State.Ended() {
 			continue // it has the key of one before
 		}
-		if err := d.options.Loop.Client().Cancel(t.Context(), sub.ID); err != nil {
+		if err := loop.Client().Cancel(t.Context(), sub.ID); err != nil {
 			t.Fatalf("%q: job %d: %v", text, sub.ID, err)
 		}
 	}

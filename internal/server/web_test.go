@@ -9,13 +9,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/config"
+	"github.com/fairlead/fairlead/internal/access"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // look asks for a page of the dashboard as somebody, or posts a form.
-func (d *desk) look(a actor, path string, form url.Values, headers ...string) (status int, text string) {
+func (d *desk) look(a access.Principal, path string, form url.Values, headers ...string) (status int, text string) {
 	d.t.Helper()
 	r := httptest.NewRequest(http.MethodGet, "http://localhost"+path, nil)
 	if form != nil {
@@ -27,14 +28,14 @@ func (d *desk) look(a actor, path string, form url.Values, headers ...string) (s
 		r.Header.Set(headers[i], headers[i+1])
 	}
 	w := httptest.NewRecorder()
-	d.handler.ServeHTTP(w, r.WithContext(context.WithValue(d.t.Context(), actorKey{}, a)))
+	d.handler.ServeHTTP(w, r.WithContext(context.WithValue(d.t.Context(), principalKey{}, a)))
 	return w.Code, w.Body.String()
 }
 
 // state is that of a job now.
-func (d *desk) state(id int64) fairlead.State {
+func (d *desk) state(id int64) queue.State {
 	d.t.Helper()
-	j, err := d.options.Loop.Client().Job(d.t.Context(), id)
+	j, err := d.loop.Client().Job(d.t.Context(), id)
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -44,35 +45,34 @@ func (d *desk) state(id int64) fairlead.State {
 // TestDashboardActsForTheActor: nobody may do more there than with the command line, and pages show
 // nothing to press that would be refused.
 func TestDashboardActsForTheActor(t *testing.T) {
-	d := newDesk(t)
-	d.options.Anonymous = config.SeeAll
+	d := newDesk(t, func(o *Options) { o.Anonymous = config.SeeAll })
 	roots, _, _ := d.submit(root, api.Spec{Argv: []string{"true"}})
 	anns, _, _ := d.submit(ann, api.Spec{Argv: []string{"true"}, Env: map[string]string{"SECRET": "sesame"}})
-	for _, who := range []actor{ann, unknown} {
+	for _, who := range []access.Principal{ann, unknown} {
 		status, text := d.look(who, "/act", url.Values{"verb": {"cancel"}, "job": {fmt.Sprint(roots.ID)}})
-		if d.state(roots.ID) != fairlead.Waiting || status != refusal(who) {
-			t.Errorf("%s cancels the job of root: %d, %s", who.User, status, d.state(roots.ID))
+		if d.state(roots.ID) != queue.Waiting || status != refusal(who) {
+			t.Errorf("%s cancels the job of root: %d, %s", who.Name, status, d.state(roots.ID))
 		}
 		if who.UID >= 0 && (!strings.Contains(text, "may not") || !strings.Contains(text, "Cancel: nothing was done")) || strings.Contains(text, "Undo") {
-			t.Errorf("%s is told that the job of root was cancelled", who.User)
+			t.Errorf("%s is told that the job of root was cancelled", who.Name)
 		}
 		if _, text := d.look(who, fmt.Sprint("/jobs/", roots.ID), nil); strings.Contains(text, "data-ask") {
-			t.Errorf("%s is offered to change the job of root", who.User)
+			t.Errorf("%s is offered to change the job of root", who.Name)
 		}
 		for _, form := range []url.Values{{"verb": {"boost"}, "pool": {"root"}, "factor": {"9"}, "for": {"1h"}}, {"verb": {"unboost"}, "pool": {"root"}, "id": {"1"}}} {
 			if status, _ := d.look(who, "/act", form); status != refusal(who) {
-				t.Errorf("%s: %v: %d", who.User, form, status)
+				t.Errorf("%s: %v: %d", who.Name, form, status)
 			}
 		}
 		if status, _ := d.look(who, fmt.Sprint("/jobs/", roots.ID, "/log"), nil); status != http.StatusForbidden {
-			t.Errorf("%s reads the output of root: %d", who.User, status)
+			t.Errorf("%s reads the output of root: %d", who.Name, status)
 		}
 	}
 	if _, text := d.look(unknown, fmt.Sprint("/jobs/", anns.ID), nil); strings.Contains(text, "sesame") {
 		t.Error("the environment of a job is shown to everybody")
 	}
 	status, text := d.look(ann, "/act", url.Values{"verb": {"hold"}, "job": {fmt.Sprint(anns.ID)}})
-	if status != http.StatusOK || d.state(anns.ID) != fairlead.Held || !strings.Contains(text, "Undo") {
+	if status != http.StatusOK || d.state(anns.ID) != queue.Held || !strings.Contains(text, "Undo") {
 		t.Errorf("ann holds her job: %d, %s", status, d.state(anns.ID))
 	}
 	status, text = d.look(ann, "/act", url.Values{"verb": {"release"}, "job": {fmt.Sprint(anns.ID), fmt.Sprint(roots.ID)}})
@@ -101,10 +101,10 @@ func TestDashboardRefusesOthersPages(t *testing.T) {
 			t.Errorf("%v: status %d", h, status)
 		}
 	}
-	if d.state(j.ID) != fairlead.Waiting {
+	if d.state(j.ID) != queue.Waiting {
 		t.Fatalf("it is %s", d.state(j.ID))
 	}
-	if status, _ := d.look(root, "/act", form, "Sec-Fetch-Site", "same-origin"); status != http.StatusOK || d.state(j.ID) != fairlead.Cancelled {
+	if status, _ := d.look(root, "/act", form, "Sec-Fetch-Site", "same-origin"); status != http.StatusOK || d.state(j.ID) != queue.Cancelled {
 		t.Errorf("from its own page: status %d, %s", status, d.state(j.ID))
 	}
 }
@@ -131,8 +131,7 @@ func TestDashboardBoundsWhatIsPosted(t *testing.T) {
 // TestDashboardBehindPlainProxy: browsers do not tell a proxy that speaks http whether another site
 // asks, so the origin has to be named. Where they do tell, the name changes nothing.
 func TestDashboardBehindPlainProxy(t *testing.T) {
-	d := newDesk(t)
-	d.options.Origins = []string{"http://cluster.example"}
+	d := newDesk(t, func(o *Options) { o.Origins = []string{"http://cluster.example"} })
 	j, _, _ := d.submit(root, api.Spec{Argv: []string{"true"}})
 	form := url.Values{"verb": {"hold"}, "job": {fmt.Sprint(j.ID)}}
 	for _, h := range [][]string{
@@ -147,10 +146,10 @@ func TestDashboardBehindPlainProxy(t *testing.T) {
 			t.Errorf("%v: a program is answered %d\n%s", h, status, text)
 		}
 	}
-	if d.state(j.ID) != fairlead.Waiting {
+	if d.state(j.ID) != queue.Waiting {
 		t.Fatalf("it is %s", d.state(j.ID))
 	}
-	if status, text := d.look(root, "/act", form, "Origin", "http://cluster.example"); status != http.StatusOK || d.state(j.ID) != fairlead.Held {
+	if status, text := d.look(root, "/act", form, "Origin", "http://cluster.example"); status != http.StatusOK || d.state(j.ID) != queue.Held {
 		t.Errorf("from the page behind the proxy: status %d, %s\n%s", status, d.state(j.ID), text)
 	}
 }

@@ -3,54 +3,74 @@ package server
 import (
 	"context"
 	"net/http"
+	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/access"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/explain"
+	"github.com/fairlead/fairlead/internal/forecast"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/why"
 )
 
-func (s *Server) whyRoutes(a huma.API) {
-	handle(a, http.MethodGet, "/v1/jobs/{id}/why", "why-job", "Why a job is where it is", 0, s.why)
-	handle(a, http.MethodPost, "/v1/jobs/{id}/what-if", "what-if", "What would become of a job that waits if it asked for something else", 0, s.whatIf)
-	handle(a, http.MethodGet, "/v1/jobs/{id}/versus", "why-versus", "Which of two goes first, and by which number", 0, s.versus)
-	handle(a, http.MethodGet, "/v1/why/pool", "why-pool", "Why a pool gets what it gets", 0, s.whyPool)
+// whyService explains where jobs and pools are, and what would become of them.
+type whyService struct {
+	loop       *engine.Loop
+	explainer  *explain.Explainer
+	forecaster *forecast.Forecaster
+	bridged    *bridged
+}
+
+func (s *whyService) routes(a huma.API) {
+	handle(a, http.MethodGet, "/v1/jobs/{id}/why", "why-job", "Why a job is where it is", 0, s.whyJob)
+	handle(a, http.MethodPost, "/v1/jobs/{id}/what-if", "what-if", "What would become of a job that waits if it asked for something else", 0,
+		func(ctx context.Context, in *whatIfInput) (*why.WhatIf, error) { return s.WhatIf(ctx, in.ID, in.Body) })
+	handle(a, http.MethodGet, "/v1/jobs/{id}/versus", "why-versus", "Which of two goes first, and the number that decides", 0, s.versus)
+	handle(a, http.MethodGet, "/v1/why/pool", "why-pool", "Why a pool gets its service", 0, s.whyPool)
 }
 
 type whyInput struct {
 	ID       int64 `path:"id"`
 	Siblings int   `query:"siblings" minimum:"0" maximum:"100000" default:"10" doc:"How many pools before the job's own to list at each level; 0 is all"`
-	Evidence bool  `query:"evidence" doc:"Add what it takes to recompute the answer"`
+	Evidence bool  `query:"evidence" doc:"Add the numbers that recompute the answer"`
 	Estimate bool  `query:"estimate" doc:"Add when a job that waits will start, and what would make that sooner, which may take 200 ms"`
 }
 
 // The answer is written as it is, not through a schema: its numbers can be infinite.
-func (s *Server) why(ctx context.Context, in *whyInput) (*body[*why.Answer], error) {
-	o := fairlead.WhyOptions{Siblings: in.Siblings, Evidence: in.Evidence, Estimate: in.Estimate}
+func (s *whyService) whyJob(ctx context.Context, in *whyInput) (*why.Answer, error) {
+	o := explain.WhyOptions{Siblings: in.Siblings, Evidence: in.Evidence, Estimate: in.Estimate}
 	if in.Evidence {
 		o.Siblings = 0
 	}
-	a, err := s.explain(ctx, in.ID, o)
-	if err != nil {
-		return nil, err
-	}
-	return answer(a), nil
+	return s.Why(ctx, in.ID, o)
 }
 
-// explain is why a job is where it is, with what bridges tell of it.
-func (s *Server) explain(ctx context.Context, id int64, o fairlead.WhyOptions) (*why.Answer, error) {
-	a, err := s.options.Loop.Why(ctx, id, o)
+// Why is why a job is where it is, with what bridges tell of it.
+func (s *whyService) Why(ctx context.Context, id int64, o explain.WhyOptions) (*why.Answer, error) {
+	a, err := s.forecaster.Why(ctx, id, o)
 	if err != nil {
 		return nil, err
 	}
+	keepAllowed(ctx, s.loop, a)
 	if a.Subject.Running > 0 {
 		a.Bridged = s.bridged.of(id)
 	}
 	if len(a.Bridged) > 0 && a.Reason.Code == why.StateQueued {
-		a.Reason.Text = a.Bridged[0].Told()
+		a.Reason.Text = a.Bridged[0].Sentence()
 	}
 	return a, nil
+}
+
+// keepAllowed leaves out of an answer the advice to raise the priority if the one who asks may not.
+func keepAllowed(ctx context.Context, loop *engine.Loop, a *why.Answer) {
+	me, shares := who(ctx), loop.Client().Shares.Load()
+	j := &queue.Job{User: a.Subject.User, Pool: a.Subject.Pool}
+	a.Changes = slices.DeleteFunc(slices.Clone(a.Changes), func(c why.Change) bool {
+		return c.Priority != "" && shares.CheckRights(&me, j, queue.Alteration{Priority: c.Priority}) != nil
+	})
 }
 
 type whatIfInput struct {
@@ -58,17 +78,23 @@ type whatIfInput struct {
 	Body api.Variation
 }
 
-func (s *Server) whatIf(ctx context.Context, in *whatIfInput) (*body[*why.WhatIf], error) {
-	if in.Body.Nice != nil {
-		if err := checkNice(who(ctx), *in.Body.Nice); err != nil {
+func (s *whyService) WhatIf(ctx context.Context, id int64, v api.Variation) (*why.WhatIf, error) {
+	if err := check(ctx, s.loop, access.Look, access.Object{}); err != nil {
+		return nil, err
+	}
+	if v.Nice != nil {
+		if err := checkNice(ctx, s.loop, *v.Nice); err != nil {
 			return nil, err
 		}
 	}
-	w, err := s.options.Loop.WhatIf(ctx, in.ID, in.Body.ToVariation())
-	if err != nil {
-		return nil, err
+	if v.Pool != nil {
+		pool := s.loop.Intake.PoolFor(ctx, *v.Pool)
+		v.Pool = &pool
 	}
-	return answer(w), nil
+	asked := v.ToVariation()
+	me := who(ctx)
+	asked.By = &me
+	return s.forecaster.WhatIf(ctx, id, asked)
 }
 
 type versusInput struct {
@@ -76,12 +102,12 @@ type versusInput struct {
 	Other string `query:"other" required:"true" doc:"A job, a pool or a user"`
 }
 
-func (s *Server) versus(ctx context.Context, in *versusInput) (*body[api.Versus], error) {
-	c, units, err := s.options.Loop.Versus(ctx, in.ID, in.Other)
+func (s *whyService) versus(ctx context.Context, in *versusInput) (*api.Versus, error) {
+	c, units, err := s.explainer.Versus(ctx, in.ID, in.Other)
 	if err != nil {
 		return nil, err
 	}
-	return answer(api.Versus{Comparison: c, Units: units}), nil
+	return &api.Versus{Comparison: c, Units: units}, nil
 }
 
 type poolInput struct {
@@ -89,10 +115,6 @@ type poolInput struct {
 	Siblings int    `query:"siblings" minimum:"0" maximum:"100000" default:"10"`
 }
 
-func (s *Server) whyPool(ctx context.Context, in *poolInput) (*body[*why.Answer], error) {
-	a, err := s.options.Loop.WhyPool(ctx, in.Pool, in.Siblings)
-	if err != nil {
-		return nil, err
-	}
-	return answer(a), nil
+func (s *whyService) whyPool(ctx context.Context, in *poolInput) (*why.Answer, error) {
+	return s.explainer.WhyPool(ctx, in.Pool, in.Siblings)
 }

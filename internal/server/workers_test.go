@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // TestWorkerOfKinds: who names kinds gets jobs of these with their arguments, and no commands.
@@ -24,7 +24,7 @@ func TestWorkerOfKinds(t *testing.T) {
 		api.Spec{Kind: "text", Payload: []byte("no JSON")}, api.Spec{Kind: "text", Args: []byte("null")})
 	var got []api.Lease
 	for len(got) < 3 {
-		var ack []fairlead.Ref
+		var ack []queue.Ref
 		for _, l := range got {
 			ack = append(ack, l.Ref)
 		}
@@ -52,10 +52,10 @@ func TestWorkerOfKinds(t *testing.T) {
 	if err != nil || report.Finished[0] != nil {
 		t.Fatalf("%+v, %v", report, err)
 	}
-	if j, err := r.Job(ctx, ids[2]); err != nil || j.Job.State != "failed" || string(j.Job.Args) == "" {
+	if j, err := r.Jobs.Get(ctx, ids[2]); err != nil || j.Job.State != "failed" || string(j.Job.Args) == "" {
 		t.Errorf("after a final failure, with tries left: %+v, %v", j, err)
 	}
-	if _, err := r.Log(ctx, ids[3], url.Values{}); !errors.Is(err, fairlead.ErrNotFound) || !strings.Contains(err.Error(), "keeps no output") {
+	if _, err := r.Jobs.Log(ctx, ids[3], url.Values{}); !errors.Is(err, queue.ErrNotFound) || !strings.Contains(err.Error(), "keeps no output") {
 		t.Errorf("its output: %v", err)
 	}
 }
@@ -70,7 +70,7 @@ func TestWorkerLeaves(t *testing.T) {
 	}
 	id := r.submit(t, api.Spec{Kind: "resize"})[0]
 	for deadline := time.Now().Add(20 * time.Second); ; {
-		j, err := r.Job(ctx, id)
+		j, err := r.Jobs.Get(ctx, id)
 		if err != nil || time.Now().After(deadline) {
 			t.Fatal(j, err)
 		}
@@ -81,7 +81,7 @@ func TestWorkerLeaves(t *testing.T) {
 	if _, err := r.Report(ctx, "w", api.ReportRequest{Session: join.Session, Leave: true}); err != nil {
 		t.Fatal(err)
 	}
-	if j, err := r.Job(ctx, id); err != nil || j.Job.State != "waiting" || j.Tasks[0].Losses != 0 {
+	if j, err := r.Jobs.Get(ctx, id); err != nil || j.Job.State != "waiting" || j.Tasks[0].Losses != 0 {
 		t.Errorf("%+v, %v", j, err)
 	}
 }
@@ -93,14 +93,14 @@ func TestWorkersAreChecked(t *testing.T) {
 		{Kinds: []string{""}}, {Kinds: []string{"a\nb"}}, {Kinds: make([]string, 101)},
 		{Capacity: map[string]int64{"exec": 1}}, {Capacity: map[string]int64{"handler.x": 1}}, {Capacity: map[string]int64{"cpu": -1}},
 	} {
-		if _, err := r.Join(t.Context(), "w", bad); !errors.Is(err, fairlead.ErrInvalid) {
+		if _, err := r.Join(t.Context(), "w", bad); !errors.Is(err, queue.ErrInvalid) {
 			t.Errorf("%+v: %v", bad, err)
 		}
 	}
 	for _, bad := range []api.Spec{
 		{Kind: "resize", Args: []byte("{}"), Payload: []byte("x")}, {Argv: []string{"true"}, Args: []byte("{}")},
 	} {
-		if _, err := r.Submit(t.Context(), api.SubmitRequest{Jobs: []api.Spec{bad}}); !errors.Is(err, fairlead.ErrInvalid) {
+		if _, err := r.Jobs.Submit(t.Context(), api.SubmitRequest{Jobs: []api.Spec{bad}}); !errors.Is(err, queue.ErrInvalid) {
 			t.Errorf("%+v: %v", bad, err)
 		}
 	}

@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/sim/history"
+	"github.com/fairlead/fairlead/internal/views"
+	"github.com/fairlead/fairlead/queue"
 )
 
 type workloadInput struct {
@@ -15,23 +16,27 @@ type workloadInput struct {
 }
 
 // workload is for everybody, as the list of jobs is that it is made from.
-func (s *Server) workload(ctx context.Context, in *workloadInput) (*body[*api.Workload], error) {
-	capacity, _, unit := s.options.Loop.Capacity()
+func (s *reportService) workload(ctx context.Context, in *workloadInput) (*api.Workload, error) {
+	capacity, _, unit := s.loop.Capacity()
+	if capacity[unit] < 1 && views.Endless(s.loop) {
+		return nil, fmt.Errorf("a bridge takes as much as there is, and nothing runs: "+
+			"it is unknown how large a machine to replay the past on is: %w", queue.ErrState)
+	}
 	if capacity[unit] < 1 {
-		return nil, fmt.Errorf("no node is up, so there is no machine to replay the past on: %w", fairlead.ErrState)
+		return nil, fmt.Errorf("no node is up, so there is no machine to replay the past on: %w", queue.ErrState)
 	}
 	now := time.Now()
 	w := history.Window{From: now.Add(-time.Duration(in.Seconds * float64(time.Second))), To: now, Unit: unit, Units: capacity[unit]}
-	past, err := history.Read(ctx, s.options.Loop.Client(), w)
+	past, err := history.Read(ctx, s.loop.Client(), w)
 	if err != nil {
 		return nil, err
 	}
 	out := &api.Workload{
-		Version: api.Version, From: w.From, To: w.To, Unit: unit, Units: past.Procs, Users: append([]string{}, past.Users...), Pools: append([]string{}, past.Pools...),
+		Version: api.Version, From: past.Window.From, To: w.To, Unit: unit, Units: past.Procs, Users: append([]string{}, past.Users...), Pools: append([]string{}, past.Pools...),
 		Jobs: make([]api.WorkloadJob, len(past.Jobs)), Guessed: past.Guessed, LeftOut: past.TooWide + past.Unknown, Cut: past.Cut,
 	}
 	for i, j := range past.Jobs {
 		out.Jobs[i] = api.WorkloadJob{Job: j.ID, Submit: j.Submit, Run: j.Run, Estimate: j.Estimate, Units: j.Procs, User: j.User, Pool: j.Pool, NoLimit: j.NoLimit, Running: j.Running}
 	}
-	return answer(out), nil
+	return out, nil
 }

@@ -8,12 +8,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/config"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/queue"
 )
 
-// Actor is who changes something, and by which way.
+// Actor is who changes something, and the channel of the request.
 type Actor struct{ Who, From string }
 
 // Set puts settings over the file: all, or none if one is wrong.
@@ -25,12 +25,12 @@ func (k *Keeper) Set(ctx context.Context, by Actor, r api.SettingsRequest) (*api
 	for _, v := range r.Settings {
 		clean, err := config.CleanPath(v.Path)
 		if err != nil {
-			return nil, fmt.Errorf("%w: %w", err, fairlead.ErrInvalid)
+			return nil, fmt.Errorf("%w: %w", err, queue.ErrInvalid)
 		}
 		s, err := c.Item(config.Setting{Path: clean, Value: strings.TrimSpace(v.Value)})
 		if err == nil { // the next one may build on it
-			over = put(over, entry{s, by.Who, time.Now().Round(0)})
-			c, err = k.file.With(plain(over), true)
+			over = over.with(entry{s, by.Who, time.Now().Round(0)})
+			c, err = k.file.With(over.plain(), true)
 		}
 		if last := len(r.Settings) - 1; err != nil && v == r.Settings[last] {
 			return nil, wrong(err)
@@ -41,26 +41,11 @@ func (k *Keeper) Set(ctx context.Context, by Actor, r api.SettingsRequest) (*api
 		paths = append(paths, s.Path)
 	}
 	if !r.New {
-		if _, err := k.file.With(plain(over), false); err != nil && !k.madeBefore(err) {
+		if _, err := k.file.With(over.plain(), false); err != nil && !k.over.made(err) {
 			return nil, wrong(err)
 		}
 	}
 	return k.change(ctx, by, "set", r.Reason, over, paths)
-}
-
-// madeBefore reports whether all that is wrong is that pools are not in the file which
-// earlier settings made.
-func (k *Keeper) madeBefore(err error) bool {
-	var problems config.Problems
-	if !errors.As(err, &problems) {
-		return false
-	}
-	for _, p := range problems {
-		if !slices.ContainsFunc(k.over, func(e entry) bool { return strings.HasPrefix(p.Setting, e.Path+"=") }) {
-			return false
-		}
-	}
-	return true
 }
 
 // Unset gives settings back to the file.
@@ -78,47 +63,31 @@ func (k *Keeper) Unset(ctx context.Context, by Actor, r api.UnsetRequest) (*api.
 	for _, path := range r.Paths {
 		clean, err := config.CleanPath(path)
 		if err != nil {
-			return nil, fmt.Errorf("%w: %w", err, fairlead.ErrInvalid)
+			return nil, fmt.Errorf("%w: %w", err, queue.ErrInvalid)
 		}
 		i := slices.IndexFunc(over, func(e entry) bool { return e.Path == clean })
 		if i < 0 {
-			return nil, &fairlead.Missing{Msg: fmt.Sprintf("%s is not set; what is: %s", clean, k.names())}
+			return nil, &queue.Missing{Msg: fmt.Sprintf("%s is not set; what is: %s", clean, k.over.names())}
 		}
 		over, paths = slices.Delete(over, i, i+1), append(paths, clean)
 	}
 	return k.change(ctx, by, "unset", r.Reason, over, paths)
 }
 
-func (k *Keeper) names() string {
-	var names []string
-	for _, e := range k.over {
-		names = append(names, e.Path)
-	}
-	if len(names) == 0 {
-		return "nothing"
-	}
-	return strings.Join(names, ", ")
-}
-
-// put adds a setting. What was set at its path and below it has no effect any more.
-func put(over []entry, e entry) []entry {
-	over = slices.DeleteFunc(over, func(old entry) bool { return old.Path == e.Path || strings.HasPrefix(old.Path, e.Path+".") })
-	return append(over, e)
-}
-
 // change puts the file with other settings into force, the newest version of it that they
 // fit.
-func (k *Keeper) change(ctx context.Context, by Actor, what, reason string, over []entry, paths []string) (*api.SettingsResponse, error) {
+func (k *Keeper) change(ctx context.Context, by Actor, what, reason string, over overrides,
+	paths []string) (*api.SettingsResponse, error) {
 	file, aside := k.file, false
 	var c *config.Config
 	err := errors.New("there is no newer file")
 	if k.next != nil {
-		if c, err = k.next.With(plain(over), true); err == nil {
+		if c, err = k.next.With(over.plain(), true); err == nil {
 			file = k.next
 		}
 	}
 	if err != nil {
-		c, err = file.With(plain(over), true)
+		c, err = file.With(over.plain(), true)
 	}
 	if err != nil && k.aside && what == "unset" { // one step towards a set that fits
 		c, aside, err = file, true, nil
@@ -126,21 +95,24 @@ func (k *Keeper) change(ctx context.Context, by Actor, what, reason string, over
 	if err != nil {
 		return nil, wrong(err)
 	}
-	out := &api.SettingsResponse{Version: api.Version, Hash: c.Shares.Hash, Changes: []api.SettingChange{}, Warnings: c.Problems.Text()}
-	var record []fairlead.AuditEntry
+	out := &api.SettingsResponse{Version: api.Version, Hash: c.Shares.Hash, Changes: []api.SettingChange{},
+		Warnings: c.Problems.Text()}
+	var record []queue.AuditEntry
 	for _, path := range slices.Compact(paths) {
-		x := api.SettingChange{Path: path, WasSet: k.isSet(k.over, path), IsSet: k.isSet(over, path)}
+		x := api.SettingChange{Path: path, WasSet: k.over.has(path), IsSet: over.has(path)}
 		x.Old, _ = k.now.Value(path)
 		x.New, _ = c.Value(path)
 		out.Changes = append(out.Changes, x)
 		if x.Old == x.New && x.WasSet == x.IsSet {
 			continue
 		}
-		record = append(record, fairlead.AuditEntry{Who: by.Who, From: by.From, What: what, Subject: path, Old: x.Old, New: x.New, Note: reason})
+		record = append(record, queue.AuditEntry{Who: by.Who, From: by.From, What: what, Subject: path, Old: x.Old,
+			New: x.New, Note: reason})
 	}
 	versions, more := k.versions, map[string]string(nil)
 	if file == k.next {
-		if versions, more, err = k.adding(fileVersion{Who: "file", What: "reload", Hash: file.Shares.Hash, Text: file.Text()}); err != nil {
+		if versions, more, err = k.versions.adding(fileVersion{Who: "file", What: "reload", Hash: file.Shares.Hash,
+			Text: file.Text()}); err != nil {
 			return nil, err
 		}
 	}
@@ -158,15 +130,11 @@ func (k *Keeper) change(ctx context.Context, by Actor, what, reason string, over
 	return out, nil
 }
 
-func (k *Keeper) isSet(over []entry, path string) bool {
-	return slices.ContainsFunc(over, func(e entry) bool { return e.Path == path })
-}
-
 // wrong makes an error of the reader one of the interface.
 func wrong(err error) error {
 	var problems config.Problems
 	if !errors.As(err, &problems) {
-		return fmt.Errorf("%w: %w", err, fairlead.ErrInvalid)
+		return fmt.Errorf("%w: %w", err, queue.ErrInvalid)
 	}
 	var lines []string
 	for _, p := range problems {
@@ -174,12 +142,12 @@ func wrong(err error) error {
 			lines = append(lines, p.String())
 		}
 	}
-	return fmt.Errorf("nothing was changed: %s: %w", strings.Join(lines, "\n"), fairlead.ErrInvalid)
+	return fmt.Errorf("nothing was changed: %s: %w", strings.Join(lines, "\n"), queue.ErrInvalid)
 }
 
 // History returns the record of changes, newest first.
 func (k *Keeper) History(ctx context.Context, limit int) (*api.ConfigHistory, error) {
-	entries, err := k.store.Audited(ctx, fairlead.AuditQuery{Limit: limit})
+	entries, err := k.store.Audited(ctx, queue.AuditQuery{Limit: limit})
 	out := &api.ConfigHistory{Version: api.Version, Entries: []api.AuditRecord{}}
 	for _, e := range entries {
 		out.Entries = append(out.Entries, api.AuditRecord{

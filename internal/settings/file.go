@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"os"
@@ -10,12 +11,22 @@ import (
 	"github.com/fairlead/fairlead/config"
 )
 
-// onDisk is the text of the file as it is now, as the reader takes it; "" if there is none.
-func (k *Keeper) onDisk() string {
-	if k.path == "" {
+// place is the path of the file; "" without one.
+type place string
+
+// from says in the record where a configuration comes from.
+func (p place) from() string { return cmp.Or(string(p), "defaults") }
+
+// onDisk is the text of the file as it is now, as the reader takes it, but without its passwords; ""
+// if there is none.
+func (p place) onDisk() string { return config.Hide(p.whole()) }
+
+// whole is the text with its passwords.
+func (p place) whole() string {
+	if p == "" {
 		return ""
 	}
-	text, err := config.ReadText(k.path)
+	text, err := config.ReadText(string(p))
 	if err != nil {
 		return ""
 	}

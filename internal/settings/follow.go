@@ -8,24 +8,25 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/config"
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // Several servers share a store, and with it the configuration: what one puts into force is
 // kept there, and the others follow.
 
 // Ours reports whether a setting of the store is part of the configuration.
-func Ours(key string) bool { return strings.HasPrefix(key, fairlead.ConfigSetting) }
+func Ours(key string) bool { return strings.HasPrefix(key, engine.ConfigSetting) }
 
 // others reports whether there are servers beside the one of a name.
 func others(ctx context.Context, store Store, name string) (bool, error) {
-	p, ok := store.(fairlead.Peers)
+	p, ok := store.(queue.Peers)
 	if !ok {
 		return false, nil
 	}
 	all, err := p.Servers(ctx)
-	return slices.ContainsFunc(all, func(s fairlead.Server) bool { return s.Name != name }), err
+	return slices.ContainsFunc(all, func(s queue.Server) bool { return s.Name != name }), err
 }
 
 // Follow puts into force here what another server has put into force.
@@ -52,7 +53,7 @@ func (k *Keeper) follow(ctx context.Context, kept map[string]string) error {
 	if err != nil {
 		return fmt.Errorf("the configuration of another server cannot be read; it may be of a newer version: %w", err)
 	}
-	now, err := file.With(plain(over), true)
+	now, err := file.With(over.plain(), true)
 	if err != nil {
 		return err
 	}
@@ -65,31 +66,21 @@ func (k *Keeper) follow(ctx context.Context, kept map[string]string) error {
 		k.since = time.Now().Round(0)
 	}
 	k.versions, k.file, k.over, k.now, k.next, k.aside, k.bad = versions, file, over, now, nil, false, ""
-	if k.path != "" && k.onDisk() != file.Text() {
-		k.problem(errors.New("the file is not what is in force, which another server has put there: make it the same, or change it to put it into force at all servers"))
+	if k.path != "" && k.path.onDisk() != file.Text() {
+		k.problem(errors.New("the file differs from the configuration in force, which another server has applied: make the file equal, or change it to apply it at all servers"))
 	}
 	return nil
 }
 
 // shared is the file in force at all servers.
-func (k *Keeper) shared(number string, versions []fileVersion) (*config.Config, error) {
+func (k *Keeper) shared(number string, versions versions) (*config.Config, error) {
 	if number == "0" {
 		return config.Default(), nil
 	}
 	for _, v := range versions {
 		if fmt.Sprint(v.Number) == number && v.Text != k.file.Text() {
-			return config.Parse(k.from(), []byte(v.Text))
+			return config.Parse(k.path.from(), []byte(v.Text))
 		}
 	}
 	return k.file, nil
-}
-
-// newest is the place of the version that took force last, or -1.
-func newest(all []fileVersion) int {
-	for i := len(all) - 1; i >= 0; i-- {
-		if all[i].What != unsaved {
-			return i
-		}
-	}
-	return -1
 }

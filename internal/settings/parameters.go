@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/config"
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/units"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/share"
 )
 
@@ -31,7 +31,8 @@ func (k *Keeper) Parameters() Parameters {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	c := k.now
-	p := Parameters{Load: api.ClassLoad{Percents: map[string]float64{}}, Requestors: api.RequestorMap{Rules: []api.RequestorRule{}}}
+	p := Parameters{Load: api.ClassLoad{Percents: map[string]float64{}},
+		Requestors: api.RequestorMap{Rules: []api.RequestorRule{}}}
 	root := &c.Shares.Sched.Root
 	for i := range root.Pools {
 		p.Load.Percents[root.Pools[i].Name] = root.Pools[i].Weight
@@ -54,11 +55,11 @@ func (k *Keeper) Parameters() Parameters {
 
 // invalid is an error about a parameter.
 func invalid(field, format string, args ...any) error {
-	return &fairlead.Invalid{Field: field, Msg: fmt.Sprintf(format, args...)}
+	return &queue.Invalid{Field: field, Msg: fmt.Sprintf(format, args...)}
 }
 
-// SetLoad are the settings for a map of loads. It replaces the one in force: all classes
-// have to be named, and those that are new are made.
+// SetLoad are the settings for a map of loads. The map replaces the one in force: it has to name all
+// classes, and creates new ones.
 func SetLoad(now Parameters, to api.ClassLoad) (r api.SettingsRequest, err error) {
 	for _, name := range slices.Sorted(maps.Keys(now.Load.Percents)) {
 		if _, given := to.Percents[name]; !given {
@@ -111,7 +112,8 @@ func rebalance(threshold, seconds float64) (r api.SettingsRequest, err error) {
 	if seconds == 0 {
 		d = "0"
 	}
-	r.Settings = []api.SettingValue{{Path: "rebalance", Value: fmt.Sprintf("{threshold: %s, min_duration: %s}", number(threshold), d)}}
+	r.Settings = []api.SettingValue{{Path: "rebalance",
+		Value: fmt.Sprintf("{threshold: %s, min_duration: %s}", number(threshold), d)}}
 	return r, nil
 }
 

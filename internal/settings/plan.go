@@ -2,75 +2,43 @@ package settings
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/config"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/forecast"
+	"github.com/fairlead/fairlead/queue"
 )
-
-// plan is a configuration that somebody looked at before it is put into force.
-type plan struct {
-	id    string
-	text  string
-	basis basis
-}
-
-// basis is all that a plan was made from, and must be the same when it is put into force.
-type basis struct{ force, settings, file string }
 
 // keptPlans is how many plans are kept, until the server ends: a new one is quickly made.
 const keptPlans = 32
 
 // basisNow is what a plan would be made from at this instant.
 func (k *Keeper) basisNow() (basis, error) {
-	text, err := json.Marshal(plain(k.over))
+	text, err := json.Marshal(k.over.plain())
 	if err != nil {
 		return basis{}, err
 	}
-	return basis{k.now.Shares.Hash, string(text), k.onDisk()}, nil
-}
-
-// id is the name of a plan: that of everything in it.
-func (b basis) id(text string) string {
-	sum := sha256.New()
-	for _, part := range []string{b.force, b.settings, b.file, text} {
-		fmt.Fprintf(sum, "%d:%s\n", len(part), part)
-	}
-	return hex.EncodeToString(sum.Sum(nil)[:4])
-}
-
-// changed says what is not as it was, or "".
-func (b basis) changed(now basis) string {
-	switch {
-	case b.settings != now.settings:
-		return "settings were changed by config set or unset"
-	case b.force != now.force:
-		return fmt.Sprintf("another configuration is in force (version %s, then %s)", now.force, b.force)
-	case b.file != now.file:
-		return "the server's file was changed"
-	}
-	return ""
+	return basis{k.now.Shares.Hash, string(text), k.path.onDisk()}, nil
 }
 
 // read reads a configuration as it would be in force: with the settings over it.
 func (k *Keeper) read(f api.ConfigFile) (file, next *config.Config, err error) {
 	name := f.Name
 	if name == "" {
-		name = k.from()
+		name = k.path.from()
 	}
 	if file, err = k.reader.parse(name, f.Text); err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", words(err), fairlead.ErrInvalid)
+		return nil, nil, fmt.Errorf("%s: %w", words(err), queue.ErrInvalid)
 	}
 	if len(k.over) == 0 {
 		return file, file, nil
 	}
-	if next, err = file.With(plain(k.over), true); err != nil {
-		return nil, nil, fmt.Errorf("the settings that were made while the server runs do not fit %s; give them back with fairlead config unset, or change the file:\n%s: %w", name, words(err), fairlead.ErrInvalid)
+	if next, err = file.With(k.over.plain(), true); err != nil {
+		return nil, nil, fmt.Errorf("the settings that were made while the server runs do not fit %s; give them back with fairlead config unset, or change the file:\n%s: %w", name, words(err), queue.ErrInvalid)
 	}
 	return file, next, nil
 }
@@ -87,8 +55,8 @@ func (k *Keeper) Diff(f api.ConfigFile) (*api.ConfigDiff, error) {
 	return &d, nil
 }
 
-// standing is a copy of what is in force, to be looked at without the lock: thousands of pools
-// take long to read and to compare, and whoever asks what is in force is not to wait for that.
+// standing is a copy of the configuration in force, to be looked at without the lock: thousands of pools
+// take long to read and to compare, and who asks for the configuration must not wait for that.
 func (k *Keeper) standing() *Keeper {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -97,7 +65,8 @@ func (k *Keeper) standing() *Keeper {
 
 // diff tells what differs in force, and what settings keep from doing so.
 func (k *Keeper) diff(file, next *config.Config) api.ConfigDiff {
-	out := api.ConfigDiff{Version: api.Version, Old: k.now.Shares.Hash, New: next.Shares.Hash, Changes: []api.ConfigDifference{}, Warnings: next.Problems.Text()}
+	out := api.ConfigDiff{Version: api.Version, Old: k.now.Shares.Hash, New: next.Shares.Hash,
+		Changes: []api.ConfigDifference{}, Warnings: next.Problems.Text()}
 	there := map[string]bool{}
 	for _, d := range config.Diff(k.now, next) {
 		out.Changes = append(out.Changes, api.ConfigDifference(d))
@@ -124,42 +93,65 @@ func (k *Keeper) Plan(ctx context.Context, r api.ConfigPlanRequest) (*api.Config
 	return out, err
 }
 
-// look makes a plan of what can be seen at this instant, and keeps it if it is to be put into
-// force. If something else is put into force meanwhile, the plan is refused when it is applied.
-func (k *Keeper) look(ctx context.Context, f api.ConfigFile, keep bool) (out *api.ConfigPlan, old, next *config.Config, err error) {
+// look makes a plan from the state of this instant, and keeps it if it is to be
+// applied. If another configuration is applied meanwhile, the plan is refused.
+func (k *Keeper) look(ctx context.Context, f api.ConfigFile, keep bool) (out *api.ConfigPlan, old, next *config.Config,
+	err error) {
 	was := k.standing()
 	from, err := was.basisNow()
 	if err != nil {
+		return nil, nil, nil, err
+	}
+	disk := was.path.whole()
+	if f.Text, err = restored(f.Text, disk); err != nil {
 		return nil, nil, nil, err
 	}
 	file, next, err := was.read(f)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	seen, err := k.loop.Foresee(ctx, next.Shares)
+	seen, err := k.forecast.Forecast(ctx, next.Shares)
 	if err != nil {
-		return nil, nil, nil, fmt.Errorf("this configuration cannot be put into force: %w: %w", err, fairlead.ErrInvalid)
+		if !errors.Is(err, queue.ErrInvalid) {
+			err = fmt.Errorf("%w: %w", err, queue.ErrInvalid)
+		}
+		return nil, nil, nil, fmt.Errorf("this configuration cannot be applied: %w", err)
 	}
-	out = &api.ConfigPlan{ConfigDiff: was.diff(file, next), At: seen.At, Before: orNone(seen.Before), After: orNone(seen.After), Unranked: seen.Unranked}
+	out = &api.ConfigPlan{ConfigDiff: was.diff(file, next), At: seen.At, Before: orNone(seen.Before),
+		After: orNone(seen.After), Unranked: seen.Unranked}
 	out.Beyond = k.beyond(next)
 	out.Unsaved = was.path != "" && from.file != was.file.Text()
 	for i := range seen.Pools {
 		out.Pools = append(out.Pools, poolPlan(&seen.Pools[i]))
 	}
 	out.Starts, out.Stops = seen.Pools[0].Starts, seen.Pools[0].Stops
-	if keep && was.path != "" && (file.Text() != was.file.Text() || out.Unsaved) {
+	password := disk != file.WholeText() && config.Hide(disk) == file.Text()
+	if password {
+		out.Warnings += "a password differs from that in the server's file, which is not shown\n"
+	}
+	if keep && was.path != "" && (file.Text() != was.file.Text() || out.Unsaved || password) {
 		out.ID = from.id(file.Text())
-		k.keepPlan(plan{out.ID, file.Text(), from})
+		k.keepPlan(plan{out.ID, file.WholeText(), from})
 	}
 	return out, was.now, next, nil
+}
+
+// restored is a text with the passwords that were hidden in it, from the file that has them.
+func restored(text, file string) (string, error) {
+	whole, err := config.Restore(text, file)
+	if err != nil {
+		return "", fmt.Errorf("nothing was changed: %w: %w", err, queue.ErrInvalid)
+	}
+	return whole, nil
 }
 
 // orNone makes an empty list of none, which JSON tells apart.
 func orNone(list []string) []string { return append([]string{}, list...) }
 
-func poolPlan(p *fairlead.PoolForesight) api.PoolPlan {
+func poolPlan(p *forecast.PoolForecast) api.PoolPlan {
 	return api.PoolPlan{
-		Path: p.Path, Depth: p.Depth, New: p.After.Named && !p.Before.Named, Gone: p.Before.Named && !p.After.Named,
+		Path: p.Path, Depth: p.Depth, New: p.After.Named && !p.Before.Named && p.Before.Weight == 0,
+		Gone:         p.Before.Named && !p.After.Named,
 		WeightBefore: p.Before.Weight, WeightAfter: p.After.Weight, ShareBefore: p.Before.Share, ShareAfter: p.After.Share,
 		FairNowBefore: p.Before.FairNow, FairNowAfter: p.After.FairNow, Running: p.After.Running, Starts: p.Starts, Stops: p.Stops,
 	}
@@ -193,7 +185,7 @@ func (k *Keeper) Apply(ctx context.Context, by Actor, r api.ApplyRequest) (*api.
 func (k *Keeper) stillGood(id string) (p plan, err error) {
 	i := slices.IndexFunc(k.plans, func(p plan) bool { return p.id == id })
 	if i < 0 {
-		return p, &fairlead.Missing{Msg: fmt.Sprintf("there is no plan %q: the server keeps the last %d until it ends; make it again with fairlead config plan FILE", id, keptPlans)}
+		return p, &queue.Missing{Msg: fmt.Sprintf("there is no plan %q: the server keeps the last %d until it ends; make it again with fairlead config plan FILE", id, keptPlans)}
 	}
 	p = k.plans[i]
 	now, err := k.basisNow()
@@ -201,7 +193,7 @@ func (k *Keeper) stillGood(id string) (p plan, err error) {
 		return p, err
 	}
 	if what := p.basis.changed(now); what != "" {
-		return p, fmt.Errorf("plan %s was made from something else: %s since; nothing was changed; look again with fairlead config plan FILE: %w", p.id, what, fairlead.ErrState)
+		return p, fmt.Errorf("plan %s was made from something else: %s since; nothing was changed; look again with fairlead config plan FILE: %w", p.id, what, queue.ErrState)
 	}
 	return p, nil
 }
@@ -221,8 +213,8 @@ func (k *Keeper) Rollback(ctx context.Context, by Actor, r api.RollbackRequest) 
 		if err != nil {
 			return nil, err
 		}
-		if p.text != k.versions[i].Text {
-			return nil, fmt.Errorf("plan %s is not of version %d: %w", p.id, k.versions[i].Number, fairlead.ErrInvalid)
+		if config.Hide(p.text) != k.versions[i].Text {
+			return nil, fmt.Errorf("plan %s is not of version %d: %w", p.id, k.versions[i].Number, queue.ErrInvalid)
 		}
 	}
 	note := fmt.Sprintf("to version %d", k.versions[i].Number)
@@ -235,10 +227,10 @@ func (k *Keeper) Rollback(ctx context.Context, by Actor, r api.RollbackRequest) 
 // target is the place of the version to go back to.
 func (k *Keeper) target(number int) (int, error) {
 	if number > 0 {
-		return k.numbered(number)
+		return k.versions.numbered(number)
 	}
-	now := k.inForce()
-	if now >= 0 && k.onDisk() != k.file.Text() {
+	now := k.versions.inForce(k.file.Text())
+	if now >= 0 && k.path.onDisk() != k.file.Text() {
 		return now, nil
 	}
 	for i := now - 1; i >= 0; i-- {
@@ -246,36 +238,41 @@ func (k *Keeper) target(number int) (int, error) {
 			return i, nil
 		}
 	}
-	return 0, fmt.Errorf("no earlier version of the file is kept: %w", fairlead.ErrState)
+	return 0, fmt.Errorf("no earlier version of the file is kept: %w", queue.ErrState)
 }
 
 // replace writes the file and puts it into force, or does neither.
 func (k *Keeper) replace(ctx context.Context, by Actor, text, what, note string) (*api.ApplyResponse, error) {
 	if k.path == "" {
-		return nil, fmt.Errorf("the server runs without a file to write this to: start it with fairlead serve --config FILE, or change single values with fairlead config set: %w", fairlead.ErrState)
+		return nil, fmt.Errorf("the server runs without a file to write this to: start it with fairlead serve --config FILE, or change single values with fairlead config set: %w", queue.ErrState)
 	}
-	file, next, err := k.read(api.ConfigFile{Name: k.path, Text: text})
+	was := k.path.whole()
+	text, err := restored(text, was)
 	if err != nil {
 		return nil, err
 	}
-	was := k.onDisk()
+	file, next, err := k.read(api.ConfigFile{Name: string(k.path), Text: text})
+	if err != nil {
+		return nil, err
+	}
 	var more []fileVersion
-	if was != k.file.Text() && was != "" {
-		more = append(more, fileVersion{Who: "file", What: unsaved, Text: was})
+	if config.Hide(was) != k.file.Text() && was != "" {
+		more = append(more, fileVersion{Who: "file", What: unsaved, Text: config.HideFile(was)})
 	}
-	more = append(more, fileVersion{Who: by.Who, What: what, Hash: file.Shares.Hash, Text: text})
-	all, change, err := k.adding(more...)
+	more = append(more, fileVersion{Who: by.Who, What: what, Hash: file.Shares.Hash, Text: file.Text()})
+	all, change, err := k.versions.adding(more...)
 	if err != nil {
 		return nil, err
 	}
-	out := &api.ApplyResponse{ConfigDiff: k.diff(file, next), File: k.path, Number: all[len(all)-1].Number}
+	out := &api.ApplyResponse{ConfigDiff: k.diff(file, next), File: string(k.path), Number: all[len(all)-1].Number}
 	out.Beyond = k.beyond(next)
-	entry := fairlead.AuditEntry{Who: by.Who, From: by.From, What: what, Subject: "configuration", Old: out.Old, New: out.New, Note: note}
-	if err := writeFile(k.path, text); err != nil {
-		return nil, fmt.Errorf("nothing was changed: the server could not write its file: %w; put the new one there yourself, the server reads it when it changes: %w", err, fairlead.ErrState)
+	entry := queue.AuditEntry{Who: by.Who, From: by.From, What: what, Subject: "configuration", Old: out.Old, New: out.New,
+		Note: note}
+	if err := writeFile(string(k.path), text); err != nil {
+		return nil, fmt.Errorf("nothing was changed: the server could not write its file: %w; put the new one there yourself, the server reads it when it changes: %w", err, queue.ErrState)
 	}
 	if err := k.force(ctx, next, k.over, append(differences(entry, out.Changes), entry), change); err != nil {
-		if back := writeFile(k.path, was); back != nil {
+		if back := writeFile(string(k.path), was); back != nil {
 			return nil, fmt.Errorf("%w; and the file could not be put back: %w", err, back)
 		}
 		return nil, err
@@ -285,18 +282,18 @@ func (k *Keeper) replace(ctx context.Context, by Actor, text, what, note string)
 	return out, nil
 }
 
-// mostRecorded is how many places of one change the record names.
-const mostRecorded = 200
+// maxRecorded is how many places of one change the record names.
+const maxRecorded = 200
 
 // differences are the entries of the record about the places that changed.
-func differences(of fairlead.AuditEntry, changes []api.ConfigDifference) (record []fairlead.AuditEntry) {
+func differences(of queue.AuditEntry, changes []api.ConfigDifference) (record []queue.AuditEntry) {
 	for i, c := range changes {
 		e := of
 		e.Subject, e.Old, e.New = c.Path, c.Old, c.New
-		if i == mostRecorded {
+		if i == maxRecorded {
 			e.Subject, e.Old, e.New = fmt.Sprintf("%d more places", len(changes)-i), "", ""
 		}
-		if record = append(record, e); i == mostRecorded {
+		if record = append(record, e); i == maxRecorded {
 			break
 		}
 	}

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/config"
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/settings"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/memory"
 )
 
@@ -49,7 +49,7 @@ func (s *site) open() {
 		s.t.Fatal(err)
 	}
 	s.Keeper, s.loop = k, &loop{shares: k.Config().Shares}
-	k.Bind(s.loop)
+	k.Bind(s.loop, s.loop)
 }
 
 func (s *site) write(text string) {
@@ -146,7 +146,8 @@ func TestPlanAndApply(t *testing.T) {
 		record = append(record, e.What+" "+e.Subject+" by "+e.Who+" "+e.Note)
 	}
 	note := " by ann plan " + p.ID + ": more for b"
-	want := []string{"apply configuration" + note, "apply pools.c" + note, "apply pools.b.weight" + note, "start configuration by fairlead "}
+	want := []string{"apply configuration" + note, "apply pools.c" + note, "apply pools.b.weight" + note,
+		"start configuration by fairlead "}
 	if fmt.Sprint(record) != fmt.Sprint(want) {
 		t.Errorf("record\n%v\nwant\n%v", record, want)
 	}
@@ -188,10 +189,33 @@ func TestPlanIsRefused(t *testing.T) {
 	}
 }
 
+// TestReloadOfWhatWasReplaced: what was read from the file before a rollback, and comes to its turn
+// after it, is not put into force.
+func TestReloadOfWhatWasReplaced(t *testing.T) {
+	s := newSite(t, two)
+	if _, err := s.Apply(t.Context(), ann, api.ApplyRequest{Plan: s.plan(three).ID}); err != nil {
+		t.Fatal(err)
+	}
+	read, err := config.Load(s.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Rollback(t.Context(), ann, api.RollbackRequest{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Reload(t.Context(), read); err != nil {
+		t.Error(err)
+	}
+	s.has(two, "2")
+	if got := s.versions(); got != "3 rollback ann!, 2 apply ann, 1 start file" {
+		t.Errorf("versions: %s", got)
+	}
+}
+
 // TestRollback: to the version before, forth again, to a number, and over a restart.
 func TestRollback(t *testing.T) {
 	s := newSite(t, two)
-	if _, err := s.Rollback(t.Context(), ann, api.RollbackRequest{}); !errors.Is(err, fairlead.ErrState) {
+	if _, err := s.Rollback(t.Context(), ann, api.RollbackRequest{}); !errors.Is(err, queue.ErrState) {
 		t.Errorf("without an earlier version: %v", err)
 	}
 	back := func(to int) {
@@ -220,7 +244,8 @@ func TestRollback(t *testing.T) {
 	if v, err := s.Version(5); err != nil || v.Text != four {
 		t.Errorf("version 5: %+v, %v", v, err)
 	}
-	if _, err := s.Rollback(t.Context(), ann, api.RollbackRequest{To: 99}); !errors.Is(err, fairlead.ErrNotFound) || !strings.Contains(err.Error(), "1 to 6") {
+	if _, err := s.Rollback(t.Context(), ann, api.RollbackRequest{To: 99}); !errors.Is(err, queue.ErrNotFound) ||
+		!strings.Contains(err.Error(), "1 to 6") {
 		t.Errorf("to a version that never was: %v", err)
 	}
 }
@@ -251,7 +276,8 @@ func TestEditsAreNotLost(t *testing.T) {
 	if v, err := s.Version(3); err != nil || !strings.Contains(v.Text, "many") {
 		t.Errorf("the edit: %+v, %v", v, err)
 	}
-	if _, err := s.Rollback(t.Context(), ann, api.RollbackRequest{To: 3}); !errors.Is(err, fairlead.ErrInvalid) || !strings.Contains(err.Error(), "weight must be a number") {
+	if _, err := s.Rollback(t.Context(), ann, api.RollbackRequest{To: 3}); !errors.Is(err, queue.ErrInvalid) ||
+		!strings.Contains(err.Error(), "weight must be a number") {
 		t.Errorf("back to a broken file: %v", err)
 	}
 }
@@ -272,7 +298,8 @@ func TestSettingsStayOverPlans(t *testing.T) {
 	if v, _ := s.Value("pools.b.weight"); v.Value != "9" {
 		t.Errorf("the setting is %s", v.Value)
 	}
-	if _, err := s.Plan(t.Context(), api.ConfigPlanRequest{ConfigFile: api.ConfigFile{Text: four}}); !errors.Is(err, fairlead.ErrInvalid) && err != nil {
+	if _, err := s.Plan(t.Context(), api.ConfigPlanRequest{ConfigFile: api.ConfigFile{Text: four}}); !errors.Is(err,
+		queue.ErrInvalid) && err != nil {
 		t.Errorf("a file without the pool: %v", err)
 	}
 }
@@ -291,7 +318,8 @@ func TestNothingIsHalfDone(t *testing.T) {
 		t.Fatal(err)
 	}
 	p = s.plan(three)
-	if _, err := s.Apply(t.Context(), ann, api.ApplyRequest{Plan: p.ID}); !errors.Is(err, fairlead.ErrState) || !strings.Contains(err.Error(), "nothing was changed") {
+	if _, err := s.Apply(t.Context(), ann, api.ApplyRequest{Plan: p.ID}); !errors.Is(err, queue.ErrState) ||
+		!strings.Contains(err.Error(), "nothing was changed") {
 		t.Errorf("without the file: %v", err)
 	}
 	if got := s.versions(); got != "1 start file!" {
@@ -305,12 +333,13 @@ func TestWithoutFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k.Bind(&loop{shares: k.Config().Shares})
+	l := &loop{shares: k.Config().Shares}
+	k.Bind(l, l)
 	p, err := k.Plan(t.Context(), api.ConfigPlanRequest{ConfigFile: api.ConfigFile{Text: two}})
 	if err != nil || p.ID != "" || len(p.Changes) == 0 {
 		t.Errorf("%+v, %v", p, err)
 	}
-	if _, err := k.Rollback(t.Context(), ann, api.RollbackRequest{}); !errors.Is(err, fairlead.ErrState) {
+	if _, err := k.Rollback(t.Context(), ann, api.RollbackRequest{}); !errors.Is(err, queue.ErrState) {
 		t.Errorf("rollback: %v", err)
 	}
 	if v := k.Versions(); len(v.Entries) != 0 {

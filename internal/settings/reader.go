@@ -5,7 +5,6 @@ import (
 	"sync"
 
 	"github.com/fairlead/fairlead/config"
-	"github.com/fairlead/fairlead/internal/api"
 )
 
 // reader reads configurations, and knows the last few again: an editor checks a text, compares it and
@@ -15,7 +14,7 @@ type reader struct {
 	last []readText // the latest first
 }
 
-// readText is a text that was read. Nobody changes what was read.
+// readText is a text that was read. Nobody changes it.
 type readText struct {
 	name, text string
 	config     *config.Config
@@ -45,9 +44,4 @@ func (r *reader) known(name, text string) *config.Config {
 		return nil
 	}
 	return r.last[i].config
-}
-
-// Read reads a configuration, which nobody is to change. Its errors are those of [config.Parse].
-func (k *Keeper) Read(f api.ConfigFile) (*config.Config, error) {
-	return k.reader.parse(f.Name, f.Text)
 }

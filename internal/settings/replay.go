@@ -7,16 +7,17 @@ import (
 	"slices"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/config"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/engine"
 	"github.com/fairlead/fairlead/internal/sim/history"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // remembering is a loop that knows its past.
 type remembering interface {
-	Client() *fairlead.Client
-	Capacity() (capacity, free fairlead.Amounts, unit string)
+	Client() *engine.Client
+	Capacity() (capacity, free queue.Amounts, unit string)
 }
 
 // replay lets the past happen again under two configurations. Nothing is held meanwhile: it
@@ -28,7 +29,8 @@ func replay(ctx context.Context, l Loop, old, next *config.Config, seconds float
 	}
 	capacity, _, unit := r.Capacity()
 	now := time.Now()
-	w := history.Window{From: now.Add(-time.Duration(seconds * float64(time.Second))), To: now, Unit: unit, Units: capacity[unit]}
+	w := history.Window{From: now.Add(-time.Duration(seconds * float64(time.Second))), To: now, Unit: unit,
+		Units: capacity[unit]}
 	past, err := history.Read(ctx, r.Client(), w)
 	if err != nil || len(past.Jobs) == 0 || w.Units < 1 {
 		return nil, err
@@ -42,7 +44,8 @@ func replay(ctx context.Context, l Loop, old, next *config.Config, seconds float
 		return nil, fmt.Errorf("replay the past under the new configuration: %w", err)
 	}
 	out := &api.PlanReplay{
-		Seconds: seconds, Tasks: len(past.Jobs), Units: past.Procs, Unit: unit, Guessed: past.Guessed, LeftOut: past.TooWide + past.Unknown, Cut: past.Cut,
+		Seconds: past.Window.To.Sub(past.Window.From).Seconds(), Tasks: len(past.Jobs), Units: past.Procs,
+		Unit: unit, Guessed: past.Guessed, LeftOut: past.TooWide + past.Unknown, Cut: past.Cut,
 		NeverBefore: before.Never, NeverAfter: after.Never,
 		UtilisationBefore: before.Utilisation, UtilisationAfter: after.Utilisation, JainBefore: before.Jain, JainAfter: after.Jain,
 	}

@@ -7,20 +7,22 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/allocation"
 	"github.com/fairlead/fairlead/config"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/forecast"
 	"github.com/fairlead/fairlead/internal/settings"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/memory"
 )
 
 // loop takes every configuration, unless it is told to refuse.
 type loop struct {
-	shares fairlead.Shares
+	shares allocation.Config
 	refuse error
 }
 
-func (l *loop) Configure(_ context.Context, s fairlead.Shares) error {
+func (l *loop) Configure(_ context.Context, s allocation.Config) error {
 	if l.refuse != nil {
 		return l.refuse
 	}
@@ -28,11 +30,13 @@ func (l *loop) Configure(_ context.Context, s fairlead.Shares) error {
 	return nil
 }
 
-func (l *loop) Foresee(_ context.Context, s fairlead.Shares) (*fairlead.Foresight, error) {
+func (l *loop) Forecast(_ context.Context, s allocation.Config) (*forecast.Forecast, error) {
 	if l.refuse != nil {
 		return nil, l.refuse
 	}
-	return &fairlead.Foresight{Pools: []fairlead.PoolForesight{{Starts: 3}}, Before: []string{"c1"}, After: []string{"c0"}}, nil
+	return &forecast.Forecast{Pools: []forecast.PoolForecast{{Starts: 3}}, Before: []string{"c1"},
+			After: []string{"c0"}},
+		nil
 }
 
 const classes = `pools:
@@ -51,7 +55,7 @@ func open(t *testing.T, store settings.Store, text string) (*settings.Keeper, *l
 		t.Fatal(err)
 	}
 	l := &loop{shares: k.Config().Shares}
-	k.Bind(l)
+	k.Bind(l, l)
 	return k, l
 }
 
@@ -99,7 +103,8 @@ func TestParameters(t *testing.T) {
 	apply(settings.SetDuration(k.Parameters(), api.RebalanceDuration{Seconds: 240}))
 	for range 2 {
 		p := k.Parameters()
-		if !reflect.DeepEqual(p.Load, load) || !reflect.DeepEqual(p.Requestors, rules) || p.Threshold.Percent != 20 || p.Duration.Seconds != 240 {
+		if !reflect.DeepEqual(p.Load, load) || !reflect.DeepEqual(p.Requestors, rules) || p.Threshold.Percent != 20 ||
+			p.Duration.Seconds != 240 {
 			t.Errorf("parameters %+v", p)
 		}
 		if got := l.shares.Sched.Root.Find("c2"); got == nil || got.Weight != 10 {
@@ -107,7 +112,8 @@ func TestParameters(t *testing.T) {
 		}
 		k, l = open(t, store, classes)
 	}
-	if _, err := settings.SetLoad(k.Parameters(), api.ClassLoad{Percents: map[string]float64{"c0": 100}}); !errors.Is(err, fairlead.ErrInvalid) || !strings.Contains(err.Error(), "c1 is missing") {
+	if _, err := settings.SetLoad(k.Parameters(), api.ClassLoad{Percents: map[string]float64{"c0": 100}}); !errors.Is(err,
+		queue.ErrInvalid) || !strings.Contains(err.Error(), "c1 is missing") {
 		t.Errorf("a class is left out: %v", err)
 	}
 	apply(settings.SetThreshold(k.Parameters(), api.RebalanceThreshold{}))
@@ -128,7 +134,7 @@ func TestAllOrNothing(t *testing.T) {
 	store := memory.New("cpu")
 	k, l := open(t, store, classes)
 	hash := k.Config().Shares.Hash
-	if _, err := set(t, k, "half_life=1d", "pools.c0.load=-3"); !errors.Is(err, fairlead.ErrInvalid) {
+	if _, err := set(t, k, "half_life=1d", "pools.c0.load=-3"); !errors.Is(err, queue.ErrInvalid) {
 		t.Errorf("a wrong one: %v", err)
 	}
 	l.refuse = errors.New("too many priorities")
@@ -139,7 +145,7 @@ func TestAllOrNothing(t *testing.T) {
 	full := &fullStore{Store: store}
 	k2, l2 := open(t, full, classes)
 	full.full = true
-	if _, err := set(t, k2, "half_life=1d"); !errors.Is(err, fairlead.ErrFull) || l2.shares.Hash != hash {
+	if _, err := set(t, k2, "half_life=1d"); !errors.Is(err, queue.ErrFull) || l2.shares.Hash != hash {
 		t.Errorf("not durable: %v, in force %s, before %s", err, l2.shares.Hash, hash)
 	}
 	if k.Config().Shares.Hash != hash || k2.Config().Shares.Hash != hash || len(k.Status().Settings) != 0 {
@@ -160,9 +166,9 @@ type fullStore struct {
 	full bool
 }
 
-func (s *fullStore) Audit(ctx context.Context, entries []fairlead.AuditEntry, settings map[string]string) error {
+func (s *fullStore) Audit(ctx context.Context, entries []queue.AuditEntry, settings map[string]string) error {
 	if s.full {
-		return fairlead.ErrFull
+		return queue.ErrFull
 	}
 	return s.Store.Audit(ctx, entries, settings)
 }
@@ -175,17 +181,20 @@ func TestReloads(t *testing.T) {
 	if _, err := set(t, k, "pools.c0.load=40%", "pools.c1.load=60%"); err != nil {
 		t.Fatal(err)
 	}
-	if err := k.Reload(t.Context(), parse(t, "half_life: 1d\n"+classes)); err != nil || l.shares.Sched.Root.Find("c0").Weight != 40 || l.shares.Sched.HalfLife.Hours() != 24 {
+	if err := k.Reload(t.Context(), parse(t, "half_life: 1d\n"+classes)); err != nil ||
+		l.shares.Sched.Root.Find("c0").Weight != 40 || l.shares.Sched.HalfLife.Hours() != 24 {
 		t.Errorf("a new file: %v, %+v", err, l.shares.Sched)
 	}
 	hash := l.shares.Hash
-	if err := k.Reload(t.Context(), parse(t, "pools: {c0: {share: 10%}, c2: {share: 90%}}")); err == nil || l.shares.Hash != hash || k.Status().Problem == "" {
+	if err := k.Reload(t.Context(), parse(t, "pools: {c0: {share: 10%}, c2: {share: 90%}}")); err == nil ||
+		l.shares.Hash != hash || k.Status().Problem == "" {
 		t.Errorf("one that they do not fit: %v", err)
 	}
 	if err := k.Broken(t.Context(), errors.New("line 3")); err != nil || k.Status().Problem != "line 3" {
 		t.Error(err, k.Status().Problem)
 	}
-	if _, err := k.Unset(t.Context(), ann, api.UnsetRequest{All: true}); err != nil || l.shares.Sched.Root.Find("c2") == nil || k.Status().Problem != "" {
+	if _, err := k.Unset(t.Context(), ann, api.UnsetRequest{All: true}); err != nil ||
+		l.shares.Sched.Root.Find("c2") == nil || k.Status().Problem != "" {
 		t.Errorf("given back: %v, %+v", err, k.Status())
 	}
 	h, err := k.History(t.Context(), 0)
@@ -201,11 +210,13 @@ func TestReloads(t *testing.T) {
 		}
 		got = append(got, text)
 	}
-	want := []string{"fairlead start", "ann set", "ann set", "file reload", "file reload refused", "file reload refused", "ann unset", "ann unset"}
+	want := []string{"fairlead start", "ann set", "ann set", "file reload", "file reload refused", "file reload refused",
+		"ann unset", "ann unset"}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("record %q\nwant   %q", got, want)
 	}
-	if e := h.Entries[len(h.Entries)-2]; e.Subject != "pools.c0.load" || e.Old != "30%" || e.New != "40%" || e.From != "socket" {
+	if e := h.Entries[len(h.Entries)-2]; e.Subject != "pools.c0.load" || e.Old != "30%" || e.New != "40%" ||
+		e.From != "socket" {
 		t.Errorf("entry %+v", e)
 	}
 }
@@ -220,7 +231,8 @@ func TestAside(t *testing.T) {
 	}
 	file := "pools: {c0: {share: 10%}, c1: {share: 90%}}"
 	k, l := open(t, store, file)
-	if st := k.Status(); !st.Aside || len(st.Settings) != 3 || st.Problem == "" || l.shares.Sched.Root.Find("c0").Weight != 10 {
+	if st := k.Status(); !st.Aside || len(st.Settings) != 3 || st.Problem == "" ||
+		l.shares.Sched.Root.Find("c0").Weight != 10 {
 		t.Fatalf("status %+v", st)
 	}
 	for i, path := range []string{"pools.c0.load", "pools.c1.load"} {

@@ -2,7 +2,6 @@ package settings
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -10,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // Versions of the file are kept under keys of their own, so that keeping one more writes
@@ -38,7 +37,10 @@ type fileVersion struct {
 // unsaved is what became of a version that was never in force.
 const unsaved = "unsaved"
 
-func loadVersions(settings map[string]string) (all []fileVersion, err error) {
+// versions are the kept versions, oldest first.
+type versions []fileVersion
+
+func loadVersions(settings map[string]string) (all versions, err error) {
 	for _, key := range slices.Sorted(maps.Keys(settings)) {
 		if !strings.HasPrefix(key, fileSetting) {
 			continue
@@ -55,8 +57,8 @@ func loadVersions(settings map[string]string) (all []fileVersion, err error) {
 
 // adding are the versions with others added, as far as they are kept, and the settings to
 // be changed for it. The newest that was in force stays.
-func (k *Keeper) adding(more ...fileVersion) (all []fileVersion, change map[string]string, err error) {
-	all, change = slices.Clone(k.versions), map[string]string{}
+func (vs versions) adding(more ...fileVersion) (all versions, change map[string]string, err error) {
+	all, change = slices.Clone(vs), map[string]string{}
 	for _, v := range more {
 		if n := len(all); n > 0 && all[n-1].Text == v.Text && all[n-1].What != unsaved && v.What != unsaved {
 			continue // it is in force already
@@ -72,7 +74,7 @@ func (k *Keeper) adding(more ...fileVersion) (all []fileVersion, change map[stri
 		}
 		all, change[versionKey(v)] = append(all, v), string(text)
 	}
-	if i := newest(all); i >= 0 && len(more) > 0 && more[len(more)-1].What != unsaved {
+	if i := all.newest(); i >= 0 && len(more) > 0 && more[len(more)-1].What != unsaved {
 		change[inForce] = fmt.Sprint(all[i].Number)
 	}
 	size := 0
@@ -90,71 +92,43 @@ func (k *Keeper) adding(more ...fileVersion) (all []fileVersion, change map[stri
 // versionKey sorts as the numbers do.
 func versionKey(v fileVersion) string { return fmt.Sprintf("%s%08d", fileSetting, v.Number) }
 
-// Versions returns the versions of the file that are kept, newest first.
-func (k *Keeper) Versions() api.ConfigVersions {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	out := api.ConfigVersions{Version: api.Version, Entries: []api.ConfigVersion{}}
-	for i := range k.versions {
-		out.Entries = append(out.Entries, k.shown(i))
+// numbered is the place of the version with a number.
+func (vs versions) numbered(number int) (i int, err error) {
+	i, found := slices.BinarySearchFunc(vs, number, func(v fileVersion, n int) int { return cmp.Compare(v.Number, n) })
+	switch {
+	case found:
+		return i, nil
+	case len(vs) == 0:
+		return 0, &queue.Missing{Msg: "no version of the file is kept: the server runs without one"}
 	}
-	slices.Reverse(out.Entries)
-	return out
+	return 0, &queue.Missing{Msg: fmt.Sprintf("version %d of the file is not kept; those that are: %d to %d, see fairlead config history --versions",
+		number, vs[0].Number, vs[len(vs)-1].Number)}
 }
 
-func (k *Keeper) shown(i int) api.ConfigVersion {
-	v := &k.versions[i]
-	return api.ConfigVersion{Number: v.Number, At: v.At, Who: v.Who, What: v.What, Hash: v.Hash, InForce: i == k.inForce()}
+// shown is the version at a place, without its text; file is the text in force.
+func (vs versions) shown(i int, file string) api.ConfigVersion {
+	v := &vs[i]
+	return api.ConfigVersion{
+		Number: v.Number, At: v.At, Who: v.Who, What: v.What, Hash: v.Hash, InForce: i == vs.inForce(file),
+	}
 }
 
-// inForce is the place of the version in force, or -1.
-func (k *Keeper) inForce() int {
-	for i := len(k.versions) - 1; i >= 0; i-- {
-		if v := &k.versions[i]; v.What != unsaved && v.Text == k.file.Text() {
+// inForce is the place of the version in force, whose text is that of file, or -1.
+func (vs versions) inForce(file string) int {
+	for i := len(vs) - 1; i >= 0; i-- {
+		if v := &vs[i]; v.What != unsaved && v.Text == file {
 			return i
 		}
 	}
 	return -1
 }
 
-// Version returns one version with its text.
-func (k *Keeper) Version(number int) (api.ConfigVersion, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	i, err := k.numbered(number)
-	if err != nil {
-		return api.ConfigVersion{}, err
+// newest is the place of the version that took force last, or -1.
+func (vs versions) newest() int {
+	for i := len(vs) - 1; i >= 0; i-- {
+		if vs[i].What != unsaved {
+			return i
+		}
 	}
-	v := k.shown(i)
-	v.Text = k.versions[i].Text
-	return v, nil
-}
-
-func (k *Keeper) numbered(number int) (i int, err error) {
-	i, found := slices.BinarySearchFunc(k.versions, number, func(v fileVersion, n int) int { return cmp.Compare(v.Number, n) })
-	switch {
-	case found:
-		return i, nil
-	case len(k.versions) == 0:
-		return 0, &fairlead.Missing{Msg: "no version of the file is kept: the server runs without one"}
-	}
-	return 0, &fairlead.Missing{Msg: fmt.Sprintf("version %d of the file is not kept; those that are: %d to %d, see fairlead config history --versions",
-		number, k.versions[0].Number, k.versions[len(k.versions)-1].Number)}
-}
-
-// keep notes versions that took force by themselves: at the start, or as the file changed.
-func (k *Keeper) keep(ctx context.Context, more []fileVersion, record []fairlead.AuditEntry, settings map[string]string) error {
-	all, change, err := k.adding(more...)
-	if err != nil {
-		return err
-	}
-	maps.Copy(change, settings)
-	if len(record) == 0 && len(change) == 0 {
-		return nil
-	}
-	if err := k.store.Audit(ctx, record, change); err != nil {
-		return err
-	}
-	k.versions = all
-	return nil
+	return -1
 }

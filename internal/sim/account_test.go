@@ -1,6 +1,7 @@
 package sim_test
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -35,7 +36,8 @@ type party struct {
 
 func newSlow(r *sim.Result, root *share.Pool) *slow {
 	n := len(r.Workload.Users)
-	s := &slow{r: r, root: root, due: make([]float64, n), had: make([]float64, n), share: make([]float64, n), wanted: make([]float64, n), configured: map[string]bool{}}
+	s := &slow{r: r, root: root, due: make([]float64, n), had: make([]float64, n), share: make([]float64, n),
+		wanted: make([]float64, n), configured: map[string]bool{}}
 	for path := range root.All() {
 		s.configured[path] = true
 	}
@@ -48,6 +50,8 @@ func newSlow(r *sim.Result, root *share.Pool) *slow {
 func (s *slow) second(now int64) {
 	w := s.r.Workload
 	demand := map[[2]int32]float64{}
+	widths := map[[2]int32][]int{}
+	var all []int
 	users := make([]float64, len(w.Users))
 	busy, fitting := 0.0, 0.0
 	var waiting []float64
@@ -55,7 +59,11 @@ func (s *slow) second(now int64) {
 		if now < j.Submit || now >= s.r.End(i) {
 			continue
 		}
-		demand[[2]int32{j.Pool, j.User}] += float64(j.Procs)
+		if room := s.room(w.Pools[j.Pool]); int(j.Procs) <= room {
+			at := [2]int32{j.Pool, j.User}
+			widths[at], all = append(widths[at], int(j.Procs)), append(all, int(j.Procs))
+			demand[at] = float64(mostOf(widths[at], room))
+		}
 		users[j.User] += float64(j.Procs)
 		if now < s.r.Schedule.Start[i] {
 			waiting = append(waiting, float64(j.Procs))
@@ -78,7 +86,37 @@ func (s *slow) second(now int64) {
 		}
 	}
 	top := s.party("", demand)
-	s.pour(top, math.Min(float64(w.Procs), top.Demand), 1)
+	s.pour(top, math.Min(float64(mostOf(all, w.Procs)), top.Demand), 1)
+}
+
+// room is what a pool can have at most.
+func (s *slow) room(path string) int {
+	room := s.r.Workload.Procs
+	for ; path != ""; path, _ = share.Cut(path) {
+		if c := s.root.Find(path); c != nil {
+			if most, ok := c.Max["cpu"]; ok {
+				room = min(room, int(most))
+			}
+		}
+	}
+	return room
+}
+
+// mostOf is the largest sum of some of the widths that fits.
+func mostOf(widths []int, room int) int {
+	sums := map[int]bool{0: true}
+	for _, width := range widths {
+		for _, sum := range slices.Collect(maps.Keys(sums)) {
+			sums[sum+width] = sums[sum+width] || sum+width <= room
+		}
+	}
+	most := 0
+	for sum, fits := range sums {
+		if fits {
+			most = max(most, sum)
+		}
+	}
+	return most
 }
 
 // party is what is in and below a pool.
@@ -185,7 +223,8 @@ func checkSeries(t *rapid.T, r *sim.Result, s *slow) {
 	for _, p := range x.Pools {
 		used, owed = used+sum(p.Used), owed+sum(p.Due)
 	}
-	if !near(sum(x.Utilisation)*machine, had) || !near(used*machine, had) || !near(owed*machine, due) || !near(sum(x.Queue), s.queue) {
+	if !near(sum(x.Utilisation)*machine, had) || !near(used*machine, had) || !near(owed*machine, due) ||
+		!near(sum(x.Queue), s.queue) {
 		t.Fatalf("series %+v; had %v, due %v, queue %v", x, had, due, s.queue)
 	}
 	if len(x.Queue) > sim.MaxPoints {

@@ -12,7 +12,7 @@ import (
 // Comparison is what came of one trace under several policies.
 type Comparison struct {
 	Trace  string
-	Report swf.Report // of what was left out or changed
+	Report swf.Report // of jobs that were left out or changed
 	Runs   []Compared
 }
 
@@ -30,15 +30,16 @@ func (c *Comparison) WriteCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	out.Write([]string{
 		"run", "policy", "backfill", "config", "jobs", "unstarted", "makespan", "utilisation", "mean_wait", "p50_wait", "p95_wait",
-		"mean_bounded_slowdown", "p95_bounded_slowdown", "jain", "worst_user", "worst_lag_proc_seconds", "waited_over_a_day",
-		"idle_while_demand_proc_seconds", "stopped",
+		"mean_bounded_slowdown", "p95_bounded_slowdown", "served", "served_p10", "jain", "mean_fair_delay", "mean_late",
+		"waited_over_a_day", "idle_while_demand_proc_seconds", "stopped", "mean_wait_wide", "longest_wait",
 	})
 	for _, r := range c.Runs {
 		m := &r.Metrics
 		row := []string{r.Name, r.Policy, r.Backfill, r.Config}
 		for _, v := range []any{
-			m.Jobs, m.Unstarted, m.Makespan, m.Utilisation, m.MeanWait, m.P50Wait, m.P95Wait, m.MeanSlowdown, m.P95Slowdown, m.Jain,
-			m.Worst, m.WorstLag, m.OverDay, m.IdleWanted, m.Stopped,
+			m.Jobs, m.Unstarted, m.Makespan, m.Utilisation, m.MeanWait, m.P50Wait, m.P95Wait, m.MeanSlowdown, m.P95Slowdown,
+			m.Served, m.ServedTenth, m.Jain, m.FairDelay, m.Late, m.OverDay, m.IdleWanted, m.Stopped,
+			m.WideWait, m.LongestWait,
 		} {
 			if f, ok := v.(float64); ok {
 				v = strconv.FormatFloat(f, 'f', 6, 64)

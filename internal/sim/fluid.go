@@ -9,10 +9,10 @@ import (
 )
 
 // fluid is the ideal scheduler that divides the machine infinitely finely: the tree of
-// pools, of which it looks only at those that want something. It divides as
-// [sched.Scheduler.Entitlements] does, which looks at all pools.
+// pools. It looks only at the pools with a demand. It divides as
+// [sched.View.Entitlements] does, which looks at all pools.
 type fluid struct {
-	capacity float64
+	capacity float64 // the processors to be divided: the part of the demand that can be in use
 	nodes    []fluidNode
 	leaf     []int32 // node by claim
 	limited  bool    // some pool has a minimum or a maximum
@@ -31,7 +31,7 @@ type fluidNode struct {
 	bounds share.Claim // what it is sure of and can use, in a tree with limits
 
 	kids   []fluidKid // that want something
-	level  float64    // by which they were last divided
+	level  float64    // of the last division
 	counts float64    // weights of the children that count for shares
 	rise   float64    // integral of what one of weight 1 has as its share
 
@@ -57,10 +57,11 @@ func newFluid(w *Workload, cfg sched.Config, claims []claim) (*fluid, error) {
 	}
 	f := &fluid{capacity: float64(w.Procs), leaf: make([]int32, len(claims))}
 	unit := core.Cluster().Unit()
-	for i := range core.Pools() {
+	for i := range core.Read().Pools() {
 		id := sched.PoolID(i)
-		n := fluidNode{parent: int32(core.Parent(id)), claim: -1, place: -1, weight: core.View(id).Weight, max: math.Inf(1), fixed: core.Configured(id)}
-		if l, ok := core.Limits(id); ok {
+		n := fluidNode{parent: int32(core.Read().Parent(id)), claim: -1, place: -1, weight: core.View(id).Weight,
+			max: math.Inf(1), fixed: core.Read().Configured(id)}
+		if l, ok := core.Read().Limits(id); ok {
 			n.min = float64(l.Min[unit])
 			if most, ok := l.Max[unit]; ok {
 				n.max = float64(most)
@@ -81,7 +82,7 @@ func newFluid(w *Workload, cfg sched.Config, claims []claim) (*fluid, error) {
 	}
 	for i, c := range claims {
 		id := int32(pools[c.pool])
-		if users[c.pool] > 1 || len(core.Children(sched.PoolID(id))) > 0 {
+		if users[c.pool] > 1 || len(core.Read().Children(sched.PoolID(id))) > 0 {
 			f.nodes = append(f.nodes, fluidNode{parent: id, place: -1, weight: 1, max: math.Inf(1)})
 			id = int32(len(f.nodes) - 1)
 		}
@@ -91,7 +92,7 @@ func newFluid(w *Workload, cfg sched.Config, claims []claim) (*fluid, error) {
 	return f, nil
 }
 
-// want says how many processors a claim wants, in what runs and what waits.
+// want sets how many processors a claim can use, with its running and waiting jobs.
 func (f *fluid) want(claim int32, procs float64) {
 	more := procs - f.nodes[f.leaf[claim]].want
 	for id := f.leaf[claim]; id >= 0; id = f.nodes[id].parent {
@@ -106,7 +107,7 @@ func (f *fluid) want(claim int32, procs float64) {
 	}
 }
 
-// turn lets a node in among those that want something, or out.
+// turn lets a node in among the nodes with a demand, or out.
 func (f *fluid) turn(id int32) {
 	n := &f.nodes[id]
 	p := &f.nodes[n.parent]
@@ -129,7 +130,7 @@ func (f *fluid) turn(id int32) {
 	}
 }
 
-// fits reports whether everybody can have what is wanted.
+// fits reports whether everybody can have the whole demand.
 func (f *fluid) fits() bool { return !f.limited && f.nodes[0].want <= f.capacity }
 
 // divide writes what each claim that wants something is due.
@@ -209,18 +210,18 @@ func (n *fluidNode) weighted() bool {
 	return true
 }
 
-// levelFor is the level L at which min(want, weight x L) add up to what is due: that of
-// [share.Divide], for claims that have a weight and no limits. What is filled grows with
-// the level along straight lines that become flatter, so that going along the line on
-// which one stands ends, after a few steps, on the right one (Newton). It begins where the
-// last division was, which is near.
+// levelFor is the level L at which min(want, weight x L) add up to due: the level of
+// [share.Divide], for claims that have a weight and no limits. The sum grows with
+// the level along straight lines that become flatter, so that steps along the present
+// line end, after a few of them, on the right line (Newton). It begins with the level of the
+// last division, which is near.
 func (n *fluidNode) levelFor(due float64) float64 {
 	if due >= n.want {
 		return math.Inf(1)
 	}
 	level := n.level
 	for range len(n.kids) + 2 {
-		full, weights := 0.0, 0.0 // of those that have what they want; of the others
+		full, weights := 0.0, 0.0 // of the filled children; of the others
 		for i := range n.kids {
 			if kid := &n.kids[i]; kid.want <= kid.weight*level {
 				full += kid.want
@@ -242,7 +243,7 @@ func (n *fluidNode) levelFor(due float64) float64 {
 	return level
 }
 
-// elapse adds up the shares that were in force for so many seconds. As in the live
+// elapse adds up the shares that were in force for some seconds. As in the live
 // system, a configured pool counts among its siblings also when it wants nothing.
 func (f *fluid) elapse(seconds float64) {
 	if seconds > 0 {
@@ -274,4 +275,25 @@ func (f *fluid) shareOf(claim int) float64 {
 		return n.share + n.weight*(f.nodes[n.parent].rise-n.mark)
 	}
 	return n.share
+}
+
+// roomOf is how many processors a claim can have at most: the machine, or the least of the
+// maxima of its pools.
+func (f *fluid) roomOf(claim int32) int64 {
+	room := f.capacity
+	for id := f.leaf[claim]; id >= 0; id = f.nodes[id].parent {
+		room = math.Min(room, f.nodes[id].max)
+	}
+	return int64(room)
+}
+
+// claim is a user in a pool.
+type claim struct {
+	user, pool int32
+	wants      int64         // processors of running and waiting jobs
+	packing    share.Packing // of the same
+	room       int64         // see [fluid.roomOf]
+	has        int64         // of running jobs
+	more       int64         // that it wants since the last settlement
+	dirty      bool
 }

@@ -64,7 +64,8 @@ func TestGold(t *testing.T) {
 				t.Fatal(err)
 			}
 			m := r.Metrics
-			figures := fmt.Sprintf("%d %s %.3f %.4f", m.Makespan, strings.TrimPrefix(fmt.Sprintf("%.6f", m.Utilisation), "0"), m.MeanWait, m.MeanSlowdown)
+			figures := fmt.Sprintf("%d %s %.3f %.4f", m.Makespan, strings.TrimPrefix(fmt.Sprintf("%.6f", m.Utilisation), "0"),
+				m.MeanWait, m.MeanSlowdown)
 			if want, known := printed[name]; known && figures != want {
 				t.Errorf("got %s, want %s", figures, want)
 			}

@@ -6,13 +6,6 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// Limited counts what the time limits of pools did to a workload.
-type Limited struct {
-	Refused int `json:"above_max_time"`        // left out, as their pool allows less
-	Given   int `json:"given_default_time"`    // named no limit, and got that of their pool
-	Ended   int `json:"ended_at_default_time"` // of these, those that ran for longer
-}
-
 // Limit gives the jobs that name no time limit the default of their pool, at which they end,
 // and leaves those out that ask for more than their pool allows: what a server does when
 // they are submitted. With extend, a job that ran for longer is planned for as long as it ran.
@@ -23,7 +16,7 @@ func (w *Workload) Limit(root *share.Pool, extend bool) {
 		switch t := &times[j.Pool]; {
 		case j.NoLimit:
 			w.Limits.give(&j, t, extend)
-		case t.Most > 0 && j.Estimate > seconds(t.Most):
+		case t.Max > 0 && j.Estimate > seconds(t.Max):
 			w.Limits.Refused++
 			continue
 		}

@@ -20,7 +20,8 @@ func limited() (*sim.Workload, *share.Pool) {
 		{ID: 4, Run: 5, Estimate: 51, Pool: 1},
 		{ID: 5, Run: 5, Estimate: 50, Pool: 1},
 	}}
-	root := &share.Pool{Pools: []share.Pool{{Name: "a", Time: 100 * time.Second, Pools: []share.Pool{{Name: "short", MaxTime: 50 * time.Second}}}}}
+	root := &share.Pool{Pools: []share.Pool{{Name: "a", Time: 100 * time.Second,
+		Pools: []share.Pool{{Name: "short", MaxTime: 50 * time.Second}}}}}
 	return w, root
 }
 
@@ -39,8 +40,10 @@ func TestLimit(t *testing.T) {
 		want string
 		did  sim.Limited
 	}{
-		{"as submitted", func(w *sim.Workload, p *share.Pool) { w.Limit(p, false) }, "1 100/100, 2 40/50, 3 5/10, 5 5/50", sim.Limited{Refused: 1, Given: 2, Ended: 1}},
-		{"extended", func(w *sim.Workload, p *share.Pool) { w.Limit(p, true) }, "1 200/200, 2 40/50, 3 5/10, 5 5/50", sim.Limited{Refused: 1, Given: 2}},
+		{"as submitted", func(w *sim.Workload, p *share.Pool) { w.Limit(p, false) }, "1 100/100, 2 40/50, 3 5/10, 5 5/50",
+			sim.Limited{Refused: 1, Given: 2, Ended: 1}},
+		{"extended", func(w *sim.Workload, p *share.Pool) { w.Limit(p, true) }, "1 200/200, 2 40/50, 3 5/10, 5 5/50",
+			sim.Limited{Refused: 1, Given: 2}},
 		{"as planned", (*sim.Workload).Plan, "1 200/200, 2 40/50, 3 5/10, 4 5/51, 5 5/50", sim.Limited{Given: 2}},
 	} {
 		w, root := limited()

@@ -9,8 +9,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/allocation"
+	"github.com/fairlead/fairlead/internal/engine"
 	"github.com/fairlead/fairlead/internal/sim"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/sched"
 	"github.com/fairlead/fairlead/store/memory"
 )
@@ -38,7 +40,8 @@ func TestLiveIsTheSame(t *testing.T) {
 			})
 			t.Run(policy+"+"+placement.String()+" with maintenance", func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					compareLive(t, policy, placement, 4, []sim.Window{{From: 500_000, To: 700_000}, {From: 1_000_000, To: 1_500_000}, {From: 3_000_000, To: 3_000_500}})
+					compareLive(t, policy, placement, 4,
+						[]sim.Window{{From: 500_000, To: 700_000}, {From: 1_000_000, To: 1_500_000}, {From: 3_000_000, To: 3_000_500}})
 				})
 			})
 		}
@@ -48,17 +51,18 @@ func TestLiveIsTheSame(t *testing.T) {
 func compareLive(t *testing.T, policy string, placement sched.Placement, nodes int, windows []sim.Window) {
 	w := spread(time.Now())
 	w.Nodes = nodes
-	shares := fairlead.DefaultShares()
+	shares := allocation.Default()
 	shares.Sched.Root.Policy, shares.Sched.Placement = policy, placement
 	simulated := shares.Sched
 	simulated.HalfLife *= time.Second / tick
 	simulated.TaskSeconds *= float64(time.Second / tick)
-	r, err := sim.Run(w, sim.Options{Config: simulated, Seed: 3, Priority: shares.NormalPriority(), Bare: true, Windows: windows})
+	r, err := sim.Run(w, sim.Options{Config: simulated, Seed: 3, Priority: shares.NormalPriority(), Bare: true,
+		Windows: windows})
 	if err != nil {
 		t.Fatal(err)
 	}
 	checkApart(t, r)
-	got := live(t, w, fairlead.LoopOptions{Shares: shares, Seed: 3}, windows)
+	got := live(t, w, engine.LoopOptions{Shares: shares, Seed: 3}, windows)
 	for i, start := range r.Schedule.Start {
 		for _, x := range windows {
 			if start < x.To && r.End(i) > x.From {
@@ -74,7 +78,8 @@ func compareLive(t *testing.T, policy string, placement sched.Placement, nodes i
 // spread is a workload in which no two things happen in one second, since the live loop
 // takes what happens one by one.
 func spread(zero time.Time) *sim.Workload {
-	w := &sim.Workload{Name: "spread", Procs: 8, Zero: zero, Users: []string{"u0", "u1", "u2"}, Pools: []string{"u0", "u1", "u2"}}
+	w := &sim.Workload{Name: "spread", Procs: 8, Zero: zero, Users: []string{"u0", "u1", "u2"},
+		Pools: []string{"u0", "u1", "u2"}}
 	rng := rand.New(rand.NewPCG(5, 6))
 	submit := int64(1)
 	for i := range 90 {
@@ -82,7 +87,8 @@ func spread(zero time.Time) *sim.Workload {
 		user := int32(rng.IntN(3))
 		run := 1 + rng.Int64N(250_000)
 		w.Jobs = append(w.Jobs, sim.Job{
-			ID: int64(i + 1), Submit: submit, Run: run, Estimate: run + 1 + rng.Int64N(100_000), Procs: 1 + int32(rng.IntN(8)), User: user, Pool: user,
+			ID: int64(i + 1), Submit: submit, Run: run, Estimate: run + 1 + rng.Int64N(100_000), Procs: 1 +
+				int32(rng.IntN(8)), User: user, Pool: user,
 		})
 	}
 	return w
@@ -100,15 +106,15 @@ func checkApart(t *testing.T, r *sim.Result) {
 }
 
 // live runs the workload in the loop of a server, and returns the starts.
-func live(t *testing.T, w *sim.Workload, o fairlead.LoopOptions, windows []sim.Window) []int64 {
+func live(t *testing.T, w *sim.Workload, o engine.LoopOptions, windows []sim.Window) []int64 {
 	ctx, cancel := context.WithCancel(t.Context())
-	loop, err := fairlead.NewLoop(ctx, memory.New("cpu"), o)
+	loop, err := engine.NewLoop(ctx, memory.New("cpu"), o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	starts := make([]int64, len(w.Jobs))
 	var mu sync.Mutex
-	work := func(ctx context.Context, l *fairlead.Lease) error {
+	work := func(ctx context.Context, l *queue.Lease) error {
 		i := l.JobID - 1
 		mu.Lock()
 		starts[i] = int64(time.Since(w.Zero) / tick)
@@ -122,14 +128,15 @@ func live(t *testing.T, w *sim.Workload, o fairlead.LoopOptions, windows []sim.W
 	for i := range w.Nodes {
 		names = append(names, fmt.Sprint("n", i+1))
 		group.Go(func() {
-			loop.Work(ctx, fairlead.WorkOptions{Name: names[i], Slots: w.Procs / w.Nodes, Handlers: map[string]fairlead.Handler{"work": fairlead.HandlerFunc(work)}})
+			loop.Work(ctx, engine.WorkOptions{Name: names[i], Slots: w.Procs / w.Nodes,
+				Handlers: map[string]engine.Handler{"work": engine.HandlerFunc(work)}})
 		})
 		synctest.Wait()
 	}
 	for i, x := range windows {
 		at := func(second int64) time.Time { return w.Zero.Add(time.Duration(second) * tick) }
-		r := fairlead.Reservation{Name: fmt.Sprint("w", i), Nodes: names, From: at(x.From), Until: at(x.To), Maintenance: true}
-		if _, _, err := loop.Reserve(ctx, r, fairlead.ReserveOptions{}); err != nil {
+		r := engine.Reservation{Name: fmt.Sprint("w", i), Nodes: names, From: at(x.From), Until: at(x.To), Maintenance: true}
+		if _, _, err := loop.Overrides.Reserve(ctx, r, engine.ReserveOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -137,9 +144,9 @@ func live(t *testing.T, w *sim.Workload, o fairlead.LoopOptions, windows []sim.W
 		time.Sleep(time.Until(w.Zero.Add(time.Duration(j.Submit) * tick)))
 		size := int32(w.Procs / w.Nodes)
 		gang := (j.Procs + size - 1) / size
-		_, err := loop.Client().Submit(ctx, fairlead.Job{
+		_, err := loop.Client().Submit(ctx, queue.Job{
 			Kind: "work", User: w.Users[j.User], Name: fmt.Sprint(j.ID), Limit: time.Duration(j.Estimate) * tick,
-			Request: fairlead.Amounts{"cpu": int64((j.Procs + gang - 1) / gang)}, Gang: int(gang), Spread: gang > 1,
+			Request: queue.Amounts{"cpu": int64((j.Procs + gang - 1) / gang)}, Gang: int(gang), Spread: gang > 1,
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -23,7 +23,7 @@ type happening struct {
 }
 
 // Measured is what came of a workload that something else than the scheduler ran, by the
-// second in which each job started; all of them did. What each user was due follows from the
+// second in which each job started, or [Never]. What each user was due follows from the
 // configuration.
 func Measured(w *Workload, cfg sched.Config, start []int64) (*Result, error) {
 	r := &Result{Workload: w, Schedule: Schedule{Start: start}}
@@ -39,7 +39,10 @@ func Measured(w *Workload, cfg sched.Config, start []int64) (*Result, error) {
 		if j.Run == 0 {
 			end.what = happensEndAtOnce
 		}
-		all = append(all, happening{j.Submit, happensSubmit, int32(i)}, happening{start[i], happensStart, int32(i)}, end)
+		all = append(all, happening{j.Submit, happensSubmit, int32(i)})
+		if r.Schedule.Started(i) {
+			all = append(all, happening{start[i], happensStart, int32(i)}, end)
+		}
 	}
 	slices.SortFunc(all, func(a, b happening) int {
 		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.what, b.what), cmp.Compare(a.job, b.job))
@@ -59,7 +62,7 @@ func Measured(w *Workload, cfg sched.Config, start []int64) (*Result, error) {
 		}
 	}
 	a.close(last)
-	r.addFairness(a)
+	r.judge(a)
 	r.Series = a.series()
 	return r, nil
 }

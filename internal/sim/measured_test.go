@@ -15,7 +15,8 @@ import (
 func TestMeasuredIsRun(t *testing.T) {
 	w := &sim.Workload{Name: "made", Procs: 4, Users: []string{"ann", "bob"}, Pools: []string{"ann", "bob"}}
 	for i := range int64(200) {
-		w.Jobs = append(w.Jobs, sim.Job{ID: i + 1, Submit: i * 7, Run: i * 37 % 50, Estimate: 60, Procs: int32(1 + i%3), User: int32(i % 2), Pool: int32(i % 2)})
+		w.Jobs = append(w.Jobs, sim.Job{ID: i + 1, Submit: i * 7, Run: i * 37 % 50, Estimate: 60, Procs: int32(1 + i%3),
+			User: int32(i % 2), Pool: int32(i % 2)})
 	}
 	cfg := sched.Config{Root: share.Pool{Policy: "fair"}, NewPolicy: policy.New(policy.Options{})}
 	want, err := sim.Run(w, sim.Options{Config: cfg})

@@ -27,19 +27,20 @@ func (e *engine) join(unit string) error {
 	return nil
 }
 
-// shape is what a job of so many processors asks for.
-func (e *engine) shape(unit string, procs int64) cluster.Shape {
+// keyFor returns the scheduling key of a job that asks for a number of processors.
+func (e *engine) keyFor(unit string, procs int64) cluster.Key {
 	size := int64(e.w.Procs / max(1, e.w.Nodes))
 	nodes := (procs + size - 1) / size
 	if nodes <= 1 {
-		return e.core.Shape(cluster.Amounts{unit: procs})
+		return e.core.Key(cluster.Amounts{unit: procs})
 	}
-	return e.core.ShapeOf(sched.Request{Amounts: cluster.Amounts{unit: (procs + nodes - 1) / nodes}, Gang: int(nodes), Spread: true})
+	return e.core.KeyOf(sched.Request{Amounts: cluster.Amounts{unit: (procs + nodes - 1) / nodes}, Gang: int(nodes),
+		Spread: true})
 }
 
 // tasks is how many tasks a job has.
 func (e *engine) tasks(job int) int {
-	n, _ := e.core.Cluster().Gang(e.shapes[job])
+	n, _ := e.core.Cluster().Gang(e.keys[job])
 	return n
 }
 
@@ -49,30 +50,4 @@ func (e *engine) finish(job int32, first sched.RunID, t time.Time, learn bool) {
 	for _, run := range e.gangs.take(job) {
 		e.core.Finish(run, t, learn)
 	}
-}
-
-// gangs are the further tasks of the gangs that run, by job.
-type gangs map[int32][]sched.RunID
-
-// add notes a task that starts, and reports whether it is a further one of a gang of so many.
-func (g *gangs) add(job int32, run sched.RunID, tasks int) bool {
-	if tasks == 1 {
-		return false
-	}
-	if *g == nil {
-		*g = gangs{}
-	}
-	further, runs := (*g)[job]
-	if runs {
-		further = append(further, run)
-	}
-	(*g)[job] = further
-	return runs
-}
-
-// take forgets a gang and returns its further tasks.
-func (g gangs) take(job int32) []sched.RunID {
-	further := g[job]
-	delete(g, job)
-	return further
 }

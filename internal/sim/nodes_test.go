@@ -13,7 +13,8 @@ import (
 func onNodes(t *testing.T, placement sched.Placement, nodes, procs int, jobs []Job) *Result {
 	t.Helper()
 	w := &Workload{Name: "nodes", Procs: procs, Nodes: nodes, Jobs: jobs, Users: []string{"u"}, Pools: []string{"u"}}
-	cfg := sched.Config{Root: share.Pool{Policy: "fifo"}, NewPolicy: policy.New(policy.Options{}), Placement: placement, Priorities: sched.DefaultPriorities()}
+	cfg := sched.Config{Root: share.Pool{Policy: "fifo"}, NewPolicy: policy.New(policy.Options{}), Placement: placement,
+		Priorities: sched.DefaultPriorities()}
 	r, err := Run(w, Options{Config: cfg})
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +49,8 @@ func TestNodesAreNeverOverfull(t *testing.T) {
 	var jobs []Job
 	for i := range 300 {
 		run := 1 + rng.Int64N(50)
-		jobs = append(jobs, Job{ID: int64(i + 1), Submit: int64(i), Run: run, Estimate: run + rng.Int64N(50), Procs: 1 + rng.Int32N(16)})
+		jobs = append(jobs, Job{ID: int64(i + 1), Submit: int64(i), Run: run, Estimate: run + rng.Int64N(50),
+			Procs: 1 + rng.Int32N(16)})
 	}
 	r := onNodes(t, sched.EASY, 4, 16, jobs)
 	for at := range int64(6000) {
@@ -79,7 +81,8 @@ func TestNodesOfOneProcessor(t *testing.T) {
 	for i := range 400 {
 		at += rng.Int64N(9)
 		run := 1 + rng.Int64N(60)
-		jobs = append(jobs, Job{ID: int64(i + 1), Submit: at, Run: run, Estimate: run + rng.Int64N(2)*rng.Int64N(100), Procs: 1 + rng.Int32N(12)})
+		jobs = append(jobs, Job{ID: int64(i + 1), Submit: at, Run: run, Estimate: run + rng.Int64N(2)*rng.Int64N(100),
+			Procs: 1 + rng.Int32N(12)})
 	}
 	for _, placement := range []sched.Placement{sched.FCFS, sched.FirstFit, sched.EASY} {
 		one, apart := onNodes(t, placement, 1, 12, jobs), onNodes(t, placement, 12, 12, jobs)

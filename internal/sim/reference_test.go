@@ -201,7 +201,8 @@ func TestAgainstThePlainSimulator(t *testing.T) {
 // there; conservative backfilling only where queues are short.
 func TestRealAgainstThePlainSimulator(t *testing.T) {
 	for name, ways := range map[string][]string{
-		"curie-30k": {"fcfs", "easy"}, "ctc-sp2": {"fcfs", "easy"}, "llnl-atlas": {"fcfs", "easy"}, "lublin-256": {"fcfs", "easy"},
+		"curie-30k": {"fcfs", "easy"}, "ctc-sp2": {"fcfs", "easy"}, "llnl-atlas": {"fcfs", "easy"}, "lublin-256": {"fcfs",
+			"easy"},
 		"nasa-ipsc": {"fcfs", "easy", "cons"}, "sdsc-sp2-5k": {"fcfs", "easy", "cons"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -10,52 +10,6 @@ import (
 	"github.com/fairlead/fairlead/sched"
 )
 
-// Options say how a workload is run.
-type Options struct {
-	Config sched.Config // Config.Placement is how jobs are fitted to the machine
-	Seed   uint64
-	// Priority is the index of the priority that all jobs have.
-	Priority int
-	// Bare leaves out the account of fairness and the series, which cost more than the
-	// schedule itself.
-	Bare bool
-	// Windows are seconds for which the machine is in maintenance.
-	Windows []Window
-	// Progress, if set, is told now and then how many jobs have ended or never will. Its
-	// error ends the simulation.
-	Progress func(jobs int) error
-}
-
-// Window is a time from one second up to another.
-type Window struct{ From, To int64 }
-
-// never is the start of a job that never started.
-const never = math.MinInt64
-
-// Schedule says when the jobs of a workload ran.
-type Schedule struct {
-	Start []int64 // by job; see Started
-	// Lost are the runs that ended early to make room for others. Their jobs waited again.
-	Lost []Segment
-}
-
-// Segment is a run of a job that did not end by itself.
-type Segment struct {
-	Job        int32
-	Start, End int64
-}
-
-// Started reports whether a job of the workload ran to its end.
-func (s *Schedule) Started(job int) bool { return s.Start[job] != never }
-
-// Result is what came of a workload.
-type Result struct {
-	Workload *Workload
-	Schedule Schedule
-	Metrics  Metrics
-	Series   Series
-}
-
 // Run runs a workload to its end.
 func Run(w *Workload, o Options) (*Result, error) {
 	e, err := newEngine(w, o)
@@ -69,37 +23,15 @@ func Run(w *Workload, o Options) (*Result, error) {
 	r.measure()
 	if e.account != nil {
 		e.account.close(e.now)
-		r.addFairness(e.account)
+		r.judge(e.account)
 		r.Series = e.account.series()
 	}
 	return r, nil
 }
 
-// engine drives the scheduler from event to event.
-type engine struct {
-	w        *Workload
-	o        Options
-	core     *sched.Scheduler
-	pools    []sched.PoolID  // by Workload.Pools; made when the first job comes, as live
-	shapes   []cluster.Shape // by job
-	schedule Schedule
-	account  *account // nil: bare
-
-	now    int64 // second
-	next   int   // job to be submitted
-	ended  int
-	wake   int64 // second at which time alone could change the answer; 0: none
-	waits  int   // jobs that wait
-	alone  int   // times since the last start that nothing but time was left
-	ends   ends
-	runs   []sched.RunID // by job, of the run that counts; of a gang that of its first task
-	gangs  gangs
-	d      sched.Decision
-	origin time.Time // of second 0
-}
-
 func newEngine(w *Workload, o Options) (*engine, error) {
-	e := &engine{w: w, o: o, origin: w.Zero, runs: make([]sched.RunID, len(w.Jobs)), shapes: make([]cluster.Shape, len(w.Jobs))}
+	e := &engine{w: w, o: o, origin: w.Zero, runs: make([]sched.RunID, len(w.Jobs)),
+		keys: make([]cluster.Key, len(w.Jobs))}
 	if len(w.Jobs) == 0 {
 		return nil, fmt.Errorf("%s: no job is left to simulate", w.Name)
 	}
@@ -116,15 +48,15 @@ func newEngine(w *Workload, o Options) (*engine, error) {
 	}
 	e.closeWindows()
 	e.pools = make([]sched.PoolID, len(w.Pools))
-	widths := map[int32]cluster.Shape{}
+	widths := map[int32]cluster.Key{}
 	for i := range w.Jobs {
 		procs := w.Jobs[i].Procs
-		shape, known := widths[procs]
+		key, known := widths[procs]
 		if !known {
-			shape = e.shape(unit, int64(procs))
-			widths[procs] = shape
+			key = e.keyFor(unit, int64(procs))
+			widths[procs] = key
 		}
-		e.shapes[i], e.schedule.Start[i] = shape, never
+		e.keys[i], e.schedule.Start[i] = key, Never
 	}
 	if !o.Bare {
 		e.account, err = newAccount(w, o.Config, e.origin)
@@ -148,14 +80,6 @@ func (e *engine) closeWindows() {
 		e.core.SetWindows(all, e.at(e.now))
 	}
 }
-
-// at is the instant of a second.
-func (e *engine) at(second int64) time.Time {
-	return e.origin.Add(time.Duration(second) * time.Second)
-}
-
-// longest bounds a simulation in seconds: the nanoseconds of what is beyond overflow.
-const longest = math.MaxInt64 / int64(time.Second)
 
 // loop goes from second to second in which something happens, until nothing is left that
 // could happen.
@@ -183,9 +107,9 @@ func (e *engine) loop() error {
 	return nil
 }
 
-// mostAlone is how often time alone is let go on when nothing runs, nothing comes and
+// maxAlone is how often time alone is let go on when nothing runs, nothing comes and
 // nothing starts: what still waits then will never start.
-const mostAlone = 1000
+const maxAlone = 1000
 
 // advance goes on to the next second in which something happens. Time alone can start
 // nothing when nothing waits.
@@ -201,7 +125,7 @@ func (e *engine) advance() bool {
 		if next == math.MaxInt64 {
 			e.alone++
 		}
-		if e.alone < mostAlone {
+		if e.alone < maxAlone {
 			next = e.wake
 		}
 	}
@@ -242,7 +166,7 @@ func (e *engine) adopt(i int) bool {
 	if e.tasks(i) > 1 {
 		return false
 	}
-	node, fits := e.core.Cluster().Place(e.shapes[i])
+	node, fits := e.core.Cluster().Place(e.keys[i])
 	if !fits {
 		return false
 	}
@@ -262,9 +186,13 @@ func (e *engine) job(i int) sched.Job {
 	if e.pools[j.Pool] == sched.Root {
 		e.pools[j.Pool] = e.core.Pool(e.w.Pools[j.Pool])
 	}
+	limit := time.Duration(max(1, j.Estimate)) * time.Second
+	if j.NoLimit {
+		limit = 0 // the core predicts how long it runs, as it does in a cluster
+	}
 	return sched.Job{
-		ID: int64(i + 1), Pool: e.pools[j.Pool], Shape: e.shapes[i], Priority: e.o.Priority, Tasks: e.tasks(i),
-		Submitted: e.at(j.Submit), Limit: time.Duration(max(1, j.Estimate)) * time.Second,
+		ID: int64(i + 1), Pool: e.pools[j.Pool], Key: e.keys[i], Priority: e.o.Priority, Tasks: e.tasks(i),
+		Submitted: e.at(j.Submit), Limit: limit, Alike: uint32(j.User) + 1,
 	}
 }
 
@@ -323,7 +251,7 @@ func (e *engine) stop(st *sched.Stop) {
 	}
 	e.finish(i, st.Run, e.at(e.now), false)
 	e.schedule.Lost = append(e.schedule.Lost, Segment{i, e.schedule.Start[i], e.now})
-	e.schedule.Start[i], e.runs[i] = never, 0
+	e.schedule.Start[i], e.runs[i] = Never, 0
 	if e.account != nil {
 		e.account.end(int(i))
 	}

@@ -6,53 +6,15 @@ import (
 	"strings"
 )
 
-// Series are what went on over time, for pictures: averages over stretches of Step
-// seconds each, of which there are at most MaxPoints.
-type Series struct {
-	From, Step  int64
-	Utilisation []float64 // of the machine
-	Queue       []float64 // jobs that waited
-	Wanted      []float64 // processors that these asked for, in machines
-	Pools       []PoolSeries
-}
-
-// PoolSeries is what the users of one of the pools at the top had, and what they were due
-// by the ideal fluid scheduler, as parts of the machine.
-type PoolSeries struct {
-	Name string
-	Used []float64
-	Due  []float64
-}
-
-// MaxPoints bounds the points of a series, and maxPools the pools, of which those with
+// MaxPoints bounds the points of a series, and maxPools the pools: the pools with the
 // most work are there, and the rest is summed up as Others.
 const (
 	MaxPoints = 1000
 	maxPools  = 12
 )
 
-// Others is the name of what is summed up.
-const Others = "others"
-
-// sampler keeps running totals at regular instants. How long a simulation will be is not
-// known before its end: when there are too many samples, every other is dropped.
-type sampler struct {
-	from, step, next int64
-	at               int64               // up to which totals are added up
-	inForce          [firstGroup]float64 // since then, per second
-	totals           []float64
-	rows             [][]float64
-	names            []string
-	group            []int32 // by claim
-}
-
-// The totals of a row: three of the whole, then two for each group.
-const (
-	busySeconds = iota
-	queueSeconds
-	wantedSeconds
-	firstGroup
-)
+// others is the name of the sum of the other pools.
+const others = "others"
 
 func (s *sampler) begin(a *account) {
 	s.from, s.at = a.at, a.at
@@ -75,7 +37,7 @@ func groups(a *account) (names []string, of []int32) {
 	}
 	slices.SortFunc(names, func(x, y string) int { return cmp.Or(cmp.Compare(work[y], work[x]), cmp.Compare(x, y)) })
 	if len(names) > maxPools {
-		names = append(names[:maxPools-1], Others)
+		names = append(names[:maxPools-1], others)
 	}
 	for _, c := range a.claims {
 		i := slices.Index(names, top(a.w.Pools[c.pool]))
@@ -112,7 +74,7 @@ func (s *sampler) until(a *account, now int64) {
 	s.add(now)
 }
 
-// add adds up to a second what was in force.
+// add adds up the values in force until a second.
 func (s *sampler) add(now int64) {
 	seconds := float64(now - s.at)
 	for i, rate := range s.inForce {
@@ -121,9 +83,10 @@ func (s *sampler) add(now int64) {
 	s.at = now
 }
 
-// note notes what is in force from now on.
+// note notes the values in force from now on.
 func (s *sampler) note(a *account) {
-	s.inForce = [firstGroup]float64{busySeconds: float64(a.running), queueSeconds: float64(a.waiting), wantedSeconds: float64(a.wanted)}
+	s.inForce = [firstGroup]float64{busySeconds: float64(a.running), queueSeconds: float64(a.waiting),
+		wantedSeconds: float64(a.wanted)}
 }
 
 // sum takes the totals of the groups from the account of fairness.

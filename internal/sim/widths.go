@@ -4,8 +4,8 @@ import (
 	"slices"
 )
 
-// widths knows how many processors the waiting jobs ask for that ask for so many or
-// fewer: a tree of partial sums (Fenwick, 1994) over the sizes that the workload has.
+// widths knows how many processors the waiting jobs up to each size ask for
+// together: a tree of partial sums (Fenwick, 1994) over the sizes that the workload has.
 type widths struct {
 	sizes []int64 // that occur, ascending
 	rank  []int32 // by job, from 1
@@ -37,7 +37,7 @@ func (x *widths) add(job int, procs int64) {
 	}
 }
 
-// upTo is the sum over the jobs of a size of at most so many processors.
+// upTo is the sum over the jobs that ask for at most procs processors.
 func (x *widths) upTo(procs int64) (sum int64) {
 	i, found := slices.BinarySearch(x.sizes, procs)
 	if found {

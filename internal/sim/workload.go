@@ -13,16 +13,16 @@ type Job struct {
 	ID       int64
 	Submit   int64
 	Run      int64
-	Estimate int64 // what a plan takes it to need
+	Estimate int64 // the time limit, which plans go by
 	Procs    int32
 	User     int32 // in Workload.Users
 	Pool     int32 // in Workload.Pools
 	Record   int32 // line of the trace, if it came from one
-	NoLimit  bool  // nobody asked for Estimate, which stands for it in plans
+	NoLimit  bool  // nobody asked for Estimate: plans go by what the core predicts
 	Running  bool  // it runs already when it is submitted, if there is room
 }
 
-// Workload is what is to be scheduled, on a machine whose processors are all alike. They
+// Workload has the jobs to be scheduled, on a machine whose processors are all alike. They
 // are on one node, or on Nodes nodes of equal size.
 type Workload struct {
 	Name  string
@@ -54,7 +54,8 @@ func FromTrace(t *swf.Trace, jobs []swf.Job, procs int, place func(share.Origin)
 		from := origin{r.User, r.Group, r.App, r.Queue}
 		at, known := placed[from]
 		if !known {
-			o := share.Origin{User: name("u", r.User), Group: name("g", r.Group), Kind: name("e", r.App), Requestor: name("q", r.Queue)}
+			o := share.Origin{User: name("u", r.User), Group: name("g", r.Group), Kind: name("e", r.App),
+				Requestor: name("q", r.Queue)}
 			path, err := place(o)
 			if err != nil {
 				return nil, fmt.Errorf("job %d of %s: %w", j.ID, o.User, err)
@@ -95,4 +96,11 @@ func (n *numbering) of(name string) int32 {
 		n.number[name] = i
 	}
 	return i
+}
+
+// Limited counts what the time limits of pools did to a workload.
+type Limited struct {
+	Refused int `json:"above_max_time"`        // left out, as their pool allows less
+	Given   int `json:"given_default_time"`    // named no limit, and got that of their pool
+	Ended   int `json:"ended_at_default_time"` // of these, the jobs that ran for longer
 }

@@ -21,19 +21,22 @@ func (s *Slurm) write() error {
 	}
 	errs = append(errs, s.key("munge/key", 1024), s.key("jwt/key", 32))
 	errs = append(errs, os.WriteFile(s.path("etc/slurmdbd.conf"), lines(s.accounting()), 0o600))
-	errs = append(errs, os.WriteFile(s.path("etc/gres.conf"), []byte("Name=gpu File=/dev/null\nName=gpu File=/dev/zero\n"), 0o644))
+	errs = append(
+		errs, os.WriteFile(s.path("etc/gres.conf"), []byte("Name=gpu File=/dev/null\nName=gpu File=/dev/zero\n"), 0o644))
 	text := lines(s.parameters())
 	for i, node := range s.Nodes() {
-		text = fmt.Appendf(text, "NodeName=%s NodeHostname=localhost NodeAddr=127.0.0.1 Port=%d CPUs=%d RealMemory=4000 Gres=gpu:2 State=UNKNOWN\n", node, s.ports[3+i], s.options.CPUs)
+		text = fmt.Appendf(text, "NodeName=%s NodeHostname=localhost NodeAddr=127.0.0.1 Port=%d CPUs=%d RealMemory=4000 "+
+			"Gres=gpu:2 State=UNKNOWN\n", node, s.ports[3+i], s.options.CPUs)
 	}
-	text = append(text, "PartitionName=batch Nodes=ALL Default=YES MaxTime=INFINITE State=UP\nPartitionName=short Nodes=ALL MaxTime=60 State=UP\n"...)
+	text = append(text, "PartitionName=batch Nodes=ALL Default=YES MaxTime=INFINITE State=UP\nPartitionName=short "+
+		"Nodes=ALL MaxTime=60 State=UP\n"...)
 	// This one takes jobs and starts none.
 	text = append(text, "PartitionName=closed Nodes=ALL MaxTime=INFINITE State=DOWN\n"...)
 	errs = append(errs, os.WriteFile(s.Conf+".new", text, 0o644), os.Rename(s.Conf+".new", s.Conf))
 	return errors.Join(errs...)
 }
 
-// key makes a secret of so many bytes.
+// key makes a secret of size bytes.
 func (s *Slurm) key(name string, size int) error {
 	if _, err := os.Stat(s.path(name)); err == nil {
 		return nil
@@ -77,19 +80,22 @@ func (s *Slurm) tokens(parameters map[string]string) {
 // cgroups, and jobs are looked at many times a second so that many short ones flow.
 func (s *Slurm) parameters() map[string]string {
 	all := map[string]string{
-		"ClusterName": cluster, "SlurmctldHost": "localhost", "SlurmctldPort": fmt.Sprint(s.ports[0]), "SlurmUser": "root", "SlurmdUser": "root",
-		"AuthType": "auth/munge", "CredType": "cred/munge", "AuthInfo": "socket=" + s.path("munge/sock"),
-		"StateSaveLocation": s.path("state"), "SlurmdSpoolDir": s.path("spool/%n"),
-		"SlurmctldPidFile": s.path("run/slurmctld.pid"), "SlurmdPidFile": s.path("run/slurmd.%n.pid"),
-		"SlurmdParameters": "config_overrides", "ReturnToService": "2", "MpiDefault": "none",
-		"ProctrackType": "proctrack/linuxproc", "TaskPlugin": "task/none", "SwitchType": "switch/none", "JobAcctGatherType": "jobacct_gather/linux",
-		"SelectType": "select/cons_tres", "SelectTypeParameters": "CR_Core", "GresTypes": "gpu", "Licenses": "matlab:5", "AccountingStorageTRES": "gres/gpu,license/matlab",
+		"ClusterName": cluster, "SlurmctldHost": "localhost", "SlurmctldPort": fmt.Sprint(s.ports[0]), "SlurmUser": "root",
+		"SlurmdUser": "root", "AuthType": "auth/munge", "CredType": "cred/munge",
+		"AuthInfo": "socket=" + s.path("munge/sock"), "StateSaveLocation": s.path("state"),
+		"SlurmdSpoolDir": s.path("spool/%n"), "SlurmctldPidFile": s.path("run/slurmctld.pid"),
+		"SlurmdPidFile": s.path("run/slurmd.%n.pid"), "SlurmdParameters": "config_overrides", "ReturnToService": "2",
+		"MpiDefault": "none", "ProctrackType": "proctrack/linuxproc", "TaskPlugin": "task/none", "SwitchType": "switch/none",
+		"JobAcctGatherType": "jobacct_gather/linux", "SelectType": "select/cons_tres", "SelectTypeParameters": "CR_Core",
+		"GresTypes": "gpu", "Licenses": "matlab:5", "AccountingStorageTRES": "gres/gpu,license/matlab",
 		"AccountingStorageType": "accounting_storage/slurmdbd", "AccountingStorageHost": "localhost",
 		// The second is where sacctmgr finds munged; it does not read AuthInfo.
 		"AccountingStoragePort": fmt.Sprint(s.ports[1]), "AccountingStoragePass": s.path("munge/sock"),
-		"SchedulerType": "sched/backfill", "PriorityType": "priority/multifactor", "PriorityWeightFairshare": "10000", "PriorityDecayHalfLife": "0",
-		"PriorityUsageResetPeriod": "NONE", "PriorityCalcPeriod": "1", "KillWait": "2", "MinJobAge": "300", "MaxJobCount": "100000",
-		"SchedulerParameters": "sched_min_interval=20000,batch_sched_delay=0,bf_interval=1,default_queue_depth=1000,sched_interval=2",
+		"SchedulerType": "sched/backfill", "PriorityType": "priority/multifactor", "PriorityWeightFairshare": "10000",
+		"PriorityDecayHalfLife": "0", "PriorityUsageResetPeriod": "NONE", "PriorityCalcPeriod": "1", "KillWait": "2",
+		"MinJobAge": "300", "MaxJobCount": "100000",
+		"SchedulerParameters": "sched_min_interval=20000,batch_sched_delay=0,bf_interval=1," +
+			"default_queue_depth=1000,sched_interval=2",
 	}
 	s.tokens(all)
 	maps.Copy(all, s.options.Conf)

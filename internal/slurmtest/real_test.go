@@ -15,7 +15,8 @@ func TestRealSlurm(t *testing.T) {
 	dir := s.Dir(t, "work")
 	s.Accounts(t, map[string][]string{"physics": {"games", "man"}})
 	submit := func(args ...string) string {
-		return strings.TrimSpace(s.Do(t, "sbatch", append([]string{"--parsable", "--uid=games", "-D", dir, "-o", "out"}, args...)...))
+		return strings.TrimSpace(
+			s.Do(t, "sbatch", append([]string{"--parsable", "--uid=games", "-D", dir, "-o", "out"}, args...)...))
 	}
 	s.Do(t, "sbatch", "--wait", "--uid=games", "-A", "physics", "-D", dir, "-o", "out", "--wrap", "id -un")
 	held := submit("--hold", "--wrap", "true")

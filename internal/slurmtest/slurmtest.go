@@ -9,58 +9,22 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/fairlead/fairlead/internal/daemon"
 )
 
-// Options are what a test chooses.
-type Options struct {
-	Nodes int // default: 2, called n1, n2, ...
-	CPUs  int // of each, whatever the machine has; default: 4
-	// Conf are parameters of slurm.conf beside those of this package, or in place of them.
-	Conf map[string]string
-	REST bool // tokens are accepted, so that [Slurm.REST] can be called
-}
-
-// Slurm is one that runs.
-type Slurm struct {
-	Conf    string // the file slurm.conf
-	dir     string
-	options Options
-	ports   []int // slurmctld, slurmdbd, slurmrestd, then the slurmd
-	runs    map[string]*daemon.Daemon
-}
-
-// The daemons, as [Slurm.Stop], [Slurm.Kill] and [Slurm.Run] call them. A slurmd has the name of
-// its node.
-const (
-	Munge      = "munged"
-	Database   = "mariadbd"
-	Accounting = "slurmdbd"
-	Controller = "slurmctld"
-	REST       = "slurmrestd"
-)
-
-// patience is how long a daemon has until it answers, on a slow machine.
-const patience = 60 * time.Second
-
 // Start starts a Slurm that ends with the test. Without root or the programs the test is
-// skipped, unless FAIRLEAD_NO_SKIP=1.
+// skipped, if it may be.
 func Start(t testing.TB, o Options) *Slurm {
 	t.Helper()
 	if why := missing(o.REST); why != "" {
-		if os.Getenv("FAIRLEAD_NO_SKIP") == "1" {
-			t.Fatal(why)
-		}
-		t.Skip(why)
+		daemon.Skip(t, why)
 	}
 	o.Nodes, o.CPUs = max(o.Nodes, 0), max(o.CPUs, 0)
 	if o.Nodes == 0 {
@@ -77,32 +41,24 @@ func Start(t testing.TB, o Options) *Slurm {
 	return s
 }
 
-// missing says what is needed and is not there.
+// missing names the needed programs that are not there.
 func missing(rest bool) string {
 	if os.Getuid() != 0 {
 		return "a Slurm of the test's own takes root"
 	}
-	need := []string{Munge, Database, Accounting, Controller, "slurmd", "mariadb-install-db", "mariadb", "sbatch", "squeue", "sacctmgr"}
+	need := []string{
+		Munge, Database, Accounting, Controller, "slurmd", "mariadb-install-db", "mariadb", "sbatch", "squeue", "sacctmgr",
+	}
 	if rest {
 		need = append(need, REST)
 	}
 	for _, program := range need {
 		if program != "" && find(program) == program {
-			return program + " is missing: apt-get install slurm-wlm slurmdbd slurm-client slurmrestd slurm-wlm-jwt-plugin munge mariadb-server"
+			return program + " is missing: apt-get install slurm-wlm slurmdbd slurm-client slurmrestd slurm-wlm-jwt-plugin " +
+				"munge mariadb-server"
 		}
 	}
 	return ""
-}
-
-// find is the path of a program; /usr/sbin may not be in PATH.
-func find(program string) string {
-	if path, err := exec.LookPath(program); err == nil {
-		return path
-	}
-	if path, err := exec.LookPath("/usr/sbin/" + program); err == nil {
-		return path
-	}
-	return program
 }
 
 func (s *Slurm) start() (err error) {
@@ -120,7 +76,8 @@ func (s *Slurm) start() (err error) {
 	if err = s.write(); err != nil {
 		return err
 	}
-	install := s.command("mariadb-install-db", "--no-defaults", "--user=root", "--datadir="+s.path("db"), "--auth-root-authentication-method=normal", "--skip-test-db")
+	install := s.command("mariadb-install-db", "--no-defaults", "--user=root", "--datadir="+s.path("db"),
+		"--auth-root-authentication-method=normal", "--skip-test-db")
 	// A database that starts clears its directory for temporary files, also of those of another.
 	install.Env = append(install.Environ(), "TMPDIR="+s.path(""))
 	if out, err := install.CombinedOutput(); err != nil {
@@ -134,15 +91,6 @@ func (s *Slurm) start() (err error) {
 	return s.awaitNodes()
 }
 
-// Nodes are the names of the nodes.
-func (s *Slurm) Nodes() []string {
-	var names []string
-	for i := range s.options.Nodes {
-		names = append(names, fmt.Sprint("n", i+1))
-	}
-	return names
-}
-
 // awaitNodes waits until all nodes are idle.
 func (s *Slurm) awaitNodes() error {
 	return s.runs[Controller].Await(patience, func(ctx context.Context) error {
@@ -154,34 +102,31 @@ func (s *Slurm) awaitNodes() error {
 	})
 }
 
-func (s *Slurm) path(name string) string { return filepath.Join(s.dir, name) }
-
-// Env is the environment in which the commands of Slurm speak to this one.
-func (s *Slurm) Env() []string {
-	return []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", "TZ=UTC", "SLURM_CONF=" + s.Conf}
-}
-
-// CommandContext is a command of Slurm, to be run.
-func (s *Slurm) CommandContext(ctx context.Context, name string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, find(name), args...)
-	cmd.Env, cmd.Dir = s.Env(), "/"
-	return cmd
-}
-
-func (s *Slurm) command(name string, args ...string) *exec.Cmd {
-	return s.CommandContext(context.Background(), name, args...)
-}
-
-// Do runs a command of Slurm, which has to succeed, and returns its output.
-func (s *Slurm) Do(t testing.TB, name string, args ...string) string {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	out, err := s.CommandContext(ctx, name, args...).CombinedOutput()
-	if err != nil {
-		t.Fatalf("%s %q: %v\n%s", name, args, err, out)
+// Shown is what Slurm says of its jobs and nodes, and the ends of its logs, for a test that failed.
+func (s *Slurm) Shown() string {
+	var b strings.Builder
+	for _, args := range [][]string{
+		{"sinfo", "-N", "-l"},
+		{"squeue", "-o", "%i %T %r %N %S %M %k", "-t", "all", "--sort=-i"},
+		{"scontrol", "-o", "show", "jobs", "--details"},
+	} {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		out, err := s.CommandContext(ctx, args[0], args[1:]...).CombinedOutput()
+		cancel()
+		fmt.Fprintf(&b, "%s: %v\n%s\n", args[0], err, unended(out))
 	}
-	return string(out)
+	return b.String() + s.logs()
+}
+
+// unended leaves out the lines of jobs that have ended.
+func unended(out []byte) string {
+	var b strings.Builder
+	for line := range strings.Lines(string(out)) {
+		if !strings.Contains(line, "COMPLETED") && !strings.Contains(line, "CANCELLED") && !strings.Contains(line, "FAILED") {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
 }
 
 // end ends all daemons and what they left behind, and removes the files.
@@ -198,8 +143,8 @@ func (s *Slurm) end() {
 	}
 }
 
-// endJobs kills what runs of jobs: it outlives its slurmd by design, and is known by its
-// environment.
+// endJobs kills the processes of jobs: they outlive their slurmd by design, and their
+// environment shows them.
 func (s *Slurm) endJobs() {
 	mark := "SLURM_CONF=" + s.Conf
 	environments, _ := filepath.Glob("/proc/[0-9]*/environ")
@@ -210,15 +155,4 @@ func (s *Slurm) endJobs() {
 			syscall.Kill(pid, syscall.SIGKILL)
 		}
 	}
-}
-
-// logs is the end of what the daemons wrote, for a failure.
-func (s *Slurm) logs() string {
-	var b strings.Builder
-	files, _ := filepath.Glob(s.path("log/*"))
-	for _, file := range files {
-		text, _ := os.ReadFile(file)
-		fmt.Fprintf(&b, "%s:\n%s\n", filepath.Base(file), text[max(0, len(text)-2000):])
-	}
-	return b.String()
 }

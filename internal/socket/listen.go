@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// MaxPath is the longest path that the address of a socket has room for.
-const MaxPath = 107
+// maxPath is the longest path that the address of a socket has room for.
+const maxPath = 107
 
 // Options say how a server listens.
 type Options struct {
@@ -42,7 +42,8 @@ func (l *Listener) Addr() net.Addr { return &net.UnixAddr{Name: l.path, Net: "un
 func (l *Listener) Close() error {
 	err := l.UnixListener.Close()
 	var now unix.Stat_t
-	if unix.Fstatat(int(l.dir.Fd()), l.name, &now, unix.AT_SYMLINK_NOFOLLOW) == nil && now.Ino == l.file.Ino && now.Dev == l.file.Dev {
+	if unix.Fstatat(int(l.dir.Fd()), l.name, &now, unix.AT_SYMLINK_NOFOLLOW) == nil && now.Ino == l.file.Ino &&
+		now.Dev == l.file.Dev {
 		unix.Unlinkat(int(l.dir.Fd()), l.name, 0)
 	}
 	return errors.Join(err, l.dir.Close())
@@ -53,8 +54,8 @@ func (l *Listener) Close() error {
 // place, looked at, and from then on only used by its descriptor: so nobody can exchange it in
 // between.
 func Listen(o Options) (*Listener, error) {
-	if len(o.Path) > MaxPath {
-		return nil, fmt.Errorf("the path is longer than %d bytes: %s", MaxPath, o.Path)
+	if len(o.Path) > maxPath {
+		return nil, fmt.Errorf("the path is longer than %d bytes: %s", maxPath, o.Path)
 	}
 	dir, err := openDir(filepath.Dir(o.Path), o.Private)
 	if err != nil {
@@ -127,7 +128,9 @@ func (l *Listener) clear(at string) error {
 		return fmt.Errorf("another server listens on %s; stop it, or name another socket with --socket", l.path)
 	}
 	if !errors.Is(err, syscall.ECONNREFUSED) {
-		return fmt.Errorf("%s: whether a server uses this socket cannot be found out (%w); remove it, or name another with --socket", l.path, err)
+		return fmt.Errorf(
+			"%s: whether a server uses this socket cannot be found out (%w); remove it, or name another with --socket", l.path,
+			err)
 	}
 	return unix.Unlinkat(int(l.dir.Fd()), l.name, 0)
 }
@@ -148,7 +151,8 @@ func openDir(path string, private bool) (*os.File, error) {
 	}
 	fd, err := unix.Open(path, flags, 0)
 	if private && (errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP)) {
-		return nil, fmt.Errorf("%s is not a directory of yours: remove it, set XDG_RUNTIME_DIR, or name a socket elsewhere with --socket", path)
+		return nil, fmt.Errorf("%s is not a directory of yours: remove it, set XDG_RUNTIME_DIR, or name a socket elsewhere "+
+			"with --socket", path)
 	}
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
@@ -161,12 +165,13 @@ func openDir(path string, private bool) (*os.File, error) {
 	}
 	if wrong := wrongDir(&st, private); wrong != "" {
 		dir.Close()
-		return nil, fmt.Errorf("the directory %s %s: remove it, or name a socket in a directory of your own with --socket", path, wrong)
+		return nil, fmt.Errorf("the directory %s %s: remove it, or name a socket in a directory of your own with --socket",
+			path, wrong)
 	}
 	return dir, nil
 }
 
-// wrongDir says what is wrong with a directory for a socket; nothing is "".
+// wrongDir says why a directory may not hold a socket; "" if it may.
 func wrongDir(st *unix.Stat_t, private bool) string {
 	sticky := st.Mode&unix.S_ISVTX != 0
 	switch own := int(st.Uid) == os.Geteuid(); {

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"syscall"
 	"time"
+
+	"github.com/fairlead/fairlead/internal/wait"
 )
 
 // PeerUID is the user at the other end of a connection over a Unix socket, as the kernel noted it
@@ -43,8 +45,10 @@ type StrangerError struct {
 // Error names the user, and what to do if the server is right.
 func (e *StrangerError) Error() string {
 	name := UserName(e.UID)
-	return fmt.Sprintf("whoever listens on %s runs as %s (uid %d), who is neither root nor you nor the user that you trust as the server's: nothing was sent; "+
-		"if that is the right server, say so with --server-user %s, FAIRLEAD_SERVER_USER, or server_user in client.yaml", e.Path, name, e.UID, name)
+	return fmt.Sprintf("whoever listens on %s runs as %s (uid %d), who is neither root nor you nor the user that you "+
+		"trust as the server's: nothing was sent; "+
+		"if that is the right server, say so with --server-user %s, FAIRLEAD_SERVER_USER, or server_user in client.yaml",
+		e.Path, name, e.UID, name)
 }
 
 // Dial connects to a server and looks who listens there, before anything is sent. Root, the user
@@ -77,10 +81,8 @@ func dial(ctx context.Context, path string) (net.Conn, error) {
 		if !errors.Is(err, syscall.EAGAIN) {
 			return c, err
 		}
-		select {
-		case <-ctx.Done():
+		if !wait.For(ctx, 5*time.Millisecond) {
 			return nil, err
-		case <-time.After(5 * time.Millisecond):
 		}
 	}
 }

@@ -69,7 +69,8 @@ func TestBothEndsAreKnown(t *testing.T) {
 			t.Errorf("user %d, %v", uid, err)
 		}
 	}
-	if _, err := listen(t, socket.Options{Path: path}); err == nil || !strings.Contains(err.Error(), "another server listens") {
+	if _, err := listen(t, socket.Options{Path: path}); err == nil ||
+		!strings.Contains(err.Error(), "another server listens") {
 		t.Errorf("a second server: %v", err)
 	}
 	l.Close()
@@ -111,7 +112,8 @@ func TestListen(t *testing.T) {
 	if _, err := listen(t, socket.Options{Path: path}); err == nil || !strings.Contains(err.Error(), "is not a socket") {
 		t.Errorf("a file in the place: %v", err)
 	}
-	if _, err := listen(t, socket.Options{Path: filepath.Join(dir, strings.Repeat("x", 120))}); err == nil || !strings.Contains(err.Error(), "longer") {
+	if _, err := listen(t, socket.Options{Path: filepath.Join(dir, strings.Repeat("x", 120))}); err == nil ||
+		!strings.Contains(err.Error(), "longer") {
 		t.Errorf("a long path: %v", err)
 	}
 }
@@ -174,10 +176,19 @@ func TestHostileDirectories(t *testing.T) {
 		private bool
 		want    string
 	}{
-		{"another's", func(p string) error { return errors.Join(os.Mkdir(p, 0o700), os.Chown(p, nobody, nobody)) }, true, "uid 65534"},
-		{"another's, by name", func(p string) error { return errors.Join(os.Mkdir(p, 0o755), os.Chown(p, nobody, nobody)) }, false, "uid 65534"},
+		{
+			"another's", func(p string) error { return errors.Join(os.Mkdir(p, 0o700), os.Chown(p, nobody, nobody)) }, true,
+			"uid 65534",
+		},
+		{
+			"another's, by name", func(p string) error { return errors.Join(os.Mkdir(p, 0o755), os.Chown(p, nobody, nobody)) },
+			false, "uid 65534",
+		},
 		{"open", func(p string) error { return errors.Join(os.Mkdir(p, 0o755), os.Chmod(p, 0o755)) }, true, "chmod 700"},
-		{"for everybody", func(p string) error { return errors.Join(os.Mkdir(p, 0o755), os.Chmod(p, 0o777)) }, false, "everybody"},
+		{
+			"for everybody", func(p string) error { return errors.Join(os.Mkdir(p, 0o755), os.Chmod(p, 0o777)) }, false,
+			"everybody",
+		},
 		{"link", func(p string) error { return os.Symlink(mine, p) }, true, "not a directory of yours"},
 		{"link to nothing", func(p string) error { return os.Symlink(dir+"/nothing", p) }, true, "file exists"},
 		{"file", func(p string) error { return os.WriteFile(p, nil, 0o600) }, true, "not a directory"},

@@ -10,9 +10,9 @@ import (
 // shortest is how short a text may be cut, in columns of the terminal.
 const shortest = 6
 
-// fit makes a table that is too wide as narrow as it can be without losing what counts:
-// first the columns go in which nothing stands, unless somebody asked for them, then
-// the longest texts are cut. Numbers and the first column, by which a row is known, stay
+// fit makes a table that is too wide as narrow as it can be without losing important cells:
+// first it drops empty columns, unless somebody asked for them, then
+// it cuts the longest texts. Numbers and the first column, which names the row, stay
 // whole.
 func (t *Table) fit(width int) {
 	widths := t.widths()

@@ -5,7 +5,8 @@ import (
 )
 
 func wideTable() *Table {
-	t := New(Column{Name: "JOB", Right: true}, Column{Name: "POOL"}, Column{Name: "KIND"}, Column{Name: "CPU", Right: true}, Column{Name: "WAITING FOR"})
+	t := New(Column{Name: "JOB", Right: true}, Column{Name: "POOL"}, Column{Name: "KIND"},
+		Column{Name: "CPU", Right: true}, Column{Name: "WAITING FOR"})
 	t.Row(1042, "physics/markov/assembly", "-", 16, "other pools go before it in physics")
 	t.Row(7, "biology", "-", 4, "room; it is next")
 	return t

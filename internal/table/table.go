@@ -4,15 +4,8 @@ package table
 
 import (
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strings"
-
-	"charm.land/lipgloss/v2"
-	"charm.land/lipgloss/v2/table"
-	"github.com/charmbracelet/colorprofile"
-	"golang.org/x/term"
 
 	"github.com/fairlead/fairlead/internal/plain"
 )
@@ -44,7 +37,7 @@ func New(columns ...Column) *Table {
 	return &Table{columns: columns, Header: true, bold: map[int]bool{}}
 }
 
-// Row adds a row; what is missing at its end is empty. Nothing that a terminal would obey gets
+// Row adds a row; missing cells at its end are empty. Nothing that a terminal would obey gets
 // into it, whoever chose the words.
 func (t *Table) Row(cells ...any) {
 	row := make([]string, len(t.columns))
@@ -95,65 +88,4 @@ func (t *Table) Pick(names []string) error {
 	}
 	t.columns, t.picked = columns, true
 	return nil
-}
-
-// Print writes the table: as wide as w's terminal at most, and with nothing but text
-// where w is not a terminal.
-func (t *Table) Print(w io.Writer) error {
-	w = plain.Raw(w) // the cells are harmless, and what is bold is ours
-	width := Width(w)
-	if width > 0 {
-		t.fit(width)
-	}
-	head, mark := lipgloss.NewStyle().Faint(true), lipgloss.NewStyle().Bold(true)
-	l := table.New().Border(lipgloss.HiddenBorder()).Wrap(false).
-		BorderTop(false).BorderBottom(false).BorderLeft(false).BorderRight(false).BorderHeader(false).BorderColumn(false).
-		StyleFunc(func(row, col int) lipgloss.Style {
-			s := lipgloss.NewStyle()
-			if row == table.HeaderRow {
-				s = head
-			} else if t.bold[row] {
-				s = mark
-			}
-			if t.columns[col].Right {
-				s = s.Align(lipgloss.Right)
-			}
-			if col < len(t.columns)-1 {
-				s = s.PaddingRight(gap)
-			}
-			return s
-		}).Rows(t.rows...)
-	if t.Header {
-		var names []string
-		for _, c := range t.columns {
-			names = append(names, c.Name)
-		}
-		l = l.Headers(names...)
-	}
-	if width > 0 && t.natural() > width {
-		l = l.Width(width)
-	}
-	out := colorprofile.NewWriter(w, os.Environ())
-	for line := range strings.Lines(l.String() + "\n") {
-		if _, err := io.WriteString(out, strings.TrimRight(line, " \n")+"\n"); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// natural is the width that the table needs.
-func (t *Table) natural() int { return total(t.widths()) }
-
-// Width is the width of the terminal behind w, 0 if it is none.
-func Width(w io.Writer) int {
-	f, ok := plain.Raw(w).(*os.File)
-	if !ok {
-		return 0
-	}
-	width, _, err := term.GetSize(int(f.Fd()))
-	if err != nil {
-		return 0
-	}
-	return width
 }

@@ -24,6 +24,15 @@ func TestPlainTable(t *testing.T) {
 	}
 }
 
+func TestEmptyTableWithoutHeader(t *testing.T) {
+	var b strings.Builder
+	empty := New(Column{"JOB", true})
+	empty.Header = false
+	if err := empty.Print(&b); err != nil || b.String() != "" {
+		t.Errorf("got %q, %v", b.String(), err)
+	}
+}
+
 func TestPick(t *testing.T) {
 	x := sample()
 	if err := x.Pick([]string{"cpu", "job"}); err != nil {

@@ -5,7 +5,6 @@
 package terminal
 
 import (
-	"fmt"
 	"strings"
 	"sync"
 
@@ -43,14 +42,6 @@ type cell struct {
 
 type grid [][]cell
 
-// NewScreen returns an empty screen.
-func NewScreen(width, height int) *Screen {
-	s := &Screen{parser: ansi.NewParser(), Styles: map[string]int{}}
-	s.parser.SetHandler(ansi.Handler{Print: s.print, Execute: s.control, HandleCsi: s.csi, HandleEsc: s.escape})
-	s.Resize(width, height)
-	return s
-}
-
 // Resize changes its size, as a person does with a window; what does not fit is lost.
 func (s *Screen) Resize(width, height int) {
 	s.mu.Lock()
@@ -77,15 +68,7 @@ func blank(width int) []cell {
 	return line
 }
 
-// Write obeys.
-func (s *Screen) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.parser.Parse(p)
-	return len(p), nil
-}
-
-// Text is what is seen, without the blanks at the ends of the lines.
+// Text is the visible text, without the blanks at the ends of the lines.
 func (s *Screen) Text() string { return s.render(func(c cell) string { return c.text }) }
 
 // Marked are the lines that are shown in reverse.
@@ -156,27 +139,6 @@ func (s *Screen) print(r rune) {
 	}
 }
 
-func (s *Screen) control(b byte) {
-	s.wrap = s.wrap && b == 7
-	switch b {
-	case '\a':
-		s.Rang++
-	case '\b':
-		s.x = max(0, s.x-1)
-	case '\t':
-		s.x = min(s.width-1, s.x/8*8+8)
-	case '\n':
-		if s.feed(); s.Cooked {
-			s.x = 0
-		}
-	case '\r':
-		s.x = 0
-	case 0x0e, 0x0f:
-	default:
-		panic(fmt.Sprintf("the screen does not know the control character %#x", b))
-	}
-}
-
 // feed goes one line down, and scrolls at the end of the region.
 func (s *Screen) feed() {
 	if s.y == s.bottom {
@@ -186,7 +148,7 @@ func (s *Screen) feed() {
 	s.y = min(s.height-1, s.y+1)
 }
 
-// scroll moves the lines from one on to the end of the region so many up, or down.
+// scroll moves the lines from one on to the end of the region up by a number of lines, or down.
 func (s *Screen) scroll(from, by int) {
 	g := s.grid()
 	for ; by > 0; by-- {
@@ -196,23 +158,5 @@ func (s *Screen) scroll(from, by int) {
 	for ; by < 0; by++ {
 		copy(g[from+1:s.bottom+1], g[from:s.bottom])
 		g[from] = blank(s.width)
-	}
-}
-
-func (s *Screen) escape(c ansi.Cmd) {
-	switch final := c.Final(); final {
-	case '7':
-		s.saved = [2]int{s.x, s.y}
-	case '8':
-		s.x, s.y = s.saved[0], s.saved[1]
-	case 'M':
-		if s.y == s.top {
-			s.scroll(s.top, -1)
-		} else {
-			s.y = max(0, s.y-1)
-		}
-	case '=', '>', '\\', 'B', '0':
-	default:
-		panic(fmt.Sprintf("the screen does not know ESC %c", final))
 	}
 }

@@ -20,15 +20,15 @@ var floors = []struct {
 	group    string
 	packages []string
 }{
-	{"floor 1, thinking", []string{"why", "share", "usage", "cluster", "sched", "policy", "frontback"}},
+	{"floor 1, thinking", []string{"share", "why", "why/replay", "usage", "cluster", "sched", "policy", "frontback"}},
 	{"the simulator, on floor 1 alone", []string{"internal/sim/swf", "internal/sim", "internal/sim/qs"}},
-	{"floor 2, the life of a job", []string{"internal/units", "internal/plain", "internal/filelock", "internal/socket", "internal/quota", ""}},
+	{"floor 2, the life of a job", []string{"internal/wait", "internal/environ", "internal/batch", "internal/units", "internal/plain", "internal/notices", "internal/filelock", "internal/socket", "internal/quota", "internal/poolnames", "internal/ca", "queue", "internal/permit", "internal/token", "internal/access", "allocation", "internal/poolpath", "internal/engine", "internal/explain", "internal/views", "internal/forecast", "internal/history", ""}},
 	{"stores and readers", []string{
 		"store/internal/life", "store/internal/past", "store/storetest", "store/memory", "store/sqlite", "store/postgres",
 		"config", "internal/foreign", "internal/script", "internal/plot", "internal/curves", "internal/table", "internal/process", "internal/gpu",
 		"internal/sim/workload", "internal/sim/report", "internal/sim/history", "internal/account",
 	}},
-	{"the outside world", []string{"internal/api", "internal/words", "internal/tracing", "internal/top", "internal/settings", "remote", "internal/web", "internal/server", "internal/agent", "internal/onestep", "internal/demo", "internal/bench"}},
+	{"the outside world", []string{"internal/api", "internal/joining", "internal/words", "internal/tracing", "internal/top", "internal/settings", "remote", "internal/web", "internal/server", "internal/agent", "internal/onestep", "internal/demo", "internal/bench"}},
 	{"bridges, to one queueing system each", []string{
 		"internal/bridge", "internal/bridge/bridgetest", "internal/bridge/queue",
 		"internal/bridge/slurm",
@@ -36,12 +36,19 @@ var floors = []struct {
 	}},
 	{"wiring", []string{"cmd/fairlead"}},
 	{"examples, which import what a user may", []string{"examples/imageservice"}},
-	{"the rules, and what tests need", []string{"internal/golden", "internal/daemon", "internal/pgtest", "internal/terminal", "internal/brokertest", "internal/bridge/killtest", "internal/bridge/sharetest", "internal/bridge/worktest", "internal/slurmtest", "store/internal/linear", "internal/tidy"}},
+	{"the rules, and what tests need", []string{"internal/golden", "internal/daemon", "internal/pgtest", "internal/terminal", "internal/brokertest", "internal/bridge/killtest", "internal/bridge/sharetest", "internal/bridge/worktest", "internal/slurmtest", "store/internal/linear", "internal/clienttest", "internal/tidy"}},
 }
 
 // impure are packages of the standard library that floor 1 must not import: it has no
 // input or output, no clock, no goroutine, no lock. (time is there for its types.)
-var impure = []string{"os", "io", "net", "log", "sync", "context", "syscall", "runtime", "testing", "unsafe", "embed", "database"}
+var impure = []string{
+	"os", "io", "net", "log", "sync", "context", "syscall", "runtime", "testing", "unsafe", "embed", "database",
+}
+
+// ticking are the texts by which a file gets at a clock, a goroutine or a channel.
+var ticking = []string{
+	"time.Now(", "time.Since(", "time.Until(", "time.Sleep(", "time.After", "time.NewTimer", "\tgo func", "chan ",
+}
 
 // TestImportsGoDownOnly reads the import order as a list.
 func TestImportsGoDownOnly(t *testing.T) {
@@ -68,6 +75,20 @@ func TestImportsGoDownOnly(t *testing.T) {
 			to := strings.TrimPrefix(rest, "/")
 			if at, known := rank[to]; !known || at >= from {
 				t.Errorf("%s: %q must not import %q: imports go down the list of floors only", file, pkg, to)
+			}
+		}
+	}
+}
+
+// TestExamplesImportWhatAUserMay: the examples are documentation, and nobody else can import internal/.
+func TestExamplesImportWhatAUserMay(t *testing.T) {
+	for _, file := range goFiles(t, true) {
+		if !strings.HasPrefix(filepath.Base(file), "example_") {
+			continue
+		}
+		for _, path := range imports(t, file) {
+			if strings.HasPrefix(path, module+"/internal/") {
+				t.Errorf("%s: an example must not import %s", file, path)
 			}
 		}
 	}
@@ -127,7 +148,7 @@ func TestSimulatorStandsOnFloorOne(t *testing.T) {
 func hasNoClock(t *testing.T, file string) {
 	t.Helper()
 	text := read(t, file)
-	for _, word := range []string{"time.Now(", "time.Since(", "time.Until(", "time.Sleep(", "time.After", "time.NewTimer", "\tgo func", "chan "} {
+	for _, word := range ticking {
 		if strings.Contains(text, word) {
 			t.Errorf("%s: there is no clock and no goroutine here, but it says %q", file, strings.TrimSpace(word))
 		}

@@ -56,7 +56,8 @@ func TestFilesAreFormatted(t *testing.T) {
 func TestPackagesSayWhatTheyAre(t *testing.T) {
 	comments := map[string]int{}
 	for _, file := range goFiles(t, false) {
-		f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, file), nil, parser.ParseComments|parser.PackageClauseOnly)
+		mode := parser.ParseComments | parser.PackageClauseOnly
+		f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, file), nil, mode)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,8 +6,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/fairlead/fairlead"
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/fairlead/fairlead/internal/explain"
 	"github.com/fairlead/fairlead/internal/words"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // subject is what a page of text is about: a job, a pool or a node.
@@ -16,8 +20,8 @@ type subject struct {
 	key  string
 }
 
-// tell asks for the text.
-func (s subject) tell(ctx context.Context, from Source) ([]string, error) {
+// text asks for the text.
+func (s subject) text(ctx context.Context, from source) ([]string, error) {
 	switch {
 	case s.key == "":
 		return nil, nil
@@ -26,7 +30,7 @@ func (s subject) tell(ctx context.Context, from Source) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		a, err := from.Why(ctx, id, fairlead.WhyOptions{Siblings: 10, Estimate: true})
+		a, err := from.Why(ctx, id, explain.WhyOptions{Siblings: 10, Estimate: true})
 		if err != nil {
 			return nil, err
 		}
@@ -38,11 +42,11 @@ func (s subject) tell(ctx context.Context, from Source) ([]string, error) {
 		}
 		return linesOf(a.Text()), nil
 	}
-	return tellNode(ctx, from, s.key)
+	return nodeText(ctx, from, s.key)
 }
 
-// tellNode says what there is of a node, and why it does not run more.
-func tellNode(ctx context.Context, from Source, name string) ([]string, error) {
+// nodeText says what there is of a node, and why it does not run more.
+func nodeText(ctx context.Context, from source, name string) ([]string, error) {
 	doc, err := from.Nodes(ctx)
 	if err != nil {
 		return nil, err
@@ -53,7 +57,7 @@ func tellNode(ctx context.Context, from Source, name string) ([]string, error) {
 			continue
 		}
 		lines := []string{
-			fmt.Sprintf("%s is %s, with %d tasks", n.Name, n.State, n.Tasks),
+			fmt.Sprintf("%s is %s, tasks: %d", n.Name, n.State, n.Tasks),
 			"  not more because  " + words.WhyNotMore(n, doc.Unit, doc.At),
 			"  labels            " + words.Dash(words.Labels(n)),
 			"  agent             " + strings.TrimSpace(words.Dash(n.Version)+" "+n.Host),
@@ -63,7 +67,7 @@ func tellNode(ctx context.Context, from Source, name string) ([]string, error) {
 		}
 		return linesOf(strings.Join(append(lines, "  GPU               "+words.GPUs(n)), "\n")), nil
 	}
-	return nil, fmt.Errorf("node %q: %w", name, fairlead.ErrNotFound)
+	return nil, fmt.Errorf("node %q: %w", name, queue.ErrNotFound)
 }
 
 // linesOf are the lines of a text, without anything that a terminal would obey.
@@ -98,4 +102,27 @@ func (r *reader) draw(width, height int) []string {
 		return []string{"asking ..."}
 	}
 	return lines[r.from:min(len(lines), r.from+height)]
+}
+
+// wrap breaks a line at spaces; what follows is indented a little more than its beginning.
+func wrap(line string, width int) []string {
+	if lipgloss.Width(line) <= width {
+		return []string{line}
+	}
+	indent := len(line) - len(strings.TrimLeft(line, " ")) + 4
+	if indent > width/2 {
+		indent = 0
+	}
+	var out []string
+	for part := range strings.Lines(ansi.Wrap(line, width, "")) {
+		out = append(out, strings.TrimRight(part, "\n"))
+		if len(out) == 1 {
+			break
+		}
+	}
+	rest := strings.TrimLeft(strings.TrimPrefix(line, out[0]), " ")
+	for part := range strings.Lines(ansi.Wrap(rest, width-indent, "")) {
+		out = append(out, strings.Repeat(" ", indent)+strings.TrimSpace(part))
+	}
+	return out
 }

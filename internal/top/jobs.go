@@ -15,8 +15,10 @@ var jobSorts = []string{"order", "age", "size", "user", "start"}
 
 func jobColumns(unit string) []table.Column {
 	return []table.Column{
-		{Name: "JOB", Right: true}, {Name: "USER"}, {Name: "POOL"}, {Name: "NAME"}, {Name: "KIND"}, {Name: words.Unit(unit), Right: true},
-		{Name: "LIMIT", Right: true}, {Name: "ST"}, {Name: "AGE", Right: true}, {Name: "RANK", Right: true}, {Name: "START"}, {Name: "WAITING FOR"},
+		{Name: "JOB", Right: true}, {Name: "USER"}, {Name: "POOL"}, {Name: "NAME"}, {Name: "KIND"}, {Name: words.Unit(unit),
+			Right: true},
+		{Name: "LIMIT", Right: true}, {Name: "ST"}, {Name: "AGE", Right: true}, {Name: "RANK",
+			Right: true}, {Name: "START"}, {Name: "WAITING FOR"},
 	}
 }
 
@@ -62,11 +64,14 @@ func bit(b bool) int {
 	return 0
 }
 
-// jobCells are what is told of a job, in the words of fairlead queue.
+// jobCells are the cells of a job, in the words of fairlead queue.
 func jobCells(j *api.Job, list *api.JobList) []string {
 	return []string{
-		words.JobID(j), clean(j.User), clean(j.Pool), clean(words.Dash(j.Name)), clean(words.Dash(j.Kind)), words.Units(j, list.Summary.Unit),
-		words.Limit(j.LimitSeconds), words.State(j), words.Span(list.At.Sub(j.Submitted)), words.Rank(j), words.Start(j, list.At),
+		words.JobID(j), clean(j.User), clean(words.Pool(j.Pool)), clean(words.Dash(j.Name)),
+		clean(words.Dash(j.Kind)), words.Units(j,
+			list.Summary.Unit),
+		words.Limit(j.LimitSeconds), words.State(j), words.Span(list.At.Sub(j.Submitted)), words.Rank(j), words.Start(j,
+			list.At),
 		clean(words.WaitingFor(j, list.At)),
 	}
 }

@@ -19,10 +19,12 @@ const helpText = `KEYS
 
 POOLS
 
-  SHARE is what a pool is entitled to of the pool above, USED what it had, decayed. In the
+  SHARE is what a pool is entitled to of the pool above, PAST USE what it had, decayed. In the
   bar | is the share: # is what was used of it, dots what is left, and # behind the mark what
-  goes beyond it. OWED is what the ideal scheduler would have given the pool in the last day
-  less what it received, in hours of the unit: below 0 it is ahead. RUN and WANT are in units.
+  goes beyond it. COMPARED BY decides who is next: the quantity by which the policy of the pool
+  above orders the pool, in the words of that policy. SERVED is the part that the pool received of
+  what the ideal scheduler would have given it in the last day, LAG the difference in hours of
+  the unit: below 0 it is ahead. RUN and WANT are in units.
 
 QUEUE
 
@@ -144,7 +146,7 @@ func (m *model) enter() tea.Cmd {
 	return m.look()
 }
 
-// why asks for the reason of what is selected.
+// why asks for the reason of the selected row.
 func (m *model) why() tea.Cmd {
 	key := m.panes[m.focus].key
 	if m.detail != nil || key == "" {
@@ -153,4 +155,18 @@ func (m *model) why() tea.Cmd {
 	title := map[int]string{pools: "why pool ", jobs: "why ", nodes: "node "}[m.focus] + clean(key)
 	m.detail = &reader{of: subject{m.focus, key}, title: title}
 	return m.look()
+}
+
+// leave goes out of a job or a pool, if it is in one.
+func (m *model) leave() bool {
+	switch {
+	case m.detail != nil:
+		m.detail = nil
+	case m.within != "":
+		m.panes[pools].key, m.panes[jobs] = m.within, pane{sorts: jobSorts, sort: m.panes[jobs].sort}
+		m.within = above(m.within)
+	default:
+		return false
+	}
+	return true
 }

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/table"
+	"github.com/fairlead/fairlead/internal/views"
 	"github.com/fairlead/fairlead/internal/words"
 )
 
@@ -14,7 +14,8 @@ var nodeSorts = []string{"name", "free", "state"}
 
 func nodeColumns(unit string) []table.Column {
 	return []table.Column{
-		{Name: "NODE"}, {Name: "STATE"}, {Name: words.Unit(unit), Right: true}, {Name: "MEM", Right: true}, {Name: "GPU", Right: true},
+		{Name: "NODE"}, {Name: "STATE"}, {Name: words.Unit(unit), Right: true}, {Name: "MEM", Right: true}, {Name: "GPU",
+			Right: true},
 		{Name: "TASKS", Right: true}, {Name: "LABELS"}, {Name: "LAST SEEN", Right: true}, {Name: "WHY NOT MORE"},
 	}
 }
@@ -23,7 +24,7 @@ func nodeColumns(unit string) []table.Column {
 func (m *model) drawNodes(width, height int, focus bool) []string {
 	p, doc := &m.panes[nodes], m.data.nodes
 	all := slices.Clone(doc.Nodes)
-	slices.SortStableFunc(all, func(a, b fairlead.NodeView) int {
+	slices.SortStableFunc(all, func(a, b views.NodeView) int {
 		switch nodeSorts[p.sort] {
 		case "free":
 			return cmp.Compare(b.Free[doc.Unit], a.Free[doc.Unit])
@@ -40,7 +41,8 @@ func (m *model) drawNodes(width, height int, focus bool) []string {
 			seen = words.Span(doc.At.Sub(n.Seen))
 		}
 		rows = append(rows, row{n.Name, []string{
-			clean(n.Name), n.State, words.Used(n, doc.Unit), words.Used(n, "mem"), clean(words.GPUs(n)), strconv.Itoa(n.Tasks), clean(words.Dash(words.Labels(n))), seen,
+			clean(n.Name), n.State, words.Used(n, doc.Unit), words.Used(n,
+				"mem"), clean(words.GPUs(n)), strconv.Itoa(n.Tasks), clean(words.Dash(words.Labels(n))), seen,
 			clean(words.WhyNotMore(n, doc.Unit, doc.At)),
 		}})
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead/fairlead/internal/table"
 )
 
-// pane is a list on the screen of which one row is selected.
+// pane is a list on the screen. One row is selected.
 type pane struct {
 	sorts  []string // names of its orders
 	sort   int
@@ -27,7 +27,7 @@ type row struct {
 	cells []string
 }
 
-// set takes rows over, without those that the filter hides. The selection stays on its row
+// set takes rows over, without the rows that the filter hides. The selection stays on its row
 // or, if that is gone, at its place.
 func (p *pane) set(columns []table.Column, rows []row) {
 	p.rows = slices.DeleteFunc(rows, func(r row) bool { return !matches(p.filter, columns, r.cells) })
@@ -37,7 +37,7 @@ func (p *pane) set(columns []table.Column, rows []row) {
 	p.move(0)
 }
 
-// move selects the row so many further down.
+// move selects the row that is by rows further down.
 func (p *pane) move(by int) {
 	p.at = max(0, min(p.at+by, len(p.rows)-1))
 	if p.key = ""; len(p.rows) > 0 {
@@ -45,7 +45,7 @@ func (p *pane) move(by int) {
 	}
 }
 
-// draw are the lines of a pane that has the focus or not, of at most so many lines.
+// draw returns the lines of a pane that has the focus or not, at most height lines.
 func (p *pane) draw(columns []table.Column, width, height int, focus bool) []string {
 	columns, cells := narrowed(columns, p.rows, width-1)
 	t := table.New(columns...)
@@ -93,7 +93,8 @@ func matches(filter string, columns []table.Column, cells []string) bool {
 }
 
 // spare are the columns that go first where there is not room for all.
-var spare = []string{"WEIGHT", "LABELS", "LIMIT", "LAST SEEN", "KIND", "GPU", "OLDEST", "START", "OWED", "MEM", "WANT", "NAME", "AGE", "TASKS", "RUN", "POOL", "RANK"}
+var spare = []string{"WEIGHT", "LABELS", "LIMIT", "LAST SEEN", "KIND", "GPU", "OLDEST", "START", "LAG", "SERVED",
+	"MEM", "WANT", "NAME", "AGE", "TASKS", "RUN", "POOL", "RANK"}
 
 // enough is how wide a column of words has to be to be of use.
 const enough = 12
@@ -134,3 +135,10 @@ func narrowed(columns []table.Column, rows []row, width int) ([]table.Column, []
 	}
 	return kept, cells
 }
+
+// The panes, in the order in which Tab goes through them.
+const (
+	pools = iota
+	jobs
+	nodes
+)

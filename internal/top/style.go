@@ -45,5 +45,6 @@ func bar(share, used float64, width int) string {
 	if u <= s {
 		return "|" + underStyle.Render(strings.Repeat("#", u)+strings.Repeat(".", s-u)) + "|" + strings.Repeat(" ", width-s)
 	}
-	return "|" + overStyle.Render(strings.Repeat("#", s)) + "|" + overStyle.Render(strings.Repeat("#", u-s)) + strings.Repeat(" ", width-u)
+	return "|" + overStyle.Render(strings.Repeat("#", s)) + "|" + overStyle.Render(strings.Repeat("#", u-s)) +
+		strings.Repeat(" ", width-u)
 }

@@ -40,10 +40,12 @@ func watch(t *testing.T, width, height int, do func(p *person), env ...string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		in, keys := io.Pipe()
-		p := &person{t: t, cluster: newCluster(), screen: terminal.NewScreen(width, height), keys: keys, ended: make(chan error, 1)}
+		p := &person{t: t, cluster: newCluster(), screen: terminal.NewScreen(width, height), keys: keys,
+			ended: make(chan error, 1)}
 		p.screen.Cooked = true // as it is not a terminal to the program
 		ctx, cancel := context.WithCancel(t.Context())
-		p.program = program(ctx, p.cluster, in, p.screen, append(env, "TERM=xterm-256color", "TTY_FORCE=1"), tea.WithWindowSize(width, height), tea.WithoutSignalHandler())
+		p.program = program(ctx, p.cluster, in, p.screen, append(env, "TERM=xterm-256color", "TTY_FORCE=1"),
+			tea.WithWindowSize(width, height), tea.WithoutSignalHandler())
 		go func() {
 			_, err := p.program.Run()
 			p.ended <- err
@@ -104,7 +106,7 @@ func TestScreens(t *testing.T) {
 	watch(t, 120, 32, func(p *person) {
 		p.photo("start")
 		p.press(down, "s")
-		p.photo("s: pools by what they are owed; the selection stays on its row")
+		p.photo("s: pools by their lag; the selection stays on its row")
 		p.press("s", "s", "s", "s", tab)
 		p.photo("Tab: the queue has the focus")
 		p.press("/", "user:markov st:w")
@@ -137,7 +139,8 @@ func TestSizes(t *testing.T) {
 				p.photo("why")
 				p.compare(fmt.Sprintf("%dx%d", s.width, s.height))
 				for line := range strings.Lines(p.frames.String()) {
-					if w := ansi.StringWidth(strings.TrimSuffix(line, "\n")); w > s.width && !strings.HasPrefix(line, "=== ") && !strings.HasPrefix(line, "--- ") {
+					if w := ansi.StringWidth(strings.TrimSuffix(line, "\n")); w > s.width && !strings.HasPrefix(line, "=== ") &&
+						!strings.HasPrefix(line, "--- ") {
 						t.Errorf("%d columns are needed by %q", w, line)
 					}
 				}
@@ -151,9 +154,9 @@ func TestSizes(t *testing.T) {
 func TestLive(t *testing.T) {
 	watch(t, 120, 32, func(p *person) {
 		p.wait(time.Second)
-		p.change(func() { p.list[4].Reason.Text = "its licence is free again" })
+		p.change(func() { p.list[4].Reason.Text = "its license is free again" })
 		p.wait(300 * time.Millisecond)
-		p.sees("its licence is free again")
+		p.sees("its license is free again")
 		p.mu.Lock()
 		p.list[4].Reason.Text = "nobody told of this"
 		p.mu.Unlock()
@@ -203,7 +206,7 @@ func TestServerGoesAway(t *testing.T) {
 		p.away = nil
 		p.mu.Unlock()
 		p.wait(3 * time.Second)
-		p.sees("fairness: Jain 0.94", "00:00:0")
+		p.sees("Jain 0.94", "00:00:0")
 	})
 }
 
@@ -289,7 +292,7 @@ func TestResize(t *testing.T) {
 			p.program.Send(tea.WindowSizeMsg{Width: s[0], Height: s[1]})
 			p.wait(100 * time.Millisecond)
 		}
-		p.sees("fairness: Jain 0.94", "physics", "1042", "q quit")
+		p.sees("Jain 0.94", "physics", "1042", "q quit")
 	})
 }
 

@@ -3,7 +3,6 @@ package top
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
@@ -88,7 +87,7 @@ func (m *model) one(pane, height int) []string {
 	return append([]string{title}, lines...)
 }
 
-// head is what counts for all: how the scheduler does, what is in use, how fair it is.
+// head shows the whole cluster: how the scheduler does, how much is in use, how fair it is.
 func (m *model) head() []string {
 	d := &m.data
 	if d.shares == nil {
@@ -106,7 +105,8 @@ func (m *model) head() []string {
 	width := min(40, m.width/4)
 	parts := []string{
 		titleStyle.Render("fairlead"), d.shares.At.Local().Format("15:04:05"),
-		fmt.Sprintf("%s %s %d/%d", s.Unit, gauge(s.Capacity[s.Unit]-s.Free[s.Unit], s.Capacity[s.Unit], width), s.Capacity[s.Unit]-s.Free[s.Unit], s.Capacity[s.Unit]),
+		fmt.Sprintf("%s %s %d/%d", s.Unit, gauge(s.Capacity[s.Unit]-s.Free[s.Unit], s.Capacity[s.Unit], width),
+			s.Capacity[s.Unit]-s.Free[s.Unit], s.Capacity[s.Unit]),
 	}
 	for _, l := range d.limits.Licenses {
 		parts = append(parts, fmt.Sprintf("lic %s %s %d/%d", clean(l.Name), gauge(l.Used, l.Total, 5), l.Used, l.Total))
@@ -115,14 +115,15 @@ func (m *model) head() []string {
 	second := clean(words.Fairness(d.shares))
 	switch {
 	case m.problem != nil:
-		second = badStyle.Render(fmt.Sprintf("as of %s: %s", d.shares.At.Local().Format("15:04:05"), clean(m.problem.Error())))
+		second = badStyle.Render(fmt.Sprintf("as of %s: %s", d.shares.At.Local().Format("15:04:05"),
+			clean(m.problem.Error())))
 	case m.paused:
 		second = titleStyle.Render("STANDS STILL") + " since " + d.shares.At.Local().Format("15:04:05") + " (p goes on)"
 	}
 	return []string{first, second}
 }
 
-// foot is the last line: what is being written, what was said, or the keys.
+// foot is the last line: the text being written, a message, or the keys.
 func (m *model) foot() string {
 	switch {
 	case m.prompt != nil:
@@ -137,51 +138,4 @@ func (m *model) foot() string {
 		return headStyle.Render("up/down  Esc back  q quit")
 	}
 	return headStyle.Render("? help  Tab pane  Enter in  w why  s sort  / filter  n nodes  b boost  p pause  q quit")
-}
-
-// wrap breaks a line at spaces; what follows is indented a little more than its beginning.
-func wrap(line string, width int) []string {
-	if lipgloss.Width(line) <= width {
-		return []string{line}
-	}
-	indent := len(line) - len(strings.TrimLeft(line, " ")) + 4
-	if indent > width/2 {
-		indent = 0
-	}
-	var out []string
-	for part := range strings.Lines(ansi.Wrap(line, width, "")) {
-		out = append(out, strings.TrimRight(part, "\n"))
-		if len(out) == 1 {
-			break
-		}
-	}
-	rest := strings.TrimLeft(strings.TrimPrefix(line, out[0]), " ")
-	for part := range strings.Lines(ansi.Wrap(rest, width-indent, "")) {
-		out = append(out, strings.Repeat(" ", indent)+strings.TrimSpace(part))
-	}
-	return out
-}
-
-// rate is how many tasks are started a second, over the last ten seconds or so.
-type rate struct {
-	at    []time.Time
-	count []uint64
-}
-
-func (r *rate) see(count uint64, at time.Time) {
-	if n := len(r.count); n > 0 && count < r.count[n-1] {
-		*r = rate{} // the server was started anew
-	}
-	r.at, r.count = append(r.at, at), append(r.count, count)
-	for len(r.at) > 2 && at.Sub(r.at[1]) > 10*time.Second {
-		r.at, r.count = r.at[1:], r.count[1:]
-	}
-}
-
-func (r *rate) text() string {
-	n := len(r.at) - 1
-	if n < 1 || !r.at[n].After(r.at[0]) {
-		return "-"
-	}
-	return fmt.Sprintf("%.1f", float64(r.count[n]-r.count[0])/r.at[n].Sub(r.at[0]).Seconds())
 }

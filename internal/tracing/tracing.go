@@ -20,7 +20,9 @@ import (
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/units"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/why"
 )
 
@@ -34,10 +36,10 @@ type Tracer struct {
 	tracer   trace.Tracer
 
 	mu   sync.Mutex
-	runs map[fairlead.Ref]trace.Span
+	runs map[queue.Ref]trace.Span
 }
 
-var _ fairlead.Observer = (*Tracer)(nil)
+var _ engine.Observer = (*Tracer)(nil)
 
 // New returns a tracer that tells the collector of the environment, nil if it names none.
 func New(getenv func(string) string, version string, log *slog.Logger) (*Tracer, error) {
@@ -52,7 +54,7 @@ func New(getenv func(string) string, version string, log *slog.Logger) (*Tracer,
 	}
 	about := resource.NewSchemaless(attribute.String("service.name", name), attribute.String("service.version", version))
 	p := sdk.NewTracerProvider(sdk.WithBatcher(e), sdk.WithResource(about))
-	return &Tracer{provider: p, tracer: p.Tracer("github.com/fairlead/fairlead"), runs: map[fairlead.Ref]trace.Span{}}, nil
+	return &Tracer{provider: p, tracer: p.Tracer("github.com/fairlead/fairlead"), runs: map[queue.Ref]trace.Span{}}, nil
 }
 
 // Close tells the collector what it has not been told yet.
@@ -89,9 +91,9 @@ func (t *Tracer) Submit(parent, user string, jobs int) (keep string, end func(er
 	}
 }
 
-// Began implements fairlead.Observer: the wait is over, and the run begins. The task finds the
+// Began implements engine.Observer: the wait is over, and the run begins. The task finds the
 // span of its run in its environment.
-func (t *Tracer) Began(b fairlead.Begun) {
+func (t *Tracer) Began(b engine.Begun) {
 	l := b.Lease
 	ctx := within(l.Job.Env[Variable])
 	about := []attribute.KeyValue{
@@ -105,7 +107,7 @@ func (t *Tracer) Began(b fairlead.Begun) {
 	if l.Attempt <= 1 && since.Before(l.Started) {
 		t.past(ctx, "wait", since, l.Started, about)
 	}
-	t.past(ctx, "lease", l.Started, later(time.Now(), l.Started), append(about, decision(b.Choice())...))
+	t.past(ctx, "lease", l.Started, units.Later(time.Now(), l.Started), append(about, decision(b.Choice())...))
 	_, run := t.tracer.Start(ctx, "run", trace.WithTimestamp(l.Started), trace.WithAttributes(about...))
 	t.mu.Lock()
 	t.runs[l.Ref] = run
@@ -119,8 +121,8 @@ func (t *Tracer) Began(b fairlead.Begun) {
 	l.Job = &j
 }
 
-// BeganThere implements fairlead.Observer.
-func (t *Tracer) BeganThere(r fairlead.Run, _ fairlead.Header, _ time.Time) {
+// BeganThere implements engine.Observer.
+func (t *Tracer) BeganThere(r queue.Run, _ queue.Header, _ time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if run := t.runs[r.Ref]; run != nil {
@@ -134,14 +136,7 @@ func (t *Tracer) past(ctx context.Context, name string, from, to time.Time, abou
 	s.End(trace.WithTimestamp(to))
 }
 
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
-// decision is by which numbers a task was chosen, level by level.
+// decision has the numbers that chose a task, level by level.
 func decision(levels []why.Level) []attribute.KeyValue {
 	var lines []string
 	for _, l := range levels {
@@ -164,8 +159,8 @@ func decision(levels []why.Level) []attribute.KeyValue {
 	return []attribute.KeyValue{attribute.StringSlice("fairlead.decision", lines)}
 }
 
-// Ended implements fairlead.Observer.
-func (t *Tracer) Ended(r fairlead.Result) {
+// Ended implements engine.Observer.
+func (t *Tracer) Ended(r queue.Result) {
 	run := t.take(r.Ref)
 	if run == nil {
 		return
@@ -173,7 +168,7 @@ func (t *Tracer) Ended(r fairlead.Result) {
 	o := r.Outcome
 	run.SetAttributes(attribute.String("fairlead.state", string(o.State)), attribute.Int("fairlead.exit_code", o.ExitCode),
 		attribute.Float64("fairlead.cpu_seconds", o.CPU.Seconds()), attribute.Int64("fairlead.max_rss_bytes", o.MaxRSS))
-	if o.State == fairlead.Failed {
+	if o.State == queue.Failed {
 		run.SetStatus(codes.Error, strings.TrimSpace(o.Signal+" "+o.Cause))
 	}
 	run.End()
@@ -181,15 +176,15 @@ func (t *Tracer) Ended(r fairlead.Result) {
 	s.End()
 }
 
-// Lost implements fairlead.Observer.
-func (t *Tracer) Lost(ref fairlead.Ref) {
+// Lost implements engine.Observer.
+func (t *Tracer) Lost(ref queue.Ref) {
 	if run := t.take(ref); run != nil {
 		run.SetStatus(codes.Error, "its worker was lost")
 		run.End()
 	}
 }
 
-func (t *Tracer) take(ref fairlead.Ref) trace.Span {
+func (t *Tracer) take(ref queue.Ref) trace.Span {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	s := t.runs[ref]
@@ -197,11 +192,11 @@ func (t *Tracer) take(ref fairlead.Ref) trace.Span {
 	return s
 }
 
-// Stepped implements fairlead.Observer.
+// Stepped implements engine.Observer.
 func (t *Tracer) Stepped(time.Duration) {}
 
-// Stored implements fairlead.Observer.
+// Stored implements engine.Observer.
 func (t *Tracer) Stored(string, time.Duration) {}
 
-// WaitsFor implements fairlead.Observer.
+// WaitsFor implements engine.Observer.
 func (t *Tracer) WaitsFor(why.Code) {}

@@ -12,7 +12,8 @@ import (
 	otlp "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/why"
 )
 
@@ -65,16 +66,16 @@ func TestSpans(t *testing.T) {
 	const parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 	keep, end := tr.Submit(parent, "ann", 1)
 	end(nil)
-	job := &fairlead.Job{ID: 7, User: "ann", Pool: "physics/ann\xff", Submitted: time.Now().Add(-time.Minute), Env: map[string]string{Variable: keep}}
-	lease := &fairlead.Lease{Ref: fairlead.Ref{JobID: 7, Attempt: 1}, Job: job, Started: time.Now()}
-	tr.Began(fairlead.Begun{Lease: lease, Node: "n1", Choice: func() []why.Level {
+	job := &queue.Job{ID: 7, User: "ann", Pool: "physics/ann\xff", Submitted: time.Now().Add(-time.Minute), Env: map[string]string{Variable: keep}}
+	lease := &queue.Lease{Ref: queue.Ref{JobID: 7, Attempt: 1}, Job: job, Started: time.Now()}
+	tr.Began(engine.Begun{Lease: lease, Node: "n1", Choice: func() []why.Level {
 		return []why.Level{{Policy: "fair", Children: []why.Child{{Name: "physics", Key: 1.5}, {Name: "biology", Key: 2.5}}}}
 	}})
 	given := lease.Job.Env[Variable]
 	if job.Env[Variable] != keep || given == keep || !Valid(given) {
 		t.Errorf("the job keeps %s, of which the task gets %s", job.Env[Variable], given)
 	}
-	tr.Ended(fairlead.Result{Ref: lease.Ref, Outcome: fairlead.Outcome{State: fairlead.Failed, ExitCode: 3, Cause: "exit status 3"}})
+	tr.Ended(queue.Result{Ref: lease.Ref, Outcome: queue.Outcome{State: queue.Failed, ExitCode: 3, Cause: "exit status 3"}})
 	if err := tr.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Longest bounds durations, so that sums of several do not overflow.
-const Longest = 100 * 365 * day
+// longest bounds durations, so that sums of several do not overflow.
+const longest = 100 * 365 * day
 
 const day = 24 * time.Hour
 
@@ -45,7 +45,7 @@ func ParseDuration(text string) (time.Duration, error) {
 // parseSum reads numbers with units, the longest unit first.
 func parseSum(text string) (time.Duration, error) {
 	sum, from := 0.0, 0
-	whole := time.Duration(0) // the sum of what has no fraction, exact
+	whole := time.Duration(0) // the sum of the numbers without a fraction, exact
 	for rest := text; rest != ""; {
 		number, name, tail := cutNumber(rest)
 		switch {
@@ -62,7 +62,7 @@ func parseSum(text string) (time.Duration, error) {
 			return 0, fmt.Errorf("%s names a longer unit after a shorter one; write 1h30m, not 30m1h", clip(text))
 		}
 		exact, value, err := scale(number, int64(timeUnits[i].unit))
-		if sum += value; err != nil || sum > float64(Longest) {
+		if sum += value; err != nil || sum > float64(longest) {
 			return 0, tooLong(text, err)
 		}
 		whole += time.Duration(exact)
@@ -98,7 +98,7 @@ func span(text, set string) int {
 	return len(text) - len(strings.TrimLeft(text, set))
 }
 
-// scale multiplies a decimal number with a unit; what is below one is rounded. The
+// scale multiplies a decimal number with a unit; a rest below one is rounded. The
 // second result is the same without overflow.
 func scale(number string, unit int64) (exact int64, value float64, err error) {
 	head, fraction, _ := strings.Cut(number, ".")
@@ -140,7 +140,7 @@ func clockSum(text string, parts []string) (time.Duration, error) {
 			return 0, fmt.Errorf("%s: %q is not a whole number", clip(text), clip(p))
 		}
 		unit := timeUnits[1+i].unit
-		if time.Duration(n) > (Longest-sum)/unit {
+		if time.Duration(n) > (longest-sum)/unit {
 			return 0, tooLong(text, nil)
 		}
 		sum += time.Duration(n) * unit

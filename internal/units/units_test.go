@@ -15,7 +15,7 @@ func TestParseDuration(t *testing.T) {
 		{"0", 0}, {"000", 0}, {"90s", 90 * time.Second}, {"1h30m", 90 * time.Minute}, {"7d", 7 * day},
 		{"2d12h", 60 * time.Hour}, {"2-12:00:00", 60 * time.Hour}, {"1:30:00", 90 * time.Minute},
 		{"0:90:00", 90 * time.Minute}, {"1.5h", 90 * time.Minute}, {"2w", 14 * day}, {"100ms", 100 * time.Millisecond},
-		{"1s500us", time.Second + 500*time.Microsecond}, {"0.5ns", 1}, {"007s", 7 * time.Second}, {"36500d", Longest},
+		{"1s500us", time.Second + 500*time.Microsecond}, {"0.5ns", 1}, {"007s", 7 * time.Second}, {"36500d", longest},
 		{"0s", 0}, {"9000000001ns", 9000000001},
 	} {
 		if got, err := ParseDuration(c.text); got != c.want || err != nil {
@@ -109,7 +109,7 @@ func FuzzDuration(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			if d < 0 || d > Longest {
+			if d < 0 || d > longest {
 				t.Fatalf("%q is %v", text, d)
 			}
 			if back, err := ParseDuration(FormatDuration(d)); back != d || err != nil {

@@ -6,19 +6,10 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/forecast"
+	"github.com/fairlead/fairlead/queue"
 )
-
-// priorities are what an action needs to know of them.
-type priorities struct {
-	// Chosen is what the jobs are to have; empty while that is asked.
-	Chosen string
-	// Order is how the order of starts would change, and what priorities there are.
-	Order *api.Reorder
-	// Was is what all of them had before; empty if they differ.
-	Was string
-}
 
 // aboutOrder says how the order of starts would change if the jobs that may be changed had another
 // priority.
@@ -41,7 +32,7 @@ func (a *Act) aboutOrder(ctx context.Context, src Source, r *Request) error {
 		return nil
 	}
 	var err error
-	if p.Order, err = src.Reorder(ctx, api.ReorderRequest{Jobs: ids, Priority: p.Chosen}); err != nil {
+	if p.Order, err = src.Jobs.Reorder(ctx, api.ReorderRequest{Jobs: ids, Priority: p.Chosen}); err != nil {
 		return err
 	}
 	if p.Chosen != "" {
@@ -55,9 +46,9 @@ func (a *Act) aboutOrder(ctx context.Context, src Source, r *Request) error {
 
 // effect is what another priority does to a job.
 func (p *priorities) effect(v *victim) string {
-	at := slices.IndexFunc(p.Order.Jobs, func(m fairlead.Moved) bool { return m.Job == v.ID })
+	at := slices.IndexFunc(p.Order.Jobs, func(m forecast.Moved) bool { return m.Job == v.ID })
 	switch {
-	case fairlead.State(v.State).Ended():
+	case queue.State(v.State).Ended():
 		return "has ended already: nothing changes"
 	case at < 0 && v.Waiting == 0 && v.Running > 0:
 		return "runs already: nothing changes"
@@ -83,7 +74,7 @@ func (p *priorities) place(n int64) string {
 }
 
 // Moves says from where to where another job moves.
-func (p *priorities) Moves(m fairlead.Moved) string {
+func (p *priorities) Moves(m forecast.Moved) string {
 	return p.place(m.Before) + " → " + p.place(m.After)
 }
 

@@ -6,8 +6,10 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // TestActSaysWhatCameOfIt: what has ended is not held, and what was cancelled can be run again, in the
@@ -16,12 +18,21 @@ func TestActSaysWhatCameOfIt(t *testing.T) {
 	l := newLab(t, cluster)
 	id := fmt.Sprint(l.submit("ann", api.Spec{Pool: "physics/curie"}))
 	_, _, text := l.get("/act?verb=cancel&job=" + id)
-	shows(t, text, "To undo it, requeue")
+	shows(t, text, "If it is undone, what waited waits again")
 	status, text := l.post("/act", url.Values{"verb": {"cancel"}, "job": {id}})
-	shows(t, text, "Cancel: done", "fairlead requeue "+id, "Undo: requeue")
+	shows(t, text, "Cancel: done", "fairlead uncancel "+id, "Undo: uncancel")
 	if status != http.StatusOK {
 		t.Errorf("to cancel: %d", status)
 	}
+	_, _, text = l.get("/act?verb=uncancel&job=" + id)
+	shows(t, text, "Undo the cancel of 1 job?", "waits again, without what had ended")
+	_, text = l.post("/act", url.Values{"verb": {"uncancel"}, "job": {id}})
+	shows(t, text, "Undo the cancel: done", "fairlead cancel "+id)
+	if _, text = l.post("/act", url.Values{"verb": {"uncancel"}, "job": {id}}); !strings.Contains(text,
+		"is not cancelled") {
+		t.Errorf("what was not cancelled is brought back:\n%s", text)
+	}
+	l.post("/act", url.Values{"verb": {"cancel"}, "job": {id}})
 	for _, verb := range []string{"hold", "cancel"} {
 		status, text := l.post("/act", url.Values{"verb": {verb}, "job": {id}})
 		shows(t, text, "nothing was done")
@@ -31,19 +42,52 @@ func TestActSaysWhatCameOfIt(t *testing.T) {
 	}
 }
 
+// TestUncancelSaysWhoWaitsForWhom: of a job that waits for others the question does not say that it waits again:
+// without
+// these it does not come back. With them it does.
+func TestUncancelSaysWhoWaitsForWhom(t *testing.T) {
+	l := newLab(t, cluster)
+	first := l.submit("ann", api.Spec{})
+	next := l.submit("ann", api.Spec{After: []api.After{{Job: first, On: "ok"}}})
+	form := url.Values{"verb": {"cancel"}, "job": {fmt.Sprint(first)}}
+	l.post("/act", form)
+	_, _, text := l.get(fmt.Sprintf("/act?verb=uncancel&job=%d", next))
+	shows(t, text, fmt.Sprintf("comes back only if it need not wait for job %d, or that comes back, too", first))
+	_, _, text = l.get(fmt.Sprintf("/act?verb=uncancel&job=%d&job=%d", next, first))
+	shows(t, text, "Undo the cancel of 2 jobs?", "waits again, without what had ended")
+	if strings.Contains(text, "comes back only") {
+		t.Errorf("both come back:\n%s", text)
+	}
+}
+
+// TestUndoCommandNamesAll: the command that undoes it can be followed: it names all the jobs.
+func TestUndoCommandNamesAll(t *testing.T) {
+	l := newLab(t, cluster)
+	form, want := url.Values{"verb": {"cancel"}}, "fairlead uncancel"
+	for range 12 {
+		id := fmt.Sprint(l.submit("ann", api.Spec{}))
+		form.Add("job", id)
+		want += " " + id
+	}
+	_, text := l.post("/act", form)
+	shows(t, text, "Cancel: done", want+"<")
+}
+
 // TestUnboostGoesByItsNumber: whatever pool an address names, the question is about the pool whose
 // boost ends.
 func TestUnboostGoesByItsNumber(t *testing.T) {
 	l := newLab(t, cluster)
-	_, text := l.post("/act", url.Values{"verb": {"boost"}, "pool": {"physics"}, "factor": {"2"}, "for": {"6h"}, "reason": {"the thesis"}})
+	_, text := l.post("/act", url.Values{"verb": {"boost"}, "pool": {"physics"}, "factor": {"2"}, "for": {"6h"},
+		"reason": {"the thesis"}})
 	shows(t, text, "Boost: done")
 	_, _, text = l.get("/act?verb=unboost&id=1&pool=biology/env")
-	shows(t, text, "End the boost physics?", "×2", "the thesis", "Those beside it have more again", ">biology<")
+	shows(t, text, "End the boost of physics?", "×2", "the thesis", "Those beside it have more again", ">biology<")
 	if strings.Contains(text, "biology/env") {
 		t.Errorf("the question is about the pool of the address:\n%s", text)
 	}
 	for _, id := range []string{"2", "x", "-1", ""} {
-		if status, _ := l.post("/act", url.Values{"verb": {"unboost"}, "id": {id}, "pool": {"physics"}}); status != http.StatusNotFound && status != http.StatusUnprocessableEntity {
+		if status, _ := l.post("/act", url.Values{"verb": {"unboost"}, "id": {id},
+			"pool": {"physics"}}); status != http.StatusNotFound && status != http.StatusUnprocessableEntity {
 			t.Errorf("boost %q: %d", id, status)
 		}
 	}
@@ -76,7 +120,8 @@ func TestPriorities(t *testing.T) {
 		t.Errorf("to ask made it %s", p)
 	}
 	form := url.Values{"verb": {"prioritise"}, "job": {fmt.Sprint(second)}}
-	for priority, want := range map[string]int{"": http.StatusUnprocessableEntity, "urgent": http.StatusUnprocessableEntity} {
+	for priority, want := range map[string]int{"": http.StatusUnprocessableEntity,
+		"urgent": http.StatusUnprocessableEntity} {
 		form.Set("priority", priority)
 		if status, text := l.post("/act", form); status != want || l.priority(second) != "normal" {
 			t.Errorf("priority %q: status %d, and it is %s\n%s", priority, status, l.priority(second), text)
@@ -98,9 +143,52 @@ func TestPriorities(t *testing.T) {
 // priority is that of a job.
 func (l *lab) priority(id int64) string {
 	l.t.Helper()
-	r, err := l.client.Job(l.t.Context(), id)
+	r, err := l.client.Jobs.Get(l.t.Context(), id)
 	if err != nil {
 		l.t.Fatal(err)
 	}
 	return r.Job.Priority
+}
+
+// TestCancelIsUnderWay: what waits behind a bridge does not run, and what runs is not ended before it has
+// stopped. So the page says neither that running tasks are stopped nor that it is done.
+func TestCancelIsUnderWay(t *testing.T) {
+	l := newLab(t, cluster)
+	queued, runs, waits := l.submit("ann", api.Spec{}), l.submit("ann", api.Spec{Array: "0-2"}), l.submit("ann",
+		api.Spec{})
+	lease := func(id int64) queue.Ref {
+		t.Helper()
+		g, err := l.store.Lease(t.Context(), "away", []queue.Want{{Job: id}}, time.Hour)
+		if err != nil || g[0].Lease == nil {
+			t.Fatal(err, g)
+		}
+		return g[0].Lease.Ref
+	}
+	ref := lease(queued)
+	if errs, err := l.store.Progress(t.Context(), []queue.Progress{{Ref: ref}}); err != nil || errs[0] != nil {
+		t.Fatal(err, errs)
+	}
+	refs := []queue.Ref{ref, lease(runs), lease(runs)}
+	form := url.Values{"verb": {"cancel"}, "job": {fmt.Sprint(queued), fmt.Sprint(runs), fmt.Sprint(waits)}}
+	_, _, text := l.get("/act?" + form.Encode())
+	shows(t, text, "2 running tasks are stopped", "1 task that has not begun is taken back",
+		"is taken back from the other queueing system, and never starts", "never starts")
+	_, text = l.post("/act", form)
+	shows(t, text, "Cancel: under way", "3 tasks are being stopped", "is being taken back",
+		"of its tasks 2 must stop first", "done</td>", "Undo: uncancel")
+	_, _, text = l.get("/act?" + form.Encode())
+	shows(t, text, "is being cancelled already")
+	if strings.Contains(text, "running task") {
+		t.Errorf("what is being stopped is to be stopped again:\n%s", text)
+	}
+	for _, r := range refs {
+		if v, err := l.store.Finish(t.Context(),
+			[]queue.Result{{Ref: r, Outcome: queue.Outcome{State: queue.Cancelled}}}); err != nil || v[0].Err != nil {
+			t.Fatal(err, v)
+		}
+	}
+	if _, text = l.post("/act", url.Values{"verb": {"cancel"},
+		"job": {fmt.Sprint(l.submit("ann", api.Spec{}))}}); !strings.Contains(text, "Cancel: done") {
+		t.Errorf("of what waits it does not say that it is done:\n%s", text)
+	}
 }

@@ -4,24 +4,14 @@ import (
 	"crypto/sha256"
 	"embed"
 	"fmt"
-	"html/template"
 	"net/http"
 	"path"
 
 	"github.com/fairlead/fairlead/internal/plot"
 )
 
-//go:embed templates/*.html
-var templates embed.FS
-
 //go:embed assets
 var files embed.FS
-
-// parse reads the template of a page with the layout around it.
-func parse(name string) *template.Template {
-	t := template.New(name).Funcs(funcs)
-	return template.Must(t.ParseFS(templates, "templates/layout.html", "templates/common.html", "templates/"+name+".html"))
-}
 
 // asset is a file that pages load.
 type asset struct {
@@ -32,7 +22,8 @@ type asset struct {
 
 // assets are all of them, by name. The colours are those of the pictures.
 var assets = func() map[string]asset {
-	kinds := map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
+	kinds := map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8",
+		".svg": "image/svg+xml"}
 	out := map[string]asset{}
 	entries, err := files.ReadDir("assets")
 	if err != nil {

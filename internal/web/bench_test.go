@@ -20,7 +20,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // The benchmarks print the tables of docs/how-to/dashboard.md:
@@ -49,19 +49,22 @@ func sitePages(text, changed string) (all []asked) {
 	for _, path := range []string{
 		"/", "/?sort=tree", "/?sort=wait&from=2001", "/?kiosk", "/queue", "/queue?after=60000", "/queue?list=running", "/queue?list=all",
 		"/queue?q=user:user0917", "/queue?q=pool:faculty3", "/queue?q=kind:r+wait:%3E1s", "/queue?q=name:nothing", "/queue?fold=user", "/queue?fold=pool&q=kind:r",
-		"/pool?pool=faculty3", "/pool?pool=" + sitePool, "/pool?user=user0917", "/jobs/%first", "/jobs/%last", "/jobs/%runs", "/jobs/%array",
+		"/pool?pool=faculty3", "/pool?pool=" +
+			sitePool, "/pool?user=user0917", "/jobs/%first", "/jobs/%last", "/jobs/%runs", "/jobs/%array",
 		"/machines", "/machines?q=rack%3Dr7&by=label:cpu&hours=24", "/policy", "/policy/weights", "/policy/weights?w.faculty3=30",
 	} {
 		all = append(all, asked{path: path}, asked{path: path, live: true})
 	}
-	all = append(all, asked{path: "/jobs/%last?t=5400"}, asked{path: "/jobs/%last?c=2&pool=faculty1"}, asked{path: "/jobs/%first?t=5400"}, asked{path: "/act?verb=cancel&job=%last"}, asked{path: "/act?verb=boost&pool=faculty3"},
+	all = append(all, asked{path: "/jobs/%last?t=5400"}, asked{path: "/jobs/%last?c=2&pool=faculty1"},
+		asked{path: "/jobs/%first?t=5400"}, asked{path: "/act?verb=cancel&job=%last"}, asked{path: "/act?verb=boost&pool=faculty3"},
 		asked{path: "/policy/edit"},
 		asked{path: "/policy/edit", body: url.Values{"text": {changed}, "do": {"check"}}},
 		asked{path: "/policy/edit", body: url.Values{"text": {changed}, "do": {"plan"}, "last": {"0"}}},
 	)
 	for _, path := range []string{
 		"/metrics", "/v1/shares", "/v1/shares?pool=faculty3", "/v1/jobs?limit=100", "/v1/jobs/%last", "/v1/jobs/%array", "/v1/jobs/%array/history", "/v1/jobs/%last/why", "/v1/jobs/%last/why?estimate=true", "/v1/why/pool?pool=" + sitePool,
-		"/v1/nodes", "/v1/nodes/tasks", "/v1/limits", "/v1/status", "/v1/history", "/v1/history?pool=" + sitePool, "/v1/config", "/v1/config/versions", "/v1/boosts", "/v1/reservations", "/v1/stops",
+		"/v1/nodes", "/v1/nodes/tasks", "/v1/limits", "/v1/status", "/v1/history", "/v1/history?pool=" +
+			sitePool, "/v1/config", "/v1/config/versions", "/v1/boosts", "/v1/reservations", "/v1/stops",
 	} {
 		all = append(all, asked{path: path})
 	}
@@ -136,7 +139,8 @@ func (s *site) measure(b *testing.B, out io.Writer, a asked) {
 		return ms(of(all[int(part*float64(len(all)-1))]))
 	}
 	took, held := func(x answered) time.Duration { return x.took }, func(x answered) time.Duration { return x.held }
-	fmt.Fprintf(out, "%s\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t\n", a, ms(first.took), at(0.5, took), at(0.95, took), spent/1e6/float64(*siteRounds), at(0.5, held), float64(first.bytes)/1024)
+	fmt.Fprintf(out, "%s\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t\n", a, ms(first.took), at(0.5, took), at(0.95, took),
+		spent/1e6/float64(*siteRounds), at(0.5, held), float64(first.bytes)/1024)
 }
 
 func ms(d time.Duration) float64 { return d.Seconds() * 1000 }
@@ -200,13 +204,15 @@ func (s *site) prepare(b *testing.B, a asked) *http.Request {
 	runs := s.running[len(s.running)/2].ref.JobID
 	s.mu.Unlock()
 	waiting := func(newest bool) string {
-		jobs, err := s.loop.Client().Jobs(b.Context(), fairlead.Query{States: []fairlead.State{fairlead.Waiting}, Newest: newest, Limit: 1})
+		jobs, err := s.loop.Client().Jobs(b.Context(),
+			queue.Query{States: []queue.State{queue.Waiting}, Newest: newest, Limit: 1})
 		if err != nil {
 			b.Fatal(err)
 		}
 		return strconv.FormatInt(jobs[0].ID, 10)
 	}
-	at := s.url + strings.NewReplacer("%first", waiting(false), "%last", waiting(true), "%runs", strconv.FormatInt(runs, 10), "%array", strconv.FormatInt(s.array, 10)).Replace(a.path)
+	at := s.url + strings.NewReplacer("%first", waiting(false), "%last", waiting(true), "%runs",
+		strconv.FormatInt(runs, 10), "%array", strconv.FormatInt(s.array, 10)).Replace(a.path)
 	method, kind, body := http.MethodGet, "", []byte(nil)
 	switch x := a.body.(type) {
 	case nil:

@@ -45,20 +45,38 @@ func browse(t *testing.T) *tab {
 	if program == "" {
 		t.Skip("the dashboard is not looked at, as there is no browser here (chromium or google-chrome in the path)")
 	}
-	ctx, cancel := chromedp.NewExecAllocator(context.Background(), append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.Flag("disable-gpu", true), chromedp.Flag("hide-scrollbars", true))...)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
-	t.Cleanup(cancel)
-	if err := chromedp.Do(ctx); err != nil { // it lives as long as this context
-		t.Fatal(err)
-	}
+	ctx := startBrowser(t, program)
 	b := &tab{t: t, ctx: ctx, hosts: map[string]bool{}}
 	b.do(chromedp.EmulateViewport(1280, 800))
 	if err := chromedp.Listen(ctx, b.hear); err != nil {
 		t.Fatal(err)
 	}
 	return b
+}
+
+// startBrowser starts a browser. It starts it again if it crashed before it answered: now and then
+// Chromium does so on a busy machine, and that says nothing about the pages.
+func startBrowser(t *testing.T, program string) context.Context {
+	t.Helper()
+	const attempts = 3
+	for attempt := 1; ; attempt++ {
+		ctx, stop := chromedp.NewExecAllocator(context.Background(), append(chromedp.DefaultExecAllocatorOptions[:],
+			chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.Flag("disable-gpu", true),
+			chromedp.Flag("hide-scrollbars", true))...)
+		ctx, cancel := chromedp.NewContext(ctx)
+		err := chromedp.Do(ctx) // it lives as long as this context
+		if err == nil {
+			t.Cleanup(stop)
+			t.Cleanup(cancel)
+			return ctx
+		}
+		cancel()
+		stop()
+		if attempt == attempts {
+			t.Fatalf("the browser did not start %d times: %v", attempts, err)
+		}
+		t.Logf("the browser did not start: %v", err)
+	}
 }
 
 // hear notes what the browser says.

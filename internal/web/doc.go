@@ -6,8 +6,7 @@
 //
 // A page is a [Page] in the list of pages (pages.go) and a template of its name in templates/.
 // Its Load gets what the page shows from the source; the type that it returns is the page's
-// data. What it needs of the source it says in an interface of its own in its own file, which
-// [Source] embeds.
+// data. What no part of [Source] has yet becomes a method of that part (source.go).
 //
 // The template defines "main", which is the page, and one template for each of its Parts, which
 // is what changes: main says where it stands,

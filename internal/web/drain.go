@@ -2,35 +2,32 @@ package web
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/access"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/history"
+	"github.com/fairlead/fairlead/internal/views"
 )
 
-// drainSource is what drains nodes. It checks who asks.
-type drainSource interface {
-	// Drain lets a node take nothing new, or take tasks again.
-	Drain(ctx context.Context, node string, r api.DrainRequest) error
-}
-
-// drainPage asks before a node is drained, and shows what runs there; resumePage asks before it
+// drainPage asks before a node is drained, and shows its running tasks; resumePage asks before it
 // takes tasks again. The same addresses, posted to, do it.
 var (
-	drainPage  = &Page{Name: "drain", Of: "machines", Path: "machines/drain", Seen: ByUser, Load: loadDrain, Post: postDrain}
-	resumePage = &Page{Name: "drain", Of: "machines", Path: "machines/resume", Seen: ByUser, Load: loadDrain, Post: postDrain}
+	drainPage = &Page{Name: "drain", Of: "machines", Path: "machines/drain", Seen: ByUser, Load: loadDrain,
+		Post: postDrain}
+	resumePage = &Page{Name: "drain", Of: "machines", Path: "machines/resume", Seen: ByUser, Load: loadDrain,
+		Post: postDrain}
 )
 
 // Drain is what somebody wants to do to a node, or has done.
 type Drain struct {
-	Node   *fairlead.NodeView
+	Node   *views.NodeView
 	Unit   string
 	At     time.Time
 	Resume bool
-	Tasks  []fairlead.NodeTask // that run there
+	Tasks  []history.NodeTask // that run there
 	Users  []string
 	Last   *time.Time // by when the last of them has ended; nil if one has no limit
 	Reason string
@@ -39,21 +36,22 @@ type Drain struct {
 }
 
 func loadDrain(ctx context.Context, src Source, r *Request) (any, error) {
-	if !r.You.Admin {
-		return nil, fmt.Errorf("only administrators may drain nodes: %w", fairlead.ErrForbidden)
+	if err := r.You.may(access.Nodes, access.Object{}); err != nil {
+		return nil, err
 	}
-	nodes, err := src.Nodes(ctx)
+	nodes, err := src.Nodes.List(ctx)
 	if err != nil {
 		return nil, err
 	}
 	name := r.Word("node")
-	at := slices.IndexFunc(nodes.Nodes, func(n fairlead.NodeView) bool { return n.Name == name })
+	at := slices.IndexFunc(nodes.Nodes, func(n views.NodeView) bool { return n.Name == name })
 	if at < 0 {
 		return nil, missing("no machine is called %.256q", name)
 	}
-	d := &Drain{Node: &nodes.Nodes[at], Unit: nodes.Unit, At: nodes.At, Reason: strings.TrimSpace(r.Word("reason")), Maint: r.Word("maintenance") != ""}
+	d := &Drain{Node: &nodes.Nodes[at], Unit: nodes.Unit, At: nodes.At, Reason: strings.TrimSpace(r.Word("reason")),
+		Maint: r.Word("maintenance") != ""}
 	d.Resume = strings.HasPrefix(r.Here, "machines/resume")
-	tasks, err := src.NodeTasks(ctx, []string{name}, 0)
+	tasks, err := src.Nodes.Tasks(ctx, []string{name}, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +78,8 @@ func postDrain(ctx context.Context, src Source, r *Request) (any, error) {
 		return nil, err
 	}
 	d := data.(*Drain)
-	if err := src.Drain(ctx, d.Node.Name, api.DrainRequest{Drain: !d.Resume, Maintenance: d.Maint, Reason: d.Reason}); err != nil {
+	if _, err := src.Nodes.Drain(ctx, d.Node.Name,
+		api.DrainRequest{Drain: !d.Resume, Maintenance: d.Maint, Reason: d.Reason}); err != nil {
 		return nil, err
 	}
 	d.Done = true

@@ -10,20 +10,23 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/config"
+	"github.com/fairlead/fairlead/internal/access"
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/plot"
 	"github.com/fairlead/fairlead/internal/units"
 	say "github.com/fairlead/fairlead/internal/words"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/why"
 )
 
 // The pages that change the configuration. To post to edit changes nothing: it checks, and plans.
 var (
-	editPage     = &Page{Name: "edit", Of: "policy", Path: "policy/edit", Seen: ByUser, Load: loadEdit, Post: postEdit}
-	applyPage    = &Page{Name: "applied", Of: "policy", Path: "policy/apply", Seen: ByUser, Load: loadApply, Post: postApply}
-	rollbackPage = &Page{Name: "rollback", Of: "policy", Path: "policy/rollback", Seen: ByUser, Load: loadRollback, Post: postRollback}
+	editPage  = &Page{Name: "edit", Of: "policy", Path: "policy/edit", Seen: ByUser, Load: loadEdit, Post: postEdit}
+	applyPage = &Page{Name: "applied", Of: "policy", Path: "policy/apply", Seen: ByUser, Load: loadApply,
+		Post: postApply}
+	rollbackPage = &Page{Name: "rollback", Of: "policy", Path: "policy/rollback", Seen: ByUser, Load: loadRollback,
+		Post: postRollback}
 )
 
 // Edit is a configuration that somebody writes, with what it would change.
@@ -45,23 +48,23 @@ var lasts = []string{"0", "6h", "24h", "7d"}
 // Lasts are how far a replay may go back.
 func (e *Edit) Lasts() []string { return lasts }
 
-// textInForce is the text of the file in force, and its number: 0 if there is none, and then the text is that
-// of what is in force.
+// textInForce is the text of the file in force, and its number: 0 if there is none, and then the text is
+// written from the current configuration.
 func textInForce(ctx context.Context, src Source) (text string, number int, err error) {
-	versions, err := src.ConfigVersions(ctx)
+	versions, err := src.Config.Versions(ctx)
 	if err != nil {
 		return "", 0, err
 	}
 	for _, x := range versions.Entries {
 		if x.InForce {
-			v, err := src.ConfigVersion(ctx, x.Number)
+			v, err := src.Config.Version(ctx, x.Number)
 			if err != nil {
 				return "", 0, err
 			}
 			return v.Text, x.Number, nil
 		}
 	}
-	c, err := src.Config(ctx)
+	c, err := src.Config.Status(ctx)
 	if err != nil {
 		return "", 0, err
 	}
@@ -69,16 +72,16 @@ func textInForce(ctx context.Context, src Source) (text string, number int, err 
 }
 
 func loadEdit(ctx context.Context, src Source, r *Request) (any, error) {
-	c, err := src.Config(ctx)
+	c, err := src.Config.Status(ctx)
 	if err != nil {
 		return nil, err
 	}
-	e := &Edit{File: fileName(c), Last: "24h", May: r.You.Admin}
+	e := &Edit{File: fileName(c), Last: "24h", May: r.You.can(access.Configure, access.Object{})}
 	if text := r.Word("version"); text != "" {
 		if e.Number, err = strconv.Atoi(text); err != nil || e.Number < 1 {
-			return nil, &fairlead.Invalid{Field: "version", Msg: fmt.Sprintf("%.40q is not the number of a version", text)}
+			return nil, &queue.Invalid{Field: "version", Msg: fmt.Sprintf("%.40q is not the number of a version", text)}
 		}
-		v, err := src.ConfigVersion(ctx, e.Number)
+		v, err := src.Config.Version(ctx, e.Number)
 		if err != nil {
 			return nil, err
 		}
@@ -96,9 +99,9 @@ func fileName(c *api.ConfigStatus) string {
 	return c.File[strings.LastIndexByte(c.File, '/')+1:]
 }
 
-// check finds what is wrong with the text, and what it would change.
+// check finds the faults of the text, and the changes that it would make.
 func (e *Edit) check(ctx context.Context, src Source) error {
-	c, err := src.ConfigRead(api.ConfigFile{Name: e.File, Text: e.Text})
+	c, err := src.Config.Read(api.ConfigFile{Name: e.File, Text: e.Text})
 	if errors.As(err, &e.Problems) {
 		e.Broken = true
 		return nil
@@ -108,21 +111,22 @@ func (e *Edit) check(ctx context.Context, src Source) error {
 		return nil
 	}
 	e.Problems = c.Report()
-	if e.Diff, err = src.ConfigDiff(ctx, api.ConfigFile{Name: e.File, Text: e.Text}); err != nil {
+	if e.Diff, err = src.Config.Diff(ctx, api.ConfigFile{Name: e.File, Text: e.Text}); err != nil {
 		e.Broken, e.Problem = true, err.Error()
 	}
 	return nil
 }
 
 func postEdit(ctx context.Context, src Source, r *Request) (any, error) {
-	c, err := src.Config(ctx)
+	c, err := src.Config.Status(ctx)
 	if err != nil {
 		return nil, err
 	}
 	// A form has its line ends in two characters.
-	e := &Edit{File: fileName(c), Text: strings.ReplaceAll(r.Word("text"), "\r\n", "\n"), Last: r.Word("last"), May: r.You.Admin}
+	e := &Edit{File: fileName(c), Text: strings.ReplaceAll(r.Word("text"), "\r\n", "\n"), Last: r.Word("last"),
+		May: r.You.can(access.Configure, access.Object{})}
 	if len(e.Text) > 1<<20 {
-		return nil, &fairlead.Invalid{Field: "text", Msg: "is longer than 1 MiB"}
+		return nil, &queue.Invalid{Field: "text", Msg: "is longer than 1 MiB"}
 	}
 	e.Number, _ = strconv.Atoi(r.Word("number"))
 	if err := e.check(ctx, src); err != nil || e.Broken || r.Word("do") != "plan" {
@@ -130,9 +134,10 @@ func postEdit(ctx context.Context, src Source, r *Request) (any, error) {
 	}
 	back, err := units.ParseDuration(e.Last)
 	if err != nil {
-		return nil, &fairlead.Invalid{Field: "last", Msg: err.Error()}
+		return nil, &queue.Invalid{Field: "last", Msg: err.Error()}
 	}
-	p, err := src.ConfigPlan(ctx, api.ConfigPlanRequest{ConfigFile: api.ConfigFile{Name: e.File, Text: e.Text}, ReplaySeconds: back.Seconds()})
+	p, err := src.Config.Plan(ctx, api.ConfigPlanRequest{ConfigFile: api.ConfigFile{Name: e.File, Text: e.Text},
+		ReplaySeconds: back.Seconds()})
 	if err != nil {
 		return nil, err
 	}
@@ -152,9 +157,11 @@ type plan struct {
 
 func planOf(p *api.ConfigPlan) *plan {
 	out := &plan{ConfigPlan: p}
-	bars := plot.Bars{Title: "Share of the pool above", Width: 620, Unit: plot.Percent, Series: []string{"before", "after"}}
+	bars := plot.Bars{Title: "Share of the pool above", Width: 620, Unit: plot.Percent,
+		Series: []string{"before", "after"}}
 	for _, x := range p.Pools {
-		changed := x.New || x.Gone || x.WeightBefore != x.WeightAfter || x.ShareBefore != x.ShareAfter || x.FairNowBefore != x.FairNowAfter || x.Starts+x.Stops > 0
+		changed := x.New || x.Gone || x.WeightBefore != x.WeightAfter || x.ShareBefore != x.ShareAfter ||
+			x.FairNowBefore != x.FairNowAfter || x.Starts+x.Stops > 0
 		switch {
 		case x.Depth == 0:
 		case !changed:
@@ -219,18 +226,18 @@ func (p *plan) Wait(seconds int64) string { return say.Span(say.Seconds(float64(
 // Short writes a number as short as it is clear.
 func (p *plan) Short(v float64) string { return why.Short(v) }
 
-// Applied is what is in force after a change.
+// Applied is the configuration after a change.
 type Applied struct {
 	*api.ApplyResponse
 	Says string
 }
 
 func loadApply(context.Context, Source, *Request) (any, error) {
-	return nil, &fairlead.Invalid{Field: "plan", Msg: "is posted by the page that shows it: make one in the editor"}
+	return nil, &queue.Invalid{Field: "plan", Msg: "is posted by the page that shows it: make one in the editor"}
 }
 
 func postApply(ctx context.Context, src Source, r *Request) (any, error) {
-	out, err := src.ConfigApply(ctx, api.ApplyRequest{Plan: r.Word("plan"), Reason: r.Word("reason")})
+	out, err := src.Config.Apply(ctx, api.ApplyRequest{Plan: r.Word("plan"), Reason: r.Word("reason")})
 	if err != nil {
 		return nil, err
 	}
@@ -249,12 +256,12 @@ type Rollback struct {
 
 // backTo is the number of the version to go back to.
 func backTo(r *Request) (int, error) {
-	if !r.You.Admin {
-		return 0, fmt.Errorf("only administrators may change the configuration: %w", fairlead.ErrForbidden)
+	if err := r.You.may(access.Configure, access.Object{}); err != nil {
+		return 0, err
 	}
 	number, err := strconv.Atoi(r.Word("to"))
 	if err != nil || number < 1 {
-		return 0, &fairlead.Invalid{Field: "to", Msg: fmt.Sprintf("%.40q is not the number of a version", r.Word("to"))}
+		return 0, &queue.Invalid{Field: "to", Msg: fmt.Sprintf("%.40q is not the number of a version", r.Word("to"))}
 	}
 	return number, nil
 }
@@ -264,11 +271,11 @@ func loadRollback(ctx context.Context, src Source, r *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := src.ConfigVersion(ctx, number)
+	v, err := src.Config.Version(ctx, number)
 	if err != nil {
 		return nil, err
 	}
-	p, err := src.ConfigPlan(ctx, api.ConfigPlanRequest{ConfigFile: api.ConfigFile{Text: v.Text}})
+	p, err := src.Config.Plan(ctx, api.ConfigPlanRequest{ConfigFile: api.ConfigFile{Text: v.Text}})
 	if err != nil {
 		return nil, err
 	}
@@ -283,9 +290,10 @@ func postRollback(ctx context.Context, src Source, r *Request) (any, error) {
 		return nil, err
 	}
 	if r.Word("plan") == "" {
-		return nil, &fairlead.Invalid{Field: "plan", Msg: "is missing: open the page of the version, which shows what would change, and post that"}
+		return nil, &queue.Invalid{Field: "plan",
+			Msg: "is missing: open the page of the version, which shows what would change, and post that"}
 	}
-	out, err := src.ConfigRollback(ctx, api.RollbackRequest{To: number, Plan: r.Word("plan"), Reason: r.Word("reason")})
+	out, err := src.Config.Rollback(ctx, api.RollbackRequest{To: number, Plan: r.Word("plan"), Reason: r.Word("reason")})
 	if err != nil {
 		return nil, fmt.Errorf("open the page of version %d again: %w", number, err)
 	}

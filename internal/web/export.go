@@ -2,7 +2,6 @@ package web
 
 import (
 	"encoding/csv"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -11,18 +10,12 @@ import (
 	"strings"
 )
 
-// csvParameter asks for the tables of one part of a page, in place of the page.
-const csvParameter = "csv"
-
-// jsonParameter asks for all jobs of a list as JSON, in place of the page.
-const jsonParameter = "json"
-
 // CSV is the address of a part's tables: of the rows that the page shows, or of all if it is a list of
-// jobs of which it shows a screenful.
+// jobs and the page shows only a screenful.
 func (r *Request) CSV(part string) string { return r.export(csvParameter, part) }
 
-// export is the address of the page with another parameter, and without the place in a list of which all is
-// to be had.
+// export is the address of the page with another parameter, and without the place in a list that is
+// exported as a whole.
 func (r *Request) export(parameter, part string) string {
 	path, query, _ := strings.Cut(r.Here, "?")
 	q, _ := url.ParseQuery(query)
@@ -53,16 +46,6 @@ func (r *Request) JSON(page string) string {
 		return r.Root + "v1/config"
 	}
 	return ""
-}
-
-// tabled are the parts in which there are tables.
-func tabled(parts []part) (names []string) {
-	for _, p := range parts {
-		if strings.Contains(p.html, "<table") {
-			names = append(names, p.name)
-		}
-	}
-	return names
 }
 
 // export answers with the tables of a part. They are read from what the page shows, so that they
@@ -112,10 +95,4 @@ func (d *Dashboard) exportJSON(w http.ResponseWriter, r *http.Request, p *Page, 
 // noTable says that there is no such table to be had.
 func (d *Dashboard) noTable(w http.ResponseWriter, r *http.Request, name string) {
 	d.fail(w, r, missing("this page has no table %.40q", name))
-}
-
-// csvHeader says that tables follow, for a file.
-func csvHeader(w http.ResponseWriter, p *Page, part string) {
-	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
-	w.Header().Set("Content-Disposition", fmt.Sprintf(`attachment; filename="fairlead-%s-%s.csv"`, p.Name, part))
 }

@@ -47,10 +47,13 @@ const exportCluster = cluster + `rates: {mails: 10/m}
 func TestExportsAreExact(t *testing.T) {
 	l := newLab(t, exportCluster)
 	l.node("n1", map[string]int64{"cpu": 8, "mem": 8 << 30})
-	l.submit("ann", api.Spec{Name: "-0.5", Pool: "physics/curie", LimitSeconds: 5401, Argv: []string{"sleep", "1000"}, Request: map[string]int64{"cpu": 7}, Licenses: map[string]int64{"matlab": 1}})
+	l.submit("ann", api.Spec{Name: "-0.5", Pool: "physics/curie", LimitSeconds: 5401, Argv: []string{"sleep", "1000"},
+		Request: map[string]int64{"cpu": 7}, Licenses: map[string]int64{"matlab": 1}})
 	l.wait("it runs", func() bool { n, _ := l.loop.Running(); return n == 1 })
-	l.submit("ann", api.Spec{Name: "=1+1", Pool: "physics/curie", LimitSeconds: 5401, Array: "1-5", Argv: []string{"sleep", "1"}, Request: map[string]int64{"cpu": 8}})
-	l.submit("bob", api.Spec{Name: "+x", Pool: "biology/epi", Argv: []string{"sleep", "1"}, Request: map[string]int64{"cpu": 8}})
+	l.submit("ann", api.Spec{Name: "=1+1", Pool: "physics/curie", LimitSeconds: 5401, Array: "1-5",
+		Argv: []string{"sleep", "1"}, Request: map[string]int64{"cpu": 8}})
+	l.submit("bob", api.Spec{Name: "+x", Pool: "biology/epi", Argv: []string{"sleep", "1"},
+		Request: map[string]int64{"cpu": 8}})
 	l.wait("they wait", func() bool { _, n := l.loop.Running(); return n == 6 })
 
 	for path, part := range map[string]string{"/": "pools", "/pool?pool=physics": "members"} {
@@ -58,8 +61,10 @@ func TestExportsAreExact(t *testing.T) {
 		if got := column(t, rows, "Pool"); !slices.Contains(got, "physics/curie") {
 			t.Errorf("%s: the pools are %q", path, got)
 		}
-		onlyNumbers(t, rows, "Share", "Used", "Runs", "Fair now", "Waiting", "Oldest wait")
-		if head := strings.Join(rows[0], "|"); strings.Contains(head, "Ran, due") || strings.Contains(head, "over or under") || strings.Contains(head, "share, fair") || !strings.Contains(head, "unit-seconds") {
+		onlyNumbers(t, rows, "Share", "Past use", "Runs", "Fair now", "Waiting", "Oldest wait")
+		if head := strings.Join(rows[0], "|"); strings.Contains(head, "Ran, due") ||
+			!strings.Contains(head, "Compared by") || strings.Contains(head, "share, fair") ||
+			!strings.Contains(head, "unit-seconds") {
 			t.Errorf("%s: the columns are %s", path, head)
 		}
 	}
@@ -77,7 +82,9 @@ func TestExportsAreExact(t *testing.T) {
 	if got := column(t, rows, "Name"); !slices.Equal(got, []string{"'+x", "'=1+1", "-0.5"}) {
 		t.Errorf("the names are %q", got)
 	}
-	if limits, tasks, states := column(t, rows, "Limit"), column(t, rows, "Tasks"), column(t, rows, "State"); !slices.Equal(limits, []string{"", "5401", "5401"}) || !slices.Equal(tasks, []string{"1", "5", "1"}) || states[2] != "running" {
+	if limits, tasks, states := column(t, rows, "Limit"), column(t, rows, "Tasks"), column(t, rows,
+		"State"); !slices.Equal(limits, []string{"", "5401", "5401"}) || !slices.Equal(tasks, []string{"1", "5", "1"}) ||
+		states[2] != "running" {
 		t.Errorf("limits %q, tasks %q, states %q", limits, tasks, states)
 	}
 	rows = l.sheet("/queue?fold=user", "list")
@@ -92,7 +99,8 @@ func TestExportsAreExact(t *testing.T) {
 func exportMachines(t *testing.T, l *lab) {
 	t.Helper()
 	rows := l.sheet("/machines", "nodes")
-	if used, all, mem := column(t, rows, "cpu in use"), column(t, rows, "cpu"), column(t, rows, "Memory"); used[0] != "7" || all[0] != "8" || mem[0] != strconv.Itoa(8<<30) {
+	if used, all, mem := column(t, rows, "cpu in use"), column(t, rows, "cpu"), column(t, rows,
+		"Memory"); used[0] != "7" || all[0] != "8" || mem[0] != strconv.Itoa(8<<30) {
 		t.Errorf("of the processors %q of %q are in use, of memory %q", used, all, mem)
 	}
 	if slices.Contains(rows[0], "action") || slices.Contains(rows[1], "Drain") {
@@ -103,10 +111,14 @@ func exportMachines(t *testing.T, l *lab) {
 	rows = l.sheet("/machines", "limits")
 	onlyNumbers(t, rows, "In use", "Left", "Ask for it", "Most in use lately")
 	onlyInstants(t, rows, "From", "Free by", "Next start")
-	if kinds, names, used := column(t, rows, "Kind"), column(t, rows, "Name"), column(t, rows, "In use"); !slices.Equal(kinds, []string{"licence", "rate"}) || !slices.Equal(names, []string{"matlab", "mails"}) || !slices.Equal(used, []string{"1", ""}) {
+	if kinds, names, used := column(t, rows, "Kind"), column(t, rows, "Name"), column(t, rows,
+		"In use"); !slices.Equal(kinds, []string{"license", "rate"}) || !slices.Equal(names, []string{"matlab", "mails"}) ||
+		!slices.Equal(used, []string{"1", ""}) {
 		t.Errorf("the limits are %q", rows)
 	}
-	if _, err := l.client.Reserve(t.Context(), "course", api.ReserveRequest{Count: 1, From: time.Now().Add(24 * time.Hour), Seconds: 3600, Maintenance: true, Reason: "-5 degrees"}); err != nil {
+	if _, err := l.client.Nodes.Reserve(t.Context(), "course",
+		api.ReserveRequest{Count: 1, From: time.Now().Add(24 * time.Hour), Seconds: 3600, Maintenance: true,
+			Reason: "-5 degrees"}); err != nil {
 		t.Fatal(err)
 	}
 	l.wait("the reservation is shown", func() bool { _, _, text := l.get("/machines"); return strings.Contains(text, "r-course") })
@@ -122,7 +134,8 @@ func TestEveryTableHasAHead(t *testing.T) {
 	l := newLab(t, exportCluster)
 	example(l)
 	head := regexp.MustCompile(`(?s)<table[^>]*>\s*(<thead>)?`)
-	for _, path := range []string{"/", "/queue", "/queue?fold=pool", "/pool?pool=physics&with=biology", "/pool?user=ann", "/jobs/1", "/machines", "/policy"} {
+	for _, path := range []string{"/", "/queue", "/queue?fold=pool", "/pool?pool=physics&with=biology", "/pool?user=ann",
+		"/jobs/1", "/machines", "/policy"} {
 		status, _, text := l.get(path)
 		if status != http.StatusOK {
 			t.Fatalf("%s: status %d", path, status)

@@ -16,7 +16,7 @@ import (
 //
 //   - The value of a data element, or the instant of a time element, is the exact one of its cell.
 //   - The attribute data-csv of a head names the column for a file; names with | between them are several columns,
-//     each of which has one of the values of the cell. A column whose name is empty is for the screen alone: a
+//     and each has one of the values of the cell. A column whose name is empty is for the screen alone: a
 //     picture, or what can be done.
 //   - A cell of the class none says that there is no row.
 
@@ -117,7 +117,7 @@ type tableReader struct {
 	text   strings.Builder
 	inCell bool
 	none   bool // the row says that there is none
-	skip   int  // depth in what is no text
+	skip   int  // depth in elements that are no text
 	span   int
 }
 

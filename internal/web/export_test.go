@@ -25,7 +25,9 @@ func (l *lab) sheet(path, name string) (rows [][]string) {
 			continue
 		}
 		status, head, text := l.get("/" + strings.TrimLeft(html.UnescapeString(m[1]), "./"))
-		if status != http.StatusOK || head.Get("Content-Type") != "text/csv; charset=utf-8" || head.Get("X-Content-Type-Options") != "nosniff" || !strings.HasPrefix(head.Get("Content-Disposition"), "attachment;") {
+		if status != http.StatusOK || head.Get("Content-Type") != "text/csv; charset=utf-8" ||
+			head.Get("X-Content-Type-Options") != "nosniff" ||
+			!strings.HasPrefix(head.Get("Content-Disposition"), "attachment;") {
 			l.t.Errorf("%s: status %d, %v", m[1], status, head)
 		}
 		in := csv.NewReader(strings.NewReader(text))
@@ -61,11 +63,12 @@ func TestExportsAreThePages(t *testing.T) {
 	l := newLab(t, cluster)
 	l.node("n1", map[string]int64{"cpu": 4, "mem": 8 << 30})
 	for i := range 3 {
-		l.submit("ann", api.Spec{Name: fmt.Sprint("=cmd|' /C calc'!A", i), Pool: "physics/curie", Request: map[string]int64{"cpu": 64}})
+		l.submit("ann", api.Spec{Name: fmt.Sprint("=cmd|' /C calc'!A", i), Pool: "physics/curie",
+			Request: map[string]int64{"cpu": 64}})
 	}
 	l.submit("bob", api.Spec{Name: "@SUM(1+1)", Kind: "-1+1", Pool: "biology/env", Request: map[string]int64{"cpu": 64}})
 	l.wait("all wait", func() bool { _, n := l.loop.Running(); return n == 4 })
-	shares, err := l.client.Shares(t.Context(), "")
+	shares, err := l.client.Pools.Shares(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,14 +106,16 @@ func TestExportsAreThePages(t *testing.T) {
 		for _, m := range exportOf.FindAllStringSubmatch(text, -1) {
 			for _, row := range l.sheet(path, m[2]) {
 				for _, cell := range row {
-					if _, err := strconv.ParseFloat(cell, 64); err != nil && len(cell) > 1 && strings.ContainsAny(cell[:1], "=+-@\t\r") {
+					if _, err := strconv.ParseFloat(cell, 64); err != nil && len(cell) > 1 &&
+						strings.ContainsAny(cell[:1], "=+-@\t\r") {
 						t.Errorf("%s, %s: %q is a formula", path, m[2], cell)
 					}
 				}
 			}
 		}
 	}
-	if status, _, text := l.get("/queue?csv=nothing"); status != http.StatusNotFound || !strings.Contains(text, "has no table &#34;nothing&#34;<") {
+	if status, _, text := l.get("/queue?csv=nothing"); status != http.StatusNotFound ||
+		!strings.Contains(text, "has no table &#34;nothing&#34;<") {
 		t.Errorf("a table that there is not: status %d", status)
 	}
 }

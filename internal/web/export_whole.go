@@ -12,13 +12,10 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 )
 
-// queuePath is where the queue is.
-const queuePath = "queue"
-
-// Whole reports whether of the page's list all rows are to be had, and not only those that it shows.
+// Whole reports whether all rows of the page's list can be exported, and not only the rows that it shows.
 func (v *shown) Whole() bool { return v.Page.Whole != nil && !folds(v.Request) }
 
-// rowWriter writes the rows of a list of which the page shows a screenful.
+// rowWriter writes the rows of a list; the page shows only a screenful of them.
 type rowWriter interface {
 	// begin writes what stands before all rows. first is the first piece of the list.
 	begin(w http.ResponseWriter, first *Queue) error
@@ -28,8 +25,8 @@ type rowWriter interface {
 	end(w io.Writer) error
 }
 
-// exportWhole answers with all rows of a list, some at a time: what is read of the store and held here is
-// the same however long it is. Who reads is told by a broken connection that something is missing.
+// exportWhole answers with all rows of a list, some at a time, so that a long list takes no more memory
+// than a short one. A broken connection tells the reader that something is missing.
 func (d *Dashboard) exportWhole(w http.ResponseWriter, r *http.Request, p *Page, req *Request, out rowWriter) {
 	began, to := false, http.NewResponseController(w)
 	err := p.Whole(r.Context(), d.source, req, func(q *Queue) error {
@@ -148,4 +145,10 @@ func (x *jsonRows) write(w io.Writer, _ *Request, q *Queue) error {
 func (x *jsonRows) end(w io.Writer) error {
 	_, err := io.WriteString(w, "]}\n")
 	return err
+}
+
+// csvHeader says that tables follow, for a file.
+func csvHeader(w http.ResponseWriter, p *Page, part string) {
+	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
+	w.Header().Set("Content-Disposition", fmt.Sprintf(`attachment; filename="fairlead-%s-%s.csv"`, p.Name, part))
 }

@@ -16,9 +16,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/web"
+	"github.com/fairlead/fairlead/queue"
 )
 
 var jsonOf = regexp.MustCompile(`<a href="([^"]*)">JSON</a>`)
@@ -28,27 +28,31 @@ func (l *lab) listed(path string) (out api.JobList) {
 	l.t.Helper()
 	_, _, text := l.get(path)
 	status, head, text := l.get("/" + strings.TrimLeft(html.UnescapeString(jsonOf.FindStringSubmatch(text)[1]), "./"))
-	if err := json.Unmarshal([]byte(text), &out); err != nil || status != http.StatusOK || head.Get("Content-Type") != "application/json" {
+	if err := json.Unmarshal([]byte(text), &out); err != nil || status != http.StatusOK ||
+		head.Get("Content-Type") != "application/json" {
 		l.t.Fatalf("%s: status %d, %v: %v", path, status, head, err)
 	}
 	return out
 }
 
-// TestExportsAreWhole: of a list of which the page shows a screenful all that matches is had as CSV and
-// as JSON, in the order of the pages and with what was searched for.
+// TestExportsAreWhole: the CSV and the JSON of a long list have all jobs that match the search, in the order of
+// the pages, although a page shows only a screenful of them.
 func TestExportsAreWhole(t *testing.T) {
 	l := newLab(t, cluster)
-	jobs := make([]fairlead.Job, 1300)
+	jobs := make([]queue.Job, 1300)
 	for i := range jobs {
-		jobs[i] = fairlead.Job{
-			User: []string{"ann", "bob"}[i%2], Name: fmt.Sprint("job", i), Argv: []string{"true"}, Limit: time.Hour, Held: i%10 == 3,
-			Pool: []string{"physics/markov", "physics/curie", "biology/epi"}[i%3], Request: fairlead.Amounts{"cpu": int64(1 + i%16)},
+		jobs[i] = queue.Job{
+			User: []string{"ann", "bob"}[i%2], Name: fmt.Sprint("job",
+				i), Argv: []string{"true"}, Limit: time.Hour, Held: i%10 == 3,
+			Pool: []string{"physics/markov", "physics/curie",
+				"biology/epi"}[i%3], Request: queue.Amounts{"cpu": int64(1 + i%16)},
 		}
 	}
-	if _, err := l.loop.Submit(t.Context(), jobs); err != nil {
+	if _, err := l.loop.Intake.Submit(t.Context(), jobs); err != nil {
 		t.Fatal(err)
 	}
 	l.wait("all wait", func() bool { _, n := l.loop.Running(); return n == 1170 })
+	l.waiting() // waits for the order; pages are shown without an order that takes long
 	for path, want := range map[string]int{
 		"/queue": 1170, "/queue?after=200": 1170, "/queue?q=user:ann+cpu:%3E8": 0, "/queue?q=name:job12": 0, "/queue?list=held": 130, "/queue?list=all": 1300, "/queue?list=all&q=pool:physics": 0, "/queue?q=user:nobody": 0,
 	} {
@@ -77,19 +81,19 @@ func TestExportsAreWhole(t *testing.T) {
 	}
 }
 
-// failing is a source whose store fails after some lists.
+// failing are jobs in a store that fails after some lists.
 type failing struct {
-	web.Source
+	web.JobSource
 	lists int
+	order []int64 // that a page would not wait for
 }
 
-func (f *failing) You(context.Context) api.Actor { return api.Actor{} }
-func (f *failing) Waiting() int64                { return 0 }
-func (f *failing) Version() uint64               { return 1 }
+func (f *failing) Waiting() int64 { return 0 }
 func (f *failing) Next(context.Context, int64, int) (ids, places []int64) {
 	return nil, nil
 }
-func (f *failing) Jobs(_ context.Context, q fairlead.Query, _ web.JobOptions) (*api.JobList, error) {
+func (f *failing) InOrder(context.Context) []int64 { return f.order }
+func (f *failing) List(_ context.Context, q queue.Query, _ web.JobOptions) (*api.JobList, error) {
 	if f.lists--; f.lists < 0 {
 		return nil, errors.New("the disk is gone")
 	}
@@ -106,6 +110,29 @@ func (f *failing) Jobs(_ context.Context, q fairlead.Query, _ web.JobOptions) (*
 	return list, nil
 }
 
+// TestExportWaitsForTheOrder: a page is shown before the order of starts is known, but an export has it.
+func TestExportWaitsForTheOrder(t *testing.T) {
+	f := &failing{lists: 3, order: []int64{7, 5, 9}}
+	mux := http.NewServeMux()
+	web.New(web.Source{Server: strangersServer{}, Jobs: f}, "test", slog.New(slog.DiscardHandler)).Register(mux)
+	s := httptest.NewServer(mux)
+	s.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
+	defer s.Close()
+	r, err := http.Get(s.URL + "/queue?json=list")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	text, _ := io.ReadAll(r.Body) // breaks off behind the order
+	var ids []string
+	for _, m := range regexp.MustCompile(`"id":(\d+)`).FindAllStringSubmatch(string(text), -1) {
+		ids = append(ids, m[1])
+	}
+	if want := []string{"7", "5", "9"}; !slices.Equal(ids, want) {
+		t.Errorf("the export has the jobs %q, want %q", ids, want)
+	}
+}
+
 // TestExportThatBreaksIsNoWhole: who reads a list of which the end cannot be read learns it: before the first
 // row by the status, and then by a connection that breaks.
 func TestExportThatBreaksIsNoWhole(t *testing.T) {
@@ -115,7 +142,7 @@ func TestExportThatBreaksIsNoWhole(t *testing.T) {
 	}{{0, http.StatusInternalServerError, ""}, {5, http.StatusOK, `{"id":4`}} {
 		f := &failing{lists: c.lists}
 		mux := http.NewServeMux()
-		web.New(f, "test", slog.New(slog.DiscardHandler)).Register(mux)
+		web.New(web.Source{Server: strangersServer{}, Jobs: f}, "test", slog.New(slog.DiscardHandler)).Register(mux)
 		s := httptest.NewUnstartedServer(mux)
 		s.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 		s.Start()
@@ -126,7 +153,8 @@ func TestExportThatBreaksIsNoWhole(t *testing.T) {
 		text, err := io.ReadAll(r.Body)
 		r.Body.Close()
 		s.Close()
-		if r.StatusCode != c.status || !strings.Contains(string(text), c.rows) || (c.status == http.StatusOK) != (err != nil) {
+		if r.StatusCode != c.status || !strings.Contains(string(text), c.rows) ||
+			(c.status == http.StatusOK) != (err != nil) {
 			t.Errorf("after %d lists: status %d, %v: %s", c.lists, r.StatusCode, err, text)
 		}
 	}

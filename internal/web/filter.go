@@ -6,10 +6,11 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/units"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // filter is what somebody types into the search of the queue: words such as user:ann, pool:physics,
@@ -17,14 +18,14 @@ import (
 // or are the number of a job. All have to be met.
 type filter struct {
 	Text  string
-	Query fairlead.Query
+	Query queue.Query
 	// Problems say of words that they are not understood.
 	Problems []string
 
 	tests []func(j *api.Job) bool
 }
 
-// maxFilter bounds what is typed.
+// maxFilter bounds a typed filter.
 const maxFilter = 500
 
 func parseFilter(text string, now time.Time) filter {
@@ -33,8 +34,11 @@ func parseFilter(text string, now time.Time) filter {
 		f.Text, f.Problems = "", []string{"what to look for is longer than " + strconv.Itoa(maxFilter) + " bytes"}
 		return f
 	}
-	for word := range strings.FieldsSeq(text) {
+	for word, left := nextWord(text); word != ""; word, left = nextWord(left) {
 		name, value, typed := strings.Cut(word, ":")
+		if name, err := strconv.Unquote(value); err == nil && value[0] == '"' {
+			value = name
+		}
 		if !typed || value == "" {
 			f.name(word)
 			continue
@@ -59,6 +63,29 @@ func parseFilter(text string, now time.Time) filter {
 	return f
 }
 
+// nextWord takes the first word off a typed filter. In quotes, as in user:"a b", a value may hold blanks.
+func nextWord(text string) (word, left string) {
+	text = strings.TrimSpace(text)
+	end := strings.IndexFunc(text, unicode.IsSpace)
+	if at := strings.Index(text, `:"`) + 1; at > 0 && (end < 0 || at < end) {
+		if quoted, err := strconv.QuotedPrefix(text[at:]); err == nil {
+			return text[:at+len(quoted)], text[at+len(quoted):]
+		}
+	}
+	if end < 0 {
+		return text, ""
+	}
+	return text[:end], text[end:]
+}
+
+// filterValue is a value as it has to be typed.
+func filterValue(text string) string {
+	if plain := strconv.Quote(text); plain != `"`+text+`"` || strings.ContainsFunc(text, unicode.IsSpace) {
+		return plain
+	}
+	return text
+}
+
 // indexed reports whether the store can tell which jobs may pass.
 func (f *filter) indexed() bool {
 	return f.Query.User != "" || f.Query.Pool != "" || f.Query.Kind != ""
@@ -68,12 +95,12 @@ func (f *filter) passes(j *api.Job) bool {
 	return !slices.ContainsFunc(f.tests, func(test func(*api.Job) bool) bool { return !test(j) })
 }
 
-// err is what is wrong with it, for those who would take all jobs for those that match.
+// err is the fault of the filter; callers must not act on all jobs if there is one.
 func (f *filter) err() error {
 	if len(f.Problems) == 0 {
 		return nil
 	}
-	return &fairlead.Invalid{Field: "q", Msg: strings.Join(f.Problems, "; ")}
+	return &queue.Invalid{Field: "q", Msg: strings.Join(f.Problems, "; ")}
 }
 
 func (f *filter) problem(text string) { f.Problems = append(f.Problems, text) }
@@ -89,8 +116,8 @@ func (f *filter) name(word string) {
 }
 
 func (f *filter) state(value string) {
-	s := fairlead.State(value)
-	if !slices.Contains(fairlead.States(), s) {
+	s := queue.State(value)
+	if !slices.Contains(queue.States(), s) {
 		f.problem("there is no state " + strconv.Quote(value))
 		return
 	}
@@ -132,7 +159,8 @@ func (f *filter) number(resource, value string) {
 		return
 	}
 	if err != nil {
-		f.problem("there is no word " + strconv.Quote(resource) + "; there are user, pool, kind, state, name, wait, and resources such as cpu:>8")
+		f.problem("there is no word " + strconv.Quote(resource) +
+			"; there are user, pool, kind, state, name, wait, and resources such as cpu:>8")
 		return
 	}
 	f.tests = append(f.tests, func(j *api.Job) bool { return (j.Request[resource] >= n) == over })

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"embed"
 	"fmt"
 	"html/template"
 	"strconv"
@@ -25,11 +26,14 @@ var funcs = template.FuncMap{
 	"span":       span,
 	"length":     length,
 	"ago":        ago,
-	"lately":     lately,
+	"period":     timeCovered,
 	"clock":      clock,
 	"asof":       asOf,
 	"last":       lastOf,
-	"over":       why.OverUnder,
+	"compared":   words.ComparedBy,
+	"called":     words.Pool,
+	"escaped":    words.Escaped,
+	"shellPool":  words.ShellPool,
 	"short":      why.Short,
 	"plural":     plural,
 	"join":       strings.Join,
@@ -64,7 +68,8 @@ const phone = 330.0
 // figure is a picture twice: for a screen and for a telephone, where text has to keep its size. One of
 // them is seen.
 func figure(f plot.Figure) template.HTML {
-	return template.HTML(`<div class="figure wide">` + plot.Inline(f) + `</div><div class="figure phone">` + plot.Inline(f.At(phone)) + `</div>`)
+	return template.HTML(`<div class="figure wide">` + plot.Inline(f) + `</div><div class="figure phone">` +
+		plot.Inline(f.At(phone)) + `</div>`)
 }
 
 // exact writes a number with all its digits.
@@ -72,7 +77,8 @@ func exact(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 // data is a number with its exact value.
 func data(value, text string) template.HTML {
-	return template.HTML(`<data value="` + template.HTMLEscapeString(value) + `">` + template.HTMLEscapeString(text) + `</data>`)
+	return template.HTML(`<data value="` + template.HTMLEscapeString(value) + `">` + template.HTMLEscapeString(text) +
+		`</data>`)
 }
 
 // count writes a whole number in groups of three digits.
@@ -118,8 +124,8 @@ func instant(t time.Time, text string) template.HTML {
 		t.Format(time.RFC3339Nano), t.Local().Format("2006-01-02 15:04:05 MST"), template.HTMLEscapeString(text)))
 }
 
-// asOf is the instant of which a sheet of paper tells, with what a script needs to write a later one by the clock of the
-// server.
+// asOf is the instant of the values of a page, with the attributes that a script needs to write a later
+// one by the clock of the server.
 func asOf(t time.Time) template.HTML {
 	t = t.Local()
 	zone, offset := t.Zone()
@@ -132,7 +138,7 @@ func lastOf(path string) string {
 	if path == "" {
 		return "all"
 	}
-	return path[strings.LastIndexByte(path, '/')+1:]
+	return words.LastPool(path)
 }
 
 // plural counts things: 1 job, 2 jobs.
@@ -143,10 +149,19 @@ func plural(n any, thing string) template.HTML {
 	return count(n) + template.HTML(" "+thing+"s")
 }
 
-// lately names the time that an account of the last day covers: less, if the server started since.
-func lately(seconds float64) string {
+// timeCovered names the time that an account of the last day covers: less, if the server started since.
+func timeCovered(seconds float64) string {
 	if seconds >= 24*3600-1 {
 		return "24h"
 	}
 	return words.Span(words.Seconds(seconds))
+}
+
+//go:embed templates/*.html
+var templates embed.FS
+
+// parse reads the template of a page with the layout around it.
+func parse(name string) *template.Template {
+	t := template.New(name).Funcs(funcs)
+	return template.Must(t.ParseFS(templates, "templates/layout.html", "templates/common.html", "templates/"+name+".html"))
 }

@@ -40,7 +40,8 @@ func TestRealHeldBack(t *testing.T) {
 	l := newLab(t, cluster)
 	id := l.submit("ann", api.Spec{Name: "stays", Pool: "physics/curie"})
 	alter := func(verb string) {
-		if r, err := l.client.Alter(t.Context(), api.AlterRequest{Verb: verb, Jobs: []int64{id}}); err != nil || r.Results[0] != nil {
+		r, err := l.client.Jobs.Alter(t.Context(), api.AlterRequest{Verb: verb, Jobs: []int64{id}})
+		if err != nil || r.Results[0] != nil {
 			t.Fatalf("%s: %+v, %v", verb, r, err)
 		}
 	}
@@ -57,10 +58,11 @@ func TestRealHeldBack(t *testing.T) {
 		t.Errorf("it was held back by %q, want %q", got, want)
 	}
 	b.do(chromedp.Click("#held-each summary"))
-	if got := texts(b, "#held-each tbody code"); !slices.Equal(got, []string{"waits", "gate.held", "waits", "state.running"}) {
+	if got := texts(b, "#held-each tbody code"); !slices.Equal(got,
+		[]string{"waits", "gate.held", "waits", "state.running"}) {
 		t.Errorf("one after the other: %q", got)
 	}
-	h, err := l.client.History(t.Context(), id)
+	h, err := l.client.Jobs.History(t.Context(), id, -1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +72,8 @@ func TestRealHeldBack(t *testing.T) {
 			held = h.Events[i+1].At.Sub(e.At).Seconds()
 		}
 	}
-	if got := numbers(b, `#held tr[data-key="held-gate.held"] td[data-of="how long"] data`); len(got) != 1 || held == 0 || got[0] != held {
+	if got := numbers(b, `#held tr[data-key="held-gate.held"] td[data-of="how long"] data`); len(got) != 1 || held == 0 ||
+		got[0] != held {
 		t.Errorf("it was held for %v, by its history %v", got, held)
 	}
 	b.looks("held")

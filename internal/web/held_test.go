@@ -48,6 +48,14 @@ func TestHeldSpans(t *testing.T) {
 			api.Job{Tasks: 1}, []api.Event{event(0, "submitted"), event(30, "requeue"), event(40, "share.behind")},
 			[]string{"waits 0-40", "share.behind 40-100"},
 		},
+		"had ended, and waits again": {
+			api.Job{Tasks: 1}, []api.Event{event(0, "submitted"), event(5, "share.behind"), event(20, "started"), event(30, "finished"), event(30, "ended"), event(60, "requeue"), event(60, "capacity.full")},
+			[]string{"waits 0-5", "share.behind 5-20", "state.running 20-30", "capacity.full 60-100"},
+		},
+		"was cancelled, and is brought back": {
+			api.Job{Tasks: 1}, []api.Event{event(0, "submitted"), event(5, "share.behind"), event(20, "cancel"), event(20, "ended"), event(60, "uncancel"), event(60, "capacity.full")},
+			[]string{"waits 0-5", "share.behind 5-20", "capacity.full 60-100"},
+		},
 		"is in another queue": {
 			api.Job{Tasks: 1}, []api.Event{event(0, "submitted"), event(10, "queued")}, []string{"waits 0-10", "state.queued 10-100"},
 		},

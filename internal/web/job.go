@@ -6,26 +6,18 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/access"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/explain"
 	"github.com/fairlead/fairlead/internal/plot"
+	"github.com/fairlead/fairlead/internal/words"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/why"
 )
 
-// jobSource is what the page of a job needs.
-type jobSource interface {
-	// Job is a job with its tasks, as the one who asks may see it.
-	Job(ctx context.Context, id int64) (*api.JobResponse, error)
-	// Why says why a job is where it is.
-	Why(ctx context.Context, id int64, o fairlead.WhyOptions) (*why.Answer, error)
-	// JobHistory is a job with its tasks and what happened to it.
-	JobHistory(ctx context.Context, id int64) (*api.JobResponse, *api.History, error)
-	// WhatIf says what would become of a job that waits if it asked for something else.
-	WhatIf(ctx context.Context, id int64, v api.Variation) (*why.WhatIf, error)
-}
-
 // jobPage says why a job is where it is, and what would change that.
-var jobPage = &Page{Name: "job", Of: "queue", Path: "jobs/{id}", Parts: []string{"head", "why", "start", "held", "levels", "gates", "tasks", "history"}, Seen: ByUser, Load: loadJob}
+var jobPage = &Page{Name: "job", Of: "queue", Path: "jobs/{id}",
+	Parts: []string{"head", "why", "start", "held", "levels", "gates", "tasks", "history"}, Seen: ByUser, Load: loadJob}
 
 // Job is what the page shows.
 type Job struct {
@@ -53,22 +45,22 @@ type Job struct {
 func loadJob(ctx context.Context, src Source, r *Request) (any, error) {
 	id, err := strconv.ParseInt(r.ID, 10, 64)
 	if err != nil {
-		return nil, fmt.Errorf("job %.40q: %w", r.ID, fairlead.ErrNotFound)
+		return nil, fmt.Errorf("job %.40q: %w", r.ID, queue.ErrNotFound)
 	}
 	j := &Job{}
 	var happened *api.History
-	if j.JobResponse, happened, err = src.JobHistory(ctx, id); err != nil {
+	if j.JobResponse, happened, err = src.Jobs.History(ctx, id); err != nil {
 		return nil, err
 	}
-	// How long it takes to say when a job starts depends on what waits before it.
+	// The time to estimate a start depends on the jobs that wait before it.
 	j.Later = !r.patient(src) && !r.Query.Has("start")
-	if j.Why, err = src.Why(ctx, id, fairlead.WhyOptions{Siblings: siblingsShown, Estimate: !j.Later}); err != nil {
+	if j.Why, err = src.Jobs.Why(ctx, id, explain.WhyOptions{Siblings: siblingsShown, Estimate: !j.Later}); err != nil {
 		return nil, err
 	}
 	j.Events, j.List = eventsOf(happened.Events, r), tasksOf(j.JobResponse, r)
 	j.Held = heldOf(&j.Job, happened.Events, j.Why.At)
-	j.May = r.You.Admin || r.You.UID >= 0 && r.You.User == j.Job.User
-	j.Verbs = verbsFor(&j.Job, j.May)
+	j.May = r.You.can(access.Output, access.Object{Owner: j.Job.User, Pool: j.Job.Pool})
+	j.Verbs = verbsFor(&j.Job, &r.You)
 	for i := range j.Why.Levels {
 		j.Levels = append(j.Levels, levelOf(&j.Why.Levels[i], j.Why.Units.Growth))
 	}
@@ -76,7 +68,7 @@ func loadJob(ctx context.Context, src Source, r *Request) (any, error) {
 	j.First = j.Why.Ahead[:min(aheadShown, len(j.Why.Ahead))]
 	j.More = len(j.Why.Ahead) - len(j.First)
 	j.Start, j.Ahead, j.Runs = startOf(j.Why), aheadOf(j.Why), runsOf(j)
-	j.Try = tryOf(ctx, src, j, r)
+	j.Try = tryOf(ctx, src, &j.Job, j.Why.Units.Unit, r)
 	return j, nil
 }
 
@@ -92,25 +84,6 @@ func startOf(a *why.Answer) plot.Figure {
 		return nil
 	}
 	return plot.Spans{Title: "", Width: 620, Rows: []plot.Span{spanOf("starts", a.Start, a.At)}}
-}
-
-// spanOf is an estimate as a picture.
-func spanOf(name string, e *why.Estimate, now time.Time) plot.Span {
-	s := plot.Span{Name: name}
-	if e == nil {
-		s.Text = "nobody can say when"
-		return s
-	}
-	s.Text = e.Text
-	if e.By != nil {
-		by := max(0, e.By.Sub(now).Seconds())
-		s.By = &by
-	}
-	if e.Replays > 0 && e.Early != nil {
-		s.Likely = true
-		s.Early, s.Middle, s.Late = e.Early.Sub(now).Seconds(), e.Middle.Sub(now).Seconds(), e.Late.Sub(now).Seconds()
-	}
-	return s
 }
 
 // aheadOf draws what goes before the job.
@@ -130,7 +103,7 @@ type level struct {
 	*why.Level
 	Where    string
 	Children []child
-	Shares   bool // it goes by shares and what was used of them
+	Shares   bool // it compares shares and usage
 }
 
 type child struct {
@@ -142,7 +115,7 @@ type child struct {
 }
 
 func levelOf(l *why.Level, growth float64) level {
-	out := level{Level: l, Where: l.Pool}
+	out := level{Level: l, Where: words.Pool(l.Pool)}
 	if out.Where == "" {
 		out.Where = "the whole"
 	}
@@ -153,7 +126,8 @@ func levelOf(l *why.Level, growth float64) level {
 	}
 	for i, c := range l.Children {
 		out.Children = append(out.Children, child{
-			Child: c, You: c.Name == l.You, First: i == 0 && (l.Policy != "lottery" || c.Needy), Formula: l.Put(c, growth), Says: l.Words(c, growth),
+			Child: c, You: c.Name == l.You, First: i == 0 &&
+				(l.Policy != "lottery" || c.BelowMin), Formula: l.Put(c, growth), Says: l.Words(c, growth),
 			Bar: plot.Bullet{Name: c.Name, Bar: c.Used, Mark: c.Share, To: most, Width: 150, Percent: true},
 		})
 	}
@@ -165,7 +139,8 @@ func runsOf(j *Job) plot.Figure {
 	if len(j.List.Rows) == 0 {
 		return nil
 	}
-	g := plot.Gantt{Width: 620, X: plot.Axis{Unit: plot.Seconds, Label: "since it was submitted"}, Keys: []string{"runs", "waits"}}
+	g := plot.Gantt{Width: 620, X: plot.Axis{Unit: plot.Seconds, Label: "since it was submitted"},
+		Keys: []string{"runs", "waits"}}
 	at := func(t time.Time) float64 { return t.Sub(j.Job.Submitted).Seconds() }
 	for i, t := range j.List.Rows {
 		g.Rows = append(g.Rows, fmt.Sprint("task ", t.Number))
@@ -178,12 +153,14 @@ func runsOf(j *Job) plot.Figure {
 		}
 		tip := fmt.Sprintf("attempt %d on %s: %s", t.Attempt, t.Node, t.State)
 		if t.Queued {
-			g.Boxes = append(g.Boxes, plot.Box{Row: i, From: 0, To: max(end, 0), Key: "waits", Label: "queued", Tip: fmt.Sprintf("attempt %d waits in the queueing system behind %s", t.Attempt, t.Node)})
+			g.Boxes = append(g.Boxes, plot.Box{Row: i, From: 0, To: max(end, 0), Key: "waits", Label: "queued",
+				Tip: fmt.Sprintf("attempt %d waits in the queueing system behind %s", t.Attempt, t.Node)})
 			continue
 		}
 		g.Boxes = append(g.Boxes,
 			plot.Box{Row: i, From: 0, To: max(0, at(t.Started)), Key: "waits", Tip: "waited"},
-			plot.Box{Row: i, From: at(t.Started), To: max(end, at(t.Started)), Key: "runs", Label: fmt.Sprint("attempt ", t.Attempt), Tip: tip})
+			plot.Box{Row: i, From: at(t.Started), To: max(end, at(t.Started)), Key: "runs",
+				Label: fmt.Sprint("attempt ", t.Attempt), Tip: tip})
 	}
 	return g
 }

@@ -7,9 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/explain"
 	"github.com/fairlead/fairlead/internal/plot"
+	"github.com/fairlead/fairlead/internal/units"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/why"
 )
 
@@ -88,7 +90,8 @@ func meaningOf(code string) string {
 // heldPicture has a line for each reason, so that it can be read without colours.
 func heldPicture(sums []heldSum, spans []heldSpan, now time.Time) plot.Figure {
 	g := plot.Gantt{
-		Width: 1180, X: plot.Axis{Unit: plot.Clock, From: seconds(spans[0].From), To: seconds(spans[len(spans)-1].To), Zone: time.Local},
+		Width: 1180, X: plot.Axis{Unit: plot.Clock, From: seconds(spans[0].From), To: seconds(spans[len(spans)-1].To),
+			Zone: time.Local},
 		Height: max(52, float64(len(sums))*26), Plain: true,
 	}
 	g.X.To = max(g.X.To, g.X.From+10) // the clock has no ticks below a second
@@ -98,7 +101,8 @@ func heldPicture(sums []heldSum, spans []heldSpan, now time.Time) plot.Figure {
 	for _, s := range spans {
 		g.Boxes = append(g.Boxes, plot.Box{
 			Row: slices.Index(g.Rows, s.Code), From: seconds(s.From), To: seconds(s.To), Key: s.Code, Label: plot.Duration(s.Seconds()),
-			Tip: fmt.Sprintf("%s: %s\n%s, from %s until %s", s.Code, s.Text, plot.Duration(s.Seconds()), why.Clock(s.From, now), why.Clock(s.To, now)),
+			Tip: fmt.Sprintf("%s: %s\n%s, from %s until %s", s.Code, s.Text, plot.Duration(s.Seconds()), why.Clock(s.From, now),
+				why.Clock(s.To, now)),
 		})
 	}
 	return g
@@ -122,7 +126,7 @@ func heldSpans(j *api.Job, events []api.Event, now time.Time) []heldSpan {
 	var out []heldSpan
 	for i := range events {
 		e := &events[i]
-		h.happened(e)
+		h.apply(e)
 		if j.Ended != nil && !e.At.Before(*j.Ended) {
 			h.over = true
 		}
@@ -131,7 +135,7 @@ func heldSpans(j *api.Job, events []api.Event, now time.Time) []heldSpan {
 			until = *j.Ended
 		}
 		if i+1 < len(events) {
-			until = earlier(until, events[i+1].At)
+			until = units.Earlier(until, events[i+1].At)
 		}
 		code, text := h.now()
 		if code == "" || !until.After(e.At) {
@@ -148,30 +152,40 @@ func heldSpans(j *api.Job, events []api.Event, now time.Time) []heldSpan {
 
 // withFirstStart adds when a job first started: its tasks tell of their last attempts only.
 func withFirstStart(j *api.Job, events []api.Event) []api.Event {
-	if j.Started == nil || slices.ContainsFunc(events, func(e api.Event) bool { return e.Code == "started" && !e.At.After(*j.Started) }) {
+	if j.Started == nil || slices.ContainsFunc(events,
+		func(e api.Event) bool { return e.Code == "started" && !e.At.After(*j.Started) }) {
 		return events
 	}
-	events = append(slices.Clone(events), api.Event{Job: j.ID, Task: -1, At: *j.Started, Code: "started", Text: "its first attempt"})
+	events = append(slices.Clone(events), api.Event{Job: j.ID, Task: -1, At: *j.Started, Code: "started",
+		Text: "its first attempt"})
 	slices.SortStableFunc(events, func(a, b api.Event) int { return cmp.Compare(a.At.UnixNano(), b.At.UnixNano()) })
 	return events
 }
 
-// happened takes in what happened.
-func (h *holding) happened(e *api.Event) {
+// apply takes an event into account.
+func (h *holding) apply(e *api.Event) {
 	switch e.Code {
-	case string(fairlead.VerbHold):
+	case string(queue.VerbHold):
 		h.held = true
-	case string(fairlead.VerbRelease):
+	case string(queue.VerbRelease):
 		h.held = false
 	case "started":
 		h.runs, h.queued, h.over = true, false, false
 	case "queued":
 		h.queued = true
-	case "again", "lost", "stopped":
+	case "again", "lost", "refused", "stopped":
 		if !h.array {
 			h.runs, h.queued, h.reason = false, false, api.Event{}
 		}
-	case string(fairlead.VerbRequeue):
+	case queue.EventEnded:
+		h.over = true
+	case explain.EventEligible:
+		h.reason = api.Event{}
+	case string(queue.VerbUncancel):
+		if h.over {
+			*h = holding{array: h.array, held: h.held}
+		}
+	case string(queue.VerbRequeue):
 		*h = holding{array: h.array, held: h.held}
 	case unknownReason:
 		h.reason = *e

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // How many tasks and events a page of a job has, however many there are: what stands in the page is
@@ -52,7 +52,7 @@ func tasksOf(j *api.JobResponse, r *Request) taskList {
 	first.Query = maps.Clone(r.Query)
 	first.Query.Del("from")
 	l.States = []taskState{{"started", first.With("tasks", ""), len(j.Tasks), state == ""}}
-	for _, s := range fairlead.States() {
+	for _, s := range queue.States() {
 		if n := counts[string(s)]; n > 0 || string(s) == state {
 			l.States = append(l.States, taskState{string(s), first.With("tasks", string(s)), n, string(s) == state})
 		}
@@ -67,8 +67,8 @@ func tasksOf(j *api.JobResponse, r *Request) taskList {
 
 // stateOf is the state of a task as it is told: what a bridge has handed over is leased, but does not run.
 func stateOf(t *api.Task) string {
-	if t.Queued && t.State == string(fairlead.Running) {
-		return string(fairlead.Queued)
+	if t.Queued && t.State == string(queue.Running) {
+		return string(queue.Queued)
 	}
 	return t.State
 }

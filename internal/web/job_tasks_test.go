@@ -6,7 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // TestLargeArray: the page of a job is of the same size however many tasks it has; all tasks and
@@ -15,7 +16,8 @@ func TestLargeArray(t *testing.T) {
 	l := newLab(t, cluster)
 	size := func(tasks int) (path string, bytes int) {
 		t.Helper()
-		ids, err := l.loop.Client().Submit(t.Context(), fairlead.Job{User: "ann", Pool: "physics/curie", Kind: "quick", Array: fmt.Sprintf("0-%d", tasks-1)})
+		ids, err := l.loop.Client().Submit(t.Context(),
+			queue.Job{User: "ann", Pool: "physics/curie", Kind: "quick", Array: fmt.Sprintf("0-%d", tasks-1)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -27,12 +29,13 @@ func TestLargeArray(t *testing.T) {
 	ctx, stop := context.WithCancel(l.ctx)
 	ended := make(chan error, 1)
 	go func() {
-		ended <- l.loop.Work(ctx, fairlead.WorkOptions{Name: "w1", Slots: 50, Handlers: map[string]fairlead.Handler{"quick": fairlead.HandlerFunc(func(_ context.Context, x *fairlead.Lease) error {
-			if x.Task == 7 {
-				return fmt.Errorf("it is the seventh")
-			}
-			return nil
-		})}})
+		ended <- l.loop.Work(ctx, engine.WorkOptions{Name: "w1", Slots: 50,
+			Handlers: map[string]engine.Handler{"quick": engine.HandlerFunc(func(_ context.Context, x *queue.Lease) error {
+				if x.Task == 7 {
+					return fmt.Errorf("it is the seventh")
+				}
+				return nil
+			})}})
 	}()
 	defer func() { stop(); <-ended }()
 	_, small := size(100)
@@ -41,7 +44,7 @@ func TestLargeArray(t *testing.T) {
 		t.Errorf("the page of 100 tasks has %d bytes, that of 2000 %d", small, large)
 	}
 	_, _, text := l.get(path)
-	shows(t, text, "succeeded 1,999", "failed 1", "1 to 40 of 2,000 tasks", "of 4,001 events")
+	shows(t, text, "succeeded 1,999", "failed 1", "1 to 40 of 2,000 tasks", "of 4,002 events")
 	_, _, text = l.get(path + "?tasks=failed")
 	shows(t, text, "it is the seventh", `data-key="t-7"`)
 	if strings.Count(text, `data-key="t-`) != 1 {

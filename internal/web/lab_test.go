@@ -11,19 +11,21 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/config"
 	"github.com/fairlead/fairlead/internal/agent"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/forecast"
 	"github.com/fairlead/fairlead/internal/server"
 	"github.com/fairlead/fairlead/internal/settings"
 	"github.com/fairlead/fairlead/internal/words"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/remote"
 	"github.com/fairlead/fairlead/store/sqlite"
 )
 
-// patience is how long a test waits for what should come at once.
-const patience = time.Minute
+// patience is how long a test waits for news: most come at once, and a point of the history with its minute.
+const patience = 2 * time.Minute
 
 // lab is a server in this process, with agents that run real processes.
 type lab struct {
@@ -33,13 +35,13 @@ type lab struct {
 	web    string // where it listens for browsers, which need a session there
 	client *api.Client
 	store  *sqlite.Store
-	loop   *fairlead.Loop
+	loop   *engine.Loop
 	ctx    context.Context
 	stop   func() // ends the server, but not the store
 }
 
 // newLab starts a server with a configuration, on a store that was prepared.
-func newLab(t testing.TB, text string, before ...func(testing.TB, fairlead.HistoryKeeper)) *lab {
+func newLab(t testing.TB, text string, before ...func(testing.TB, queue.HistoryKeeper)) *lab {
 	t.Helper()
 	l := &lab{t: t, dir: t.TempDir()}
 	var err error
@@ -77,11 +79,16 @@ func (l *lab) begin() {
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	if l.loop, err = fairlead.NewLoop(ctx, l.store, fairlead.LoopOptions{Shares: keeper.Config().Shares, History: true, LeaseTTL: time.Hour, Name: "lab"}); err != nil {
+	if l.loop, err = engine.NewLoop(ctx, l.store,
+		engine.LoopOptions{Shares: keeper.Config().Shares, LeaseTTL: time.Hour, Name: "lab"}); err != nil {
 		l.t.Fatal(err)
 	}
-	keeper.Bind(l.loop)
-	s := server.New(server.Options{Loop: l.loop, Store: l.store, Program: "test", StoreName: "lab", Config: keeper, Logger: slog.New(slog.NewTextHandler(l.t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))})
+	ahead := forecast.New(l.loop)
+	ahead.Explainer().Remember()
+	keeper.Bind(l.loop, ahead)
+	s := server.New(server.Options{Loop: l.loop, Forecast: ahead, KeepHistory: true, Store: l.store, Program: "test",
+		StoreName: "lab", Config: keeper,
+		Logger: slog.New(slog.NewTextHandler(l.t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))})
 	var listeners []net.Listener
 	for network, address := range map[string]string{"tcp": "127.0.0.1:0", "unix": l.socket()} {
 		listener, err := net.Listen(network, address)
@@ -140,7 +147,8 @@ func (l *lab) node(name string, capacity map[string]int64) {
 	ctx, cancel := context.WithCancel(l.ctx)
 	joined, ended := make(chan struct{}, 1), make(chan error, 1)
 	o := agent.Options{
-		Client: client, Name: name, Capacity: capacity, Dir: filepath.Join(l.dir, "agent-"+name), AnyUser: true, Drain: time.Millisecond,
+		Client: client, Name: name, Capacity: capacity, Dir: filepath.Join(l.dir,
+			"agent-"+name), AnyUser: true, Drain: time.Millisecond,
 		Joined: func() {
 			select {
 			case joined <- struct{}{}:
@@ -168,7 +176,7 @@ func (l *lab) submit(user string, s api.Spec) int64 {
 	if s.Argv == nil {
 		s.Argv = []string{"sleep", "600"}
 	}
-	r, err := l.client.Submit(l.t.Context(), api.SubmitRequest{Jobs: []api.Spec{s}, Unsatisfiable: true})
+	r, err := l.client.Jobs.Submit(l.t.Context(), api.SubmitRequest{Jobs: []api.Spec{s}, Unsatisfiable: true})
 	if err == nil {
 		err = r.Jobs[0].Error.Err()
 	}
@@ -182,8 +190,20 @@ func (l *lab) submit(user string, s api.Spec) int64 {
 func (l *lab) until(id int64, state string) {
 	l.t.Helper()
 	l.wait(fmt.Sprintf("job %d is %s", id, state), func() bool {
-		r, err := l.client.Job(l.t.Context(), id)
-		return err == nil && r.Job.State == state
+		r, err := l.client.Jobs.Get(l.t.Context(), id)
+		return err == nil && r.Job.State == state && (state != "running" || l.runs(id))
+	})
+}
+
+// runs reports whether the engine knows a task of a job that runs: it does so a moment after the store.
+func (l *lab) runs(id int64) bool {
+	return engine.Read(l.loop, func(s *engine.State) bool {
+		for _, r := range s.Runs {
+			if r.Ref.JobID == id {
+				return true
+			}
+		}
+		return false
 	})
 }
 
@@ -212,8 +232,9 @@ pools:
 `
 
 // example fills the cluster with jobs that run and wait, and returns their numbers by name. One of
-// them waits though there is room for it now: it would delay another, unless it took an hour and a
-// quarter at most.
+// them waits though there is room for it now: it would delay one that goes before it, denovo, unless it
+// took two hours and a quarter at most. (The licenses that biodiv lacks, and a node, are there in an hour
+// and a quarter, and it goes before denovo, so that denovo has its two nodes an hour later.)
 func example(l *lab) map[string]int64 {
 	l.t.Helper()
 	jobs := map[string]int64{}
@@ -229,33 +250,36 @@ func example(l *lab) map[string]int64 {
 	}
 	cpus := func(n int64) map[string]int64 { return map[string]int64{"cpu": n} }
 	matlab := func(n int64) map[string]int64 { return map[string]int64{"matlab": n} }
-	for pool, hours := range map[string]float64{"physics/markov": 600, "physics/curie": 120, "biology/env": 112, "biology/epi": 168} {
-		if _, err := l.loop.SetUsed(l.t.Context(), pool, hours*3600, "test", "test"); err != nil {
+	for pool, hours := range map[string]float64{"physics/markov": 600, "physics/curie": 120, "biology/env": 112,
+		"biology/epi": 168} {
+		if _, err := l.loop.Books.SetUsed(l.t.Context(), pool, hours*3600, "test", "test"); err != nil {
 			l.t.Fatal(err)
 		}
 	}
 	node := func(name string) { l.node(name, map[string]int64{"cpu": 16, "mem": 512 << 30}) }
 	node("n1")
-	add("markov", "physics/markov", "neutro2", "running", "1h15m", api.Spec{Kind: "mpi", Request: cpus(16), Licenses: matlab(4)})
+	add("markov", "physics/markov", "neutro2", "running", "1h15m",
+		api.Spec{Kind: "mpi", Request: cpus(16), Licenses: matlab(4)})
 	node("n2")
 	add("mendle", "biology/epi", "align", "running", "2h35m", api.Spec{Kind: "mpi", Request: cpus(16)})
 	node("n3")
 	add("markov", "physics/markov", "neutro1", "running", "1h15m", api.Spec{Kind: "mpi", Request: cpus(8)})
 	add("julie", "biology/env", "soil", "running", "3h5m", api.Spec{Kind: "r", Request: cpus(8), Licenses: matlab(1)})
-	add("mendle", "biology/epi", "denovo", "waiting", "4h", api.Spec{Kind: "mpi", Request: cpus(16), Gang: 2, Spread: true})
+	add("mendle", "biology/epi", "denovo", "waiting", "4h",
+		api.Spec{Kind: "mpi", Request: cpus(16), Gang: 2, Spread: true})
 	node("n4")
 	add("julie", "biology/env", "biodiv", "waiting", "1h", api.Spec{Kind: "r", Request: cpus(8), Licenses: matlab(1)})
 	add("curie", "physics/curie", "fit", "waiting", "2h", api.Spec{Kind: "r", Request: cpus(12), Gang: 2})
-	add("markov", "physics/markov", "neutro3", "waiting", "2h", api.Spec{Kind: "mpi", Request: cpus(12)})
+	add("markov", "physics/markov", "neutro3", "waiting", "3h", api.Spec{Kind: "mpi", Request: cpus(12)})
 	return jobs
 }
 
 // jobs lists what waits, as queue --json does.
 func (l *lab) waiting() []api.Job {
 	l.t.Helper()
-	v := remote.Values(fairlead.Query{States: []fairlead.State{fairlead.Waiting}}, 100)
+	v := remote.Values(queue.Query{States: []queue.State{queue.Waiting}}, 100)
 	v.Set("rank", "true")
-	list, err := l.client.Jobs(l.t.Context(), v)
+	list, err := l.client.Jobs.List(l.t.Context(), v)
 	if err != nil {
 		l.t.Fatal(err)
 	}

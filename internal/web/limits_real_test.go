@@ -8,27 +8,30 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/history"
 	"github.com/fairlead/fairlead/why"
 )
 
 // TestRealLimitRows: licences and rates have rows among the machines, which say under the pointer and in the table
-// below what the interface says.
+// below what the history says.
 func TestRealLimitRows(t *testing.T) {
 	l := newLab(t, cluster+"rates: {mail: 2/m}\n")
 	example(l)
 	for range 60 {
-		l.submit("curie", api.Spec{Name: "post", Pool: "physics/curie", Argv: []string{"true"}, Rates: []string{"mail"}, LimitSeconds: 60})
+		l.submit("curie", api.Spec{Name: "post", Pool: "physics/curie", Argv: []string{"true"}, Rates: []string{"mail"},
+			LimitSeconds: 60})
 	}
 	b := browse(t)
 	b.open(l.url + "/machines")
 	b.until(`[...document.querySelectorAll("#plan .wide title")].some((t) => /^rate mail: used up by what waits for it\nuntil /.test(t.textContent))`)
-	b.until(`[...document.querySelectorAll("#plan .wide title")].some((t) => /^licence matlab: [0-9.]+ of 5 in use\nfrom /.test(t.textContent))`)
-	courses, err := l.client.LimitCourses(t.Context(), 6*3600e9)
-	if err != nil || len(courses.Limits) != 2 || courses.Limits[0].Name != "matlab" || len(courses.Limits[0].Ahead) != 2 {
-		t.Fatalf("the interface says %+v, %v", courses, err)
+	b.until(`[...document.querySelectorAll("#plan .wide title")].some((t) => /^license matlab: [0-9.]+ of 5 in use\nfrom /.test(t.textContent))`)
+	series := history.New(l.loop).LimitSeries(6 * time.Hour)
+	if len(series) != 2 || series[0].Name != "matlab" || len(series[0].Ahead) != 2 {
+		t.Fatalf("the history is %+v", series)
 	}
-	clock := func(i int) string { return why.Clock(courses.Limits[0].Ahead[i].Until, time.Now()) }
-	want := []string{"licence matlab: 5 of 5 held by what runs now\nuntil " + clock(0) + " at most", "licence matlab: 1 of 5 held by what runs now\nuntil " + clock(1) + " at most"}
+	clock := func(i int) string { return why.Clock(series[0].Ahead[i].Until, time.Now()) }
+	want := []string{"license matlab: 5 of 5 held by what runs now\nuntil " + clock(0) + " at most",
+		"license matlab: 1 of 5 held by what runs now\nuntil " + clock(1) + " at most"}
 	all := strings.Join(texts(b, "#plan .wide title"), "\n\n")
 	for _, w := range want {
 		if !strings.Contains(all, w) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/quota"
+	"github.com/fairlead/fairlead/internal/wait"
 )
 
 // part is a piece of a page that changes, as it stands in the page.
@@ -32,20 +33,20 @@ func version(parts []part) string {
 const (
 	// livePace is the least time between two renderings of a view, if something happened.
 	livePace = time.Second
-	// livePart is the part of the time that rendering may take: after a rendering a view rests
-	// for so many times as long as it took, times the number of views. So open pages cost at
+	// livePart bounds the part of the time that rendering may take: after a rendering a view rests
+	// for livePart times as long as it took, times the number of views. So open pages cost at
 	// most a few hundredths of a processor, however many there are and however large.
 	livePart = 50
-	// liveRest is after how long a page is rendered again though nothing happened: time goes
-	// on, and what is owed with it.
+	// liveRest is after how long a page is rendered again though nothing happened: lags
+	// change as time passes.
 	liveRest = 10 * time.Second
 	// livePoll is how often it is looked whether something happened. It is one comparison.
 	livePoll = 100 * time.Millisecond
 	// liveSilence is after how long nothing is sent to show that the server is there.
 	liveSilence = 15 * time.Second
-	// liveMost bounds the connections. One user has at most an eighth of them, and another eighth
+	// maxLive bounds the connections. One user has at most an eighth of them, and another eighth
 	// is for administrators.
-	liveMost = 2000
+	maxLive = 2000
 )
 
 // hub renders what changed for all who look. While nobody does, nothing runs.
@@ -82,10 +83,11 @@ type rendering struct {
 	problem string
 }
 
-func newHub(version func() uint64, render func(context.Context, *Page, *Request) ([]part, error), log *slog.Logger) *hub {
+func newHub(version func() uint64, render func(context.Context, *Page, *Request) ([]part, error),
+	log *slog.Logger) *hub {
 	return &hub{
 		version: version, render: render, log: log, views: map[string]*liveView{}, fresh: make(chan struct{}, 1),
-		room: quota.Quota{All: liveMost, Reserved: liveMost / 8, User: liveMost / 8},
+		room: quota.Quota{All: maxLive, Reserved: maxLive / 8, User: maxLive / 8},
 	}
 }
 
@@ -138,11 +140,11 @@ func (h *hub) join(ctx context.Context, p *Page, r *Request) (*liveView, chan st
 	if v == nil {
 		v = &liveView{page: p, request: r, ctx: context.WithoutCancel(ctx), lookers: map[chan struct{}]bool{}}
 		h.views[key] = v
-		tell(h.fresh)
+		wakeUp(h.fresh)
 	}
 	v.lookers[wake] = true
 	if v.now != nil {
-		tell(wake)
+		wakeUp(wake)
 	}
 	if h.many++; h.many == 1 {
 		h.quit = make(chan struct{})
@@ -168,15 +170,12 @@ func (h *hub) seen(v *liveView) *rendering {
 	return v.now
 }
 
-// tell wakes somebody up, once.
-func tell(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
+// wakeUp wakes somebody up, once.
+func wakeUp(c chan struct{}) {
+	wait.Wake(c)
 }
 
-// run renders what is due until nobody looks.
+// run renders the views that are due until nobody looks.
 func (h *hub) run(quit chan struct{}) {
 	poll := time.NewTicker(livePoll)
 	defer poll.Stop()
@@ -195,8 +194,8 @@ func (h *hub) run(quit chan struct{}) {
 	}
 }
 
-// due are the views that are new, or of which something may have changed and whose time has come;
-// and how many views there are.
+// due returns the views that are new, and the views that may have changed and whose time has come;
+// and the number of all views.
 func (h *hub) due(of uint64) (views int, due []*liveView) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -221,7 +220,7 @@ func (h *hub) refresh(v *liveView, of uint64, views int) {
 	if v.now == nil || v.now.version != now.version {
 		v.now = now
 		for wake := range v.lookers {
-			tell(wake)
+			wakeUp(wake)
 		}
 	}
 }
@@ -247,7 +246,7 @@ func (h *hub) renderView(v *liveView) (out *rendering) {
 	return out
 }
 
-// since are the events that tell what is not as it was.
+// since are the events that describe the changes.
 func (now *rendering) since(had *rendering) []byte {
 	if now.version == had.version {
 		return nil

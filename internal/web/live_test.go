@@ -41,7 +41,8 @@ func (c *counted) look(ctx context.Context, user, version string) func() string 
 	r := httptest.NewRequestWithContext(ctx, "GET", "/queue?live="+version, nil)
 	done := make(chan struct{})
 	go func() {
-		c.serve(w, r, &Page{Name: "queue"}, &Request{Here: "queue", You: api.Actor{User: user}}, api.Actor{User: user, Admin: true})
+		c.serve(w, r, &Page{Name: "queue"}, &Request{Here: "queue", You: You{Actor: api.Actor{User: user}}},
+			api.Actor{User: user, Admin: true})
 		close(done)
 	}()
 	return func() string { <-done; return w.Body.String() }
@@ -138,15 +139,17 @@ func TestLiveIsBounded(t *testing.T) {
 		c := newCounted()
 		ctx, cancel := context.WithCancel(t.Context())
 		var all []func() string
-		for range liveMost - 1 {
+		for range maxLive - 1 {
 			all = append(all, c.look(ctx, "", ""))
 		}
 		last, leave := context.WithCancel(t.Context())
 		left := c.look(last, "", "")
 		synctest.Wait()
 		w := httptest.NewRecorder()
-		c.serve(w, httptest.NewRequestWithContext(ctx, "GET", "/queue?live=", nil), &Page{Name: "queue"}, &Request{Here: "queue"}, api.Actor{Admin: true})
-		if w.Code != 503 || w.Header().Get("Retry-After") != "30" || !strings.Contains(w.Body.String(), `"code":"busy"`) || !strings.Contains(w.Body.String(), "2000 pages are open") {
+		c.serve(w, httptest.NewRequestWithContext(ctx, "GET", "/queue?live=", nil), &Page{Name: "queue"},
+			&Request{Here: "queue"}, api.Actor{Admin: true})
+		if w.Code != 503 || w.Header().Get("Retry-After") != "30" || !strings.Contains(w.Body.String(), `"code":"busy"`) ||
+			!strings.Contains(w.Body.String(), "2000 pages are open") {
 			t.Errorf("status %d, %v: %s", w.Code, w.Header(), w.Body)
 		}
 		leave()
@@ -176,12 +179,13 @@ func TestLiveIsDivided(t *testing.T) {
 		served := func(you api.Actor) *httptest.ResponseRecorder {
 			w := httptest.NewRecorder()
 			all.Go(func() {
-				c.serve(w, httptest.NewRequestWithContext(ctx, "GET", "/queue?live=", nil), &Page{Name: "queue"}, &Request{Here: "queue"}, you)
+				c.serve(w, httptest.NewRequestWithContext(ctx, "GET", "/queue?live=", nil), &Page{Name: "queue"},
+					&Request{Here: "queue"}, you)
 			})
 			return w
 		}
 		ann, bob := api.Actor{User: "ann", UID: 1000}, api.Actor{User: "bob", UID: 1001}
-		for range liveMost / 8 {
+		for range maxLive / 8 {
 			served(ann)
 		}
 		synctest.Wait()

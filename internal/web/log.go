@@ -7,18 +7,13 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/queue"
 )
 
-// logSource is what the page of a task's output needs.
-type logSource interface {
-	// Log is a part of a task's output, for whoever may read it.
-	Log(ctx context.Context, id int64, task int, stderr bool, offset int64, limit int) (*api.LogChunk, error)
-}
-
 // logPage shows the end of the output of a task.
-var logPage = &Page{Name: "log", Of: "queue", Path: "jobs/{id}/log", Parts: []string{"output"}, Seen: ByUser, Every: 2 * time.Second, Load: loadLog}
+var logPage = &Page{Name: "log", Of: "queue", Path: "jobs/{id}/log", Parts: []string{"output"}, Seen: ByUser,
+	Every: 2 * time.Second, Load: loadLog}
 
 // Log is what the page shows.
 type Log struct {
@@ -38,20 +33,20 @@ const logWait = 2 * time.Second
 func loadLog(ctx context.Context, src Source, r *Request) (any, error) {
 	id, err := strconv.ParseInt(r.ID, 10, 64)
 	if err != nil {
-		return nil, fmt.Errorf("job %.40q: %w", r.ID, fairlead.ErrNotFound)
+		return nil, fmt.Errorf("job %.40q: %w", r.ID, queue.ErrNotFound)
 	}
 	l := &Log{Task: -1, Stderr: r.Query.Has("stderr")}
 	if n, err := strconv.Atoi(r.Word("task")); err == nil && n >= 0 {
 		l.Task = n
 	}
-	if l.Job, err = src.Job(ctx, id); err != nil {
+	if l.Job, err = src.Jobs.Job(ctx, id); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, logWait)
 	defer cancel()
-	l.LogChunk, err = src.Log(ctx, id, l.Task, l.Stderr, -logTail, logTail)
+	l.LogChunk, err = src.Jobs.Log(ctx, id, l.Task, l.Stderr, -logTail, logTail)
 	switch {
-	case errors.Is(err, fairlead.ErrForbidden):
+	case errors.Is(err, queue.ErrForbidden):
 		return nil, err
 	case err != nil: // not yet, not here, or not any more
 		l.LogChunk, l.Problem = &api.LogChunk{}, api.FromError(err).Detail

@@ -33,7 +33,8 @@ func TestRealWeights(t *testing.T) {
 	if got := eval[string](b, `document.querySelector("input[name='w.physics']").value + " " + location.search`); got != "10 ?w.physics=10" {
 		t.Errorf("after the slider was moved the field and the address are %q", got)
 	}
-	plan, err := l.client.Plan(t.Context(), api.ConfigPlanRequest{ConfigFile: api.ConfigFile{Text: strings.Replace(cluster, "weight: 60", "weight: 10", 1)}})
+	plan, err := l.client.Config.Plan(t.Context(),
+		api.ConfigPlanRequest{ConfigFile: api.ConfigFile{Text: strings.Replace(cluster, "weight: 60", "weight: 10", 1)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +71,8 @@ func TestRealFolds(t *testing.T) {
 	l := newLab(t, cluster)
 	example(l)
 	for i := range 3 {
-		l.submit("markov", api.Spec{Name: fmt.Sprint("more", i), Pool: "physics/markov", Request: map[string]int64{"cpu": 2}, LimitSeconds: 90000})
+		l.submit("markov", api.Spec{Name: fmt.Sprint("more", i), Pool: "physics/markov", Request: map[string]int64{"cpu": 2},
+			LimitSeconds: 90000})
 	}
 	b := browse(t)
 	b.open(l.url + "/queue")
@@ -115,30 +117,31 @@ func TestRealFirstMinutes(t *testing.T) {
 	b.clean(l.url)
 }
 
-// TestRealPast: what has ended is on its machine, pools have courses of the last day, and pictures say their
+// TestRealPast: what has ended is on its machine, pools have charts of the last day, and pictures say their
 // values under the pointer, all of one time at once.
 func TestRealPast(t *testing.T) {
 	l := newLab(t, cluster, pastDay)
 	l.node("n1", map[string]int64{"cpu": 16})
-	id := l.submit("curie", api.Spec{Name: "short", Pool: "physics/curie", Argv: []string{"true"}, Request: map[string]int64{"cpu": 2}})
+	id := l.submit("curie", api.Spec{Name: "short", Pool: "physics/curie", Argv: []string{"true"},
+		Request: map[string]int64{"cpu": 2}})
 	l.until(id, "succeeded")
 	b := browse(t)
 	b.open(l.url + "/machines")
 	b.until(fmt.Sprintf(`[...document.querySelectorAll("#plan title")].some((t) => t.textContent.includes("job %d of curie") && t.textContent.includes("ended"))`, id))
-	if tasks, err := l.client.NodeTasks(t.Context(), []string{"n1"}, 0); err != nil || len(tasks.Tasks) != 0 {
+	if tasks, err := l.client.Nodes.Tasks(t.Context(), []string{"n1"}, 0); err != nil || len(tasks.Tasks) != 0 {
 		t.Errorf("%v run (%v)", tasks, err)
 	}
 	b.open(l.url + "/")
 	b.until(`[...document.querySelectorAll("#pools title")].filter((t) => t.textContent.includes("in the last 24h: ran")).length === 6`)
-	b.do(chromedp.Evaluate[chromedp.Void](`{ const s = document.querySelector("#course .wide svg"), r = s.getBoundingClientRect(); s.dispatchEvent(new PointerEvent("pointermove", { clientX: r.left + r.width / 2, clientY: r.top + r.height / 2, bubbles: true })) }`))
-	b.until(`/due  [0-9]/.test(document.getElementById("value").textContent) && document.querySelectorAll("#course .wide .fl-cursor").length === 3`)
+	b.do(chromedp.Evaluate[chromedp.Void](`{ const s = document.querySelector("#history .wide svg"), r = s.getBoundingClientRect(); s.dispatchEvent(new PointerEvent("pointermove", { clientX: r.left + r.width / 2, clientY: r.top + r.height / 2, bubbles: true })) }`))
+	b.until(`/due  [0-9]/.test(document.getElementById("value").textContent) && document.querySelectorAll("#history .wide .fl-cursor").length === 3`)
 	b.clean(l.url)
 }
 
 // TestRealWidths: on a telephone no cell of the page Now is cut off, and on a wall the bars grow with
-// the screen.
+// the screen. At every width the tables fit, and those of a desk say by what pools are compared.
 func TestRealWidths(t *testing.T) {
-	l := newLab(t, cluster)
+	l := newLab(t, cluster, pastDay)
 	example(l)
 	b := browse(t)
 	b.do(chromedp.EmulateViewport(390, 800))
@@ -149,6 +152,20 @@ func TestRealWidths(t *testing.T) {
 	}
 	if got := eval[float64](b, `document.querySelector("#longest td.because").getBoundingClientRect().width`); got < 250 {
 		t.Errorf("there are %v pixels for why a job waits", got)
+	}
+	for _, width := range []int64{800, 1024, 1200, 1280, 1440, 1480, 1536, 1680, 1920, 2560} {
+		b.do(chromedp.EmulateViewport(width, 900))
+		b.open(l.url + "/")
+		const over = `[...document.querySelectorAll(".scroll")].map((e) => e.scrollWidth - e.clientWidth)`
+		for i, pixels := range eval[[]int](b, over) {
+			if pixels > 0 && width >= 1200 {
+				t.Errorf("at %d pixels table %d is %d too wide", width, i, pixels)
+			}
+		}
+		const compared = `document.querySelector("#pools td.compared").getClientRects().length`
+		if got := eval[int](b, compared); got == 0 && width >= 1200 {
+			t.Errorf("at %d pixels nothing says by what pools are compared", width)
+		}
 	}
 	b.do(chromedp.EmulateViewport(2560, 1440))
 	b.open(l.url + "/?kiosk")

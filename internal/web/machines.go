@@ -1,94 +1,31 @@
 package web
 
 import (
-	"cmp"
 	"context"
-	"html/template"
-	"maps"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/fairlead/fairlead"
-	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/access"
 	"github.com/fairlead/fairlead/internal/plot"
-	say "github.com/fairlead/fairlead/internal/words"
 )
 
-// machinesSource is what the page Machines needs.
-type machinesSource interface {
-	// Nodes are all nodes.
-	Nodes(ctx context.Context) (*api.Nodes, error)
-	// NodeTasks is what runs on some of them, and what ended there within the past.
-	NodeTasks(ctx context.Context, nodes []string, past time.Duration) (*api.NodeTasks, error)
-	// Limits are the licences and rates.
-	Limits(ctx context.Context) (*api.Limits, error)
-	// LimitCourses is how much of them was used over time, and by when they are free again.
-	LimitCourses(ctx context.Context, past time.Duration) (*api.LimitCourses, error)
-}
-
 // machinesPage shows what each node does, has done and will do.
-var machinesPage = &Page{Name: "machines", Path: "machines", Title: "Machines", Key: "m", Seen: ByRole, Parts: []string{"glance", "groups", "plan", "nodes", "reserved", "limits"}, Load: loadMachines}
+var machinesPage = &Page{Name: "machines", Path: "machines", Title: "Machines", Key: "m", Seen: ByRole,
+	Parts: []string{"glance", "groups", "plan", "nodes", "reserved", "limits"}, Load: loadMachines}
 
 // nodesShown is how many nodes have a row in the picture.
 const nodesShown = 20
 
-// Machines is what the page shows.
-type Machines struct {
-	*api.Nodes
-	Limits *api.Limits
-	// Courses are how much of these was used, and by when they are free again.
-	Courses limitCourses
-	// Found are the nodes that match what is searched for, and Rows those that are shown.
-	Found []*fairlead.NodeView
-	Rows  []nodeRow
-	Tasks []fairlead.NodeTask // on these
-	Query string
-	From  int
-	Pager
-	Spans    []sortLink
-	Groups   []nodeGroup
-	Groupers []sortLink
-	Cells    plot.Cells // all that were found
-	Chart    plot.Gantt // of those on the page
-	May      bool       // drain, resume and reserve
-	// Reserved are the reservations that are not over.
-	Reserved []reservation
-}
-
-// Pager leads through a list that is shown a screenful at a time.
-type Pager struct {
-	First, Last, All int
-	Before, After    string // addresses of the neighbours
-}
-
-// page cuts a list of so many down to a screenful.
-func pagerOf(all, each int, r *Request) Pager {
-	from, err := strconv.Atoi(r.Word("from"))
-	if err != nil || from < 1 || from > all {
-		from = 1
-	}
-	p := Pager{First: from, Last: min(all, from-1+each), All: all}
-	if from > 1 {
-		p.Before = r.With("from", strconv.Itoa(max(1, from-each)))
-	}
-	if p.Last < all {
-		p.After = r.With("from", strconv.Itoa(p.Last+1))
-	}
-	return p
-}
-
 func loadMachines(ctx context.Context, src Source, r *Request) (any, error) {
-	nodes, err := src.Nodes(ctx)
+	nodes, err := src.Nodes.List(ctx)
 	if err != nil {
 		return nil, err
 	}
-	m := &Machines{Nodes: nodes, Query: strings.TrimSpace(r.Word("q")), May: r.You.Admin}
-	if m.Limits, err = src.Limits(ctx); err != nil {
+	m := &Machines{Nodes: nodes, Query: strings.TrimSpace(r.Word("q")), May: r.You.can(access.Nodes, access.Object{})}
+	if m.Limits, err = src.Nodes.Limits(ctx); err != nil {
 		return nil, err
 	}
-	all, err := src.Reservations(ctx)
+	all, err := src.Nodes.Reservations(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +40,7 @@ func loadMachines(ctx context.Context, src Source, r *Request) (any, error) {
 		names = append(names, n.Name)
 	}
 	if len(names) > 0 {
-		tasks, err := src.NodeTasks(ctx, names, time.Duration(m.hours(r)*float64(time.Hour)))
+		tasks, err := src.Nodes.Tasks(ctx, names, time.Duration(m.hours(r)*float64(time.Hour)))
 		if err != nil {
 			return nil, err
 		}
@@ -111,202 +48,15 @@ func loadMachines(ctx context.Context, src Source, r *Request) (any, error) {
 	}
 	m.Cells = plot.Cells{Name: "nodes", Width: 1180}
 	for _, n := range m.Found {
-		m.Cells.Cells = append(m.Cells.Cells, plot.Cell{Name: n.Name, Full: fullness(n, m.Unit), Drain: n.State == "drain" || n.State == "maintenance", Gone: n.State == "down"})
+		m.Cells.Cells = append(m.Cells.Cells, plot.Cell{Name: n.Name, Full: fullness(n, m.Unit), Drain: n.State == "drain" ||
+			n.State == "maintenance", Gone: n.State == "down"})
 	}
-	courses, err := src.LimitCourses(ctx, time.Duration(m.hours(r)*float64(time.Hour)))
-	if err != nil {
-		return nil, err
-	}
-	m.Courses = limitCourses{courses.Limits, m.At}
+	m.LimitHistory = limitHistory{src.Nodes.LimitSeries(time.Duration(m.hours(r) * float64(time.Hour))), m.At}
 	m.group(r)
-	shares, err := src.Shares(ctx, "")
+	shares, err := src.Pools.Shares(ctx, "")
 	if err != nil {
 		return nil, err
 	}
 	m.timeline(r, coloured(shares.Pools))
 	return m, nil
 }
-
-// fullness is the part of a node that is in use.
-func fullness(n *fairlead.NodeView, unit string) float64 {
-	if n.Capacity[unit] == 0 {
-		return 0
-	}
-	return float64(n.Capacity[unit]-n.Free[unit]) / float64(n.Capacity[unit])
-}
-
-// matching are the nodes that have every word of a query: in the name, as a state, or as a label
-// name=value. They are in the order of their names, in which n2 comes before n10.
-func matching(all []fairlead.NodeView, query string) []*fairlead.NodeView {
-	words := strings.Fields(strings.ToLower(query))
-	var out []*fairlead.NodeView
-	for i := range all {
-		n := &all[i]
-		if !slices.ContainsFunc(words, func(w string) bool { return !nodeHas(n, w) }) {
-			out = append(out, n)
-		}
-	}
-	slices.SortStableFunc(out, func(a, b *fairlead.NodeView) int { return natural(a.Name, b.Name) })
-	return out
-}
-
-func nodeHas(n *fairlead.NodeView, word string) bool {
-	if state, is := strings.CutPrefix(word, "state:"); is {
-		return n.State == state
-	}
-	if at, is := strings.CutPrefix(word, "server:"); is {
-		return strings.ToLower(serverOf(n)) == at
-	}
-	if name, value, is := strings.Cut(word, "="); is {
-		for k, v := range n.Labels {
-			if strings.ToLower(k) == name && (strings.ToLower(v) == value || value == "") {
-				return true
-			}
-		}
-		return false
-	}
-	return strings.Contains(strings.ToLower(n.Name), word)
-}
-
-// natural compares names so that their numbers count as numbers.
-func natural(a, b string) int {
-	for a != "" && b != "" {
-		x, y := leadingDigits(a), leadingDigits(b)
-		if x > 0 && y > 0 {
-			p, q := strings.TrimLeft(a[:x], "0"), strings.TrimLeft(b[:y], "0")
-			if c := cmp.Or(cmp.Compare(len(p), len(q)), cmp.Compare(p, q)); c != 0 {
-				return c
-			}
-			a, b = a[x:], b[y:]
-			continue
-		}
-		if a[0] != b[0] {
-			return cmp.Compare(a[0], b[0])
-		}
-		a, b = a[1:], b[1:]
-	}
-	return cmp.Compare(len(a), len(b))
-}
-
-func leadingDigits(s string) int {
-	return len(s) - len(strings.TrimLeft(s, "0123456789"))
-}
-
-// nodeGroup is some of the nodes, summed up.
-type nodeGroup struct {
-	Name, Link             string
-	Nodes, Up              int
-	Tasks                  int
-	Capacity, Used, Usable int64 // of the unit; usable is what is up
-	Bullet                 plot.Bullet
-}
-
-// group sums the nodes up by what the request says: by state, server, or a label.
-func (m *Machines) group(r *Request) {
-	by := r.Word("by")
-	kinds := m.groupers()
-	if !slices.Contains(kinds, by) {
-		by = kinds[0]
-	}
-	for _, k := range kinds {
-		m.Groupers = append(m.Groupers, sortLink{strings.TrimPrefix(k, "label:"), r.With("by", k), k == by})
-	}
-	groups := map[string]*nodeGroup{}
-	for _, n := range m.Found {
-		name, word := groupOf(n, by)
-		g := groups[name]
-		if g == nil {
-			g = &nodeGroup{Name: name, Link: r.With("q", strings.TrimSpace(m.Query+" "+word))}
-			groups[name] = g
-		}
-		g.Nodes++
-		g.Tasks += n.Tasks
-		g.Capacity += n.Capacity[m.Unit]
-		g.Used += n.Capacity[m.Unit] - n.Free[m.Unit]
-		if n.State == "up" {
-			g.Up++
-			g.Usable += n.Capacity[m.Unit]
-		}
-	}
-	for _, name := range slices.SortedFunc(maps.Keys(groups), natural) {
-		m.Groups = append(m.Groups, *groups[name])
-	}
-	const most = 40
-	m.Groups = m.Groups[:min(most, len(m.Groups))]
-	for i := range m.Groups {
-		g := &m.Groups[i]
-		g.Bullet = plot.Bullet{Name: g.Name, Unit: m.Unit, Bar: float64(g.Used), Mark: float64(g.Usable), To: max(1, float64(g.Capacity)), Width: 140}
-	}
-}
-
-// groupers are by what nodes can be grouped: labels that tell some of them apart, the state, and
-// the server where there are several.
-func (m *Machines) groupers() []string {
-	values, servers := map[string]map[string]bool{}, map[string]bool{}
-	for _, n := range m.Found {
-		servers[n.Server] = true
-		for k, v := range n.Labels {
-			if values[k] == nil {
-				values[k] = map[string]bool{}
-			}
-			values[k][v] = true
-		}
-	}
-	out := []string{"state"}
-	if len(servers) > 1 {
-		out = append(out, "server")
-	}
-	for _, k := range slices.Sorted(maps.Keys(values)) {
-		if n := len(values[k]); n > 1 && n <= 200 && len(out) < 8 {
-			out = append(out, "label:"+k)
-		}
-	}
-	return out
-}
-
-// groupOf is the group of a node, and the word that finds it.
-func groupOf(n *fairlead.NodeView, by string) (name, word string) {
-	switch by {
-	case "state":
-		return n.State, "state:" + n.State
-	case "server":
-		return serverOf(n), "server:" + serverOf(n)
-	}
-	key := strings.TrimPrefix(by, "label:")
-	if v := n.Labels[key]; v != "" {
-		return v, key + "=" + v
-	}
-	return "without " + key, ""
-}
-
-func serverOf(n *fairlead.NodeView) string { return cmp.Or(n.Server, "this") }
-
-// nodeRow is a node in the list, with what is said of it.
-type nodeRow struct {
-	*fairlead.NodeView
-	of *api.Nodes
-}
-
-// Use is what of the unit is in use.
-func (n nodeRow) Use() template.HTML { return n.used(n.of.Unit) }
-
-// Mem is what of the memory is in use.
-func (n nodeRow) Mem() template.HTML { return n.used("mem") }
-
-// used is what of a resource is in use, and how much there is.
-func (n nodeRow) used(resource string) template.HTML {
-	all := n.Capacity[resource]
-	return data(strconv.FormatInt(all-n.Free[resource], 10), say.Used(n.NodeView, resource)) + data(strconv.FormatInt(all, 10), "")
-}
-
-// Tags are the labels.
-func (n nodeRow) Tags() []string { return strings.Fields(say.Labels(n.NodeView)) }
-
-// WhyNot says why it does not run more.
-func (n nodeRow) WhyNot() string { return say.WhyNotMore(n.NodeView, n.of.Unit, n.of.At) }
-
-// reservation is one in the list.
-type reservation struct{ fairlead.Reservation }
-
-// What says what it is for.
-func (x reservation) What() string { return say.Reserved(&x.Reservation) }

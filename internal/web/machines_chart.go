@@ -8,8 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/history"
 	"github.com/fairlead/fairlead/internal/plot"
+	"github.com/fairlead/fairlead/internal/units"
+	"github.com/fairlead/fairlead/internal/views"
 	say "github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/why"
 )
@@ -25,22 +28,23 @@ func (m *Machines) hours(r *Request) float64 {
 	return 6
 }
 
-// timeline draws what is on the nodes of the page, over time: what ran; what runs, until when at
-// most; for whom room is kept; reservations; and the room that is free until one of these begins.
+// timeline draws the nodes of the page over time: ended tasks; running tasks, up to their time
+// limits; planned starts; reservations; and the room that is free until one of these begins.
 func (m *Machines) timeline(r *Request, tops []string) {
 	hours := m.hours(r)
 	for _, h := range horizons {
-		m.Spans = append(m.Spans, sortLink{why.Duration(say.Seconds(h * 3600)), r.With("hours", strconv.FormatFloat(h, 'f', -1, 64)), h == hours})
+		m.Spans = append(m.Spans, sortLink{why.Duration(say.Seconds(h * 3600)),
+			r.With("hours", strconv.FormatFloat(h, 'f', -1, 64)), h == hours})
 	}
 	p := planner{m: m, now: m.At, from: m.At.Add(-say.Seconds(hours * 3600)), to: m.At.Add(say.Seconds(hours * 3600))}
 	// Where everything has begun lately, there is no need to look back far.
 	back := p.to
 	for i := range m.Tasks {
-		back = earlier(back, m.Tasks[i].Started)
+		back = units.Earlier(back, m.Tasks[i].Started)
 	}
-	p.from = laterOf(p.from, earlier(back.Add(-say.Seconds(hours*180)), m.At.Add(-say.Seconds(hours*600))))
+	p.from = units.Later(p.from, units.Earlier(back.Add(-say.Seconds(hours*180)), m.At.Add(-say.Seconds(hours*600))))
 	p.hair = p.to.Sub(p.from) / 1000
-	byNode := map[string][]fairlead.NodeTask{}
+	byNode := map[string][]history.NodeTask{}
 	for _, t := range m.Tasks {
 		byNode[t.Node] = append(byNode[t.Node], t)
 	}
@@ -65,10 +69,22 @@ func (m *Machines) timeline(r *Request, tops []string) {
 	m.Chart = f
 }
 
+// limitName is the name of a row, with how much there is.
+func (m *Machines) limitName(c *history.LimitSeries) string {
+	if !c.Rate {
+		return fmt.Sprintf("%s: %s", c.Name, plot.Count(c.Capacity))
+	}
+	i := slices.IndexFunc(m.Limits.Rates, func(r engine.RateView) bool { return r.Name == c.Name })
+	if i < 0 {
+		return c.Name
+	}
+	return c.Name + ": " + m.Limits.Rates[i].Limit
+}
+
 func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
 
 // coloured are the pools at the top, in the order of the tree: later ones come behind.
-func coloured(pools []fairlead.PoolView) (tops []string) {
+func coloured(pools []views.PoolView) (tops []string) {
 	for i := range pools {
 		if pools[i].Depth == 1 {
 			tops = append(tops, pools[i].Path)
@@ -118,10 +134,10 @@ type placedBox struct {
 }
 
 // node adds the boxes of one node.
-func (p *planner) node(row int, n *fairlead.NodeView, tasks []fairlead.NodeTask, keys map[string]int) {
-	p.row, p.all = row, max(1, n.Capacity[p.m.Unit])
+func (p *planner) node(row int, n *views.NodeView, tasks []history.NodeTask, keys map[string]int) {
+	p.row, p.all = row, max(1, n.Has(p.m.Unit))
 	p.taken = p.taken[:0]
-	slices.SortStableFunc(tasks, func(a, b fairlead.NodeTask) int { return a.Started.Compare(b.Started) })
+	slices.SortStableFunc(tasks, func(a, b history.NodeTask) int { return a.Started.Compare(b.Started) })
 	for i := range tasks {
 		p.task(&tasks[i], keys)
 	}
@@ -135,26 +151,28 @@ func (p *planner) node(row int, n *fairlead.NodeView, tasks []fairlead.NodeTask,
 			Row: row, From: seconds(w.From), To: seconds(w.To), Label: w.Name, Kind: plot.Reservation,
 			Tip: fmt.Sprintf("%s: %s\nfrom %s until %s", word, w.Name, why.Clock(w.From, p.now), why.Clock(w.To, p.now)),
 		})
-		first = earlier(first, w.From)
+		first = units.Earlier(first, w.From)
 	}
 	for _, k := range n.Kept {
 		p.add(plot.Box{
 			Label: fmt.Sprint(k.Job, " starts"), Kind: plot.Reservation,
-			Tip: fmt.Sprintf("room is kept for job %d on %s\n%d %s from %s, until %s at most", k.Job, strings.Join(k.Nodes, ", "), k.Units, p.m.Unit, why.Clock(k.From, p.now), why.Clock(k.To, p.now)),
+			Tip: fmt.Sprintf("room is kept for job %d on %s\n%d %s from %s, until %s at most", k.Job,
+				strings.Join(k.Nodes, ", "), k.Units, p.m.Unit, why.Clock(k.From, p.now), why.Clock(k.To, p.now)),
 		}, max(1, k.Units), k.From, k.To)
-		first = earlier(first, k.From)
+		first = units.Earlier(first, k.From)
 	}
 	if free := n.Free[p.m.Unit]; free > 0 && n.State == "up" && first.After(p.now) {
 		label := fmt.Sprintf("%d %s free", free, p.m.Unit)
 		if first.Before(p.to) {
 			label = fmt.Sprintf("%d %s until %s", free, p.m.Unit, why.Clock(first, p.now))
 		}
-		p.add(plot.Box{Label: label, Kind: plot.Window, Tip: label + "\nwhat ends by then can run here now"}, free, p.now, first)
+		p.add(plot.Box{Label: label, Kind: plot.Window, Tip: label + "\nwhat ends by then can run here now"}, free, p.now,
+			first)
 	}
 }
 
 // task adds one that runs, or ran.
-func (p *planner) task(t *fairlead.NodeTask, keys map[string]int) {
+func (p *planner) task(t *history.NodeTask, keys map[string]int) {
 	key := topPool(t.Pool)
 	keys[key]++
 	kind, ends, until := plot.Work, p.to, "without a time limit"
@@ -162,9 +180,10 @@ func (p *planner) task(t *fairlead.NodeTask, keys map[string]int) {
 	case t.Ended != nil:
 		kind, ends, until = plot.Past, *t.Ended, "ended "+why.Clock(*t.Ended, p.now)
 	case t.Ends != nil:
-		ends, until = laterOf(*t.Ends, p.now), "until "+why.Clock(*t.Ends, p.now)+" at most"
+		ends, until = units.Later(*t.Ends, p.now), "until "+why.Clock(*t.Ends, p.now)+" at most"
 	}
-	tip := fmt.Sprintf("job %s of %s in %s\n%d %s since %s, %s", jobName(t.Job, t.Task), t.User, t.Pool, t.Units, p.m.Unit, why.Clock(t.Started, p.now), until)
+	tip := fmt.Sprintf("job %s of %s in %s\n%d %s since %s, %s", jobName(t.Job, t.Task), t.User, t.Pool, t.Units, p.m.Unit,
+		why.Clock(t.Started, p.now), until)
 	if t.Queued {
 		tip += "\nqueued behind it: it has not begun"
 	}
@@ -172,21 +191,6 @@ func (p *planner) task(t *fairlead.NodeTask, keys map[string]int) {
 		tip += "\nis being stopped: " + t.Stop
 	}
 	p.add(plot.Box{Label: strconv.FormatInt(t.Job, 10), Key: key, Tip: tip, Kind: kind}, t.Units, t.Started, ends)
-}
-
-// earlier is the earlier of two instants of which the second is to come.
-func earlier(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
-}
-
-func laterOf(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
 }
 
 // add places a box where the row has room for it at that time, from the top: in pieces, if others are in
@@ -221,6 +225,53 @@ func (p *planner) add(b plot.Box, units int64, from, to time.Time) {
 	}
 }
 
+// limits adds rows for licences and rates behind those of nodes, and returns their names: each says how much there
+// is, which is the height of the row.
+func (p *planner) limits(first int) (names []string) {
+	for i, c := range p.m.LimitHistory.All {
+		if i == limitsShown {
+			break
+		}
+		names = append(names, p.m.limitName(&c))
+		for _, s := range c.Past {
+			p.level(first+i, &c, s, plot.Level)
+		}
+		for _, s := range c.Ahead {
+			p.level(first+i, &c, s, plot.Reservation)
+		}
+	}
+	return names
+}
+
+// level draws for some time how much of a limit is used, from the foot of its row.
+func (p *planner) level(row int, c *history.LimitSeries, s history.LimitSpan, kind plot.Kind) {
+	until, end := s.Until, "until "+why.Clock(s.Until, p.now)
+	if s.Until.IsZero() {
+		until, end = p.to, "without an end that is known"
+	}
+	if c.Capacity <= 0 || !until.After(s.From) {
+		return
+	}
+	part := min(1, s.Used/c.Capacity)
+	of := fmt.Sprintf("%s of %s", plot.Count(s.Used), plot.Count(c.Capacity))
+	if plot.Count(s.Peak) != plot.Count(s.Used) {
+		of = fmt.Sprintf("up to %s of %s, %s on average", plot.Count(s.Peak), plot.Count(c.Capacity), plot.Count(s.Used))
+	}
+	tip := fmt.Sprintf("license %s: %s in use\nfrom %s %s", c.Name, of, why.Clock(s.From, p.now), end)
+	switch {
+	case c.Rate && kind == plot.Reservation:
+		of = "used up"
+		tip = fmt.Sprintf("rate %s: used up by what waits for it\n%s", c.Name, end)
+	case c.Rate:
+		tip = fmt.Sprintf("rate %s: %s starts in %s\nfrom %s %s", c.Name, of, plot.Duration(c.StepSeconds),
+			why.Clock(s.From, p.now), end)
+	case kind == plot.Reservation:
+		tip = fmt.Sprintf("license %s: %s held by what runs now\n%s at most", c.Name, of, end)
+	}
+	p.boxes = append(p.boxes, plot.Box{Row: row, From: seconds(s.From), To: seconds(until), Label: of, Tip: tip,
+		Kind: kind, Part: [2]float64{1 - part, 1}})
+}
+
 // topPool is the pool at the top in which another one is.
 func topPool(path string) string {
 	top, _, _ := strings.Cut(path, "/")
@@ -233,3 +284,6 @@ func jobName(job int64, task int) string {
 	}
 	return fmt.Sprintf("%d (task %d)", job, task)
 }
+
+// limitsShown is how many licences and rates have a row in the picture.
+const limitsShown = 12

@@ -24,7 +24,8 @@ func TestRealMachines(t *testing.T) {
 	b.open(l.url + "/machines")
 	b.until(`document.querySelector("#plan svg text") && document.body.innerText.includes("16 cpu until")`)
 	b.picture(t, "machines")
-	id := l.submit("curie", api.Spec{Name: "small", Pool: "physics/curie", Request: map[string]int64{"cpu": 2}, LimitSeconds: 600})
+	id := l.submit("curie", api.Spec{Name: "small", Pool: "physics/curie", Request: map[string]int64{"cpu": 2},
+		LimitSeconds: 600})
 	l.until(id, "running")
 	b.until(fmt.Sprintf(`[...document.querySelectorAll("#plan title")].some((t) => t.textContent.includes("job %d of curie"))`, id))
 	b.do(press("tr[data-key=n1] a[data-ask]"))

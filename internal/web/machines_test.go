@@ -13,9 +13,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/history"
+	"github.com/fairlead/fairlead/internal/views"
 	"github.com/fairlead/fairlead/internal/web"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // post posts a form.
@@ -46,11 +49,12 @@ func (l *lab) join(n int) {
 	l.t.Helper()
 	for i := range n {
 		labels := map[string]string{"rack": string(rune('a' + i%4))}
-		capacity, err := fairlead.AgentCapacity(fairlead.Amounts{"cpu": 16})
+		capacity, err := engine.AgentCapacity(queue.Amounts{"cpu": 16})
 		if err != nil {
 			l.t.Fatal(err)
 		}
-		if _, err := l.loop.Join(l.t.Context(), fmt.Sprintf("n%d", i+1), capacity, fairlead.NodeInfo{Labels: labels}, sleeper{}, nil); err != nil {
+		if _, err := l.loop.Join(l.t.Context(), fmt.Sprintf("n%d", i+1), capacity, engine.NodeInfo{Labels: labels}, sleeper{},
+			nil); err != nil {
 			l.t.Fatal(err)
 		}
 	}
@@ -59,23 +63,25 @@ func (l *lab) join(n int) {
 // sleeper takes tasks and never ends them.
 type sleeper struct{}
 
-func (sleeper) Start([]*fairlead.Lease)     {}
-func (sleeper) Stop([]fairlead.Ref, string) {}
+func (sleeper) Start([]*queue.Lease)     {}
+func (sleeper) Stop([]queue.Ref, string) {}
 
 // nodeState is the state of a node.
 func (l *lab) nodeState(name string) string {
-	nodes := l.loop.Nodes()
-	return nodes[slices.IndexFunc(nodes, func(n fairlead.NodeView) bool { return n.Name == name })].State
+	nodes := views.Nodes(l.loop)
+	return nodes[slices.IndexFunc(nodes, func(n views.NodeView) bool { return n.Name == name })].State
 }
 
 // TestMachines: what runs is on the page, nodes are found and grouped, and n2 comes before n10.
 func TestMachines(t *testing.T) {
 	l := newLab(t, cluster)
 	l.join(30)
-	id := l.submit("markov", api.Spec{Name: "sim", Pool: "physics/markov", Request: map[string]int64{"cpu": 12}, LimitSeconds: 7200})
+	id := l.submit("markov", api.Spec{Name: "sim", Pool: "physics/markov", Request: map[string]int64{"cpu": 12},
+		LimitSeconds: 7200})
 	l.until(id, "running")
 	_, _, text := l.get("/machines?by=label:rack")
-	shows(t, text, "30 of 30 machines", ">n2<", "1 to 20 of", "more →", fmt.Sprintf("job %d of markov in physics/markov", id), "4 cpu free", ">a</a>", "matlab")
+	shows(t, text, "30 of 30 machines", ">n2<", "1 to 20 of", "more →",
+		fmt.Sprintf("job %d of markov in physics/markov", id), "4 cpu free", ">a</a>", "matlab")
 	if n2, n10 := strings.Index(text, ">n2<"), strings.Index(text, ">n10<"); n2 > n10 {
 		t.Error("n10 comes before n2")
 	}
@@ -97,7 +103,8 @@ func TestMachines(t *testing.T) {
 func TestDrain(t *testing.T) {
 	l := newLab(t, cluster)
 	l.join(1)
-	id := l.submit("markov", api.Spec{Name: "sim", Pool: "physics/markov", Request: map[string]int64{"cpu": 12}, LimitSeconds: 7200})
+	id := l.submit("markov", api.Spec{Name: "sim", Pool: "physics/markov", Request: map[string]int64{"cpu": 12},
+		LimitSeconds: 7200})
 	l.until(id, "running")
 	status, _, text := l.get("/machines/drain?node=n1")
 	if status != http.StatusOK || l.nodeState("n1") != "up" {
@@ -116,18 +123,21 @@ func TestDrain(t *testing.T) {
 	_, _, text = l.get("/machines")
 	shows(t, text, "machines/resume?node=n1", "fan (by ")
 	l.until(id, "running")
-	if status, _ := l.post("/machines/resume", url.Values{"node": {"n1"}}); status != http.StatusOK || l.nodeState("n1") != "up" {
+	if status, _ := l.post("/machines/resume", url.Values{"node": {"n1"}}); status != http.StatusOK ||
+		l.nodeState("n1") != "up" {
 		t.Errorf("resume: %d, the node is %s", status, l.nodeState("n1"))
 	}
 	l.lose("n2")
 	_, _, text = l.get("/machines")
 	shows(t, text, "machines/drain?node=n2")
-	if status, _ := l.post("/machines/drain", url.Values{"node": {"n2"}}); status != http.StatusOK || l.nodeState("n2") != "down" {
+	if status, _ := l.post("/machines/drain", url.Values{"node": {"n2"}}); status != http.StatusOK ||
+		l.nodeState("n2") != "down" {
 		t.Errorf("drain of a node that is down: %d, it is %s", status, l.nodeState("n2"))
 	}
 	_, _, text = l.get("/machines")
 	shows(t, text, "machines/resume?node=n2")
-	if status, text := l.post("/machines/resume", url.Values{"node": {"n2"}}); status != http.StatusOK || l.nodeState("n2") != "down" || !strings.Contains(text, "when its agent is back") {
+	if status, text := l.post("/machines/resume", url.Values{"node": {"n2"}}); status != http.StatusOK ||
+		l.nodeState("n2") != "down" || !strings.Contains(text, "when its agent is back") {
 		t.Errorf("resume of a node that is down: %d, it is %s:\n%s", status, l.nodeState("n2"), text)
 	}
 	if status, _, _ := l.get("/machines/drain?node=%3Cb%3E"); status != http.StatusNotFound {
@@ -158,13 +168,13 @@ func TestColoursStay(t *testing.T) {
 // nobody is a worker that is given nothing.
 type nobody struct{}
 
-func (nobody) Start([]*fairlead.Lease)     {}
-func (nobody) Stop([]fairlead.Ref, string) {}
+func (nobody) Start([]*queue.Lease)     {}
+func (nobody) Stop([]queue.Ref, string) {}
 
 // lose adds a node whose worker has left.
 func (l *lab) lose(name string) {
 	l.t.Helper()
-	m, err := l.loop.Join(l.ctx, name, fairlead.Amounts{"cpu": 4}, fairlead.NodeInfo{}, nobody{}, nil)
+	m, err := l.loop.Join(l.ctx, name, queue.Amounts{"cpu": 4}, engine.NodeInfo{}, nobody{}, nil)
 	if err == nil {
 		err = m.Leave(l.ctx)
 	}
@@ -174,42 +184,60 @@ func (l *lab) lose(name string) {
 }
 
 // stranger is a source to which somebody comes who is no administrator.
-type stranger struct {
-	web.Source
-	acted bool
+type stranger struct{ acted bool }
+
+func (s *stranger) source() web.Source {
+	return web.Source{
+		Server: strangersServer{}, Pools: strangersPools{}, Nodes: strangersNodes{stranger: s}, Config: strangersConfig{stranger: s},
+	}
 }
 
-func (s *stranger) You(context.Context) api.Actor { return api.Actor{User: "ann", UID: 1000} }
-func (s *stranger) Nodes(context.Context) (*api.Nodes, error) {
-	return &api.Nodes{Unit: "cpu", Nodes: []fairlead.NodeView{{Name: "n1", State: "up", Capacity: fairlead.Amounts{"cpu": 4}}}}, nil
+type (
+	strangersServer struct{ web.ServerSource }
+	strangersPools  struct{ web.PoolSource }
+	strangersNodes  struct {
+		web.NodeSource
+		*stranger
+	}
+	strangersConfig struct {
+		web.ConfigSource
+		*stranger
+	}
+)
+
+func (s strangersServer) You(context.Context) web.You {
+	return web.You{Actor: api.Actor{User: "ann", UID: 1000}}
 }
-func (s *stranger) NodeTasks(context.Context, []string, time.Duration) (*api.NodeTasks, error) {
+func (s strangersNodes) List(context.Context) (*api.Nodes, error) {
+	return &api.Nodes{Unit: "cpu", Nodes: []views.NodeView{{Name: "n1", State: "up", Capacity: queue.Amounts{"cpu": 4}}}},
+		nil
+}
+func (s strangersNodes) Tasks(context.Context, []string, time.Duration) (*api.NodeTasks, error) {
 	return &api.NodeTasks{Unit: "cpu"}, nil
 }
-func (s *stranger) Shares(context.Context, string) (*api.Shares, error) {
-	return &api.Shares{Unit: "cpu", Pools: make([]fairlead.PoolView, 1)}, nil
+func (s strangersPools) Shares(context.Context, string) (*api.Shares, error) {
+	return &api.Shares{Unit: "cpu", Pools: make([]views.PoolView, 1)}, nil
 }
-func (s *stranger) Version() uint64                             { return 1 }
-func (s *stranger) Limits(context.Context) (*api.Limits, error) { return &api.Limits{}, nil }
-func (s *stranger) LimitCourses(context.Context, time.Duration) (*api.LimitCourses, error) {
-	return &api.LimitCourses{}, nil
+func (s strangersServer) Version() uint64                                { return 1 }
+func (s strangersNodes) Limits(context.Context) (*api.Limits, error)     { return &api.Limits{}, nil }
+func (s strangersNodes) LimitSeries(time.Duration) []history.LimitSeries { return nil }
+func (s strangersNodes) Reservations(context.Context) (*api.Reservations, error) {
+	return &api.Reservations{Reservations: []engine.Reservation{{Name: "course", Nodes: []string{"n1"},
+		Pools: []string{"teaching"}}}}, nil
 }
-func (s *stranger) Reservations(context.Context) (*api.Reservations, error) {
-	return &api.Reservations{Reservations: []fairlead.Reservation{{Name: "course", Nodes: []string{"n1"}, Pools: []string{"teaching"}}}}, nil
-}
-func (s *stranger) Reserve(context.Context, string, api.ReserveRequest) (*api.ReserveResponse, error) {
+func (s strangersNodes) Reserve(context.Context, string, api.ReserveRequest) (*api.ReserveResponse, error) {
 	s.acted = true
 	return &api.ReserveResponse{}, nil
 }
-func (s *stranger) Unreserve(context.Context, string) (*api.ReserveResponse, error) {
+func (s strangersNodes) Unreserve(context.Context, string) (*api.ReserveResponse, error) {
 	s.acted = true
 	return &api.ReserveResponse{}, nil
 }
-func (s *stranger) Drain(context.Context, string, api.DrainRequest) error {
+func (s strangersNodes) Drain(context.Context, string, api.DrainRequest) (*api.NodeState, error) {
 	s.acted = true
-	return nil
+	return nil, nil
 }
-func (s *stranger) ConfigRollback(context.Context, api.RollbackRequest) (*api.ApplyResponse, error) {
+func (s strangersConfig) Rollback(context.Context, api.RollbackRequest) (*api.ApplyResponse, error) {
 	s.acted = true
 	return &api.ApplyResponse{}, nil
 }
@@ -218,10 +246,12 @@ func (s *stranger) ConfigRollback(context.Context, api.RollbackRequest) (*api.Ap
 func TestOnlyAdministrators(t *testing.T) {
 	s := &stranger{}
 	mux := http.NewServeMux()
-	web.New(s, "test", slog.New(slog.DiscardHandler)).Register(mux)
+	web.New(s.source(), "test", slog.New(slog.DiscardHandler)).Register(mux)
 	for _, c := range []struct{ method, path, form string }{
-		{"GET", "/machines/drain?node=n1", ""}, {"POST", "/machines/drain", "node=n1"}, {"POST", "/machines/resume", "node=n1"},
-		{"GET", "/machines/reserve?node=n1&name=x&start=now&for=1h&pools=a", ""}, {"POST", "/machines/reserve", "nodes=n1&name=x&start=now&for=1h&pools=a"},
+		{"GET", "/machines/drain?node=n1", ""}, {"POST", "/machines/drain", "node=n1"}, {"POST", "/machines/resume",
+			"node=n1"},
+		{"GET", "/machines/reserve?node=n1&name=x&start=now&for=1h&pools=a", ""}, {"POST", "/machines/reserve",
+			"nodes=n1&name=x&start=now&for=1h&pools=a"},
 		{"GET", "/machines/unreserve?name=course", ""}, {"POST", "/machines/unreserve", "name=course"},
 		{"GET", "/policy/rollback?to=1", ""}, {"POST", "/policy/rollback", "to=1"},
 	} {
@@ -234,7 +264,9 @@ func TestOnlyAdministrators(t *testing.T) {
 	}
 	w := httptest.NewRecorder()
 	mux.ServeHTTP(w, httptest.NewRequest("GET", "/machines", nil))
-	if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), ">n1<") || strings.Contains(w.Body.String(), "machines/drain") || strings.Contains(w.Body.String(), "machines/unreserve") || strings.Contains(w.Body.String(), "machines/reserve") {
+	if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), ">n1<") ||
+		strings.Contains(w.Body.String(), "machines/drain") || strings.Contains(w.Body.String(), "machines/unreserve") ||
+		strings.Contains(w.Body.String(), "machines/reserve") {
 		t.Errorf("the list: status %d, or it has the button", w.Code)
 	}
 }
@@ -244,16 +276,18 @@ func BenchmarkMachines(b *testing.B) {
 	l := newLab(b, "policy: fair\nbackfill: easy\n")
 	l.join(1000)
 	for u := range 20 {
-		var jobs []fairlead.Job
+		var jobs []queue.Job
 		for range 100 {
-			jobs = append(jobs, fairlead.Job{User: fmt.Sprint("user", u), Argv: []string{"true"}, Request: fairlead.Amounts{"cpu": 8}, Limit: 3600e9})
+			jobs = append(jobs, queue.Job{User: fmt.Sprint("user", u), Argv: []string{"true"}, Request: queue.Amounts{"cpu": 8},
+				Limit: 3600e9})
 		}
-		if _, err := l.loop.Submit(b.Context(), jobs); err != nil {
+		if _, err := l.loop.Intake.Submit(b.Context(), jobs); err != nil {
 			b.Fatal(err)
 		}
 	}
 	l.wait("all nodes are busy", func() bool { r, _ := l.loop.Running(); return r == 2000 })
-	for _, path := range []string{"/machines", "/machines?by=label:rack&q=rack=a&from=201", "/policy", "/machines/drain?node=n7"} {
+	for _, path := range []string{"/machines", "/machines?by=label:rack&q=rack=a&from=201", "/policy",
+		"/machines/drain?node=n7"} {
 		b.Run(path, func(b *testing.B) {
 			for b.Loop() {
 				if status, _, text := l.get(path); status != http.StatusOK {

@@ -31,14 +31,17 @@ func TestMisspeltSearchConcernsNobody(t *testing.T) {
 			path := "/queue?q=" + q + more
 			status, _, text := l.get(path)
 			text = html.UnescapeString(text)
-			if status != http.StatusOK || !strings.Contains(text, says) || !strings.Contains(text, `<data value="1">1</data> task waits`) {
+			if status != http.StatusOK || !strings.Contains(text, says) ||
+				!strings.Contains(text, `<data value="1">1</data> task waits`) {
 				t.Errorf("%s: status %d, and it does not say %q", path, status, says)
 			}
-			if strings.Contains(text, `name="job"`) || strings.Contains(text, `name="verb"`) || strings.Contains(text, `data-key="f-`) {
+			if strings.Contains(text, `name="job"`) || strings.Contains(text, `name="verb"`) ||
+				strings.Contains(text, `data-key="f-`) {
 				t.Errorf("%s lists jobs", path)
 			}
 			for _, as := range []string{"&csv=list", "&json=list"} {
-				if status, _, text := l.get(path + as); status != http.StatusUnprocessableEntity || !strings.Contains(html.UnescapeString(text), says) {
+				if status, _, text := l.get(path + as); status != http.StatusUnprocessableEntity ||
+					!strings.Contains(html.UnescapeString(text), says) {
 					t.Errorf("%s%s: status %d, want 422 and %q", path, as, status, says)
 				}
 			}
@@ -49,8 +52,10 @@ func TestMisspeltSearchConcernsNobody(t *testing.T) {
 // TestTablesThatThereAreNot: a name that no table has is not found, as CSV and as JSON, on every page.
 func TestTablesThatThereAreNot(t *testing.T) {
 	l := newLab(t, cluster)
-	for _, path := range []string{"/queue?json=nosuch", "/queue?json=", "/queue?csv=nosuch", "/queue?csv=", "/?json=nosuch", "/?json=pools", "/?csv=nosuch", "/machines?json=nosuch", "/queue?fold=user&json=nosuch"} {
-		if status, _, text := l.get(path); status != http.StatusNotFound || !strings.Contains(text, "this page has no table") {
+	for _, path := range []string{"/queue?json=nosuch", "/queue?json=", "/queue?csv=nosuch", "/queue?csv=",
+		"/?json=nosuch", "/?json=pools", "/?csv=nosuch", "/machines?json=nosuch", "/queue?fold=user&json=nosuch"} {
+		if status, _, text := l.get(path); status != http.StatusNotFound ||
+			!strings.Contains(text, "this page has no table") {
 			t.Errorf("%s: status %d, want 404", path, status)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/explain"
 )
 
 // TestRealPriority: jobs that are ticked get another priority in a browser. What that does to the order is
@@ -23,7 +24,7 @@ func TestRealPriority(t *testing.T) {
 		ids = append(ids, l.submit([]string{"ann", "bob"}[i/4], api.Spec{Name: fmt.Sprint("fit", i), Pool: "physics"}))
 	}
 	place := func(id int64) int64 {
-		return l.loop.Order(t.Context()).Position[id]
+		return explain.New(l.loop).Order(t.Context()).Position[id]
 	}
 	b := browse(t)
 	b.open(l.url + "/queue?q=user:bob")
@@ -41,7 +42,8 @@ func TestRealPriority(t *testing.T) {
 	told := texts(b, "#others tbody td:last-child")
 	b.do(press("#ask button.main"))
 	b.until(`document.querySelector("#ask h1").textContent === "Priority high: done"`)
-	if got := place(ids[4]); got != 1 || !slices.Equal(told, []string{"place 1 → place 2", "place 2 → place 4", "place 3 → place 5", "place 4 → place 6"}) {
+	if got := place(ids[4]); got != 1 || !slices.Equal(told,
+		[]string{"place 1 → place 3", "place 2 → place 4", "place 3 → place 5", "place 4 → place 6"}) {
 		t.Errorf("the first of bob has place %d; it was told %q", got, told)
 	}
 	b.do(press("#ask form button"))
@@ -61,7 +63,7 @@ func TestRealWholeLists(t *testing.T) {
 	for i := range 250 {
 		specs = append(specs, api.Spec{Name: fmt.Sprint("run", i), Pool: "physics/curie", Argv: []string{"true"}})
 	}
-	if _, err := l.client.Submit(t.Context(), api.SubmitRequest{Jobs: specs}); err != nil {
+	if _, err := l.client.Jobs.Submit(t.Context(), api.SubmitRequest{Jobs: specs}); err != nil {
 		t.Fatal(err)
 	}
 	b := browse(t)

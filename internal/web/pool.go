@@ -4,38 +4,33 @@ import (
 	"context"
 	"strings"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/plot"
+	"github.com/fairlead/fairlead/internal/views"
+	"github.com/fairlead/fairlead/queue"
+	"github.com/fairlead/fairlead/share"
 	"github.com/fairlead/fairlead/why"
 )
 
-// poolSource is what the page of a pool or a user needs.
-type poolSource interface {
-	// WhyPool says why a pool gets what it gets, with so many pools before it at each level.
-	WhyPool(ctx context.Context, pool string, siblings int) (*why.Answer, error)
-
-	waitSource
-}
-
-// poolPage is about a pool, or about a user: what is due to it and what it has, how long its jobs
-// wait, and its jobs.
-var poolPage = &Page{Name: "pool", Of: "now", Path: "pool", Parts: []string{"head", "compare", "versus", "members", "waits", "jobs"}, Seen: ByRole, Load: loadPool}
+// poolPage is about a pool, or about a user: its entitlement and its usage, the waits of its
+// jobs, and the jobs.
+var poolPage = &Page{Name: "pool", Of: "now", Path: "pool",
+	Parts: []string{"head", "compare", "versus", "members", "waits", "jobs"}, Seen: ByRole, Load: loadPool}
 
 // Pool is what the page shows.
 type Pool struct {
 	*api.Shares
 	// Pool is the pool, nil if the page is about a user.
-	Pool *fairlead.PoolView
+	Pool *views.PoolView
 	User string
 	Path string
 	// Way are the pools above, the topmost first.
-	Way    []string
-	Why    *why.Answer
-	Levels []level
-	Had    plot.Figure
-	Course course
-	Versus versus
+	Way     []string
+	Why     *why.Answer
+	Levels  []level
+	Had     plot.Figure
+	History poolHistory
+	Versus  versus
 	// Members are the pools right below, or those of the user.
 	Members poolTable
 	Waits   waits
@@ -49,24 +44,24 @@ const jobsShown = 12
 
 func loadPool(ctx context.Context, src Source, r *Request) (any, error) {
 	p := &Pool{User: r.Word("user"), Path: r.Word("pool")}
-	query := fairlead.Query{User: p.User, Pool: p.Path}
-	p.Query = "pool:" + p.Path
+	query := queue.Query{User: p.User, Pool: p.Path}
+	p.Query = "pool:" + filterValue(p.Path)
 	var err error
 	switch {
 	case p.User != "":
 		query.Pool = ""
-		p.Query = "user:" + p.User
+		p.Query = "user:" + filterValue(p.User)
 		err = p.ofUser(ctx, src, r)
 	case p.Path == "":
-		return nil, &fairlead.Invalid{Field: "address", Msg: "it names no pool and no user: pool?pool=physics or pool?user=ann"}
+		return nil, &queue.Invalid{Field: "address", Msg: "it names no pool and no user: pool?pool=physics or pool?user=ann"}
 	default:
 		err = p.ofPool(ctx, src, r)
 	}
 	if err != nil {
 		return nil, err
 	}
-	query.States, query.Limit = []fairlead.State{fairlead.Waiting, fairlead.Queued, fairlead.Running}, jobsShown
-	if p.Jobs, err = src.Jobs(ctx, query, JobOptions{Rank: true, Start: r.patient(src)}); err != nil {
+	query.States, query.Limit = []queue.State{queue.Waiting, queue.Queued, queue.Running}, jobsShown
+	if p.Jobs, err = src.Jobs.List(ctx, query, JobOptions{Rank: true, Start: r.patient(src)}); err != nil {
 		return nil, err
 	}
 	p.Waits = waitsOf(ctx, src, query.Pool, query.User)
@@ -75,17 +70,17 @@ func loadPool(ctx context.Context, src Source, r *Request) (any, error) {
 
 // ofPool gets what there is to say of a pool.
 func (p *Pool) ofPool(ctx context.Context, src Source, r *Request) (err error) {
-	if p.Shares, err = src.Shares(ctx, p.Path); err != nil {
+	if p.Shares, err = src.Pools.Shares(ctx, p.Path); err != nil {
 		return err
 	}
 	p.Pool = &p.Shares.Pools[0]
-	if err = p.compare(ctx, src, r); err != nil {
+	if err = p.Versus.compare(ctx, src, p.Pool, p.Path, r); err != nil {
 		return err
 	}
 	if !r.Live { // curves are as of when the page was opened
-		p.Course = courseOf(ctx, src, p.Path, p.Versus.With, r)
+		p.History = historyOf(ctx, src, p.Path, p.Versus.With, r)
 	}
-	if p.Why, err = src.WhyPool(ctx, p.Path, siblingsShown); err != nil {
+	if p.Why, err = src.Pools.Why(ctx, p.Path, siblingsShown); err != nil {
 		return err
 	}
 	for i := range p.Why.Levels {
@@ -94,12 +89,13 @@ func (p *Pool) ofPool(ctx context.Context, src Source, r *Request) (err error) {
 	p.Way = above(p.Path)
 	below := p.Shares.Pools[1:]
 	p.Members = tableOf(p.Shares, below, r)
-	p.Members.sparks(ctx, src, p.Unit)
+	p.Members.drawSparklines(ctx, src, p.Unit)
 	f := p.Pool.Fairness
 	had := plot.Bars{Width: 620, Series: []string{"was due", "received"}, Groups: []plot.Group{
-		{Name: spanName("hour", p.Fairness.Hour.Seconds, 3600), Values: []float64{f.Hour.Ideal / 3600, f.Hour.Received / 3600}},
+		{Name: spanName("hour", p.Fairness.Hour.Seconds, 3600),
+			Values: []float64{f.Hour.Ideal / 3600, f.Hour.Received / 3600}},
 	}}
-	if p.Fairness.Day.Seconds > p.Fairness.Hour.Seconds { // else the server is young, and both are the same
+	if p.Fairness.Day.Seconds > p.Fairness.Hour.Seconds { // else the server is new, and both are the same
 		had.Groups = append(had.Groups, plot.Group{
 			Name: spanName("day", p.Fairness.Day.Seconds, 24*3600), Values: []float64{f.Day.Ideal / 3600, f.Day.Received / 3600},
 		})
@@ -111,10 +107,12 @@ func (p *Pool) ofPool(ctx context.Context, src Source, r *Request) (err error) {
 // ofUser finds the pools of a user: those of that name, and those in which jobs of the user wait or
 // run.
 func (p *Pool) ofUser(ctx context.Context, src Source, r *Request) (err error) {
-	if p.Shares, err = src.Shares(ctx, ""); err != nil {
+	if p.Shares, err = src.Pools.Shares(ctx, ""); err != nil {
 		return err
 	}
-	list, err := src.Jobs(ctx, fairlead.Query{User: p.User, States: []fairlead.State{fairlead.Waiting, fairlead.Queued, fairlead.Running, fairlead.Held, fairlead.Blocked}, Limit: 1000}, JobOptions{})
+	list, err := src.Jobs.List(ctx, queue.Query{User: p.User,
+		States: []queue.State{queue.Waiting, queue.Queued, queue.Running, queue.Held,
+			queue.Blocked}, Limit: 1000}, JobOptions{})
 	if err != nil {
 		return err
 	}
@@ -122,14 +120,14 @@ func (p *Pool) ofUser(ctx context.Context, src Source, r *Request) (err error) {
 	for i := range list.Jobs {
 		in[list.Jobs[i].Pool] = true
 	}
-	var own []fairlead.PoolView
+	own, pool := []views.PoolView(nil), share.UserPool(p.User)
 	for _, v := range p.Shares.Pools {
-		if in[v.Path] || v.Path == p.User || strings.HasSuffix(v.Path, "/"+p.User) {
+		if in[v.Path] || v.Path == pool || strings.HasSuffix(v.Path, "/"+pool) {
 			own = append(own, v)
 		}
 	}
 	p.Members = tableOf(p.Shares, own, r)
-	p.Members.sparks(ctx, src, p.Unit)
+	p.Members.drawSparklines(ctx, src, p.Unit)
 	return nil
 }
 
@@ -138,5 +136,5 @@ func spanName(name string, seconds, whole float64) string {
 	if seconds >= whole-1 {
 		return name
 	}
-	return lately(seconds)
+	return timeCovered(seconds)
 }

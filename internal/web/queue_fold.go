@@ -4,10 +4,9 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // folding is what jobs of one line have in common; the filter has a word of that name.
@@ -23,22 +22,8 @@ var foldings = []folding{
 	{"kind", func(j *api.Job) string { return j.Kind }},
 }
 
-// foldMost is how many jobs are looked at for a folded list.
-const foldMost = 2000
-
-// fold is some jobs of the queue as one line, at the place of the first of them.
-type fold struct {
-	Name, Link     string
-	Jobs           int
-	Waiting, Runs  int64 // tasks
-	Units          int64 // that these ask for or have
-	Oldest         time.Time
-	First          *api.Job // of these jobs
-	Users, Pools   []string // the first few
-	MoreU, MoreP   int
-	known          map[string]bool
-	firstID, Place int64
-}
+// maxFold is how many jobs are looked at for a folded list.
+const maxFold = 2000
 
 // foldingOf is the place of the folding that is asked for; -1 is none.
 func foldingOf(r *Request) int {
@@ -60,7 +45,7 @@ func (q *Queue) folded(ctx context.Context, src Source, r *Request, waits bool) 
 	}
 	q.Fold = foldings[at].name
 	find := finder{ctx: ctx, src: src, filter: &q.Filter}
-	jobs, places, err := find.many(waits, foldMost)
+	jobs, places, err := find.many(waits, maxFold)
 	if err != nil {
 		return true, err
 	}
@@ -72,12 +57,12 @@ func (q *Queue) folded(ctx context.Context, src Source, r *Request, waits bool) 
 	return true, nil
 }
 
-// many are up to so many jobs that pass, in the order of the list, and their places in that of starts.
+// many returns up to most jobs that pass, in the order of the list, and their places in the order of starts.
 func (f *finder) many(waits bool, most int) (out []api.Job, places []int64, err error) {
 	if !waits {
 		q := f.filter.Query
 		q.Limit = most
-		list, err := f.src.Jobs(f.ctx, q, f.options)
+		list, err := f.src.Jobs.List(f.ctx, q, f.options)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -85,7 +70,7 @@ func (f *finder) many(waits bool, most int) (out []api.Job, places []int64, err 
 		out = slices.DeleteFunc(list.Jobs, func(j api.Job) bool { return !f.filter.passes(&j) })
 		return out, make([]int64, len(out)), nil
 	}
-	ids, at := f.src.Next(f.ctx, 0, most)
+	ids, at := f.src.Jobs.Next(f.ctx, 0, most)
 	f.short = len(ids) == most
 	jobs, err := f.at(ids, JobOptions{})
 	if err != nil {
@@ -100,7 +85,7 @@ func (f *finder) many(waits bool, most int) (out []api.Job, places []int64, err 
 		return out, places, nil
 	}
 	list := f.list
-	next, err := f.unplaced("0")
+	next, err := f.unplaced("#", "0", f.src.Jobs.Placed(f.ctx))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -184,7 +169,7 @@ func (q *Queue) firsts(ctx context.Context, src Source) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	list, err := src.Jobs(ctx, fairlead.Query{IDs: ids, Limit: len(ids)}, JobOptions{Rank: true, Start: !q.Later})
+	list, err := src.Jobs.List(ctx, queue.Query{IDs: ids, Limit: len(ids)}, JobOptions{Rank: true, Start: !q.Later})
 	if err != nil {
 		return err
 	}

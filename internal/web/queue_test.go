@@ -9,8 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/explain"
+	"github.com/fairlead/fairlead/queue"
 )
 
 var (
@@ -40,17 +41,19 @@ func (l *lab) walk(path string) (ids []string) {
 // has no place in it, each job once.
 func TestQueueIsInOrder(t *testing.T) {
 	l := newLab(t, cluster)
-	jobs := make([]fairlead.Job, 450)
+	jobs := make([]queue.Job, 450)
 	for i := range jobs {
-		jobs[i] = fairlead.Job{
-			User: []string{"ann", "bob"}[i%2], Name: fmt.Sprint("job", i), Kind: []string{"a", "b", "c"}[i%3], Argv: []string{"true"}, Limit: time.Hour,
-			Pool: []string{"physics/markov", "physics/curie", "biology/epi"}[i%3], Request: fairlead.Amounts{"cpu": int64(1 + i%16)},
+		jobs[i] = queue.Job{
+			User: []string{"ann", "bob"}[i%2], Name: fmt.Sprint("job", i), Kind: []string{"a", "b",
+				"c"}[i%3], Argv: []string{"true"}, Limit: time.Hour,
+			Pool: []string{"physics/markov", "physics/curie",
+				"biology/epi"}[i%3], Request: queue.Amounts{"cpu": int64(1 + i%16)},
 		}
 		if i%10 == 9 { // all that there is: but for the first of them they have no place in the order
-			jobs[i].Licenses = fairlead.Amounts{"matlab": 5}
+			jobs[i].Licenses = queue.Amounts{"matlab": 5}
 		}
 	}
-	subs, err := l.loop.SubmitAnyway(t.Context(), jobs)
+	subs, err := l.loop.Intake.SubmitAnyway(t.Context(), jobs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,12 +63,12 @@ func TestQueueIsInOrder(t *testing.T) {
 		}
 	}
 	l.wait("all wait", func() bool { _, w := l.loop.Running(); return w == int64(len(jobs)) })
-	var order *fairlead.Order
+	var order *explain.Order
 	var placed []int64
 	// On a busy machine the order may be of an older state at first.
 	l.wait("the order is that of all", func() bool {
 		before := placed
-		order = l.loop.Order(t.Context())
+		order = explain.New(l.loop).Order(t.Context())
 		placed, _ = order.After(0, len(jobs))
 		return len(placed) > len(jobs)/2 && slices.Equal(placed, before)
 	})
@@ -78,16 +81,17 @@ func TestQueueIsInOrder(t *testing.T) {
 			want = append(want, fmt.Sprint(id))
 		}
 	}
+	l.waiting() // waits until the server knows the order, too
 	if got := l.walk("/queue"); !slices.Equal(got, want) {
 		t.Errorf("%d jobs, want %d:\n%v\n%v", len(got), len(want), got, want)
 	}
-	for query, passes := range map[string]func(j *fairlead.Job) bool{
-		"user:ann":                      func(j *fairlead.Job) bool { return j.User == "ann" },
-		"pool:physics kind:a":           func(j *fairlead.Job) bool { return j.Kind == "a" && strings.HasPrefix(j.Pool, "physics") },
-		"job44":                         func(j *fairlead.Job) bool { return strings.Contains(j.Name, "job44") },
-		"cpu:>12 user:bob":              func(j *fairlead.Job) bool { return j.User == "bob" && j.Request["cpu"] >= 12 },
-		"wait:>1d":                      func(*fairlead.Job) bool { return false },
-		"wait:<1d state:waiting cpu:<2": func(j *fairlead.Job) bool { return j.Request["cpu"] < 2 },
+	for query, passes := range map[string]func(j *queue.Job) bool{
+		"user:ann":                      func(j *queue.Job) bool { return j.User == "ann" },
+		"pool:physics kind:a":           func(j *queue.Job) bool { return j.Kind == "a" && strings.HasPrefix(j.Pool, "physics") },
+		"job44":                         func(j *queue.Job) bool { return strings.Contains(j.Name, "job44") },
+		"cpu:>12 user:bob":              func(j *queue.Job) bool { return j.User == "bob" && j.Request["cpu"] >= 12 },
+		"wait:>1d":                      func(*queue.Job) bool { return false },
+		"wait:<1d state:waiting cpu:<2": func(j *queue.Job) bool { return j.Request["cpu"] < 2 },
 	} {
 		var some []string
 		for _, id := range want {
@@ -110,7 +114,8 @@ func TestQueueIsInOrder(t *testing.T) {
 func TestFilterSaysWhatItDoesNotUnderstand(t *testing.T) {
 	l := newLab(t, cluster)
 	l.submit("ann", api.Spec{Pool: "physics/curie"})
-	for query, want := range map[string]string{"state:sleeping": "there is no state", "wait:soon": "wait: ", "colour:red": "there is no word", "cpu:": "No job that matches", "cpu:%3E99999999999999999999": "cpu: 99999999999999999999 is too large", "cpu:%3C-1": "cpu: -1 is negative", "cpu:1.5": "cpu: 1.5 is not a whole number", strings.Repeat("x", 600): "longer than"} {
+	for query, want := range map[string]string{"state:sleeping": "there is no state", "wait:soon": "wait: ",
+		"colour:red": "there is no word", "cpu:": "No job that matches", "cpu:%3E99999999999999999999": "cpu: 99999999999999999999 is too large", "cpu:%3C-1": "cpu: -1 is negative", "cpu:1.5": "cpu: 1.5 is not a whole number", strings.Repeat("x", 600): "longer than"} {
 		if _, _, text := l.get("/queue?q=" + query); !strings.Contains(text, want) {
 			t.Errorf("%.20s: the page does not say %q", query, want)
 		}
@@ -164,7 +169,7 @@ func TestWhatWaits(t *testing.T) {
 	if !slices.Equal(oldest, want) {
 		t.Errorf("these wait longest: %v, want %v", oldest, want)
 	}
-	if strings.Contains(now, "Owed 24h") || strings.Contains(now, "the last 24 hours; above") {
+	if strings.Contains(now, "Lag 24h") || strings.Contains(now, "the last 24 hours; above") {
 		t.Error("what is owed is said to be of a day, and the server has just started")
 	}
 	_, tile, _ := strings.Cut(now, "Oldest wait")

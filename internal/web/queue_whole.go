@@ -3,8 +3,6 @@ package web
 import (
 	"context"
 	"time"
-
-	"github.com/fairlead/fairlead/internal/api"
 )
 
 // wholeChunk is how many jobs are read of the store at a time for a list of all that match.
@@ -18,7 +16,8 @@ func wholeQueue(ctx context.Context, src Source, r *Request, each func(*Queue) e
 	if err := q.Filter.err(); err != nil {
 		return err
 	}
-	w := whole{finder: finder{ctx: ctx, src: src, filter: &q.Filter, options: JobOptions{Rank: true, Start: src.Waiting() <= muchWaits}}, q: q, r: r, each: each}
+	w := whole{finder: finder{ctx: ctx, src: src, filter: &q.Filter,
+		options: JobOptions{Rank: true, Start: src.Jobs.Waiting() <= muchWaits}}, q: q, r: r, each: each}
 	if waits {
 		w.seen = map[int64]bool{}
 		if err := w.inOrder(); err != nil {
@@ -39,16 +38,15 @@ type whole struct {
 	q     *Queue
 	r     *Request
 	each  func(*Queue) error
-	seen  map[int64]bool // those that have a place in the order of starts; they come first
+	seen  map[int64]bool // jobs with a place in the order of starts; they come first
 	began bool
 }
 
-// inOrder shows what has a place in the order of starts, which is looked at once: what moves meanwhile is
-// neither left out nor listed twice.
+// inOrder shows the jobs with a place in the order of starts. It waits for the order, because a file without
+// an order cannot be refreshed as a page can. It reads the order once, so that a job that
+// moves meanwhile is neither left out nor listed twice.
 func (w *whole) inOrder() error {
-	const all = 1 << 30
-	ids, _ := w.src.Next(w.ctx, 0, all)
-	for len(ids) > 0 {
+	for ids := w.src.Jobs.InOrder(w.ctx); len(ids) > 0; {
 		n := min(wholeChunk, len(ids))
 		jobs, err := w.at(ids[:n], JobOptions{})
 		if err != nil {
@@ -74,7 +72,7 @@ func (w *whole) byNumber() error {
 	q := w.filter.Query
 	q.Limit = wholeChunk
 	for more := true; more; {
-		list, err := w.src.Jobs(w.ctx, q, JobOptions{})
+		list, err := w.src.Jobs.List(w.ctx, q, JobOptions{})
 		if err != nil {
 			return err
 		}
@@ -110,14 +108,4 @@ func (w *whole) show(ids []int64) error {
 	w.began = true
 	w.q.fill(w.list, w.r)
 	return w.each(w.q)
-}
-
-// fill makes rows of a list of jobs.
-func (q *Queue) fill(list *api.JobList, r *Request) {
-	q.JobList, q.Rows = list, nil
-	for i := range list.Jobs {
-		j := &list.Jobs[i]
-		mine := r.You.UID >= 0 && r.You.User == j.User
-		q.Rows = append(q.Rows, queueRow{j, mine, mine || r.You.Admin})
-	}
 }

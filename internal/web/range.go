@@ -2,12 +2,12 @@ package web
 
 import (
 	"fmt"
-	"maps"
 	"net/url"
 	"slices"
 	"time"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/units"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // The range of the curves stands in the address: since and until, as instants. A drag over a
@@ -38,7 +38,7 @@ func parseInstant(name, text string) (t time.Time, err error) {
 			return t, nil
 		}
 	}
-	return t, &fairlead.Invalid{Field: name, Msg: fmt.Sprintf("%.40q is no time, such as 2026-11-22T14:30", text)}
+	return t, &queue.Invalid{Field: name, Msg: fmt.Sprintf("%.40q is no time, such as 2026-11-22T14:30", text)}
 }
 
 // oldestRange is how far back history may go.
@@ -55,16 +55,17 @@ func chosenRange(from, to string, now time.Time) (since, until time.Time, err er
 			return since, until, err
 		}
 	}
-	until = earlier(until, now)
+	until = units.Earlier(until, now)
 	oldest := now.Add(-oldestRange)
 	if since.Before(oldest) && until.After(oldest) {
 		since = oldest // all that is kept lies behind it
 	}
 	switch {
 	case since.Before(oldest):
-		return since, until, &fairlead.Invalid{Field: "since", Msg: "nothing is kept of that time"}
+		return since, until, &queue.Invalid{Field: "since", Msg: "nothing is kept of that time"}
 	case until.Sub(since) < leastRange:
-		return since, until, &fairlead.Invalid{Field: "since", Msg: "it has to be a minute before the end of the range, and before now"}
+		return since, until, &queue.Invalid{Field: "since",
+			Msg: "it has to be a minute before the end of the range, and before now"}
 	}
 	return since, until, nil
 }
@@ -74,33 +75,11 @@ func (r *Request) rangeLink(since, until time.Time) string {
 	exactly := func(t time.Time) string { return t.UTC().Truncate(time.Second).Format(time.RFC3339) }
 	q := r.Without("since", "until")
 	q.Query.Set("since", exactly(since))
-	return q.With("until", exactly(until)) + "#course"
+	return q.With("until", exactly(until)) + "#history"
 }
 
-// navigate fills in how to come from a range to others.
-func (c *course) navigate(r *Request, since, until time.Time) {
-	now := time.Now()
-	c.Since, c.Until = since.Local().Format(fieldForm), until.Local().Format(fieldForm)
-	for _, name := range slices.Sorted(maps.Keys(r.Query)) {
-		if v := r.Word(name); v != "" && name != "since" && name != "until" {
-			c.Kept = append(c.Kept, field{name, v})
-		}
-	}
-	length := until.Sub(since)
-	add := func(name string, since, until time.Time) {
-		if until.After(now) {
-			since, until = since.Add(now.Sub(until)), now
-		}
-		c.Moves = append(c.Moves, sortLink{Name: name, Link: r.rangeLink(since, until)})
-	}
-	add("← earlier", since.Add(-length/2), until.Add(-length/2))
-	if now.Sub(until) > length/20 {
-		add("later →", since.Add(length/2), until.Add(length/2))
-	}
-	if length >= 2*leastRange {
-		add("closer", since.Add(length/4), until.Add(-length/4))
-	}
-	if length < oldestRange/4 {
-		add("wider", since.Add(-length/2), until.Add(length/2))
-	}
-}
+// leastShown is how much time a picture shows at least, and leastRange how much may be chosen.
+const (
+	leastShown = 5 * time.Minute
+	leastRange = time.Minute
+)

@@ -10,8 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/explain"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // TestRangeIsInTheAddress: pictures show the time that since and until say, links beside them
@@ -19,7 +20,8 @@ import (
 func TestRangeIsInTheAddress(t *testing.T) {
 	l := newLab(t, cluster, pastDay)
 	since, until := time.Now().Add(-6*time.Hour).Truncate(time.Second), time.Now().Add(-4*time.Hour).Truncate(time.Second)
-	q := url.Values{"pool": {"physics"}, "past": {"168"}, "since": {since.UTC().Format(time.RFC3339)}, "until": {until.UTC().Format(time.RFC3339)}}
+	q := url.Values{"pool": {"physics"}, "past": {"168"}, "since": {since.UTC().Format(time.RFC3339)},
+		"until": {until.UTC().Format(time.RFC3339)}}
 	_, _, text := l.get("/pool?" + q.Encode())
 	ends := regexp.MustCompile(`data-x-from="([^"]+)" data-x-to="([^"]+)" data-x-scale="linear" data-x-unit="clock"`).FindAllStringSubmatch(text, -1)
 	for _, m := range ends {
@@ -30,19 +32,24 @@ func TestRangeIsInTheAddress(t *testing.T) {
 	if len(ends) != 8 { // four, each for a screen and a telephone
 		t.Errorf("there are %d pictures of time", len(ends))
 	}
-	shows(t, text, `name="since" value="`+since.Local().Format("2006-01-02T15:04:05")+`"`, `href="./pool?past=168&amp;pool=physics#course">Back to all`,
+	shows(t, text, `name="since" value="`+since.Local().Format("2006-01-02T15:04:05")+`"`,
+		`href="./pool?past=168&amp;pool=physics#history">Back to all`,
 		`name="past" value="168"`, "← earlier", "later →", "closer", "wider")
 	earlier := regexp.MustCompile(`href="([^"]*)">← earlier`).FindStringSubmatch(text)[1]
-	if want := url.QueryEscape(since.Add(-time.Hour).UTC().Format(time.RFC3339)); !strings.Contains(earlier, "since="+want) || !strings.HasSuffix(earlier, "#course") {
+	if want := url.QueryEscape(since.Add(-time.Hour).UTC().Format(time.RFC3339)); !strings.Contains(earlier,
+		"since="+want) || !strings.HasSuffix(earlier, "#history") {
 		t.Errorf("earlier is %s, want since %s", earlier, want)
 	}
 	local := url.Values{"pool": {"physics"}, "since": {since.Local().Format("2006-01-02T15:04")}}
-	if _, _, text = l.get("/pool?" + local.Encode()); !strings.Contains(text, `data-x-from="`+unixText(since.Truncate(time.Minute))) {
+	if _, _, text = l.get("/pool?" + local.Encode()); !strings.Contains(text,
+		`data-x-from="`+unixText(since.Truncate(time.Minute))) {
 		t.Error("a range that a form says is not shown")
 	}
-	for _, bad := range []string{"since=x", "since=2026-01-01T00:00:00Z&until=2025-01-01T00:00:00Z", "since=1800-01-01T00:00:00Z&until=1900-01-01T00:00:00Z", "until=" + url.QueryEscape(until.Format(time.RFC3339))} {
+	for _, bad := range []string{"since=x", "since=2026-01-01T00:00:00Z&until=2025-01-01T00:00:00Z",
+		"since=1800-01-01T00:00:00Z&until=1900-01-01T00:00:00Z", "until=" + url.QueryEscape(until.Format(time.RFC3339))} {
 		status, _, text := l.get("/pool?pool=physics&" + bad)
-		if status != http.StatusOK || !strings.Contains(text, "; this is the last 1d") || !strings.Contains(text, "Due and running: physics") {
+		if status != http.StatusOK || !strings.Contains(text, "; this is the last 1d") ||
+			!strings.Contains(text, "Due and running: physics") {
 			t.Errorf("%s: %d", bad, status)
 		}
 	}
@@ -64,20 +71,21 @@ func TestRangeOfAllThatIsKept(t *testing.T) {
 	marked := regexp.MustCompile(`<a href="[^"]*past=\d+[^"]*" aria-current="true">([^<]*)<`)
 	for lab, want := range map[*lab]string{l: "1d", newLab(t, cluster, pastMinutes): "1h"} {
 		_, _, text := lab.get("/pool?pool=physics&since=x")
-		if m := marked.FindStringSubmatch(text); m == nil || m[1] != want || !strings.Contains(text, "; this is the last "+want) {
+		if m := marked.FindStringSubmatch(text); m == nil || m[1] != want ||
+			!strings.Contains(text, "; this is the last "+want) {
 			t.Errorf("%q is marked, want %s, and that it is said", m, want)
 		}
 	}
 }
 
 // pastMinutes writes half an hour in which something ran.
-func pastMinutes(t testing.TB, store fairlead.HistoryKeeper) {
+func pastMinutes(t testing.TB, store queue.HistoryKeeper) {
 	t.Helper()
-	var all []fairlead.PoolHistory
-	for level, l := range fairlead.HistoryLevels {
-		h, s := fairlead.PoolHistory{Pool: "physics", Level: level}, l.Step.Seconds()
+	var all []queue.PoolHistory
+	for level, l := range queue.HistoryLevels {
+		h, s := queue.PoolHistory{Pool: "physics", Level: level}, l.Step.Seconds()
 		for at := time.Now().Add(-30 * time.Minute).UTC().Truncate(l.Step); at.Before(time.Now().Add(-l.Step)); at = at.Add(l.Step) {
-			h.Steps = append(h.Steps, fairlead.HistoryStep{At: at, Seconds: s, Share: 0.6 * s, Running: 4 * s, Demand: 4 * s})
+			h.Steps = append(h.Steps, queue.HistoryStep{At: at, Seconds: s, Share: 0.6 * s, Running: 4 * s, Demand: 4 * s})
 		}
 		if len(h.Steps) > 0 {
 			all = append(all, h)
@@ -112,8 +120,9 @@ func TestCompareTwoPools(t *testing.T) {
 	l := newLab(t, cluster, pastDay)
 	example(l)
 	_, _, text := l.get("/pool?pool=physics&with=biology&past=24")
-	shows(t, text, "Due and running: physics", "Due and running: biology", "Oldest wait: biology", "fairlead shares --compare physics biology", `<option value="biology"></option>`)
-	shares, err := l.client.Shares(t.Context(), "biology")
+	shows(t, text, "Due and running: physics", "Due and running: biology", "Oldest wait: biology",
+		"fairlead shares --compare physics biology", `<option value="biology"></option>`)
+	shares, err := l.client.Pools.Shares(t.Context(), "biology")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +152,8 @@ func TestPauseOnThePage(t *testing.T) {
 	_, _, text := l.get("/act?verb=pause&pool=physics")
 	shows(t, text, "Pause physics?", "What runs goes on", "physics/markov", `name="for"`)
 	_, text = l.post("/act", url.Values{"verb": {"pause"}, "pool": {"physics"}, "for": {"2h"}, "reason": {"new disks"}})
-	shows(t, text, "Pause: done", "physics is paused until", "running, and going on:", "fairlead resume physics", "Undo: resume")
+	shows(t, text, "Pause: done", "physics is paused until", "running, and going on:", "fairlead resume physics",
+		"Undo: resume")
 	for path, says := range map[string][]string{
 		"/pool?pool=physics":       {"Paused", "new disks", "verb=resume"},
 		"/pool?pool=physics/curie": {">physics</a> is paused", "verb=pause"},
@@ -154,12 +164,12 @@ func TestPauseOnThePage(t *testing.T) {
 			return !slices.ContainsFunc(says, func(s string) bool { return !strings.Contains(text, s) })
 		})
 	}
-	list, err := l.client.Pauses(t.Context())
+	list, err := l.client.Pools.Pauses(t.Context())
 	if err != nil || len(list.Pauses) != 1 || list.Pauses[0].Reason != "new disks" || list.Pauses[0].Until.IsZero() {
 		t.Errorf("the pauses are %+v, %v", list, err)
 	}
 	id := l.submit("ann", api.Spec{Pool: "physics/curie"})
-	a, err := l.client.Why(t.Context(), id, fairlead.WhyOptions{})
+	a, err := l.client.Jobs.Why(t.Context(), id, explain.WhyOptions{})
 	if err != nil || a.Reason.Code != "gate.paused" {
 		t.Errorf("why: %+v, %v", a, err)
 	}
@@ -173,12 +183,14 @@ func TestPauseOnThePage(t *testing.T) {
 		t.Fatalf("the button that undoes it does not say for how long:\n%s", text)
 	}
 	l.post("/act", url.Values{"verb": {"pause"}, "pool": {"physics"}, "for": {rest[1]}, "reason": {"new disks"}})
-	if again, err := l.client.Pauses(t.Context()); err != nil || len(again.Pauses) != 1 || again.Pauses[0].Until.Sub(list.Pauses[0].Until).Abs() > time.Minute {
+	if again, err := l.client.Pools.Pauses(t.Context()); err != nil || len(again.Pauses) != 1 ||
+		again.Pauses[0].Until.Sub(list.Pauses[0].Until).Abs() > time.Minute {
 		t.Errorf("the pauses are %+v again, %v; they were %+v", again, err, list)
 	}
 	l.post("/act", url.Values{"verb": {"resume"}, "pool": {"physics"}})
 	for _, form := range []url.Values{
-		{"verb": {"resume"}, "pool": {"physics"}}, {"verb": {"pause"}, "pool": {"nobody"}}, {"verb": {"pause"}, "pool": {""}}, {"verb": {"pause"}, "pool": {"physics"}, "for": {"-1h"}},
+		{"verb": {"resume"}, "pool": {"physics"}}, {"verb": {"pause"}, "pool": {"nobody"}}, {"verb": {"pause"},
+			"pool": {""}}, {"verb": {"pause"}, "pool": {"physics"}, "for": {"-1h"}},
 	} {
 		if status, text := l.post("/act", form); status < 400 || status >= 500 {
 			t.Errorf("%v: %d\n%s", form, status, text)

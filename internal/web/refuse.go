@@ -8,24 +8,23 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/queue"
 )
 
 var errorPage = &Page{Name: "error"}
 
-// fail says what is wrong, with the status of the table of errors.
+// fail reports an error, with the status of the table of errors.
 func (d *Dashboard) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.Is(err, context.Canceled) {
 		return // nobody is there any more
 	}
-	req := request(errorPage, api.Actor{}, r)
+	req := request(errorPage, You{}, r)
 	req.Query, req.Here = nil, ""
 	d.write(w, r, errorPage, req, api.FromError(err), api.Status(err))
 }
 
-// Refuse answers in place of what was asked for: pages with one that says why, the interface with a
-// document.
+// Refuse answers a request with a refusal: a page that says why, or a document of the interface.
 func (d *Dashboard) Refuse(w http.ResponseWriter, r *http.Request, err error) {
 	secure(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "/v1/") {
@@ -36,15 +35,14 @@ func (d *Dashboard) Refuse(w http.ResponseWriter, r *http.Request, err error) {
 	})).ServeHTTP(w, r)
 }
 
-// Deny answers in place of what was asked for with a status of its own: browsers with a page,
-// programs with a document.
+// Deny refuses a request with a status of its own: browsers get a page, programs a document.
 func (d *Dashboard) Deny(w http.ResponseWriter, r *http.Request, status int, e *api.Error) {
 	secure(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { d.refuse(w, r, e, status) })).ServeHTTP(w, r)
 }
 
 // missing says that there is no such thing.
 func missing(format string, args ...any) error {
-	return &fairlead.Missing{Msg: fmt.Sprintf(format, args...)}
+	return &queue.Missing{Msg: fmt.Sprintf(format, args...)}
 }
 
 func (d *Dashboard) refuse(w http.ResponseWriter, r *http.Request, e *api.Error, status int) {
@@ -52,7 +50,7 @@ func (d *Dashboard) refuse(w http.ResponseWriter, r *http.Request, e *api.Error,
 		api.WriteProblem(w, status, e)
 		return
 	}
-	req := request(errorPage, api.Actor{}, r)
+	req := request(errorPage, You{}, r)
 	req.Query, req.Here = nil, ""
 	d.write(w, r, errorPage, req, e, status)
 }
@@ -65,7 +63,9 @@ func (d *Dashboard) nowhere(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if methods := methodsOf(mux, r); len(methods) > 0 {
 			w.Header().Set("Allow", strings.Join(methods, ", "))
-			d.refuse(w, r, &api.Error{Code: "invalid", Detail: fmt.Sprintf("%.100q does not take %.20s, but %s", r.URL.Path, r.Method, strings.Join(methods, " and "))}, http.StatusMethodNotAllowed)
+			d.refuse(w, r, &api.Error{Code: "invalid",
+				Detail: fmt.Sprintf("%.100q does not take %.20s, but %s", r.URL.Path, r.Method,
+					strings.Join(methods, " and "))}, http.StatusMethodNotAllowed)
 			return
 		}
 		what := "page"
@@ -77,7 +77,7 @@ func (d *Dashboard) nowhere(mux *http.ServeMux) http.Handler {
 	})
 }
 
-// methodsOf are the methods by which something is at an address.
+// methodsOf are the methods that an address accepts.
 func methodsOf(mux *http.ServeMux, r *http.Request) (methods []string) {
 	for _, m := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
 		asked := *r
@@ -89,12 +89,12 @@ func methodsOf(mux *http.ServeMux, r *http.Request) (methods []string) {
 	return methods
 }
 
-// form reads what is posted: at most so many bytes. The server bounds for how long: the deadline of
+// form reads a posted form of at most a number of bytes. The server bounds for how long: the deadline of
 // a request stays until all of it has been read, also by whoever reads on after a failure here.
 func form(w http.ResponseWriter, r *http.Request, most int64) error {
 	r.Body = http.MaxBytesReader(w, r.Body, most)
 	if err := r.ParseForm(); err != nil {
-		return &fairlead.Invalid{Field: "form", Msg: err.Error()}
+		return &queue.Invalid{Field: "form", Msg: err.Error()}
 	}
 	return nil
 }

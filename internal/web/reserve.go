@@ -8,28 +8,23 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/access"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/engine"
 	"github.com/fairlead/fairlead/internal/units"
+	"github.com/fairlead/fairlead/internal/views"
 	say "github.com/fairlead/fairlead/internal/words"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/why"
 )
 
-// reserveSource is what keeps nodes for a time. It checks who asks.
-type reserveSource interface {
-	// Reservations are those that are not over.
-	Reservations(ctx context.Context) (*api.Reservations, error)
-	// Reserve makes a reservation, or says what would be in its way.
-	Reserve(ctx context.Context, name string, r api.ReserveRequest) (*api.ReserveResponse, error)
-	// Unreserve ends a reservation before its time.
-	Unreserve(ctx context.Context, name string) (*api.ReserveResponse, error)
-}
-
-// reservePage asks for whom nodes are to be kept, and shows what is in the way; unreservePage asks before
+// reservePage asks for whom nodes are to be kept, and shows tasks in the way; unreservePage asks before
 // a reservation ends. The same addresses, posted to, do it.
 var (
-	reservePage   = &Page{Name: "reserve", Of: "machines", Path: "machines/reserve", Seen: ByUser, Load: loadReserve, Post: postReserve}
-	unreservePage = &Page{Name: "unreserve", Of: "machines", Path: "machines/unreserve", Seen: ByUser, Load: loadUnreserve, Post: postUnreserve}
+	reservePage = &Page{Name: "reserve", Of: "machines", Path: "machines/reserve", Seen: ByUser, Load: loadReserve,
+		Post: postReserve}
+	unreservePage = &Page{Name: "unreserve", Of: "machines", Path: "machines/unreserve", Seen: ByUser, Load: loadUnreserve,
+		Post: postUnreserve}
 )
 
 // Reserve is what somebody wants to keep, or has kept.
@@ -46,7 +41,7 @@ type Reserve struct {
 	// Plan is what would be made, and who runs there for longer; nil until all is given. Old is the
 	// reservation that is changed.
 	Plan *api.ReserveResponse
-	Old  *fairlead.Reservation
+	Old  *engine.Reservation
 	// Kept is the work that is planned for the nodes at that time.
 	Kept []why.Kept
 	Done bool
@@ -58,11 +53,11 @@ func (v *Reserve) What() string { return say.Reserved(&v.Plan.Reservation) }
 // Was says what the reservation that is changed was for.
 func (v *Reserve) Was() string { return say.Reserved(v.Old) }
 
-// From is when it begins, so that what was seen is what is made.
+// From is when it begins; the page that was shown and the reservation that is made agree on it.
 func (v *Reserve) From() string { return v.Plan.Reservation.From.Format(time.RFC3339Nano) }
 
-// Overruns are the jobs of which tasks are in the way.
-func (v *Reserve) Overruns() []fairlead.OverrunJob { return fairlead.OverrunJobs(v.Plan.Overruns) }
+// Overruns are the jobs whose tasks are in the way.
+func (v *Reserve) Overruns() []engine.OverrunJob { return engine.OverrunJobs(v.Plan.Overruns) }
 
 // Lasts is how long it lasts.
 func (v *Reserve) Lasts() string {
@@ -78,10 +73,10 @@ func listOf(text string) []string {
 }
 
 func loadReserve(ctx context.Context, src Source, r *Request) (any, error) {
-	if !r.You.Admin {
-		return nil, fmt.Errorf("only administrators may reserve nodes: %w", fairlead.ErrForbidden)
+	if err := r.You.may(access.Nodes, access.Object{}); err != nil {
+		return nil, err
 	}
-	nodes, err := src.Nodes(ctx)
+	nodes, err := src.Nodes.List(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -102,18 +97,18 @@ func loadReserve(ctx context.Context, src Source, r *Request) (any, error) {
 	req, err := v.request()
 	if err == nil {
 		req.DryRun = true
-		v.Plan, err = src.Reserve(ctx, v.Name, *req)
+		v.Plan, err = src.Nodes.Reserve(ctx, v.Name, *req)
 	}
 	if err != nil {
 		v.Plan, v.Problem = nil, err.Error()
 		return v, nil
 	}
 	v.Kept = keptAt(nodes.Nodes, &v.Plan.Reservation)
-	all, err := src.Reservations(ctx)
+	all, err := src.Nodes.Reservations(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if i := slices.IndexFunc(all.Reservations, func(x fairlead.Reservation) bool { return x.Name == v.Name }); i >= 0 {
+	if i := slices.IndexFunc(all.Reservations, func(x engine.Reservation) bool { return x.Name == v.Name }); i >= 0 {
 		v.Old = &all.Reservations[i]
 	}
 	return v, nil
@@ -123,32 +118,32 @@ func loadReserve(ctx context.Context, src Source, r *Request) (any, error) {
 func (v *Reserve) request() (*api.ReserveRequest, error) {
 	r := &api.ReserveRequest{Pools: listOf(v.Pools), Users: listOf(v.Users), Maintenance: v.Maint, Reason: v.Reason}
 	if v.Name == "" {
-		return nil, &fairlead.Invalid{Field: "name", Msg: "is missing: jobs ask for the reservation by it"}
+		return nil, &queue.Invalid{Field: "name", Msg: "is missing: jobs ask for the reservation by it"}
 	}
 	if n, err := strconv.Atoi(strings.TrimSpace(v.Nodes)); err == nil {
 		if r.Count = n; n < 1 {
-			return nil, &fairlead.Invalid{Field: "machines", Msg: fmt.Sprintf("must be at least 1, got %d", n)}
+			return nil, &queue.Invalid{Field: "machines", Msg: fmt.Sprintf("must be at least 1, got %d", n)}
 		}
 	} else {
 		r.Nodes = listOf(v.Nodes)
 	}
 	var err error
 	if r.From, err = units.ParseStart(v.Start, time.Now()); err != nil {
-		return nil, &fairlead.Invalid{Field: "from", Msg: err.Error()}
+		return nil, &queue.Invalid{Field: "from", Msg: err.Error()}
 	}
 	d, err := units.ParseDuration(v.Length)
 	if err == nil && d <= 0 {
 		err = fmt.Errorf("must be more than 0")
 	}
 	if err != nil {
-		return nil, &fairlead.Invalid{Field: "for", Msg: err.Error()}
+		return nil, &queue.Invalid{Field: "for", Msg: err.Error()}
 	}
 	r.Seconds = d.Seconds()
 	return r, nil
 }
 
 // keptAt are the jobs for which room is kept on the nodes of a reservation while it lasts.
-func keptAt(nodes []fairlead.NodeView, r *fairlead.Reservation) (out []why.Kept) {
+func keptAt(nodes []views.NodeView, r *engine.Reservation) (out []why.Kept) {
 	for i := range nodes {
 		if !slices.Contains(r.Nodes, nodes[i].Name) {
 			continue
@@ -175,7 +170,7 @@ func postReserve(ctx context.Context, src Source, r *Request) (any, error) {
 		return nil, err
 	}
 	req.Force = r.Word("force") != ""
-	if v.Plan, err = src.Reserve(ctx, v.Name, *req); err != nil {
+	if v.Plan, err = src.Nodes.Reserve(ctx, v.Name, *req); err != nil {
 		return nil, err
 	}
 	v.Done = true
@@ -185,7 +180,7 @@ func postReserve(ctx context.Context, src Source, r *Request) (any, error) {
 // Unreserve is a reservation that is to end, or has ended.
 type Unreserve struct {
 	At          time.Time
-	Reservation fairlead.Reservation
+	Reservation engine.Reservation
 	Done        bool
 }
 
@@ -193,15 +188,15 @@ type Unreserve struct {
 func (v *Unreserve) What() string { return say.Reserved(&v.Reservation) }
 
 func loadUnreserve(ctx context.Context, src Source, r *Request) (any, error) {
-	if !r.You.Admin {
-		return nil, fmt.Errorf("only administrators may end reservations: %w", fairlead.ErrForbidden)
+	if err := r.You.may(access.Nodes, access.Object{}); err != nil {
+		return nil, err
 	}
-	all, err := src.Reservations(ctx)
+	all, err := src.Nodes.Reservations(ctx)
 	if err != nil {
 		return nil, err
 	}
 	name := r.Word("name")
-	i := slices.IndexFunc(all.Reservations, func(x fairlead.Reservation) bool { return x.Name == name })
+	i := slices.IndexFunc(all.Reservations, func(x engine.Reservation) bool { return x.Name == name })
 	if i < 0 {
 		return nil, missing("the reservation %.64q is over, or was never made", name)
 	}
@@ -214,7 +209,7 @@ func postUnreserve(ctx context.Context, src Source, r *Request) (any, error) {
 		return nil, err
 	}
 	v := data.(*Unreserve)
-	if _, err := src.Unreserve(ctx, v.Reservation.Name); err != nil {
+	if _, err := src.Nodes.Unreserve(ctx, v.Reservation.Name); err != nil {
 		return nil, err
 	}
 	v.Done = true

@@ -22,7 +22,8 @@ func TestRealReserve(t *testing.T) {
 	fill := func(name, text string) chromedp.Action[chromedp.Void] {
 		return chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`document.querySelector("#ask form[method=get] input[name=%s]").value = %q`, name, text))
 	}
-	b.do(fill("name", "course"), fill("start", "sometime"), fill("for", "3h"), fill("pools", "biology"), fill("reason", "the exam"), press("#ask button[data-ask]"))
+	b.do(fill("name", "course"), fill("start", "sometime"), fill("for", "3h"), fill("pools", "biology"),
+		fill("reason", "the exam"), press("#ask button[data-ask]"))
 	b.until(`document.querySelector("#ask .problem")?.innerText.includes("sometime")`)
 	b.do(fill("start", "30m"), press("#ask button[data-ask]"))
 	b.until(`document.getElementById("plan-of")?.innerText.startsWith("2 machines, n1, n4, from")`)
@@ -32,13 +33,13 @@ func TestRealReserve(t *testing.T) {
 	if n := eval[int](b, `document.querySelectorAll("#kept tbody tr").length`); n == 0 {
 		t.Error("no planned work is in the way")
 	}
-	if all := l.loop.Reservations(); len(all) != 0 {
+	if all := l.loop.Overrides.Reservations(); len(all) != 0 {
 		t.Errorf("to ask has made %+v", all)
 	}
 	b.looks("reserve")
 	b.do(press("#ask button.main"))
 	b.until(`document.querySelector("#ask h1").innerText === "course: reserved for pool biology"`)
-	if all := l.loop.Reservations(); len(all) != 1 || all[0].Reason != "the exam" || len(all[0].Nodes) != 2 {
+	if all := l.loop.Overrides.Reservations(); len(all) != 1 || all[0].Reason != "the exam" || len(all[0].Nodes) != 2 {
 		t.Errorf("it made %+v", all)
 	}
 	b.do(press("#ask [data-close]"))

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/views"
 )
 
 // TestReserve: what runs and is planned on the machines is shown before they are reserved; what was seen is
@@ -19,10 +20,10 @@ func TestReserve(t *testing.T) {
 	id := l.submit("markov", api.Spec{Name: "sim", Pool: "physics/markov", Request: map[string]int64{"cpu": 12}, Gang: 2, Spread: true, LimitSeconds: 7200})
 	l.until(id, "running")
 	next := l.submit("julie", api.Spec{Name: "next", Pool: "biology/env", Request: map[string]int64{"cpu": 16}, LimitSeconds: 7200})
-	l.wait("room is kept for the next", func() bool { n := l.loop.Nodes(); return len(n[0].Kept)+len(n[1].Kept) > 0 })
+	l.wait("room is kept for the next", func() bool { n := views.Nodes(l.loop); return len(n[0].Kept)+len(n[1].Kept) > 0 })
 	none := func(what string) {
 		t.Helper()
-		if all := l.loop.Reservations(); len(all) != 0 {
+		if all := l.loop.Overrides.Reservations(); len(all) != 0 {
 			t.Errorf("%s has made %+v", what, all)
 		}
 	}
@@ -64,7 +65,7 @@ func TestReserve(t *testing.T) {
 	none("what was refused")
 	_, text = l.post("/machines/reserve", form)
 	shows(t, text, "course: reserved for pool physics and user ann,bob", "submit --reservation course", "Undo")
-	if all := l.loop.Reservations(); len(all) != 1 || len(all[0].Nodes) != 2 || all[0].Reason != "the exam" || all[0].Until.Sub(all[0].From).Hours() != 2 {
+	if all := l.loop.Overrides.Reservations(); len(all) != 1 || len(all[0].Nodes) != 2 || all[0].Reason != "the exam" || all[0].Until.Sub(all[0].From).Hours() != 2 {
 		t.Errorf("it made %+v", all)
 	}
 	l.until(id, "running")

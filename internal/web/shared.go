@@ -2,95 +2,96 @@ package web
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
+	"github.com/fairlead/fairlead/internal/account"
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/share"
 )
 
-// shared is a source whose pools are looked at once for all pages that are asked for within a moment:
+// shared are pools that are looked at once for all pages that are asked for within a moment:
 // thousands of them take longer than the rest of a page, and the scheduler waits meanwhile. While
 // something happens all the time they may be sharedPart times as old as it took to look at them.
 type shared struct {
-	Source
+	PoolSource
+	version func() uint64
 
 	mu   sync.Mutex
 	last *api.Shares
 	of   uint64
 	took time.Duration
 
-	courses keptCourses
-	waited  keptWaits
+	series cachedSeries
+	waited keptWaits
 }
 
-// keptCourses are the courses of pools, which change slowly. The lock is their own: pages that need
+// cachedSeries are the time series of pools, which change slowly. The lock is their own: pages that need
 // none of them do not wait while they are read.
-type keptCourses struct {
+type cachedSeries struct {
 	mu  sync.Mutex
-	all map[courseOfPool]keptCourse
+	all map[seriesKey]cachedHistory
 }
 
-// courseOfPool is which course of a pool.
-type courseOfPool struct {
+// seriesKey names a time series of a pool.
+type seriesKey struct {
 	pool string
 	step time.Duration
 }
 
-// keptCourse is the course of a pool, and when it was read.
-type keptCourse struct {
+// cachedHistory is the history of a pool, and when it was read.
+type cachedHistory struct {
 	history *api.PoolHistory
 	at      time.Time
 }
 
-// How long courses are kept, and how many.
+// How long time series are kept, and how many.
 const (
-	coursesAge  = time.Minute
-	coursesMost = 2000
+	seriesAge = time.Minute
+	maxSeries = 2000
 )
 
-// PoolHistories are those of the source, as they were within the last minute.
-func (s *shared) PoolHistories(ctx context.Context, pools []string, since time.Time, step time.Duration) ([]*api.PoolHistory, error) {
-	k := &s.courses
+// Histories are those of the source, as they were within the last minute.
+func (s *shared) Histories(ctx context.Context, pools []string, since time.Time,
+	step time.Duration) ([]*api.PoolHistory, error) {
+	k := &s.series
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	var missing []string
 	now := time.Now()
 	for _, p := range pools {
-		if c, known := k.all[courseOfPool{p, step}]; !known || now.Sub(c.at) > coursesAge {
+		if c, known := k.all[seriesKey{p, step}]; !known || now.Sub(c.at) > seriesAge {
 			missing = append(missing, p)
 		}
 	}
 	if len(missing) > 0 {
-		got, err := s.Source.PoolHistories(ctx, missing, since, step)
+		got, err := s.PoolSource.Histories(ctx, missing, since, step)
 		if err != nil {
 			return nil, err
 		}
-		if k.all == nil || len(k.all)+len(missing) > coursesMost {
+		if k.all == nil || len(k.all)+len(missing) > maxSeries {
 			old := k.all
-			k.all = map[courseOfPool]keptCourse{}
-			for _, p := range pools { // those that are asked for stay
-				if c, known := old[courseOfPool{p, step}]; known {
-					k.all[courseOfPool{p, step}] = c
+			k.all = map[seriesKey]cachedHistory{}
+			for _, p := range pools { // the requested ones stay
+				if c, known := old[seriesKey{p, step}]; known {
+					k.all[seriesKey{p, step}] = c
 				}
 			}
 		}
 		for i, p := range missing {
-			k.all[courseOfPool{p, step}] = keptCourse{got[i], now}
+			k.all[seriesKey{p, step}] = cachedHistory{got[i], now}
 		}
 	}
 	out := make([]*api.PoolHistory, len(pools))
 	for i, p := range pools {
-		out[i] = k.all[courseOfPool{p, step}].history
+		out[i] = k.all[seriesKey{p, step}].history
 	}
 	return out, nil
 }
 
 // sharedAge is how old they may be.
-const (
-	sharedAge  = time.Second
-	sharedPart = 20
-)
+const sharedAge = time.Second
 
 // Shares is that of the source. The answer is not to be changed.
 func (s *shared) Shares(ctx context.Context, pool string) (*api.Shares, error) {
@@ -114,7 +115,7 @@ func (s *shared) Shares(ctx context.Context, pool string) (*api.Shares, error) {
 func (s *shared) all(ctx context.Context) (*api.Shares, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	v, began := s.Version(), time.Now()
+	v, began := s.version(), time.Now()
 	age := sharedAge
 	if s.of != v {
 		age = min(age, sharedPart*s.took)
@@ -122,9 +123,34 @@ func (s *shared) all(ctx context.Context) (*api.Shares, error) {
 	if s.last != nil && began.Sub(s.last.At) < age {
 		return s.last, nil
 	}
-	all, err := s.Source.Shares(ctx, "")
+	all, err := s.PoolSource.Shares(ctx, "")
 	if err == nil {
 		s.last, s.of, s.took = all, v, time.Since(began)
 	}
 	return all, err
+}
+
+// Waits are those of the source, as they were lately; nil while there are none.
+func (s *shared) Waits(ctx context.Context, a account.Ask, steps []time.Duration, most int) (*account.Waits, error) {
+	k := &s.waited
+	of := whose{a.Pool, a.User}
+	ready := k.begin(of, func() (*account.Waits, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), waitsLongest)
+		defer cancel()
+		w, err := s.PoolSource.Waits(ctx, a, steps, most)
+		if err != nil {
+			return nil, fmt.Errorf("sum up how long was waited: %w", err)
+		}
+		return w, nil
+	})
+	if ready != nil {
+		over := time.NewTimer(waitsPatience)
+		defer over.Stop()
+		select {
+		case <-ready:
+		case <-over.C:
+		case <-ctx.Done():
+		}
+	}
+	return k.known(of)
 }

@@ -19,18 +19,23 @@ import (
 const pictures = "../../docs/images"
 
 // TestRealPictures looks at all pages in light, dark, at the width of a telephone and at that of a
-// screen on a wall: nothing is wider than the screen. With -update the pictures of the documentation are made, and all others
+// screen on a wall: nothing is wider than the screen. With -update the pictures of the documentation are made, and
+// all others
 // beside them in the directory that FAIRLEAD_SHOTS names.
 func TestRealPictures(t *testing.T) {
 	l := newLab(t, cluster, pastDay)
 	jobs := example(l)
 	b := browse(t)
-	keep := map[string]bool{"now-light": true, "queue-dark": true, "pool-light": true, "job-light": true, "job-phone": true, "act-light": true}
+	keep := map[string]bool{"now-light": true, "queue-dark": true, "pool-light": true, "job-light": true,
+		"job-phone": true, "act-light": true}
 	for name, path := range map[string]string{
 		"now": "/", "kiosk": "/?kiosk", "queue": "/queue", "all": "/queue?list=all&q=cpu:>9", "pool": "/pool?pool=physics", "leaf": "/pool?pool=biology/epi", "user": "/pool?user=markov",
-		"act": fmt.Sprint("/act?verb=cancel&job=", jobs["soil"], "&job=", jobs["fit"]), "boost": "/act?verb=boost&pool=physics", "pause": "/act?verb=pause&pool=physics",
-		"range": "/pool?pool=physics&with=biology&since=" + time.Now().Add(-9*time.Hour).UTC().Format(time.RFC3339) + "&until=" + time.Now().Add(-3*time.Hour).UTC().Format(time.RFC3339),
-		"job":   fmt.Sprint("/jobs/", jobs["neutro3"], "?t=3600"), "running": fmt.Sprint("/jobs/", jobs["soil"]), "log": fmt.Sprint("/jobs/", jobs["soil"], "/log"), "error": "/jobs/99",
+		"act": fmt.Sprint("/act?verb=cancel&job=", jobs["soil"], "&job=",
+			jobs["fit"]), "boost": "/act?verb=boost&pool=physics", "pause": "/act?verb=pause&pool=physics",
+		"range": "/pool?pool=physics&with=biology&since=" + time.Now().Add(-9*time.Hour).UTC().Format(time.RFC3339) +
+			"&until=" + time.Now().Add(-3*time.Hour).UTC().Format(time.RFC3339),
+		"job": fmt.Sprint("/jobs/", jobs["neutro3"], "?t=3600"), "running": fmt.Sprint("/jobs/",
+			jobs["soil"]), "log": fmt.Sprint("/jobs/", jobs["soil"], "/log"), "error": "/jobs/99",
 		"machines": "/machines", "drain": "/machines/drain?node=n1", "policy": "/policy", "edit": "/policy/edit", "weights": "/policy/weights?w.physics=30", "fold": "/queue?fold=user", "missing": "/nothing",
 	} {
 		if name != "error" && name != "missing" {
@@ -41,7 +46,8 @@ func TestRealPictures(t *testing.T) {
 		}
 		looks(b, name, keep)
 	}
-	if _, err := l.client.Pause(t.Context(), api.PauseRequest{Pool: "biology/env", ForSeconds: 7200, Reason: "the file server is being moved"}); err != nil {
+	if _, err := l.client.Pools.Pause(t.Context(),
+		api.PauseRequest{Pool: "biology/env", ForSeconds: 7200, Reason: "the file server is being moved"}); err != nil {
 		t.Fatal(err)
 	}
 	b.open(l.url + "/pool?pool=biology/env")

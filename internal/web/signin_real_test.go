@@ -22,7 +22,8 @@ func TestRealSignIn(t *testing.T) {
 	}
 	b.do(chromedp.Navigate(l.web + "/"))
 	b.until(shows("fairlead dashboard"))
-	if text := eval[string](b, "document.body.innerText"); strings.Contains(text, "markov") || strings.Contains(text, "physics") {
+	if text := eval[string](b, "document.body.innerText"); strings.Contains(text, "markov") ||
+		strings.Contains(text, "physics") {
 		t.Errorf("without a session it shows: %s", text)
 	}
 	b.forget("401")

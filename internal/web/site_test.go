@@ -9,7 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // What a large site has: faculties with institutes, in which there is a pool for each of the people,
@@ -31,13 +32,13 @@ type site struct {
 	array   int64 // a job of many tasks
 
 	mu      sync.Mutex
-	members map[string]*fairlead.Member
+	members map[string]*engine.Member
 	running []held
 }
 
 // held is an attempt that a node runs.
 type held struct {
-	ref  fairlead.Ref
+	ref  queue.Ref
 	node string
 }
 
@@ -47,8 +48,8 @@ type siteNode struct {
 	name string
 }
 
-// Start implements fairlead.Worker.
-func (n siteNode) Start(leases []*fairlead.Lease) {
+// Start implements engine.Worker.
+func (n siteNode) Start(leases []*queue.Lease) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, l := range leases {
@@ -56,8 +57,8 @@ func (n siteNode) Start(leases []*fairlead.Lease) {
 	}
 }
 
-// Stop implements fairlead.Worker.
-func (siteNode) Stop([]fairlead.Ref, string) {}
+// Stop implements engine.Worker.
+func (siteNode) Stop([]queue.Ref, string) {}
 
 // institute is the path of one; they are numbered through all faculties.
 func institute(i int) string { return fmt.Sprintf("faculty%d/inst%02d", i%siteFaculties, i) }
@@ -96,15 +97,15 @@ func newSite(b *testing.B) *site {
 // join lets all nodes join, with what they run.
 func (s *site) join() {
 	s.t.Helper()
-	capacity := must(fairlead.AgentCapacity(fairlead.Amounts{"cpu": 32, "mem": 128 << 30}))
-	runs := map[string][]fairlead.Ref{}
+	capacity := must(engine.AgentCapacity(queue.Amounts{"cpu": 32, "mem": 128 << 30}))
+	runs := map[string][]queue.Ref{}
 	for _, h := range s.running {
 		runs[h.node] = append(runs[h.node], h.ref)
 	}
-	s.members = map[string]*fairlead.Member{}
+	s.members = map[string]*engine.Member{}
 	for i := range siteNodes {
 		name := fmt.Sprintf("n%04d", i)
-		info := fairlead.NodeInfo{Labels: map[string]string{"rack": fmt.Sprint("r", i/40), "cpu": []string{"old", "new"}[i%2]}}
+		info := engine.NodeInfo{Labels: map[string]string{"rack": fmt.Sprint("r", i/40), "cpu": []string{"old", "new"}[i%2]}}
 		m, err := s.loop.Join(s.t.Context(), name, capacity, info, siteNode{s, name}, runs[name])
 		if err != nil {
 			s.t.Fatal(err)
@@ -117,17 +118,18 @@ func (s *site) join() {
 func (s *site) runArray() {
 	s.t.Helper()
 	j := s.job()
-	j.Array, j.Priority, j.Licenses, j.Request = fmt.Sprintf("0-%d", siteArray-1), "", nil, fairlead.Amounts{"cpu": 1, "mem": 1 << 30}
-	subs, err := s.loop.Submit(s.t.Context(), []fairlead.Job{j})
+	j.Array, j.Priority, j.Licenses, j.Request = fmt.Sprintf("0-%d", siteArray-1), "", nil, queue.Amounts{"cpu": 1,
+		"mem": 1 << 30}
+	subs, err := s.loop.Intake.Submit(s.t.Context(), []queue.Job{j})
 	if err != nil || subs[0].Err != nil {
 		s.t.Fatal(err, subs)
 	}
 	s.array = subs[0].ID
 	for ended := 0; ended < siteArray; {
 		s.mu.Lock()
-		results := map[string][]fairlead.Result{}
+		results := map[string][]queue.Result{}
 		for _, h := range s.running {
-			results[h.node] = append(results[h.node], fairlead.Result{Ref: h.ref, Outcome: fairlead.Outcome{State: fairlead.Succeeded}})
+			results[h.node] = append(results[h.node], queue.Result{Ref: h.ref, Outcome: queue.Outcome{State: queue.Succeeded}})
 		}
 		s.running = nil
 		s.mu.Unlock()
@@ -151,13 +153,14 @@ func (s *site) again() {
 }
 
 // job is one as people submit them: each has two sorts of work, and mostly asks for the same.
-func (s *site) job() fairlead.Job {
+func (s *site) job() queue.Job {
 	user := s.dice.IntN(siteFaculties * siteInstitutes * sitePeople)
 	sort := user + s.dice.IntN(2)
-	j := fairlead.Job{
-		User: fmt.Sprintf("user%04d", user), Pool: fmt.Sprintf("%s/user%04d", institute(user/sitePeople), user), Name: fmt.Sprint("run", s.dice.IntN(1000)), Kind: []string{"mpi", "r", "sim"}[s.dice.IntN(3)],
+	j := queue.Job{
+		User: fmt.Sprintf("user%04d", user), Pool: fmt.Sprintf("%s/user%04d", institute(user/sitePeople),
+			user), Name: fmt.Sprint("run", s.dice.IntN(1000)), Kind: []string{"mpi", "r", "sim"}[s.dice.IntN(3)],
 		Argv: []string{"true"}, Limit: time.Duration(1+sort%12) * time.Hour,
-		Request: fairlead.Amounts{"cpu": []int64{1, 4, 8, 8, 16}[sort%5], "mem": []int64{2 << 30, 8 << 30, 24 << 30}[user%3]},
+		Request: queue.Amounts{"cpu": []int64{1, 4, 8, 8, 16}[sort%5], "mem": []int64{2 << 30, 8 << 30, 24 << 30}[user%3]},
 	}
 	switch s.dice.IntN(20) {
 	case 0, 1:
@@ -165,7 +168,7 @@ func (s *site) job() fairlead.Job {
 	case 2:
 		j.Priority = "low"
 	case 3:
-		j.Licenses = fairlead.Amounts{"matlab": 1}
+		j.Licenses = queue.Amounts{"matlab": 1}
 	}
 	return j
 }
@@ -173,11 +176,11 @@ func (s *site) job() fairlead.Job {
 func (s *site) submitTasks(n int) {
 	s.t.Helper()
 	for n > 0 {
-		jobs := make([]fairlead.Job, min(n, 10_000))
+		jobs := make([]queue.Job, min(n, 10_000))
 		for i := range jobs {
 			jobs[i] = s.job()
 		}
-		if _, err := s.loop.Submit(s.t.Context(), jobs); err != nil {
+		if _, err := s.loop.Intake.Submit(s.t.Context(), jobs); err != nil {
 			s.t.Fatal(err)
 		}
 		n -= len(jobs)
@@ -211,7 +214,8 @@ func (s *site) end(n int) {
 		s.running[i] = s.running[last]
 		s.running = s.running[:last]
 		s.mu.Unlock()
-		if _, err := s.members[h.node].Finish(s.t.Context(), []fairlead.Result{{Ref: h.ref, Outcome: fairlead.Outcome{State: fairlead.Succeeded}}}); err != nil && s.ctx.Err() == nil {
+		if _, err := s.members[h.node].Finish(s.t.Context(),
+			[]queue.Result{{Ref: h.ref, Outcome: queue.Outcome{State: queue.Succeeded}}}); err != nil && s.ctx.Err() == nil {
 			s.t.Error(err)
 		}
 	}
@@ -261,12 +265,12 @@ func (s *site) remember() {
 // past adds a day of a pool, in the steps of a level and longer ones.
 func (s *site) past(pool string, level int, now time.Time) {
 	s.t.Helper()
-	var all []fairlead.PoolHistory
-	for ; level < len(fairlead.HistoryLevels); level++ {
-		p, step := fairlead.PoolHistory{Pool: pool, Level: level}, fairlead.HistoryLevels[level].Step
+	var all []queue.PoolHistory
+	for ; level < len(queue.HistoryLevels); level++ {
+		p, step := queue.PoolHistory{Pool: pool, Level: level}, queue.HistoryLevels[level].Step
 		for at := now.Add(-24 * time.Hour).Truncate(step); at.Before(now.Add(-10 * time.Minute)); at = at.Add(step) {
 			known := step.Seconds()
-			p.Steps = append(p.Steps, fairlead.HistoryStep{
+			p.Steps = append(p.Steps, queue.HistoryStep{
 				At: at, Seconds: known, Share: 0.1 * known, Used: known * s.dice.Float64(), FairNow: 40 * known * s.dice.Float64(),
 				Running: 50 * known * s.dice.Float64(), Demand: 90 * known, Waiting: 30 * known * s.dice.Float64(), OldestWait: 3600 * s.dice.Float64(),
 			})

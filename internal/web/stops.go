@@ -96,8 +96,8 @@ func unitStops(now, value int64) stops {
 	return stopsOf(grid, now, value, func(v int64) string { return strconv.FormatInt(v, 10) })
 }
 
-// unitsMost is as much as anybody may ask for.
-const unitsMost = 1 << 40
+// maxUnits is as much as anybody may ask for.
+const maxUnits = 1 << 40
 
 // readUnits reads a number of units. Without a text it is as now.
 func readUnits(text string, now int64) (value int64, problem string) {
@@ -105,7 +105,7 @@ func readUnits(text string, now int64) (value int64, problem string) {
 		return now, ""
 	}
 	v, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || v < 1 || v > unitsMost {
+	if err != nil || v < 1 || v > maxUnits {
 		return now, fmt.Sprintf("%.40q is not a whole number from 1 on", text)
 	}
 	return v, ""

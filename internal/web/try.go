@@ -5,10 +5,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/plot"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/why"
 )
 
@@ -50,25 +51,25 @@ func (t *tried) Later() float64 {
 	return -*t.Seconds
 }
 
-// poolsOffered bounds the list of other pools: what is longer is typed.
+// poolsOffered bounds the list of other pools: if there are more, users type the name.
 const poolsOffered = 300
 
 // asks reports whether an address asks what if.
 func asks(r *Request) bool {
-	return slices.ContainsFunc([]string{"t", "c", "pool", "priority"}, func(name string) bool { return r.Word(name) != "" })
+	return slices.ContainsFunc([]string{"t", "c", "pool", "priority"},
+		func(name string) bool { return r.Word(name) != "" })
 }
 
-// tryOf reads what is asked, and asks the scheduler. The answer is not kept up to date: it is
+// tryOf reads the question, and asks the scheduler. The answer is not kept up to date: it is
 // asked anew when a slider moves.
-func tryOf(ctx context.Context, src Source, j *Job, r *Request) *try {
-	job := &j.Job
-	if job.State != string(fairlead.Waiting) {
+func tryOf(ctx context.Context, src Source, job *api.Job, unit string, r *Request) *try {
+	if job.State != string(queue.Waiting) {
 		if !asks(r) {
 			return nil
 		}
 		return &try{Over: fmt.Sprintf("Job %d is %s by now. Only of a job that waits can it be said what would become of it if it asked for something else.", job.ID, job.State)}
 	}
-	t := &try{Unit: j.Why.Units.Unit, Pool: r.Word("pool"), Priority: r.Word("priority")}
+	t := &try{Unit: unit, Pool: r.Word("pool"), Priority: r.Word("priority")}
 	seconds, badLimit := readLimit(r.Word("t"), job.LimitSeconds)
 	units, badUnits := readUnits(r.Word("c"), max(1, job.Request[t.Unit]))
 	t.Limit = limitStops(job.LimitSeconds, seconds)
@@ -87,17 +88,18 @@ func tryOf(ctx context.Context, src Source, j *Job, r *Request) *try {
 	}
 	t.Asked = true
 	t.Command = fmt.Sprintf("fairlead why %d --what-if %q", job.ID, strings.Join(words, ","))
-	w, err := src.WhatIf(ctx, job.ID, v)
+	w, err := src.Jobs.WhatIf(ctx, job.ID, v)
 	if err != nil {
 		t.Problem = api.FromError(err).Detail
 		return t
 	}
 	t.Answer = &tried{w}
-	t.Figure = plot.Spans{Width: 620, Rows: []plot.Span{spanOf("as it is", w.Before.Start, w.At), spanOf("changed so", w.After.Start, w.At)}}
+	t.Figure = plot.Spans{Width: 620, Rows: []plot.Span{spanOf("as it is", w.Before.Start, w.At),
+		spanOf("changed so", w.After.Start, w.At)}}
 	return t
 }
 
-// variation is what is asked for, and the words of --what-if for it.
+// variation is the requested change, and the words of --what-if for it.
 func (t *try) variation(pool string, seconds float64, units int64) (v api.Variation, words []string) {
 	if t.Limit.Changed() {
 		v.LimitSeconds = &seconds
@@ -124,7 +126,7 @@ func (t *try) variation(pool string, seconds float64, units int64) (v api.Variat
 
 // poolsFor are the pools into which a job may be put.
 func poolsFor(ctx context.Context, src Source) []string {
-	shares, err := src.Shares(ctx, "")
+	shares, err := src.Pools.Shares(ctx, "")
 	if err != nil || len(shares.Pools) > poolsOffered {
 		return nil
 	}
@@ -135,45 +137,21 @@ func poolsFor(ctx context.Context, src Source) []string {
 	return out
 }
 
-// verb is something that can be done to jobs.
-type verb struct {
-	Name, Says string
-	Harm       bool
-}
-
-var allVerbs = []verb{{"hold", "Hold", false}, {"release", "Release", false}, {"prioritise", "Priority", false}, {"requeue", "Requeue", true}, {"cancel", "Cancel", true}}
-
-// verbsFor are those that make sense for a job in its state, for somebody who may.
-func verbsFor(j *api.Job, may bool) []verb {
-	if !may {
-		return nil
+// spanOf is an estimate as a picture.
+func spanOf(name string, e *why.Estimate, now time.Time) plot.Span {
+	s := plot.Span{Name: name}
+	if e == nil {
+		s.Text = "nobody can say when"
+		return s
 	}
-	var out []verb
-	state := fairlead.State(j.State)
-	for _, v := range allVerbs {
-		switch v.Name {
-		case "hold":
-			if j.Held || state.Ended() || j.Waiting == 0 && state != fairlead.Blocked {
-				continue
-			}
-		case "release":
-			if !j.Held || state.Ended() {
-				continue
-			}
-		case "prioritise":
-			if j.Waiting == 0 && state != fairlead.Held && state != fairlead.Blocked {
-				continue
-			}
-		case "requeue":
-			if state != fairlead.Queued && state != fairlead.Running && !state.Ended() {
-				continue
-			}
-		case "cancel":
-			if state.Ended() {
-				continue
-			}
-		}
-		out = append(out, v)
+	s.Text = e.Text
+	if e.By != nil {
+		by := max(0, e.By.Sub(now).Seconds())
+		s.By = &by
 	}
-	return out
+	if e.Replays > 0 && e.Early != nil {
+		s.Likely = true
+		s.Early, s.Middle, s.Late = e.Early.Sub(now).Seconds(), e.Middle.Sub(now).Seconds(), e.Late.Sub(now).Seconds()
+	}
+	return s
 }

@@ -35,10 +35,13 @@ func TestSlidersStartWhereTheJobIs(t *testing.T) {
 		value   string
 		limits  []string
 	}{
-		{57 * 60, 3, "57m", []string{"10m", "45m", "57m", "1h", "2h"}}, {3 * 3600, 1, "3h", []string{"30s", "10m", "2h30m", "4h", "6h"}},
-		{4211.5, 1000, "1h10m11s500ms", []string{"1m"}}, {0, 7, "", []string{"10m", "1d", "28d", ""}}, {5, 2, "5s", []string{"5s", "10s"}},
+		{57 * 60, 3, "57m", []string{"10m", "45m", "57m", "1h", "2h"}}, {3 * 3600, 1, "3h",
+			[]string{"30s", "10m", "2h30m", "4h", "6h"}},
+		{4211.5, 1000, "1h10m11s500ms", []string{"1m"}}, {0, 7, "", []string{"10m", "1d", "28d", ""}}, {5, 2, "5s",
+			[]string{"5s", "10s"}},
 	} {
-		id := l.submit("ann", api.Spec{Pool: "physics/curie", LimitSeconds: c.seconds, Request: map[string]int64{"cpu": c.cpus}})
+		id := l.submit("ann", api.Spec{Pool: "physics/curie", LimitSeconds: c.seconds,
+			Request: map[string]int64{"cpu": c.cpus}})
 		_, _, text := l.get(fmt.Sprint("/jobs/", id))
 		shows(t, text, fmt.Sprintf(`name="t" value="%s"`, c.value), fmt.Sprintf(`name="c" value="%d"`, c.cpus))
 		all := stops(text)
@@ -71,8 +74,10 @@ func TestWhatIfByAddress(t *testing.T) {
 	l.until(l.submit("ann", api.Spec{Pool: "physics/curie", Request: map[string]int64{"cpu": 16}}), "running")
 	id := l.submit("ann", api.Spec{Pool: "physics/curie", LimitSeconds: 3 * 3600, Request: map[string]int64{"cpu": 3}})
 	for query, words := range map[string][]string{
-		"t=600": {"<b>10m</b> instead of 3h", "--what-if", "t=10m"}, "t=7m": {"<b>7m</b> instead of 3h", ">7m<"}, "t=90d": {"<b>90d</b> instead of 3h"}, "c=4": {"<b>4</b> instead of 3", "cpus=4"},
-		"c=5000": {"5000", "never start"}, "t=NaN": {"problem", "time limit: "}, "t=-5m": {"is negative"}, "t=0": {"not a limit"}, "c=0": {"not a whole number"}, "c=1e300": {"not a whole number"}, "t=x&c=y": {"time limit: ", "not a whole"},
+		"t=600": {"<b>10m</b> instead of 3h", "--what-if", "t=10m"}, "t=7m": {"<b>7m</b> instead of 3h",
+			">7m<"}, "t=90d": {"<b>90d</b> instead of 3h"}, "c=4": {"<b>4</b> instead of 3", "cpus=4"},
+		"c=5000": {"5000", "never start"}, "t=NaN": {"problem",
+			"time limit: "}, "t=-5m": {"is negative"}, "t=0": {"not a limit"}, "c=0": {"not a whole number"}, "c=1e300": {"not a whole number"}, "t=x&c=y": {"time limit: ", "not a whole"},
 	} {
 		status, _, text := l.get(fmt.Sprint("/jobs/", id, "?", query))
 		if status != http.StatusOK {
@@ -85,7 +90,8 @@ func TestWhatIfByAddress(t *testing.T) {
 			}
 		}
 	}
-	if _, text := l.post("/act", url.Values{"verb": {"cancel"}, "job": {fmt.Sprint(id)}}); !strings.Contains(text, "done") {
+	if _, text := l.post("/act", url.Values{"verb": {"cancel"}, "job": {fmt.Sprint(id)}}); !strings.Contains(text,
+		"done") {
 		t.Fatal("the job is not cancelled")
 	}
 	_, _, text := l.get(fmt.Sprint("/jobs/", id, "?c=4"))

@@ -5,7 +5,7 @@ import (
 	"html/template"
 	"strings"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/views"
 	"github.com/fairlead/fairlead/internal/words"
 )
 
@@ -22,27 +22,26 @@ type versus struct {
 // versusNames is how many pools are offered.
 const versusNames = 300
 
-// compare finds the pool with which the page compares.
-func (p *Pool) compare(ctx context.Context, src Source, r *Request) error {
-	v := &p.Versus
-	v.Path, v.With, v.None = p.Path, strings.Trim(r.Word("with"), "/ "), r.With("with", "")
+// compare compares a pool with the one that the request names.
+func (v *versus) compare(ctx context.Context, src Source, p *views.PoolView, path string, r *Request) error {
+	v.Path, v.With, v.None = path, strings.Trim(r.Word("with"), "/ "), r.With("with", "")
 	rest := r.Without("with")
 	for _, name := range []string{"past", "pool", "since", "sort", "until"} {
 		if value := rest.Word(name); value != "" {
 			v.Kept = append(v.Kept, field{name, value})
 		}
 	}
-	all, err := src.Shares(ctx, "")
+	all, err := src.Pools.Shares(ctx, "")
 	if err != nil {
 		return err
 	}
-	v.Names = comparable(all.Pools, p.Path)
+	v.Names = comparable(all.Pools, path)
 	if v.With == "" {
 		return nil
 	}
 	for i := range all.Pools {
-		if other := &all.Pools[i]; other.Path == v.With && v.With != p.Path {
-			for _, row := range words.Compare(all, p.Pool, other) {
+		if other := &all.Pools[i]; other.Path == v.With && v.With != path {
+			for _, row := range words.Compare(all, p, other) {
 				v.Rows = append(v.Rows, compared(row))
 			}
 			return nil
@@ -55,7 +54,7 @@ func (p *Pool) compare(ctx context.Context, src Source, r *Request) error {
 
 // comparable are the paths of the pools with which one may be compared: those beside it, then
 // the others.
-func comparable(all []fairlead.PoolView, path string) (names []string) {
+func comparable(all []views.PoolView, path string) (names []string) {
 	above := func(path string) string { return path[:max(0, strings.LastIndexByte(path, '/'))] }
 	for _, siblings := range []bool{true, false} {
 		for i := range all {

@@ -10,44 +10,39 @@ import (
 	"github.com/fairlead/fairlead/internal/plot"
 )
 
-// waitSource tells how long was waited.
-type waitSource interface {
-	// Waits are those that the report on waits sums up, with how many waited up to each step. Where
-	// many tasks would have to be read the window begins later. It is nil while it is worked out.
-	Waits(ctx context.Context, a account.Ask, steps []time.Duration, most int) (*account.Waits, error)
-}
-
 // waits are how long tasks waited that started lately.
 type waits struct {
 	account.Waits
 	Pending bool  // nothing is known yet
 	Problem error // why nothing is known
 	Figure  plot.Figure
-	Kinds   []account.Row // if there are several, those of which most started
+	Kinds   []account.Row // if there are several, the ones with the most starts
 }
 
 // When is the window in words.
 func (w *waits) When() string {
-	return "in the last " + lately(w.Until.Sub(w.Since).Seconds())
+	return "in the last " + timeCovered(w.Until.Sub(w.Since).Seconds())
 }
 
 // What is looked at.
 const (
 	waitsWindow = 24 * time.Hour
-	waitsMost   = 5000 // tasks; thousands are enough to tell how long is waited
+	maxWaits    = 5000 // tasks; thousands are enough to tell how long is waited
 	kindsShown  = 6
 )
 
 // waitNames are the bars: waits up to a length.
 var (
 	waitNames = []string{"up to 1s", "10s", "1m", "10m", "1h", "6h", "1d", "longer"}
-	waitSteps = []time.Duration{time.Second, 10 * time.Second, time.Minute, 10 * time.Minute, time.Hour, 6 * time.Hour, 24 * time.Hour, 1<<63 - 1}
+	waitSteps = []time.Duration{time.Second, 10 * time.Second, time.Minute, 10 * time.Minute, time.Hour, 6 * time.Hour,
+		24 * time.Hour, 1<<63 - 1}
 )
 
 // waitsOf are those of a pool or a user.
 func waitsOf(ctx context.Context, src Source, pool, user string) (w waits) {
 	now := time.Now()
-	got, err := src.Waits(ctx, account.Ask{Since: now.Add(-waitsWindow), Until: now, Pool: pool, User: user}, waitSteps, waitsMost)
+	got, err := src.Pools.Waits(ctx, account.Ask{Since: now.Add(-waitsWindow), Until: now, Pool: pool, User: user},
+		waitSteps, maxWaits)
 	if got == nil || err != nil {
 		return waits{Pending: true, Problem: err}
 	}
@@ -69,6 +64,7 @@ func waitsOf(ctx context.Context, src Source, pool, user string) (w waits) {
 			break
 		}
 	}
-	w.Figure = plot.Bars{Width: 620, Series: []string{"tasks"}, Groups: groups, Note: "How many tasks waited so long before they first started."}
+	w.Figure = plot.Bars{Width: 620, Series: []string{"tasks"}, Groups: groups,
+		Note: "How many tasks waited so long before they first started."}
 	return w
 }

@@ -1,8 +1,6 @@
 package web
 
 import (
-	"context"
-	"fmt"
 	"maps"
 	"sync"
 	"time"
@@ -29,6 +27,9 @@ type waited struct {
 	making chan struct{} // closed when the next one is ready; nil: none is being made
 }
 
+// sharedPart is how many times as old an answer may be as it took to make.
+const sharedPart = 20
+
 const (
 	// waitsAge is how old an answer may be, or sharedPart times as old as it took to make.
 	waitsAge = 3 * time.Second
@@ -41,31 +42,6 @@ const (
 	waitsKept   = 500
 	waitsAtOnce = 2
 )
-
-// Waits are those of the source, as they were lately; nil while there are none.
-func (s *shared) Waits(ctx context.Context, a account.Ask, steps []time.Duration, most int) (*account.Waits, error) {
-	k := &s.waited
-	of := whose{a.Pool, a.User}
-	ready := k.begin(of, func() (*account.Waits, error) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), waitsLongest)
-		defer cancel()
-		w, err := s.Source.Waits(ctx, a, steps, most)
-		if err != nil {
-			return nil, fmt.Errorf("sum up how long was waited: %w", err)
-		}
-		return w, nil
-	})
-	if ready != nil {
-		over := time.NewTimer(waitsPatience)
-		defer over.Stop()
-		select {
-		case <-ready:
-		case <-over.C:
-		case <-ctx.Done():
-		}
-	}
-	return k.known(of)
-}
 
 // known is what there is, if it is not too old.
 func (k *keptWaits) known(of whose) (*account.Waits, error) {

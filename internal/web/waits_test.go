@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/account"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/queue"
 )
 
 var (
@@ -55,7 +55,7 @@ func TestWaitsAreThoseOfTheReport(t *testing.T) {
 		stay := 0
 		for _, id := range ids {
 			for _, task := range must(l.loop.Client().Tasks(t.Context(), id)) {
-				if task.State == fairlead.Running && task.Number >= 6 {
+				if task.State == queue.Running && task.Number >= 6 {
 					stay++
 				}
 			}
@@ -65,7 +65,8 @@ func TestWaitsAreThoseOfTheReport(t *testing.T) {
 	l.until(ids[1], "succeeded")
 	l.wait("all is full", full)
 	report := func(by string) map[string]account.Row {
-		doc, err := l.client.PastReport(t.Context(), api.PastQuery{Since: time.Now().Add(-24 * time.Hour), Until: time.Now(), By: []string{by}})
+		doc, err := l.client.PastReport(t.Context(),
+			api.PastQuery{Since: time.Now().Add(-24 * time.Hour), Until: time.Now(), By: []string{by}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +82,7 @@ func TestWaitsAreThoseOfTheReport(t *testing.T) {
 	for by, names := range map[string][]string{"pool": {"physics/curie", "biology/epi"}, "user": {"ann", "bob"}} {
 		for _, name := range names {
 			r := report(by)[name]
-			want := []float64{float64(r.Started), r.HalfWait, r.MostWait, r.Longest}
+			want := []float64{float64(r.Started), r.HalfWait, r.MaxWait, r.Longest}
 			var got []float64
 			var bars float64
 			path := "/pool?" + by + "=" + name

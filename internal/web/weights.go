@@ -9,10 +9,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/config"
+	"github.com/fairlead/fairlead/internal/access"
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/plot"
+	"github.com/fairlead/fairlead/internal/views"
 	"github.com/fairlead/fairlead/why"
 )
 
@@ -40,7 +41,7 @@ type Weights struct {
 // slider is a number between bounds.
 type slider struct {
 	From, To, Step, Value float64
-	Now                   float64 // what is in force
+	Now                   float64 // the current value
 	Changed               bool
 }
 
@@ -63,12 +64,12 @@ const (
 )
 
 func loadWeights(ctx context.Context, src Source, r *Request) (any, error) {
-	w := &Weights{Pool: r.Word("pool"), May: r.You.Admin, Lasts: lasts}
-	shares, err := src.Shares(ctx, "")
+	w := &Weights{Pool: r.Word("pool"), May: r.You.can(access.Configure, access.Object{}), Lasts: lasts}
+	shares, err := src.Pools.Shares(ctx, "")
 	if err != nil {
 		return nil, err
 	}
-	if !slices.ContainsFunc(shares.Pools, func(p fairlead.PoolView) bool { return p.Path == w.Pool }) {
+	if !slices.ContainsFunc(shares.Pools, func(p views.PoolView) bool { return p.Path == w.Pool }) {
 		return nil, missing("no pool is called %.256q", w.Pool)
 	}
 	w.Way = above(w.Pool)
@@ -77,7 +78,7 @@ func loadWeights(ctx context.Context, src Source, r *Request) (any, error) {
 		return nil, err
 	}
 	w.Number = number
-	c, err := src.ConfigRead(api.ConfigFile{Name: "fairlead.yaml", Text: text})
+	c, err := src.Config.Read(api.ConfigFile{Name: "fairlead.yaml", Text: text})
 	if err != nil {
 		return nil, fmt.Errorf("the file as it is now cannot be read: %w", err)
 	}
@@ -122,7 +123,8 @@ func (w *Weights) others(shares *api.Shares, r *Request) {
 	for i := range shares.Pools {
 		path := shares.Pools[i].Path
 		if children[path] > 1 && len(w.Others) < weightsLinked {
-			w.Others = append(w.Others, sortLink{cmp.Or(path, "the whole"), r.Root + "policy/weights" + poolQuery(path), path == w.Pool})
+			w.Others = append(w.Others, sortLink{cmp.Or(path, "the whole"), r.Root + "policy/weights" + poolQuery(path),
+				path == w.Pool})
 		}
 	}
 }
@@ -136,7 +138,8 @@ func (w *Weights) rows(shares *api.Shares, c *config.Config, r *Request) map[str
 			continue
 		}
 		name := lastOf(p.Path)
-		row := weightRow{Path: p.Path, Name: name, Field: "w." + name, Before: p.Share, After: p.Share, Fixed: !c.Reweighable(p.Path)}
+		row := weightRow{Path: p.Path, Name: name, Field: "w." + name, Before: p.Share, After: p.Share,
+			Fixed: !c.Reweighable(p.Path)}
 		row.Slider.Now = weightIn(c, p)
 		row.Slider.Value = row.Slider.Now
 		if text := r.Word(row.Field); text != "" && !row.Fixed {
@@ -171,7 +174,7 @@ func (w *Weights) rows(shares *api.Shares, c *config.Config, r *Request) map[str
 }
 
 // weightIn is what the text gives as the weight of a pool.
-func weightIn(c *config.Config, p *fairlead.PoolView) float64 {
+func weightIn(c *config.Config, p *views.PoolView) float64 {
 	if v, named := c.Weight(p.Path); named {
 		return v
 	}
@@ -204,7 +207,7 @@ func (w *Weights) look(ctx context.Context, src Source, c *config.Config, wanted
 		w.Problem = "only administrators may ask what other weights would change"
 		return nil
 	}
-	p, err := src.ConfigPlan(ctx, api.ConfigPlanRequest{ConfigFile: api.ConfigFile{Text: next}, Look: true})
+	p, err := src.Config.Plan(ctx, api.ConfigPlanRequest{ConfigFile: api.ConfigFile{Text: next}, Look: true})
 	if err != nil {
 		w.Problem = api.FromError(err).Detail
 		return nil
@@ -228,7 +231,8 @@ func (w *Weights) draw() {
 	}
 	for i := range w.Rows {
 		row := &w.Rows[i]
-		row.Bar = plot.Bullet{Name: row.Path, Bar: row.After, Mark: row.Before, To: most, Percent: true, Width: 220, Says: []string{"would have", "has"}}
+		row.Bar = plot.Bullet{Name: row.Path, Bar: row.After, Mark: row.Before, To: most, Percent: true, Width: 220,
+			Says: []string{"would have", "has"}}
 	}
 }
 

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/views"
 	"github.com/fairlead/fairlead/why"
 )
 
@@ -17,12 +17,12 @@ type Compared struct {
 
 // comparison are the numbers of two pools.
 type comparison struct {
-	pools [2]*fairlead.PoolView
+	pools [2]*views.PoolView
 	all   []Compared
 }
 
-// word adds what is no number. What neither pool has is left out.
-func (c *comparison) word(name string, of func(p *fairlead.PoolView) string) {
+// word adds a text. A text that neither pool has is left out.
+func (c *comparison) word(name string, of func(p *views.PoolView) string) {
 	row := Compared{Name: name, Of: [2]string{of(c.pools[0]), of(c.pools[1])}}
 	if row.Exact = row.Of; row.Of != [2]string{} {
 		c.all = append(c.all, row)
@@ -30,7 +30,7 @@ func (c *comparison) word(name string, of func(p *fairlead.PoolView) string) {
 }
 
 // number adds a number, and how it is written.
-func (c *comparison) number(name string, of func(p *fairlead.PoolView) float64, write func(float64) string) {
+func (c *comparison) number(name string, of func(p *views.PoolView) float64, write func(float64) string) {
 	row := Compared{Name: name}
 	for i, p := range c.pools {
 		v := of(p)
@@ -39,12 +39,12 @@ func (c *comparison) number(name string, of func(p *fairlead.PoolView) float64, 
 	c.all = append(c.all, row)
 }
 
-// overUnder adds how a share compares with what was used of it: the ratio of these, if there is one.
-func (c *comparison) overUnder() {
-	row := Compared{Name: "over or under"}
+// comparedBy adds the keys of the pools under the policies above.
+func (c *comparison) comparedBy() {
+	row := Compared{Name: "compared by"}
 	for i, p := range c.pools {
-		if row.Of[i] = why.OverUnder(p.ShareHere, p.UsedHere); p.ShareHere > 0 && p.UsedHere > 0 {
-			row.Exact[i] = strconv.FormatFloat(p.ShareHere/p.UsedHere, 'g', -1, 64)
+		if row.Of[i] = ComparedBy(p); p.Compared != nil {
+			row.Exact[i] = strconv.FormatFloat(float64(p.Compared.Key), 'g', -1, 64)
 		}
 	}
 	if row.Of != [2]string{} {
@@ -54,40 +54,40 @@ func (c *comparison) overUnder() {
 
 // limits adds what a pool gets at least and at most.
 func (c *comparison) limits() {
-	c.word("min", func(p *fairlead.PoolView) string { return Amounts(p.Min, "") })
-	c.word("max", func(p *fairlead.PoolView) string { return Amounts(p.Max, "") })
-	c.word("tasks at once", func(p *fairlead.PoolView) string {
+	c.word("min", func(p *views.PoolView) string { return Amounts(p.Min, "") })
+	c.word("max", func(p *views.PoolView) string { return Amounts(p.Max, "") })
+	c.word("tasks at once", func(p *views.PoolView) string {
 		if p.MaxRunning == 0 {
 			return ""
 		}
 		return fmt.Sprint(p.MaxRunning)
 	})
-	c.word("paused", func(p *fairlead.PoolView) string {
+	c.word("paused", func(p *views.PoolView) string {
 		if p.Paused == nil {
 			return ""
 		}
-		return p.Paused.Pool
+		return Pool(p.Paused.Pool)
 	})
 }
 
 // Compare lists the numbers of two pools beside each other. Those of a pool are its first in a
 // document.
-func Compare(doc *api.Shares, a, b *fairlead.PoolView) []Compared {
-	c := &comparison{pools: [2]*fairlead.PoolView{a, b}}
+func Compare(doc *api.Shares, a, b *views.PoolView) []Compared {
+	c := &comparison{pools: [2]*views.PoolView{a, b}}
 	c.word("weight", Weight)
 	for i, p := range c.pools {
 		c.all[0].Exact[i] = strconv.FormatFloat(p.Weight, 'g', -1, 64)
 	}
-	c.number("share of the pool above", func(p *fairlead.PoolView) float64 { return p.ShareHere }, Percent)
-	c.number("used of the pool above", func(p *fairlead.PoolView) float64 { return p.UsedHere }, Percent)
-	c.overUnder()
-	c.number("share of the whole", func(p *fairlead.PoolView) float64 { return p.Share }, Percent)
+	c.number("share of the pool above", func(p *views.PoolView) float64 { return p.ShareHere }, Percent)
+	c.comparedBy()
+	c.number("past use of the pool above", func(p *views.PoolView) float64 { return p.UsedHere }, Percent)
+	c.number("share of the whole", func(p *views.PoolView) float64 { return p.Share }, Percent)
 	c.limits()
-	c.number("runs now, "+doc.Unit, func(p *fairlead.PoolView) float64 { return p.Running }, why.Short)
-	c.number("fair now, "+doc.Unit, func(p *fairlead.PoolView) float64 { return p.FairNow }, OneDigit)
-	c.number("wants now, "+doc.Unit, func(p *fairlead.PoolView) float64 { return p.Want }, why.Short)
-	c.number("tasks that wait", func(p *fairlead.PoolView) float64 { return float64(p.Waiting) }, why.Short)
-	c.number("oldest wait", func(p *fairlead.PoolView) float64 { return p.OldestWait }, func(v float64) string {
+	c.number("runs now, "+doc.Unit, func(p *views.PoolView) float64 { return p.Running }, why.Short)
+	c.number("fair now, "+doc.Unit, func(p *views.PoolView) float64 { return p.FairNow }, OneDigit)
+	c.number("wants now, "+doc.Unit, func(p *views.PoolView) float64 { return p.Want }, why.Short)
+	c.number("tasks that wait", func(p *views.PoolView) float64 { return float64(p.Waiting) }, why.Short)
+	c.number("oldest wait", func(p *views.PoolView) float64 { return p.OldestWait }, func(v float64) string {
 		if v <= 0 {
 			return "none"
 		}
@@ -95,8 +95,9 @@ func Compare(doc *api.Shares, a, b *fairlead.PoolView) []Compared {
 	})
 	day := Span(Seconds(doc.Fairness.Day.Seconds))
 	hours := func(v float64) string { return fmt.Sprintf("%.2f", v) }
-	c.number(fmt.Sprintf("due, %s-h in %s", doc.Unit, day), func(p *fairlead.PoolView) float64 { return p.Fairness.Day.Ideal / 3600 }, hours)
-	c.number(fmt.Sprintf("received, %s-h in %s", doc.Unit, day), func(p *fairlead.PoolView) float64 { return p.Fairness.Day.Received / 3600 }, hours)
-	c.number(fmt.Sprintf("owed, %s-h in %s", doc.Unit, day), func(p *fairlead.PoolView) float64 { return p.Fairness.Day.Lag() / 3600 }, func(v float64) string { return Owed(v * 3600) })
+	c.number(fmt.Sprintf("due, %s-h in %s", doc.Unit, day), func(p *views.PoolView) float64 { return p.Fairness.Day.Ideal / 3600 }, hours)
+	c.number(fmt.Sprintf("received, %s-h in %s", doc.Unit, day), func(p *views.PoolView) float64 { return p.Fairness.Day.Received / 3600 }, hours)
+	c.number("served in "+day, func(p *views.PoolView) float64 { return p.Fairness.Day.Served }, Percent)
+	c.number(fmt.Sprintf("lag, %s-h in %s", doc.Unit, day), func(p *views.PoolView) float64 { return p.Fairness.Day.Lag() / 3600 }, func(v float64) string { return Owed(v * 3600) })
 	return c.all
 }

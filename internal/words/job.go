@@ -22,8 +22,8 @@ func Done(state string) bool {
 	return state == "succeeded" || state == "failed" || state == "cancelled"
 }
 
-// SortQueue puts what runs first, then what waits in other queueing systems, then what waits by
-// rank, then what has none.
+// SortQueue puts running jobs first, then jobs in other queueing systems, then waiting jobs by
+// rank, then waiting jobs without a rank.
 func SortQueue(jobs []api.Job) {
 	class := func(j *api.Job) int64 {
 		switch {
@@ -68,7 +68,7 @@ func State(j *api.Job) string {
 	return StateLetters[j.State]
 }
 
-// WaitingFor says for what a job waits, or what has become of it.
+// WaitingFor says for what a job waits, or how it ended.
 func WaitingFor(j *api.Job, now time.Time) string {
 	switch {
 	case j.Reason != nil:
@@ -120,7 +120,7 @@ func Start(j *api.Job, now time.Time) string {
 	return why.Clock(*j.StartBy, now)
 }
 
-// Rank is the place of a job among those that wait.
+// Rank is the place of a job among the waiting jobs.
 func Rank(j *api.Job) string {
 	if j.Rank == 0 {
 		return "-"

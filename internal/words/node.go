@@ -7,21 +7,25 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/views"
 	"github.com/fairlead/fairlead/why"
 )
 
 // Used shows how much of a resource is in use, of how much.
-func Used(n *fairlead.NodeView, resource string) string {
+func Used(n *views.NodeView, resource string) string {
 	all, ok := n.Capacity[resource]
 	if !ok || all == 0 {
 		return "-"
 	}
-	return Amount(resource, all-n.Free[resource]) + "/" + Amount(resource, all)
+	if n.Endless(resource) {
+		return amount(resource, n.InUse(resource))
+	}
+	return amount(resource, n.InUse(resource)) + "/" + amount(resource, all)
 }
 
 // GPUs shows the GPUs in use: 1/4, with types 1/4 a100, with several 3/6 (a100 2/4, h100 1/2).
-func GPUs(n *fairlead.NodeView) string {
+func GPUs(n *views.NodeView) string {
 	var kinds, parts []string
 	for _, r := range slices.Sorted(maps.Keys(n.Capacity)) {
 		if kind, typed := strings.CutPrefix(r, "gpu:"); typed && n.Capacity[r] > 0 {
@@ -38,7 +42,7 @@ func GPUs(n *fairlead.NodeView) string {
 }
 
 // Labels shows the labels of a node, without its name.
-func Labels(n *fairlead.NodeView) string {
+func Labels(n *views.NodeView) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(n.Labels)) {
 		if value := n.Labels[name]; name != "host" || value != n.Name {
@@ -48,9 +52,9 @@ func Labels(n *fairlead.NodeView) string {
 	return strings.Join(parts, " ")
 }
 
-// WhyNotMore says why a node does not run more tasks, what is kept on it, and at which other
-// server it is.
-func WhyNotMore(n *fairlead.NodeView, unit string, now time.Time) string {
+// WhyNotMore says why a node does not run more tasks, which planned starts keep room on it, and which other
+// server has it.
+func WhyNotMore(n *views.NodeView, unit string, now time.Time) string {
 	text := whyNotHere(n, unit, now)
 	if n.Server != "" {
 		text += "; at server " + n.Server
@@ -58,7 +62,7 @@ func WhyNotMore(n *fairlead.NodeView, unit string, now time.Time) string {
 	return text
 }
 
-func whyNotHere(n *fairlead.NodeView, unit string, now time.Time) string {
+func whyNotHere(n *views.NodeView, unit string, now time.Time) string {
 	notes := keptOn(n, unit, now)
 	if n.State == "up" && notes != "" && n.Why == "" && n.Free[unit] == n.Capacity[unit] {
 		return notes
@@ -71,7 +75,7 @@ func whyNotHere(n *fairlead.NodeView, unit string, now time.Time) string {
 }
 
 // keptOn says for what a node is kept, and for how long it is free until then.
-func keptOn(n *fairlead.NodeView, unit string, now time.Time) string {
+func keptOn(n *views.NodeView, unit string, now time.Time) string {
 	var parts []string
 	var next time.Time
 	closed := n.State != "up"
@@ -97,23 +101,27 @@ func keptOn(n *fairlead.NodeView, unit string, now time.Time) string {
 		parts = append(parts, fmt.Sprintf("reserved from %s for %d", why.Clock(n.Kept[0].From, now), n.Kept[0].Job))
 		upTo(n.Kept[0].From)
 	}
-	if !closed && !next.IsZero() && n.Free[unit] > 0 {
+	if !closed && next.Sub(now) >= time.Second && n.Free[unit] > 0 {
 		parts = append(parts, why.Until(next, now)+" window open")
 	}
 	return strings.Join(parts, "; ")
 }
 
 // whyNow says why a node does not run more tasks at this moment.
-func whyNow(n *fairlead.NodeView, unit string) string {
+func whyNow(n *views.NodeView, unit string) string {
 	switch {
 	case n.Why != "":
 		return n.Why
-	case n.State == "down" && n.Labels[fairlead.BridgeLabel] != "":
-		return "its bridge is not connected: start it with fairlead bridge " + n.Labels[fairlead.BridgeLabel] + "; if it is gone for good, the next start of the server forgets it"
+	case n.State != "down" && n.Fault != nil:
+		return fmt.Sprintf("it did not begin the last %s: %s", Tasks(int64(n.Fault.Tasks)), n.Fault.Last)
+	case n.State == "down" && n.Labels[engine.BridgeLabel] != "":
+		return "its bridge is not connected: start it with fairlead bridge " + n.Labels[engine.BridgeLabel] + "; if it is gone for good, the next start of the server forgets it"
 	case n.State == "down":
 		return "its agent is not connected"
 	case n.Free[unit] == 0:
 		return "all " + unit + " in use"
+	case n.Endless(unit):
+		return "it takes as much as there is: what waits goes elsewhere, or is held back"
 	case n.Free[unit] < n.Capacity[unit]:
 		return fmt.Sprintf("%d %s free: what waits asks for more, or is held back", n.Free[unit], unit)
 	}

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/engine"
 	"github.com/fairlead/fairlead/internal/units"
 )
 
@@ -20,7 +20,7 @@ func Paused(p *api.PauseResponse) string {
 
 // PauseRest is how much of a pause is left, as --for takes it, and of hours to the minute; "" if it
 // lasts until it is resumed.
-func PauseRest(p fairlead.Pause, now time.Time) string {
+func PauseRest(p engine.Pause, now time.Time) string {
 	if p.Until.IsZero() {
 		return ""
 	}
@@ -32,8 +32,8 @@ func PauseRest(p fairlead.Pause, now time.Time) string {
 }
 
 // PauseAgain is the command that makes a pause as it is.
-func PauseAgain(p fairlead.Pause, now time.Time) string {
-	text := "fairlead pause " + ShellQuoted(p.Pool)
+func PauseAgain(p engine.Pause, now time.Time) string {
+	text := "fairlead pause " + ShellPool(p.Pool)
 	if rest := PauseRest(p, now); rest != "" {
 		text += " --for " + rest
 	}

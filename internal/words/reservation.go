@@ -3,11 +3,11 @@ package words
 import (
 	"strings"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/engine"
 )
 
 // Reserved says what a reservation is for.
-func Reserved(r *fairlead.Reservation) string {
+func Reserved(r *engine.Reservation) string {
 	if r.Maintenance {
 		return "maintenance"
 	}
@@ -15,10 +15,10 @@ func Reserved(r *fairlead.Reservation) string {
 }
 
 // ForWhom says who may use a reservation.
-func ForWhom(r *fairlead.Reservation) string {
+func ForWhom(r *engine.Reservation) string {
 	var parts []string
 	if len(r.Pools) > 0 {
-		parts = append(parts, "pool "+strings.Join(r.Pools, ","))
+		parts = append(parts, "pool "+Pools(r.Pools))
 	}
 	if len(r.Users) > 0 {
 		parts = append(parts, "user "+strings.Join(r.Users, ","))

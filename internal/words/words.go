@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fairlead/fairlead/internal/units"
 	"github.com/fairlead/fairlead/why"
 )
 
@@ -19,8 +20,8 @@ func Span(d time.Duration) string { return why.Duration(d) }
 // Seconds makes a span of seconds.
 func Seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// Amount writes an amount of a resource: bytes as a size, all else as a number.
-func Amount(resource string, n int64) string {
+// amount writes an amount of a resource: bytes as a size, all else as a number.
+func amount(resource string, n int64) string {
 	if resource == "mem" {
 		return Size(n)
 	}
@@ -48,7 +49,7 @@ func Amounts(a map[string]int64, unit string) string {
 	var parts []string
 	for name, n := range a {
 		if name != unit {
-			parts = append(parts, name+"="+Amount(name, n))
+			parts = append(parts, name+"="+amount(name, n))
 		}
 	}
 	slices.Sort(parts)
@@ -62,13 +63,7 @@ func Percent(f float64) string { return fmt.Sprintf("%.1f%%", 100*f) }
 func OneDigit(f float64) string { return strings.TrimSuffix(fmt.Sprintf("%.1f", f), ".0") }
 
 // Clock writes an instant of today as a time, others with their date.
-func Clock(t, now time.Time) string {
-	t, now = t.Local(), now.Local()
-	if t.YearDay() == now.YearDay() && t.Year() == now.Year() {
-		return t.Format("15:04:05")
-	}
-	return t.Format("2006-01-02 15:04")
-}
+func Clock(t, now time.Time) string { return units.Clock(t, now) }
 
 // Dash stands for an empty cell.
 func Dash(text string) string { return cmp.Or(text, "-") }

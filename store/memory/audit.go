@@ -3,47 +3,56 @@ package memory
 import (
 	"context"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 )
 
-// Audit implements fairlead.Auditor.
-func (s *Store) Audit(ctx context.Context, entries []fairlead.AuditEntry, settings map[string]string) error {
+// Audit implements queue.Auditor.
+func (s *Store) Audit(ctx context.Context, entries []queue.AuditEntry, settings map[string]string) error {
 	now, err := s.lock(ctx)
 	if err != nil {
 		return err
 	}
 	defer s.mu.Unlock()
 	for _, e := range entries {
-		e.ID = int64(len(s.audit) + 1)
+		e.ID = int64(len(s.journal.audit) + 1)
 		if e.At.IsZero() {
 			e.At = now
 		}
-		s.audit = append(s.audit, e)
+		s.journal.audit = append(s.journal.audit, e)
 	}
 	for key, value := range settings {
-		s.set(key, value)
+		s.journal.set(key, value)
 	}
 	return nil
 }
 
-// Audited implements fairlead.Auditor.
-func (s *Store) Audited(ctx context.Context, q fairlead.AuditQuery) ([]fairlead.AuditEntry, error) {
+// Audited implements queue.Auditor.
+func (s *Store) Audited(ctx context.Context, q queue.AuditQuery) ([]queue.AuditEntry, error) {
 	if _, err := s.lock(ctx); err != nil {
 		return nil, err
 	}
 	defer s.mu.Unlock()
-	var out []fairlead.AuditEntry
-	for i := len(s.audit) - 1; i >= 0 && (q.Limit == 0 || len(out) < q.Limit); i-- {
-		if e := s.audit[i]; (q.Before == 0 || e.ID < q.Before) && !e.At.Before(q.Since) {
+	var out []queue.AuditEntry
+	for i := len(s.journal.audit) - 1; i >= 0 && (q.Limit == 0 || len(out) < q.Limit); i-- {
+		if e := s.journal.audit[i]; (q.Before == 0 || e.ID < q.Before) && !e.At.Before(q.Since) {
 			out = append(out, e)
 		}
 	}
 	return out, nil
 }
 
-// set keeps a value, or removes it if it is empty.
-func (s *Store) set(key, value string) {
-	if s.settings[key] = value; value == "" {
-		delete(s.settings, key)
+// Redact implements queue.Auditor.
+func (s *Store) Redact(ctx context.Context, hide func(string) string, settings map[string]string) error {
+	if _, err := s.lock(ctx); err != nil {
+		return err
 	}
+	defer s.mu.Unlock()
+	for i := range s.journal.audit {
+		e := &s.journal.audit[i]
+		e.Old, e.New, e.Note = hide(e.Old), hide(e.New), hide(e.Note)
+	}
+	for key, value := range settings {
+		s.journal.set(key, value)
+	}
+	return nil
 }

@@ -5,18 +5,18 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
-// Expire implements fairlead.Store.
-func (s *Store) Expire(ctx context.Context, holder string) ([]fairlead.Ref, error) {
+// Expire implements queue.Store.
+func (s *Store) Expire(ctx context.Context, holder string) ([]queue.Ref, error) {
 	now, err := s.lock(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer s.mu.Unlock()
-	var out []fairlead.Ref
+	var out []queue.Ref
 	var running []int64
 	for id, j := range s.jobs {
 		if j.Running > 0 {
@@ -28,16 +28,16 @@ func (s *Store) Expire(ctx context.Context, holder string) ([]fairlead.Ref, erro
 		j := s.jobs[id]
 		for _, i := range slices.Sorted(maps.Keys(j.tasks)) {
 			t := j.tasks[i]
-			if t.State != fairlead.Running || holder == "" && t.Until.After(now) || holder != "" && t.Holder != holder {
+			if t.State != queue.Running || holder == "" && t.Until.After(now) || holder != "" && t.Holder != holder {
 				continue
 			}
 			ref := life.Ref(t)
 			out = append(out, ref)
-			s.charge(j, t, now, false, now)
-			parting := life.Part(&j.Job, life.HowLost)
+			s.ledger.charge(j, t, now, false, now)
+			parting := life.Part(&j.Job, t, life.HowLost)
 			again := life.Lose(&j.Job, t, now)
 			s.feed.Add(life.LostChange(&j.Job, t, ref, now))
-			s.note(life.LostEvent(t, again, now))
+			s.journal.noteAll(parting.LostEvents(t, again, now))
 			s.back(j, t, again, parting, now)
 		}
 	}

@@ -4,12 +4,12 @@ import (
 	"context"
 	"maps"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/internal/past"
 )
 
-// AddHistory implements fairlead.HistoryKeeper.
-func (s *Store) AddHistory(ctx context.Context, pools []fairlead.PoolHistory) error {
+// AddHistory implements queue.HistoryKeeper.
+func (s *Store) AddHistory(ctx context.Context, pools []queue.PoolHistory) error {
 	keys, parts, err := past.Split(pools)
 	if err != nil {
 		return err
@@ -33,8 +33,8 @@ func (s *Store) AddHistory(ctx context.Context, pools []fairlead.PoolHistory) er
 	return nil
 }
 
-// PoolHistory implements fairlead.HistoryKeeper.
-func (s *Store) PoolHistory(ctx context.Context, q fairlead.HistoryQuery) ([]fairlead.PoolHistory, error) {
+// PoolHistory implements queue.HistoryKeeper.
+func (s *Store) PoolHistory(ctx context.Context, q queue.HistoryQuery) ([]queue.PoolHistory, error) {
 	if err := past.Known(q.Level); err != nil {
 		return nil, err
 	}

@@ -2,14 +2,13 @@ package memory
 
 import (
 	"context"
-	"time"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
-// Progress implements fairlead.Store.
-func (s *Store) Progress(ctx context.Context, all []fairlead.Progress) ([]error, error) {
+// Progress implements queue.Store.
+func (s *Store) Progress(ctx context.Context, all []queue.Progress) ([]error, error) {
 	now, err := s.lock(ctx)
 	if err != nil {
 		return nil, err
@@ -23,18 +22,4 @@ func (s *Store) Progress(ctx context.Context, all []fairlead.Progress) ([]error,
 		}
 	}
 	return out, nil
-}
-
-// charge books the service of an attempt that ends, and counts its task out.
-func (s *Store) charge(j *job, t *fairlead.Task, ended time.Time, learn bool, now time.Time) {
-	if life.Outgrown(s.clock, now) {
-		s.rebase(now, s.clock.HalfLife())
-	}
-	rate := life.Rate(t.Charge, j.Request, s.unit)
-	from, to, learn := life.Served(t, ended, learn)
-	if s.dayCount > 0 {
-		oldest := life.Day(now) - int64(s.dayCount) + 1
-		life.ByDay(rate, from, to, oldest, func(day int64, amount float64) { s.day(j.Pool, day, amount) })
-	}
-	life.Charge(s.account(j.Pool), s.clock, rate, from, to, learn)
 }

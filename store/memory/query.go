@@ -5,19 +5,20 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"time"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/share"
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
-// Jobs implements fairlead.Store.
-func (s *Store) Jobs(ctx context.Context, q fairlead.Query) ([]*fairlead.Job, error) {
+// Jobs implements queue.Store.
+func (s *Store) Jobs(ctx context.Context, q queue.Query) ([]*queue.Job, error) {
 	if _, err := s.lock(ctx); err != nil {
 		return nil, err
 	}
 	defer s.mu.Unlock()
-	ids := q.IDs
+	ids := slices.Clone(q.IDs)
 	if len(ids) == 0 {
 		ids = slices.Collect(maps.Keys(s.jobs))
 	}
@@ -25,7 +26,7 @@ func (s *Store) Jobs(ctx context.Context, q fairlead.Query) ([]*fairlead.Job, er
 	if q.Newest {
 		slices.Reverse(ids)
 	}
-	var out []*fairlead.Job
+	var out []*queue.Job
 	for _, id := range slices.Compact(ids) {
 		if j := s.jobs[id]; j != nil && matches(&j.Job, q) {
 			c := j.Job
@@ -38,7 +39,7 @@ func (s *Store) Jobs(ctx context.Context, q fairlead.Query) ([]*fairlead.Job, er
 	return out, nil
 }
 
-func matches(j *fairlead.Job, q fairlead.Query) bool {
+func matches(j *queue.Job, q queue.Query) bool {
 	return (q.User == "" || q.User == j.User) &&
 		(q.Kind == "" || q.Kind == j.Kind) &&
 		(q.Pool == "" || share.Inside(j.Pool, q.Pool)) &&
@@ -48,61 +49,69 @@ func matches(j *fairlead.Job, q fairlead.Query) bool {
 		j.ID > q.After && (q.Before == 0 || j.ID < q.Before)
 }
 
-// Tasks implements fairlead.Store.
-func (s *Store) Tasks(ctx context.Context, id int64) ([]fairlead.Task, error) {
+// Tasks implements queue.Store.
+func (s *Store) Tasks(ctx context.Context, id int64) ([]queue.Task, error) {
 	if _, err := s.lock(ctx); err != nil {
 		return nil, err
 	}
 	defer s.mu.Unlock()
 	j := s.jobs[id]
 	if j == nil {
-		return nil, fairlead.ErrNotFound
+		return nil, queue.ErrNotFound
 	}
-	var out []fairlead.Task
+	var out []queue.Task
 	for _, t := range j.tasks {
 		out = append(out, *t)
 	}
-	slices.SortFunc(out, func(a, b fairlead.Task) int { return cmp.Compare(a.Index, b.Index) })
+	slices.SortFunc(out, func(a, b queue.Task) int { return cmp.Compare(a.Index, b.Index) })
 	return out, nil
 }
 
-// Snapshot implements fairlead.Store.
-func (s *Store) Snapshot(ctx context.Context, f func(fairlead.Change) error) (int64, error) {
+// Snapshot implements queue.Store.
+func (s *Store) Snapshot(ctx context.Context, f func(queue.Change) error) (int64, error) {
 	now, err := s.lock(ctx)
 	if err != nil {
 		return 0, err
 	}
 	defer s.mu.Unlock()
+	if err := s.snapshot(f, now); err != nil {
+		return 0, err
+	}
+	return s.feed.Cursor(), nil
+}
+
+// snapshot tells of all jobs. The caller holds the lock.
+func (s *Store) snapshot(f func(queue.Change) error, now time.Time) error {
 	for _, id := range slices.Sorted(maps.Keys(s.jobs)) {
 		j := s.jobs[id]
 		if j.State.Ended() {
 			continue
 		}
 		if j.Running > 0 {
-			var tasks []fairlead.Task
+			var tasks []queue.Task
 			for _, i := range slices.Sorted(maps.Keys(j.tasks)) {
-				if t := j.tasks[i]; t.State == fairlead.Running {
+				if t := j.tasks[i]; t.State == queue.Running {
 					tasks = append(tasks, *t)
 				}
 			}
 			for _, c := range life.RunsChanges(&j.Job, tasks, now) {
 				if err := f(c); err != nil {
-					return 0, err
+					return err
 				}
 			}
 		}
 		if !life.Eligible(&j.Job) {
 			continue
 		}
-		if err := f(fairlead.Change{What: fairlead.Waited, Job: life.Header(&j.Job), Waits: j.waits(), State: j.State, At: now}); err != nil {
-			return 0, err
+		if err := f(queue.Change{What: queue.Waited, Job: life.Header(&j.Job), Waits: j.waits(), State: j.State, At: now}); err != nil {
+			return err
 		}
 	}
-	return s.feed.Cursor(), nil
+	return nil
 }
 
-// Changes implements fairlead.Store.
-func (s *Store) Changes(ctx context.Context, cursor int64, most int) ([]fairlead.Change, int64, error) {
+// Changes implements queue.Store.
+func (s *Store) Changes(ctx context.Context, cursor int64, most int) ([]queue.Change, int64, error) {
 	if _, err := s.lock(ctx); err != nil {
 		return nil, 0, err
 	}
@@ -110,5 +119,5 @@ func (s *Store) Changes(ctx context.Context, cursor int64, most int) ([]fairlead
 	return s.feed.After(cursor, most)
 }
 
-// Notify implements fairlead.Notifier.
+// Notify implements queue.Notifier.
 func (s *Store) Notify(c chan<- struct{}) (stop func()) { return s.feed.Notify(c) }

@@ -4,12 +4,12 @@ import (
 	"context"
 	"slices"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
-// StopRuns implements fairlead.Store.
-func (s *Store) StopRuns(ctx context.Context, stops []fairlead.Stopped) ([]error, error) {
+// StopRuns implements queue.Store.
+func (s *Store) StopRuns(ctx context.Context, stops []queue.Stopped) ([]error, error) {
 	now, err := s.lock(ctx)
 	if err != nil {
 		return nil, err
@@ -24,19 +24,19 @@ func (s *Store) StopRuns(ctx context.Context, stops []fairlead.Stopped) ([]error
 		}
 		t.Stopped = true
 		s.stops = append(s.stops, *stop)
-		s.note(life.StopEvent(stop))
+		s.journal.note(life.StopEvent(stop))
 		s.feed.Add(life.StopChange(&j.Job, t, stop, now))
 	}
 	return out, nil
 }
 
-// Stops implements fairlead.Store.
-func (s *Store) Stops(ctx context.Context, q fairlead.StopQuery) ([]fairlead.Stopped, error) {
+// Stops implements queue.Store.
+func (s *Store) Stops(ctx context.Context, q queue.StopQuery) ([]queue.Stopped, error) {
 	if _, err := s.lock(ctx); err != nil {
 		return nil, err
 	}
 	defer s.mu.Unlock()
-	var out []fairlead.Stopped
+	var out []queue.Stopped
 	for _, x := range slices.Backward(s.stops) {
 		if q.Limit > 0 && len(out) == q.Limit {
 			break

@@ -9,7 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
@@ -26,13 +26,13 @@ const claimText = `WITH instant AS MATERIALIZED (SELECT ` + claimNow + ` AS at),
 	` + leased + `
 	SELECT * FROM u`
 
-// claimElseText does so too, and in the same breath takes others in the place of those that
-// were lost: of the list of each of them as many as it takes, the first that can be had. So
+// claimAlternateText does so too, and at once takes alternates in the place of jobs that were
+// lost: from the list of each lost job the first alternates that are free. So
 // many servers that want the same jobs do not fight over them, and lock no more than they
 // take. $6 are the jobs of the wants that have a list, $7 whether it is the first want
 // for its job, $8 the number; $9 and $10 are where each list begins and ends in $12, $11 its charge.
 // Wanted jobs with several tasks are told with attempt 0: nothing is taken in their place.
-const claimElseText = `WITH instant AS MATERIALIZED (SELECT ` + claimNow + ` AS at),
+const claimAlternateText = `WITH instant AS MATERIALIZED (SELECT ` + claimNow + ` AS at),
 	c AS (
 		SELECT j.id FROM unnest($1::bigint[]) AS w (id), LATERAL (
 			SELECT id FROM @.job WHERE job.id = w.id AND ` + mayStart + ` FOR UPDATE SKIP LOCKED) AS j),
@@ -55,20 +55,20 @@ const claimElseText = `WITH instant AS MATERIALIZED (SELECT ` + claimNow + ` AS 
 // claimNow is the instant of a claim: that of the transaction, if no other one is given.
 const claimNow = `coalesce($3::bigint, ` + clockText + `)`
 
-// The parts of the two: which jobs may start, what becomes of them, what is read of them,
+// The parts of the two: which jobs may start, their new states, the columns that are read,
 // and their leases.
 const (
 	mayStart = `state = 2 AND tasks = 1 AND coalesce(not_before, 0) <= (SELECT at FROM instant) AND coalesce(t_begin, 0) <= (SELECT at FROM instant)`
 	begins   = `state = 3, waiting = 0, running = 1, next = 1, returned = NULL, attempt = coalesce(attempt, 0) + 1, holder = $4,
 			t_state = 3, t_begin = NULL, t_started = (SELECT at FROM instant), t_ended = NULL, outcome = NULL, until = (SELECT at FROM instant) + $5, started = coalesce(nullif(started, 0), (SELECT at FROM instant))`
-	// charged is what a wanted job is charged: what all of them are, or else what is said of it.
+	// charged is the charge of a claimed job: the common charge, or else its own.
 	charged = `CASE WHEN $2::jsonb IS NOT NULL THEN coalesce($2::jsonb ->> '', $2::jsonb ->> id::text)::float8 END`
 	claimed = `j.id, j.pool, j.username, j.kind, j.priority, j.spec, j.payload, j.submitted, j.started, j.attempt`
 	leased  = `l AS (INSERT INTO @.lease (until, holder, jobs) SELECT (SELECT at FROM instant) + $5, $4, array_agg(id) FROM u HAVING count(*) > 0)`
 )
 
 // claim leases the jobs that have one task, or others in their place.
-func (t *tx) claim(holder string, wants []fairlead.Want, out []fairlead.Grant, ttl time.Duration) error {
+func (l *leasing) claim(wants []queue.Want, out []queue.Grant) error {
 	charges := map[int64]float64{}
 	others := false
 	for _, w := range wants {
@@ -84,7 +84,7 @@ func (t *tx) claim(holder string, wants []fairlead.Want, out []fairlead.Grant, t
 		return nil
 	}
 	ids := sorted(charges)
-	var e elses
+	var e alternates
 	if others {
 		e.add(wants, charges)
 	}
@@ -92,14 +92,15 @@ func (t *tx) claim(holder string, wants []fairlead.Want, out []fairlead.Grant, t
 	if err != nil {
 		return err
 	}
-	k := taking{t: t, holder: holder, ttl: ttl, won: make(map[int64]*fairlead.Lease, len(ids)), pools: map[int32][]*fairlead.Job{}}
-	args := []any{ids, some, t.at(), holder, int64(ttl)}
+	k := taking{t: l.t, holder: l.holder, ttl: l.ttl, won: make(map[int64]*queue.Lease, len(ids)),
+		pools: map[int32][]*queue.Job{}}
+	args := []any{ids, some, l.t.at(), l.holder, int64(l.ttl)}
 	if others {
-		t.ask(claimElseText, k.scan, append(args, e.jobs, e.first, e.list, e.from, e.to, e.charge, e.ids)...)
+		l.t.trip.ask(claimAlternateText, k.scan, append(args, e.jobs, e.first, e.list, e.from, e.to, e.charge, e.ids)...)
 	} else {
-		t.ask(claimText, k.scan, args...)
+		l.t.trip.ask(claimText, k.scan, args...)
 	}
-	if err := t.do(); err != nil {
+	if err := l.t.trip.do(); err != nil {
 		return err
 	}
 	for i, w := range wants {
@@ -134,8 +135,8 @@ func chargesText(charges map[int64]float64) (*string, error) {
 	return &out, err
 }
 
-// elses are the lists of other jobs that wants name, as claimElseText takes them.
-type elses struct {
+// alternates are the lists of other jobs that wants name, as claimAlternateText takes them.
+type alternates struct {
 	jobs     []int64 // for each want with a list
 	first    []bool
 	list     []int32
@@ -146,7 +147,7 @@ type elses struct {
 }
 
 // add takes the lists of the wants. What is wanted itself is left out.
-func (e *elses) add(wants []fairlead.Want, wanted map[int64]float64) {
+func (e *alternates) add(wants []queue.Want, wanted map[int64]float64) {
 	e.numbers = map[int64]int32{}
 	seen := make(map[int64]bool, len(wanted))
 	for _, w := range wants {
@@ -175,7 +176,7 @@ func (e *elses) add(wants []fairlead.Want, wanted map[int64]float64) {
 }
 
 // next is the next lease of the want's list; nil if no more were won.
-func (e *elses) next(w fairlead.Want, won map[int64]*fairlead.Lease) *fairlead.Lease {
+func (e *alternates) next(w queue.Want, won map[int64]*queue.Lease) *queue.Lease {
 	k := e.numbers[w.Else[0]] - 1
 	for e.from[k] <= e.to[k] {
 		id := e.ids[e.from[k]-1]
@@ -193,18 +194,19 @@ type taking struct {
 	t       *tx
 	holder  string
 	ttl     time.Duration
-	won     map[int64]*fairlead.Lease
-	pools   map[int32][]*fairlead.Job
+	won     map[int64]*queue.Lease
+	pools   map[int32][]*queue.Job
 	several map[int64]bool // wanted jobs that have several tasks
 }
 
 func (k *taking) scan(r pgx.Rows) error {
-	j := &fairlead.Job{Tasks: 1, Running: 1, State: fairlead.Running}
+	j := &queue.Job{Tasks: 1, Running: 1, State: queue.Running}
 	var pool int32
 	var spec []byte
 	var submitted, started int64
-	l := &fairlead.Lease{Job: j, Holder: k.holder, Started: k.t.now, Until: k.t.now.Add(k.ttl)}
-	if err := r.Scan(&j.ID, &pool, &j.User, &j.Kind, &j.Priority, &spec, &j.Payload, &submitted, &started, &l.Attempt); err != nil {
+	l := &queue.Lease{Job: j, Holder: k.holder, Started: k.t.trip.now, Until: k.t.trip.now.Add(k.ttl)}
+	if err := r.Scan(&j.ID, &pool, &j.User, &j.Kind, &j.Priority, &spec, &j.Payload, &submitted, &started,
+		&l.Attempt); err != nil {
 		return err
 	}
 	if l.Attempt == 0 {
@@ -224,17 +226,17 @@ func (k *taking) scan(r pgx.Rows) error {
 	return nil
 }
 
-// count counts what was taken as running, and names its pools.
+// count counts the taken jobs as running, and names their pools.
 func (k *taking) count() error {
 	for pool, jobs := range k.pools {
-		path, err := k.t.path(pool)
+		path, err := k.t.pools.path(pool)
 		if err != nil {
 			return err
 		}
 		for _, j := range jobs {
 			j.Pool = path
 		}
-		k.t.count(pool, -len(jobs), len(jobs))
+		k.t.ledger.count(pool, -len(jobs), len(jobs))
 	}
 	return nil
 }

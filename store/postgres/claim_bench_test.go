@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/pgtest"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/sched"
 	"github.com/fairlead/fairlead/store/postgres"
 )
@@ -29,11 +29,11 @@ func benchClaim(b *testing.B, n int, how string) {
 	defer s.Close()
 	submit(b, s, 20_000, pools) // others wait, too
 	gone := submit(b, s, n, pools)
-	lease(b, s, n, func(i int) fairlead.Want { return fairlead.Want{Job: gone[i]} })
-	licence := []sched.Held{{Of: "license matlab", Amount: 1, Most: 1_000_000}}
+	lease(b, s, n, func(i int) queue.Want { return queue.Want{Job: gone[i]} })
+	license := []sched.Held{{Of: "license matlab", Amount: 1, Max: 1_000_000}}
 	if how == "holds" {
 		held := submit(b, s, 5000, pools)
-		lease(b, s, len(held), func(i int) fairlead.Want { return fairlead.Want{Job: held[i], Holds: licence} })
+		lease(b, s, len(held), func(i int) queue.Want { return queue.Want{Job: held[i], Holds: license} })
 	}
 	for b.Loop() {
 		b.StopTimer()
@@ -45,7 +45,7 @@ func benchClaim(b *testing.B, n int, how string) {
 			}
 		}
 		b.StartTimer()
-		lease(b, s, n, func(i int) (w fairlead.Want) {
+		lease(b, s, n, func(i int) (w queue.Want) {
 			if w.Job = ids[i]; how == "others" {
 				w.Job = gone[i]
 			}
@@ -55,7 +55,7 @@ func benchClaim(b *testing.B, n int, how string) {
 			case "rates":
 				w.Rates = []sched.RateLimit{{Name: fmt.Sprint("rate", i%pools), Limit: sched.Rate{Count: 1e9, Per: time.Second}}}
 			case "holds":
-				w.Holds = licence
+				w.Holds = license
 			}
 			return w
 		})
@@ -64,8 +64,8 @@ func benchClaim(b *testing.B, n int, how string) {
 }
 
 // lease leases n jobs in one call, all of which can be had.
-func lease(b *testing.B, s fairlead.Store, n int, want func(i int) fairlead.Want) {
-	wants := make([]fairlead.Want, n)
+func lease(b *testing.B, s queue.Store, n int, want func(i int) queue.Want) {
+	wants := make([]queue.Want, n)
 	for i := range wants {
 		wants[i] = want(i)
 	}

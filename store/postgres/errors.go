@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,12 +11,12 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 )
 
-// passing reports whether the same transaction may well succeed when it is tried again:
+// transient reports whether the same transaction may well succeed when it is tried again:
 // others were in its way, or the database was away. The caller knows that it did not commit.
-func passing(err error) bool {
+func transient(err error) bool {
 	if half, last := (partial{}), (final{}); errors.As(err, &half) || errors.As(err, &last) {
 		return false
 	}
@@ -66,7 +67,43 @@ func (u unknown) Error() string {
 	return "the connection was lost during the commit, which may have taken effect: " + u.error.Error()
 }
 
-// explain translates errors of the database into those that the interface promises.
+// uncertain reports whether a transaction may have taken effect though this came of its last
+// statements, the commit among them; reached says whether those before the commit were
+// answered. An error of a statement undoes the transaction. One that ends the session may come
+// just after the commit. Before the answers of other statements it comes only if
+// they were not carried out, for a session answers in order; but a pooler says in
+// its own words, at any place, that it has lost the session.
+func uncertain(err error, reached bool) bool {
+	var p *pgconn.PgError
+	switch {
+	case err == nil:
+		return false
+	case !errors.As(err, &p):
+		return reached || !pgconn.SafeToRetry(err)
+	case cmp.Or(p.SeverityUnlocalized, p.Severity) == "ERROR":
+		return false
+	}
+	return reached || strings.HasPrefix(p.Code, "08")
+}
+
+// unavailable says of an error that it comes from a database that does not answer, or not before
+// the store's own patience is over: that of the caller, who waits by his context, is not.
+func unavailable(caller context.Context, err error) error {
+	if err == nil || errors.Is(err, queue.ErrUnavailable) {
+		return err
+	}
+	cause := err
+	if half := (partial{}); errors.As(err, &half) {
+		cause = half.error
+	}
+	late := errors.Is(err, context.DeadlineExceeded) && caller.Err() == nil
+	if lost := (unknown{}); late || errors.As(err, &lost) || transient(cause) {
+		return fmt.Errorf("%w: %w", queue.ErrUnavailable, err)
+	}
+	return err
+}
+
+// explain translates errors of the database into the errors that the interface promises.
 func explain(err error) error {
 	var p *pgconn.PgError
 	if !errors.As(err, &p) {
@@ -74,7 +111,7 @@ func explain(err error) error {
 	}
 	switch p.Code {
 	case "53100", "53200":
-		return fmt.Errorf("%w: %w", fairlead.ErrFull, err)
+		return fmt.Errorf("%w: %w", queue.ErrFull, err)
 	case "42501", "3F000":
 		return fmt.Errorf("%w; the user needs CREATE on the database, or a schema of its own", err)
 	}

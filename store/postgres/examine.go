@@ -7,12 +7,12 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 )
 
-// Examine implements fairlead.Examiner. Rows are counted as the database's own statistics do,
+// Examine implements queue.Examiner. Rows are counted as the database's own statistics do,
 // which is an estimate. Of the sessions of other users it may not be told how long they last.
-func (s *Store) Examine(ctx context.Context) (h fairlead.StoreHealth, err error) {
+func (s *Store) Examine(ctx context.Context) (h queue.StoreHealth, err error) {
 	files, err := fs.Glob(migrations, "migrations/*.sql")
 	if err != nil {
 		return h, err
@@ -20,7 +20,7 @@ func (s *Store) Examine(ctx context.Context) (h fairlead.StoreHealth, err error)
 	h.Known, h.Reserve = len(files), true
 	var live, dead int64
 	var oldest float64
-	err = s.query(ctx, `SELECT f.version, t.bytes, t.live, t.dead, t.feed, a.sessions, a.oldest, current_setting('max_connections')::int
+	err = s.db.query(ctx, `SELECT f.version, t.bytes, t.live, t.dead, t.feed, a.sessions, a.oldest, current_setting('max_connections')::int
 		FROM @.format f, (
 			SELECT coalesce(sum(pg_total_relation_size(relid)), 0)::bigint bytes, coalesce(sum(n_live_tup), 0)::bigint live,
 				coalesce(sum(n_dead_tup), 0)::bigint dead, coalesce(sum(n_live_tup) FILTER (WHERE relname = 'feed'), 0)::bigint feed
@@ -29,8 +29,8 @@ func (s *Store) Examine(ctx context.Context) (h fairlead.StoreHealth, err error)
 			SELECT count(*)::int sessions, coalesce(extract(epoch FROM max(clock_timestamp() - xact_start) FILTER (WHERE pid <> pg_backend_pid())), 0)::float8 oldest
 			FROM pg_stat_activity WHERE backend_type = 'client backend'
 		) a`, func(r pgx.Rows) error {
-		return r.Scan(&h.Format, &h.Bytes, &live, &dead, &h.Feed, &h.Sessions, &oldest, &h.MostSessions)
-	}, s.options.Schema)
+		return r.Scan(&h.Format, &h.Bytes, &live, &dead, &h.Feed, &h.Sessions, &oldest, &h.MaxSessions)
+	}, s.db.options.Schema)
 	if all := live + dead; all > 0 {
 		h.Unused = float64(dead) / float64(all)
 	}

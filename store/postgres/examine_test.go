@@ -7,8 +7,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/pgtest"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/postgres"
 )
 
@@ -17,7 +17,8 @@ func TestExamine(t *testing.T) {
 	url, schema := pgtest.URL(t)
 	s := at(t, url, postgres.Options{Schema: schema})
 	defer s.Close()
-	if _, err := s.Submit(t.Context(), []*fairlead.Job{{Kind: "k", User: "ann", Pool: "ann", Tasks: 1, Submitted: time.Now()}}); err != nil {
+	if _, err := s.Submit(t.Context(), []*queue.Job{{Kind: "k", User: "ann", Pool: "ann", Tasks: 1,
+		Submitted: time.Now()}}); err != nil {
 		t.Fatal(err)
 	}
 	c, err := pgx.Connect(t.Context(), url)
@@ -29,7 +30,8 @@ func TestExamine(t *testing.T) {
 		t.Fatal(err)
 	}
 	h, err := s.Examine(t.Context())
-	if err != nil || h.Format == 0 || h.Format != h.Known || h.Bytes == 0 || !h.Reserve || h.Sessions < 2 || h.MostSessions < h.Sessions || h.Oldest <= 0 {
+	if err != nil || h.Format == 0 || h.Format != h.Known || h.Bytes == 0 || !h.Reserve || h.Sessions < 2 ||
+		h.MaxSessions < h.Sessions || h.Oldest <= 0 {
 		t.Errorf("%+v, %v", h, err)
 	}
 }

@@ -54,7 +54,8 @@ func Example_transaction() {
 			if _, err := tx.Exec(ctx, `INSERT INTO orders VALUES ($1, $2)`, number, customer); err != nil {
 				return err
 			}
-			if _, err := app.SubmitTx(ctx, postgres.Tx(tx), fairlead.Job{User: customer, Args: Confirmation{number}}); err != nil {
+			if _, err := app.SubmitTx(ctx, postgres.Tx(tx),
+				fairlead.Job{User: customer, Args: Confirmation{number}}); err != nil {
 				return err
 			}
 			return pay()

@@ -2,23 +2,24 @@ package postgres
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
-// Expire implements fairlead.Store.
-func (s *Store) Expire(ctx context.Context, holder string) ([]fairlead.Ref, error) {
-	var out []fairlead.Ref
-	err := s.write(ctx, func(t *tx) error {
+// Expire implements queue.Store.
+func (s *Store) Expire(ctx context.Context, holder string) ([]queue.Ref, error) {
+	var out []queue.Ref
+	err := s.writer.do(ctx, func(t *tx) error {
 		out = nil
-		if holder == "" && s.wasAway() {
+		if holder == "" && s.db.wasAway() {
 			return nil
 		}
-		due, err := t.due(holder)
+		due, err := (&expiry{t, holder}).due()
 		if err != nil {
 			return err
 		}
@@ -41,15 +42,15 @@ func (s *Store) Expire(ctx context.Context, holder string) ([]fairlead.Ref, erro
 	return out, nil
 }
 
-func (t *tx) lose(r *row, k *fairlead.Task, ref fairlead.Ref) error {
-	if err := t.chargeTask(r, k, t.now, false); err != nil {
+func (t *tx) lose(r *row, k *queue.Task, ref queue.Ref) error {
+	if err := t.chargeTask(r, k, t.trip.now, false); err != nil {
 		return err
 	}
-	parting := life.Part(&r.Job, life.HowLost)
-	again := life.Lose(&r.Job, k, t.now)
-	t.tell(life.LostChange(&r.Job, k, ref, t.now))
-	t.note(life.LostEvent(k, again, t.now))
-	return t.back(r, k, again, parting)
+	parting := life.Part(&r.Job, k, life.HowLost)
+	again := life.Lose(&r.Job, k, t.trip.now)
+	t.report(life.LostChange(&r.Job, k, ref, t.trip.now))
+	t.noteAll(parting.LostEvents(k, again, t.trip.now))
+	return t.returnTask(r, k, again, parting)
 }
 
 // dueText reads which leases of some jobs are those of a holder, or have run out.
@@ -57,36 +58,31 @@ const dueText = `SELECT id, 0, attempt FROM @.job WHERE id = ANY($3) AND state I
 	UNION ALL SELECT job, idx, attempt FROM @.task WHERE job = ANY($3) AND t_state = 3 AND CASE $1 WHEN '' THEN until <= $2 ELSE holder = $1 END
 	ORDER BY 1, 2`
 
-// lookText reads that of the jobs that are to be looked at, which it takes out of lease: those of
-// a holder, or those of which a lease may have run out. Whoever else takes them meanwhile is
-// waited for. What is due is found by the index by until: the rest is not gone through, and there are
+// takeText takes jobs out of lease, those of a holder or those whose lease may have run out, and
+// reads which of their leases are due. It waits for others who take them. What is due is found by the index by until: the rest is not gone through, and there are
 // as many rows as calls within the length of a lease.
 var (
-	lookText = `WITH l AS (DELETE FROM @.lease WHERE id = ANY(ARRAY(SELECT id FROM @.lease WHERE $which ORDER BY until, id FOR UPDATE)) RETURNING jobs),
+	takeText = `WITH l AS (DELETE FROM @.lease WHERE id = ANY(ARRAY(SELECT id FROM @.lease WHERE $which ORDER BY until, id FOR UPDATE)) RETURNING jobs),
 		i AS (SELECT unnest(jobs) AS id FROM l) ` + strings.ReplaceAll(dueText, "$3", "ARRAY(SELECT id FROM i)")
-	lookDue = strings.Replace(lookText, "$which", "until <= $2", 1)
-	lookOf  = strings.Replace(lookText, "$which", "holder = $1", 1)
+	takeDueText  = strings.Replace(takeText, "$which", "until <= $2", 1)
+	takeHeldText = strings.Replace(takeText, "$which", "holder = $1", 1)
 )
+
+// expiry looks for the leases of a holder, or for leases that have run out.
+type expiry struct {
+	t      *tx
+	holder string // "": whose have run out
+}
 
 // due are the attempts of a holder, or all whose lease ran out, in order. Only once their jobs
 // and tasks are locked it is certain that nobody has renewed them. Who did, or leases one
 // of them again, has added a row of lease that was not there to be taken.
-func (t *tx) due(holder string) (due []fairlead.Ref, err error) {
-	read := func(text string, more ...any) error {
-		due = nil
-		t.ask(text, func(r pgx.Rows) error {
-			var ref fairlead.Ref
-			err := r.Scan(&ref.JobID, &ref.Task, &ref.Attempt)
-			due = append(due, ref)
-			return err
-		}, append([]any{holder, life.Nanos(t.now)}, more...)...)
-		return t.do()
+func (e *expiry) due() (due []queue.Ref, err error) {
+	take := e.takeDue
+	if e.holder != "" {
+		take = e.takeHeld
 	}
-	look := lookDue
-	if holder != "" {
-		look = lookOf
-	}
-	if err := read(look); err != nil || len(due) == 0 {
+	if due, err = take(); err != nil || len(due) == 0 {
 		return nil, err
 	}
 	var jobs []int64
@@ -95,8 +91,41 @@ func (t *tx) due(holder string) (due []fairlead.Ref, err error) {
 			jobs = append(jobs, ref.JobID)
 		}
 	}
-	t.askHolders(due)
-	t.queue(`SELECT FROM @.task WHERE job = ANY($1) AND t_state = 3 ORDER BY job, idx FOR UPDATE`, jobs)
-	err = read(dueText, jobs)
-	return due, err
+	e.t.askHolders(due)
+	e.t.trip.queue(`SELECT FROM @.task WHERE job = ANY($1) AND t_state = 3 ORDER BY job, idx FOR UPDATE`, jobs)
+	due = nil
+	e.ask(&due, dueText, jobs)
+	return due, e.t.trip.do()
+}
+
+// ask asks for attempts that are due at the instant of the transaction.
+func (e *expiry) ask(due *[]queue.Ref, text string, more ...any) {
+	e.t.trip.ask(text, func(r pgx.Rows) error {
+		var ref queue.Ref
+		err := r.Scan(&ref.JobID, &ref.Task, &ref.Attempt)
+		*due = append(*due, ref)
+		return err
+	}, append([]any{e.holder, life.Nanos(e.t.trip.now)}, more...)...)
+}
+
+// takeDue takes the jobs whose lease may have run out.
+func (e *expiry) takeDue() (due []queue.Ref, err error) {
+	e.ask(&due, takeDueText)
+	return due, e.t.trip.do()
+}
+
+// takeHeld takes the jobs of a holder, until there is no row of lease left for it. One may appear
+// meanwhile: of a renewal that ended too late for its row to be seen, but early enough for
+// another expiry to see it, and to take the row before it, which had run out.
+func (e *expiry) takeHeld() (due []queue.Ref, err error) {
+	for more := true; more; {
+		e.ask(&due, takeHeldText)
+		e.t.trip.ask(`SELECT EXISTS (SELECT FROM @.lease WHERE holder = $1)`, func(r pgx.Rows) error { return r.Scan(&more) },
+			e.holder)
+		if err := e.t.trip.do(); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(due, byTask)
+	return slices.Compact(due), nil
 }

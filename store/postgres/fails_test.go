@@ -11,8 +11,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/pgtest"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/postgres"
 )
 
@@ -22,19 +22,21 @@ import (
 func TestDatabaseFails(t *testing.T) {
 	url, schema := pgtest.Durable(t)
 	var log lines
-	s := at(t, url, postgres.Options{Schema: schema, Grace: time.Hour, Timeout: 5 * time.Minute, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	s := at(t, url, postgres.Options{Schema: schema, Grace: time.Hour, Timeout: 5 * time.Minute,
+		Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	defer s.Close()
 	c := make(chan struct{}, 1)
 	defer s.Notify(c)()
 	before := submit(t, s, 10, 2)
-	grants, err := s.Lease(t.Context(), "h", []fairlead.Want{{Job: before[0]}, {Job: before[2]}}, time.Nanosecond)
+	grants, err := s.Lease(t.Context(), "h", []queue.Want{{Job: before[0]}, {Job: before[2]}}, time.Nanosecond)
 	if err != nil || grants[0].Lease == nil || grants[1].Lease == nil {
 		t.Fatal(grants, err)
 	}
 	finished := make(chan error, 1)
 	pgtest.Restart(t, func() {
 		go func() {
-			v, err := s.Finish(context.Background(), []fairlead.Result{{Ref: grants[0].Lease.Ref, Outcome: fairlead.Outcome{State: fairlead.Succeeded}}})
+			v, err := s.Finish(context.Background(),
+				[]queue.Result{{Ref: grants[0].Lease.Ref, Outcome: queue.Outcome{State: queue.Succeeded}}})
 			if err == nil {
 				err = v[0].Err
 			}
@@ -47,13 +49,13 @@ func TestDatabaseFails(t *testing.T) {
 	if lost, err := s.Expire(t.Context(), ""); err != nil || len(lost) > 0 {
 		t.Errorf("lost %v, whose leases nobody could renew (%v)", lost, err)
 	}
-	jobs, err := s.Jobs(t.Context(), fairlead.Query{})
-	if err != nil || len(jobs) != len(before) || jobs[0].State != fairlead.Succeeded || jobs[1].State != fairlead.Waiting {
+	jobs, err := s.Jobs(t.Context(), queue.Query{})
+	if err != nil || len(jobs) != len(before) || jobs[0].State != queue.Succeeded || jobs[1].State != queue.Waiting {
 		t.Errorf("afterwards %d jobs, %v", len(jobs), err)
 	}
 	id := submit(t, s, 1, 1)[0]
 	f := follow(s)
-	for deadline := time.After(20 * time.Second); f.seen[fairlead.Waited][id] == 0; f.read(t) {
+	for deadline := time.After(20 * time.Second); f.seen[queue.Waited][id] == 0; f.read(t) {
 		select {
 		case <-c:
 		case <-deadline:
@@ -106,8 +108,8 @@ func TestFeedAfterCrash(t *testing.T) {
 			submit(t, s, 1, 1)
 			total++
 		}
-		if f.read(t); len(f.seen[fairlead.Waited]) != total {
-			t.Fatalf("read of %d jobs, want %d", len(f.seen[fairlead.Waited]), total)
+		if f.read(t); len(f.seen[queue.Waited]) != total {
+			t.Fatalf("read of %d jobs, want %d", len(f.seen[queue.Waited]), total)
 		}
 	}
 	t.Logf("numbers were given again after %d of 2 crashes", again)

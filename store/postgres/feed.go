@@ -7,49 +7,47 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
 // feed is this process's copy of the latest changes, which numbers them as they come.
 //
 // Transactions commit in another order than they begin, or take numbers from a sequence:
-// whoever remembers the highest number that he has seen misses those that commit late, and
+// a reader that remembers the highest number that it has seen misses transactions that commit late, and
 // whoever waits for the oldest transaction waits for anybody who takes his time. The feed
 // remembers a snapshot instead. New is what that did not see and the next one does: no
 // change is missed, and none waits for another. Of changes to one job the number tells the
 // order: it is taken while the job is locked.
 //
 // A database that crashed gives the numbers of transactions again that had written nothing
-// lasting, such as those that were undone: a snapshot from before takes them for seen. What is
-// counted by a sequence is never given again. So what has a higher number in the feed than all
-// that has been read is new, too; its transaction's is higher than theirs as well.
+// lasting, such as undone ones: a snapshot from before takes them for seen. A sequence never
+// gives a number again. So a change with a higher number in the feed than all changes read so far
+// is new, too; the number of its transaction is higher than theirs as well.
 type feed struct {
 	life.Feed
+	db    *database
+	roll  *roller
+	fates fates
+
 	mu   sync.Mutex
 	seen string    // the snapshot up to which changes have been read
 	at   time.Time // when, by the database's clock
-	last int64     // the highest number in the feed of what has been read
+	last int64     // the highest number in the feed that has been read
 	xid  string    // the highest of its transactions
 }
 
 // begin reads from now on.
-func (f *feed) begin(ctx context.Context, s *Store) error {
+func (f *feed) begin(ctx context.Context) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var now int64
-	err := s.query(ctx, `SELECT pg_current_snapshot()::text, `+realNow+`,
+	err := f.db.query(ctx, `SELECT pg_current_snapshot()::text, `+realNow+`,
 		coalesce((SELECT max(seq) FROM @.feed), 0), coalesce((SELECT xid::text FROM @.feed ORDER BY xid DESC LIMIT 1), '0')`,
 		func(r pgx.Rows) error { return r.Scan(&f.seen, &now, &f.last, &f.xid) })
 	f.at = life.Instant(now)
 	return err
-}
-
-// querier is a connection or a transaction.
-type querier interface {
-	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
 // pullText reads what an earlier snapshot did not see. The first row is the present
@@ -61,20 +59,16 @@ const pullText = `SELECT 0 AS seq, pg_current_snapshot()::text, ` + realNow + `,
 	ORDER BY seq`
 
 // pull reads the changes that are new and returns the cursor after them.
-func (f *feed) pull(ctx context.Context, s *Store, q querier) (cursor int64, err error) {
+func (f *feed) pull(ctx context.Context, q querier) (cursor int64, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	rows, err := q.Query(ctx, s.sql(pullText), f.seen, f.xid, f.last)
-	if err != nil {
-		return 0, err
-	}
 	var seen string
 	var at int64
 	var back bool // this is another database, which knows less: one has failed over
 	var news bool // something was written, perhaps by one who is gone: it has to be rolled up, or settled
 	last, xid := f.last, f.xid
-	var fresh []fairlead.Change
-	err = each(rows, func(r pgx.Rows) error {
+	var fresh []queue.Change
+	err = f.db.rows(ctx, q, pullText, func(r pgx.Rows) error {
 		var seq, now, origin int64
 		var snapshot, x string
 		var older bool
@@ -89,17 +83,17 @@ func (f *feed) pull(ctx context.Context, s *Store, q querier) (cursor int64, err
 		news = true
 		last, xid = max(last, seq), later(xid, x)
 		changes, err := decode(text)
-		if origin == s.origin {
+		if origin&^turns == f.db.origin && f.fates.known(origin) {
 			changes = foreign(changes)
 		}
 		fresh = append(fresh, changes...)
 		return err
-	})
+	}, f.seen, f.xid, f.last)
 	if err != nil {
 		return 0, err
 	}
 	if news {
-		s.roll.due(s)
+		f.roll.due()
 	}
 	now := life.Instant(at)
 	if now.Sub(f.at) > feedKept/2 || back {
@@ -120,21 +114,28 @@ func later(a, b string) string {
 	return b
 }
 
+// doubt makes everybody who has a cursor read the whole state anew.
+func (f *feed) doubt() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.Forget()
+}
+
 // after returns changes after a cursor.
-func (f *feed) after(cursor int64, most int) ([]fairlead.Change, int64, error) {
+func (f *feed) after(cursor int64, most int) ([]queue.Change, int64, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.After(cursor, most)
 }
 
 // foreign leaves out of what this store has changed itself what only others have to hear.
-func foreign(all []fairlead.Change) []fairlead.Change {
+func foreign(all []queue.Change) []queue.Change {
 	kept := all[:0]
 	for _, c := range all {
 		switch c.What {
-		case fairlead.Leased, fairlead.Ended, fairlead.Changed:
+		case queue.Leased, queue.Ended, queue.Changed:
 			continue
-		case fairlead.Done:
+		case queue.Done:
 			c.Runs = nil
 		}
 		kept = append(kept, c)
@@ -142,29 +143,17 @@ func foreign(all []fairlead.Change) []fairlead.Change {
 	return kept
 }
 
-// wakes reports whether this process has to look at once for what it has changed itself. What
-// it leased it knows; so it does of attempts that it ended, of which the feed tells it no more
-// than that the job has ended: that it hears when it looks for something to put in the place.
-func wakes(changes []fairlead.Change) bool {
-	return slices.ContainsFunc(changes, func(c fairlead.Change) bool {
+// wakes reports whether this process has to look at once for what it has changed itself. It
+// knows its own leases, and the attempts that it ended. The feed tells it no more about these
+// than that the job has ended, and it hears that when it looks for something to put in the place.
+func wakes(changes []queue.Change) bool {
+	return slices.ContainsFunc(changes, func(c queue.Change) bool {
 		switch c.What {
-		case fairlead.Leased, fairlead.Ended, fairlead.Changed:
+		case queue.Leased, queue.Ended, queue.Changed:
 			return false
-		case fairlead.Done:
+		case queue.Done:
 			return len(c.Runs) == 0
 		}
 		return true
 	})
-}
-
-// Changes implements fairlead.Store.
-func (s *Store) Changes(ctx context.Context, cursor int64, most int) (out []fairlead.Change, next int64, err error) {
-	err = s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
-		_, err := s.feed.pull(ctx, s, c)
-		return err
-	})
-	if err != nil {
-		return nil, 0, err
-	}
-	return s.feed.after(cursor, most)
 }

@@ -9,8 +9,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/pgtest"
+	"github.com/fairlead/fairlead/queue"
 )
 
 func openInternal(t *testing.T) *Store {
@@ -26,7 +26,7 @@ func openInternal(t *testing.T) *Store {
 
 func add(t *testing.T, s *Store) {
 	t.Helper()
-	subs, err := s.Submit(t.Context(), []*fairlead.Job{{Kind: "k", User: "ann", Pool: "a", Tasks: 1}})
+	subs, err := s.Submit(t.Context(), []*queue.Job{{Kind: "k", User: "ann", Pool: "a", Tasks: 1}})
 	if err != nil || subs[0].Err != nil {
 		t.Fatal(err, subs)
 	}
@@ -34,7 +34,7 @@ func add(t *testing.T, s *Store) {
 
 func (s *Store) must(t *testing.T, sql string) {
 	t.Helper()
-	if _, err := s.pool.Exec(t.Context(), s.sql(sql)); err != nil {
+	if _, err := s.db.pool.Exec(t.Context(), s.db.sql(sql)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -44,11 +44,11 @@ func (s *Store) must(t *testing.T, sql string) {
 func TestFeedIsTrimmed(t *testing.T) {
 	s := openInternal(t)
 	add(t, s)
-	late, err := s.pool.Begin(t.Context())
+	late, err := s.db.pool.Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := late.Exec(t.Context(), s.sql(`INSERT INTO @.feed (changes) VALUES ('')`)); err != nil {
+	if _, err := late.Exec(t.Context(), s.db.sql(`INSERT INTO @.feed (changes) VALUES ('')`)); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.maintain(t.Context(), true); err != nil {
@@ -64,7 +64,8 @@ func TestFeedIsTrimmed(t *testing.T) {
 			t.Fatal(err)
 		}
 		left := 0
-		if err := s.query(t.Context(), `SELECT count(*) FROM @.feed`, func(r pgx.Rows) error { return r.Scan(&left) }); err != nil || left != 2 {
+		if err := s.db.query(t.Context(), `SELECT count(*) FROM @.feed`,
+			func(r pgx.Rows) error { return r.Scan(&left) }); err != nil || left != 2 {
 			t.Errorf("after clearing away %d times %d rows are left, want 2 (%v)", n+1, left, err)
 		}
 	}
@@ -84,7 +85,8 @@ func TestFeedKeepsTransactionsAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	left := 0
-	if err := s.query(t.Context(), `SELECT count(*) FROM @.feed`, func(r pgx.Rows) error { return r.Scan(&left) }); err != nil || left != 1 {
+	if err := s.db.query(t.Context(), `SELECT count(*) FROM @.feed`,
+		func(r pgx.Rows) error { return r.Scan(&left) }); err != nil || left != 1 {
 		t.Errorf("%d rows are left, want the later one (%v)", left, err)
 	}
 }
@@ -98,7 +100,7 @@ func TestFeedIsBehind(t *testing.T) {
 		"late":     func() { s.feed.at = s.feed.at.Add(-time.Hour) },
 		"failover": func() { s.feed.seen = "4000000000:4000000000:" },
 	} {
-		cursor, err := s.Snapshot(t.Context(), func(fairlead.Change) error { return nil })
+		cursor, err := s.Snapshot(t.Context(), func(queue.Change) error { return nil })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +108,7 @@ func TestFeedIsBehind(t *testing.T) {
 			t.Fatal(err)
 		}
 		spoil()
-		if _, _, err := s.Changes(t.Context(), cursor, 0); !errors.Is(err, fairlead.ErrBehind) {
+		if _, _, err := s.Changes(t.Context(), cursor, 0); !errors.Is(err, queue.ErrBehind) {
 			t.Errorf("%s: %v, want that the cursor is too old", name, err)
 		}
 	}
@@ -117,17 +119,17 @@ func TestFeedIsBehind(t *testing.T) {
 // after each of its own transactions.
 func TestOwnLeasesDoNotWake(t *testing.T) {
 	t.Parallel()
-	run := []fairlead.Run{{Ref: fairlead.Ref{JobID: 1, Attempt: 1}}}
+	run := []queue.Run{{Ref: queue.Ref{JobID: 1, Attempt: 1}}}
 	for _, test := range []struct {
-		changes []fairlead.Change
+		changes []queue.Change
 		want    bool
 	}{
 		{nil, false},
-		{[]fairlead.Change{{What: fairlead.Leased, Runs: run}}, false},
-		{[]fairlead.Change{{What: fairlead.Ended, Runs: run}, {What: fairlead.Done, Runs: run}}, false},
-		{[]fairlead.Change{{What: fairlead.Done}}, true}, // a job that was held was cancelled
-		{[]fairlead.Change{{What: fairlead.Done, Runs: run}, {What: fairlead.Waited}}, true},
-		{[]fairlead.Change{{What: fairlead.Stop, Runs: run}}, true},
+		{[]queue.Change{{What: queue.Leased, Runs: run}}, false},
+		{[]queue.Change{{What: queue.Ended, Runs: run}, {What: queue.Done, Runs: run}}, false},
+		{[]queue.Change{{What: queue.Done}}, true}, // a job that was held was cancelled
+		{[]queue.Change{{What: queue.Done, Runs: run}, {What: queue.Waited}}, true},
+		{[]queue.Change{{What: queue.Stop, Runs: run}}, true},
 	} {
 		if got := wakes(test.changes); got != test.want {
 			t.Errorf("%+v: wakes %v, want %v", test.changes, got, test.want)
@@ -143,10 +145,10 @@ func TestNewPoolsTogether(t *testing.T) {
 	const callers, pools = 8, 200
 	var wg sync.WaitGroup
 	for c := range callers {
-		jobs := make([]*fairlead.Job, pools)
+		jobs := make([]*queue.Job, pools)
 		for i := range jobs {
 			user := fmt.Sprint("user", (i*(2*c+1)+c)%pools)
-			jobs[i] = &fairlead.Job{Kind: "k", User: user, Pool: user, Tasks: 1}
+			jobs[i] = &queue.Job{Kind: "k", User: user, Pool: user, Tasks: 1}
 		}
 		wg.Go(func() {
 			if _, err := s.Submit(t.Context(), jobs); err != nil {
@@ -156,7 +158,8 @@ func TestNewPoolsTogether(t *testing.T) {
 	}
 	wg.Wait()
 	made := 0
-	err := s.query(t.Context(), `SELECT path FROM @.pool WHERE path LIKE 'user%'`, func(r pgx.Rows) error { made++; return nil })
+	err := s.db.query(t.Context(), `SELECT path FROM @.pool WHERE path LIKE 'user%'`,
+		func(r pgx.Rows) error { made++; return nil })
 	if err != nil || made != pools {
 		t.Errorf("there are %d pools, %v, want %d", made, err, pools)
 	}

@@ -7,12 +7,12 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
-// succeedText ends the jobs that have one task, which succeeded, and of which nothing else
-// has to be done. Rows are found by their index, and so locked in the order of their ids.
+// succeedText ends jobs that have one task, which succeeded, and that need nothing else
+// done. Rows are found by their index, and so locked in the order of their ids.
 const succeedText = `WITH n AS MATERIALIZED (SELECT ` + nowText + ` AS at),
 	d AS (
 		DELETE FROM @.job AS j USING unnest($2::bigint[], $3::int[], $4::text[]) AS w (id, try, result)
@@ -29,28 +29,33 @@ const succeedText = `WITH n AS MATERIALIZED (SELECT ` + nowText + ` AS at),
 
 // over is a job that succeedText has ended.
 type over struct {
-	job     fairlead.Job
+	job     queue.Job
 	pool    int32
 	attempt int
 	started int64
 	charge  float64
 }
 
+// Finish implements queue.Store. When ctx ends before, the attempts may still be ended.
+func (s *Store) Finish(ctx context.Context, results []queue.Result) ([]queue.Verdict, error) {
+	return s.finishes.join(ctx, results)
+}
+
 // finish ends attempts in one transaction.
-func (s *Store) finish(ctx context.Context, results []fairlead.Result, _ bool) ([]fairlead.Verdict, error) {
-	var out []fairlead.Verdict
-	err := s.writeEarly(ctx, func(t *tx) error {
-		out = make([]fairlead.Verdict, len(results))
+func (s *Store) finish(ctx context.Context, results []queue.Result, _ bool) ([]queue.Verdict, error) {
+	var out []queue.Verdict
+	err := s.writer.early(ctx, func(t *tx) error {
+		out = make([]queue.Verdict, len(results))
 		done, err := t.succeed(results)
 		if err != nil {
 			return err
 		}
-		var gone []fairlead.Ref
+		var gone []queue.Ref
 		t.changes = slices.Grow(t.changes, len(results))
 		for i, r := range results {
-			if o := done[r.JobID]; o != nil && o.job.ID == r.JobID && r.Outcome.State == fairlead.Succeeded {
+			if o := done[r.JobID]; o != nil && o.job.ID == r.JobID && r.Outcome.State == queue.Succeeded {
 				delete(done, r.JobID) // a second result for it comes too late
-				out[i].State = fairlead.Succeeded
+				out[i].State = queue.Succeeded
 				err = t.succeeded(o)
 			} else {
 				out[i], err = t.finish(r, &gone)
@@ -68,9 +73,9 @@ func (s *Store) finish(ctx context.Context, results []fairlead.Result, _ bool) (
 	return out, nil
 }
 
-// succeed ends what it may, reads what is needed for the rest, and who depends on any.
-func (t *tx) succeed(results []fairlead.Result) (map[int64]*over, error) {
-	first := map[int64]fairlead.Result{}
+// succeed ends the jobs that it may, and reads the rows for the rest and for jobs that depend on any.
+func (t *tx) succeed(results []queue.Result) (map[int64]*over, error) {
+	first := map[int64]queue.Result{}
 	var ids []int64
 	for _, r := range results {
 		if _, twice := first[r.JobID]; !twice {
@@ -83,7 +88,7 @@ func (t *tx) succeed(results []fairlead.Result) (map[int64]*over, error) {
 	var outcomes []*string // nil: a plain success
 	for _, id := range sorted(first) {
 		r := first[id]
-		if r.Outcome.State != fairlead.Succeeded || r.Task != 0 || !life.Plain(r) {
+		if r.Outcome.State != queue.Succeeded || life.Check(r.Outcome) != nil || r.Task != 0 || !life.Plain(r) {
 			continue
 		}
 		text, err := life.OutcomeText(r.Outcome)
@@ -91,33 +96,34 @@ func (t *tx) succeed(results []fairlead.Result) (map[int64]*over, error) {
 			return nil, err
 		}
 		jobs, attempts, outcomes = append(jobs, id), append(attempts, int32(r.Attempt)), append(outcomes, nil)
-		if (r.Outcome != fairlead.Outcome{State: fairlead.Succeeded}) {
+		if (r.Outcome != queue.Outcome{State: queue.Succeeded}) {
 			outcomes[len(outcomes)-1] = &text
 		}
 	}
 	done, all := make(map[int64]*over, len(jobs)), make([]over, 0, len(jobs))
 	if len(jobs) > 0 {
-		t.ask(succeedText, func(r pgx.Rows) error {
+		t.trip.ask(succeedText, func(r pgx.Rows) error {
 			all = append(all, over{}) // there is room: no other place is taken
 			o := &all[len(all)-1]
 			j := &o.job
 			var spec []byte
 			var submitted int64
-			if err := r.Scan(&j.ID, &o.pool, &j.User, &j.Kind, &j.Priority, &spec, &j.Most, &submitted, &o.attempt, &o.started, &o.charge); err != nil {
+			if err := r.Scan(&j.ID, &o.pool, &j.User, &j.Kind, &j.Priority, &spec, &j.MaxRunning, &submitted,
+				&o.attempt, &o.started, &o.charge); err != nil {
 				return err
 			}
-			j.Tasks, j.State, j.Submitted = 1, fairlead.Succeeded, life.Instant(submitted)
+			j.Tasks, j.State, j.Submitted = 1, queue.Succeeded, life.Instant(submitted)
 			done[j.ID] = o
 			return life.ReadSpec(spec, j)
 		}, t.at(), jobs, attempts, outcomes)
 	}
 	t.askDependents(ids)
 	if len(jobs) > 0 {
-		if err := t.do(); err != nil {
+		if err := t.trip.do(); err != nil {
 			return nil, err
 		}
 	}
-	var rest []fairlead.Ref
+	var rest []queue.Ref
 	for _, r := range results {
 		if done[r.JobID] == nil {
 			rest = append(rest, r.Ref)
@@ -125,137 +131,71 @@ func (t *tx) succeed(results []fairlead.Result) (map[int64]*over, error) {
 	}
 	if len(rest) > 0 {
 		t.askHolders(rest)
-		return done, t.do()
+		return done, t.trip.do()
 	}
 	return done, nil
 }
 
 // succeeded follows up on a job that succeedText has ended.
 func (t *tx) succeeded(o *over) (err error) {
-	if o.job.Pool, err = t.path(o.pool); err != nil {
+	if o.job.Pool, err = t.pools.path(o.pool); err != nil {
 		return err
 	}
-	rate := life.Rate(o.charge, o.job.Request, t.s.options.Unit)
-	if err := t.charge(o.pool, rate, life.Instant(o.started), t.now, true); err != nil {
+	rate := life.Rate(o.charge, o.job.Request, t.db.options.Unit)
+	if err := t.ledger.charge(o.pool, rate, life.Instant(o.started), t.trip.now, true); err != nil {
 		return err
 	}
-	return t.ended(&o.job, fairlead.Run{
-		Ref: fairlead.Ref{JobID: o.job.ID, Attempt: o.attempt}, Started: life.Instant(o.started), Charge: o.charge, Ended: t.now, Learns: true,
+	return t.ended(&o.job, queue.Run{
+		Ref: queue.Ref{JobID: o.job.ID, Attempt: o.attempt}, Started: life.Instant(o.started), Charge: o.charge, Ended: t.trip.now, Learns: true,
 	})
 }
 
-func (t *tx) finish(res fairlead.Result, gone *[]fairlead.Ref) (v fairlead.Verdict, err error) {
+func (t *tx) finish(res queue.Result, gone *[]queue.Ref) (v queue.Verdict, err error) {
 	if v.Err = life.Check(res.Outcome); v.Err != nil {
 		return v, nil
 	}
 	r, k, stale := t.holder(res.Ref)
 	if stale != nil {
-		return fairlead.Verdict{Err: stale}, nil
+		return queue.Verdict{Err: stale}, nil
 	}
-	ended := life.Ends(&r.Job, k, res, t.now)
+	if res.Outcome.Refused != "" {
+		*gone = append(*gone, res.Ref)
+		return t.refuse(r, k, res.Outcome)
+	}
+	ended := life.Ends(&r.Job, k, res, t.trip.now)
 	if err := t.chargeTask(r, k, ended, life.Learns(res.Outcome)); err != nil {
 		return v, err
 	}
-	t.tellEnded(r, k, ended, life.Learns(res.Outcome))
-	parting := life.Part(&r.Job, life.HowEnded(res.Outcome))
-	again := life.Finish(&r.Job, k, res.Outcome, ended, t.now)
+	t.reportEnded(r, k, ended, life.Learns(res.Outcome))
+	parting := life.Part(&r.Job, k, life.HowEnded(res.Outcome))
+	again := life.Finish(&r.Job, k, res.Outcome, ended, t.trip.now)
 	if again {
-		t.note(life.AgainEvent(k, res.Outcome, t.now))
+		t.noteAll(parting.AgainEvents(k, res.Outcome, t.trip.now))
 	}
 	*gone = append(*gone, res.Ref)
-	err = t.back(r, k, again, parting)
-	return fairlead.Verdict{State: r.State, Again: again}, err
+	err = t.returnTask(r, k, again, parting)
+	return queue.Verdict{State: r.State, Again: again}, err
 }
 
-// back writes a task whose attempt ended: it waits again, or is over.
-func (t *tx) back(r *row, k *fairlead.Task, again bool, p life.Parting) error {
-	if again {
-		r.returned++
-		t.count(r.pool, +1, 0)
-		if life.Eligible(&r.Job) && r.Gang < 2 {
-			w := []fairlead.Waits{{Tasks: 1, Begin: k.Begin}}
-			t.tell(fairlead.Change{What: fairlead.Waited, Job: life.Header(&r.Job), Waits: w, State: r.State, Reason: "again"})
-		}
-	}
-	t.saveTask(r, k)
-	t.save(r)
-	if err := t.regroup(r, k, p); err != nil {
-		return err
-	}
-	if r.State.Ended() {
-		return t.ended(&r.Job)
-	}
-	return nil
-}
-
-// ended tells the feed, and the jobs that depend on one that ended.
-func (t *tx) ended(j *fairlead.Job, runs ...fairlead.Run) error {
-	t.tell(fairlead.Change{What: fairlead.Done, Job: life.Header(j), Runs: runs, State: j.State, Reason: j.Cause})
-	if _, asked := t.waitsFor[j.ID]; !asked {
-		t.askDependents([]int64{j.ID})
-		if err := t.do(); err != nil {
-			return err
-		}
-	}
-	dependents := t.waitsFor[j.ID]
-	if len(dependents) == 0 {
-		return nil
-	}
-	t.waitsFor[j.ID] = nil
-	t.queue(`DELETE FROM @.depends WHERE on_job = $1`, j.ID)
-	t.askRows(dependents)
-	if err := t.do(); err != nil {
-		return err
-	}
-	for _, id := range dependents {
-		if err := t.dependencyEnded(t.rows[id], j); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (t *tx) dependencyEnded(r *row, on *fairlead.Job) error {
-	if r == nil || r.State.Ended() || r.Pending == 0 { // requeued since: it waits for nobody
-		return nil
-	}
-	for _, d := range r.After {
-		if d.Job != on.ID {
-			continue
-		}
-		if !d.On.Met(on.State) {
-			return t.cancel(r, life.Unmet(d, on.State))
-		}
-		if r.Pending--; r.Pending == 0 {
-			r.State = life.State(&r.Job)
-			if err := t.waited(r, "dependencies met"); err != nil {
-				return err
-			}
-		}
-	}
-	t.save(r)
-	return nil
-}
-
-// Release implements fairlead.Store.
-func (s *Store) Release(ctx context.Context, refs []fairlead.Ref) (out []error, err error) {
-	err = s.write(ctx, func(t *tx) error {
+// Release implements queue.Store.
+func (s *Store) Release(ctx context.Context, refs []queue.Ref) (out []error, err error) {
+	err = s.writer.do(ctx, func(t *tx) error {
 		out = make([]error, len(refs))
 		t.askHolders(refs)
-		if err := t.do(); err != nil {
+		if err := t.trip.do(); err != nil {
 			return err
 		}
-		var gone []fairlead.Ref
+		var gone []queue.Ref
 		for i, ref := range refs {
 			r, k, stale := t.holder(ref)
 			if out[i] = stale; stale != nil {
 				continue
 			}
-			t.count(r.pool, 0, -1)
-			t.tellEnded(r, k, time.Time{}, false)
-			parting := life.Part(&r.Job, life.HowGiven)
+			t.ledger.count(r.pool, 0, -1)
+			t.reportEnded(r, k, time.Time{}, false)
+			parting := life.Part(&r.Job, k, life.HowGiven)
 			gone = append(gone, ref)
-			if err := t.back(r, k, life.Release(&r.Job, k, t.now), parting); err != nil {
+			if err := t.returnTask(r, k, life.Release(&r.Job, k, t.trip.now), parting); err != nil {
 				return err
 			}
 		}

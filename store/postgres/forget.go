@@ -24,24 +24,26 @@ const forgetText = `WITH o AS (SELECT id, at, jobs, sum(cardinality(jobs)) OVER 
 	t AS (DELETE FROM @.task WHERE job = ANY((SELECT ids FROM i)::bigint[])),
 	v AS (DELETE FROM @.event WHERE job = ANY((SELECT ids FROM i)::bigint[])),
 	s AS (DELETE FROM @.stop WHERE job = ANY((SELECT ids FROM i)::bigint[])),
-	k AS (DELETE FROM @.jobkey WHERE job = ANY((SELECT ids FROM i)::bigint[]))
+	k AS (DELETE FROM @.jobkey WHERE job = ANY((SELECT ids FROM i)::bigint[])),
+	p AS (DELETE FROM @.depends WHERE on_job = ANY((SELECT ids FROM i)::bigint[]))
 	SELECT (SELECT count(*) FROM d), (SELECT count(*) FROM g), coalesce((SELECT max(at) FROM g), 0)`
 
-// Forget implements fairlead.Forgetter. It returns 0 while another server forgets. Ids are not
+// Forget implements queue.Forgetter. It returns 0 while another server forgets. Ids are not
 // used again.
 func (s *Store) Forget(ctx context.Context, before time.Time) (n int, err error) {
 	from := int64(0)
 	for {
 		gone, rows, last := 0, 0, from
-		err := s.write(ctx, func(t *tx) error {
+		err := s.writer.do(ctx, func(t *tx) error {
 			free := false
 			gone, rows = 0, 0
-			t.askBool(`SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0))`, &free, "forget "+t.s.prefix)
-			if err := t.do(); err != nil || !free {
+			t.trip.askBool(`SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0))`, &free, "forget "+t.db.prefix)
+			if err := t.trip.do(); err != nil || !free {
 				return err
 			}
-			t.ask(forgetText, func(r pgx.Rows) error { return r.Scan(&gone, &rows, &last) }, from, life.Nanos(before), forgetBatch)
-			return t.do()
+			t.trip.ask(forgetText, func(r pgx.Rows) error { return r.Scan(&gone, &rows, &last) }, from, life.Nanos(before),
+				forgetBatch)
+			return t.trip.do()
 		})
 		if n += gone; err != nil || rows == 0 {
 			return n, err

@@ -29,15 +29,15 @@ func TestForgetReadsWhatItRemoves(t *testing.T) {
 	s.many(t, "20000")
 	rows := regexp.MustCompile(`actual rows=(\d+)`)
 	var plan []string
-	err := s.write(t.Context(), func(x *tx) error {
+	err := s.writer.do(t.Context(), func(x *tx) error {
 		plan = nil
-		x.ask(`EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) `+forgetText, func(r pgx.Rows) error {
+		x.trip.ask(`EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) `+forgetText, func(r pgx.Rows) error {
 			var line string
 			err := r.Scan(&line)
 			plan = append(plan, line)
 			return err
 		}, int64(0), 500*time.Second.Nanoseconds(), 100)
-		return x.do()
+		return x.trip.do()
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -74,7 +74,8 @@ func TestForgetInBatches(t *testing.T) {
 	}
 	for _, table := range []string{"ended", "ending", "jobkey", "event", "task"} {
 		left := 0
-		if err := s.query(t.Context(), `SELECT count(*) FROM @.`+table, func(r pgx.Rows) error { return r.Scan(&left) }); err != nil || left != 501 {
+		if err := s.db.query(t.Context(), `SELECT count(*) FROM @.`+table,
+			func(r pgx.Rows) error { return r.Scan(&left) }); err != nil || left != 501 {
 			t.Errorf("%d rows of %s are left, want 501 (%v)", left, table, err)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/internal/past"
 )
 
@@ -33,30 +33,30 @@ const (
 		ON CONFLICT (level, block, pool) DO UPDATE SET steps = excluded.steps`
 )
 
-// AddHistory implements fairlead.HistoryKeeper.
-func (s *Store) AddHistory(ctx context.Context, pools []fairlead.PoolHistory) error {
+// AddHistory implements queue.HistoryKeeper.
+func (s *Store) AddHistory(ctx context.Context, pools []queue.PoolHistory) error {
 	keys, parts, err := past.Split(pools)
 	if err != nil {
 		return err
 	}
-	return s.write(ctx, func(t *tx) error {
+	return s.writer.do(ctx, func(t *tx) error {
 		// What two add at the same moment must not be lost.
-		t.queue(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, "history "+s.prefix)
-		if err := t.do(); err != nil {
+		t.trip.queue(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, "history "+s.db.prefix)
+		if err := t.trip.do(); err != nil {
 			return err
 		}
 		return t.addHistory(keys, parts)
 	})
 }
 
-func (t *tx) addHistory(keys []past.Key, parts map[past.Key][]fairlead.HistoryStep) error {
+func (t *tx) addHistory(keys []past.Key, parts map[past.Key][]queue.HistoryStep) error {
 	c, old := keyColumns(keys), map[past.Key][]byte{}
-	t.ask(historyBlocksText, func(r pgx.Rows) error {
+	t.trip.ask(historyBlocksText, func(r pgx.Rows) error {
 		k, data, err := scanBlock(r)
 		old[k] = data
 		return err
 	}, c.levels, c.blocks, c.pools)
-	if err := t.do(); err != nil {
+	if err := t.trip.do(); err != nil {
 		return err
 	}
 	blocks := make([][]byte, len(keys))
@@ -66,9 +66,9 @@ func (t *tx) addHistory(keys []past.Key, parts map[past.Key][]fairlead.HistorySt
 			return fmt.Errorf("history of %q: %w", k.Pool, err)
 		}
 	}
-	t.queue(historySaveText, c.levels, c.blocks, c.pools, blocks)
-	for level := range fairlead.HistoryLevels {
-		t.queue(`DELETE FROM @.history WHERE level = $1 AND block < $2`, level, past.Oldest(level, t.now))
+	t.trip.queue(historySaveText, c.levels, c.blocks, c.pools, blocks)
+	for level := range queue.HistoryLevels {
+		t.trip.queue(`DELETE FROM @.history WHERE level = $1 AND block < $2`, level, past.Oldest(level, t.trip.now))
 	}
 	return nil
 }
@@ -78,14 +78,14 @@ func scanBlock(r pgx.Rows) (k past.Key, data []byte, err error) {
 	return k, data, err
 }
 
-// PoolHistory implements fairlead.HistoryKeeper.
-func (s *Store) PoolHistory(ctx context.Context, q fairlead.HistoryQuery) ([]fairlead.PoolHistory, error) {
+// PoolHistory implements queue.HistoryKeeper.
+func (s *Store) PoolHistory(ctx context.Context, q queue.HistoryQuery) ([]queue.PoolHistory, error) {
 	if err := past.Known(q.Level); err != nil {
 		return nil, err
 	}
 	now := time.Now()
-	if s.options.Now != nil {
-		now = s.options.Now()
+	if s.db.options.Now != nil {
+		now = s.db.options.Now()
 	}
 	var keys []past.Key
 	for _, b := range past.Blocks(q, now) {
@@ -94,7 +94,7 @@ func (s *Store) PoolHistory(ctx context.Context, q fairlead.HistoryQuery) ([]fai
 		}
 	}
 	c, blocks := keyColumns(keys), map[past.Key][]byte{}
-	err := s.query(ctx, historyBlocksText, func(r pgx.Rows) error {
+	err := s.db.query(ctx, historyBlocksText, func(r pgx.Rows) error {
 		k, data, err := scanBlock(r)
 		blocks[k] = data
 		return err

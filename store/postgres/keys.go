@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -9,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // How long a transaction waits for another one that has used the same key and has not ended.
@@ -24,9 +25,33 @@ const (
 // job with it nobody knows yet.
 var errKeyInUse = errors.New("another transaction, which has not ended, submits a job with the same key")
 
+// Keyed implements queue.KeyReader.
+func (s *Store) Keyed(ctx context.Context, jobs []*queue.Job) ([]queue.Submission, error) {
+	out := make([]queue.Submission, len(jobs))
+	b := &submission{keys: map[userKey]int64{}, digests: map[userKey]string{}, over: map[int64]bool{}}
+	var users, keys []string
+	for _, j := range jobs {
+		if j.Key != "" {
+			users, keys = append(users, j.User), append(keys, j.Key)
+		}
+	}
+	if len(keys) == 0 {
+		return out, nil
+	}
+	if err := s.db.query(ctx, keysText, b.keepKey, users, keys); err != nil {
+		return nil, err
+	}
+	for i, j := range jobs {
+		if id := b.taken(j); id > 0 {
+			out[i] = b.keyed(j, id)
+		}
+	}
+	return out, nil
+}
+
 // claim writes the keys of the jobs that are to be added, before anything else is written. If
 // others were faster with one, theirs is the job.
-func (b *submission) claim(out []fairlead.Submission) error {
+func (b *submission) claim(out []queue.Submission) error {
 	for {
 		lost, err := b.claimOnce()
 		if err != nil || len(lost) == 0 {
@@ -41,7 +66,7 @@ func (b *submission) claim(out []fairlead.Submission) error {
 			delete(b.keys, k)
 		}
 		b.askKeys(users, keys)
-		if err := b.t.do(); err != nil {
+		if err := b.t.trip.do(); err != nil {
 			return err
 		}
 		b.cede(mine, out)
@@ -51,12 +76,13 @@ func (b *submission) claim(out []fairlead.Submission) error {
 // claimOnce returns those whose key others have. Keys are written in their order, so that
 // two transactions do not wait for each other.
 func (b *submission) claimOnce() (lost []*row, err error) {
-	var users, keys []string
+	var users, keys, digests []string
 	var ids, olds []int64
 	open := map[int64]*row{}
 	for _, r := range b.added {
 		if r.Key != "" && !b.claimed[r.ID] {
-			users, keys, ids = append(users, r.User), append(keys, r.Key), append(ids, r.ID)
+			users, keys = append(users, r.User), append(keys, r.Key)
+			digests, ids = append(digests, r.Digest), append(ids, r.ID)
 			open[r.ID] = r
 			if old := b.takes[r.ID]; old > 0 {
 				olds = append(olds, old)
@@ -67,24 +93,24 @@ func (b *submission) claimOnce() (lost []*row, err error) {
 		return nil, nil
 	}
 	if !b.foreign {
-		b.t.queue(`SELECT set_config('lock_timeout', $1, true)`, fmt.Sprint(keyWait.Milliseconds(), "ms"))
+		b.t.trip.queue(`SELECT set_config('lock_timeout', $1, true)`, fmt.Sprint(keyWait.Milliseconds(), "ms"))
 	}
 	if len(olds) > 0 {
 		slices.Sort(olds)
-		b.t.queue(`DELETE FROM @.jobkey WHERE job = ANY($1::bigint[])`, olds)
+		b.t.trip.queue(`DELETE FROM @.jobkey WHERE job = ANY($1::bigint[])`, olds)
 	}
-	b.t.ask(`INSERT INTO @.jobkey (username, key, job) SELECT u, k, j FROM unnest($1::text[], $2::text[], $3::bigint[]) AS v (u, k, j)
+	b.t.trip.ask(`INSERT INTO @.jobkey (username, key, job, digest) SELECT u, k, j, d FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[]) AS v (u, k, j, d)
 		ORDER BY u, k ON CONFLICT DO NOTHING RETURNING job`, func(r pgx.Rows) error {
 		var id int64
 		err := r.Scan(&id)
 		delete(open, id)
 		b.claimed[id] = true
 		return err
-	}, users, keys, ids)
+	}, users, keys, ids, digests)
 	if !b.foreign {
-		b.t.queue(`SELECT set_config('lock_timeout', '0', true)`)
+		b.t.trip.queue(`SELECT set_config('lock_timeout', '0', true)`)
 	}
-	if err := b.t.do(); lockTimeout(err) {
+	if err := b.t.trip.do(); lockTimeout(err) {
 		return nil, fmt.Errorf("%w: %w", errKeyInUse, err)
 	} else if err != nil {
 		return nil, err
@@ -96,28 +122,28 @@ func (b *submission) claimOnce() (lost []*row, err error) {
 }
 
 // cede gives up the jobs whose key others have, unless that is free again meanwhile.
-func (b *submission) cede(mine map[int64]*row, out []fairlead.Submission) {
-	gone := map[int64]int64{} // to the job that has the key
+func (b *submission) cede(mine map[int64]*row, out []queue.Submission) {
+	gone := map[int64]queue.Submission{} // to what becomes of it
 	for _, id := range sorted(mine) {
 		r := mine[id]
-		if gone[id] = b.taken(r); gone[id] > 0 {
+		if other := b.taken(&r.Job); other > 0 {
+			gone[id] = b.keyed(&r.Job, other)
 			delete(b.states, id)
 		} else {
-			delete(gone, id)
 			b.own(r)
 		}
 	}
 	var rest []*row
 	var waits [][]int64
 	for i, r := range b.added {
-		if gone[r.ID] == 0 {
+		if _, is := gone[r.ID]; !is {
 			rest, waits = append(rest, r), append(waits, b.waits[i])
 		}
 	}
 	b.added, b.waits = rest, waits
 	for i := range out {
-		if id := gone[out[i].ID]; id > 0 {
-			out[i] = fairlead.Submission{ID: id, Existing: true}
+		if sub, is := gone[out[i].ID]; is {
+			out[i] = sub
 		}
 	}
 }

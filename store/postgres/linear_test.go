@@ -4,17 +4,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/pgtest"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/internal/linear"
 	"github.com/fairlead/fairlead/store/postgres"
 )
 
 // TestLinearizable has clients of several stores on one schema contend for leases.
 func TestLinearizable(t *testing.T) {
-	linear.Run(t, func(t testing.TB) []fairlead.Store {
+	linear.Run(t, func(t testing.TB) []queue.Store {
 		url, schema := pgtest.URL(t)
-		stores := make([]fairlead.Store, 4)
+		stores := make([]queue.Store, 4)
 		for i := range stores {
 			stores[i] = at(t, url+inVirtualTime+"&pool_max_conns=4", postgres.Options{Schema: schema, Now: time.Now})
 		}

@@ -8,40 +8,38 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/fairlead/fairlead/internal/wait"
 )
 
-// pollEvery is how often one who wants to hear of changes is told to look, heard or not:
+// pollEvery is how often the listener has its users look for changes without a notification:
 // notifications are lost while the connection is.
 const pollEvery = time.Second
 
-// channel is where the stores of one schema tell each other that there are changes.
-func (s *Store) channel() string { return strings.TrimSuffix(s.prefix, ".") }
+// channel is where the stores of one schema notify each other of changes.
+func (d *database) channel() string { return strings.TrimSuffix(d.prefix, ".") }
 
-// voice is by what this store knows its own notifications.
-func (s *Store) voice() string { return strconv.FormatInt(s.origin, 36) }
+// sender marks the notifications of this store, so that it knows them.
+func (d *database) sender() string { return strconv.FormatInt(d.origin, 36) }
 
 // listener has a connection of its own as long as somebody wants to hear of changes.
 type listener struct {
+	db   *database
+	feed *feed
+
 	mu    sync.Mutex
 	users int
 	stop  context.CancelFunc
 }
 
-// Notify implements fairlead.Notifier.
-func (s *Store) Notify(c chan<- struct{}) (stop func()) {
-	forget := s.feed.Notify(c)
-	l := &s.listen
+// join begins to listen unless somebody does already; leave ends what it began.
+func (l *listener) join() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.users++; l.users == 1 {
-		ctx, cancel := context.WithCancel(s.living)
+		ctx, cancel := context.WithCancel(l.db.living)
 		l.stop = cancel
-		s.spawn(func(context.Context) { s.hear(ctx) })
-	}
-	var once sync.Once
-	return func() {
-		forget()
-		once.Do(l.leave)
+		l.db.spawn(func(context.Context) { l.listen(ctx) })
 	}
 }
 
@@ -61,29 +59,25 @@ func (l *listener) end() {
 	}
 }
 
-// hear listens, and connects again whenever that ends. Where there are no sessions it looks.
-func (s *Store) hear(ctx context.Context) {
-	for s.direct == nil && ctx.Err() == nil {
-		select {
-		case <-time.After(pooledPoll):
-			s.feed.Wake()
-		case <-ctx.Done():
-		}
+// listen listens, and connects again whenever that ends. Where there are no sessions it looks.
+func (l *listener) listen(ctx context.Context) {
+	for l.db.direct == nil && wait.For(ctx, pooledPoll) {
+		l.feed.Wake()
 	}
 	for n := 0; ctx.Err() == nil; n++ {
-		if s.hearOnce(ctx) {
+		if l.listenOnce(ctx) {
 			n = 0
 		}
-		s.feed.Wake()
+		l.feed.Wake()
 		if !pause(ctx, n) {
 			return
 		}
 	}
 }
 
-// hearOnce reports whether it heard anything before the connection was lost.
-func (s *Store) hearOnce(ctx context.Context) (heard bool) {
-	conn, err := pgx.ConnectConfig(ctx, s.direct)
+// listenOnce reports whether it heard anything before the connection was lost.
+func (l *listener) listenOnce(ctx context.Context) (heard bool) {
+	conn, err := pgx.ConnectConfig(ctx, l.db.direct)
 	if err != nil {
 		return false
 	}
@@ -92,7 +86,7 @@ func (s *Store) hearOnce(ctx context.Context) (heard bool) {
 		defer cancel()
 		conn.Close(bye)
 	}()
-	if _, err := conn.Exec(ctx, `LISTEN `+s.channel(), pgx.QueryExecModeSimpleProtocol); err != nil {
+	if _, err := conn.Exec(ctx, `LISTEN `+l.db.channel(), pgx.QueryExecModeSimpleProtocol); err != nil {
 		return false
 	}
 	for look := time.Now().Add(pollEvery); ; {
@@ -104,45 +98,47 @@ func (s *Store) hearOnce(ctx context.Context) (heard bool) {
 			return heard
 		}
 		heard = true
-		if n != nil && n.Payload == s.voice() && !late {
+		if n != nil && n.Payload == l.db.sender() && !late {
 			continue // it is told here without the database
 		}
-		s.feed.Wake()
+		l.feed.Wake()
 		look = time.Now().Add(pollEvery)
 	}
 }
 
-// quiet is how long after a change the others are told, so that many are told at once; and apart is
-// how long it is at least from one time to the next: to tell is a transaction, too, which each who
-// listens hears of.
+// Other stores are notified a while after a change, so that they hear of many changes at once, and
+// not too often: a notification is a transaction, too, and wakes everybody who listens.
 const (
-	quiet = 2 * time.Millisecond
-	apart = 8 * time.Millisecond
+	notifyDelay    = 2 * time.Millisecond
+	notifyInterval = 8 * time.Millisecond // at least, from one to the next
 )
 
-// waker tells the other stores of changes. That is not part of the transaction that made
-// them: those that notify commit one after the other.
+// waker notifies the other stores of changes. That is not part of the transaction that made
+// them: transactions that notify commit one after the other.
 type waker struct {
+	db *database
+
 	mu    sync.Mutex
 	timer *time.Timer
-	told  time.Time
+	last  time.Time
 	ended bool
 }
 
-func (w *waker) due(s *Store) {
+func (w *waker) due() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.timer != nil || w.ended {
 		return
 	}
-	w.timer = time.AfterFunc(max(quiet, apart-time.Since(w.told)), func() {
-		s.spawn(func(ctx context.Context) {
+	w.timer = time.AfterFunc(max(notifyDelay, notifyInterval-time.Since(w.last)), func() {
+		w.db.spawn(func(ctx context.Context) {
 			w.mu.Lock()
-			w.timer, w.told = nil, time.Now()
+			w.timer, w.last = nil, time.Now()
 			w.mu.Unlock()
 			ctx, cancel := context.WithTimeout(ctx, pollEvery)
 			defer cancel()
-			s.pool.Exec(ctx, `SELECT pg_notify($1, $2)`, s.options.Schema, s.voice()) // who is not told looks by himself
+			// A store that misses the notification finds the change when it looks.
+			w.db.pool.Exec(ctx, `SELECT pg_notify($1, $2)`, w.db.options.Schema, w.db.sender())
 		})
 	})
 }

@@ -7,8 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/config"
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/sched"
 	"github.com/fairlead/fairlead/store/storetest"
 )
@@ -22,7 +23,7 @@ type gauge struct {
 	work      func(context.Context) error
 }
 
-func (g *gauge) Handle(ctx context.Context, l *fairlead.Lease) error {
+func (g *gauge) Handle(ctx context.Context, l *queue.Lease) error {
 	defer g.all.Done()
 	g.mu.Lock()
 	g.now++
@@ -53,7 +54,7 @@ placement: [{pool: "{user}"}]
 	var left sync.WaitGroup
 	left.Add(3 * jobs)
 	kinds := map[string]*gauge{}
-	handlers := map[string]fairlead.Handler{}
+	handlers := map[string]engine.Handler{}
 	for _, kind := range []string{"crawl", "fit", "mail"} {
 		kinds[kind] = &gauge{all: &left, work: func(ctx context.Context) error { _, err := stores[0].Settings(ctx); return err }}
 		handlers[kind] = kinds[kind]
@@ -61,15 +62,16 @@ placement: [{pool: "{user}"}]
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	for i, s := range stores {
-		loop, err := fairlead.NewLoop(ctx, s, fairlead.LoopOptions{Shares: parsed.Shares})
+		loop, err := engine.NewLoop(ctx, s, engine.LoopOptions{Shares: parsed.Shares})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if i == 0 {
-			_, err := loop.Client().Submit(ctx, fairlead.Job{User: "ann", Kind: "crawl", Array: fmt.Sprint("1-", jobs)})
+			_, err := loop.Client().Submit(ctx, queue.Job{User: "ann", Kind: "crawl", Array: fmt.Sprint("1-", jobs)})
 			for range jobs {
 				if err == nil {
-					_, err = loop.Client().Submit(ctx, fairlead.Job{User: "bob", Kind: "fit", Licenses: fairlead.Amounts{"matlab": 1}}, fairlead.Job{User: "cleo", Kind: "mail"})
+					_, err = loop.Client().Submit(ctx, queue.Job{User: "bob", Kind: "fit", Licenses: queue.Amounts{"matlab": 1}},
+						queue.Job{User: "cleo", Kind: "mail"})
 				}
 			}
 			if err != nil {
@@ -78,7 +80,7 @@ placement: [{pool: "{user}"}]
 		}
 		running.Go(func() { loop.Run(ctx) })
 		running.Go(func() {
-			loop.Work(ctx, fairlead.WorkOptions{Name: fmt.Sprint("n", i), Slots: 20, Handlers: handlers})
+			loop.Work(ctx, engine.WorkOptions{Name: fmt.Sprint("n", i), Slots: 20, Handlers: handlers})
 		})
 	}
 	left.Wait()

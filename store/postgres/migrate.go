@@ -16,89 +16,120 @@ var migrations embed.FS
 // oldest is the version of PostgreSQL that the store needs.
 const oldest = 14
 
-// migrate brings the schema up to date. Servers that start at the same time wait for the
-// first of them; whoever fails leaves nothing behind.
-func (s *Store) migrate(ctx context.Context) error {
+// migrate brings the schema up to date and returns its id. Servers that start at the same time
+// wait for the first of them; whoever fails leaves nothing behind.
+func migrate(ctx context.Context, db *database) (id string, err error) {
 	files, err := fs.Glob(migrations, "migrations/*.sql")
 	if err != nil {
-		return err
+		return "", err
 	}
 	for n := 0; ; n++ {
-		err := pgx.BeginFunc(ctx, s.pool, func(t pgx.Tx) error { return s.bringUp(ctx, t, files) })
-		if err == nil || !passing(err) || !pause(ctx, n) {
+		err := pgx.BeginFunc(ctx, db.pool, func(t pgx.Tx) (err error) {
+			m := migration{db: db, ctx: ctx, t: t}
+			id, err = m.run(files)
 			return err
+		})
+		if err == nil || !transient(err) || !pause(ctx, n) {
+			return id, err
 		}
 	}
 }
 
-func (s *Store) bringUp(ctx context.Context, t pgx.Tx, files []string) error {
+// migration is the transaction that brings the schema up to date.
+type migration struct {
+	db  *database
+	ctx context.Context
+	t   pgx.Tx
+}
+
+func (m *migration) exec(sql string, args ...any) error {
+	_, err := m.t.Exec(m.ctx, m.db.sql(sql), args...)
+	return err
+}
+
+// first reads the columns of the first row.
+func (m *migration) first(into []any, sql string, args ...any) error {
+	return m.t.QueryRow(m.ctx, m.db.sql(sql), args...).Scan(into...)
+}
+
+func (m *migration) run(files []string) (id string, err error) {
 	var version int
-	if err := t.QueryRow(ctx, `SELECT current_setting('server_version_num')::int / 10000`).Scan(&version); err != nil {
-		return err
+	if err := m.first([]any{&version}, `SELECT current_setting('server_version_num')::int / 10000`); err != nil {
+		return "", err
 	}
 	if version < oldest {
-		return fmt.Errorf("the database is PostgreSQL %d, fairlead needs %d or later", version, oldest)
+		return "", fmt.Errorf("the database is PostgreSQL %d, fairlead needs %d or later", version, oldest)
 	}
-	if _, err := t.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, "migrate "+s.prefix); err != nil {
-		return err
+	if err := m.exec(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, "migrate "+m.db.prefix); err != nil {
+		return "", err
 	}
-	done, err := s.version(ctx, t)
+	done, err := m.version()
 	if err != nil {
-		return err
+		return "", err
 	}
 	if done > len(files) {
-		return fmt.Errorf("the schema has format %d, this program knows up to %d: use the newer fairlead that wrote it, or a backup", done, len(files))
+		return "", fmt.Errorf("the schema has format %d, this program knows up to %d: use the newer fairlead that wrote it, or a backup", done, len(files))
 	}
-	for i, file := range files[done:] {
+	if err := m.apply(files[done:], done); err != nil {
+		return "", err
+	}
+	if err := m.first([]any{&id}, `SELECT id FROM @.format`); err != nil {
+		return "", err
+	}
+	if done == 0 {
+		return id, m.exec(`INSERT INTO @.clock (id, half_life, reference) SELECT 1, 0, `+nowText, m.db.now())
+	}
+	// Transactions of the database that this one is a copy of are none of this one.
+	for _, of := range []string{`feed WHERE xid`, `feed_kept WHERE pg_snapshot_xmax(seen)`} {
+		if err := m.exec(`DELETE FROM @.` + of + ` > pg_snapshot_xmax(pg_current_snapshot())`); err != nil {
+			return "", err
+		}
+	}
+	return id, nil
+}
+
+// apply runs the files that follow on a format.
+func (m *migration) apply(files []string, format int) error {
+	for i, file := range files {
 		text, err := migrations.ReadFile(file)
 		if err != nil {
 			return err
 		}
-		if _, err := t.Exec(ctx, s.sql(string(text)), pgx.QueryExecModeSimpleProtocol); err != nil {
+		if err := m.exec(string(text), pgx.QueryExecModeSimpleProtocol); err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}
-		if _, err := t.Exec(ctx, s.sql(`UPDATE @.format SET version = $1`), done+i+1); err != nil {
+		if err := m.exec(`UPDATE @.format SET version = $1`, format+i+1); err != nil {
 			return err
 		}
 	}
-	if err := t.QueryRow(ctx, s.sql(`SELECT id FROM @.format`)).Scan(&s.id); err != nil {
-		return err
+	if format > 0 && format < namesFormat {
+		return rename(m.ctx, m.db, m.t)
 	}
-	if done > 0 {
-		// Transactions of a database of which this is a copy are none of this one.
-		for _, of := range []string{`feed WHERE xid`, `feed_kept WHERE pg_snapshot_xmax(seen)`} {
-			if _, err := t.Exec(ctx, s.sql(`DELETE FROM @.`+of+` > pg_snapshot_xmax(pg_current_snapshot())`)); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	_, err = t.Exec(ctx, s.sql(`INSERT INTO @.clock (id, half_life, reference) SELECT 1, 0, `+nowText), s.now())
-	return err
+	return nil
 }
 
 // version is the format of the schema, 0 if it was only just made. A schema that somebody
 // made for us is used; one with the tables of another program is not.
-func (s *Store) version(ctx context.Context, t pgx.Tx) (n int, err error) {
+func (m *migration) version() (n int, err error) {
 	var ours, tables int
-	err = t.QueryRow(ctx, `SELECT count(*) FILTER (WHERE tablename = 'format'), count(*) FROM pg_tables WHERE schemaname = $1`, s.options.Schema).Scan(&ours, &tables)
+	err = m.first([]any{&ours, &tables},
+		`SELECT count(*) FILTER (WHERE tablename = 'format'), count(*) FROM pg_tables WHERE schemaname = $1`, m.db.options.Schema)
 	switch {
 	case err != nil:
 		return 0, err
 	case ours > 0:
-		return n, t.QueryRow(ctx, s.sql(`SELECT version FROM @.format`)).Scan(&n)
+		err = m.first([]any{&n}, `SELECT version FROM @.format`)
+		return n, err
 	case tables > 0:
 		return 0, fmt.Errorf("the schema holds the tables of another program: name another one")
 	}
 	var exists bool
-	if err := t.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1)`, s.options.Schema).Scan(&exists); err != nil {
+	err = m.first([]any{&exists}, `SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1)`, m.db.options.Schema)
+	if err == nil && !exists {
+		err = m.exec(`CREATE SCHEMA ` + strings.TrimSuffix(m.db.prefix, "."))
+	}
+	if err != nil {
 		return 0, err
 	}
-	if !exists {
-		if _, err := t.Exec(ctx, `CREATE SCHEMA `+strings.TrimSuffix(s.prefix, ".")); err != nil {
-			return 0, err
-		}
-	}
-	_, err = t.Exec(ctx, s.sql(`CREATE TABLE @.format AS SELECT 0 AS version, gen_random_uuid()::text AS id`))
-	return 0, err
+	return 0, m.exec(`CREATE TABLE @.format AS SELECT 0 AS version, gen_random_uuid()::text AS id`)
 }

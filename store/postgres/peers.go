@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
@@ -18,16 +18,16 @@ const dutyText = `INSERT INTO @.duty AS d (name, server, until) VALUES ($1, $2, 
 	ON CONFLICT (name) DO UPDATE SET server = excluded.server, until = excluded.until WHERE d.server = excluded.server OR d.until <= $4
 	RETURNING true`
 
-// Announce implements fairlead.Peers.
-func (s *Store) Announce(ctx context.Context, x fairlead.Server, ttl time.Duration) (fairlead.Roll, error) {
-	var roll fairlead.Roll
+// Announce implements queue.Peers.
+func (s *Store) Announce(ctx context.Context, x queue.Server, ttl time.Duration) (queue.Roll, error) {
+	var roll queue.Roll
 	var taken error
-	err := s.repeat(ctx, func(t *tx) error {
-		roll, taken = fairlead.Roll{}, nil
+	_, err := s.writer.repeat(ctx, func(t *tx) error {
+		roll, taken = queue.Roll{}, nil
 		// Two that announce a node of the same name at the same moment must not both find
 		// that there is none.
-		t.queue(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, "announce "+s.prefix)
-		if err := t.do(); err != nil {
+		t.trip.queue(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, "announce "+s.db.prefix)
+		if err := t.trip.do(); err != nil {
 			return err
 		}
 		if err := t.askOthers(x.Name, &roll.Others); err != nil {
@@ -36,46 +36,47 @@ func (s *Store) Announce(ctx context.Context, x fairlead.Server, ttl time.Durati
 		if taken = collision(x, roll.Others); taken != nil {
 			return nil
 		}
-		x.Seen = t.now
+		x.Seen = t.trip.now
 		said, err := json.Marshal(x)
 		if err != nil {
 			return err
 		}
-		until := life.Nanos(t.now.Add(ttl))
-		t.queue(`INSERT INTO @.server (name, seen, until, said) VALUES ($1, $2, $3, $4)
-			ON CONFLICT (name) DO UPDATE SET seen = excluded.seen, until = excluded.until, said = excluded.said`, x.Name, life.Nanos(t.now), until, said)
-		t.ask(dutyText, func(r pgx.Rows) error { return r.Scan(&roll.Stops) }, "stops", x.Name, until, life.Nanos(t.now))
-		t.queue(`DELETE FROM @.server WHERE until < $1`, life.Nanos(t.now.Add(-time.Hour)))
-		return t.do()
+		until := life.Nanos(t.trip.now.Add(ttl))
+		t.trip.queue(`INSERT INTO @.server (name, seen, until, said) VALUES ($1, $2, $3, $4)
+			ON CONFLICT (name) DO UPDATE SET seen = excluded.seen, until = excluded.until, said = excluded.said`, x.Name, life.Nanos(t.trip.now), until, said)
+		t.trip.ask(dutyText, func(r pgx.Rows) error { return r.Scan(&roll.Stops) }, "stops", x.Name, until,
+			life.Nanos(t.trip.now))
+		t.trip.queue(`DELETE FROM @.server WHERE until < $1`, life.Nanos(t.trip.now.Add(-time.Hour)))
+		return t.trip.do()
 	})
 	if err != nil {
-		return fairlead.Roll{}, err
+		return queue.Roll{}, err
 	}
 	return roll, taken
 }
 
 // askOthers reads which other servers are there.
-func (t *tx) askOthers(name string, others *[]fairlead.Server) error {
-	t.ask(`SELECT said, seen FROM @.server WHERE name <> $1 AND until > $2 ORDER BY name`, func(r pgx.Rows) error {
+func (t *tx) askOthers(name string, others *[]queue.Server) error {
+	t.trip.ask(`SELECT said, seen FROM @.server WHERE name <> $1 AND until > $2 ORDER BY name`, func(r pgx.Rows) error {
 		var said []byte
 		var seen int64
 		if err := r.Scan(&said, &seen); err != nil {
 			return err
 		}
-		var x fairlead.Server
+		var x queue.Server
 		if err := json.Unmarshal(said, &x); err != nil {
 			return fmt.Errorf("a server's announcement: %w", err)
 		}
 		x.Seen = life.Instant(seen)
 		*others = append(*others, x)
 		return nil
-	}, name, life.Nanos(t.now))
-	return t.do()
+	}, name, life.Nanos(t.trip.now))
+	return t.trip.do()
 }
 
-// Servers implements fairlead.Peers.
-func (s *Store) Servers(ctx context.Context) (all []fairlead.Server, err error) {
-	err = s.write(ctx, func(t *tx) error {
+// Servers implements queue.Peers.
+func (s *Store) Servers(ctx context.Context) (all []queue.Server, err error) {
+	err = s.writer.do(ctx, func(t *tx) error {
 		all = nil
 		return t.askOthers("", &all)
 	})
@@ -83,7 +84,7 @@ func (s *Store) Servers(ctx context.Context) (all []fairlead.Server, err error) 
 }
 
 // collision says which node of a server another one has.
-func collision(x fairlead.Server, others []fairlead.Server) error {
+func collision(x queue.Server, others []queue.Server) error {
 	own := map[string]bool{}
 	for _, n := range x.Nodes {
 		own[n.Name] = true
@@ -91,37 +92,42 @@ func collision(x fairlead.Server, others []fairlead.Server) error {
 	for _, other := range others {
 		for _, n := range other.Nodes {
 			if own[n.Name] && n.State != "down" {
-				return fmt.Errorf("node %s is at server %s, which is there; give one of them another name: %w", n.Name, other.Name, fairlead.ErrTaken)
+				return fmt.Errorf("node %s is at server %s, which is there; give one of them another name: %w", n.Name, other.Name,
+					queue.ErrTaken)
 			}
 		}
 	}
 	return nil
 }
 
-// Retire implements fairlead.Peers.
+// Retire implements queue.Peers.
 func (s *Store) Retire(ctx context.Context, name string) error {
-	return s.write(ctx, func(t *tx) error {
-		t.queue(`DELETE FROM @.server WHERE name = $1`, name)
-		t.queue(`DELETE FROM @.duty WHERE server = $1`, name)
+	return s.writer.do(ctx, func(t *tx) error {
+		t.trip.queue(`DELETE FROM @.server WHERE name = $1`, name)
+		t.trip.queue(`DELETE FROM @.duty WHERE server = $1`, name)
 		return nil
 	})
 }
 
-// Recheck implements fairlead.Peers.
-func (s *Store) Recheck(ctx context.Context, jobs []int64) (waits []fairlead.Change, cursor int64, err error) {
-	err = s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
-		return pgx.BeginTxFunc(ctx, c, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(t pgx.Tx) (err error) {
-			if cursor, err = s.feed.pull(ctx, s, t); err != nil {
-				return err
-			}
-			waits = nil
-			return s.snapshot(ctx, t, jobs, func(c fairlead.Change) error {
-				if c.What == fairlead.Waited {
-					waits = append(waits, c)
+// Recheck implements queue.Peers.
+func (s *Store) Recheck(ctx context.Context, jobs []int64) (waits []queue.Change, cursor int64, err error) {
+	err = s.db.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		return pgx.BeginTxFunc(ctx, c, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly},
+			func(t pgx.Tx) (err error) {
+				if cursor, err = s.feed.pull(ctx, t); err != nil {
+					return err
 				}
-				return nil
+				waits = nil
+				return s.snapshot(ctx, t, jobs, func(c queue.Change) error {
+					if c.What == queue.Waited {
+						waits = append(waits, c)
+					}
+					return nil
+				})
 			})
-		})
 	})
 	return waits, cursor, err
 }
+
+// Shared implements queue.Sharer.
+func (s *Store) Shared() bool { return true }

@@ -25,7 +25,7 @@ const pooledPoll = 250 * time.Millisecond
 func findPooler(ctx context.Context, c *pgx.ConnConfig) (found bool, err error) {
 	for n := 0; ; n++ {
 		found, err = askPooler(ctx, c)
-		if err == nil || !passing(err) || !pause(ctx, n) {
+		if err == nil || !transient(err) || !pause(ctx, n) {
 			return found, err
 		}
 	}
@@ -47,11 +47,11 @@ func askPooler(ctx context.Context, c *pgx.ConnConfig) (found bool, err error) {
 }
 
 // setUp decides how to talk to the database, and to whom.
-func (s *Store) setUp(ctx context.Context, c *pgxpool.Config, modeGiven bool) (err error) {
-	if s.direct, err = directConfig(c.ConnConfig, s.options.Direct); err != nil {
+func (d *database) setUp(ctx context.Context, c *pgxpool.Config, modeGiven bool) (err error) {
+	if d.direct, err = directConfig(c.ConnConfig, d.options.Direct); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.options.Timeout)
+	ctx, cancel := context.WithTimeout(ctx, d.options.Timeout)
 	defer cancel()
 	pooled, err := findPooler(ctx, c.ConnConfig)
 	if err != nil || !pooled {
@@ -60,9 +60,9 @@ func (s *Store) setUp(ctx context.Context, c *pgxpool.Config, modeGiven bool) (e
 	if !modeGiven {
 		c.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
 	}
-	if s.options.Direct == "" {
-		s.direct = nil
-		s.options.Logger.Warn("there is a pooler before the database: changes by other processes are looked for, and not told; add direct=HOST:PORT of the database itself to its URL to be told",
+	if d.options.Direct == "" {
+		d.direct = nil
+		d.options.Logger.Warn("there is a pooler before the database: changes by other processes are looked for, and not told; add direct=HOST:PORT of the database itself to its URL to be told",
 			"every", pooledPoll)
 	}
 	return nil

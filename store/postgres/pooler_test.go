@@ -9,22 +9,22 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/pgtest"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/memory"
 	"github.com/fairlead/fairlead/store/postgres"
 	"github.com/fairlead/fairlead/store/storetest"
 )
 
 // openPooled opens a store behind a PgBouncer in transaction mode, in the virtual time of a test.
-func openPooled(t testing.TB) fairlead.Store {
+func openPooled(t testing.TB) queue.Store {
 	t.Helper()
 	url, schema, _ := pgtest.Pooled(t)
 	return at(t, url+inVirtualTime, postgres.Options{Schema: schema, Now: time.Now})
 }
 
 func TestTwinBehindPooler(t *testing.T) {
-	storetest.Twins(t, func(testing.TB) fairlead.Store { return memory.New("cpu") }, openPooled, seeds(2))
+	storetest.Twins(t, func(testing.TB) queue.Store { return memory.New("cpu") }, openPooled, seeds(2))
 }
 
 // TestPoolerIsNoticed: who is behind a pooler hears of what others do, by looking or, if he
@@ -45,7 +45,7 @@ func TestPoolerIsNoticed(t *testing.T) {
 		defer first.Notify(c)()
 		f := follow(first)
 		id := submit(t, second, 1, 1)[0]
-		for deadline := time.After(20 * time.Second); f.seen[fairlead.Waited][id] == 0; f.read(t) {
+		for deadline := time.After(20 * time.Second); f.seen[queue.Waited][id] == 0; f.read(t) {
 			select {
 			case <-c:
 			case <-deadline:
@@ -75,8 +75,8 @@ func TestServersBehindPooler(t *testing.T) {
 		for i := range 4 * len(stores) {
 			wg.Go(func() {
 				won := raceFor(t, stores[i%len(stores)], ids)
-				submitted := &fairlead.Job{Kind: "k", User: "ann", Pool: "one", Tasks: 1, Key: "once"}
-				if _, err := stores[i%len(stores)].Submit(context.Background(), []*fairlead.Job{submitted}); err != nil {
+				submitted := &queue.Job{Kind: "k", User: "ann", Pool: "one", Tasks: 1, Key: "once"}
+				if _, err := stores[i%len(stores)].Submit(context.Background(), []*queue.Job{submitted}); err != nil {
 					t.Error(err)
 				}
 				mu.Lock()

@@ -2,26 +2,37 @@ package postgres_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
-	"github.com/fairlead/fairlead"
+	"go.uber.org/goleak"
+
 	"github.com/fairlead/fairlead/internal/pgtest"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/memory"
 	"github.com/fairlead/fairlead/store/postgres"
 	"github.com/fairlead/fairlead/store/sqlite"
 	"github.com/fairlead/fairlead/store/storetest"
 )
 
-func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
+// TestMain fails, too, if goroutines are left when all tests have ended and all stores are closed.
+func TestMain(m *testing.M) {
+	status := pgtest.Main(m)
+	if err := goleak.Find(); err != nil && status == 0 {
+		fmt.Fprintln(os.Stderr, err)
+		status = 1
+	}
+	os.Exit(status)
+}
 
 // inVirtualTime are settings for tests in virtual time, in which days pass in an instant.
 const inVirtualTime = "&pool_health_check_period=100000h&pool_max_conn_lifetime=100000h&pool_max_conn_idle_time=100000h"
 
 // open opens a store in the virtual time of a test.
-func open(t testing.TB) fairlead.Store {
+func open(t testing.TB) queue.Store {
 	t.Helper()
 	url, schema := pgtest.URL(t)
 	return at(t, url+inVirtualTime, postgres.Options{Schema: schema, Now: time.Now})
@@ -47,11 +58,11 @@ func seeds(n int) int {
 }
 
 func TestTwinOfMemory(t *testing.T) {
-	storetest.Twins(t, func(testing.TB) fairlead.Store { return memory.New("cpu") }, open, seeds(8))
+	storetest.Twins(t, func(testing.TB) queue.Store { return memory.New("cpu") }, open, seeds(8))
 }
 
 func TestTwinOfSQLite(t *testing.T) {
-	storetest.Twins(t, func(t testing.TB) fairlead.Store {
+	storetest.Twins(t, func(t testing.TB) queue.Store {
 		s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "fairlead.db"), sqlite.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -61,7 +72,7 @@ func TestTwinOfSQLite(t *testing.T) {
 }
 
 func BenchmarkStore(b *testing.B) {
-	storetest.Bench(b, func(t testing.TB) fairlead.Store {
+	storetest.Bench(b, func(t testing.TB) queue.Store {
 		url, schema := pgtest.Durable(t)
 		return at(t, url, postgres.Options{Schema: schema})
 	})

@@ -2,19 +2,8 @@ package postgres
 
 import (
 	"context"
-	"sync"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
-)
-
-// How often changes of accounts are rolled up while there are any, how often what is left
-// behind is cleared away, and for how long changes are kept in the feed for those who are
-// behind.
-const (
-	rollEvery  = 500 * time.Millisecond
-	cleanEvery = 10 * time.Second
-	feedKept   = 2 * time.Minute
 )
 
 // summed adds up rows of delta, those called gone, for each pool.
@@ -33,77 +22,32 @@ const rollUpText = `WITH gone AS (DELETE FROM @.delta RETURNING *),
 	FROM d WHERE d.pool = p.id AND p.id = ANY(ARRAY(SELECT pool FROM d))`
 
 func (t *tx) rollUp() {
-	t.queue(rollUpText)
-	t.queue(`WITH gone AS (DELETE FROM @.day_delta RETURNING *)
+	t.trip.queue(rollUpText)
+	t.trip.queue(`WITH gone AS (DELETE FROM @.day_delta RETURNING *)
 		INSERT INTO @.day AS d (pool, day, used) SELECT pool, day, sum(used) FROM gone GROUP BY pool, day
 		ON CONFLICT (pool, day) DO UPDATE SET used = d.used + excluded.used`)
 }
-
-// realNow is the database's clock, also where another one was given.
-const realNow = `(extract(epoch FROM clock_timestamp()) * 1000000)::bigint * 1000`
 
 // trimFeed forgets the changes that have been seen by all who are not too far behind.
 func (t *tx) trimFeed() {
 	kept := int64(feedKept)
 	const old = ` FROM @.feed_kept WHERE at <= ` + realNow + ` - $1::bigint ORDER BY at DESC LIMIT 1`
-	t.queue(`DELETE FROM @.feed WHERE seq <= (SELECT last`+old+`) AND pg_visible_in_snapshot(xid, (SELECT seen`+old+`))`, kept)
-	t.queue(`DELETE FROM @.feed_kept WHERE at < (SELECT max(at) FROM @.feed_kept WHERE at <= `+realNow+` - $1::bigint)`, kept)
-	t.queue(`INSERT INTO @.feed_kept (at, seen, last) SELECT `+realNow+`, pg_current_snapshot(), coalesce((SELECT max(seq) FROM @.feed), 0)
+	t.trip.queue(`DELETE FROM @.feed WHERE seq <= (SELECT last`+old+`) AND pg_visible_in_snapshot(xid, (SELECT seen`+old+`))`, kept)
+	t.trip.queue(`DELETE FROM @.feed_kept WHERE at < (SELECT max(at) FROM @.feed_kept WHERE at <= `+realNow+` - $1::bigint)`, kept)
+	t.trip.queue(`INSERT INTO @.feed_kept (at, seen, last) SELECT `+realNow+`, pg_current_snapshot(), coalesce((SELECT max(seq) FROM @.feed), 0)
 		WHERE NOT EXISTS (SELECT FROM @.feed_kept WHERE at > `+realNow+` - $1::bigint)`, kept/4)
-}
-
-// roller rolls up a while after something was changed.
-type roller struct {
-	mu      sync.Mutex
-	timer   *time.Timer
-	cleaned time.Time
-	ended   bool
-}
-
-// due says that there is something to roll up.
-func (r *roller) due(s *Store) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.timer == nil && !r.ended {
-		r.timer = time.AfterFunc(rollEvery, func() { s.spawn(r.run(s)) })
-	}
-}
-
-func (r *roller) run(s *Store) func(context.Context) {
-	return func(ctx context.Context) {
-		r.mu.Lock()
-		r.timer = nil
-		clean := time.Since(r.cleaned) >= cleanEvery
-		if clean {
-			r.cleaned = time.Now()
-		}
-		r.mu.Unlock()
-		if s.maintain(ctx, clean) != nil && ctx.Err() == nil {
-			r.due(s) // what failed is due still
-		}
-	}
-}
-
-// end stops it. What is left is rolled up by whoever comes next.
-func (r *roller) end(*Store) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.ended = true
-	if r.timer != nil {
-		r.timer.Stop()
-	}
 }
 
 // maintain rolls up, and clears away if it is time to, unless another server is just doing
 // so.
 func (s *Store) maintain(ctx context.Context, clean bool) error {
 	free, late := false, false
-	err := s.write(ctx, func(t *tx) (err error) {
-		if free, err = t.tryAlone(); err != nil || !free {
+	err := s.writer.do(ctx, func(t *tx) (err error) {
+		if free, err = t.ledger.tryAlone(); err != nil || !free {
 			return err
 		}
 		t.rollUp()
-		t.askBool(`SELECT EXISTS (SELECT FROM @.late)`, &late)
+		t.trip.askBool(`SELECT EXISTS (SELECT FROM @.late)`, &late)
 		if clean {
 			t.trimFeed()
 		}
@@ -117,8 +61,8 @@ func (s *Store) maintain(ctx context.Context, clean bool) error {
 	}
 	// These have few live rows and many dead ones, too many for PostgreSQL to come round
 	// once a minute.
-	return s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
-		_, err := c.Exec(ctx, s.sql(`VACUUM (SKIP_LOCKED, INDEX_CLEANUP ON) @.delta, @.lease, @.feed, @.day_delta, @.late`))
+	return s.db.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		_, err := c.Exec(ctx, s.db.sql(`VACUUM (SKIP_LOCKED, INDEX_CLEANUP ON) @.delta, @.lease, @.feed, @.day_delta, @.late`))
 		return err
 	})
 }

@@ -5,22 +5,22 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
 // row is a job as its row has it.
 type row struct {
-	fairlead.Job
+	queue.Job
 	pool           int32
 	next, returned int
-	one            fairlead.Task // the task of a job that has one
-	fresh          bool          // was only just submitted, and is not in the database yet
-	wasOver        bool          // is in the table of those that have ended
-	respec         bool          // what hardly ever changes has changed
+	one            queue.Task // the task of a job that has one
+	fresh          bool       // was only just submitted, and is not in the database yet
+	wasEnded       bool       // is in the table of ended jobs
+	respec         bool       // what hardly ever changes has changed
 }
 
-// columns are those that scan reads, in its order. What is NULL is 0 or empty.
+// columns are the columns that scan reads, in its order. NULL is read as 0 or empty.
 const columns = `j.id, j.pool, p.path, j.state, j.username, j.kind, j.priority, j.spec, j.payload, coalesce(j.not_before, 0),
 	coalesce(j.most, 0), j.tasks, coalesce(j.next, 0), coalesce(j.returned, 0), coalesce(j.held, false), coalesce(j.pending, 0),
 	coalesce(j.cancel, false), j.waiting, coalesce(j.running, 0), coalesce(j.queued, 0), coalesce(j.succeeded, 0), coalesce(j.failed, 0),
@@ -38,7 +38,8 @@ func scan(rows pgx.Rows) (*row, error) {
 	k := &r.one
 	var t taskColumns
 	err := rows.Scan(append([]any{
-		&j.ID, &r.pool, &j.Pool, &state, &j.User, &j.Kind, &j.Priority, &spec, &j.Payload, &begin, &j.Most, &j.Tasks, &r.next,
+		&j.ID, &r.pool, &j.Pool, &state, &j.User, &j.Kind, &j.Priority, &spec, &j.Payload, &begin, &j.MaxRunning,
+		&j.Tasks, &r.next,
 		&r.returned, &j.Held, &j.Pending, &j.Cancel, &j.Waiting, &j.Running, &j.Queued, &j.Succeeded, &j.Failed, &j.Cancelled,
 		&submitted, &started, &ended, &j.Cause}, t.into(k)...)...)
 	if err != nil {
@@ -50,14 +51,14 @@ func scan(rows pgx.Rows) (*row, error) {
 		return nil, err
 	}
 	if j.Tasks > 1 {
-		r.one = fairlead.Task{}
+		r.one = queue.Task{}
 		return r, nil
 	}
 	k.Job, k.Number = j.ID, j.Numbers().At(0)
 	return r, t.finish(k)
 }
 
-// taskColumns are what has to be translated of a task.
+// taskColumns are the columns of a task that need a translation.
 type taskColumns struct {
 	state, begin, started, ended, until int64
 	again                               int
@@ -65,31 +66,39 @@ type taskColumns struct {
 }
 
 // into is where the columns of a task go, from attempt on.
-func (c *taskColumns) into(t *fairlead.Task) []any {
-	return []any{&t.Attempt, &t.Holder, &c.state, &c.begin, &c.started, &c.ended, &t.Fails, &t.Losses, &c.again, &c.outcome, &t.Charge, &c.until}
+func (c *taskColumns) into(t *queue.Task) []any {
+	return []any{&t.Attempt, &t.Holder, &c.state, &c.begin, &c.started, &c.ended, &t.Fails, &t.Losses, &c.again,
+		&c.outcome, &t.Charge, &c.until}
 }
 
-func (c *taskColumns) finish(t *fairlead.Task) error {
+func (c *taskColumns) finish(t *queue.Task) error {
 	t.State = life.StateOf(int(c.state))
 	t.Begin, t.Started, t.Ended = life.Instant(c.begin), life.Instant(c.started), life.Instant(c.ended)
-	if t.State == fairlead.Running {
+	if t.State == queue.Running {
 		t.Until = life.Instant(c.until)
 	}
 	life.SetAgain(t, c.again)
 	return life.ReadOutcome(c.outcome, t)
 }
 
+// jobRows are the jobs that a transaction has read.
+type jobRows struct {
+	trip  *trip
+	all   map[int64]*row
+	dirty map[int64]bool // have to be written
+}
+
 // keep remembers a row that was read.
-func (t *tx) keep(rows pgx.Rows) error {
+func (x *jobRows) keep(rows pgx.Rows) error {
 	r, err := scan(rows)
 	if err != nil {
 		return err
 	}
-	if t.rows == nil {
-		t.rows = map[int64]*row{}
+	if x.all == nil {
+		x.all = map[int64]*row{}
 	}
-	if t.rows[r.ID] == nil {
-		t.rows[r.ID] = r
+	if x.all[r.ID] == nil {
+		x.all[r.ID] = r
 	}
 	return nil
 }
@@ -99,17 +108,17 @@ func (t *tx) keep(rows pgx.Rows) error {
 const lockText = `SELECT ` + columns + ` FROM unnest($1::bigint[]) AS w (id),
 	LATERAL (SELECT * FROM @.job WHERE job.id = w.id FOR UPDATE) AS j, LATERAL (SELECT path FROM @.pool WHERE pool.id = j.pool OFFSET 0) AS p`
 
-// askRows reads jobs that have not ended, with the next do.
-func (t *tx) askRows(ids []int64) {
-	if ids = t.unknown(ids); len(ids) > 0 {
-		t.ask(lockText, t.keep, ids)
+// ask reads jobs that have not ended, with the next do.
+func (x *jobRows) ask(ids []int64) {
+	if ids = x.unknown(ids); len(ids) > 0 {
+		x.trip.ask(lockText, x.keep, ids)
 	}
 }
 
-// unknown are the jobs of which nothing was read, sorted.
-func (t *tx) unknown(ids []int64) (out []int64) {
+// unknown are the jobs without a row, sorted.
+func (x *jobRows) unknown(ids []int64) (out []int64) {
 	for _, id := range ids {
-		if t.rows[id] == nil {
+		if x.all[id] == nil {
 			out = append(out, id)
 		}
 	}
@@ -117,29 +126,29 @@ func (t *tx) unknown(ids []int64) (out []int64) {
 	return slices.Compact(out)
 }
 
-// loadEnded reads what is not among the jobs that have not ended, among those that have.
-func (t *tx) loadEnded(ids []int64) error {
+// loadEnded reads the jobs that were not found among open jobs from the ended ones.
+func (x *jobRows) loadEnded(ids []int64) error {
 	for range 2 { // one may have been requeued in between
-		missing := t.unknown(ids)
+		missing := x.unknown(ids)
 		if len(missing) == 0 {
 			return nil
 		}
-		t.ask(`SELECT `+columns+` FROM unnest($1::bigint[]) AS w (id),
+		x.trip.ask(`SELECT `+columns+` FROM unnest($1::bigint[]) AS w (id),
 			LATERAL (SELECT * FROM @.ended WHERE ended.id = w.id FOR UPDATE) AS j, LATERAL (SELECT path FROM @.pool WHERE pool.id = j.pool OFFSET 0) AS p`,
 			func(rows pgx.Rows) error {
-				err := t.keep(rows)
+				err := x.keep(rows)
 				return err
 			}, missing)
-		if err := t.do(); err != nil {
+		if err := x.trip.do(); err != nil {
 			return err
 		}
 		for _, id := range missing {
-			if r := t.rows[id]; r != nil {
-				r.wasOver = true
+			if r := x.all[id]; r != nil {
+				r.wasEnded = true
 			}
 		}
-		t.askRows(missing)
-		if err := t.do(); err != nil {
+		x.ask(missing)
+		if err := x.trip.do(); err != nil {
 			return err
 		}
 	}
@@ -147,11 +156,11 @@ func (t *tx) loadEnded(ids []int64) error {
 }
 
 // save notes that a job has to be written.
-func (t *tx) save(r *row) {
-	if t.dirty == nil {
-		t.dirty = map[int64]bool{}
+func (x *jobRows) save(r *row) {
+	if x.dirty == nil {
+		x.dirty = map[int64]bool{}
 	}
-	t.dirty[r.ID] = true
+	x.dirty[r.ID] = true
 }
 
 // states are columns of jobs that change, one element for each job.
@@ -173,19 +182,28 @@ func (c *jobColumns) add(r *row) error {
 	}
 	state := k.State
 	if state == "" {
-		state = fairlead.Waiting
+		state = queue.Waiting
 	}
-	c.id, c.begin, c.started, c.ended = append(c.id, j.ID), append(c.begin, life.Nanos(j.Begin)), append(c.started, life.Nanos(j.Started)), append(c.ended, life.Nanos(j.Ended))
-	c.tBegin, c.tStarted, c.tEnded = append(c.tBegin, life.Nanos(k.Begin)), append(c.tStarted, life.Nanos(k.Started)), append(c.tEnded, life.Nanos(k.Ended))
-	c.pool, c.next, c.returned = append(c.pool, r.pool), append(c.next, int32(r.next)), append(c.returned, int32(r.returned))
-	c.pending, c.waiting, c.running = append(c.pending, int32(j.Pending)), append(c.waiting, int32(j.Waiting)), append(c.running, int32(j.Running))
-	c.succeeded, c.failed, c.cancelled = append(c.succeeded, int32(j.Succeeded)), append(c.failed, int32(j.Failed)), append(c.cancelled, int32(j.Cancelled))
-	c.attempt, c.fails, c.losses = append(c.attempt, int32(k.Attempt)), append(c.fails, int32(k.Fails)), append(c.losses, int32(k.Losses))
-	c.state, c.tState = append(c.state, int16(life.StateNumber(j.State))), append(c.tState, int16(life.StateNumber(state)))
-	c.again, c.held, c.cancel = append(c.again, int16(life.AgainBits(k))), append(c.held, j.Held), append(c.cancel, j.Cancel)
+	c.id, c.begin = append(c.id, j.ID), append(c.begin, life.Nanos(j.Begin))
+	c.started, c.ended = append(c.started, life.Nanos(j.Started)), append(c.ended, life.Nanos(j.Ended))
+	c.tBegin, c.tStarted = append(c.tBegin, life.Nanos(k.Begin)), append(c.tStarted, life.Nanos(k.Started))
+	c.tEnded = append(c.tEnded, life.Nanos(k.Ended))
+	c.pool, c.next = append(c.pool, r.pool), append(c.next, int32(r.next))
+	c.returned = append(c.returned, int32(r.returned))
+	c.pending, c.waiting = append(c.pending, int32(j.Pending)), append(c.waiting, int32(j.Waiting))
+	c.running = append(c.running, int32(j.Running))
+	c.succeeded, c.failed = append(c.succeeded, int32(j.Succeeded)), append(c.failed, int32(j.Failed))
+	c.cancelled = append(c.cancelled, int32(j.Cancelled))
+	c.attempt, c.fails = append(c.attempt, int32(k.Attempt)), append(c.fails, int32(k.Fails))
+	c.losses = append(c.losses, int32(k.Losses))
+	c.state = append(c.state, int16(life.StateNumber(j.State)))
+	c.tState = append(c.tState, int16(life.StateNumber(state)))
+	c.again, c.held = append(c.again, int16(life.AgainBits(k))), append(c.held, j.Held)
+	c.cancel = append(c.cancel, j.Cancel)
 	c.priority, c.cause = append(c.priority, j.Priority), append(c.cause, j.Cause)
 	c.holder, c.outcome = append(c.holder, k.Holder), append(c.outcome, outcome)
-	c.charge, c.until, c.queued = append(c.charge, k.Charge), append(c.until, life.Nanos(k.Until)), append(c.queued, int32(j.Queued))
+	c.charge, c.until = append(c.charge, k.Charge), append(c.until, life.Nanos(k.Until))
+	c.queued = append(c.queued, int32(j.Queued))
 	return nil
 }
 
@@ -201,17 +219,17 @@ const saveText = `UPDATE @.job SET not_before = v.not_before, started = v.starte
 		cancelled, attempt, fails, losses, state, t_state, again, held, cancel, priority, cause, holder, outcome, charge, until, queued)
 	WHERE job.id = v.id AND job.id = ANY($1)`
 
-// saveRows writes the jobs that changed, those that ended into the table of these.
-func (t *tx) saveRows() error {
+// write writes the changed jobs, ended ones into the table of ended jobs.
+func (x *jobRows) write() error {
 	var c jobColumns
 	var over, back, respec []int64
 	var specs [][]byte
-	for _, id := range sorted(t.dirty) {
-		r := t.rows[id]
+	for _, id := range sorted(x.dirty) {
+		r := x.all[id]
 		if err := c.add(r); err != nil {
 			return err
 		}
-		if r.wasOver {
+		if r.wasEnded {
 			back = append(back, id)
 		}
 		if r.State.Ended() {
@@ -225,21 +243,22 @@ func (t *tx) saveRows() error {
 			respec, specs = append(respec, id), append(specs, spec)
 		}
 	}
-	t.dirty = nil
+	x.dirty = nil
 	if len(back) > 0 {
-		t.queue(`WITH d AS (DELETE FROM @.ended WHERE id = ANY($1) RETURNING *) INSERT INTO @.job SELECT * FROM d`, back)
+		x.trip.queue(`WITH d AS (DELETE FROM @.ended WHERE id = ANY($1) RETURNING *) INSERT INTO @.job SELECT * FROM d`, back)
 	}
 	if len(c.id) > 0 {
-		t.queue(saveText, c.id, c.begin, c.started, c.ended, c.tBegin, c.tStarted, c.tEnded, c.pool, c.next, c.returned, c.pending, c.waiting,
+		x.trip.queue(saveText, c.id, c.begin, c.started, c.ended, c.tBegin, c.tStarted, c.tEnded, c.pool, c.next, c.returned,
+			c.pending, c.waiting,
 			c.running, c.succeeded, c.failed, c.cancelled, c.attempt, c.fails, c.losses, c.state, c.tState, c.again, c.held, c.cancel,
 			c.priority, c.cause, c.holder, c.outcome, c.charge, c.until, c.queued)
 	}
 	if len(respec) > 0 {
-		t.queue(`UPDATE @.job SET spec = v.spec FROM unnest($1::bigint[], $2::bytea[]) AS v (id, spec) WHERE job.id = v.id AND job.id = ANY($1)`, respec, specs)
+		x.trip.queue(`UPDATE @.job SET spec = v.spec FROM unnest($1::bigint[], $2::bytea[]) AS v (id, spec) WHERE job.id = v.id AND job.id = ANY($1)`, respec, specs)
 	}
 	if len(over) > 0 {
-		t.queue(`WITH d AS (DELETE FROM @.job WHERE id = ANY($1) RETURNING *) INSERT INTO @.ended SELECT * FROM d`, over)
-		t.queue(`INSERT INTO @.ending (at, jobs) VALUES ($1, $2)`, life.Nanos(t.now), over)
+		x.trip.queue(`WITH d AS (DELETE FROM @.job WHERE id = ANY($1) RETURNING *) INSERT INTO @.ended SELECT * FROM d`, over)
+		x.trip.queue(`INSERT INTO @.ending (at, jobs) VALUES ($1, $2)`, life.Nanos(x.trip.now), over)
 	}
 	return nil
 }

@@ -10,8 +10,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/pgtest"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/postgres"
 )
 
@@ -24,7 +24,8 @@ func several(t *testing.T, n int) (stores []*postgres.Store, url, schema string)
 	var wg sync.WaitGroup
 	for i := range n {
 		wg.Go(func() {
-			stores[i], errs[i] = postgres.Open(context.Background(), url+"&pool_max_conns=4", postgres.Options{Schema: schema, Timeout: 20 * time.Second})
+			stores[i], errs[i] = postgres.Open(context.Background(), url+"&pool_max_conns=4",
+				postgres.Options{Schema: schema, Timeout: 20 * time.Second})
 		})
 	}
 	wg.Wait()
@@ -38,11 +39,11 @@ func several(t *testing.T, n int) (stores []*postgres.Store, url, schema string)
 }
 
 // submit adds n jobs in as many pools as p.
-func submit(t testing.TB, s fairlead.Store, n, p int, f ...func(*fairlead.Job)) (ids []int64) {
+func submit(t testing.TB, s queue.Store, n, p int, f ...func(*queue.Job)) (ids []int64) {
 	t.Helper()
-	jobs := make([]*fairlead.Job, n)
+	jobs := make([]*queue.Job, n)
 	for i := range jobs {
-		jobs[i] = &fairlead.Job{Kind: "k", User: "ann", Pool: fmt.Sprint("pool", i%p), Tasks: 1}
+		jobs[i] = &queue.Job{Kind: "k", User: "ann", Pool: fmt.Sprint("pool", i%p), Tasks: 1}
 		for _, g := range f {
 			g(jobs[i])
 		}
@@ -65,11 +66,11 @@ func submit(t testing.TB, s fairlead.Store, n, p int, f ...func(*fairlead.Job)) 
 type follower struct {
 	s      *postgres.Store
 	cursor int64
-	seen   map[fairlead.What]map[int64]int
+	seen   map[queue.What]map[int64]int
 }
 
 func follow(s *postgres.Store) *follower {
-	return &follower{s: s, seen: map[fairlead.What]map[int64]int{fairlead.Waited: {}, fairlead.Done: {}}}
+	return &follower{s: s, seen: map[queue.What]map[int64]int{queue.Waited: {}, queue.Done: {}}}
 }
 
 func (f *follower) read(t *testing.T) {
@@ -148,8 +149,8 @@ func TestServersTogether(t *testing.T) {
 	}
 	once("finished", runs)
 	for i, f := range all {
-		once(fmt.Sprint("follower ", i, " heard that it waits"), f.seen[fairlead.Waited])
-		once(fmt.Sprint("follower ", i, " heard that it is done"), f.seen[fairlead.Done])
+		once(fmt.Sprint("follower ", i, " heard that it waits"), f.seen[queue.Waited])
+		once(fmt.Sprint("follower ", i, " heard that it is done"), f.seen[queue.Done])
 	}
 	allOver(t, stores[0], jobs)
 }
@@ -177,19 +178,19 @@ func allOver(t *testing.T, s *postgres.Store, jobs int64) {
 // get it leaves to whoever was faster, if there is one.
 func raceFor(t *testing.T, s *postgres.Store, ids []int64) (won []int64) {
 	ctx := context.Background()
-	var wants []fairlead.Want
+	var wants []queue.Want
 	for _, id := range append(ids, ids...) {
-		wants = append(wants, fairlead.Want{Job: id})
+		wants = append(wants, queue.Want{Job: id})
 	}
 	grants, err := s.Lease(ctx, "h", wants, time.Minute)
 	if err != nil {
 		t.Error(err)
 		return nil
 	}
-	var results []fairlead.Result
+	var results []queue.Result
 	for _, g := range grants {
 		if g.Lease != nil {
-			results = append(results, fairlead.Result{Ref: g.Lease.Ref, Outcome: fairlead.Outcome{State: fairlead.Succeeded}})
+			results = append(results, queue.Result{Ref: g.Lease.Ref, Outcome: queue.Outcome{State: queue.Succeeded}})
 			won = append(won, g.Lease.JobID)
 		}
 	}
@@ -226,13 +227,13 @@ func TestFeedWaitsForNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	id := submit(t, stores[0], 1, 1)[0]
-	if f.read(t); f.seen[fairlead.Waited][id] != 1 || f.seen[fairlead.Waited][again] != 1 {
+	if f.read(t); f.seen[queue.Waited][id] != 1 || f.seen[queue.Waited][again] != 1 {
 		t.Errorf("before the late commit: %v", f.seen)
 	}
 	if err := late.Commit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if f.read(t); f.seen[fairlead.Waited][id] != 1 || f.seen[fairlead.Waited][again] != 2 {
+	if f.read(t); f.seen[queue.Waited][id] != 1 || f.seen[queue.Waited][again] != 2 {
 		t.Errorf("after the late commit: %v", f.seen)
 	}
 }
@@ -244,7 +245,7 @@ func TestOthersAreWoken(t *testing.T) {
 	defer stores[1].Notify(c)()
 	id := submit(t, stores[0], 1, 1)[0]
 	f := follow(stores[1])
-	for deadline := time.After(20 * time.Second); f.seen[fairlead.Waited][id] == 0; f.read(t) {
+	for deadline := time.After(20 * time.Second); f.seen[queue.Waited][id] == 0; f.read(t) {
 		select {
 		case <-c:
 		case <-deadline:
@@ -266,7 +267,7 @@ func TestRefusesSchemas(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
-		schema:             "has format 99, this program knows up to 1",
+		schema:             "has format 99, this program knows up to 6",
 		"foreign" + schema: "holds the tables of another program",
 	} {
 		_, err := postgres.Open(t.Context(), url, postgres.Options{Schema: name})
@@ -286,9 +287,10 @@ func TestForget(t *testing.T) {
 	stores, _, _ := several(t, 1)
 	s := stores[0]
 	ids := submit(t, s, 3, 1)
-	keyed := submit(t, s, 1, 1, func(j *fairlead.Job) { j.Key = "k" })[0]
+	keyed := submit(t, s, 1, 1, func(j *queue.Job) { j.Key = "k" })[0]
 	for _, id := range []int64{ids[0], ids[2], keyed} {
-		if errs, err := s.Alter(t.Context(), []fairlead.Alteration{{Job: id, Verb: fairlead.VerbCancel}}); err != nil || errs[0] != nil {
+		if errs, err := s.Alter(t.Context(), []queue.Alteration{{Job: id, Verb: queue.VerbCancel}}); err != nil ||
+			errs[0] != nil {
 			t.Fatal(err, errs)
 		}
 	}
@@ -298,14 +300,14 @@ func TestForget(t *testing.T) {
 	if n, err := s.Forget(t.Context(), time.Now().Add(time.Hour)); err != nil || n != 3 {
 		t.Errorf("forgot %d jobs, want 3 (%v)", n, err)
 	}
-	jobs, err := s.Jobs(t.Context(), fairlead.Query{})
+	jobs, err := s.Jobs(t.Context(), queue.Query{})
 	if err != nil || len(jobs) != 1 || jobs[0].ID != ids[1] {
 		t.Errorf("left: %v (%v)", jobs, err)
 	}
 	if events, err := s.Events(t.Context(), keyed); err != nil || len(events) != 0 {
 		t.Errorf("events of a forgotten job: %v (%v)", events, err)
 	}
-	if again := submit(t, s, 1, 1, func(j *fairlead.Job) { j.Key = "k" })[0]; again <= keyed {
+	if again := submit(t, s, 1, 1, func(j *queue.Job) { j.Key = "k" })[0]; again <= keyed {
 		t.Errorf("id %d was given again", again)
 	}
 }

@@ -5,11 +5,11 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 )
 
-// forgotten is the state of a job that ended so long ago that it is not kept any more.
-const forgotten fairlead.State = "forgotten"
+// forgotten is the state of a job that ended too long ago to be kept.
+const forgotten queue.State = "forgotten"
 
 // lateBatch bounds the dependencies that are settled in one transaction.
 const lateBatch = 1000
@@ -18,24 +18,24 @@ const lateBatch = 1000
 // does not keep the job from ending on which another one depends: if that has ended before the
 // commit, nobody told the other one.
 func (s *Store) settle(ctx context.Context) error {
-	return s.write(ctx, func(t *tx) error {
-		b := &submission{t: t, states: map[int64]fairlead.State{}}
+	return s.writer.do(ctx, func(t *tx) error {
+		b := &submission{t: t, states: map[int64]queue.State{}}
 		var pairs [][2]int64 // on which job, which job
 		var on []int64
-		t.ask(`DELETE FROM @.late WHERE ctid = ANY(ARRAY(SELECT ctid FROM @.late LIMIT $1 FOR UPDATE SKIP LOCKED)) RETURNING on_job, job`, func(r pgx.Rows) error {
+		t.trip.ask(`DELETE FROM @.late WHERE ctid = ANY(ARRAY(SELECT ctid FROM @.late LIMIT $1 FOR UPDATE SKIP LOCKED)) RETURNING on_job, job`, func(r pgx.Rows) error {
 			var p [2]int64
 			err := r.Scan(&p[0], &p[1])
 			pairs, on = append(pairs, p), append(on, p[0])
 			return err
 		}, lateBatch)
-		if err := t.do(); err != nil || len(pairs) == 0 {
+		if err := t.trip.do(); err != nil || len(pairs) == 0 {
 			return err
 		}
 		if len(pairs) == lateBatch {
-			s.roll.due(s)
+			s.roll.due()
 		}
 		b.askStates(on, true)
-		if err := t.do(); err != nil {
+		if err := t.trip.do(); err != nil {
 			return err
 		}
 		var ends, waits []int64
@@ -48,30 +48,34 @@ func (s *Store) settle(ctx context.Context) error {
 				ends, waits = append(ends, p[0]), append(waits, p[1])
 			}
 		}
-		return t.tellLate(ends, waits, b.states)
+		return t.reportLate(ends, waits, b.states)
 	})
 }
 
-// tellLate tells jobs that those on which they depend have ended, unless they know.
-func (t *tx) tellLate(ends, waits []int64, states map[int64]fairlead.State) error {
+// reportLate lets jobs know that those on which they depend have ended, unless they do already.
+func (t *tx) reportLate(ends, waits []int64, states map[int64]queue.State) error {
 	if len(ends) == 0 {
 		return nil
 	}
-	var told [][2]int64
-	t.askRows(waits)
-	t.ask(`DELETE FROM @.depends AS d USING unnest($1::bigint[], $2::bigint[]) AS v (o, j) WHERE d.on_job = v.o AND d.job = v.j AND d.on_job = ANY($1)
+	var settled [][2]int64
+	t.jobs.ask(waits)
+	t.trip.ask(`DELETE FROM @.depends AS d USING unnest($1::bigint[], $2::bigint[]) AS v (o, j) WHERE d.on_job = v.o AND d.job = v.j AND d.on_job = ANY($1)
 		RETURNING on_job, job`, func(r pgx.Rows) error {
 		var p [2]int64
 		err := r.Scan(&p[0], &p[1])
-		told = append(told, p)
+		settled = append(settled, p)
 		return err
 	}, ends, waits)
-	if err := t.do(); err != nil {
+	if err := t.trip.do(); err != nil {
 		return err
 	}
-	for _, p := range told {
-		if err := t.dependencyEnded(t.rows[p[1]], &fairlead.Job{ID: p[0], State: states[p[0]]}); err != nil {
+	for _, p := range settled {
+		r := t.jobs.all[p[1]]
+		if err := t.dependencyEnded(r, &queue.Job{ID: p[0], State: states[p[0]]}); err != nil {
 			return err
+		}
+		if r == nil || r.State.Ended() { // if it was cancelled along, it comes back with the other one
+			t.trip.queue(`INSERT INTO @.depends (on_job, job) VALUES ($1, $2) ON CONFLICT DO NOTHING`, p[0], p[1])
 		}
 	}
 	return nil

@@ -50,7 +50,7 @@ func (r *sqlResults) Exec() (pgconn.CommandTag, error) {
 	return pgconn.CommandTag{}, err
 }
 
-// Close forgets what was not sent: a statement before it has failed.
+// Close forgets statements that were not sent: a statement before them has failed.
 func (r *sqlResults) Close() error {
 	r.rest = nil
 	return nil

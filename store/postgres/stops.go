@@ -8,20 +8,20 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
-// StopRuns implements fairlead.Store.
-func (s *Store) StopRuns(ctx context.Context, stops []fairlead.Stopped) (out []error, err error) {
-	refs := make([]fairlead.Ref, len(stops))
+// StopRuns implements queue.Store.
+func (s *Store) StopRuns(ctx context.Context, stops []queue.Stopped) (out []error, err error) {
+	refs := make([]queue.Ref, len(stops))
 	for i := range stops {
 		refs[i] = stops[i].Ref
 	}
-	err = s.write(ctx, func(t *tx) error {
+	err = s.writer.do(ctx, func(t *tx) error {
 		out = make([]error, len(stops))
 		t.askHolders(refs)
-		if err := t.do(); err != nil {
+		if err := t.trip.do(); err != nil {
 			return err
 		}
 		for i := range stops {
@@ -38,23 +38,23 @@ func (s *Store) StopRuns(ctx context.Context, stops []fairlead.Stopped) (out []e
 	return out, err
 }
 
-func (t *tx) stopRun(r *row, k *fairlead.Task, stop *fairlead.Stopped) error {
+func (t *tx) stopRun(r *row, k *queue.Task, stop *queue.Stopped) error {
 	k.Stopped = true
-	t.saveTask(r, k)
-	t.save(r)
+	t.tasks.save(r, k)
+	t.jobs.save(r)
 	reason, err := json.Marshal(&stop.Reason)
 	if err != nil {
 		return err
 	}
-	t.queue(`INSERT INTO @.stop (job, task, attempt, at, reason) VALUES ($1, $2, $3, $4, $5)`,
+	t.trip.queue(`INSERT INTO @.stop (job, task, attempt, at, reason) VALUES ($1, $2, $3, $4, $5)`,
 		stop.Ref.JobID, stop.Ref.Task, stop.Ref.Attempt, life.Nanos(stop.Reason.At), string(reason))
-	t.tell(life.StopChange(&r.Job, k, stop, t.now))
+	t.report(life.StopChange(&r.Job, k, stop, t.trip.now))
 	t.note(life.StopEvent(stop))
 	return nil
 }
 
-// Stops implements fairlead.Store.
-func (s *Store) Stops(ctx context.Context, q fairlead.StopQuery) (out []fairlead.Stopped, err error) {
+// Stops implements queue.Store.
+func (s *Store) Stops(ctx context.Context, q queue.StopQuery) (out []queue.Stopped, err error) {
 	query := `SELECT job, task, attempt, reason FROM @.stop WHERE at >= $1`
 	args := []any{life.Nanos(q.Since)}
 	if q.Job > 0 {
@@ -65,8 +65,8 @@ func (s *Store) Stops(ctx context.Context, q fairlead.StopQuery) (out []fairlead
 	if q.Limit > 0 {
 		query += fmt.Sprint(` LIMIT `, q.Limit)
 	}
-	err = s.query(ctx, query, func(r pgx.Rows) error {
-		var x fairlead.Stopped
+	err = s.db.query(ctx, query, func(r pgx.Rows) error {
+		var x queue.Stopped
 		var reason string
 		if err := r.Scan(&x.Ref.JobID, &x.Ref.Task, &x.Ref.Attempt, &reason); err != nil {
 			return err

@@ -7,7 +7,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/batch"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // Calls that submit or finish a few jobs share transactions: while some are under way, the
@@ -18,113 +19,68 @@ const (
 	atOnce      = 2   // transactions
 )
 
-// gathering are the calls that wait for a transaction.
-type gathering[In, Out any] struct {
-	mu    sync.Mutex
-	busy  int // transactions under way
-	calls []*call[In, Out]
-}
-
-// call is a call with some items, each of which has an answer.
-type call[In, Out any] struct {
-	items []In
-	out   []Out
-	err   error
-	ready chan struct{}
+// sharing carries out calls with some items; each item has an answer.
+type sharing[In, Out any] struct {
+	db    *database
+	do    carryOut[In, Out]
+	calls batch.Batcher[[]In, []Out]
 }
 
 // carryOut does what calls want in a transaction. If there are several, it rather returns an
 // error than to wait for long.
 type carryOut[In, Out any] func(ctx context.Context, items []In, several bool) ([]Out, error)
 
-// Submit implements fairlead.Store. When ctx ends before, the jobs may still be added.
-func (s *Store) Submit(ctx context.Context, jobs []*fairlead.Job) ([]fairlead.Submission, error) {
-	return s.submissions.join(ctx, s, jobs, s.submit)
+func newSharing[In, Out any](db *database, do carryOut[In, Out]) *sharing[In, Out] {
+	x := &sharing[In, Out]{db: db, do: do}
+	x.calls = batch.Batcher[[]In, []Out]{
+		Run:       x.together,
+		AtOnce:    atOnce,
+		MaxWeight: maxTogether,
+		Weight:    func(items []In) int { return len(items) },
+		Closed:    queue.ErrClosed,
+	}
+	return x
 }
 
-// Finish implements fairlead.Store. When ctx ends before, the attempts may still be ended.
-func (s *Store) Finish(ctx context.Context, results []fairlead.Result) ([]fairlead.Verdict, error) {
-	return s.finishes.join(ctx, s, results, s.finish)
-}
-
-// join carries a call out, at once or together with others.
-func (g *gathering[In, Out]) join(ctx context.Context, s *Store, items []In, do carryOut[In, Out]) ([]Out, error) {
+// join carries a call out, at once or together with others. When ctx ends before, it may still be
+// carried out.
+func (x *sharing[In, Out]) join(ctx context.Context, items []In) ([]Out, error) {
 	if len(items) > smallCall {
-		return do(ctx, items, false)
+		return x.do(ctx, items, false)
 	}
-	g.mu.Lock()
-	if g.busy < atOnce {
-		g.busy++
-		g.mu.Unlock()
-		defer g.next(s, do)
-		return do(ctx, items, false)
+	if err := x.db.alive(ctx); err != nil {
+		return nil, err
 	}
-	c := &call[In, Out]{items: items, ready: make(chan struct{})}
-	g.calls = append(g.calls, c)
-	g.mu.Unlock()
-	select {
-	case <-c.ready:
-		return c.out, c.err
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
-// next follows the end of a transaction: it lets those go that have gathered.
-func (g *gathering[In, Out]) next(s *Store, do carryOut[In, Out]) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	calls := g.take()
-	if len(calls) == 0 {
-		g.busy--
-		return
-	}
-	began := s.spawn(func(ctx context.Context) {
-		together(ctx, calls, do)
-		g.next(s, do)
-	})
-	if !began {
-		g.busy--
-		for _, c := range append(calls, g.calls...) {
-			c.err = fairlead.ErrClosed
-			close(c.ready)
-		}
-		g.calls = nil
-	}
-}
-
-// take returns the first calls that fit into one transaction.
-func (g *gathering[In, Out]) take() (calls []*call[In, Out]) {
-	n, items := 0, 0
-	for n < len(g.calls) && items+len(g.calls[n].items) <= maxTogether {
-		items += len(g.calls[n].items)
-		n++
-	}
-	calls, g.calls = g.calls[:n:n], g.calls[n:]
-	return calls
+	return x.calls.Do(ctx, items)
 }
 
 // together carries several calls out. If one of them is the reason why that fails, each gets a
-// transaction of its own.
-func together[In, Out any](ctx context.Context, calls []*call[In, Out], do carryOut[In, Out]) {
+// transaction of its own. No caller's context ends them, and Close waits a while for the
+// transactions under way.
+func (x *sharing[In, Out]) together(calls []*batch.Call[[]In, []Out]) {
 	var all []In
 	for _, c := range calls {
-		all = append(all, c.items...)
+		all = append(all, c.In...)
 	}
-	out, err := do(ctx, all, len(calls) > 1)
+	ctx, end := x.db.outlive()
+	defer end()
+	out, err := x.do(ctx, all, len(calls) > 1)
 	var refused *pgconn.PgError
-	if len(calls) > 1 && errors.As(err, &refused) && !passing(err) {
+	if lost := (unknown{}); len(calls) > 1 && errors.As(err, &refused) && !transient(err) && !errors.As(err, &lost) {
 		var apart sync.WaitGroup
 		defer apart.Wait()
-		for _, c := range calls {
-			apart.Go(func() { together(ctx, []*call[In, Out]{c}, do) })
+		for i := range calls {
+			apart.Go(func() { x.together(calls[i : i+1]) })
 		}
 		return
 	}
 	for _, c := range calls {
-		if c.err = err; err == nil {
-			c.out, out = out[:len(c.items):len(c.items)], out[len(c.items):]
+		if err != nil {
+			c.Answer(nil, err)
+			continue
 		}
-		close(c.ready)
+		n := len(c.In)
+		c.Answer(out[:n:n], nil)
+		out = out[n:]
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/pgtest"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/postgres"
 )
 
@@ -22,14 +22,14 @@ func TestSubmitsTogether(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range callers {
 		wg.Go(func() {
-			job := &fairlead.Job{Kind: "k", User: "ann", Pool: "ann", Tasks: 1}
+			job := &queue.Job{Kind: "k", User: "ann", Pool: "ann", Tasks: 1}
 			switch {
 			case i%16 == 7:
 				job.Priority = "\x00" // which PostgreSQL does not take
 			case i%4 == 0:
 				job.Key = "once"
 			}
-			subs, err := s.Submit(context.Background(), []*fairlead.Job{job})
+			subs, err := s.Submit(context.Background(), []*queue.Job{job})
 			if refused := i%16 == 7; refused != (err != nil) {
 				t.Errorf("call %d: %v", i, err)
 			}
@@ -62,8 +62,8 @@ func TestCloseWhileSubmitting(t *testing.T) {
 	for range 32 {
 		wg.Go(func() {
 			for {
-				_, err := s.Submit(context.Background(), []*fairlead.Job{{Kind: "k", User: "ann", Pool: "ann", Tasks: 1}})
-				if errors.Is(err, fairlead.ErrClosed) {
+				_, err := s.Submit(context.Background(), []*queue.Job{{Kind: "k", User: "ann", Pool: "ann", Tasks: 1}})
+				if errors.Is(err, queue.ErrClosed) {
 					return
 				}
 				select {
@@ -78,12 +78,79 @@ func TestCloseWhileSubmitting(t *testing.T) {
 	wg.Wait()
 }
 
+// TestCloseFinishesCalls: a call that is under way when the store is closed is not cut off, which would
+// leave its caller without knowing whether it took effect.
+func TestCloseFinishesCalls(t *testing.T) {
+	t.Parallel()
+	finished, closed, unlock := closeWhileFinishing(t)
+	unlock()
+	if err := <-finished; err != nil {
+		t.Error(err)
+	}
+	if err := <-closed; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestCloseGivesUp: a store is closed, too, if a call waits for a database that does not answer.
+func TestCloseGivesUp(t *testing.T) {
+	t.Parallel()
+	finished, closed, _ := closeWhileFinishing(t)
+	if err := <-closed; err != nil {
+		t.Error(err)
+	}
+	if err := <-finished; err == nil {
+		t.Error("the call succeeded, though it had to wait")
+	}
+}
+
+// closeWhileFinishing closes a store during a call that ends a job, which waits for a lock.
+func closeWhileFinishing(t *testing.T) (finished, closed chan error, unlock func()) {
+	t.Helper()
+	url, schema := pgtest.URL(t)
+	s := at(t, url, postgres.Options{Schema: schema, Timeout: time.Hour})
+	ref := leaseFor(t, s, time.Hour)[0]
+	other := connect(t, url)
+	lock, err := other.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := lock.Exec(t.Context(), `SELECT FROM `+schema+`.job FOR UPDATE`); err != nil {
+		t.Fatal(err)
+	}
+	finished, closed = make(chan error, 1), make(chan error, 1)
+	go func() {
+		result := queue.Result{Ref: ref, Outcome: queue.Outcome{State: queue.Succeeded}}
+		v, err := s.Finish(context.Background(), []queue.Result{result})
+		if err == nil {
+			err = v[0].Err
+		}
+		finished <- err
+	}()
+	watch := connect(t, url)
+	until(t, "the call waits for the lock", func() (waits bool) {
+		err := watch.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'
+			AND $1 = ANY(pg_blocking_pids(pid)))`, other.PgConn().PID()).Scan(&waits)
+		return err == nil && waits
+	})
+	go func() { closed <- s.Close() }()
+	until(t, "the store is closed", func() bool {
+		_, err := s.Settings(t.Context())
+		return errors.Is(err, queue.ErrClosed)
+	})
+	return finished, closed, func() {
+		if err := lock.Rollback(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // TestKeyUntilEndRace: of many who ask for the key of a job that has ended one is added, and the
 // others have its id, within transactions of their own or without.
 func TestKeyUntilEndRace(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
-	job := fairlead.Job{User: "ann", Kind: "k", Key: "k", KeyUntilEnd: true}
+	job := queue.Job{User: "ann", Kind: "k", Key: "k", KeyUntilEnd: true}
 	old, err := s.client.Submit(t.Context(), job)
 	if err != nil {
 		t.Fatal(err)

@@ -7,49 +7,50 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/fairlead/fairlead/internal/wait"
 )
 
-// How often is looked whether transactions of the program's own have ended: soon at first,
-// since most are over in no time, then after as long as they have taken already.
+// How often the database is asked whether transactions of the program's own have ended: soon at
+// first, since most are over in no time, then after as long as they have taken already.
 const (
-	firstLook   = quiet
-	longestLook = 250 * time.Millisecond
+	firstPoll   = notifyDelay
+	longestPoll = 250 * time.Millisecond
 )
 
-// opened are transactions of the program's own in which jobs were submitted. Nobody says when
-// they commit: what is told in the transaction itself would have all such commit one after
-// the other. Should this process end before it has seen the commit, the others look by themselves.
-type opened struct {
-	mu     sync.Mutex
-	xids   []string
-	looks  bool
-	pushed chan struct{} // one more came
+// openTransactions are transactions of the program's own in which jobs were submitted. Nobody says when
+// they commit: notifications in the transactions would have them commit one after the other. If this
+// process ends before it has seen the commit, the others find it when they look.
+type openTransactions struct {
+	writer *writer
+
+	mu      sync.Mutex
+	xids    []string
+	polling bool
+	pushed  chan struct{} // one more came
 }
 
-// add has an eye on one more transaction.
-func (o *opened) add(s *Store, xid string) {
+// add watches one more transaction.
+func (o *openTransactions) add(xid string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.xids = append(o.xids, xid)
-	if o.looks {
-		select {
-		case o.pushed <- struct{}{}:
-		default:
-		}
+	if o.polling {
+		wait.Wake(o.pushed)
 		return
 	}
-	o.looks, o.pushed = true, make(chan struct{}, 1)
-	s.spawn(func(ctx context.Context) { o.look(ctx, s) })
+	o.polling, o.pushed = true, make(chan struct{}, 1)
+	o.writer.db.spawn(o.poll)
 }
 
-// look goes on until all have ended.
-func (o *opened) look(ctx context.Context, s *Store) {
-	pause := firstLook
+// poll goes on until all have ended.
+func (o *openTransactions) poll(ctx context.Context) {
+	pause := firstPoll
 	next := time.Now().Add(pause)
 	for {
 		select {
 		case <-o.pushed:
-			pause = firstLook
+			pause = firstPoll
 			if soon := time.Now().Add(pause); soon.Before(next) {
 				next = soon
 			}
@@ -61,40 +62,41 @@ func (o *opened) look(ctx context.Context, s *Store) {
 		o.mu.Lock()
 		xids := slices.Clone(o.xids)
 		o.mu.Unlock()
-		going, err := s.underWay(ctx, xids)
+		going, err := o.underWay(ctx, xids)
 		if err != nil {
-			going = nil // nobody knows; what was committed is found by looking
+			going = nil // unknown; a read finds committed changes
 		}
 		if len(going) < len(xids) {
-			s.feed.Wake()
-			s.wake.due(s)
-			s.roll.due(s)
+			o.writer.feed.Wake()
+			o.writer.wake.due()
+			o.writer.roll.due()
 		}
 		if o.keep(going, len(xids)) {
 			return
 		}
-		pause = min(2*pause, longestLook)
+		pause = min(2*pause, longestPoll)
 		next = time.Now().Add(pause)
 	}
 }
 
-// keep goes on with the transactions that are under way, and those that came after the first
+// keep goes on with the transactions that are under way, and with those after the first
 // n. It returns true when there are none.
-func (o *opened) keep(going []string, n int) (over bool) {
+func (o *openTransactions) keep(going []string, n int) (over bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.xids = append(going, o.xids[n:]...)
-	o.looks = len(o.xids) > 0
-	return !o.looks
+	o.polling = len(o.xids) > 0
+	return !o.polling
 }
 
 // underWay are those of the transactions that have not ended.
-func (s *Store) underWay(ctx context.Context, xids []string) (going []string, err error) {
-	err = s.query(ctx, `SELECT x FROM unnest($1::text[]) AS w (x) WHERE pg_xact_status(x::xid8) = 'in progress'`, func(r pgx.Rows) error {
-		var x string
-		err := r.Scan(&x)
-		going = append(going, x)
-		return err
-	}, xids)
+func (o *openTransactions) underWay(ctx context.Context, xids []string) (going []string, err error) {
+	err = o.writer.db.query(ctx, `SELECT x FROM unnest($1::text[]) AS w (x) WHERE pg_xact_status(x::xid8) = 'in progress'`,
+		func(r pgx.Rows) error {
+			var x string
+			err := r.Scan(&x)
+			going = append(going, x)
+			return err
+		}, xids)
 	return going, err
 }

@@ -10,14 +10,14 @@ import (
 	"slices"
 	"time"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
 // The changes of a transaction are mostly alike: a hundred jobs of a few users that begin to
 // wait. So the feed keeps, in the place of a text of half a kilobyte for each change, what
 // changes have in common once, as JSON, and of each change only what is its own, and not as with
-// the one before it: four to six bytes mostly. What is that short stays in its row of the table.
+// the one before it: four to six bytes mostly. A text that short stays in its row of the table.
 //
 //	count of the kinds, and of each: length, JSON of the Change without its own
 //	count of the changes, and of each: flags, and what these do not say:
@@ -25,7 +25,7 @@ import (
 //
 // Ids and times are differences from those before. An empty text is no changes.
 
-// The flags of a change: what is the same as of the one before.
+// The flags of a change: the fields that equal those of the change before.
 const (
 	sameKind = 1 << iota
 	sameNames
@@ -45,36 +45,37 @@ const (
 	queued
 )
 
-// names are those of which a transaction has many that go with the same kind.
+// names holds the names of a change; one transaction may have many with the same kind.
 type names struct{ user, pool, group, requestor string }
 
 // own are the names of a change.
-func own(c *fairlead.Change) names {
+func own(c *queue.Change) names {
 	return names{c.Job.User, c.Job.Pool, c.Job.Group, c.Job.Requestor}
 }
 
-// alike is what is compared of two changes at once, their names apart. What else they have in
+// alike holds the fields of two changes that are compared at once, without their names. What else they have in
 // common are lists and maps, see sameLists.
 type alike struct {
-	what                        fairlead.What
-	state                       fairlead.State
+	what                        queue.What
+	state                       queue.State
 	reason, kind, priority, qos string
 	constraint, reservation     string
-	nice, most, tasks, gang     int
+	nice, max, tasks, gang      int
 	limit                       time.Duration
 	handler, spread             bool
 }
 
-func alikeOf(c *fairlead.Change) alike {
+func alikeOf(c *queue.Change) alike {
 	h := &c.Job
 	return alike{
 		c.What, c.State, c.Reason, h.Kind, h.Priority, h.QOS, h.Constraint, h.Reservation,
-		h.Nice, h.Most, h.Tasks, h.Gang, h.Limit, h.Handler, h.Spread,
+		h.Nice, h.MaxRunning, h.Tasks, h.Gang, h.Limit, h.Handler, h.Spread,
 	}
 }
 
-func sameLists(a, b *fairlead.Change) bool {
+func sameLists(a, b *queue.Change) bool {
 	return slices.Equal(a.Waits, b.Waits) && slices.Equal(a.Job.Rates, b.Job.Rates) &&
+		slices.Equal(a.Job.Avoid, b.Job.Avoid) &&
 		maps.Equal(a.Job.Request, b.Job.Request) && maps.Equal(a.Job.Licenses, b.Job.Licenses)
 }
 
@@ -90,14 +91,14 @@ type before struct {
 type encoder struct {
 	before
 	text    []byte
-	kinds   []*fairlead.Change // the first of each
-	key     alike              // of the last one
+	kinds   []*queue.Change // the first of each
+	key     alike           // of the last one
 	found   map[alike][]int
 	strings map[string]int
 }
 
 // encode writes changes for [decode] to read.
-func encode(changes []fairlead.Change) ([]byte, error) {
+func encode(changes []queue.Change) ([]byte, error) {
 	if len(changes) == 0 {
 		return []byte{}, nil // not NULL
 	}
@@ -150,7 +151,7 @@ func when(condition bool, flag byte) byte {
 	return 0
 }
 
-func (e *encoder) change(c *fairlead.Change) {
+func (e *encoder) change(c *queue.Change) {
 	kind, at, submitted, names := int64(e.kindOf(c)), life.Nanos(c.At), life.Nanos(c.Job.Submitted), own(c)
 	flags := when(kind == e.kind, sameKind) | when(names == e.names, sameNames) | when(at == e.at, sameAt) |
 		when(submitted == e.submitted, sameSubmitted) | when(len(c.Runs) == 1, oneRun)
@@ -178,7 +179,7 @@ func (e *encoder) change(c *fairlead.Change) {
 }
 
 // kindOf is the number of what a change has in common with others.
-func (e *encoder) kindOf(c *fairlead.Change) int {
+func (e *encoder) kindOf(c *queue.Change) int {
 	key := alikeOf(c)
 	if len(e.kinds) > 0 && key == e.key && sameLists(e.kinds[e.kind], c) {
 		return int(e.kind)
@@ -194,10 +195,11 @@ func (e *encoder) kindOf(c *fairlead.Change) int {
 	return len(e.kinds) - 1
 }
 
-func (e *encoder) run(r *fairlead.Run) {
+func (e *encoder) run(r *queue.Run) {
 	started, ended, charge := life.Nanos(r.Started), life.Nanos(r.Ended), math.Float64bits(r.Charge)
-	flags := when(r.JobID == e.id && r.Task == 0, onlyTask) | when(r.Holder == e.holder, sameHolder) | when(started == e.started, sameStarted) |
-		when(ended == e.ended, sameEnded) | when(charge == e.charge, sameCharge) | when(r.Learns, learns) | when(r.Queued, queued)
+	flags := when(r.JobID == e.id && r.Task == 0, onlyTask) | when(r.Holder == e.holder, sameHolder) |
+		when(started == e.started, sameStarted) | when(ended == e.ended, sameEnded) |
+		when(charge == e.charge, sameCharge) | when(r.Learns, learns) | when(r.Queued, queued)
 	e.text = append(e.text, flags)
 	if flags&onlyTask == 0 {
 		e.number(r.JobID - e.id)
@@ -226,12 +228,12 @@ type decoder struct {
 var errChanges = errors.New("the text of changes is broken")
 
 // decode reads the changes of one transaction.
-func decode(text []byte) ([]fairlead.Change, error) {
+func decode(text []byte) ([]queue.Change, error) {
 	if len(text) == 0 {
 		return nil, nil
 	}
 	d := &decoder{text: text}
-	kinds := make([]fairlead.Change, d.count())
+	kinds := make([]queue.Change, d.count())
 	for i := range kinds {
 		if err := json.Unmarshal(d.bytes(d.count()), &kinds[i]); err != nil {
 			return nil, fmt.Errorf("%w: %w", errChanges, err)
@@ -241,7 +243,7 @@ func decode(text []byte) ([]fairlead.Change, error) {
 			w.Begin = life.Instant(life.Nanos(w.Begin))
 		}
 	}
-	out := make([]fairlead.Change, d.count())
+	out := make([]queue.Change, d.count())
 	for i := range out {
 		flags := d.flags()
 		if flags&sameKind == 0 {
@@ -312,7 +314,7 @@ func (d *decoder) string() string {
 	return ""
 }
 
-func (d *decoder) change(c *fairlead.Change, flags byte) {
+func (d *decoder) change(c *queue.Change, flags byte) {
 	if flags&sameNames == 0 {
 		d.names = names{d.string(), d.string(), d.string(), d.string()}
 	}
@@ -329,14 +331,14 @@ func (d *decoder) change(c *fairlead.Change, flags byte) {
 		d.err, n = errChanges, 0
 	}
 	if n > 0 {
-		c.Runs = make([]fairlead.Run, n)
+		c.Runs = make([]queue.Run, n)
 	}
 	for i := range c.Runs {
 		d.run(&c.Runs[i])
 	}
 }
 
-func (d *decoder) run(r *fairlead.Run) {
+func (d *decoder) run(r *queue.Run) {
 	flags := d.flags()
 	r.JobID = d.id
 	if flags&onlyTask == 0 {

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // TestChangesOfManyKinds fills every field of changes with chance, few and different
@@ -15,7 +15,7 @@ import (
 func TestChangesOfManyKinds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
-		want := make([]fairlead.Change, 1+rng.IntN(20))
+		want := make([]queue.Change, 1+rng.IntN(20))
 		for i := range want {
 			random(rng, reflect.ValueOf(&want[i]).Elem())
 		}
@@ -63,7 +63,7 @@ func random(rng *rand.Rand, v reflect.Value) {
 		}
 	case reflect.Map:
 		if n > 0 {
-			v.Set(reflect.ValueOf(fairlead.Amounts{"cpu": int64(n)}).Convert(v.Type()))
+			v.Set(reflect.ValueOf(queue.Amounts{"cpu": int64(n)}).Convert(v.Type()))
 		}
 	case reflect.String:
 		v.SetString([]string{"", "ann", "größer"}[n])
@@ -82,11 +82,12 @@ func random(rng *rand.Rand, v reflect.Value) {
 
 // TestChangesAreShort: jobs of a few users that begin to wait take some bytes each.
 func TestChangesAreShort(t *testing.T) {
-	var all []fairlead.Change
+	var all []queue.Change
 	now := time.Unix(1_800_000_000, 123_456_000)
 	for i := range 1000 {
-		h := fairlead.Header{ID: 1_000_000 + int64(i), User: fmt.Sprint("user", i%10), Pool: fmt.Sprint("pool", i%10), Kind: "thumbnail", Tasks: 1, Submitted: now, Request: fairlead.Amounts{"cpu": 1}}
-		all = append(all, fairlead.Change{What: fairlead.Waited, Job: h, Waits: []fairlead.Waits{{Tasks: 1}}, At: now})
+		h := queue.Header{ID: 1_000_000 + int64(i), User: fmt.Sprint("user", i%10), Pool: fmt.Sprint("pool", i%10),
+			Kind: "thumbnail", Tasks: 1, Submitted: now, Request: queue.Amounts{"cpu": 1}}
+		all = append(all, queue.Change{What: queue.Waited, Job: h, Waits: []queue.Waits{{Tasks: 1}}, At: now})
 	}
 	text, err := encode(all)
 	if err != nil || len(text) > 8*len(all) {

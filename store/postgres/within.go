@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -9,27 +10,27 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/internal/life"
 	"github.com/fairlead/fairlead/usage"
 )
 
 // Tx makes a transaction of the program's own one in which jobs are submitted. It is one on the
 // database of the store; its user may be another one, if he may read and add to the tables.
-func Tx(t pgx.Tx) fairlead.Tx { return within{t} }
+func Tx(t pgx.Tx) queue.Tx { return within{t} }
 
 // SQLTx is [Tx] for database/sql, with any driver for PostgreSQL. Statements go one by one,
 // so that it takes some more trips to the database.
-func SQLTx(t *sql.Tx) fairlead.Tx { return within{sqlLine{t}} }
+func SQLTx(t *sql.Tx) queue.Tx { return within{sqlLine{t}} }
 
 // within is a transaction of the program's own.
 type within struct{ line line }
 
-// Submit implements fairlead.Tx.
-func (w within) Submit(ctx context.Context, store fairlead.Store, jobs []*fairlead.Job) ([]fairlead.Submission, error) {
+// Submit implements queue.Tx.
+func (w within) Submit(ctx context.Context, store queue.Store, jobs []*queue.Job) ([]queue.Submission, error) {
 	s, ok := store.(*Store)
 	if !ok {
-		return nil, fmt.Errorf("SubmitTx: the jobs are in a %T, of which a transaction in PostgreSQL is no part; use Submit, or a store in the same database", store)
+		return nil, fmt.Errorf("SubmitTx: the jobs are in a %T, and a transaction in PostgreSQL does not cover it; use Submit, or a store in the same database", store)
 	}
 	out, err := s.submitWithin(ctx, w.line, jobs)
 	if err != nil {
@@ -52,30 +53,31 @@ const endWithinText = `SELECT set_config('enable_seqscan', $1, true), set_config
 
 // submitWithin adds jobs in a transaction of the program's own. All that it writes are new
 // rows, and it locks none that are there: the transaction may take its time.
-func (s *Store) submitWithin(ctx context.Context, line line, jobs []*fairlead.Job) ([]fairlead.Submission, error) {
-	ctx, cancel := context.WithTimeout(ctx, s.options.Timeout)
+func (s *Store) submitWithin(ctx context.Context, line line, jobs []*queue.Job) ([]queue.Submission, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.db.options.Timeout)
 	defer cancel()
-	if err := s.alive(ctx); err != nil {
+	if err := s.db.alive(ctx); err != nil {
 		return nil, err
 	}
 	if err := s.internFirst(ctx, jobs); err != nil {
 		return nil, err
 	}
-	t := &tx{s: s, ctx: ctx, line: line, batch: &pgx.Batch{}}
+	t := newTx(ctx, s.db, s.writer.pools, line, s.db.origin)
 	var old [5]any
 	var xid, id string
-	t.ask(beginWithinText, func(r pgx.Rows) error {
+	t.trip.ask(beginWithinText, func(r pgx.Rows) error {
 		var no string
 		var now, half, reference int64
 		var was [5]string
-		err := r.Scan(&was[0], &was[1], &was[2], &was[3], &was[4], &no, &no, &no, &no, &no, &xid, &now, &t.clockID, &half, &reference, &id)
+		err := r.Scan(&was[0], &was[1], &was[2], &was[3], &was[4], &no, &no, &no, &no, &no, &xid, &now, &t.ledger.clockID,
+			&half, &reference, &id)
 		for i := range was {
 			old[i] = was[i]
 		}
-		t.now, t.clock = life.Instant(now), usage.NewClock(life.Instant(reference), 0)
+		t.trip.now, t.ledger.clock = life.Instant(now), usage.NewClock(life.Instant(reference), 0)
 		return err
-	}, s.now(), fmt.Sprint(keyWaitForeign.Milliseconds(), "ms"))
-	if err := t.do(); err != nil {
+	}, s.db.now(), fmt.Sprint(keyWaitForeign.Milliseconds(), "ms"))
+	if err := t.trip.do(); err != nil {
 		return nil, err
 	}
 	if id != s.id {
@@ -88,11 +90,11 @@ func (s *Store) submitWithin(ctx context.Context, line line, jobs []*fairlead.Jo
 	if err != nil {
 		return nil, err
 	}
-	t.queue(endWithinText, old[:]...)
-	if err := t.do(); err != nil {
+	t.trip.queue(endWithinText, old[:]...)
+	if err := t.trip.do(); err != nil {
 		return nil, err
 	}
-	s.open.add(s, xid)
+	s.open.add(xid)
 	return out, nil
 }
 
@@ -101,24 +103,22 @@ var errElsewhere = errors.New("the transaction is on another database than the s
 
 // internFirst makes the pools of jobs in a transaction of its own: others who use a new pool at
 // the same time would have to wait for the one that makes it.
-func (s *Store) internFirst(ctx context.Context, jobs []*fairlead.Job) error {
-	unknown := map[string]bool{}
-	s.mu.Lock()
+func (s *Store) internFirst(ctx context.Context, jobs []*queue.Job) error {
+	unknown := map[string]string{}
 	for _, j := range jobs {
-		if _, known := s.pools[j.Pool]; !known {
-			unknown[j.Pool] = true
+		if _, known := s.writer.pools.id(j.Pool); !known {
+			unknown[j.Pool] = cmp.Or(unknown[j.Pool], j.User)
 		}
 	}
-	s.mu.Unlock()
 	if len(unknown) == 0 {
 		return nil
 	}
-	return s.write(ctx, func(t *tx) error {
-		t.askPools(unknown)
-		if err := t.do(); err != nil {
+	return s.writer.do(ctx, func(t *tx) error {
+		t.pools.ask(unknown)
+		if err := t.trip.do(); err != nil {
 			return err
 		}
-		return t.internAll(unknown)
+		return t.pools.internAll(unknown)
 	})
 }
 

@@ -6,7 +6,9 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/allocation"
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/postgres"
 )
 
@@ -37,10 +39,10 @@ func (r *race) serve(t *testing.T, s *postgres.Store) {
 		}
 		f.read(t)
 		var ids []int64
-		for id := range f.seen[fairlead.Waited] {
+		for id := range f.seen[queue.Waited] {
 			ids = append(ids, id)
 		}
-		clear(f.seen[fairlead.Waited])
+		clear(f.seen[queue.Waited])
 		won := raceFor(t, s, ids)
 		r.mu.Lock()
 		for _, id := range won {
@@ -54,8 +56,8 @@ func (r *race) serve(t *testing.T, s *postgres.Store) {
 func (r *race) submit(t *testing.T, s *shop, clerk, rounds int) {
 	for i := range rounds {
 		d := begins[[]string{"pgx", "database/sql"}[clerk%2]](t, s)
-		ids, err := s.client.SubmitTx(context.Background(), d, fairlead.Job{User: fmt.Sprint("user", i%3), Kind: "k"},
-			fairlead.Job{User: "ann", Kind: "k", Key: fmt.Sprint(i)})
+		ids, err := s.client.SubmitTx(context.Background(), d, queue.Job{User: fmt.Sprint("user", i%3), Kind: "k"},
+			queue.Job{User: "ann", Kind: "k", Key: fmt.Sprint(i)})
 		if err != nil {
 			t.Error(err)
 			return
@@ -79,7 +81,7 @@ func (r *race) submit(t *testing.T, s *shop, clerk, rounds int) {
 func TestSubmitTxRace(t *testing.T) {
 	t.Parallel()
 	stores, url, _ := several(t, 2)
-	s := &shop{stores[0], fairlead.NewClient(stores[0], fairlead.DefaultShares()), url}
+	s := &shop{stores[0], engine.NewClient(stores[0], allocation.Default()), url}
 	r := &race{ran: map[int64]int{}, want: map[int64]bool{}, over: make(chan struct{})}
 	var servers, clerks sync.WaitGroup
 	for _, server := range stores {

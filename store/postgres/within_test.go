@@ -15,7 +15,10 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/allocation"
+	"github.com/fairlead/fairlead/internal/engine"
 	"github.com/fairlead/fairlead/internal/pgtest"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/memory"
 	"github.com/fairlead/fairlead/store/postgres"
 )
@@ -28,7 +31,7 @@ func (letter) Kind() string { return "letter" }
 // shop is a program with tables of its own beside the jobs.
 type shop struct {
 	*postgres.Store
-	client *fairlead.Client
+	client *engine.Client
 	url    string
 }
 
@@ -37,12 +40,12 @@ func openShop(t *testing.T) *shop {
 	url, schema := pgtest.URL(t)
 	s := at(t, url, postgres.Options{Schema: schema, Timeout: 20 * time.Second})
 	t.Cleanup(func() { s.Close() })
-	return &shop{s, fairlead.NewClient(s, fairlead.DefaultShares()), url}
+	return &shop{s, engine.NewClient(s, allocation.Default()), url}
 }
 
 // deal is a transaction of the program, by whichever library.
 type deal struct {
-	fairlead.Tx
+	queue.Tx
 	exec             func(sql string) error
 	commit, rollback func() error
 	crash            func()
@@ -96,7 +99,7 @@ func beginSQL(t testing.TB, s *shop) *deal {
 // jobs are the ids of the jobs that others see.
 func (s *shop) jobs(t *testing.T) (ids []int64) {
 	t.Helper()
-	jobs, err := s.Jobs(t.Context(), fairlead.Query{})
+	jobs, err := s.Jobs(t.Context(), queue.Query{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +127,7 @@ func (s *shop) exact(t *testing.T) {
 	}
 }
 
-func (s *shop) submit(t *testing.T, tx fairlead.Tx, jobs ...fairlead.Job) []int64 {
+func (s *shop) submit(t *testing.T, tx queue.Tx, jobs ...queue.Job) []int64 {
 	t.Helper()
 	ids, err := s.client.SubmitTx(t.Context(), tx, jobs...)
 	if err != nil {
@@ -145,27 +148,29 @@ func TestSubmitTx(t *testing.T) {
 				t.Fatal(err)
 			}
 			quote := `it's "1\2", {so}`
-			ids := s.submit(t, d, fairlead.Job{User: "ann", Name: quote, Args: letter{"bob"}, Priority: "high", Retries: 3, Key: quote},
-				fairlead.Job{User: "ben", Kind: "k", Array: "0-4", After: []fairlead.Dependency{{Job: -1}}})
-			if f.read(t); len(s.jobs(t)) != 0 || len(f.seen[fairlead.Waited]) != 0 {
+			ids := s.submit(t, d, queue.Job{User: "ann", Name: quote, Args: letter{"bob"}, Priority: "high", Retries: 3,
+				Key: quote},
+				queue.Job{User: "ben", Kind: "k", Array: "0-4", After: []queue.Dependency{{Job: -1}}})
+			if f.read(t); len(s.jobs(t)) != 0 || len(f.seen[queue.Waited]) != 0 {
 				t.Errorf("before the commit others see %v, and hear of %v", s.jobs(t), f.seen)
 			}
 			s.exact(t)
 			if err := d.commit(); err != nil {
 				t.Fatal(err)
 			}
-			jobs, err := s.Jobs(t.Context(), fairlead.Query{IDs: ids})
+			jobs, err := s.Jobs(t.Context(), queue.Query{IDs: ids})
 			if err != nil || len(jobs) != 2 {
 				t.Fatal(jobs, err)
 			}
 			j := jobs[0]
-			if j.Name != quote || j.Pool != "ann" || j.Kind != "letter" || string(j.Payload) != `{"To":"bob"}` || j.Priority != "high" || j.Retries != 3 {
+			if j.Name != quote || j.Pool != "ann" || j.Kind != "letter" || string(j.Payload) != `{"To":"bob"}` ||
+				j.Priority != "high" || j.Retries != 3 {
 				t.Errorf("it has become %+v", j)
 			}
-			if jobs[1].State != fairlead.Blocked || jobs[1].Waiting != 5 {
+			if jobs[1].State != queue.Blocked || jobs[1].Waiting != 5 {
 				t.Errorf("the second is %s with %d tasks that wait", jobs[1].State, jobs[1].Waiting)
 			}
-			if f.read(t); f.seen[fairlead.Waited][ids[0]] != 1 || len(f.seen[fairlead.Waited]) != 1 {
+			if f.read(t); f.seen[queue.Waited][ids[0]] != 1 || len(f.seen[queue.Waited]) != 1 {
 				t.Errorf("after the commit others hear of %v", f.seen)
 			}
 			s.exact(t)
@@ -178,10 +183,10 @@ func TestSubmitTxKeepsOptions(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
 	on := submit(t, s, 1, 1)[0]
-	job := fairlead.Job{
+	job := queue.Job{
 		User: "ann", Name: "a letter", Pool: "post/abroad", Args: letter{"bob"}, Priority: "high", Begin: time.Unix(4000000000, 0), Retries: 3,
-		Backoff: time.Minute, Limit: time.Hour, Request: fairlead.Amounts{"cpu": 2},
-		After: []fairlead.Dependency{{Job: on, On: fairlead.OnAny}}, Array: "1-5%2", Key: "k", KeyUntilEnd: true, Held: true,
+		Backoff: time.Minute, Limit: time.Hour, Request: queue.Amounts{"cpu": 2},
+		After: []queue.Dependency{{Job: on, On: queue.OnAny}}, Array: "1-5%2", Key: "k", KeyUntilEnd: true, Held: true,
 	}
 	if _, err := s.client.Submit(t.Context(), job); err != nil {
 		t.Fatal(err)
@@ -194,12 +199,13 @@ func TestSubmitTxKeepsOptions(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	jobs, err := s.Jobs(t.Context(), fairlead.Query{After: on})
+	jobs, err := s.Jobs(t.Context(), queue.Query{After: on})
 	if err != nil || len(jobs) != 3 {
 		t.Fatal(len(jobs), err)
 	}
 	want := *jobs[0]
-	if want.Priority != "high" || want.Retries != 3 || want.Limit != time.Hour || want.Pool != "post/abroad" || want.Pending != 1 {
+	if want.Priority != "high" || want.Retries != 3 || want.Limit != time.Hour || want.Pool != "post/abroad" ||
+		want.Pending != 1 {
 		t.Errorf("it has become %+v", want)
 	}
 	for _, j := range jobs[1:] {
@@ -219,7 +225,7 @@ func TestSubmitTxUndone(t *testing.T) {
 			t.Parallel()
 			s := openShop(t)
 			f := follow(s.Store)
-			job := fairlead.Job{User: "ann", Args: letter{"bob"}, Key: "k"}
+			job := queue.Job{User: "ann", Args: letter{"bob"}, Key: "k"}
 			d := begin(t, s)
 			s.submit(t, d, job)
 			if err := d.rollback(); err != nil {
@@ -236,7 +242,7 @@ func TestSubmitTxUndone(t *testing.T) {
 			if err := d.exec(`SAVEPOINT a`); err != nil {
 				t.Fatal(err)
 			}
-			s.submit(t, d, fairlead.Job{User: "eve", Args: letter{"eve"}, Key: "k"})
+			s.submit(t, d, queue.Job{User: "eve", Args: letter{"eve"}, Key: "k"})
 			if err := d.exec(`ROLLBACK TO a`); err != nil {
 				t.Fatal(err)
 			}
@@ -246,7 +252,7 @@ func TestSubmitTxUndone(t *testing.T) {
 			if ids := s.jobs(t); len(ids) != 1 || ids[0] != second[0] {
 				t.Errorf("there are %v, want %v", ids, second)
 			}
-			if f.read(t); len(f.seen[fairlead.Waited]) != 1 {
+			if f.read(t); len(f.seen[queue.Waited]) != 1 {
 				t.Errorf("others hear of %v", f.seen)
 			}
 			s.exact(t)
@@ -263,18 +269,19 @@ func TestSubmitTxBlocksNobody(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
 	on := submit(t, s, 3, 1)
-	grants, err := s.Lease(t.Context(), "h", []fairlead.Want{{Job: on[0]}, {Job: on[1]}, {Job: on[2]}}, time.Minute)
+	grants, err := s.Lease(t.Context(), "h", []queue.Want{{Job: on[0]}, {Job: on[1]}, {Job: on[2]}}, time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
 	d := beginPgx(t, s)
-	ids := s.submit(t, d, fairlead.Job{User: "new", Kind: "k", After: []fairlead.Dependency{{Job: on[0]}}},
-		fairlead.Job{User: "new", Kind: "k", After: []fairlead.Dependency{{Job: on[1]}}},
-		fairlead.Job{User: "new", Kind: "k", After: []fairlead.Dependency{{Job: on[2]}}})
-	if _, err := s.client.Submit(t.Context(), fairlead.Job{User: "new", Kind: "k"}); err != nil {
+	ids := s.submit(t, d, queue.Job{User: "new", Kind: "k", After: []queue.Dependency{{Job: on[0]}}},
+		queue.Job{User: "new", Kind: "k", After: []queue.Dependency{{Job: on[1]}}},
+		queue.Job{User: "new", Kind: "k", After: []queue.Dependency{{Job: on[2]}}})
+	if _, err := s.client.Submit(t.Context(), queue.Job{User: "new", Kind: "k"}); err != nil {
 		t.Fatal(err)
 	}
-	ends := []fairlead.Result{{Ref: grants[0].Lease.Ref, Outcome: fairlead.Outcome{State: fairlead.Succeeded}}, {Ref: grants[1].Lease.Ref, Outcome: fairlead.Outcome{State: fairlead.Failed}}}
+	ends := []queue.Result{{Ref: grants[0].Lease.Ref, Outcome: queue.Outcome{State: queue.Succeeded}},
+		{Ref: grants[1].Lease.Ref, Outcome: queue.Outcome{State: queue.Failed}}}
 	if v, err := s.Finish(t.Context(), ends); err != nil || v[0].Err != nil || v[1].Err != nil {
 		t.Fatal(v, err)
 	}
@@ -287,9 +294,9 @@ func TestSubmitTxBlocksNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	// One has succeeded before the commit, one has failed, one runs still.
-	want := []fairlead.State{fairlead.Waiting, fairlead.Cancelled, fairlead.Blocked}
+	want := []queue.State{queue.Waiting, queue.Cancelled, queue.Blocked}
 	for deadline := time.After(20 * time.Second); ; {
-		jobs, err := s.Jobs(t.Context(), fairlead.Query{IDs: ids})
+		jobs, err := s.Jobs(t.Context(), queue.Query{IDs: ids})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -305,11 +312,11 @@ func TestSubmitTxBlocksNobody(t *testing.T) {
 			t.Fatalf("they are %s, %s and %s, want %v", jobs[0].State, jobs[1].State, jobs[2].State, want)
 		}
 	}
-	last := []fairlead.Result{{Ref: grants[2].Lease.Ref, Outcome: fairlead.Outcome{State: fairlead.Succeeded}}}
+	last := []queue.Result{{Ref: grants[2].Lease.Ref, Outcome: queue.Outcome{State: queue.Succeeded}}}
 	if v, err := s.Finish(t.Context(), last); err != nil || v[0].Err != nil {
 		t.Fatal(v, err)
 	}
-	if j, err := s.client.Job(t.Context(), ids[2]); err != nil || j.State != fairlead.Waiting {
+	if j, err := s.client.Job(t.Context(), ids[2]); err != nil || j.State != queue.Waiting {
 		t.Errorf("the last is %v (%v)", j, err)
 	}
 	s.exact(t)
@@ -322,7 +329,7 @@ func TestSubmitTxKeys(t *testing.T) {
 		t.Run(fmt.Sprint("commit=", commit), func(t *testing.T) {
 			t.Parallel()
 			s := openShop(t)
-			job := fairlead.Job{User: "ann", Args: letter{"bob"}, Key: "k"}
+			job := queue.Job{User: "ann", Args: letter{"bob"}, Key: "k"}
 			first, second := beginPgx(t, s), beginPgx(t, s)
 			id := s.submit(t, first, job)[0]
 			type answer struct {
@@ -331,7 +338,8 @@ func TestSubmitTxKeys(t *testing.T) {
 			}
 			within, beside := make(chan answer, 1), make(chan answer, 1)
 			go func() {
-				ids, err := s.client.SubmitTx(context.Background(), second, job, fairlead.Job{User: "ann", Args: letter{"eve"}, Key: "l"})
+				ids, err := s.client.SubmitTx(context.Background(), second, job,
+					queue.Job{User: "ann", Args: letter{"eve"}, Key: "l"})
 				err = errors.Join(err, second.commit())
 				within <- answer{ids, err}
 			}()
@@ -343,7 +351,8 @@ func TestSubmitTxKeys(t *testing.T) {
 			var others sync.WaitGroup
 			for i := range 20 {
 				others.Go(func() {
-					if _, err := s.client.Submit(context.Background(), fairlead.Job{User: "ben", Kind: "k", Key: fmt.Sprint(i)}); err != nil {
+					if _, err := s.client.Submit(context.Background(),
+						queue.Job{User: "ben", Kind: "k", Key: fmt.Sprint(i)}); err != nil {
 						t.Error(err)
 					}
 				})
@@ -373,7 +382,7 @@ func TestSubmitTxKeys(t *testing.T) {
 func TestSubmitTxCrossedKeys(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
-	job := func(key string) fairlead.Job { return fairlead.Job{User: "ann", Args: letter{key}, Key: key} }
+	job := func(key string) queue.Job { return queue.Job{User: "ann", Args: letter{key}, Key: key} }
 	a, b := beginPgx(t, s), beginPgx(t, s)
 	s.submit(t, a, job("a"))
 	s.submit(t, b, job("b"))
@@ -389,7 +398,8 @@ func TestSubmitTxCrossedKeys(t *testing.T) {
 		})
 	}
 	both.Wait()
-	if err := errors.Join(errs...); err == nil || (errs[0] == nil) == (errs[1] == nil) || !strings.Contains(err.Error(), "same keys in another order") {
+	if err := errors.Join(errs...); err == nil || (errs[0] == nil) == (errs[1] == nil) ||
+		!strings.Contains(err.Error(), "same keys in another order") {
 		t.Errorf("one of them has to give way: %v, %v", errs[0], errs[1])
 	}
 	if ids := s.jobs(t); len(ids) != 2 {
@@ -403,21 +413,24 @@ func TestSubmitTxRefusals(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
 	d := beginPgx(t, s)
-	ids, err := s.client.SubmitTx(t.Context(), d, fairlead.Job{User: "ann", Kind: "k", Retries: -1}, fairlead.Job{User: "ann", Kind: "k"},
-		fairlead.Job{User: "ann", Kind: "k", After: []fairlead.Dependency{{Job: 4711}}})
-	if !errors.Is(err, fairlead.ErrInvalid) || !errors.Is(err, fairlead.ErrNotFound) || ids[0] != 0 || ids[1] == 0 || ids[2] != 0 {
+	ids, err := s.client.SubmitTx(t.Context(), d, queue.Job{User: "ann", Kind: "k", Retries: -1},
+		queue.Job{User: "ann", Kind: "k"},
+		queue.Job{User: "ann", Kind: "k", After: []queue.Dependency{{Job: 4711}}})
+	if !errors.Is(err, queue.ErrInvalid) || !errors.Is(err, queue.ErrNotFound) || ids[0] != 0 || ids[1] == 0 ||
+		ids[2] != 0 {
 		t.Errorf("%v: %v", ids, err)
 	}
 	if err := d.commit(); err != nil || len(s.jobs(t)) != 1 {
 		t.Errorf("%d jobs (%v)", len(s.jobs(t)), err)
 	}
 
-	_, err = fairlead.NewClient(memory.New("cpu"), fairlead.DefaultShares()).SubmitTx(t.Context(), d, fairlead.Job{User: "ann", Kind: "k"})
+	_, err = engine.NewClient(memory.New("cpu"), allocation.Default()).SubmitTx(t.Context(), d,
+		queue.Job{User: "ann", Kind: "k"})
 	if err == nil || !strings.Contains(err.Error(), "*memory.Store") {
 		t.Errorf("a store in memory: %v", err)
 	}
 
-	_, err = s.client.SubmitTx(t.Context(), beginPgx(t, &shop{url: away(t, s)}), fairlead.Job{User: "ann", Kind: "k"})
+	_, err = s.client.SubmitTx(t.Context(), beginPgx(t, &shop{url: away(t, s)}), queue.Job{User: "ann", Kind: "k"})
 	if err == nil || !strings.Contains(err.Error(), "on another database than the store") {
 		t.Errorf("another database: %v", err)
 	}
@@ -445,28 +458,30 @@ func TestSubmitTxOfAnother(t *testing.T) {
 	url, schema := pgtest.URL(t)
 	s := &shop{at(t, url, postgres.Options{Schema: schema}), nil, url}
 	defer s.Close()
-	s.client = fairlead.NewClient(s.Store, fairlead.DefaultShares())
+	s.client = engine.NewClient(s.Store, allocation.Default())
 	d := beginPgx(t, s)
 	for _, sql := range []string{`CREATE ROLE clerk`, `SET LOCAL ROLE clerk`} {
 		if err := d.exec(sql); err != nil {
 			t.Fatal(err)
 		}
 	}
-	_, err := s.client.SubmitTx(t.Context(), d, fairlead.Job{User: "ann", Kind: "k", Key: "k"})
+	_, err := s.client.SubmitTx(t.Context(), d, queue.Job{User: "ann", Kind: "k", Key: "k"})
 	if err == nil || !strings.Contains(err.Error(), "has to be granted") {
 		t.Errorf("without rights: %v", err)
 	}
 	d.rollback()
 	d = beginPgx(t, s)
 	for _, sql := range []string{
-		`CREATE ROLE clerk`, `GRANT USAGE ON SCHEMA ` + schema + ` TO clerk`, `GRANT SELECT, INSERT ON ALL TABLES IN SCHEMA ` + schema + ` TO clerk`,
-		`GRANT USAGE ON ALL SEQUENCES IN SCHEMA ` + schema + ` TO clerk`, `GRANT DELETE ON ` + schema + `.jobkey TO clerk`, `SET LOCAL ROLE clerk`, `SET LOCAL lock_timeout = '77s'`,
+		`CREATE ROLE clerk`, `GRANT USAGE ON SCHEMA ` + schema +
+			` TO clerk`, `GRANT SELECT, INSERT ON ALL TABLES IN SCHEMA ` + schema + ` TO clerk`,
+		`GRANT USAGE ON ALL SEQUENCES IN SCHEMA ` + schema + ` TO clerk`, `GRANT DELETE ON ` + schema +
+			`.jobkey TO clerk`, `SET LOCAL ROLE clerk`, `SET LOCAL lock_timeout = '77s'`,
 	} {
 		if err := d.exec(sql); err != nil {
 			t.Fatal(err)
 		}
 	}
-	s.submit(t, d, fairlead.Job{User: "ann", Kind: "k", Key: "k"})
+	s.submit(t, d, queue.Job{User: "ann", Kind: "k", Key: "k"})
 	if err := d.exec(`DO $$ BEGIN IF current_setting('lock_timeout') <> '77s' OR current_setting('enable_seqscan') <> 'on' THEN
 		RAISE 'settings: % %', current_setting('lock_timeout'), current_setting('enable_seqscan'); END IF; END $$`); err != nil {
 		t.Error(err)
@@ -497,10 +512,10 @@ func TestSubmitTxWakes(t *testing.T) {
 	ended := make(chan error)
 	go func() { ended <- app.Run(ctx) }()
 	d := beginPgx(t, s)
-	if _, err := app.SubmitTx(ctx, d, fairlead.Job{User: "ann", Args: letter{"inside"}}); err != nil {
+	if _, err := app.SubmitTx(ctx, d, queue.Job{User: "ann", Args: letter{"inside"}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := app.Submit(ctx, fairlead.Job{User: "ann", Args: letter{"beside"}}); err != nil {
+	if _, err := app.Submit(ctx, queue.Job{User: "ann", Args: letter{"beside"}}); err != nil {
 		t.Fatal(err)
 	}
 	if to := <-done; to != "beside" {

@@ -1,6 +1,9 @@
 package sqlite
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"time"
 )
@@ -33,13 +36,41 @@ func (b *ballast) whole(now time.Time) bool {
 	return !b.missing
 }
 
+// check refuses anything but a file in the place of the ballast.
+func (b *ballast) check() error {
+	info, err := os.Lstat(b.path)
+	if err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is not a file, and room for a full disk is kept there: look who put it there, and remove it", b.path)
+	}
+	return nil
+}
+
+// there reports whether the ballast is on the disk.
+func (b *ballast) there() bool {
+	info, err := os.Lstat(b.path)
+	return err == nil && info.Mode().IsRegular() && info.Size() == ballastSize
+}
+
+// anew makes the file. Where others may write, too, they may have put something there that stands for
+// another file; that is left alone.
+func (b *ballast) anew() (*os.File, error) {
+	if err := b.check(); err != nil {
+		return nil, err
+	}
+	if err := os.Remove(b.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	return os.OpenFile(b.path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+}
+
 // refill takes the room again, if the disk has enough by now.
 func (b *ballast) refill() {
 	b.missing = false
-	if info, err := os.Stat(b.path); err == nil && info.Size() == ballastSize {
+	if b.there() {
 		return
 	}
-	f, err := os.OpenFile(b.path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	// What is of another size is not written into: it may have another name, too.
+	f, err := b.anew()
 	if err != nil {
 		b.missing = true
 		return

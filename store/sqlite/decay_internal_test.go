@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // TestHalfLifeChangeIsKept: changing the half-life changes nothing of what has decayed
@@ -18,7 +18,7 @@ func TestHalfLifeChangeIsKept(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "jobs.db")
 		s := openInternal(t, path)
 		defer func() { s.Close() }()
-		usage := func(when string, used, seen float64) fairlead.Account {
+		usage := func(when string, used, seen float64) queue.Account {
 			t.Helper()
 			u, err := s.Usage(t.Context())
 			if err != nil {
@@ -45,9 +45,9 @@ func TestHalfLifeChangeIsKept(t *testing.T) {
 		}
 		run := func() {
 			t.Helper()
-			l := take(t, s, add(t, s, fairlead.Job{}).ID)
+			l := take(t, s, add(t, s, queue.Job{}).ID)
 			time.Sleep(10 * time.Second)
-			if v, err := s.Finish(t.Context(), []fairlead.Result{{Ref: l.Ref, Outcome: fairlead.Outcome{State: fairlead.Succeeded}}}); err != nil || v[0].Err != nil {
+			if v, err := s.Finish(t.Context(), []queue.Result{{Ref: l.Ref, Outcome: queue.Outcome{State: queue.Succeeded}}}); err != nil || v[0].Err != nil {
 				t.Fatal(v, err)
 			}
 		}
@@ -71,7 +71,7 @@ func TestHalfLifeChangeIsKept(t *testing.T) {
 		usage("after a rebase", used, 1)
 		reopen()
 		usage("after a rebase and a restart", used, 1)
-		if ref := s.clock.Reference(); time.Since(ref) > time.Second {
+		if ref := s.mem.clock.Reference(); time.Since(ref) > time.Second {
 			t.Errorf("the amounts are as of %s", ref)
 		}
 	})

@@ -7,11 +7,11 @@ import (
 
 	"zombiezen.com/go/sqlite"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 )
 
-// Examine implements fairlead.Examiner.
-func (s *Store) Examine(ctx context.Context) (h fairlead.StoreHealth, err error) {
+// Examine implements queue.Examiner.
+func (s *Store) Examine(ctx context.Context) (h queue.StoreHealth, err error) {
 	files, err := fs.Glob(migrations, "migrations/*.sql")
 	if err != nil {
 		return h, err
@@ -36,7 +36,6 @@ func (s *Store) Examine(ctx context.Context) (h fairlead.StoreHealth, err error)
 	if log, err := os.Stat(s.file + "-wal"); err == nil {
 		h.Log = log.Size()
 	}
-	reserve, err := os.Stat(s.file + "-ballast")
-	h.Reserve = err == nil && reserve.Size() == ballastSize
+	h.Reserve = (&ballast{path: s.file + "-ballast"}).there()
 	return h, nil
 }

@@ -6,16 +6,16 @@ import (
 	"slices"
 	"time"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // Leases are renewed in memory, and ended on the disk. Between the decision that a lease has
 // run out and its end nobody may renew it: who tries is kept waiting until it is known.
 
-// Renew implements fairlead.Store. It costs no write: see the package comment.
-func (s *Store) Renew(ctx context.Context, refs []fairlead.Ref, ttl time.Duration) ([]error, error) {
+// Renew implements queue.Store. It costs no write: see the package comment.
+func (s *Store) Renew(ctx context.Context, refs []queue.Ref, ttl time.Duration) ([]error, error) {
 	for {
-		out, ending, err := s.renew(refs, ttl)
+		out, ending, err := s.mem.renew(refs, ttl)
 		if ending == nil {
 			return out, err
 		}
@@ -27,20 +27,20 @@ func (s *Store) Renew(ctx context.Context, refs []fairlead.Ref, ttl time.Duratio
 	}
 }
 
-// renew renews all of them, or none and returns what has to be waited for.
-func (s *Store) renew(refs []fairlead.Ref, ttl time.Duration) (out []error, ending <-chan struct{}, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return nil, nil, fairlead.ErrClosed
+// renew renews all of them, or renews none and returns a channel to wait for.
+func (m *memory) renew(refs []queue.Ref, ttl time.Duration) (out []error, ending <-chan struct{}, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return nil, nil, queue.ErrClosed
 	}
 	until := time.Now().Add(ttl)
 	out = make([]error, len(refs))
 	held := make([]*lease, len(refs))
 	for i, r := range refs {
-		switch l := s.runs[taskKey{r.JobID, r.Task}]; {
+		switch l := m.runs[taskKey{r.JobID, r.Task}]; {
 		case l == nil || l.ref.Attempt != r.Attempt:
-			out[i] = fairlead.ErrStaleAttempt
+			out[i] = queue.ErrStaleAttempt
 		case l.ending != nil:
 			return nil, l.ending, nil
 		default:
@@ -48,26 +48,26 @@ func (s *Store) renew(refs []fairlead.Ref, ttl time.Duration) (out []error, endi
 		}
 	}
 	for _, l := range held {
-		if l != nil {
+		if l != nil && l.until.Before(until) {
 			l.until = until
 		}
 	}
 	return out, nil, nil
 }
 
-// Expire implements fairlead.Store.
-func (s *Store) Expire(ctx context.Context, holder string) ([]fairlead.Ref, error) {
-	due := s.due(holder, time.Now())
+// Expire implements queue.Store.
+func (s *Store) Expire(ctx context.Context, holder string) ([]queue.Ref, error) {
+	due := s.mem.due(holder, time.Now())
 	if len(due) == 0 {
 		return nil, nil
 	}
 	known := make(chan struct{})
-	defer s.spare(due, known)
-	var out []fairlead.Ref
+	defer s.mem.spare(due, known)
+	var out []queue.Ref
 	err := s.write(context.WithoutCancel(ctx), false, func(t *tx) error {
 		out = out[:0]
 		for _, ref := range due {
-			if !s.claim(ref, holder, t.now, known) {
+			if !s.mem.claim(ref, holder, t.now, known) {
 				continue
 			}
 			lost, err := t.lose(ref)
@@ -87,16 +87,16 @@ func (s *Store) Expire(ctx context.Context, holder string) ([]fairlead.Ref, erro
 }
 
 // due are the attempts of a holder, or all whose lease ran out, in order.
-func (s *Store) due(holder string, now time.Time) []fairlead.Ref {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var due []fairlead.Ref
-	for _, l := range s.runs {
+func (m *memory) due(holder string, now time.Time) []queue.Ref {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var due []queue.Ref
+	for _, l := range m.runs {
 		if holder == "" && !l.until.After(now) || holder != "" && l.holder == holder {
 			due = append(due, l.ref)
 		}
 	}
-	slices.SortFunc(due, func(a, b fairlead.Ref) int {
+	slices.SortFunc(due, func(a, b queue.Ref) int {
 		return cmp.Or(cmp.Compare(a.JobID, b.JobID), cmp.Compare(a.Task, b.Task))
 	})
 	return due
@@ -104,10 +104,10 @@ func (s *Store) due(holder string, now time.Time) []fairlead.Ref {
 
 // claim keeps others from renewing a lease that is about to be ended. It reports false if one
 // that had run out was renewed since, or is over.
-func (s *Store) claim(ref fairlead.Ref, holder string, now time.Time, known chan struct{}) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	l := s.runs[taskKey{ref.JobID, ref.Task}]
+func (m *memory) claim(ref queue.Ref, holder string, now time.Time, known chan struct{}) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	l := m.runs[taskKey{ref.JobID, ref.Task}]
 	if l == nil || l.ref != ref || holder == "" && l.until.After(now) {
 		return false
 	}
@@ -116,11 +116,11 @@ func (s *Store) claim(ref fairlead.Ref, holder string, now time.Time, known chan
 }
 
 // spare lets leases be renewed that were not ended after all, and says that it is known.
-func (s *Store) spare(refs []fairlead.Ref, known chan struct{}) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (m *memory) spare(refs []queue.Ref, known chan struct{}) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	for _, ref := range refs {
-		if l := s.runs[taskKey{ref.JobID, ref.Task}]; l != nil && l.ending == known {
+		if l := m.runs[taskKey{ref.JobID, ref.Task}]; l != nil && l.ending == known {
 			l.ending = nil
 		}
 	}

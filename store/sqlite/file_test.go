@@ -1,6 +1,7 @@
 package sqlite_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,7 +11,7 @@ import (
 	zombiezen "zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/sqlite"
 )
 
@@ -37,10 +38,10 @@ func execute(t *testing.T, path, query string) {
 	}
 }
 
-func submit(t *testing.T, s fairlead.Store, n int) (ids []int64) {
+func submit(t *testing.T, s queue.Store, n int) (ids []int64) {
 	t.Helper()
 	for range n {
-		subs, err := s.Submit(t.Context(), []*fairlead.Job{{Kind: "k", User: "ann", Pool: "ann", Tasks: 1, Submitted: time.Now()}})
+		subs, err := s.Submit(t.Context(), []*queue.Job{{Kind: "k", User: "ann", Pool: "ann", Tasks: 1, Submitted: time.Now()}})
 		if err != nil || subs[0].Err != nil {
 			t.Fatal(err, subs)
 		}
@@ -61,7 +62,7 @@ func TestRefusesFiles(t *testing.T) {
 	notes := filepath.Join(dir, "notes.txt")
 	os.WriteFile(notes, []byte(strings.Repeat("not a database\n", 100)), 0o600)
 	for _, c := range []struct{ path, want string }{
-		{newer, "has format 99, this program knows up to 7: use the newer fairlead"},
+		{newer, "has format 99, this program knows up to 12: use the newer fairlead"},
 		{foreign, "the file is the database of another program"},
 		{notes, "the file is not a fairlead database"},
 		{filepath.Join(dir, "no", "such", "dir", "x.db"), "no such file or directory"},
@@ -74,6 +75,44 @@ func TestRefusesFiles(t *testing.T) {
 		if after, _ := os.ReadFile(c.path); string(after) != string(before) {
 			t.Errorf("%s was changed", filepath.Base(c.path))
 		}
+	}
+}
+
+// TestLinksBesideTheFile: what somebody put beside a database in the place of its lock and its ballast is not
+// followed, the server says what is there, and what it stands for stays.
+func TestLinksBesideTheFile(t *testing.T) {
+	for _, suffix := range []string{"-lock", "-ballast"} {
+		dir := t.TempDir()
+		precious, file := filepath.Join(dir, "precious"), filepath.Join(dir, "x.db")
+		if err := os.WriteFile(precious, []byte("precious"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(precious, file+suffix); err != nil {
+			t.Fatal(err)
+		}
+		if s, err := sqlite.Open(t.Context(), file, sqlite.Options{}); err == nil || !strings.Contains(err.Error(), file+suffix+" is") || !strings.Contains(err.Error(), "look who put it there") {
+			t.Errorf("%s: %v", suffix, err)
+			if err == nil {
+				s.Close()
+			}
+		}
+		if text, _ := os.ReadFile(precious); string(text) != "precious" {
+			t.Errorf("%s: the file behind it has %d bytes", suffix, len(text))
+		}
+	}
+}
+
+// TestBallastOfAnotherName: a hard link in the place of the ballast loses that name, and its file stays.
+func TestBallastOfAnotherName(t *testing.T) {
+	dir := t.TempDir()
+	precious, file := filepath.Join(dir, "precious"), filepath.Join(dir, "x.db")
+	if err := errors.Join(os.WriteFile(precious, []byte("precious"), 0o600), os.Link(precious, file+"-ballast")); err != nil {
+		t.Fatal(err)
+	}
+	openFile(t, file).Close()
+	text, _ := os.ReadFile(precious)
+	if info, err := os.Stat(file + "-ballast"); err != nil || info.Size() < 1<<20 || string(text) != "precious" {
+		t.Errorf("the ballast is %v, %v; the file has %d bytes", info, err, len(text))
 	}
 }
 
@@ -110,7 +149,7 @@ func TestCopyOfALiveFile(t *testing.T) {
 	path, copied := filepath.Join(dir, "jobs.db"), filepath.Join(dir, "copy.db")
 	s := openFile(t, path)
 	ids := submit(t, s, 10)
-	grants, err := s.Lease(t.Context(), "n1", []fairlead.Want{{Job: ids[0]}}, time.Hour)
+	grants, err := s.Lease(t.Context(), "n1", []queue.Want{{Job: ids[0]}}, time.Hour)
 	if err != nil || grants[0].Lease == nil {
 		t.Fatal(err)
 	}
@@ -124,7 +163,7 @@ func TestCopyOfALiveFile(t *testing.T) {
 		}
 	}
 	c := openFile(t, copied)
-	jobs, err := c.Jobs(t.Context(), fairlead.Query{})
+	jobs, err := c.Jobs(t.Context(), queue.Query{})
 	if err != nil || len(jobs) != len(ids) {
 		t.Fatalf("%d jobs, want %d (%v)", len(jobs), len(ids), err)
 	}
@@ -132,7 +171,7 @@ func TestCopyOfALiveFile(t *testing.T) {
 	if lost, err := c.Expire(t.Context(), ""); err != nil || len(lost) != 0 {
 		t.Errorf("expired at once: %v (%v)", lost, err)
 	}
-	if errs, err := c.Renew(t.Context(), []fairlead.Ref{ref}, time.Hour); err != nil || errs[0] != nil {
+	if errs, err := c.Renew(t.Context(), []queue.Ref{ref}, time.Hour); err != nil || errs[0] != nil {
 		t.Errorf("renewing after the restart: %v %v", err, errs)
 	}
 	if next := submit(t, c, 1); next[0] <= ids[len(ids)-1] {
@@ -145,7 +184,7 @@ func TestForget(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "jobs.db")
 	s := openFile(t, path)
 	ids := submit(t, s, 3)
-	if _, err := s.Alter(t.Context(), []fairlead.Alteration{{Job: ids[0], Verb: fairlead.VerbCancel}, {Job: ids[2], Verb: fairlead.VerbCancel}}); err != nil {
+	if _, err := s.Alter(t.Context(), []queue.Alteration{{Job: ids[0], Verb: queue.VerbCancel}, {Job: ids[2], Verb: queue.VerbCancel}}); err != nil {
 		t.Fatal(err)
 	}
 	if n, err := s.Forget(t.Context(), time.Now().Add(-time.Hour)); err != nil || n != 0 {
@@ -154,7 +193,7 @@ func TestForget(t *testing.T) {
 	if n, err := s.Forget(t.Context(), time.Now().Add(time.Hour)); err != nil || n != 2 {
 		t.Errorf("forgot %d jobs, want 2 (%v)", n, err)
 	}
-	jobs, err := s.Jobs(t.Context(), fairlead.Query{})
+	jobs, err := s.Jobs(t.Context(), queue.Query{})
 	if err != nil || len(jobs) != 1 || jobs[0].ID != ids[1] {
 		t.Errorf("left: %v (%v)", jobs, err)
 	}
@@ -169,7 +208,7 @@ func TestRecordOutlivesRestart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "j.db")
 	s := openFile(t, path)
 	submit(t, s, 1)
-	if err := s.Audit(t.Context(), []fairlead.AuditEntry{{Who: "ann", What: "set"}}, map[string]string{"k": "v"}); err != nil {
+	if err := s.Audit(t.Context(), []queue.AuditEntry{{Who: "ann", What: "set"}}, map[string]string{"k": "v"}); err != nil {
 		t.Fatal(err)
 	}
 	before, err := s.Usage(t.Context())
@@ -185,8 +224,41 @@ func TestRecordOutlivesRestart(t *testing.T) {
 	if since := after.Pools["ann"].Since; since.IsZero() || !since.Equal(before.Pools["ann"].Since) {
 		t.Errorf("since %v, was %v", since, before.Pools["ann"].Since)
 	}
-	record, err := s.Audited(t.Context(), fairlead.AuditQuery{})
+	record, err := s.Audited(t.Context(), queue.AuditQuery{})
 	if err != nil || len(record) != 1 || record[0].Who != "ann" {
 		t.Errorf("record %+v, %v", record, err)
+	}
+}
+
+// TestRedactedFilesAreClean: what was a secret in the record is in no file of the database any more.
+func TestRedactedFilesAreClean(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "jobs.db")
+	s := openFile(t, path)
+	secret := strings.Repeat("s3cr3t ", 3000)
+	entries := []queue.AuditEntry{{Who: "ann", What: "apply", Old: "s3cr3t", New: secret}}
+	if err := s.Audit(t.Context(), entries, map[string]string{"x": secret, "y": "s3cr3t"}); err != nil {
+		t.Fatal(err)
+	}
+	holds := func() (files []string) {
+		found, err := filepath.Glob(path + "*")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range found {
+			if text, err := os.ReadFile(f); err != nil || strings.Contains(string(text), "s3cr3t") {
+				files = append(files, f)
+			}
+		}
+		return files
+	}
+	if len(holds()) == 0 {
+		t.Fatal("the secret was not kept to begin with")
+	}
+	hide := func(text string) string { return strings.ReplaceAll(text, "s3cr3t", "*") }
+	if err := s.Redact(t.Context(), hide, map[string]string{"x": "*", "y": ""}); err != nil {
+		t.Fatal(err)
+	}
+	if left := holds(); len(left) > 0 {
+		t.Errorf("the secret is still in %v", left)
 	}
 }

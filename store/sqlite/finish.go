@@ -3,59 +3,75 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"time"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
-// Finish implements fairlead.Store.
-func (s *Store) Finish(ctx context.Context, results []fairlead.Result) ([]fairlead.Verdict, error) {
-	out := make([]fairlead.Verdict, len(results))
-	err := s.write(ctx, false, func(t *tx) (err error) {
-		for i, r := range results {
-			if out[i], err = t.finish(r); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
+// Finish implements queue.Store.
+func (s *Store) Finish(ctx context.Context, results []queue.Result) ([]queue.Verdict, error) {
+	return writeEach(ctx, s, results, (*tx).finish)
 }
 
-func (t *tx) finish(res fairlead.Result) (fairlead.Verdict, error) {
+func (t *tx) finish(res queue.Result) (queue.Verdict, error) {
 	if bad := life.Check(res.Outcome); bad != nil {
-		return fairlead.Verdict{Err: bad}, nil
+		return queue.Verdict{Err: bad}, nil
 	}
-	if res.Outcome.State == fairlead.Succeeded && res.Task == 0 && life.Plain(res) {
+	if res.Outcome.State == queue.Succeeded && res.Task == 0 && life.Plain(res) {
 		if done, err := t.succeed(res); done || err != nil {
-			return fairlead.Verdict{State: fairlead.Succeeded}, err
+			return queue.Verdict{State: queue.Succeeded}, err
 		}
 	}
 	r, k, stale, err := t.holder(res.Ref)
 	if err != nil || stale != nil {
-		return fairlead.Verdict{Err: stale}, err
+		return queue.Verdict{Err: stale}, err
+	}
+	if res.Outcome.Refused != "" {
+		return t.refuse(r, k, res.Outcome)
 	}
 	ended := life.Ends(&r.Job, k, res, t.now)
 	t.chargeTask(r, k, ended, life.Learns(res.Outcome))
-	parting := life.Part(&r.Job, life.HowEnded(res.Outcome))
+	parting := life.Part(&r.Job, k, life.HowEnded(res.Outcome))
 	again := life.Finish(&r.Job, k, res.Outcome, ended, t.now)
-	t.count(r.pool, 0, -1)
+	t.ledger.count(r.pool, 0, -1)
 	if again {
-		if err := t.note(life.AgainEvent(k, res.Outcome, t.now)); err != nil {
-			return fairlead.Verdict{}, err
+		if err := t.noteAll(parting.AgainEvents(k, res.Outcome, t.now)); err != nil {
+			return queue.Verdict{}, err
 		}
 	}
 	err = t.back(r, k, again, parting)
-	return fairlead.Verdict{State: r.State, Again: again}, err
+	return queue.Verdict{State: r.State, Again: again}, err
+}
+
+// refuse ends an attempt that its machine could not begin. All tasks that wait are told of
+// again if they may not go to that node any more.
+func (t *tx) refuse(r *row, k *queue.Task, o queue.Outcome) (v queue.Verdict, err error) {
+	t.ledger.count(r.pool, 0, -1)
+	parting, before := life.Part(&r.Job, k, life.HowRefused), r.Avoid
+	again := life.Refuse(&r.Job, k, o, t.now)
+	if err := t.note(life.RefusedEvent(k, o, again, t.now)); err != nil {
+		return v, err
+	}
+	if err := t.back(r, k, again, parting); err != nil {
+		return v, err
+	}
+	v = queue.Verdict{State: r.State, Again: again}
+	if !life.Kept(before, r.Avoid) {
+		return v, nil
+	}
+	if err := t.saveSpec(r); err != nil || r.Gang > 1 {
+		return v, err
+	}
+	why := "kept from " + k.Holder
+	t.withdrawn(r, why)
+	return v, t.waited(r, why)
 }
 
 // succeed ends a job that has one task, which succeeded, with one statement. It
 // reports false if the job is not of that kind or the attempt is over.
-func (t *tx) succeed(res fairlead.Result) (bool, error) {
-	l := t.held(res.Ref)
+func (t *tx) succeed(res queue.Result) (bool, error) {
+	l := t.mem.held(res.Ref)
 	if l == nil {
 		return false, nil
 	}
@@ -69,47 +85,47 @@ func (t *tx) succeed(res fairlead.Result) (bool, error) {
 	if err := exec(b.stmt); err != nil || t.conn.Changes() == 0 {
 		return false, err
 	}
-	t.charge(l.pool, life.Rate(l.charge, l.job.Request, t.s.options.Unit), l.started, t.now, true)
-	t.count(l.pool, 0, -1)
+	t.ledger.charge(l.pool, life.Rate(l.charge, l.job.Request, t.mem.unit), l.started, t.now, true)
+	t.ledger.count(l.pool, 0, -1)
 	t.forget(res.Ref)
-	return true, t.ended(l.job, fairlead.Succeeded, "")
+	return true, t.ended(l.job, queue.Succeeded, "")
 }
 
 // holder finds the attempt that ref names; stale says that it is not the current one.
-func (t *tx) holder(ref fairlead.Ref) (r *row, k *fairlead.Task, stale, err error) {
+func (t *tx) holder(ref queue.Ref) (r *row, k *queue.Task, stale, err error) {
 	r, err = t.load(ref.JobID)
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	if r == nil {
-		return nil, nil, fairlead.ErrNotFound, nil
+		return nil, nil, queue.ErrNotFound, nil
 	}
 	k, err = t.task(r, ref.Task)
-	if err == nil && (k == nil || k.State != fairlead.Running || k.Attempt != ref.Attempt) {
-		stale = fairlead.ErrStaleAttempt
+	if err == nil && (k == nil || k.State != queue.Running || k.Attempt != ref.Attempt) {
+		stale = queue.ErrStaleAttempt
 	}
 	return r, k, stale, err
 }
 
 // forget drops a lease that is over.
-func (t *tx) forget(ref fairlead.Ref) {
-	t.then(func(s *Store) {
+func (t *tx) forget(ref queue.Ref) {
+	t.then(func(m *memory) {
 		key := taskKey{ref.JobID, ref.Task}
-		if l := s.runs[key]; l != nil && l.ref == ref {
-			delete(s.runs, key)
+		if l := m.runs[key]; l != nil && l.ref == ref {
+			delete(m.runs, key)
 		}
 	})
 }
 
 // back writes a task whose attempt ended: it waits again, or is over.
-func (t *tx) back(r *row, k *fairlead.Task, again bool, p life.Parting) error {
+func (t *tx) back(r *row, k *queue.Task, again bool, p life.Parting) error {
 	t.forget(life.Ref(k))
 	if again {
 		r.returned++
-		t.count(r.pool, +1, 0)
+		t.ledger.count(r.pool, +1, 0)
 		if life.Eligible(&r.Job) && r.Gang < 2 {
-			w := []fairlead.Waits{{Tasks: 1, Begin: k.Begin}}
-			t.tell(fairlead.Change{What: fairlead.Waited, Job: life.Header(&r.Job), Waits: w, State: r.State, Reason: "again"})
+			w := []queue.Waits{{Tasks: 1, Begin: k.Begin}}
+			t.report(queue.Change{What: queue.Waited, Job: life.Header(&r.Job), Waits: w, State: r.State, Reason: "again"})
 		}
 	}
 	if err := errors.Join(t.saveTask(r, k), t.regroup(r, k, p), t.save(r)); err != nil {
@@ -121,108 +137,37 @@ func (t *tx) back(r *row, k *fairlead.Task, again bool, p life.Parting) error {
 	return nil
 }
 
-// ended tells the feed, and the jobs that depend on one that ended.
-func (t *tx) ended(job fairlead.Header, state fairlead.State, cause string) error {
-	t.tell(fairlead.Change{What: fairlead.Done, Job: job, State: state, Reason: cause})
-	id := job.ID
-	if t.s.awaited[id] == 0 && !t.awaited[id] {
-		return nil
-	}
-	waiting, err := t.dependents(id)
-	if err != nil {
-		return err
-	}
-	t.then(func(s *Store) { delete(s.awaited, id) })
-	for _, d := range waiting {
-		if err := t.dependencyEnded(d, id, state); err != nil {
-			return err
+// Release implements queue.Store.
+func (s *Store) Release(ctx context.Context, refs []queue.Ref) ([]error, error) {
+	return writeEach(ctx, s, refs, func(t *tx, ref queue.Ref) (stale, err error) {
+		r, k, stale, err := t.holder(ref)
+		if stale != nil || err != nil {
+			return stale, err
 		}
-	}
-	return nil
-}
-
-// dependents takes out the jobs that wait for one.
-func (t *tx) dependents(id int64) (jobs []int64, err error) {
-	stmt := t.conn.Prep(`SELECT job FROM depends WHERE on_job = ? ORDER BY job`)
-	stmt.BindInt64(1, id)
-	for {
-		more, err := stmt.Step()
-		if err != nil {
-			return nil, errors.Join(err, stmt.Reset())
-		}
-		if !more {
-			break
-		}
-		jobs = append(jobs, stmt.ColumnInt64(0))
-	}
-	if err := stmt.Reset(); err != nil {
-		return nil, err
-	}
-	stmt = t.conn.Prep(`DELETE FROM depends WHERE on_job = ?`)
-	stmt.BindInt64(1, id)
-	return jobs, exec(stmt)
-}
-
-func (t *tx) dependencyEnded(id, on int64, state fairlead.State) error {
-	r, err := t.load(id)
-	if err != nil || r == nil || r.State.Ended() || r.Pending == 0 { // requeued since: it waits for nobody
-		return err
-	}
-	for _, d := range r.After {
-		if d.Job != on {
-			continue
-		}
-		if !d.On.Met(state) {
-			return t.cancel(r, life.Unmet(d, state))
-		}
-		if r.Pending--; r.Pending == 0 {
-			r.State = life.State(&r.Job)
-			if err := t.waited(r, "dependencies met"); err != nil {
-				return err
-			}
-		}
-	}
-	return t.save(r)
-}
-
-// Release implements fairlead.Store.
-func (s *Store) Release(ctx context.Context, refs []fairlead.Ref) ([]error, error) {
-	out := make([]error, len(refs))
-	err := s.write(ctx, false, func(t *tx) error {
-		for i, ref := range refs {
-			r, k, stale, err := t.holder(ref)
-			if out[i] = stale; stale != nil || err != nil {
-				if err != nil {
-					return err
-				}
-				continue
-			}
-			t.count(r.pool, 0, -1)
-			parting := life.Part(&r.Job, life.HowGiven)
-			if err := t.back(r, k, life.Release(&r.Job, k, t.now), parting); err != nil {
-				return err
-			}
-		}
-		return nil
+		t.ledger.count(r.pool, 0, -1)
+		parting := life.Part(&r.Job, k, life.HowGiven)
+		return nil, t.back(r, k, life.Release(&r.Job, k, t.now), parting)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
 }
 
-func (t *tx) lose(ref fairlead.Ref) (bool, error) {
+func (t *tx) lose(ref queue.Ref) (bool, error) {
 	r, k, stale, err := t.holder(ref)
 	if err != nil || stale != nil {
 		return false, err
 	}
 	t.chargeTask(r, k, t.now, false)
-	parting := life.Part(&r.Job, life.HowLost)
+	parting := life.Part(&r.Job, k, life.HowLost)
 	again := life.Lose(&r.Job, k, t.now)
-	t.count(r.pool, 0, -1)
-	t.tell(life.LostChange(&r.Job, k, ref, t.now))
-	if err := t.note(life.LostEvent(k, again, t.now)); err != nil {
+	t.ledger.count(r.pool, 0, -1)
+	t.report(life.LostChange(&r.Job, k, ref, t.now))
+	if err := t.noteAll(parting.LostEvents(k, again, t.now)); err != nil {
 		return false, err
 	}
 	return true, t.back(r, k, again, parting)
+}
+
+// chargeTask books the service of an attempt that ended at an instant.
+func (t *tx) chargeTask(r *row, k *queue.Task, ended time.Time, learn bool) {
+	from, to, learn := life.Served(k, ended, learn)
+	t.ledger.charge(r.pool, life.Rate(k.Charge, r.Request, t.mem.unit), from, to, learn)
 }

@@ -35,16 +35,9 @@ func (s *Store) Forget(ctx context.Context, before time.Time) (n int, err error)
 func (s *Store) endedBefore(ctx context.Context, before time.Time) (ids []int64, err error) {
 	err = s.read(ctx, func(conn *sqlite.Conn) error {
 		stmt := conn.Prep(`SELECT id FROM job WHERE open IS NULL AND ended < ? LIMIT ?`)
-		defer stmt.Reset()
 		stmt.BindInt64(1, life.Nanos(before))
 		stmt.BindInt64(2, forgetBatch)
-		for {
-			more, err := stmt.Step()
-			if err != nil || !more {
-				return err
-			}
-			ids = append(ids, stmt.ColumnInt64(0))
-		}
+		return scanAll(stmt, func(c *scanner) error { ids = append(ids, c.int64()); return nil })
 	})
 	return ids, err
 }
@@ -63,6 +56,7 @@ func (t *tx) forgetJobs(ids []int64, before time.Time) (n int, err error) {
 		n++
 		for _, query := range []string{
 			`DELETE FROM task WHERE job = ?`, `DELETE FROM event WHERE job = ?`, `DELETE FROM stop WHERE job = ?`, `DELETE FROM jobkey WHERE job = ?`,
+			`DELETE FROM depends WHERE on_job = ?`,
 		} {
 			b := binder{stmt: t.conn.Prep(query)}
 			if err := exec(b.int64(id).stmt); err != nil {

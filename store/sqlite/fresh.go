@@ -1,6 +1,6 @@
 package sqlite
 
-import "github.com/fairlead/fairlead"
+import "github.com/fairlead/fairlead/queue"
 
 // fresh keeps jobs in memory from their submission to their first lease, so that
 // leasing one that did not wait long needs no reading. It is only a shortcut: a job
@@ -8,7 +8,7 @@ import "github.com/fairlead/fairlead"
 type fresh struct{ jobs map[int64]freshJob }
 
 type freshJob struct {
-	job  *fairlead.Job
+	job  *queue.Job
 	pool int64
 }
 
@@ -18,7 +18,7 @@ const (
 	freshPayload = 1 << 10
 )
 
-func (f *fresh) keep(j *fairlead.Job, pool int64) {
+func (f *fresh) keep(j *queue.Job, pool int64) {
 	size := len(j.Payload)
 	for _, a := range j.Argv {
 		size += len(a)
@@ -29,13 +29,4 @@ func (f *fresh) keep(j *fairlead.Job, pool int64) {
 	if len(f.jobs) < freshJobs && size <= freshPayload {
 		f.jobs[j.ID] = freshJob{j, pool}
 	}
-}
-
-// take returns a job that nothing has happened to since its submission.
-func (t *tx) takeFresh(id int64) (freshJob, bool) {
-	t.s.mu.Lock()
-	defer t.s.mu.Unlock()
-	f, ok := t.s.fresh.jobs[id]
-	delete(t.s.fresh.jobs, id)
-	return f, ok
 }

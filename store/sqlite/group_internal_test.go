@@ -6,40 +6,25 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/batch"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // batched runs the functions in one batch of the writer, in their order, and returns
 // their errors.
 func batched(t *testing.T, s *Store, fs ...func(*tx) error) []error {
 	t.Helper()
-	entered, leave := make(chan struct{}), make(chan struct{})
-	first := make(chan error, 1)
-	go func() {
-		first <- s.write(t.Context(), false, func(*tx) error { close(entered); <-leave; return nil })
-	}()
-	<-entered
-	errs := make([]chan error, len(fs))
+	calls := make([]*call, len(fs))
 	for i, f := range fs {
-		errs[i] = make(chan error, 1)
-		go func() { errs[i] <- s.write(t.Context(), false, f) }()
-		for deadline := time.Now().Add(10 * time.Second); len(s.writer.ops) <= i; time.Sleep(time.Millisecond) {
-			if time.Now().After(deadline) {
-				t.Fatal("it does not queue")
-			}
-		}
+		calls[i] = batch.NewCall[op, struct{}](op{run: f})
 	}
-	close(leave)
-	if err := <-first; err != nil {
-		t.Fatal(err)
+	s.writer.together(calls)
+	errs := make([]error, len(fs))
+	for i, c := range calls {
+		_, errs[i] = c.Wait(t.Context())
 	}
-	out := make([]error, len(fs))
-	for i := range errs {
-		out[i] = <-errs[i]
-	}
-	return out
+	return errs
 }
 
 // TestOneFailureInABatch: a call that fails, in whichever place of a batch and even with
@@ -51,10 +36,10 @@ func TestOneFailureInABatch(t *testing.T) {
 		"error": func(*tx) error { return broken },
 		"panic": func(*tx) error { panic("broken") },
 		"constraint": func(x *tx) error {
-			_, err := x.pool("kept")
+			_, err := x.numbers.pool("kept", "")
 			if err == nil {
-				delete(x.pools, "kept") // the second insertion breaks the rule that paths are unique
-				_, err = x.pool("kept")
+				delete(x.numbers.pools, "kept") // the second insertion breaks the rule that paths are unique
+				_, err = x.numbers.pool("kept", "")
 			}
 			return fmt.Errorf("broken: %w", err)
 		},
@@ -68,13 +53,13 @@ func TestOneFailureInABatch(t *testing.T) {
 func failsAlone(t *testing.T, place int, fail func(*tx) error) {
 	path := filepath.Join(t.TempDir(), "jobs.db")
 	s := openInternal(t, path)
-	cursor := s.feed.Cursor()
+	cursor := s.mem.feed.Cursor()
 	var fs []func(*tx) error
 	ids := make([]int64, 3)
 	for i := range ids {
 		fs = append(fs, func(x *tx) error {
 			user := fmt.Sprint("user", i)
-			sub, err := x.submit(&fairlead.Job{Kind: "k", User: user, Pool: user, Tasks: 1})
+			sub, err := x.submit(&queue.Job{Kind: "k", User: user, Pool: user, Tasks: 1})
 			ids[i] = sub.ID
 			if i == place {
 				return errors.Join(err, fail(x)) // after it has done something
@@ -94,7 +79,7 @@ func failsAlone(t *testing.T, place int, fail func(*tx) error) {
 		t.Fatal(err)
 	}
 	for i, err := range errs {
-		jobs, e := again.Jobs(t.Context(), fairlead.Query{User: fmt.Sprint("user", i)})
+		jobs, e := again.Jobs(t.Context(), queue.Query{User: fmt.Sprint("user", i)})
 		if e != nil {
 			t.Fatal(e)
 		}

@@ -7,12 +7,12 @@ import (
 
 	"zombiezen.com/go/sqlite"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/internal/past"
 )
 
-// AddHistory implements fairlead.HistoryKeeper.
-func (s *Store) AddHistory(ctx context.Context, pools []fairlead.PoolHistory) error {
+// AddHistory implements queue.HistoryKeeper.
+func (s *Store) AddHistory(ctx context.Context, pools []queue.PoolHistory) error {
 	keys, parts, err := past.Split(pools)
 	if err != nil {
 		return err
@@ -27,7 +27,7 @@ func (s *Store) AddHistory(ctx context.Context, pools []fairlead.PoolHistory) er
 	})
 }
 
-func (t *tx) addHistory(k past.Key, steps []fairlead.HistoryStep) error {
+func (t *tx) addHistory(k past.Key, steps []queue.HistoryStep) error {
 	old, err := historyBlock(t.conn, k)
 	if err != nil {
 		return err
@@ -43,9 +43,9 @@ func (t *tx) addHistory(k past.Key, steps []fairlead.HistoryStep) error {
 	return exec(stmt)
 }
 
-// forgetHistory removes what is too old.
+// forgetHistory removes steps that are too old.
 func (t *tx) forgetHistory() error {
-	for level := range fairlead.HistoryLevels {
+	for level := range queue.HistoryLevels {
 		b := binder{stmt: t.conn.Prep(`DELETE FROM history WHERE level = ? AND block < ?`)}
 		if err := exec(b.int64(int64(level)).int64(past.Oldest(level, t.now)).stmt); err != nil {
 			return err
@@ -69,8 +69,8 @@ func historyBlock(conn *sqlite.Conn, k past.Key) (data []byte, err error) {
 	return data, nil
 }
 
-// PoolHistory implements fairlead.HistoryKeeper.
-func (s *Store) PoolHistory(ctx context.Context, q fairlead.HistoryQuery) ([]fairlead.PoolHistory, error) {
+// PoolHistory implements queue.HistoryKeeper.
+func (s *Store) PoolHistory(ctx context.Context, q queue.HistoryQuery) ([]queue.PoolHistory, error) {
 	if err := past.Known(q.Level); err != nil {
 		return nil, err
 	}

@@ -5,17 +5,16 @@ import (
 	"errors"
 	"time"
 
-	"zombiezen.com/go/sqlite"
-
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
-// Lease implements fairlead.Store.
-func (s *Store) Lease(ctx context.Context, holder string, wants []fairlead.Want, ttl time.Duration) ([]fairlead.Grant, error) {
-	var out []fairlead.Grant
+// Lease implements queue.Store.
+func (s *Store) Lease(ctx context.Context, holder string, wants []queue.Want, ttl time.Duration) ([]queue.Grant, error) {
+	var out []queue.Grant
 	err := s.write(ctx, false, func(t *tx) (err error) {
-		out, err = t.toll(wants, func(wants []fairlead.Want, out []fairlead.Grant) error { return t.grantAll(holder, wants, out, ttl) })
+		x := leasing{t: t, holder: holder, ttl: ttl}
+		out, err = t.admit(wants, x.all)
 		return err
 	})
 	if err != nil {
@@ -24,34 +23,68 @@ func (s *Store) Lease(ctx context.Context, holder string, wants []fairlead.Want,
 	return out, nil
 }
 
-// grantAll leases what is wanted, or others in its place.
-func (t *tx) grantAll(holder string, wants []fairlead.Want, out []fairlead.Grant, ttl time.Duration) (err error) {
+// leasing is one call of Lease.
+type leasing struct {
+	t      *tx
+	holder string
+	ttl    time.Duration
+}
+
+// all leases the claimed jobs, or others in their place.
+func (x *leasing) all(wants []queue.Want, out []queue.Grant) (err error) {
 	lost := false
 	for i, w := range wants {
-		if out[i], err = t.grant(holder, w, ttl); err != nil {
+		if out[i], err = x.grant(w); err != nil {
 			return err
 		}
 		lost = lost || out[i].Lease == nil && len(w.Else) > 0
 	}
 	if lost {
-		return t.grantOthers(holder, wants, out, ttl)
+		return x.others(wants, out)
 	}
 	return nil
 }
 
-func (t *tx) grant(holder string, w fairlead.Want, ttl time.Duration) (fairlead.Grant, error) {
+func (x *leasing) grant(w queue.Want) (queue.Grant, error) {
 	if len(w.Nodes) > 0 {
-		return t.leaseGang(w, ttl)
+		return x.gang(w)
 	}
-	l, err := t.leaseOne(holder, w, ttl)
+	l, err := x.one(w)
 	if l == nil && err == nil {
-		return t.leaseTask(holder, w, ttl)
+		return x.task(w)
 	}
-	return fairlead.Grant{Lease: l}, err
+	return queue.Grant{Lease: l}, err
 }
 
-// grantOthers leases other jobs that lost wants name.
-func (t *tx) grantOthers(holder string, wants []fairlead.Want, out []fairlead.Grant, ttl time.Duration) error {
+// gang leases all tasks of a gang, or none.
+func (x *leasing) gang(w queue.Want) (g queue.Grant, err error) {
+	r, err := x.t.load(w.Job)
+	if err != nil || r == nil || !life.Eligible(&r.Job) {
+		return g, err
+	}
+	started, err := tasksOf(x.t.conn, r, "")
+	if err != nil {
+		return g, err
+	}
+	tasks := pointers(started)
+	if !life.Due(&r.Job, w, tasks, x.t.now) {
+		g.Waiting, err = x.t.waits(r)
+		return g, err
+	}
+	tasks, g.Gang = life.LeaseGang(&r.Job, w, tasks, x.t.now, x.t.now.Add(x.ttl))
+	for i, k := range tasks {
+		if err := x.t.saveTask(r, k); err != nil {
+			return g, err
+		}
+		x.keep(r.pool, g.Gang[i], w.Charge)
+	}
+	r.returned, r.next = 0, r.Tasks
+	x.t.ledger.count(r.pool, -r.Gang, +r.Gang)
+	return g, x.t.save(r)
+}
+
+// others leases other jobs that lost wants name.
+func (x *leasing) others(wants []queue.Want, out []queue.Grant) error {
 	tried := map[int64]bool{} // whoever could not have one, others cannot either
 	for _, w := range wants {
 		tried[w.Job] = true
@@ -60,7 +93,7 @@ func (t *tx) grantOthers(holder string, wants []fairlead.Want, out []fairlead.Gr
 		if out[i].Lease != nil || len(w.Nodes) > 0 || len(w.Else) == 0 {
 			continue
 		}
-		if r, err := t.load(w.Job); err != nil || r != nil && r.Tasks > 1 && !r.State.Ended() {
+		if r, err := x.t.load(w.Job); err != nil || r != nil && r.Tasks > 1 && !r.State.Ended() {
 			if err != nil {
 				return err
 			}
@@ -71,12 +104,12 @@ func (t *tx) grantOthers(holder string, wants []fairlead.Want, out []fairlead.Gr
 				continue
 			}
 			tried[id] = true
-			l, err := t.leaseOne(holder, fairlead.Want{Job: id, Charge: w.Charge}, ttl)
+			l, err := x.one(queue.Want{Job: id, Charge: w.Charge})
 			if err != nil {
 				return err
 			}
 			if l != nil {
-				out[i] = fairlead.Grant{Lease: l}
+				out[i] = queue.Grant{Lease: l}
 				break
 			}
 		}
@@ -84,43 +117,43 @@ func (t *tx) grantOthers(holder string, wants []fairlead.Want, out []fairlead.Gr
 	return nil
 }
 
-// leaseOne leases a job that has one task; nil if the job is not of that kind or may
+// one leases a job that has one task; nil if the job is not of that kind or may
 // not start. A query and an update cost less than an update that returns columns.
-func (t *tx) leaseOne(holder string, w fairlead.Want, ttl time.Duration) (*fairlead.Lease, error) {
+func (x *leasing) one(w queue.Want) (*queue.Lease, error) {
 	id := w.Job
-	j, pool, attempt, err := t.ready(id)
+	j, pool, attempt, err := x.ready(id)
 	if err != nil || j == nil {
 		return nil, err
 	}
-	j.State, j.Waiting, j.Running = fairlead.Running, 0, 1
+	j.State, j.Waiting, j.Running = queue.Running, 0, 1
 	if j.Started.IsZero() {
-		j.Started = t.now
+		j.Started = x.t.now
 	}
-	b := binder{stmt: t.conn.Prep(`UPDATE job SET state = 3, waiting = 0, running = 1, next = 1, returned = 0, attempt = ?,
+	b := binder{stmt: x.t.conn.Prep(`UPDATE job SET state = 3, waiting = 0, running = 1, next = 1, returned = 0, attempt = ?,
 		holder = ?, t_state = 3, t_begin = 0, t_started = ?, t_ended = 0, outcome = '', started = ?, charge = ?
 		WHERE id = ? AND state = 2`)}
-	b.ints(attempt).text(holder).times(t.now, j.Started).float(w.Charge).int64(id)
-	if err := exec(b.stmt); err != nil || t.conn.Changes() == 0 {
+	b.ints(attempt).text(x.holder).times(x.t.now, j.Started).float(w.Charge).int64(id)
+	if err := exec(b.stmt); err != nil || x.t.conn.Changes() == 0 {
 		return nil, err
 	}
-	l := &fairlead.Lease{
-		Ref: fairlead.Ref{JobID: id, Attempt: attempt}, Job: j, Number: j.Numbers().At(0),
-		Holder: holder, Started: t.now, Until: t.now.Add(ttl),
+	l := &queue.Lease{
+		Ref: queue.Ref{JobID: id, Attempt: attempt}, Job: j, Number: j.Numbers().At(0),
+		Holder: x.holder, Started: x.t.now, Until: x.t.now.Add(x.ttl),
 	}
-	t.count(pool, -1, +1)
-	t.hold(pool, l, w.Charge)
+	x.t.ledger.count(pool, -1, +1)
+	x.keep(pool, l, w.Charge)
 	return l, nil
 }
 
 // ready returns a job that has one task, which may start now, and the number of its
 // next attempt; nil if the job is not of that kind or may not start.
-func (t *tx) ready(id int64) (j *fairlead.Job, pool int64, attempt int, err error) {
-	if f, ok := t.takeFresh(id); ok && f.job.State == fairlead.Waiting {
+func (x *leasing) ready(id int64) (j *queue.Job, pool int64, attempt int, err error) {
+	if f, ok := x.t.mem.takeFresh(id); ok && f.job.State == queue.Waiting {
 		return f.job, f.pool, 1, nil
 	}
-	b := binder{stmt: t.conn.Prep(`SELECT pool, shape, user, kind, priority, spec, submitted, started, attempt FROM job
+	b := binder{stmt: x.t.conn.Prep(`SELECT pool, shape, user, kind, priority, spec, submitted, started, attempt FROM job
 		WHERE id = ?1 AND state = 2 AND tasks = 1 AND begin <= ?2 AND t_begin <= ?2`)}
-	b.int64(id).times(t.now)
+	b.int64(id).times(x.t.now)
 	defer b.stmt.Reset()
 	found, err := b.stmt.Step()
 	if err != nil || !found {
@@ -128,92 +161,72 @@ func (t *tx) ready(id int64) (j *fairlead.Job, pool int64, attempt int, err erro
 	}
 	s := scanner{stmt: b.stmt}
 	pool = s.int64()
-	j = &fairlead.Job{ID: id, Tasks: 1, Pool: t.path(pool), Request: t.request(s.int64())}
+	j = &queue.Job{ID: id, Tasks: 1, Pool: x.t.numbers.path(pool), Request: x.t.numbers.request(s.int64())}
 	j.User, j.Kind, j.Priority = s.text(), s.text(), s.text()
 	err = life.ReadSpec(s.bytes(), j)
 	j.Submitted, j.Started = s.time(), s.time()
 	return j, pool, s.int() + 1, err
 }
 
-// hold keeps in memory who holds a task, and what it takes to end it.
-func (t *tx) hold(pool int64, l *fairlead.Lease, charge float64) {
+// keep keeps in memory who holds a task, and what it takes to end it.
+func (x *leasing) keep(pool int64, l *queue.Lease, charge float64) {
 	kept := &lease{ref: l.Ref, holder: l.Holder, until: l.Until, started: l.Started, charge: charge, pool: pool, job: life.Header(l.Job)}
-	t.then(func(s *Store) { s.runs[taskKey{l.JobID, l.Task}] = kept })
+	x.t.then(func(m *memory) { m.runs[taskKey{l.JobID, l.Task}] = kept })
 }
 
-// leaseTask leases a task of any job.
-func (t *tx) leaseTask(holder string, w fairlead.Want, ttl time.Duration) (fairlead.Grant, error) {
-	r, err := t.load(w.Job)
+// task leases a task of any job.
+func (x *leasing) task(w queue.Want) (queue.Grant, error) {
+	r, err := x.t.load(w.Job)
 	if err != nil || r == nil || !life.Eligible(&r.Job) {
-		return fairlead.Grant{}, err
+		return queue.Grant{}, err
 	}
-	k, err := t.next(r)
+	k, err := x.next(r)
 	if err != nil {
-		return fairlead.Grant{}, err
+		return queue.Grant{}, err
 	}
 	if k == nil {
-		waits, err := t.waits(r)
-		return fairlead.Grant{Waiting: waits}, err
+		waits, err := x.t.waits(r)
+		return queue.Grant{Waiting: waits}, err
 	}
-	life.Lease(k, holder, w.Charge, t.now, t.now.Add(ttl))
-	life.Start(&r.Job, t.now)
-	t.count(r.pool, -1, +1)
+	life.Lease(k, x.holder, w.Charge, x.t.now, x.t.now.Add(x.ttl))
+	life.Start(&r.Job, x.t.now)
+	x.t.ledger.count(r.pool, -1, +1)
 	l := life.NewLease(&r.Job, k)
-	t.hold(r.pool, l, w.Charge)
-	return fairlead.Grant{Lease: l}, errors.Join(t.saveTask(r, k), t.save(r))
+	x.keep(r.pool, l, w.Charge)
+	return queue.Grant{Lease: l}, errors.Join(x.t.saveTask(r, k), x.t.save(r))
 }
 
 // next takes the task of the job that starts next, nil if none may.
-func (t *tx) next(r *row) (*fairlead.Task, error) {
-	if r.Gang > 1 || r.Most > 0 && r.Running >= r.Most {
+func (x *leasing) next(r *row) (*queue.Task, error) {
+	if r.Gang > 1 || r.MaxRunning > 0 && r.Running >= r.MaxRunning {
 		return nil, nil
 	}
 	if r.returned > 0 {
-		k, err := t.nextReturned(r)
+		k, err := x.nextReturned(r)
 		if err != nil || k != nil {
 			r.returned--
 			return k, err
 		}
 	}
-	if r.next == r.Tasks || r.Begin.After(t.now) {
+	if r.next == r.Tasks || r.Begin.After(x.t.now) {
 		return nil, nil
 	}
-	k := &fairlead.Task{Job: r.ID, Index: r.next, Number: r.Numbers().At(r.next)}
+	k := &queue.Task{Job: r.ID, Index: r.next, Number: r.Numbers().At(r.next)}
 	r.next++
 	return k, nil
 }
 
 // nextReturned is the first task that waits again and is due.
-func (t *tx) nextReturned(r *row) (*fairlead.Task, error) {
+func (x *leasing) nextReturned(r *row) (*queue.Task, error) {
 	if r.Tasks == 1 {
-		if r.one.Begin.After(t.now) {
+		if r.one.Begin.After(x.t.now) {
 			return nil, nil
 		}
 		return &r.one, nil
 	}
-	tasks, err := tasksOf(t.conn, r, `AND t_state = 2 AND t_begin <= ?`, life.Nanos(t.now))
+	tasks, err := tasksOf(x.t.conn, r, `AND t_state = 2 AND t_begin <= ?`, life.Nanos(x.t.now))
 	if err != nil || len(tasks) == 0 {
 		return nil, err
 	}
 	return &tasks[0], nil
-}
-
-// waitsOf sums up the tasks of a job that wait by the instant from which they may
-// start.
-func waitsOf(conn *sqlite.Conn, r *row) ([]fairlead.Waits, error) {
-	var w []fairlead.Waits
-	if fresh := r.Tasks - r.next; fresh > 0 && r.Waiting > 0 {
-		w = append(w, fairlead.Waits{Tasks: fresh, Begin: r.Begin})
-	}
-	if r.returned == 0 {
-		return w, nil
-	}
-	if r.Tasks == 1 {
-		return life.AddWaits(w, r.one.Begin), nil
-	}
-	tasks, err := tasksOf(conn, r, `AND t_state = 2`)
-	for _, k := range tasks {
-		w = life.AddWaits(w, k.Begin)
-	}
-	return w, err
 }

@@ -44,7 +44,10 @@ func prepare(ctx context.Context, conn *sqlite.Conn) error {
 	if err := checkVersion(conn, len(files)); err != nil {
 		return err
 	}
-	return sqlitemigration.Migrate(ctx, conn, schema)
+	if err := sqlitemigration.Migrate(ctx, conn, schema); err != nil {
+		return err
+	}
+	return rename(conn)
 }
 
 // checkVersion refuses a file that this program does not understand.

@@ -8,19 +8,19 @@ import (
 
 	"zombiezen.com/go/sqlite"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/share"
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
-// Jobs implements fairlead.Store.
-func (s *Store) Jobs(ctx context.Context, q fairlead.Query) (out []*fairlead.Job, err error) {
+// Jobs implements queue.Store.
+func (s *Store) Jobs(ctx context.Context, q queue.Query) (out []*queue.Job, err error) {
 	if len(q.IDs) > 0 {
 		return s.jobsByID(ctx, q)
 	}
 	where, args := conditions(q)
 	err = s.read(ctx, func(conn *sqlite.Conn) error {
-		return rows(conn, s, where+order(q), args, func(r *row) error {
+		return rows(conn, s.mem, where+order(q), args, func(r *row) error {
 			out = append(out, &r.Job)
 			return nil
 		})
@@ -29,7 +29,7 @@ func (s *Store) Jobs(ctx context.Context, q fairlead.Query) (out []*fairlead.Job
 }
 
 // jobsByID looks jobs up one by one: there may be more ids than parameters.
-func (s *Store) jobsByID(ctx context.Context, q fairlead.Query) (out []*fairlead.Job, err error) {
+func (s *Store) jobsByID(ctx context.Context, q queue.Query) (out []*queue.Job, err error) {
 	ids := slices.Clone(q.IDs)
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
@@ -44,7 +44,7 @@ func (s *Store) jobsByID(ctx context.Context, q fairlead.Query) (out []*fairlead
 			if q.Limit > 0 && len(out) == q.Limit {
 				return nil
 			}
-			err := rows(conn, s, where+" AND id = ?", append(args[:len(args):len(args)], id), func(r *row) error {
+			err := rows(conn, s.mem, where+" AND id = ?", append(args[:len(args):len(args)], id), func(r *row) error {
 				if pool == "" || share.Inside(r.Pool, pool) {
 					out = append(out, &r.Job)
 				}
@@ -61,7 +61,7 @@ func (s *Store) jobsByID(ctx context.Context, q fairlead.Query) (out []*fairlead
 
 // conditions translates a query, except for its ids and its order. Jobs that have not
 // ended are found through their index.
-func conditions(q fairlead.Query) (where string, args []any) {
+func conditions(q queue.Query) (where string, args []any) {
 	where = "WHERE id > ?"
 	args = append(args, q.After)
 	add := func(condition string, values ...any) {
@@ -101,7 +101,7 @@ func conditions(q fairlead.Query) (where string, args []any) {
 	return where, args
 }
 
-func order(q fairlead.Query) string {
+func order(q queue.Query) string {
 	o := " ORDER BY id"
 	if q.Newest {
 		o += " DESC"
@@ -112,17 +112,9 @@ func order(q fairlead.Query) string {
 	return o
 }
 
-// names looks up the pools and requests that rows refer to by number.
-type names interface {
-	path(int64) string
-	request(int64) fairlead.Amounts
-}
-
 // rows reads jobs and calls f for each.
 func rows(conn *sqlite.Conn, n names, where string, args []any, f func(*row) error) error {
-	stmt := conn.Prep(`SELECT ` + columns + ` FROM job ` + where)
-	defer stmt.Reset()
-	b := binder{stmt: stmt}
+	b := binder{stmt: conn.Prep(`SELECT ` + columns + ` FROM job ` + where)}
 	for _, a := range args {
 		switch v := a.(type) {
 		case int64:
@@ -131,51 +123,33 @@ func rows(conn *sqlite.Conn, n names, where string, args []any, f func(*row) err
 			b.text(v)
 		}
 	}
-	for {
-		more, err := stmt.Step()
-		if err != nil || !more {
-			return err
-		}
-		r, err := scan(stmt, n)
+	return scanAll(b.stmt, func(*scanner) error {
+		r, err := scan(b.stmt, n)
 		if err != nil {
 			return err
 		}
-		if err := f(r); err != nil {
-			return err
-		}
-	}
+		return f(r)
+	})
 }
 
-func (s *Store) path(id int64) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.paths[id]
-}
-
-func (s *Store) request(id int64) fairlead.Amounts {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.requests[id]
-}
-
-// Tasks implements fairlead.Store.
-func (s *Store) Tasks(ctx context.Context, id int64) (out []fairlead.Task, err error) {
+// Tasks implements queue.Store.
+func (s *Store) Tasks(ctx context.Context, id int64) (out []queue.Task, err error) {
 	err = s.read(ctx, func(conn *sqlite.Conn) error {
 		found := false
-		return orMissing(&found, rows(conn, s, "WHERE id = ?", []any{id}, func(r *row) (err error) {
+		return orMissing(&found, rows(conn, s.mem, "WHERE id = ?", []any{id}, func(r *row) (err error) {
 			found = true
 			if r.Tasks > 1 {
 				out, err = tasksOf(conn, r, "")
 			} else if r.one.Attempt > 0 {
-				out = []fairlead.Task{r.one}
+				out = []queue.Task{r.one}
 			}
 			return err
 		}))
 	})
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.mem.mu.Lock()
+	defer s.mem.mu.Unlock()
 	for i := range out {
-		if l := s.runs[taskKey{id, out[i].Index}]; l != nil && l.ref.Attempt == out[i].Attempt {
+		if l := s.mem.runs[taskKey{id, out[i].Index}]; l != nil && l.ref.Attempt == out[i].Attempt {
 			out[i].Until = l.until
 		}
 	}
@@ -184,28 +158,29 @@ func (s *Store) Tasks(ctx context.Context, id int64) (out []fairlead.Task, err e
 
 func orMissing(found *bool, err error) error {
 	if err == nil && !*found {
-		return fairlead.ErrNotFound
+		return queue.ErrNotFound
 	}
 	return err
 }
 
-// Snapshot implements fairlead.Store. It runs between two transactions of the writer,
+// Snapshot implements queue.Store. It runs between two transactions of the writer,
 // so that nothing falls between it and the changes that follow.
-func (s *Store) Snapshot(ctx context.Context, f func(fairlead.Change) error) (cursor int64, err error) {
+func (s *Store) Snapshot(ctx context.Context, f func(queue.Change) error) (int64, error) {
+	var cursor int64
 	var failed error
-	err = s.enqueue(ctx, &op{solo: true, run: func(t *tx) error {
+	err := s.writer.do(ctx, op{solo: true, run: func(t *tx) error {
 		failed = s.snapshot(t, f)
-		t.then(func(s *Store) { cursor = s.feed.Cursor() })
+		t.then(func(m *memory) { cursor = m.feed.Cursor() })
 		return nil
 	}})
-	if failed != nil {
-		return 0, failed
+	if err != nil { // it may run still
+		return 0, err
 	}
-	return cursor, err
+	return cursor, failed
 }
 
-func (s *Store) snapshot(t *tx, f func(fairlead.Change) error) error {
-	return rows(t.conn, t, "WHERE open = 1 ORDER BY id", nil, func(r *row) error {
+func (s *Store) snapshot(t *tx, f func(queue.Change) error) error {
+	return rows(t.conn, &t.numbers, "WHERE open = 1 ORDER BY id", nil, func(r *row) error {
 		if r.Running > 0 {
 			tasks, err := t.running(r)
 			if err != nil {
@@ -220,10 +195,10 @@ func (s *Store) snapshot(t *tx, f func(fairlead.Change) error) error {
 		if !life.Eligible(&r.Job) {
 			return nil
 		}
-		waits, err := waitsOf(t.conn, r)
+		waits, err := t.waits(r)
 		if err != nil {
 			return err
 		}
-		return f(fairlead.Change{What: fairlead.Waited, Job: life.Header(&r.Job), Waits: waits, State: r.State, At: t.now})
+		return f(queue.Change{What: queue.Waited, Job: life.Header(&r.Job), Waits: waits, State: r.State, At: t.now})
 	})
 }

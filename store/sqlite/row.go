@@ -2,18 +2,15 @@ package sqlite
 
 import (
 	"encoding/json"
-	"time"
 
 	"zombiezen.com/go/sqlite"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
-func stateNumber(s fairlead.State) int64 { return int64(life.StateNumber(s)) }
-
 // specOf is what of a job hardly ever changes; the request has a table of its own.
-func specOf(j *fairlead.Job) ([]byte, error) {
+func specOf(j *queue.Job) ([]byte, error) {
 	spec := life.SpecOf(j)
 	spec.Request = nil
 	return json.Marshal(spec)
@@ -21,100 +18,45 @@ func specOf(j *fairlead.Job) ([]byte, error) {
 
 // row is a job as its row has it.
 type row struct {
-	fairlead.Job
-	pool, shape    int64
-	next, returned int
-	one            fairlead.Task // the task of a job that has one
+	queue.Job
+	pool, requestID int64
+	next, returned  int
+	one             queue.Task // the task of a job that has one
 }
 
-// columns are those that scan reads, in its order.
+// columns are the columns that scan reads, in its order.
 const columns = `id, pool, shape, state, user, kind, priority, spec, begin, most, tasks, next, returned, held, pending,
 	cancel, waiting, running, queued, succeeded, failed, cancelled, submitted, started, ended, cause,
 	attempt, holder, t_state, t_begin, t_started, t_ended, fails, losses, requeue, outcome, charge`
-
-// scanner reads columns one after the other.
-type scanner struct {
-	stmt *sqlite.Stmt
-	col  int
-}
-
-func (s *scanner) int() int        { s.col++; return s.stmt.ColumnInt(s.col - 1) }
-func (s *scanner) int64() int64    { s.col++; return s.stmt.ColumnInt64(s.col - 1) }
-func (s *scanner) float() float64  { s.col++; return s.stmt.ColumnFloat(s.col - 1) }
-func (s *scanner) bool() bool      { return s.int64() != 0 }
-func (s *scanner) text() string    { s.col++; return s.stmt.ColumnText(s.col - 1) }
-func (s *scanner) time() time.Time { return life.Instant(s.int64()) }
-func (s *scanner) bytes() []byte {
-	b := make([]byte, s.stmt.ColumnLen(s.col))
-	s.col++
-	return b[:s.stmt.ColumnBytes(s.col-1, b)]
-}
 
 // scan reads a job.
 func scan(stmt *sqlite.Stmt, n names) (*row, error) {
 	r, s := &row{}, scanner{stmt: stmt}
 	j := &r.Job
-	j.ID, r.pool, r.shape = s.int64(), s.int64(), s.int64()
+	j.ID, r.pool, r.requestID = s.int64(), s.int64(), s.int64()
 	j.State = life.StateOf(s.int())
 	j.User, j.Kind, j.Priority = s.text(), s.text(), s.text()
 	if err := life.ReadSpec(s.bytes(), j); err != nil {
 		return nil, err
 	}
-	j.Begin, j.Most, j.Tasks = s.time(), s.int(), s.int()
+	j.Begin, j.MaxRunning, j.Tasks = s.time(), s.int(), s.int()
 	r.next, r.returned = s.int(), s.int()
 	j.Held, j.Pending, j.Cancel = s.bool(), s.int(), s.bool()
 	j.Waiting, j.Running, j.Queued = s.int(), s.int(), s.int()
 	j.Succeeded, j.Failed, j.Cancelled = s.int(), s.int(), s.int()
 	j.Submitted, j.Started, j.Ended, j.Cause = s.time(), s.time(), s.time(), s.text()
-	j.Pool, j.Request = n.path(r.pool), n.request(r.shape)
+	j.Pool, j.Request = n.path(r.pool), n.request(r.requestID)
 	if j.Tasks == 1 {
-		r.one = fairlead.Task{Job: j.ID, Number: j.Numbers().At(0)}
+		r.one = queue.Task{Job: j.ID, Number: j.Numbers().At(0)}
 		return r, s.task(&r.one)
 	}
 	return r, nil
 }
 
-// task reads the columns of a task.
-func (s *scanner) task(t *fairlead.Task) error {
-	t.Attempt, t.Holder, t.State = s.int(), s.text(), life.StateOf(s.int())
-	t.Begin, t.Started, t.Ended = s.time(), s.time(), s.time()
-	t.Fails, t.Losses = s.int(), s.int()
-	life.SetAgain(t, s.int())
-	text := s.text()
-	t.Charge = s.float()
-	return life.ReadOutcome(text, t)
-}
-
-// binder binds parameters one after the other.
-type binder struct {
-	stmt *sqlite.Stmt
-	n    int
-}
-
-func (b *binder) ints(vs ...int) *binder {
-	for _, v := range vs {
-		b.int64(int64(v))
-	}
-	return b
-}
-func (b *binder) int64(v int64) *binder   { b.n++; b.stmt.BindInt64(b.n, v); return b }
-func (b *binder) null() *binder           { b.n++; b.stmt.BindNull(b.n); return b }
-func (b *binder) bool(v bool) *binder     { b.n++; b.stmt.BindBool(b.n, v); return b }
-func (b *binder) float(v float64) *binder { b.n++; b.stmt.BindFloat(b.n, v); return b }
-func (b *binder) text(v string) *binder   { b.n++; b.stmt.BindText(b.n, v); return b }
-func (b *binder) times(ts ...time.Time) *binder {
-	for _, t := range ts {
-		b.int64(life.Nanos(t))
-	}
-	return b
-}
-
-// task binds the columns of a task, from attempt on.
-func (b *binder) task(t *fairlead.Task) (*binder, error) {
-	b.ints(t.Attempt).text(t.Holder).int64(stateNumber(t.State)).times(t.Begin, t.Started, t.Ended)
-	b.ints(t.Fails, t.Losses, life.AgainBits(t))
-	text, err := life.OutcomeText(t.Outcome)
-	return b.text(text).float(t.Charge), err
+// names looks up the pools and requests that rows refer to by number.
+type names interface {
+	path(int64) string
+	request(int64) queue.Amounts
 }
 
 // load reads a job's row; nil if there is none.
@@ -126,7 +68,7 @@ func (t *tx) load(id int64) (*row, error) {
 	if err != nil || !found {
 		return nil, err
 	}
-	return scan(stmt, t)
+	return scan(stmt, &t.numbers)
 }
 
 // save writes what changes of a job.
@@ -146,7 +88,7 @@ func (t *tx) save(r *row) error {
 	b.times(j.Started, j.Ended).text(j.Cause)
 	one := r.one
 	if one.State == "" {
-		one.State = fairlead.Waiting
+		one.State = queue.Waiting
 	}
 	if _, err := b.task(&one); err != nil {
 		return err
@@ -155,8 +97,19 @@ func (t *tx) save(r *row) error {
 	return exec(b.stmt)
 }
 
+// saveSpec writes what seldom changes of a job.
+func (t *tx) saveSpec(r *row) error {
+	blob, err := specOf(&r.Job)
+	if err != nil {
+		return err
+	}
+	b := binder{stmt: t.conn.Prep(`UPDATE job SET spec = ?2 WHERE id = ?1`)}
+	b.int64(r.ID).stmt.BindBytes(2, blob)
+	return exec(b.stmt)
+}
+
 // task reads a task of a job; nil if it never started.
-func (t *tx) task(r *row, idx int) (*fairlead.Task, error) {
+func (t *tx) task(r *row, idx int) (*queue.Task, error) {
 	if r.Tasks == 1 {
 		if idx != 0 || r.one.Attempt == 0 {
 			return nil, nil
@@ -171,34 +124,27 @@ func (t *tx) task(r *row, idx int) (*fairlead.Task, error) {
 }
 
 // tasksOf reads tasks of an array.
-func tasksOf(conn *sqlite.Conn, r *row, where string, args ...int64) ([]fairlead.Task, error) {
+func tasksOf(conn *sqlite.Conn, r *row, where string, args ...int64) ([]queue.Task, error) {
 	stmt := conn.Prep(`SELECT idx, attempt, holder, t_state, t_begin, t_started, t_ended, fails, losses, requeue, outcome, charge
 		FROM task WHERE job = ? ` + where + ` ORDER BY idx`)
-	defer stmt.Reset()
 	b := binder{stmt: stmt}
 	b.int64(r.ID)
 	for _, a := range args {
 		b.int64(a)
 	}
 	numbers := r.Numbers()
-	var out []fairlead.Task
-	for {
-		more, err := stmt.Step()
-		if err != nil || !more {
-			return out, err
-		}
-		s := scanner{stmt: stmt}
-		t := fairlead.Task{Job: r.ID, Index: s.int()}
+	var out []queue.Task
+	err := scanAll(stmt, func(c *scanner) error {
+		t := queue.Task{Job: r.ID, Index: c.int()}
 		t.Number = numbers.At(t.Index)
-		if err := s.task(&t); err != nil {
-			return nil, err
-		}
 		out = append(out, t)
-	}
+		return c.task(&out[len(out)-1])
+	})
+	return out, err
 }
 
 // saveTask writes a task. That of a job with one task is written with the job.
-func (t *tx) saveTask(r *row, k *fairlead.Task) error {
+func (t *tx) saveTask(r *row, k *queue.Task) error {
 	if r.Tasks == 1 {
 		r.one = *k
 		return nil
@@ -210,4 +156,30 @@ func (t *tx) saveTask(r *row, k *fairlead.Task) error {
 		return err
 	}
 	return exec(b.stmt)
+}
+
+// started are the tasks of a job that have started at least once, by index.
+func (t *tx) started(r *row) ([]queue.Task, error) {
+	switch {
+	case r.Tasks > 1:
+		return tasksOf(t.conn, r, "")
+	case r.one.Attempt > 0:
+		return []queue.Task{r.one}, nil
+	}
+	return nil, nil
+}
+
+func (t *tx) running(r *row) ([]queue.Task, error) {
+	if r.Tasks == 1 {
+		return []queue.Task{r.one}, nil
+	}
+	return tasksOf(t.conn, r, `AND t_state = 3`)
+}
+
+func pointers(tasks []queue.Task) []*queue.Task {
+	out := make([]*queue.Task, len(tasks))
+	for i := range tasks {
+		out[i] = &tasks[i]
+	}
+	return out
 }

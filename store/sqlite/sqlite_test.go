@@ -4,13 +4,13 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/memory"
 	"github.com/fairlead/fairlead/store/sqlite"
 	"github.com/fairlead/fairlead/store/storetest"
 )
 
-func open(t testing.TB) fairlead.Store {
+func open(t testing.TB) queue.Store {
 	t.Helper()
 	s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "fairlead.db"), sqlite.Options{})
 	if err != nil {
@@ -22,9 +22,13 @@ func open(t testing.TB) fairlead.Store {
 func TestStore(t *testing.T) { storetest.Run(t, open) }
 
 func TestTwinOfMemory(t *testing.T) {
-	storetest.Twins(t, func(testing.TB) fairlead.Store { return memory.New("cpu") }, open, 40)
+	storetest.Twins(t, func(testing.TB) queue.Store { return memory.New("cpu") }, open, 40)
 }
 
 func BenchmarkStore(b *testing.B) { storetest.Bench(b, open) }
 
-func BenchmarkAddHistory(b *testing.B) { storetest.BenchAddHistory(b, open(b), 250) }
+func BenchmarkAddHistory(b *testing.B) {
+	store := open(b)
+	storetest.BenchAddHistory(b, store, 250)
+	store.Close()
+}

@@ -8,33 +8,22 @@ import (
 
 	"zombiezen.com/go/sqlite"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
-// StopRuns implements fairlead.Store.
-func (s *Store) StopRuns(ctx context.Context, stops []fairlead.Stopped) ([]error, error) {
-	out := make([]error, len(stops))
-	err := s.write(ctx, false, func(t *tx) error {
-		for i := range stops {
-			r, k, stale, err := t.holder(stops[i].Ref)
-			if out[i] = stale; err != nil {
-				return err
-			} else if stale == nil && !k.Stopped {
-				if err := t.stopRun(r, k, &stops[i]); err != nil {
-					return err
-				}
-			}
+// StopRuns implements queue.Store.
+func (s *Store) StopRuns(ctx context.Context, stops []queue.Stopped) ([]error, error) {
+	return writeEach(ctx, s, stops, func(t *tx, stop queue.Stopped) (stale, err error) {
+		r, k, stale, err := t.holder(stop.Ref)
+		if err == nil && stale == nil && !k.Stopped {
+			err = t.stopRun(r, k, &stop)
 		}
-		return nil
+		return stale, err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
 }
 
-func (t *tx) stopRun(r *row, k *fairlead.Task, stop *fairlead.Stopped) error {
+func (t *tx) stopRun(r *row, k *queue.Task, stop *queue.Stopped) error {
 	k.Stopped = true
 	if err := t.saveTask(r, k); err != nil {
 		return err
@@ -51,12 +40,12 @@ func (t *tx) stopRun(r *row, k *fairlead.Task, stop *fairlead.Stopped) error {
 	if err := exec(b.stmt); err != nil {
 		return err
 	}
-	t.tell(life.StopChange(&r.Job, k, stop, t.now))
+	t.report(life.StopChange(&r.Job, k, stop, t.now))
 	return t.note(life.StopEvent(stop))
 }
 
-// Stops implements fairlead.Store.
-func (s *Store) Stops(ctx context.Context, q fairlead.StopQuery) (out []fairlead.Stopped, err error) {
+// Stops implements queue.Store.
+func (s *Store) Stops(ctx context.Context, q queue.StopQuery) (out []queue.Stopped, err error) {
 	err = s.read(ctx, func(conn *sqlite.Conn) error {
 		query := `SELECT job, task, attempt, reason FROM stop WHERE at >= ?`
 		if q.Job > 0 {
@@ -67,23 +56,18 @@ func (s *Store) Stops(ctx context.Context, q fairlead.StopQuery) (out []fairlead
 			query += fmt.Sprint(` LIMIT `, q.Limit)
 		}
 		b := binder{stmt: conn.Prep(query)}
-		defer b.stmt.Reset()
 		b.times(q.Since)
 		if q.Job > 0 {
 			b.int64(q.Job)
 		}
-		for {
-			more, err := b.stmt.Step()
-			if err != nil || !more {
-				return err
-			}
-			c := scanner{stmt: b.stmt}
-			x := fairlead.Stopped{Ref: fairlead.Ref{JobID: c.int64(), Task: c.int(), Attempt: c.int()}}
+		return scanAll(b.stmt, func(c *scanner) error {
+			x := queue.Stopped{Ref: queue.Ref{JobID: c.int64(), Task: c.int(), Attempt: c.int()}}
 			if err := json.Unmarshal([]byte(c.text()), &x.Reason); err != nil {
 				return fmt.Errorf("stop of job %d: %w", x.Ref.JobID, err)
 			}
 			out = append(out, x)
-		}
+			return nil
+		})
 	})
 	slices.Reverse(out)
 	return out, err

@@ -3,13 +3,15 @@ package sqlite
 import (
 	"context"
 
-	"github.com/fairlead/fairlead"
+	"zombiezen.com/go/sqlite"
+
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
-// Submit implements fairlead.Store.
-func (s *Store) Submit(ctx context.Context, jobs []*fairlead.Job) ([]fairlead.Submission, error) {
-	out := make([]fairlead.Submission, len(jobs))
+// Submit implements queue.Store.
+func (s *Store) Submit(ctx context.Context, jobs []*queue.Job) ([]queue.Submission, error) {
+	out := make([]queue.Submission, len(jobs))
 	err := s.write(ctx, true, func(t *tx) error {
 		for i, j := range jobs {
 			sub, err := t.submit(j)
@@ -26,59 +28,84 @@ func (s *Store) Submit(ctx context.Context, jobs []*fairlead.Job) ([]fairlead.Su
 	return out, nil
 }
 
-// submit adds one job. The error is for the transaction; what is wrong with the job
-// is in the submission.
-func (t *tx) submit(in *fairlead.Job) (sub fairlead.Submission, err error) {
+// submit adds one job. The error is for the transaction; the submission has the error of
+// the job.
+func (t *tx) submit(in *queue.Job) (sub queue.Submission, err error) {
 	r := &row{Job: *in}
 	if sub.Err = r.Check(); sub.Err != nil {
 		return sub, nil
 	}
 	if r.Key != "" {
-		if sub.ID, err = t.keyed(r); err != nil || sub.ID > 0 {
-			sub.Existing = true
-			return sub, err
+		if id, digest, err := t.keyed(&r.Job); err != nil || id > 0 {
+			return life.Keyed(&r.Job, id, digest), err
 		}
 	}
 	waitsFor, bad, err := t.dependencies(r)
 	if err != nil || bad != nil {
-		return fairlead.Submission{Err: bad}, err
+		return queue.Submission{Err: bad}, err
 	}
 	life.Admit(&r.Job, 0, len(waitsFor), t.now)
 	if err := t.insert(r); err != nil {
 		return sub, err
 	}
+	r.Digest = "" // is of the key
 	if err := t.await(r.ID, waitsFor); err != nil {
 		return sub, err
 	}
-	t.count(r.pool, r.Tasks, 0)
+	t.ledger.count(r.pool, r.Tasks, 0)
 	if r.Tasks == 1 && r.Begin.IsZero() {
-		t.then(func(s *Store) { s.fresh.keep(&r.Job, r.pool) })
+		t.then(func(m *memory) { m.fresh.keep(&r.Job, r.pool) })
 	}
-	return fairlead.Submission{ID: r.ID}, t.waited(r, "submitted")
+	return queue.Submission{ID: r.ID}, t.waited(r, "submitted")
 }
 
 // keyed returns the job that has the key of another one, 0 if there is none, or that does
-// not count.
-func (t *tx) keyed(r *row) (int64, error) {
-	stmt := t.conn.Prep(`SELECT job FROM jobkey WHERE user = ? AND key = ?`)
-	stmt.BindText(1, r.User)
-	stmt.BindText(2, r.Key)
+// not count, and the digest of the submission with it.
+func (t *tx) keyed(j *queue.Job) (id int64, digest string, err error) {
+	stmt := t.conn.Prep(`SELECT job, digest FROM jobkey WHERE user = ? AND key = ?`)
+	stmt.BindText(1, j.User)
+	stmt.BindText(2, j.Key)
 	defer stmt.Reset()
 	found, err := stmt.Step()
 	if err != nil || !found {
-		return 0, err
+		return 0, "", err
 	}
-	id := stmt.ColumnInt64(0)
-	if r.KeyUntilEnd {
+	id, digest = stmt.ColumnInt64(0), stmt.ColumnText(1)
+	if j.KeyUntilEnd {
 		if state, err := t.stateOf(id); err != nil || state.Ended() {
-			return 0, err
+			return 0, "", err
 		}
 	}
-	return id, nil
+	return id, digest, nil
 }
 
-// dependencies returns the jobs that have to end before; bad is what is wrong with
-// them.
+// Keyed implements queue.KeyReader.
+func (s *Store) Keyed(ctx context.Context, jobs []*queue.Job) ([]queue.Submission, error) {
+	out := make([]queue.Submission, len(jobs))
+	err := s.read(ctx, func(conn *sqlite.Conn) error {
+		t := &tx{conn: conn}
+		for i, j := range jobs {
+			if j.Key == "" {
+				continue
+			}
+			id, digest, err := t.keyed(j)
+			if err != nil {
+				return err
+			}
+			if id > 0 {
+				out[i] = life.Keyed(j, id, digest)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// dependencies returns the jobs that have to end before; bad is their
+// error.
 func (t *tx) dependencies(r *row) (waitsFor []int64, bad, err error) {
 	for _, d := range r.After {
 		state, err := t.stateOf(d.Job)
@@ -96,7 +123,7 @@ func (t *tx) dependencies(r *row) (waitsFor []int64, bad, err error) {
 	return waitsFor, nil, nil
 }
 
-func (t *tx) stateOf(id int64) (fairlead.State, error) {
+func (t *tx) stateOf(id int64) (queue.State, error) {
 	stmt := t.conn.Prep(`SELECT state FROM job WHERE id = ?`)
 	stmt.BindInt64(1, id)
 	defer stmt.Reset()
@@ -108,10 +135,10 @@ func (t *tx) stateOf(id int64) (fairlead.State, error) {
 }
 
 func (t *tx) insert(r *row) (err error) {
-	if r.pool, err = t.pool(r.Pool); err != nil {
+	if r.pool, err = t.numbers.pool(r.Pool, r.User); err != nil {
 		return err
 	}
-	if r.shape, err = t.shape(r.Request); err != nil {
+	if r.requestID, err = t.numbers.requestID(r.Request); err != nil {
 		return err
 	}
 	blob, err := specOf(&r.Job)
@@ -121,8 +148,8 @@ func (t *tx) insert(r *row) (err error) {
 	b := binder{stmt: t.conn.Prep(`INSERT INTO job (pool, shape, state, user, kind, priority, begin, most, tasks, next,
 		held, pending, waiting, submitted, spec) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?)`)}
 	j := &r.Job
-	b.int64(r.pool).int64(r.shape).int64(stateNumber(j.State)).text(j.User).text(j.Kind).text(j.Priority)
-	b.times(j.Begin).ints(j.Most, j.Tasks).bool(j.Held).ints(j.Pending, j.Waiting).times(j.Submitted)
+	b.int64(r.pool).int64(r.requestID).int64(stateNumber(j.State)).text(j.User).text(j.Kind).text(j.Priority)
+	b.times(j.Begin).ints(j.MaxRunning, j.Tasks).bool(j.Held).ints(j.Pending, j.Waiting).times(j.Submitted)
 	b.stmt.BindBytes(b.n+1, blob)
 	if err := exec(b.stmt); err != nil {
 		return err
@@ -131,8 +158,8 @@ func (t *tx) insert(r *row) (err error) {
 	if j.Key == "" {
 		return nil
 	}
-	b = binder{stmt: t.conn.Prep(`INSERT OR REPLACE INTO jobkey (user, key, job) VALUES (?, ?, ?)`)}
-	return exec(b.text(j.User).text(j.Key).int64(j.ID).stmt)
+	b = binder{stmt: t.conn.Prep(`INSERT OR REPLACE INTO jobkey (user, key, job, digest) VALUES (?, ?, ?, ?)`)}
+	return exec(b.text(j.User).text(j.Key).int64(j.ID).text(j.Digest).stmt)
 }
 
 // await records that a job waits for others.
@@ -153,18 +180,5 @@ func (t *tx) awaitedAnew(on int64) {
 		t.awaited = map[int64]bool{}
 	}
 	t.awaited[on] = true
-	t.then(func(s *Store) { s.awaited[on]++ })
+	t.then(func(m *memory) { m.awaited[on]++ })
 }
-
-// waited tells the feed that the job's tasks wait, if they may be leased.
-func (t *tx) waited(r *row, why string) error {
-	if !life.Eligible(&r.Job) {
-		return nil
-	}
-	waits, err := t.waits(r)
-	t.tell(fairlead.Change{What: fairlead.Waited, Job: life.Header(&r.Job), Waits: waits, State: r.State, Reason: why})
-	return err
-}
-
-// waits sums up the tasks that wait by the instant from which they may start.
-func (t *tx) waits(r *row) ([]fairlead.Waits, error) { return waitsOf(t.conn, r) }

@@ -2,153 +2,88 @@ package sqlite
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"maps"
-	"strconv"
-	"strings"
 	"time"
 
 	"zombiezen.com/go/sqlite"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/internal/life"
-	"github.com/fairlead/fairlead/usage"
 )
 
-// loadClock reads the half-life and the reference of the amounts in the pools.
-func (s *Store) loadClock(conn *sqlite.Conn) error {
-	values := map[string]int64{}
-	err := each(conn, `SELECT key, value FROM meta`, func(r *sqlite.Stmt) {
-		if n, err := strconv.ParseInt(r.ColumnText(1), 10, 64); err == nil {
-			values[r.ColumnText(0)] = n
-		}
-	})
-	s.days = int(values[daysKept])
-	if ref, ok := values["reference"]; ok {
-		s.clock = usage.NewClock(time.Unix(0, ref), time.Duration(values["half_life"]))
+// Usage implements queue.Accountant.
+func (s *Store) Usage(ctx context.Context) (queue.Accounts, error) {
+	s.mem.mu.Lock()
+	defer s.mem.mu.Unlock()
+	if s.mem.closed {
+		return queue.Accounts{}, queue.ErrClosed
 	}
-	return err
+	return s.mem.usage(), nil
 }
 
-// Usage implements fairlead.Accountant.
-func (s *Store) Usage(ctx context.Context) (fairlead.Accounts, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return fairlead.Accounts{}, fairlead.ErrClosed
-	}
+// usage returns the accounts. The caller holds the lock.
+func (m *memory) usage() queue.Accounts {
 	now := time.Now()
-	growth := life.Decay(s.clock, now)
-	out := fairlead.Accounts{HalfLife: s.clock.HalfLife(), AsOf: now, Pools: map[string]fairlead.Account{}}
-	for path, id := range s.pools {
-		a := s.accounts[id]
-		acc := fairlead.Account{Used: a.used / growth, Mean: a.mean, Seen: a.seen / growth, Total: a.total, Ended: a.ended, Since: s.since[id]}
-		if c := s.counters[id]; c != nil {
+	growth := life.Decay(m.clock, now)
+	out := queue.Accounts{HalfLife: m.clock.HalfLife(), AsOf: now, Pools: map[string]queue.Account{}}
+	for path, id := range m.catalog.pools {
+		a := m.accounts[id]
+		acc := queue.Account{Used: a.used / growth, Mean: a.mean, Seen: a.seen / growth, Total: a.total, Ended: a.ended, Since: m.since[id], Maker: m.makers[id]}
+		if c := m.counters[id]; c != nil {
 			acc.Counters = *c
 		}
 		out.Pools[path] = acc
 	}
-	return out, nil
+	return out
 }
 
-// SetHalfLife implements fairlead.Accountant.
+// Balance implements queue.Accountant. Like Snapshot it runs between two transactions of
+// the writer.
+func (s *Store) Balance(ctx context.Context, f func(queue.Change) error) (queue.Balance, error) {
+	var b queue.Balance
+	var failed error
+	err := s.writer.do(ctx, op{solo: true, run: func(t *tx) error {
+		if f != nil {
+			failed = s.snapshot(t, f)
+		}
+		if failed == nil {
+			b.Days, failed = daysOf(t.conn)
+		}
+		t.then(func(m *memory) { b.Cursor, b.Accounts = m.feed.Cursor(), m.usage() })
+		return nil
+	}})
+	if err != nil { // it may run still
+		return queue.Balance{}, err
+	}
+	return b, failed
+}
+
+// SetHalfLife implements queue.Accountant.
 func (s *Store) SetHalfLife(ctx context.Context, halfLife time.Duration) error {
 	return s.write(ctx, false, func(t *tx) error {
-		t.rebase(halfLife)
+		t.ledger.rebase(halfLife)
 		return nil
 	})
 }
 
-// rebase expresses the amounts of all pools as of now.
-func (t *tx) rebase(halfLife time.Duration) {
-	clock, amount, _ := t.clock.Rebase(t.now, halfLife)
-	all := maps.Clone(t.s.accounts)
-	maps.Copy(all, t.accounts)
-	for id, a := range all {
-		a.used, a.seen = amount(a.used), amount(a.seen)
-		all[id] = a
-	}
-	t.clock, t.accounts, t.rebased = clock, all, true
-}
-
-func (t *tx) saveClock() error {
-	return errors.Join(
-		t.set("half_life", int64(t.clock.HalfLife())),
-		t.set("reference", t.clock.Reference().UnixNano()),
-	)
-}
-
-func (t *tx) set(key string, value int64) error {
-	b := binder{stmt: t.conn.Prep(`INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)`)}
-	return exec(b.text(key).text(fmt.Sprint(value)).stmt)
-}
-
-// Recount implements fairlead.Accountant.
-func (s *Store) Recount(ctx context.Context) (map[string]fairlead.Counters, error) {
-	out := map[string]fairlead.Counters{}
+// Recount implements queue.Accountant.
+func (s *Store) Recount(ctx context.Context) (map[string]queue.Counters, error) {
+	out := map[string]queue.Counters{}
 	err := s.read(ctx, func(conn *sqlite.Conn) error {
 		return each(conn, `SELECT path, sum(waiting), sum(running) FROM job JOIN pool ON pool.id = job.pool GROUP BY path`,
 			func(r *sqlite.Stmt) {
-				out[r.ColumnText(0)] = fairlead.Counters{Waiting: r.ColumnInt64(1), Running: r.ColumnInt64(2)}
+				out[r.ColumnText(0)] = queue.Counters{Waiting: r.ColumnInt64(1), Running: r.ColumnInt64(2)}
 			})
 	})
 	return out, err
 }
 
-// note keeps an event.
-func (t *tx) note(e fairlead.Event) error {
-	b := binder{stmt: t.conn.Prep(`INSERT INTO event (job, task, at, code, text) VALUES (?, ?, ?, ?, ?)`)}
-	return exec(b.int64(e.Job).ints(e.Task).times(e.At).text(e.Code).text(e.Text).stmt)
-}
-
-// Record implements fairlead.Journal.
-func (s *Store) Record(ctx context.Context, events []fairlead.Event) error {
-	return s.write(ctx, true, func(t *tx) error {
-		for _, e := range events {
-			if err := t.note(e); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// Events implements fairlead.Journal.
-func (s *Store) Events(ctx context.Context, job int64) (out []fairlead.Event, err error) {
-	err = s.read(ctx, func(conn *sqlite.Conn) error {
-		stmt := conn.Prep(`SELECT task, at, code, text FROM event WHERE job = ? ORDER BY id`)
-		defer stmt.Reset()
-		stmt.BindInt64(1, job)
-		for {
-			more, err := stmt.Step()
-			if err != nil || !more {
-				return err
-			}
-			s := scanner{stmt: stmt}
-			out = append(out, fairlead.Event{Job: job, Task: s.int(), At: s.time(), Code: s.text(), Text: s.text()})
-		}
-	})
-	return out, err
-}
-
-// settingPrefix keeps the callers' settings apart from our own.
-const settingPrefix = "setting/"
-
-// Settings implements fairlead.Settings.
-func (s *Store) Settings(ctx context.Context) (map[string]string, error) {
-	out := map[string]string{}
+// CountUsers implements queue.UserCounter.
+func (s *Store) CountUsers(ctx context.Context) (map[string]queue.UserCount, error) {
+	out := map[string]queue.UserCount{}
 	err := s.read(ctx, func(conn *sqlite.Conn) error {
-		return each(conn, `SELECT key, value FROM meta`, func(r *sqlite.Stmt) {
-			if key, ours := strings.CutPrefix(r.ColumnText(0), settingPrefix); ours {
-				out[key] = r.ColumnText(1)
-			}
+		return each(conn, `SELECT user, count(*), sum(waiting) FROM job WHERE open = 1 AND waiting > 0 GROUP BY user`, func(r *sqlite.Stmt) {
+			out[r.ColumnText(0)] = queue.UserCount{Jobs: r.ColumnInt64(1), Tasks: r.ColumnInt64(2)}
 		})
 	})
 	return out, err
-}
-
-// Set implements fairlead.Settings.
-func (s *Store) Set(ctx context.Context, key, value string) error {
-	return s.write(ctx, value != "", func(t *tx) error { return t.setting(key, value) })
 }

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // Bench measures a store: the life of jobs in batches by one caller, and submissions
@@ -19,15 +19,15 @@ func Bench(b *testing.B, open Open) {
 	}
 }
 
-func benchJob(i int) *fairlead.Job {
-	return &fairlead.Job{Name: "bench", User: "ann", Pool: fmt.Sprint("pool", i%10), Priority: "normal", Argv: []string{"true"}}
+func benchJob(i int) *queue.Job {
+	return &queue.Job{Name: "bench", User: "ann", Pool: fmt.Sprint("pool", i%10), Priority: "normal", Argv: []string{"true"}}
 }
 
 func perSecond(b *testing.B) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "jobs/s")
 }
 
-func benchCycle(b *testing.B, s fairlead.Store, batch int) {
+func benchCycle(b *testing.B, s queue.Store, batch int) {
 	defer s.Close()
 	ctx := b.Context()
 	b.ResetTimer()
@@ -39,14 +39,14 @@ func benchCycle(b *testing.B, s fairlead.Store, batch int) {
 	perSecond(b)
 }
 
-func benchSubmit(b *testing.B, s fairlead.Store, clients int) {
+func benchSubmit(b *testing.B, s queue.Store, clients int) {
 	defer s.Close()
 	var wg sync.WaitGroup
 	b.ResetTimer()
 	for c := range clients {
 		wg.Go(func() {
 			for i := c; i < b.N; i += clients {
-				if _, err := s.Submit(b.Context(), []*fairlead.Job{benchJob(i)}); err != nil {
+				if _, err := s.Submit(b.Context(), []*queue.Job{benchJob(i)}); err != nil {
 					b.Error(err)
 					return
 				}

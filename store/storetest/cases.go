@@ -7,19 +7,19 @@ import (
 	"slices"
 	"time"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 )
 
 func cancelJobs(s *suite) {
 	waiting := s.submit(job())[0]
-	s.must(s.alter(waiting, fairlead.VerbCancel))
-	if j := s.state(waiting, fairlead.Cancelled); j.Cause != "by ann" || j.Ended.IsZero() {
+	s.must(s.alter(waiting, queue.VerbCancel))
+	if j := s.state(waiting, queue.Cancelled); j.Cause != "by ann" || j.Ended.IsZero() {
 		s.t.Errorf("cancelled job %+v", j)
 	}
-	array := s.submit(job(func(j *fairlead.Job) { j.Array = "0-9" }))[0]
+	array := s.submit(job(func(j *queue.Job) { j.Array = "0-9" }))[0]
 	a, b := s.take(array), s.take(array)
-	s.must(s.alter(array, fairlead.VerbCancel))
-	if j := s.state(array, fairlead.Running); j.Waiting != 0 || j.Running != 2 || !j.Cancel {
+	s.must(s.alter(array, queue.VerbCancel))
+	if j := s.state(array, queue.Running); j.Waiting != 0 || j.Running != 2 || !j.Cancel {
 		s.t.Errorf("while its tasks are stopped: %+v", j)
 	}
 	if g := s.lease(array)[0]; g.Lease != nil {
@@ -27,12 +27,12 @@ func cancelJobs(s *suite) {
 	}
 	s.finish(a.Ref, killed)
 	s.finish(b.Ref, ok) // it was faster
-	if j := s.state(array, fairlead.Cancelled); j.Cancelled != 9 || j.Succeeded != 1 {
+	if j := s.state(array, queue.Cancelled); j.Cancelled != 9 || j.Succeeded != 1 {
 		s.t.Errorf("afterwards: %+v", j)
 	}
-	retried := s.submit(job(func(j *fairlead.Job) { j.Retries = 5 }))[0]
+	retried := s.submit(job(func(j *queue.Job) { j.Retries = 5 }))[0]
 	l := s.take(retried)
-	s.must(s.alter(retried, fairlead.VerbCancel))
+	s.must(s.alter(retried, queue.VerbCancel))
 	s.finish(l.Ref, failed)
 	if j := s.get(retried); !j.State.Ended() {
 		s.t.Errorf("a cancelled job is tried again: %+v", j)
@@ -40,46 +40,46 @@ func cancelJobs(s *suite) {
 }
 
 func holdAndRelease(s *suite) {
-	id := s.submit(job(func(j *fairlead.Job) { j.Array = "0-2" }))[0]
+	id := s.submit(job(func(j *queue.Job) { j.Array = "0-2" }))[0]
 	l := s.take(id)
-	s.must(s.alter(id, fairlead.VerbHold))
+	s.must(s.alter(id, queue.VerbHold))
 	if g := s.lease(id)[0]; g.Lease != nil {
 		s.t.Error("leased a held job")
 	}
-	s.state(id, fairlead.Running)
+	s.state(id, queue.Running)
 	s.finish(l.Ref, ok)
-	s.state(id, fairlead.Held)
-	s.must(s.alter(id, fairlead.VerbRelease))
-	s.state(id, fairlead.Waiting)
+	s.state(id, queue.Held)
+	s.must(s.alter(id, queue.VerbRelease))
+	s.state(id, queue.Waiting)
 	s.take(id)
 }
 
 func requeueJobs(s *suite) {
-	id := s.submit(job(func(j *fairlead.Job) { j.Array = "0-1" }))[0]
+	id := s.submit(job(func(j *queue.Job) { j.Array = "0-1" }))[0]
 	for range 2 {
 		s.finish(s.take(id).Ref, failed)
 	}
-	s.state(id, fairlead.Failed)
-	s.must(s.alter(id, fairlead.VerbRequeue))
-	if j := s.state(id, fairlead.Waiting); j.Waiting != 2 || j.Failed != 0 || j.Cause != "" {
+	s.state(id, queue.Failed)
+	s.must(s.alter(id, queue.VerbRequeue))
+	if j := s.state(id, queue.Waiting); j.Waiting != 2 || j.Failed != 0 || j.Cause != "" {
 		s.t.Errorf("requeued: %+v", j)
 	}
 	l := s.take(id)
 	if l.Attempt != 2 || l.Task != 0 {
 		s.t.Errorf("lease %+v", l)
 	}
-	s.must(s.alter(id, fairlead.VerbRequeue))
-	s.state(id, fairlead.Running)
+	s.must(s.alter(id, queue.VerbRequeue))
+	s.state(id, queue.Running)
 	if v := s.finish(l.Ref, killed); !v.Again {
 		s.t.Errorf("a task that was requeued while it ran does not wait again: %+v", v)
 	}
-	if j := s.state(id, fairlead.Waiting); j.Waiting != 2 {
+	if j := s.state(id, queue.Waiting); j.Waiting != 2 {
 		s.t.Errorf("requeued while running: %+v", j)
 	}
-	cancelled := s.submit(job(func(j *fairlead.Job) { j.Array = "0-3" }))[0]
+	cancelled := s.submit(job(func(j *queue.Job) { j.Array = "0-3" }))[0]
 	s.finish(s.take(cancelled).Ref, ok)
-	s.must(s.alter(cancelled, fairlead.VerbCancel))
-	s.must(s.alter(cancelled, fairlead.VerbRequeue))
+	s.must(s.alter(cancelled, queue.VerbCancel))
+	s.must(s.alter(cancelled, queue.VerbRequeue))
 	for i := range 4 {
 		if l := s.take(cancelled); l.Task != i {
 			s.t.Errorf("task %d, want %d", l.Task, i)
@@ -89,88 +89,88 @@ func requeueJobs(s *suite) {
 
 func alterRefuses(s *suite) {
 	id := s.submit(job())[0]
-	check := func(id int64, v fairlead.Verb, want error) {
+	check := func(id int64, v queue.Verb, want error) {
 		s.t.Helper()
 		if err := s.alter(id, v); !errors.Is(err, want) {
 			s.t.Errorf("%s: %v, want %v", v, err, want)
 		}
 	}
-	check(999, fairlead.VerbCancel, fairlead.ErrNotFound)
-	check(id, fairlead.VerbRelease, fairlead.ErrState)
-	check(id, fairlead.VerbRequeue, fairlead.ErrState)
-	check(id, "sing", fairlead.ErrInvalid)
+	check(999, queue.VerbCancel, queue.ErrNotFound)
+	check(id, queue.VerbRelease, queue.ErrState)
+	check(id, queue.VerbRequeue, queue.ErrState)
+	check(id, "sing", queue.ErrInvalid)
 	s.finish(s.take(id).Ref, ok)
-	check(id, fairlead.VerbCancel, fairlead.ErrState)
-	check(id, fairlead.VerbHold, fairlead.ErrState)
+	check(id, queue.VerbCancel, queue.ErrState)
+	check(id, queue.VerbHold, queue.ErrState)
 }
 
 func dependencies(s *suite) {
-	after := func(on fairlead.DependsOn, ids ...int64) *fairlead.Job {
-		return job(func(j *fairlead.Job) {
+	after := func(on queue.DependsOn, ids ...int64) *queue.Job {
+		return job(func(j *queue.Job) {
 			for _, id := range ids {
-				j.After = append(j.After, fairlead.Dependency{Job: id, On: on})
+				j.After = append(j.After, queue.Dependency{Job: id, On: on})
 			}
 		})
 	}
 	a := s.submit(job(), job())
-	ids := s.submit(after(fairlead.OnOK, a...), after(fairlead.OnFailed, a[0]), after(fairlead.OnAny, a[0]))
-	chain := s.submit(after(fairlead.OnOK, ids[1]))[0]
+	ids := s.submit(after(queue.OnOK, a...), after(queue.OnFailed, a[0]), after(queue.OnAny, a[0]))
+	chain := s.submit(after(queue.OnOK, ids[1]))[0]
 	for _, id := range append(ids, chain) {
-		s.state(id, fairlead.Blocked)
+		s.state(id, queue.Blocked)
 		if g := s.lease(id)[0]; g.Lease != nil {
 			s.t.Errorf("leased job %d before its dependencies", id)
 		}
 	}
 	s.finish(s.take(a[0]).Ref, ok)
-	s.state(ids[0], fairlead.Blocked)
-	s.state(ids[1], fairlead.Cancelled) // it waited for a failure
-	s.state(chain, fairlead.Cancelled)  // and this one for its success
-	s.state(ids[2], fairlead.Waiting)
+	s.state(ids[0], queue.Blocked)
+	s.state(ids[1], queue.Cancelled) // it waited for a failure
+	s.state(chain, queue.Cancelled)  // and this one for its success
+	s.state(ids[2], queue.Waiting)
 	s.finish(s.take(a[1]).Ref, ok)
-	s.state(ids[0], fairlead.Waiting)
+	s.state(ids[0], queue.Waiting)
 	s.take(ids[0])
-	late := s.submit(after(fairlead.OnOK, a[0]))[0]
-	s.state(late, fairlead.Waiting)
-	subs, err := s.Submit(s.ctx, []*fairlead.Job{after(fairlead.OnFailed, a[0])})
+	late := s.submit(after(queue.OnOK, a[0]))[0]
+	s.state(late, queue.Waiting)
+	subs, err := s.Submit(s.ctx, []*queue.Job{after(queue.OnFailed, a[0])})
 	s.must(err)
-	if !errors.Is(subs[0].Err, fairlead.ErrInvalid) {
+	if !errors.Is(subs[0].Err, queue.ErrInvalid) {
 		s.t.Errorf("a dependency that can never be met: %+v", subs[0])
 	}
 }
 
 func querySelects(s *suite) {
 	ids := s.submit(
-		job(func(j *fairlead.Job) { j.User, j.Pool, j.Kind = "ann", "a", "x" }),
-		job(func(j *fairlead.Job) { j.User, j.Pool, j.Kind = "bob", "a/b", "y" }),
-		job(func(j *fairlead.Job) { j.User, j.Pool, j.Kind = "ann", "ab", "y" }),
-		job(func(j *fairlead.Job) { j.User, j.Pool, j.Held = "cid", "c", true }),
-		job(func(j *fairlead.Job) { j.User, j.Pool, j.Kind, j.Array = "dan", "d", "z", "0-1" }),
-		job(func(j *fairlead.Job) { j.User, j.Pool, j.Kind = "dan", "d", "z" }),
+		job(func(j *queue.Job) { j.User, j.Pool, j.Kind = "ann", "a", "x" }),
+		job(func(j *queue.Job) { j.User, j.Pool, j.Kind = "bob", "a/b", "y" }),
+		job(func(j *queue.Job) { j.User, j.Pool, j.Kind = "ann", "ab", "y" }),
+		job(func(j *queue.Job) { j.User, j.Pool, j.Held = "cid", "c", true }),
+		job(func(j *queue.Job) { j.User, j.Pool, j.Kind, j.Array = "dan", "d", "z", "0-1" }),
+		job(func(j *queue.Job) { j.User, j.Pool, j.Kind = "dan", "d", "z" }),
 	)
 	s.finish(s.take(ids[2]).Ref, ok)
 	s.take(ids[4])
 	s.take(ids[5])
-	open := []fairlead.State{fairlead.Waiting, fairlead.Running}
+	open := []queue.State{queue.Waiting, queue.Running}
 	for _, c := range []struct {
 		what string
-		q    fairlead.Query
+		q    queue.Query
 		want []int64
 	}{
-		{"all", fairlead.Query{}, ids},
-		{"user", fairlead.Query{User: "ann"}, []int64{ids[0], ids[2]}},
-		{"pool", fairlead.Query{Pool: "a"}, ids[:2]},
-		{"kind", fairlead.Query{Kind: "y"}, ids[1:3]},
-		{"states", fairlead.Query{States: []fairlead.State{fairlead.Held, fairlead.Succeeded}}, ids[2:4]},
-		{"waits", fairlead.Query{Waits: true, States: open}, []int64{ids[0], ids[1], ids[4]}},
-		{"open", fairlead.Query{States: open}, []int64{ids[0], ids[1], ids[4], ids[5]}},
-		{"waits, held as well", fairlead.Query{Waits: true}, []int64{ids[0], ids[1], ids[3], ids[4]}},
-		{"ids", fairlead.Query{IDs: []int64{ids[3], 99, ids[0]}}, []int64{ids[0], ids[3]}},
-		{"ids that wait", fairlead.Query{Waits: true, IDs: []int64{ids[5], ids[4]}}, ids[4:5]},
-		{"newest", fairlead.Query{Newest: true, Limit: 2}, []int64{ids[5], ids[4]}},
-		{"page", fairlead.Query{After: ids[0], Limit: 2}, ids[1:3]},
-		{"before", fairlead.Query{Before: ids[2]}, ids[:2]},
-		{"since", fairlead.Query{Since: time.Now().Add(time.Hour)}, []int64{ids[0], ids[1], ids[3], ids[4], ids[5]}},
-		{"nothing", fairlead.Query{User: "zoe"}, nil},
+		{"all", queue.Query{}, ids},
+		{"user", queue.Query{User: "ann"}, []int64{ids[0], ids[2]}},
+		{"pool", queue.Query{Pool: "a"}, ids[:2]},
+		{"kind", queue.Query{Kind: "y"}, ids[1:3]},
+		{"states", queue.Query{States: []queue.State{queue.Held, queue.Succeeded}}, ids[2:4]},
+		{"waits", queue.Query{Waits: true, States: open}, []int64{ids[0], ids[1], ids[4]}},
+		{"open", queue.Query{States: open}, []int64{ids[0], ids[1], ids[4], ids[5]}},
+		{"waits, held as well", queue.Query{Waits: true}, []int64{ids[0], ids[1], ids[3], ids[4]}},
+		{"ids", queue.Query{IDs: []int64{ids[3], 99, ids[0]}}, []int64{ids[0], ids[3]}},
+		{"ids that wait", queue.Query{Waits: true, IDs: []int64{ids[5], ids[4]}}, ids[4:5]},
+		{"newest", queue.Query{Newest: true, Limit: 2}, []int64{ids[5], ids[4]}},
+		{"page", queue.Query{After: ids[0], Limit: 2}, ids[1:3]},
+		{"before", queue.Query{Before: ids[2]}, ids[:2]},
+		{"since", queue.Query{Since: time.Now().Add(time.Hour)}, []int64{ids[0], ids[1], ids[3], ids[4], ids[5]}},
+		{"nothing", queue.Query{User: "zoe"}, nil},
 	} {
 		jobs, err := s.Jobs(s.ctx, c.q)
 		s.must(err)
@@ -185,9 +185,9 @@ func querySelects(s *suite) {
 }
 
 // changes reads everything after a cursor.
-func (s *suite) changes(cursor int64) ([]fairlead.Change, int64) {
+func (s *suite) changes(cursor int64) ([]queue.Change, int64) {
 	s.t.Helper()
-	var all []fairlead.Change
+	var all []queue.Change
 	for {
 		c, next, err := s.Changes(s.ctx, cursor, 3)
 		s.must(err)
@@ -199,18 +199,18 @@ func (s *suite) changes(cursor int64) ([]fairlead.Change, int64) {
 }
 
 func snapshotAndChanges(s *suite) {
-	before := s.submit(job(), job(func(j *fairlead.Job) { j.Array = "0-4" }), job(func(j *fairlead.Job) { j.Held = true }))
+	before := s.submit(job(), job(func(j *queue.Job) { j.Array = "0-4" }), job(func(j *queue.Job) { j.Held = true }))
 	s.take(before[1])
-	var snap []fairlead.Change
-	cursor, err := s.Snapshot(s.ctx, func(c fairlead.Change) error { snap = append(snap, c); return nil })
+	var snap []queue.Change
+	cursor, err := s.Snapshot(s.ctx, func(c queue.Change) error { snap = append(snap, c); return nil })
 	s.must(err)
-	what := func(changes []fairlead.Change) (w []fairlead.What) {
+	what := func(changes []queue.Change) (w []queue.What) {
 		for _, c := range changes {
 			w = append(w, c.What)
 		}
 		return w
 	}
-	if !slices.Equal(what(snap), []fairlead.What{fairlead.Waited, fairlead.Runs, fairlead.Waited}) {
+	if !slices.Equal(what(snap), []queue.What{queue.Waited, queue.Runs, queue.Waited}) {
 		s.t.Fatalf("snapshot %+v", snap)
 	}
 	if w := snap[2]; w.Job.ID != before[1] || w.Waits[0].Tasks != 4 || w.Job.Tasks != 5 || w.Job.Pool != "a" {
@@ -219,22 +219,22 @@ func snapshotAndChanges(s *suite) {
 	if r := snap[1].Runs; len(r) != 1 || r[0].Holder != "agent" || r[0].Attempt != 1 {
 		s.t.Errorf("snapshot of what runs: %+v", r)
 	}
-	id := s.submit(job(func(j *fairlead.Job) { j.Retries = 1 }))[0]
+	id := s.submit(job(func(j *queue.Job) { j.Retries = 1 }))[0]
 	l := s.take(id)
 	s.finish(l.Ref, failed)
-	s.must(s.alter(id, fairlead.VerbHold))
-	s.must(s.alter(before[2], fairlead.VerbRelease))
-	s.must(s.alter(before[1], fairlead.VerbCancel))
+	s.must(s.alter(id, queue.VerbHold))
+	s.must(s.alter(before[2], queue.VerbRelease))
+	s.must(s.alter(before[1], queue.VerbCancel))
 	_, err = s.Expire(s.ctx, "agent")
 	s.must(err)
 	got, _ := s.changes(cursor)
-	want := []fairlead.What{
-		fairlead.Waited,                   // submitted
-		fairlead.Waited,                   // failed, again
-		fairlead.Withdrawn,                // held
-		fairlead.Waited,                   // released
-		fairlead.Withdrawn, fairlead.Stop, // cancelled while a task runs
-		fairlead.Lost, fairlead.Done, // the agent went away with it
+	want := []queue.What{
+		queue.Waited,                // submitted
+		queue.Waited,                // failed, again
+		queue.Withdrawn,             // held
+		queue.Waited,                // released
+		queue.Withdrawn, queue.Stop, // cancelled while a task runs
+		queue.Lost, queue.Done, // the agent went away with it
 	}
 	if !slices.Equal(what(got), want) {
 		s.t.Errorf("changes %v, want %v: %+v", what(got), want, got)
@@ -242,7 +242,7 @@ func snapshotAndChanges(s *suite) {
 	if again := got[1]; len(again.Waits) != 1 || again.Waits[0].Begin.IsZero() || again.Waits[0].Tasks != 1 {
 		s.t.Errorf("again %+v", again)
 	}
-	if _, _, err := s.Changes(s.ctx, 1<<60, 1); !errors.Is(err, fairlead.ErrBehind) {
+	if _, _, err := s.Changes(s.ctx, 1<<60, 1); !errors.Is(err, queue.ErrBehind) {
 		s.t.Errorf("an impossible cursor: %v", err)
 	}
 }
@@ -253,12 +253,12 @@ func snapshotStops(s *suite) {
 	for i, id := range ids {
 		s.take(id)
 		if i > 0 {
-			s.must(s.alter(id, []fairlead.Verb{fairlead.VerbCancel, fairlead.VerbRequeue}[i-1]))
+			s.must(s.alter(id, []queue.Verb{queue.VerbCancel, queue.VerbRequeue}[i-1]))
 		}
 	}
 	stops := map[int64]string{}
-	_, err := s.Snapshot(s.ctx, func(c fairlead.Change) error {
-		if c.What == fairlead.Stop && len(c.Runs) == 1 && c.Runs[0].Attempt == 1 {
+	_, err := s.Snapshot(s.ctx, func(c queue.Change) error {
+		if c.What == queue.Stop && len(c.Runs) == 1 && c.Runs[0].Attempt == 1 {
 			stops[c.Job.ID] = c.Reason
 		}
 		return nil
@@ -270,7 +270,7 @@ func snapshotStops(s *suite) {
 }
 
 func notifyWakes(s *suite) {
-	n, is := s.Store.(fairlead.Notifier)
+	n, is := s.Store.(queue.Notifier)
 	if !is {
 		s.t.Skip("the store does not notify")
 	}
@@ -292,12 +292,12 @@ func notifyWakes(s *suite) {
 }
 
 func usageIsCharged(s *suite) {
-	acc, is := s.Store.(fairlead.Accountant)
+	acc, is := s.Store.(queue.Accountant)
 	if !is {
 		s.t.Skip("the store keeps no accounts")
 	}
 	s.must(acc.SetHalfLife(s.ctx, time.Hour))
-	id := s.submit(job(func(j *fairlead.Job) { j.Request = fairlead.Amounts{"cpu": 3} }))[0]
+	id := s.submit(job(func(j *queue.Job) { j.Request = queue.Amounts{"cpu": 3} }))[0]
 	l := s.take(id)
 	time.Sleep(20 * time.Millisecond)
 	s.finish(l.Ref, ok)
@@ -333,21 +333,21 @@ func usageIsCharged(s *suite) {
 }
 
 func countersAgree(s *suite) {
-	acc, is := s.Store.(fairlead.Accountant)
+	acc, is := s.Store.(queue.Accountant)
 	if !is {
 		s.t.Skip("the store keeps no counters")
 	}
-	ids := s.submit(job(func(j *fairlead.Job) { j.Array = "0-9" }), job(func(j *fairlead.Job) { j.Pool = "b" }), job())
+	ids := s.submit(job(func(j *queue.Job) { j.Array = "0-9" }), job(func(j *queue.Job) { j.Pool = "b" }), job())
 	l := s.take(ids[0])
 	s.take(ids[0])
 	s.finish(l.Ref, ok)
 	s.take(ids[1])
-	s.must(s.alter(ids[2], fairlead.VerbCancel))
+	s.must(s.alter(ids[2], queue.VerbCancel))
 	u, err := acc.Usage(s.ctx)
 	s.must(err)
 	counted, err := acc.Recount(s.ctx)
 	s.must(err)
-	want := map[string]fairlead.Counters{"a": {Waiting: 8, Running: 1}, "b": {Running: 1}}
+	want := map[string]queue.Counters{"a": {Waiting: 8, Running: 1}, "b": {Running: 1}}
 	for pool, c := range want {
 		if u.Pools[pool].Counters != c || counted[pool] != c {
 			s.t.Errorf("pool %s: counters %+v, recount %+v, want %+v", pool, u.Pools[pool].Counters, counted[pool], c)
@@ -356,17 +356,17 @@ func countersAgree(s *suite) {
 }
 
 func eventsAreKept(s *suite) {
-	j, is := s.Store.(fairlead.Journal)
+	j, is := s.Store.(queue.Journal)
 	if !is {
 		s.t.Skip("the store keeps no journal")
 	}
 	id := s.submit(job())[0]
-	s.must(s.alter(id, fairlead.VerbHold))
-	s.must(s.alter(id, fairlead.VerbRelease))
+	s.must(s.alter(id, queue.VerbHold))
+	s.must(s.alter(id, queue.VerbRelease))
 	s.take(id)
 	_, err := s.Expire(s.ctx, "agent")
 	s.must(err)
-	s.must(j.Record(s.ctx, []fairlead.Event{{Job: id, Task: -1, At: time.Now(), Code: "share.behind", Text: "x"}}))
+	s.must(j.Record(s.ctx, []queue.Event{{Job: id, Task: -1, At: time.Now(), Code: "share.behind", Text: "x"}}))
 	events, err := j.Events(s.ctx, id)
 	s.must(err)
 	var codes []string
@@ -376,13 +376,13 @@ func eventsAreKept(s *suite) {
 			s.t.Errorf("event %+v", e)
 		}
 	}
-	if !slices.Equal(codes, []string{"hold", "release", "lost", "share.behind"}) {
+	if !slices.Equal(codes, []string{"hold", "release", "started", "lost", "share.behind"}) {
 		s.t.Errorf("events %v", codes)
 	}
 }
 
 func settingsAreKept(s *suite) {
-	k, is := s.Store.(fairlead.Settings)
+	k, is := s.Store.(queue.Settings)
 	if !is {
 		s.t.Skip("the store keeps no settings")
 	}
@@ -399,10 +399,10 @@ func settingsAreKept(s *suite) {
 
 func closedStore(s *suite) {
 	s.must(s.Close())
-	if _, err := s.Submit(s.ctx, []*fairlead.Job{job()}); !errors.Is(err, fairlead.ErrClosed) {
+	if _, err := s.Submit(s.ctx, []*queue.Job{job()}); !errors.Is(err, queue.ErrClosed) {
 		s.t.Errorf("submit into a closed store: %v", err)
 	}
-	if _, err := s.Jobs(s.ctx, fairlead.Query{}); !errors.Is(err, fairlead.ErrClosed) {
+	if _, err := s.Jobs(s.ctx, queue.Query{}); !errors.Is(err, queue.ErrClosed) {
 		s.t.Errorf("query of a closed store: %v", err)
 	}
 	s.must(s.Close())

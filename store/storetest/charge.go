@@ -5,41 +5,41 @@ import (
 	"math"
 	"time"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 )
 
-// chargeOfTheStart: an attempt is charged what was said when it was leased, however it ends,
-// and a snapshot tells it. One of which nothing was said is charged what it takes of the unit.
+// chargeOfTheStart: an attempt has the charge that was given when it was leased, however it ends,
+// and a snapshot has it. An attempt without a given charge is charged for its units.
 func chargeOfTheStart(s *suite) {
-	acc, is := s.Store.(fairlead.Accountant)
+	acc, is := s.Store.(queue.Accountant)
 	if !is {
 		s.t.Skip("the store keeps no accounts")
 	}
 	s.must(acc.SetHalfLife(s.ctx, 0))
 	in := func(pool string, tasks int) int64 {
-		return s.submit(job(func(j *fairlead.Job) {
-			j.Pool, j.Request = pool, fairlead.Amounts{"cpu": 3}
+		return s.submit(job(func(j *queue.Job) {
+			j.Pool, j.Request = pool, queue.Amounts{"cpu": 3}
 			if tasks > 1 {
 				j.Array = fmt.Sprint("1-", tasks)
 			}
 		}))[0]
 	}
 	one, array, lost, plain := in("one", 1), in("array", 2), in("lost", 1), in("plain", 1)
-	take := func(holder string, id int64, charge float64) fairlead.Ref {
-		g, err := s.Lease(s.ctx, holder, []fairlead.Want{{Job: id, Charge: charge}}, time.Hour)
+	take := func(holder string, id int64, charge float64) queue.Ref {
+		g, err := s.Lease(s.ctx, holder, []queue.Want{{Job: id, Charge: charge}}, time.Hour)
 		s.must(err)
 		return g[0].Lease.Ref
 	}
-	ends := []fairlead.Ref{take("h", one, 2.5), take("h", array, 0.5), take("h", array, 20), take("h", plain, 0)}
+	ends := []queue.Ref{take("h", one, 2.5), take("h", array, 0.5), take("h", array, 20), take("h", plain, 0)}
 	take("gone", lost, 7)
-	gang := s.submit(job(func(j *fairlead.Job) { j.Pool, j.Gang = "gang", 2 }))[0]
-	g, err := s.Lease(s.ctx, "", []fairlead.Want{{Job: gang, Nodes: []string{"h", "i"}, Charge: 4}}, time.Hour)
+	gang := s.submit(job(func(j *queue.Job) { j.Pool, j.Gang = "gang", 2 }))[0]
+	g, err := s.Lease(s.ctx, "", []queue.Want{{Job: gang, Nodes: []string{"h", "i"}, Charge: 4}}, time.Hour)
 	s.must(err)
 	for _, l := range g[0].Gang {
 		ends = append(ends, l.Ref)
 	}
 	charges := map[int64]float64{}
-	_, err = s.Snapshot(s.ctx, func(c fairlead.Change) error {
+	_, err = s.Snapshot(s.ctx, func(c queue.Change) error {
 		for _, r := range c.Runs {
 			charges[r.JobID] += r.Charge
 		}

@@ -4,13 +4,13 @@ import (
 	"context"
 	"time"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // Cycle takes n jobs through their life in one call each: submitted, leased and
 // finished. It is what throughput is measured by.
-func Cycle(ctx context.Context, s fairlead.Store, n int, job func(i int) *fairlead.Job) error {
-	jobs := make([]*fairlead.Job, n)
+func Cycle(ctx context.Context, s queue.Store, n int, job func(i int) *queue.Job) error {
+	jobs := make([]*queue.Job, n)
 	for i := range jobs {
 		jobs[i] = job(i)
 	}
@@ -18,7 +18,7 @@ func Cycle(ctx context.Context, s fairlead.Store, n int, job func(i int) *fairle
 	if err != nil {
 		return err
 	}
-	wants := make([]fairlead.Want, n)
+	wants := make([]queue.Want, n)
 	for i, sub := range subs {
 		wants[i].Job = sub.ID
 	}
@@ -26,9 +26,9 @@ func Cycle(ctx context.Context, s fairlead.Store, n int, job func(i int) *fairle
 	if err != nil {
 		return err
 	}
-	results := make([]fairlead.Result, n)
+	results := make([]queue.Result, n)
 	for i, g := range grants {
-		results[i] = fairlead.Result{Ref: g.Lease.Ref, Outcome: fairlead.Outcome{State: fairlead.Succeeded}}
+		results[i] = queue.Result{Ref: g.Lease.Ref, Outcome: queue.Outcome{State: queue.Succeeded}}
 	}
 	_, err = s.Finish(ctx, results)
 	return err

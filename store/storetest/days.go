@@ -4,20 +4,20 @@ import (
 	"math"
 	"time"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // daysAreKept charges an attempt and looks for it among the days, then sets what the pool
 // has received.
 func daysAreKept(s *suite) {
-	keeper, is := s.Store.(fairlead.DayKeeper)
-	charger, can := s.Store.(fairlead.Charger)
-	acc, has := s.Store.(fairlead.Accountant)
+	keeper, is := s.Store.(queue.DayKeeper)
+	charger, can := s.Store.(queue.Charger)
+	acc, has := s.Store.(queue.Accountant)
 	if !is || !can || !has {
 		s.t.Skip("the store keeps no days")
 	}
 	run := func() float64 {
-		id := s.submit(job(func(j *fairlead.Job) { j.Request = fairlead.Amounts{"cpu": 2} }))[0]
+		id := s.submit(job(func(j *queue.Job) { j.Request = queue.Amounts{"cpu": 2} }))[0]
 		l := s.take(id)
 		time.Sleep(5 * time.Millisecond)
 		s.finish(l.Ref, ok)

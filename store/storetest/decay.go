@@ -4,13 +4,13 @@ import (
 	"math"
 	"time"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // usageStaysFinite: amounts are kept with weights that grow with time. They are right
 // after any number of half-lives, come one by one or all at once.
 func usageStaysFinite(s *suite) {
-	acc, is := s.Store.(fairlead.Accountant)
+	acc, is := s.Store.(queue.Accountant)
 	if !is {
 		s.t.Skip("the store keeps no accounts")
 	}
@@ -27,7 +27,7 @@ func usageStaysFinite(s *suite) {
 		}
 	}
 	run := func(pool string, d time.Duration) {
-		l := s.take(s.submit(job(func(j *fairlead.Job) { j.Pool = pool }))[0])
+		l := s.take(s.submit(job(func(j *queue.Job) { j.Pool = pool }))[0])
 		time.Sleep(d)
 		if v := s.finish(l.Ref, ok); v.Err != nil {
 			s.t.Fatal(v.Err)
@@ -37,7 +37,7 @@ func usageStaysFinite(s *suite) {
 	b := most * (1 - math.Exp2(-10))
 	used("b", b)
 	a := 0.0
-	for n := range 60 { // 20 minutes, 1200 half-lives, of which every other second is busy
+	for n := range 60 { // 20 minutes, 1200 half-lives; every other second is busy
 		time.Sleep(19 * time.Second)
 		run("a", time.Second)
 		a = a*math.Exp2(-20) + most/2

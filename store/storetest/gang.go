@@ -5,17 +5,17 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 )
 
-// gangOf is a job of so many tasks that start all at once.
-func gangOf(n int, f ...func(*fairlead.Job)) *fairlead.Job {
-	return job(append([]func(*fairlead.Job){func(j *fairlead.Job) { j.Gang = n }}, f...)...)
+// gangOf is a job of n tasks that start all at once.
+func gangOf(n int, f ...func(*queue.Job)) *queue.Job {
+	return job(append([]func(*queue.Job){func(j *queue.Job) { j.Gang = n }}, f...)...)
 }
 
 // wantGang asks for all tasks of a gang, on nodes n0, n1 and so on.
-func wantGang(id int64, n int) fairlead.Want {
-	w := fairlead.Want{Job: id}
+func wantGang(id int64, n int) queue.Want {
+	w := queue.Want{Job: id}
 	for i := range n {
 		w.Nodes = append(w.Nodes, "n"+string(rune('0'+i)))
 	}
@@ -23,9 +23,9 @@ func wantGang(id int64, n int) fairlead.Want {
 }
 
 // takeGang leases a gang that has to be there.
-func (s *suite) takeGang(id int64, n int) []*fairlead.Lease {
+func (s *suite) takeGang(id int64, n int) []*queue.Lease {
 	s.t.Helper()
-	g, err := s.Lease(s.ctx, "", []fairlead.Want{wantGang(id, n)}, ttl)
+	g, err := s.Lease(s.ctx, "", []queue.Want{wantGang(id, n)}, ttl)
 	s.must(err)
 	if len(g[0].Gang) != n {
 		s.t.Fatalf("%d leases of job %d, want %d: %+v", len(g[0].Gang), id, n, g[0])
@@ -34,9 +34,9 @@ func (s *suite) takeGang(id int64, n int) []*fairlead.Lease {
 }
 
 // lost says that a want for the gang is lost, and how many tasks wait.
-func (s *suite) lostGang(w fairlead.Want, waiting int) {
+func (s *suite) lostGang(w queue.Want, waiting int) {
 	s.t.Helper()
-	g, err := s.Lease(s.ctx, "x", []fairlead.Want{w}, ttl)
+	g, err := s.Lease(s.ctx, "x", []queue.Want{w}, ttl)
 	s.must(err)
 	sum := 0
 	for _, x := range g[0].Waiting {
@@ -49,15 +49,15 @@ func (s *suite) lostGang(w fairlead.Want, waiting int) {
 
 // gangIsLeasedWhole: all tasks of a gang are leased, or none; the leases name all nodes.
 func gangIsLeasedWhole(s *suite) {
-	id := s.submit(gangOf(3, func(j *fairlead.Job) { j.Spread = true }))[0]
-	if j := s.state(id, fairlead.Waiting); j.Tasks != 3 || j.Waiting != 3 || !j.Spread {
+	id := s.submit(gangOf(3, func(j *queue.Job) { j.Spread = true }))[0]
+	if j := s.state(id, queue.Waiting); j.Tasks != 3 || j.Waiting != 3 || !j.Spread {
 		s.t.Fatalf("job %+v", j)
 	}
 	changes, _ := s.changes(0)
 	if h := changes[0].Job; h.Gang != 3 || !h.Spread || changes[0].Waits[0].Tasks != 3 {
 		s.t.Errorf("told %+v", changes[0])
 	}
-	s.lostGang(fairlead.Want{Job: id}, 3)
+	s.lostGang(queue.Want{Job: id}, 3)
 	s.lostGang(wantGang(id, 2), 3)
 	s.lostGang(wantGang(s.submit(job())[0], 1), 1)
 	leases := s.takeGang(id, 3)
@@ -67,26 +67,26 @@ func gangIsLeasedWhole(s *suite) {
 		}
 	}
 	s.lostGang(wantGang(id, 3), 0)
-	if j := s.state(id, fairlead.Running); j.Running != 3 || j.Waiting != 0 {
+	if j := s.state(id, queue.Running); j.Running != 3 || j.Waiting != 0 {
 		s.t.Errorf("leased: %+v", j)
 	}
 	for i, l := range leases {
-		if v := s.finish(l.Ref, ok); v.Err != nil || (v.State == fairlead.Succeeded) != (i == 2) {
+		if v := s.finish(l.Ref, ok); v.Err != nil || (v.State == queue.Succeeded) != (i == 2) {
 			s.t.Errorf("verdict %+v", v)
 		}
 	}
-	later := s.submit(gangOf(2, func(j *fairlead.Job) { j.Begin = time.Now().Add(time.Minute) }), gangOf(2, func(j *fairlead.Job) { j.Held = true }))
+	later := s.submit(gangOf(2, func(j *queue.Job) { j.Begin = time.Now().Add(time.Minute) }), gangOf(2, func(j *queue.Job) { j.Held = true }))
 	s.lostGang(wantGang(later[0], 2), 2)
 	s.lostGang(wantGang(later[1], 2), 0)
 	time.Sleep(time.Minute)
 	s.takeGang(later[0], 2)
 }
 
-// toldToStop are the tasks of the changes that have to stop.
-func toldToStop(changes []fairlead.Change) (tasks []int) {
+// reportedStops are the tasks of the changes that have to stop.
+func reportedStops(changes []queue.Change) (tasks []int) {
 	for _, c := range changes {
 		for _, r := range c.Runs {
-			if c.What == fairlead.Stop {
+			if c.What == queue.Stop {
 				tasks = append(tasks, r.Task)
 			}
 		}
@@ -94,8 +94,8 @@ func toldToStop(changes []fairlead.Change) (tasks []int) {
 	return tasks
 }
 
-// toldToWait is how many tasks the changes tell that wait.
-func toldToWait(changes []fairlead.Change) (n int) {
+// reportedWaits is how many tasks wait by the changes.
+func reportedWaits(changes []queue.Change) (n int) {
 	for _, c := range changes {
 		for _, w := range c.Waits {
 			n += w.Tasks
@@ -104,40 +104,40 @@ func toldToWait(changes []fairlead.Change) (n int) {
 	return n
 }
 
-// gangWaitsAgainWhole: however the first attempt ends that has not succeeded, the others are
-// stopped, and all wait again once the last has ended, also those that were done.
+// gangWaitsAgainWhole: when an attempt ends without success, the others are
+// stopped, and all wait again once the last has ended, also tasks that had succeeded.
 func gangWaitsAgainWhole(s *suite) {
-	for name, first := range map[string]func(l *fairlead.Lease){
-		"failed": func(l *fairlead.Lease) { s.finish(l.Ref, failed) },
-		"given back": func(l *fairlead.Lease) {
-			errs, err := s.Release(s.ctx, []fairlead.Ref{l.Ref})
+	for name, first := range map[string]func(l *queue.Lease){
+		"failed": func(l *queue.Lease) { s.finish(l.Ref, failed) },
+		"given back": func(l *queue.Lease) {
+			errs, err := s.Release(s.ctx, []queue.Ref{l.Ref})
 			s.must(err)
 			s.must(errs[0])
 		},
-		"lost": func(l *fairlead.Lease) {
+		"lost": func(l *queue.Lease) {
 			_, err := s.Expire(s.ctx, l.Holder)
 			s.must(err)
 		},
-		"stopped": func(l *fairlead.Lease) {
+		"stopped": func(l *queue.Lease) {
 			s.must(s.stop(stopOf(l, "min-share", time.Now()))[0])
 			s.finish(l.Ref, killed)
 		},
-		"requeued": func(l *fairlead.Lease) {
-			s.must(s.alter(l.JobID, fairlead.VerbRequeue))
+		"requeued": func(l *queue.Lease) {
+			s.must(s.alter(l.JobID, queue.VerbRequeue))
 			s.finish(l.Ref, ok)
 		},
 	} {
-		id := s.submit(gangOf(4, func(j *fairlead.Job) { j.Retries, j.Backoff = 1, time.Second }))[0]
+		id := s.submit(gangOf(4, func(j *queue.Job) { j.Retries, j.Backoff = 1, time.Second }))[0]
 		leases := s.takeGang(id, 4)
 		s.finish(leases[0].Ref, ok)
 		_, cursor := s.changes(0)
 		first(leases[2])
 		changes, next := s.changes(cursor)
-		told := toldToStop(changes)
-		if !slices.Contains(told, 1) || !slices.Contains(told, 3) || slices.Contains(told, 0) || toldToWait(changes) > 0 {
+		told := reportedStops(changes)
+		if !slices.Contains(told, 1) || !slices.Contains(told, 3) || slices.Contains(told, 0) || reportedWaits(changes) > 0 {
 			s.t.Errorf("%s: told to stop %v in %+v", name, told, changes)
 		}
-		if j := s.state(id, fairlead.Running); j.Running != 2 || j.Waiting != 1 {
+		if j := s.state(id, queue.Running); j.Running != 2 || j.Waiting != 1 {
 			s.t.Errorf("%s: coming apart: %+v", name, j)
 		}
 		s.lostGang(wantGang(id, 4), 0)
@@ -145,10 +145,10 @@ func gangWaitsAgainWhole(s *suite) {
 		s.finish(leases[1].Ref, killed)
 		s.finish(leases[3].Ref, failed) // it did not survive the loss
 		changes, _ = s.changes(next)
-		if toldToWait(changes) != 4 || len(toldToStop(changes)) > 0 {
+		if reportedWaits(changes) != 4 || len(reportedStops(changes)) > 0 {
 			s.t.Errorf("%s: at the end %+v", name, changes)
 		}
-		if j := s.state(id, fairlead.Waiting); j.Waiting != 4 || j.Succeeded+j.Failed+j.Cancelled+j.Running > 0 || j.Cause != "" {
+		if j := s.state(id, queue.Waiting); j.Waiting != 4 || j.Succeeded+j.Failed+j.Cancelled+j.Running > 0 || j.Cause != "" {
 			s.t.Errorf("%s: waits again: %+v", name, j)
 		}
 		s.snapshotStops(id, 0, 4)
@@ -165,16 +165,16 @@ func gangWaitsAgainWhole(s *suite) {
 // snapshotStops looks at what a snapshot tells of a job.
 func (s *suite) snapshotStops(id int64, stops, waits int) {
 	s.t.Helper()
-	var of []fairlead.Change
-	_, err := s.Snapshot(s.ctx, func(c fairlead.Change) error {
+	var of []queue.Change
+	_, err := s.Snapshot(s.ctx, func(c queue.Change) error {
 		if c.Job.ID == id {
 			of = append(of, c)
 		}
 		return nil
 	})
 	s.must(err)
-	if n := len(toldToStop(of)); n != stops || toldToWait(of) != waits {
-		s.t.Errorf("a snapshot tells that %d stop and %d wait, want %d and %d: %+v", n, toldToWait(of), stops, waits, of)
+	if n := len(reportedStops(of)); n != stops || reportedWaits(of) != waits {
+		s.t.Errorf("a snapshot tells that %d stop and %d wait, want %d and %d: %+v", n, reportedWaits(of), stops, waits, of)
 	}
 }
 
@@ -188,21 +188,21 @@ func gangEndsWhole(s *suite) {
 	s.finish(leases[2].Ref, killed)
 	_, err := s.Expire(s.ctx, "n0")
 	s.must(err)
-	if j := s.state(id, fairlead.Failed); j.Failed != 1 || j.Cancelled != 2 || !strings.Contains(j.Cause, "3") {
+	if j := s.state(id, queue.Failed); j.Failed != 1 || j.Cancelled != 2 || !strings.Contains(j.Cause, "3") {
 		s.t.Errorf("failed: %+v", j)
 	}
-	s.must(s.alter(id, fairlead.VerbRequeue))
+	s.must(s.alter(id, queue.VerbRequeue))
 	leases = s.takeGang(id, 3)
 	_, err = s.Expire(s.ctx, "n0")
 	s.must(err)
-	s.must(s.alter(id, fairlead.VerbCancel))
+	s.must(s.alter(id, queue.VerbCancel))
 	s.finish(leases[1].Ref, killed)
 	s.finish(leases[2].Ref, ok)
-	if j := s.state(id, fairlead.Cancelled); j.Cancelled != 2 || j.Succeeded != 1 {
+	if j := s.state(id, queue.Cancelled); j.Cancelled != 2 || j.Succeeded != 1 {
 		s.t.Errorf("cancelled: %+v", j)
 	}
-	s.must(s.alter(id, fairlead.VerbRequeue))
-	if j := s.state(id, fairlead.Waiting); j.Waiting != 3 {
+	s.must(s.alter(id, queue.VerbRequeue))
+	if j := s.state(id, queue.Waiting); j.Waiting != 3 {
 		s.t.Errorf("requeued: %+v", j)
 	}
 	if l := s.takeGang(id, 3); l[0].Attempt != 3 {
@@ -212,33 +212,33 @@ func gangEndsWhole(s *suite) {
 
 // gangCountsOnce: tries and losses are those of the gang, whichever task had them.
 func gangCountsOnce(s *suite) {
-	id := s.submit(gangOf(2, func(j *fairlead.Job) { j.Retries, j.Backoff = 2, time.Nanosecond }))[0]
+	id := s.submit(gangOf(2, func(j *queue.Job) { j.Retries, j.Backoff = 2, time.Nanosecond }))[0]
 	for try := range 3 {
 		leases := s.takeGang(id, 2)
 		s.finish(leases[try%2].Ref, failed)
 		s.finish(leases[1-try%2].Ref, failed)
 		time.Sleep(time.Millisecond)
 	}
-	s.state(id, fairlead.Failed)
+	s.state(id, queue.Failed)
 	lossy := s.submit(gangOf(2))[0]
 	n := 0
-	for ; s.get(lossy).State == fairlead.Waiting && n < 20; n++ {
+	for ; s.get(lossy).State == queue.Waiting && n < 20; n++ {
 		leases := s.takeGang(lossy, 2)
 		for _, l := range leases {
 			_, err := s.Expire(s.ctx, l.Holder)
 			s.must(err)
 		}
 	}
-	if j := s.get(lossy); n != 5 || j.State != fairlead.Failed {
+	if j := s.get(lossy); n != 5 || j.State != queue.Failed {
 		s.t.Errorf("after %d losses it is %+v", n, j)
 	}
 	held := s.submit(gangOf(2))[0]
 	leases := s.takeGang(held, 2)
-	s.must(s.alter(held, fairlead.VerbHold))
-	errs, err := s.Release(s.ctx, []fairlead.Ref{leases[0].Ref, leases[1].Ref})
+	s.must(s.alter(held, queue.VerbHold))
+	errs, err := s.Release(s.ctx, []queue.Ref{leases[0].Ref, leases[1].Ref})
 	s.must(err)
 	s.must(errs[1])
-	s.state(held, fairlead.Held)
-	s.must(s.alter(held, fairlead.VerbRelease))
+	s.state(held, queue.Held)
+	s.must(s.alter(held, queue.VerbRelease))
 	s.takeGang(held, 2)
 }

@@ -6,27 +6,27 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // keeper is the store's history, or the case is skipped.
-func (s *suite) keeper() fairlead.HistoryKeeper {
-	k, is := s.Store.(fairlead.HistoryKeeper)
+func (s *suite) keeper() queue.HistoryKeeper {
+	k, is := s.Store.(queue.HistoryKeeper)
 	if !is {
 		s.t.Skip("the store keeps no history")
 	}
 	return k
 }
 
-// step is a whole step of a level in which a pool ran so many units.
-func step(level int, at time.Time, running float64) fairlead.HistoryStep {
-	x := fairlead.HistoryLevels[level].Step.Seconds()
-	return fairlead.HistoryStep{At: at, Seconds: x, Share: 0.5 * x, Used: 0.25 * x, FairNow: 2 * x, Running: running * x, Demand: 3 * x, Waiting: 7 * x, OldestWait: 90}
+// step is a whole step of a level in which a pool ran the given units.
+func step(level int, at time.Time, running float64) queue.HistoryStep {
+	x := queue.HistoryLevels[level].Step.Seconds()
+	return queue.HistoryStep{At: at, Seconds: x, Share: 0.5 * x, Used: 0.25 * x, FairNow: 2 * x, Running: running * x, Demand: 3 * x, Waiting: 7 * x, OldestWait: 90}
 }
 
-func (s *suite) history(level int, from, to time.Time, pools ...string) []fairlead.PoolHistory {
+func (s *suite) history(level int, from, to time.Time, pools ...string) []queue.PoolHistory {
 	s.t.Helper()
-	got, err := s.keeper().PoolHistory(s.ctx, fairlead.HistoryQuery{Pools: pools, Level: level, From: from, To: to})
+	got, err := s.keeper().PoolHistory(s.ctx, queue.HistoryQuery{Pools: pools, Level: level, From: from, To: to})
 	s.must(err)
 	return got
 }
@@ -36,10 +36,10 @@ func (s *suite) history(level int, from, to time.Time, pools ...string) []fairle
 func historyIsKept(s *suite) {
 	k := s.keeper()
 	now := time.Now().Truncate(time.Hour)
-	var all []fairlead.PoolHistory
-	for level, l := range fairlead.HistoryLevels {
+	var all []queue.PoolHistory
+	for level, l := range queue.HistoryLevels {
 		for i, pool := range []string{"", "physics/ann"} {
-			h := fairlead.PoolHistory{Pool: pool, Level: level}
+			h := queue.PoolHistory{Pool: pool, Level: level}
 			for n := 400; n > 0; n-- {
 				if n > 100 && n < 150 {
 					continue
@@ -50,12 +50,12 @@ func historyIsKept(s *suite) {
 		}
 	}
 	s.must(k.AddHistory(s.ctx, all))
-	for level, l := range fairlead.HistoryLevels {
+	for level, l := range queue.HistoryLevels {
 		got := s.history(level, now.Add(-200*l.Step), now.Add(-10*l.Step), "nobody", "physics/ann")
 		if len(got) != 1 || got[0].Pool != "physics/ann" || got[0].Level != level {
 			s.t.Fatalf("level %d: %d pools", level, len(got))
 		}
-		var want []fairlead.HistoryStep
+		var want []queue.HistoryStep
 		for _, step := range all[2*level+1].Steps {
 			if !step.At.Before(now.Add(-200*l.Step)) && step.At.Before(now.Add(-10*l.Step)) {
 				want = append(want, step)
@@ -71,13 +71,13 @@ func historyIsKept(s *suite) {
 	if got := s.history(0, now, now, ""); len(got) != 0 {
 		s.t.Errorf("of no time at all: %+v", got)
 	}
-	if err := k.AddHistory(s.ctx, []fairlead.PoolHistory{{Level: 3, Steps: []fairlead.HistoryStep{{At: now}}}}); err == nil {
+	if err := k.AddHistory(s.ctx, []queue.PoolHistory{{Level: 3, Steps: []queue.HistoryStep{{At: now}}}}); err == nil {
 		s.t.Error("a fourth level was taken")
 	}
 }
 
 // near reports whether steps are the same as far as a store keeps them.
-func near(a, b fairlead.HistoryStep) bool {
+func near(a, b queue.HistoryStep) bool {
 	same := a.At.Equal(b.At)
 	for _, p := range [][2]float64{{a.Seconds, b.Seconds}, {a.Share, b.Share}, {a.Used, b.Used}, {a.FairNow, b.FairNow},
 		{a.Running, b.Running}, {a.Demand, b.Demand}, {a.Waiting, b.Waiting}, {a.OldestWait, b.OldestWait}} {
@@ -90,34 +90,34 @@ func near(a, b fairlead.HistoryStep) bool {
 func historyAddsUp(s *suite) {
 	k := s.keeper()
 	at := time.Now().Truncate(time.Hour).Add(-time.Hour)
-	a := fairlead.HistoryStep{At: at, Seconds: 120, Running: 240, Waiting: 12, OldestWait: 50}
-	b := fairlead.HistoryStep{At: at, Seconds: 60, Running: 30, Share: 30, OldestWait: 20}
-	for _, part := range []fairlead.HistoryStep{a, b} {
-		s.must(k.AddHistory(s.ctx, []fairlead.PoolHistory{{Pool: "a", Level: 1, Steps: []fairlead.HistoryStep{part}}}))
+	a := queue.HistoryStep{At: at, Seconds: 120, Running: 240, Waiting: 12, OldestWait: 50}
+	b := queue.HistoryStep{At: at, Seconds: 60, Running: 30, Share: 30, OldestWait: 20}
+	for _, part := range []queue.HistoryStep{a, b} {
+		s.must(k.AddHistory(s.ctx, []queue.PoolHistory{{Pool: "a", Level: 1, Steps: []queue.HistoryStep{part}}}))
 	}
 	got := s.history(1, at, at.Add(time.Minute), "a")
-	want := fairlead.HistoryStep{At: at, Seconds: 180, Share: 30, Running: 270, Waiting: 12, OldestWait: 50}
+	want := queue.HistoryStep{At: at, Seconds: 180, Share: 30, Running: 270, Waiting: 12, OldestWait: 50}
 	if len(got) != 1 || len(got[0].Steps) != 1 || !near(got[0].Steps[0], want) {
 		s.t.Fatalf("%+v, want %+v", got, want)
 	}
 	// Two who saw the same time do not count twice.
 	for range 2 {
-		s.must(k.AddHistory(s.ctx, []fairlead.PoolHistory{{Pool: "b", Steps: []fairlead.HistoryStep{step(0, at, 4)}}}))
+		s.must(k.AddHistory(s.ctx, []queue.PoolHistory{{Pool: "b", Steps: []queue.HistoryStep{step(0, at, 4)}}}))
 	}
 	if got := s.history(0, at, at.Add(time.Second), "b"); len(got) != 1 || !near(got[0].Steps[0], step(0, at, 4)) {
 		s.t.Errorf("the same twice is %+v", got)
 	}
 }
 
-// historyIsForgotten: what is too old goes when something is added, level by level.
+// historyIsForgotten: steps that are too old go when steps are added, level by level.
 func historyIsForgotten(s *suite) {
 	k := s.keeper()
 	now := time.Now()
 	old := now.Add(-26 * time.Hour).Truncate(time.Hour)
 	add := func(at time.Time) {
-		var all []fairlead.PoolHistory
-		for level := range fairlead.HistoryLevels {
-			all = append(all, fairlead.PoolHistory{Pool: "a", Level: level, Steps: []fairlead.HistoryStep{step(level, at, 1)}})
+		var all []queue.PoolHistory
+		for level := range queue.HistoryLevels {
+			all = append(all, queue.PoolHistory{Pool: "a", Level: level, Steps: []queue.HistoryStep{step(level, at, 1)}})
 		}
 		s.must(k.AddHistory(s.ctx, all))
 	}
@@ -134,14 +134,14 @@ func historyIsForgotten(s *suite) {
 	}
 }
 
-// BenchAddHistory measures what writing a minute of many pools costs, all of which are busy.
-func BenchAddHistory(b *testing.B, store fairlead.Store, pools int) {
-	k := store.(fairlead.HistoryKeeper)
+// BenchAddHistory measures how long it takes to write a minute of many busy pools.
+func BenchAddHistory(b *testing.B, store queue.Store, pools int) {
+	k := store.(queue.HistoryKeeper)
 	at := time.Now().Truncate(time.Hour).Add(-time.Hour)
 	for n := 0; b.Loop(); n++ {
-		var all []fairlead.PoolHistory
+		var all []queue.PoolHistory
 		for i := range pools {
-			h := fairlead.PoolHistory{Pool: "pool" + string(rune('a'+i%26)) + "/" + time.Duration(i).String()}
+			h := queue.PoolHistory{Pool: "pool" + string(rune('a'+i%26)) + "/" + time.Duration(i).String()}
 			for j := range 6 {
 				h.Steps = append(h.Steps, step(0, at.Add(time.Duration(6*n+j)*10*time.Second), float64((i*7+n*13+j)%97)))
 			}

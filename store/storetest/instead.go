@@ -6,11 +6,11 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 )
 
-// claim leases what is wanted and returns which job each want got, 0 for none.
-func (s *suite) claim(wants ...fairlead.Want) (got []int64) {
+// claim leases the wanted jobs and returns which job each want got, 0 for none.
+func (s *suite) claim(wants ...queue.Want) (got []int64) {
 	s.t.Helper()
 	grants, err := s.Lease(s.ctx, "agent", wants, ttl)
 	s.must(err)
@@ -27,7 +27,7 @@ func (s *suite) claim(wants ...fairlead.Want) (got []int64) {
 	return got
 }
 
-func (s *suite) gets(what string, want []int64, wants ...fairlead.Want) {
+func (s *suite) gets(what string, want []int64, wants ...queue.Want) {
 	s.t.Helper()
 	if got := s.claim(wants...); !slices.Equal(got, want) {
 		s.t.Errorf("%s: leased %v, want %v", what, got, want)
@@ -37,7 +37,7 @@ func (s *suite) gets(what string, want []int64, wants ...fairlead.Want) {
 // leaseElsewhere: in the place of a job that cannot be had, the first of the others is leased that
 // can: each once, and none that is wanted itself.
 func leaseElsewhere(s *suite) {
-	want := func(id int64, others ...int64) fairlead.Want { return fairlead.Want{Job: id, Else: others} }
+	want := func(id int64, others ...int64) queue.Want { return queue.Want{Job: id, Else: others} }
 	gone := s.submit(job(), job(), job())
 	for _, id := range gone {
 		s.take(id)
@@ -48,24 +48,24 @@ func leaseElsewhere(s *suite) {
 	s.gets("a list that is too short", []int64{x[3], 0, 0}, want(gone[0], x[1], x[3]), want(gone[1], x[1], x[3]), want(gone[2], x[1], x[3]))
 	s.gets("one that is wanted", []int64{x[5], 0, x[4]}, want(gone[0], x[4], x[5]), want(gone[1]), want(x[4], x[4], x[5]))
 	s.gets("two lists, and a job wanted twice", []int64{x[6], x[7], 0}, want(x[6], x[7]), want(x[6], x[7]), want(gone[0], gone[1], 4711))
-	if j := s.get(x[7]); j.State != fairlead.Running {
+	if j := s.get(x[7]); j.State != queue.Running {
 		s.t.Errorf("job %+v", j)
 	}
 }
 
-// leaseElsewhereOfSome: held jobs and those that are not due are not had, those with several
-// tasks neither; nothing is taken in the place of a task of an array.
+// leaseElsewhereOfSome: the store gives no lease of held jobs, of jobs that are not due, and of alternates with several
+// tasks; a task of an array has no alternate.
 func leaseElsewhereOfSome(s *suite) {
 	gone := s.submit(job(), job())
 	s.take(gone[0])
 	s.finish(s.take(gone[1]).Ref, ok)
-	array := s.submit(job(func(j *fairlead.Job) { j.Array = "0-3%1" }))[0]
-	gang := s.submit(job(func(j *fairlead.Job) { j.Gang = 2 }))[0]
-	held := s.submit(job(func(j *fairlead.Job) { j.Held = true }))[0]
+	array := s.submit(job(func(j *queue.Job) { j.Array = "0-3%1" }))[0]
+	gang := s.submit(job(func(j *queue.Job) { j.Gang = 2 }))[0]
+	held := s.submit(job(func(j *queue.Job) { j.Held = true }))[0]
 	x := s.submit(job(), job(), job())
 	others := []int64{array, gang, held, x[0], x[1], x[2]}
-	s.gets("some that cannot be had", []int64{x[0], x[1]}, fairlead.Want{Job: gone[0], Else: others}, fairlead.Want{Job: gone[1], Else: others})
-	grants, err := s.Lease(s.ctx, "agent", []fairlead.Want{{Job: array, Else: x}, {Job: array, Else: x}, {Job: gang, Else: x}, {Job: gang, Nodes: []string{"a", "b"}, Else: x}}, ttl)
+	s.gets("some that cannot be had", []int64{x[0], x[1]}, queue.Want{Job: gone[0], Else: others}, queue.Want{Job: gone[1], Else: others})
+	grants, err := s.Lease(s.ctx, "agent", []queue.Want{{Job: array, Else: x}, {Job: array, Else: x}, {Job: gang, Else: x}, {Job: gang, Nodes: []string{"a", "b"}, Else: x}}, ttl)
 	s.must(err)
 	var got []string
 	for _, g := range grants {
@@ -79,7 +79,7 @@ func leaseElsewhereOfSome(s *suite) {
 	if len(grants[1].Waiting) != 1 || grants[1].Waiting[0].Tasks != 3 {
 		s.t.Errorf("of the array wait %+v", grants[1].Waiting)
 	}
-	s.state(x[2], fairlead.Waiting)
+	s.state(x[2], queue.Waiting)
 }
 
 // leaseElsewhereCharges: the charge is that of the want, whichever job is leased.
@@ -87,7 +87,7 @@ func leaseElsewhereCharges(s *suite) {
 	gone := s.submit(job())[0]
 	s.take(gone)
 	x := s.submit(job(), job())
-	_, err := s.Lease(s.ctx, "agent", []fairlead.Want{{Job: gone, Charge: 2.5, Else: x[1:]}, {Job: x[0], Charge: 1.5}}, ttl)
+	_, err := s.Lease(s.ctx, "agent", []queue.Want{{Job: gone, Charge: 2.5, Else: x[1:]}, {Job: x[0], Charge: 1.5}}, ttl)
 	s.must(err)
 	for i, want := range []float64{1.5, 2.5} {
 		if tasks, err := s.Tasks(s.ctx, x[i]); err != nil || len(tasks) != 1 || tasks[0].Charge != want {
@@ -100,15 +100,15 @@ func leaseElsewhereCharges(s *suite) {
 // once.
 func concurrentElse(s *suite) {
 	const callers, batch = 8, 25
-	ids := s.submit(slices.Repeat([]*fairlead.Job{job()}, callers*batch)...)
+	ids := s.submit(slices.Repeat([]*queue.Job{job()}, callers*batch)...)
 	var mu sync.Mutex
 	taken := map[int64]int{}
 	var wg sync.WaitGroup
 	for range callers {
 		wg.Go(func() {
-			wants := make([]fairlead.Want, batch)
+			wants := make([]queue.Want, batch)
 			for i := range wants {
-				wants[i] = fairlead.Want{Job: ids[i], Else: ids[batch:]}
+				wants[i] = queue.Want{Job: ids[i], Else: ids[batch:]}
 			}
 			grants, err := s.Lease(context.Background(), "agent", wants, ttl)
 			if err != nil {

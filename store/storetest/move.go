@@ -4,16 +4,16 @@ import (
 	"errors"
 	"time"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 )
 
-// moved: a job of which no task runs goes to another pool, with what waits of it, and is
+// moved: a job without running tasks goes to another pool, with its waiting tasks, and is
 // charged there.
 func moved(s *suite) {
-	id := s.submit(job(func(j *fairlead.Job) { j.Pool, j.Limit, j.Array = "a", time.Minute, "0-2" }))[0]
-	move := fairlead.Alteration{Job: id, Verb: fairlead.VerbMove, Pool: "b/c", Limit: time.Hour}
+	id := s.submit(job(func(j *queue.Job) { j.Pool, j.Limit, j.Array = "a", time.Minute, "0-2" }))[0]
+	move := queue.Alteration{Job: id, Verb: queue.VerbMove, Pool: "b/c", Limit: time.Hour}
 	alter := func() error {
-		errs, err := s.Alter(s.ctx, []fairlead.Alteration{move})
+		errs, err := s.Alter(s.ctx, []queue.Alteration{move})
 		s.must(err)
 		return errs[0]
 	}
@@ -23,7 +23,7 @@ func moved(s *suite) {
 		s.t.Errorf("after it was moved: %+v", j)
 	}
 	changes, _ := s.changes(cursor)
-	if len(changes) != 2 || changes[0].What != fairlead.Withdrawn || changes[0].Job.Pool != "a" || changes[1].What != fairlead.Waited || changes[1].Job.Pool != "b/c" || changes[1].Waits[0].Tasks != 3 {
+	if len(changes) != 2 || changes[0].What != queue.Withdrawn || changes[0].Job.Pool != "a" || changes[1].What != queue.Waited || changes[1].Job.Pool != "b/c" || changes[1].Waits[0].Tasks != 3 {
 		s.t.Errorf("the feed says %+v", changes)
 	}
 	l := s.take(id)
@@ -31,15 +31,15 @@ func moved(s *suite) {
 		s.t.Errorf("leased as %+v", l.Job)
 	}
 	move.Pool = "a"
-	if err := alter(); !errors.Is(err, fairlead.ErrState) {
+	if err := alter(); !errors.Is(err, queue.ErrState) {
 		s.t.Errorf("moved while it runs: %v", err)
 	}
 	s.finish(l.Ref, ok)
 	s.must(alter())
-	if acc, is := s.Store.(fairlead.Accountant); is {
+	if acc, is := s.Store.(queue.Accountant); is {
 		u, err := acc.Usage(s.ctx)
 		s.must(err)
-		if a, b := u.Pools["a"].Counters, u.Pools["b/c"].Counters; a != (fairlead.Counters{Waiting: 2}) || b != (fairlead.Counters{}) {
+		if a, b := u.Pools["a"].Counters, u.Pools["b/c"].Counters; a != (queue.Counters{Waiting: 2}) || b != (queue.Counters{}) {
 			s.t.Errorf("counters %+v and %+v", a, b)
 		}
 	}

@@ -3,20 +3,20 @@ package storetest
 import (
 	"errors"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 )
 
 func priorityChange(s *suite) {
 	id := s.submit(job())[0]
-	errs, err := s.Alter(s.ctx, []fairlead.Alteration{{Job: id, Verb: fairlead.VerbPrioritise, Priority: "high"}})
+	errs, err := s.Alter(s.ctx, []queue.Alteration{{Job: id, Verb: queue.VerbPrioritise, Priority: "high"}})
 	s.must(err)
 	s.must(errs[0])
 	if j := s.get(id); j.Priority != "high" {
 		s.t.Errorf("priority %q", j.Priority)
 	}
 	qos, nice := "urgent", 7
-	errs, err = s.Alter(s.ctx, []fairlead.Alteration{
-		{Job: id, Verb: fairlead.VerbPrioritise, QOS: &qos}, {Job: id, Verb: fairlead.VerbPrioritise, Nice: &nice},
+	errs, err = s.Alter(s.ctx, []queue.Alteration{
+		{Job: id, Verb: queue.VerbPrioritise, QOS: &qos}, {Job: id, Verb: queue.VerbPrioritise, Nice: &nice},
 	})
 	s.must(err)
 	s.must(errors.Join(errs...))

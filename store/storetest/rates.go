@@ -7,13 +7,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/sched"
 )
 
-// grants leases what is wanted and says of each want whether it was leased ("+"), lost ("-"), or
-// what refused it.
-func (s *suite) grants(wants ...fairlead.Want) (text string, grants []fairlead.Grant) {
+// grants leases the wanted jobs and says of each want whether it was leased ("+"), lost ("-"), or
+// by its name what refused it.
+func (s *suite) grants(wants ...queue.Want) (text string, grants []queue.Grant) {
 	s.t.Helper()
 	grants, err := s.Lease(s.ctx, "agent", wants, ttl)
 	s.must(err)
@@ -33,7 +33,7 @@ func (s *suite) grants(wants ...fairlead.Want) (text string, grants []fairlead.G
 	return strings.Join(all, ","), grants
 }
 
-func (s *suite) grantsAre(want string, wants ...fairlead.Want) []fairlead.Grant {
+func (s *suite) grantsAre(want string, wants ...queue.Want) []queue.Grant {
 	s.t.Helper()
 	got, grants := s.grants(wants...)
 	if got != want {
@@ -43,16 +43,16 @@ func (s *suite) grantsAre(want string, wants ...fairlead.Want) []fairlead.Grant 
 }
 
 // limited are wants for tasks of a job under rates.
-func limited(job int64, n int, rates ...sched.RateLimit) []fairlead.Want {
-	return slices.Repeat([]fairlead.Want{{Job: job, Rates: rates}}, n)
+func limited(job int64, n int, rates ...sched.RateLimit) []queue.Want {
+	return slices.Repeat([]queue.Want{{Job: job, Rates: rates}}, n)
 }
 
-// ratesAreKept: the tokens of a rate are taken with the lease; what is refused waits, and what is
-// lost takes none; and the store says where the rate stands.
+// ratesAreKept: the store takes the tokens of a rate with the lease; a refused job waits, and a
+// lost one takes no token; and the store returns the state of the rate.
 func ratesAreKept(s *suite) {
 	web := sched.RateLimit{Name: "web", Limit: sched.Rate{Count: 5, Per: time.Second}}
 	mail := sched.RateLimit{Name: "mail", Limit: sched.Rate{Count: 1, Per: time.Minute, Burst: 4}}
-	array := s.submit(job(func(j *fairlead.Job) { j.Array = "0-99" }))[0]
+	array := s.submit(job(func(j *queue.Job) { j.Array = "0-99" }))[0]
 	gone := s.submit(job())[0]
 	s.finish(s.take(gone).Ref, ok)
 	s.grantsAre("-,-", limited(gone, 2, web, mail)...)
@@ -67,7 +67,7 @@ func ratesAreKept(s *suite) {
 	if j := s.get(array); j.Running != 6 || j.Waiting != 94 {
 		s.t.Errorf("%d tasks run and %d wait", j.Running, j.Waiting)
 	}
-	keeper := s.Store.(fairlead.RateKeeper)
+	keeper := s.Store.(queue.RateKeeper)
 	all, err := keeper.Rates(s.ctx)
 	s.must(err)
 	now := time.Now()
@@ -83,24 +83,24 @@ func ratesAreKept(s *suite) {
 // later, too.
 func ratesOfGangs(s *suite) {
 	web := []sched.RateLimit{{Name: "web", Limit: sched.Rate{Count: 1, Per: time.Second, Burst: 3}}}
-	ids := s.submit(job(func(j *fairlead.Job) { j.Gang = 2 }), job(func(j *fairlead.Job) { j.Gang = 5 }), job())
-	two := fairlead.Want{Job: ids[0], Nodes: []string{"x", "y"}, Rates: web}
-	five := fairlead.Want{Job: ids[1], Nodes: []string{"x", "y", "x", "y", "x"}, Rates: web}
-	s.grantsAre("+,rate web,+,rate web", two, five, fairlead.Want{Job: ids[2], Rates: web}, fairlead.Want{Job: ids[2], Rates: web})
+	ids := s.submit(job(func(j *queue.Job) { j.Gang = 2 }), job(func(j *queue.Job) { j.Gang = 5 }), job())
+	two := queue.Want{Job: ids[0], Nodes: []string{"x", "y"}, Rates: web}
+	five := queue.Want{Job: ids[1], Nodes: []string{"x", "y", "x", "y", "x"}, Rates: web}
+	s.grantsAre("+,rate web,+,rate web", two, five, queue.Want{Job: ids[2], Rates: web}, queue.Want{Job: ids[2], Rates: web})
 	time.Sleep(3 * time.Second)
 	s.grantsAre("+", five)
 	one := s.submit(job())[0]
 	time.Sleep(2 * time.Second)
-	s.grantsAre("rate web", fairlead.Want{Job: one, Rates: web})
+	s.grantsAre("rate web", queue.Want{Job: one, Rates: web})
 	time.Sleep(time.Second)
-	s.grantsAre("+", fairlead.Want{Job: one, Rates: web})
+	s.grantsAre("+", queue.Want{Job: one, Rates: web})
 }
 
 // ratesHoldInAnyWindow: however they are asked for, and given back, in no time are there more
 // starts than the burst and what comes in it.
 func ratesHoldInAnyWindow(s *suite) {
 	web := sched.RateLimit{Name: "web", Limit: sched.Rate{Count: 5, Per: time.Second, Burst: 3}}
-	array := s.submit(job(func(j *fairlead.Job) { j.Array = "0-999" }))[0]
+	array := s.submit(job(func(j *queue.Job) { j.Array = "0-999" }))[0]
 	rng := rand.New(rand.NewPCG(1, 2))
 	var at []time.Time
 	for range 200 {
@@ -111,7 +111,7 @@ func ratesHoldInAnyWindow(s *suite) {
 			}
 			at = append(at, g.Lease.Started)
 			if rng.IntN(8) == 0 {
-				_, err := s.Release(s.ctx, []fairlead.Ref{g.Lease.Ref})
+				_, err := s.Release(s.ctx, []queue.Ref{g.Lease.Ref})
 				s.must(err)
 			}
 		}
@@ -141,24 +141,24 @@ func InRate(t interface{ Errorf(string, ...any) }, at []time.Time, limit sched.R
 	}
 }
 
-// holding is a want for a task that holds something of which there are so many.
-func holding(job int64, of string, amount, most int64) fairlead.Want {
-	return fairlead.Want{Job: job, Holds: []sched.Held{{Of: of, Amount: amount, Most: most}}}
+// holding is a want for a task that holds an amount of a license with the given total.
+func holding(job int64, of string, amount, most int64) queue.Want {
+	return queue.Want{Job: job, Holds: []sched.Held{{Of: of, Amount: amount, Max: most}}}
 }
 
 // holdsAreChecked: those who run never hold more than there is, and give it back in whichever way
 // they end.
 func holdsAreChecked(s *suite) {
-	if shared, is := s.Store.(fairlead.Sharer); !is || !shared.Shared() {
+	if shared, is := s.Store.(queue.Sharer); !is || !shared.Shared() {
 		s.t.Skip("one process has the store to itself")
 	}
 	const of = "license matlab"
-	array := s.submit(job(func(j *fairlead.Job) { j.Array, j.Retries = "0-99", 9 }))[0]
-	one := func() fairlead.Want { return holding(array, of, 1, 3) }
+	array := s.submit(job(func(j *queue.Job) { j.Array, j.Retries = "0-99", 9 }))[0]
+	one := func() queue.Want { return holding(array, of, 1, 3) }
 	g := s.grantsAre("+,+,+,license matlab", one(), one(), one(), one())
-	s.grantsAre("license matlab,+,-", holding(array, of, 2, 4), holding(array, "license ansys", 2, 2), fairlead.Want{Job: 4711})
-	refs := []fairlead.Ref{g[0].Lease.Ref, g[1].Lease.Ref, g[2].Lease.Ref}
-	full := func(what string, ended fairlead.Ref) fairlead.Ref {
+	s.grantsAre("license matlab,+,-", holding(array, of, 2, 4), holding(array, "license ansys", 2, 2), queue.Want{Job: 4711})
+	refs := []queue.Ref{g[0].Lease.Ref, g[1].Lease.Ref, g[2].Lease.Ref}
+	full := func(what string, ended queue.Ref) queue.Ref {
 		s.t.Helper()
 		got, g := s.grants(one(), one())
 		if got != "+,license matlab" {
@@ -181,9 +181,9 @@ func holdsAreChecked(s *suite) {
 	time.Sleep(ttl + time.Second)
 	_, err = s.Expire(s.ctx, "")
 	s.must(err)
-	s.must(s.alter(array, fairlead.VerbCancel))
-	gang := s.submit(job(func(j *fairlead.Job) { j.Gang = 2 }), job(func(j *fairlead.Job) { j.Gang = 2 }))
-	both := func(id int64) fairlead.Want {
+	s.must(s.alter(array, queue.VerbCancel))
+	gang := s.submit(job(func(j *queue.Job) { j.Gang = 2 }), job(func(j *queue.Job) { j.Gang = 2 }))
+	both := func(id int64) queue.Want {
 		w := holding(id, of, 2, 4)
 		w.Nodes = []string{"x", "y"}
 		return w
@@ -195,10 +195,10 @@ func holdsAreChecked(s *suite) {
 	s.grantsAre("+", both(gang[1]))
 }
 
-// holdsOfJobs: those of jobs with one task, which are ended in their own way, and of others that
-// are leased in the place of what was wanted.
+// holdsOfJobs: holds of jobs with one task, which end in their own way, and of alternates that
+// are leased in the place of the wanted jobs.
 func holdsOfJobs(s *suite) {
-	if shared, is := s.Store.(fairlead.Sharer); !is || !shared.Shared() {
+	if shared, is := s.Store.(queue.Sharer); !is || !shared.Shared() {
 		s.t.Skip("one process has the store to itself")
 	}
 	const of = "max cpu of a/b"
@@ -211,10 +211,10 @@ func holdsOfJobs(s *suite) {
 		s.t.Errorf("leased %d and %d", a, b)
 	}
 	s.grantsAre("max cpu of a/b", holding(ids[3], of, 2, 4))
-	s.must(s.alter(ids[1], fairlead.VerbRequeue))
+	s.must(s.alter(ids[1], queue.VerbRequeue))
 	s.finish(g[0].Lease.Ref, killed)
 	s.grantsAre("+,max cpu of a/b", holding(ids[3], of, 2, 4), holding(ids[4], of, 2, 4))
-	s.must(s.alter(ids[2], fairlead.VerbCancel))
+	s.must(s.alter(ids[2], queue.VerbCancel))
 	s.grantsAre("max cpu of a/b", holding(ids[4], of, 2, 4))
 	s.finish(g[1].Lease.Ref, ok)
 	s.grantsAre("+", holding(ids[4], of, 2, 4))

@@ -5,19 +5,19 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/why"
 )
 
-func stopOf(l *fairlead.Lease, rule string, now time.Time) fairlead.Stopped {
-	return fairlead.Stopped{Ref: l.Ref, Reason: why.Stop{
+func stopOf(l *queue.Lease, rule string, now time.Time) queue.Stopped {
+	return queue.Stopped{Ref: l.Ref, Reason: why.Stop{
 		At: now, Rule: rule, Job: l.JobID, Task: l.Task, Attempt: l.Attempt, User: "ann", Pool: "a", Node: "agent", Unit: "cpu",
 		For: "b", Resource: "cpu", Running: 1, Goal: 3, Since: now.Add(-time.Minute), Owed: 120,
 		From: "a", FromRunning: 7, FromGoal: 5, Together: 1, Width: 1, Seconds: 20, Lost: 20, Safe: now.Add(time.Hour),
 	}}
 }
 
-func (s *suite) stop(stops ...fairlead.Stopped) []error {
+func (s *suite) stop(stops ...queue.Stopped) []error {
 	s.t.Helper()
 	errs, err := s.StopRuns(s.ctx, stops)
 	s.must(err)
@@ -28,7 +28,7 @@ func (s *suite) stop(stops ...fairlead.Stopped) []error {
 // its end lets the task wait again at once, and is no try of the job.
 func stoppedRuns(s *suite) {
 	for _, array := range []string{"", "0-2"} {
-		id := s.submit(job(func(j *fairlead.Job) { j.Array = array }))[0]
+		id := s.submit(job(func(j *queue.Job) { j.Array = array }))[0]
 		l := s.take(id)
 		_, cursor := s.changes(0)
 		time.Sleep(20 * time.Second)
@@ -36,12 +36,12 @@ func stoppedRuns(s *suite) {
 		for _, err := range s.stop(x, x) { // the second time it is being stopped already
 			s.must(err)
 		}
-		s.state(id, fairlead.Running)
+		s.state(id, queue.Running)
 		changes, _ := s.changes(cursor)
-		if len(changes) != 1 || changes[0].What != fairlead.Stop || changes[0].Runs[0].Ref != l.Ref || !strings.Contains(changes[0].Reason, "min-share") {
+		if len(changes) != 1 || changes[0].What != queue.Stop || changes[0].Runs[0].Ref != l.Ref || !strings.Contains(changes[0].Reason, "min-share") {
 			s.t.Fatalf("changes %+v", changes)
 		}
-		v := s.finish(l.Ref, fairlead.Outcome{State: fairlead.Cancelled, Cause: "stopped"})
+		v := s.finish(l.Ref, queue.Outcome{State: queue.Cancelled, Cause: "stopped"})
 		if v.Err != nil || !v.Again {
 			s.t.Fatalf("verdict %+v", v)
 		}
@@ -54,43 +54,43 @@ func stoppedRuns(s *suite) {
 		if tasks[0].Fails != 0 || tasks[0].Losses != 0 || tasks[0].Stopped {
 			s.t.Errorf("task %+v", tasks[0])
 		}
-		if v := s.finish(next.Ref, fairlead.Outcome{State: fairlead.Failed, ExitCode: 1}); v.Again {
+		if v := s.finish(next.Ref, queue.Outcome{State: queue.Failed, ExitCode: 1}); v.Again {
 			s.t.Error("a job without retries was tried again")
 		}
-		if err := s.stop(x)[0]; !errors.Is(err, fairlead.ErrStaleAttempt) {
+		if err := s.stop(x)[0]; !errors.Is(err, queue.ErrStaleAttempt) {
 			s.t.Errorf("stop of an attempt that is over: %v", err)
 		}
 	}
 }
 
-// stoppedTooLate: what ends by itself while it is being stopped has ended so; what is
+// stoppedTooLate: an attempt that ends by itself while it is being stopped has ended by itself; a job that is
 // cancelled meanwhile is cancelled.
 func stoppedTooLate(s *suite) {
 	for _, c := range []struct {
-		outcome fairlead.State
+		outcome queue.State
 		cancel  bool
-		want    fairlead.State
+		want    queue.State
 	}{
-		{fairlead.Succeeded, false, fairlead.Succeeded},
-		{fairlead.Failed, false, fairlead.Failed},
-		{fairlead.Cancelled, false, fairlead.Waiting},
-		{fairlead.Cancelled, true, fairlead.Cancelled},
+		{queue.Succeeded, false, queue.Succeeded},
+		{queue.Failed, false, queue.Failed},
+		{queue.Cancelled, false, queue.Waiting},
+		{queue.Cancelled, true, queue.Cancelled},
 	} {
 		id := s.submit(job())[0]
 		l := s.take(id)
 		s.must(s.stop(stopOf(l, "fair-share", time.Now()))[0])
 		if c.cancel {
-			s.must(s.alter(id, fairlead.VerbCancel))
+			s.must(s.alter(id, queue.VerbCancel))
 		}
-		s.finish(l.Ref, fairlead.Outcome{State: c.outcome})
+		s.finish(l.Ref, queue.Outcome{State: c.outcome})
 		s.state(id, c.want)
 	}
 }
 
-// stopsAreKept: what was said about stops can be read, and a snapshot tells the holder
+// stopsAreKept: the reasons of stops can be read, and a snapshot tells the holder
 // again.
 func stopsAreKept(s *suite) {
-	ids := s.submit(job(), job(func(j *fairlead.Job) { j.Array = "1-3" }))
+	ids := s.submit(job(), job(func(j *queue.Job) { j.Array = "1-3" }))
 	first, second := s.take(ids[0]), s.take(ids[1])
 	began := time.Now()
 	x := stopOf(first, "min-share", began)
@@ -99,14 +99,14 @@ func stopsAreKept(s *suite) {
 	y := stopOf(second, "rebalance", time.Now())
 	s.must(s.stop(y)[0])
 	for _, c := range []struct {
-		q    fairlead.StopQuery
-		want []fairlead.Stopped
+		q    queue.StopQuery
+		want []queue.Stopped
 	}{
-		{fairlead.StopQuery{}, []fairlead.Stopped{x, y}},
-		{fairlead.StopQuery{Job: ids[1]}, []fairlead.Stopped{y}},
-		{fairlead.StopQuery{Since: began.Add(time.Second)}, []fairlead.Stopped{y}},
-		{fairlead.StopQuery{Limit: 1}, []fairlead.Stopped{y}},
-		{fairlead.StopQuery{Job: 99}, nil},
+		{queue.StopQuery{}, []queue.Stopped{x, y}},
+		{queue.StopQuery{Job: ids[1]}, []queue.Stopped{y}},
+		{queue.StopQuery{Since: began.Add(time.Second)}, []queue.Stopped{y}},
+		{queue.StopQuery{Limit: 1}, []queue.Stopped{y}},
+		{queue.StopQuery{Job: 99}, nil},
 	} {
 		got, err := s.Stops(s.ctx, c.q)
 		s.must(err)
@@ -120,10 +120,10 @@ func stopsAreKept(s *suite) {
 			}
 		}
 	}
-	told := map[fairlead.Ref]bool{}
-	_, err := s.Snapshot(s.ctx, func(c fairlead.Change) error {
+	told := map[queue.Ref]bool{}
+	_, err := s.Snapshot(s.ctx, func(c queue.Change) error {
 		for _, r := range c.Runs {
-			told[r.Ref] = told[r.Ref] || c.What == fairlead.Stop
+			told[r.Ref] = told[r.Ref] || c.What == queue.Stop
 		}
 		return nil
 	})

@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/sched"
 	"github.com/fairlead/fairlead/why"
 )
@@ -23,7 +23,7 @@ func Twins(t *testing.T, a, b Open, seeds int) {
 	for seed := range seeds {
 		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := &twins{t: t, rng: rand.New(rand.NewPCG(uint64(seed), 4)), a: a(t), b: b(t), refs: map[fairlead.Ref]bool{}}
+				w := &twins{t: t, rng: rand.New(rand.NewPCG(uint64(seed), 4)), a: a(t), b: b(t), refs: map[queue.Ref]bool{}}
 				defer w.a.Close()
 				defer w.b.Close()
 				w.setHalfLife(time.Duration(seed%3) * time.Second)
@@ -39,9 +39,9 @@ func Twins(t *testing.T, a, b Open, seeds int) {
 type twins struct {
 	t    *testing.T
 	rng  *rand.Rand
-	a, b fairlead.Store
+	a, b queue.Store
 	last int64
-	refs map[fairlead.Ref]bool // attempts, over or not
+	refs map[queue.Ref]bool // attempts, over or not
 }
 
 // same fails if the two answers differ.
@@ -59,8 +59,8 @@ func (w *twins) same(what string, x, y any, errs ...error) {
 
 // setHalfLife lets usage decay: a short one many times over in one run.
 func (w *twins) setHalfLife(half time.Duration) {
-	for _, s := range []fairlead.Store{w.a, w.b} {
-		if acc, is := s.(fairlead.Accountant); is {
+	for _, s := range []queue.Store{w.a, w.b} {
+		if acc, is := s.(queue.Accountant); is {
 			w.same("half-life", nil, acc.SetHalfLife(w.t.Context(), half))
 		}
 	}
@@ -104,9 +104,9 @@ func (w *twins) operate() {
 func pick[T any](w *twins, from ...T) T { return from[w.rng.IntN(len(from))] }
 
 func (w *twins) submit() {
-	var jobs []*fairlead.Job
+	var jobs []*queue.Job
 	for range 1 + w.rng.IntN(3) {
-		j := job(func(j *fairlead.Job) {
+		j := job(func(j *queue.Job) {
 			j.Pool, j.User = pick(w, "a", "a/b", "c"), pick(w, "ann", "bob")
 			j.Array = pick(w, "", "", "0-3", "1-9:4%2", "7")
 			if j.Array == "" {
@@ -115,12 +115,12 @@ func (w *twins) submit() {
 			j.Retries, j.Backoff = w.rng.IntN(3), time.Second
 			j.Held = w.rng.IntN(8) == 0
 			j.Key, j.KeyUntilEnd = pick(w, "", "", "", "k1", "k2"), pick(w, false, true)
-			j.Request = fairlead.Amounts{"cpu": w.rng.Int64N(3)}
+			j.Request = queue.Amounts{"cpu": w.rng.Int64N(3)}
 			if w.rng.IntN(6) == 0 {
 				j.Begin = time.Now().Add(time.Duration(w.rng.IntN(9000)) * time.Millisecond)
 			}
 			if w.last > 0 && w.rng.IntN(4) == 0 {
-				j.After = []fairlead.Dependency{{Job: 1 + w.rng.Int64N(w.last+1), On: pick(w, fairlead.OnOK, fairlead.OnAny, fairlead.OnFailed)}}
+				j.After = []queue.Dependency{{Job: 1 + w.rng.Int64N(w.last+1), On: pick(w, queue.OnOK, queue.OnAny, queue.OnFailed)}}
 			}
 		})
 		jobs = append(jobs, j)
@@ -140,7 +140,7 @@ func (w *twins) anyJob() int64 {
 }
 
 func (w *twins) lease() {
-	wants := make([]fairlead.Want, 1+w.rng.IntN(5))
+	wants := make([]queue.Want, 1+w.rng.IntN(5))
 	lists := w.lists()
 	for i := range wants {
 		wants[i].Job = w.anyJob()
@@ -150,7 +150,7 @@ func (w *twins) lease() {
 		} else {
 			w.limit(&wants[i], w.rng.IntN(4))
 		}
-		if jobs, err := w.a.Jobs(w.t.Context(), fairlead.Query{IDs: []int64{wants[i].Job}}); err == nil && len(jobs) == 1 && w.rng.IntN(4) > 0 {
+		if jobs, err := w.a.Jobs(w.t.Context(), queue.Query{IDs: []int64{wants[i].Job}}); err == nil && len(jobs) == 1 && w.rng.IntN(4) > 0 {
 			for range jobs[0].Gang {
 				wants[i].Nodes = append(wants[i].Nodes, pick(w, "x", "y"))
 			}
@@ -181,25 +181,25 @@ func (w *twins) lists() [2][]int64 {
 }
 
 // limit subjects a want to a rate, or has it hold something.
-func (w *twins) limit(want *fairlead.Want, k int) {
+func (w *twins) limit(want *queue.Want, k int) {
 	switch k {
 	case 0:
 		want.Rates = []sched.RateLimit{{Name: "web", Limit: sched.Rate{Count: 1, Per: 3 * time.Second, Burst: 2}}}
 	case 1:
 		if w.shared() {
-			want.Holds = []sched.Held{{Of: "license matlab", Amount: 1, Most: 3}}
+			want.Holds = []sched.Held{{Of: "license matlab", Amount: 1, Max: 3}}
 		}
 	}
 }
 
 func (w *twins) shared() bool {
-	_, a := w.a.(fairlead.Sharer)
-	_, b := w.b.(fairlead.Sharer)
+	_, a := w.a.(queue.Sharer)
+	_, b := w.b.(queue.Sharer)
 	return a && b
 }
 
 // brief leaves out what a store need not fill in: the job's counts at the moment.
-func brief(grants []fairlead.Grant) []string {
+func brief(grants []queue.Grant) []string {
 	var out []string
 	for _, g := range grants {
 		text := fmt.Sprintf("%+v %s", g.Waiting, g.Refused)
@@ -215,22 +215,22 @@ func brief(grants []fairlead.Grant) []string {
 }
 
 // leasesOf are the leases of a grant.
-func leasesOf(g fairlead.Grant) []*fairlead.Lease {
+func leasesOf(g queue.Grant) []*queue.Lease {
 	if g.Lease != nil {
-		return []*fairlead.Lease{g.Lease}
+		return []*queue.Lease{g.Lease}
 	}
 	return g.Gang
 }
 
-func (w *twins) someRefs() []fairlead.Ref {
-	var all []fairlead.Ref
+func (w *twins) someRefs() []queue.Ref {
+	var all []queue.Ref
 	for r := range w.refs {
 		all = append(all, r)
 	}
-	slices.SortFunc(all, func(a, b fairlead.Ref) int {
+	slices.SortFunc(all, func(a, b queue.Ref) int {
 		return int(a.JobID-b.JobID)*10000 + (a.Task-b.Task)*100 + a.Attempt - b.Attempt
 	})
-	var out []fairlead.Ref
+	var out []queue.Ref
 	for range min(len(all), w.rng.IntN(4)) {
 		out = append(out, all[w.rng.IntN(len(all))])
 	}
@@ -238,11 +238,11 @@ func (w *twins) someRefs() []fairlead.Ref {
 }
 
 func (w *twins) finish() {
-	var results []fairlead.Result
+	var results []queue.Result
 	for _, r := range w.someRefs() {
-		res := fairlead.Result{Ref: r, Outcome: pick(w, ok, ok, failed, killed)}
+		res := queue.Result{Ref: r, Outcome: pick(w, ok, ok, failed, killed, refusal(queue.RefusedUser), refusal(queue.RefusedNow))}
 		if w.rng.IntN(3) == 0 {
-			res.Began, res.Ended = w.lately(), w.lately()
+			res.Began, res.Ended = w.recent(), w.recent()
 		}
 		results = append(results, res)
 	}
@@ -252,32 +252,56 @@ func (w *twins) finish() {
 }
 
 func (w *twins) alter() {
-	c := []fairlead.Alteration{{
+	c := []queue.Alteration{{
 		Job: w.anyJob(), Cause: "x", Priority: "high", Pool: pick(w, "a", "c", "d"), Limit: time.Hour,
-		Verb: pick(w, fairlead.VerbCancel, fairlead.VerbHold, fairlead.VerbRelease, fairlead.VerbRequeue, fairlead.VerbPrioritise, fairlead.VerbMove),
+		Verb: pick(w, queue.VerbCancel, queue.VerbHold, queue.VerbRelease, queue.VerbRequeue, queue.VerbUncancel, queue.VerbPrioritise, queue.VerbMove),
 	}}
 	x, e1 := w.a.Alter(w.t.Context(), c)
 	y, e2 := w.b.Alter(w.t.Context(), c)
 	w.same("alter", x, y, e1, e2)
 }
 
-// stop stops attempts, most of which are over.
+// stop stops attempts; most of them are over.
 func (w *twins) stop() {
-	var stops []fairlead.Stopped
+	var stops []queue.Stopped
 	for _, r := range w.someRefs() {
-		stops = append(stops, fairlead.Stopped{Ref: r, Reason: why.Stop{
+		stops = append(stops, queue.Stopped{Ref: r, Reason: why.Stop{
 			At: time.Now(), Rule: "min-share", Job: r.JobID, Task: r.Task, Attempt: r.Attempt, Lost: float64(w.rng.IntN(9)),
 		}})
 	}
 	x, e1 := w.a.StopRuns(w.t.Context(), stops)
 	y, e2 := w.b.StopRuns(w.t.Context(), stops)
 	w.same("stop", sentinels(x), sentinels(y), e1, e2)
-	s1, e1 := w.a.Stops(w.t.Context(), fairlead.StopQuery{Limit: 3})
-	s2, e2 := w.b.Stops(w.t.Context(), fairlead.StopQuery{Limit: 3})
+	s1, e1 := w.a.Stops(w.t.Context(), queue.StopQuery{Limit: 3})
+	s2, e2 := w.b.Stops(w.t.Context(), queue.StopQuery{Limit: 3})
 	w.same("number of stops", len(s1), len(s2), e1, e2)
 	for i := range s1 {
 		w.same("stop", s1[i].Reason.Line(), s2[i].Reason.Line())
 	}
+}
+
+// progress reports the progress of attempts; most of them are over.
+func (w *twins) progress() {
+	var all []queue.Progress
+	for _, r := range w.someRefs() {
+		p := queue.Progress{Ref: r}
+		if w.rng.IntN(2) == 0 {
+			p.Began = w.recent()
+		}
+		all = append(all, p)
+	}
+	x, e1 := w.a.Progress(w.t.Context(), all)
+	y, e2 := w.b.Progress(w.t.Context(), all)
+	w.same("progress", sentinels(x), sentinels(y), e1, e2)
+}
+
+// recent is an instant of the recent past, the near future, or none.
+func (w *twins) recent() time.Time {
+	n := w.rng.IntN(15)
+	if n == 0 {
+		return time.Time{}
+	}
+	return time.Now().Add(time.Duration(n-12) * time.Second)
 }
 
 // sentinels names the errors by what the interface promises.
@@ -287,7 +311,7 @@ func sentinels(errs []error) []string {
 		switch {
 		case err == nil:
 			out = append(out, "ok")
-		case errors.Is(err, fairlead.ErrStaleAttempt), errors.Is(err, fairlead.ErrNotFound):
+		case errors.Is(err, queue.ErrStaleAttempt), errors.Is(err, queue.ErrNotFound):
 			out = append(out, "refused")
 		default:
 			out = append(out, err.Error())
@@ -299,8 +323,8 @@ func sentinels(errs []error) []string {
 // compareAll compares everything that can be read from the two stores.
 func (w *twins) compareAll() {
 	ctx := w.t.Context()
-	x, e1 := w.a.Jobs(ctx, fairlead.Query{})
-	y, e2 := w.b.Jobs(ctx, fairlead.Query{})
+	x, e1 := w.a.Jobs(ctx, queue.Query{})
+	y, e2 := w.b.Jobs(ctx, queue.Query{})
 	w.same("number of jobs", len(x), len(y), e1, e2)
 	for i := range x {
 		w.same("job", *x[i], *y[i])
@@ -319,15 +343,15 @@ func (w *twins) compareAll() {
 
 func (w *twins) compareAccounts() {
 	ctx := w.t.Context()
-	a, isA := w.a.(fairlead.Accountant)
-	b, isB := w.b.(fairlead.Accountant)
+	a, isA := w.a.(queue.Accountant)
+	b, isB := w.b.(queue.Accountant)
 	if !isA || !isB {
 		return
 	}
 	u1, e1 := a.Usage(ctx)
 	u2, e2 := b.Usage(ctx)
 	w.same("usage", rounded(u1), rounded(u2), e1, e2)
-	for _, s := range []fairlead.Accountant{a, b} {
+	for _, s := range []queue.Accountant{a, b} {
 		u, e1 := s.Usage(ctx)
 		counted, e2 := s.Recount(ctx)
 		for pool, acc := range u.Pools {
@@ -338,7 +362,7 @@ func (w *twins) compareAccounts() {
 
 // rounded leaves out the last digits of amounts, which depend on the order in which they
 // are added up, and amounts that are next to nothing.
-func rounded(u fairlead.Accounts) fairlead.Accounts {
+func rounded(u queue.Accounts) queue.Accounts {
 	round := func(x float64) float64 {
 		if math.Abs(x) < 1e-9 {
 			return 0

@@ -24,6 +24,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/beanstalkd/go-beanstalk"
+
 	"github.com/fairlead/fairlead/internal/bridge"
 	"github.com/fairlead/fairlead/internal/bridge/mq"
 )
@@ -59,10 +61,10 @@ type Queue struct {
 	ended   sync.WaitGroup
 	begin   func() // to listen, once
 
-	mu     sync.Mutex      // of those that follow
+	mu     sync.Mutex      // guards the fields below
 	asking *link           // for questions
-	notice map[string]bool // markers of which a worker was told that they are cancelled
-	left   map[string]bool // markers of which an earlier process may have told a worker
+	notice map[string]bool // markers whose cancellation a worker was told
+	left   map[string]bool // markers that an earlier process may have told a worker
 
 	drains  sync.Mutex // a connection waits for one tube at a time
 	order   sync.Mutex // of submissions; held while one is under way
@@ -71,16 +73,6 @@ type Queue struct {
 }
 
 var _ bridge.QS = (*Queue)(nil)
-
-// Open returns an adapter. That nobody answers yet is no error. It begins to listen when it is
-// first asked for more than what the server is.
-func Open(o Options) *Queue {
-	o.defaults()
-	ctx, end := context.WithCancel(context.Background())
-	q := &Queue{options: o, reports: mq.NewReports(), end: end, notice: map[string]bool{}, left: map[string]bool{}, index: index{ids: map[string]uint64{}}}
-	q.begin = sync.OnceFunc(func() { q.ended.Go(func() { q.listen(ctx) }) })
-	return q
-}
 
 func (o *Options) tube(part string) string { return o.Tube + "." + part }
 
@@ -114,4 +106,15 @@ func number(id string) (uint64, error) {
 		return 0, fmt.Errorf("%q is no number of a job of beanstalkd: %w", id, err)
 	}
 	return n, nil
+}
+
+func text(id uint64) string { return strconv.FormatUint(id, 10) }
+
+// session is the connection over which work is put. As long as anything that was sent over
+// it can arrive, it watches a tube, and is counted there.
+type session struct {
+	*link
+	work *beanstalk.Tube
+	last uint64 // the largest number that it was given
+	puts int    // since its last mark
 }

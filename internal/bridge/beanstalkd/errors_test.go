@@ -33,7 +33,8 @@ func TestRealErrors(t *testing.T) {
 		_, looked := q.Look(ctx, nil)
 		_, submitted := q.Submit(ctx, []bridge.Submission{worktest.Job(1)})
 		for _, err := range []error{described, looked, submitted} {
-			if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), address) || strings.Contains(err.Error(), "dial tcp") {
+			if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), address) ||
+				strings.Contains(err.Error(), "dial tcp") {
 				t.Errorf("%s: %v", address, err)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -30,7 +31,8 @@ func dial(ctx context.Context, address string) (*link, error) {
 	dialer := net.Dialer{Timeout: 10 * time.Second, KeepAlive: 10 * time.Second}
 	c, err := dialer.DialContext(ctx, "tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("beanstalkd at %s cannot be reached (%w): is it running, and is that its address?", address, bridge.Cause(err))
+		return nil, fmt.Errorf("beanstalkd at %s cannot be reached (%w): is it running, and is that its address?", address,
+			bridge.Cause(err))
 	}
 	return &link{Conn: beanstalk.NewConn(c), net: c}, nil
 }
@@ -40,7 +42,7 @@ func (l *link) close() {
 	l.net.Close()
 }
 
-// within closes the connection when ctx ends: what was asked cannot be taken back. The
+// within closes the connection when ctx ends, because a sent question cannot be taken back. The
 // function that it returns ends that.
 func (l *link) within(ctx context.Context) (done func()) {
 	stop := context.AfterFunc(ctx, l.close)
@@ -59,7 +61,8 @@ func (l *link) check(err error) error {
 func answered(err error) bool {
 	for _, known := range []error{
 		beanstalk.ErrBuried, beanstalk.ErrDeadline, beanstalk.ErrDraining, beanstalk.ErrInternal,
-		beanstalk.ErrJobTooBig, beanstalk.ErrNotFound, beanstalk.ErrNotIgnored, beanstalk.ErrOOM, beanstalk.ErrTimeout, beanstalk.ErrUnknown,
+		beanstalk.ErrJobTooBig, beanstalk.ErrNotFound, beanstalk.ErrNotIgnored, beanstalk.ErrOOM, beanstalk.ErrTimeout,
+		beanstalk.ErrUnknown,
 	} {
 		if errors.Is(err, known) {
 			return true
@@ -68,31 +71,17 @@ func answered(err error) bool {
 	return false
 }
 
-// ask is the connection for questions.
-func (q *Queue) ask(ctx context.Context) (*link, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
+// strange explains an error after which a connection is of no use: it was lost, or what answers is
+// no beanstalkd.
+func strange(address string, err error) error {
+	var outside net.Error
+	switch {
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), answered(err):
+		return err
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed),
+		errors.As(err, &outside):
+		return bridge.Explain(err, "the connection to beanstalkd at %s was lost", address)
 	}
-	q.begin()
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.asking != nil && !q.asking.broken.Load() {
-		return q.asking, nil
-	}
-	l, err := dial(ctx, q.options.Address)
-	if err != nil {
-		return nil, err
-	}
-	defer l.within(ctx)()
-	// What another process has read, or we before a restart, is to be read again.
-	reports := beanstalk.NewTube(l.Conn, q.options.tube("reports"))
-	if _, err := reports.Kick(1 << 30); l.check(err) != nil {
-		return nil, fmt.Errorf("read reports again: %w", strange(q.options.Address, err))
-	}
-	if err := q.leftNotices(l); err != nil {
-		return nil, fmt.Errorf("list tubes: %w", err)
-	}
-	q.asking = l
-	q.index.reset()
-	return l, nil
+	return bridge.Explain(err, "what listens at %s does not answer as beanstalkd does: is this its port? It is 11300 if "+
+		"it was not given another with -p", address)
 }

@@ -56,27 +56,6 @@ func (q *Queue) Look(ctx context.Context, all []bridge.Entry) ([]bridge.Status, 
 	return out, nil
 }
 
-// named gives the entries that have no number theirs, as far as they are there.
-func (q *Queue) named(ctx context.Context, l *link, all []bridge.Entry) ([]bridge.Entry, error) {
-	var lost []bridge.Entry
-	for _, e := range all {
-		if e.ID == "" {
-			lost = append(lost, e)
-		}
-	}
-	if len(lost) == 0 {
-		return all, nil
-	}
-	ids, err := q.search(ctx, l, lost)
-	all = append([]bridge.Entry{}, all...)
-	for i := range all {
-		if id, ok := ids[all[i].Marker]; ok && all[i].ID == "" {
-			all[i].ID = text(id)
-		}
-	}
-	return all, err
-}
-
 // state asks for a job; Unsure if it is not there.
 func (q *Queue) state(l *link, e bridge.Entry) (bridge.Status, error) {
 	id, err := number(e.ID)

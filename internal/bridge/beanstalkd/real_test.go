@@ -43,5 +43,7 @@ func TestRealShares(t *testing.T) {
 	server := brokertest.NewBeanstalkd(t)
 	o := beanstalkd.Options{Address: server.Address, Tube: "jobs", Logger: worktest.Logger(t)}
 	work(t, o, 6)
-	sharetest.Run(t, sharetest.Rig{Name: "beanstalkd", Open: func() bridge.QS { return beanstalkd.Open(o) }, Levels: []int64{200, 100, 50}, Slots: 6})
+	sharetest.Run(t, sharetest.Rig{
+		Name: "beanstalkd", Open: func() bridge.QS { return beanstalkd.Open(o) }, Levels: []int64{200, 100, 50}, Slots: 6,
+	})
 }

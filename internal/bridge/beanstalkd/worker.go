@@ -12,11 +12,8 @@ import (
 
 	"github.com/fairlead/fairlead/internal/bridge"
 	"github.com/fairlead/fairlead/internal/bridge/mq"
+	"github.com/fairlead/fairlead/internal/wait"
 )
-
-// reportLimit is how large a report may be. beanstalkd takes 65,535 bytes if it is not told
-// otherwise.
-const reportLimit = 60_000
 
 // WorkerOptions say what a worker takes, and with what it runs it.
 type WorkerOptions struct {
@@ -33,9 +30,9 @@ func Work(ctx context.Context, o WorkerOptions) {
 	var wg sync.WaitGroup
 	for range o.Slots {
 		wg.Go(func() {
-			wait := bridge.Backoff{First: time.Second / 2, Most: 5 * time.Second}
-			for again := false; ctx.Err() == nil; again = pause(ctx, wait.Next()) {
-				o.serve(ctx, again, wait.Reset)
+			try := bridge.NewRetry(o.Away, time.Second/2, 5*time.Second)
+			for again := false; ctx.Err() == nil; {
+				again = try.Again(ctx, o.serve(ctx, again, try))
 			}
 		})
 	}
@@ -43,36 +40,27 @@ func Work(ctx context.Context, o WorkerOptions) {
 }
 
 // serve takes tasks over one connection, until it breaks or ctx ends. After a failure those
-// who have a task take it back first. It calls works whenever there was an answer.
-func (o *WorkerOptions) serve(ctx context.Context, again bool, works func()) {
-	failed := func(err error) {
-		if ctx.Err() == nil {
-			o.Away.Fail(err)
-		}
-	}
+// who have a task take it back first.
+func (o *WorkerOptions) serve(ctx context.Context, again bool, try *bridge.Retry) error {
 	l, err := dial(ctx, o.Address)
 	if err != nil {
-		failed(err)
-		return
+		return err
 	}
 	defer func() { l.close() }()
-	if again && !pause(ctx, time.Second) {
-		return
+	if again && !wait.For(ctx, time.Second) {
+		return nil
 	}
 	work := beanstalk.NewTubeSet(l.Conn, o.Tube)
 	for ctx.Err() == nil {
 		id, body, err := work.Reserve(time.Second)
 		switch {
 		case errors.Is(err, beanstalk.ErrTimeout), errors.Is(err, beanstalk.ErrDeadline):
-			works()
-			o.Away.Answer()
+			try.Answered()
 			continue
 		case l.check(err) != nil:
-			failed(fmt.Errorf("take tasks: %w", strange(o.Address, err)))
-			return
+			return fmt.Errorf("take tasks: %w", strange(o.Address, err))
 		}
-		works()
-		o.Away.Answer()
+		try.Answered()
 		task, err := mq.ReadTask(body)
 		if err != nil {
 			o.Logger.Warn("a job that no bridge has put here is buried", "job", id, "error", err)
@@ -86,9 +74,10 @@ func (o *WorkerOptions) serve(ctx context.Context, again bool, works func()) {
 			l, work = h.link, beanstalk.NewTubeSet(h.Conn, o.Tube)
 		}
 		if l.broken.Load() {
-			return
+			return nil
 		}
 	}
+	return nil
 }
 
 // held is a task that was reserved.
@@ -220,7 +209,7 @@ func (h *held) regain(ctx context.Context, stop context.CancelCauseFunc) error {
 				return mq.ErrLost
 			}
 		}
-		if !pause(ctx, 100*time.Millisecond) {
+		if !wait.For(ctx, 100*time.Millisecond) {
 			return mq.ErrLost
 		}
 	}
@@ -233,11 +222,8 @@ func (h *held) hear(ctx context.Context, stop context.CancelCauseFunc, shaken ch
 		if l, err := dial(ctx, h.o.Address); err == nil {
 			h.hearOver(ctx, l, stop)
 		}
-		select {
-		case shaken <- struct{}{}:
-		default:
-		}
-		if !pause(ctx, time.Second) {
+		wait.Wake(shaken)
+		if !wait.For(ctx, time.Second) {
 			return
 		}
 	}

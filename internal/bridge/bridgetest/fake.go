@@ -12,6 +12,7 @@ import (
 
 	"github.com/fairlead/fairlead/frontback"
 	"github.com/fairlead/fairlead/internal/bridge"
+	"github.com/fairlead/fairlead/internal/wait"
 )
 
 // Fake is a queueing system in memory, which a test can let fail. It serves the largest
@@ -61,14 +62,14 @@ func (f *Fake) Adapter() bridge.QS {
 	return &fakeAdapter{f, c}
 }
 
-// Started are the markers of what has started, in order.
+// Started are the markers of the started entries, in order.
 func (f *Fake) Started() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Clone(f.order)
 }
 
-// Submissions are those that it has taken, in order.
+// Submissions are the submissions that it has taken, in order.
 func (f *Fake) Submissions() []bridge.Submission {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -119,12 +120,13 @@ func (f *Fake) submit(s bridge.Submission) string {
 	return e.ID
 }
 
-// next starts what can start.
+// next starts the entries that have room.
 func (f *Fake) next() {
 	for f.running < f.Slots {
 		var best *fakeEntry
 		for _, e := range f.entries {
-			if e.Phase == bridge.Pending && (best == nil || cmp.Or(cmp.Compare(e.Priority, best.Priority), cmp.Compare(best.number, e.number)) > 0) {
+			if e.Phase == bridge.Pending &&
+				(best == nil || cmp.Or(cmp.Compare(e.Priority, best.Priority), cmp.Compare(best.number, e.number)) > 0) {
 				best = e
 			}
 		}
@@ -134,10 +136,7 @@ func (f *Fake) next() {
 		f.start(best)
 	}
 	for _, c := range f.changed {
-		select {
-		case c <- struct{}{}:
-		default:
-		}
+		wait.Wake(c)
 	}
 }
 

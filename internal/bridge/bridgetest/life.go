@@ -32,8 +32,8 @@ func byMarker(s *suite) {
 	found(bridge.Succeeded, bridge.Succeeded, bridge.Failed)
 }
 
-// absent: what was never there is said to be absent if that is sure, and never to be anything
-// else than absent or unsure.
+// absent: an entry that was never there is reported as absent if that is sure, and else as
+// unsure.
 func absent(s *suite) {
 	never := bridge.Entry{Marker: "test-" + s.run + "-never", Submitted: time.Now()}
 	s.submit(s.shell(1, "true"))
@@ -46,7 +46,7 @@ func absent(s *suite) {
 	s.await([]bridge.Entry{never}, in(bridge.Absent))
 }
 
-// cancelWaiting: what is cancelled before it starts never runs.
+// cancelWaiting: an entry that is cancelled before it starts never runs.
 func cancelWaiting(s *suite) {
 	hold, gate := s.gate(1)
 	e := s.submit(hold, s.shell(1, `echo no >> "$0"`, s.trace("ran")), s.shell(0, `echo yes >> "$0"`, s.trace("ran")))
@@ -63,9 +63,11 @@ func cancelWaiting(s *suite) {
 	}
 }
 
-// cancelRunning: what runs is ended, and lets the next one start.
+// cancelRunning: a running entry is ended, and the next one starts.
 func cancelRunning(s *suite) {
-	e := s.submit(s.shell(1, `echo began >> "$0"; n=0; while [ $n -lt 6000 ]; do sleep 0.1; n=$((n+1)); done; echo ended >> "$0"`, s.trace("ran")), s.shell(0, "true"))
+	e := s.submit(
+		s.shell(1, `echo began >> "$0"; n=0; while [ $n -lt 6000 ]; do sleep 0.1; n=$((n+1)); done; echo ended >> "$0"`,
+			s.trace("ran")), s.shell(0, "true"))
 	s.await(e[:1], in(bridge.Running))
 	s.cancel(e[0])
 	x := s.await(e[:1], over)[0]
@@ -78,7 +80,7 @@ func cancelRunning(s *suite) {
 	}
 }
 
-// cancelEnded: what is over stays as it is, also if it is cancelled twice, or was never there.
+// cancelEnded: an ended entry stays as it is, also if it is cancelled twice, or was never there.
 func cancelEnded(s *suite) {
 	e := s.submit(s.shell(1, "true"))
 	s.await(e, in(bridge.Succeeded))
@@ -104,7 +106,7 @@ func cancelByMarker(s *suite) {
 	}
 }
 
-// forgets: what is forgotten does not turn up as something else, and may be forgotten again.
+// forgets: a forgotten entry does not turn up as something else, and may be forgotten again.
 func forgets(s *suite) {
 	e := s.submit(s.shell(1, "true"), s.shell(1, "exit 1"))
 	s.await(e, ended)
@@ -123,7 +125,7 @@ func forgets(s *suite) {
 	}
 }
 
-// reopens: another adapter finds what the first one submitted, in each phase, and what has
+// reopens: another adapter finds the submissions of the first one, in each phase, and entries that
 // ended between the two.
 func reopens(s *suite) {
 	first := s.submit(s.shell(1, "exit 7"))

@@ -6,12 +6,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/frontback"
 	"github.com/fairlead/fairlead/internal/bridge"
+	"github.com/fairlead/fairlead/queue"
 )
 
-// describes: it has a name, and the levels of the rig are among those that it takes.
+// describes: it has a name, and it takes the levels of the rig.
 func describes(s *suite) {
 	q, err := s.qs.Describe(s.context())
 	if err != nil || q.Name == "" {
@@ -21,7 +21,11 @@ func describes(s *suite) {
 	for range s.rig.Levels[2:] {
 		levels.Priority = append(levels.Priority, fmt.Sprint("above", len(levels.Priority)))
 	}
-	for _, d := range levels.Doubts(frontback.Queue{Name: q.Name, Ages: frontback.No, Obeys: frontback.Yes, Lowest: q.Lowest, Highest: q.Highest, SmallFirst: q.SmallFirst}) {
+	for _, d := range levels.Doubts(
+		frontback.Queue{
+			Name: q.Name, Ages: frontback.No, Obeys: frontback.Yes, Lowest: q.Lowest, Highest: q.Highest,
+			SmallFirst: q.SmallFirst,
+		}) {
 		s.Errorf("levels %v of the rig: %s", s.rig.Levels, d.Text)
 	}
 }
@@ -30,7 +34,7 @@ func describes(s *suite) {
 func runs(s *suite) {
 	job := s.shell(1, `echo "$FAIRLEAD_JOB.$FAIRLEAD_ATTEMPT.$COLOUR" >> "$0"; echo said`, s.trace("ran"))
 	job.Job.Env = map[string]string{"COLOUR": "green"}
-	job.Ref = fairlead.Ref{JobID: 4711, Task: 2, Attempt: 3}
+	job.Ref = queue.Ref{JobID: 4711, Task: 2, Attempt: 3}
 	before := time.Now().Add(-2 * time.Second) // some queueing systems count whole seconds
 	e := s.submit(job)
 	x := s.await(e, ended)[0]
@@ -40,7 +44,8 @@ func runs(s *suite) {
 	if got := s.lines(s.trace("ran")); !slices.Equal(got, []string{"4711.3.green"}) {
 		s.Errorf("it left %q", got)
 	}
-	if !x.Began.IsZero() && x.Began.Before(before) || !x.Ended.IsZero() && (x.Ended.Before(x.Began) || x.Ended.After(time.Now().Add(2*time.Second))) {
+	if !x.Began.IsZero() && x.Began.Before(before) ||
+		!x.Ended.IsZero() && (x.Ended.Before(x.Began) || x.Ended.After(time.Now().Add(2*time.Second))) {
 		s.Errorf("began %v, ended %v; now is %v", x.Began, x.Ended, time.Now())
 	}
 	if !s.rig.Lacks.Output && !strings.Contains(x.Output, "said") {
@@ -65,7 +70,7 @@ func failures(s *suite) {
 	}
 }
 
-// notFound: what cannot be started has failed, or is refused for good.
+// notFound: an entry that cannot be started has failed, or is refused for good.
 func notFound(s *suite) {
 	receipts, err := s.qs.Submit(s.context(), []bridge.Submission{s.job(1, "/nonexistent/command")})
 	if err != nil || len(receipts) != 1 {
@@ -117,7 +122,7 @@ func order(s *suite) {
 	}
 }
 
-// many: many entries in one call, each of which runs once.
+// many: many entries in one call, and each runs once.
 func many(s *suite) {
 	var all []bridge.Submission
 	for i := range s.rig.Many {
@@ -141,7 +146,7 @@ func many(s *suite) {
 	s.eachOnce(s.trace("many"), s.rig.Many)
 }
 
-// patiently waits until all has ended, or for so long as one may wait.
+// patiently waits until all entries have ended, or a time limit is over.
 func (s *suite) patiently(entries []bridge.Entry) {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/bridge"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // suite is what a case works with.
@@ -91,8 +91,11 @@ func (s *suite) job(level int, argv ...string) bridge.Submission {
 	n := len(s.sent) + 1
 	s.sent = append(s.sent, bridge.Entry{Marker: fmt.Sprintf("test-%s-%d", s.run, n), Submitted: time.Now()})
 	return bridge.Submission{
-		Marker: s.sent[n-1].Marker, Priority: s.rig.Levels[level], Ref: fairlead.Ref{JobID: int64(n), Attempt: 1},
-		Job: &fairlead.Job{ID: int64(n), Name: "test", User: s.user, Argv: argv, Dir: s.dir, Tasks: 1, Limit: time.Hour, Request: fairlead.Amounts{"cpu": 1}},
+		Marker: s.sent[n-1].Marker, Priority: s.rig.Levels[level], Ref: queue.Ref{JobID: int64(n), Attempt: 1},
+		Job: &queue.Job{
+			ID: int64(n), Name: "test", User: s.user, Argv: argv, Dir: s.dir, Tasks: 1, Limit: time.Hour,
+			Request: queue.Amounts{"cpu": 1},
+		},
 	}
 }
 

@@ -10,10 +10,12 @@ import (
 // arguments: what a command is given arrives as it is, whatever a shell would make of it.
 func arguments(s *suite) {
 	args := []string{
-		"", " ", "two words", "tab\tnew\nline", `"double"`, `'single'`, `it's`, "`date`", "$(date)", "$HOME", `\`, `\n`, "*", "~", "!", "#x",
+		"", " ", "two words", "tab\tnew\nline", `"double"`, `'single'`, `it's`, "`date`", "$(date)", "$HOME", `\`, `\n`, "*",
+		"~", "!", "#x",
 		";", "&& false", "|", "> file", "-n", "--", "%s%j", "äöü €", "{}", "[a]", "=", strings.Repeat("long ", 2000),
 	}
-	job := s.shell(1, `printf '%s\0' "$@" > "$0"; printf '%s\0' "$HOSTILE" >> "$0"`, append([]string{s.trace("args")}, args...)...)
+	job := s.shell(1, `printf '%s\0' "$@" > "$0"; printf '%s\0' "$HOSTILE" >> "$0"`,
+		append([]string{s.trace("args")}, args...)...)
 	hostile := "a b\n'c' \"d\" $(e) `f` \\ ; # %g = ,h"
 	job.Job.Env = map[string]string{"HOSTILE": hostile}
 	if x := s.await(s.submit(job), ended)[0]; x.Phase != bridge.Succeeded {
@@ -59,7 +61,9 @@ func scripts(s *suite) {
 // names: whatever a user calls a job is a name and nothing else, and never in the way.
 func names(s *suite) {
 	var all []bridge.Submission
-	for _, name := range []string{"", "-x", "--help", "two words", "quote'\"", "$(touch x)", "äöü", "%s", "a,b;c|d", "#", strings.Repeat("n", 255)} {
+	for _, name := range []string{
+		"", "-x", "--help", "two words", "quote'\"", "$(touch x)", "äöü", "%s", "a,b;c|d", "#", strings.Repeat("n", 255),
+	} {
 		job := s.shell(1, `echo x >> "$0"`, s.trace("names"))
 		job.Job.Name = name
 		all = append(all, job)

@@ -18,9 +18,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/bridge"
 	"github.com/fairlead/fairlead/internal/daemon"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // Rig is a queueing system in which nothing runs.
@@ -32,8 +32,8 @@ type Rig struct {
 	Contents func() []string // markers that are in the queue
 	Kills    int             // of the bridge
 	Restarts int             // how many of them come with a kill of the system
-	// Forgets is how many entries the system may lose, of which it had said that it has them.
-	// They have to be noticed.
+	// Forgets is how many entries the system may lose although it had confirmed them.
+	// The bridge has to notice that.
 	Forgets int
 	// Lull is how long the bridge may go on after a line that it wrote, at most: about what a
 	// submission takes. Default: 3ms.
@@ -74,8 +74,8 @@ func Main(open func(address string) bridge.QS) {
 
 func submission(marker string) bridge.Submission {
 	return bridge.Submission{
-		Marker: marker, Priority: 3, Ref: fairlead.Ref{JobID: 1, Attempt: 1},
-		Job: &fairlead.Job{ID: 1, User: "root", Argv: []string{"/bin/true"}, Tasks: 1},
+		Marker: marker, Priority: 3, Ref: queue.Ref{JobID: 1, Attempt: 1},
+		Job: &queue.Job{ID: 1, User: "root", Argv: []string{"/bin/true"}, Tasks: 1},
 	}
 }
 
@@ -112,13 +112,15 @@ func Run(t *testing.T, rig Rig) {
 		}
 	}
 	if n := len(forgotten); n > rig.Forgets || len(count) != len(sent)-n {
-		t.Errorf("%d different submissions in the queue, want %d; it lost %d, and may lose %d", len(count), len(sent), n, rig.Forgets)
+		t.Errorf("%d different submissions in the queue, want %d; it lost %d, and may lose %d", len(count), len(sent), n,
+			rig.Forgets)
 	}
 	t.Logf("the queue lost %d that it had acknowledged", len(forgotten))
-	t.Logf("%d kills of the bridge, %d of the queue: %d submissions, of which the answer of %d was lost; %d of these had not arrived", rig.Kills, rig.Restarts, len(sent), lost, absent)
+	t.Logf("%d kills of the bridge, %d of the queue: %d submissions, of which the answer of %d was lost; %d of these "+
+		"had not arrived", rig.Kills, rig.Restarts, len(sent), lost, absent)
 }
 
-// forgotten are those that are not there any more, as a bridge sees it.
+// forgotten are the entries that are not there any more, as a bridge sees it.
 func forgotten(t *testing.T, rig Rig, sent []string) map[string]bool {
 	t.Helper()
 	q := rig.Open()
@@ -138,8 +140,8 @@ func forgotten(t *testing.T, rig Rig, sent []string) map[string]bool {
 	return gone
 }
 
-// victim starts a process that submits, kills it, and returns what it was going to submit, with
-// the ids of which it knew.
+// victim starts a process that submits, kills it, and returns the entries that it was going to submit, with
+// the ids that it knew.
 func victim(t *testing.T, rig Rig, name string, rng *rand.Rand, during func()) []bridge.Entry {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])

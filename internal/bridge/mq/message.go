@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/frontback"
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/bridge"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // Formats of the messages. A number is raised when an older reader would misunderstand.
@@ -24,7 +24,7 @@ type Task struct {
 	Fairlead string `json:"fairlead"`
 	// Marker names the try. Whoever answers repeats it.
 	Marker string `json:"marker"`
-	fairlead.Ref
+	queue.Ref
 	Number int      `json:"number"` // in the user's array
 	Tasks  int      `json:"tasks"`  // of the job
 	User   string   `json:"user"`
@@ -38,8 +38,9 @@ func NewTask(s *bridge.Submission) *Task {
 	return &Task{
 		Fairlead: TaskFormat, Marker: s.Marker, Ref: s.Ref, Number: s.Number, Tasks: s.Job.Tasks, User: s.Job.User,
 		Spec: api.Spec{
-			Name: all.Name, Kind: all.Kind, Pool: all.Pool, Argv: all.Argv, Args: all.Args, Payload: all.Payload, Script: all.Script,
-			Env: s.Variables(), Dir: all.Dir, Output: all.Output, Error: all.Error, Request: all.Request, Array: all.Array, LimitSeconds: all.LimitSeconds,
+			Name: all.Name, Kind: all.Kind, Pool: all.Pool, Argv: all.Argv, Args: all.Args, Payload: all.Payload,
+			Script: all.Script, Env: s.Variables(), Dir: all.Dir, Output: all.Output, Error: all.Error, Request: all.Request,
+			Array: all.Array, LimitSeconds: all.LimitSeconds,
 		},
 	}
 }
@@ -53,7 +54,7 @@ func (t *Task) Lease() *api.Lease {
 func (t *Task) Encode() ([]byte, error) {
 	text, err := json.Marshal(t)
 	if err != nil {
-		return nil, bridge.Explain(fairlead.ErrInvalid, "the job cannot be written as JSON: %v", err)
+		return nil, bridge.Explain(queue.ErrInvalid, "the job cannot be written as JSON: %v", err)
 	}
 	return text, nil
 }
@@ -117,9 +118,10 @@ func ReadReport(text []byte) (*Report, error) {
 		return nil, err
 	}
 	switch r.State {
-	case Started, string(fairlead.Succeeded), string(fairlead.Failed), string(fairlead.Cancelled):
+	case Started, string(queue.Succeeded), string(queue.Failed), string(queue.Cancelled):
 	default:
-		return nil, fmt.Errorf("a %s with the state %q, which is not started, succeeded, failed or cancelled", ReportFormat, r.State)
+		return nil, fmt.Errorf("a %s with the state %q, which is not started, succeeded, failed or cancelled", ReportFormat,
+			r.State)
 	}
 	return &r, nil
 }

@@ -10,18 +10,19 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/agent"
 	"github.com/fairlead/fairlead/internal/bridge"
 	"github.com/fairlead/fairlead/internal/bridge/mq"
+	"github.com/fairlead/fairlead/queue"
 )
 
 func submission() *bridge.Submission {
 	return &bridge.Submission{
-		Marker: "m-1", Priority: 3, Ref: fairlead.Ref{JobID: 17, Task: 2, Attempt: 4}, Number: 5,
-		Job: &fairlead.Job{
-			ID: 17, Name: "n", Kind: "k", User: "ann", Pool: "p", Argv: []string{"/bin/echo", "hi"}, Env: map[string]string{"A": "b"},
-			Request: fairlead.Amounts{"cpu": 2}, Limit: time.Minute, Retries: 3, Tasks: 9, Key: "key",
+		Marker: "m-1", Priority: 3, Ref: queue.Ref{JobID: 17, Task: 2, Attempt: 4}, Number: 5,
+		Job: &queue.Job{
+			ID: 17, Name: "n", Kind: "k", User: "ann", Pool: "p", Argv: []string{"/bin/echo", "hi"},
+			Env: map[string]string{"A": "b"}, Request: queue.Amounts{"cpu": 2}, Limit: time.Minute, Retries: 3, Tasks: 9,
+			Key: "key",
 		},
 	}
 }
@@ -32,8 +33,10 @@ func TestTaskAsSent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"fairlead":"task/1","marker":"m-1","job":17,"task":2,"attempt":4,"number":5,"tasks":9,"user":"ann","spec":{"name":"n","kind":"k","pool":"p",` +
-		`"argv":["/bin/echo","hi"],"env":{"A":"b","FAIRLEAD_ATTEMPT":"4","FAIRLEAD_CPUS":"2","FAIRLEAD_JOB":"17","FAIRLEAD_MARKER":"m-1","FAIRLEAD_NAME":"n","FAIRLEAD_NUMBER":"5","FAIRLEAD_POOL":"p"},` +
+	want := `{"fairlead":"task/1","marker":"m-1","job":17,"task":2,"attempt":4,"number":5,"tasks":9,"user":"ann",` +
+		`"spec":{"name":"n","kind":"k","pool":"p",` +
+		`"argv":["/bin/echo","hi"],"env":{"A":"b","FAIRLEAD_ATTEMPT":"4","FAIRLEAD_CPUS":"2",` +
+		`"FAIRLEAD_JOB":"17","FAIRLEAD_MARKER":"m-1","FAIRLEAD_NAME":"n","FAIRLEAD_NUMBER":"5","FAIRLEAD_POOL":"p"},` +
 		`"request":{"cpu":2},"limit_seconds":60}}`
 	if string(text) != want {
 		t.Errorf("got  %s\nwant %s", text, want)
@@ -45,12 +48,17 @@ func TestTaskAsSent(t *testing.T) {
 }
 
 func TestMessagesThatAreNone(t *testing.T) {
-	for _, text := range []string{"", "x", "{}", `{"fairlead":"task/2","marker":"m"}`, `{"fairlead":"task/1"}`, `{"fairlead":"report/1","marker":"m","state":"started"}`, `{"fairlead":7}`} {
+	for _, text := range []string{
+		"", "x", "{}", `{"fairlead":"task/2","marker":"m"}`, `{"fairlead":"task/1"}`,
+		`{"fairlead":"report/1","marker":"m","state":"started"}`, `{"fairlead":7}`,
+	} {
 		if got, err := mq.ReadTask([]byte(text)); err == nil {
 			t.Errorf("%s is read as the task %+v", text, got)
 		}
 	}
-	for _, text := range []string{"", "x", "{}", `{"fairlead":"task/1","marker":"m"}`, `{"fairlead":"report/1","marker":"m","state":"over"}`} {
+	for _, text := range []string{
+		"", "x", "{}", `{"fairlead":"task/1","marker":"m"}`, `{"fairlead":"report/1","marker":"m","state":"over"}`,
+	} {
 		if got, err := mq.ReadReport([]byte(text)); err == nil {
 			t.Errorf("%s is read as the report %+v", text, got)
 		}
@@ -59,7 +67,10 @@ func TestMessagesThatAreNone(t *testing.T) {
 
 // TestReportsFit: a report is made to fit its queue, and keeps what matters.
 func TestReportsFit(t *testing.T) {
-	r := mq.Report{Marker: "m", State: "failed", ExitCode: 3, Output: strings.Repeat("\x01é", 10_000) + "the end", Error: strings.Repeat("\x02", 5000)}
+	r := mq.Report{
+		Marker: "m", State: "failed", ExitCode: 3, Output: strings.Repeat("\x01é", 10_000) + "the end",
+		Error: strings.Repeat("\x02", 5000),
+	}
 	for _, limit := range []int{1 << 20, 60_000, 5000, 300} {
 		text := r.Encode(limit)
 		var back mq.Report
@@ -116,7 +127,8 @@ func TestWorker(t *testing.T) {
 		return w.Run(ctx, task, w.Start(task, "99"))
 	}
 	r, err := run(t.Context(), "/bin/sh", "-c", `echo "$A $FAIRLEAD_JOB $FAIRLEAD_MARKER"; exit 3`)
-	if err != nil || r.State != "failed" || r.ExitCode != 3 || r.Output != "b 17 m-1\n" || r.ID != "99" || r.Used.Seconds <= 0 || r.Ended.Before(r.Began) {
+	if err != nil || r.State != "failed" || r.ExitCode != 3 || r.Output != "b 17 m-1\n" || r.ID != "99" ||
+		r.Used.Seconds <= 0 || r.Ended.Before(r.Began) {
 		t.Errorf("got %+v, %v", r, err)
 	}
 	if r, err := run(t.Context(), "/nonexistent"); err != nil || r.State != "failed" || r.Error == "" {

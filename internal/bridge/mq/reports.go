@@ -5,8 +5,9 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/bridge"
+	"github.com/fairlead/fairlead/internal/wait"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // Reports is what a bridge has heard from workers. A tag names a report where it came from,
@@ -36,13 +37,8 @@ func NewReports() *Reports {
 // Changed has an element when something was heard.
 func (r *Reports) Changed() <-chan struct{} { return r.changed }
 
-// Tell has Changed have an element.
-func (r *Reports) Tell() {
-	select {
-	case r.changed <- struct{}{}:
-	default:
-	}
-}
+// Notify puts an element into Changed.
+func (r *Reports) Notify() { wait.Wake(r.changed) }
 
 // Hear takes note of a report. It returns false if it can be removed: its marker is forgotten.
 func (r *Reports) Hear(report *Report, tag uint64) bool {
@@ -63,7 +59,7 @@ func (r *Reports) Hear(report *Report, tag uint64) bool {
 	case h.end == nil: // the first end counts
 		h.end = report
 	}
-	r.Tell()
+	r.Notify()
 	return true
 }
 
@@ -87,7 +83,7 @@ func (r *Reports) Started(marker string) *Report {
 	return nil
 }
 
-// IsForgotten reports whether a marker was forgotten, of those that are remembered.
+// IsForgotten reports whether a marker was forgotten, as far as it is remembered.
 func (r *Reports) IsForgotten(marker string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -135,17 +131,18 @@ func (r *Reports) Renumber() {
 // Status is the end of a try for the bridge.
 func (r *Report) Status() bridge.Status {
 	s := bridge.Status{
-		ID: r.ID, Says: r.State, Began: r.Began, Ended: r.Ended, ExitCode: r.ExitCode, Error: r.Error, Output: r.Output, Used: r.Used,
+		ID: r.ID, Says: r.State, Began: r.Began, Ended: r.Ended, ExitCode: r.ExitCode, Error: r.Error, Output: r.Output,
+		Used: r.Used,
 	}
 	if r.Worker != "" {
 		s.Says += " on " + r.Worker
 	}
 	switch r.State {
-	case string(fairlead.Succeeded):
+	case string(queue.Succeeded):
 		s.Phase = bridge.Succeeded
-	case string(fairlead.Failed):
+	case string(queue.Failed):
 		s.Phase = bridge.Failed
-	case string(fairlead.Cancelled):
+	case string(queue.Cancelled):
 		s.Phase = bridge.Cancelled
 	default:
 		s.Phase = bridge.Running

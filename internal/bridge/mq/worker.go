@@ -7,9 +7,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/frontback"
 	"github.com/fairlead/fairlead/internal/agent"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // Why a worker stops a task.
@@ -51,7 +51,8 @@ func (w *Worker) Run(ctx context.Context, t *Task, started Report) (Report, erro
 	if r.Error == "" && o.Signal != "" {
 		r.Error = "ended by " + o.Signal
 	}
-	if cause := context.Cause(ctx); o.State == fairlead.Cancelled && (errors.Is(cause, ErrLost) || errors.Is(cause, ErrLeaving)) {
+	if cause := context.Cause(ctx); o.State == queue.Cancelled &&
+		(errors.Is(cause, ErrLost) || errors.Is(cause, ErrLeaving)) {
 		return r, cause
 	}
 	r.Output = strings.ToValidUTF8(string(w.Machine.Tail(t.Ref, outputKept)), "\uFFFD")

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/frontback"
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/bridge"
+	"github.com/fairlead/fairlead/internal/engine"
 	"github.com/fairlead/fairlead/internal/server"
 	"github.com/fairlead/fairlead/store/sqlite"
 )
@@ -62,7 +62,7 @@ func byClient(b *testing.B, o *other) {
 func submitAll(b *testing.B, c *api.Client, pool string) {
 	b.Helper()
 	for n := 0; n < b.N; n += batch {
-		r, err := c.Submit(b.Context(), api.SubmitRequest{Jobs: specs(min(batch, b.N-n), n, pool), Unsatisfiable: true})
+		r, err := c.Jobs.Submit(b.Context(), api.SubmitRequest{Jobs: specs(min(batch, b.N-n), n, pool), Unsatisfiable: true})
 		if err != nil || r.Jobs[0].Error != nil {
 			b.Fatal(r, err)
 		}
@@ -93,7 +93,7 @@ func byBridge(b *testing.B, o *other) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	loop, err := fairlead.NewLoop(ctx, store, fairlead.LoopOptions{})
+	loop, err := engine.NewLoop(ctx, store, engine.LoopOptions{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -116,7 +116,11 @@ func byBridge(b *testing.B, o *other) {
 	}
 	options := bridge.Options{
 		Client: c, QS: q, System: "other", Name: "other", Dir: filepath.Join(dir, "bridge"),
-		Groups: &bridge.Groups{Settings: frontback.Settings{Groups: []frontback.Group{{Name: "physics", Weight: 1}}, Benefit: benefit, AtStart: true}},
+		Groups: &bridge.Groups{
+			Settings: frontback.Settings{
+				Groups: []frontback.Group{{Name: "physics", Weight: 1}}, Benefit: benefit, AtStart: true,
+			},
+		},
 	}
 	b.ResetTimer()
 	bridging, end := context.WithCancel(ctx)

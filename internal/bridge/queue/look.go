@@ -8,10 +8,10 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/frontback"
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/bridge"
+	"github.com/fairlead/fairlead/queue"
 )
 
 const (
@@ -37,7 +37,7 @@ func (q *Queue) Look(ctx context.Context, all []bridge.Entry) ([]bridge.Status, 
 		if len(v["ids"]) == 0 {
 			continue
 		}
-		list, err := q.client.Jobs(ctx, v)
+		list, err := q.client.Jobs.List(ctx, v)
 		if err != nil {
 			return nil, q.explain(err)
 		}
@@ -83,9 +83,11 @@ func (q *Queue) ids(ctx context.Context, all []bridge.Entry) ([]int64, error) {
 		return ids, nil
 	}
 	// Its clock may be another one.
-	v := url.Values{"pool": {q.o.Pool}, "limit": {strconv.Itoa(maxPage)}, "since": {since.Add(-time.Hour).UTC().Format(time.RFC3339)}}
+	v := url.Values{
+		"pool": {q.o.Pool}, "limit": {strconv.Itoa(maxPage)}, "since": {since.Add(-time.Hour).UTC().Format(time.RFC3339)},
+	}
 	for {
-		list, err := q.client.Jobs(ctx, v)
+		list, err := q.client.Jobs.List(ctx, v)
 		if err != nil {
 			return nil, q.explain(err)
 		}
@@ -102,15 +104,18 @@ func (q *Queue) ids(ctx context.Context, all []bridge.Entry) ([]int64, error) {
 }
 
 // phases are the states of a job, as a bridge counts them.
-var phases = map[fairlead.State]bridge.Phase{
-	fairlead.Held: bridge.Pending, fairlead.Blocked: bridge.Pending, fairlead.Waiting: bridge.Pending, fairlead.Running: bridge.Running,
-	fairlead.Succeeded: bridge.Succeeded, fairlead.Failed: bridge.Failed, fairlead.Cancelled: bridge.Cancelled,
+var phases = map[queue.State]bridge.Phase{
+	queue.Held: bridge.Pending, queue.Blocked: bridge.Pending, queue.Waiting: bridge.Pending,
+	queue.Running: bridge.Running, queue.Succeeded: bridge.Succeeded, queue.Failed: bridge.Failed,
+	queue.Cancelled: bridge.Cancelled,
 }
 
 // status is what a job has come to.
 func (q *Queue) status(ctx context.Context, j *api.Job) (bridge.Status, error) {
-	state := fairlead.State(j.State)
-	st := bridge.Status{Phase: phases[state], ID: strconv.FormatInt(j.ID, 10), Says: fmt.Sprintf("%s, priority %s", j.State, j.Priority)}
+	state := queue.State(j.State)
+	st := bridge.Status{
+		Phase: phases[state], ID: strconv.FormatInt(j.ID, 10), Says: fmt.Sprintf("%s, priority %s", j.State, j.Priority),
+	}
 	if j.Started != nil {
 		st.Began = *j.Started
 	}
@@ -121,14 +126,17 @@ func (q *Queue) status(ctx context.Context, j *api.Job) (bridge.Status, error) {
 		st.Ended = *j.Ended
 	}
 	st.Error = j.Cause
-	whole, err := q.client.JobTasks(ctx, j.ID, -1, 1)
+	whole, err := q.client.Jobs.Tasks(ctx, j.ID, -1, 1)
 	if err != nil || len(whole.Tasks) == 0 {
 		return st, err
 	}
 	t := whole.Tasks[0]
 	st.ExitCode = t.ExitCode
 	width := max(1, float64(j.Request["cpu"]))
-	u := frontback.Use{Seconds: st.Ended.Sub(st.Began).Seconds(), CPUSeconds: t.CPUSeconds, Processes: width, Resources: map[string]float64{}}
+	u := frontback.Use{
+		Seconds: st.Ended.Sub(st.Began).Seconds(), CPUSeconds: t.CPUSeconds, Processes: width,
+		Resources: map[string]float64{},
+	}
 	for name, n := range j.Request {
 		u.Resources[name] = float64(n)
 	}
@@ -139,7 +147,7 @@ func (q *Queue) status(ctx context.Context, j *api.Job) (bridge.Status, error) {
 
 // output is what a job printed, as far as its agent has it still.
 func (q *Queue) output(ctx context.Context, id int64) (string, error) {
-	chunk, err := q.client.Log(ctx, id, url.Values{"limit": {strconv.Itoa(maxLog)}})
+	chunk, err := q.client.Jobs.Log(ctx, id, url.Values{"limit": {strconv.Itoa(maxLog)}})
 	if err != nil {
 		if errors.Is(err, api.ErrUnreachable) || ctx.Err() != nil {
 			return "", err

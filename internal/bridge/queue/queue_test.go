@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/config"
 	"github.com/fairlead/fairlead/frontback"
 	"github.com/fairlead/fairlead/internal/agent"
@@ -17,6 +16,7 @@ import (
 	"github.com/fairlead/fairlead/internal/bridge"
 	"github.com/fairlead/fairlead/internal/bridge/bridgetest"
 	"github.com/fairlead/fairlead/internal/bridge/queue"
+	"github.com/fairlead/fairlead/internal/engine"
 	"github.com/fairlead/fairlead/internal/server"
 	"github.com/fairlead/fairlead/store/sqlite"
 )
@@ -45,7 +45,10 @@ func start(t testing.TB, cpus int64) *other {
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		err := agent.Run(ctx, agent.Options{Client: client, Name: "n1", Dir: filepath.Join(o.dir, "agent"), AllowRoot: true, Capacity: map[string]int64{"cpu": cpus}, Drain: time.Millisecond})
+		err := agent.Run(ctx, agent.Options{
+			Client: client, Name: "n1", Dir: filepath.Join(o.dir, "agent"), AllowRoot: true,
+			Capacity: map[string]int64{"cpu": cpus}, Drain: time.Millisecond,
+		})
 		if err != nil && ctx.Err() == nil {
 			t.Error(err)
 		}
@@ -66,7 +69,7 @@ func (o *other) serve(t testing.TB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	loop, err := fairlead.NewLoop(ctx, store, fairlead.LoopOptions{Shares: c.Shares})
+	loop, err := engine.NewLoop(ctx, store, engine.LoopOptions{Shares: c.Shares})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +121,8 @@ func TestDescribe(t *testing.T) {
 		if len(got.Found) > 0 {
 			said = got.Found[0].Text
 		}
-		if err != nil || got.Obeys != frontback.Yes || got.Highest != 4 || !strings.Contains(said, found) || (found == "") != (said == "") {
+		if err != nil || got.Obeys != frontback.Yes || got.Highest != 4 || !strings.Contains(said, found) ||
+			(found == "") != (said == "") {
 			t.Errorf("%s: got %+v, %v", pool, got, err)
 		}
 		if err := q.Close(); err != nil {

@@ -5,14 +5,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // TestAddressKeepsItsPassword: what is wrong with an address is said without the address.
 func TestAddressKeepsItsPassword(t *testing.T) {
-	for _, address := range []string{"amqp://ann:sec%zzret@127.0.0.1:1/", "amqp://ann:secret@[::1/", "http://ann:secret@h/", "amqp://ann:secret@h:port/"} {
+	for _, address := range []string{
+		"amqp://ann:sec%zzret@127.0.0.1:1/", "amqp://ann:secret@[::1/", "http://ann:secret@h/", "amqp://ann:secret@h:port/",
+	} {
 		_, err := parse(address)
-		if !errors.Is(err, fairlead.ErrInvalid) || strings.Contains(err.Error(), "sec") || strings.Contains(err.Error(), "ann") {
+		if !errors.Is(err, queue.ErrInvalid) || strings.Contains(err.Error(), "sec") || strings.Contains(err.Error(), "ann") {
 			t.Errorf("%s: %v", address, err)
 		}
 	}

@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	amqp "github.com/rabbitmq/amqp091-go"
-
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/bridge"
 	"github.com/fairlead/fairlead/internal/bridge/mq"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // Cancel implements bridge.QS. What lies in the queue is taken out as a worker would take it;
@@ -34,7 +32,7 @@ func (q *Queue) Cancel(ctx context.Context, all []bridge.Entry) error {
 		q.mu.Unlock()
 		waiting[e.Marker] = true
 		if q.reports.Started(e.Marker) != nil {
-			l.tellWorker(e.Marker)
+			l.notifyWorker(e.Marker)
 		}
 	}
 	if len(waiting) == 0 {
@@ -47,13 +45,15 @@ func (q *Queue) Cancel(ctx context.Context, all []bridge.Entry) error {
 	return explain(&q.options, l.barrier(ctx, "reports"))
 }
 
-// takeOut reports what is cancelled, and then removes it.
+// takeOut reports the cancelled tasks, and then removes them.
 func (l *live) takeOut(ctx context.Context, cancelled map[string]bool) (err error) {
 	browsed := l.browse(func(task *mq.Task) bool {
 		if !cancelled[task.Marker] || err != nil {
 			return true
 		}
-		r := mq.Report{Marker: task.Marker, State: string(fairlead.Cancelled), Ended: time.Now(), Error: "cancelled before it started"}
+		r := mq.Report{
+			Marker: task.Marker, State: string(queue.Cancelled), Ended: time.Now(), Error: "cancelled before it started",
+		}
 		err = l.confirmed(ctx, l.q.options.name("reports"), publishing(r))
 		return err != nil
 	})
@@ -62,19 +62,3 @@ func (l *live) takeOut(ctx context.Context, cancelled map[string]bool) (err erro
 	}
 	return browsed
 }
-
-// tellWorker has the worker of a task, if there is one, end it.
-func (l *live) tellWorker(marker string) {
-	err := l.publish.Publish(l.q.options.name("cancel"), marker, false, false, amqp.Publishing{MessageId: marker})
-	if err != nil {
-		l.q.options.Logger.Warn("a worker could not be told that its task is cancelled", "marker", marker, "error", err)
-	}
-}
-
-// publishing is the message of a report.
-func publishing(r mq.Report) amqp.Publishing {
-	return amqp.Publishing{DeliveryMode: amqp.Persistent, MessageId: r.Marker, Type: mq.ReportFormat, ContentType: "application/json", AppId: "fairlead", Body: r.Encode(reportLimit)}
-}
-
-// reportLimit is how large a report may be.
-const reportLimit = 1 << 20

@@ -7,23 +7,25 @@ import (
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/frontback"
 	"github.com/fairlead/fairlead/internal/bridge"
+	"github.com/fairlead/fairlead/queue"
 )
 
-// maxQueue leaves room in the 255 bytes of a name for what is called after it.
+// maxQueue leaves room in the 255 bytes of a name for the queues that are called after it.
 const maxQueue = 200
 
-// CheckQueue says what is wrong with the name of a queue.
+// CheckQueue refuses a malformed name of a queue.
 func CheckQueue(name string) error {
-	if name == "" || len(name) > maxQueue || strings.HasPrefix(name, "amq.") || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
-		return bridge.Explain(fairlead.ErrInvalid, "%.300q cannot be a queue: its name may have %d bytes, no spaces, and amq. at the beginning is RabbitMQ's own", name, maxQueue)
+	if name == "" || len(name) > maxQueue || strings.HasPrefix(name, "amq.") ||
+		strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
+		return bridge.Explain(queue.ErrInvalid, "%.300q cannot be a queue: its name may have %d bytes, no spaces, and amq. "+
+			"at the beginning is RabbitMQ's own", name, maxQueue)
 	}
 	return nil
 }
 
-// CheckURL says what is wrong with an address. It does not repeat it: there is a password in it.
+// CheckURL refuses a malformed address. The error does not repeat the address: there is a password in it.
 func CheckURL(address string) error {
 	_, err := parse(address)
 	return err
@@ -47,7 +49,10 @@ func (q *Queue) Describe(ctx context.Context) (frontback.Queue, error) {
 		return d, explain(o, err)
 	}
 	if !there {
-		d.Notes = append(d.Notes, fmt.Sprintf("the queue %s is not there: the bridge makes it, durable, with x-max-priority %d, and what is called after it; whether its user may do that shows then", o.Queue, o.Priorities))
+		d.Notes = append(
+			d.Notes,
+			fmt.Sprintf("the queue %s is not there: the bridge makes it, durable, with x-max-priority %d, and what is called "+
+				"after it; whether its user may do that shows then", o.Queue, o.Priorities))
 	} else if err := fits(c, o); err != nil {
 		return d, explain(o, err)
 	}
@@ -85,5 +90,6 @@ func fits(c *amqp.Connection, o *Options) error {
 // longest says what RabbitMQ does with long jobs. It cannot be asked for the time itself.
 func longest(c *amqp.Connection) string {
 	version, _ := c.Properties["version"].(string)
-	return strings.TrimSpace("RabbitMQ "+version) + " takes a job from its worker that has run for longer than its consumer_timeout, which is 30 minutes where rabbitmq.conf says nothing: set it above the longest job"
+	return strings.TrimSpace("RabbitMQ "+version) + " takes a job from its worker that has run for longer than its " +
+		"consumer_timeout, which is 30 minutes where rabbitmq.conf says nothing: set it above the longest job"
 }

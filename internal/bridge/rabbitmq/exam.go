@@ -2,19 +2,12 @@ package rabbitmq
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
 	"github.com/fairlead/fairlead/internal/bridge/mq"
 )
-
-// is reports whether an error is a refusal with a code.
-func is(err error, code int) bool {
-	var refused *amqp.Error
-	return errors.As(err, &refused) && refused.Code == code
-}
 
 // openGate lets workers take work. If the broker was started since that was done last, nobody
 // has any, so that all there is lies in the queue, and is compared with the receipts.
@@ -38,7 +31,7 @@ func (l *live) openGate(ctx context.Context) error {
 	return l.publish.ExchangeDeclare(l.q.options.name("open"), amqp.ExchangeFanout, false, false, false, false, nil)
 }
 
-// compare makes receipts and queue agree, and returns the markers of what is in the queue.
+// compare makes receipts and queue agree, and returns the markers of the messages in the queue.
 func (l *live) compare(ctx context.Context) (there map[string]bool, err error) {
 	there = map[string]bool{}
 	var missing []string
@@ -58,7 +51,8 @@ func (l *live) compare(ctx context.Context) (there map[string]bool, err error) {
 		return nil, err
 	}
 	for _, marker := range missing {
-		if err := l.confirmed(ctx, l.q.options.name("receipts"), amqp.Publishing{DeliveryMode: amqp.Persistent, MessageId: marker}); err != nil {
+		if err := l.confirmed(ctx, l.q.options.name("receipts"),
+			amqp.Publishing{DeliveryMode: amqp.Persistent, MessageId: marker}); err != nil {
 			return nil, err
 		}
 	}

@@ -11,8 +11,8 @@ import (
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/bridge"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // parse reads an address. What is wrong with one is said without it: there is a password in it.
@@ -23,7 +23,9 @@ func parse(address string) (amqp.URI, error) {
 		err = about.Err
 	}
 	if err != nil {
-		return uri, bridge.Explain(fairlead.ErrInvalid, "address of RabbitMQ: %v; it is to be amqp://USER:PASSWORD@HOST:PORT/VHOST, where %%25 stands for a %% in the password", err)
+		return uri, bridge.Explain(
+			queue.ErrInvalid, "address of RabbitMQ: %v; it is to be amqp://USER:PASSWORD@HOST:PORT/VHOST, where %%25 stands "+
+				"for a %% in the password", err)
 	}
 	return uri, nil
 }
@@ -66,22 +68,30 @@ func unconnected(ctx context.Context, address string, connected bool, err error)
 	refused, reason := refusedBy(err)
 	switch {
 	case refused == nil && errors.As(err, &outside) && outside.Op == "dial":
-		return fmt.Errorf("RabbitMQ at %s cannot be reached (%w): is it running, and is that its address?", at, bridge.Cause(err))
-	case refused == nil || refused.Code == amqp.FrameError || refused.Code == amqp.SyntaxError || refused.Code == amqp.UnexpectedFrame || refused.Code == amqp.CommandInvalid:
-		return bridge.Explain(err, "what listens at %s does not answer as RabbitMQ does: is this its port for AMQP? It is 5672 if it was not given another; 15672 is that of its web pages", at)
+		return fmt.Errorf("RabbitMQ at %s cannot be reached (%w): is it running, and is that its address?", at,
+			bridge.Cause(err))
+	case refused == nil || refused.Code == amqp.FrameError || refused.Code == amqp.SyntaxError ||
+		refused.Code == amqp.UnexpectedFrame || refused.Code == amqp.CommandInvalid:
+		return bridge.Explain(err, "what listens at %s does not answer as RabbitMQ does: is this its port for AMQP? It is "+
+			"5672 if it was not given another; 15672 is that of its web pages", at)
 	}
 	err = errors.Join(bridge.ErrRefused, err)
 	switch {
 	case strings.Contains(reason, "vhost"):
-		return bridge.Explain(err, "RabbitMQ at %s does not let the user %s into the vhost %s (%s): name another at the end of the address, or make it with rabbitmqctl add_vhost %s, and let the user in with rabbitmqctl set_permissions -p %s %s", at, uri.Username, uri.Vhost, reason, uri.Vhost, uri.Vhost, uri.Username)
+		return bridge.Explain(err, "RabbitMQ at %s does not let the user %s into the vhost %s (%s): name another at the "+
+			"end of the address, or make it with rabbitmqctl add_vhost %s, and let the user in with rabbitmqctl "+
+			"set_permissions -p %s %s", at, uri.Username, uri.Vhost, reason, uri.Vhost, uri.Vhost, uri.Username)
 	case refused.Code == amqp.AccessRefused:
-		return bridge.Explain(err, "RabbitMQ at %s does not let the user %s in: there is no such user, the password in the address is another one, or the user guest comes from another machine; rabbitmqctl authenticate_user %s PASSWORD tells which", at, uri.Username, uri.Username)
+		return bridge.Explain(err, "RabbitMQ at %s does not let the user %s in: there is no such user, the password in the "+
+			"address is another one, or the user guest comes from another machine; rabbitmqctl authenticate_user %s PASSWORD "+
+			"tells which", at, uri.Username, uri.Username)
 	}
 	return bridge.Explain(err, "RabbitMQ at %s refuses the connection (%s)", at, reason)
 }
 
 // other is how RabbitMQ says that something is there with other arguments.
-var other = regexp.MustCompile(`inequivalent arg '([^']+)' for (queue|exchange) '([^']+)'.*?: received (.+) but current is (.+)$`)
+var other = regexp.MustCompile(
+	`inequivalent arg '([^']+)' for (queue|exchange) '([^']+)'.*?: received (.+) but current is (.+)$`)
 
 var inQuotes = regexp.MustCompile(`'([^']*)'`)
 
@@ -103,17 +113,19 @@ func explain(o *Options, err error) error {
 	case amqp.ChannelError, amqp.ConnectionForced:
 		return bridge.Explain(err, "the connection to RabbitMQ at %s was lost", place(o.URL))
 	case amqp.PreconditionFailed:
-		return bridge.Explain(fairlead.ErrInvalid, "%s", differs(o, reason))
+		return bridge.Explain(queue.ErrInvalid, "%s", differs(o, reason))
 	case amqp.AccessRefused:
 		uri, _ := parse(o.URL)
-		return bridge.Explain(err, "RabbitMQ at %s: %s; let the user %s do that with rabbitmqctl set_permissions, as docs/how-to/put-it-in-front-of-rabbitmq.md has it", place(o.URL), reason, uri.Username)
+		return bridge.Explain(err, "RabbitMQ at %s: %s; let the user %s do that with rabbitmqctl set_permissions, as "+
+			"docs/how-to/put-it-in-front-of-rabbitmq.md has it", place(o.URL), reason, uri.Username)
 	case amqp.ResourceLocked:
-		return bridge.Explain(err, "RabbitMQ at %s: %s; another connection has it to itself: end that one, or name another queue with --queue", place(o.URL), reason)
+		return bridge.Explain(err, "RabbitMQ at %s: %s; another connection has it to itself: end that one, or name another "+
+			"queue with --queue", place(o.URL), reason)
 	}
 	return fmt.Errorf("RabbitMQ at %s: %w", place(o.URL), err)
 }
 
-// differs says what is another thing than the bridge needs, and how to come out of that.
+// differs names a setting of RabbitMQ that the bridge cannot use, and how to change it.
 func differs(o *Options, reason string) string {
 	at := place(o.URL)
 	m := other.FindStringSubmatch(reason)
@@ -121,12 +133,21 @@ func differs(o *Options, reason string) string {
 		return fmt.Sprintf("RabbitMQ at %s: %s; name another queue with --queue", at, reason)
 	}
 	arg, kind, name, ours, theirs := m[1], m[2], m[3], quoted(m[4]), quoted(m[5])
-	what := fmt.Sprintf("the %s %s is at RabbitMQ at %s already, with %s %s, where the bridge needs %s", kind, name, at, arg, theirs, ours)
+	what := fmt.Sprintf("the %s %s is at RabbitMQ at %s already, with %s %s, where the bridge needs %s", kind, name, at,
+		arg, theirs, ours)
 	if arg == "x-max-priority" && theirs != "none" {
-		return fmt.Sprintf("%s: start the bridge with --priorities %s, name another queue with --queue, or delete this one when it is empty with rabbitmqctl delete_queue %s", what, theirs, name)
+		return fmt.Sprintf("%s: start the bridge with --priorities %s, name another queue with --queue, or delete this one "+
+			"when it is empty with rabbitmqctl delete_queue %s", what, theirs, name)
 	}
 	if kind == "queue" {
-		return fmt.Sprintf("%s: name another queue with --queue, or delete this one when it is empty with rabbitmqctl delete_queue %s", what, name)
+		return fmt.Sprintf("%s: name another queue with --queue, or delete this one when it is empty with rabbitmqctl "+
+			"delete_queue %s", what, name)
 	}
 	return fmt.Sprintf("%s: name another queue with --queue", what)
+}
+
+// is reports whether an error is a refusal with a code.
+func is(err error, code int) bool {
+	var refused *amqp.Error
+	return errors.As(err, &refused) && refused.Code == code
 }

@@ -1,6 +1,7 @@
 package rabbitmq
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -10,20 +11,17 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 
 	"github.com/fairlead/fairlead/internal/bridge"
+	"github.com/fairlead/fairlead/internal/wait"
 )
 
 // errBusy says that the session is taken.
 var errBusy = errors.New("an earlier connection of a bridge to this queue is open still: what it sent may yet arrive")
 
-// heartbeat is how often each side of a connection tells that it is there. RabbitMQ closes one of
-// which it has heard nothing for twice as long.
-const heartbeat = 10 * time.Second
-
 // vanished is after how long nothing is left of a connection whose other side is gone, with a
 // margin. What keeps the session for longer is another bridge.
 var vanished = 3 * heartbeat
 
-// alternate is the argument by which the exchange of the holder says who that is: RabbitMQ tells it to
+// alternate is the argument with which the exchange of the holder names the holder: RabbitMQ tells it to
 // whoever names another one. Nothing is ever published to that exchange.
 const alternate = "alternate-exchange"
 
@@ -47,7 +45,8 @@ func (l *live) sign() {
 	}
 	defer ch.Close()
 	o := &l.q.options
-	if ch.ExchangeDeclare(o.holder(), amqp.ExchangeFanout, false, true, true, false, amqp.Table{alternate: o.self()}) == nil {
+	if ch.ExchangeDeclare(o.holder(), amqp.ExchangeFanout, false, true, true, false,
+		amqp.Table{alternate: o.self()}) == nil {
 		err = ch.QueueBind(o.name("session"), "", o.holder(), false, nil)
 	}
 	if err != nil {
@@ -63,7 +62,9 @@ func (l *live) signed() string {
 	}
 	defer ch.Close()
 	o := &l.q.options
-	err = ch.ExchangeDeclare(o.holder(), amqp.ExchangeFanout, false, true, true, false, amqp.Table{alternate: o.name("nobody")})
+	err = ch.ExchangeDeclare(o.holder(), amqp.ExchangeFanout, false, true, true, false, amqp.Table{
+		alternate: o.name("nobody"),
+	})
 	if err == nil { // there was none, and is one now
 		ch.ExchangeDelete(o.holder(), true, false)
 		return ""
@@ -75,7 +76,7 @@ func (l *live) signed() string {
 	return ""
 }
 
-// busy is why there is no session: for a while it may be what is left of an earlier connection.
+// busy is why there is no session: for a while an earlier connection may still have it.
 func (l *live) busy() error {
 	q, now := l.q, time.Now()
 	if q.busySince.IsZero() {
@@ -88,7 +89,32 @@ func (l *live) busy() error {
 	if pid, host, told := strings.Cut(l.signed(), "@"); told {
 		who = fmt.Sprintf("the bridge that is process %s on %s", pid, host)
 	}
-	err := bridge.Explain(errBusy, "%s has the queue %s of RabbitMQ at %s: a queue can have one bridge, and this one waits until that ends; end it, or give this one a queue of its own with --queue",
+	err := bridge.Explain(errBusy, "%s has the queue %s of RabbitMQ at %s: a queue can have one bridge, and this one "+
+		"waits until that ends; end it, or give this one a queue of its own with --queue",
 		who, q.options.Queue, place(q.options.URL))
 	return errors.Join(bridge.ErrRefused, err)
+}
+
+// takeSession waits until no other connection has it.
+func (l *live) takeSession(ctx context.Context) error {
+	for {
+		ch, err := l.Channel()
+		if err != nil {
+			return err
+		}
+		_, err = ch.QueueDeclare(l.q.options.name("session"), false, false, true, false, nil)
+		ch.Close()
+		var refused *amqp.Error
+		if err == nil {
+			l.q.busySince = time.Time{}
+			l.sign()
+			return nil
+		}
+		if !errors.As(err, &refused) || refused.Code != amqp.ResourceLocked {
+			return err
+		}
+		if !wait.For(ctx, 50*time.Millisecond) || time.Since(l.began) > 2*time.Second {
+			return l.busy()
+		}
+	}
 }

@@ -18,7 +18,8 @@ import (
 // this as the cause, and does not begin again and again.
 func TestRealLongJob(t *testing.T) {
 	server := brokertest.NewRabbitMQ(t)
-	server.Control(t, "eval", "application:set_env(rabbit, consumer_timeout, 1000), application:set_env(rabbit, channel_tick_interval, 500).")
+	server.Control(t, "eval", "application:set_env(rabbit, consumer_timeout, 1000), application:set_env(rabbit, "+
+		"channel_tick_interval, 500).")
 	o := rabbitmq.Options{URL: server.URL, Queue: "long", Logger: worktest.Logger(t)}
 	work(t, o, 1)
 	q := rabbitmq.Open(o)

@@ -36,7 +36,7 @@ func (q *Queue) Look(ctx context.Context, all []bridge.Entry) ([]bridge.Status, 
 	return out, nil
 }
 
-// state is what was heard of an entry. Absent is true only if all was heard.
+// state is the news about an entry. Absent is true only if all news were heard.
 func (l *live) state(e bridge.Entry) bridge.Status {
 	if end := l.q.reports.End(e.Marker); end != nil {
 		s := end.Status()

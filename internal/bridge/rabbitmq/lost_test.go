@@ -15,13 +15,13 @@ import (
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/bridge"
 	"github.com/fairlead/fairlead/internal/bridge/killtest"
 	"github.com/fairlead/fairlead/internal/bridge/mq"
 	"github.com/fairlead/fairlead/internal/bridge/rabbitmq"
 	"github.com/fairlead/fairlead/internal/bridge/worktest"
 	"github.com/fairlead/fairlead/internal/brokertest"
+	"github.com/fairlead/fairlead/queue"
 )
 
 func adapter(url, queue string) *rabbitmq.Queue {
@@ -62,7 +62,7 @@ func TestRealLostConfirmation(t *testing.T) {
 					t.Fatal(r.Err)
 				}
 				c.lose(proxy)
-				for i, r := range worktest.SubmitWithin(t, q, 300*time.Millisecond, 2, 3) {
+				for i, r := range worktest.SubmitWithin(t, q, 6*time.Second, 2, 3) {
 					if !errors.Is(r.Err, bridge.ErrUnsure) {
 						t.Errorf("receipt %d: %v", i, r.Err)
 					}
@@ -83,7 +83,9 @@ func TestRealLostConfirmation(t *testing.T) {
 					worktest.Await(t, q, e, c.want)
 				}
 				worktest.Await(t, q, worktest.Entry(1), bridge.Pending)
-				if n, want := len(contents(t, server, queue)), map[bridge.Phase]int{bridge.Pending: 3, bridge.Absent: 1}[c.want]; n != want {
+				if n, want := len(contents(t, server, queue)), map[bridge.Phase]int{
+					bridge.Pending: 3, bridge.Absent: 1,
+				}[c.want]; n != want {
 					t.Errorf("%d messages are in the queue, want %d", n, want)
 				}
 			})
@@ -165,7 +167,10 @@ func TestRealHalfPublished(t *testing.T) {
 	drop("half", 1)
 	drop("half.receipts", 2)
 	// 3 is over, but its worker's acknowledgement was lost.
-	if err := ch.Publish("", "half.reports", false, false, amqp.Publishing{DeliveryMode: amqp.Persistent, Body: []byte(`{"fairlead":"report/1","marker":"lost-3","state":"succeeded"}`)}); err != nil {
+	if err := ch.Publish("", "half.reports", false, false,
+		amqp.Publishing{
+			DeliveryMode: amqp.Persistent, Body: []byte(`{"fairlead":"report/1","marker":"lost-3","state":"succeeded"}`),
+		}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := ch.QueueDeclarePassive("half.reports", true, false, false, false, nil); err != nil {
@@ -195,7 +200,8 @@ func TestRealOtherArguments(t *testing.T) {
 	q := adapter(server.URL, "mine")
 	defer q.Close()
 	_, err := q.Describe(t.Context())
-	if !errors.Is(err, fairlead.ErrInvalid) || !strings.Contains(err.Error(), "x-max-priority") || !strings.Contains(err.Error(), "rabbitmqctl delete_queue mine") {
+	if !errors.Is(err, queue.ErrInvalid) || !strings.Contains(err.Error(), "x-max-priority") ||
+		!strings.Contains(err.Error(), "rabbitmqctl delete_queue mine") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -211,14 +217,16 @@ func TestRealTwoBridges(t *testing.T) {
 	if _, err := first.Look(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := second.Look(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "earlier connection") || errors.Is(err, bridge.ErrRefused) {
+	if _, err := second.Look(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "earlier connection") ||
+		errors.Is(err, bridge.ErrRefused) {
 		t.Errorf("at first: %v", err)
 	}
 	host, _ := os.Hostname()
 	want := fmt.Sprintf("the bridge that is process %d on %s has the queue one", os.Getpid(), host)
 	for end := time.Now().Add(time.Minute); ; {
 		_, err := second.Look(t.Context(), nil)
-		if errors.Is(err, bridge.ErrRefused) && strings.Contains(err.Error(), want) && strings.Contains(err.Error(), "--queue") {
+		if errors.Is(err, bridge.ErrRefused) && strings.Contains(err.Error(), want) &&
+			strings.Contains(err.Error(), "--queue") {
 			break
 		}
 		if time.Now().After(end) {
@@ -262,7 +270,8 @@ func TestRealNewQueueForgotten(t *testing.T) {
 		seen := looked(t, q, 1, 2, 3)
 		there := contents(t, server, queue)
 		for i, s := range seen {
-			if want := slices.Contains(there, worktest.Entry(i+1).Marker); want != (s.Phase == bridge.Pending) || !want != (s.Phase == bridge.Absent) {
+			if want := slices.Contains(there, worktest.Entry(i+1).Marker); want != (s.Phase == bridge.Pending) ||
+				!want != (s.Phase == bridge.Absent) {
 				t.Errorf("round %d: %d is in the queue: %v, and the bridge says %+v", round, i+1, want, s)
 			}
 			if s.Phase == bridge.Absent {
@@ -314,7 +323,8 @@ func BenchmarkSubmit(b *testing.B) {
 				b.Fatal(err)
 			}
 			ch := channel(b, server)
-			if _, err := ch.QueueDeclare("plain", true, false, false, false, amqp.Table{"x-max-priority": int32(5)}); err != nil {
+			if _, err := ch.QueueDeclare("plain", true, false, false, false,
+				amqp.Table{"x-max-priority": int32(5)}); err != nil {
 				b.Fatal(err)
 			}
 			if err := ch.Confirm(false); err != nil {
@@ -336,7 +346,8 @@ func BenchmarkSubmit(b *testing.B) {
 				}
 				var last *amqp.DeferredConfirmation
 				for range all {
-					if last, err = ch.PublishWithDeferredConfirm("", "plain", true, false, amqp.Publishing{DeliveryMode: amqp.Persistent, Priority: 5, Body: text}); err != nil {
+					if last, err = ch.PublishWithDeferredConfirm("", "plain", true, false,
+						amqp.Publishing{DeliveryMode: amqp.Persistent, Priority: 5, Body: text}); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -1,13 +1,13 @@
-// Package rabbitmq is the adapter of a bridge to RabbitMQ, and a worker that runs what the
+// Package rabbitmq is the adapter of a bridge to RabbitMQ, and a worker that runs the tasks that the
 // bridge puts there.
 //
-// Work is in one durable queue with priorities, in which large ones are served first. It is
+// Work is in one durable queue with priorities; large priorities are served first. It is
 // published, persistent and confirmed, to an exchange that copies it to NAME.receipts, which
 // only the bridge reads. Whoever takes a task tells in NAME.reports that it has started and
 // how it ended, and acknowledges it then. Reports are acknowledged when the bridge has written
 // down what they say.
 //
-// What is guaranteed, and why. A publication whose confirmation was lost has arrived if there
+// The guarantees, and why they hold. A publication whose confirmation was lost has arrived if there
 // is a receipt: a message is handed to both queues at once. It cannot arrive later, as
 // NAME.session is a queue that only one connection can have, and that is free only when the
 // one that published has ended.
@@ -15,7 +15,7 @@
 // A crash of the broker may leave a message that was not confirmed in one of the two queues
 // alone. So nobody takes any work after a restart until the bridge has compared them: the
 // exchange NAME.open does not survive a restart, workers wait for it, and the bridge declares
-// it when it has written the receipts that are missing and removed those that are too many.
+// it when it has written the missing receipts and removed superfluous ones.
 // By the same look it removes tasks whose end was reported.
 package rabbitmq
 
@@ -25,6 +25,8 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
 
 	"github.com/fairlead/fairlead/internal/bridge"
 	"github.com/fairlead/fairlead/internal/bridge/mq"
@@ -48,7 +50,8 @@ func (o *Options) defaults() {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	if o.Away == nil {
-		o.Away = bridge.NewOutage(o.Logger, "RabbitMQ does not answer", "RabbitMQ answers again").Refuses("RabbitMQ answers, and refuses")
+		o.Away = bridge.NewOutage(o.Logger, "RabbitMQ does not answer", "RabbitMQ answers again").Refuses(
+			"RabbitMQ answers, and refuses")
 	}
 }
 
@@ -65,7 +68,7 @@ type Queue struct {
 	order sync.Mutex // held while something is published, or a connection is made
 	// busySince is when another connection was first found to have the session; zero if none has.
 	busySince time.Time  // under order
-	mu        sync.Mutex // of those that follow
+	mu        sync.Mutex // guards the fields below
 	live      *live
 	// exam has the markers that are in the queue or were, as far as they concern us: set if
 	// the broker was restarted in our time.
@@ -75,16 +78,6 @@ type Queue struct {
 }
 
 var _ bridge.QS = (*Queue)(nil)
-
-// Open returns an adapter. That nobody answers yet is no error. It connects when it is first asked
-// for more than what the queue is.
-func Open(o Options) *Queue {
-	o.defaults()
-	ctx, end := context.WithCancel(context.Background())
-	q := &Queue{options: o, reports: mq.NewReports(), end: end, cancelled: map[string]bool{}}
-	q.begin = sync.OnceFunc(func() { q.ended.Go(func() { q.supervise(ctx) }) })
-	return q
-}
 
 // Changed implements bridge.QS.
 func (q *Queue) Changed() <-chan struct{} {
@@ -107,42 +100,27 @@ func (q *Queue) Close() error {
 	return nil
 }
 
-// recycled is after what time a connection is made anew: RabbitMQ closes those that do not
-// acknowledge a message for half an hour, if it is not told otherwise.
-const recycled = 20 * time.Minute
+// live is a connection that has the session: whatever earlier ones have sent has arrived, or
+// never will.
+type live struct {
+	*amqp.Connection
+	q        *Queue
+	publish  *amqp.Channel    // with confirmations
+	returned chan amqp.Return // what could not be routed
+	read     *amqp.Channel    // of reports and receipts
+	gone     chan struct{}    // closed when the connection is
+	began    time.Time
 
-// supervise keeps a connection, so that reports are heard as they come.
-func (q *Queue) supervise(ctx context.Context) {
-	again := bridge.Backoff{First: 100 * time.Millisecond, Most: 5 * time.Second}
-	for ctx.Err() == nil {
-		l, err := q.up(ctx)
-		if err != nil {
-			if ctx.Err() == nil {
-				q.options.Away.Fail(err)
-			}
-			pause(ctx, again.Next())
-			continue
-		}
-		again.Reset()
-		q.options.Away.Answer()
-		q.reports.Tell() // what there is may be another now
-		select {
-		case <-l.gone:
-		case <-ctx.Done():
-		case <-time.After(recycled):
-			q.order.Lock()
-			l.close()
-			q.order.Unlock()
-		}
-	}
+	mu       sync.Mutex
+	dead     bool              // later news of it do not count
+	receipts map[string]uint64 // markers, and the tags of their receipts
+	barriers map[string]chan struct{}
 }
 
-// pause waits, and reports whether ctx goes on.
-func pause(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-ctx.Done():
-		return false
-	case <-time.After(d):
-		return true
-	}
+// close ends the connection without waiting for the other side.
+func (l *live) close() {
+	l.mu.Lock()
+	l.dead = true
+	l.mu.Unlock()
+	l.CloseDeadline(time.Now().Add(time.Second))
 }

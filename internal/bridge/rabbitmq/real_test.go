@@ -43,5 +43,7 @@ func TestRealShares(t *testing.T) {
 	server := brokertest.NewRabbitMQ(t)
 	o := rabbitmq.Options{URL: server.URL, Queue: "shares", Priorities: 3, Logger: worktest.Logger(t)}
 	work(t, o, 6)
-	sharetest.Run(t, sharetest.Rig{Name: "RabbitMQ", Open: func() bridge.QS { return rabbitmq.Open(o) }, Levels: []int64{0, 1, 2}, Slots: 6})
+	sharetest.Run(t, sharetest.Rig{
+		Name: "RabbitMQ", Open: func() bridge.QS { return rabbitmq.Open(o) }, Levels: []int64{0, 1, 2}, Slots: 6,
+	})
 }

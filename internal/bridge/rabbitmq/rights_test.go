@@ -24,7 +24,8 @@ func TestRealRights(t *testing.T) {
 		t.Fatal(err)
 	}
 	given := 0
-	for _, m := range regexp.MustCompile(`(?m)^rabbitmqctl (set_permissions) (-p) (/) (\w+) '(.*)' '(.*)' '(.*)'$`).FindAllStringSubmatch(string(page), -1) {
+	for _, m := range regexp.MustCompile(
+		`(?m)^rabbitmqctl (set_permissions) (-p) (/) (\w+) '(.*)' '(.*)' '(.*)'$`).FindAllStringSubmatch(string(page), -1) {
 		server.Control(t, "add_user", m[4], "secret")
 		server.Control(t, m[1:]...)
 		given++
@@ -33,7 +34,9 @@ func TestRealRights(t *testing.T) {
 		t.Fatalf("the page gives rights to %d users, want 2", given)
 	}
 	as := func(who string) rabbitmq.Options {
-		return rabbitmq.Options{URL: strings.Replace(server.URL, "guest:guest", who+":secret", 1), Queue: "fairlead", Logger: worktest.Logger(t)}
+		return rabbitmq.Options{
+			URL: strings.Replace(server.URL, "guest:guest", who+":secret", 1), Queue: "fairlead", Logger: worktest.Logger(t),
+		}
 	}
 	q := rabbitmq.Open(as("bridge"))
 	defer q.Close()

@@ -7,13 +7,10 @@ import (
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/bridge"
 	"github.com/fairlead/fairlead/internal/bridge/mq"
+	"github.com/fairlead/fairlead/queue"
 )
-
-// batch is how many publications may be unconfirmed.
-const batch = 500
 
 // Submit implements bridge.QS.
 func (q *Queue) Submit(ctx context.Context, all []bridge.Submission) ([]bridge.Receipt, error) {
@@ -74,7 +71,8 @@ func (l *live) submit(ctx context.Context, all []bridge.Submission) []bridge.Rec
 // send publishes one, and returns what its confirmation is waited for with.
 func (l *live) send(ctx context.Context, s *bridge.Submission) (*amqp.DeferredConfirmation, error) {
 	if s.Priority < 0 || s.Priority > int64(l.q.options.Priorities) {
-		return nil, bridge.Explain(fairlead.ErrInvalid, "priority %d: the queue takes those from 0 to %d", s.Priority, l.q.options.Priorities)
+		return nil, bridge.Explain(queue.ErrInvalid, "priority %d: the queue takes those from 0 to %d", s.Priority,
+			l.q.options.Priorities)
 	}
 	text, err := mq.NewTask(s).Encode()
 	if err != nil {
@@ -83,17 +81,18 @@ func (l *live) send(ctx context.Context, s *bridge.Submission) (*amqp.DeferredCo
 	if l.IsClosed() || ctx.Err() != nil {
 		return nil, errors.New("not sent: the connection to RabbitMQ was lost before")
 	}
-	c, err := l.publish.PublishWithDeferredConfirmWithContext(ctx, l.q.options.name("submit"), "", true, false, amqp.Publishing{
-		DeliveryMode: amqp.Persistent, Priority: uint8(s.Priority), MessageId: s.Marker,
-		Type: mq.TaskFormat, ContentType: "application/json", AppId: "fairlead", Body: text,
-	})
+	c, err := l.publish.PublishWithDeferredConfirmWithContext(ctx, l.q.options.name("submit"), "", true, false,
+		amqp.Publishing{
+			DeliveryMode: amqp.Persistent, Priority: uint8(s.Priority), MessageId: s.Marker,
+			Type: mq.TaskFormat, ContentType: "application/json", AppId: "fairlead", Body: text,
+		})
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", bridge.ErrUnsure, err)
 	}
 	return c, nil
 }
 
-// unroutable finds those that came back because there is no queue for them. They come back
+// unroutable finds submissions that came back because there is no queue for them. They come back
 // before they are confirmed.
 func (l *live) unroutable(all []bridge.Submission, receipts []bridge.Receipt) {
 	for {
@@ -104,7 +103,9 @@ func (l *live) unroutable(all []bridge.Submission, receipts []bridge.Receipt) {
 			}
 			for i := range all {
 				if all[i].Marker == r.MessageId {
-					receipts[i] = bridge.Receipt{Err: fmt.Errorf("RabbitMQ returned it (%s): the queue was deleted; it is made again", r.ReplyText)}
+					receipts[i] = bridge.Receipt{
+						Err: fmt.Errorf("RabbitMQ returned it (%s): the queue was deleted; it is made again", r.ReplyText),
+					}
 				}
 			}
 			l.close()

@@ -1,14 +1,12 @@
 package rabbitmq
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/bridge/mq"
 )
 
@@ -20,12 +18,14 @@ func (e *timeoutError) Error() string {
 	if e.after > 0 {
 		after = " of " + e.after.String()
 	}
-	return "it ran for longer than the consumer_timeout" + after + " for which RabbitMQ leaves a job with its worker: set that in rabbitmq.conf above the longest job, or give the job a time limit below it"
+	return "it ran for longer than the consumer_timeout" + after + " for which RabbitMQ leaves a job with its worker: " +
+		"set that in rabbitmq.conf above the longest job, or give the job a time limit below it"
 }
 
 func (e *timeoutError) Unwrap() error { return mq.ErrLost }
 
-var usedTimeout = regexp.MustCompile(`delivery acknowledgement on channel \d+ timed out(?:\. Timeout value used: (\d+) ms)?`)
+var usedTimeout = regexp.MustCompile(
+	`delivery acknowledgement on channel \d+ timed out(?:\. Timeout value used: (\d+) ms)?`)
 
 // lostBy is why a channel with a task was lost.
 func lostBy(closed *amqp.Error) error {
@@ -39,15 +39,4 @@ func lostBy(closed *amqp.Error) error {
 	var ms int64
 	fmt.Sscan(m[1], &ms)
 	return &timeoutError{time.Duration(ms) * time.Millisecond}
-}
-
-// outlasted notes that a task was lost because it ran for too long. If it comes here once more
-// it is not run, but reported as failed: it would run for as long, and be lost, for ever.
-func (w *crew) outlasted(r mq.Report, err error) {
-	var late *timeoutError
-	if !errors.As(err, &late) {
-		return
-	}
-	r.State, r.ExitCode, r.Error = string(fairlead.Failed), -1, late.Error()
-	w.Worker.Ended(r)
 }

@@ -20,8 +20,17 @@ func TestLostBy(t *testing.T) {
 		{nil, -1},
 		{&amqp.Error{Code: amqp.ChannelError, Reason: "delivery acknowledgement on channel 1 timed out"}, -1},
 		{&amqp.Error{Code: amqp.PreconditionFailed, Reason: "PRECONDITION_FAILED - unknown delivery tag 1"}, -1},
-		{&amqp.Error{Code: amqp.PreconditionFailed, Reason: "PRECONDITION_FAILED - delivery acknowledgement on channel 12 timed out. Timeout value used: 1800000 ms. This timeout value can be configured"}, 30 * time.Minute},
-		{&amqp.Error{Code: amqp.PreconditionFailed, Reason: "PRECONDITION_FAILED - delivery acknowledgement on channel 3 timed out"}, 0},
+		{
+			&amqp.Error{
+				Code: amqp.PreconditionFailed, Reason: "PRECONDITION_FAILED - delivery acknowledgement on channel 12 timed out. " +
+					"Timeout value used: 1800000 ms. This timeout value can be configured",
+			}, 30 * time.Minute,
+		},
+		{
+			&amqp.Error{
+				Code: amqp.PreconditionFailed, Reason: "PRECONDITION_FAILED - delivery acknowledgement on channel 3 timed out",
+			}, 0,
+		},
 	} {
 		err := lostBy(c.closed)
 		var late *timeoutError

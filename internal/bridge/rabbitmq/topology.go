@@ -9,12 +9,16 @@ import (
 // declare makes what survives a restart of the broker: the queues, the exchange that copies
 // work to the receipts, and the one over which workers are told that a task is cancelled.
 func declare(ch *amqp.Channel, o *Options) error {
-	for name, args := range map[string]amqp.Table{o.Queue: workArguments(o), o.name("receipts"): nil, o.name("reports"): nil} {
+	for name, args := range map[string]amqp.Table{
+		o.Queue: workArguments(o), o.name("receipts"): nil, o.name("reports"): nil,
+	} {
 		if _, err := ch.QueueDeclare(name, true, false, false, false, args); err != nil {
 			return fmt.Errorf("queue %s: %w", name, err)
 		}
 	}
-	for name, kind := range map[string]string{o.name("submit"): amqp.ExchangeFanout, o.name("cancel"): amqp.ExchangeDirect} {
+	for name, kind := range map[string]string{
+		o.name("submit"): amqp.ExchangeFanout, o.name("cancel"): amqp.ExchangeDirect,
+	} {
 		if err := ch.ExchangeDeclare(name, kind, true, false, false, false, nil); err != nil {
 			return fmt.Errorf("exchange %s: %w", name, err)
 		}

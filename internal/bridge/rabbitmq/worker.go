@@ -11,6 +11,8 @@ import (
 
 	"github.com/fairlead/fairlead/internal/bridge"
 	"github.com/fairlead/fairlead/internal/bridge/mq"
+	"github.com/fairlead/fairlead/internal/wait"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // WorkerOptions say what a worker takes, and with what it runs it.
@@ -21,17 +23,16 @@ type WorkerOptions struct {
 	// Drain is how long tasks may go on when the worker ends.
 	Drain time.Duration
 
-	toldLongest bool // how long jobs may be
+	reportedLongest bool // how long jobs may be
 }
 
 // Work takes tasks and runs them, until ctx ends.
 func Work(ctx context.Context, o WorkerOptions) {
 	o.defaults()
-	again := bridge.Backoff{First: time.Second / 2, Most: 5 * time.Second}
+	try := bridge.NewRetry(o.Away, time.Second/2, 5*time.Second)
 	for ctx.Err() == nil {
-		if err := o.serve(ctx, again.Reset); err != nil && ctx.Err() == nil {
-			o.Away.Fail(err)
-			pause(ctx, again.Next())
+		if err := o.serve(ctx, try); err != nil {
+			try.Again(ctx, err)
 		}
 	}
 }
@@ -40,27 +41,25 @@ func Work(ctx context.Context, o WorkerOptions) {
 type crew struct {
 	*WorkerOptions
 	*amqp.Connection
-	notices string // the queue over which it is told what is cancelled
+	notices string // the queue with the cancellations for it
 	mu      sync.Mutex
 	stops   map[string]context.CancelCauseFunc // by marker
 }
 
-// serve takes tasks over one connection, until it breaks or ctx ends. It calls works when there
-// was an answer.
-func (o *WorkerOptions) serve(ctx context.Context, works func()) error {
+// serve takes tasks over one connection, until it breaks or ctx ends.
+func (o *WorkerOptions) serve(ctx context.Context, try *bridge.Retry) error {
 	c, err := dial(ctx, o.URL, "fairlead worker "+o.Worker.Name)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	works()
-	o.Away.Answer()
+	try.Answered()
 	if open, err := o.awaitGate(ctx, c); err != nil || !open {
 		return explain(&o.Options, err)
 	}
-	if !o.toldLongest {
+	if !o.reportedLongest {
 		o.Logger.Info(longest(c))
-		o.toldLongest = true
+		o.reportedLongest = true
 	}
 	w := &crew{WorkerOptions: o, Connection: c, stops: map[string]context.CancelCauseFunc{}}
 	if err := w.listen(); err != nil {
@@ -73,7 +72,7 @@ func (o *WorkerOptions) serve(ctx context.Context, works func()) error {
 			for ctx.Err() == nil && !w.IsClosed() {
 				if errs[i] = w.slot(ctx); errs[i] != nil && !w.IsClosed() {
 					o.Logger.Warn("a slot begins again", "slot", i, "error", explain(&o.Options, errs[i]))
-					pause(ctx, time.Second)
+					wait.For(ctx, time.Second)
 				}
 			}
 		})
@@ -93,15 +92,16 @@ func (o *WorkerOptions) awaitGate(ctx context.Context, c *amqp.Connection) (bool
 			return open, err
 		}
 		if !told {
-			o.Logger.Info("waiting for the bridge: it has not looked at the queue since RabbitMQ was started; is fairlead bridge rabbitmq running, with this --queue?", "queue", o.Queue, "at", place(o.URL))
+			o.Logger.Info("waiting for the bridge: it has not looked at the queue since RabbitMQ was started; is fairlead "+
+				"bridge rabbitmq running, with this --queue?", "queue", o.Queue, "at", place(o.URL))
 		}
-		if !pause(ctx, 200*time.Millisecond) {
+		if !wait.For(ctx, 200*time.Millisecond) {
 			return false, nil
 		}
 	}
 }
 
-// listen hears what is cancelled, until the connection ends.
+// listen receives cancellations, until the connection ends.
 func (w *crew) listen() error {
 	ch, err := w.Channel()
 	if err != nil {
@@ -151,7 +151,7 @@ func (w *crew) slot(ctx context.Context) error {
 	for {
 		select {
 		case <-ctx.Done():
-			return nil // what was delivered meanwhile returns to its place
+			return nil // messages that were delivered meanwhile return to their places
 		case d, ok := <-deliveries:
 			if !ok {
 				return errors.New("the connection to RabbitMQ was lost")
@@ -167,7 +167,7 @@ func (w *crew) slot(ctx context.Context) error {
 }
 
 // perform runs a task, says how it ended, and acknowledges it. The last two are one
-// transaction, of which a failure of ours leaves both or none. What runs is ended when have is.
+// transaction, so a failure of ours leaves both or none. The task is ended when have ends.
 func (w *crew) perform(ctx, have context.Context, ch *amqp.Channel, d amqp.Delivery) error {
 	task, err := mq.ReadTask(d.Body)
 	if err != nil {
@@ -205,7 +205,7 @@ func (w *crew) run(ctx, have context.Context, ch *amqp.Channel, task *mq.Task) (
 	running, stop := context.WithCancelCause(have)
 	defer stop(nil)
 	late := context.AfterFunc(ctx, func() {
-		if pause(running, w.Drain) {
+		if wait.For(running, w.Drain) {
 			stop(mq.ErrLeaving)
 		}
 	})
@@ -231,4 +231,15 @@ func (w *crew) run(ctx, have context.Context, ch *amqp.Channel, task *mq.Task) (
 		return r, err
 	}
 	return r, ch.QueueUnbind(w.notices, task.Marker, w.name("cancel"), nil)
+}
+
+// outlasted notes that a task was lost because it ran for too long. If it comes here once more
+// it is not run, but reported as failed: it would run for as long, and be lost, for ever.
+func (w *crew) outlasted(r mq.Report, err error) {
+	var late *timeoutError
+	if !errors.As(err, &late) {
+		return
+	}
+	r.State, r.ExitCode, r.Error = string(queue.Failed), -1, late.Error()
+	w.Worker.Ended(r)
 }

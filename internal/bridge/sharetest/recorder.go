@@ -10,6 +10,7 @@ import (
 
 	"github.com/fairlead/fairlead/internal/bridge"
 	"github.com/fairlead/fairlead/internal/plot"
+	"github.com/fairlead/fairlead/internal/wait"
 )
 
 // recorder is a QS that takes down what goes into it, and when it runs there.
@@ -63,10 +64,7 @@ func (r *recorder) Look(ctx context.Context, all []bridge.Entry) ([]bridge.Statu
 		}
 		j.began, j.end, j.seen = s.Began, s.Ended, time.Now()
 		r.over++
-		select {
-		case r.progress <- struct{}{}:
-		default:
-		}
+		wait.Wake(r.progress)
 	}
 	return got, err
 }
@@ -144,8 +142,9 @@ func (r *recorder) check(t *testing.T, rig Rig, until time.Time) {
 		worst = math.Max(worst, math.Abs(100*got[g.Name]-g.Weight))
 	}
 	wait, passed := r.waits(), r.passed(rig.Unsharp)
-	t.Logf("%sin %.1f s; %.1f points off; the priority group waited %.2f s at most, and was passed %d times", line, until.Sub(r.first()).Seconds(), worst, wait.Seconds(), passed)
-	if worst > tolerance {
+	t.Logf("%sin %.1f s; %.1f points off; the priority group waited %.2f s at most, and was passed %d times", line,
+		until.Sub(r.first()).Seconds(), worst, wait.Seconds(), passed)
+	if worst > rig.Tolerance {
 		t.Errorf("the groups are %.1f points off their parts", worst)
 	}
 	if passed > 0 {
@@ -172,15 +171,22 @@ func (r *recorder) picture(rig Rig, feed string, until time.Time) plot.Figure {
 	c := plot.Chart{
 		Title: fmt.Sprintf("%d jobs in bursts through %s, fed %s", each*len(groups)+urgent, rig.Name, feed),
 		Note:  "What three groups that all want more have received so far, beside their parts (50, 30 and 20%).",
-		Width: 720, Height: 360, X: plot.Axis{Label: "since the first job began", Unit: plot.Seconds}, Y: plot.Axis{Unit: plot.Percent, From: 0, To: 0.75},
+		Width: 720, Height: 360, X: plot.Axis{Label: "since the first job began", Unit: plot.Seconds},
+		Y: plot.Axis{Unit: plot.Percent, From: 0, To: 0.75},
 	}
 	for i, g := range groups {
 		s := plot.Series{Name: g.Name, Style: i + 1}
 		for k := 1; k <= 200; k++ {
 			at := total * float64(k) / 200
-			s.Points = append(s.Points, plot.Point{X: at, Y: r.received(first.Add(time.Duration(at * float64(time.Second))))[g.Name]})
+			s.Points = append(s.Points, plot.Point{
+				X: at, Y: r.received(first.Add(time.Duration(at * float64(time.Second))))[g.Name],
+			})
 		}
-		c.Series = append(c.Series, s, plot.Series{Name: fmt.Sprintf("%s, %g%%", g.Name, g.Weight), Style: len(groups) + i + 1, Points: []plot.Point{{X: 0, Y: g.Weight / 100}, {X: total, Y: g.Weight / 100}}})
+		c.Series = append(c.Series, s, plot.Series{
+			Name: fmt.Sprintf("%s, %g%%", g.Name, g.Weight), Style: len(groups) + i + 1, Points: []plot.Point{
+				{X: 0, Y: g.Weight / 100}, {X: total, Y: g.Weight / 100},
+			},
+		})
 	}
 	return c
 }

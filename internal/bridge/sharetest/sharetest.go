@@ -1,5 +1,5 @@
-// Package sharetest sends 600 real jobs of three groups, of which each wants more than its
-// part, and of a priority group through a bridge into a real queueing system, in bursts, and
+// Package sharetest sends 600 real jobs of three groups, which all want more than their
+// parts, and of a priority group through a bridge into a real queueing system, in bursts, and
 // measures what the groups receive.
 package sharetest
 
@@ -17,46 +17,19 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/config"
 	"github.com/fairlead/fairlead/frontback"
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/bridge"
+	"github.com/fairlead/fairlead/internal/engine"
 	"github.com/fairlead/fairlead/internal/plot"
 	"github.com/fairlead/fairlead/internal/server"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/memory"
 )
 
-// Rig is a queueing system that has nothing to do but what comes from here.
-type Rig struct {
-	Name   string // for pictures
-	Open   func() bridge.QS
-	Levels []int64 // priorities for back, front and above
-	Slots  int     // jobs that it runs at a time
-	// Seconds is how long a job runs; default 0.3.
-	Seconds float64
-	// Unsharp is how exactly its times are known; default half a second. A job that began so
-	// shortly after another one was submitted may have been on its way.
-	Unsharp time.Duration
-}
-
 // draw is a directory for the pictures.
 var draw = flag.String("draw", "", "directory for the pictures of 600 jobs through a bridge")
-
-// groups and their parts; each has jobs in all.
-var groups = []frontback.Group{{Name: "physics", Weight: 50}, {Name: "biology", Weight: 30}, {Name: "chemistry", Weight: 20}}
-
-const (
-	each      = 180 // jobs of a fair-share group
-	urgent    = 60  // of the priority group
-	burst     = 4
-	above     = "daq"
-	demand    = 0.6 // of all slots, by each fair-share group
-	tolerance = 5.0 // points
-
-	atOnce     = "at-once"
-	justInTime = "just-in-time"
-)
 
 // text is the configuration of the server, for jobs that are fed just in time.
 const text = `policy: fair
@@ -70,9 +43,12 @@ pools:
 // Run measures with both feeds.
 func Run(t *testing.T, rig Rig) {
 	rig.Seconds, rig.Unsharp = cmp.Or(rig.Seconds, 0.3), cmp.Or(rig.Unsharp, time.Second/2)
+	rig.Tolerance = cmp.Or(rig.Tolerance, 5)
 	for _, feed := range []string{atOnce, justInTime} {
 		t.Run(feed, func(t *testing.T) {
-			r := &recorder{QS: rig.Open(), jobs: map[string]*job{}, arrived: map[int64]time.Time{}, progress: make(chan struct{}, 1)}
+			r := &recorder{
+				QS: rig.Open(), jobs: map[string]*job{}, arrived: map[int64]time.Time{}, progress: make(chan struct{}, 1),
+			}
 			t.Cleanup(func() { r.Close() }) // after the bridge has ended
 			loop, client := serve(t, rig.Slots)
 			through(t, client, r, options(t, rig, feed))
@@ -89,7 +65,7 @@ func Run(t *testing.T, rig Rig) {
 }
 
 // serve is a server in memory.
-func serve(t *testing.T, slots int) (*fairlead.Loop, *api.Client) {
+func serve(t *testing.T, slots int) (*engine.Loop, *api.Client) {
 	t.Helper()
 	c, err := config.Parse("sharetest", fmt.Appendf(nil, text, slots))
 	if err != nil {
@@ -97,7 +73,7 @@ func serve(t *testing.T, slots int) (*fairlead.Loop, *api.Client) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	store := memory.New("cpu")
-	loop, err := fairlead.NewLoop(ctx, store, fairlead.LoopOptions{Shares: c.Shares})
+	loop, err := engine.NewLoop(ctx, store, engine.LoopOptions{Shares: c.Shares})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +108,9 @@ func options(t *testing.T, rig Rig, feed string) bridge.Options {
 		t.Fatal(err)
 	}
 	o.Groups = &bridge.Groups{
-		Settings: frontback.Settings{Groups: groups, Priority: []string{above}, Levels: rig.Levels, Benefit: benefit, HalfLife: time.Hour, AtStart: true},
+		Settings: frontback.Settings{
+			Groups: groups, Priority: []string{above}, Levels: rig.Levels, Benefit: benefit, HalfLife: time.Hour, AtStart: true,
+		},
 		Estimate: time.Duration(rig.Seconds * float64(time.Second)),
 	}
 	return o
@@ -162,7 +140,7 @@ func through(t *testing.T, client *api.Client, qs bridge.QS, o bridge.Options) {
 
 // feedAll submits jobs as others end: each fair-share group asks for more than half of all
 // there is. It returns when all have ended, and until when all groups had more to come.
-func feedAll(t *testing.T, rig Rig, loop *fairlead.Loop, r *recorder) (until time.Time) {
+func feedAll(t *testing.T, rig Rig, loop *engine.Loop, r *recorder) (until time.Time) {
 	t.Helper()
 	me, err := user.Current()
 	if err != nil {
@@ -171,13 +149,14 @@ func feedAll(t *testing.T, rig Rig, loop *fairlead.Loop, r *recorder) (until tim
 	sent := map[string]int{}
 	submit := func(pool string, due, most int) {
 		for sent[pool] < min(due, most) {
-			var jobs []fairlead.Job
+			var jobs []queue.Job
 			for range burst {
-				jobs = append(jobs, fairlead.Job{
-					User: me.Username, Pool: pool, Argv: []string{"/bin/sleep", fmt.Sprint(rig.Seconds)}, Dir: "/", Request: fairlead.Amounts{"cpu": 1},
+				jobs = append(jobs, queue.Job{
+					User: me.Username, Pool: pool, Argv: []string{"/bin/sleep", fmt.Sprint(rig.Seconds)}, Dir: "/",
+					Request: queue.Amounts{"cpu": 1},
 				})
 			}
-			added, err := loop.Submit(t.Context(), jobs)
+			added, err := loop.Intake.Submit(t.Context(), jobs)
 			if err != nil {
 				t.Fatal(err)
 			}

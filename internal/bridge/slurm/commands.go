@@ -48,22 +48,6 @@ func (c *commands) runsAs() string {
 	return c.me.Username
 }
 
-// failure is a command that ended otherwise than well.
-type failure struct {
-	command string
-	text    string // what it said
-	err     error
-}
-
-func (f *failure) Error() string {
-	if f.text == "" {
-		return f.command + ": " + f.err.Error()
-	}
-	return f.command + ": " + hinted(f.text)
-}
-
-func (f *failure) Unwrap() error { return f.err }
-
 // run runs a command to its end and returns what it printed.
 func (c *commands) run(ctx context.Context, in []byte, files []*os.File, name string, args ...string) (string, error) {
 	path, err := c.look(name)
@@ -98,7 +82,8 @@ func (c *commands) look(name string) (string, error) {
 			return path, nil
 		}
 	}
-	return "", fmt.Errorf("%s is not in the PATH: install Slurm's commands on the machine of the bridge (apt-get install slurm-client), or set path", name)
+	return "", fmt.Errorf("%s is not in the PATH: install Slurm's commands on the machine of the bridge (apt-get "+
+		"install slurm-client), or set path", name)
 }
 
 // submit runs sbatch. The script comes on its standard input and the environment by another
@@ -144,7 +129,8 @@ func (r *request) options() []string {
 		name, value string
 	}{
 		{"job-name", r.name}, {"comment", r.comment}, {"priority", fmt.Sprint(r.priority)}, {"uid", r.uid}, {"gid", r.gid},
-		{"account", r.account}, {"partition", r.partition}, {"qos", r.qos}, {"chdir", r.dir}, {"output", r.output}, {"error", r.errors},
+		{"account", r.account}, {"partition", r.partition}, {"qos", r.qos}, {"chdir", r.dir}, {"output", r.output},
+		{"error", r.errors},
 		{"ntasks", fmt.Sprint(r.tasks)}, {"cpus-per-task", fmt.Sprint(r.cpus)}, {"gres", r.gres}, {"licenses", r.licenses},
 		{"constraint", r.constraint}, {"mem", megabytes(r.memory)}, {"time", minutes(r.minutes)},
 	} {

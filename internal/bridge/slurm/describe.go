@@ -3,25 +3,11 @@ package slurm
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/fairlead/fairlead/frontback"
 )
-
-// config is what slurmctld says of its configuration.
-type config map[string]string
-
-// duration reads one such as "300 sec".
-func (c *config) duration(name string, otherwise time.Duration) time.Duration {
-	number, _, _ := strings.Cut((*c)[name], " ")
-	n, err := strconv.Atoi(number)
-	if err != nil {
-		return otherwise
-	}
-	return time.Duration(n) * time.Second
-}
 
 // fresh is for how long the configuration is taken to be what it was.
 const fresh = time.Minute
@@ -67,12 +53,14 @@ func (q *QS) Describe(ctx context.Context) (frontback.Queue, error) {
 	q.mu.Unlock()
 	switch {
 	case may == frontback.No:
-		doubt(true, "%s is no operator of Slurm, and Slurm ignores the priorities that it asks for, without a word; let an administrator run: sacctmgr modify user %s set adminlevel=Operator", who, who)
+		doubt(true, "%s is no operator of Slurm, and Slurm ignores the priorities that it asks for, without a word; let an "+
+			"administrator run: sacctmgr modify user %s set adminlevel=Operator", who, who)
 	case may == frontback.Unknown:
 		doubt(false, "whether %s may set priorities cannot be told: slurmdbd does not answer", who)
 	case other != nil:
 		d.Obeys = frontback.No
-		doubt(true, "job %s was given the priority %d and has %d: a job submit plugin or an administrator has changed it", other.id, other.asked, other.got)
+		doubt(true, "job %s was given the priority %d and has %d: a job submit plugin or an administrator has changed it",
+			other.id, other.asked, other.got)
 	}
 	// A priority that was set directly is not touched by the plugin.
 	d.Ages = frontback.No
@@ -86,35 +74,27 @@ func (q *QS) Describe(ctx context.Context) (frontback.Queue, error) {
 	return d, nil
 }
 
-// What jobs are given that may not be there.
-const (
-	partition = "partition"
-	account   = "account"
-)
-
 // absent are the partition and the account of the options that are not there: every submission would be
 // refused. One that is filled in from the job is not known yet, and of what does not answer nothing
 // is said.
 func (q *QS) absent(ctx context.Context, c config) []frontback.Doubt {
 	var found []frontback.Doubt
-	for _, o := range []struct{ what, name, lists string }{{partition, q.options.Partition, "sinfo"}, {account, q.options.Account, "sacctmgr show account"}} {
+	for _, o := range []struct{ what, name, lists string }{
+		{partition, q.options.Partition, "sinfo"}, {account, q.options.Account, "sacctmgr show account"},
+	} {
 		if o.name == "" || strings.Contains(o.name, "{") || o.what == account && !accounts(c) {
 			continue
 		}
 		for _, name := range strings.Split(o.name, ",") { // of partitions one of several may be taken
 			if there, err := q.door.has(ctx, o.what, name); err == nil && !there {
-				found = append(found, frontback.Doubt{Broken: true, Text: fmt.Sprintf("Slurm has no %s %s, which --%s names: %s tells which there are", o.what, name, o.what, o.lists)})
+				found = append(found, frontback.Doubt{
+					Broken: true, Text: fmt.Sprintf("Slurm has no %s %s, which --%s names: %s tells which there are", o.what, name,
+						o.what, o.lists),
+				})
 			}
 		}
 	}
 	return found
-}
-
-// accounts reports whether there may be a slurmdbd that knows accounts: slurmrestd does not tell its
-// configuration, and has to be asked.
-func accounts(c config) bool {
-	kind := c["AccountingStorageType"]
-	return kind == "accounting_storage/slurmdbd" || len(c) == 0
 }
 
 // leastJobAge is for how long slurmctld should know a job after its end: for as long as the
@@ -125,16 +105,27 @@ const leastJobAge = time.Minute
 func doubts(c config) []frontback.Doubt {
 	var found []frontback.Doubt
 	if kind, told := c["AccountingStorageType"]; told && kind != "accounting_storage/slurmdbd" {
-		found = append(found, frontback.Doubt{Broken: true, Text: fmt.Sprintf("AccountingStorageType is %s: how a job ended is known only for MinJobAge (%s), and a bridge that was away for longer cannot find out; set up slurmdbd", kind, c["MinJobAge"])})
+		found = append(found, frontback.Doubt{
+			Broken: true,
+			Text: fmt.Sprintf("AccountingStorageType is %s: how a job ended is known only for MinJobAge (%s), and a bridge "+
+				"that was away for longer cannot find out; set up slurmdbd", kind, c["MinJobAge"]),
+		})
 	}
 	if keeps := c.duration("MinJobAge", leastJobAge); keeps > 0 && keeps < leastJobAge {
-		found = append(found, frontback.Doubt{Text: "MinJobAge is " + c["MinJobAge"] + ": slurmctld may forget jobs before slurmdbd knows all of them; set it to 60 or more"})
+		found = append(found, frontback.Doubt{
+			Text: "MinJobAge is " + c["MinJobAge"] + ": slurmctld may forget jobs before slurmdbd knows all of them; set it " +
+				"to 60 or more",
+		})
 	}
 	if plugins := c["JobSubmitPlugins"]; plugins != "" {
-		found = append(found, frontback.Doubt{Text: "JobSubmitPlugins is " + plugins + ", which may change priorities; the first jobs will show"})
+		found = append(found, frontback.Doubt{
+			Text: "JobSubmitPlugins is " + plugins + ", which may change priorities; the first jobs will show",
+		})
 	}
 	if kind := c["PreemptType"]; kind != "" && kind != "preempt/none" {
-		found = append(found, frontback.Doubt{Text: "PreemptType is " + kind + ": jobs may be put back after they have started, whatever their priority"})
+		found = append(found, frontback.Doubt{
+			Text: "PreemptType is " + kind + ": jobs may be put back after they have started, whatever their priority",
+		})
 	}
 	return found
 }

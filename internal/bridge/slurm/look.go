@@ -17,7 +17,7 @@ const (
 	margin = 10 * time.Second
 )
 
-// Look asks slurmctld about all entries at once, and slurmdbd about those that have ended or
+// Look asks slurmctld about all entries at once, and slurmdbd about entries that have ended or
 // are not there any more.
 func (q *QS) Look(ctx context.Context, all []bridge.Entry) ([]bridge.Status, error) {
 	statuses := make([]bridge.Status, len(all))
@@ -32,7 +32,9 @@ func (q *QS) Look(ctx context.Context, all []bridge.Entry) ([]bridge.Status, err
 	q.compare(queued)
 	live, twins := first(queued)
 	if len(twins) > 0 {
-		q.log.Warn("a submission arrived after it had been taken for lost; of two jobs with one marker the later one is cancelled", "jobs", twins)
+		q.log.Warn(
+			"a submission arrived after it had been taken for lost; of two jobs with one marker the later one is cancelled",
+			"jobs", twins)
 		if err := q.door.cancel(ctx, twins); err != nil {
 			return nil, err
 		}
@@ -56,8 +58,8 @@ func (q *QS) Look(ctx context.Context, all []bridge.Entry) ([]bridge.Status, err
 	return statuses, nil
 }
 
-// accounts is what slurmdbd knows of entries. An error is not one of the QS: slurmctld answers,
-// and what runs can be followed.
+// accounts has the records of slurmdbd about entries. An error is not one of the QS: slurmctld answers,
+// and running entries can be followed.
 func (q *QS) accounts(ctx context.Context, all []bridge.Entry, live map[string]*record) (map[string]*record, error) {
 	if len(all) == 0 {
 		return nil, nil
@@ -114,7 +116,8 @@ func rename(records []record, live map[string]*record) {
 }
 
 // judge puts together what slurmctld and slurmdbd say of an entry.
-func (q *QS) judge(ctx context.Context, e bridge.Entry, live, kept *record, account error, now time.Time) bridge.Status {
+func (q *QS) judge(ctx context.Context, e bridge.Entry, live, kept *record, account error,
+	now time.Time) bridge.Status {
 	switch {
 	case live != nil && !live.over():
 		return live.status()
@@ -133,8 +136,8 @@ func (q *QS) judge(ctx context.Context, e bridge.Entry, live, kept *record, acco
 	return q.missing(ctx, e, kept, account, now)
 }
 
-// missing is the status of an entry that slurmctld does not know and of which slurmdbd knows no
-// end. It is absent when nothing is under way any more by which it could turn up.
+// missing is the status of an entry that slurmctld does not know, and whose end slurmdbd does not
+// know. It is absent when nothing is under way any more that could make it turn up.
 func (q *QS) missing(ctx context.Context, e bridge.Entry, kept *record, account error, now time.Time) bridge.Status {
 	unsure := func(says string) bridge.Status { return bridge.Status{Phase: bridge.Unsure, ID: e.ID, Says: says} }
 	c, err := q.configuration(ctx)
@@ -145,7 +148,7 @@ func (q *QS) missing(ctx context.Context, e bridge.Entry, kept *record, account 
 	if age < 2*c.duration("MessageTimeout", 10*time.Second) {
 		return unsure("it may be on its way to Slurm")
 	}
-	// slurmctld forgets a job so long after its end.
+	// slurmctld forgets a job this time after its end.
 	if keeps := c.duration("MinJobAge", -1); keeps == 0 || age < keeps-margin {
 		return bridge.Status{Phase: bridge.Absent}
 	}
@@ -192,7 +195,8 @@ func latest(all []record) map[string]*record {
 	newest := map[string]*record{}
 	for i := range all {
 		r := &all[i]
-		if old := newest[r.name]; old == nil || !r.submitted.Before(old.submitted) && (r.submitted.After(old.submitted) || !r.began.Before(old.began)) {
+		if old := newest[r.name]; old == nil ||
+			!r.submitted.Before(old.submitted) && (r.submitted.After(old.submitted) || !r.began.Before(old.began)) {
 			newest[r.name] = r
 		}
 	}

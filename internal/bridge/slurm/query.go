@@ -10,7 +10,8 @@ import (
 )
 
 // queueFormat are the fields that are asked of squeue; | is in none of them.
-const queueFormat = "JobID:|,Name:|,State:|,Reason:|,exit_code:|,PriorityLong:|,SubmitTime:|,StartTime:|,EndTime:|,tres-alloc:|"
+const queueFormat = "JobID:|,Name:|,State:|,Reason:|,exit_code:|,PriorityLong:|," +
+	"SubmitTime:|,StartTime:|,EndTime:|,tres-alloc:|"
 
 // maxNames is how many names one command gets: a single argument has to fit into 128K.
 const maxNames = 1000
@@ -30,7 +31,10 @@ func (c *commands) queue(ctx context.Context, names []string) ([]record, error) 
 		if len(f) != 11 {
 			continue // not ours: a name of ours has no |
 		}
-		r := record{id: f[0], name: f[1], state: f[2], reason: f[3], submitted: instant(f[6]), began: instant(f[7]), ended: instant(f[8]), tres: f[9]}
+		r := record{
+			id: f[0], name: f[1], state: f[2], reason: f[3], submitted: instant(f[6]), began: instant(f[7]),
+			ended: instant(f[8]), tres: f[9],
+		}
 		r.priority, _ = strconv.ParseInt(f[5], 10, 64)
 		status, _ := strconv.Atoi(f[4]) // as wait gives it
 		r.code, r.signal = status>>8&0xff, status&0x7f
@@ -46,7 +50,10 @@ func (c *commands) queue(ctx context.Context, names []string) ([]record, error) 
 const accountingFormat = "JobIDRaw,JobName,State,ExitCode,Submit,Start,End,ElapsedRaw,TotalCPU,AllocTRES,Reason"
 
 func (c *commands) accounting(ctx context.Context, ids, names []string, since time.Time) ([]record, error) {
-	args := []string{"--allusers", "--noheader", "--parsable2", "--duplicates", "--format=" + accountingFormat, "--starttime=" + since.Local().Format("2006-01-02T15:04:05")}
+	args := []string{
+		"--allusers", "--noheader", "--parsable2", "--duplicates", "--format=" + accountingFormat,
+		"--starttime=" + since.Local().Format("2006-01-02T15:04:05"),
+	}
 	if len(ids) > 0 {
 		args = append(args, "--jobs="+strings.Join(ids, ","))
 	} else {
@@ -69,7 +76,10 @@ func (c *commands) accounting(ctx context.Context, ids, names []string, since ti
 // accounted is a record from a line of sacct.
 func accounted(f []string) record {
 	state, _, _ := strings.Cut(f[2], " ") // CANCELLED by 1000
-	r := record{id: f[0], name: f[1], state: state, submitted: instant(f[4]), began: instant(f[5]), ended: instant(f[6]), tres: f[9], measured: true}
+	r := record{
+		id: f[0], name: f[1], state: state, submitted: instant(f[4]), began: instant(f[5]), ended: instant(f[6]), tres: f[9],
+		measured: true,
+	}
 	if f[10] != "None" {
 		r.reason = f[10]
 	}
@@ -111,7 +121,8 @@ func (c *commands) configuration(ctx context.Context) (*config, error) {
 }
 
 func (c *commands) rank(ctx context.Context) (string, error) {
-	out, err := c.run(ctx, nil, nil, "sacctmgr", "--noheader", "--parsable2", "show", "user", c.me.Username, "format=adminlevel")
+	out, err := c.run(ctx, nil, nil, "sacctmgr", "--noheader", "--parsable2", "show", "user", c.me.Username,
+		"format=adminlevel")
 	return strings.TrimSpace(out), err
 }
 

@@ -32,7 +32,8 @@ func TestRealAbsent(t *testing.T) {
 			for _, f := range d.Found {
 				all = append(all, f.Text)
 			}
-			if text := strings.Join(all, "\n"); (c.want == "") != !strings.Contains(text, "Slurm has no") || !strings.Contains(text, c.want) {
+			if text := strings.Join(all, "\n"); (c.want == "") != !strings.Contains(text, "Slurm has no") ||
+				!strings.Contains(text, c.want) {
 				t.Errorf("%+v over REST %v: %q", c, o.REST != nil, text)
 			}
 			q.Close()

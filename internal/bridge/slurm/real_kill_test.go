@@ -10,11 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/bridge"
 	"github.com/fairlead/fairlead/internal/bridge/killtest"
 	"github.com/fairlead/fairlead/internal/bridge/slurm"
 	"github.com/fairlead/fairlead/internal/slurmtest"
+	"github.com/fairlead/fairlead/queue"
 )
 
 var kills = flag.Int("kills", 10, "how often the bridge is killed; half as often slurmctld is restarted meanwhile")
@@ -41,7 +41,8 @@ func TestRealKills(t *testing.T) {
 	s := slurmtest.Start(t, slurmtest.Options{Conf: map[string]string{"MessageTimeout": "2"}})
 	killtest.Run(t, killtest.Rig{
 		Address: s.Conf, Open: func() bridge.QS { return closed(s.Conf) },
-		Kill: func() { s.Stop(slurmtest.Controller) }, Start: func() { s.Restart(t, slurmtest.Controller) }, Kills: *kills, Restarts: *kills / 2, Lull: 50 * time.Millisecond,
+		Kill: func() { s.Stop(slurmtest.Controller) }, Start: func() { s.Restart(t, slurmtest.Controller) }, Kills: *kills,
+		Restarts: *kills / 2, Lull: 50 * time.Millisecond,
 		Contents: func() []string { return strings.Fields(s.Do(t, "squeue", "-h", "-o", "%j")) },
 	})
 }
@@ -59,7 +60,11 @@ func TestRealRate(t *testing.T) {
 		return func(round int) {
 			all := make([]bridge.Submission, n)
 			for i := range all {
-				all[i] = bridge.Submission{Marker: fmt.Sprintf("rate-%d-%d", round, i), Priority: 1000, Job: &fairlead.Job{User: "root", Argv: []string{"true"}, Dir: "/", Limit: time.Hour}}
+				all[i] = bridge.Submission{
+					Marker: fmt.Sprintf("rate-%d-%d", round, i), Priority: 1000, Job: &queue.Job{
+						User: "root", Argv: []string{"true"}, Dir: "/", Limit: time.Hour,
+					},
+				}
 			}
 			receipts, err := q.Submit(t.Context(), all)
 			for _, r := range receipts {
@@ -71,7 +76,8 @@ func TestRealRate(t *testing.T) {
 	}
 	bare := func(int) {
 		for range n {
-			s.Do(t, "sbatch", "--parsable", "--partition=closed", "--priority=1000", "--chdir=/", "--output=/dev/null", "--time=60", "--wrap=true")
+			s.Do(t, "sbatch", "--parsable", "--partition=closed", "--priority=1000", "--chdir=/", "--output=/dev/null",
+				"--time=60", "--wrap=true")
 		}
 	}
 	rates := map[string]float64{}
@@ -85,7 +91,8 @@ func TestRealRate(t *testing.T) {
 			rates[way.name] = max(rates[way.name], n/time.Since(began).Seconds())
 		}
 	}
-	t.Logf("submissions per second: bridge %.0f, a loop of sbatch %.0f, by slurmrestd %.0f", rates["bridge"], rates["sbatch"], rates["REST"])
+	t.Logf("submissions per second: bridge %.0f, a loop of sbatch %.0f, by slurmrestd %.0f", rates["bridge"],
+		rates["sbatch"], rates["REST"])
 	if rates["bridge"] < rates["sbatch"]/2 {
 		t.Errorf("the bridge submits %.0f jobs a second, a loop of sbatch %.0f", rates["bridge"], rates["sbatch"])
 	}

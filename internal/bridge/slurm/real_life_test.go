@@ -13,11 +13,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/frontback"
 	"github.com/fairlead/fairlead/internal/bridge"
 	"github.com/fairlead/fairlead/internal/bridge/slurm"
 	"github.com/fairlead/fairlead/internal/slurmtest"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // await looks until an entry is in a phase.
@@ -37,10 +37,12 @@ func await(t *testing.T, q bridge.QS, e bridge.Entry, want ...bridge.Phase) brid
 }
 
 // put submits one job.
-func put(t *testing.T, q bridge.QS, marker string, priority int64, j fairlead.Job) (bridge.Entry, error) {
+func put(t *testing.T, q bridge.QS, marker string, priority int64, j queue.Job) (bridge.Entry, error) {
 	t.Helper()
 	e := bridge.Entry{Marker: marker, Submitted: time.Now()}
-	got, err := q.Submit(t.Context(), []bridge.Submission{{Marker: marker, Priority: priority, Job: &j, Ref: fairlead.Ref{JobID: 5, Attempt: 1}}})
+	got, err := q.Submit(t.Context(), []bridge.Submission{
+		{Marker: marker, Priority: priority, Job: &j, Ref: queue.Ref{JobID: 5, Attempt: 1}},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,10 +59,14 @@ func TestRealLife(t *testing.T) {
 	dir := s.Dir(t, "work")
 	q := open(t, slurm.Options{Conf: s.Conf, Account: "{top}"})
 	defer q.Close()
-	script := "#!/bin/sh\n#SBATCH --uid=0 --gid=0 --array=0-9 --export-file=/etc/shadow\n#SBATCH --job-name=evil\nid -un; id -gn; echo \"$1\"; echo \"$SLURM_JOB_ACCOUNT $SLURM_CPUS_PER_TASK $SLURM_JOB_PARTITION\"\n" +
+	script := "#!/bin/sh\n#SBATCH --uid=0 --gid=0 --array=0-9 --export-file=/etc/shadow\n#SBATCH --job-name=evil\nid " +
+		"-un; id -gn; echo \"$1\"; echo \"$SLURM_JOB_ACCOUNT $SLURM_CPUS_PER_TASK $SLURM_JOB_PARTITION\"\n" +
 		"i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done\n"
-	e, err := put(t, q, "script", 1000, fairlead.Job{User: "games", Pool: "physics/env", Script: true, Payload: []byte(script), Argv: []string{"s", "it's"}, Dir: dir,
-		Output: "said-%j", Request: fairlead.Amounts{"cpu": 2, "mem": 100 << 20, "gpu": 1}, Licenses: fairlead.Amounts{"matlab": 2}})
+	e, err := put(
+		t, q, "script", 1000, queue.Job{User: "games", Pool: "physics/env", Script: true, Payload: []byte(script),
+			Argv: []string{"s", "it's"}, Dir: dir,
+			Output: "said-%j", Request: queue.Amounts{"cpu": 2, "mem": 100 << 20, "gpu": 1},
+			Licenses: queue.Amounts{"matlab": 2}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,10 +75,15 @@ func TestRealLife(t *testing.T) {
 	if got := string(said); got != "games\ngames\nit's\nphysics 2 batch\n" {
 		t.Errorf("it says %q", got)
 	}
-	if u := x.Used; u == nil || u.Resources["cpu"] != 2 || u.Resources["gpu"] != 1 || u.Resources["matlab"] != 2 || u.CPUSeconds <= 0 || u.CPUSeconds > 60 {
+	if u := x.Used; u == nil || u.Resources["cpu"] != 2 || u.Resources["gpu"] != 1 || u.Resources["matlab"] != 2 ||
+		u.CPUSeconds <= 0 || u.CPUSeconds > 60 {
 		t.Errorf("it used %+v", u)
 	}
-	if _, err := put(t, q, "refused", 1000, fairlead.Job{User: "games", Pool: "physics", Argv: []string{"true"}, Dir: dir, Request: fairlead.Amounts{"cpu": 1, "gpu:none": 1}}); !errors.Is(err, fairlead.ErrInvalid) {
+	if _, err := put(
+		t, q, "refused", 1000,
+		queue.Job{
+			User: "games", Pool: "physics", Argv: []string{"true"}, Dir: dir, Request: queue.Amounts{"cpu": 1, "gpu:none": 1},
+		}); !errors.Is(err, queue.ErrInvalid) {
 		t.Errorf("for what Slurm has not: %v", err)
 	}
 	requeued(t, s, q, dir)
@@ -81,7 +92,9 @@ func TestRealLife(t *testing.T) {
 
 // requeued: a job that Slurm puts back waits again, and is the same.
 func requeued(t *testing.T, s *slurmtest.Slurm, q bridge.QS, dir string) {
-	e, err := put(t, q, "requeued", 1000, fairlead.Job{User: "lp", Pool: "physics", Argv: []string{"sleep", "600"}, Dir: dir, Output: "/dev/null"})
+	e, err := put(t, q, "requeued", 1000, queue.Job{
+		User: "lp", Pool: "physics", Argv: []string{"sleep", "600"}, Dir: dir, Output: "/dev/null",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +114,7 @@ func requeued(t *testing.T, s *slurmtest.Slurm, q bridge.QS, dir string) {
 // away: a slurmctld that does not answer is no failure of a job, and one without slurmdbd can
 // be followed. What slurmctld was killed before it wrote it down is absent.
 func away(t *testing.T, s *slurmtest.Slurm, q bridge.QS, dir string) {
-	job := fairlead.Job{User: "lp", Pool: "physics", Argv: []string{"sleep", "1"}, Dir: dir, Output: "/dev/null"}
+	job := queue.Job{User: "lp", Pool: "physics", Argv: []string{"sleep", "1"}, Dir: dir, Output: "/dev/null"}
 	e, err := put(t, q, "away", 1000, job)
 	if err != nil {
 		t.Fatal(err)
@@ -110,7 +123,8 @@ func away(t *testing.T, s *slurmtest.Slurm, q bridge.QS, dir string) {
 	if got, err := q.Look(t.Context(), []bridge.Entry{e}); err == nil {
 		t.Errorf("slurmctld is away, and we see %+v", got)
 	}
-	if _, err := put(t, q, "unsent", 1000, job); err == nil || errors.Is(err, fairlead.ErrInvalid) || errors.Is(err, bridge.ErrUnsure) {
+	if _, err := put(t, q, "unsent", 1000, job); err == nil || errors.Is(err, queue.ErrInvalid) ||
+		errors.Is(err, bridge.ErrUnsure) {
 		t.Errorf("slurmctld is away: %v", err)
 	}
 	s.Kill(slurmtest.Accounting)
@@ -134,7 +148,9 @@ func away(t *testing.T, s *slurmtest.Slurm, q bridge.QS, dir string) {
 // and sees after; those of an operator are obeyed, and do not age.
 func TestRealPrivileges(t *testing.T) {
 	t.Parallel()
-	s := slurmtest.Start(t, slurmtest.Options{REST: true, Conf: map[string]string{"PriorityWeightAge": "1000", "PriorityMaxAge": "1:00"}})
+	s := slurmtest.Start(t, slurmtest.Options{
+		REST: true, Conf: map[string]string{"PriorityWeightAge": "1000", "PriorityMaxAge": "1:00"},
+	})
 	s.Accounts(t, map[string][]string{"physics": {"games", "man"}})
 	s.Do(t, "sacctmgr", "-i", "modify", "user", "games", "set", "adminlevel=Operator")
 	url, _ := s.REST(t)
@@ -143,12 +159,18 @@ func TestRealPrivileges(t *testing.T) {
 		obeys frontback.Answer
 	}{{"games", frontback.Yes}, {"man", frontback.No}} {
 		token := s.Token(t, test.user)
-		q := open(t, slurm.Options{Output: "/dev/null", REST: &slurm.REST{URL: url, User: test.user, Token: func() (string, error) { return token, nil }}})
+		q := open(t, slurm.Options{
+			Output: "/dev/null", REST: &slurm.REST{
+				URL: url, User: test.user, Token: func() (string, error) { return token, nil },
+			},
+		})
 		defer q.Close()
 		if d, err := q.Describe(t.Context()); err != nil || d.Obeys != test.obeys {
 			t.Errorf("%s: got %+v, %v", test.user, d, err)
 		}
-		e, err := put(t, q, "p-"+test.user, 123456, fairlead.Job{User: test.user, Argv: []string{"true"}, Dir: "/", Output: "/dev/null"})
+		e, err := put(t, q, "p-"+test.user, 123456, queue.Job{
+			User: test.user, Argv: []string{"true"}, Dir: "/", Output: "/dev/null",
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -34,7 +34,11 @@ func TestRealContractOverREST(t *testing.T) {
 	t.Parallel()
 	s := slurmtest.Start(t, single(true))
 	url, _ := s.REST(t)
-	o := slurm.Options{Output: "/dev/null", AllowRoot: true, REST: &slurm.REST{URL: url, User: "root", Token: func() (string, error) { return s.Token(t, "root"), nil }}}
+	o := slurm.Options{
+		Output: "/dev/null", AllowRoot: true, REST: &slurm.REST{
+			URL: url, User: "root", Token: func() (string, error) { return s.Token(t, "root"), nil },
+		},
+	}
 	contract(t, s, func(t *testing.T) bridge.QS { return open(t, o) })
 }
 
@@ -62,7 +66,8 @@ func open(t *testing.T, o slurm.Options) bridge.QS {
 func TestRealShares(t *testing.T) {
 	s := slurmtest.Start(t, slurmtest.Options{Nodes: 2, CPUs: 8})
 	sharetest.Run(t, sharetest.Rig{
-		Name: "slurm", Levels: []int64{1000, 2000, 3000}, Slots: 16, Seconds: 1, Unsharp: 2 * time.Second,
+		Name: "slurm", Levels: []int64{1000, 2000, 3000}, Slots: 16, Seconds: 1,
+		Unsharp: 2 * time.Second, Tolerance: 10, // Slurm tells whole seconds of jobs that take one
 		Open: func() bridge.QS { return open(t, slurm.Options{Conf: s.Conf, Output: "/dev/null", AllowRoot: true}) },
 	})
 }

@@ -23,7 +23,7 @@ type record struct {
 
 	elapsed  time.Duration
 	cpu      time.Duration // used by processes; 0 if Slurm does not measure it
-	tres     string        // what was allocated, as cpu=1,mem=2G,gres/gpu=1
+	tres     string        // the allocation, as cpu=1,mem=2G,gres/gpu=1
 	measured bool          // from the accounting
 }
 
@@ -87,7 +87,7 @@ func (r *record) status() bridge.Status {
 	return s
 }
 
-// used is what it took. Where Slurm does not measure processor time, what was allocated counts.
+// used is its use. Where Slurm does not measure processor time, the allocation counts.
 func (r *record) used() *frontback.Use {
 	u := &frontback.Use{Seconds: r.elapsed.Seconds(), CPUSeconds: r.cpu.Seconds(), Resources: resources(r.tres)}
 	u.Processes = max(1, u.Resources["cpu"])
@@ -97,7 +97,7 @@ func (r *record) used() *frontback.Use {
 	return u
 }
 
-// resources reads what was allocated, and calls it as we do.
+// resources reads the allocation, with our names of resources.
 func resources(tres string) map[string]float64 {
 	all := map[string]float64{}
 	for item := range strings.SplitSeq(tres, ",") {
@@ -135,7 +135,7 @@ func clock(text string) time.Duration {
 	return time.Duration((whole*86400 + seconds) * float64(time.Second))
 }
 
-// instant reads seconds since 1970; what is none is no instant.
+// instant reads seconds since 1970; other texts are no instant.
 func instant(text string) time.Time {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n <= 0 {

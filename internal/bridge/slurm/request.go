@@ -4,15 +4,14 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"os/user"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/bridge"
+	"github.com/fairlead/fairlead/internal/environ"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // request is a submission in Slurm's words, whichever way it is sent.
@@ -37,47 +36,14 @@ type request struct {
 	minutes     int64 // 0: no limit of its own
 }
 
-// request translates a submission. What Slurm could never run as it is meant wraps
-// fairlead.ErrInvalid.
-func (q *QS) request(s *bridge.Submission) (*request, error) {
-	j := s.Job
-	switch {
-	case s.Priority < lowest || s.Priority > highest:
-		return nil, fmt.Errorf("priority %d: Slurm takes %d to %d, and 0 would hold the job; change the levels of the bridge", s.Priority, lowest, highest)
-	case j.Gang > 1:
-		return nil, invalid("a gang cannot go through a bridge to Slurm task by task: submit one task with -n PROCESSES")
-	case !j.Script && len(j.Argv) == 0:
-		return nil, invalid("it has no command: jobs for a handler do not run in Slurm")
-	}
-	r := &request{name: s.Marker, comment: comment(j), priority: s.Priority}
-	home, err := q.person(r, j.User)
-	if err != nil {
-		return nil, err
-	}
-	fill := strings.NewReplacer("{user}", j.User, "{pool}", j.Pool, "{leaf}", path.Base("/"+j.Pool), "{top}", strings.SplitN(j.Pool, "/", 2)[0]).Replace
-	r.account, r.partition, r.qos = fill(q.options.Account), fill(q.options.Partition), fill(q.options.QOS)
-	r.dir = cmp.Or(j.Dir, home)
-	r.output, r.errors = fileName(cmp.Or(j.Output, fill(q.options.Output)), s), fileName(j.Error, s)
-	r.env = environment(s, j, home)
-	r.script, r.args = script(j)
-	if err := r.size(j); err != nil {
-		return nil, err
-	}
-	return r, nil
-}
-
 // Priorities that Slurm takes: 0 holds a job, and the largest numbers mean something else.
 const (
 	lowest  = 1
 	highest = 4_294_901_759
 )
 
-func invalid(format string, args ...any) error {
-	return bridge.Explain(fairlead.ErrInvalid, format, args...)
-}
-
 // comment is what squeue shows beside the marker that is the job's name in Slurm.
-func comment(j *fairlead.Job) string {
+func comment(j *queue.Job) string {
 	printable := strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
 			return ' '
@@ -87,33 +53,11 @@ func comment(j *fairlead.Job) string {
 	return fmt.Sprintf("fairlead job %d %s", j.ID, printable)
 }
 
-// person says as whom a job runs, and where that user is at home.
-func (q *QS) person(r *request, name string) (home string, err error) {
-	if as := q.door.runsAs(); as != "" {
-		if name != as && !q.options.AnyUser {
-			return "", invalid("this bridge submits as %s and does not take the jobs of %s; start it as root, so that each job runs as its user, or let it run the jobs of all users as %s with --any-user yes", as, name, as)
-		}
-		name = as
-	}
-	u, err := user.Lookup(name)
-	if err != nil {
-		return "", invalid("user %s does not exist on the machine of the bridge", name)
-	}
-	if u.Uid == "0" && !q.options.AllowRoot {
-		return "", invalid("this bridge runs nothing as root; submit as another user, or start it with --allow-root yes")
-	}
-	if q.door.runsAs() == "" {
-		// Without the group Slurm would take that of the bridge: root's.
-		r.uid, r.gid = u.Uid, u.Gid
-	}
-	return cmp.Or(u.HomeDir, "/"), nil
-}
-
 // size says what the job needs.
-func (r *request) size(j *fairlead.Job) error {
+func (r *request) size(j *queue.Job) error {
 	cpus := max(1, j.Request["cpu"])
 	r.tasks, r.cpus = 1, cpus
-	if n, err := strconv.ParseInt(j.Env["FAIRLEAD_NTASKS"], 10, 64); err == nil && n > 1 && cpus%n == 0 {
+	if n, err := strconv.ParseInt(j.Env[environ.Processes], 10, 64); err == nil && n > 1 && cpus%n == 0 {
 		r.tasks, r.cpus = n, cpus/n
 	}
 	r.memory = (j.Request["mem"] + 1<<20 - 1) >> 20
@@ -123,7 +67,7 @@ func (r *request) size(j *fairlead.Job) error {
 			gpus = append(gpus, fmt.Sprintf("%s:%d", name, n))
 		}
 	}
-	if len(gpus) > 1 { // what is asked for by type is in the sum, too
+	if len(gpus) > 1 { // the sum includes requests by type
 		gpus = slices.DeleteFunc(gpus, func(g string) bool { return strings.Count(g, ":") == 1 })
 	}
 	for _, name := range slices.Sorted(maps.Keys(j.Licenses)) {
@@ -142,17 +86,14 @@ func (r *request) size(j *fairlead.Job) error {
 
 // environment is what the job finds: what an agent would give it, so that a script need not
 // know where it runs.
-func environment(s *bridge.Submission, j *fairlead.Job, home string) []string {
-	env := map[string]string{"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": home, "USER": j.User, "LOGNAME": j.User, "SHELL": "/bin/sh", "LANG": "C.UTF-8"}
+func environment(s *bridge.Submission, j *queue.Job, home string) []string {
+	env := environ.User(j.User, home)
 	maps.Copy(env, s.Variables())
 	if j.Array != "" {
-		env["SLURM_ARRAY_JOB_ID"], env["SLURM_ARRAY_TASK_ID"], env["SLURM_ARRAY_TASK_COUNT"] = fmt.Sprint(j.ID), fmt.Sprint(s.Number), fmt.Sprint(j.Tasks)
+		env["SLURM_ARRAY_JOB_ID"], env["SLURM_ARRAY_TASK_ID"] = fmt.Sprint(j.ID), fmt.Sprint(s.Number)
+		env["SLURM_ARRAY_TASK_COUNT"] = fmt.Sprint(j.Tasks)
 	}
-	var all []string
-	for _, name := range slices.Sorted(maps.Keys(env)) {
-		all = append(all, name+"="+env[name])
-	}
-	return all
+	return environ.List(env)
 }
 
 // fileName fills in what a name of an output file says of the job: %j is its id here, not
@@ -161,7 +102,8 @@ func fileName(pattern string, s *bridge.Submission) string {
 	if pattern == "" {
 		return ""
 	}
-	if s.Job.Array != "" && !strings.Contains(strings.ReplaceAll(pattern, "%%", ""), "%a") && !strings.HasPrefix(pattern, "/dev/") {
+	if s.Job.Array != "" && !strings.Contains(strings.ReplaceAll(pattern, "%%", ""), "%a") &&
+		!strings.HasPrefix(pattern, "/dev/") {
 		pattern += ".%a"
 	}
 	plain := func(name string) string { return strings.ReplaceAll(strings.ReplaceAll(name, "/", "_"), "%", "%%") }

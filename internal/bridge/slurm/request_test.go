@@ -7,25 +7,30 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/bridge"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // TestOptions: a job in the words of sbatch.
 func TestOptions(t *testing.T) {
 	q := with(t, &fake{})
 	q.options.Account, q.options.Partition = "{top}", "gpu"
-	s := bridge.Submission{Marker: "fl-1", Priority: 2000, Number: 7, Ref: fairlead.Ref{JobID: 42, Attempt: 1}, Job: &fairlead.Job{
-		ID: 42, Name: "a b/c", User: "root", Pool: "physics/env/julie", Script: true, Payload: []byte("echo"), Argv: []string{"job.sh", "x y"}, Dir: "/data", Output: "out-%x_%j.%%", Array: "0-9", Tasks: 10,
-		Request: fairlead.Amounts{"cpu": 8, "mem": 3<<30 + 1, "gpu": 2, "gpu:a100": 2}, Licenses: fairlead.Amounts{"matlab": 1, "abaqus": 5},
-		Limit: 90*time.Minute + time.Second, Constraint: "intel & ssd", Env: map[string]string{"FAIRLEAD_NTASKS": "4"},
-	}}
+	s := bridge.Submission{Marker: "fl-1", Priority: 2000, Number: 7, Ref: queue.Ref{JobID: 42, Attempt: 1},
+		Job: &queue.Job{
+			ID: 42, Name: "a b/c", User: "root", Pool: "physics/env/julie", Script: true, Payload: []byte("echo"),
+			Argv: []string{"job.sh", "x y"}, Dir: "/data", Output: "out-%x_%j.%%", Array: "0-9", Tasks: 10,
+			Request:  queue.Amounts{"cpu": 8, "mem": 3<<30 + 1, "gpu": 2, "gpu:a100": 2},
+			Licenses: queue.Amounts{"matlab": 1, "abaqus": 5}, Limit: 90*time.Minute + time.Second, Constraint: "intel & ssd",
+			Env: map[string]string{"FAIRLEAD_NTASKS": "4"},
+		}}
 	r, err := q.request(&s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"--parsable", "--export-file=3", "--ignore-pbs", "--nodes=1", "--job-name=fl-1", "--comment=fairlead job 42 a b/c", "--priority=2000", "--uid=0", "--gid=0",
-		"--account=physics", "--partition=gpu", "--chdir=/data", "--output=out-a b_c_42.%%.7", "--ntasks=4", "--cpus-per-task=2", "--gres=gpu:a100:2",
+	want := []string{"--parsable", "--export-file=3", "--ignore-pbs", "--nodes=1", "--job-name=fl-1",
+		"--comment=fairlead job 42 a b/c", "--priority=2000", "--uid=0", "--gid=0",
+		"--account=physics", "--partition=gpu", "--chdir=/data", "--output=out-a b_c_42.%%.7", "--ntasks=4",
+		"--cpus-per-task=2", "--gres=gpu:a100:2",
 		"--licenses=abaqus:5,matlab:1", "--constraint=intel&ssd", "--mem=3073M", "--time=91", "/dev/stdin", "x y"}
 	if got := r.options(); !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
@@ -42,27 +47,30 @@ func TestNotForSlurm(t *testing.T) {
 	for _, test := range []struct {
 		as   string
 		any  bool
-		job  fairlead.Job
+		job  queue.Job
 		want string // "" is taken
 	}{
-		{"", false, fairlead.Job{User: "root", Argv: []string{"true"}}, ""},
-		{"", false, fairlead.Job{User: "root", Argv: []string{"true"}, Gang: 2}, "a gang"},
-		{"", false, fairlead.Job{User: "root", Kind: "mail"}, "no command"},
-		{"", false, fairlead.Job{User: "no-such-user", Argv: []string{"true"}}, "does not exist"},
-		{"", false, fairlead.Job{User: "root", Argv: []string{"true"}, Constraint: "arch=amd64"}, "features"},
-		{"root", false, fairlead.Job{User: "julie", Argv: []string{"true"}}, "--any-user"},
-		{"root", true, fairlead.Job{User: "julie", Argv: []string{"true"}}, ""},
+		{"", false, queue.Job{User: "root", Argv: []string{"true"}}, ""},
+		{"", false, queue.Job{User: "root", Argv: []string{"true"}, Gang: 2}, "a gang"},
+		{"", false, queue.Job{User: "root", Kind: "mail"}, "no command"},
+		{"", false, queue.Job{User: "no-such-user", Argv: []string{"true"}}, "does not exist"},
+		{"", false, queue.Job{User: "root", Argv: []string{"true"}, Constraint: "arch=amd64"}, "features"},
+		{"root", false, queue.Job{User: "julie", Argv: []string{"true"}}, "--any-user"},
+		{"root", true, queue.Job{User: "julie", Argv: []string{"true"}}, ""},
 	} {
 		q := with(t, &fake{as: test.as})
 		q.options.AnyUser = test.any
 		_, err := q.request(&bridge.Submission{Priority: 1, Job: &test.job})
-		if (err == nil) != (test.want == "") || err != nil && (!errors.Is(err, fairlead.ErrInvalid) || !strings.Contains(err.Error(), test.want)) {
+		if (err == nil) != (test.want == "") ||
+			err != nil && (!errors.Is(err, queue.ErrInvalid) || !strings.Contains(err.Error(), test.want)) {
 			t.Errorf("%+v: got %v, want %q", test.job, err, test.want)
 		}
 	}
 	// Of a level the job is not to blame.
 	q := with(t, &fake{})
-	if _, err := q.request(&bridge.Submission{Priority: 0, Job: &fairlead.Job{User: "root", Argv: []string{"true"}}}); err == nil || errors.Is(err, fairlead.ErrInvalid) {
+	if _, err := q.request(
+		&bridge.Submission{Priority: 0, Job: &queue.Job{User: "root", Argv: []string{"true"}}}); err == nil ||
+		errors.Is(err, queue.ErrInvalid) {
 		t.Errorf("priority 0: got %v", err)
 	}
 }
@@ -81,7 +89,10 @@ func TestMask(t *testing.T) {
 
 // TestDescribe: which precondition is broken, and what to do.
 func TestDescribe(t *testing.T) {
-	ok := config{"ClusterName": "c", "SlurmUser": "slurm(64030)", "PriorityType": "priority/multifactor", "PriorityWeightAge": "1000", "AccountingStorageType": "accounting_storage/slurmdbd", "MinJobAge": "300 sec"}
+	ok := config{
+		"ClusterName": "c", "SlurmUser": "slurm(64030)", "PriorityType": "priority/multifactor", "PriorityWeightAge": "1000",
+		"AccountingStorageType": "accounting_storage/slurmdbd", "MinJobAge": "300 sec",
+	}
 	for _, test := range []struct {
 		name   string
 		slurm  fake
@@ -93,7 +104,10 @@ func TestDescribe(t *testing.T) {
 		{"SlurmUser", fake{as: "slurm"}, nil, nil, nil},
 		{"operator", fake{as: "bridge", level: "Operator"}, nil, nil, nil},
 		{"plain user", fake{as: "bridge", level: "None"}, nil, nil, []string{"set adminlevel=Operator", "age 1000"}},
-		{"no accounting", fake{}, map[string]string{"AccountingStorageType": "accounting_storage/none"}, nil, []string{"set up slurmdbd"}},
+		{
+			"no accounting", fake{}, map[string]string{"AccountingStorageType": "accounting_storage/none"}, nil,
+			[]string{"set up slurmdbd"},
+		},
 		{"plugin", fake{}, map[string]string{"JobSubmitPlugins": "lua"}, nil, []string{"JobSubmitPlugins is lua"}},
 		{"short memory", fake{}, map[string]string{"MinJobAge": "30 sec"}, nil, []string{"MinJobAge is 30 sec"}},
 		{"disobeyed", fake{}, nil, &disobedience{1000, 77, "12"}, []string{"job 12 was given the priority 1000 and has 77"}},
@@ -140,8 +154,14 @@ func TestAbsent(t *testing.T) {
 		{with("some-partition", "some-account", slurmdbd, false), ""},
 		{with("{top}", "{user}", slurmdbd, false), ""},
 		{with("nope", "nope", slurmdbd, true), ""},
-		{with("some-partition,nope", "", slurmdbd, false), "Slurm has no partition nope, which --partition names: sinfo tells which there are"},
-		{with("", "nope", slurmdbd, false), "Slurm has no account nope, which --account names: sacctmgr show account tells which there are"},
+		{
+			with("some-partition,nope", "", slurmdbd, false), "Slurm has no partition nope, which --partition names: sinfo " +
+				"tells which there are",
+		},
+		{
+			with("", "nope", slurmdbd, false), "Slurm has no account nope, which --account names: sacctmgr show account tells " +
+				"which there are",
+		},
 		{with("", "nope", "accounting_storage/none", false), ""},
 	} {
 		if test.got != test.want {

@@ -38,9 +38,11 @@ func openREST(o REST) (*rest, error) {
 	case o.User == "":
 		return nil, errors.New("slurmrestd: whose token is it? Name the user with --rest-user")
 	case !restVersions.MatchString(o.Version):
-		return nil, fmt.Errorf("slurmrestd: %q is no version of its interface, such as %s; give it with --rest-version", o.Version, restVersion)
+		return nil, fmt.Errorf("slurmrestd: %q is no version of its interface, such as %s; give it with --rest-version",
+			o.Version, restVersion)
 	case o.Token == nil:
-		return nil, errors.New("slurmrestd: there is no token; make one with: scontrol token username=" + o.User + " lifespan=SECONDS")
+		return nil, errors.New("slurmrestd: there is no token; make one with: scontrol token username=" + o.User +
+			" lifespan=SECONDS")
 	}
 	o.URL = strings.TrimSuffix(o.URL, "/")
 	// slurmrestd takes one call at a time on a connection, and drops idle ones.
@@ -119,7 +121,10 @@ func read(status int, text []byte, into any) error {
 	err := json.Unmarshal(text, &common)
 	switch {
 	case err != nil && status == http.StatusUnauthorized:
-		return &failure{"slurmrestd", "invalid authentication credential: the token is not taken; make a new one with scontrol token", errors.New(http.StatusText(status))}
+		return &failure{
+			"slurmrestd", "invalid authentication credential: the token is not taken; make a new one with scontrol token",
+			errors.New(http.StatusText(status)),
+		}
 	case err != nil:
 		said := text[:min(len(text), 200)]
 		return &failure{"slurmrestd", fmt.Sprintf("%s: %s", http.StatusText(status), said), err}

@@ -77,8 +77,11 @@ func (d *rest) queue(ctx context.Context, names []string) ([]record, error) {
 		if !wanted[j.Name] {
 			continue
 		}
-		r := record{id: fmt.Sprintf("%.0f", float64(j.ID)), name: j.Name, state: string(j.State), reason: j.Reason, priority: int64(j.Priority),
-			submitted: unix(j.Submitted), began: unix(j.Start), ended: unix(j.End), tres: j.TRES}
+		r := record{
+			id: fmt.Sprintf("%.0f", float64(j.ID)), name: j.Name, state: string(j.State), reason: j.Reason,
+			priority: int64(j.Priority), submitted: unix(j.Submitted), began: unix(j.Start), ended: unix(j.End),
+			tres: j.TRES,
+		}
 		r.code, r.signal = int(j.Exit)>>8&0xff, int(j.Exit)&0x7f
 		if !r.began.IsZero() && r.over() {
 			r.elapsed = max(0, r.ended.Sub(r.began))
@@ -143,11 +146,14 @@ func (d *rest) accounting(ctx context.Context, ids, names []string, since time.T
 }
 
 func (j *accountedJob) record() record {
-	r := record{id: fmt.Sprintf("%.0f", float64(j.ID)), name: j.Name, state: string(j.State.Current), reason: j.State.Reason, measured: true,
+	r := record{
+		id: fmt.Sprintf("%.0f", float64(j.ID)), name: j.Name, state: string(j.State.Current),
+		reason: j.State.Reason, measured: true,
 		submitted: unix(j.Time.Submission), began: unix(j.Time.Start), ended: unix(j.Time.End),
 		code: int(j.Exit.Code), signal: int(max(j.Exit.Signal.ID, j.Exit.Signal.Number)),
 		elapsed: time.Duration(j.Time.Elapsed) * time.Second,
-		cpu:     time.Duration(j.Time.Total.Seconds)*time.Second + time.Duration(j.Time.Total.Microseconds)*time.Microsecond}
+		cpu:     time.Duration(j.Time.Total.Seconds)*time.Second + time.Duration(j.Time.Total.Microseconds)*time.Microsecond,
+	}
 	var tres []string
 	for _, t := range j.TRES.Allocated {
 		name := t.Type

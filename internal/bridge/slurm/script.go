@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // script is what a job has Slurm run, and its arguments.
-func script(j *fairlead.Job) ([]byte, []string) {
+func script(j *queue.Job) ([]byte, []string) {
 	if !j.Script {
 		return []byte(command), j.Argv
 	}
@@ -73,5 +73,6 @@ func withArguments(r *request) []byte {
 	}
 	// No line of the script is the name of this one.
 	end := "end-of-" + r.name
-	return fmt.Appendf(nil, "#!/bin/sh\nf=$(mktemp) || exit 126\ncat >\"$f\" <<'%s'\n%s\n%s\nchmod 700 \"$f\"\n\"$f\"%s\nr=$?\nrm -f \"$f\"\nexit $r\n", end, r.script, end, words.String())
+	return fmt.Appendf(nil, "#!/bin/sh\nf=$(mktemp) || exit 126\ncat >\"$f\" <<'%s'\n%s\n%s\n"+
+		"chmod 700 \"$f\"\n\"$f\"%s\nr=$?\nrm -f \"$f\"\nexit $r\n", end, r.script, end, words.String())
 }

@@ -1,14 +1,13 @@
 // Package slurm lets a bridge put jobs into Slurm, with its own commands or by slurmrestd.
 //
-// A priority that is set directly does not age in Slurm, which is what front and back take
-// for granted; only operators, administrators, SlurmUser and root may set one. Each
-// submission has its marker as its name, by which it is found in the queue and in the
+// A priority that is set directly does not age in Slurm, and front and back rely
+// on that; only operators, administrators, SlurmUser and root may set one. Each
+// submission has its marker as its name, so that it is found in the queue and in the
 // accounting. Numbers of jobs alone would not do: a slurmctld that lost its state gives them
 // again.
 package slurm
 
 import (
-	"cmp"
 	"context"
 	"log/slog"
 	"sync"
@@ -69,7 +68,7 @@ var _ bridge.QS = (*QS)(nil)
 type door interface {
 	// submit returns the number of the job.
 	submit(ctx context.Context, r *request) (string, error)
-	// queue is what slurmctld knows of jobs with these names. It still knows those that have ended
+	// queue has the records of slurmctld about jobs with these names. It still knows jobs that ended
 	// a while ago.
 	queue(ctx context.Context, names []string) ([]record, error)
 	// accounting is what slurmdbd knows of jobs with these numbers, or these names, that
@@ -88,22 +87,6 @@ type door interface {
 	close()
 }
 
-// Open returns the Slurm that the options describe. It does not speak to it yet.
-func Open(o Options) (*QS, error) {
-	q := &QS{options: o, log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), asked: map[string]int64{}}
-	if err := o.check(); err != nil {
-		return nil, err
-	}
-	if o.REST != nil {
-		d, err := openREST(*o.REST)
-		q.door = d
-		return q, err
-	}
-	d, err := openCommands(o)
-	q.door = d
-	return q, err
-}
-
 // Changed is nil: Slurm does not tell.
 func (q *QS) Changed() <-chan struct{} { return nil }
 
@@ -117,8 +100,14 @@ func (q *QS) Forget(ctx context.Context, all []bridge.Entry) error {
 	return nil
 }
 
-// Close ends what is open.
+// Close closes the connections.
 func (q *QS) Close() error {
 	q.door.close()
 	return nil
+}
+
+// disobedience is a priority that was not obeyed.
+type disobedience struct {
+	asked, got int64
+	id         string
 }

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/frontback"
 	"github.com/fairlead/fairlead/internal/bridge"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // fake is a Slurm that says what a test wants.
@@ -84,6 +84,7 @@ func TestPhases(t *testing.T) {
 	other := live("RUNNING", -20, 0)
 	other.name = "somebody-else"
 	down := errors.New("no connection")
+	over := []record{live("COMPLETED", -20, -1)}
 	for _, test := range []struct {
 		name  string
 		slurm fake
@@ -94,16 +95,28 @@ func TestPhases(t *testing.T) {
 		{"waits", fake{queued: []record{live("PENDING", 0, 0)}}, 400, "7", bridge.Pending},
 		{"runs", fake{queued: []record{live("RUNNING", -20, 0)}}, 400, "7", bridge.Running},
 		{"ends", fake{queued: []record{live("COMPLETING", -20, 0)}}, 400, "7", bridge.Running},
-		{"its accounting follows", fake{queued: []record{live("COMPLETED", -20, -1)}}, 400, "7", bridge.Running},
+		{"its accounting follows", fake{queued: over}, 400, "7", bridge.Running},
 		{"its accounting does not come", fake{queued: []record{live("COMPLETED", -90, -60)}}, 400, "7", bridge.Succeeded},
-		{"its accounting has it as running", fake{queued: []record{live("COMPLETED", -20, -1)}, kept: []record{kept("RUNNING", -20, 0)}}, 400, "7", bridge.Running},
-		{"ended", fake{queued: []record{live("FAILED", -20, -1)}, kept: []record{kept("FAILED", -20, -1)}}, 400, "7", bridge.Failed},
-		{"ended without a name", fake{queued: []record{live("COMPLETED", -20, -1)}, kept: []record{nameless}}, 400, "7", bridge.Succeeded},
-		{"accounting is down", fake{queued: []record{live("COMPLETED", -20, -1)}, accountErr: down}, 400, "7", bridge.Succeeded},
+		{
+			"its accounting has it as running", fake{queued: over, kept: []record{kept("RUNNING", -20, 0)}}, 400, "7",
+			bridge.Running,
+		},
+		{
+			"ended", fake{queued: []record{live("FAILED", -20, -1)}, kept: []record{kept("FAILED", -20, -1)}}, 400, "7",
+			bridge.Failed,
+		},
+		{"ended without a name", fake{queued: over, kept: []record{nameless}}, 400, "7", bridge.Succeeded},
+		{"accounting is down", fake{queued: over, accountErr: down}, 400, "7", bridge.Succeeded},
 		{"long over", fake{kept: []record{kept("TIMEOUT", -300, -200)}}, 400, "7", bridge.Failed},
 		{"long over, reply lost", fake{kept: []record{kept("COMPLETED", -300, -200)}}, 400, "", bridge.Succeeded},
-		{"requeued by Slurm", fake{queued: []record{live("PENDING", 0, 0)}, kept: []record{kept("NODE_FAIL", -90, -60)}}, 400, "7", bridge.Pending},
-		{"requeued, and over again", fake{kept: []record{kept("NODE_FAIL", -90, -60), kept("COMPLETED", -50, -20)}}, 400, "7", bridge.Succeeded},
+		{
+			"requeued by Slurm", fake{queued: []record{live("PENDING", 0, 0)}, kept: []record{kept("NODE_FAIL", -90, -60)}}, 400,
+			"7", bridge.Pending,
+		},
+		{
+			"requeued, and over again", fake{kept: []record{kept("NODE_FAIL", -90, -60), kept("COMPLETED", -50, -20)}}, 400, "7",
+			bridge.Succeeded,
+		},
 		{"number given again", fake{queued: []record{other}}, 400, "7", bridge.Absent},
 		{"just sent", fake{}, 5, "", bridge.Unsure},
 		{"never came", fake{}, 25, "", bridge.Absent},
@@ -114,7 +127,9 @@ func TestPhases(t *testing.T) {
 		{"lost by slurmctld", fake{kept: []record{kept("RUNNING", -90, 0)}}, 400, "7", bridge.Absent},
 	} {
 		test.slurm.conf = config{"MessageTimeout": "10 sec", "MinJobAge": "300 sec"}
-		got, err := with(t, &test.slurm).Look(t.Context(), []bridge.Entry{{Marker: "m", ID: test.id, Submitted: at(-test.age)}})
+		got, err := with(t, &test.slurm).Look(t.Context(), []bridge.Entry{
+			{Marker: "m", ID: test.id, Submitted: at(-test.age)},
+		})
 		if err != nil || got[0].Phase != test.want {
 			t.Errorf("%s: got %+v, %v, want phase %d", test.name, got, err, test.want)
 		}
@@ -136,7 +151,10 @@ func TestStates(t *testing.T) {
 		{record{state: "FAILED", code: 1, reason: "BadConstraints"}, bridge.Failed, 1, "Slurm: FAILED (BadConstraints)"},
 		{record{state: "TIMEOUT"}, bridge.Failed, -1, "Slurm: TIMEOUT: it ran into its time limit"},
 		{record{state: "NODE_FAIL"}, bridge.Failed, -1, "Slurm: NODE_FAIL: a node of it failed"},
-		{record{state: "OUT_OF_MEMORY", code: 125}, bridge.Failed, 125, "Slurm: OUT_OF_MEMORY: it needed more memory than it had asked for"},
+		{
+			record{state: "OUT_OF_MEMORY", code: 125}, bridge.Failed, 125,
+			"Slurm: OUT_OF_MEMORY: it needed more memory than it had asked for",
+		},
 		{record{state: "PREEMPTED"}, bridge.Failed, -1, "Slurm: PREEMPTED: a job of more importance took its place"},
 		{record{state: "CANCELLED"}, bridge.Cancelled, 0, ""},
 		{record{state: "SOMETHING_NEW"}, bridge.Unsure, 0, ""},
@@ -151,7 +169,9 @@ func TestStates(t *testing.T) {
 
 // TestUsed: what sacct tells of a job that has ended.
 func TestUsed(t *testing.T) {
-	r := accounted(strings.Split("12|m|CANCELLED by 1000|0:15|100|110|200|90|1-02:03:04.5|billing=4,cpu=4,gres/gpu:a100=2,gres/gpu=2,license/matlab=1,mem=2G,node=1|None", "|"))
+	line := "12|m|CANCELLED by 1000|0:15|100|110|200|90|1-02:03:04.5|" +
+		"billing=4,cpu=4,gres/gpu:a100=2,gres/gpu=2,license/matlab=1,mem=2G,node=1|None"
+	r := accounted(strings.Split(line, "|"))
 	if r.state != "CANCELLED" || r.signal != 15 || r.reason != "" || !r.ended.Equal(time.Unix(200, 0)) {
 		t.Errorf("got %+v", r)
 	}
@@ -161,7 +181,10 @@ func TestUsed(t *testing.T) {
 	if got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	for text, want := range map[string]time.Duration{"00:00.171": 171 * time.Millisecond, "02:03": 123 * time.Second, "": 0, "INVALID": 0, "1-00:00:01": 24*time.Hour + time.Second} {
+	for text, want := range map[string]time.Duration{
+		"00:00.171": 171 * time.Millisecond, "02:03": 123 * time.Second, "": 0, "INVALID": 0,
+		"1-00:00:01": 24*time.Hour + time.Second,
+	} {
 		if got := clock(text); got != want {
 			t.Errorf("%q is %v, want %v", text, got, want)
 		}
@@ -170,8 +193,15 @@ func TestUsed(t *testing.T) {
 
 // TestCancel: only what has our marker and is not over is cancelled.
 func TestCancel(t *testing.T) {
-	f := &fake{queued: []record{{id: "7", name: "m", state: "PENDING"}, {id: "8", name: "other", state: "RUNNING"}, {id: "9", name: "n", state: "COMPLETED"}}}
-	if err := with(t, f).Cancel(t.Context(), []bridge.Entry{{Marker: "m"}, {Marker: "n", ID: "9"}, {Marker: "o", ID: "8"}}); err != nil {
+	f := &fake{
+		queued: []record{
+			{id: "7", name: "m", state: "PENDING"}, {id: "8", name: "other", state: "RUNNING"}, {
+				id: "9", name: "n", state: "COMPLETED",
+			},
+		},
+	}
+	if err := with(t, f).Cancel(
+		t.Context(), []bridge.Entry{{Marker: "m"}, {Marker: "n", ID: "9"}, {Marker: "o", ID: "8"}}); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(f.cancelled, []string{"7"}) {
@@ -213,17 +243,20 @@ func TestAnswers(t *testing.T) {
 		err  error
 		want error
 	}{
-		{"sbatch: error: Batch job submission failed: Invalid partition name specified", ended, fairlead.ErrInvalid},
-		{"sbatch: error: Invalid --time specification", ended, fairlead.ErrInvalid},
+		{"sbatch: error: Batch job submission failed: Invalid partition name specified", ended, queue.ErrInvalid},
+		{"sbatch: error: Invalid --time specification", ended, queue.ErrInvalid},
 		{"sbatch: error: Batch job submission failed: Unable to contact slurm controller (connect failure)", ended, errAway},
 		{"sbatch: error: Batch job submission failed: Socket timed out on send/recv operation", ended, bridge.ErrUnsure},
 		{"sbatch: error: Batch job submission failed: Zero Bytes were transmitted or received", ended, bridge.ErrUnsure},
 		{"", context.DeadlineExceeded, bridge.ErrUnsure},
 		{"a message that nobody knows", ended, bridge.ErrUnsure},
-		{"sbatch: error: Batch job submission failed: Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)", ended, nil},
+		{
+			"sbatch: error: Batch job submission failed: Job violates accounting/QOS policy (job submit limit, user's size " +
+				"and/or time limits)", ended, nil,
+		},
 	} {
 		got := judge(&failure{"sbatch", test.text, test.err})
-		for _, sentinel := range []error{fairlead.ErrInvalid, errAway, bridge.ErrUnsure} {
+		for _, sentinel := range []error{queue.ErrInvalid, errAway, bridge.ErrUnsure} {
 			if errors.Is(got, sentinel) != (sentinel == test.want) {
 				t.Errorf("%q is %v", test.text, got)
 			}
@@ -235,9 +268,12 @@ func TestAnswers(t *testing.T) {
 func TestNobodyAnswers(t *testing.T) {
 	f := &fake{answer: errAway}
 	q := with(t, f)
-	job := &fairlead.Job{ID: 1, User: "root", Argv: []string{"true"}}
-	got, err := q.Submit(t.Context(), []bridge.Submission{{Marker: "a", Priority: 1, Job: job}, {Marker: "b", Priority: 1, Job: job}})
-	if err != nil || !errors.Is(got[0].Err, errAway) || !errors.Is(got[1].Err, errAway) || errors.Is(got[1].Err, bridge.ErrUnsure) || len(f.sent) != 1 {
+	job := &queue.Job{ID: 1, User: "root", Argv: []string{"true"}}
+	got, err := q.Submit(t.Context(), []bridge.Submission{
+		{Marker: "a", Priority: 1, Job: job}, {Marker: "b", Priority: 1, Job: job},
+	})
+	if err != nil || !errors.Is(got[0].Err, errAway) || !errors.Is(got[1].Err, errAway) ||
+		errors.Is(got[1].Err, bridge.ErrUnsure) || len(f.sent) != 1 {
 		t.Errorf("got %+v, %v after %v", got, err, f.sent)
 	}
 }

@@ -1,9 +1,12 @@
 package slurm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"os/user"
+	"path"
 	"strings"
 
 	"github.com/fairlead/fairlead/internal/bridge"
@@ -37,93 +40,56 @@ func (q *QS) Submit(ctx context.Context, all []bridge.Submission) ([]bridge.Rece
 	return receipts, nil
 }
 
-// errAway says that slurmctld does not answer.
-var errAway = errors.New("slurmctld does not answer")
-
-// refusals are what slurmctld and sbatch say of a job that they will never take.
-var refusals = []string{
-	"invalid account", "invalid partition", "invalid qos", "invalid user id", "invalid group id", "invalid feature", "invalid license", "invalid generic resource",
-	"invalid --", "invalid numeric", "unrecognized option", "requested node configuration is not available", "memory specification can not be satisfied",
-	"requested time limit is invalid", "requested partition configuration not available", "node count specification invalid", "more processors requested than permitted",
-	"user's group not permitted", "invalid job script", "this does not look like a batch script", "size limit exceeded", "pathname of a file, directory or other parameter too long",
-	"user not found", "job script is empty", "batch script contains dos line breaks", "batch script is empty",
-}
-
-// later are refusals that may be another answer at another time. The job is not there.
-var later = []string{
-	"job violates accounting/qos policy", "temporarily unable to accept job", "access/permission denied", "limit reached", "job submission not permitted",
-	"invalid authentication credential", "required partition not available",
-}
-
-// unreached are said of a slurmctld that got nothing.
-var unreached = []string{"connect failure", "communication connection failure", "could not establish a configuration source", "could not resolve hostname"}
-
-// judge tells from what was said whether a job may be there. What is not known may be.
-func judge(err error) error {
-	var f *failure
-	if !errors.As(err, &f) {
-		return err // nothing was started
-	}
-	said := strings.ToLower(f.text)
-	has := func(phrases []string) bool {
-		for _, p := range phrases {
-			if strings.Contains(said, p) {
-				return true
-			}
-		}
-		return false
-	}
+// request translates a submission. What Slurm could never run as it is meant wraps
+// fairlead.ErrInvalid.
+func (q *QS) request(s *bridge.Submission) (*request, error) {
+	j := s.Job
 	switch {
-	case errors.Is(f.err, context.Canceled), errors.Is(f.err, context.DeadlineExceeded):
-		return fmt.Errorf("%w: %w", bridge.ErrUnsure, err)
-	case has(unreached):
-		return fmt.Errorf("%w: %w", errAway, err)
-	case has(refusals):
-		return invalid("%s", hinted(f.text))
-	case has(later):
-		return err
+	case s.Priority < lowest || s.Priority > highest:
+		return nil, fmt.Errorf("priority %d: Slurm takes %d to %d, and 0 would hold the job; change the levels of the bridge",
+			s.Priority, lowest, highest)
+	case j.Gang > 1:
+		return nil, invalid("a gang cannot go through a bridge to Slurm task by task: submit one task with -n PROCESSES")
+	case !j.Script && len(j.Argv) == 0:
+		return nil, invalid("it has no command: jobs for a handler do not run in Slurm")
 	}
-	return fmt.Errorf("%w: %w", bridge.ErrUnsure, err)
-}
-
-// ask remembers what priority was asked for, until it is seen.
-func (q *QS) ask(r *request) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if len(q.asked) < maxAsked {
-		q.asked[r.name] = r.priority
+	r := &request{name: s.Marker, comment: comment(j), priority: s.Priority}
+	home, err := q.person(r, j.User)
+	if err != nil {
+		return nil, err
 	}
+	fill := strings.NewReplacer("{user}", j.User, "{pool}", j.Pool, "{leaf}", path.Base("/"+j.Pool), "{top}",
+		strings.SplitN(j.Pool, "/", 2)[0]).Replace
+	r.account, r.partition, r.qos = fill(q.options.Account), fill(q.options.Partition), fill(q.options.QOS)
+	r.dir = cmp.Or(j.Dir, home)
+	r.output, r.errors = fileName(cmp.Or(j.Output, fill(q.options.Output)), s), fileName(j.Error, s)
+	r.env = environment(s, j, home)
+	r.script, r.args = script(j)
+	if err := r.size(j); err != nil {
+		return nil, err
+	}
+	return r, nil
 }
 
-// maxAsked bounds what is remembered: some submissions show as well as all whether priorities
-// are obeyed.
-const maxAsked = 1000
-
-// disobedience is a priority that was not obeyed.
-type disobedience struct {
-	asked, got int64
-	id         string
-}
-
-// compare compares the priorities of jobs that wait with what was asked for.
-func (q *QS) compare(all []record) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	for i := range all {
-		r := &all[i]
-		asked, known := q.asked[r.name]
-		if !known || r.measured {
-			continue
+// person says as whom a job runs, and where that user is at home.
+func (q *QS) person(r *request, name string) (home string, err error) {
+	if as := q.door.runsAs(); as != "" {
+		if name != as && !q.options.AnyUser {
+			return "", invalid("this bridge submits as %s and does not take the jobs of %s; start it as root, so that each "+
+				"job runs as its user, or let it run the jobs of all users as %s with --any-user yes", as, name, as)
 		}
-		delete(q.asked, r.name)
-		switch {
-		case r.priority == asked:
-			q.other = nil
-		case r.priority != 0: // of one that somebody holds
-			if q.other == nil {
-				q.log.Warn("Slurm does not obey the priorities that it is given", "job", r.id, "asked", asked, "got", r.priority)
-			}
-			q.other = &disobedience{asked, r.priority, r.id}
-		}
+		name = as
 	}
+	u, err := user.Lookup(name)
+	if err != nil {
+		return "", invalid("user %s does not exist on the machine of the bridge", name)
+	}
+	if u.Uid == "0" && !q.options.AllowRoot {
+		return "", invalid("this bridge runs nothing as root; submit as another user, or start it with --allow-root yes")
+	}
+	if q.door.runsAs() == "" {
+		// Without the group Slurm would take that of the bridge: root's.
+		r.uid, r.gid = u.Uid, u.Gid
+	}
+	return cmp.Or(u.HomeDir, "/"), nil
 }

@@ -13,10 +13,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/agent"
 	"github.com/fairlead/fairlead/internal/bridge"
 	"github.com/fairlead/fairlead/internal/bridge/mq"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // Logger says what happens if a test is run with -v.
@@ -30,7 +30,9 @@ func Logger(t testing.TB) *slog.Logger {
 // Work runs a worker of a broker for as long as the test.
 func Work(t testing.TB, work func(context.Context, *mq.Worker)) {
 	t.Helper()
-	m, err := agent.OpenMachine(agent.Options{Name: "w", Dir: t.TempDir(), AnyUser: true, AllowRoot: true, Logger: Logger(t)})
+	m, err := agent.OpenMachine(agent.Options{
+		Name: "w", Dir: t.TempDir(), AnyUser: true, AllowRoot: true, Logger: Logger(t),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,17 +55,17 @@ func Job(n int, argv ...string) bridge.Submission {
 		argv = []string{"/bin/true"}
 	}
 	return bridge.Submission{
-		Marker: fmt.Sprint("lost-", n), Priority: 5, Ref: fairlead.Ref{JobID: int64(n), Attempt: 1},
-		Job: &fairlead.Job{ID: int64(n), User: "root", Argv: argv, Tasks: 1},
+		Marker: fmt.Sprint("lost-", n), Priority: 5, Ref: queue.Ref{JobID: int64(n), Attempt: 1},
+		Job: &queue.Job{ID: int64(n), User: "root", Argv: argv, Tasks: 1},
 	}
 }
 
-// Entry is that by which a submission of Job is looked for if its reply was lost.
+// Entry is the entry to look for if the reply to a submission of Job was lost.
 func Entry(n int) bridge.Entry {
 	return bridge.Entry{Marker: fmt.Sprint("lost-", n), Submitted: time.Now()}
 }
 
-// SubmitWithin submits numbered ones, and gives that so much time.
+// SubmitWithin submits numbered jobs within a time.
 func SubmitWithin(t testing.TB, q bridge.QS, within time.Duration, n ...int) []bridge.Receipt {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), within)

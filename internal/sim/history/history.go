@@ -11,28 +11,28 @@ import (
 	"slices"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/sim"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // Source is where the jobs are kept.
 type Source interface {
-	Jobs(ctx context.Context, q fairlead.Query) ([]*fairlead.Job, error)
-	Tasks(ctx context.Context, job int64) ([]fairlead.Task, error)
+	Jobs(ctx context.Context, q queue.Query) ([]*queue.Job, error)
+	Tasks(ctx context.Context, job int64) ([]queue.Task, error)
 }
 
-// Window is what part of the past is looked at, on a machine of so many units.
+// Window is the part of the past to look at, and the size of the machine.
 type Window struct {
 	From, To time.Time
 	Unit     string
 	Units    int64
 }
 
-// Past is the workload of a window, and what in it is not what was.
+// Past is the workload of a window, with its differences from the real past.
 //
-// Every task is a job of its own, but a gang is one job that is as wide as all its tasks. What was
-// submitted before the window is submitted as it begins; what had started runs then, and has left
-// what was left of it, of its time limit as well. A task that has not ended yet will run for
+// Every task is a job of its own, but a gang is one job that is as wide as all its tasks. A job that was
+// submitted before the window is submitted as it begins; if it had started it runs then, for its
+// remaining time and with its remaining time limit. A task that has not ended yet will run for
 // as long as the others of its user did at the median, or of its pool, or of all; one
 // that runs already, at least as long as it has.
 type Past struct {
@@ -44,25 +44,32 @@ type Past struct {
 	Cut     bool
 }
 
-// MostTasks bounds a replay: of more, the latest jobs are taken.
-const MostTasks = 100_000
+// maxTasks bounds a replay: of more, the latest jobs are taken.
+const maxTasks = 100_000
 
 // forever is the limit of tasks that have none, as far as plans go.
 const forever = 365 * 24 * 3600
 
-// Read makes the workload of a window.
+// Read makes the workload of a window. The window begins with the first job of all if that is later.
 func Read(ctx context.Context, src Source, w Window) (*Past, error) {
-	jobs, err := src.Jobs(ctx, fairlead.Query{Since: w.From, Newest: true, Limit: MostTasks})
+	oldest, err := src.Jobs(ctx, queue.Query{Limit: 1})
+	if err != nil {
+		return nil, fmt.Errorf("read the oldest job: %w", err)
+	}
+	if len(oldest) > 0 && oldest[0].Submitted.After(w.From) && oldest[0].Submitted.Before(w.To) {
+		w.From = oldest[0].Submitted
+	}
+	jobs, err := src.Jobs(ctx, queue.Query{Since: w.From, Newest: true, Limit: maxTasks})
 	if err != nil {
 		return nil, fmt.Errorf("read the jobs of the past: %w", err)
 	}
-	r := reader{past: &Past{Window: w}, jobs: map[int64]*fairlead.Job{}}
+	r := reader{past: &Past{Window: w}, jobs: map[int64]*queue.Job{}}
 	r.past.Name, r.past.Procs, r.past.Zero = "history", int(min(max(w.Units, 1), math.MaxInt32)), w.From
 	for _, j := range jobs {
 		r.jobs[j.ID] = j
 	}
 	for _, j := range jobs {
-		if len(r.tasks) >= MostTasks {
+		if len(r.tasks) >= maxTasks {
 			r.past.Cut = true
 			break
 		}
@@ -72,25 +79,25 @@ func Read(ctx context.Context, src Source, w Window) (*Past, error) {
 		}
 		r.add(j, tasks)
 	}
-	r.past.Cut = r.past.Cut || len(jobs) == MostTasks
+	r.past.Cut = r.past.Cut || len(jobs) == maxTasks
 	r.finish()
 	return r.past, nil
 }
 
 // tasksOf are those tasks of a job that began. Of a job of one task, the job itself says it.
-func tasksOf(ctx context.Context, src Source, j *fairlead.Job) ([]fairlead.Task, error) {
+func tasksOf(ctx context.Context, src Source, j *queue.Job) ([]queue.Task, error) {
 	switch {
 	case j.Started.IsZero():
 		return nil, nil
 	case j.Tasks == 1 && (j.State.Ended() || j.Running == 1):
-		return []fairlead.Task{{Job: j.ID, State: j.State, Started: j.Started, Ended: j.Ended}}, nil
+		return []queue.Task{{Job: j.ID, State: j.State, Started: j.Started, Ended: j.Ended}}, nil
 	}
 	return src.Tasks(ctx, j.ID)
 }
 
 // task is one task of the past; run is below 0 if it is not known.
 type task struct {
-	job     *fairlead.Job
+	job     *queue.Job
 	submit  int64
 	run     int64
 	atLeast int64
@@ -99,7 +106,7 @@ type task struct {
 
 type reader struct {
 	past  *Past
-	jobs  map[int64]*fairlead.Job
+	jobs  map[int64]*queue.Job
 	tasks []task
 }
 
@@ -109,7 +116,7 @@ func (r *reader) second(t time.Time) int64 {
 }
 
 // add adds the tasks of a job.
-func (r *reader) add(j *fairlead.Job, began []fairlead.Task) {
+func (r *reader) add(j *queue.Job, began []queue.Task) {
 	submit := r.second(r.ready(j))
 	waiting := j.Waiting
 	if j.Gang > 1 {
@@ -117,26 +124,26 @@ func (r *reader) add(j *fairlead.Job, began []fairlead.Task) {
 	}
 	for i := range began {
 		t := &began[i]
-		switch running := t.State == fairlead.Running && t.Ended.IsZero(); {
-		case t.Started.IsZero() || t.State == fairlead.Waiting:
-			// It waits, for the first time or again: it is among those that do.
+		switch running := t.State == queue.Running && t.Ended.IsZero(); {
+		case t.Started.IsZero() || t.State == queue.Waiting:
+			// It waits, for the first time or again: it is among the waiting jobs.
 		case running:
 			r.tasks = append(r.tasks, task{j, submit, -1, r.second(r.past.Window.To) - r.second(t.Started), r.before(t)})
 		case t.Ended.After(r.past.Window.From):
 			r.tasks = append(r.tasks, task{j, submit, r.second(t.Ended) - r.second(t.Started), 0, r.before(t)})
 		}
 	}
-	if j.Held || j.Cancel || j.State.Ended() || j.State == fairlead.Blocked {
-		return // what waits of it waits for something else than its turn
+	if j.Held || j.Cancel || j.State.Ended() || j.State == queue.Blocked {
+		return // its waiting tasks wait for something else than their turn
 	}
-	for range min(waiting, MostTasks-min(len(r.tasks), MostTasks)) {
+	for range min(waiting, maxTasks-min(len(r.tasks), maxTasks)) {
 		r.tasks = append(r.tasks, task{j, submit, -1, 0, 0})
 	}
 }
 
 // wholeGang is a gang as one task, that lasts until the last of its tasks has ended; or it
 // waits as a whole.
-func wholeGang(j *fairlead.Job, tasks []fairlead.Task) (began []fairlead.Task, waiting int) {
+func wholeGang(j *queue.Job, tasks []queue.Task) (began []queue.Task, waiting int) {
 	if j.Waiting == j.Tasks {
 		return nil, 1
 	}
@@ -150,19 +157,19 @@ func wholeGang(j *fairlead.Job, tasks []fairlead.Task) (began []fairlead.Task, w
 		}
 	}
 	if whole.State = j.State; j.Running > 0 {
-		whole.State, whole.Ended = fairlead.Running, time.Time{}
+		whole.State, whole.Ended = queue.Running, time.Time{}
 	}
-	return []fairlead.Task{whole}, 0
+	return []queue.Task{whole}, 0
 }
 
 // before is for how many seconds a task had run when the window began.
-func (r *reader) before(t *fairlead.Task) int64 {
+func (r *reader) before(t *queue.Task) int64 {
 	return int64(max(0, r.past.Window.From.Sub(t.Started)) / time.Second)
 }
 
 // ready is from when on a job waited for its turn, and not for its begin time or for
 // other jobs.
-func (r *reader) ready(j *fairlead.Job) time.Time {
+func (r *reader) ready(j *queue.Job) time.Time {
 	at := j.Submitted
 	if j.Begin.After(at) {
 		at = j.Begin
@@ -204,7 +211,8 @@ func (r *reader) finish() {
 			limit = max(int64(t.job.Limit/time.Second)-t.before, 1)
 		}
 		p.Jobs = append(p.Jobs, sim.Job{
-			ID: t.job.ID, Submit: t.submit, Run: run, Estimate: max(limit, run), Procs: int32(width), NoLimit: none, Running: t.before > 0,
+			ID: t.job.ID, Submit: t.submit, Run: run, Estimate: max(limit,
+				run), Procs: int32(width), NoLimit: none, Running: t.before > 0,
 			User: number(users, &p.Users, t.job.User), Pool: number(pools, &p.Pools, t.job.Pool),
 		})
 	}
@@ -252,7 +260,7 @@ func medianOf(runs map[string][]int64) map[string]int64 {
 	return out
 }
 
-func (m *typical) of(j *fairlead.Job) (run int64, ok bool) {
+func (m *typical) of(j *queue.Job) (run int64, ok bool) {
 	if run, ok = m.user[j.User]; ok {
 		return run, true
 	}

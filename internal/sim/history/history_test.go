@@ -9,25 +9,33 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/allocation"
 	"github.com/fairlead/fairlead/config"
 	"github.com/fairlead/fairlead/internal/sim"
 	"github.com/fairlead/fairlead/internal/sim/history"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // past is a source that is written by hand.
 type past struct {
-	jobs  []*fairlead.Job
-	tasks map[int64][]fairlead.Task
+	jobs  []*queue.Job
+	tasks map[int64][]queue.Task
+	new   bool // there was no job before these
 }
 
-func (p *past) Jobs(_ context.Context, q fairlead.Query) ([]*fairlead.Job, error) {
+func (p *past) Jobs(_ context.Context, q queue.Query) ([]*queue.Job, error) {
+	if q.Limit == 1 && !q.Newest {
+		if p.new {
+			return p.jobs[:1], nil
+		}
+		return []*queue.Job{{ID: 0, Submitted: at(-1000)}}, nil
+	}
 	out := slices.Clone(p.jobs)
 	slices.Reverse(out)
 	return out, nil
 }
 
-func (p *past) Tasks(_ context.Context, job int64) ([]fairlead.Task, error) { return p.tasks[job], nil }
+func (p *past) Tasks(_ context.Context, job int64) ([]queue.Task, error) { return p.tasks[job], nil }
 
 var noon = time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)
 
@@ -37,10 +45,10 @@ func at(minutes int) time.Time { return noon.Add(time.Duration(minutes-60) * tim
 func window() history.Window { return history.Window{From: at(0), To: noon, Unit: "cpu", Units: 4} }
 
 // ran is a job of one task that ran.
-func ran(id int64, user string, submit, start, end, width int) *fairlead.Job {
-	return &fairlead.Job{
-		ID: id, User: user, Pool: user, Tasks: 1, Submitted: at(submit), Started: at(start), Ended: at(end), State: fairlead.Succeeded,
-		Request: fairlead.Amounts{"cpu": int64(width)},
+func ran(id int64, user string, submit, start, end, width int) *queue.Job {
+	return &queue.Job{
+		ID: id, User: user, Pool: user, Tasks: 1, Submitted: at(submit), Started: at(start), Ended: at(end), State: queue.Succeeded,
+		Request: queue.Amounts{"cpu": int64(width)},
 	}
 }
 
@@ -68,25 +76,28 @@ func jobsOf(p *history.Past) string {
 // TestRead: what ended ran as long as it did, what began before the window has left what was
 // left of it, and for the rest the others of its user stand in.
 func TestRead(t *testing.T) {
-	waits := &fairlead.Job{ID: 4, User: "ann", Pool: "ann", Tasks: 1, Waiting: 1, Submitted: at(50), State: fairlead.Waiting}
-	runs := &fairlead.Job{ID: 5, User: "ann", Pool: "ann", Tasks: 1, Running: 1, Submitted: at(10), Started: at(20), State: fairlead.Running}
-	array := &fairlead.Job{ID: 6, User: "bob", Pool: "bob", Tasks: 4, Waiting: 2, Running: 1, Succeeded: 1, Submitted: at(30), Started: at(30), State: fairlead.Running}
-	held := &fairlead.Job{ID: 7, User: "ann", Pool: "ann", Tasks: 1, Waiting: 1, Submitted: at(50), State: fairlead.Held, Held: true}
+	waits := &queue.Job{ID: 4, User: "ann", Pool: "ann", Tasks: 1, Waiting: 1, Submitted: at(50), State: queue.Waiting}
+	runs := &queue.Job{ID: 5, User: "ann", Pool: "ann", Tasks: 1, Running: 1, Submitted: at(10), Started: at(20),
+		State: queue.Running}
+	array := &queue.Job{ID: 6, User: "bob", Pool: "bob", Tasks: 4, Waiting: 2, Running: 1, Succeeded: 1, Submitted: at(30),
+		Started: at(30), State: queue.Running}
+	held := &queue.Job{ID: 7, User: "ann", Pool: "ann", Tasks: 1, Waiting: 1, Submitted: at(50), State: queue.Held,
+		Held: true}
 	later := ran(8, "bob", 5, 45, 50, 1)
 	later.Begin = at(40)
 	after := ran(9, "bob", 5, 30, 35, 1)
-	after.After = []fairlead.Dependency{{Job: 2}}
+	after.After = []queue.Dependency{{Job: 2}}
 	src := &past{
-		jobs: []*fairlead.Job{
+		jobs: []*queue.Job{
 			ran(1, "ann", -30, -20, 15, 2), // 15 minutes of it in the window
 			ran(2, "ann", 3, 5, 25, 1),
 			ran(3, "ann", 3, 5, 10, 9), // too wide by now
 			waits, runs, array, held, later, after,
-			{ID: 10, User: "eve", Pool: "eve", Tasks: 1, State: fairlead.Cancelled, Submitted: at(1)}, // never ran
+			{ID: 10, User: "eve", Pool: "eve", Tasks: 1, State: queue.Cancelled, Submitted: at(1)}, // never ran
 		},
-		tasks: map[int64][]fairlead.Task{6: {
-			{Job: 6, State: fairlead.Succeeded, Started: at(30), Ended: at(37)},
-			{Job: 6, Index: 1, State: fairlead.Running, Started: at(30)},
+		tasks: map[int64][]queue.Task{6: {
+			{Job: 6, State: queue.Succeeded, Started: at(30), Ended: at(37)},
+			{Job: 6, Index: 1, State: queue.Running, Started: at(30)},
 		}},
 	}
 	p := read(t, src)
@@ -101,23 +112,24 @@ func TestRead(t *testing.T) {
 
 // TestGangsOfThePast: a gang is one job as wide as all its tasks, until the last of them ended.
 func TestGangsOfThePast(t *testing.T) {
-	gang := func(id int64, state fairlead.State, waiting, running int) *fairlead.Job {
-		j := &fairlead.Job{ID: id, User: "ann", Pool: "ann", Gang: 2, Tasks: 2, Waiting: waiting, Running: running, Submitted: at(5), State: state, Request: fairlead.Amounts{"cpu": 2}}
+	gang := func(id int64, state queue.State, waiting, running int) *queue.Job {
+		j := &queue.Job{ID: id, User: "ann", Pool: "ann", Gang: 2, Tasks: 2, Waiting: waiting, Running: running,
+			Submitted: at(5), State: state, Request: queue.Amounts{"cpu": 2}}
 		if waiting < 2 {
 			j.Started = at(10)
 		}
 		return j
 	}
-	task := func(index, end int) fairlead.Task {
-		k := fairlead.Task{Index: index, State: fairlead.Running, Started: at(10)}
+	task := func(index, end int) queue.Task {
+		k := queue.Task{Index: index, State: queue.Running, Started: at(10)}
 		if end > 0 {
-			k.State, k.Ended = fairlead.Succeeded, at(end)
+			k.State, k.Ended = queue.Succeeded, at(end)
 		}
 		return k
 	}
 	p := read(t, &past{
-		jobs: []*fairlead.Job{gang(1, fairlead.Succeeded, 0, 0), gang(2, fairlead.Running, 0, 1), gang(3, fairlead.Waiting, 2, 0)},
-		tasks: map[int64][]fairlead.Task{
+		jobs: []*queue.Job{gang(1, queue.Succeeded, 0, 0), gang(2, queue.Running, 0, 1), gang(3, queue.Waiting, 2, 0)},
+		tasks: map[int64][]queue.Task{
 			1: {task(0, 20), task(1, 30)}, 2: {task(0, 15), task(1, 0)}, 3: {task(0, 15), task(1, 15)}, // waits again
 		},
 	})
@@ -130,8 +142,9 @@ func TestGangsOfThePast(t *testing.T) {
 // first, and what is left of the time limits is known; what had not ended yet has a guess less
 // what it had run.
 func TestReplayBeginsWithWhatRan(t *testing.T) {
-	long := &fairlead.Job{ID: 2, User: "ann", Pool: "ann", Tasks: 1, Running: 1, Submitted: at(-60), Started: at(-50), State: fairlead.Running, Limit: 3 * time.Hour}
-	src := &past{jobs: []*fairlead.Job{
+	long := &queue.Job{ID: 2, User: "ann", Pool: "ann", Tasks: 1, Running: 1, Submitted: at(-60), Started: at(-50),
+		State: queue.Running, Limit: 3 * time.Hour}
+	src := &past{jobs: []*queue.Job{
 		ran(1, "bob", -50, 20, 30, 4), // waited for the whole machine
 		long,
 		ran(3, "ann", -30, -20, 20, 3),
@@ -156,13 +169,13 @@ func TestReplayBeginsWithWhatRan(t *testing.T) {
 }
 
 func TestNothingIsKnown(t *testing.T) {
-	p := read(t, &past{jobs: []*fairlead.Job{{ID: 1, User: "ann", Pool: "ann", Tasks: 3, Waiting: 3, State: fairlead.Waiting}}})
+	p := read(t, &past{jobs: []*queue.Job{{ID: 1, User: "ann", Pool: "ann", Tasks: 3, Waiting: 3, State: queue.Waiting}}})
 	if len(p.Jobs) != 0 || p.Unknown != 3 {
 		t.Errorf("%d jobs, %d unknown", len(p.Jobs), p.Unknown)
 	}
 }
 
-func shares(t *testing.T, text string) *fairlead.Shares {
+func shares(t *testing.T, text string) *allocation.Config {
 	t.Helper()
 	c, err := config.Parse("test.yaml", []byte(text))
 	if err != nil {
@@ -180,7 +193,8 @@ func TestReplay(t *testing.T) {
 	p := read(t, src)
 	three := replay(t, p, "pools: {ann: {weight: 3}, bob: {weight: 1}}")
 	one := replay(t, p, "pools: {ann: {weight: 1}, bob: {weight: 3}}")
-	if a, b := three.Pools["ann"], one.Pools["bob"]; a.Used < 0.72 || a.Used > 0.78 || b.Used < 0.72 || b.Used > 0.78 || a.Tasks != 120 {
+	if a, b := three.Pools["ann"], one.Pools["bob"]; a.Used < 0.72 || a.Used > 0.78 || b.Used < 0.72 || b.Used > 0.78 ||
+		a.Tasks != 120 {
 		t.Errorf("with weight 3 ann has %+v, bob %+v", a, b)
 	}
 	if a, b := three.Pools["ann"].MedianWait, one.Pools["ann"].MedianWait; a >= b {
@@ -189,7 +203,8 @@ func TestReplay(t *testing.T) {
 	if three.Utilisation < 0.99 || three.Utilisation > 1.001 {
 		t.Errorf("utilisation %v", three.Utilisation)
 	}
-	if closed := replay(t, p, "pools: {ann: {weight: 1}, bob: {max_running: 1, max: {cpu: 0}}}"); closed.Never != 120 || closed.Pools["bob"].Tasks != 0 || three.Never != 0 {
+	if closed := replay(t, p, "pools: {ann: {weight: 1}, bob: {max_running: 1, max: {cpu: 0}}}"); closed.Never != 120 ||
+		closed.Pools["bob"].Tasks != 0 || three.Never != 0 {
 		t.Errorf("a pool that may have nothing: %+v", closed)
 	}
 	below := replay(t, p, "pools: {ann: {pools: {ann: {}}}, bob: {weight: 1}}")
@@ -218,5 +233,19 @@ func TestReplayCanEnd(t *testing.T) {
 	cancel()
 	if _, err := p.Replay(ctx, shares(t, "{}")); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestUtilisationSinceTheFirstJob: a server that is half an hour old was not idle in the half hour before.
+func TestUtilisationSinceTheFirstJob(t *testing.T) {
+	for _, first := range []bool{false, true} {
+		p := read(t, &past{jobs: []*queue.Job{ran(1, "ann", 30, 30, 60, 4)}, new: first})
+		out, err := p.Replay(t.Context(), &allocation.Config{Sched: config.Default().Shares.Sched})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := map[bool]float64{false: 0.5, true: 1}[first]; out.Utilisation != want {
+			t.Errorf("no job before: %v; utilisation %v, want %v", first, out.Utilisation, want)
+		}
 	}
 }

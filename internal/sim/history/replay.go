@@ -1,13 +1,12 @@
 package history
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"slices"
 	"strings"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/allocation"
 	"github.com/fairlead/fairlead/internal/sim"
 	"github.com/fairlead/fairlead/share"
 )
@@ -30,12 +29,13 @@ type PoolOutcome struct {
 
 // Replay lets the past happen again, under shares. It begins with what ran then, and with nobody
 // having used anything: what had been used by then is not kept.
-func (p *Past) Replay(ctx context.Context, shares *fairlead.Shares) (*Outcome, error) {
+func (p *Past) Replay(ctx context.Context, shares *allocation.Config) (*Outcome, error) {
 	w := p.under(shares)
 	cfg := shares.Sched
 	cfg.Unit = p.Window.Unit
 	cfg.Licenses, cfg.Rates = nil, nil
-	r, err := sim.Run(&w, sim.Options{Config: cfg, Seed: 1, Priority: shares.NormalPriority(), Progress: func(int) error { return ctx.Err() }})
+	r, err := sim.Run(&w, sim.Options{Config: cfg, Seed: 1, Priority: shares.NormalPriority(),
+		Progress: func(int) error { return ctx.Err() }})
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func (p *Past) Replay(ctx context.Context, shares *fairlead.Shares) (*Outcome, e
 // under is the workload with its jobs where they would be under shares: those in a pool
 // that has pools below it go to the one of their user. They keep their time limits; one that
 // has none is planned by what the shares give to such jobs.
-func (p *Past) under(shares *fairlead.Shares) sim.Workload {
+func (p *Past) under(shares *allocation.Config) sim.Workload {
 	w := p.Workload
 	w.Jobs, w.Pools = slices.Clone(w.Jobs), slices.Clone(w.Pools)
 	var inner []bool
@@ -67,12 +67,12 @@ func (p *Past) under(shares *fairlead.Shares) sim.Workload {
 
 // Leaf is where jobs of a user are under shares that were in a pool: there, or, if the shares
 // give it pools below it, in that of the user.
-func Leaf(shares *fairlead.Shares, path, user string) string {
+func Leaf(shares *allocation.Config, path, user string) string {
 	pool := shares.Sched.Root.Find(path)
 	if pool == nil || len(pool.Pools) == 0 {
 		return path
 	}
-	return share.Join(path, share.CleanName(cmp.Or(user, share.DefaultPool)))
+	return share.Join(path, share.UserPool(user))
 }
 
 func (p *Past) outcome(r *sim.Result) *Outcome {
@@ -92,7 +92,8 @@ func (p *Past) outcome(r *sim.Result) *Outcome {
 		all += area
 	}
 	for top, w := range waits {
-		out.Pools[top] = PoolOutcome{Tasks: len(w), MedianWait: sim.Percentile(w, 50), P95Wait: sim.Percentile(w, 95), Used: used[top] / math.Max(all, 1)}
+		out.Pools[top] = PoolOutcome{Tasks: len(w), MedianWait: sim.Percentile(w, 50), P95Wait: sim.Percentile(w, 95),
+			Used: used[top] / math.Max(all, 1)}
 	}
 	out.Utilisation = all / math.Max(float64(p.Procs)*float64(end), 1)
 	return out

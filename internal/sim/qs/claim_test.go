@@ -81,7 +81,8 @@ func priority(until time.Duration) []qs.Job {
 	var jobs []qs.Job
 	for at := time.Duration(0); at < until; at += 10 * time.Minute {
 		id := int64(1e6 + len(jobs))
-		jobs = append(jobs, qs.Job{ID: id, Group: []string{"daq", "calib"}[id%2], Arrives: at, Runs: 5 * time.Minute, Estimate: 5 * time.Minute})
+		jobs = append(jobs, qs.Job{ID: id, Group: []string{"daq", "calib"}[id%2], Arrives: at, Runs: 5 * time.Minute,
+			Estimate: 5 * time.Minute})
 	}
 	return jobs
 }
@@ -138,7 +139,7 @@ func TestPage(t *testing.T) {
 		t.Helper()
 		line := "| " + name
 		for _, ran := range runs {
-			line += " | " + percents(qs.Shares(ran, groups, 0, until(ran)))
+			line += " | " + percents(shares(ran, groups, 0, until(ran)))
 		}
 		states(line + " |")
 	}
@@ -149,7 +150,7 @@ func TestPage(t *testing.T) {
 			golden.Check(t, picture, plot.SVG(overTime(runs)))
 		}
 	}
-	row("200 jobs of each at once, while all wait", ways(t, atOnce()), qs.AllWait)
+	row("200 jobs of each at once, while all wait", ways(t, atOnce()), allWait)
 	for _, burst := range []int{1, 5, 10, 20} {
 		submission, start := short(t, burst)
 		states(fmt.Sprintf("| %d | %.1f | %.1f |", burst, submission, start))
@@ -169,7 +170,7 @@ func overTime(runs [3][]qs.Ran) plot.Chart {
 	for i, name := range []string{"charged at the start", "charged at submission", "first come, first served"} {
 		s := plot.Series{Name: name}
 		for h := 1; h <= 48; h++ {
-			share := qs.Shares(runs[2-i], groups, 0, time.Duration(h)*time.Hour)["physics"]
+			share := shares(runs[2-i], groups, 0, time.Duration(h)*time.Hour)["physics"]
 			s.Points = append(s.Points, plot.Point{X: float64(h), Y: math.Round(10000*share) / 100})
 		}
 		c.Series = append(c.Series, s)
@@ -185,8 +186,8 @@ func short(t testing.TB, burst int) (submission, start float64) {
 		byArrival(jobs)
 		until := jobs[599].Arrives
 		runs := ways(t, append(jobs[:600:600], priority(until)...))
-		submission = math.Max(submission, off(qs.Shares(runs[1], groups, 0, until)))
-		start = math.Max(start, off(qs.Shares(runs[2], groups, 0, until)))
+		submission = math.Max(submission, off(shares(runs[1], groups, 0, until)))
+		start = math.Max(start, off(shares(runs[2], groups, 0, until)))
 	}
 	return submission, start
 }
@@ -203,7 +204,7 @@ func failing(t testing.TB, keep bool) map[string]float64 {
 	for i := range jobs {
 		jobs[i].Fails = jobs[i].Group == "physics" && i%2 == 0
 	}
-	return qs.Shares(run(t, s, qs.Server{Workers: workers}, jobs), groups, 0, days)
+	return shares(run(t, s, qs.Server{Workers: workers}, jobs), groups, 0, days)
 }
 
 // late is the share of a group that comes a day after the other, in its first 12 hours.
@@ -216,7 +217,7 @@ func late(t testing.TB, memory int) float64 {
 	s.Window = []time.Duration{0, 0, 12 * time.Hour}[memory]
 	jobs := flood(1.5, 1.5, 1e-9, 1).jobs(1, 36*time.Hour)
 	jobs = slices.DeleteFunc(jobs, func(j qs.Job) bool { return j.Group == "biology" && j.Arrives < 24*time.Hour })
-	return qs.Shares(run(t, s, qs.Server{Workers: workers}, jobs), groups[:2], 24*time.Hour, 36*time.Hour)["biology"]
+	return shares(run(t, s, qs.Server{Workers: workers}, jobs), groups[:2], 24*time.Hour, 36*time.Hour)["biology"]
 }
 
 // TestWithinFivePoints is what can be promised: while all groups submit more than their
@@ -231,7 +232,7 @@ func TestWithinFivePoints(t *testing.T) {
 				jobs = append(jobs, priority(days)...)
 			}
 			runs := ways(t, jobs)
-			submission, start := off(qs.Shares(runs[1], groups, 0, days)), off(qs.Shares(runs[2], groups, 0, days))
+			submission, start := off(shares(runs[1], groups, 0, days)), off(shares(runs[2], groups, 0, days))
 			if i >= 2 && i <= 4 && start > 5 {
 				t.Errorf("seed %d, %s, charged at the start: %.1f points off", seed, d.name, start)
 			}
@@ -249,7 +250,7 @@ func TestWithinFivePoints(t *testing.T) {
 // was decided before anything was received.
 func TestAllAtOnce(t *testing.T) {
 	for i, ran := range ways(t, atOnce()) {
-		if got := off(qs.Shares(ran, groups, 0, qs.AllWait(ran))); got < 10 {
+		if got := off(shares(ran, groups, 0, allWait(ran))); got < 10 {
 			t.Errorf("way %d: only %.1f points off", i, got)
 		}
 	}

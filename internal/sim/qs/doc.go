@@ -4,7 +4,7 @@
 // not stopped for another.
 //
 // Time is virtual. At each instant first jobs end, then jobs are submitted in the order of
-// their numbers, and then free workers take what waits. Nothing but this order and the
+// their numbers, and then free workers take waiting jobs. Nothing but this order and the
 // priorities decides who runs, as the queueing system knows nothing of groups.
 //
 // It stands on floor 1 alone.

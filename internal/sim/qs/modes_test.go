@@ -35,7 +35,8 @@ func justInTime(t testing.TB, jobs []qs.Job) []qs.Ran {
 	for i, weight := range []float64{50, 30, 20} {
 		root.Pools = append(root.Pools, share.Pool{Name: groups[i], Weight: weight})
 	}
-	r, err := sim.Run(w, sim.Options{Bare: true, Config: sched.Config{Root: root, NewPolicy: policy.New(policy.Options{}), HalfLife: 24 * time.Hour}})
+	r, err := sim.Run(w, sim.Options{Bare: true,
+		Config: sched.Config{Root: root, NewPolicy: policy.New(policy.Options{}), HalfLife: 24 * time.Hour}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,12 +74,13 @@ func TestModes(t *testing.T) {
 	both := func(name string, jobs []qs.Job, until func([]qs.Ran) time.Duration) {
 		t.Helper()
 		front, kept := ways(t, jobs)[2], justInTime(t, jobs)
-		states(fmt.Sprintf("| %s | %s | %s |", name, percents(qs.Shares(front, groups, 0, until(front))), percents(qs.Shares(kept, groups, 0, until(kept)))))
+		states(fmt.Sprintf("| %s | %s | %s |", name, percents(shares(front, groups, 0, until(front))),
+			percents(shares(kept, groups, 0, until(kept)))))
 	}
 	for _, d := range demands {
 		both(d.name, d.jobs(1, days), func([]qs.Ran) time.Duration { return days })
 	}
-	both("200 jobs of each at once, while all wait", atOnce(), qs.AllWait)
+	both("200 jobs of each at once, while all wait", atOnce(), allWait)
 	for _, burst := range []int{1, 5, 10, 20} {
 		front, kept := 0.0, 0.0
 		for seed := uint64(1); seed <= 5; seed++ {
@@ -86,8 +88,8 @@ func TestModes(t *testing.T) {
 			byArrival(jobs)
 			jobs = jobs[:600]
 			until := jobs[599].Arrives
-			front = math.Max(front, off(qs.Shares(ways(t, jobs)[2], groups, 0, until)))
-			kept = math.Max(kept, off(qs.Shares(justInTime(t, jobs), groups, 0, until)))
+			front = math.Max(front, off(shares(ways(t, jobs)[2], groups, 0, until)))
+			kept = math.Max(kept, off(shares(justInTime(t, jobs), groups, 0, until)))
 		}
 		states(fmt.Sprintf("| %d at a time | %.1f | %.1f |", burst, front, kept))
 	}

@@ -112,7 +112,8 @@ func (r *run) end(now time.Duration) error {
 }
 
 func (r *run) submit(j Job) error {
-	d, err := r.book.Submit(frontback.Job{ID: j.ID, Group: j.Group, Estimate: use(j.Estimate, j.width())}, origin.Add(j.Arrives))
+	d, err := r.book.Submit(frontback.Job{ID: j.ID, Group: j.Group, Estimate: use(j.Estimate, j.width())},
+		origin.Add(j.Arrives))
 	if err != nil {
 		return err
 	}
@@ -143,7 +144,7 @@ func (r *run) start(now time.Duration) error {
 	return nil
 }
 
-// use is what a job takes that has so many workers for so long.
+// use is the use of a job that has width workers for a time.
 func use(d time.Duration, width int) frontback.Use {
 	s, n := d.Seconds(), float64(width)
 	return frontback.Use{Seconds: s, CPUSeconds: s * n, Processes: n, Work: s * n, Resources: map[string]float64{"cpu": n}}
@@ -162,7 +163,8 @@ type line []place
 
 func (l line) Len() int { return len(l) }
 func (l line) Less(i, j int) bool {
-	return cmp.Or(cmp.Compare(l[i].key, l[j].key), cmp.Compare(l[i].instant, l[j].instant), cmp.Compare(l[i].job.ID, l[j].job.ID)) < 0
+	return cmp.Or(cmp.Compare(l[i].key, l[j].key), cmp.Compare(l[i].instant, l[j].instant),
+		cmp.Compare(l[i].job.ID, l[j].job.ID)) < 0
 }
 func (l line) Swap(i, j int) { l[i], l[j] = l[j], l[i] }
 func (l *line) Push(x any)   { *l = append(*l, x.(place)) }

@@ -25,7 +25,8 @@ func settings(t testing.TB) frontback.Settings {
 		t.Fatal(err)
 	}
 	return frontback.Settings{
-		Groups:   []frontback.Group{{Name: "physics", Weight: 50}, {Name: "biology", Weight: 30}, {Name: "chemistry", Weight: 20}},
+		Groups: []frontback.Group{{Name: "physics", Weight: 50}, {Name: "biology", Weight: 30},
+			{Name: "chemistry", Weight: 20}},
 		Priority: []string{"daq", "calib"},
 		Benefit:  b,
 	}
@@ -55,8 +56,10 @@ func TestByHand(t *testing.T) {
 	for i, j := range []struct {
 		at    int
 		group string
-	}{{0, "physics"}, {0, "physics"}, {1, "biology"}, {1, "chemistry"}, {2, "chemistry"}, {2, "biology"}, {3, "physics"}, {3, "calib"}, {3, "daq"}} {
-		jobs = append(jobs, qs.Job{ID: int64(i + 1), Group: j.group, Arrives: time.Duration(j.at) * time.Second, Runs: 10 * time.Second, Estimate: 10 * time.Second})
+	}{{0, "physics"}, {0, "physics"}, {1, "biology"}, {1, "chemistry"}, {2, "chemistry"}, {2, "biology"}, {3,
+		"physics"}, {3, "calib"}, {3, "daq"}} {
+		jobs = append(jobs, qs.Job{ID: int64(i + 1), Group: j.group, Arrives: time.Duration(j.at) * time.Second,
+			Runs: 10 * time.Second, Estimate: 10 * time.Second})
 	}
 	for _, c := range []struct {
 		server qs.Server
@@ -115,14 +118,16 @@ func TestD3NothingStartsBeforeAHigherGroup(t *testing.T) {
 		for i, r := range ran {
 			busy := 0
 			for k, o := range ran {
-				if k > i && o.Arrives <= r.Start && o.Decision.Priority == r.Decision.Priority && cmp.Or(cmp.Compare(o.Arrives, r.Arrives), cmp.Compare(o.ID, r.ID)) < 0 {
+				if k > i && o.Arrives <= r.Start && o.Decision.Priority == r.Decision.Priority &&
+					cmp.Or(cmp.Compare(o.Arrives, r.Arrives), cmp.Compare(o.ID, r.ID)) < 0 {
 					rt.Fatalf("%+v starts before %+v", r, o)
 				}
 				if k != i && o.Start < r.Start && o.End >= r.Start {
 					busy++
 				}
 			}
-			if r.Start > r.Arrives && busy < workers && !slices.ContainsFunc(ran[:i], func(o qs.Ran) bool { return o.Start == r.Start }) {
+			if r.Start > r.Arrives && busy < workers &&
+				!slices.ContainsFunc(ran[:i], func(o qs.Ran) bool { return o.Start == r.Start }) {
 				rt.Fatalf("%+v waited beside a free worker", r)
 			}
 			if checks := frontback.Verify(&r.Decision); !why.Verified(checks) {

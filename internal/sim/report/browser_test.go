@@ -40,7 +40,8 @@ func shown(t *testing.T, page string, width int) string {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, program, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--user-data-dir="+filepath.Join(dir, "profile"),
+	cmd := exec.CommandContext(ctx, program, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+		"--user-data-dir="+filepath.Join(dir, "profile"),
 		"--window-size="+strconv.Itoa(width)+",900", "--dump-dom", "file://"+file)
 	cmd.WaitDelay = 5 * time.Second
 	var errs bytes.Buffer
@@ -116,7 +117,8 @@ func TestInBrowser(t *testing.T) {
 		t.Skip("a browser takes seconds")
 	}
 	w := some(800)
-	r := &Report{Title: strings.Repeat("a_long_name_of_a_trace", 8), Command: "fairlead sim compare " + strings.Repeat("some.swf ", 40), Notes: []string{"2 lines were left out."}}
+	r := &Report{Title: strings.Repeat("a_long_name_of_a_trace", 8),
+		Command: "fairlead sim compare " + strings.Repeat("some.swf ", 40), Notes: []string{"2 lines were left out."}}
 	for _, x := range []struct {
 		policy string
 		p      sched.Placement

@@ -87,3 +87,22 @@ func (s *Sheet) table() table {
 	}
 	return t
 }
+
+// HTML writes the report as a page that stands alone. It reads well without its script,
+// which sorts tables and reads values off the pictures. Its policy lets no other script
+// run, whatever names the workload holds.
+func (r *Report) HTML(w io.Writer) error {
+	pictures, err := r.pictures()
+	if err != nil {
+		return err
+	}
+	return page.Execute(w, map[string]any{
+		"Report":     r,
+		"Policy":     "default-src 'none'; style-src 'sha256-" + hash(style) + "'; script-src 'sha256-" + hash(pageJS) + "'",
+		"Style":      template.CSS(style),
+		"Script":     template.JS(pageJS),
+		"Pictures":   pictures,
+		"Summary":    r.summary(),
+		"UserTables": r.userTables(),
+	})
+}

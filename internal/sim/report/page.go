@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"encoding/base64"
 	"html/template"
-	"io"
 
 	"github.com/fairlead/fairlead/internal/plot"
 	"github.com/fairlead/fairlead/internal/sim"
@@ -51,25 +50,6 @@ var (
 
 // style is that of all pages that stand alone.
 var style = plot.CSS + plot.Print + pageCSS
-
-// HTML writes the report as a page that stands alone. It reads well without its script,
-// which sorts tables and reads values off the pictures. Its policy lets no other script
-// run, whatever names the workload holds.
-func (r *Report) HTML(w io.Writer) error {
-	pictures, err := r.pictures()
-	if err != nil {
-		return err
-	}
-	return page.Execute(w, map[string]any{
-		"Report":     r,
-		"Policy":     "default-src 'none'; style-src 'sha256-" + hash(style) + "'; script-src 'sha256-" + hash(pageJS) + "'",
-		"Style":      template.CSS(style),
-		"Script":     template.JS(pageJS),
-		"Pictures":   pictures,
-		"Summary":    r.summary(),
-		"UserTables": r.userTables(),
-	})
-}
 
 func hash(s string) string {
 	sum := sha256.Sum256([]byte(s))

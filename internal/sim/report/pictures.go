@@ -36,7 +36,7 @@ func (r *Report) pictures() (*pictures, error) {
 	}
 	for i := range r.Runs {
 		c := chapter{Name: r.Runs[i].Name, Open: i == 0}
-		for k := range min(mostPools, len(r.Runs[i].Series.Pools)) {
+		for k := range min(maxPools, len(r.Runs[i].Series.Pools)) {
 			c.Pictures = append(c.Pictures, both(func(width float64) plot.Figure { return r.Runs[i].Share(k, width) }))
 		}
 		if len(c.Pictures) > 0 {
@@ -46,8 +46,8 @@ func (r *Report) pictures() (*pictures, error) {
 	return p, r.gantts(p)
 }
 
-// mostPools is of how many pools a report shows the shares over time.
-const mostPools = 4
+// maxPools is of how many pools a report shows the shares over time.
+const maxPools = 4
 
 // Waits is the distribution of waits, a line for each run.
 func (r *Report) Waits(width float64) plot.Figure {
@@ -77,7 +77,8 @@ func (r *Report) Depth(width float64) plot.Figure {
 
 // Use is how much of the machine is used over time.
 func (r *Report) Use(width float64) plot.Figure {
-	return r.lines("Processors in use", width, plot.Axis{Unit: plot.Percent, To: 1}, func(s *sim.Series) []float64 { return s.Utilisation })
+	return r.lines("Processors in use", width, plot.Axis{Unit: plot.Percent, To: 1},
+		func(s *sim.Series) []float64 { return s.Utilisation })
 }
 
 // lines is a chart with a line for each run.
@@ -114,7 +115,8 @@ func (run Run) Share(pool int, width float64) plot.Figure {
 func (r *Report) UserWaits(width float64) plot.Figure {
 	const most = 42 // bars
 	runs, note := r.comparable()
-	f := plot.Bars{Title: "Mean wait of the users with the most work", Note: strings.TrimSpace(note), Unit: plot.Seconds, Width: width}
+	f := plot.Bars{Title: "Mean wait of the users with the most work", Note: strings.TrimSpace(note), Unit: plot.Seconds,
+		Width: width}
 	f.Series, f.Styles = r.names(runs)
 	users := r.Runs[0].Metrics.Users
 	for _, user := range users[:min(len(users), max(3, most/len(runs)))] {
@@ -128,9 +130,9 @@ func (r *Report) UserWaits(width float64) plot.Figure {
 	return f
 }
 
-// mostShown is how many jobs the Gantt charts show: of a long schedule they show a
+// maxShown is how many jobs the Gantt charts show: of a long schedule they show a
 // part.
-const mostShown = 300
+const maxShown = 300
 
 // gantts draws for each run the same stretch of time: all of it, or that around the
 // moment at which most jobs wait in the first run.
@@ -138,7 +140,8 @@ func (r *Report) gantts(p *pictures) error {
 	from, to, all := r.Window()
 	first, _ := extent(r.Runs[0].Result)
 	if !all {
-		p.Window = fmt.Sprintf("%s to %s after the first submission", plot.Duration(float64(from-first)), plot.Duration(float64(to-first)))
+		p.Window = fmt.Sprintf("%s to %s after the first submission", plot.Duration(float64(from-first)),
+			plot.Duration(float64(to-first)))
 		if r.Only == nil {
 			p.Window += ", around the longest queue of " + r.Runs[0].Name
 		}
@@ -164,7 +167,7 @@ func (r *Report) Window() (from, to int64, all bool) {
 	head := r.Runs[0].Result
 	first, last := extent(head)
 	runs := runsOf(head)
-	if r.Only != nil || len(runs) <= mostShown {
+	if r.Only != nil || len(runs) <= maxShown {
 		for _, run := range r.Runs {
 			_, end := extent(run.Result)
 			last = max(last, end)
@@ -184,7 +187,7 @@ func (r *Report) Window() (from, to int64, all bool) {
 	}
 	for width := last - first; ; width = width * 9 / 10 {
 		from, to = max(first, peak-width/2), min(last, peak+width/2)
-		if width < 60 || len(within(runs, from, to)) <= mostShown {
+		if width < 60 || len(within(runs, from, to)) <= maxShown {
 			return from, to, false
 		}
 	}
@@ -225,12 +228,14 @@ func (run Run) gantt(from, to int64, keys []string) (plot.Gantt, error) {
 		if j.start >= to || j.end <= from || len(spans[i]) == 0 {
 			continue
 		}
-		tip := fmt.Sprintf("job %d of %s: %s on %d processors\nsubmitted %s, waited %s, ran from %s to %s", j.id, j.user, plot.Duration(float64(j.end-j.start)), j.procs,
+		tip := fmt.Sprintf("job %d of %s: %s on %d processors\nsubmitted %s, waited %s, ran from %s to %s", j.id, j.user,
+			plot.Duration(float64(j.end-j.start)), j.procs,
 			since(j.submit), plot.Duration(float64(j.start-j.submit)), since(j.start), since(j.end))
 		if j.lost {
 			tip += "\nstopped in favour of others; it began anew later"
 		}
-		b := plot.Box{Row: spans[i][0].first, Span: spans[i][0].count, From: float64(j.start - first), To: float64(j.end - first), Label: fmt.Sprint(j.id), Key: j.user, Tip: tip}
+		b := plot.Box{Row: spans[i][0].first, Span: spans[i][0].count, From: float64(j.start - first),
+			To: float64(j.end - first), Label: fmt.Sprint(j.id), Key: j.user, Tip: tip}
 		for _, s := range spans[i][1:] {
 			b.Also = append(b.Also, plot.Rows{First: s.first, Count: s.count})
 		}

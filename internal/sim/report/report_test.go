@@ -21,24 +21,27 @@ const hour = 3600
 // fourJobs is the mix of jobs of a text on scheduling clusters: two of markov, and one each
 // of julie and mendle, on four nodes.
 func fourJobs() *sim.Workload {
-	return &sim.Workload{Name: "four", Procs: 4, Users: []string{"markov", "julie", "mendle"}, Pools: []string{"markov", "julie", "mendle"}, Jobs: []sim.Job{
-		{ID: 123, Run: 2 * hour, Estimate: 2 * hour, Procs: 2},
-		{ID: 124, Run: 2 * hour, Estimate: 2 * hour, Procs: 2},
-		{ID: 125, Run: hour, Estimate: hour, Procs: 1, User: 1, Pool: 1},
-		{ID: 126, Run: 4 * hour, Estimate: 4 * hour, Procs: 4, User: 2, Pool: 2},
-	}}
+	return &sim.Workload{Name: "four", Procs: 4, Users: []string{"markov", "julie", "mendle"},
+		Pools: []string{"markov", "julie", "mendle"}, Jobs: []sim.Job{
+			{ID: 123, Run: 2 * hour, Estimate: 2 * hour, Procs: 2},
+			{ID: 124, Run: 2 * hour, Estimate: 2 * hour, Procs: 2},
+			{ID: 125, Run: hour, Estimate: hour, Procs: 1, User: 1, Pool: 1},
+			{ID: 126, Run: 4 * hour, Estimate: 4 * hour, Procs: 4, User: 2, Pool: 2},
+		}}
 }
 
 // some is a workload of made-up jobs whose users have odd names.
 func some(jobs int) *sim.Workload {
 	rng := rand.New(rand.NewPCG(4, 4))
-	w := &sim.Workload{Name: "some", Procs: 64, Users: []string{"u1", `<img src=x onerror="alert(1)">`, "u3", "a & b"}, Pools: []string{"u1", "u2", "u3", "u4"}}
+	w := &sim.Workload{Name: "some", Procs: 64, Users: []string{"u1", `<img src=x onerror="alert(1)">`, "u3", "a & b"},
+		Pools: []string{"u1", "u2", "u3", "u4"}}
 	at := int64(0)
 	for i := range jobs {
 		at += rng.Int64N(1000)
 		run := 1 + rng.Int64N(20000)
 		user := int32(rng.IntN(4))
-		w.Jobs = append(w.Jobs, sim.Job{ID: int64(i + 1), Submit: at, Run: run, Estimate: run, Procs: 1 << rng.IntN(6), User: user, Pool: user})
+		w.Jobs = append(w.Jobs, sim.Job{ID: int64(i + 1), Submit: at, Run: run, Estimate: run, Procs: 1 << rng.IntN(6),
+			User: user, Pool: user})
 	}
 	return w
 }
@@ -72,10 +75,12 @@ func TestText(t *testing.T) {
 	show := func(what string, r *sim.Result, width int) { part(what, r, width, nil) }
 	alone := under(t, fourJobs(), share.Pool{Policy: "fifo", MaxRunning: 1}, sched.FCFS)
 	show("four jobs, one at a time", alone.Result, 80)
-	show("the same, backfilled", &sim.Result{Workload: fourJobs(), Schedule: sim.Schedule{Start: []int64{0, 0, 2 * hour, 3 * hour}}, Metrics: sim.Metrics{Makespan: 7 * hour}}, 80)
+	show("the same, backfilled", &sim.Result{Workload: fourJobs(),
+		Schedule: sim.Schedule{Start: []int64{0, 0, 2 * hour, 3 * hour}}, Metrics: sim.Metrics{Makespan: 7 * hour}}, 80)
 	show("the same, where 50 columns have to do", alone.Result, 50)
 	show("64 processors", simulate(t, some(60), "fifo", sched.FCFS).Result, 100)
-	part("of the four jobs what runs from 3h30m on for two hours", alone.Result, 80, &Stretch{3*hour + hour/2, 5*hour + hour/2})
+	part("of the four jobs what runs from 3h30m on for two hours", alone.Result, 80,
+		&Stretch{3*hour + hour/2, 5*hour + hour/2})
 	part("from 8h on", alone.Result, 80, &Stretch{8 * hour, 1 << 40})
 	part("after the end", alone.Result, 80, &Stretch{10 * hour, 11 * hour})
 	golden.Check(t, filepath.Join("testdata", "text.txt"), b.String())
@@ -131,7 +136,8 @@ func TestPage(t *testing.T) {
 		t.Errorf("the page differs from itself: %v", err)
 	}
 	page := a.String()
-	for _, want := range []string{"<h1>some jobs</h1>", "1,500 jobs of 4 users on 64 processors", "2 lines were left out.", "<code>fairlead sim compare some.swf</code>",
+	for _, want := range []string{"<h1>some jobs</h1>", "1,500 jobs of 4 users on 64 processors", "2 lines were left out.",
+		"<code>fairlead sim compare some.swf</code>",
 		"Waits", "Jobs that wait", "Processors in use", "u3 under lottery", "&lt;img src=x", "around the longest queue of fifo", "<strong>"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
@@ -170,7 +176,8 @@ func TestPolicyOfThePage(t *testing.T) {
 // TestPageOfOddSchedules: schedules of one job, of jobs that take no time, and of users who
 // never got anything make pages too.
 func TestPageOfOddSchedules(t *testing.T) {
-	one := &sim.Workload{Name: "one", Procs: 1, Users: []string{"u"}, Pools: []string{"u"}, Jobs: []sim.Job{{ID: 1, Submit: 7, Run: 0, Procs: 1}}}
+	one := &sim.Workload{Name: "one", Procs: 1, Users: []string{"u"}, Pools: []string{"u"},
+		Jobs: []sim.Job{{ID: 1, Submit: 7, Run: 0, Procs: 1}}}
 	for _, w := range []*sim.Workload{one, fourJobs()} {
 		var b bytes.Buffer
 		if err := (&Report{Title: w.Name, Runs: []Run{simulate(t, w, "fifo", sched.FCFS)}}).HTML(&b); err != nil {

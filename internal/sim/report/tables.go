@@ -55,16 +55,27 @@ func thousandths(v float64) string { return fmt.Sprintf("%.3f", v) }
 func work(v float64) string        { return plot.Count(v/3600) + " h" }
 
 var fields = []field{
-	{column{"utilisation", "processor time used, of all from the first submission to the last end"}, func(m *sim.Metrics) float64 { return m.Utilisation }, percent, true},
-	{column{"makespan", "from the first submission to the last end"}, func(m *sim.Metrics) float64 { return float64(m.Makespan) }, plot.Duration, false},
-	{column{"mean wait", "from submission to start"}, func(m *sim.Metrics) float64 { return m.MeanWait }, plot.Duration, false},
-	{column{"median wait", "half of the jobs waited at most so long"}, func(m *sim.Metrics) float64 { return float64(m.P50Wait) }, plot.Duration, false},
-	{column{"95% wait", "19 of 20 jobs waited at most so long"}, func(m *sim.Metrics) float64 { return float64(m.P95Wait) }, plot.Duration, false},
+	{column{"served", "the part of its entitlement that a user had while it wanted something: the mean of the users"},
+		func(m *sim.Metrics) float64 { return m.Served }, percent, true},
+	{column{"nine of ten", "the same: nine of ten users had at least this part"},
+		func(m *sim.Metrics) float64 { return m.ServedTenth }, percent, true},
+	{column{"Jain", "Jain's index of the same; 1 is alike for all"},
+		func(m *sim.Metrics) float64 { return m.Jain }, thousandths, true},
+	{column{"fair delay", "how long after their fair starts jobs started: the mean of the users' means"},
+		func(m *sim.Metrics) float64 { return m.FairDelay }, plot.Duration, false},
+	{column{"late", "how much later than on a machine of the user's own jobs ended: the mean of the users' means"},
+		func(m *sim.Metrics) float64 { return m.Late }, plot.Duration, false},
+	{column{"utilisation", "processor time used, of all from the first submission to the last end"},
+		func(m *sim.Metrics) float64 { return m.Utilisation }, percent, true},
+	{column{"makespan", "from the first submission to the last end"},
+		func(m *sim.Metrics) float64 { return float64(m.Makespan) }, plot.Duration, false},
+	{column{"mean wait", "from submission to start"}, func(m *sim.Metrics) float64 { return m.MeanWait }, plot.Duration,
+		false},
+	{column{"median wait", "half of the jobs waited at most so long"},
+		func(m *sim.Metrics) float64 { return float64(m.P50Wait) }, plot.Duration, false},
+	{column{"95% wait", "19 of 20 jobs waited at most so long"},
+		func(m *sim.Metrics) float64 { return float64(m.P95Wait) }, plot.Duration, false},
 	{column{"mean slowdown", slowdown}, func(m *sim.Metrics) float64 { return m.MeanSlowdown }, hundredths, false},
-	{column{"95% slowdown", "19 of 20 jobs had at most this slowdown"}, func(m *sim.Metrics) float64 { return m.P95Slowdown }, hundredths, false},
-	{column{"Jain", "Jain's index of what each user had over what it was due; 1 is alike for all"}, func(m *sim.Metrics) float64 { return m.Jain }, thousandths, true},
-	{column{"worst lag", "what the user who was owed most at the end was owed, in processor hours"}, func(m *sim.Metrics) float64 { return m.WorstLag }, work, false},
-	{column{"over a day", "jobs that waited for more than a day"}, func(m *sim.Metrics) float64 { return float64(m.OverDay) }, plot.Count, false},
 }
 
 const slowdown = "(wait + run) / run, at least 1, where runs below 10 s count as 10 s"
@@ -103,30 +114,33 @@ func (r *Report) best(f field, i int) bool {
 	return beaten > 0 && 2*beaten >= len(r.Runs)
 }
 
-// mostUsers is how many users a table shows.
-const mostUsers = 300
+// maxUsers is how many users a table shows.
+const maxUsers = 300
 
 // userTables has one table for each run, the users with the most work first.
 func (r *Report) userTables() []table {
 	var tables []table
 	for i, run := range r.Runs {
 		t := table{Name: run.Name, Open: i == 0, Columns: []column{
-			{"user", ""}, {"jobs", ""}, {"work", "processor hours"}, {"mean wait", ""}, {"95% wait", "19 of 20 jobs waited at most so long"},
+			{"user", ""}, {"jobs", ""}, {"work", "processor hours"}, {"mean wait", ""}, {"95% wait",
+				"19 of 20 jobs waited at most so long"},
 			{"slowdown", "mean: " + slowdown},
 			{"share", "of the machine, on average while the user wanted something"},
-			{"lag", "what the user was owed at the end by the ideal fluid scheduler, in processor hours; below zero: had more"},
-			{"largest lag", "at any time, of either sign, in processor hours"},
+			{"served", "the part of its entitlement that the user had while it wanted something"},
+			{"fair delay", "mean: how long after their fair starts jobs started"},
 			{"lateness", "mean: how much later jobs ended than on a machine of the user's own, as large as this share"},
 		}}
 		users := run.Metrics.Users
-		if len(users) > mostUsers {
-			t.Note = fmt.Sprintf("The %d users with the most work, of %d.", mostUsers, len(users))
-			users = users[:mostUsers]
+		if len(users) > maxUsers {
+			t.Note = fmt.Sprintf("The %d users with the most work, of %d.", maxUsers, len(users))
+			users = users[:maxUsers]
 		}
 		for _, u := range users {
 			t.Rows = append(t.Rows, []cell{
-				word(u.User), number(float64(u.Jobs), plot.Count), number(u.Work, work), number(u.MeanWait, plot.Duration), number(float64(u.P95Wait), plot.Duration),
-				number(u.MeanSlowdown, hundredths), number(u.Share, percent), number(u.Lag, work), number(u.LargestLag, work), number(u.MeanLate, plot.Duration)})
+				word(u.User), number(float64(u.Jobs), plot.Count), number(u.Work, work), number(u.MeanWait,
+					plot.Duration), number(float64(u.P95Wait), plot.Duration),
+				number(u.MeanSlowdown, hundredths), number(u.Share, percent), number(u.Served, percent),
+				number(u.FairDelay, plot.Duration), number(u.MeanLate, plot.Duration)})
 		}
 		tables = append(tables, t)
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/fairlead/fairlead/internal/sim"
 )
 
-// mostRows is how many rows of processors a table for the terminal has at most.
-const mostRows = 32
+// maxRows is how many rows of processors a table for the terminal has at most.
+const maxRows = 32
 
 // Text writes a schedule as a table, a row for each processor and a column for each
 // stretch of time, with the job that runs there:
@@ -40,7 +40,8 @@ func Text(w io.Writer, r *sim.Result, width int, only *Stretch) error {
 	if only != nil {
 		part, some := only.within(first, to)
 		if !some {
-			_, err := fmt.Fprintf(w, "Nothing ran then: the schedule ends %s after the first submission.\n", plot.Duration(float64(to-first)))
+			_, err := fmt.Fprintf(w, "Nothing ran then: the schedule ends %s after the first submission.\n",
+				plot.Duration(float64(to-first)))
 			return err
 		}
 		from, to = part.From, part.To
@@ -50,15 +51,15 @@ func Text(w io.Writer, r *sim.Result, width int, only *Stretch) error {
 	for _, j := range jobs {
 		digits = max(digits, len(strconv.FormatInt(j.id, 10)))
 	}
-	band := (procs + mostRows - 1) / mostRows
-	names := rowNames(procs, band)
+	height := (procs + maxRows - 1) / maxRows
+	names := rowNames(procs, height)
 	label := len(names[0])
 	for _, n := range names {
 		label = max(label, len(n))
 	}
 	columns := max((width-label)/(digits+1+3), 1)
 	step, exact := stretch(jobs, from, to, int64(columns))
-	g := grid{first: first, from: from, step: step, band: band, cells: make([][]map[int64]int64, len(names))}
+	g := grid{first: first, from: from, step: step, height: height, cells: make([][]map[int64]int64, len(names))}
 	n := int((to - from + step - 1) / step)
 	for r := range g.cells {
 		g.cells[r] = make([]map[int64]int64, n)
@@ -81,11 +82,11 @@ func clipped(jobs []run, spans [][]span, part Stretch) (kept []run, places [][]s
 }
 
 // rowNames are the names of rows, from the last down to the first.
-func rowNames(procs, band int) []string {
+func rowNames(procs, height int) []string {
 	var names []string
-	for first := 1; first <= procs; first += band {
+	for first := 1; first <= procs; first += height {
 		name := fmt.Sprintf("proc %d", first)
-		if last := min(first+band-1, procs); last > first {
+		if last := min(first+height-1, procs); last > first {
 			name = fmt.Sprintf("proc %d-%d", first, last)
 		}
 		names = append(names, name)
@@ -120,15 +121,15 @@ func gcd(a, b int64) int64 {
 type grid struct {
 	first      int64 // submission
 	from, step int64
-	band       int
+	height     int
 	cells      [][]map[int64]int64 // rows from the last processor down, then columns
 }
 
 func (g *grid) add(j run, spans []span) {
 	for _, s := range spans {
 		for p := s.first; p < s.end(); {
-			row := p / g.band
-			last := min((row+1)*g.band, s.end())
+			row := p / g.height
+			last := min((row+1)*g.height, s.end())
 			cells := g.cells[len(g.cells)-1-row]
 			for t := j.start; t < j.end; {
 				c := (t - g.from) / g.step
@@ -146,7 +147,7 @@ func (g *grid) add(j run, spans []span) {
 
 func (g *grid) print(w io.Writer, names []string, label, digits int, exact bool) error {
 	cell := digits
-	if !exact || g.band > 1 {
+	if !exact || g.height > 1 {
 		cell++
 	}
 	ends := make([]string, len(g.cells[0]))
@@ -165,13 +166,14 @@ func (g *grid) print(w io.Writer, names []string, label, digits int, exact bool)
 	for r, row := range g.cells {
 		texts := make([]string, len(row))
 		for c, had := range row {
-			texts[c] = most(had)
+			texts[c] = largestOf(had)
 		}
 		line(names[r], texts)
 	}
 	line("time", ends)
-	if !exact || g.band > 1 {
-		fmt.Fprintf(&b, "A cell is %s of %s and shows the job that has the most of it; + means others have some too.\n", plot.Duration(float64(g.step)), processors(g.band))
+	if !exact || g.height > 1 {
+		fmt.Fprintf(&b, "A cell is %s of %s and shows the job that has the most of it; + means others have some too.\n",
+			plot.Duration(float64(g.step)), processors(g.height))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -184,8 +186,8 @@ func processors(n int) string {
 	return fmt.Sprintf("%d processors", n)
 }
 
-// most is the job with the largest part of a cell; of equal ones the lowest number.
-func most(had map[int64]int64) string {
+// largestOf is the job with the largest part of a cell; of equal ones the lowest number.
+func largestOf(had map[int64]int64) string {
 	if len(had) == 0 {
 		return ""
 	}

@@ -34,8 +34,8 @@ type Rules struct {
 // ErrNoProcs is returned where nothing says how large the machine is.
 var ErrNoProcs = errors.New("the trace does not say how many processors the machine has (; MaxProcs: N)")
 
-// Machine is the number of processors that the rules and the trace lead to.
-func (t *Trace) Machine(rules Rules) (int, error) {
+// machine is the number of processors that the rules and the trace lead to.
+func (t *Trace) machine(rules Rules) (int, error) {
 	if n := cmp.Or(rules.Procs, t.Procs); n > 0 {
 		return n, nil
 	}
@@ -55,13 +55,14 @@ func (t *Trace) Machine(rules Rules) (int, error) {
 // Nothing is done silently: the report counts all of that.
 func (t *Trace) Jobs(rules Rules) ([]Job, Report, error) {
 	report := Report{Lines: len(t.Records), Rounded: t.Rounded, Extra: t.Extra, ScaleLoad: cmp.Or(rules.ScaleLoad, 1)}
-	procs, err := t.Machine(rules)
+	procs, err := t.machine(rules)
 	if err != nil {
 		return nil, report, err
 	}
 	report.Procs = procs
 	if !(report.ScaleLoad > 0) || math.IsInf(report.ScaleLoad, 0) {
-		return nil, report, fmt.Errorf("the load cannot be scaled by %v: expected a number above 0, such as 1.2", rules.ScaleLoad)
+		return nil, report, fmt.Errorf("the load cannot be scaled by %v: expected a number above 0, such as 1.2",
+			rules.ScaleLoad)
 	}
 	jobs := make([]Job, 0, len(t.Records))
 	for i := range t.Records {
@@ -78,7 +79,7 @@ func (t *Trace) Jobs(rules Rules) ([]Job, Report, error) {
 		first := jobs[0].Submit
 		for i := range jobs {
 			jobs[i].Submit = first + int64(float64(jobs[i].Submit-first)/report.ScaleLoad)
-			if jobs[i].Submit > mostSeconds {
+			if jobs[i].Submit > maxSeconds {
 				return nil, report, fmt.Errorf("with its load scaled by %v the trace would last more than a century: use a larger factor, or --from and --to", report.ScaleLoad)
 			}
 		}

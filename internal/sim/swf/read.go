@@ -17,11 +17,11 @@ type Trace struct {
 	Header
 	Records []Record
 	// Rounded is how many whole numbers were given with a fraction, and Extra how many
-	// lines had more than 18 fields, of which the first 18 count.
+	// lines had more than 18 fields; the first 18 count.
 	Rounded, Extra int
 }
 
-// Error is what is wrong with a line.
+// Error is a mistake in a line.
 type Error struct {
 	Name      string
 	Line, Col int // from 1
@@ -30,24 +30,24 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("%s:%d:%d: %s", e.Name, e.Line, e.Col, e.Msg) }
 
-// mostLine bounds a line, in bytes.
-const mostLine = 64 << 10
+// maxLine bounds a line, in bytes.
+const maxLine = 64 << 10
 
 // Read reads a trace, compressed with gzip or not. The name is for errors.
 func Read(name string, r io.Reader) (*Trace, error) {
-	in := bufio.NewReaderSize(r, mostLine)
+	in := bufio.NewReaderSize(r, maxLine)
 	if magic, _ := in.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
 		z, err := gzip.NewReader(in)
 		if err != nil {
 			return nil, unpacking(name, err)
 		}
-		in = bufio.NewReaderSize(z, mostLine)
+		in = bufio.NewReaderSize(z, maxLine)
 	}
 	t := &Trace{Name: name}
 	for line := 1; ; line++ {
 		text, err := in.ReadSlice('\n')
 		if errors.Is(err, bufio.ErrBufferFull) {
-			return nil, &Error{name, line, 1, fmt.Sprintf("the line is longer than %d bytes: is this a trace in Standard Workload Format?", mostLine)}
+			return nil, &Error{name, line, 1, fmt.Sprintf("the line is longer than %d bytes: is this a trace in Standard Workload Format?", maxLine)}
 		}
 		if err != nil && !errors.Is(err, io.EOF) {
 			return nil, unpacking(name, err)
@@ -118,9 +118,10 @@ func (t *Trace) field(r *Record, i int, text []byte) (problem string) {
 	if !ok {
 		f, err := strconv.ParseFloat(string(text), 64)
 		if err != nil && !errors.Is(err, strconv.ErrRange) || math.IsNaN(f) {
-			return fmt.Sprintf("%.40q is not a number: the %s (field %d) is expected here; write -1 if it is not known", text, table[i].name, i+1)
+			return fmt.Sprintf("%.40q is not a number: the %s (field %d) is expected here; write -1 if it is not known", text,
+				table[i].name, i+1)
 		}
-		if math.Abs(f) > table[i].most {
+		if math.Abs(f) > table[i].max {
 			return tooLarge(i, text)
 		}
 		if i == cpuField {
@@ -132,7 +133,7 @@ func (t *Trace) field(r *Record, i int, text []byte) (problem string) {
 			t.Rounded++
 		}
 	}
-	if float64(n) > table[i].most || float64(-n) > table[i].most {
+	if float64(n) > table[i].max || float64(-n) > table[i].max {
 		return tooLarge(i, text)
 	}
 	table[i].set(r, n)
@@ -140,7 +141,7 @@ func (t *Trace) field(r *Record, i int, text []byte) (problem string) {
 }
 
 func tooLarge(i int, text []byte) string {
-	return fmt.Sprintf("the %s (field %d) is %.40s, beyond the largest that can be simulated, %.0f; correct the line, or put ; before it to leave it out", table[i].name, i+1, text, table[i].most)
+	return fmt.Sprintf("the %s (field %d) is %.40s, beyond the largest that can be simulated, %.0f; correct the line, or put ; before it to leave it out", table[i].name, i+1, text, table[i].max)
 }
 
 // short reads a whole number of at most 15 digits.

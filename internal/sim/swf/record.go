@@ -1,6 +1,6 @@
 package swf
 
-// Unknown stands in a field for what is not known.
+// Unknown stands in a field whose value is not known.
 const Unknown = -1
 
 // Record is a line: one job, or a part of one. Times are in seconds, memory in KiB.
@@ -42,39 +42,46 @@ const fields = 18
 // field describes one of the numbers of a line.
 type field struct {
 	name string
-	most float64
+	max  float64
 	set  func(*Record, int64)
 	get  func(*Record) int64
 }
 
 const (
-	mostCount = 1<<31 - 1
-	// mostSeconds is about a hundred and twenty years: an instant since 1970 fits in, and
+	maxCount = 1<<31 - 1
+	// maxSeconds is about a hundred and twenty years: an instant since 1970 fits in, and
 	// its nanoseconds are far from overflowing.
-	mostSeconds = 4e9
-	mostAmount  = 1e15
+	maxSeconds = 4e9
+	maxAmount  = 1e15
 )
 
 // cpuField is the only one that may have a fraction.
 const cpuField = 5
 
 var table = [fields]field{
-	{"job number", mostAmount, func(r *Record, n int64) { r.Job = n }, func(r *Record) int64 { return r.Job }},
-	{"submit time", mostSeconds, func(r *Record, n int64) { r.Submit = n }, func(r *Record) int64 { return r.Submit }},
-	{"wait time", mostSeconds, func(r *Record, n int64) { r.Wait = n }, func(r *Record) int64 { return r.Wait }},
-	{"run time", mostSeconds, func(r *Record, n int64) { r.Run = n }, func(r *Record) int64 { return r.Run }},
-	{"processors", mostCount, func(r *Record, n int64) { r.Used = int32(n) }, func(r *Record) int64 { return int64(r.Used) }},
-	{"average CPU time", mostAmount, func(r *Record, n int64) { r.CPU = float64(n) }, nil},
-	{"memory", mostAmount, func(r *Record, n int64) { r.Memory = n }, func(r *Record) int64 { return r.Memory }},
-	{"requested processors", mostCount, func(r *Record, n int64) { r.Requested = int32(n) }, func(r *Record) int64 { return int64(r.Requested) }},
-	{"requested time", mostSeconds, func(r *Record, n int64) { r.Estimate = n }, func(r *Record) int64 { return r.Estimate }},
-	{"requested memory", mostAmount, func(r *Record, n int64) { r.ReqMemory = n }, func(r *Record) int64 { return r.ReqMemory }},
-	{"status", mostCount, func(r *Record, n int64) { r.Status = int32(n) }, func(r *Record) int64 { return int64(r.Status) }},
-	{"user", mostCount, func(r *Record, n int64) { r.User = int32(n) }, func(r *Record) int64 { return int64(r.User) }},
-	{"group", mostCount, func(r *Record, n int64) { r.Group = int32(n) }, func(r *Record) int64 { return int64(r.Group) }},
-	{"executable", mostCount, func(r *Record, n int64) { r.App = int32(n) }, func(r *Record) int64 { return int64(r.App) }},
-	{"queue", mostCount, func(r *Record, n int64) { r.Queue = int32(n) }, func(r *Record) int64 { return int64(r.Queue) }},
-	{"partition", mostCount, func(r *Record, n int64) { r.Partition = int32(n) }, func(r *Record) int64 { return int64(r.Partition) }},
-	{"preceding job", mostAmount, func(r *Record, n int64) { r.After = n }, func(r *Record) int64 { return r.After }},
-	{"think time", mostSeconds, func(r *Record, n int64) { r.Think = n }, func(r *Record) int64 { return r.Think }},
+	{"job number", maxAmount, func(r *Record, n int64) { r.Job = n }, func(r *Record) int64 { return r.Job }},
+	{"submit time", maxSeconds, func(r *Record, n int64) { r.Submit = n }, func(r *Record) int64 { return r.Submit }},
+	{"wait time", maxSeconds, func(r *Record, n int64) { r.Wait = n }, func(r *Record) int64 { return r.Wait }},
+	{"run time", maxSeconds, func(r *Record, n int64) { r.Run = n }, func(r *Record) int64 { return r.Run }},
+	{"processors", maxCount, func(r *Record, n int64) { r.Used = int32(n) },
+		func(r *Record) int64 { return int64(r.Used) }},
+	{"average CPU time", maxAmount, func(r *Record, n int64) { r.CPU = float64(n) }, nil},
+	{"memory", maxAmount, func(r *Record, n int64) { r.Memory = n }, func(r *Record) int64 { return r.Memory }},
+	{"requested processors", maxCount, func(r *Record, n int64) { r.Requested = int32(n) },
+		func(r *Record) int64 { return int64(r.Requested) }},
+	{"requested time", maxSeconds, func(r *Record, n int64) { r.Estimate = n },
+		func(r *Record) int64 { return r.Estimate }},
+	{"requested memory", maxAmount, func(r *Record, n int64) { r.ReqMemory = n },
+		func(r *Record) int64 { return r.ReqMemory }},
+	{"status", maxCount, func(r *Record, n int64) { r.Status = int32(n) },
+		func(r *Record) int64 { return int64(r.Status) }},
+	{"user", maxCount, func(r *Record, n int64) { r.User = int32(n) }, func(r *Record) int64 { return int64(r.User) }},
+	{"group", maxCount, func(r *Record, n int64) { r.Group = int32(n) }, func(r *Record) int64 { return int64(r.Group) }},
+	{"executable", maxCount, func(r *Record, n int64) { r.App = int32(n) },
+		func(r *Record) int64 { return int64(r.App) }},
+	{"queue", maxCount, func(r *Record, n int64) { r.Queue = int32(n) }, func(r *Record) int64 { return int64(r.Queue) }},
+	{"partition", maxCount, func(r *Record, n int64) { r.Partition = int32(n) },
+		func(r *Record) int64 { return int64(r.Partition) }},
+	{"preceding job", maxAmount, func(r *Record, n int64) { r.After = n }, func(r *Record) int64 { return r.After }},
+	{"think time", maxSeconds, func(r *Record, n int64) { r.Think = n }, func(r *Record) int64 { return r.Think }},
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Report says what was left out of a trace, and what was changed.
+// Report says which lines of a trace were left out or changed.
 type Report struct {
 	Lines int `json:"lines"` // that hold jobs
 	Jobs  int `json:"jobs"`  // that can be simulated

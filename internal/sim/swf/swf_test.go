@@ -37,8 +37,10 @@ func TestRead(t *testing.T) {
 		t.Errorf("header %+v", trace.Header)
 	}
 	want := []swf.Record{
-		{Job: 1, Wait: -1, Run: 50, Used: 4, CPU: 12.5, Memory: -1, Requested: 4, Estimate: 60, ReqMemory: -1, Status: 1, User: 7, Group: 3, App: -1, Queue: 1, Partition: -1, After: -1, Think: -1},
-		{Job: 2, Submit: 10, Wait: -1, Run: 5, Used: 2, CPU: -1, Memory: -1, Requested: -1, Estimate: -1, ReqMemory: -1, Status: 1, User: 8, Group: 3, App: -1, Queue: 1, Partition: -1, After: 1, Think: 30},
+		{Job: 1, Wait: -1, Run: 50, Used: 4, CPU: 12.5, Memory: -1, Requested: 4, Estimate: 60, ReqMemory: -1, Status: 1,
+			User: 7, Group: 3, App: -1, Queue: 1, Partition: -1, After: -1, Think: -1},
+		{Job: 2, Submit: 10, Wait: -1, Run: 5, Used: 2, CPU: -1, Memory: -1, Requested: -1, Estimate: -1, ReqMemory: -1,
+			Status: 1, User: 8, Group: 3, App: -1, Queue: 1, Partition: -1, After: 1, Think: 30},
 	}
 	if !slices.Equal(trace.Records, want) {
 		t.Errorf("got %+v", trace.Records)
@@ -76,7 +78,8 @@ func TestWriteIsReadAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := read(t, text.String())
-	if !slices.Equal(again.Records, trace.Records) || !slices.Equal(again.Comments, []string{"MaxProcs: 16", "Note: a b"}) {
+	if !slices.Equal(again.Records, trace.Records) ||
+		!slices.Equal(again.Comments, []string{"MaxProcs: 16", "Note: a b"}) {
 		t.Errorf("got %+v of\n%s", again, text.String())
 	}
 }
@@ -101,7 +104,8 @@ func TestReadErrors(t *testing.T) {
 
 // line is a job of user 1 that was submitted at 0.
 func line(run, used, requested, estimate, status string) string {
-	return strings.Join([]string{"1 0 -1", run, used, "-1 -1", requested, estimate, "-1", status, "1 1 -1 1 -1 -1 -1\n"}, " ")
+	return strings.Join([]string{"1 0 -1", run, used, "-1 -1", requested, estimate, "-1", status, "1 1 -1 1 -1 -1 -1\n"},
+		" ")
 }
 
 // TestOddLines has a case for each kind of odd line: what becomes of it, and what is said.
@@ -113,22 +117,34 @@ func TestOddLines(t *testing.T) {
 		procs         int32 // 0: left out
 		says          string
 	}{
-		{name: "plain", text: line("50", "4", "4", "60", "1"), run: 50, estimate: 60, procs: 4, says: "1 job on 8 processors; nothing left out or changed"},
-		{name: "requested counts", text: line("50", "4", "6", "60", "0"), run: 50, estimate: 60, procs: 6, says: "nothing left out or changed"},
-		{name: "used serves", text: line("50", "4", "-1", "60", "1"), run: 50, estimate: 60, procs: 4, says: "nothing left out or changed"},
-		{name: "overrun", text: line("70", "4", "4", "60", "1"), run: 60, estimate: 60, procs: 4, says: "changed: 1 run times cut to the estimate (--overrun extend keeps them)"},
-		{name: "overrun extends", text: line("70", "4", "4", "60", "1"), extend: true, run: 70, estimate: 70, procs: 4, says: "changed: 1 estimates extended"},
-		{name: "no estimate", text: line("70", "4", "4", "-1", "1"), run: 70, estimate: 70, procs: 4, says: "changed: 1 without an estimate"},
-		{name: "instant", text: line("0", "4", "4", "60", "1"), run: 0, estimate: 60, procs: 4, says: "changed: 1 run times of 0"},
-		{name: "no run time", text: line("-1", "4", "4", "60", "1"), says: "0 jobs on 8 processors; left out 1 line: 1 without a run time"},
+		{name: "plain", text: line("50", "4", "4", "60", "1"), run: 50, estimate: 60, procs: 4,
+			says: "1 job on 8 processors; nothing left out or changed"},
+		{name: "requested counts", text: line("50", "4", "6", "60", "0"), run: 50, estimate: 60, procs: 6,
+			says: "nothing left out or changed"},
+		{name: "used serves", text: line("50", "4", "-1", "60", "1"), run: 50, estimate: 60, procs: 4,
+			says: "nothing left out or changed"},
+		{name: "overrun", text: line("70", "4", "4", "60", "1"), run: 60, estimate: 60, procs: 4,
+			says: "changed: 1 run times cut to the estimate (--overrun extend keeps them)"},
+		{name: "overrun extends", text: line("70", "4", "4", "60", "1"), extend: true, run: 70, estimate: 70, procs: 4,
+			says: "changed: 1 estimates extended"},
+		{name: "no estimate", text: line("70", "4", "4", "-1", "1"), run: 70, estimate: 70, procs: 4,
+			says: "changed: 1 without an estimate"},
+		{name: "instant", text: line("0", "4", "4", "60", "1"), run: 0, estimate: 60, procs: 4,
+			says: "changed: 1 run times of 0"},
+		{name: "no run time", text: line("-1", "4", "4", "60", "1"),
+			says: "0 jobs on 8 processors; left out 1 line: 1 without a run time"},
 		{name: "cancelled", text: line("0", "4", "4", "60", "5"), says: "1 cancelled before they ran"},
-		{name: "cancelled late", text: line("9", "4", "4", "60", "5"), run: 9, estimate: 60, procs: 4, says: "nothing left out"},
+		{name: "cancelled late", text: line("9", "4", "4", "60", "5"), run: 9, estimate: 60, procs: 4,
+			says: "nothing left out"},
 		{name: "no processors", text: line("9", "-1", "0", "60", "1"), says: "1 without a number of processors"},
 		{name: "part", text: line("9", "1", "1", "60", "3"), says: "1 parts of jobs"},
 		{name: "too large", text: line("9", "9", "9", "60", "1"), says: "1 asking for more processors than there are"},
-		{name: "clipped", text: line("9", "9", "9", "60", "1"), clip: true, run: 9, estimate: 60, procs: 8, says: "changed: 1 jobs clipped to the machine"},
-		{name: "fractions", text: line("9.4", "2.0", "3", "59.5", "1"), run: 9, estimate: 60, procs: 3, says: "changed: 2 numbers with fractions rounded"},
-		{name: "19 fields", text: strings.TrimSpace(line("9", "2", "3", "60", "1")) + " 4", run: 9, estimate: 60, procs: 3, says: "changed: 1 lines with more than 18 fields cut"},
+		{name: "clipped", text: line("9", "9", "9", "60", "1"), clip: true, run: 9, estimate: 60, procs: 8,
+			says: "changed: 1 jobs clipped to the machine"},
+		{name: "fractions", text: line("9.4", "2.0", "3", "59.5", "1"), run: 9, estimate: 60, procs: 3,
+			says: "changed: 2 numbers with fractions rounded"},
+		{name: "19 fields", text: strings.TrimSpace(line("9", "2", "3", "60", "1")) + " 4", run: 9, estimate: 60, procs: 3,
+			says: "changed: 1 lines with more than 18 fields cut"},
 		{name: "no submission", text: "1 -1" + line("9", "2", "3", "60", "1")[3:], says: "1 without a submit time"},
 	} {
 		jobs, report, err := read(t, x.text).Jobs(swf.Rules{Procs: 8, Extend: x.extend, Clip: x.clip})
@@ -140,7 +156,8 @@ func TestOddLines(t *testing.T) {
 		}
 		switch {
 		case x.procs == 0 && len(jobs) == 0 && report.LeftOut() == 1:
-		case len(jobs) != 1 || jobs[0] != swf.Job{ID: 1, Run: x.run, Estimate: x.estimate, Procs: x.procs, NoEstimate: report.NoEstimate > 0}:
+		case len(jobs) != 1 || jobs[0] != swf.Job{ID: 1, Run: x.run, Estimate: x.estimate, Procs: x.procs,
+			NoEstimate: report.NoEstimate > 0}:
 			t.Errorf("%s: got %+v", x.name, jobs)
 		}
 	}
@@ -172,10 +189,12 @@ func TestOrderWindowAndLoad(t *testing.T) {
 
 func TestJobsErrors(t *testing.T) {
 	trace := read(t, line("9", "2", "3", "60", "1"))
-	if _, _, err := trace.Jobs(swf.Rules{}); err == nil || err.Error() != "t.swf: the trace does not say how many processors the machine has (; MaxProcs: N)" {
+	if _, _, err := trace.Jobs(swf.Rules{}); err == nil ||
+		err.Error() != "t.swf: the trace does not say how many processors the machine has (; MaxProcs: N)" {
 		t.Error(err)
 	}
-	if _, _, err := trace.Jobs(swf.Rules{Procs: 1, ScaleLoad: -1}); err == nil || !strings.Contains(err.Error(), "expected a number above 0") {
+	if _, _, err := trace.Jobs(swf.Rules{Procs: 1, ScaleLoad: -1}); err == nil ||
+		!strings.Contains(err.Error(), "expected a number above 0") {
 		t.Error(err)
 	}
 }
@@ -233,7 +252,8 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			return
 		}
-		left := report.Outside + report.Parts + report.Cancelled + report.NoSubmit + report.NoRun + report.NoProcs + report.TooLarge
+		left := report.Outside + report.Parts + report.Cancelled + report.NoSubmit + report.NoRun + report.NoProcs +
+			report.TooLarge
 		if len(jobs) != report.Jobs || left != report.LeftOut() {
 			t.Fatalf("%d jobs, %+v", len(jobs), report)
 		}
@@ -241,7 +261,8 @@ func FuzzRead(f *testing.F) {
 			if j.Submit < 0 || j.Run < 0 || j.Estimate < j.Run || j.Procs < 1 || int(j.Procs) > report.Procs {
 				t.Fatalf("%+v", j)
 			}
-			if i > 0 && (j.Submit < jobs[i-1].Submit || report.ScaleLoad == 1 && j.Submit == jobs[i-1].Submit && j.ID < jobs[i-1].ID) {
+			if i > 0 && (j.Submit < jobs[i-1].Submit || report.ScaleLoad == 1 && j.Submit == jobs[i-1].Submit &&
+				j.ID < jobs[i-1].ID) {
 				t.Fatalf("%+v after %+v", j, jobs[i-1])
 			}
 		}

@@ -16,7 +16,7 @@ type day struct {
 }
 
 // newDay takes the share of each half hour from a gamma distribution over the half hours
-// since midnight, of which the day's 48 from dawn on are looked at: those after the next
+// since midnight. It looks at the day's 48 from dawn on: the half hours after the next
 // midnight belong to the small hours.
 func newDay(g gamma) *day {
 	d := &day{}

@@ -18,8 +18,8 @@ type Job struct {
 	Interactive bool
 }
 
-// MaxJobs is how many jobs a workload may have, as all are held in memory.
-const MaxJobs = 20_000_000
+// maxJobs is how many jobs a workload may have, as all are held in memory.
+const maxJobs = 20_000_000
 
 // Each part of a workload draws from a stream of its own, so that another choice of one
 // part leaves the others as they are: with other users, the jobs are the same jobs.

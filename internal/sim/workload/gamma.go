@@ -5,14 +5,14 @@ import (
 	"math/rand/v2"
 )
 
-// gamma is a gamma distribution: its mean is shape x scale, its variance shape x scale².
-type gamma struct{ shape, scale float64 }
+// gamma is a gamma distribution: its mean is alpha x scale, its variance alpha x scale².
+type gamma struct{ alpha, scale float64 }
 
 // draw is Marsaglia and Tsang's way ("A simple method for generating gamma variables",
 // 2000): d(1 + cx)³ with x normal, taken or left by a test that is nearly always passed.
-// The shape must be at least 1.
+// alpha must be at least 1.
 func (g gamma) draw(rng *rand.Rand) float64 {
-	d := g.shape - 1.0/3
+	d := g.alpha - 1.0/3
 	c := 1 / math.Sqrt(9*d)
 	for {
 		x := rng.NormFloat64()
@@ -38,17 +38,17 @@ func (g gamma) below(x float64) float64 {
 	if y <= 0 {
 		return 0
 	}
-	log, _ := math.Lgamma(g.shape + 1)
+	log, _ := math.Lgamma(g.alpha + 1)
 	sum, term := 1.0, 1.0
 	for n := 1.0; term > sum*1e-16; n++ {
-		term *= y / (g.shape + n)
+		term *= y / (g.alpha + n)
 		sum += term
 	}
-	return sum * math.Exp(g.shape*math.Log(y)-y-log)
+	return sum * math.Exp(g.alpha*math.Log(y)-y-log)
 }
 
-// drawAtMost draws until the value is not more than most: the model cuts its tails so.
-func (g gamma) drawAtMost(rng *rand.Rand, most float64) float64 {
+// drawUpTo draws until the value is not more than most: the model cuts its tails so.
+func (g gamma) drawUpTo(rng *rand.Rand, most float64) float64 {
 	for {
 		if x := g.draw(rng); x <= most {
 			return x

@@ -128,8 +128,8 @@ func (l Lublin) check() error {
 	switch {
 	case l.Procs < 1:
 		return fmt.Errorf("the machine must have at least 1 processor, got %d", l.Procs)
-	case l.Jobs < 0 || l.Jobs > MaxJobs:
-		return fmt.Errorf("the number of jobs must not be negative, nor above %d; got %d", MaxJobs, l.Jobs)
+	case l.Jobs < 0 || l.Jobs > maxJobs:
+		return fmt.Errorf("the number of jobs must not be negative, nor above %d; got %d", maxJobs, l.Jobs)
 	case !slices.Contains(AllTypes, l.Types):
 		return fmt.Errorf("the types of jobs must be one of %s, got %q", list(AllTypes), l.Types)
 	case l.Load < 0 || l.Load > 100 || math.IsNaN(l.Load):
@@ -206,13 +206,13 @@ type source struct {
 
 func newSource(k kind, procs int, rng *rand.Rand) *source {
 	s := &source{kind: k, day: newDay(k.cycle), rng: rng, size: procs}
-	s.gap.shape *= k.rush
+	s.gap.alpha *= k.rush
 	s.next()
 	return s
 }
 
 func (s *source) next() {
-	s.even += math.Exp(s.gap.drawAtMost(s.rng, longestGap))
+	s.even += math.Exp(s.gap.drawUpTo(s.rng, longestGap))
 	s.at = s.day.clock(s.even)
 }
 
@@ -248,5 +248,5 @@ func (s *source) run(n int) int64 {
 	if s.rng.Float64() <= s.pa*float64(n)+s.pb {
 		g = s.short
 	}
-	return max(int64(math.Exp(g.drawAtMost(s.rng, longestRun))), 1)
+	return max(int64(math.Exp(g.drawUpTo(s.rng, longestRun))), 1)
 }

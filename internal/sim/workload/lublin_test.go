@@ -106,7 +106,7 @@ func TestRunTimesAreAsPublished(t *testing.T) {
 		jobs := model(t, types, 128, 100_000)
 		for _, size := range []int{1, 8} {
 			p := k.pa*float64(size) + k.pb
-			want := p*k.short.shape*k.short.scale + (1-p)*k.long.shape*k.long.scale
+			want := p*k.short.alpha*k.short.scale + (1-p)*k.long.alpha*k.long.scale
 			got := mean(jobs, func(j Job) (float64, bool) {
 				x, _ := logRun(j)
 				return x, j.Procs == size
@@ -119,7 +119,10 @@ func TestRunTimesAreAsPublished(t *testing.T) {
 		if large <= small {
 			t.Errorf("%s: large jobs run %.0f s, small ones %.0f s; the larger should run longer", types, large, small)
 		}
-		if longest := slices.MaxFunc(jobs, func(a, b Job) int { return int(a.Run - b.Run) }).Run; float64(longest) > math.Exp(longestRun) {
+		if longest := slices.MaxFunc(jobs, func(a,
+			b Job) int {
+			return int(a.Run - b.Run)
+		}).Run; float64(longest) > math.Exp(longestRun) {
 			t.Errorf("%s: a job of %d s", types, longest)
 		}
 	}

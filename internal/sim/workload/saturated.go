@@ -93,7 +93,8 @@ func (s Saturated) check() error {
 		return fmt.Errorf("the machine must have at least 1 processor, got %d", s.Procs)
 	case s.Users < 1:
 		return fmt.Errorf("there must be at least 1 user, got %d", s.Users)
-	case len(s.Weights) == 0 || slices.ContainsFunc(s.Weights, func(w float64) bool { return !(w > 0) || math.IsInf(w, 0) }):
+	case len(s.Weights) == 0 || slices.ContainsFunc(s.Weights,
+		func(w float64) bool { return !(w > 0) || math.IsInf(w, 0) }):
 		return fmt.Errorf("weights must be above 0, got %v", s.Weights)
 	case len(s.Sizes) == 0 || slices.Min(s.Sizes) < 1 || slices.Max(s.Sizes) > s.Procs:
 		return fmt.Errorf("sizes must be from 1 to the %d processors of the machine, got %v", s.Procs, s.Sizes)
@@ -107,8 +108,9 @@ func (s Saturated) check() error {
 		return fmt.Errorf("the backlog must be at least 1, got %v", s.Backlog)
 	}
 	smallest := s.Mean * float64(slices.Min(s.Sizes))
-	if n := s.Backlog * float64(s.Procs) * float64(s.Span) / smallest; n > MaxJobs {
-		return fmt.Errorf("that would be up to %.0f jobs, more than %d; take longer jobs, a shorter time or fewer processors", n, MaxJobs)
+	if n := s.Backlog * float64(s.Procs) * float64(s.Span) / smallest; n > maxJobs {
+		return fmt.Errorf("that would be up to %.0f jobs, more than %d; take longer jobs, a shorter time or fewer processors",
+			n, maxJobs)
 	}
 	return nil
 }

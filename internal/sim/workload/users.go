@@ -32,7 +32,7 @@ func (u *users) draw(rng *rand.Rand) int {
 // Estimates is how users estimate run times.
 type Estimates struct {
 	Exact  bool    // they know
-	Factor float64 // they know, and say so many times as much; 0 is as people do
+	Factor float64 // they know the time, and say this many times as much; 0 is as people do
 }
 
 // ParseEstimates reads users, exact, or a factor.
@@ -61,7 +61,8 @@ func (e Estimates) check() error {
 // (2001) and D. Tsafrir and others (2005) found that twenty round values are nine tenths
 // of all estimates, and that the part of the estimate that jobs really use is spread about
 // evenly from nothing to all of it.
-var round = []int64{1, 2, 5, 10, 15, 20, 30, 45, 60, 90, 2 * 60, 3 * 60, 4 * 60, 5 * 60, 6 * 60, 8 * 60, 10 * 60, 12 * 60, 15 * 60, 18 * 60, 24 * 60, 36 * 60, 48 * 60}
+var round = []int64{1, 2, 5, 10, 15, 20, 30, 45, 60, 90, 2 * 60, 3 * 60, 4 * 60, 5 * 60, 6 * 60, 8 * 60, 10 * 60,
+	12 * 60, 15 * 60, 18 * 60, 24 * 60, 36 * 60, 48 * 60}
 
 // of is the estimate for a run time. As people do: the part that is used is even between 0
 // and 1, the estimate the next round value, and two days at most, which is also the longest

@@ -7,13 +7,13 @@ import (
 )
 
 // TestGammaAgainstItself: the part of the draws below a value is what the series says, the
-// mean and the variance are shape·scale and shape·scale².
+// mean and the variance are alpha·scale and alpha·scale².
 func TestGammaAgainstItself(t *testing.T) {
 	for _, g := range []gamma{{1, 2}, {4.2, 0.94}, {8.9186, 3.6680}, {639.1, 0.0156}} {
 		rng := stream(1, 99)
 		const n = 100_000
 		var sum, squares, below float64
-		middle := g.shape * g.scale
+		middle := g.alpha * g.scale
 		for range n {
 			x := g.draw(rng)
 			sum, squares = sum+x, squares+x*x
@@ -21,15 +21,15 @@ func TestGammaAgainstItself(t *testing.T) {
 				below++
 			}
 		}
-		spread := math.Sqrt(g.shape) * g.scale
+		spread := math.Sqrt(g.alpha) * g.scale
 		near(t, "mean", sum/n, middle, 4*spread/math.Sqrt(n))
 		near(t, "variance", (squares/n-sum/n*sum/n)/(spread*spread), 1, 0.05)
 		near(t, "below the mean", below/n, g.below(middle), 0.007)
 	}
 }
 
-// TestGammaBelow compares with values that are known: 1 - e^-x for the shape 1, and
-// 1 - e^-x (1 + x + x²/2) for the shape 3.
+// TestGammaBelow compares with values that are known: 1 - e^-x for alpha 1, and
+// 1 - e^-x (1 + x + x²/2) for alpha 3.
 func TestGammaBelow(t *testing.T) {
 	for _, x := range []float64{0, 0.1, 1, 5, 20} {
 		near(t, "shape 1", gamma{1, 2}.below(2*x), 1-math.Exp(-x), 1e-12)

@@ -46,7 +46,7 @@ function choose({ d, from, to }) {
   const exactly = (seconds) => new Date(1000 * Math.round(seconds)).toISOString().replace(".000", "");
   url.searchParams.set("since", exactly(middle - half));
   url.searchParams.set("until", exactly(middle + half));
-  url.hash = "course";
+  url.hash = "history";
   location.assign(url);
 }
 

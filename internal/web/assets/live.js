@@ -121,8 +121,9 @@ function problem(text) {
 }
 
 // What is printed says of when it is: while the page is live of now, else of when the server was heard the last time. The
-// clock and its zone are those of the server, as on the rest of the page.
-const begun = performance.now();
+// clock and its zone are those of the server, as on the rest of the page: the page was written when its first byte came, which
+// may be long before this script runs on a busy machine.
+const begun = performance.getEntriesByType("navigation")[0].responseStart;
 addEventListener("beforeprint", () => {
   const at = $("as-of"), last = stream?.readyState === EventSource.OPEN ? performance.now() : heard;
   if (!at || last === undefined) return;
@@ -218,6 +219,7 @@ async function show(url, options) {
       const name = e.nodeName === "A" ? "href" : "action";
       e.setAttribute(name, new URL(e.getAttribute(name), answer.url).href);
     }
+    if (options && answer.ok) untick(options.body.getAll("job"));
     if (!ask.open) ask.showModal();
     (ask.querySelector("input:not([type=hidden])") || ask.querySelector("[data-close]"))?.focus();
   } catch (e) {
@@ -255,6 +257,27 @@ document.addEventListener("change", (e) => {
   if (e.target.id !== "tick-all") return;
   for (const box of document.querySelectorAll("input[name=job]:not(:disabled), input[name=node]:not(:disabled)")) box.checked = e.target.checked;
 });
+
+// untick takes the ticks from jobs that were changed: the next action is about others.
+function untick(jobs) {
+  for (const id of jobs) if ($("tick-" + id)) $("tick-" + id).checked = false;
+  if (jobs.length && $("tick-all")) $("tick-all").checked = false;
+  ticked();
+}
+
+// ticked lets only those press a button for what is ticked who have ticked something.
+function ticked() {
+  const some = document.querySelector("form[data-bulk] input[name=job]:checked");
+  for (const button of document.querySelectorAll("form[data-bulk] #bulk button")) {
+    button.disabled = !some;
+    if (some) button.removeAttribute("title");
+    else button.title = "tick some jobs first";
+  }
+}
+
+document.addEventListener("change", ticked);
+document.addEventListener("part", ticked);
+addEventListener("pageshow", ticked);
 
 // ---- Check: what is wrong with a text is told while it is written.
 
@@ -320,7 +343,7 @@ function tick() {
 
 // toActions leads to what can be done with what is ticked.
 function toActions() {
-  document.querySelector("#bulk button, main .actions a, main .actions button")?.focus();
+  document.querySelector("#bulk button:enabled, main .actions a, main .actions button")?.focus();
 }
 
 let leading = false;

@@ -3,7 +3,7 @@ package life
 import (
 	"time"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/usage"
 )
 
@@ -21,7 +21,7 @@ func Outgrown(clock usage.Clock, now time.Time) bool { return clock.At(now).Grow
 func Decay(clock usage.Clock, now time.Time) float64 { return max(1, clock.At(now).Growth) }
 
 // Charge books the service of an attempt and counts its task out of the running.
-func Charge(a *fairlead.Account, clock usage.Clock, rate float64, started, ended time.Time, learn bool) {
+func Charge(a *queue.Account, clock usage.Clock, rate float64, started, ended time.Time, learn bool) {
 	from, to := clock.At(started), clock.At(ended)
 	seconds := ended.Sub(started).Seconds()
 	account := usage.Account{Settled: a.Used, Mean: a.Mean, Seen: a.Seen}

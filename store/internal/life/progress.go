@@ -3,13 +3,13 @@ package life
 import (
 	"time"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/usage"
 )
 
 // Progress notes how far an attempt is in another queueing system, and reports whether that was
 // not known.
-func Progress(j *fairlead.Job, t *fairlead.Task, began, now time.Time) bool {
+func Progress(j *queue.Job, t *queue.Task, began, now time.Time) bool {
 	switch {
 	case began.IsZero() && t.Queued, !began.IsZero() && !t.Queued:
 		return false
@@ -30,7 +30,7 @@ func Progress(j *fairlead.Job, t *fairlead.Task, began, now time.Time) bool {
 
 // Ends is called before an attempt ends as a result says: it notes when it began, if that was
 // not known, and returns when it ended.
-func Ends(j *fairlead.Job, t *fairlead.Task, res fairlead.Result, now time.Time) (ended time.Time) {
+func Ends(j *queue.Job, t *queue.Task, res queue.Result, now time.Time) (ended time.Time) {
 	if !res.Began.IsZero() {
 		Progress(j, t, res.Began, now)
 	}
@@ -41,11 +41,11 @@ func Ends(j *fairlead.Job, t *fairlead.Task, res fairlead.Result, now time.Time)
 }
 
 // Plain reports whether nothing is known of a result that does not follow from when it comes.
-func Plain(res fairlead.Result) bool { return res.Began.IsZero() && res.Ended.IsZero() }
+func Plain(res queue.Result) bool { return res.Began.IsZero() && res.Ended.IsZero() }
 
 // Served is from when to when an attempt that ends received service, and whether its length
 // says something: what never began received nothing.
-func Served(t *fairlead.Task, ended time.Time, learn bool) (from, to time.Time, learns bool) {
+func Served(t *queue.Task, ended time.Time, learn bool) (from, to time.Time, learns bool) {
 	if t.Queued {
 		return ended, ended, false
 	}
@@ -53,6 +53,6 @@ func Served(t *fairlead.Task, ended time.Time, learn bool) (from, to time.Time, 
 }
 
 // ProgressChange tells of attempts that wait in another queueing system, or began there.
-func ProgressChange(j *fairlead.Job, t *fairlead.Task, now time.Time) fairlead.Change {
-	return fairlead.Change{What: fairlead.Progressed, Job: Header(j), State: j.State, Runs: []fairlead.Run{Run(t)}, At: now}
+func ProgressChange(j *queue.Job, t *queue.Task, now time.Time) queue.Change {
+	return queue.Change{What: queue.Progressed, Job: Header(j), State: j.State, Runs: []queue.Run{Run(t)}, At: now}
 }

@@ -1,9 +1,9 @@
 package life
 
-import "github.com/fairlead/fairlead"
+import "github.com/fairlead/fairlead/queue"
 
 // Raise changes what an alteration says of a job's priority.
-func Raise(j *fairlead.Job, a fairlead.Alteration) {
+func Raise(j *queue.Job, a queue.Alteration) {
 	if a.Priority != "" {
 		j.Priority = a.Priority
 	}
@@ -16,6 +16,6 @@ func Raise(j *fairlead.Job, a fairlead.Alteration) {
 }
 
 // Move puts a job into another pool.
-func Move(j *fairlead.Job, a fairlead.Alteration) {
+func Move(j *queue.Job, a queue.Alteration) {
 	j.Pool, j.Limit = a.Pool, a.Limit
 }

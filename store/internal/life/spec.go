@@ -7,67 +7,73 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 )
 
-// states are the numbers by which databases know states.
-var states = []fairlead.State{
-	fairlead.Held, fairlead.Blocked, fairlead.Waiting, fairlead.Running,
-	fairlead.Succeeded, fairlead.Failed, fairlead.Cancelled, fairlead.Queued,
+// states lists the states by their numbers in databases.
+var states = []queue.State{
+	queue.Held, queue.Blocked, queue.Waiting, queue.Running,
+	queue.Succeeded, queue.Failed, queue.Cancelled, queue.Queued,
 }
 
 // StateNumber is the number of a state in a database.
-func StateNumber(s fairlead.State) int { return slices.Index(states, s) }
+func StateNumber(s queue.State) int { return slices.Index(states, s) }
 
 // StateOf is the state that has the number.
-func StateOf(n int) fairlead.State { return states[n] }
+func StateOf(n int) queue.State { return states[n] }
 
 // Spec is what of a job hardly ever changes and is not searched for, as databases keep it.
 type Spec struct {
-	Name      string                `json:"name,omitempty"`
-	Group     string                `json:"group,omitempty"`
-	Requestor string                `json:"requestor,omitempty"`
-	Argv      []string              `json:"argv,omitempty"`
-	Payload   []byte                `json:"payload,omitempty"`
-	Script    bool                  `json:"script,omitempty"`
-	Env       map[string]string     `json:"env,omitempty"`
-	Dir       string                `json:"dir,omitempty"`
-	Output    string                `json:"output,omitempty"`
-	Error     string                `json:"error,omitempty"`
-	Limit     time.Duration         `json:"limit,omitempty"`
-	Retries   int                   `json:"retries,omitempty"`
-	Backoff   time.Duration         `json:"backoff,omitempty"`
-	Array     string                `json:"array,omitempty"`
-	After     []fairlead.Dependency `json:"after,omitempty"`
-	Key       string                `json:"key,omitempty"`
-	Licenses  fairlead.Amounts      `json:"licenses,omitempty"`
-	Rates     []string              `json:"rates,omitempty"`
-	QOS       string                `json:"qos,omitempty"`
-	Nice      int                   `json:"nice,omitempty"`
+	Name      string             `json:"name,omitempty"`
+	Group     string             `json:"group,omitempty"`
+	Requestor string             `json:"requestor,omitempty"`
+	Argv      []string           `json:"argv,omitempty"`
+	Payload   []byte             `json:"payload,omitempty"`
+	Script    bool               `json:"script,omitempty"`
+	Env       map[string]string  `json:"env,omitempty"`
+	Dir       string             `json:"dir,omitempty"`
+	Output    string             `json:"output,omitempty"`
+	Error     string             `json:"error,omitempty"`
+	Limit     time.Duration      `json:"limit,omitempty"`
+	Retries   int                `json:"retries,omitempty"`
+	Backoff   time.Duration      `json:"backoff,omitempty"`
+	Array     string             `json:"array,omitempty"`
+	After     []queue.Dependency `json:"after,omitempty"`
+	Key       string             `json:"key,omitempty"`
+	Licenses  queue.Amounts      `json:"licenses,omitempty"`
+	Rates     []string           `json:"rates,omitempty"`
+	QOS       string             `json:"qos,omitempty"`
+	Nice      int                `json:"nice,omitempty"`
 
-	Constraint  string           `json:"constraint,omitempty"`
-	Gang        int              `json:"gang,omitempty"`
-	Spread      bool             `json:"spread,omitempty"`
-	Reservation string           `json:"reservation,omitempty"`
-	Request     fairlead.Amounts `json:"request,omitempty"` // unless it is kept elsewhere
-	KeyUntilEnd bool             `json:"key_until_end,omitempty"`
+	Constraint  string        `json:"constraint,omitempty"`
+	Gang        int           `json:"gang,omitempty"`
+	Spread      bool          `json:"spread,omitempty"`
+	Reservation string        `json:"reservation,omitempty"`
+	Request     queue.Amounts `json:"request,omitempty"` // unless it is kept elsewhere
+	KeyUntilEnd bool          `json:"key_until_end,omitempty"`
+
+	Avoid []queue.Avoided `json:"avoid,omitempty"`
+
+	HeldBy  string `json:"held_by,omitempty"`
+	HeldWhy string `json:"held_why,omitempty"`
 }
 
 // SpecOf is the spec of a job.
-func SpecOf(j *fairlead.Job) Spec {
+func SpecOf(j *queue.Job) Spec {
 	return Spec{
 		j.Name, j.Group, j.Requestor, j.Argv, j.Payload, j.Script, j.Env, j.Dir, j.Output, j.Error,
 		j.Limit, j.Retries, j.Backoff, j.Array, j.After, j.Key, j.Licenses, j.Rates, j.QOS, j.Nice,
-		j.Constraint, j.Gang, j.Spread, j.Reservation, j.Request, j.KeyUntilEnd,
+		j.Constraint, j.Gang, j.Spread, j.Reservation, j.Request, j.KeyUntilEnd, j.Avoid,
+		j.HeldBy, j.HeldWhy,
 	}
 }
 
-// byUser is the spec of a job of which there is nothing to say but that its requestor is its user.
+// byUser is the spec of a job whose requestor is its user and that sets nothing else.
 const byUser = "="
 
 // SpecText is the spec of a job as databases keep it that keep the payload apart. Of most jobs that
 // are for handlers there is nothing to say: the text is empty, or [byUser].
-func SpecText(j *fairlead.Job) ([]byte, error) {
+func SpecText(j *queue.Job) ([]byte, error) {
 	switch {
 	case !plain(j):
 	case j.Requestor == "":
@@ -81,9 +87,9 @@ func SpecText(j *fairlead.Job) ([]byte, error) {
 }
 
 // plain reports whether the spec of a job says nothing, payload and requestor apart.
-func plain(s *fairlead.Job) bool {
-	return len(s.Argv)+len(s.Env)+len(s.After)+len(s.Licenses)+len(s.Rates)+len(s.Request) == 0 &&
-		s.Name+s.Group+s.Dir+s.Output+s.Error+s.Array+s.Key+s.QOS+s.Constraint+s.Reservation == "" &&
+func plain(s *queue.Job) bool {
+	return len(s.Argv)+len(s.Env)+len(s.After)+len(s.Licenses)+len(s.Rates)+len(s.Request)+len(s.Avoid) == 0 &&
+		s.Name+s.Group+s.Dir+s.Output+s.Error+s.Array+s.Key+s.QOS+s.Constraint+s.Reservation+s.HeldBy+s.HeldWhy == "" &&
 		s.Limit == 0 && s.Backoff == 0 && s.Retries == 0 && s.Nice == 0 && s.Gang == 0 && !s.Script && !s.Spread && !s.KeyUntilEnd
 }
 
@@ -91,7 +97,7 @@ func plain(s *fairlead.Job) bool {
 var specs = sync.Pool{New: func() any { return &Spec{} }}
 
 // ReadSpec reads into a job what [SpecText] wrote, or the JSON of [SpecOf].
-func ReadSpec(text []byte, j *fairlead.Job) error {
+func ReadSpec(text []byte, j *queue.Job) error {
 	switch string(text) {
 	case byUser:
 		j.Requestor = j.User
@@ -111,7 +117,8 @@ func ReadSpec(text []byte, j *fairlead.Job) error {
 	j.QOS, j.Nice, j.Constraint = s.QOS, s.Nice, s.Constraint
 	j.Gang, j.Spread, j.Reservation = s.Gang, s.Spread, s.Reservation
 	j.Retries, j.Backoff, j.Array, j.After, j.Key = s.Retries, s.Backoff, s.Array, s.After, s.Key
-	j.Licenses, j.Rates, j.KeyUntilEnd = s.Licenses, s.Rates, s.KeyUntilEnd
+	j.Licenses, j.Rates, j.KeyUntilEnd, j.Avoid = s.Licenses, s.Rates, s.KeyUntilEnd, s.Avoid
+	j.HeldBy, j.HeldWhy = s.HeldBy, s.HeldWhy
 	if s.Request != nil {
 		j.Request = s.Request
 	}
@@ -119,15 +126,16 @@ func ReadSpec(text []byte, j *fairlead.Job) error {
 }
 
 // The bits of [AgainBits]: why a task waits again when its attempt ends, and that it has not
-// begun.
+// begun; or that it was cancelled by itself.
 const (
 	onRequeue = 1 << iota
 	onStop
 	inQueue // the attempt waits, or ended, in another queueing system without having begun
+	alone   // it was cancelled, and its job was not
 )
 
-// AgainBits are Requeue, Stopped and Queued of a task as one number.
-func AgainBits(t *fairlead.Task) (bits int) {
+// AgainBits are Requeue, Stopped, Queued and Alone of a task as one number.
+func AgainBits(t *queue.Task) (bits int) {
 	if t.Requeue {
 		bits |= onRequeue
 	}
@@ -137,23 +145,26 @@ func AgainBits(t *fairlead.Task) (bits int) {
 	if t.Queued {
 		bits |= inQueue
 	}
+	if t.Alone {
+		bits |= alone
+	}
 	return bits
 }
 
 // SetAgain sets what AgainBits read.
-func SetAgain(t *fairlead.Task, bits int) {
-	t.Requeue, t.Stopped, t.Queued = bits&onRequeue != 0, bits&onStop != 0, bits&inQueue != 0
+func SetAgain(t *queue.Task, bits int) {
+	t.Requeue, t.Stopped, t.Queued, t.Alone = bits&onRequeue != 0, bits&onStop != 0, bits&inQueue != 0, bits&alone != 0
 }
 
-// plainOutcome stands for a success of which nothing else is known.
+// plainOutcome stands for a success without details.
 const plainOutcome = "ok"
 
 // OutcomeText is an outcome as databases keep it.
-func OutcomeText(o fairlead.Outcome) (string, error) {
+func OutcomeText(o queue.Outcome) (string, error) {
 	switch o {
-	case fairlead.Outcome{}:
+	case queue.Outcome{}:
 		return "", nil
-	case fairlead.Outcome{State: fairlead.Succeeded}:
+	case queue.Outcome{State: queue.Succeeded}:
 		return plainOutcome, nil
 	}
 	text, err := json.Marshal(o)
@@ -161,11 +172,11 @@ func OutcomeText(o fairlead.Outcome) (string, error) {
 }
 
 // ReadOutcome reads into a task what OutcomeText wrote.
-func ReadOutcome(text string, t *fairlead.Task) error {
+func ReadOutcome(text string, t *queue.Task) error {
 	switch text {
 	case "":
 	case plainOutcome:
-		t.Outcome.State = fairlead.Succeeded
+		t.Outcome.State = queue.Succeeded
 	default:
 		if err := json.Unmarshal([]byte(text), &t.Outcome); err != nil {
 			return fmt.Errorf("job %d, task %d: %w", t.Job, t.Index, err)

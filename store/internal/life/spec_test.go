@@ -4,13 +4,13 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // TestPlain: a spec that says anything is not taken for one that says nothing, whichever of its
 // fields says it.
 func TestPlain(t *testing.T) {
-	if !plain(&fairlead.Job{}) {
+	if !plain(&queue.Job{}) {
 		t.Error("a spec that says nothing is not plain")
 	}
 	for i := range reflect.TypeFor[Spec]().NumField() {
@@ -18,7 +18,7 @@ func TestPlain(t *testing.T) {
 		if field.Name == "Payload" || field.Name == "Requestor" {
 			continue // are kept apart
 		}
-		var j fairlead.Job
+		var j queue.Job
 		set(t, reflect.ValueOf(&j).Elem().FieldByName(field.Name))
 		if plain(&j) {
 			t.Errorf("a spec with %s is plain", field.Name)
@@ -28,7 +28,7 @@ func TestPlain(t *testing.T) {
 
 // TestSpecText: the requestor is read again as it was, and so is a payload that is kept apart.
 func TestSpecText(t *testing.T) {
-	for _, want := range []fairlead.Job{
+	for _, want := range []queue.Job{
 		{User: "ann"}, {User: "ann", Requestor: "ann"}, {User: "ann", Requestor: "land.ann"}, {Requestor: "ann"},
 		{User: "ann", Requestor: "ann", Nice: 3}, {User: "ann", Nice: 3}, {},
 	} {
@@ -37,7 +37,7 @@ func TestSpecText(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := fairlead.Job{User: want.User, Payload: want.Payload}
+		got := queue.Job{User: want.User, Payload: want.Payload}
 		if err := ReadSpec(text, &got); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("of %+v was read %+v (%v)", want, got, err)
 		}

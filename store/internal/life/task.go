@@ -2,77 +2,93 @@ package life
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // Lease begins the next attempt of a task.
-func Lease(t *fairlead.Task, holder string, charge float64, now, until time.Time) {
+func Lease(t *queue.Task, holder string, charge float64, now, until time.Time) {
 	t.Charge = charge
-	t.State, t.Holder, t.Started, t.Until = fairlead.Running, holder, now, until
-	t.Queued = false
+	t.State, t.Holder, t.Started, t.Until = queue.Running, holder, now, until
+	t.Queued, t.Alone = false, false
 	t.Attempt++
-	t.Ended, t.Begin, t.Outcome = time.Time{}, time.Time{}, fairlead.Outcome{}
+	t.Ended, t.Begin, t.Outcome = time.Time{}, time.Time{}, queue.Outcome{}
 }
 
-// Check says what is wrong with the outcome of an attempt: an attempt ends in one of
+// Check returns an error if the outcome of an attempt is invalid: an attempt ends in one of
 // three ways, and only its holder knows in which.
-func Check(o fairlead.Outcome) error {
+func Check(o queue.Outcome) error {
 	switch o.State {
-	case fairlead.Succeeded, fairlead.Failed, fairlead.Cancelled:
-		return nil
+	case queue.Succeeded, queue.Failed, queue.Cancelled:
+		return checkRefused(o)
 	}
-	return &fairlead.Invalid{Field: "state", Msg: fmt.Sprintf("an attempt ends as %s, %s or %s, not as %q",
-		fairlead.Succeeded, fairlead.Failed, fairlead.Cancelled, o.State)}
+	return &queue.Invalid{Field: "state", Msg: fmt.Sprintf("an attempt ends as %s, %s or %s, not as %q",
+		queue.Succeeded, queue.Failed, queue.Cancelled, o.State)}
+}
+
+// checkRefused checks an outcome that says that the task has not begun.
+func checkRefused(o queue.Outcome) error {
+	switch {
+	case o.Refused == "":
+		return nil
+	case o.State != queue.Failed:
+		return &queue.Invalid{Field: "refused", Msg: fmt.Sprintf("an attempt that could not be begun ends as %s, not as %s", queue.Failed, o.State)}
+	case o.Refused != queue.RefusedNow && !slices.Contains(queue.Refusals(), o.Refused):
+		return &queue.Invalid{Field: "refused", Msg: fmt.Sprintf("%q is not known", o.Refused)}
+	}
+	return nil
 }
 
 // Finish ends the attempt of a task with an outcome and reports whether it waits for
-// another try. It ended at an instant, of which is known now.
-func Finish(j *fairlead.Job, t *fairlead.Task, o fairlead.Outcome, ended, now time.Time) bool {
-	if o.State == fairlead.Failed && !t.Requeue && !Apart(j) {
+// another try. It ended at the instant ended, and the store learns it now.
+func Finish(j *queue.Job, t *queue.Task, o queue.Outcome, ended, now time.Time) bool {
+	if o.State == queue.Failed && !t.Requeue && !Apart(j) {
 		t.Fails++
 	}
-	again, begin := Again(j, t, o, now)
+	again, begin := waitsAgain(j, t, o, now)
 	stop(j, t, o, ended)
 	if again {
-		t.State, t.Begin, t.Queued = fairlead.Waiting, begin, false
+		t.State, t.Begin, t.Queued = queue.Waiting, begin, false
 	}
-	End(j, again, o, ended)
+	t.Alone = !again && o.State == queue.Cancelled && !j.Cancel
+	end(j, again, o, ended)
 	return again && !j.Cancel
 }
 
 // Lose ends the attempt of a task whose holder disappeared and reports whether the
 // task waits again.
-func Lose(j *fairlead.Job, t *fairlead.Task, now time.Time) bool {
+func Lose(j *queue.Job, t *queue.Task, now time.Time) bool {
 	if !Apart(j) && !t.Queued { // what did not begin has hurt nobody
 		t.Losses++
 	}
-	again, o := Lost(j, t)
+	again, o := lost(j, t)
 	stop(j, t, o, now)
 	if again {
-		t.State, t.Queued = fairlead.Waiting, false
+		t.State, t.Queued = queue.Waiting, false
 	}
-	End(j, again, o, now)
+	end(j, again, o, now)
 	return again
 }
 
 // Release takes a task back whose attempt did no work.
-func Release(j *fairlead.Job, t *fairlead.Task, now time.Time) bool {
-	o := fairlead.Outcome{}
+func Release(j *queue.Job, t *queue.Task, now time.Time) bool {
+	o := queue.Outcome{}
 	over := j.Cancel || Apart(j) && !follows(j, t)
 	if over {
-		o = fairlead.Outcome{State: fairlead.Cancelled}
+		o = queue.Outcome{State: queue.Cancelled}
 	}
 	stop(j, t, o, now)
 	if !over {
-		t.State, t.Queued = fairlead.Waiting, false
+		t.State, t.Queued = queue.Waiting, false
 	}
-	End(j, !over, o, now)
+	end(j, !over, o, now)
+	unstart(j, t.Started)
 	return !over
 }
 
-func stop(j *fairlead.Job, t *fairlead.Task, o fairlead.Outcome, now time.Time) {
+func stop(j *queue.Job, t *queue.Task, o queue.Outcome, now time.Time) {
 	if t.Queued {
 		j.Queued--
 	}
@@ -80,23 +96,15 @@ func stop(j *fairlead.Job, t *fairlead.Task, o fairlead.Outcome, now time.Time) 
 	t.Requeue, t.Stopped = false, false
 }
 
-// StopEvent is the entry of a stop in the job's history.
-func StopEvent(s *fairlead.Stopped) fairlead.Event {
-	return fairlead.Event{Job: s.Ref.JobID, Task: s.Ref.Task, At: s.Reason.At, Code: "stopped", Text: s.Reason.Line()}
-}
-
-// StopChange tells the holder of an attempt to end it.
-func StopChange(j *fairlead.Job, t *fairlead.Task, s *fairlead.Stopped, now time.Time) fairlead.Change {
-	return fairlead.Change{
-		What: fairlead.Stop, Job: Header(j), State: j.State, At: now,
-		Runs: []fairlead.Run{Run(t)}, Reason: stoppedEarlier + " (rule " + s.Reason.Rule + ")",
+// unstart forgets when a job started if that was with an attempt that began nothing, and no
+// other is known.
+func unstart(j *queue.Job, started time.Time) {
+	if j.Running+j.Succeeded+j.Failed+j.Cancelled == 0 && j.Started.Equal(started) {
+		j.Started = time.Time{}
 	}
 }
 
-// stoppedEarlier is what the holder of an attempt is told.
-const stoppedEarlier = "stopped by the scheduler to make room; it runs again"
-
 // Ref names the current attempt of a task.
-func Ref(t *fairlead.Task) fairlead.Ref {
-	return fairlead.Ref{JobID: t.Job, Task: t.Index, Attempt: t.Attempt}
+func Ref(t *queue.Task) queue.Ref {
+	return queue.Ref{JobID: t.Job, Task: t.Index, Attempt: t.Attempt}
 }

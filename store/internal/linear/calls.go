@@ -4,17 +4,17 @@ import (
 	"context"
 	"errors"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 )
 
-// mostTasks is how many tasks a job has at most that clients contend for.
-const mostTasks = 3
+// maxTasks is how many tasks a job has at most that clients contend for.
+const maxTasks = 3
 
 func (c *client) lease(ctx context.Context, job int64) {
 	k := c.begin(Lease, job, -1)
 	k.Holder = c.holder
 	c.note(k)
-	grants, err := c.store.Lease(ctx, c.holder, []fairlead.Want{{Job: job}}, c.o.TTL)
+	grants, err := c.store.Lease(ctx, c.holder, []queue.Want{{Job: job}}, c.o.TTL)
 	if c.end(err, k) {
 		if l := grants[0].Lease; l == nil {
 			k.Refused = true
@@ -27,7 +27,7 @@ func (c *client) lease(ctx context.Context, job int64) {
 }
 
 // about notes one call for each attempt.
-func (c *client) about(v Verb, refs []fairlead.Ref) (calls []*Call) {
+func (c *client) about(v Verb, refs []queue.Ref) (calls []*Call) {
 	for _, r := range refs {
 		k := c.begin(v, r.JobID, r.Task)
 		k.Attempt = r.Attempt
@@ -36,7 +36,7 @@ func (c *client) about(v Verb, refs []fairlead.Ref) (calls []*Call) {
 	return calls
 }
 
-// answers notes what was said about each attempt.
+// answers notes the answer about each attempt.
 func (c *client) answers(calls []*Call, errs []error, err error) {
 	if c.end(err, calls...) {
 		for i, k := range calls {
@@ -47,34 +47,34 @@ func (c *client) answers(calls []*Call, errs []error, err error) {
 }
 
 func (c *client) answer(k *Call, err error) {
-	if k.Stale = errors.Is(err, fairlead.ErrStaleAttempt); err != nil && !k.Stale {
+	if k.Stale = errors.Is(err, queue.ErrStaleAttempt); err != nil && !k.Stale {
 		c.err = err
 	}
 }
 
-func (c *client) renew(ctx context.Context, refs []fairlead.Ref) {
+func (c *client) renew(ctx context.Context, refs []queue.Ref) {
 	calls := c.about(Renew, refs)
 	c.note(calls...)
 	errs, err := c.store.Renew(ctx, refs, c.o.TTL)
 	c.answers(calls, errs, err)
 }
 
-func (c *client) release(ctx context.Context, refs []fairlead.Ref) {
+func (c *client) release(ctx context.Context, refs []queue.Ref) {
 	calls := c.about(Release, refs)
 	c.note(calls...)
 	errs, err := c.store.Release(ctx, refs)
 	c.answers(calls, errs, err)
 }
 
-func (c *client) finish(ctx context.Context, refs []fairlead.Ref) {
+func (c *client) finish(ctx context.Context, refs []queue.Ref) {
 	calls := c.about(Finish, refs)
-	results := make([]fairlead.Result, len(refs))
+	results := make([]queue.Result, len(refs))
 	for i, r := range refs {
-		calls[i].Outcome = fairlead.Failed
+		calls[i].Outcome = queue.Failed
 		if c.rng.IntN(12) == 0 {
-			calls[i].Outcome = fairlead.Succeeded
+			calls[i].Outcome = queue.Succeeded
 		}
-		results[i] = fairlead.Result{Ref: r, Outcome: fairlead.Outcome{State: calls[i].Outcome}}
+		results[i] = queue.Result{Ref: r, Outcome: queue.Outcome{State: calls[i].Outcome}}
 	}
 	c.note(calls...)
 	verdicts, err := c.store.Finish(ctx, results)
@@ -97,17 +97,17 @@ func (c *client) expire(ctx context.Context, holder string) {
 	c.note(k)
 }
 
-// read notes what is said of the tasks that have started at least once; of the others it
+// read notes the states of tasks that have started at least once; for the others it
 // notes that they have not.
 func (c *client) read(ctx context.Context, job int64) {
-	calls := make([]*Call, mostTasks)
+	calls := make([]*Call, maxTasks)
 	for i := range calls {
 		calls[i] = c.begin(Read, job, i)
-		calls[i].Seen.State = fairlead.Waiting
+		calls[i].Seen.State = queue.Waiting
 	}
 	tasks, err := c.store.Tasks(ctx, job)
 	if !c.end(err, calls...) {
-		c.calls = c.calls[:len(c.calls)-mostTasks] // what was not seen says nothing
+		c.calls = c.calls[:len(c.calls)-maxTasks] // a read without an answer says nothing
 		return
 	}
 	for _, k := range tasks {

@@ -1,33 +1,50 @@
 package linear
 
 import (
+	"math/rand/v2"
 	"os"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // Run records histories of clients that contend for leases of a store, or of several on the
 // same jobs, and checks that they are linearizable: in virtual time, so that no delay of the
-// machine matters. Then it does so with clients that pass over the fence of the store, and
-// checks that this is noticed.
-func Run(t *testing.T, open func(testing.TB) []fairlead.Store, clients, histories int) {
+// machine matters; half of them lose answers. Then it does so with clients that pass over the fence of
+// the store, and checks that this is noticed.
+func Run(t *testing.T, open func(testing.TB) []queue.Store, clients, histories int) {
 	t.Helper()
 	for seed := range histories {
-		calls := record(t, open, clients, uint64(seed), false)
-		if r := Check(calls, time.Minute, Pictures(t)); len(r.Bad)+r.Undecided > 0 {
-			t.Fatalf("seed %d: not linearizable: %v; undecided: %d", seed, r.Bad, r.Undecided)
+		for _, loses := range []bool{false, true} {
+			v := virtual{open: open, clients: clients, seed: uint64(seed), loses: loses}
+			if r := Check(v.record(t), time.Minute, Kept(t)); r.String() != "" {
+				t.Fatalf("seed %d, answers are lost: %v: %v", seed, loses, r)
+			}
 		}
 	}
-	if r := Check(record(t, open, clients, 0, true), time.Minute, ""); len(r.Bad) == 0 {
+	v := virtual{open: open, clients: clients, flaw: flaws["without a fence"]}
+	if r := Check(v.record(t), time.Minute, ""); len(r.Bad) == 0 {
 		t.Error("a store without a fence was not noticed")
 	}
 }
 
-// Pictures is where pictures of failures go: a directory that is kept.
-func Pictures(t testing.TB) string {
+// RunFlawed checks that each of several flaws is noticed, which stores do not have, also when answers
+// are lost.
+func RunFlawed(t *testing.T, open func(testing.TB) []queue.Store, clients int) {
+	for name, flaw := range flaws {
+		for _, loses := range []bool{false, true} {
+			v := virtual{open: open, clients: clients, flaw: flaw, loses: loses}
+			if r := Check(v.record(t), time.Minute, ""); len(r.Bad) == 0 {
+				t.Errorf("a store %s was not noticed; answers are lost: %v", name, loses)
+			}
+		}
+	}
+}
+
+// Kept is where the calls of failures go, and pictures of them: a directory that is kept.
+func Kept(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "linear-")
 	if err != nil {
@@ -37,26 +54,45 @@ func Pictures(t testing.TB) string {
 	return dir
 }
 
-func record(t *testing.T, open func(testing.TB) []fairlead.Store, clients int, seed uint64, unfenced bool) (calls []*Call) {
+// virtual is a history in virtual time.
+type virtual struct {
+	open    func(testing.TB) []queue.Store
+	clients int
+	seed    uint64
+	loses   bool // answers
+	flaw    func(queue.Store) queue.Store
+}
+
+func (v *virtual) record(t *testing.T) (calls []*Call) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		stores := open(t)
-		var all []fairlead.Store
-		for _, s := range stores {
-			defer s.Close()
-			if unfenced {
-				s = Unfenced{s}
+		const jobs, ttl = 24, 250 * time.Millisecond
+		o := Options{Clients: v.clients, Jobs: jobs, TTL: ttl, Length: 15 * ttl, Seed: v.seed, Faults: v.loses}
+		var all []queue.Store
+		for i, s := range v.open(t) {
+			if v.flaw != nil {
+				s = v.flaw(s)
 			}
+			if v.loses {
+				l := &lossy{Store: s, longest: 2 * ttl, rng: rand.New(rand.NewPCG(v.seed, uint64(i)))}
+				before := o.Settle
+				o.Settle = func() {
+					if before != nil {
+						before()
+					}
+					l.late.Wait()
+				}
+				s = l
+			}
+			defer s.Close()
 			all = append(all, s)
 		}
-		const jobs = 24
 		var err error
-		calls, err = Record(t.Context(), all, Options{Clients: clients, Jobs: jobs, TTL: 40 * time.Millisecond, Length: 600 * time.Millisecond, Seed: seed})
-		if err != nil {
+		if calls, err = Record(t.Context(), all, o); err != nil {
 			t.Fatal(err)
 		}
 		if leases := Leases(calls); leases < 2*jobs {
-			t.Errorf("seed %d: void: %d leases of %d jobs", seed, leases, jobs)
+			t.Errorf("seed %d: void: %d leases of %d jobs", v.seed, leases, jobs)
 		}
 	})
 	return calls

@@ -4,16 +4,16 @@ import (
 	"context"
 	"time"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // Unfenced is a store as it must not be: it does not look at the number of an attempt, so
 // that whoever held a task before may still renew, end or give back what another one holds
 // now. A check that accepts it is worth nothing.
-type Unfenced struct{ fairlead.Store }
+type Unfenced struct{ queue.Store }
 
 // current names the attempt that is under way instead of the one that was named.
-func (u Unfenced) current(ctx context.Context, r fairlead.Ref) fairlead.Ref {
+func (u Unfenced) current(ctx context.Context, r queue.Ref) queue.Ref {
 	tasks, err := u.Tasks(ctx, r.JobID)
 	if err != nil {
 		return r
@@ -26,27 +26,27 @@ func (u Unfenced) current(ctx context.Context, r fairlead.Ref) fairlead.Ref {
 	return r
 }
 
-func (u Unfenced) all(ctx context.Context, refs []fairlead.Ref) []fairlead.Ref {
-	out := make([]fairlead.Ref, len(refs))
+func (u Unfenced) all(ctx context.Context, refs []queue.Ref) []queue.Ref {
+	out := make([]queue.Ref, len(refs))
 	for i, r := range refs {
 		out[i] = u.current(ctx, r)
 	}
 	return out
 }
 
-// Renew implements fairlead.Store.
-func (u Unfenced) Renew(ctx context.Context, refs []fairlead.Ref, ttl time.Duration) ([]error, error) {
+// Renew implements queue.Store.
+func (u Unfenced) Renew(ctx context.Context, refs []queue.Ref, ttl time.Duration) ([]error, error) {
 	return u.Store.Renew(ctx, u.all(ctx, refs), ttl)
 }
 
-// Release implements fairlead.Store.
-func (u Unfenced) Release(ctx context.Context, refs []fairlead.Ref) ([]error, error) {
+// Release implements queue.Store.
+func (u Unfenced) Release(ctx context.Context, refs []queue.Ref) ([]error, error) {
 	return u.Store.Release(ctx, u.all(ctx, refs))
 }
 
-// Finish implements fairlead.Store.
-func (u Unfenced) Finish(ctx context.Context, results []fairlead.Result) ([]fairlead.Verdict, error) {
-	out := make([]fairlead.Result, len(results))
+// Finish implements queue.Store.
+func (u Unfenced) Finish(ctx context.Context, results []queue.Result) ([]queue.Verdict, error) {
+	out := make([]queue.Result, len(results))
 	for i, r := range results {
 		out[i] = r
 		out[i].Ref = u.current(ctx, r.Ref)

@@ -1,11 +1,12 @@
 // Package past is how the stores keep the history of pools: in blocks of 240 steps, one for
-// each pool, level and stretch of time, so that a day of a pool is a few dozen rows, of
-// which a curve reads only those that it shows. Within a block each number is written as
+// each pool, level and stretch of time, so that a day of a pool is a few dozen rows,
+// and a curve reads only the rows that it shows. Within a block each number is written as
 // its difference from the one before, and not at all where it is the same: a pool whose
 // numbers do not change costs next to nothing.
 package past
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -13,7 +14,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // Steps is how many steps a block has.
@@ -26,27 +27,31 @@ type Key struct {
 	Pool  string
 }
 
+func compare(a, b Key) int {
+	return cmp.Or(cmp.Compare(a.Level, b.Level), cmp.Compare(a.Block, b.Block), cmp.Compare(a.Pool, b.Pool))
+}
+
 // span is how long a block of a level is.
-func span(level int) time.Duration { return Steps * fairlead.HistoryLevels[level].Step }
+func span(level int) time.Duration { return Steps * queue.HistoryLevels[level].Step }
 
 // block is the number of the block in which an instant lies.
 func block(level int, t time.Time) int64 { return t.UnixNano() / int64(span(level)) }
 
 // Known refuses a level that there is not.
 func Known(level int) error {
-	if level < 0 || level >= len(fairlead.HistoryLevels) {
-		return fmt.Errorf("history level %d: there are %d: %w", level, len(fairlead.HistoryLevels), fairlead.ErrInvalid)
+	if level < 0 || level >= len(queue.HistoryLevels) {
+		return fmt.Errorf("history level %d: there are %d: %w", level, len(queue.HistoryLevels), queue.ErrInvalid)
 	}
 	return nil
 }
 
 // Oldest is the first block of a level that is kept at an instant.
 func Oldest(level int, now time.Time) int64 {
-	return block(level, now.Add(-fairlead.HistoryLevels[level].Kept))
+	return block(level, now.Add(-queue.HistoryLevels[level].Kept))
 }
 
-// Blocks are the numbers of the blocks that a query needs, of those that may be kept.
-func Blocks(q fairlead.HistoryQuery, now time.Time) (all []int64) {
+// Blocks returns the numbers of the blocks that a query needs, as far as they may be kept.
+func Blocks(q queue.HistoryQuery, now time.Time) (all []int64) {
 	if !q.To.After(q.From) {
 		return nil
 	}
@@ -58,9 +63,9 @@ func Blocks(q fairlead.HistoryQuery, now time.Time) (all []int64) {
 }
 
 // Split puts history into the blocks to which it belongs, in their order.
-func Split(pools []fairlead.PoolHistory) ([]Key, map[Key][]fairlead.HistoryStep, error) {
+func Split(pools []queue.PoolHistory) ([]Key, map[Key][]queue.HistoryStep, error) {
 	var keys []Key
-	parts := map[Key][]fairlead.HistoryStep{}
+	parts := map[Key][]queue.HistoryStep{}
 	for _, p := range pools {
 		if err := Known(p.Level); err != nil {
 			return nil, nil, err
@@ -77,7 +82,7 @@ func Split(pools []fairlead.PoolHistory) ([]Key, map[Key][]fairlead.HistoryStep,
 	return keys, parts, nil
 }
 
-// The quanta of what is kept: milliseconds; thousandths of a share for a second; twentieths of
+// The quanta of the stored values: milliseconds; thousandths of a share for a second; twentieths of
 // a unit for a second; tenths of a second. Sums of whole quanta are exact.
 var quanta = [fields]float64{1e-3, 1e-3, 1e-3, 0.05, 0.05, 0.05, 0.05, 0.1}
 
@@ -89,16 +94,16 @@ const (
 // row is a step in quanta.
 type row [fields]int64
 
-func pack(s *fairlead.HistoryStep) (r row) {
+func pack(s *queue.HistoryStep) (r row) {
 	for i, v := range [fields]float64{s.Seconds, s.Share, s.Used, s.FairNow, s.Running, s.Demand, s.Waiting, s.OldestWait} {
 		r[i] = int64(math.Round(min(max(v/quanta[i], 0), 1<<52)))
 	}
 	return r
 }
 
-func (r *row) unpack(at time.Time) fairlead.HistoryStep {
+func (r *row) unpack(at time.Time) queue.HistoryStep {
 	v := func(i int) float64 { return float64(r[i]) * quanta[i] }
-	return fairlead.HistoryStep{At: at, Seconds: v(0), Share: v(1), Used: v(2), FairNow: v(3), Running: v(4), Demand: v(5), Waiting: v(6), OldestWait: v(7)}
+	return queue.HistoryStep{At: at, Seconds: v(0), Share: v(1), Used: v(2), FairNow: v(3), Running: v(4), Demand: v(5), Waiting: v(6), OldestWait: v(7)}
 }
 
 func (r *row) add(o row) {
@@ -109,12 +114,12 @@ func (r *row) add(o row) {
 }
 
 // Add returns a block with steps added to what it has. An empty one is none.
-func Add(data []byte, k Key, steps []fairlead.HistoryStep) ([]byte, error) {
+func Add(data []byte, k Key, steps []queue.HistoryStep) ([]byte, error) {
 	rows, err := decode(data)
 	if err != nil {
 		return nil, err
 	}
-	step := int64(fairlead.HistoryLevels[k.Level].Step)
+	step := int64(queue.HistoryLevels[k.Level].Step)
 	for i := range steps {
 		at := steps[i].At.UnixNano()/step - k.Block*Steps
 		if at < 0 || at >= Steps {
@@ -128,13 +133,13 @@ func Add(data []byte, k Key, steps []fairlead.HistoryStep) ([]byte, error) {
 	return encode(&rows), nil
 }
 
-// Read calls f for the steps of a block that a query asks for.
-func Read(data []byte, k Key, q fairlead.HistoryQuery, f func(fairlead.HistoryStep)) error {
+// read calls f for the steps of a block that a query asks for.
+func read(data []byte, k Key, q queue.HistoryQuery, f func(queue.HistoryStep)) error {
 	rows, err := decode(data)
 	if err != nil {
 		return err
 	}
-	step := fairlead.HistoryLevels[k.Level].Step
+	step := queue.HistoryLevels[k.Level].Step
 	for i, r := range rows {
 		at := time.Unix(0, (k.Block*Steps+int64(i))*int64(step)).UTC()
 		if r == nil || at.Before(q.From) || !at.Before(q.To) {

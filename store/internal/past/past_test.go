@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // TestBlocks: random steps, with gaps and repetitions, come back as they were.
@@ -61,29 +61,29 @@ func TestSize(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		most int // bytes a day, of all three levels
-		step func(i int, rng *rand.Rand) fairlead.HistoryStep
+		step func(i int, rng *rand.Rand) queue.HistoryStep
 	}{
-		{"steady", 1000, func(int, *rand.Rand) fairlead.HistoryStep {
-			return fairlead.HistoryStep{Seconds: 1, Share: 0.5, Used: 0.4, FairNow: 8, Running: 8, Demand: 100, Waiting: 92}
+		{"steady", 1000, func(int, *rand.Rand) queue.HistoryStep {
+			return queue.HistoryStep{Seconds: 1, Share: 0.5, Used: 0.4, FairNow: 8, Running: 8, Demand: 100, Waiting: 92}
 		}},
-		{"busy", 140_000, func(i int, rng *rand.Rand) fairlead.HistoryStep {
+		{"busy", 140_000, func(i int, rng *rand.Rand) queue.HistoryStep {
 			run := 40 + 20*math.Sin(float64(i)/300) + 4*rng.Float64()
-			return fairlead.HistoryStep{Seconds: 1, Share: 0.5, Used: 0.4 + 0.05*math.Sin(float64(i)/2000), FairNow: run + rng.Float64(),
+			return queue.HistoryStep{Seconds: 1, Share: 0.5, Used: 0.4 + 0.05*math.Sin(float64(i)/2000), FairNow: run + rng.Float64(),
 				Running: run, Demand: 200 + 30*rng.Float64(), Waiting: 150 + 30*rng.Float64(), OldestWait: 300 * rng.Float64()}
 		}},
 	} {
 		rng := rand.New(rand.NewPCG(1, 2))
 		said, all := "", 0
-		for level, l := range fairlead.HistoryLevels {
+		for level, l := range queue.HistoryLevels {
 			blocks, bytes := map[Key][]byte{}, 0
 			for i := range 2 * Steps {
-				s := c.step(i*int(l.Step/fairlead.HistoryLevels[0].Step), rng)
+				s := c.step(i*int(l.Step/queue.HistoryLevels[0].Step), rng)
 				s.At = at.Add(time.Duration(i) * l.Step)
 				x := l.Step.Seconds()
 				s.Seconds, s.Share, s.Used, s.FairNow, s.Running, s.Demand, s.Waiting = x, x*s.Share, x*s.Used, x*s.FairNow, x*s.Running, x*s.Demand, x*s.Waiting
 				k := Key{level, block(level, s.At), "a"}
 				var err error
-				if blocks[k], err = Add(blocks[k], k, []fairlead.HistoryStep{s}); err != nil {
+				if blocks[k], err = Add(blocks[k], k, []queue.HistoryStep{s}); err != nil {
 					t.Fatal(err)
 				}
 			}

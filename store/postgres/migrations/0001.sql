@@ -191,7 +191,7 @@ CREATE TABLE @.jobkey (
 );
 CREATE INDEX jobkey_job ON @.jobkey (job);
 
--- Dependencies on jobs that have not ended.
+-- Dependencies on jobs that have not ended, and of those that ended before them or with them.
 CREATE TABLE @.depends (
   on_job bigint NOT NULL,
   job    bigint NOT NULL,

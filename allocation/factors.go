@@ -1,0 +1,57 @@
+package allocation
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead/queue"
+	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/share"
+)
+
+// Factors are what of a job counts for its priority under the policy multifactor, beside
+// its request and its age. A job that names no quality of service has the one that is
+// called like its priority: so a priority means something there, too.
+func (c *Config) Factors(h queue.Header) sched.Factors {
+	t := sched.Factors{QOS: h.QOS, Nice: h.Nice}
+	if t.QOS == "" && slices.Contains(c.Levels, h.Priority) {
+		t.QOS = h.Priority
+	}
+	if c.Site != nil {
+		t.Site = c.Site.Value(share.Origin{User: h.User, Group: h.Group, Kind: h.Kind, Requestor: h.Requestor})
+	}
+	if c.Sched.Multifactor.RelativeToTime {
+		t.Minutes = h.Limit.Minutes()
+	}
+	return t
+}
+
+// checkQOS refuses a quality of service that is not configured.
+func (c *Config) checkQOS(name string) error {
+	switch {
+	case name == "" || slices.Contains(c.Levels, name):
+		return nil
+	case len(c.Levels) == 0:
+		return queue.Invalidf("qos", "%q is not known: the configuration names no quality of service (multifactor: qos)", name)
+	}
+	return queue.Invalidf("qos", "%q is not a quality of service; known: %s", name, strings.Join(c.Levels, ", "))
+}
+
+// CheckRaise refuses a change of priority that changes nothing, or that names an unknown one.
+func (c *Config) CheckRaise(a queue.Alteration) error {
+	if a.Priority == "" && a.QOS == nil && a.Nice == nil {
+		return queue.Invalidf("priority", "is missing: a priority, a quality of service or how nice the job is")
+	}
+	if _, ok := c.Priority(a.Priority); a.Priority != "" && !ok {
+		return queue.Invalidf("priority", "%q is not a priority; known: %s", a.Priority, strings.Join(c.Priorities(), ", "))
+	}
+	if a.QOS != nil {
+		if err := c.checkQOS(*a.QOS); err != nil {
+			return err
+		}
+	}
+	if a.Nice != nil {
+		return queue.CheckNice(*a.Nice)
+	}
+	return nil
+}

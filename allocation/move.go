@@ -1,0 +1,32 @@
+package allocation
+
+import (
+	"cmp"
+
+	"github.com/fairlead/fairlead/internal/access"
+	"github.com/fairlead/fairlead/queue"
+)
+
+// SettleMove decides where a job goes that is to go to another pool, and with which time
+// limit: as if it were submitted there with the limit that it has, by who asks for it.
+func (c *Config) SettleMove(j *queue.Job, a *queue.Alteration, n Naming) error {
+	if a.Pool == "" {
+		return queue.Invalidf("pool", "which one? The job is in %s", j.Pool)
+	}
+	if n.By == nil && a.By != "" && !a.Admin {
+		n.By = &access.Principal{Kind: access.User, Name: a.By}
+	}
+	n.In, n.Priority, n.QOS = j.Pool, j.Priority, j.QOS
+	to := queue.Job{
+		Pool: a.Pool, User: j.User, Group: j.Group, Kind: j.Kind, Requestor: cmp.Or(j.Requestor, j.User), Limit: j.Limit,
+		Priority: j.Priority, QOS: j.QOS,
+	}
+	if err := c.settlePool(&to, n); err != nil {
+		return err
+	}
+	if err := cmp.Or(c.checkRights(&to, n), c.settleLimit(&to)); err != nil {
+		return err
+	}
+	a.Pool, a.Limit = to.Pool, to.Limit
+	return nil
+}

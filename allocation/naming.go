@@ -1,0 +1,139 @@
+package allocation
+
+import (
+	"github.com/fairlead/fairlead/internal/access"
+	"github.com/fairlead/fairlead/queue"
+	"github.com/fairlead/fairlead/share"
+)
+
+// Naming says with whose right a job names a pool, and knows the pools beside the configuration.
+type Naming struct {
+	// By is who asks, if that is known: users may name the pools to which they have a right. Administrators, and
+	// programs of their own, for which it is nil, may name every pool of the tree, and what a rule makes for any job.
+	By *access.Principal
+	// Tree tells of the pools that there are; nil where that is not known.
+	Tree func(path string) (there, divides bool)
+	// In is the pool that the job is in already: it may stay there, whoever made that. It keeps its Priority and its
+	// QOS there.
+	In, Priority, QOS string
+}
+
+// limited reports whether a user asks who is no administrator.
+func (n *Naming) limited() bool { return n.By != nil && !n.By.Admin }
+
+func (n *Naming) tree(path string) (there, divides bool) {
+	if n.Tree == nil {
+		return false, false
+	}
+	return n.Tree(path)
+}
+
+// settleNamed decides into which pool a job goes that names one, and whether that may be made. It is the only
+// place where that is decided.
+func (c *Config) settleNamed(j *queue.Job, n Naming) error {
+	if err := share.CheckPath(j.Pool); err != nil {
+		return queue.Invalidf("pool", "%v", err)
+	}
+	if j.Pool == n.In {
+		return nil
+	}
+	own := c.placedBelow(j, j.Pool)
+	if own == "" {
+		own = c.Access.CreatesBelow(originOf(j), j.Pool)
+	}
+	switch configured := c.Sched.Root.Find(j.Pool); {
+	case own == j.Pool:
+		return nil
+	case c.divides(j.Pool, n):
+		return c.settleBelow(j, own, n)
+	case configured != nil || c.mayMake(j, j.Pool, n):
+		return nil
+	}
+	return c.refuse(j, j.Pool, n)
+}
+
+// placedBelow is where the configuration sends a job at or below a path; "" is nowhere.
+func (c *Config) placedBelow(j *queue.Job, path string) string {
+	if c.Placement == nil && c.Closed {
+		return ""
+	}
+	if own := c.place(j); share.Inside(own, path) {
+		return own
+	}
+	if c.Placement == nil {
+		return ""
+	}
+	own, _ := c.Placement.Below(originOf(j), path)
+	return own
+}
+
+// divides reports whether a pool has others below it. A configured leaf of a closed tree below which no rule
+// leads stays one, even if pools came on demand below it when the tree was open.
+func (c *Config) divides(path string, n Naming) bool {
+	if pool := c.Sched.Root.Find(path); pool != nil && len(pool.Pools) > 0 {
+		return true
+	}
+	if c.Placement != nil {
+		if _, above := c.Placement.Reach(path); above {
+			return true
+		}
+	}
+	if c.Access.Divides(path) {
+		return true
+	}
+	if c.Closed {
+		return false
+	}
+	_, divides := n.tree(path)
+	return divides
+}
+
+// settleBelow sends a job that names a pool with children to the child of its user, or where a rule sends it
+// below that pool.
+func (c *Config) settleBelow(j *queue.Job, own string, n Naming) error {
+	path := share.Join(j.Pool, share.UserPool(j.User))
+	switch {
+	case c.Sched.Root.Find(path) != nil:
+	case own != "":
+		path = own
+	case !c.mayMake(j, path, n):
+		return c.refuse(j, path, n)
+	}
+	j.Pool = path
+	return nil
+}
+
+// mayMake reports whether a pool that the configuration does not name may be named, and no rule makes it for the
+// job itself.
+func (c *Config) mayMake(j *queue.Job, path string, n Naming) bool {
+	if !c.Closed || c.Access.Creates(originOf(j), path) {
+		return true
+	}
+	there, _ := n.tree(path)
+	return there || !n.limited() && c.CanMake(path)
+}
+
+// CanMake reports whether a placement rule makes a pool for some job.
+func (c *Config) CanMake(path string) bool {
+	if c.Placement == nil {
+		return false
+	}
+	makes, _ := c.Placement.Reach(path)
+	return makes || path == share.DefaultPool
+}
+
+// refuse says why a job may not go to a pool, which it named, or which is its user's below the one that it named.
+func (c *Config) refuse(j *queue.Job, path string, n Naming) error {
+	known := "; known pools: " + c.pools()
+	if c.Placement != nil {
+		if there, _ := n.tree(path); there || c.CanMake(path) {
+			return queue.Invalidf("pool", "the placement rules send this job of %s to %q, and not to %q%s; "+
+				"an administrator may send it there", j.User, c.place(j), path, known)
+		}
+	}
+	known += "; name one of them, or ask an administrator to add this one"
+	if path != j.Pool {
+		return queue.Invalidf("pool", "%q has no place for %s%s%s", j.Pool, j.User, c.staleHint(path, j.User), known)
+	}
+	return queue.Invalidf("pool", "%q is not in the share tree%s", path, known)
+}

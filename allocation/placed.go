@@ -1,0 +1,58 @@
+package allocation
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/fairlead/fairlead/queue"
+	"github.com/fairlead/fairlead/share"
+)
+
+// place is where a job goes that names no pool.
+func (c *Config) place(j *queue.Job) string {
+	if c.Placement == nil {
+		own := share.UserPool(j.User)
+		if class := c.leastLoaded(); class != "" && c.Sched.Root.Find(own) == nil {
+			return class
+		}
+		return own
+	}
+	path, rule := c.Placement.Place(originOf(j))
+	if class := c.leastLoaded(); class != "" && rule < 0 {
+		return class
+	}
+	return path
+}
+
+// settlePlace sends a job that names no pool where the placement rules want it: what
+// they name is there as soon as it is needed, in a closed tree as well. Without rules a
+// closed tree takes only those users who have a pool in it, or have the pool default.
+func (c *Config) settlePlace(j *queue.Job) error {
+	j.Pool = c.place(j)
+	pool := c.Sched.Root.Find(j.Pool)
+	switch {
+	case pool != nil || !c.Closed || c.Placement != nil:
+		return nil
+	case c.Sched.Root.Find(share.DefaultPool) != nil:
+		j.Pool = share.DefaultPool
+		return nil
+	}
+	return queue.Invalidf("pool", "jobs of %s belong into %q, which is not in the share tree%s; name one of its pools: %s", j.User, j.Pool, c.staleHint(j.Pool, j.User), c.pools())
+}
+
+// leastLoaded is the class with the smallest load, which takes the jobs that belong to no
+// other where the policy load divides among all; of several, the first in the order of
+// their names. It is "" under other policies.
+func (c *Config) leastLoaded() string {
+	root := &c.Sched.Root
+	if root.Policy != "load" || len(root.Pools) == 0 {
+		return ""
+	}
+	return slices.MinFunc(root.Pools, func(a, b share.Pool) int {
+		return cmp.Or(cmp.Compare(a.Weight, b.Weight), cmp.Compare(a.Name, b.Name))
+	}).Name
+}
+
+func originOf(j *queue.Job) share.Origin {
+	return share.Origin{User: j.User, Group: j.Group, Kind: j.Kind, Requestor: j.Requestor}
+}

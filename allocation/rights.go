@@ -1,0 +1,91 @@
+package allocation
+
+import (
+	"github.com/fairlead/fairlead/internal/access"
+	"github.com/fairlead/fairlead/queue"
+	"github.com/fairlead/fairlead/share"
+)
+
+// checkRights says whether the one who asks may have a job in its pool, with its priority and its quality of service.
+func (c *Config) checkRights(j *queue.Job, n Naming) error {
+	if n.By != nil {
+		if err := n.By.CheckCredential(access.Submit, j.Pool); err != nil {
+			return err
+		}
+	}
+	if !n.limited() {
+		return nil
+	}
+	if err := c.checkUse(j, n); err != nil {
+		return err
+	}
+	same := n.In != "" && n.In == j.Pool
+	if !same || n.Priority != j.Priority {
+		if err := c.Access.CheckPriority(n.By, j.Pool, j.Priority, c.usual(j.Priority)); err != nil {
+			return err
+		}
+	}
+	if !same || n.QOS != j.QOS {
+		return c.Access.CheckQOS(n.By, j.Pool, j.QOS)
+	}
+	return nil
+}
+
+// checkUse says whether the one who asks may have a job in its pool. An operator may move the jobs of others within
+// the pools that they operate.
+func (c *Config) checkUse(j *queue.Job, n Naming) error {
+	if n.In != "" && n.In == j.Pool {
+		return nil
+	}
+	if n.In != "" && !n.By.Owns(j.User) {
+		return c.Access.Check(n.By, access.Move, access.Object{Owner: j.User, Pool: j.Pool})
+	}
+	there, _ := n.tree(j.Pool)
+	own, others := c.whose(j)
+	claimed := !own && c.placedBelow(j, j.Pool) == j.Pool
+	return c.Access.CheckUse(n.By, access.Use{
+		Pool: j.Pool, User: j.User, Own: own, Others: others, Claimed: claimed, Origin: originOf(j),
+		There: there || c.Sched.Root.Find(j.Pool) != nil,
+	})
+}
+
+// whose says whether the pool of a job is its user's: the configuration sends jobs of the user there, whatever their
+// kind and requestor, which users choose, or names it after the user. Others is set if it is that of another user.
+func (c *Config) whose(j *queue.Job) (own, others bool) {
+	plain := queue.Job{User: j.User, Group: j.Group, Requestor: j.User}
+	placed := plain
+	if c.settlePlace(&placed) == nil && placed.Pool == j.Pool {
+		return true, false
+	}
+	if c.Placement != nil {
+		if path, ok := c.Placement.Below(originOf(&plain), j.Pool); ok && path == j.Pool {
+			return true, false
+		}
+		_, others = c.Placement.Personal(j.Pool, j.User)
+	}
+	if !others {
+		others = c.Access.Personal(j.Pool, j.User)
+	}
+	_, name := share.Cut(j.Pool)
+	return name == share.UserPool(j.User) && c.Sched.Root.Find(j.Pool) != nil, others
+}
+
+// usual reports whether users may have a priority where the configuration says nothing: that of jobs that name none,
+// and lower ones.
+func (c *Config) usual(name string) bool {
+	at, _ := c.Priority(name)
+	standard, _ := c.Priority(c.DefaultPriority())
+	return at >= standard
+}
+
+// CheckRights says whether somebody may give a job another priority or quality of service, by a change.
+func (c *Config) CheckRights(by *access.Principal, j *queue.Job, a queue.Alteration) error {
+	next := *j
+	if a.Priority != "" {
+		next.Priority = a.Priority
+	}
+	if a.QOS != nil {
+		next.QOS = *a.QOS
+	}
+	return c.checkRights(&next, Naming{By: by, In: j.Pool, Priority: j.Priority, QOS: j.QOS})
+}

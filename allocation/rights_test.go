@@ -1,0 +1,111 @@
+package allocation
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/fairlead/fairlead/internal/access"
+	"github.com/fairlead/fairlead/queue"
+)
+
+// TestRightsToPools: what the configuration opens, and to whom. It holds below a pool until another one says otherwise;
+// what it leaves out is not open, and pools of other users are not even where their group may submit.
+func TestRightsToPools(t *testing.T) {
+	c := lab(t, true)
+	everybody := []access.Subject{access.Everybody}
+	c.Levels = []string{"std", "fast"}
+	c.Access.Pools = map[string]access.Pool{
+		"physics": {Submit: []access.Subject{"group:physics"}, Priorities: []string{"high", "normal"}, QOS: []string{"std"}},
+		"spare":   {Submit: everybody, Create: []string{"{user}", "for/{kind}"}, Priorities: []string{access.Anything}},
+		"build":   {Submit: []access.Subject{"user:dan"}},
+		"guests":  {Submit: []access.Subject{}},
+		"biology": {Submit: everybody, Create: []string{access.Anything}, QOS: []string{access.Anything}},
+	}
+	ann, bea := queue.Job{User: "ann", Group: "physics"}, queue.Job{User: "bea", Group: "biology"}
+	dan := queue.Job{User: "dan", Group: "users"}
+	with := func(j queue.Job, change func(*queue.Job)) queue.Job { change(&j); return j }
+	theory := with(ann, func(j *queue.Job) { j.Kind = "theory" })
+	for _, x := range []struct {
+		name string
+		job  queue.Job
+		pool string
+		want string // "" is a refusal
+	}{
+		{"own", ann, "", "physics/ann"}, {"own, by kind, and open", theory, "", "physics/theory/ann"},
+		{"of a colleague", ann, "physics/bob", ""}, {"of another group", dan, "physics", ""},
+		{"open to all", dan, "spare", "spare/dan"}, {"made where one may", dan, "spare/dan", "spare/dan"},
+		{"made for another user", dan, "spare/ann", ""},
+		{"made of the kind", with(dan, func(j *queue.Job) { j.Kind = "x" }), "spare/for/x", "spare/for/x"},
+		{"not a pattern", dan, "spare/a/b", ""}, {"closed to the own users", dan, "", ""},
+		{"by kind, open to one", with(dan, func(j *queue.Job) { j.Kind = "ci" }), "", "build"},
+		{"by kind, open to another", with(bea, func(j *queue.Job) { j.Kind = "ci" }), "build", ""},
+		{"any name", dan, "biology/x/y", "biology/x/y"},
+		{"any name but another's", dan, "biology/bea", ""}, {"hers", bea, "biology", "biology/bea"},
+		{"a priority", with(ann, func(j *queue.Job) { j.Priority = "high" }), "", "physics/ann"},
+		{"a priority that is not listed", with(ann, func(j *queue.Job) { j.Priority = "low" }), "", ""},
+		{"any priority", with(dan, func(j *queue.Job) { j.Priority = "very_high" }), "spare", "spare/dan"},
+		{"above the usual priority", with(bea, func(j *queue.Job) { j.Priority = "high" }), "", ""},
+		{"below it", with(bea, func(j *queue.Job) { j.Priority = "very_low" }), "", "biology/bea"},
+		{"a quality", with(ann, func(j *queue.Job) { j.QOS = "std" }), "", "physics/ann"},
+		{"another quality", with(ann, func(j *queue.Job) { j.QOS = "fast" }), "", ""},
+		{"any quality", with(bea, func(j *queue.Job) { j.QOS = "fast" }), "", "biology/bea"},
+		{"a quality where none is named", with(dan, func(j *queue.Job) { j.QOS = "std" }), "spare", ""},
+	} {
+		j := x.job
+		j.Pool = x.pool
+		err := c.Settle(&j, Naming{By: userOf(&x.job)})
+		if (err == nil) != (x.want != "") || err == nil && j.Pool != x.want {
+			t.Errorf("%s: %s names %q: %q, %v; want %q", x.name, x.job.User, x.pool, j.Pool, err, x.want)
+		}
+		if err != nil && !errors.Is(err, queue.ErrForbidden) && !errors.Is(err, queue.ErrInvalid) {
+			t.Errorf("%s: %v", x.name, err)
+		}
+	}
+}
+
+// TestAllGroupsGiveRights: also those that are not the primary one, by which placement goes.
+func TestAllGroupsGiveRights(t *testing.T) {
+	c := lab(t, true)
+	c.Access.Pools = map[string]access.Pool{"spare": {Submit: []access.Subject{"group:helpers"}}}
+	j := queue.Job{User: "dan", Group: "users", Pool: "spare"}
+	by := userOf(&j)
+	if err := c.Settle(&j, Naming{By: by}); !errors.Is(err, queue.ErrForbidden) {
+		t.Errorf("without the group: %v", err)
+	}
+	by.Groups = append(by.Groups, "helpers")
+	j.Pool = "spare"
+	if err := c.Settle(&j, Naming{By: by}); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestOperatorsMoveWithinTheirPools, and users do not get with a move what they do not get with a submission.
+func TestOperatorsMoveWithinTheirPools(t *testing.T) {
+	c := lab(t, true)
+	c.Access.Operators = []access.Operator{{Who: "user:lea", Below: "physics"}}
+	lea := &access.Principal{Kind: access.User, Name: "lea", UID: 1004}
+	job := queue.Job{User: "ann", Group: "physics", Pool: "physics/ann", Priority: "normal", Requestor: "ann"}
+	for _, x := range []struct {
+		by   *access.Principal
+		to   string
+		want bool
+	}{
+		{lea, "physics/theory", true}, {lea, "biology", false}, {lea, "spare", false},
+		{userOf(&job), "spare", false}, {userOf(&job), "biology", false}, {userOf(&job), "physics", true},
+	} {
+		a := queue.Alteration{Pool: x.to, By: x.by.Name}
+		tree := func(path string) (there, divides bool) { return path == "physics/theory/ann", false }
+		err := c.SettleMove(&job, &a, Naming{By: x.by, Tree: tree})
+		if (err == nil) != x.want {
+			t.Errorf("%s moves it to %s: %q, %v", x.by.Name, x.to, a.Pool, err)
+		}
+	}
+	high := job
+	high.Priority = "high" // by an administrator
+	if err := c.CheckRights(userOf(&job), &high, queue.Alteration{}); err != nil {
+		t.Errorf("it keeps the priority that it has: %v", err)
+	}
+	if err := c.CheckRights(userOf(&job), &job, queue.Alteration{Priority: "high"}); !errors.Is(err, queue.ErrForbidden) {
+		t.Errorf("ann raises it: %v", err)
+	}
+}

@@ -1,0 +1,65 @@
+package cluster
+
+// Kept is the nodes of a cluster on which room is kept for a job that waits. Only tasks that end in time may
+// start there.
+type Kept struct{ c *Cluster }
+
+// KeptOf returns the nodes of a cluster on which room is kept.
+func KeptOf(c *Cluster) Kept { return Kept{c} }
+
+// Add notes that room is kept on nodes.
+func (r Kept) Add(ids ...NodeID) {
+	k := &r.c.fleet.kept
+	for _, id := range ids {
+		for len(k.on) <= int(id) {
+			k.on = append(k.on, false)
+		}
+		if !k.on[id] {
+			k.on[id], k.ids = true, append(k.ids, id)
+		}
+	}
+}
+
+// Release notes that no room is kept on any node.
+func (r Kept) Release() {
+	k := &r.c.fleet.kept
+	for _, id := range k.ids {
+		k.on[id] = false
+		r.c.fleet.give(id) // what fitted on no other node may fit on this one
+	}
+	k.ids = k.ids[:0]
+}
+
+// Place is [Cluster.Place] behind the job for which room is kept: on a node with kept room if ok holds, else on
+// any other.
+func (r Kept) Place(s Key, ok func(NodeID) bool) (NodeID, bool) {
+	f, req := &r.c.fleet, &r.c.requests.all[s]
+	var best candidate
+	for _, id := range f.kept.ids {
+		if f.fits(id, req) && ok(id) {
+			best.consider(f.candidate(id, req))
+		}
+	}
+	if best.found {
+		return best.id, true
+	}
+	return f.placeBesides(req)
+}
+
+// placeBesides is place among the nodes on which no room is kept.
+func (f *fleet) placeBesides(req *request) (NodeID, bool) {
+	if len(f.kept.ids) == 0 || len(f.nodes) == 1 {
+		id, fits := f.place(req)
+		return id, fits && !f.isKept(id)
+	}
+	f.refresh(req)
+	if recent, known := f.given.since(req.failedBesides); known && len(recent) <= maxRecent {
+		best := f.searchRecent(req, recent, &req.failedBesides, true) // a kept node is given once more on its release
+		return best.id, best.found
+	}
+	best := f.search(req, true)
+	if req.failedBesides = -1; !best.found {
+		req.failedBesides = f.given.end()
+	}
+	return best.id, best.found
+}

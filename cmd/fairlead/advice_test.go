@@ -1,0 +1,142 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// advised finds commands in a text; told are those that a colon comes before, which are no prose.
+var (
+	advised = regexp.MustCompile(`(: |^|[^a-z/._-])fairlead ([a-z][^;\n·()]*)`)
+	// placeholder is what stands for a number of a job in a command.
+	placeholder = regexp.MustCompile(`JOB|%(\[\d\])?[ds]`)
+	aFlag       = regexp.MustCompile(`^--?[a-zA-Z][a-z-]*`)
+)
+
+// TestAdvisedCommands: each command that the program names in a text is one, and has the flags that
+// stand there.
+func TestAdvisedCommands(t *testing.T) {
+	root := newRoot(&app{})
+	count := 0
+	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			lit, ok := n.(*ast.BasicLit)
+			if !ok || lit.Kind != token.STRING {
+				return true
+			}
+			text, err := strconv.Unquote(lit.Value)
+			if err != nil {
+				t.Error(path, err)
+			}
+			for _, found := range advised.FindAllStringSubmatch(text, -1) {
+				count++
+				told := strings.HasPrefix(found[1], ":")
+				if wrong := cmp.Or(wrongAdvice(root, found[2], told), refused(t, found[2], told)); wrong != "" {
+					t.Errorf("%s: fairlead %s: %s", path, found[2], wrong)
+				}
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if count < 100 {
+		t.Errorf("only %d commands were found", count)
+	}
+}
+
+// refused says why a command is refused before it asks a server, which it does if words are missing in it
+// as well as if it has those of another one. Only those are tried that do nothing without a server.
+func refused(t *testing.T, text string, told bool) string {
+	t.Helper()
+	for _, end := range []string{", ", ": ", "    "} {
+		text, _, _ = strings.Cut(text, end)
+	}
+	words := strings.Fields(placeholder.ReplaceAllString(text, "1"))
+	known := []string{"alter", "release", "hold", "requeue", "cancel", "uncancel", "resume", "drain", "logs", "explain"}
+	if !told || len(words) < 2 || !slices.Contains(known, words[0]) || strings.HasSuffix(text, " ") || strings.HasSuffix(text, "%s") {
+		return "" // its end may be elsewhere
+	}
+	words[len(words)-1] = strings.TrimRight(words[len(words)-1], ":.`")
+	root := newRoot(&app{in: strings.NewReader(""), out: io.Discard, errs: io.Discard})
+	root.SetArgs(append(words, "--server", filepath.Join(t.TempDir(), "none")))
+	if err := root.ExecuteContext(t.Context()); errors.As(err, new(usageError)) {
+		return err.Error()
+	}
+	return ""
+}
+
+// TestWrongAdvice: what the test above finds.
+func TestWrongAdvice(t *testing.T) {
+	root := newRoot(&app{})
+	if got := refused(t, "alter JOB --pool POOL", true); got != "either jobs by number or a selection with -u, -A, -k, -t, not both" && !strings.Contains(got, "--priority is missing") {
+		t.Errorf("a command without what it needs: %q", got)
+	}
+	for text, wrong := range map[string]string{
+		"alter JOB --pool POOL --into X": "--into is no flag of fairlead alter", "alter JOB --move-to POOL": "", "config chek": "chek is no command of fairlead config",
+		"chek FILE": "chek is no command of fairlead", "bridge slurm --name %s": "", "why %d --vs %s": "", "submit -- echo -z": "", "why 1 -z, or": "-z is no flag of fairlead why",
+	} {
+		if got := wrongAdvice(root, text, true); got != wrong {
+			t.Errorf("%s: got %q, want %q", text, got, wrong)
+		}
+	}
+}
+
+// wrongAdvice says what is wrong with a command; where it may be prose only flags are.
+func wrongAdvice(root *cobra.Command, text string, told bool) string {
+	c := root
+	words := strings.Fields(text)
+	for i, word := range words {
+		word = strings.Trim(word, "\"'`,.:?")
+		if word == "--" || word == "fairlead" || word == "%s" && c.HasAvailableSubCommands() {
+			return ""
+		}
+		if name := aFlag.FindString(word); name != "" {
+			known := c.Flags().Lookup(strings.TrimLeft(name, "-")) != nil || c.InheritedFlags().Lookup(strings.TrimLeft(name, "-")) != nil
+			if !strings.HasPrefix(name, "--") {
+				known = c.Flags().ShorthandLookup(name[1:2]) != nil || c.InheritedFlags().ShorthandLookup(name[1:2]) != nil
+			}
+			if !known && name != "--help" {
+				return name + " is no flag of " + c.CommandPath()
+			}
+			continue
+		}
+		if !c.HasAvailableSubCommands() || i > 0 && c == root {
+			continue
+		}
+		sub, _, err := c.Find([]string{word})
+		if err == nil && sub != c {
+			c = sub
+		} else if told && word != "" && strings.ToLower(word) == word && word[0] >= 'a' && word[0] <= 'z' {
+			return word + " is no command of " + c.CommandPath()
+		} else if c == root {
+			return ""
+		}
+	}
+	return ""
+}

@@ -1,0 +1,28 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestUndoNamesAll: the command that undoes a change names all the jobs, or chooses them again where that is possible.
+func TestUndoNamesAll(t *testing.T) {
+	many := strings.Fields(strings.Repeat("7 ", maxUndo+1))
+	named := strings.Join(many, " ")
+	mine := selection{user: "ann", pool: "a b", states: []string{"waiting"}}
+	for _, c := range []struct {
+		x    alteration
+		jobs []string
+		want string
+	}{
+		{alteration{undo: "fairlead uncancel %s", state: "cancelled", selection: mine}, many[1:], "undo: fairlead uncancel " + named[2:]},
+		{alteration{undo: "fairlead uncancel %s", state: "cancelled", selection: mine}, many, "undo, also of those that were cancelled before: fairlead uncancel -u ann -A 'a b' -t cancelled"},
+		{alteration{undo: "fairlead release %s", state: "held", selection: selection{states: []string{"w"}}}, many, "undo, also of those that were held before: fairlead release -t held"},
+		{alteration{undo: "fairlead uncancel %s", state: "cancelled"}, many, "undo: fairlead uncancel " + named},
+		{alteration{undo: "fairlead cancel %s", selection: mine}, many, "undo: fairlead cancel " + named},
+	} {
+		if got := c.x.undoing(c.jobs); got != c.want {
+			t.Errorf("of %d jobs chosen by %+v: %.200q, want %.200q", len(c.jobs), c.x.selection, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestWorkerOfAllUsers: a worker does not run everybody's jobs as root without being told twice, nor as
+// the user of a server to which others can connect.
+func TestWorkerOfAllUsers(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s")
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	uid := os.Getuid()
+	if uid == 0 {
+		uid = 4711
+		if err := os.Chown(path, uid, uid); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, dir := range []string{path, filepath.Dir(path), filepath.Dir(filepath.Dir(path))} {
+		if err := os.Chmod(dir, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		any, allowRoot bool
+		uid            int
+		want           string
+	}{
+		{true, false, 0, "as root, who may do everything"}, {true, true, 0, ""}, {false, false, 0, ""},
+		{true, false, uid, "the user of the server whose socket is " + path}, {false, false, uid, ""}, {true, false, uid + 1, ""},
+	} {
+		w := &brokerWorker{app: &app{server: path}, any: c.any, allowRoot: c.allowRoot}
+		if err := w.checkAnyUser(c.uid); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fairlead/fairlead/internal/ca"
+)
+
+func clusterCommand(a *app) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "cluster",
+		Short: "Make or exchange the key by which machines of a cluster know each other",
+		Long: `Make or exchange the key of the cluster. With it the server makes the certificates by which it and
+its nodes on other machines know each other. The commands work on the file of the key, on the
+server's machine, and have to run as the server's user. Nodes join with fairlead nodes permit.`,
+	}
+	c.AddCommand(clusterInitCommand(a), clusterExchangeCommand(a))
+	return c
+}
+
+func clusterInitCommand(a *app) *cobra.Command {
+	var path, name string
+	c := &cobra.Command{
+		Use:   "init [--authority FILE]",
+		Short: "Make the key of the cluster",
+		Long: `Make the key of the cluster in a file that only its user can read. Whoever has the file can make
+certificates for all nodes, so it belongs on the server's machine only. Several servers of one
+PostgreSQL database have a copy each.`,
+		Example: "  sudo -u fairlead fairlead cluster init --authority /var/lib/fairlead/authority.pem --name lab",
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			authority, err := ca.New(name, time.Now())
+			if err != nil {
+				return usagef("--name: %w", err)
+			}
+			if err := authorityDir(path); err != nil {
+				return err
+			}
+			err = authority.Create(path)
+			if errors.Is(err, fs.ErrExist) {
+				return fmt.Errorf("%s is there already; fairlead cluster exchange makes another key, and nodes follow", path)
+			}
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(a.out, "made the key of cluster %s: %s\n", name, path)
+			return nil
+		},
+	}
+	authorityFlag(c, &path)
+	c.Flags().StringVar(&name, "name", clusterName(), "name of the cluster, in its certificates")
+	return c
+}
+
+func clusterExchangeCommand(a *app) *cobra.Command {
+	var path string
+	c := &cobra.Command{
+		Use:   "exchange [--authority FILE]",
+		Short: "Make another key of the cluster; the nodes follow by themselves",
+		Long: `Make another key of the cluster. The server takes it at once, without a restart, and no task ends.
+Nodes follow when they renew their certificates, within a day; the old key counts for eight
+days, so that a node can follow that was away for a week. Join tokens that were made before count as well.
+
+If somebody has stolen the old key, stop the server, remove the file, and run fairlead cluster
+init: then nothing of the old key counts, and all nodes need a join token.`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			old, err := ca.Load(path)
+			if err != nil {
+				return err
+			}
+			next, err := old.Exchange(time.Now())
+			if err != nil {
+				return err
+			}
+			if err := next.Save(path); err != nil {
+				return err
+			}
+			fmt.Fprintf(a.out, "exchanged the key of cluster %s: the old one counts until %s\n",
+				next.Cluster(), time.Now().Add(ca.Lasts+ca.Late).Format("2006-01-02 15:04"))
+			return nil
+		},
+	}
+	authorityFlag(c, &path)
+	return c
+}
+
+func authorityFlag(c *cobra.Command, path *string) {
+	c.Flags().StringVar(path, "authority", defaultAuthority(), "file of the key, as server.tls.authority says")
+}

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"io"
+	"strings"
+	"testing"
+)
+
+// TestUnknownCommand: what is no command is refused, also by help, and only near names are suggested.
+func TestUnknownCommand(t *testing.T) {
+	for text, want := range map[string]string{
+		"foo": `unknown command "foo"`, "help foo": `unknown command "foo"`, "qeueu": `unknown command "qeueu" - did you mean queue?`,
+		"help tpo": `unknown command "tpo"`, "to": `unknown command "to" - did you mean top or token?`, "help config show": "", "help": "", "help help": "",
+	} {
+		root := newRoot(&app{in: strings.NewReader(""), out: io.Discard, errs: io.Discard})
+		root.SetOut(io.Discard)
+		root.SetArgs(strings.Fields(text))
+		got := ""
+		if err := root.ExecuteContext(t.Context()); err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("fairlead %s: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// TestWhyOfNothing: an empty name, as of a variable of the shell that is not set, is refused.
+func TestWhyOfNothing(t *testing.T) {
+	root := newRoot(&app{in: strings.NewReader(""), out: io.Discard, errs: io.Discard})
+	root.SetArgs([]string{"why", ""})
+	if err := root.ExecuteContext(t.Context()); err == nil || err.Error() != "which job, pool, user or node? The name is empty" {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestNumberOfJobs: one job is no "1 jobs".
+func TestNumberOfJobs(t *testing.T) {
+	if one, two := these(1), these(2); one != "this job" || two != "these 2 jobs" {
+		t.Errorf("%q, %q", one, two)
+	}
+}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/fairlead/fairlead/config"
+	"github.com/fairlead/fairlead/internal/ca"
+)
+
+// openAuthority opens the key of the cluster if the server serves other machines. Without the key it does not start.
+func openAuthority(c config.TLS, log *slog.Logger) (*ca.Keeper, error) {
+	if len(c.Listen) == 0 {
+		return nil, nil
+	}
+	path := cmp.Or(c.Authority, defaultAuthority())
+	// The name is that of the machine: the certificate shows it to everybody.
+	k, err := ca.Open(path, hostname(), func() []string { return hostsHere(c.Names) }, time.Now, log)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("agents on other machines are to be served, and the key of the cluster is missing; "+
+			"as the server's user, make it with: fairlead cluster init --authority %s: %w", path, err)
+	}
+	return k, err
+}
+
+// defaultAuthority is where the key of the cluster is unless the configuration says otherwise.
+func defaultAuthority() string { return filepath.Join(stateDir("", ""), "authority.pem") }
+
+// hostsHere are the names and addresses under which other machines may reach this one.
+func hostsHere(named []string) []string {
+	hosts := append(slices.Clone(named), hostname())
+	all, err := net.InterfaceAddrs()
+	if err != nil {
+		return hosts
+	}
+	for _, a := range all {
+		if n, is := a.(*net.IPNet); is && !slices.Contains(hosts, n.IP.String()) {
+			hosts = append(hosts, n.IP.String())
+		}
+	}
+	return hosts
+}
+
+// clusterName is a name for a new cluster.
+func clusterName() string {
+	name := hostname()
+	if ca.CheckName(name) != nil {
+		return "cluster"
+	}
+	return name
+}
+
+// authorityDir makes the directory of the key of the cluster.
+func authorityDir(path string) error { return os.MkdirAll(filepath.Dir(path), 0o711) }

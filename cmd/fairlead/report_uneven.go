@@ -1,0 +1,61 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/views"
+)
+
+// unevenBelow is the index of Jain below which the report says whose shares make it so small.
+const unevenBelow = 0.9
+
+// maxUneven bounds the pools whose index is explained, so that the table stays in sight.
+const maxUneven = 5
+
+// uneven explains small indexes. Span is the stretch of the past that is asked for.
+type uneven struct {
+	span func(*views.PoolView) views.FairnessSpan
+}
+
+// explain says for pools with a small index which of their child pools received most and least of their due.
+func (r uneven) explain(w io.Writer, doc *api.Shares) {
+	told := 0
+	for i := range doc.Pools {
+		p := &doc.Pools[i]
+		if r.span(p).Jain >= unevenBelow || told == maxUneven {
+			continue
+		}
+		most, least := r.extremes(doc.Pools, i)
+		if most == nil || most == least {
+			continue
+		}
+		told++
+		fmt.Fprintf(w, "Jain %.2f of %s: %s received %s of its due, and %s %s\n", r.span(p).Jain, cmp.Or(p.Path, "/"),
+			most.Path, percent(r.ratio(most)), least.Path, percent(r.ratio(least)))
+	}
+}
+
+// extremes are the child pools of a pool that received most and least of their due.
+func (r uneven) extremes(pools []views.PoolView, of int) (most, least *views.PoolView) {
+	for k := of + 1; k < len(pools) && pools[k].Depth > pools[of].Depth; k++ {
+		kid := &pools[k]
+		if kid.Depth != pools[of].Depth+1 || r.span(kid).Ideal <= 0 {
+			continue
+		}
+		if most == nil || r.ratio(kid) > r.ratio(most) {
+			most = kid
+		}
+		if least == nil || r.ratio(kid) < r.ratio(least) {
+			least = kid
+		}
+	}
+	return most, least
+}
+
+// ratio is the part of its due that a pool received. Above 1 it received the parts of others.
+func (r uneven) ratio(p *views.PoolView) float64 {
+	return r.span(p).Received / r.span(p).Ideal
+}

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/plain"
+	"github.com/fairlead/fairlead/internal/table"
+	"github.com/fairlead/fairlead/internal/token"
+	"github.com/fairlead/fairlead/internal/units"
+	"github.com/fairlead/fairlead/why"
+)
+
+func tokenCommand(a *app) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "token",
+		Short: "Make, list and revoke tokens, by which programs act as a user",
+		Long: `Make, list and revoke tokens. A token is a secret text by which a program acts as its owner,
+for what the token is good for and nothing else. A program shows it on the server's socket or
+over TLS: the commands and libraries read it from the file that FAIRLEAD_TOKEN_FILE names.`,
+	}
+	c.AddCommand(tokenCreateCommand(a), tokenListCommand(a), tokenRevokeCommand(a))
+	return c
+}
+
+// askToken asks the server about tokens.
+func askToken[T any](ctx context.Context, client *api.Client, method, below string, in any) (*T, error) {
+	out := new(T)
+	return out, client.Call(ctx, method, "/v1/tokens"+below, in, out)
+}
+
+func tokenCreateCommand(a *app) *cobra.Command {
+	var r token.TokenRequest
+	var lasts string
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "create --scope SCOPE,... [flags]",
+		Short: "Make a token and print it, once",
+		Long: `Make a token and print it. The server keeps no copy, so write it to a file that only the user of
+the program can read. The scopes say what it is good for:
+
+  read      look at the cluster: its pools, nodes and jobs
+  submit    submit jobs
+  alter     hold, release, cancel and change jobs
+  output    read the output of jobs, their variables and data
+  run       run jobs, as an agent, a worker or a bridge; run:KIND runs the jobs of one kind
+  operate   pause and boost pools
+  admin     everything that the owner may do
+
+A token never may do more than its owner may at that time. It makes no further tokens.`,
+		Example: `  fairlead token create --scope submit,read --note 'the web shop' > /etc/shop/fairlead.token
+  fairlead token create --scope submit --pool web/shop --for 30d
+  fairlead token create --as shop --scope submit,alter,read`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if lasts != "" {
+				d, err := units.ParseDuration(lasts)
+				if err == nil && (d <= 0 || d > token.MaxLifetime) {
+					err = fmt.Errorf("must be more than 0, and a year at most")
+				}
+				if err != nil {
+					return usagef("--for: %w", err)
+				}
+				r.LastSeconds = d.Seconds()
+			}
+			if len(r.Scopes) == 0 {
+				return usagef("--scope is missing: say what the token is good for, such as --scope submit,read")
+			}
+			for _, scope := range r.Scopes {
+				if wrong := token.CheckScope(scope); wrong != "" {
+					return usagef("--scope: %s", wrong)
+				}
+			}
+			return a.with(func(client *api.Client) error {
+				return show(a, asJSON, func(t *token.TokenCreated) error {
+					// The token alone, so that it can be redirected to a file; what it is goes to people.
+					fmt.Fprintln(a.out, t.Text)
+					fmt.Fprintf(a.errs, "token %s of %s: %s, until %s\nend it: fairlead token revoke %[1]s\n", t.Token.ID,
+						plain.Line(t.Token.Owner), goodFor(&t.Token), t.Token.Expires.Local().Format("2006-01-02 15:04"))
+					return nil
+				})(askToken[token.TokenCreated](c.Context(), client, http.MethodPost, "", r))
+			})
+		},
+	}
+	f := c.Flags()
+	f.SortFlags = false
+	f.StringSliceVar(&r.Scopes, "scope", nil,
+		"what it is good for: read, submit, alter, output, run, run:KIND, operate, admin")
+	f.StringSliceVar(&r.Pools, "pool", nil, "pools where it is good, with the pools below (default: everywhere)")
+	f.StringVar(&lasts, "for", "", "how long it lasts, a year at most (default: 90d)")
+	f.StringVar(&r.Note, "note", "", "what it is for, as the list shows it")
+	f.StringVar(&r.Owner, "as", "", "make it for this user; for administrators (default: you)")
+	f.BoolVar(&asJSON, "json", false, "print JSON")
+	completeWords(c, "scope", token.Scopes...)
+	return c
+}
+
+// goodFor says what a token is good for, and where.
+func goodFor(t *token.Token) string {
+	text := strings.Join(t.Scopes, ", ")
+	if len(t.Pools) > 0 {
+		text += " in " + strings.Join(t.Pools, ", ")
+	}
+	return plain.Line(text)
+}
+
+func tokenListCommand(a *app) *cobra.Command {
+	var l listing
+	var all bool
+	c := &cobra.Command{
+		Use:     "list",
+		Short:   "List your tokens, or everybody's for an administrator, without their secrets",
+		Example: "  fairlead token list\n  fairlead token list --all --json",
+		Args:    cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return a.with(func(client *api.Client) error {
+				return a.repeat(c.Context(), &l, func() error {
+					list := func(doc *token.TokenList) error { return a.print(&l, tokenTable(doc, all)) }
+					return show(a, l.json, list)(askToken[token.TokenList](c.Context(), client, http.MethodGet, "", nil))
+				})
+			})
+		},
+	}
+	c.Flags().BoolVar(&all, "all", false, "also those that are revoked or whose time is over")
+	l.flags(c)
+	return c
+}
+
+func tokenTable(doc *token.TokenList, all bool) *table.Table {
+	var columns []table.Column
+	for _, name := range []string{"ID", "OWNER", "SCOPES", "POOLS", "STATE", "USED", "MADE BY", "NOTE"} {
+		columns = append(columns, table.Column{Name: name})
+	}
+	t := table.New(columns...)
+	for i := range doc.Tokens {
+		k := &doc.Tokens[i]
+		if !all && !k.Counts(doc.At) {
+			continue
+		}
+		used := "-"
+		if !k.Used.IsZero() {
+			used = why.Clock(k.Used, doc.At)
+		}
+		scopes, pools := strings.Join(k.Scopes, ","), cmp.Or(strings.Join(k.Pools, ","), "all")
+		t.Row(k.ID, k.Owner, scopes, pools, tokenState(k, doc.At), used, k.By, dash(k.Note))
+	}
+	return t
+}
+
+// tokenState says until when a token counts, or why it does not.
+func tokenState(k *token.Token, now time.Time) string {
+	switch {
+	case !k.Revoked.IsZero():
+		return "revoked " + why.Clock(k.Revoked, now)
+	case !k.Counts(now):
+		return "over since " + why.Clock(k.Expires, now)
+	}
+	return "until " + why.Clock(k.Expires, now)
+}
+
+func tokenRevokeCommand(a *app) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "revoke ID...",
+		Short: "End tokens at once",
+		Long: `End tokens. The server no longer accepts them, and ends long answers to whoever showed them.
+Other servers on the same PostgreSQL follow within 5 seconds.`,
+		Example: "  fairlead token revoke 5f0c1ab2d4",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.with(func(client *api.Client) error { return revokeTokens(c, a.out, client, args) })
+		},
+	}
+	return c
+}
+
+func revokeTokens(c *cobra.Command, out io.Writer, client *api.Client, ids []string) error {
+	for _, id := range ids {
+		if strings.HasPrefix(id, "fl_") { // the whole token: nobody needs to type its secret to end it
+			id, _, _ = strings.Cut(strings.TrimPrefix(id, "fl_"), "_")
+		}
+		r, err := askToken[token.TokenEnded](c.Context(), client, http.MethodDelete, "/"+url.PathEscape(id), nil)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "token %s of %s is revoked\n", r.Token.ID, plain.Line(r.Token.Owner))
+	}
+	return nil
+}

@@ -1,0 +1,160 @@
+package config
+
+import (
+	"github.com/fairlead/fairlead/internal/units"
+	"github.com/fairlead/fairlead/share"
+)
+
+// optionOf is the policy that reads a setting.
+var optionOf = []struct{ option, policy string }{{"rounding", "load"}, {"rebalance", "load"}, {"compat", "fairtree"},
+	{"decay", "decay"}}
+
+// options warns of settings that no policy reads: they belong to a pool that names the
+// policy. scoot says whether the loads below are rounded so that 0% is never served.
+func (f *futile) options(n *node, p *share.Pool, path string, scoot bool) {
+	for _, x := range optionOf {
+		at := n.key(x.option)
+		switch v := n.get(x.option); {
+		case v == nil || v.kind == nothing || p.Policy == x.policy:
+		case path == "":
+			f.warnf(at, "%s has no effect: it is of the policy %s, and that of the root is %s", x.option, x.policy, p.Policy)
+		case p.Policy == "":
+			f.warnf(at, "%s has no effect: pool %s names no policy; say policy: %s beside it", x.option, clip(path), x.policy)
+		default:
+			f.warnf(at, "%s has no effect: it is of the policy %s, and that of pool %s is %s", x.option, x.policy, clip(path),
+				p.Policy)
+		}
+	}
+	if p.Policy == "load" && p.Options.Rebalance.Threshold >= maxSpread {
+		f.warnf(n.get("rebalance").get("threshold"), "nothing is ever stopped: pools cannot be more than %d points apart",
+			maxSpread)
+	}
+	if p.Policy != "" {
+		scoot = p.Policy == "load" && p.Options.Rounding == "scoot"
+	}
+	byName := poolsByName(p.Pools)
+	for _, e := range pairs(n.get("pools")) {
+		c := byName[e.key.text]
+		if c == nil {
+			continue
+		}
+		below := share.Join(path, c.Name)
+		if v := e.value.get("load"); scoot && v.zero() {
+			f.hintf(v, "pool %s is never served: its load is 0%%, and the rounding is scoot; rounding: exact serves it with what nobody else can use", clip(below))
+		}
+		f.options(e.value, c, below, scoot)
+	}
+}
+
+// below checks the pools below one in which above holds.
+func (f *futile) below(n *node, p *share.Pool, above share.Reclaim) {
+	byName := poolsByName(p.Pools)
+	for _, e := range pairs(n.get("pools")) {
+		c := byName[e.key.text]
+		if c == nil {
+			continue
+		}
+		set := c.Reclaim.Under(above)
+		least, path := e.value.get("min"), share.Join(f.path, c.Name)
+		if len(c.Min) > 0 {
+			f.minima = true
+			if set.MinAfter == 0 {
+				if f.unheard = append(f.unheard, path); f.at == nil {
+					f.at = least
+				}
+			}
+			if v := e.value.get("load"); v.zero() {
+				f.errorf(v, "pool %s has the load 0%%, which is to get only what nobody else can use, and a min; give it a load, or no min", clip(path))
+			}
+		}
+		f.policy(e.value, c, "pool "+clip(path))
+		was := f.path
+		f.path = path
+		f.below(e.value, c, set)
+		f.path = was
+	}
+}
+
+// policy warns of policies that lack the decay they are made for.
+func (f *futile) policy(n *node, p *share.Pool, who string) {
+	if !f.forever {
+		return
+	}
+	at := n.get("policy")
+	switch {
+	case p.Options.Decay.HalfLife:
+		f.warnf(n.get("decay").get("half_life"),
+			"%s counts use by the half-life, which is none: the use of years ago weighs like that of today. Set half_life, such as 7d", who)
+	case p.Policy == "fairtree" || p.Policy == "multifactor":
+		if at != nil {
+			f.warnf(at, "%s divides by past use, and half_life is none: the use of years ago weighs like that of today. Set half_life, such as 7d", who)
+		}
+	}
+}
+
+// unread warns of settings that the policies above a pool do not read: weights where jobs go in
+// the order in which they came. It also warns of policies that keep one above from its order, as it
+// compares jobs and not pools. divides is the policy of a pool, and ranks the pool
+// right above or further up that compares jobs by their priority, if there is one.
+func (f *futile) unread(n *node, p *share.Pool, who, divides, ranks string) {
+	if divides == "multifactor" && ranks == "" {
+		ranks = who
+	}
+	byName := poolsByName(p.Pools)
+	for _, e := range pairs(n.get("pools")) {
+		c := byName[e.key.text]
+		if c == nil {
+			continue
+		}
+		was := f.path
+		f.path = share.Join(f.path, c.Name)
+		for _, word := range []string{"weight", "load"} {
+			if v := e.value.get(word); v != nil && divides == "fifo" && c.Weight != 1 {
+				f.warnf(v, "%s has no effect on the order: %s divides by fifo, which serves who came first. Leave it out, or let %s divide by a policy that reads it, such as policy: fair", word, who, who)
+			}
+		}
+		if v := e.value.get("policy"); v != nil && ranks != "" && c.Policy != "multifactor" {
+			f.warnf(v, "the job with the highest priority need not be the next: the multifactor of %s chooses pool %s by its best job, and %s then decides which job of it starts. Leave policy out, or give %s another one", ranks, clip(f.path), c.Policy, ranks)
+		}
+		below := c.Policy
+		if below == "" {
+			below = divides
+		}
+		f.unread(e.value, c, "pool "+clip(f.path), below, ranks)
+		f.path = was
+	}
+}
+
+// futile looks for settings that can never act.
+type futile struct {
+	*reader
+	c       *Config
+	unheard []string // pools with a min for which nothing is ever stopped
+	at      *node    // the first of these minima
+	minima  bool     // some pool has a min
+	forever bool     // use counts for ever
+}
+
+// checkFutile warns of minima that may wait for ever, and of settings without an effect.
+func (r *reader) checkFutile(root *node, c *Config) {
+	if errors, _ := r.found.count(); errors > 0 {
+		return
+	}
+	f := &futile{reader: r, c: c, forever: c.Shares.Sched.HalfLife == 0}
+	top := &c.Shares.Sched.Root
+	f.policy(root, top, "the root")
+	f.below(root, top, top.Reclaim)
+	f.options(root, top, "", false)
+	f.unread(root, top, "the root", top.Policy, "")
+	switch n := root.get("reclaim").get("min_after"); {
+	case f.at != nil:
+		others := ""
+		if n := len(f.unheard) - 1; n > 0 {
+			others = " (and " + units.Plural(n, "other pool") + ")"
+		}
+		f.hintf(f.at, "the min of %s%s is served only as tasks of others end, and a task without a time limit may run for ever."+
+			" Let such tasks be stopped with reclaim: {min_after: 1m}, or say min_after: off", clip(f.unheard[0]), others)
+	case n != nil && top.Reclaim.MinAfter > 0 && !f.minima:
+		f.warnf(n, "min_after has no effect: no pool has a min")
+	}
+}

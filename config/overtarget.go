@@ -1,0 +1,51 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/share"
+)
+
+// overTargets tells of pools whose minimum is above their load under rebalancing: it never brings them to it.
+type overTargets struct {
+	unit     string
+	capacity int64
+	out      []string
+}
+
+// overTargets finds them in the pools of a configuration, for what all nodes have together.
+func (c *Config) overTargets(capacity map[string]int64) []string {
+	unit := cmp.Or(c.Shares.Sched.Unit, sched.DefaultUnit)
+	o := overTargets{unit: unit, capacity: capacity[unit]}
+	root := &c.Shares.Sched.Root
+	o.below(root, "", root.Policy, root.Options, float64(capacity[unit]))
+	return o.out
+}
+
+// below looks at the pools of one that has an amount to divide.
+func (o *overTargets) below(p *share.Pool, path, policy string, options share.Options, amount float64) {
+	sum := 0.0
+	for i := range p.Pools {
+		sum += p.Pools[i].Weight
+	}
+	if sum == 0 {
+		return
+	}
+	for i := range p.Pools {
+		k := &p.Pools[i]
+		name, target := share.Join(path, k.Name), amount*k.Weight/sum
+		if least := k.Min[o.unit]; policy == "load" && options.Rebalance.Threshold > 0 && float64(least) > target+1e-9 &&
+			least <= o.capacity {
+			o.out = append(o.out, fmt.Sprintf("%s is guaranteed %s %s, and its load is %.3g of them: "+
+				"rebalancing never brings it below its minimum, so the others do not get all of their loads",
+				name, showAmount(least).text, o.unit, target))
+		}
+		below, with := k.Policy, k.Options
+		if below == "" {
+			below, with = policy, options
+		}
+		o.below(k, name, below, with, target)
+	}
+}

@@ -1,0 +1,46 @@
+package config
+
+import (
+	"net"
+	"regexp"
+)
+
+const maxNames = 64
+
+// outside are addresses that other machines may reach.
+var outside = textList("address", "addresses", `^[0-9A-Za-z.:\[\]-]*:[0-9]+$`, maxListen, checkOutside)
+
+// hostNames are names and addresses of the server itself.
+var hostNames = textList("name", "names", `^[0-9A-Za-z.:-]+$`, maxNames, checkHostName)
+
+func tlsFields() []field {
+	return []field{
+		of("listen", "[]", "Addresses for agents on other machines, such as 0.0.0.0:7448. "+
+			"All that passes there is encrypted, and nobody is answered without the certificate of a node or a join token.",
+			outside, func(t *TLS) *[]string { return &t.Listen }),
+		of("names", "[]", "Names and addresses of this machine under which the nodes reach it, "+
+			"for the certificate of the server. The name of the machine and the addresses of its interfaces need not be named.",
+			hostNames, func(t *TLS) *[]string { return &t.Names }),
+		of("authority", `""`, "The file with the key of the cluster, which fairlead cluster init makes. "+
+			"Empty: root's is /var/lib/fairlead/authority.pem, another user's is in XDG_STATE_HOME.",
+			line("path", 4096, anyText), func(t *TLS) *string { return &t.Authority }),
+	}
+}
+
+// checkOutside says why the server cannot listen at an address.
+func checkOutside(addr string) string {
+	_, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return clip(addr) + " is not an address such as 0.0.0.0:7448"
+	}
+	return checkPort(port)
+}
+
+var hostName = regexp.MustCompile(`^[0-9A-Za-z]([0-9A-Za-z.-]{0,251}[0-9A-Za-z])?$`)
+
+func checkHostName(name string) string {
+	if net.ParseIP(name) == nil && !hostName.MatchString(name) {
+		return clip(name) + " is no name of a machine, and no address"
+	}
+	return ""
+}

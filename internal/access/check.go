@@ -1,0 +1,179 @@
+package access
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead/queue"
+	"github.com/fairlead/fairlead/share"
+)
+
+// Refusal says what somebody may not do, why, and what to do about it. It is a [queue.ErrForbidden].
+type Refusal struct {
+	Who  string // "" is nobody
+	Verb Verb
+	Why  string // "" is that it is not for users
+	Next string
+}
+
+// Error is the sentence for whoever was refused.
+func (e *Refusal) Error() string {
+	who := ""
+	if e.Who != "" {
+		who = " (" + e.Who + ")"
+	}
+	text := fmt.Sprintf("you%s may not %s", who, e.Verb)
+	if e.Why != "" {
+		text += ": " + e.Why
+	}
+	return text + "; " + cmp.Or(e.Next, "ask an administrator")
+}
+
+// Is makes errors.Is(err, queue.ErrForbidden) true.
+func (e *Refusal) Is(target error) bool { return target == queue.ErrForbidden }
+
+// Check says whether a principal may do something to an object: nil, or a [Refusal]. It refuses
+// all that it does not name.
+func (r *Rules) Check(p *Principal, v Verb, o Object) error {
+	no := func(why, next string) error { return &Refusal{Who: p.Name, Verb: v, Why: why, Next: next} }
+	if !p.Known() {
+		return &Refusal{Verb: v, Why: "nothing says who you are",
+			Next: "use the server's socket, or fairlead dashboard in a browser"}
+	}
+	if err := p.checkLimits(v, &o); err != nil {
+		return err
+	}
+	switch {
+	case v == SignIn && (p.Kind != User || p.Via != BySocket): // so that a stolen session ends by itself
+		return no("a session begins only on the server's socket", "use fairlead dashboard")
+	case v == MakeToken && (p.Kind != User || p.Via != BySocket): // so that a stolen session or token ends by itself
+		return no("tokens are made only on the server's socket", "use fairlead token create there")
+	case p.Admin:
+		return nil
+	case p.Kind == Node:
+		return r.checkNode(p, v, o)
+	case p.Kind != User:
+		return no("", "")
+	}
+	return r.checkUser(p, v, o)
+}
+
+// checkLimits refuses what the credential is not good for, whoever shows it.
+func (p *Principal) checkLimits(v Verb, o *Object) error {
+	switch {
+	case !p.good(v, o):
+		return p.unfit(v, "is good for "+strings.Join(p.Scopes, ", ")+" only")
+	case o.Pool != "":
+		return p.CheckCredential(v, o.Pool)
+	case p.Pools != nil && !poolless[v]:
+		return p.unfit(v, "is good in "+strings.Join(p.Pools, ", ")+" only")
+	}
+	return nil
+}
+
+// unfit refuses something because of the credential.
+func (p *Principal) unfit(v Verb, why string) error {
+	return &Refusal{Who: p.Name, Verb: v, Why: "your credential " + why, Next: "use another one"}
+}
+
+// poolless are the verbs that a credential for some pools is good for although they name none: looking, and submitting:
+// its pool is checked when it is known.
+var poolless = map[Verb]bool{Look: true, Submit: true}
+
+// good reports whether the credential is good for something. The scope run:KIND is for workers that handle that kind.
+func (p *Principal) good(v Verb, o *Object) bool {
+	if p.Scopes == nil || slices.Contains(p.Scopes, scopes[v]) || slices.Contains(p.Scopes, "admin") {
+		return true
+	}
+	return v == Run && len(o.Kinds) > 0 && !slices.ContainsFunc(o.Kinds, func(kind string) bool {
+		return !slices.Contains(p.Scopes, runKind+kind)
+	})
+}
+
+// runKind begins the scope of jobs of one kind.
+const runKind = "run:"
+
+// RunKinds are the kinds of jobs that the credential lets the principal run, if it is limited to some.
+func (p *Principal) RunKinds() (kinds []string) {
+	for _, scope := range p.Scopes {
+		if kind, is := strings.CutPrefix(scope, runKind); is {
+			kinds = append(kinds, kind)
+		}
+	}
+	return kinds
+}
+
+// CheckScope refuses to do something for which the credential is not good, whoever shows it.
+func (p *Principal) CheckScope(v Verb) error {
+	if p.good(v, &Object{}) {
+		return nil
+	}
+	return p.unfit(v, "is good for "+strings.Join(p.Scopes, ", ")+" only")
+}
+
+// CheckCredential refuses to do something in a pool where the credential is not good, whoever shows it.
+func (p *Principal) CheckCredential(v Verb, pool string) error {
+	if p.Pools == nil || slices.ContainsFunc(p.Pools, inside(pool)) {
+		return nil
+	}
+	return p.unfit(v, "is not good in "+pool)
+}
+
+func inside(path string) func(string) bool {
+	return func(above string) bool { return share.Inside(path, above) }
+}
+
+// checkNode is [Rules.Check] of an agent or a bridge with a certificate: it runs its own node, and nothing else.
+func (r *Rules) checkNode(p *Principal, v Verb, o Object) error {
+	switch {
+	case v == Run && o.Node == p.Name, v == Look:
+		return nil
+	case v == Run:
+		return &Refusal{Who: p.Name, Verb: v, Why: fmt.Sprintf("this certificate is not that of the node %.64q", o.Node),
+			Next: "join under its own name"}
+	}
+	return &Refusal{Who: p.Name, Verb: v, Why: "it is the certificate of a node", Next: "do it as a user"}
+}
+
+// checkUser is [Rules.Check] of a user who is no administrator.
+func (r *Rules) checkUser(p *Principal, v Verb, o Object) error {
+	no := func(why, next string) error { return &Refusal{Who: p.Name, Verb: v, Why: why, Next: next} }
+	switch v {
+	case Look, SignIn, SignOut, SeeTokens:
+		return nil
+	case MakeToken:
+		if p.Owns(o.Owner) {
+			return nil
+		}
+		return no("it would be "+o.Owner+"'s, and only administrators make tokens for others", "")
+	case Submit:
+		if p.Owns(o.Owner) {
+			return nil
+		}
+		return no(fmt.Sprintf("for others, such as %s, administrators do", o.Owner), "")
+	case Output:
+		if p.Owns(o.Owner) {
+			return nil
+		}
+		return no("it belongs to "+o.Owner, "ask "+o.Owner)
+	case Alter, Move:
+		if p.Owns(o.Owner) || r.operates(p, o.Pool) {
+			return nil
+		}
+		return no("it belongs to "+o.Owner, "ask "+o.Owner+" or an administrator")
+	case Pause, Boost:
+		if o.By != "" && o.By != p.Name {
+			return no("it is by "+o.By, "ask "+o.By+" or an administrator")
+		}
+		if v == Pause && r.operates(p, o.Pool) || v == Boost && r.operatesAbove(p, o.Pool) {
+			return nil
+		}
+		if r.operates(p, o.Pool) {
+			return no("you operate "+o.Pool+" itself, whose share is not yours to change",
+				"change pools below it, or ask an administrator")
+		}
+	}
+	return no("", "")
+}

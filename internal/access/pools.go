@@ -1,0 +1,168 @@
+package access
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead/share"
+)
+
+// Anything stands for every pool that a job may name, every priority, or every quality of service.
+const Anything = "*"
+
+// nearest is the field of a pool, or of the nearest one above that has it. of is the path of that pool.
+func nearest[T any](r *Rules, path string, field func(Pool) []T) (all []T, of string, said bool) {
+	for {
+		if all := field(r.Pools[path]); all != nil {
+			return all, path, true
+		}
+		if path == "" {
+			return nil, "", false
+		}
+		path, _ = share.Cut(path)
+	}
+}
+
+// creates has the pools that jobs may make at or below a path, as rules; any is set if that is all.
+func (r *Rules) creates(path string) (rules *share.Placement, any bool) {
+	templates, of, said := nearest(r, path, func(p Pool) []string { return p.Create })
+	if !said {
+		return nil, false
+	}
+	var all []share.Rule
+	for _, t := range templates {
+		if t == Anything {
+			any = true
+			continue
+		}
+		all = append(all, share.Rule{Pool: share.Join(of, t)})
+	}
+	rules, err := share.NewPlacement(all)
+	if err != nil { // the configuration has been checked
+		return nil, any
+	}
+	return rules, any
+}
+
+// Creates reports whether a job may make a pool.
+func (r *Rules) Creates(o share.Origin, path string) bool {
+	rules, any := r.creates(path)
+	if any || rules == nil {
+		return any
+	}
+	made, ok := rules.Below(o, path)
+	return ok && made == path
+}
+
+// CreatesBelow is the pool that a job makes at or below a path which it names; "" is none.
+func (r *Rules) CreatesBelow(o share.Origin, path string) string {
+	if rules, _ := r.creates(path); rules != nil {
+		made, _ := rules.Below(o, path)
+		return made
+	}
+	return ""
+}
+
+// Divides reports whether jobs make pools below a path by its name alone.
+func (r *Rules) Divides(path string) bool {
+	if rules, _ := r.creates(path); rules != nil {
+		_, above := rules.Reach(path)
+		return above
+	}
+	return false
+}
+
+// Personal reports whether a pool is that of another user, as jobs of that user make it.
+func (r *Rules) Personal(path, user string) (others bool) {
+	if rules, _ := r.creates(path); rules != nil {
+		_, others = rules.Personal(path, user)
+	}
+	return others
+}
+
+// Use is the wish to put a job of the principal into a pool.
+type Use struct {
+	Pool string
+	User string // of the job
+	// Own is set if the pool is the user's: by the rules of placement, without the kind and the requestor of the job, or
+	// as the configuration names a pool after the user. Others is set if it is another user's.
+	Own, Others bool
+	Claimed     bool // a rule of placement sends it there for its kind or its requestor, which the user chooses
+	There       bool // the configuration names it, or it has come before
+	Origin      share.Origin
+}
+
+// CheckUse says whether a principal may put a job of its own into a pool.
+func (r *Rules) CheckUse(p *Principal, u Use) error {
+	no := func(why, next string) error {
+		return &Refusal{Who: p.Name, Verb: "submit into " + Verb(u.Pool), Why: why, Next: next}
+	}
+	submit, of, said := nearest(r, u.Pool, func(p Pool) []Subject { return p.Submit })
+	switch {
+	case said && !is(submit, p):
+		return no("the configuration opens "+named(of)+" to "+list(submit), "submit without -A, or ask an administrator")
+	case u.Own:
+		return nil
+	case !said && u.Claimed:
+		return no("a rule of placement sends it there for its kind or requestor, and these give no rights",
+			"ask an administrator to open it with access.pools")
+	case !said:
+		return no("only the pool to which the rules of placement send you is yours",
+			"submit without -A, or ask an administrator to open it with access.pools")
+	case u.Others && of != u.Pool:
+		return no("it is that of another user", "submit into "+named(of))
+	case !u.There && !u.Claimed && !r.Creates(u.Origin, u.Pool):
+		return no("there is no such pool, and jobs may not make it", "name one of fairlead shares, or ask an administrator")
+	}
+	return nil
+}
+
+// named is a pool in a sentence.
+func named(path string) string {
+	if path == "" {
+		return "the cluster"
+	}
+	return path
+}
+
+func list(subjects []Subject) string {
+	if len(subjects) == 0 {
+		return "nobody"
+	}
+	var names []string
+	for _, s := range subjects {
+		names = append(names, string(s))
+	}
+	return strings.Join(names, ", ")
+}
+
+// Priorities are the priorities of jobs in a pool, if the configuration names them.
+func (r *Rules) Priorities(path string) (names []string, said bool) {
+	names, _, said = nearest(r, path, func(p Pool) []string { return p.Priorities })
+	return names, said
+}
+
+// CheckPriority says whether jobs of a principal may have a priority in a pool. usual is set for the priorities that
+// they may have where the configuration says nothing.
+func (r *Rules) CheckPriority(p *Principal, path, name string, usual bool) error {
+	names, said := r.Priorities(path)
+	switch {
+	case said && (slices.Contains(names, name) || slices.Contains(names, Anything)), !said && usual:
+		return nil
+	case said:
+		return &Refusal{Who: p.Name, Verb: "use the priority " + Verb(name), Why: path + " has " + strings.Join(names, ", "),
+			Next: "use one of these"}
+	}
+	return &Refusal{Who: p.Name, Verb: "use the priority " + Verb(name), Why: "it goes before the usual one",
+		Next: "use a lower one, or ask an administrator to allow it with access.pools"}
+}
+
+// CheckQOS says whether jobs of a principal may name a quality of service in a pool.
+func (r *Rules) CheckQOS(p *Principal, path, name string) error {
+	names, _, _ := nearest(r, path, func(p Pool) []string { return p.QOS })
+	if name == "" || slices.Contains(names, name) || slices.Contains(names, Anything) {
+		return nil
+	}
+	return &Refusal{Who: p.Name, Verb: "name the quality of service " + Verb(name),
+		Next: "leave it out, or ask an administrator to allow it with access.pools"}
+}

@@ -1,0 +1,89 @@
+package access
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead/share"
+)
+
+// Subject is somebody of whom the configuration speaks: user:ann, group:physics, or * for every user.
+type Subject string
+
+// Everybody is every user.
+const Everybody Subject = "*"
+
+// Is reports whether a principal is meant.
+func (s Subject) Is(p *Principal) bool {
+	if p.Kind != User {
+		return false
+	}
+	switch kind, name, _ := strings.Cut(string(s), ":"); kind {
+	case "user":
+		return name == p.Name
+	case "group":
+		return p.In(name)
+	}
+	return s == Everybody
+}
+
+// CheckSubject says why a text names nobody.
+func CheckSubject(text string) string {
+	kind, name, _ := strings.Cut(text, ":")
+	if text == string(Everybody) || (kind == "user" || kind == "group") && name != "" {
+		return ""
+	}
+	return "must be user:NAME, group:NAME or *"
+}
+
+// Rules are what a configuration says about rights. The zero value is in force without a word of it.
+type Rules struct {
+	Admin     []Subject // may do everything
+	Operators []Operator
+	Pools     map[string]Pool // by path; that of the root is empty
+}
+
+// Operator may hold, release, cancel, requeue and move the jobs of a pool and of those below it, pause these pools,
+// and boost those below it.
+type Operator struct {
+	Who   Subject
+	Below string // the path of the pool
+}
+
+// Pool has the rights to a pool. A field that is nil holds as the pool above has it.
+type Pool struct {
+	Submit     []Subject // who may submit into it
+	Create     []string  // the pools below it that jobs may make: paths with fields in braces, from this pool on, or *
+	Priorities []string  // that jobs may have there
+	QOS        []string  // that jobs may name there
+}
+
+// Administers reports whether a principal is an administrator by the configuration.
+func (r *Rules) Administers(p *Principal) bool { return is(r.Admin, p) }
+
+// is reports whether a principal is one of the subjects.
+func is(subjects []Subject, p *Principal) bool {
+	return slices.ContainsFunc(subjects, func(s Subject) bool { return s.Is(p) })
+}
+
+// Operated are the pools that a principal operates, in the order of the configuration.
+func (r *Rules) Operated(p *Principal) (pools []string) {
+	for _, o := range r.Operators {
+		if o.Who.Is(p) && !slices.Contains(pools, o.Below) {
+			pools = append(pools, o.Below)
+		}
+	}
+	return pools
+}
+
+// operates reports whether a principal operates a pool, or one above it.
+func (r *Rules) operates(p *Principal, path string) bool {
+	return slices.ContainsFunc(r.Operated(p), func(below string) bool { return path != "" && share.Inside(path, below) })
+}
+
+// operatesAbove reports whether a principal operates a pool above this one: shares below a pool are divided by its
+// operator, and its own share is not.
+func (r *Rules) operatesAbove(p *Principal, path string) bool {
+	above, _ := share.Cut(path)
+	return above != "" && r.operates(p, above)
+}

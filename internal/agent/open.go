@@ -1,0 +1,78 @@
+package agent
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/filelock"
+	"github.com/fairlead/fairlead/internal/gpu"
+	"github.com/fairlead/fairlead/internal/process"
+)
+
+// OpenMachine takes the directory, and kills what an earlier holder left running.
+func OpenMachine(o Options) (*Machine, error) {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	o.Drain = cmp.Or(o.Drain, 30*time.Second)
+	dir, err := filepath.Abs(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	m := &Machine{
+		options: o, log: o.Logger, dir: dir,
+		// The mark tells the tasks of this machine from those of others with the same name.
+		mark: fmt.Sprintf("%x/%s/", sha256.Sum256([]byte(dir)), o.Name)[56:],
+	}
+	// The scripts' directory comes first: those above it that are made with it can be
+	// passed by others, those made for the output could not.
+	if m.scripts, err = scriptDir(dir); err != nil {
+		return nil, err
+	}
+	// First of all: the tasks of whoever has the directory are killed, as nobody else is there.
+	if m.lock, err = lock(dir); err != nil {
+		return nil, err
+	}
+	if err := m.begin(filepath.Join(dir, "logs")); err != nil {
+		m.lock.Release()
+		return nil, err
+	}
+	return m, nil
+}
+
+func (m *Machine) begin(logs string) (err error) {
+	if os.Getuid() == 0 && !m.options.AnyUser {
+		if err := passable(m.scripts); err != nil {
+			m.log.Warn("only root's scripts can run", "error", err)
+		}
+	}
+	if n, err := process.KillSurvivors(m.mark); err != nil {
+		return fmt.Errorf("tasks that an earlier agent left: %w", err)
+	} else if n > 0 {
+		m.log.Warn("killed what an earlier agent left", "processes", n)
+	}
+	// So nothing has a GPU now: all of them can be handed out.
+	m.gpus = gpu.NewPool(m.options.GPUs)
+	if m.logs, err = process.OpenLogs(logs); err != nil {
+		return fmt.Errorf("directory for output: %w", err)
+	}
+	m.runner, err = process.NewRunner()
+	return err
+}
+
+// lock keeps a directory to one agent.
+func lock(dir string) (*filelock.Lock, error) {
+	l, err := filelock.Take(filepath.Join(dir, "lock"))
+	var held *filelock.HeldError
+	if errors.As(err, &held) {
+		return nil, fmt.Errorf("directory %s: %w; stop that one first, or give this one another name with --name, or with "+
+			"work another directory with --dir", dir, err)
+	}
+	return l, err
+}

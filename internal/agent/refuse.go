@@ -1,0 +1,38 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/fairlead/fairlead/internal/process"
+	"github.com/fairlead/fairlead/queue"
+)
+
+// userError says that this machine does not run the tasks of a user.
+type userError struct{ text string }
+
+func (e *userError) Error() string { return e.text }
+
+func notRun(format string, args ...any) error { return &userError{fmt.Sprintf(format, args...)} }
+
+// unstarted is how a task ended that could not be started: not by itself, but for a reason of
+// this machine, unless it would be the same on every machine.
+func unstarted(err error) queue.Outcome {
+	o := queue.Outcome{
+		State: queue.Failed, ExitCode: -1, Cause: "could not be started: " + err.Error(), Refused: queue.RefusedJob,
+	}
+	var (
+		user    *userError
+		machine *process.MachineError
+		spec    *process.SpecError
+	)
+	switch {
+	case errors.As(err, &user):
+		o.Refused = queue.RefusedUser
+	case errors.As(err, &machine):
+		o.Refused = queue.RefusedMachine
+	case errors.As(err, &spec):
+		o.Final = true
+	}
+	return o
+}

@@ -1,0 +1,56 @@
+package agent
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+)
+
+// identityFile holds what an agent proves with that a node is its own. It is kept, so that an agent
+// that was killed has its node again at once, while one in another directory waits until the first is
+// lost.
+const identityFile = "identity"
+
+// ownSecret reads it, or makes it. Only who holds the lock of the directory does. It never follows a
+// link.
+func ownSecret(dir string) (string, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
+	info, err := root.Lstat(identityFile)
+	if err == nil && !info.Mode().IsRegular() {
+		return "", fmt.Errorf("%s is not a file; remove it, and start again", identityFile)
+	}
+	if err == nil {
+		text, err := root.ReadFile(identityFile)
+		if id := strings.TrimSpace(string(text)); err != nil || len(id) >= len(rand.Text()) {
+			return id, err
+		} // cut off as the machine failed
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	id := rand.Text()
+	return id, replaceIn(root, identityFile, id+"\n")
+}
+
+// replaceIn writes a file that only its owner may read, as a whole or not at all.
+func replaceIn(root *os.Root, name, text string) error {
+	next := name + ".new"
+	if err := root.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f, err := root.OpenFile(next, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return root.Rename(next, name)
+}

@@ -1,0 +1,119 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/explain"
+	"github.com/fairlead/fairlead/why"
+)
+
+// maxPage is how much of a long list the interface gives at once.
+const maxPage = 10_000
+
+// Versus is a comparison with its units.
+type Versus struct {
+	Comparison *why.Comparison `json:"comparison"`
+	Units      why.Units       `json:"units"`
+}
+
+// Submit submits jobs.
+func (s *JobsService) Submit(ctx context.Context, r SubmitRequest) (*SubmitResponse, error) {
+	for i := range r.Jobs {
+		if err := r.Jobs[i].checkText(); err != nil {
+			return nil, err
+		}
+	}
+	return post[SubmitResponse](ctx, s.client, "/v1/jobs", r)
+}
+
+// List lists jobs; see the query parameters of the interface.
+func (s *JobsService) List(ctx context.Context, q url.Values) (*JobList, error) {
+	return get[JobList](ctx, s.client, "/v1/jobs", q)
+}
+
+// Get returns a job with all its tasks, which are asked for page by page.
+func (s *JobsService) Get(ctx context.Context, id int64) (*JobResponse, error) {
+	whole, err := s.Tasks(ctx, id, -1, maxPage)
+	for err == nil && whole.More {
+		var next *JobResponse
+		if next, err = s.Tasks(ctx, id, whole.Tasks[len(whole.Tasks)-1].Task, maxPage); err == nil {
+			next.Tasks = append(whole.Tasks, next.Tasks...)
+			whole = next
+		}
+	}
+	return whole, err
+}
+
+// Tasks returns a job with some of its tasks: at most limit tasks with an index above after, which
+// is -1 for the first ones.
+func (s *JobsService) Tasks(ctx context.Context, id int64, after, limit int) (*JobResponse, error) {
+	q := url.Values{"after": {strconv.Itoa(after)}, "limit": {strconv.Itoa(limit)}}
+	return get[JobResponse](ctx, s.client, fmt.Sprint("/v1/jobs/", id), q)
+}
+
+// Alter changes jobs.
+func (s *JobsService) Alter(ctx context.Context, r AlterRequest) (*AlterResponse, error) {
+	return post[AlterResponse](ctx, s.client, "/v1/jobs/alter", r)
+}
+
+// History returns what happened to a task of a job, or to all of it if the task is -1, page by page.
+func (s *JobsService) History(ctx context.Context, id int64, task int) (*History, error) {
+	var whole History
+	for {
+		q := url.Values{"task": {strconv.Itoa(task)}, "after": {strconv.Itoa(len(whole.Events))}, "limit": {strconv.Itoa(maxPage)}}
+		next, err := get[History](ctx, s.client, fmt.Sprintf("/v1/jobs/%d/history", id), q)
+		if err != nil {
+			return nil, err
+		}
+		next.Events = append(whole.Events, next.Events...)
+		if whole = *next; !whole.More {
+			return &whole, nil
+		}
+	}
+}
+
+// Stops lists the tasks that were stopped so that others got their room, oldest first:
+// those of one job if it is above 0, and the latest if there are more than limit.
+func (s *JobsService) Stops(ctx context.Context, since time.Time, job int64, limit int) (*StopList, error) {
+	q := url.Values{"since": {since.Format(time.RFC3339Nano)}, "limit": {strconv.Itoa(limit)}}
+	if job > 0 {
+		q.Set("job", strconv.FormatInt(job, 10))
+	}
+	return get[StopList](ctx, s.client, "/v1/stops", q)
+}
+
+// Why says why a job is where it is.
+func (s *JobsService) Why(ctx context.Context, id int64, o explain.WhyOptions) (*why.Answer, error) {
+	q := url.Values{"siblings": {strconv.Itoa(o.Siblings)}}
+	if o.Evidence {
+		q.Set("evidence", "true")
+	}
+	if o.Estimate {
+		q.Set("estimate", "true")
+	}
+	return get[why.Answer](ctx, s.client, fmt.Sprintf("/v1/jobs/%d/why", id), q)
+}
+
+// WhatIf says what would become of a job if it asked for something else.
+func (s *JobsService) WhatIf(ctx context.Context, id int64, v Variation) (*why.WhatIf, error) {
+	return post[why.WhatIf](ctx, s.client, fmt.Sprintf("/v1/jobs/%d/what-if", id), v)
+}
+
+// Versus says which of two goes first.
+func (s *JobsService) Versus(ctx context.Context, id int64, other string) (*Versus, error) {
+	return get[Versus](ctx, s.client, fmt.Sprintf("/v1/jobs/%d/versus", id), url.Values{"other": {other}})
+}
+
+// Log returns a part of a task's output.
+func (s *JobsService) Log(ctx context.Context, id int64, q url.Values) (*LogChunk, error) {
+	return get[LogChunk](ctx, s.client, fmt.Sprintf("/v1/jobs/%d/log", id), q)
+}
+
+// Reorder asks how the order of starts would change; nothing is changed.
+func (s *JobsService) Reorder(ctx context.Context, r ReorderRequest) (*Reorder, error) {
+	return post[Reorder](ctx, s.client, "/v1/jobs/reorder", r)
+}

@@ -1,0 +1,77 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/fairlead/fairlead/why"
+)
+
+// Boost gives a pool more weight for a time.
+func (s *PoolsService) Boost(ctx context.Context, r BoostRequest) (*BoostResponse, error) {
+	return post[BoostResponse](ctx, s.client, "/v1/boosts", r)
+}
+
+// Boosts lists the boosts in force.
+func (s *PoolsService) Boosts(ctx context.Context) (*Boosts, error) {
+	return get[Boosts](ctx, s.client, "/v1/boosts", nil)
+}
+
+// Unboost ends a boost before its time.
+func (s *PoolsService) Unboost(ctx context.Context, id int64) (*BoostResponse, error) {
+	out := new(BoostResponse)
+	return out, s.client.Call(ctx, http.MethodDelete, fmt.Sprint("/v1/boosts/", id), nil, out)
+}
+
+// Why says why a pool, or a user's pool, gets what it gets.
+func (s *PoolsService) Why(ctx context.Context, pool string) (*why.Answer, error) {
+	return get[why.Answer](ctx, s.client, "/v1/why/pool", url.Values{"pool": {pool}})
+}
+
+// Shares returns the tree of pools, or the part below one.
+func (s *PoolsService) Shares(ctx context.Context, pool string) (*Shares, error) {
+	q := url.Values{}
+	if pool != "" {
+		q.Set("pool", pool)
+	}
+	return get[Shares](ctx, s.client, "/v1/shares", q)
+}
+
+// History asks how a pool fared since an instant until another, zero for now, in steps of a
+// length, 0 for one that fits.
+func (s *PoolsService) History(ctx context.Context, pool string, since, until time.Time, step time.Duration) (*PoolHistory, error) {
+	q := url.Values{"pool": {pool}, "since": {since.Format(time.RFC3339Nano)}}
+	if !until.IsZero() {
+		q.Set("until", until.Format(time.RFC3339Nano))
+	}
+	if step > 0 {
+		q.Set("step_seconds", strconv.FormatFloat(step.Seconds(), 'f', -1, 64))
+	}
+	return get[PoolHistory](ctx, s.client, "/v1/history", q)
+}
+
+// Pause keeps the waiting tasks of a pool from starting.
+func (s *PoolsService) Pause(ctx context.Context, r PauseRequest) (*PauseResponse, error) {
+	return post[PauseResponse](ctx, s.client, "/v1/pauses", r)
+}
+
+// Pauses lists the pauses in force.
+func (s *PoolsService) Pauses(ctx context.Context) (*Pauses, error) {
+	return get[Pauses](ctx, s.client, "/v1/pauses", nil)
+}
+
+// Resume lets a paused pool start its waiting tasks.
+func (s *PoolsService) Resume(ctx context.Context, pool string) (*PauseResponse, error) {
+	out := new(PauseResponse)
+	return out, s.client.Call(ctx, http.MethodDelete, "/v1/pauses?pool="+url.QueryEscape(pool), nil, out)
+}
+
+// SetUsage sets what a pool has received.
+func (s *PoolsService) SetUsage(ctx context.Context, r UsageRequest) (*UsageResponse, error) {
+	out := new(UsageResponse)
+	return out, s.client.Call(ctx, http.MethodPut, "/v1/usage", r, out)
+}

@@ -1,0 +1,104 @@
+package beanstalkd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/beanstalkd/go-beanstalk"
+)
+
+// mark is a job that says when its number was given, by the bridge's clock: whatever was sent
+// later has a larger one.
+type mark struct {
+	Mark time.Time `json:"fairlead_mark"`
+}
+
+const (
+	// marked is after how many puts there is another mark, so that no search is long.
+	marked = 10_000
+	// forever is the longest delay that beanstalkd takes.
+	forever = math.MaxUint32 * time.Second
+)
+
+// open is the session, a new one if there is none. The caller holds the order.
+func (q *Queue) open(ctx context.Context) (*session, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if q.session != nil && !q.session.broken.Load() {
+		return q.session, nil
+	}
+	q.begin()
+	l, err := dial(ctx, q.options.Address)
+	if err != nil {
+		return nil, err
+	}
+	defer l.within(ctx)()
+	// The answer is waited for: from here on it is counted.
+	_, _, err = beanstalk.NewTubeSet(l.Conn, q.options.tube("session")).Reserve(0)
+	if err = l.check(err); !errors.Is(err, beanstalk.ErrTimeout) {
+		l.close()
+		return nil, fmt.Errorf("watch the tube of the session: %w", strange(q.options.Address, err))
+	}
+	s := &session{link: l, work: beanstalk.NewTube(l.Conn, q.options.Tube)}
+	if err := q.mark(s); err != nil {
+		return nil, err
+	}
+	q.session = s
+	return s, nil
+}
+
+// mark puts a mark, and removes one that is a week old if there are others.
+func (q *Queue) mark(s *session) error {
+	text, err := json.Marshal(mark{time.Now()})
+	if err != nil {
+		return err
+	}
+	tube := beanstalk.NewTube(s.Conn, q.options.tube("marks"))
+	if s.last, err = tube.Put(text, 0, forever, q.options.TTR); s.check(err) != nil {
+		return fmt.Errorf("mark the session: %w", err)
+	}
+	s.puts = 0
+	oldest, _, err := tube.PeekDelayed()
+	if s.check(err) != nil || oldest == s.last {
+		return nil
+	}
+	stats, err := s.StatsJob(oldest)
+	if age, _ := strconv.Atoi(stats["age"]); s.check(err) == nil && age > 7*24*3600 {
+		s.check(s.Delete(oldest))
+	}
+	return nil
+}
+
+// errBusy says that an earlier connection of the bridge is not closed yet.
+var errBusy = errors.New("an earlier connection of a bridge to this tube is open still: what it sent may yet arrive")
+
+// quiet makes sure that nothing can arrive any more of what earlier connections sent, and
+// returns a number that is larger than all that they were given.
+func (q *Queue) quiet(ctx context.Context) (uint64, error) {
+	q.order.Lock()
+	defer q.order.Unlock()
+	s, err := q.open(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer s.within(ctx)()
+	stats, err := beanstalk.NewTube(s.Conn, q.options.tube("session")).Stats()
+	if s.check(err) != nil {
+		return 0, fmt.Errorf("ask for sessions: %w", err)
+	}
+	if n := stats["current-watching"]; n != "1" {
+		return 0, errBusy
+	}
+	probe, err := beanstalk.NewTube(s.Conn, q.options.tube("probe")).Put([]byte("{}"), 0, forever, q.options.TTR)
+	if s.check(err) != nil {
+		return 0, fmt.Errorf("probe: %w", err)
+	}
+	s.last = probe
+	return probe, s.check(s.Delete(probe))
+}

@@ -1,0 +1,48 @@
+package bridge
+
+import (
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/queue"
+)
+
+// What goes into one request: few enough that the largest is far below what the server reads.
+const (
+	maxCause = 4 << 10 // bytes
+	maxEnds  = 200
+	maxRefs  = 10_000
+	maxNotes = 1000
+)
+
+// ends adds the ends that the server does not know to a request, and returns their items.
+func (s *state) ends(req *api.ReportRequest, most int) []*item {
+	var told []*item
+	for _, it := range s.items {
+		if it.stage == ended && !it.stale && len(req.Finished) < most {
+			told = append(told, it)
+			req.Finished = append(req.Finished, *it.end)
+		}
+	}
+	return told
+}
+
+// plainCause stands for what the server did not take.
+const plainCause = "the report of how it ended was refused"
+
+// plainly reduces the end of a task to how it ended. It takes the lock.
+func (s *state) plainly(ref queue.Ref) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	plain := func(f *api.Finished) {
+		*f = api.Finished{
+			Ref: ref, State: f.State, ExitCode: f.ExitCode, Final: f.Final, Cause: plainCause, Began: f.Began, Ended: f.Ended,
+		}
+	}
+	if it := s.items[task{ref.JobID, ref.Task}]; it != nil && it.end != nil {
+		plain(it.end)
+	}
+	for i := range s.refused {
+		if s.refused[i].Ref == ref {
+			plain(&s.refused[i])
+		}
+	}
+}

@@ -1,0 +1,114 @@
+package rabbitmq
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+
+	"github.com/fairlead/fairlead/internal/bridge/mq"
+)
+
+// notifyWorker has the worker of a task, if there is one, end it.
+func (l *live) notifyWorker(marker string) {
+	err := l.publish.Publish(l.q.options.name("cancel"), marker, false, false, amqp.Publishing{MessageId: marker})
+	if err != nil {
+		l.q.options.Logger.Warn("a worker could not be told that its task is cancelled", "marker", marker, "error", err)
+	}
+}
+
+// barrier returns when all that was in a queue has been heard.
+func (l *live) barrier(ctx context.Context, queue string) error {
+	id := rand.Text()
+	heard := make(chan struct{})
+	l.mu.Lock()
+	l.barriers[id] = heard
+	l.mu.Unlock()
+	defer func() {
+		l.mu.Lock()
+		delete(l.barriers, id)
+		l.mu.Unlock()
+	}()
+	err := l.publish.PublishWithContext(ctx, "", l.q.options.name(queue), false, false, amqp.Publishing{
+		Type: "barrier", MessageId: id,
+	})
+	if err != nil {
+		return err
+	}
+	select {
+	case <-heard:
+		return nil
+	case <-l.gone:
+		return errors.New("the connection to RabbitMQ was lost")
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// hear takes note of a message. Those of an earlier connection come again, under other tags.
+func (l *live) hear(d amqp.Delivery, note func(amqp.Delivery) (keep bool)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.dead {
+		return
+	}
+	if d.Type == "barrier" { // of this process, or an earlier one
+		if heard := l.barriers[d.MessageId]; heard != nil {
+			close(heard)
+			delete(l.barriers, d.MessageId)
+		}
+		d.Ack(false)
+	} else if !note(d) {
+		d.Ack(false)
+	}
+}
+
+func (l *live) hearReceipt(d amqp.Delivery) (keep bool) {
+	if _, twice := l.receipts[d.MessageId]; twice || l.q.reports.IsForgotten(d.MessageId) {
+		return false
+	}
+	l.receipts[d.MessageId] = d.DeliveryTag
+	return true
+}
+
+func (l *live) hearReport(d amqp.Delivery) (keep bool) {
+	report, err := mq.ReadReport(d.Body)
+	if err != nil {
+		l.q.options.Logger.Warn("a message in the queue of reports is none, and thrown away", "error", err)
+		return false
+	}
+	if !l.q.reports.Hear(report, d.DeliveryTag) {
+		return false
+	}
+	if !report.Over() && l.q.isCancelled(report.Marker) {
+		go l.notifyWorker(report.Marker) // it was on its way to its worker when it was cancelled
+	}
+	return true
+}
+
+// hasReceipt reports whether a marker has arrived.
+func (l *live) hasReceipt(marker string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, ok := l.receipts[marker]
+	return ok
+}
+
+// dropReceipt removes the receipt of a marker.
+func (l *live) dropReceipt(marker string) error {
+	l.mu.Lock()
+	tag, ok := l.receipts[marker]
+	delete(l.receipts, marker)
+	l.mu.Unlock()
+	if !ok {
+		return nil
+	}
+	return l.read.Ack(tag, false)
+}
+
+func (q *Queue) isCancelled(marker string) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.cancelled[marker]
+}

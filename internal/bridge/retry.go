@@ -1,0 +1,38 @@
+package bridge
+
+import (
+	"context"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/wait"
+)
+
+// Retry repeats calls of a server or QS that may be away. It reports that by an Outage, and waits longer from
+// try to try.
+type Retry struct {
+	away  *Outage
+	pause wait.Backoff
+}
+
+// NewRetry waits at first and at most so long.
+func NewRetry(away *Outage, first, most time.Duration) *Retry {
+	return &Retry{away, wait.Backoff{First: first, Max: most}}
+}
+
+// Answered notes that there was an answer.
+func (r *Retry) Answered() {
+	r.pause.Reset()
+	r.away.Answer()
+}
+
+// Again notes why a try ended, nil if that was no failure, and waits before the next one. It returns
+// false if ctx has ended, which may be the cause of the failure.
+func (r *Retry) Again(ctx context.Context, err error) bool {
+	if ctx.Err() != nil {
+		return false
+	}
+	if err != nil {
+		r.away.Fail(err)
+	}
+	return wait.For(ctx, r.pause.Next())
+}

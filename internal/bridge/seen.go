@@ -1,0 +1,186 @@
+package bridge
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/fairlead/fairlead/frontback"
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/plain"
+	"github.com/fairlead/fairlead/internal/wait"
+	"github.com/fairlead/fairlead/queue"
+)
+
+// maxForgot is how often a task is submitted again that the QS forgets.
+const maxForgot = 10
+
+// seeAll takes note of what the QS says of items. It takes the lock.
+func (s *state) seeAll(items []*item, statuses []Status) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var changed []*item
+	for i, it := range items {
+		if it.stage == sent && s.see(it, statuses[i]) {
+			changed = append(changed, it)
+		}
+	}
+	if err := s.change(changed, nil); err != nil {
+		return err
+	}
+	s.part()
+	if len(changed) > 0 {
+		wait.Wake(s.signals.work)
+	}
+	wait.Wake(s.signals.news)
+	return nil
+}
+
+// see takes note of what the QS says of an item, and reports whether that is to be written.
+func (s *state) see(it *item, st Status) bool {
+	if st.Phase != Absent {
+		it.absent = 0
+	}
+	s.hear(it, st)
+	switch st.Phase {
+	case Absent:
+		// Once may be the instant in which it went from one place to another.
+		if it.absent++; it.absent < 2 && it.stop == "" {
+			wait.Wake(s.signals.follow)
+			return false
+		}
+		s.lost(it)
+		return true
+	case Running:
+		if it.began.IsZero() {
+			if it.began = st.Began; it.began.IsZero() {
+				it.began = time.Now()
+			}
+			if s.book != nil {
+				_ = s.book.Start(it.seq, time.Now()) // one that the book does not know was fed as capacity freed
+			}
+			s.hold(it)
+			return true
+		}
+	case Succeeded, Failed, Cancelled:
+		s.finish(it, st)
+		return true
+	}
+	return false
+}
+
+// hear keeps what the QS said last, for people.
+func (s *state) hear(it *item, st Status) {
+	it.unreported = it.unreported || st.Phase != it.status.Phase || it.heard.IsZero()
+	it.says = it.says || st.Says != it.status.Says
+	it.status, it.heard = st, time.Now()
+}
+
+// lost is an entry that surely is not in the QS and did not run to its end: it is submitted
+// again, as another one.
+func (s *state) lost(it *item) {
+	switch {
+	case it.stop != "":
+		s.finish(it, Status{Phase: Cancelled, Error: it.stop})
+		return
+	case it.forgot >= maxForgot:
+		s.finish(it, Status{
+			Phase: Failed, ExitCode: -1, Error: fmt.Sprintf("%s forgot it %d times", s.o.System, it.forgot+1),
+		})
+		return
+	}
+	s.log.Warn("the queueing system forgot a job; it is submitted again", "task", it.lease.Ref, "id", it.id)
+	it.marker, it.id, it.stage, it.submitted, it.unreported = marker(s.o.Name), "", intent, time.Now(), true
+	it.forgot, it.absent = it.forgot+1, 0
+	it.status = Status{}
+	s.send = append(s.send, it)
+}
+
+// finish takes down how an entry ended.
+func (s *state) finish(it *item, st Status) {
+	state, how := queue.Succeeded, frontback.Done
+	switch {
+	case st.Phase == Failed && it.stop == "":
+		state, how = queue.Failed, frontback.Failed
+	case st.Phase != Succeeded:
+		state, how = queue.Cancelled, frontback.Failed
+		if it.stop != "" {
+			st.Error = it.stop
+		} else if st.Error == "" {
+			st.Error = "cancelled in " + s.o.System
+		}
+	}
+	if it.began.IsZero() {
+		if it.began = st.Began; it.began.IsZero() && st.Phase != Succeeded {
+			how = frontback.Withdrawn
+		}
+	}
+	if st.Ended.IsZero() {
+		st.Ended = time.Now()
+	}
+	used := st.Used
+	if it.began.IsZero() && st.Phase == Succeeded && used != nil { // of its beginning nothing was told
+		it.began = st.Ended.Add(-time.Duration(used.Seconds * float64(time.Second)))
+	}
+	if !it.began.IsZero() {
+		u := usedFor(&it.lease, s.unit, max(0, st.Ended.Sub(it.began).Seconds()))
+		if used != nil {
+			u = measured(u, *used)
+		}
+		used = &u
+	}
+	if s.book != nil {
+		if _, err := s.book.End(it.seq, how, used, time.Now()); err != nil {
+			s.log.Debug("the book does not know a job that ended", "task", it.lease.Ref, "error", err)
+		}
+	}
+	it.end = &api.Finished{
+		Ref: it.lease.Ref, State: string(state), ExitCode: st.ExitCode, Cause: plain.Bounded(st.Error, maxCause),
+		Ended: &st.Ended,
+	}
+	if began := it.began; !began.IsZero() {
+		it.end.Began = &began
+	}
+	if used != nil && st.Used != nil {
+		it.end.CPUSeconds = used.CPUSeconds
+	}
+	it.stage, it.held = ended, nil
+	s.keepOutput(it, st.Output)
+}
+
+// measured is what a task used, as far as that was told, and else what it held.
+func measured(held, reported frontback.Use) frontback.Use {
+	held.Seconds = cmp.Or(reported.Seconds, held.Seconds)
+	held.CPUSeconds = cmp.Or(reported.CPUSeconds, held.CPUSeconds)
+	held.Processes = cmp.Or(reported.Processes, held.Processes)
+	held.Work = cmp.Or(reported.Work, held.Work)
+	maps.Copy(held.Resources, reported.Resources)
+	return held
+}
+
+// keepOutput keeps what a task printed, for fairlead logs.
+func (s *state) keepOutput(it *item, text string) {
+	if text == "" {
+		return
+	}
+	f, err := s.logs.Create(it.lease.JobID, it.lease.Task, it.lease.Attempt)
+	if err == nil {
+		_, err = f.WriteString(text)
+		f.Close()
+	}
+	if err != nil {
+		s.log.Warn("the output of a task could not be kept", "task", it.lease.Ref, "error", err)
+	}
+}
+
+// noOutput says why there is no output of an attempt. It takes the lock.
+func (s *state) noOutput(ref queue.Ref) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if it := s.items[task{ref.JobID, ref.Task}]; it != nil && it.lease.Attempt == ref.Attempt && it.stage != ended {
+		return "the bridge has no output of it yet: it comes when the task has ended, if " + s.o.System + " tells it"
+	}
+	return "the bridge has no output of it: it printed nothing, never began, or " + s.o.System + " keeps what it " +
+		"printed where the job says"
+}

@@ -1,0 +1,143 @@
+package slurm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead/internal/bridge"
+	"github.com/fairlead/fairlead/queue"
+)
+
+// hints are the next steps after what Slurm says, by a part of that.
+var hints = []struct{ said, hint string }{
+	{"could not establish a configuration source", "Slurm's commands find no slurm.conf: name it with --conf"},
+	{
+		"invalid account",
+		"the account is what the bridge's --account says, or the default of the user: sacctmgr show assoc tells which " +
+			"there are",
+	},
+	{"invalid partition", "the partition is what the bridge's --partition says: sinfo tells which there are"},
+	{
+		"invalid qos",
+		"the quality of service is what the bridge's --slurm-qos says: sacctmgr show qos tells which there are",
+	},
+	{
+		"access/permission denied",
+		"let an administrator make the bridge's user an operator: sacctmgr modify user NAME set adminlevel=Operator",
+	},
+	{
+		"invalid authentication credential",
+		"the token has run out or is another user's: make a new one with scontrol token username=NAME lifespan=SECONDS",
+	},
+	{"connect failure", "is it running, and is the address right? scontrol ping tells of slurmctld"},
+	{
+		"communication connection failure",
+		"is slurmctld running? scontrol ping tells, and SlurmctldHost in slurm.conf is its address",
+	},
+}
+
+// hinted is what a command said, with the next step if there is one.
+func hinted(text string) string {
+	said := strings.ToLower(text)
+	for _, h := range hints {
+		if strings.Contains(said, h.said) {
+			return text + "; " + h.hint
+		}
+	}
+	return text
+}
+
+// plain is what a command printed as an error, on one line, without its own name before each.
+func plain(name, said string) string {
+	var lines []string
+	for line := range strings.Lines(said) {
+		line = strings.TrimSpace(line)
+		for _, prefix := range []string{name + ": ", "error: ", "fatal: "} {
+			line = strings.TrimPrefix(line, prefix)
+		}
+		if line != "" && !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "; ")
+}
+
+// failure is a command that ended otherwise than well.
+type failure struct {
+	command string
+	text    string // what it said
+	err     error
+}
+
+func (f *failure) Error() string {
+	if f.text == "" {
+		return f.command + ": " + f.err.Error()
+	}
+	return f.command + ": " + hinted(f.text)
+}
+
+func (f *failure) Unwrap() error { return f.err }
+
+func invalid(format string, args ...any) error {
+	return bridge.Explain(queue.ErrInvalid, format, args...)
+}
+
+// errAway says that slurmctld does not answer.
+var errAway = errors.New("slurmctld does not answer")
+
+// refusals are what slurmctld and sbatch say of a job that they will never take.
+var refusals = []string{
+	"invalid account", "invalid partition", "invalid qos", "invalid user id", "invalid group id", "invalid feature",
+	"invalid license", "invalid generic resource",
+	"invalid --", "invalid numeric", "unrecognized option", "requested node configuration is not available",
+	"memory specification can not be satisfied",
+	"requested time limit is invalid", "requested partition configuration not available",
+	"node count specification invalid", "more processors requested than permitted",
+	"user's group not permitted", "invalid job script", "this does not look like a batch script", "size limit exceeded",
+	"pathname of a file, directory or other parameter too long",
+	"user not found", "job script is empty", "batch script contains dos line breaks", "batch script is empty",
+}
+
+// later are refusals that may be another answer at another time. The job is not there.
+var later = []string{
+	"job violates accounting/qos policy", "temporarily unable to accept job", "access/permission denied", "limit reached",
+	"job submission not permitted",
+	"invalid authentication credential", "required partition not available",
+}
+
+// unreached are said of a slurmctld that got nothing.
+var unreached = []string{
+	"connect failure", "communication connection failure", "could not establish a configuration source",
+	"could not resolve hostname",
+}
+
+// judge tells from an error whether a job may be there. After an unknown error it may be.
+func judge(err error) error {
+	var f *failure
+	if !errors.As(err, &f) {
+		return err // nothing was started
+	}
+	said := strings.ToLower(f.text)
+	has := func(phrases []string) bool {
+		for _, p := range phrases {
+			if strings.Contains(said, p) {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case errors.Is(f.err, context.Canceled), errors.Is(f.err, context.DeadlineExceeded):
+		return fmt.Errorf("%w: %w", bridge.ErrUnsure, err)
+	case has(unreached):
+		return fmt.Errorf("%w: %w", errAway, err)
+	case has(refusals):
+		return invalid("%s", hinted(f.text))
+	case has(later):
+		return err
+	}
+	return fmt.Errorf("%w: %w", bridge.ErrUnsure, err)
+}

@@ -1,0 +1,37 @@
+package slurm
+
+// ask remembers what priority was asked for, until it is seen.
+func (q *QS) ask(r *request) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.asked) < maxAsked {
+		q.asked[r.name] = r.priority
+	}
+}
+
+// compare compares the priorities of waiting jobs with the requested priorities.
+func (q *QS) compare(all []record) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for i := range all {
+		r := &all[i]
+		asked, known := q.asked[r.name]
+		if !known || r.measured {
+			continue
+		}
+		delete(q.asked, r.name)
+		switch {
+		case r.priority == asked:
+			q.other = nil
+		case r.priority != 0: // of one that somebody holds
+			if q.other == nil {
+				q.log.Warn("Slurm does not obey the priorities that it is given", "job", r.id, "asked", asked, "got", r.priority)
+			}
+			q.other = &disobedience{asked, r.priority, r.id}
+		}
+	}
+}
+
+// maxAsked bounds the remembered submissions: some show as well as all whether priorities
+// are obeyed.
+const maxAsked = 1000

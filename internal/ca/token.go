@@ -1,0 +1,47 @@
+package ca
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"strings"
+)
+
+// Token lets one node join, once. Root is the hash of the authority's root, so that the node knows the server
+// before it shows the secret.
+type Token struct {
+	ID, Secret, Root string
+}
+
+// NewToken makes a token.
+func NewToken(root string) Token {
+	var b [32]byte
+	rand.Read(b[:])
+	return Token{ID: rand.Text()[:10], Secret: base64.RawURLEncoding.EncodeToString(b[:]), Root: root}
+}
+
+const tokenPrefix = "fl-join"
+
+// String is the token as people copy it.
+func (t Token) String() string {
+	return strings.Join([]string{tokenPrefix, t.ID, t.Secret, t.Root}, ".")
+}
+
+// ParseToken reads a token.
+func ParseToken(text string) (Token, error) {
+	parts := strings.Split(strings.TrimSpace(text), ".")
+	if len(parts) != 4 || parts[0] != tokenPrefix || parts[1] == "" || !hash(parts[2]) || !hash(parts[3]) {
+		return Token{}, errors.New("this is no join token: it begins with fl-join. and has four parts")
+	}
+	return Token{ID: parts[1], Secret: parts[2], Root: parts[3]}, nil
+}
+
+// hash reports whether a text can be that of 32 bytes.
+func hash(text string) bool {
+	b, err := base64.RawURLEncoding.DecodeString(text)
+	return err == nil && len(b) == sha256.Size
+}
+
+// SecretHash is the hash of a secret, which the store keeps in its place.
+func SecretHash(secret string) string { return KeyHash([]byte(secret)) }

@@ -1,0 +1,65 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead/cluster"
+	"github.com/fairlead/fairlead/sched"
+)
+
+// bridges are the kinds of bridges, by the names of their nodes. Tasks that were leased to a bridge
+// go on in its queueing system while the bridge and this server are away, and a user who asks then has to
+// learn which bridge to start.
+var bridges = override[string]{
+	name: "bridge", prefix: "bridged/",
+	in: func(s *State) *map[string]string { return &s.InForce.bridges },
+}
+
+// keepBridge keeps the kind of the bridge of a node, "" if the node has none. Mostly the kind is known already.
+func (o *Overrides) keepBridge(ctx context.Context, node, kind string) (err error) {
+	err = bridges.change(ctx, o.changer, func(s *State) (*change[string], error) {
+		if s.InForce.bridges[node] == kind {
+			return nil, nil
+		}
+		return &change[string]{key: node, x: kind, ends: kind == ""}, nil
+	})
+	if err != nil {
+		return fmt.Errorf("keep that %s is a bridge's: %w", node, err)
+	}
+	return nil
+}
+
+// ForgetBridge forgets that a node was that of a bridge.
+func (o *Overrides) ForgetBridge(ctx context.Context, node string) error {
+	return o.keepBridge(ctx, node, "")
+}
+
+// WhichBridge says which bridges to start, if all nodes that are down are those of bridges; ""
+// if some are not, or none is. Those that have not joined since the server was started count, but for
+// drained ones.
+func (f *inForce) WhichBridge(core *sched.Scheduler) string {
+	kinds := maps.Clone(f.bridges)
+	maps.DeleteFunc(kinds, func(name, _ string) bool { return f.drained[name] != "" }) // it ended on purpose
+	for _, n := range core.Cluster().Nodes() {
+		if n.State != cluster.Down {
+			delete(kinds, n.Name)
+			continue
+		}
+		if kinds[n.Name] = n.Labels[BridgeLabel]; kinds[n.Name] == "" {
+			return ""
+		}
+	}
+	var commands []string
+	for _, name := range slices.Sorted(maps.Keys(kinds)) {
+		commands = append(commands, fmt.Sprintf("fairlead bridge %s --name %s", kinds[name], name))
+	}
+	if len(commands) == 0 {
+		return ""
+	}
+	const most = 3
+	return "start the bridge again, with the options that it had: " + strings.Join(commands[:min(most, len(commands))], ", or ")
+}

@@ -1,0 +1,393 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/fairlead/fairlead/allocation"
+	"github.com/fairlead/fairlead/internal/access"
+	"github.com/fairlead/fairlead/queue"
+	"github.com/fairlead/fairlead/sched"
+)
+
+// Client submits jobs and asks about them. It fills in what a job leaves open by the
+// shares in force.
+type Client struct {
+	store  queue.Store
+	Shares atomic.Pointer[allocation.Config]
+	tree   func(path string) (there, divides bool) // of a loop, else nil
+	find   func(name string) (path string, err error)
+}
+
+// NewClient returns a client of the store. A [Loop] has one of its own.
+func NewClient(store queue.Store, shares allocation.Config) *Client {
+	c := &Client{store: store}
+	c.Shares.Store(&shares)
+	return c
+}
+
+// Submit adds jobs and returns their ids when they are on disk. A job may depend on
+// an earlier or later job of the same call: After with the number -1 is the first
+// one, -2 the second. The error joins the errors of all jobs; the ids of the
+// other jobs are returned nevertheless, and 0 for each refused job.
+func (c *Client) Submit(ctx context.Context, jobs ...queue.Job) ([]int64, error) {
+	subs, err := c.SubmitAll(ctx, jobs)
+	return idsOf(subs, len(jobs), err)
+}
+
+// idsOf returns the ids of submitted jobs, and the errors of the refused ones.
+func idsOf(subs []queue.Submission, n int, err error) ([]int64, error) {
+	ids := make([]int64, n)
+	var errs []error
+	for i, s := range subs {
+		ids[i] = s.ID
+		if s.Err != nil && n > 1 {
+			errs = append(errs, fmt.Errorf("job %d: %w", i+1, s.Err))
+		} else if s.Err != nil {
+			errs = append(errs, s.Err)
+		}
+	}
+	return ids, errors.Join(append(errs, err)...)
+}
+
+// SubmitAll is Submit with a report on each job.
+func (c *Client) SubmitAll(ctx context.Context, jobs []queue.Job) ([]queue.Submission, error) {
+	return c.submitAll(ctx, jobs, func(*queue.Job) error { return nil })
+}
+
+// submitAll refuses those, too, for which the check returns an error.
+func (c *Client) submitAll(ctx context.Context, jobs []queue.Job, check func(*queue.Job) error) ([]queue.Submission, error) {
+	return c.submitBy(ctx, jobs, check, c.store.Submit)
+}
+
+// settled fills in what the jobs leave open, and returns the error of each. by submits them; nil is the program itself.
+func (c *Client) settled(jobs []queue.Job, by *access.Principal, check func(*queue.Job) error) (
+	[]queue.Job, []queue.Submission,
+) {
+	n := allocation.Naming{By: by, Tree: c.tree}
+	shares := c.Shares.Load()
+	named := naming{shares, c.find}
+	out, own := make([]queue.Submission, len(jobs)), make([]queue.Job, len(jobs))
+	for i := range jobs {
+		own[i] = jobs[i]
+		own[i].Pool = named.pool(own[i].Pool, own[i].User)
+		if out[i].Err = own[i].Check(); out[i].Err == nil {
+			fillDigest(&own[i]) // of the request itself, without what the present shares add to it
+			out[i].Err = cmp.Or(shares.CheckUnit(&own[i]), shares.Settle(&own[i], n), check(&own[i]))
+		}
+	}
+	return own, out
+}
+
+// submitBy hands the jobs that are as they should be to a function, which adds them.
+func (c *Client) submitBy(ctx context.Context, jobs []queue.Job, check func(*queue.Job) error, add adder) ([]queue.Submission, error) {
+	own, out := c.settled(jobs, nil, check)
+	if err := submitSettled(ctx, own, out, add); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// submitSettled submits those of the jobs with which nothing is wrong.
+func submitSettled(ctx context.Context, own []queue.Job, out []queue.Submission, add adder) error {
+	rounds, err := inRounds(own, out)
+	if err != nil {
+		return err
+	}
+	for _, round := range rounds {
+		if err := submitRound(ctx, own, out, round, add); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// submitRound submits the jobs with the given indices. Jobs of the same call that they depend on
+// have been submitted before.
+func submitRound(ctx context.Context, jobs []queue.Job, out []queue.Submission, round []int, add adder) error {
+	var batch []*queue.Job
+	var at []int
+	for _, i := range round {
+		j := &jobs[i]
+		if out[i].Err != nil {
+			continue
+		}
+		for k, d := range j.After {
+			if d.Job < 0 {
+				on := out[-d.Job-1]
+				if on.Err != nil {
+					out[i].Err = queue.Invalidf("after", "job %d of this submission was refused", -d.Job)
+				}
+				j.After[k].Job = on.ID
+			}
+		}
+		if out[i].Err == nil {
+			batch, at = append(batch, j), append(at, i)
+		}
+	}
+	if len(batch) == 0 {
+		return nil
+	}
+	subs, err := add(ctx, batch)
+	if err != nil {
+		return fmt.Errorf("submit: %w", err)
+	}
+	for k, s := range subs {
+		out[at[k]] = s
+	}
+	return nil
+}
+
+// inRounds orders the jobs of one call so that each comes after those it depends on.
+// Nearly always that is one round.
+func inRounds(jobs []queue.Job, out []queue.Submission) ([][]int, error) {
+	placed := make([]bool, len(jobs))
+	var rounds [][]int
+	for left := len(jobs); left > 0; {
+		var round []int
+		for i := range jobs {
+			if !placed[i] && ready(jobs, i, placed, out) {
+				round = append(round, i)
+			}
+		}
+		if len(round) == 0 {
+			return nil, queue.Invalidf("after", "the dependencies of jobs %v of this submission are circular", unplaced(placed))
+		}
+		for _, i := range round {
+			placed[i] = true
+		}
+		rounds, left = append(rounds, round), left-len(round)
+	}
+	return rounds, nil
+}
+
+// ready reports whether all jobs of the call that job i depends on are placed. A
+// number that is not there is the job's own fault.
+func ready(jobs []queue.Job, i int, placed []bool, out []queue.Submission) bool {
+	for _, d := range jobs[i].After {
+		switch on := int(-d.Job - 1); {
+		case d.Job > 0:
+		case on < 0 || on >= len(jobs):
+			out[i].Err = queue.Invalidf("after", "there is no job %d in this submission", -d.Job)
+		case !placed[on]:
+			return false
+		}
+	}
+	return true
+}
+
+func unplaced(placed []bool) []int {
+	var numbers []int
+	for i, p := range placed {
+		if !p {
+			numbers = append(numbers, i+1)
+		}
+	}
+	return numbers
+}
+
+// Job returns a job.
+func (c *Client) Job(ctx context.Context, id int64) (*queue.Job, error) {
+	jobs, err := c.store.Jobs(ctx, queue.Query{IDs: []int64{id}})
+	if err != nil {
+		return nil, err
+	}
+	if len(jobs) == 0 {
+		return nil, fmt.Errorf("job %d: %w", id, queue.ErrNotFound)
+	}
+	return jobs[0], nil
+}
+
+// Jobs returns the jobs that match.
+func (c *Client) Jobs(ctx context.Context, q queue.Query) ([]*queue.Job, error) {
+	return c.store.Jobs(ctx, q)
+}
+
+// Tasks returns the tasks of a job that have started.
+func (c *Client) Tasks(ctx context.Context, id int64) ([]queue.Task, error) {
+	return c.store.Tasks(ctx, id)
+}
+
+// Alter changes jobs and reports on each.
+func (c *Client) Alter(ctx context.Context, changes ...queue.Alteration) ([]error, error) {
+	return c.alterBy(ctx, nil, changes)
+}
+
+// alterBy is [Client.Alter] with the rights of somebody; nil is the program itself.
+func (c *Client) alterBy(ctx context.Context, by *access.Principal, changes []queue.Alteration) ([]error, error) {
+	shares := c.Shares.Load()
+	for _, a := range changes {
+		if a.Verb == queue.VerbPrioritise {
+			if err := shares.CheckRaise(a); err != nil {
+				return nil, err
+			}
+		}
+	}
+	asks := func(a queue.Alteration) bool {
+		return a.Verb == queue.VerbMove || by != nil && a.Verb == queue.VerbPrioritise
+	}
+	if slices.ContainsFunc(changes, asks) {
+		return c.alterKnown(ctx, by, changes)
+	}
+	return c.store.Alter(ctx, changes)
+}
+
+// Cancel cancels a job: waiting tasks never start, running tasks are stopped.
+func (c *Client) Cancel(ctx context.Context, id int64) error {
+	errs, err := c.Alter(ctx, queue.Alteration{Job: id, Verb: queue.VerbCancel})
+	if err != nil {
+		return err
+	}
+	return errs[0]
+}
+
+// PromisesByLimits reports whether the shares in force promise starts that rest on the time limits of
+// jobs.
+func (c *Client) PromisesByLimits() bool {
+	return c.Shares.Load().Sched.Placement == sched.Conservative
+}
+
+// alterKnown makes changes that depend on their jobs: moves, and other priorities by users.
+func (c *Client) alterKnown(
+	ctx context.Context, by *access.Principal, changes []queue.Alteration,
+) ([]error, error) {
+	out := make([]error, len(changes))
+	var good []queue.Alteration
+	var at []int
+	for i, a := range changes {
+		if out[i] = c.settleChange(ctx, by, &a); out[i] != nil {
+			continue
+		}
+		good, at = append(good, a), append(at, i)
+	}
+	if len(good) == 0 {
+		return out, nil
+	}
+	errs, err := c.store.Alter(ctx, good)
+	if err != nil {
+		return nil, err
+	}
+	for k, err := range errs {
+		out[at[k]] = err
+	}
+	return out, nil
+}
+
+// settleChange fills in what a change of a job leaves open, and says why somebody may not make it.
+func (c *Client) settleChange(ctx context.Context, by *access.Principal, a *queue.Alteration) error {
+	if a.Verb != queue.VerbMove && a.Verb != queue.VerbPrioritise {
+		return nil
+	}
+	j, err := c.Job(ctx, a.Job)
+	if err != nil {
+		return fmt.Errorf("job %d: %w", a.Job, err)
+	}
+	asked := a.Pool
+	if a.Verb == queue.VerbPrioritise {
+		if err := c.Shares.Load().CheckRights(by, j, *a); err != nil {
+			return fmt.Errorf("job %d: %w", a.Job, err)
+		}
+		return nil
+	}
+	if err := c.settleMove(by, j, a); err != nil {
+		return fmt.Errorf("job %d does not go to %q: %w", a.Job, asked, err)
+	}
+	return nil
+}
+
+// settleMove decides where a job goes that is to go to another pool.
+func (c *Client) settleMove(by *access.Principal, j *queue.Job, a *queue.Alteration) error {
+	a.Pool = naming{c.Shares.Load(), c.find}.pool(a.Pool, j.User)
+	return c.Shares.Load().SettleMove(j, a, allocation.Naming{By: by, Tree: c.tree})
+}
+
+// adder adds jobs that were checked, as [queue.Store.Submit] does.
+type adder func(ctx context.Context, jobs []*queue.Job) ([]queue.Submission, error)
+
+// submitted has the properties of a submission that distinguish jobs. Properties that change when the same job is
+// submitted again, such as its trace, are left out.
+type submitted struct {
+	Name        string             `json:",omitzero"`
+	Kind        string             `json:",omitzero"`
+	Requestor   string             `json:",omitzero"`
+	Pool        string             `json:",omitzero"`
+	Priority    string             `json:",omitzero"`
+	QOS         string             `json:",omitzero"`
+	Nice        int                `json:",omitzero"`
+	Argv        []string           `json:",omitempty"`
+	Payload     []byte             `json:",omitempty"`
+	Script      bool               `json:",omitzero"`
+	Env         map[string]string  `json:",omitempty"`
+	Dir         string             `json:",omitzero"`
+	Output      string             `json:",omitzero"`
+	Error       string             `json:",omitzero"`
+	Request     queue.Amounts      `json:",omitempty"`
+	Constraint  string             `json:",omitzero"`
+	Reservation string             `json:",omitzero"`
+	Licenses    queue.Amounts      `json:",omitempty"`
+	Rates       []string           `json:",omitempty"`
+	Limit       time.Duration      `json:",omitzero"`
+	Begin       time.Time          `json:",omitzero"`
+	Retries     int                `json:",omitzero"`
+	Backoff     time.Duration      `json:",omitzero"`
+	Array       string             `json:",omitzero"`
+	MaxRunning  int                `json:"Most,omitzero"`
+	Gang        int                `json:",omitzero"`
+	Spread      bool               `json:",omitzero"`
+	After       []queue.Dependency `json:",omitempty"`
+	Held        bool               `json:",omitzero"`
+}
+
+// Undigested is the digest of jobs whose keys stand for whatever is submitted with them.
+const Undigested = "-"
+
+// fillDigest fills in the digest of a job as it was submitted.
+func fillDigest(j *queue.Job) {
+	switch {
+	case j.Digest == Undigested:
+		j.Digest = ""
+	case j.Key != "" && j.Digest == "":
+		j.Digest = digestOf(j)
+	}
+}
+
+func digestOf(j *queue.Job) string {
+	env := maps.Clone(j.Env)
+	delete(env, "TRACEPARENT")
+	delete(env, "TRACESTATE")
+	begin := j.Begin
+	if !begin.IsZero() {
+		begin = begin.UTC()
+	}
+	text, err := json.Marshal(submitted{
+		j.Name, j.Kind, j.Requestor, j.Pool, j.Priority, j.QOS, j.Nice, j.Argv, j.Payload, j.Script, env, j.Dir, j.Output, j.Error,
+		j.Request, j.Constraint, j.Reservation, j.Licenses, j.Rates, j.Limit, begin, j.Retries, j.Backoff, j.Array, j.MaxRunning, j.Gang, j.Spread,
+		j.After, j.Held,
+	})
+	if err != nil {
+		return "" // of a time that cannot be written; it is accepted
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:16])
+}
+
+// SubmitTx is [Client.Submit] as part of a transaction of your own, in the same database as the
+// jobs: they exist exactly if it commits, together with what else it writes. Until then nobody
+// sees them, and nothing that others do waits for it, but the submission of a job with the same
+// Key. After an error that is not about one of the jobs the transaction is to be rolled back, and
+// may be tried again.
+func (c *Client) SubmitTx(ctx context.Context, tx queue.Tx, jobs ...queue.Job) ([]int64, error) {
+	subs, err := c.submitBy(ctx, jobs, func(*queue.Job) error { return nil }, func(ctx context.Context, jobs []*queue.Job) ([]queue.Submission, error) {
+		return tx.Submit(ctx, c.store, jobs)
+	})
+	return idsOf(subs, len(jobs), err)
+}

@@ -1,0 +1,109 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/fairlead/fairlead/sched"
+)
+
+// expirer looks for leases that ran out and for nodes that are silent.
+type expirer struct {
+	*base
+	overrides *Overrides
+	troubles  *troubles
+	// samplers are called with the state each time. They are set before the loop runs.
+	samplers []func(*State, time.Time)
+}
+
+// expire ends the leases that ran out, and marks silent nodes. That a lease ran out is
+// the first sign of silence: the node is marked before its tasks can be leased again, or
+// they would go to the dead once more.
+func (e *expirer) expire(ctx context.Context) {
+	defer e.overrides.setAside(ctx)
+	e.syncing.Lock()
+	defer e.syncing.Unlock()
+	refs, err := e.Store.Expire(ctx, "")
+	if err != nil && ctx.Err() == nil {
+		e.troubles.failed(toExpire, fmt.Errorf("expire leases: %w", err), 0)
+	} else if err == nil {
+		e.troubles.worked(toExpire)
+	}
+	if len(refs) > 0 {
+		e.Log.Warn("leases ran out", "tasks", len(refs))
+	}
+	e.Update(func(s *State) {
+		now := time.Now()
+		for _, ref := range refs {
+			if r := s.Runs[taskID{ref.JobID, ref.Task}]; r != nil && r.Ref == ref {
+				s.Faults.ranOut(r, now)
+				e.silent(s, r.Holder, now)
+			}
+		}
+		e.silence(s, now)
+		for _, sample := range e.samplers {
+			sample(s, now)
+		}
+		e.recountNow(s, now)
+	})
+}
+
+// silence marks the nodes down that were not heard of for the length of a lease.
+func (e *expirer) silence(s *State, now time.Time) {
+	for name, m := range s.Joined {
+		if m.silentFor(now) {
+			e.silent(s, name, now)
+		}
+	}
+}
+
+// silent marks a node down until its worker is heard of again.
+func (e *expirer) silent(s *State, name string, now time.Time) {
+	if s.down(name, now) {
+		e.Log.Warn("node is silent", "node", name)
+	}
+}
+
+// recount compares. The caller holds both locks: in a step the core knows of tasks that are not
+// leased yet.
+func (s *State) recount(now time.Time) Recounted {
+	s.Core.Advance(now)
+	found := Recounted{At: now, Wrong: s.Core.Read().Recount()}
+	queued := 0
+	for _, r := range s.Runs {
+		if r.Queued {
+			queued++
+		}
+	}
+	there, _ := s.Core.Read().Queued(sched.Root)
+	for _, d := range []sched.Difference{
+		{What: "tasks that run", Kept: float64(s.Core.View(sched.Root).Tasks), Counted: float64(len(s.Runs))},
+		{What: "tasks that wait in other queueing systems", Kept: float64(there), Counted: float64(queued)},
+	} {
+		if d.Kept != d.Counted {
+			found.Wrong = append(found.Wrong, d)
+		}
+	}
+	found.Took = time.Since(now)
+	return found
+}
+
+// How often the loop recounts: each minute, but recounts take no more than one part in recountPart of the time.
+const (
+	recountEvery = time.Minute
+	recountPart  = 10_000
+)
+
+// recountNow recounts if it is time to, and reports differences. The caller holds both locks.
+func (e *expirer) recountNow(s *State, now time.Time) {
+	last := &s.recounted
+	if now.Sub(last.At) < max(recountEvery, recountPart*last.Took) {
+		return
+	}
+	was := len(last.Wrong)
+	*last = s.recount(now)
+	if n := len(last.Wrong); n > 0 && n != was {
+		e.Log.Error("sums differ from a recount of what runs and waits; a restart of the server counts anew", "sums", n, "first", last.Wrong[0].String())
+	}
+}

@@ -1,0 +1,306 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/fairlead/fairlead/queue"
+)
+
+// Member is a worker that joined a loop.
+type Member struct {
+	*joinedNode
+	finisher *finisher
+}
+
+// finisher ends attempts.
+type finisher struct {
+	*base
+	overrides *Overrides
+	applier   *applier
+	releaser  *releaser
+	refusing  sync.Mutex // held while it is decided what becomes of tasks that could not be begun
+}
+
+// refuses reports whether a result tells of a task that could not be begun.
+func refuses(r queue.Result) bool { return r.Outcome.Refused != "" }
+
+// weigh decides what becomes of tasks that could not be begun: where another node that is
+// known could take one, be it up or not, it waits for that. Where there is none, the job ends
+// if its node will never begin it; else it is tried there again. Whoever calls it holds
+// refusing until the results are in the store, as each of them counts for the next.
+func (f *finisher) weigh(ctx context.Context, results []queue.Result) ([]queue.Result, error) {
+	avoid, err := f.avoid(ctx, results)
+	if err != nil {
+		return nil, err
+	}
+	return read2(f.base, func(s *State) ([]queue.Result, error) {
+		out := slices.Clone(results)
+		for i, res := range results {
+			r := s.Runs[taskID{res.JobID, res.Task}]
+			if !refuses(res) || r == nil || r.Ref != res.Ref {
+				continue
+			}
+			h, o := r.Header, &out[i].Outcome
+			h.Avoid = avoid[res.JobID]
+			switch before := len(s.Mended.avoided(h)); {
+			case o.Final, s.othersFor(h, r.Holder):
+			case f.restarted && time.Since(f.Made) < f.Options.LeaseTTL:
+				o.Refused = queue.RefusedNow // others may yet be heard of
+			default:
+				endRefused(o, r.Holder, before)
+			}
+			if o.Refused != queue.RefusedNow && !o.Final {
+				avoid[res.JobID] = append(slices.Clip(h.Avoid), queue.Avoided{Node: r.Holder, At: time.Now()})
+			}
+		}
+		return out, nil
+	})
+}
+
+// endRefused says what becomes of a task for which there is no other node than one that could not
+// begin it, as those before could not.
+func endRefused(o *queue.Outcome, node string, before int) {
+	if o.Refused == queue.RefusedMachine {
+		o.Refused = queue.RefusedNow
+		return
+	}
+	if o.Final = true; before > 0 {
+		o.Cause = fmt.Sprintf("none of its %d nodes could begin it; the last, %s: %s", before+1, node, o.Cause)
+	}
+}
+
+// avoid reads from which nodes the jobs are kept that could not be begun.
+func (f *finisher) avoid(ctx context.Context, results []queue.Result) (map[int64][]queue.Avoided, error) {
+	var ids []int64
+	for _, r := range results {
+		if refuses(r) {
+			ids = append(ids, r.JobID)
+		}
+	}
+	slices.Sort(ids)
+	jobs, err := f.Store.Jobs(ctx, queue.Query{IDs: slices.Compact(ids)})
+	if err != nil {
+		return nil, fmt.Errorf("read the jobs that could not be begun: %w", err)
+	}
+	avoid := map[int64][]queue.Avoided{}
+	for _, j := range jobs {
+		avoid[j.ID] = j.Avoid
+	}
+	return avoid, nil
+}
+
+// othersFor reports whether tasks of a job could go to another node than one.
+func (s *State) othersFor(h queue.Header, node string) bool {
+	a, must := s.RequestOf(h)
+	c := s.Core.Cluster()
+	return c.Empty().Ever(a, c.Except(must, []string{node}))
+}
+
+// refused counts an attempt out that did not begin. Its run is nil if it was not known.
+func (f *finisher) refused(s *State, r *liveRun, res *queue.Result, v queue.Verdict, now time.Time) {
+	if r != nil {
+		s.Faults.refused(r, res.Outcome, now)
+	}
+	s.abort(res.Ref, now)
+	s.stats.Refused++
+	f.watchers.publish(queue.Event{Job: res.JobID, Task: res.Task, At: now, Code: "refused", Text: res.Outcome.Cause, State: v.State})
+}
+
+// finish says how attempts ended. If ctx ends before the store has answered, nobody knows whether
+// they have.
+func (f *finisher) finish(ctx context.Context, results []queue.Result) ([]queue.Verdict, error) {
+	defer f.overrides.setAside(ctx)
+	f.ending.RLock()
+	defer f.ending.RUnlock()
+	if slices.ContainsFunc(results, refuses) {
+		f.refusing.Lock()
+		defer f.refusing.Unlock()
+		var err error
+		if results, err = f.weigh(ctx, results); err != nil {
+			return nil, err
+		}
+	}
+	runs := read(f.base, func(s *State) []*liveRun { return runsOf(s, results) })
+	asked := time.Now()
+	verdicts, err := f.Store.Finish(ctx, results)
+	if err != nil {
+		f.releaser.doubt(ctx)
+		return nil, err
+	}
+	now := time.Now()
+	f.Observer.Stored("finish", now.Sub(asked))
+	return update2(f.base, func(s *State) ([]queue.Verdict, error) {
+		for i, v := range verdicts {
+			if errors.Is(v.Err, queue.ErrStaleAttempt) {
+				s.end(results[i].Ref, now, now, false) // it is over in the store, so it is here
+			}
+			if v.Err != nil {
+				continue
+			}
+			o := results[i].Outcome
+			if o.Refused != "" {
+				f.refused(s, runs[i], &results[i], v, now)
+				continue
+			}
+			if r := runs[i]; r != nil && o.State != queue.Cancelled {
+				s.Faults.hear(r)
+			}
+			f.finished(s, &results[i], now)
+			s.stats.Finished++
+			f.Observer.Ended(results[i])
+			f.watchers.publish(queue.Event{Job: results[i].JobID, Task: results[i].Task, At: now, Code: "finished", Text: string(o.State)})
+		}
+		s.wakeUp()
+		return verdicts, nil
+	})
+}
+
+// runsOf returns the runs of attempts, nil for each unknown attempt. They are looked up before
+// the store learns how the attempts ended: afterwards the next attempts may begin before its answer
+// is here, and news of their nodes would be lost.
+func runsOf(s *State, results []queue.Result) []*liveRun {
+	runs := make([]*liveRun, len(results))
+	for i, res := range results {
+		if r := s.Runs[taskID{res.JobID, res.Task}]; r != nil && r.Ref == res.Ref {
+			runs[i] = r
+		}
+	}
+	return runs
+}
+
+// finished counts out what a result tells of.
+func (f *finisher) finished(s *State, res *queue.Result, now time.Time) {
+	if r := s.Runs[taskID{res.JobID, res.Task}]; r != nil && r.Ref == res.Ref && !res.Began.IsZero() {
+		f.applier.moveOn(s, r, queue.Run{Ref: res.Ref, Started: res.Began}, now)
+	}
+	ended := now
+	if !res.Ended.IsZero() {
+		ended = res.Ended
+	}
+	s.end(res.Ref, ended, now, res.Outcome.State != queue.Cancelled)
+}
+
+// Finish reports how attempts ended. If another worker holds an attempt, its error is [queue.ErrStaleAttempt].
+func (m *Member) Finish(ctx context.Context, results []queue.Result) ([]queue.Verdict, error) {
+	refs := make([]queue.Ref, len(results))
+	for i := range results {
+		refs[i] = results[i].Ref
+	}
+	_, places, errs, err := m.held(ctx, refs)
+	if err != nil {
+		return nil, err
+	}
+	// What is on its way to the disk cannot be called back: whoever stops waiting would
+	// never know that the slot is free.
+	ctx = context.WithoutCancel(ctx)
+	if errs == nil {
+		return m.finisher.finish(ctx, results)
+	}
+	own, all := make([]queue.Result, len(places)), make([]queue.Verdict, len(results))
+	for i, at := range places {
+		own[i] = results[at]
+	}
+	verdicts, err := m.finisher.finish(ctx, own)
+	if err != nil {
+		return nil, err
+	}
+	for i := range all {
+		all[i].Err = errs[i]
+	}
+	for i, at := range places {
+		all[at] = verdicts[i]
+	}
+	return all, nil
+}
+
+// Release gives attempts back that the worker did not begin. Those that another worker holds stay.
+func (m *Member) Release(ctx context.Context, refs []queue.Ref) error {
+	own, _, _, err := m.held(ctx, refs)
+	if err != nil || len(own) == 0 {
+		return err
+	}
+	return m.finisher.releaser.release(context.WithoutCancel(ctx), own)
+}
+
+// Holds checks whether the worker holds each attempt: if another worker holds one, its error is
+// [queue.ErrStaleAttempt]. Attempts that are over have no error here; the store refuses them. The answer is nil
+// if no attempt has an error. An attempt is held by one node from its beginning to its end, so that
+// the answer does not change while it is used.
+func (m *Member) Holds(ctx context.Context, refs []queue.Ref) ([]error, error) {
+	errs, unknown := m.heldHere(refs)
+	tasks := map[int64]map[queue.Ref]string{}
+	for _, i := range unknown {
+		ref := refs[i]
+		if tasks[ref.JobID] == nil {
+			holders, err := m.finisher.holdersOf(ctx, ref.JobID)
+			if err != nil {
+				return nil, fmt.Errorf("ask who holds job %d: %w", ref.JobID, err)
+			}
+			tasks[ref.JobID] = holders
+		}
+		if holder, known := tasks[ref.JobID][ref]; known && holder != m.name {
+			if errs == nil {
+				errs = make([]error, len(refs))
+			}
+			errs[i] = notHeld(ref, holder, m.name)
+		}
+	}
+	return errs, nil
+}
+
+// heldHere checks attempts by the runs of the loop, and returns the places of unknown attempts: these
+// are over, or another server leased them.
+func (m *Member) heldHere(refs []queue.Ref) (errs []error, unknown []int) {
+	return read2(m.finisher.base, func(s *State) (errs []error, unknown []int) {
+		for i, ref := range refs {
+			r := s.Runs[taskID{ref.JobID, ref.Task}]
+			switch {
+			case r == nil || r.Ref != ref:
+				unknown = append(unknown, i)
+			case r.Holder != m.name:
+				if errs == nil {
+					errs = make([]error, len(refs))
+				}
+				errs[i] = notHeld(ref, r.Holder, m.name)
+			}
+		}
+		return errs, unknown
+	})
+}
+
+func notHeld(ref queue.Ref, holder, asks string) error {
+	return fmt.Errorf("attempt %d of task %d of job %d is held by node %s, not by %s: %w", ref.Attempt, ref.Task, ref.JobID, holder, asks, queue.ErrStaleAttempt)
+}
+
+// holdersOf are the nodes that hold the latest attempts of a job's tasks.
+func (f *finisher) holdersOf(ctx context.Context, job int64) (map[queue.Ref]string, error) {
+	tasks, err := f.Store.Tasks(ctx, job)
+	if err != nil && !errors.Is(err, queue.ErrNotFound) { // of a job that is gone every attempt is over
+		return nil, err
+	}
+	holders := make(map[queue.Ref]string, len(tasks))
+	for i := range tasks {
+		holders[queue.Ref{JobID: job, Task: tasks[i].Index, Attempt: tasks[i].Attempt}] = tasks[i].Holder
+	}
+	return holders, nil
+}
+
+// held returns the attempts that the worker may report about, with their places, and the errors of the
+// others, nil if there are none.
+func (m *Member) held(ctx context.Context, refs []queue.Ref) (own []queue.Ref, places []int, errs []error, err error) {
+	if errs, err = m.Holds(ctx, refs); err != nil || errs == nil {
+		return refs, nil, nil, err
+	}
+	for i, ref := range refs {
+		if errs[i] == nil {
+			own, places = append(own, ref), append(places, i)
+		}
+	}
+	m.finisher.Log.Warn("a worker spoke of attempts that another one holds", "node", m.name, "attempts", len(refs)-len(own), "of", len(refs))
+	return own, places, errs, nil
+}

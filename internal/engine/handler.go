@@ -1,0 +1,411 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/batch"
+	"github.com/fairlead/fairlead/internal/wait"
+	"github.com/fairlead/fairlead/queue"
+)
+
+// Handler does the work of one kind of job.
+type Handler interface {
+	// Handle runs one task. The context ends when the job is cancelled, its time limit
+	// is over, or the lease was lost; its cause says which. A nil error is success; a
+	// task that returns an error is tried again as often as its job allows.
+	Handle(ctx context.Context, l *queue.Lease) error
+}
+
+// HandlerFunc is a function as a [Handler].
+type HandlerFunc func(ctx context.Context, l *queue.Lease) error
+
+// Handle calls f.
+func (f HandlerFunc) Handle(ctx context.Context, l *queue.Lease) error { return f(ctx, l) }
+
+// Middleware makes a handler of another, to do something before and after all of them: logs,
+// traces, metrics, transactions.
+type Middleware func(next Handler) Handler
+
+// wrap puts middleware around handlers.
+func wrap(handlers map[string]Handler, all []Middleware) map[string]Handler {
+	out := make(map[string]Handler, len(handlers))
+	for kind, h := range handlers {
+		for _, m := range slices.Backward(all) {
+			h = m(h)
+		}
+		out[kind] = h
+	}
+	return out
+}
+
+// Why the context of a handler ended, to be found with context.Cause.
+var (
+	ErrStopped   = errors.New("fairlead: the job was cancelled or requeued, or has to make room for others")
+	ErrTimeLimit = errors.New("fairlead: the time limit is over")
+	ErrLeaseLost = errors.New("fairlead: the lease was lost")
+)
+
+// errShutdown ends what outlives the grace period. For handlers it is a lost lease; the
+// task is given back.
+var errShutdown = fmt.Errorf("%w: the worker ends", ErrLeaseLost)
+
+// WorkOptions describe a worker of this process.
+type WorkOptions struct {
+	Name     string             // of the node; default: "local"
+	Slots    int                // tasks at once; default 1
+	Handlers map[string]Handler // by kind
+	// Middleware goes around every handler, the first outermost.
+	Middleware []Middleware
+	// Grace is how long running tasks may go on after the context of Work ended.
+	// Default: 10 s.
+	Grace time.Duration
+}
+
+// Work runs handlers in this process until ctx ends. It then takes nothing new, waits
+// for the running tasks for the grace period, and ends the rest, which will run again.
+func (a *workers) Work(ctx context.Context, o WorkOptions) error {
+	if len(o.Handlers) == 0 {
+		return queue.Invalidf("handlers", "there are none")
+	}
+	o.Name, o.Slots = cmp.Or(o.Name, "local"), cmp.Or(o.Slots, 1)
+	o.Grace = cmp.Or(o.Grace, 10*time.Second)
+	unit := read(a.base, func(s *State) string { return s.Core.Cluster().Unit() })
+	capacity := queue.Amounts{unit: int64(o.Slots)}
+	for kind := range o.Handlers {
+		capacity[queue.HandlerPrefix+kind] = queue.AnyNumber
+	}
+	w := &handlerWorker{log: a.Log, handlers: wrap(o.Handlers, o.Middleware), running: map[queue.Ref]context.CancelCauseFunc{}, starts: make(chan []*queue.Lease, 1024), over: make(chan struct{})}
+	defer close(w.over)
+	m, err := a.joinFree(ctx, o.Name, capacity, w)
+	if err != nil {
+		return err
+	}
+	reporting, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	w.member, w.ends = m, newEndings(func(results []queue.Result) error {
+		_, err := a.finisher.finish(reporting, results)
+		return err
+	})
+	w.run(ctx, o.Grace)
+	leave, cancel := context.WithTimeout(reporting, lastWords)
+	defer cancel()
+	if err := m.Leave(leave); err != nil {
+		return fmt.Errorf("the store could not be told that %s leaves; what ran there waits for the end of its leases: %w", o.Name, err)
+	}
+	return nil
+}
+
+// joinFree joins once the name is free: one who had it and was killed is taken to be there for
+// a while.
+func (a *workers) joinFree(ctx context.Context, name string, capacity queue.Amounts, w Worker) (*Member, error) {
+	for began := time.Now(); ; {
+		m, err := a.Join(ctx, name, capacity, NodeInfo{}, w, nil)
+		if !errors.Is(err, queue.ErrTaken) || time.Since(began) > announceHolds+announceEvery {
+			return m, err
+		}
+		if !wait.For(ctx, announceEvery/4) {
+			return nil, err
+		}
+	}
+}
+
+// handlerWorker runs handlers, each task in a goroutine of its own. Those that end go on with
+// another task: their stacks have grown already, which small tasks take longer for than to run.
+type handlerWorker struct {
+	log      *slog.Logger
+	member   *Member
+	ends     *endings
+	handlers map[string]Handler
+	starts   chan []*queue.Lease
+	tasks    sync.WaitGroup
+	over     chan struct{} // closed when all tasks have ended and no more come
+
+	mu      sync.Mutex
+	running map[queue.Ref]context.CancelCauseFunc
+	idle    []chan<- func() // goroutines that have run a task, and may run another
+}
+
+// Start implements Worker.
+func (w *handlerWorker) Start(leases []*queue.Lease) {
+	select {
+	case w.starts <- leases:
+	default: // cannot happen while slots bound the leases
+		go func() {
+			select {
+			case w.starts <- leases:
+			case <-w.over:
+			}
+		}()
+	}
+}
+
+// Stop implements Worker.
+func (w *handlerWorker) Stop(refs []queue.Ref, _ string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, r := range refs {
+		if cancel := w.running[r]; cancel != nil {
+			cancel(ErrStopped)
+		}
+	}
+}
+
+// run takes leases until ctx ends, renews them, and waits for running handlers.
+func (w *handlerWorker) run(ctx context.Context, grace time.Duration) {
+	work, end := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer end(nil)
+	renew := time.NewTicker(w.member.TTL() / 3)
+	defer renew.Stop()
+	for ctx.Err() == nil {
+		select {
+		case leases := <-w.starts:
+			for _, l := range leases {
+				w.begin(work, l)
+			}
+		case <-renew.C:
+			w.renew(ctx)
+		case <-ctx.Done():
+		}
+	}
+	w.member.Drain()
+	w.drain(work, end, grace, renew.C)
+}
+
+// drain gives back leases whose handlers have not begun and waits for the rest.
+func (w *handlerWorker) drain(work context.Context, end context.CancelCauseFunc, grace time.Duration, renew <-chan time.Time) {
+	done := make(chan struct{})
+	go func() { w.tasks.Wait(); close(done) }()
+	timeout := time.AfterFunc(grace, func() { end(errShutdown) })
+	defer timeout.Stop()
+	for {
+		select {
+		case leases := <-w.starts:
+			w.giveBack(work, leases)
+		case <-renew:
+			w.renew(work)
+		case <-done:
+			return
+		}
+	}
+}
+
+// giveBack releases leases that have not begun.
+func (w *handlerWorker) giveBack(ctx context.Context, leases []*queue.Lease) {
+	refs := make([]queue.Ref, len(leases))
+	for i, l := range leases {
+		refs[i] = l.Ref
+	}
+	ctx, end := outlasting(ctx, lastWords)
+	defer end()
+	if err := w.member.finisher.releaser.release(ctx, refs); err != nil {
+		w.log.Warn("tasks could not be given back; they wait for the end of their leases", "error", err)
+	}
+}
+
+func (w *handlerWorker) begin(work context.Context, l *queue.Lease) {
+	ctx, cancel := context.WithCancelCause(work)
+	w.mu.Lock()
+	w.running[l.Ref] = cancel
+	w.mu.Unlock()
+	w.tasks.Add(1)
+	w.start(func() {
+		defer w.tasks.Done()
+		defer cancel(nil)
+		o := w.handle(ctx, l)
+		w.mu.Lock()
+		delete(w.running, l.Ref)
+		w.mu.Unlock()
+		if o.State == queue.Cancelled && errors.Is(context.Cause(ctx), errShutdown) {
+			w.insist(work, l, func(ctx context.Context) error { return w.member.finisher.releaser.release(ctx, []queue.Ref{l.Ref}) })
+			return
+		}
+		w.insist(work, l, func(ctx context.Context) error {
+			_, err := w.ends.Do(ctx, queue.Result{Ref: l.Ref, Outcome: o})
+			return err
+		})
+	})
+}
+
+// start runs f in a goroutine that is idle, or in a new one.
+func (w *handlerWorker) start(f func()) {
+	w.mu.Lock()
+	n := len(w.idle) - 1
+	if n < 0 {
+		w.mu.Unlock()
+		go w.goOn(f)
+		return
+	}
+	next := w.idle[n]
+	w.idle = w.idle[:n]
+	w.mu.Unlock()
+	next <- f
+}
+
+// idleFor is after how long without a task a goroutine ends.
+const idleFor = time.Second
+
+// goOn runs f, and what comes after it.
+func (w *handlerWorker) goOn(f func()) {
+	next := make(chan func(), 1)
+	timer := time.NewTimer(idleFor)
+	defer timer.Stop()
+	for {
+		f()
+		w.mu.Lock()
+		w.idle = append(w.idle, next)
+		w.mu.Unlock()
+		timer.Reset(idleFor)
+		select {
+		case f = <-next:
+			continue
+		case <-w.over:
+			return
+		case <-timer.C:
+		}
+		w.mu.Lock()
+		at := slices.Index(w.idle, next)
+		if at >= 0 {
+			w.idle = slices.Delete(w.idle, at, at+1)
+		}
+		w.mu.Unlock()
+		if at >= 0 {
+			return
+		}
+		f = <-next // it was given one at the last moment
+	}
+}
+
+// insist tells how an attempt ended until the store takes it. When the grace period is over it
+// does so for a little while only: the program is to end.
+func (w *handlerWorker) insist(work context.Context, l *queue.Lease, tell func(context.Context) error) {
+	ctx, end := outlasting(work, lastWords)
+	defer end()
+	log := w.logOf(l)
+	for again := 50 * time.Millisecond; ; again = min(2*again, 5*time.Second) {
+		err := tell(ctx)
+		switch {
+		case err == nil:
+			return
+		case ctx.Err() != nil, errors.Is(err, queue.ErrClosed):
+			log.Error("the store could not be told how a task ended; it may run again", "error", err)
+			return
+		}
+		log.Warn("the store could not be told how a task ended; trying again", "error", err, "in", again)
+		wait.For(ctx, again)
+	}
+}
+
+// logOf is the log for what happens to an attempt.
+func (w *handlerWorker) logOf(l *queue.Lease) *slog.Logger {
+	return w.log.With("job", l.JobID, "task", l.Task, "kind", l.Job.Kind, "attempt", l.Attempt)
+}
+
+// handle runs the handler, turns what it returns into an outcome, and logs what went wrong.
+func (w *handlerWorker) handle(ctx context.Context, l *queue.Lease) (o queue.Outcome) {
+	h := w.handlers[l.Job.Kind]
+	if h == nil {
+		w.logOf(l).Error("a task has no handler")
+		return queue.Outcome{State: queue.Failed, Cause: fmt.Sprintf("there is no handler of kind %q", l.Job.Kind)}
+	}
+	if l.Job.Limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, l.Job.Limit, ErrTimeLimit)
+		defer cancel()
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			stack := string(debug.Stack())
+			o = queue.Outcome{State: queue.Failed, Cause: fmt.Sprintf("panic: %v\n%s", p, stack)}
+			w.logOf(l).Error("the handler of a task panicked", "panic", p, "stack", stack)
+		}
+	}()
+	err := h.Handle(ctx, l)
+	switch cause := context.Cause(ctx); {
+	case err == nil:
+		return queue.Outcome{State: queue.Succeeded}
+	case errors.Is(cause, ErrStopped), errors.Is(cause, ErrLeaseLost):
+		w.logOf(l).Debug("a task was ended early", "cause", cause, "error", err)
+		return queue.Outcome{State: queue.Cancelled, Cause: cause.Error()}
+	case errors.Is(cause, ErrTimeLimit):
+		w.logOf(l).Warn("a task has reached its time limit", "limit", l.Job.Limit, "error", err)
+		return queue.Outcome{State: queue.Failed, Cause: fmt.Sprintf("time limit of %v", l.Job.Limit)}
+	}
+	w.logOf(l).Warn("a task failed", "error", err, "final", isPermanent(err))
+	return queue.Outcome{State: queue.Failed, Cause: err.Error(), Final: isPermanent(err)}
+}
+
+// renew renews the leases of running handlers and ends handlers whose leases are lost.
+func (w *handlerWorker) renew(ctx context.Context) {
+	w.mu.Lock()
+	refs := make([]queue.Ref, 0, len(w.running))
+	for r := range w.running {
+		refs = append(refs, r)
+	}
+	w.mu.Unlock()
+	errs, err := w.member.Renew(ctx, refs)
+	if err != nil {
+		if ctx.Err() == nil {
+			w.log.Warn("the leases of the tasks that run could not be renewed", "tasks", len(refs), "error", err)
+		}
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i, err := range errs {
+		if errors.Is(err, queue.ErrStaleAttempt) {
+			if cancel := w.running[refs[i]]; cancel != nil {
+				cancel(ErrLeaseLost)
+			}
+		}
+	}
+}
+
+// endings ends attempts for callers who each have one. So nobody waits for company, and where
+// thousands of small tasks end every second a transaction ends many of them.
+type endings = batch.Batcher[queue.Result, struct{}]
+
+// maxTogether bounds what goes into one transaction.
+const maxTogether = 1000
+
+// newEndings ends attempts by finish. If it fails, the store took nothing of the batch, and each call in the
+// batch gets the error. When the context of a caller ends, the store may take the end of the attempt after that.
+func newEndings(finish func([]queue.Result) error) *endings {
+	return &endings{MaxWeight: maxTogether, Run: func(calls []*batch.Call[queue.Result, struct{}]) {
+		results := make([]queue.Result, len(calls))
+		for i, c := range calls {
+			results[i] = c.In
+		}
+		err := finish(results)
+		for _, c := range calls {
+			c.Answer(struct{}{}, err)
+		}
+	}}
+}
+
+// Permanent marks an error of a handler as one that no further try would mend. The task has
+// failed, whatever Job.Retries says. Permanent(nil) is nil.
+func Permanent(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &permanentError{err}
+}
+
+type permanentError struct{ err error }
+
+func (e *permanentError) Error() string { return e.err.Error() }
+
+func (e *permanentError) Unwrap() error { return e.err }
+
+func isPermanent(err error) bool {
+	var p *permanentError
+	return errors.As(err, &p)
+}

@@ -1,0 +1,65 @@
+package engine_test
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/explain"
+	"github.com/fairlead/fairlead/why"
+)
+
+// TestQueueTellsOfKeptRoom: while room is kept for a wide job, queue and why give the same reason for the narrow jobs
+// that would fit, also when the tasks that run have run for longer than predicted, and when the last step was long ago.
+// The lines of one answer do not contradict each other.
+func TestQueueTellsOfKeptRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		loop, stop := start(t, engine.LoopOptions{Shares: fairlead.DefaultShares()}, 8, until)
+		defer stop()
+		one := func(user string, cpu int64, limit time.Duration) int64 {
+			return submit(t, loop, fairlead.Job{User: user, Request: fairlead.Amounts{"cpu": cpu}, Limit: limit,
+				Payload: []byte("30m")})[0]
+		}
+		for range 5 {
+			one("ann", 1, 0)
+		}
+		time.Sleep(time.Minute)
+		wide := one("bob", 8, 0)
+		time.Sleep(time.Second)
+		narrow := []int64{one("carol", 1, 0), one("dave", 2, 0), one("carol", 1, 0), one("carol", 1, time.Hour)}
+		for _, x := range []struct {
+			wait       time.Duration
+			from, room string
+		}{
+			{time.Second, "about 00:01", " about 00:01, when the room is free that is kept for it; without a latest time"},
+			{5 * time.Minute, "the end of the tasks that run there",
+				" when the room is free that is kept for it; without a latest time"},
+		} {
+			time.Sleep(x.wait)
+			synctest.Wait()
+			var jobs []*fairlead.Job
+			for _, id := range narrow {
+				j, err := loop.Client().Job(t.Context(), id)
+				if err != nil {
+					t.Fatal(err)
+				}
+				jobs = append(jobs, j)
+			}
+			short := explain.New(loop).ShortReasons(t.Context(), jobs)
+			for _, id := range narrow {
+				r, a := short[id], ask(t, loop, id)
+				if r.Code != why.FitReserved || a.Reason.Code != r.Code || r.Text != "room kept for 6 from "+x.from ||
+					!strings.Contains(a.Reason.Text, "room is kept there for job 6 from "+x.from) {
+					t.Errorf("after %v of job %d queue says %s %q, and why %+v", x.wait, id, r.Code, r.Text, a.Reason)
+				}
+			}
+			if text := ask(t, loop, wide).Text(); !strings.Contains(text, "from "+x.from) || !strings.Contains(text,
+				"Starts         "+x.room) {
+				t.Errorf("after %v of the wide job why says\n%s", x.wait, text)
+			}
+		}
+	})
+}

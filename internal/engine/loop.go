@@ -1,0 +1,252 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/fairlead/fairlead/allocation"
+	"github.com/fairlead/fairlead/internal/poolnames"
+	"github.com/fairlead/fairlead/internal/poolpath"
+	"github.com/fairlead/fairlead/queue"
+	"github.com/fairlead/fairlead/sched"
+)
+
+// Loop decides which jobs of a store run, and hands them to the workers that joined
+// it. It serves every shape of deployment: handlers in a user's own program, and a
+// server with agents on many machines.
+type Loop struct {
+	*base
+	*workers
+	client *Client
+
+	Overrides *Overrides
+	Intake    *Intake
+	Books     *Books
+
+	troubles *troubles
+	peers    *peers
+	builder  *builder
+	follower *follower
+	leaser   *leaser
+	expirer  *expirer
+	levels   *levelKeeper
+
+	// What readers of the state do beside the loop while it runs. It is set before the loop runs.
+	beside []func(context.Context)
+}
+
+// NewLoop returns a loop over the store. Nothing happens before [Loop.Run].
+func NewLoop(ctx context.Context, store queue.Store, o LoopOptions) (*Loop, error) {
+	if o.Shares.Sched.NewPolicy == nil {
+		o.Shares = allocation.Default()
+	}
+	o.LeaseTTL = cmp.Or(o.LeaseTTL, time.Minute)
+	o.Batch = cmp.Or(o.Batch, 500)
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	l := assemble(store, o)
+	if err := l.loadSettings(ctx); err != nil {
+		return nil, err
+	}
+	err := l.builder.rebuild(ctx)
+	l.restarted = l.builder.applier.cursor > 0
+	if err == nil {
+		l.Update(func(s *State) { s.recounted = s.recount(time.Now()) })
+		err = l.reportNames(ctx)
+	}
+	return l, err
+}
+
+// assemble makes the parts of a loop.
+func assemble(store queue.Store, o LoopOptions) *Loop {
+	b, client, users := newBase(store, o), NewClient(store, o.Shares), newUsers(store)
+	client.tree = func(path string) (there, divides bool) {
+		return read2(b, func(s *State) (there, divides bool) { return poolpath.There(s.Core, path) })
+	}
+	client.find = func(name string) (string, error) { return b.poolPath(name) }
+	t := &troubles{b}
+	peers := newPeers(b, t)
+	apply := &applier{base: b, makers: &users.makers}
+	build := &builder{base: b, applier: apply, users: users, kinds: overrideKinds}
+	follow := &follower{base: b, peers: peers, applier: apply, builder: build}
+	overrides := &Overrides{newChanger(b), follow}
+	release := &releaser{base: b}
+	finish := &finisher{base: b, overrides: overrides, applier: apply, releaser: release}
+	return &Loop{
+		base: b, client: client, troubles: t, peers: peers, builder: build, follower: follow,
+		Overrides: overrides, Books: &Books{b, follow},
+		Intake:  &Intake{base: b, client: client, users: users, follower: follow},
+		workers: &workers{base: b, peers: peers, overrides: overrides, releaser: release, finisher: finish},
+		leaser:  &leaser{base: b, peers: peers, follower: follow, releaser: release},
+		expirer: &expirer{base: b, overrides: overrides, troubles: t},
+		levels:  &levelKeeper{base: b},
+	}
+}
+
+// Beside has [Loop.Run] run a function beside it, until ctx ends. It is called before Run.
+func (l *Loop) Beside(f func(ctx context.Context)) { l.beside = append(l.beside, f) }
+
+// Sample has the loop call a function with the state again and again, about eight times while a
+// lease lasts. The function must be quick. Sample is called before [Loop.Run].
+func (l *Loop) Sample(f func(*State, time.Time)) { l.expirer.samplers = append(l.expirer.samplers, f) }
+
+// Client returns a client that uses the shares in force.
+func (l *Loop) Client() *Client { return l.client }
+
+func (l *Loop) loadSettings(ctx context.Context) error {
+	keeper, ok := l.Store.(queue.Settings)
+	if !ok {
+		return nil
+	}
+	all, err := keeper.Settings(ctx)
+	if err != nil {
+		return err
+	}
+	return update1(l.base, func(s *State) error {
+		s.Mended.load(all)
+		for _, k := range overrideKinds {
+			if err := k.load(s, all); err != nil {
+				return err
+			}
+		}
+		s.names, err = poolnames.Read(all)
+		return err
+	})
+}
+
+// Run decides until ctx ends. Workers that still run tasks then keep their leases;
+// [Member.Leave] and the end of the leases see to those.
+func (l *Loop) Run(ctx context.Context) error {
+	defer l.leaser.releaser.pending.Wait()
+	defer l.levels.keepLast(ctx)
+	changed := make(chan struct{}, 1)
+	if n, ok := l.Store.(queue.Notifier); ok {
+		defer n.Notify(changed)()
+	}
+	if l.peers.store != nil {
+		var said sync.WaitGroup
+		defer said.Wait()
+		said.Go(func() { l.peers.announcing(ctx) })
+	}
+	var beside sync.WaitGroup
+	defer beside.Wait()
+	for _, f := range l.beside {
+		beside.Go(func() { f(ctx) })
+	}
+	expire := time.NewTicker(l.expireEvery())
+	defer expire.Stop()
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	pause := time.Duration(0)
+	for {
+		next, err := l.measuredTurn(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			pause = min(max(2*pause, 50*time.Millisecond), 5*time.Second)
+			l.troubles.failed(toSchedule, err, pause)
+			next = time.Now().Add(pause)
+		default:
+			pause = 0
+			l.troubles.worked(toSchedule)
+			if l.troubles.has(toExpire) {
+				l.expirer.expire(ctx)
+			}
+		}
+		wait := time.Hour
+		if !next.IsZero() {
+			wait = max(0, time.Until(next))
+		}
+		timer.Reset(wait)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-l.wake:
+		case <-changed:
+		case <-timer.C:
+		case <-expire.C:
+			l.expirer.expire(ctx)
+			l.levels.keep(ctx, false)
+		}
+	}
+}
+
+// expireEvery is how often it is looked for leases that ran out. Where others may run what a
+// dead server was running, they are not to wait for much longer than its leases last.
+func (l *Loop) expireEvery() time.Duration {
+	d := max(l.Options.LeaseTTL/8, time.Millisecond)
+	if l.peers.store != nil {
+		d = min(d, 500*time.Millisecond)
+	}
+	return d
+}
+
+// turn brings the core up to date and starts the tasks that it chooses. It returns the instant
+// at which time alone makes another turn worthwhile.
+func (l *Loop) turn(ctx context.Context) (next time.Time, err error) {
+	if err := l.Sync(ctx); err != nil {
+		return next, err
+	}
+	for {
+		var d sched.Decision
+		more, err := l.leaser.step(ctx, &d)
+		l.Overrides.endAll(ctx)
+		if err != nil || !more {
+			return d.Next, err
+		}
+		l.leaser.letOthers(ctx)
+		if err := l.Sync(ctx); err != nil {
+			return d.Next, err
+		}
+	}
+}
+
+// Sync applies the changes of the store. Whoever asks about a job calls it first, so
+// that the answer knows all jobs that were submitted before the question.
+func (l *Loop) Sync(ctx context.Context) error { return l.follower.sync(ctx) }
+
+// Observe lets an observer hear what the loop does from now on, in place of the one before. It
+// is to be called before [Loop.Run].
+func (l *Loop) Observe(o Observer) {
+	l.Update(func(*State) { l.Observer = o })
+}
+
+// Read and its like read the state of a loop, and return what f does.
+func Read[A any](l *Loop, f func(*State) A) (a A) {
+	return read(l.base, f)
+}
+
+func Read2[A, B any](l *Loop, f func(*State) (A, B)) (a A, b B) {
+	return read2(l.base, f)
+}
+
+func Read3[A, B, C any](l *Loop, f func(*State) (A, B, C)) (a A, b B, c C) {
+	l.Read(func(s *State) { a, b, c = f(s) })
+	return a, b, c
+}
+
+// overrideKinds are all kinds.
+var overrideKinds = []anOverride{&drains, &boosts, &pauses, &reservations, &bridges}
+
+// measuredTurn is a turn, and a measurement of fairness after it.
+func (l *Loop) measuredTurn(ctx context.Context) (next time.Time, err error) {
+	next, err = l.turn(ctx)
+	l.Update(func(s *State) {
+		f, now := &s.Fairness, time.Now()
+		if now.Before(f.next) {
+			if next.IsZero() || f.next.Before(next) {
+				next = f.next
+			}
+			return
+		}
+		s.Core.Advance(now)
+		f.Measure(s.Core, now, s.Core.Read().Entitlements())
+		f.next = now.Add((fairnessPart - 1) * time.Since(now))
+	})
+	return next, err
+}

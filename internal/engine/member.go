@@ -1,0 +1,207 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/fairlead/fairlead/cluster"
+	"github.com/fairlead/fairlead/queue"
+)
+
+// workers keeps the workers that join a loop.
+type workers struct {
+	*base
+	peers     *peers
+	overrides *Overrides
+	releaser  *releaser
+	finisher  *finisher
+}
+
+// Join adds a worker with its capacity under the name of its node. running are the
+// attempts that it runs already, nil if it is new: what the loop believes to run there
+// and is not among them is given back, as it never began, or, if the worker is new,
+// taken for lost. A worker that joins under the name of another takes its place.
+func (w *workers) Join(ctx context.Context, name string, capacity queue.Amounts, info NodeInfo, worker Worker, running []queue.Ref) (*Member, error) {
+	if err := CheckNode(name); err != nil {
+		return nil, err
+	}
+	if err := cmp.Or(queue.CheckText("version", info.Version, queue.MaxName), queue.CheckText("host", info.Host, queue.MaxName), checkCapacity(capacity), CheckLabels(info.Labels)); err != nil {
+		return nil, err
+	}
+	// Until the node is a member, nobody says of this server that it does not have it.
+	w.peers.sending.Lock()
+	defer w.peers.sending.Unlock()
+	if err := w.peers.announce(ctx, &queue.ServedNode{Name: name, State: cluster.Up.String(), Capacity: capacity, Labels: info.Labels, Seen: time.Now()}); err != nil {
+		return nil, fmt.Errorf("join %s: %w", name, err)
+	}
+	if err := w.overrides.keepBridge(ctx, name, info.Labels[BridgeLabel]); err != nil {
+		return nil, err
+	}
+	if running == nil {
+		// What its predecessor lost must not go to that again before this worker has its place.
+		w.Update(func(s *State) {
+			s.down(name, time.Now())
+		})
+		if _, err := w.Store.Expire(ctx, name); err != nil {
+			return nil, fmt.Errorf("join %s: %w", name, err)
+		}
+	}
+	n := &joinedNode{
+		name: name, worker: worker, capacity: maps.Clone(capacity), Info: info, Seen: time.Now(), ttl: w.Options.LeaseTTL,
+	}
+	var missing []queue.Ref
+	w.Update(func(s *State) {
+		if old := s.Joined[name]; old != nil {
+			old.gone = true
+		}
+		s.Joined[name] = n
+		s.placeNode(name, n)
+		missing = s.Runs.missing(n, running)
+		s.touch()
+	})
+	w.Log.Info("node joined", "node", name, "capacity", countable(capacity))
+	w.poke()
+	if len(missing) > 0 {
+		if err := w.releaser.release(context.WithoutCancel(ctx), missing); err != nil {
+			return nil, fmt.Errorf("join %s: %w", name, err)
+		}
+	}
+	return &Member{n, w.finisher}, nil
+}
+
+// countable is what of a capacity is a number, and not the sign that a node can do something.
+func countable(capacity queue.Amounts) queue.Amounts {
+	numbers := maps.Clone(capacity)
+	maps.DeleteFunc(numbers, func(_ string, n int64) bool { return n >= queue.AnyNumber })
+	return numbers
+}
+
+// Name is the name of the node.
+func (m *Member) Name() string { return m.name }
+
+// TTL is for how long a renewal lasts.
+func (m *Member) TTL() time.Duration { return m.ttl }
+
+// Gone reports whether the member left, or another took its place.
+func (m *Member) Gone() bool {
+	return read(m.finisher.base, func(s *State) bool {
+		return m.gone
+	})
+}
+
+// Renew says that the worker is there and still runs these attempts. An attempt
+// whose error is [queue.ErrStaleAttempt] is not the worker's any more. Those that it should
+// have stopped it is told again to stop: it may not have heard, or this loop may have
+// begun after it was told.
+func (m *Member) Renew(ctx context.Context, refs []queue.Ref) ([]error, error) {
+	return m.RenewFor(ctx, refs, 0)
+}
+
+// RenewFor is Renew with leases that last longer than [Member.TTL], for a worker whose tasks
+// go on while it is away.
+func (m *Member) RenewFor(ctx context.Context, refs []queue.Ref, ttl time.Duration) ([]error, error) {
+	l := m.finisher
+	l.Update(func(s *State) {
+		m.Seen, m.lost = time.Now(), false
+		if id, ok := s.Core.Cluster().Lookup(m.name); ok && !m.gone && s.Core.Cluster().Nodes()[id].State == cluster.Down {
+			s.placeNode(m.name, m.joinedNode)
+			s.wakeUp()
+		}
+		for _, ref := range refs {
+			r := s.Runs[taskID{ref.JobID, ref.Task}]
+			if r == nil || r.Ref != ref || r.Holder != m.name {
+				continue
+			}
+			if !m.Info.Queue {
+				s.Faults.hear(r)
+			}
+			if r.Stop != "" {
+				m.worker.Stop([]queue.Ref{ref}, r.Stop)
+			}
+		}
+	})
+	own, places, errs, err := m.held(ctx, refs)
+	if err != nil || len(own) == 0 {
+		return errs, err
+	}
+	renewed, err := l.Store.Renew(ctx, own, max(ttl, l.Options.LeaseTTL))
+	if errs == nil || err != nil {
+		return renewed, err
+	}
+	for i, e := range renewed {
+		errs[places[i]] = e
+	}
+	return errs, nil
+}
+
+// Drain lets the node take nothing new; running tasks go on.
+func (m *Member) Drain() {
+	l := m.finisher
+	l.Update(func(s *State) {
+		m.Draining = true
+		if id, ok := s.Core.Cluster().Lookup(m.name); ok && !m.gone {
+			s.Core.SetNode(id, cluster.Drain, time.Now())
+		}
+		s.touch()
+	})
+}
+
+// Leave takes the worker out. What it still runs waits again elsewhere.
+func (m *Member) Leave(ctx context.Context) error {
+	l := m.finisher
+	if !update1(l.base, func(s *State) bool { return s.takeOut(m.joinedNode) }) {
+		return nil
+	}
+	l.Log.Info("node left", "node", m.name)
+	_, err := l.Store.Expire(ctx, m.name)
+	l.poke()
+	return err
+}
+
+// Present reports whether a worker of the loop has a name, and when it was heard of last. One that was
+// silent for the length of a lease is lost, and somebody else may have the name.
+func (w *workers) Present(name string) (heard time.Time, there bool) {
+	return read2(w.base, func(s *State) (heard time.Time, there bool) {
+		m := s.Joined[name]
+		if m == nil {
+			return heard, false
+		}
+		return m.Seen, !m.lost && !m.silentFor(time.Now())
+	})
+}
+
+// Progress says how far attempts of the worker are in the queueing system into which it puts
+// them. What is known is not written again.
+func (m *Member) Progress(ctx context.Context, all []queue.Progress) error {
+	l := m.finisher
+	l.ending.RLock()
+	defer l.ending.RUnlock()
+	var news []queue.Progress
+	l.Read(func(s *State) {
+		for _, p := range all {
+			if r := s.Runs[taskID{p.JobID, p.Task}]; r != nil && r.Ref == p.Ref && r.Holder == m.name && r.Queued && !p.Began.IsZero() {
+				news = append(news, p)
+			}
+		}
+	})
+	if len(news) == 0 {
+		return nil
+	}
+	errs, err := l.Store.Progress(context.WithoutCancel(ctx), news)
+	if err != nil {
+		return fmt.Errorf("note what began: %w", err)
+	}
+	now := time.Now()
+	return update1(l.base, func(s *State) error {
+		for i, p := range news {
+			if r := s.Runs[taskID{p.JobID, p.Task}]; errs[i] == nil && r != nil && r.Ref == p.Ref {
+				l.applier.moveOn(s, r, queue.Run{Ref: p.Ref, Started: p.Began}, now)
+			}
+		}
+		s.wakeUp()
+		return nil
+	})
+}

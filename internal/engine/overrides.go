@@ -1,0 +1,41 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/poolpath"
+	"github.com/fairlead/fairlead/queue"
+	"github.com/fairlead/fairlead/sched"
+)
+
+// Overrides changes what administrators set beside the configuration, see [override].
+type Overrides struct {
+	*changer
+	follower *follower
+}
+
+// checkOverride checks the end and the reason of a new override.
+func checkOverride(until time.Time, reason string, now time.Time) error {
+	if !until.IsZero() && !until.After(now) {
+		return queue.Invalidf("until", "%s is over already", until.Format(time.RFC3339))
+	}
+	return queue.CheckText("reason", reason, queue.MaxName)
+}
+
+// target finds the pool of a new override, or makes it. name is a pool, or a user for the user's pool.
+// The root is refused with a text.
+func target(s *State, name, root string) (core *sched.Scheduler, id sched.PoolID, err error) {
+	core, id, err = poolpath.FindOrMake(s.Core, &s.Shares, name)
+	if err == nil && id == sched.Root {
+		err = queue.Invalidf("pool", "%s", root)
+	}
+	return core, id, err
+}
+
+// endAll forgets the overrides of all kinds that have ended by themselves.
+func (o *Overrides) endAll(ctx context.Context) {
+	for _, k := range o.follower.builder.kinds {
+		k.end(ctx, o.changer)
+	}
+}

@@ -1,0 +1,92 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead/allocation"
+	"github.com/fairlead/fairlead/internal/poolnames"
+	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/share"
+)
+
+// StaleName is a pool in the configuration that has the name which earlier versions gave the pool of a
+// user. The user's jobs go to another one now, which the configuration does not name.
+type StaleName struct {
+	Pool string // in the configuration
+	User string
+	Own  string // where the user's jobs go
+}
+
+// Text says so.
+func (n StaleName) Text() string {
+	return fmt.Sprintf("the configuration names %s, but jobs of the user %q go to %s", n.Pool, n.User, n.Own)
+}
+
+// staleNames returns the stale names that the loop knows: of users who have a pool, and of users whose pools were
+// renamed when the store was brought up to date.
+func (s *State) staleNames() []StaleName {
+	var found []StaleName
+	add := func(was, user, own string) {
+		if n := (StaleName{was, user, own}); s.Shares.Stale(was, own) && !slices.Contains(found, n) {
+			found = append(found, n)
+		}
+	}
+	for id := range s.Core.Read().Pools() {
+		p := sched.PoolID(id)
+		name := s.Core.Read().Name(p)
+		if !strings.Contains(name, "=") || s.Core.Read().PriorityClass(p) {
+			continue // the name is what it was
+		}
+		if user, ok := share.UserOf(name); ok {
+			path := s.Core.Path(p)
+			add(allocation.FormerPath(path, user), user, path)
+		}
+	}
+	if r := s.names; r != nil {
+		for _, c := range r.Renamed {
+			add(c.From, c.User, c.To)
+		}
+		for _, c := range r.Parted {
+			for _, m := range c.Moved {
+				add(c.Pool, m.User, m.To)
+			}
+		}
+	}
+	slices.SortFunc(found, func(a, b StaleName) int { return cmp.Or(cmp.Compare(a.Pool, b.Pool), cmp.Compare(a.Own, b.Own)) })
+	return found
+}
+
+// maxNames is how many pools the log names one by one.
+const maxNames = 20
+
+// reportNames writes to the log which pools were renamed, once, and which names in the configuration are
+// stale, at each start.
+func (b *base) reportNames(ctx context.Context) error {
+	for i, n := range read(b, (*State).staleNames) {
+		if i == maxNames {
+			break
+		}
+		b.Log.Warn("the configuration has an old name of a user's pool; give it the new one", "pool", n.Pool, "user", n.User, "new", n.Own)
+	}
+	r := read(b, func(s *State) *poolnames.Report { return s.names }) // nobody changes it but this
+	if r == nil || r.Reported {
+		return nil
+	}
+	b.Log.Info("pools of users have new names; see the record: fairlead config history", "renamed", len(r.Renamed), "parted", len(r.Parted))
+	for i, p := range r.Parted {
+		if i == maxNames {
+			break
+		}
+		b.Log.Warn("several users shared a pool; the jobs that waited are in pools of their own now, what was used stays", "pool", p.Pool, "users", p.Users)
+	}
+	r.Reported = true
+	text, err := r.Text()
+	if err != nil {
+		return err
+	}
+	return b.record(ctx, nil, map[string]string{poolnames.Setting: text})
+}

@@ -1,0 +1,133 @@
+package engine
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/fairlead/fairlead/queue"
+	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/why"
+)
+
+// runs are the tasks that run.
+type runs map[taskID]*liveRun
+
+// missing returns the attempts that the loop believes to run on the node and the worker
+// does not have. The others are tied to the worker.
+func (all runs) missing(m *joinedNode, running []queue.Ref) []queue.Ref {
+	has := make(map[queue.Ref]bool, len(running)) // of a bridge they may be thousands
+	for _, ref := range running {
+		has[ref] = true
+	}
+	var missing []queue.Ref
+	for _, r := range all {
+		if r.Holder != m.name {
+			continue
+		}
+		if has[r.Ref] {
+			r.member = m
+		} else if running != nil {
+			missing = append(missing, r.Ref)
+		}
+	}
+	return missing
+}
+
+// liveRun is a task that runs.
+type liveRun struct {
+	Ref     queue.Ref
+	run     sched.RunID
+	member  *joinedNode // nil while its holder has not joined (again)
+	Holder  string
+	Pool    sched.PoolID
+	Header  queue.Header
+	Started time.Time
+	came    time.Time // since when it waited for room
+	Stop    string    // why its holder has to end it, if it has
+	Queued  bool      // waits in another queueing system since started
+	begun   bool      // waited there, and began
+	heard   bool      // its holder has said that it runs
+}
+
+// taskID names a task, whatever its attempt.
+type taskID struct {
+	Job  int64
+	Task int
+}
+
+// Worker carries out leases on one node: Go handlers in this process, or an agent at
+// the other end of a connection. Its methods must not block, and must not call the
+// loop: the loop calls them while it decides.
+type Worker interface {
+	// Start begins to run the leases.
+	Start(leases []*queue.Lease)
+	// Stop ends attempts early: their job was cancelled or requeued, they make room
+	// for others, or they are not
+	// the worker's any more. The worker still finishes the attempts that it holds.
+	Stop(refs []queue.Ref, why string)
+}
+
+// NodeInfo is what a node says about itself.
+type NodeInfo struct {
+	Version string
+	Host    string
+	Labels  map[string]string // for constraints of jobs
+	// Queue: what the node is given waits in another queueing system until its worker says that
+	// it began; see [Member.Progress].
+	Queue bool
+	// Lease is how long the node's leases last from the first moment, if that is longer than usual:
+	// its tasks may go on elsewhere while the node is silent.
+	Lease time.Duration
+}
+
+// joinedNode is a node whose worker has joined.
+type joinedNode struct {
+	name     string
+	worker   Worker
+	capacity queue.Amounts
+	Info     NodeInfo
+	Seen     time.Time
+	ttl      time.Duration // of its leases
+	lost     bool          // it was taken for lost, and was not heard of since
+	Draining bool
+	gone     bool
+}
+
+// silentFor reports whether nothing was heard of the worker for the length of a lease.
+func (n *joinedNode) silentFor(now time.Time) bool { return now.Sub(n.Seen) > n.ttl }
+
+// How many holders of a license are named, and how many jobs of each.
+const (
+	maxHolders    = 5
+	maxHolderJobs = 10
+)
+
+// Holders are the users whose tasks hold most of a license.
+func (all runs) Holders(license string) []why.Holder {
+	byUser := map[string]*why.Holder{}
+	for _, r := range all {
+		n := r.Header.Licenses[license]
+		if n == 0 {
+			continue
+		}
+		h := byUser[r.Header.User]
+		if h == nil {
+			h = &why.Holder{User: r.Header.User}
+			byUser[h.User] = h
+		}
+		h.Count += n
+		if !slices.Contains(h.Jobs, r.Header.ID) && len(h.Jobs) < maxHolderJobs {
+			h.Jobs = append(h.Jobs, r.Header.ID)
+		}
+	}
+	out := []why.Holder{}
+	for _, h := range byUser {
+		slices.Sort(h.Jobs)
+		out = append(out, *h)
+	}
+	slices.SortFunc(out, func(a, b why.Holder) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.User, b.User))
+	})
+	return out[:min(len(out), maxHolders)]
+}

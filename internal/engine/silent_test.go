@@ -1,0 +1,97 @@
+package engine_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/views"
+	"github.com/fairlead/fairlead/store/memory"
+)
+
+// deaf is a worker that keeps what it is given and does nothing of its own.
+type deaf struct {
+	mu    sync.Mutex
+	given int
+}
+
+func (d *deaf) Start(leases []*fairlead.Lease) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.given += len(leases)
+}
+func (d *deaf) Stop([]fairlead.Ref, string) {}
+
+func (d *deaf) has(t *testing.T, want int, when string) {
+	t.Helper()
+	synctest.Wait()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.given != want {
+		t.Errorf("%s: the worker was given %d tasks, want %d", when, d.given, want)
+	}
+}
+
+// TestLostNodesTakeNothing: a node whose worker is silent is down whatever an administrator says of
+// it, and takes tasks when its worker is heard of again.
+func TestLostNodesTakeNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancel(t.Context())
+		loop, err := newLoop(ctx, memory.New("cpu"), engine.LoopOptions{LeaseTTL: time.Minute})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ended sync.WaitGroup
+		ended.Go(func() { loop.Run(ctx) })
+		defer ended.Wait()
+		defer stop()
+		w := &deaf{}
+		m, err := loop.Join(ctx, "n1", fairlead.Amounts{"cpu": 2, "handler.work": 1 << 40}, engine.NodeInfo{}, w, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		submit(t, loop, fairlead.Job{User: "ann", Array: "0-9"})
+		w.has(t, 2, "at first")
+		state := func(want string, drained bool, when string) {
+			t.Helper()
+			if n := views.Nodes(loop)[0]; n.State != want || n.Drained != drained {
+				t.Errorf("%s the node is %s (drained: %t), want %s (%t)", when, n.State, n.Drained, want, drained)
+			}
+		}
+		time.Sleep(2 * time.Minute)
+		state("down", false, "after two minutes of silence")
+		drain := func(drained bool) {
+			t.Helper()
+			if err := loop.Overrides.SetDrained(ctx, "n1", drained, "fan"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		drain(false)
+		state("down", false, "when a lost node is resumed")
+		w.has(t, 2, "when a lost node is resumed")
+		drain(true)
+		state("down", true, "when it is drained")
+		drain(false)
+		w.has(t, 2, "when it is drained and resumed")
+		if err := loop.Overrides.SetMaintenance(ctx, "n1", "switch"); err != nil {
+			t.Fatal(err)
+		}
+		state("down", true, "in maintenance")
+		renew := func() {
+			t.Helper()
+			if _, err := m.Renew(ctx, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		renew()
+		state("maintenance", true, "when it is heard of in maintenance")
+		w.has(t, 2, "in maintenance")
+		drain(false)
+		state("up", false, "when maintenance is over")
+		w.has(t, 4, "when it is back")
+	})
+}

@@ -1,0 +1,65 @@
+package engine
+
+import (
+	"context"
+	"time"
+)
+
+// The repeated actions of a loop. Each may fail by itself.
+const (
+	toSchedule = "schedule"
+	toExpire   = "expire leases"
+	toAnnounce = "announce this server"
+)
+
+// troubles notes what fails, and tells those who wait for it to be tried again.
+type troubles struct{ *base }
+
+// failed notes that something failed, which is tried again after a pause.
+func (t *troubles) failed(what string, err error, pause time.Duration) {
+	t.Log.Error("scheduling failed; trying again", "error", err, "in", pause)
+	t.Update(func(s *State) {
+		s.stats.LastError, s.stats.ErrorAt = err.Error(), time.Now()
+		if s.trouble.with == nil {
+			s.trouble.with = map[string]bool{}
+		}
+		s.trouble.with[what] = true
+		s.trouble.notify()
+	})
+}
+
+// worked notes that something did not fail.
+func (t *troubles) worked(what string) {
+	t.Update(func(s *State) {
+		if s.trouble.with[what] {
+			delete(s.trouble.with, what)
+			s.trouble.notify()
+		}
+	})
+}
+
+// inTrouble reports whether something failed when it was tried last.
+func (t *troubles) has(what string) bool {
+	return read(t.base, func(s *State) bool {
+		return s.trouble.with[what]
+	})
+}
+
+// retry has what failed tried again now, and waits for that a little.
+func (t *troubles) retry(ctx context.Context) {
+	const patience = 2 * time.Second
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for {
+		bad, tried := read2(t.base, func(s *State) (bool, chan struct{}) { return len(s.trouble.with) > 0, s.trouble.tried })
+		if !bad {
+			return
+		}
+		t.poke()
+		select {
+		case <-tried:
+		case <-ctx.Done():
+			return
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package explain
+
+import (
+	"cmp"
+	"context"
+	"sync"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/engine"
+)
+
+// Cached is a value that takes long to work out of the state of the loop and that many ask for. It
+// is worked out beside the loop, on a fork, and shared. While the state changes, a value may be
+// used for 20 times as long as it took to make, or for more where that is set: so making it takes a
+// small part of the time however often it is asked for. While nothing changes it may be a second
+// old: running tasks are charged on, so the order changes by itself.
+type Cached[T any] struct {
+	mu     sync.Mutex
+	times  int // 0 stands for cachedTimes
+	last   *T
+	of     uint64 // version of the state that it is of
+	at     time.Time
+	took   time.Duration
+	making chan struct{} // closed when the next one is ready; nil: none is being made
+}
+
+const (
+	cachedTimes = 20
+	cachedRest  = time.Second
+)
+
+// CachedTimes returns a cache of values that may be used for times as long as they took to
+// make.
+func CachedTimes[T any](times int) Cached[T] { return Cached[T]{times: times} }
+
+// fresh reports whether the last one is good enough for a state of the version.
+func (c *Cached[T]) fresh(version uint64) bool {
+	age := time.Since(c.at)
+	return c.last != nil && (version == c.of && age < cachedRest ||
+		age < time.Duration(cmp.Or(c.times, cachedTimes))*c.took)
+}
+
+// Peek returns the last one, however old, and whether it is fresh.
+func (c *Cached[T]) Peek(l *engine.Loop) (last *T, fresh bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return engine.Read2(l, func(s *engine.State) (last *T, fresh bool) {
+		return c.last, c.fresh(s.Version)
+	})
+}
+
+// Ask returns one that is fresh, if there is one or it can be made in time, and else the last
+// one, or nil. A calculation that was begun goes on, for the next caller. begin takes the needed
+// values out of the state, and returns a function that calculates without the lock.
+func (c *Cached[T]) Ask(ctx context.Context, l *engine.Loop, wait time.Duration,
+	begin func(*engine.State, time.Time) func() *T) *T {
+	over := time.NewTimer(wait)
+	defer over.Stop()
+	for {
+		last, ready := c.begun(l, begin)
+		if ready == nil {
+			return last
+		}
+		select {
+		case <-ready:
+		case <-over.C:
+			return last
+		case <-ctx.Done():
+			return last
+		}
+	}
+}
+
+// begun sees to it that one is being made unless the last one is fresh.
+func (c *Cached[T]) begun(l *engine.Loop, begin func(*engine.State, time.Time) func() *T) (last *T,
+	ready <-chan struct{}) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return engine.Read2(l, func(s *engine.State) (last *T, ready <-chan struct{}) {
+		switch {
+		case c.fresh(s.Version):
+			return c.last, nil
+		case c.making != nil:
+			return c.last, c.making
+		}
+		now, version := time.Now(), s.Version
+		s.Core.Advance(now)
+		work, made := begin(s, now), make(chan struct{})
+		c.making = made
+		go func() {
+			next := work()
+			c.mu.Lock()
+			c.last, c.of, c.at, c.took, c.making = next, version, now, time.Since(now), nil
+			c.mu.Unlock()
+			close(made)
+		}()
+		return c.last, made
+	})
+}

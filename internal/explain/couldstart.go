@@ -1,0 +1,142 @@
+package explain
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/units"
+	"github.com/fairlead/fairlead/queue"
+	"github.com/fairlead/fairlead/why"
+)
+
+// ever is after all that happens.
+var ever = time.Unix(1<<40, 0)
+
+// heldFirst adds the hold with which a job was submitted: no journal has that. It goes after the first event.
+func heldFirst(j *queue.Job, events []queue.Event) []queue.Event {
+	at := slices.IndexFunc(events, func(e queue.Event) bool {
+		return e.Code == string(queue.VerbHold) || e.Code == string(queue.VerbRelease)
+	})
+	if at < 0 && !j.Held || at >= 0 && events[at].Code == string(queue.VerbHold) {
+		return events
+	}
+	return slices.Insert(events, 1, queue.Event{Job: j.ID, Task: -1, At: j.Submitted, Code: string(queue.VerbHold),
+		Text: "from its submission on"})
+}
+
+// heldSpans are the times for which a job was held.
+func heldSpans(events []queue.Event) (all []span) {
+	var held bool
+	for _, e := range events {
+		switch {
+		case e.Code == string(queue.VerbHold) && !held:
+			all, held = append(all, span{e.At, ever}), true
+		case e.Code == string(queue.VerbRelease) && held:
+			all[len(all)-1].to, held = e.At, false
+		}
+	}
+	return all
+}
+
+// blocked is the time for which a job waited for others to end. Its end is ever if it is not known.
+func (ex *Explainer) blocked(ctx context.Context, j *queue.Job, events []queue.Event) (span, error) {
+	s := span{j.Submitted, j.Submitted}
+	for _, d := range j.After {
+		if j.Pending > 0 {
+			s.to = ever
+			return s, nil
+		}
+		met, err := ex.metAt(ctx, d, j.Submitted)
+		if err != nil {
+			return s, err
+		}
+		s.to = units.Later(s.to, met)
+	}
+	for _, e := range events { // it waits for nobody once it has started, or was requeued
+		if (e.Code == "started" || e.Code == "queued" || e.Code == string(queue.VerbRequeue)) && e.At.Before(s.to) {
+			s.to = e.At
+		}
+	}
+	return s, nil
+}
+
+// metAt is when a job first ended, after an instant, as one that depends on it asks for.
+func (ex *Explainer) metAt(ctx context.Context, d queue.Dependency, after time.Time) (time.Time, error) {
+	if k, ok := ex.loop.Store.(queue.Journal); ok {
+		events, err := k.Events(ctx, d.Job)
+		if err != nil {
+			return ever, err
+		}
+		for _, e := range events {
+			state, _, _ := strings.Cut(e.Text, " ")
+			if e.Code == queue.EventEnded && d.On.Met(queue.State(strings.TrimSuffix(state, ":"))) && !e.At.Before(after) {
+				return e.At, nil
+			}
+		}
+	}
+	j, err := ex.loop.Client().Job(ctx, d.Job)
+	switch {
+	case errors.Is(err, queue.ErrNotFound):
+		return ever, nil
+	case err != nil || !j.State.Ended():
+		return ever, err
+	}
+	return j.Ended, nil
+}
+
+// barred are the times in which a job could not have started, whatever its pool waited for, and what kept
+// it from that from its submission on.
+func (ex *Explainer) barred(ctx context.Context, j *queue.Job, events []queue.Event) (all []span, own []queue.Event,
+	err error) {
+	blocked, err := ex.blocked(ctx, j, events)
+	if err != nil {
+		return nil, nil, err
+	}
+	begin := span{blocked.to, units.Later(blocked.to, j.Begin)}
+	for _, x := range []struct {
+		span
+		code  why.Code
+		text  string
+		ready string
+	}{
+		{blocked, why.GateAfter, "it waits for the end of " + units.Plural(len(j.After), "other job"),
+			"what it waited for has ended"},
+		{begin, why.GateBegin, "it may begin at " + j.Begin.Local().Format("2006-01-02 15:04:05"), "its time has come"},
+	} {
+		if x.from.Before(x.to) {
+			all = append(all, x.span)
+			own = append(own, queue.Event{Job: j.ID, Task: -1, At: x.from, Code: string(x.code), Text: x.text},
+				queue.Event{Job: j.ID, Task: -1, At: x.to, Code: EventEligible, Text: x.ready})
+		}
+	}
+	until := time.Now()
+	if j.State.Ended() {
+		until = j.Ended
+	}
+	own = slices.DeleteFunc(own, func(e queue.Event) bool { return !e.At.Before(until) })
+	for _, e := range events {
+		if e.Code == string(queue.VerbMove) { // before that it was in another pool
+			all = append(all, span{j.Submitted, e.At})
+		}
+	}
+	return append(all, heldSpans(events)...), own, nil
+}
+
+// EventEligible is the code of when a job had waited for others to end, or for its time to begin.
+const EventEligible = "eligible"
+
+// joined are the times that are in any of some.
+func joined(all []span) (out []span) {
+	slices.SortFunc(all, func(a, b span) int { return a.from.Compare(b.from) })
+	for _, s := range all {
+		if last := len(out) - 1; last >= 0 && !s.from.After(out[last].to) {
+			out[last].to = units.Later(out[last].to, s.to)
+			continue
+		}
+		out = append(out, s)
+	}
+	return out
+}

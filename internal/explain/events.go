@@ -1,0 +1,199 @@
+package explain
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fairlead/fairlead/queue"
+	"github.com/fairlead/fairlead/share"
+)
+
+// History returns what happened to a job, oldest first.
+func (ex *Explainer) History(ctx context.Context, id int64) ([]queue.Event, error) {
+	j, err := ex.loop.Client().Job(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	tasks, err := ex.loop.Store.Tasks(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return ex.HistoryOf(ctx, j, tasks)
+}
+
+// HistoryOf is History for one who has read the job and its tasks already: there may be many.
+func (ex *Explainer) HistoryOf(ctx context.Context, j *queue.Job, tasks []queue.Task) ([]queue.Event, error) {
+	var reported reported
+	events := []queue.Event{{Job: j.ID, Task: -1, At: j.Submitted, Code: "submitted",
+		Text: "by " + j.User + " into " + share.Original(j.Pool)}}
+	if k, ok := ex.loop.Store.(queue.Journal); ok {
+		more, err := k.Events(ctx, j.ID)
+		if err != nil {
+			return nil, err
+		}
+		events = append(events, reported.once(more)...)
+	}
+	plainly(j, events)
+	over := slices.ContainsFunc(events, func(e queue.Event) bool { return e.Code == queue.EventEnded })
+	for i, e := range events {
+		if at, found := slices.BinarySearchFunc(tasks, e.Task,
+			func(t queue.Task, index int) int { return t.Index - index }); found {
+			events[i].Text = taskName(j, &tasks[at]) + e.Text
+		}
+	}
+	events = slices.Grow(events, 2*len(tasks))
+	for i := range tasks {
+		events = taskEvents(events, j, &tasks[i], &reported)
+	}
+	if j.State.Ended() && !endIsReported(j, events) {
+		events = append(events, j.EndEvent())
+	}
+	events = heldFirst(j, inTime(events))
+	spans, own, err := ex.barred(ctx, j, events)
+	if err != nil {
+		return nil, err
+	}
+	if over {
+		spans = append(spans, formerLives(events)...)
+	}
+	return inTime(append(append(events, own...), ex.reasons.since(j, joined(spans))...)), nil
+}
+
+// endIsReported reports whether the last entry of a history, but for its order, is the end of a job's only
+// task, which is that of the job.
+func endIsReported(j *queue.Job, events []queue.Event) bool {
+	last := events[len(events)-1]
+	return j.Tasks == 1 && last.Code == "finished" && last.At.Equal(j.Ended)
+}
+
+// formerLives are the times from the start of a job, or its end if nothing of it had started, until it
+// waited again after its end. In these it waited for nothing.
+func formerLives(events []queue.Event) (all []span) {
+	var life span
+	over := false
+	for _, e := range events {
+		switch e.Code {
+		case "started", "queued", queue.EventEnded:
+			if life.from.IsZero() {
+				life.from = e.At
+			}
+			over = over || e.Code == queue.EventEnded
+		case string(queue.VerbRequeue), string(queue.VerbUncancel):
+			if over {
+				life.to = e.At
+				all = append(all, life)
+				life, over = span{}, false
+			}
+		}
+	}
+	return all
+}
+
+// inTime are events in the order of time; those of one instant stay as they are. What is moved about
+// is small: an event is not, and an array has many.
+func inTime(events []queue.Event) []queue.Event {
+	type moment struct {
+		at int64
+		of int
+	}
+	order := make([]moment, len(events))
+	for i := range events {
+		order[i] = moment{events[i].At.UnixNano(), i}
+	}
+	slices.SortFunc(order, func(a, b moment) int { return cmp.Or(cmp.Compare(a.at, b.at), a.of-b.of) })
+	out := make([]queue.Event, len(events))
+	for i, m := range order {
+		out[i] = events[m.of]
+	}
+	return out
+}
+
+// taskName goes before what happened to one task of several.
+func taskName(j *queue.Job, t *queue.Task) string {
+	if j.Tasks == 1 {
+		return ""
+	}
+	return "task " + strconv.Itoa(t.Number) + ": "
+}
+
+// taskEvents adds the beginning and the end of a task's last attempt, with the name of the task, unless
+// the journal has told of them.
+func taskEvents(events []queue.Event, j *queue.Job, t *queue.Task, reported *reported) []queue.Event {
+	name, last := taskName(j, t), attempt{t.Index, t.Attempt}
+	for i, e := range t.Events() {
+		if i == 0 && reported.began[last] || i == 1 && reported.ended[last] {
+			continue
+		}
+		e.Text = name + e.Text
+		events = append(events, e)
+	}
+	return events
+}
+
+// attempt is one of a task, by number.
+type attempt struct{ task, number int }
+
+// reported holds the attempts whose begin and whose end a journal has reported.
+type reported struct{ began, ended map[attempt]bool }
+
+// once drops the entries of a journal that repeat an earlier entry about an attempt: a waiting task
+// keeps the end of its last attempt, and the end of the task itself notes it once more.
+func (t *reported) once(journal []queue.Event) []queue.Event {
+	if len(journal) == 0 {
+		return nil
+	}
+	t.began, t.ended = map[attempt]bool{}, map[attempt]bool{}
+	last := map[int]int{} // the attempt of each task that the journal reported last
+	return slices.DeleteFunc(journal, func(e queue.Event) bool {
+		if e.Task < 0 {
+			return false
+		}
+		if n, is := attemptOf(e); is {
+			last[e.Task] = n
+		}
+		switch of := (attempt{e.Task, last[e.Task]}); e.Code {
+		case "started", "queued":
+			return again(t.began, of)
+		case "again", "finished":
+			return again(t.ended, of)
+		}
+		return false
+	})
+}
+
+// again reports whether an attempt is in a set, and adds it.
+func again(of map[attempt]bool, a attempt) bool {
+	was := of[a]
+	of[a] = true
+	return was
+}
+
+// attemptOf is the number of the attempt with which an entry of a journal begins.
+func attemptOf(e queue.Event) (n int, is bool) {
+	rest, is := strings.CutPrefix(e.Text, "attempt ")
+	if !is {
+		return 0, false
+	}
+	word, _, _ := strings.Cut(rest, " ")
+	n, err := strconv.Atoi(strings.TrimSuffix(word, ","))
+	return n, err == nil
+}
+
+// plainly says of entries about a whole job nothing twice, and nothing that is not known: those of an
+// alteration begin with its verb, which is their code, and in which pool a job was before it was moved is
+// not kept.
+func plainly(j *queue.Job, events []queue.Event) {
+	for i := range events {
+		e := &events[i]
+		if rest, is := strings.CutPrefix(e.Text, e.Code); is && e.Task < 0 &&
+			(rest == "" || rest[0] == ' ' || rest[0] == ':') {
+			e.Text = strings.TrimLeft(rest, ": ")
+		}
+		if e.Code == string(queue.VerbMove) {
+			events[0].Text = "by " + j.User
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package explain
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/queue"
+	"github.com/fairlead/fairlead/why"
+)
+
+// Stuck are jobs that wait for what time alone will not bring, or that others can pass for ever.
+type Stuck struct {
+	Code  why.Code
+	Text  string // why the first of them waits
+	First int64  // the oldest of them
+	Jobs  int
+}
+
+// MayStarve reports whether the jobs can start, and others can pass them for ever.
+func (s *Stuck) MayStarve() bool { return verdictOf(why.Reason{Code: s.Code}) == why.MayStarve }
+
+// Stuck looks at up to most of the jobs that have waited longest, and returns the jobs that
+// cannot start as things are, or that may starve, by the reason, and the number of jobs that it looked at.
+func (ex *Explainer) Stuck(ctx context.Context, most int) (stuck []Stuck, looked int, err error) {
+	jobs, err := ex.loop.Store.Jobs(ctx, queue.Query{States: []queue.State{queue.Waiting}, Limit: most})
+	if err != nil {
+		return nil, 0, err
+	}
+	return engine.Read3(ex.loop, func(st *engine.State) (stuck []Stuck, looked int, err error) {
+		lines := reasonsOfLines(st)
+		for _, j := range jobs {
+			if j.Running > 0 || j.Begin.After(time.Now()) {
+				continue
+			}
+			reason := lines.reason(j)
+			if v := verdictOf(reason); v != why.Impossible && v != why.NeedsAdmin {
+				passed, starves := lines.starves(j)
+				if !starves {
+					continue
+				}
+				reason = passed
+			}
+			i := slices.IndexFunc(stuck, func(s Stuck) bool { return s.Code == reason.Code })
+			if i < 0 {
+				i = len(stuck)
+				stuck = append(stuck, Stuck{Code: reason.Code, Text: reason.Text, First: j.ID})
+				if r := (ShortReason{}); lines.hopeless(j, &r) {
+					stuck[i].Text = r.Text
+				}
+			}
+			stuck[i].Jobs++
+		}
+		return stuck, len(jobs), nil
+	})
+}

@@ -1,0 +1,17 @@
+package explain
+
+import "github.com/fairlead/fairlead/internal/engine"
+
+// Explainer answers questions about the waiting jobs of a loop. It keeps costly results for some
+// moments, and the reasons for which each pool waited.
+type Explainer struct {
+	loop *engine.Loop
+
+	// Each has a lock of its own.
+	order    Cached[Order]
+	reasons  reasons
+	previews previews
+}
+
+// New returns an explainer of a loop. It remembers no reasons before [Explainer.Remember].
+func New(loop *engine.Loop) *Explainer { return &Explainer{loop: loop} }

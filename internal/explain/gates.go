@@ -1,0 +1,293 @@
+package explain
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/units"
+	"github.com/fairlead/fairlead/queue"
+	"github.com/fairlead/fairlead/share"
+	"github.com/fairlead/fairlead/why"
+)
+
+// jobGates are the restrictions that are the job's own.
+func jobGates(j *queue.Job, tasks []queue.Task, blockers []string, now time.Time) []why.Gate {
+	held := why.Gate{Name: "held", Where: "job", Open: !j.Held}
+	if j.Held {
+		held.Code, held.Text = why.GateHeld, "the job is "+heldText(j)
+	}
+	after := why.Gate{Name: "after", Where: "job", Open: j.Pending == 0}
+	if j.Pending > 0 {
+		after.Code, after.Text = why.GateAfter, "it waits for the end of "+strings.Join(blockers, ", ")
+	}
+	begin := why.Gate{Name: "begin", Where: "job", Open: true}
+	if from, try := earliest(j, tasks); from.After(now) {
+		begin.Open, begin.Code = false, why.GateBegin
+		begin.Text = "it may begin at " + from.Local().Format("2006-01-02 15:04:05")
+		if try > 1 {
+			begin.Text = fmt.Sprintf("pause before try %d until %s", try, from.Local().Format("15:04:05"))
+		}
+	}
+	return []why.Gate{held, begin, after}
+}
+
+// heldText says that a job is held, by whom and why, as far as that is known.
+func heldText(j *queue.Job) string {
+	text := "held"
+	if j.HeldBy != "" {
+		text += " by " + j.HeldBy
+	}
+	if j.HeldWhy != "" {
+		text += ": " + j.HeldWhy
+	}
+	return text
+}
+
+// whoReleases says what to do about a hold that somebody else than the user of the job has put on it.
+func whoReleases(j *queue.Job) string {
+	if !j.Held || j.HeldBy == "" || j.HeldBy == j.User {
+		return ""
+	}
+	return fmt.Sprintf("ask %s: only an administrator may release it, with: fairlead release %d", j.HeldBy, j.ID)
+}
+
+// earliest is when the first waiting task of a job may start, and its number of try.
+func earliest(j *queue.Job, tasks []queue.Task) (from time.Time, try int) {
+	from, try = j.Begin, 1
+	started := 0
+	for _, t := range tasks {
+		started = max(started, t.Index+1)
+	}
+	found := started < j.Tasks
+	for _, t := range tasks {
+		if t.State == queue.Waiting && (!found || t.Begin.Before(from)) {
+			from, try, found = t.Begin, t.Attempt+1, true
+		}
+	}
+	return from, try
+}
+
+// addHolders adds to the gates of licenses who holds them, and to those of rates when
+// they open.
+func addHolders(s *engine.State, gates []why.Gate, now time.Time) {
+	for i := range gates {
+		g := &gates[i]
+		if name, ok := strings.CutPrefix(g.Name, "license "); ok && g.Where == "licenses" {
+			g.Holders = s.Runs.Holders(name)
+			if len(g.Holders) > 0 && g.Code == why.GateLicense {
+				g.Text += ": " + holdersText(g.Holders)
+			}
+		}
+		if g.Code == why.GateRate && g.Next != nil {
+			g.Text += ": the next start is in " + why.Duration(g.Next.Sub(now))
+		}
+	}
+}
+
+func holdersText(holders []why.Holder) string {
+	var parts []string
+	for _, h := range holders {
+		jobs := make([]string, len(h.Jobs))
+		for i, id := range h.Jobs {
+			jobs[i] = fmt.Sprint(id)
+		}
+		parts = append(parts, fmt.Sprintf("%s has %d (job %s)", h.User, h.Count, strings.Join(jobs, ", ")))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// explainPlanned names the job whose planned start keeps the room that this job would take.
+func explainPlanned(gates []why.Gate, limit time.Duration, now time.Time) {
+	for i := range gates {
+		g := &gates[i]
+		if g.Kept == nil {
+			continue
+		}
+		from, long := keptFrom(g.Kept, now), "it has no time limit"
+		if limit > 0 {
+			end := now.Add(limit)
+			from, long = keptFrom(g.Kept, now, end), "it may run until "+why.Clock(end, now, g.Kept.From)
+		}
+		g.Text = fmt.Sprintf("it would fit on %s now, but %s, and room is kept there for job %d from %s",
+			strings.Join(g.Kept.Nodes, ", "), long, g.Kept.Job, from)
+	}
+}
+
+// explainWindows says of a job what reservations and maintenances have to do with it.
+func explainWindows(gates []why.Gate, limit time.Duration, now time.Time) {
+	for i := range gates {
+		g := &gates[i]
+		switch w := g.Window; {
+		case g.Code == why.ReservationOver && w == nil:
+			g.Text = fmt.Sprintf("the reservation %s, for which it asks, is over or was cancelled", g.Where)
+		case w == nil:
+		case g.Open:
+			g.Text = fmt.Sprintf("its reservation %s lasts until %s", w.Name, why.Clock(w.To, now))
+		case g.Code == why.GateReservation:
+			g.Text = fmt.Sprintf("its reservation %s begins at %s, in %s", w.Name, why.Clock(w.From, now),
+				why.Until(w.From, now))
+		case g.Code == why.ReservationOver:
+			g.Text = fmt.Sprintf("its limit of %s is longer than what is left of its reservation %s, which ends at %s%s",
+				units.FormatDuration(limit), w.Name, why.Clock(w.To, now), askFor(w))
+		default:
+			g.Text = overlapText(w, limit, now)
+		}
+	}
+}
+
+// overlapText says that a job would run into a window, and what would not.
+func overlapText(w *why.Window, limit time.Duration, now time.Time) string {
+	what := "reservation " + w.Name
+	if w.Maintenance {
+		what = "maintenance " + w.Name
+	}
+	if !w.From.After(now) {
+		return fmt.Sprintf("the nodes on which it could run are kept by the %s until %s", what, why.Clock(w.To, now))
+	}
+	mine := "your limit of " + units.FormatDuration(limit) + " overlaps"
+	if limit <= 0 {
+		mine = "without a time limit it may run into"
+	}
+	return fmt.Sprintf("%s the %s starting in %s, at %s, until %s%s",
+		mine, what, why.Until(w.From, now), why.Clock(w.From, now), why.Clock(w.To, now), askFor(w))
+}
+
+// askFor says which time limit would do, rounded down to what people write.
+func askFor(w *why.Window) string {
+	most := time.Duration(w.Max * float64(time.Second))
+	for _, step := range []time.Duration{time.Hour, 5 * time.Minute, time.Minute} {
+		if most >= 5*step || step == time.Minute && most >= step {
+			// Some time goes by before it is submitted again.
+			return fmt.Sprintf("; ask for %s or less", units.FormatDuration((most - time.Second).Truncate(step)))
+		}
+	}
+	return ""
+}
+
+// keepsFree reports whether a code says that a job does not start where there is room,
+// because of what comes later there.
+func keepsFree(c why.Code) bool {
+	return c == why.FitReserved || c == why.PolicyMaint || c == why.PolicyReservation
+}
+
+// severity orders the reasons: first reasons that never go away, then reasons that only a person
+// can change, then reasons that time changes; last the codes that close no gate. The codes of stopped tasks are in no
+// answer about a waiting job.
+var severity = []why.Code{
+	why.FitNever, why.LicenseNever, why.GateNever, why.ReservationOver, why.ShareNone, why.GateHeld, why.GatePaused,
+	why.NoNodes, why.GateAfter,
+	why.GateBegin, why.GateReservation, why.GateJobTasks, why.GateMaxTasks, why.GateMax,
+	why.GateLicense, why.GateRate, why.StarveWidth, why.StarveShare, why.StarveOrder,
+	why.PolicyMaint, why.PolicyReservation,
+	why.FitReserved, why.FitNow,
+	why.CapacityFull, why.ShareBehind, why.OrderBehind, why.ReclaimNothing, why.PoolIdle,
+	why.StateStarting, why.StateQueued, why.StateRunning, why.StateStopping, why.StateEnded,
+}
+
+// reasonsOf are the reasons of closed gates, the severest first.
+func reasonsOf(closed []why.Gate) []why.Reason {
+	var out []why.Reason
+	for _, g := range closed {
+		out = append(out, gateReason(g))
+	}
+	slices.SortStableFunc(out, func(a, b why.Reason) int {
+		return slices.Index(severity, a.Code) - slices.Index(severity, b.Code)
+	})
+	return out
+}
+
+func gateReason(g why.Gate) why.Reason {
+	e, _ := why.Explain(g.Code)
+	r := why.Reason{Code: g.Code, Text: g.Text, Next: e.Next}
+	if g.Code == why.GateJobTasks {
+		r.Text = g.Used + " of its tasks run, as many as may at once"
+	}
+	if g.Code == why.GatePaused {
+		r.Next = strings.Replace(r.Next, "POOL", g.Where, 1)
+		if r.Until = g.Next; r.Until != nil {
+			r.Next = strings.Replace(r.Next, "go on", "go on before", 1)
+		}
+	}
+	if g.Code == why.GateNever && r.Text == "" {
+		r.Text = fmt.Sprintf("it asks for %s %s, and %s may have %s", g.Need, strings.TrimPrefix(g.Name, "max "),
+			share.Original(g.Where), g.Limit)
+	}
+	if r.Text == "" {
+		r.Text = fmt.Sprintf("%s of %s is full: %s of %s in use", g.Name, share.Original(g.Where), g.Used, g.Limit)
+	}
+	return r
+}
+
+// inWords writes the amounts of gates as people do: 4G of memory.
+func inWords(gates []why.Gate) []why.Gate {
+	for i := range gates {
+		g := &gates[i]
+		name, ok := strings.CutPrefix(g.Name, "max ")
+		if !ok {
+			continue
+		}
+		for _, number := range []*string{&g.Used, &g.Limit, &g.Need} {
+			if n, err := strconv.ParseInt(*number, 10, 64); err == nil {
+				*number = units.Quantity(name, n)
+			}
+		}
+	}
+	return gates
+}
+
+func verdictOf(r why.Reason) why.Verdict {
+	switch r.Code {
+	case why.FitNever, why.LicenseNever, why.GateNever, why.ReservationOver:
+		return why.Impossible
+	case why.NoNodes, why.ShareNone:
+		return why.NeedsAdmin
+	case why.StarveWidth, why.StarveShare, why.StarveOrder:
+		return why.MayStarve
+	case why.GatePaused:
+		if r.Until == nil {
+			return why.NeedsAdmin
+		}
+		return why.Limited // it ends by itself
+	case why.GateMax, why.GateMaxTasks, why.GateJobTasks, why.GateLicense, why.GateRate:
+		return why.Limited
+	}
+	return why.AsDesigned
+}
+
+func closedGates(gates []why.Gate) []why.Gate {
+	return slices.DeleteFunc(slices.Clone(gates), func(g why.Gate) bool { return g.Open })
+}
+
+// telling leaves out that no node has room where everything is in use anyway.
+func telling(s *engine.State, closed []why.Gate) []why.Gate {
+	_, free, _ := s.Core.Read().Capacity()
+	return slices.DeleteFunc(slices.Clone(closed), func(g why.Gate) bool { return g.Code == why.FitNow && free[0] == 0 })
+}
+
+// onlyCapacity reports whether nothing but the lack of room closes the way.
+func onlyCapacity(closed []why.Gate) bool {
+	return !slices.ContainsFunc(closed, func(g why.Gate) bool { return g.Code != why.FitNow && !keepsFree(g.Code) })
+}
+
+// keptFrom is from when on room is kept, said to be about then if that is predicted.
+func keptFrom(k *why.Kept, now time.Time, beside ...time.Time) string {
+	switch {
+	case k.Overdue:
+		return "the end of the tasks that run there"
+	case k.Predicted:
+		return "about " + why.Clock(k.From, now, beside...)
+	}
+	return why.Clock(k.From, now, beside...)
+}
+
+// lackOfRoom is why the next job finds no room: everything is in use, or the free part is too small for it.
+func lackOfRoom(s *engine.State) why.Code {
+	if _, free, _ := s.Core.Read().Capacity(); free[0] > 0 {
+		return why.FitNow
+	}
+	return why.CapacityFull
+}

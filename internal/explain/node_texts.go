@@ -1,0 +1,84 @@
+package explain
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead/cluster"
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/units"
+	"github.com/fairlead/fairlead/queue"
+)
+
+// neverText says why no node could take a task even if it were empty.
+func neverText(s *engine.State, j *queue.Job, lacks []cluster.Lack) string {
+	if len(lacks) == 0 {
+		if text := gangNeverText(s, engine.HeaderOf(j)); text != "" {
+			return text
+		}
+		if j.Constraint != "" || len(j.Avoid) > 0 {
+			c := s.Core.Cluster()
+			return engine.NeverSentence(c.Empty().Requirements(s.RequestOf(engine.HeaderOf(j))), len(c.Nodes()))
+		}
+		return "no node has all that it asks for together, not even an empty one"
+	}
+	parts := make([]string, len(lacks))
+	for i, x := range lacks {
+		switch kind, handler := strings.CutPrefix(x.Resource, queue.HandlerPrefix); {
+		case handler:
+			parts[i] = fmt.Sprintf("no program that is connected has a handler for the kind %q", kind)
+		case x.Resource == queue.ExecResource:
+			parts[i] = "no agent that runs commands is connected"
+		case x.Largest == 0:
+			parts[i] = fmt.Sprintf("it asks for %s, which no node has", units.Amount(x.Resource, x.Need))
+		default:
+			parts[i] = fmt.Sprintf("it asks for %s, and the largest node has %s", units.Amount(x.Resource, x.Need),
+				units.Quantity(x.Resource, x.Largest))
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// someNodeUp reports whether any node takes tasks.
+func someNodeUp(s *engine.State) bool {
+	return slices.ContainsFunc(s.Core.Cluster().Nodes(), func(n cluster.Node) bool { return n.State.Counts() })
+}
+
+// noNodesText says why no node takes tasks.
+func noNodesText(s *engine.State) string {
+	nodes := s.Core.Cluster().Nodes()
+	if len(nodes) == 0 {
+		return "no node has joined yet"
+	}
+	const most = 3
+	var parts []string
+	for i, n := range nodes {
+		if i == most {
+			parts = append(parts, fmt.Sprintf("and %d more", len(nodes)-most))
+			break
+		}
+		text := n.Name + " is " + n.State.String()
+		if cause := s.InForce.DrainedText(n.Name); cause != "" {
+			text = n.Name + " is " + strings.Replace(cause, "maintenance", "in maintenance", 1)
+		}
+		parts = append(parts, text)
+	}
+	return "no node takes tasks: " + strings.Join(parts, ", ")
+}
+
+// gangNeverText says why a gang does not fit on the nodes that are there, if one task does; ""
+// for other jobs.
+func gangNeverText(s *engine.State, h queue.Header) string {
+	if h.Gang < 2 {
+		return ""
+	}
+	a, must := s.RequestOf(h)
+	if !s.Core.Cluster().Empty().Ever(a, must) {
+		return ""
+	}
+	if text := engine.GangNever(s.Core.Cluster(), h, a, must); text != "" {
+		return text
+	}
+	return fmt.Sprintf("of the nodes that its %d tasks need at once, some are down", h.Gang)
+}

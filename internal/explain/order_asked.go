@@ -1,0 +1,89 @@
+package explain
+
+import (
+	"context"
+	"runtime"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/share"
+)
+
+// How long a list waits for an order that is made anew while there is an older one, and how
+// old that may be.
+const (
+	orderWait = 50 * time.Millisecond
+	orderOld  = time.Minute
+)
+
+// Order returns the order of the next starts.
+func (ex *Explainer) Order(ctx context.Context) *Order {
+	last, _ := ex.order.Peek(ex.loop)
+	wait := orderWait
+	if last == nil || time.Since(last.At) > orderOld {
+		wait = time.Minute
+	}
+	return ex.orderSoon(ctx, wait)
+}
+
+// CachedOrder is [Explainer.Order] for a page, which is better shown at once without an order than late:
+// it may return an older order, or an empty one. The next one is made meanwhile.
+func (ex *Explainer) CachedOrder(ctx context.Context) *Order { return ex.orderSoon(ctx, orderWait) }
+
+// orderSoon is the order as it is known after some time.
+func (ex *Explainer) orderSoon(ctx context.Context, wait time.Duration) *Order {
+	if err := ex.loop.Sync(ctx); err != nil {
+		ex.loop.Log.Warn("the order is of an older state", "error", err)
+	}
+	if o := ex.order.Ask(ctx, ex.loop, wait, beginOrder); o != nil {
+		return o
+	}
+	return &Order{At: time.Now()}
+}
+
+// Next returns jobs that wait and would start first, in that order: of a pool and those below
+// it, or of all if pool is empty, and at most so many.
+func (ex *Explainer) Next(ctx context.Context, pool string, most int) []int64 {
+	o := ex.Order(ctx)
+	var ids []int64
+	for _, s := range o.Starts {
+		if len(ids) >= most {
+			break
+		}
+		if s.First && (pool == "" || share.Inside(o.Labels[s.Pool].Path, pool)) {
+			ids = append(ids, s.Job)
+		}
+	}
+	return ids
+}
+
+// Oldest returns up to most jobs with waiting tasks, the earliest submissions first. The first is
+// the job behind [PoolView.OldestWait] of the root. Jobs that may not begin yet, or wait for other
+// jobs, are not among them.
+func (ex *Explainer) Oldest(ctx context.Context, most int) []int64 {
+	if err := ex.loop.Sync(ctx); err != nil {
+		ex.loop.Log.Warn("the oldest jobs are of an older state", "error", err)
+	}
+	return engine.Read(ex.loop, func(s *engine.State) []int64 {
+		return s.Core.Read().OldestJobs(most)
+	})
+}
+
+// beginOrder takes what an order is made of out of the state.
+func beginOrder(st *engine.State, now time.Time) func() *Order {
+	o := &Order{At: now, Position: map[int64]int64{}, core: st.Core, then: st.Core.Fork(), of: st.Version,
+		config: st.Shares.Hash, Whole: true}
+	return func() *Order {
+		outlook := o.then.Outlook()
+		outlook.Preview(func(s sched.Start, units float64) bool {
+			o.Add(s, units)
+			if o.Whole = len(o.Starts) < previewTasks; len(o.Starts)%64 == 0 {
+				runtime.Gosched() // whoever waits for a page goes first
+			}
+			return o.Whole
+		})
+		o.Name(outlook)
+		return o
+	}
+}

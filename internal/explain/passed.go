@@ -1,0 +1,91 @@
+package explain
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/units"
+	"github.com/fairlead/fairlead/queue"
+	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/why"
+)
+
+// passable are the codes of waits that never end where others pass the job again and again.
+var passable = []why.Code{
+	why.CapacityFull, why.FitNow, why.ShareBehind, why.OrderBehind, why.GateMax, why.GateMaxTasks, why.GateLicense,
+}
+
+// announceStarvation makes it the first reason of a job that others can pass it for ever, if that is so.
+func announceStarvation(st *engine.State, a *why.Answer, s sched.Job, j *queue.Job) {
+	if !slices.Contains(passable, a.Reason.Code) {
+		return
+	}
+	if r, starves := passedReason(st, s, j); starves {
+		first := a.Reason
+		first.Next = ""
+		a.Reason, a.Others = r, append([]why.Reason{first}, a.Others...)
+	}
+}
+
+// passedReason says that others can pass a job for ever, which setting lets them, and what to do.
+func passedReason(st *engine.State, s sched.Job, j *queue.Job) (r why.Reason, starves bool) {
+	g, starves := st.Core.GateView().Starves(s)
+	if !starves {
+		return r, false
+	}
+	text, next := passedText(g)
+	if g.Name == "priority" {
+		next = raise(st, "raise its priority: ", j)
+		next = strings.TrimPrefix(next+
+			"; or ask the administrator for priorities_as: weights, or under fifo for another policy", "; or ")
+	}
+	e, _ := why.Explain(g.Code)
+	return why.Reason{Code: g.Code, Text: text + "; " + g.Text, Next: cmp.Or(next, e.Next)}, true
+}
+
+// passedText says how others pass a job, by the gate that tells of it, and what to do if that is not what the
+// code says.
+func passedText(g why.Gate) (text, next string) {
+	const ever = "can pass it for ever"
+	amount, _ := strconv.ParseInt(g.Need, 10, 64)
+	less := fmt.Sprintf("jobs that ask for less than its %s %s", units.Amount(g.Limit, amount), ever)
+	at := engine.RootName(strings.TrimPrefix(g.Where, "root"))
+	switch {
+	case g.Name == "licenses":
+		return fmt.Sprintf("jobs that ask for fewer than its %s of the license %s %s, as %s keeps none for it", g.Need,
+				g.Limit, ever, g.Where),
+			"ask the administrator for backfill: easy, which keeps licenses for it, or for more licenses"
+	case g.Name == "choice":
+		return fmt.Sprintf("%s, as the policy of %s chooses anew who goes first whenever a task ends, and fcfs keeps nothing",
+			less, at), ""
+	case g.Name == "backfill_window":
+		return less + ", as its room is later than backfill_window, and none is kept",
+			"ask the administrator for a longer backfill_window, or ask for less"
+	case g.Name == "maximum":
+		return fmt.Sprintf("%s below the maximum of %s, as nothing is kept for it there", less, at), fmt.Sprintf(
+			"ask the administrator for a higher maximum of %s or for another pool, or ask for less", at)
+	case g.Name == "priority":
+		return fmt.Sprintf("jobs of a higher priority that come later %s in %s, where priorities are an order", ever, at), ""
+	case g.Name == "weight":
+		return fmt.Sprintf("its way leads through a pool of weight 0 in %s, and jobs of the others there %s", at, ever),
+			"ask the administrator for a weight above 0, or for another pool"
+	case g.Name == "target":
+		return fmt.Sprintf("its way leads through a pool that is due less than a slot in %s, and jobs of the others there %s",
+			at, ever), "ask the administrator for a larger load, or for another pool"
+	case g.Name == "unused share":
+		return fmt.Sprintf("jobs of pools in %s with a larger share %s, as these never use it up", at, ever),
+			"ask the administrator for a larger weight of its pool, or for another policy, such as fair"
+	case g.Name == "license order":
+		return fmt.Sprintf("jobs that wait for the license %s %s in %s, whose policy counts as due what that holds back",
+				g.Limit, ever, at),
+			"ask the administrator for another policy, such as fair, or for more licenses"
+	case g.Name == "factors":
+		return fmt.Sprintf("jobs that come later %s in %s, as their factors count for more than any age", ever, at),
+			"ask the administrator for a larger weight of age under multifactor, or raise its priority"
+	}
+	return less + ", as first-fit keeps no room for it", ""
+}

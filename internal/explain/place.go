@@ -1,0 +1,306 @@
+package explain
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/units"
+	"github.com/fairlead/fairlead/queue"
+	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/share"
+	"github.com/fairlead/fairlead/why"
+)
+
+// place is where a job stands among the waiting jobs, with the jobs before it. It is calculated
+// beside the loop: with a hundred thousand jobs before it that takes longer than decisions may wait.
+type place struct {
+	rank  *why.Rank // nil: it does not start, even with all the room there is
+	ahead []why.Ahead
+
+	then *sched.Scheduler // the scheduler as it was when the place was worked out, if that was before
+	at   time.Time
+}
+
+// ManyWaiting is from how many waiting tasks on the place of a job is looked up in the order
+// that all share. A preview of its own takes as long as there are tasks before it.
+const ManyWaiting = 4000
+
+// placeTime bounds the search for the place of a job that came after the order was made. If the time
+// is over, the job is behind more jobs than the search has found.
+const placeTime = 15 * time.Millisecond
+
+// previews are the orders found lately for jobs that are in none: whoever asks what if has just
+// asked why, and a page asks both.
+type previews struct {
+	mu  sync.Mutex
+	job map[int64]preview
+}
+
+// preview is the order before a job, as far as there was time.
+type preview struct {
+	job   sched.Job
+	order *Order
+}
+
+// How old a preview may be, and how many are kept.
+const (
+	previewAge   = 500 * time.Millisecond
+	previewsKept = 10 // each has a copy of the scheduler
+)
+
+// of returns the stored result for a job, if the job is unchanged.
+func (p *previews) of(j sched.Job, core *sched.Scheduler) *Order {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if x := p.job[j.ID]; x.job == j && x.order.core == core && time.Since(x.order.At) < previewAge {
+		return x.order
+	}
+	return nil
+}
+
+// keep stores a result.
+func (p *previews) keep(j sched.Job, o *Order) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.job == nil || len(p.job) >= previewsKept {
+		p.job = map[int64]preview{}
+	}
+	p.job[j.ID] = preview{j, o}
+}
+
+// OrderUpTo is the order of starts before one job, as far as there is time.
+func OrderUpTo(job int64, outlook *sched.Outlook) *Order {
+	began := time.Now()
+	o := &Order{At: began, Position: map[int64]int64{}, Whole: true}
+	outlook.Preview(func(s sched.Start, units float64) bool {
+		o.Add(s, units)
+		o.Whole = false
+		more := s.Job != job && len(o.Starts) < WhatIfTasks && (len(o.Starts)%64 > 0 || time.Since(began) < placeTime)
+		o.Whole = more
+		return more
+	})
+	o.Name(outlook)
+	return o
+}
+
+// tally adds up what goes before a job.
+type tally struct {
+	mine  sched.PoolID
+	path  string // of it
+	r     why.Rank
+	by    []int32 // index into of by pool, from 1
+	of    []why.Ahead
+	pools map[string]bool // that are among these: each priority in a pool is counted for itself
+	tasks int64
+}
+
+// Tally begins with nothing.
+func Tally(s *engine.State, j sched.Job) *tally {
+	mine := s.Core.Leaf(j)
+	return &tally{mine: mine, path: s.Core.Path(mine), pools: map[string]bool{},
+		r: why.Rank{Of: s.Core.View(sched.Root).Waiting}}
+}
+
+// LookUp looks a job's place up in an order.
+func (t *tally) LookUp(o *Order, job int64) *place {
+	at, found := o.Position[job]
+	before := o.Starts
+	switch {
+	case found:
+		before = o.Starts[:at-1]
+	case o.Whole:
+		return &place{}
+	}
+	for _, s := range before {
+		t.add(s.Pool, s.First, float64(s.units), func(id sched.PoolID) label { return o.Labels[id] })
+	}
+	return t.close(found)
+}
+
+// add counts a task of a pool; first is set for the first of its job.
+func (t *tally) add(pool sched.PoolID, first bool, units float64, called func(sched.PoolID) label) {
+	for int(pool) >= len(t.by) {
+		t.by = append(t.by, make([]int32, 1+int(pool)-len(t.by))...)
+	}
+	if t.by[pool] == 0 {
+		x := called(pool)
+		t.of = append(t.of, why.Ahead{Pool: x.Path, Priority: x.priority, Own: pool == t.mine,
+			Level: parting(x.Path, t.path)})
+		t.pools[x.Path] = true
+		t.by[pool] = int32(len(t.of))
+	}
+	p := &t.of[t.by[pool]-1]
+	if first {
+		p.Jobs++
+		t.r.Jobs++
+	}
+	p.Tasks++
+	p.Units += units
+	t.r.Units += units
+	t.tasks++
+}
+
+// close is the place; found says whether all that goes before is known.
+func (t *tally) close(found bool) *place {
+	t.r.Position, t.r.Pools, t.r.Capped = t.tasks, int64(len(t.pools)), !found
+	if found {
+		t.r.Position++
+	}
+	return &place{rank: &t.r, ahead: t.of}
+}
+
+// parting is the path of the pool in which the ways to two leaves part.
+func parting(a, b string) string {
+	end := 0
+	for i := 0; ; i++ {
+		aEnds, bEnds := i == len(a) || a[i] == '/', i == len(b) || b[i] == '/'
+		if aEnds && bEnds {
+			end = i
+		}
+		if i >= len(a) || i >= len(b) || a[i] != b[i] {
+			return strings.TrimSuffix(a[:end], "/")
+		}
+	}
+}
+
+// WhatIfTasks bounds how many starts are previewed to find the place of a job in a fork,
+// while the loop waits.
+const WhatIfTasks = 20_000
+
+// rank finds the job's place in the order of the next starts, by a preview of at most so many.
+func rank(st *engine.State, j sched.Job, most int64) *place {
+	jobs := map[int64]bool{}
+	t := Tally(st, j)
+	found, n := false, int64(0)
+	st.Core.Preview(func(s sched.Start, units float64) bool {
+		n++
+		if found = s.Job == j.ID; found {
+			return false
+		}
+		t.add(s.Pool, !jobs[s.Job], units, func(id sched.PoolID) label { return labelIn(st.Core, id) })
+		jobs[s.Job] = true
+		return n < most
+	})
+	if !found && n < most { // it cannot start, even with all the room there is
+		return &place{}
+	}
+	return t.close(found)
+}
+
+// rankReason says in words what the rank says in numbers.
+func rankReason(s *engine.State, a *why.Answer, j *queue.Job) why.Reason {
+	if a.Rank.Position == 1 {
+		return nextReason(s, a)
+	}
+	var level *why.Level // that decides
+	for i := range a.Levels {
+		lv := &a.Levels[i]
+		if lv.Before == 0 || len(lv.Children) < 2 {
+			continue
+		}
+		if !turnsOnly(lv) {
+			level = lv
+			break
+		}
+		level = cmp.Or(level, lv)
+	}
+	own := slices.IndexFunc(a.Ahead, func(x why.Ahead) bool { return x.Own })
+	if own >= 0 && (level == nil || turnsOnly(level)) {
+		x := a.Ahead[own]
+		return why.Reason{
+			Code: why.OrderBehind, Text: "it is behind " + units.Plural(int(x.Jobs), "job") + " of its own pool " +
+				share.Original(j.Pool),
+			Next: raise(s, "raise its priority: ", j),
+		}
+	}
+	if level != nil {
+		return behind(s, a, j, level)
+	}
+	return why.Reason{Code: why.ShareBehind,
+		Text: "it is behind " + units.Plural(int(a.Rank.Position-1), "task") + " of other pools"}
+}
+
+// turnsOnly reports whether the job's way is behind at a level only because classes that have
+// what they are entitled to stand level, while the machine is full. A slot that its own class
+// frees comes back to it, so that is not what the job waits for.
+func turnsOnly(lv *why.Level) bool {
+	if lv.Policy != "load" {
+		return false
+	}
+	first, you := lv.Children[0], lv.Children[yours(lv)]
+	return first.Key == you.Key && first.BelowMin == you.BelowMin && you.Running > 0
+}
+
+// yours is which child of a level the job is in.
+func yours(lv *why.Level) int {
+	return slices.IndexFunc(lv.Children, func(c why.Child) bool { return c.Name == lv.You })
+}
+
+// behind is the reason of a job whose way is behind at a level.
+func behind(s *engine.State, a *why.Answer, j *queue.Job, lv *why.Level) why.Reason {
+	first := lv.Children[0]
+	r := why.Reason{
+		Code: why.ShareBehind, Text: aheadText(lv, first, lv.Children[yours(lv)], a.Units.Growth),
+		Next: fmt.Sprintf("fairlead why %d --vs %s", j.ID, strings.TrimPrefix(lv.Pool+"/"+first.Name, "/")),
+	}
+	if lv.Jobs {
+		return jobReason(j.ID, r.Text, first.Name)
+	}
+	if s.Core.Read().PriorityClass(sched.PoolID(first.Number)) {
+		r.Next = cmp.Or(raise(s, "", j), r.Next)
+	}
+	return r
+}
+
+// raise is the command that gives a job the next higher priority, after a few words; "" if it has the
+// highest.
+func raise(s *engine.State, words string, j *queue.Job) string {
+	p, known := s.Shares.Priority(j.Priority)
+	if !known || p == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%sfairlead alter %d --priority %s", words, j.ID, s.Shares.Sched.Priorities[p-1].Name)
+}
+
+// aheadText says why one child goes before another.
+func aheadText(lv *why.Level, first, you why.Child, growth float64) string {
+	return fmt.Sprintf("%s goes before %s in %s: %s", share.Original(first.Name), share.Original(lv.You),
+		engine.RootName(lv.Pool), lv.Wins(first, you, growth))
+}
+
+// nextReason explains a job that is first in line.
+func nextReason(s *engine.State, a *why.Answer) why.Reason {
+	running := s.Core.View(sched.Root).Tasks
+	capacity, free, _ := s.Core.Read().Capacity()
+	if g := a.Gates[len(a.Gates)-1]; g.Open {
+		return why.Reason{Code: why.StateStarting, Text: "it is next, and there is room: it starts at the next step"}
+	}
+	if g := a.Gates[len(a.Gates)-1]; keepsFree(g.Code) {
+		return gateReason(g)
+	}
+	text := fmt.Sprintf("it is next; all %d %s are in use by %s; it starts when enough of them are free", capacity[0],
+		s.Core.Cluster().Unit(), units.Plural(int(running), "task"))
+	code := lackOfRoom(s)
+	if code == why.FitNow {
+		text = fmt.Sprintf("it is next; it asks for %s on one node, and of the %d free no node has that", a.Subject.Request,
+			free[0])
+		if a.Subject.Gang > 1 {
+			text = fmt.Sprintf("it is next; it asks for %s %s, and the %d free do not have that", a.Subject.Request,
+				a.Subject.AtOnce(), free[0])
+		}
+	}
+	return why.Reason{Code: code, Text: text, Next: "wait"}
+}
+
+// jobReason says that another job of the same pool has the higher priority.
+func jobReason(id int64, text, first string) why.Reason {
+	return why.Reason{
+		Code: why.OrderBehind, Text: text,
+		Next: fmt.Sprintf("fairlead why %d --vs %s", id, strings.TrimPrefix(first, "job ")),
+	}
+}

@@ -1,0 +1,75 @@
+package explain
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/queue"
+	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/why"
+)
+
+// placeAmongMany is the place of a job by an order that many share. It may be that of a moment ago.
+func (ex *Explainer) placeAmongMany(ctx context.Context, j *queue.Job) *place {
+	const order = 3 * time.Millisecond
+	o := ex.orderSoon(ctx, order)
+	if _, known := o.Position[j.ID]; !known {
+		o = ex.CachedOrder(ctx)
+	}
+	var s sched.Job
+	var core, then *sched.Scheduler
+	ex.loop.Read(func(st *engine.State) {
+		s, core = st.JobOf(engine.HeaderOf(j)), st.Core
+		if !holds(st, o, j, s) {
+			if o = ex.previews.of(s, core); o == nil {
+				core.Advance(time.Now())
+				then = core.Fork()
+			}
+		}
+	})
+	if then != nil {
+		o = OrderUpTo(j.ID, then.Outlook())
+		o.core, o.then = core, then
+	}
+	return engine.Read(ex.loop, func(st *engine.State) *place {
+		if then != nil {
+			ex.previews.keep(s, o)
+		}
+		st = st.With(o.then)
+		t := Tally(st, st.JobOf(engine.HeaderOf(j)))
+		p := t.LookUp(o, j.ID)
+		p.then, p.at = o.then, o.then.Read().Instant()
+		return p
+	})
+}
+
+// holds reports whether an order still tells the place of a job: nothing has changed since it was
+// made, or the job stood where it stands now, held back by the same.
+func holds(st *engine.State, o *Order, j *queue.Job, s sched.Job) bool {
+	if o.core != st.Core || o.config != st.Shares.Hash {
+		return false
+	}
+	if o.of == st.Version || !st.Core.Read().Waits(s) {
+		return true
+	}
+	if _, found := o.Position[j.ID]; !found {
+		return false
+	}
+	leaf, bars := st.Core.Leaf(s), barsOf(st, s)
+	st = st.With(o.then)
+	then := st.JobOf(engine.HeaderOf(j))
+	return st.Core.Leaf(then) == leaf && slices.Equal(barsOf(st, then), bars)
+}
+
+// barsOf are the codes of what holds a job back beside the lack of room.
+func barsOf(st *engine.State, s sched.Job) []why.Code {
+	var codes []why.Code
+	for _, g := range st.Core.GateView().Gates(s) {
+		if !g.Open && g.Code != why.FitNow && !keepsFree(g.Code) {
+			codes = append(codes, g.Code)
+		}
+	}
+	return codes
+}

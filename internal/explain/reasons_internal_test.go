@@ -1,0 +1,135 @@
+package explain
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead/queue"
+	"github.com/fairlead/fairlead/why"
+)
+
+// TestReasonsOfAnEarlierJob: what a pool waited for before a job came is told of that job only if
+// the pool still waited for it then.
+func TestReasonsOfAnEarlierJob(t *testing.T) {
+	begin := time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
+	at := func(s int) time.Time { return begin.Add(time.Duration(s) * time.Second) }
+	r := reasons{pool: map[string][]waited{}}
+	rate := why.Reason{Code: why.GateRate, Text: "rate mail 5/s, burst 5"}
+	full := why.Reason{Code: why.CapacityFull, Text: "the pool is next; everything is in use"}
+	last := at(0)
+	for _, s := range []int{2, 4, 20, 22, 24} { // all are looked at every two seconds; from 4 to 20 nobody waits
+		before := last
+		if s == 20 {
+			before = at(18)
+		}
+		reason := rate
+		if s == 24 {
+			reason = full
+		}
+		r.note("ann", reason, "", before, at(s))
+		last = at(s)
+	}
+	for _, c := range []struct {
+		submitted, started int
+		want               []string
+	}{
+		{1, 5, []string{"gate.rate"}},
+		{3, 5, []string{"gate.rate"}}, // it came while another waited for that, and waited itself
+		{10, 10, nil},
+		{19, 25, []string{"gate.rate", "capacity.full"}},
+		{23, 25, []string{"capacity.full"}},
+		{30, 31, nil},
+	} {
+		var got []string
+		for _, e := range r.since(&queue.Job{ID: 7, Pool: "ann", Submitted: at(c.submitted), Started: at(c.started)}, nil) {
+			got = append(got, e.Code)
+			if e.Job != 7 || e.At.Before(at(c.submitted)) {
+				t.Errorf("submitted at %d: %+v", c.submitted, e)
+			}
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("submitted at %d, started at %d: %v, want %v", c.submitted, c.started, got, c.want)
+		}
+	}
+}
+
+// TestReasonsOfAnotherJob: a license or rate that a job does not ask for is not what it waited for,
+// and what it waited for before has not lasted.
+func TestReasonsOfAnotherJob(t *testing.T) {
+	begin := time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
+	at := func(s int) time.Time { return begin.Add(time.Duration(s) * time.Second) }
+	r := reasons{pool: map[string][]waited{}}
+	r.note("ann", why.Reason{Code: why.CapacityFull, Text: "the pool is next; everything is in use"}, "", at(0), at(2))
+	r.note("ann", why.Reason{Code: why.GateRate, Text: "rate mail 5/s, burst 5"}, "rate mail", at(2), at(4))
+	r.note("ann", why.Reason{Code: why.GateLicense, Text: "license abaqus 1/1 used"}, "license abaqus", at(4), at(6))
+	r.note("ann", why.Reason{Code: why.GateLicense, Text: "license abaqus 1/1 used"}, "license abaqus", at(6), at(8))
+	for name, c := range map[string]struct {
+		job  queue.Job
+		want []string
+	}{
+		"neither":      {queue.Job{}, []string{"capacity.full", "waits", "waits"}},
+		"the rate":     {queue.Job{Rates: []string{"mail"}}, []string{"capacity.full", "gate.rate", "waits"}},
+		"another rate": {queue.Job{Rates: []string{"post"}}, []string{"capacity.full", "waits", "waits"}},
+		"the license": {
+			queue.Job{Licenses: queue.Amounts{"abaqus": 1}}, []string{"capacity.full", "waits", "gate.license"}},
+		"neither, late": {queue.Job{Submitted: at(7)}, []string{"waits"}},
+	} {
+		c.job.Pool = "ann"
+		var got []string
+		for _, e := range r.since(&c.job, nil) {
+			got = append(got, e.Code)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("a job with %s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// TestReasonsOfFormerLives: while a job ran, and after it had ended, it waited for nothing, whatever its
+// pool waited for. What still holds when it is requeued holds for it from then on.
+func TestReasonsOfFormerLives(t *testing.T) {
+	begin := time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
+	at := func(s int) time.Time { return begin.Add(time.Duration(s) * time.Second) }
+	event := func(s int, code string) queue.Event { return queue.Event{Task: -1, At: at(s), Code: code} }
+	r := reasons{pool: map[string][]waited{}}
+	for s, code := range []why.Code{why.ShareBehind, why.ShareBehind, why.GateMax, why.GateMaxTasks, why.CapacityFull,
+		why.CapacityFull, why.CapacityFull, why.ShareBehind} {
+		r.note("ann", why.Reason{Code: code}, "", at(10*s-10), at(10*s))
+	}
+	lives := formerLives([]queue.Event{
+		event(0, "submitted"), event(15, "started"), event(25, "finished"), event(25, queue.EventEnded), event(45, "requeue"),
+		event(62, "started"), event(64, "requeue"), // while it runs: this ends no life
+	})
+	var got []string
+	for _, e := range r.since(&queue.Job{Pool: "ann", Submitted: at(0)}, lives) {
+		got = append(got, fmt.Sprint(e.Code, " ", e.At.Sub(begin).Seconds()))
+	}
+	if want := []string{"share.behind 0", "capacity.full 45", "share.behind 70"}; !slices.Equal(got, want) {
+		t.Errorf("it waited for %q, want %q", got, want)
+	}
+}
+
+// TestEventsOfARequeuedTask: a task that waits since its job was requeued tells of no start, and of no
+// instant before all times.
+func TestEventsOfARequeuedTask(t *testing.T) {
+	if events := (&queue.Task{Job: 1, Attempt: 1, State: queue.Waiting}).Events(); len(events) != 0 {
+		t.Errorf("it tells %+v", events)
+	}
+}
+
+// TestLimitOf: the license or rate is the one that is closed.
+func TestLimitOf(t *testing.T) {
+	gates := []why.Gate{
+		{Name: "rate mail", Where: "rates", Open: true}, {Name: "rate post", Where: "rates", Code: why.GateRate},
+		{Name: "license abaqus", Where: "licenses", Code: why.GateLicense}, {Name: "max_running", Where: "ann",
+			Code: why.GateMaxTasks},
+	}
+	for code, want := range map[why.Code]string{why.GateRate: "rate post", why.GateLicense: "license abaqus",
+		why.GateMaxTasks: "", why.CapacityFull: ""} {
+		if got := limitOf(gates, code); got != want {
+			t.Errorf("%s: %q, want %q", code, got, want)
+		}
+	}
+}

@@ -1,0 +1,66 @@
+package explain
+
+import (
+	"time"
+
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/why"
+)
+
+// Remember has the loop note again and again for what its pools wait, from its start on. It is
+// called before the loop runs.
+func (ex *Explainer) Remember() { ex.loop.Sample(ex.sampleReasons) }
+
+// sampleReasons notes the pools whose reason for waiting has changed.
+func (ex *Explainer) sampleReasons(s *engine.State, now time.Time) {
+	ex.reasons.mu.Lock()
+	defer ex.reasons.mu.Unlock()
+	if ex.reasons.last.IsZero() {
+		ex.reasons.last = ex.loop.Made
+	}
+	if now.Sub(ex.reasons.last) < max(reasonEvery, ex.loop.Options.LeaseTTL/8) {
+		return
+	}
+	before := ex.reasons.last
+	ex.reasons.last = now
+	if ex.reasons.pool == nil {
+		ex.reasons.pool = map[string][]waited{}
+	}
+	seen := 0
+	for i := range s.Core.Read().Pools() {
+		id := sched.PoolID(i)
+		if s.Core.View(id).Waiting == 0 || len(s.Core.Read().Children(id)) > 0 {
+			continue
+		}
+		if seen++; seen > reasonPools {
+			return
+		}
+		gates := s.Core.GateView().PoolGates(id)
+		if reason := reasonFor(s, id, gates); ex.reasons.note(s.Core.Path(id), reason, limitOf(gates, reason.Code), before,
+			now) {
+			ex.loop.Observer.WaitsFor(reason.Code)
+		}
+	}
+}
+
+// reasonFor is why jobs of a pool wait that have these gates on their way, without the numbers,
+// which change all the time.
+func reasonFor(s *engine.State, id sched.PoolID, gates []why.Gate) why.Reason {
+	closed := closedGates(inWords(gates))
+	if len(closed) > 0 {
+		if r := reasonsOf(closed)[0]; r.Code != why.FitNow {
+			return r
+		}
+	}
+	if at, behind := s.Core.Explain().BehindAt(id); behind {
+		return why.Reason{Code: why.ShareBehind, Text: "other pools go before it in " + engine.RootName(s.Core.Path(at))}
+	}
+	switch free := lackOfRoom(s) == why.FitNow; {
+	case free && len(closed) > 0:
+		return why.Reason{Code: why.FitNow, Text: "the pool is next; no node has room for its first job"}
+	case free && len(s.Core.Read().Kept()) > 0:
+		return why.Reason{Code: why.FitReserved, Text: "the pool is next; the free room is kept for another job"}
+	}
+	return why.Reason{Code: why.CapacityFull, Text: "the pool is next; everything is in use"}
+}

@@ -1,0 +1,253 @@
+package explain
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/fairlead/fairlead/cluster"
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/poolpath"
+	"github.com/fairlead/fairlead/internal/units"
+	"github.com/fairlead/fairlead/queue"
+	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/why"
+)
+
+// ShortReason is why a job waits, as short as a line of a table.
+type ShortReason struct {
+	Rank int64 // place of its next task in the order of starts; 0 if not known
+	Code why.Code
+	Text string
+}
+
+// waitingLine is what jobs have in common that wait for the same: their pool and their request.
+type waitingLine struct {
+	leaf sched.PoolID
+	key  cluster.Key
+}
+
+// lineReasons are the reasons of lines; each is determined once.
+type lineReasons struct {
+	s      *engine.State
+	known  map[waitingLine]why.Reason
+	passed map[waitingLine]why.Reason // of lines that others can pass for ever, else empty
+}
+
+func reasonsOfLines(s *engine.State) *lineReasons {
+	return &lineReasons{s, map[waitingLine]why.Reason{}, map[waitingLine]why.Reason{}}
+}
+
+// maxPassed bounds for how many lines it is worked out whether others can pass them for ever, as that looks
+// at all that runs and waits.
+const maxPassed = 200
+
+// starves says that others can pass the jobs of the line of a job for ever, if that is so.
+func (l *lineReasons) starves(j *queue.Job) (r why.Reason, starves bool) {
+	job := l.s.JobOf(engine.HeaderOf(j))
+	line := waitingLine{l.s.Core.Leaf(job), job.Key}
+	r, known := l.passed[line]
+	if !known && len(l.passed) < maxPassed && slices.Contains(passable, l.reason(j).Code) {
+		r, _ = passedReason(l.s, job, j)
+		l.passed[line] = r
+	}
+	return r, r.Code != ""
+}
+
+// starvesReason tells that others can pass a job for ever.
+func (l *lineReasons) starvesReason(j *queue.Job, r *ShortReason) bool {
+	x, starves := l.starves(j)
+	if !starves || x.Code != why.StarveWidth {
+		return false
+	}
+	r.Code, r.Text = x.Code, "room; jobs that ask for less may pass it for ever"
+	return true
+}
+
+// reason is why the jobs of the line of a job wait.
+func (l *lineReasons) reason(j *queue.Job) why.Reason {
+	job := l.s.JobOf(engine.HeaderOf(j))
+	line := waitingLine{l.s.Core.Leaf(job), job.Key}
+	r, known := l.known[line]
+	if !known {
+		r = reasonFor(l.s, line.leaf, l.s.Core.GateView().LineGates(line.leaf, line.key))
+		l.known[line] = r
+	}
+	return r
+}
+
+// hopeless tells of what time alone will not change of the nodes, if there is something: that
+// none that takes tasks is large enough.
+func (l *lineReasons) hopeless(j *queue.Job, r *ShortReason) bool {
+	reason := l.reason(j)
+	switch reason.Code {
+	case why.NoNodes:
+		r.Text = reason.Text
+	case why.FitNever:
+		r.Text = "no node is large enough"
+		if j.Constraint != "" || len(j.Avoid) > 0 {
+			r.Text = "no node satisfies what it asks for"
+		}
+		if j.Gang > 1 {
+			r.Text = "too few nodes could run it"
+		}
+		if len(j.Argv) == 0 && engine.WhoCould(l.s.Core, l.s.JobOf(engine.HeaderOf(j))) != "" {
+			r.Text = "no worker handles this kind"
+		}
+	default:
+		return false
+	}
+	r.Rank, r.Code = 0, reason.Code
+	return true
+}
+
+// ShortReasons says of each job that waits why it does.
+func (ex *Explainer) ShortReasons(ctx context.Context, jobs []*queue.Job) map[int64]ShortReason {
+	return ex.ReasonsIn(ex.Order(ctx), jobs)
+}
+
+// ReasonsIn is [Explainer.ShortReasons], with the places of an order that the caller has.
+func (ex *Explainer) ReasonsIn(order *Order, jobs []*queue.Job) map[int64]ShortReason {
+	out := map[int64]ShortReason{}
+	return engine.Read(ex.loop, func(s *engine.State) map[int64]ShortReason {
+		now := time.Now()
+		up := someNodeUp(s)
+		lines := reasonsOfLines(s)
+		kept := s.Core.Read().Kept()
+		for _, j := range jobs {
+			if j.Waiting == 0 || j.State.Ended() {
+				continue
+			}
+			r := ShortReason{Rank: order.Position[j.ID]}
+			switch {
+			case j.Held:
+				r.Code, r.Text = why.GateHeld, heldText(j)
+			case j.Pending > 0:
+				r.Code, r.Text = why.GateAfter, units.Plural(j.Pending, "other job")
+			case j.Begin.After(now):
+				r.Code, r.Text = why.GateBegin, "begins "+units.Clock(j.Begin, now)
+			case j.MaxRunning > 0 && j.Running >= j.MaxRunning:
+				r.Code, r.Text = why.GateJobTasks, fmt.Sprintf("%d of its tasks at once", j.MaxRunning)
+			case lines.reason(j).Code == why.GateNever, lines.reason(j).Code == why.GatePaused:
+				r.Rank, r.Code, r.Text = 0, lines.reason(j).Code, lines.reason(j).Text
+			case windowReason(s, j, &r, now):
+			case !up:
+				r.Code, r.Text = why.NoNodes, "a node: none takes tasks"
+			case lines.hopeless(j, &r):
+			case quotaReason(s, j, &r):
+			case slices.Contains(forRoom, lines.reason(j).Code) && keptReason(s, j, kept, &r, now):
+			case lines.starvesReason(j, &r):
+			case r.Rank == 1:
+				r.Code, r.Text = lackOfRoom(s), "room; it is next"
+			default:
+				reason := lines.reason(j)
+				r.Code, r.Text = reason.Code, reason.Text
+				if slices.Contains(lacksRoom, reason.Code) &&
+					s.Core.View(s.Core.Leaf(s.JobOf(engine.HeaderOf(j)))).Waiting > int64(j.Waiting) {
+					r.Code, r.Text = why.OrderBehind, "other jobs of its pool"
+				}
+			}
+			out[j.ID] = r
+		}
+		return out
+	})
+}
+
+// forRoom are the codes of lines that wait for nothing but room.
+var forRoom = append([]why.Code{why.ShareBehind, why.OrderBehind}, lacksRoom...)
+
+// lacksRoom are the codes of lines whose pool goes first and finds no room.
+var lacksRoom = []why.Code{why.CapacityFull, why.FitNow, why.FitReserved}
+
+// quotaReason tells of the licence or rate that holds a job back, if one does: a licence
+// that could never be enough before others.
+func quotaReason(s *engine.State, j *queue.Job, r *ShortReason) bool {
+	if len(j.Licenses)+len(j.Rates) == 0 {
+		return false
+	}
+	for _, reason := range reasonsOf(closedGates(s.Core.GateView().QuotaGates(s.JobOf(engine.HeaderOf(j)).Key))) {
+		r.Rank, r.Code, r.Text = 0, reason.Code, reason.Text
+		return true
+	}
+	return false
+}
+
+// WhyPool says why a pool gets what it gets: how it compares with its siblings, and
+// what restricts it.
+func (ex *Explainer) WhyPool(ctx context.Context, name string, siblings int) (*why.Answer, error) {
+	if err := ex.update(ctx, name); err != nil {
+		return nil, err
+	}
+	return engine.Read2(ex.loop, func(s *engine.State) (*why.Answer, error) {
+		s.Core.Advance(time.Now())
+		core, id, err := poolpath.FindOrMake(s.Core, &s.Shares, name)
+		if err != nil {
+			return nil, err
+		}
+		s = s.With(core)
+		p := s.Core.View(id)
+		a := Answer(s, &queue.Job{Pool: s.Core.Path(id)})
+		a.Subject = why.Subject{
+			Name: "pool", Pool: s.Core.Path(id), State: "idle", Waiting: p.Waiting, Running: int64(p.Tasks),
+		}
+		a.Levels = s.Core.Explain().Comparisons(id, siblings)
+		gates, limit := s.Core.GateView().FirstGates(id)
+		explainWindows(gates, limit, time.Now())
+		a.Gates = inWords(gates)
+		a.Verdict = why.AsDesigned
+		switch {
+		case p.Waiting == 0:
+			a.Reason = why.Reason{Code: why.PoolIdle, Text: "nothing waits in it"}
+			return a, nil
+		default:
+			a.Subject.State = "waiting"
+			a.Reason = reasonFor(s, id, gates)
+			a.Verdict = verdictOf(a.Reason)
+		}
+		entitled := s.Core.Read().Entitlements()[id]
+		a.Others = append(a.Others, why.Reason{Code: a.Reason.Code, Text: fmt.Sprintf(
+			"it has %s %s now; of what is wanted at this moment its fair part would be %s",
+			why.Short(p.Running), s.Core.Cluster().Unit(), why.Short(math.Round(entitled.Now*100)/100))})
+		a.Others = append(a.Others, starvingReason(s, s.Core.Path(id), a.At)...)
+		return a, nil
+	})
+}
+
+// keptReason tells of the room that is kept for a job, or for another in its way.
+func keptReason(s *engine.State, j *queue.Job, kept map[int64]why.Kept, r *ShortReason, now time.Time) bool {
+	if len(kept) == 0 {
+		return false
+	}
+	if own, yes := kept[j.ID]; yes {
+		r.Code, r.Text = why.FitNow, "room, kept from "+keptFrom(&own, now)
+		return true
+	}
+	other := s.Core.GateView().InTheWay(s.JobOf(engine.HeaderOf(j)))
+	if other == nil {
+		return false
+	}
+	r.Code, r.Text = why.FitReserved, fmt.Sprintf("room kept for %d from %s", other.Job, keptFrom(other, now))
+	return true
+}
+
+// windowReason tells of the reservation or maintenance that keeps a job from starting.
+func windowReason(s *engine.State, j *queue.Job, r *ShortReason, now time.Time) bool {
+	if j.Reservation == "" && !s.Core.Cluster().Windows().Any() {
+		return false
+	}
+	gates := s.Core.GateView().WindowGates(s.JobOf(engine.HeaderOf(j)))
+	explainWindows(gates, j.Limit, now)
+	closed := closedGates(gates)
+	if len(closed) == 0 {
+		return false
+	}
+	g := closed[0]
+	if r.Code, r.Text = g.Code, g.Text; keepsFree(g.Code) {
+		r.Text = shortWindow(g.Window, now)
+	} else {
+		r.Rank = 0
+	}
+	return true
+}

@@ -1,0 +1,65 @@
+package explain
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/why"
+)
+
+// Starving is a pool that has less than reclaim is to give it, for longer than its timeout,
+// and for which no running task may be stopped.
+type Starving struct {
+	Pool     string
+	Resource string // in which these are counted
+	Running  float64
+	Goal     float64 // its minimum or, if Minimum is not set, its fair part
+	Minimum  bool
+	Since    time.Time
+	// Protected is how many units other pools hold with tasks that are never stopped.
+	Protected float64
+	Unit      string
+}
+
+// Starving lists the pools for which reclaim can do nothing. Where several servers share what
+// waits, it is known to the one that stops tasks.
+func (ex *Explainer) Starving(ctx context.Context) []Starving {
+	if err := ex.loop.Sync(ctx); err != nil {
+		ex.loop.Log.Warn("the pools are of an older state", "error", err)
+	}
+	return engine.Read(ex.loop, func(s *engine.State) []Starving {
+		return starvingPools(s)
+	})
+}
+
+func starvingPools(s *engine.State) []Starving {
+	var all []Starving
+	for _, x := range s.Core.Read().Starving() {
+		all = append(all, starvingOf(s, x))
+	}
+	return all
+}
+
+func starvingOf(s *engine.State, x sched.Starving) Starving {
+	return Starving{
+		Pool: s.Core.Path(x.Pool), Resource: s.Core.Cluster().Resource(x.Resource), Running: x.Running, Goal: x.Goal,
+		Minimum: x.Rule == sched.StopMin, Since: x.Since, Protected: x.Protected, Unit: s.Core.Cluster().Unit(),
+	}
+}
+
+// Text says it in words, as of an instant.
+func (s *Starving) Text(now time.Time) string {
+	goal := "fair part"
+	if s.Minimum {
+		goal = "min"
+	}
+	text := fmt.Sprintf("%s has had %s %s of its %s of %s for %s, and nothing may be stopped for it: ",
+		s.Pool, why.Short(s.Running), s.Resource, goal, why.Short(s.Goal), why.Duration(now.Sub(s.Since)))
+	if s.Protected > 0 {
+		text += fmt.Sprintf("%s %s are held by tasks of pools with protect: true, and ", why.Short(s.Protected), s.Unit)
+	}
+	return text + "the others have no more than they are to keep, or go first"
+}

@@ -1,0 +1,98 @@
+package explain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/poolpath"
+	"github.com/fairlead/fairlead/queue"
+	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/why"
+)
+
+// Versus says which of two goes first: a job, and another job, pool or user.
+func (ex *Explainer) Versus(ctx context.Context, id int64, other string) (*why.Comparison, why.Units, error) {
+	j, err := ex.loop.Client().Job(ctx, id)
+	if err != nil {
+		return nil, why.Units{}, err
+	}
+	var against *queue.Job
+	update := func() error { return ex.update(ctx, other) }
+	if n, err := strconv.ParseInt(other, 10, 64); err == nil {
+		if against, err = ex.loop.Client().Job(ctx, n); err != nil {
+			return nil, why.Units{}, err
+		}
+		update = func() error { return ex.loop.Sync(ctx) }
+	}
+	if err := update(); err != nil {
+		return nil, why.Units{}, err
+	}
+	return engine.Read3(ex.loop, func(s *engine.State) (*why.Comparison, why.Units, error) {
+		s.Core.Advance(time.Now())
+		b := sched.Root
+		if against == nil {
+			var core *sched.Scheduler
+			if core, b, err = poolpath.FindOrMake(s.Core, &s.Shares, other); err != nil {
+				return nil, why.Units{}, err
+			}
+			s = s.With(core)
+		}
+		a := s.Core.Leaf(s.JobOf(engine.HeaderOf(j)))
+		c := &why.Comparison{Version: why.Version, A: fmt.Sprint("job ", id), B: other, PoolA: s.Core.Path(a)}
+		if against != nil {
+			b, c.B = s.Core.Leaf(s.JobOf(engine.HeaderOf(against))), fmt.Sprint("job ", against.ID)
+		}
+		c.PoolB = s.Core.Path(b)
+		c.Standing = engine.Standing(j, against)
+		if versusByPriority(s, c, j, against) {
+			return c, unitsOf(s), nil
+		}
+		level, parts := s.Core.Explain().Parting(a, b)
+		if parts {
+			c.Decide(level)
+			return c, unitsOf(s), nil
+		}
+		return c, unitsOf(s), sameLeaf(s, c, a, j, against)
+	})
+}
+
+// update brings the state up to date for a question about a pool: it knows the pool by then, if there is one.
+func (ex *Explainer) update(ctx context.Context, pool string) error {
+	if err := ex.loop.Sync(ctx); err != nil {
+		return err
+	}
+	_, err := ex.loop.Intake.PoolPath(ctx, pool)
+	if errors.Is(err, queue.ErrNotFound) || errors.Is(err, queue.ErrInvalid) {
+		return nil // the caller says so
+	}
+	return err
+}
+
+// sameLeaf compares two jobs of one leaf: those with fewer running tasks first, unless
+// it is first in, first out, and else in order of submission.
+func sameLeaf(s *engine.State, c *why.Comparison, leaf sched.PoolID, j, against *queue.Job) error {
+	if against == nil {
+		return fmt.Errorf("job %d is itself in %s: %w", j.ID, c.PoolB, queue.ErrInvalid)
+	}
+	if against.ID == j.ID {
+		return fmt.Errorf("job %d is compared with itself: %w", j.ID, queue.ErrInvalid)
+	}
+	c.By, c.First = "order", "a"
+	c.Note = fmt.Sprintf(
+		"both are in %s, where jobs go in order of submission", c.PoolA)
+	before := against.ID < j.ID
+	if !s.Core.Read().Strict(leaf) && against.Running != j.Running {
+		before = against.Running < j.Running
+		c.Note = fmt.Sprintf(
+			"both are in %s, where jobs with fewer running tasks go first: %d run of job %d, and %d of job %d",
+			c.PoolA, j.Running, j.ID, against.Running, against.ID)
+	}
+	if before {
+		c.First = "b"
+	}
+	return nil
+}

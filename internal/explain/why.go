@@ -1,0 +1,324 @@
+package explain
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead/allocation"
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/units"
+	"github.com/fairlead/fairlead/queue"
+	"github.com/fairlead/fairlead/share"
+	"github.com/fairlead/fairlead/why"
+)
+
+// WhyOptions say how much an answer is to hold.
+type WhyOptions struct {
+	// Siblings bounds the children that are listed before the job's own at each pool;
+	// 0 lists all.
+	Siblings int
+	// Evidence adds what it takes to recompute the answer.
+	Evidence bool
+	// Estimate adds when a job that waits will start, and what would make that sooner.
+	Estimate bool
+}
+
+// Asked is a question with the facts that are known or decided before the answer.
+type Asked struct {
+	WhyOptions
+	Place   *place // of the job, if it is known
+	Preview int64  // bounds how many starts are previewed to find its place, if not 0
+}
+
+// evidenceJobs bounds how many waiting jobs an evidence lists.
+const evidenceJobs = 50_000
+
+var Starting = why.Reason{Code: why.StateStarting, Text: "it is starting just now"}
+
+// Answer begins an answer about a job.
+func Answer(s *engine.State, j *queue.Job) *why.Answer {
+	submitted := j.Submitted
+	return &why.Answer{
+		Version: why.Version, At: time.Now(), Step: s.Core.Read().Steps(), Config: s.Shares.Hash,
+		Subject: why.Subject{
+			Job: j.ID, Name: j.Name, User: j.User, Pool: j.Pool, Priority: j.Priority, State: string(j.State),
+			Waiting: int64(j.Waiting), Running: int64(j.Running),
+			Request: allocation.RequestText(j.Request, s.Core.Cluster().Unit()), Limit: j.Limit.Seconds(), Submitted: &submitted,
+			Gang: j.Gang, Spread: j.Spread,
+		},
+		Units: unitsOf(s),
+	}
+}
+
+// Blockers are the jobs that a blocked one waits for, with their states.
+func (ex *Explainer) Blockers(ctx context.Context, j *queue.Job) ([]string, error) {
+	if j.State != queue.Blocked {
+		return nil, nil
+	}
+	var ids []int64
+	for _, d := range j.After {
+		ids = append(ids, d.Job)
+	}
+	jobs, err := ex.loop.Store.Jobs(ctx, queue.Query{IDs: ids})
+	var out []string
+	for _, b := range jobs {
+		if !b.State.Ended() {
+			out = append(out, fmt.Sprintf("job %d (%s)", b.ID, b.State))
+		}
+	}
+	return out, err
+}
+
+// PlaceOf is the place of a job where much waits; else nil. It may be that of a moment ago.
+func (ex *Explainer) PlaceOf(ctx context.Context, j *queue.Job) *place {
+	if _, waiting := ex.loop.Running(); waiting < ManyWaiting || j.Held || j.Pending > 0 {
+		return nil
+	}
+	return ex.placeAmongMany(ctx, j)
+}
+
+// WhyPlaced is whyWaiting, as of the instant of the job's place if that was worked out beside the
+// loop: the place and the numbers are of one instant.
+func WhyPlaced(st *engine.State, a *why.Answer, j *queue.Job, tasks []queue.Task, blockers []string, o Asked) {
+	p, s := o.Place, st.JobOf(engine.HeaderOf(j))
+	if p == nil || p.then == nil || !st.Core.Read().Waits(s) || len(barsOf(st, s)) > 0 {
+		WhyWaiting(st, a, j, tasks, blockers, o)
+		return
+	}
+	stop := a.Stop
+	st = st.With(p.then)
+	*a = *Answer(st, j)
+	a.Stop, a.At, a.Units.AsOf = stop, p.at, p.at
+	WhyWaiting(st, a, j, tasks, blockers, o)
+}
+
+// WhyWaiting explains a job that has waiting tasks.
+func WhyWaiting(st *engine.State, a *why.Answer, j *queue.Job, tasks []queue.Task, blockers []string, o Asked) {
+	s := st.JobOf(engine.HeaderOf(j))
+	a.Levels = st.Core.Explain().Comparisons(st.Core.Leaf(s), o.Siblings)
+	if lv, ok := st.Core.Explain().JobLevel(s, o.Siblings); ok {
+		a.Levels = append(a.Levels, lv)
+	}
+	if o.Evidence {
+		a.Evidence = st.Core.Explain().Evidence(evidenceJobs)
+	}
+	a.Gates = append(jobGates(j, tasks, blockers, a.At), inWords(st.Core.GateView().Gates(s))...)
+	for i := range a.Gates {
+		switch a.Gates[i].Code {
+		case why.FitNever:
+			a.Gates[i].Text = neverText(st, j, st.Core.Cluster().Empty().Lacks(s.Key))
+			a.Nodes = st.Narrowing(engine.HeaderOf(j))
+		case why.NoNodes:
+			if !someNodeUp(st) {
+				a.Gates[i].Text = noNodesText(st)
+			}
+		}
+		if g := &a.Gates[i]; g.Where == "nodes" && !g.Open {
+			g.Text += st.Mended.RefusedText(engine.HeaderOf(j))
+		}
+	}
+	addHolders(st, a.Gates, a.At)
+	explainPlanned(a.Gates, s.Limit, a.At)
+	explainWindows(a.Gates, s.Limit, a.At)
+	a.Kept = st.Core.Read().KeptFor(j.ID)
+	closed := closedGates(a.Gates)
+	own := len(closed) > 0 && closed[0].Where == "job" && closed[0].Code != why.GateJobTasks
+	if !own && !st.Core.Read().Waits(s) {
+		return // it has started since it was read
+	}
+	if len(closed) == 0 || onlyCapacity(closed) {
+		p := o.Place
+		if p == nil {
+			p = rank(st, s, cmp.Or(o.Preview, previewTasks))
+		}
+		a.Rank, a.Ahead = p.rank, p.ahead
+	}
+	reasons := reasonsOf(telling(st, closed))
+	if len(reasons) > 0 && keepsFree(reasons[0].Code) {
+		if a.Rank != nil && a.Rank.Position > 1 {
+			reasons = append(reasons, rankReason(st, a, j))
+		}
+	} else if a.Rank != nil && len(reasons) > 0 && reasons[0].Code != why.NoNodes && reasons[0].Code != why.FitNever {
+		reasons = append([]why.Reason{rankReason(st, a, j)}, reasons...)
+	} else if a.Rank == nil && (len(reasons) == 0 || onlyCapacity(closed)) {
+		reasons = append([]why.Reason{limitReason(a.Gates)}, reasons...)
+	} else if len(reasons) == 0 {
+		reasons = []why.Reason{rankReason(st, a, j)}
+	}
+	a.Reason, a.Others = reasons[0], reasons[1:]
+	switch a.Reason.Code {
+	case why.FitNever:
+		a.Reason.Next = cmp.Or(engine.WhoCould(st.Core, s), a.Reason.Next)
+	case why.NoNodes:
+		a.Reason.Next = cmp.Or(st.InForce.WhichBridge(st.Core), a.Reason.Next)
+	case why.GateHeld:
+		a.Reason.Next = cmp.Or(whoReleases(j), a.Reason.Next)
+	}
+	announceStarvation(st, a, s, j)
+	a.Verdict = verdictOf(a.Reason)
+	a.Others = append(a.Others, starvingReason(st, j.Pool, a.At)...)
+}
+
+// limitReason is why a job does not appear among the next starts although no gate is
+// closed: what goes before it will use up a limit on its way.
+func limitReason(gates []why.Gate) why.Reason {
+	for _, g := range gates {
+		code := why.GateMax
+		switch {
+		case g.Limit == "" || g.Where == "job" || g.Name == "nodes":
+			continue
+		case g.Name == "max_running":
+			code = why.GateMaxTasks
+		case g.Where == "licenses":
+			code = why.GateLicense
+		case g.Where == "rates":
+			code = why.GateRate
+		}
+		e, _ := why.Explain(code)
+		if g.Where == "rates" {
+			text := fmt.Sprintf("jobs that go before it will use up the starts of %s (%s): %s now", g.Name, g.Limit, g.Used)
+			return why.Reason{Code: code, Text: text, Next: e.Next}
+		}
+		what := g.Name + " of " + share.Original(g.Where)
+		if g.Where == "licenses" {
+			what = "license " + strings.TrimPrefix(g.Name, "license ")
+		}
+		text := fmt.Sprintf("jobs that go before it will use up %s: %s of %s in use now", what, g.Used, g.Limit)
+		return why.Reason{Code: code, Text: text, Next: e.Next}
+	}
+	return why.Reason{Code: why.FitNow, Text: "no node has room for it now"}
+}
+
+// Startable reports whether it can be said when the job of an answer starts.
+func Startable(a *why.Answer) bool {
+	if a.Reason.Code == "" {
+		return false
+	}
+	return a.Verdict == why.AsDesigned || a.Verdict == why.Limited || a.Verdict == why.MayStarve
+}
+
+// units says in what the numbers of an answer are.
+func unitsOf(s *engine.State) why.Units {
+	u := why.Units{
+		AsOf: time.Now(), Unit: s.Core.Cluster().Unit(), Reference: s.Core.Read().Clock().Reference(),
+		Growth:          s.Core.Read().Now().Growth,
+		HalfLifeSeconds: s.Core.Read().Clock().HalfLife().Seconds(),
+	}
+	if usage := s.Core.Read().UsageUnit(); usage != u.Unit {
+		u.Usage = usage
+	}
+	return u
+}
+
+func EndedReason(j *queue.Job, tasks []queue.Task) why.Reason {
+	r := why.Reason{Code: why.StateEnded, Text: fmt.Sprintf("it %s %s", j.State,
+		j.Ended.Local().Format("2006-01-02 15:04:05"))}
+	if j.Cause != "" {
+		r.Text += ": " + j.Cause
+	}
+	if j.Tasks > 1 {
+		r.Text += fmt.Sprintf(" (tasks: %d succeeded, %d failed, %d cancelled)", j.Succeeded, j.Failed, j.Cancelled)
+	} else if len(tasks) == 1 && tasks[0].Attempt > 1 {
+		r.Text += fmt.Sprintf(" (attempt %d)", tasks[0].Attempt)
+	}
+	r.Next = fmt.Sprintf("fairlead logs %d", j.ID)
+	return r
+}
+
+// maxNodes bounds the nodes that are named of a job that runs.
+const maxNodes = 16
+
+func RunningReason(j *queue.Job, tasks []queue.Task) why.Reason {
+	r := why.Reason{
+		Code: why.StateRunning,
+		Text: fmt.Sprintf("it has run since %s on %s", j.Started.Local().Format("15:04:05"),
+			holdersOf(tasks, func(t *queue.Task) bool { return !t.Queued })),
+		Next: fmt.Sprintf("fairlead logs -f %d", j.ID),
+	}
+	if n := stopping(tasks); n > 0 {
+		r.Text += fmt.Sprintf("; %s of it %s being stopped, and then %s again", units.Plural(n, "task"),
+			units.OneOf(n, "is", "are"), units.OneOf(n, "waits", "wait"))
+		if n == j.Running {
+			r.Next = waitForTheEnd
+		}
+	}
+	if j.Queued > 0 {
+		r.Text += fmt.Sprintf("; %s in another queueing system, behind %s", units.Plural(j.Queued, "task")+" of it wait",
+			holdersOf(tasks, func(t *queue.Task) bool { return t.Queued }))
+	}
+	return r
+}
+
+// waitForTheEnd is what to do where tasks are being stopped.
+const waitForTheEnd = "wait; if it takes long, see whether the node is there: fairlead nodes"
+
+// stopping is how many tasks are being stopped and wait again after it: the scheduler stopped them,
+// their job was requeued, or its cancel was undone.
+func stopping(tasks []queue.Task) (n int) {
+	for i := range tasks {
+		if t := &tasks[i]; t.State == queue.Running && (t.Stopped || t.Requeue) {
+			n++
+		}
+	}
+	return n
+}
+
+// QueuedReason explains a job that waits in another queueing system, as far as that is known
+// here: what it says itself the bridge tells the server.
+func QueuedReason(j *queue.Job, tasks []queue.Task) why.Reason {
+	since := time.Time{}
+	for i := range tasks {
+		if t := &tasks[i]; t.State == queue.Running && t.Queued && (since.IsZero() || t.Started.Before(since)) {
+			since = t.Started
+		}
+	}
+	return why.Reason{
+		Code: why.StateQueued,
+		Text: fmt.Sprintf("it was handed to the bridge %s at %s, and waits in the queueing system behind that",
+			holdersOf(tasks, func(t *queue.Task) bool { return t.Queued }), since.Local().Format("15:04:05")),
+		Next: "wait: it has not begun, and is charged nothing",
+	}
+}
+
+// CancellingReason explains a cancelled job some of whose tasks have not ended.
+func CancellingReason(j *queue.Job, tasks []queue.Task) why.Reason {
+	return why.Reason{
+		Code: why.StateStopping,
+		Text: fmt.Sprintf("it was cancelled (%s); %s of it %s being ended on %s", cmp.Or(j.Cause, "no reason given"),
+			units.Plural(j.Running, "task"), units.OneOf(j.Running, "is", "are"), holdersOf(tasks,
+				func(*queue.Task) bool { return true })),
+		Next: waitForTheEnd,
+	}
+}
+
+// holdersOf names the nodes that hold tasks of a job, as far as asked accepts the tasks.
+func holdersOf(tasks []queue.Task, asked func(*queue.Task) bool) string {
+	var where []string
+	known := map[string]bool{}
+	for i := range tasks {
+		if t := &tasks[i]; t.State == queue.Running && asked(t) && !known[t.Holder] {
+			known[t.Holder] = true
+			where = append(where, t.Holder)
+		}
+	}
+	if n := len(where) - maxNodes; n > 0 {
+		where = append(where[:maxNodes], fmt.Sprintf("and %d more nodes", n))
+	}
+	return strings.Join(where, ", ")
+}
+
+// starvingReason says that nothing may be stopped for a pool on the way to a leaf, if that is
+// so.
+func starvingReason(s *engine.State, leaf string, now time.Time) []why.Reason {
+	var all []why.Reason
+	for _, pool := range s.Core.Read().Starving() {
+		if x := starvingOf(s, pool); leaf == x.Pool || strings.HasPrefix(leaf, x.Pool+"/") {
+			e, _ := why.Explain(why.ReclaimNothing)
+			all = append(all, why.Reason{Code: why.ReclaimNothing, Text: x.Text(now), Next: e.Next})
+		}
+	}
+	return all
+}

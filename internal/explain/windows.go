@@ -1,0 +1,30 @@
+package explain
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/fairlead/fairlead/why"
+)
+
+// shortWindow is the same for a column of a table.
+func shortWindow(w *why.Window, now time.Time) string {
+	what := w.Name
+	if w.Maintenance {
+		what = "maintenance " + w.Name
+	}
+	if !w.From.After(now) {
+		return what + " until " + why.Clock(w.To, now)
+	}
+	return what + " from " + why.Clock(w.From, now) + askFor(w)
+}
+
+// WindowState says in words that a node is in maintenance by a reservation.
+func WindowState(windows []why.Window, now time.Time) string {
+	for _, w := range windows {
+		if w.Maintenance && !w.From.After(now) {
+			return fmt.Sprintf("maintenance: %s until %s", w.Name, why.Clock(w.To, now))
+		}
+	}
+	return ""
+}

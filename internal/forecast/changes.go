@@ -1,0 +1,250 @@
+package forecast
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead/cluster"
+	"github.com/fairlead/fairlead/internal/access"
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/poolpath"
+	"github.com/fairlead/fairlead/internal/units"
+	"github.com/fairlead/fairlead/queue"
+	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/share"
+	"github.com/fairlead/fairlead/why"
+)
+
+// These bound the replays, in number and in total time, that look for changes which make a job
+// start sooner. A change is worth telling if it gains a minute and a twentieth of the time left.
+const (
+	maxChanges  = 6
+	changesTime = 50 * time.Millisecond
+	changesGain = time.Minute
+	changesPart = 20
+)
+
+// alternativesOf takes them out of the state.
+func alternativesOf(st *engine.State, j *queue.Job, a *why.Answer) *alternatives {
+	h := engine.HeaderOf(j)
+	x := &alternatives{of: j, own: st.JobOf(h), asks: st.AskOf(h), unit: st.Core.Cluster().Unit(),
+		everyone: st.Shares.Sched.Placement == sched.Conservative}
+	x.own.Tasks, x.own.Begin = j.Waiting, j.Begin
+	owner := &access.Principal{Kind: access.User, Name: j.User, Groups: []string{j.Group}}
+	own := "/" + share.UserPool(j.User)
+	for id := range st.Core.Read().Pools() {
+		if len(x.pools) == 2 {
+			break
+		}
+		if st.Core.Read().Name(sched.PoolID(id)) != own[1:] {
+			continue
+		}
+		path := st.Core.Path(sched.PoolID(id))
+		if path == j.Pool || !strings.HasSuffix(path, own) || st.Core.Read().PriorityClass(sched.PoolID(id)) ||
+			len(st.Core.Read().Children(sched.PoolID(id))) > 0 {
+			continue
+		}
+		next := Variation{Pool: &path}
+		n := poolpath.Naming(st.Core, owner)
+		if other := next.apply(j); st.Shares.Settle(&other, n) == nil && other.Pool == path {
+			s := x.own
+			s.Pool = sched.PoolID(id)
+			x.pools, x.paths = append(x.pools, s), append(x.paths, path)
+		}
+	}
+	known := st.Shares.Sched.Priorities
+	behindOwn := slices.ContainsFunc(a.Ahead, func(p why.Ahead) bool { return p.Own })
+	if p, ok := st.Shares.Priority(j.Priority); ok && p > 0 && behindOwn {
+		x.higher, x.raised = x.own, known[p-1].Name
+		x.higher.Priority = p - 1
+	}
+	return x
+}
+
+// probing tries one change after the other.
+type probing struct {
+	*estimator
+	*alternatives
+	by      time.Time        // when the job starts as it is; zero: not known
+	gone    *sched.Scheduler // without the job
+	kept    *sched.Scheduler // where the room is kept that it would find in its way; see room
+	left    int
+	until   time.Time
+	changes []why.Change
+}
+
+// changes says what would make the job of an answer start sooner.
+func (e *estimator) changes(a *why.Answer) []why.Change {
+	p := &probing{estimator: e, alternatives: e.others, left: maxChanges}
+	if e.others == nil || a.Start == nil {
+		return nil
+	}
+	if a.Start.By != nil {
+		if p.by = *a.Start.By; p.by.Sub(e.began) < changesGain {
+			return nil
+		}
+	}
+	p.gone = e.future.Fork()
+	p.gone.Withdraw(p.own, e.began)
+	p.gone.Rest()
+	p.until = time.Now().Add(e.timeout(changesTime))
+	p.shorter()
+	p.smaller()
+	for i, s := range p.pools {
+		p.try(p.moved(), s, why.Change{Flags: "--move-to " + p.paths[i], Pool: p.paths[i], Alter: true})
+	}
+	if p.raised != "" {
+		p.try(nil, p.higher, why.Change{Flags: "--priority " + p.raised, Priority: p.raised, Alter: true})
+	}
+	return p.changes
+}
+
+// room is a fork in which the room is kept that the job would find in its way. It is made when it is
+// asked for: where a task finds no room even if none is kept, nobody asks.
+func (p *probing) room() *sched.Scheduler {
+	switch {
+	case p.kept != nil:
+	case p.everyone:
+		p.kept = p.gone
+	default:
+		// Room is kept for one job only, and when there is somebody in whose way it is.
+		s := p.own
+		s.ID, s.Submitted = trialID, p.began
+		p.kept = p.gone.Fork()
+		p.kept.Add(s, p.began)
+		p.kept.Rest()
+	}
+	return p.kept
+}
+
+// opens reports whether a task would find room now.
+func (p *probing) opens(key cluster.Key) bool {
+	return p.gone.Read().Opening(key, p.own.Limit) && p.room().Read().Opening(key, p.own.Limit)
+}
+
+// moved is a fork without the job, to which it will be added in another pool.
+func (p *probing) moved() *sched.Scheduler {
+	f := p.future.Fork()
+	f.Withdraw(p.own, p.began)
+	return f
+}
+
+// try looks when a job would start in a scheduler without it, or in the place of the job if
+// none is given, and keeps the change if that is sooner.
+func (p *probing) try(without *sched.Scheduler, s sched.Job, c why.Change) {
+	if p.left == 0 || !time.Now().Before(p.until) {
+		return
+	}
+	p.left--
+	if !c.Alter {
+		s.ID, s.Submitted = trialID, p.began
+	}
+	f := without
+	switch {
+	case f == nil:
+		f = p.future.Fork()
+		f.Exchange(p.own, []sched.Job{s}, p.began)
+	case c.Alter:
+		f.Add(s, p.began)
+	default:
+		f = without.Fork()
+		f.Add(s, p.began)
+	}
+	goOn := func(sched.Forecast) bool { return time.Now().Before(p.until) }
+	got := f.AsFuture().Once().Forecast(s.ID, goOn,
+		func(t sched.Task) time.Time { return t.Started.Add(limitOr(t, sched.NoLimit)) })
+	if !got.Found || got.At.After(p.began.Add(sched.NoLimit/2)) {
+		return
+	}
+	if left := p.by.Sub(p.began); !p.by.IsZero() {
+		if p.by.Sub(got.At) < max(changesGain, left/changesPart) {
+			return
+		}
+		c.Seconds = p.by.Sub(got.At).Seconds()
+	}
+	c.By, c.Now = got.At, !got.At.After(p.began)
+	p.changes = append(p.changes, c)
+}
+
+// shorter tries the longest time limit with which the job would find room now.
+func (p *probing) shorter() {
+	if p.gone.Read().Window(p.own.Key, p.own.Limit) < changesGain {
+		return
+	}
+	long := p.room().Read().Window(p.own.Key, p.own.Limit)
+	if long < changesGain {
+		return
+	}
+	s := p.own
+	s.Limit = long
+	p.try(p.gone, s, shorterChange(p.room(), p.own, long))
+}
+
+// shorterChange is the change to a shorter time limit, which makes room now.
+func shorterChange(core *sched.Scheduler, j sched.Job, long time.Duration) why.Change {
+	c := why.Change{Flags: "-t " + units.FormatDuration(long.Truncate(time.Minute)) + " or less",
+		LimitSeconds: long.Seconds()}
+	j.ID = trialID
+	if kept := core.GateView().InTheWay(j); kept != nil {
+		c.Text = fmt.Sprintf("over before room is needed that is kept for job %d from %s", kept.Job,
+			why.Clock(kept.From, core.Read().Instant()))
+	}
+	return c
+}
+
+// smaller tries to ask for less of each resource: the most with which the job would find room
+// now or, of the unit, half if there is none.
+func (p *probing) smaller() {
+	for _, name := range slices.Sorted(maps.Keys(p.of.Request)) {
+		need := p.of.Request[name]
+		fits, not := int64(0), need
+		for not-fits > 1 {
+			if mid := fits + (not-fits)/2; p.opens(p.keyWith(name, mid)) {
+				fits = mid
+			} else {
+				not = mid
+			}
+		}
+		if fits == 0 && name == p.unit {
+			fits = need / 2
+		}
+		if fits > 0 {
+			p.less(name, fits)
+		}
+	}
+}
+
+// less tries to ask for less of a resource.
+func (p *probing) less(name string, n int64) {
+	s := p.own
+	s.Key = p.keyWith(name, n)
+	flag := "--request " + name + "="
+	switch {
+	case name == "cpu":
+		flag = "-c "
+	case name == "mem":
+		n = max(1, n>>20) << 20 // in whole megabytes, as one asks for it
+		s.Key = p.keyWith(name, n)
+		flag = "--mem "
+	case name == "gpu":
+		flag = "-G "
+	case strings.HasPrefix(name, "gpu:"):
+		flag = "-G " + strings.TrimPrefix(name, "gpu:") + ":"
+	}
+	p.try(p.gone, s, why.Change{Flags: flag + units.Quantity(name, n), Request: map[string]int64{name: n}})
+}
+
+// keyWith is the scheduling key of the job with another amount of a resource.
+func (p *probing) keyWith(name string, n int64) cluster.Key {
+	ask := p.asks
+	ask.Amounts = maps.Clone(ask.Amounts)
+	ask.Amounts[name] = n
+	key := p.gone.KeyOf(ask)
+	if p.kept != nil {
+		p.kept.KeyOf(ask) // the same number in both
+	}
+	return key
+}

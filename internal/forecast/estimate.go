@@ -1,0 +1,185 @@
+package forecast
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/queue"
+	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/why"
+)
+
+// How much work an estimate is: the time that the replay with time limits may take, and
+// those with real run times together, and how many there are of these at most.
+const (
+	estimateTime = 80 * time.Millisecond
+	maxEstimate  = 200
+	// hurriedTime replaces these times if so many jobs wait that replays seldom come to an
+	// end: if they find anything, they find it at once.
+	hurriedTime = 10 * time.Millisecond
+)
+
+// tables say when jobs start, from replays that all jobs share.
+type tables interface {
+	// fresh tells by when a job starts, if there is a table of the state as it is.
+	fresh(out *why.Estimate, job int64, began time.Time) bool
+	// any tells it from the last table. If there is none it is made, which takes seconds, and is
+	// there later.
+	any(out *why.Estimate, job int64, began time.Time) bool
+	// between tells the range of starts. The replays for it are made for whoever asks next.
+	between(out *why.Estimate, job int64, began time.Time)
+}
+
+// estimator makes an estimate, while the loop goes on.
+type estimator struct {
+	future  *sched.Future
+	job     int64
+	began   time.Time // of the answer
+	lengths engine.Lengths
+	mean    time.Duration
+	kept    *why.Kept // the room that is kept for the job; nil: none
+	planned bool      // room is kept for every job, in order
+	others  *alternatives
+	tables  tables // say it where much waits; else nil
+	hurried bool   // much waits
+}
+
+// timeout is how long a replay may take, or be waited for.
+func (e *estimator) timeout(usual time.Duration) time.Duration {
+	if e.hurried {
+		return hurriedTime
+	}
+	return usual
+}
+
+// estimate says when the job starts.
+func (e *estimator) estimate() *why.Estimate {
+	out, done := &why.Estimate{}, true
+	switch {
+	case e.planned && e.kept != nil && !e.kept.Overdue:
+		out.By, out.Kept, out.MayMove, out.Node = &e.kept.From, true, e.kept.MayMove, strings.Join(e.kept.Nodes, ", ")
+	case e.tables == nil || !e.tables.fresh(out, e.job, e.began):
+		if done = e.bound(out); !done && e.tables != nil && !e.tables.any(out, e.job, e.began) {
+			out.Text += " (more goes before it than could be looked at in time; ask again in a few seconds)"
+		}
+	}
+	switch {
+	case e.tables != nil && len(e.lengths) > 0:
+		e.tables.between(out, e.job, e.began)
+	case e.tables != nil:
+	case done || !e.hurried: // else others would not come to the job, either
+		e.replay(out)
+	}
+	return out
+}
+
+// bound adds when the job starts if every task runs as long as it may. It reports whether
+// there was time enough to find out.
+func (e *estimator) bound(out *why.Estimate) bool {
+	unlimited, begun := false, time.Now()
+	goOn := func(sched.Forecast) bool { return time.Since(begun) < e.timeout(estimateTime) }
+	bound := e.future.Forecast(e.job, goOn, func(t sched.Task) time.Time {
+		if t.Limit <= 0 {
+			unlimited = true
+			return t.Started.Add(sched.NoLimit)
+		}
+		return t.Started.Add(t.Limit)
+	})
+	done := bound.Found || time.Since(begun) < e.timeout(estimateTime)
+	switch {
+	case bound.Found && (!unlimited || bound.At.Before(e.began.Add(sched.NoLimit/2))):
+		out.By, out.Node = &bound.At, strings.Join(bound.Nodes, ", ")
+	case unlimited:
+		out.Text = e.room() + "without a latest time: tasks that go before it, or run, have no time limit (submit -t)"
+	case bound.At.After(e.began) || !done:
+		out.Text = "not before " + why.Clock(bound.At, e.began)
+	default:
+		out.Text = "not with what there is now, although nothing new went ahead"
+	}
+	return done
+}
+
+// room says when the room that is kept for the job by predictions is free.
+func (e *estimator) room() string {
+	switch {
+	case e.kept == nil || !e.kept.Predicted:
+		return ""
+	case e.kept.Overdue:
+		return "when the room is free that is kept for it; "
+	}
+	return "about " + why.Clock(e.kept.From, e.began) + ", when the room is free that is kept for it; "
+}
+
+// replay adds the range of starts with run times as they were.
+func (e *estimator) replay(out *why.Estimate) {
+	if len(e.lengths) == 0 {
+		return
+	}
+	rng := e.random()
+	var starts []time.Time
+	began := time.Now()
+	goOn := func(sched.Forecast) bool { return time.Since(began) < e.timeout(estimateTime) }
+	for len(starts) < maxEstimate && goOn(sched.Forecast{}) {
+		f := e.future.Forecast(e.job, goOn, func(t sched.Task) time.Time { return t.Started.Add(e.sample(rng, t)) })
+		if !f.Found {
+			break
+		}
+		starts = append(starts, f.At)
+	}
+	spread(out, starts)
+}
+
+// random is the source of the run times that are drawn.
+func (e *estimator) random() *rand.Rand {
+	return rand.New(rand.NewPCG(uint64(e.job), uint64(e.began.Unix())))
+}
+
+// sample draws how long a task runs: as one of its pool that ran longer than this one
+// does already, or else half as long again, and not beyond its limit.
+func (e *estimator) sample(rng *rand.Rand, t sched.Task) time.Duration {
+	ran := max(0, e.began.Sub(t.Started))
+	long := max(e.mean, ran+ran/2)
+	if known := e.lengths.Known(t.Pool, ran); len(known) > 0 {
+		long = known[rng.IntN(len(known))]
+	}
+	if t.Limit > 0 {
+		long = min(long, t.Limit)
+	}
+	return long
+}
+
+// alternatives is what it takes to try what else a job might ask for.
+type alternatives struct {
+	of   *queue.Job
+	own  sched.Job
+	asks sched.Request
+	unit string
+	// everyone is set where room is kept for every job.
+	everyone bool
+	pools    []sched.Job // the job in other pools in which its user has a place
+	paths    []string    // of them
+	higher   sched.Job   // the job with the next higher priority
+	raised   string      // the name of that; "": there is none, or it would not help
+}
+
+// limitOr is the time limit of a task, or another one if it has none.
+func limitOr(t sched.Task, other time.Duration) time.Duration {
+	if t.Limit <= 0 {
+		return other
+	}
+	return t.Limit
+}
+
+// spread adds between which instants a job starts, if there are enough replays.
+func spread(out *why.Estimate, starts []time.Time) {
+	if len(starts) == 0 {
+		return
+	}
+	slices.SortFunc(starts, time.Time.Compare)
+	at := func(part float64) *time.Time { return &starts[int(math.Floor(part*float64(len(starts)-1)+0.5))] }
+	out.Early, out.Middle, out.Late, out.Replays = at(0.1), at(0.5), at(0.9), len(starts)
+}

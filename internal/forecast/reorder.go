@@ -1,0 +1,201 @@
+package forecast
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/explain"
+	"github.com/fairlead/fairlead/internal/poolpath"
+	"github.com/fairlead/fairlead/queue"
+	"github.com/fairlead/fairlead/sched"
+)
+
+// Reordering says how the order of starts would change.
+type Reordering struct {
+	At time.Time `json:"at"`
+	// Jobs are the jobs that would change, in the order in which they were named, without jobs that do
+	// not wait.
+	Jobs []Moved `json:"jobs"`
+	// Later and Sooner are how many other jobs would have a later place, and an earlier one.
+	Later  int `json:"later"`
+	Sooner int `json:"sooner"`
+	// Pools are whose jobs these later ones are, those with most first, and Others the first of them.
+	Pools  []movedPool `json:"pools"`
+	Others []Moved     `json:"others"`
+	// Priorities are the configured priorities, the highest first.
+	Priorities []string `json:"priorities"`
+	// Looked is how many starts were looked at, at most; 0 if that were all.
+	Looked int `json:"looked,omitempty"`
+}
+
+// Moved is a job whose place in the order of starts would change. A place is that of its next task; 0 is none:
+// something else than its turn holds it back, or it is behind all that was looked at.
+type Moved struct {
+	Job    int64  `json:"job"`
+	Name   string `json:"name,omitempty"`
+	User   string `json:"user"`
+	Pool   string `json:"pool"`
+	Before int64  `json:"before"`
+	After  int64  `json:"after"`
+}
+
+// movedPool is a pool with how many jobs would start later, by the order.
+type movedPool struct {
+	Pool string `json:"pool"`
+	Jobs int    `json:"jobs"`
+}
+
+// othersMoved is how many of the other jobs are named.
+const othersMoved = 20
+
+// Reorder says how the order of starts would change if some jobs had another priority, in a fork of the
+// scheduler in which they have it. Nothing is changed.
+func (fc *Forecaster) Reorder(ctx context.Context, ids []int64, v Variation) (*Reordering, error) {
+	if !v.inPlace() || v.Pool != nil {
+		return nil, queue.Invalidf("reorder", "only priorities can be asked about: priority, qos and nice")
+	}
+	jobs, err := fc.loop.Client().Jobs(ctx, queue.Query{IDs: slices.Clone(ids)})
+	if err != nil {
+		return nil, err
+	}
+	known := map[int64]bool{}
+	for _, j := range jobs {
+		known[j.ID] = true
+	}
+	for _, id := range ids {
+		if !known[id] {
+			return nil, fmt.Errorf("job %d: %w", id, queue.ErrNotFound)
+		}
+	}
+	x, err := fc.beginReorder(jobs, v)
+	if err != nil {
+		return nil, err
+	}
+	before := orderOf(x.fork, x.now)
+	for i := range x.own {
+		x.fork.Exchange(x.own[i], []sched.Job{x.other[i]}, x.now)
+	}
+	r := compareOrders(before, orderOf(x.fork, x.now), x.waiting)
+	slices.SortStableFunc(r.Jobs, func(a, b Moved) int {
+		return cmp.Compare(slices.Index(ids, a.Job), slices.Index(ids, b.Job))
+	})
+	r.Priorities = x.priorities
+	return r, fc.nameMoved(ctx, r.Others)
+}
+
+// reorder is what a changed order is made of.
+type reorder struct {
+	now        time.Time
+	fork       *sched.Scheduler
+	priorities []string
+	waiting    []*queue.Job // the jobs that have a waiting task
+	own, other []sched.Job  // as they are, and as they would be
+}
+
+// beginReorder takes what it needs out of the loop.
+func (fc *Forecaster) beginReorder(jobs []*queue.Job, v Variation) (*reorder, error) {
+	return engine.Read2(fc.loop, func(s *engine.State) (*reorder, error) {
+		x := &reorder{now: time.Now()}
+		x.priorities = slices.DeleteFunc(s.Shares.Priorities(), func(name string) bool {
+			return slices.ContainsFunc(jobs, func(j *queue.Job) bool {
+				return s.Shares.CheckRights(v.By, j, queue.Alteration{Priority: name}) != nil
+			})
+		})
+		s.Core.Advance(x.now)
+		x.fork = s.Core.Fork()
+		for _, j := range jobs {
+			next := v.apply(j)
+			if err := next.Check(); err != nil {
+				return nil, err
+			}
+			n := poolpath.Naming(s.Core, v.By)
+			n.In, n.Priority, n.QOS = j.Pool, j.Priority, j.QOS
+			if err := s.Shares.Settle(&next, n); err != nil {
+				return nil, err
+			}
+			if j.Held || j.Pending > 0 || j.Waiting == 0 || j.State.Ended() {
+				continue
+			}
+			next.Tasks = j.Waiting
+			forked := s.With(x.fork)
+			x.own = append(x.own, forked.JobOf(engine.HeaderOf(j)))
+			other := forked.JobOf(engine.HeaderOf(&next))
+			other.Begin = next.Begin
+			x.other = append(x.other, other)
+			x.waiting = append(x.waiting, j)
+		}
+		return x, nil
+	})
+}
+
+// orderOf is the order of starts of a scheduler, up to a bound.
+func orderOf(s *sched.Scheduler, now time.Time) *explain.Order {
+	o := &explain.Order{At: now, Position: map[int64]int64{}, Whole: true}
+	s.Preview(func(st sched.Start, units float64) bool {
+		o.Add(st, units)
+		o.Whole = len(o.Starts) < explain.OrderTasks
+		return o.Whole
+	})
+	o.Name(s)
+	return o
+}
+
+// compareOrders reports the differences of the second of two orders. The jobs are the changed ones.
+func compareOrders(before, after *explain.Order, changed []*queue.Job) *Reordering {
+	r := &Reordering{At: before.At, Jobs: []Moved{}, Pools: []movedPool{}, Others: []Moved{}}
+	if !before.Whole || !after.Whole {
+		r.Looked = explain.OrderTasks
+	}
+	own := make(map[int64]bool, len(changed))
+	for _, j := range changed {
+		own[j.ID] = true
+		r.Jobs = append(r.Jobs, Moved{j.ID, j.Name, j.User, j.Pool, before.Position[j.ID], after.Position[j.ID]})
+	}
+	byPool := map[string]int{}
+	for _, s := range before.Starts {
+		if !s.First || own[s.Job] {
+			continue
+		}
+		was, is := before.Position[s.Job], after.Position[s.Job]
+		switch {
+		case is > 0 && is < was:
+			r.Sooner++
+		case is > was || is == 0 && !after.Whole:
+			r.Later++
+			pool := before.Labels[s.Pool].Path
+			byPool[pool]++
+			if len(r.Others) < othersMoved {
+				r.Others = append(r.Others, Moved{Job: s.Job, Pool: pool, Before: was, After: is})
+			}
+		}
+	}
+	for pool, n := range byPool {
+		r.Pools = append(r.Pools, movedPool{pool, n})
+	}
+	slices.SortFunc(r.Pools, func(a, b movedPool) int {
+		return cmp.Or(cmp.Compare(b.Jobs, a.Jobs), cmp.Compare(a.Pool, b.Pool))
+	})
+	return r
+}
+
+// nameMoved says whose jobs these are.
+func (fc *Forecaster) nameMoved(ctx context.Context, moved []Moved) error {
+	if len(moved) == 0 {
+		return nil
+	}
+	ids := make([]int64, len(moved))
+	for i := range moved {
+		ids[i] = moved[i].Job
+	}
+	jobs, err := fc.loop.Client().Jobs(ctx, queue.Query{IDs: slices.Clone(ids)})
+	for _, j := range jobs {
+		if i := slices.Index(ids, j.ID); i >= 0 {
+			moved[i].User, moved[i].Name = j.User, j.Name
+		}
+	}
+	return err
+}

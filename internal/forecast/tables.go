@@ -1,0 +1,103 @@
+package forecast
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/explain"
+	"github.com/fairlead/fairlead/queue"
+	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/why"
+)
+
+// Timetable says by when each waiting job starts if every task runs as long as it may. It is
+// nil if none could be made in time, and may be of a somewhat older state: it says of when it is.
+func (fc *Forecaster) Timetable(ctx context.Context) *timetable {
+	if err := fc.loop.Sync(ctx); err != nil {
+		fc.loop.Log.Warn("the timetable is of an older state", "error", err)
+	}
+	wait := tableWait
+	if _, waiting := fc.loop.Running(); waiting >= explain.ManyWaiting { // it takes seconds
+		wait = hurriedTime
+	}
+	return fc.timetable.Ask(ctx, fc.loop, wait, fc.beginTimetable)
+}
+
+// Starts returns the instants by which the next tasks of jobs start, as far as they are known: from
+// planned starts, and else from the timetable.
+func (fc *Forecaster) Starts(ctx context.Context, jobs []*queue.Job) map[int64]Coming {
+	waits := func(j *queue.Job) bool { return j.Waiting > 0 && j.Pending == 0 && !j.Held && !j.State.Ended() }
+	if !slices.ContainsFunc(jobs, waits) {
+		return nil
+	}
+	t := fc.Timetable(ctx)
+	kept := engine.Read(fc.loop, func(s *engine.State) map[int64]why.Kept { return s.Core.Read().Kept() })
+	now := time.Now()
+	out := map[int64]Coming{}
+	for _, j := range jobs {
+		if !waits(j) {
+			continue
+		}
+		if k, yes := kept[j.ID]; yes {
+			out[j.ID] = Coming{k.From, true}
+		} else if by, known := t.By(j.ID); known && !by.Before(now) {
+			out[j.ID] = Coming{by, false}
+		}
+	}
+	return out
+}
+
+// beginTimetable takes what a timetable is made of out of the state. Where
+// room is kept for every job that is it.
+func (fc *Forecaster) beginTimetable(s *engine.State, now time.Time) func() *timetable {
+	t := &timetable{at: now, row: map[int64]int32{}}
+	if s.Shares.Sched.Placement == sched.Conservative {
+		kept := s.Core.Read().Kept()
+		return func() *timetable { t.take(kept); return t }
+	}
+	e := fc.estimatorOf(s, 0, now)
+	return func() *timetable {
+		t.replay(e, time.Now(), func(x sched.Task) time.Time {
+			t.endless = t.endless || x.Limit <= 0
+			return x.Started.Add(limitOr(x, sched.NoLimit))
+		})
+		return t
+	}
+}
+
+// beginRanges is beginTimetable for replays with run times as they were lately.
+func (fc *Forecaster) beginRanges(s *engine.State, now time.Time) func() *timetable {
+	e, t := fc.estimatorOf(s, 0, now), &timetable{at: now, row: map[int64]int32{}}
+	return func() *timetable {
+		began, rng := time.Now(), e.random()
+		for range maxRanges {
+			t.replay(e, began, func(x sched.Task) time.Time { return x.Started.Add(e.sample(rng, x)) })
+			if took := time.Since(began); took+took/time.Duration(len(t.starts)) > tableTime {
+				break
+			}
+		}
+		return t
+	}
+}
+
+// fresh, any and between are the tables of the estimates where much waits.
+func (fc *Forecaster) fresh(out *why.Estimate, job int64, began time.Time) bool {
+	t, fresh := fc.timetable.Peek(fc.loop)
+	return fresh && t.fill(out, job, began)
+}
+
+func (fc *Forecaster) any(out *why.Estimate, job int64, began time.Time) bool {
+	return fc.timetable.Ask(context.Background(), fc.loop, 0, fc.beginTimetable).fill(out, job, began)
+}
+
+func (fc *Forecaster) between(out *why.Estimate, job int64, began time.Time) {
+	fc.ranges.Ask(context.Background(), fc.loop, 0, fc.beginRanges).fillRange(out, job, began)
+}
+
+// Coming is by when a job that waits starts.
+type Coming struct {
+	By   time.Time
+	Kept bool // room is kept for it from then on
+}

@@ -1,0 +1,95 @@
+package forecast
+
+import (
+	"time"
+
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/explain"
+	"github.com/fairlead/fairlead/internal/poolpath"
+	"github.com/fairlead/fairlead/queue"
+	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/why"
+)
+
+// exchanged is what there is to say of a job and of the one in its place.
+type exchanged struct {
+	changes      []why.Varied
+	again        bool
+	after        *why.Answer
+	before, then *estimator
+
+	now        time.Time
+	fork       *sched.Scheduler
+	next       *queue.Job
+	own, other sched.Job // the job as it is, and in its place
+}
+
+// exchange exchanges a job in a fork. Where much waits that takes long, and the loop goes on
+// meanwhile: it is locked for the copy, and for a look at what became of the job.
+func (fc *Forecaster) exchange(j *queue.Job, v Variation) (*exchanged, error) {
+	x, err := fc.beginExchange(j, v)
+	if err != nil {
+		return nil, err
+	}
+	if x.before.future = x.fork.Future(); x.before.hurried {
+		x.before.future = x.before.future.Once() // ranges come from the tables
+	}
+	if x.again || x.own.Pool != x.other.Pool {
+		x.fork.Withdraw(x.own, x.now)
+		if x.again {
+			x.fork.Rest()
+		}
+		x.fork.Add(x.other, x.now)
+	} else {
+		x.fork.Exchange(x.own, []sched.Job{x.other}, x.now)
+	}
+	o := explain.Asked{WhyOptions: explain.WhyOptions{Siblings: 1}, Preview: explain.WhatIfTasks}
+	var order *explain.Order
+	if x.before.hurried {
+		order = explain.OrderUpTo(x.next.ID, x.fork.Outlook())
+	}
+	fc.loop.Read(func(s *engine.State) {
+		s = s.With(x.fork)
+		if order != nil {
+			o.Place = explain.Tally(s, x.other).LookUp(order, x.next.ID)
+		}
+		x.after = explain.Answer(s, x.next)
+		explain.WhyWaiting(s, x.after, x.next, nil, nil, o)
+		x.then = fc.estimatorIn(s, x.fork, x.next.ID, x.now)
+	})
+	x.then.future, x.then.tables = x.fork.AsFuture(), nil
+	return x, nil
+}
+
+// beginExchange takes what an exchange needs out of the loop.
+func (fc *Forecaster) beginExchange(j *queue.Job, v Variation) (*exchanged, error) {
+	return engine.Read2(fc.loop, func(s *engine.State) (*exchanged, error) {
+		next := v.apply(j)
+		if err := next.Check(); err != nil {
+			return nil, err
+		}
+		n := poolpath.Naming(s.Core, v.By)
+		n.In, n.Priority, n.QOS = j.Pool, j.Priority, j.QOS
+		if err := s.Shares.Settle(&next, n); err != nil {
+			return nil, err
+		}
+		x := &exchanged{changes: varied(j, &next, s.Core.Cluster().Unit()), again: !v.inPlace(), next: &next, now: time.Now()}
+		if len(x.changes) == 0 {
+			return nil, queue.Invalidf("what-if", "job %d asks for that already; say what is to be different", j.ID)
+		}
+		s.Core.Advance(x.now)
+		x.fork = s.Core.Fork()
+		x.before = fc.estimatorIn(s, s.Core, j.ID, x.now)
+		if next.Tasks = j.Waiting; x.again {
+			next.ID, next.Submitted = trialID, x.now
+		}
+		forked := s.With(x.fork)
+		x.own = forked.JobOf(engine.HeaderOf(j))
+		x.other = forked.JobOf(engine.HeaderOf(&next))
+		x.other.Begin = next.Begin
+		return x, nil
+	})
+}
+
+// trialID is the id of a job that is only tried: it comes after all others.
+const trialID = 1 << 47

@@ -1,0 +1,155 @@
+package forecast
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/explain"
+	"github.com/fairlead/fairlead/queue"
+	"github.com/fairlead/fairlead/why"
+)
+
+// startedMeanwhile bounds how often a job is read again that started between its
+// reading and the look at the scheduler.
+const startedMeanwhile = 4
+
+// Why says why a job is where it is, by the numbers that the next step would compare.
+func (fc *Forecaster) Why(ctx context.Context, id int64, o explain.WhyOptions) (*why.Answer, error) {
+	for try := 1; ; try++ {
+		a, future, err := fc.whyNow(ctx, id, o)
+		if err != nil || a.Reason.Code != "" {
+			if future != nil {
+				a.Start = future.estimate()
+				a.Changes = future.changes(a)
+			}
+			return a, err
+		}
+		if try == startedMeanwhile {
+			a.Verdict, a.Reason = why.AsDesigned, explain.Starting
+			return a, nil
+		}
+	}
+}
+
+// whyNow is Why, without a reason if the job has started since it was read.
+func (fc *Forecaster) whyNow(ctx context.Context, id int64, o explain.WhyOptions) (a *why.Answer, future *estimator,
+	err error) {
+	j, err := fc.loop.Client().Job(ctx, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	var tasks []queue.Task
+	if j.State != queue.Held && j.State != queue.Blocked {
+		if tasks, err = fc.loop.Store.Tasks(ctx, id); err != nil {
+			return nil, nil, err
+		}
+	}
+	blockers, err := fc.explain.Blockers(ctx, j)
+	if err != nil {
+		return nil, nil, err
+	}
+	stop, err := fc.stopOf(ctx, j, tasks)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := fc.loop.Sync(ctx); err != nil {
+		return nil, nil, err
+	}
+	asked := explain.Asked{WhyOptions: o}
+	if !o.Evidence && j.Waiting > 0 {
+		asked.Place = fc.explain.PlaceOf(ctx, j)
+	}
+	return engine.Read3(fc.loop, func(s *engine.State) (a *why.Answer, future *estimator, err error) {
+		s.Core.Advance(time.Now())
+		a = explain.Answer(s, j)
+		a.Stop = stop
+		switch {
+		case j.State.Ended():
+			a.Verdict, a.Reason = why.Ended, explain.EndedReason(j, tasks)
+			s.Decided.AddChoice(s.Core, a, j)
+		case j.Cancel && j.Running > 0:
+			a.Verdict, a.Reason = why.AsDesigned, explain.CancellingReason(j, tasks)
+			s.Decided.AddChoice(s.Core, a, j)
+		case j.State == queue.Queued && j.Waiting == 0:
+			a.Verdict, a.Reason = why.AsDesigned, explain.QueuedReason(j, tasks)
+			s.Decided.AddChoice(s.Core, a, j)
+		case j.State == queue.Running && j.Waiting == 0:
+			a.Verdict, a.Reason = why.AsDesigned, explain.RunningReason(j, tasks)
+			s.Decided.AddChoice(s.Core, a, j)
+		default:
+			explain.WhyPlaced(s, a, j, tasks, blockers, asked)
+		}
+		if o.Estimate && j.Waiting > 0 && (j.State == queue.Waiting || j.State == queue.Queued || j.State == queue.Running) &&
+			explain.Startable(a) {
+			future = fc.estimatorOf(s, j.ID, a.At)
+			if j.State == queue.Waiting { // a job that runs in part is not submitted again
+				future.others = alternativesOf(s, j, a)
+			}
+		}
+		return a, future, nil
+	})
+}
+
+// WhatIf says what would become of a job that waits if it asked for something else. A fork of
+// the scheduler answers, in which the job is exchanged. Of a job that waits only priority
+// and pool can be changed; for everything else it is cancelled in the fork, and submitted again, as its
+// owner would have to do it.
+func (fc *Forecaster) WhatIf(ctx context.Context, id int64, v Variation) (*why.WhatIf, error) {
+	before, _, err := fc.whyNow(ctx, id, explain.WhyOptions{Siblings: 1})
+	if err != nil {
+		return nil, err
+	}
+	j, err := fc.loop.Client().Job(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if j.State != queue.Waiting {
+		return nil, queue.Invalidf("job", "job %d is %s; ask about one that waits", id, j.State)
+	}
+	x, err := fc.exchange(j, v)
+	if err != nil {
+		return nil, err
+	}
+	w := &why.WhatIf{Version: why.Version, At: before.At, Job: id, Name: j.Name, Changes: x.changes, Again: x.again}
+	for _, s := range []struct {
+		to *why.Standing
+		a  *why.Answer
+		e  *estimator
+	}{{&w.Before, before, x.before}, {&w.After, x.after, x.then}} {
+		if explain.Startable(s.a) {
+			s.a.Start = s.e.estimate()
+		}
+		*s.to = s.a.Standing()
+		if s.to.Now = s.a.Start != nil && s.a.Start.By != nil && !s.a.Start.By.After(s.e.began); s.to.Now {
+			s.to.Reason, s.to.Others = why.Reason{Code: why.StateStarting, Text: "it would start at once"}, nil
+		}
+	}
+	w.Compare()
+	return w, nil
+}
+
+// lastStop is the last stop of a job if tasks that it stopped wait again and have not
+// started since.
+func lastStop(stops []queue.Stopped, tasks []queue.Task) *why.Stop {
+	for _, x := range slices.Backward(stops) {
+		i := slices.IndexFunc(tasks, func(t queue.Task) bool { return t.Index == x.Ref.Task })
+		if i >= 0 && tasks[i].Attempt == x.Ref.Attempt && tasks[i].State == queue.Waiting {
+			return &x.Reason
+		}
+	}
+	return nil
+}
+
+// stopsKept is how far back the stops of a job are looked for that explain why it waits.
+const stopsKept = 64
+
+// stopOf is the latest stop of a job that waits for it.
+func (fc *Forecaster) stopOf(ctx context.Context, j *queue.Job, tasks []queue.Task) (*why.Stop, error) {
+	if j.State.Ended() || len(tasks) == 0 {
+		return nil, nil
+	}
+	stops, err := fc.loop.Store.Stops(ctx, queue.StopQuery{Job: j.ID, Limit: stopsKept})
+	return lastStop(stops, tasks), err
+}

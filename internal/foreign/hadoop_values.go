@@ -1,0 +1,150 @@
+package foreign
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fairlead/fairlead/share"
+)
+
+// hadoop reads the allocation file of the fair scheduler: of the first one, which came
+// with HADOOP-3746, and of YARN's.
+type hadoop struct {
+	notes
+	can  Features
+	root *pool
+	old  bool // there are words that only the first one has
+
+	base          string // what fair is called here
+	policy        string
+	maxRes        *element // of queues without one
+	maxApps       *element
+	users         []*element
+	placement     *element
+	drf, timeouts bool // they occur
+}
+
+func (h *hadoop) weight(p *pool, e *element) {
+	w, err := strconv.ParseFloat(e.text, 64)
+	switch {
+	case err != nil:
+		h.add(e.line, p.where, e.name, e.text, Left, "it is not a number, so the weight is 1")
+	case w == 0:
+		p.weight = leftovers
+		h.add(e.line, p.where, e.name, e.text, Changed,
+			"a weight is above 0 here; with %s it gets next to nothing but what the others leave", leftovers)
+	case share.CheckWeight(w) != nil:
+		h.add(e.line, p.where, e.name, e.text, Left, "%v, so it is 1", share.CheckWeight(w))
+	default:
+		p.weight = strconv.FormatFloat(w, 'f', -1, 64)
+		h.add(e.line, p.where, e.name, e.text, Taken, "")
+	}
+}
+
+// resources reads minResources or maxResources.
+func (h *hadoop) resources(p *pool, e *element, to *map[string]int64) {
+	known, ok := h.amounts(p.where, e)
+	if !ok {
+		return
+	}
+	zero := false
+	for _, resource := range slices.Sorted(maps.Keys(known)) {
+		if known[resource] == 0 { // nothing is guaranteed, or else nothing could ever run
+			delete(known, resource)
+			zero = true
+		}
+	}
+	*to = known
+	_, memory := known["mem"]
+	switch {
+	case e.name == "minResources" && memory:
+		h.add(e.line, p.where, e.name, e.text, Changed,
+			"a task has the memory that it asks for (submit --mem), which may be none; take mem out of min if those of this pool ask for none, as it would be below its minimum for ever")
+	case zero && e.name != "minResources":
+		h.add(e.line, p.where, e.name, e.text, Changed,
+			"an amount of 0 is taken for no limit; with max_running: 0 a pool runs nothing")
+	default:
+		h.add(e.line, p.where, e.name, e.text, Taken, "")
+	}
+}
+
+// amounts reads amounts of resources; what it cannot is noted.
+func (h *hadoop) amounts(where string, e *element) (map[string]int64, bool) {
+	all, err := resources(e.text)
+	if err != nil {
+		h.add(e.line, where, e.name, e.text, Left, "%v", err)
+		return nil, false
+	}
+	known, unknown := solve(all, h.can.Capacity)
+	if len(unknown) > 0 {
+		h.add(e.line, where, e.name, e.text, Left,
+			"amounts are absolute here; say what there is, e.g. --capacity cpu=100,mem=400G, and import again (unknown: %s)", strings.Join(unknown, ", "))
+		return nil, false
+	}
+	return known, true
+}
+
+// slots reads a number of map or reduce slots. They are resources here, as the two
+// kinds have minima of their own.
+func (h *hadoop) slots(p *pool, e *element, to *map[string]int64) {
+	n, ok := h.count(p.where, e)
+	if !ok {
+		return
+	}
+	resource := map[bool]string{true: "map", false: "reduce"}[strings.HasSuffix(e.name, "Maps")]
+	if *to == nil {
+		*to = map[string]int64{}
+	}
+	if n > 0 || e.name[:3] == "max" {
+		(*to)[resource] = int64(n)
+	}
+	h.add(e.line, p.where, e.name, e.text, Changed,
+		"slots are the resource %s here: agents offer it (fairlead work --resource %[1]s=N), tasks ask for it (submit --request %[1]s=1)", resource)
+}
+
+// count reads a number of jobs or slots.
+func (h *hadoop) count(where string, e *element) (int, bool) {
+	n, err := strconv.Atoi(e.text)
+	if err != nil || n < 0 || n > 1_000_000_000 {
+		if n, err := strconv.Atoi(e.text); err == nil && n == math.MaxInt32 {
+			h.add(e.line, where, e.name, e.text, Needless, "it is no limit")
+			return 0, false
+		}
+		h.add(e.line, where, e.name, e.text, Left, "it is not a whole number from 0 on")
+		return 0, false
+	}
+	return n, true
+}
+
+// policyOf reads a policy; "" is fair.
+func (h *hadoop) policyOf(where string, e *element) (policy string, ok bool) {
+	name := strings.ToLower(e.text)
+	name = strings.TrimSuffix(name[strings.LastIndexByte(name, '.')+1:], "policy")
+	switch name {
+	case "fair", "fairshare":
+		h.add(e.line, where, e.name, e.text, Taken, "")
+		return "", true
+	case "fifo":
+		h.add(e.line, where, e.name, e.text, Taken, "")
+		return "fifo", true
+	case "drf", "dominantresourcefairness":
+		if h.can.Policies["drf"] {
+			h.add(e.line, where, e.name, e.text, Taken, "")
+			return "drf", true
+		}
+		h.drf = true
+		h.add(e.line, where, e.name, e.text, Changed,
+			"shares are counted in one resource, that of unit, and not in the dominant one of each; minima and maxima hold for each resource")
+		return "", true
+	}
+	h.add(e.line, where, e.name, e.text, Left, "there is no such policy; known here: %s",
+		strings.Join(slices.Sorted(maps.Keys(h.can.Policies)), ", "))
+	return "", false
+}
+
+// leftovers is the weight of a queue with the weight 0, which is served from what the
+// others leave: next to nothing.
+const leftovers = "0.0001"

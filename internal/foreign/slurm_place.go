@@ -1,0 +1,76 @@
+package foreign
+
+import (
+	"regexp"
+	"slices"
+
+	"github.com/fairlead/fairlead/share"
+)
+
+// place sends each user to the pool of the default account, or to the only one.
+func (s *slurm) place(d *document) {
+	byAccount := map[*pool][]string{}
+	var accounts []*pool
+	for _, user := range s.order {
+		p := s.homeOf(user)
+		switch {
+		case p == nil:
+			s.add(s.users[user][0].line, "user "+plainText(user, 60), "placement", "", Left,
+				"there are several accounts and none of them is the default: jobs have to name their pool (submit -A), or add a rule")
+		case plainText(user, share.MaxExpression/4) != user:
+			s.add(s.users[user][0].line, "user "+plainText(user, 60), "placement", "", Left,
+				"no rule can be written for this name; jobs have to name their pool (submit -A)")
+		case p.name != user || share.UserPool(user) != user: // the template would make another pool of the name
+			d.rules = append(d.rules, rule{user: regexp.QuoteMeta(user), pool: p.path()})
+		default:
+			if byAccount[p.above] == nil {
+				accounts = append(accounts, p.above)
+			}
+			byAccount[p.above] = append(byAccount[p.above], regexp.QuoteMeta(user))
+		}
+	}
+	for _, a := range accounts {
+		slices.Sort(byAccount[a])
+		for _, expr := range alternatives(byAccount[a]) {
+			d.rules = append(d.rules, rule{user: expr, pool: share.Join(a.path(), "{user}")})
+		}
+	}
+	if lost := len(d.rules) - maxRules; lost > 0 {
+		d.rules = d.rules[:maxRules]
+		s.add(s.root.line, "the dump", "placement", "", Left,
+			"there would be more than %d rules, %d too many; the users of the last ones have to name their pool (submit -A)", maxRules, lost)
+	}
+}
+
+// homeOf is the pool to which jobs of a user go that name none.
+func (s *slurm) homeOf(user string) *pool {
+	all := s.users[user]
+	account := s.home[user]
+	for _, p := range all {
+		if account != "" && p.above == s.account[account] {
+			return p
+		}
+	}
+	if len(all) == 1 {
+		return all[0]
+	}
+	return nil
+}
+
+func (s *slurm) head(name, policy string) []string {
+	from := "a dump of Slurm's accounts"
+	if s.cluster != "" {
+		from += " of the cluster " + plainText(s.cluster, 60)
+	}
+	head := []string{"Taken over from " + plainText(name, 200) + ", " + from +
+		", by fairlead config import. The report that came with it says what differs."}
+	if policy == "fairtree" {
+		head = append(head, "fairtree orders pools as Slurm's fair tree does. compat: slurm below policy gives Slurm's own order where accounts are tied. For PriorityFlags=NO_FAIR_TREE and for age, size and QOS see the policy multifactor.")
+	} else {
+		head = append(head, "This version has no policy fairtree; fair divides by the same weights at each level.")
+	}
+	head = append(head,
+		"half_life is PriorityDecayHalfLife of slurm.conf, which is not in a dump. Both are 7d if nothing is said.",
+		"A job without a pool (submit -A) goes to its user's pool below the default account. A user who is not listed is refused: pools_on_demand is false, and there is no pool default.")
+	return head
+}

@@ -1,0 +1,126 @@
+package history
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/fairlead/fairlead/queue"
+)
+
+// How the shares of the past are read.
+const (
+	shareSteps = 2000 // number of steps that a time is cut into
+	shareBatch = 100  // pools at a time
+)
+
+// PastShares returns for each pool what fraction of the whole it was entitled to from one
+// instant to another: the mean of the shares that were in force, in which each moment counts for
+// as much as all pools together had then. So it is the part that the pool would have had if
+// the shares of each moment had divided the service of all. While a pool had nothing to do its last
+// known share counts; for a pool with no known share the answer is below 0.
+func (rc *Recorder) PastShares(ctx context.Context, pools []string, from, to time.Time) ([]float64, error) {
+	if now := time.Now(); to.After(now) {
+		to = now
+	}
+	out := make([]float64, 0, len(pools))
+	for batch := range slices.Chunk(pools, shareBatch) {
+		with := []string{}
+		for _, p := range batch {
+			with = append(with, line(p)...)
+		}
+		slices.Sort(with)
+		by, v, err := rc.stepsOf(ctx, slices.Compact(with), from, to,
+			max(queue.HistoryLevels[0].Step, to.Sub(from)/shareSteps))
+		if err != nil {
+			return nil, fmt.Errorf("shares of the past: %w", err)
+		}
+		here := map[string][]float64{}
+		for _, p := range slices.Compact(with) {
+			here[p] = sharesAt(by[""], by[p], v.Step)
+		}
+		for _, p := range batch {
+			out = append(out, meanShare(by[""], line(p), here))
+		}
+	}
+	return out, nil
+}
+
+// PastDemand returns for each pool how much it wanted from one instant to another, in seconds times
+// the units that ran or waited. It is 0 for a pool without records.
+func (rc *Recorder) PastDemand(ctx context.Context, pools []string, from, to time.Time) ([]float64, error) {
+	if now := time.Now(); to.After(now) {
+		to = now
+	}
+	out := make([]float64, 0, len(pools))
+	for batch := range slices.Chunk(pools, shareBatch) {
+		by, _, err := rc.stepsOf(ctx, batch, from, to, max(queue.HistoryLevels[0].Step, to.Sub(from)/shareSteps))
+		if err != nil {
+			return nil, fmt.Errorf("what was wanted in the past: %w", err)
+		}
+		for _, p := range batch {
+			sum := 0.0
+			for _, s := range by[p] {
+				sum += s.Demand
+			}
+			out = append(out, sum)
+		}
+	}
+	return out, nil
+}
+
+// line are a pool and those above it, without the root.
+func line(path string) (all []string) {
+	for i := 0; i < len(path); i++ {
+		if path[i] == '/' {
+			all = append(all, path[:i])
+		}
+	}
+	if path != "" {
+		all = append(all, path)
+	}
+	return all
+}
+
+// sharesAt are the shares of a pool, of the one above it, at the steps of the root. Where it is
+// not known it is the last that was, and before that the first.
+func sharesAt(root, pool []queue.HistoryStep, step time.Duration) []float64 {
+	known := slices.DeleteFunc(slices.Clone(pool), func(s queue.HistoryStep) bool { return s.Seconds <= 0 })
+	if len(known) == 0 {
+		return nil
+	}
+	out := make([]float64, len(root))
+	i := 0
+	for k := range root {
+		for i+1 < len(known) && known[i+1].At.Before(root[k].At.Add(step)) {
+			i++
+		}
+		out[k] = known[i].Share / known[i].Seconds
+	}
+	return out
+}
+
+// meanShare is the mean of the products of the shares of a pool and those above it, weighed
+// with what ran in all; if nothing ran, with the time.
+func meanShare(root []queue.HistoryStep, line []string, here map[string][]float64) float64 {
+	var sum, weight, plain, seconds float64
+	for k := range root {
+		share := 1.0
+		for _, p := range line {
+			if here[p] == nil {
+				return -1
+			}
+			share *= here[p][k]
+		}
+		sum, weight = sum+share*root[k].Running, weight+root[k].Running
+		plain, seconds = plain+share*root[k].Seconds, seconds+root[k].Seconds
+	}
+	switch {
+	case weight > 0:
+		return sum / weight
+	case seconds > 0:
+		return plain / seconds
+	}
+	return -1
+}

@@ -1,0 +1,49 @@
+package permit
+
+import "time"
+
+// Request asks for a permit with a join token.
+type Request struct {
+	Bounds
+	TTLSeconds float64 `json:"ttl_seconds" minimum:"60" maximum:"2592000" doc:"For how long the join token counts"`
+}
+
+// Invitation is a permit with its join token, which is shown once.
+type Invitation struct {
+	Node  string    `json:"node"`
+	Token string    `json:"token"`
+	Until time.Time `json:"until"`
+}
+
+// Roots are the certificates of the authority.
+type Roots struct {
+	Cluster string `json:"cluster"`
+	Roots   string `json:"roots" doc:"In the form of PEM, the newest first"`
+}
+
+// Join shows a join token.
+type Join struct {
+	Node    string `json:"node" maxLength:"256"`
+	ID      string `json:"id" maxLength:"64"`
+	Secret  string `json:"secret" maxLength:"64"`
+	Request string `json:"request" maxLength:"8192" doc:"For a certificate, in the form of PEM (PKCS 10)"`
+}
+
+// Renew shows a certificate that ends soon, or ended at most a week ago.
+type Renew struct {
+	Certificate string `json:"certificate" maxLength:"8192"`
+	Request     string `json:"request" maxLength:"8192" doc:"For the same key"`
+}
+
+// Certified is a certificate, and the roots that its holder shall believe.
+type Certified struct {
+	Certificate string `json:"certificate"`
+	Roots       string `json:"roots"`
+}
+
+// List are all permits.
+type List struct {
+	Version int       `json:"version"`
+	At      time.Time `json:"at"`
+	Permits []Permit  `json:"permits"`
+}

@@ -1,0 +1,152 @@
+package pgtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/fairlead/fairlead/internal/daemon"
+)
+
+// Cluster is a PostgreSQL server.
+type Cluster struct {
+	dir    string // of its files and its socket
+	bin    string
+	cred   *syscall.Credential
+	server *daemon.Daemon
+}
+
+// URL is where the database is.
+func (c *Cluster) URL() string {
+	return "postgres:///postgres?user=postgres&host=" + c.dir
+}
+
+func (c *Cluster) make() (err error) {
+	if os.Getuid() == 0 { // PostgreSQL refuses to run as root
+		if c.cred, err = other(); err != nil {
+			return err
+		}
+		if err := os.Chown(c.dir, int(c.cred.Uid), int(c.cred.Gid)); err != nil {
+			return err
+		}
+	}
+	initdb := c.command("initdb", "--pgdata="+c.data(), "--username=postgres", "--auth=trust", "--no-sync",
+		"--encoding=UTF8", "--locale=C")
+	if out, err := initdb.CombinedOutput(); err != nil {
+		return fmt.Errorf("initdb: %w\n%s", err, out)
+	}
+	return c.Run()
+}
+
+func (c *Cluster) data() string { return filepath.Join(c.dir, "data") }
+
+func (c *Cluster) command(name string, args ...string) *exec.Cmd {
+	cmd := exec.Command(filepath.Join(c.bin, name), args...)
+	cmd.Dir = c.dir
+	cmd.Env = []string{"PATH=/usr/bin:/bin", "LC_ALL=C", "TZ=UTC"}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: c.cred}
+	return cmd
+}
+
+// Run starts the server, and waits until it answers. It ends with this process, however
+// that ends.
+func (c *Cluster) Run() error {
+	cmd := c.command("postgres", "-D", c.data(), "-k", c.dir, "-c", "listen_addresses=",
+		"-c", "max_connections=200", "-c", "log_min_messages=fatal", "-c", "autovacuum_naptime=10s")
+	var err error
+	if c.server, err = daemon.Start(cmd, syscall.SIGQUIT); err != nil {
+		return err
+	}
+	if err = c.server.Await(startTime, answers(c.URL())); err != nil {
+		c.Halt()
+	}
+	return err
+}
+
+// Stop ends the server and removes its files.
+func (c *Cluster) Stop() {
+	c.Halt()
+	os.RemoveAll(c.dir)
+}
+
+// Halt ends the server at once, as pg_ctl stop -m immediate does: when it starts again, with
+// Run, it has to recover.
+func (c *Cluster) Halt() {
+	c.server.Signal(syscall.SIGQUIT, startTime)
+}
+
+// errAbsent says that PostgreSQL is not installed.
+var errAbsent = errors.New("PostgreSQL is not installed: apt-get install postgresql")
+
+// Start makes a cluster and starts its server.
+func Start() (*Cluster, error) {
+	c := &Cluster{}
+	var err error
+	if c.bin, err = binaries(); err != nil {
+		return nil, err
+	}
+	if c.dir, err = os.MkdirTemp("", "fairlead-pg-"); err != nil {
+		return nil, err
+	}
+	if err := c.make(); err != nil {
+		os.RemoveAll(c.dir)
+		return nil, err
+	}
+	return c, nil
+}
+
+// binaries is the directory of the newest PostgreSQL.
+func binaries() (string, error) {
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
+	version := func(path string) int {
+		n, _ := strconv.Atoi(filepath.Base(filepath.Dir(filepath.Dir(path))))
+		return n
+	}
+	if len(found) > 0 {
+		return filepath.Dir(slices.MaxFunc(found, func(a, b string) int { return version(a) - version(b) })), nil
+	}
+	if path, err := exec.LookPath("initdb"); err == nil {
+		return filepath.Dir(path), nil
+	}
+	return "", errAbsent
+}
+
+// other is a user to run as in place of root.
+func other() (*syscall.Credential, error) {
+	for _, name := range []string{"postgres", "nobody"} {
+		u, err := user.Lookup(name)
+		if err != nil {
+			continue
+		}
+		uid, err1 := strconv.ParseUint(u.Uid, 10, 32)
+		gid, err2 := strconv.ParseUint(u.Gid, 10, 32)
+		if err1 == nil && err2 == nil {
+			return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
+		}
+	}
+	return nil, errors.New("PostgreSQL does not run as root, and there is neither a user postgres nor nobody")
+}
+
+// startTime is how long a server has until it takes connections.
+const startTime = 30 * time.Second
+
+// answers tries whether the started server takes connections at a URL.
+func answers(url string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		conn, err := pgx.Connect(ctx, url)
+		if err != nil {
+			return err
+		}
+		return conn.Close(ctx)
+	}
+}

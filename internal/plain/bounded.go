@@ -1,0 +1,14 @@
+package plain
+
+import "strings"
+
+// Bounded keeps at most a number of bytes of a text that somebody else wrote. Three dots stand for the rest, and ?
+// for bytes that are not UTF-8.
+func Bounded(text string, most int) string {
+	const mark = "..."
+	text = strings.ToValidUTF8(text, "?")
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most-len(mark)], "") + mark
+}

@@ -1,0 +1,92 @@
+// Package poolpath finds the pool that somebody names, also one that has yet to be made.
+package poolpath
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead/allocation"
+	"github.com/fairlead/fairlead/internal/access"
+	"github.com/fairlead/fairlead/queue"
+	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/share"
+)
+
+// There reports whether there is a pool, named by the configuration or come on demand, and whether there are
+// others below it.
+func There(core *sched.Scheduler, path string) (there, divides bool) {
+	id, there := core.Lookup(path)
+	return there, there && core.View(id).Divides()
+}
+
+// Naming is by whose right a job names a pool, nil for the program itself, with the pools that there are; see
+// [allocation.Naming].
+func Naming(core *sched.Scheduler, by *access.Principal) allocation.Naming {
+	return allocation.Naming{By: by, Tree: func(path string) (there, divides bool) { return There(core, path) }}
+}
+
+// FindOrMake finds a pool as [Find] does. One that is not there yet, and that a placement rule makes, is made in
+// a fork: the scheduler that is returned is then that fork, else the one that was given.
+func FindOrMake(core *sched.Scheduler, shares *allocation.Config, name string) (*sched.Scheduler, sched.PoolID, error) {
+	id, err := Find(core, name)
+	if !errors.Is(err, queue.ErrNotFound) {
+		return core, id, err
+	}
+	path, can := Makes(shares, name)
+	if !can {
+		return core, id, err
+	}
+	core = core.Fork()
+	core.Pool(path)
+	id, _ = core.Lookup(path)
+	return core, id, nil
+}
+
+// Makes is the path of the pool that a name means and that a placement rule makes. A slash in the name of a user has
+// to be in quotes: physics/ann/deeper may be a mistake, and is no user called ann/deeper.
+func Makes(shares *allocation.Config, name string) (path string, can bool) {
+	path = share.Reading(name)
+	return path, path != "" && shares.CanMake(path)
+}
+
+// Find finds a pool by its path, or the pool of a user by its last segment. In a path names of users may be
+// written as they are; see [share.Named].
+func Find(core *sched.Scheduler, name string) (sched.PoolID, error) {
+	if id, ok := core.Lookup(name); ok {
+		return id, nil
+	}
+	all := share.Named(name)
+	var found []sched.PoolID
+	for _, path := range all {
+		if id, ok := core.Lookup(path); ok {
+			found = append(found, id)
+		}
+	}
+	for i := 0; len(found) == 0 && i < len(all); i++ {
+		found = below(core, all[i])
+	}
+	switch len(found) {
+	case 0:
+		return 0, queue.Missingf("no pool or user is called %.256q; see fairlead shares", name)
+	case 1:
+		return found[0], nil
+	}
+	var names []string
+	for _, p := range found {
+		names = append(names, core.Path(p))
+	}
+	slices.Sort(names)
+	return 0, queue.Invalidf("pool", "%q is in several pools; name one of %s", name, strings.Join(names, ", "))
+}
+
+// below are the pools below others that have a name, or the end of whose path it is.
+func below(core *sched.Scheduler, name string) (found []sched.PoolID) {
+	for id := range core.Read().Pools() {
+		p := sched.PoolID(id)
+		if path := core.Path(p); !core.Read().PriorityClass(p) && strings.HasSuffix(path, "/"+name) {
+			found = append(found, p)
+		}
+	}
+	return found
+}

@@ -1,0 +1,69 @@
+package script
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// layout is how a script of another system spreads its processes over nodes. A task here
+// runs on one node: the processes there are its own, and it has the processors of all.
+type layout struct {
+	nodes     int // 0 and 1: one
+	processes int // in all; 0 is not said
+	perNode   int // processes on each node; 0 is not said
+	line      int // that said any of this last
+	gpusInAll bool
+}
+
+func (l *layout) set(n *int, o option, line int) (err error) {
+	l.line = line
+	*n, err = strconv.Atoi(o.value)
+	if err != nil || *n < 1 {
+		return fmt.Errorf("%q is not a number above 0", o.value)
+	}
+	return nil
+}
+
+func (d *Directives) note(number int, o option, text string) {
+	d.Notes = append(d.Notes, Ignored{number, o.text, text})
+}
+
+func (d *Directives) set(number int, name, value string) {
+	d.Flags = append(d.Flags, Flag{name, value, number})
+}
+
+func (d *Directives) ignore(number int, o option, why string) {
+	d.Ignored = append(d.Ignored, Ignored{number, o.text, why})
+}
+
+// Flag is one flag of fairlead submit. Name is its long name.
+type Flag struct {
+	Name, Value string
+	Line        int // of the script
+}
+
+// Directives are what a script asks for.
+type Directives struct {
+	Flags   []Flag
+	Ignored []Ignored
+	Notes   []Ignored // directives that are followed, but not to the letter
+	Compat  string    // slurm or pbs, if there are directives of that system
+	// Processes is how many a task starts, by --ntasks; 0 if the script does not say.
+	Processes int
+
+	layout layout
+}
+
+// Ignored is a directive that has no effect here.
+type Ignored struct {
+	Line int
+	Text string
+	Why  string
+}
+
+func (i Ignored) String() string {
+	if i.Why == "" {
+		return fmt.Sprintf("line %d: %s", i.Line, i.Text)
+	}
+	return fmt.Sprintf("line %d: %s (%s)", i.Line, i.Text, i.Why)
+}

@@ -1,0 +1,100 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/fairlead/fairlead/internal/access"
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/queue"
+)
+
+// Alter changes those of the jobs that the actor may change, and says so for each.
+func (s *jobService) Alter(ctx context.Context, r api.AlterRequest) (*api.AlterResponse, error) {
+	me := who(ctx)
+	if err := checkWords("cause", r.Cause); err != nil {
+		return nil, err
+	}
+	if r.Nice != nil {
+		if err := checkNice(ctx, s.loop, *r.Nice); err != nil {
+			return nil, err
+		}
+	}
+	client := s.loop.Client()
+	jobs, err := client.Jobs(ctx, queue.Query{IDs: r.Jobs})
+	if err != nil {
+		return nil, err
+	}
+	known := map[int64]*queue.Job{}
+	for _, j := range jobs {
+		known[j.ID] = j
+	}
+	out := api.AlterResponse{Version: api.Version, Results: make([]*api.Error, len(r.Jobs))}
+	pool := s.loop.Intake.PoolFor(ctx, r.Pool)
+	var changes []queue.Alteration
+	at := map[int64]int{} // jobs, to their changes: one that is named twice is changed once
+	for i, id := range r.Jobs {
+		if _, twice := at[id]; twice {
+			continue
+		}
+		j := known[id]
+		if j == nil {
+			out.Results[i] = api.FromError(fmt.Errorf("job %d: %w", id, queue.ErrNotFound))
+			continue
+		}
+		err := check(ctx, s.loop, alters(r.Verb), access.Object{Owner: j.User, Pool: j.Pool})
+		if err == nil && queue.Verb(r.Verb) == queue.VerbRequeue { // which starts work
+			err = me.CheckScope(access.Submit)
+		}
+		if err != nil {
+			out.Results[i] = api.FromError(fmt.Errorf("job %d: %w", id, err))
+			continue
+		}
+		changes = append(changes, queue.Alteration{
+			Job: id, Verb: queue.Verb(r.Verb), Priority: r.Priority, QOS: r.QOS, Nice: r.Nice, Pool: pool,
+			Cause: r.Cause, By: me.Name, Admin: me.Admin, Within: operated(&me, s.loop),
+		})
+		at[id] = len(changes) - 1
+	}
+	change := client.Alter
+	if !me.Admin {
+		change = func(ctx context.Context, changes ...queue.Alteration) ([]error, error) {
+			return s.loop.Intake.AlterLimited(ctx, &me, changes...)
+		}
+	}
+	errs, err := change(ctx, changes...)
+	if err != nil {
+		return nil, err
+	}
+	for i, id := range r.Jobs {
+		if k, is := at[id]; is {
+			out.Results[i] = api.FromError(errs[k])
+		}
+	}
+	for k, err := range errs {
+		if id := changes[k].Job; err == nil && changes[k].Verb == queue.VerbHold && known[id].Queued > 0 {
+			out.Notes = append(out.Notes, beyondHold(id, known[id].Queued))
+		}
+	}
+	return &out, nil
+}
+
+// operated are the pools that somebody operates, as the store is told.
+func operated(p *access.Principal, loop *engine.Loop) string {
+	return strings.Join(loop.Client().Shares.Load().Access.Operated(p), " ")
+}
+
+// alters is the verb to whose right a change of a job belongs.
+func alters(verb string) access.Verb {
+	if queue.Verb(verb) == queue.VerbMove {
+		return access.Move
+	}
+	return access.Alter
+}
+
+// beyondHold says what a hold does not reach: what a bridge has handed over waits elsewhere.
+func beyondHold(id int64, tasks int) string {
+	return fmt.Sprintf("job %d waits in another queueing system already, with %d of its tasks, and goes on there; to take it back to where it is held: fairlead requeue %d", id, tasks, id)
+}

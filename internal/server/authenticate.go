@@ -1,0 +1,84 @@
+package server
+
+import (
+	"errors"
+	"net"
+	"net/http"
+	"strings"
+
+	"github.com/fairlead/fairlead/internal/access"
+	"github.com/fairlead/fairlead/internal/socket"
+)
+
+// Authenticated is a listener with an authenticator of its own, which alone says who sends what comes from there.
+type Authenticated struct {
+	net.Listener
+	By access.Authenticator
+}
+
+// peers are the users at the other end of the socket. The system knows who opened each connection.
+type peers struct{ names *names }
+
+// Authenticate asks the system on the connection itself.
+func (a peers) Authenticate(c net.Conn, _ *http.Request) (*access.Proof, error) {
+	u, ok := c.(*net.UnixConn)
+	if !ok {
+		return nil, nil
+	}
+	uid, err := socket.PeerUID(u)
+	if err != nil {
+		return nil, err
+	}
+	return &access.Proof{Principal: a.names.principal(uid, access.BySocket)}, nil
+}
+
+// sessions are those of browsers, which began with a code from the socket.
+type sessions struct {
+	names    *names
+	browsers *browsers
+}
+
+// Authenticate looks for the session that a browser shows.
+func (a sessions) Authenticate(_ net.Conn, r *http.Request) (*access.Proof, error) {
+	if _, shown := shownToken(r); shown { // who listens on the way could use it
+		return nil, errors.New("a token counts on the server's socket and over TLS only")
+	}
+	cookie, err := r.Cookie(cookieName(r))
+	if err != nil {
+		return nil, nil
+	}
+	b, done := a.browsers.use(cookie.Value)
+	if b == nil {
+		return nil, nil
+	}
+	return &access.Proof{Principal: a.names.principal(b.uid, access.BySession), Ends: b.ctx, Done: done}, nil
+}
+
+// shownToken is the text of the token that a request shows, if it shows anything.
+func shownToken(r *http.Request) (text string, shown bool) {
+	all := r.Header.Values("Authorization")
+	if len(all) == 0 {
+		return "", false
+	}
+	scheme, text, _ := strings.Cut(all[0], " ")
+	if len(all) > 1 || !strings.EqualFold(scheme, "Bearer") {
+		return "", true // which is no token
+	}
+	return strings.TrimSpace(text), true
+}
+
+// principal is a user of this machine.
+func (n *names) principal(uid int, via string) access.Principal {
+	name, groups := n.of(uid)
+	return access.Principal{Kind: access.User, Name: name, UID: uid, Groups: groups, Via: via}
+}
+
+// cookieName is that of the session's cookie. Browsers send a cookie to all ports of a host, so
+// that of each server of a machine has a name of its own.
+func cookieName(r *http.Request) string {
+	port := ""
+	if a, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr); ok {
+		_, port, _ = net.SplitHostPort(a.String())
+	}
+	return "fairlead-session-" + port
+}

@@ -1,0 +1,122 @@
+package server
+
+import (
+	"crypto/tls"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/access"
+	"github.com/fairlead/fairlead/internal/ca"
+	"github.com/fairlead/fairlead/internal/permit"
+)
+
+// maxNodeConnections is how many connections one node may have. An agent needs a handful.
+const maxNodeConnections = 64
+
+// certificates say which node connects. The certificate says whose key it is, and the permit of the node what that is
+// worth now.
+type certificates struct {
+	ca      *ca.Keeper
+	permits permit.Keeper
+
+	mu    sync.Mutex
+	nodes map[string]map[*nodeConn]bool
+}
+
+// nodeListener makes connections that are known as those of a node once they have shown a certificate.
+type nodeListener struct {
+	net.Listener
+	of *certificates
+}
+
+// Accept returns the next connection. The certificates are exchanged when it is first read.
+func (l nodeListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return &nodeConn{Conn: tls.Server(c, l.of.ca.Config()), of: l.of}, nil
+}
+
+// nodeConn is a connection of a node, or of one that wants to join.
+type nodeConn struct {
+	*tls.Conn
+	of   *certificates
+	node string // as soon as it is known; the lock of certificates guards it
+}
+
+// Close forgets the connection.
+func (c *nodeConn) Close() error {
+	c.of.mu.Lock()
+	delete(c.of.nodes[c.node], c)
+	c.of.mu.Unlock()
+	return c.Conn.Close()
+}
+
+// Authenticate looks at the certificate of the connection, and whether it counts at this moment.
+func (a *certificates) Authenticate(c net.Conn, r *http.Request) (*access.Proof, error) {
+	n, is := c.(*nodeConn)
+	if !is {
+		return nil, nil
+	}
+	chains := n.ConnectionState().VerifiedChains
+	if len(chains) == 0 {
+		return nil, nil
+	}
+	leaf := chains[0][0]
+	node := a.ca.Authority().Holder(leaf)
+	if node == "" {
+		return nil, fmt.Errorf("the certificate is of no node of this cluster: %w", permit.ErrUnauthenticated)
+	}
+	// The connection is known first: so either it is there when the node is revoked, or the permit is gone.
+	if err := a.keep(n, node); err != nil {
+		return nil, err
+	}
+	if _, err := permit.Of(r.Context(), a.permits, node, ca.Hash(leaf)); err != nil {
+		return nil, err
+	}
+	return &access.Proof{Principal: access.Principal{
+		Kind: access.Node, Name: node, UID: -1, Via: access.ByCertificate, Credential: leaf.SerialNumber.Text(16),
+	}}, nil
+}
+
+// keep notes whose a connection is.
+func (a *certificates) keep(c *nodeConn, node string) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.nodes[node] == nil {
+		a.nodes[node] = map[*nodeConn]bool{}
+	}
+	if !a.nodes[node][c] && len(a.nodes[node]) >= maxNodeConnections {
+		return fmt.Errorf("node %s has %d connections: %w", node, maxNodeConnections, permit.ErrUnauthenticated)
+	}
+	a.nodes[node][c], c.node = true, node
+	return nil
+}
+
+// connected are the nodes with connections.
+func (a *certificates) connected() (nodes []string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for node, all := range a.nodes {
+		if len(all) > 0 {
+			nodes = append(nodes, node)
+		}
+	}
+	return nodes
+}
+
+// drop closes the connections of a node, without waiting for it.
+func (a *certificates) drop(node string) (dropped int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for c := range a.nodes[node] {
+		c.NetConn().SetDeadline(time.Unix(1, 0)) // a farewell could wait for the other end
+		c.NetConn().Close()
+		dropped++
+	}
+	return dropped
+}

@@ -1,0 +1,97 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/fairlead/fairlead/internal/api"
+)
+
+// doctorService reports problems. It caches its findings: some checks cost the disk or the database
+// something, and anybody may ask.
+type doctorService struct {
+	examiner *examiner
+
+	mu    sync.Mutex // held while it is looked
+	last  *api.Diagnosis
+	shown atomic.Pointer[api.Diagnosis] // the same, for those who do not wait
+}
+
+func (s *doctorService) routes(a huma.API) {
+	handle(a, http.MethodGet, "/v1/doctor", "doctor", "What is wrong with the server and its agents, if anything", 0,
+		alone(s.doctor))
+}
+
+// How old an answer may be: of somebody who asks, and of a page that shows it by the way.
+const (
+	doctorFresh = 200 * time.Millisecond
+	doctorShown = 30 * time.Second
+)
+
+func (s *doctorService) doctor(ctx context.Context) (*api.Diagnosis, error) {
+	d := s.diagnosis(ctx, doctorFresh)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// diagnosis returns findings that are not older than age.
+func (s *doctorService) diagnosis(ctx context.Context, age time.Duration) *api.Diagnosis {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.last != nil && time.Since(s.last.At) < age {
+		return s.last
+	}
+	checks := s.examiner.examine(ctx)
+	found := &api.Diagnosis{Version: api.Version, At: time.Now(), Result: api.Worst(checks), Checks: checks}
+	if ctx.Err() == nil { // checks that were broken off say nothing about the server
+		s.last = found
+		s.shown.Store(found)
+	}
+	return found
+}
+
+// doctorWait is how long a page waits for a new answer. With a hundred thousand jobs it takes longer to
+// count them than a page may.
+const doctorWait = 20 * time.Millisecond
+
+// Doctor returns the cached findings for a page. It shows old findings while it looks anew.
+func (s *doctorService) Doctor(ctx context.Context) *api.Diagnosis {
+	made := make(chan *api.Diagnosis, 1)
+	if last := s.shown.Load(); last == nil || time.Since(last.At) >= doctorShown {
+		go func() {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+			defer cancel()
+			made <- s.diagnosis(ctx, doctorShown)
+		}()
+		select {
+		case found := <-made:
+			return found
+		case <-time.After(doctorWait):
+		}
+	}
+	if last := s.shown.Load(); last != nil {
+		return last
+	}
+	return &api.Diagnosis{Version: api.Version, At: time.Now(), Result: api.ResultOK, Checks: []api.HealthCheck{good("checks", "it is being looked")}}
+}
+
+// examine looks at everything.
+func (s *examiner) examine(ctx context.Context) []api.HealthCheck {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	seen := s.patients()
+	return slices.Concat(
+		s.checkPulse(ctx), s.checkStore(ctx), []api.HealthCheck{s.checkCounters(ctx), judgeSums(s.loop.LastRecount())}, s.checkDisk(), s.checkHistory(ctx),
+		[]api.HealthCheck{s.checkConfig()}, s.checkFiles(), []api.HealthCheck{s.checkAccess()},
+		checkNodes(seen), checkAgents(seen, s.program, s.waitingUsers(ctx)), s.checkBridges(ctx, seen),
+		s.checkPools(ctx), s.checkWaiting(ctx), []api.HealthCheck{s.checkPlacement(ctx)}, s.checkUsers(ctx),
+	)
+}

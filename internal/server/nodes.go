@@ -1,0 +1,97 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/fairlead/fairlead/internal/access"
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/history"
+	"github.com/fairlead/fairlead/internal/views"
+	"github.com/fairlead/fairlead/internal/words"
+)
+
+// nodeService lists the nodes, drains them, and forgets nodes that are gone.
+type nodeService struct {
+	loop     *engine.Loop
+	recorder *history.Recorder
+	ledgers  *ledgers
+}
+
+func (s *nodeService) routes(a huma.API) {
+	handle(a, http.MethodGet, "/v1/nodes", "nodes", "The nodes", 0, alone(s.List))
+	handle(a, http.MethodGet, "/v1/nodes/tasks", "nodeTasks", "What runs on nodes, and until when", 0,
+		func(ctx context.Context, in *nodeTasksInput) (*api.NodeTasks, error) {
+			return s.Tasks(ctx, in.Nodes, words.Seconds(in.Past))
+		})
+	handle(a, http.MethodPost, "/v1/nodes/{name}/drain", "drain", "Drain a node, or let it take tasks again", 0,
+		func(ctx context.Context, in *namedPost[api.DrainRequest]) (*api.NodeState, error) {
+			return s.Drain(ctx, in.Name, in.Body)
+		})
+}
+
+func (s *nodeService) List(context.Context) (*api.Nodes, error) {
+	_, _, unit := s.loop.Capacity()
+	nodes := views.Nodes(s.loop)
+	if nodes == nil {
+		nodes = []views.NodeView{}
+	}
+	return &api.Nodes{Version: api.Version, At: time.Now(), Unit: unit, Nodes: nodes}, nil
+}
+
+type nodeTasksInput struct {
+	Nodes []string `query:"node,explode" maxItems:"1000" doc:"Of these; default: of all"`
+	Past  float64  `query:"past_seconds" minimum:"0" maximum:"604800" doc:"Also list tasks that ended within this number of seconds: the last 64 of each node since the server started"`
+}
+
+func (s *nodeService) Tasks(_ context.Context, nodes []string, past time.Duration) (*api.NodeTasks, error) {
+	_, _, unit := s.loop.Capacity()
+	if len(nodes) == 0 {
+		for _, n := range views.Nodes(s.loop) {
+			nodes = append(nodes, n.Name)
+		}
+	}
+	now, tasks := time.Now(), []history.NodeTask{}
+	if past > 0 {
+		tasks = append(tasks, s.recorder.EndedTasks(nodes, now.Add(-past))...)
+	}
+	return &api.NodeTasks{Version: api.Version, At: now, Unit: unit, Tasks: append(tasks, s.recorder.NodeTasks(nodes)...)}, nil
+}
+
+func (s *nodeService) Drain(ctx context.Context, node string, r api.DrainRequest) (*api.NodeState, error) {
+	me := who(ctx)
+	if err := check(ctx, s.loop, access.Nodes, access.Object{}); err != nil {
+		return nil, err
+	}
+	why := r.Reason
+	if err := checkWords("reason", why); err != nil {
+		return nil, err
+	}
+	if r.Drain {
+		why = strings.TrimSpace(why + " (by " + me.Name + ")")
+	}
+	l := s.loop
+	var err error
+	if r.Forget {
+		err = s.ledgers.forget(ctx, node)
+	} else if r.Drain && r.Maintenance {
+		err = l.Overrides.SetMaintenance(ctx, node, why)
+	} else {
+		err = l.Overrides.SetDrained(ctx, node, r.Drain, why)
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := api.NodeState{Version: api.Version, Name: node}
+	for _, n := range views.Nodes(l) {
+		if n.Name == node {
+			out.State = n.State
+		}
+	}
+	return &out, nil
+}

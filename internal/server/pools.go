@@ -1,0 +1,72 @@
+package server
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/fairlead/fairlead/internal/access"
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/views"
+	"github.com/fairlead/fairlead/share"
+)
+
+// poolService tells of the tree of pools, and corrects what they have received.
+type poolService struct {
+	loop   *engine.Loop
+	config Configuration
+}
+
+func (s *poolService) routes(a huma.API) {
+	handle(a, http.MethodGet, "/v1/shares", "shares", "The tree of pools: shares, use, demand", 0,
+		func(ctx context.Context, in *sharesInput) (*api.Shares, error) { return s.Shares(ctx, in.Pool) })
+	handle(a, http.MethodPut, "/v1/usage", "setUsage", "Set or forget what a pool has received", 0, body(s.setUsage))
+}
+
+type sharesInput struct {
+	Pool string `query:"pool" doc:"This pool and those below it: its path, or a user for the user's pool"`
+}
+
+func (s *poolService) Shares(ctx context.Context, pool string) (*api.Shares, error) {
+	out := api.Shares{Version: api.Version, At: time.Now(), Summary: summaryOf(s.loop), Config: s.config.Status().Hash, Pools: []views.PoolView{}}
+	out.Unit, out.UsageUnit = out.Summary.Unit, s.loop.UsageUnit()
+	out.HalfLifeSeconds = s.loop.HalfLife().Seconds()
+	fair, pools := views.Fairness(ctx, s.loop)
+	out.Fairness = fair
+	if pool != "" {
+		var err error
+		if pool, err = s.loop.Intake.PoolPath(ctx, pool); err != nil {
+			return nil, err
+		}
+	}
+	for _, p := range pools {
+		if pool == "" || share.Inside(p.Path, pool) {
+			out.Pools = append(out.Pools, p)
+		}
+	}
+	if len(out.Pools) == 0 {
+		out.Pools = append(out.Pools, views.IdlePool(s.loop, pool))
+	}
+	return &out, nil
+}
+
+func (s *poolService) setUsage(ctx context.Context, r api.UsageRequest) (*api.UsageResponse, error) {
+	me := who(ctx)
+	if err := check(ctx, s.loop, access.Usage, access.Object{Pool: poolOf(ctx, s.loop, r.Pool)}); err != nil {
+		return nil, err
+	}
+	before, err := s.loop.Books.SetUsed(ctx, r.Pool, r.UsedSeconds, me.Name, me.Via)
+	if err != nil {
+		return nil, err
+	}
+	out := api.UsageResponse{Version: api.Version, Unit: s.loop.UsageUnit()}
+	for _, pool := range slices.Sorted(maps.Keys(before)) {
+		out.Pools = append(out.Pools, api.UsageChange{Pool: pool, Old: before[pool], New: r.UsedSeconds})
+	}
+	return &out, nil
+}

@@ -1,0 +1,29 @@
+package server
+
+import (
+	"sync"
+	"time"
+)
+
+// seldom lets equal texts through once a minute.
+type seldom struct {
+	mu   sync.Mutex
+	last map[string]time.Time
+}
+
+// now reports whether a text was not seen within a minute.
+func (s *seldom) now(text string) bool {
+	const most = 1000 // texts; who sends more of them is heard less often
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := time.Now()
+	if now.Sub(s.last[text]) < time.Minute {
+		return false
+	}
+	if s.last == nil || len(s.last) >= most {
+		clear(s.last)
+		s.last = map[string]time.Time{}
+	}
+	s.last[text] = now
+	return true
+}

@@ -1,0 +1,224 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/fairlead/fairlead/internal/access"
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/explain"
+	"github.com/fairlead/fairlead/internal/forecast"
+	"github.com/fairlead/fairlead/internal/tracing"
+	"github.com/fairlead/fairlead/queue"
+	"github.com/fairlead/fairlead/why"
+)
+
+// submitService takes jobs, and says what becomes of them.
+type submitService struct {
+	loop       *engine.Loop
+	explainer  *explain.Explainer
+	forecaster *forecast.Forecaster
+	metrics    *metrics
+	tracer     *tracing.Tracer // nil if nobody wants to know
+	names      *names
+}
+
+func (s *submitService) routes(a huma.API) {
+	handle(a, http.MethodPost, "/v1/jobs", "submit", "Submit jobs, or ask what would happen", maxSubmit, s.submit)
+}
+
+type submitInput struct {
+	As    string `header:"X-Fairlead-As" doc:"Submit for this user; for administrators only"`
+	Group string `header:"X-Fairlead-Group" hidden:"true"`
+	Trace string `header:"Traceparent" doc:"The trace to which the jobs belong, as W3C writes it; tasks find it in TRACEPARENT"`
+	Body  api.SubmitRequest
+}
+
+func (s *submitService) submit(ctx context.Context, in *submitInput) (*api.SubmitResponse, error) {
+	me := who(ctx)
+	owner, group := me.Name, me.Group()
+	if in.As != "" && in.As != me.Name {
+		owner, group = in.As, in.Group
+	}
+	if err := check(ctx, s.loop, access.Submit, access.Object{Owner: owner}); err != nil {
+		return nil, err
+	}
+	if owner != me.Name && group == "" {
+		if groups := s.names.groupsOf(owner); len(groups) > 0 {
+			group = groups[0]
+		}
+	}
+	jobs := make([]queue.Job, len(in.Body.Jobs))
+	for i := range jobs {
+		if err := in.Body.Jobs[i].CheckArgs(); err != nil {
+			return nil, err
+		}
+		jobs[i] = in.Body.Jobs[i].ToJob()
+		jobs[i].User, jobs[i].Group, jobs[i].Pool = owner, group, s.loop.Intake.PoolFor(ctx, jobs[i].Pool)
+		if err := checkNice(ctx, s.loop, jobs[i].Nice); err != nil {
+			return nil, err
+		}
+	}
+	o := engine.SubmitOptions{Unsatisfiable: in.Body.Unsatisfiable, By: &me}
+	out := api.SubmitResponse{Version: api.Version, Jobs: make([]api.Submitted, len(jobs))}
+	if in.Body.DryRun {
+		if !me.Admin {
+			if err := s.loop.Intake.CheckLimits(ctx, &me, jobs); err != nil {
+				return nil, err
+			}
+		}
+		known, err := s.loop.Intake.Keyed(ctx, jobs, o)
+		if err != nil {
+			return nil, err
+		}
+		for i, sub := range known {
+			if sub.Existing || sub.Err != nil {
+				out.Jobs[i] = api.Submitted{ID: sub.ID, Existing: sub.Existing, Error: api.FromError(sub.Err)}
+				continue
+			}
+			out.Jobs[i] = s.dryRun(ctx, jobs[i], forecast.TryOptions{
+				Unsatisfiable: o.Unsatisfiable, By: o.By, Estimate: len(jobs) == 1,
+			})
+		}
+		return &out, nil
+	}
+	end := s.traced(in.Trace, owner, jobs)
+	asked := time.Now()
+	subs, err := s.loop.Intake.SubmitWith(ctx, jobs, o)
+	end(err)
+	s.metrics.life.Stored("submit", time.Since(asked))
+	if err != nil {
+		return nil, err
+	}
+	accepted := 0
+	for i, sub := range subs {
+		out.Jobs[i] = api.Submitted{ID: sub.ID, Existing: sub.Existing, Error: api.FromError(sub.Err)}
+		if sub.Err == nil && !sub.Existing {
+			accepted++
+		}
+	}
+	s.metrics.submitted.Add(float64(accepted))
+	if len(jobs) == 1 && subs[0].Err == nil {
+		s.describe(ctx, &out.Jobs[0], in.Body.Estimate)
+	}
+	return &out, nil
+}
+
+// describe adds to a submission where the job went and stands.
+func (s *submitService) describe(ctx context.Context, sub *api.Submitted, estimate bool) {
+	j, err := s.loop.Client().Job(ctx, sub.ID)
+	if err != nil {
+		return
+	}
+	sub.Pool, sub.User, sub.Tasks = j.Pool, j.User, j.Tasks
+	s.addLimit(sub, j.Limit)
+	if j.State != queue.Waiting && j.State != queue.Blocked {
+		return
+	}
+	if _, waiting := s.loop.Running(); waiting > manyWaiting && !estimate {
+		s.describeShortly(ctx, sub, j, waiting)
+		return
+	}
+	a, err := s.forecaster.Why(ctx, sub.ID, explain.WhyOptions{Siblings: 1, Estimate: estimate})
+	if err != nil {
+		return
+	}
+	keepAllowed(ctx, s.loop, a)
+	addReason(sub, a)
+}
+
+// addReason adds to a submission what an answer says of it.
+func addReason(sub *api.Submitted, a *why.Answer) {
+	sub.Reason = &api.Reason{Code: string(a.Reason.Code), Text: a.Reason.Text}
+	sub.Start, sub.Changes = a.Start, a.Changes
+	if a.Rank != nil {
+		sub.Rank, sub.Of = a.Rank.Position, a.Rank.Of
+	}
+	for _, r := range append([]why.Reason{a.Reason}, a.Others...) {
+		if needsHelp(r.Code) {
+			sub.Warning = r.Text
+			return
+		}
+	}
+}
+
+// needsHelp reports whether whoever submits a job is warned: time alone will never start it,
+// or a shorter time limit would let it start sooner than the maintenance in its way ends.
+func needsHelp(c why.Code) bool {
+	switch c {
+	case why.FitNever, why.LicenseNever, why.GateNever, why.NoNodes, why.ReservationOver, why.PolicyMaint, why.PolicyReservation:
+		return true
+	}
+	return false
+}
+
+// manyWaiting is from how many waiting tasks on a submission is answered without a
+// preview of its own: that takes as long as there are tasks before it, and holds up
+// everybody.
+const manyWaiting = 1000
+
+// describeShortly takes place and reason from the order that lists of jobs share.
+func (s *submitService) describeShortly(ctx context.Context, sub *api.Submitted, j *queue.Job, waiting int64) {
+	r, ok := s.explainer.ShortReasons(ctx, []*queue.Job{j})[j.ID]
+	if !ok {
+		return
+	}
+	sub.Reason = &api.Reason{Code: string(r.Code), Text: r.Text}
+	if needsHelp(r.Code) {
+		sub.Warning = r.Text
+	}
+	if r.Rank > 0 {
+		sub.Rank, sub.Of = r.Rank, max(r.Rank, waiting)
+	}
+}
+
+// dryRun says what would become of a job, by a fork of the scheduler.
+func (s *submitService) dryRun(ctx context.Context, j queue.Job, o forecast.TryOptions) api.Submitted {
+	a, tasks, err := s.forecaster.Try(ctx, j, o)
+	if err != nil {
+		return api.Submitted{Error: api.FromError(err)}
+	}
+	keepAllowed(ctx, s.loop, a)
+	out := api.Submitted{Pool: a.Subject.Pool, User: j.User, Tasks: tasks}
+	addReason(&out, a)
+	s.addLimit(&out, time.Duration(a.Subject.Limit*float64(time.Second)))
+	return out
+}
+
+// addLimit adds the time limit to a submission, and a hint if it should have one.
+func (s *submitService) addLimit(sub *api.Submitted, limit time.Duration) {
+	sub.LimitSeconds = limit.Seconds()
+	if limit == 0 && s.loop.Client().PromisesByLimits() {
+		sub.Hint = "no time limit: starts that are promised to others rest on a prediction; give one with -t"
+	}
+}
+
+// traced gives jobs the trace to which they belong, where they have none of their own: that of
+// who submits them, and below it the span of the submission, if there is somebody to tell. What
+// it returns is to be called at the end.
+func (s *submitService) traced(parent, user string, jobs []queue.Job) (end func(error)) {
+	end = func(error) {}
+	if !tracing.Valid(parent) {
+		parent = ""
+	}
+	if s.tracer != nil {
+		parent, end = s.tracer.Submit(parent, user, len(jobs))
+	}
+	if parent == "" {
+		return end
+	}
+	for i := range jobs {
+		if jobs[i].Env[tracing.Variable] != "" {
+			continue
+		}
+		if jobs[i].Env == nil {
+			jobs[i].Env = map[string]string{}
+		}
+		jobs[i].Env[tracing.Variable] = parent
+	}
+	return end
+}

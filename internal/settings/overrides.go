@@ -1,0 +1,79 @@
+package settings
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead/config"
+)
+
+// entry is a setting with who gave it.
+type entry struct {
+	config.Setting
+	By string    `json:"by"`
+	At time.Time `json:"at"`
+}
+
+// overrides are the settings over the file, in the order in which they were made.
+type overrides []entry
+
+// loadSettings reads the settings that stand over the file.
+func loadSettings(kept map[string]string) (over overrides, err error) {
+	if text := kept[setting]; text != "" {
+		if err := json.Unmarshal([]byte(text), &over); err != nil {
+			return nil, fmt.Errorf("the settings that are kept cannot be read: %w", err)
+		}
+	}
+	return over, nil
+}
+
+// plain are the settings without who gave them.
+func (o overrides) plain() []config.Setting {
+	all := make([]config.Setting, len(o))
+	for i := range o {
+		all[i] = o[i].Setting
+	}
+	return all
+}
+
+// has reports whether there is one at a path.
+func (o overrides) has(path string) bool {
+	return slices.ContainsFunc(o, func(e entry) bool { return e.Path == path })
+}
+
+// names are the paths, for people.
+func (o overrides) names() string {
+	var names []string
+	for _, e := range o {
+		names = append(names, e.Path)
+	}
+	if len(names) == 0 {
+		return "nothing"
+	}
+	return strings.Join(names, ", ")
+}
+
+// made reports whether all that is wrong is that pools are not in the file which
+// these settings made.
+func (o overrides) made(err error) bool {
+	var problems config.Problems
+	if !errors.As(err, &problems) {
+		return false
+	}
+	for _, p := range problems {
+		if !slices.ContainsFunc(o, func(e entry) bool { return strings.HasPrefix(p.Setting, e.Path+"=") }) {
+			return false
+		}
+	}
+	return true
+}
+
+// with adds a setting. What was set at its path and below it has no effect any more.
+func (o overrides) with(e entry) overrides {
+	o = slices.DeleteFunc(o, func(old entry) bool { return old.Path == e.Path || strings.HasPrefix(old.Path, e.Path+".") })
+	return append(o, e)
+}

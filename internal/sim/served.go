@@ -1,0 +1,54 @@
+package sim
+
+import (
+	"math"
+
+	"github.com/fairlead/fairlead/usage"
+)
+
+// day is how many seconds a day has.
+const day = 24 * 60 * 60
+
+// served adds up, for each user, what it was entitled to and how much of that it had, day
+// by day: what it has beyond its entitlement pays back what it lacks of the same day, and
+// of no other.
+//
+// The entitlement is that of the ideal fluid scheduler, by what the user wants at that
+// moment, as far as it can be served: of a user with jobs of 64 processors only 64 of 100
+// can be in use at a time.
+type served struct {
+	next  int64        // second in which the day ends
+	marks []usage.Sums // by user, at the begin of the day
+	users []servedUser
+}
+
+type servedUser struct{ entitled, had float64 }
+
+func newServed(from int64, users int) served {
+	return served{next: from + day, marks: make([]usage.Sums, users), users: make([]servedUser, users)}
+}
+
+// turn ends a day.
+func (s *served) turn(fair *usage.Fairness, claims []claim) {
+	now := make([]usage.Sums, len(s.marks))
+	for n, c := range claims {
+		t := fair.Total(n)
+		now[c.user].Ideal += t.Ideal
+		now[c.user].Received += t.Received
+	}
+	for i := range now {
+		due, had := now[i].Ideal-s.marks[i].Ideal, now[i].Received-s.marks[i].Received
+		s.users[i].entitled += due
+		s.users[i].had += math.Min(due, had)
+	}
+	s.marks = now
+	s.next += day
+}
+
+// ratio is the part of its entitlement that a user had; of no entitlement it is 1.
+func (u *servedUser) ratio() float64 {
+	if u.entitled <= 0 {
+		return 1
+	}
+	return math.Max(0, u.had/u.entitled)
+}

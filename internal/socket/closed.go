@@ -1,0 +1,38 @@
+package socket
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// Closed reports whether only root and the user of this process can connect to a socket: nobody else
+// may write to it, or a directory above it lets nobody else pass.
+func Closed(path string) bool {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return false
+	}
+	const write, pass = 0o022, 0o011
+	if closedFor(path, write) {
+		return true
+	}
+	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
+		if closedFor(dir, pass) {
+			return true
+		}
+		if dir == filepath.Dir(dir) {
+			return false
+		}
+	}
+}
+
+// closedFor reports whether a file is root's or our own and gives others none of these rights.
+func closedFor(path string, rights os.FileMode) bool {
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm()&rights != 0 {
+		return false
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && (stat.Uid == 0 || int(stat.Uid) == os.Getuid())
+}

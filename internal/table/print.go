@@ -1,0 +1,117 @@
+package table
+
+import (
+	"io"
+	"os"
+	"strings"
+
+	"charm.land/lipgloss/v2"
+	"charm.land/lipgloss/v2/table"
+	"github.com/charmbracelet/colorprofile"
+	"github.com/charmbracelet/x/ansi"
+	"golang.org/x/term"
+
+	"github.com/fairlead/fairlead/internal/plain"
+)
+
+// Lines lays the table out for a place of this width, for those who draw a whole screen: the
+// header first, and no line wider than that.
+func (t *Table) Lines(width int) []string {
+	t.fit(width)
+	widths := t.widths()
+	var names []string
+	for _, c := range t.columns {
+		names = append(names, c.Name)
+	}
+	lines := make([]string, 0, 1+len(t.rows))
+	if t.Header {
+		lines = append(lines, t.line(names, widths, width))
+	}
+	for _, row := range t.rows {
+		lines = append(lines, t.line(row, widths, width))
+	}
+	return lines
+}
+
+// Natural is the width that the table needs if nothing is cut.
+func (t *Table) Natural() int { return t.natural() }
+
+func (t *Table) line(cells []string, widths []int, width int) string {
+	var b strings.Builder
+	for i, c := range cells {
+		pad := strings.Repeat(" ", max(0, widths[i]-lipgloss.Width(c)))
+		if i > 0 {
+			b.WriteString(strings.Repeat(" ", gap))
+		}
+		if t.columns[i].Right {
+			b.WriteString(pad + c)
+		} else {
+			b.WriteString(c + pad)
+		}
+	}
+	return ansi.Truncate(strings.TrimRight(b.String(), " "), width, "…")
+}
+
+// Print writes the table: as wide as w's terminal at most, and with nothing but text
+// where w is not a terminal.
+func (t *Table) Print(w io.Writer) error {
+	if !t.Header && len(t.rows) == 0 {
+		return nil // not even an empty line
+	}
+	w = plain.Raw(w) // the cells are harmless, and bold text is ours
+	width := Width(w)
+	if width > 0 {
+		t.fit(width)
+	}
+	head, mark := lipgloss.NewStyle().Faint(true), lipgloss.NewStyle().Bold(true)
+	l := table.New().Border(lipgloss.HiddenBorder()).Wrap(false).
+		BorderTop(false).BorderBottom(false).BorderLeft(false).BorderRight(false).BorderHeader(false).BorderColumn(false).
+		StyleFunc(func(row, col int) lipgloss.Style {
+			s := lipgloss.NewStyle()
+			if row == table.HeaderRow {
+				s = head
+			} else if t.bold[row] {
+				s = mark
+			}
+			if t.columns[col].Right {
+				s = s.Align(lipgloss.Right)
+			}
+			if col < len(t.columns)-1 {
+				s = s.PaddingRight(gap)
+			}
+			return s
+		}).Rows(t.rows...)
+	if t.Header {
+		var names []string
+		for _, c := range t.columns {
+			names = append(names, c.Name)
+		}
+		l = l.Headers(names...)
+	}
+	if width > 0 && t.natural() > width {
+		l = l.Width(width)
+	}
+	out := colorprofile.NewWriter(w, os.Environ())
+	for line := range strings.Lines(l.String() + "\n") {
+		if _, err := io.WriteString(out, strings.TrimRight(line, " \n")+"\n"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// natural is the width that the table needs.
+func (t *Table) natural() int { return total(t.widths()) }
+
+// Width is the width of the terminal behind w, 0 if it is none.
+func Width(w io.Writer) int {
+	f, ok := plain.Raw(w).(*os.File)
+	if !ok {
+		return 0
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
+}

@@ -1,0 +1,112 @@
+package top
+
+import (
+	"context"
+	"net/url"
+	"strconv"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/wait"
+	"github.com/fairlead/fairlead/internal/words"
+)
+
+// seen is what a look at the server brought.
+type seen struct {
+	shares *api.Shares
+	jobs   *api.JobList
+	next   bool // jobs are only the next ones to start
+	nodes  *api.Nodes
+	limits *api.Limits
+	detail []string
+	err    error
+
+	began, ended time.Time
+	of           question
+}
+
+// lookAtJobs takes all jobs that have not ended or, if these are many, the running jobs and the next ones
+// to start.
+func (v *seen) lookAtJobs(ctx context.Context, s source, pool string) error {
+	q := url.Values{"rank": {"true"}, "start": {"true"}, "limit": {strconv.Itoa(maxJobs)},
+		"state": {"held", "blocked", "waiting", "queued", "running"}}
+	if pool != "" {
+		q.Set("pool", pool)
+	}
+	list, err := s.Jobs(ctx, q)
+	if err != nil {
+		return err
+	}
+	if list.More {
+		q.Set("next", "true")
+		q.Del("state")
+		if list, err = s.Jobs(ctx, q); err != nil {
+			return err
+		}
+		v.next = true
+	}
+	words.SortQueue(list.Jobs)
+	v.jobs = list
+	return nil
+}
+
+// question says which part of the cluster is looked at.
+type question struct {
+	number int
+	pool   string // and those below it
+	detail subject
+}
+
+// maxJobs is how many jobs are shown: nobody reads further.
+const maxJobs = 500
+
+// look asks the server. What is asked is of one moment as far as it matters: the numbers of
+// one pane come from one document.
+func look(ctx context.Context, s source, q question) tea.Cmd {
+	return func() tea.Msg {
+		v := seen{began: time.Now(), of: q}
+		ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+		defer cancel()
+		for _, ask := range []func() error{
+			func() (err error) { v.shares, err = s.Shares(ctx, q.pool); return },
+			func() error { return v.lookAtJobs(ctx, s, q.pool) },
+			func() (err error) { v.nodes, err = s.Nodes(ctx); return },
+			func() (err error) { v.limits, err = s.Limits(ctx); return },
+			func() (err error) { v.detail, err = q.detail.text(ctx, s); return },
+		} {
+			if v.err = ask(); v.err != nil {
+				break
+			}
+		}
+		v.ended = time.Now()
+		return v
+	}
+}
+
+// eventSeen says that something happened at the server.
+type eventSeen struct{}
+
+// listen tells of events, one message for all that happened since the last.
+func listen(happenings <-chan struct{}) tea.Cmd {
+	return func() tea.Msg {
+		if _, open := <-happenings; !open {
+			return nil
+		}
+		return eventSeen{}
+	}
+}
+
+// follow passes on that something happened until ctx ends, and connects again if the server
+// goes away.
+func follow(ctx context.Context, s source, happenings chan<- struct{}) {
+	defer close(happenings)
+	for ctx.Err() == nil {
+		s.Events(ctx, nil, func(api.Event) error {
+			wait.Wake(happenings)
+			return nil
+		})
+		wait.For(ctx, time.Second)
+	}
+}

@@ -1,0 +1,59 @@
+package units
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// Plural counts things: 1 job, 2 jobs.
+func Plural(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// OneOf is the word for one thing, or that for another number of them.
+func OneOf(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// Later is the later of two instants.
+func Later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// Earlier is the earlier of two instants.
+func Earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// Clock is the time of an instant, with its day if that is not today.
+func Clock(t, now time.Time) string {
+	t, now = t.Local(), now.Local()
+	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
+		return t.Format(time.TimeOnly)
+	}
+	return t.Format("2006-01-02 15:04")
+}
+
+// Amount is a number of a resource in words: "4 cpu", "16G mem".
+func Amount(resource string, n int64) string { return Quantity(resource, n) + " " + resource }
+
+// Quantity is the number without the name of the resource: 4, 16G.
+func Quantity(resource string, n int64) string {
+	if resource == "mem" {
+		return FormatSize(n)
+	}
+	return strconv.FormatInt(n, 10)
+}

@@ -1,0 +1,51 @@
+package views
+
+import (
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/queue"
+	"github.com/fairlead/fairlead/why"
+)
+
+// Compared is the key of a pool among its siblings.
+type Compared struct {
+	Policy   string     `json:"policy"`
+	Formula  string     `json:"formula"`
+	Order    string     `json:"order"`
+	Key      why.Number `json:"key"`       // the formula's result
+	Text     string     `json:"text"`      // the same in the words of the policy
+	BelowMin bool       `json:"below_min"` // it goes before all siblings that are not
+}
+
+// PoolView is a pool as `fairlead shares` shows it.
+type PoolView struct {
+	Path       string         `json:"pool"`
+	Depth      int            `json:"depth"` // 0 is the root
+	Policy     string         `json:"policy"`
+	Weight     float64        `json:"weight"` // boosts included
+	BaseWeight float64        `json:"base_weight"`
+	Boosts     []engine.Boost `json:"boosts,omitempty"`
+	// Paused is the pause that keeps what waits in it from starting: its own, or that of a
+	// pool above, whose path it tells.
+	Paused     *engine.Pause `json:"paused,omitempty"`
+	Share      float64       `json:"share"`        // of the whole
+	ShareHere  float64       `json:"share_here"`   // of the pool above
+	FairNow    float64       `json:"fair_now"`     // units, given the demand at this instant
+	Want       float64       `json:"want"`         // units that run or wait
+	Running    float64       `json:"running"`      // units
+	Tasks      int32         `json:"tasks"`        // that run
+	Waiting    int64         `json:"waiting"`      // tasks that could start if there were room, and Queued
+	Queued     int           `json:"queued"`       // of these: tasks that wait in another queueing system
+	Used       float64       `json:"used"`         // decayed, slot-seconds
+	UsedHere   float64       `json:"used_here"`    // as a fraction of the pool above
+	Mean       float64       `json:"mean_seconds"` // of its tasks that ended
+	Min        queue.Amounts `json:"min,omitempty"`
+	Max        queue.Amounts `json:"max,omitempty"`
+	MaxRunning int           `json:"max_running,omitempty"`
+	Configured bool          `json:"configured"`
+	// OldestWait is how long the oldest job in it has waited of which a task waits.
+	OldestWait float64 `json:"oldest_wait_seconds"`
+	// Compared is its key among its siblings under the policy of the pool above; nil
+	// if nothing in it could start, as then nothing is compared.
+	Compared *Compared    `json:"compared,omitempty"`
+	Fairness PoolFairness `json:"fairness"`
+}

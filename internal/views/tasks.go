@@ -1,0 +1,56 @@
+package views
+
+import (
+	"maps"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/queue"
+	"github.com/fairlead/fairlead/sched"
+)
+
+// Queued is how many of the tasks that wait are in other queueing systems.
+func Queued(l *engine.Loop) int64 {
+	return engine.Read(l, func(s *engine.State) int64 {
+		n, _ := s.Core.Read().Queued(sched.Root)
+		return int64(n)
+	})
+}
+
+// TasksNow is what the tasks of a job do at this moment that have started and do not wait behind a
+// bridge.
+type TasksNow struct {
+	Since    time.Time // when the first of them started; a job that was tried before began earlier
+	Running  int
+	Stopping int // of these; they were told to end
+}
+
+// TasksOf returns what tasks do now, for those of the jobs of which a task runs.
+func TasksOf(l *engine.Loop, jobs []*queue.Job) map[int64]TasksNow {
+	now := map[int64]TasksNow{}
+	for _, j := range jobs {
+		if j.Running > 0 {
+			now[j.ID] = TasksNow{}
+		}
+	}
+	if len(now) == 0 {
+		return now
+	}
+	return engine.Read(l, func(s *engine.State) map[int64]TasksNow {
+		for _, r := range s.Runs {
+			t, asked := now[r.Ref.JobID]
+			if !asked || r.Queued {
+				continue
+			}
+			if t.Running++; r.Stop != "" {
+				t.Stopping++
+			}
+			if t.Since.IsZero() || r.Started.Before(t.Since) {
+				t.Since = r.Started
+			}
+			now[r.Ref.JobID] = t
+		}
+		maps.DeleteFunc(now, func(_ int64, t TasksNow) bool { return t.Running == 0 })
+		return now
+	})
+}

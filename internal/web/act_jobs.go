@@ -1,0 +1,169 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/queue"
+)
+
+// aboutJobs finds the jobs that would be changed.
+func (a *Act) aboutJobs(ctx context.Context, src Source, r *Request) error {
+	var ids []int64
+	for _, text := range r.Query["job"] {
+		id, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || id <= 0 {
+			return &queue.Invalid{Field: "job", Msg: fmt.Sprintf("%.40q is not the number of a job", text)}
+		}
+		ids = append(ids, id)
+	}
+	switch a.Back += "queue"; {
+	case len(ids) == 0:
+		return &queue.Invalid{Field: "job", Msg: "no job was chosen; tick some in the queue"}
+	case len(ids) > maxAct:
+		return &queue.Invalid{Field: "job", Msg: fmt.Sprintf("at most %d jobs at once; for more: fairlead %s -u USER",
+			maxAct, a.Verb)}
+	case len(ids) == 1:
+		a.Back = fmt.Sprint(r.Root, "jobs/", ids[0])
+	}
+	list, err := src.Jobs.List(ctx, queue.Query{IDs: ids, Limit: len(ids)}, JobOptions{})
+	if err != nil {
+		return err
+	}
+	awaited, err := a.awaited(ctx, src, list.Jobs)
+	if err != nil {
+		return err
+	}
+	for i := range list.Jobs {
+		j := &list.Jobs[i]
+		v := victim{Job: j, May: mayChange(j, &r.You)}
+		if !v.May {
+			v.Not = "it belongs to " + j.User + ": you may not"
+		} else if a.Verb == "release" && !mayRelease(j, &r.You) {
+			v.May, v.Not = false, j.HeldBy+" holds it: only an administrator may release it"
+		}
+		v.Effect = effect(a.Verb, j)
+		if on := awaited[j.ID]; on > 0 && v.May {
+			v.Effect = fmt.Sprintf("comes back only if it need not wait for job %d, or that comes back, too", on)
+		}
+		a.Jobs = append(a.Jobs, v)
+		switch {
+		case !v.May:
+			a.Not++
+		case a.Harm && !j.Cancel: // cancelled jobs are being stopped already
+			a.Tasks += j.Running - j.Queued
+			a.Queued += j.Queued
+		}
+		if !slices.Contains(a.Users, j.User) {
+			a.Users = append(a.Users, j.User)
+		}
+	}
+	if len(a.Jobs) == 0 {
+		return missing("there are no such jobs")
+	}
+	return nil
+}
+
+// lookAgain counts the tasks that have been told to stop, and have not yet: only their end is what ends
+// them, and that of one behind a bridge may take long.
+func (a *Act) lookAgain(ctx context.Context, src Source) error {
+	if len(a.Did) == 0 {
+		return nil
+	}
+	list, err := src.Jobs.List(ctx, queue.Query{IDs: a.Did, Limit: len(a.Did)}, JobOptions{})
+	if err != nil {
+		return err
+	}
+	for i := range list.Jobs {
+		j := &list.Jobs[i]
+		at := slices.IndexFunc(a.Jobs, func(v victim) bool { return v.ID == j.ID })
+		a.Jobs[at].Ending = min(j.Running, a.Jobs[at].Running) // what starts meanwhile is not among them
+		a.Ending += a.Jobs[at].Ending
+	}
+	return nil
+}
+
+// awaited are the jobs whose cancellation is to be undone and that depend on one that has ended otherwise than
+// they ask for, or is not kept any more, and does not come back with them: each with the first of these.
+func (a *Act) awaited(ctx context.Context, src Source, jobs []api.Job) (map[int64]int64, error) {
+	if a.Verb != "uncancel" {
+		return nil, nil
+	}
+	here, states := map[int64]bool{}, map[int64]queue.State{}
+	for i := range jobs {
+		here[jobs[i].ID] = jobs[i].Cancel
+	}
+	var others []int64
+	for i := range jobs {
+		for _, d := range jobs[i].After {
+			if !here[d.Job] {
+				others = append(others, d.Job)
+			}
+		}
+	}
+	if len(others) == 0 {
+		return nil, nil
+	}
+	list, err := src.Jobs.List(ctx, queue.Query{IDs: others, Limit: len(others)}, JobOptions{})
+	if err != nil {
+		return nil, err
+	}
+	for i := range list.Jobs {
+		states[list.Jobs[i].ID] = queue.State(list.Jobs[i].State)
+	}
+	awaited := map[int64]int64{}
+	for i := range jobs {
+		j := &jobs[i]
+		for _, d := range j.After {
+			on := queue.Dependency{Job: d.Job, On: queue.DependsOn(d.On)}
+			if _, never := on.Wait(states[d.Job]); never != nil && !here[d.Job] && j.Cancel && j.Cancelled > 0 {
+				awaited[j.ID] = d.Job
+				break
+			}
+		}
+	}
+	return awaited, nil
+}
+
+// effect is what a verb does to a job.
+func effect(name string, j *api.Job) string {
+	ended := queue.State(j.State).Ended()
+	switch {
+	case name == "requeue" && ended:
+		return "runs again from the start"
+	case name == "uncancel" && j.Cancel && j.Gang > 1 && j.Failed > 0:
+		return "cannot go on without its task that failed: nothing changes"
+	case name == "uncancel" && j.Cancel && j.Running > 0:
+		return "waits again, and what is being stopped as soon as it has stopped"
+	case name == "uncancel" && j.Cancel && j.Cancelled > 0:
+		return "waits again, without what had ended"
+	case name == "uncancel" && j.Cancel:
+		return "had ended before it could be stopped: nothing changes"
+	case name == "uncancel":
+		return "was not cancelled: nothing changes"
+	case ended:
+		return "has ended already: nothing changes"
+	case j.Cancel && j.Running > 0 && (name == "requeue" || name == "cancel"):
+		return "is being cancelled already: nothing changes"
+	case name == "requeue" && j.Running > j.Queued:
+		return "is stopped, and waits again from the start"
+	case name == "requeue" && j.Running > 0:
+		return "is taken back from the other queueing system, and waits here again"
+	case name == "cancel" && j.Running > j.Queued:
+		return "is stopped; what it did is lost"
+	case name == "cancel" && j.Running > 0:
+		return "is taken back from the other queueing system, and never starts"
+	case name == "cancel":
+		return "never starts"
+	case name == "hold" && j.Waiting == 0 && j.Running > 0:
+		return "goes on: it runs already"
+	case name == "hold":
+		return "waits until it is released"
+	case name == "release" && j.Held:
+		return "waits for its turn again"
+	}
+	return "nothing changes"
+}

@@ -1,0 +1,152 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"html/template"
+	"io"
+	"log/slog"
+	"net/http"
+	"regexp"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/fairlead/fairlead/internal/api"
+)
+
+// tabled are the parts in which there are tables.
+func tabled(parts []part) (names []string) {
+	for _, p := range parts {
+		if strings.Contains(p.html, "<table") {
+			names = append(names, p.name)
+		}
+	}
+	return names
+}
+
+// Dashboard serves the pages.
+type Dashboard struct {
+	source  Source
+	program string
+	log     *slog.Logger
+	pages   []*Page
+	looks   map[string]*template.Template
+	live    *hub
+}
+
+// parts renders what changes of a page.
+func (d *Dashboard) parts(ctx context.Context, p *Page, r *Request) ([]part, error) {
+	data, err := p.Load(ctx, d.source, r)
+	if err != nil {
+		return nil, err
+	}
+	return d.render(p, &shown{Request: r, Page: p, Data: data, Now: time.Now()})
+}
+
+func (d *Dashboard) render(p *Page, v *shown) ([]part, error) {
+	var out []part
+	for _, name := range p.Parts {
+		var b bytes.Buffer
+		if err := d.looks[p.Name].ExecuteTemplate(&b, name, v); err != nil {
+			return nil, err
+		}
+		out = append(out, part{name, v.finished(b.String())})
+	}
+	return out, nil
+}
+
+// write writes a whole page.
+func (d *Dashboard) write(w http.ResponseWriter, r *http.Request, p *Page, req *Request, data any, status int) {
+	v := &shown{
+		Request: req, Page: p, Data: data, Now: time.Now(), Pages: d.pages, Program: d.program,
+		Who: d.you(r.Context()).Actor, Theme: theme(r),
+	}
+	var b bytes.Buffer
+	parts, err := d.render(p, v)
+	if err == nil {
+		v.Version, v.Tables = version(parts), tabled(parts)
+		err = d.looks[p.Name].ExecuteTemplate(&b, "layout", v)
+	}
+	if err != nil {
+		d.log.Error("a page could not be shown", "page", p.Name, "error", err)
+		http.Error(w, "this page cannot be shown: see the server's log", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	io.WriteString(w, v.finished(b.String()))
+}
+
+// policy is what a browser may load and run for a page: files of this server, and nothing that
+// stands in the page itself.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// secure tells the browser what it may do with an answer.
+func secure(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", policy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "same-origin")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Cache-Control", "no-store")
+		next.ServeHTTP(w, r)
+	})
+}
+
+// shown is what a template gets.
+type shown struct {
+	*Request
+	Page *Page
+	Data any
+	Now  time.Time
+
+	Pages   []*Page
+	Who     api.Actor
+	Program string
+	Theme   string
+	// Tables are the parts in which there are tables, to be had as CSV.
+	Tables []string
+	// Version is that of the parts as they stand in the page.
+	Version string
+}
+
+// finished is the text of a page, or of a part of it, as it is sent.
+func (v *shown) finished(page string) string {
+	if page = harmless(page); v.Kiosk {
+		page = links.ReplaceAllString(page, "$1")
+	}
+	return page
+}
+
+// links are places to which a click or a key leads: a screen on a wall has none.
+var links = regexp.MustCompile(`(<(?:a|tr)\b[^>]*?) (?:data-)?href="[^"]*"`)
+
+// harmless replaces characters that could deceive, wherever they come from: control characters, and
+// characters that turn the direction of the text around them.
+func harmless(page string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, page)
+}
+
+// theme is light or dark if the user chose one, else nothing: then the browser decides.
+func theme(r *http.Request) string {
+	chosen := r.URL.Query().Get("theme")
+	if c, err := r.Cookie("fairlead-theme"); err == nil && chosen == "" {
+		chosen = c.Value
+	}
+	if chosen == "light" || chosen == "dark" {
+		return chosen
+	}
+	return ""
+}
+
+// you is who asks, as a page looks at that.
+func (d *Dashboard) you(ctx context.Context) You { return d.source.Server.You(ctx) }

@@ -1,0 +1,273 @@
+package web
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/queue"
+)
+
+// queueTabs are the lists. A job counts as waiting if one of its tasks waits: others of an array
+// may run.
+var queueTabs = []struct {
+	name, says string
+	states     []queue.State
+}{
+	{"waiting", "Waiting", []queue.State{queue.Waiting, queue.Queued, queue.Running}},
+	{"queued", "Queued elsewhere", []queue.State{queue.Queued}},
+	{"running", "Running", []queue.State{queue.Running}},
+	{"held", "Held or blocked", []queue.State{queue.Held, queue.Blocked}},
+	{"ended", "Ended", []queue.State{queue.Succeeded, queue.Failed, queue.Cancelled}},
+	{"all", "All", nil},
+}
+
+// queueRows is how many jobs a page has.
+const queueRows = 100
+
+// asked reads which jobs the list has, and reports whether these are the waiting ones.
+func (q *Queue) asked(r *Request) (waits bool) {
+	q.Filter = parseFilter(r.Word("q"), q.Now)
+	q.Tab = queueTabs[0].name
+	states := queueTabs[0].states
+	for _, t := range queueTabs {
+		if t.name == r.Word("list") {
+			q.Tab, states = t.name, t.states
+		}
+	}
+	for _, t := range queueTabs {
+		q.Tabs = append(q.Tabs, tab{t.name, t.says, r.With("list", t.name), t.name == q.Tab})
+	}
+	waits = q.Tab == "waiting" && onlyWaits(q.Filter.Query.States)
+	if q.Filter.Query.Waits = waits; len(q.Filter.Query.States) == 0 {
+		q.Filter.Query.States = states
+	}
+	return waits
+}
+
+// newestFirst reports whether the list begins with the last job.
+func (q *Queue) newestFirst() bool { return q.Tab == "ended" || q.Tab == "all" }
+
+// fill makes rows of a list of jobs.
+func (q *Queue) fill(list *api.JobList, r *Request) {
+	q.JobList, q.Rows = list, nil
+	for i := range list.Jobs {
+		j := &list.Jobs[i]
+		mine := r.You.UID >= 0 && r.You.User == j.User
+		q.Rows = append(q.Rows, queueRow{j, mine, mayChange(j, &r.You)})
+	}
+}
+
+// onlyWaits reports whether the states that somebody typed are those of jobs that wait.
+func onlyWaits(states []queue.State) bool {
+	return !slices.ContainsFunc(states, func(s queue.State) bool { return s != queue.Waiting })
+}
+
+// finder looks for a page of jobs.
+type finder struct {
+	ctx     context.Context
+	src     Source
+	filter  *filter
+	options JobOptions
+	list    *api.JobList
+	short   bool
+}
+
+// byNumber lists jobs by number. The cursor is the number of the last one.
+func (f *finder) byNumber(cursor string) (next string, err error) {
+	q := f.filter.Query
+	at, _ := strconv.ParseInt(cursor, 10, 64)
+	q.Limit = queueRows
+	var found []api.Job
+	for looked := 0; len(found) < queueRows; looked += q.Limit {
+		if q.Newest {
+			q.Before = at
+		} else {
+			q.After = at
+		}
+		if f.list, err = f.src.Jobs.List(f.ctx, q, f.options); err != nil {
+			return "", err
+		}
+		jobs := f.list.Jobs
+		more := f.list.More
+		if len(jobs) > 0 {
+			at = jobs[len(jobs)-1].ID
+		}
+		for i := range jobs {
+			if !f.filter.passes(&jobs[i]) {
+				continue
+			}
+			if found = append(found, jobs[i]); len(found) == queueRows {
+				at, more = jobs[i].ID, more || i+1 < len(jobs)
+				break
+			}
+		}
+		if !more {
+			f.list.Jobs = found
+			return "", nil
+		}
+		if looked >= maxStored {
+			f.short = true
+			break
+		}
+	}
+	f.list.Jobs = found
+	return strconv.FormatInt(at, 10), nil
+}
+
+// inOrder lists waiting jobs in the order of starts, and then the jobs without a place in it, by number.
+// The cursor is a place, or a number after the sign #. If the order was unknown when the list began, the whole
+// list is by number, and the cursor is a number after the sign =. Otherwise a reader would miss jobs that get
+// a place before the next page.
+func (f *finder) inOrder(cursor string) (next string, err error) {
+	if number, unplaced := strings.CutPrefix(cursor, "#"); unplaced {
+		return f.unplaced("#", number, f.src.Jobs.Placed(f.ctx))
+	}
+	nowhere := func(int64) bool { return false }
+	if number, unordered := strings.CutPrefix(cursor, "="); unordered {
+		return f.unplaced("=", number, nowhere)
+	}
+	place, _ := strconv.ParseInt(cursor, 10, 64)
+	place = max(0, place)
+	var found []int64
+	for looked := 0; len(found) < queueRows; looked += orderChunk {
+		switch {
+		case looked < maxOrdered:
+		case f.filter.indexed():
+			return f.byStore(place)
+		default:
+			f.short = true
+			return strconv.FormatInt(place, 10), f.details(found)
+		}
+		ids, places := f.src.Jobs.Next(f.ctx, place, orderChunk)
+		if len(ids) == 0 && looked == 0 && cursor == "" {
+			return f.unplaced("=", "0", nowhere)
+		}
+		if len(ids) == 0 {
+			break
+		}
+		jobs, err := f.at(ids, JobOptions{})
+		if err != nil {
+			return "", err
+		}
+		for i, id := range ids {
+			if j := jobs[id]; j != nil && f.filter.passes(j) {
+				if len(found) == queueRows {
+					return strconv.FormatInt(place, 10), f.details(found)
+				}
+				found = append(found, id)
+			}
+			place = places[i]
+		}
+	}
+	if len(found) == queueRows {
+		return strconv.FormatInt(place, 10), f.details(found)
+	}
+	if next, err = f.unplaced("#", "0", f.src.Jobs.Placed(f.ctx)); err != nil {
+		return "", err
+	}
+	rest := f.list.Jobs
+	err = f.details(found)
+	f.list.Jobs = append(f.list.Jobs, rest...)
+	return next, err
+}
+
+// details makes the list of the jobs with these numbers, in this order.
+func (f *finder) details(ids []int64) error {
+	jobs, err := f.at(ids, f.options)
+	f.list.Jobs = []api.Job{}
+	for _, id := range ids {
+		if j := jobs[id]; j != nil {
+			f.list.Jobs = append(f.list.Jobs, *j)
+		}
+	}
+	return err
+}
+
+// at are jobs by their numbers.
+func (f *finder) at(ids []int64, o JobOptions) (map[int64]*api.Job, error) {
+	q := f.filter.Query
+	if q.IDs, q.Limit = ids, len(ids); len(ids) == 0 {
+		q.IDs, q.Limit = []int64{-1}, 1 // no job, but the summary
+	}
+	list, err := f.src.Jobs.List(f.ctx, q, o)
+	if err != nil {
+		f.list = &api.JobList{}
+		return nil, err
+	}
+	f.list = list
+	out := map[int64]*api.Job{}
+	for i := range list.Jobs {
+		out[list.Jobs[i].ID] = &list.Jobs[i]
+	}
+	return out, nil
+}
+
+// byStore sorts what the store finds: few jobs pass the filter.
+func (f *finder) byStore(place int64) (string, error) {
+	q := f.filter.Query
+	q.Limit = maxStored
+	list, err := f.src.Jobs.List(f.ctx, q, f.options)
+	if err != nil {
+		return "", err
+	}
+	f.list, f.short = list, list.More
+	jobs := slices.DeleteFunc(list.Jobs, func(j api.Job) bool { return !f.filter.passes(&j) || j.Rank > 0 && j.Rank <= place })
+	slices.SortStableFunc(jobs, func(a, b api.Job) int { return compareRank(a.Rank, b.Rank) })
+	next := ""
+	if len(jobs) > queueRows {
+		jobs = jobs[:queueRows]
+		if last := jobs[queueRows-1].Rank; last > 0 {
+			next = strconv.FormatInt(last, 10)
+		}
+	}
+	f.list.Jobs = jobs
+	return next, nil
+}
+
+// unplaced lists waiting jobs without a place in the order, by number: something else holds them back. The
+// cursor of the next page begins with the sign.
+func (f *finder) unplaced(sign, after string, placed func(id int64) bool) (string, error) {
+	q := f.filter.Query
+	q.After, _ = strconv.ParseInt(after, 10, 64)
+	q.Limit = maxOrdered
+	list, err := f.src.Jobs.List(f.ctx, q, JobOptions{})
+	if err != nil {
+		return "", err
+	}
+	var ids []int64
+	next := ""
+	for i := range list.Jobs {
+		if j := &list.Jobs[i]; f.filter.passes(j) && !placed(j.ID) {
+			if ids = append(ids, j.ID); len(ids) == queueRows {
+				next = sign + strconv.FormatInt(j.ID, 10)
+				break
+			}
+		}
+	}
+	if next == "" && list.More && len(list.Jobs) > 0 {
+		next, f.short = sign+strconv.FormatInt(list.Jobs[len(list.Jobs)-1].ID, 10), true
+	}
+	return next, f.details(ids)
+}
+
+// compareRank puts jobs without a place last.
+func compareRank(a, b int64) int {
+	switch {
+	case a == b:
+		return 0
+	case b == 0 || a > 0 && a < b:
+		return -1
+	}
+	return 1
+}
+
+// How many jobs are looked at for a page. What many pass is found soon in the order; if few do, the
+// store is asked, as far as it can answer.
+const (
+	orderChunk = 200
+	maxOrdered = 2000
+	maxStored  = 2000
+)

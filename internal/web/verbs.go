@@ -1,0 +1,66 @@
+package web
+
+import (
+	"github.com/fairlead/fairlead/internal/access"
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/queue"
+)
+
+// verb is something that can be done to jobs.
+type verb struct {
+	Name, Says string
+	Harm       bool
+}
+
+var allVerbs = []verb{{"hold", "Hold", false}, {"release", "Release", false}, {"prioritise", "Priority", false},
+	{"uncancel", "Undo the cancel", false}, {"requeue", "Requeue", true}, {"cancel", "Cancel", true}}
+
+// mayChange reports whether somebody may change a job.
+func mayChange(j *api.Job, you *You) bool {
+	return you.can(access.Alter, access.Object{Owner: j.User, Pool: j.Pool})
+}
+
+// mayRelease reports whether somebody who may change a job may release it: not what an administrator
+// holds of another one's.
+func mayRelease(j *api.Job, you *You) bool {
+	return you.Admin || j.HeldBy == "" || j.HeldBy == j.User || j.HeldBy == you.User
+}
+
+// verbsFor are the verbs that make sense for a job in its state, for a user who may use them.
+func verbsFor(j *api.Job, you *You) []verb {
+	if !mayChange(j, you) {
+		return nil
+	}
+	var out []verb
+	state := queue.State(j.State)
+	for _, v := range allVerbs {
+		switch v.Name {
+		case "hold":
+			if j.Held || state.Ended() || j.Waiting == 0 && state != queue.Blocked {
+				continue
+			}
+		case "release":
+			if !j.Held || state.Ended() || !mayRelease(j, you) {
+				continue
+			}
+		case "prioritise":
+			if j.Waiting == 0 && state != queue.Held && state != queue.Blocked {
+				continue
+			}
+		case "requeue":
+			if state != queue.Queued && state != queue.Running && !state.Ended() {
+				continue
+			}
+		case "uncancel":
+			if !j.Cancel || state.Ended() && j.Cancelled == 0 {
+				continue
+			}
+		case "cancel":
+			if j.Cancel || state.Ended() {
+				continue
+			}
+		}
+		out = append(out, v)
+	}
+	return out
+}

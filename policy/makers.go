@@ -1,0 +1,50 @@
+package policy
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/share"
+	"github.com/fairlead/fairlead/why/replay"
+)
+
+// makers make the policies, by the names that a configuration uses.
+var makers = map[string]func(o Options, of share.Options) sched.Policy{
+	"fair":        func(Options, share.Options) sched.Policy { return Fair{} },
+	"decay":       func(_ Options, of share.Options) sched.Policy { return newDecay(of.Decay) },
+	"fairtree":    func(_ Options, of share.Options) sched.Policy { return Fairtree{of.Compat == "slurm"} },
+	"fifo":        func(Options, share.Options) sched.Policy { return Fifo{} },
+	"multifactor": func(Options, share.Options) sched.Policy { return Multifactor{} },
+	"lottery":     func(o Options, _ share.Options) sched.Policy { return newLottery(o) },
+	"load":        func(_ Options, of share.Options) sched.Policy { return newLoad(of) },
+	"deficit":     func(Options, share.Options) sched.Policy { return Deficit{} },
+	"drf":         func(Options, share.Options) sched.Policy { return Drf{} },
+}
+
+// New returns what makes a policy of its name and of the options of the pool that names
+// it, nil for an unknown name.
+func New(o Options) func(name string, of share.Options) sched.Policy {
+	return func(name string, of share.Options) sched.Policy {
+		if m := makers[name]; m != nil {
+			return m(o, of)
+		}
+		return nil
+	}
+}
+
+// Rule returns how replay.Verify recomputes the standings under a policy, nil if the name is unknown or the
+// policy decides by chance.
+func Rule(name string) replay.Rule {
+	rule, _ := New(Options{})(name, share.Options{}).(replay.Rule)
+	return rule
+}
+
+// Zero reports whether a pool of the weight 0 makes sense to a policy.
+func Zero(name string) bool {
+	_, ok := New(Options{})(name, share.Options{}).(sched.Zeroer)
+	return ok
+}
+
+// Names are the names of all policies, sorted.
+func Names() []string { return slices.Sorted(maps.Keys(makers)) }

@@ -1,0 +1,140 @@
+package sched
+
+import (
+	"math"
+	"time"
+)
+
+// balancer chooses which tasks a rebalancing stops, with the planner of [Reclaim]: it
+// looks at the tasks that are to start, one after another, and makes room for a task if the
+// core would start it there. Nothing is stopped that nobody may have or can use. A child
+// gives no more than its allotter says, and it and the pools below it keep their minima.
+type balancer struct {
+	planner
+	in     *inner
+	plan   plan    // slots that each child is to start
+	starts []int64 // slots that each child starts in the world
+	choice string
+}
+
+// newBalancer plans what the children of a pool are to start and to give.
+func newBalancer(s *Scheduler, in *inner, classes []Claimant, d *Decision) *balancer {
+	starts, stops := in.as.allot.Rebalance(s.site.room()+s.running.leavingUnits(), classes)
+	b := &balancer{in: in, plan: s.choice.planOf(in, starts)}
+	b.plan.pinned = true
+	b.planner = planner{
+		s: s, d: d, settings: s.tree.reclaimSettings(), entitled: make([]Entitlement, len(s.tree.pools)),
+		stopped: map[int64]bool{}, order: Newest,
+		gives: func(pool int32) bool {
+			kid := s.tree.childAbove(in.id, pool)
+			return kid >= 0 && stops[s.tree.pools[kid].seat.kid] > 0
+		},
+	}
+	for i, kid := range in.kids { // a child keeps what it need not give
+		b.entitled[kid].Now = float64(classes[i].Running - stops[i])
+	}
+	return b
+}
+
+// serve makes room for the children that are to start tasks, in the order of the plan, and
+// gives it to them.
+func (b *balancer) serve() {
+	if len(b.plan.order) == 0 {
+		return
+	}
+	b.gather()
+	if len(b.pieces) == 0 {
+		return
+	}
+	b.begin()
+	for _, kid := range b.plan.order {
+		for b.planned < maxPlanned && b.one(kid) {
+			b.planned++
+		}
+	}
+	if b.planned > 0 {
+		b.in.allotting.plan = b.s.choice.planOf(b.in, b.starts)
+		b.in.allotting.plan.pinned = true
+	}
+}
+
+// begin makes the world, in which the plan holds.
+func (b *balancer) begin() {
+	b.starts = make([]int64, len(b.in.kids))
+	b.copyWorld()
+	b.world.tree.inners[b.s.tree.pools[b.in.id].inner].allotting.plan = b.plan.clone()
+	b.start(int32(Root))
+}
+
+// start starts in the world all that can start, and returns the first job of a pool that did. The
+// world may have pools that the scheduler does not have: the priorities of a leaf in which a task
+// waits again that was ended there.
+func (b *balancer) start(pool int32) (job int64, ok bool) {
+	w := b.world
+	b.startAll(func(st Start) {
+		if kid := w.tree.childAbove(b.in.id, int32(st.Pool)); kid >= 0 && int(w.tree.pools[kid].seat.kid) < len(b.starts) {
+			b.starts[w.tree.pools[kid].seat.kid] += int64(w.site.cluster.Width(w.running.run(st.Run).key))
+		}
+		if !ok && w.tree.within(int32(st.Pool), pool) {
+			job, ok = st.Job, true
+		}
+	})
+	return job, ok
+}
+
+// one makes room for one more task of a child, if it is to have one.
+func (b *balancer) one(kid int32) bool {
+	next, job, ok := b.world.placement.nextIn(kid)
+	left := b.world.tree.inners[b.s.tree.pools[b.in.id].inner].allotting.plan.left
+	if i := int(b.s.tree.pools[kid].seat.kid); !ok || i >= len(left) ||
+		float64(b.world.site.atOnce(next.key))*b.world.site.cluster.Width(next.key) > float64(left[i]) {
+		return false
+	}
+	chosen := b.choose(kid, next)
+	if chosen == nil {
+		return false
+	}
+	reasons := b.reasons(kid, chosen)
+	for _, id := range chosen {
+		b.end(id)
+	}
+	first, ok := b.start(kid)
+	if gang := b.s.site.gangOf(next.key) > 0; !ok || gang && first != job { // others go first
+		b.begin()
+		return false
+	}
+	b.stop(chosen, reasons, first)
+	return true
+}
+
+// reasons says why each of the chosen tasks is stopped.
+func (b *balancer) reasons(kid int32, chosen []RunID) []stopReason {
+	all, p := make([]stopReason, len(chosen)), &b.s.tree.pools[kid]
+	since := b.in.allotting.over
+	for i, id := range chosen {
+		from := b.s.tree.childAbove(b.in.id, b.s.running.run(id).pool)
+		all[i] = stopReason{
+			Rule: StopRebalance, For: PoolID(kid), Running: p.Running, Goal: p.Target, Since: since,
+			Owed: math.Max(0, p.Target-p.Running) * b.s.site.at.Sub(since).Seconds(),
+			From: PoolID(from), FromRunning: b.s.tree.pools[from].Running, FromGoal: b.s.tree.pools[from].Target,
+			Choice: b.choice,
+		}
+	}
+	return all
+}
+
+// rebalance stops tasks of children that are above their targets, in pools whose
+// allotter finds that its children have been too far apart for too long, and plans what
+// is to start instead.
+func (s *Scheduler) rebalance(d *Decision) {
+	s.rebalancer.next = time.Time{}
+	for _, id := range s.tree.rebalancers {
+		in := &s.tree.inners[s.tree.pools[id].inner]
+		if classes, spread, due := s.rebalancer.look(in); due {
+			b := newBalancer(s, in, classes, d)
+			b.choice = s.rebalancer.reason(in, spread)
+			b.serve()
+			s.rebalancer.served(in, b.planned)
+		}
+	}
+}

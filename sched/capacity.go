@@ -1,0 +1,33 @@
+package sched
+
+import "github.com/fairlead/fairlead/cluster"
+
+// Capacity is the amounts that the pools divide, and the free part of them. A bridge may take as much of
+// the unit as there is, which endless tells. Then only the tasks that run behind it count.
+func (v View) Capacity() (capacity, free cluster.Vector, endless bool) {
+	return divided(&v.s.site, &v.s.tree)
+}
+
+// divided is [View.Capacity]. Tasks that wait in the queues of bridges have nothing of the unit.
+func divided(m *site, t *tree) (capacity, free cluster.Vector, endless bool) {
+	capacity, free = m.cluster.Capacity()
+	beyond := int64(0) // units in use where nobody counts
+	nodes := m.cluster.Nodes()
+	for i := range nodes {
+		n := &nodes[i]
+		for r, uncounted := range n.Uncounted {
+			if !uncounted || !n.State.Counts() {
+				continue
+			}
+			left := max(0, n.Free[r])
+			capacity[r], free[r] = capacity[r]-left, free[r]-left
+			if r == 0 {
+				beyond, endless = beyond+n.Capacity[r]-left, true
+			}
+		}
+	}
+	if endless {
+		capacity[0] -= min(beyond, int64(t.queued[int32(Root)].units))
+	}
+	return capacity, free, endless
+}

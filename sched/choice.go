@@ -1,0 +1,314 @@
+package sched
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/fairlead/fairlead/usage"
+	"github.com/fairlead/fairlead/why"
+)
+
+// choice walks down the tree to the leaf that goes first.
+type choice struct {
+	site       *site
+	tree       *tree
+	precedence *precedence
+	orders     *orders
+	lines      *lines
+
+	rng rand.PCG
+}
+
+// random is a number from 0 up to but not 1.
+func (e *choice) random() float64 { return float64(e.rng.Uint64()>>11) / (1 << 53) }
+
+// chooseFirst takes the child that goes first by its key.
+func (e *choice) chooseFirst(in *inner, l *Level) int32 {
+	id := e.leading(in, &l.Terms)
+	if in.as.carrier != nil {
+		in.clock = math.Max(in.clock, in.as.carrier.Level(&e.tree.pools[id], e.site.now))
+	}
+	l.byKey = true
+	return id
+}
+
+// leading is the child that goes first, with its terms; -1 if there is none.
+func (e *choice) leading(in *inner, best *why.Terms) int32 {
+	if in.as.drifter == nil {
+		if len(in.keys.orders[0].entries) == 0 {
+			return -1
+		}
+		at := e.orders.setting(in)
+		id := e.freshen(in, &in.keys.orders[0], &at, best)
+		if in.as.merger != nil {
+			id = e.merge(in, id, best)
+		}
+		return id
+	}
+	leader, at := int32(-1), e.orders.settingNow(in)
+	for o := range in.orders(&at) {
+		var t why.Terms
+		id := e.freshen(in, o, &at, &t)
+		id = e.tied(in, o, &at, 0, id, &t)
+		if leader < 0 || goesBefore(&t, id, best, leader, false) {
+			leader, *best = id, t
+		}
+	}
+	return leader
+}
+
+// freshen brings the key of the first child of an order up to date until it stays
+// first: what the order goes by only rises with time, so what stands behind it cannot
+// come before it.
+func (e *choice) freshen(in *inner, o *order, at *Setting, t *why.Terms) int32 {
+	for {
+		first := o.entries[0]
+		*t = in.as.keyed.Terms(&e.tree.pools[first.child], *at)
+		if key := in.ranked(t); key > first.key {
+			o.set(0, key, e.orders)
+			if o.entries[0].child != first.child {
+				continue
+			}
+		}
+		return first.child
+	}
+}
+
+// tied looks, among the entries below i of an order, for children whose keys are the
+// same to the last digit although what the order goes by is not, and returns the one
+// that goes first.
+func (e *choice) tied(in *inner, o *order, at *Setting, i int, best int32, t *why.Terms) int32 {
+	for c := arity*i + 1; c < min(arity*i+1+arity, len(o.entries)); c++ {
+		if o.entries[c].key == o.entries[i].key {
+			continue
+		}
+		id := o.entries[c].child
+		u := in.as.keyed.Terms(&e.tree.pools[id], *at)
+		if u.Key > t.Key {
+			continue
+		}
+		if goesBefore(&u, id, t, best, true) {
+			best, *t = id, u
+		}
+		best = e.tied(in, o, at, c, best, t)
+	}
+	return best
+}
+
+// goesBefore reports whether the first child goes before the second. What orders children
+// of the same drift says nothing about those of another.
+func goesBefore(a *why.Terms, idA int32, b *why.Terms, idB int32, same bool) bool {
+	switch {
+	case a.Key != b.Key:
+		return a.Key < b.Key
+	case a.Tie != b.Tie:
+		return a.Tie < b.Tie
+	case a.Fixed != b.Fixed && same:
+		return a.Fixed < b.Fixed
+	}
+	return idA < idB
+}
+
+// goesBeforeNow compares two children, by their terms, in a setting of this choice.
+func (e *choice) goesBeforeNow(in *inner, a *why.Terms, idA int32, b *why.Terms, idB int32) bool {
+	same := true
+	if in.as.drifter != nil {
+		same = in.as.drifter.Drift(&e.tree.pools[idA], e.orders.settingOf(in,
+			idA)) == in.as.drifter.Drift(&e.tree.pools[idB], e.orders.settingOf(in, idB))
+	}
+	return goesBefore(a, idA, b, idB, same)
+}
+
+// rival is the closest behind the leading child that is looked at: the second of its
+// order, or the first of another.
+func (e *choice) rival(in *inner, leader int32, l *Level) {
+	found, at := int32(-1), e.orders.settingNow(in)
+	if in.as.drifter == nil {
+		found = e.rivalIn(in, &in.keys.orders[0], leader, found, &at, l)
+	} else {
+		for o := range in.orders(&at) {
+			found = e.rivalIn(in, o, leader, found, &at, l)
+		}
+	}
+	if found >= 0 {
+		l.Rival = PoolID(found)
+		e.rankRival(in, l)
+	}
+}
+
+// rivalIn is the child of an order that goes first beside the leading one, if it goes before the one found so far.
+func (e *choice) rivalIn(in *inner, o *order, leader, found int32, at *Setting, l *Level) int32 {
+	k := 0
+	if o.entries[0].child == leader {
+		k = o.leastChild(0, e.orders)
+	}
+	if k < 0 {
+		return found
+	}
+	id := o.entries[k].child
+	t := in.as.keyed.Terms(&e.tree.pools[id], *at)
+	if found >= 0 && !goesBefore(&t, id, &l.RivalTerms, found, false) {
+		return found
+	}
+	l.RivalTerms = t
+	return id
+}
+
+// Under a [Merger] children that tie, and have children of their own, go in the order of
+// these: the first of each is compared as if all were the children of one pool.
+
+// merge looks for children that tie with the leading one, and returns the one whose own
+// first child goes first. Children that never received anything all tie, as do those
+// below them that have a weight: of these no leaf goes before another.
+func (e *choice) merge(in *inner, leader int32, t *why.Terms) int32 {
+	if !e.tree.pools[leader].Divides() || t.Key == 0 && e.unbeaten(leader) {
+		return leader
+	}
+	o := &in.keys.orders[0]
+	tied := e.tiesOf(in, o, 0, t.Key, nil)
+	for _, id := range tied {
+		if id != leader && e.tree.pools[id].Divides() && e.leads(id, leader) {
+			leader = id
+		}
+	}
+	*t = in.as.keyed.Terms(&e.tree.pools[leader], e.orders.setting(in))
+	return leader
+}
+
+// unbeaten reports whether the first child of a pool that never received anything is a
+// leaf with a weight.
+func (e *choice) unbeaten(id int32) bool {
+	in := &e.tree.inners[e.tree.pools[id].inner]
+	if in.as.merger == nil || in.open == 0 {
+		return true
+	}
+	var t why.Terms
+	first := &e.tree.pools[e.leading(in, &t)]
+	return !first.Divides() && first.Weight > 0
+}
+
+// leads reports whether the first child of one pool goes before that of another. A pool
+// whose own policy does not merge has no such child: it goes first, like a user.
+func (e *choice) leads(a, b int32) bool {
+	ina, inb := &e.tree.inners[e.tree.pools[a].inner], &e.tree.inners[e.tree.pools[b].inner]
+	if ma, mb := ina.merges(), inb.merges(); !ma || !mb {
+		return !ma && mb || ma == mb && a < b
+	}
+	var ta, tb why.Terms
+	x, y := e.leading(ina, &ta), e.leading(inb, &tb)
+	if c := e.tree.compareParts(x, y); c != 0 {
+		return c < 0
+	}
+	dx, dy := e.tree.pools[x].Divides(), e.tree.pools[y].Divides()
+	switch {
+	case dx != dy:
+		return dy
+	case !dx:
+		return a < b
+	}
+	return e.leads(x, y)
+}
+
+// tiesOf collects the children at and below i whose key is key.
+func (e *choice) tiesOf(in *inner, o *order, i int, key float64, found []int32) []int32 {
+	if i >= len(o.entries) || o.entries[i].key > key {
+		return found
+	}
+	id := o.entries[i].child
+	if in.as.keyed.Terms(&e.tree.pools[id], e.orders.setting(in)).Key == key {
+		found = append(found, id)
+	}
+	for c := arity*i + 1; c <= arity*i+arity; c++ {
+		found = e.tiesOf(in, o, c, key, found)
+	}
+	return found
+}
+
+// rankRival does the same for the two children of a choice that was made.
+func (e *choice) rankRival(in *inner, l *Level) {
+	if in.as.merger == nil || l.Terms.Key != l.RivalTerms.Key {
+		return
+	}
+	pair := []candidate{{id: int32(l.Child), terms: l.Terms}, {id: int32(l.Rival), terms: l.RivalTerms}}
+	e.rankTies(in, pair)
+	l.Terms, l.RivalTerms = pair[0].terms, pair[1].terms
+}
+
+// rankTies gives candidates that tie under a merger their places by their children, so
+// that the numbers shown are the numbers compared.
+func (e *choice) rankTies(in *inner, all []candidate) {
+	if in.as.merger == nil {
+		return
+	}
+	tied := map[float64][]int{}
+	for i := range all {
+		if p := &e.tree.pools[all[i].id]; p.Divides() && p.seat.in {
+			tied[all[i].terms.Key] = append(tied[all[i].terms.Key], i)
+		}
+	}
+	for key, places := range tied {
+		oldest := slices.MinFunc(places, func(i, k int) int { return cmp.Compare(all[i].id, all[k].id) })
+		if len(places) < 2 || key == 0 && e.unbeaten(all[oldest].id) {
+			continue
+		}
+		slices.SortFunc(places, func(i, k int) int {
+			if e.leads(all[i].id, all[k].id) {
+				return -1
+			}
+			return 1
+		})
+		for rank, i := range places {
+			all[i].terms.Tie = 1 + float64(rank)
+		}
+	}
+}
+
+// candidate is one child of a pool as it is compared.
+type candidate struct {
+	id       int32
+	belowMin bool
+	terms    why.Terms
+	drift    [2]float64
+}
+
+func (c candidate) result() float64 {
+	if c.terms.Formula == nil {
+		return c.terms.Key
+	}
+	return c.terms.Formula.Result(c.terms.Key)
+}
+
+func (c candidate) compare(d candidate) int {
+	if c.belowMin != d.belowMin {
+		if c.belowMin {
+			return -1
+		}
+		return 1
+	}
+	fixed := 0
+	if c.drift == d.drift {
+		fixed = cmp.Compare(c.terms.Fixed, d.terms.Fixed)
+	}
+	return cmp.Or(cmp.Compare(c.terms.Key, d.terms.Key), cmp.Compare(c.terms.Tie, d.terms.Tie), fixed,
+		cmp.Compare(c.id, d.id))
+}
+
+func (c candidate) before(d candidate) bool { return c.compare(d) < 0 }
+
+// compareParts orders children of different pools by what they used of what their
+// siblings used, for their part of the siblings' weights: smallest first, and exactly.
+func (t *tree) compareParts(x, y int32) int {
+	px, py := &t.pools[x], &t.pools[y]
+	inx, iny := t.parentOf(x), t.parentOf(y)
+	if px.Weight == 0 || py.Weight == 0 {
+		return cmp.Compare(py.Weight, px.Weight)
+	}
+	if ux, uy := px.Service(t.site.now), py.Service(t.site.now); ux <= 0 || uy <= 0 { // nor need the pools above have any
+		return cmp.Compare(math.Max(0, ux), math.Max(0, uy))
+	}
+	left := usage.Product(px.Service(t.site.now), inx.counted.value(), py.Weight, t.pools[iny.id].Service(t.site.now))
+	right := usage.Product(py.Service(t.site.now), iny.counted.value(), px.Weight, t.pools[inx.id].Service(t.site.now))
+	return left.Cmp(right)
+}

@@ -1,0 +1,160 @@
+package sched
+
+import (
+	"math"
+	"slices"
+
+	"github.com/fairlead/fairlead/why"
+)
+
+// choose walks down from the root to a leaf and records the choices.
+func (e *choice) choose(d *Decision) int32 {
+	id := int32(Root)
+	for e.tree.pools[id].inner >= 0 {
+		d.levels = append(d.levels, Level{Pool: PoolID(id)})
+		l := &d.levels[len(d.levels)-1]
+		if id = e.chooseChild(&e.tree.inners[e.tree.pools[id].inner], l); id < 0 {
+			return -1
+		}
+		l.Child = PoolID(id)
+	}
+	return id
+}
+
+func (e *choice) chooseChild(in *inner, l *Level) int32 {
+	l.Open = int32(in.open)
+	e.retarget(in)
+	switch {
+	case len(in.belowMin) > 0:
+		l.BelowMin = true
+		return e.chooseBelowMin(in, l)
+	case in.as.allot != nil:
+		return e.chooseAllotted(in, l)
+	case in.as.weigher != nil:
+		return e.drawChild(in, l)
+	case in.as.ranker != nil:
+		return e.chooseRanked(in, l)
+	}
+	return e.chooseFirst(in, l)
+}
+
+// chooseBelowMin orders the few children below their minimum by the same policy.
+func (e *choice) chooseBelowMin(in *inner, l *Level) int32 {
+	if in.as.keyed == nil && in.as.ranker == nil {
+		return e.drawBelowMin(in, l)
+	}
+	best := int32(-1)
+	for _, id := range in.belowMin {
+		t := e.terms(in, id)
+		if best < 0 || e.goesBeforeNow(in, &t, id, &l.Terms, best) {
+			l.Rival, l.RivalTerms = PoolID(max(0, best)), l.Terms
+			best, l.Terms = id, t
+		} else if l.Rival == Root || e.goesBeforeNow(in, &t, id, &l.RivalTerms, int32(l.Rival)) {
+			l.Rival, l.RivalTerms = PoolID(id), t
+		}
+	}
+	return best
+}
+
+// terms are what a child is compared by under a policy that has keys.
+func (e *choice) terms(in *inner, id int32) why.Terms {
+	if in.as.ranker != nil {
+		return e.rankTerms(in, id)
+	}
+	return in.as.keyed.Terms(&e.tree.pools[id], e.orders.settingOf(in, id))
+}
+
+// drawBelowMin draws among the children below their minimum, by weight.
+func (e *choice) drawBelowMin(in *inner, l *Level) int32 {
+	total := 0.0
+	for _, id := range in.belowMin {
+		total += e.tree.pools[id].Weight
+	}
+	x := e.random() * total
+	for _, id := range in.belowMin {
+		if x -= e.tree.pools[id].Weight; x < 0 || id == in.belowMin[len(in.belowMin)-1] {
+			if in.as.weigher != nil {
+				l.Terms = in.as.weigher.Weigh(&e.tree.pools[id])
+			}
+			return id
+		}
+	}
+	return -1
+}
+
+// drawChild draws an open child at random.
+func (e *choice) drawChild(in *inner, l *Level) int32 {
+	id := in.kids[in.weights.find(e.random()*in.weights.total())]
+	l.Terms = in.as.weigher.Weigh(&e.tree.pools[id])
+	return id
+}
+
+// chooseIn returns the child that goes first. Policies that allot free room allot nothing
+// while nothing is free: then the oldest open child goes first.
+func (e *choice) chooseIn(in *inner) int32 {
+	var l Level
+	if id := e.chooseChild(in, &l); id >= 0 {
+		return id
+	}
+	return in.kids[slices.IndexFunc(in.kids, func(kid int32) bool { return e.tree.pools[kid].seat.in })]
+}
+
+// findRivals looks for the rivals of choices by key. Most choices come to nothing, as there is no
+// room for the pool's requests: those need none.
+func (e *choice) findRivals(way []Level) {
+	for i := range way {
+		if l := &way[i]; l.byKey {
+			e.rival(&e.tree.inners[e.tree.pools[l.Pool].inner], int32(l.Child), l)
+		}
+	}
+}
+
+// metMinimum reports whether a child that was chosen for being below its minimum has it now,
+// so that the next choice is open again.
+func (e *choice) metMinimum(way []Level) bool {
+	for i := range way {
+		if way[i].BelowMin && !e.tree.pools[way[i].Child].seat.belowMin {
+			return true
+		}
+	}
+	return false
+}
+
+// shortlist returns the limits that the root's policy sets to one step.
+func (e *choice) shortlist() (pools, jobs int) {
+	if p, ok := e.tree.inners[e.tree.pools[Root].inner].policy.(Shortlister); ok {
+		pools, jobs = p.Shortlist()
+	}
+	return pools, max(1, jobs)
+}
+
+// wayTo records the way from the root to a leaf that was not compared with others.
+func (e *choice) wayTo(leaf int32, d *Decision) {
+	from := len(d.levels)
+	for id := leaf; id != int32(Root); id = e.tree.pools[id].parent {
+		in := e.tree.parentOf(id)
+		l := Level{Pool: PoolID(in.id), Child: PoolID(id), Open: int32(in.open)}
+		switch {
+		case in.as.weigher != nil:
+			l.Terms = in.as.weigher.Weigh(&e.tree.pools[id])
+		default:
+			l.Terms = e.terms(in, id)
+		}
+		d.levels = append(d.levels, l)
+	}
+	slices.Reverse(d.levels[from:])
+}
+
+// planned moves clocks and uses up random numbers on the way to a leaf that a plan has chosen, as a choice
+// does here.
+func (e *choice) planned(leaf int32) {
+	for id := leaf; id != int32(Root); id = e.tree.pools[id].parent {
+		in := e.tree.parentOf(id)
+		if in.as.weigher != nil {
+			e.random()
+		}
+		if in.as.carrier != nil {
+			in.clock = math.Max(in.clock, in.as.carrier.Level(&e.tree.pools[id], e.site.now))
+		}
+	}
+}

@@ -1,0 +1,81 @@
+package sched_test
+
+import (
+	"container/heap"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead/cluster"
+	"github.com/fairlead/fairlead/policy"
+	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/share"
+)
+
+// TestDeficitResourcesApart: pools that want two kinds of slots all the time get their parts
+// of each, whatever holds one of them back in one kind now and then.
+func TestDeficitResourcesApart(t *testing.T) {
+	weights := map[string]float64{"p1": 1, "p2": 3, "p3": 1}
+	for _, c := range []struct {
+		reduces int64
+		max     cluster.Amounts // of p3
+	}{{4, nil}, {4, cluster.Amounts{"reduce": 1}}, {8, cluster.Amounts{"reduce": 2}}, {4, cluster.Amounts{"map": 2}}} {
+		t.Run(fmt.Sprint(c.reduces, c.max), func(t *testing.T) {
+			var pools []share.Pool
+			for _, name := range []string{"p1", "p2", "p3"} {
+				pools = append(pools, share.Pool{Name: name, Weight: weights[name]})
+			}
+			pools[2].Max = c.max
+			slots := map[string]float64{"map": 10, "reduce": float64(c.reduces)}
+			got := playKinds(t, share.Pool{Policy: "deficit", Pools: pools}, slots)
+			for pool, w := range weights {
+				for kind, n := range slots {
+					if want := n * w / 5; math.Abs(got[pool+"/"+kind]-want) > 0.03*want {
+						t.Errorf("%s has %.3f %s slots, want %.3f", pool, got[pool+"/"+kind], kind, want)
+					}
+				}
+			}
+		})
+	}
+}
+
+// playKinds lets the pools run tasks of two kinds without end for ten minutes, and returns how
+// many slots of each kind each had in the mean.
+func playKinds(t *testing.T, root share.Pool, slots map[string]float64) map[string]float64 {
+	s, err := sched.New(sched.Config{Root: root, NewPolicy: policy.New(policy.Options{})}, epoch, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Join("n", cluster.Amounts{"cpu": 100, "map": int64(slots["map"]), "reduce": int64(slots["reduce"])}, epoch)
+	kind := map[int64]string{}
+	for _, p := range root.Pools {
+		for _, r := range []string{"map", "reduce"} {
+			id := int64(len(kind) + 1)
+			kind[id] = r
+			s.Add(sched.Job{ID: id, Pool: s.Pool(p.Name), Key: s.Key(cluster.Amounts{"cpu": 1, r: 1}), Priority: normal, Tasks: 100_000}, epoch)
+		}
+	}
+	const length = 600 * time.Second
+	rng, now, got := rand.New(rand.NewPCG(1, 1)), epoch, map[string]float64{}
+	var running endings
+	var d sched.Decision
+	for now.Sub(epoch) < length {
+		for d.More = true; d.More; {
+			s.Step(now, 0, &d)
+			for _, x := range d.Starts {
+				took := time.Duration(280+rng.IntN(50)) * time.Millisecond
+				heap.Push(&running, ending{now.Add(took).Sub(epoch).Seconds(), x.Run, x.Pool})
+				got[s.Path(x.Pool)+"/"+kind[x.Job]] += took.Seconds() / length.Seconds()
+			}
+		}
+		next := heap.Pop(&running).(ending)
+		now = epoch.Add(time.Duration(next.at * 1e9))
+		s.Finish(next.run, now, true)
+	}
+	if err := s.Check(); err != nil {
+		t.Error(err)
+	}
+	return got
+}

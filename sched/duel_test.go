@@ -1,0 +1,257 @@
+package sched_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead/cluster"
+	"github.com/fairlead/fairlead/policy"
+	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/share"
+	"github.com/fairlead/fairlead/why"
+)
+
+// duel is a machine on which one job, the victim, waits among the jobs of an adversary.
+type duel struct {
+	*world
+	rng       *rand.Rand
+	pools     []string // leaf pools; the victim is in the first
+	part      float64  // of the machine, to which that is entitled
+	policies  string
+	placement sched.Placement
+	nodes     []int64 // processors of each
+	slots     float64 // of all
+	free      bool    // exceptions of TestStarvation are drawn, too
+	drawn     bool    // some pool draws who goes first
+	arrival   bool    // some pool serves in order of arrival
+	urgent    bool    // jobs of the adversary have a higher priority
+	halfLife  time.Duration
+	alarm     func(why.Gate) // called if the victim is said to starve
+	most      int64          // that a pool on the way to the victim may use; 0: all
+	licenses  int64
+	longest   time.Duration // that a task may run
+	patience  time.Duration
+	limits    string // of the tasks: none, exact or loose
+	plan      string // of the adversary
+
+	want    sched.Request // of the victim
+	victim  int64
+	came    time.Time // when it did
+	comes   time.Time
+	started bool
+	runs    []duelRun
+	lengths map[int64]time.Duration
+	waiting int           // jobs of the adversary
+	users   uint32        // that it has made up
+	burst   time.Duration // until the next one
+}
+
+type duelRun struct {
+	id    sched.RunID
+	ends  time.Time
+	width int64
+}
+
+// remembering are the policies for the tree of a duel of TestStarvation, with exceptions that TestStarvationIsSeen
+// draws. Under decay all children weigh the same: by its formula, a pool that does not use a larger share up stays
+// first. Under load each pool is due a slot at least. Under load and deficit neither the victim nor most others ask
+// for licenses, as these policies count as due what licenses keep from starting.
+var remembering = []string{"fair", "fairtree", "deficit", "decay", "drf", "load", "multifactor", "fifo", "lottery"}
+
+func oneOf[T any](rng *rand.Rand, from ...T) T { return from[rng.IntN(len(from))] }
+
+func newDuel(t *testing.T, rng *rand.Rand, placement sched.Placement, free bool) *duel {
+	d := &duel{rng: rng, placement: placement, free: free, lengths: map[int64]time.Duration{},
+		longest: time.Duration(20+rng.IntN(200)) * time.Second,
+		limits:  oneOf(rng, "none", "none", "exact", "loose"), plan: oneOf(rng, plans...), licenses: int64(rng.IntN(4))}
+	if free {
+		d.plan = oneOf(rng, furtherPlans...)
+	}
+	for i := range 1 + rng.IntN(4) {
+		d.nodes = append(d.nodes, int64(1+rng.IntN(8)))
+		d.slots += float64(d.nodes[i])
+	}
+	root := d.tree()
+	for !free && strings.Contains(d.policies, "load") && d.part*d.slots < 1 {
+		d.pools = nil
+		root = d.tree()
+	}
+	d.halfLife = d.longest * time.Duration(1+rng.IntN(50))
+	cfg := sched.Config{Root: root, NewPolicy: policy.New(policy.Options{}), Placement: d.placement,
+		HalfLife: d.halfLife, TaskSeconds: d.longest.Seconds() / 2,
+		Licenses: map[string]int64{"lic": d.licenses}, Multifactor: sched.DefaultMultifactor()}
+	cfg.Multifactor.Recalculate = d.longest
+	if rng.IntN(4) == 0 {
+		d.patience = d.longest * time.Duration(1+rng.IntN(20)) / 10
+		cfg.Patience = d.patience
+	}
+	if free && rng.IntN(6) == 0 {
+		cfg.Window = d.longest / 2
+	}
+	d.urgent = free && rng.IntN(8) == 0
+	s, err := sched.New(cfg, epoch, rng.Uint64())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.world = &world{Scheduler: s, now: epoch}
+	if rng.IntN(2) == 0 {
+		s.LookRarely()
+	}
+	for i, cpus := range d.nodes {
+		s.Join(fmt.Sprint("n", i), cluster.Amounts{"cpu": cpus}, epoch)
+	}
+	d.drawVictim()
+	d.comes = epoch.Add(time.Duration(rng.Int64N(int64(2 * d.longest))))
+	return d
+}
+
+// tree draws pools, and the part to which the first leaf is entitled.
+func (d *duel) tree() share.Pool {
+	root := share.Pool{Policy: d.policy()}
+	d.policies, d.part = root.Policy, 1
+	for i := range 2 + d.rng.IntN(3) {
+		g := share.Pool{Name: fmt.Sprint("g", i), Weight: float64(1 + d.rng.IntN(3))}
+		if d.rng.IntN(2) == 0 {
+			g.Policy = d.policy()
+			d.policies += " " + g.Policy
+			for k := range 1 + d.rng.IntN(2) {
+				g.Pools = append(g.Pools, share.Pool{Name: fmt.Sprint("p", k), Weight: float64(1 + d.rng.IntN(3))})
+				d.pools = append(d.pools, fmt.Sprintf("g%d/p%d", i, k))
+			}
+		} else {
+			d.pools = append(d.pools, g.Name)
+		}
+		root.Pools = append(root.Pools, g)
+	}
+	d.weigh(&root)
+	for i := range root.Pools {
+		if g := &root.Pools[i]; len(g.Pools) > 0 {
+			part := d.part
+			if d.weigh(g); i > 0 {
+				d.part = part
+			}
+		}
+	}
+	if d.free && d.rng.IntN(4) == 0 {
+		d.limitPool(&root.Pools[0])
+	}
+	return root
+}
+
+// policy draws the policy of a pool.
+func (d *duel) policy() string {
+	if d.free && d.rng.IntN(2) == 0 {
+		return oneOf(d.rng, "fifo", "lottery", "decay", "load")
+	}
+	return oneOf(d.rng, remembering...)
+}
+
+// weigh counts to which part of a pool its first child is entitled.
+func (d *duel) weigh(above *share.Pool) {
+	sum := 0.0
+	for i := range above.Pools {
+		p := &above.Pools[i]
+		if above.Policy == "decay" && !d.free {
+			p.Weight = 1
+		}
+		sum += p.Weight
+	}
+	above.Options.Decay.HalfLife = d.free
+	d.drawn = d.drawn || above.Policy == "lottery"
+	d.arrival = d.arrival || above.Policy == "fifo"
+	d.part *= above.Pools[0].Weight / sum
+}
+
+// limitPool gives a pool on the way to the victim a maximum.
+func (d *duel) limitPool(p *share.Pool) {
+	d.most = 1 + d.rng.Int64N(slices.Max(d.nodes))
+	p.Max = map[string]int64{"cpu": d.most}
+}
+
+// owes reports whether a policy counts as due what licenses keep from starting.
+func (d *duel) owes() bool {
+	return strings.Contains(d.policies, "deficit") || strings.Contains(d.policies, "load")
+}
+
+// drawVictim draws a job that fits on the empty machine: wide, a gang, with licenses, or all of these.
+func (d *duel) drawVictim() {
+	for {
+		d.want = sched.Request{Amounts: cluster.Amounts{"cpu": 1 + d.rng.Int64N(slices.Max(d.nodes))}}
+		if d.rng.IntN(2) == 0 {
+			d.want.Amounts["cpu"] = slices.Max(d.nodes)
+		}
+		tasks := int64(1)
+		if d.rng.IntN(3) == 0 {
+			d.want.Gang = 2 + d.rng.IntN(6)
+			d.want.Spread, tasks = d.rng.IntN(2) == 0, int64(d.want.Gang)
+		}
+		if d.rng.IntN(3) == 0 && d.licenses >= tasks && (d.free || !d.owes()) {
+			d.want.Licenses = map[string]int64{"lic": 1 + d.rng.Int64N(d.licenses/tasks)}
+		}
+		if d.most > 0 && tasks*d.want.Amounts["cpu"] > d.most {
+			continue
+		}
+		if d.Cluster().Empty().Could(d.KeyOf(d.want)) {
+			return
+		}
+	}
+}
+
+// submit adds a job of a length. Where tasks have limits, that of a loose one is twice as long, and at most
+// the longest.
+func (d *duel) submit(pool string, ask sched.Request, length time.Duration, alike uint32) int64 {
+	d.last++
+	length = max(time.Second, min(length, d.longest))
+	d.lengths[d.last] = length
+	limit := map[string]time.Duration{"exact": length, "loose": min(2*length, d.longest)}[d.limits]
+	priority := normal
+	if d.urgent && d.last != d.victim && d.rng.IntN(2) == 0 {
+		priority--
+	}
+	d.Add(sched.Job{ID: d.last, Pool: d.Pool(pool), Key: d.KeyOf(ask), Priority: priority, Tasks: max(1, ask.Gang),
+		Limit: limit, Alike: alike, Submitted: d.now}, d.now)
+	return d.last
+}
+
+// step starts what starts now.
+func (d *duel) step() {
+	for d.d.More = true; d.d.More; {
+		d.Step(d.now, 0, &d.d)
+		for _, st := range d.d.Starts {
+			if st.Job == d.victim {
+				d.started = true
+				return
+			}
+			d.runs = append(d.runs, duelRun{st.Run, d.now.Add(d.lengths[st.Job]), 1})
+			d.waiting--
+		}
+	}
+}
+
+// pass lets time pass until a task ends, the victim or a burst comes, or the scheduler asks for a step.
+func (d *duel) pass() {
+	next := d.now.Add(d.longest)
+	for _, at := range []time.Time{d.d.Next, d.comes, d.now.Add(d.burst)} {
+		if at.After(d.now) && at.Before(next) {
+			next = at
+		}
+	}
+	for _, r := range d.runs {
+		if r.ends.Before(next) {
+			next = r.ends
+		}
+	}
+	d.burst -= next.Sub(d.now)
+	d.now = next
+	d.runs = slices.DeleteFunc(d.runs, func(r duelRun) bool {
+		if r.ends.After(d.now) {
+			return false
+		}
+		d.Finish(r.id, d.now, true)
+		return true
+	})
+}

@@ -1,0 +1,104 @@
+package sched
+
+import "time"
+
+// Exchange says that a job which waits is another one from now on: of another priority or
+// class, or with other instants at which its tasks may begin. Each of the second list are
+// tasks of it that wait. It is a withdrawal of the first and an addition of the others
+// under which no pool seems to have nothing to do for a moment: one that had would come
+// back as from an absence, behind the place that it waited for.
+func (s *Scheduler) Exchange(was Job, is []Job, t time.Time) {
+	s.Advance(t)
+	b, begun := s.lines.begunOf[was.ID]
+	var at lineRef
+	fresh := false
+	if !begun {
+		at, fresh = s.growth.held(was)
+	}
+	if !begun && !fresh || len(is) == 0 {
+		s.Withdraw(was, t)
+		for _, j := range is {
+			s.Add(j, t)
+		}
+		return
+	}
+	s.site.events++
+	s.intake.later.withdraw(was.ID)
+	now := is[0]
+	now.Tasks = 0
+	for _, j := range is {
+		if j.Begin.After(s.site.at) {
+			s.intake.later.add(j)
+		} else {
+			now.Tasks += j.Tasks
+		}
+	}
+	k := &s.reserve.backfill.keep
+	relist := k.relist
+	k.relist = true // nobody comes
+	if begun {
+		at = s.lines.begun[b].at
+		s.intake.exchangeBegun(b, now)
+	} else {
+		s.intake.exchangeFresh(at, now)
+	}
+	k.relist = relist || s.reserve.backfill.stable
+	s.reserve.keepRoomOf(at, now)
+}
+
+// keepRoomOf leaves a job the room that is kept for it when it goes to another line: it was
+// promised room at an instant, whatever its priority becomes.
+func (f *reserve) keepRoomOf(was lineRef, now Job) {
+	k := &f.backfill.keep
+	if f.backfill.plan == nil {
+		return
+	}
+	if now.Tasks == 0 {
+		k.left = true
+		return
+	}
+	to := f.growth.lineFor(int32(f.growth.Leaf(now)), askOf(&now))
+	for i := range k.all {
+		if r := &k.all[i]; r.job == now.ID && r.at == was && r.key == now.Key {
+			r.at, r.arrival = to, f.lines.arrivalOf(to, now.ID)
+		}
+	}
+	for i := range k.fresh {
+		if w := &k.fresh[i]; w.job == now.ID && w.at == was {
+			w.at = to
+		}
+	}
+}
+
+// exchangeBegun does it for a job some of whose tasks run.
+func (a *intake) exchangeBegun(b int32, now Job) {
+	if now.Tasks == 0 {
+		a.withdrawBegun(b)
+		return
+	}
+	had := a.lines.begun[b].waiting
+	a.add(now)
+	at := a.lines.begun[b].at
+	a.lines.change(at, func(*line) { a.lines.begun[b].waiting -= had; a.lines.reheap(b) })
+	a.lines.addWaiting(at, -int64(had))
+	a.turns.settle(a.lines.queues[at.queue].pool)
+}
+
+// exchangeFresh does it for a job none of whose tasks has started.
+func (a *intake) exchangeFresh(at lineRef, now Job) {
+	ci, i, _ := a.lines.line(at).fresh.find(now.ID)
+	had := a.lines.line(at).fresh.chunk(ci).entries[i].tasks
+	if now.Tasks > 0 && a.growth.lineFor(a.growth.leaf(now, a.site.isNew(now)), askOf(&now)) == at {
+		if int32(now.Tasks) == had {
+			a.turns.settle(a.lines.queues[at.queue].pool)
+			return
+		}
+		a.withdrawFresh(at, now.ID)
+		a.add(now)
+		return
+	}
+	if now.Tasks > 0 {
+		a.add(now)
+	}
+	a.withdrawFresh(at, now.ID)
+}

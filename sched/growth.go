@@ -1,0 +1,308 @@
+package sched
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead/share"
+)
+
+// growth makes pools, priority classes and lines when a job is the first to need them.
+type growth struct {
+	site       *site
+	tree       *tree
+	precedence *precedence
+	orders     *orders
+	lines      *lines
+	turns      *turns
+	overrides  *overrides
+
+	applying bool // pools are made because the configuration names them
+}
+
+// Pool returns the number of the pool at path, which is created if need be, under
+// the weight 1. Jobs are held by leaves only: for a path that has children it is the
+// number of the child for the rest, path/default.
+func (g *growth) Pool(path string) PoolID {
+	id := int32(Root)
+	if path != "" {
+		for name := range strings.SplitSeq(path, "/") {
+			id = g.child(id, name, named)
+		}
+	}
+	if g.tree.pools[id].inner >= 0 && !g.tree.banded(id) {
+		id = g.child(id, share.DefaultPool, named)
+	}
+	g.turns.meetDominant()
+	return PoolID(id)
+}
+
+// child returns the child of that name, which is created if need be.
+func (g *growth) child(parent int32, name string, k kind) int32 {
+	if id, ok := g.tree.index[childKey{parent, name, k}]; ok {
+		return id
+	}
+	switch {
+	case g.tree.pools[parent].inner < 0:
+		g.branch(parent, k)
+		if id, ok := g.tree.index[childKey{parent, name, k}]; ok {
+			return id
+		}
+	case k == named && g.tree.banded(parent):
+		g.unband(parent)
+		return g.child(parent, name, k)
+	}
+	return g.newPool(parent, name, k)
+}
+
+func (g *growth) newPool(parent int32, name string, k kind) int32 {
+	id := int32(len(g.tree.pools))
+	p := Pool{Weight: 1, parent: parent, inner: -1, queue: -1, limit: -1, priority: -1, First: math.Inf(1)}
+	for k := range g.orders.places {
+		g.orders.places[k] = append(g.orders.places[k], -1)
+	}
+	for k := range g.orders.dominants.drifts {
+		g.orders.dominants.drifts[k] = append(g.orders.dominants.drifts[k], 0)
+	}
+	g.tree.pools = append(g.tree.pools, p)
+	g.tree.ownNames()
+	g.tree.labels = append(g.tree.labels, label{name: name, kind: k, weight: 1, first: g.site.at})
+	if g.precedence.ranks != nil {
+		g.precedence.ranks.grow(len(g.tree.pools))
+	}
+	if parent < 0 {
+		return id
+	}
+	g.tree.index[childKey{parent, name, k}] = id
+	in := &g.tree.inners[g.tree.pools[parent].inner]
+	g.tree.pools[id].seat.kid = int32(len(in.kids))
+	in.kids = append(in.kids, id)
+	g.tree.keepDaysOf(id)
+	if in.as.allot != nil {
+		in.allotting.fresh = false
+	}
+	if k == priorityClass {
+		priority, isNew := strings.CutSuffix(name, newSuffix)
+		g.tree.pools[id].priority, g.tree.pools[id].isNew = int8(g.site.priority(priority)), isNew
+		g.tree.labels[id].weight = g.site.classWeight(int(g.tree.pools[id].priority), isNew)
+		g.tree.pools[id].Weight = g.tree.labels[id].weight
+		return id
+	}
+	g.overrides.bindNew(id)
+	g.overrides.pauseNew(id)
+	if !g.applying && g.tree.labels[parent].starter.Weight > 0 {
+		g.overrides.restart(id, 0)
+		g.tree.pools[id].Weight = g.overrides.weightOf(id)
+	}
+	return id
+}
+
+// inherit sets the policy of an inner pool: its own, or that of the nearest pool
+// above that names one.
+func (ord *orders) inherit(id int32) {
+	in := &ord.tree.inners[ord.tree.pools[id].inner]
+	if p := ord.tree.policyOf(id); ord.tree.pools[id].classed {
+		in.setPolicy(ord.site.amongPriorities(p))
+	} else {
+		in.setPolicy(p)
+	}
+	ord.tree.renewalOf(in)
+	ord.holds = ord.holds || in.held != nil
+	if in.as.allot != nil && !ord.tree.allots {
+		ord.tree.allots, ord.dominants.stale = true, true // the demand was not counted so far
+	}
+	if in.as.allot != nil && !ord.tree.pools[id].classed {
+		if threshold, after := in.as.allot.Rebalances(); threshold > 0 && after > 0 &&
+			!slices.Contains(ord.tree.rebalancers, id) {
+			ord.tree.rebalancers = append(slices.Clip(ord.tree.rebalancers), id)
+		}
+	}
+	_, reads := in.policy.(byArrival)
+	in.first, in.ranks = reads, in.as.ranker != nil
+	if id != int32(Root) {
+		above := ord.tree.parentOf(id)
+		in.first, in.ranks = in.first || above.first, in.ranks || above.ranks
+	}
+}
+
+// branch lets a pool have children. The jobs that it held go to one of them: the
+// priority class of their priority, or the child for the rest.
+func (g *growth) branch(id int32, k kind) {
+	g.orders.takeOut(id)
+	g.turns.rebuilding = true // it comes in again where it stood
+	defer func() { g.turns.rebuilding = false }()
+	p := &g.tree.pools[id]
+	queue := p.queue
+	p.inner, p.queue = int32(len(g.tree.inners)), -1
+	p.classed = k == priorityClass
+	g.tree.inners = append(g.tree.inners, newInner(id))
+	g.tree.inners[p.inner].mean = p.Mean
+	g.orders.inherit(id)
+	if id != int32(Root) {
+		g.tree.keepDaysOf(id)
+	}
+	if queue < 0 {
+		return
+	}
+	name := share.DefaultPool
+	if k == priorityClass {
+		name = g.site.className(int(p.priority), p.isNew)
+	}
+	g.turns.handOver(queue, g.newPool(id, name, k))
+}
+
+// unband makes room for named children in a leaf with priority classes: the leaf becomes an
+// inner pool, and the priority classes those of its child for the rest.
+func (g *growth) unband(id int32) {
+	g.orders.takeOut(id)
+	g.orders.deferred = true
+	p := &g.tree.pools[id]
+	bands := p.inner
+	p.inner = int32(len(g.tree.inners))
+	g.tree.inners = append(g.tree.inners, newInner(id))
+	g.tree.inners[p.inner].mean = p.Mean
+	p.classed = false
+	g.orders.inherit(id)
+	c := g.newPool(id, share.DefaultPool, named)
+	g.tree.copyDown(id, c)
+	g.tree.pools[c].inner, g.tree.inners[bands].id = bands, c
+	g.tree.pools[c].classed = true
+	g.orders.inherit(c)
+	g.tree.ownNames()
+	for _, kid := range g.tree.inners[bands].kids {
+		g.tree.pools[kid].parent = c
+		g.tree.pools[c].sum(&g.tree.pools[kid], g.site.instant.Unix)
+		if q, some := g.tree.queued[kid]; some {
+			g.tree.queued[c] = inQueue{g.tree.queued[c].tasks + q.tasks, g.tree.queued[c].units + q.units}
+		}
+		l := g.tree.labels[kid]
+		delete(g.tree.index, childKey{id, l.name, l.kind})
+		g.tree.index[childKey{c, l.name, l.kind}] = kid
+	}
+	g.turns.rebuild()
+}
+
+// Leaf returns the pool that holds a job, priority classes included, without making it.
+func (g *growth) Leaf(j Job) PoolID {
+	id := int32(j.Pool)
+	if !g.tree.banded(id) {
+		return PoolID(id)
+	}
+	if b, begun := g.lines.begunOf[j.ID]; begun && g.lines.begun[b].waiting > 0 {
+		return PoolID(g.lines.queues[g.lines.begun[b].at.queue].pool)
+	}
+	if at, found := g.held(j); found {
+		return PoolID(g.lines.queues[at.queue].pool)
+	}
+	for _, isNew := range []bool{g.site.isNew(j), !g.site.isNew(j)} {
+		if b, ok := g.tree.index[childKey{id, g.site.className(j.Priority, isNew), priorityClass}]; ok {
+			return PoolID(b)
+		}
+	}
+	return PoolID(id)
+}
+
+// leaf returns the leaf that holds the job: the job's pool, or the priority class of its
+// priority where the pool holds jobs of several, or new ones besides others.
+func (g *growth) leaf(j Job, isNew bool) int32 {
+	id := int32(j.Pool)
+	for {
+		p := &g.tree.pools[id]
+		switch {
+		case p.inner < 0 && g.lines.mixed(id):
+			p.priority, p.isNew = int8(j.Priority), false
+			return id
+		case p.inner < 0 && (p.priority == int8(j.Priority) && p.isNew == isNew || p.Waiting == 0 &&
+			g.tree.labels[id].kind == named):
+			p.priority, p.isNew = int8(j.Priority), isNew
+			return id
+		case p.inner < 0 || g.tree.banded(id):
+			id = g.child(id, g.site.className(j.Priority, isNew), priorityClass)
+		default: // the pool got children since its number was asked for
+			id = int32(g.Pool(g.tree.Path(PoolID(id))))
+		}
+	}
+}
+
+// lineFor returns the line of a leaf for jobs that ask for the same.
+func (g *growth) lineFor(leaf int32, of ask) lineRef {
+	p := &g.tree.pools[leaf]
+	if p.queue < 0 {
+		p.queue = int32(len(g.lines.queues))
+		g.lines.queues = append(g.lines.queues, queue{pool: leaf, first: line{ask: of,
+			gate: g.overrides.openGate(leaf)}, strict: g.tree.strict(leaf), ranked: g.tree.ranked(leaf),
+			max: g.tree.jobRunning(leaf)})
+	}
+	q, spare := &g.lines.queues[p.queue], -1
+	for i := range q.lines() {
+		l := q.line(i)
+		if l.ask == of {
+			return lineRef{p.queue, int32(i)}
+		}
+		if l.spare() {
+			spare = i
+		}
+	}
+	if spare >= 0 {
+		q.line(spare).ask = of
+		return lineRef{p.queue, int32(spare)}
+	}
+	q.more = append(q.more, line{ask: of, gate: g.overrides.openGate(leaf)})
+	switch {
+	case q.ordered():
+		q.heads.pos = append(q.heads.pos, -1)
+	case q.lines() > few:
+		g.lines.orderLines(q)
+	}
+	return lineRef{p.queue, int32(len(q.more))}
+}
+
+// waitingHead finds the line in which a task of a job waits.
+func (g *growth) waitingHead(j Job) (at lineRef, h head, found bool) {
+	if b, begun := g.lines.begunOf[j.ID]; begun {
+		x := &g.lines.begun[b]
+		return x.at, head{x.id, x.since, x.running, b}, x.waiting > 0
+	}
+	if at, found = g.held(j); !found {
+		return at, h, false
+	}
+	fresh := &g.lines.line(at).fresh
+	ci, i, _ := fresh.find(j.ID)
+	return at, head{id: j.ID, since: fresh.chunk(ci).entries[i].since, begun: -1}, true
+}
+
+func (g *growth) adoptBegun(j Job, leaf int32) int32 {
+	b, ok := g.lines.begunOf[j.ID]
+	if !ok {
+		b = g.lines.begin(entry{id: j.ID, since: g.site.sinceThen(&j), max: int32(j.MaxRunning)}, g.lineFor(leaf, askOf(&j)))
+	}
+	g.lines.change(g.lines.begun[b].at, func(*line) { g.lines.begun[b].running++; g.lines.reheap(b) })
+	return b
+}
+
+// held finds the line of a waiting job if none of its tasks has started.
+func (g *growth) held(j Job) (at lineRef, found bool) {
+	id := int32(j.Pool)
+	leaves := []int32{id}
+	switch {
+	case g.tree.pools[id].inner < 0:
+	case !g.tree.banded(id): // it got children since its number was asked for
+		leaves[0] = int32(g.Pool(g.tree.Path(j.Pool)))
+	default:
+		leaves = leaves[:0]
+		for _, isNew := range []bool{true, false} {
+			if b, there := g.tree.index[childKey{id, g.site.className(j.Priority, isNew), priorityClass}]; there {
+				leaves = append(leaves, b)
+			}
+		}
+	}
+	for _, leaf := range leaves {
+		if n := g.tree.pools[leaf].queue; n >= 0 {
+			if at, found = g.lines.freshIn(n, j.ID); found {
+				return at, true
+			}
+		}
+	}
+	return at, false
+}

@@ -1,0 +1,284 @@
+package sched
+
+import (
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/fairlead/fairlead/share"
+	"github.com/fairlead/fairlead/usage"
+	"github.com/fairlead/fairlead/why"
+)
+
+// inner is what a pool with children has besides. "Open" children are those with
+// work that may start.
+type inner struct {
+	id   int32 // of the pool
+	kids []int32
+	open int
+	mean float64 // of the tasks' lengths when the pool became an inner one, expected of tasks that ran then
+
+	policy Policy
+	as     roles // the same policy
+	*allotting
+	deficits *deficits
+	held     *holdings
+
+	keys     keys    // open children, under a keyed policy
+	weights  sumTree // weights of the open children by position, under a weigher
+	arrivals order   // open children by First, if first is set
+	first    bool    // a policy here or above reads the children's First
+	ranks    bool    // a policy here or above is a ranker
+	rising   order   // open children by their first job below the maximum age, if ranks is set
+	full     order   // the same of jobs above it
+	belowMin []int32 // open children that are below their minimum
+	counted  sum     // of the weights of the children that count for shares
+	clock    float64 // largest level of a child that was chosen, under a carrier
+}
+
+func newInner(id int32) inner {
+	return inner{id: id, arrivals: order{by: inArrivalOrder}, rising: order{by: inRisingOrder},
+		full: order{by: inFullOrder}}
+}
+
+func (in *inner) setPolicy(p Policy) {
+	in.policy = p
+	in.as.keyed, _ = p.(Keyed)
+	in.as.weigher, _ = p.(Weigher)
+	if in.as.allot, _ = p.(Allotter); in.as.allot != nil {
+		var over time.Time
+		if in.allotting != nil {
+			over = in.over
+		}
+		in.allotting = &allotting{over: over}
+	}
+	in.as.carrier, _ = p.(Carrier)
+	in.as.drifter, _ = p.(Drifter)
+	if _, owes := p.(DeficitPolicy); !owes {
+		in.deficits = nil
+	} else if in.deficits == nil {
+		in.deficits = &deficits{}
+	}
+	if _, holds := p.(Holding); !holds {
+		in.held = nil
+	} else if in.held == nil {
+		in.held = &holdings{}
+	}
+	if in.as.daily, _ = p.(Daily); in.as.daily != nil {
+		if n, _ := in.as.daily.Days(); n == 0 {
+			in.as.daily = nil
+		}
+	}
+	if in.as.merger, _ = p.(Merger); in.as.merger != nil && !in.as.merger.Merges() {
+		in.as.merger = nil
+	}
+	in.as.renewer, _ = p.(Renewer)
+	in.as.ranker, _ = p.(Ranker)
+	in.keys = newKeys(in.as.drifter != nil)
+}
+
+// ranked is by what a child stands in its order.
+func (in *inner) ranked(t *why.Terms) float64 {
+	if in.as.drifter != nil {
+		return t.Fixed
+	}
+	return t.Key
+}
+
+// standsIn reports whether a child stands in an order of a dominant resource.
+func (in *inner) standsIn(m int8) bool {
+	for i, drift := range in.keys.drifts {
+		if drift[1] == float64(m) && len(in.keys.orders[i].entries) > 0 {
+			return true
+		}
+	}
+	return m > 0 && int(m) <= len(in.deficits.keys) && in.deficits.keys[m-1].len() > 0
+}
+
+// orders yields the orders whose children are compared in a setting; a choice compares their
+// first children. It leaves out empty orders.
+func (in *inner) orders(at *Setting) iter.Seq[*order] {
+	return func(yield func(*order) bool) {
+		for i := range in.keys.orders {
+			o := &in.keys.orders[i]
+			if len(o.entries) == 0 || at.main > 0 && in.keys.drifts[i][1] != float64(at.main-1) {
+				continue
+			}
+			if !yield(o) {
+				return
+			}
+		}
+		if at.main < 2 || int(at.main) > len(in.deficits.keys)+1 {
+			return
+		}
+		others := &in.deficits.keys[at.main-2]
+		for i := range others.orders {
+			if o := &others.orders[i]; len(o.entries) > 0 && !yield(o) {
+				return
+			}
+		}
+	}
+}
+
+func (in *inner) merges() bool { return in.as.merger != nil && in.open > 0 }
+
+// roles are the interfaces that a policy satisfies; nil are the others.
+type roles struct {
+	keyed   Keyed
+	weigher Weigher
+	allot   Allotter
+	carrier Carrier
+	drifter Drifter
+	daily   Daily
+	merger  Merger
+	renewer Renewer
+	ranker  Ranker
+}
+
+// label is what a pool is called and how it was configured; decisions do without.
+type label struct {
+	name    string
+	kind    kind
+	weight  float64       // without boosts
+	first   time.Time     // since when the pool is there
+	starter share.Starter // for pools below that are made on demand
+	policy  string        // "" is the parent's
+	made    Policy        // of that name, nil without one
+	factor  *float64      // of its jobs under a ranker, nil without one
+	assoc   *float64
+	reclaim share.Reclaim
+}
+
+// keys orders the open children of a pool under a keyed policy: one order for each
+// drift, see [Drifter]. Policies whose keys do not drift have one.
+type keys struct {
+	by     int8 // of the orders
+	orders []order
+	number map[[2]float64]int32 // of each drift's order; nil if keys do not drift
+	drifts [][2]float64         // of each order
+	free   freeList             // orders that are empty, to be used again
+}
+
+func newKeys(drifts bool) keys {
+	k := keys{}
+	if drifts {
+		k.number = map[[2]float64]int32{}
+	} else {
+		k.orders = make([]order, 1)
+	}
+	return k
+}
+
+// len is how many children are in the orders.
+func (k *keys) len() int {
+	n := 0
+	for i := range k.orders {
+		n += len(k.orders[i].entries)
+	}
+	return n
+}
+
+// order is an indexed heap of a pool's children by key, smallest first: each node
+// has four children of its own, which lie side by side in memory. Equal keys are
+// ordered by tie, then by the pools' numbers, i.e. by age.
+type order struct {
+	entries []rank
+	by      int8 // inKeyOrder or one of the others; inMainOrder and those behind it are by dominant resource
+}
+
+// A pool stands in up to four orders of its parent, and in one of all leaves.
+const (
+	inKeyOrder = iota
+	inArrivalOrder
+	inRisingOrder
+	inFullOrder
+	inFillOrder
+	inMainOrder
+)
+
+type rank struct {
+	key   float64
+	child int32
+}
+
+// places says where each pool stands in its parent's orders, -1 if it does not. It
+// is kept apart from the pools so that moving through a heap touches little memory.
+type places [][]int32
+
+const arity = 4
+
+// freeList hands out numbers again that were given back.
+type freeList []int32
+
+// take returns a free number, or next if there is none.
+func (f *freeList) take(next int) int32 {
+	if n := len(*f); n > 0 {
+		i := (*f)[n-1]
+		*f = (*f)[:n-1]
+		return i
+	}
+	return int32(next)
+}
+
+// deficits is what a pool under a deficit policy keeps: for each dominant resource what its
+// children are owed, and what they use and want of it.
+type deficits struct {
+	of    []*usage.Deficits
+	needs [][]claimed
+	runs  []float64 // of all children
+	keys  []keys    // orders of the dominant resources from the second on, see standApart
+}
+
+type claimed struct{ running, wanted float64 }
+
+// dominants are the resources that are the dominant one of some key.
+type dominants struct {
+	resources []int     // the first is the unit
+	capacity  []float64 // of each
+	of        []int8    // by key: index into resources
+	stale     bool      // the deficits are to be counted from scratch
+	drifts    [][]int32 // by dominant resource from the second on, and pool: number of its order
+	sole      int8      // the one that is free in the choice under way, from 1; 0: several, or there is none
+}
+
+// allotting is what a pool under an allotter keeps besides.
+type allotting struct {
+	whole  int64 // slots that were divided into targets
+	fresh  bool  // the targets are those of the children and weights that there are
+	open   sum   // weights of the children with work that may start
+	loaned sum   // slots that children have above their targets
+	plan   plan
+	over   time.Time // since when the spread is above the threshold; zero if it is not
+	tried  time.Time // when nothing was found that could be stopped
+}
+
+// plan is how many slots an allotter allotted to each child. It holds until something
+// happens that is not one of its own starts.
+type plan struct {
+	serial uint64  // of the events at which it was made; 0: none
+	pinned bool    // it follows a rebalancing, and holds until it is used up
+	order  []int32 // children with slots, in the order in which they start
+	left   []int64 // slots that are not used up, by position among the children
+}
+
+func (p plan) clone() plan {
+	p.left = slices.Clone(p.left)
+	return p
+}
+
+// standing is what a pool under a carrier had before a change.
+type standing struct {
+	formula *why.Formula // of the policy
+	weight  float64
+	level   float64
+}
+
+// renewal knows when a [Renewer] wants the keys of its children computed anew. A pool
+// that has one is asked again only then, so that an event costs one comparison.
+type renewal struct{ at time.Time } // the earliest of all pools; zero if there is none
+
+// inQueue is what of a pool waits in queues of nodes.
+type inQueue struct {
+	tasks int32
+	units float64
+}

@@ -1,0 +1,166 @@
+package sched
+
+import "github.com/fairlead/fairlead/cluster"
+
+// Conservative backfilling where the order of the waiting tasks changes: whenever something has
+// happened, the policy orders the waiting tasks, and each takes the earliest room that those before it
+// leave. So nobody owns the future because of coming early: a planned start moves to later if others have
+// come before the task in the order. (Slurm's sched/backfill plans its queue anew in this way.)
+
+// stepInOrder plans anew, if something has happened, and starts the tasks that have room now.
+func stepInOrder(s *Scheduler, limit int, d *Decision) {
+	k := &s.reserve.backfill.keep
+	if k.inOrder.newcomer.job != 0 {
+		s.placement.startNewcomer(d)
+	}
+	if k.relist {
+		s.placement.startHeld(d)
+		listAnew(s)
+	}
+	s.placement.planInOrder(limit, d)
+	if k.held && len(s.quotas.needs) > 0 {
+		s.gates.parkUnpaid()
+	}
+}
+
+// visitInOrder visits the waiting tasks that may start as the policy would start them, each gang once, until
+// visit returns false.
+func visitInOrder(s *Scheduler, visit func(job int64, at lineRef) bool) {
+	f := s.forkToList(&s.reserve.backfill.keep.inOrder.room)
+	f.quotas.unlimited()
+	gangs := map[int64]bool{}
+	f.AsOutlook().oneByOne(func(st Start) bool {
+		r := f.running.run(st.Run)
+		if f.site.gangOf(r.key) > 0 {
+			if gangs[st.Job] {
+				return true
+			}
+			gangs[st.Job] = true
+		}
+		return visit(st.Job, s.growth.lineFor(int32(st.Pool), r.ask()))
+	})
+}
+
+// listAnew lists the tasks that room is to be planned for.
+func listAnew(s *Scheduler) {
+	k := &s.reserve.backfill.keep
+	k.relist, k.freed, k.left = false, false, false
+	k.inOrder.next, k.inOrder.additions, k.inOrder.seen = 0, 0, 0
+	k.all, k.fresh = k.all[:0], k.fresh[:0]
+	visitInOrder(s, func(job int64, at lineRef) bool {
+		k.all = append(k.all, s.lines.unplacedAt(at, job))
+		return !s.site.deepEnough(len(k.all))
+	})
+	k.held = s.site.tasksIn(k.all) < s.tree.pools[Root].Waiting
+}
+
+// planInOrder plans the tasks of the list that are not planned yet, one after the other, and starts those
+// that have room now.
+func (m *placement) planInOrder(limit int, d *Decision) {
+	k := &m.reserve.backfill.keep
+	left, i := k.inOrder.next, k.inOrder.next
+	for ; i < len(k.all); i++ {
+		if limit > 0 && len(d.Starts) >= limit {
+			d.More = true
+			break
+		}
+		if r := k.all[i]; m.planNext(&r, d) {
+			k.all[left] = r
+			left++
+		}
+	}
+	k.inOrder.next = left
+	k.all = append(k.all[:left], k.all[i:]...)
+}
+
+// planNext plans the next task, and starts it if it has room now. It reports whether the task stays in the
+// list.
+func (m *placement) planNext(r *reserved, d *Decision) bool {
+	b := &m.reserve.backfill
+	switch {
+	case r.job == b.patience.held.job:
+		return false // its room is held
+	case !m.reserve.keepSoonest(r):
+		return true
+	case r.from > m.site.instantOf():
+		if m.reserve.keptAhead(r.key) != nil {
+			return true
+		}
+		m.reserve.goesFirst(*r)
+		return false
+	case m.startKept(r, d):
+		return false
+	}
+	clear(b.keep.inOrder.soonest) // it may have given room back
+	return r.job != 0
+}
+
+// keepSoonest keeps the earliest room behind all that is planned, and reports whether there is any. A
+// task finds none before the last one that asked for the same. While nodes are held for a job, tasks
+// without a limit have no room planned but from now on: see lengthAt.
+func (f *reserve) keepSoonest(r *reserved) bool {
+	p, now := &f.backfill.keep.inOrder, f.site.instantOf()
+	length, before := f.lengthAt(r.at), f.keepsBefore()
+	if f.backfill.patience.held.job != 0 && f.lines.line(r.at).limit == 0 {
+		before = now + 1
+	}
+	if p.soonest == nil {
+		p.soonest = map[span]int64{}
+	}
+	of := span{r.key, length}
+	from := max(now, p.soonest[of])
+	if from >= before || !f.keepBetween(r, length, from, before) {
+		p.soonest[of] = cluster.Forever
+		return false
+	}
+	p.soonest[of] = r.from
+	return true
+}
+
+// tasksIn is how many tasks are in a list.
+func (m *site) tasksIn(all []reserved) (tasks int64) {
+	for i := range all {
+		tasks += m.atOnce(all[i].key)
+	}
+	return tasks
+}
+
+// parkUnpaid parks the lines that no licence or token is left for, so that they are heard
+// of again when there is one.
+func (h *gates) parkUnpaid() {
+	for i := range h.lines.queues {
+		q := &h.lines.queues[i]
+		for k := range q.lines() {
+			if l := q.line(k); l.ready() {
+				if t := h.quotas.needsOf(l.key); t != nil {
+					h.pay(q.pool, lineRef{int32(i), int32(k)}, t)
+				}
+			}
+		}
+	}
+}
+
+// planShown is all room as it would be planned with the jobs that came since the plan was made: who asks is
+// told when these are to start, too.
+func planShown(s *Scheduler) []reserved {
+	p := &s.reserve.backfill.keep.inOrder
+	if at := (moment{s.site.events, s.site.instantOf()}); p.shown == nil || p.shownAt != at {
+		p.shown, p.shownAt = planAll(s.Fork()), at
+	}
+	return p.shown
+}
+
+// planAll plans all tasks anew, and starts none.
+func planAll(s *Scheduler) []reserved {
+	b := &s.reserve.backfill
+	s.reserve.unreserve()
+	s.reserve.overrun(s.site.instantOf())
+	s.reserve.holdAgain()
+	listAnew(s)
+	for i := range b.keep.all {
+		if r := &b.keep.all[i]; r.job != b.patience.held.job {
+			s.reserve.keepSoonest(r)
+		}
+	}
+	return append(b.keep.all, b.firsts...)
+}

@@ -1,0 +1,213 @@
+package sched
+
+import (
+	"container/heap"
+	"time"
+)
+
+// intake lets jobs in, at their time, and out again.
+type intake struct {
+	site    *site
+	tree    *tree
+	orders  *orders
+	lines   *lines
+	running *running
+	turns   *turns
+	quotas  *quotas
+	reserve *reserve
+	growth  *growth
+
+	later   later
+	newJobs newJobs
+}
+
+func (a *intake) add(j Job) { a.addAs(j, a.site.isNew(j)) }
+
+// addAs adds a job to the priority class of the new ones, or to that of the others.
+func (a *intake) addAs(j Job, isNew bool) {
+	a.site.events++
+	leaf := a.growth.leaf(j, isNew)
+	at := a.growth.lineFor(leaf, askOf(&j))
+	if isNew && a.tree.pools[leaf].isNew && !j.Submitted.IsZero() {
+		a.watch(j, at)
+	}
+	if len(a.quotas.needs) > 0 && a.quotas.needsOf(j.Key) == nil {
+		a.turns.joins(leaf)
+	}
+	most := int32(j.MaxRunning)
+	b, begun := a.lines.begunOf[j.ID]
+	if gang := a.site.gangOf(j.Key); !begun && int32(j.Tasks) < gang {
+		b, begun = a.lines.begin(entry{id: j.ID, since: a.site.sinceThen(&j), max: most}, at), true
+	}
+	if begun {
+		a.addBegun(b, at, int32(j.Tasks), most)
+	} else {
+		q := &a.lines.queues[at.queue]
+		l := q.line(int(at.line))
+		was := l.ready()
+		l.fresh.add(entry{j.ID, a.site.sinceThen(&j), int32(j.Tasks), most}, a.site.epoch)
+		a.lines.count(q, at.line, was)
+	}
+	a.lines.addWaiting(at, int64(j.Tasks))
+	a.reserve.came(j.ID, at, int32(j.Tasks))
+	if in := a.tree.parentOf(leaf); begun || !a.tree.pools[leaf].seat.in || in.first || in.ranks || a.orders.byResource() {
+		a.turns.keeping = a.lines.heldAlike(leaf, at)
+		a.turns.settle(leaf)
+		a.turns.keeping = noGate
+	}
+	a.turns.meetDominant()
+}
+
+// addBegun gives a job some of whose tasks run further tasks that wait, perhaps in
+// another line than before.
+func (a *intake) addBegun(b int32, at lineRef, tasks, most int32) {
+	j := &a.lines.begun[b]
+	j.own, j.max, j.gang = most, tighter(most, a.lines.queues[at.queue].max), a.site.gangOf(a.lines.line(at).key)
+	was := j.at
+	if was != at {
+		moved := j.waiting
+		a.lines.addWaiting(at, int64(moved)) // first, so that no pool seems to have nothing to do
+		a.lines.change(was, func(*line) { j.waiting = 0; a.lines.reheap(b) })
+		a.lines.addWaiting(was, -int64(moved))
+		a.lines.line(was).refs--
+		a.lines.line(at).refs++
+		j.at, j.waiting = at, moved
+	}
+	a.lines.change(at, func(*line) { j.waiting += tasks; a.lines.reheap(b) })
+	if was != at {
+		a.turns.keeping = a.lines.heldAlike(a.lines.queues[at.queue].pool, at)
+		a.turns.settle(a.lines.queues[at.queue].pool)
+		a.turns.keeping = noGate
+		a.turns.settle(a.lines.queues[was.queue].pool)
+	}
+}
+
+func (a *intake) withdrawFresh(at lineRef, job int64) int32 {
+	waiting := int32(0)
+	a.lines.change(at, func(l *line) { waiting = l.fresh.remove(job, a.site.epoch) })
+	a.lines.addWaiting(at, -int64(waiting))
+	a.turns.settle(a.lines.queues[at.queue].pool)
+	return waiting
+}
+
+func (a *intake) withdrawBegun(b int32) int {
+	j := &a.lines.begun[b]
+	leaf, n := a.lines.queues[j.at.queue].pool, int(j.waiting)
+	a.lines.change(j.at, func(*line) { j.waiting = 0; a.lines.reheap(b) })
+	a.lines.release(b)
+	a.lines.addWaiting(j.at, -int64(n))
+	a.turns.settle(leaf)
+	return n
+}
+
+// waitAgain adds the task of a run that is over.
+func (a *intake) waitAgain(r *run, most int32) {
+	path := a.tree.Path(PoolID(r.pool))
+	// A job that is still new has its entry among the new jobs.
+	a.addAs(Job{ID: r.job, Pool: a.growth.Pool(path), Key: r.key, Priority: int(r.priority), Tasks: 1,
+		MaxRunning: int(most), Limit: r.limit, Alike: r.alike, Class: r.class, since: r.since},
+		r.isNew && a.newJobs.has(r.job))
+}
+
+// anyWaits reports whether a task waits, or will.
+func (a *intake) anyWaits() bool {
+	return a.tree.pools[Root].Waiting > 0 || !a.later.next().IsZero()
+}
+
+// nextAged is when the next job is new no longer; zero if there is none.
+func (a *intake) nextAged() time.Time {
+	if len(a.newJobs) == 0 {
+		return time.Time{}
+	}
+	return a.newJobs[0].submitted.Add(a.site.cfg.NewJobs.For)
+}
+
+// watch remembers where a new job is.
+func (a *intake) watch(j Job, at lineRef) {
+	heap.Push(&a.newJobs, newJob{j.Submitted, j.ID, at})
+}
+
+// ageNewJobs moves jobs whose new-job window is over to the priority classes of the others.
+func (a *intake) ageNewJobs() {
+	for len(a.newJobs) > 0 && !a.nextAged().After(a.site.at) {
+		x := heap.Pop(&a.newJobs).(newJob)
+		b, begun := a.lines.begunOf[x.id]
+		if begun {
+			x.at = a.lines.begun[b].at
+		} else if at, found := a.lines.freshIn(x.at.queue, x.id); found {
+			x.at = at
+		} else {
+			continue
+		}
+		leaf := a.lines.queues[x.at.queue].pool
+		if !a.tree.pools[leaf].isNew {
+			continue
+		}
+		j := Job{ID: x.id, Pool: PoolID(leaf), Key: a.lines.line(x.at).key, Class: a.lines.line(x.at).class,
+			Limit: a.lines.line(x.at).limit, Alike: a.lines.line(x.at).alike, Priority: int(max(0, a.tree.pools[leaf].priority))}
+		if a.tree.labels[leaf].kind == priorityClass {
+			j.Pool = PoolID(a.tree.pools[leaf].parent)
+		}
+		switch {
+		case begun && a.lines.begun[b].waiting > 0:
+			j.MaxRunning = int(a.lines.begun[b].own)
+			a.add(j)
+		case !begun:
+			a.moveFresh(j, leaf, x.at)
+		}
+	}
+}
+
+// moveFresh moves a job that still waits and none of whose tasks has started.
+func (a *intake) moveFresh(j Job, leaf int32, at lineRef) {
+	fresh := &a.lines.line(at).fresh
+	ci, i, found := fresh.find(j.ID)
+	if !found {
+		return
+	}
+	e := fresh.chunk(ci).entries[i]
+	j.Tasks, j.MaxRunning, j.since = int(e.tasks), int(e.max), e.since
+	a.lines.change(at, func(l *line) { l.fresh.remove(j.ID, a.site.epoch) })
+	a.lines.addWaiting(at, -int64(e.tasks))
+	a.turns.settle(leaf)
+	a.add(j)
+}
+
+// newJobs holds the jobs in priority classes for new ones, by the time of their submission.
+type newJobs []newJob
+
+func (r newJobs) Len() int { return len(r) }
+
+func (r newJobs) Less(i, j int) bool {
+	if !r[i].submitted.Equal(r[j].submitted) {
+		return r[i].submitted.Before(r[j].submitted)
+	}
+	return r[i].id < r[j].id
+}
+
+func (r newJobs) Swap(i, j int) { r[i], r[j] = r[j], r[i] }
+
+func (r *newJobs) Push(x any) { *r = append(*r, x.(newJob)) }
+
+func (r *newJobs) Pop() any {
+	last := len(*r) - 1
+	x := (*r)[last]
+	*r = (*r)[:last]
+	return x
+}
+
+func (r newJobs) has(job int64) bool {
+	for i := range r {
+		if r[i].id == job {
+			return true
+		}
+	}
+	return false
+}
+
+// newJob is where a job was put when it was new.
+type newJob struct {
+	submitted time.Time
+	id        int64
+	at        lineRef
+}

@@ -1,0 +1,126 @@
+package sched
+
+import (
+	"slices"
+
+	"github.com/fairlead/fairlead/cluster"
+)
+
+// A scheduler may have seen thousands of keys while jobs with only a few of them wait. A decision
+// looks at those few only.
+
+// keyCounts counts something by key, and lists the keys whose count is not 0.
+type keyCounts struct {
+	n      []int32
+	place  []int32 // in active
+	active []cluster.Key
+	last   cluster.Key // that had room when it was last looked for
+}
+
+func (c *keyCounts) add(key cluster.Key, by int32) {
+	for len(c.n) <= int(key) {
+		c.n, c.place = append(c.n, 0), append(c.place, 0)
+	}
+	was := c.n[key]
+	c.n[key] = was + by
+	switch {
+	case was == 0 && by != 0:
+		c.place[key] = int32(len(c.active))
+		c.active = append(c.active, key)
+	case was != 0 && was+by == 0:
+		last := c.active[len(c.active)-1]
+		c.active[c.place[key]], c.place[last] = last, c.place[key]
+		c.active = c.active[:len(c.active)-1]
+	}
+}
+
+func (c *keyCounts) clear() {
+	clear(c.n)
+	c.active = c.active[:0]
+}
+
+func (c *keyCounts) clone() keyCounts {
+	return keyCounts{slices.Clone(c.n), slices.Clone(c.place), slices.Clone(c.active), c.last}
+}
+
+// keyLines are the lines that wait for room, by key.
+type keyLines struct {
+	of     [][]lineRef
+	active []cluster.Key // keys of waiting lines
+	fit    []cluster.Key // scratch
+	lines  int           // of all keys
+}
+
+func (w *keyLines) add(key cluster.Key, at lineRef) {
+	for len(w.of) <= int(key) {
+		w.of = append(w.of, nil)
+	}
+	if len(w.of[key]) == 0 {
+		w.active = append(w.active, key)
+	}
+	w.of[key] = append(w.of[key], at)
+	w.lines++
+}
+
+// fitting lists the keys for which there is room, by number.
+func (w *keyLines) fitting(c *cluster.Cluster) []cluster.Key {
+	w.fit = w.fit[:0]
+	for _, key := range w.active {
+		if c.Room(key) {
+			w.fit = append(w.fit, key)
+		}
+	}
+	slices.Sort(w.fit)
+	return w.fit
+}
+
+// take removes and returns the lines of a key. They are valid until one is added.
+func (w *keyLines) take(key cluster.Key) []lineRef {
+	refs := w.of[key]
+	w.of[key] = refs[:0]
+	w.lines -= len(refs)
+	w.active = slices.DeleteFunc(w.active, func(a cluster.Key) bool { return a == key })
+	return refs
+}
+
+// takeIf removes those lines of the keys that are wanted, and appends them to a list.
+func (w *keyLines) takeIf(asked []cluster.Key, to []lineRef, wanted func(lineRef) bool) []lineRef {
+	for _, key := range asked {
+		left, had := w.of[key][:0], len(w.of[key])
+		for _, at := range w.of[key] {
+			if wanted(at) {
+				to = append(to, at)
+			} else {
+				left = append(left, at)
+			}
+		}
+		w.lines -= had - len(left)
+		if w.of[key] = left; len(left) == 0 {
+			w.take(key)
+		}
+	}
+	return to
+}
+
+// all removes and returns all lines, by key.
+func (w *keyLines) all() (refs []lineRef) {
+	slices.Sort(w.active)
+	for _, key := range w.active {
+		refs = append(refs, w.of[key]...)
+		w.of[key] = nil
+	}
+	w.active, w.lines = w.active[:0], 0
+	return refs
+}
+
+func (w *keyLines) clear() { *w = keyLines{} }
+
+// clone copies the lists. Those that are empty keep the room that they once needed, which
+// the copy must not write into.
+func (w *keyLines) clone() keyLines {
+	c := keyLines{of: make([][]lineRef, len(w.of)), active: slices.Clone(w.active), lines: w.lines}
+	for _, key := range c.active {
+		c.of[key] = slices.Clone(w.of[key])
+	}
+	return c
+}

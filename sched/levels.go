@@ -1,0 +1,85 @@
+package sched
+
+import (
+	"math"
+	"slices"
+)
+
+// A policy such as fair remembers of each child how much it has received since it came, and at which level it came
+// in. That follows from no usage, so it has to be told to a scheduler that takes the place of another one: else all
+// pools would stand level again, and one that has waited for long would wait anew.
+
+// Levels is the memory of the policies that are [Carrier], for [Memory.Know] of another scheduler.
+func (m Memory) Levels() (all []Known) {
+	t, now := &m.s.tree, m.s.site.now
+	for i := range t.pools {
+		id, p := int32(i), &t.pools[i]
+		if t.labels[id].kind == priorityClass {
+			continue // its service is that of its pool, and is not known apart after a restart
+		}
+		k := Known{Pool: t.Path(PoolID(id)), AsOf: m.s.site.at}
+		if in := t.inAbove(id); in != nil && in.as.carrier != nil && p.Weight > 0 {
+			k.Policy = in.policy.Formula().Policy
+			k.Level, k.Served = in.as.carrier.Level(p, now)/now.Growth, p.Service(now)/now.Growth
+			k.Waits = p.Waiting > 0
+		}
+		if p.inner >= 0 && t.inners[p.inner].as.carrier != nil {
+			k.Clock = t.inners[p.inner].clock / now.Growth
+		}
+		if k.Level != 0 || k.Served != 0 || k.Clock != 0 || k.Waits {
+			all = append(all, k)
+		}
+	}
+	return all
+}
+
+// setLevels lets pools go on at the levels that they had. A pool that did not wait then and does now comes in like
+// one that was away.
+func (m Memory) setLevels(pools []Known) {
+	t, now := &m.s.tree, m.s.site.now
+	waited := map[int32]bool{}
+	var changed []*inner
+	for _, k := range pools {
+		id, there := t.Lookup(k.Pool)
+		if !there || k.AsOf.IsZero() {
+			continue
+		}
+		p, growth := &t.pools[id], m.s.site.clock.At(k.AsOf).Growth
+		if p.inner >= 0 && t.inners[p.inner].as.carrier != nil {
+			t.inners[p.inner].clock = k.Clock * growth
+		}
+		in := t.inAbove(int32(id))
+		if in == nil || in.as.carrier == nil || p.Weight <= 0 || in.policy.Formula().Policy != k.Policy {
+			continue
+		}
+		since := math.Max(0, p.Service(now)-k.Served*growth)
+		in.as.carrier.Carry(p, k.Level*growth+since/p.Weight, now)
+		if waited[int32(id)] = k.Waits; !slices.Contains(changed, in) {
+			changed = append(changed, in)
+		}
+	}
+	for _, in := range changed {
+		m.comeIn(in, waited)
+	}
+}
+
+// comeIn carries the children of a pool that wait now and did not before to the level of the others.
+func (m Memory) comeIn(in *inner, waited map[int32]bool) {
+	t, now, least := &m.s.tree, m.s.site.now, math.Inf(1)
+	for _, kid := range in.kids {
+		if p := &t.pools[kid]; waited[kid] && p.seat.in {
+			least = math.Min(least, in.as.carrier.Level(p, now))
+		}
+	}
+	if math.IsInf(least, 1) {
+		least = in.clock
+	}
+	for _, kid := range in.kids {
+		p := &t.pools[kid]
+		_, known := waited[kid]
+		if late := !known || p.seat.in && !waited[kid]; late && in.as.carrier.Level(p, now) < least {
+			in.as.carrier.Carry(p, least, now)
+		}
+		m.s.turns.settle(kid)
+	}
+}

@@ -1,0 +1,129 @@
+package sched
+
+import (
+	"cmp"
+
+	"github.com/fairlead/fairlead/why"
+)
+
+// outranked says that jobs which came later go before a job, and will whenever they come.
+func (v GateView) outranked(j *Job) (g why.Gate, passed bool) {
+	for id := int32(v.s.growth.Leaf(*j)); id != int32(Root); id = v.s.tree.pools[id].parent {
+		above := v.s.tree.pools[id].parent
+		in := &v.s.tree.inners[v.s.tree.pools[above].inner]
+		g = why.Gate{Where: cmp.Or(v.s.tree.Path(PoolID(v.s.tree.named(above))), "root")}
+		if passes := v.firstAlways(j, id, in, &g); passes != nil && v.passers(j, above, noGate, &g, passes) {
+			return g, true
+		}
+	}
+	return g, false
+}
+
+// firstAlways tells what goes before a job always by the policy of an inner pool, or returns nil. id is
+// the child on the way to the job.
+func (v GateView) firstAlways(j *Job, id int32, in *inner, g *why.Gate) func(*passing) bool {
+	_, arrival := in.policy.(byArrival)
+	_, priority := in.policy.(byPriority)
+	switch {
+	case arrival || priority:
+		g.Name = byRank
+		mine := v.priorityIn(int32(v.s.growth.Leaf(*j)))
+		return func(p *passing) bool { return v.priorityIn(p.leaf) < mine && p.last > j.ID }
+	case in.as.ranker != nil:
+		g.Name = byFactors
+		return func(p *passing) bool { return p.last > j.ID && v.aboveAlways(p, j) }
+	case v.targetsNothing(in, id):
+		g.Name = byTarget
+		return func(p *passing) bool { return v.weighsBeside(p.leaf, in.id) && !v.s.tree.within(p.leaf, id) }
+	case v.owesLicenses(in):
+		g.Name = byLicenses
+		return v.owedForLicenses(j, id, in, g)
+	case v.s.tree.pools[id].Weight == 0 && v.s.tree.labels[id].kind == named:
+		g.Name = byNoWeight
+		return func(p *passing) bool { return v.weighsBeside(p.leaf, in.id) }
+	}
+	policy, _ := in.policy.(outlasting)
+	if policy == nil {
+		return nil
+	}
+	g.Name = byUnused
+	at, waited := v.s.orders.setting(in), v.s.site.at.Sub(j.Submitted)
+	return func(p *passing) bool {
+		kid := v.childTo(p.leaf, in.id)
+		return kid != id && policy.Outlasts(&v.s.tree.pools[kid], &v.s.tree.pools[id], waited, at)
+	}
+}
+
+// owedForLicenses tells of jobs of other children that wait for a license, so that their pools stay owed. They
+// pass a job that waits for the license, too, and any other one as long as their pool goes first.
+func (v GateView) owedForLicenses(j *Job, id int32, in *inner, g *why.Gate) func(*passing) bool {
+	at := v.s.orders.setting(in)
+	first := func(kid int32) bool {
+		pools := v.s.tree.pools
+		return in.as.keyed.Terms(&pools[kid], at).Key < in.as.keyed.Terms(&pools[id], at).Key
+	}
+	mine := v.s.quotas.lackingFor(j.Key, v.s.site.atOnce(j.Key))
+	return func(p *passing) bool {
+		theirs := v.s.quotas.lackingFor(p.ask.key, v.s.site.atOnce(p.ask.key))
+		if theirs == nil || v.s.tree.within(p.leaf, id) || theirs != mine && !first(v.childTo(p.leaf, in.id)) {
+			return false
+		}
+		g.Limit = theirs.name
+		return true
+	}
+}
+
+// childTo is the child of a pool on the way to a leaf.
+func (v GateView) childTo(leaf, above int32) int32 {
+	for v.s.tree.pools[leaf].parent != above {
+		leaf = v.s.tree.pools[leaf].parent
+	}
+	return leaf
+}
+
+// priorityIn is the priority as which the jobs of a leaf count.
+func (v GateView) priorityIn(leaf int32) int {
+	if v.s.tree.pools[leaf].queue < 0 {
+		return int(max(0, v.s.tree.pools[leaf].priority))
+	}
+	return v.s.lines.priorityOf(&v.s.tree.pools[leaf])
+}
+
+// weighsBeside reports whether the way to a leaf leads through a child of a pool that has a weight.
+func (v GateView) weighsBeside(leaf, above int32) bool {
+	return v.s.tree.pools[v.childTo(leaf, above)].Weight > 0
+}
+
+// aboveAlways reports whether jobs go before another whatever their ages, and whatever their pools use.
+func (v GateView) aboveAlways(p *passing, j *Job) bool {
+	e, leaf := v.s.precedence, int32(v.s.growth.Leaf(*j))
+	for _, id := range []int32{leaf, p.leaf} {
+		if e.ranks.of[id].relative < 0 {
+			e.value(id)
+		}
+	}
+	theirs, mine := &e.ranks.of[p.leaf], &e.ranks.of[leaf]
+	least := theirs.pool + theirs.assoc + e.linePriority(p.ask.key, p.ask.class).sum
+	most := mine.pool + mine.assoc + e.linePriority(j.Key, j.Class).sum + e.ranks.full
+	if v.s.tree.named(p.leaf) != v.s.tree.named(leaf) {
+		most += e.ranks.exact(e.site.cfg.Multifactor.Fairshare)
+	}
+	return least > most
+}
+
+// targetsNothing reports whether a child that has a weight is due no slot by an [Allotter], which deals out
+// whole slots, and runs nothing.
+func (v GateView) targetsNothing(in *inner, id int32) bool {
+	if in.as.allot == nil || v.s.tree.pools[id].Weight == 0 || v.s.tree.pools[id].Tasks > 0 {
+		return false
+	}
+	v.s.choice.retarget(in)
+	return v.s.tree.pools[id].Target == 0
+}
+
+// owesLicenses reports whether a policy counts as due what licenses keep from starting. Where no room is planned
+// jobs that wait for licenses count for nothing in deficits.
+func (v GateView) owesLicenses(in *inner) bool {
+	_, deficits := in.policy.(DeficitPolicy)
+	return in.as.allot != nil || deficits && v.s.site.backfills()
+}

@@ -1,0 +1,267 @@
+package sched
+
+import (
+	"math"
+	"time"
+
+	"github.com/fairlead/fairlead/cluster"
+)
+
+// placement starts what goes first, where there is room for it.
+type placement struct {
+	site      *site
+	tree      *tree
+	orders    *orders
+	lines     *lines
+	running   *running
+	turns     *turns
+	overrides *overrides
+	quotas    *quotas
+	reserve   *reserve
+	gates     *gates
+	choice    *choice
+	tariff    *tariff
+
+	looked uint64 // events when the last step ended
+	steps  uint64
+}
+
+// drawAll chooses leaf after leaf, and starts what fits.
+func (m *placement) drawAll(limit int, d *Decision) {
+	m.startHeld(d)
+	pools, jobs := m.choice.shortlist()
+	for draws := 0; ; draws++ {
+		if !m.lines.somethingFits() || m.tree.inners[m.tree.pools[Root].inner].open == 0 || m.tree.rootFull() ||
+			m.site.deepEnough(m.reserve.backfill.behind) {
+			break
+		}
+		if limit > 0 && len(d.Starts) >= limit || pools > 0 && draws >= pools {
+			d.More = true
+			break
+		}
+		if !m.draw(jobs, limit, d) {
+			break
+		}
+	}
+}
+
+// draw chooses a leaf and starts up to jobs tasks of it. It reports false when the
+// step is over.
+func (m *placement) draw(jobs, limit int, d *Decision) bool {
+	from := int32(len(d.levels))
+	m.orders.dominants.sole = int8(m.lines.soleMain() + 1)
+	defer func() { m.orders.dominants.sole = 0 }()
+	leaf := m.choice.choose(d)
+	if leaf < 0 {
+		d.levels = d.levels[:from]
+		return false
+	}
+	started := 0
+	for started < jobs && m.tree.openAbove(leaf) && (limit == 0 || len(d.Starts) < limit) {
+		at, h := m.lines.next(leaf)
+		node, fits := m.gates.admit(leaf, at, h.id)
+		if !fits {
+			// First come, first served: nobody passes a job that waits for room. One that a
+			// maximum holds back waits for its own pool only.
+			if started == 0 && m.site.cfg.Placement == FCFS && m.lines.line(at).gate == noGate {
+				if m.site.cluster.Empty().Could(m.lines.line(at).key) {
+					return false
+				}
+				m.gates.parkNoRoom(leaf, at) // it waits for other nodes
+			}
+			if started == 0 && m.site.cfg.Placement != FCFS && m.orders.againFirst(leaf) {
+				m.gates.parkRoomless(leaf)
+				continue
+			}
+			break
+		}
+		if started == 0 {
+			m.choice.findRivals(d.levels[from:])
+		}
+		m.startAt(leaf, at, h, node, from, d)
+		started++
+		if m.choice.metMinimum(d.levels[from:]) {
+			break
+		}
+	}
+	if started == 0 {
+		d.levels = d.levels[:from]
+	}
+	return true
+}
+
+// nothingNew reports whether nothing has happened since a step found that no more can start.
+// Where a job that finds no room decides what others may do, and the order follows the clock,
+// another look would let somebody start for no other reason than that it was taken.
+func (m *placement) nothingNew() bool {
+	b := &m.reserve.backfill
+	return m.steps > 1 && !b.unfinished && m.looked == m.site.events && m.site.cfg.Placement != FirstFit &&
+		(m.site.cfg.Placement != Conservative || b.plan != nil && !b.stable)
+}
+
+// startAt starts what the head of a line stands for on the node that was found for it, or
+// on those of hosts: a task or a gang.
+func (m *placement) startAt(leaf int32, at lineRef, h head, node cluster.NodeID, from int32, d *Decision) {
+	if m.site.gangOf(m.lines.line(at).key) == 0 {
+		m.start(leaf, at, h, node, from, d)
+		return
+	}
+	for _, node := range m.reserve.hosts {
+		m.start(leaf, at, h, node, from, d)
+		h.begun = m.lines.begunOf[h.id]
+	}
+}
+
+// start moves a task from waiting to running.
+func (m *placement) start(leaf int32, at lineRef, h head, node cluster.NodeID, from int32, d *Decision) {
+	l := m.lines.line(at)
+	j := Job{ID: h.id, Key: l.key, Class: l.class, Limit: l.limit, Alike: l.alike, since: h.since}
+	b := m.lines.take(at, h)
+	m.reserve.backfill.patience.forget(h.id)
+	m.lines.countWaiting(at, -1)
+	if t := m.quotas.needsOf(j.Key); t != nil {
+		m.quotas.countStart(t)
+	}
+	id := m.occupy(leaf, b, &j, node, m.site.at, -1)
+	ahead := m.reserve.ahead(j.Key)
+	if p := &m.reserve.backfill.patience; len(p.of) > 0 {
+		p.began(h.id, ahead, m.site.instantOf())
+	}
+	d.Starts = append(d.Starts, Start{Run: id, Job: h.id, Pool: PoolID(leaf), Node: node,
+		Ahead: ahead, from: from, to: int32(len(d.levels))})
+}
+
+// occupy counts a task in, on its node and in its pools, and with it tasks that wait. The
+// demand and the running tasks of a pool change together for the deficits: a pool that starts its
+// last task has not been idle between.
+func (m *placement) occupy(leaf, b int32, j *Job, node cluster.NodeID, started time.Time, wanted float64) RunID {
+	key := j.Key
+	i := m.running.runFree.take(len(m.running.runs))
+	if int(i) == len(m.running.runs) {
+		m.running.runs = append(m.running.runs, run{})
+	}
+	r := &m.running.runs[i]
+	*r = run{job: j.ID, since: j.since, class: j.Class, pool: leaf, begun: b, key: key, limit: j.Limit,
+		alike: askOf(j).alike,
+		node:  node, used: true, serial: r.serial + 1,
+		priority: max(0, m.tree.pools[leaf].priority), isNew: m.tree.pools[leaf].isNew, started: started, start: m.site.now}
+	if !started.Equal(m.site.at) {
+		r.start = m.site.clock.At(started)
+	}
+	m.site.cluster.Take(node, key)
+	m.running.count(r, +1)
+	m.reserve.planStart(i)
+	if t := m.quotas.needsOf(key); t != nil {
+		m.quotas.hold(t, +1)
+	}
+	width := m.site.cluster.Width(key)
+	if r.price = j.Charge; r.price == 0 {
+		r.price = m.tariff.price(key)
+	}
+	m.tree.pools[m.tree.learner(leaf)].Mean = m.tree.meanOf(leaf)
+	m.overrides.charge(leaf)
+	for id := leaf; id >= 0; id = m.tree.pools[id].parent {
+		p := &m.tree.pools[id]
+		p.Tasks++
+		p.Account.Start(width, r.price, r.start)
+		m.tree.useUp(id, width)
+		if p.Days != nil {
+			p.Days.Run(r.price, m.site.instant.Unix)
+			p.Days.Add(r.price*(m.site.at.Sub(started).Seconds()), unix(started), m.site.instant.Unix)
+		}
+		m.tree.changed(id)
+		if l := m.tree.limits(id); l != nil {
+			l.add(m.site.cluster.Request(key), +1)
+		}
+	}
+	m.tree.expect(leaf, +1, r.price)
+	m.overrides.forecastEnds(leaf)
+	m.orders.need(leaf, key, 1, wanted)
+	m.orders.holdTask(leaf, key, +1)
+	m.turns.settle(leaf)
+	return r.id(int(i))
+}
+
+// startDue starts the tasks whose time has come, in order.
+func (m *placement) startDue(limit int, d *Decision) {
+	k, now, left := &m.reserve.backfill.keep, m.site.instantOf(), 0
+	for i := range k.all {
+		r := k.all[i]
+		switch {
+		case r.from == unplaced || r.from > now:
+		case limit > 0 && len(d.Starts) >= limit:
+			d.More = true
+		case m.startKept(&r, d):
+			continue
+		case r.job == 0:
+			continue
+		}
+		k.all[left] = r
+		left++
+	}
+	k.all = k.all[:left]
+}
+
+// startKept starts a task in the room that was kept for it. If a gate holds it back it
+// loses the room; if the room is not there, as some task ran over its limit, other room is
+// kept.
+func (m *placement) startKept(r *reserved, d *Decision) bool {
+	at, h, waits := m.lines.waitingJob(r)
+	if waits {
+		waits = m.gates.passes(m.lines.queues[at.queue].pool, at)
+	}
+	m.reserve.holdRoom(r, +1)
+	if !waits {
+		r.job = 0
+		return false
+	}
+	if !m.site.isThere(r) || !m.site.mayUse(r.nodes, r.key, m.lines.line(at).limit) || !m.quotas.licensesFree(r.key) {
+		r.from = unplaced
+		m.reserve.keepRoom(r)
+		return false
+	}
+	leaf := m.lines.queues[at.queue].pool
+	from := int32(len(d.levels))
+	m.choice.wayTo(leaf, d)
+	m.choice.planned(leaf)
+	m.reserve.hosts = append(m.reserve.hosts[:0], r.nodes...)
+	m.startAt(leaf, at, h, r.nodes[0], from, d)
+	return true
+}
+
+// nextIn is what the task asks for that a pool would start next if there were room, and its job.
+func (m *placement) nextIn(id int32) (ask, int64, bool) {
+	waiting := m.gates.noRoom.all()
+	m.gates.unpark(&waiting)
+	for m.tree.pools[id].seat.in {
+		leaf := id
+		for m.tree.pools[leaf].inner >= 0 {
+			leaf = m.choice.chooseIn(&m.tree.inners[m.tree.pools[leaf].inner])
+		}
+		at, h := m.lines.next(leaf)
+		key := m.lines.line(at).key
+		lim := m.tree.overMax(leaf, key)
+		switch {
+		case lim != nil:
+			lim.parked = append(lim.parked, at)
+			m.gates.park(leaf, at, byMax)
+		case !m.site.openSomewhere(m.lines.line(at).ask):
+			m.gates.noRoom.add(key, at)
+			m.gates.park(leaf, at, byFit)
+		case m.gates.untilOpen(leaf, at):
+			return m.lines.line(at).ask, h.id, true
+		}
+	}
+	return ask{}, 0, false
+}
+
+// chosenElsewhere moves the clocks on the way to a task as its choice here would have done. A
+// scheduler without room chooses nothing: with clocks that stand still, a pool that returns while
+// nobody waits would be owed what the others received while it was away.
+func (m *placement) chosenElsewhere(run RunID) {
+	for id := m.running.run(run).pool; id != int32(Root); id = m.tree.pools[id].parent {
+		if in := m.tree.parentOf(id); in.as.carrier != nil {
+			in.clock = math.Max(in.clock, in.as.carrier.Level(&m.tree.pools[id], m.site.now))
+		}
+	}
+}

@@ -1,0 +1,224 @@
+package sched
+
+import (
+	"math"
+	"time"
+
+	"github.com/fairlead/fairlead/cluster"
+)
+
+// precedence knows the priorities that jobs have by themselves, under a [Ranker].
+type precedence struct {
+	site *site
+	tree *tree
+
+	ranks   *ranking  // nil where no pool has a [Ranker]
+	factors []Factors // by class, from 1
+	classOf map[Factors]Class
+}
+
+// How much of its share a pool has used is computed as by Slurm's classic formula:
+//
+//	factor = 2^(-usage / share)
+//
+// share is the product of the pool's part among its siblings and those of the pools
+// above, up to the pool in which the jobs are compared. usage is the pool's part of what
+// that pool received, decayed; below the first level, it lies between this and the usage
+// of the pool above, in proportion to the pool's part among its siblings, so that a pool
+// whose siblings use much is not served as if it were alone.
+//
+// The usage of all pools is computed anew at intervals, and when a node joins; in
+// between, that of a pool is when a task of it ends. Parts are only computed with all.
+
+// value computes what a pool is worth to the jobs in it.
+func (e *precedence) value(id int32) {
+	st := &e.ranks.of[id]
+	st.pool, st.assoc = e.factorTerms(id)
+	st.relative, st.share, st.usage = 1, 1, 1
+	above := e.tree.pools[id].parent
+	if above < 0 || !e.tree.inners[e.tree.pools[above].inner].ranks { // the jobs are compared in it
+		st.fairshare = e.ranks.exact(e.site.cfg.Multifactor.Fairshare)
+		return
+	}
+	up := &e.ranks.of[above]
+	if e.tree.labels[id].kind == priorityClass { // part of its leaf
+		st.share, st.usage, st.fairshare = up.share, up.usage, up.fairshare
+		return
+	}
+	weight := e.tree.pools[id].Weight
+	st.relative = part(weight, up.weighed)
+	if !e.tree.counts(id) || up.weighed == 0 {
+		st.relative = part(weight, up.weighed+weight)
+	}
+	e.use(id)
+}
+
+// use computes the usage of a pool and its term, the pools above being up to date.
+func (e *precedence) use(id int32) {
+	st := &e.ranks.of[id]
+	above := e.tree.pools[id].parent
+	if above < 0 || !e.tree.inners[e.tree.pools[above].inner].ranks {
+		return
+	}
+	up := &e.ranks.of[above]
+	if e.tree.labels[id].kind == priorityClass {
+		st.share, st.usage, st.fairshare = up.share, up.usage, up.fairshare
+		return
+	}
+	st.share = up.share * st.relative
+	top := e.tree.compared(id)
+	st.usage = part(max(0, e.tree.pools[id].Service(e.site.now)), e.tree.pools[top].Service(e.site.now))
+	if above != top {
+		st.usage += (up.usage - st.usage) * st.relative
+	}
+	factor := 0.0
+	if st.share > 0 {
+		factor = math.Exp2(-st.usage / st.share)
+	}
+	st.fairshare = e.ranks.exact(e.site.cfg.Multifactor.Fairshare * factor)
+}
+
+// valueAll computes the precedence of all jobs and the usage of all pools.
+func (e *precedence) valueAll() {
+	if e.ranks == nil {
+		return
+	}
+	e.ranks.capacity, _ = e.site.cluster.Capacity()
+	e.ranks.precedence = map[linePriorityKey]*linePriority{}
+	e.valueBelow(int32(Root))
+}
+
+func (e *precedence) valueBelow(id int32) {
+	e.value(id)
+	if e.tree.pools[id].inner < 0 {
+		return
+	}
+	kids := e.tree.inners[e.tree.pools[id].inner].kids
+	st := &e.ranks.of[id]
+	st.weighed = 0
+	for _, kid := range kids {
+		if e.tree.counts(kid) {
+			st.weighed += e.tree.pools[kid].Weight
+		}
+	}
+	for _, kid := range kids {
+		e.valueBelow(kid)
+	}
+}
+
+// factorTerms are what the configuration gives the jobs of a pool: its own factors, or
+// those of the nearest pool above that has them.
+func (e *precedence) factorTerms(id int32) (pool, assoc float64) {
+	p, a := 0.0, 0.0
+	for at, foundP, foundA := id, false, false; at >= 0; at = e.tree.pools[at].parent {
+		l := &e.tree.labels[at]
+		if l.factor != nil && !foundP {
+			p, foundP = *l.factor, true
+		}
+		if l.assoc != nil && !foundA {
+			a, foundA = *l.assoc, true
+		}
+	}
+	return e.ranks.exact(e.site.cfg.Multifactor.Pool * p), e.ranks.exact(e.site.cfg.Multifactor.Assoc * a)
+}
+
+// precedence computes what a key and a class are worth, and remembers it: the numbers stay
+// as they are until all are computed anew.
+func (e *precedence) linePriority(key cluster.Key, c Class) *linePriority {
+	r := e.ranks
+	at := linePriorityKey{key, c}
+	m, ok := r.precedence[at]
+	if !ok {
+		m = e.newLinePriority(key, e.factorsOf(c))
+		r.precedence[at] = m
+	}
+	return m
+}
+
+func (e *precedence) newLinePriority(key cluster.Key, t Factors) *linePriority {
+	r, cfg := e.ranks, &e.site.cfg.Multifactor
+	m := &linePriority{
+		size: r.exact(cfg.Size * e.sizeFactor(key, t)),
+		qos:  r.exact(cfg.QOS * cfg.Levels[t.QOS]),
+		site: r.exact(cfg.Site * t.Site),
+		nice: r.exact(float64(t.Nice)),
+	}
+	tres, tasks := 0.0, float64(e.site.atOnce(key))
+	for number, n := range e.site.cluster.Request(key) {
+		tres += cfg.TRES[e.site.cluster.Resource(number)] * part(tasks*float64(n), r.capacityOf(number))
+	}
+	m.tres = r.exact(tres)
+	m.sum = m.size + m.qos + m.tres + m.site - m.nice
+	return m
+}
+
+// sizeFactor is the part of the cluster that one task asks for, or all of a gang; or, for a job without
+// a time limit in relation to the time, nothing.
+func (e *precedence) sizeFactor(key cluster.Key, t Factors) float64 {
+	cfg := &e.site.cfg.Multifactor
+	size := float64(e.site.atOnce(key)) * e.site.cluster.Width(key)
+	if cfg.RelativeToTime {
+		if t.Minutes <= 0 {
+			return 0
+		}
+		size /= t.Minutes
+	}
+	f := part(size, e.ranks.capacityOf(0))
+	if cfg.Small {
+		return 1 - f
+	}
+	return f
+}
+
+// Class numbers the factors.
+func (e *precedence) Class(t Factors) Class {
+	if t == (Factors{}) {
+		return 0
+	}
+	c, ok := e.classOf[t]
+	if !ok {
+		c = Class(len(e.factors) + 1)
+		e.factors = append(e.factors, t)
+		e.classOf[t] = c
+	}
+	return c
+}
+
+// factorsOf are the factors behind a number.
+func (e *precedence) factorsOf(c Class) Factors {
+	if c == 0 {
+		return Factors{}
+	}
+	return e.factors[c-1]
+}
+
+// placeOf is where a job of a line goes among those of its leaf.
+func (e *precedence) placeOf(l *line, since time.Duration, id int64) place {
+	age := min(e.ranks.now-e.ranks.at(since), e.ranks.full)
+	return place{-(e.linePriority(l.key, l.class).sum + age), float64(id)}
+}
+
+// setRanks begins to keep priorities, or ends it, when the configuration changes.
+func (e *precedence) setRanks() {
+	ranks := isRanker(&e.site.cfg, &e.site.cfg.Root)
+	for _, p := range e.site.cfg.Root.All() {
+		ranks = ranks || p.Policy != "" && isRanker(&e.site.cfg, p)
+	}
+	if !ranks {
+		e.ranks = nil
+		return
+	}
+	e.ranks = &ranking{ages: newAges(&e.site.cfg.Multifactor), fills: order{by: inFillOrder}}
+	e.ranks.now = e.ranks.at(since(e.site.at))
+	e.ranks.grow(len(e.tree.pools))
+}
+
+// rankedAs is the priority of a job in a leaf.
+func (e *precedence) rankedAs(leaf int32, key cluster.Key, c Class, since time.Duration) Ranked {
+	st, m := &e.ranks.of[leaf], e.linePriority(key, c)
+	return Ranked{
+		Age:       min(e.ranks.now-e.ranks.at(since), e.ranks.full),
+		Fairshare: st.fairshare, Pool: st.pool, Assoc: st.assoc,
+		Size: m.size, QOS: m.qos, TRES: m.tres, Site: m.site, Nice: m.nice,
+	}
+}

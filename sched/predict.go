@@ -1,0 +1,131 @@
+package sched
+
+import (
+	"maps"
+	"time"
+
+	"github.com/fairlead/fairlead/cluster"
+)
+
+// predictor estimates how long a task without a time limit will run: as long as the mean of the last
+// two tasks like it. Users repeat themselves, and the last two tell more than any longer history
+// (Tsafrir, Etsion and Feitelson, "Backfilling using system-generated predictions rather than user
+// runtime estimates", IEEE TPDS 18(6), 2007). A task that outlives its prediction gets a longer one,
+// see reserve.overrun.
+type predictor struct {
+	// What ended lately, and what ended before that: when fresh is full it takes the place of old.
+	fresh, old map[likeness]lengths
+	lent       bool // a fork reads the maps, too: whoever writes first copies them
+}
+
+// likeness is what tasks have in common that are expected to run for a similar time.
+type likeness struct {
+	alike uint32 // of the job, see [Job.Alike]; 0: the pool stands for it
+	pool  int32
+	key   cluster.Key
+}
+
+// lengths are how long the last two tasks ran, in seconds; before is 0 after the first.
+type lengths struct{ last, before float64 }
+
+func (l lengths) mean() float64 {
+	if l.before == 0 {
+		return l.last
+	}
+	return (l.last + l.before) / 2
+}
+
+// maxLikenesses bounds each of the two maps.
+const maxLikenesses = 4096
+
+// note remembers how long a task ran, in seconds.
+func (p *predictor) note(k likeness, seconds float64) {
+	if p.lent {
+		p.fresh, p.old, p.lent = maps.Clone(p.fresh), maps.Clone(p.old), false
+	}
+	if len(p.fresh) >= maxLikenesses {
+		p.old, p.fresh = p.fresh, nil
+	}
+	if p.fresh == nil {
+		p.fresh = map[likeness]lengths{}
+	}
+	known, _ := p.of(k)
+	p.fresh[k] = lengths{last: seconds, before: known.last}
+}
+
+// of returns the lengths of the last tasks that were alike, and whether there were any.
+func (p *predictor) of(k likeness) (lengths, bool) {
+	if l, known := p.fresh[k]; known {
+		return l, true
+	}
+	l, known := p.old[k]
+	return l, known
+}
+
+// fork lets a copy of the scheduler read the maps.
+func (p *predictor) fork() predictor {
+	p.lent = true
+	return *p
+}
+
+// likenessOf is what a task of a leaf has in common with others. Jobs of different priorities in one
+// pool are alike.
+func (f *reserve) likenessOf(leaf int32, a *ask) likeness {
+	if a.alike != 0 {
+		return likeness{alike: a.alike, key: a.key}
+	}
+	return likeness{pool: f.tree.learner(leaf), key: a.key}
+}
+
+// predicts reports whether predictions are of use. Where all that waits and runs asks for the same nothing
+// is planned, and nothing has to be learned beyond the means of the pools.
+func (f *reserve) predicts() bool { return f.site.backfills() && !f.backfill.uniform }
+
+// predicted estimates how long a task runs, in nanoseconds, by the last tasks like it. If there were none it
+// takes the mean of the pool, or of the nearest pool above in which a task has ended. A task does not
+// outlive its time limit.
+func (f *reserve) predicted(leaf int32, a *ask) int64 {
+	seconds := 0.0
+	if l, known := f.predictor.of(f.likenessOf(leaf, a)); known {
+		seconds = l.mean()
+	} else {
+		seconds = f.tree.meanOf(leaf)
+	}
+	length := int64(min(seconds*1e9, float64(NoLimit)))
+	return max(min(length, planned(a.limit)), int64(time.Millisecond))
+}
+
+// length is how long a task is planned to run: for its time limit or, if it has none, for as long as
+// is predicted. While windows are coming a task without a limit is planned to run on, as nobody ends
+// it when the window begins.
+func (f *reserve) length(leaf int32, a *ask) int64 {
+	if a.limit > 0 || f.site.cluster.Windows().Any() {
+		return planned(a.limit)
+	}
+	return f.predicted(leaf, a)
+}
+
+// lengthAt is lengthNow for the jobs of a line.
+func (f *reserve) lengthAt(at lineRef) int64 {
+	q := &f.lines.queues[at.queue]
+	return f.lengthNow(q.pool, &q.line(int(at.line)).ask)
+}
+
+// lengthNow is length for a task that would start now. While nodes are held for a job, others may start before it
+// by their time limits only.
+func (f *reserve) lengthNow(leaf int32, a *ask) int64 {
+	if f.backfill.patience.held.job != 0 {
+		return planned(a.limit)
+	}
+	return f.length(leaf, a)
+}
+
+// lengthOf is length for a task that runs.
+func (f *reserve) lengthOf(r *run) int64 {
+	a := r.ask()
+	if p := &f.backfill.patience; p.since != 0 && r.limit == 0 && r.started.UnixNano() >= p.since {
+		p.beside = true
+		return planned(0)
+	}
+	return f.length(r.pool, &a)
+}

@@ -1,0 +1,131 @@
+package sched
+
+import "github.com/fairlead/fairlead/cluster"
+
+// compareJobs compares the counts of jobs and lines with the jobs and lines themselves.
+func (a *recounter) compareJobs() {
+	s := a.s
+	waiting, refs := map[lineRef]int64{}, map[lineRef]int32{}
+	for i := range s.lines.begun {
+		j := &s.lines.begun[i]
+		if b, known := s.lines.begunOf[j.id]; !known || int(b) != i {
+			continue
+		}
+		waiting[j.at] += int64(j.waiting)
+		refs[j.at]++
+		a.equal(s.lines.queues[j.at.queue].pool, "running tasks of a job", int64(j.running), int64(a.begun[i]))
+	}
+	readyLines := make([]int32, s.site.cluster.Keys())
+	for i := range s.lines.queues {
+		q, ready := &s.lines.queues[i], int32(0)
+		for k := range q.lines() {
+			l, at := q.line(k), lineRef{int32(i), int32(k)}
+			a.equal(q.pool, "tasks of a line", l.tasks, waiting[at]+l.fresh.tasks())
+			a.equal(q.pool, "jobs of a line that have begun", int64(l.refs), int64(refs[at]))
+			if l.ready() {
+				ready++
+				readyLines[l.key]++
+			}
+		}
+		a.equal(q.pool, "lines that are ready", int64(q.ready), int64(ready))
+	}
+	for key, n := range s.lines.readyKeys.n {
+		a.equal(int32(Root), "lines that are ready, by request", int64(n), int64(readyLines[key]))
+	}
+	a.compareLater()
+}
+
+// tasks is how many tasks of the jobs wait.
+func (f *fifo) tasks() (n int64) {
+	for i := range f.chunks() {
+		for _, e := range f.chunk(i).entries[f.start(i):] {
+			n += int64(e.tasks)
+		}
+	}
+	return n
+}
+
+// compareLater does so for the jobs that may not begin yet.
+func (a *recounter) compareLater() {
+	l, kept, counted := &a.s.intake.later, 0, 0
+	for _, j := range l.jobs {
+		kept += j.tasks
+	}
+	for _, e := range l.heap {
+		if l.valid(e) {
+			counted += e.job.Tasks
+		}
+	}
+	a.equal(int32(Root), "tasks that may not begin yet", int64(kept), int64(counted))
+}
+
+// compareLimits compares how much of maxima and minima is in use, and how much of minima lines ask for.
+func (a *recounter) compareLimits() {
+	s := a.s
+	used, wants := make([]cluster.Vector, len(s.tree.limited)), make([][]int32, len(s.tree.limited))
+	for i := range s.tree.limited {
+		used[i], wants[i] = make(cluster.Vector, len(s.tree.limited[i].used)), make([]int32, len(s.tree.limited[i].wants))
+	}
+	for i := range s.running.runs {
+		if r := &s.running.runs[i]; r.used {
+			for id := r.pool; id >= 0; id = s.tree.pools[id].parent {
+				if at := s.tree.pools[id].limit; at >= 0 {
+					used[at] = plus(used[at], s.site.cluster.Request(r.key), 1)
+				}
+			}
+		}
+	}
+	for i := range s.lines.queues {
+		q := &s.lines.queues[i]
+		for k := range q.lines() {
+			if l := q.line(k); l.ready() {
+				a.askedOf(wants, q.pool, s.site.cluster.Request(l.key))
+			}
+		}
+	}
+	for i := range s.tree.pools {
+		at := s.tree.pools[i].limit
+		if at < 0 {
+			continue
+		}
+		l := &s.tree.limited[at]
+		for r := range used[at] {
+			a.equal(int32(i), "in use of "+s.site.cluster.Resource(r), at64(l.used, r), used[at][r])
+		}
+		for r := 1; s.tree.apart && r < len(wants[at]); r++ {
+			a.equal(int32(i), "lines that ask for a minimum of "+s.site.cluster.Resource(r), int64(l.wants[r]),
+				int64(wants[at][r]))
+		}
+	}
+}
+
+// askedOf notes a line that is ready at the minima above it.
+func (a *recounter) askedOf(wants [][]int32, id int32, request cluster.Vector) {
+	for ; id >= 0; id = a.s.tree.pools[id].parent {
+		if at := a.s.tree.pools[id].limit; at >= 0 {
+			for r := 1; r < min(len(wants[at]), len(request)); r++ {
+				if request[r] > 0 {
+					wants[at][r]++
+				}
+			}
+		}
+	}
+}
+
+// plus adds a request a number of times.
+func plus(v, request cluster.Vector, times int64) cluster.Vector {
+	for len(v) < len(request) {
+		v = append(v, 0)
+	}
+	for r, n := range request {
+		v[r] += times * n
+	}
+	return v
+}
+
+func at64(v []int64, i int) int64 {
+	if i < len(v) {
+		return v[i]
+	}
+	return 0
+}

@@ -1,0 +1,221 @@
+package sched
+
+import "github.com/fairlead/fairlead/cluster"
+
+// compareLicenses compares how many licenses are held, and how many lines wait for rates.
+func (a *recounter) compareLicenses() {
+	s := a.s
+	used := make([]int64, len(s.quotas.licenses))
+	for i := range s.running.runs {
+		if r := &s.running.runs[i]; r.used {
+			if t := s.quotas.needsOf(r.key); t != nil {
+				for _, need := range t.licenses {
+					used[need.license] += need.n
+				}
+			}
+		}
+	}
+	for i := range s.quotas.licenses {
+		a.equal(int32(Root), "held of the license "+s.quotas.licenses[i].name, s.quotas.licenses[i].used, used[i])
+	}
+	parked := 0
+	for i := range s.quotas.rates {
+		parked += len(s.quotas.rates[i].parked)
+	}
+	a.equal(int32(Root), "lines that wait for a rate", int64(s.quotas.parkedRates), int64(parked))
+}
+
+// compareNodes compares the free resources of nodes with their running tasks, and with the room that
+// is held for others of a gang or of a group that is stopped.
+func (a *recounter) compareNodes() {
+	s := a.s
+	taken, tasks := make([]cluster.Vector, len(s.site.cluster.Nodes())), make([]int, len(s.site.cluster.Nodes()))
+	take := func(node cluster.NodeID, key cluster.Key) {
+		taken[node] = plus(taken[node], s.site.cluster.Request(key), 1)
+		tasks[node]++
+	}
+	for i := range s.running.runs {
+		if r := &s.running.runs[i]; r.used {
+			take(r.node, r.key)
+		}
+	}
+	for _, x := range s.departures.heldDown {
+		for _, room := range x.held {
+			take(room.node, room.key)
+		}
+	}
+	for _, g := range s.departures.stops.together {
+		for _, room := range g.held {
+			take(room.node, room.key)
+		}
+	}
+	free := int64(0)
+	for i, n := range s.site.cluster.Nodes() {
+		for r := range max(len(n.Capacity), len(taken[i])) {
+			a.equal(int32(Root), s.site.cluster.Resource(r)+" taken on "+n.Name, at64(n.Capacity, r)-at64(n.Free, r),
+				at64(taken[i], r))
+		}
+		a.equal(int32(Root), "tasks on "+n.Name, int64(n.Running), int64(tasks[i]))
+		if n.State == cluster.Up {
+			free += max(0, at64(n.Free, 0))
+		}
+	}
+	a.equal(int32(Root), "free units", s.site.cluster.FreeUnits(), free)
+}
+
+// compareWeights compares the sums of the weights of siblings, and of loans.
+func (a *recounter) compareWeights() {
+	s := a.s
+	for i := range s.tree.inners {
+		in := &s.tree.inners[i]
+		counted, open, loaned, drawn := 0.0, 0.0, 0.0, 0.0
+		for _, kid := range in.kids {
+			p := &s.tree.pools[kid]
+			loaned += p.over
+			if p.counts() {
+				counted += p.Weight
+			}
+			if p.seat.in {
+				open += p.Weight
+			}
+			if p.seat.in && in.as.weigher != nil {
+				drawn += in.as.weigher.Weigh(p).Key
+			}
+		}
+		a.same(in.id, "weights of the pools below", in.counted.value(), counted, counted)
+		if in.as.weigher != nil {
+			a.same(in.id, "weights that are drawn from", in.weights.total(), drawn, drawn)
+		}
+		if in.as.allot != nil {
+			a.same(in.id, "weights with work", in.allotting.open.value(), open, open)
+			a.same(in.id, "slots on loan", in.allotting.loaned.value(), loaned, 0)
+		}
+	}
+}
+
+// compareHoldings compares what the children of pools hold, where that is compared.
+func (a *recounter) compareHoldings() {
+	s := a.s
+	want := map[int32]cluster.Vector{} // by child
+	for i := range s.running.runs {
+		r := &s.running.runs[i]
+		for id := r.pool; r.used && id > 0; id = s.tree.pools[id].parent {
+			if s.tree.parentOf(id).held != nil {
+				want[id] = plus(want[id], s.site.cluster.Request(r.key), 1)
+			}
+		}
+	}
+	for i := range s.tree.inners {
+		h := s.tree.inners[i].held
+		if h == nil {
+			continue
+		}
+		for k, kid := range s.tree.inners[i].kids {
+			var row []int64
+			if k < len(h.turns) {
+				row = h.row(k)
+			}
+			for r := range max(len(row), len(want[kid])) {
+				a.equal(kid, s.site.cluster.Resource(r)+" held", at64(row, r), at64(want[kid], r))
+			}
+		}
+	}
+}
+
+// compareDeficits compares what the children of pools use and want, where that is owed to them.
+func (a *recounter) compareDeficits() {
+	s := a.s
+	if !s.orders.owes || s.orders.dominants.stale {
+		return
+	}
+	want := make([][]claimed, len(s.tree.pools)) // by child and dominant resource
+	note := func(id int32, key cluster.Key, running, wanted float64) {
+		request := s.site.cluster.Request(key)
+		for ; id > 0; id = s.tree.pools[id].parent {
+			for len(want[id]) < len(s.orders.dominants.resources) {
+				want[id] = append(want[id], claimed{})
+			}
+			for m, r := range s.orders.dominants.resources {
+				want[id][m].running += running * float64(at64(request, r))
+				want[id][m].wanted += wanted * float64(at64(request, r))
+			}
+		}
+	}
+	for i := range s.running.runs {
+		if r := &s.running.runs[i]; r.used {
+			note(r.pool, r.key, 1, 0)
+		}
+	}
+	for i := range s.lines.queues {
+		q := &s.lines.queues[i]
+		for k := range q.lines() {
+			if l := q.line(k); !l.held() {
+				note(q.pool, l.key, 0, float64(l.tasks))
+			}
+		}
+	}
+	for i := range s.tree.inners {
+		if s.tree.inners[i].deficits != nil {
+			a.compareOwed(&s.tree.inners[i], want)
+		}
+	}
+}
+
+func (a *recounter) compareOwed(in *inner, want [][]claimed) {
+	for m, d := range in.deficits.of {
+		name, sum := a.s.site.cluster.Resource(a.s.orders.dominants.resources[m]), 0.0
+		for k, kid := range in.kids {
+			var w claimed
+			if m < len(want[kid]) {
+				w = want[kid][m]
+			}
+			n := *in.deficits.need(m, k)
+			sum += w.running
+			a.same(kid, name+" that it has", n.running, w.running, 0)
+			a.same(kid, name+" that it wants", n.wanted, w.wanted, 0)
+			a.same(kid, name+" that it receives", d.Running(k), w.running, 0)
+		}
+		a.same(in.id, name+" of the pools below", in.deficits.runs[m], sum, 0)
+	}
+}
+
+// compareParked checks that each line that a gate holds back is on the list of lines that try
+// again: a line on no list would wait for ever.
+func (a *recounter) compareParked() {
+	s, on := a.s, map[lineRef]uint8{}
+	note := func(refs []lineRef, g gate) {
+		for _, at := range refs {
+			on[at] |= 1 << g
+		}
+	}
+	for _, refs := range s.gates.noRoom.of {
+		note(refs, byFit)
+	}
+	for i := range s.tree.limited {
+		note(s.tree.limited[i].parked, byMax)
+	}
+	for i := range s.quotas.licenses {
+		note(s.quotas.licenses[i].parked, byLicense)
+	}
+	for i := range s.quotas.rates {
+		note(s.quotas.rates[i].parked, byRate)
+	}
+	note(s.gates.windowing.parked, byWindow)
+	for i := range s.lines.queues {
+		q, lost := &s.lines.queues[i], int64(0)
+		for k := range q.lines() {
+			switch l := q.line(k); l.gate {
+			case noGate:
+			case byPause:
+				if s.overrides.openGate(q.pool) != byPause {
+					lost++
+				}
+			default:
+				if on[lineRef{int32(i), int32(k)}]&(1<<l.gate) == 0 {
+					lost++
+				}
+			}
+		}
+		a.equal(q.pool, "lines that nothing lets try again", lost, 0)
+	}
+}

@@ -1,0 +1,102 @@
+package sched
+
+import (
+	"iter"
+	"time"
+
+	"github.com/fairlead/fairlead/cluster"
+	"github.com/fairlead/fairlead/share"
+)
+
+// running are the tasks that run.
+type running struct {
+	site   *site
+	tariff *tariff
+	tree   *tree
+	orders *orders
+	lines  *lines
+
+	runs    []run
+	runFree freeList
+	keys    keyCounts // of the tasks that run
+	endless int       // tasks that run without a time limit
+}
+
+// count counts a task in, or out.
+func (g *running) count(r *run, by int32) {
+	g.keys.add(r.key, by)
+	if r.limit == 0 {
+		g.endless += int(by)
+	}
+}
+
+// nodesOf are the nodes of a task that starts, or of all its gang.
+func (g *running) nodesOf(st Start) []string {
+	r := g.run(st.Run)
+	if r.begun < 0 || g.lines.begun[r.begun].gang == 0 {
+		return []string{g.site.nodeName(st.Node)}
+	}
+	var nodes []cluster.NodeID
+	for i := range g.runs {
+		if x := &g.runs[i]; x.used && x.job == st.Job {
+			nodes = append(nodes, x.node)
+		}
+	}
+	return g.site.nodeNames(nodes)
+}
+
+func (g *running) run(id RunID) *run {
+	r := &g.runs[uint32(id)]
+	if !r.used || r.serial != uint32(id>>32) {
+		panic("sched: task ended twice")
+	}
+	return r
+}
+
+// leavingUnits are the slots of the tasks that are about to end.
+func (g *running) leavingUnits() int64 {
+	n := int64(0)
+	for _, r := range g.leavingRuns() {
+		n += int64(g.site.cluster.Width(r.key))
+	}
+	return n
+}
+
+// spared counts, in and below each pool, the units of the running tasks that are never
+// stopped for others; nil if there are none.
+func (g *running) spared(settings []share.Reclaim) []float64 {
+	var kept []float64
+	for i := range g.runs {
+		r := &g.runs[i]
+		if !r.used || r.leaving || !settings[g.tree.named(r.pool)].Protect {
+			continue
+		}
+		if kept == nil {
+			kept = make([]float64, len(g.tree.pools))
+		}
+		for id := r.pool; id >= 0; id = g.tree.pools[id].parent {
+			kept[id] += g.site.cluster.Width(r.key)
+		}
+	}
+	return kept
+}
+
+// leavingRuns are the tasks that were told to end, with their places.
+func (g *running) leavingRuns() iter.Seq2[int, *run] {
+	return func(yield func(int, *run) bool) {
+		for i := range g.runs {
+			if r := &g.runs[i]; r.used && r.leaving && !yield(i, r) {
+				return
+			}
+		}
+	}
+}
+
+// startOf is since when a task runs, as its end is planned: one that has not begun will at the
+// earliest now.
+func (m *site) startOf(r *run) time.Time {
+	if r.queued {
+		return m.at
+	}
+	return r.started
+}

@@ -1,0 +1,155 @@
+package sched
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/fairlead/fairlead/cluster"
+	"github.com/fairlead/fairlead/usage"
+)
+
+// NoLimit is how long a task without a time limit is planned to run. It is long enough
+// for nothing to be planned behind it before all others, and is not for ever, so that
+// a task that has to wait for it still goes before a task that would delay it.
+const NoLimit = 365 * 24 * time.Hour
+
+// maxPriorities bounds the priorities, so that an [arrival] is exact.
+const maxPriorities = 32
+
+// newSuffix marks the priority class of the new jobs of a priority.
+const newSuffix = " (new)"
+
+// site is what everything stands on: the configuration, the nodes, and the time.
+type site struct {
+	cfg      Config
+	clock    usage.Clock
+	at       time.Time // of the last event
+	now      usage.Now // the same in the clock's units
+	cluster  *cluster.Cluster
+	began    time.Time // when the scheduler was made
+	instant  Setting   // what settings of this instant have in common
+	events   uint64    // that were not starts of a step
+	oneByOne bool      // room comes slot by slot: this is a preview
+	epoch    uint32    // of the chunks of jobs that may be changed in place
+	rarely   bool      // lines without room look again as rarely as on a large site
+}
+
+// room is how many slots are free. A preview gives them out one by one.
+func (m *site) room() int64 {
+	if m.oneByOne {
+		return 1
+	}
+	return m.cluster.FreeUnits()
+}
+
+// backfills reports whether room in the future is planned.
+func (m *site) backfills() bool {
+	return m.cfg.Placement == EASY || m.cfg.Placement == Conservative
+}
+
+// instantOf is an instant as the plan counts.
+func (m *site) instantOf() int64 { return m.at.UnixNano() }
+
+// keepPriorities appends the priorities that the new configuration does not know any
+// more: jobs may wait under them, and keep their weight. It returns the new number of
+// each priority.
+func (m *site) keepPriorities(cfg *Config) (to []int8, err error) {
+	all := slices.Clone(cfg.Priorities)
+	for _, old := range m.cfg.Priorities {
+		i := slices.IndexFunc(all, func(p Priority) bool { return p.Name == old.Name })
+		if i < 0 {
+			i = len(all)
+			all = append(all, old)
+		}
+		to = append(to, int8(i))
+	}
+	if len(all) > maxPriorities {
+		return nil, fmt.Errorf("sched: more than %d priorities, with those that are no longer configured and under which jobs may wait; restart to forget these", maxPriorities)
+	}
+	cfg.Priorities = all
+	return to, nil
+}
+
+// deepEnough reports whether a search has seen as many jobs as it may.
+func (m *site) deepEnough(n int) bool { return m.cfg.Depth > 0 && n >= m.cfg.Depth }
+
+// setInstant notes what all settings of this instant have in common.
+func (m *site) setInstant() {
+	m.instant.Now, m.instant.Seconds, m.instant.Unix = m.now, m.at.Sub(m.began).Seconds(), unix(m.at)
+}
+
+// setClock notes what they have in common until the clock is another.
+func (m *site) setClock() {
+	m.instant.MeanLife = m.clock.HalfLife().Seconds() / math.Ln2
+	m.setInstant()
+}
+
+func (m *site) seconds() float64 { return m.instant.Seconds }
+
+// sinceThen is when a job was submitted; a job whose submission is unknown counts as new.
+func (m *site) sinceThen(j *Job) time.Duration {
+	switch {
+	case j.since != 0:
+		return j.since
+	case j.Submitted.IsZero():
+		return since(m.at)
+	}
+	return since(j.Submitted)
+}
+
+// nodeNames names nodes, each once, in the order in which they joined.
+func (m *site) nodeNames(ids []cluster.NodeID) []string {
+	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
+	names := make([]string, len(ids))
+	for i, id := range ids {
+		names[i] = m.nodeName(id)
+	}
+	return names
+}
+
+func (m *site) nodeName(id cluster.NodeID) string { return m.cluster.Nodes()[id].Name }
+
+// isNew reports whether a job counts as new.
+func (m *site) isNew(j Job) bool {
+	return m.cfg.NewJobs.For > 0 && !j.Submitted.IsZero() && m.at.Before(j.Submitted.Add(m.cfg.NewJobs.For))
+}
+
+// className is what the priority class of a priority is called.
+func (m *site) className(priority int, isNew bool) string {
+	name := m.cfg.Priorities[priority].Name
+	if isNew {
+		return name + newSuffix
+	}
+	return name
+}
+
+// classWeight is the weight of a priority class among those of its leaf.
+func (m *site) classWeight(priority int, isNew bool) float64 {
+	w := m.cfg.Priorities[priority].Weight
+	if isNew && m.cfg.NewJobs.For > 0 {
+		w *= m.cfg.NewJobs.Factor
+	}
+	return w
+}
+
+func (m *site) priority(name string) int {
+	for i, p := range m.cfg.Priorities {
+		if p.Name == name {
+			return i
+		}
+	}
+	panic("sched: no priority " + name)
+}
+
+// unix is an instant in seconds since 1970.
+func unix(t time.Time) float64 { return float64(t.Unix()) + float64(t.Nanosecond())/1e9 }
+
+// earlier is the earlier of two instants; a zero instant is none.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,122 @@
+package sched_test
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/why"
+)
+
+var (
+	duels    = flag.Int("cases", 2000, "duels of TestStarvation")
+	duelOnce = flag.Bool("first", false, "end TestStarvation with the first duel that fails")
+	duelSeed = flag.Uint64("seed", 0, "the only duel of TestStarvation, as a failure names it; 0: the first so many")
+)
+
+// TestStarvation: whatever others submit, a job that fits on the empty machine starts within a bound
+// that follows from the share of its pool and from the longest task, under easy, conservative and every policy.
+// GateView.Starves never says that others pass it for ever. The others form an adversary: they see the machine and
+// the room that is kept, and submit what delays the job most. -cases sets the number of duels, -seed repeats one
+// of them. Every other duel is under conservative, for which the bound holds alike: its first job waits as that of
+// easy, and the others are planned behind it and never delay it.
+//
+// The bound, with L the longest time for which a task may run, n the number of leaf pools and p the
+// part of the machine to which the job's pool is entitled:
+//
+//	(2 + (n+1+m) / p) * (4 L + patience + 10 s)
+//
+// One round, the second factor, is the longest time until the job that is first in the policy's order
+// starts, or another pool has received a task before it:
+//
+//   - L until room is planned for it, as the tasks that run now end by then, and no plan that begins
+//     with them is longer;
+//   - L for predictions that were wrong: a task is planned for as long again as it is late, and it is
+//     late by L at most;
+//   - L until what started meanwhile has ended: then "others have passed it, and all that ran when it
+//     was first has ended" holds, whatever was predicted;
+//   - L until the nodes are free that are held from then on: nothing starts there that may still run;
+//   - backfill_patience, where that is set, takes the place of the predictions;
+//   - 10 s, the least time for which a task over its time is planned to go on.
+//
+// So many rounds, the first factor, go by at most until the job's pool is first and stays so:
+//
+//   - each of the n leaf pools may be level with the job's pool when it comes, and then start a task first; one
+//     more is the job whose turn had begun already;
+//   - a sibling of the weight w receives w/v starts for each of the job's pool of the weight v, which is
+//     less than 1/p altogether on the way down the tree;
+//   - under fifo all jobs go first that came before, so that m is 16, the most that there are;
+//   - under lottery a pool is first by chance. It is not for 20/p rounds in one of e^20 cases, so that m is 20;
+//   - one round for tasks that ran when the job came, and one for the job itself.
+func TestStarvation(t *testing.T) {
+	if *duelSeed > 0 {
+		fight(t, *duelSeed)
+		return
+	}
+	worst, of := 0.0, uint64(0)
+	for seed := uint64(1); seed <= uint64(*duels) && !(*duelOnce && t.Failed()); seed++ {
+		if part := fight(t, seed); part > worst {
+			worst, of = part, seed
+		}
+	}
+	t.Logf("%d duels; the longest wait was %.0f%% of its bound (seed %d)", *duels, 100*worst, of)
+}
+
+// backfills are the placements that bound the waits.
+var backfills = [2]sched.Placement{sched.EASY, sched.Conservative}
+
+// fight lets a job wait among an adversary's, and returns which part of its bound it waited.
+func fight(t *testing.T, seed uint64) float64 {
+	t.Helper()
+	d := newDuel(t, rand.New(rand.NewPCG(seed, 15)), backfills[seed%2], false)
+	limit := d.bound()
+	if !d.owes() { // there the pools that licenses hold back go first for a while, as if for ever
+		d.alarm = func(g why.Gate) {
+			t.Errorf("seed %d: %s is said to starve after %v: %+v", seed, d, d.now.Sub(d.came), g)
+		}
+	}
+	if d.waits(limit) {
+		t.Errorf("seed %d: %s has waited for %v, the bound; %d tasks run (go test ./sched -run 'TestStarvation$' -seed=%d)",
+			seed, d, limit, len(d.runs), seed)
+	}
+	return float64(d.now.Sub(d.came)) / float64(limit)
+}
+
+// waits reports whether the victim still waits after so long.
+func (d *duel) waits(limit time.Duration) bool {
+	for steps := 0; ; steps++ {
+		d.act()
+		if d.step(); d.started {
+			return false
+		}
+		if !d.came.IsZero() && d.now.Sub(d.came) > limit {
+			return true
+		}
+		if steps%16 == 0 && d.alarm != nil && !d.came.IsZero() {
+			if g, told := d.starves(); told {
+				d.alarm(g)
+			}
+		}
+		d.pass()
+	}
+}
+
+// bound is how long the victim waits at most; see TestStarvation.
+func (d *duel) bound() time.Duration {
+	others := len(d.pools) + 1
+	if d.drawn {
+		others += 20
+	}
+	if d.arrival {
+		others += 16
+	}
+	return time.Duration((2 + float64(others)/d.part) * float64(4*d.longest+d.patience+10*time.Second))
+}
+
+func (d *duel) String() string {
+	return fmt.Sprintf("%v of %s against %s under %s, %s, limits %s, patience %v, nodes %v", d.want, d.pools[0], d.plan,
+		d.placement, d.policies, d.limits, d.patience, d.nodes)
+}

@@ -1,0 +1,181 @@
+package sched_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead/cluster"
+	"github.com/fairlead/fairlead/policy"
+	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/share"
+)
+
+// contest is a machine that two users share by halves: one has a flood of narrow tasks, and the other
+// submits wide jobs later.
+type contest struct {
+	*world
+	rng     *rand.Rand
+	limits  string // of the narrow tasks: none, exact or loose
+	lengths map[int64]time.Duration
+	runs    []plantRun
+	starts  []time.Duration // of the wide jobs
+	wide    map[int64]bool
+}
+
+const (
+	narrowJobs = 1200
+	wideJobs   = 10
+	wideLength = time.Minute
+)
+
+// site is nodes with the same number of processors each, or of GPUs where processors abound. A wide job takes
+// all of them: as a gang of one task for each node, if there are several.
+type site struct {
+	nodes, each int
+	gpus        bool
+}
+
+func (s site) String() string {
+	if s.gpus {
+		return fmt.Sprintf("%dx%d gpus", s.nodes, s.each)
+	}
+	return fmt.Sprintf("%dx%d", s.nodes, s.each)
+}
+
+// ask is a request for a number of processors, or for as many GPUs with a processor each.
+func (s site) ask(n int) sched.Request {
+	r := sched.Request{Amounts: cluster.Amounts{"cpu": int64(n)}}
+	if s.gpus {
+		r.Amounts["gpu"] = int64(n)
+	}
+	return r
+}
+
+// wide is the request of a wide job.
+func (s site) wide() sched.Request {
+	r := s.ask(s.each)
+	if s.nodes > 1 {
+		r.Gang = s.nodes
+	}
+	return r
+}
+
+// sitesOf are the sites of contests. A plan of all that wait takes long on the large ones.
+func sitesOf(placement sched.Placement) []site {
+	small := []site{{1, 8, false}, {4, 4, false}}
+	if placement != sched.EASY || testing.Short() {
+		return small
+	}
+	return append(small, site{1, 8, true}, site{1, 128, false}, site{32, 4, false})
+}
+
+// contestOf makes a contest on a site.
+func contestOf(
+	t testing.TB, policyName string, placement sched.Placement, where site, limits string, seed uint64,
+) *contest {
+	t.Helper()
+	root := share.Pool{Policy: policyName, Pools: []share.Pool{{Name: "narrow", Weight: 1}, {Name: "wide", Weight: 1}}}
+	s, err := sched.New(sched.Config{Root: root, NewPolicy: policy.New(policy.Options{}), Placement: placement,
+		HalfLife: time.Hour, Depth: 1000}, epoch, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &contest{world: &world{Scheduler: s, now: epoch}, rng: rand.New(rand.NewPCG(seed, 1)), limits: limits,
+		lengths: map[int64]time.Duration{}, wide: map[int64]bool{}}
+	for i := range where.nodes {
+		has := cluster.Amounts{"cpu": int64(where.each)}
+		if where.gpus {
+			has = cluster.Amounts{"cpu": 4 * int64(where.each), "gpu": int64(where.each)}
+		}
+		s.Join(fmt.Sprintf("n%d", i), has, epoch)
+	}
+	for range narrowJobs * where.nodes * where.each / 8 {
+		length := time.Duration(1+c.rng.IntN(60)) * time.Second
+		limit := map[string]time.Duration{"exact": length, "loose": 24 * time.Hour}[limits]
+		c.add("narrow", where.ask(1), length, limit)
+	}
+	return c
+}
+
+func (c *contest) add(pool string, ask sched.Request, length, limit time.Duration) int64 {
+	id := int64(len(c.lengths) + 1)
+	c.lengths[id] = length
+	c.Add(sched.Job{ID: id, Pool: c.Pool(pool), Key: c.KeyOf(ask), Priority: 2, Tasks: max(1, ask.Gang), Limit: limit,
+		Submitted: c.now}, c.now)
+	return id
+}
+
+// run goes on until an instant, or until all wide jobs have started.
+func (c *contest) run(until time.Time) {
+	for c.now.Before(until) && (len(c.wide) == 0 || len(c.starts) < len(c.wide)) {
+		c.begin()
+		next := until
+		for _, r := range c.runs {
+			if r.ends.Before(next) {
+				next = r.ends
+			}
+		}
+		c.now = next
+		left := c.runs[:0]
+		for _, r := range c.runs {
+			if r.ends.After(c.now) {
+				left = append(left, r)
+			} else {
+				c.Finish(r.id, c.now, true)
+			}
+		}
+		c.runs = left
+	}
+}
+
+// begin starts what starts now.
+func (c *contest) begin() {
+	for d := (sched.Decision{More: true}); d.More; {
+		c.Step(c.now, 0, &d)
+		for _, st := range d.Starts {
+			c.runs = append(c.runs, plantRun{st.Run, c.now.Add(c.lengths[st.Job])})
+			if c.wide[st.Job] {
+				c.wide[st.Job] = false
+				c.starts = append(c.starts, c.now.Sub(epoch))
+			}
+		}
+	}
+}
+
+// TestWideJobsGetTheirShare: a user who is entitled to half of the machine, and whose jobs need all of it,
+// gets half of the time, however many narrow tasks of another wait. The last of the wide jobs starts
+// within one and a half times of what the share gives, whether or not there are time limits.
+func TestWideJobsGetTheirShare(t *testing.T) {
+	for _, name := range []string{"fair", "fairtree", "deficit", "decay", "drf", "load", "multifactor"} {
+		for _, placement := range []sched.Placement{sched.EASY, sched.Conservative} {
+			for _, limits := range []string{"none", "exact", "loose"} {
+				for _, where := range sitesOf(placement) {
+					t.Run(fmt.Sprintf("%s+%v/limits %s/%v", name, placement, limits, where), func(t *testing.T) {
+						contestOf(t, name, placement, where, limits, 7).decide(t, where)
+					})
+				}
+			}
+		}
+	}
+}
+
+// decide lets the wide jobs come after a while, and fails if the last of them starts too late.
+func (c *contest) decide(t *testing.T, where site) {
+	t.Helper()
+	c.run(epoch.Add(5 * time.Minute))
+	began := c.now
+	for range wideJobs {
+		limit := map[string]time.Duration{"exact": wideLength, "loose": 24 * time.Hour}[c.limits]
+		c.wide[c.add("wide", where.wide(), wideLength, limit)] = true
+	}
+	c.run(began.Add(24 * time.Hour))
+	due := 2 * wideJobs * wideLength
+	if len(c.starts) < wideJobs {
+		t.Fatalf("%d of %d wide jobs start", len(c.starts), wideJobs)
+	}
+	if last := c.starts[wideJobs-1] - began.Sub(epoch); last > due*3/2 {
+		t.Errorf("the last wide job starts after %v; its share gives %v", last, due)
+	}
+}

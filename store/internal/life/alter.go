@@ -1,0 +1,167 @@
+package life
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead/queue"
+	"github.com/fairlead/fairlead/share"
+)
+
+// Allowed says why an alteration does not go with the state of a job.
+func Allowed(j *queue.Job, a queue.Alteration) error {
+	no := func(why string) error {
+		return fmt.Errorf("job %d %s: %w", j.ID, why, queue.ErrState)
+	}
+	if err := mayAlter(j, a); err != nil {
+		return err
+	}
+	ended, to := j.State.Ended(), share.Original(a.Pool)
+	switch a.Verb {
+	case queue.VerbCancel, queue.VerbHold, queue.VerbPrioritise:
+		if ended {
+			return no("has ended (" + string(j.State) + ")")
+		}
+		if a.Verb != queue.VerbCancel && j.Cancel {
+			return no("is being cancelled")
+		}
+		if a.Verb == queue.VerbHold {
+			return mayHold(j, a)
+		}
+	case queue.VerbMove:
+		switch {
+		case ended:
+			return no(fmt.Sprintf("has ended (%s) and does not go to %s: submit it again there", j.State, to))
+		case j.Running > 0:
+			return no(fmt.Sprintf("runs and does not go to %s: only a job without a running task does; to stop it first: "+
+				"fairlead hold %[2]d; fairlead requeue %[2]d", to, j.ID))
+		}
+	case queue.VerbRelease:
+		return mayRelease(j, a)
+	case queue.VerbRequeue:
+		if !ended && j.Running == 0 {
+			return no("waits already")
+		}
+		if j.Cancel && !ended {
+			return no("is being cancelled")
+		}
+	case queue.VerbUncancel:
+		return mayUncancel(j)
+	default:
+		return &queue.Invalid{Field: "verb", Msg: fmt.Sprintf("%q is not known", a.Verb)}
+	}
+	return nil
+}
+
+// mayAlter says why somebody may not change a job: it belongs to another user, and is in no pool that they operate. The
+// store asks in the transaction, as the job may have gone to another pool since somebody looked.
+func mayAlter(j *queue.Job, a queue.Alteration) error {
+	operates := func(pool string) bool { return share.Inside(j.Pool, pool) }
+	if a.By == "" || a.Admin || a.By == j.User || slices.ContainsFunc(strings.Fields(a.Within), operates) {
+		return nil
+	}
+	return fmt.Errorf("job %d belongs to %s and is in %s: you (%s) may not change it: %w", j.ID, j.User, j.Pool, a.By,
+		queue.ErrForbidden)
+}
+
+// AlterEvent is the entry of an alteration in the job's history.
+func AlterEvent(a queue.Alteration, now time.Time) queue.Event {
+	text := string(a.Verb)
+	if a.Verb == queue.VerbPrioritise {
+		if a.Priority != "" {
+			text += " " + a.Priority
+		}
+		if a.QOS != nil {
+			text += fmt.Sprintf(" qos %q", *a.QOS)
+		}
+		if a.Nice != nil {
+			text += fmt.Sprintf(" nice %d", *a.Nice)
+		}
+	}
+	if a.Verb == queue.VerbMove {
+		text += " to " + a.Pool
+	}
+	if words := Words(a); words != "" {
+		text += ": " + words
+	}
+	return queue.Event{Job: a.Job, Task: -1, At: now, Code: string(a.Verb), Text: text}
+}
+
+// AlterAll makes the changes of one call, and says why each was refused. Job loads the job with an id, nil if
+// there is none, and alter makes one change.
+//
+// A change that another change of the call has done along is no error: to cancel a job cancels the jobs that
+// depend on it, and to bring one back brings them back.
+func AlterAll(changes []queue.Alteration, job func(int64) (*queue.Job, error), alter func(queue.Alteration) (refused, err error)) ([]error, error) {
+	out := make([]error, len(changes))
+	could, err := applicable(changes, job)
+	if err != nil {
+		return nil, err
+	}
+	for _, i := range inOrder(changes) {
+		a := changes[i]
+		if out[i], err = alter(a); err != nil {
+			return nil, err
+		}
+		if out[i] == nil || !could[i] {
+			continue
+		}
+		j, err := job(a.Job)
+		if err != nil {
+			return nil, err
+		}
+		if j != nil && along(j, a.Verb) {
+			out[i] = nil
+		}
+	}
+	return out, nil
+}
+
+// inOrder is the order in which to make changes: as they come, but of cancellations that are undone one after
+// the other those first that others may depend on. A job depends only on jobs that were there before it, and
+// ids grow.
+func inOrder(changes []queue.Alteration) []int {
+	order := make([]int, len(changes))
+	for i := range order {
+		order[i] = i
+	}
+	for from := 0; from < len(changes); from++ {
+		to := from
+		for to < len(changes) && changes[to].Verb == queue.VerbUncancel {
+			to++
+		}
+		slices.SortStableFunc(order[from:to], func(a, b int) int { return cmp.Compare(changes[a].Job, changes[b].Job) })
+		from = max(from, to)
+	}
+	return order
+}
+
+// applicable says which of several changes could be made if they were the first.
+func applicable(changes []queue.Alteration, job func(int64) (*queue.Job, error)) ([]bool, error) {
+	could := make([]bool, len(changes))
+	if len(changes) < 2 {
+		return could, nil
+	}
+	for i, a := range changes {
+		if a.Verb != queue.VerbCancel && a.Verb != queue.VerbUncancel {
+			continue
+		}
+		j, err := job(a.Job)
+		if err != nil {
+			return nil, err
+		}
+		could[i] = j != nil && Allowed(j, a) == nil
+	}
+	return could, nil
+}
+
+// along reports whether a job is as a verb would have made it.
+func along(j *queue.Job, v queue.Verb) bool {
+	if v == queue.VerbCancel {
+		return j.Cancel && j.State.Ended()
+	}
+	return v == queue.VerbUncancel && !j.Cancel && !j.State.Ended()
+}

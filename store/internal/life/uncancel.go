@@ -1,0 +1,135 @@
+package life
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/fairlead/fairlead/queue"
+)
+
+// Along reports whether a job was cancelled because one that it waited for ended otherwise than
+// it asked for: nobody cancelled it by itself.
+func Along(j *queue.Job) bool {
+	if !j.State.Ended() || !j.Cancel || j.Pending == 0 {
+		return false
+	}
+	for _, d := range j.After {
+		for _, ended := range []queue.State{queue.Succeeded, queue.Failed, queue.Cancelled} {
+			if j.Cause == Unmet(d, ended) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Awaits are the jobs that a cancelled one waits for again when its cancellation is undone. It
+// is refused if one of them has ended in such a way that it could never start. What waited for
+// nobody when it was cancelled waits for nobody.
+func Awaits(j *queue.Job, state func(id int64) (queue.State, error)) (waitsFor []int64, refused, err error) {
+	if j.Pending == 0 {
+		return nil, nil, nil
+	}
+	for _, d := range j.After {
+		s, err := state(d.Job)
+		if err != nil {
+			return nil, nil, err
+		}
+		wait, never := d.Wait(s)
+		if never != nil {
+			return nil, noUncancel(j, d, s), nil
+		}
+		if wait {
+			waitsFor = append(waitsFor, d.Job)
+		}
+	}
+	return waitsFor, nil, nil
+}
+
+func noUncancel(j *queue.Job, d queue.Dependency, s queue.State) error {
+	became := "has ended as " + string(s)
+	if s == "" {
+		became = "is not kept any more"
+	}
+	return fmt.Errorf("job %d cannot come back: it waits for job %d (%s), which %s; bring that back first, or run this one without it: fairlead requeue %d: %w",
+		j.ID, d.Job, d.On, became, j.ID, queue.ErrState)
+}
+
+// UncancelWith is the alteration that brings a job back with one that it depends on.
+func UncancelWith(job, on int64) queue.Alteration {
+	return queue.Alteration{Job: job, Verb: queue.VerbUncancel, Cause: fmt.Sprintf("with job %d", on)}
+}
+
+// Uncancel takes back the cancellation of a job. The cancelled tasks wait again. Of tasks, which
+// are all started tasks, by index, these are the tasks that the cancellation stopped, and the ones that had waited
+// for another attempt. Tasks that succeeded, failed or were cancelled by themselves stay as they are, except in a
+// gang, which runs as a whole only. A task that is still being stopped waits again when it has stopped. The job
+// waits for pending others. It returns the tasks that were changed.
+func Uncancel(j *queue.Job, tasks []*queue.Task, pending int) (changed []*queue.Task, refused error) {
+	whole := j.Gang > 1 && j.State.Ended()
+	back := j.Tasks - len(tasks)
+	var running []*queue.Task
+	for _, t := range tasks {
+		switch {
+		case t.State == queue.Running:
+			running = append(running, t)
+		case whole || t.State == queue.Cancelled && !t.Alone:
+			changed = append(changed, t)
+			back++
+		}
+	}
+	if back+len(running) == 0 {
+		return nil, nothingCancelled(j)
+	}
+	for _, t := range changed {
+		t.State, t.Queued = queue.Waiting, false
+	}
+	for _, t := range running {
+		t.Stopped = true
+	}
+	j.Waiting += back
+	if j.Cancelled -= back; whole {
+		j.Succeeded, j.Cancelled = 0, 0
+	}
+	j.Cancel, j.Cause, j.Pending = false, "", pending
+	if j.Failed > 0 {
+		j.Cause = causeOf(tasks)
+	}
+	j.Ended = time.Time{}
+	j.State = State(j)
+	return append(changed, running...), nil
+}
+
+// causeOf is the cause of the first failure: that which the cancellation had replaced.
+func causeOf(tasks []*queue.Task) string {
+	var first *queue.Task
+	for _, t := range tasks {
+		if t.State == queue.Failed && (first == nil || t.Ended.Before(first.Ended)) {
+			first = t
+		}
+	}
+	if first == nil {
+		return ""
+	}
+	return cause(first.Outcome)
+}
+
+func nothingCancelled(j *queue.Job) error {
+	return fmt.Errorf("job %d had ended (%s) before it could be stopped: nothing of it was cancelled; to run it again: fairlead requeue %d: %w", j.ID, j.State, j.ID, queue.ErrState)
+}
+
+// mayUncancel says why the cancellation of a job cannot be undone, as far as the job itself says.
+func mayUncancel(j *queue.Job) error {
+	no := func(why string) error { return fmt.Errorf("job %d %s: %w", j.ID, why, queue.ErrState) }
+	switch ended := j.State.Ended(); {
+	case !j.Cancel && ended:
+		return no(fmt.Sprintf("has ended (%s), and nobody cancelled it; to run it again: fairlead requeue %d", j.State, j.ID))
+	case !j.Cancel:
+		return no("is not cancelled")
+	case j.Gang > 1 && j.Failed > 0:
+		return no(fmt.Sprintf("is a gang of which a task failed: it cannot go on without that; to run all of it again: fairlead requeue %d", j.ID))
+	case j.Cancelled == 0 && ended:
+		return nothingCancelled(j)
+	}
+	return nil
+}

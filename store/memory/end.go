@@ -1,0 +1,86 @@
+package memory
+
+import (
+	"time"
+
+	"github.com/fairlead/fairlead/queue"
+	"github.com/fairlead/fairlead/store/internal/life"
+)
+
+// waited tells the feed that the job's tasks wait, if they may be leased.
+func (s *Store) waited(j *job, why string, now time.Time) {
+	if life.Eligible(&j.Job) {
+		s.feed.Add(queue.Change{What: queue.Waited, Job: life.Header(&j.Job), Waits: j.waits(), State: j.State, Reason: why, At: now})
+	}
+}
+
+// withdrawn tells the feed that none of the job's tasks waits any more.
+func (s *Store) withdrawn(j *job, why string, now time.Time) {
+	if life.Eligible(&j.Job) {
+		s.feed.Add(queue.Change{What: queue.Withdrawn, Job: life.Header(&j.Job), State: j.State, Reason: why, At: now})
+	}
+}
+
+// stop tells the feed which tasks of the job have to be stopped.
+func (s *Store) stop(j *job, why string, now time.Time) {
+	if j.Running == 0 {
+		return
+	}
+	s.feed.Add(queue.Change{What: queue.Stop, Job: life.Header(&j.Job), State: j.State, Reason: why, Runs: j.runs(), At: now})
+}
+
+func (s *Store) cancel(j *job, cause string, now time.Time) {
+	s.withdrawn(j, cause, now)
+	waiting := j.Waiting
+	if !life.Cancel(&j.Job, cause, now) {
+		return
+	}
+	s.ledger.account(j.Pool).Waiting -= int64(waiting)
+	for _, i := range j.returned {
+		j.tasks[i].State = queue.Cancelled
+	}
+	j.returned, j.next = nil, j.Tasks
+	s.stop(j, cause, now)
+	if j.State.Ended() {
+		s.ended(j, now)
+	}
+}
+
+// ended tells the jobs that depend on one that ended. Those that have ended themselves are still
+// known to depend on it: if they were cancelled along, they come back with it.
+func (s *Store) ended(j *job, now time.Time) {
+	s.feed.Add(queue.Change{What: queue.Done, Job: life.Header(&j.Job), State: j.State, Reason: j.Cause, At: now})
+	dependents := s.dependents[j.ID]
+	delete(s.dependents, j.ID)
+	var over []int64
+	for _, id := range dependents {
+		d := s.jobs[id]
+		s.dependencyEnded(d, j, now)
+		if d.State.Ended() {
+			over = append(over, id)
+		}
+	}
+	if len(over) > 0 {
+		s.dependents[j.ID] = over
+	}
+}
+
+// dependencyEnded tells a job that one on which it depends has ended.
+func (s *Store) dependencyEnded(d, j *job, now time.Time) {
+	if d.State.Ended() || d.Pending == 0 { // requeued since: it waits for nobody
+		return
+	}
+	for _, on := range d.After {
+		if on.Job != j.ID {
+			continue
+		}
+		if !on.On.Met(j.State) {
+			s.cancel(d, life.Unmet(on, j.State), now)
+			return
+		}
+		if d.Pending--; d.Pending == 0 {
+			d.State = life.State(&d.Job)
+			s.waited(d, "dependencies met", now)
+		}
+	}
+}

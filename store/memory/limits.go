@@ -1,0 +1,33 @@
+package memory
+
+import (
+	"github.com/fairlead/fairlead/queue"
+	"github.com/fairlead/fairlead/sched"
+)
+
+// limits are the rates, and the amounts of licenses that attempts hold.
+type limits struct {
+	rates map[string]sched.RateState
+	holds map[queue.Ref][]sched.Held // of attempts that run
+	held  map[string]int64           // the sums of these
+}
+
+// hold counts what an attempt holds, until it is dropped.
+func (t *limits) hold(ref queue.Ref, holds []sched.Held) {
+	if len(holds) == 0 {
+		return
+	}
+	t.holds[ref] = holds
+	for _, h := range holds {
+		t.held[h.Of] += h.Amount
+	}
+}
+
+func (t *limits) drop(ref queue.Ref) {
+	for _, h := range t.holds[ref] {
+		if t.held[h.Of] -= h.Amount; t.held[h.Of] == 0 {
+			delete(t.held, h.Of)
+		}
+	}
+	delete(t.holds, ref)
+}

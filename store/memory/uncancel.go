@@ -1,0 +1,58 @@
+package memory
+
+import (
+	"slices"
+	"time"
+
+	"github.com/fairlead/fairlead/queue"
+	"github.com/fairlead/fairlead/store/internal/life"
+)
+
+// uncancel lets what a cancellation of the job has cancelled wait again, and the jobs that were
+// cancelled along.
+func (s *Store) uncancel(j *job, a queue.Alteration, now time.Time) error {
+	waitsFor, refused, err := life.Awaits(&j.Job, s.stateOf)
+	if err != nil || refused != nil {
+		return refused
+	}
+	over, tasks := j.State.Ended(), j.started()
+	before := life.UncancelEvents(&j.Job, tasks)
+	if _, refused := life.Uncancel(&j.Job, tasks, len(waitsFor)); refused != nil {
+		return refused
+	}
+	s.journal.noteAll(before)
+	s.journal.note(life.AlterEvent(a, now))
+	j.next, j.returned = len(tasks), nil
+	for _, t := range tasks {
+		if t.State == queue.Waiting {
+			j.returned = append(j.returned, t.Index)
+		}
+	}
+	s.ledger.account(j.Pool).Waiting += int64(j.Waiting)
+	for _, on := range waitsFor {
+		if at, known := slices.BinarySearch(s.dependents[on], j.ID); !known {
+			s.dependents[on] = slices.Insert(s.dependents[on], at, j.ID)
+		}
+	}
+	s.waited(j, "cancel undone", now)
+	if over {
+		s.uncancelDependents(j, now)
+	}
+	return nil
+}
+
+// uncancelDependents brings back the jobs that were cancelled because this one was.
+func (s *Store) uncancelDependents(j *job, now time.Time) {
+	for _, id := range slices.Clone(s.dependents[j.ID]) {
+		if d := s.jobs[id]; life.Along(&d.Job) {
+			s.uncancel(d, life.UncancelWith(id, j.ID), now) // if it is refused it stays cancelled
+		}
+	}
+}
+
+func (s *Store) stateOf(id int64) (queue.State, error) {
+	if j := s.jobs[id]; j != nil {
+		return j.State, nil
+	}
+	return "", nil
+}

@@ -1,0 +1,221 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/fairlead/fairlead/queue"
+	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/store/internal/life"
+)
+
+// The keys of rows in toll begin with what they are of.
+const (
+	ofRate = "rate "
+	ofHeld = "held "
+)
+
+// limitKeys are the keys of the licenses and rates that claims ask for, in order.
+func limitKeys(limits *life.Limits) (keys []string) {
+	if limits == nil {
+		return nil
+	}
+	for _, name := range limits.Rates() {
+		keys = append(keys, ofRate+name)
+	}
+	for _, of := range limits.Held() {
+		keys = append(keys, ofHeld+of)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// limitRows sees to it that there are rows to be locked.
+type limitRows struct {
+	writer *writer
+	known  sync.Map // keys of existing rows
+}
+
+// make makes the rows that are missing. It uses a transaction of its own: one that locks
+// existing rows and then adds missing ones would do so in another order than others do.
+func (r *limitRows) make(ctx context.Context, keys []string) error {
+	keys = slices.DeleteFunc(keys, func(key string) bool { _, known := r.known.Load(key); return known })
+	if len(keys) == 0 {
+		return nil
+	}
+	err := r.writer.do(ctx, func(t *tx) error { t.addLimitRows(keys); return nil })
+	for _, key := range keys {
+		if err == nil {
+			r.known.Store(key, true)
+		}
+	}
+	return err
+}
+
+func (t *tx) addLimitRows(keys []string) {
+	t.trip.queue(`INSERT INTO @.toll (key) SELECT key FROM unnest($1::text[]) AS w (key) ON CONFLICT DO NOTHING`, keys)
+}
+
+// admission lets those wants through that the rates, and what they hold, admit.
+type admission struct {
+	t      *tx
+	limits *life.Limits    // nil: nothing but jobs is asked for
+	held   map[string]*sum // by the key
+}
+
+// grant lets f grant the wants that are admitted. Whatever takes of the same is done one after the
+// other, by the clock after the waiting: so the instants are in order, too. Whatever ends meanwhile
+// counts as running still.
+func (a *admission) grant(wants []queue.Want, out []queue.Grant, f func([]queue.Want, []queue.Grant) error) error {
+	if a.limits == nil {
+		return f(wants, out)
+	}
+	if err := a.read(); err != nil {
+		return err
+	}
+	admitted, at := a.limits.Admit(wants, out, a.t.trip.now)
+	granted := make([]queue.Grant, len(admitted))
+	if err := f(admitted, granted); err != nil {
+		return err
+	}
+	for i, g := range granted {
+		out[at[i]] = g
+	}
+	a.keepRates(a.limits.Settle(wants, out))
+	if len(a.held) == 0 {
+		return nil
+	}
+	return a.keepHolds(admitted, granted)
+}
+
+// sum is how much of something is held: as it was written, and as it is.
+type sum struct{ was, is int64 }
+
+// read locks the rows that claims ask for and reads their state.
+func (a *admission) read() error {
+	keys, held := limitKeys(a.limits), map[string]*sum{}
+	a.held = held
+	for _, of := range a.limits.Held() {
+		held[ofHeld+of] = &sum{}
+	}
+	for locked := -1; locked < len(keys); {
+		if locked >= 0 {
+			a.t.addLimitRows(keys) // this is another database, which knows less: one has failed over
+		}
+		locked = 0
+		a.t.trip.ask(`SELECT r.* FROM unnest($1::text[]) AS w (key), LATERAL (
+				SELECT held, `+rateColumns+` FROM @.toll WHERE toll.key = w.key FOR UPDATE) AS r`, func(r pgx.Rows) error {
+			locked++
+			var amount int64
+			key, state, err := scanRate(r, &amount)
+			if h := held[key]; h != nil {
+				h.was = amount
+			} else if state.Limit.Count > 0 {
+				a.limits.Stands(state)
+			}
+			return err
+		}, keys)
+		a.t.trip.ask(`SELECT `+laterNow, func(r pgx.Rows) error {
+			var now int64
+			err := r.Scan(&now)
+			a.t.trip.now = life.Instant(now)
+			return err
+		}, a.t.db.now())
+		if len(held) > 0 {
+			a.t.trip.ask(`DELETE FROM @.freed WHERE key = ANY($1) RETURNING key, amount`, func(r pgx.Rows) error {
+				var key string
+				var amount int64
+				err := r.Scan(&key, &amount)
+				held[key].is -= amount
+				return err
+			}, keys)
+		}
+		if err := a.t.trip.do(); err != nil {
+			return err
+		}
+	}
+	for _, of := range a.limits.Held() {
+		h := held[ofHeld+of]
+		h.is += h.was
+		a.limits.Holds(of, h.is)
+	}
+	return nil
+}
+
+const rateColumns = `key, count, per, burst, full_at, taken, taken_at`
+
+// scanRate reads a row of toll, and where the rate stands that it is of, if it is.
+func scanRate(rows pgx.Rows, before ...any) (key string, r sched.RateState, err error) {
+	var full, at int64
+	err = rows.Scan(append(before, &key, &r.Limit.Count, &r.Limit.Per, &r.Limit.Burst, &full, &r.Taken, &at)...)
+	r.Full, r.At = life.Instant(full), life.Instant(at)
+	r.Name = strings.TrimPrefix(key, ofRate)
+	return key, r, err
+}
+
+// keepRates writes where rates stand, with the transaction.
+func (a *admission) keepRates(states []sched.RateState) {
+	if len(states) == 0 {
+		return
+	}
+	var keys []string
+	var count, per, burst, full, taken []int64
+	for _, r := range states {
+		keys = append(keys, ofRate+r.Name)
+		count, per, burst = append(count, r.Limit.Count), append(per, int64(r.Limit.Per)), append(burst, r.Limit.Burst)
+		full, taken = append(full, life.Nanos(r.Full)), append(taken, r.Taken)
+	}
+	a.t.trip.queue(`UPDATE @.toll SET count = v.count, per = v.per, burst = v.burst, full_at = v.full_at, taken = v.taken, taken_at = $7
+		FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[]) AS v (key, count, per, burst, full_at, taken)
+		WHERE toll.key = v.key AND toll.key = ANY($1)`, keys, count, per, burst, full, taken, life.Nanos(a.t.trip.now))
+}
+
+// keepHolds writes what leases hold, with the transaction, and the sums.
+func (a *admission) keepHolds(wants []queue.Want, granted []queue.Grant) error {
+	var jobs []int64
+	var tasks []int32
+	var holds []string
+	for i, w := range wants {
+		leases := life.Leases(granted[i])
+		if len(w.Holds) == 0 || len(leases) == 0 {
+			continue
+		}
+		amounts := make(map[string]int64, len(w.Holds))
+		for _, h := range w.Holds {
+			amounts[ofHeld+h.Of] += h.Amount
+			a.held[ofHeld+h.Of].is += h.Amount * int64(len(leases))
+		}
+		text, err := json.Marshal(amounts)
+		if err != nil {
+			return err
+		}
+		for _, l := range leases {
+			jobs, tasks, holds = append(jobs, l.JobID), append(tasks, int32(l.Task)), append(holds, string(text))
+		}
+	}
+	if len(jobs) > 0 {
+		a.t.trip.queue(`INSERT INTO @.holding (job, task, holds) SELECT job, task, holds::jsonb FROM unnest($1::bigint[], $2::int[], $3::text[]) AS v (job, task, holds)`, jobs, tasks, holds)
+	}
+	a.keepSums()
+	return nil
+}
+
+// keepSums writes how much is held of the limits that have changed.
+func (a *admission) keepSums() {
+	var keys []string
+	var amounts []int64
+	for key, h := range a.held {
+		if h.is != h.was {
+			keys, amounts = append(keys, key), append(amounts, h.is)
+		}
+	}
+	if len(keys) > 0 {
+		a.t.trip.queue(`UPDATE @.toll SET held = v.held FROM unnest($1::text[], $2::bigint[]) AS v (key, held) WHERE toll.key = v.key AND toll.key = ANY($1)`,
+			keys, amounts)
+	}
+}

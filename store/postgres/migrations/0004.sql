@@ -1,0 +1,1 @@
+-- The pools of users have other names, which names.go gives them in the same transaction.

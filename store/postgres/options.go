@@ -1,0 +1,82 @@
+package postgres
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Options are the settings of a store. The zero value is usable.
+type Options struct {
+	// Unit is the resource that tasks are charged for; default cpu.
+	Unit string
+	// Schema is where the tables are, which are made if they are not there; default is what
+	// the URL says as schema=NAME, else fairlead.
+	Schema string
+	// Grace is how long leases last from Open on, if no other server is there, and after the
+	// database was away: nobody could renew them. Default: no longer than they do.
+	Grace time.Duration
+	// Direct is HOST:PORT of the database itself, where the URL is that of a pooler such as
+	// PgBouncer; default is what the URL says as direct=HOST:PORT.
+	Direct string
+	// Timeout bounds every call; default 30 seconds.
+	Timeout time.Duration
+	// Now is the clock; default that of the database, which all who share it need. Tests
+	// give virtual time.
+	Now    func() time.Time
+	Logger *slog.Logger // default: discards
+}
+
+// configure reads the address, and fills in what the options do not say.
+func (o *Options) configure(address string) (*pgxpool.Config, error) {
+	config, err := parseURL(address)
+	if err != nil {
+		return nil, err
+	}
+	parameters := config.ConnConfig.RuntimeParams
+	o.Unit = cmp.Or(o.Unit, "cpu")
+	o.Timeout = cmp.Or(o.Timeout, 30*time.Second)
+	o.Schema = cmp.Or(o.Schema, parameters["schema"], "fairlead")
+	o.Direct = cmp.Or(o.Direct, parameters["direct"])
+	delete(parameters, "schema")
+	delete(parameters, "direct")
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if parameters["application_name"] == "" {
+		parameters["application_name"] = "fairlead"
+	}
+	if config.ConnConfig.ConnectTimeout == 0 {
+		config.ConnConfig.ConnectTimeout = 10 * time.Second
+	}
+	return config, nil
+}
+
+// parseURL reads the URL. What cannot be read as one is not repeated, not even in part: there may be a
+// password in it.
+func parseURL(text string) (*pgxpool.Config, error) {
+	if strings.Contains(text, "://") {
+		if _, err := url.Parse(text); err != nil {
+			return nil, errors.New("the URL of the database cannot be read; write it as postgres://USER:PASSWORD@HOST:PORT/DATABASE, with %XX for special characters in the name and the password")
+		}
+	}
+	return pgxpool.ParseConfig(text)
+}
+
+// placeOf says where the jobs are, without a password.
+func placeOf(c *pgx.ConnConfig, schema string) string {
+	host := c.Host
+	if !strings.HasPrefix(host, "/") { // or else it is the directory of a socket
+		host = net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port)))
+	}
+	return fmt.Sprintf("PostgreSQL at %s, database %s, schema %s", host, c.Database, schema)
+}

@@ -1,0 +1,40 @@
+//go:build chaos
+
+package sqlite_test
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead/queue"
+	"github.com/fairlead/fairlead/store/internal/linear"
+	"github.com/fairlead/fairlead/store/sqlite"
+)
+
+var histories = linear.Flagged()
+
+// historyGrace is what leases are given when a process opens the file after another one was
+// killed, which has renewed them in its memory. It is as long as the leases are.
+const historyGrace = 250 * time.Millisecond
+
+func openRival(ctx context.Context, file string) (queue.Store, error) {
+	return sqlite.Open(ctx, file, sqlite.Options{Grace: historyGrace})
+}
+
+func init() { linear.Rival(openRival) }
+
+// TestChaosHistory lets the clients of one process contend, and of those that come after it.
+func TestChaosHistory(t *testing.T) {
+	linear.Histories(t, histories, func(t *testing.T) linear.Ground {
+		file := filepath.Join(t.TempDir(), "fairlead.db")
+		return linear.Ground{
+			Processes: 1,
+			Clients:   12,
+			Grace:     historyGrace,
+			Open:      func() (queue.Store, error) { return openRival(t.Context(), file) },
+			Place:     func(int) string { return file },
+		}
+	})
+}

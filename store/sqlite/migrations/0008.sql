@@ -1,0 +1,2 @@
+-- Whose job made a pool; empty for pools from before this was kept.
+ALTER TABLE pool ADD COLUMN maker TEXT NOT NULL DEFAULT '';

@@ -1,0 +1,82 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"time"
+
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+
+	"github.com/fairlead/fairlead/internal/filelock"
+)
+
+// Open opens the store in the file at path, which is made if it is not there. It
+// fails if another process has it open, or if it was written by a newer program.
+func Open(ctx context.Context, path string, o Options) (*Store, error) {
+	if o.Unit == "" {
+		o.Unit = "cpu"
+	}
+	if o.Grace == 0 {
+		o.Grace = time.Minute
+	}
+	s := &Store{file: path, options: o, mem: newMemory(o.Unit)}
+	if err := s.open(ctx); err != nil {
+		s.Close()
+		return nil, fmt.Errorf("open %s: %w", path, explain(err))
+	}
+	return s, nil
+}
+
+func (s *Store) open(ctx context.Context) (err error) {
+	if s.lock, err = lock(s.file); err != nil {
+		return err
+	}
+	s.ballast = ballast{path: s.file + "-ballast"}
+	if err := errors.Join(s.ballast.check(), private(s.file)); err != nil {
+		return err
+	}
+	conn, err := sqlite.OpenConn(s.file, sqlite.OpenReadWrite, sqlite.OpenCreate, sqlite.OpenWAL)
+	if err != nil {
+		return err
+	}
+	if err := prepare(ctx, conn); err != nil {
+		return errors.Join(err, conn.Close())
+	}
+	s.readers, err = sqlitex.NewPool(s.file, sqlitex.PoolOptions{
+		Flags: sqlite.OpenReadOnly | sqlite.OpenWAL, PoolSize: 2 + runtime.GOMAXPROCS(0),
+	})
+	if err != nil {
+		return errors.Join(err, conn.Close())
+	}
+	if err := s.mem.load(conn, s.options.Grace); err != nil {
+		return errors.Join(err, conn.Close())
+	}
+	s.ballast.refill()
+	s.writer = newWriter(s.mem, &s.ballast, conn)
+	return nil
+}
+
+// lock sees to it that one process at a time has the store open.
+func lock(file string) (*filelock.Lock, error) {
+	l, err := filelock.Take(file + "-lock")
+	var held *filelock.HeldError
+	if errors.As(err, &held) {
+		return nil, fmt.Errorf("%w; stop that one first, or name another file", err)
+	}
+	return l, err
+}
+
+// private makes the file, if it is not there, so that nobody else can read it: jobs
+// hold the environment of their users. What the engine puts beside it gets the same
+// permissions.
+func private(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}

@@ -1,0 +1,64 @@
+package sqlite
+
+import (
+	"errors"
+
+	"github.com/fairlead/fairlead/queue"
+	"github.com/fairlead/fairlead/store/internal/life"
+)
+
+// uncancel lets what a cancellation of the job has cancelled wait again, and the jobs that were
+// cancelled along.
+func (t *tx) uncancel(r *row, a queue.Alteration) (refused, err error) {
+	waitsFor, refused, err := life.Awaits(&r.Job, t.stateOf)
+	if err != nil || refused != nil {
+		return refused, err
+	}
+	started, err := t.started(r)
+	if err != nil {
+		return nil, err
+	}
+	over := r.State.Ended()
+	before := life.UncancelEvents(&r.Job, pointers(started))
+	changed, refused := life.Uncancel(&r.Job, pointers(started), len(waitsFor))
+	if refused != nil {
+		return refused, nil
+	}
+	r.next, r.returned = len(started), 0
+	for _, k := range changed {
+		if err := t.saveTask(r, k); err != nil {
+			return nil, err
+		}
+		if k.State == queue.Waiting {
+			r.returned++
+		}
+	}
+	t.ledger.count(r.pool, r.Waiting, 0)
+	err = errors.Join(t.noteAll(before), t.note(life.AlterEvent(a, t.now)), t.await(r.ID, waitsFor), t.waited(r, "cancel undone"), t.save(r))
+	if err == nil && over {
+		err = t.uncancelDependents(r.ID)
+	}
+	return nil, err
+}
+
+// uncancelDependents brings back the jobs that were cancelled because this one was.
+func (t *tx) uncancelDependents(id int64) error {
+	dependents, err := t.dependents(id)
+	if err != nil {
+		return err
+	}
+	for _, d := range dependents {
+		r, err := t.load(d)
+		if err != nil {
+			return err
+		}
+		if r == nil || !life.Along(&r.Job) {
+			continue
+		}
+		// If it is refused the job stays cancelled.
+		if _, err := t.uncancel(r, life.UncancelWith(d, id)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

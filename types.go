@@ -1,0 +1,140 @@
+package fairlead
+
+import (
+	"context"
+
+	"github.com/fairlead/fairlead/allocation"
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/explain"
+	"github.com/fairlead/fairlead/internal/forecast"
+	"github.com/fairlead/fairlead/internal/views"
+	"github.com/fairlead/fairlead/queue"
+	"github.com/fairlead/fairlead/why"
+)
+
+// The nouns of package queue that a program with jobs of its own uses.
+type (
+	// Job is what a user submits.
+	Job = queue.Job
+	// Args are what a handler of one kind of job gets, kept as JSON.
+	Args = queue.Args
+	// Amounts maps resources to whole amounts.
+	Amounts = queue.Amounts
+	// Dependency is a job that has to end before another one may start, as queue.OnOK and the like say.
+	Dependency = queue.Dependency
+	// State is where a job or a task is in its life.
+	State = queue.State
+	// Task is one task of a job.
+	Task = queue.Task
+	// Outcome is how an attempt ended.
+	Outcome = queue.Outcome
+	// Lease is the time-limited right to run one task.
+	Lease = queue.Lease
+	// Ref names one attempt of one task.
+	Ref = queue.Ref
+	// Event is something that happened to a job.
+	Event = queue.Event
+	// Query selects jobs.
+	Query = queue.Query
+	// Alteration is a change of one job that a user asks for.
+	Alteration = queue.Alteration
+	// Verb says what to do to a job, such as queue.VerbCancel.
+	Verb = queue.Verb
+	// Submission is what became of a submitted job.
+	Submission = queue.Submission
+	// Tx is a transaction of your program's own.
+	Tx = queue.Tx
+	// Store keeps jobs from submission to end.
+	Store = queue.Store
+)
+
+// Shares is what an administrator decides: who is entitled to what, and where jobs go. Package config
+// reads it from a file.
+type Shares = allocation.Config
+
+// DefaultShares are in force without a configuration: every user has an equal share under the policy
+// fair, with a half-life of seven days.
+func DefaultShares() Shares { return allocation.Default() }
+
+// The states of a job; see [queue.State].
+const (
+	Held      = queue.Held
+	Blocked   = queue.Blocked
+	Waiting   = queue.Waiting
+	Queued    = queue.Queued
+	Running   = queue.Running
+	Succeeded = queue.Succeeded
+	Failed    = queue.Failed
+	Cancelled = queue.Cancelled
+)
+
+// Errors that callers may tell apart with errors.Is; package queue says what each means, and has more.
+var (
+	ErrNotFound     = queue.ErrNotFound
+	ErrInvalid      = queue.ErrInvalid
+	ErrStaleAttempt = queue.ErrStaleAttempt
+	ErrState        = queue.ErrState
+	ErrForbidden    = queue.ErrForbidden
+	ErrLimit        = queue.ErrLimit
+	ErrKeyUsed      = queue.ErrKeyUsed
+	ErrUnavailable  = queue.ErrUnavailable
+)
+
+// What an [App] is made of, for a program that needs a part of it alone.
+type (
+	// Client submits jobs to a store, asks about them and changes them.
+	Client = engine.Client
+	// Loop decides by shares which jobs run, leases them, and hands them to workers.
+	Loop = engine.Loop
+	// LoopOptions are the settings of a [Loop].
+	LoopOptions = engine.LoopOptions
+	// Handler does the jobs of one kind.
+	Handler = engine.Handler
+	// HandlerFunc is a function as a [Handler].
+	HandlerFunc = engine.HandlerFunc
+	// Middleware is put around handlers.
+	Middleware = engine.Middleware
+	// NodeInfo is what a node says about itself; see [Loop.Join].
+	NodeInfo = engine.NodeInfo
+	// WorkOptions are the settings of [Loop.Work].
+	WorkOptions = engine.WorkOptions
+)
+
+// What is told of a queue.
+type (
+	// Watch receives what happens.
+	Watch = engine.Watch
+	// WhyOptions say how much is to be told of why a job waits.
+	WhyOptions = explain.WhyOptions
+	// PoolView is a pool with what it is entitled to and what it had.
+	PoolView = views.PoolView
+)
+
+// Why the context of a handler ended; see [context.Cause].
+var (
+	ErrLeaseLost = engine.ErrLeaseLost
+	ErrStopped   = engine.ErrStopped
+	ErrTimeLimit = engine.ErrTimeLimit
+)
+
+// NewClient returns a client of a store, which settles jobs by shares.
+func NewClient(store Store, shares Shares) *Client { return engine.NewClient(store, shares) }
+
+// NewLoop returns a loop over a store. It decides nothing before [Loop.Run].
+func NewLoop(ctx context.Context, store Store, o LoopOptions) (*Loop, error) {
+	return engine.NewLoop(ctx, store, o)
+}
+
+// Why says why a job of a loop is where it is, by the numbers that the next step would compare.
+// [App.Why] is the same for an App.
+func Why(ctx context.Context, l *Loop, job int64, o WhyOptions) (*why.Answer, error) {
+	return forecast.New(l).Why(ctx, job, o)
+}
+
+// Pools returns the pools of a loop that the shares name or that have work or usage, parents before
+// their children. [App.Shares] is the same for an App.
+func Pools(ctx context.Context, l *Loop) []PoolView { return views.Pools(ctx, l) }
+
+// Permanent marks an error of a handler as one that no further try would mend. The task has failed,
+// whatever Job.Retries says. Permanent(nil) is nil.
+func Permanent(err error) error { return engine.Permanent(err) }

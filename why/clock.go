@@ -1,0 +1,61 @@
+package why
+
+import (
+	"fmt"
+	"time"
+)
+
+// Until is how far an instant is off: to the second, from ten minutes on to the minute.
+func Until(t, now time.Time) string {
+	left := t.Sub(now)
+	if left >= 10*time.Minute {
+		return Duration(left.Round(time.Minute))
+	}
+	return Duration(left.Round(time.Second))
+}
+
+// Clock writes an instant for a person, as short as it is clear now: the day is left out if it is the day of now, and
+// the second unless a text has another instant of the same minute beside it.
+func Clock(t, now time.Time, beside ...time.Time) string {
+	const day, minute = time.DateOnly, "2006-01-02 15:04"
+	t = t.Local()
+	text := t.Format("15:04")
+	for _, other := range beside {
+		if other.Local().Format(minute) == t.Format(minute) && other.Sub(t).Abs() >= time.Second {
+			text = t.Format("15:04:05")
+		}
+	}
+	if t.Format(day) == now.Local().Format(day) {
+		return text
+	}
+	return t.Format(day) + " " + text
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// Duration writes a time span for a person: two units at most.
+func Duration(d time.Duration) string {
+	d = max(0, d)
+	day := 24 * time.Hour
+	switch {
+	case d < time.Second:
+		return fmt.Sprintf("%dms", d.Milliseconds())
+	case d < 10*time.Second:
+		return fmt.Sprintf("%.1fs", d.Seconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < time.Hour:
+		return two(d, time.Minute, "m", time.Second, "s")
+	case d < day:
+		return two(d, time.Hour, "h", time.Minute, "m")
+	}
+	return two(d, day, "d", time.Hour, "h")
+}
+
+func two(d, big time.Duration, bigName string, small time.Duration, smallName string) string {
+	text := fmt.Sprint(int(d/big), bigName)
+	if rest := int(d % big / small); rest > 0 {
+		text += fmt.Sprint(rest, smallName)
+	}
+	return text
+}

@@ -1,0 +1,50 @@
+package why
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// when is from when on the room is kept, and from when on nodes are held for the job. An instant that follows from
+// predictions is called so.
+func (k *Kept) when(now time.Time) (from, held string) {
+	if from = Clock(k.From, now); k.HeldFrom != nil {
+		from, held = Clock(k.From, now, *k.HeldFrom), Clock(*k.HeldFrom, now, k.From)
+	}
+	switch {
+	case k.Overdue:
+		from = "the end of the tasks that run there"
+	case k.Predicted:
+		from = "about " + from
+	}
+	return from, held
+}
+
+// text says where and from when on room is kept for the job of an answer, and how sure that is.
+func (k *Kept) text(now time.Time) string {
+	nodes := strings.Join(k.Nodes, ", ")
+	from, held := k.when(now)
+	const predicted = "as predicted from tasks like those that run"
+	switch {
+	case k.Held && k.Overdue && len(k.Nodes) > 0:
+		return fmt.Sprintf("is held for it on %s, as it has waited for long: it starts when the tasks that run there have "+
+			"ended, which run for longer than predicted", nodes)
+	case k.Held && len(k.Nodes) > 0:
+		text := fmt.Sprintf("is held for it on %s, as it has waited for long: it starts when what runs there has ended, "+
+			"by %s", nodes, from)
+		if k.Predicted {
+			text += " " + predicted
+		}
+		return text
+	case !k.Predicted:
+		return fmt.Sprintf("is kept for it on %s from %s", nodes, from)
+	case k.Overdue:
+		return fmt.Sprintf("is kept for it on %s from %s, which run for longer than predicted", nodes, from)
+	}
+	text := fmt.Sprintf("is kept for it on %s from %s, %s", nodes, from, predicted)
+	if k.HeldFrom != nil {
+		text += fmt.Sprintf("; if it still waits after %s, nodes are held for it until what runs there has ended", held)
+	}
+	return text
+}

@@ -1,0 +1,147 @@
+package replay
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sort"
+
+	"github.com/fairlead/fairlead/why"
+)
+
+// Verify recomputes an answer from the numbers printed in it: every key from its
+// terms by the formula's text, the order of the children from their keys, and, from
+// the evidence, the place of the job in the order of starts. It needs no scheduler, but the rules of the
+// policies: policy.Rule finds them by name.
+func Verify(a *why.Answer, rules func(policy string) Rule) []why.Check {
+	var checks []why.Check
+	for i := range a.Levels {
+		checks = append(checks, verifyLevel(&a.Levels[i])...)
+	}
+	if a.Rank != nil {
+		checks = append(checks, verifyRank(a, rules))
+	}
+	return checks
+}
+
+func verifyLevel(l *why.Level) []why.Check {
+	names := sortedNames(l)
+	where := l.Pool
+	if where == "" {
+		where = "root"
+	}
+	eval, err := why.ParseFormula(l.Formula, names)
+	if err != nil {
+		return []why.Check{{What: "formula of " + where, Text: err.Error()}}
+	}
+	keys := why.Check{What: "keys in " + where, OK: true}
+	for _, c := range l.Children {
+		values := make([]float64, len(names))
+		for i, n := range names {
+			values[i] = float64(c.Terms[n])
+		}
+		if got := eval(values); got != float64(c.Key) {
+			keys.OK = false
+			keys.Text = fmt.Sprintf("%s: %s = %v, but the key is %v", c.Name, l.Formula, got, float64(c.Key))
+			return []why.Check{keys}
+		}
+	}
+	keys.Text = fmt.Sprintf("%d recomputed by %s: all equal", len(l.Children), l.Formula)
+	return []why.Check{keys, verifyOrder(l, where)}
+}
+
+func sortedNames(l *why.Level) []string {
+	set := map[string]bool{}
+	for _, c := range l.Children {
+		for n := range c.Terms {
+			set[n] = true
+		}
+	}
+	var names []string
+	for n := range set {
+		names = append(names, n)
+	}
+	sort.Strings(names)
+	return names
+}
+
+// verifyOrder checks that the children stand in the order of their keys, and that
+// as many go before you as is said.
+func verifyOrder(l *why.Level, where string) why.Check {
+	order := why.Check{What: "order in " + where, OK: true}
+	you := slices.IndexFunc(l.Children, func(c why.Child) bool { return c.Name == l.You })
+	for i := 1; i < len(l.Children); i++ {
+		if goesBefore(l, l.Children[i], l.Children[i-1]) {
+			order.OK = false
+			order.Text = fmt.Sprintf("%s stands after %s, but goes before it", l.Children[i].Name, l.Children[i-1].Name)
+			return order
+		}
+	}
+	if you < 0 || you+l.Left != l.Before {
+		order.OK = false
+		order.Text = fmt.Sprintf("%d children stand before %s, but it says %d", you+l.Left, l.You, l.Before)
+		return order
+	}
+	order.Text = fmt.Sprintf("as the keys say; %d before %s", l.Before, l.You)
+	return order
+}
+
+// goesBefore is the rule of all policies: those below their minimum first, then the
+// smaller key, or the larger one if the rule says so, then the smaller tie, then the
+// older pool.
+func goesBefore(l *why.Level, a, b why.Child) bool {
+	if l.Order == why.LargestFirst {
+		a.Key, b.Key = -a.Key, -b.Key
+	}
+	switch {
+	case a.BelowMin != b.BelowMin:
+		return a.BelowMin
+	case a.Key != b.Key:
+		return a.Key < b.Key
+	case a.Tie != b.Tie:
+		return a.Tie < b.Tie
+	case a.Fixed != b.Fixed:
+		return a.Fixed < b.Fixed
+	}
+	return a.Number < b.Number
+}
+
+// verifyRank starts tasks one by one from the evidence until it is the job's turn.
+func verifyRank(a *why.Answer, rules func(policy string) Rule) why.Check {
+	c := why.Check{What: "rank", OK: true}
+	e := a.Evidence
+	switch {
+	case e == nil:
+		c.Text = "not recomputed: the answer carries no evidence"
+		return c
+	case a.Rank.Capped:
+		c.Text = "not recomputed: too many tasks go first"
+		return c
+	case !e.Complete:
+		c.Text = "not recomputed: " + cmp.Or(e.Missing, "too many jobs wait")
+		return c
+	}
+	for _, p := range e.Pools {
+		if p.Policy != "" && ruleOf(p.Policy, rules) == nil {
+			c.Text = "not recomputed: " + p.Policy + " decides by chance"
+			return c
+		}
+	}
+	r, err := newReplay(e, rules)
+	if err != nil {
+		return why.Check{What: c.What, Text: err.Error()}
+	}
+	for n := int64(1); ; n++ {
+		switch id := r.next(); id {
+		case a.Subject.Job:
+			if c.OK = n == a.Rank.Position; !c.OK && r.close {
+				return why.Check{What: c.What, OK: true, Text: "not recomputed: pools are owed the same but for rounding"}
+			}
+			c.Text = fmt.Sprintf("%d starts replayed from the numbers: it is number %d; stated is %d", n, n, a.Rank.Position)
+			return c
+		case 0:
+			return why.Check{What: c.What,
+				Text: fmt.Sprintf("after %d starts nothing can start, but job %d did not", n-1, a.Subject.Job)}
+		}
+	}
+}
