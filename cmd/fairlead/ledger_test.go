@@ -1,4 +1,4 @@
-//go:build chaos || real
+//go:build real
 
 package main
 

@@ -11,7 +11,6 @@ import (
 	"github.com/fairlead/fairlead/internal/bridge/beanstalkd"
 	"github.com/fairlead/fairlead/internal/bridge/bridgetest"
 	"github.com/fairlead/fairlead/internal/bridge/mq"
-	"github.com/fairlead/fairlead/internal/bridge/sharetest"
 	"github.com/fairlead/fairlead/internal/bridge/worktest"
 	"github.com/fairlead/fairlead/internal/brokertest"
 )
@@ -35,15 +34,5 @@ func TestRealBridge(t *testing.T) {
 			Reopen:  func(*testing.T) bridge.QS { return beanstalkd.Open(o) },
 			Restart: func(t *testing.T) { server.Kill(); server.Start(t) },
 		}
-	})
-}
-
-// TestRealShares: 600 jobs receive their parts of a real beanstalkd.
-func TestRealShares(t *testing.T) {
-	server := brokertest.NewBeanstalkd(t)
-	o := beanstalkd.Options{Address: server.Address, Tube: "jobs", Logger: worktest.Logger(t)}
-	work(t, o, 6)
-	sharetest.Run(t, sharetest.Rig{
-		Name: "beanstalkd", Open: func() bridge.QS { return beanstalkd.Open(o) }, Levels: []int64{200, 100, 50}, Slots: 6,
 	})
 }

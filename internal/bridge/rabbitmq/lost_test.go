@@ -16,7 +16,6 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 
 	"github.com/fairlead/fairlead/internal/bridge"
-	"github.com/fairlead/fairlead/internal/bridge/killtest"
 	"github.com/fairlead/fairlead/internal/bridge/mq"
 	"github.com/fairlead/fairlead/internal/bridge/rabbitmq"
 	"github.com/fairlead/fairlead/internal/bridge/worktest"
@@ -26,11 +25,6 @@ import (
 
 func adapter(url, queue string) *rabbitmq.Queue {
 	return rabbitmq.Open(rabbitmq.Options{URL: url, Queue: queue, Priorities: 5})
-}
-
-func TestMain(m *testing.M) {
-	killtest.Main(func(address string) bridge.QS { return adapter(address, "kills") })
-	os.Exit(m.Run())
 }
 
 // TestRealLostConfirmation: a publication whose confirmation is lost is found, however late it
@@ -126,16 +120,6 @@ func contents(t *testing.T, server *brokertest.RabbitMQ, queue string) (markers 
 		}
 		markers = append(markers, task.Marker)
 	}
-}
-
-// TestRealKills: whoever is killed when, each submission is in the queue once.
-func TestRealKills(t *testing.T) {
-	server := brokertest.NewRabbitMQ(t)
-	killtest.Run(t, killtest.Rig{
-		Address: server.URL, Open: func() bridge.QS { return adapter(server.URL, "kills") },
-		Kill: server.Kill, Start: func() { server.Start(t) }, Kills: 30, Restarts: 4,
-		Contents: func() []string { return contents(t, server, "kills") },
-	})
 }
 
 // TestRealHalfPublished: a crash of the broker may leave a message in one of the two queues

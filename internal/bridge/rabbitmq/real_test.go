@@ -11,7 +11,6 @@ import (
 	"github.com/fairlead/fairlead/internal/bridge/bridgetest"
 	"github.com/fairlead/fairlead/internal/bridge/mq"
 	"github.com/fairlead/fairlead/internal/bridge/rabbitmq"
-	"github.com/fairlead/fairlead/internal/bridge/sharetest"
 	"github.com/fairlead/fairlead/internal/bridge/worktest"
 	"github.com/fairlead/fairlead/internal/brokertest"
 )
@@ -35,15 +34,5 @@ func TestRealBridge(t *testing.T) {
 			Reopen:  func(*testing.T) bridge.QS { return rabbitmq.Open(o) },
 			Restart: func(t *testing.T) { server.Kill(); server.Start(t) },
 		}
-	})
-}
-
-// TestRealShares: 600 jobs receive their parts of a real RabbitMQ.
-func TestRealShares(t *testing.T) {
-	server := brokertest.NewRabbitMQ(t)
-	o := rabbitmq.Options{URL: server.URL, Queue: "shares", Priorities: 3, Logger: worktest.Logger(t)}
-	work(t, o, 6)
-	sharetest.Run(t, sharetest.Rig{
-		Name: "RabbitMQ", Open: func() bridge.QS { return rabbitmq.Open(o) }, Levels: []int64{0, 1, 2}, Slots: 6,
 	})
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/fairlead/fairlead/internal/bridge"
 	"github.com/fairlead/fairlead/internal/bridge/bridgetest"
-	"github.com/fairlead/fairlead/internal/bridge/sharetest"
 	"github.com/fairlead/fairlead/internal/bridge/slurm"
 	"github.com/fairlead/fairlead/internal/slurmtest"
 )
@@ -59,15 +58,4 @@ func open(t *testing.T, o slurm.Options) bridge.QS {
 		t.Fatal(err)
 	}
 	return q
-}
-
-// TestRealShares: 600 jobs receive their parts of a real Slurm. Its times are whole seconds, so
-// the jobs run for one, and who passed whom is known to two.
-func TestRealShares(t *testing.T) {
-	s := slurmtest.Start(t, slurmtest.Options{Nodes: 2, CPUs: 8})
-	sharetest.Run(t, sharetest.Rig{
-		Name: "slurm", Levels: []int64{1000, 2000, 3000}, Slots: 16, Seconds: 1,
-		Unsharp: 2 * time.Second, Tolerance: 10, // Slurm tells whole seconds of jobs that take one
-		Open: func() bridge.QS { return open(t, slurm.Options{Conf: s.Conf, Output: "/dev/null", AllowRoot: true}) },
-	})
 }

@@ -1,4 +1,4 @@
-//go:build chaos
+//go:build campaign
 
 package main
 
@@ -12,18 +12,18 @@ import (
 	"github.com/fairlead/fairlead/store/postgres"
 )
 
-var chaosServers = flag.Int("servers", 4, "how many servers TestChaosPostgres has")
+var chaosServers = flag.Int("servers", 4, "how many servers TestCampaignPostgres has")
 
-// TestChaosPostgres has several servers on one PostgreSQL, each with agents of its own.
+// TestCampaignPostgres has several servers on one PostgreSQL, each with agents of its own.
 // Users submit to any of them. Servers and agents are killed and suspended, the database is
 // stopped and started, requests and answers are lost. Afterwards it asks: was anything
 // lost, done twice, or counted wrongly, and was what came too late refused?
-func TestChaosPostgres(t *testing.T) {
+func TestCampaignPostgres(t *testing.T) {
 	seed := *chaosSeed
 	if seed == 0 {
 		seed = uint64(time.Now().UnixNano())
 	}
-	t.Logf("to repeat: -run=TestChaosPostgres -kills=%d -servers=%d -seed=%d", *chaosKills, *chaosServers, seed)
+	t.Logf("to repeat: -run=TestCampaignPostgres -kills=%d -servers=%d -seed=%d", *chaosKills, *chaosServers, seed)
 	f := newFleet(t, *chaosServers, 3*time.Second, seed)
 	f.begin()
 	load := newLoad(t, f.ledger)

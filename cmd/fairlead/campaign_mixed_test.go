@@ -1,4 +1,4 @@
-//go:build real
+//go:build campaign
 
 package main
 
@@ -71,11 +71,11 @@ type phase struct {
 	first    bool                      // too few tasks of each user have ended in it to judge what users got
 }
 
-// TestRealMixed runs 5,000 processes through a tree that mixes policies, while weights are
+// TestCampaignMixed runs 5,000 processes through a tree that mixes policies, while weights are
 // changed over the interface, the file is edited, rightly and wrongly, and nodes and the
 // server go and come back. Every job must run once, and what the classes receive must
 // follow each change.
-func TestRealMixed(t *testing.T) {
+func TestCampaignMixed(t *testing.T) {
 	l := newLab(t, mixed)
 	l.serve()
 	users := map[string]string{

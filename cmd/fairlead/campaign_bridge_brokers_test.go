@@ -1,4 +1,4 @@
-//go:build chaos
+//go:build campaign
 
 package main
 
@@ -8,16 +8,16 @@ import (
 	"github.com/fairlead/fairlead/internal/brokertest"
 )
 
-// TestChaosBridgeBeanstalkd kills the bridge to a real beanstalkd, that, and the server, at random
+// TestCampaignBridgeBeanstalkd kills the bridge to a real beanstalkd, that, and the server, at random
 // instants. It
 // keeps its files (-n): otherwise it may forget what it acknowledged.
-func TestChaosBridgeBeanstalkd(t *testing.T) {
+func TestCampaignBridgeBeanstalkd(t *testing.T) {
 	b := brokertest.NewKeepingBeanstalkd(t)
 	brokerChaos(t, "beanstalkd", b.Address, func() { b.Kill(); b.Start(t) })
 }
 
-// TestChaosBridgeRabbitMQ does so with a real RabbitMQ.
-func TestChaosBridgeRabbitMQ(t *testing.T) {
+// TestCampaignBridgeRabbitMQ does so with a real RabbitMQ.
+func TestCampaignBridgeRabbitMQ(t *testing.T) {
 	b := brokertest.NewRabbitMQ(t)
 	brokerChaos(t, "rabbitmq", b.URL, func() { b.Kill(); b.Start(t) })
 }

@@ -1,4 +1,4 @@
-//go:build chaos
+//go:build real
 
 package main
 
@@ -13,7 +13,6 @@ import (
 
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/queue"
-	"github.com/fairlead/fairlead/store/sqlite"
 )
 
 // tally is the line at the end of a run, in the manner of Jepsen's total-queue.
@@ -70,27 +69,6 @@ type audit struct {
 type ledgerTask struct {
 	job    int64
 	number int
-}
-
-// audit asks the server what it counts, ends it, and goes through its database.
-func (c *chaos) audit() *audit {
-	c.t.Helper()
-	a := newAudit(c.t, c.load, c.wire.witness)
-	a.faults = map[string]int{"sigkill-server": c.kills, "cut-request": c.wire.cutRequests, "cut-answer": c.wire.cutAnswers}
-	a.counters = c.wrong
-	served := a.askServer(c.direct)
-	for _, p := range c.agents {
-		c.stop(p)
-	}
-	c.stop(c.server)
-	store, err := sqlite.Open(c.t.Context(), c.db, sqlite.Options{})
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	defer store.Close()
-	a.read(store, c.load.ledger)
-	a.checkServed(served)
-	return a
 }
 
 // newAudit begins an audit with what clients and wires saw.

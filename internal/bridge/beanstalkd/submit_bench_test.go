@@ -3,7 +3,6 @@
 package beanstalkd_test
 
 import (
-	"os"
 	"testing"
 	"time"
 
@@ -11,7 +10,6 @@ import (
 
 	"github.com/fairlead/fairlead/internal/bridge"
 	"github.com/fairlead/fairlead/internal/bridge/beanstalkd"
-	"github.com/fairlead/fairlead/internal/bridge/killtest"
 	"github.com/fairlead/fairlead/internal/bridge/mq"
 	"github.com/fairlead/fairlead/internal/bridge/worktest"
 	"github.com/fairlead/fairlead/internal/brokertest"
@@ -19,33 +17,6 @@ import (
 
 func adapter(address string) bridge.QS {
 	return beanstalkd.Open(beanstalkd.Options{Address: address, Tube: "jobs"})
-}
-
-func TestMain(m *testing.M) {
-	killtest.Main(adapter)
-	os.Exit(m.Run())
-}
-
-// TestRealKills: whoever is killed when, each submission is in the tube once.
-func TestRealKills(t *testing.T) {
-	server := brokertest.NewBeanstalkd(t)
-	killtest.Run(t, killtest.Rig{
-		Address: server.Address, Open: func() bridge.QS { return adapter(server.Address) },
-		Kill: server.Kill, Start: func() { server.Start(t) }, Kills: 60, Restarts: 30,
-		Forgets: 5, // a kill while it moves a job from one file to the next loses that
-		Contents: func() (markers []string) {
-			jobs := beanstalk.NewTubeSet(client(t, server), "jobs")
-			for {
-				_, body, err := jobs.Reserve(0)
-				if err != nil {
-					return markers
-				}
-				if task, err := mq.ReadTask(body); err == nil { // a kill may leave one half written
-					markers = append(markers, task.Marker)
-				}
-			}
-		},
-	})
 }
 
 // BenchmarkSubmit is how fast jobs are put, and beside it how fast the same messages are put by

@@ -1,4 +1,4 @@
-//go:build chaos
+//go:build campaign
 
 package main
 
@@ -19,9 +19,9 @@ import (
 	"github.com/fairlead/fairlead/store/postgres"
 )
 
-var soakTime = flag.Duration("soak", time.Minute, "how long TestSoakPostgres lets servers join and leave")
+var soakTime = flag.Duration("soak", time.Minute, "how long TestCampaignSoak lets servers join and leave")
 
-// soak is a run of TestSoakPostgres.
+// soak is a run of TestCampaignSoak.
 type soak struct {
 	*fleet
 	store  *postgres.Store
@@ -52,17 +52,17 @@ const (
 	soakPause = 300 * time.Millisecond
 )
 
-// TestSoakPostgres lets servers with their agents join and leave one PostgreSQL every few
+// TestCampaignSoak lets servers with their agents join and leave one PostgreSQL every few
 // seconds, half of them by being killed, while four tenants submit as much as each other. What
 // those servers that stay can do is always more than what is asked for, so every job, and
 // every job again whose server was killed, has to start within a lease and a second, but for
 // the time that the queue before it takes.
-func TestSoakPostgres(t *testing.T) {
+func TestCampaignSoak(t *testing.T) {
 	seed := *chaosSeed
 	if seed == 0 {
 		seed = uint64(time.Now().UnixNano())
 	}
-	t.Logf("to repeat: -run=TestSoakPostgres -soak=%v -servers=%d -seed=%d", *soakTime, *chaosServers, seed)
+	t.Logf("to repeat: -run=TestCampaignSoak -soak=%v -servers=%d -seed=%d", *soakTime, *chaosServers, seed)
 	s := &soak{fleet: newFleet(t, *chaosServers, 3*time.Second, seed), stop: make(chan struct{})}
 	s.begin()
 	now := time.Now()

@@ -1,4 +1,4 @@
-//go:build chaos
+//go:build campaign
 
 package postgres_test
 
@@ -24,9 +24,9 @@ func init() {
 	})
 }
 
-// TestChaosHistory lets four processes contend on a PostgreSQL of their own. Half of them prepare no
+// TestCampaignHistory lets four processes contend on a PostgreSQL of their own. Half of them prepare no
 // statements, as behind a pooler.
-func TestChaosHistory(t *testing.T) {
+func TestCampaignHistory(t *testing.T) {
 	linear.Histories(t, histories, func(t *testing.T) linear.Ground {
 		cluster := pgtest.OwnCluster(t)
 		const clients = 3

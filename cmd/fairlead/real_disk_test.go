@@ -1,4 +1,4 @@
-//go:build chaos
+//go:build real
 
 package main
 
@@ -18,11 +18,11 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// TestChaosDisk fills the disk of the database up. Submissions are refused, with a
+// TestRealFullDisk fills the disk of the database up. Submissions are refused, with a
 // reason that can be understood; everything else goes on: reading, cancelling, and the
 // ends of what runs. When there is room again, so do submissions, and all that was ever
 // acknowledged is there and ends.
-func TestChaosDisk(t *testing.T) {
+func TestRealFullDisk(t *testing.T) {
 	r := newRig(t, 5*time.Second)
 	d := &disk{rig: r, dir: mountSmall(t, 16<<20), acked: map[string]int64{}, refused: map[string]bool{}}
 	r.db = filepath.Join(d.dir, "jobs.db")

@@ -1,4 +1,4 @@
-//go:build real
+//go:build campaign
 
 package slurm_test
 
@@ -33,10 +33,10 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestRealKills: whoever is killed or restarted when, each submission is in the queue once.
+// TestCampaignKills: whoever is killed or restarted when, each submission is in the queue once.
 // slurmctld is ended in an orderly way: killed, it forgets what it acknowledged some seconds
 // before, which TestRealLife shows.
-func TestRealKills(t *testing.T) {
+func TestCampaignKills(t *testing.T) {
 	t.Parallel()
 	s := slurmtest.Start(t, slurmtest.Options{Conf: map[string]string{"MessageTimeout": "2"}})
 	killtest.Run(t, killtest.Rig{
@@ -47,9 +47,9 @@ func TestRealKills(t *testing.T) {
 	})
 }
 
-// TestRealRate measures how fast jobs are submitted by the bridge, by a loop of sbatch beside it, and
+// TestCampaignRate measures how fast jobs are submitted by the bridge, by a loop of sbatch beside it, and
 // by slurmrestd.
-func TestRealRate(t *testing.T) {
+func TestCampaignRate(t *testing.T) {
 	s := slurmtest.Start(t, slurmtest.Options{REST: true})
 	url, token := s.REST(t)
 	over := open(t, slurm.Options{Output: "/dev/null", AllowRoot: true, Partition: "closed",

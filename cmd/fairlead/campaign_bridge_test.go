@@ -1,4 +1,4 @@
-//go:build chaos
+//go:build campaign
 
 package main
 
@@ -16,10 +16,10 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 )
 
-var bridgeKills = flag.Int("bridge-kills", 20, "how often a TestChaosBridgeXyz kills the bridge; a quarter as often each the queueing system is restarted and the server killed")
+var bridgeKills = flag.Int("bridge-kills", 20, "how often a TestCampaignBridgeXyz kills the bridge; a quarter as often each the queueing system is restarted and the server killed")
 
 // bridgedQS is a queueing system that the chaos of bridges hurts. The test of another one is
-// a function TestChaosBridgeXyz that starts it and calls [bridgeChaos], in a file of its own
+// a function TestCampaignBridgeXyz that starts it and calls [bridgeChaos], in a file of its own
 // (named chaos_bridge_*_test.go); scripts/test and make chaos-bridge find it by its name.
 type bridgedQS struct {
 	// kind and flags are those of fairlead bridge KIND.
@@ -48,9 +48,9 @@ type bridgedQS struct {
 	user, trail string
 }
 
-// TestChaosBridgeQueue kills the bridge to another queue of fairlead, that queue's server, and the
+// TestCampaignBridgeQueue kills the bridge to another queue of fairlead, that queue's server, and the
 // server, at random instants.
-func TestChaosBridgeQueue(t *testing.T) {
+func TestCampaignBridgeQueue(t *testing.T) {
 	other := newRig(t, 20*time.Second)
 	other.serve()
 	other.work("m1", 8)

@@ -1,4 +1,4 @@
-//go:build real
+//go:build campaign
 
 package main
 
@@ -18,9 +18,9 @@ var (
 	waited = regexp.MustCompile(`(?m)^ +(alice|bob|carol) +(\d+) jobs +fifo (\S+) +fair (\S+)$`)
 )
 
-// TestRealDemo runs the demonstration as it is run without flags, with real processes:
+// TestCampaignDemo runs the demonstration as it is run without flags, with real processes:
 // who asks for little waits for the flood under FIFO, and hardly under fair share.
-func TestRealDemo(t *testing.T) {
+func TestCampaignDemo(t *testing.T) {
 	var out, errs bytes.Buffer
 	if code := run([]string{"demo"}, strings.NewReader(""), &out, &errs); code != 0 {
 		t.Fatalf("exit status %d: %s", code, errs.String())

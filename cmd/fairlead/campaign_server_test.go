@@ -1,4 +1,4 @@
-//go:build chaos
+//go:build campaign
 
 // The chaos suite hurts real processes and checks afterwards that what was promised
 // was kept: make chaos. What each number of its report means is said in audit.
@@ -18,18 +18,18 @@ import (
 )
 
 var (
-	chaosKills = flag.Int("kills", 50, "how often TestChaosServer kills the server")
-	chaosSeed  = flag.Uint64("seed", 0, "of TestChaosServer, to repeat a run; 0: a new one")
+	chaosKills = flag.Int("kills", 50, "how often TestCampaignServer kills the server")
+	chaosSeed  = flag.Uint64("seed", 0, "of TestCampaignServer, to repeat a run; 0: a new one")
 )
 
 // leastRate is how many jobs have to be acknowledged in a second while the server is
 // up. With fewer there is too little to be lost, and the run says nothing.
 const leastRate = 5
 
-// TestChaosServer kills the server again and again while users submit jobs and agents
+// TestCampaignServer kills the server again and again while users submit jobs and agents
 // run them, and loses requests and answers on their way. Afterwards it asks: was
 // anything lost, done twice, or counted wrongly?
-func TestChaosServer(t *testing.T) {
+func TestCampaignServer(t *testing.T) {
 	seed := *chaosSeed
 	if seed == 0 {
 		seed = uint64(time.Now().UnixNano())
@@ -57,7 +57,7 @@ func TestChaosServer(t *testing.T) {
 	}
 }
 
-// chaos is a run of TestChaosServer.
+// chaos is a run of TestCampaignServer.
 type chaos struct {
 	*rig
 	load  *load
@@ -153,4 +153,25 @@ func (c *chaos) settle() {
 	}) {
 		c.t.Errorf("not ended: %s", left)
 	}
+}
+
+// audit asks the server what it counts, ends it, and goes through its database.
+func (c *chaos) audit() *audit {
+	c.t.Helper()
+	a := newAudit(c.t, c.load, c.wire.witness)
+	a.faults = map[string]int{"sigkill-server": c.kills, "cut-request": c.wire.cutRequests, "cut-answer": c.wire.cutAnswers}
+	a.counters = c.wrong
+	served := a.askServer(c.direct)
+	for _, p := range c.agents {
+		c.stop(p)
+	}
+	c.stop(c.server)
+	store, err := sqlite.Open(c.t.Context(), c.db, sqlite.Options{})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer store.Close()
+	a.read(store, c.load.ledger)
+	a.checkServed(served)
+	return a
 }

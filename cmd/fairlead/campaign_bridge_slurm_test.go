@@ -1,4 +1,4 @@
-//go:build chaos
+//go:build campaign
 
 package main
 
@@ -13,10 +13,10 @@ import (
 	"github.com/fairlead/fairlead/internal/slurmtest"
 )
 
-// TestChaosBridgeSlurm kills the bridge to a real Slurm and the server, and restarts slurmctld, at
+// TestCampaignBridgeSlurm kills the bridge to a real Slurm and the server, and restarts slurmctld, at
 // random instants. That is ended in an orderly way: killed, it forgets what it acknowledged
 // some seconds before, and what it forgets cannot but be submitted again.
-func TestChaosBridgeSlurm(t *testing.T) {
+func TestCampaignBridgeSlurm(t *testing.T) {
 	s := slurmtest.Start(t, slurmtest.Options{Nodes: 2, CPUs: 8, Conf: map[string]string{"MessageTimeout": "2"}})
 	flags := []string{"--conf", s.Conf, "--output", "/dev/null"}
 	var out, errs bytes.Buffer

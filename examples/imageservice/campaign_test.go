@@ -1,4 +1,4 @@
-//go:build real
+//go:build campaign
 
 package main
 
@@ -20,9 +20,9 @@ var (
 	slots = flag.Int("slots", 1, "images that each server works on at once")
 )
 
-// TestRealImageService runs the service with three servers on a PostgreSQL, and wants that the
+// TestCampaignImageService runs the service with three servers on a PostgreSQL, and wants that the
 // small tenants hardly notice that the large one floods it.
-func TestRealImageService(t *testing.T) {
+func TestCampaignImageService(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "imageservice")
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -1,4 +1,4 @@
-//go:build chaos
+//go:build real
 
 package main
 

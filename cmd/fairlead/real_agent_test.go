@@ -1,4 +1,4 @@
-//go:build chaos
+//go:build real
 
 package main
 
@@ -16,9 +16,9 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// TestChaosAgentKilled kills an agent: its tasks end with it, run again on the other node as soon as their leases are over,
+// TestRealAgentKilled kills an agent: its tasks end with it, run again on the other node as soon as their leases are over,
 // and complete once. What a task left behind is killed when the agent is back.
-func TestChaosAgentKilled(t *testing.T) {
+func TestRealAgentKilled(t *testing.T) {
 	const tasks, lease = 4, 3 * time.Second
 	r := newRig(t, lease)
 	l := r.ledger()
@@ -92,10 +92,10 @@ func (r *rig) accounts() {
 	a.askServer(r.direct)
 }
 
-// TestChaosAgentStopped suspends an agent for longer than its leases last. Its tasks run
+// TestRealAgentStopped suspends an agent for longer than its leases last. Its tasks run
 // elsewhere; when it goes on, the server refuses what it reports about them, and it
 // kills the one that still runs.
-func TestChaosAgentStopped(t *testing.T) {
+func TestRealAgentStopped(t *testing.T) {
 	const lease = 2 * time.Second
 	r := newRig(t, lease)
 	l := r.ledger()

@@ -1,4 +1,4 @@
-//go:build real
+//go:build campaign
 
 package main
 
@@ -50,14 +50,14 @@ const (
 	lateness = 700 * time.Millisecond
 )
 
-// TestRealMachines has five users run gangs, arrays, and jobs with GPUs, memory, constraints and
+// TestCampaignMachines has five users run gangs, arrays, and jobs with GPUs, memory, constraints and
 // licenses on eight machines of different shapes, backfilled. The log is then replayed: nothing was
 // ever taken twice, no job for which room was kept was held up by one that went ahead, and
 // everybody had started by the time that was said when the job was submitted. EASY keeps room for
 // the first job alone: what it says to the others is not a promise if tasks end early, and only
 // counted. On a busy machine a task may run over its limit, and nothing that was promised before then
 // holds. What is checked here has to be found in the same log once it is spoiled.
-func TestRealMachines(t *testing.T) {
+func TestCampaignMachines(t *testing.T) {
 	for _, placement := range []string{"easy", "conservative"} {
 		t.Run(placement, func(t *testing.T) {
 			l := newLab(t, fmt.Sprintf(onOrder, placement))

@@ -1,4 +1,4 @@
-//go:build chaos
+//go:build campaign
 
 package sqlite_test
 
@@ -25,8 +25,8 @@ func openRival(ctx context.Context, file string) (queue.Store, error) {
 
 func init() { linear.Rival(openRival) }
 
-// TestChaosHistory lets the clients of one process contend, and of those that come after it.
-func TestChaosHistory(t *testing.T) {
+// TestCampaignHistory lets the clients of one process contend, and of those that come after it.
+func TestCampaignHistory(t *testing.T) {
 	linear.Histories(t, histories, func(t *testing.T) linear.Ground {
 		file := filepath.Join(t.TempDir(), "fairlead.db")
 		return linear.Ground{

@@ -1,0 +1,42 @@
+//go:build campaign
+
+package beanstalkd_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/beanstalkd/go-beanstalk"
+
+	"github.com/fairlead/fairlead/internal/bridge"
+	"github.com/fairlead/fairlead/internal/bridge/killtest"
+	"github.com/fairlead/fairlead/internal/bridge/mq"
+	"github.com/fairlead/fairlead/internal/brokertest"
+)
+
+func TestMain(m *testing.M) {
+	killtest.Main(adapter)
+	os.Exit(m.Run())
+}
+
+// TestCampaignKills: whoever is killed when, each submission is in the tube once.
+func TestCampaignKills(t *testing.T) {
+	server := brokertest.NewBeanstalkd(t)
+	killtest.Run(t, killtest.Rig{
+		Address: server.Address, Open: func() bridge.QS { return adapter(server.Address) },
+		Kill: server.Kill, Start: func() { server.Start(t) }, Kills: 60, Restarts: 30,
+		Forgets: 5, // a kill while it moves a job from one file to the next loses that
+		Contents: func() (markers []string) {
+			jobs := beanstalk.NewTubeSet(client(t, server), "jobs")
+			for {
+				_, body, err := jobs.Reserve(0)
+				if err != nil {
+					return markers
+				}
+				if task, err := mq.ReadTask(body); err == nil { // a kill may leave one half written
+					markers = append(markers, task.Marker)
+				}
+			}
+		},
+	})
+}

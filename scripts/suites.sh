@@ -1,0 +1,66 @@
+# What scripts/test and scripts/campaign share: run a suite, note how long it took, and print a table
+# of all suites at the end. To be sourced.
+
+# begin makes the directory for the output of the suites, $logs. What runs in the background is a process
+# group of its own, and ends when the script is interrupted.
+begin() {
+	logs=$(mktemp -d "${TMPDIR:-/tmp}/fairlead-$1.XXXXXX")
+	: >"$logs/table"
+	set -m
+	trap interrupted INT TERM
+}
+
+interrupted() {
+	trap - INT TERM
+	for job in $(jobs -p); do kill -TERM -- "-$job"; done
+	echo "interrupted; the output is in $logs" >&2
+	exit 130
+}
+
+# run NAME COMMAND... runs a suite. Its output goes into $logs/NAME.log.
+run() {
+	local name=$1 began=$EPOCHSECONDS result=ok code
+	shift
+	"$@" >"$logs/$name.log" 2>&1 </dev/null
+	code=$?
+	[ $code = 0 ] || result=FAILED
+	row "$name" $((EPOCHSECONDS - began)) "$result"
+	return $code
+}
+
+# skip NAME WHY leaves a suite out. With FAIRLEAD_NO_SKIP=1 that is a failure.
+skip() {
+	if [ "${FAIRLEAD_NO_SKIP:-}" = 1 ]; then
+		echo "$2" >"$logs/$1.log"
+		row "$1" 0 FAILED
+	else
+		row "$1" 0 "skipped: $2"
+	fi
+}
+
+# row NAME SECONDS RESULT writes a line of the table, and prints it.
+row() {
+	printf '%s\t%s\t%s\n' "$1" "$2" "$3" >>"$logs/table"
+	printf '%-22s %5d s  %s\n' "$1" "$2" "$3"
+}
+
+# failed lists the suites that failed.
+failed() { awk -F'\t' '$3 == "FAILED" {print $1}' "$logs/table"; }
+
+# report prints what the failed suites printed, and the table. It returns 1 if a suite failed.
+report() {
+	local name bad
+	bad=$(failed)
+	for name in $bad; do
+		printf '\n=== %s failed, and printed:\n' "$name"
+		grep -vE '^(ok|\?) +	?' "$logs/$name.log" | tail -n 400
+	done
+	printf '\n%-22s %7s  %s\n' suite seconds result
+	awk -F'\t' '{printf "%-22s %7d  %s\n", $1, $2, $3}' "$logs/table"
+	for name in $bad; do echo "FAILED: $name"; done
+	if [ -n "$bad" ]; then
+		echo "The whole output is in $logs"
+		return 1
+	fi
+	rm -rf "$logs"
+}
