@@ -62,7 +62,7 @@ func TestStarvation(t *testing.T) {
 			worst, of = part, seed
 		}
 	}
-	t.Logf("%d duels; the longest wait was %.0f%% of its bound (seed %d)", *duels, 100*worst, of)
+	t.Logf("figure: %d duels; the longest wait was %.0f%% of its bound (seed %d)", *duels, 100*worst, of)
 }
 
 // backfills are the placements that bound the waits.

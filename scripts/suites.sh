@@ -1,18 +1,17 @@
 # What scripts/test and scripts/campaign share: run a suite, note how long it took, and print a table
 # of all suites at the end. To be sourced.
 
-# begin makes the directory for the output of the suites, $logs. What runs in the background is a process
-# group of its own, and ends when the script is interrupted.
+# begin makes the directory for the output of the suites, $logs.
 begin() {
 	logs=$(mktemp -d "${TMPDIR:-/tmp}/fairlead-$1.XXXXXX")
 	: >"$logs/table"
-	set -m
 	trap interrupted INT TERM
 }
 
+# interrupted ends what runs in the background: single processes, and groups of them (set -m).
 interrupted() {
 	trap - INT TERM
-	for job in $(jobs -p); do kill -TERM -- "-$job"; done
+	for job in $(jobs -p); do kill -TERM -- "-$job" 2>/dev/null || kill -TERM "$job" 2>/dev/null; done
 	echo "interrupted; the output is in $logs" >&2
 	exit 130
 }

@@ -94,7 +94,7 @@ func (c *bridgeRun) audit() {
 		c.t.Errorf("job %d ran, and nobody submitted it", id)
 	}
 	found, unsent := c.unanswered()
-	fmt.Printf("%d jobs (%d with a failure, %d cancelled) through %s, ended %v, in %v; of the submissions without an answer %d had arrived, %d not: lost %d, submitted twice %d, run twice %d, run again by the queueing system itself %d, not begun by it %d\n",
+	fmt.Printf("figure: %d jobs (%d with a failure, %d cancelled) through %s, ended %v, in %v; of the submissions without an answer %d had arrived, %d not: lost %d, submitted twice %d, run twice %d, run again by the queueing system itself %d, not begun by it %d\n",
 		len(c.jobs), retried, cancelled, c.qs.kind, c.kills, time.Since(c.began).Round(time.Second), found, unsent, lost, submittedTwice, runTwice, reran, gaveUp)
 	if gaveUp > 1+len(c.jobs)/200 {
 		c.t.Errorf("the queueing system is said to have failed %d jobs itself", gaveUp)

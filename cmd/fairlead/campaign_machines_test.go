@@ -106,7 +106,7 @@ func (l *machineLog) estimates(t *testing.T) {
 		return !p.room && len(alone.broken()) > 0
 	})
 	missed := before - len(l.promises)
-	t.Logf("%d of %d jobs started later than EASY had said", missed, machineJobs)
+	t.Logf("figure: %d of %d jobs started later than EASY had said", missed, machineJobs)
 	if missed > machineJobs/4 {
 		t.Errorf("what EASY says by when jobs start is worth nothing")
 	}
@@ -279,7 +279,7 @@ func (l *machineLog) report(t *testing.T, placement string) {
 			tightest = min(tightest, early)
 		}
 	}
-	t.Logf("%s: %d tasks of %d jobs in %v; %d jobs went ahead of others; %d bounds, the tightest %v before its time; room was seen to be kept %d times",
+	t.Logf("figure: %s: %d tasks of %d jobs in %v; %d jobs went ahead of others; %d bounds, the tightest %v before its time; room was seen to be kept %d times",
 		placement, len(l.runs), len(ids), last.end.Sub(first.start).Round(time.Second), ahead, len(l.promises)-rooms, tightest.Round(time.Millisecond), rooms)
 	if ahead < len(ids)/10 || rooms < 10 {
 		t.Errorf("too little happened for that to say anything")

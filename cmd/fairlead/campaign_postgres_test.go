@@ -52,7 +52,7 @@ func TestCampaignPostgres(t *testing.T) {
 	f.settle(load)
 	took := time.Since(began)
 	a := f.audit(load)
-	fmt.Println(a.tally)
+	fmt.Println("figure:", a.tally)
 	a.judge()
 	rate := float64(a.acked) / took.Seconds()
 	t.Logf("%.1f jobs acknowledged in a second before the first fault, %.1f in all; %d ends of tasks, %d renewals accepted; %v",

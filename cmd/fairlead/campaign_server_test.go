@@ -48,7 +48,7 @@ func TestCampaignServer(t *testing.T) {
 	}
 	c.settle()
 	a := c.audit()
-	fmt.Println(a.tally)
+	fmt.Println("figure:", a.tally)
 	a.judge()
 	if rate := float64(a.acked) / c.up.Seconds(); rate < leastRate {
 		t.Errorf("void: %.1f jobs were acknowledged in a second, fewer than %d", rate, leastRate)

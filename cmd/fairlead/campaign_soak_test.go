@@ -243,7 +243,7 @@ func (s *soak) judge() {
 			s.t.Errorf("nothing explains %s", s.text(w))
 		}
 	}
-	fmt.Printf("soak=%v joins=%d leaves=%d kills=%d jobs=%d starts=%d (again: %d) lease=%v wait p50=%v p90=%v p99=%v p99.9=%v max=%v counter-mismatch=%d\n",
+	fmt.Printf("figure: soak=%v joins=%d leaves=%d kills=%d jobs=%d starts=%d (again: %d) lease=%v wait p50=%v p90=%v p99=%v p99.9=%v max=%v counter-mismatch=%d\n",
 		*soakTime, s.joins, s.leaves, s.kills, len(s.ids), len(all), again, s.lease, at(0.5), at(0.9), at(0.99), at(0.999), at(1), s.wrong)
 	fmt.Println("longest:", s.text(all[len(all)-1]))
 }

@@ -32,7 +32,7 @@ func TestCampaignWork(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("to run jobs as three users it has to be root")
 	}
-	dir := t.TempDir()
+	dir := t.ArtifactDir()
 	letPass(t, dir)
 	all := people(t)
 	for _, p := range all {
@@ -52,7 +52,7 @@ func TestCampaignWork(t *testing.T) {
 		a, w := askAll(t, client)
 		asked, wrong = asked+a, wrong+w
 	}
-	t.Logf("why and why --verify: %d answers at %d moments, %d disagree", asked, moments, wrong)
+	t.Logf("figure: why and why --verify: %d answers at %d moments, %d disagree", asked, moments, wrong)
 	if wrong > 0 || asked == 0 {
 		t.Errorf("%d of %d answers could not be recomputed", wrong, asked)
 	}
@@ -102,7 +102,7 @@ func compareShares(t *testing.T, client *api.Client, all []*person, from time.Ti
 		}
 		t.Logf("window %2d:%s", n, line)
 	}
-	t.Logf("%d jobs of %v to %v; largest distance from the weights in %d windows of %v: %.1f points", len(jobs), shortest.Round(time.Millisecond), longest.Round(time.Millisecond), n, length.Round(time.Second), 100*worst)
+	t.Logf("figure: %d jobs of %v to %v; largest distance from the weights in %d windows of %v: %.1f points", len(jobs), shortest.Round(time.Millisecond), longest.Round(time.Millisecond), n, length.Round(time.Second), 100*worst)
 	if worst > 0.05 || n < 5 {
 		t.Errorf("shares are off by %.1f points in %d windows; they have to stay within 5", 100*worst, n)
 	}

@@ -45,7 +45,7 @@ func newLab(t *testing.T, configured string) *lab {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(short) })
-	dir := t.TempDir()
+	dir := t.ArtifactDir()
 	l := &lab{t: t, dir: dir, file: filepath.Join(dir, "fairlead.yaml"), socket: filepath.Join(short, "s"), procs: map[string]*exec.Cmd{}}
 	l.write(configured)
 	t.Cleanup(func() {

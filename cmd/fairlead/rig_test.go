@@ -50,7 +50,7 @@ func newRigWith(t *testing.T, lease time.Duration, seen *witness) *rig {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(short) })
-	r := &rig{t: t, dir: t.TempDir(), socket: filepath.Join(short, "s"), lease: lease, agents: map[string]*proc{}}
+	r := &rig{t: t, dir: t.ArtifactDir(), socket: filepath.Join(short, "s"), lease: lease, agents: map[string]*proc{}}
 	r.db = filepath.Join(r.dir, "jobs.db")
 	r.wire = newWire(t, seen, filepath.Join(short, "w"), r.socket)
 	r.direct = dial(t, r.socket)

@@ -142,7 +142,7 @@ func (r *recorder) check(t *testing.T, rig Rig, until time.Time) {
 		worst = math.Max(worst, math.Abs(100*got[g.Name]-g.Weight))
 	}
 	wait, passed := r.waits(), r.passed(rig.Unsharp)
-	t.Logf("%sin %.1f s; %.1f points off; the priority group waited %.2f s at most, and was passed %d times", line,
+	t.Logf("figure: %sin %.1f s; %.1f points off; the priority group waited %.2f s at most, and was passed %d times", line,
 		until.Sub(r.first()).Seconds(), worst, wait.Seconds(), passed)
 	if worst > rig.Tolerance {
 		t.Errorf("the groups are %.1f points off their parts", worst)

@@ -91,7 +91,7 @@ func TestCampaignRate(t *testing.T) {
 			rates[way.name] = max(rates[way.name], n/time.Since(began).Seconds())
 		}
 	}
-	t.Logf("submissions per second: bridge %.0f, a loop of sbatch %.0f, by slurmrestd %.0f", rates["bridge"],
+	t.Logf("figure: submissions per second: bridge %.0f, a loop of sbatch %.0f, by slurmrestd %.0f", rates["bridge"],
 		rates["sbatch"], rates["REST"])
 	if rates["bridge"] < rates["sbatch"]/2 {
 		t.Errorf("the bridge submits %.0f jobs a second, a loop of sbatch %.0f", rates["bridge"], rates["sbatch"])

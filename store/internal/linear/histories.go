@@ -43,7 +43,7 @@ func Histories(t *testing.T, f *Flags, prepare func(t *testing.T) Ground) {
 		}
 		t.Run(fmt.Sprint(n+1), func(t *testing.T) { s.add(t, f.Length, seed, prepare) })
 	}
-	fmt.Printf("sum: histories=%d calls=%d leases=%d unanswered=%d tasks=%d not-linearizable=%d undecided=%d void=%d controls-refused=%d of %d\n",
+	fmt.Printf("figure: histories=%d calls=%d leases=%d unanswered=%d tasks=%d not-linearizable=%d undecided=%d void=%d controls-refused=%d of %d\n",
 		s.histories, s.calls, s.leases, s.unanswered, s.tasks, s.bad, s.undecided, s.void, s.refused, s.histories)
 }
 

@@ -1,0 +1,168 @@
+//go:build real
+
+package main
+
+import (
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/queue"
+)
+
+// patientLease is longer than any restart takes: no task is lost because the machine is busy.
+const patientLease = 10 * time.Minute
+
+// TestRealServerKilled kills a server with -9 the instant after it acknowledged jobs and a cancellation,
+// while tasks run. Nothing of that is lost: a key that is sent again is the same job, what ran goes on
+// in its first attempt, and every job ends as it has to.
+func TestRealServerKilled(t *testing.T) {
+	r := newRig(t, patientLease)
+	l, gate := r.ledger(), filepath.Join(r.dir, "gate")
+	r.serve()
+	r.work("n1", 2)
+	held := fmt.Sprintf("%s; until [ -e %s ]; do sleep 0.02; done; %s", l.note("b"), gate, l.note("e"))
+	ids := map[string]int64{"runs": r.submit(api.Spec{Key: "runs", Array: "0-1", Argv: []string{"sh", "-c", held}})}
+	r.until("both tasks run", func() bool { return l.count(t, "b", 1) == 2 })
+	spec := func(key string) api.Spec {
+		return api.Spec{Key: key, Argv: []string{"sh", "-c", l.note("b") + "; " + l.note("e")}}
+	}
+	for i := range 20 {
+		key := fmt.Sprint("waits-", i)
+		ids[key] = r.submit(spec(key))
+	}
+	if _, err := r.direct.Jobs.Alter(t.Context(), api.AlterRequest{Verb: "cancel", Jobs: []int64{ids["waits-0"]}}); err != nil {
+		t.Fatal(err)
+	}
+	r.server.kill()
+
+	r.serve()
+	if id := r.submit(spec("waits-19")); id != ids["waits-19"] {
+		t.Errorf("the key of job %d is job %d after the restart", ids["waits-19"], id)
+	}
+	if err := os.WriteFile(gate, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for key, id := range ids {
+		want := queue.Succeeded
+		if key == "waits-0" {
+			want = queue.Cancelled
+		}
+		if j := r.finished(id); j.Job.State != string(want) || j.Job.Key != key {
+			t.Errorf("job %s is %+v, want that it is %s", key, j.Job, want)
+		}
+	}
+	ranOnce(t, l, 2+19)
+	r.accounts()
+}
+
+// ranOnce checks that so many tasks wrote to the ledger that they began and ended, each once.
+func ranOnce(t *testing.T, l ledger, tasks int) {
+	t.Helper()
+	times := map[string]int{}
+	for _, e := range l.read(t) {
+		times[fmt.Sprint(e.what, " ", e.job, ".", e.number)]++
+	}
+	for what, n := range times {
+		if n != 1 {
+			t.Errorf("%s stands in the ledger %d times", what, n)
+		}
+	}
+	if len(times) != 2*tasks {
+		t.Errorf("the ledger has %d begins and ends, want those of %d tasks", len(times), tasks)
+	}
+}
+
+// TestRealServersTakeOver has two servers on a PostgreSQL. One is killed with -9, together with its
+// agents, while all tasks run there. The other runs them again when their leases are over.
+func TestRealServersTakeOver(t *testing.T) {
+	f := newFleet(t, 2, 3*time.Second, 1)
+	doomed, other := f.sites[0], f.sites[1]
+	doomed.serve()
+	other.serve()
+	agents := []*proc{doomed.work(agentName(0, 0), 3), doomed.work(agentName(0, 1), 2)}
+	const tasks = 5
+	first := fmt.Sprintf("%s; sleep 600", f.ledger.note("b"))
+	again := f.ledger.note("b") + "; " + f.ledger.note("e")
+	id := doomed.submit(api.Spec{
+		Array: fmt.Sprintf("0-%d", tasks-1),
+		Argv:  []string{"sh", "-c", fmt.Sprintf("if [ $FAIRLEAD_ATTEMPT = 1 ]; then %s; else %s; fi", first, again)},
+	})
+	doomed.until("all tasks run", func() bool { return f.ledger.count(t, "b", 1) == tasks })
+	other.work(agentName(1, 0), tasks)
+	doomed.server.kill()
+	for _, a := range agents {
+		a.kill()
+	}
+	other.ranTwice(other.finished(id), tasks, agentName(1, 0))
+	late := other.submit(api.Spec{Argv: []string{"true"}})
+	doomed.serve()
+	if j := doomed.finished(late); j.Job.State != string(queue.Succeeded) || late <= id {
+		t.Errorf("job %d, submitted after job %d, is %+v", late, id, j.Job)
+	}
+	f.recount()
+	if f.wrong != 0 {
+		t.Errorf("%d counters differ from a recount", f.wrong)
+	}
+}
+
+// TestRealBridgeKilled kills a bridge with -9 while jobs that it passed on run and wait, and starts it
+// again after all of them have ended. Each job was passed on once, ran once, and its end is heard of.
+func TestRealBridgeKilled(t *testing.T) {
+	behind := newRig(t, patientLease)
+	behind.serve()
+	behind.work("m1", 2)
+	r := newRig(t, patientLease)
+	r.serve()
+	l, gate := r.ledger(), filepath.Join(r.dir, "gate")
+	bridge := func() *proc {
+		p := r.start("bridge", "bridge", "queue", "--server", r.socket, "--to", behind.socket, "--dir", filepath.Join(r.dir, "bridge"),
+			"--group", "physics=60,biology=40")
+		r.agents["bridge"] = p // is ended with the others
+		return p
+	}
+	first := bridge()
+	trail := filepath.Join(r.dir, "trail")
+	script := fmt.Sprintf("echo $FAIRLEAD_MARKER >>%s; %s; until [ -e %s ]; do sleep 0.02; done; %s", trail, l.note("b"), gate, l.note("e"))
+	var ids []int64
+	for i := range 20 {
+		ids = append(ids, r.submit(api.Spec{
+			Key: fmt.Sprint("job-", i), Pool: []string{"physics", "biology"}[i%2], Dir: "/", LimitSeconds: 600, Argv: []string{"/bin/sh", "-c", script},
+		}))
+	}
+	r.until("jobs run in the queue behind the bridge", func() bool { return l.count(t, "b", 1) == 2 })
+	first.kill()
+	if err := os.WriteFile(gate, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.until("what the bridge had passed on ends", func() bool {
+		list, err := behind.direct.Jobs.List(t.Context(), url.Values{"state": {"waiting", "queued", "running"}})
+		return err == nil && len(list.Jobs) == 0
+	})
+	bridge()
+	for _, id := range ids {
+		if j := r.finished(id); j.Job.State != string(queue.Succeeded) {
+			t.Errorf("job %d is %+v", id, j.Job)
+		}
+	}
+	list, err := behind.direct.Jobs.List(t.Context(), url.Values{"limit": {"1000"}})
+	if err != nil || len(list.Jobs) != len(ids) {
+		t.Errorf("the queue behind the bridge has %d jobs (%v), want %d", len(list.Jobs), err, len(ids))
+	}
+	text, err := os.ReadFile(trail)
+	if err != nil {
+		t.Fatal(err)
+	}
+	markers := map[string]bool{}
+	for _, m := range strings.Fields(string(text)) {
+		markers[m] = true
+	}
+	if n := len(strings.Fields(string(text))); n != len(ids) || len(markers) != n {
+		t.Errorf("%d runs under %d markers, want %d", n, len(markers), len(ids))
+	}
+}
