@@ -1,6 +1,7 @@
 package sched_test
 
 import (
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -62,13 +63,19 @@ func (s site) wide() sched.Request {
 	return r
 }
 
+// all asks for all cases of tests that else run few of them, as these take minutes.
+var all = flag.Bool("all", false, "all seeds of TestLargestLag, and all sites of TestWideJobsGetTheirShare")
+
 // sitesOf are the sites of contests. A plan of all that wait takes long on the large ones.
 func sitesOf(placement sched.Placement) []site {
 	small := []site{{1, 8, false}, {4, 4, false}}
-	if placement != sched.EASY || testing.Short() {
+	switch {
+	case placement != sched.EASY || testing.Short():
 		return small
+	case *all:
+		return append(small, site{1, 8, true}, site{1, 128, false}, site{32, 4, false})
 	}
-	return append(small, site{1, 8, true}, site{1, 128, false}, site{32, 4, false})
+	return append(small, site{1, 8, true})
 }
 
 // contestOf makes a contest on a site.

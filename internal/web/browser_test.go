@@ -4,6 +4,7 @@ package web_test
 
 import (
 	"context"
+	"fmt"
 	"net/url"
 	"os"
 	"os/exec"
@@ -20,6 +21,8 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"github.com/fairlead/fairlead/internal/daemon"
 )
 
 // tab is a page in a real browser. What the browser complains about, and whom it asks for
@@ -33,7 +36,22 @@ type tab struct {
 	hosts      map[string]bool
 }
 
-// browse opens a tab of a browser without a screen.
+// browser is the browser of all tests, which open a tab each. Nobody starts it before one needs it.
+var browser struct {
+	once sync.Once
+	ctx  context.Context // it lives as long as this
+	err  error
+}
+
+func TestMain(m *testing.M) {
+	status := m.Run()
+	if browser.ctx != nil {
+		chromedp.Cancel(browser.ctx)
+	}
+	os.Exit(status)
+}
+
+// browse opens a tab of a browser without a screen, which shares no cookies with other tabs.
 func browse(t *testing.T) *tab {
 	t.Helper()
 	program := ""
@@ -43,10 +61,18 @@ func browse(t *testing.T) *tab {
 		}
 	}
 	if program == "" {
-		t.Skip("the dashboard is not looked at, as there is no browser here (chromium or google-chrome in the path)")
+		daemon.Skip(t, "there is no browser here: chromium or google-chrome in the path")
 	}
-	ctx := startBrowser(t, program)
+	browser.once.Do(func() { browser.ctx, browser.err = startBrowser(program) })
+	if browser.err != nil {
+		t.Fatal(browser.err)
+	}
+	ctx, closeTab := chromedp.NewContext(browser.ctx, chromedp.WithNewBrowserContext())
+	t.Cleanup(closeTab)
 	b := &tab{t: t, ctx: ctx, hosts: map[string]bool{}}
+	if err := chromedp.Do(ctx); err != nil { // the tab lives as long as this context
+		t.Fatal(err)
+	}
 	b.do(chromedp.EmulateViewport(1280, 800))
 	if err := chromedp.Listen(ctx, b.hear); err != nil {
 		t.Fatal(err)
@@ -56,26 +82,22 @@ func browse(t *testing.T) *tab {
 
 // startBrowser starts a browser. It starts it again if it crashed before it answered: now and then
 // Chromium does so on a busy machine, and that says nothing about the pages.
-func startBrowser(t *testing.T, program string) context.Context {
-	t.Helper()
+func startBrowser(program string) (context.Context, error) {
 	const attempts = 3
 	for attempt := 1; ; attempt++ {
-		ctx, stop := chromedp.NewExecAllocator(context.Background(), append(chromedp.DefaultExecAllocatorOptions[:],
+		allocator, stop := chromedp.NewExecAllocator(context.Background(), append(chromedp.DefaultExecAllocatorOptions[:],
 			chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.Flag("disable-gpu", true),
 			chromedp.Flag("hide-scrollbars", true))...)
-		ctx, cancel := chromedp.NewContext(ctx)
-		err := chromedp.Do(ctx) // it lives as long as this context
+		ctx, cancel := chromedp.NewContext(allocator)
+		err := chromedp.Do(ctx)
 		if err == nil {
-			t.Cleanup(stop)
-			t.Cleanup(cancel)
-			return ctx
+			return ctx, nil
 		}
 		cancel()
 		stop()
 		if attempt == attempts {
-			t.Fatalf("the browser did not start %d times: %v", attempts, err)
+			return nil, fmt.Errorf("the browser did not start %d times: %w", attempts, err)
 		}
-		t.Logf("the browser did not start: %v", err)
 	}
 }
 
