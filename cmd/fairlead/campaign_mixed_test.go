@@ -108,7 +108,8 @@ func TestCampaignMixed(t *testing.T) {
 	}
 	endFeed()
 	l.until("nothing waits or runs", func() bool { return len(list(t, l.client, "waiting", "queued", "running")) == 0 })
-	t.Logf("figure: %d jobs in %v; %d answers of why recomputed", l.sent.Load(), time.Since(began).Round(time.Second), asked)
+	took := time.Since(began).Round(time.Second)
+	t.Logf("figure: %d jobs in %v; %d answers of why recomputed", l.sent.Load(), took, asked)
 	jobs := list(t, l.client, "succeeded", "failed", "cancelled")
 	for _, name := range []string{"n1", "n2", "server"} {
 		l.stop(name)

@@ -159,7 +159,9 @@ func (c *chaos) settle() {
 func (c *chaos) audit() *audit {
 	c.t.Helper()
 	a := newAudit(c.t, c.load, c.wire.witness)
-	a.faults = map[string]int{"sigkill-server": c.kills, "cut-request": c.wire.cutRequests, "cut-answer": c.wire.cutAnswers}
+	a.faults = map[string]int{
+		"sigkill-server": c.kills, "cut-request": c.wire.cutRequests, "cut-answer": c.wire.cutAnswers,
+	}
 	a.counters = c.wrong
 	served := a.askServer(c.direct)
 	for _, p := range c.agents {

@@ -36,7 +36,8 @@ func TestRealServerKilled(t *testing.T) {
 		key := fmt.Sprint("waits-", i)
 		ids[key] = r.submit(spec(key))
 	}
-	if _, err := r.direct.Jobs.Alter(t.Context(), api.AlterRequest{Verb: "cancel", Jobs: []int64{ids["waits-0"]}}); err != nil {
+	cancel := api.AlterRequest{Verb: "cancel", Jobs: []int64{ids["waits-0"]}}
+	if _, err := r.direct.Jobs.Alter(t.Context(), cancel); err != nil {
 		t.Fatal(err)
 	}
 	r.server.kill()
@@ -121,18 +122,20 @@ func TestRealBridgeKilled(t *testing.T) {
 	r.serve()
 	l, gate := r.ledger(), filepath.Join(r.dir, "gate")
 	bridge := func() *proc {
-		p := r.start("bridge", "bridge", "queue", "--server", r.socket, "--to", behind.socket, "--dir", filepath.Join(r.dir, "bridge"),
-			"--group", "physics=60,biology=40")
+		p := r.start("bridge", "bridge", "queue", "--server", r.socket, "--to", behind.socket,
+			"--dir", filepath.Join(r.dir, "bridge"), "--group", "physics=60,biology=40")
 		r.agents["bridge"] = p // is ended with the others
 		return p
 	}
 	first := bridge()
 	trail := filepath.Join(r.dir, "trail")
-	script := fmt.Sprintf("echo $FAIRLEAD_MARKER >>%s; %s; until [ -e %s ]; do sleep 0.02; done; %s", trail, l.note("b"), gate, l.note("e"))
+	script := fmt.Sprintf("echo $FAIRLEAD_MARKER >>%s; %s; until [ -e %s ]; do sleep 0.02; done; %s",
+		trail, l.note("b"), gate, l.note("e"))
 	var ids []int64
 	for i := range 20 {
 		ids = append(ids, r.submit(api.Spec{
-			Key: fmt.Sprint("job-", i), Pool: []string{"physics", "biology"}[i%2], Dir: "/", LimitSeconds: 600, Argv: []string{"/bin/sh", "-c", script},
+			Key: fmt.Sprint("job-", i), Pool: []string{"physics", "biology"}[i%2], Dir: "/", LimitSeconds: 600,
+			Argv: []string{"/bin/sh", "-c", script},
 		}))
 	}
 	r.until("jobs run in the queue behind the bridge", func() bool { return l.count(t, "b", 1) == 2 })

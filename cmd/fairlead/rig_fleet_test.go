@@ -49,8 +49,9 @@ var processors = []int{3, 2}
 func newFleet(t *testing.T, servers int, lease time.Duration, seed uint64) *fleet {
 	t.Helper()
 	f := &fleet{
-		t: t, lease: lease, database: pgtest.OwnCluster(t), seen: newWitness(), ledger: ledger{filepath.Join(t.ArtifactDir(), "ledger")},
-		rng: rand.New(rand.NewPCG(seed, 0)), faults: map[string]int{}, hurt: map[string]bool{},
+		t: t, lease: lease, database: pgtest.OwnCluster(t), seen: newWitness(),
+		ledger: ledger{filepath.Join(t.ArtifactDir(), "ledger")},
+		rng:    rand.New(rand.NewPCG(seed, 0)), faults: map[string]int{}, hurt: map[string]bool{},
 	}
 	for range servers {
 		r := newRigWith(t, lease, f.seen)

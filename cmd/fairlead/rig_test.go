@@ -50,7 +50,11 @@ func newRigWith(t *testing.T, lease time.Duration, seen *witness) *rig {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(short) })
-	r := &rig{t: t, dir: t.ArtifactDir(), socket: filepath.Join(short, "s"), lease: lease, agents: map[string]*proc{}}
+	dir, err := os.MkdirTemp(t.ArtifactDir(), "rig")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &rig{t: t, dir: dir, socket: filepath.Join(short, "s"), lease: lease, agents: map[string]*proc{}}
 	r.db = filepath.Join(r.dir, "jobs.db")
 	r.wire = newWire(t, seen, filepath.Join(short, "w"), r.socket)
 	r.direct = dial(t, r.socket)

@@ -37,7 +37,8 @@ type lab struct {
 	store  *sqlite.Store
 	loop   *engine.Loop
 	ctx    context.Context
-	stop   func() // ends the server, but not the store
+	stop   func()        // ends the server, but not the store
+	age    time.Duration // of the server, as it believes when it begins
 }
 
 // newLab starts a server with a configuration, on a store that was prepared.
@@ -83,6 +84,7 @@ func (l *lab) begin() {
 		engine.LoopOptions{Shares: keeper.Config().Shares, LeaseTTL: time.Hour, Name: "lab"}); err != nil {
 		l.t.Fatal(err)
 	}
+	l.loop.Made = l.loop.Made.Add(-l.age)
 	ahead := forecast.New(l.loop)
 	ahead.Explainer().Remember()
 	keeper.Bind(l.loop, ahead)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/engine"
 	"github.com/fairlead/fairlead/internal/history"
 	"github.com/fairlead/fairlead/why"
 )
@@ -16,6 +17,15 @@ import (
 // below what the history says.
 func TestRealLimitRows(t *testing.T) {
 	l := newLab(t, cluster+"rates: {mail: 2/m}\n")
+	l.stop()
+	l.age = 15 * time.Minute // the history has points of three minutes, in one of which 4 were in use
+	l.begin()
+	engine.Read(l.loop, func(s *engine.State) bool {
+		past, used := time.Now().Add(-12*time.Minute), &engine.LimitPast{}
+		used.Hold(past, past.Add(6*time.Minute), 4)
+		s.Limits = map[engine.LimitKey]*engine.LimitPast{{Name: "matlab"}: used}
+		return true
+	})
 	example(l)
 	for range 60 {
 		l.submit("curie", api.Spec{Name: "post", Pool: "physics/curie", Argv: []string{"true"}, Rates: []string{"mail"},
@@ -24,7 +34,7 @@ func TestRealLimitRows(t *testing.T) {
 	b := browse(t)
 	b.open(l.url + "/machines")
 	b.until(`[...document.querySelectorAll("#plan .wide title")].some((t) => /^rate mail: used up by what waits for it\nuntil /.test(t.textContent))`)
-	b.until(`[...document.querySelectorAll("#plan .wide title")].some((t) => /^license matlab: [0-9.]+ of 5 in use\nfrom /.test(t.textContent))`)
+	b.until(`[...document.querySelectorAll("#plan .wide title")].some((t) => /^license matlab: 4 of 5 in use\nfrom /.test(t.textContent))`)
 	series := history.New(l.loop).LimitSeries(6 * time.Hour)
 	if len(series) != 2 || series[0].Name != "matlab" || len(series[0].Ahead) != 2 {
 		t.Fatalf("the history is %+v", series)

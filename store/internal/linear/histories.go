@@ -20,7 +20,8 @@ type Flags struct {
 func Flagged() *Flags {
 	f := &Flags{}
 	flag.IntVar(&f.Histories, "histories", 1, "how many histories TestCampaignHistory records, each with a control")
-	flag.DurationVar(&f.Length, "history", 20*time.Second, "how long TestCampaignHistory lets processes contend for leases")
+	flag.DurationVar(&f.Length, "history", 20*time.Second,
+		"how long TestCampaignHistory lets processes contend for leases")
 	flag.Uint64Var(&f.Seed, "history-seed", 0, "of its faults; 0: a new one")
 	return f
 }
