@@ -15,6 +15,7 @@ import (
 
 	"github.com/fairlead/fairlead/internal/agent"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/await"
 	"github.com/fairlead/fairlead/internal/engine"
 	"github.com/fairlead/fairlead/internal/environ"
 	"github.com/fairlead/fairlead/internal/gpu"
@@ -88,20 +89,15 @@ func (r *rig) submit(spec api.Spec) int64 {
 // until waits until the job is in a state.
 func (r *rig) until(id int64, ready func(*api.JobResponse) bool) *api.JobResponse {
 	r.t.Helper()
-	deadline := time.Now().Add(2 * time.Minute)
-	for {
-		j, err := r.Jobs.Get(r.t.Context(), id)
-		if err != nil {
+	var j *api.JobResponse
+	await.Until(r.t, fmt.Sprintf("job %d is as it should be", id), func() (any, bool) {
+		var err error
+		if j, err = r.Jobs.Get(r.t.Context(), id); err != nil {
 			r.t.Fatal(err)
 		}
-		if ready(j) {
-			return j
-		}
-		if time.Now().After(deadline) {
-			r.t.Fatalf("job %d is still %s: %+v", id, j.Job.State, j.Tasks)
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
+		return fmt.Sprintf("%s: %+v", j.Job.State, j.Tasks), ready(j)
+	})
+	return j
 }
 
 func ended(j *api.JobResponse) bool { return queue.State(j.Job.State).Ended() }
@@ -198,7 +194,7 @@ func TestDrain(t *testing.T) {
 	r := newRig(t, time.Minute, agent.Options{Drain: time.Minute})
 	dir := t.TempDir()
 	short := r.submit(shell("touch " + dir + "/begun; while ! test -e " + dir + "/go; do sleep 0.01; done"))
-	begun(dir)
+	begun(t, dir)
 	stopped := make(chan struct{})
 	go func() { r.stop(); close(stopped) }()
 	r.untilDrains()
@@ -212,7 +208,7 @@ func TestDrain(t *testing.T) {
 
 	r = newRig(t, time.Minute, agent.Options{Drain: 100 * time.Millisecond})
 	long := r.submit(shell("touch " + dir + "/begun; sleep 1000"))
-	begun(dir)
+	begun(t, dir)
 	r.stop()
 	if j, err := r.Jobs.Get(t.Context(), long); err != nil || j.Job.State != "waiting" || j.Tasks[0].Losses != 0 {
 		t.Errorf("long: %+v, %v", j, err)
@@ -221,27 +217,21 @@ func TestDrain(t *testing.T) {
 
 // begun waits until a task runs that says so by a file: a lease may still be on its way to the
 // agent.
-func begun(dir string) {
-	for os.Remove(dir+"/begun") != nil {
-		time.Sleep(time.Millisecond)
-	}
+func begun(t *testing.T, dir string) {
+	t.Helper()
+	await.True(t, "the task runs", func() bool { return os.Remove(dir+"/begun") == nil })
 }
 
 // untilDrains waits until the server knows that the agent takes nothing new.
 func (r *rig) untilDrains() {
 	r.t.Helper()
-	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(time.Millisecond) {
+	await.Until(r.t, "the agent drains", func() (any, bool) {
 		list, err := r.Nodes.List(r.t.Context())
 		if err != nil {
 			r.t.Fatal(err)
 		}
-		if len(list.Nodes) == 1 && list.Nodes[0].State == "drain" {
-			return
-		}
-		if time.Now().After(deadline) {
-			r.t.Fatalf("the agent does not drain: %+v", list.Nodes)
-		}
-	}
+		return list.Nodes, len(list.Nodes) == 1 && list.Nodes[0].State == "drain"
+	})
 }
 
 // TestRenews: a task that runs for several leases stays with its agent. A lease is long

@@ -94,7 +94,11 @@ func TestDisplacedEndsItsTasks(t *testing.T) {
 		if strings.Contains(string(p), `msg="a task could not be started"`) {
 			close(told)
 			<-d.taken
-			time.Sleep(300 * time.Millisecond) // in which an agent that does not wait ends
+			select {
+			case err := <-over:
+				over <- err // it did not wait
+			case <-time.After(300 * time.Millisecond):
+			}
 			ended.Store(true)
 		}
 		return len(p), nil

@@ -165,7 +165,8 @@ func (a *Agent) renew(ctx context.Context) {
 		a.mu.Lock()
 		ttl := a.ttl
 		a.mu.Unlock()
-		if !wait.For(ctx, max(ttl/30, 10*time.Millisecond)) {
+		margin := min(ttl/10, 2*time.Second)
+		if !wait.For(ctx, max(margin/3, 10*time.Millisecond)) { // several looks fit into the margin
 			return
 		}
 		a.mu.Lock()
@@ -173,7 +174,6 @@ func (a *Agent) renew(ctx context.Context) {
 			a.renewNow, last = true, time.Now()
 			a.wakeReporter()
 		}
-		margin := min(ttl/10, 2*time.Second)
 		for ref, t := range a.tasks {
 			if !t.until.IsZero() && time.Until(t.until) < margin && t.process != nil {
 				a.log.Error("the lease could not be renewed in time; killing the task", "task", ref)
