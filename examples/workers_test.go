@@ -19,6 +19,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/await"
 	"github.com/fairlead/fairlead/internal/server"
 	"github.com/fairlead/fairlead/internal/token"
 	"github.com/fairlead/fairlead/store/memory"
@@ -334,14 +335,9 @@ func (d *desk) task(id int64) fairlead.Task {
 // await waits until f returns something.
 func (d *desk) await(what string, f func() []int64) []int64 {
 	d.Helper()
-	for deadline := time.Now().Add(patience); ; <-time.After(20 * time.Millisecond) {
-		if found := f(); len(found) > 0 {
-			return found
-		}
-		if time.Now().After(deadline) {
-			d.Fatalf("%s: not within %v", what, patience)
-		}
-	}
+	var found []int64
+	await.True(d, what, func() bool { found = f(); return len(found) > 0 })
+	return found
 }
 
 // process is a worker.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fairlead/fairlead/internal/await"
 	"github.com/fairlead/fairlead/internal/pgtest"
 )
 
@@ -116,15 +118,11 @@ func (p *onPostgres) second(held string) {
 		}
 	}()
 	p.run("config", "set", "half_life=3d")
-	for deadline := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+	await.Until(p.t, "the second server has the job, the node and the setting", func() (any, bool) {
 		show, _ := p.command("config", "show", "half_life", "--server", socket).CombinedOutput()
 		nodes, _ := p.command("nodes", "--server", socket).CombinedOutput()
 		queue, err := p.command("queue", "--server", socket).CombinedOutput()
-		if err == nil && strings.Contains(string(nodes), "up") && strings.Contains(string(queue), held) && strings.Contains(string(show), "3d") {
-			return
-		}
-		if time.Now().After(deadline) {
-			p.t.Fatalf("the second server says:\n%s%s%s%s", show, nodes, queue, out)
-		}
-	}
+		return fmt.Sprintf("%s%s%s%s", show, nodes, queue, out), err == nil && strings.Contains(string(nodes), "up") &&
+			strings.Contains(string(queue), held) && strings.Contains(string(show), "3d")
+	})
 }

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fairlead/fairlead/internal/await"
 	daemons "github.com/fairlead/fairlead/internal/daemon"
 )
 
@@ -132,9 +133,7 @@ func promptsOf(b block) []prompt {
 
 // follow runs one command, checks its output, and returns what the page should show.
 func (s *session) follow(c prompt) []string {
-	if *pace > 0 {
-		time.Sleep(*pace)
-	}
+	await.Within(*pace, func() bool { return false })
 	got := s.output(c)
 	right, cut := matches(c.want, got), slices.Contains(c.want, "...")
 	if !right && (!*update || cut) {
@@ -160,12 +159,12 @@ func (s *session) output(c prompt) []string {
 	if kind := regexp.MustCompile(`^fairlead (serve|work)\b`).FindString(c.text); kind != "" {
 		return s.begin(kind, c)
 	}
-	for began := time.Now(); ; time.Sleep(50 * time.Millisecond) {
-		got := s.canonical(s.run(c.text))
-		if matches(c.want, got) || !looks.MatchString(c.text) || *pace > 0 || time.Since(began) > lookLong {
-			return got
-		}
-	}
+	var got []string
+	await.Within(lookLong, func() bool {
+		got = s.canonical(s.run(c.text))
+		return matches(c.want, got) || !looks.MatchString(c.text) || *pace > 0
+	})
+	return got
 }
 
 func (s *session) run(text string) string {
@@ -227,12 +226,12 @@ func (s *session) begin(kind string, c prompt) []string {
 	} else {
 		s.works[name] = b
 	}
-	for end := time.Now().Add(lookLong); ; time.Sleep(20 * time.Millisecond) {
-		got := s.canonical(b.String())
-		if matches(c.want, got) && len(got) > 0 || time.Now().After(end) || *pace > 0 && len(got) > 5 {
-			return got
-		}
-	}
+	var got []string
+	await.Within(lookLong, func() bool {
+		got = s.canonical(b.String())
+		return matches(c.want, got) && len(got) > 0 || *pace > 0 && len(got) > 5
+	})
+	return got
 }
 
 // background is a process that goes on while others run.

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
+	"github.com/fairlead/fairlead/internal/await"
 	"github.com/fairlead/fairlead/internal/pgtest"
 )
 
@@ -87,15 +87,15 @@ func (l *lesson) follow(c prompt) []string {
 	case strings.HasPrefix(text, "curl "):
 		text = "curl -s " + strings.TrimPrefix(text, "curl ")
 	}
-	for end := time.Now().Add(lookLong); ; time.Sleep(50 * time.Millisecond) {
+	var got []string
+	await.Within(lookLong, func() bool {
 		x := exec.Command("sh", "-c", text)
 		x.Dir, x.Env = l.dir, l.env
 		out, _ := x.CombinedOutput()
-		got := l.lines(string(out))
-		if !strings.Contains(text, "/admin/") || sameForm(c.want, got) || time.Now().After(end) {
-			return got
-		}
-	}
+		got = l.lines(string(out))
+		return !strings.Contains(text, "/admin/") || sameForm(c.want, got)
+	})
+	return got
 }
 
 // port is a port that is free here, in place of one of the page.
@@ -158,11 +158,12 @@ func (l *lesson) begin(flags string, want []string) []string {
 	}
 	go func() { b.cmd.Wait(); close(b.ended) }()
 	l.services[address] = b
-	for end := time.Now().Add(lookLong); ; time.Sleep(20 * time.Millisecond) {
-		if got := l.lines(b.String()); sameForm(want, got) || time.Now().After(end) {
-			return got
-		}
-	}
+	var got []string
+	await.Within(lookLong, func() bool {
+		got = l.lines(b.String())
+		return sameForm(want, got)
+	})
+	return got
 }
 
 func (l *lesson) read(name string) string {

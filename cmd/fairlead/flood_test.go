@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/await"
 )
 
 const otherUID = 1 // the user "daemon", who does nothing wrong
@@ -87,13 +88,10 @@ func TestConnectionFlood(t *testing.T) {
 	serves(t, "with a flood at the address", socket, address, cookie)
 	onSocket.end()
 	onAddress.end()
-	for end := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
-		if _, status := said(as(t, strangerUID, dir, "fairlead", "queue", "--server", socket)); status == 0 {
-			break
-		} else if time.Now().After(end) {
-			t.Fatal("the places are not free again")
-		}
-	}
+	await.Until(t, "the places are free again", func() (any, bool) {
+		out, status := said(as(t, strangerUID, dir, "fairlead", "queue", "--server", socket))
+		return out, status == 0
+	})
 	if out := server.out.String(); !strings.Contains(out, "connections are refused") || strings.Contains(out, "too many open files") {
 		t.Errorf("the server's log:\n%s", out)
 	}

@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/fairlead/fairlead/internal/await"
 )
 
 // strangerUID is the user "nobody", as whom tests do what no user should get away with.
@@ -61,7 +63,7 @@ func intrudePorts(args []string) {
 		}
 		c.Write(request)
 		fmt.Println(c.LocalAddr().(*net.TCPAddr).Port)
-		time.Sleep(time.Duration(try%10) * 300 * time.Microsecond)
+		await.Within(time.Duration(try%10)*300*time.Microsecond, func() bool { return false })
 		c.(*net.TCPConn).SetLinger(0)
 		c.Close()
 	}
@@ -271,13 +273,12 @@ func (a *actor) end() {
 // says waits until it has printed a text, and returns all that it has printed.
 func (a *actor) says(text string) string {
 	a.t.Helper()
-	for end := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
-		if out := a.out.String(); strings.Contains(out, text) {
-			return out
-		} else if time.Now().After(end) {
-			a.t.Fatalf("%s does not say %q, but:\n%s", a.cmd.Args[0], text, out)
-		}
-	}
+	out := ""
+	await.Until(a.t, fmt.Sprintf("%s says %q", a.cmd.Args[0], text), func() (any, bool) {
+		out = a.out.String()
+		return out, strings.Contains(out, text)
+	})
+	return out
 }
 
 // daemon starts a server as a user and returns it with its socket and its address.

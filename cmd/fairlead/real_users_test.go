@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"math/rand/v2"
 	"net/url"
 	"os"
@@ -19,9 +20,9 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/await"
 	daemons "github.com/fairlead/fairlead/internal/daemon"
 	"github.com/fairlead/fairlead/internal/explain"
 	"github.com/fairlead/fairlead/policy"
@@ -177,15 +178,10 @@ func serveReal(t *testing.T, dir string, all []*person) *api.Client {
 		t.Fatal(err)
 	}
 	t.Cleanup(client.Close)
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	await.Until(t, "the server answers and has its node", func() (any, bool) {
 		nodes, err := client.Nodes.List(t.Context())
-		if err == nil && len(nodes.Nodes) == 1 {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("the server does not answer: %v", err)
-		}
-	}
+		return err, err == nil && len(nodes.Nodes) == 1
+	})
 	return client
 }
 
@@ -291,7 +287,11 @@ func askAll(t *testing.T, client *api.Client) (asked, wrong int) {
 
 // untilIdle waits until nothing waits or runs.
 func untilIdle(t *testing.T, client *api.Client) {
-	for len(list(t, client, "waiting", "running")) > 0 {
-		time.Sleep(100 * time.Millisecond)
+	for left := math.MaxInt; left > 0; { // as long as jobs end, it is no hang
+		before := left
+		await.Until(t, "a job ends", func() (any, bool) {
+			left = len(list(t, client, "waiting", "running"))
+			return fmt.Sprintf("%d jobs are left", left), left < before
+		})
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/await"
 	"github.com/fairlead/fairlead/queue"
 )
 
@@ -167,12 +168,7 @@ func (r *rig) until(what string, f func() bool) {
 
 // poll asks again and again, and reports whether it became true in time.
 func poll(patience time.Duration, f func() bool) bool {
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if f() {
-			return true
-		}
-	}
-	return f()
+	return await.Within(patience, f)
 }
 
 // submit submits one job as a user and returns its id.

@@ -17,6 +17,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/await"
 )
 
 // update writes what the program prints into the scripts that compare it with a file.
@@ -84,20 +85,15 @@ const patience = 2 * time.Minute
 
 // waitServer waits until the server of the script answers.
 func waitServer(ts *testscript.TestScript, neg bool, args []string) {
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	if !await.Within(patience, func() bool {
 		c, err := net.Dial("unix", ts.Getenv("SOCKET"))
 		if err == nil {
 			c.Close()
-			if neg {
-				continue
-			}
-			return
 		}
-		if neg {
-			return
-		}
+		return (err == nil) != neg
+	}) {
+		ts.Fatalf("the server does not answer, or does not end")
 	}
-	ts.Fatalf("the server does not answer, or does not end")
 }
 
 // until runs a command again and again until its output matches: until REGEXP COMMAND...
@@ -108,13 +104,12 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 	re, err := regexp.Compile("(?m)" + args[0])
 	ts.Check(err)
 	last := ""
-	pause := 10 * time.Millisecond // longer and longer: each look is a process
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(pause) {
-		pause = min(pause*3/2, 100*time.Millisecond)
+	if await.Within(patience, func() bool {
 		ts.Exec(args[1], args[2:]...)
-		if last = ts.ReadFile("stdout"); re.MatchString(last) {
-			return
-		}
+		last = ts.ReadFile("stdout")
+		return re.MatchString(last)
+	}) {
+		return
 	}
 	ts.Fatalf("%s never printed %s; at last:\n%s", strings.Join(args[1:], " "), args[0], last)
 }

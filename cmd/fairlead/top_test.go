@@ -6,14 +6,15 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/await"
 	"github.com/fairlead/fairlead/internal/terminal"
 	"github.com/fairlead/fairlead/internal/words"
 )
@@ -55,21 +56,10 @@ func (s *session) watchTop(width, height int) *watched {
 // until waits until the screen says all of this.
 func (w *watched) until(texts ...string) {
 	w.t.Helper()
-	for end := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+	await.Until(w.t, fmt.Sprintf("the screen says %q", texts), func() (any, bool) {
 		seen := w.screen.Text()
-		missing := ""
-		for _, text := range texts {
-			if !strings.Contains(seen, text) {
-				missing = text
-			}
-		}
-		if missing == "" {
-			return
-		}
-		if time.Now().After(end) {
-			w.t.Fatalf("the screen never said %q; at last:\n%s", missing, seen)
-		}
-	}
+		return seen, !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(seen, text) })
+	})
 }
 
 func (w *watched) settings() unix.Termios {
@@ -108,11 +98,7 @@ func TestTopOnTerminal(t *testing.T) {
 	if err := w.cmd.Wait(); err != nil {
 		t.Errorf("it ended with %v", err)
 	}
-	for end := time.Now().Add(patience); w.screen.Taken(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("it keeps the screen, or leaves the cursor hidden")
-		}
-	}
+	await.True(t, "it gives the screen back, and shows the cursor", func() bool { return !w.screen.Taken() })
 	if after := w.settings(); after != w.before {
 		t.Errorf("the terminal is left as %+v, was %+v", after, w.before)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fairlead/fairlead/internal/await"
 	"github.com/fairlead/fairlead/internal/views"
 	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/why"
@@ -50,9 +51,11 @@ func TestWaitIsNotCharged(t *testing.T) {
 	if err != nil || !strings.Contains(chunk.Later, "comes when it has ended") || chunk.Ended {
 		t.Errorf("its output: %+v, %v", chunk, err)
 	}
-	time.Sleep(300 * time.Millisecond) // the clock of the QS goes on: there is no other one
-	if store, loop := r.used("biology"); store != 0 || loop != 0 {
-		t.Errorf("what waits was charged %v, %v", store, loop)
+	if await.Within(300*time.Millisecond, func() bool { // the clock of the QS goes on: there is no other one
+		store, loop := r.used("biology")
+		return store != 0 || loop != 0
+	}) {
+		t.Error("what waits was charged")
 	}
 	for _, c := range []int64{third} {
 		if errs, err := r.loop.Client().Alter(

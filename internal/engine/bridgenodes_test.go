@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/await"
 	"github.com/fairlead/fairlead/internal/engine"
 	"github.com/fairlead/fairlead/internal/explain"
 	"github.com/fairlead/fairlead/internal/forecast"
@@ -71,11 +72,7 @@ func TestBridgeIsKnownAfterRestart(t *testing.T) {
 					t.Errorf("with nothing that runs, the next step is %q", text)
 				}
 				join(ctx, l, map[string]string{engine.BridgeLabel: "slurm"})
-				for end := time.Now().Add(time.Minute); views.Nodes(l)[0].Tasks == 0; time.Sleep(time.Millisecond) {
-					if time.Now().After(end) {
-						t.Fatal("nothing was leased")
-					}
-				}
+				await.True(t, "a task is leased", func() bool { return views.Nodes(l)[0].Tasks > 0 })
 			})
 			lived(t, store, func(ctx context.Context, l *engine.Loop) {
 				if text := next(ctx, l); !strings.Contains(text, command) {

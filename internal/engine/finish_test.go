@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/await"
 	"github.com/fairlead/fairlead/internal/engine"
 	"github.com/fairlead/fairlead/internal/explain"
 	"github.com/fairlead/fairlead/internal/forecast"
@@ -153,18 +155,14 @@ func TestRebuildWhileTasksEnd(t *testing.T) {
 	if _, err := loop.Client().Alter(ctx, waiting...); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+	await.Until(t, "nothing waits or runs", func() (any, bool) {
 		open, err := loop.Client().Jobs(ctx, fairlead.Query{States: []fairlead.State{fairlead.Waiting, fairlead.Running}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		views.Pools(ctx, loop) // brings the loop up to date
 		run, wait := loop.Running()
-		if len(open) == 0 && run == 0 && wait == 0 {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%d jobs are open; the loop believes that %d run and %d wait", len(open), run, wait)
-		}
-	}
+		return fmt.Sprintf("%d jobs are open; the loop believes that %d run and %d wait", len(open), run, wait),
+			len(open) == 0 && run == 0 && wait == 0
+	})
 }

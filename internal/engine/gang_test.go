@@ -185,8 +185,8 @@ func TestGangComesApart(t *testing.T) {
 	}{
 		"failed with retries":    {"1:1 fails", 1, nil, fairlead.Running, 2},
 		"failed without retries": {"1:1 fails", 0, nil, fairlead.Failed, 1},
-		"one was done":           {"0 is quick", 1, func(l *lab, id int64) { l.leave["n1"](); l.rejoin("n1") }, fairlead.Running, 2},
-		"node left":              {"", 0, func(l *lab, id int64) { l.leave["n1"](); l.rejoin("n1") }, fairlead.Running, 2},
+		"one was done":           {"0 is quick", 1, func(l *lab, id int64) { l.leave["n1"]() }, fairlead.Running, 2},
+		"node left":              {"", 0, func(l *lab, id int64) { l.leave["n1"]() }, fairlead.Running, 2},
 		"cancelled":              {"", 0, func(l *lab, id int64) { l.Client().Cancel(l.t.Context(), id) }, fairlead.Cancelled, 1},
 		"requeued": {"", 0, func(l *lab, id int64) {
 			l.Client().Alter(l.t.Context(), fairlead.Alteration{Job: id, Verb: queue.VerbRequeue})
@@ -200,6 +200,10 @@ func TestGangComesApart(t *testing.T) {
 				time.Sleep(30 * time.Second)
 				if c.do != nil {
 					c.do(l, id)
+				}
+				time.Sleep(time.Second)
+				if _, up := l.Present("n1"); !up {
+					l.join("n1", 1)
 				}
 				time.Sleep(2 * time.Minute)
 				if c.payload == "0 is quick" { // its second time, too
@@ -216,12 +220,6 @@ func TestGangComesApart(t *testing.T) {
 			})
 		})
 	}
-}
-
-// rejoin has a node come back that has left.
-func (l *lab) rejoin(name string) {
-	time.Sleep(time.Second)
-	l.join(name, 1)
 }
 
 // TestGangOverRebuild: a loop that makes its core anew, or begins again, in the midst of a

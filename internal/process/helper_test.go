@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fairlead/fairlead/internal/await"
 	"github.com/fairlead/fairlead/queue"
 )
 
@@ -67,11 +68,7 @@ func output(t testing.TB, s Spec) string {
 // until waits for what another process brings about.
 func until(t testing.TB, what string, f func() bool) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); !f(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("waited in vain until %s", what)
-		}
-	}
+	await.True(t, what, f)
 }
 
 // untilSays waits for a line of output.

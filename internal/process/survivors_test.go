@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/fairlead/fairlead/internal/await"
 )
 
 // mark is a mark that no other test run on the machine uses.
@@ -77,8 +79,8 @@ func TestParentDeath(t *testing.T) {
 		n, _ := fmt.Sscan(string(data), &pids[0], &pids[1])
 		return n == 2
 	})
-	time.Sleep(10 * time.Millisecond) // the threads of the agent come and go
-	if !lives(pids[0]) || !lives(pids[1]) {
+	// The threads of the agent come and go.
+	if await.Within(10*time.Millisecond, func() bool { return !lives(pids[0]) || !lives(pids[1]) }) {
 		t.Fatal("the task does not live")
 	}
 	agent.Process.Kill()

@@ -21,6 +21,7 @@ import (
 
 	"github.com/fairlead/fairlead/internal/access"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/await"
 	"github.com/fairlead/fairlead/internal/quota"
 )
 
@@ -148,13 +149,10 @@ func TestOneTooManyIsRefused(t *testing.T) {
 		t.Errorf("one too many: %q", got)
 	}
 	a.Close()
-	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		if got := line(t, dial(), "/healthz"); strings.Contains(got, "200") {
-			break
-		} else if time.Now().After(end) {
-			t.Fatalf("the place is not free again: %q", got)
-		}
-	}
+	await.Until(t, "the place is free again", func() (any, bool) {
+		got := line(t, dial(), "/healthz")
+		return got, strings.Contains(got, "200")
+	})
 }
 
 // TestNewsOfUsersCounts: whoever has left a group is no member at the first request after the time for which the

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/await"
 	"github.com/fairlead/fairlead/internal/ca"
 	"github.com/fairlead/fairlead/internal/joining"
 	"github.com/fairlead/fairlead/internal/permit"
@@ -323,9 +324,10 @@ func TestRevokedElsewhere(t *testing.T) {
 			_, err := c.Poll(context.WithoutCancel(t.Context()), node, api.PollRequest{Session: session, WaitSeconds: 60})
 			ended[node] <- err
 		}()
-		for heard := joined; !heard.After(joined); heard, _ = s.loop.Present(node) {
-			time.Sleep(time.Millisecond)
-		}
+		await.True(t, "the server hears the poll", func() bool {
+			heard, _ := s.loop.Present(node)
+			return heard.After(joined)
+		})
 	}
 	if err := s.loop.Store.(permit.Keeper).Revoke(t.Context(), "a"); err != nil {
 		t.Fatal(err)

@@ -74,7 +74,10 @@ func TestRealPrintOfASlowPage(t *testing.T) {
 	}
 	slow := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
 		if strings.Contains(r.In.URL.Path, "live") {
-			time.Sleep(1900 * time.Millisecond)
+			select {
+			case <-r.In.Context().Done():
+			case <-time.After(1900 * time.Millisecond):
+			}
 		}
 		r.SetURL(to)
 	}})

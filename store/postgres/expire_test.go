@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/fairlead/fairlead/internal/await"
 	"github.com/fairlead/fairlead/internal/pgtest"
 	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/postgres"
@@ -38,11 +39,12 @@ func TestExpireOfHolderSeesRenewals(t *testing.T) {
 		lost <- refs
 	}()
 	other := connect(t, url)
-	for waiting := false; !waiting; time.Sleep(time.Millisecond) {
+	await.True(t, "the expiry waits for a lock", func() (waiting bool) {
 		if err := other.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%'||$1||'%lease%')`, schema).Scan(&waiting); err != nil {
 			t.Fatal(err)
 		}
-	}
+		return waiting
+	})
 	if errs, err := s.Renew(t.Context(), refs[1:], 3*time.Hour); err != nil || errs[0] != nil {
 		t.Fatal(errs, err)
 	}

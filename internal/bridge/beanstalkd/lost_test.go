@@ -13,6 +13,7 @@ import (
 
 	"github.com/beanstalkd/go-beanstalk"
 
+	"github.com/fairlead/fairlead/internal/await"
 	"github.com/fairlead/fairlead/internal/bridge"
 	"github.com/fairlead/fairlead/internal/bridge/beanstalkd"
 	"github.com/fairlead/fairlead/internal/bridge/mq"
@@ -168,11 +169,7 @@ func TestRealWorkerOfOnesOwn(t *testing.T) {
 		t.Errorf("got %+v", s)
 	}
 	c.Close()
-	for end := time.Now().Add(time.Minute); count(t, server, "jobs") != 1; <-time.After(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("the job does not come back")
-		}
-	}
+	await.True(t, "the job comes back", func() bool { return count(t, server, "jobs") == 1 })
 	if err := q.Forget(t.Context(), []bridge.Entry{e}); err != nil {
 		t.Fatal(err)
 	}
@@ -196,25 +193,18 @@ func TestRealCancelLater(t *testing.T) {
 	}
 	worktest.Await(t, q, worktest.Entry(1), bridge.Running)
 	c := client(t, server)
-	for end := time.Now().Add(time.Minute); ; <-time.After(10 * time.Millisecond) { // the worker listens
-		if tubes, err := c.ListTubes(); err == nil && slices.Contains(tubes, "jobs.cancel.lost-1") {
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatal("the worker does not listen")
-		}
-	}
+	await.Until(t, "the worker listens", func() (any, bool) {
+		tubes, err := c.ListTubes()
+		return tubes, err == nil && slices.Contains(tubes, "jobs.cancel.lost-1")
+	})
 	q.Close()
 	q = open(t, server.Address)
-	// beanstalkd sees that the other one is closed
-	for end := time.Now().Add(time.Minute); ; <-time.After(10 * time.Millisecond) {
+	await.Until(t, "beanstalkd sees that the other connection is closed", func() (any, bool) {
 		err := q.Cancel(t.Context(), []bridge.Entry{worktest.Entry(1)})
-		if err == nil {
-			break
-		}
-		if !strings.Contains(err.Error(), "open still") || time.Now().After(end) {
+		if err != nil && !strings.Contains(err.Error(), "open still") {
 			t.Fatal(err)
 		}
-	}
+		return err, err == nil
+	})
 	worktest.Await(t, q, worktest.Entry(1), bridge.Cancelled)
 }

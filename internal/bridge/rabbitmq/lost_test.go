@@ -15,6 +15,7 @@ import (
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
+	"github.com/fairlead/fairlead/internal/await"
 	"github.com/fairlead/fairlead/internal/bridge"
 	"github.com/fairlead/fairlead/internal/bridge/mq"
 	"github.com/fairlead/fairlead/internal/bridge/rabbitmq"
@@ -283,15 +284,13 @@ func looked(t *testing.T, q *rabbitmq.Queue, numbers ...int) []bridge.Status {
 	for _, n := range numbers {
 		entries = append(entries, worktest.Entry(n))
 	}
-	for end := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
-		seen, err := q.Look(t.Context(), entries)
-		if err == nil {
-			return seen
-		}
-		if time.Now().After(end) {
-			t.Fatal(err)
-		}
-	}
+	var seen []bridge.Status
+	await.Until(t, "the bridge says something", func() (any, bool) {
+		var err error
+		seen, err = q.Look(t.Context(), entries)
+		return err, err == nil
+	})
+	return seen
 }
 
 // BenchmarkSubmit is how fast jobs are published, and beside it how fast the same messages are

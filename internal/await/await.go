@@ -1,0 +1,46 @@
+// Package await lets a test wait until another goroutine, process or server has done its part. It looks again and
+// again. Only a hang reaches its limit: a busy machine makes a test slow, and does not make it fail.
+package await
+
+import (
+	"testing"
+	"time"
+)
+
+// Patience is the time after which Until and True give up.
+const Patience = 3 * time.Minute
+
+// The pauses between two looks: short at first, as most things come at once.
+const (
+	firstPause = time.Millisecond
+	lastPause  = 50 * time.Millisecond
+)
+
+// Until looks until look returns done. If it never does, the test fails, and prints the last value of seen.
+func Until(t testing.TB, what string, look func() (seen any, done bool)) {
+	t.Helper()
+	var seen any
+	if !Within(Patience, func() (done bool) { seen, done = look(); return done }) {
+		t.Fatalf("waited %v in vain until %s; seen last:\n%+v", Patience, what, seen)
+	}
+}
+
+// True is Until for a condition that has nothing to print.
+func True(t testing.TB, what string, condition func() bool) {
+	t.Helper()
+	if !Within(Patience, condition) {
+		t.Fatalf("waited %v in vain until %s", Patience, what)
+	}
+}
+
+// Within looks until a condition is true, but no longer than patience, and reports whether it came true.
+func Within(patience time.Duration, condition func() bool) bool {
+	pause := firstPause
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(pause) {
+		if condition() {
+			return true
+		}
+		pause = min(2*pause, lastPause)
+	}
+	return condition()
+}

@@ -1,0 +1,231 @@
+package tidy
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestTestsDoNotWaitForTheClock finds the places at which the result of a test depends on real time: it sleeps,
+// or it compares how long something took. Both are right inside synctest.Test, where time is virtual, and in
+// campaigns. Other tests wait for an event with await.Until.
+func TestTestsDoNotWaitForTheClock(t *testing.T) {
+	found := map[string]int{}
+	which := map[string][]string{}
+	for name, p := range testPackages(t) {
+		for _, place := range p.realTime() {
+			found[name]++
+			which[name] = append(which[name], place)
+		}
+	}
+	instead := "wait for the event with await.Until, use synctest.Test, or move the whole test to a campaign"
+	for _, name := range (limit{"real-time", atMost(0), instead}).hold(t, found) {
+		t.Logf("%s: %s", name, strings.Join(which[name], "\n\t"))
+	}
+}
+
+// testPackage is the test files of one package that are no campaign.
+type testPackage struct {
+	set       *token.FileSet
+	functions map[string][]*ast.FuncDecl // by name: methods of different types have one
+	wrappers  map[string]bool            // functions that run what they are handed inside synctest.Test
+}
+
+// testPackages reads the test files of all packages.
+func testPackages(t *testing.T) map[string]*testPackage {
+	t.Helper()
+	all := map[string]*testPackage{}
+	for _, file := range goFiles(t, true) {
+		if !strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		set := token.NewFileSet()
+		name := packageOf(file)
+		if name == "" {
+			name = "fairlead"
+		}
+		if all[name] == nil {
+			all[name] = &testPackage{set: set, functions: map[string][]*ast.FuncDecl{}}
+		}
+		f, err := parser.ParseFile(all[name].set, filepath.Join(root, file), nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if isCampaign(f) {
+			continue
+		}
+		for _, d := range f.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok && fn.Body != nil {
+				all[name].functions[fn.Name.Name] = append(all[name].functions[fn.Name.Name], fn)
+			}
+		}
+	}
+	for _, p := range all {
+		p.findWrappers()
+	}
+	return all
+}
+
+func isCampaign(f *ast.File) bool {
+	for _, c := range f.Comments {
+		if c.Pos() < f.Package && strings.Contains(c.List[0].Text, "go:build campaign") {
+			return true
+		}
+	}
+	return false
+}
+
+// realTime lists the places in functions that run outside synctest.Test.
+func (p *testPackage) realTime() (places []string) {
+	for _, fn := range p.outside() {
+		p.eachOutside(fn.Body, func(n ast.Node) {
+			if what := clocked(n); what != "" {
+				at := p.set.Position(n.Pos())
+				places = append(places, fmt.Sprintf("%s:%d: %s", filepath.Base(at.Filename), at.Line, what))
+			}
+		})
+	}
+	slices.Sort(places)
+	return places
+}
+
+// outside finds the functions that may run in real time: tests, and what one of them names outside a function that
+// runs inside synctest.Test. A method is one of them if its type is named so, too, and the method is either named or
+// called by nobody here, as others then call it by an interface. Benchmarks measure time.
+func (p *testPackage) outside() []*ast.FuncDecl {
+	named, reached := map[string]bool{}, map[string]bool{}
+	var waiting, found []*ast.FuncDecl
+	for name, all := range p.functions {
+		waiting = append(waiting, all...)
+		for _, fn := range all {
+			eachName(fn.Body, func(other string) { named[other] = named[other] || other != name })
+			reached[name] = reached[name] || fn.Recv == nil && strings.HasPrefix(name, "Test")
+		}
+	}
+	for more := true; more; {
+		more = false
+		waiting = slices.DeleteFunc(waiting, func(fn *ast.FuncDecl) bool {
+			is := reached[fn.Name.Name]
+			if fn.Recv != nil {
+				is = reached[receiver(fn)] && (is || !named[fn.Name.Name])
+			}
+			if is {
+				more, found = true, append(found, fn)
+				p.eachOutside(fn, func(n ast.Node) {
+					if id, ok := n.(*ast.Ident); ok {
+						reached[id.Name] = true
+					}
+				})
+			}
+			return is
+		})
+	}
+	return found
+}
+
+func eachName(n ast.Node, f func(string)) {
+	ast.Inspect(n, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok {
+			f(id.Name)
+		}
+		return true
+	})
+}
+
+// eachOutside calls f for each node that is not inside a function handed to synctest.Test, or to a function that
+// calls it so. The cases of a select are left out: there, time.After is the limit that only a hang reaches.
+func (p *testPackage) eachOutside(body ast.Node, f func(ast.Node)) {
+	cases := map[*ast.ExprStmt]bool{}
+	ast.Inspect(body, func(n ast.Node) bool {
+		if call, ok := n.(*ast.CallExpr); ok && p.isVirtual(call) {
+			return false
+		}
+		if c, ok := n.(*ast.CommClause); ok {
+			if s, ok := c.Comm.(*ast.ExprStmt); ok {
+				cases[s] = true
+			}
+		}
+		if s, ok := n.(*ast.ExprStmt); n != nil && !(ok && cases[s]) {
+			f(n)
+		}
+		return true
+	})
+}
+
+// isVirtual: does the call run the functions that it is handed inside synctest.Test?
+func (p *testPackage) isVirtual(call *ast.CallExpr) bool {
+	id, ok := call.Fun.(*ast.Ident)
+	return isCall(call, "synctest", "Test") || ok && p.wrappers[id.Name]
+}
+
+// findWrappers finds the functions that are handed one, and run it inside synctest.Test.
+func (p *testPackage) findWrappers() {
+	p.wrappers = map[string]bool{}
+	for more := true; more; {
+		more = false
+		for name, all := range p.functions {
+			if !p.wrappers[name] && takesFunction(all[0]) && p.callsVirtual(all[0]) {
+				p.wrappers[name], more = true, true
+			}
+		}
+	}
+}
+
+func takesFunction(fn *ast.FuncDecl) bool {
+	return slices.ContainsFunc(fn.Type.Params.List, func(f *ast.Field) bool {
+		_, ok := f.Type.(*ast.FuncType)
+		return ok
+	})
+}
+
+func (p *testPackage) callsVirtual(fn *ast.FuncDecl) (found bool) {
+	ast.Inspect(fn.Body, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		found = found || ok && p.isVirtual(call)
+		return !found
+	})
+	return found
+}
+
+// clocked says how a node depends on real time, or nothing.
+func clocked(n ast.Node) string {
+	switch n := n.(type) {
+	case *ast.CallExpr:
+		if isCall(n, "time", "Sleep") {
+			return "time.Sleep"
+		}
+	case *ast.ExprStmt:
+		receive, ok := n.X.(*ast.UnaryExpr)
+		if !ok || receive.Op != token.ARROW {
+			return ""
+		}
+		if call, ok := receive.X.(*ast.CallExpr); ok && isCall(call, "time", "After") {
+			return "<-time.After"
+		}
+	case *ast.BinaryExpr:
+		order := []token.Token{token.LSS, token.GTR, token.LEQ, token.GEQ}
+		if slices.Contains(order, n.Op) && (isSince(n.X) || isSince(n.Y)) {
+			return "a comparison with time.Since"
+		}
+	}
+	return ""
+}
+
+func isSince(e ast.Expr) bool {
+	call, ok := e.(*ast.CallExpr)
+	return ok && isCall(call, "time", "Since")
+}
+
+func isCall(call *ast.CallExpr, from, name string) bool {
+	s, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok || s.Sel.Name != name {
+		return false
+	}
+	id, ok := s.X.(*ast.Ident)
+	return ok && id.Name == from
+}
