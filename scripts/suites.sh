@@ -18,12 +18,13 @@ interrupted() {
 
 # run NAME COMMAND... runs a suite. Its output goes into $logs/NAME.log.
 run() {
-	local name=$1 began=$EPOCHSECONDS result=ok code
+	local name=$1 result=ok code taken TIMEFORMAT='%0R %0U %0S'
 	shift
-	"$@" >"$logs/$name.log" 2>&1 </dev/null
+	taken=$({ time "$@" >"$logs/$name.log" 2>&1 </dev/null; } 2>&1)
 	code=$?
 	[ $code = 0 ] || result=FAILED
-	row "$name" $((EPOCHSECONDS - began)) "$result"
+	set -- $taken
+	row "$name" "$1" $(($2 + $3)) "$result"
 	return $code
 }
 
@@ -31,20 +32,22 @@ run() {
 skip() {
 	if [ "${FAIRLEAD_NO_SKIP:-}" = 1 ]; then
 		echo "$2" >"$logs/$1.log"
-		row "$1" 0 FAILED
+		row "$1" 0 0 FAILED
 	else
-		row "$1" 0 "skipped: $2"
+		row "$1" 0 0 "skipped: $2"
 	fi
 }
 
-# row NAME SECONDS RESULT writes a line of the table, and prints it.
+# row NAME SECONDS PROCESSOR-SECONDS RESULT writes a line of the table, and prints it.
 row() {
-	printf '%s\t%s\t%s\n' "$1" "$2" "$3" >>"$logs/table"
-	printf '%-22s %5d s  %s\n' "$1" "$2" "$3"
+	printf '%s\t%s\t%s\t%s\n' "$@" >>"$logs/table"
+	line "$@"
 }
 
+line() { printf '%-26s %7s %9s  %s\n' "$@"; }
+
 # failed lists the suites that failed.
-failed() { awk -F'\t' '$3 == "FAILED" {print $1}' "$logs/table"; }
+failed() { awk -F'\t' '$4 == "FAILED" {print $1}' "$logs/table"; }
 
 # report prints what the failed suites printed, and the table. It returns 1 if a suite failed.
 report() {
@@ -54,8 +57,9 @@ report() {
 		printf '\n=== %s failed, and printed:\n' "$name"
 		grep -vE '^(ok|\?) +	?' "$logs/$name.log" | tail -n 400
 	done
-	printf '\n%-22s %7s  %s\n' suite seconds result
-	awk -F'\t' '{printf "%-22s %7d  %s\n", $1, $2, $3}' "$logs/table"
+	echo
+	line suite seconds processor result
+	while IFS=$'\t' read -r -a fields; do line "${fields[@]}"; done <"$logs/table"
 	for name in $bad; do echo "FAILED: $name"; done
 	if [ -n "$bad" ]; then
 		echo "The whole output is in $logs"

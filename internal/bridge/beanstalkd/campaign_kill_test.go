@@ -3,7 +3,6 @@
 package beanstalkd_test
 
 import (
-	"os"
 	"testing"
 
 	"github.com/beanstalkd/go-beanstalk"
@@ -14,10 +13,8 @@ import (
 	"github.com/fairlead/fairlead/internal/brokertest"
 )
 
-func TestMain(m *testing.M) {
-	killtest.Main(adapter)
-	os.Exit(m.Run())
-}
+// A process that is started to be killed does not go on to the tests.
+func init() { killtest.Main(adapter) }
 
 // TestCampaignKills: whoever is killed when, each submission is in the tube once.
 func TestCampaignKills(t *testing.T) {

@@ -3,7 +3,6 @@
 package rabbitmq_test
 
 import (
-	"os"
 	"testing"
 
 	"github.com/fairlead/fairlead/internal/bridge"
@@ -11,10 +10,8 @@ import (
 	"github.com/fairlead/fairlead/internal/brokertest"
 )
 
-func TestMain(m *testing.M) {
-	killtest.Main(func(address string) bridge.QS { return adapter(address, "kills") })
-	os.Exit(m.Run())
-}
+// A process that is started to be killed does not go on to the tests.
+func init() { killtest.Main(func(address string) bridge.QS { return adapter(address, "kills") }) }
 
 // TestCampaignKills: whoever is killed when, each submission is in the queue once.
 func TestCampaignKills(t *testing.T) {

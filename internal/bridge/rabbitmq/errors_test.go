@@ -47,7 +47,7 @@ func at(t *testing.T, address string, change func(*url.URL)) string {
 // TestRealErrors: whatever is wrong with the address, the rights or the queue is said with its
 // place and the next step, and not in the words of the protocol.
 func TestRealErrors(t *testing.T) {
-	server := brokertest.NewRabbitMQ(t)
+	server := brokertest.SharedRabbitMQ(t)
 	server.Control(t, "add_user", "ann", "secret")
 	server.Control(t, "add_vhost", "lab")
 	closed, other := worktest.WrongAddresses(t)
@@ -137,7 +137,7 @@ func helps(t *testing.T, name, got string, all []string) {
 // TestRealCheckLeavesNothing: a check makes no queue and no exchange, says that there is none yet, and
 // can be made while a bridge is at the queue.
 func TestRealCheckLeavesNothing(t *testing.T) {
-	server := brokertest.NewRabbitMQ(t)
+	server := brokertest.SharedRabbitMQ(t)
 	describe := func(queue, want string) {
 		t.Helper()
 		q := rabbitmq.Open(rabbitmq.Options{URL: server.URL, Queue: queue})

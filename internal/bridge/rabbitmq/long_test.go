@@ -3,6 +3,7 @@
 package rabbitmq_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,9 +18,13 @@ import (
 // TestRealLongJob: a job that runs for longer than RabbitMQ leaves it with a worker ends as failed with
 // this as the cause, and does not begin again and again.
 func TestRealLongJob(t *testing.T) {
-	server := brokertest.NewRabbitMQ(t)
-	server.Control(t, "eval", "application:set_env(rabbit, consumer_timeout, 1000), application:set_env(rabbit, "+
-		"channel_tick_interval, 500).")
+	server := brokertest.SharedRabbitMQ(t)
+	patience := func(timeout, tick int) {
+		server.Control(t, "eval", fmt.Sprintf("application:set_env(rabbit, consumer_timeout, %d), "+
+			"application:set_env(rabbit, channel_tick_interval, %d).", timeout, tick))
+	}
+	patience(1000, 500)
+	defer patience(1800000, 60000) // as RabbitMQ has it by default, in milliseconds
 	o := rabbitmq.Options{URL: server.URL, Queue: "long", Logger: worktest.Logger(t)}
 	work(t, o, 1)
 	q := rabbitmq.Open(o)

@@ -31,7 +31,7 @@ func adapter(url, queue string) *rabbitmq.Queue {
 // TestRealLostConfirmation: a publication whose confirmation is lost is found, however late it
 // arrives, and is absent only when it cannot arrive any more.
 func TestRealLostConfirmation(t *testing.T) {
-	server := brokertest.NewRabbitMQ(t)
+	server := brokertest.SharedRabbitMQ(t)
 	at, err := url.Parse(server.URL)
 	if err != nil {
 		t.Fatal(err)
@@ -126,7 +126,7 @@ func contents(t *testing.T, server *brokertest.RabbitMQ, queue string) (markers 
 // TestRealHalfPublished: a crash of the broker may leave a message in one of the two queues
 // alone. The bridge makes them agree before anybody takes work.
 func TestRealHalfPublished(t *testing.T) {
-	server := brokertest.NewRabbitMQ(t)
+	server := brokertest.SharedRabbitMQ(t)
 	q := adapter(server.URL, "half")
 	for i, r := range worktest.SubmitWithin(t, q, time.Minute, 1, 2, 3, 4) {
 		if r.Err != nil {
@@ -178,7 +178,7 @@ func TestRealHalfPublished(t *testing.T) {
 // TestRealOtherArguments: a queue that is there with other arguments is a mistake that is
 // explained.
 func TestRealOtherArguments(t *testing.T) {
-	server := brokertest.NewRabbitMQ(t)
+	server := brokertest.SharedRabbitMQ(t)
 	if _, err := channel(t, server).QueueDeclare("mine", true, false, false, false, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +196,7 @@ func TestRealOtherArguments(t *testing.T) {
 // ends it goes on.
 func TestRealTwoBridges(t *testing.T) {
 	rabbitmq.SetVanished(t, 3*time.Second)
-	server := brokertest.NewRabbitMQ(t)
+	server := brokertest.SharedRabbitMQ(t)
 	first, second := adapter(server.URL, "one"), adapter(server.URL, "one")
 	defer second.Close()
 	if _, err := first.Look(t.Context(), nil); err != nil {
@@ -229,7 +229,7 @@ func TestRealTwoBridges(t *testing.T) {
 // a queue up to two seconds later. If it is killed in that time, the queue is gone with all that was
 // confirmed; the bridge says that it is absent, once the queue is there again, and submits it once more.
 func TestRealNewQueueForgotten(t *testing.T) {
-	server := brokertest.NewRabbitMQ(t)
+	server := brokertest.SharedRabbitMQ(t)
 	forgotten := 0
 	for round := range 4 {
 		queue := fmt.Sprint("new-", round)

@@ -4,6 +4,7 @@ package rabbitmq_test
 
 import (
 	"context"
+	"os"
 	"testing"
 	"time"
 
@@ -15,6 +16,12 @@ import (
 	"github.com/fairlead/fairlead/internal/brokertest"
 )
 
+func TestMain(m *testing.M) {
+	status := m.Run()
+	brokertest.End()
+	os.Exit(status)
+}
+
 // work runs a worker for as long as the test.
 func work(t *testing.T, o rabbitmq.Options, slots int) {
 	t.Helper()
@@ -25,7 +32,7 @@ func work(t *testing.T, o rabbitmq.Options, slots int) {
 
 // TestRealBridge: the adapter keeps the contract with a real RabbitMQ.
 func TestRealBridge(t *testing.T) {
-	server := brokertest.NewRabbitMQ(t)
+	server := brokertest.SharedRabbitMQ(t)
 	bridgetest.Run(t, func(t *testing.T) *bridgetest.Rig {
 		o := rabbitmq.Options{URL: server.URL, Queue: "jobs", Priorities: 5, Logger: worktest.Logger(t)}
 		work(t, o, 1)

@@ -18,7 +18,7 @@ import (
 // TestRealRights: the rights that the how-to gives to bridge and worker are enough, and those of
 // a worker do not let it submit.
 func TestRealRights(t *testing.T) {
-	server := brokertest.NewRabbitMQ(t)
+	server := brokertest.SharedRabbitMQ(t)
 	page, err := os.ReadFile("../../../docs/how-to/put-it-in-front-of-rabbitmq.md")
 	if err != nil {
 		t.Fatal(err)

@@ -5,7 +5,6 @@ package slurm_test
 import (
 	"flag"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -28,10 +27,8 @@ func closed(conf string) bridge.QS {
 	return q
 }
 
-func TestMain(m *testing.M) {
-	killtest.Main(closed)
-	os.Exit(m.Run())
-}
+// A process that is started to be killed does not go on to the tests.
+func init() { killtest.Main(closed) }
 
 // TestCampaignKills: whoever is killed or restarted when, each submission is in the queue once.
 // slurmctld is ended in an orderly way: killed, it forgets what it acknowledged some seconds
