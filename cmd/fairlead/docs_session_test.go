@@ -145,9 +145,14 @@ func (s *session) follow(c prompt) []string {
 	return append(slices.Clone(c.as), got...)
 }
 
-// lookLong is how long a command that only looks is repeated until the page is right:
-// jobs begin and end when they do.
-const lookLong = 8 * time.Second
+// lookLong is how long a command that only looks is repeated until the page is right: jobs begin and end when they
+// do. With -update, a page that is to be changed is never right.
+func lookLong() time.Duration {
+	if *update {
+		return 8 * time.Second
+	}
+	return await.Patience
+}
 
 var looks = regexp.MustCompile(`^(fairlead (queue|q|why|shares|nodes|limits|history|logs|config (show|history|check|diff|plan|set|unset)|doctor)|curl -s --unix-socket \S+ \S+$|cat )`)
 
@@ -160,7 +165,7 @@ func (s *session) output(c prompt) []string {
 		return s.begin(kind, c)
 	}
 	var got []string
-	await.Within(lookLong, func() bool {
+	await.Within(lookLong(), func() bool {
 		got = s.canonical(s.run(c.text))
 		return matches(c.want, got) || !looks.MatchString(c.text) || *pace > 0
 	})
@@ -227,7 +232,7 @@ func (s *session) begin(kind string, c prompt) []string {
 		s.works[name] = b
 	}
 	var got []string
-	await.Within(lookLong, func() bool {
+	await.Within(lookLong(), func() bool {
 		got = s.canonical(b.String())
 		return matches(c.want, got) && len(got) > 0 || *pace > 0 && len(got) > 5
 	})

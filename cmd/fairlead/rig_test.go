@@ -156,7 +156,7 @@ func (r *rig) startAgent(name string, cpus int) *proc {
 }
 
 // deadline is how long anything may take that is expected to happen.
-const deadline = 60 * time.Second
+const deadline = await.Patience
 
 // until waits for something to become true.
 func (r *rig) until(what string, f func() bool) {

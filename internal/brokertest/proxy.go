@@ -1,6 +1,7 @@
 package brokertest
 
 import (
+	"bytes"
 	"io"
 	"net"
 	"sync"
@@ -12,8 +13,10 @@ type Proxy struct {
 	Address  string
 	upstream string
 	mu       sync.Mutex
-	hold     bool // what clients send is kept
-	mute     bool // what the broker answers is thrown away
+	hold     bool   // what clients send is kept
+	mute     bool   // what the broker answers is thrown away
+	thrown   bool   // an answer was thrown away
+	sent     []byte // by clients, since hold or mute
 	pipes    []*pipe
 }
 
@@ -62,6 +65,9 @@ func (p *Proxy) begin(client net.Conn) {
 	p.pipes = append(p.pipes, x)
 	p.mu.Unlock()
 	go p.copy(client, func(text []byte) {
+		if p.hold || p.mute {
+			p.sent = append(p.sent, text...)
+		}
 		if p.hold {
 			x.held = append(x.held, text...)
 		} else {
@@ -73,7 +79,9 @@ func (p *Proxy) begin(client net.Conn) {
 		}
 	})
 	go p.copy(server, func(text []byte) {
-		if !p.mute {
+		if p.mute {
+			p.thrown = p.thrown || len(text) > 0
+		} else {
 			client.Write(text)
 		}
 	}, func() { client.Close() })
@@ -111,6 +119,13 @@ func (p *Proxy) Mute() {
 	p.mute = true
 }
 
+// Lost reports whether a client has sent a text, and the broker will not get it, or its answer was thrown away.
+func (p *Proxy) Lost(text string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return bytes.Contains(p.sent, []byte(text)) && (p.hold || p.thrown)
+}
+
 // Pass lets everything pass of connections that are made from now on. Those that are there stay
 // as they are, and are returned: they are to be ended with Release or Drop.
 func (p *Proxy) Pass() *Held {
@@ -120,7 +135,7 @@ func (p *Proxy) Pass() *Held {
 	for _, x := range h.pipes {
 		x.kept = true
 	}
-	p.pipes, p.hold, p.mute = nil, false, false
+	p.pipes, p.hold, p.mute, p.thrown, p.sent = nil, false, false, false, nil
 	return h
 }
 

@@ -83,8 +83,9 @@ func isCampaign(f *ast.File) bool {
 // realTime lists the places in functions that run outside synctest.Test.
 func (p *testPackage) realTime() (places []string) {
 	for _, fn := range p.outside() {
+		took := durations(fn)
 		p.eachOutside(fn.Body, func(n ast.Node) {
-			if what := clocked(n); what != "" {
+			if what := clocked(n, took); what != "" {
 				at := p.set.Position(n.Pos())
 				places = append(places, fmt.Sprintf("%s:%d: %s", filepath.Base(at.Filename), at.Line, what))
 			}
@@ -193,7 +194,7 @@ func (p *testPackage) callsVirtual(fn *ast.FuncDecl) (found bool) {
 }
 
 // clocked says how a node depends on real time, or nothing.
-func clocked(n ast.Node) string {
+func clocked(n ast.Node, took map[string]bool) string {
 	switch n := n.(type) {
 	case *ast.CallExpr:
 		if isCall(n, "time", "Sleep") {
@@ -209,16 +210,34 @@ func clocked(n ast.Node) string {
 		}
 	case *ast.BinaryExpr:
 		order := []token.Token{token.LSS, token.GTR, token.LEQ, token.GEQ}
-		if slices.Contains(order, n.Op) && (isSince(n.X) || isSince(n.Y)) {
+		if slices.Contains(order, n.Op) && (isSince(n.X, took) || isSince(n.Y, took)) {
 			return "a comparison with time.Since"
 		}
 	}
 	return ""
 }
 
-func isSince(e ast.Expr) bool {
+// isSince: is it time.Since, or a variable that was set to it in the same function?
+func isSince(e ast.Expr, took map[string]bool) bool {
+	if id, ok := e.(*ast.Ident); ok {
+		return took[id.Name]
+	}
 	call, ok := e.(*ast.CallExpr)
 	return ok && isCall(call, "time", "Since")
+}
+
+// durations are the variables of a function that are set to time.Since.
+func durations(fn *ast.FuncDecl) map[string]bool {
+	took := map[string]bool{}
+	ast.Inspect(fn, func(n ast.Node) bool {
+		if set, ok := n.(*ast.AssignStmt); ok && len(set.Rhs) == 1 && isSince(set.Rhs[0], nil) {
+			if id, ok := set.Lhs[0].(*ast.Ident); ok {
+				took[id.Name] = true
+			}
+		}
+		return true
+	})
+	return took
 }
 
 func isCall(call *ast.CallExpr, from, name string) bool {

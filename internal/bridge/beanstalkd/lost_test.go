@@ -57,11 +57,11 @@ func TestRealLostReply(t *testing.T) {
 				server := brokertest.NewBeanstalkd(t)
 				proxy := brokertest.NewProxy(t, server.Address)
 				q := open(t, proxy.Address)
-				if r := worktest.SubmitWithin(t, q, time.Minute, 1)[0]; r.Err != nil {
+				if r := worktest.Submit(t, q, 1)[0]; r.Err != nil {
 					t.Fatal(r.Err)
 				}
 				c.lose(proxy)
-				for i, r := range worktest.SubmitWithin(t, q, 2*time.Second, 2, 3) {
+				for i, r := range worktest.SubmitUntil(t, q, func() bool { return proxy.Lost("lost-2") }, 2, 3) {
 					if errors.Is(r.Err, bridge.ErrUnsure) != (i == 0) || r.Err == nil {
 						t.Errorf("receipt %d: %v; the first is unsure, the second was not sent", i, r.Err)
 					}
@@ -118,7 +118,7 @@ func TestRealForgetfulServer(t *testing.T) {
 	server := brokertest.NewForgetfulBeanstalkd(t)
 	q := open(t, server.Address)
 	e := []bridge.Entry{worktest.Entry(1), worktest.Entry(2)}
-	for i, r := range worktest.SubmitWithin(t, q, time.Minute, 1, 2) {
+	for i, r := range worktest.Submit(t, q, 1, 2) {
 		if r.Err != nil {
 			t.Fatal(r.Err)
 		}
@@ -135,7 +135,7 @@ func TestRealForgetfulServer(t *testing.T) {
 	for _, lost := range append(e, worktest.Entry(1)) {
 		worktest.Await(t, q, lost, bridge.Absent)
 	}
-	if r := worktest.SubmitWithin(t, q, time.Minute, 1)[0]; r.Err != nil || r.ID == e[0].ID {
+	if r := worktest.Submit(t, q, 1)[0]; r.Err != nil || r.ID == e[0].ID {
 		t.Errorf("sent again: %+v", r)
 	}
 	worktest.Await(t, q, worktest.Entry(1), bridge.Pending)
@@ -148,7 +148,7 @@ func TestRealWorkerOfOnesOwn(t *testing.T) {
 	server := brokertest.NewBeanstalkd(t)
 	q := open(t, server.Address)
 	e := worktest.Entry(1)
-	e.ID = worktest.SubmitWithin(t, q, time.Minute, 1)[0].ID
+	e.ID = worktest.Submit(t, q, 1)[0].ID
 	worktest.Await(t, q, e, bridge.Pending)
 	c := client(t, server)
 	_, body, err := beanstalk.NewTubeSet(c, "jobs").Reserve(time.Minute)

@@ -53,11 +53,11 @@ func TestRealLostConfirmation(t *testing.T) {
 				address := strings.Replace(server.URL, at.Host, proxy.Address, 1)
 				q := adapter(address, queue)
 				defer func() { q.Close() }()
-				if r := worktest.SubmitWithin(t, q, time.Minute, 1)[0]; r.Err != nil {
+				if r := worktest.Submit(t, q, 1)[0]; r.Err != nil {
 					t.Fatal(r.Err)
 				}
 				c.lose(proxy)
-				for i, r := range worktest.SubmitWithin(t, q, 6*time.Second, 2, 3) {
+				for i, r := range worktest.SubmitUntil(t, q, func() bool { return proxy.Lost("lost-3") }, 2, 3) {
 					if !errors.Is(r.Err, bridge.ErrUnsure) {
 						t.Errorf("receipt %d: %v", i, r.Err)
 					}
@@ -128,7 +128,7 @@ func contents(t *testing.T, server *brokertest.RabbitMQ, queue string) (markers 
 func TestRealHalfPublished(t *testing.T) {
 	server := brokertest.SharedRabbitMQ(t)
 	q := adapter(server.URL, "half")
-	for i, r := range worktest.SubmitWithin(t, q, time.Minute, 1, 2, 3, 4) {
+	for i, r := range worktest.Submit(t, q, 1, 2, 3, 4) {
 		if r.Err != nil {
 			t.Fatalf("receipt %d: %v", i, r.Err)
 		}
@@ -218,7 +218,7 @@ func TestRealTwoBridges(t *testing.T) {
 			t.Fatalf("at last: %v, want %q", err, want)
 		}
 	}
-	if r := worktest.SubmitWithin(t, first, time.Minute, 1)[0]; r.Err != nil {
+	if r := worktest.Submit(t, first, 1)[0]; r.Err != nil {
 		t.Errorf("the first was disturbed: %v", r.Err)
 	}
 	first.Close()
@@ -234,7 +234,7 @@ func TestRealNewQueueForgotten(t *testing.T) {
 	for round := range 4 {
 		queue := fmt.Sprint("new-", round)
 		q := adapter(server.URL, queue)
-		for i, r := range worktest.SubmitWithin(t, q, time.Minute, 1, 2, 3) {
+		for i, r := range worktest.Submit(t, q, 1, 2, 3) {
 			if r.Err != nil {
 				t.Fatalf("receipt %d: %v", i, r.Err)
 			}
@@ -261,7 +261,7 @@ func TestRealNewQueueForgotten(t *testing.T) {
 			}
 			if s.Phase == bridge.Absent {
 				forgotten++
-				if r := worktest.SubmitWithin(t, q, time.Minute, i+1)[0]; r.Err != nil {
+				if r := worktest.Submit(t, q, i+1)[0]; r.Err != nil {
 					t.Errorf("again: %v", r.Err)
 				}
 			}

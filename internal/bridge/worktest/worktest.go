@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/internal/agent"
+	"github.com/fairlead/fairlead/internal/await"
 	"github.com/fairlead/fairlead/internal/bridge"
 	"github.com/fairlead/fairlead/internal/bridge/mq"
 	"github.com/fairlead/fairlead/queue"
@@ -65,11 +66,21 @@ func Entry(n int) bridge.Entry {
 	return bridge.Entry{Marker: fmt.Sprint("lost-", n), Submitted: time.Now()}
 }
 
-// SubmitWithin submits numbered jobs within a time.
-func SubmitWithin(t testing.TB, q bridge.QS, within time.Duration, n ...int) []bridge.Receipt {
+// Submit submits numbered jobs.
+func Submit(t testing.TB, q bridge.QS, n ...int) []bridge.Receipt {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), within)
+	return SubmitUntil(t, q, func() bool { return false }, n...)
+}
+
+// SubmitUntil submits numbered jobs, and gives up as soon as a condition is true.
+func SubmitUntil(t testing.TB, q bridge.QS, lost func() bool, n ...int) []bridge.Receipt {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
+	go func() {
+		await.Within(await.Patience, func() bool { return ctx.Err() != nil || lost() })
+		cancel()
+	}()
 	var all []bridge.Submission
 	for _, i := range n {
 		all = append(all, Job(i))
@@ -84,15 +95,13 @@ func SubmitWithin(t testing.TB, q bridge.QS, within time.Duration, n ...int) []b
 // Await looks until an entry is in a phase. Meanwhile the QS may not answer.
 func Await(t testing.TB, q bridge.QS, e bridge.Entry, want bridge.Phase) bridge.Status {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); ; <-time.After(10 * time.Millisecond) {
-		got, err := q.Look(t.Context(), []bridge.Entry{e})
-		if err == nil && got[0].Phase == want {
-			return got[0]
-		}
-		if time.Now().After(end) {
-			t.Fatalf("it is %+v (%v), want phase %v", got, err, want)
-		}
-	}
+	var got []bridge.Status
+	await.Until(t, fmt.Sprintf("%s is in phase %v", e.Marker, want), func() (any, bool) {
+		var err error
+		got, err = q.Look(t.Context(), []bridge.Entry{e})
+		return fmt.Sprintf("%+v, %v", got, err), err == nil && got[0].Phase == want
+	})
+	return got[0]
 }
 
 // WrongAddresses are one at which nobody listens, and one at which something else does.
