@@ -33,6 +33,9 @@ var comparedInDocs = []string{"fifo", "easy", "conservative", "fairtree+easy", "
 // read again: it names figures of both.
 func TestDocsComparingPolicies(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("half a minute of arithmetic")
+	}
 	for _, name := range []string{"kth-sp2", "sdsc-sp2"} {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(sharedTraces, name+".swf.gz")
