@@ -20,6 +20,9 @@ import (
 // TestStartBoundsAreKept: under conservative backfilling, once nobody new goes ahead, each job
 // starts by the bound that it is told, however early others end.
 func TestStartBoundsAreKept(t *testing.T) {
+	if testing.Short() {
+		t.Skip("much arithmetic, and nothing at once")
+	}
 	for _, full := range []bool{false, true} {
 		for seed := range uint64(3) {
 			t.Run(fmt.Sprintf("full=%v,seed=%d", full, seed), func(t *testing.T) {

@@ -19,6 +19,9 @@ import (
 // TestThousandPoolsAreOneShare: of two users with equal shares, one names a thousand pools, with every priority. With
 // a right to the own pool only, that one gets half; with a right to make pools it gets nearly everything.
 func TestThousandPoolsAreOneShare(t *testing.T) {
+	if testing.Short() {
+		t.Skip("much arithmetic, and nothing at once")
+	}
 	everything := access.Pool{
 		Submit: []access.Subject{access.Everybody}, Create: []string{access.Anything}, Priorities: []string{access.Anything},
 	}

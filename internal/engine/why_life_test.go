@@ -21,6 +21,9 @@ import (
 // TestWhyVerifiesAllTheirLife asks why of jobs that wait, that run and that have ended, under
 // every policy: each answer must be recomputable from its own numbers.
 func TestWhyVerifiesAllTheirLife(t *testing.T) {
+	if testing.Short() {
+		t.Skip("much arithmetic, and nothing at once")
+	}
 	options := map[string]share.Options{
 		"decay by half-life":    {Decay: share.Decay{HalfLife: true}},
 		"decay scaled by share": {Decay: share.Decay{ScaleByShare: true}},

@@ -22,7 +22,11 @@ func open(t testing.TB) queue.Store {
 func TestStore(t *testing.T) { storetest.Run(t, open) }
 
 func TestTwinOfMemory(t *testing.T) {
-	storetest.Twins(t, func(testing.TB) queue.Store { return memory.New("cpu") }, open, 40)
+	seeds := 40
+	if testing.Short() {
+		seeds = 8
+	}
+	storetest.Twins(t, func(testing.TB) queue.Store { return memory.New("cpu") }, open, seeds)
 }
 
 func BenchmarkStore(b *testing.B) { storetest.Bench(b, open) }
