@@ -92,6 +92,9 @@ func staircase(size int) string {
 // TestBusy gives files as large as they may be, or half of that, that are read to the
 // end: the time has to grow with the size, and the report must not.
 func TestBusy(t *testing.T) {
+	if testing.Short() {
+		t.Skip("much work, and nothing at once")
+	}
 	t.Parallel() // with those that wait
 	const n = 1 << 19
 	for _, c := range []struct{ name, text string }{

@@ -232,6 +232,9 @@ func beside() map[string][]trial {
 // TestAccess holds each request of the interface, and each page that changes something, to the table of rights: it
 // makes each request as each of those who may ask. An operation that is new gets rows with -update, for a reviewer to see.
 func TestAccess(t *testing.T) {
+	if testing.Short() {
+		t.Skip("much work, and nothing at once")
+	}
 	var doc struct {
 		Paths map[string]map[string]struct {
 			OperationID string `json:"operationId"`

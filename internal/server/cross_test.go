@@ -115,6 +115,9 @@ func TestNothingIsShared(t *testing.T) {
 // TestOversized: parameters, forms, documents and addresses that nobody needs are refused or do
 // nothing, at once.
 func TestOversized(t *testing.T) {
+	if testing.Short() {
+		t.Skip("much work, and nothing at once")
+	}
 	d := newDesk(t)
 	d.submit(root, api.Spec{Argv: []string{"true"}})
 	mega := strings.Repeat("a", 1<<20)

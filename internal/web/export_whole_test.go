@@ -38,6 +38,9 @@ func (l *lab) listed(path string) (out api.JobList) {
 // TestExportsAreWhole: the CSV and the JSON of a long list have all jobs that match the search, in the order of
 // the pages, although a page shows only a screenful of them.
 func TestExportsAreWhole(t *testing.T) {
+	if testing.Short() {
+		t.Skip("much work, and nothing at once")
+	}
 	l := newLab(t, cluster)
 	jobs := make([]queue.Job, 1300)
 	for i := range jobs {

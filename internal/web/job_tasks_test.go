@@ -13,6 +13,9 @@ import (
 // TestLargeArray: the page of a job is of the same size however many tasks it has; all tasks and
 // events are found page by page, and tasks by their state.
 func TestLargeArray(t *testing.T) {
+	if testing.Short() {
+		t.Skip("much work, and nothing at once")
+	}
 	l := newLab(t, cluster)
 	size := func(tasks int) (path string, bytes int) {
 		t.Helper()
