@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/fairlead/fairlead/internal/await"
 )
 
 // told is one call of a watcher's functions.
@@ -64,7 +66,7 @@ func (w *watched) next() told {
 	select {
 	case got := <-w.told:
 		return got
-	case <-time.After(30 * time.Second):
+	case <-time.After(await.Patience):
 		w.t.Fatal("the change was not noticed")
 		return told{}
 	}

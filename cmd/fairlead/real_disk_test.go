@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/await"
 	"github.com/fairlead/fairlead/queue"
 )
 
@@ -106,7 +107,7 @@ type disk struct {
 
 func (d *disk) submit(key string, spec api.Spec) error {
 	spec.Key = key
-	ctx, cancel := context.WithTimeout(d.t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(d.t.Context(), await.Patience)
 	defer cancel()
 	resp, err := d.direct.Jobs.Submit(ctx, api.SubmitRequest{Jobs: []api.Spec{spec}})
 	if err == nil {

@@ -68,7 +68,7 @@ func newRig(t *testing.T, ttl time.Duration, options agent.Options) *rig {
 	t.Cleanup(func() { r.stop(); cancel(); servers.Wait(); r.Close() })
 	select {
 	case <-joined:
-	case <-time.After(10 * time.Second):
+	case <-time.After(await.Patience):
 		t.Fatal("the agent did not join")
 	}
 	return r

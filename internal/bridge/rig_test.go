@@ -13,6 +13,7 @@ import (
 
 	"github.com/fairlead/fairlead/frontback"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/await"
 	"github.com/fairlead/fairlead/internal/bridge"
 	"github.com/fairlead/fairlead/internal/bridge/bridgetest"
 	"github.com/fairlead/fairlead/internal/engine"
@@ -155,7 +156,7 @@ func (r *rig) start(change func(*bridge.Options)) {
 	r.t.Cleanup(r.stop)
 	select {
 	case <-joined:
-	case <-time.After(10 * time.Second):
+	case <-time.After(await.Patience):
 		r.t.Fatal("the bridge did not join")
 	}
 }

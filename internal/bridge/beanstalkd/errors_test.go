@@ -11,6 +11,7 @@ import (
 
 	"github.com/beanstalkd/go-beanstalk"
 
+	"github.com/fairlead/fairlead/internal/await"
 	"github.com/fairlead/fairlead/internal/bridge"
 	"github.com/fairlead/fairlead/internal/bridge/beanstalkd"
 	"github.com/fairlead/fairlead/internal/bridge/worktest"
@@ -27,7 +28,7 @@ func TestRealErrors(t *testing.T) {
 	} {
 		q := beanstalkd.Open(beanstalkd.Options{Address: address, Tube: "jobs"})
 		defer q.Close()
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), await.Patience)
 		defer cancel()
 		_, described := q.Describe(ctx)
 		_, looked := q.Look(ctx, nil)

@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
+	"github.com/fairlead/fairlead/internal/await"
 	"github.com/fairlead/fairlead/internal/bridge"
 	"github.com/fairlead/fairlead/internal/bridge/rabbitmq"
 	"github.com/fairlead/fairlead/internal/bridge/worktest"
@@ -25,7 +25,7 @@ func said(t *testing.T, o rabbitmq.Options) (text string, refused bool) {
 	t.Helper()
 	q := rabbitmq.Open(o)
 	defer q.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), await.Patience)
 	defer cancel()
 	if _, err := q.Describe(ctx); err != nil {
 		return err.Error(), errors.Is(err, bridge.ErrRefused)
