@@ -29,6 +29,9 @@ var pace = flag.Duration("pace", 0, "with -update: pause before each command of 
 // marked console are one session, in a directory and with a server of its own.
 func TestDocsSessions(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("the scripts that -short runs do the same to servers and agents")
+	}
 	for _, page := range docPages(t) {
 		blocks, _ := blocksOf(readPage(t, page))
 		if slices.ContainsFunc(blocks, func(b block) bool { return b.lang == "console" }) {
