@@ -91,7 +91,11 @@ func TestLargestLag(t *testing.T) {
 		}
 		return known(name, o)
 	}
-	for _, c := range lagCases {
+	cases := lagCases
+	if !*all {
+		cases = cases[:3] // in the last one a million tasks run
+	}
+	for _, c := range cases {
 		line := fmt.Sprintf("%-30s", c.name)
 		names, seeds := []string{"fair"}, 1
 		if *all {

@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 
 // lively are the scripts that -short runs, as the race detector does: servers with agents, several
 // users and changes while tasks run. The others look at what single commands print.
-var lively = []string{"boost", "config_set", "first", "gang", "limits", "nodes", "pause", "reclaim", "refuse", "submit"}
+var lively = []string{"config_set", "first", "gang", "limits", "nodes", "refuse", "submit"}
 
 // TestScripts runs the scripts in testdata/script: each is a session with the program,
 // with what it has to print.

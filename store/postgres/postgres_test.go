@@ -47,7 +47,12 @@ func at(t testing.TB, url string, o postgres.Options) *postgres.Store {
 	return s
 }
 
-func TestStore(t *testing.T) { storetest.Run(t, open) }
+func TestStore(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the race detector looks at the tests of several servers")
+	}
+	storetest.Run(t, open)
+}
 
 // seeds is how many runs of random operations there are.
 func seeds(n int) int {
