@@ -116,8 +116,8 @@ func Run(t *testing.T, rig Rig) {
 			rig.Forgets)
 	}
 	t.Logf("the queue lost %d that it had acknowledged", len(forgotten))
-	t.Logf("figure: %d kills of the bridge, %d of the queue: %d submissions, of which the answer of %d was lost; "+
-		"%d of these had not arrived", rig.Kills, rig.Restarts, len(sent), lost, absent)
+	t.Logf("figure: %d kills of the bridge, %d of the queue: %d submissions; the answers of %d were lost, "+
+		"and %d of these had not arrived", rig.Kills, rig.Restarts, len(sent), lost, absent)
 }
 
 // forgotten are the entries that are not there any more, as a bridge sees it.
