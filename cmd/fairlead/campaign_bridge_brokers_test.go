@@ -4,6 +4,7 @@ package main
 
 import (
 	"testing"
+	"time"
 
 	"github.com/fairlead/fairlead/internal/brokertest"
 )
@@ -22,11 +23,14 @@ func TestCampaignBridgeRabbitMQ(t *testing.T) {
 	brokerChaos(t, "rabbitmq", b.URL, func() { b.Kill(); b.Start(t) })
 }
 
+// brokerLease is longer than a broker or a bridge is away.
+const brokerLease = time.Minute
+
 // brokerChaos has a worker, which nobody kills. What it was running when the broker died
 // that gives out again.
 func brokerChaos(t *testing.T, kind, to string, crash func()) {
 	t.Helper()
-	r := newRig(t, deadline)
+	r := newRig(t, brokerLease)
 	r.agents["worker"] = r.start("worker", "bridge", "worker", kind, "--to", to, "--slots", "8", "--any-user", "--allow-root", "--dir", r.dir, "--log", "info")
 	bridgeChaos(t, bridgedQS{kind: kind, flags: []string{"--to", to}, crash: crash, reruns: true})
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/await"
 )
 
 var bridgeKills = flag.Int("bridge-kills", 20, "how often a TestCampaignBridgeXyz kills the bridge; a quarter as often each the queueing system is restarted and the server killed")
@@ -184,7 +185,7 @@ func (c *bridgeRun) submitAll(stop <-chan struct{}, rng *rand.Rand) {
 		spec := c.spec(what, rng)
 		spec.Key = fmt.Sprint("chaos-", n)
 		var id int64
-		if !poll(deadline, func() bool {
+		if !await.Within(mostWait, func() bool {
 			resp, err := client.Jobs.Submit(c.t.Context(), api.SubmitRequest{Jobs: []api.Spec{spec}})
 			if err != nil || resp.Jobs[0].Error != nil {
 				return false
@@ -192,14 +193,14 @@ func (c *bridgeRun) submitAll(stop <-chan struct{}, rng *rand.Rand) {
 			id = resp.Jobs[0].ID
 			return true
 		}) {
-			c.t.Errorf("job %d was not taken within %v", n, deadline)
+			c.t.Errorf("job %d was not taken within %v", n, mostWait)
 			return
 		}
 		c.mu.Lock()
 		c.jobs[id] = what
 		c.mu.Unlock()
 		if what == "is cancelled" {
-			poll(deadline, func() bool {
+			await.Within(mostWait, func() bool {
 				_, err := client.Jobs.Alter(c.t.Context(), api.AlterRequest{Verb: "cancel", Jobs: []int64{id}})
 				return err == nil
 			})
@@ -236,9 +237,9 @@ func (c *bridgeRun) settle() {
 		c.t.Fatal("the server does not answer at the end")
 	}
 	open := parameters("state", "waiting", "state", "queued", "state", "running", "limit", "10000")
-	mended, patience := false, deadline
+	mended, patience := false, mostWait
 	for left := -1; left != 0; {
-		if before := left; !poll(patience, func() bool {
+		if before := left; !await.Within(patience, func() bool {
 			list, err := c.direct.Jobs.List(c.t.Context(), open)
 			if err != nil {
 				return false
@@ -247,9 +248,9 @@ func (c *bridgeRun) settle() {
 			return left != before
 		}) {
 			if c.qs.mend != nil && !mended {
-				c.t.Logf("%d jobs are left, and none has ended for %v: the queueing system is mended", left, deadline)
+				c.t.Logf("%d jobs are left, and none has ended for %v: the queueing system is mended", left, mostWait)
 				c.qs.mend()
-				mended, patience = true, 4*deadline // Slurm lets what it requeues wait for two minutes
+				mended, patience = true, 4*mostWait // Slurm lets what it requeues wait for two minutes
 				continue
 			}
 			if c.qs.shown != nil {
@@ -260,7 +261,7 @@ func (c *bridgeRun) settle() {
 				left, patience, list.Jobs[0].ID, c.said(list.Jobs[0].ID))
 		}
 	}
-	if c.qs.left != nil && !poll(deadline, func() bool { return c.qs.left() == 0 }) {
+	if c.qs.left != nil && !await.Within(mostWait, func() bool { return c.qs.left() == 0 }) {
 		c.t.Errorf("%d entries are left in the queueing system", c.qs.left())
 	}
 }

@@ -97,7 +97,7 @@ func (u *submitter) run() {
 
 // patient tries until it succeeds.
 func (u *submitter) patient(what string, f func(context.Context) error) {
-	for end := time.Now().Add(deadline); ; time.Sleep(time.Duration(5+u.rng.IntN(15)) * time.Millisecond) {
+	for end := time.Now().Add(mostWait); ; time.Sleep(time.Duration(5+u.rng.IntN(15)) * time.Millisecond) {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		err := f(ctx)
 		cancel()

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fairlead/fairlead/internal/await"
 	"github.com/fairlead/fairlead/store/postgres"
 )
 
@@ -76,7 +77,7 @@ func (f *fleet) settle(l *load) {
 		r.wire.cut(0, f.rng)
 	}
 	var left []string
-	if !poll(deadline, func() bool {
+	if !await.Within(mostWait, func() bool {
 		left = f.ask(`SELECT format('%s (%s of %s tasks wait, %s run, state %s)', id, waiting, tasks, running, state) FROM fairlead.job ORDER BY id LIMIT 50`)
 		return len(left) == 0
 	}) {

@@ -1,7 +1,7 @@
 //go:build campaign
 
 // The chaos suite hurts real processes and checks afterwards that what was promised
-// was kept: make chaos. What each number of its report means is said in audit.
+// was kept: make campaign ONLY=chaos-server. What each number of its report means is said in audit.
 
 package main
 
@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fairlead/fairlead/internal/await"
 	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/sqlite"
 )
@@ -21,6 +22,9 @@ var (
 	chaosKills = flag.Int("kills", 50, "how often TestCampaignServer kills the server")
 	chaosSeed  = flag.Uint64("seed", 0, "of TestCampaignServer, to repeat a run; 0: a new one")
 )
+
+// mostWait is the time within which anything happens that a campaign expects, though servers and agents are killed.
+const mostWait = time.Minute
 
 // leastRate is how many jobs have to be acknowledged in a second while the server is
 // up. With fewer there is too little to be lost, and the run says nothing.
@@ -140,7 +144,7 @@ func (c *chaos) settle() {
 	c.up += time.Since(began)
 	c.wire.cut(0, c.rng)
 	left := ""
-	if !poll(deadline, func() bool {
+	if !await.Within(mostWait, func() bool {
 		list, err := c.direct.Jobs.List(c.t.Context(), open())
 		if err != nil {
 			c.t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/allocation"
+	"github.com/fairlead/fairlead/internal/await"
 	"github.com/fairlead/fairlead/internal/engine"
 	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/postgres"
@@ -85,7 +86,7 @@ func TestCampaignSoak(t *testing.T) {
 	}
 	close(s.stop)
 	s.submitting.Wait()
-	if !poll(deadline, func() bool { return len(s.ask(`SELECT id::text FROM fairlead.job LIMIT 1`)) == 0 }) {
+	if !await.Within(mostWait, func() bool { return len(s.ask(`SELECT id::text FROM fairlead.job LIMIT 1`)) == 0 }) {
 		t.Errorf("not ended: %v", s.ask(`SELECT format('%s: %s wait, %s run', id, waiting, running) FROM fairlead.job LIMIT 20`))
 	}
 	s.recount()

@@ -136,7 +136,7 @@ func promptsOf(b block) []prompt {
 
 // follow runs one command, checks its output, and returns what the page should show.
 func (s *session) follow(c prompt) []string {
-	await.Within(*pace, func() bool { return false })
+	time.Sleep(*pace)
 	got := s.output(c)
 	right, cut := matches(c.want, got), slices.Contains(c.want, "...")
 	if !right && (!*update || cut) {

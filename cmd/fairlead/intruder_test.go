@@ -63,7 +63,7 @@ func intrudePorts(args []string) {
 		}
 		c.Write(request)
 		fmt.Println(c.LocalAddr().(*net.TCPAddr).Port)
-		await.Within(time.Duration(try%10)*300*time.Microsecond, func() bool { return false })
+		time.Sleep(time.Duration(try%10) * 300 * time.Microsecond)
 		c.(*net.TCPConn).SetLinger(0)
 		c.Close()
 	}

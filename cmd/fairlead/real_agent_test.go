@@ -18,8 +18,12 @@ import (
 
 // TestRealAgentKilled kills an agent: its tasks end with it, run again on the other node as soon as their leases are over,
 // and complete once. What a task left behind is killed when the agent is back.
-func TestRealAgentKilled(t *testing.T) {
-	const tasks, lease = 4, 3 * time.Second
+func TestRealAgentKilled(t *testing.T) { killAgent(t, 3*time.Second) }
+
+// killAgent is the test with a lease. It returns the time from the death of the agent until its tasks ran again.
+func killAgent(t *testing.T, lease time.Duration) time.Duration {
+	t.Helper()
+	const tasks = 4
 	r := newRig(t, lease)
 	l := r.ledger()
 	r.serve()
@@ -62,6 +66,7 @@ func TestRealAgentKilled(t *testing.T) {
 		t.Error("what a task left behind lives on though its agent is back")
 	}
 	r.accounts()
+	return took
 }
 
 // ranTwice checks that each task of a job lost its first attempt, and succeeded with

@@ -125,7 +125,7 @@ func (r *rig) serve() {
 
 // answers waits until the server answers, and reports false if it ends before.
 func (r *rig) answers(p *proc) bool {
-	return poll(deadline, func() bool {
+	return await.Within(deadline, func() bool {
 		return p.ended() || r.direct.Call(context.Background(), http.MethodGet, "/healthz", nil, nil) == nil
 	}) && !p.ended()
 }
@@ -161,14 +161,7 @@ const deadline = await.Patience
 // until waits for something to become true.
 func (r *rig) until(what string, f func() bool) {
 	r.t.Helper()
-	if !poll(deadline, f) {
-		r.t.Fatalf("waited %v in vain: %s", deadline, what)
-	}
-}
-
-// poll asks again and again, and reports whether it became true in time.
-func poll(patience time.Duration, f func() bool) bool {
-	return await.Within(patience, f)
+	await.True(r.t, what, f)
 }
 
 // submit submits one job as a user and returns its id.

@@ -193,13 +193,7 @@ func (r *rig) submit(name string, s api.Spec) int64 {
 // until waits until something is so.
 func (r *rig) until(what string, f func() bool) {
 	r.t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for end := time.Now().Add(30 * time.Second); !f(); <-tick.C {
-		if time.Now().After(end) {
-			r.t.Fatalf("not within 30s: %s", what)
-		}
-	}
+	await.True(r.t, what, f)
 }
 
 // ends waits until a job is in a state.

@@ -65,16 +65,10 @@ func output(t testing.TB, s Spec) string {
 	return string(data)
 }
 
-// until waits for what another process brings about.
-func until(t testing.TB, what string, f func() bool) {
-	t.Helper()
-	await.True(t, what, f)
-}
-
 // untilSays waits for a line of output.
 func untilSays(t testing.TB, s Spec, line string) {
 	t.Helper()
-	until(t, "the task says "+line, func() bool {
+	await.True(t, "the task says "+line, func() bool {
 		data, _ := os.ReadFile(filepath.Join(s.Dir, "out"))
 		return bytes.Contains(data, []byte(line+"\n"))
 	})
@@ -92,7 +86,7 @@ func lives(pid int) bool {
 
 func untilGone(t testing.TB, pid int) {
 	t.Helper()
-	until(t, fmt.Sprintf("process %d is gone", pid), func() bool { return !lives(pid) })
+	await.True(t, fmt.Sprintf("process %d is gone", pid), func() bool { return !lives(pid) })
 }
 
 func number(t testing.TB, text string) int {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fairlead/fairlead/internal/await"
 	"github.com/fairlead/fairlead/queue"
 	"golang.org/x/sys/unix"
 )
@@ -44,7 +45,7 @@ func TestResources(t *testing.T) {
 // A task that is smaller than we are is not reported as large as we are.
 func TestSmallMemory(t *testing.T) {
 	p := start(t, runner(t), shell(t, "exec sleep 1000"))
-	until(t, "its memory was looked at", func() bool {
+	await.True(t, "its memory was looked at", func() bool {
 		p.memory.mu.Lock()
 		defer p.memory.mu.Unlock()
 		return p.memory.seen > 0
@@ -104,7 +105,7 @@ func TestGraceOfChildrenEnds(t *testing.T) {
 
 func TestStopSuspended(t *testing.T) {
 	p := start(t, runner(t), shell(t, "kill -STOP $$"))
-	until(t, "it is suspended", func() bool {
+	await.True(t, "it is suspended", func() bool {
 		stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.pid))
 		return strings.Contains(string(stat), ") T ")
 	})
@@ -166,14 +167,14 @@ func TestOrphans(t *testing.T) {
 	s.Mark = mark("long")
 	p := start(t, r, s)
 	var running, over int
-	until(t, "there are orphans", func() bool {
+	await.True(t, "there are orphans", func() bool {
 		data, _ := os.ReadFile(s.Dir + "/out")
 		n, _ := fmt.Sscan(string(data), &running, &over)
 		return n == 2
 	})
 	other := shell(t, "true")
 	other.Mark = mark("short")
-	until(t, "the orphan that ended is reaped", func() bool {
+	await.True(t, "the orphan that ended is reaped", func() bool {
 		start(t, r, other).Wait()
 		return unix.Kill(over, 0) == unix.ESRCH
 	})
@@ -243,7 +244,7 @@ func TestNoThreads(t *testing.T) {
 	for range 200 {
 		start(t, r, Spec{Argv: []string{"sleep", "1000"}})
 	}
-	until(t, "there are fewer than 100 threads more for 200 tasks", func() bool {
+	await.True(t, "there are fewer than 100 threads more for 200 tasks", func() bool {
 		return entries(t, "/proc/self/task") < before+100
 	})
 }

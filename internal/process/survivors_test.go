@@ -74,7 +74,7 @@ func TestParentDeath(t *testing.T) {
 	}
 	defer agent.Process.Kill()
 	pids := make([]int, 2)
-	until(t, "the task runs", func() bool {
+	await.True(t, "the task runs", func() bool {
 		data, _ := os.ReadFile(filepath.Join(dir, "out"))
 		n, _ := fmt.Sscan(string(data), &pids[0], &pids[1])
 		return n == 2

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
@@ -22,6 +21,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
+	"github.com/fairlead/fairlead/internal/await"
 	"github.com/fairlead/fairlead/internal/daemon"
 )
 
@@ -175,17 +175,14 @@ func (b *tab) until(expression string) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
 	defer cancel()
-	look := time.NewTicker(10 * time.Millisecond)
-	defer look.Stop()
 	var err error
-	for ctx.Err() == nil {
+	if !await.Within(patience, func() bool {
 		var yes bool
-		if yes, err = chromedp.Run(ctx, chromedp.Evaluate[bool]("!!("+expression+")")); err == nil && yes {
-			return
-		}
-		<-look.C
+		yes, err = chromedp.Run(ctx, chromedp.Evaluate[bool]("!!("+expression+")"))
+		return err == nil && yes
+	}) {
+		b.t.Fatalf("this does not come: %s: %v\n%s", expression, err, eval[string](b, "document.body.innerText"))
 	}
-	b.t.Fatalf("this does not come: %s: %v\n%s", expression, err, eval[string](b, "document.body.innerText"))
 }
 
 // typeInto presses a key that leads into a field, and types there. The browser's protocol sends the

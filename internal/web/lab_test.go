@@ -14,6 +14,7 @@ import (
 	"github.com/fairlead/fairlead/config"
 	"github.com/fairlead/fairlead/internal/agent"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/await"
 	"github.com/fairlead/fairlead/internal/engine"
 	"github.com/fairlead/fairlead/internal/forecast"
 	"github.com/fairlead/fairlead/internal/server"
@@ -212,13 +213,7 @@ func (l *lab) runs(id int64) bool {
 // wait waits for something that others do.
 func (l *lab) wait(what string, done func() bool) {
 	l.t.Helper()
-	look := time.NewTicker(10 * time.Millisecond)
-	defer look.Stop()
-	for deadline := time.Now().Add(patience); !done(); <-look.C {
-		if time.Now().After(deadline) {
-			l.t.Fatalf("this does not come: %s", what)
-		}
-	}
+	await.True(l.t, what, done)
 }
 
 // cluster is the example of the documentation: four nodes, two departments with four people.

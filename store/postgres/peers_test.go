@@ -60,12 +60,6 @@ func (s *server) end() {
 	s.ended.Wait()
 }
 
-// until waits for what several servers bring about.
-func until(t *testing.T, what string, f func() bool) {
-	t.Helper()
-	await.True(t, what, f)
-}
-
 // tally counts runs.
 type tally struct {
 	mu   sync.Mutex
@@ -120,7 +114,7 @@ func TestLoopsShare(t *testing.T) {
 		servers = append(servers, work(t, s, name, 2, shares,
 			count.handler(name, func(context.Context, *queue.Lease) error { return nil })))
 	}
-	until(t, "all know of all nodes", func() bool {
+	await.True(t, "all know of all nodes", func() bool {
 		for _, s := range servers {
 			if capacity, _, unit := s.loop.Capacity(); capacity[unit] != 8 {
 				return false
@@ -131,14 +125,14 @@ func TestLoopsShare(t *testing.T) {
 	for i := range jobs / 100 {
 		submit(t, stores[i%4], 100, 2)
 	}
-	until(t, "all jobs have run", func() bool { n, _ := count.runs(); return n >= jobs })
+	await.True(t, "all jobs have run", func() bool { n, _ := count.runs(); return n >= jobs })
 	if n, twice := count.runs(); n != jobs || twice > 0 {
 		t.Errorf("%d runs of %d jobs, %d jobs more than once", n, jobs, twice)
 	}
 	if len(count.by) < 4 {
 		t.Errorf("not all servers had a part: %v", count.by)
 	}
-	until(t, "all servers know that nothing waits or runs", func() bool {
+	await.True(t, "all servers know that nothing waits or runs", func() bool {
 		for _, s := range servers {
 			views.Pools(t.Context(), s.loop) // reads the changes
 			if running, waiting := s.loop.Running(); running != 0 || waiting != 0 {
@@ -205,7 +199,7 @@ func TestLoopsFair(t *testing.T) {
 				return nil
 			})))
 	}
-	until(t, "some hundred have run", func() bool { n, _ := count.runs(); return n >= 300 })
+	await.True(t, "some hundred have run", func() bool { n, _ := count.runs(); return n >= 300 })
 	for _, s := range servers {
 		s.end()
 	}
@@ -234,11 +228,11 @@ func TestLoopDies(t *testing.T) {
 	dying.stop()
 	heir := work(t, stores[1], "heir", 2, allocation.Default(),
 		count.handler("heir", func(context.Context, *queue.Lease) error { return nil }))
-	until(t, "the other has run them", func() bool {
+	await.True(t, "the other has run them", func() bool {
 		done, err := heir.loop.Client().Jobs(t.Context(), queue.Query{IDs: ids, States: []queue.State{queue.Succeeded}})
 		return err == nil && len(done) == 2
 	})
-	until(t, "its node is down", func() bool {
+	await.True(t, "its node is down", func() bool {
 		for _, n := range views.Nodes(heir.loop) {
 			if n.Name == "node-dying" && n.State == "up" {
 				return false
@@ -255,7 +249,7 @@ func TestSameNode(t *testing.T) {
 	stores, _, _ := several(t, 2)
 	idle := engine.HandlerFunc(func(context.Context, *queue.Lease) error { return nil })
 	first := work(t, stores[0], "x", 1, allocation.Default(), idle)
-	until(t, "it has joined", func() bool { return len(views.Nodes(first.loop)) == 1 })
+	await.True(t, "it has joined", func() bool { return len(views.Nodes(first.loop)) == 1 })
 	loop, err := engine.NewLoop(t.Context(), stores[1], engine.LoopOptions{Name: "y"})
 	if err != nil {
 		t.Fatal(err)
@@ -285,26 +279,28 @@ func TestSettingsOfOthers(t *testing.T) {
 		}
 		return ""
 	}
-	until(t, "both know both", func() bool { return state(a, "node-b") == "up" && state(b, "node-a") == "up" })
+	await.True(t, "both know both", func() bool { return state(a, "node-b") == "up" && state(b, "node-a") == "up" })
 	if err := a.loop.Overrides.SetDrained(t.Context(), "node-b", true, "to be cleaned"); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the other's node is drained",
+	await.True(t, "the other's node is drained",
 		func() bool { return state(b, "node-b") == "drain" && state(a, "node-b") == "drain" })
 	if err := b.loop.Overrides.SetDrained(t.Context(), "node-b", false, ""); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "it is up again for both", func() bool { return state(b, "node-b") == "up" && state(a, "node-b") == "up" })
+	await.True(t, "it is up for both", func() bool { return state(b, "node-b") == "up" && state(a, "node-b") == "up" })
 	boost, err := a.loop.Overrides.Boost(t.Context(),
 		engine.Boost{Pool: "pool0", Factor: 3, Until: time.Now().Add(time.Hour)}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the boost counts at the other", func() bool { return len(b.loop.Overrides.Boosts()) == 1 })
+	await.True(t, "the boost counts at the other", func() bool { return len(b.loop.Overrides.Boosts()) == 1 })
 	if _, err := b.loop.Overrides.Unboost(t.Context(), boost.ID, "ann", ""); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "it has ended at both", func() bool { return len(a.loop.Overrides.Boosts()) == 0 && len(b.loop.Overrides.Boosts()) == 0 })
+	await.True(t, "it has ended at both", func() bool {
+		return len(a.loop.Overrides.Boosts()) == 0 && len(b.loop.Overrides.Boosts()) == 0
+	})
 	for _, until := range []time.Time{{}, time.Now().Add(time.Hour)} {
 		if _, err := a.loop.Overrides.Pause(t.Context(), engine.Pause{Pool: "pool0", Until: until}, ""); err != nil {
 			t.Fatal(err)
@@ -320,13 +316,13 @@ func TestSettingsOfOthers(t *testing.T) {
 	if _, _, err := b.loop.Overrides.Reserve(t.Context(), r, engine.ReserveOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the other knows of the reservation", func() bool { return len(a.loop.Overrides.Reservations()) == 1 })
+	await.True(t, "the other knows of the reservation", func() bool { return len(a.loop.Overrides.Reservations()) == 1 })
 }
 
 // untilPaused waits until a server knows of a pause that ends, or of none.
 func untilPaused(t *testing.T, l *engine.Loop, paused bool) {
 	t.Helper()
-	until(t, fmt.Sprintf("the other knows that the pool is paused: %v", paused), func() bool {
+	await.True(t, fmt.Sprintf("the other knows that the pool is paused: %v", paused), func() bool {
 		all := l.Overrides.Pauses()
 		return len(all) == 1 && paused && !all[0].Until.IsZero() || len(all) == 0 && !paused
 	})
@@ -356,7 +352,7 @@ func TestAskAnother(t *testing.T) {
 	first := submit(t, stores[1], 1, 1, hour)[0]
 	<-began
 	second := submit(t, stores[1], 1, 1, hour)[0]
-	until(t, "it is known there where the first runs", func() bool {
+	await.True(t, "it is known there where the first runs", func() bool {
 		a, err := forecast.New(desk).Why(t.Context(), first, explain.WhyOptions{})
 		return err == nil && strings.Contains(a.Reason.Text, "node-busy") && views.Nodes(desk)[0].Server == "busy"
 	})

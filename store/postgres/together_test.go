@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fairlead/fairlead/internal/await"
 	"github.com/fairlead/fairlead/internal/pgtest"
 	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/postgres"
@@ -128,13 +129,13 @@ func closeWhileFinishing(t *testing.T) (finished, closed chan error, unlock func
 		finished <- err
 	}()
 	watch := connect(t, url)
-	until(t, "the call waits for the lock", func() (waits bool) {
+	await.True(t, "the call waits for the lock", func() (waits bool) {
 		err := watch.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'
 			AND $1 = ANY(pg_blocking_pids(pid)))`, other.PgConn().PID()).Scan(&waits)
 		return err == nil && waits
 	})
 	go func() { closed <- s.Close() }()
-	until(t, "the store is closed", func() bool {
+	await.True(t, "the store is closed", func() bool {
 		_, err := s.Settings(t.Context())
 		return errors.Is(err, queue.ErrClosed)
 	})

@@ -3,7 +3,6 @@
 package slurm_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -14,26 +13,25 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/frontback"
+	"github.com/fairlead/fairlead/internal/await"
 	"github.com/fairlead/fairlead/internal/bridge"
 	"github.com/fairlead/fairlead/internal/bridge/slurm"
 	"github.com/fairlead/fairlead/internal/slurmtest"
 	"github.com/fairlead/fairlead/queue"
 )
 
-// await looks until an entry is in a phase.
-func await(t *testing.T, q bridge.QS, e bridge.Entry, want ...bridge.Phase) bridge.Status {
+// reaches waits until an entry is in one of some phases.
+func reaches(t *testing.T, q bridge.QS, e bridge.Entry, want ...bridge.Phase) (found bridge.Status) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	for {
-		got, err := q.Look(ctx, []bridge.Entry{e})
-		if err == nil && slices.Contains(want, got[0].Phase) {
-			return got[0]
+	await.Until(t, fmt.Sprintf("%s is in one of the phases %v", e.Marker, want), func() (any, bool) {
+		got, err := q.Look(t.Context(), []bridge.Entry{e})
+		if err != nil {
+			return err, false
 		}
-		if ctx.Err() != nil {
-			t.Fatalf("%s: got %+v, %v, want phase %v", e.Marker, got, err, want)
-		}
-	}
+		found = got[0]
+		return found, slices.Contains(want, found.Phase)
+	})
+	return found
 }
 
 // put submits one job.
@@ -70,7 +68,7 @@ func TestRealLife(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := await(t, q, e, bridge.Succeeded)
+	x := reaches(t, q, e, bridge.Succeeded)
 	said, _ := os.ReadFile(filepath.Join(dir, "said-0"))
 	if got := string(said); got != "games\ngames\nit's\nphysics 2 batch\n" {
 		t.Errorf("it says %q", got)
@@ -98,15 +96,15 @@ func requeued(t *testing.T, s *slurmtest.Slurm, q bridge.QS, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	await(t, q, e, bridge.Running)
+	reaches(t, q, e, bridge.Running)
 	s.Do(t, "scontrol", "requeue", e.ID)
-	if x := await(t, q, e, bridge.Pending); !strings.HasPrefix(x.Says, "PENDING") || x.ID != e.ID {
+	if x := reaches(t, q, e, bridge.Pending); !strings.HasPrefix(x.Says, "PENDING") || x.ID != e.ID {
 		t.Errorf("put back: %+v", x)
 	}
 	if err := q.Cancel(t.Context(), []bridge.Entry{e}); err != nil {
 		t.Fatal(err)
 	}
-	if x := await(t, q, e, bridge.Cancelled); x.Used != nil && x.Used.Seconds > 60 {
+	if x := reaches(t, q, e, bridge.Cancelled); x.Used != nil && x.Used.Seconds > 60 {
 		t.Errorf("cancelled: %+v", x)
 	}
 }
@@ -129,7 +127,7 @@ func away(t *testing.T, s *slurmtest.Slurm, q bridge.QS, dir string) {
 	}
 	s.Kill(slurmtest.Accounting)
 	s.Restart(t, slurmtest.Controller)
-	if x := await(t, q, e, bridge.Succeeded); x.ID != e.ID {
+	if x := reaches(t, q, e, bridge.Succeeded); x.ID != e.ID {
 		t.Errorf("without slurmdbd: %+v", x)
 	}
 	if err := s.Run(slurmtest.Accounting); err != nil {
@@ -141,7 +139,7 @@ func away(t *testing.T, s *slurmtest.Slurm, q bridge.QS, dir string) {
 	}
 	s.Kill(slurmtest.Controller)
 	s.Restart(t, slurmtest.Controller)
-	await(t, q, lost, bridge.Absent, bridge.Succeeded) // it may have been written down in time
+	reaches(t, q, lost, bridge.Absent, bridge.Succeeded) // it may have been written down in time
 }
 
 // TestRealPrivileges: Slurm ignores the priorities of a plain user, which Describe tells before
@@ -174,7 +172,7 @@ func TestRealPrivileges(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		await(t, q, e, bridge.Succeeded)
+		reaches(t, q, e, bridge.Succeeded)
 		d, err := q.Describe(t.Context())
 		text := fmt.Sprint(d.Found)
 		if err != nil || d.Obeys != test.obeys || strings.Contains(text, "adminlevel=Operator") != (test.user == "man") {

@@ -69,7 +69,7 @@ func Entry(n int) bridge.Entry {
 // Submit submits numbered jobs.
 func Submit(t testing.TB, q bridge.QS, n ...int) []bridge.Receipt {
 	t.Helper()
-	return SubmitUntil(t, q, func() bool { return false }, n...)
+	return submit(t.Context(), t, q, n)
 }
 
 // SubmitUntil submits numbered jobs, and gives up as soon as a condition is true.
@@ -81,6 +81,11 @@ func SubmitUntil(t testing.TB, q bridge.QS, lost func() bool, n ...int) []bridge
 		await.Within(await.Patience, func() bool { return ctx.Err() != nil || lost() })
 		cancel()
 	}()
+	return submit(ctx, t, q, n)
+}
+
+func submit(ctx context.Context, t testing.TB, q bridge.QS, n []int) []bridge.Receipt {
+	t.Helper()
 	var all []bridge.Submission
 	for _, i := range n {
 		all = append(all, Job(i))
