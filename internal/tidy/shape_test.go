@@ -2,7 +2,6 @@ package tidy
 
 import (
 	"go/ast"
-	"go/format"
 	"go/parser"
 	"go/token"
 	"path/filepath"
@@ -39,15 +38,6 @@ func TestFilesHoldOneIdea(t *testing.T) {
 	for _, file := range goFiles(t, false) {
 		if n := strings.Count(read(t, file), "\n"); n > maxFile {
 			t.Errorf("%s has %d lines, at most %d", file, n, maxFile)
-		}
-	}
-}
-
-func TestFilesAreFormatted(t *testing.T) {
-	for _, file := range goFiles(t, true) {
-		text := read(t, file)
-		if got, err := format.Source([]byte(text)); err != nil || string(got) != text {
-			t.Errorf("%s is not as gofmt writes it", file)
 		}
 	}
 }

@@ -4,10 +4,8 @@ package web_test
 
 import (
 	"context"
-	"fmt"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,7 +20,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/fairlead/fairlead/internal/await"
-	"github.com/fairlead/fairlead/internal/daemon"
+	"github.com/fairlead/fairlead/internal/browsertest"
 )
 
 // tab is a page in a real browser. What the browser complains about, and whom it asks for
@@ -36,69 +34,21 @@ type tab struct {
 	hosts      map[string]bool
 }
 
-// browser is the browser of all tests, which open a tab each. Nobody starts it before one needs it.
-var browser struct {
-	once sync.Once
-	ctx  context.Context // it lives as long as this
-	err  error
-}
-
 func TestMain(m *testing.M) {
 	status := m.Run()
-	if browser.ctx != nil {
-		chromedp.Cancel(browser.ctx)
-	}
+	browsertest.Close()
 	os.Exit(status)
 }
 
 // browse opens a tab of a browser without a screen, which shares no cookies with other tabs.
 func browse(t *testing.T) *tab {
 	t.Helper()
-	program := ""
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil && program == "" {
-			program = path
-		}
-	}
-	if program == "" {
-		daemon.Skip(t, "there is no browser here: chromium or google-chrome in the path")
-	}
-	browser.once.Do(func() { browser.ctx, browser.err = startBrowser(program) })
-	if browser.err != nil {
-		t.Fatal(browser.err)
-	}
-	ctx, closeTab := chromedp.NewContext(browser.ctx, chromedp.WithNewBrowserContext())
-	t.Cleanup(closeTab)
-	b := &tab{t: t, ctx: ctx, hosts: map[string]bool{}}
-	if err := chromedp.Do(ctx); err != nil { // the tab lives as long as this context
-		t.Fatal(err)
-	}
+	b := &tab{t: t, ctx: browsertest.Tab(t), hosts: map[string]bool{}}
 	b.do(chromedp.EmulateViewport(1280, 800))
-	if err := chromedp.Listen(ctx, b.hear); err != nil {
+	if err := chromedp.Listen(b.ctx, b.hear); err != nil {
 		t.Fatal(err)
 	}
 	return b
-}
-
-// startBrowser starts a browser. It starts it again if it crashed before it answered: now and then
-// Chromium does so on a busy machine, and that says nothing about the pages.
-func startBrowser(program string) (context.Context, error) {
-	const attempts = 3
-	for attempt := 1; ; attempt++ {
-		allocator, stop := chromedp.NewExecAllocator(context.Background(), append(chromedp.DefaultExecAllocatorOptions[:],
-			chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.Flag("disable-gpu", true),
-			chromedp.Flag("hide-scrollbars", true))...)
-		ctx, cancel := chromedp.NewContext(allocator)
-		err := chromedp.Do(ctx)
-		if err == nil {
-			return ctx, nil
-		}
-		cancel()
-		stop()
-		if attempt == attempts {
-			return nil, fmt.Errorf("the browser did not start %d times: %w", attempts, err)
-		}
-	}
 }
 
 // hear notes what the browser says.

@@ -1,56 +1,26 @@
+//go:build real
+
 package report
 
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"html"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"regexp"
-	"strconv"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/chromedp/chromedp"
+
+	"github.com/fairlead/fairlead/internal/await"
+	"github.com/fairlead/fairlead/internal/browsertest"
 	"github.com/fairlead/fairlead/sched"
 )
 
-// browser finds a browser that runs without a screen.
-func browser(t *testing.T) string {
-	t.Helper()
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	t.Skip("the report is not looked at, as there is no browser here (chromium or google-chrome in the path)")
-	return ""
-}
-
-// shown is what a page consists of after a browser has laid it out and run its script.
-func shown(t *testing.T, page string, width int) string {
-	t.Helper()
-	program := browser(t)
-	dir := t.TempDir()
-	file := filepath.Join(dir, "page.html")
-	if err := os.WriteFile(file, []byte(page), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, program, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-		"--user-data-dir="+filepath.Join(dir, "profile"),
-		"--window-size="+strconv.Itoa(width)+",900", "--dump-dom", "file://"+file)
-	cmd.WaitDelay = 5 * time.Second
-	var errs bytes.Buffer
-	cmd.Stderr = &errs
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%s: %v\n%.2000s", program, err, errs.String())
-	}
-	return string(out)
+func TestMain(m *testing.M) {
+	status := m.Run()
+	browsertest.Close()
+	os.Exit(status)
 }
 
 // measured is what the script below says of a page.
@@ -84,38 +54,27 @@ for (const r of table.tBodies[0].rows) m.Sorted.push(r.cells[0].textContent);
 const svg = [...document.querySelectorAll("svg.fl-plot")].find(seen), at = svg.getBoundingClientRect();
 svg.dispatchEvent(new PointerEvent("pointermove", {clientX: at.left + at.width / 2, clientY: at.top + at.height / 2, bubbles: true}));
 m.Said = document.getElementById("value").textContent;
-const out = document.createElement("pre");
-out.id = "measured";
-out.textContent = JSON.stringify(m);
-document.body.append(out);`
+return m;`
 
-var (
-	policyTag = regexp.MustCompile(`<meta http-equiv="Content-Security-Policy"[^>]*>`)
-	measuring = regexp.MustCompile(`<pre id="measured">(.*?)</pre>`)
-)
-
-// look measures a page at a width of the window. Its policy, which lets no other script run, is
-// taken out for that.
-func look(t *testing.T, page string, width int) (m measured) {
+// look opens the page of a file at a width of the window, and measures it.
+func look(t *testing.T, tab context.Context, file string, width int) measured {
 	t.Helper()
-	open := policyTag.ReplaceAllString(page, "")
-	dom := shown(t, strings.Replace(open, "</body>", "<script>"+measure+"</script></body>", 1), width)
-	found := measuring.FindStringSubmatch(dom)
-	if found == nil {
-		t.Fatalf("at %d pixels the page cannot be measured", width)
-	}
-	if err := json.Unmarshal([]byte(html.UnescapeString(found[1])), &m); err != nil {
+	ctx, cancel := context.WithTimeout(tab, await.Patience)
+	defer cancel()
+	open := chromedp.Navigate("file://" + file)
+	if err := chromedp.Do(ctx, chromedp.EmulateViewport(int64(width), 900), open); err != nil {
 		t.Fatal(err)
+	}
+	m, err := chromedp.Run(ctx, chromedp.Evaluate[measured]("(() => {"+measure+"})()"))
+	if err != nil {
+		t.Fatalf("at %d pixels the page cannot be measured: %v", width, err)
 	}
 	return m
 }
 
-// TestInBrowser: nothing is wider than its window, the summary shows all its columns on a screen,
+// TestRealInBrowser: nothing is wider than its window, the summary shows all its columns on a screen,
 // each picture is there once, tables are sorted by a click, and pictures say their values.
-func TestInBrowser(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a browser takes seconds")
-	}
+func TestRealInBrowser(t *testing.T) {
 	w := some(800)
 	r := &Report{Title: strings.Repeat("a_long_name_of_a_trace", 8),
 		Command: "fairlead sim compare " + strings.Repeat("some.swf ", 40), Notes: []string{"2 lines were left out."}}
@@ -131,12 +90,13 @@ func TestInBrowser(t *testing.T) {
 	if err := r.HTML(&b); err != nil {
 		t.Fatal(err)
 	}
-	page := b.String()
-	if dom := shown(t, page, 1200); !strings.Contains(dom, `<button type="button">mean wait</button>`) {
-		t.Error("the page's own script does not run under its policy")
+	file := filepath.Join(t.TempDir(), "page.html")
+	if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
 	}
+	tab := browsertest.Tab(t)
 	for _, width := range []int{1200, 1024, 500} {
-		m := look(t, page, width)
+		m := look(t, tab, file, width)
 		if m.Page > m.Window || len(m.Wide) > 0 {
 			t.Errorf("at %d pixels the page is %d wide; too wide are %q", m.Window, m.Page, m.Wide)
 		}
