@@ -53,7 +53,7 @@ func NewLoop(ctx context.Context, store queue.Store, o LoopOptions) (*Loop, erro
 		return nil, err
 	}
 	err := l.builder.rebuild(ctx)
-	l.restarted = l.builder.applier.cursor > 0
+	l.restarted = l.builder.found
 	if err == nil {
 		l.Update(func(s *State) { s.recounted = s.recount(time.Now()) })
 		err = l.reportNames(ctx)

@@ -22,6 +22,11 @@ type snapshot struct {
 	of       readFor
 }
 
+// empty reports whether nobody has ever used the store. Some stores count changes from their opening on.
+func (s *snapshot) empty() bool {
+	return s.cursor == 0 && len(s.changes) == 0 && len(s.accounts.Pools) == 0
+}
+
 // readFor is the part of a configuration that decides which rows are read from the store for a core.
 type readFor struct{ halfLife, grace time.Duration }
 
@@ -36,6 +41,7 @@ type builder struct {
 	applier *applier
 	users   *users
 	kinds   []anOverride
+	found   bool // the store held something when a core was first made
 }
 
 // rebuild makes the core's state from the store's: at the beginning, and when the
@@ -56,6 +62,7 @@ func (b *builder) rebuild(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		b.found = b.found || !s.empty()
 		if made, err := b.makeCore(ctx, s); made || err != nil {
 			return err
 		}
