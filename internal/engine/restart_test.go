@@ -23,7 +23,8 @@ func TestNodesMayComeBackAfterARestart(t *testing.T) {
 		}
 		defer store.Close()
 		lived(t, store, func(ctx context.Context, l *engine.Loop) {
-			if _, err := l.Join(ctx, "n1", fairlead.Amounts{"cpu": 1, "handler.work": 1 << 40}, engine.NodeInfo{}, &deaf{}, nil); err != nil {
+			has := fairlead.Amounts{"cpu": 1, "handler.work": 1 << 40}
+			if _, err := l.Join(ctx, "n1", has, engine.NodeInfo{}, &deaf{}, nil); err != nil {
 				t.Fatal(err)
 			}
 			f(l, func() bool {
