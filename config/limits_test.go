@@ -25,6 +25,9 @@ func measured(text string) (time.Duration, error) {
 // TestHostile gives files that are made to keep a reader busy. Each has to be refused
 // soon.
 func TestHostile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("arithmetic on long texts")
+	}
 	t.Parallel()
 	const n = 1 << 20
 	bomb := "a: &a [x, x]\n"
@@ -173,6 +176,9 @@ func TestManyProblems(t *testing.T) {
 
 // TestTorn cuts and garbles a file at random: whatever it is then, it is answered.
 func TestTorn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("arithmetic on many texts")
+	}
 	t.Parallel()
 	const marks = "{}[]:,#\"' \n-&*|\t\x00\xff0a"
 	text := []byte(example(t))

@@ -38,7 +38,7 @@ func TestDocsGoTutorial(t *testing.T) {
 	}
 	l := &lesson{t: t, dir: t.TempDir(), services: map[string]*background{}, ports: map[string]string{}, database: pgtest.Own(t)}
 	// All that it needs has been fetched for this module, and is verified by its go.sum.
-	l.env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOSUMDB=off", "GOWORK=off")
+	l.env = append(os.Environ(), "GOFLAGS=-mod=mod -trimpath", "GOSUMDB=off", "GOWORK=off")
 	t.Cleanup(l.stop)
 	blocks, _ := blocksOf(readPage(t, page))
 	for _, b := range blocks {

@@ -83,8 +83,8 @@ func TestReportsInParts(t *testing.T) {
 		tasks: map[queue.Ref]*task{running: {}},
 	}
 	const many = 3000
+	o := queue.Outcome{State: queue.Failed, Cause: plain.Bounded(strings.Repeat("\x00\u00e9", 100<<10), maxCause)}
 	for i := range many {
-		o := queue.Outcome{State: queue.Failed, Cause: plain.Bounded(strings.Repeat("\x00\u00e9", 100<<10), maxCause)}
 		a.finished = append(a.finished, api.FromResult(queue.Ref{JobID: int64(i + 1), Attempt: 1}, o))
 	}
 	if !a.reportOnce(t.Context()) {

@@ -4,6 +4,7 @@
 package storetest
 
 import (
+	"strings"
 	"testing"
 	"testing/synctest"
 )
@@ -12,6 +13,9 @@ import (
 // virtual time, so the store must not wait for anything outside the process.
 func Run(t *testing.T, open Open) {
 	for _, c := range contract {
+		if testing.Short() && !strings.HasPrefix(c.name, "Concurrent") {
+			continue // the race detector learns nothing from one caller
+		}
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &suite{t: t, ctx: t.Context(), Store: open(t)}
