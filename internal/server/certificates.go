@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/http"
 	"sync"
-	"time"
 
 	"github.com/fairlead/fairlead/internal/access"
 	"github.com/fairlead/fairlead/internal/ca"
@@ -109,12 +108,12 @@ func (a *certificates) connected() (nodes []string) {
 	return nodes
 }
 
-// drop closes the connections of a node, without waiting for it.
+// drop closes the connections of a node, without a farewell, which could wait for the node. It sets no deadline
+// before: a request that this ends might still be answered then.
 func (a *certificates) drop(node string) (dropped int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for c := range a.nodes[node] {
-		c.NetConn().SetDeadline(time.Unix(1, 0)) // a farewell could wait for the other end
 		c.NetConn().Close()
 		dropped++
 	}
