@@ -120,7 +120,8 @@ func eval[T any](b *tab, expression string) T {
 	return v
 }
 
-// until waits until an expression is true in the page, whatever page that is by then.
+// until waits until an expression is true in the page, whatever page that is by then, and all of the page is there:
+// while one page goes and another comes there is nobody to ask, or half of an answer.
 func (b *tab) until(expression string) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
@@ -128,7 +129,7 @@ func (b *tab) until(expression string) {
 	var err error
 	if !await.Within(patience, func() bool {
 		var yes bool
-		yes, err = chromedp.Run(ctx, chromedp.Evaluate[bool]("!!("+expression+")"))
+		yes, err = chromedp.Run(ctx, chromedp.Evaluate[bool](`document.readyState === "complete" && !!(`+expression+")"))
 		return err == nil && yes
 	}) {
 		b.t.Fatalf("this does not come: %s: %v\n%s", expression, err, eval[string](b, "document.body.innerText"))

@@ -27,7 +27,7 @@ func TestRealWeights(t *testing.T) {
 	b := browse(t)
 	b.open(l.url + "/policy")
 	b.do(press(`a[href$="policy/weights"]`))
-	b.next(`document.title.startsWith("Weights") && document.querySelectorAll("#weigh input[type=range]").length === 2`)
+	b.until(`document.title.startsWith("Weights") && document.querySelectorAll("#weigh input[type=range]").length === 2`)
 	b.slide(`input[type=range][aria-label="weight of physics"]`, "10")
 	b.until(`document.querySelector("tr[data-key=physics]").innerText.includes("20.0%")`)
 	if got := eval[string](b, `document.querySelector("input[name='w.physics']").value + " " + location.search`); got != "10 ?w.physics=10" {
@@ -52,12 +52,12 @@ func TestRealWeights(t *testing.T) {
 	b.do(chromedp.Navigate(address))
 	b.until(`document.querySelector("input[name='w.physics']").value === "10" && document.body.innerText.includes("20.0%")`)
 	b.do(press(`button[value=plan]`))
-	b.next(`document.getElementById("planned")?.innerText.includes("pools.physics.weight")`)
+	b.until(`document.getElementById("planned")?.innerText.includes("pools.physics.weight")`)
 	if w := l.weight("physics"); w != 60 {
 		t.Errorf("to look has changed the weight to %v", w)
 	}
 	b.do(press(`#planned button`))
-	b.next(`document.querySelector("h1")?.innerText.includes("The plan is in force")`)
+	b.until(`document.querySelector("h1")?.innerText.includes("The plan is in force")`)
 	if w := l.weight("physics"); w != 10 {
 		t.Errorf("the weight in force is %v", w)
 	}
@@ -77,7 +77,7 @@ func TestRealFolds(t *testing.T) {
 	b := browse(t)
 	b.open(l.url + "/queue")
 	b.do(press(`.folds a[href*="fold=user"]`))
-	b.next(`location.search === "?fold=user" && document.getElementById("status").dataset.state === "live"`)
+	b.until(`location.search === "?fold=user" && document.getElementById("status").dataset.state === "live"`)
 	b.until(`document.querySelector("tr[data-key=f-markov]")?.innerText.includes("4 wait")`)
 	if got := texts(b, "#list tbody th"); len(got) != 4 || !slices.Contains(got, "curie") {
 		t.Errorf("the lines are %q", got)
@@ -89,7 +89,8 @@ func TestRealFolds(t *testing.T) {
 		}
 	}
 	b.do(chromedp.KeyEvent("\r"))
-	b.next(`location.search === "?q=user%3Amarkov" && document.querySelectorAll("#list tbody tr[data-href]").length === 4`)
+	b.until(`location.search === "?q=user%3Amarkov"`)
+	b.until(`document.querySelectorAll("#list tbody tr[data-href]").length === 4`)
 	b.clean(l.url)
 }
 
@@ -113,7 +114,7 @@ func TestRealFirstMinutes(t *testing.T) {
 	b.forget("404")
 	b.until(`document.querySelector("h1").innerText === "Not found" && document.body.innerText.includes("/no/such/page")`)
 	b.do(press(`main a[href$=queue]`))
-	b.next(`location.pathname === "/queue"`)
+	b.until(`location.pathname === "/queue"`)
 	b.clean(l.url)
 }
 

@@ -3,7 +3,6 @@
 package web_test
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -45,7 +44,7 @@ func TestRealMachines(t *testing.T) {
 		t.Errorf("the node is %s", s)
 	}
 	b.do(press(`#ask [data-close]`), chromedp.KeyEvent("g"), chromedp.KeyEvent("o"))
-	b.next(`document.title.startsWith("Policy")`)
+	b.until(`document.title.startsWith("Policy")`)
 	b.clean(l.url)
 }
 
@@ -65,15 +64,15 @@ func TestRealPolicy(t *testing.T) {
 	typed(strings.Replace(cluster, "weight: 60", "weight: 20", 1))
 	b.until(`document.getElementById("checked").innerText.toLowerCase().includes("no errors") && document.getElementById("checked").innerText.includes("pools.physics.weight")`)
 	b.do(chromedp.Click(`button[value=plan]`))
-	b.next(`document.getElementById("planned")?.innerText.includes("physics")`)
+	b.until(`document.getElementById("planned")?.innerText.includes("physics")`)
 	b.picture(t, "policy-plan")
 	b.do(chromedp.SendKeys(`#planned input[name=reason]`, "the vote"), chromedp.Click(`#planned button`))
-	b.next(`document.querySelector("h1")?.innerText.includes("The plan is in force")`)
+	b.until(`document.querySelector("h1")?.innerText.includes("The plan is in force")`)
 	if w := l.weight("physics"); w != 20 {
 		t.Errorf("the weight in force is %v", w)
 	}
 	b.do(chromedp.Navigate(l.url + "/policy"))
-	b.next(`document.body.innerText.includes("the vote")`)
+	b.until(`document.body.innerText.includes("the vote")`)
 	b.do(press("tr[data-key='v-1'] a[data-ask]"))
 	b.until(`document.getElementById("ask").innerText.includes("Put version 1 into force again?")`)
 	b.do(press(`#ask button.main`))
@@ -84,22 +83,6 @@ func TestRealPolicy(t *testing.T) {
 // press clicks an element that the page may replace at any moment.
 func press(selector string) chromedp.Action[chromedp.Void] {
 	return chromedp.Evaluate[chromedp.Void](fmt.Sprintf("document.querySelector(%q).click()", selector))
-}
-
-// next waits until an expression is true in the page to which the browser is going.
-func (b *tab) next(expression string) {
-	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
-	defer cancel()
-	for {
-		// While one page goes and another comes there is nobody to ask.
-		if yes, err := chromedp.Run(ctx, chromedp.Evaluate[bool](expression+" === true")); err == nil && yes {
-			return
-		}
-		if ctx.Err() != nil {
-			b.t.Fatalf("this does not come: %s\n%s", expression, eval[string](b, "document.body.innerText"))
-		}
-	}
 }
 
 // picture takes a picture: for the documentation with -update, else if FAIRLEAD_SHOTS names a directory.

@@ -69,7 +69,7 @@ func TestRealWholeLists(t *testing.T) {
 	b := browse(t)
 	b.open(l.url + "/queue?q=name:run1")
 	b.do(press("a[rel=next]"))
-	b.next(`location.search.includes("after=") && document.getElementById("status").dataset.state === "live"`)
+	b.until(`location.search.includes("after=") && document.getElementById("status").dataset.state === "live"`)
 	const want = 111 // run1, run10 to run19 and run100 to run199
 	get := `fetch([...document.querySelectorAll("footer a")].find((a) => a.textContent === %q).href).then((r) => r.text()).then((t) => window.got = t), true`
 	eval[bool](b, "("+fmt.Sprintf(get, "list")+")")
