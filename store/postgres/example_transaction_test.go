@@ -25,8 +25,12 @@ func (Confirmation) Kind() string { return "confirmation" }
 // The order and its e-mail in one transaction: there is an e-mail exactly if there is an order.
 func Example_transaction() {
 	ctx, stop := context.WithCancel(context.Background())
-	url := os.Getenv("DATABASE_URL")
-	store, err := postgres.Open(ctx, url, postgres.Options{})
+	db, err := pgxpool.New(ctx, os.Getenv("DATABASE_URL")) // that of your program
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer db.Close()
+	store, err := postgres.OpenPool(ctx, db, postgres.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -41,11 +45,6 @@ func Example_transaction() {
 		return nil
 	})
 
-	db, err := pgxpool.New(ctx, url) // that of your program
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer db.Close()
 	if _, err := db.Exec(ctx, `CREATE TABLE orders (number int, customer text)`); err != nil {
 		log.Fatal(err)
 	}

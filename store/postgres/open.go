@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
@@ -26,6 +28,41 @@ func Open(ctx context.Context, address string, o Options) (*Store, error) {
 		db.quit()
 		return nil, err
 	}
+	return begin(ctx, db)
+}
+
+// leastConns is how many connections a program's pool has at least: while a transaction of the program holds one, the
+// store may need another.
+const leastConns = 2
+
+// OpenPool opens the store in the database of a program that has a pool of connections already: its settings, its
+// tracing and its bounds are those of the store, too. The store closes the pool never, and has one connection of its
+// own besides, through which the database tells it of changes. A URL with schema= or direct= is for [Open] alone; here
+// [Options] say that.
+func OpenPool(ctx context.Context, pool *pgxpool.Pool, o Options) (*Store, error) {
+	config := pool.Config()
+	if config.MaxConns < leastConns {
+		return nil, queue.Invalidf("pool", "it has one connection at most; give it %d or more (pool_max_conns)", leastConns)
+	}
+	o.fill()
+	db := newDatabase(ctx, o)
+	place := placeOf(config.ConnConfig, o.Schema)
+	db.pool, db.lent = pool, true
+	before := config.ConnConfig.DefaultQueryExecMode
+	if err := db.setUp(ctx, config, false); err != nil {
+		db.quit()
+		return nil, fmt.Errorf("open %s: %w", place, explain(err))
+	}
+	if after := config.ConnConfig.DefaultQueryExecMode; before != after && before != pgx.QueryExecModeSimpleProtocol {
+		db.quit()
+		return nil, queue.Invalidf("pool", "it prepares statements, which are lost in the pooler before %s; "+
+			"add default_query_exec_mode=exec to its URL", place)
+	}
+	return begin(ctx, db)
+}
+
+// begin returns the store in a database whose connections are there.
+func begin(ctx context.Context, db *database) (*Store, error) {
 	s := newStore(db)
 	s.roll.maintain = s.maintain
 	s.submissions = newSharing(db, s.submit)

@@ -43,15 +43,11 @@ func (o *Options) configure(address string) (*pgxpool.Config, error) {
 		return nil, err
 	}
 	parameters := config.ConnConfig.RuntimeParams
-	o.Unit = cmp.Or(o.Unit, "cpu")
-	o.Timeout = cmp.Or(o.Timeout, 30*time.Second)
-	o.Schema = cmp.Or(o.Schema, parameters["schema"], "fairlead")
+	o.Schema = cmp.Or(o.Schema, parameters["schema"])
 	o.Direct = cmp.Or(o.Direct, parameters["direct"])
 	delete(parameters, "schema")
 	delete(parameters, "direct")
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.fill()
 	if parameters["application_name"] == "" {
 		parameters["application_name"] = "fairlead"
 	}
@@ -59,6 +55,16 @@ func (o *Options) configure(address string) (*pgxpool.Config, error) {
 		config.ConnConfig.ConnectTimeout = 10 * time.Second
 	}
 	return config, nil
+}
+
+// fill gives settings that are left out their defaults.
+func (o *Options) fill() {
+	o.Unit = cmp.Or(o.Unit, "cpu")
+	o.Timeout = cmp.Or(o.Timeout, 30*time.Second)
+	o.Schema = cmp.Or(o.Schema, "fairlead")
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
 }
 
 // parseURL reads the URL. What cannot be read as one is not repeated, not even in part: there may be a

@@ -77,7 +77,9 @@ func (s *Store) Close() error {
 	s.submissions.calls.Close()
 	s.finishes.calls.Close()
 	s.db.background.Wait()
-	s.db.pool.Close()
+	if !s.db.lent {
+		s.db.pool.Close()
+	}
 	return nil
 }
 
