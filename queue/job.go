@@ -44,7 +44,7 @@ type Job struct {
 	Limit      time.Duration // each task is ended after this; 0 is that of the pool, or none; see [NoLimit]
 	Begin      time.Time     // not before
 	Retries    int           // further tries of a task that failed
-	Backoff    time.Duration // pause before the second try; it doubles each time, up to an hour
+	Backoff    time.Duration // pause before the second try; it doubles each time, up to an hour; 0: 5 seconds
 	Array      string        // indices such as 0-99 or 1,4,7-9:2; default: one task without index
 	MaxRunning int           // tasks at once; 0 is no limit
 	// Gang is how many tasks start all at once, or not at all: they are numbered from 0, need
@@ -189,6 +189,10 @@ type Outcome struct {
 	Final    bool          // a task that failed so is not tried again, whatever its job allows
 	// Refused says that the task has not begun: its machine could not begin it.
 	Refused Refusal `json:",omitempty"`
+	// Next is the pause before the next attempt, where the holder chooses it, from 0 to [MaxLimit]; nil: the job does.
+	// A failed attempt still is one of the tries that Job.Retries allows. A cancelled one is no try: the task was put
+	// off. Stores do not keep it.
+	Next *time.Duration `json:",omitempty"`
 }
 
 // Lease is the time-limited right to run one task. Attempts of a task are numbered

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/tries"
 	"github.com/fairlead/fairlead/internal/views"
 	"github.com/fairlead/fairlead/store/memory"
 )
@@ -104,14 +105,14 @@ func TestPermanentErrorsAreNotTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newApp(t)
 		var mu sync.Mutex
-		tries := map[string]int{}
+		ran := map[string]int{}
 		fairlead.Handle(a, func(_ context.Context, w *fairlead.Work[resize]) error {
 			mu.Lock()
 			defer mu.Unlock()
-			tries[w.Args.Image]++
+			ran[w.Args.Image]++
 			err := errors.New("no such image")
 			if w.Args.Image == "gone.jpg" {
-				return fmt.Errorf("resize: %w", engine.Permanent(err))
+				return fmt.Errorf("resize: %w", tries.Permanent(err))
 			}
 			return err
 		})
@@ -126,8 +127,8 @@ func TestPermanentErrorsAreNotTriedAgain(t *testing.T) {
 		runApp(t, a)
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if tries["cat.jpg"] != 3 || tries["gone.jpg"] != 1 || len(tries) != 2 {
-			t.Errorf("tries %v, want 3 for the cat and 1 for the other", tries)
+		if ran["cat.jpg"] != 3 || ran["gone.jpg"] != 1 || len(ran) != 2 {
+			t.Errorf("tries %v, want 3 for the cat and 1 for the other", ran)
 		}
 		for i, cause := range []string{"no such image", "resize: no such image", `arguments of kind "resize": json: cannot unmarshal string`} {
 			j, err := a.Client().Job(t.Context(), ids[i])

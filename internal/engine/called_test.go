@@ -38,7 +38,7 @@ func TestProgramsNamePools(t *testing.T) {
 			if j, err := c.Job(t.Context(), ids[0]); err != nil || j.Pool != want {
 				t.Errorf("%s: %q leads to %s, %v; want %s", name, pool, j.Pool, err, want)
 			}
-			errs, err := c.Alter(t.Context(), fairlead.Alteration{Job: ids[0], Verb: queue.VerbMove, Pool: "guests/g h"})
+			errs, err := c.Alter(t.Context(), queue.Alteration{Job: ids[0], Verb: queue.VerbMove, Pool: "guests/g h"})
 			if j, _ := c.Job(t.Context(), ids[0]); err != nil || errs[0] != nil || j.Pool != "guests/g=20h" {
 				t.Errorf("%s: moved to %s: %v, %v", name, j.Pool, err, errs)
 			}

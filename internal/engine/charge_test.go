@@ -17,7 +17,7 @@ import (
 )
 
 // holds takes tasks and lets them run.
-type holds struct{ refs []fairlead.Ref }
+type holds struct{ refs []queue.Ref }
 
 func (h *holds) Start(leases []*fairlead.Lease) {
 	for _, l := range leases {
@@ -25,7 +25,7 @@ func (h *holds) Start(leases []*fairlead.Lease) {
 	}
 }
 
-func (h *holds) Stop([]fairlead.Ref, string) {}
+func (h *holds) Stop([]queue.Ref, string) {}
 
 // TestChargeIsThatOfTheStart: a task that began when it took a quarter of the machine is
 // charged for that to its end, over a restart after which the machine is twice as large: by
@@ -36,7 +36,7 @@ func TestChargeIsThatOfTheStart(t *testing.T) {
 		shares.Sched.HalfLife = 0
 		shares.Sched.Charge = sched.Charge{Dominant: true}
 		store, worker := memory.New("cpu"), &holds{}
-		run := func(cpus int64, running []fairlead.Ref, f func(l *engine.Loop, m *engine.Member)) {
+		run := func(cpus int64, running []queue.Ref, f func(l *engine.Loop, m *engine.Member)) {
 			ctx, cancel := context.WithCancel(t.Context())
 			l, err := newLoop(ctx, store, engine.LoopOptions{Shares: shares, LeaseTTL: time.Hour})
 			if err != nil {

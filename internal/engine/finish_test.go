@@ -66,7 +66,7 @@ func (h handed) Start(leases []*fairlead.Lease) {
 		h <- l
 	}
 }
-func (h handed) Stop([]fairlead.Ref, string) {}
+func (h handed) Stop([]queue.Ref, string) {}
 
 // TestResultWhoseCallerGivesUp: the result is committed whether or not anybody waits
 // for the answer, and the slot is free again.
@@ -144,13 +144,13 @@ func TestRebuildWhileTasksEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var waiting []fairlead.Alteration
+	var waiting []queue.Alteration
 	all, err := loop.Client().Jobs(ctx, fairlead.Query{States: []fairlead.State{fairlead.Waiting}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, j := range all {
-		waiting = append(waiting, fairlead.Alteration{Job: j.ID, Verb: queue.VerbCancel})
+		waiting = append(waiting, queue.Alteration{Job: j.ID, Verb: queue.VerbCancel})
 	}
 	if _, err := loop.Client().Alter(ctx, waiting...); err != nil {
 		t.Fatal(err)

@@ -189,7 +189,7 @@ func TestGangComesApart(t *testing.T) {
 		"node left":              {"", 0, func(l *lab, id int64) { l.leave["n1"]() }, fairlead.Running, 2},
 		"cancelled":              {"", 0, func(l *lab, id int64) { l.Client().Cancel(l.t.Context(), id) }, fairlead.Cancelled, 1},
 		"requeued": {"", 0, func(l *lab, id int64) {
-			l.Client().Alter(l.t.Context(), fairlead.Alteration{Job: id, Verb: queue.VerbRequeue})
+			l.Client().Alter(l.t.Context(), queue.Alteration{Job: id, Verb: queue.VerbRequeue})
 		}, fairlead.Running, 2},
 	} {
 		t.Run(name, func(t *testing.T) {

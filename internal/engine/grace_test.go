@@ -43,21 +43,21 @@ func (s *awayStore) Finish(ctx context.Context, r []queue.Result) ([]queue.Verdi
 	return s.Store.Finish(ctx, r)
 }
 
-func (s *awayStore) Release(ctx context.Context, refs []fairlead.Ref) ([]error, error) {
+func (s *awayStore) Release(ctx context.Context, refs []queue.Ref) ([]error, error) {
 	if err := s.there(ctx); err != nil {
 		return nil, err
 	}
 	return s.Store.Release(ctx, refs)
 }
 
-func (s *awayStore) Renew(ctx context.Context, refs []fairlead.Ref, ttl time.Duration) ([]error, error) {
+func (s *awayStore) Renew(ctx context.Context, refs []queue.Ref, ttl time.Duration) ([]error, error) {
 	if err := s.there(ctx); err != nil {
 		return nil, err
 	}
 	return s.Store.Renew(ctx, refs, ttl)
 }
 
-func (s *awayStore) Expire(ctx context.Context, holder string) ([]fairlead.Ref, error) {
+func (s *awayStore) Expire(ctx context.Context, holder string) ([]queue.Ref, error) {
 	if err := s.there(ctx); err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/internal/batch"
+	"github.com/fairlead/fairlead/internal/tries"
 	"github.com/fairlead/fairlead/internal/wait"
 	"github.com/fairlead/fairlead/queue"
 )
@@ -67,6 +68,10 @@ type WorkOptions struct {
 	// Grace is how long running tasks may go on after the context of Work ended.
 	// Default: 10 s.
 	Grace time.Duration
+	// Joined is called when the worker takes tasks; nil: nobody is told.
+	Joined func()
+	// Ended is called with how each attempt ended, before the store is told. It must be quick; nil: nobody is told.
+	Ended func(*queue.Lease, queue.Outcome)
 }
 
 // Work runs handlers in this process until ctx ends. It then takes nothing new, waits
@@ -82,7 +87,10 @@ func (a *workers) Work(ctx context.Context, o WorkOptions) error {
 	for kind := range o.Handlers {
 		capacity[queue.HandlerPrefix+kind] = queue.AnyNumber
 	}
-	w := &handlerWorker{log: a.Log, handlers: wrap(o.Handlers, o.Middleware), running: map[queue.Ref]context.CancelCauseFunc{}, starts: make(chan []*queue.Lease, 1024), over: make(chan struct{})}
+	w := &handlerWorker{
+		log: a.Log, ended: o.Ended, handlers: wrap(o.Handlers, o.Middleware), over: make(chan struct{}),
+		running: map[queue.Ref]context.CancelCauseFunc{}, starts: make(chan []*queue.Lease, 1024),
+	}
 	defer close(w.over)
 	m, err := a.joinFree(ctx, o.Name, capacity, w)
 	if err != nil {
@@ -94,6 +102,9 @@ func (a *workers) Work(ctx context.Context, o WorkOptions) error {
 		_, err := a.finisher.finish(reporting, results)
 		return err
 	})
+	if o.Joined != nil {
+		o.Joined()
+	}
 	w.run(ctx, o.Grace)
 	leave, cancel := context.WithTimeout(reporting, lastWords)
 	defer cancel()
@@ -121,6 +132,7 @@ func (a *workers) joinFree(ctx context.Context, name string, capacity queue.Amou
 // another task: their stacks have grown already, which small tasks take longer for than to run.
 type handlerWorker struct {
 	log      *slog.Logger
+	ended    func(*queue.Lease, queue.Outcome) // is told of each attempt, if not nil
 	member   *Member
 	ends     *endings
 	handlers map[string]Handler
@@ -220,6 +232,9 @@ func (w *handlerWorker) begin(work context.Context, l *queue.Lease) {
 		defer w.tasks.Done()
 		defer cancel(nil)
 		o := w.handle(ctx, l)
+		if w.ended != nil {
+			w.ended(l, o)
+		}
 		w.mu.Lock()
 		delete(w.running, l.Ref)
 		w.mu.Unlock()
@@ -338,8 +353,10 @@ func (w *handlerWorker) handle(ctx context.Context, l *queue.Lease) (o queue.Out
 		w.logOf(l).Warn("a task has reached its time limit", "limit", l.Job.Limit, "error", err)
 		return queue.Outcome{State: queue.Failed, Cause: fmt.Sprintf("time limit of %v", l.Job.Limit)}
 	}
-	w.logOf(l).Warn("a task failed", "error", err, "final", isPermanent(err))
-	return queue.Outcome{State: queue.Failed, Cause: err.Error(), Final: isPermanent(err)}
+	if o = tries.Outcome(err); o.State == queue.Failed {
+		w.logOf(l).Warn("a task failed", "error", err, "final", o.Final)
+	}
+	return o
 }
 
 // renew renews the leases of running handlers and ends handlers whose leases are lost.
@@ -388,24 +405,4 @@ func newEndings(finish func([]queue.Result) error) *endings {
 			c.Answer(struct{}{}, err)
 		}
 	}}
-}
-
-// Permanent marks an error of a handler as one that no further try would mend. The task has
-// failed, whatever Job.Retries says. Permanent(nil) is nil.
-func Permanent(err error) error {
-	if err == nil {
-		return nil
-	}
-	return &permanentError{err}
-}
-
-type permanentError struct{ err error }
-
-func (e *permanentError) Error() string { return e.err.Error() }
-
-func (e *permanentError) Unwrap() error { return e.err }
-
-func isPermanent(err error) bool {
-	var p *permanentError
-	return errors.As(err, &p)
 }

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
-	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/tries"
 	"github.com/fairlead/fairlead/store/memory"
 )
 
@@ -61,7 +61,7 @@ func TestFailuresAreLogged(t *testing.T) {
 		fairlead.Handle(app, func(ctx context.Context, w *fairlead.Work[resize]) error {
 			switch w.Args.Image {
 			case "gone.jpg":
-				return engine.Permanent(errors.New("no such image"))
+				return tries.Permanent(errors.New("no such image"))
 			case "torn.jpg":
 				return errors.New("half an image")
 			case "odd.jpg":

@@ -43,10 +43,10 @@ func tells(t *testing.T, l *engine.Loop, id int64, want ...string) {
 }
 
 // alters changes jobs in the name of ann.
-func alters(t *testing.T, l *engine.Loop, v fairlead.Verb, ids ...int64) {
+func alters(t *testing.T, l *engine.Loop, v queue.Verb, ids ...int64) {
 	t.Helper()
 	for _, id := range ids {
-		if refused, err := l.Client().Alter(t.Context(), fairlead.Alteration{Job: id, Verb: v, By: "ann"}); err != nil || refused[0] != nil {
+		if refused, err := l.Client().Alter(t.Context(), queue.Alteration{Job: id, Verb: v, By: "ann"}); err != nil || refused[0] != nil {
 			t.Fatal(refused, err)
 		}
 	}
@@ -116,7 +116,7 @@ func TestStartsStay(t *testing.T) {
 		})
 		defer stop()
 		id := submit(t, loop, fairlead.Job{User: "ann", Pool: "ann", Payload: []byte("1h"), Retries: 1, Backoff: 3 * time.Second})[0]
-		for _, v := range []fairlead.Verb{queue.VerbRequeue, queue.VerbCancel, queue.VerbUncancel} {
+		for _, v := range []queue.Verb{queue.VerbRequeue, queue.VerbCancel, queue.VerbUncancel} {
 			time.Sleep(10 * time.Second)
 			alters(t, loop, v, id)
 		}
@@ -186,7 +186,7 @@ func TestMoved(t *testing.T) {
 		submit(t, loop, long, long)
 		id := submit(t, loop, other)[0]
 		time.Sleep(time.Minute)
-		move := fairlead.Alteration{Job: id, Verb: queue.VerbMove, Pool: "lp", By: "ann", Admin: true}
+		move := queue.Alteration{Job: id, Verb: queue.VerbMove, Pool: "lp", By: "ann", Admin: true}
 		if refused, err := loop.Client().Alter(t.Context(), move); err != nil || refused[0] != nil {
 			t.Fatal(refused, err)
 		}

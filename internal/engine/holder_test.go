@@ -48,8 +48,8 @@ func TestOnlyTheHolderSpeaks(t *testing.T) {
 		first := <-of1
 		two, of2 := hand(t, loop, "n2", engine.NodeInfo{Queue: true})
 		second := <-of2
-		both := []fairlead.Ref{first.Ref, second.Ref}
-		if errs, err := two.RenewFor(ctx, both, 30*24*time.Hour); err != nil || !errors.Is(errs[0], fairlead.ErrStaleAttempt) || errs[1] != nil {
+		both := []queue.Ref{first.Ref, second.Ref}
+		if errs, err := two.RenewFor(ctx, both, 30*24*time.Hour); err != nil || !errors.Is(errs[0], queue.ErrStaleAttempt) || errs[1] != nil {
 			t.Errorf("renew: %v, %v", errs, err)
 		}
 		if err := one.Release(ctx, both[1:]); err != nil {
@@ -60,7 +60,7 @@ func TestOnlyTheHolderSpeaks(t *testing.T) {
 		}
 		ok := fairlead.Outcome{State: fairlead.Succeeded}
 		verdicts, err := two.Finish(ctx, []queue.Result{{Ref: first.Ref, Outcome: fairlead.Outcome{State: fairlead.Failed, Final: true}}, {Ref: second.Ref, Outcome: ok}})
-		if err != nil || !errors.Is(verdicts[0].Err, fairlead.ErrStaleAttempt) || verdicts[1].Err != nil {
+		if err != nil || !errors.Is(verdicts[0].Err, queue.ErrStaleAttempt) || verdicts[1].Err != nil {
 			t.Fatalf("finish: %+v, %v", verdicts, err)
 		}
 		if verdicts, err = one.Finish(ctx, []queue.Result{{Ref: first.Ref, Outcome: ok}}); err != nil || verdicts[0].Err != nil {
@@ -71,8 +71,8 @@ func TestOnlyTheHolderSpeaks(t *testing.T) {
 				t.Errorf("job %d is %s", id, s)
 			}
 		}
-		gone := fairlead.Ref{JobID: 999, Attempt: 1}
-		if errs, err := one.Renew(ctx, []fairlead.Ref{gone}); err != nil || errs[0] == nil {
+		gone := queue.Ref{JobID: 999, Attempt: 1}
+		if errs, err := one.Renew(ctx, []queue.Ref{gone}); err != nil || errs[0] == nil {
 			t.Errorf("an attempt that never was: %v, %v", errs, err)
 		}
 		cancel()
@@ -100,7 +100,7 @@ func TestHolderOfAnotherServer(t *testing.T) {
 		}
 		m, _ := hand(t, loop, "n1", engine.NodeInfo{})
 		v, err := m.Finish(ctx, []queue.Result{{Ref: grants[0].Lease.Ref, Outcome: fairlead.Outcome{State: fairlead.Succeeded}}})
-		if err != nil || !errors.Is(v[0].Err, fairlead.ErrStaleAttempt) {
+		if err != nil || !errors.Is(v[0].Err, queue.ErrStaleAttempt) {
 			t.Errorf("%+v, %v", v, err)
 		}
 		if tasks, err := store.Tasks(ctx, id[0]); err != nil || tasks[0].State != fairlead.Running {
@@ -112,7 +112,7 @@ func TestHolderOfAnotherServer(t *testing.T) {
 // slowToReplace takes half a minute to answer that the attempts of a node are lost.
 type slowToReplace struct{ fairlead.Store }
 
-func (s slowToReplace) Expire(ctx context.Context, holder string) ([]fairlead.Ref, error) {
+func (s slowToReplace) Expire(ctx context.Context, holder string) ([]queue.Ref, error) {
 	refs, err := s.Store.Expire(ctx, holder)
 	if holder != "" {
 		time.Sleep(30 * time.Second) // the loop looks at the store meanwhile

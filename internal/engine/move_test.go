@@ -24,7 +24,7 @@ type movesFirst struct {
 func (s *movesFirst) Lease(ctx context.Context, holder string, wants []queue.Want, ttl time.Duration) ([]queue.Grant, error) {
 	if to := s.to; to != "" && len(wants) > 0 {
 		s.to = ""
-		if _, err := s.Alter(ctx, []fairlead.Alteration{{Job: wants[0].Job, Verb: queue.VerbMove, Pool: to}}); err != nil {
+		if _, err := s.Alter(ctx, []queue.Alteration{{Job: wants[0].Job, Verb: queue.VerbMove, Pool: to}}); err != nil {
 			return nil, err
 		}
 	}
@@ -84,7 +84,7 @@ func TestMoveIsCheckedLikeASubmission(t *testing.T) {
 		t.Fatal(err)
 	}
 	move := func(id int64, pool string) error {
-		errs, err := c.Alter(ctx, fairlead.Alteration{Job: id, Verb: queue.VerbMove, Pool: pool})
+		errs, err := c.Alter(ctx, queue.Alteration{Job: id, Verb: queue.VerbMove, Pool: pool})
 		if err != nil {
 			t.Fatal(err)
 		}

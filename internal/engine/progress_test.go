@@ -40,7 +40,7 @@ type waitsHeard struct {
 func (w *waitsHeard) Stepped(time.Duration)        {}
 func (w *waitsHeard) Stored(string, time.Duration) {}
 func (w *waitsHeard) Ended(queue.Result)           {}
-func (w *waitsHeard) Lost(fairlead.Ref)            {}
+func (w *waitsHeard) Lost(queue.Ref)               {}
 func (w *waitsHeard) WaitsFor(why.Code)            {}
 func (w *waitsHeard) Began(b engine.Begun) {
 	w.mu.Lock()
@@ -66,7 +66,7 @@ func behindQueue(t *testing.T, f func(*behind)) {
 }
 
 // again begins with a new loop over the same store, as after a restart.
-func (b *behind) again(running []fairlead.Ref) {
+func (b *behind) again(running []queue.Ref) {
 	b.end()
 	ctx, cancel := context.WithCancel(b.t.Context())
 	b.end = func() { cancel(); synctest.Wait() }
@@ -87,7 +87,7 @@ func (b *behind) again(running []fairlead.Ref) {
 }
 
 // lets time pass, in which the node is there and renews its leases.
-func (b *behind) lets(d time.Duration, refs ...fairlead.Ref) {
+func (b *behind) lets(d time.Duration, refs ...queue.Ref) {
 	b.t.Helper()
 	for ; d > 0; d -= 10 * time.Second {
 		time.Sleep(min(d, 10*time.Second))
@@ -98,7 +98,7 @@ func (b *behind) lets(d time.Duration, refs ...fairlead.Ref) {
 	synctest.Wait()
 }
 
-func (b *behind) take() fairlead.Ref {
+func (b *behind) take() queue.Ref {
 	b.t.Helper()
 	synctest.Wait()
 	select {
@@ -106,7 +106,7 @@ func (b *behind) take() fairlead.Ref {
 		return l.Ref
 	default:
 		b.t.Fatal("nothing was leased")
-		return fairlead.Ref{}
+		return queue.Ref{}
 	}
 }
 
@@ -151,7 +151,7 @@ func TestQueuedElsewhere(t *testing.T) {
 		if err != nil || a.Reason.Code != why.StateQueued {
 			t.Errorf("why says %+v, %v", a.Reason, err)
 		}
-		b.again([]fairlead.Ref{ref})
+		b.again([]queue.Ref{ref})
 		b.lets(10*time.Minute, ref)
 		b.stands("a", 0, 0, 1, 1, 0)
 		began := time.Now().Add(-2 * time.Minute)
@@ -164,7 +164,7 @@ func TestQueuedElsewhere(t *testing.T) {
 		if s := state(t, b.Loop, id); s != fairlead.Running {
 			t.Errorf("the job is %s", s)
 		}
-		b.again([]fairlead.Ref{ref})
+		b.again([]queue.Ref{ref})
 		b.lets(10*time.Minute, ref)
 		b.stands("a", 1, 2, 0, 0, 2*720)
 		if len(b.waits.all) != 1 || b.waits.all[0] != 18*time.Minute || b.waits.gone != 1 {
@@ -192,7 +192,7 @@ func TestQueuedInVain(t *testing.T) {
 			jobs = append(jobs, fairlead.Job{User: "ann", Pool: pool, Argv: []string{"x"}})
 		}
 		ids := submit(t, b.Loop, jobs...)
-		refs := map[int64]fairlead.Ref{}
+		refs := map[int64]queue.Ref{}
 		for range ids {
 			ref := b.take()
 			refs[ref.JobID] = ref

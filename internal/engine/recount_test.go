@@ -35,7 +35,7 @@ type ledger struct {
 type holder struct {
 	*engine.Member
 	info   engine.NodeInfo
-	has    []fairlead.Ref
+	has    []queue.Ref
 	leases handed
 }
 
@@ -62,7 +62,7 @@ func (l *ledger) again(t *rapid.T) {
 	}
 }
 
-func (l *ledger) join(t *rapid.T, name string, info engine.NodeInfo, cpus int64, has []fairlead.Ref) {
+func (l *ledger) join(t *rapid.T, name string, info engine.NodeInfo, cpus int64, has []queue.Ref) {
 	capacity, err := engine.AgentCapacity(fairlead.Amounts{"cpu": cpus})
 	if err != nil {
 		t.Fatal(err)
@@ -118,8 +118,8 @@ func (l *ledger) some(t *rapid.T) []int64 {
 	return l.jobs[from:min(len(l.jobs), from+rapid.IntRange(1, 40).Draw(t, "many"))]
 }
 
-func (l *ledger) alter(t *rapid.T, a fairlead.Alteration) {
-	var all []fairlead.Alteration
+func (l *ledger) alter(t *rapid.T, a queue.Alteration) {
+	var all []queue.Alteration
 	for _, id := range l.some(t) {
 		a.Job = id
 		all = append(all, a)
@@ -129,11 +129,11 @@ func (l *ledger) alter(t *rapid.T, a fairlead.Alteration) {
 	}
 }
 
-func (l *ledger) cancel(t *rapid.T) { l.alter(t, fairlead.Alteration{Verb: queue.VerbCancel}) }
+func (l *ledger) cancel(t *rapid.T) { l.alter(t, queue.Alteration{Verb: queue.VerbCancel}) }
 
 func (l *ledger) change(t *rapid.T) {
-	verb := rapid.SampledFrom([]fairlead.Verb{queue.VerbHold, queue.VerbRelease, queue.VerbRequeue, queue.VerbUncancel, queue.VerbMove, queue.VerbPrioritise}).Draw(t, "verb")
-	a := fairlead.Alteration{Verb: verb}
+	verb := rapid.SampledFrom([]queue.Verb{queue.VerbHold, queue.VerbRelease, queue.VerbRequeue, queue.VerbUncancel, queue.VerbMove, queue.VerbPrioritise}).Draw(t, "verb")
+	a := queue.Alteration{Verb: verb}
 	switch verb {
 	case queue.VerbMove:
 		a.Pool = rapid.SampledFrom([]string{"science", "art", "music"}).Draw(t, "to")
@@ -144,7 +144,7 @@ func (l *ledger) change(t *rapid.T) {
 }
 
 // node is one of the nodes that are there, and some of what it has.
-func (l *ledger) node(t *rapid.T) (*holder, []fairlead.Ref) {
+func (l *ledger) node(t *rapid.T) (*holder, []queue.Ref) {
 	h := l.at[rapid.SampledFrom([]string{"bridge", "bridge", "n1"}).Draw(t, "node")]
 	if h.Member == nil || len(h.has) == 0 {
 		t.Skip("it has nothing")
@@ -153,8 +153,8 @@ func (l *ledger) node(t *rapid.T) (*holder, []fairlead.Ref) {
 	return h, slices.Clone(h.has[from:min(len(h.has), from+rapid.IntRange(1, 40).Draw(t, "many"))])
 }
 
-func (h *holder) forget(refs []fairlead.Ref) {
-	h.has = slices.DeleteFunc(h.has, func(r fairlead.Ref) bool { return slices.Contains(refs, r) })
+func (h *holder) forget(refs []queue.Ref) {
+	h.has = slices.DeleteFunc(h.has, func(r queue.Ref) bool { return slices.Contains(refs, r) })
 }
 
 func (l *ledger) begin(t *rapid.T) {
@@ -225,7 +225,7 @@ func (l *ledger) back(t *rapid.T) {
 	case 0:
 		has = nil
 	case 1:
-		has = append([]fairlead.Ref{}, has[:len(has)/2]...)
+		has = append([]queue.Ref{}, has[:len(has)/2]...)
 	}
 	l.join(t, name, h.info, rapid.Int64Range(2, 40).Draw(t, "cpus"), has)
 }
@@ -334,7 +334,7 @@ func TestCancelledWhileBridgeIsAway(t *testing.T) {
 			jobs = append(jobs, fairlead.Job{User: "ann", Pool: "science", Argv: []string{"x"}})
 		}
 		ids := submit(t, b.Loop, jobs...)
-		var refs []fairlead.Ref
+		var refs []queue.Ref
 		for range ids {
 			refs = append(refs, b.take())
 		}

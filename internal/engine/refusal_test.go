@@ -27,8 +27,8 @@ type picky struct {
 	member  *engine.Member
 	refuses func(*fairlead.Lease) queue.Refusal
 	mu      sync.Mutex
-	given   []fairlead.Ref
-	begun   []fairlead.Ref
+	given   []queue.Ref
+	begun   []queue.Ref
 	all     *sync.WaitGroup // tasks
 }
 
@@ -37,7 +37,7 @@ func (p *picky) Start(leases []*fairlead.Lease) {
 		p.all.Go(func() { p.run(l) })
 	}
 }
-func (p *picky) Stop([]fairlead.Ref, string) {}
+func (p *picky) Stop([]queue.Ref, string) {}
 
 func (p *picky) run(l *fairlead.Lease) {
 	o := fairlead.Outcome{State: fairlead.Succeeded}
@@ -176,9 +176,9 @@ func TestRefusedTasksGoElsewhere(t *testing.T) {
 			if _, begun := good.counts(); begun < 13 {
 				t.Errorf("%s: the good node began %d tasks", r, begun)
 			}
-			given := map[fairlead.Ref]bool{}
+			given := map[queue.Ref]bool{}
 			for _, ref := range bad.given {
-				key := fairlead.Ref{JobID: ref.JobID, Task: ref.Task}
+				key := queue.Ref{JobID: ref.JobID, Task: ref.Task}
 				if given[key] {
 					t.Errorf("%s: the bad node was given task %d of job %d twice", r, ref.Task, ref.JobID)
 				}
@@ -188,7 +188,7 @@ func TestRefusedTasksGoElsewhere(t *testing.T) {
 				t.Errorf("%s: the loop believes that %d run and %d wait; nodes %+v", r, run, wait, views.Nodes(s.Loop))
 			}
 			events, err := explainerOf(s.Loop).History(s.ctx, ids[0])
-			if err != nil || !slices.ContainsFunc(events, func(e fairlead.Event) bool {
+			if err != nil || !slices.ContainsFunc(events, func(e queue.Event) bool {
 				return e.Code == "refused" && strings.Contains(e.Text, "n1 cannot begin jobs of ann")
 			}) {
 				t.Errorf("%s: history %v, %v", r, events, err)

@@ -41,9 +41,9 @@ func TestReorderIsWhatComesTrue(t *testing.T) {
 		if now := explain.New(loop).Order(t.Context()).Position; fmt.Sprint(now) != fmt.Sprint(before) {
 			t.Errorf("to ask changed the order:\n%v\n%v", before, now)
 		}
-		var changes []fairlead.Alteration
+		var changes []queue.Alteration
 		for _, id := range chosen[:2] {
-			changes = append(changes, fairlead.Alteration{Job: id, Verb: queue.VerbPrioritise, Priority: high})
+			changes = append(changes, queue.Alteration{Job: id, Verb: queue.VerbPrioritise, Priority: high})
 		}
 		if errs, err := loop.Client().Alter(t.Context(), changes...); err != nil || errs[0] != nil || errs[1] != nil {
 			t.Fatal(errs, err)
@@ -120,7 +120,7 @@ func TestPrioritiesMoveAsTheyAreCalled(t *testing.T) {
 						t.Errorf("%s: place %d -> %d, want 8 -> %d", priority, r.Jobs[0].Before, r.Jobs[0].After, place)
 					}
 				}
-				change := []fairlead.Alteration{
+				change := []queue.Alteration{
 					{Job: ids[9], Verb: queue.VerbPrioritise, Priority: "high"}, {Job: ids[2], Verb: queue.VerbPrioritise, Priority: "low"},
 				}
 				if errs, err := loop.Client().Alter(t.Context(), change...); err != nil || errs[0] != nil || errs[1] != nil {

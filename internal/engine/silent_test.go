@@ -11,6 +11,7 @@ import (
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/engine"
 	"github.com/fairlead/fairlead/internal/views"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/memory"
 )
 
@@ -25,7 +26,7 @@ func (d *deaf) Start(leases []*fairlead.Lease) {
 	defer d.mu.Unlock()
 	d.given += len(leases)
 }
-func (d *deaf) Stop([]fairlead.Ref, string) {}
+func (d *deaf) Stop([]queue.Ref, string) {}
 
 func (d *deaf) has(t *testing.T, want int, when string) {
 	t.Helper()

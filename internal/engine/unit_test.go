@@ -27,7 +27,7 @@ func countedIn(unit string) fairlead.Shares {
 }
 
 // tracker is a node with slots for maps and reduces.
-func tracker(t *testing.T, l *engine.Loop, has ...fairlead.Ref) (*engine.Member, handed) {
+func tracker(t *testing.T, l *engine.Loop, has ...queue.Ref) (*engine.Member, handed) {
 	t.Helper()
 	capacity, err := engine.AgentCapacity(fairlead.Amounts{"map": 2, "reduce": 2})
 	if err != nil {

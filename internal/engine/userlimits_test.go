@@ -106,7 +106,7 @@ func TestUserLimitsKnowKeys(t *testing.T) {
 			}
 			return jobs
 		}
-		submit := func(jobs []fairlead.Job) ([]fairlead.Submission, error) {
+		submit := func(jobs []fairlead.Job) ([]queue.Submission, error) {
 			if err := loop.Intake.CheckLimits(t.Context(), someone, jobs); err != nil {
 				return nil, err
 			}
@@ -132,7 +132,7 @@ func TestUserLimitsKnowKeys(t *testing.T) {
 			}
 		}
 		known, err := loop.Intake.Keyed(t.Context(), append(keyed("work", "one", "new"), keyed("other", "one")...), within)
-		if err != nil || known[0].ID != first[0].ID || !known[0].Existing || known[1] != (fairlead.Submission{}) ||
+		if err != nil || known[0].ID != first[0].ID || !known[0].Existing || known[1] != (queue.Submission{}) ||
 			!errors.Is(known[2].Err, fairlead.ErrKeyUsed) {
 			t.Errorf("the keys stand for %+v, %v", known, err)
 		}
@@ -175,8 +175,8 @@ func TestUserLimitsFollow(t *testing.T) {
 			}
 		}
 		time.Sleep(time.Second)
-		for _, verb := range []fairlead.Verb{queue.VerbRequeue, queue.VerbUncancel} {
-			if errs, err := loop.Intake.AlterLimited(ctx, someone, fairlead.Alteration{Job: ids[0], Verb: verb}); !errors.Is(err,
+		for _, verb := range []queue.Verb{queue.VerbRequeue, queue.VerbUncancel} {
+			if errs, err := loop.Intake.AlterLimited(ctx, someone, queue.Alteration{Job: ids[0], Verb: verb}); !errors.Is(err,
 				fairlead.ErrLimit) {
 				t.Errorf("what has ended waits again by %s: %v, %v", verb, errs, err)
 			}
@@ -199,7 +199,7 @@ func TestUserLimitsOfPools(t *testing.T) {
 		}
 		again := limited(t, store, limits)
 		move := func(pool string) error {
-			a := fairlead.Alteration{Job: subs[0].ID, Verb: queue.VerbMove, Pool: pool}
+			a := queue.Alteration{Job: subs[0].ID, Verb: queue.VerbMove, Pool: pool}
 			_, err := again.Intake.AlterLimited(ctx, someone, a)
 			return err
 		}

@@ -46,6 +46,13 @@ func Standing(jobs ...*queue.Job) string {
 	return strings.Join(parts, ", ")
 }
 
+// Handles reports whether a node that is known, up or not, has a handler of a kind.
+func (l *Loop) Handles(kind string) bool {
+	return Read(l, func(s *State) bool {
+		return s.Core.Cluster().Empty().Ever(queue.Amounts{queue.HandlerPrefix + kind: 1}, nil)
+	})
+}
+
 // LeaseTTL is for how long a task is leased.
 func (l *Loop) LeaseTTL() time.Duration { return l.Options.LeaseTTL }
 

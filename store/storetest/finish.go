@@ -128,6 +128,55 @@ func failureIsTriedAgain(s *suite) {
 	}
 }
 
+// holderChooses: a holder says when the next attempt begins. A failure still is a try of its job; to put a task off
+// is none, and an outcome with nothing after it names no pause.
+func holderChooses(s *suite) {
+	in := func(state queue.State, pause time.Duration) queue.Outcome {
+		return queue.Outcome{State: state, Next: &pause}
+	}
+	waits := func(id int64, what string, least, most time.Duration) {
+		s.t.Helper()
+		g := s.lease(id)[0]
+		if g.Lease != nil || len(g.Waiting) != 1 {
+			s.t.Fatalf("%s: %+v", what, g)
+		}
+		if d := time.Until(g.Waiting[0].Begin); d < least || d > most {
+			s.t.Errorf("%s: the next attempt begins in %v, want %v to %v", what, d, least, most)
+		}
+	}
+	id := s.submit(job(func(j *queue.Job) { j.Retries, j.Backoff = 1, time.Nanosecond }))[0]
+	for range 3 { // more often than it has tries
+		if v := s.finish(s.take(id).Ref, in(queue.Cancelled, 0)); v.Err != nil || !v.Again {
+			s.t.Fatalf("put off: %+v", v)
+		}
+	}
+	l := s.take(id)
+	for _, o := range []queue.Outcome{in(queue.Succeeded, 0), in(queue.Failed, -1), in(queue.Failed, queue.MaxLimit+1),
+		{State: queue.Failed, Final: true, Next: new(time.Duration)}} {
+		if err := s.finish(l.Ref, o).Err; !errors.Is(err, queue.ErrInvalid) {
+			s.t.Errorf("outcome %+v: %v", o, err)
+		}
+	}
+	if v := s.finish(l.Ref, in(queue.Failed, time.Hour)); !v.Again {
+		s.t.Fatalf("failed: %+v", v)
+	}
+	waits(id, "after a failure", 55*time.Minute, time.Hour+time.Minute)
+	late := s.submit(job())[0]
+	if v := s.finish(s.take(late).Ref, in(queue.Cancelled, 24*time.Hour)); !v.Again {
+		s.t.Fatalf("put off for a day: %+v", v)
+	}
+	waits(late, "put off for a day", 23*time.Hour, 25*time.Hour)
+	tasks, err := s.Tasks(s.ctx, late)
+	if err != nil || len(tasks) != 1 || tasks[0].Fails != 0 || tasks[0].Outcome.Next != nil {
+		s.t.Errorf("put off for a day: tasks %+v, %v", tasks, err)
+	}
+	over := s.submit(job())[0]
+	if v := s.finish(s.take(over).Ref, in(queue.Failed, time.Hour)); v.Again {
+		s.t.Errorf("its job allows no second try: %+v", v)
+	}
+	s.state(over, queue.Failed)
+}
+
 func releaseReturns(s *suite) {
 	id := s.submit(job())[0]
 	l := s.take(id)

@@ -59,6 +59,7 @@ var contract = []struct {
 	{"WaitsElsewhereArray", waitsElsewhereArray},
 	{"StaleAttemptsChangeNothing", staleAttempts},
 	{"FailureIsTriedAgain", failureIsTriedAgain},
+	{"HolderChoosesTheNextAttempt", holderChooses},
 	{"RefusedElsewhere", refusedElsewhere},
 	{"RefusedForNow", refusedForNow},
 	{"RefusedEverywhere", refusedEverywhere},

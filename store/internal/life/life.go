@@ -81,9 +81,14 @@ func waitsAgain(j *queue.Job, t *queue.Task, o queue.Outcome, now time.Time) (bo
 		return follows(j, t), time.Time{}
 	case t.Requeue, t.Stopped && o.State == queue.Cancelled:
 		return true, time.Time{}
+	case o.State == queue.Cancelled && o.Next != nil:
+		return true, now.Add(*o.Next)
 	}
 	if o.State != queue.Failed || o.Final || t.Fails > j.Retries {
 		return false, time.Time{}
+	}
+	if o.Next != nil {
+		return true, now.Add(*o.Next)
 	}
 	return true, now.Add(pause(j.Backoff, t.Fails))
 }

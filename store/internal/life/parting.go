@@ -92,6 +92,9 @@ func (p Parting) began(t *queue.Task) queue.Event {
 // task itself remembers its last attempt only. It is as of the end, which may have been told late.
 func againEvent(t *queue.Task, o queue.Outcome, now time.Time) queue.Event {
 	text := fmt.Sprintf("attempt %d on %s %s", t.Attempt, t.Holder, o.State)
+	if o.State == queue.Cancelled && o.Next != nil {
+		text = fmt.Sprintf("attempt %d on %s was put off", t.Attempt, t.Holder)
+	}
 	switch {
 	case o.Signal != "":
 		text += " (" + o.Signal + ")"

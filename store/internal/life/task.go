@@ -22,10 +22,26 @@ func Lease(t *queue.Task, holder string, charge float64, now, until time.Time) {
 func Check(o queue.Outcome) error {
 	switch o.State {
 	case queue.Succeeded, queue.Failed, queue.Cancelled:
+		if err := checkNext(o); err != nil {
+			return err
+		}
 		return checkRefused(o)
 	}
 	return &queue.Invalid{Field: "state", Msg: fmt.Sprintf("an attempt ends as %s, %s or %s, not as %q",
 		queue.Succeeded, queue.Failed, queue.Cancelled, o.State)}
+}
+
+// checkNext checks when the next attempt is to begin.
+func checkNext(o queue.Outcome) error {
+	switch {
+	case o.Next == nil:
+		return nil
+	case o.State == queue.Succeeded || o.Final || o.Refused != "":
+		return queue.Invalidf("next", "an attempt that succeeded, failed for good or did not begin names no next one")
+	case *o.Next < 0 || *o.Next > queue.MaxLimit:
+		return queue.Invalidf("next", "the pause before the next attempt must be from 0 to ten years, got %v", *o.Next)
+	}
+	return nil
 }
 
 // checkRefused checks an outcome that says that the task has not begun.
@@ -92,6 +108,7 @@ func stop(j *queue.Job, t *queue.Task, o queue.Outcome, now time.Time) {
 	if t.Queued {
 		j.Queued--
 	}
+	o.Next = nil
 	t.State, t.Outcome, t.Ended, t.Until = o.State, o, now, time.Time{}
 	t.Requeue, t.Stopped = false, false
 }
