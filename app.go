@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -28,9 +31,23 @@ type App struct {
 	around   []Middleware
 	crons    []cron
 
-	mu      sync.Mutex
-	running bool
+	counters counters
+	setting  sync.Mutex // held while shares are changed and put in force
+
+	mu   sync.Mutex
+	life *life // nil before it runs
 }
+
+// life is an App that runs, or has run.
+type life struct {
+	stop   context.CancelFunc // has it take nothing new, and end
+	joined chan struct{}      // closed when it takes tasks
+	ended  chan struct{}      // closed when all has ended; err counts then
+	err    error
+}
+
+// counters count attempts by how they ended.
+type counters struct{ succeeded, failed, snoozed, stopped atomic.Int64 }
 
 // cron is a schedule that submits jobs.
 type cron struct {
@@ -54,6 +71,9 @@ type Options struct {
 	// Retention is for how long jobs that ended are kept, by a store that is a queue.Forgetter.
 	// Default: for ever.
 	Retention time.Duration
+	// AnyKind has Submit take jobs of kinds that nobody is known to handle. Default: a program that handles some kinds
+	// is told so, as such a job would wait in silence.
+	AnyKind bool
 	// Logger is told which tasks failed, with the error or the stack of a panic, and what went wrong
 	// with the store. Default: nothing is logged.
 	Logger *slog.Logger
@@ -62,8 +82,8 @@ type Options struct {
 // apps counts those of this process, whose names are to differ.
 var apps atomic.Int64
 
-// New returns the background jobs that a store keeps. Nothing runs before [App.Run]; jobs can
-// be submitted at once.
+// New returns the background jobs that a store keeps. Nothing runs before [App.Run] or [App.Start];
+// jobs can be submitted at once.
 func New(ctx context.Context, store Store, o Options) (*App, error) {
 	name := engine.ProcessName()
 	if n := apps.Add(1); n > 1 {
@@ -95,14 +115,14 @@ func checkRetention(store Store, kept time.Duration) error {
 }
 
 // Handle has the jobs with arguments of a type done by a function. It is to be called before
-// [App.Run], and panics if the kind has a handler.
+// [App.Run] or [App.Start], and panics if the kind has a handler.
 func Handle[A Args](a *App, f func(ctx context.Context, w *Work[A]) error) {
 	var zero A
 	a.Handle(zero.Kind(), HandlerOf(f))
 }
 
-// Handle has jobs of a kind done by a handler. It is to be called before [App.Run], and panics
-// if the kind has one.
+// Handle has jobs of a kind done by a handler. It is to be called before [App.Run] or [App.Start],
+// and panics if the kind has one.
 func (a *App) Handle(kind string, h Handler) {
 	a.mustNotRun("Handle")
 	if kind == "" || a.handlers[kind] != nil {
@@ -112,7 +132,7 @@ func (a *App) Handle(kind string, h Handler) {
 }
 
 // Use puts middleware around all handlers, the first outermost. It is to be called before
-// [App.Run].
+// [App.Run] or [App.Start].
 func (a *App) Use(m ...Middleware) {
 	a.mustNotRun("Use")
 	a.around = append(a.around, m...)
@@ -121,8 +141,8 @@ func (a *App) Use(m ...Middleware) {
 func (a *App) mustNotRun(what string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.running {
-		panic("fairlead: " + what + " after Run")
+	if a.life != nil {
+		panic("fairlead: " + what + " after Run or Start")
 	}
 }
 
@@ -130,13 +150,40 @@ func (a *App) mustNotRun(what string) {
 // Args of a job name its kind:
 //
 //	ids, err := app.Submit(ctx, fairlead.Job{User: customer, Args: Thumbnail{URL: url}})
+//
+// A kind that neither this process nor another one on the store handles is an error, see [Options].
 func (a *App) Submit(ctx context.Context, jobs ...Job) ([]int64, error) {
+	if err := a.checkKinds(jobs); err != nil {
+		return nil, err
+	}
 	return a.loop.Client().Submit(ctx, jobs...)
 }
 
 // SubmitTx is Submit as part of a transaction of your own; see [Client.SubmitTx].
 func (a *App) SubmitTx(ctx context.Context, tx Tx, jobs ...Job) ([]int64, error) {
+	if err := a.checkKinds(jobs); err != nil {
+		return nil, err
+	}
 	return a.loop.Client().SubmitTx(ctx, tx, jobs...)
+}
+
+// checkKinds refuses jobs of a kind that nobody is known to handle. A process without handlers only submits: who
+// handles its jobs may not run yet.
+func (a *App) checkKinds(jobs []Job) error {
+	if len(a.handlers) == 0 || a.options.AnyKind {
+		return nil
+	}
+	for i := range jobs {
+		kind := jobs[i].Kind
+		if jobs[i].Args != nil {
+			kind = jobs[i].Args.Kind()
+		}
+		if kind != "" && a.handlers[kind] == nil && !a.loop.Handles(kind) {
+			own := strings.Join(slices.Sorted(maps.Keys(a.handlers)), ", ")
+			return queue.Invalidf("kind", "nobody handles %.80q, this program %s; call Handle before, or set Options.AnyKind", kind, own)
+		}
+	}
+	return nil
 }
 
 // Why says why a job waits, with the numbers that were compared.

@@ -2,11 +2,13 @@ package fairlead
 
 import (
 	"context"
+	"time"
 
 	"github.com/fairlead/fairlead/allocation"
 	"github.com/fairlead/fairlead/internal/engine"
 	"github.com/fairlead/fairlead/internal/explain"
 	"github.com/fairlead/fairlead/internal/forecast"
+	"github.com/fairlead/fairlead/internal/tries"
 	"github.com/fairlead/fairlead/internal/views"
 	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/why"
@@ -30,18 +32,8 @@ type (
 	Outcome = queue.Outcome
 	// Lease is the time-limited right to run one task.
 	Lease = queue.Lease
-	// Ref names one attempt of one task.
-	Ref = queue.Ref
-	// Event is something that happened to a job.
-	Event = queue.Event
 	// Query selects jobs.
 	Query = queue.Query
-	// Alteration is a change of one job that a user asks for.
-	Alteration = queue.Alteration
-	// Verb says what to do to a job, such as queue.VerbCancel.
-	Verb = queue.Verb
-	// Submission is what became of a submitted job.
-	Submission = queue.Submission
 	// Tx is a transaction of your program's own.
 	Tx = queue.Tx
 	// Store keeps jobs from submission to end.
@@ -70,14 +62,12 @@ const (
 
 // Errors that callers may tell apart with errors.Is; package queue says what each means, and has more.
 var (
-	ErrNotFound     = queue.ErrNotFound
-	ErrInvalid      = queue.ErrInvalid
-	ErrStaleAttempt = queue.ErrStaleAttempt
-	ErrState        = queue.ErrState
-	ErrForbidden    = queue.ErrForbidden
-	ErrLimit        = queue.ErrLimit
-	ErrKeyUsed      = queue.ErrKeyUsed
-	ErrUnavailable  = queue.ErrUnavailable
+	ErrNotFound    = queue.ErrNotFound
+	ErrInvalid     = queue.ErrInvalid
+	ErrForbidden   = queue.ErrForbidden
+	ErrLimit       = queue.ErrLimit
+	ErrKeyUsed     = queue.ErrKeyUsed
+	ErrUnavailable = queue.ErrUnavailable
 )
 
 // What an [App] is made of, for a program that needs a part of it alone.
@@ -94,8 +84,6 @@ type (
 	HandlerFunc = engine.HandlerFunc
 	// Middleware is put around handlers.
 	Middleware = engine.Middleware
-	// NodeInfo is what a node says about itself; see [Loop.Join].
-	NodeInfo = engine.NodeInfo
 	// WorkOptions are the settings of [Loop.Work].
 	WorkOptions = engine.WorkOptions
 )
@@ -135,6 +123,14 @@ func Why(ctx context.Context, l *Loop, job int64, o WhyOptions) (*why.Answer, er
 // their children. [App.Shares] is the same for an App.
 func Pools(ctx context.Context, l *Loop) []PoolView { return views.Pools(ctx, l) }
 
+// Snooze ends an attempt of a handler that has nothing to do yet: its task runs again after a pause. That is no
+// failure and none of the tries of its job.
+func Snooze(pause time.Duration) error { return tries.Snooze(pause) }
+
+// RetryAfter marks an error of a handler with the pause before the next try, in the place of Job.Backoff. The job still
+// has to allow a next try by Job.Retries. RetryAfter(pause, nil) is nil.
+func RetryAfter(pause time.Duration, err error) error { return tries.RetryAfter(pause, err) }
+
 // Permanent marks an error of a handler as one that no further try would mend. The task has failed,
 // whatever Job.Retries says. Permanent(nil) is nil.
-func Permanent(err error) error { return engine.Permanent(err) }
+func Permanent(err error) error { return tries.Permanent(err) }

@@ -1,0 +1,240 @@
+package fairlead_test
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/store/memory"
+)
+
+// appOf returns an App with a handler of thumbnails.
+func appOf(
+	t *testing.T, o fairlead.Options, f func(ctx context.Context, w *fairlead.Work[Thumbnail]) error,
+) *fairlead.App {
+	t.Helper()
+	app, err := fairlead.New(t.Context(), memory.New("cpu"), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fairlead.Handle(app, f)
+	return app
+}
+
+// TestStartAndStop: Start returns when the process takes tasks, the end of its context then stops nothing, and Stop
+// waits for what runs.
+func TestStartAndStop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		type key struct{}
+		var done atomic.Int64
+		app := appOf(t, fairlead.Options{Grace: time.Minute}, func(ctx context.Context, w *fairlead.Work[Thumbnail]) error {
+			if ctx.Value(key{}) != "value" {
+				t.Error("the handler does not have the values of the context of Start")
+			}
+			time.Sleep(10 * time.Second)
+			done.Add(1)
+			return ctx.Err()
+		})
+		if err := app.Stop(t.Context()); err == nil {
+			t.Error("Stop before Start succeeds")
+		}
+		ctx, cancel := context.WithCancel(context.WithValue(t.Context(), key{}, "value"))
+		if err := app.Start(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if !app.Loop().Handles("thumbnail") {
+			t.Error("Start returns before the process has joined")
+		}
+		cancel()
+		for name, again := range map[string]func() error{
+			"Start": func() error { return app.Start(t.Context()) }, "Run": func() error { return app.Run(t.Context()) },
+		} {
+			if err := again(); err == nil || !strings.Contains(err.Error(), name+" after Run or Start") {
+				t.Errorf("%s again: %v", name, err)
+			}
+		}
+		if _, err := app.Submit(t.Context(), fairlead.Job{User: "acme", Args: Thumbnail{}}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(5 * time.Second) // the handler runs
+		hasty, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := app.Stop(hasty); !errors.Is(err, context.DeadlineExceeded) || done.Load() != 0 {
+			t.Errorf("Stop for a second: %v; %d are done", err, done.Load())
+		}
+		if err := app.Stop(t.Context()); err != nil || done.Load() != 1 {
+			t.Errorf("Stop: %v; %d are done", err, done.Load())
+		}
+	})
+}
+
+// TestStartThatFails: nothing runs after a Start that returned an error.
+func TestStartThatFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		app := appOf(t, fairlead.Options{Name: "\n"}, func(context.Context, *fairlead.Work[Thumbnail]) error { return nil })
+		if err := app.Start(t.Context()); err == nil {
+			t.Error("a name that no process may have is taken")
+		}
+		if err := app.Stop(t.Context()); err == nil {
+			t.Error("Stop does not say what went wrong")
+		}
+	})
+}
+
+// TestKindsThatNobodyHandles are told at once, but not to a program that only submits.
+func TestKindsThatNobodyHandles(t *testing.T) {
+	handler := func(context.Context, *fairlead.Work[Thumbnail]) error { return nil }
+	app := appOf(t, fairlead.Options{}, handler)
+	good, bad := fairlead.Job{User: "acme", Args: Thumbnail{}}, fairlead.Job{User: "acme", Kind: "thumbnial"}
+	_, err := app.Submit(t.Context(), good, bad)
+	if !errors.Is(err, fairlead.ErrInvalid) || !strings.Contains(err.Error(), `"thumbnial", this program thumbnail`) {
+		t.Errorf("a kind that nobody handles: %v", err)
+	}
+	if jobs, err := app.Client().Jobs(t.Context(), fairlead.Query{}); err != nil || len(jobs) != 0 {
+		t.Errorf("%d jobs were kept, %v", len(jobs), err)
+	}
+	for name, app := range map[string]*fairlead.App{
+		"AnyKind": appOf(t, fairlead.Options{AnyKind: true}, handler),
+		"only submits": func() *fairlead.App {
+			app, err := fairlead.New(t.Context(), memory.New("cpu"), fairlead.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return app
+		}(),
+	} {
+		if _, err := app.Submit(t.Context(), fairlead.Job{User: "acme", Kind: "thumbnial"}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestStats counts attempts by how they ended.
+func TestStats(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		app := appOf(t, fairlead.Options{}, func(ctx context.Context, w *fairlead.Work[Thumbnail]) error {
+			switch {
+			case w.Args.Image == "wait":
+				<-ctx.Done()
+				return ctx.Err()
+			case w.Args.Image == "later" && w.Attempt == 1:
+				return fairlead.Snooze(time.Minute)
+			case w.Args.Image == "broken":
+				return errors.New("broken")
+			}
+			return nil
+		})
+		if err := app.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		var jobs []fairlead.Job
+		for _, image := range []string{"wait", "later", "broken"} {
+			jobs = append(jobs, fairlead.Job{User: "a", Args: Thumbnail{Image: image}, Retries: 2})
+		}
+		ids, err := app.Submit(t.Context(), jobs...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Minute)
+		if err := app.Client().Cancel(t.Context(), ids[0]); err != nil {
+			t.Fatal(err)
+		}
+		if err := app.Stop(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := app.Stats(), (fairlead.Stats{Succeeded: 1, Failed: 3, Snoozed: 1, Stopped: 1}); got != want {
+			t.Errorf("%+v, want %+v", got, want)
+		}
+	})
+}
+
+// TestWeightsAtRunTime: a customer who pays for three times as much gets three of four turns from then on, and a bound
+// holds from the next decision on.
+func TestWeightsAtRunTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		turns := map[string]int{}
+		app := appOf(t, fairlead.Options{Slots: 4}, func(_ context.Context, w *fairlead.Work[Thumbnail]) error {
+			mu.Lock()
+			turns[w.Job.User]++
+			mu.Unlock()
+			time.Sleep(time.Second)
+			return nil
+		})
+		var jobs []fairlead.Job
+		for range 1000 {
+			for _, user := range []string{"acme", "bolt"} {
+				jobs = append(jobs, fairlead.Job{User: user, Args: Thumbnail{}})
+			}
+		}
+		if _, err := app.Submit(t.Context(), jobs...); err != nil {
+			t.Fatal(err)
+		}
+		if err := app.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		// during counts the turns of a hundred seconds, after some in which the new shares take hold.
+		during := func() map[string]int {
+			time.Sleep(500*time.Millisecond + 10*time.Second)
+			mu.Lock()
+			clear(turns)
+			mu.Unlock()
+			time.Sleep(100 * time.Second)
+			mu.Lock()
+			defer mu.Unlock()
+			return maps.Clone(turns)
+		}
+		expect := func(what string, acme, bolt int) {
+			t.Helper()
+			got := during()
+			if d := got["acme"] - acme; d < -8 || d > 8 || got["acme"]+got["bolt"] < acme+bolt-8 {
+				t.Errorf("%s: acme had %d turns and bolt %d, want about %d and %d", what, got["acme"], got["bolt"], acme, bolt)
+			}
+		}
+		expect("equal weights", 200, 200)
+		if err := app.SetWeight(t.Context(), "acme", 3); err != nil {
+			t.Fatal(err)
+		}
+		expect("weight 3", 300, 100)
+		if err := app.SetMax(t.Context(), "acme", fairlead.Amounts{"cpu": 1}); err != nil {
+			t.Fatal(err)
+		}
+		expect("at most one slot", 100, 300)
+		if err := app.SetMax(t.Context(), "acme", nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := app.Stop(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// TestWeightsOfPoolsToCome: a weight may come before the first job of its pool; what is no pool's is refused.
+func TestWeightsOfPoolsToCome(t *testing.T) {
+	app := appOf(t, fairlead.Options{}, func(context.Context, *fairlead.Work[Thumbnail]) error { return nil })
+	if err := app.SetWeight(t.Context(), "Big Customer", 2); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := app.Submit(t.Context(), fairlead.Job{User: "Big Customer", Args: Thumbnail{}}); err != nil {
+		t.Fatal(err)
+	}
+	pools := app.Shares(t.Context())
+	if len(pools) != 2 || pools[1].Weight != 2 {
+		t.Errorf("%+v", pools)
+	}
+	for what, err := range map[string]error{
+		"the root": app.SetWeight(t.Context(), "/", 2), "a weight below 0": app.SetWeight(t.Context(), "acme", -1),
+		"a strange name": app.SetWeight(t.Context(), "a\nb//", 2),
+	} {
+		if err == nil {
+			t.Errorf("%s is taken", what)
+		}
+	}
+}
