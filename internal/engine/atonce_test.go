@@ -38,6 +38,7 @@ func (s *forgetfulStore) Changes(ctx context.Context, after int64, limit int) ([
 type crowd struct {
 	t     *testing.T
 	loop  *engine.Loop
+	seed  uint64
 	until time.Time
 	group sync.WaitGroup
 	did   sync.Map // what -> *atomic.Int64
@@ -48,7 +49,7 @@ type crowd struct {
 func (c *crowd) repeat(what string, pause time.Duration, do func(rng *rand.Rand) error) {
 	count, _ := c.did.LoadOrStore(what, &atomic.Int64{})
 	c.group.Go(func() {
-		rng := rand.New(rand.NewPCG(1, uint64(len(what))))
+		rng := rand.New(rand.NewPCG(c.seed, uint64(len(what))))
 		for time.Now().Before(c.until) {
 			time.Sleep(time.Duration(float64(pause) * rng.ExpFloat64()))
 			switch err := do(rng); {
@@ -65,7 +66,10 @@ func (c *crowd) repeat(what string, pause time.Duration, do func(rng *rand.Rand)
 // TestEverythingAtOnce lets users submit while workers come and go, administrators configure,
 // pause, boost, reserve, drain and set usage, others ask, and the store now and then has forgotten the
 // changes. Then all jobs end, each once, and all sums are those of a recount.
-func TestEverythingAtOnce(t *testing.T) {
+func TestEverythingAtOnce(t *testing.T) { everythingAtOnce(t, 1) }
+
+func everythingAtOnce(t *testing.T, seed uint64) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		store := &forgetfulStore{Store: memory.New("cpu")}
@@ -102,7 +106,7 @@ func TestEverythingAtOnce(t *testing.T) {
 			}
 		})
 		synctest.Wait()
-		c := &crowd{t: t, loop: loop, until: time.Now().Add(time.Minute)}
+		c := &crowd{t: t, loop: loop, seed: seed, until: time.Now().Add(time.Minute)}
 		jobs := c.everything(ctx, serve)
 		c.group.Wait()
 		c.calm(ctx)
