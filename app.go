@@ -34,8 +34,8 @@ type App struct {
 	counters counters
 	setting  sync.Mutex // held while shares are changed and put in force
 
-	mu   sync.Mutex
-	life *life // nil before it runs
+	mu   sync.Mutex // guards life, and the handlers and their middleware until it runs
+	life *life      // nil before it runs
 }
 
 // life is an App that runs, or has run.
@@ -124,6 +124,8 @@ func Handle[A Args](a *App, f func(ctx context.Context, w *Work[A]) error) {
 // Handle has jobs of a kind done by a handler. It is to be called before [App.Run] or [App.Start],
 // and panics if the kind has one.
 func (a *App) Handle(kind string, h Handler) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	a.mustNotRun("Handle")
 	if kind == "" || a.handlers[kind] != nil {
 		panic(fmt.Sprintf("fairlead: Handle: the kind %q is empty, or has a handler", kind))
@@ -134,13 +136,14 @@ func (a *App) Handle(kind string, h Handler) {
 // Use puts middleware around all handlers, the first outermost. It is to be called before
 // [App.Run] or [App.Start].
 func (a *App) Use(m ...Middleware) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	a.mustNotRun("Use")
 	a.around = append(a.around, m...)
 }
 
+// mustNotRun panics if the App runs. The caller holds the lock.
 func (a *App) mustNotRun(what string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
 	if a.life != nil {
 		panic("fairlead: " + what + " after Run or Start")
 	}
@@ -170,7 +173,12 @@ func (a *App) SubmitTx(ctx context.Context, tx Tx, jobs ...Job) ([]int64, error)
 // checkKinds refuses jobs of a kind that nobody is known to handle. A process without handlers only submits: who
 // handles its jobs may not run yet.
 func (a *App) checkKinds(jobs []Job) error {
-	if len(a.handlers) == 0 || a.options.AnyKind {
+	if a.options.AnyKind {
+		return nil
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.handlers) == 0 {
 		return nil
 	}
 	for i := range jobs {
@@ -180,7 +188,8 @@ func (a *App) checkKinds(jobs []Job) error {
 		}
 		if kind != "" && a.handlers[kind] == nil && !a.loop.Handles(kind) {
 			own := strings.Join(slices.Sorted(maps.Keys(a.handlers)), ", ")
-			return queue.Invalidf("kind", "nobody handles %.80q, this program %s; call Handle before, or set Options.AnyKind", kind, own)
+			return queue.Invalidf("kind", "nobody handles %.80q, this program %s; call Handle before, or set Options.AnyKind",
+				kind, own)
 		}
 	}
 	return nil

@@ -21,6 +21,8 @@ import (
 // job, so that it is one. What falls due while no process runs is left out. It is to be called
 // before [App.Run].
 func (a *App) Cron(name, spec string, job func(at time.Time) Job) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	a.mustNotRun("Cron")
 	switch {
 	case name == "":
