@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/await"
 	"github.com/fairlead/fairlead/internal/engine"
 	"github.com/fairlead/fairlead/internal/explain"
 	"github.com/fairlead/fairlead/internal/server"
@@ -306,7 +307,7 @@ func TestSilentAgent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(20 * time.Second); len(p.Start) == 0 || p.Start[0].Attempt == 1; {
+	for deadline := time.Now().Add(await.Patience); len(p.Start) == 0 || p.Start[0].Attempt == 1; {
 		if p, err = r.Poll(ctx, "b", api.PollRequest{Session: b.Session, WaitSeconds: 20}); err != nil || time.Now().After(deadline) {
 			break
 		}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/fairlead/fairlead/internal/access"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/await"
 )
 
 // TestNowhere: where there is nothing, or not by this method, browsers get a page, and programs
@@ -137,7 +138,7 @@ func TestSlowFollower(t *testing.T) {
 		t.Fatalf("%q, %v", line, err)
 	}
 	jobs := 0
-	for end := time.Now().Add(60 * time.Second); d.services.events.streams.Held() > 0; jobs++ {
+	for end := time.Now().Add(await.Patience); d.services.events.streams.Held() > 0; jobs++ {
 		if time.Now().After(end) {
 			t.Fatalf("after %d jobs it is still there", jobs)
 		}

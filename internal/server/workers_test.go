@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/await"
 	"github.com/fairlead/fairlead/queue"
 )
 
@@ -69,7 +70,7 @@ func TestWorkerLeaves(t *testing.T) {
 		t.Fatal(err)
 	}
 	id := r.submit(t, api.Spec{Kind: "resize"})[0]
-	for deadline := time.Now().Add(20 * time.Second); ; {
+	for deadline := time.Now().Add(await.Patience); ; {
 		j, err := r.Jobs.Get(ctx, id)
 		if err != nil || time.Now().After(deadline) {
 			t.Fatal(j, err)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/fairlead/fairlead/internal/await"
 	"github.com/fairlead/fairlead/internal/pgtest"
 	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/postgres"
@@ -55,7 +56,7 @@ func TestDatabaseFails(t *testing.T) {
 	}
 	id := submit(t, s, 1, 1)[0]
 	f := follow(s)
-	for deadline := time.After(20 * time.Second); f.seen[queue.Waited][id] == 0; f.read(t) {
+	for deadline := time.After(await.Patience); f.seen[queue.Waited][id] == 0; f.read(t) {
 		select {
 		case <-c:
 		case <-deadline:

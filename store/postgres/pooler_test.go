@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fairlead/fairlead/internal/await"
 	"github.com/fairlead/fairlead/internal/pgtest"
 	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/memory"
@@ -45,7 +46,7 @@ func TestPoolerIsNoticed(t *testing.T) {
 		defer first.Notify(c)()
 		f := follow(first)
 		id := submit(t, second, 1, 1)[0]
-		for deadline := time.After(20 * time.Second); f.seen[queue.Waited][id] == 0; f.read(t) {
+		for deadline := time.After(await.Patience); f.seen[queue.Waited][id] == 0; f.read(t) {
 			select {
 			case <-c:
 			case <-deadline:

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/fairlead/fairlead/internal/await"
 	"github.com/fairlead/fairlead/internal/pgtest"
 	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/postgres"
@@ -245,7 +246,7 @@ func TestOthersAreWoken(t *testing.T) {
 	defer stores[1].Notify(c)()
 	id := submit(t, stores[0], 1, 1)[0]
 	f := follow(stores[1])
-	for deadline := time.After(20 * time.Second); f.seen[queue.Waited][id] == 0; f.read(t) {
+	for deadline := time.After(await.Patience); f.seen[queue.Waited][id] == 0; f.read(t) {
 		select {
 		case <-c:
 		case <-deadline:

@@ -16,6 +16,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/allocation"
+	"github.com/fairlead/fairlead/internal/await"
 	"github.com/fairlead/fairlead/internal/engine"
 	"github.com/fairlead/fairlead/internal/pgtest"
 	"github.com/fairlead/fairlead/queue"
@@ -295,7 +296,7 @@ func TestSubmitTxBlocksNobody(t *testing.T) {
 	}
 	// One has succeeded before the commit, one has failed, one runs still.
 	want := []queue.State{queue.Waiting, queue.Cancelled, queue.Blocked}
-	for deadline := time.After(20 * time.Second); ; {
+	for deadline := time.After(await.Patience); ; {
 		jobs, err := s.Jobs(t.Context(), queue.Query{IDs: ids})
 		if err != nil {
 			t.Fatal(err)
