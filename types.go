@@ -64,7 +64,6 @@ const (
 var (
 	ErrNotFound    = queue.ErrNotFound
 	ErrInvalid     = queue.ErrInvalid
-	ErrForbidden   = queue.ErrForbidden
 	ErrLimit       = queue.ErrLimit
 	ErrKeyUsed     = queue.ErrKeyUsed
 	ErrUnavailable = queue.ErrUnavailable
@@ -84,6 +83,8 @@ type (
 	HandlerFunc = engine.HandlerFunc
 	// Middleware is put around handlers.
 	Middleware = engine.Middleware
+	// NodeInfo is what a node says about itself; see [Loop.Join].
+	NodeInfo = engine.NodeInfo
 	// WorkOptions are the settings of [Loop.Work].
 	WorkOptions = engine.WorkOptions
 )

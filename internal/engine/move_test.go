@@ -98,7 +98,7 @@ func TestMoveIsCheckedLikeASubmission(t *testing.T) {
 		lim  time.Duration
 	}{
 		{ids[0], "quick", nil, "quick", time.Minute},
-		{ids[1], "quick", fairlead.ErrForbidden, "a", 2 * time.Hour},
+		{ids[1], "quick", queue.ErrForbidden, "a", 2 * time.Hour},
 		{ids[1], "nowhere", fairlead.ErrInvalid, "a", 2 * time.Hour},
 		{ids[1], "", fairlead.ErrInvalid, "a", 2 * time.Hour},
 		{ids[1], "people", nil, "people/ann", 2 * time.Hour},

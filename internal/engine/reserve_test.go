@@ -14,6 +14,7 @@ import (
 	"github.com/fairlead/fairlead/internal/explain"
 	"github.com/fairlead/fairlead/internal/forecast"
 	"github.com/fairlead/fairlead/internal/views"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/memory"
 	"github.com/fairlead/fairlead/why"
 )
@@ -164,7 +165,7 @@ func TestReservationsAreRefusedWhereTasksRun(t *testing.T) {
 		r := engine.Reservation{Name: "service", From: time.Now().Add(time.Hour), Maintenance: true}
 		o := engine.ReserveOptions{Lasts: time.Hour}
 		var over *engine.OverrunError
-		if err := x.reserve(r, o); !errors.As(err, &over) || !errors.Is(err, fairlead.ErrForbidden) || len(over.Tasks) != 1 || over.Tasks[0].Job != job {
+		if err := x.reserve(r, o); !errors.As(err, &over) || !errors.Is(err, queue.ErrForbidden) || len(over.Tasks) != 1 || over.Tasks[0].Job != job {
 			t.Errorf("got %v, want a refusal that names job %d", err, job)
 		}
 		if o.Force = true; x.reserve(r, o) != nil || len(x.loop.Overrides.Reservations()) != 1 {
