@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fairlead/fairlead/internal/plain"
 	"github.com/fairlead/fairlead/queue"
 )
 
@@ -111,9 +112,28 @@ func (f *finisher) refused(s *State, r *liveRun, res *queue.Result, v queue.Verd
 	f.watchers.publish(queue.Event{Job: res.JobID, Task: res.Task, At: now, Code: "refused", Text: res.Outcome.Cause, State: v.State})
 }
 
+// The longest texts of an outcome, in bytes. The stack of a handler that panicked is long.
+const (
+	maxCause  = 16 << 10
+	maxSignal = 64
+)
+
+// readable makes the texts of outcomes such that all stores can keep them: handlers, agents, workers and bridges
+// write what they like. A store that cannot keep a text would be told of it again and again, and the slot of its
+// task would be lost.
+func readable(results []queue.Result) []queue.Result {
+	out := slices.Clone(results)
+	for i := range out {
+		o := &out[i].Outcome
+		o.Cause, o.Signal = plain.Bounded(o.Cause, maxCause), plain.Bounded(o.Signal, maxSignal)
+	}
+	return out
+}
+
 // finish says how attempts ended. If ctx ends before the store has answered, nobody knows whether
 // they have.
 func (f *finisher) finish(ctx context.Context, results []queue.Result) ([]queue.Verdict, error) {
+	results = readable(results)
 	defer f.overrides.setAside(ctx)
 	f.ending.RLock()
 	defer f.ending.RUnlock()

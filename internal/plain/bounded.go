@@ -3,10 +3,10 @@ package plain
 import "strings"
 
 // Bounded keeps at most a number of bytes of a text that somebody else wrote. Three dots stand for the rest, and ?
-// for bytes that are not UTF-8.
+// for bytes that are not UTF-8, and for NUL, which PostgreSQL keeps in no text.
 func Bounded(text string, most int) string {
 	const mark = "..."
-	text = strings.ToValidUTF8(text, "?")
+	text = strings.ReplaceAll(strings.ToValidUTF8(text, "?"), "\x00", "?")
 	if len(text) <= most {
 		return text
 	}
