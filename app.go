@@ -93,6 +93,9 @@ func New(ctx context.Context, store Store, o Options) (*App, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
+	if o.Slots < 0 {
+		return nil, queue.Invalidf("slots", "must be at least 1, got %d", o.Slots)
+	}
 	if err := checkRetention(store, o.Retention); err != nil {
 		return nil, err
 	}
@@ -100,7 +103,11 @@ func New(ctx context.Context, store Store, o Options) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &App{options: o, store: store, loop: loop, forecast: forecast.New(loop), handlers: map[string]Handler{}}, nil
+	a := &App{options: o, store: store, loop: loop, forecast: forecast.New(loop), handlers: map[string]Handler{}}
+	if !o.AnyKind {
+		loop.CheckKinds(a.checkKind)
+	}
+	return a, nil
 }
 
 // checkRetention refuses what could not be done.
@@ -127,8 +134,8 @@ func (a *App) Handle(kind string, h Handler) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.mustNotRun("Handle")
-	if kind == "" || a.handlers[kind] != nil {
-		panic(fmt.Sprintf("fairlead: Handle: the kind %q is empty, or has a handler", kind))
+	if kind == "" || h == nil || a.handlers[kind] != nil {
+		panic(fmt.Sprintf("fairlead: Handle: the kind %q is empty, or has a handler, or the handler is nil", kind))
 	}
 	a.handlers[kind] = h
 }
@@ -154,45 +161,28 @@ func (a *App) mustNotRun(what string) {
 //
 //	ids, err := app.Submit(ctx, fairlead.Job{User: customer, Args: Thumbnail{URL: url}})
 //
-// A kind that neither this process nor another one on the store handles is an error, see [Options].
+// A job of a kind that neither this process nor another one that it knows of handles is refused, see [Options].
 func (a *App) Submit(ctx context.Context, jobs ...Job) ([]int64, error) {
-	if err := a.checkKinds(jobs); err != nil {
-		return nil, err
-	}
 	return a.loop.Client().Submit(ctx, jobs...)
 }
 
 // SubmitTx is Submit as part of a transaction of your own; see [Client.SubmitTx].
 func (a *App) SubmitTx(ctx context.Context, tx Tx, jobs ...Job) ([]int64, error) {
-	if err := a.checkKinds(jobs); err != nil {
-		return nil, err
-	}
 	return a.loop.Client().SubmitTx(ctx, tx, jobs...)
 }
 
-// checkKinds refuses jobs of a kind that nobody is known to handle. A process without handlers only submits: who
-// handles its jobs may not run yet.
-func (a *App) checkKinds(jobs []Job) error {
-	if a.options.AnyKind {
-		return nil
-	}
+// checkKind refuses jobs of a kind that nobody is known to handle. A process without handlers only submits: those who
+// handle its jobs may not run yet. Before it runs, a process knows of no other one on the store.
+func (a *App) checkKind(kind string, handled bool) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if len(a.handlers) == 0 {
+	_, shared := a.store.(queue.Peers)
+	if handled || len(a.handlers) == 0 || a.handlers[kind] != nil || shared && a.life == nil {
 		return nil
 	}
-	for i := range jobs {
-		kind := jobs[i].Kind
-		if jobs[i].Args != nil {
-			kind = jobs[i].Args.Kind()
-		}
-		if kind != "" && a.handlers[kind] == nil && !a.loop.Handles(kind) {
-			own := strings.Join(slices.Sorted(maps.Keys(a.handlers)), ", ")
-			return queue.Invalidf("kind", "nobody handles %.80q, this program %s; call Handle before, or set Options.AnyKind",
-				kind, own)
-		}
-	}
-	return nil
+	own := strings.Join(slices.Sorted(maps.Keys(a.handlers)), ", ")
+	return queue.Invalidf("kind", "nobody handles kind %.80q (here: %s); call Handle before, or set Options.AnyKind",
+		kind, own)
 }
 
 // Why says why a job waits, with the numbers that were compared.

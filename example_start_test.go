@@ -51,7 +51,7 @@ func ExampleApp_Submit_unknownKind() {
 	_, err = app.Submit(ctx, fairlead.Job{User: "acme", Kind: "thumbnial", Payload: []byte(`{}`)})
 	fmt.Println(errors.Is(err, fairlead.ErrInvalid), err)
 	// Output:
-	// true kind: nobody handles "thumbnial", this program thumbnail; call Handle before, or set Options.AnyKind
+	// true kind: nobody handles kind "thumbnial" (here: thumbnail); call Handle before, or set Options.AnyKind
 }
 
 // A handler that finds nothing to do yet puts its task off: that is no failure.

@@ -21,7 +21,8 @@ func (a *App) Run(ctx context.Context) error {
 }
 
 // Start begins to run jobs, and returns when this process takes tasks. It runs them until [App.Stop]: ctx bounds the
-// beginning alone, and handlers have its values. If it ends before, or something fails, nothing runs.
+// beginning alone, and handlers have its values. If it ends before, or something fails, nothing runs,
+// and a new App is needed to try again.
 func (a *App) Start(ctx context.Context) error {
 	l, err := a.begin(ctx, "Start")
 	if err != nil {
@@ -50,6 +51,11 @@ func (a *App) Stop(ctx context.Context) error {
 		return errors.New("fairlead: Stop before Start")
 	}
 	l.stop()
+	select {
+	case <-l.ended:
+		return l.err
+	default:
+	}
 	select {
 	case <-l.ended:
 		return l.err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"math"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -34,7 +35,8 @@ func TestStartAndStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		type key struct{}
 		var done atomic.Int64
-		app := appOf(t, fairlead.Options{Grace: time.Minute}, func(ctx context.Context, w *fairlead.Work[Thumbnail]) error {
+		o := fairlead.Options{Name: "here", Grace: time.Minute}
+		app := appOf(t, o, func(ctx context.Context, w *fairlead.Work[Thumbnail]) error {
 			if ctx.Value(key{}) != "value" {
 				t.Error("the handler does not have the values of the context of Start")
 			}
@@ -49,7 +51,7 @@ func TestStartAndStop(t *testing.T) {
 		if err := app.Start(ctx); err != nil {
 			t.Fatal(err)
 		}
-		if !app.Loop().Handles("thumbnail") {
+		if _, there := app.Loop().Present("here"); !there {
 			t.Error("Start returns before the process has joined")
 		}
 		cancel()
@@ -75,6 +77,21 @@ func TestStartAndStop(t *testing.T) {
 	})
 }
 
+// TestStopAgain: an App that has ended says how, whatever the context.
+func TestStopAgain(t *testing.T) {
+	app := appOf(t, fairlead.Options{}, func(context.Context, *fairlead.Work[Thumbnail]) error { return nil })
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := errors.Join(app.Start(t.Context()), app.Stop(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	for range 100 {
+		if err := app.Stop(over); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // TestStartThatFails: nothing runs after a Start that returned an error.
 func TestStartThatFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -88,32 +105,29 @@ func TestStartThatFails(t *testing.T) {
 	})
 }
 
-// TestKindsThatNobodyHandles are told at once, but not to a program that only submits.
+// TestKindsThatNobodyHandles are told at once, but not to a program that only submits. Other jobs of the call are kept.
 func TestKindsThatNobodyHandles(t *testing.T) {
 	handler := func(context.Context, *fairlead.Work[Thumbnail]) error { return nil }
 	app := appOf(t, fairlead.Options{}, handler)
 	var registering sync.WaitGroup
 	registering.Go(func() { app.Handle("another kind", fairlead.HandlerOf(handler)) })
 	good, bad := fairlead.Job{User: "acme", Args: Thumbnail{}}, fairlead.Job{User: "acme", Kind: "thumbnial"}
-	_, err := app.Submit(t.Context(), good, bad)
-	if !errors.Is(err, fairlead.ErrInvalid) || !strings.Contains(err.Error(), `"thumbnial", this program `) {
+	ids, err := app.Submit(t.Context(), good, bad)
+	if !errors.Is(err, fairlead.ErrInvalid) || !strings.Contains(err.Error(), `job 2: kind: nobody handles`) {
 		t.Errorf("a kind that nobody handles: %v", err)
 	}
 	registering.Wait()
-	if jobs, err := app.Client().Jobs(t.Context(), fairlead.Query{}); err != nil || len(jobs) != 0 {
-		t.Errorf("%d jobs were kept, %v", len(jobs), err)
+	jobs, err := app.Client().Jobs(t.Context(), fairlead.Query{})
+	if err != nil || len(jobs) != 1 || len(ids) != 2 || jobs[0].ID != ids[0] || ids[1] != 0 {
+		t.Errorf("the ids are %v, and %d jobs were kept, %v", ids, len(jobs), err)
 	}
-	for name, app := range map[string]*fairlead.App{
-		"AnyKind": appOf(t, fairlead.Options{AnyKind: true}, handler),
-		"only submits": func() *fairlead.App {
-			app, err := fairlead.New(t.Context(), memory.New("cpu"), fairlead.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return app
-		}(),
-	} {
-		if _, err := app.Submit(t.Context(), fairlead.Job{User: "acme", Kind: "thumbnial"}); err != nil {
+	submits, err := fairlead.New(t.Context(), memory.New("cpu"), fairlead.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	any := appOf(t, fairlead.Options{AnyKind: true}, handler)
+	for name, app := range map[string]*fairlead.App{"AnyKind": any, "only submits": submits} {
+		if _, err := app.Submit(t.Context(), bad); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -234,10 +248,13 @@ func TestWeightsOfPoolsToCome(t *testing.T) {
 	}
 	for what, err := range map[string]error{
 		"the root": app.SetWeight(t.Context(), "/", 2), "a weight below 0": app.SetWeight(t.Context(), "acme", -1),
-		"a strange name": app.SetWeight(t.Context(), "a\nb//", 2),
+		"a strange name":     app.SetWeight(t.Context(), "a\nb//", 2),
+		"no number":          app.SetWeight(t.Context(), "acme", math.NaN()),
+		"a bound below 0":    app.SetMax(t.Context(), "acme", fairlead.Amounts{"cpu": -1}),
+		"a strange resource": app.SetMax(t.Context(), "acme", fairlead.Amounts{"bad name!": 1}),
 	} {
-		if err == nil {
-			t.Errorf("%s is taken", what)
+		if !errors.Is(err, fairlead.ErrInvalid) && !errors.Is(err, fairlead.ErrNotFound) {
+			t.Errorf("%s: %v", what, err)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -17,14 +18,27 @@ import (
 //
 // Without [Options.Shares] the pool of a user has the user's name, and weight 1. A pool may be named by its path, the
 // end of its path, or its user, also before its first job. The weight holds in this process until it ends; each process
-// that decides for the same store has to set it.
+// that decides for the same store has to set it. [Loop.Configure] puts other shares in its place. The name of a user
+// that has a slash is written in quotes, as it would be the path of a pool below another one: app.SetWeight(ctx,
+// `"org/repo"`, 3).
 func (a *App) SetWeight(ctx context.Context, pool string, weight float64) error {
+	if !(weight > 0) || math.IsInf(weight, 1) {
+		return queue.Invalidf("weight", "must be more than 0, got %v", weight)
+	}
 	return a.setPool(ctx, pool, func(p *share.Pool) { p.Weight = weight })
 }
 
 // SetMax bounds what the tasks of a pool hold at once, per resource, from now on; nil is no bound. What runs already
 // runs on. See [App.SetWeight] for which pool is whose, and for how long it holds.
 func (a *App) SetMax(ctx context.Context, pool string, most Amounts) error {
+	for name, n := range most {
+		if err := share.CheckResource(name); err != nil {
+			return queue.Invalidf("max", "%v", err)
+		}
+		if n < 0 || n > queue.MaxAmount {
+			return queue.Invalidf("max", "%s must be from 0 to %d, got %d", name, int64(queue.MaxAmount), n)
+		}
+	}
 	return a.setPool(ctx, pool, func(p *share.Pool) { p.Max = maps.Clone(most) })
 }
 

@@ -26,6 +26,7 @@ type Client struct {
 	Shares atomic.Pointer[allocation.Config]
 	tree   func(path string) (there, divides bool) // of a loop, else nil
 	find   func(name string) (path string, err error)
+	kinds  func(kind string) error // nil: all kinds are taken
 }
 
 // NewClient returns a client of the store. A [Loop] has one of its own.
@@ -82,10 +83,18 @@ func (c *Client) settled(jobs []queue.Job, by *access.Principal, check func(*que
 		own[i].Pool = named.pool(own[i].Pool, own[i].User)
 		if out[i].Err = own[i].Check(); out[i].Err == nil {
 			fillDigest(&own[i]) // of the request itself, without what the present shares add to it
-			out[i].Err = cmp.Or(shares.CheckUnit(&own[i]), shares.Settle(&own[i], n), check(&own[i]))
+			out[i].Err = cmp.Or(shares.CheckUnit(&own[i]), shares.Settle(&own[i], n), c.checkKind(own[i].Kind), check(&own[i]))
 		}
 	}
 	return own, out
+}
+
+// checkKind asks whether jobs of a kind are taken.
+func (c *Client) checkKind(kind string) error {
+	if c.kinds == nil || kind == "" {
+		return nil
+	}
+	return c.kinds(kind)
 }
 
 // submitBy hands the jobs that are as they should be to a function, which adds them.

@@ -351,7 +351,11 @@ func (w *handlerWorker) handle(ctx context.Context, l *queue.Lease) (o queue.Out
 		return queue.Outcome{State: queue.Cancelled, Cause: cause.Error()}
 	case errors.Is(cause, ErrTimeLimit):
 		w.logOf(l).Warn("a task has reached its time limit", "limit", l.Job.Limit, "error", err)
-		return queue.Outcome{State: queue.Failed, Cause: fmt.Sprintf("time limit of %v", l.Job.Limit)}
+		if o = tries.Outcome(err); o.State != queue.Failed {
+			o = queue.Outcome{State: queue.Failed} // it is too late to put it off
+		}
+		o.Cause = fmt.Sprintf("time limit of %v", l.Job.Limit)
+		return o
 	}
 	if o = tries.Outcome(err); o.State == queue.Failed {
 		w.logOf(l).Warn("a task failed", "error", err, "final", o.Final)

@@ -29,10 +29,13 @@ func TestHandlersChooseTheNextAttempt(t *testing.T) {
 		wg.Go(func() { loop.Run(ctx) })
 		defer wg.Wait()
 		defer cancel()
+		var mu sync.Mutex
 		began, starts := time.Now(), map[string][]time.Duration{}
 		handler := func(what string, each func(attempt int) error) (kind string, h engine.Handler) {
 			return what, engine.HandlerFunc(func(_ context.Context, l *fairlead.Lease) error {
+				mu.Lock()
 				starts[what] = append(starts[what], time.Since(began).Round(time.Minute))
+				mu.Unlock()
 				return each(l.Attempt)
 			})
 		}
@@ -50,19 +53,26 @@ func TestHandlersChooseTheNextAttempt(t *testing.T) {
 		add(handler("gives up", func(int) error {
 			return tries.RetryAfter(time.Minute, tries.Permanent(errors.New("gone")))
 		}))
-		wg.Go(func() { loop.Work(ctx, engine.WorkOptions{Slots: 1, Handlers: handlers}) })
+		add(handler("is late for good", func(int) error {
+			time.Sleep(2 * time.Minute)
+			return tries.Permanent(context.DeadlineExceeded)
+		}))
+		wg.Go(func() { loop.Work(ctx, engine.WorkOptions{Slots: 4, Handlers: handlers}) })
 		ids := submit(t, loop, fairlead.Job{Kind: "polls"}, fairlead.Job{Kind: "asks", Retries: 2, Backoff: time.Second},
-			fairlead.Job{Kind: "gives up", Retries: 5})
+			fairlead.Job{Kind: "gives up", Retries: 5},
+			fairlead.Job{Kind: "is late for good", Retries: 5, Limit: time.Minute})
 		time.Sleep(5 * time.Hour)
+		mu.Lock()
+		defer mu.Unlock()
 		for kind, want := range map[string][]time.Duration{
 			"polls": {0, time.Hour, 2 * time.Hour, 3 * time.Hour}, "asks": {0, 10 * time.Minute, 30 * time.Minute},
-			"gives up": {0},
+			"gives up": {0}, "is late for good": {0},
 		} {
 			if !slices.Equal(starts[kind], want) {
 				t.Errorf("what %s starts at %v, want %v", kind, starts[kind], want)
 			}
 		}
-		for i, want := range []fairlead.State{fairlead.Succeeded, fairlead.Failed, fairlead.Failed} {
+		for i, want := range []fairlead.State{fairlead.Succeeded, fairlead.Failed, fairlead.Failed, fairlead.Failed} {
 			if s := state(t, loop, ids[i]); s != want {
 				t.Errorf("job %d is %s, want %s", ids[i], s, want)
 			}

@@ -46,11 +46,14 @@ func Standing(jobs ...*queue.Job) string {
 	return strings.Join(parts, ", ")
 }
 
-// Handles reports whether a node that is known, up or not, has a handler of a kind.
-func (l *Loop) Handles(kind string) bool {
-	return Read(l, func(s *State) bool {
-		return s.Core.Cluster().Empty().Ever(queue.Amounts{queue.HandlerPrefix + kind: 1}, nil)
-	})
+// CheckKinds has the client of the loop refuse jobs of kinds for which the function returns an error. It is told
+// whether a node that is known, up or not, has a handler of the kind. It is to be called before anything is submitted.
+func (l *Loop) CheckKinds(check func(kind string, handled bool) error) {
+	l.client.kinds = func(kind string) error {
+		return check(kind, Read(l, func(s *State) bool {
+			return s.Core.Cluster().Empty().Ever(queue.Amounts{queue.HandlerPrefix + kind: 1}, nil)
+		}))
+	}
 }
 
 // LeaseTTL is for how long a task is leased.

@@ -24,6 +24,7 @@ type database struct {
 	origin  int64  // tells the store's changes from those of others; its turns are 0
 	pool    *pgxpool.Pool
 	lent    bool            // the pool is the program's, which closes it
+	own     *pgxpool.Pool   // beside one that is lent, else nil
 	texts   sync.Map        // statements as they were written, to those with the schema in them
 	direct  *pgx.ConnConfig // of sessions; nil: there are none, but transactions only
 

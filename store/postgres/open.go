@@ -36,10 +36,14 @@ func Open(ctx context.Context, address string, o Options) (*Store, error) {
 const leastConns = 2
 
 // OpenPool opens the store in the database of a program that has a pool of connections already: its settings, its
-// tracing and its bounds are those of the store, too. The store closes the pool never, and has one connection of its
-// own besides, through which the database tells it of changes. A URL with schema= or direct= is for [Open] alone; here
+// tracing and its bounds are those of the store, too. The store closes the pool never, and has two connections of its
+// own besides: through one the database tells it of changes, the other makes pools of jobs while a transaction of the
+// program submits to them. A URL with schema= or direct= is for [Open] alone; here
 // [Options] say that.
 func OpenPool(ctx context.Context, pool *pgxpool.Pool, o Options) (*Store, error) {
+	if pool == nil {
+		return nil, queue.Invalidf("pool", "there is none")
+	}
 	config := pool.Config()
 	if config.MaxConns < leastConns {
 		return nil, queue.Invalidf("pool", "it has one connection at most; give it %d or more (pool_max_conns)", leastConns)
@@ -58,6 +62,14 @@ func OpenPool(ctx context.Context, pool *pgxpool.Pool, o Options) (*Store, error
 		return nil, queue.Invalidf("pool", "it prepares statements, which are lost in the pooler before %s; "+
 			"add default_query_exec_mode=exec to its URL", place)
 	}
+	// Transactions of the program hold connections of its pool while new pools of jobs are made in others.
+	config.MaxConns, config.MinConns, config.MinIdleConns = 1, 0, 0
+	own, err := pgxpool.NewWithConfig(db.living, config)
+	if err != nil {
+		db.quit()
+		return nil, err
+	}
+	db.own = own
 	return begin(ctx, db)
 }
 

@@ -3,7 +3,9 @@ package postgres_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -79,6 +81,37 @@ func TestPoolOfTheProgram(t *testing.T) {
 	if err := pool.Ping(t.Context()); err != nil {
 		t.Errorf("the program's pool after the store was closed: %v", err)
 	}
+}
+
+// TestTransactionsOfNewUsers: programs submit within more transactions at once than their pool has connections, each
+// for a user whom nobody knows.
+func TestTransactionsOfNewUsers(t *testing.T) {
+	t.Parallel()
+	url, schema := pgtest.URL(t)
+	pool := poolAt(t, url, func(c *pgxpool.Config) { c.MaxConns = 2 })
+	s, err := postgres.OpenPool(t.Context(), pool, postgres.Options{Schema: schema})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var all sync.WaitGroup
+	for i := range 16 {
+		all.Go(func() {
+			user := fmt.Sprint("new", i)
+			err := pgx.BeginFunc(t.Context(), pool, func(tx pgx.Tx) error {
+				job := []*queue.Job{{Kind: "k", User: user, Pool: user, Tasks: 1}}
+				of, err := postgres.Tx(tx).Submit(t.Context(), s, job)
+				if err == nil {
+					err = of[0].Err
+				}
+				return err
+			})
+			if err != nil {
+				t.Errorf("%s: %v", user, err)
+			}
+		})
+	}
+	all.Wait()
 }
 
 // TestPoolsThatWillNotDo are refused when the store is opened.

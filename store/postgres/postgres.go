@@ -55,7 +55,7 @@ func newStore(db *database) *Store {
 	s := &Store{db: db, roll: &roller{db: db}}
 	s.feed = &feed{db: db, roll: s.roll}
 	s.listen = &listener{db: db, feed: s.feed}
-	s.writer = &writer{db: db, pools: newKnownPools(), feed: s.feed, roll: s.roll, wake: &waker{db: db}}
+	s.writer = &writer{db: db, conns: db.pool, pools: newKnownPools(), feed: s.feed, roll: s.roll, wake: &waker{db: db}}
 	s.open = &openTransactions{writer: s.writer}
 	s.limits = &limitRows{writer: s.writer}
 	s.tokens = &tokens{db: db, writer: s.writer}
@@ -79,6 +79,9 @@ func (s *Store) Close() error {
 	s.db.background.Wait()
 	if !s.db.lent {
 		s.db.pool.Close()
+	}
+	if s.db.own != nil {
+		s.db.own.Close()
 	}
 	return nil
 }

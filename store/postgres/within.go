@@ -113,7 +113,7 @@ func (s *Store) internFirst(ctx context.Context, jobs []*queue.Job) error {
 	if len(unknown) == 0 {
 		return nil
 	}
-	return s.writer.do(ctx, func(t *tx) error {
+	return s.writer.aside().do(ctx, func(t *tx) error {
 		t.pools.ask(unknown)
 		if err := t.trip.do(); err != nil {
 			return err

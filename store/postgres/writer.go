@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/fairlead/fairlead/queue"
 )
@@ -14,10 +15,22 @@ import (
 // writer runs the transactions of the store, and sees to what follows from them.
 type writer struct {
 	db    *database
+	conns *pgxpool.Pool
 	pools *knownPools
 	feed  *feed
 	roll  *roller
 	wake  *waker
+}
+
+// aside is the writer for transactions within which a program waits that holds a connection of its own pool: they use
+// none of these, so that the program never waits for itself.
+func (w *writer) aside() *writer {
+	if w.db.own == nil {
+		return w
+	}
+	own := *w
+	own.conns = w.db.own
+	return &own
 }
 
 // repeat is do for changes that may as well be done twice: it does them again when nobody knows
@@ -84,7 +97,7 @@ func (w *writer) pause(ctx context.Context, n int) bool {
 var changeLists = sync.Pool{New: func() any { return &[]queue.Change{} }}
 
 func (w *writer) transact(ctx context.Context, f func(*tx) error) (err error) {
-	conn, err := w.db.pool.Acquire(ctx)
+	conn, err := w.conns.Acquire(ctx)
 	if err != nil {
 		return err
 	}
