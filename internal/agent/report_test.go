@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/internal/api"
-	"github.com/fairlead/fairlead/internal/plain"
+	"github.com/fairlead/fairlead/internal/bounded"
 	"github.com/fairlead/fairlead/queue"
 )
 
@@ -83,7 +83,7 @@ func TestReportsInParts(t *testing.T) {
 		tasks: map[queue.Ref]*task{running: {}},
 	}
 	const many = 3000
-	o := queue.Outcome{State: queue.Failed, Cause: plain.Bounded(strings.Repeat("\x00\u00e9", 100<<10), maxCause)}
+	o := queue.Outcome{State: queue.Failed, Cause: bounded.Text(strings.Repeat("\x00\u00e9", 100<<10), maxCause)}
 	for i := range many {
 		a.finished = append(a.finished, api.FromResult(queue.Ref{JobID: int64(i + 1), Attempt: 1}, o))
 	}

@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/bounded"
 	"github.com/fairlead/fairlead/internal/gpu"
-	"github.com/fairlead/fairlead/internal/plain"
 	"github.com/fairlead/fairlead/internal/wait"
 	"github.com/fairlead/fairlead/queue"
 )
@@ -48,7 +48,7 @@ func (a *Agent) run(t *task) {
 	} else {
 		o = queue.Outcome{State: queue.Cancelled, ExitCode: -1, Cause: t.stop.Cause}
 	}
-	o.Cause = plain.Bounded(o.Cause, maxCause)
+	o.Cause = bounded.Text(o.Cause, maxCause)
 	if o.State == queue.Failed {
 		a.log.Info("a task failed", "job", t.lease.JobID, "task", t.lease.Task, "attempt", t.lease.Attempt,
 			"user", t.lease.User, "exit", o.ExitCode, "cause", o.Cause)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/fairlead/fairlead/frontback"
 	"github.com/fairlead/fairlead/internal/api"
-	"github.com/fairlead/fairlead/internal/plain"
+	"github.com/fairlead/fairlead/internal/bounded"
 	"github.com/fairlead/fairlead/internal/wait"
 	"github.com/fairlead/fairlead/queue"
 )
@@ -63,7 +63,7 @@ func (s *state) isLeaving(ref queue.Ref) bool {
 // refuse ends a task that can never be submitted.
 func (s *state) refuse(l api.Lease, cause string) {
 	s.refused = append(s.refused, api.Finished{
-		Ref: l.Ref, State: string(queue.Failed), Final: true, ExitCode: -1, Cause: plain.Bounded(cause, maxCause),
+		Ref: l.Ref, State: string(queue.Failed), Final: true, ExitCode: -1, Cause: bounded.Text(cause, maxCause),
 	})
 	wait.Wake(s.signals.news)
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/internal/api"
-	"github.com/fairlead/fairlead/internal/plain"
+	"github.com/fairlead/fairlead/internal/bounded"
 	"github.com/fairlead/fairlead/why"
 )
 
@@ -43,7 +43,7 @@ func (s *state) notes(req *api.ReportRequest) []*item {
 func (s *state) note(it *item) why.Bridged {
 	n := why.Bridged{
 		Task: it.lease.Task, Number: it.lease.Number, Bridge: s.o.Name, System: s.o.System, ID: it.id, Phase: it.phase(),
-		Says: plain.Bounded(it.status.Says, maxCause), At: it.heard, Priority: it.priority, Forgot: it.forgot,
+		Says: bounded.Text(it.status.Says, maxCause), At: it.heard, Priority: it.priority, Forgot: it.forgot,
 	}
 	if n.At.IsZero() {
 		n.At = it.submitted

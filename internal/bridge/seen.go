@@ -8,7 +8,7 @@ import (
 
 	"github.com/fairlead/fairlead/frontback"
 	"github.com/fairlead/fairlead/internal/api"
-	"github.com/fairlead/fairlead/internal/plain"
+	"github.com/fairlead/fairlead/internal/bounded"
 	"github.com/fairlead/fairlead/internal/wait"
 	"github.com/fairlead/fairlead/queue"
 )
@@ -136,7 +136,7 @@ func (s *state) finish(it *item, st Status) {
 		}
 	}
 	it.end = &api.Finished{
-		Ref: it.lease.Ref, State: string(state), ExitCode: st.ExitCode, Cause: plain.Bounded(st.Error, maxCause),
+		Ref: it.lease.Ref, State: string(state), ExitCode: st.ExitCode, Cause: bounded.Text(st.Error, maxCause),
 		Ended: &st.Ended,
 	}
 	if began := it.began; !began.IsZero() {

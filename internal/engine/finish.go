@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fairlead/fairlead/internal/plain"
+	"github.com/fairlead/fairlead/internal/bounded"
 	"github.com/fairlead/fairlead/queue"
 )
 
@@ -125,7 +125,7 @@ func readable(results []queue.Result) []queue.Result {
 	out := slices.Clone(results)
 	for i := range out {
 		o := &out[i].Outcome
-		o.Cause, o.Signal = plain.Bounded(o.Cause, maxCause), plain.Bounded(o.Signal, maxSignal)
+		o.Cause, o.Signal = bounded.Text(o.Cause, maxCause), bounded.Text(o.Signal, maxSignal)
 	}
 	return out
 }

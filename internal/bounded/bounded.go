@@ -1,10 +1,11 @@
-package plain
+// Package bounded cuts texts that others wrote, so that they can be kept and shown. It needs no other package.
+package bounded
 
 import "strings"
 
-// Bounded keeps at most a number of bytes of a text that somebody else wrote. Three dots stand for the rest, and ?
+// Text keeps at most a number of bytes of a text that somebody else wrote. Three dots stand for the rest, and ?
 // for bytes that are not UTF-8, and for NUL, which PostgreSQL keeps in no text.
-func Bounded(text string, most int) string {
+func Text(text string, most int) string {
 	const mark = "..."
 	text = strings.ReplaceAll(strings.ToValidUTF8(text, "?"), "\x00", "?")
 	if len(text) <= most {
