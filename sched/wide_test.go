@@ -68,14 +68,16 @@ var all = flag.Bool("all", false, "all seeds of TestLargestLag, and all sites of
 
 // sitesOf are the sites of contests. A plan of all that wait takes long on the large ones.
 func sitesOf(placement sched.Placement, limits string) []site {
-	one, four := site{1, 8, false}, site{4, 4, false}
+	one, four, gpus := site{1, 8, false}, site{4, 4, false}, site{1, 8, true}
 	switch {
 	case !*all && placement == sched.Conservative && limits != "none":
 		return []site{one}
-	case !*all || placement != sched.EASY:
+	case placement != sched.EASY:
 		return []site{one, four}
+	case !*all:
+		return []site{one, four, gpus}
 	}
-	return []site{one, four, {1, 8, true}, {1, 128, false}, {32, 4, false}}
+	return []site{one, four, gpus, {1, 128, false}, {32, 4, false}}
 }
 
 // contestOf makes a contest on a site.
