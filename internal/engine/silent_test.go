@@ -101,40 +101,36 @@ func TestLostNodesTakeNothing(t *testing.T) {
 // TestTasksOfTheSilentRunElsewhere as soon as their leases are over, and not before.
 func TestTasksOfTheSilentRunElsewhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const lease, look = time.Minute, time.Minute / 8 // how often the loop looks for leases that are over
-		ctx, stop := context.WithCancel(t.Context())
-		loop, err := newLoop(ctx, memory.New("cpu"), engine.LoopOptions{LeaseTTL: lease})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var ended sync.WaitGroup
-		ended.Go(func() { loop.Run(ctx) })
-		defer ended.Wait()
-		defer stop()
-		workers, members := map[string]*deaf{}, map[string]*engine.Member{}
-		for _, node := range []string{"n1", "n2"} {
-			workers[node] = &deaf{}
-			has := fairlead.Amounts{"cpu": 2, "handler.work": 1 << 40}
-			members[node], err = loop.Join(ctx, node, has, engine.NodeInfo{}, workers[node], nil)
-			if err != nil {
-				t.Fatal(err)
+		lived(t, memory.New("cpu"), func(ctx context.Context, loop *engine.Loop) {
+			lease := loop.LeaseTTL()
+			look := lease / 8 // how often the loop looks for leases that are over
+			join := func(node string) (*deaf, *engine.Member) {
+				t.Helper()
+				w, has := &deaf{}, fairlead.Amounts{"cpu": 2, "handler.work": 1 << 40}
+				m, err := loop.Join(ctx, node, has, engine.NodeInfo{}, w, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return w, m
 			}
-			if node == "n1" {
-				submit(t, loop, fairlead.Job{User: "ann", Array: "0-1"})
-				workers[node].has(t, 2, "at first")
+			silent, _ := join("n1")
+			submit(t, loop, fairlead.Job{User: "ann", Array: "0-1"})
+			silent.has(t, 2, "at first")
+			heard, member := join("n2")
+			renew := func() {
+				t.Helper()
+				if _, err := member.Renew(ctx, nil); err != nil {
+					t.Fatal(err)
+				}
 			}
-		}
-		for heard := time.Duration(0); heard < lease; heard += lease / 10 { // of n2 alone
-			workers["n2"].has(t, 0, fmt.Sprint("after ", heard))
-			if _, err := members["n2"].Renew(ctx, nil); err != nil {
-				t.Fatal(err)
+			for passed := time.Duration(0); passed < lease; passed += lease / 10 {
+				heard.has(t, 0, fmt.Sprint("after ", passed))
+				renew()
+				time.Sleep(lease / 10)
 			}
-			time.Sleep(lease / 10)
-		}
-		if _, err := members["n2"].Renew(ctx, nil); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(look)
-		workers["n2"].has(t, 2, "a look after the leases ended")
+			renew()
+			time.Sleep(look)
+			heard.has(t, 2, "a look after the leases ended")
+		})
 	})
 }
