@@ -15,6 +15,7 @@ import (
 
 	"github.com/fairlead/fairlead/internal/engine"
 	"github.com/fairlead/fairlead/internal/forecast"
+	"github.com/fairlead/fairlead/internal/schedule"
 	"github.com/fairlead/fairlead/internal/views"
 	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/why"
@@ -51,8 +52,9 @@ type counters struct{ succeeded, failed, snoozed, stopped atomic.Int64 }
 
 // cron is a schedule that submits jobs.
 type cron struct {
-	name, spec string
-	job        func(at time.Time) Job
+	name     string
+	schedule schedule.Schedule
+	job      func(at time.Time) Job
 }
 
 // Options are the settings of an [App]. The zero value is usable.

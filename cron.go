@@ -6,9 +6,8 @@ import (
 	"runtime/debug"
 	"time"
 
-	"github.com/adhocore/gronx"
-
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/schedule"
 	"github.com/fairlead/fairlead/internal/wait"
 	"github.com/fairlead/fairlead/queue"
 )
@@ -17,6 +16,10 @@ import (
 // process: "0 3 * * *" is each night at three, "@hourly" each full hour, "*/10 * * * * *" with
 // six fields every ten seconds. job is told the instant.
 //
+// Where clocks are changed, "30 2 * * *" is due once a day also on the day without half past two, at the
+// change, and on the day with two of them, at the first; "@hourly" and "*/20 * * * *" go on through the
+// change. A schedule that is never due, such as on a 31st of February, is refused.
+//
 // All processes on a store may have the schedule: the name and the instant are the key of the
 // job, so that it is one. What falls due while no process runs is left out. It is to be called
 // before [App.Run].
@@ -24,30 +27,34 @@ func (a *App) Cron(name, spec string, job func(at time.Time) Job) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.mustNotRun("Cron")
-	switch {
-	case name == "":
+	if name == "" {
 		return queue.Invalidf("cron", "a schedule needs a name, which is the same in all processes")
-	case !gronx.IsValid(spec):
-		return queue.Invalidf("cron", "%q is not a schedule: five fields (minute, hour, day of the month, month, day of the week), or @hourly, @daily and the like", spec)
+	}
+	s, err := schedule.Parse(spec)
+	if err != nil {
+		return queue.Invalidf("cron", "%v", err)
+	}
+	if _, err := s.Next(time.Now()); err != nil {
+		return queue.Invalidf("cron", "%q: %v", spec, err)
 	}
 	for _, c := range a.crons {
 		if c.name == name {
 			return queue.Invalidf("cron", "there is a schedule %q already", name)
 		}
 	}
-	a.crons = append(a.crons, cron{name, spec, job})
+	a.crons = append(a.crons, cron{name, s, job})
 	return nil
 }
 
 // tick submits the jobs of a schedule until ctx ends.
 func (a *App) tick(ctx context.Context, c cron) {
 	for after := time.Now(); ; {
-		at, err := gronx.NextTickAfter(c.spec, after, false)
+		at, err := c.schedule.Next(after)
 		if err != nil {
-			a.options.Logger.Error("a schedule has no further instant", "cron", c.name, "error", err)
+			a.options.Logger.Info("a schedule has no further instant", "cron", c.name)
 			return
 		}
-		if !wait.For(ctx, time.Until(at)) {
+		if !waitUntil(ctx, at) {
 			return
 		}
 		a.submitTick(ctx, c, at)
@@ -58,10 +65,24 @@ func (a *App) tick(ctx context.Context, c cron) {
 	}
 }
 
+// waitUntil waits until the clock says at. It looks at the clock now and then, as that may be set, and as
+// a timer stands still while the machine sleeps. It returns false if ctx has ended.
+func waitUntil(ctx context.Context, at time.Time) bool {
+	for {
+		left := time.Until(at)
+		if left <= 0 {
+			return ctx.Err() == nil
+		}
+		if !wait.For(ctx, min(left, 30*time.Second)) {
+			return false
+		}
+	}
+}
+
 // submitTick submits the job of one instant, again and again until the store takes it or the
 // next one is due.
 func (a *App) submitTick(ctx context.Context, c cron, at time.Time) {
-	next, err := gronx.NextTickAfter(c.spec, at, false)
+	next, err := c.schedule.Next(at)
 	if err != nil {
 		next = at.Add(time.Hour)
 	}

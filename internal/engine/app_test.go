@@ -214,7 +214,9 @@ func TestCron(t *testing.T) {
 		if err := a.Cron("nightly", "0 */6 * * *", job); err != nil {
 			t.Fatal(err)
 		}
-		for name, spec := range map[string]string{"nightly": "@daily", "": "@daily", "other": "every day"} {
+		for name, spec := range map[string]string{
+			"nightly": "@daily", "": "@daily", "other": "every day", "never": "0 0 31 2 *",
+		} {
 			if err := a.Cron(name, spec, job); !errors.Is(err, fairlead.ErrInvalid) {
 				t.Errorf("%q %q: %v", name, spec, err)
 			}

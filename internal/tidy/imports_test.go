@@ -22,7 +22,13 @@ var floors = []struct {
 }{
 	{"floor 1, thinking", []string{"share", "why", "why/replay", "usage", "cluster", "sched", "policy", "frontback"}},
 	{"the simulator, on floor 1 alone", []string{"internal/sim/swf", "internal/sim", "internal/sim/qs"}},
-	{"floor 2, the life of a job", []string{"internal/wait", "internal/environ", "internal/batch", "internal/units", "internal/bounded", "internal/plain", "internal/notices", "internal/filelock", "internal/socket", "internal/quota", "internal/poolnames", "internal/ca", "queue", "internal/tries", "internal/permit", "internal/token", "internal/access", "allocation", "internal/poolpath", "internal/engine", "internal/explain", "internal/views", "internal/forecast", "internal/history", ""}},
+	{"floor 2, the life of a job", []string{
+		"internal/wait", "internal/environ", "internal/batch", "internal/units", "internal/bounded",
+		"internal/plain", "internal/notices", "internal/filelock", "internal/socket", "internal/quota",
+		"internal/poolnames", "internal/ca", "internal/schedule", "queue", "internal/tries", "internal/permit",
+		"internal/token", "internal/access", "allocation", "internal/poolpath", "internal/engine",
+		"internal/explain", "internal/views", "internal/forecast", "internal/history", "",
+	}},
 	{"stores and readers", []string{
 		"store/internal/life", "store/internal/past", "store/storetest", "store/memory", "store/sqlite", "store/postgres",
 		"config", "internal/foreign", "internal/script", "internal/plot", "internal/curves", "internal/table", "internal/process", "internal/gpu",
