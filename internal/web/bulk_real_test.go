@@ -45,9 +45,10 @@ func TestRealBulk(t *testing.T) {
 	}
 	b.until("!document.getElementById('ask').open")
 	press("hold")
+	b.until("!" + box(first)) // held jobs are in a list of their own
 	eval[bool](b, "(document.getElementById('tick-all').click(), true)")
 	press("cancel")
-	l.until(first, "cancelled")
 	l.until(second, "cancelled")
+	l.until(first, "held")
 	b.clean(l.url)
 }
