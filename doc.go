@@ -1,6 +1,6 @@
 // Package fairlead shares machines or workers fairly between users, teams and
-// tenants, and says why. It is the life of a job: how it is submitted, leased, renewed
-// and finished, and the loop that lets package sched decide when.
+// tenants, and says why. It is the door to package internal/engine, which leads the life of a job: how it is
+// submitted, leased, renewed and finished, and the loop that lets package sched decide when.
 //
 // An [App] is all that a program with background jobs needs; it is made of the rest.
 //

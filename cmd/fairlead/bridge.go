@@ -20,6 +20,7 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/bridge"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/wait"
 	"github.com/fairlead/fairlead/queue"
 )
 
@@ -33,7 +34,7 @@ type bridgeKind struct {
 	levels func(n int) []int64
 	// open makes the adapter; get is the value of an option.
 	// It tells away when the queueing system does not answer.
-	open func(ctx context.Context, get func(name string) string, log *slog.Logger, away *bridge.Outage) (bridge.QS, error)
+	open func(ctx context.Context, get func(name string) string, log *slog.Logger, away *wait.Outage) (bridge.QS, error)
 }
 
 // bridgeCmd is one run of a bridge.

@@ -13,6 +13,7 @@ import (
 	"github.com/fairlead/fairlead/internal/bridge"
 	"github.com/fairlead/fairlead/internal/bridge/beanstalkd"
 	"github.com/fairlead/fairlead/internal/bridge/rabbitmq"
+	"github.com/fairlead/fairlead/internal/wait"
 )
 
 // amqpVariable holds the address of RabbitMQ, which has a password in it: others can read
@@ -47,7 +48,7 @@ them again.`,
 		}
 		return levels
 	},
-	open: func(_ context.Context, get func(string) string, log *slog.Logger, away *bridge.Outage) (bridge.QS, error) {
+	open: func(_ context.Context, get func(string) string, log *slog.Logger, away *wait.Outage) (bridge.QS, error) {
 		ttr, err := time.ParseDuration(get("ttr"))
 		if err != nil {
 			return nil, usagef("--ttr: %q is no duration, such as 30s or 5m", get("ttr"))
@@ -75,7 +76,7 @@ The address can be in ` + amqpVariable + `, where other users cannot read its pa
 		{Name: "queue", Default: brokerQueue, Doc: "Queue for the jobs; the names of other queues begin with it."},
 		{Name: "priorities", Default: "10", Doc: "Largest priority of the queue, at most 255; RabbitMQ recommends few."},
 	},
-	open: func(_ context.Context, get func(string) string, log *slog.Logger, away *bridge.Outage) (bridge.QS, error) {
+	open: func(_ context.Context, get func(string) string, log *slog.Logger, away *wait.Outage) (bridge.QS, error) {
 		n, err := strconv.Atoi(get("priorities"))
 		if err != nil || n < 1 || n > 255 {
 			return nil, usagef("--priorities: %q is no number from 1 to 255", get("priorities"))

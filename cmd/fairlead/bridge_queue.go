@@ -8,6 +8,7 @@ import (
 	"github.com/fairlead/fairlead/internal/bridge"
 	other "github.com/fairlead/fairlead/internal/bridge/queue"
 	"github.com/fairlead/fairlead/internal/socket"
+	"github.com/fairlead/fairlead/internal/wait"
 )
 
 // queueBridge is a bridge to another queue of fairlead.
@@ -26,7 +27,7 @@ other users.`,
 		{Name: "pool", Default: "bridged", Doc: "Pool of the other server for the jobs."},
 		{Name: "constraint", Doc: "Constraint on the nodes of the other server, for all jobs."},
 	},
-	open: func(_ context.Context, get func(string) string, _ *slog.Logger, _ *bridge.Outage) (bridge.QS, error) {
+	open: func(_ context.Context, get func(string) string, _ *slog.Logger, _ *wait.Outage) (bridge.QS, error) {
 		o := other.Options{Address: get("to"), Pool: get("pool"), Constraint: get("constraint")}
 		if name := get("to-user"); name != "" {
 			uid, err := socket.UserID(name)

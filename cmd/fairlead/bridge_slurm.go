@@ -9,6 +9,7 @@ import (
 	"github.com/fairlead/fairlead/config"
 	"github.com/fairlead/fairlead/internal/bridge"
 	"github.com/fairlead/fairlead/internal/bridge/slurm"
+	"github.com/fairlead/fairlead/internal/wait"
 )
 
 // slurmBridge is a bridge to Slurm.
@@ -46,7 +47,7 @@ docs/how-to/put-it-in-front-of-slurm.md describes the setup and how jobs are tra
 	open: openSlurm,
 }
 
-func openSlurm(_ context.Context, get func(string) string, log *slog.Logger, _ *bridge.Outage) (bridge.QS, error) {
+func openSlurm(_ context.Context, get func(string) string, log *slog.Logger, _ *wait.Outage) (bridge.QS, error) {
 	o := slurm.Options{Conf: get("conf"), Account: get("account"), Partition: get("partition"), QOS: get("slurm-qos"), Output: get("output"), Logger: log}
 	for name, to := range map[string]*bool{"any-user": &o.AnyUser, "allow-root": &o.AllowRoot} {
 		switch text := get(name); text {

@@ -10,6 +10,7 @@ import (
 	"github.com/fairlead/fairlead/config"
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/bridge"
+	"github.com/fairlead/fairlead/internal/wait"
 )
 
 // bridgeKinds are all kinds.
@@ -102,7 +103,7 @@ func (b *bridgeCmd) run(c *cobra.Command) error {
 		return err
 	}
 	ctx := c.Context()
-	o.Away = bridge.NewOutage(log, b.kind.system+" does not answer", b.kind.system+" answers again").Refuses(b.kind.system + " answers, and refuses")
+	o.Away = wait.NewOutage(log, b.kind.system+" does not answer", b.kind.system+" answers again").Refuses(b.kind.system + " answers, and refuses")
 	if o.QS, err = b.kind.open(ctx, get, log, o.Away); err != nil {
 		return err
 	}

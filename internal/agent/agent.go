@@ -1,6 +1,6 @@
 // Package agent offers a machine to a server and runs tasks on it as processes. It
 // asks for work, starts the tasks that it gets, renews the leases of running tasks, and reports how
-// they ended. It kills a task whose lease it cannot renew in time, because the server then gives the task
+// they ended. It kills a task whose lease it cannot renew in time if the server may then give the task
 // to someone else. Package process runs the processes.
 package agent
 
@@ -26,11 +26,16 @@ type Agent struct {
 	release  []queue.Ref
 	draining bool
 	renewNow bool
+	sole     bool // no other server is on the store
 	// drainReported is set when the server knows that we drain, by this session.
 	drainReported bool
 
 	news chan struct{} // has an element when there is something to report
+	due  chan struct{} // has an element when leases are to be renewed
 	idle chan struct{} // has an element when a task has ended
+
+	server     *wait.Outage // it cannot be reached
+	unreported *wait.Outage // it answers, and does not take what we report
 
 	instance  string
 	displaced chan struct{} // closed when another agent has taken the name

@@ -51,7 +51,7 @@ func (s *silent) note(r *http.Request) {
 
 func (s *silent) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if strings.HasSuffix(r.URL.Path, "/join") {
-		json.NewEncoder(w).Encode(api.JoinResponse{Session: "s", TTLSeconds: s.ttl.Seconds()})
+		json.NewEncoder(w).Encode(api.JoinResponse{Session: "s", TTLSeconds: s.ttl.Seconds(), Sole: true})
 		return
 	}
 	first := false
@@ -59,7 +59,7 @@ func (s *silent) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.once.Do(func() { first = true })
 	}
 	if first {
-		json.NewEncoder(w).Encode(api.PollResponse{Start: []api.Lease{s.lease}})
+		json.NewEncoder(w).Encode(api.PollResponse{Start: []api.Lease{s.lease}, Sole: true})
 		close(s.given)
 		return
 	}

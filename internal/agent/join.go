@@ -17,6 +17,7 @@ import (
 func (a *Agent) join(ctx context.Context) error {
 	again := wait.Backoff{First: 100 * time.Millisecond, Max: 5 * time.Second}
 	for {
+		asked := time.Now()
 		r, err := a.options.Client.Join(ctx, a.options.Name, a.offer())
 		switch {
 		case err == nil:
@@ -27,8 +28,18 @@ func (a *Agent) join(ctx context.Context) error {
 		case errors.Is(err, queue.ErrForbidden), errors.Is(err, queue.ErrInvalid):
 			return fmt.Errorf("join the server: %w", err)
 		}
+		if errors.Is(err, queue.ErrUnavailable) || nobodyListens(err) {
+			a.outlast(asked)
+		}
 		pause := again.Next()
-		a.log.Warn("the server does not let us in; trying again", "error", err, "in", pause)
+		if a.count() > 0 {
+			pause = a.patience(&again)
+		}
+		if errors.Is(err, api.ErrUnreachable) {
+			a.server.Fail(err)
+		} else {
+			a.log.Warn("the server does not let us in; trying again", "error", err, "in", pause)
+		}
 		if !wait.For(ctx, pause) {
 			return ctx.Err()
 		}
@@ -53,9 +64,11 @@ func (a *Agent) offer() api.JoinRequest {
 func (a *Agent) joined(r *api.JoinResponse) {
 	a.mu.Lock()
 	a.session, a.ttl = r.Session, time.Duration(r.TTLSeconds*float64(time.Second))
-	a.renewNow, a.drainReported = true, false
+	a.renewNow, a.drainReported, a.sole = true, false, r.Sole
 	a.mu.Unlock()
+	wait.Wake(a.due)
 	a.wakeReporter()
+	a.server.Answer()
 	a.log.Info("joined", "node", a.options.Name, "lease", a.ttl)
 	if a.options.Joined != nil {
 		a.options.Joined()

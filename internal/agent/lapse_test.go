@@ -2,43 +2,58 @@ package agent
 
 import (
 	"context"
+	"crypto/tls"
+	"fmt"
 	"log/slog"
+	"net"
+	"net/http"
+	"path/filepath"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/process"
 	"github.com/fairlead/fairlead/queue"
 )
 
+// lapsing is an agent with one task under a lease of a length. The process is real, and the clock of the agent is
+// virtual. f runs in a bubble of virtual time while the agent looks at its lease.
+func lapsing(t *testing.T, ttl time.Duration, f func(t *testing.T, a *Agent, killed func() bool)) queue.Outcome {
+	runner, err := process.NewRunner()
+	if err != nil {
+		t.Skip(err)
+	}
+	defer runner.Close()
+	p, err := runner.Start(process.Spec{Argv: []string{"/bin/sleep", "1000"}, Dir: t.TempDir(), Mark: t.Name()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		k := &task{process: p, until: time.Now().Add(ttl)}
+		a := &Agent{
+			Machine: &Machine{log: slog.New(slog.DiscardHandler)},
+			ttl:     ttl, tasks: map[queue.Ref]*task{{JobID: 1, Attempt: 1}: k}, due: make(chan struct{}, 1),
+		}
+		go a.renew(ctx)
+		f(t, a, func() bool {
+			synctest.Wait()
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			return k.until.IsZero() && k.back
+		})
+	})
+	return p.Wait()
+}
+
 // TestKillsBeforeTheLeaseEnds: a task whose lease nobody renews is killed in the last tenth of its lease, before
-// the server may give it to somebody else. The process is real, and the clock of the agent is virtual.
+// the server may give it to somebody else.
 func TestKillsBeforeTheLeaseEnds(t *testing.T) {
 	for _, ttl := range []time.Duration{300 * time.Millisecond, 6 * time.Second, time.Minute, time.Hour} {
 		t.Run(ttl.String(), func(t *testing.T) {
-			runner, err := process.NewRunner()
-			if err != nil {
-				t.Skip(err)
-			}
-			defer runner.Close()
-			p, err := runner.Start(process.Spec{Argv: []string{"/bin/sleep", "1000"}, Dir: t.TempDir(), Mark: t.Name()})
-			if err != nil {
-				t.Fatal(err)
-			}
-			synctest.Test(t, func(t *testing.T) {
-				ctx, cancel := context.WithCancel(t.Context())
-				k := &task{process: p, until: time.Now().Add(ttl)}
-				a := &Agent{
-					Machine: &Machine{log: slog.New(slog.DiscardHandler)},
-					ttl:     ttl, tasks: map[queue.Ref]*task{{JobID: 1, Attempt: 1}: k}, news: make(chan struct{}, 1),
-				}
-				killed := func() bool {
-					synctest.Wait()
-					a.mu.Lock()
-					defer a.mu.Unlock()
-					return k.until.IsZero() && k.back
-				}
-				go a.renew(ctx)
+			o := lapsing(t, ttl, func(t *testing.T, a *Agent, killed func() bool) {
 				time.Sleep(ttl * 8 / 10)
 				if killed() {
 					t.Error("it is killed though there is time to renew the lease")
@@ -47,11 +62,84 @@ func TestKillsBeforeTheLeaseEnds(t *testing.T) {
 				if !killed() {
 					t.Error("it runs on though its lease is over")
 				}
-				cancel()
 			})
-			if o := p.Wait(); o.State != queue.Cancelled || o.Cause != "the lease could not be renewed in time" {
+			if o.State != queue.Cancelled || o.Cause != "the lease could not be renewed in time" {
 				t.Errorf("it ended as %+v", o)
 			}
 		})
+	}
+}
+
+// TestOutlastsTheServer: a task goes on for as long as nobody can give it to somebody else, for ten leases
+// here, and is killed a lease after the last sign of that; at once if another server may give it away.
+func TestOutlastsTheServer(t *testing.T) {
+	const ttl = time.Minute
+	for _, sole := range []bool{true, false} {
+		t.Run(fmt.Sprint("sole ", sole), func(t *testing.T) {
+			lapsing(t, ttl, func(t *testing.T, a *Agent, killed func() bool) {
+				a.sole = sole
+				for range 60 {
+					time.Sleep(ttl / 6)
+					a.outlast(time.Now())
+				}
+				if killed() == sole {
+					t.Errorf("after ten leases it is killed: %v", !sole)
+				}
+				time.Sleep(ttl * 8 / 10)
+				if sole && killed() {
+					t.Error("it is killed less than a lease after the last sign")
+				}
+				time.Sleep(ttl*2/10 - time.Millisecond)
+				if !killed() {
+					t.Error("it runs on a lease after the last sign")
+				}
+				a.outlast(time.Now()) // comes too late
+				if !killed() {
+					t.Error("a task whose lease is over has one again")
+				}
+			})
+		})
+	}
+}
+
+// TestNobodyListens: what shows that no server listens, and what does not.
+func TestNobodyListens(t *testing.T) {
+	ask := func(c *api.Client, err error) error {
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = c.Status(t.Context())
+		return err
+	}
+	gone := filepath.Join(t.TempDir(), "gone")
+	l, err := net.Listen("unix", gone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.(*net.UnixListener).SetUnlinkOnClose(false)
+	l.Close() // as one that was killed: the file stays
+	port, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := "https://" + port.Addr().String()
+	port.Close()
+	for name, err := range map[string]error{
+		"a socket of nobody": ask(api.Dial(gone)),
+		"no socket":          ask(api.Dial(gone + "-too")),
+		"a port of nobody":   ask(api.DialTLS(address, func(string) (*tls.Config, error) { return &tls.Config{}, nil })),
+	} {
+		if !nobodyListens(err) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	hangUp := served(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		c, _, err := http.NewResponseController(w).Hijack()
+		if err == nil {
+			c.Close()
+		}
+	}))
+	if err := ask(api.Dial(hangUp)); err == nil || nobodyListens(err) {
+		t.Errorf("a connection that is lost: %v", err)
 	}
 }

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/fairlead/fairlead/internal/api"
@@ -15,11 +16,9 @@ import (
 const (
 	maxCause   = 4 << 10 // bytes of the cause of one outcome
 	maxResults = 200
-	maxRefs    = 10_000 // released or renewed
 )
 
-// report tells the server which tasks have ended, and renews the leases. The leases go first
-// and alone: an error in an outcome must not let them end.
+// report tells the server which tasks have ended.
 func (a *Agent) report(ctx context.Context) {
 	again := wait.Backoff{First: 50 * time.Millisecond, Max: 2 * time.Second}
 	for {
@@ -37,43 +36,11 @@ func (a *Agent) report(ctx context.Context) {
 	}
 }
 
-// renewOnce renews the leases if it is time to. It returns false if it has to be done
-// again.
-func (a *Agent) renewOnce(ctx context.Context) bool {
-	a.mu.Lock()
-	session, due := a.session, a.renewNow
-	a.renewNow = false
-	var refs []queue.Ref
-	if due {
-		for ref := range a.tasks {
-			refs = append(refs, ref)
-		}
-	}
-	a.mu.Unlock()
-	for len(refs) > 0 {
-		n := min(len(refs), maxRefs)
-		sent := time.Now()
-		r, ok := a.send(ctx, api.ReportRequest{Session: session, Renew: refs[:n]})
-		if !ok {
-			a.mu.Lock()
-			a.renewNow = true
-			a.mu.Unlock()
-			return false
-		}
-		a.renewed(refs[:n], r.Renew, sent)
-		refs = refs[n:]
-	}
-	return true
-}
-
-// reportOnce sends what there is, in parts, and renews between them. It returns false if it has to be sent
-// again: what the server has not acknowledged is kept.
+// reportOnce sends what there is, in parts. It returns false if it has to be sent again: what the
+// server has not acknowledged is kept.
 func (a *Agent) reportOnce(ctx context.Context) bool {
 	most := maxResults
 	for {
-		if !a.renewOnce(ctx) {
-			return false
-		}
 		a.mu.Lock()
 		req := api.ReportRequest{
 			Session: a.session, Finished: a.finished[:min(len(a.finished), most)],
@@ -93,10 +60,11 @@ func (a *Agent) reportOnce(ctx context.Context) bool {
 		}
 		if err != nil {
 			if ctx.Err() == nil {
-				a.log.Warn("a report did not arrive; trying again", "error", err)
+				a.notReported(fmt.Errorf("report ends: %w", err))
 			}
 			return false
 		}
+		a.unreported.Answer()
 		if r.Rejoin { // the poll will join again
 			return false
 		}
@@ -128,60 +96,4 @@ func (a *Agent) plainly(ctx context.Context, req api.ReportRequest) (*api.Report
 		return &api.ReportResponse{}, nil
 	}
 	return r, err
-}
-
-// send sends a report; it returns false if that has to be done again.
-func (a *Agent) send(ctx context.Context, req api.ReportRequest) (*api.ReportResponse, bool) {
-	r, err := a.options.Client.Report(ctx, a.options.Name, req)
-	if err != nil && ctx.Err() == nil {
-		a.log.Warn("a report did not arrive; trying again", "error", err)
-	}
-	return r, err == nil && !r.Rejoin // the poll will join again
-}
-
-// renewed notes which leases last longer now, and ends tasks that are not ours any more.
-// A lease counts from when we asked, not from when the answer came.
-func (a *Agent) renewed(refs []queue.Ref, errs []*api.Error, asked time.Time) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for i, ref := range refs {
-		t := a.tasks[ref]
-		if t == nil || i >= len(errs) {
-			continue
-		}
-		if errs[i] == nil {
-			t.until = asked.Add(a.ttl)
-		} else if errors.Is(errs[i].Err(), queue.ErrStaleAttempt) || errors.Is(errs[i].Err(), queue.ErrNotFound) {
-			t.kill("the lease was lost")
-		}
-	}
-}
-
-// renew renews the leases in time, and kills what could not be renewed before it may
-// be run by someone else.
-func (a *Agent) renew(ctx context.Context) {
-	last := time.Now()
-	for {
-		a.mu.Lock()
-		ttl := a.ttl
-		a.mu.Unlock()
-		margin := min(ttl/10, 2*time.Second)
-		if !wait.For(ctx, max(margin/3, 10*time.Millisecond)) { // several looks fit into the margin
-			return
-		}
-		a.mu.Lock()
-		if time.Since(last) >= ttl/3 {
-			a.renewNow, last = true, time.Now()
-			a.wakeReporter()
-		}
-		for ref, t := range a.tasks {
-			if !t.until.IsZero() && time.Until(t.until) < margin && t.process != nil {
-				a.log.Error("the lease could not be renewed in time; killing the task", "task", ref)
-				// The server may come back before anybody has noticed: nobody cancelled the task.
-				t.back = true
-				t.kill("the lease could not be renewed in time")
-			}
-		}
-		a.mu.Unlock()
-	}
 }

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/bounded"
+	"github.com/fairlead/fairlead/internal/wait"
 	"github.com/fairlead/fairlead/queue"
 )
 
@@ -21,8 +23,6 @@ import (
 type refuser struct {
 	mu       sync.Mutex
 	finished []queue.Ref
-	renewed  []queue.Ref
-	order    []string
 }
 
 func (s *refuser) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -44,15 +44,8 @@ func (s *refuser) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	for _, f := range req.Finished {
 		s.finished = append(s.finished, f.Ref)
-		s.order = append(s.order, "finished")
 	}
-	for _, ref := range req.Renew {
-		s.renewed = append(s.renewed, ref)
-		s.order = append(s.order, "renewed")
-	}
-	json.NewEncoder(w).Encode(api.ReportResponse{
-		Finished: make([]*api.Error, len(req.Finished)), Renew: make([]*api.Error, len(req.Renew)),
-	})
+	json.NewEncoder(w).Encode(api.ReportResponse{Finished: make([]*api.Error, len(req.Finished))})
 }
 
 // served has a handler answer on a socket, and returns its path.
@@ -69,18 +62,16 @@ func served(t *testing.T, h http.Handler) string {
 }
 
 // TestReportsInParts: many ends, each with much to say, arrive nevertheless, also when
-// one of them is refused; and leases are renewed before.
+// one of them is refused.
 func TestReportsInParts(t *testing.T) {
 	s := &refuser{}
 	client, err := api.Dial(served(t, s))
 	if err != nil {
 		t.Fatal(err)
 	}
-	running := queue.Ref{JobID: 9999, Attempt: 1}
 	a := &Agent{
-		Machine:  &Machine{options: Options{Client: client, Name: "n"}, log: slog.New(slog.DiscardHandler)},
-		renewNow: true, ttl: time.Minute,
-		tasks: map[queue.Ref]*task{running: {}},
+		Machine: &Machine{options: Options{Client: client, Name: "n"}, log: slog.New(slog.DiscardHandler)},
+		server:  wait.NewOutage(nil, "", ""), unreported: wait.NewOutage(nil, "", ""),
 	}
 	const many = 3000
 	o := queue.Outcome{State: queue.Failed, Cause: bounded.Text(strings.Repeat("\x00\u00e9", 100<<10), maxCause)}
@@ -93,7 +84,46 @@ func TestReportsInParts(t *testing.T) {
 	if len(a.finished) != 0 || len(s.finished) != many-1 {
 		t.Errorf("%d ends are left, %d arrived", len(a.finished), len(s.finished))
 	}
-	if len(s.renewed) != 1 || s.order[0] != "renewed" || a.tasks[running].until.IsZero() {
-		t.Errorf("renewed %v, first came %s", s.renewed, s.order[0])
+}
+
+// TestRenewsBesideReports: leases are renewed while the server does not answer a report of what has ended.
+func TestRenewsBesideReports(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	renewed := make(chan []queue.Ref, 10)
+	reported := make(chan bool)
+	client, err := api.Dial(served(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var req api.ReportRequest
+		if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
+			t.Error(err)
+		}
+		if len(req.Finished) > 0 {
+			reported <- true
+			<-ctx.Done()
+			return
+		}
+		renewed <- req.Renew
+		json.NewEncoder(w).Encode(api.ReportResponse{Renew: make([]*api.Error, len(req.Renew))})
+	})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ref := queue.Ref{JobID: 1, Attempt: 1}
+	a := &Agent{
+		Machine: &Machine{options: Options{Client: client, Name: "n"}, log: slog.New(slog.DiscardHandler)},
+		ttl:     time.Hour, renewNow: true, tasks: map[queue.Ref]*task{ref: {}},
+		finished: []api.Finished{{Ref: queue.Ref{JobID: 2, Attempt: 1}}},
+		news:     make(chan struct{}, 1), due: make(chan struct{}, 1),
+		server: wait.NewOutage(nil, "", ""), unreported: wait.NewOutage(nil, "", ""),
+	}
+	var both sync.WaitGroup
+	defer both.Wait()
+	defer cancel()
+	both.Go(func() { a.report(ctx) })
+	both.Go(func() { a.renewing(ctx) })
+	a.wakeReporter()
+	<-reported
+	wait.Wake(a.due)
+	if refs := <-renewed; len(refs) != 1 || refs[0] != ref {
+		t.Errorf("renewed %v", refs)
 	}
 }

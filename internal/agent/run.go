@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/fairlead/fairlead/internal/wait"
 	"github.com/fairlead/fairlead/queue"
 )
 
@@ -25,6 +26,7 @@ func Run(ctx context.Context, o Options) error {
 	var wg sync.WaitGroup
 	wg.Go(func() { a.poll(work) })
 	wg.Go(func() { a.report(work) })
+	wg.Go(func() { a.renewing(work) })
 	wg.Go(func() { a.renew(work) })
 	wg.Go(func() { a.Clean(work) })
 	select {
@@ -51,8 +53,10 @@ func open(o Options) (*Agent, error) {
 		return nil, fmt.Errorf("directory %s: %w", m.dir, err)
 	}
 	return &Agent{
-		Machine: m, tasks: map[queue.Ref]*task{},
-		news: make(chan struct{}, 1), idle: make(chan struct{}, 1),
+		server:     wait.NewOutage(m.log, "the server does not answer", "the server answers again"),
+		unreported: wait.NewOutage(m.log, "the server does not take reports", "the server takes reports again"),
+		Machine:    m, tasks: map[queue.Ref]*task{},
+		news: make(chan struct{}, 1), due: make(chan struct{}, 1), idle: make(chan struct{}, 1),
 		instance: instance, displaced: make(chan struct{}),
 	}, nil
 }

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/fairlead/fairlead/internal/api"
@@ -24,16 +25,20 @@ func (a *Agent) poll(ctx context.Context) {
 		ack := a.ack
 		req := api.PollRequest{Session: a.session, Ack: ack, WaitSeconds: pollWait.Seconds(), Facts: facts}
 		a.mu.Unlock()
+		asked := time.Now()
 		r, err := a.options.Client.Poll(ctx, a.options.Name, req)
 		if err != nil {
 			if ctx.Err() == nil {
-				pause := again.Next()
-				a.log.Warn("the server does not answer; trying again", "error", err, "in", pause)
-				wait.For(ctx, pause)
+				if nobodyListens(err) {
+					a.outlast(asked)
+				}
+				a.notReported(fmt.Errorf("ask for work: %w", err))
+				wait.For(ctx, a.patience(&again))
 			}
 			continue
 		}
 		again.Reset()
+		a.server.Answer()
 		if r.Displaced {
 			a.displace()
 			return
@@ -45,7 +50,7 @@ func (a *Agent) poll(ctx context.Context) {
 			continue
 		}
 		a.mu.Lock()
-		a.ack = a.ack[len(ack):]
+		a.ack, a.sole = a.ack[len(ack):], r.Sole
 		a.mu.Unlock()
 		a.carryOut(ctx, r)
 	}

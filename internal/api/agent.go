@@ -34,6 +34,9 @@ type JoinRequest struct {
 type JoinResponse struct {
 	Session    string  `json:"session" doc:"To be named in every poll"`
 	TTLSeconds float64 `json:"ttl_seconds" doc:"For how long a lease lasts without renewal"`
+	// While a sole server does not listen, or answers renewals with 503 and the code unavailable, nobody gives
+	// the agent's tasks to others, and for the length of a lease after that.
+	Sole bool `json:"sole,omitempty" doc:"No other server is on the store"`
 }
 
 // PollRequest asks for work. The answer comes when there is some, or after the wait.
@@ -51,6 +54,7 @@ type PollResponse struct {
 	Start     []Lease      `json:"start,omitempty"`
 	Stop      []Stop       `json:"stop,omitempty"`
 	Logs      []LogRequest `json:"logs,omitempty"`
+	Sole      bool         `json:"sole,omitempty" doc:"As in the answer to join"`
 	Rejoin    bool         `json:"rejoin,omitempty" doc:"The session is over: join again"`
 	Displaced bool         `json:"displaced,omitempty" doc:"The agent was silent for so long that it was lost, and another one has joined under the name: end"`
 }

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/fairlead/fairlead/internal/wait"
 	"github.com/fairlead/fairlead/queue"
 )
 
@@ -17,9 +18,9 @@ type Bridge struct {
 	name  string // of this run, for the server
 	state *state
 
-	server     *Outage // of the server
-	unreported *Outage // the server answers, and does not take reports
-	refusing   *Outage // the QS answers, and does not take jobs
+	server     *wait.Outage // of the server
+	unreported *wait.Outage // the server answers, and does not take reports
+	refusing   *wait.Outage // the QS answers, and does not take jobs
 }
 
 // tryServer is how the server is tried again that does not answer.

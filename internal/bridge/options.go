@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/wait"
 )
 
 // Options describe a bridge.
@@ -22,7 +23,7 @@ type Options struct {
 	Logger  *slog.Logger
 	// Away is told when the QS does not answer. The adapter may share it. Default: one that
 	// writes to the Logger.
-	Away *Outage
+	Away *wait.Outage
 
 	// Groups decide where jobs go in the QS, which gets all of them at once. Nil: jobs are
 	// kept back until there is a free slot, all at one Level, in the order of the server.
@@ -67,7 +68,7 @@ func (o *Options) fill() {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	if o.Away == nil {
-		o.Away = NewOutage(o.Logger, "the queueing system does not answer", "the queueing system answers again")
+		o.Away = wait.NewOutage(o.Logger, "the queueing system does not answer", "the queueing system answers again")
 	}
 	if o.Slots == 0 {
 		o.Slots = 1

@@ -10,12 +10,12 @@ import (
 // Retry repeats calls of a server or QS that may be away. It reports that by an Outage, and waits longer from
 // try to try.
 type Retry struct {
-	away  *Outage
+	away  *wait.Outage
 	pause wait.Backoff
 }
 
 // NewRetry waits at first and at most so long.
-func NewRetry(away *Outage, first, most time.Duration) *Retry {
+func NewRetry(away *wait.Outage, first, most time.Duration) *Retry {
 	return &Retry{away, wait.Backoff{First: first, Max: most}}
 }
 

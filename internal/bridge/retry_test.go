@@ -11,13 +11,14 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/internal/bridge"
+	"github.com/fairlead/fairlead/internal/wait"
 )
 
 // TestTriesAgain waits longer from try to try, tells of failures only, and gives up as its context ends.
 func TestTriesAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		away := bridge.NewOutage(slog.New(slog.NewTextHandler(&out, nil)), "it is away", "it is back")
+		away := wait.NewOutage(slog.New(slog.NewTextHandler(&out, nil)), "it is away", "it is back")
 		try := bridge.NewRetry(away, time.Second, time.Minute)
 		ctx, cancel := context.WithCancel(t.Context())
 		again := func(err error, least, most time.Duration) {

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/fairlead/fairlead/internal/process"
+	"github.com/fairlead/fairlead/internal/wait"
 )
 
 // Run runs a bridge until ctx ends.
@@ -16,10 +17,11 @@ func Run(ctx context.Context, o Options) (err error) {
 	o.fill()
 	b := &Bridge{o: o, log: o.Logger, name: rand.Text()[:10]}
 	b.state = newState(&b.o)
-	b.server = NewOutage(b.log, "the server does not answer, and what is in the queueing system goes on",
+	b.server = wait.NewOutage(b.log, "the server does not answer, and what is in the queueing system goes on",
 		"the server answers again")
-	b.unreported = NewOutage(b.log, "the server does not take reports", "the server takes reports again")
-	b.refusing = NewOutage(b.log, "the queueing system does not take jobs now", "the queueing system takes jobs again")
+	b.unreported = wait.NewOutage(b.log, "the server does not take reports", "the server takes reports again")
+	b.refusing = wait.NewOutage(b.log, "the queueing system does not take jobs now",
+		"the queueing system takes jobs again")
 	if err := b.open(ctx); err != nil {
 		return err
 	}

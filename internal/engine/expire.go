@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/sched"
 )
 
@@ -24,7 +25,7 @@ func (e *expirer) expire(ctx context.Context) {
 	defer e.overrides.setAside(ctx)
 	e.syncing.Lock()
 	defer e.syncing.Unlock()
-	refs, err := e.Store.Expire(ctx, "")
+	refs, err := e.runOut(ctx)
 	if err != nil && ctx.Err() == nil {
 		e.troubles.failed(toExpire, fmt.Errorf("expire leases: %w", err), 0)
 	} else if err == nil {
@@ -47,6 +48,15 @@ func (e *expirer) expire(ctx context.Context) {
 		}
 		e.recountNow(s, now)
 	})
+}
+
+// runOut ends the leases that ran out. After an outage of this server or its store it ends none until
+// their holders have had time to renew them. Other servers may end them.
+func (e *expirer) runOut(ctx context.Context) ([]queue.Ref, error) {
+	if e.outages.within(e.Options.LeaseTTL) {
+		return nil, nil
+	}
+	return e.Store.Expire(ctx, "")
 }
 
 // silence marks the nodes down that were not heard of for the length of a lease.

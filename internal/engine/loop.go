@@ -123,6 +123,7 @@ func (l *Loop) loadSettings(ctx context.Context) error {
 func (l *Loop) Run(ctx context.Context) error {
 	defer l.leaser.releaser.pending.Wait()
 	defer l.levels.keepLast(ctx)
+	l.outages.note() // it did not run
 	changed := make(chan struct{}, 1)
 	if n, ok := l.Store.(queue.Notifier); ok {
 		defer n.Notify(changed)()

@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"time"
@@ -35,7 +36,7 @@ func (w *workers) Join(ctx context.Context, name string, capacity queue.Amounts,
 	w.peers.sending.Lock()
 	defer w.peers.sending.Unlock()
 	if err := w.peers.announce(ctx, &queue.ServedNode{Name: name, State: cluster.Up.String(), Capacity: capacity, Labels: info.Labels, Seen: time.Now()}); err != nil {
-		return nil, fmt.Errorf("join %s: %w", name, err)
+		return nil, w.excuse(fmt.Errorf("join %s: %w", name, err))
 	}
 	if err := w.overrides.keepBridge(ctx, name, info.Labels[BridgeLabel]); err != nil {
 		return nil, err
@@ -125,9 +126,9 @@ func (m *Member) RenewFor(ctx context.Context, refs []queue.Ref, ttl time.Durati
 	})
 	own, places, errs, err := m.held(ctx, refs)
 	if err != nil || len(own) == 0 {
-		return errs, err
+		return errs, l.excuse(err)
 	}
-	renewed, err := l.Store.Renew(ctx, own, max(ttl, l.Options.LeaseTTL))
+	renewed, err := l.renew(ctx, own, max(ttl, l.Options.LeaseTTL))
 	if errs == nil || err != nil {
 		return renewed, err
 	}
@@ -204,4 +205,34 @@ func (m *Member) Progress(ctx context.Context, all []queue.Progress) error {
 		s.wakeUp()
 		return nil
 	})
+}
+
+// renewPart is the part of a lease within which a renewal is answered: several tries fit into a lease.
+const renewPart = 4
+
+// renew renews leases in the store. If that does not answer in time it is away.
+func (b *base) renew(ctx context.Context, refs []queue.Ref, ttl time.Duration) ([]error, error) {
+	short, end := context.WithTimeout(ctx, b.Options.LeaseTTL/renewPart)
+	defer end()
+	errs, err := b.Store.Renew(short, refs, ttl)
+	if err != nil && short.Err() != nil && ctx.Err() == nil {
+		err = fmt.Errorf("leases are not renewed within %v: %w", b.Options.LeaseTTL/renewPart, queue.ErrUnavailable)
+	}
+	return errs, b.excuse(err)
+}
+
+// excuse notes an outage if an error tells a holder of leases that the store is away.
+func (b *base) excuse(err error) error {
+	if errors.Is(err, queue.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded) {
+		b.outages.note()
+	}
+	return err
+}
+
+// Sole reports whether no other server is on the store: while this one ends no leases, nobody does.
+func (w *workers) Sole() bool {
+	if s, ok := w.Store.(queue.Sharer); !ok || !s.Shared() {
+		return true
+	}
+	return w.peers.store != nil && read(w.base, func(s *State) bool { return len(s.Others.roll.Others) == 0 })
 }

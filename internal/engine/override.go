@@ -18,7 +18,7 @@ import (
 // override is a kind of settings beside the configuration: drained nodes, pauses, boosts,
 // reservations, nodes of bridges. An override lasts over a restart, holds on all servers of a
 // store, and ends when somebody ends it, or by itself. A new kind is a file that fills in these
-// fields, a line in overrideKinds and a field in inforce.go.
+// fields, a line in overrideKinds, and a field in inforce.go with its map in newInForce.
 type override[T any] struct {
 	name   string // for the log
 	prefix string // of the keys of settings under which they are kept, as JSON but for strings

@@ -157,6 +157,7 @@ type base struct {
 	ending  sync.RWMutex // held for reading while attempts are ended, else while the core is made anew
 
 	watchers watchers
+	outages  outages
 
 	Made      time.Time
 	restarted bool // the store held something before; set before the loop runs

@@ -70,14 +70,14 @@ func (d *Directives) line(line string, number int) error {
 	return nil
 }
 
-// ownFlags are the flags of submit that a script may set, by their letters. The value
-// tells whether the flag takes one.
+// ownLetters are letters of flags of submit that a script may set.
 var ownLetters = map[string]string{
 	"J": "name", "c": "cpus", "G": "gpus", "t": "time", "A": "pool", "k": "kind", "a": "array", "d": "after",
 	"b": "begin", "H": "hold", "o": "output", "e": "error", "D": "chdir", "L": "licenses", "C": "constraint",
 	"N": "nodes", "n": "tasks",
 }
 
+// ownFlags are the flags of submit that a script may set, and whether each takes a value.
 var ownFlags = map[string]bool{
 	"name": true, "cpus": true, "mem": true, "gpus": true, "time": true, "pool": true, "kind": true, "array": true,
 	"after": true, "begin": true, "hold": false, "output": true, "error": true, "chdir": true, "priority": true,

@@ -78,7 +78,7 @@ func (s *agentService) join(ctx context.Context, in *joinInput) (*api.JoinRespon
 	if s.agents.begin(x) {
 		s.log.Warn("another agent has taken over a node", "node", in.Name, "host", in.Body.Host)
 	}
-	return &api.JoinResponse{Session: x.id, TTLSeconds: m.TTL().Seconds()}, nil
+	return &api.JoinResponse{Session: x.id, TTLSeconds: m.TTL().Seconds(), Sole: s.loop.Sole()}, nil
 }
 
 // mayRun refuses an agent that would run the jobs of all users as its own. An agent is root or the
@@ -150,15 +150,16 @@ func (s *agentService) poll(ctx context.Context, in *namedPost[api.PollRequest])
 		if again, _ := s.session(ctx, in.Name, in.Body.Session); again == nil {
 			return s.agents.over(in.Body.Session), nil
 		}
-		if out := x.take(); len(out.Start)+len(out.Stop)+len(out.Logs) > 0 {
+		out := x.take()
+		if out.Sole = s.loop.Sole(); len(out.Start)+len(out.Stop)+len(out.Logs) > 0 {
 			return &out, nil
 		}
 		select {
 		case <-x.mail:
 		case <-wait.C:
-			return &api.PollResponse{}, nil
+			return &out, nil
 		case <-ctx.Done(): // nobody listens any more, or the server ends
-			return &api.PollResponse{}, nil
+			return &out, nil
 		}
 	}
 }

@@ -1,5 +1,6 @@
 // Package wait has the ways in which a goroutine waits for a time, or for a signal of another goroutine,
-// and gives up as a context ends. It imports the standard library only.
+// and gives up as a context ends; and tells a log of the other side that is waited for. It imports the standard
+// library only.
 package wait
 
 import (

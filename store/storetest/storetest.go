@@ -1,4 +1,4 @@
-// Package storetest is the contract of fairlead.Store as a test suite. The test of
+// Package storetest is the contract of queue.Store as a test suite. The test of
 // a store is one call of [Run]; a bug that is found in a store is first a new case
 // here.
 package storetest

@@ -28,6 +28,7 @@ import (
 
 	"github.com/fairlead/fairlead/internal/bridge"
 	"github.com/fairlead/fairlead/internal/bridge/mq"
+	"github.com/fairlead/fairlead/internal/wait"
 )
 
 // Options say where the queue is.
@@ -40,7 +41,7 @@ type Options struct {
 	Logger *slog.Logger // default: discards
 	// Away is told when beanstalkd does not answer, and when it does again. Default: one that
 	// writes to the Logger.
-	Away *bridge.Outage
+	Away *wait.Outage
 }
 
 func (o *Options) defaults() {
@@ -49,7 +50,7 @@ func (o *Options) defaults() {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	if o.Away == nil {
-		o.Away = bridge.NewOutage(o.Logger, "beanstalkd does not answer", "beanstalkd answers again")
+		o.Away = wait.NewOutage(o.Logger, "beanstalkd does not answer", "beanstalkd answers again")
 	}
 }
 

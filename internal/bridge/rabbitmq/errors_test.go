@@ -17,6 +17,7 @@ import (
 	"github.com/fairlead/fairlead/internal/bridge/rabbitmq"
 	"github.com/fairlead/fairlead/internal/bridge/worktest"
 	"github.com/fairlead/fairlead/internal/brokertest"
+	"github.com/fairlead/fairlead/internal/wait"
 )
 
 // said is what a check of a queue says that is wrong, and whether that is that RabbitMQ does not
@@ -28,7 +29,7 @@ func said(t *testing.T, o rabbitmq.Options) (text string, refused bool) {
 	ctx, cancel := context.WithTimeout(t.Context(), await.Patience)
 	defer cancel()
 	if _, err := q.Describe(ctx); err != nil {
-		return err.Error(), errors.Is(err, bridge.ErrRefused)
+		return err.Error(), errors.Is(err, wait.ErrRefused)
 	}
 	return "", false
 }

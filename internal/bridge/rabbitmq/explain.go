@@ -12,6 +12,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 
 	"github.com/fairlead/fairlead/internal/bridge"
+	"github.com/fairlead/fairlead/internal/wait"
 	"github.com/fairlead/fairlead/queue"
 )
 
@@ -75,7 +76,7 @@ func unconnected(ctx context.Context, address string, connected bool, err error)
 		return bridge.Explain(err, "what listens at %s does not answer as RabbitMQ does: is this its port for AMQP? It is "+
 			"5672 if it was not given another; 15672 is that of its web pages", at)
 	}
-	err = errors.Join(bridge.ErrRefused, err)
+	err = errors.Join(wait.ErrRefused, err)
 	switch {
 	case strings.Contains(reason, "vhost"):
 		return bridge.Explain(err, "RabbitMQ at %s does not let the user %s into the vhost %s (%s): name another at the "+

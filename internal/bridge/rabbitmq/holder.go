@@ -92,7 +92,7 @@ func (l *live) busy() error {
 	err := bridge.Explain(errBusy, "%s has the queue %s of RabbitMQ at %s: a queue can have one bridge, and this one "+
 		"waits until that ends; end it, or give this one a queue of its own with --queue",
 		who, q.options.Queue, place(q.options.URL))
-	return errors.Join(bridge.ErrRefused, err)
+	return errors.Join(wait.ErrRefused, err)
 }
 
 // takeSession waits until no other connection has it.

@@ -20,6 +20,7 @@ import (
 	"github.com/fairlead/fairlead/internal/bridge/rabbitmq"
 	"github.com/fairlead/fairlead/internal/bridge/worktest"
 	"github.com/fairlead/fairlead/internal/brokertest"
+	"github.com/fairlead/fairlead/internal/wait"
 	"github.com/fairlead/fairlead/queue"
 )
 
@@ -202,14 +203,14 @@ func TestRealTwoBridges(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := second.Look(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "earlier connection") ||
-		errors.Is(err, bridge.ErrRefused) {
+		errors.Is(err, wait.ErrRefused) {
 		t.Errorf("at first: %v", err)
 	}
 	host, _ := os.Hostname()
 	want := fmt.Sprintf("the bridge that is process %d on %s has the queue one", os.Getpid(), host)
 	for end := time.Now().Add(time.Minute); ; {
 		_, err := second.Look(t.Context(), nil)
-		if errors.Is(err, bridge.ErrRefused) && strings.Contains(err.Error(), want) &&
+		if errors.Is(err, wait.ErrRefused) && strings.Contains(err.Error(), want) &&
 			strings.Contains(err.Error(), "--queue") {
 			break
 		}

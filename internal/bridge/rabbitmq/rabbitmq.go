@@ -30,6 +30,7 @@ import (
 
 	"github.com/fairlead/fairlead/internal/bridge"
 	"github.com/fairlead/fairlead/internal/bridge/mq"
+	"github.com/fairlead/fairlead/internal/wait"
 )
 
 // Options say where the queue is.
@@ -41,7 +42,7 @@ type Options struct {
 	Logger     *slog.Logger // default: discards
 	// Away is told when RabbitMQ does not answer, and when it does again. Default: one that
 	// writes to the Logger.
-	Away *bridge.Outage
+	Away *wait.Outage
 }
 
 func (o *Options) defaults() {
@@ -50,7 +51,7 @@ func (o *Options) defaults() {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	if o.Away == nil {
-		o.Away = bridge.NewOutage(o.Logger, "RabbitMQ does not answer", "RabbitMQ answers again").Refuses(
+		o.Away = wait.NewOutage(o.Logger, "RabbitMQ does not answer", "RabbitMQ answers again").Refuses(
 			"RabbitMQ answers, and refuses")
 	}
 }

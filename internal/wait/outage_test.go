@@ -1,15 +1,16 @@
-package bridge_test
+package wait_test
 
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/fairlead/fairlead/internal/bridge"
+	"github.com/fairlead/fairlead/internal/wait"
 )
 
 // TestOutage: one line when something goes, then fewer and fewer, at most one a minute, and one
@@ -17,7 +18,7 @@ import (
 func TestOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		o := bridge.NewOutage(slog.New(slog.NewTextHandler(&out, nil)), "it is away", "it is back")
+		o := wait.NewOutage(slog.New(slog.NewTextHandler(&out, nil)), "it is away", "it is back")
 		lines := func() int { return strings.Count(out.String(), "\n") }
 		o.Answer()
 		if lines() != 0 {
@@ -60,10 +61,11 @@ func TestOutage(t *testing.T) {
 // TestOutageRefuses: that it answers and refuses is not called silence.
 func TestOutageRefuses(t *testing.T) {
 	var out bytes.Buffer
-	o := bridge.NewOutage(slog.New(slog.NewTextHandler(&out, nil)), "it is away", "it is back").Refuses("it refuses")
-	o.Fail(bridge.Explain(errors.Join(bridge.ErrRefused, errors.New("403")), "no such user"))
-	if text := out.String(); !strings.Contains(text, `msg="it refuses; trying again" error="no such user"`) {
-		t.Error(text)
+	o := wait.NewOutage(slog.New(slog.NewTextHandler(&out, nil)), "it is away", "it is back").Refuses("it refuses")
+	o.Fail(fmt.Errorf("no such user: %w", wait.ErrRefused))
+	want := `msg="it refuses; trying again" error="no such user: it refuses us"`
+	if !strings.Contains(out.String(), want) {
+		t.Error(&out)
 	}
 	o.Answer()
 	out.Reset()

@@ -1,14 +1,10 @@
-package bridge
+package wait
 
 import (
 	"errors"
 	"log/slog"
-	"net"
-	"os"
 	"sync"
 	"time"
-
-	"github.com/fairlead/fairlead/internal/wait"
 )
 
 // ErrRefused is in an error if the other side answered, and does not let us in.
@@ -29,7 +25,7 @@ type Outage struct {
 	tries int           // since it went
 }
 
-// Lines about a missing server or QS.
+// Lines about the missing side.
 const (
 	firstLine = 4 * time.Second
 	lastLine  = time.Minute
@@ -68,7 +64,7 @@ func (o *Outage) Fail(err error) {
 		o.line = min(2*o.line, lastLine)
 		o.log.Warn(gone+" still; trying again", "error", err, "for", now.Sub(o.since).Round(time.Second), "tries", o.tries)
 	}
-	o.next = now.Add(wait.About(o.line))
+	o.next = now.Add(About(o.line))
 }
 
 // Answer notes that it answered.
@@ -79,18 +75,4 @@ func (o *Outage) Answer() {
 		o.log.Info(o.back, "after", time.Since(o.since).Round(time.Millisecond), "tries", o.tries)
 		o.since, o.tries = time.Time{}, 0
 	}
-}
-
-// Cause is the text of an error of a connection, without the address, which the message around it
-// names, and without the system call.
-func Cause(err error) error {
-	var op *net.OpError
-	if errors.As(err, &op) && op.Err != nil {
-		err = op.Err
-	}
-	var call *os.SyscallError
-	if errors.As(err, &call) {
-		err = call.Err
-	}
-	return err
 }

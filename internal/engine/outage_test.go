@@ -1,0 +1,208 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/queue"
+	"github.com/fairlead/fairlead/store/memory"
+)
+
+// failing is a store whose database can be away, and refuse calls then or leave them without an answer.
+type failing struct {
+	*memory.Store
+	away atomic.Pointer[func(context.Context) error]
+}
+
+func (s *failing) there(ctx context.Context) error {
+	if f := s.away.Load(); f != nil {
+		return (*f)(ctx)
+	}
+	return nil
+}
+
+func (s *failing) Renew(ctx context.Context, refs []queue.Ref, ttl time.Duration) ([]error, error) {
+	if err := s.there(ctx); err != nil {
+		return nil, err
+	}
+	return s.Store.Renew(ctx, refs, ttl)
+}
+
+// Expire fails while the database is away. One that was begun before goes on when it is back, as behind a lock.
+func (s *failing) Expire(ctx context.Context, holder string) ([]queue.Ref, error) {
+	if err := s.there(ctx); err != nil {
+		return nil, err
+	}
+	return s.Store.Expire(ctx, holder)
+}
+
+// holding is a node with two tasks, whose leases are renewed.
+type holding struct {
+	t      *testing.T
+	worker *deaf
+	member *engine.Member
+	refs   []queue.Ref
+}
+
+const held = 2
+
+// hold has a node run two tasks.
+func hold(ctx context.Context, t *testing.T, l *engine.Loop) *holding {
+	t.Helper()
+	h := &holding{t: t, worker: &deaf{}, refs: []queue.Ref{{JobID: 1, Attempt: 1}, {JobID: 1, Task: 1, Attempt: 1}}}
+	var err error
+	if h.member, err = l.Join(ctx, "n1", capacity, engine.NodeInfo{}, h.worker, nil); err != nil {
+		t.Fatal(err)
+	}
+	submit(t, l, fairlead.Job{User: "ann", Array: "0-1"})
+	h.worker.has(t, held, "at first")
+	h.renew("at first")
+	return h
+}
+
+var capacity = fairlead.Amounts{"cpu": held, "handler.work": 1 << 40}
+
+func (h *holding) renew(when string) {
+	h.t.Helper()
+	errs, err := h.member.Renew(h.t.Context(), h.refs)
+	if err := errors.Join(append(slices.Clone(errs), err)...); err != nil {
+		h.t.Errorf("%s the leases cannot be renewed: %v", when, err)
+	}
+}
+
+// told expects that a renewal is answered, in time for more tries, and that the store is away.
+func (h *holding) told() {
+	h.t.Helper()
+	began := time.Now()
+	_, err := h.member.Renew(h.t.Context(), h.refs)
+	if !errors.Is(err, queue.ErrUnavailable) && !errors.Is(err, context.DeadlineExceeded) {
+		h.t.Fatalf("a renewal while the store is away: %v", err)
+	}
+	if took := time.Since(began); took > time.Minute/4 {
+		h.t.Fatalf("a renewal is answered after %v", took)
+	}
+}
+
+// TestTasksOutlastTheStore: when the store was away for ten leases, refusing calls or not answering them, whoever
+// was told so keeps what it runs. If it is not heard of then, the tasks run elsewhere a lease later.
+func TestTasksOutlastTheStore(t *testing.T) {
+	for name, away := range map[string]func(context.Context) error{
+		"refuses": func(context.Context) error { return fmt.Errorf("%w: connection refused", queue.ErrUnavailable) },
+		"hangs":   func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() },
+	} {
+		for _, back := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s, the worker comes back %t", name, back), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					store := &failing{Store: memory.New("cpu")}
+					lived(t, store, func(ctx context.Context, l *engine.Loop) {
+						lease := l.LeaseTTL()
+						h := hold(ctx, t, l)
+						time.Sleep(2 * lease / 3)
+						h.renew("before")
+						store.away.Store(&away)
+						for range 20 {
+							h.told()
+							time.Sleep(lease / 4)
+						}
+						h.told()
+						store.away.Store(nil)
+						if back {
+							time.Sleep(lease / 4)
+							h.renew("when the store is back")
+							time.Sleep(lease - time.Second)
+							h.worker.has(t, held, "a lease later")
+							return
+						}
+						other := &deaf{}
+						m, err := l.Join(ctx, "n2", capacity, engine.NodeInfo{}, other, nil)
+						if err != nil {
+							t.Fatal(err)
+						}
+						time.Sleep(lease - time.Second)
+						other.has(t, 0, "before a lease was over")
+						if _, err := m.Renew(ctx, nil); err != nil {
+							t.Fatal(err)
+						}
+						time.Sleep(time.Second + lease/4)
+						other.has(t, held, "after a lease without a word")
+					})
+				})
+			})
+		}
+	}
+}
+
+// TestTasksOutlastTheServer: a worker that comes back to a server that was away for ten leases keeps what it runs.
+func TestTasksOutlastTheServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New("cpu")
+		var refs []queue.Ref
+		lease := time.Minute
+		lived(t, store, func(ctx context.Context, l *engine.Loop) { refs = hold(ctx, t, l).refs })
+		time.Sleep(10 * lease)
+		lived(t, store, func(ctx context.Context, l *engine.Loop) {
+			time.Sleep(lease / 2) // it was slow to find out that the server is back
+			h := &holding{t: t, worker: &deaf{}, refs: refs}
+			var err error
+			if h.member, err = l.Join(ctx, "n1", capacity, engine.NodeInfo{}, h.worker, refs); err != nil {
+				t.Fatal(err)
+			}
+			h.renew("at the new server")
+			time.Sleep(lease - time.Second)
+			h.worker.has(t, 0, "later")
+		})
+	})
+}
+
+// rolled is a store that several servers may use.
+type rolled struct {
+	*memory.Store
+	others atomic.Pointer[[]queue.Server]
+}
+
+func (s *rolled) Announce(context.Context, queue.Server, time.Duration) (queue.Roll, error) {
+	if o := s.others.Load(); o != nil {
+		return queue.Roll{Others: *o}, nil
+	}
+	return queue.Roll{}, nil
+}
+
+func (s *rolled) Servers(context.Context) ([]queue.Server, error) { return nil, nil }
+
+func (s *rolled) Retire(context.Context, string) error { return nil }
+
+func (s *rolled) Recheck(context.Context, []int64) ([]queue.Change, int64, error) { return nil, 0, nil }
+
+// TestSole: a server knows whether another one may end the leases of its workers.
+func TestSole(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &rolled{Store: memory.New("cpu")}
+		lived(t, store, func(ctx context.Context, l *engine.Loop) {
+			sole := func(want bool, when string) {
+				t.Helper()
+				time.Sleep(2 * time.Second) // servers say each second that they are there
+				if l.Sole() != want {
+					t.Errorf("%s: the only one: %t", when, !want)
+				}
+			}
+			sole(true, "one")
+			store.others.Store(&[]queue.Server{{Name: "other"}})
+			sole(false, "two")
+			store.others.Store(nil)
+			sole(true, "one again")
+		})
+		lived(t, memory.New("cpu"), func(ctx context.Context, l *engine.Loop) {
+			if l.Sole() {
+				t.Error("a server is said to be alone though it cannot hear of others")
+			}
+		})
+	})
+}
