@@ -7,7 +7,9 @@ type Result struct {
 	Ref
 	Outcome Outcome
 	// Began is when an attempt began that waited in another queueing system, if that was not
-	// said yet, and Ended when it ended; zero is now.
+	// said yet, and Ended when it ended; zero is now. Both are by the clock of this process. A store
+	// that has another clock counts back from its own, so Ended needs no more than to be kept until
+	// the store takes the result.
 	Began, Ended time.Time
 }
 

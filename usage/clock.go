@@ -96,3 +96,16 @@ func (c Clock) Rebase(t time.Time, halfLife time.Duration) (next Clock, amount f
 	instant = func(n Now) Now { return Now{Tau: n.Tau*left - gone, Growth: n.Growth * left} }
 	return NewClock(t, halfLife), amount, instant
 }
+
+// prompt is how soon an end is known that counts as known at once.
+const prompt = time.Second
+
+// Late is for how long an attempt had ended when that became known, at now. Less than a second counts as
+// nothing, as the time that it takes to tell, unless it is told when the attempt began. Zero instants are unknown.
+func Late(began, ended, now time.Time) time.Duration {
+	late := now.Sub(ended)
+	if ended.IsZero() || late < 0 || began.IsZero() && late < prompt {
+		return 0
+	}
+	return late
+}

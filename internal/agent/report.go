@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/fairlead/fairlead/internal/api"
@@ -43,7 +44,7 @@ func (a *Agent) reportOnce(ctx context.Context) bool {
 	for {
 		a.mu.Lock()
 		req := api.ReportRequest{
-			Session: a.session, Finished: a.finished[:min(len(a.finished), most)],
+			Session: a.session, Finished: aged(a.finished[:min(len(a.finished), most)], time.Now()),
 			Release: a.release[:min(len(a.release), maxRefs)], Drain: a.draining && !a.drainReported,
 		}
 		a.mu.Unlock()
@@ -81,6 +82,17 @@ func (a *Agent) reportOnce(ctx context.Context) bool {
 	}
 }
 
+// aged returns ends as they are to be reported now.
+func aged(ends []api.Finished, now time.Time) []api.Finished {
+	out := slices.Clone(ends)
+	for i := range out {
+		if at := out[i].At; !at.IsZero() && now.After(at) {
+			out[i].EndedAgo = now.Sub(at).Seconds()
+		}
+	}
+	return out
+}
+
 // plainly reports an end that was refused as it was, with nothing but how it ended. If
 // that is refused as well it is dropped: it would be for ever, and whatever ends later
 // would wait behind it. The server takes the task for lost when its lease is over.
@@ -88,7 +100,10 @@ func (a *Agent) plainly(ctx context.Context, req api.ReportRequest) (*api.Report
 	f := req.Finished[0]
 	plain := req
 	plain.Finished = []api.Finished{
-		{Ref: f.Ref, State: f.State, ExitCode: f.ExitCode, Cause: "the report of how it ended was refused"},
+		{
+			Ref: f.Ref, State: f.State, ExitCode: f.ExitCode, EndedAgo: f.EndedAgo,
+			Cause: "the report of how it ended was refused",
+		},
 	}
 	r, err := a.options.Client.Report(ctx, a.options.Name, plain)
 	if errors.Is(err, queue.ErrInvalid) {

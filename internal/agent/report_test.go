@@ -127,3 +127,19 @@ func TestRenewsBesideReports(t *testing.T) {
 		t.Errorf("renewed %v", refs)
 	}
 }
+
+// TestAged: an end that could not be reported for a while is told with how long ago it was, whatever the clocks of
+// the two sides show, and becomes an instant of the server's clock.
+func TestAged(t *testing.T) {
+	here, there := time.Now(), time.Date(1999, 12, 31, 0, 0, 0, 0, time.UTC) // the agent's clock is off
+	ends := []api.Finished{{}, {At: there.Add(-time.Minute)}, {At: there.Add(time.Minute)}}
+	for i, want := range []time.Time{{}, here.Add(-time.Minute), {}} {
+		told := aged(ends, there)[i]
+		if got := told.ToResult(here).Ended; !got.Equal(want) {
+			t.Errorf("end %d: %v, want %v", i, got, want)
+		}
+	}
+	if ends[1].EndedAgo != 0 {
+		t.Error("what is kept was changed: it is told again, later")
+	}
+}

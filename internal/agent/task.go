@@ -58,7 +58,9 @@ func (a *Agent) run(t *task) {
 	if t.back && o.State == queue.Cancelled {
 		a.release = append(a.release, t.lease.Ref)
 	} else {
-		a.finished = append(a.finished, api.FromResult(t.lease.Ref, o))
+		f := api.FromResult(t.lease.Ref, o)
+		f.At = time.Now()
+		a.finished = append(a.finished, f)
 	}
 	a.mu.Unlock()
 	a.wakeReporter()

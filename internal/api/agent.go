@@ -107,6 +107,10 @@ type Finished struct {
 	Refused    string  `json:"refused,omitempty" enum:"machine,user,job" doc:"Of one that failed without having begun, for a reason of the machine: it can begin nothing, or nothing of this user, or something is missing there that the job names. That counts as no try, and other machines are asked"`
 	CPUSeconds float64 `json:"cpu_seconds,omitempty"`
 	MaxRSS     int64   `json:"max_rss_bytes,omitempty"`
+	// EndedAgo is a length, so that the clock of the reporter may be off. It counts no further back than the last
+	// renewal.
+	At       time.Time `json:"-"` // when it ended, from which the reporter counts EndedAgo
+	EndedAgo float64   `json:"ended_seconds_ago,omitempty" minimum:"0" doc:"How long ago it ended; left out: now"`
 	// Began and Ended are by the clock of the queueing system. What does not fit the lease
 	// counts as its nearer end.
 	Began *time.Time `json:"began,omitempty" doc:"Of a bridge: when it began in the queueing system, from when on it is charged"`
@@ -135,12 +139,16 @@ type LogReply struct {
 	Error string   `json:"error,omitempty"`
 }
 
-// ToResult makes the result that an agent reported.
-func (f *Finished) ToResult() queue.Result {
+// ToResult makes the result that an agent reports now.
+func (f *Finished) ToResult(now time.Time) queue.Result {
+	ended := value(f.Ended)
+	if ended.IsZero() && f.EndedAgo > 0 {
+		ended = now.Add(-duration(f.EndedAgo))
+	}
 	return queue.Result{Ref: f.Ref, Outcome: queue.Outcome{
 		State: queue.State(f.State), ExitCode: f.ExitCode, Signal: f.Signal, Cause: f.Cause,
 		CPU: duration(f.CPUSeconds), MaxRSS: f.MaxRSS, Final: f.Final, Refused: queue.Refusal(f.Refused),
-	}, Began: value(f.Began), Ended: value(f.Ended)}
+	}, Began: value(f.Began), Ended: ended}
 }
 
 // FromResult describes a result.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fairlead/fairlead/internal/bounded"
 	"github.com/fairlead/fairlead/queue"
+	"github.com/fairlead/fairlead/usage"
 )
 
 // Member is a worker that joined a loop.
@@ -145,7 +146,7 @@ func (f *finisher) finish(ctx context.Context, results []queue.Result) ([]queue.
 			return nil, err
 		}
 	}
-	runs := read(f.base, func(s *State) []*liveRun { return runsOf(s, results) })
+	runs := read(f.base, func(s *State) []*liveRun { return bound(s, results) })
 	asked := time.Now()
 	verdicts, err := f.Store.Finish(ctx, results)
 	if err != nil {
@@ -180,6 +181,18 @@ func (f *finisher) finish(ctx context.Context, results []queue.Result) ([]queue.
 	})
 }
 
+// bound returns the runs of attempts, and lets none end before its holder last said that it ran: whoever
+// says when an attempt ended gains nothing by a wrong clock.
+func bound(s *State, results []queue.Result) []*liveRun {
+	runs := runsOf(s, results)
+	for i, r := range runs {
+		if ended := &results[i].Ended; r != nil && !ended.IsZero() && ended.Before(r.renewed) {
+			*ended = r.renewed
+		}
+	}
+	return runs
+}
+
 // runsOf returns the runs of attempts, nil for each unknown attempt. They are looked up before
 // the store learns how the attempts ended: afterwards the next attempts may begin before its answer
 // is here, and news of their nodes would be lost.
@@ -198,11 +211,7 @@ func (f *finisher) finished(s *State, res *queue.Result, now time.Time) {
 	if r := s.Runs[taskID{res.JobID, res.Task}]; r != nil && r.Ref == res.Ref && !res.Began.IsZero() {
 		f.applier.moveOn(s, r, queue.Run{Ref: res.Ref, Started: res.Began}, now)
 	}
-	ended := now
-	if !res.Ended.IsZero() {
-		ended = res.Ended
-	}
-	s.end(res.Ref, ended, now, res.Outcome.State != queue.Cancelled)
+	s.end(res.Ref, now.Add(-usage.Late(res.Began, res.Ended, now)), now, res.Outcome.State != queue.Cancelled)
 }
 
 // Finish reports how attempts ended. If another worker holds an attempt, its error is [queue.ErrStaleAttempt].

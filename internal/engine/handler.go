@@ -232,6 +232,7 @@ func (w *handlerWorker) begin(work context.Context, l *queue.Lease) {
 		defer w.tasks.Done()
 		defer cancel(nil)
 		o := w.handle(ctx, l)
+		ended := time.Now()
 		if w.ended != nil {
 			w.ended(l, o)
 		}
@@ -243,7 +244,7 @@ func (w *handlerWorker) begin(work context.Context, l *queue.Lease) {
 			return
 		}
 		w.insist(work, l, func(ctx context.Context) error {
-			_, err := w.ends.Do(ctx, queue.Result{Ref: l.Ref, Outcome: o})
+			_, err := w.ends.Do(ctx, queue.Result{Ref: l.Ref, Outcome: o, Ended: ended})
 			return err
 		})
 	})

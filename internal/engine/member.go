@@ -118,6 +118,7 @@ func (m *Member) RenewFor(ctx context.Context, refs []queue.Ref, ttl time.Durati
 			}
 			if !m.Info.Queue {
 				s.Faults.hear(r)
+				r.renewed = m.Seen
 			}
 			if r.Stop != "" {
 				m.worker.Stop([]queue.Ref{ref}, r.Stop)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/views"
 	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/memory"
 )
@@ -203,6 +205,89 @@ func TestSole(t *testing.T) {
 			if l.Sole() {
 				t.Error("a server is said to be alone though it cannot hear of others")
 			}
+		})
+	})
+}
+
+// tardy takes no result for a while.
+type tardy struct {
+	*memory.Store
+	away time.Duration
+}
+
+func (s *tardy) Finish(ctx context.Context, all []queue.Result) ([]queue.Verdict, error) {
+	time.Sleep(s.away)
+	return s.Store.Finish(ctx, all)
+}
+
+// charged checks the cpu-seconds that the store and the core have charged the pool of ann, a little of which has
+// decayed.
+func charged(t *testing.T, l *engine.Loop, store queue.Accountant, want float64) {
+	t.Helper()
+	u, err := store.Usage(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := 0.0
+	for _, p := range views.Pools(t.Context(), l) {
+		if p.Path == "ann" {
+			known = p.Used
+		}
+	}
+	if stored := u.Pools["ann"].Used; math.Abs(stored/want-1) > 0.001 || math.Abs(known/want-1) > 0.001 {
+		t.Errorf("the store has charged %v, the core %v; want %v", stored, known, want)
+	}
+}
+
+// TestNobodyPaysForAnOutage: a handler that ran for two seconds is charged two seconds, however late the store takes
+// its result.
+func TestNobodyPaysForAnOutage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &tardy{Store: memory.New("cpu"), away: 12 * time.Second}
+		lived(t, store, func(ctx context.Context, l *engine.Loop) {
+			ctx, end := context.WithCancel(ctx)
+			ended := make(chan error)
+			go func() {
+				ended <- l.Work(ctx, engine.WorkOptions{Handlers: map[string]engine.Handler{
+					"work": engine.HandlerFunc(func(context.Context, *queue.Lease) error { time.Sleep(2 * time.Second); return nil }),
+				}})
+			}()
+			id := submit(t, l, fairlead.Job{User: "ann"})[0]
+			time.Sleep(time.Minute)
+			if got := state(t, l, id); got != fairlead.Succeeded {
+				t.Errorf("the job is %s", got)
+			}
+			charged(t, l, store, 2)
+			end()
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		})
+	})
+}
+
+// TestEndsAreBounded: an attempt did not end before its holder last renewed it, whatever that says.
+func TestEndsAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New("cpu")
+		lived(t, store, func(ctx context.Context, l *engine.Loop) {
+			h := hold(ctx, t, l)
+			time.Sleep(40 * time.Second)
+			h.renew("after 40 s")
+			time.Sleep(40 * time.Second)
+			now := time.Now()
+			results := make([]queue.Result, held)
+			for i, said := range []time.Duration{30 * time.Second, time.Hour} { // ago
+				results[i] = queue.Result{
+					Ref: h.refs[i], Outcome: queue.Outcome{State: queue.Succeeded}, Ended: now.Add(-said),
+				}
+			}
+			verdicts, err := h.member.Finish(ctx, results)
+			if err := errors.Join(err, verdicts[0].Err, verdicts[1].Err); err != nil {
+				t.Fatal(err)
+			}
+			// The first ran for 50 s, as it says, and the second for the 40 s after which it was renewed.
+			charged(t, l, store, 90)
 		})
 	})
 }

@@ -48,6 +48,7 @@ type liveRun struct {
 	Queued  bool      // waits in another queueing system since started
 	begun   bool      // waited there, and began
 	heard   bool      // its holder has said that it runs
+	renewed time.Time // when its holder said so the last time
 }
 
 // taskID names a task, whatever its attempt.

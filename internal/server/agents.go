@@ -212,8 +212,9 @@ func (s *agentService) report(ctx context.Context, in *namedPost[api.ReportReque
 func (s *agentService) finished(ctx context.Context, x *session, reports []api.Finished) ([]*api.Error, error) {
 	results := make([]queue.Result, len(reports))
 	refs := make([]queue.Ref, len(reports))
+	now := time.Now()
 	for i := range reports {
-		results[i], refs[i] = reports[i].ToResult(), reports[i].Ref
+		results[i], refs[i] = reports[i].ToResult(now), reports[i].Ref
 	}
 	x.acknowledge(refs)
 	if err := s.dropOwn(ctx, x, refs); err != nil {

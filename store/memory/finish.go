@@ -7,6 +7,7 @@ import (
 
 	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/internal/life"
+	"github.com/fairlead/fairlead/usage"
 )
 
 // Finish implements queue.Store.
@@ -30,10 +31,10 @@ func (s *Store) Finish(ctx context.Context, results []queue.Result) ([]queue.Ver
 			out[i] = s.refuse(j, t, r.Outcome, now)
 			continue
 		}
-		ended := life.Ends(&j.Job, t, r, now)
+		ended := life.Ends(&j.Job, t, r, usage.Late(r.Began, r.Ended, now), now)
 		s.ledger.charge(j, t, ended, life.Learns(r.Outcome), now)
 		parting := life.Part(&j.Job, t, life.HowEnded(r.Outcome))
-		again := life.Finish(&j.Job, t, r.Outcome, ended, now)
+		again := life.Finish(&j.Job, t, r.Outcome, ended)
 		if again {
 			s.journal.noteAll(parting.AgainEvents(t, r.Outcome, now))
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/fairlead/fairlead/internal/wait"
 	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/internal/life"
+	"github.com/fairlead/fairlead/usage"
 )
 
 // database is how the parts of a store reach the database: its connections, the names of its
@@ -178,6 +179,16 @@ func (d *database) answers() {
 // are given when a server comes back: nobody could renew them.
 func (d *database) wasAway() bool {
 	return d.options.Grace > 0 && time.Since(time.Unix(0, d.away.Load())) < d.options.Grace
+}
+
+// late is for how long the attempt of a result has ended. It is measured by the clock of this process, which may
+// differ from that of the database.
+func (d *database) late(res queue.Result) time.Duration {
+	now := time.Now
+	if d.options.Now != nil {
+		now = d.options.Now
+	}
+	return usage.Late(res.Began, res.Ended, now())
 }
 
 // The pauses between tries, which double, with chance, so that many do not come at once.

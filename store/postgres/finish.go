@@ -88,7 +88,7 @@ func (t *tx) succeed(results []queue.Result) (map[int64]*over, error) {
 	var outcomes []*string // nil: a plain success
 	for _, id := range sorted(first) {
 		r := first[id]
-		if r.Outcome.State != queue.Succeeded || life.Check(r.Outcome) != nil || r.Task != 0 || !life.Plain(r) {
+		if r.Outcome.State != queue.Succeeded || life.Check(r.Outcome) != nil || r.Task != 0 || !life.Plain(r, t.db.late(r)) {
 			continue
 		}
 		text, err := life.OutcomeText(r.Outcome)
@@ -162,13 +162,13 @@ func (t *tx) finish(res queue.Result, gone *[]queue.Ref) (v queue.Verdict, err e
 		*gone = append(*gone, res.Ref)
 		return t.refuse(r, k, res.Outcome)
 	}
-	ended := life.Ends(&r.Job, k, res, t.trip.now)
+	ended := life.Ends(&r.Job, k, res, t.db.late(res), t.trip.now)
 	if err := t.chargeTask(r, k, ended, life.Learns(res.Outcome)); err != nil {
 		return v, err
 	}
 	t.reportEnded(r, k, ended, life.Learns(res.Outcome))
 	parting := life.Part(&r.Job, k, life.HowEnded(res.Outcome))
-	again := life.Finish(&r.Job, k, res.Outcome, ended, t.trip.now)
+	again := life.Finish(&r.Job, k, res.Outcome, ended)
 	if again {
 		t.noteAll(parting.AgainEvents(k, res.Outcome, t.trip.now))
 	}

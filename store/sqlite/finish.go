@@ -7,6 +7,7 @@ import (
 
 	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/internal/life"
+	"github.com/fairlead/fairlead/usage"
 )
 
 // Finish implements queue.Store.
@@ -18,7 +19,8 @@ func (t *tx) finish(res queue.Result) (queue.Verdict, error) {
 	if bad := life.Check(res.Outcome); bad != nil {
 		return queue.Verdict{Err: bad}, nil
 	}
-	if res.Outcome.State == queue.Succeeded && res.Task == 0 && life.Plain(res) {
+	late := usage.Late(res.Began, res.Ended, t.now)
+	if res.Outcome.State == queue.Succeeded && res.Task == 0 && life.Plain(res, late) {
 		if done, err := t.succeed(res); done || err != nil {
 			return queue.Verdict{State: queue.Succeeded}, err
 		}
@@ -30,10 +32,10 @@ func (t *tx) finish(res queue.Result) (queue.Verdict, error) {
 	if res.Outcome.Refused != "" {
 		return t.refuse(r, k, res.Outcome)
 	}
-	ended := life.Ends(&r.Job, k, res, t.now)
+	ended := life.Ends(&r.Job, k, res, late, t.now)
 	t.chargeTask(r, k, ended, life.Learns(res.Outcome))
 	parting := life.Part(&r.Job, k, life.HowEnded(res.Outcome))
-	again := life.Finish(&r.Job, k, res.Outcome, ended, t.now)
+	again := life.Finish(&r.Job, k, res.Outcome, ended)
 	t.ledger.count(r.pool, 0, -1)
 	if again {
 		if err := t.noteAll(parting.AgainEvents(k, res.Outcome, t.now)); err != nil {

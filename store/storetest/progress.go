@@ -196,6 +196,41 @@ func waitsElsewhereBounds(s *suite) {
 	}
 }
 
+// endIsHeardOfLate: nobody pays for the time until the store hears of an end, and the next attempt does not
+// wait for it. Less than a second is the time that it takes to tell.
+func endIsHeardOfLate(s *suite) {
+	if acc, is := s.Store.(queue.Accountant); is {
+		s.must(acc.SetHalfLife(s.ctx, 0))
+	}
+	const ran = 10 * time.Minute
+	for pool, c := range map[string]struct{ late, want time.Duration }{
+		"late":   {5 * time.Minute, 5 * time.Minute},
+		"prompt": {900 * time.Millisecond, ran},
+		"ahead":  {-time.Hour, ran},
+		"wrong":  {time.Hour, 0},
+	} {
+		id := s.submit(job(func(j *queue.Job) { j.Pool = pool }))[0]
+		l := s.leaseFor(time.Hour, id)[0].Lease
+		time.Sleep(ran)
+		ended := time.Now().Add(-c.late)
+		v, err := s.Finish(s.ctx, []queue.Result{{Ref: l.Ref, Outcome: ok, Ended: ended}})
+		s.must(errors.Join(err, v[0].Err))
+		s.had(pool, c.want.Seconds(), 1)
+		if k := s.only(id); k.Ended.Sub(l.Started) != c.want {
+			s.t.Errorf("%s: it ran for %v, want %v", pool, k.Ended.Sub(l.Started), c.want)
+		}
+	}
+	id := s.submit(job(func(j *queue.Job) { j.Pool, j.Retries, j.Backoff = "again", 1, ran }))[0]
+	l := s.leaseFor(time.Hour, id)[0].Lease
+	time.Sleep(ran)
+	ended := time.Now().Add(-5 * time.Minute)
+	v, err := s.Finish(s.ctx, []queue.Result{{Ref: l.Ref, Outcome: failed, Ended: ended}})
+	s.must(errors.Join(err, v[0].Err))
+	if k := s.only(id); !v[0].Again || !k.Begin.Equal(ended.Add(ran)) {
+		s.t.Errorf("the next attempt begins %v after the end, want %v", k.Begin.Sub(ended), ran)
+	}
+}
+
 // waitsElsewhereArray: a job runs as soon as one of its tasks does, and is queued while some wait
 // elsewhere and none runs.
 func waitsElsewhereArray(s *suite) {

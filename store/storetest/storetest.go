@@ -57,6 +57,7 @@ var contract = []struct {
 	{"NeverBeganElsewhere", neverBeganElsewhere},
 	{"WaitsElsewhereBounds", waitsElsewhereBounds},
 	{"WaitsElsewhereArray", waitsElsewhereArray},
+	{"EndIsHeardOfLate", endIsHeardOfLate},
 	{"StaleAttemptsChangeNothing", staleAttempts},
 	{"FailureIsTriedAgain", failureIsTriedAgain},
 	{"HolderChoosesTheNextAttempt", holderChooses},

@@ -29,19 +29,16 @@ func Progress(j *queue.Job, t *queue.Task, began, now time.Time) bool {
 }
 
 // Ends is called before an attempt ends as a result says: it notes when it began, if that was
-// not known, and returns when it ended.
-func Ends(j *queue.Job, t *queue.Task, res queue.Result, now time.Time) (ended time.Time) {
+// not known, and returns when it ended, which is late before now.
+func Ends(j *queue.Job, t *queue.Task, res queue.Result, late time.Duration, now time.Time) (ended time.Time) {
 	if !res.Began.IsZero() {
 		Progress(j, t, res.Began, now)
 	}
-	if res.Ended.IsZero() {
-		return now
-	}
-	return usage.Within(res.Ended, t.Started, now)
+	return usage.Within(now.Add(-late), t.Started, now)
 }
 
 // Plain reports whether nothing is known of a result that does not follow from when it comes.
-func Plain(res queue.Result) bool { return res.Began.IsZero() && res.Ended.IsZero() }
+func Plain(res queue.Result, late time.Duration) bool { return res.Began.IsZero() && late == 0 }
 
 // Served is from when to when an attempt that ends received service, and whether its length
 // says something: what never began received nothing.

@@ -58,12 +58,12 @@ func checkRefused(o queue.Outcome) error {
 }
 
 // Finish ends the attempt of a task with an outcome and reports whether it waits for
-// another try. It ended at the instant ended, and the store learns it now.
-func Finish(j *queue.Job, t *queue.Task, o queue.Outcome, ended, now time.Time) bool {
+// another try, from when it ended.
+func Finish(j *queue.Job, t *queue.Task, o queue.Outcome, ended time.Time) bool {
 	if o.State == queue.Failed && !t.Requeue && !Apart(j) {
 		t.Fails++
 	}
-	again, begin := waitsAgain(j, t, o, now)
+	again, begin := waitsAgain(j, t, o, ended)
 	stop(j, t, o, ended)
 	if again {
 		t.State, t.Begin, t.Queued = queue.Waiting, begin, false
