@@ -49,7 +49,7 @@ func (rc *Recorder) lookAtPools(now time.Time) {
 	})
 	rc.at = now
 	length := now.Sub(at)
-	if at.IsZero() || length <= 0 || length > historyGap {
+	if at.IsZero() || length <= 0 || isGap(at, now) {
 		return
 	}
 	var busy []poolLook
@@ -64,6 +64,14 @@ func (rc *Recorder) lookAtPools(now time.Time) {
 		}
 	}
 	rc.add(busiest(busy), at, now)
+}
+
+// isGap reports whether it is unknown how pools fared between two looks. It goes by the clock on the wall,
+// as steps do: that clock may be set by years between looks that are two seconds apart, and the machine may sleep
+// for hours between them.
+func isGap(from, to time.Time) bool {
+	passed := to.Round(0).Sub(from.Round(0))
+	return passed <= 0 || passed > historyGap
 }
 
 // until is how a pool fared between two looks that are a number of seconds apart. It assumes that
