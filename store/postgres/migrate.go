@@ -60,6 +60,9 @@ func (m *migration) run(files []string) (id string, err error) {
 	if version < oldest {
 		return "", fmt.Errorf("the database is PostgreSQL %d, fairlead needs %d or later", version, oldest)
 	}
+	if err := m.encoding(); err != nil {
+		return "", err
+	}
 	if err := m.exec(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, "migrate "+m.db.prefix); err != nil {
 		return "", err
 	}
@@ -79,6 +82,9 @@ func (m *migration) run(files []string) (id string, err error) {
 	if done == 0 {
 		return id, m.exec(`INSERT INTO @.clock (id, half_life, reference) SELECT 1, 0, `+nowText, m.db.now())
 	}
+	if err := advance(m.first, m.db.options.Logger); err != nil {
+		return "", err
+	}
 	// Transactions of the database that this one is a copy of are none of this one.
 	for _, of := range []string{`feed WHERE xid`, `feed_kept WHERE pg_snapshot_xmax(seen)`} {
 		if err := m.exec(`DELETE FROM @.` + of + ` > pg_snapshot_xmax(pg_current_snapshot())`); err != nil {
@@ -86,6 +92,18 @@ func (m *migration) run(files []string) (id string, err error) {
 		}
 	}
 	return id, nil
+}
+
+// encoding refuses a database that cannot keep every text. SQL_ASCII keeps the bytes as they come.
+func (m *migration) encoding() error {
+	var name string
+	err := m.first([]any{&name},
+		`SELECT pg_encoding_to_char(encoding) FROM pg_database WHERE datname = current_database()`)
+	if err == nil && name != "UTF8" && name != "SQL_ASCII" {
+		err = fmt.Errorf("the database has the encoding %s, which does not have all letters of the world: "+
+			"make one with createdb --encoding=UTF8 --template=template0 NAME", name)
+	}
+	return err
 }
 
 // apply runs the files that follow on a format.

@@ -48,6 +48,8 @@ func (o *Options) configure(address string) (*pgxpool.Config, error) {
 	delete(parameters, "schema")
 	delete(parameters, "direct")
 	o.fill()
+	// Databases and roles may have other settings, and then texts would not be understood.
+	parameters["client_encoding"], parameters["standard_conforming_strings"] = "UTF8", "on"
 	if parameters["application_name"] == "" {
 		parameters["application_name"] = "fairlead"
 	}
