@@ -10,12 +10,18 @@ import (
 )
 
 // Lock is held until it is released, or the process ends, however it ends.
-type Lock struct{ f *os.File }
+type Lock struct {
+	f    *os.File
+	path string
+}
 
 // HeldError says that another process has the lock.
 type HeldError struct{ Process string }
 
 func (e *HeldError) Error() string {
+	if e.Process == "" {
+		return "it is in use by another fairlead, which knows it by another name or has lost the file of its lock"
+	}
 	return fmt.Sprintf("it is in use by another fairlead (process %s)", e.Process)
 }
 
@@ -40,7 +46,33 @@ func Take(path string) (*Lock, error) {
 	if err := f.Truncate(0); err == nil {
 		fmt.Fprintf(f, "%d\n", os.Getpid())
 	}
-	return &Lock{f}, nil
+	return &Lock{f, path}, nil
+}
+
+// Hold locks a file that is there, and leaves it as it is. So it is found by whatever name somebody else has it open.
+func Hold(path string) (*Lock, error) {
+	f, err := open(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		f.Close()
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			return nil, &HeldError{}
+		}
+		return nil, fmt.Errorf("lock: %w", err)
+	}
+	return &Lock{f, path}, nil
+}
+
+// Stays reports whether the path of the lock leads to the file that is locked still, and not to none or another.
+func (l *Lock) Stays() bool {
+	there, err := os.Stat(l.path)
+	if err != nil {
+		return false
+	}
+	ours, err := l.f.Stat()
+	return err == nil && os.SameFile(there, ours)
 }
 
 // open opens the file of a lock, in which the number of a process is to stand. What somebody else may
@@ -68,7 +100,7 @@ func open(path string) (*os.File, error) {
 }
 
 func strange(path, what string) error {
-	return fmt.Errorf("%s %s, and a file for a lock belongs there: look who put it there, and remove it", path, what)
+	return fmt.Errorf("%s %s, and a file of its own belongs there: look who put it there, and remove it", path, what)
 }
 
 // Release lets go of the lock. To close the file is not enough: a process that is being started just now

@@ -16,6 +16,9 @@ func (s *Store) Examine(ctx context.Context) (h queue.StoreHealth, err error) {
 	if err != nil {
 		return h, err
 	}
+	if err := there(s.own); err != nil {
+		return h, err
+	}
 	h.Known = len(files)
 	err = s.read(ctx, func(conn *sqlite.Conn) error {
 		var values [4]int64

@@ -57,6 +57,9 @@ func (m *memory) renew(refs []queue.Ref, ttl time.Duration) (out []error, ending
 
 // Expire implements queue.Store.
 func (s *Store) Expire(ctx context.Context, holder string) ([]queue.Ref, error) {
+	if err := there(s.own); err != nil { // also while nothing is written
+		return nil, err
+	}
 	due := s.mem.due(holder, time.Now())
 	if len(due) == 0 {
 		return nil, nil

@@ -262,3 +262,82 @@ func TestRedactedFilesAreClean(t *testing.T) {
 		t.Errorf("the secret is still in %v", left)
 	}
 }
+
+// TestOneFileOfManyNames: a file that is open cannot be opened a second time, whatever leads to it, and even if the
+// file of its lock is gone.
+func TestOneFileOfManyNames(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "jobs.db")
+	s := openFile(t, path)
+	id := submit(t, s, 1)[0]
+	link, hard := filepath.Join(dir, "link.db"), filepath.Join(dir, "hard.db")
+	refused := func(path, want string) {
+		t.Helper()
+		other, err := sqlite.Open(t.Context(), path, sqlite.Options{})
+		if err == nil {
+			other.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", filepath.Base(path), err, want)
+		}
+	}
+	if err := os.Symlink(path, link); err != nil {
+		t.Fatal(err)
+	}
+	refused(link, "in use by another fairlead (process")
+	if err := os.Remove(path + "-lock"); err != nil {
+		t.Fatal(err)
+	}
+	refused(path, "in use by another fairlead, which knows it by another name or has lost the file of its lock")
+	refused(link, "in use by another fairlead, which")
+	if err := os.Link(path, hard); err != nil {
+		t.Fatal(err)
+	}
+	refused(hard, "has another name, too (a hard link)")
+	s.Close()
+	refused(path, "has another name, too (a hard link)") // its journal would be by one of the names only
+	if err := os.Remove(hard); err != nil {
+		t.Fatal(err)
+	}
+	s = openFile(t, link)
+	if jobs, err := s.Jobs(t.Context(), queue.Query{IDs: []int64{id}}); err != nil || len(jobs) != 1 {
+		t.Errorf("by the link: %v, %v", jobs, err)
+	}
+}
+
+// TestFileIsGone: when the file is removed or replaced while it is open nothing more is acknowledged, and all goes on
+// when it is back.
+func TestFileIsGone(t *testing.T) {
+	dir := t.TempDir()
+	path, aside := filepath.Join(dir, "jobs.db"), filepath.Join(dir, "aside")
+	s := openFile(t, path)
+	submit(t, s, 1)
+	refuses := func(when string) {
+		t.Helper()
+		_, err := s.Submit(t.Context(), []*queue.Job{{Kind: "k", User: "ann", Pool: "ann", Tasks: 1}})
+		_, expire := s.Expire(t.Context(), "") // looks for it also while nothing is to be written
+		_, health := s.Examine(t.Context())
+		for what, err := range map[string]error{"submit": err, "expire": expire, "examine": health} {
+			if !errors.Is(err, queue.ErrUnavailable) || !strings.Contains(err.Error(), "put it back") {
+				t.Errorf("%s, %s: %v", when, what, err)
+			}
+		}
+	}
+	if err := os.Rename(path, aside); err != nil {
+		t.Fatal(err)
+	}
+	refuses("when the file is gone")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	refuses("when another file is there")
+	if err := os.Rename(aside, path); err != nil {
+		t.Fatal(err)
+	}
+	submit(t, s, 1)
+	s.Close()
+	s = openFile(t, path)
+	if jobs, err := s.Jobs(t.Context(), queue.Query{}); err != nil || len(jobs) != 2 {
+		t.Errorf("%d jobs are there, want 2; %v", len(jobs), err)
+	}
+}

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
 	"time"
 
@@ -32,11 +34,17 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 }
 
 func (s *Store) open(ctx context.Context) (err error) {
+	if s.file, err = resolved(s.file); err != nil {
+		return err
+	}
 	if s.lock, err = lock(s.file); err != nil {
 		return err
 	}
 	s.ballast = ballast{path: s.file + "-ballast"}
 	if err := errors.Join(s.ballast.check(), private(s.file)); err != nil {
+		return err
+	}
+	if s.own, err = filelock.Hold(s.file); err != nil {
 		return err
 	}
 	conn, err := sqlite.OpenConn(s.file, sqlite.OpenReadWrite, sqlite.OpenCreate, sqlite.OpenWAL)
@@ -56,8 +64,21 @@ func (s *Store) open(ctx context.Context) (err error) {
 		return errors.Join(err, conn.Close())
 	}
 	s.ballast.refill()
-	s.writer = newWriter(s.mem, &s.ballast, conn)
+	s.writer = newWriter(s.mem, &s.ballast, s.own, conn)
 	return nil
+}
+
+// resolved follows symbolic links: a file has one lock, one journal and one ballast, by whatever name it is opened.
+func resolved(path string) (string, error) {
+	file, err := filepath.EvalSymlinks(path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return file, err
+	}
+	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(dir, filepath.Base(path)), nil
 }
 
 // lock sees to it that one process at a time has the store open.

@@ -34,7 +34,8 @@ type Options struct {
 type Store struct {
 	file    string
 	options Options
-	lock    *filelock.Lock
+	lock    *filelock.Lock // of the file beside it, which names the process
+	own     *filelock.Lock // of the file itself, by whatever name it is opened
 	readers *sqlitex.Pool
 	writer  *writer
 	ballast ballast
@@ -65,6 +66,9 @@ func (s *Store) Close() error {
 	}
 	if s.writer != nil {
 		errs = append(errs, s.writer.close())
+	}
+	if s.own != nil { // after all connections: to close a file drops the locks that SQLite has on it
+		errs = append(errs, s.own.Release())
 	}
 	if s.lock != nil {
 		errs = append(errs, s.lock.Release())

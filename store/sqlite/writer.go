@@ -9,6 +9,7 @@ import (
 	"zombiezen.com/go/sqlite"
 
 	"github.com/fairlead/fairlead/internal/batch"
+	"github.com/fairlead/fairlead/internal/filelock"
 	"github.com/fairlead/fairlead/queue"
 )
 
@@ -17,6 +18,7 @@ import (
 type writer struct {
 	mem     *memory
 	ballast *ballast
+	own     *filelock.Lock
 	conn    *sqlite.Conn
 	calls   batch.Batcher[op, struct{}]
 
@@ -42,9 +44,9 @@ type call = batch.Call[op, struct{}]
 // others.
 const maxBatch = 512
 
-func newWriter(m *memory, b *ballast, conn *sqlite.Conn) *writer {
+func newWriter(m *memory, b *ballast, own *filelock.Lock, conn *sqlite.Conn) *writer {
 	w := &writer{
-		mem: m, ballast: b, conn: conn,
+		mem: m, ballast: b, own: own, conn: conn,
 		begin: conn.Prep("BEGIN IMMEDIATE"), commit: conn.Prep("COMMIT"), rollback: conn.Prep("ROLLBACK"),
 	}
 	w.calls = batch.Batcher[op, struct{}]{Run: w.together, MaxWeight: maxBatch, Closed: queue.ErrClosed}
@@ -71,6 +73,12 @@ func (w *writer) close() error {
 // together runs calls in one transaction. If that fails, each is run in one of
 // its own, so that one that cannot succeed does not fail the others.
 func (w *writer) together(calls []*call) {
+	if err := there(w.own); err != nil {
+		for _, c := range calls {
+			c.Answer(struct{}{}, err)
+		}
+		return
+	}
 	if !w.ballast.whole(time.Now()) {
 		calls = refuseGrowth(calls)
 	}
