@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -302,9 +303,16 @@ func isURL(database string) bool {
 	return strings.HasPrefix(database, "postgres://") || strings.HasPrefix(database, "postgresql://")
 }
 
+// keywords are those of a connection string of libpq (PostgreSQL, 34.1.1.1), such as "host=db dbname=jobs".
+var keywords = regexp.MustCompile(`(?i)^\s*(host|hostaddr|port|dbname|user|password|service|sslmode)\s*=`)
+
 // openStore opens the database of a server, and says in the options where it is.
 func openStore(ctx context.Context, o instanceOptions) (jobStore, instanceOptions, error) {
 	unit := o.config.Shares.Sched.Unit
+	if keywords.MatchString(o.database) {
+		return nil, o, queue.Invalidf("database", "it looks like the keywords of a PostgreSQL connection, "+
+			"not like a file; write it as a URL: postgres://USER@HOST/DATABASE")
+	}
 	if !isURL(o.database) {
 		s, err := sqlite.Open(ctx, o.database, sqlite.Options{Unit: unit, Grace: o.lease})
 		if err != nil {
