@@ -23,7 +23,7 @@ type Agent struct {
 	tasks    map[queue.Ref]*task
 	ack      []queue.Ref
 	finished []api.Finished
-	release  []queue.Ref
+	release  []given
 	draining bool
 	renewNow bool
 	sole     bool // no other server is on the store
@@ -51,7 +51,16 @@ type task struct {
 	halted  chan struct{}    // closed when stop is set
 	until   time.Time        // end of the lease, by this machine's clock
 	back    bool             // it is given back: what ended it was not meant for it, but for the agent
+	foreign bool             // it is none of the server's: nothing is reported of it
 }
+
+// given is an attempt that was given to the agent.
+type given struct {
+	queue.Ref
+	since time.Time
+}
+
+func (t *task) given() given { return given{t.lease.Ref, t.lease.Since} }
 
 // halt stops a task that has not been started. The caller holds the lock.
 func (t *task) halt(s api.Stop) {

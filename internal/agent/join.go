@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -51,20 +50,44 @@ func (a *Agent) join(ctx context.Context) error {
 func (a *Agent) offer() api.JoinRequest {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	running := slices.Collect(maps.Keys(a.tasks))
+	var running []given
+	for _, t := range a.tasks {
+		running = append(running, t.given())
+	}
 	for _, f := range a.finished {
-		running = append(running, f.Ref)
+		running = append(running, given{f.Ref, f.Since})
+	}
+	running = append(running, a.release...)
+	since := make([]time.Time, len(running))
+	for i, g := range running {
+		since[i] = g.since
 	}
 	return api.JoinRequest{
 		Capacity: a.options.Capacity, Labels: a.options.Labels, Version: a.options.Version, Host: a.options.Host,
-		Instance: a.instance, Running: append(running, a.release...), Again: a.session != "", Facts: a.facts(),
+		Instance: a.instance, Running: refsOf(running), Since: since, Again: a.session != "", Facts: a.facts(),
 	}
+}
+
+// disown ends an attempt that is none of the server's, and forgets it: its numbers may be given to another one.
+// The caller holds the lock.
+func (a *Agent) disown(ref queue.Ref) {
+	a.log.Warn("the server does not know an attempt of before, as its database was restored; ending it", "task", ref)
+	if t := a.tasks[ref]; t != nil {
+		t.foreign = true
+		t.kill("the server does not know it any more: its database was restored")
+		delete(a.tasks, ref)
+	}
+	a.finished = slices.DeleteFunc(a.finished, func(f api.Finished) bool { return f.Ref == ref })
+	a.release = slices.DeleteFunc(a.release, func(g given) bool { return g.Ref == ref })
 }
 
 func (a *Agent) joined(r *api.JoinResponse) {
 	a.mu.Lock()
 	a.session, a.ttl = r.Session, time.Duration(r.TTLSeconds*float64(time.Second))
 	a.renewNow, a.drainReported, a.sole = true, false, r.Sole
+	for _, ref := range r.Foreign {
+		a.disown(ref)
+	}
 	a.mu.Unlock()
 	wait.Wake(a.due)
 	a.wakeReporter()

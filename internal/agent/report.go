@@ -45,7 +45,7 @@ func (a *Agent) reportOnce(ctx context.Context) bool {
 		a.mu.Lock()
 		req := api.ReportRequest{
 			Session: a.session, Finished: aged(a.finished[:min(len(a.finished), most)], time.Now()),
-			Release: a.release[:min(len(a.release), maxRefs)], Drain: a.draining && !a.drainReported,
+			Release: refsOf(a.release[:min(len(a.release), maxRefs)]), Drain: a.draining && !a.drainReported,
 		}
 		a.mu.Unlock()
 		if len(req.Finished)+len(req.Release) == 0 && !req.Drain {
@@ -80,6 +80,14 @@ func (a *Agent) reportOnce(ctx context.Context) bool {
 			}
 		}
 	}
+}
+
+func refsOf(all []given) []queue.Ref {
+	refs := make([]queue.Ref, len(all))
+	for i, g := range all {
+		refs[i] = g.Ref
+	}
+	return refs
 }
 
 // aged returns ends as they are to be reported now.

@@ -20,7 +20,7 @@ func (a *Agent) start(l api.Lease) {
 		return
 	}
 	if a.draining {
-		a.release = append(a.release, l.Ref)
+		a.release = append(a.release, given{l.Ref, l.Since})
 		a.wakeReporter()
 		return
 	}
@@ -53,18 +53,26 @@ func (a *Agent) run(t *task) {
 		a.log.Info("a task failed", "job", t.lease.JobID, "task", t.lease.Task, "attempt", t.lease.Attempt,
 			"user", t.lease.User, "exit", o.ExitCode, "cause", o.Cause)
 	}
-	a.mu.Lock()
-	delete(a.tasks, t.lease.Ref)
-	if t.back && o.State == queue.Cancelled {
-		a.release = append(a.release, t.lease.Ref)
-	} else {
-		f := api.FromResult(t.lease.Ref, o)
-		f.At = time.Now()
-		a.finished = append(a.finished, f)
-	}
-	a.mu.Unlock()
+	a.note(t, o)
 	a.wakeReporter()
 	wait.Wake(a.idle)
+}
+
+// note notes how a task ended, to be reported.
+func (a *Agent) note(t *task, o queue.Outcome) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case t.foreign: // another task may have its number
+	case t.back && o.State == queue.Cancelled:
+		delete(a.tasks, t.lease.Ref)
+		a.release = append(a.release, t.given())
+	default:
+		delete(a.tasks, t.lease.Ref)
+		f := api.FromResult(t.lease.Ref, o)
+		f.Since, f.At = t.lease.Since, time.Now()
+		a.finished = append(a.finished, f)
+	}
 }
 
 // perform starts the process of a task and waits for its end.

@@ -17,6 +17,8 @@ type JoinRequest struct {
 	// Running are the attempts that it runs already, or whose end it has still to report,
 	// after the server was away.
 	Running []queue.Ref `json:"running,omitempty"`
+	// Since tells attempts apart that have the same numbers, as after a restore of the database.
+	Since []time.Time `json:"running_since,omitempty" doc:"In the order of running: when each started, as its lease said"`
 	// Instance is known to the agent alone.
 	Instance string `json:"instance,omitempty" doc:"A secret of the agent's own, e.g. 128 random bits: by it the server knows that the node is the agent's when it joins again. Whoever joins under the name with another one, or none, is refused as long as the first is heard of"`
 	// Ledger and TakeOver are a bridge's: what it gave to the queueing system is written down
@@ -37,6 +39,8 @@ type JoinResponse struct {
 	// While a sole server does not listen, or answers renewals with 503 and the code unavailable, nobody gives
 	// the agent's tasks to others, and for the length of a lease after that.
 	Sole bool `json:"sole,omitempty" doc:"No other server is on the store"`
+	// Foreign attempts have the numbers of attempts that began later, or will.
+	Foreign []queue.Ref `json:"foreign,omitempty" doc:"Of the running: attempts that are none of this database, which was restored. End them, and report nothing of them"`
 }
 
 // PollRequest asks for work. The answer comes when there is some, or after the wait.
@@ -64,6 +68,7 @@ type Lease struct {
 	queue.Ref
 	Number int       `json:"number" doc:"Of the task in the array of the job"`
 	Until  time.Time `json:"until" doc:"By the clock of the server; count the ttl_seconds from when the poll was sent instead"`
+	Since  time.Time `json:"since" doc:"When it started, by the clock of the database"`
 	User   string    `json:"user"`
 	Job    Spec      `json:"spec"`
 	Tasks  int       `json:"tasks"`
@@ -109,6 +114,7 @@ type Finished struct {
 	MaxRSS     int64   `json:"max_rss_bytes,omitempty"`
 	// EndedAgo is a length, so that the clock of the reporter may be off. It counts no further back than the last
 	// renewal.
+	Since    time.Time `json:"-"` // as in its lease
 	At       time.Time `json:"-"` // when it ended, from which the reporter counts EndedAgo
 	EndedAgo float64   `json:"ended_seconds_ago,omitempty" minimum:"0" doc:"How long ago it ended; left out: now"`
 	// Began and Ended are by the clock of the queueing system. What does not fit the lease
@@ -161,5 +167,8 @@ func FromResult(ref queue.Ref, o queue.Outcome) Finished {
 
 // FromLease describes a lease for an agent.
 func FromLease(l *queue.Lease) Lease {
-	return Lease{Ref: l.Ref, Number: l.Number, Until: l.Until, User: l.Job.User, Job: FromSpec(l.Job), Tasks: l.Job.Tasks, Nodes: l.Nodes}
+	return Lease{
+		Ref: l.Ref, Number: l.Number, Until: l.Until, Since: l.Started,
+		User: l.Job.User, Job: FromSpec(l.Job), Tasks: l.Job.Tasks, Nodes: l.Nodes,
+	}
 }

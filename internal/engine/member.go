@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/fairlead/fairlead/cluster"
@@ -71,6 +72,39 @@ func (w *workers) Join(ctx context.Context, name string, capacity queue.Amounts,
 		}
 	}
 	return &Member{n, w.finisher}, nil
+}
+
+// Foreign returns the attempts that a worker says it runs, and that are not those of this store with the same
+// numbers: they started at another time, or on another node. That happens when a database is restored: the ids
+// of jobs since the copy are given again. An attempt whose start the worker does not tell is not looked at.
+func (w *workers) Foreign(ctx context.Context, node string, running []queue.Run) (foreign []queue.Ref, err error) {
+	var unknown []queue.Run // over, or not heard of yet
+	w.Read(func(s *State) {
+		for _, says := range running {
+			r := s.Runs[taskID{says.JobID, says.Task}]
+			switch {
+			case says.Started.IsZero():
+			case r == nil || r.Ref != says.Ref:
+				unknown = append(unknown, says)
+			case r.Holder != node || !r.Started.Equal(says.Started):
+				foreign = append(foreign, says.Ref)
+			}
+		}
+	})
+	for _, says := range unknown {
+		tasks, err := w.Store.Tasks(ctx, says.JobID)
+		if err != nil && !errors.Is(err, queue.ErrNotFound) {
+			return nil, fmt.Errorf("ask when tasks of job %d started: %w", says.JobID, err)
+		}
+		same := func(t queue.Task) bool { return t.Holder == node && t.Started.Equal(says.Started) }
+		if !slices.ContainsFunc(tasks, func(t queue.Task) bool {
+			// Of an earlier attempt the store tells no more, and takes nothing.
+			return t.Index == says.Task && (t.Attempt > says.Attempt || t.Attempt == says.Attempt && same(t))
+		}) {
+			foreign = append(foreign, says.Ref)
+		}
+	}
+	return foreign, nil
 }
 
 // countable is what of a capacity is a number, and not the sign that a node can do something.

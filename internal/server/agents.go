@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -64,9 +65,9 @@ func (s *agentService) join(ctx context.Context, in *joinInput) (*api.JoinRespon
 	if info.Queue {
 		info.Lease = time.Duration(in.Body.LeaseSeconds * float64(time.Second))
 	}
-	running := in.Body.Running
-	if in.Body.Again && running == nil {
-		running = []queue.Ref{}
+	running, foreign, err := s.own(ctx, &in.Body, in.Name)
+	if err != nil {
+		return nil, err
 	}
 	m, err := s.loop.Join(ctx, in.Name, capacity, info, x, running)
 	if err != nil {
@@ -78,7 +79,28 @@ func (s *agentService) join(ctx context.Context, in *joinInput) (*api.JoinRespon
 	if s.agents.begin(x) {
 		s.log.Warn("another agent has taken over a node", "node", in.Name, "host", in.Body.Host)
 	}
-	return &api.JoinResponse{Session: x.id, TTLSeconds: m.TTL().Seconds(), Sole: s.loop.Sole()}, nil
+	return &api.JoinResponse{Session: x.id, TTLSeconds: m.TTL().Seconds(), Sole: s.loop.Sole(), Foreign: foreign}, nil
+}
+
+// own tells the attempts that an agent runs for this database from those of before a restore.
+func (s *agentService) own(
+	ctx context.Context, r *api.JoinRequest, name string,
+) (running, foreign []queue.Ref, err error) {
+	says := make([]queue.Run, len(r.Running))
+	for i, ref := range r.Running {
+		if says[i].Ref = ref; i < len(r.Since) {
+			says[i].Started = r.Since[i]
+		}
+	}
+	if foreign, err = s.loop.Foreign(ctx, name, says); err != nil {
+		return nil, nil, err
+	}
+	isForeign := func(ref queue.Ref) bool { return slices.Contains(foreign, ref) }
+	running = slices.DeleteFunc(slices.Clone(r.Running), isForeign)
+	if r.Again && running == nil {
+		running = []queue.Ref{}
+	}
+	return running, foreign, nil
 }
 
 // mayRun refuses an agent that would run the jobs of all users as its own. An agent is root or the
