@@ -2,6 +2,7 @@ package script
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 )
 
@@ -12,8 +13,17 @@ type layout struct {
 	processes int // in all; 0 is not said
 	perNode   int // processes on each node; 0 is not said
 	line      int // that said any of this last
-	gpusInAll bool
+	gpusOf    gpusOf
 }
+
+// gpusOf is for what the number of GPUs is that a script names.
+type gpusOf int
+
+const (
+	gpusOfNode gpusOf = iota
+	gpusOfProcess
+	gpusOfJob
+)
 
 func (l *layout) set(n *int, o option, line int) (err error) {
 	l.line = line
@@ -30,6 +40,33 @@ func (d *Directives) note(number int, o option, text string) {
 
 func (d *Directives) set(number int, name, value string) {
 	d.Flags = append(d.Flags, Flag{name, value, number})
+}
+
+// put sets a flag that counts once, in the place where it was set before: of an option that stands twice the last
+// one counts, as with sbatch and qsub.
+func (d *Directives) put(number int, name, value string) {
+	for i := range d.Flags {
+		if d.Flags[i].Name == name {
+			d.Flags[i].Value, d.Flags[i].Line = value, number
+			return
+		}
+	}
+	d.set(number, name, value)
+}
+
+// drop takes back what was set of a flag.
+func (d *Directives) drop(name string) {
+	d.Flags = slices.DeleteFunc(d.Flags, func(f Flag) bool { return f.Name == name })
+}
+
+// count sets a flag that is a number above 0.
+func (d *Directives) count(number int, flag, value string) error {
+	n, err := strconv.Atoi(value)
+	if err != nil || n < 1 {
+		return fmt.Errorf("%q is not a number above 0", value)
+	}
+	d.put(number, flag, strconv.Itoa(n))
+	return nil
 }
 
 func (d *Directives) ignore(number int, o option, why string) {

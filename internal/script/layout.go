@@ -26,7 +26,7 @@ func (d *Directives) chunks(what, count string, o option, number int) error {
 		return nil
 	}
 	if n > 1 {
-		d.set(number, map[string]string{"nodes": "nodes", "select": "tasks"}[what], count)
+		d.put(number, map[string]string{"nodes": "nodes", "select": "tasks"}[what], count)
 		d.note(number, o, fmt.Sprintf(onEach, n, "PBS"))
 	}
 	return nil
@@ -48,8 +48,11 @@ func (d *Directives) layOut() {
 	}
 	if each > 0 {
 		d.Processes = each
-		if d.multiply(l.line, "cpus", strconv.Itoa(each)) != nil {
-			return // it has been checked
+		d.multiply(l.line, "cpus", each)
+	}
+	for i := range d.Flags {
+		if f := &d.Flags[i]; f.Name == "gpus" && l.gpusOf == gpusOfProcess {
+			f.Value = scaled(f.Value, func(n int) int { return n * max(1, each) })
 		}
 	}
 	if nodes == 1 {
@@ -60,42 +63,38 @@ func (d *Directives) layOut() {
 	for i := range d.Flags {
 		f := &d.Flags[i]
 		switch {
-		case f.Name == "gpus" && l.gpusInAll:
-			f.Value = divided(f.Value, nodes)
+		case f.Name == "gpus" && l.gpusOf == gpusOfJob:
+			f.Value = scaled(f.Value, func(n int) int { return up(n, nodes) })
 		case f.Name == "licenses":
 			d.note(f.Line, option{text: "--licenses " + f.Value}, "the task on each node holds them")
 		}
 	}
 }
 
-// multiply sets a count, or multiplies it with one that stands there already: ntasks 4
-// with cpus-per-task 2 are 8 cpus on one node.
-func (d *Directives) multiply(number int, flag, value string) error {
-	n, err := strconv.Atoi(value)
-	if err != nil || n < 1 {
-		return fmt.Errorf("%q is not a number above 0", value)
-	}
+// multiply multiplies a count, which is 1 unless it is set: ntasks 4 with cpus-per-task 2 are 8 cpus on one node.
+func (d *Directives) multiply(number int, flag string, by int) {
 	for i := range d.Flags {
 		if d.Flags[i].Name == flag {
 			before, _ := strconv.Atoi(d.Flags[i].Value)
-			d.Flags[i].Value = strconv.Itoa(before * n)
-			return nil
+			d.Flags[i].Value = strconv.Itoa(before * by)
+			return
 		}
 	}
-	d.set(number, flag, strconv.Itoa(n))
-	return nil
+	d.set(number, flag, strconv.Itoa(by))
 }
 
 // up is a over b, rounded up.
 func up(a, b int) int { return (a + b - 1) / b }
 
-// divided divides numbers of GPUs, such as 8 or a100:4,h100:4.
-func divided(gpus string, by int) string {
+// scaled changes numbers of GPUs, such as 8 or a100:4,h100:4; a type without a number is one of them.
+func scaled(gpus string, to func(int) int) string {
 	items := strings.Split(gpus, ",")
 	for i, item := range items {
 		at := strings.LastIndexByte(item, ':') + 1
 		if n, err := strconv.Atoi(item[at:]); err == nil {
-			items[i] = item[:at] + strconv.Itoa(up(n, by))
+			items[i] = item[:at] + strconv.Itoa(to(n))
+		} else if at == 0 && item != "" {
+			items[i] = item + ":" + strconv.Itoa(to(1))
 		}
 	}
 	return strings.Join(items, ",")

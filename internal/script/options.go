@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// split takes a line apart into words as a shell does, with quotes and backslashes; a
-// # begins a comment.
-func split(line string) ([]string, error) {
+// split takes a line apart into words as a shell does, with quotes and backslashes. A # at the beginning of a word
+// begins a comment, and with within also one in its middle.
+func split(line string, within bool) ([]string, error) {
 	var words []string
 	var word strings.Builder
 	in, quote, escaped := false, rune(0), false
@@ -25,7 +25,10 @@ func split(line string) ([]string, error) {
 			word.WriteRune(r)
 		case r == '"' || r == '\'':
 			quote, in = r, true
-		case r == '#' && !in:
+		case r == '#' && (within || !in):
+			if in {
+				words = append(words, word.String())
+			}
 			return words, nil
 		case r == ' ' || r == '\t':
 			if in {

@@ -24,16 +24,16 @@ func (d *Directives) pbs(words []string, number int) error {
 func (d *Directives) pbsOption(o option, number int) error {
 	switch o.name {
 	case "N":
-		d.set(number, "name", o.value)
+		d.put(number, "name", o.value)
 	case "A", "P":
-		d.set(number, "pool", o.value)
+		d.put(number, "pool", o.value)
 	case "J", "t":
-		d.set(number, "array", o.value)
+		d.put(number, "array", o.value)
 	case "o", "e":
 		path := o.value[strings.IndexByte(o.value, ':')+1:] // HOST:PATH
-		d.set(number, map[string]string{"o": "output", "e": "error"}[o.name], path)
+		d.put(number, map[string]string{"o": "output", "e": "error"}[o.name], path)
 	case "h":
-		d.set(number, "hold", "true")
+		d.put(number, "hold", "true")
 	case "V":
 		d.set(number, "export", "ALL")
 	case "v":
@@ -80,13 +80,13 @@ func (d *Directives) pbsResource(item string, number int) error {
 	name, value, _ := strings.Cut(item, "=")
 	switch name {
 	case "walltime":
-		d.set(number, "time", value)
+		d.put(number, "time", value)
 	case "mem", "pmem", "vmem":
-		d.set(number, "mem", strings.TrimSuffix(strings.ToUpper(value), "B"))
+		d.put(number, "mem", strings.TrimSuffix(strings.ToUpper(value), "B"))
 	case "ncpus", "ppn":
-		return d.multiply(number, "cpus", value)
+		return d.count(number, "cpus", value)
 	case "ngpus", "gpus":
-		d.set(number, "gpus", value)
+		d.gpus(number, value, gpusOfNode)
 	case "mpiprocs", "ompthreads":
 	default:
 		d.ignore(number, option{text: "-l " + item}, "")

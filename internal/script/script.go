@@ -22,8 +22,12 @@ func Parse(text []byte) (*Directives, error) {
 		return nil, fmt.Errorf("the script has more than %d bytes: put the work into a program that it calls", MaxSize)
 	case len(bytes.TrimSpace(text)) == 0:
 		return nil, errors.New("the script is empty")
-	case bytes.IndexByte(text, 0) >= 0 || !utf8.Valid(text):
+	case bytes.IndexByte(text, 0) >= 0:
 		return nil, errors.New("this is not a script but a binary file; to run a program: fairlead submit -- PROGRAM")
+	case bytes.HasPrefix(text, []byte("\ufeff")):
+		// The kernel would not see the #!, and another shell would run the script.
+		return nil, errors.New("the script begins with a byte order mark, as editors of Windows write it; " +
+			"remove that, e.g. with sed -i '1s/^\\xef\\xbb\\xbf//'")
 	}
 	if i := bytes.Index(text, []byte("\r\n")); i >= 0 {
 		// The kernel would look for an interpreter whose name ends in one.
@@ -48,17 +52,21 @@ func Parse(text []byte) (*Directives, error) {
 func (d *Directives) line(line string, number int) error {
 	for _, system := range []struct {
 		prefix, compat string
+		comments       bool // # begins a comment in the middle of a word, too
 		read           func(*Directives, []string, int) error
 	}{
-		{"#FL ", "", (*Directives).own},
-		{"#SBATCH ", "slurm", (*Directives).sbatch},
-		{"#PBS ", "pbs", (*Directives).pbs},
+		{"#FL", "", false, (*Directives).own},
+		{"#SBATCH", "slurm", true, (*Directives).sbatch},
+		{"#PBS", "pbs", false, (*Directives).pbs},
 	} {
 		rest, ok := strings.CutPrefix(line, system.prefix)
-		if !ok {
+		if !ok || rest == "" || !strings.ContainsRune(" \t-", rune(rest[0])) {
 			continue
 		}
-		words, err := split(rest)
+		if !utf8.ValidString(rest) {
+			return errors.New("the directive has letters that are not UTF-8: convert the script, e.g. with iconv")
+		}
+		words, err := split(rest, system.comments)
 		if err != nil {
 			return err
 		}

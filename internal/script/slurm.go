@@ -2,7 +2,6 @@ package script
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -55,25 +54,26 @@ func (d *Directives) sbatch(words []string, number int) error {
 
 func (d *Directives) sbatchOption(o option, number int) error {
 	if flag, same := sbatchSame[o.name]; same {
-		d.set(number, flag, o.value)
+		d.put(number, flag, o.value)
 		return nil
 	}
 	switch o.name {
 	case "hold":
-		d.set(number, "hold", "true")
+		d.put(number, "hold", "true")
 	case "cpus-per-task":
-		return d.multiply(number, "cpus", o.value)
+		return d.count(number, "cpus", o.value)
 	case "ntasks":
 		return d.layout.set(&d.layout.processes, o, number)
 	case "ntasks-per-node":
 		return d.layout.set(&d.layout.perNode, o, number)
-	case "mem":
-		d.set(number, "mem", megabytes(o.value))
-	case "mem-per-cpu":
-		d.set(number, "mem-per-cpu", megabytes(o.value))
-	case "gpus", "gpus-per-node", "gpus-per-task":
-		d.layout.gpusInAll = o.name == "gpus"
-		d.gpus(number, o.value)
+	case "mem", "mem-per-cpu":
+		d.memory(o, number)
+	case "gpus":
+		d.gpus(number, o.value, gpusOfJob)
+	case "gpus-per-node":
+		d.gpus(number, o.value, gpusOfNode)
+	case "gpus-per-task":
+		d.gpus(number, o.value, gpusOfProcess)
 	case "constraint":
 		return d.constraint(o, number)
 	case "gres":
@@ -119,15 +119,27 @@ func (d *Directives) gres(o option, number int) error {
 		gpus = append(gpus, count)
 	}
 	if len(gpus) > 0 {
-		d.gpus(number, strings.Join(gpus, ","))
+		d.gpus(number, strings.Join(gpus, ","), gpusOfNode)
 	}
 	return nil
 }
 
 // gpus sets the GPUs. They may be said twice, in two ways; the last one counts.
-func (d *Directives) gpus(number int, value string) {
-	d.Flags = slices.DeleteFunc(d.Flags, func(f Flag) bool { return f.Name == "gpus" })
+func (d *Directives) gpus(number int, value string, of gpusOf) {
+	d.layout.gpusOf, d.layout.line = of, number
+	d.drop("gpus")
 	d.set(number, "gpus", value)
+}
+
+// memory sets the memory of a node or of a processor. The two exclude each other: the last one counts.
+func (d *Directives) memory(o option, number int) {
+	d.drop("mem")
+	d.drop("mem-per-cpu")
+	if strings.Trim(strings.TrimRight(o.value, "KMGTkmgt"), "0") == "" {
+		d.ignore(number, o, "all memory of a node cannot be asked for: name how much the job needs")
+		return
+	}
+	d.set(number, o.name, megabytes(o.value))
 }
 
 // constraint reads --constraint=intel&ssd. A feature is a label; what sbatch has beyond & and
@@ -143,6 +155,7 @@ func (d *Directives) constraint(o option, number int) error {
 
 // dependency reads afterok:1:2,afterany:3.
 func (d *Directives) dependency(o option, number int) error {
+	d.drop("after")
 	kinds := map[string]string{"afterok": "ok", "afterany": "any", "afternotok": "failed"}
 	for item := range strings.SplitSeq(o.value, ",") {
 		parts := strings.Split(item, ":")
