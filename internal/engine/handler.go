@@ -231,22 +231,39 @@ func (w *handlerWorker) begin(work context.Context, l *queue.Lease) {
 	w.start(func() {
 		defer w.tasks.Done()
 		defer cancel(nil)
-		o := w.handle(ctx, l)
-		ended := time.Now()
-		if w.ended != nil {
-			w.ended(l, o)
-		}
-		w.mu.Lock()
-		delete(w.running, l.Ref)
-		w.mu.Unlock()
-		if o.State == queue.Cancelled && errors.Is(context.Cause(ctx), errShutdown) {
-			w.insist(work, l, func(ctx context.Context) error { return w.member.finisher.releaser.release(ctx, []queue.Ref{l.Ref}) })
-			return
-		}
+		o, left := queue.Outcome{State: queue.Failed, Cause: leftCause}, true
+		// A handler may end its goroutine, as t.FailNow does: only what is deferred comes after that.
+		defer func() {
+			if left {
+				w.logOf(l).Error("a handler ended its goroutine")
+			}
+			w.report(ctx, work, l, o)
+		}()
+		o, left = w.handle(ctx, l), false
+	})
+}
+
+// leftCause is the cause of a task whose handler did not return.
+const leftCause = "the handler ended its goroutine (runtime.Goexit) and did not return"
+
+// report tells the store how an attempt ended.
+func (w *handlerWorker) report(ctx, work context.Context, l *queue.Lease, o queue.Outcome) {
+	ended := time.Now()
+	if w.ended != nil {
+		w.ended(l, o)
+	}
+	w.mu.Lock()
+	delete(w.running, l.Ref)
+	w.mu.Unlock()
+	if o.State == queue.Cancelled && errors.Is(context.Cause(ctx), errShutdown) {
 		w.insist(work, l, func(ctx context.Context) error {
-			_, err := w.ends.Do(ctx, queue.Result{Ref: l.Ref, Outcome: o, Ended: ended})
-			return err
+			return w.member.finisher.releaser.release(ctx, []queue.Ref{l.Ref})
 		})
+		return
+	}
+	w.insist(work, l, func(ctx context.Context) error {
+		_, err := w.ends.Do(ctx, queue.Result{Ref: l.Ref, Outcome: o, Ended: ended})
+		return err
 	})
 }
 

@@ -3,6 +3,8 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -67,5 +69,29 @@ func TestHandlersThatOutliveTheGrace(t *testing.T) {
 		}
 		cancel()
 		wg.Wait()
+	})
+}
+
+// TestHandlerEndsItsGoroutine: a handler that does not return fails its task, and its slot is free for the next one.
+func TestHandlerEndsItsGoroutine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		loop, stop := start(t, engine.LoopOptions{}, 1, func(ctx context.Context, l *fairlead.Lease) error {
+			if l.Job.Name == "leaves" {
+				runtime.Goexit()
+			}
+			return nil
+		})
+		defer stop()
+		ids := submit(t, loop, fairlead.Job{User: "ann", Name: "leaves"}, fairlead.Job{User: "ann"})
+		time.Sleep(time.Minute)
+		for i, want := range []fairlead.State{fairlead.Failed, fairlead.Succeeded} {
+			if got := state(t, loop, ids[i]); got != want {
+				t.Errorf("job %d is %s, want %s", ids[i], got, want)
+			}
+		}
+		tasks, err := loop.Client().Tasks(t.Context(), ids[0])
+		if err != nil || !strings.Contains(tasks[0].Outcome.Cause, "runtime.Goexit") {
+			t.Errorf("it failed of %+v, %v", tasks, err)
+		}
 	})
 }
