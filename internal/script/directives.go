@@ -54,7 +54,7 @@ func (d *Directives) put(number int, name, value string) {
 	d.set(number, name, value)
 }
 
-// drop takes back what was set of a flag.
+// drop unsets a flag.
 func (d *Directives) drop(name string) {
 	d.Flags = slices.DeleteFunc(d.Flags, func(f Flag) bool { return f.Name == name })
 }
