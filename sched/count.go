@@ -93,7 +93,7 @@ func (w *lines) take(at lineRef, h head) int32 {
 	}
 	j := &w.begun[b]
 	j.waiting--
-	j.running++
+	j.starts(since(w.site.at))
 	w.reheap(b)
 	w.count(q, at.line, was)
 	return b

@@ -101,7 +101,7 @@ func (e *departures) end(id RunID, settle func(p *Pool, width float64)) {
 	e.orders.holdTask(leaf, r.key, -1)
 	if r.begun >= 0 {
 		b := r.begun
-		e.lines.change(e.lines.begun[b].at, func(*line) { e.lines.begun[b].running--; e.lines.reheap(b) })
+		e.lines.change(e.lines.begun[b].at, func(*line) { e.lines.begun[b].ends(since(e.site.at)); e.lines.reheap(b) })
 		e.turns.settle(e.lines.queues[e.lines.begun[b].at.queue].pool)
 		e.lines.release(b)
 	}

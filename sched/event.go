@@ -90,7 +90,7 @@ func (s *Scheduler) Adopt(j Job, node cluster.NodeID, started, t time.Time) RunI
 	leaf := s.growth.leaf(j, s.site.isNew(j))
 	b := int32(-1)
 	if j.Tasks > 1 || j.MaxRunning > 0 || s.site.gangOf(j.Key) > 0 {
-		b = s.growth.adoptBegun(j, leaf)
+		b = s.growth.adoptBegun(j, leaf, started)
 	}
 	j.since = s.site.sinceThen(&j)
 	id := s.placement.occupy(leaf, b, &j, node, started, 0)

@@ -15,7 +15,7 @@ func (v Explainer) Evidence(most int) *why.Evidence {
 	v.s = v.s.Fork()
 	v.s.gates.boundless()
 	e := &why.Evidence{
-		Tau: v.s.site.now.Tau, Growth: v.s.site.now.Growth, Complete: true,
+		Tau: v.s.site.now.Tau, Now: since(v.s.site.at), Growth: v.s.site.now.Growth, Complete: true,
 		Capacity: v.s.site.instant.Capacity, Seconds: v.s.site.seconds(), MeanLife: v.s.site.instant.MeanLife,
 	}
 	if v.s.orders.holds {
@@ -205,12 +205,13 @@ func (v Explainer) evidenceOfJobs(p *Pool, most int, e *why.Evidence) []why.JobE
 		f := l.fresh.clone()
 		for f.jobs > 0 {
 			x, j := f.pop(), same
-			j.ID, j.Since, j.Waiting, j.Max = x.id, x.since, int64(x.tasks), int64(tighter(x.max, q.max))
+			j.ID, j.Since, j.Turn, j.Waiting, j.Max = x.id, x.since, x.since, int64(x.tasks), int64(tighter(x.max, q.max))
 			jobs = append(jobs, j)
 		}
 		for _, b := range l.begun {
 			x, j := &v.s.lines.begun[b], same
-			j.ID, j.Since, j.Waiting, j.Running, j.Max = x.id, x.since, int64(x.waiting), int64(x.running), int64(x.max)
+			j.ID, j.Since, j.Turn = x.id, x.since, x.turn
+			j.Waiting, j.Running, j.Max = int64(x.waiting), int64(x.running), int64(x.max)
 			jobs = append(jobs, j)
 		}
 	}

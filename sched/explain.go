@@ -2,6 +2,7 @@ package sched
 
 import (
 	"slices"
+	"time"
 
 	"github.com/fairlead/fairlead/why"
 )
@@ -142,9 +143,19 @@ func (v View) Waits(j Job) bool {
 	return false
 }
 
-// Strict reports whether a leaf serves its jobs in order of arrival and nothing else;
-// other leaves serve those with the fewest running tasks first.
-func (v View) Strict(leaf PoolID) bool { return v.s.tree.strict(int32(leaf)) }
+// Turn is by what a leaf compares a job that waits with others: how many of its tasks run, and when one
+// started or ended last; the submission if none has. It reports false if the leaf serves its jobs in order of arrival
+// and nothing else.
+func (v View) Turn(leaf PoolID, j Job) (running int, since time.Time, takes bool) {
+	if v.s.tree.strict(int32(leaf)) {
+		return 0, j.Submitted, false
+	}
+	if b, ok := v.s.lines.begunOf[j.ID]; ok {
+		x := &v.s.lines.begun[b]
+		return int(x.running), agesFrom.Add(x.turn), true
+	}
+	return 0, j.Submitted, true
+}
 
 // telling is what the first line asks for that is ready, or else the first in which
 // something waits.

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/fairlead/fairlead/share"
 )
@@ -262,22 +263,22 @@ func (g *growth) lineFor(leaf int32, of ask) lineRef {
 func (g *growth) waitingHead(j Job) (at lineRef, h head, found bool) {
 	if b, begun := g.lines.begunOf[j.ID]; begun {
 		x := &g.lines.begun[b]
-		return x.at, head{x.id, x.since, x.running, b}, x.waiting > 0
+		return x.at, x.head(b), x.waiting > 0
 	}
 	if at, found = g.held(j); !found {
 		return at, h, false
 	}
 	fresh := &g.lines.line(at).fresh
 	ci, i, _ := fresh.find(j.ID)
-	return at, head{id: j.ID, since: fresh.chunk(ci).entries[i].since, begun: -1}, true
+	return at, fresh.chunk(ci).entries[i].head(), true
 }
 
-func (g *growth) adoptBegun(j Job, leaf int32) int32 {
+func (g *growth) adoptBegun(j Job, leaf int32, started time.Time) int32 {
 	b, ok := g.lines.begunOf[j.ID]
 	if !ok {
 		b = g.lines.begin(entry{id: j.ID, since: g.site.sinceThen(&j), max: int32(j.MaxRunning)}, g.lineFor(leaf, askOf(&j)))
 	}
-	g.lines.change(g.lines.begun[b].at, func(*line) { g.lines.begun[b].running++; g.lines.reheap(b) })
+	g.lines.change(g.lines.begun[b].at, func(*line) { g.lines.begun[b].starts(since(started)); g.lines.reheap(b) })
 	return b
 }
 

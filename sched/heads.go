@@ -22,11 +22,19 @@ type head struct {
 	since   time.Duration
 	running int32
 	begun   int32
+	turn    time.Duration // see [begun]
 }
 
+// before reports whether a leaf serves one job before another: in order of submission if it is strict, else
+// that with fewer running tasks, and of those alike the one that has waited longer since a task of it started or
+// ended. So jobs of one task take turns with arrays.
 func (h head) before(g head, strict bool) bool {
-	if h.running != g.running && !strict {
+	switch {
+	case strict:
+	case h.running != g.running:
 		return h.running < g.running
+	case h.turn != g.turn:
+		return h.turn < g.turn
 	}
 	return h.id < g.id
 }

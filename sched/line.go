@@ -44,8 +44,9 @@ type ask struct {
 }
 
 // line holds jobs that ask for the same. Jobs none of whose tasks runs are in
-// fresh; jobs that have begun and have tasks left are in begun, fewest running first,
-// so that jobs of a pool share what it gets task by task ("round robin" in the README of Twitter's Scoot).
+// fresh; jobs that have begun and have tasks left are in begun, fewest running first, and of
+// those alike the one whose turn it is longest, so that jobs of a pool share its room task by task ("round
+// robin" in the README of Twitter's Scoot).
 type line struct {
 	ask
 	gate  gate
@@ -81,7 +82,27 @@ type begun struct {
 	gang    int32 // tasks that start all at once; 0: each for itself
 	slot    int32 // in the heap of its line; -1: not in it
 	at      lineRef
+	turn    time.Duration // when a task of it started or ended last, from agesFrom; submission, if none has
 }
+
+// starts notes that a task of the job starts at an instant.
+func (b *begun) starts(at time.Duration) {
+	b.running++
+	b.turn = max(b.turn, at)
+}
+
+// ends notes that a task of the job ends at an instant. The jobs that waited meanwhile go before it: of two
+// that have nothing the one that had something last comes last.
+func (b *begun) ends(at time.Duration) {
+	b.running--
+	b.turn = max(b.turn, at)
+}
+
+// head is the job as the first of its line.
+func (b *begun) head(i int32) head { return head{b.id, b.since, b.running, i, b.turn} }
+
+// head is the job as the first of its line; its turn came with it.
+func (e entry) head() head { return head{e.id, e.since, 0, -1, e.since} }
 
 // capped reports whether no task of the job may start now, because of its running tasks or,
 // in a gang, because not all of its tasks wait.
@@ -107,11 +128,8 @@ type begunHeap struct {
 func (h begunHeap) Len() int { return len(h.l.begun) }
 
 func (h begunHeap) Less(i, j int) bool {
-	a, b := &h.begun[h.l.begun[i]], &h.begun[h.l.begun[j]]
-	if a.running != b.running && !h.strict {
-		return a.running < b.running
-	}
-	return a.id < b.id
+	a, b := h.l.begun[i], h.l.begun[j]
+	return h.begun[a].head(a).before(h.begun[b].head(b), h.strict)
 }
 
 func (h begunHeap) Swap(i, j int) {

@@ -72,12 +72,11 @@ func (t *tree) lacking(id int32) *limit {
 func (w *lines) head(l *line, strict bool) head {
 	h := head{id: math.MaxInt64, running: math.MaxInt32, begun: -1}
 	if l.fresh.jobs > 0 {
-		front := l.fresh.front()
-		h.id, h.since, h.running = front.id, front.since, 0
+		h = l.fresh.front().head()
 	}
 	if len(l.begun) > 0 {
-		b := &w.begun[l.begun[0]]
-		if other := (head{b.id, b.since, b.running, l.begun[0]}); other.before(h, strict) {
+		b := l.begun[0]
+		if other := w.begun[b].head(b); other.before(h, strict) {
 			h = other
 		}
 	}
@@ -93,7 +92,7 @@ func (w *lines) oldest(q *queue, l *line) head {
 	}
 	for _, i := range l.begun {
 		if b := &w.begun[i]; b.id < h.id {
-			h = head{b.id, b.since, b.running, i}
+			h = b.head(i)
 		}
 	}
 	return h
@@ -148,7 +147,7 @@ func (w *lines) begin(e entry, at lineRef) int32 {
 	if int(b) == len(w.begun) {
 		w.begun = append(w.begun, begun{})
 	}
-	w.begun[b] = begun{id: e.id, since: e.since, waiting: e.tasks, own: e.max, slot: -1, at: at,
+	w.begun[b] = begun{id: e.id, since: e.since, turn: e.since, waiting: e.tasks, own: e.max, slot: -1, at: at,
 		gang: w.site.gangOf(w.line(at).key)}
 	w.begun[b].max = tighter(e.max, w.queues[at.queue].max)
 	w.begunOf[e.id] = b

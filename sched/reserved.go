@@ -21,14 +21,13 @@ func (w *lines) waitingJob(r *reserved) (lineRef, head, bool) {
 func (w *lines) inLine(r *reserved) (lineRef, head, bool) {
 	if b, begun := w.begunOf[r.job]; begun {
 		j := &w.begun[b]
-		return j.at, head{j.id, j.since, j.running, b}, j.at == r.at && j.waiting > 0 && !j.capped()
+		return j.at, j.head(b), j.at == r.at && j.waiting > 0 && !j.capped()
 	}
 	ci, i, found := w.line(r.at).fresh.find(r.job)
 	if !found {
 		return r.at, head{}, false
 	}
-	e := w.line(r.at).fresh.chunk(ci).entries[i]
-	return r.at, head{e.id, e.since, 0, -1}, true
+	return r.at, w.line(r.at).fresh.chunk(ci).entries[i].head(), true
 }
 
 // keepRoom keeps the earliest room that there is, and reports whether there is any.

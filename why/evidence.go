@@ -9,6 +9,7 @@ type Evidence struct {
 	// Tau is the service that one slot, busy since the reference of the units, has
 	// received; see the definitions in docs/explanation/why.md.
 	Tau    float64        `json:"tau"`
+	Now    time.Duration  `json:"now"` // on the clock of [JobEvidence.Turn]
 	Growth float64        `json:"growth"`
 	Pools  []PoolEvidence `json:"pools"`
 	// Capacity is what the cluster has, in units; Seconds is for how long it was there, and
@@ -141,4 +142,7 @@ type JobEvidence struct {
 	// out not to be allowed to start, the others are passed over, too.
 	Line  int32         `json:"line"`
 	Since time.Duration `json:"-"` // its submission, in the units of package sched
+	// Turn is when a task of it started or ended last, or its submission if none has: of jobs with as many
+	// running tasks the one with the earlier turn goes first. It counts in nanoseconds from an instant of package sched.
+	Turn time.Duration `json:"turn"`
 }

@@ -72,8 +72,8 @@ func (ex *Explainer) update(ctx context.Context, pool string) error {
 	return err
 }
 
-// sameLeaf compares two jobs of one leaf: those with fewer running tasks first, unless
-// it is first in, first out, and else in order of submission.
+// sameLeaf compares two jobs of one leaf: those with fewer running tasks first, and of those alike the one that has
+// waited longer since a task of it started, unless it is first in, first out; and else in order of submission.
 func sameLeaf(s *engine.State, c *why.Comparison, leaf sched.PoolID, j, against *queue.Job) error {
 	if against == nil {
 		return fmt.Errorf("job %d is itself in %s: %w", j.ID, c.PoolB, queue.ErrInvalid)
@@ -81,18 +81,28 @@ func sameLeaf(s *engine.State, c *why.Comparison, leaf sched.PoolID, j, against 
 	if against.ID == j.ID {
 		return fmt.Errorf("job %d is compared with itself: %w", j.ID, queue.ErrInvalid)
 	}
-	c.By, c.First = "order", "a"
-	c.Note = fmt.Sprintf(
-		"both are in %s, where jobs go in order of submission", c.PoolA)
+	core, now := s.Core.Read(), time.Now()
+	runs, since, takesTurns := core.Turn(leaf, s.JobOf(engine.HeaderOf(j)))
+	itsRuns, itsSince, _ := core.Turn(leaf, s.JobOf(engine.HeaderOf(against)))
 	before := against.ID < j.ID
-	if !s.Core.Read().Strict(leaf) && against.Running != j.Running {
-		before = against.Running < j.Running
-		c.Note = fmt.Sprintf(
-			"both are in %s, where jobs with fewer running tasks go first: %d run of job %d, and %d of job %d",
-			c.PoolA, j.Running, j.ID, against.Running, against.ID)
+	switch {
+	case takesTurns && runs != itsRuns:
+		before = itsRuns < runs
+		c.Note = fmt.Sprintf("both are in %s, where jobs with fewer running tasks go first: "+
+			"%d run of job %d, and %d of job %d", c.PoolA, runs, j.ID, itsRuns, against.ID)
+	case takesTurns && !since.Equal(itsSince) && !(alone(j) && alone(against)):
+		before = itsSince.Before(since)
+		c.Note = fmt.Sprintf("both are in %s, where of jobs with as many running tasks the one goes first that has "+
+			"waited longer since one of its tasks started or ended, or since it came: job %d for %s, and job %d for %s", c.PoolA,
+			j.ID, why.Duration(now.Sub(since)), against.ID, why.Duration(now.Sub(itsSince)))
+	default:
+		c.Note = fmt.Sprintf("both are in %s, where jobs go in order of submission", c.PoolA)
 	}
-	if before {
+	if c.By, c.First = "order", "a"; before {
 		c.First = "b"
 	}
 	return nil
 }
+
+// alone reports whether no task of a job has started yet.
+func alone(j *queue.Job) bool { return j.Started.IsZero() }

@@ -93,6 +93,7 @@ func (r *replay) start() int64 {
 	r.gang.left--
 	j.Waiting--
 	j.Running++
+	j.Turn = max(j.Turn, r.Now)
 	r.pay(j)
 	for _, i := range r.gang.way {
 		p := &r.pools[i]

@@ -59,8 +59,12 @@ type job struct {
 
 // serves reports whether a leaf serves one job before another.
 func (p *pool) serves(j, best *job) bool {
-	if !p.Strict && j.Running != best.Running {
+	switch {
+	case p.Strict:
+	case j.Running != best.Running:
 		return j.Running < best.Running
+	case j.Turn != best.Turn:
+		return j.Turn < best.Turn
 	}
 	return j.ID < best.ID
 }
