@@ -27,7 +27,7 @@ func (a *Agent) join(ctx context.Context) error {
 		case errors.Is(err, queue.ErrForbidden), errors.Is(err, queue.ErrInvalid):
 			return fmt.Errorf("join the server: %w", err)
 		}
-		if errors.Is(err, queue.ErrUnavailable) || nobodyListens(err) {
+		if endsNoLease(err) {
 			a.outlast(asked)
 		}
 		pause := again.Next()

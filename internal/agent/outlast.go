@@ -4,6 +4,8 @@ import (
 	"errors"
 	"syscall"
 	"time"
+
+	"github.com/fairlead/fairlead/queue"
 )
 
 // outlast lets tasks go on past the ends of their leases, as at an instant nobody could give them to others:
@@ -22,6 +24,10 @@ func (a *Agent) outlast(at time.Time) {
 		}
 	}
 }
+
+// endsNoLease reports whether a renewal or a join failed because the server does not listen, or because its store is
+// away. Other requests promise nothing when the store is away.
+func endsNoLease(err error) bool { return errors.Is(err, queue.ErrUnavailable) || nobodyListens(err) }
 
 // nobodyListens reports whether an error shows that nobody listened at the address of the server. A connection
 // that is lost, or a request without an answer, shows nothing: the server may be there, and the network not.

@@ -57,7 +57,7 @@ func (a *Agent) renewOnce(ctx context.Context) bool {
 	for len(refs) > 0 {
 		n := min(len(refs), maxRefs)
 		sent := time.Now()
-		r, ok := a.send(ctx, api.ReportRequest{Session: session, Renew: refs[:n]})
+		r, ok := a.send(ctx, api.ReportRequest{Session: session, Renew: refs[:n]}, sent)
 		if !ok {
 			a.mu.Lock()
 			a.renewNow = true
@@ -70,14 +70,13 @@ func (a *Agent) renewOnce(ctx context.Context) bool {
 	return true
 }
 
-// send sends renewals; it returns false if that has to be done again.
-func (a *Agent) send(ctx context.Context, req api.ReportRequest) (*api.ReportResponse, bool) {
-	asked := time.Now()
+// send sends renewals now; it returns false if that has to be done again.
+func (a *Agent) send(ctx context.Context, req api.ReportRequest, now time.Time) (*api.ReportResponse, bool) {
 	r, err := a.options.Client.Report(ctx, a.options.Name, req)
 	if err != nil && ctx.Err() == nil {
 		a.notReported(fmt.Errorf("renew leases: %w", err))
-		if errors.Is(err, queue.ErrUnavailable) || nobodyListens(err) {
-			a.outlast(asked)
+		if endsNoLease(err) {
+			a.outlast(now)
 		}
 	}
 	if err == nil {
