@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -31,7 +32,7 @@ func (s *awayStore) there(ctx context.Context) error {
 		}
 	}
 	if s.refuses.Load() {
-		return errors.New("connection refused")
+		return fmt.Errorf("%w: connection refused", queue.ErrUnavailable)
 	}
 	return nil
 }

@@ -18,34 +18,6 @@ import (
 	"github.com/fairlead/fairlead/store/memory"
 )
 
-// failing is a store whose database can be away, and refuse calls then or leave them without an answer.
-type failing struct {
-	*memory.Store
-	away atomic.Pointer[func(context.Context) error]
-}
-
-func (s *failing) there(ctx context.Context) error {
-	if f := s.away.Load(); f != nil {
-		return (*f)(ctx)
-	}
-	return nil
-}
-
-func (s *failing) Renew(ctx context.Context, refs []queue.Ref, ttl time.Duration) ([]error, error) {
-	if err := s.there(ctx); err != nil {
-		return nil, err
-	}
-	return s.Store.Renew(ctx, refs, ttl)
-}
-
-// Expire fails while the database is away. One that was begun before goes on when it is back, as behind a lock.
-func (s *failing) Expire(ctx context.Context, holder string) ([]queue.Ref, error) {
-	if err := s.there(ctx); err != nil {
-		return nil, err
-	}
-	return s.Store.Expire(ctx, holder)
-}
-
 // holding is a node with two tasks, whose leases are renewed.
 type holding struct {
 	t      *testing.T
@@ -96,26 +68,26 @@ func (h *holding) told() {
 // TestTasksOutlastTheStore: when the store was away for ten leases, refusing calls or not answering them, whoever
 // was told so keeps what it runs. If it is not heard of then, the tasks run elsewhere a lease later.
 func TestTasksOutlastTheStore(t *testing.T) {
-	for name, away := range map[string]func(context.Context) error{
-		"refuses": func(context.Context) error { return fmt.Errorf("%w: connection refused", queue.ErrUnavailable) },
-		"hangs":   func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() },
+	for name, away := range map[string]func(*awayStore) *atomic.Bool{
+		"refuses": func(s *awayStore) *atomic.Bool { return &s.refuses },
+		"hangs":   func(s *awayStore) *atomic.Bool { return &s.silent },
 	} {
 		for _, back := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s, the worker comes back %t", name, back), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					store := &failing{Store: memory.New("cpu")}
+					store := &awayStore{Store: memory.New("cpu")}
 					lived(t, store, func(ctx context.Context, l *engine.Loop) {
 						lease := l.LeaseTTL()
 						h := hold(ctx, t, l)
 						time.Sleep(2 * lease / 3)
 						h.renew("before")
-						store.away.Store(&away)
+						away(store).Store(true)
 						for range 20 {
 							h.told()
 							time.Sleep(lease / 4)
 						}
 						h.told()
-						store.away.Store(nil)
+						away(store).Store(false)
 						if back {
 							time.Sleep(lease / 4)
 							h.renew("when the store is back")
