@@ -33,8 +33,8 @@ type database struct {
 	quit       context.CancelFunc
 	living     context.Context // until the store is closed
 
-	away atomic.Int64 // when the database was last found to be away
-	lost atomic.Int64 // since when it has not answered; 0: it does
+	away atomic.Pointer[time.Time] // when the database was last found to be away
+	lost atomic.Int64              // since when it has not answered; 0: it does
 
 	mu     sync.Mutex // guards closed
 	closed bool
@@ -178,7 +178,8 @@ func (d *database) answers() {
 // wasAway reports whether a call has found the database away within the time that leases
 // are given when a server comes back: nobody could renew them.
 func (d *database) wasAway() bool {
-	return d.options.Grace > 0 && time.Since(time.Unix(0, d.away.Load())) < d.options.Grace
+	latest := d.away.Load() // by the clock that nobody sets
+	return d.options.Grace > 0 && latest != nil && time.Since(*latest) < d.options.Grace
 }
 
 // late is for how long the attempt of a result has ended. It is measured by the clock of this process, which may

@@ -74,7 +74,8 @@ func (w *writer) early(caller context.Context, f func(*tx) error) error {
 			return nil
 		}
 		if !conflict(err) {
-			w.db.away.Store(time.Now().UnixNano())
+			now := time.Now()
+			w.db.away.Store(&now)
 		}
 		if transient(err) && !conflict(err) && ctx.Err() == nil {
 			w.db.silent(err)
