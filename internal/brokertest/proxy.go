@@ -2,10 +2,11 @@ package brokertest
 
 import (
 	"bytes"
-	"io"
 	"net"
 	"sync"
 	"testing"
+
+	"github.com/fairlead/fairlead/internal/await"
 )
 
 // Proxy stands between a client and a broker, and can come between them.
@@ -13,18 +14,28 @@ type Proxy struct {
 	Address  string
 	upstream string
 	mu       sync.Mutex
-	hold     bool   // what clients send is kept
-	mute     bool   // what the broker answers is thrown away
+	mode     mode   // of connections that are made
 	thrown   bool   // an answer was thrown away
 	sent     []byte // by clients, since hold or mute
 	pipes    []*pipe
 }
 
-// pipe is one connection.
+// mode is what becomes of what passes through a connection.
+type mode int
+
+const (
+	through mode = iota
+	hold         // what the client sends is kept
+	mute         // what the broker answers is thrown away
+)
+
+// pipe is one connection. Unless its mode is through, the broker does not hear that the client has gone.
 type pipe struct {
 	client, server net.Conn
+	mode           mode
+	passed         bool // it is Held
 	held           []byte
-	kept           bool // the broker shall not hear that the client has gone
+	gone, answered chan struct{} // all that came from the client, and from the broker, was handed on or kept
 }
 
 // NewProxy is a way to an address that lets everything pass.
@@ -60,35 +71,39 @@ func (p *Proxy) begin(client net.Conn) {
 		client.Close()
 		return
 	}
-	x := &pipe{client: client, server: server}
+	x := &pipe{client: client, server: server, gone: make(chan struct{}), answered: make(chan struct{})}
 	p.mu.Lock()
+	x.mode = p.mode
 	p.pipes = append(p.pipes, x)
 	p.mu.Unlock()
-	go p.copy(client, func(text []byte) {
-		if p.hold || p.mute {
-			p.sent = append(p.sent, text...)
-		}
-		if p.hold {
-			x.held = append(x.held, text...)
-		} else {
-			server.Write(text)
-		}
-	}, func() {
-		if !p.hold && !x.kept { // held bytes may be sent when the client has gone
+	go p.copy(client, x.gone, func(text []byte) { p.toServer(x, text) }, func() {
+		if x.mode == through {
 			server.Close()
 		}
 	})
-	go p.copy(server, func(text []byte) {
-		if p.mute {
-			p.thrown = p.thrown || len(text) > 0
-		} else {
+	go p.copy(server, x.answered, func(text []byte) {
+		if x.mode != mute {
 			client.Write(text)
+		} else if !x.passed {
+			p.thrown = p.thrown || len(text) > 0
 		}
 	}, func() { client.Close() })
 }
 
+func (p *Proxy) toServer(x *pipe, text []byte) {
+	if x.mode != through && !x.passed {
+		p.sent = append(p.sent, text...)
+	}
+	if x.mode == hold {
+		x.held = append(x.held, text...)
+	} else {
+		x.server.Write(text)
+	}
+}
+
 // copy hands on what comes from a connection, until it ends.
-func (p *Proxy) copy(from net.Conn, hand func([]byte), end func()) {
+func (p *Proxy) copy(from net.Conn, over chan struct{}, hand func([]byte), end func()) {
+	defer close(over)
 	buffer := make([]byte, 32<<10)
 	for {
 		n, err := from.Read(buffer)
@@ -99,31 +114,31 @@ func (p *Proxy) copy(from net.Conn, hand func([]byte), end func()) {
 		}
 		p.mu.Unlock()
 		if err != nil {
-			io.Copy(io.Discard, from)
 			return
 		}
 	}
 }
 
 // Hold keeps what clients send from now on, also when they have gone.
-func (p *Proxy) Hold() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.hold = true
-}
+func (p *Proxy) Hold() { p.set(hold) }
 
 // Mute throws away what the broker answers from now on.
-func (p *Proxy) Mute() {
+func (p *Proxy) Mute() { p.set(mute) }
+
+func (p *Proxy) set(m mode) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.mute = true
+	p.mode = m
+	for _, x := range p.pipes {
+		x.mode = m
+	}
 }
 
 // Lost reports whether a client has sent a text, and the broker will not get it, or its answer was thrown away.
 func (p *Proxy) Lost(text string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return bytes.Contains(p.sent, []byte(text)) && (p.hold || p.thrown)
+	return bytes.Contains(p.sent, []byte(text)) && (p.mode == hold || p.thrown)
 }
 
 // Pass lets everything pass of connections that are made from now on. Those that are there stay
@@ -133,9 +148,9 @@ func (p *Proxy) Pass() *Held {
 	defer p.mu.Unlock()
 	h := &Held{pipes: p.pipes}
 	for _, x := range h.pipes {
-		x.kept = true
+		x.passed = true
 	}
-	p.pipes, p.hold, p.mute, p.thrown, p.sent = nil, false, false, false, nil
+	p.pipes, p.mode, p.thrown, p.sent = nil, through, false, nil
 	return h
 }
 
@@ -147,12 +162,27 @@ func (p *Proxy) Cut() {
 // Held are connections whose clients have gone, although the broker has not heard that.
 type Held struct{ pipes []*pipe }
 
-// Release has the broker receive the held bytes, and ends the connections.
+// Release has the broker receive all that the clients sent before they went, and ends the connections as the broker
+// hears of it. A connection that is closed while the broker has not yet read, or an answer is under way, would take
+// with it what was sent.
 func (h *Held) Release() {
 	for _, x := range h.pipes {
+		x.client.(*net.TCPConn).CloseRead() // what came is read, and then its end
+		await.Within(await.Patience, func() bool { return over(x.gone) })
 		x.server.Write(x.held)
+		x.server.(*net.TCPConn).CloseWrite()
+		await.Within(await.Patience, func() bool { return over(x.answered) })
 	}
 	h.Drop()
+}
+
+func over(done <-chan struct{}) bool {
+	select {
+	case <-done:
+		return true
+	default:
+		return false
+	}
 }
 
 // Drop ends the connections.
