@@ -20,13 +20,13 @@ type Proxy struct {
 	pipes    []*pipe
 }
 
-// mode is what becomes of what passes through a connection.
+// mode says what a connection does with the bytes that it gets.
 type mode int
 
 const (
 	through mode = iota
-	hold         // what the client sends is kept
-	mute         // what the broker answers is thrown away
+	hold         // it keeps those of the client
+	mute         // it throws those of the broker away
 )
 
 // pipe is one connection. Unless its mode is through, the broker does not hear that the client has gone.
@@ -163,11 +163,11 @@ func (p *Proxy) Cut() {
 type Held struct{ pipes []*pipe }
 
 // Release has the broker receive all that the clients sent before they went, and ends the connections as the broker
-// hears of it. A connection that is closed while the broker has not yet read, or an answer is under way, would take
-// with it what was sent.
+// hears of it. To close a connection while the broker still reads, or while an answer is under way, would destroy the
+// bytes on their way.
 func (h *Held) Release() {
 	for _, x := range h.pipes {
-		x.client.(*net.TCPConn).CloseRead() // what came is read, and then its end
+		x.client.(*net.TCPConn).CloseRead() // the bytes that came are read first
 		await.Within(await.Patience, func() bool { return over(x.gone) })
 		x.server.Write(x.held)
 		x.server.(*net.TCPConn).CloseWrite()
