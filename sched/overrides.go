@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/fairlead/fairlead/why"
+	"github.com/fairlead/fairlead/internal/instant"
 )
 
 // overrides are what administrators decide for a while: boosts and pauses of pools.
@@ -134,11 +134,11 @@ func (p *Pause) over(now time.Time) bool { return !p.Until.IsZero() && !p.Until.
 
 // text says whose a pause is, and from when to when.
 func (p *Pause) text(now time.Time) string {
-	text := "since " + why.Clock(p.Since, now)
+	text := "since " + instant.Clock(p.Since, now)
 	if p.Until.IsZero() {
 		text += ", until it is resumed"
 	} else {
-		text += ", until " + why.Clock(p.Until, now)
+		text += ", until " + instant.Clock(p.Until, now)
 	}
 	if p.Note != "" {
 		text += ", " + p.Note

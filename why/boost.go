@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fairlead/fairlead/internal/instant"
 	"github.com/fairlead/fairlead/share"
 )
 
@@ -25,7 +26,7 @@ func (c *Child) weightText(now time.Time) string {
 func (b *Boost) text(now time.Time) string {
 	text := b.What
 	if b.Until != nil {
-		text += " until " + Clock(*b.Until, now)
+		text += " until " + instant.Clock(*b.Until, now)
 	}
 	if b.Usage > 0 {
 		if b.Until != nil {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fairlead/fairlead/internal/instant"
 	"github.com/fairlead/fairlead/share"
 )
 
@@ -45,7 +46,7 @@ func (c *Change) when(now time.Time) string {
 	if c.Now {
 		return "now"
 	}
-	return Clock(c.By, now)
+	return instant.Clock(c.By, now)
 }
 
 // WhatIf says what would become of a job that waits if it asked for something else.
@@ -118,7 +119,7 @@ func (w *WhatIf) Text() string {
 	if w.Again {
 		b.WriteString("  Only priority and pool of a job can be changed where it waits: cancel it and submit it again so.\n")
 	}
-	return b.String()
+	return byClocks(b.String(), w.At)
 }
 
 func (w *WhatIf) difference() string {
@@ -162,7 +163,7 @@ func (s *Standing) starts(now time.Time) string {
 	case e.By == nil:
 		return "starts " + e.Text
 	}
-	text := "starts by " + Clock(*e.By, now)
+	text := "starts by " + instant.Clock(*e.By, now)
 	if e.Node != "" {
 		text += " on " + e.Node
 	}

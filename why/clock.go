@@ -2,7 +2,10 @@ package why
 
 import (
 	"fmt"
+	"strings"
 	"time"
+
+	"github.com/fairlead/fairlead/internal/instant"
 )
 
 // Until is how far an instant is off: to the second, from ten minutes on to the minute.
@@ -14,21 +17,13 @@ func Until(t, now time.Time) string {
 	return Duration(left.Round(time.Second))
 }
 
-// Clock writes an instant for a person, as short as it is clear now: the day is left out if it is the day of now, and
-// the second unless a text has another instant of the same minute beside it.
-func Clock(t, now time.Time, beside ...time.Time) string {
-	const day, minute = time.DateOnly, "2006-01-02 15:04"
-	t = t.Local()
-	text := t.Format("15:04")
-	for _, other := range beside {
-		if other.Local().Format(minute) == t.Format(minute) && other.Sub(t).Abs() >= time.Second {
-			text = t.Format("15:04:05")
-		}
+// byClocks is [instant.ByClock] of each line by itself.
+func byClocks(text string, now time.Time) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		b.WriteString(instant.ByClock(line, now))
 	}
-	if t.Format(day) == now.Local().Format(day) {
-		return text
-	}
-	return t.Format(day) + " " + text
+	return b.String()
 }
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

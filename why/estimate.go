@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/fairlead/fairlead/internal/instant"
 )
 
 // text says when the job will start.
@@ -11,7 +13,7 @@ func (e *Estimate) text(b *strings.Builder, now time.Time) {
 	b.WriteString("  Starts         ")
 	sep := " "
 	if e.By != nil {
-		fmt.Fprintf(b, " by %s %s", Clock(*e.By, now), e.provided())
+		fmt.Fprintf(b, " by %s %s", instant.Clock(*e.By, now), e.provided())
 		if e.Node != "" {
 			fmt.Fprintf(b, " (on %s)", e.Node)
 		}
@@ -51,8 +53,8 @@ func (e *Estimate) provided() string {
 
 // span says between which instants something happens.
 func span(from, to, now time.Time) string {
-	if a, b := Clock(from, now), Clock(to, now); a != b {
+	if a, b := instant.Clock(from, now), instant.Clock(to, now); a != b {
 		return "between " + a + " and " + b
 	}
-	return "at " + Clock(from, now)
+	return "at " + instant.Clock(from, now)
 }

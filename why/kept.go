@@ -4,13 +4,15 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/fairlead/fairlead/internal/instant"
 )
 
 // when is from when on the room is kept, and from when on nodes are held for the job. An instant that follows from
 // predictions is called so.
 func (k *Kept) when(now time.Time) (from, held string) {
-	if from = Clock(k.From, now); k.HeldFrom != nil {
-		from, held = Clock(k.From, now, *k.HeldFrom), Clock(*k.HeldFrom, now, k.From)
+	if from = instant.Clock(k.From, now); k.HeldFrom != nil {
+		from, held = instant.Clock(k.From, now, *k.HeldFrom), instant.Clock(*k.HeldFrom, now, k.From)
 	}
 	switch {
 	case k.Overdue:

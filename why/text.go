@@ -44,11 +44,11 @@ func (a *Answer) Text() string {
 		fmt.Fprintf(&b, "  step %d · configuration %s", a.Step, a.Config)
 		if h := a.Units.HalfLifeSeconds; h > 0 {
 			fmt.Fprintf(&b, " · amounts in %s-seconds, half-life %s, as of %s", cmp.Or(a.Units.Usage, a.Units.Unit),
-				Duration(time.Duration(h*float64(time.Second))), a.Units.AsOf.Local().Format("15:04:05"))
+				Duration(time.Duration(h*float64(time.Second))), a.Units.AsOf.Local().Format("15:04:05 MST"))
 		}
 		b.WriteString("\n")
 	}
-	return b.String()
+	return byClocks(b.String(), a.At)
 }
 
 // narrowing prints which requirement leaves how many nodes.

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/instant"
 	"github.com/fairlead/fairlead/internal/plain"
 	"github.com/fairlead/fairlead/internal/units"
 	"github.com/fairlead/fairlead/internal/words"
@@ -287,7 +289,7 @@ func (x *alteration) report(good, bad []string) {
 			fmt.Fprintf(x.errs, "fairlead: … and %d more\n", len(bad)-shown)
 			break
 		}
-		fmt.Fprintln(x.errs, "fairlead:", plain.Line(b))
+		fmt.Fprintln(x.errs, "fairlead:", instant.ByClock(plain.Line(b), time.Now()))
 	}
 	switch n := len(good); {
 	case n == 0:

@@ -11,6 +11,7 @@ import (
 	"github.com/fairlead/fairlead/config"
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/instant"
 	"github.com/fairlead/fairlead/internal/plain"
 	"github.com/fairlead/fairlead/internal/table"
 	"github.com/fairlead/fairlead/internal/units"
@@ -118,7 +119,7 @@ func (s *boost) changed(out *api.BoostResponse) {
 func ends(b *engine.Boost, now time.Time) string {
 	var parts []string
 	if !b.Until.IsZero() {
-		parts = append(parts, fmt.Sprintf("until %s (in %s)", why.Clock(b.Until, now), why.Duration(b.Until.Sub(now).Round(time.Second))))
+		parts = append(parts, fmt.Sprintf("until %s (in %s)", instant.Clock(b.Until, now), why.Duration(b.Until.Sub(now).Round(time.Second))))
 	}
 	if b.Usage > 0 {
 		parts = append(parts, fmt.Sprintf("until %s hours of a slot are used", why.Short(b.Usage/3600)))
@@ -149,12 +150,12 @@ func (s *boost) table(doc *api.Boosts) error {
 		b := &doc.Boosts[i]
 		until, of := "", ""
 		if !b.Until.IsZero() {
-			until = why.Clock(b.Until, doc.At)
+			until = instant.Clock(b.Until, doc.At)
 		}
 		if b.Usage > 0 {
 			of = why.Short(b.Usage/3600) + "h"
 		}
-		t.Row(fmt.Sprint(b.ID), words.Pool(b.Pool), "x"+why.Short(b.Factor), why.Clock(b.Began, doc.At), dash(until), boosted(b.Had), dash(of), dash(b.By), dash(b.Reason))
+		t.Row(fmt.Sprint(b.ID), words.Pool(b.Pool), "x"+why.Short(b.Factor), instant.Clock(b.Began, doc.At), dash(until), boosted(b.Had), dash(of), dash(b.By), dash(b.Reason))
 	}
 	return s.print(&s.listing, t)
 }

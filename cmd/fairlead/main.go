@@ -15,10 +15,12 @@ import (
 	"runtime/debug"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/instant"
 	"github.com/fairlead/fairlead/internal/plain"
 	"github.com/fairlead/fairlead/internal/socket"
 )
@@ -53,10 +55,14 @@ func report(ctx context.Context, cmd *cobra.Command, err error, errs io.Writer) 
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return 130 // interrupted, as shells say it
 	}
-	fmt.Fprintln(errs, "fairlead:", err)
 	var usage usageError
+	if errors.As(err, &usage) {
+		fmt.Fprintln(errs, "fairlead:", err)
+	} else { // what a server told of instants
+		fmt.Fprintln(errs, "fairlead:", instant.ByClock(err.Error(), time.Now()))
+	}
 	switch {
-	case errors.As(err, &usage):
+	case usage.error != nil:
 		fmt.Fprintf(errs, "see: %s --help\n", cmd.CommandPath())
 		return api.ExitUsage
 	case errors.As(err, new(*socket.StrangerError)):

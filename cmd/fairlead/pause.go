@@ -11,6 +11,7 @@ import (
 
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/instant"
 	"github.com/fairlead/fairlead/internal/table"
 	"github.com/fairlead/fairlead/internal/units"
 	"github.com/fairlead/fairlead/internal/views"
@@ -90,7 +91,7 @@ func pauseEnds(p *engine.Pause, now time.Time) string {
 	if p.Until.IsZero() {
 		return "until it is resumed"
 	}
-	return fmt.Sprintf("until %s (in %s)", why.Clock(p.Until, now), why.Duration(p.Until.Sub(now).Round(time.Second)))
+	return fmt.Sprintf("until %s (in %s)", instant.Clock(p.Until, now), why.Duration(p.Until.Sub(now).Round(time.Second)))
 }
 
 func (s *pause) table(doc *api.Pauses) error {
@@ -99,9 +100,9 @@ func (s *pause) table(doc *api.Pauses) error {
 		p := &doc.Pauses[i]
 		until := "resumed"
 		if !p.Until.IsZero() {
-			until = why.Clock(p.Until, doc.At)
+			until = instant.Clock(p.Until, doc.At)
 		}
-		t.Row(words.Pool(p.Pool), why.Clock(p.Began, doc.At), until, dash(p.By), dash(p.Reason))
+		t.Row(words.Pool(p.Pool), instant.Clock(p.Began, doc.At), until, dash(p.By), dash(p.Reason))
 	}
 	return s.print(&s.listing, t)
 }

@@ -201,7 +201,7 @@ func (q *queueList) headline(list *api.JobList) {
 	}
 	used := s.Capacity[s.Unit] - s.Free[s.Unit]
 	fmt.Fprintf(q.out, "%s  waiting %d tasks   running %d (%d of %d %s)   last step %s\n",
-		list.At.Local().Format("15:04:05"), s.Waiting, s.Running, used, s.Capacity[s.Unit], s.Unit, last)
+		list.At.Local().Format("15:04:05 MST"), s.Waiting, s.Running, used, s.Capacity[s.Unit], s.Unit, last)
 }
 
 // sortStarts keeps the waiting jobs, in the order of their starts; jobs with unknown starts

@@ -14,6 +14,7 @@ import (
 
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/instant"
 	"github.com/fairlead/fairlead/internal/plain"
 	"github.com/fairlead/fairlead/internal/table"
 	"github.com/fairlead/fairlead/internal/units"
@@ -132,11 +133,11 @@ func (s *reserve) run(c *cobra.Command, client *api.Client, args []string) error
 	}
 	plain.Lines(out)
 	x, now := &out.Reservation, time.Now()
-	fmt.Fprintf(s.out, "%s: %s on %s, from %s until %s\n", x.Name, words.Reserved(x), strings.Join(x.Nodes, ", "), begins(x, now), why.Clock(x.Until, now))
+	fmt.Fprintf(s.out, "%s: %s on %s, from %s until %s\n", x.Name, words.Reserved(x), strings.Join(x.Nodes, ", "), begins(x, now), instant.Clock(x.Until, now))
 	if s.dry {
 		fmt.Fprintln(s.out, "nothing was reserved")
 		if len(out.Overruns) > 0 {
-			fmt.Fprintln(s.errs, "warning:", engine.OverrunText(out.Overruns, now)+": it would be refused without --force, with which they go on")
+			fmt.Fprintln(s.errs, "warning:", instant.ByClock(engine.OverrunText(out.Overruns), now)+": it would be refused without --force, with which they go on")
 		}
 		return nil
 	}
@@ -145,7 +146,7 @@ func (s *reserve) run(c *cobra.Command, client *api.Client, args []string) error
 	}
 	fmt.Fprintln(s.out, "undo:", undo)
 	if len(out.Overruns) > 0 {
-		fmt.Fprintln(s.errs, "warning:", engine.OverrunText(out.Overruns, now)+"; they go on")
+		fmt.Fprintln(s.errs, "warning:", instant.ByClock(engine.OverrunText(out.Overruns), now)+"; they go on")
 	}
 	return nil
 }
@@ -233,7 +234,7 @@ func (s *reserve) size(to queue.Amounts) error {
 
 // begins says when a reservation begins, and how far that is.
 func begins(r *engine.Reservation, now time.Time) string {
-	text := why.Clock(r.From, now)
+	text := instant.Clock(r.From, now)
 	if r.From.After(now) {
 		text += " (in " + why.Until(r.From, now) + ")"
 	}
@@ -273,7 +274,7 @@ func (s *reserve) table(doc *api.Reservations) error {
 		if r.Maintenance {
 			who = "maintenance"
 		}
-		t.Row(r.Name, who, strings.Join(r.Nodes, ","), why.Clock(r.From, doc.At), why.Clock(r.Until, doc.At), state, dash(r.By), dash(r.Reason))
+		t.Row(r.Name, who, strings.Join(r.Nodes, ","), instant.Clock(r.From, doc.At), instant.Clock(r.Until, doc.At), state, dash(r.By), dash(r.Reason))
 	}
 	return s.print(&s.listing, t)
 }
@@ -306,7 +307,7 @@ func (s *reserve) tryEnd(ctx context.Context, client *api.Client, name string) e
 		return s.printJSON(ending{Version: api.Version, Reservation: *x, Jobs: ids})
 	}
 	plain.Lines(x)
-	fmt.Fprintf(s.out, "%s would be over: %s on %s, from %s until %s\n", x.Name, words.Reserved(x), strings.Join(x.Nodes, ", "), begins(x, all.At), why.Clock(x.Until, all.At))
+	fmt.Fprintf(s.out, "%s would be over: %s on %s, from %s until %s\n", x.Name, words.Reserved(x), strings.Join(x.Nodes, ", "), begins(x, all.At), instant.Clock(x.Until, all.At))
 	if len(ids) > 0 {
 		fmt.Fprintln(s.out, "jobs that ask for it, and could not start any more:", someJobs(ids))
 	}

@@ -109,7 +109,7 @@ func (s *shares) tree(doc *api.Shares) error {
 		if doc.UsageUnit != "" && doc.UsageUnit != doc.Unit {
 			unit += ", use in " + doc.UsageUnit
 		}
-		fmt.Fprintf(s.out, "%s · %s · %s · configuration %s\n", half, unit, doc.At.Local().Format("15:04:05"), doc.Config)
+		fmt.Fprintf(s.out, "%s · %s · %s · configuration %s\n", half, unit, doc.At.Local().Format("15:04:05 MST"), doc.Config)
 	}
 	t := table.New(table.Column{Name: "POOL"}, table.Column{Name: "POLICY"}, table.Column{Name: "WEIGHT", Right: true}, table.Column{Name: "SHARE", Right: true},
 		table.Column{Name: "MIN", Right: true}, table.Column{Name: "MAX", Right: true}, table.Column{Name: "WANT", Right: true},

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/instant"
 	"github.com/fairlead/fairlead/internal/plain"
 	"github.com/fairlead/fairlead/internal/wait"
 	"github.com/fairlead/fairlead/internal/words"
@@ -72,7 +73,7 @@ func (s *submission) print(r *api.Submitted) {
 	}
 	fmt.Fprintln(s.out, line+s.starts(r.Start, time.Now()))
 	if r.Reason != nil && r.Rank != 1 && !s.hold && !startsSoon(r.Start, time.Now()) {
-		fmt.Fprintf(s.out, "  %s", r.Reason.Text)
+		fmt.Fprintf(s.out, "  %s", instant.ByClock(r.Reason.Text, time.Now()))
 		if !s.dryRun {
 			fmt.Fprintf(s.out, "    (fairlead why %d)", r.ID)
 		}
@@ -98,7 +99,7 @@ func (s *submission) starts(e *why.Estimate, now time.Time) string {
 		case e.Kept:
 			provided = "as room is kept for it"
 		}
-		return fmt.Sprintf("; starts by %s%s %s (in %s)", why.Clock(*e.By, now), where, provided, why.Duration(left))
+		return fmt.Sprintf("; starts by %s%s %s (in %s)", instant.Clock(*e.By, now), where, provided, why.Duration(left))
 	}
 	if s.dryRun {
 		return "; it would start now" + where
@@ -118,7 +119,7 @@ func (s *submission) prospect(r *api.Submitted, now time.Time) {
 		case e.Replays > 0 && e.Late.After(now):
 			fmt.Fprintf(s.out, "  %s\n", e.InReplays(now))
 		case e.By == nil && e.Text != "":
-			fmt.Fprintf(s.out, "  starts %s\n", e.Text)
+			fmt.Fprintf(s.out, "  starts %s\n", instant.ByClock(e.Text, now))
 		}
 	}
 	for _, c := range r.Changes {

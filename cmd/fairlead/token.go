@@ -13,11 +13,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/instant"
 	"github.com/fairlead/fairlead/internal/plain"
 	"github.com/fairlead/fairlead/internal/table"
 	"github.com/fairlead/fairlead/internal/token"
 	"github.com/fairlead/fairlead/internal/units"
-	"github.com/fairlead/fairlead/why"
 )
 
 func tokenCommand(a *app) *cobra.Command {
@@ -148,7 +148,7 @@ func tokenTable(doc *token.TokenList, all bool) *table.Table {
 		}
 		used := "-"
 		if !k.Used.IsZero() {
-			used = why.Clock(k.Used, doc.At)
+			used = instant.Clock(k.Used, doc.At)
 		}
 		scopes, pools := strings.Join(k.Scopes, ","), cmp.Or(strings.Join(k.Pools, ","), "all")
 		t.Row(k.ID, k.Owner, scopes, pools, tokenState(k, doc.At), used, k.By, dash(k.Note))
@@ -160,11 +160,11 @@ func tokenTable(doc *token.TokenList, all bool) *table.Table {
 func tokenState(k *token.Token, now time.Time) string {
 	switch {
 	case !k.Revoked.IsZero():
-		return "revoked " + why.Clock(k.Revoked, now)
+		return "revoked " + instant.Clock(k.Revoked, now)
 	case !k.Counts(now):
-		return "over since " + why.Clock(k.Expires, now)
+		return "over since " + instant.Clock(k.Expires, now)
 	}
-	return "until " + why.Clock(k.Expires, now)
+	return "until " + instant.Clock(k.Expires, now)
 }
 
 func tokenRevokeCommand(a *app) *cobra.Command {

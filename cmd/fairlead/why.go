@@ -6,11 +6,13 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/explain"
+	"github.com/fairlead/fairlead/internal/instant"
 	"github.com/fairlead/fairlead/internal/plain"
 	"github.com/fairlead/fairlead/internal/table"
 	"github.com/fairlead/fairlead/internal/words"
@@ -178,7 +180,7 @@ func (w *whyCmd) versus(v *api.Versus) error {
 func printEvents(out io.Writer, events []api.Event) error {
 	t := table.New(table.Column{Name: "WHEN"}, table.Column{Name: "WHAT"}, table.Column{Name: "DETAIL"})
 	for _, e := range events {
-		t.Row(e.At.Local().Format("2006-01-02 15:04:05"), e.Code, plain.Line(e.Text))
+		t.Row(e.At.Local().Format("2006-01-02 15:04:05"), e.Code, instant.ByClock(plain.Line(e.Text), time.Now()))
 	}
 	return t.Print(out)
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/fairlead/fairlead/internal/instant"
 	"github.com/fairlead/fairlead/internal/poolnames"
 	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/sched"
@@ -119,7 +120,7 @@ func (o *Overrides) Boosts() []Boost {
 func (b *Boost) text() string {
 	text := "x" + number(b.Factor)
 	if !b.Until.IsZero() {
-		text += " until " + b.Until.UTC().Format(time.RFC3339)
+		text += " until " + instant.Text(b.Until)
 	}
 	if b.Usage > 0 {
 		text += fmt.Sprintf(" for %s slot-hours", number(b.Usage/3600))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/fairlead/fairlead/internal/instant"
 	"github.com/fairlead/fairlead/internal/poolpath"
 	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/sched"
@@ -18,7 +19,7 @@ type Overrides struct {
 // checkOverride checks the end and the reason of a new override.
 func checkOverride(until time.Time, reason string, now time.Time) error {
 	if !until.IsZero() && !until.After(now) {
-		return queue.Invalidf("until", "%s is over already", until.Format(time.RFC3339))
+		return queue.Invalidf("until", "%s is over already", instant.Text(until))
 	}
 	return queue.CheckText("reason", reason, queue.MaxName)
 }

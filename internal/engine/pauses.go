@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/fairlead/fairlead/internal/instant"
 	"github.com/fairlead/fairlead/internal/poolnames"
 	"github.com/fairlead/fairlead/internal/poolpath"
 	"github.com/fairlead/fairlead/queue"
@@ -124,5 +125,5 @@ func (p *Pause) text() string {
 	if p.Until.IsZero() {
 		return "until it is resumed"
 	}
-	return "until " + p.Until.UTC().Format(time.RFC3339)
+	return "until " + instant.Text(p.Until)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fairlead/fairlead/internal/instant"
 	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/share"
 )
@@ -53,8 +54,8 @@ func (r *Reservation) keep(old *Reservation, lasts time.Duration) {
 // text says what a reservation keeps, for the record.
 func (r *Reservation) text() string {
 	what := r.who()
-	return fmt.Sprintf("%s on %s from %s until %s", what, strings.Join(r.Nodes, ","), r.From.UTC().Format(time.RFC3339),
-		r.Until.UTC().Format(time.RFC3339))
+	return fmt.Sprintf("%s on %s from %s until %s", what, strings.Join(r.Nodes, ","), instant.Text(r.From),
+		instant.Text(r.Until))
 }
 
 // who says for whom it is.

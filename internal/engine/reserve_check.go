@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/cluster"
+	"github.com/fairlead/fairlead/internal/instant"
 	"github.com/fairlead/fairlead/internal/units"
 	"github.com/fairlead/fairlead/queue"
-	"github.com/fairlead/fairlead/why"
 )
 
 // check completes a reservation and refuses one that cannot be. It returns the
@@ -22,9 +22,9 @@ func (r *Reservation) check(s *State, o ReserveOptions, now time.Time) ([]Overru
 	case r.Until.IsZero():
 		return nil, queue.Invalidf("duration", "is missing: how long it lasts")
 	case !r.Until.After(r.From):
-		return nil, queue.Invalidf("duration", "it has to end after it begins, at %s", r.From.Format(time.RFC3339))
+		return nil, queue.Invalidf("duration", "it has to end after it begins, at %s", instant.Text(r.From))
 	case !r.Until.After(now):
-		return nil, queue.Invalidf("start", "it would be over already: it ends at %s", r.Until.Format(time.RFC3339))
+		return nil, queue.Invalidf("start", "it would be over already: it ends at %s", instant.Text(r.Until))
 	case r.Maintenance && len(r.Pools)+len(r.Users) > 0:
 		return nil, queue.Invalidf("maintenance",
 			"nobody may use nodes in maintenance: leave that out, or the pools and users")
@@ -142,7 +142,7 @@ func OverrunJobs(tasks []Overrun) (out []OverrunJob) {
 }
 
 // OverrunText names tasks that may run into a reservation.
-func OverrunText(tasks []Overrun, now time.Time) string {
+func OverrunText(tasks []Overrun) string {
 	const most = 5
 	jobs := OverrunJobs(tasks)
 	var parts []string
@@ -153,7 +153,7 @@ func OverrunText(tasks []Overrun, now time.Time) string {
 		}
 		until := "without a time limit"
 		if !x.Until.IsZero() {
-			until = "until " + why.Clock(x.Until, now)
+			until = "until " + instant.Text(x.Until)
 		}
 		if x.Tasks > 1 {
 			until = units.Plural(x.Tasks, "task") + ", " + until
@@ -180,7 +180,7 @@ type OverrunError struct {
 
 func (e *OverrunError) Error() string {
 	return fmt.Sprintf("%s; they would go on: begin later, choose other nodes, or reserve nevertheless with --force",
-		OverrunText(e.Tasks, time.Now()))
+		OverrunText(e.Tasks))
 }
 
 // Is makes errors.Is(err, ErrForbidden) true.
@@ -215,7 +215,7 @@ func (f *inForce) checkOverlap(r *Reservation) error {
 		for _, node := range r.Nodes {
 			if slices.Contains(x.Nodes, node) {
 				return refusal(fmt.Sprintf("%s is reserved from %s until %s by %s: choose other nodes or another time, or end that one first",
-					node, why.Clock(x.From, time.Now()), why.Clock(x.Until, time.Now()), x.Name))
+					node, instant.Text(x.From), instant.Text(x.Until), x.Name))
 			}
 		}
 	}

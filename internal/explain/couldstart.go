@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fairlead/fairlead/internal/instant"
 	"github.com/fairlead/fairlead/internal/units"
 	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/why"
@@ -104,7 +105,7 @@ func (ex *Explainer) barred(ctx context.Context, j *queue.Job, events []queue.Ev
 	}{
 		{blocked, why.GateAfter, "it waits for the end of " + units.Plural(len(j.After), "other job"),
 			"what it waited for has ended"},
-		{begin, why.GateBegin, "it may begin at " + j.Begin.Local().Format("2006-01-02 15:04:05"), "its time has come"},
+		{begin, why.GateBegin, "it may begin at " + instant.Text(j.Begin), "its time has come"},
 	} {
 		if x.from.Before(x.to) {
 			all = append(all, x.span)

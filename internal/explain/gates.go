@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/instant"
 	"github.com/fairlead/fairlead/internal/units"
 	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/share"
@@ -27,9 +28,9 @@ func jobGates(j *queue.Job, tasks []queue.Task, blockers []string, now time.Time
 	begin := why.Gate{Name: "begin", Where: "job", Open: true}
 	if from, try := earliest(j, tasks); from.After(now) {
 		begin.Open, begin.Code = false, why.GateBegin
-		begin.Text = "it may begin at " + from.Local().Format("2006-01-02 15:04:05")
+		begin.Text = "it may begin at " + instant.Text(from)
 		if try > 1 {
-			begin.Text = fmt.Sprintf("pause before try %d until %s", try, from.Local().Format("15:04:05"))
+			begin.Text = fmt.Sprintf("pause before try %d until %s", try, instant.Text(from))
 		}
 	}
 	return []why.Gate{held, begin, after}
@@ -107,13 +108,12 @@ func explainPlanned(gates []why.Gate, limit time.Duration, now time.Time) {
 		if g.Kept == nil {
 			continue
 		}
-		from, long := keptFrom(g.Kept, now), "it has no time limit"
+		long := "it has no time limit"
 		if limit > 0 {
-			end := now.Add(limit)
-			from, long = keptFrom(g.Kept, now, end), "it may run until "+why.Clock(end, now, g.Kept.From)
+			long = "it may run until " + instant.Text(now.Add(limit))
 		}
 		g.Text = fmt.Sprintf("it would fit on %s now, but %s, and room is kept there for job %d from %s",
-			strings.Join(g.Kept.Nodes, ", "), long, g.Kept.Job, from)
+			strings.Join(g.Kept.Nodes, ", "), long, g.Kept.Job, keptFrom(g.Kept))
 	}
 }
 
@@ -126,13 +126,13 @@ func explainWindows(gates []why.Gate, limit time.Duration, now time.Time) {
 			g.Text = fmt.Sprintf("the reservation %s, for which it asks, is over or was cancelled", g.Where)
 		case w == nil:
 		case g.Open:
-			g.Text = fmt.Sprintf("its reservation %s lasts until %s", w.Name, why.Clock(w.To, now))
+			g.Text = fmt.Sprintf("its reservation %s lasts until %s", w.Name, instant.Text(w.To))
 		case g.Code == why.GateReservation:
-			g.Text = fmt.Sprintf("its reservation %s begins at %s, in %s", w.Name, why.Clock(w.From, now),
+			g.Text = fmt.Sprintf("its reservation %s begins at %s, in %s", w.Name, instant.Text(w.From),
 				why.Until(w.From, now))
 		case g.Code == why.ReservationOver:
 			g.Text = fmt.Sprintf("its limit of %s is longer than what is left of its reservation %s, which ends at %s%s",
-				units.FormatDuration(limit), w.Name, why.Clock(w.To, now), askFor(w))
+				units.FormatDuration(limit), w.Name, instant.Text(w.To), askFor(w))
 		default:
 			g.Text = overlapText(w, limit, now)
 		}
@@ -146,14 +146,14 @@ func overlapText(w *why.Window, limit time.Duration, now time.Time) string {
 		what = "maintenance " + w.Name
 	}
 	if !w.From.After(now) {
-		return fmt.Sprintf("the nodes on which it could run are kept by the %s until %s", what, why.Clock(w.To, now))
+		return fmt.Sprintf("the nodes on which it could run are kept by the %s until %s", what, instant.Text(w.To))
 	}
 	mine := "your limit of " + units.FormatDuration(limit) + " overlaps"
 	if limit <= 0 {
 		mine = "without a time limit it may run into"
 	}
 	return fmt.Sprintf("%s the %s starting in %s, at %s, until %s%s",
-		mine, what, why.Until(w.From, now), why.Clock(w.From, now), why.Clock(w.To, now), askFor(w))
+		mine, what, why.Until(w.From, now), instant.Text(w.From), instant.Text(w.To), askFor(w))
 }
 
 // askFor says which time limit would do, rounded down to what people write.
@@ -274,14 +274,14 @@ func onlyCapacity(closed []why.Gate) bool {
 }
 
 // keptFrom is from when on room is kept, said to be about then if that is predicted.
-func keptFrom(k *why.Kept, now time.Time, beside ...time.Time) string {
+func keptFrom(k *why.Kept) string {
 	switch {
 	case k.Overdue:
 		return "the end of the tasks that run there"
 	case k.Predicted:
-		return "about " + why.Clock(k.From, now, beside...)
+		return "about " + instant.Text(k.From)
 	}
-	return why.Clock(k.From, now, beside...)
+	return instant.Text(k.From)
 }
 
 // lackOfRoom is why the next job finds no room: everything is in use, or the free part is too small for it.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fairlead/fairlead/cluster"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/instant"
 	"github.com/fairlead/fairlead/internal/poolpath"
 	"github.com/fairlead/fairlead/internal/units"
 	"github.com/fairlead/fairlead/queue"
@@ -127,7 +128,7 @@ func (ex *Explainer) ReasonsIn(order *Order, jobs []*queue.Job) map[int64]ShortR
 			case j.Pending > 0:
 				r.Code, r.Text = why.GateAfter, units.Plural(j.Pending, "other job")
 			case j.Begin.After(now):
-				r.Code, r.Text = why.GateBegin, "begins "+units.Clock(j.Begin, now)
+				r.Code, r.Text = why.GateBegin, "begins "+instant.Text(j.Begin)
 			case j.MaxRunning > 0 && j.Running >= j.MaxRunning:
 				r.Code, r.Text = why.GateJobTasks, fmt.Sprintf("%d of its tasks at once", j.MaxRunning)
 			case lines.reason(j).Code == why.GateNever, lines.reason(j).Code == why.GatePaused:
@@ -221,14 +222,14 @@ func keptReason(s *engine.State, j *queue.Job, kept map[int64]why.Kept, r *Short
 		return false
 	}
 	if own, yes := kept[j.ID]; yes {
-		r.Code, r.Text = why.FitNow, "room, kept from "+keptFrom(&own, now)
+		r.Code, r.Text = why.FitNow, "room, kept from "+keptFrom(&own)
 		return true
 	}
 	other := s.Core.GateView().InTheWay(s.JobOf(engine.HeaderOf(j)))
 	if other == nil {
 		return false
 	}
-	r.Code, r.Text = why.FitReserved, fmt.Sprintf("room kept for %d from %s", other.Job, keptFrom(other, now))
+	r.Code, r.Text = why.FitReserved, fmt.Sprintf("room kept for %d from %s", other.Job, keptFrom(other))
 	return true
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fairlead/fairlead/allocation"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/instant"
 	"github.com/fairlead/fairlead/internal/units"
 	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/share"
@@ -215,7 +216,7 @@ func unitsOf(s *engine.State) why.Units {
 
 func EndedReason(j *queue.Job, tasks []queue.Task) why.Reason {
 	r := why.Reason{Code: why.StateEnded, Text: fmt.Sprintf("it %s %s", j.State,
-		j.Ended.Local().Format("2006-01-02 15:04:05"))}
+		instant.Text(j.Ended))}
 	if j.Cause != "" {
 		r.Text += ": " + j.Cause
 	}
@@ -234,7 +235,7 @@ const maxNodes = 16
 func RunningReason(j *queue.Job, tasks []queue.Task) why.Reason {
 	r := why.Reason{
 		Code: why.StateRunning,
-		Text: fmt.Sprintf("it has run since %s on %s", j.Started.Local().Format("15:04:05"),
+		Text: fmt.Sprintf("it has run since %s on %s", instant.Text(j.Started),
 			holdersOf(tasks, func(t *queue.Task) bool { return !t.Queued })),
 		Next: fmt.Sprintf("fairlead logs -f %d", j.ID),
 	}
@@ -278,7 +279,7 @@ func QueuedReason(j *queue.Job, tasks []queue.Task) why.Reason {
 	return why.Reason{
 		Code: why.StateQueued,
 		Text: fmt.Sprintf("it was handed to the bridge %s at %s, and waits in the queueing system behind that",
-			holdersOf(tasks, func(t *queue.Task) bool { return t.Queued }), since.Local().Format("15:04:05")),
+			holdersOf(tasks, func(t *queue.Task) bool { return t.Queued }), instant.Text(since)),
 		Next: "wait: it has not begun, and is charged nothing",
 	}
 }

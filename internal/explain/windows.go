@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/fairlead/fairlead/internal/instant"
 	"github.com/fairlead/fairlead/why"
 )
 
@@ -14,16 +15,16 @@ func shortWindow(w *why.Window, now time.Time) string {
 		what = "maintenance " + w.Name
 	}
 	if !w.From.After(now) {
-		return what + " until " + why.Clock(w.To, now)
+		return what + " until " + instant.Text(w.To)
 	}
-	return what + " from " + why.Clock(w.From, now) + askFor(w)
+	return what + " from " + instant.Text(w.From) + askFor(w)
 }
 
 // WindowState says in words that a node is in maintenance by a reservation.
 func WindowState(windows []why.Window, now time.Time) string {
 	for _, w := range windows {
 		if w.Maintenance && !w.From.After(now) {
-			return fmt.Sprintf("maintenance: %s until %s", w.Name, why.Clock(w.To, now))
+			return fmt.Sprintf("maintenance: %s until %s", w.Name, instant.Text(w.To))
 		}
 	}
 	return ""

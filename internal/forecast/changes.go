@@ -10,6 +10,7 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 	"github.com/fairlead/fairlead/internal/access"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/instant"
 	"github.com/fairlead/fairlead/internal/poolpath"
 	"github.com/fairlead/fairlead/internal/units"
 	"github.com/fairlead/fairlead/queue"
@@ -190,7 +191,7 @@ func shorterChange(core *sched.Scheduler, j sched.Job, long time.Duration) why.C
 	j.ID = trialID
 	if kept := core.GateView().InTheWay(j); kept != nil {
 		c.Text = fmt.Sprintf("over before room is needed that is kept for job %d from %s", kept.Job,
-			why.Clock(kept.From, core.Read().Instant()))
+			instant.Text(kept.From))
 	}
 	return c
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/instant"
 	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/sched"
 	"github.com/fairlead/fairlead/why"
@@ -96,7 +97,7 @@ func (e *estimator) bound(out *why.Estimate) bool {
 	case unlimited:
 		out.Text = e.room() + "without a latest time: tasks that go before it, or run, have no time limit (submit -t)"
 	case bound.At.After(e.began) || !done:
-		out.Text = "not before " + why.Clock(bound.At, e.began)
+		out.Text = "not before " + instant.Text(bound.At)
 	default:
 		out.Text = "not with what there is now, although nothing new went ahead"
 	}
@@ -111,7 +112,7 @@ func (e *estimator) room() string {
 	case e.kept.Overdue:
 		return "when the room is free that is kept for it; "
 	}
-	return "about " + why.Clock(e.kept.From, e.began) + ", when the room is free that is kept for it; "
+	return "about " + instant.Text(e.kept.From) + ", when the room is free that is kept for it; "
 }
 
 // replay adds the range of starts with run times as they were.

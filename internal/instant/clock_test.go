@@ -1,18 +1,19 @@
-package why_test
+package instant_test
 
 import (
-	"strings"
 	"testing"
 	"time"
 
-	"github.com/fairlead/fairlead/why"
+	"github.com/fairlead/fairlead/internal/instant"
 )
 
 // TestClockHasTheDay: an instant has its day, unless that is the day of now.
 func TestClockHasTheDay(t *testing.T) {
 	now := time.Date(2026, 11, 22, 21, 32, 0, 0, time.Local)
 	for want, at := range map[string]time.Time{
-		"21:32":            now,
+		"21:32:00":         now,
+		"21:41:59":         now.Add(10*time.Minute - time.Second),
+		"21:42":            now.Add(10 * time.Minute),
 		"23:59":            now.Add(2*time.Hour + 27*time.Minute),
 		"00:00":            now.Add(-21*time.Hour - 32*time.Minute),
 		"2026-11-23 00:00": now.Add(2*time.Hour + 28*time.Minute),
@@ -21,7 +22,7 @@ func TestClockHasTheDay(t *testing.T) {
 		"2026-11-21 23:59": now.Add(-21*time.Hour - 33*time.Minute),
 		"2025-11-22 21:32": now.AddDate(-1, 0, 0),
 	} {
-		if got := why.Clock(at, now); got != want {
+		if got := instant.Clock(at, now); got != want {
 			t.Errorf("%v is %q, want %q", at, got, want)
 		}
 	}
@@ -40,21 +41,8 @@ func TestClocksTellInstantsApart(t *testing.T) {
 	} {
 		at := time.Date(2026, 11, 22, 22, 6, 20, 0, time.Local)
 		other := at.Add(c.after)
-		if first, last := why.Clock(at, now, other), why.Clock(other, now, at); first != c.first || last != c.last {
+		if first, last := instant.Clock(at, now, other), instant.Clock(other, now, at); first != c.first || last != c.last {
 			t.Errorf("%v later: %s and %s, want %s and %s", c.after, first, last, c.first, c.last)
-		}
-	}
-}
-
-// TestKeptSaysSeconds: that nodes are held for a job after room was to be free is later, as one reads it.
-func TestKeptSaysSeconds(t *testing.T) {
-	now := time.Date(2026, 11, 22, 21, 32, 0, 0, time.Local)
-	held := time.Date(2026, 11, 22, 22, 6, 45, 0, time.Local)
-	a := why.Answer{At: now, Kept: &why.Kept{
-		Job: 1, From: held.Add(-25 * time.Second), Nodes: []string{"n1"}, Predicted: true, HeldFrom: &held}}
-	for _, want := range []string{"from about 22:06:20", "still waits after 22:06:45"} {
-		if text := a.Text(); !strings.Contains(text, want) {
-			t.Errorf("lacks %q:\n%s", want, text)
 		}
 	}
 }

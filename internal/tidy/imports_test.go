@@ -20,7 +20,9 @@ var floors = []struct {
 	group    string
 	packages []string
 }{
-	{"floor 1, thinking", []string{"share", "why", "why/replay", "usage", "cluster", "sched", "policy", "frontback"}},
+	{"floor 1, thinking", []string{
+		"internal/instant", "share", "why", "why/replay", "usage", "cluster", "sched", "policy", "frontback",
+	}},
 	{"the simulator, on floor 1 alone", []string{"internal/sim/swf", "internal/sim", "internal/sim/qs"}},
 	{"floor 2, the life of a job", []string{
 		"internal/wait", "internal/environ", "internal/batch", "internal/units", "internal/bounded",

@@ -103,8 +103,12 @@ func (m *model) head() []string {
 		last = words.Span(d.shares.At.Sub(*s.LastStep)) + " ago"
 	}
 	width := min(40, m.width/4)
+	clock := "15:04:05"
+	if m.width >= 100 {
+		clock += " MST"
+	}
 	parts := []string{
-		titleStyle.Render("fairlead"), d.shares.At.Local().Format("15:04:05"),
+		titleStyle.Render("fairlead"), d.shares.At.Local().Format(clock),
 		fmt.Sprintf("%s %s %d/%d", s.Unit, gauge(s.Capacity[s.Unit]-s.Free[s.Unit], s.Capacity[s.Unit], width),
 			s.Capacity[s.Unit]-s.Free[s.Unit], s.Capacity[s.Unit]),
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/instant"
 	"github.com/fairlead/fairlead/internal/plain"
 	"github.com/fairlead/fairlead/internal/plot"
 	"github.com/fairlead/fairlead/internal/words"
@@ -48,6 +49,7 @@ var funcs = template.FuncMap{
 	"jobID":      words.JobID,
 	"unitsOf":    unitsOf,
 	"waitingFor": words.WaitingFor,
+	"byClock":    func(text string) string { return instant.ByClock(text, time.Now()) },
 	"weight":     words.Weight,
 	"paused":     words.Paused,
 	"pauseAgain": words.PauseAgain,
@@ -114,12 +116,12 @@ func span(seconds float64) template.HTML {
 func length(seconds float64) template.HTML { return data(exact(seconds), plot.Duration(seconds)) }
 
 // ago says how long ago an instant was, with the instant itself for the pointer that rests on it.
-func ago(t, now time.Time) template.HTML { return instant(t, words.Span(now.Sub(t))) }
+func ago(t, now time.Time) template.HTML { return timeElement(t, words.Span(now.Sub(t))) }
 
 // clock writes an instant as short as it is clear now.
-func clock(t, now time.Time) template.HTML { return instant(t, why.Clock(t, now)) }
+func clock(t, now time.Time) template.HTML { return timeElement(t, instant.Clock(t, now)) }
 
-func instant(t time.Time, text string) template.HTML {
+func timeElement(t time.Time, text string) template.HTML {
 	return template.HTML(fmt.Sprintf(`<time datetime="%s" title="%s">%s</time>`,
 		t.Format(time.RFC3339Nano), t.Local().Format("2006-01-02 15:04:05 MST"), template.HTMLEscapeString(text)))
 }

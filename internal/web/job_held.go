@@ -9,6 +9,7 @@ import (
 
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/explain"
+	"github.com/fairlead/fairlead/internal/instant"
 	"github.com/fairlead/fairlead/internal/plot"
 	"github.com/fairlead/fairlead/internal/units"
 	"github.com/fairlead/fairlead/queue"
@@ -101,8 +102,8 @@ func heldPicture(sums []heldSum, spans []heldSpan, now time.Time) plot.Figure {
 	for _, s := range spans {
 		g.Boxes = append(g.Boxes, plot.Box{
 			Row: slices.Index(g.Rows, s.Code), From: seconds(s.From), To: seconds(s.To), Key: s.Code, Label: plot.Duration(s.Seconds()),
-			Tip: fmt.Sprintf("%s: %s\n%s, from %s until %s", s.Code, s.Text, plot.Duration(s.Seconds()), why.Clock(s.From, now),
-				why.Clock(s.To, now)),
+			Tip: fmt.Sprintf("%s: %s\n%s, from %s until %s", s.Code, instant.ByClock(s.Text, now),
+				plot.Duration(s.Seconds()), instant.Clock(s.From, now), instant.Clock(s.To, now)),
 		})
 	}
 	return g

@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/engine"
 	"github.com/fairlead/fairlead/internal/history"
-	"github.com/fairlead/fairlead/why"
+	"github.com/fairlead/fairlead/internal/instant"
 )
 
 // TestRealLimitRows: licences and rates have rows among the machines, which say under the pointer and in the table
@@ -39,7 +39,7 @@ func TestRealLimitRows(t *testing.T) {
 	if len(series) != 2 || series[0].Name != "matlab" || len(series[0].Ahead) != 2 {
 		t.Fatalf("the history is %+v", series)
 	}
-	clock := func(i int) string { return why.Clock(series[0].Ahead[i].Until, time.Now()) }
+	clock := func(i int) string { return instant.Clock(series[0].Ahead[i].Until, time.Now()) }
 	want := []string{"license matlab: 5 of 5 held by what runs now\nuntil " + clock(0) + " at most",
 		"license matlab: 1 of 5 held by what runs now\nuntil " + clock(1) + " at most"}
 	all := strings.Join(texts(b, "#plan .wide title"), "\n\n")

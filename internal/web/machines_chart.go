@@ -10,6 +10,7 @@ import (
 
 	"github.com/fairlead/fairlead/internal/engine"
 	"github.com/fairlead/fairlead/internal/history"
+	"github.com/fairlead/fairlead/internal/instant"
 	"github.com/fairlead/fairlead/internal/plot"
 	"github.com/fairlead/fairlead/internal/units"
 	"github.com/fairlead/fairlead/internal/views"
@@ -149,7 +150,7 @@ func (p *planner) node(row int, n *views.NodeView, tasks []history.NodeTask, key
 		}
 		p.boxes = append(p.boxes, plot.Box{
 			Row: row, From: seconds(w.From), To: seconds(w.To), Label: w.Name, Kind: plot.Reservation,
-			Tip: fmt.Sprintf("%s: %s\nfrom %s until %s", word, w.Name, why.Clock(w.From, p.now), why.Clock(w.To, p.now)),
+			Tip: fmt.Sprintf("%s: %s\nfrom %s until %s", word, w.Name, instant.Clock(w.From, p.now), instant.Clock(w.To, p.now)),
 		})
 		first = units.Earlier(first, w.From)
 	}
@@ -157,14 +158,14 @@ func (p *planner) node(row int, n *views.NodeView, tasks []history.NodeTask, key
 		p.add(plot.Box{
 			Label: fmt.Sprint(k.Job, " starts"), Kind: plot.Reservation,
 			Tip: fmt.Sprintf("room is kept for job %d on %s\n%d %s from %s, until %s at most", k.Job,
-				strings.Join(k.Nodes, ", "), k.Units, p.m.Unit, why.Clock(k.From, p.now), why.Clock(k.To, p.now)),
+				strings.Join(k.Nodes, ", "), k.Units, p.m.Unit, instant.Clock(k.From, p.now), instant.Clock(k.To, p.now)),
 		}, max(1, k.Units), k.From, k.To)
 		first = units.Earlier(first, k.From)
 	}
 	if free := n.Free[p.m.Unit]; free > 0 && n.State == "up" && first.After(p.now) {
 		label := fmt.Sprintf("%d %s free", free, p.m.Unit)
 		if first.Before(p.to) {
-			label = fmt.Sprintf("%d %s until %s", free, p.m.Unit, why.Clock(first, p.now))
+			label = fmt.Sprintf("%d %s until %s", free, p.m.Unit, instant.Clock(first, p.now))
 		}
 		p.add(plot.Box{Label: label, Kind: plot.Window, Tip: label + "\nwhat ends by then can run here now"}, free, p.now,
 			first)
@@ -178,12 +179,12 @@ func (p *planner) task(t *history.NodeTask, keys map[string]int) {
 	kind, ends, until := plot.Work, p.to, "without a time limit"
 	switch {
 	case t.Ended != nil:
-		kind, ends, until = plot.Past, *t.Ended, "ended "+why.Clock(*t.Ended, p.now)
+		kind, ends, until = plot.Past, *t.Ended, "ended "+instant.Clock(*t.Ended, p.now)
 	case t.Ends != nil:
-		ends, until = units.Later(*t.Ends, p.now), "until "+why.Clock(*t.Ends, p.now)+" at most"
+		ends, until = units.Later(*t.Ends, p.now), "until "+instant.Clock(*t.Ends, p.now)+" at most"
 	}
 	tip := fmt.Sprintf("job %s of %s in %s\n%d %s since %s, %s", jobName(t.Job, t.Task), t.User, t.Pool, t.Units, p.m.Unit,
-		why.Clock(t.Started, p.now), until)
+		instant.Clock(t.Started, p.now), until)
 	if t.Queued {
 		tip += "\nqueued behind it: it has not begun"
 	}
@@ -245,7 +246,7 @@ func (p *planner) limits(first int) (names []string) {
 
 // level draws for some time how much of a limit is used, from the foot of its row.
 func (p *planner) level(row int, c *history.LimitSeries, s history.LimitSpan, kind plot.Kind) {
-	until, end := s.Until, "until "+why.Clock(s.Until, p.now)
+	until, end := s.Until, "until "+instant.Clock(s.Until, p.now)
 	if s.Until.IsZero() {
 		until, end = p.to, "without an end that is known"
 	}
@@ -257,14 +258,14 @@ func (p *planner) level(row int, c *history.LimitSeries, s history.LimitSpan, ki
 	if plot.Count(s.Peak) != plot.Count(s.Used) {
 		of = fmt.Sprintf("up to %s of %s, %s on average", plot.Count(s.Peak), plot.Count(c.Capacity), plot.Count(s.Used))
 	}
-	tip := fmt.Sprintf("license %s: %s in use\nfrom %s %s", c.Name, of, why.Clock(s.From, p.now), end)
+	tip := fmt.Sprintf("license %s: %s in use\nfrom %s %s", c.Name, of, instant.Clock(s.From, p.now), end)
 	switch {
 	case c.Rate && kind == plot.Reservation:
 		of = "used up"
 		tip = fmt.Sprintf("rate %s: used up by what waits for it\n%s", c.Name, end)
 	case c.Rate:
 		tip = fmt.Sprintf("rate %s: %s starts in %s\nfrom %s %s", c.Name, of, plot.Duration(c.StepSeconds),
-			why.Clock(s.From, p.now), end)
+			instant.Clock(s.From, p.now), end)
 	case kind == plot.Reservation:
 		tip = fmt.Sprintf("license %s: %s held by what runs now\n%s at most", c.Name, of, end)
 	}

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/internal/history"
+	"github.com/fairlead/fairlead/internal/instant"
 	"github.com/fairlead/fairlead/internal/plot"
-	"github.com/fairlead/fairlead/why"
 )
 
 // limitHistory holds how much of licences and rates was used, and by when they are free again.
@@ -57,7 +57,7 @@ func (l limitHistory) Free(name string, rate bool) template.HTML {
 // freeText says it in words.
 func (l limitHistory) freeText(c *history.LimitSeries, rate bool) string {
 	if rate {
-		return "what waits takes it until " + why.Clock(c.Ahead[0].Until, l.now)
+		return "what waits takes it until " + instant.Clock(c.Ahead[0].Until, l.now)
 	}
 	const most = 3
 	var parts []string
@@ -70,7 +70,7 @@ func (l limitHistory) freeText(c *history.LimitSeries, rate bool) string {
 		case s.Until.IsZero():
 			parts = append(parts, plot.Count(s.Used)+" nobody knows when")
 		case i < most-1 || i+1 == len(c.Ahead):
-			parts = append(parts, plot.Count(left)+" at "+why.Clock(s.Until, l.now))
+			parts = append(parts, plot.Count(left)+" at "+instant.Clock(s.Until, l.now))
 		}
 	}
 	return strings.Join(parts, ", ")

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/instant"
 	"github.com/fairlead/fairlead/internal/plot"
 	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/why"
@@ -144,7 +145,7 @@ func spanOf(name string, e *why.Estimate, now time.Time) plot.Span {
 		s.Text = "nobody can say when"
 		return s
 	}
-	s.Text = e.Text
+	s.Text = instant.ByClock(e.Text, now)
 	if e.By != nil {
 		by := max(0, e.By.Sub(now).Seconds())
 		s.By = &by

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/instant"
 	"github.com/fairlead/fairlead/internal/units"
 	"github.com/fairlead/fairlead/why"
 )
@@ -72,7 +73,7 @@ func State(j *api.Job) string {
 func WaitingFor(j *api.Job, now time.Time) string {
 	switch {
 	case j.Reason != nil:
-		return j.Reason.Text
+		return instant.ByClock(j.Reason.Text, now)
 	case len(j.Bridged) > 0:
 		return bridgedFor(j)
 	case j.State == "running" && j.RunsSince != nil:
@@ -117,7 +118,7 @@ func Start(j *api.Job, now time.Time) string {
 	if j.StartBy == nil {
 		return "-"
 	}
-	return why.Clock(*j.StartBy, now)
+	return instant.Clock(*j.StartBy, now)
 }
 
 // Rank is the place of a job among the waiting jobs.

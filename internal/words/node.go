@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/instant"
 	"github.com/fairlead/fairlead/internal/views"
 	"github.com/fairlead/fairlead/why"
 )
@@ -55,7 +56,7 @@ func Labels(n *views.NodeView) string {
 // WhyNotMore says why a node does not run more tasks, which planned starts keep room on it, and which other
 // server has it.
 func WhyNotMore(n *views.NodeView, unit string, now time.Time) string {
-	text := whyNotHere(n, unit, now)
+	text := instant.ByClock(whyNotHere(n, unit, now), now)
 	if n.Server != "" {
 		text += "; at server " + n.Server
 	}
@@ -89,16 +90,16 @@ func keptOn(n *views.NodeView, unit string, now time.Time) string {
 		case begun && w.Maintenance: // its state says so
 		case begun:
 			closed = true
-			parts = append(parts, fmt.Sprintf("reserved until %s for %s", why.Clock(w.To, now), w.Name))
+			parts = append(parts, fmt.Sprintf("reserved until %s for %s", instant.Clock(w.To, now), w.Name))
 		case w.Maintenance:
-			parts = append(parts, fmt.Sprintf("maintenance %s in %s, until %s", w.Name, why.Until(w.From, now), why.Clock(w.To, now)))
+			parts = append(parts, fmt.Sprintf("maintenance %s in %s, until %s", w.Name, why.Until(w.From, now), instant.Clock(w.To, now)))
 		default:
-			parts = append(parts, fmt.Sprintf("reserved from %s for %s", why.Clock(w.From, now), w.Name))
+			parts = append(parts, fmt.Sprintf("reserved from %s for %s", instant.Clock(w.From, now), w.Name))
 		}
 		upTo(w.From)
 	}
 	if len(n.Kept) > 0 {
-		parts = append(parts, fmt.Sprintf("reserved from %s for %d", why.Clock(n.Kept[0].From, now), n.Kept[0].Job))
+		parts = append(parts, fmt.Sprintf("reserved from %s for %d", instant.Clock(n.Kept[0].From, now), n.Kept[0].Job))
 		upTo(n.Kept[0].From)
 	}
 	if !closed && next.Sub(now) >= time.Second && n.Free[unit] > 0 {

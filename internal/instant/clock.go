@@ -1,0 +1,26 @@
+package instant
+
+import (
+	"slices"
+	"time"
+)
+
+// near is how close to now instants have their seconds.
+const near = 10 * time.Minute
+
+// Clock writes an instant for a person, as short as it is clear now: the day is left out if it is the day of now, and
+// the second unless it is less than ten minutes from now, or a text has another instant of the same minute beside it.
+func Clock(t, now time.Time, beside ...time.Time) string {
+	const day, minute = time.DateOnly, "2006-01-02 15:04"
+	t = t.Local()
+	layout := "15:04"
+	if t.Sub(now).Abs() < near || slices.ContainsFunc(beside, func(other time.Time) bool {
+		return other.Local().Format(minute) == t.Format(minute) && other.Sub(t).Abs() >= time.Second
+	}) {
+		layout = "15:04:05"
+	}
+	if t.Format(day) != now.Local().Format(day) {
+		layout = day + " " + layout
+	}
+	return t.Format(layout)
+}
