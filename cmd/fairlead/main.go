@@ -41,6 +41,9 @@ func run(args []string, in io.Reader, out, errs io.Writer) int {
 	root.SetErr(safeErrs)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
+		err = safe.Err() // whoever reads on got less than there was
+	}
+	if err == nil {
 		return 0
 	}
 	return report(ctx, cmd, err, safeErrs)

@@ -25,7 +25,9 @@ func (s *submission) report(ctx context.Context, client *api.Client, r *api.Subm
 			return err
 		}
 	case s.parsable:
-		fmt.Fprintln(s.out, r.ID)
+		if _, err := fmt.Fprintln(s.out, r.ID); err != nil {
+			return fmt.Errorf("job %d was submitted, and its number could not be written: %w", r.ID, err)
+		}
 	default:
 		s.print(r)
 	}

@@ -1,6 +1,7 @@
 package plain
 
 import (
+	"cmp"
 	"io"
 	"sync"
 	"unicode/utf8"
@@ -12,6 +13,7 @@ type Writer struct {
 	to   io.Writer
 	mu   sync.Mutex
 	part []byte // of a character whose end was not written yet
+	err  error  // the first one
 }
 
 // NewWriter returns a writer to w.
@@ -34,9 +36,17 @@ func (w *Writer) Write(p []byte) (int, error) {
 	whole := len(text) - unfinished(text)
 	w.part = append([]byte(nil), text[whole:]...)
 	if _, err := w.to.Write(kept(text[:whole])); err != nil {
+		w.err = cmp.Or(w.err, err)
 		return 0, err
 	}
 	return len(p), nil
+}
+
+// Err is the first error of a write, such as that of a full disk. Whoever prints line by line may ask once at the end.
+func (w *Writer) Err() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.err
 }
 
 // unfinished is how many bytes at the end of a text begin a character without ending it.
