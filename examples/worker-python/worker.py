@@ -7,8 +7,10 @@ It joins a server, runs jobs of the kinds in HANDLERS, up to --slots at once, an
 leases. Ctrl-C lets what runs go on for --grace seconds and gives the rest back. Copy it, and
 put functions of your own into HANDLERS.
 """
-import argparse, hashlib, http.client, json, os, pwd, random, signal, socket, struct, sys, threading, time
+import argparse, hashlib, http.client, json, logging, os, pwd, random, signal, socket, struct, sys, threading, time
 import traceback, urllib.parse
+
+logging.basicConfig(format="%(message)s", level=logging.INFO)  # print would mix the lines of threads
 
 
 class Stopped(Exception):
@@ -72,11 +74,12 @@ class Task:
             self.outcome = self.stopped
         except BaseException as error:  # sys.exit ends a thread without a word, and its task would run for ever
             if not isinstance(error, Permanent):
-                traceback.print_exc()
+                logging.error(traceback.format_exc().rstrip())
             self.outcome = {"state": "failed", "cause": f"{type(error).__name__}: {error}"[:4000], "final": isinstance(error, Permanent)}
         limit.cancel()
         about = "job {job}, task {task}, attempt {attempt}".format(**self.ref)
-        print(f"{about}, kind {self.spec['kind']}, for {self.user}: {self.outcome['state']}", self.outcome.get("cause", ""), flush=True)
+        ending = f"{self.outcome['state']} {self.outcome.get('cause', '')}".rstrip()
+        logging.info(f"{about}, kind {self.spec['kind']}, for {self.user}: {ending}")
 
 
 class Connection(http.client.HTTPConnection):
@@ -121,7 +124,7 @@ class Worker:
             return json.loads(text)
         if answer.status >= 500:
             raise ConnectionError(f"{verb}: {text}")
-        print(f"{verb}: {text}", file=sys.stderr, flush=True)
+        logging.error(f"{verb}: {text}")
         os._exit(1)
 
     def held(self, running=False):
@@ -134,11 +137,11 @@ class Worker:
                 # What has ended and was not reported is still ours, too.
                 answer = self.call("join", **self.hello, again=again, running=[task.ref for task in self.held()])
             except OSError as error:
-                print(f"the server does not answer, trying again in {pause:.1f} s: {error}", flush=True)
+                logging.warning(f"the server does not answer, trying again in {pause:.1f} s: {error}")
                 time.sleep(pause)
             else:
                 self.session, self.ttl, self.renewed = answer["session"], answer["ttl_seconds"], time.monotonic()
-                return print("joined; a lease lasts", self.ttl, "seconds", flush=True)
+                return logging.info(f"joined; a lease lasts {self.ttl} seconds")
 
     def work(self):
         """Takes work until Ctrl-C."""

@@ -18,6 +18,7 @@ import (
 
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/explain"
+	"github.com/fairlead/fairlead/internal/instant"
 )
 
 // texts are the texts of elements.
@@ -66,7 +67,7 @@ func TestRealPagesSayWhatJSONSays(t *testing.T) {
 	b.open(l.url + "/queue")
 	var ids, reasons []string
 	for _, j := range l.waiting() {
-		ids, reasons = append(ids, fmt.Sprint(j.ID)), append(reasons, j.Reason.Text)
+		ids, reasons = append(ids, fmt.Sprint(j.ID)), append(reasons, instant.ByClock(j.Reason.Text, time.Now()))
 	}
 	if got := texts(b, "#list tbody th"); !slices.Equal(got, ids) {
 		t.Errorf("the queue is %v, want %v", got, ids)
@@ -80,7 +81,7 @@ func TestRealPagesSayWhatJSONSays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := texts(b, "#why .reason"); len(got) != 1 || got[0] != a.Reason.Text {
+	if got := texts(b, "#why .reason"); len(got) != 1 || got[0] != instant.ByClock(a.Reason.Text, time.Now()) {
 		t.Errorf("it waits because %q, want %q", got, a.Reason.Text)
 	}
 	if got := texts(b, "#why .verdict"); len(got) != 1 || got[0] != string(a.Verdict) {
