@@ -41,18 +41,19 @@ func (b *Bridge) cancel(ctx context.Context) {
 	wait.Wake(b.state.signals.follow)
 }
 
-// forget lets the QS forget what the server knows the end of, and forgets it as well.
+// forget lets the QS forget tasks whose ends the server knows, and forgets them as well.
 func (b *Bridge) forget(ctx context.Context) {
 	b.state.mu.Lock()
 	gone := slices.Clone(b.state.over)
-	var entries []Entry
+	entries := slices.Clone(b.state.stale)
+	stale := len(entries)
 	for _, it := range gone {
 		if it.id != "" {
 			entries = append(entries, it.entry())
 		}
 	}
 	b.state.mu.Unlock()
-	if len(gone) == 0 {
+	if len(gone)+stale == 0 {
 		return
 	}
 	if len(entries) > 0 {
@@ -67,6 +68,7 @@ func (b *Bridge) forget(ctx context.Context) {
 	}
 	b.state.mu.Lock()
 	defer b.state.mu.Unlock()
+	b.state.stale = b.state.stale[stale:]
 	if b.state.change(nil, gone) == nil {
 		b.state.over = b.state.over[len(gone):]
 	}

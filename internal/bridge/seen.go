@@ -86,11 +86,14 @@ func (s *state) lost(it *item) {
 		return
 	case it.forgot >= maxForgot:
 		s.finish(it, Status{
-			Phase: Failed, ExitCode: -1, Error: fmt.Sprintf("%s forgot it %d times", s.o.System, it.forgot+1),
+			Phase: Failed, ExitCode: -1, Error: fmt.Sprintf("%s forgot it %d times; %s", s.o.System, it.forgot+1,
+				cmp.Or(it.status.Says, "it does not say why")),
 		})
 		return
 	}
-	s.log.Warn("the queueing system forgot a job; it is submitted again", "task", it.lease.Ref, "id", it.id)
+	s.log.Warn("the queueing system forgot a job; it is submitted again", "task", it.lease.Ref, "id", it.id,
+		"says", it.status.Says)
+	s.stale = append(s.stale, it.entry())
 	it.marker, it.id, it.stage, it.submitted, it.unreported = marker(s.o.Name), "", intent, time.Now(), true
 	it.forgot, it.absent = it.forgot+1, 0
 	it.status = Status{}

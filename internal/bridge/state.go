@@ -28,6 +28,7 @@ type state struct {
 	items    map[task]*item
 	leaving  []*item // nobody's any more: they are taken out of the QS
 	over     []*item // the server knows their ends: the QS may forget them
+	stale    []Entry // under which tasks were in the QS before it lost them: it may forget them
 	send     []*item // to be submitted, in this order
 	seq      int64
 	session  string

@@ -10,10 +10,11 @@ import (
 )
 
 // openGate lets workers take work. If the broker was started since that was done last, nobody
-// has any, so that all there is lies in the queue, and is compared with the receipts.
-func (l *live) openGate(ctx context.Context) error {
+// has any, so that all there is lies in the queue, and is compared with the receipts. So it is if the queue was not
+// there: what it held is gone, and workers report only what they have begun.
+func (l *live) openGate(ctx context.Context, there bool) error {
 	open, err := isOpen(l.Connection, &l.q.options)
-	if err != nil || open {
+	if err != nil || open && there {
 		return err
 	}
 	for _, queue := range []string{"reports", "receipts"} {
@@ -21,12 +22,12 @@ func (l *live) openGate(ctx context.Context) error {
 			return fmt.Errorf("read %s: %w", queue, err)
 		}
 	}
-	there, err := l.compare(ctx)
+	found, err := l.compare(ctx)
 	if err != nil {
 		return fmt.Errorf("look at the queue after a restart of RabbitMQ: %w", err)
 	}
 	l.q.mu.Lock()
-	l.q.exam = there
+	l.q.exam = found
 	l.q.mu.Unlock()
 	return l.publish.ExchangeDeclare(l.q.options.name("open"), amqp.ExchangeFanout, false, false, false, false, nil)
 }

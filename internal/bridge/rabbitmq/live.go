@@ -36,7 +36,7 @@ func (q *Queue) upOrdered(ctx context.Context) (*live, error) {
 	}
 	l = &live{
 		Connection: c, q: q, gone: make(chan struct{}), began: time.Now(),
-		receipts: map[string]uint64{}, barriers: map[string]chan struct{}{},
+		receipts: map[string]uint64{}, dropped: map[string]drop{}, barriers: map[string]chan struct{}{},
 	}
 	stop := context.AfterFunc(ctx, l.close)
 	defer stop()
@@ -60,6 +60,10 @@ func (l *live) begin(ctx context.Context) (err error) {
 	if err := l.takeSession(ctx); err != nil {
 		return err
 	}
+	there, err := isThere(l.Connection, &l.q.options)
+	if err != nil {
+		return err
+	}
 	if l.publish, err = l.Channel(); err != nil {
 		return err
 	}
@@ -74,7 +78,9 @@ func (l *live) begin(ctx context.Context) (err error) {
 		return err
 	}
 	l.q.reports.Renumber()
-	for name, note := range map[string]func(amqp.Delivery) bool{"reports": l.hearReport, "receipts": l.hearReceipt} {
+	for name, note := range map[string]func(amqp.Delivery) bool{
+		"reports": l.hearReport, "receipts": l.hearReceipt, "dropped": l.hearDropped,
+	} {
 		deliveries, err := l.read.Consume(l.q.options.name(name), "", false, false, false, false, nil)
 		if err != nil {
 			return fmt.Errorf("read %s: %w", l.q.options.name(name), err)
@@ -85,7 +91,7 @@ func (l *live) begin(ctx context.Context) (err error) {
 			}
 		}()
 	}
-	return l.openGate(ctx)
+	return l.openGate(ctx, there)
 }
 
 // batch is how many publications may be unconfirmed.

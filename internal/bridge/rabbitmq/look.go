@@ -46,6 +46,9 @@ func (l *live) state(e bridge.Entry) bridge.Status {
 	if l.q.reports.IsForgotten(e.Marker) {
 		return bridge.Status{Phase: bridge.Absent, Says: "it is over and forgotten"}
 	}
+	if d, dropped := l.droppedAs(e.Marker); dropped {
+		return bridge.Status{Phase: bridge.Absent, Says: d.text()}
+	}
 	l.q.mu.Lock()
 	exam := l.q.exam
 	there := exam[e.Marker]
@@ -75,6 +78,9 @@ func (q *Queue) Forget(ctx context.Context, all []bridge.Entry) error {
 		}
 		if err := l.dropReceipt(e.Marker); err != nil {
 			return explain(&q.options, fmt.Errorf("acknowledge a receipt: %w", err))
+		}
+		if err := l.forgetDrop(e.Marker); err != nil {
+			return explain(&q.options, fmt.Errorf("acknowledge a dropped job: %w", err))
 		}
 		q.mu.Lock()
 		delete(q.exam, e.Marker)

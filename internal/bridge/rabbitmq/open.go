@@ -34,13 +34,34 @@ func (q *Queue) supervise(ctx context.Context) {
 		}
 		try.Answered()
 		q.reports.Notify() // what there is may be another now
+		q.watch(ctx, l)
+	}
+}
+
+// examined is how often the bridge looks whether its queue is still there.
+var examined = 10 * time.Second
+
+// watch waits until a connection has ended, or ends it: when it is old, and when somebody deleted the queue, which is
+// made again with the next connection.
+func (q *Queue) watch(ctx context.Context, l *live) {
+	recycle := time.After(recycled)
+	for old := false; !old; {
 		select {
 		case <-l.gone:
+			return
 		case <-ctx.Done():
-		case <-time.After(recycled):
-			q.order.Lock()
-			l.close()
-			q.order.Unlock()
+			return
+		case <-recycle:
+			old = true
+		case <-time.After(examined):
+			there, err := isThere(l.Connection, &q.options)
+			if old = !there && err == nil; old {
+				q.options.Logger.Warn("somebody deleted the queue for work; the bridge makes it again, and submits the jobs "+
+					"that waited in it once more", "queue", q.options.Queue)
+			}
 		}
 	}
+	q.order.Lock()
+	defer q.order.Unlock()
+	l.close()
 }

@@ -17,6 +17,10 @@
 // exchange NAME.open does not survive a restart, workers wait for it, and the bridge declares
 // it when it has written the missing receipts and removed superfluous ones.
 // By the same look it removes tasks whose end was reported.
+//
+// RabbitMQ drops jobs where somebody gave the queue a limit (a policy with message-ttl or max-length), or a consumer
+// rejects them. It hands them to NAME.dropped then, which tells the bridge. A queue that somebody deleted is missed within
+// seconds, made again, and compared with the receipts as after a restart.
 package rabbitmq
 
 import (
@@ -108,13 +112,14 @@ type live struct {
 	q        *Queue
 	publish  *amqp.Channel    // with confirmations
 	returned chan amqp.Return // what could not be routed
-	read     *amqp.Channel    // of reports and receipts
+	read     *amqp.Channel    // of reports, receipts and dropped jobs
 	gone     chan struct{}    // closed when the connection is
 	began    time.Time
 
 	mu       sync.Mutex
 	dead     bool              // later news of it do not count
 	receipts map[string]uint64 // markers, and the tags of their receipts
+	dropped  map[string]drop   // by marker
 	barriers map[string]chan struct{}
 }
 

@@ -7,24 +7,27 @@ import (
 )
 
 // declare makes what survives a restart of the broker: the queues, the exchange that copies
-// work to the receipts, and the one over which workers are told that a task is cancelled.
+// work to the receipts, the one to which RabbitMQ hands jobs that it drops, and the one over which workers are told
+// that a task is cancelled.
 func declare(ch *amqp.Channel, o *Options) error {
 	for name, args := range map[string]amqp.Table{
-		o.Queue: workArguments(o), o.name("receipts"): nil, o.name("reports"): nil,
+		o.Queue: workArguments(o), o.name("receipts"): nil, o.name("reports"): nil, o.name("dropped"): nil,
 	} {
 		if _, err := ch.QueueDeclare(name, true, false, false, false, args); err != nil {
 			return fmt.Errorf("queue %s: %w", name, err)
 		}
 	}
 	for name, kind := range map[string]string{
-		o.name("submit"): amqp.ExchangeFanout, o.name("cancel"): amqp.ExchangeDirect,
+		o.name("submit"): amqp.ExchangeFanout, o.name("dropped"): amqp.ExchangeFanout, o.name("cancel"): amqp.ExchangeDirect,
 	} {
 		if err := ch.ExchangeDeclare(name, kind, true, false, false, false, nil); err != nil {
 			return fmt.Errorf("exchange %s: %w", name, err)
 		}
 	}
-	for _, name := range []string{o.Queue, o.name("receipts")} {
-		if err := ch.QueueBind(name, "", o.name("submit"), false, nil); err != nil {
+	for name, exchange := range map[string]string{
+		o.Queue: o.name("submit"), o.name("receipts"): o.name("submit"), o.name("dropped"): o.name("dropped"),
+	} {
+		if err := ch.QueueBind(name, "", exchange, false, nil); err != nil {
 			return fmt.Errorf("bind queue %s: %w", name, err)
 		}
 	}
@@ -33,7 +36,7 @@ func declare(ch *amqp.Channel, o *Options) error {
 
 // workArguments are those of the queue for work.
 func workArguments(o *Options) amqp.Table {
-	return amqp.Table{"x-max-priority": int32(o.Priorities)}
+	return amqp.Table{"x-max-priority": int32(o.Priorities), "x-dead-letter-exchange": o.name("dropped")}
 }
 
 // isOpen reports whether work may be taken: the bridge has looked at the queue since the
