@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/config"
+	"github.com/fairlead/fairlead/internal/await"
 )
 
 // TestServeAsUser: an ordinary user's server has its socket where the user may write.
@@ -119,6 +120,38 @@ func TestAgentDir(t *testing.T) {
 	} {
 		if got := agentDir(c.database, c.node); got != c.want {
 			t.Errorf("the agent of %s with the node %s has %q, want %q", c.database, c.node, got, c.want)
+		}
+	}
+}
+
+// TestCodeIsForTerminals: the address that signs in is printed on a terminal only. Others may be able to read a file, a
+// journal or the log of a build, and whoever opens the address first acts as the server's user.
+func TestCodeIsForTerminals(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ want, not string }{
+		"terminal": {"/login?code=", "sign in, run"},
+		"file":     {"; to sign in, run: FAIRLEAD_SERVER=SOCKET fairlead dashboard\n", "code="},
+	} {
+		dir := t.TempDir()
+		b := &background{ended: make(chan struct{})}
+		b.cmd = exec.Command("fairlead", "serve", "--dev", "--listen", "127.0.0.1:0", "--socket", dir+"/s", "--db", dir+"/d.db")
+		b.cmd.Dir, b.cmd.Stdout, b.cmd.Stderr = dir, b, b
+		started := func() {}
+		if name == "terminal" {
+			started = b.onTerminal(t)
+		}
+		if err := b.cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		started()
+		go func() { b.cmd.Wait(); close(b.ended) }()
+		await.Until(t, "the server says where it is", func() (any, bool) {
+			return b.String(), strings.Contains(b.String(), "  try ")
+		})
+		b.stop()
+		said := strings.ReplaceAll(b.String(), dir+"/s", "SOCKET")
+		if !strings.Contains(said, c.want) || strings.Contains(said, c.not) {
+			t.Errorf("%s: it says\n%s", name, said)
 		}
 	}
 }
