@@ -300,18 +300,24 @@ func (s *serve) banner(x *instance, o instanceOptions, ao *agent.Options) {
 	}
 	fmt.Fprintf(s.out, "fairlead %s %s\n", version, title)
 	line("socket", "%s", o.socket.Path)
-	for i, address := range x.addresses {
+	for i, at := range x.addresses {
 		switch {
+		case at.missing != nil:
+			line("address", "http://%s cannot be had: %v; it is tried again", at.address, at.missing)
 		case !s.dev || i > 0:
-			line("address", "http://%s", address)
+			line("address", "http://%s", at.address)
 		case s.terminal():
 			line("dashboard", "%s", x.server.Invite(os.Getuid(), firstLinkLasts))
 		default: // others may read a file or a journal while the code still works
-			line("dashboard", "http://%s; to sign in, run: %sfairlead dashboard", address, hint)
+			line("dashboard", "http://%s; to sign in, run: %sfairlead dashboard", at.address, hint)
 		}
 	}
-	for _, address := range x.outside {
-		line("nodes", "https://%s", address)
+	for _, at := range x.outside {
+		if at.missing != nil {
+			line("nodes", "https://%s cannot be had: %v; it is tried again", at.address, at.missing)
+			continue
+		}
+		line("nodes", "https://%s", at.address)
 	}
 	database := x.place
 	if database == "temporary" {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -134,7 +135,8 @@ func TestCodeIsForTerminals(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		b := &background{ended: make(chan struct{})}
-		b.cmd = exec.Command("fairlead", "serve", "--dev", "--listen", "127.0.0.1:0", "--socket", dir+"/s", "--db", dir+"/d.db")
+		b.cmd = exec.Command("fairlead", "serve", "--dev", "--listen", "127.0.0.1:0", "--socket", dir+"/s", "--db",
+			dir+"/d.db")
 		b.cmd.Dir, b.cmd.Stdout, b.cmd.Stderr = dir, b, b
 		started := func() {}
 		if name == "terminal" {
@@ -154,4 +156,38 @@ func TestCodeIsForTerminals(t *testing.T) {
 			t.Errorf("%s: it says\n%s", name, said)
 		}
 	}
+}
+
+// TestServeWithoutItsPort: a user who takes the port while the server is away keeps nobody from the socket, and gets no
+// code of anybody.
+func TestServeWithoutItsPort(t *testing.T) {
+	t.Parallel()
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	dir, address := t.TempDir(), taken.Addr().String()
+	b := &background{ended: make(chan struct{})}
+	b.cmd = exec.Command("fairlead", "serve", "--listen", address, "--socket", dir+"/s", "--db", dir+"/d.db")
+	b.cmd.Dir, b.cmd.Stdout, b.cmd.Stderr = dir, b, b
+	if err := b.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() { b.cmd.Wait(); close(b.ended) }()
+	defer b.stop()
+	says := func(want string, args ...string) {
+		t.Helper()
+		await.Until(t, "fairlead "+args[0]+" says "+want, func() (any, bool) {
+			cmd := exec.Command("fairlead", args...)
+			cmd.Env = append(os.Environ(), "FAIRLEAD_SERVER="+dir+"/s")
+			out, _ := cmd.CombinedOutput()
+			return string(out) + b.String(), strings.Contains(string(out), want)
+		})
+	}
+	says("queued in", "submit", "--", "true")
+	says("it cannot listen on "+address+" (address already in use)", "doctor")
+	says("may be another user's program", "dashboard")
+	taken.Close()
+	says("http://"+address+"/login?code=", "dashboard")
 }

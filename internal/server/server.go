@@ -116,6 +116,10 @@ func (s *Server) api(mux *http.ServeMux) huma.API {
 	return a
 }
 
+// Listen returns a listener on a TCP address. If the system does not give the port now, the listener tries again while
+// it is served, and Missing says why. An address that can never be right is an error.
+func (s *Server) Listen(address string) (*port, error) { return listenAt(address, s.log) }
+
 // Serve answers on the listeners until ctx ends, and then finishes what it has begun. Who connects to a Unix socket is
 // known from the connection, and elsewhere from the session of a browser, or by the authenticator of an [Authenticated]
 // listener.
@@ -131,7 +135,7 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 	}
 	for _, l := range listeners {
-		s.addresses.add(l)
+		s.addresses.listen(l)
 	}
 	watching, stop := context.WithCancel(ctx)
 	var watch sync.WaitGroup

@@ -38,6 +38,10 @@ func (s *signInService) signIn(ctx context.Context, _ api.SignInRequest) (*api.S
 		return nil, err
 	}
 	address := s.addresses.forBrowser()
+	if missing := s.addresses.missing(true); address == "" && missing != "" {
+		return nil, fmt.Errorf("the server cannot listen on %s, so whoever answers there may be another user's program; "+
+			"end that program, and try again: %w", missing, queue.ErrState)
+	}
 	if address == "" {
 		return nil, fmt.Errorf("the server listens on no address for browsers: start it with --listen 127.0.0.1:7447, or with server.listen in its configuration: %w", queue.ErrState)
 	}
