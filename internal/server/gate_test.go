@@ -281,7 +281,9 @@ func bubble(t *testing.T, handler http.HandlerFunc, test func(t *testing.T, d *d
 			all <- theirs
 			return mine
 		}
-		test(t, d, dial, "Cookie: fairlead-session-="+d.identity.browsers.begun(t, os.Getuid())+"\r\n")
+		code, _ := d.identity.browsers.invite(os.Getuid(), linkLasts, true)
+		shown, _, _ := d.identity.browsers.begin(code)
+		test(t, d, dial, "Cookie: fairlead-session-="+shown+"\r\n")
 		d.identity.browsers.endAll(os.Getuid())
 		cancel()
 		<-ended

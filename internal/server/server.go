@@ -80,8 +80,8 @@ func New(o Options) *Server {
 	return s
 }
 
-// Invite is an address that opens the dashboard as a user, once, within some time. It is empty if
-// the server listens on no address.
+// Invite is an address that opens the dashboard as a user, once, within some time. The session of an administrator
+// only looks. The address is empty if the server listens on none.
 func (s *Server) Invite(uid int, lasts time.Duration) string {
 	return s.services.signIn.invite(uid, lasts)
 }
