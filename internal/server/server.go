@@ -43,7 +43,8 @@ type Server struct {
 	metrics   *metrics
 	pages     *web.Dashboard
 	handler   http.Handler
-	large     quota.Quota // of those who send large requests
+	large     quota.Quota  // of those who send large requests
+	flight    *quota.Quota // of the bytes of requests
 }
 
 // readTime is how long a request may take to arrive. How long its answer takes is another matter:
@@ -63,6 +64,7 @@ func New(o Options) *Server {
 	}
 	s := &Server{program: o.Program, origins: o.Origins, log: o.Logger, addresses: &addresses{}}
 	s.metrics = newMetrics(o.Loop)
+	s.flight = newFlight()
 	s.large = quota.Quota{All: 24, Reserved: 8, User: 2}
 	limits := limitsHere()
 	s.gate = newGate(limits, turnedAway(s.log))
@@ -196,7 +198,7 @@ func (s *Server) DropRevoked(ctx context.Context) error {
 // send through a user's browser, keeps a failure from taking the server down, and
 // logs.
 func (s *Server) protect(next http.Handler) http.Handler {
-	inner := s.checkOrigin(checkHost(s.identity.knownOnly(next)))
+	inner := s.checkOrigin(checkHost(s.identity.knownOnly(inFlight(s.flight, next))))
 	return s.identity.identified(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
 		kept(w.Header(), r.URL.Path)
