@@ -45,6 +45,7 @@ type Server struct {
 	handler   http.Handler
 	large     quota.Quota  // of those who send large requests
 	flight    *quota.Quota // of the bytes of requests
+	busy      *busyLog
 }
 
 // readTime is how long a request may take to arrive. How long its answer takes is another matter:
@@ -64,7 +65,7 @@ func New(o Options) *Server {
 	}
 	s := &Server{program: o.Program, origins: o.Origins, log: o.Logger, addresses: &addresses{}}
 	s.metrics = newMetrics(o.Loop)
-	s.flight = newFlight()
+	s.flight, s.busy = newFlight(), &busyLog{log: s.log}
 	s.large = quota.Quota{All: 24, Reserved: 8, User: 2}
 	limits := limitsHere()
 	s.gate = newGate(limits, turnedAway(s.log))
@@ -213,7 +214,10 @@ func (s *Server) protect(next http.Handler) http.Handler {
 				http.Error(rec, "internal error", http.StatusInternalServerError)
 			}
 			level := slog.LevelDebug
-			if rec.status >= 500 {
+			switch {
+			case rec.status == http.StatusServiceUnavailable:
+				s.busy.note(r.Context(), r.URL.Path, who(r.Context()).Name)
+			case rec.status >= 500:
 				level = slog.LevelError
 			}
 			s.log.Log(r.Context(), level, "request", "method", r.Method, "path", r.URL.Path, "status", rec.status, "took", time.Since(began), "user", who(r.Context()).Name)
