@@ -221,6 +221,13 @@ func TestNamesAreAskedOnce(t *testing.T) {
 		if name, _ := n.of(1000); name != "uid1000" {
 			t.Errorf("a user who was removed is %s", name)
 		}
+		n.uid = func(name string) (int, error) { return 7, nil } // an account of that name
+		time.Sleep(nameLasts)
+		n.of(1000)
+		time.Sleep(11 * time.Second)
+		if name, _ := n.of(1000); name != "uid:1000" {
+			t.Errorf("a user without a name acts as the account %s", name)
+		}
 		time.Sleep(time.Minute)
 	})
 }
