@@ -191,3 +191,32 @@ func TestServeWithoutItsPort(t *testing.T) {
 	taken.Close()
 	says("http://"+address+"/login?code=", "dashboard")
 }
+
+// TestDeadSocketHidesNobody: the socket that a user's own server left behind when it was killed does not hide that of the
+// machine's server.
+func TestDeadSocketHidesNobody(t *testing.T) {
+	dir := t.TempDir()
+	make := func(name string, alive bool) string {
+		l, err := net.Listen("unix", dir+"/"+name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { l.Close() })
+		if l.(*net.UnixListener).SetUnlinkOnClose(false); !alive {
+			l.Close()
+		}
+		return dir + "/" + name
+	}
+	dead, other, none := make("a", false), make("b", true), dir+"/none"
+	for _, c := range []struct {
+		want  string
+		paths []string
+	}{
+		{other, []string{dead, other}}, {other, []string{other, dead}}, {other, []string{none, other}},
+		{dead, []string{dead, none}}, {"", []string{none}},
+	} {
+		if got := firstSocket(c.paths); got != c.want {
+			t.Errorf("of %v it takes %s", c.paths, got)
+		}
+	}
+}
