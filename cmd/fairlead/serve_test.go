@@ -192,8 +192,8 @@ func TestServeWithoutItsPort(t *testing.T) {
 	says("http://"+address+"/login?code=", "dashboard")
 }
 
-// TestDeadSocketHidesNobody: the socket that a user's own server left behind when it was killed does not hide that of the
-// machine's server.
+// TestDeadSocketHidesNobody: the socket that a user's own server left behind when it was killed does not hide that of
+// the machine's server.
 func TestDeadSocketHidesNobody(t *testing.T) {
 	dir := t.TempDir()
 	make := func(name string, alive bool) string {

@@ -17,7 +17,7 @@ type SignInResponse struct {
 	Address string    `json:"address" doc:"To be opened by a browser, once; the browser then has a session"`
 	Until   time.Time `json:"until" doc:"The address works until then"`
 	// OnlyLooks is set for an administrator who did not ask to change things.
-	OnlyLooks bool `json:"only_looks,omitempty" doc:"The session of an administrator changes nothing, as admin was not asked for"`
+	OnlyLooks bool `json:"only_looks,omitempty" doc:"It is a session of an administrator that changes nothing"`
 }
 
 // SignOutResponse says how many sessions were ended.

@@ -45,8 +45,8 @@ type sessions struct {
 var onlyLooks = []string{"read"}
 
 // Authenticate looks for the session that a browser shows. A page on another port of the machine may have given the
-// browser more cookies of this name, for some paths: of these the last is ours, as browsers show the cookie of the longest
-// path first, and worthless ones keep nobody out.
+// browser more cookies of this name, for some paths: of these the last is ours, as browsers show the cookie of the
+// longest path first, and worthless ones keep nobody out.
 func (a sessions) Authenticate(_ net.Conn, r *http.Request) (*access.Proof, error) {
 	if _, shown := shownToken(r); shown { // who listens on the way could use it
 		return nil, errors.New("a token counts on the server's socket and over TLS only")

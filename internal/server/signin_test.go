@@ -223,8 +223,8 @@ func (r *rig) cookieOf(t *testing.T, in api.SignInRequest) *http.Cookie {
 	return resp.Cookies()[0]
 }
 
-// TestAdministratorsOnlyLook: whoever gets hold of the cookie of an administrator, which the browser shows to all ports,
-// changes nothing with it, acts for nobody, and reads nobody's secrets, unless the administrator asked for more.
+// TestAdministratorsOnlyLook: whoever gets hold of the cookie of an administrator, which the browser shows to all
+// ports, changes nothing with it, acts for nobody, and reads nobody's secrets, unless the administrator asked for more.
 func TestAdministratorsOnlyLook(t *testing.T) {
 	r := newRig(t)
 	ids := r.submit(t, api.Spec{Argv: []string{"true"}, Env: map[string]string{"TOKEN": "sesame"}, Held: true})
@@ -278,8 +278,8 @@ func TestForeignCookies(t *testing.T) {
 			t.Errorf("%s: status %d, %+v, %v", shown, status, st.You, err)
 		}
 	}
-	answerOf(t, http.DefaultClient, "POST", r.tcp+"/logout", "", "Cookie", mine.Name+"=worthless; "+mine.Name+"="+mine.Value)
 	shown := mine.Name + "=" + mine.Value
+	answerOf(t, http.DefaultClient, "POST", r.tcp+"/logout", "", "Cookie", mine.Name+"=worthless; "+shown)
 	if status, _ := answerOf(t, http.DefaultClient, "GET", r.tcp+"/v1/status", "", "Cookie", shown); status != 401 {
 		t.Errorf("after signing out: status %d", status)
 	}
