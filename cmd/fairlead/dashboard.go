@@ -12,7 +12,7 @@ import (
 
 // dashboardCommand prints an address that opens the dashboard as the user of the command.
 func dashboardCommand(a *app) *cobra.Command {
-	var signOut bool
+	var signOut, admin bool
 	c := &cobra.Command{
 		Use:   "dashboard",
 		Short: "Print an address that opens the dashboard as yourself",
@@ -22,26 +22,33 @@ you: for 12 hours, until 2 hours pass without a request, or until the server end
 the address on. This command starts no browser, because all users of a machine can read the
 arguments of its programs.
 
+The session of an administrator only looks: a browser shows it to every port of the machine, and
+other users can listen on one. With --admin it changes things as well, for 15 minutes.
+
 The server has to listen on an address: serve --listen 127.0.0.1:7447, or server.listen in its
 configuration. From another machine, forward that port or the socket:
 ssh -L 7447:/run/fairlead/fairlead.sock HOST`,
-		Example: "  fairlead dashboard\n  fairlead dashboard --sign-out",
+		Example: "  fairlead dashboard\n  fairlead dashboard --admin\n  fairlead dashboard --sign-out",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.with(func(client *api.Client) error {
 				if signOut {
 					return endSessions(c.Context(), a.out, client)
 				}
-				r, err := client.SignIn(c.Context())
+				r, err := client.SignIn(c.Context(), api.SignInRequest{Admin: admin})
 				if err != nil {
 					return err
 				}
 				fmt.Fprintln(a.out, r.Address)
+				if r.OnlyLooks {
+					fmt.Fprintln(a.errs, "this session only looks; to change something there, use: fairlead dashboard --admin")
+				}
 				return nil
 			})
 		},
 	}
 	c.Flags().BoolVar(&signOut, "sign-out", false, "end all your browser sessions")
+	c.Flags().BoolVar(&admin, "admin", false, "let the session of an administrator change things, for 15 minutes")
 	return c
 }
 

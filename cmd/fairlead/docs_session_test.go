@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/user"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/fairlead/fairlead/internal/await"
 	daemons "github.com/fairlead/fairlead/internal/daemon"
+	"github.com/fairlead/fairlead/internal/terminal"
 )
 
 // pace makes a session with -update as slow as a person is, so that the numbers in its
@@ -225,9 +227,14 @@ func (s *session) begin(kind string, c prompt) []string {
 	b := &background{ended: make(chan struct{})}
 	b.cmd = exec.Command("sh", "-c", "exec "+s.here(c.text))
 	b.cmd.Dir, b.cmd.Env, b.cmd.Stdout, b.cmd.Stderr = s.dir, s.env(), b, b
+	started := func() {}
+	if kind == "fairlead serve" {
+		started = b.onTerminal(s.t)
+	}
 	if err := b.cmd.Start(); err != nil {
 		s.t.Fatal(err)
 	}
+	started()
 	go func() { b.cmd.Wait(); close(b.ended) }()
 	if kind == "fairlead serve" {
 		s.server = b
@@ -236,7 +243,7 @@ func (s *session) begin(kind string, c prompt) []string {
 	}
 	var got []string
 	await.Within(lookLong(), func() bool {
-		got = s.canonical(b.String())
+		got = s.canonical(strings.ReplaceAll(b.String(), "\r\n", "\n"))
 		return matches(c.want, got) && len(got) > 0 || *pace > 0 && len(got) > 5
 	})
 	return got
@@ -249,6 +256,24 @@ type background struct {
 
 	mu  sync.Mutex
 	out bytes.Buffer
+}
+
+// onTerminal gives a process a terminal to print on, as readers of the pages have one. The caller calls the function
+// that it returns when the process has started.
+func (b *background) onTerminal(t *testing.T) (started func()) {
+	t.Helper()
+	person, program, err := terminal.Open(200, 50)
+	if err != nil {
+		t.Skip("there are no pseudo-terminals here: ", err)
+	}
+	b.cmd.Stdout = program
+	return func() {
+		program.Close()
+		go func() {
+			defer person.Close()
+			io.Copy(b, person)
+		}()
+	}
 }
 
 func (b *background) Write(p []byte) (int, error) {

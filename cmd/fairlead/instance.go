@@ -42,8 +42,14 @@ type instance struct {
 	revoked chan struct{} // another server has revoked a node
 	listens []net.Listener
 
-	addresses []string // as they came out
-	outside   []string // those for other machines
+	addresses []listening // as they came out
+	outside   []listening // those for other machines
+}
+
+// listening is an address on which the server listens, or wants to.
+type listening struct {
+	address string
+	missing error // says why it does not yet
 }
 
 // instanceOptions say how to wire it.
@@ -215,7 +221,8 @@ func (x *instance) retain(ctx context.Context, kept time.Duration) error {
 	}
 }
 
-// listen makes the socket and listens on the addresses.
+// listen makes the socket and listens on the addresses. The server needs its socket; ports that others have it gets
+// later.
 func (x *instance) listen(o instanceOptions) error {
 	l, err := socket.Listen(o.socket)
 	if err != nil {
@@ -226,11 +233,11 @@ func (x *instance) listen(o instanceOptions) error {
 		if err := checkLoopback(address); err != nil {
 			return err
 		}
-		l, err := net.Listen("tcp", address)
+		l, err := x.server.Listen(address)
 		if err != nil {
 			return fmt.Errorf("%w; listen elsewhere with --listen 127.0.0.1:0, or not at all with --listen none", err)
 		}
-		x.addresses = append(x.addresses, l.Addr().String())
+		x.addresses = append(x.addresses, listening{l.Addr().String(), l.Missing()})
 		x.listens = append(x.listens, l)
 	}
 	return x.listenOutside(o.tls.Listen)
@@ -239,11 +246,11 @@ func (x *instance) listen(o instanceOptions) error {
 // listenOutside listens for other machines.
 func (x *instance) listenOutside(addresses []string) error {
 	for _, address := range addresses {
-		l, err := net.Listen("tcp", address)
+		l, err := x.server.Listen(address)
 		if err != nil {
 			return fmt.Errorf("--listen-tls: %w", err)
 		}
-		x.outside = append(x.outside, l.Addr().String())
+		x.outside = append(x.outside, listening{l.Addr().String(), l.Missing()})
 		x.listens = append(x.listens, x.server.NodeListener(l))
 	}
 	return nil

@@ -282,8 +282,8 @@ func (s *serve) devUntil(ctx context.Context, x *instance, agentEnded <-chan err
 	}
 }
 
-// firstLinkLasts is for how long the address of the dashboard works that the server prints when it
-// starts. It works once; fairlead dashboard gives others.
+// firstLinkLasts is for how long the address of the dashboard works that the server prints on a terminal
+// when it starts. It works once; fairlead dashboard gives others.
 const firstLinkLasts = 10 * time.Minute
 
 // banner says where the server is, in a few aligned lines.
@@ -291,21 +291,33 @@ func (s *serve) banner(x *instance, o instanceOptions, ao *agent.Options) {
 	line := func(name, format string, args ...any) {
 		fmt.Fprintf(s.out, "  %-9s %s\n", name, fmt.Sprintf(format, args...))
 	}
-	title := "server"
+	title, hint := "server", ""
+	if o.socket.Path != defaultSocket() {
+		hint = "FAIRLEAD_SERVER=" + o.socket.Path + " "
+	}
 	if s.dev {
 		title = "development server; Ctrl-C ends it"
 	}
 	fmt.Fprintf(s.out, "fairlead %s %s\n", version, title)
 	line("socket", "%s", o.socket.Path)
-	for i, address := range x.addresses {
-		if s.dev && i == 0 {
+	for i, at := range x.addresses {
+		switch {
+		case at.missing != nil:
+			line("address", "http://%s cannot be had: %v; it is tried again", at.address, at.missing)
+		case !s.dev || i > 0:
+			line("address", "http://%s", at.address)
+		case s.terminal():
 			line("dashboard", "%s", x.server.Invite(os.Getuid(), firstLinkLasts))
-		} else {
-			line("address", "http://%s", address)
+		default: // others may read a file or a journal while the code still works
+			line("dashboard", "http://%s; to sign in, run: %sfairlead dashboard", at.address, hint)
 		}
 	}
-	for _, address := range x.outside {
-		line("nodes", "https://%s", address)
+	for _, at := range x.outside {
+		if at.missing != nil {
+			line("nodes", "https://%s cannot be had: %v; it is tried again", at.address, at.missing)
+			continue
+		}
+		line("nodes", "https://%s", at.address)
 	}
 	database := x.place
 	if database == "temporary" {
@@ -324,9 +336,5 @@ func (s *serve) banner(x *instance, o instanceOptions, ao *agent.Options) {
 		file = "that of the other servers, not " + file
 	}
 	line("config", "%s (version %s)", file, st.Hash)
-	hint := ""
-	if o.socket.Path != defaultSocket() {
-		hint = "FAIRLEAD_SERVER=" + o.socket.Path + " "
-	}
 	line("try", "%sfairlead submit -- echo hello", hint)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/config"
+	"github.com/fairlead/fairlead/internal/await"
 )
 
 // TestServeAsUser: an ordinary user's server has its socket where the user may write.
@@ -119,6 +121,102 @@ func TestAgentDir(t *testing.T) {
 	} {
 		if got := agentDir(c.database, c.node); got != c.want {
 			t.Errorf("the agent of %s with the node %s has %q, want %q", c.database, c.node, got, c.want)
+		}
+	}
+}
+
+// TestCodeIsForTerminals: the address that signs in is printed on a terminal only. Others may be able to read a file, a
+// journal or the log of a build, and whoever opens the address first acts as the server's user.
+func TestCodeIsForTerminals(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ want, not string }{
+		"terminal": {"/login?code=", "sign in, run"},
+		"file":     {"; to sign in, run: FAIRLEAD_SERVER=SOCKET fairlead dashboard\n", "code="},
+	} {
+		dir := t.TempDir()
+		b := &background{ended: make(chan struct{})}
+		b.cmd = exec.Command("fairlead", "serve", "--dev", "--listen", "127.0.0.1:0", "--socket", dir+"/s", "--db",
+			dir+"/d.db")
+		b.cmd.Dir, b.cmd.Stdout, b.cmd.Stderr = dir, b, b
+		started := func() {}
+		if name == "terminal" {
+			started = b.onTerminal(t)
+		}
+		if err := b.cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		started()
+		go func() { b.cmd.Wait(); close(b.ended) }()
+		await.Until(t, "the server says where it is", func() (any, bool) {
+			return b.String(), strings.Contains(b.String(), "  try ")
+		})
+		b.stop()
+		said := strings.ReplaceAll(b.String(), dir+"/s", "SOCKET")
+		if !strings.Contains(said, c.want) || strings.Contains(said, c.not) {
+			t.Errorf("%s: it says\n%s", name, said)
+		}
+	}
+}
+
+// TestServeWithoutItsPort: a user who takes the port while the server is away keeps nobody from the socket, and gets no
+// code of anybody.
+func TestServeWithoutItsPort(t *testing.T) {
+	t.Parallel()
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	dir, address := t.TempDir(), taken.Addr().String()
+	b := &background{ended: make(chan struct{})}
+	b.cmd = exec.Command("fairlead", "serve", "--listen", address, "--socket", dir+"/s", "--db", dir+"/d.db")
+	b.cmd.Dir, b.cmd.Stdout, b.cmd.Stderr = dir, b, b
+	if err := b.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() { b.cmd.Wait(); close(b.ended) }()
+	defer b.stop()
+	says := func(want string, args ...string) {
+		t.Helper()
+		await.Until(t, "fairlead "+args[0]+" says "+want, func() (any, bool) {
+			cmd := exec.Command("fairlead", args...)
+			cmd.Env = append(os.Environ(), "FAIRLEAD_SERVER="+dir+"/s")
+			out, _ := cmd.CombinedOutput()
+			return string(out) + b.String(), strings.Contains(string(out), want)
+		})
+	}
+	says("queued in", "submit", "--", "true")
+	says("it cannot listen on "+address+" (address already in use)", "doctor")
+	says("may be another user's program", "dashboard")
+	taken.Close()
+	says("http://"+address+"/login?code=", "dashboard")
+}
+
+// TestDeadSocketHidesNobody: the socket that a user's own server left behind when it was killed does not hide that of
+// the machine's server.
+func TestDeadSocketHidesNobody(t *testing.T) {
+	dir := t.TempDir()
+	make := func(name string, alive bool) string {
+		l, err := net.Listen("unix", dir+"/"+name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { l.Close() })
+		if l.(*net.UnixListener).SetUnlinkOnClose(false); !alive {
+			l.Close()
+		}
+		return dir + "/" + name
+	}
+	dead, other, none := make("a", false), make("b", true), dir+"/none"
+	for _, c := range []struct {
+		want  string
+		paths []string
+	}{
+		{other, []string{dead, other}}, {other, []string{other, dead}}, {other, []string{none, other}},
+		{dead, []string{dead, none}}, {"", []string{none}},
+	} {
+		if got := firstSocket(c.paths); got != c.want {
+			t.Errorf("of %v it takes %s", c.paths, got)
 		}
 	}
 }

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"go.yaml.in/yaml/v4"
 
@@ -70,17 +72,38 @@ func (a *app) which() (clientFile, error) {
 		return said, nil
 	}
 	paths := socketPaths()
-	for _, path := range paths {
-		if info, err := os.Lstat(path); err == nil && info.Mode().Type() == os.ModeSocket {
-			said.Server = path
-			return said, nil
-		}
+	if said.Server = firstSocket(paths); said.Server != "" {
+		return said, nil
 	}
 	err := fmt.Errorf("%w: there is no %s", api.ErrUnreachable, paths[0])
 	if len(paths) > 1 {
 		err = fmt.Errorf("%w, and no %s", err, paths[1])
 	}
 	return said, err
+}
+
+// firstSocket is the first socket of these that is there. A dead one counts only where there is no other: a server that
+// ends in good order removes its socket.
+func firstSocket(paths []string) (found string) {
+	for _, path := range paths {
+		if info, err := os.Lstat(path); err != nil || info.Mode().Type() != os.ModeSocket {
+			continue
+		}
+		if !dead(path) {
+			return path
+		}
+		found = cmp.Or(found, path)
+	}
+	return found
+}
+
+// dead reports whether a server has left a socket behind on which nobody listens any more.
+func dead(path string) bool {
+	c, err := net.Dial("unix", path)
+	if err == nil {
+		c.Close()
+	}
+	return errors.Is(err, syscall.ECONNREFUSED)
 }
 
 // with runs f with a client.

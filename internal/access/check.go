@@ -75,6 +75,12 @@ func (p *Principal) checkLimits(v Verb, o *Object) error {
 
 // unfit refuses something because of the credential.
 func (p *Principal) unfit(v Verb, why string) error {
+	if p.Via == BySession {
+		return &Refusal{
+			Who: p.Name, Verb: v, Why: "this session of an administrator only looks",
+			Next: "run fairlead dashboard --admin, and open the address that it prints",
+		}
+	}
 	return &Refusal{Who: p.Name, Verb: v, Why: "your credential " + why, Next: "use another one"}
 }
 

@@ -270,4 +270,6 @@ type Actor struct {
 	UID   int    `json:"uid"`
 	Admin bool   `json:"admin"`
 	By    string `json:"by" doc:"How it is known: socket, session, or unknown"`
+	// OnlyLooks is set in a session of an administrator that changes nothing.
+	OnlyLooks bool `json:"only_looks,omitempty" doc:"It is a session of an administrator that changes nothing"`
 }

@@ -7,13 +7,17 @@ import (
 )
 
 // SignInRequest asks for an address that opens the dashboard.
-type SignInRequest struct{}
+type SignInRequest struct {
+	Admin bool `json:"admin,omitempty" doc:"Let the session of an administrator change things, for 15 minutes"`
+}
 
 // SignInResponse is an address that opens the dashboard as who asked, once.
 type SignInResponse struct {
 	Version int       `json:"version"`
 	Address string    `json:"address" doc:"To be opened by a browser, once; the browser then has a session"`
 	Until   time.Time `json:"until" doc:"The address works until then"`
+	// OnlyLooks is set for an administrator who did not ask to change things.
+	OnlyLooks bool `json:"only_looks,omitempty" doc:"It is a session of an administrator that changes nothing"`
 }
 
 // SignOutResponse says how many sessions were ended.
@@ -23,8 +27,8 @@ type SignOutResponse struct {
 }
 
 // SignIn gets an address that opens the dashboard, once.
-func (c *Client) SignIn(ctx context.Context) (*SignInResponse, error) {
-	return post[SignInResponse](ctx, c, "/v1/sign-in", SignInRequest{})
+func (c *Client) SignIn(ctx context.Context, r SignInRequest) (*SignInResponse, error) {
+	return post[SignInResponse](ctx, c, "/v1/sign-in", r)
 }
 
 // SignOut ends all sessions of browsers that belong to who asks.

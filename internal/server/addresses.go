@@ -3,6 +3,7 @@ package server
 import (
 	"net"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -12,6 +13,39 @@ type addresses struct {
 	all  []string
 	unix []string // those among them that are Unix sockets
 	web  []string // those for browsers
+
+	ports []net.Listener // which may be there later
+}
+
+// listen notes where a listener listens, as soon as it does.
+func (a *addresses) listen(l net.Listener) {
+	p := portOf(l)
+	if p == nil {
+		a.add(l)
+		return
+	}
+	a.mu.Lock()
+	a.ports = append(a.ports, l)
+	a.mu.Unlock()
+	p.whenOpen(func() { a.add(l) })
+}
+
+// missing says on which addresses the server was to listen and does not, and why; "" if there are none. Only those for
+// browsers can be asked for.
+func (a *addresses) missing(browsers bool) string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var all []string
+	for _, l := range a.ports {
+		p := portOf(l)
+		if _, own := l.(Authenticated); browsers && own {
+			continue
+		}
+		if err := p.Missing(); err != nil {
+			all = append(all, p.address+" ("+err.Error()+")")
+		}
+	}
+	return strings.Join(all, ", ")
 }
 
 // add notes where a listener listens. One with an authenticator of its own is not for browsers.

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/fairlead/fairlead/internal/access"
 	"github.com/fairlead/fairlead/internal/socket"
@@ -34,24 +36,33 @@ func (a peers) Authenticate(c net.Conn, _ *http.Request) (*access.Proof, error) 
 
 // sessions are those of browsers, which began with a code from the socket.
 type sessions struct {
-	names    *names
-	browsers *browsers
+	names      *names
+	browsers   *browsers
+	administer func(*access.Principal) bool
 }
 
-// Authenticate looks for the session that a browser shows.
+// onlyLooks are the scopes of an administrator's session for which nobody asked to change things.
+var onlyLooks = []string{"read"}
+
+// Authenticate looks for the session that a browser shows. A page on another port of the machine may have given the
+// browser more cookies of this name, for some paths: of these the last is ours, as browsers show the cookie of the
+// longest path first, and worthless ones keep nobody out.
 func (a sessions) Authenticate(_ net.Conn, r *http.Request) (*access.Proof, error) {
 	if _, shown := shownToken(r); shown { // who listens on the way could use it
 		return nil, errors.New("a token counts on the server's socket and over TLS only")
 	}
-	cookie, err := r.Cookie(cookieName(r))
-	if err != nil {
-		return nil, nil
+	for _, cookie := range slices.Backward(r.CookiesNamed(cookieName(r))) {
+		b, done := a.browsers.use(cookie.Value)
+		if b == nil {
+			continue
+		}
+		p := a.names.principal(b.uid, access.BySession)
+		if a.administer(&p) && !time.Now().Before(b.admin) {
+			p.Scopes = onlyLooks
+		}
+		return &access.Proof{Principal: p, Ends: b.ctx, Done: done}, nil
 	}
-	b, done := a.browsers.use(cookie.Value)
-	if b == nil {
-		return nil, nil
-	}
-	return &access.Proof{Principal: a.names.principal(b.uid, access.BySession), Ends: b.ctx, Done: done}, nil
+	return nil, nil
 }
 
 // shownToken is the text of the token that a request shows, if it shows anything.

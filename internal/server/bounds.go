@@ -2,7 +2,6 @@ package server
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -12,6 +11,8 @@ import (
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/fairlead/fairlead/queue"
 )
 
 // bounds limit what the JSON of a request holds. It is counted while the request is read, as what a few
@@ -107,7 +108,16 @@ func (c *tally) comma() error {
 const largeBody = 1 << 20
 
 // errLarge is returned when no more large requests are taken.
-var errLarge = errors.New("too many large requests at once")
+var errLarge = busyError("too many large requests at once")
+
+// busyError is a [queue.ErrBusy] in other words.
+type busyError string
+
+// Error implements error.
+func (e busyError) Error() string { return string(e) }
+
+// Is makes errors.Is(err, queue.ErrBusy) true.
+func (e busyError) Is(target error) bool { return target == queue.ErrBusy }
 
 // anyContext is a request with a name that is none of its methods.
 type anyContext = huma.Context

@@ -77,11 +77,14 @@ func (s *examiner) checkAccess() api.HealthCheck {
 			open = append(open, address)
 		}
 	}
-	l := s.limits
+	l, missing := s.limits, s.addresses.missing(false)
 	room := fmt.Sprintf("; up to %d connections, %d of one user", l.All, l.User)
 	switch {
 	case len(open) > 0:
 		return bad("access", api.ResultFail, "it listens on "+strings.Join(open, ", ")+", where what passes is not encrypted", "listen on 127.0.0.1 and the socket only")
+	case missing != "":
+		return bad("access", api.ResultFail, "it cannot listen on "+missing+"; it answers on its socket, and tries again",
+			"find out who has the port (ss -ltnp, as root), and open no address there")
 	case len(web) == 0:
 		return good("access", "by the socket, where users are known by their processes"+room)
 	}

@@ -221,6 +221,13 @@ func TestNamesAreAskedOnce(t *testing.T) {
 		if name, _ := n.of(1000); name != "uid1000" {
 			t.Errorf("a user who was removed is %s", name)
 		}
+		n.uid = func(name string) (int, error) { return 7, nil } // an account of that name
+		time.Sleep(nameLasts)
+		n.of(1000)
+		time.Sleep(11 * time.Second)
+		if name, _ := n.of(1000); name != "uid:1000" {
+			t.Errorf("a user without a name acts as the account %s", name)
+		}
 		time.Sleep(time.Minute)
 	})
 }
@@ -281,7 +288,9 @@ func bubble(t *testing.T, handler http.HandlerFunc, test func(t *testing.T, d *d
 			all <- theirs
 			return mine
 		}
-		test(t, d, dial, "Cookie: fairlead-session-="+d.identity.browsers.begun(t, os.Getuid())+"\r\n")
+		code, _ := d.identity.browsers.invite(os.Getuid(), linkLasts, true)
+		shown, _, _ := d.identity.browsers.begin(code)
+		test(t, d, dial, "Cookie: fairlead-session-="+shown+"\r\n")
 		d.identity.browsers.endAll(os.Getuid())
 		cancel()
 		<-ended

@@ -85,7 +85,7 @@ func (s *identity) authenticator(c *conn) access.Authenticator {
 	case c.socket:
 		return bearing{peers{s.names}, s.bearers}
 	}
-	return sessions{s.names, s.browsers}
+	return sessions{s.names, s.browsers, s.administers}
 }
 
 // knownOnly refuses requests of somebody who is not known, and requests that only look by somebody who may not, but for
@@ -158,7 +158,9 @@ func who(ctx context.Context) access.Principal {
 
 // actorOf is a principal as the interface shows it.
 func actorOf(p access.Principal) api.Actor {
-	return api.Actor{User: p.Name, UID: p.UID, Admin: p.Admin, By: p.Via}
+	return api.Actor{
+		User: p.Name, UID: p.UID, Admin: p.Admin, By: p.Via, OnlyLooks: p.Via == access.BySession && p.Scopes != nil,
+	}
 }
 
 // shown is a job as the actor may see it: that it is there and what it asks for is

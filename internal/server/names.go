@@ -126,6 +126,12 @@ func (n *names) askNumber(name string) (u uidOf) {
 // ask asks the system. If that fails, the known name stays.
 func (n *names) ask(uid int, u *userName) {
 	name, groups, err := n.look(uid)
+	nameless := numbered(uid)
+	if errors.As(err, new(user.UnknownUserIdError)) {
+		if _, none := n.uid(nameless); !errors.As(none, new(user.UnknownUserError)) {
+			nameless = fmt.Sprint("uid:", uid) // an account may be called as this user would be; none has a colon
+		}
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	u.looking, u.until = false, time.Now().Add(nameLasts)
@@ -133,7 +139,7 @@ func (n *names) ask(uid int, u *userName) {
 	if err == nil {
 		u.name, u.groups = name, groups
 	} else if unknown := user.UnknownUserIdError(0); errors.As(err, &unknown) {
-		u.name, u.groups = numbered(uid), nil
+		u.name, u.groups = nameless, nil
 	} else {
 		u.until = time.Now().Add(nameTryAgain)
 	}

@@ -43,7 +43,9 @@ type Server struct {
 	metrics   *metrics
 	pages     *web.Dashboard
 	handler   http.Handler
-	large     quota.Quota // of those who send large requests
+	large     quota.Quota  // of those who send large requests
+	flight    *quota.Quota // of the bytes of requests
+	busy      *busyLog
 }
 
 // readTime is how long a request may take to arrive. How long its answer takes is another matter:
@@ -63,6 +65,7 @@ func New(o Options) *Server {
 	}
 	s := &Server{program: o.Program, origins: o.Origins, log: o.Logger, addresses: &addresses{}}
 	s.metrics = newMetrics(o.Loop)
+	s.flight, s.busy = newFlight(), &busyLog{log: s.log}
 	s.large = quota.Quota{All: 24, Reserved: 8, User: 2}
 	limits := limitsHere()
 	s.gate = newGate(limits, turnedAway(s.log))
@@ -80,8 +83,8 @@ func New(o Options) *Server {
 	return s
 }
 
-// Invite is an address that opens the dashboard as a user, once, within some time. It is empty if
-// the server listens on no address.
+// Invite is an address that opens the dashboard as a user, once, within some time. The session of an administrator
+// only looks. The address is empty if the server listens on none.
 func (s *Server) Invite(uid int, lasts time.Duration) string {
 	return s.services.signIn.invite(uid, lasts)
 }
@@ -116,6 +119,10 @@ func (s *Server) api(mux *http.ServeMux) huma.API {
 	return a
 }
 
+// Listen returns a listener on a TCP address. If the system does not give the port now, the listener tries again while
+// it is served, and Missing says why. An address that can never be right is an error.
+func (s *Server) Listen(address string) (*port, error) { return listenAt(address, s.log) }
+
 // Serve answers on the listeners until ctx ends, and then finishes what it has begun. Who connects to a Unix socket is
 // known from the connection, and elsewhere from the session of a browser, or by the authenticator of an [Authenticated]
 // listener.
@@ -131,7 +138,7 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 	}
 	for _, l := range listeners {
-		s.addresses.add(l)
+		s.addresses.listen(l)
 	}
 	watching, stop := context.WithCancel(ctx)
 	var watch sync.WaitGroup
@@ -192,7 +199,7 @@ func (s *Server) DropRevoked(ctx context.Context) error {
 // send through a user's browser, keeps a failure from taking the server down, and
 // logs.
 func (s *Server) protect(next http.Handler) http.Handler {
-	inner := s.checkOrigin(checkHost(s.identity.knownOnly(next)))
+	inner := s.checkOrigin(checkHost(s.identity.knownOnly(inFlight(s.flight, next))))
 	return s.identity.identified(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
 		kept(w.Header(), r.URL.Path)
@@ -207,7 +214,10 @@ func (s *Server) protect(next http.Handler) http.Handler {
 				http.Error(rec, "internal error", http.StatusInternalServerError)
 			}
 			level := slog.LevelDebug
-			if rec.status >= 500 {
+			switch {
+			case rec.status == http.StatusServiceUnavailable:
+				s.busy.note(r.Context(), r.URL.Path, who(r.Context()).Name)
+			case rec.status >= 500:
 				level = slog.LevelError
 			}
 			s.log.Log(r.Context(), level, "request", "method", r.Method, "path", r.URL.Path, "status", rec.status, "took", time.Since(began), "user", who(r.Context()).Name)

@@ -94,7 +94,7 @@ func newRigFor(t *testing.T, lease time.Duration, change ...func(*server.Options
 // browser is a client with a session, as a browser has one.
 func (r *rig) browser(t *testing.T) *http.Client {
 	t.Helper()
-	link, err := r.SignIn(t.Context())
+	link, err := r.SignIn(t.Context(), api.SignInRequest{Admin: true})
 	if err != nil {
 		t.Fatal(err)
 	}

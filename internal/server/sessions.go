@@ -16,6 +16,9 @@ const (
 	linkLasts    = time.Minute
 	sessionsEach = 16
 	linksEach    = 8
+	// adminLasts is how long a session may change things as an administrator. A browser shows its cookie to every port
+	// of the machine, and so to other users who listen on one.
+	adminLasts = 15 * time.Minute
 )
 
 // browsers are the sessions of browsers. They are kept in memory only: whoever got hold of one
@@ -33,12 +36,14 @@ type secret [sha256.Size]byte
 type link struct {
 	uid   int
 	until time.Time
+	admin bool // the session may change things as an administrator, for some time
 }
 
 // browser is a session of one.
 type browser struct {
 	uid   int
 	until time.Time
+	admin time.Time // until then it may change things as an administrator
 	used  time.Time
 	busy  int             // requests that go on
 	ctx   context.Context // ends with the session
@@ -59,7 +64,7 @@ func draw() (text string, s secret) {
 
 // invite makes a code that begins a session of a user, once, within some time. Of too many codes
 // of one user, the one that would end first is forgotten.
-func (x *browsers) invite(uid int, lasts time.Duration) (code string, until time.Time) {
+func (x *browsers) invite(uid int, lasts time.Duration, admin bool) (code string, until time.Time) {
 	code, s := draw()
 	until = time.Now().Add(lasts)
 	x.mu.Lock()
@@ -76,7 +81,7 @@ func (x *browsers) invite(uid int, lasts time.Duration) (code string, until time
 	if n >= linksEach {
 		delete(x.links, first)
 	}
-	x.links[s] = &link{uid, until}
+	x.links[s] = &link{uid, until, admin}
 	return code, until
 }
 
@@ -105,6 +110,9 @@ func (x *browsers) begin(code string) (shown string, uid int, ok bool) {
 	shown, s = draw()
 	now := time.Now()
 	b := &browser{uid: l.uid, until: now.Add(sessionLasts), used: now}
+	if l.admin {
+		b.admin = now.Add(adminLasts)
+	}
 	b.ctx, b.end = context.WithDeadline(context.Background(), b.until)
 	x.sessions[s] = b
 	return shown, l.uid, true

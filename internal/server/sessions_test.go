@@ -2,6 +2,7 @@ package server
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,7 +15,7 @@ import (
 func TestLinks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newBrowsers()
-		code, _ := x.invite(1000, linkLasts)
+		code, _ := x.invite(1000, linkLasts, false)
 		if _, uid, ok := x.begin(code); !ok || uid != 1000 {
 			t.Errorf("the code is of %d, %v", uid, ok)
 		}
@@ -23,16 +24,16 @@ func TestLinks(t *testing.T) {
 				t.Errorf("%q begins a session", wrong)
 			}
 		}
-		late, _ := x.invite(1000, linkLasts)
+		late, _ := x.invite(1000, linkLasts, false)
 		time.Sleep(linkLasts)
 		if _, _, ok := x.begin(late); ok {
 			t.Error("a code works after its time")
 		}
-		other, _ := x.invite(1001, linkLasts)
-		first, _ := x.invite(1000, linkLasts)
+		other, _ := x.invite(1001, linkLasts, false)
+		first, _ := x.invite(1000, linkLasts, false)
 		for range linksEach {
 			time.Sleep(time.Millisecond)
-			x.invite(1000, linkLasts)
+			x.invite(1000, linkLasts, false)
 		}
 		if _, _, ok := x.begin(first); ok || len(x.links) != linksEach+1 {
 			t.Errorf("the first of too many codes works: %v; there are %d", ok, len(x.links))
@@ -46,7 +47,7 @@ func TestLinks(t *testing.T) {
 // begun is a session of a user.
 func (x *browsers) begun(t *testing.T, uid int) string {
 	t.Helper()
-	code, _ := x.invite(uid, linkLasts)
+	code, _ := x.invite(uid, linkLasts, false)
 	shown, _, ok := x.begin(code)
 	if !ok {
 		t.Fatal("a code does not work")
@@ -93,7 +94,7 @@ func TestSessionsEnd(t *testing.T) {
 		if use(a) || !use(c) {
 			t.Error("the wrong session was ended")
 		}
-		x.invite(1000, linkLasts)
+		x.invite(1000, linkLasts, false)
 		if n := x.endAll(1000); n != 1 || use(c) || !use(other) || len(x.links) != 0 {
 			t.Errorf("%d sessions were ended, %d codes are left", n, len(x.links))
 		}
@@ -133,4 +134,37 @@ func TestSignInNeedsTheSocket(t *testing.T) {
 	if status := d.send(owner, http.MethodPost, "/v1/sign-in", api.SignInRequest{}, nil); status != http.StatusConflict {
 		t.Errorf("without an address: status %d", status)
 	}
+}
+
+// TestAdministratorsForMinutes: a session that was asked for as an administrator's changes things for a quarter of an
+// hour, and then only looks.
+func TestAdministratorsForMinutes(t *testing.T) {
+	d := newDesk(t)
+	synctest.Test(t, func(t *testing.T) {
+		x := newBrowsers()
+		a := sessions{d.identity.names, x, func(p *access.Principal) bool { return p.UID == 0 }}
+		scopes := func(shown string) []string {
+			t.Helper()
+			r := httptest.NewRequest(http.MethodGet, "/", nil)
+			r.AddCookie(&http.Cookie{Name: cookieName(r), Value: shown})
+			proof, err := a.Authenticate(nil, r)
+			if err != nil || proof == nil {
+				t.Fatalf("%+v, %v", proof, err)
+			}
+			proof.Done()
+			return proof.Principal.Scopes
+		}
+		code, _ := x.invite(0, linkLasts, true)
+		asked, _, _ := x.begin(code)
+		looks, user := x.begun(t, 0), x.begun(t, 1000)
+		if scopes(asked) != nil || scopes(looks) == nil || scopes(user) != nil {
+			t.Errorf("%v, %v, %v", scopes(asked), scopes(looks), scopes(user))
+		}
+		time.Sleep(adminLasts)
+		if scopes(asked) == nil || scopes(user) != nil {
+			t.Errorf("after a quarter of an hour: %v, %v", scopes(asked), scopes(user))
+		}
+		x.endAll(0)
+		x.endAll(1000)
+	})
 }

@@ -32,17 +32,26 @@ func (s *signInService) routes(a huma.API) {
 
 // signIn gives whoever is known by the socket a code with which a browser can show that it is
 // theirs. A session gives no further one, so that a stolen session ends by itself.
-func (s *signInService) signIn(ctx context.Context, _ api.SignInRequest) (*api.SignInResponse, error) {
+func (s *signInService) signIn(ctx context.Context, in api.SignInRequest) (*api.SignInResponse, error) {
 	a := who(ctx)
 	if err := check(ctx, s.loop, access.SignIn, access.Object{}); err != nil {
 		return nil, err
 	}
+	if in.Admin && !a.Admin {
+		return nil, fmt.Errorf("you (%s) are no administrator; leave --admin away: %w", a.Name, queue.ErrForbidden)
+	}
 	address := s.addresses.forBrowser()
+	if missing := s.addresses.missing(true); address == "" && missing != "" {
+		return nil, fmt.Errorf("the server cannot listen on %s, so whoever answers there may be another user's program; "+
+			"end that program, and try again: %w", missing, queue.ErrState)
+	}
 	if address == "" {
 		return nil, fmt.Errorf("the server listens on no address for browsers: start it with --listen 127.0.0.1:7447, or with server.listen in its configuration: %w", queue.ErrState)
 	}
-	code, until := s.identity.browsers.invite(a.UID, linkLasts)
-	return &api.SignInResponse{Version: api.Version, Address: loginAddress(address, code), Until: until}, nil
+	code, until := s.identity.browsers.invite(a.UID, linkLasts, in.Admin)
+	return &api.SignInResponse{
+		Version: api.Version, Address: loginAddress(address, code), Until: until, OnlyLooks: a.Admin && !in.Admin,
+	}, nil
 }
 
 func (s *signInService) signOut(ctx context.Context) (*api.SignOutResponse, error) {
@@ -53,14 +62,14 @@ func (s *signInService) signOut(ctx context.Context) (*api.SignOutResponse, erro
 	return &api.SignOutResponse{Version: api.Version, Ended: s.identity.browsers.endAll(a.UID)}, nil
 }
 
-// invite is an address that opens the dashboard as a user, once, within some time. It is empty if
-// the server listens on no address.
+// invite is an address that opens the dashboard as a user, once, within some time. The session of an administrator
+// only looks. The address is empty if the server listens on none.
 func (s *signInService) invite(uid int, lasts time.Duration) string {
 	address := s.addresses.forBrowser()
 	if address == "" {
 		return ""
 	}
-	code, _ := s.identity.browsers.invite(uid, lasts)
+	code, _ := s.identity.browsers.invite(uid, lasts, false)
 	return loginAddress(address, code)
 }
 
@@ -93,7 +102,7 @@ func (s *signInService) login(w http.ResponseWriter, r *http.Request) {
 
 // logout ends the session of a browser.
 func (s *signInService) logout(w http.ResponseWriter, r *http.Request) {
-	if c, err := r.Cookie(cookieName(r)); err == nil {
+	for _, c := range r.CookiesNamed(cookieName(r)) {
 		s.identity.browsers.end(c.Value)
 	}
 	http.SetCookie(w, &http.Cookie{Name: cookieName(r), Path: "/", MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteLaxMode})

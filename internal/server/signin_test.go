@@ -3,6 +3,7 @@ package server_test
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
@@ -110,7 +111,7 @@ func TestAddressWithoutSessionShowsNothing(t *testing.T) {
 // got the code, and ends when the user signs out.
 func TestSession(t *testing.T) {
 	r := newRig(t)
-	link, err := r.SignIn(t.Context())
+	link, err := r.SignIn(t.Context(), api.SignInRequest{Admin: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,5 +201,86 @@ func TestSocketIsIdentity(t *testing.T) {
 	st, err := r.Status(t.Context())
 	if err != nil || st.You.UID != os.Getuid() || st.You.By != "socket" {
 		t.Errorf("status %+v, %v", st, err)
+	}
+}
+
+// cookieOf begins a session and returns its cookie.
+func (r *rig) cookieOf(t *testing.T, in api.SignInRequest) *http.Cookie {
+	t.Helper()
+	link, err := r.SignIn(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stay := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	resp, err := stay.Get(link.Address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if len(resp.Cookies()) != 1 {
+		t.Fatalf("status %d, %v", resp.StatusCode, resp.Cookies())
+	}
+	return resp.Cookies()[0]
+}
+
+// TestAdministratorsOnlyLook: whoever gets hold of the cookie of an administrator, which the browser shows to all
+// ports, changes nothing with it, acts for nobody, and reads nobody's secrets, unless the administrator asked for more.
+func TestAdministratorsOnlyLook(t *testing.T) {
+	r := newRig(t)
+	ids := r.submit(t, api.Spec{Argv: []string{"true"}, Env: map[string]string{"TOKEN": "sesame"}, Held: true})
+	job := fmt.Sprint(ids[0])
+	for _, admin := range []bool{false, true} {
+		c := r.cookieOf(t, api.SignInRequest{Admin: admin})
+		with := func(more ...string) []string {
+			return append(more, "Cookie", c.Name+"="+c.Value, "Content-Type", "application/json")
+		}
+		page := "/jobs/" + job
+		if _, text := answerOf(t, http.DefaultClient, "GET", r.tcp+page, "", with("Accept", "text/html")...); admin ==
+			strings.Contains(text, "only looks") || admin != strings.Contains(text, "verb=release") {
+			t.Errorf("admin %v: the page has a session that only looks: %v, a button to release: %v", admin,
+				strings.Contains(text, "only looks"), strings.Contains(text, "verb=release"))
+		}
+		_, text := answerOf(t, http.DefaultClient, "GET", r.tcp+"/v1/jobs/"+job, "", with()...)
+		if admin != strings.Contains(text, "sesame") {
+			t.Errorf("admin %v: the job is %s", admin, text)
+		}
+		for _, x := range [][]string{
+			{"POST", "/v1/jobs", `{"jobs":[{"argv":["true"]}]}`},
+			{"POST", "/v1/jobs", `{"jobs":[{"argv":["true"]}]}`, "X-Fairlead-As", "vic"},
+			{"POST", "/v1/config/set", `{"settings":{"policy":"fair"}}`},
+			{"POST", "/v1/nodes/n1/drain", `{}`},
+			{"POST", "/v1/agents/n1/join", `{}`},
+		} {
+			status, text := answerOf(t, http.DefaultClient, x[0], r.tcp+x[1], x[2], with(x[3:]...)...)
+			if !admin && (status < 400 || strings.Contains(x[1], "/v1/jobs") && status != http.StatusForbidden) ||
+				admin && strings.Contains(x[1], "/v1/jobs") && status != http.StatusOK {
+				t.Errorf("admin %v: %v: status %d: %s", admin, x, status, text)
+			}
+		}
+		body := `{"verb":"release","jobs":[` + job + `]}`
+		_, text = answerOf(t, http.DefaultClient, "POST", r.tcp+"/v1/jobs/alter", body, with()...)
+		if !admin != strings.Contains(text, "fairlead dashboard --admin") {
+			t.Errorf("admin %v: a release is answered by %s", admin, text)
+		}
+	}
+}
+
+// TestForeignCookies: a page on another port of the machine can give the browser cookies of the session's name for some
+// paths, which come first. Neither a worthless one nor that of another session takes the place of the user's own.
+func TestForeignCookies(t *testing.T) {
+	r := newRig(t)
+	mine, other := r.cookieOf(t, api.SignInRequest{Admin: true}), r.cookieOf(t, api.SignInRequest{})
+	for _, before := range []string{"worthless", other.Value} {
+		shown := mine.Name + "=" + before + "; " + mine.Name + "=" + mine.Value
+		status, text := answerOf(t, http.DefaultClient, "GET", r.tcp+"/v1/status", "", "Cookie", shown)
+		var st api.ServerStatus
+		if err := json.Unmarshal([]byte(text), &st); err != nil || status != http.StatusOK || st.You.OnlyLooks {
+			t.Errorf("%s: status %d, %+v, %v", shown, status, st.You, err)
+		}
+	}
+	shown := mine.Name + "=" + mine.Value
+	answerOf(t, http.DefaultClient, "POST", r.tcp+"/logout", "", "Cookie", mine.Name+"=worthless; "+shown)
+	if status, _ := answerOf(t, http.DefaultClient, "GET", r.tcp+"/v1/status", "", "Cookie", shown); status != 401 {
+		t.Errorf("after signing out: status %d", status)
 	}
 }

@@ -73,7 +73,7 @@ func TestTokens(t *testing.T) {
 		},
 		"list them":   func() error { return shop.Call(t.Context(), http.MethodGet, "/v1/tokens", nil, nil) },
 		"revoke":      func() error { return revoke(t, shop, made.Token.ID) },
-		"a dashboard": func() error { _, err := shop.SignIn(t.Context()); return err },
+		"a dashboard": func() error { _, err := shop.SignIn(t.Context(), api.SignInRequest{}); return err },
 	}
 	for what, do := range refused {
 		if err := do(); !errors.Is(err, queue.ErrForbidden) {

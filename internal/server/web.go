@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,6 +46,8 @@ func (x serverSource) You(ctx context.Context) web.You {
 	} else if operated := rules.Operated(&me); len(operated) > 0 {
 		role = strings.Join(append(operated, me.Name), " ") // the name, as an operator ends only the own pauses
 	}
+	// Who shares a rendering sees the same: a credential for less must not see what another of the same user may.
+	role = strings.Join(slices.Concat([]string{role}, me.Scopes, []string{""}, me.Pools), " ")
 	return web.You{Actor: actorOf(me), Role: role, May: func(v access.Verb, o access.Object) error {
 		return x.loop.Client().Shares.Load().Access.Check(&me, v, o)
 	}}

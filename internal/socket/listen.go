@@ -165,7 +165,7 @@ func openDir(path string, private bool) (*os.File, error) {
 	}
 	if wrong := wrongDir(&st, private); wrong != "" {
 		dir.Close()
-		return nil, fmt.Errorf("the directory %s %s: remove it, or name a socket in a directory of your own with --socket",
+		return nil, fmt.Errorf("the directory %s %s name a socket in a directory of your own with --socket",
 			path, wrong)
 	}
 	return dir, nil
@@ -176,11 +176,13 @@ func wrongDir(st *unix.Stat_t, private bool) string {
 	sticky := st.Mode&unix.S_ISVTX != 0
 	switch own := int(st.Uid) == os.Geteuid(); {
 	case private && !own, !own && st.Uid != 0:
-		return fmt.Sprintf("belongs to %s (uid %d), who could put another socket into it", UserName(int(st.Uid)), st.Uid)
+		return fmt.Sprintf("belongs to %s (uid %d), who could put another socket into it:", UserName(int(st.Uid)), st.Uid)
 	case private && st.Mode&0o077 != 0:
-		return fmt.Sprintf("is open to others (mode %04o): chmod 700 it", st.Mode&0o7777)
+		return fmt.Sprintf("is open to others (mode %04o): chmod 700 it, or", st.Mode&0o7777)
 	case !private && st.Mode&0o002 != 0 && !sticky:
-		return fmt.Sprintf("lets everybody put another socket into it (mode %04o)", st.Mode&0o7777)
+		return fmt.Sprintf("lets everybody put another socket into it (mode %04o): chmod o-w it, or", st.Mode&0o7777)
+	case !private && st.Mode&0o020 != 0 && !sticky && int(st.Gid) != os.Getegid(): // many have a group of their own
+		return fmt.Sprintf("lets its group put another socket into it (mode %04o): chmod g-w it, or", st.Mode&0o7777)
 	}
 	return ""
 }

@@ -197,6 +197,9 @@ func TestHostileDirectories(t *testing.T) {
 			return errors.Join(os.Mkdir(p, 0o755), os.Chmod(p, 0o777|fs.ModeSticky))
 		}, false, ""},
 		{"of a group", func(p string) error { return errors.Join(os.Mkdir(p, 0o755), os.Chmod(p, 0o775)) }, false, ""},
+		{"of another group", func(p string) error {
+			return errors.Join(os.Mkdir(p, 0o755), os.Chown(p, 0, nobody), os.Chmod(p, 0o775))
+		}, false, "chmod g-w it, or name a socket"},
 	} {
 		path := filepath.Join(dir, c.name)
 		if err := c.make(path); err != nil {

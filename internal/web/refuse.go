@@ -93,7 +93,9 @@ func methodsOf(mux *http.ServeMux, r *http.Request) (methods []string) {
 // a request stays until all of it has been read, also by whoever reads on after a failure here.
 func form(w http.ResponseWriter, r *http.Request, most int64) error {
 	r.Body = http.MaxBytesReader(w, r.Body, most)
-	if err := r.ParseForm(); err != nil {
+	if err := r.ParseForm(); errors.Is(err, queue.ErrBusy) {
+		return err
+	} else if err != nil {
 		return &queue.Invalid{Field: "form", Msg: err.Error()}
 	}
 	return nil

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"github.com/fairlead/fairlead/internal/api"
 )
 
 // TestRealSignIn: at the server's own address a browser sees nothing until it has opened an address
@@ -29,7 +31,7 @@ func TestRealSignIn(t *testing.T) {
 	b.forget("401")
 	signIn := func() {
 		t.Helper()
-		link, err := l.client.SignIn(t.Context())
+		link, err := l.client.SignIn(t.Context(), api.SignInRequest{Admin: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,7 +61,7 @@ func TestRealSignIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.until("document.getElementById('problem').textContent.includes('signed out')")
-	other, err := l.client.SignIn(t.Context())
+	other, err := l.client.SignIn(t.Context(), api.SignInRequest{Admin: true})
 	if err != nil {
 		t.Fatal(err)
 	}
