@@ -98,6 +98,28 @@ func (s *story) mustPool(path string) sched.PoolID {
 	return id
 }
 
+// TestRebalanceGivesToWhomItIsFor: the room goes to the class that it was made for, also where the class that
+// gives it has the larger load, and starts a narrow task in the rest of it.
+func TestRebalanceGivesToWhomItIsFor(t *testing.T) {
+	for _, rounding := range []string{"exact", "scoot"} {
+		s, stops := rebalance(t, balanced(func(p *share.Pool) {
+			p.Options.Rounding, p.Pools[0].Weight, p.Pools[1].Weight = rounding, 60, 40
+		}), func(s *story) {
+			s.add("a", 6, 1)
+			s.decide()
+			s.now = s.now.Add(time.Second)
+			s.add("a", 1, 4)
+			s.decide()
+			s.add("a", 3, 3)
+			s.add("a", 1, 1)
+		}, func(s *story) { s.add("b", 2, 3) }, 10)
+		runs := [2]float64{s.View(s.mustPool("a")).Running, s.View(s.mustPool("b")).Running}
+		if len(stops) != 1 || runs != [2]float64{7, 3} {
+			t.Errorf("%s: %d stops, a and b run %v, want one, and 7 and 3\n%s", rounding, len(stops), runs, s.text.String())
+		}
+	}
+}
+
 // TestRebalanceOthersFirst: below a pool that is above its own part, nothing is stopped,
 // as the room would go to somebody beside it.
 func TestRebalanceOthersFirst(t *testing.T) {
