@@ -36,8 +36,57 @@ type planner struct {
 	onNode   [][]int32      // of these, by node
 	planned  int
 	gang     gangRoom
+	full     fullness
 	order    Choose                // which task is stopped first
 	gives    func(pool int32) bool // whether tasks of a leaf may be stopped; nil is all
+}
+
+// fullness is what has to end in a pool that is at its maximum before a pool below it can start its next
+// task. Only tasks of that pool make room then.
+type fullness struct {
+	pool  int32   // the lowest such pool; -1: none
+	over  []int64 // units of each resource
+	tasks int64
+}
+
+// fullAbove finds the pools above a starving one that are at their maximum for its next task. Whatever
+// ends in the lowest of them ends in all.
+func (p *planner) fullAbove(starving int32, next ask) fullness {
+	w := p.world
+	f := fullness{pool: w.tree.fullFor(starving, next.key)}
+	if f.pool < 0 {
+		return f
+	}
+	request, n := w.site.cluster.Request(next.key), w.site.atOnce(next.key)
+	f.over = make([]int64, len(request))
+	for at := f.pool; at >= 0; at = w.tree.pools[at].parent {
+		l := w.tree.limits(at)
+		if l == nil {
+			continue
+		}
+		for r, each := range request {
+			if r < len(l.max) && l.max[r] >= 0 && each > 0 {
+				f.over[r] = max(f.over[r], l.used[r]+n*each-l.max[r])
+			}
+		}
+		if l.tasks > 0 {
+			f.tasks = max(f.tasks, int64(w.tree.pools[at].Tasks)+n-int64(l.tasks))
+		}
+	}
+	return f
+}
+
+// left reports whether the pool is still at its maximum after some of its tasks have ended.
+func (f *fullness) left(taken amounts, tasks int) bool {
+	if f.pool < 0 {
+		return false
+	}
+	for r, n := range f.over {
+		if taken.of(f.pool, r) < n {
+			return true
+		}
+	}
+	return int64(tasks) < f.tasks
 }
 
 // gangRoom is the room that is made for a gang, task by task.
@@ -69,6 +118,7 @@ func (x *piece) compare(y *piece, c Choose) int {
 // choose returns the tasks to be stopped so that a task that asks for this fits on some node,
 // or all of a gang on several. Nil if there are none.
 func (p *planner) choose(starving int32, next ask) []RunID {
+	p.full = p.fullAbove(starving, next)
 	for _, strict := range []bool{true, false} {
 		if p.s.site.gangOf(next.key) > 0 {
 			if all := p.chooseForGang(starving, next, strict); all != nil {
@@ -224,15 +274,24 @@ func (p *planner) chooseForGang(starving int32, next ask, strict bool) (chosen [
 		taken = append(taken, room{node, key})
 		p.gang.hosts[node] = spread
 	}
+	if p.full.left(p.gang.taken, len(chosen)) {
+		return nil
+	}
 	return chosen
 }
 
+// enough reports whether the node has room, and no pool above is at its maximum any more. A gang needs the
+// latter as a whole, see chooseForGang.
 func (x *sacrifice) enough() bool {
-	return !slices.ContainsFunc(x.lack, func(n int64) bool { return n > 0 })
+	return !slices.ContainsFunc(x.lack, func(n int64) bool { return n > 0 }) &&
+		(x.p.gang.hosts != nil || !x.p.full.left(x.taken, x.tasks()))
 }
 
-// helps reports whether a piece frees something on the node that lacks.
+// helps reports whether a piece frees something on the node that lacks, or below a maximum.
 func (x *sacrifice) helps(y *piece) bool {
+	if x.p.gang.hosts == nil && x.p.full.left(x.taken, x.tasks()) {
+		return true
+	}
 	for _, id := range y.runs {
 		r := x.p.s.running.run(id)
 		if r.node != x.node {
@@ -256,8 +315,9 @@ func (x *sacrifice) may(y *piece) bool {
 		return false
 	}
 	for _, id := range y.runs {
-		if r := &p.world.running.runs[uint32(id)]; !r.used || r.id(int(uint32(id))) != id || p.s.tree.within(r.pool,
-			x.starving) {
+		r := &p.world.running.runs[uint32(id)]
+		if !r.used || r.id(int(uint32(id))) != id || p.s.tree.within(r.pool, x.starving) ||
+			p.full.pool >= 0 && !p.s.tree.within(r.pool, p.full.pool) {
 			return false
 		}
 	}
@@ -349,6 +409,13 @@ func (x *sacrifice) price() (elapsed time.Duration, lost float64) {
 		elapsed, lost = max(elapsed, y.elapsed), lost+y.lost
 	}
 	return elapsed, lost
+}
+
+func (x *sacrifice) tasks() (n int) {
+	for _, y := range x.pieces {
+		n += len(y.runs)
+	}
+	return n
 }
 
 func (x *sacrifice) runs() (all []RunID) {
