@@ -300,12 +300,15 @@ func TestReclaimBelowAMaximum(t *testing.T) {
 		width int64
 		gang  func(*story, *sched.Job)
 		want  [2]float64 // what x and y run in the end
+		room  int64      // that stays free elsewhere
 	}{
-		{"minimum", min, four, 1, nil, [2]float64{3, 1}},
-		{"part", part, four, 1, nil, [2]float64{2, 2}},
-		{"minimum, tasks at once", min, tasks, 1, nil, [2]float64{3, 1}},
-		{"minimum, wide", min, four, 2, nil, [2]float64{2, 2}},
-		{"minimum, gang", min, four, 1, gang, [2]float64{3, 1}},
+		{"minimum", min, four, 1, nil, [2]float64{3, 1}, 0},
+		{"part", part, four, 1, nil, [2]float64{2, 2}, 0},
+		{"minimum, tasks at once", min, tasks, 1, nil, [2]float64{3, 1}, 0},
+		{"minimum, and free room", min, four, 1, nil, [2]float64{3, 1}, 4},
+		{"minimum, tasks at once, and free room", min, tasks, 1, nil, [2]float64{3, 1}, 4},
+		{"minimum, wide", min, four, 2, nil, [2]float64{2, 2}, 0},
+		{"minimum, gang", min, four, 1, gang, [2]float64{3, 1}, 0},
 	} {
 		root := share.Pool{Policy: "fair", Reclaim: c.rule, Pools: []share.Pool{
 			{Name: "a", Weight: 1, Pools: []share.Pool{
@@ -317,10 +320,10 @@ func TestReclaimBelowAMaximum(t *testing.T) {
 			root.Pools[0].Pools[0].Min = nil
 		}
 		c.limit(&root.Pools[0])
-		s := newStory(t, reclaimConfig(root, sched.Newest), 12)
+		s := newStory(t, reclaimConfig(root, sched.Newest), 12+c.room)
 		s.add("a/y", 6, 1)
 		s.decide()
-		s.add("b", 12, 1)
+		s.add("b", 8, 1)
 		s.decide()
 		s.now = s.now.Add(time.Second)
 		tasks := 6

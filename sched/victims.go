@@ -384,12 +384,14 @@ func (x *sacrifice) count(y *piece, sign int64) {
 // narrow ones before it superfluous.
 func (x *sacrifice) prune() {
 	for i := 0; i < len(x.pieces); {
-		x.count(x.pieces[i], -1)
+		y, number := x.pieces[i], x.numbers[i]
+		x.count(y, -1)
+		x.pieces, x.numbers = slices.Delete(x.pieces, i, i+1), slices.Delete(x.numbers, i, i+1)
 		if x.enough() {
-			x.pieces, x.numbers = slices.Delete(x.pieces, i, i+1), slices.Delete(x.numbers, i, i+1)
 			continue
 		}
-		x.count(x.pieces[i], +1)
+		x.count(y, +1)
+		x.pieces, x.numbers = slices.Insert(x.pieces, i, y), slices.Insert(x.numbers, i, number)
 		i++
 	}
 }
