@@ -19,7 +19,7 @@ type balancer struct {
 
 // newBalancer plans what the children of a pool are to start and to give.
 func newBalancer(s *Scheduler, in *inner, classes []Claimant, d *Decision) *balancer {
-	starts, stops := in.as.allot.Rebalance(s.site.room()+s.running.leavingUnits(), classes)
+	starts, stops := in.as.allot.Rebalance(s.roomFor(in), classes)
 	b := &balancer{in: in, plan: s.choice.planOf(in, starts)}
 	b.plan.pinned = true
 	b.planner = planner{
@@ -34,6 +34,20 @@ func newBalancer(s *Scheduler, in *inner, classes []Claimant, d *Decision) *bala
 		b.entitled[kid].Now = float64(classes[i].Running - stops[i])
 	}
 	return b
+}
+
+// roomFor is what the children of a pool may start in when all tasks have ended that have to. At its maximum
+// a pool has only what its own tasks leave.
+func (s *Scheduler) roomFor(in *inner) (room int64) {
+	if !s.tree.pathFull(in.id) {
+		return s.site.room() + s.running.leavingUnits()
+	}
+	for _, r := range s.running.leavingRuns() {
+		if s.tree.within(r.pool, in.id) {
+			room += int64(s.site.cluster.Width(r.key))
+		}
+	}
+	return room
 }
 
 // serve makes room for the children that are to start tasks, in the order of the plan, and

@@ -134,6 +134,27 @@ func TestRebalanceOthersFirst(t *testing.T) {
 	}
 }
 
+// TestRebalanceBelowAMaximum: the children of a pool at its maximum are brought to their loads, too. No other
+// pool gives, and what is free elsewhere is of no use.
+func TestRebalanceBelowAMaximum(t *testing.T) {
+	for _, limit := range []func(*share.Pool){
+		func(p *share.Pool) { p.Max = map[string]int64{"cpu": 10} },
+		func(p *share.Pool) { p.MaxRunning = 10 },
+	} {
+		below := balanced(func(p *share.Pool) { p.Name, p.Weight = "x", 1 })
+		limit(&below)
+		root := share.Pool{Policy: "fair", Pools: []share.Pool{below, {Name: "y", Weight: 1}}}
+		s, stops := rebalance(t, root, func(s *story) {
+			s.add("x/a", 14, 1)
+			s.add("y", 5, 1)
+		}, func(s *story) { s.add("x/b", 8, 1) }, 20)
+		runs := [3]float64{s.View(s.mustPool("x/a")).Running, s.View(s.mustPool("x/b")).Running, s.View(s.mustPool("y")).Running}
+		if len(stops) != 5 || runs != [3]float64{5, 5, 5} {
+			t.Errorf("%d stops, want 5; a, b and y run %v, want 5 each\n%s", len(stops), runs, s.text.String())
+		}
+	}
+}
+
 // TestRebalanceNewest: the newest tasks are stopped, whatever reclaim chooses.
 func TestRebalanceNewest(t *testing.T) {
 	s, stops := rebalance(t, balanced(func(*share.Pool) {}), func(s *story) {

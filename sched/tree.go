@@ -206,6 +206,16 @@ func (t *tree) fullFor(id int32, key cluster.Key) int32 {
 	return -1
 }
 
+// pathFull reports whether a pool on the way is at its maximum for every request.
+func (t *tree) pathFull(id int32) bool {
+	for ; id >= 0; id = t.pools[id].parent {
+		if l := t.limits(id); l != nil && l.full(t.pools[id].Tasks) {
+			return true
+		}
+	}
+	return false
+}
+
 // rootFull reports whether the whole tree is at a limit of its own.
 func (t *tree) rootFull() bool {
 	l := t.limits(int32(Root))
