@@ -19,7 +19,7 @@ type balancer struct {
 
 // newBalancer plans what the children of a pool are to start and to give.
 func newBalancer(s *Scheduler, in *inner, classes []Claimant, d *Decision) *balancer {
-	starts, stops := in.as.allot.Rebalance(s.roomFor(in), classes)
+	starts, stops := in.as.allot.Rebalance(roomFor(s, in), classes)
 	b := &balancer{in: in, plan: s.choice.planOf(in, starts)}
 	b.plan.pinned = true
 	b.planner = planner{
@@ -36,9 +36,9 @@ func newBalancer(s *Scheduler, in *inner, classes []Claimant, d *Decision) *bala
 	return b
 }
 
-// roomFor is what the children of a pool may start in when all tasks have ended that have to. At its maximum
-// a pool has only what its own tasks leave.
-func (s *Scheduler) roomFor(in *inner) (room int64) {
+// roomFor is how much room the children of a pool have for starts when all tasks have ended that have to. A
+// pool at its maximum has only the room that its own tasks leave.
+func roomFor(s *Scheduler, in *inner) (room int64) {
 	if !s.tree.pathFull(in.id) {
 		return s.site.room() + s.running.leavingUnits()
 	}

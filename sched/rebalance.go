@@ -108,7 +108,7 @@ func (b *rebalancer) classesLeft(in *inner) []Claimant {
 	return all
 }
 
-// unboundWaiting counts in what waits only because the pool, or one above it, is at its maximum: a child
+// unboundWaiting counts tasks, too, that wait only because the pool, or one above it, is at its maximum: a child
 // above its target can give.
 func (b *rebalancer) unboundWaiting(in *inner, classes []Claimant) {
 	for i, kid := range in.kids {

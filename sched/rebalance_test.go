@@ -148,7 +148,10 @@ func TestRebalanceBelowAMaximum(t *testing.T) {
 			s.add("x/a", 14, 1)
 			s.add("y", 5, 1)
 		}, func(s *story) { s.add("x/b", 8, 1) }, 20)
-		runs := [3]float64{s.View(s.mustPool("x/a")).Running, s.View(s.mustPool("x/b")).Running, s.View(s.mustPool("y")).Running}
+		var runs [3]float64
+		for i, path := range []string{"x/a", "x/b", "y"} {
+			runs[i] = s.View(s.mustPool(path)).Running
+		}
 		if len(stops) != 5 || runs != [3]float64{5, 5, 5} {
 			t.Errorf("%d stops, want 5; a, b and y run %v, want 5 each\n%s", len(stops), runs, s.text.String())
 		}
