@@ -108,7 +108,7 @@ func (f *futile) unread(n *node, p *share.Pool, who, divides, ranks string) {
 		}
 		was := f.path
 		f.path = share.Join(f.path, c.Name)
-		for _, word := range []string{"weight", "load"} {
+		for _, word := range []string{"weight", "share", "load"} {
 			if v := e.value.get(word); v != nil && divides == "fifo" && c.Weight != 1 {
 				f.warnf(v, "%s has no effect on the order: %s divides by fifo, which serves who came first. Leave it out, or let %s divide by a policy that reads it, such as policy: fair", word, who, who)
 			}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/fairlead/fairlead/internal/units"
 	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/share"
 )
 
 // shortWindow is the backfill_window below which room is kept for hardly any job.
@@ -39,6 +40,45 @@ func (r *reader) checkUnused(root *node, c *Config) {
 			r.nobodyReads(root, x.name, x.policy)
 		}
 	}
+	r.checkStops(root, &s.Root)
+}
+
+// checkStops warns of settings about tasks that are stopped for others where none ever is.
+func (r *reader) checkStops(root *node, top *share.Pool) {
+	byMin, byShare := top.Reclaim.MinAfter > 0, top.Reclaim.ShareAfter > 0
+	balances := top.Options.Rebalance.Threshold > 0
+	for _, p := range top.All() {
+		byMin, byShare = byMin || p.Reclaim.MinAfter > 0, byShare || p.Reclaim.ShareAfter > 0
+		balances = balances || p.Options.Rebalance.Threshold > 0
+	}
+	for _, x := range []struct {
+		name, lacks string
+		acts        bool
+	}{
+		{"below", "share_after", byShare},
+		{"choose", "min_after or share_after", byMin || byShare},
+		{"grace", "min_after, share_after or rebalance", byMin || byShare || balances},
+		{"protect", "min_after, share_after or rebalance", byMin || byShare || balances},
+	} {
+		if !x.acts {
+			r.nobodyStops(root, x.name, x.lacks)
+		}
+	}
+}
+
+// nobodyStops warns of the first place of a setting of reclaim that no other one makes use of.
+func (r *reader) nobodyStops(n *node, name, lacks string) bool {
+	of := n.get("reclaim")
+	if v := of.get(name); v != nil && v.kind != nothing {
+		r.warnf(of.key(name), "%s has no effect: no pool has %s", name, lacks)
+		return true
+	}
+	for _, e := range pairs(n.get("pools")) {
+		if r.nobodyStops(e.value, name, lacks) {
+			return true
+		}
+	}
+	return false
 }
 
 // nobodyReads warns of the first place of a setting that is for a policy which no pool has.

@@ -73,6 +73,11 @@ func (e *choice) chooseAllotted(in *inner, l *Level) int32 {
 }
 
 func (e *choice) nextPlanned(in *inner) int32 {
+	for _, id := range in.allotting.plan.turns {
+		if e.tree.pools[id].seat.in {
+			return id
+		}
+	}
 	for _, id := range in.allotting.plan.order {
 		p, left := &e.tree.pools[id], in.allotting.plan.left
 		if p.seat.in && int(p.seat.kid) < len(left) && left[p.seat.kid] > 0 {
@@ -139,7 +144,9 @@ func (t *tree) useUp(id int32, width float64) {
 		return
 	}
 	p, kid := &in.allotting.plan, t.pools[id].seat.kid
-	if int(kid) < len(p.left) && p.left[kid] > 0 {
+	if turn := slices.Index(p.turns, id); turn >= 0 {
+		p.turns = slices.Delete(p.turns, turn, turn+1)
+	} else if int(kid) < len(p.left) && p.left[kid] > 0 {
 		p.left[kid] = max(0, p.left[kid]-int64(width))
 	}
 }

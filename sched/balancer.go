@@ -13,13 +13,13 @@ type balancer struct {
 	planner
 	in     *inner
 	plan   plan    // slots that each child is to start
-	starts []int64 // slots that each child starts in the world
+	starts []int32 // the children of the tasks that start in the world, one after another
 	choice string
 }
 
 // newBalancer plans what the children of a pool are to start and to give.
 func newBalancer(s *Scheduler, in *inner, classes []Claimant, d *Decision) *balancer {
-	starts, stops := in.as.allot.Rebalance(s.site.room()+s.running.leavingUnits(), classes)
+	starts, stops := in.as.allot.Rebalance(roomFor(s, in), classes)
 	b := &balancer{in: in, plan: s.choice.planOf(in, starts)}
 	b.plan.pinned = true
 	b.planner = planner{
@@ -34,6 +34,20 @@ func newBalancer(s *Scheduler, in *inner, classes []Claimant, d *Decision) *bala
 		b.entitled[kid].Now = float64(classes[i].Running - stops[i])
 	}
 	return b
+}
+
+// roomFor is how much room the children of a pool have for starts when all tasks have ended that have to. A
+// pool at its maximum has only the room that its own tasks leave.
+func roomFor(s *Scheduler, in *inner) (room int64) {
+	if !s.tree.pathFull(in.id) {
+		return s.site.room() + s.running.leavingUnits()
+	}
+	for _, r := range s.running.leavingRuns() {
+		if s.tree.within(r.pool, in.id) {
+			room += int64(s.site.cluster.Width(r.key))
+		}
+	}
+	return room
 }
 
 // serve makes room for the children that are to start tasks, in the order of the plan, and
@@ -52,15 +66,14 @@ func (b *balancer) serve() {
 			b.planned++
 		}
 	}
-	if b.planned > 0 {
-		b.in.allotting.plan = b.s.choice.planOf(b.in, b.starts)
-		b.in.allotting.plan.pinned = true
+	if b.planned > 0 { // not slots of each: in those of a narrow task, a child would begin with a wide one
+		b.in.allotting.plan = plan{serial: b.s.site.events, pinned: true, turns: b.starts}
 	}
 }
 
 // begin makes the world, in which the plan holds.
 func (b *balancer) begin() {
-	b.starts = make([]int64, len(b.in.kids))
+	b.starts = nil
 	b.copyWorld()
 	b.world.tree.inners[b.s.tree.pools[b.in.id].inner].allotting.plan = b.plan.clone()
 	b.start(int32(Root))
@@ -72,8 +85,8 @@ func (b *balancer) begin() {
 func (b *balancer) start(pool int32) (job int64, ok bool) {
 	w := b.world
 	b.startAll(func(st Start) {
-		if kid := w.tree.childAbove(b.in.id, int32(st.Pool)); kid >= 0 && int(w.tree.pools[kid].seat.kid) < len(b.starts) {
-			b.starts[w.tree.pools[kid].seat.kid] += int64(w.site.cluster.Width(w.running.run(st.Run).key))
+		if kid := w.tree.childAbove(b.in.id, int32(st.Pool)); kid >= 0 && int(kid) < len(b.s.tree.pools) {
+			b.starts = append(b.starts, kid)
 		}
 		if !ok && w.tree.within(int32(st.Pool), pool) {
 			job, ok = st.Job, true

@@ -257,12 +257,13 @@ type allotting struct {
 type plan struct {
 	serial uint64  // of the events at which it was made; 0: none
 	pinned bool    // it follows a rebalancing, and holds until it is used up
+	turns  []int32 // the children whose tasks start first, one for each task; those of a rebalancing
 	order  []int32 // children with slots, in the order in which they start
 	left   []int64 // slots that are not used up, by position among the children
 }
 
 func (p plan) clone() plan {
-	p.left = slices.Clone(p.left)
+	p.turns, p.left = slices.Clone(p.turns), slices.Clone(p.left)
 	return p
 }
 

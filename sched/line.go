@@ -71,6 +71,11 @@ func (l *line) wants() bool {
 	return (l.gate == noGate || l.gate == byFit) && (l.fresh.jobs > 0 || len(l.begun) > 0)
 }
 
+// hopes reports whether only the lack of room, or the maximum of a pool, may hold back the jobs of a line.
+func (l *line) hopes() bool {
+	return (l.gate == noGate || l.gate == byFit || l.gate == byMax) && (l.fresh.jobs > 0 || len(l.begun) > 0)
+}
+
 // begun is a job with several tasks, at least one of them started.
 type begun struct {
 	id      int64

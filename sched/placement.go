@@ -229,10 +229,16 @@ func (m *placement) startKept(r *reserved, d *Decision) bool {
 	return true
 }
 
-// nextIn is what the task asks for that a pool would start next if there were room, and its job.
+// nextIn is what the task asks for that a pool would start next if there were room, and the pools above
+// it were not at their maximum, and its job.
 func (m *placement) nextIn(id int32) (ask, int64, bool) {
 	waiting := m.gates.noRoom.all()
 	m.gates.unpark(&waiting)
+	for above := m.tree.pools[id].parent; above >= 0; above = m.tree.pools[above].parent {
+		if lim := m.tree.limits(above); lim != nil {
+			m.gates.unpark(&lim.parked)
+		}
+	}
 	for m.tree.pools[id].seat.in {
 		leaf := id
 		for m.tree.pools[leaf].inner >= 0 {
@@ -240,9 +246,10 @@ func (m *placement) nextIn(id int32) (ask, int64, bool) {
 		}
 		at, h := m.lines.next(leaf)
 		key := m.lines.line(at).key
-		lim := m.tree.overMax(leaf, key)
+		full := m.tree.fullFor(leaf, key)
 		switch {
-		case lim != nil:
+		case full >= 0 && m.tree.within(full, id):
+			lim := m.tree.limits(full)
 			lim.parked = append(lim.parked, at)
 			m.gates.park(leaf, at, byMax)
 		case !m.site.openSomewhere(m.lines.line(at).ask):

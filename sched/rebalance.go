@@ -28,6 +28,9 @@ func (b *rebalancer) look(in *inner) (classes []Claimant, spread float64, due bo
 	b.choice.retarget(in)
 	a := in.allotting
 	classes = b.classesLeft(in)
+	if b.tree.pathFull(in.id) {
+		b.unboundWaiting(in, classes)
+	}
 	if in.as.allot.Spread(a.whole, classes) <= threshold {
 		a.over, a.tried = time.Time{}, time.Time{}
 		return nil, 0, false
@@ -103,6 +106,18 @@ func (b *rebalancer) classesLeft(in *inner) []Claimant {
 		}
 	}
 	return all
+}
+
+// unboundWaiting counts tasks, too, that wait only because the pool, or one above it, is at its maximum: a child
+// above its target can give.
+func (b *rebalancer) unboundWaiting(in *inner, classes []Claimant) {
+	for i, kid := range in.kids {
+		l := b.tree.limits(kid)
+		if p := &b.tree.pools[kid]; in.as.allot.Serves(p.Weight) && (l == nil || !l.full(p.Tasks)) {
+			classes[i].Waiting = math.MaxInt64
+		}
+	}
+	b.boundWaiting(in, classes)
 }
 
 // boundWaiting leaves out waiting tasks that could not run however much room there were: they

@@ -98,6 +98,28 @@ func (s *story) mustPool(path string) sched.PoolID {
 	return id
 }
 
+// TestRebalanceGivesToWhomItIsFor: the room goes to the class that it was made for, also where the class that
+// gives it has the larger load, and starts a narrow task in the rest of it.
+func TestRebalanceGivesToWhomItIsFor(t *testing.T) {
+	for _, rounding := range []string{"exact", "scoot"} {
+		s, stops := rebalance(t, balanced(func(p *share.Pool) {
+			p.Options.Rounding, p.Pools[0].Weight, p.Pools[1].Weight = rounding, 60, 40
+		}), func(s *story) {
+			s.add("a", 6, 1)
+			s.decide()
+			s.now = s.now.Add(time.Second)
+			s.add("a", 1, 4)
+			s.decide()
+			s.add("a", 3, 3)
+			s.add("a", 1, 1)
+		}, func(s *story) { s.add("b", 2, 3) }, 10)
+		runs := [2]float64{s.View(s.mustPool("a")).Running, s.View(s.mustPool("b")).Running}
+		if len(stops) != 1 || runs != [2]float64{7, 3} {
+			t.Errorf("%s: %d stops, a and b run %v, want one, and 7 and 3\n%s", rounding, len(stops), runs, s.text.String())
+		}
+	}
+}
+
 // TestRebalanceOthersFirst: below a pool that is above its own part, nothing is stopped,
 // as the room would go to somebody beside it.
 func TestRebalanceOthersFirst(t *testing.T) {
@@ -109,6 +131,30 @@ func TestRebalanceOthersFirst(t *testing.T) {
 	}, 10)
 	if len(stops) > 0 {
 		t.Errorf("%d stops", len(stops))
+	}
+}
+
+// TestRebalanceBelowAMaximum: the children of a pool at its maximum are brought to their loads, too. No other
+// pool gives, and what is free elsewhere is of no use.
+func TestRebalanceBelowAMaximum(t *testing.T) {
+	for _, limit := range []func(*share.Pool){
+		func(p *share.Pool) { p.Max = map[string]int64{"cpu": 10} },
+		func(p *share.Pool) { p.MaxRunning = 10 },
+	} {
+		below := balanced(func(p *share.Pool) { p.Name, p.Weight = "x", 1 })
+		limit(&below)
+		root := share.Pool{Policy: "fair", Pools: []share.Pool{below, {Name: "y", Weight: 1}}}
+		s, stops := rebalance(t, root, func(s *story) {
+			s.add("x/a", 14, 1)
+			s.add("y", 5, 1)
+		}, func(s *story) { s.add("x/b", 8, 1) }, 20)
+		var runs [3]float64
+		for i, path := range []string{"x/a", "x/b", "y"} {
+			runs[i] = s.View(s.mustPool(path)).Running
+		}
+		if len(stops) != 5 || runs != [3]float64{5, 5, 5} {
+			t.Errorf("%d stops, want 5; a, b and y run %v, want 5 each\n%s", len(stops), runs, s.text.String())
+		}
 	}
 }
 

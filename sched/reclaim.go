@@ -158,7 +158,8 @@ func (r *reclaimer) starving(settings []share.Reclaim, entitled []Entitlement) [
 }
 
 // openWork says for each pool whether only the lack of room holds back some of its waiting tasks,
-// and which resource that they ask for is below the pool's minimum; -1 if none.
+// and which resource that they ask for is below the pool's minimum; -1 if none. A pool lacks room, too, if one
+// above it is at its maximum: a sibling can give.
 func (r *reclaimer) openWork() (open []bool, lacks []int16) {
 	open, lacks = make([]bool, len(r.tree.pools)), make([]int16, len(r.tree.pools))
 	for i := range lacks {
@@ -169,7 +170,7 @@ func (r *reclaimer) openWork() (open []bool, lacks []int16) {
 		q := &r.lines.queues[i]
 		for k := range q.lines() {
 			l := q.line(k)
-			if !l.wants() || r.tree.pathFull(q.pool) {
+			if !l.hopes() {
 				continue
 			}
 			if could[l.key] == 0 {
@@ -179,15 +180,17 @@ func (r *reclaimer) openWork() (open []bool, lacks []int16) {
 				}
 			}
 			if could[l.key] > 0 {
-				r.tree.markWork(q.pool, r.site.cluster.Request(l.key), open, lacks)
+				r.tree.markWork(q.pool, r.tree.fullFor(q.pool, l.key), r.site.cluster.Request(l.key), open, lacks)
 			}
 		}
 	}
 	return open, lacks
 }
 
-func (t *tree) markWork(id int32, request []int64, open []bool, lacks []int16) {
-	for ; id >= 0; id = t.pools[id].parent {
+// markWork marks the pools on the way from a leaf up that could start a task if others gave; the first
+// that is at its maximum, and those above it, could not.
+func (t *tree) markWork(id, full int32, request []int64, open []bool, lacks []int16) {
+	for ; id >= 0 && id != full; id = t.pools[id].parent {
 		open[id] = true
 		l := t.limits(id)
 		if l == nil || lacks[id] >= 0 {

@@ -286,6 +286,68 @@ func TestReclaimBesideProtected(t *testing.T) {
 	}
 }
 
+// TestReclaimBelowAMaximum: a pool gets its minimum, or its part, of what the pool above may have, also
+// where that is at its maximum. Only its siblings give, whatever else runs.
+func TestReclaimBelowAMaximum(t *testing.T) {
+	min, part := share.Reclaim{MinAfter: time.Minute}, share.Reclaim{ShareAfter: time.Minute}
+	four := func(p *share.Pool) { p.Max = map[string]int64{"cpu": 4} }
+	tasks := func(p *share.Pool) { p.MaxRunning = 4 }
+	gang := func(s *story, j *sched.Job) { s.gang(j) }
+	for _, c := range []struct {
+		name  string
+		rule  share.Reclaim
+		limit func(*share.Pool)
+		width int64
+		gang  func(*story, *sched.Job)
+		want  [2]float64 // what x and y run in the end
+		room  int64      // that stays free elsewhere
+	}{
+		{"minimum", min, four, 1, nil, [2]float64{3, 1}, 0},
+		{"part", part, four, 1, nil, [2]float64{2, 2}, 0},
+		{"minimum, tasks at once", min, tasks, 1, nil, [2]float64{3, 1}, 0},
+		{"minimum, and free room", min, four, 1, nil, [2]float64{3, 1}, 4},
+		{"minimum, tasks at once, and free room", min, tasks, 1, nil, [2]float64{3, 1}, 4},
+		{"minimum, wide", min, four, 2, nil, [2]float64{2, 2}, 0},
+		{"minimum, gang", min, four, 1, gang, [2]float64{3, 1}, 0},
+	} {
+		root := share.Pool{Policy: "fair", Reclaim: c.rule, Pools: []share.Pool{
+			{Name: "a", Weight: 1, Pools: []share.Pool{
+				{Name: "x", Weight: 1, Min: map[string]int64{"cpu": 3}}, {Name: "y", Weight: 1},
+			}},
+			{Name: "b", Weight: 1},
+		}}
+		if c.rule.MinAfter == 0 {
+			root.Pools[0].Pools[0].Min = nil
+		}
+		c.limit(&root.Pools[0])
+		s := newStory(t, reclaimConfig(root, sched.Newest), 12+c.room)
+		s.add("a/y", 6, 1)
+		s.decide()
+		s.add("b", 8, 1)
+		s.decide()
+		s.now = s.now.Add(time.Second)
+		tasks := 6
+		if c.gang != nil {
+			tasks = 3
+		}
+		s.add("a/x", tasks, c.width, func(j *sched.Job) {
+			if c.gang != nil {
+				c.gang(s, j)
+			}
+		})
+		for range 10 {
+			s.now = s.now.Add(time.Minute)
+			s.decide()
+			s.carryOut()
+			s.decide()
+		}
+		got := [2]float64{s.View(s.Pool("a/x")).Running, s.View(s.Pool("a/y")).Running}
+		if got != c.want || s.View(s.Pool("b")).Running != 8 || len(s.Read().Starving()) > 0 {
+			t.Errorf("%s: x and y run %v, want %v; starving %+v\n%s", c.name, got, c.want, s.Read().Starving(), s.text.String())
+		}
+	}
+}
+
 // gang makes a gang of the tasks of a job.
 func (s *story) gang(j *sched.Job) {
 	j.Key = s.KeyOf(sched.Request{Amounts: s.Cluster().Amounts(s.Cluster().Request(j.Key)), Gang: j.Tasks})

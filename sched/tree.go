@@ -195,14 +195,15 @@ func (t *tree) admits(l *limit, pool int32, key cluster.Key) bool {
 		n <= int64(l.jobRunning))
 }
 
-// overMax is the limit of a pool on the way that a task with the key, or a gang, would exceed.
-func (t *tree) overMax(id int32, key cluster.Key) *limit {
+// fullFor is the first pool on the way whose maximum a task with the key, or a gang, would exceed; -1
+// if there is none.
+func (t *tree) fullFor(id int32, key cluster.Key) int32 {
 	for ; id >= 0; id = t.pools[id].parent {
 		if l := t.limits(id); l != nil && !t.admits(l, id, key) {
-			return l
+			return id
 		}
 	}
-	return nil
+	return -1
 }
 
 // pathFull reports whether a pool on the way is at its maximum for every request.

@@ -36,6 +36,7 @@ type planner struct {
 	onNode   [][]int32      // of these, by node
 	planned  int
 	gang     gangRoom
+	full     fullness
 	order    Choose                // which task is stopped first
 	gives    func(pool int32) bool // whether tasks of a leaf may be stopped; nil is all
 }
@@ -69,6 +70,7 @@ func (x *piece) compare(y *piece, c Choose) int {
 // choose returns the tasks to be stopped so that a task that asks for this fits on some node,
 // or all of a gang on several. Nil if there are none.
 func (p *planner) choose(starving int32, next ask) []RunID {
+	p.full = fullAbove(p.world, starving, next)
 	for _, strict := range []bool{true, false} {
 		if p.s.site.gangOf(next.key) > 0 {
 			if all := p.chooseForGang(starving, next, strict); all != nil {
@@ -224,15 +226,24 @@ func (p *planner) chooseForGang(starving int32, next ask, strict bool) (chosen [
 		taken = append(taken, room{node, key})
 		p.gang.hosts[node] = spread
 	}
+	if p.full.left(p.gang.taken, len(chosen)) {
+		return nil
+	}
 	return chosen
 }
 
+// enough reports whether the node has room, and no pool above is at its maximum any more. A gang needs the
+// latter as a whole, see chooseForGang.
 func (x *sacrifice) enough() bool {
-	return !slices.ContainsFunc(x.lack, func(n int64) bool { return n > 0 })
+	return !slices.ContainsFunc(x.lack, func(n int64) bool { return n > 0 }) &&
+		(x.p.gang.hosts != nil || !x.p.full.left(x.taken, x.tasks()))
 }
 
-// helps reports whether a piece frees something on the node that lacks.
+// helps reports whether a piece frees something on the node that lacks, or below a maximum.
 func (x *sacrifice) helps(y *piece) bool {
+	if x.p.gang.hosts == nil && x.p.full.left(x.taken, x.tasks()) {
+		return true
+	}
 	for _, id := range y.runs {
 		r := x.p.s.running.run(id)
 		if r.node != x.node {
@@ -256,8 +267,9 @@ func (x *sacrifice) may(y *piece) bool {
 		return false
 	}
 	for _, id := range y.runs {
-		if r := &p.world.running.runs[uint32(id)]; !r.used || r.id(int(uint32(id))) != id || p.s.tree.within(r.pool,
-			x.starving) {
+		r := &p.world.running.runs[uint32(id)]
+		if !r.used || r.id(int(uint32(id))) != id || p.s.tree.within(r.pool, x.starving) ||
+			p.full.pool >= 0 && !p.s.tree.within(r.pool, p.full.pool) {
 			return false
 		}
 	}
@@ -324,12 +336,14 @@ func (x *sacrifice) count(y *piece, sign int64) {
 // narrow ones before it superfluous.
 func (x *sacrifice) prune() {
 	for i := 0; i < len(x.pieces); {
-		x.count(x.pieces[i], -1)
+		y, number := x.pieces[i], x.numbers[i]
+		x.count(y, -1)
+		x.pieces, x.numbers = slices.Delete(x.pieces, i, i+1), slices.Delete(x.numbers, i, i+1)
 		if x.enough() {
-			x.pieces, x.numbers = slices.Delete(x.pieces, i, i+1), slices.Delete(x.numbers, i, i+1)
 			continue
 		}
-		x.count(x.pieces[i], +1)
+		x.count(y, +1)
+		x.pieces, x.numbers = slices.Insert(x.pieces, i, y), slices.Insert(x.numbers, i, number)
 		i++
 	}
 }
@@ -349,6 +363,13 @@ func (x *sacrifice) price() (elapsed time.Duration, lost float64) {
 		elapsed, lost = max(elapsed, y.elapsed), lost+y.lost
 	}
 	return elapsed, lost
+}
+
+func (x *sacrifice) tasks() (n int) {
+	for _, y := range x.pieces {
+		n += len(y.runs)
+	}
+	return n
 }
 
 func (x *sacrifice) runs() (all []RunID) {
