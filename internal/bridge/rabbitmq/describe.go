@@ -53,8 +53,12 @@ func (q *Queue) Describe(ctx context.Context) (frontback.Queue, error) {
 			d.Notes,
 			fmt.Sprintf("the queue %s is not there: the bridge makes it, durable, with x-max-priority %d, and what is called "+
 				"after it; whether its user may do that shows then", o.Queue, o.Priorities))
-	} else if err := fits(c, o); err != nil {
+	} else if work, err := fitting(c, o); err != nil {
 		return d, explain(o, err)
+	} else if work[deadLetters] == nil {
+		d.Notes = append(d.Notes, fmt.Sprintf("the queue %s is there without %s: the bridge does not hear of jobs that "+
+			"RabbitMQ drops, by a policy or as a consumer rejects them; delete the queue when it is empty, and the bridge "+
+			"makes it with that", o.Queue, deadLetters))
 	}
 	d.Notes = append(d.Notes, longest(c))
 	return d, nil
@@ -74,16 +78,28 @@ func isThere(c *amqp.Connection, o *Options) (bool, error) {
 	return err == nil, err
 }
 
-// fits tells how a queue that is there differs from what the bridge needs. To declare it once more
+// fitting are the arguments with which the bridge can declare the queue for work. One that is there may lack the
+// exchange for dead letters. The error tells how it differs from what the bridge needs.
+func fitting(c *amqp.Connection, o *Options) (amqp.Table, error) {
+	args := workArguments(o)
+	err := fits(c, o, args)
+	if _, reason := refusedBy(err); is(err, amqp.PreconditionFailed) && strings.Contains(reason, "'"+deadLetters+"'") {
+		delete(args, deadLetters)
+		err = fits(c, o, args)
+	}
+	return args, err
+}
+
+// fits tells how a queue that is there differs from one with these arguments. To declare it once more
 // is the only way to learn its arguments here, and changes nothing: it is there as it is, or
 // the declaration is refused.
-func fits(c *amqp.Connection, o *Options) error {
+func fits(c *amqp.Connection, o *Options, args amqp.Table) error {
 	ch, err := c.Channel()
 	if err != nil {
 		return err
 	}
 	defer ch.Close()
-	_, err = ch.QueueDeclare(o.Queue, true, false, false, false, workArguments(o))
+	_, err = ch.QueueDeclare(o.Queue, true, false, false, false, args)
 	return err
 }
 

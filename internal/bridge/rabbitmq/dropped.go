@@ -25,38 +25,13 @@ func (d drop) text() string {
 	return "RabbitMQ dropped it: " + why + " (rabbitmqctl list_policies)"
 }
 
-// hearDropped notes that a job was dropped.
-func (l *live) hearDropped(d amqp.Delivery) (keep bool) {
-	if _, twice := l.dropped[d.MessageId]; twice || d.MessageId == "" || l.q.reports.IsForgotten(d.MessageId) {
-		return false
-	}
+// dropOf reads why a message was dropped.
+func dropOf(d *amqp.Delivery) drop {
 	x := drop{tag: d.DeliveryTag, reason: "not told"}
 	if deaths, _ := d.Headers["x-death"].([]any); len(deaths) > 0 {
 		if last, _ := deaths[0].(amqp.Table); last != nil {
 			x.reason, _ = last["reason"].(string)
 		}
 	}
-	l.dropped[d.MessageId] = x
-	l.q.reports.Notify()
-	return true
-}
-
-// droppedAs is how RabbitMQ dropped a job, if it did.
-func (l *live) droppedAs(marker string) (d drop, dropped bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	d, dropped = l.dropped[marker]
-	return d, dropped
-}
-
-// forgetDrop removes the message about a dropped job.
-func (l *live) forgetDrop(marker string) error {
-	l.mu.Lock()
-	d, dropped := l.dropped[marker]
-	delete(l.dropped, marker)
-	l.mu.Unlock()
-	if !dropped {
-		return nil
-	}
-	return l.read.Ack(d.tag, false)
+	return x
 }

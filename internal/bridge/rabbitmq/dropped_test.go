@@ -69,8 +69,29 @@ func TestRealDropped(t *testing.T) {
 	}
 }
 
-// TestRealQueueDeleted: somebody deletes the queue under a bridge that runs. The jobs that waited in it are absent within
-// seconds, the one that a worker has begun still runs, and what is submitted then is in the queue again.
+// TestRealQueueWithoutDeadLetters: a queue that somebody else made does for the bridge, and the check says what it
+// lacks.
+func TestRealQueueWithoutDeadLetters(t *testing.T) {
+	server := brokertest.SharedRabbitMQ(t)
+	if _, err := channel(t, server).QueueDeclare("theirs", true, false, false, false,
+		amqp.Table{"x-max-priority": int32(5)}); err != nil {
+		t.Fatal(err)
+	}
+	q := adapter(server.URL, "theirs")
+	defer q.Close()
+	if r := worktest.Submit(t, q, 1)[0]; r.Err != nil {
+		t.Fatal(r.Err)
+	}
+	worktest.Await(t, q, worktest.Entry(1), bridge.Pending)
+	d, err := q.Describe(t.Context())
+	if notes := strings.Join(d.Notes, "\n"); err != nil || !strings.Contains(notes,
+		"the queue theirs is there without x-dead-letter-exchange") {
+		t.Errorf("the check says %q, %v", notes, err)
+	}
+}
+
+// TestRealQueueDeleted: somebody deletes the queue under a bridge that runs. The jobs that waited in it are absent
+// within seconds, the one that a worker has begun still runs, and what is submitted then is in the queue again.
 func TestRealQueueDeleted(t *testing.T) {
 	rabbitmq.SetExamined(t, 100*time.Millisecond)
 	server := brokertest.SharedRabbitMQ(t)

@@ -150,13 +150,13 @@ func TestRealCheckLeavesNothing(t *testing.T) {
 		}
 	}
 	describe("new", "the queue new is not there: the bridge makes it, durable, with x-max-priority 10")
-	for _, part := range []string{"", ".receipts", ".reports", ".session"} {
+	for _, part := range []string{"", ".receipts", ".reports", ".dropped", ".session"} {
 		if _, err := channel(t, server).QueueDeclarePassive("new"+part, true, false, false, false, nil); err == nil ||
 			!strings.Contains(err.Error(), "404") {
 			t.Errorf("the queue new%s: %v", part, err)
 		}
 	}
-	for _, part := range []string{".submit", ".cancel", ".open"} {
+	for _, part := range []string{".submit", ".cancel", ".dropped", ".open"} {
 		if err := channel(t, server).ExchangeDeclarePassive("new"+part, "fanout", true, false, false, false,
 			nil); err == nil || !strings.Contains(err.Error(), "404") {
 			t.Errorf("the exchange new%s: %v", part, err)

@@ -107,6 +107,36 @@ func (l *live) dropReceipt(marker string) error {
 	return l.read.Ack(tag, false)
 }
 
+// hearDropped notes that a job was dropped.
+func (l *live) hearDropped(d amqp.Delivery) (keep bool) {
+	if _, twice := l.dropped[d.MessageId]; twice || d.MessageId == "" || l.q.reports.IsForgotten(d.MessageId) {
+		return false
+	}
+	l.dropped[d.MessageId] = dropOf(&d)
+	l.q.reports.Notify()
+	return true
+}
+
+// droppedAs is how RabbitMQ dropped a job, if it did.
+func (l *live) droppedAs(marker string) (d drop, dropped bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	d, dropped = l.dropped[marker]
+	return d, dropped
+}
+
+// forgetDrop removes the message about a dropped job.
+func (l *live) forgetDrop(marker string) error {
+	l.mu.Lock()
+	d, dropped := l.dropped[marker]
+	delete(l.dropped, marker)
+	l.mu.Unlock()
+	if !dropped {
+		return nil
+	}
+	return l.read.Ack(d.tag, false)
+}
+
 func (q *Queue) isCancelled(marker string) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

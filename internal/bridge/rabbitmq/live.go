@@ -64,10 +64,14 @@ func (l *live) begin(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	work, err := fitting(l.Connection, &l.q.options)
+	if err != nil {
+		return err
+	}
 	if l.publish, err = l.Channel(); err != nil {
 		return err
 	}
-	if err := declare(l.publish, &l.q.options); err != nil {
+	if err := declare(l.publish, &l.q.options, work); err != nil {
 		return err
 	}
 	if err := l.publish.Confirm(false); err != nil {

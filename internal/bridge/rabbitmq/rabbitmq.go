@@ -19,8 +19,8 @@
 // By the same look it removes tasks whose end was reported.
 //
 // RabbitMQ drops jobs where somebody gave the queue a limit (a policy with message-ttl or max-length), or a consumer
-// rejects them. It hands them to NAME.dropped then, which tells the bridge. A queue that somebody deleted is missed within
-// seconds, made again, and compared with the receipts as after a restart.
+// rejects them. It hands them to NAME.dropped then, which tells the bridge. A queue that somebody deleted is missed
+// within seconds, made again, and compared with the receipts as after a restart.
 package rabbitmq
 
 import (

@@ -9,16 +9,17 @@ import (
 // declare makes what survives a restart of the broker: the queues, the exchange that copies
 // work to the receipts, the one to which RabbitMQ hands jobs that it drops, and the one over which workers are told
 // that a task is cancelled.
-func declare(ch *amqp.Channel, o *Options) error {
+func declare(ch *amqp.Channel, o *Options, work amqp.Table) error {
 	for name, args := range map[string]amqp.Table{
-		o.Queue: workArguments(o), o.name("receipts"): nil, o.name("reports"): nil, o.name("dropped"): nil,
+		o.Queue: work, o.name("receipts"): nil, o.name("reports"): nil, o.name("dropped"): nil,
 	} {
 		if _, err := ch.QueueDeclare(name, true, false, false, false, args); err != nil {
 			return fmt.Errorf("queue %s: %w", name, err)
 		}
 	}
 	for name, kind := range map[string]string{
-		o.name("submit"): amqp.ExchangeFanout, o.name("dropped"): amqp.ExchangeFanout, o.name("cancel"): amqp.ExchangeDirect,
+		o.name("submit"): amqp.ExchangeFanout, o.name("dropped"): amqp.ExchangeFanout,
+		o.name("cancel"): amqp.ExchangeDirect,
 	} {
 		if err := ch.ExchangeDeclare(name, kind, true, false, false, false, nil); err != nil {
 			return fmt.Errorf("exchange %s: %w", name, err)
@@ -34,9 +35,12 @@ func declare(ch *amqp.Channel, o *Options) error {
 	return nil
 }
 
+// deadLetters is the argument that names the exchange to which RabbitMQ hands jobs that it drops.
+const deadLetters = "x-dead-letter-exchange"
+
 // workArguments are those of the queue for work.
 func workArguments(o *Options) amqp.Table {
-	return amqp.Table{"x-max-priority": int32(o.Priorities), "x-dead-letter-exchange": o.name("dropped")}
+	return amqp.Table{"x-max-priority": int32(o.Priorities), deadLetters: o.name("dropped")}
 }
 
 // isOpen reports whether work may be taken: the bridge has looked at the queue since the
