@@ -5,14 +5,17 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -44,6 +47,10 @@ func TestWorkers(t *testing.T) {
 					test(newDesk(t, argv))
 				})
 			}
+			t.Run("busy", func(t *testing.T) {
+				t.Parallel()
+				testBusy(t, argv)
+			})
 			t.Run("strangers", func(t *testing.T) {
 				t.Parallel()
 				testStrangers(t, argv)
@@ -223,6 +230,41 @@ func testStrangers(t *testing.T, argv []string) {
 	worker.kill()
 	if got := strings.ReplaceAll(listener.out.String(), "bytes 0\n", ""); got != "ready\n" {
 		t.Errorf("the stranger got something: %s", got)
+	}
+}
+
+// testBusy: a worker asks again when the server is busy, as with too many connections, or away.
+func testBusy(t *testing.T, argv []string) {
+	path := filepath.Join(t.TempDir(), "s")
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var asked atomic.Int64
+	server := &httptest.Server{Listener: l, Config: &http.Server{
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, err := io.ReadAll(r.Body)
+			if err != nil {
+				return
+			}
+			switch n := asked.Add(1); {
+			case n == 1:
+				http.Error(w, "too many connections", http.StatusTooManyRequests)
+			case n == 2:
+				http.Error(w, "the database is away", http.StatusServiceUnavailable)
+			case strings.HasSuffix(r.URL.Path, "/join"):
+				io.WriteString(w, `{"session": "s", "ttl_seconds": 60}`)
+			default:
+				t.Logf("then it asked %s: %s", r.URL.Path, body)
+				<-r.Context().Done()
+			}
+		}),
+	}}
+	server.Start()
+	t.Cleanup(server.Close)
+	(&desk{T: t, argv: argv, socket: path}).work("a").kill()
+	if n := asked.Load(); n < 3 {
+		t.Errorf("it joined after %d requests, and was refused twice", n)
 	}
 }
 

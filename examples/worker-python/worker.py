@@ -122,7 +122,7 @@ class Worker:
             connection.close()
         if answer.status == 200:
             return json.loads(text)
-        if answer.status >= 500:
+        if answer.status >= 500 or answer.status == 429:  # the server is away, or busy
             raise ConnectionError(f"{verb}: {text}")
         logging.error(f"{verb}: {text}")
         os._exit(1)

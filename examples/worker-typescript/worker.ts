@@ -104,7 +104,7 @@ async function call(verb: string, body: object, signal: AbortSignal = AbortSigna
     sent.on("error", fail).end(JSON.stringify(body));
   });
   if (status === 200) return JSON.parse(text);
-  if (status >= 500) throw new Error(`${verb}: ${text}`);
+  if (status >= 500 || status === 429) throw new Error(`${verb}: ${text}`);
   console.error(`${verb}: ${text}`);
   process.exit(1);
 }
