@@ -66,11 +66,6 @@ func (l *line) ready() bool {
 // spare reports whether nothing refers to the line, so that others may have it.
 func (l *line) spare() bool { return l.tasks == 0 && l.refs == 0 && l.gate == noGate }
 
-// wants reports whether only the lack of room may hold back the jobs of a line.
-func (l *line) wants() bool {
-	return (l.gate == noGate || l.gate == byFit) && (l.fresh.jobs > 0 || len(l.begun) > 0)
-}
-
 // hopes reports whether only the lack of room, or the maximum of a pool, may hold back the jobs of a line.
 func (l *line) hopes() bool {
 	return (l.gate == noGate || l.gate == byFit || l.gate == byMax) && (l.fresh.jobs > 0 || len(l.begun) > 0)
