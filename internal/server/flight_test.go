@@ -38,13 +38,13 @@ func TestBytesInFlight(t *testing.T) {
 	d := newDesk(t)
 	most, size, tries := d.flight.User*flightPart, largeBody-1, 100
 	goesOn := make(chan struct{})
-	var began, ended sync.WaitGroup
+	var ended sync.WaitGroup
 	var mu sync.Mutex
 	status := map[int]int{}
+	// send returns when the request is silent or refused: of requests that grow side by side more are refused.
 	send := func(p access.Principal) {
-		var once sync.Once
-		began.Add(1)
-		done := func() { once.Do(began.Done) }
+		begun := make(chan struct{})
+		done := sync.OnceFunc(func() { close(begun) })
 		ended.Go(func() {
 			defer done()
 			text := `{"jobs":[{"name":"` + strings.Repeat("x", size-17)
@@ -56,11 +56,11 @@ func TestBytesInFlight(t *testing.T) {
 			defer mu.Unlock()
 			status[w.Code]++
 		})
+		<-begun
 	}
 	for range tries {
 		send(ann)
 	}
-	began.Wait()
 	if held := d.flight.Held() * flightPart; held > most || held < most-2*size {
 		t.Errorf("%d MiB are held of one user, %d MiB may be", held>>20, most>>20)
 	}
@@ -74,7 +74,6 @@ func TestBytesInFlight(t *testing.T) {
 	bob := access.Principal{Kind: access.User, Name: "bob", UID: ann.UID + 1}
 	send(bob)
 	send(access.Principal{Kind: access.User, Name: "root", UID: 0, Admin: true})
-	began.Wait()
 	mu.Lock()
 	if now := fmt.Sprint(status); now != before {
 		t.Errorf("others are refused: %s, before: %s", now, before)
