@@ -235,19 +235,10 @@ func connContext(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, c)
 }
 
-// turnedAway writes down that connections were refused: at most once in ten seconds, as they may
-// be many.
+// turnedAway writes down that connections were refused.
 func turnedAway(log *slog.Logger) func(uid int, err error) {
-	var mu sync.Mutex
-	var said time.Time
-	refused := 0
+	var refused refusals
 	return func(uid int, err error) {
-		mu.Lock()
-		defer mu.Unlock()
-		if refused++; time.Since(said) < 10*time.Second {
-			return
-		}
-		log.Warn("connections are refused", "refused", refused, "uid", uid, "why", err)
-		said, refused = time.Now(), 0
+		refused.note(func(n int) { log.Warn("connections are refused", "refused", n, "uid", uid, "why", err) })
 	}
 }

@@ -45,7 +45,7 @@ type Server struct {
 	handler   http.Handler
 	large     quota.Quota  // of those who send large requests
 	flight    *quota.Quota // of the bytes of requests
-	busy      *busyLog
+	busy      refusals     // requests that were answered with 503
 }
 
 // readTime is how long a request may take to arrive. How long its answer takes is another matter:
@@ -65,7 +65,7 @@ func New(o Options) *Server {
 	}
 	s := &Server{program: o.Program, origins: o.Origins, log: o.Logger, addresses: &addresses{}}
 	s.metrics = newMetrics(o.Loop)
-	s.flight, s.busy = newFlight(), &busyLog{log: s.log}
+	s.flight = newFlight()
 	s.large = quota.Quota{All: 24, Reserved: 8, User: 2}
 	limits := limitsHere()
 	s.gate = newGate(limits, turnedAway(s.log))
@@ -216,7 +216,10 @@ func (s *Server) protect(next http.Handler) http.Handler {
 			level := slog.LevelDebug
 			switch {
 			case rec.status == http.StatusServiceUnavailable:
-				s.busy.note(r.Context(), r.URL.Path, who(r.Context()).Name)
+				s.busy.note(func(n int) {
+					s.log.WarnContext(r.Context(), "requests are refused as busy or unavailable", "refused", n,
+						"path", r.URL.Path, "user", who(r.Context()).Name)
+				})
 			case rec.status >= 500:
 				level = slog.LevelError
 			}

@@ -18,7 +18,6 @@ func TestRefusedRequestsAreSummedUp(t *testing.T) {
 	d := newDesk(t)
 	var log bytes.Buffer
 	d.log = slog.New(slog.NewTextHandler(&log, nil))
-	d.busy = &busyLog{log: d.log}
 	d.handler = d.protect(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/v1/status" {
 			panic("broken")
@@ -29,7 +28,7 @@ func TestRefusedRequestsAreSummedUp(t *testing.T) {
 		for range 1000 {
 			d.answerOf(ann, http.MethodGet, "/v1/events", nil)
 		}
-		time.Sleep(busyEvery)
+		time.Sleep(refusedEvery)
 		d.answerOf(ann, http.MethodGet, "/v1/events", nil)
 	})
 	lines := strings.Count(log.String(), "\n")
