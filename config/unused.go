@@ -37,7 +37,7 @@ func (r *reader) checkUnused(root *node, c *Config) {
 	for _, x := range []struct{ name, policy string }{{"shortlist", "lottery"}, {"factor", "multifactor"},
 		{"assoc_factor", "multifactor"}} {
 		if !has[x.policy] {
-			r.nobodyReads(root, x.name, x.policy)
+			r.unread(root, "", x.name, "no pool has the policy "+x.policy)
 		}
 	}
 	r.checkStops(root, &s.Root)
@@ -61,34 +61,23 @@ func (r *reader) checkStops(root *node, top *share.Pool) {
 		{"protect", "min_after, share_after or rebalance", byMin || byShare || balances},
 	} {
 		if !x.acts {
-			r.nobodyStops(root, x.name, x.lacks)
+			r.unread(root, "reclaim", x.name, "no pool has "+x.lacks)
 		}
 	}
 }
 
-// nobodyStops warns of the first place of a setting of reclaim that no other one makes use of.
-func (r *reader) nobodyStops(n *node, name, lacks string) bool {
-	of := n.get("reclaim")
+// unread warns of the first place of a setting, or of one in a section, which nothing reads.
+func (r *reader) unread(n *node, section, name, why string) bool {
+	of := n
+	if section != "" {
+		of = n.get(section)
+	}
 	if v := of.get(name); v != nil && v.kind != nothing {
-		r.warnf(of.key(name), "%s has no effect: no pool has %s", name, lacks)
+		r.warnf(of.key(name), "%s has no effect: %s", name, why)
 		return true
 	}
 	for _, e := range pairs(n.get("pools")) {
-		if r.nobodyStops(e.value, name, lacks) {
-			return true
-		}
-	}
-	return false
-}
-
-// nobodyReads warns of the first place of a setting that is for a policy which no pool has.
-func (r *reader) nobodyReads(n *node, name, policy string) bool {
-	if v := n.get(name); v != nil && v.kind != nothing {
-		r.warnf(n.key(name), "%s has no effect: no pool has the policy %s", name, policy)
-		return true
-	}
-	for _, e := range pairs(n.get("pools")) {
-		if r.nobodyReads(e.value, name, policy) {
+		if r.unread(e.value, section, name, why) {
 			return true
 		}
 	}
