@@ -97,14 +97,19 @@ func (l *live) hasReceipt(marker string) bool {
 
 // dropReceipt removes the receipt of a marker.
 func (l *live) dropReceipt(marker string) error {
-	l.mu.Lock()
-	tag, ok := l.receipts[marker]
-	delete(l.receipts, marker)
-	l.mu.Unlock()
-	if !ok {
-		return nil
+	if tag, ok := take(l, l.receipts, marker); ok {
+		return l.read.Ack(tag, false)
 	}
-	return l.read.Ack(tag, false)
+	return nil
+}
+
+// take removes the value of a marker from a map of a connection.
+func take[V any](l *live, of map[string]V, marker string) (v V, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	v, ok = of[marker]
+	delete(of, marker)
+	return v, ok
 }
 
 // hearDropped notes that a job was dropped.
@@ -127,14 +132,10 @@ func (l *live) droppedAs(marker string) (d drop, dropped bool) {
 
 // forgetDrop removes the message about a dropped job.
 func (l *live) forgetDrop(marker string) error {
-	l.mu.Lock()
-	d, dropped := l.dropped[marker]
-	delete(l.dropped, marker)
-	l.mu.Unlock()
-	if !dropped {
-		return nil
+	if d, ok := take(l, l.dropped, marker); ok {
+		return l.read.Ack(d.tag, false)
 	}
-	return l.read.Ack(d.tag, false)
+	return nil
 }
 
 func (q *Queue) isCancelled(marker string) bool {
