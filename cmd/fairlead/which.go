@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 
 	"go.yaml.in/yaml/v4"
@@ -84,17 +85,18 @@ func (a *app) which() (clientFile, error) {
 
 // firstSocket is the first socket of these that is there. A dead one counts only where there is no other: a server that
 // ends in good order removes its socket.
-func firstSocket(paths []string) (found string) {
-	for _, path := range paths {
-		if info, err := os.Lstat(path); err != nil || info.Mode().Type() != os.ModeSocket {
-			continue
-		}
-		if !dead(path) {
-			return path
-		}
-		found = cmp.Or(found, path)
+func firstSocket(paths []string) string {
+	there := slices.DeleteFunc(slices.Clone(paths), func(path string) bool {
+		info, err := os.Lstat(path)
+		return err != nil || info.Mode().Type() != os.ModeSocket
+	})
+	switch len(there) {
+	case 0:
+		return ""
+	case 1:
+		return there[0] // most commands: whether it is dead shows when they use it
 	}
-	return found
+	return there[max(0, slices.IndexFunc(there, func(path string) bool { return !dead(path) }))]
 }
 
 // dead reports whether a server has left a socket behind on which nobody listens any more.
