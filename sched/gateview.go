@@ -268,7 +268,7 @@ func (v GateView) pauseGate(id int32) (g why.Gate, paused bool) {
 	}
 	p := v.s.overrides.pauses.all[path]
 	g = why.Gate{Name: "pause", Where: cmp.Or(path, "root"), Code: why.GatePaused, Text: cmp.Or(share.Original(path),
-		"root") + " is paused " + p.text(v.s.site.at)}
+		"root") + " is paused " + p.text()}
 	if !p.Until.IsZero() {
 		g.Next = &p.Until
 	}

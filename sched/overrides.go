@@ -133,12 +133,12 @@ type Pause struct {
 func (p *Pause) over(now time.Time) bool { return !p.Until.IsZero() && !p.Until.After(now) }
 
 // text says whose a pause is, and from when to when.
-func (p *Pause) text(now time.Time) string {
-	text := "since " + instant.Clock(p.Since, now)
+func (p *Pause) text() string {
+	text := "since " + instant.Text(p.Since)
 	if p.Until.IsZero() {
 		text += ", until it is resumed"
 	} else {
-		text += ", until " + instant.Clock(p.Until, now)
+		text += ", until " + instant.Text(p.Until)
 	}
 	if p.Note != "" {
 		text += ", " + p.Note

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/fairlead/fairlead/internal/instant"
 	"github.com/fairlead/fairlead/sched"
 	"github.com/fairlead/fairlead/share"
 	"github.com/fairlead/fairlead/why"
@@ -83,7 +84,10 @@ func TestPauseSaysSo(t *testing.T) {
 	if len(closed) != 1 || closed[0].Code != why.GatePaused || closed[0].Where != "a" {
 		t.Fatalf("closed: %+v", closed)
 	}
-	for _, part := range []string{"a is paused since ", ", until ", ", by ann: a broken license"} {
+	for _, part := range []string{
+		"a is paused since " + instant.Text(w.now) + ", until " + instant.Text(w.now.Add(time.Hour)),
+		", by ann: a broken license",
+	} {
 		if !strings.Contains(closed[0].Text, part) {
 			t.Errorf("%q does not say %q", closed[0].Text, part)
 		}
