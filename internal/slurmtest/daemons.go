@@ -1,6 +1,7 @@
 package slurmtest
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"syscall"
@@ -49,6 +50,13 @@ func (s *Slurm) Kill(name string) {
 	if d := s.runs[name]; d != nil && d.Alive() {
 		d.Signal(syscall.SIGKILL, patience)
 	}
+}
+
+// Saved reports whether a file of slurmctld's state is there and has a text. At its end slurmctld gives up saving
+// if one of its threads holds a lock for too long, and the state that it saved before stays.
+func (s *Slurm) Saved(file, text string) bool {
+	state, err := os.ReadFile(s.path("state/" + file))
+	return err == nil && bytes.Contains(state, []byte(text))
 }
 
 // Restart ends a daemon in an orderly way and starts it again.

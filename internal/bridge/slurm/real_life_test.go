@@ -113,10 +113,17 @@ func requeued(t *testing.T, s *slurmtest.Slurm, q bridge.QS, dir string) {
 // be followed. What slurmctld was killed before it wrote it down is absent.
 func away(t *testing.T, s *slurmtest.Slurm, q bridge.QS, dir string) {
 	job := queue.Job{User: "lp", Pool: "physics", Argv: []string{"sleep", "1"}, Dir: dir, Output: "/dev/null"}
-	e, err := put(t, q, "away", 1000, job)
+	await.True(t, "slurmctld has saved what it knows of slurmdbd", func() bool {
+		s.Restart(t, slurmtest.Controller)
+		return s.Saved("last_tres", "cpu")
+	})
+	long := job
+	long.Argv = []string{"sleep", "10"} // it goes on while slurmctld is away
+	e, err := put(t, q, "away", 1000, long)
 	if err != nil {
 		t.Fatal(err)
 	}
+	await.True(t, "slurmctld has saved the job", func() bool { return s.Saved("job_state", "away") })
 	s.Stop(slurmtest.Controller)
 	if got, err := q.Look(t.Context(), []bridge.Entry{e}); err == nil {
 		t.Errorf("slurmctld is away, and we see %+v", got)
