@@ -20,11 +20,10 @@ func TestRealLimitRows(t *testing.T) {
 	l.stop()
 	l.age = 15 * time.Minute // the history has points of three minutes, in one of which 4 were in use
 	l.begin()
-	engine.Read(l.loop, func(s *engine.State) bool {
+	l.loop.Update(func(s *engine.State) {
 		past, used := time.Now().Add(-12*time.Minute), &engine.LimitPast{}
 		used.Hold(past, past.Add(6*time.Minute), 4)
 		s.Limits = map[engine.LimitKey]*engine.LimitPast{{Name: "matlab"}: used}
-		return true
 	})
 	example(l)
 	for range 60 {

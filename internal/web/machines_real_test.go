@@ -3,6 +3,7 @@
 package web_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/await"
 	"github.com/fairlead/fairlead/internal/golden"
 )
 
@@ -80,9 +82,19 @@ func TestRealPolicy(t *testing.T) {
 	b.clean(l.url)
 }
 
-// press clicks an element that the page may replace at any moment.
+// press clicks an element as soon as it is there; the page may replace it at any moment.
 func press(selector string) chromedp.Action[chromedp.Void] {
-	return chromedp.Evaluate[chromedp.Void](fmt.Sprintf("document.querySelector(%q).click()", selector))
+	click := chromedp.Evaluate[bool](fmt.Sprintf("((e) => { e?.click(); return !!e })(document.querySelector(%q))", selector))
+	return chromedp.Func(func(ctx context.Context, target *chromedp.Target) (err error) {
+		found := false
+		if !await.Within(patience, func() bool {
+			found, err = click(ctx, target)
+			return found || err != nil
+		}) {
+			err = fmt.Errorf("there is no element %s to click", selector)
+		}
+		return err
+	})
 }
 
 // picture takes a picture: for the documentation with -update, else if FAIRLEAD_SHOTS names a directory.
