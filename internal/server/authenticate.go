@@ -31,7 +31,11 @@ func (a peers) Authenticate(c net.Conn, _ *http.Request) (*access.Proof, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &access.Proof{Principal: a.names.principal(uid, access.BySocket)}, nil
+	p, err := a.names.principal(uid, access.BySocket)
+	if err != nil {
+		return nil, err
+	}
+	return &access.Proof{Principal: p}, nil
 }
 
 // sessions are those of browsers, which began with a code from the socket.
@@ -56,7 +60,11 @@ func (a sessions) Authenticate(_ net.Conn, r *http.Request) (*access.Proof, erro
 		if b == nil {
 			continue
 		}
-		p := a.names.principal(b.uid, access.BySession)
+		p, err := a.names.principal(b.uid, access.BySession)
+		if err != nil {
+			done()
+			return nil, err
+		}
 		if a.administer(&p) && !time.Now().Before(b.admin) {
 			p.Scopes = onlyLooks
 		}
@@ -79,9 +87,9 @@ func shownToken(r *http.Request) (text string, shown bool) {
 }
 
 // principal is a user of this machine.
-func (n *names) principal(uid int, via string) access.Principal {
-	name, groups := n.of(uid)
-	return access.Principal{Kind: access.User, Name: name, UID: uid, Groups: groups, Via: via}
+func (n *names) principal(uid int, via string) (access.Principal, error) {
+	name, groups, err := n.of(uid)
+	return access.Principal{Kind: access.User, Name: name, UID: uid, Groups: groups, Via: via}, err
 }
 
 // cookieName is that of the session's cookie. Browsers send a cookie to all ports of a host, so

@@ -87,7 +87,10 @@ func TestAllGroupsOfAUser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := newNames().principal(uid, access.BySocket)
+	p, err := newNames().principal(uid, access.BySocket)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, id := range ids {
 		g, err := user.LookupGroupId(id)
 		if err != nil {

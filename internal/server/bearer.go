@@ -74,7 +74,10 @@ func (b *bearers) proof(ctx context.Context, text string) (*access.Proof, error)
 	if err := t.Check(hash, time.Now()); err != nil {
 		return nil, err
 	}
-	p := b.names.principal(t.UID, access.ByToken)
+	p, err := b.names.principal(t.UID, access.ByToken)
+	if err != nil {
+		return nil, err
+	}
 	if p.Name != t.Owner {
 		return nil, fmt.Errorf("the token %s was made for %s, and that user's uid %d is now %s's: %w",
 			id, t.Owner, t.UID, p.Name, token.ErrUnauthenticated)

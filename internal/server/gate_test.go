@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -168,7 +169,7 @@ func TestNewsOfUsersCounts(t *testing.T) {
 		n.of(1000)
 		groups = groups[:1]
 		time.Sleep(time.Hour)
-		if _, got := n.of(1000); len(got) != 1 {
+		if _, got, _ := n.of(1000); len(got) != 1 {
 			t.Errorf("after an hour the groups are %v", got)
 		}
 	})
@@ -189,7 +190,7 @@ func TestNamesAreAskedOnce(t *testing.T) {
 		var all sync.WaitGroup
 		for range 100 {
 			all.Go(func() {
-				if name, groups := n.of(1000); name != "user1" || !slices.Equal(groups, []string{"staff"}) {
+				if name, groups, _ := n.of(1000); name != "user1" || !slices.Equal(groups, []string{"staff"}) {
 					t.Errorf("%s, %s", name, groups)
 				}
 			})
@@ -200,36 +201,78 @@ func TestNamesAreAskedOnce(t *testing.T) {
 		}
 		time.Sleep(nameLasts)
 		began = time.Now()
-		if name, _ := n.of(1000); name != "user1" || time.Since(began) != nameWait {
+		if name, _, _ := n.of(1000); name != "user1" || time.Since(began) != nameWait {
 			t.Errorf("%s, after %v", name, time.Since(began))
 		}
 		time.Sleep(11 * time.Second)
-		if name, _ := n.of(1000); name != "user2" {
+		if name, _, _ := n.of(1000); name != "user2" {
 			t.Errorf("what is known is not renewed: %s", name)
 		}
 		wrong = io.ErrUnexpectedEOF
 		time.Sleep(nameLasts)
 		n.of(1000)
 		time.Sleep(11 * time.Second)
-		if name, _ := n.of(1000); name != "user2" {
+		if name, _, _ := n.of(1000); name != "user2" {
 			t.Errorf("the directory is away, and the user is %s", name)
 		}
 		wrong = user.UnknownUserIdError(1000)
 		time.Sleep(30 * time.Second)
 		n.of(1000)
 		time.Sleep(11 * time.Second)
-		if name, _ := n.of(1000); name != "uid1000" {
+		if name, _, _ := n.of(1000); name != "uid1000" {
 			t.Errorf("a user who was removed is %s", name)
 		}
 		n.uid = func(name string) (int, error) { return 7, nil } // an account of that name
 		time.Sleep(nameLasts)
 		n.of(1000)
 		time.Sleep(11 * time.Second)
-		if name, _ := n.of(1000); name != "uid:1000" {
+		if name, _, _ := n.of(1000); name != "uid:1000" {
 			t.Errorf("a user without a name acts as the account %s", name)
 		}
 		time.Sleep(time.Minute)
 	})
+}
+
+// TestNobodyActsUnderAMadeUpName: while the directory of users is away, a user whom it never named is asked to come
+// again, and is answered as soon as it is back; so is whoever submits for a user whose groups it does not tell.
+func TestNobodyActsUnderAMadeUpName(t *testing.T) {
+	d := newDesk(t)
+	var back atomic.Bool
+	d.identity.names.look = func(uid int) (string, []string, error) {
+		if !back.Load() {
+			return "", nil, syscall.ECONNREFUSED
+		}
+		return "ann", []string{"staff"}, nil
+	}
+	d.identity.names.uid = func(string) (int, error) { return 0, syscall.ECONNREFUSED }
+	path, _ := d.serving()
+	ask := func() *http.Response {
+		t.Helper()
+		c := http.Client{Transport: &http.Transport{DisableKeepAlives: true, Dial: func(string, string) (net.Conn, error) { return net.Dial("unix", path) }}}
+		resp, err := c.Get("http://localhost/v1/status")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { resp.Body.Close() })
+		return resp
+	}
+	resp := ask()
+	text, _ := io.ReadAll(resp.Body)
+	if resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Retry-After") == "" ||
+		!strings.Contains(string(text), "the system does not say who uid") || !strings.Contains(string(text), `"unavailable"`) {
+		t.Errorf("the answer is %s: %s", resp.Status, text)
+	}
+	spec := api.Spec{Argv: []string{"true"}, Request: map[string]int64{"cpu": 1}}
+	if _, _, status := d.submit(root, spec, "X-Fairlead-As", "bob"); status != http.StatusServiceUnavailable {
+		t.Errorf("a job for a user whose groups nobody knows is answered with %d", status)
+	}
+	back.Store(true)
+	d.identity.names.mu.Lock()
+	clear(d.identity.names.known) // as if some seconds had gone by
+	d.identity.names.mu.Unlock()
+	if resp := ask(); resp.StatusCode != http.StatusOK {
+		t.Errorf("the directory is back, and the answer is %s", resp.Status)
+	}
 }
 
 // TestSlowDirectoryHoldsNobodyUp: while the system looks for a user, others connect.

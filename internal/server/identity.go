@@ -134,6 +134,9 @@ func (s *identity) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if status == http.StatusInternalServerError {
 		status, e.Code = http.StatusUnauthorized, api.CodeUnauthenticated
 	}
+	if status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", soon)
+	}
 	if fromOutside(r.Context()) || status != http.StatusUnauthorized {
 		api.WriteProblem(w, status, e)
 		return

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/fairlead/fairlead/queue"
 )
 
 // How long the server believes what the system told about a user, and how long it waits before it
@@ -42,6 +44,7 @@ type uidOf struct {
 type userName struct {
 	name    string
 	groups  []string // all of them, the primary one first
+	err     error    // why nothing is known yet
 	until   time.Time
 	looked  chan struct{} // closed when it was looked up for the first time
 	looking bool
@@ -53,15 +56,17 @@ func newNames() *names {
 	return &names{look: lookUser, uid: lookUID, known: map[int]*userName{}, uids: map[string]uidOf{}}
 }
 
-// of is the name of a user, and of all groups of the user: the primary one is the first.
-func (n *names) of(uid int) (name string, groups []string) {
+// of is the name of a user, and of all groups of the user: the primary one is the first. While the system cannot say
+// who a user is whom it never named before, the error is a [queue.ErrUnavailable]: under a made-up name the user would
+// own jobs that are somebody else's later.
+func (n *names) of(uid int) (name string, groups []string, err error) {
 	n.mu.Lock()
 	u := n.known[uid]
 	if u == nil {
 		if len(n.known) >= maxNames {
 			clear(n.known)
 		}
-		u = &userName{name: numbered(uid), looked: make(chan struct{})}
+		u = &userName{looked: make(chan struct{})}
 		n.known[uid] = u
 	}
 	now := time.Now()
@@ -83,18 +88,36 @@ func (n *names) of(uid int) (name string, groups []string) {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return u.name, u.groups
+	return u.name, u.groups, u.err
 }
 
-// groupsOf are the groups of a user who is known by the name; a user whom the system does not know has none.
-func (n *names) groupsOf(name string) []string {
+// groupsOf are the groups of a user who is known by the name; a user whom the system does not know has none. Without an
+// answer of the system the error is that of [names.of].
+func (n *names) groupsOf(name string) ([]string, error) {
 	uid, err := n.number(name)
-	if err != nil {
-		return nil
+	if errors.As(err, new(user.UnknownUserError)) {
+		return nil, nil
 	}
-	_, groups := n.of(uid)
-	return groups
+	if err != nil {
+		return nil, notTold{fmt.Sprintf("user %.80q", name), err}
+	}
+	_, groups, err := n.of(uid)
+	return groups, err
 }
+
+// notTold is the error of a look-up of a user that the system did not answer. It is a [queue.ErrUnavailable] in other
+// words: clients try again, and agents keep what they run.
+type notTold struct {
+	who string
+	err error
+}
+
+func (e notTold) Error() string {
+	return fmt.Sprintf("the system does not say who %s is, try again soon: %v", e.who, e.err)
+}
+
+// Is makes errors.Is(err, queue.ErrUnavailable) true.
+func (e notTold) Is(target error) bool { return target == queue.ErrUnavailable }
 
 // number is the number of a user.
 func (n *names) number(name string) (int, error) {
@@ -137,11 +160,14 @@ func (n *names) ask(uid int, u *userName) {
 	u.looking, u.until = false, time.Now().Add(nameLasts)
 	defer close(u.again)
 	if err == nil {
-		u.name, u.groups = name, groups
-	} else if unknown := user.UnknownUserIdError(0); errors.As(err, &unknown) {
-		u.name, u.groups = nameless, nil
+		u.name, u.groups, u.err = name, groups, nil
+	} else if errors.As(err, new(user.UnknownUserIdError)) {
+		u.name, u.groups, u.err = nameless, nil, nil
 	} else {
 		u.until = time.Now().Add(nameTryAgain)
+		if u.name == "" {
+			u.err = notTold{fmt.Sprint("uid ", uid), err}
+		}
 	}
 	select {
 	case <-u.looked:

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -95,7 +96,8 @@ func (s *signInService) login(w http.ResponseWriter, r *http.Request) {
 		s.identity.unauthenticated(w, r, "this address was used before, or its time is over")
 		return
 	}
-	s.log.Info("a browser has begun a session", "user", s.identity.names.principal(uid, access.BySession).Name)
+	name, _, _ := s.identity.names.of(uid)
+	s.log.Info("a browser has begun a session", "user", cmp.Or(name, numbered(uid)))
 	http.SetCookie(w, &http.Cookie{Name: cookieName(r), Value: shown, Path: "/", MaxAge: int(sessionLasts.Seconds()), HttpOnly: true, SameSite: http.SameSiteLaxMode})
 	http.Redirect(w, r, "./", http.StatusSeeOther)
 }

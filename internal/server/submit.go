@@ -48,7 +48,11 @@ func (s *submitService) submit(ctx context.Context, in *submitInput) (*api.Submi
 		return nil, err
 	}
 	if owner != me.Name && group == "" {
-		if groups := s.names.groupsOf(owner); len(groups) > 0 {
+		groups, err := s.names.groupsOf(owner)
+		if err != nil {
+			return nil, err
+		}
+		if len(groups) > 0 {
 			group = groups[0]
 		}
 	}
