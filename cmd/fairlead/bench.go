@@ -61,14 +61,11 @@ type part struct {
 }
 
 func (b *benchCmd) run(ctx context.Context) error {
-	dir, err := os.MkdirTemp(b.dir, "fairlead-bench-")
+	dir, remove, err := tempDir(b.dir, "fairlead-bench-")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
-	if err := os.Chmod(dir, 0o711); err != nil {
-		return err
-	}
+	defer remove()
 	parts, err := b.parts()
 	if err != nil {
 		return err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -150,14 +149,11 @@ func (d *demoCmd) run(ctx context.Context) error {
 
 // phase runs the work under one policy, on a server and an agent of its own.
 func (d *demoCmd) phase(ctx context.Context, i int) ([]demo.Run, error) {
-	dir, err := os.MkdirTemp("", "fairlead-demo-")
+	dir, remove, err := tempDir("", "fairlead-demo-")
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
-	if err := os.Chmod(dir, 0o711); err != nil {
-		return nil, err
-	}
+	defer remove()
 	cfg, err := demo.Config(phases[i].policy)
 	if err != nil {
 		return nil, err

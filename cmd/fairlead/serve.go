@@ -171,15 +171,11 @@ func (s *serve) options(cfg *config.Config) (o instanceOptions, cleanup func(), 
 	}
 	o.storeName = config.Hide(o.database)
 	if s.dev && s.database == "" {
-		dir, err := os.MkdirTemp("", "fairlead-dev-")
+		dir, remove, err := tempDir("", "fairlead-dev-")
 		if err != nil {
 			return o, cleanup, err
 		}
-		// Others have to reach the scripts of their jobs, which lie below.
-		if err := os.Chmod(dir, 0o711); err != nil {
-			return o, cleanup, err
-		}
-		cleanup = func() { os.RemoveAll(dir) }
+		cleanup = remove
 		o.database, o.storeName = filepath.Join(dir, "fairlead.db"), "temporary"
 	}
 	return o, cleanup, nil
