@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -127,6 +128,9 @@ func checkRetention(store Store, kept time.Duration) error {
 // [App.Run] or [App.Start], and panics if the kind has a handler.
 func Handle[A Args](a *App, f func(ctx context.Context, w *Work[A]) error) {
 	var zero A
+	if t := reflect.TypeFor[A](); t.Kind() == reflect.Pointer {
+		zero = reflect.New(t.Elem()).Interface().(A) // a nil one may not know its kind
+	}
 	a.Handle(zero.Kind(), HandlerOf(f))
 }
 

@@ -133,6 +133,37 @@ func TestKindsThatNobodyHandles(t *testing.T) {
 	}
 }
 
+// TestArgumentsByPointer: a handler may take a pointer to arguments, and a nil one is refused where it is submitted.
+func TestArgumentsByPointer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		app, err := fairlead.New(t.Context(), memory.New("cpu"), fairlead.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		images := make(chan string, 1)
+		fairlead.Handle(app, func(_ context.Context, w *fairlead.Work[*Thumbnail]) error {
+			images <- w.Args.Image
+			return nil
+		})
+		if err := app.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		_, err = app.Submit(t.Context(), fairlead.Job{User: "a", Args: (*Thumbnail)(nil)})
+		if !errors.Is(err, fairlead.ErrInvalid) || !strings.Contains(err.Error(), "args: is a nil *fairlead_test.Thumbnail") {
+			t.Errorf("no arguments: %v", err)
+		}
+		if _, err := app.Submit(t.Context(), fairlead.Job{User: "a", Args: &Thumbnail{Image: "cat"}}); err != nil {
+			t.Fatal(err)
+		}
+		if image := <-images; image != "cat" {
+			t.Errorf("the handler has %q", image)
+		}
+		if err := app.Stop(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
 // TestStats counts attempts by how they ended.
 func TestStats(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"encoding/json"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -72,6 +73,9 @@ func CheckText(field, text string, most int) error {
 func (j *Job) EncodeArgs() error {
 	if j.Args == nil {
 		return nil
+	}
+	if v := reflect.ValueOf(j.Args); v.Kind() == reflect.Pointer && v.IsNil() {
+		return Invalidf("args", "is a nil %T; give the arguments of the job", j.Args)
 	}
 	kind := j.Args.Kind()
 	switch {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/puddle/v2"
 
 	"github.com/fairlead/fairlead/queue"
 )
@@ -105,6 +106,9 @@ func unavailable(caller context.Context, err error) error {
 
 // explain translates errors of the database into the errors that the interface promises.
 func explain(err error) error {
+	if errors.Is(err, puddle.ErrClosedPool) {
+		return fmt.Errorf("%w: the program closed the pool that it lent: %w", queue.ErrClosed, err)
+	}
 	var p *pgconn.PgError
 	if !errors.As(err, &p) {
 		return err

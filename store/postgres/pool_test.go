@@ -114,6 +114,27 @@ func TestTransactionsOfNewUsers(t *testing.T) {
 	all.Wait()
 }
 
+// TestLentPoolIsClosed: a store over a pool that its program has closed says so, to whoever asks and to whoever
+// submits, and is then closed like any other.
+func TestLentPoolIsClosed(t *testing.T) {
+	t.Parallel()
+	url, schema := pgtest.URL(t)
+	pool := poolAt(t, url, func(*pgxpool.Config) {})
+	s, err := postgres.OpenPool(t.Context(), pool, postgres.Options{Schema: schema})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	pool.Close()
+	_, submitted := s.Submit(t.Context(), []*queue.Job{{Kind: "k", User: "ann", Pool: "ann", Tasks: 1}})
+	_, asked := s.Jobs(t.Context(), queue.Query{})
+	for what, err := range map[string]error{"Submit": submitted, "Jobs": asked} {
+		if !errors.Is(err, queue.ErrClosed) || errors.Is(err, queue.ErrUnavailable) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
 // TestPoolsThatWillNotDo are refused when the store is opened.
 func TestPoolsThatWillNotDo(t *testing.T) {
 	t.Parallel()
