@@ -14,6 +14,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/store/memory"
+	"github.com/fairlead/fairlead/why"
 )
 
 // appOf returns an App with a handler of thumbnails.
@@ -131,6 +132,45 @@ func TestKindsThatNobodyHandles(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+}
+
+// TestWhyAPauseIsThere: a job that its handler put off is told apart from one that waits for its next try, and from one
+// that was put off before and is tried again.
+func TestWhyAPauseIsThere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		app := appOf(t, fairlead.Options{}, func(_ context.Context, w *fairlead.Work[Thumbnail]) error {
+			if w.Args.Image == "later" && w.Attempt == 1 {
+				return fairlead.Snooze(time.Hour)
+			}
+			return fairlead.RetryAfter(time.Hour, errors.New("broken"))
+		})
+		if err := app.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		job := func(image string) fairlead.Job {
+			return fairlead.Job{User: "a", Args: Thumbnail{Image: image}, Retries: 2}
+		}
+		ids, err := app.Submit(t.Context(), job("later"), job("broken"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		begun := time.Now()
+		says := func(id int64, want string, until time.Duration) {
+			t.Helper()
+			want += begun.Add(until).UTC().Format(time.RFC3339)
+			if a, err := app.Why(t.Context(), id); err != nil || a.Reason.Code != why.GateBegin || a.Reason.Text != want {
+				t.Errorf("%s: %q, want %q; %v", a.Reason.Code, a.Reason.Text, want, err)
+			}
+		}
+		time.Sleep(time.Minute)
+		says(ids[0], "its handler put it off until ", time.Hour)
+		says(ids[1], "pause before try 2 until ", time.Hour)
+		time.Sleep(time.Hour)
+		says(ids[0], "pause before try 2 until ", 2*time.Hour)
+		if err := app.Stop(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	})
 }
 
 // TestArgumentsByPointer: a handler may take a pointer to arguments, and a nil one is refused where it is submitted.

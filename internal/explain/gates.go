@@ -26,14 +26,21 @@ func jobGates(j *queue.Job, tasks []queue.Task, blockers []string, now time.Time
 		after.Code, after.Text = why.GateAfter, "it waits for the end of "+strings.Join(blockers, ", ")
 	}
 	begin := why.Gate{Name: "begin", Where: "job", Open: true}
-	if from, try := earliest(j, tasks); from.After(now) {
-		begin.Open, begin.Code = false, why.GateBegin
-		begin.Text = "it may begin at " + instant.Text(from)
-		if try > 1 {
-			begin.Text = fmt.Sprintf("pause before try %d until %s", try, instant.Text(from))
-		}
+	if from, task := earliest(j, tasks); from.After(now) {
+		begin.Open, begin.Code, begin.Text = false, why.GateBegin, beginText(from, task)
 	}
 	return []why.Gate{held, begin, after}
+}
+
+// beginText says why a job starts no earlier: its user wanted so, its handler put it off, or it waits for the next try.
+func beginText(from time.Time, task *queue.Task) string {
+	switch {
+	case task == nil || task.Attempt == 0:
+		return "it may begin at " + instant.Text(from)
+	case task.Outcome.State == queue.Cancelled:
+		return "its handler put it off until " + instant.Text(from)
+	}
+	return fmt.Sprintf("pause before try %d until %s", task.Fails+1, instant.Text(from))
 }
 
 // heldText says that a job is held, by whom and why, as far as that is known.
@@ -56,20 +63,20 @@ func whoReleases(j *queue.Job) string {
 	return fmt.Sprintf("ask %s: only an administrator may release it, with: fairlead release %d", j.HeldBy, j.ID)
 }
 
-// earliest is when the first waiting task of a job may start, and its number of try.
-func earliest(j *queue.Job, tasks []queue.Task) (from time.Time, try int) {
-	from, try = j.Begin, 1
+// earliest is when the first waiting task of a job may start, and the task if it has begun before.
+func earliest(j *queue.Job, tasks []queue.Task) (from time.Time, task *queue.Task) {
+	from = j.Begin
 	started := 0
 	for _, t := range tasks {
 		started = max(started, t.Index+1)
 	}
 	found := started < j.Tasks
-	for _, t := range tasks {
-		if t.State == queue.Waiting && (!found || t.Begin.Before(from)) {
-			from, try, found = t.Begin, t.Attempt+1, true
+	for i := range tasks {
+		if t := &tasks[i]; t.State == queue.Waiting && (!found || t.Begin.Before(from)) {
+			from, task, found = t.Begin, t, true
 		}
 	}
-	return from, try
+	return from, task
 }
 
 // addHolders adds to the gates of licenses who holds them, and to those of rates when
