@@ -39,17 +39,23 @@ func (l *Loop) Configure(ctx context.Context, s allocation.Config) error {
 		l.client.Shares.Store(&s)
 		st.touch()
 		st.wakeUp()
-		if acc, ok := l.Store.(queue.Accountant); ok && half != s.Sched.HalfLife {
-			if err := acc.SetHalfLife(ctx, s.Sched.HalfLife); err != nil {
-				return err
-			}
-		}
-		seed, err := l.builder.keepDays(ctx, st)
-		if seed {
-			st.dirty = true // the days have to be read at a moment at which all running tasks are known
-		}
-		return err
+		// The shares are in force. What the store did not hear of them it is told when the core is made anew, as soon
+		// as it answers; then days are read, too, which have to be as of a moment at which all running tasks are known.
+		seed, err := l.tellShares(ctx, st, half)
+		st.dirty = st.dirty || seed || err != nil
+		return nil
 	})
+}
+
+// tellShares tells the store how usage decays, if it decayed otherwise before, and for how many days to keep it. It
+// reports whether there are pools that know nothing of those days yet.
+func (l *Loop) tellShares(ctx context.Context, s *State, before time.Duration) (seed bool, err error) {
+	if acc, ok := l.Store.(queue.Accountant); ok && before != s.Shares.Sched.HalfLife {
+		if err := acc.SetHalfLife(ctx, s.Shares.Sched.HalfLife); err != nil {
+			return false, err
+		}
+	}
+	return l.builder.keepDays(ctx, s)
 }
 
 // CheckUnit refuses another unit than the one in force: all that runs, waits and was used is counted
