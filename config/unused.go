@@ -41,6 +41,7 @@ func (r *reader) checkUnused(root *node, c *Config) {
 		}
 	}
 	r.checkStops(root, &s.Root)
+	r.checkCeilings(root, &s.Root, "", ceiling{})
 }
 
 // checkStops warns of settings about tasks that are stopped for others where none ever is.

@@ -1,0 +1,40 @@
+package config
+
+import (
+	"slices"
+
+	"github.com/fairlead/fairlead/share"
+)
+
+// ceiling is how many tasks may run at once, and the pool that has it so; 0 is no limit.
+type ceiling struct {
+	tasks int
+	pool  string
+}
+
+// checkCeilings warns of limits of tasks in a pool, or below it, that a lower one of a pool above makes void.
+func (r *reader) checkCeilings(n *node, p *share.Pool, path string, above ceiling) {
+	void := func(name string, tasks int) bool {
+		v := n.get(name)
+		if v == nil || above.tasks == 0 || tasks <= above.tasks {
+			return false
+		}
+		r.warnf(v, "%s has no effect: max_running of %s is %d", name, clip(above.pool), above.tasks)
+		return true
+	}
+	if !void("max_running", p.MaxRunning) && p.MaxRunning > 0 {
+		above = ceiling{p.MaxRunning, path}
+	}
+	void("max_job_running", p.JobRunning)
+	for _, e := range pairs(n.get("pools")) {
+		i := slices.IndexFunc(p.Pools, func(c share.Pool) bool { return c.Name == e.key.text })
+		if i < 0 {
+			continue
+		}
+		below := e.key.text
+		if path != "" {
+			below = path + "/" + below
+		}
+		r.checkCeilings(e.value, &p.Pools[i], below, above)
+	}
+}
