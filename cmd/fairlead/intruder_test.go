@@ -101,41 +101,63 @@ func impersonate(args []string) {
 	}
 }
 
-// holdConnections opens connections and keeps them: unix|tcp ADDRESS NUMBER [REQUEST]. It prints
-// how many the server kept open, and how many it refused, and ends when its input does.
+// stay is a request that leaves its connection open for longer than silence does: servers end connections on which
+// nobody asks.
+const stay = `GET /healthz HTTP/1.1\r\nHost: fairlead\r\n\r\n`
+
+// stayEvery is how often it is sent: servers keep connections for minutes on which somebody has asked before.
+const stayEvery = 20 * time.Second
+
+// holdConnections opens connections, asks on each, and keeps them: unix|tcp ADDRESS NUMBER [REQUEST]. It prints how many
+// the server has answered, by the status, and how many it refused, and ends when its input does. Without a request of
+// its own it asks now and then for as long as it lives, and those that are answered are open.
 func holdConnections(args []string) {
-	n := must(strconv.Atoi(args[2]))
+	request := stay
+	if len(args) > 3 {
+		request = args[3]
+	}
+	request = strings.ReplaceAll(request, `\r\n`, "\r\n")
 	var kept []net.Conn
 	failed := 0
-	for range n {
+	for range must(strconv.Atoi(args[2])) {
 		c, err := net.Dial(args[0], args[1])
 		if err != nil {
 			failed++
 			continue
 		}
-		if len(args) > 3 {
-			io.WriteString(c, strings.ReplaceAll(args[3], `\r\n`, "\r\n"))
-		}
+		io.WriteString(c, request)
 		kept = append(kept, c)
 	}
-	wait := patience // each gets an answer
+	answers := answersOn(kept)
 	if len(args) < 4 {
-		// The last one is answered when the server has looked at all before it.
-		last := must(net.Dial(args[0], args[1]))
-		io.WriteString(last, "GET /healthz HTTP/1.1\r\nHost: fairlead\r\n\r\n")
-		last.SetReadDeadline(time.Now().Add(patience))
-		must(bufio.NewReader(last).ReadString('\n'))
-		last.Close()
-		wait = time.Second
+		answers["open"], answers["200"] = answers["200"], 0
+		go func() {
+			for range time.Tick(stayEvery) {
+				for _, c := range kept {
+					io.WriteString(c, request)
+				}
+			}
+		}()
 	}
+	fmt.Printf("ready failed=%d", failed)
+	for _, word := range []string{"open", "closed", "200", "401", "429", "503"} {
+		fmt.Printf(" %s=%d", word, answers[word])
+	}
+	fmt.Println()
+	io.Copy(io.Discard, os.Stdin)
+	runtime.KeepAlive(kept)
+}
+
+// answersOn counts the statuses with which connections are answered, and those that are closed without one.
+func answersOn(kept []net.Conn) map[string]int {
 	var mu sync.Mutex
 	answers := map[string]int{}
 	var all sync.WaitGroup
 	for _, c := range kept {
 		all.Go(func() {
-			c.SetReadDeadline(time.Now().Add(wait))
+			c.SetReadDeadline(time.Now().Add(patience))
 			line, err := bufio.NewReader(c).ReadString('\n')
-			word := "open"
+			word := "silent"
 			if f := strings.Fields(line); len(f) > 1 {
 				word = f[1]
 			} else if err != nil && !os.IsTimeout(err) {
@@ -147,13 +169,7 @@ func holdConnections(args []string) {
 		})
 	}
 	all.Wait()
-	fmt.Printf("ready failed=%d", failed)
-	for _, word := range []string{"open", "closed", "200", "401", "429", "503"} {
-		fmt.Printf(" %s=%d", word, answers[word])
-	}
-	fmt.Println()
-	io.Copy(io.Discard, os.Stdin)
-	runtime.KeepAlive(kept)
+	return answers
 }
 
 // needRoot skips a test that has to become somebody else.
