@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"context"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -9,24 +8,12 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/engine/enginetest"
 	"github.com/fairlead/fairlead/internal/explain"
 	"github.com/fairlead/fairlead/internal/forecast"
 	"github.com/fairlead/fairlead/sched"
 	"github.com/fairlead/fairlead/why"
 )
-
-// until runs for as long as the job's payload says.
-func until(ctx context.Context, lease *fairlead.Lease) error {
-	d, err := time.ParseDuration(string(lease.Job.Payload))
-	if err != nil {
-		return err
-	}
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
-	}
-	return ctx.Err()
-}
 
 // TestBackfillIsExplained: of four cpus three are in use; a job of four waits with room
 // kept for it, a long one may not pass it, and a short one does.
@@ -34,11 +21,12 @@ func TestBackfillIsExplained(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := engine.LoopOptions{Shares: fairlead.DefaultShares()}
 		o.Shares.Sched.Placement = sched.EASY
-		loop, stop := start(t, o, 4, until)
+		loop, stop := start(t, o, 4, enginetest.Lasting)
 		defer stop()
 		began := time.Now()
 		one := func(cpus int64, limit time.Duration, runs string) int64 {
-			id := submit(t, loop, fairlead.Job{User: "ann", Request: fairlead.Amounts{"cpu": cpus}, Limit: limit, Payload: []byte(runs)})[0]
+			id := enginetest.Submit(t, loop, fairlead.Job{User: "ann", Request: fairlead.Amounts{"cpu": cpus},
+				Limit: limit, Payload: []byte(runs)})[0]
 			time.Sleep(time.Second)
 			return id
 		}
@@ -84,11 +72,11 @@ func TestPredictedRoomIsCalledSo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := engine.LoopOptions{Shares: fairlead.DefaultShares()}
 		o.Shares.Sched.Placement = sched.EASY
-		loop, stop := start(t, o, 4, until)
+		loop, stop := start(t, o, 4, enginetest.Lasting)
 		defer stop()
 		one := func(cpus int64, runs string) int64 {
 			j := fairlead.Job{User: "ann", Request: fairlead.Amounts{"cpu": cpus}, Payload: []byte(runs)}
-			return submit(t, loop, j)[0]
+			return enginetest.Submit(t, loop, j)[0]
 		}
 		for range 2 {
 			one(3, "8m")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/engine/enginetest"
 	"github.com/fairlead/fairlead/internal/explain"
 	"github.com/fairlead/fairlead/internal/forecast"
 	"github.com/fairlead/fairlead/internal/views"
@@ -71,9 +72,9 @@ func TestBoostReverts(t *testing.T) {
 		store := memory.New("cpu")
 		loop, stop := again(t, store, twoPools(), 1)
 		defer stop()
-		submit(t, loop, fairlead.Job{Pool: "a", Name: "10h"})
+		enginetest.Submit(t, loop, fairlead.Job{Pool: "a", Name: "10h"})
 		synctest.Wait()
-		submit(t, loop, fairlead.Job{Pool: "a", Name: "1h"}, fairlead.Job{Pool: "b", Name: "1h"})
+		enginetest.Submit(t, loop, fairlead.Job{Pool: "a", Name: "1h"}, fairlead.Job{Pool: "b", Name: "1h"})
 		b, err := loop.Overrides.Boost(t.Context(),
 			engine.Boost{Pool: "a", Factor: 2, Until: time.Now().Add(6 * time.Hour), By: "alice", Reason: "deadline"}, "socket")
 		if err != nil {
@@ -120,7 +121,7 @@ func TestBoostOutlivesRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memory.New("cpu")
 		loop, stop := again(t, store, twoPools(), 2)
-		submit(t, loop, fairlead.Job{Pool: "a", Name: "90m"}, fairlead.Job{Pool: "a", Name: "100h"})
+		enginetest.Submit(t, loop, fairlead.Job{Pool: "a", Name: "90m"}, fairlead.Job{Pool: "a", Name: "100h"})
 		synctest.Wait()
 		time.Sleep(time.Hour)
 		b, err := loop.Overrides.Boost(t.Context(), engine.Boost{Pool: "a", Factor: 3, Usage: 4 * 3600}, "")
@@ -197,7 +198,7 @@ func TestStarterOfNewUsers(t *testing.T) {
 		store, s := memory.New("cpu"), fairlead.DefaultShares()
 		s.Sched.Root.Starter = share.Starter{Weight: 4, For: 24 * time.Hour, Usage: 7200}
 		loop, stop := again(t, store, s, 2)
-		submit(t, loop, fairlead.Job{User: "ann", Name: "90m"}, fairlead.Job{User: "bob", Name: "100h"})
+		enginetest.Submit(t, loop, fairlead.Job{User: "ann", Name: "90m"}, fairlead.Job{User: "bob", Name: "100h"})
 		synctest.Wait()
 		time.Sleep(time.Hour)
 		if a := poolOf(t, loop, "ann"); a.Weight != 4 || len(a.Boosts) != 1 || !a.Boosts[0].Starter ||
@@ -235,9 +236,9 @@ func TestNewJobsRipen(t *testing.T) {
 		s.Sched.NewJobs = sched.NewJobs{Factor: 2, For: 10 * time.Minute}
 		loop, stop := again(t, memory.New("cpu"), s, 1)
 		defer stop()
-		submit(t, loop, fairlead.Job{User: "ann", Name: "5h"}, fairlead.Job{User: "ann", Name: "1h"})
+		enginetest.Submit(t, loop, fairlead.Job{User: "ann", Name: "5h"}, fairlead.Job{User: "ann", Name: "1h"})
 		time.Sleep(5 * time.Minute)
-		submit(t, loop, fairlead.Job{User: "ann", Name: "1h"})
+		enginetest.Submit(t, loop, fairlead.Job{User: "ann", Name: "1h"})
 		time.Sleep(5 * time.Minute)
 		a, err := forecast.New(loop).Why(t.Context(), 2, explain.WhyOptions{})
 		if err != nil {

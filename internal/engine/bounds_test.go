@@ -11,6 +11,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/engine/enginetest"
 	"github.com/fairlead/fairlead/internal/explain"
 	"github.com/fairlead/fairlead/internal/forecast"
 	"github.com/fairlead/fairlead/sched"
@@ -51,7 +52,8 @@ func keepBounds(t *testing.T, full bool, seed uint64) {
 	nodes := []int{4, 4, 8, 8, 16, 8, 6, 2}
 	for i, cpus := range nodes {
 		wg.Go(func() {
-			loop.Work(ctx, engine.WorkOptions{Name: fmt.Sprint("n", i), Slots: cpus, Grace: time.Millisecond, Handlers: map[string]engine.Handler{"work": engine.HandlerFunc(until)}})
+			loop.Work(ctx, engine.WorkOptions{Name: fmt.Sprint("n", i), Slots: cpus, Grace: time.Millisecond,
+				Handlers: map[string]engine.Handler{"work": engine.HandlerFunc(enginetest.Lasting)}})
 		})
 		synctest.Wait()
 	}
@@ -63,14 +65,15 @@ func keepBounds(t *testing.T, full bool, seed uint64) {
 	}
 	var ids []int64
 	for range nodes {
-		submit(t, loop, fairlead.Job{User: "root", Request: fairlead.Amounts{"cpu": 2}, Limit: time.Hour, Payload: length(time.Hour)})
+		enginetest.Submit(t, loop, fairlead.Job{User: "root", Request: fairlead.Amounts{"cpu": 2}, Limit: time.Hour,
+			Payload: length(time.Hour)})
 	}
-	submit(t, loop, fairlead.Job{User: "root", Array: "0-39", Limit: time.Hour, Payload: length(time.Hour)})
+	enginetest.Submit(t, loop, fairlead.Job{User: "root", Array: "0-39", Limit: time.Hour, Payload: length(time.Hour)})
 	time.Sleep(time.Second)
 	for range 60 {
 		j := boundedJob(rng)
 		j.Payload = length(j.Limit)
-		ids = append(ids, submit(t, loop, j)...)
+		ids = append(ids, enginetest.Submit(t, loop, j)...)
 	}
 	time.Sleep(time.Second)
 	by := map[int64]time.Time{}

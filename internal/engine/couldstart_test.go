@@ -9,6 +9,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/engine/enginetest"
 	"github.com/fairlead/fairlead/queue"
 )
 
@@ -16,13 +17,13 @@ import (
 // for a job, or begin later. What the pool waited for is told of each from when it could have started.
 func TestOnlyWhoCouldStartWaitedForRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		loop, stop := start(t, engine.LoopOptions{}, 1, until)
+		loop, stop := start(t, engine.LoopOptions{}, 1, enginetest.Lasting)
 		defer stop()
 		job := fairlead.Job{User: "ann", Pool: "ann", Payload: []byte("100s")}
 		one := func(f func(*fairlead.Job)) int64 {
 			j := job
 			f(&j)
-			return submit(t, loop, j)[0]
+			return enginetest.Submit(t, loop, j)[0]
 		}
 		first := one(func(*fairlead.Job) {})
 		array := one(func(j *fairlead.Job) { j.Array = "0-9" })

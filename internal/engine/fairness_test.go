@@ -11,6 +11,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/engine/enginetest"
 	"github.com/fairlead/fairlead/internal/views"
 	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/share"
@@ -45,14 +46,14 @@ func TestFairnessLive(t *testing.T) {
 			time.Sleep(time.Until(zero.Add(time.Duration(seconds * 1e9))))
 			synctest.Wait()
 		}
-		submit(t, loop, fairlead.Job{User: "ann", Array: "1-8"})
+		enginetest.Submit(t, loop, fairlead.Job{User: "ann", Array: "1-8"})
 		until(2)
 		v, _ := pools(t, loop)
 		if want := []views.Borrowed{{Pool: "ann", From: "bob", Units: 2}}; !slices.Equal(v.Borrowed, want) || v.Day.Worst != "" {
 			t.Errorf("at 2 s: %+v", v)
 		}
 		until(5)
-		submit(t, loop, fairlead.Job{User: "bob", Array: "1-8"})
+		enginetest.Submit(t, loop, fairlead.Job{User: "bob", Array: "1-8"})
 		for _, want := range []struct {
 			at                 float64
 			ann, bob           float64 // lag in slot-seconds
@@ -101,7 +102,8 @@ func TestFairnessAddsUp(t *testing.T) {
 		})
 		defer stop()
 		for i := range 60 {
-			submit(t, loop, fairlead.Job{User: "u", Pool: fmt.Sprintf("p%d/q%d", i%3, i%5%2), Array: []string{"", "1-4", "1-9%2"}[i%3]})
+			enginetest.Submit(t, loop, fairlead.Job{User: "u", Pool: fmt.Sprintf("p%d/q%d", i%3, i%5%2),
+				Array: []string{"", "1-4", "1-9%2"}[i%3]})
 			time.Sleep(time.Duration(i%4) * 800 * time.Millisecond)
 		}
 		v, all := views.Fairness(t.Context(), loop)
@@ -132,8 +134,9 @@ func TestFairnessForgetsNothing(t *testing.T) {
 			return nil
 		})
 		defer stop()
-		first := submit(t, loop, fairlead.Job{User: "ann"}, fairlead.Job{User: "bob"})
-		submit(t, loop, fairlead.Job{User: "eve", After: []fairlead.Dependency{{Job: first[1], On: queue.OnAny}}})
+		first := enginetest.Submit(t, loop, fairlead.Job{User: "ann"}, fairlead.Job{User: "bob"})
+		enginetest.Submit(t, loop,
+			fairlead.Job{User: "eve", After: []fairlead.Dependency{{Job: first[1], On: queue.OnAny}}})
 		time.Sleep(15 * time.Second)
 		shares := fairlead.DefaultShares()
 		shares.Sched.Root.Pools = []share.Pool{{Name: "ann", Weight: 3}}
@@ -160,7 +163,8 @@ func TestFairnessOverRebuild(t *testing.T) {
 			return nil
 		})
 		defer stop()
-		submit(t, loop, fairlead.Job{User: "zoe", Kind: "nobody's"}, fairlead.Job{User: "ann", Array: "1-2"}, fairlead.Job{User: "bob"})
+		enginetest.Submit(t, loop, fairlead.Job{User: "zoe", Kind: "nobody's"}, fairlead.Job{User: "ann", Array: "1-2"},
+			fairlead.Job{User: "bob"})
 		time.Sleep(5 * time.Second)
 		if err := loop.Client().Cancel(t.Context(), 1); err != nil { // its pool is not made again
 			t.Fatal(err)

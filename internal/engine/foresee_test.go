@@ -11,6 +11,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/engine/enginetest"
 	"github.com/fairlead/fairlead/internal/forecast"
 	"github.com/fairlead/fairlead/internal/views"
 )
@@ -29,11 +30,12 @@ func foreseenOf(f *forecast.Forecast) string {
 // put into force then does it, and the original does not notice.
 func TestForesee(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		loop, stop := start(t, engine.LoopOptions{Shares: sharesOf(t, "pools: {a: {weight: 3, max_running: 2}, b: {weight: 1, max_running: 1}}")}, 8, forever)
+		shares := enginetest.Shares(t, "pools: {a: {weight: 3, max_running: 2}, b: {weight: 1, max_running: 1}}")
+		loop, stop := start(t, engine.LoopOptions{Shares: shares}, 8, enginetest.Endless)
 		defer stop()
-		submit(t, loop, fairlead.Job{Pool: "a", Array: "1-10"}, fairlead.Job{Pool: "b", Array: "1-10"})
+		enginetest.Submit(t, loop, fairlead.Job{Pool: "a", Array: "1-10"}, fairlead.Job{Pool: "b", Array: "1-10"})
 		synctest.Wait()
-		next := sharesOf(t, "pools: {a: {weight: 1, max_running: 2}, b: {weight: 3}, c: {weight: 4}}")
+		next := enginetest.Shares(t, "pools: {a: {weight: 1, max_running: 2}, b: {weight: 3}, c: {weight: 4}}")
 		before := views.Pools(t.Context(), loop)
 		got, err := forecast.New(loop).Forecast(t.Context(), next)
 		if err != nil {
@@ -79,24 +81,27 @@ func lasting(pools []views.PoolView) (text []string) {
 // TestForeseeOrder: who leads, before and after, and what could not be put in force.
 func TestForeseeOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		loop, stop := start(t, engine.LoopOptions{Shares: sharesOf(t, "policy: fifo\npools: {a: {}, b: {}}")}, 1, forever)
+		shares := enginetest.Shares(t, "policy: fifo\npools: {a: {}, b: {}}")
+		loop, stop := start(t, engine.LoopOptions{Shares: shares}, 1, enginetest.Endless)
 		defer stop()
-		submit(t, loop, fairlead.Job{Pool: "a", Array: "1-3"})
+		enginetest.Submit(t, loop, fairlead.Job{Pool: "a", Array: "1-3"})
 		time.Sleep(time.Minute) // in the bubble
-		submit(t, loop, fairlead.Job{Pool: "b", Array: "1-3"})
+		enginetest.Submit(t, loop, fairlead.Job{Pool: "b", Array: "1-3"})
 		synctest.Wait()
-		got, err := forecast.New(loop).Forecast(t.Context(), sharesOf(t, "policy: fair\npools: {a: {}, b: {}}"))
+		got, err := forecast.New(loop).Forecast(t.Context(),
+			enginetest.Shares(t, "policy: fair\npools: {a: {}, b: {}}"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if fmt.Sprint(got.Before, got.After) != "[a b] [b a]" || got.Unranked {
 			t.Errorf("order %v, then %v", got.Before, got.After)
 		}
-		got, err = forecast.New(loop).Forecast(t.Context(), sharesOf(t, "policy: multifactor\npools: {a: {}, b: {}}"))
+		got, err = forecast.New(loop).Forecast(t.Context(),
+			enginetest.Shares(t, "policy: multifactor\npools: {a: {}, b: {}}"))
 		if err != nil || !got.Unranked {
 			t.Errorf("under multifactor: unranked %v, %v", got, err)
 		}
-		bad := sharesOf(t, "pools: {a: {}}")
+		bad := enginetest.Shares(t, "pools: {a: {}}")
 		bad.Sched.Root.Policy = "no such policy"
 		if _, err := forecast.New(loop).Forecast(t.Context(), bad); err == nil {
 			t.Error("shares that cannot be put in force were foreseen")

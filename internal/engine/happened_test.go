@@ -12,6 +12,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/engine/enginetest"
 	"github.com/fairlead/fairlead/queue"
 )
 
@@ -60,9 +61,9 @@ const stopped = "attempt 1 on local cancelled: fairlead: the job was cancelled o
 // once, and its history tells that once, in the order of time.
 func TestStopsAreToldOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		loop, stop := start(t, engine.LoopOptions{}, 2, until)
+		loop, stop := start(t, engine.LoopOptions{}, 2, enginetest.Lasting)
 		defer stop()
-		id := submit(t, loop, fairlead.Job{User: "ann", Pool: "ann", Payload: []byte("1h"), Array: "0-1"})[0]
+		id := enginetest.Submit(t, loop, fairlead.Job{User: "ann", Pool: "ann", Payload: []byte("1h"), Array: "0-1"})[0]
 		time.Sleep(10 * time.Second)
 		alters(t, loop, queue.VerbHold, id)
 		alters(t, loop, queue.VerbRequeue, id)
@@ -89,9 +90,9 @@ func TestStopsAreToldOnce(t *testing.T) {
 // TestStoppedBeforeItEnds: nothing happens to a job after its end but what brings it back.
 func TestStoppedBeforeItEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		loop, stop := start(t, engine.LoopOptions{}, 1, until)
+		loop, stop := start(t, engine.LoopOptions{}, 1, enginetest.Lasting)
 		defer stop()
-		id := submit(t, loop, fairlead.Job{User: "ann", Pool: "ann", Payload: []byte("1h")})[0]
+		id := enginetest.Submit(t, loop, fairlead.Job{User: "ann", Pool: "ann", Payload: []byte("1h")})[0]
 		time.Sleep(10 * time.Second)
 		alters(t, loop, queue.VerbHold, id)
 		alters(t, loop, queue.VerbCancel, id)
@@ -112,10 +113,11 @@ func TestStartsStay(t *testing.T) {
 				fails = false
 				return errors.New("no luck")
 			}
-			return until(ctx, l)
+			return enginetest.Lasting(ctx, l)
 		})
 		defer stop()
-		id := submit(t, loop, fairlead.Job{User: "ann", Pool: "ann", Payload: []byte("1h"), Retries: 1, Backoff: 3 * time.Second})[0]
+		id := enginetest.Submit(t, loop, fairlead.Job{User: "ann", Pool: "ann", Payload: []byte("1h"), Retries: 1,
+			Backoff: 3 * time.Second})[0]
 		for _, v := range []queue.Verb{queue.VerbRequeue, queue.VerbCancel, queue.VerbUncancel} {
 			time.Sleep(10 * time.Second)
 			alters(t, loop, v, id)
@@ -136,14 +138,14 @@ func TestStartsStay(t *testing.T) {
 // ended, and its history tells when and why.
 func TestEndsWithoutAStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		loop, stop := start(t, engine.LoopOptions{}, 1, until)
+		loop, stop := start(t, engine.LoopOptions{}, 1, enginetest.Lasting)
 		defer stop()
 		job := fairlead.Job{User: "ann", Pool: "ann", Payload: []byte("1h")}
 		held, after, runs, array := job, job, job, job
 		held.Held = true
-		a := submit(t, loop, held)[0]
+		a := enginetest.Submit(t, loop, held)[0]
 		after.After = []fairlead.Dependency{{Job: a, On: queue.OnOK}}
-		b := submit(t, loop, after)[0]
+		b := enginetest.Submit(t, loop, after)[0]
 		time.Sleep(10 * time.Second)
 		alters(t, loop, queue.VerbCancel, a)
 		ends := func(id int64, want string) {
@@ -156,7 +158,7 @@ func TestEndsWithoutAStart(t *testing.T) {
 		ends(a, "10 ended cancelled: by ann")
 		ends(b, fmt.Sprintf("10 ended cancelled: it waited for job %d (ok), which ended as cancelled", a))
 		// Of one that was requeued while it ran the attempt is told already, and it ended later.
-		c := submit(t, loop, runs)[0]
+		c := enginetest.Submit(t, loop, runs)[0]
 		time.Sleep(10 * time.Second)
 		alters(t, loop, queue.VerbHold, c)
 		alters(t, loop, queue.VerbRequeue, c)
@@ -164,11 +166,11 @@ func TestEndsWithoutAStart(t *testing.T) {
 		alters(t, loop, queue.VerbCancel, c)
 		ends(c, "20 ended cancelled: by ann")
 		array.Array, array.Payload = "0-2", []byte("10s")
-		d := submit(t, loop, array)[0]
+		d := enginetest.Submit(t, loop, array)[0]
 		time.Sleep(15 * time.Second)
 		alters(t, loop, queue.VerbCancel, d)
 		ends(d, "15 ended cancelled: by ann (tasks: 1 succeeded, 0 failed, 2 cancelled)")
-		e := submit(t, loop, job)[0]
+		e := enginetest.Submit(t, loop, job)[0]
 		time.Sleep(2 * time.Hour)
 		ends(e, "3600 finished succeeded")
 	})
@@ -178,13 +180,13 @@ func TestEndsWithoutAStart(t *testing.T) {
 // known; and what its new pool waited for is told of it from then on.
 func TestMoved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		loop, stop := start(t, engine.LoopOptions{}, 1, until)
+		loop, stop := start(t, engine.LoopOptions{}, 1, enginetest.Lasting)
 		defer stop()
 		long := fairlead.Job{User: "ann", Pool: "lp", Payload: []byte("1h")}
 		other := long
 		other.Pool = "games"
-		submit(t, loop, long, long)
-		id := submit(t, loop, other)[0]
+		enginetest.Submit(t, loop, long, long)
+		id := enginetest.Submit(t, loop, other)[0]
 		time.Sleep(time.Minute)
 		move := queue.Alteration{Job: id, Verb: queue.VerbMove, Pool: "lp", By: "ann", Admin: true}
 		if refused, err := loop.Client().Alter(t.Context(), move); err != nil || refused[0] != nil {

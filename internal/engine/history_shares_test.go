@@ -9,6 +9,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/engine/enginetest"
 	"github.com/fairlead/fairlead/share"
 	"github.com/fairlead/fairlead/store/memory"
 )
@@ -35,7 +36,7 @@ func TestPastShares(t *testing.T) {
 		// while b has nothing to do.
 		run := func(pool string, n int, d time.Duration) {
 			for range n {
-				submit(t, loop, fairlead.Job{User: "ann", Pool: pool, Limit: d})
+				enginetest.Submit(t, loop, fairlead.Job{User: "ann", Pool: pool, Limit: d})
 			}
 			time.Sleep(d)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/engine/enginetest"
 	"github.com/fairlead/fairlead/internal/history"
 	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/memory"
@@ -42,7 +43,8 @@ func TestPoolHistory(t *testing.T) {
 		})
 		at := time.Now()
 		job := fairlead.Job{User: "ann", Pool: "ann"}
-		submit(t, loop, job, job, fairlead.Job{User: "ann", Pool: "ann", Request: fairlead.Amounts{"cpu": 9}})
+		enginetest.Submit(t, loop, job, job,
+			fairlead.Job{User: "ann", Pool: "ann", Request: fairlead.Amounts{"cpu": 9}})
 		time.Sleep(10*time.Minute - time.Since(at) + time.Second)
 		synctest.Wait()
 		fine := course(t, loop, "ann", zero, zero.Add(5*time.Minute), 10*time.Second)
@@ -199,7 +201,7 @@ func TestPoolHistoryOfSeveral(t *testing.T) {
 		defer stop()
 		b, stopB := startRecorded(t, store, engine.LoopOptions{Name: "b"}, 0, nil)
 		defer stopB()
-		submit(t, a, fairlead.Job{User: "ann", Pool: "ann"}, fairlead.Job{User: "ann", Pool: "ann"})
+		enginetest.Submit(t, a, fairlead.Job{User: "ann", Pool: "ann"}, fairlead.Job{User: "ann", Pool: "ann"})
 		check := func(l *engine.Loop) {
 			t.Helper()
 			now := time.Now()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/engine/enginetest"
 	"github.com/fairlead/fairlead/internal/explain"
 	"github.com/fairlead/fairlead/internal/instant"
 	"github.com/fairlead/fairlead/why"
@@ -18,11 +19,11 @@ import (
 // The lines of one answer do not contradict each other.
 func TestQueueTellsOfKeptRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		loop, stop := start(t, engine.LoopOptions{Shares: fairlead.DefaultShares()}, 8, until)
+		loop, stop := start(t, engine.LoopOptions{Shares: fairlead.DefaultShares()}, 8, enginetest.Lasting)
 		defer stop()
 		one := func(user string, cpu int64, limit time.Duration) int64 {
-			return submit(t, loop, fairlead.Job{User: user, Request: fairlead.Amounts{"cpu": cpu}, Limit: limit,
-				Payload: []byte("30m")})[0]
+			return enginetest.Submit(t, loop, fairlead.Job{User: user, Request: fairlead.Amounts{"cpu": cpu},
+				Limit: limit, Payload: []byte("30m")})[0]
 		}
 		for range 5 {
 			one("ann", 1, 0)

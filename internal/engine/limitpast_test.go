@@ -8,6 +8,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/engine/enginetest"
 	"github.com/fairlead/fairlead/internal/history"
 	"github.com/fairlead/fairlead/sched"
 )
@@ -19,18 +20,19 @@ func TestLimitCourses(t *testing.T) {
 		o := engine.LoopOptions{Shares: fairlead.DefaultShares()}
 		o.Shares.Sched.Licenses = map[string]int64{"matlab": 4}
 		o.Shares.Sched.Rates = map[string]sched.Rate{"mail": {Count: 2, Per: time.Minute}}
-		loop, stop := start(t, o, 8, until)
+		loop, stop := start(t, o, 8, enginetest.Lasting)
 		defer stop()
 		begin := time.Now()
 		one := func(payload string, limit time.Duration, n int64) {
-			submit(t, loop, fairlead.Job{User: "ann", Payload: []byte(payload), Limit: limit, Licenses: fairlead.Amounts{"matlab": n}})
+			enginetest.Submit(t, loop, fairlead.Job{User: "ann", Payload: []byte(payload), Limit: limit,
+				Licenses: fairlead.Amounts{"matlab": n}})
 			synctest.Wait()
 		}
 		one("30m", time.Hour, 1)   // has ended
 		one("3h", 4*time.Hour, 2)  // runs
 		one("3h", 10*time.Hour, 1) // runs
 		for range 5 {
-			submit(t, loop, fairlead.Job{User: "ann", Payload: []byte("1s"), Rates: []string{"mail"}})
+			enginetest.Submit(t, loop, fairlead.Job{User: "ann", Payload: []byte("1s"), Rates: []string{"mail"}})
 		}
 		time.Sleep(2 * time.Hour)
 		var used, starts float64
@@ -59,7 +61,7 @@ func TestLimitCourses(t *testing.T) {
 			t.Errorf("%v hours of the license, want 6.5, and %v starts, want 5", used, starts)
 		}
 		for range 7 {
-			submit(t, loop, fairlead.Job{User: "ann", Payload: []byte("1s"), Rates: []string{"mail"}})
+			enginetest.Submit(t, loop, fairlead.Job{User: "ann", Payload: []byte("1s"), Rates: []string{"mail"}})
 		}
 		one("10m", 0, 1) // nobody knows how long
 		for _, c := range history.New(loop).LimitSeries(time.Hour) {
@@ -79,7 +81,7 @@ func TestLimitPeaks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := engine.LoopOptions{Shares: fairlead.DefaultShares()}
 		o.Shares.Sched.Licenses = map[string]int64{"matlab": 5}
-		loop, stop := start(t, o, 8, until)
+		loop, stop := start(t, o, 8, enginetest.Lasting)
 		defer stop()
 		peak := func() (most, used float64) {
 			for _, s := range history.New(loop).LimitSeries(6 * time.Hour)[0].Past {
@@ -88,14 +90,16 @@ func TestLimitPeaks(t *testing.T) {
 			return most, used
 		}
 		for range 5 {
-			submit(t, loop, fairlead.Job{User: "ann", Payload: []byte("1s"), Licenses: fairlead.Amounts{"matlab": 1}})
+			enginetest.Submit(t, loop, fairlead.Job{User: "ann", Payload: []byte("1s"),
+				Licenses: fairlead.Amounts{"matlab": 1}})
 		}
 		time.Sleep(time.Hour)
 		if most, used := peak(); most != 5 || used > 0.1 {
 			t.Errorf("five of one second had %v in use at most, and %v on average; want 5, and hardly any", most, used)
 		}
 		time.Sleep(48 * time.Hour)
-		submit(t, loop, fairlead.Job{User: "ann", Payload: []byte("1h"), Licenses: fairlead.Amounts{"matlab": 3}})
+		enginetest.Submit(t, loop, fairlead.Job{User: "ann", Payload: []byte("1h"),
+			Licenses: fairlead.Amounts{"matlab": 3}})
 		synctest.Wait()
 		time.Sleep(time.Second)
 		if most, used := peak(); most != 3 || used > 3 {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/engine/enginetest"
 	"github.com/fairlead/fairlead/internal/explain"
 	"github.com/fairlead/fairlead/share"
 	"github.com/fairlead/fairlead/why"
@@ -45,8 +46,9 @@ func TestMoreThanAPoolMayHave(t *testing.T) {
 		if err != nil || out[0].Err != nil {
 			t.Fatalf("nevertheless: %+v, %v", out, err)
 		}
-		first := submit(t, l.Loop, fairlead.Job{User: "ann", Pool: "guests", Request: fairlead.Amounts{"cpu": 3}})[0]
-		small := submit(t, l.Loop, fairlead.Job{User: "ann", Pool: "guests", Request: fairlead.Amounts{"cpu": 3}})[0]
+		three := fairlead.Job{User: "ann", Pool: "guests", Request: fairlead.Amounts{"cpu": 3}}
+		first := enginetest.Submit(t, l.Loop, three)[0]
+		small := enginetest.Submit(t, l.Loop, three)[0]
 		time.Sleep(time.Second)
 		a := ask(t, l.Loop, out[0].ID)
 		if a.Reason.Code != why.GateNever || a.Verdict != why.Impossible || a.Reason.Text != "it asks for 4 cpu, and guests may have 3" || a.Start != nil {
@@ -90,7 +92,7 @@ func TestOnlyAwayNodes(t *testing.T) {
 		if err := l.Overrides.SetDrained(t.Context(), "n0", true, "fan (by root)"); err != nil {
 			t.Fatal(err)
 		}
-		wide := submit(t, l.Loop, fairlead.Job{User: "ann", Request: fairlead.Amounts{"cpu": 4}})[0]
+		wide := enginetest.Submit(t, l.Loop, fairlead.Job{User: "ann", Request: fairlead.Amounts{"cpu": 4}})[0]
 		gang := l.gang(2)
 		for id, want := range map[int64]string{
 			wide: "the only nodes that are large enough are drained or down: n0",
@@ -131,7 +133,7 @@ func TestThePoolAboveTellsOfAJobInIt(t *testing.T) {
 		l := newLab(t, engine.LoopOptions{Shares: fairlead.DefaultShares()}, 4, 4)
 		defer l.end()
 		l.gang(2, func(j *fairlead.Job) { j.Pool, j.Request = "physics/ann", fairlead.Amounts{"cpu": 4} })
-		submit(t, l.Loop, fairlead.Job{User: "bob", Pool: "guests/bob", Request: fairlead.Amounts{"cpu": 3}})
+		enginetest.Submit(t, l.Loop, fairlead.Job{User: "bob", Pool: "guests/bob", Request: fairlead.Amounts{"cpu": 3}})
 		time.Sleep(time.Second)
 		a, err := explain.New(l.Loop).WhyPool(t.Context(), "guests", 0)
 		if err != nil {
@@ -152,7 +154,7 @@ func TestMemoryIsToldInWords(t *testing.T) {
 		o.Shares.Sched.Root = share.Pool{Policy: "fair", Max: map[string]int64{"mem": 3 << 30}}
 		l := newLab(t, o, 4)
 		defer l.end()
-		id := submit(t, l.Loop, fairlead.Job{User: "ann", Request: fairlead.Amounts{"mem": 2 << 30}})[0]
+		id := enginetest.Submit(t, l.Loop, fairlead.Job{User: "ann", Request: fairlead.Amounts{"mem": 2 << 30}})[0]
 		out, err := l.Intake.SubmitAnyway(t.Context(), []fairlead.Job{{User: "ann", Request: fairlead.Amounts{"mem": 4 << 30}}})
 		if err != nil {
 			t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/engine/enginetest"
 	"github.com/fairlead/fairlead/internal/explain"
 	"github.com/fairlead/fairlead/internal/forecast"
 	"github.com/fairlead/fairlead/sched"
@@ -138,7 +139,7 @@ func TestStarvationIsAnnounced(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				o := engine.LoopOptions{Shares: fairlead.DefaultShares()}
 				c.shares(&o.Shares.Sched)
-				loop, stop := start(t, o, 4, forever)
+				loop, stop := start(t, o, 4, enginetest.Endless)
 				defer stop()
 				flood := func() {
 					for range 5 {
@@ -146,7 +147,7 @@ func TestStarvationIsAnnounced(t *testing.T) {
 						if j.User = "ann"; j.Pool == "" {
 							j.Pool = "a"
 						}
-						submit(t, loop, j)
+						enginetest.Submit(t, loop, j)
 						time.Sleep(time.Second)
 					}
 				}
@@ -154,7 +155,7 @@ func TestStarvationIsAnnounced(t *testing.T) {
 				if c.job.User = "bob"; c.job.Pool == "" {
 					c.job.Pool = "b"
 				}
-				id := submit(t, loop, c.job)[0]
+				id := enginetest.Submit(t, loop, c.job)[0]
 				time.Sleep(time.Second)
 				flood()
 				a, err := forecast.New(loop).Why(t.Context(), id, explain.WhyOptions{})

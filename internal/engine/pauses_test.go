@@ -11,6 +11,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/engine/enginetest"
 	"github.com/fairlead/fairlead/internal/explain"
 	"github.com/fairlead/fairlead/internal/forecast"
 	"github.com/fairlead/fairlead/queue"
@@ -25,14 +26,14 @@ func TestPause(t *testing.T) {
 		store := memory.New("cpu")
 		loop, stop := again(t, store, twoPools(), 1)
 		defer stop()
-		submit(t, loop, fairlead.Job{Pool: "a", Name: "1h", Limit: 2 * time.Hour})
+		enginetest.Submit(t, loop, fairlead.Job{Pool: "a", Name: "1h", Limit: 2 * time.Hour})
 		synctest.Wait()
 		if _, err := loop.Overrides.Pause(t.Context(),
 			engine.Pause{Pool: "a", Until: time.Now().Add(6 * time.Hour), By: "alice",
 				Reason: "new disks"}, "socket"); err != nil {
 			t.Fatal(err)
 		}
-		submit(t, loop, fairlead.Job{Pool: "a", Name: "1h", Limit: 2 * time.Hour},
+		enginetest.Submit(t, loop, fairlead.Job{Pool: "a", Name: "1h", Limit: 2 * time.Hour},
 			fairlead.Job{Pool: "b", Name: "1h", Limit: 2 * time.Hour})
 		synctest.Wait()
 		if p := poolOf(t, loop, "a"); p.Paused == nil || p.Paused.By != "alice" || p.Tasks != 1 || p.Waiting != 1 {
@@ -82,7 +83,7 @@ func TestPauseOutlivesRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memory.New("cpu")
 		loop, stop := again(t, store, twoPools(), 0)
-		submit(t, loop, fairlead.Job{Pool: "a", Name: "1h"}, fairlead.Job{Pool: "b", Name: "1h"})
+		enginetest.Submit(t, loop, fairlead.Job{Pool: "a", Name: "1h"}, fairlead.Job{Pool: "b", Name: "1h"})
 		for pool, until := range map[string]time.Time{"a": {}, "b": time.Now().Add(time.Hour)} {
 			if _, err := loop.Overrides.Pause(t.Context(), engine.Pause{Pool: pool, Until: until}, ""); err != nil {
 				t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/engine/enginetest"
 	"github.com/fairlead/fairlead/internal/explain"
 	"github.com/fairlead/fairlead/internal/forecast"
 	"github.com/fairlead/fairlead/share"
@@ -35,7 +36,7 @@ func TestAnswersAreOfOneInstant(t *testing.T) {
 		for i := range 4200 {
 			jobs = append(jobs, fairlead.Job{User: "ann", Pool: fmt.Sprint("p", i%12)})
 		}
-		ids := submit(t, loop, jobs...)
+		ids := enginetest.Submit(t, loop, jobs...)
 		answers := 300
 		if testing.Short() {
 			answers = 30
@@ -72,7 +73,7 @@ func aheadCountsPoolsOnce(t *testing.T, each int) {
 	for _, name := range []string{"a", "b", "c", "d"} {
 		o.Shares.Sched.Root.Pools = append(o.Shares.Sched.Root.Pools, share.Pool{Name: name, Weight: 1})
 	}
-	loop, stop := start(t, o, 1, forever)
+	loop, stop := start(t, o, 1, enginetest.Endless)
 	defer stop()
 	var jobs []fairlead.Job
 	for range each {
@@ -82,8 +83,8 @@ func aheadCountsPoolsOnce(t *testing.T, each int) {
 			}
 		}
 	}
-	submit(t, loop, jobs...)
-	last := submit(t, loop, fairlead.Job{User: "ann", Pool: "d", Priority: "low"})[0]
+	enginetest.Submit(t, loop, jobs...)
+	last := enginetest.Submit(t, loop, fairlead.Job{User: "ann", Pool: "d", Priority: "low"})[0]
 	synctest.Wait()
 	a, err := forecast.New(loop).Why(t.Context(), last, explain.WhyOptions{})
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/engine/enginetest"
 	"github.com/fairlead/fairlead/internal/explain"
 	"github.com/fairlead/fairlead/internal/forecast"
 	"github.com/fairlead/fairlead/sched"
@@ -29,11 +30,11 @@ func TestWhySaysWhatAPlannedStartIs(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				o := engine.LoopOptions{Shares: fairlead.DefaultShares()}
 				o.Shares.Sched.Placement, o.Shares.Sched.Root = sched.Conservative, share.Pool{Policy: policyName}
-				loop, stop := start(t, o, 4, until)
+				loop, stop := start(t, o, 4, enginetest.Lasting)
 				defer stop()
 				one := func(user string) int64 {
-					id := submit(t, loop, fairlead.Job{User: user, Request: fairlead.Amounts{"cpu": 4}, Limit: time.Hour,
-						Payload: []byte("50m")})[0]
+					id := enginetest.Submit(t, loop, fairlead.Job{User: user, Request: fairlead.Amounts{"cpu": 4},
+						Limit: time.Hour, Payload: []byte("50m")})[0]
 					time.Sleep(time.Second)
 					return id
 				}

@@ -5,8 +5,8 @@ import (
 	"testing/synctest"
 
 	"github.com/fairlead/fairlead"
-	"github.com/fairlead/fairlead/config"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/engine/enginetest"
 	"github.com/fairlead/fairlead/internal/explain"
 	"github.com/fairlead/fairlead/store/memory"
 )
@@ -23,12 +23,13 @@ multifactor:
 func TestPrioritiesFollowTheConfiguration(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memory.New("cpu")
-		loop, err := newLoop(t.Context(), store, engine.LoopOptions{Shares: sharesOf(t, "policy: fair")})
+		loop, err := newLoop(t.Context(), store, engine.LoopOptions{Shares: enginetest.Shares(t, "policy: fair")})
 		if err != nil {
 			t.Fatal(err)
 		}
 		go loop.Run(t.Context())
-		submit(t, loop, fairlead.Job{User: "ann", Nice: 5}, fairlead.Job{User: "bob", Priority: "high"}, fairlead.Job{User: "eve"})
+		enginetest.Submit(t, loop, fairlead.Job{User: "ann", Nice: 5}, fairlead.Job{User: "bob", Priority: "high"},
+			fairlead.Job{User: "eve"})
 		if got := pointsOf(t, loop); len(got) != 0 {
 			t.Errorf("under fair jobs have the priorities %v", got)
 		}
@@ -42,7 +43,7 @@ func TestPrioritiesFollowTheConfiguration(t *testing.T) {
 			{priorities + `  site: [{user: "ann|eve", value: 250}]`, [3]float64{245, 100, 250}, 3},
 			{priorities, [3]float64{-5, 100, 0}, 2},
 		} {
-			if err := loop.Configure(t.Context(), sharesOf(t, c.config)); err != nil {
+			if err := loop.Configure(t.Context(), enginetest.Shares(t, c.config)); err != nil {
 				t.Fatal(err)
 			}
 			synctest.Wait()
@@ -57,15 +58,6 @@ func TestPrioritiesFollowTheConfiguration(t *testing.T) {
 			}
 		}
 	})
-}
-
-func sharesOf(t *testing.T, text string) fairlead.Shares {
-	t.Helper()
-	c, err := config.Parse("c.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c.Shares
 }
 
 func pointsOf(t *testing.T, loop *engine.Loop) map[int64]float64 {

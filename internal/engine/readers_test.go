@@ -3,9 +3,11 @@ package engine_test
 import (
 	"context"
 	"sync"
+	"testing"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/engine/enginetest"
 	"github.com/fairlead/fairlead/internal/explain"
 	"github.com/fairlead/fairlead/internal/history"
 )
@@ -22,6 +24,16 @@ func newLoop(ctx context.Context, store fairlead.Store, o engine.LoopOptions) (*
 		explainers.Store(l, ex)
 	}
 	return l, err
+}
+
+// start is enginetest.Start with such an explainer.
+func start(t *testing.T, o engine.LoopOptions, slots int, h engine.HandlerFunc) (*engine.Loop, func()) {
+	t.Helper()
+	return enginetest.Start(t, o, slots, h, func(l *engine.Loop) {
+		ex := explain.New(l)
+		ex.Remember()
+		explainers.Store(l, ex)
+	})
 }
 
 // newRecorded is newLoop with a recorder that keeps how the pools fare.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/engine/enginetest"
 	"github.com/fairlead/fairlead/sched"
 )
 
@@ -17,10 +18,11 @@ func TestOnlyWhoAsksForARateWaitedForIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := engine.LoopOptions{Shares: fairlead.DefaultShares()}
 		o.Shares.Sched.Rates = map[string]sched.Rate{"mail": {Count: 1, Per: time.Hour}}
-		loop, stop := start(t, o, 1, until)
+		loop, stop := start(t, o, 1, enginetest.Lasting)
 		defer stop()
 		one := func(payload string, rates ...string) int64 {
-			id := submit(t, loop, fairlead.Job{User: "ann", Pool: "physics", Payload: []byte(payload), Rates: rates})
+			id := enginetest.Submit(t, loop, fairlead.Job{User: "ann", Pool: "physics", Payload: []byte(payload),
+				Rates: rates})
 			time.Sleep(time.Minute)
 			return id[0]
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/engine/enginetest"
 	"github.com/fairlead/fairlead/internal/explain"
 	"github.com/fairlead/fairlead/internal/forecast"
 	"github.com/fairlead/fairlead/queue"
@@ -27,7 +28,7 @@ func TestReorderIsWhatComesTrue(t *testing.T) {
 			user := []string{"ann", "bob"}[i%2]
 			ids = append(ids, one(fairlead.Job{User: user, Name: fmt.Sprint("job", i), Pool: []string{"lab", "lab", "spare"}[i%3], Request: fairlead.Amounts{"cpu": 4}, Limit: time.Hour, Array: []string{"", "1-3"}[i/6]}))
 		}
-		held := submit(t, loop, fairlead.Job{User: "ann", Pool: "lab", Held: true, Payload: []byte("1m")})[0]
+		held := enginetest.Submit(t, loop, fairlead.Job{User: "ann", Pool: "lab", Held: true, Payload: []byte("1m")})[0]
 		chosen := []int64{ids[10], ids[4], held, 1}
 		high := "high"
 		before := explain.New(loop).Order(t.Context()).Position
@@ -104,11 +105,11 @@ func TestPrioritiesMoveAsTheyAreCalled(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				o := engine.LoopOptions{Shares: fairlead.DefaultShares()}
 				o.Shares.Sched.Root = share.Pool{Policy: policy}
-				loop, stop := start(t, o, 2, until)
+				loop, stop := start(t, o, 2, enginetest.Lasting)
 				defer stop()
 				var ids []int64
 				for range 12 {
-					ids = append(ids, submit(t, loop, fairlead.Job{User: "ann", Payload: []byte("1h")})[0])
+					ids = append(ids, enginetest.Submit(t, loop, fairlead.Job{User: "ann", Payload: []byte("1h")})[0])
 				}
 				time.Sleep(time.Minute)
 				for priority, place := range want {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/engine/enginetest"
 	"github.com/fairlead/fairlead/internal/explain"
 	"github.com/fairlead/fairlead/internal/forecast"
 	"github.com/fairlead/fairlead/share"
@@ -46,11 +47,13 @@ func TestTimetable(t *testing.T) {
 // and is the same as by a preview of its own.
 func TestPlaceAmongMany(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		loop, stop := start(t, engine.LoopOptions{Shares: sharesOf(t, "pools: {a: {weight: 3}, b: {weight: 1}, c: {weight: 2}}")}, 2, forever)
+		shares := enginetest.Shares(t, "pools: {a: {weight: 3}, b: {weight: 1}, c: {weight: 2}}")
+		loop, stop := start(t, engine.LoopOptions{Shares: shares}, 2, enginetest.Endless)
 		defer stop()
 		var ids []int64
 		for i := range 9 {
-			ids = append(ids, submit(t, loop, fairlead.Job{Pool: string(rune('a' + i%3)), Array: "1-500"}, fairlead.Job{Pool: string(rune('a' + i%2))})...)
+			ids = append(ids, enginetest.Submit(t, loop, fairlead.Job{Pool: string(rune('a' + i%3)), Array: "1-500"},
+				fairlead.Job{Pool: string(rune('a' + i%2))})...)
 		}
 		synctest.Wait()
 		for _, id := range ids {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/engine/enginetest"
 )
 
 // TestJobsOfALeafTakeTurns: a single job of a pool starts with the next end of a task of that pool, though an older
@@ -28,11 +29,11 @@ func TestJobsOfALeafTakeTurns(t *testing.T) {
 			return nil
 		})
 		defer stop()
-		array := submit(t, loop, fairlead.Job{User: "ann", Array: "1-100"})[0]
-		submit(t, loop, fairlead.Job{User: "bob", Array: "1-100"})
+		array := enginetest.Submit(t, loop, fairlead.Job{User: "ann", Array: "1-100"})[0]
+		enginetest.Submit(t, loop, fairlead.Job{User: "bob", Array: "1-100"})
 		time.Sleep(10500 * time.Millisecond) // each has a slot, and tasks of both end at different instants
-		single := submit(t, loop, fairlead.Job{User: "ann"})[0]
-		other := submit(t, loop, fairlead.Job{User: "ann", Array: "1-3"})[0]
+		single := enginetest.Submit(t, loop, fairlead.Job{User: "ann"})[0]
+		other := enginetest.Submit(t, loop, fairlead.Job{User: "ann", Array: "1-3"})[0]
 		synctest.Wait()
 		c, _, err := explainerOf(loop).Versus(t.Context(), single, "1")
 		if err != nil || c.First != "a" {

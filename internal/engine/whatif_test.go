@@ -9,6 +9,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/engine/enginetest"
 	"github.com/fairlead/fairlead/internal/explain"
 	"github.com/fairlead/fairlead/internal/forecast"
 	"github.com/fairlead/fairlead/internal/views"
@@ -24,13 +25,13 @@ func backfilled(t *testing.T, root share.Pool) (loop *engine.Loop, one func(fair
 	o := engine.LoopOptions{Shares: fairlead.DefaultShares()}
 	o.Shares.Sched.Root = root
 	o.Shares.Sched.Placement = sched.EASY
-	loop, stop = start(t, o, 4, until)
+	loop, stop = start(t, o, 4, enginetest.Lasting)
 	began = time.Now()
 	one = func(j fairlead.Job) int64 {
 		if j.Payload == nil {
 			j.Payload = []byte("1m")
 		}
-		id := submit(t, loop, j)[0]
+		id := enginetest.Submit(t, loop, j)[0]
 		time.Sleep(time.Second)
 		return id
 	}
@@ -75,11 +76,13 @@ func TestChangesAreExact(t *testing.T) {
 		if w, err = forecast.New(loop).WhatIf(t.Context(), long, forecast.Variation{Limit: &over}); err != nil || w.After.Now || w.After.Reason.Code != why.FitReserved {
 			t.Errorf("what if it had %v: %+v, %v", over, w, err)
 		}
-		later := submit(t, loop, fairlead.Job{User: "bob", Limit: over, Payload: []byte("1m")})[0]
-		sooner := submit(t, loop, fairlead.Job{User: "bob", Limit: limit, Payload: []byte("1m")})[0]
+		later := enginetest.Submit(t, loop, fairlead.Job{User: "bob", Limit: over, Payload: []byte("1m")})[0]
+		sooner := enginetest.Submit(t, loop, fairlead.Job{User: "bob", Limit: limit, Payload: []byte("1m")})[0]
 		synctest.Wait()
-		if state(t, loop, later) != fairlead.Waiting || state(t, loop, sooner) != fairlead.Running {
-			t.Errorf("with %v it is %s, with %v %s", over, state(t, loop, later), limit, state(t, loop, sooner))
+		if enginetest.State(t, loop, later) != fairlead.Waiting ||
+			enginetest.State(t, loop, sooner) != fairlead.Running {
+			t.Errorf("with %v it is %s, with %v %s", over, enginetest.State(t, loop, later), limit,
+				enginetest.State(t, loop, sooner))
 		}
 	})
 }

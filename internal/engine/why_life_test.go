@@ -10,6 +10,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/engine/enginetest"
 	"github.com/fairlead/fairlead/internal/explain"
 	"github.com/fairlead/fairlead/internal/forecast"
 	"github.com/fairlead/fairlead/policy"
@@ -64,7 +65,7 @@ func verifiesAllTheirLife(t *testing.T, root share.Pool) {
 		if i%7 == 0 {
 			j.Array = "0-2"
 		}
-		ids = append(ids, submit(t, loop, j)...)
+		ids = append(ids, enginetest.Submit(t, loop, j)...)
 		time.Sleep(time.Duration(rng.IntN(3)) * 500 * time.Millisecond)
 		if i%4 > 0 {
 			continue

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/engine/enginetest"
 	"github.com/fairlead/fairlead/internal/explain"
 	"github.com/fairlead/fairlead/internal/forecast"
 	"github.com/fairlead/fairlead/policy"
@@ -17,9 +18,6 @@ import (
 	"github.com/fairlead/fairlead/why"
 	"github.com/fairlead/fairlead/why/replay"
 )
-
-// forever is a handler that never ends by itself.
-func forever(ctx context.Context, _ *fairlead.Lease) error { <-ctx.Done(); return ctx.Err() }
 
 // TestWhyUnderLimits asks every job of a mixed load, with wide jobs, a maximum that is
 // nearly used up and a pool below its minimum: each answer has a reason that holds, and
@@ -33,7 +31,7 @@ func TestWhyUnderLimits(t *testing.T) {
 		o := engine.LoopOptions{Shares: fairlead.DefaultShares()}
 		o.Shares.Sched.Root = root
 		o.Shares.Sched.HalfLife = 20 * time.Second
-		loop, stop := start(t, o, 6, forever)
+		loop, stop := start(t, o, 6, enginetest.Endless)
 		defer stop()
 		var ids []int64
 		for i := range 60 {
@@ -41,10 +39,10 @@ func TestWhyUnderLimits(t *testing.T) {
 			if i%5 == 0 {
 				j.Request = fairlead.Amounts{"cpu": int64(1 + i%3)}
 			}
-			ids = append(ids, submit(t, loop, j)...)
+			ids = append(ids, enginetest.Submit(t, loop, j)...)
 			time.Sleep(time.Duration(i%4) * time.Second)
 		}
-		ids = append(ids, submit(t, loop, fairlead.Job{User: "ann", Pool: "low"})...)
+		ids = append(ids, enginetest.Submit(t, loop, fairlead.Job{User: "ann", Pool: "low"})...)
 		time.Sleep(3 * time.Minute) // many half-lives
 		limited := 0
 		for _, id := range ids {
@@ -77,19 +75,19 @@ func TestWhyBelowClassesThatStandLevel(t *testing.T) {
 			{Name: "prod", Weight: 70}, {Name: "lab", Weight: 30, Policy: "fairtree", Pools: []share.Pool{{Name: "ann", Weight: 1}, {Name: "bob", Weight: 3}}},
 			{Name: "none"},
 		}}
-		loop, stop := start(t, o, 10, forever)
+		loop, stop := start(t, o, 10, enginetest.Endless)
 		defer stop()
 		var jobs []fairlead.Job
 		for range 20 {
 			jobs = append(jobs, fairlead.Job{User: "ann", Pool: "prod"}, fairlead.Job{User: "ann", Pool: "lab/ann"}, fairlead.Job{User: "bob", Pool: "lab/bob"})
 		}
-		submit(t, loop, jobs...) // at once: what starts does not depend on when the loop wakes
+		enginetest.Submit(t, loop, jobs...) // at once: what starts does not depend on when the loop wakes
 		time.Sleep(time.Minute)
 		for pool, want := range map[string]string{
 			"prod": "of its own pool prod", "lab/bob": "bob", "lab/ann": "in lab: bob has used ",
 			"none": "prod goes before none in the root: none is entitled to nothing, and gets only what nobody else can use",
 		} {
-			last := submit(t, loop, fairlead.Job{User: "ann", Pool: pool})[0]
+			last := enginetest.Submit(t, loop, fairlead.Job{User: "ann", Pool: pool})[0]
 			a, err := forecast.New(loop).Why(t.Context(), last, explain.WhyOptions{Evidence: true})
 			if err != nil {
 				t.Fatal(err)
@@ -105,11 +103,11 @@ func TestWhyBelowClassesThatStandLevel(t *testing.T) {
 // one that has the highest gets no such advice.
 func TestWhyAdvisesTheNextPriority(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		loop, stop := start(t, engine.LoopOptions{Shares: fairlead.DefaultShares()}, 1, forever)
+		loop, stop := start(t, engine.LoopOptions{Shares: fairlead.DefaultShares()}, 1, enginetest.Endless)
 		defer stop()
 		for _, c := range []struct{ has, next string }{{"very_high", ""}, {"high", "very_high"}, {"normal", "high"}, {"very_low", "low"}} {
 			job := fairlead.Job{User: "ann", Pool: "ann", Priority: c.has}
-			last := submit(t, loop, job, job, job)[2]
+			last := enginetest.Submit(t, loop, job, job, job)[2]
 			time.Sleep(time.Minute)
 			a, err := forecast.New(loop).Why(t.Context(), last, explain.WhyOptions{})
 			if err != nil {
@@ -135,7 +133,7 @@ func TestKeysAreAsOfNow(t *testing.T) {
 		loop, stop := start(t, o, 1, func(context.Context, *fairlead.Lease) error { time.Sleep(7 * time.Second); return nil })
 		defer stop()
 		for range 40 {
-			submit(t, loop, fairlead.Job{User: "ann"}, fairlead.Job{User: "bob"})
+			enginetest.Submit(t, loop, fairlead.Job{User: "ann"}, fairlead.Job{User: "bob"})
 		}
 		time.Sleep(200 * time.Second)
 		for _, id := range []int64{79, 80} {
