@@ -1,15 +1,15 @@
-package engine_test
+package allocation_test
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/allocation"
 	"github.com/fairlead/fairlead/share"
 )
 
 func TestPoolFor(t *testing.T) {
-	s := fairlead.DefaultShares()
+	s := allocation.Default()
 	if path, err := s.PoolFor(share.Origin{User: "u12"}); path != "u12" || err != nil {
 		t.Errorf("%q, %v", path, err)
 	}
@@ -17,7 +17,8 @@ func TestPoolFor(t *testing.T) {
 		t.Errorf("priority %q", got)
 	}
 	s.Closed, s.Sched.Root.Pools = true, []share.Pool{{Name: "physics", Weight: 1}}
-	if _, err := s.PoolFor(share.Origin{User: "u12"}); err == nil || !strings.Contains(err.Error(), `not in the share tree; name one of its pools: physics`) {
+	if _, err := s.PoolFor(share.Origin{User: "u12"}); err == nil ||
+		!strings.Contains(err.Error(), `not in the share tree; name one of its pools: physics`) {
 		t.Error(err)
 	}
 	rules, err := share.NewPlacement([]share.Rule{{Match: map[string]string{"kind": "e5"}, Pool: "physics"}})

@@ -1,4 +1,4 @@
-package engine_test
+package queue_test
 
 import (
 	"errors"
@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/queue"
 )
 
@@ -39,13 +38,14 @@ func expanded(text string) (numbers []int, ok bool) {
 // FuzzParseArray: an array is refused with its reason, or has the numbers that are written, each
 // once, and finds them again.
 func FuzzParseArray(f *testing.F) {
-	for _, text := range []string{"", "0", "7", "0-99%10", "1-9:4", "20-40:10,0-9", "5,3,1", "1-3,2", "0-2147483647:2147483647", "3-1", "1:2", "0-999999", "00-07", "+1", " 1 , 2 "} {
+	for _, text := range []string{"", "0", "7", "0-99%10", "1-9:4", "20-40:10,0-9", "5,3,1", "1-3,2",
+		"0-2147483647:2147483647", "3-1", "1:2", "0-999999", "00-07", "+1", " 1 , 2 "} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		n, most, err := queue.ParseArray(text)
 		if err != nil {
-			if !errors.Is(err, fairlead.ErrInvalid) || len(err.Error()) > 300 {
+			if !errors.Is(err, queue.ErrInvalid) || len(err.Error()) > 300 {
 				t.Fatalf("%q: %v", text, err)
 			}
 			return
