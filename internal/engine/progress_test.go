@@ -13,6 +13,7 @@ import (
 	"github.com/fairlead/fairlead/internal/engine/enginetest"
 	"github.com/fairlead/fairlead/internal/explain"
 	"github.com/fairlead/fairlead/internal/forecast"
+	"github.com/fairlead/fairlead/internal/history"
 	"github.com/fairlead/fairlead/internal/views"
 	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/memory"
@@ -72,9 +73,10 @@ func (b *behind) again(running []queue.Ref) {
 	ctx, cancel := context.WithCancel(b.t.Context())
 	b.end = func() { cancel(); synctest.Wait() }
 	var err error
-	if b.Loop, err = newRecorded(ctx, b.store, engine.LoopOptions{}); err != nil {
+	if b.Loop, err = newLoop(ctx, b.store, engine.LoopOptions{}); err != nil {
 		b.t.Fatal(err)
 	}
+	history.New(b.Loop).Keep()
 	b.Observe(b.waits)
 	go b.Run(ctx)
 	capacity, err := engine.AgentCapacity(fairlead.Amounts{"cpu": 10})

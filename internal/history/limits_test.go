@@ -1,4 +1,4 @@
-package engine_test
+package history_test
 
 import (
 	"math"
@@ -20,7 +20,7 @@ func TestLimitCourses(t *testing.T) {
 		o := engine.LoopOptions{Shares: fairlead.DefaultShares()}
 		o.Shares.Sched.Licenses = map[string]int64{"matlab": 4}
 		o.Shares.Sched.Rates = map[string]sched.Rate{"mail": {Count: 2, Per: time.Minute}}
-		loop, stop := start(t, o, 8, enginetest.Lasting)
+		loop, stop := enginetest.Start(t, o, 8, enginetest.Lasting)
 		defer stop()
 		begin := time.Now()
 		one := func(payload string, limit time.Duration, n int64) {
@@ -53,7 +53,8 @@ func TestLimitCourses(t *testing.T) {
 				}
 				continue
 			}
-			if c.Capacity != 4 || len(c.Ahead) != 2 || c.Ahead[0].Used != 3 || c.Ahead[1].Used != 1 || !c.Ahead[0].Until.Equal(begin.Add(4*time.Hour)) || !c.Ahead[1].Until.Equal(begin.Add(10*time.Hour)) {
+			if c.Capacity != 4 || len(c.Ahead) != 2 || c.Ahead[0].Used != 3 || c.Ahead[1].Used != 1 ||
+				!c.Ahead[0].Until.Equal(begin.Add(4*time.Hour)) || !c.Ahead[1].Until.Equal(begin.Add(10*time.Hour)) {
 				t.Errorf("the license is %+v", c)
 			}
 		}
@@ -68,7 +69,8 @@ func TestLimitCourses(t *testing.T) {
 			switch last := len(c.Ahead) - 1; {
 			case c.Rate && (last != 0 || time.Until(c.Ahead[0].Until) != 5*30*time.Second):
 				t.Errorf("five wait for the rate: %+v", c.Ahead)
-			case !c.Rate && (last != 2 || c.Ahead[0].Used != 4 || c.Ahead[last].Used != 1 || !c.Ahead[last].Until.IsZero()):
+			case !c.Rate && (last != 2 || c.Ahead[0].Used != 4 || c.Ahead[last].Used != 1 ||
+				!c.Ahead[last].Until.IsZero()):
 				t.Errorf("one has no limit: %+v", c.Ahead)
 			}
 		}
@@ -81,7 +83,7 @@ func TestLimitPeaks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := engine.LoopOptions{Shares: fairlead.DefaultShares()}
 		o.Shares.Sched.Licenses = map[string]int64{"matlab": 5}
-		loop, stop := start(t, o, 8, enginetest.Lasting)
+		loop, stop := enginetest.Start(t, o, 8, enginetest.Lasting)
 		defer stop()
 		peak := func() (most, used float64) {
 			for _, s := range history.New(loop).LimitSeries(6 * time.Hour)[0].Past {

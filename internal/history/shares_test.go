@@ -1,4 +1,4 @@
-package engine_test
+package history_test
 
 import (
 	"context"
@@ -23,14 +23,16 @@ func TestPastShares(t *testing.T) {
 		weigh := func(a, b float64) fairlead.Shares {
 			s := fairlead.DefaultShares()
 			s.Sched.Root = share.Pool{Policy: "fair", Pools: []share.Pool{
-				{Name: "a", Weight: a, Pools: []share.Pool{{Name: "x", Weight: 1}, {Name: "y", Weight: 3}}}, {Name: "b", Weight: b},
+				{Name: "a", Weight: a, Pools: []share.Pool{{Name: "x", Weight: 1}, {Name: "y", Weight: 3}}},
+				{Name: "b", Weight: b},
 			}}
 			return s
 		}
-		loop, stop := startRecorded(t, memory.New("cpu"), engine.LoopOptions{Shares: weigh(3, 1)}, 4, func(_ context.Context, l *fairlead.Lease) error {
-			time.Sleep(l.Job.Limit)
-			return nil
-		})
+		loop, rc, stop := recorded(t, memory.New("cpu"), engine.LoopOptions{Shares: weigh(3, 1)}, 4,
+			func(_ context.Context, l *fairlead.Lease) error {
+				time.Sleep(l.Job.Limit)
+				return nil
+			})
 		defer stop()
 		// One of four slots for an hour, with 75 to 25; then three for an hour, with 50 to 50,
 		// while b has nothing to do.
@@ -45,7 +47,8 @@ func TestPastShares(t *testing.T) {
 			t.Fatal(err)
 		}
 		run("a/x", 3, time.Hour)
-		got, err := recorderOf(loop).PastShares(t.Context(), []string{"a", "b", "a/x", "a/y", "nobody", ""}, zero, zero.Add(2*time.Hour))
+		got, err := rc.PastShares(t.Context(), []string{"a", "b", "a/x", "a/y", "nobody", ""}, zero,
+			zero.Add(2*time.Hour))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,7 +58,8 @@ func TestPastShares(t *testing.T) {
 				t.Errorf("pool %d: %v, want %v", i, got[i], want)
 			}
 		}
-		if got, err = recorderOf(loop).PastShares(t.Context(), []string{"a"}, zero.Add(-2*time.Hour), zero.Add(-time.Hour)); err != nil || got[0] != -1 {
+		if got, err = rc.PastShares(t.Context(), []string{"a"}, zero.Add(-2*time.Hour),
+			zero.Add(-time.Hour)); err != nil || got[0] != -1 {
 			t.Errorf("before there was a server: %v, %v", got, err)
 		}
 	})

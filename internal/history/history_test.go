@@ -1,4 +1,4 @@
-package engine_test
+package history_test
 
 import (
 	"context"
@@ -18,10 +18,23 @@ import (
 	"github.com/fairlead/fairlead/store/memory"
 )
 
-// course reads how a pool fared.
-func course(t *testing.T, l *engine.Loop, pool string, from, to time.Time, step time.Duration) []history.HistoryPoint {
+// recorded runs a loop of which a recorder keeps how the pools fare. Without a handler it has no node.
+func recorded(t *testing.T, store queue.Store, o engine.LoopOptions, slots int, h engine.HandlerFunc) (
+	loop *engine.Loop, rc *history.Recorder, stop func(),
+) {
 	t.Helper()
-	v, err := recorderOf(l).PoolHistory(t.Context(), []string{pool}, from, to, step)
+	loop, stop = enginetest.StartOn(t, store, o, slots, h, func(l *engine.Loop) {
+		rc = history.New(l)
+		rc.Keep()
+	})
+	return loop, rc, stop
+}
+
+// course reads how a pool fared.
+func course(t *testing.T, rc *history.Recorder, pool string, from, to time.Time,
+	step time.Duration) []history.HistoryPoint {
+	t.Helper()
+	v, err := rc.PoolHistory(t.Context(), []string{pool}, from, to, step)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,17 +50,18 @@ func TestPoolHistory(t *testing.T) {
 		zero := time.Now().Truncate(time.Hour).Add(time.Hour)
 		time.Sleep(time.Until(zero))
 		store := memory.New("cpu")
-		loop, stop := startRecorded(t, store, engine.LoopOptions{}, 4, func(ctx context.Context, l *fairlead.Lease) error {
-			time.Sleep(150 * time.Second)
-			return nil
-		})
+		loop, rc, stop := recorded(t, store, engine.LoopOptions{}, 4,
+			func(ctx context.Context, l *fairlead.Lease) error {
+				time.Sleep(150 * time.Second)
+				return nil
+			})
 		at := time.Now()
 		job := fairlead.Job{User: "ann", Pool: "ann"}
 		enginetest.Submit(t, loop, job, job,
 			fairlead.Job{User: "ann", Pool: "ann", Request: fairlead.Amounts{"cpu": 9}})
 		time.Sleep(10*time.Minute - time.Since(at) + time.Second)
 		synctest.Wait()
-		fine := course(t, loop, "ann", zero, zero.Add(5*time.Minute), 10*time.Second)
+		fine := course(t, rc, "ann", zero, zero.Add(5*time.Minute), 10*time.Second)
 		if len(fine) != 30 {
 			t.Fatalf("%d steps of 10 s in five minutes", len(fine))
 		}
@@ -56,40 +70,46 @@ func TestPoolHistory(t *testing.T) {
 			if i >= 14 {
 				running = 0
 			}
-			if !alike(p.Running, running) || !alike(p.Demand, running+9) && i > 14 || p.Seconds != 10 || !alike(p.Waiting, 1) {
+			if !alike(p.Running, running) || !alike(p.Demand, running+9) && i > 14 || p.Seconds != 10 ||
+				!alike(p.Waiting, 1) {
 				t.Errorf("step %d: %+v, want %v running", i+1, p, running)
 			}
 			if wait := float64(i+2) * 10; p.OldestWait < wait-3 || p.OldestWait > wait+1 {
 				t.Errorf("step %d: the oldest waited %v s, want %v", i+1, p.OldestWait, wait)
 			}
 		}
-		if p := course(t, loop, "ann", zero, zero.Add(5*time.Minute), 5*time.Minute); len(p) != 1 || !alike(p[0].Running, 1) || p[0].Share == nil || *p[0].Share != 1 {
+		if p := course(t, rc, "ann", zero, zero.Add(5*time.Minute), 5*time.Minute); len(p) != 1 ||
+			!alike(p[0].Running, 1) || p[0].Share == nil || *p[0].Share != 1 {
 			t.Errorf("of five minutes: %+v, want 1 running", p)
 		}
 		stop()
 		back := zero.Add(20 * time.Minute)
 		time.Sleep(time.Until(back))
-		loop, stop = startRecorded(t, store, engine.LoopOptions{}, 4, nil)
+		_, rc, stop = recorded(t, store, engine.LoopOptions{}, 4, nil)
 		defer stop()
 		time.Sleep(5 * time.Minute)
-		for _, p := range course(t, loop, "ann", zero, time.Now(), 10*time.Second) {
+		for _, p := range course(t, rc, "ann", zero, time.Now(), 10*time.Second) {
 			if p.At.After(zero.Add(10*time.Minute+time.Second)) && p.At.Before(back) {
 				t.Errorf("there is a step while nobody was there: %+v", p)
 			}
 		}
-		if p := course(t, loop, "", zero, time.Now(), time.Hour); len(p) != 1 || math.Abs(p[0].Seconds-900) > 5 {
+		if p := course(t, rc, "", zero, time.Now(), time.Hour); len(p) != 1 || math.Abs(p[0].Seconds-900) > 5 {
 			t.Errorf("of the hour: %+v, of which 15 minutes are known", p)
 		}
-		if _, err := recorderOf(loop).PoolHistory(t.Context(), []string{"nobody"}, zero, time.Now(), 0); !errors.Is(err, fairlead.ErrNotFound) {
+		if _, err := rc.PoolHistory(t.Context(), []string{"nobody"}, zero, time.Now(), 0); !errors.Is(err,
+			fairlead.ErrNotFound) {
 			t.Errorf("a pool that there is not: %v", err)
 		}
-		if _, err := recorderOf(loop).PoolHistory(t.Context(), []string{""}, zero.Add(-20*time.Hour*24), time.Now(), 10*time.Second); err != nil {
+		if _, err := rc.PoolHistory(t.Context(), []string{""}, zero.Add(-20*time.Hour*24), time.Now(),
+			10*time.Second); err != nil {
 			t.Errorf("older than the finest steps: %v", err)
 		}
-		if _, err := recorderOf(loop).PoolHistory(t.Context(), []string{""}, zero, time.Now().AddDate(100, 0, 0), time.Second); !errors.Is(err, fairlead.ErrInvalid) {
+		if _, err := rc.PoolHistory(t.Context(), []string{""}, zero, time.Now().AddDate(100, 0, 0),
+			time.Second); !errors.Is(err, fairlead.ErrInvalid) {
 			t.Errorf("of a hundred years in steps of a second: %v", err)
 		}
-		if _, err := recorderOf(loop).PoolHistory(t.Context(), []string{""}, time.Now(), time.Now(), 0); !errors.Is(err, fairlead.ErrInvalid) {
+		if _, err := rc.PoolHistory(t.Context(), []string{""}, time.Now(), time.Now(), 0); !errors.Is(err,
+			fairlead.ErrInvalid) {
 			t.Errorf("of no time: %v", err)
 		}
 	})
@@ -113,57 +133,19 @@ func (s *slowHistory) PoolHistory(ctx context.Context, q queue.HistoryQuery) ([]
 func TestHistoryWhileItIsWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &slowHistory{Store: memory.New("cpu")}
-		loop, stop := startRecorded(t, store, engine.LoopOptions{}, 4, nil)
+		_, rc, stop := recorded(t, store, engine.LoopOptions{}, 4, nil)
 		defer stop()
 		zero := time.Now()
 		time.Sleep(10*time.Minute - time.Second)
 		store.slow.Store(true)
 		seconds := 0.0
-		for _, p := range course(t, loop, "", zero, time.Now(), time.Minute) {
+		for _, p := range course(t, rc, "", zero, time.Now(), time.Minute) {
 			seconds += p.Seconds
 		}
 		if math.Abs(seconds-599) > 5 {
 			t.Errorf("%v seconds of ten minutes are known", seconds)
 		}
 	})
-}
-
-// startOn is start over a store that is there.
-func startOn(t *testing.T, store fairlead.Store, o engine.LoopOptions, slots int, h engine.HandlerFunc) (*engine.Loop, func()) {
-	t.Helper()
-	return startMade(t, newLoop, store, o, slots, h)
-}
-
-// startRecorded is startOn for a loop of which it is kept how the pools fare.
-func startRecorded(t *testing.T, store fairlead.Store, o engine.LoopOptions, slots int, h engine.HandlerFunc) (*engine.Loop, func()) {
-	t.Helper()
-	return startMade(t, newRecorded, store, o, slots, h)
-}
-
-type loopMaker = func(context.Context, fairlead.Store, engine.LoopOptions) (*engine.Loop, error)
-
-func startMade(t *testing.T, make loopMaker, store fairlead.Store, o engine.LoopOptions, slots int, h engine.HandlerFunc) (*engine.Loop, func()) {
-	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	loop, err := make(ctx, store, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		if err := loop.Run(ctx); err != nil {
-			t.Error(err)
-		}
-	})
-	if h != nil {
-		wg.Go(func() {
-			if err := loop.Work(ctx, engine.WorkOptions{Slots: slots, Handlers: map[string]engine.Handler{"work": h}}); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	synctest.Wait()
-	return loop, func() { cancel(); wg.Wait() }
 }
 
 // dutiful is a store that servers share, of whom the one with a name has the duties.
@@ -197,15 +179,15 @@ func TestPoolHistoryOfSeveral(t *testing.T) {
 		zero := time.Now().Truncate(time.Hour).Add(time.Hour)
 		time.Sleep(time.Until(zero))
 		store := &dutiful{Store: memory.New("cpu"), has: "a"}
-		a, stop := startRecorded(t, store, engine.LoopOptions{Name: "a"}, 0, nil)
+		a, ofA, stop := recorded(t, store, engine.LoopOptions{Name: "a"}, 0, nil)
 		defer stop()
-		b, stopB := startRecorded(t, store, engine.LoopOptions{Name: "b"}, 0, nil)
+		_, ofB, stopB := recorded(t, store, engine.LoopOptions{Name: "b"}, 0, nil)
 		defer stopB()
 		enginetest.Submit(t, a, fairlead.Job{User: "ann", Pool: "ann"}, fairlead.Job{User: "ann", Pool: "ann"})
-		check := func(l *engine.Loop) {
+		check := func(rc *history.Recorder) {
 			t.Helper()
 			now := time.Now()
-			steps := course(t, l, "ann", zero, now, 10*time.Second)
+			steps := course(t, rc, "ann", zero, now, 10*time.Second)
 			if want := int(now.Sub(zero) / (10 * time.Second)); len(steps) < want || len(steps) > want+1 {
 				t.Fatalf("%d steps after %v", len(steps), now.Sub(zero))
 			}
@@ -218,10 +200,11 @@ func TestPoolHistoryOfSeveral(t *testing.T) {
 		for _, next := range []string{"a", "b", "a"} {
 			store.give(next)
 			time.Sleep(145 * time.Second)
-			check(a)
-			check(b)
+			check(ofA)
+			check(ofB)
 		}
-		if p := course(t, b, "ann", zero, time.Now(), 5*time.Minute); len(p) != 2 || math.Abs(p[0].Waiting-2) > 0.05 || math.Abs(p[0].Seconds-300) > 1 {
+		if p := course(t, ofB, "ann", zero, time.Now(), 5*time.Minute); len(p) != 2 ||
+			math.Abs(p[0].Waiting-2) > 0.05 || math.Abs(p[0].Seconds-300) > 1 {
 			t.Errorf("in steps of five minutes: %+v", p)
 		}
 	})
