@@ -13,7 +13,6 @@ import (
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/engine"
 	"github.com/fairlead/fairlead/internal/tries"
-	"github.com/fairlead/fairlead/internal/views"
 	"github.com/fairlead/fairlead/store/memory"
 )
 
@@ -235,34 +234,6 @@ func TestCron(t *testing.T) {
 		again.Key = jobs[0].Key
 		if ids, err := a.Submit(t.Context(), again); err != nil || ids[0] != jobs[0].ID {
 			t.Errorf("submitted again as %v, %v; want job %d", ids, err, jobs[0].ID)
-		}
-	})
-}
-
-// TestTasksNowAreOfThisAttempt: a job that was tried before began earlier than what runs.
-func TestTasksNowAreOfThisAttempt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		a := newApp(t)
-		fairlead.Handle(a, func(_ context.Context, w *fairlead.Work[resize]) error {
-			time.Sleep(10 * time.Second)
-			return errors.New("not yet")
-		})
-		began := time.Now()
-		ids, err := a.Submit(t.Context(), fairlead.Job{User: "acme", Args: resize{}, Retries: 1, Backoff: 5 * time.Second})
-		if err != nil {
-			t.Fatal(err)
-		}
-		runApp(t, a)
-		for _, c := range []struct{ at, since time.Duration }{{5 * time.Second, 0}, {12 * time.Second, -1}, {20 * time.Second, 15 * time.Second}, {30 * time.Second, -1}} {
-			time.Sleep(time.Until(began.Add(c.at)))
-			jobs, err := a.Client().Jobs(t.Context(), fairlead.Query{IDs: ids})
-			if err != nil {
-				t.Fatal(err)
-			}
-			now, runs := views.TasksOf(a.Loop(), jobs)[ids[0]]
-			if runs != (c.since >= 0) || runs && now.Since.Sub(began) != c.since {
-				t.Errorf("after %v: %v, runs since %v", c.at, runs, now.Since.Sub(began))
-			}
 		}
 	})
 }
