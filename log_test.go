@@ -1,4 +1,4 @@
-package engine_test
+package fairlead_test
 
 import (
 	"bytes"
@@ -73,9 +73,11 @@ func TestFailuresAreLogged(t *testing.T) {
 			return nil
 		})
 		job := func(image string) fairlead.Job {
-			return fairlead.Job{User: "ann", Args: resize{Image: image}, Retries: 1, Backoff: time.Second, Limit: time.Minute}
+			return fairlead.Job{User: "ann", Args: resize{Image: image}, Retries: 1, Backoff: time.Second,
+				Limit: time.Minute}
 		}
-		ids, err := app.Submit(t.Context(), job("good.jpg"), job("gone.jpg"), job("torn.jpg"), job("odd.jpg"), job("large.jpg"))
+		ids, err := app.Submit(t.Context(), job("good.jpg"), job("gone.jpg"), job("torn.jpg"), job("odd.jpg"),
+			job("large.jpg"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +99,8 @@ func TestFailuresAreLogged(t *testing.T) {
 				t.Errorf("of job %d the log says %q, want %d lines", ids[i], all, c.lines)
 			}
 			if found := log.with(append(about, c.words...)...); len(found) != c.lines {
-				t.Errorf("of job %d %d lines of the log have %q, want %d: %q", ids[i], len(found), c.words, c.lines, log.with(about...))
+				t.Errorf("of job %d %d lines of the log have %q, want %d: %q", ids[i], len(found), c.words, c.lines,
+					log.with(about...))
 			}
 		}
 		if last := log.with("half an image", "attempt=2"); len(last) != 1 {
@@ -118,7 +121,8 @@ func TestScheduleThatPanics(t *testing.T) {
 			t.Fatal(err)
 		}
 		done := make(chan string, 10)
-		fairlead.Handle(app, func(_ context.Context, w *fairlead.Work[resize]) error { done <- w.Args.Image; return nil })
+		fairlead.Handle(app,
+			func(_ context.Context, w *fairlead.Work[resize]) error { done <- w.Args.Image; return nil })
 		first := true
 		err = app.Cron("hourly", "@hourly", func(time.Time) fairlead.Job {
 			if first {

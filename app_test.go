@@ -1,4 +1,4 @@
-package engine_test
+package fairlead_test
 
 import (
 	"context"
@@ -87,7 +87,8 @@ func TestAppHandlesTypedJobs(t *testing.T) {
 		if got := strings.Join(said, ", "); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
-		if j, err := a.Client().Job(t.Context(), ids[0]); err != nil || j.State != fairlead.Succeeded || j.Kind != "resize" || j.Args != nil {
+		if j, err := a.Client().Job(t.Context(), ids[0]); err != nil || j.State != fairlead.Succeeded ||
+			j.Kind != "resize" || j.Args != nil {
 			t.Errorf("%+v, %v", j, err)
 		}
 		if answer, err := a.Why(t.Context(), ids[0]); err != nil || answer.Subject.Job != ids[0] {
@@ -129,7 +130,8 @@ func TestPermanentErrorsAreNotTriedAgain(t *testing.T) {
 		if ran["cat.jpg"] != 3 || ran["gone.jpg"] != 1 || len(ran) != 2 {
 			t.Errorf("tries %v, want 3 for the cat and 1 for the other", ran)
 		}
-		for i, cause := range []string{"no such image", "resize: no such image", `arguments of kind "resize": json: cannot unmarshal string`} {
+		for i, cause := range []string{"no such image", "resize: no such image",
+			`arguments of kind "resize": json: cannot unmarshal string`} {
 			j, err := a.Client().Job(t.Context(), ids[i])
 			if err != nil || j.State != fairlead.Failed || !strings.HasPrefix(j.Cause, cause) {
 				t.Errorf("job %d is %s by %q, want %q; %v", ids[i], j.State, j.Cause, cause, err)
@@ -147,10 +149,12 @@ func TestArgsAreChecked(t *testing.T) {
 	}{
 		{fairlead.Job{Args: broken{}}, "json: unsupported type: func()"},
 		{fairlead.Job{Args: resize{}, Payload: []byte("x")}, "either arguments or a payload"},
-		{fairlead.Job{Args: resize{}, Kind: "thumbnail"}, `of the kind "thumbnail", and its arguments are of the kind "resize"`},
+		{fairlead.Job{Args: resize{}, Kind: "thumbnail"},
+			`of the kind "thumbnail", and its arguments are of the kind "resize"`},
 	} {
 		c.job.User = "acme"
-		if _, err := a.Submit(t.Context(), c.job); !errors.Is(err, fairlead.ErrInvalid) || !strings.Contains(err.Error(), c.want) {
+		if _, err := a.Submit(t.Context(), c.job); !errors.Is(err, fairlead.ErrInvalid) ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %q", c.job, err, c.want)
 		}
 	}
