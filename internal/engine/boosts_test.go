@@ -15,7 +15,6 @@ import (
 	"github.com/fairlead/fairlead/internal/forecast"
 	"github.com/fairlead/fairlead/internal/views"
 	"github.com/fairlead/fairlead/queue"
-	"github.com/fairlead/fairlead/sched"
 	"github.com/fairlead/fairlead/share"
 	"github.com/fairlead/fairlead/store/memory"
 )
@@ -225,34 +224,5 @@ func TestStarterOfNewUsers(t *testing.T) {
 			t.Errorf("after a day: ann %v", x.Weight)
 		}
 		stop()
-	})
-}
-
-// TestNewJobsRipen while they wait, and why shows it as one more comparison.
-func TestNewJobsRipen(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := fairlead.DefaultShares()
-		s.Sched.PriorityWeights = true
-		s.Sched.NewJobs = sched.NewJobs{Factor: 2, For: 10 * time.Minute}
-		loop, stop := again(t, memory.New("cpu"), s, 1)
-		defer stop()
-		enginetest.Submit(t, loop, fairlead.Job{User: "ann", Name: "5h"}, fairlead.Job{User: "ann", Name: "1h"})
-		time.Sleep(5 * time.Minute)
-		enginetest.Submit(t, loop, fairlead.Job{User: "ann", Name: "1h"})
-		time.Sleep(5 * time.Minute)
-		a, err := forecast.New(loop).Why(t.Context(), 2, explain.WhyOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		last := a.Levels[len(a.Levels)-1]
-		if last.You != "normal" || !strings.Contains(a.Text(),
-			"weight of normal (new): 2 = 1 x 2 new jobs, for 10m after they came") {
-			t.Errorf("why says:\n%s", a.Text())
-		}
-		time.Sleep(5 * time.Minute)
-		if a, err = forecast.New(loop).Why(t.Context(), 3, explain.WhyOptions{}); err != nil ||
-			a.Levels[len(a.Levels)-1].You != "normal" {
-			t.Errorf("it is still new: %v\n%s", err, a.Text())
-		}
 	})
 }

@@ -15,13 +15,8 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 	"github.com/fairlead/fairlead/internal/engine"
 	"github.com/fairlead/fairlead/internal/engine/enginetest"
-	"github.com/fairlead/fairlead/internal/explain"
-	"github.com/fairlead/fairlead/internal/forecast"
-	"github.com/fairlead/fairlead/policy"
 	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/sched"
-	"github.com/fairlead/fairlead/why"
-	"github.com/fairlead/fairlead/why/replay"
 )
 
 func TestJobsRunAndEnd(t *testing.T) {
@@ -228,53 +223,4 @@ func (w *workload) simulate(t *testing.T) []startedTask {
 		slices.SortStableFunc(ends, func(a, b end) int { return cmp.Compare(a.at, b.at) })
 	}
 	return starts
-}
-
-// TestWhyVerifies asks why of every waiting job at many moments: every answer must be
-// recomputable from its own numbers.
-func TestWhyVerifies(t *testing.T) {
-	for _, policy := range []string{"fair", "fifo", "lottery"} {
-		t.Run(policy, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { whyVerifies(t, policy) })
-		})
-	}
-}
-
-func whyVerifies(t *testing.T, name string) {
-	w := newWorkload(name, time.Now())
-	o := w.options()
-	loop, stop := start(t, o, 3, func(ctx context.Context, l *fairlead.Lease) error {
-		time.Sleep(w.length[l.Job.Name])
-		return nil
-	})
-	defer stop()
-	asked := 0
-	for i, j := range w.jobs[:120] {
-		time.Sleep(time.Until(w.zero.Add(w.at[i])))
-		enginetest.Submit(t, loop, j)
-		synctest.Wait()
-		if i%12 != 0 {
-			continue
-		}
-		jobs, err := loop.Client().Jobs(t.Context(), fairlead.Query{States: []fairlead.State{fairlead.Waiting, fairlead.Running}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, j := range jobs {
-			a, err := forecast.New(loop).Why(t.Context(), j.ID, explain.WhyOptions{Evidence: true})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if j.Waiting == 0 {
-				continue
-			}
-			asked++
-			if checks := replay.Verify(a, policy.Rule); !why.Verified(checks) {
-				t.Fatalf("job %d at %v: %+v", j.ID, time.Since(w.zero), checks)
-			}
-		}
-	}
-	if asked < 100 {
-		t.Errorf("only %d answers were checked", asked)
-	}
 }

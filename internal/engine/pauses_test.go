@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -52,20 +51,20 @@ func TestPause(t *testing.T) {
 			!strings.HasSuffix(a.Reason.Text, ", by alice: new disks") || !strings.Contains(a.Reason.Next, "fairlead resume a") {
 			t.Errorf("why: %s: %+v", a.Verdict, a.Reason)
 		}
-		short := explain.New(loop).ShortReasons(t.Context(), jobsOf(t, loop, 2))
+		short := explain.New(loop).ShortReasons(t.Context(), enginetest.Jobs(t, loop, 2))
 		if short[2].Code != why.GatePaused || short[2].Rank != 0 {
 			t.Errorf("in a list: %+v", short[2])
 		}
 		time.Sleep(2*time.Hour + time.Second)
 		synctest.Wait()
-		if jobs := jobsOf(t, loop, 1, 2, 3); jobs[0].State != fairlead.Succeeded || jobs[1].State != fairlead.Waiting ||
-			jobs[2].State != fairlead.Succeeded {
+		if jobs := enginetest.Jobs(t, loop, 1, 2, 3); jobs[0].State != fairlead.Succeeded ||
+			jobs[1].State != fairlead.Waiting || jobs[2].State != fairlead.Succeeded {
 			t.Errorf("after two hours: %s, %s, %s", jobs[0].State, jobs[1].State, jobs[2].State)
 		}
 		time.Sleep(5 * time.Hour)
 		synctest.Wait()
-		if jobs := jobsOf(t, loop, 2); jobs[0].State != fairlead.Succeeded || len(loop.Overrides.Pauses()) != 0 ||
-			poolOf(t, loop, "a").Paused != nil {
+		if jobs := enginetest.Jobs(t, loop, 2); jobs[0].State != fairlead.Succeeded ||
+			len(loop.Overrides.Pauses()) != 0 || poolOf(t, loop, "a").Paused != nil {
 			t.Errorf("it did not end: %s, %+v", jobs[0].State, loop.Overrides.Pauses())
 		}
 		said := auditOf(t, store)
@@ -99,7 +98,8 @@ func TestPauseOutlivesRestart(t *testing.T) {
 		}
 		time.Sleep(2 * time.Hour)
 		synctest.Wait()
-		if jobs := jobsOf(t, second, 1, 2); jobs[0].State != fairlead.Waiting || jobs[1].State != fairlead.Succeeded {
+		if jobs := enginetest.Jobs(t, second, 1, 2); jobs[0].State != fairlead.Waiting ||
+			jobs[1].State != fairlead.Succeeded {
 			t.Errorf("after a restart: %s, %s", jobs[0].State, jobs[1].State)
 		}
 		if settings := settingsOf(t, store); len(settings) != 1 {
@@ -115,7 +115,7 @@ func TestPauseOutlivesRestart(t *testing.T) {
 			t.Errorf("resumed: %+v, %v", p, err)
 		}
 		time.Sleep(2 * time.Hour)
-		if jobs := jobsOf(t, second, 1); jobs[0].State != fairlead.Succeeded {
+		if jobs := enginetest.Jobs(t, second, 1); jobs[0].State != fairlead.Succeeded {
 			t.Errorf("resumed: %s", jobs[0].State)
 		}
 	})
@@ -144,18 +144,6 @@ func TestPauseRefused(t *testing.T) {
 		!strings.Contains(err.Error(), "pause --list") {
 		t.Errorf("resume what is not paused: %v", err)
 	}
-}
-
-func jobsOf(t *testing.T, l *engine.Loop, ids ...int64) (jobs []*fairlead.Job) {
-	t.Helper()
-	for _, id := range ids {
-		j, err := l.Client().Job(context.Background(), id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		jobs = append(jobs, j)
-	}
-	return jobs
 }
 
 func auditOf(t *testing.T, store queue.Auditor) (said []string) {

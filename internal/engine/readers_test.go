@@ -2,7 +2,6 @@ package engine_test
 
 import (
 	"context"
-	"sync"
 	"testing"
 
 	"github.com/fairlead/fairlead"
@@ -11,15 +10,8 @@ import (
 	"github.com/fairlead/fairlead/internal/explain"
 )
 
-// explainers are those of the loops of the tests, which remember something from the start of these on.
-var explainers sync.Map
-
 // watch has an explainer remember for what the pools of a loop wait, as in a server.
-func watch(l *engine.Loop) {
-	ex := explain.New(l)
-	ex.Remember()
-	explainers.Store(l, ex)
-}
+func watch(l *engine.Loop) { explain.New(l).Remember() }
 
 // newLoop makes a loop that is watched.
 func newLoop(ctx context.Context, store fairlead.Store, o engine.LoopOptions) (*engine.Loop, error) {
@@ -34,9 +26,4 @@ func newLoop(ctx context.Context, store fairlead.Store, o engine.LoopOptions) (*
 func start(t *testing.T, o engine.LoopOptions, slots int, h engine.HandlerFunc) (*engine.Loop, func()) {
 	t.Helper()
 	return enginetest.Start(t, o, slots, h, watch)
-}
-
-func explainerOf(l *engine.Loop) *explain.Explainer {
-	ex, _ := explainers.Load(l)
-	return ex.(*explain.Explainer)
 }

@@ -133,3 +133,17 @@ func TestWhatIf(t *testing.T) {
 		}
 	})
 }
+
+// TestNothingIsSoonerThanTheBegin: of a job that waits for the time at which it may begin, no
+// change is told that lets it start before.
+func TestNothingIsSoonerThanTheBegin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		loop, one, began, stop := backfilled(t, share.Pool{Policy: "fifo"})
+		defer stop()
+		later := one(fairlead.Job{User: "bob", Limit: time.Hour, Begin: began.Add(3 * time.Hour)})
+		a := ask(t, loop, later)
+		if a.Reason.Code != why.GateBegin || a.Start == nil || a.Start.By == nil || len(a.Changes) > 0 {
+			t.Errorf("%+v, changes %+v\n%s", a.Reason, a.Changes, a.Text())
+		}
+	})
+}

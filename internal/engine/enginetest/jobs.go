@@ -26,14 +26,23 @@ func Submit(t testing.TB, l *engine.Loop, jobs ...queue.Job) []int64 {
 	return ids
 }
 
-// State is the state of a job. The test ends if there is no such job.
+// Jobs are the jobs with these ids, in this order, as the store has them now. The test ends if one does not exist.
+func Jobs(t testing.TB, l *engine.Loop, ids ...int64) (jobs []*queue.Job) {
+	t.Helper()
+	for _, id := range ids {
+		j, err := l.Client().Job(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		jobs = append(jobs, j)
+	}
+	return jobs
+}
+
+// State is the state of a job, as [Jobs] has it.
 func State(t testing.TB, l *engine.Loop, id int64) queue.State {
 	t.Helper()
-	j, err := l.Client().Job(t.Context(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return j.State
+	return Jobs(t, l, id)[0].State
 }
 
 // Lasting is a handler that runs for the time in the payload of its job, such as 90s, or until its context ends. A

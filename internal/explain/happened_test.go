@@ -1,4 +1,4 @@
-package engine_test
+package explain_test
 
 import (
 	"context"
@@ -13,20 +13,22 @@ import (
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/engine"
 	"github.com/fairlead/fairlead/internal/engine/enginetest"
+	"github.com/fairlead/fairlead/internal/explain"
 	"github.com/fairlead/fairlead/queue"
 )
 
 // story is what happened to a job, an entry a line, with the seconds since its submission. What its pool
 // waited for is left out.
-func story(t *testing.T, l *engine.Loop, id int64) (lines []string) {
+func story(t *testing.T, ex *explain.Explainer, id int64) (lines []string) {
 	t.Helper()
-	return slices.DeleteFunc(whole(t, l, id), func(line string) bool { return strings.Contains(strings.Fields(line)[1], ".") })
+	return slices.DeleteFunc(whole(t, ex, id),
+		func(line string) bool { return strings.Contains(strings.Fields(line)[1], ".") })
 }
 
 // whole is that with what its pool waited for.
-func whole(t *testing.T, l *engine.Loop, id int64) (lines []string) {
+func whole(t *testing.T, ex *explain.Explainer, id int64) (lines []string) {
 	t.Helper()
-	events, err := explainerOf(l).History(t.Context(), id)
+	events, err := ex.History(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,9 +38,9 @@ func whole(t *testing.T, l *engine.Loop, id int64) (lines []string) {
 	return lines
 }
 
-func tells(t *testing.T, l *engine.Loop, id int64, want ...string) {
+func tells(t *testing.T, ex *explain.Explainer, id int64, want ...string) {
 	t.Helper()
-	if got := story(t, l, id); !slices.Equal(got, want) {
+	if got := story(t, ex, id); !slices.Equal(got, want) {
 		t.Errorf("the history of the job is\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
@@ -47,7 +49,8 @@ func tells(t *testing.T, l *engine.Loop, id int64, want ...string) {
 func alters(t *testing.T, l *engine.Loop, v queue.Verb, ids ...int64) {
 	t.Helper()
 	for _, id := range ids {
-		if refused, err := l.Client().Alter(t.Context(), queue.Alteration{Job: id, Verb: v, By: "ann"}); err != nil || refused[0] != nil {
+		if refused, err := l.Client().Alter(t.Context(), queue.Alteration{Job: id, Verb: v, By: "ann"}); err != nil ||
+			refused[0] != nil {
 			t.Fatal(refused, err)
 		}
 	}
@@ -55,13 +58,14 @@ func alters(t *testing.T, l *engine.Loop, v queue.Verb, ids ...int64) {
 }
 
 // stopped is what is kept of an attempt that was.
-const stopped = "attempt 1 on local cancelled: fairlead: the job was cancelled or requeued, or has to make room for others"
+const stopped = "attempt 1 on local cancelled: " +
+	"fairlead: the job was cancelled or requeued, or has to make room for others"
 
 // TestStopsAreToldOnce: a task that is stopped waits again, and is cancelled as it does: its attempt ended
 // once, and its history tells that once, in the order of time.
 func TestStopsAreToldOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		loop, stop := start(t, engine.LoopOptions{}, 2, enginetest.Lasting)
+		loop, ex, stop := remembering(t, engine.LoopOptions{}, 2, enginetest.Lasting)
 		defer stop()
 		id := enginetest.Submit(t, loop, fairlead.Job{User: "ann", Pool: "ann", Payload: []byte("1h"), Array: "0-1"})[0]
 		time.Sleep(10 * time.Second)
@@ -74,7 +78,7 @@ func TestStopsAreToldOnce(t *testing.T) {
 			alters(t, loop, queue.VerbUncancel, id)
 		}
 		ends := map[string]int{}
-		for _, line := range story(t, loop, id) {
+		for _, line := range story(t, ex, id) {
 			for _, code := range []string{" again ", " finished "} {
 				if strings.Contains(line, code) {
 					ends[line]++
@@ -90,7 +94,7 @@ func TestStopsAreToldOnce(t *testing.T) {
 // TestStoppedBeforeItEnds: nothing happens to a job after its end but what brings it back.
 func TestStoppedBeforeItEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		loop, stop := start(t, engine.LoopOptions{}, 1, enginetest.Lasting)
+		loop, ex, stop := remembering(t, engine.LoopOptions{}, 1, enginetest.Lasting)
 		defer stop()
 		id := enginetest.Submit(t, loop, fairlead.Job{User: "ann", Pool: "ann", Payload: []byte("1h")})[0]
 		time.Sleep(10 * time.Second)
@@ -98,7 +102,8 @@ func TestStoppedBeforeItEnds(t *testing.T) {
 		alters(t, loop, queue.VerbCancel, id)
 		time.Sleep(10 * time.Second)
 		alters(t, loop, queue.VerbUncancel, id)
-		tells(t, loop, id, "0 submitted by ann into ann", "0 started attempt 1 on local", "10 hold by ann", "10 cancel by ann", "10 again "+stopped,
+		tells(t, ex, id, "0 submitted by ann into ann", "0 started attempt 1 on local", "10 hold by ann",
+			"10 cancel by ann", "10 again "+stopped,
 			"10 ended cancelled: by ann", "20 uncancel by ann")
 	})
 }
@@ -108,7 +113,7 @@ func TestStoppedBeforeItEnds(t *testing.T) {
 func TestStartsStay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fails := true
-		loop, stop := start(t, engine.LoopOptions{}, 1, func(ctx context.Context, l *fairlead.Lease) error {
+		loop, ex, stop := remembering(t, engine.LoopOptions{}, 1, func(ctx context.Context, l *fairlead.Lease) error {
 			if fails {
 				fails = false
 				return errors.New("no luck")
@@ -123,12 +128,13 @@ func TestStartsStay(t *testing.T) {
 			alters(t, loop, v, id)
 		}
 		var starts []string
-		for _, line := range story(t, loop, id) {
+		for _, line := range story(t, ex, id) {
 			if strings.Contains(line, " started ") {
 				starts = append(starts, line)
 			}
 		}
-		if want := []string{"0 started attempt 1 on local", "3 started attempt 2 on local", "10 started attempt 3 on local", "30 started attempt 4 on local"}; !slices.Equal(starts, want) {
+		if want := []string{"0 started attempt 1 on local", "3 started attempt 2 on local",
+			"10 started attempt 3 on local", "30 started attempt 4 on local"}; !slices.Equal(starts, want) {
 			t.Errorf("started %q, want %q", starts, want)
 		}
 	})
@@ -138,7 +144,7 @@ func TestStartsStay(t *testing.T) {
 // ended, and its history tells when and why.
 func TestEndsWithoutAStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		loop, stop := start(t, engine.LoopOptions{}, 1, enginetest.Lasting)
+		loop, ex, stop := remembering(t, engine.LoopOptions{}, 1, enginetest.Lasting)
 		defer stop()
 		job := fairlead.Job{User: "ann", Pool: "ann", Payload: []byte("1h")}
 		held, after, runs, array := job, job, job, job
@@ -150,7 +156,7 @@ func TestEndsWithoutAStart(t *testing.T) {
 		alters(t, loop, queue.VerbCancel, a)
 		ends := func(id int64, want string) {
 			t.Helper()
-			all := story(t, loop, id)
+			all := story(t, ex, id)
 			if n := len(all) - 1; all[n] != want || n > 0 && all[n-1] == want {
 				t.Errorf("the history of the job is\n%s\nwant, at its end,\n%s", strings.Join(all, "\n"), want)
 			}
@@ -180,7 +186,7 @@ func TestEndsWithoutAStart(t *testing.T) {
 // known; and what its new pool waited for is told of it from then on.
 func TestMoved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		loop, stop := start(t, engine.LoopOptions{}, 1, enginetest.Lasting)
+		loop, ex, stop := remembering(t, engine.LoopOptions{}, 1, enginetest.Lasting)
 		defer stop()
 		long := fairlead.Job{User: "ann", Pool: "lp", Payload: []byte("1h")}
 		other := long
@@ -193,9 +199,9 @@ func TestMoved(t *testing.T) {
 			t.Fatal(refused, err)
 		}
 		time.Sleep(time.Minute)
-		tells(t, loop, id, "0 submitted by ann", "60 move to lp: by ann")
+		tells(t, ex, id, "0 submitted by ann", "60 move to lp: by ann")
 		var reasons []string
-		for _, line := range whole(t, loop, id) {
+		for _, line := range whole(t, ex, id) {
 			if w := strings.Fields(line); strings.Contains(w[1], ".") {
 				reasons = append(reasons, w[0]+" "+w[1])
 			}

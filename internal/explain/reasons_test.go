@@ -1,4 +1,4 @@
-package engine_test
+package explain_test
 
 import (
 	"slices"
@@ -18,7 +18,7 @@ func TestOnlyWhoAsksForARateWaitedForIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := engine.LoopOptions{Shares: fairlead.DefaultShares()}
 		o.Shares.Sched.Rates = map[string]sched.Rate{"mail": {Count: 1, Per: time.Hour}}
-		loop, stop := start(t, o, 1, enginetest.Lasting)
+		loop, ex, stop := remembering(t, o, 1, enginetest.Lasting)
 		defer stop()
 		one := func(payload string, rates ...string) int64 {
 			id := enginetest.Submit(t, loop, fairlead.Job{User: "ann", Pool: "physics", Payload: []byte(payload),
@@ -30,7 +30,7 @@ func TestOnlyWhoAsksForARateWaitedForIt(t *testing.T) {
 		one("2h")
 		asks, other := one("1s", "mail"), one("1s")
 		codes := func(id int64) (all []string) {
-			events, err := explainerOf(loop).History(t.Context(), id)
+			events, err := ex.History(t.Context(), id)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,4 +1,4 @@
-package engine_test
+package explain_test
 
 import (
 	"strings"
@@ -10,7 +10,9 @@ import (
 	"github.com/fairlead/fairlead/internal/engine"
 	"github.com/fairlead/fairlead/internal/engine/enginetest"
 	"github.com/fairlead/fairlead/internal/explain"
+	"github.com/fairlead/fairlead/internal/forecast"
 	"github.com/fairlead/fairlead/internal/instant"
+	"github.com/fairlead/fairlead/sched"
 	"github.com/fairlead/fairlead/why"
 )
 
@@ -36,33 +38,74 @@ func TestQueueTellsOfKeptRoom(t *testing.T) {
 			wait       time.Duration
 			from, room string
 		}{
-			{time.Second, "about 00:01:10", " about 00:01:10, when the room is free that is kept for it; without a latest time"},
+			{time.Second, "about 00:01:10",
+				" about 00:01:10, when the room is free that is kept for it; without a latest time"},
 			{5 * time.Minute, "the end of the tasks that run there",
 				" when the room is free that is kept for it; without a latest time"},
 		} {
 			time.Sleep(x.wait)
 			synctest.Wait()
-			var jobs []*fairlead.Job
-			for _, id := range narrow {
-				j, err := loop.Client().Job(t.Context(), id)
-				if err != nil {
-					t.Fatal(err)
-				}
-				jobs = append(jobs, j)
-			}
-			short := explain.New(loop).ShortReasons(t.Context(), jobs)
+			short := explain.New(loop).ShortReasons(t.Context(), enginetest.Jobs(t, loop, narrow...))
 			for _, id := range narrow {
 				r, a := short[id], ask(t, loop, id)
 				said, reason := instant.ByClock(r.Text, time.Now()), instant.ByClock(a.Reason.Text, time.Now())
 				if r.Code != why.FitReserved || a.Reason.Code != r.Code || said != "room kept for 6 from "+x.from ||
 					!strings.Contains(reason, "room is kept there for job 6 from "+x.from) {
-					t.Errorf("after %v of job %d queue says %s %q, and why %s %q", x.wait, id, r.Code, said, a.Reason.Code, reason)
+					t.Errorf("after %v of job %d queue says %s %q, and why %s %q", x.wait, id, r.Code, said,
+						a.Reason.Code, reason)
 				}
 			}
 			if text := ask(t, loop, wide).Text(); !strings.Contains(text, "from "+x.from) || !strings.Contains(text,
 				"Starts         "+x.room) {
 				t.Errorf("after %v of the wide job why says\n%s", x.wait, text)
 			}
+		}
+	})
+}
+
+// TestPredictedRoomIsCalledSo: where tasks run without a limit, the instant from which room is kept follows from
+// how long those like them ran. why says so, and from when on nodes are held for the job.
+func TestPredictedRoomIsCalledSo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := engine.LoopOptions{Shares: fairlead.DefaultShares()}
+		o.Shares.Sched.Placement = sched.EASY
+		loop, stop := start(t, o, 4, enginetest.Lasting)
+		defer stop()
+		one := func(cpus int64, runs string) int64 {
+			j := fairlead.Job{User: "ann", Request: fairlead.Amounts{"cpu": cpus}, Payload: []byte(runs)}
+			return enginetest.Submit(t, loop, j)[0]
+		}
+		for range 2 {
+			one(3, "8m")
+			time.Sleep(9 * time.Minute)
+		}
+		one(3, "30m") // predicted: 8m
+		time.Sleep(time.Minute)
+		wide := one(4, "1m")
+		one(1, "1m") // it would fit
+		time.Sleep(time.Minute)
+		ask := func() *why.Answer {
+			t.Helper()
+			a, err := forecast.New(loop).Why(t.Context(), wide, explain.WhyOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return a
+		}
+		a := ask()
+		if k := a.Kept; k == nil || !k.Predicted || k.Held || k.HeldFrom == nil {
+			t.Errorf("room is kept: %+v, want it predicted, and an instant from which nodes are held", k)
+		}
+		for _, says := range []string{"from about ", "as predicted from tasks like"} {
+			if !strings.Contains(a.Text(), says) {
+				t.Errorf("it does not say %q:\n%s", says, a.Text())
+			}
+		}
+		time.Sleep(25 * time.Minute)
+		one(1, "1m")
+		time.Sleep(time.Second)
+		if a := ask(); a.Kept == nil || !a.Kept.Held || !strings.Contains(a.Text(), "is held for it on") {
+			t.Errorf("after the prediction it says\n%s", a.Text())
 		}
 	})
 }

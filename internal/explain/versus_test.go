@@ -1,4 +1,4 @@
-package engine_test
+package explain_test
 
 import (
 	"context"
@@ -19,7 +19,7 @@ func TestJobsOfALeafTakeTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
 		began := []int64{} // the jobs of ann, in the order of their starts
-		loop, stop := start(t, engine.LoopOptions{}, 2, func(_ context.Context, l *fairlead.Lease) error {
+		loop, ex, stop := remembering(t, engine.LoopOptions{}, 2, func(_ context.Context, l *fairlead.Lease) error {
 			mu.Lock()
 			if l.Job.User == "ann" {
 				began = append(began, l.JobID)
@@ -35,7 +35,7 @@ func TestJobsOfALeafTakeTurns(t *testing.T) {
 		single := enginetest.Submit(t, loop, fairlead.Job{User: "ann"})[0]
 		other := enginetest.Submit(t, loop, fairlead.Job{User: "ann", Array: "1-3"})[0]
 		synctest.Wait()
-		c, _, err := explainerOf(loop).Versus(t.Context(), single, "1")
+		c, _, err := ex.Versus(t.Context(), single, "1")
 		if err != nil || c.First != "a" {
 			t.Errorf("job %d against the array: %+v, %v", single, c, err)
 		}
@@ -43,7 +43,7 @@ func TestJobsOfALeafTakeTurns(t *testing.T) {
 		before := len(began)
 		mu.Unlock()
 		time.Sleep(8 * time.Second)
-		c, _, err = explainerOf(loop).Versus(t.Context(), other, "1")
+		c, _, err = ex.Versus(t.Context(), other, "1")
 		if err != nil || !strings.Contains(c.Note, "running tasks") {
 			t.Errorf("one array against the other: %+v, %v", c, err)
 		}

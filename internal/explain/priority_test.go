@@ -1,4 +1,4 @@
-package engine_test
+package explain_test
 
 import (
 	"testing"
@@ -8,7 +8,6 @@ import (
 	"github.com/fairlead/fairlead/internal/engine"
 	"github.com/fairlead/fairlead/internal/engine/enginetest"
 	"github.com/fairlead/fairlead/internal/explain"
-	"github.com/fairlead/fairlead/store/memory"
 )
 
 const priorities = `
@@ -22,12 +21,9 @@ multifactor:
 // the core anew when the rules change, and when jobs come to have one at all.
 func TestPrioritiesFollowTheConfiguration(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := memory.New("cpu")
-		loop, err := newLoop(t.Context(), store, engine.LoopOptions{Shares: enginetest.Shares(t, "policy: fair")})
-		if err != nil {
-			t.Fatal(err)
-		}
-		go loop.Run(t.Context())
+		shares := enginetest.Shares(t, "policy: fair")
+		loop, stop := start(t, engine.LoopOptions{Shares: shares}, 0, nil)
+		defer stop()
 		enginetest.Submit(t, loop, fairlead.Job{User: "ann", Nice: 5}, fairlead.Job{User: "bob", Priority: "high"},
 			fairlead.Job{User: "eve"})
 		if got := pointsOf(t, loop); len(got) != 0 {

@@ -1,8 +1,9 @@
-package engine_test
+package explain_test
 
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -25,7 +26,8 @@ func TestAnswersAreOfOneInstant(t *testing.T) {
 		o := engine.LoopOptions{Shares: fairlead.DefaultShares()}
 		o.Shares.Sched.Root.Policy = "deficit"
 		for i := range 12 {
-			o.Shares.Sched.Root.Pools = append(o.Shares.Sched.Root.Pools, share.Pool{Name: fmt.Sprint("p", i), Weight: float64(1 + i)})
+			o.Shares.Sched.Root.Pools = append(o.Shares.Sched.Root.Pools,
+				share.Pool{Name: fmt.Sprint("p", i), Weight: float64(1 + i)})
 		}
 		loop, stop := start(t, o, 12, func(_ context.Context, l *fairlead.Lease) error {
 			time.Sleep(time.Duration(1+l.JobID%7) * 700 * time.Millisecond)
@@ -49,7 +51,8 @@ func TestAnswersAreOfOneInstant(t *testing.T) {
 			}
 			first, next := a.Levels[0].Children[0].Name, a.Ahead[0].Pool
 			if first != next {
-				t.Fatalf("answer %d says that %s goes first, and that a task of %s starts next\n%s", i, first, next, a.Text())
+				t.Fatalf("answer %d says that %s goes first, and that a task of %s starts next\n%s", i, first,
+					next, a.Text())
 			}
 			if behind := a.Reason.Code == why.ShareBehind; behind != (a.Levels[0].Before > 0) {
 				t.Fatalf("answer %d: reason %s\n%s", i, a.Reason.Text, a.Text())
@@ -105,4 +108,33 @@ func aheadCountsPoolsOnce(t *testing.T, each int) {
 			t.Errorf("%q is missing:\n%s", want, a.Text())
 		}
 	}
+}
+
+// TestPlaceAmongMany: where much waits the place of a job comes from the order that all share,
+// and is the same as by a preview of its own.
+func TestPlaceAmongMany(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		shares := enginetest.Shares(t, "pools: {a: {weight: 3}, b: {weight: 1}, c: {weight: 2}}")
+		loop, stop := start(t, engine.LoopOptions{Shares: shares}, 2, enginetest.Endless)
+		defer stop()
+		var ids []int64
+		for i := range 9 {
+			ids = append(ids, enginetest.Submit(t, loop, fairlead.Job{Pool: string(rune('a' + i%3)), Array: "1-500"},
+				fairlead.Job{Pool: string(rune('a' + i%2))})...)
+		}
+		synctest.Wait()
+		for _, id := range ids {
+			shared, err := forecast.New(loop).Why(t.Context(), id, explain.WhyOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			own, err := forecast.New(loop).Why(t.Context(), id, explain.WhyOptions{Evidence: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(shared.Rank, own.Rank) || !reflect.DeepEqual(shared.Ahead, own.Ahead) {
+				t.Errorf("job %d: %+v, and by a preview of its own %+v", id, shared.Rank, own.Rank)
+			}
+		}
+	})
 }

@@ -1,4 +1,4 @@
-package engine_test
+package explain_test
 
 import (
 	"context"
@@ -89,5 +89,61 @@ func verifiesAllTheirLife(t *testing.T, root share.Pool) {
 		if asked[s] < 20 {
 			t.Errorf("of jobs that are %s, only %d answers were checked", s, asked[s])
 		}
+	}
+}
+
+// TestWhyVerifies asks why of every waiting job at many moments: every answer must be
+// recomputable from its own numbers.
+func TestWhyVerifies(t *testing.T) {
+	for _, policy := range []string{"fair", "fifo", "lottery"} {
+		t.Run(policy, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { whyVerifies(t, policy) })
+		})
+	}
+}
+
+func whyVerifies(t *testing.T, name string) {
+	arrivals := enginetest.Arrivals()[:120]
+	lasts := map[string]time.Duration{}
+	for _, a := range arrivals {
+		lasts[a.Job.Name] = a.Lasts
+	}
+	o := engine.LoopOptions{Shares: fairlead.DefaultShares(), Seed: 3}
+	o.Shares.Sched.Root.Policy = name
+	zero := time.Now()
+	loop, stop := start(t, o, 3, func(_ context.Context, l *fairlead.Lease) error {
+		time.Sleep(lasts[l.Job.Name])
+		return nil
+	})
+	defer stop()
+	asked := 0
+	for i, a := range arrivals {
+		time.Sleep(time.Until(zero.Add(a.At)))
+		enginetest.Submit(t, loop, a.Job)
+		synctest.Wait()
+		if i%12 != 0 {
+			continue
+		}
+		jobs, err := loop.Client().Jobs(t.Context(),
+			fairlead.Query{States: []fairlead.State{fairlead.Waiting, fairlead.Running}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, j := range jobs {
+			a, err := forecast.New(loop).Why(t.Context(), j.ID, explain.WhyOptions{Evidence: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if j.Waiting == 0 {
+				continue
+			}
+			asked++
+			if checks := replay.Verify(a, policy.Rule); !why.Verified(checks) {
+				t.Fatalf("job %d at %v: %+v", j.ID, time.Since(zero), checks)
+			}
+		}
+	}
+	if asked < 100 {
+		t.Errorf("only %d answers were checked", asked)
 	}
 }

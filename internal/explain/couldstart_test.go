@@ -1,4 +1,4 @@
-package engine_test
+package explain_test
 
 import (
 	"slices"
@@ -17,7 +17,7 @@ import (
 // for a job, or begin later. What the pool waited for is told of each from when it could have started.
 func TestOnlyWhoCouldStartWaitedForRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		loop, stop := start(t, engine.LoopOptions{}, 1, enginetest.Lasting)
+		loop, ex, stop := remembering(t, engine.LoopOptions{}, 1, enginetest.Lasting)
 		defer stop()
 		job := fairlead.Job{User: "ann", Pool: "ann", Payload: []byte("100s")}
 		one := func(f func(*fairlead.Job)) int64 {
@@ -47,8 +47,9 @@ func TestOnlyWhoCouldStartWaitedForRoom(t *testing.T) {
 			"one that will begin":  {later, []string{"0 gate.begin"}},
 		} {
 			var got []string
-			for _, line := range whole(t, loop, c.id) {
-				if w := strings.Fields(line); strings.Contains(w[1], ".") || slices.Contains([]string{"eligible", "hold", "release"}, w[1]) {
+			for _, line := range whole(t, ex, c.id) {
+				if w := strings.Fields(line); strings.Contains(w[1], ".") ||
+					slices.Contains([]string{"eligible", "hold", "release"}, w[1]) {
 					got = append(got, w[0]+" "+w[1])
 				}
 			}

@@ -1,4 +1,4 @@
-package engine_test
+package explain_test
 
 import (
 	"strings"
@@ -90,13 +90,15 @@ func passedCases() []passedCase {
 		{"as wide as all, first-fit", ff, fairlead.Job{Request: wide(2)}, fairlead.Job{Request: wide(2)}, "", ""},
 		{"of width one, first-fit", ff, fairlead.Job{}, fairlead.Job{}, "", ""},
 		{"narrower than all, first-fit", ff, fairlead.Job{Request: wide(2)}, fairlead.Job{}, "", ""},
-		{"gang, first-fit", ff, fairlead.Job{}, fairlead.Job{Tasks: 4, Gang: 4}, why.StarveWidth, "less than its 4 cpu"},
+		{"gang, first-fit", ff, fairlead.Job{}, fairlead.Job{Tasks: 4, Gang: 4}, why.StarveWidth,
+			"less than its 4 cpu"},
 		{"wide, easy", placed(sched.EASY), fairlead.Job{}, fairlead.Job{Request: wide(4)}, "", ""},
 		{"wide, fcfs", placed(sched.FCFS), fairlead.Job{}, fairlead.Job{Request: wide(4)}, "", ""},
 		{"beyond the horizon", with(func(s *sched.Config) { s.Placement, s.Window = sched.EASY, time.Minute }),
 			fairlead.Job{Limit: time.Hour}, fairlead.Job{Request: wide(4), Limit: time.Hour}, why.StarveWidth,
 			"backfill_window"},
-		{"licenses, first-fit", matlab(sched.FirstFit), licensed(1), licensed(2), why.StarveWidth, "2 of the license matlab"},
+		{"licenses, first-fit", matlab(sched.FirstFit), licensed(1), licensed(2), why.StarveWidth,
+			"2 of the license matlab"},
 		{"licenses, fcfs", matlab(sched.FCFS), licensed(1), licensed(2), why.StarveWidth, "fcfs keeps none"},
 		{"one license, first-fit", matlab(sched.FirstFit), licensed(1), licensed(1), "", ""},
 		{"licenses, easy", matlab(sched.EASY), licensed(1), licensed(2), "", ""},
@@ -106,12 +108,13 @@ func passedCases() []passedCase {
 			g.Pools = []share.Pool{{Name: "a", Weight: 1}, {Name: "b", Weight: 1}}
 			s.Root = share.Pool{Policy: "fair", Pools: []share.Pool{g}}
 		}, fairlead.Job{Pool: "g/a"}, fairlead.Job{Pool: "g/b", Request: wide(2)}, why.StarveWidth, "maximum of g"},
-		{"priority", fair, fairlead.Job{Pool: "b", Priority: "high"}, fairlead.Job{}, why.StarveOrder, "higher priority"},
+		{"priority", fair, fairlead.Job{Pool: "b", Priority: "high"}, fairlead.Job{}, why.StarveOrder,
+			"higher priority"},
 		{"priority by weights", with(func(s *sched.Config) { s.PriorityWeights = true }),
 			fairlead.Job{Pool: "b", Priority: "high"}, fairlead.Job{}, "", ""},
 		{"priority of another pool", fair, fairlead.Job{Priority: "high"}, fairlead.Job{}, "", ""},
-		{"priority under fifo", pools("fifo", one, one), fairlead.Job{Priority: "high"}, fairlead.Job{}, why.StarveOrder,
-			"higher priority"},
+		{"priority under fifo", pools("fifo", one, one), fairlead.Job{Priority: "high"}, fairlead.Job{},
+			why.StarveOrder, "higher priority"},
 		{"fifo", pools("fifo", one, one), fairlead.Job{}, fairlead.Job{}, "", ""},
 		{"weight 0", pools("fairtree", one, share.Pool{}), fairlead.Job{}, fairlead.Job{}, why.StarveShare, "weight 0"},
 		{"less than a slot under load", pools("load", share.Pool{Weight: 9}, one), fairlead.Job{}, fairlead.Job{},
@@ -165,7 +168,8 @@ func TestStarvationIsAnnounced(t *testing.T) {
 				if a.Subject.State != "waiting" {
 					t.Fatalf("the job is %s", a.Subject.State)
 				}
-				if starves := a.Verdict == why.MayStarve; starves != (c.code != "") || starves && a.Reason.Code != c.code ||
+				if starves := a.Verdict == why.MayStarve; starves != (c.code != "") ||
+					starves && a.Reason.Code != c.code ||
 					!strings.Contains(a.Reason.Text, c.says) || starves && a.Reason.Next == "" {
 					t.Errorf("verdict %q because of %+v, want the code %q", a.Verdict, a.Reason, c.code)
 				}
