@@ -1,4 +1,4 @@
-package engine_test
+package forecast_test
 
 import (
 	"strings"

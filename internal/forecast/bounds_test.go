@@ -1,10 +1,8 @@
-package engine_test
+package forecast_test
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,7 +13,6 @@ import (
 	"github.com/fairlead/fairlead/internal/explain"
 	"github.com/fairlead/fairlead/internal/forecast"
 	"github.com/fairlead/fairlead/sched"
-	"github.com/fairlead/fairlead/store/memory"
 )
 
 // TestStartBoundsAreKept: under conservative backfilling, once nobody new goes ahead, each job
@@ -40,23 +37,9 @@ func keepBounds(t *testing.T, full bool, seed uint64) {
 	o := engine.LoopOptions{Shares: fairlead.DefaultShares()}
 	o.Shares.Sched.Placement, o.Shares.Sched.Root.Policy = sched.Conservative, "fifo"
 	o.Shares.Sched.Licenses = map[string]int64{"matlab": 3}
-	ctx, stop := context.WithCancel(t.Context())
-	loop, err := newLoop(ctx, memory.New("cpu"), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var wg sync.WaitGroup
-	defer wg.Wait()
-	defer stop()
-	wg.Go(func() { loop.Run(ctx) })
 	nodes := []int{4, 4, 8, 8, 16, 8, 6, 2}
-	for i, cpus := range nodes {
-		wg.Go(func() {
-			loop.Work(ctx, engine.WorkOptions{Name: fmt.Sprint("n", i), Slots: cpus, Grace: time.Millisecond,
-				Handlers: map[string]engine.Handler{"work": engine.HandlerFunc(enginetest.Lasting)}})
-		})
-		synctest.Wait()
-	}
+	loop, stop := enginetest.StartNodes(t, o, nodes, enginetest.Lasting, watch)
+	defer stop()
 	length := func(limit time.Duration) []byte {
 		if full {
 			return fmt.Append(nil, limit-time.Nanosecond)
@@ -102,7 +85,8 @@ func keepBounds(t *testing.T, full bool, seed uint64) {
 
 // boundedJob is a job of some kind, with a time limit.
 func boundedJob(rng *rand.Rand) fairlead.Job {
-	j := fairlead.Job{User: fmt.Sprint("u", rng.IntN(5)), Limit: time.Duration(60_000+rng.IntN(3_000_000)) * time.Millisecond}
+	j := fairlead.Job{User: fmt.Sprint("u", rng.IntN(5)),
+		Limit: time.Duration(60_000+rng.IntN(3_000_000)) * time.Millisecond}
 	j.Request = fairlead.Amounts{"cpu": int64(1 + rng.IntN(4))}
 	switch rng.IntN(5) {
 	case 0:

@@ -1,4 +1,4 @@
-package engine_test
+package forecast_test
 
 import (
 	"fmt"
@@ -19,8 +19,9 @@ import (
 func foreseenOf(f *forecast.Forecast) string {
 	var b strings.Builder
 	for _, p := range f.Pools {
-		fmt.Fprintf(&b, "%s%q %.0f%% -> %.0f%%, %g -> %g fair, starts %d, stops %d\n", strings.Repeat(" ", p.Depth), p.Path,
-			100*p.Before.Share, 100*p.After.Share, p.Before.FairNow, p.After.FairNow, p.Starts, p.Stops)
+		fmt.Fprintf(&b, "%s%q %.0f%% -> %.0f%%, %g -> %g fair, starts %d, stops %d\n",
+			strings.Repeat(" ", p.Depth), p.Path, 100*p.Before.Share, 100*p.After.Share, p.Before.FairNow,
+			p.After.FairNow, p.Starts, p.Stops)
 	}
 	fmt.Fprintln(&b, f.Before, f.After)
 	return b.String()

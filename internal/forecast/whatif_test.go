@@ -1,4 +1,4 @@
-package engine_test
+package forecast_test
 
 import (
 	"fmt"
@@ -8,46 +8,12 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
-	"github.com/fairlead/fairlead/internal/engine"
 	"github.com/fairlead/fairlead/internal/engine/enginetest"
-	"github.com/fairlead/fairlead/internal/explain"
 	"github.com/fairlead/fairlead/internal/forecast"
 	"github.com/fairlead/fairlead/internal/views"
-	"github.com/fairlead/fairlead/sched"
 	"github.com/fairlead/fairlead/share"
 	"github.com/fairlead/fairlead/why"
 )
-
-// backfilled is a machine of four processors under EASY: three of them are in use for ten minutes, and
-// a job waits for all four, with room kept for it from then on. What else comes is submitted
-// after.
-func backfilled(t *testing.T, root share.Pool) (loop *engine.Loop, one func(fairlead.Job) int64, began time.Time, stop func()) {
-	o := engine.LoopOptions{Shares: fairlead.DefaultShares()}
-	o.Shares.Sched.Root = root
-	o.Shares.Sched.Placement = sched.EASY
-	loop, stop = start(t, o, 4, enginetest.Lasting)
-	began = time.Now()
-	one = func(j fairlead.Job) int64 {
-		if j.Payload == nil {
-			j.Payload = []byte("1m")
-		}
-		id := enginetest.Submit(t, loop, j)[0]
-		time.Sleep(time.Second)
-		return id
-	}
-	one(fairlead.Job{User: "ann", Request: fairlead.Amounts{"cpu": 3}, Limit: 10 * time.Minute, Payload: []byte("10m")})
-	one(fairlead.Job{User: "ann", Request: fairlead.Amounts{"cpu": 4}, Limit: time.Hour})
-	return loop, one, began, stop
-}
-
-func ask(t *testing.T, loop *engine.Loop, id int64) *why.Answer {
-	t.Helper()
-	a, err := forecast.New(loop).Why(t.Context(), id, explain.WhyOptions{Estimate: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
-}
 
 // TestChangesAreExact: a long job may not pass the wide one. With a time limit that ends when
 // the room is needed it may, and with a second more it may not; both are tried for real.
@@ -61,10 +27,12 @@ func TestChangesAreExact(t *testing.T) {
 			t.Fatalf("changes are %+v\n%s", a.Changes, a.Text())
 		}
 		c := a.Changes[0]
-		if left := began.Add(10 * time.Minute).Sub(a.At).Truncate(time.Second); !c.Now || c.LimitSeconds != left.Seconds() || c.Alter {
+		if left := began.Add(10 * time.Minute).Sub(a.At).Truncate(time.Second); !c.Now ||
+			c.LimitSeconds != left.Seconds() || c.Alter {
 			t.Errorf("the change is %+v, want a limit of %v, and to start now", c, left)
 		}
-		if text := a.Text(); !strings.Contains(text, "CHANGE          submit -t 9m or less -> now") || !strings.Contains(text, "over before room is needed that is kept for job 2") {
+		if text := a.Text(); !strings.Contains(text, "CHANGE          submit -t 9m or less -> now") ||
+			!strings.Contains(text, "over before room is needed that is kept for job 2") {
 			t.Errorf("it is told so:\n%s", text)
 		}
 		limit := time.Duration(c.LimitSeconds) * time.Second
@@ -73,7 +41,8 @@ func TestChangesAreExact(t *testing.T) {
 			t.Errorf("what if it had %v: %+v, %v", limit, w, err)
 		}
 		over := limit + time.Second
-		if w, err = forecast.New(loop).WhatIf(t.Context(), long, forecast.Variation{Limit: &over}); err != nil || w.After.Now || w.After.Reason.Code != why.FitReserved {
+		if w, err = forecast.New(loop).WhatIf(t.Context(), long, forecast.Variation{Limit: &over}); err != nil ||
+			w.After.Now || w.After.Reason.Code != why.FitReserved {
 			t.Errorf("what if it had %v: %+v, %v", over, w, err)
 		}
 		later := enginetest.Submit(t, loop, fairlead.Job{User: "bob", Limit: over, Payload: []byte("1m")})[0]
@@ -91,7 +60,8 @@ func TestChangesAreExact(t *testing.T) {
 func TestWhatIf(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		root := share.Pool{Policy: "fifo", Pools: []share.Pool{
-			{Name: "lab", Weight: 1, Pools: []share.Pool{{Name: "ann", Weight: 1}, {Name: "bob", Weight: 1, MaxTime: 3 * time.Hour}}},
+			{Name: "lab", Weight: 1, Pools: []share.Pool{{Name: "ann", Weight: 1},
+				{Name: "bob", Weight: 1, MaxTime: 3 * time.Hour}}},
 			{Name: "spare", Weight: 1, Pools: []share.Pool{{Name: "bob", Weight: 1}}},
 		}}
 		loop, one, _, stop := backfilled(t, root)
@@ -99,19 +69,23 @@ func TestWhatIf(t *testing.T) {
 		wide := one(fairlead.Job{User: "bob", Pool: "lab", Request: fairlead.Amounts{"cpu": 3}, Limit: 5 * time.Minute})
 		before := fmt.Sprint(lasting(views.Pools(t.Context(), loop)))
 		w, err := forecast.New(loop).WhatIf(t.Context(), wide, forecast.Variation{Request: fairlead.Amounts{"cpu": 1}})
-		if err != nil || !w.After.Now || len(w.Changes) != 1 || w.Changes[0] != (why.Varied{Field: "cpu", From: "3", To: "1"}) {
+		if err != nil || !w.After.Now || len(w.Changes) != 1 ||
+			w.Changes[0] != (why.Varied{Field: "cpu", From: "3", To: "1"}) {
 			t.Errorf("with one processor: %+v, %v", w, err)
 		}
 		pool, closed := "spare", "lab/nobody"
-		if w, err = forecast.New(loop).WhatIf(t.Context(), wide, forecast.Variation{Pool: &pool}); err != nil || w.After.Pool != "spare/bob" || w.Seconds == nil || w.Again {
+		if w, err = forecast.New(loop).WhatIf(t.Context(), wide, forecast.Variation{Pool: &pool}); err != nil ||
+			w.After.Pool != "spare/bob" || w.Seconds == nil || w.Again {
 			t.Errorf("in another pool: %+v, %v", w, err)
 		}
 		high := "high"
-		if w, err = forecast.New(loop).WhatIf(t.Context(), wide, forecast.Variation{Priority: &high}); err != nil || w.Again {
+		if w, err = forecast.New(loop).WhatIf(t.Context(), wide, forecast.Variation{Priority: &high}); err != nil ||
+			w.Again {
 			t.Errorf("with another priority: %+v, %v", w, err)
 		}
 		many := fairlead.Amounts{"cpu": 99}
-		if w, err = forecast.New(loop).WhatIf(t.Context(), wide, forecast.Variation{Request: many}); err != nil || w.After.Verdict != why.Impossible || w.Seconds != nil || !strings.Contains(w.Text(), "never starts") {
+		if w, err = forecast.New(loop).WhatIf(t.Context(), wide, forecast.Variation{Request: many}); err != nil ||
+			w.After.Verdict != why.Impossible || w.Seconds != nil || !strings.Contains(w.Text(), "never starts") {
 			t.Errorf("with more than there is: %+v, %v", w, err)
 		}
 		day, same := 24*time.Hour, 5*time.Minute
@@ -121,11 +95,13 @@ func TestWhatIf(t *testing.T) {
 			"is not a priority":  {Priority: &closed},
 			"must be from 0 to ": {Request: fairlead.Amounts{"cpu": -1}},
 		} {
-			if _, err := forecast.New(loop).WhatIf(t.Context(), wide, v); err == nil || !strings.Contains(err.Error(), want) {
+			if _, err := forecast.New(loop).WhatIf(t.Context(), wide, v); err == nil ||
+				!strings.Contains(err.Error(), want) {
 				t.Errorf("%+v: %v, want %q", v, err, want)
 			}
 		}
-		if _, err := forecast.New(loop).WhatIf(t.Context(), 1, forecast.Variation{Limit: &day}); err == nil || !strings.Contains(err.Error(), "is running") {
+		if _, err := forecast.New(loop).WhatIf(t.Context(), 1, forecast.Variation{Limit: &day}); err == nil ||
+			!strings.Contains(err.Error(), "is running") {
 			t.Errorf("of a job that runs: %v", err)
 		}
 		if after := fmt.Sprint(lasting(views.Pools(t.Context(), loop))); after != before {

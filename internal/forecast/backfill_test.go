@@ -1,4 +1,4 @@
-package engine_test
+package forecast_test
 
 import (
 	"strings"
@@ -46,7 +46,8 @@ func TestBackfillIsExplained(t *testing.T) {
 			t.Errorf("the short job is %s: %s", a.Subject.State, a.Reason.Text)
 		}
 		room := began.Add(10 * time.Minute)
-		if a := ask(wide); a.Kept == nil || !a.Kept.From.Equal(room) || a.Start == nil || a.Start.By == nil || !a.Start.By.Equal(room) {
+		if a := ask(wide); a.Kept == nil || !a.Kept.From.Equal(room) || a.Start == nil || a.Start.By == nil ||
+			!a.Start.By.Equal(room) {
 			t.Errorf("room for the wide job is %+v, its start %+v, want both at %v", a.Kept, a.Start, room)
 		}
 		time.Sleep(5 * time.Minute) // the short job has ended: one cpu is free

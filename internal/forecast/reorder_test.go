@@ -1,4 +1,4 @@
-package engine_test
+package forecast_test
 
 import (
 	"fmt"
@@ -20,13 +20,18 @@ import (
 // they have, and to ask changes nothing.
 func TestReorderIsWhatComesTrue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		root := share.Pool{Policy: "fair", Pools: []share.Pool{{Name: "lab", Weight: 2, Pools: []share.Pool{{Name: "ann", Weight: 1}, {Name: "bob", Weight: 1}}}, {Name: "spare", Weight: 1}}}
+		root := share.Pool{Policy: "fair", Pools: []share.Pool{
+			{Name: "lab", Weight: 2, Pools: []share.Pool{{Name: "ann", Weight: 1}, {Name: "bob", Weight: 1}}},
+			{Name: "spare", Weight: 1},
+		}}
 		loop, one, _, stop := backfilled(t, root)
 		defer stop()
 		var ids []int64
 		for i := range 12 {
 			user := []string{"ann", "bob"}[i%2]
-			ids = append(ids, one(fairlead.Job{User: user, Name: fmt.Sprint("job", i), Pool: []string{"lab", "lab", "spare"}[i%3], Request: fairlead.Amounts{"cpu": 4}, Limit: time.Hour, Array: []string{"", "1-3"}[i/6]}))
+			ids = append(ids, one(fairlead.Job{User: user, Name: fmt.Sprint("job", i),
+				Pool: []string{"lab", "lab", "spare"}[i%3], Request: fairlead.Amounts{"cpu": 4}, Limit: time.Hour,
+				Array: []string{"", "1-3"}[i/6]}))
 		}
 		held := enginetest.Submit(t, loop, fairlead.Job{User: "ann", Pool: "lab", Held: true, Payload: []byte("1m")})[0]
 		chosen := []int64{ids[10], ids[4], held, 1}
@@ -71,7 +76,8 @@ func TestReorderIsWhatComesTrue(t *testing.T) {
 			}
 		}
 		for _, p := range r.Pools {
-			if all += p.Jobs; !strings.HasPrefix(p.Pool, "lab/") && p.Pool != "lab" && !strings.HasPrefix(p.Pool, "spare") {
+			if all += p.Jobs; !strings.HasPrefix(p.Pool, "lab/") && p.Pool != "lab" &&
+				!strings.HasPrefix(p.Pool, "spare") {
 				t.Errorf("a pool is called %q", p.Pool)
 			}
 		}
@@ -88,8 +94,10 @@ func TestReorderRefuses(t *testing.T) {
 		defer stop()
 		id := one(fairlead.Job{User: "ann"})
 		limit, pool, odd := time.Hour, "spare", "urgent"
-		for want, v := range map[string]forecast.Variation{"only priorities": {Limit: &limit}, "only priorities can": {Pool: &pool}, "is not a priority": {Priority: &odd}} {
-			if _, err := forecast.New(loop).Reorder(t.Context(), []int64{id}, v); err == nil || !strings.Contains(err.Error(), want) {
+		for want, v := range map[string]forecast.Variation{"only priorities": {Limit: &limit},
+			"only priorities can": {Pool: &pool}, "is not a priority": {Priority: &odd}} {
+			if _, err := forecast.New(loop).Reorder(t.Context(), []int64{id}, v); err == nil ||
+				!strings.Contains(err.Error(), want) {
 				t.Errorf("%+v: %v, want %q", v, err, want)
 			}
 		}
@@ -113,7 +121,8 @@ func TestPrioritiesMoveAsTheyAreCalled(t *testing.T) {
 				}
 				time.Sleep(time.Minute)
 				for priority, place := range want {
-					r, err := forecast.New(loop).Reorder(t.Context(), ids[9:10], forecast.Variation{Priority: &priority})
+					r, err := forecast.New(loop).Reorder(t.Context(), ids[9:10],
+						forecast.Variation{Priority: &priority})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -122,19 +131,23 @@ func TestPrioritiesMoveAsTheyAreCalled(t *testing.T) {
 					}
 				}
 				change := []queue.Alteration{
-					{Job: ids[9], Verb: queue.VerbPrioritise, Priority: "high"}, {Job: ids[2], Verb: queue.VerbPrioritise, Priority: "low"},
+					{Job: ids[9], Verb: queue.VerbPrioritise, Priority: "high"},
+					{Job: ids[2], Verb: queue.VerbPrioritise, Priority: "low"},
 				}
-				if errs, err := loop.Client().Alter(t.Context(), change...); err != nil || errs[0] != nil || errs[1] != nil {
+				if errs, err := loop.Client().Alter(t.Context(), change...); err != nil || errs[0] != nil ||
+					errs[1] != nil {
 					t.Fatal(errs, err)
 				}
 				synctest.Wait()
 				order := explain.New(loop).Order(t.Context()).Position
 				if order[ids[9]] != 1 || order[ids[2]] != 10 {
-					t.Errorf("the raised job has the place %d and the lowered one %d, want 1 and 10", order[ids[9]], order[ids[2]])
+					t.Errorf("the raised job has the place %d and the lowered one %d, want 1 and 10", order[ids[9]],
+						order[ids[2]])
 				}
 				time.Sleep(time.Hour)
 				synctest.Wait()
-				for id, state := range map[int64]fairlead.State{ids[9]: fairlead.Running, ids[3]: fairlead.Running, ids[2]: fairlead.Waiting} {
+				for id, state := range map[int64]fairlead.State{ids[9]: fairlead.Running, ids[3]: fairlead.Running,
+					ids[2]: fairlead.Waiting} {
 					if j, err := loop.Client().Job(t.Context(), id); err != nil || j.State != state {
 						t.Errorf("after an hour job %d is %v, want %v (%v)", id, j.State, state, err)
 					}

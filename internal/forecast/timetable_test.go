@@ -1,4 +1,4 @@
-package engine_test
+package forecast_test
 
 import (
 	"fmt"
@@ -19,7 +19,8 @@ func TestTimetable(t *testing.T) {
 		defer stop()
 		var ids []int64
 		for i := range 30 {
-			ids = append(ids, one(fairlead.Job{User: fmt.Sprint("u", i%4), Request: fairlead.Amounts{"cpu": int64(1 + i%4)}, Limit: time.Duration(11+7*(i%9)) * time.Minute}))
+			ids = append(ids, one(fairlead.Job{User: fmt.Sprint("u", i%4),
+				Request: fairlead.Amounts{"cpu": int64(1 + i%4)}, Limit: time.Duration(11+7*(i%9)) * time.Minute}))
 		}
 		table := forecast.New(loop).Timetable(t.Context())
 		for _, id := range ids {
