@@ -10,6 +10,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/engine/enginetest"
 )
 
 // TestBadJobs submits what cannot be, and expects an error that names the field, and
@@ -50,7 +51,7 @@ func TestBadJobs(t *testing.T) {
 		}, "after: the dependencies of jobs [1 2] of this submission are circular"},
 	}
 	synctest.Test(t, func(t *testing.T) {
-		loop, stop := start(t, engine.LoopOptions{}, 1, nil)
+		loop, stop := start(t, engine.LoopOptions{}, 1, enginetest.Endless)
 		defer stop()
 		for _, c := range cases {
 			_, err := loop.Client().Submit(t.Context(), c.jobs...)

@@ -10,11 +10,11 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/engine/enginetest"
 	"github.com/fairlead/fairlead/internal/explain"
 	"github.com/fairlead/fairlead/internal/forecast"
 	"github.com/fairlead/fairlead/internal/views"
 	"github.com/fairlead/fairlead/queue"
-	"github.com/fairlead/fairlead/sched"
 	"github.com/fairlead/fairlead/share"
 	"github.com/fairlead/fairlead/store/memory"
 )
@@ -71,9 +71,9 @@ func TestBoostReverts(t *testing.T) {
 		store := memory.New("cpu")
 		loop, stop := again(t, store, twoPools(), 1)
 		defer stop()
-		submit(t, loop, fairlead.Job{Pool: "a", Name: "10h"})
+		enginetest.Submit(t, loop, fairlead.Job{Pool: "a", Name: "10h"})
 		synctest.Wait()
-		submit(t, loop, fairlead.Job{Pool: "a", Name: "1h"}, fairlead.Job{Pool: "b", Name: "1h"})
+		enginetest.Submit(t, loop, fairlead.Job{Pool: "a", Name: "1h"}, fairlead.Job{Pool: "b", Name: "1h"})
 		b, err := loop.Overrides.Boost(t.Context(),
 			engine.Boost{Pool: "a", Factor: 2, Until: time.Now().Add(6 * time.Hour), By: "alice", Reason: "deadline"}, "socket")
 		if err != nil {
@@ -120,7 +120,7 @@ func TestBoostOutlivesRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memory.New("cpu")
 		loop, stop := again(t, store, twoPools(), 2)
-		submit(t, loop, fairlead.Job{Pool: "a", Name: "90m"}, fairlead.Job{Pool: "a", Name: "100h"})
+		enginetest.Submit(t, loop, fairlead.Job{Pool: "a", Name: "90m"}, fairlead.Job{Pool: "a", Name: "100h"})
 		synctest.Wait()
 		time.Sleep(time.Hour)
 		b, err := loop.Overrides.Boost(t.Context(), engine.Boost{Pool: "a", Factor: 3, Usage: 4 * 3600}, "")
@@ -197,7 +197,7 @@ func TestStarterOfNewUsers(t *testing.T) {
 		store, s := memory.New("cpu"), fairlead.DefaultShares()
 		s.Sched.Root.Starter = share.Starter{Weight: 4, For: 24 * time.Hour, Usage: 7200}
 		loop, stop := again(t, store, s, 2)
-		submit(t, loop, fairlead.Job{User: "ann", Name: "90m"}, fairlead.Job{User: "bob", Name: "100h"})
+		enginetest.Submit(t, loop, fairlead.Job{User: "ann", Name: "90m"}, fairlead.Job{User: "bob", Name: "100h"})
 		synctest.Wait()
 		time.Sleep(time.Hour)
 		if a := poolOf(t, loop, "ann"); a.Weight != 4 || len(a.Boosts) != 1 || !a.Boosts[0].Starter ||
@@ -224,34 +224,5 @@ func TestStarterOfNewUsers(t *testing.T) {
 			t.Errorf("after a day: ann %v", x.Weight)
 		}
 		stop()
-	})
-}
-
-// TestNewJobsRipen while they wait, and why shows it as one more comparison.
-func TestNewJobsRipen(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := fairlead.DefaultShares()
-		s.Sched.PriorityWeights = true
-		s.Sched.NewJobs = sched.NewJobs{Factor: 2, For: 10 * time.Minute}
-		loop, stop := again(t, memory.New("cpu"), s, 1)
-		defer stop()
-		submit(t, loop, fairlead.Job{User: "ann", Name: "5h"}, fairlead.Job{User: "ann", Name: "1h"})
-		time.Sleep(5 * time.Minute)
-		submit(t, loop, fairlead.Job{User: "ann", Name: "1h"})
-		time.Sleep(5 * time.Minute)
-		a, err := forecast.New(loop).Why(t.Context(), 2, explain.WhyOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		last := a.Levels[len(a.Levels)-1]
-		if last.You != "normal" || !strings.Contains(a.Text(),
-			"weight of normal (new): 2 = 1 x 2 new jobs, for 10m after they came") {
-			t.Errorf("why says:\n%s", a.Text())
-		}
-		time.Sleep(5 * time.Minute)
-		if a, err = forecast.New(loop).Why(t.Context(), 3, explain.WhyOptions{}); err != nil ||
-			a.Levels[len(a.Levels)-1].You != "normal" {
-			t.Errorf("it is still new: %v\n%s", err, a.Text())
-		}
 	})
 }

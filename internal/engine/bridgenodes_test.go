@@ -10,6 +10,7 @@ import (
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/await"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/engine/enginetest"
 	"github.com/fairlead/fairlead/internal/explain"
 	"github.com/fairlead/fairlead/internal/forecast"
 	"github.com/fairlead/fairlead/internal/views"
@@ -56,7 +57,7 @@ func TestBridgeIsKnownAfterRestart(t *testing.T) {
 			}
 			next := func(ctx context.Context, l *engine.Loop) string {
 				t.Helper()
-				ids := submit(t, l, fairlead.Job{User: "ann"})
+				ids := enginetest.Submit(t, l, fairlead.Job{User: "ann"})
 				a, err := forecast.New(l).Why(ctx, ids[0], explain.WhyOptions{})
 				if err != nil {
 					t.Fatal(err)

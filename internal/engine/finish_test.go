@@ -13,6 +13,7 @@ import (
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/await"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/engine/enginetest"
 	"github.com/fairlead/fairlead/internal/explain"
 	"github.com/fairlead/fairlead/internal/forecast"
 	"github.com/fairlead/fairlead/internal/views"
@@ -45,9 +46,9 @@ func TestRetryBeforeTheEndIsKnown(t *testing.T) {
 			loop.Work(ctx, engine.WorkOptions{Slots: 4, Handlers: map[string]engine.Handler{"work": fails}})
 		})
 		synctest.Wait()
-		id := submit(t, loop, fairlead.Job{User: "ann", Retries: 2, Backoff: time.Millisecond})[0]
+		id := enginetest.Submit(t, loop, fairlead.Job{User: "ann", Retries: 2, Backoff: time.Millisecond})[0]
 		time.Sleep(time.Hour)
-		if s := state(t, loop, id); s != fairlead.Failed {
+		if s := enginetest.State(t, loop, id); s != fairlead.Failed {
 			t.Errorf("the job is %s", s)
 		}
 		if run, wait := loop.Running(); run != 0 || wait != 0 {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/engine/enginetest"
 	"github.com/fairlead/fairlead/internal/explain"
 	"github.com/fairlead/fairlead/internal/forecast"
 	"github.com/fairlead/fairlead/queue"
@@ -111,7 +112,7 @@ func (l *lab) gang(n int, f ...func(*fairlead.Job)) int64 {
 	for _, set := range f {
 		set(&j)
 	}
-	return submit(l.t, l.Loop, j)[0]
+	return enginetest.Submit(l.t, l.Loop, j)[0]
 }
 
 // check checks how many tasks of a job run, and that the loop knows as much.
@@ -145,7 +146,7 @@ func TestGangStartsWhole(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLab(t, engine.LoopOptions{}, 1, 1, 2)
 		defer l.end()
-		busy := submit(t, l.Loop, fairlead.Job{User: "ben", Array: "1-2"})[0]
+		busy := enginetest.Submit(t, l.Loop, fairlead.Job{User: "ben", Array: "1-2"})[0]
 		time.Sleep(time.Second)
 		id := l.gang(3)
 		time.Sleep(time.Minute)
@@ -268,11 +269,11 @@ func TestGangIsStoppedWhole(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLab(t, engine.LoopOptions{Shares: starvingShares(30 * time.Minute)}, 2, 2)
 		defer l.end()
-		submit(t, l.Loop, fairlead.Job{User: "ann", Pool: "big", Array: "1-2"})
+		enginetest.Submit(t, l.Loop, fairlead.Job{User: "ann", Pool: "big", Array: "1-2"})
 		time.Sleep(10 * time.Second)
 		id := l.gang(2, func(j *fairlead.Job) { j.Pool, j.Spread = "big", false })
 		time.Sleep(10 * time.Second)
-		urgent := submit(t, l.Loop, fairlead.Job{User: "ben", Pool: "urgent", Array: "1-2"})[0]
+		urgent := enginetest.Submit(t, l.Loop, fairlead.Job{User: "ben", Pool: "urgent", Array: "1-2"})[0]
 		time.Sleep(2 * time.Minute)
 		synctest.Wait()
 		j, err := l.Client().Job(t.Context(), id)

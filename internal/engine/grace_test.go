@@ -2,126 +2,17 @@ package engine_test
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/engine/enginetest"
 	"github.com/fairlead/fairlead/internal/views"
 	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/memory"
 )
-
-// awayStore is a store that can be away: then it refuses, or does not answer.
-type awayStore struct {
-	*memory.Store
-	refuses, silent atomic.Bool
-}
-
-func (s *awayStore) there(ctx context.Context) error {
-	if s.silent.Load() {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(time.Minute):
-			return errors.New("timed out")
-		}
-	}
-	if s.refuses.Load() {
-		return fmt.Errorf("%w: connection refused", queue.ErrUnavailable)
-	}
-	return nil
-}
-
-func (s *awayStore) Finish(ctx context.Context, r []queue.Result) ([]queue.Verdict, error) {
-	if err := s.there(ctx); err != nil {
-		return nil, err
-	}
-	return s.Store.Finish(ctx, r)
-}
-
-func (s *awayStore) Release(ctx context.Context, refs []queue.Ref) ([]error, error) {
-	if err := s.there(ctx); err != nil {
-		return nil, err
-	}
-	return s.Store.Release(ctx, refs)
-}
-
-func (s *awayStore) Renew(ctx context.Context, refs []queue.Ref, ttl time.Duration) ([]error, error) {
-	if err := s.there(ctx); err != nil {
-		return nil, err
-	}
-	return s.Store.Renew(ctx, refs, ttl)
-}
-
-func (s *awayStore) Expire(ctx context.Context, holder string) ([]queue.Ref, error) {
-	if err := s.there(ctx); err != nil {
-		return nil, err
-	}
-	return s.Store.Expire(ctx, holder)
-}
-
-func (s *awayStore) Changes(ctx context.Context, cursor int64, most int) ([]queue.Change, int64, error) {
-	if err := s.there(ctx); err != nil {
-		return nil, 0, err
-	}
-	return s.Store.Changes(ctx, cursor, most)
-}
-
-// TestRunEndsWithoutItsStore: an app whose store is away when it is to end ends when the grace
-// period is over, whether its tasks have ended before or heed their context.
-func TestRunEndsWithoutItsStore(t *testing.T) {
-	const grace = 10 * time.Second
-	for name, goAway := range map[string]func(*awayStore){
-		"it refuses":   func(s *awayStore) { s.refuses.Store(true) },
-		"it is silent": func(s *awayStore) { s.silent.Store(true) },
-		"it is half out": func(s *awayStore) {
-			s.refuses.Store(true)
-			time.AfterFunc(5*time.Second, func() { s.silent.Store(true) })
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				store := &awayStore{Store: memory.New("cpu")}
-				app, err := fairlead.New(t.Context(), store, fairlead.Options{Slots: 2, Grace: grace})
-				if err != nil {
-					t.Fatal(err)
-				}
-				fairlead.Handle(app, func(ctx context.Context, w *fairlead.Work[resize]) error {
-					if w.Args.Width > 0 {
-						<-ctx.Done()
-						return ctx.Err()
-					}
-					time.Sleep(time.Second)
-					return nil
-				})
-				if _, err := app.Submit(t.Context(), fairlead.Job{User: "ann", Args: resize{}}, fairlead.Job{User: "ann", Args: resize{Width: 1}}); err != nil {
-					t.Fatal(err)
-				}
-				ctx, stop := context.WithCancel(t.Context())
-				ended := make(chan error, 1)
-				go func() { ended <- app.Run(ctx) }()
-				synctest.Wait()
-				goAway(store)
-				time.Sleep(3 * time.Second) // one task has ended, and could not tell
-				stop()
-				at := time.Now()
-				back := time.AfterFunc(time.Minute, func() { store.refuses.Store(false); store.silent.Store(false) })
-				defer back.Stop()
-				if err := <-ended; err == nil {
-					t.Error("Run does not say that the store could not be told")
-				}
-				if took := time.Since(at); took < grace || took > grace+10*time.Second {
-					t.Errorf("Run returned after %v, with a grace period of %v", took, grace)
-				}
-			})
-		})
-	}
-}
 
 // TestLoopKnowsWhatWasGivenUp: a worker that ends while the store is silent does not wait to hear
 // whether its task has ended. The loop, which goes on, asks when the store is back.
@@ -142,7 +33,7 @@ func TestLoopKnowsWhatWasGivenUp(t *testing.T) {
 			worked <- loop.Work(working, engine.WorkOptions{Handlers: map[string]engine.Handler{"work": h}, Grace: time.Second})
 		}()
 		synctest.Wait()
-		submit(t, loop, fairlead.Job{})
+		enginetest.Submit(t, loop, fairlead.Job{})
 		time.Sleep(500 * time.Millisecond)
 		stop()
 		if err := <-worked; err != nil {
@@ -168,30 +59,4 @@ func (s *lateStore) Finish(ctx context.Context, r []queue.Result) ([]queue.Verdi
 	}
 	<-ctx.Done()
 	return nil, ctx.Err()
-}
-
-// TestRunReturnsWhatWentWrong: an app with a schedule whose worker cannot begin says so.
-func TestRunReturnsWhatWentWrong(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := &awayStore{Store: memory.New("cpu")}
-		app, err := fairlead.New(t.Context(), store, fairlead.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		fairlead.Handle(app, func(context.Context, *fairlead.Work[resize]) error { return nil })
-		if err := app.Cron("nightly", "@daily", func(time.Time) fairlead.Job { return fairlead.Job{User: "ann", Args: resize{}} }); err != nil {
-			t.Fatal(err)
-		}
-		store.refuses.Store(true)
-		ended := make(chan error, 1)
-		go func() { ended <- app.Run(t.Context()) }()
-		select {
-		case err := <-ended:
-			if err == nil {
-				t.Error("Run says that all is well")
-			}
-		case <-time.After(time.Hour):
-			t.Error("Run goes on without a worker")
-		}
-	})
 }

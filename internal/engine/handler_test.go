@@ -12,6 +12,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/engine/enginetest"
 	"github.com/fairlead/fairlead/store/memory"
 )
 
@@ -44,18 +45,18 @@ func TestHandlersThatOutliveTheGrace(t *testing.T) {
 			time.Sleep(time.Second)
 			return ctx.Err()
 		})
-		ids := submit(t, loop, fairlead.Job{}, fairlead.Job{})
+		ids := enginetest.Submit(t, loop, fairlead.Job{}, fairlead.Job{})
 		time.Sleep(10 * time.Second)
 		stop()
 		time.Sleep(4500 * time.Millisecond) // it goes on for the grace period
-		if s := state(t, loop, ids[0]); s != fairlead.Running {
+		if s := enginetest.State(t, loop, ids[0]); s != fairlead.Running {
 			t.Errorf("within the grace period the job is %s", s)
 		}
 		if err := loop.Client().Cancel(t.Context(), ids[1]); err != nil {
 			t.Error(err)
 		}
 		time.Sleep(10 * time.Second)
-		if s := state(t, loop, ids[0]); s != fairlead.Waiting {
+		if s := enginetest.State(t, loop, ids[0]); s != fairlead.Waiting {
 			t.Errorf("after it the job is %s", s)
 		}
 		work(ctx, func(context.Context, *fairlead.Lease) error { return nil })
@@ -64,7 +65,7 @@ func TestHandlersThatOutliveTheGrace(t *testing.T) {
 		if err != nil || len(tasks) != 1 || tasks[0].State != fairlead.Succeeded || tasks[0].Attempt != 2 || tasks[0].Losses != 0 {
 			t.Errorf("the job did not run again: %+v, %v", tasks, err)
 		}
-		if s := state(t, loop, ids[1]); s != fairlead.Cancelled {
+		if s := enginetest.State(t, loop, ids[1]); s != fairlead.Cancelled {
 			t.Errorf("what was cancelled is %s", s)
 		}
 		cancel()
@@ -82,10 +83,10 @@ func TestHandlerEndsItsGoroutine(t *testing.T) {
 			return nil
 		})
 		defer stop()
-		ids := submit(t, loop, fairlead.Job{User: "ann", Name: "leaves"}, fairlead.Job{User: "ann"})
+		ids := enginetest.Submit(t, loop, fairlead.Job{User: "ann", Name: "leaves"}, fairlead.Job{User: "ann"})
 		time.Sleep(time.Minute)
 		for i, want := range []fairlead.State{fairlead.Failed, fairlead.Succeeded} {
-			if got := state(t, loop, ids[i]); got != want {
+			if got := enginetest.State(t, loop, ids[i]); got != want {
 				t.Errorf("job %d is %s, want %s", ids[i], got, want)
 			}
 		}

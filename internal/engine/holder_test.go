@@ -9,6 +9,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/engine/enginetest"
 	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/memory"
 )
@@ -67,7 +68,7 @@ func TestOnlyTheHolderSpeaks(t *testing.T) {
 			t.Fatalf("the holder's own end: %+v, %v", verdicts, err)
 		}
 		for _, id := range submitted {
-			if s := state(t, loop, id); s != fairlead.Succeeded {
+			if s := enginetest.State(t, loop, id); s != fairlead.Succeeded {
 				t.Errorf("job %d is %s", id, s)
 			}
 		}

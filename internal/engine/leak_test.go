@@ -6,11 +6,6 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestMain fails if goroutines are left when all tests have ended: of a loop, a worker or an app
-// whose Run has returned, nothing goes on. Connections that clients of the tests keep for the
-// next request do not count.
-func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m,
-		goleak.IgnoreAnyFunction("net/http.(*persistConn).readLoop"),
-		goleak.IgnoreAnyFunction("net/http.(*persistConn).writeLoop"))
-}
+// TestMain fails if goroutines are left when all tests have ended: of a loop or a worker whose Run has returned,
+// nothing goes on.
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

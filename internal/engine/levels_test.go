@@ -10,6 +10,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/engine/enginetest"
 	"github.com/fairlead/fairlead/store/memory"
 )
 
@@ -53,9 +54,9 @@ func TestClaimsOutlastARestart(t *testing.T) {
 			return loop, func() { cancel(); both.Wait() } // afterwards no handler runs
 		}
 		loop, stop := serve()
-		submit(t, loop, fairlead.Job{Pool: "a", Name: "long"})
+		enginetest.Submit(t, loop, fairlead.Job{Pool: "a", Name: "long"})
 		time.Sleep(time.Second)
-		submit(t, loop, fairlead.Job{Pool: "a", Array: "1-40"}, fairlead.Job{Pool: "b", Array: "1-40"})
+		enginetest.Submit(t, loop, fairlead.Job{Pool: "a", Array: "1-40"}, fairlead.Job{Pool: "b", Array: "1-40"})
 		time.Sleep(65 * time.Second)
 		if all, err := store.Settings(t.Context()); err != nil || all["levels"] == "" {
 			t.Errorf("%v: the store has %v", err, all)

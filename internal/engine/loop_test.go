@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"sync"
 	"testing"
@@ -15,61 +14,10 @@ import (
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cluster"
 	"github.com/fairlead/fairlead/internal/engine"
-	"github.com/fairlead/fairlead/internal/explain"
-	"github.com/fairlead/fairlead/internal/forecast"
-	"github.com/fairlead/fairlead/policy"
+	"github.com/fairlead/fairlead/internal/engine/enginetest"
 	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/sched"
-	"github.com/fairlead/fairlead/store/memory"
-	"github.com/fairlead/fairlead/why"
-	"github.com/fairlead/fairlead/why/replay"
 )
-
-// start begins a loop over an empty store with a worker for the kind "work", and
-// returns a function that ends both.
-func start(t *testing.T, o engine.LoopOptions, slots int, h engine.HandlerFunc) (*engine.Loop, func()) {
-	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	loop, err := newLoop(ctx, memory.New("cpu"), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		if err := loop.Run(ctx); err != nil {
-			t.Error(err)
-		}
-	})
-	wg.Go(func() {
-		err := loop.Work(ctx, engine.WorkOptions{Slots: slots, Handlers: map[string]engine.Handler{"work": h}})
-		if err != nil {
-			t.Error(err)
-		}
-	})
-	synctest.Wait()
-	return loop, func() { cancel(); wg.Wait() }
-}
-
-func submit(t *testing.T, l *engine.Loop, jobs ...fairlead.Job) []int64 {
-	t.Helper()
-	for i := range jobs {
-		jobs[i].Kind = cmp.Or(jobs[i].Kind, "work")
-	}
-	ids, err := l.Client().Submit(t.Context(), jobs...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return ids
-}
-
-func state(t *testing.T, l *engine.Loop, id int64) fairlead.State {
-	t.Helper()
-	j, err := l.Client().Job(t.Context(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return j.State
-}
 
 func TestJobsRunAndEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -84,10 +32,11 @@ func TestJobsRunAndEnd(t *testing.T) {
 			return nil
 		})
 		defer stop()
-		ids := submit(t, loop, fairlead.Job{User: "ann", Array: "0-4"}, fairlead.Job{User: "bob", Name: "bad"}, fairlead.Job{User: "bob", Name: "panic"})
+		ids := enginetest.Submit(t, loop, fairlead.Job{User: "ann", Array: "0-4"},
+			fairlead.Job{User: "bob", Name: "bad"}, fairlead.Job{User: "bob", Name: "panic"})
 		time.Sleep(10 * time.Second)
 		for i, want := range []fairlead.State{fairlead.Succeeded, fairlead.Failed, fairlead.Failed} {
-			if got := state(t, loop, ids[i]); got != want {
+			if got := enginetest.State(t, loop, ids[i]); got != want {
 				t.Errorf("job %d is %s, want %s", ids[i], got, want)
 			}
 		}
@@ -101,13 +50,13 @@ func TestCancelStopsTheHandler(t *testing.T) {
 			return ctx.Err()
 		})
 		defer stop()
-		id := submit(t, loop, fairlead.Job{User: "ann"})[0]
+		id := enginetest.Submit(t, loop, fairlead.Job{User: "ann"})[0]
 		synctest.Wait()
 		if err := loop.Client().Cancel(t.Context(), id); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		if got := state(t, loop, id); got != fairlead.Cancelled {
+		if got := enginetest.State(t, loop, id); got != fairlead.Cancelled {
 			t.Errorf("job is %s", got)
 		}
 	})
@@ -134,7 +83,7 @@ func TestLimitsBeginAndRetries(t *testing.T) {
 			return nil
 		})
 		defer stop()
-		ids := submit(t, loop,
+		ids := enginetest.Submit(t, loop,
 			fairlead.Job{User: "ann", Name: "slow", Limit: time.Minute},
 			fairlead.Job{User: "ann", Name: "late", Begin: zero.Add(time.Hour)},
 			fairlead.Job{User: "ann", Name: "flaky", Retries: 2, Backoff: 10 * time.Second},
@@ -148,7 +97,7 @@ func TestLimitsBeginAndRetries(t *testing.T) {
 		if fmt.Sprint(began) != fmt.Sprint(want) {
 			t.Errorf("began %v, want %v", began, want)
 		}
-		if got := state(t, loop, ids[2]); got != fairlead.Succeeded {
+		if got := enginetest.State(t, loop, ids[2]); got != fairlead.Succeeded {
 			t.Errorf("flaky is %s", got)
 		}
 	})
@@ -187,20 +136,9 @@ const workloadSlots = 5
 
 func newWorkload(policy string, zero time.Time) *workload {
 	w := &workload{policy: policy, zero: zero, length: map[string]time.Duration{}}
-	rng := rand.New(rand.NewPCG(11, 12))
-	now := time.Duration(0)
-	for i := range 400 {
-		now += time.Duration(rng.Int64N(int64(800 * time.Millisecond)))
-		name := fmt.Sprint("job", i)
-		j := fairlead.Job{
-			Name: name, Kind: "work", User: fmt.Sprint("u", rng.IntN(4)),
-			Priority: []string{"normal", "normal", "high", "low"}[rng.IntN(4)],
-		}
-		if rng.IntN(8) == 0 {
-			j.Array = "0-5%2"
-		}
-		w.jobs, w.at = append(w.jobs, j), append(w.at, now)
-		w.length[name] = time.Duration(rng.ExpFloat64()*2e9) + time.Millisecond
+	for _, a := range enginetest.Arrivals() {
+		w.jobs, w.at = append(w.jobs, a.Job), append(w.at, a.At)
+		w.length[a.Job.Name] = a.Lasts
 	}
 	return w
 }
@@ -229,7 +167,7 @@ func (w *workload) live(t *testing.T) []startedTask {
 	defer stop()
 	for i, j := range w.jobs {
 		time.Sleep(time.Until(w.zero.Add(w.at[i])))
-		submit(t, loop, j)
+		enginetest.Submit(t, loop, j)
 		synctest.Wait()
 	}
 	time.Sleep(time.Hour)
@@ -285,53 +223,4 @@ func (w *workload) simulate(t *testing.T) []startedTask {
 		slices.SortStableFunc(ends, func(a, b end) int { return cmp.Compare(a.at, b.at) })
 	}
 	return starts
-}
-
-// TestWhyVerifies asks why of every waiting job at many moments: every answer must be
-// recomputable from its own numbers.
-func TestWhyVerifies(t *testing.T) {
-	for _, policy := range []string{"fair", "fifo", "lottery"} {
-		t.Run(policy, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { whyVerifies(t, policy) })
-		})
-	}
-}
-
-func whyVerifies(t *testing.T, name string) {
-	w := newWorkload(name, time.Now())
-	o := w.options()
-	loop, stop := start(t, o, 3, func(ctx context.Context, l *fairlead.Lease) error {
-		time.Sleep(w.length[l.Job.Name])
-		return nil
-	})
-	defer stop()
-	asked := 0
-	for i, j := range w.jobs[:120] {
-		time.Sleep(time.Until(w.zero.Add(w.at[i])))
-		submit(t, loop, j)
-		synctest.Wait()
-		if i%12 != 0 {
-			continue
-		}
-		jobs, err := loop.Client().Jobs(t.Context(), fairlead.Query{States: []fairlead.State{fairlead.Waiting, fairlead.Running}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, j := range jobs {
-			a, err := forecast.New(loop).Why(t.Context(), j.ID, explain.WhyOptions{Evidence: true})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if j.Waiting == 0 {
-				continue
-			}
-			asked++
-			if checks := replay.Verify(a, policy.Rule); !why.Verified(checks) {
-				t.Fatalf("job %d at %v: %+v", j.ID, time.Since(w.zero), checks)
-			}
-		}
-	}
-	if asked < 100 {
-		t.Errorf("only %d answers were checked", asked)
-	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/engine/enginetest"
 	"github.com/fairlead/fairlead/internal/views"
 	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/share"
@@ -49,7 +50,7 @@ func TestMovedBetweenDecisionAndLease(t *testing.T) {
 			return nil
 		})}})
 		synctest.Wait()
-		id := submit(t, loop, fairlead.Job{Pool: "here"})[0]
+		id := enginetest.Submit(t, loop, fairlead.Job{Pool: "here"})[0]
 		time.Sleep(time.Second)
 		for _, p := range views.Pools(ctx, loop) {
 			if want := map[string]float64{"there": 1, "": 1}[p.Path]; p.Running != want || p.Waiting != 0 {
@@ -57,7 +58,7 @@ func TestMovedBetweenDecisionAndLease(t *testing.T) {
 			}
 		}
 		time.Sleep(time.Minute)
-		if s := state(t, loop, id); s != fairlead.Succeeded || ran != 1 {
+		if s := enginetest.State(t, loop, id); s != fairlead.Succeeded || ran != 1 {
 			t.Errorf("%s after %d runs", s, ran)
 		}
 		cancel()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/engine/enginetest"
 	"github.com/fairlead/fairlead/internal/tries"
 	"github.com/fairlead/fairlead/store/memory"
 )
@@ -58,8 +59,8 @@ func TestHandlersChooseTheNextAttempt(t *testing.T) {
 			return tries.Permanent(context.DeadlineExceeded)
 		}))
 		wg.Go(func() { loop.Work(ctx, engine.WorkOptions{Slots: 4, Handlers: handlers}) })
-		ids := submit(t, loop, fairlead.Job{Kind: "polls"}, fairlead.Job{Kind: "asks", Retries: 2, Backoff: time.Second},
-			fairlead.Job{Kind: "gives up", Retries: 5},
+		ids := enginetest.Submit(t, loop, fairlead.Job{Kind: "polls"},
+			fairlead.Job{Kind: "asks", Retries: 2, Backoff: time.Second}, fairlead.Job{Kind: "gives up", Retries: 5},
 			fairlead.Job{Kind: "is late for good", Retries: 5, Limit: time.Minute})
 		time.Sleep(5 * time.Hour)
 		mu.Lock()
@@ -73,7 +74,7 @@ func TestHandlersChooseTheNextAttempt(t *testing.T) {
 			}
 		}
 		for i, want := range []fairlead.State{fairlead.Succeeded, fairlead.Failed, fairlead.Failed, fairlead.Failed} {
-			if s := state(t, loop, ids[i]); s != want {
+			if s := enginetest.State(t, loop, ids[i]); s != want {
 				t.Errorf("job %d is %s, want %s", ids[i], s, want)
 			}
 		}

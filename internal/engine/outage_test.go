@@ -13,6 +13,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/engine/enginetest"
 	"github.com/fairlead/fairlead/internal/views"
 	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/memory"
@@ -36,7 +37,7 @@ func hold(ctx context.Context, t *testing.T, l *engine.Loop) *holding {
 	if h.member, err = l.Join(ctx, "n1", capacity, engine.NodeInfo{}, h.worker, nil); err != nil {
 		t.Fatal(err)
 	}
-	submit(t, l, fairlead.Job{User: "ann", Array: "0-1"})
+	enginetest.Submit(t, l, fairlead.Job{User: "ann", Array: "0-1"})
 	h.worker.has(t, held, "at first")
 	h.renew("at first")
 	return h
@@ -68,14 +69,14 @@ func (h *holding) told() {
 // TestTasksOutlastTheStore: when the store was away for ten leases, refusing calls or not answering them, whoever
 // was told so keeps what it runs. If it is not heard of then, the tasks run elsewhere a lease later.
 func TestTasksOutlastTheStore(t *testing.T) {
-	for name, away := range map[string]func(*awayStore) *atomic.Bool{
-		"refuses": func(s *awayStore) *atomic.Bool { return &s.refuses },
-		"hangs":   func(s *awayStore) *atomic.Bool { return &s.silent },
+	for name, away := range map[string]func(*enginetest.AwayStore) *atomic.Bool{
+		"refuses": func(s *enginetest.AwayStore) *atomic.Bool { return &s.Refuses },
+		"hangs":   func(s *enginetest.AwayStore) *atomic.Bool { return &s.Silent },
 	} {
 		for _, back := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s, the worker comes back %t", name, back), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					store := &awayStore{Store: memory.New("cpu")}
+					store := &enginetest.AwayStore{Store: memory.New("cpu")}
 					lived(t, store, func(ctx context.Context, l *engine.Loop) {
 						lease := l.LeaseTTL()
 						h := hold(ctx, t, l)
@@ -224,9 +225,9 @@ func TestNobodyPaysForAnOutage(t *testing.T) {
 					"work": engine.HandlerFunc(func(context.Context, *queue.Lease) error { time.Sleep(2 * time.Second); return nil }),
 				}})
 			}()
-			id := submit(t, l, fairlead.Job{User: "ann"})[0]
+			id := enginetest.Submit(t, l, fairlead.Job{User: "ann"})[0]
 			time.Sleep(time.Minute)
-			if got := state(t, l, id); got != fairlead.Succeeded {
+			if got := enginetest.State(t, l, id); got != fairlead.Succeeded {
 				t.Errorf("the job is %s", got)
 			}
 			charged(t, l, store, 2)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/engine/enginetest"
 	"github.com/fairlead/fairlead/internal/poolnames"
 	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/memory"
@@ -27,7 +28,8 @@ func (s slowRecord) Audit(ctx context.Context, entries []queue.AuditEntry, setti
 func TestPauseWhileOneEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := slowRecord{memory.New("cpu")}
-		loop, stop := startOn(t, store, engine.LoopOptions{Shares: rankedShares(1, time.Hour)}, 1, nil)
+		o := engine.LoopOptions{Shares: rankedShares(1, time.Hour)}
+		loop, stop := enginetest.StartOn(t, store, o, 1, nil, watch)
 		defer stop()
 		pause := func(d time.Duration) {
 			t.Helper()

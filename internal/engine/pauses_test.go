@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/engine/enginetest"
 	"github.com/fairlead/fairlead/internal/explain"
 	"github.com/fairlead/fairlead/internal/forecast"
 	"github.com/fairlead/fairlead/queue"
@@ -25,14 +25,14 @@ func TestPause(t *testing.T) {
 		store := memory.New("cpu")
 		loop, stop := again(t, store, twoPools(), 1)
 		defer stop()
-		submit(t, loop, fairlead.Job{Pool: "a", Name: "1h", Limit: 2 * time.Hour})
+		enginetest.Submit(t, loop, fairlead.Job{Pool: "a", Name: "1h", Limit: 2 * time.Hour})
 		synctest.Wait()
 		if _, err := loop.Overrides.Pause(t.Context(),
 			engine.Pause{Pool: "a", Until: time.Now().Add(6 * time.Hour), By: "alice",
 				Reason: "new disks"}, "socket"); err != nil {
 			t.Fatal(err)
 		}
-		submit(t, loop, fairlead.Job{Pool: "a", Name: "1h", Limit: 2 * time.Hour},
+		enginetest.Submit(t, loop, fairlead.Job{Pool: "a", Name: "1h", Limit: 2 * time.Hour},
 			fairlead.Job{Pool: "b", Name: "1h", Limit: 2 * time.Hour})
 		synctest.Wait()
 		if p := poolOf(t, loop, "a"); p.Paused == nil || p.Paused.By != "alice" || p.Tasks != 1 || p.Waiting != 1 {
@@ -51,20 +51,20 @@ func TestPause(t *testing.T) {
 			!strings.HasSuffix(a.Reason.Text, ", by alice: new disks") || !strings.Contains(a.Reason.Next, "fairlead resume a") {
 			t.Errorf("why: %s: %+v", a.Verdict, a.Reason)
 		}
-		short := explain.New(loop).ShortReasons(t.Context(), jobsOf(t, loop, 2))
+		short := explain.New(loop).ShortReasons(t.Context(), enginetest.Jobs(t, loop, 2))
 		if short[2].Code != why.GatePaused || short[2].Rank != 0 {
 			t.Errorf("in a list: %+v", short[2])
 		}
 		time.Sleep(2*time.Hour + time.Second)
 		synctest.Wait()
-		if jobs := jobsOf(t, loop, 1, 2, 3); jobs[0].State != fairlead.Succeeded || jobs[1].State != fairlead.Waiting ||
-			jobs[2].State != fairlead.Succeeded {
+		if jobs := enginetest.Jobs(t, loop, 1, 2, 3); jobs[0].State != fairlead.Succeeded ||
+			jobs[1].State != fairlead.Waiting || jobs[2].State != fairlead.Succeeded {
 			t.Errorf("after two hours: %s, %s, %s", jobs[0].State, jobs[1].State, jobs[2].State)
 		}
 		time.Sleep(5 * time.Hour)
 		synctest.Wait()
-		if jobs := jobsOf(t, loop, 2); jobs[0].State != fairlead.Succeeded || len(loop.Overrides.Pauses()) != 0 ||
-			poolOf(t, loop, "a").Paused != nil {
+		if jobs := enginetest.Jobs(t, loop, 2); jobs[0].State != fairlead.Succeeded ||
+			len(loop.Overrides.Pauses()) != 0 || poolOf(t, loop, "a").Paused != nil {
 			t.Errorf("it did not end: %s, %+v", jobs[0].State, loop.Overrides.Pauses())
 		}
 		said := auditOf(t, store)
@@ -82,7 +82,7 @@ func TestPauseOutlivesRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memory.New("cpu")
 		loop, stop := again(t, store, twoPools(), 0)
-		submit(t, loop, fairlead.Job{Pool: "a", Name: "1h"}, fairlead.Job{Pool: "b", Name: "1h"})
+		enginetest.Submit(t, loop, fairlead.Job{Pool: "a", Name: "1h"}, fairlead.Job{Pool: "b", Name: "1h"})
 		for pool, until := range map[string]time.Time{"a": {}, "b": time.Now().Add(time.Hour)} {
 			if _, err := loop.Overrides.Pause(t.Context(), engine.Pause{Pool: pool, Until: until}, ""); err != nil {
 				t.Fatal(err)
@@ -98,7 +98,8 @@ func TestPauseOutlivesRestart(t *testing.T) {
 		}
 		time.Sleep(2 * time.Hour)
 		synctest.Wait()
-		if jobs := jobsOf(t, second, 1, 2); jobs[0].State != fairlead.Waiting || jobs[1].State != fairlead.Succeeded {
+		if jobs := enginetest.Jobs(t, second, 1, 2); jobs[0].State != fairlead.Waiting ||
+			jobs[1].State != fairlead.Succeeded {
 			t.Errorf("after a restart: %s, %s", jobs[0].State, jobs[1].State)
 		}
 		if settings := settingsOf(t, store); len(settings) != 1 {
@@ -114,7 +115,7 @@ func TestPauseOutlivesRestart(t *testing.T) {
 			t.Errorf("resumed: %+v, %v", p, err)
 		}
 		time.Sleep(2 * time.Hour)
-		if jobs := jobsOf(t, second, 1); jobs[0].State != fairlead.Succeeded {
+		if jobs := enginetest.Jobs(t, second, 1); jobs[0].State != fairlead.Succeeded {
 			t.Errorf("resumed: %s", jobs[0].State)
 		}
 	})
@@ -143,18 +144,6 @@ func TestPauseRefused(t *testing.T) {
 		!strings.Contains(err.Error(), "pause --list") {
 		t.Errorf("resume what is not paused: %v", err)
 	}
-}
-
-func jobsOf(t *testing.T, l *engine.Loop, ids ...int64) (jobs []*fairlead.Job) {
-	t.Helper()
-	for _, id := range ids {
-		j, err := l.Client().Job(context.Background(), id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		jobs = append(jobs, j)
-	}
-	return jobs
 }
 
 func auditOf(t *testing.T, store queue.Auditor) (said []string) {

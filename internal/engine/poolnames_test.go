@@ -11,6 +11,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/engine/enginetest"
 	"github.com/fairlead/fairlead/internal/explain"
 	"github.com/fairlead/fairlead/internal/forecast"
 	"github.com/fairlead/fairlead/internal/poolnames"
@@ -40,7 +41,7 @@ func TestUsersShareNoPool(t *testing.T) {
 			defer stop()
 			of := map[string]string{}
 			for _, user := range users {
-				id := submit(t, loop, fairlead.Job{User: user, Kind: ways.kind, Pool: ways.pool})[0]
+				id := enginetest.Submit(t, loop, fairlead.Job{User: user, Kind: ways.kind, Pool: ways.pool})[0]
 				j, err := loop.Client().Job(t.Context(), id)
 				if err != nil {
 					t.Fatal(err)
@@ -80,12 +81,12 @@ func TestStaleNames(t *testing.T) {
 		o.Shares = named("cust_42", "ann")
 		loop, stop := start(t, o, 0, nil)
 		defer stop()
-		submit(t, loop, fairlead.Job{User: "ann"}, fairlead.Job{User: "cust_42"})
+		enginetest.Submit(t, loop, fairlead.Job{User: "ann"}, fairlead.Job{User: "cust_42"})
 		synctest.Wait()
 		if got := loop.StaleNames(); len(got) != 0 {
 			t.Errorf("stale: %v", got)
 		}
-		submit(t, loop, fairlead.Job{User: "cust:42"})
+		enginetest.Submit(t, loop, fairlead.Job{User: "cust:42"})
 		synctest.Wait()
 		if got := loop.StaleNames(); len(got) != 1 || got[0] != (engine.StaleName{Pool: "cust_42", User: "cust:42", Own: "cust=3A42"}) {
 			t.Errorf("stale: %v", got)

@@ -10,8 +10,10 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/engine/enginetest"
 	"github.com/fairlead/fairlead/internal/explain"
 	"github.com/fairlead/fairlead/internal/forecast"
+	"github.com/fairlead/fairlead/internal/history"
 	"github.com/fairlead/fairlead/internal/views"
 	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/memory"
@@ -71,9 +73,10 @@ func (b *behind) again(running []queue.Ref) {
 	ctx, cancel := context.WithCancel(b.t.Context())
 	b.end = func() { cancel(); synctest.Wait() }
 	var err error
-	if b.Loop, err = newRecorded(ctx, b.store, engine.LoopOptions{}); err != nil {
+	if b.Loop, err = newLoop(ctx, b.store, engine.LoopOptions{}); err != nil {
 		b.t.Fatal(err)
 	}
+	history.New(b.Loop).Keep()
 	b.Observe(b.waits)
 	go b.Run(ctx)
 	capacity, err := engine.AgentCapacity(fairlead.Amounts{"cpu": 10})
@@ -137,11 +140,12 @@ func (b *behind) stands(name string, tasks int32, running float64, waiting int64
 func TestQueuedElsewhere(t *testing.T) {
 	behindQueue(t, func(b *behind) {
 		t, ctx := b.t, b.t.Context()
-		id := submit(t, b.Loop, fairlead.Job{User: "ann", Pool: "a", Argv: []string{"x"}, Request: fairlead.Amounts{"cpu": 2}})[0]
+		id := enginetest.Submit(t, b.Loop, fairlead.Job{User: "ann", Pool: "a", Argv: []string{"x"},
+			Request: fairlead.Amounts{"cpu": 2}})[0]
 		ref := b.take()
 		b.lets(10*time.Minute, ref)
 		b.stands("a", 0, 0, 1, 1, 0)
-		if s := state(t, b.Loop, id); s != fairlead.Queued {
+		if s := enginetest.State(t, b.Loop, id); s != fairlead.Queued {
 			t.Errorf("the job is %s", s)
 		}
 		if run, wait := b.Loop.Running(); run != 0 || wait != 1 {
@@ -161,7 +165,7 @@ func TestQueuedElsewhere(t *testing.T) {
 			}
 		}
 		b.stands("a", 1, 2, 0, 0, 2*120)
-		if s := state(t, b.Loop, id); s != fairlead.Running {
+		if s := enginetest.State(t, b.Loop, id); s != fairlead.Running {
 			t.Errorf("the job is %s", s)
 		}
 		b.again([]queue.Ref{ref})
@@ -191,7 +195,7 @@ func TestQueuedInVain(t *testing.T) {
 		for _, pool := range []string{"cancelled", "lost", "told"} {
 			jobs = append(jobs, fairlead.Job{User: "ann", Pool: pool, Argv: []string{"x"}})
 		}
-		ids := submit(t, b.Loop, jobs...)
+		ids := enginetest.Submit(t, b.Loop, jobs...)
 		refs := map[int64]queue.Ref{}
 		for range ids {
 			ref := b.take()
@@ -229,7 +233,7 @@ func TestQueuedInVain(t *testing.T) {
 // is not heard of again before it could renew anything: it goes on in the other queueing system.
 func TestQueuedUnheard(t *testing.T) {
 	behindQueue(t, func(b *behind) {
-		id := submit(b.t, b.Loop, fairlead.Job{User: "ann", Argv: []string{"x"}})[0]
+		id := enginetest.Submit(b.t, b.Loop, fairlead.Job{User: "ann", Argv: []string{"x"}})[0]
 		b.take()
 		for _, state := range []fairlead.State{fairlead.Running, fairlead.Waiting} {
 			time.Sleep(50 * time.Minute)
@@ -245,7 +249,7 @@ func TestQueuedUnheard(t *testing.T) {
 func TestQueuedHistory(t *testing.T) {
 	behindQueue(t, func(b *behind) {
 		t, ctx := b.t, b.t.Context()
-		submit(t, b.Loop, fairlead.Job{User: "ann", Pool: "a", Argv: []string{"x"}})
+		enginetest.Submit(t, b.Loop, fairlead.Job{User: "ann", Pool: "a", Argv: []string{"x"}})
 		ref := b.take()
 		b.lets(5*time.Minute, ref)
 		began := time.Now()

@@ -15,6 +15,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/engine/enginetest"
 	"github.com/fairlead/fairlead/internal/views"
 	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/memory"
@@ -304,7 +305,7 @@ func TestSumsThatDiffer(t *testing.T) {
 			<-ctx.Done()
 			return ctx.Err()
 		})
-		submit(t, loop, fairlead.Job{User: "ann"}, fairlead.Job{User: "bob"})
+		enginetest.Submit(t, loop, fairlead.Job{User: "ann"}, fairlead.Job{User: "bob"})
 		made := loop.LastRecount()
 		time.Sleep(2 * time.Minute)
 		if r := loop.LastRecount(); made.At.IsZero() || !r.At.After(made.At) || len(r.Wrong) > 0 {
@@ -333,7 +334,7 @@ func TestCancelledWhileBridgeIsAway(t *testing.T) {
 		for range 10 {
 			jobs = append(jobs, fairlead.Job{User: "ann", Pool: "science", Argv: []string{"x"}})
 		}
-		ids := submit(t, b.Loop, jobs...)
+		ids := enginetest.Submit(t, b.Loop, jobs...)
 		var refs []queue.Ref
 		for range ids {
 			refs = append(refs, b.take())

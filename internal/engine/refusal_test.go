@@ -66,9 +66,10 @@ func (p *picky) counts() (given, begun int) {
 // refusers is a loop in virtual time with nodes that refuse tasks.
 type refusers struct {
 	*engine.Loop
-	t     *testing.T
-	ctx   context.Context
-	nodes sync.WaitGroup // those that renew
+	t         *testing.T
+	ctx       context.Context
+	explainer *explain.Explainer
+	nodes     sync.WaitGroup // those that renew
 }
 
 func inSite(t *testing.T, f func(s *refusers)) {
@@ -80,15 +81,16 @@ func inSiteOn(t *testing.T, store fairlead.Store, f func(s *refusers)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
-		loop, err := newLoop(ctx, store, engine.LoopOptions{LeaseTTL: time.Minute})
+		loop, err := engine.NewLoop(ctx, store, engine.LoopOptions{LeaseTTL: time.Minute})
 		if err != nil {
 			t.Fatal(err)
 		}
+		s := &refusers{Loop: loop, t: t, ctx: ctx, explainer: explain.New(loop)}
+		s.explainer.Remember()
 		var ended sync.WaitGroup
 		ended.Go(func() { loop.Run(ctx) })
 		defer ended.Wait()
 		defer stop()
-		s := &refusers{Loop: loop, t: t, ctx: ctx}
 		defer s.nodes.Wait()
 		defer stop()
 		f(s)
@@ -187,7 +189,7 @@ func TestRefusedTasksGoElsewhere(t *testing.T) {
 			if run, wait := s.Running(); run != 0 || wait != 0 {
 				t.Errorf("%s: the loop believes that %d run and %d wait; nodes %+v", r, run, wait, views.Nodes(s.Loop))
 			}
-			events, err := explainerOf(s.Loop).History(s.ctx, ids[0])
+			events, err := s.explainer.History(s.ctx, ids[0])
 			if err != nil || !slices.ContainsFunc(events, func(e queue.Event) bool {
 				return e.Code == "refused" && strings.Contains(e.Text, "n1 cannot begin jobs of ann")
 			}) {

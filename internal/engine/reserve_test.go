@@ -17,7 +17,6 @@ import (
 	"github.com/fairlead/fairlead/internal/views"
 	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/memory"
-	"github.com/fairlead/fairlead/why"
 )
 
 // site is a loop with a node of two slots, in a time of its own.
@@ -111,29 +110,6 @@ func TestMaintenanceBeginsAndEndsByItself(t *testing.T) {
 		}
 		if left, err := x.store.Settings(t.Context()); err != nil || left["reservation/service"] != "" {
 			t.Errorf("what is over is still kept: %q, %v", left["reservation/service"], err)
-		}
-	})
-}
-
-// TestPoolTellsOfReservations: a pool whose only job a reservation keeps from starting says so, as
-// the job does, and not that everything is in use.
-func TestPoolTellsOfReservations(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		x := newSite(t, memory.New("cpu"))
-		defer x.stop()
-		if err := x.reserve(engine.Reservation{Name: "course", From: time.Now().Add(2 * time.Hour), Pools: []string{"physics"}}, engine.ReserveOptions{Lasts: time.Hour}); err != nil {
-			t.Fatal(err)
-		}
-		own, err := forecast.New(x.loop).Why(t.Context(), x.submit(fairlead.Job{Pool: "idlepool", Limit: 150 * time.Minute}), explain.WhyOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		pool, err := explain.New(x.loop).WhyPool(t.Context(), "idlepool", 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if own.Reason.Code != why.PolicyReservation || pool.Reason.Code != own.Reason.Code || pool.Reason.Text != own.Reason.Text {
-			t.Errorf("the job waits for %+v, its pool for %+v", own.Reason, pool.Reason)
 		}
 	})
 }

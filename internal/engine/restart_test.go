@@ -8,6 +8,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/engine/enginetest"
 	"github.com/fairlead/fairlead/store/sqlite"
 )
 
@@ -37,7 +38,7 @@ func TestNodesMayComeBackAfterARestart(t *testing.T) {
 		if !refused() {
 			t.Error("a new server takes what its only node could never run")
 		}
-		submit(t, l, fairlead.Job{User: "ann"})
+		enginetest.Submit(t, l, fairlead.Job{User: "ann"})
 	})
 	live(func(l *engine.Loop, refused func() bool) {
 		if refused() {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/engine/enginetest"
 	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/sqlite"
 )
@@ -57,7 +58,7 @@ func TestAttemptsOfBeforeARestore(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range jobs {
-			submit(t, l, fairlead.Job{User: "ann"})
+			enginetest.Submit(t, l, fairlead.Job{User: "ann"})
 			lease := <-k.leases
 			began = append(began, queue.Run{Ref: lease.Ref, Holder: node, Started: lease.Started})
 		}

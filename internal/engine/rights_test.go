@@ -13,6 +13,7 @@ import (
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/access"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/engine/enginetest"
 	"github.com/fairlead/fairlead/queue"
 )
 
@@ -47,7 +48,7 @@ func partOfGreedy(t *testing.T, rights map[string]access.Pool) float64 {
 		mu.Lock()
 		ran[l.Job.User]++
 		mu.Unlock()
-		return until(ctx, l)
+		return enginetest.Lasting(ctx, l)
 	}
 	o := engine.LoopOptions{Shares: fairlead.DefaultShares()}
 	o.Shares.Access.Pools = rights

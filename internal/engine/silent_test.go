@@ -10,6 +10,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/engine/enginetest"
 	"github.com/fairlead/fairlead/internal/views"
 	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/memory"
@@ -56,7 +57,7 @@ func TestLostNodesTakeNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		submit(t, loop, fairlead.Job{User: "ann", Array: "0-9"})
+		enginetest.Submit(t, loop, fairlead.Job{User: "ann", Array: "0-9"})
 		w.has(t, 2, "at first")
 		state := func(want string, drained bool, when string) {
 			t.Helper()
@@ -114,7 +115,7 @@ func TestTasksOfTheSilentRunElsewhere(t *testing.T) {
 				return w, m
 			}
 			silent, _ := join("n1")
-			submit(t, loop, fairlead.Job{User: "ann", Array: "0-1"})
+			enginetest.Submit(t, loop, fairlead.Job{User: "ann", Array: "0-1"})
 			silent.has(t, 2, "at first")
 			heard, member := join("n2")
 			renew := func() {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/engine/enginetest"
 	"github.com/fairlead/fairlead/internal/explain"
 	"github.com/fairlead/fairlead/internal/forecast"
 	"github.com/fairlead/fairlead/queue"
@@ -59,12 +60,12 @@ func TestStarvingPoolGetsRoom(t *testing.T) {
 		a := &attempts{stopped: map[int64]int{}, tries: map[int64]int{}}
 		l, end := start(t, engine.LoopOptions{Shares: starvingShares(30 * time.Minute)}, 4, a.handle)
 		defer end()
-		flood := submit(t, l, fairlead.Job{User: "ann", Pool: "big", Array: "1-4"})[0]
+		flood := enginetest.Submit(t, l, fairlead.Job{User: "ann", Pool: "big", Array: "1-4"})[0]
 		time.Sleep(10 * time.Second)
-		urgent := submit(t, l, fairlead.Job{User: "ben", Pool: "urgent", Array: "1-2"})[0]
+		urgent := enginetest.Submit(t, l, fairlead.Job{User: "ben", Pool: "urgent", Array: "1-2"})[0]
 		time.Sleep(59 * time.Second)
 		synctest.Wait()
-		if state(t, l, urgent) != fairlead.Waiting {
+		if enginetest.State(t, l, urgent) != fairlead.Waiting {
 			t.Fatal("it runs before its time")
 		}
 		time.Sleep(2 * time.Second)
@@ -138,9 +139,9 @@ func TestGraceOverRestart(t *testing.T) {
 			}
 			var flood, urgent int64
 			run(func(l *engine.Loop) {
-				flood = submit(t, l, fairlead.Job{User: "ann", Pool: "big", Array: "1-4"})[0]
+				flood = enginetest.Submit(t, l, fairlead.Job{User: "ann", Pool: "big", Array: "1-4"})[0]
 				time.Sleep(time.Second)
-				urgent = submit(t, l, fairlead.Job{User: "ben", Pool: "urgent"})[0]
+				urgent = enginetest.Submit(t, l, fairlead.Job{User: "ben", Pool: "urgent"})[0]
 				time.Sleep(2 * time.Minute)
 				if err := l.Client().Cancel(t.Context(), urgent); err != nil {
 					t.Fatal(err)
@@ -153,7 +154,7 @@ func TestGraceOverRestart(t *testing.T) {
 			}
 			run(func(l *engine.Loop) {
 				time.Sleep(time.Second)
-				submit(t, l, fairlead.Job{User: "ben", Pool: "urgent"})
+				enginetest.Submit(t, l, fairlead.Job{User: "ben", Pool: "urgent"})
 				time.Sleep(5 * time.Minute)
 			})
 			if again := a.stopped[flood] > before; again != (grace == 0) {

@@ -1,0 +1,213 @@
+package explain_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/engine/enginetest"
+	"github.com/fairlead/fairlead/internal/explain"
+	"github.com/fairlead/fairlead/queue"
+)
+
+// story is what happened to a job, an entry a line, with the seconds since its submission. What its pool
+// waited for is left out.
+func story(t *testing.T, ex *explain.Explainer, id int64) (lines []string) {
+	t.Helper()
+	return slices.DeleteFunc(whole(t, ex, id),
+		func(line string) bool { return strings.Contains(strings.Fields(line)[1], ".") })
+}
+
+// whole is that with what its pool waited for.
+func whole(t *testing.T, ex *explain.Explainer, id int64) (lines []string) {
+	t.Helper()
+	events, err := ex.History(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range events {
+		lines = append(lines, fmt.Sprintf("%.0f %s %s", e.At.Sub(events[0].At).Seconds(), e.Code, e.Text))
+	}
+	return lines
+}
+
+func tells(t *testing.T, ex *explain.Explainer, id int64, want ...string) {
+	t.Helper()
+	if got := story(t, ex, id); !slices.Equal(got, want) {
+		t.Errorf("the history of the job is\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// alters changes jobs in the name of ann.
+func alters(t *testing.T, l *engine.Loop, v queue.Verb, ids ...int64) {
+	t.Helper()
+	for _, id := range ids {
+		if refused, err := l.Client().Alter(t.Context(), queue.Alteration{Job: id, Verb: v, By: "ann"}); err != nil ||
+			refused[0] != nil {
+			t.Fatal(refused, err)
+		}
+	}
+	synctest.Wait()
+}
+
+// stopped is what is kept of an attempt that was.
+const stopped = "attempt 1 on local cancelled: " +
+	"fairlead: the job was cancelled or requeued, or has to make room for others"
+
+// TestStopsAreToldOnce: a task that is stopped waits again, and is cancelled as it does: its attempt ended
+// once, and its history tells that once, in the order of time.
+func TestStopsAreToldOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		loop, ex, stop := remembering(t, engine.LoopOptions{}, 2, enginetest.Lasting)
+		defer stop()
+		id := enginetest.Submit(t, loop, fairlead.Job{User: "ann", Pool: "ann", Payload: []byte("1h"), Array: "0-1"})[0]
+		time.Sleep(10 * time.Second)
+		alters(t, loop, queue.VerbHold, id)
+		alters(t, loop, queue.VerbRequeue, id)
+		for range 2 {
+			time.Sleep(10 * time.Second)
+			alters(t, loop, queue.VerbCancel, id)
+			time.Sleep(10 * time.Second)
+			alters(t, loop, queue.VerbUncancel, id)
+		}
+		ends := map[string]int{}
+		for _, line := range story(t, ex, id) {
+			for _, code := range []string{" again ", " finished "} {
+				if strings.Contains(line, code) {
+					ends[line]++
+				}
+			}
+		}
+		if len(ends) != 2 || ends["10 again task 1: "+stopped] != 1 {
+			t.Errorf("two attempts were stopped: %v", ends)
+		}
+	})
+}
+
+// TestStoppedBeforeItEnds: nothing happens to a job after its end but what brings it back.
+func TestStoppedBeforeItEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		loop, ex, stop := remembering(t, engine.LoopOptions{}, 1, enginetest.Lasting)
+		defer stop()
+		id := enginetest.Submit(t, loop, fairlead.Job{User: "ann", Pool: "ann", Payload: []byte("1h")})[0]
+		time.Sleep(10 * time.Second)
+		alters(t, loop, queue.VerbHold, id)
+		alters(t, loop, queue.VerbCancel, id)
+		time.Sleep(10 * time.Second)
+		alters(t, loop, queue.VerbUncancel, id)
+		tells(t, ex, id, "0 submitted by ann into ann", "0 started attempt 1 on local", "10 hold by ann",
+			"10 cancel by ann", "10 again "+stopped,
+			"10 ended cancelled: by ann", "20 uncancel by ann")
+	})
+}
+
+// TestStartsStay: each attempt of a task that is tried again, requeued and brought back has begun, and its
+// job's history tells when.
+func TestStartsStay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fails := true
+		loop, ex, stop := remembering(t, engine.LoopOptions{}, 1, func(ctx context.Context, l *fairlead.Lease) error {
+			if fails {
+				fails = false
+				return errors.New("no luck")
+			}
+			return enginetest.Lasting(ctx, l)
+		})
+		defer stop()
+		id := enginetest.Submit(t, loop, fairlead.Job{User: "ann", Pool: "ann", Payload: []byte("1h"), Retries: 1,
+			Backoff: 3 * time.Second})[0]
+		for _, v := range []queue.Verb{queue.VerbRequeue, queue.VerbCancel, queue.VerbUncancel} {
+			time.Sleep(10 * time.Second)
+			alters(t, loop, v, id)
+		}
+		var starts []string
+		for _, line := range story(t, ex, id) {
+			if strings.Contains(line, " started ") {
+				starts = append(starts, line)
+			}
+		}
+		if want := []string{"0 started attempt 1 on local", "3 started attempt 2 on local",
+			"10 started attempt 3 on local", "30 started attempt 4 on local"}; !slices.Equal(starts, want) {
+			t.Errorf("started %q, want %q", starts, want)
+		}
+	})
+}
+
+// TestEndsWithoutAStart: a job that is cancelled while it waits, or as one ended that it waited for, has
+// ended, and its history tells when and why.
+func TestEndsWithoutAStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		loop, ex, stop := remembering(t, engine.LoopOptions{}, 1, enginetest.Lasting)
+		defer stop()
+		job := fairlead.Job{User: "ann", Pool: "ann", Payload: []byte("1h")}
+		held, after, runs, array := job, job, job, job
+		held.Held = true
+		a := enginetest.Submit(t, loop, held)[0]
+		after.After = []fairlead.Dependency{{Job: a, On: queue.OnOK}}
+		b := enginetest.Submit(t, loop, after)[0]
+		time.Sleep(10 * time.Second)
+		alters(t, loop, queue.VerbCancel, a)
+		ends := func(id int64, want string) {
+			t.Helper()
+			all := story(t, ex, id)
+			if n := len(all) - 1; all[n] != want || n > 0 && all[n-1] == want {
+				t.Errorf("the history of the job is\n%s\nwant, at its end,\n%s", strings.Join(all, "\n"), want)
+			}
+		}
+		ends(a, "10 ended cancelled: by ann")
+		ends(b, fmt.Sprintf("10 ended cancelled: it waited for job %d (ok), which ended as cancelled", a))
+		// Of one that was requeued while it ran the attempt is told already, and it ended later.
+		c := enginetest.Submit(t, loop, runs)[0]
+		time.Sleep(10 * time.Second)
+		alters(t, loop, queue.VerbHold, c)
+		alters(t, loop, queue.VerbRequeue, c)
+		time.Sleep(10 * time.Second)
+		alters(t, loop, queue.VerbCancel, c)
+		ends(c, "20 ended cancelled: by ann")
+		array.Array, array.Payload = "0-2", []byte("10s")
+		d := enginetest.Submit(t, loop, array)[0]
+		time.Sleep(15 * time.Second)
+		alters(t, loop, queue.VerbCancel, d)
+		ends(d, "15 ended cancelled: by ann (tasks: 1 succeeded, 0 failed, 2 cancelled)")
+		e := enginetest.Submit(t, loop, job)[0]
+		time.Sleep(2 * time.Hour)
+		ends(e, "3600 finished succeeded")
+	})
+}
+
+// TestMoved: a job that was moved was in another pool before, of which its history says nothing that is not
+// known; and what its new pool waited for is told of it from then on.
+func TestMoved(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		loop, ex, stop := remembering(t, engine.LoopOptions{}, 1, enginetest.Lasting)
+		defer stop()
+		long := fairlead.Job{User: "ann", Pool: "lp", Payload: []byte("1h")}
+		other := long
+		other.Pool = "games"
+		enginetest.Submit(t, loop, long, long)
+		id := enginetest.Submit(t, loop, other)[0]
+		time.Sleep(time.Minute)
+		move := queue.Alteration{Job: id, Verb: queue.VerbMove, Pool: "lp", By: "ann", Admin: true}
+		if refused, err := loop.Client().Alter(t.Context(), move); err != nil || refused[0] != nil {
+			t.Fatal(refused, err)
+		}
+		time.Sleep(time.Minute)
+		tells(t, ex, id, "0 submitted by ann", "60 move to lp: by ann")
+		var reasons []string
+		for _, line := range whole(t, ex, id) {
+			if w := strings.Fields(line); strings.Contains(w[1], ".") {
+				reasons = append(reasons, w[0]+" "+w[1])
+			}
+		}
+		if want := []string{"68 capacity.full"}; !slices.Equal(reasons, want) {
+			t.Errorf("it waited for %q, want %q", reasons, want)
+		}
+	})
+}
