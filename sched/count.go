@@ -1,13 +1,28 @@
 package sched
 
+import "github.com/fairlead/fairlead/cluster"
+
+// bar is the lowest pool that does not want the tasks of a line; those above it do not, either. It is -1 if
+// all want them. What a gate of its own holds back no pool wants: an ideal scheduler could not start it
+// either. The maximum of a pool binds this pool and those above it. The pools below compete for what the pool
+// may have: they want it all the time, and what they are owed goes on.
+func (q *queue) bar(l *line) int32 {
+	switch {
+	case l.gate == byMax:
+		return l.full
+	case l.held():
+		return q.pool
+	}
+	return -1
+}
+
 func (w *lines) countWanted() {
 	for i := range w.queues {
 		q := &w.queues[i]
 		for k := range q.lines() {
-			if l := q.line(k); !l.held() {
-				for id := q.pool; id >= 0; id = w.tree.pools[id].parent {
-					w.tree.pools[id].Wanted += float64(l.tasks) * w.site.cluster.Width(l.key)
-				}
+			l := q.line(k)
+			for id, bar := q.pool, q.bar(l); id != bar && id >= 0; id = w.tree.pools[id].parent {
+				w.tree.pools[id].Wanted += float64(l.tasks) * w.site.cluster.Width(l.key)
 			}
 		}
 	}
@@ -16,36 +31,47 @@ func (w *lines) countWanted() {
 // addWaiting counts tasks of a line in or out, up to the root.
 func (w *lines) addWaiting(at lineRef, n int64) {
 	w.countWaiting(at, n)
-	if l := w.line(at); !l.held() {
-		w.orders.need(w.queues[at.queue].pool, l.key, 0, float64(n))
-	}
+	q := &w.queues[at.queue]
+	l := q.line(int(at.line))
+	w.orders.need(q.pool, q.bar(l), l.key, 0, float64(n))
 }
 
 // countWaiting does it but for what pools are owed.
 func (w *lines) countWaiting(at lineRef, n int64) {
-	l := w.line(at)
+	q := &w.queues[at.queue]
+	l := q.line(int(at.line))
 	l.tasks += n
-	for id := w.queues[at.queue].pool; id >= 0; id = w.tree.pools[id].parent {
+	for id := q.pool; id >= 0; id = w.tree.pools[id].parent {
 		w.tree.pools[id].Waiting += n
 		w.tree.changed(id)
 	}
-	if !l.held() {
-		w.addWanted(at, n)
+	w.addWanted(q.pool, q.bar(l), l.key, n)
+}
+
+// rebar follows when a line has another bar than it had: the pools between the two want its tasks now, or
+// want them no more.
+func (w *lines) rebar(at lineRef, was int32) {
+	q := &w.queues[at.queue]
+	l := q.line(int(at.line))
+	is, from := q.bar(l), q.pool
+	for from != was && from != is {
+		from = w.tree.pools[from].parent
 	}
+	to, n := is, l.tasks
+	if from == is {
+		to, n = was, -n
+	}
+	w.addWanted(from, to, l.key, n)
+	w.orders.need(from, to, l.key, 0, float64(n))
 }
 
-// want counts tasks that wait and could start, up to the root.
-func (w *lines) want(at lineRef, n int64) {
-	w.addWanted(at, n)
-	w.orders.need(w.queues[at.queue].pool, w.line(at).key, 0, float64(n))
-}
-
-func (w *lines) addWanted(at lineRef, n int64) {
+// addWanted counts tasks as wanted by a pool and those above it, up to the bar.
+func (w *lines) addWanted(id, bar int32, key cluster.Key, n int64) {
 	if !w.tree.allots && !w.orders.owes {
 		return
 	}
-	width := w.site.cluster.Width(w.line(at).key)
-	for id := w.queues[at.queue].pool; id >= 0; id = w.tree.pools[id].parent {
+	width := w.site.cluster.Width(key)
+	for ; id != bar && id >= 0; id = w.tree.pools[id].parent {
 		w.tree.pools[id].Wanted += float64(n) * width
 	}
 }

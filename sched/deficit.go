@@ -42,18 +42,21 @@ func (ord *orders) findMain(key cluster.Key) int8 {
 // among its siblings; above them nothing changes.
 func (w *lines) needBelow(leaf int32) {
 	p, in := &w.tree.pools[leaf], w.tree.parentOf(leaf)
-	if in.deficits == nil || w.orders.deferred {
-		return
+	counts := in.deficits != nil && !w.orders.deferred
+	w.orders.dominants.stale = w.orders.dominants.stale || counts && !w.orders.owes
+	counts = counts && w.orders.owes
+	if counts {
+		above := &w.tree.pools[p.parent]
+		p.readyBy, p.seat.dominant = slices.Clone(above.readyBy), above.seat.dominant
 	}
-	if !w.orders.owes {
-		w.orders.dominants.stale = true
-		return
-	}
-	above := &w.tree.pools[p.parent]
-	p.readyBy, p.seat.dominant = slices.Clone(above.readyBy), above.seat.dominant
 	q := &w.queues[p.queue]
 	for i := range q.lines() {
-		if l := q.line(i); !l.held() {
+		l := q.line(i)
+		if q.bar(l) == leaf {
+			continue
+		}
+		w.addWanted(leaf, p.parent, l.key, l.tasks)
+		if counts {
 			w.orders.needIn(in, leaf, w.site.cluster.Request(l.key), 0, float64(l.tasks))
 		}
 	}
@@ -106,14 +109,21 @@ func (ord *orders) divided(in *inner, m int) float64 {
 	return in.deficits.runs[m]
 }
 
-// need counts running and wanted tasks with a key in, for a pool and those above it.
-func (ord *orders) need(id int32, key cluster.Key, running, wanted float64) {
+// need counts running and wanted tasks with a key in, for a pool and those above it; wanted ones up to the
+// bar only.
+func (ord *orders) need(id, bar int32, key cluster.Key, running, wanted float64) {
 	if !ord.owes || ord.deferred {
 		return
 	}
 	ord.mainOf(key)
 	request := ord.site.cluster.Request(key)
 	for ; id > 0; id = ord.tree.pools[id].parent {
+		if id == bar {
+			wanted = 0
+		}
+		if running == 0 && wanted == 0 {
+			return
+		}
 		if in := ord.tree.parentOf(id); in.deficits != nil {
 			ord.needIn(in, id, request, running, wanted)
 		}
@@ -232,15 +242,14 @@ func (g *running) countDeficits() {
 	g.orders.dominants.stale = false
 	for i := range g.runs {
 		if r := &g.runs[i]; r.used {
-			g.orders.countNeed(r.pool, r.key, 1, 0)
+			g.orders.countNeed(r.pool, r.pool, r.key, 1, 0)
 		}
 	}
 	for i := range g.lines.queues {
 		q := &g.lines.queues[i]
 		for k := range q.lines() {
-			if l := q.line(k); !l.held() {
-				g.orders.countNeed(q.pool, l.key, 0, float64(l.tasks))
-			}
+			l := q.line(k)
+			g.orders.countNeed(q.pool, q.bar(l), l.key, 0, float64(l.tasks))
 		}
 	}
 	for i := range g.tree.inners {
@@ -249,9 +258,13 @@ func (g *running) countDeficits() {
 	g.lines.countReady()
 }
 
-func (ord *orders) countNeed(id int32, key cluster.Key, running, wanted float64) {
+// countNeed does it where all is counted from scratch.
+func (ord *orders) countNeed(id, bar int32, key cluster.Key, running, wanted float64) {
 	request := ord.site.cluster.Request(key)
 	for ; id > 0; id = ord.tree.pools[id].parent {
+		if id == bar {
+			wanted = 0
+		}
 		in := ord.tree.parentOf(id)
 		if in.deficits == nil {
 			continue

@@ -97,7 +97,7 @@ func (e *departures) end(id RunID, settle func(p *Pool, width float64)) {
 	e.tree.expect(leaf, -1, -r.price)
 	e.turns.expectAgain(leaf)
 	e.overrides.forecastEnds(leaf)
-	e.orders.need(leaf, r.key, -1, 0)
+	e.orders.need(leaf, leaf, r.key, -1, 0)
 	e.orders.holdTask(leaf, r.key, -1)
 	if r.begun >= 0 {
 		b := r.begun

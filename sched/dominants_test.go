@@ -29,7 +29,7 @@ func TestDeficitResourcesApart(t *testing.T) {
 			}
 			pools[2].Max = c.max
 			slots := map[string]float64{"map": 10, "reduce": float64(c.reduces)}
-			got := playKinds(t, share.Pool{Policy: "deficit", Pools: pools}, slots)
+			got := playKinds(t, share.Pool{Policy: "deficit", Pools: pools}, slots, 1)
 			for pool, w := range weights {
 				for kind, n := range slots {
 					if want := n * w / 5; math.Abs(got[pool+"/"+kind]-want) > 0.03*want {
@@ -41,24 +41,25 @@ func TestDeficitResourcesApart(t *testing.T) {
 	}
 }
 
-// playKinds lets the pools run tasks of two kinds without end for ten minutes, and returns how
+// playKinds lets the leaves run tasks of two kinds without end for ten minutes, and returns how
 // many slots of each kind each had in the mean.
-func playKinds(t *testing.T, root share.Pool, slots map[string]float64) map[string]float64 {
+func playKinds(t *testing.T, root share.Pool, slots map[string]float64, seed uint64) map[string]float64 {
 	s, err := sched.New(sched.Config{Root: root, NewPolicy: policy.New(policy.Options{})}, epoch, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.Join("n", cluster.Amounts{"cpu": 100, "map": int64(slots["map"]), "reduce": int64(slots["reduce"])}, epoch)
 	kind := map[int64]string{}
-	for _, p := range root.Pools {
+	for _, path := range leavesBelow("", root.Pools) {
 		for _, r := range []string{"map", "reduce"} {
 			id := int64(len(kind) + 1)
 			kind[id] = r
-			s.Add(sched.Job{ID: id, Pool: s.Pool(p.Name), Key: s.Key(cluster.Amounts{"cpu": 1, r: 1}), Priority: normal, Tasks: 100_000}, epoch)
+			key := s.Key(cluster.Amounts{"cpu": 1, r: 1})
+			s.Add(sched.Job{ID: id, Pool: s.Pool(path), Key: key, Priority: normal, Tasks: 100_000}, epoch)
 		}
 	}
 	const length = 600 * time.Second
-	rng, now, got := rand.New(rand.NewPCG(1, 1)), epoch, map[string]float64{}
+	rng, now, got := rand.New(rand.NewPCG(1, seed)), epoch, map[string]float64{}
 	var running endings
 	var d sched.Decision
 	for now.Sub(epoch) < length {
@@ -78,4 +79,15 @@ func playKinds(t *testing.T, root share.Pool, slots map[string]float64) map[stri
 		t.Error(err)
 	}
 	return got
+}
+
+// leavesBelow lists the paths of pools, and of those below them, that have no pools below.
+func leavesBelow(path string, pools []share.Pool) (leaves []string) {
+	for _, p := range pools {
+		if len(p.Pools) == 0 {
+			leaves = append(leaves, path+p.Name)
+		}
+		leaves = append(leaves, leavesBelow(path+p.Name+"/", p.Pools)...)
+	}
+	return leaves
 }

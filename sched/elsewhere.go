@@ -26,14 +26,12 @@ func (s *Scheduler) Take(j Job, node cluster.NodeID, started, t time.Time) RunID
 	}
 	s.site.events++
 	s.reserve.backfill.keep.left, s.reserve.backfill.keep.freed = true, true
-	leaf, wanted := s.lines.queues[at.queue].pool, -1.0
-	if s.lines.line(at).held() {
-		wanted = 0
-	}
+	q := &s.lines.queues[at.queue]
+	leaf, bar := q.pool, q.bar(q.line(int(at.line)))
 	j.since = h.since
 	b := s.lines.take(at, h)
 	s.lines.countWaiting(at, -1)
-	id := s.placement.occupy(leaf, b, &j, node, started, wanted)
+	id := s.placement.occupy(leaf, b, &j, node, started, bar)
 	s.placement.chosenElsewhere(id)
 	return id
 }

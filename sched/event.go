@@ -93,7 +93,7 @@ func (s *Scheduler) Adopt(j Job, node cluster.NodeID, started, t time.Time) RunI
 		b = s.growth.adoptBegun(j, leaf, started)
 	}
 	j.since = s.site.sinceThen(&j)
-	id := s.placement.occupy(leaf, b, &j, node, started, 0)
+	id := s.placement.occupy(leaf, b, &j, node, started, leaf)
 	s.turns.meetDominant()
 	return id
 }

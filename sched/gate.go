@@ -47,8 +47,7 @@ func (h *gates) passes(leaf int32, at lineRef) bool {
 	l := h.lines.line(at)
 	for id := leaf; id >= 0; id = h.tree.pools[id].parent {
 		if lim := h.tree.limits(id); lim != nil && !h.tree.admits(lim, id, l.key) {
-			lim.parked = append(lim.parked, at)
-			h.park(leaf, at, byMax)
+			h.parkFull(leaf, at, id)
 			return false
 		}
 	}
@@ -70,6 +69,14 @@ func (h *gates) nodeFor(at lineRef, job int64) (cluster.NodeID, bool) {
 
 func (h *gates) park(leaf int32, at lineRef, g gate) {
 	h.setGate(at, g)
+	h.regated(leaf)
+}
+
+// parkFull parks a line that the maximum of a pool holds back.
+func (h *gates) parkFull(leaf int32, at lineRef, full int32) {
+	lim := h.tree.limits(full)
+	lim.parked = append(lim.parked, at)
+	h.putGate(at, byMax, full)
 	h.regated(leaf)
 }
 
@@ -103,21 +110,22 @@ func (ord *orders) againFirst(leaf int32) bool {
 	return true
 }
 
-// setGate changes the gate of a line. What a gate of its own holds back is not wanted: an
-// ideal scheduler could not start it either.
+// setGate changes the gate of a line to another than byMax.
 func (h *gates) setGate(at lineRef, g gate) {
+	if g == noGate {
+		g = h.overrides.openGate(h.lines.queues[at.queue].pool)
+	}
+	h.putGate(at, g, -1)
+}
+
+func (h *gates) putGate(at lineRef, g gate, full int32) {
 	q := &h.lines.queues[at.queue]
 	l := q.line(int(at.line))
-	if g == noGate {
-		g = h.overrides.openGate(q.pool)
-	}
-	held, n, was := l.held(), l.tasks, l.ready()
-	l.gate = g
+	bar, was := q.bar(l), l.ready()
+	l.gate, l.full = g, full
 	h.lines.count(q, at.line, was)
-	if now := l.held(); now && !held {
-		h.lines.want(at, -n)
-	} else if held && !now {
-		h.lines.want(at, n)
+	if q.bar(l) != bar {
+		h.lines.rebar(at, bar)
 	}
 }
 

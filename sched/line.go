@@ -50,6 +50,7 @@ type ask struct {
 type line struct {
 	ask
 	gate  gate
+	full  int32 // the pool whose maximum holds the line back, if the gate is byMax
 	refs  int32 // jobs that have begun and belong here, whether or not tasks of them wait
 	tasks int64 // that wait
 	fresh fifo

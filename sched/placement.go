@@ -116,13 +116,14 @@ func (m *placement) startAt(leaf int32, at lineRef, h head, node cluster.NodeID,
 func (m *placement) start(leaf int32, at lineRef, h head, node cluster.NodeID, from int32, d *Decision) {
 	l := m.lines.line(at)
 	j := Job{ID: h.id, Key: l.key, Class: l.class, Limit: l.limit, Alike: l.alike, since: h.since}
+	bar := m.lines.queues[at.queue].bar(l)
 	b := m.lines.take(at, h)
 	m.reserve.backfill.patience.forget(h.id)
 	m.lines.countWaiting(at, -1)
 	if t := m.quotas.needsOf(j.Key); t != nil {
 		m.quotas.countStart(t)
 	}
-	id := m.occupy(leaf, b, &j, node, m.site.at, -1)
+	id := m.occupy(leaf, b, &j, node, m.site.at, bar)
 	ahead := m.reserve.ahead(j.Key)
 	if p := &m.reserve.backfill.patience; len(p.of) > 0 {
 		p.began(h.id, ahead, m.site.instantOf())
@@ -131,10 +132,10 @@ func (m *placement) start(leaf int32, at lineRef, h head, node cluster.NodeID, f
 		Ahead: ahead, from: from, to: int32(len(d.levels))})
 }
 
-// occupy counts a task in, on its node and in its pools, and with it tasks that wait. The
+// occupy counts a task in, on its node and in its pools, and out of what these want, up to the bar. The
 // demand and the running tasks of a pool change together for the deficits: a pool that starts its
 // last task has not been idle between.
-func (m *placement) occupy(leaf, b int32, j *Job, node cluster.NodeID, started time.Time, wanted float64) RunID {
+func (m *placement) occupy(leaf, b int32, j *Job, node cluster.NodeID, started time.Time, bar int32) RunID {
 	key := j.Key
 	i := m.running.runFree.take(len(m.running.runs))
 	if int(i) == len(m.running.runs) {
@@ -176,7 +177,7 @@ func (m *placement) occupy(leaf, b int32, j *Job, node cluster.NodeID, started t
 	}
 	m.tree.expect(leaf, +1, r.price)
 	m.overrides.forecastEnds(leaf)
-	m.orders.need(leaf, key, 1, wanted)
+	m.orders.need(leaf, bar, key, 1, -1)
 	m.orders.holdTask(leaf, key, +1)
 	m.turns.settle(leaf)
 	return r.id(int(i))
@@ -249,9 +250,7 @@ func (m *placement) nextIn(id int32) (ask, int64, bool) {
 		full := m.tree.fullFor(leaf, key)
 		switch {
 		case full >= 0 && m.tree.within(full, id):
-			lim := m.tree.limits(full)
-			lim.parked = append(lim.parked, at)
-			m.gates.park(leaf, at, byMax)
+			m.gates.parkFull(leaf, at, full)
 		case !m.site.openSomewhere(m.lines.line(at).ask):
 			m.gates.noRoom.add(key, at)
 			m.gates.park(leaf, at, byFit)

@@ -36,7 +36,7 @@ type Pool struct {
 	// Few policies read these; they stand apart from what every start and end of a task touches.
 	First   float64     // arrival of the first waiting job, see [arrival]; kept up where a policy reads it
 	Days    *usage.Days // by days, under a [Daily] policy
-	Wanted  float64     // units of the tasks that wait and could start; kept up where a policy allots
+	Wanted  float64     // units of the tasks that wait and could start, see queue.bar; kept up where a policy allots
 	Target  float64     // units that it is entitled to, under an [Allotter]
 	over    float64     // units above Target
 	readyBy []int32     // lines that are ready, by dominant resource, if there is more than one

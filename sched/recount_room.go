@@ -1,6 +1,10 @@
 package sched
 
-import "github.com/fairlead/fairlead/cluster"
+import (
+	"slices"
+
+	"github.com/fairlead/fairlead/cluster"
+)
 
 // compareLicenses compares how many licenses are held, and how many lines wait for rates.
 func (a *recounter) compareLicenses() {
@@ -129,28 +133,28 @@ func (a *recounter) compareDeficits() {
 		return
 	}
 	want := make([][]claimed, len(s.tree.pools)) // by child and dominant resource
+	for i := range want {
+		want[i] = make([]claimed, len(s.orders.dominants.resources))
+	}
 	note := func(id int32, key cluster.Key, running, wanted float64) {
 		request := s.site.cluster.Request(key)
-		for ; id > 0; id = s.tree.pools[id].parent {
-			for len(want[id]) < len(s.orders.dominants.resources) {
-				want[id] = append(want[id], claimed{})
-			}
-			for m, r := range s.orders.dominants.resources {
-				want[id][m].running += running * float64(at64(request, r))
-				want[id][m].wanted += wanted * float64(at64(request, r))
-			}
+		for m, r := range s.orders.dominants.resources {
+			want[id][m].running += running * float64(at64(request, r))
+			want[id][m].wanted += wanted * float64(at64(request, r))
 		}
 	}
 	for i := range s.running.runs {
-		if r := &s.running.runs[i]; r.used {
-			note(r.pool, r.key, 1, 0)
+		r := &s.running.runs[i]
+		for id := r.pool; r.used && id > 0; id = s.tree.pools[id].parent {
+			note(id, r.key, 1, 0)
 		}
 	}
 	for i := range s.lines.queues {
 		q := &s.lines.queues[i]
 		for k := range q.lines() {
-			if l := q.line(k); !l.held() {
-				note(q.pool, l.key, 0, float64(l.tasks))
+			l := q.line(k)
+			for id := range a.wanting(q, l) {
+				note(id, l.key, 0, float64(l.tasks))
 			}
 		}
 	}
@@ -165,10 +169,7 @@ func (a *recounter) compareOwed(in *inner, want [][]claimed) {
 	for m, d := range in.deficits.of {
 		name, sum := a.s.site.cluster.Resource(a.s.orders.dominants.resources[m]), 0.0
 		for k, kid := range in.kids {
-			var w claimed
-			if m < len(want[kid]) {
-				w = want[kid][m]
-			}
+			w := want[kid][m]
 			n := *in.deficits.need(m, k)
 			sum += w.running
 			a.same(kid, name+" that it has", n.running, w.running, 0)
@@ -188,11 +189,17 @@ func (a *recounter) compareParked() {
 			on[at] |= 1 << g
 		}
 	}
+	fullFor := map[lineRef][]int32{} // the pools on whose maximum it is parked
 	for _, refs := range s.gates.noRoom.of {
 		note(refs, byFit)
 	}
-	for i := range s.tree.limited {
-		note(s.tree.limited[i].parked, byMax)
+	for i := range s.tree.pools {
+		if lim := s.tree.limits(int32(i)); lim != nil {
+			note(lim.parked, byMax)
+			for _, at := range lim.parked {
+				fullFor[at] = append(fullFor[at], int32(i))
+			}
+		}
 	}
 	for i := range s.quotas.licenses {
 		note(s.quotas.licenses[i].parked, byLicense)
@@ -211,7 +218,8 @@ func (a *recounter) compareParked() {
 					lost++
 				}
 			default:
-				if on[lineRef{int32(i), int32(k)}]&(1<<l.gate) == 0 {
+				at := lineRef{int32(i), int32(k)}
+				if on[at]&(1<<l.gate) == 0 || l.gate == byMax && !slices.Contains(fullFor[at], l.full) {
 					lost++
 				}
 			}

@@ -2,6 +2,7 @@ package sched
 
 import (
 	"fmt"
+	"iter"
 	"math"
 )
 
@@ -66,8 +67,23 @@ func (a *recounter) countLines() {
 		for k := range q.lines() {
 			l := q.line(k)
 			a.pools[q.pool].waiting += l.tasks
-			if !l.held() {
-				a.pools[q.pool].wanted += float64(l.tasks) * s.site.cluster.Width(l.key)
+			for id := range a.wanting(q, l) {
+				a.pools[id].wanted += float64(l.tasks) * s.site.cluster.Width(l.key)
+			}
+		}
+	}
+}
+
+// wanting yields the pools that want the tasks of a line. What a maximum holds back those below the pool want
+// whose maximum it is; what another gate holds back nobody wants.
+func (a *recounter) wanting(q *queue, l *line) iter.Seq[int32] {
+	return func(yield func(int32) bool) {
+		if l.held() && l.gate != byMax {
+			return
+		}
+		for id := q.pool; id >= 0; id = a.s.tree.pools[id].parent {
+			if l.gate == byMax && id == l.full || !yield(id) {
+				return
 			}
 		}
 	}
@@ -123,7 +139,7 @@ type tally struct {
 	waiting                 int64
 	units, queuedUnits      float64
 	rate, started, expected float64
-	wanted                  float64
+	wanted                  float64 // with the pools below from the start
 	terms                   float64 // of started, all taken above 0
 }
 
@@ -137,7 +153,6 @@ func (t *tally) add(u *tally) {
 	t.started += u.started
 	t.terms += u.terms
 	t.expected += u.expected
-	t.wanted += u.wanted
 }
 
 // longAgo is the length of a past, in seconds, whose rounding may be left in the usage of tasks that

@@ -162,7 +162,7 @@ func (t *tree) byArrivalOnly() bool {
 // Tasks that run already stay the parent's.
 func (t *tree) copyDown(parent, child int32) {
 	p, c := &t.pools[parent], &t.pools[child]
-	c.Waiting, c.Wanted, c.First = p.Waiting, p.Wanted, p.First
+	c.Waiting, c.First = p.Waiting, p.First
 	c.Mean, c.Seen = p.Mean, p.Seen
 }
 
