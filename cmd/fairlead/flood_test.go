@@ -120,7 +120,8 @@ func TestFewFiles(t *testing.T) {
 	for _, f := range floods {
 		f.held()
 	}
-	if open, err := os.ReadDir(fmt.Sprint("/proc/", server.cmd.Process.Pid, "/fd")); err != nil || len(open) < 100 || len(open) > 330 {
+	open, err := os.ReadDir(fmt.Sprint("/proc/", server.cmd.Process.Pid, "/fd"))
+	if err != nil || len(open) < 100 || len(open) > 330 {
 		t.Errorf("the server has %d files open, %v", len(open), err)
 	}
 	if out, status := said(as(t, 0, dir, "fairlead", "queue", "--server", socket)); status != 0 {

@@ -108,9 +108,9 @@ const stay = `GET /healthz HTTP/1.1\r\nHost: fairlead\r\n\r\n`
 // stayEvery is how often it is sent: servers keep connections for minutes on which somebody has asked before.
 const stayEvery = 20 * time.Second
 
-// holdConnections opens connections, asks on each, and keeps them: unix|tcp ADDRESS NUMBER [REQUEST]. It prints how many
-// the server has answered, by the status, and how many it refused, and ends when its input does. Without a request of
-// its own it asks now and then for as long as it lives, and those that are answered are open.
+// holdConnections opens connections, asks on each, and keeps them: unix|tcp ADDRESS NUMBER [REQUEST]. It prints how
+// many the server has answered, by the status, and how many it refused, and ends when its input does. Without a request
+// of its own it asks now and then for as long as it lives, and those that are answered are open.
 func holdConnections(args []string) {
 	request := stay
 	if len(args) > 3 {

@@ -41,15 +41,15 @@ func (l *Loop) Configure(ctx context.Context, s allocation.Config) error {
 		st.wakeUp()
 		// The shares are in force. What the store did not hear of them it is told when the core is made anew, as soon
 		// as it answers; then days are read, too, which have to be as of a moment at which all running tasks are known.
-		seed, err := l.tellShares(ctx, st, half)
+		seed, err := l.sendShares(ctx, st, half)
 		st.dirty = st.dirty || seed || err != nil
 		return nil
 	})
 }
 
-// tellShares tells the store how usage decays, if it decayed otherwise before, and for how many days to keep it. It
+// sendShares tells the store how usage decays, if it decayed otherwise before, and for how many days to keep it. It
 // reports whether there are pools that know nothing of those days yet.
-func (l *Loop) tellShares(ctx context.Context, s *State, before time.Duration) (seed bool, err error) {
+func (l *Loop) sendShares(ctx context.Context, s *State, before time.Duration) (seed bool, err error) {
 	if acc, ok := l.Store.(queue.Accountant); ok && before != s.Shares.Sched.HalfLife {
 		if err := acc.SetHalfLife(ctx, s.Shares.Sched.HalfLife); err != nil {
 			return false, err

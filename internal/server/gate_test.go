@@ -248,7 +248,8 @@ func TestNobodyActsUnderAMadeUpName(t *testing.T) {
 	path, _ := d.serving()
 	ask := func() *http.Response {
 		t.Helper()
-		c := http.Client{Transport: &http.Transport{DisableKeepAlives: true, Dial: func(string, string) (net.Conn, error) { return net.Dial("unix", path) }}}
+		dial := func(context.Context, string, string) (net.Conn, error) { return net.Dial("unix", path) }
+		c := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: dial}}
 		resp, err := c.Get("http://localhost/v1/status")
 		if err != nil {
 			t.Fatal(err)
@@ -258,8 +259,8 @@ func TestNobodyActsUnderAMadeUpName(t *testing.T) {
 	}
 	resp := ask()
 	text, _ := io.ReadAll(resp.Body)
-	if resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Retry-After") == "" ||
-		!strings.Contains(string(text), "the system does not say who uid") || !strings.Contains(string(text), `"unavailable"`) {
+	says := strings.Contains(string(text), `"code":"unavailable","detail":"the system does not say who uid`)
+	if resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Retry-After") == "" || !says {
 		t.Errorf("the answer is %s: %s", resp.Status, text)
 	}
 	spec := api.Spec{Argv: []string{"true"}, Request: map[string]int64{"cpu": 1}}

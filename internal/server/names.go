@@ -99,25 +99,25 @@ func (n *names) groupsOf(name string) ([]string, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, notTold{fmt.Sprintf("user %.80q", name), err}
+		return nil, unansweredError{fmt.Sprintf("user %.80q", name), err}
 	}
 	_, groups, err := n.of(uid)
 	return groups, err
 }
 
-// notTold is the error of a look-up of a user that the system did not answer. It is a [queue.ErrUnavailable] in other
+// unansweredError is the error of a look-up of a user that the system did not answer. It is a [queue.ErrUnavailable] in other
 // words: clients try again, and agents keep what they run.
-type notTold struct {
+type unansweredError struct {
 	who string
 	err error
 }
 
-func (e notTold) Error() string {
+func (e unansweredError) Error() string {
 	return fmt.Sprintf("the system does not say who %s is, try again soon: %v", e.who, e.err)
 }
 
 // Is makes errors.Is(err, queue.ErrUnavailable) true.
-func (e notTold) Is(target error) bool { return target == queue.ErrUnavailable }
+func (e unansweredError) Is(target error) bool { return target == queue.ErrUnavailable }
 
 // number is the number of a user.
 func (n *names) number(name string) (int, error) {
@@ -166,7 +166,7 @@ func (n *names) ask(uid int, u *userName) {
 	} else {
 		u.until = time.Now().Add(nameTryAgain)
 		if u.name == "" {
-			u.err = notTold{fmt.Sprint("uid ", uid), err}
+			u.err = unansweredError{fmt.Sprint("uid ", uid), err}
 		}
 	}
 	select {

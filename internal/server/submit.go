@@ -38,23 +38,32 @@ type submitInput struct {
 	Body  api.SubmitRequest
 }
 
-func (s *submitService) submit(ctx context.Context, in *submitInput) (*api.SubmitResponse, error) {
-	me := who(ctx)
-	owner, group := me.Name, me.Group()
+// ownerOf is the user whose the jobs will be, and that user's primary group.
+func (s *submitService) ownerOf(
+	ctx context.Context, in *submitInput, me *access.Principal,
+) (owner, group string, err error) {
+	owner, group = me.Name, me.Group()
 	if in.As != "" && in.As != me.Name {
 		owner, group = in.As, in.Group
 	}
 	if err := check(ctx, s.loop, access.Submit, access.Object{Owner: owner}); err != nil {
-		return nil, err
+		return "", "", err
 	}
-	if owner != me.Name && group == "" {
-		groups, err := s.names.groupsOf(owner)
-		if err != nil {
-			return nil, err
-		}
-		if len(groups) > 0 {
-			group = groups[0]
-		}
+	if owner == me.Name || group != "" {
+		return owner, group, nil
+	}
+	groups, err := s.names.groupsOf(owner)
+	if len(groups) > 0 {
+		group = groups[0]
+	}
+	return owner, group, err
+}
+
+func (s *submitService) submit(ctx context.Context, in *submitInput) (*api.SubmitResponse, error) {
+	me := who(ctx)
+	owner, group, err := s.ownerOf(ctx, in, &me)
+	if err != nil {
+		return nil, err
 	}
 	jobs := make([]queue.Job, len(in.Body.Jobs))
 	for i := range jobs {

@@ -84,7 +84,8 @@ func TestRealPolicy(t *testing.T) {
 
 // press clicks an element as soon as it is there; the page may replace it at any moment.
 func press(selector string) chromedp.Action[chromedp.Void] {
-	click := chromedp.Evaluate[bool](fmt.Sprintf("((e) => { e?.click(); return !!e })(document.querySelector(%q))", selector))
+	script := fmt.Sprintf("((e) => { e?.click(); return !!e })(document.querySelector(%q))", selector)
+	click := chromedp.Evaluate[bool](script)
 	return chromedp.Func(func(ctx context.Context, target *chromedp.Target) (err error) {
 		found := false
 		if !await.Within(patience, func() bool {
