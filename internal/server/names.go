@@ -105,8 +105,8 @@ func (n *names) groupsOf(name string) ([]string, error) {
 	return groups, err
 }
 
-// unansweredError is the error of a look-up of a user that the system did not answer. It is a [queue.ErrUnavailable] in other
-// words: clients try again, and agents keep what they run.
+// unansweredError is the error of a look-up of a user that the system did not answer. It is a [queue.ErrUnavailable] in
+// other words: clients try again, and agents keep what they run.
 type unansweredError struct {
 	who string
 	err error
