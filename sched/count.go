@@ -3,9 +3,9 @@ package sched
 import "github.com/fairlead/fairlead/cluster"
 
 // bar is the lowest pool that does not want the tasks of a line; those above it do not, either. It is -1 if
-// all want them. What a gate of its own holds back no pool wants: an ideal scheduler could not start it
-// either. The maximum of a pool binds this pool and those above it. The pools below compete for what the pool
-// may have: they want it all the time, and what they are owed goes on.
+// all want them. No pool wants tasks that a gate of their own holds back: an ideal scheduler could not start
+// them, either. The maximum of a pool binds this pool and those above it. The pools below compete for the
+// room under the maximum: they want the tasks all the time, and their deficits go on.
 func (q *queue) bar(l *line) int32 {
 	switch {
 	case l.gate == byMax:

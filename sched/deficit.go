@@ -38,30 +38,6 @@ func (ord *orders) findMain(key cluster.Key) int8 {
 	return int8(i)
 }
 
-// needBelow counts what a leaf wants that was given the waiting tasks of the pool above,
-// among its siblings; above them nothing changes.
-func (w *lines) needBelow(leaf int32) {
-	p, in := &w.tree.pools[leaf], w.tree.parentOf(leaf)
-	counts := in.deficits != nil && !w.orders.deferred
-	w.orders.dominants.stale = w.orders.dominants.stale || counts && !w.orders.owes
-	counts = counts && w.orders.owes
-	if counts {
-		above := &w.tree.pools[p.parent]
-		p.readyBy, p.seat.dominant = slices.Clone(above.readyBy), above.seat.dominant
-	}
-	q := &w.queues[p.queue]
-	for i := range q.lines() {
-		l := q.line(i)
-		if q.bar(l) == leaf {
-			continue
-		}
-		w.addWanted(leaf, p.parent, l.key, l.tasks)
-		if counts {
-			w.orders.needIn(in, leaf, w.site.cluster.Request(l.key), 0, float64(l.tasks))
-		}
-	}
-}
-
 // measureDominant finds the dominant resources anew after the cluster changed. Where one is
 // another now, the ready tasks must be counted anew.
 func (ord *orders) measureDominant() {
@@ -109,66 +85,24 @@ func (ord *orders) divided(in *inner, m int) float64 {
 	return in.deficits.runs[m]
 }
 
-// need counts running and wanted tasks with a key in, for a pool and those above it; wanted ones up to the
-// bar only.
-func (ord *orders) need(id, bar int32, key cluster.Key, running, wanted float64) {
-	if !ord.owes || ord.deferred {
-		return
-	}
-	ord.mainOf(key)
-	request := ord.site.cluster.Request(key)
-	for ; id > 0; id = ord.tree.pools[id].parent {
-		if id == bar {
-			wanted = 0
-		}
-		if running == 0 && wanted == 0 {
-			return
-		}
-		if in := ord.tree.parentOf(id); in.deficits != nil {
-			ord.needIn(in, id, request, running, wanted)
-		}
-	}
-}
-
-func (ord *orders) needIn(in *inner, id int32, request cluster.Vector, running, wanted float64) {
+// settleClaim tells the deficits what a child claims of a dominant resource, and how much more runs.
+func (ord *orders) settleClaim(in *inner, id int32, m int, running float64) {
 	in.deficits.grow(len(ord.dominants.resources), ord.site.seconds())
-	kid := int(ord.tree.pools[id].seat.kid)
-	for m, r := range ord.dominants.resources {
-		if r >= len(request) || request[r] == 0 {
-			continue
-		}
-		amount := float64(request[r])
-		d := in.deficits.of[m]
-		d.Advance(ord.site.seconds())
-		in.deficits.claim(m, kid, running*amount, wanted*amount)
-		if running != 0 {
-			d.Run(kid, running*amount)
-		}
-		ord.setDeficit(in, id, m)
+	d := in.deficits.of[m]
+	d.Advance(ord.site.seconds())
+	if running != 0 {
+		in.deficits.runs[m] += running
+		d.Run(int(ord.tree.pools[id].seat.kid), running)
 	}
+	ord.setDeficit(in, id, m)
 	ord.redrift(in)
-}
-
-func (o *deficits) need(m, kid int) *claimed {
-	for len(o.needs[m]) <= kid {
-		o.needs[m] = append(o.needs[m], claimed{})
-	}
-	return &o.needs[m][kid]
-}
-
-// claim counts what a child uses and wants of a dominant resource.
-func (o *deficits) claim(m, kid int, running, wanted float64) {
-	n := o.need(m, kid)
-	n.running += running
-	n.wanted += wanted
-	o.runs[m] += running
 }
 
 // setDeficit tells the deficits what a child is guaranteed and can use.
 func (ord *orders) setDeficit(in *inner, id int32, m int) {
 	p, r := &ord.tree.pools[id], ord.dominants.resources[m]
-	n := *in.deficits.need(m, int(p.seat.kid))
-	least, most := 0.0, n.running+n.wanted
+	c := &ord.claims[m][id]
+	least, most := 0.0, c.running+c.could
 	if l := ord.tree.limits(id); l != nil {
 		if r < len(l.min) {
 			least = float64(l.min[r])
@@ -198,7 +132,6 @@ func (ord *orders) redrift(in *inner) {
 func (o *deficits) grow(dominants int, at float64) {
 	for len(o.of) < dominants {
 		o.of = append(o.of, usage.NewDeficits(at))
-		o.needs = append(o.needs, nil)
 		o.runs = append(o.runs, 0)
 	}
 }
@@ -208,9 +141,8 @@ func (o *deficits) fork() *deficits {
 		return nil
 	}
 	f := &deficits{runs: slices.Clone(o.runs)}
-	for m, d := range o.of {
+	for _, d := range o.of {
 		f.of = append(f.of, d.Clone())
-		f.needs = append(f.needs, slices.Clone(o.needs[m]))
 	}
 	f.keys = slices.Clone(o.keys)
 	for m := range f.keys {
@@ -229,10 +161,7 @@ func (g *running) countDeficits() {
 		}
 		g.orders.owes = true
 		in.deficits.grow(max(1, len(g.orders.dominants.resources)), g.site.seconds())
-		for m := range in.deficits.of {
-			clear(in.deficits.needs[m])
-			in.deficits.runs[m] = 0
-		}
+		clear(in.deficits.runs)
 	}
 	if !g.orders.owes {
 		return
@@ -240,55 +169,28 @@ func (g *running) countDeficits() {
 	g.orders.measureDominant()
 	g.orders.placeDominant()
 	g.orders.dominants.stale = false
-	for i := range g.runs {
-		if r := &g.runs[i]; r.used {
-			g.orders.countNeed(r.pool, r.pool, r.key, 1, 0)
-		}
-	}
-	for i := range g.lines.queues {
-		q := &g.lines.queues[i]
-		for k := range q.lines() {
-			l := q.line(k)
-			g.orders.countNeed(q.pool, q.bar(l), l.key, 0, float64(l.tasks))
-		}
-	}
+	g.countClaims()
 	for i := range g.tree.inners {
 		g.orders.recountDeficits(&g.tree.inners[i])
 	}
 	g.lines.countReady()
 }
 
-// countNeed does it where all is counted from scratch.
-func (ord *orders) countNeed(id, bar int32, key cluster.Key, running, wanted float64) {
-	request := ord.site.cluster.Request(key)
-	for ; id > 0; id = ord.tree.pools[id].parent {
-		if id == bar {
-			wanted = 0
-		}
-		in := ord.tree.parentOf(id)
-		if in.deficits == nil {
-			continue
-		}
-		in.deficits.grow(len(ord.dominants.resources), ord.site.seconds())
-		for m, r := range ord.dominants.resources {
-			if r < len(request) {
-				in.deficits.claim(m, int(ord.tree.pools[id].seat.kid), running*float64(request[r]), wanted*float64(request[r]))
-			}
-		}
-	}
-}
-
 func (ord *orders) recountDeficits(in *inner) {
 	if in.deficits == nil {
 		return
 	}
+	in.deficits.grow(len(ord.dominants.resources), ord.site.seconds())
 	for m, d := range in.deficits.of {
 		d.Advance(ord.site.seconds())
 		for kid, id := range in.kids {
+			in.deficits.runs[m] += ord.claims[m][id].running
 			// What is as it was is left alone: counting must not change an order by rounding.
-			if change := in.deficits.need(m, kid).running - d.Running(kid); change != 0 {
+			if change := ord.claims[m][id].running - d.Running(kid); change != 0 {
 				d.Run(kid, change)
 			}
+		}
+		for _, id := range in.kids {
 			ord.setDeficit(in, id, m)
 		}
 		d.Changed()

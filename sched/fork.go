@@ -61,6 +61,10 @@ func (s *Scheduler) forkPools() *Scheduler {
 	for k := range s.orders.dominants.drifts {
 		f.orders.dominants.drifts[k] = slices.Clone(s.orders.dominants.drifts[k])
 	}
+	f.orders.claims = slices.Clone(s.orders.claims)
+	for m := range f.orders.claims {
+		f.orders.claims[m] = slices.Clone(f.orders.claims[m])
+	}
 	f.tariff.prices.of = slices.Clone(s.tariff.prices.of)
 	f.orders.dominants.of, f.orders.dominants.resources = slices.Clone(s.orders.dominants.of), slices.Clip(s.orders.dominants.resources)
 	f.lines.begunOf = maps.Clone(s.lines.begunOf)

@@ -8,8 +8,9 @@ type orders struct {
 	precedence *precedence
 
 	dominants dominants
-	owes      bool // some pool counts deficits
-	holds     bool // some pool compares what its children hold
+	owes      bool        // some pool counts deficits
+	claims    [][]claimed // by dominant resource and pool, where some pool counts deficits
+	holds     bool        // some pool compares what its children hold
 	places    places
 	deferred  bool // the orders are not kept up: rebuild follows
 }

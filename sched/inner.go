@@ -221,15 +221,12 @@ func (f *freeList) take(next int) int32 {
 }
 
 // deficits is what a pool under a deficit policy keeps: for each dominant resource what its
-// children are owed, and what they use and want of it.
+// children are owed, and how much of it they use.
 type deficits struct {
-	of    []*usage.Deficits
-	needs [][]claimed
-	runs  []float64 // of all children
-	keys  []keys    // orders of the dominant resources from the second on, see standApart
+	of   []*usage.Deficits
+	runs []float64 // of all children
+	keys []keys    // orders of the dominant resources from the second on, see standApart
 }
-
-type claimed struct{ running, wanted float64 }
 
 // dominants are the resources that are the dominant one of some key.
 type dominants struct {

@@ -16,6 +16,6 @@ func (v View) Recount() []Difference {
 	a.compareNodes()
 	a.compareWeights()
 	a.compareHoldings()
-	a.compareDeficits()
+	a.compareClaims()
 	return a.found
 }

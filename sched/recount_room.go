@@ -126,60 +126,6 @@ func (a *recounter) compareHoldings() {
 	}
 }
 
-// compareDeficits compares what the children of pools use and want, where that is owed to them.
-func (a *recounter) compareDeficits() {
-	s := a.s
-	if !s.orders.owes || s.orders.dominants.stale {
-		return
-	}
-	want := make([][]claimed, len(s.tree.pools)) // by child and dominant resource
-	for i := range want {
-		want[i] = make([]claimed, len(s.orders.dominants.resources))
-	}
-	note := func(id int32, key cluster.Key, running, wanted float64) {
-		request := s.site.cluster.Request(key)
-		for m, r := range s.orders.dominants.resources {
-			want[id][m].running += running * float64(at64(request, r))
-			want[id][m].wanted += wanted * float64(at64(request, r))
-		}
-	}
-	for i := range s.running.runs {
-		r := &s.running.runs[i]
-		for id := r.pool; r.used && id > 0; id = s.tree.pools[id].parent {
-			note(id, r.key, 1, 0)
-		}
-	}
-	for i := range s.lines.queues {
-		q := &s.lines.queues[i]
-		for k := range q.lines() {
-			l := q.line(k)
-			for id := range a.wanting(q, l) {
-				note(id, l.key, 0, float64(l.tasks))
-			}
-		}
-	}
-	for i := range s.tree.inners {
-		if s.tree.inners[i].deficits != nil {
-			a.compareOwed(&s.tree.inners[i], want)
-		}
-	}
-}
-
-func (a *recounter) compareOwed(in *inner, want [][]claimed) {
-	for m, d := range in.deficits.of {
-		name, sum := a.s.site.cluster.Resource(a.s.orders.dominants.resources[m]), 0.0
-		for k, kid := range in.kids {
-			w := want[kid][m]
-			n := *in.deficits.need(m, k)
-			sum += w.running
-			a.same(kid, name+" that it has", n.running, w.running, 0)
-			a.same(kid, name+" that it wants", n.wanted, w.wanted, 0)
-			a.same(kid, name+" that it receives", d.Running(k), w.running, 0)
-		}
-		a.same(in.id, name+" of the pools below", in.deficits.runs[m], sum, 0)
-	}
-}
-
 // compareParked checks that each line that a gate holds back is on the list of lines that try
 // again: a line on no list would wait for ever.
 func (a *recounter) compareParked() {

@@ -1,0 +1,162 @@
+package sched
+
+import (
+	"slices"
+
+	"github.com/fairlead/fairlead/cluster"
+)
+
+// Under a [DeficitPolicy] a pool claims of each dominant resource the amount that its tasks use, and the
+// amount that its waiting tasks could use, as far as its own maximum and those of the pools below it leave
+// room. An ideal scheduler could not start more, either. If a pool claimed more than the pools below it can
+// take, it would be owed slots that it cannot use, and its siblings would not get their shares of the rest.
+
+// claimed is what a pool claims of a dominant resource.
+type claimed struct {
+	running float64 // used by tasks in and below the pool
+	wanted  float64 // asked for by those of its waiting tasks that it wants, see queue.bar
+	below   float64 // could of the pools right below
+	could   float64 // part of wanted for which maxima leave room
+}
+
+// could computes how much of a dominant resource the waiting tasks of a pool could use.
+func (ord *orders) could(id int32, m int) float64 {
+	p, c := &ord.tree.pools[id], &ord.claims[m][id]
+	could := c.wanted
+	if p.inner >= 0 {
+		could = min(could, c.below)
+	}
+	if l, r := ord.tree.limits(id), ord.dominants.resources[m]; l != nil && r < len(l.max) && l.max[r] >= 0 {
+		could = min(could, max(0, float64(l.max[r])-c.running))
+	}
+	return could
+}
+
+// need counts running and wanted tasks with a key in, for a pool and those above it; wanted ones up to the
+// bar only.
+func (ord *orders) need(id, bar int32, key cluster.Key, running, wanted float64) {
+	if !ord.owes || ord.deferred {
+		return
+	}
+	ord.mainOf(key)
+	ord.growClaims()
+	request := ord.site.cluster.Request(key)
+	for m, r := range ord.dominants.resources {
+		if r < len(request) && request[r] > 0 {
+			ord.needOf(m, id, bar, running*float64(request[r]), wanted*float64(request[r]))
+		}
+	}
+}
+
+// needOf does it for a dominant resource. It goes on above the bar as long as the amount changes that the
+// pool below could use.
+func (ord *orders) needOf(m int, id, bar int32, running, wanted float64) {
+	for below := 0.0; id > 0; id = ord.tree.pools[id].parent {
+		if id == bar {
+			wanted = 0
+		}
+		if running == 0 && wanted == 0 && below == 0 {
+			return
+		}
+		c := &ord.claims[m][id]
+		c.running += running
+		c.wanted += wanted
+		c.below += below
+		could := ord.could(id, m)
+		below, c.could = could-c.could, could
+		if in := ord.tree.parentOf(id); in.deficits != nil && (running != 0 || below != 0) {
+			ord.settleClaim(in, id, m, running)
+		}
+	}
+}
+
+// needBelow counts the wants of a leaf that was given the waiting tasks of the pool above,
+// among its siblings; above them nothing changes.
+func (w *lines) needBelow(leaf int32) {
+	p, in, ord := &w.tree.pools[leaf], w.tree.parentOf(leaf), w.orders
+	ord.dominants.stale = ord.dominants.stale || in.deficits != nil && !ord.deferred && !ord.owes
+	owes := ord.owes && !ord.deferred
+	if owes {
+		ord.growClaims()
+	}
+	q := &w.queues[p.queue]
+	for i := range q.lines() {
+		l := q.line(i)
+		if q.bar(l) == leaf {
+			continue
+		}
+		w.addWanted(leaf, p.parent, l.key, l.tasks)
+		if owes {
+			ord.claim(leaf, p.parent, l.key, 0, float64(l.tasks))
+		}
+	}
+	if !owes {
+		return
+	}
+	above := &w.tree.pools[p.parent]
+	p.readyBy, p.seat.dominant = slices.Clone(above.readyBy), above.seat.dominant
+	for m := range ord.claims {
+		could := ord.could(leaf, m)
+		ord.claims[m][leaf].could, ord.claims[m][p.parent].below = could, could
+		if in.deficits != nil {
+			ord.settleClaim(in, leaf, m, 0)
+		}
+	}
+}
+
+// claim counts running and wanted tasks, but not for how many of them there is room below the maxima.
+func (ord *orders) claim(id, bar int32, key cluster.Key, running, wanted float64) {
+	request := ord.site.cluster.Request(key)
+	for ; id > 0; id = ord.tree.pools[id].parent {
+		if id == bar {
+			wanted = 0
+		}
+		for m, r := range ord.dominants.resources {
+			if r < len(request) {
+				c := &ord.claims[m][id]
+				c.running += running * float64(request[r])
+				c.wanted += wanted * float64(request[r])
+			}
+		}
+	}
+}
+
+// countClaims computes all claims from scratch.
+func (g *running) countClaims() {
+	ord := g.orders
+	ord.growClaims()
+	for m := range ord.claims {
+		clear(ord.claims[m])
+	}
+	for i := range g.runs {
+		if r := &g.runs[i]; r.used {
+			ord.claim(r.pool, r.pool, r.key, 1, 0)
+		}
+	}
+	for i := range g.lines.queues {
+		q := &g.lines.queues[i]
+		for k := range q.lines() {
+			l := q.line(k)
+			ord.claim(q.pool, q.bar(l), l.key, 0, float64(l.tasks))
+		}
+	}
+	g.tree.upwards(int32(Root), func(kid, above int32) {
+		for m := range ord.claims {
+			c := &ord.claims[m][kid]
+			c.could = ord.could(kid, m)
+			ord.claims[m][above].below += c.could
+		}
+	})
+}
+
+// growClaims makes room for the claims of all pools to each dominant resource.
+func (ord *orders) growClaims() {
+	for len(ord.claims) < len(ord.dominants.resources) {
+		ord.claims = append(ord.claims, nil)
+	}
+	for m, all := range ord.claims {
+		if missing := len(ord.tree.pools) - len(all); missing > 0 {
+			ord.claims[m] = append(all, make([]claimed, missing)...)
+		}
+	}
+}
