@@ -1,7 +1,7 @@
 package config
 
 import (
-	"slices"
+	"strings"
 
 	"github.com/fairlead/fairlead/share"
 )
@@ -26,15 +26,14 @@ func (r *reader) checkCeilings(n *node, p *share.Pool, path string, above ceilin
 		above = ceiling{p.MaxRunning, path}
 	}
 	void("max_job_running", p.JobRunning)
+	kids := make(map[string]*share.Pool, len(p.Pools))
+	for i := range p.Pools {
+		kids[p.Pools[i].Name] = &p.Pools[i]
+	}
 	for _, e := range pairs(n.get("pools")) {
-		i := slices.IndexFunc(p.Pools, func(c share.Pool) bool { return c.Name == e.key.text })
-		if i < 0 {
-			continue
+		name := e.key.text
+		if kid := kids[name]; kid != nil {
+			r.checkCeilings(e.value, kid, strings.TrimPrefix(path+"/"+name, "/"), above)
 		}
-		below := e.key.text
-		if path != "" {
-			below = path + "/" + below
-		}
-		r.checkCeilings(e.value, &p.Pools[i], below, above)
 	}
 }
