@@ -17,10 +17,11 @@ import (
 func TestDatabaseIsAway(t *testing.T) {
 	t.Parallel()
 	cluster := pgtest.OwnCluster(t)
-	at(t, cluster.URL(), postgres.Options{}).Close() // makes the tables, which may take longer
+	patient := at(t, cluster.URL(), postgres.Options{}) // to make the tables, and to submit, may take longer
+	id := submit(t, patient, 1, 1)[0]
+	patient.Close()
 	s := at(t, cluster.URL(), postgres.Options{Timeout: 4 * time.Second})
 	defer s.Close()
-	id := submit(t, s, 1, 1)[0]
 	cluster.Halt()
 	var calls sync.WaitGroup
 	for name, call := range map[string]func(context.Context) error{
