@@ -5,56 +5,54 @@ import (
 	"time"
 )
 
-// Accountant is a store that keeps what pools have received.
+// Accountant is a store that keeps the usage of pools.
 type Accountant interface {
-	// Usage returns what each pool has received, decayed as of the store's clock's
-	// reference, in slot-seconds, and its counters.
+	// Usage returns the usage of each pool in slot-seconds, decayed to the instant Accounts.AsOf of the store's clock,
+	// and the counters of the pool.
 	Usage(ctx context.Context) (Accounts, error)
-	// Balance tells f of the jobs as [Store.Snapshot] does, unless f is nil, and returns what
-	// pools have received. Both are as of one moment, that of the cursor: an attempt runs
-	// according to the jobs, or is in the accounts, and its end comes with the changes after
-	// the cursor or not at all.
+	// Balance calls f for the jobs as [Store.Snapshot] does, unless f is nil, and returns the usage of pools. Both show
+	// the moment of the cursor: an attempt is either among the running ones or in the accounts, and its end either
+	// comes with the changes after the cursor or does not come again.
 	Balance(ctx context.Context, f func(Change) error) (Balance, error)
-	// SetHalfLife changes how usage decays from now on; 0 is not at all.
+	// SetHalfLife sets the half-life of usage from now on; with 0 usage does not decay.
 	SetHalfLife(ctx context.Context, halfLife time.Duration) error
-	// Recount counts the waiting and running tasks of each pool from the jobs, to be
-	// compared with the counters of Usage.
+	// Recount counts the waiting and running tasks of each pool from the jobs. Callers compare the result with the
+	// counters of Usage.
 	Recount(ctx context.Context) (map[string]Counters, error)
 }
 
-// UserCounter is a store that counts what users have.
+// UserCounter is a store that counts the unstarted jobs and tasks of users.
 type UserCounter interface {
-	// CountUsers returns the counts of jobs with tasks that have not started, or wait again, for each
-	// user who has some: jobs that wait, are held, or wait for other jobs. It looks
-	// at all jobs that have not ended.
+	// CountUsers counts, for each user who has any, the jobs with tasks that have not started or wait again, including
+	// jobs that are held or depend on other jobs. It reads all jobs that have not ended.
 	CountUsers(ctx context.Context) (map[string]UserCount, error)
 }
 
-// KeyReader is a store that says for which jobs keys stand.
+// KeyReader is a store that reports which jobs have which keys.
 type KeyReader interface {
-	// Keyed says, for each job, what [Store.Submit] would say of it because of its key: that the key stands for
-	// another one, or [ErrKeyUsed]. For one that has no key, or a new one, it is the zero Submission.
+	// Keyed returns, for each job, the answer that [Store.Submit] would give because of the job's key: the existing job
+	// with that key, or [ErrKeyUsed]. A job without a key, or with a new one, gets the zero Submission.
 	Keyed(ctx context.Context, jobs []*Job) ([]Submission, error)
 }
 
-// UserCount is how many jobs of a user have tasks that have not started, and how many tasks that are.
+// UserCount holds how many jobs of a user have unstarted tasks, and how many such tasks there are.
 type UserCount struct{ Jobs, Tasks int64 }
 
-// Plus is the sum of two counts.
+// Plus returns the sum of two counts.
 func (c UserCount) Plus(o UserCount) UserCount {
 	return UserCount{c.Jobs + o.Jobs, c.Tasks + o.Tasks}
 }
 
-// DayKeeper is an accountant that also keeps what pools received on each day.
+// DayKeeper is an accountant that also keeps the usage of pools by day.
 type DayKeeper interface {
-	// KeepDays has the store keep, from now on, what each pool receives on each of the
-	// last n days, today included; 0 is none. Days are those of UTC.
+	// KeepDays makes the store keep, from now on, the usage of each pool on each of the last n days, today included; 0
+	// keeps none. Days are in UTC.
 	KeepDays(ctx context.Context, n int) error
 	// Days returns the stored usage by days.
 	Days(ctx context.Context) ([]DayUsage, error)
 }
 
-// DayUsage is what attempts of a pool that ended received on one day.
+// DayUsage is the usage of a pool on one day, from attempts that have ended.
 type DayUsage struct {
 	Pool string
 	Day  time.Time // its midnight
@@ -63,8 +61,8 @@ type DayUsage struct {
 
 // Charger is an accountant whose amounts can be set.
 type Charger interface {
-	// SetUsed sets what pools have received, as of now, in slot-seconds. What was kept of
-	// their days is forgotten, and the amount counts for today.
+	// SetUsed sets the usage of pools as of now, in slot-seconds. It deletes the pools' usage by day, and counts the
+	// amount for today.
 	SetUsed(ctx context.Context, used map[string]float64) error
 }
 
@@ -75,14 +73,14 @@ type Accounts struct {
 	Pools    map[string]Account
 }
 
-// Balance is what pools have received, as of the moment of a cursor of [Store.Changes].
+// Balance is the usage of pools at the moment of a cursor of [Store.Changes].
 type Balance struct {
 	Cursor   int64
 	Accounts Accounts
 	Days     []DayUsage // if the store is a [DayKeeper]
 }
 
-// Account is what a pool received and holds.
+// Account is the usage of a pool with the counters of its tasks.
 type Account struct {
 	Counters
 	Used  float64 // decayed, slot-seconds, of attempts that ended
@@ -90,11 +88,10 @@ type Account struct {
 	Seen  float64 // weight of the mean
 	Total float64 // not decayed, slot-seconds
 	Ended int64   // tasks
-	// Since is when the first job came into the pool; zero for pools from before this
-	// was kept.
+	// Since is when the first job entered the pool; zero for pools that are older than this field.
 	Since time.Time
-	// Maker is the user of that job, or of the one that was moved there first; empty for pools
-	// from before this was kept.
+	// Maker is the user of that first job, whether it was submitted or moved there; empty for pools that are older than
+	// this field.
 	Maker string
 }
 

@@ -13,17 +13,17 @@ type Alteration struct {
 	// Limit is the time limit in the other pool, for Move; a client fills it in.
 	Limit time.Duration
 	Cause string // why, in words
-	// By is the user who asks for it, and Admin says that this is an administrator: what one
-	// holds of another user's only an administrator releases. Without By the program itself asks,
-	// and may do everything.
+	// By is the user who asks for the change, and Admin reports whether that user is an administrator: only an
+	// administrator releases a hold that an administrator put on another user's job. If By is empty the program itself
+	// asks, and may do everything.
 	By    string
 	Admin bool
-	// Within are the paths of the pools whose jobs By operates, divided by blanks, if that is no administrator: a
-	// job of another user has to be in one of them, or below it, when it is changed.
+	// Within lists, separated by blanks, the paths of the pools that By operates, if By is not an administrator. A job
+	// of another user must be in one of these pools, or below it, when it is changed.
 	Within string
 }
 
-// Verb is what to do to a job.
+// Verb is the kind of change.
 type Verb string
 
 // The verbs.
@@ -31,8 +31,8 @@ const (
 	VerbCancel     Verb = "cancel"   // waiting tasks never start; running tasks are stopped
 	VerbHold       Verb = "hold"     // waiting tasks stay; running tasks go on
 	VerbRelease    Verb = "release"  // undoes a hold
-	VerbRequeue    Verb = "requeue"  // what ran or runs waits again, from the start
-	VerbUncancel   Verb = "uncancel" // undoes a cancel: only what that cancelled waits again
+	VerbRequeue    Verb = "requeue"  // tasks that ran or run wait again, from the start
+	VerbUncancel   Verb = "uncancel" // undoes a cancel: only tasks that it cancelled wait again
 	VerbPrioritise Verb = "prioritise"
 	VerbMove       Verb = "move" // to another pool, while no task runs
 )

@@ -1,9 +1,8 @@
 package queue
 
-// Args are what a handler of one kind of job gets: a struct of your program, which is kept
-// as JSON. Jobs that wait outlive your program, so add fields rather than change what they
-// mean.
+// Args are the arguments of a job for the handler of its kind: a struct of your program, stored as JSON. Waiting jobs
+// outlive your program, so add fields rather than change the meaning of existing ones.
 type Args interface {
-	// Kind names the kind of job. It is the same for all values, also for the zero value.
+	// Kind names the kind of job. It returns the same name for all values, including the zero value.
 	Kind() string
 }

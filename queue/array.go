@@ -14,24 +14,24 @@ const MaxTasks = 1_000_000
 // maxNumber bounds the numbers that an array may use.
 const maxNumber = 1<<31 - 1
 
-// maxArray bounds the text of an array, in bytes. It is read again wherever a job's
-// numbers are needed, and stored with it.
+// maxArray bounds the text of an array, in bytes. The text is stored with the job and parsed again wherever the task
+// numbers are needed.
 const maxArray = 64 << 10
 
-// Numbers are the numbers of an array's tasks, as runs with a step: "0-9,20-40:10" is
-// two runs. The task with index i has the i-th number.
+// Numbers holds the numbers of an array's tasks, as runs with a step: "0-9,20-40:10" is two runs. The task with index i
+// has the i-th number.
 type Numbers struct {
 	runs   []numberRun
 	count  int
 	sorted []int32 // indexes of the runs by their first numbers, if those do not overlap
 }
 
-// numberRun is first, first+step and so on. Before it there are before others.
+// numberRun is the numbers first, first+step and so on, count of them. before counts the numbers in earlier runs.
 type numberRun struct{ first, step, count, before int }
 
 func (r numberRun) last() int { return r.first + (r.count-1)*r.step }
 
-// index is the index of a number in the run, or -1.
+// index returns the index of a number within the run, or -1.
 func (r numberRun) index(number int) int {
 	if d := number - r.first; d >= 0 && d%r.step == 0 && d/r.step < r.count {
 		return d / r.step
@@ -90,8 +90,8 @@ func parseRun(item string) (numberRun, error) {
 	return numberRun{first, step, (last-first)/step + 1, 0}, nil
 }
 
-// checkDistinct says so if a number appears twice, because the number names the task.
-// Runs that lie one after another, as nearly all do, are not expanded for that.
+// checkDistinct refuses an array in which a number appears twice, because the number names the task. It does not expand
+// runs that do not overlap, as in nearly all arrays.
 func (n *Numbers) checkDistinct() error {
 	order := make([]int32, len(n.runs))
 	for i := range order {
@@ -121,10 +121,10 @@ func (n *Numbers) checkDistinct() error {
 	return nil
 }
 
-// Len is how many tasks there are.
+// Len returns the number of tasks.
 func (n Numbers) Len() int { return n.count }
 
-// At is the number of the task with index i.
+// At returns the number of the task with index i, or -1 if there is no such task.
 func (n Numbers) At(i int) int {
 	if i < 0 || i >= n.count {
 		return -1
@@ -134,7 +134,7 @@ func (n Numbers) At(i int) int {
 	return r.first + (i-r.before)*r.step
 }
 
-// Index is the index of the task with the number, or -1.
+// Index returns the index of the task with the number, or -1.
 func (n Numbers) Index(number int) int {
 	if n.sorted != nil {
 		k := sort.Search(len(n.sorted), func(k int) bool { return n.runs[n.sorted[k]].first > number }) - 1
@@ -151,7 +151,7 @@ func (n Numbers) Index(number int) int {
 	return -1
 }
 
-// in is the index of a number of a run among all, or -1.
+// in returns the index among all tasks of a number in a run, or -1.
 func (n Numbers) in(r numberRun, number int) int {
 	if i := r.index(number); i >= 0 {
 		return r.before + i
@@ -159,20 +159,19 @@ func (n Numbers) in(r numberRun, number int) int {
 	return -1
 }
 
-// parsedArray is an array that was read.
+// parsedArray is an array with its text.
 type parsedArray struct {
 	text    string
 	numbers Numbers
 }
 
-// arrays keeps long arrays that were read last: stores ask for the numbers of a job
-// once for each of its tasks.
+// arrays caches the long arrays that were parsed last: stores ask for the numbers of a job once for each of its tasks.
 var arrays [16]atomic.Pointer[parsedArray]
 
-// longArray is from how many bytes on an array is kept.
+// longArray is the smallest length in bytes of an array that is cached.
 const longArray = 64
 
-// Numbers are the numbers of the job's tasks. The job has been checked before.
+// Numbers returns the numbers of the job's tasks. The job must have passed [Job.Check]: a malformed array panics.
 func (j *Job) Numbers() Numbers {
 	if j.Gang > 1 {
 		return Numbers{runs: []numberRun{{0, 1, j.Gang, 0}}, count: j.Gang, sorted: []int32{0}}

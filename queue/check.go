@@ -15,7 +15,7 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// Limits of a job. Larger things belong into files that a job names.
+// Limits of a job. Larger data belongs in files that the job names.
 const (
 	MaxName    = 256       // bytes, of names, kinds, users, keys
 	MaxArgv    = 128 << 10 // bytes in all, of Argv and of Env
@@ -27,9 +27,8 @@ const (
 	MaxAmount  = 1 << 50
 )
 
-// Check returns an error if a job must not be submitted as it is, and brings Tasks and
-// Most up to date from Array. It does not look at other jobs or at the
-// configuration.
+// Check returns an error if a job is malformed. It derives Tasks and MaxRunning from Array and Gang, and encodes Args.
+// It does not look at other jobs or at the configuration.
 func (j *Job) Check() error {
 	if err := j.EncodeArgs(); err != nil {
 		return err
@@ -54,8 +53,8 @@ func (j *Job) Check() error {
 	return nil
 }
 
-// CheckText refuses what could be mistaken where it is shown: control characters,
-// among them escape sequences, and text that is not UTF-8.
+// CheckText refuses text that would mislead where it is shown: control characters, including escape sequences, and text
+// that is not UTF-8. It also refuses text longer than most bytes.
 func CheckText(field, text string, most int) error {
 	switch {
 	case len(text) > most:
@@ -68,8 +67,7 @@ func CheckText(field, text string, most int) error {
 	return nil
 }
 
-// EncodeArgs makes the payload and the kind of a job out of its arguments, if it has any. Clients
-// do it at submission.
+// EncodeArgs converts the arguments of a job, if it has any, to its payload and kind. Clients call it at submission.
 func (j *Job) EncodeArgs() error {
 	if j.Args == nil {
 		return nil
@@ -151,7 +149,7 @@ func (j *Job) checkNumbers() error {
 	return nil
 }
 
-// checkGang brings the number of tasks up to date from Gang. A gang of one is none.
+// checkGang sets the number of tasks from Gang. A gang of one task is not a gang.
 func (j *Job) checkGang() error {
 	switch {
 	case j.Gang < 0 || j.Gang > MaxGang:
@@ -168,9 +166,9 @@ func (j *Job) checkGang() error {
 	return nil
 }
 
-// What a node can do is counted like what it has: an agent offers any number of exec,
-// a program with a handler for the kind k any number of handler.k, and every task
-// asks for one of these. So a task is never given to a node that cannot run it.
+// The abilities of a node are counted like its resources: an agent offers unlimited exec, a program with a handler for
+// kind k offers unlimited handler.k, and every task requests one of these. So no task goes to a node that cannot run
+// it.
 const (
 	ExecResource  = "exec"
 	HandlerPrefix = "handler."
@@ -213,11 +211,10 @@ func (j *Job) checkRequest() error {
 	return nil
 }
 
-// maxLimits bounds the licences and the rates of a job.
+// maxLimits bounds the licenses and the rates of a job.
 const maxLimits = 16
 
-// checkLimits looks at the licences and rates that a job names; whether they are there is
-// for the configuration to say.
+// checkLimits checks the form of the licenses and rates that a job names. The configuration knows whether they exist.
 func (j *Job) checkLimits() error {
 	if len(j.Licenses) > maxLimits || len(j.Rates) > maxLimits {
 		return Invalidf("licenses", "the job names %d licenses and %d rates, at most %d of each", len(j.Licenses), len(j.Rates), maxLimits)
@@ -263,11 +260,11 @@ func (j *Job) checkAfter() error {
 // MaxLimit bounds the time limit of a job.
 const MaxLimit = 10 * 365 * 24 * time.Hour
 
-// NoLimit, as the Limit of a job that is submitted, asks for none even where its pool has
-// a default. Where the pool has a maximum, the job is refused.
+// NoLimit, as the Limit of a submitted job, requests no time limit even where its pool has a default. Where the pool
+// has a maximum, the job is refused.
 const NoLimit = -time.Second
 
-// ReservationName is what a reservation may be called.
+// ReservationName matches the allowed names of reservations.
 var ReservationName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
 
 // CheckNice refuses numbers out of range.

@@ -1,8 +1,8 @@
-// Package queue holds the nouns of the life of a job, and the contract of the stores that keep jobs:
-// [Job], [Task], [Lease], [Outcome], [Store] with its optional interfaces, and the errors that all of
-// these return. It also says which jobs are well formed, without knowing any configuration.
+// Package queue defines the types of a job's life, and the contract of the stores that keep jobs: [Job], [Task],
+// [Lease], [Outcome], [Store] with its optional interfaces, and the errors that they return. It also checks the form of
+// jobs, without any configuration.
 //
-// Nothing in here decides, waits or does input or output. A store implements [Store]; the loop in the
-// package above leases, renews and finishes by it. The root package has aliases for what a program
-// with jobs of its own needs.
+// The package makes no decisions, never blocks, and does no input or output. A store implements [Store]; package
+// internal/engine leases, renews and finishes tasks through it. The root package has aliases for the types that a
+// program with its own jobs needs.
 package queue

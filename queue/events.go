@@ -5,11 +5,11 @@ import (
 	"strconv"
 )
 
-// EventEnded is the code of the end of a job. The journal has that of a job that waits again since, which
-// has forgotten it.
+// EventEnded is the code of the end of a job. When a requeued job waits again its own record no longer has that end,
+// and only the journal does.
 const EventEnded = "ended"
 
-// EndEvent is the end of a job that has ended, as a history tells it.
+// EndEvent returns the end of an ended job as an event of its history.
 func (j *Job) EndEvent() Event {
 	text := string(j.State)
 	if j.Cause != "" {
@@ -21,8 +21,8 @@ func (j *Job) EndEvent() Event {
 	return Event{Job: j.ID, Task: -1, At: j.Ended, Code: EventEnded, Text: text}
 }
 
-// Events are the beginning and the end of the task's last attempt, as a history tells them. There are none
-// of a task that has not started since its job was requeued.
+// Events returns the beginning and the end of the task's last attempt as events of its history. A task that has not
+// started since its job was requeued has none.
 func (t *Task) Events() []Event {
 	if t.Started.IsZero() || t.Outcome.Refused != "" { // the journal tells of attempts that did not begin
 		return nil
@@ -38,7 +38,7 @@ func (t *Task) Events() []Event {
 	return []Event{began, {Job: t.Job, Task: t.Index, At: t.Ended, Code: "finished", Text: text}}
 }
 
-// Began is the beginning of the task's last attempt, as a history tells it.
+// Began returns the beginning of the task's last attempt as an event of its history.
 func (t *Task) Began() Event {
 	began := Event{Job: t.Job, Task: t.Index, At: t.Started, Code: "started", Text: "attempt " + strconv.Itoa(t.Attempt) + " on " + t.Holder}
 	if t.Queued {

@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// Examiner is a store that can say how it is kept.
+// Examiner is a store that reports its health.
 type Examiner interface {
 	Examine(ctx context.Context) (StoreHealth, error)
 }
 
-// StoreHealth is how a store is kept, for whoever looks after it.
+// StoreHealth is the condition of a store, for its administrator.
 type StoreHealth struct {
-	Format, Known int           // of the tables: as they are, and as this program writes them
-	Bytes         int64         // that it takes on disk
-	Unused        float64       // fraction of it that holds nothing any more
-	Log           int64         // bytes that were written ahead and are not in their place yet
-	Oldest        time.Duration // for how long the oldest transaction has been open: nothing that ended since can be cleared away
-	Sessions      int           // of the database that are in use
-	MaxSessions   int           // that it lets in; 0 is no bound
-	Feed          int64         // changes that are kept for those who follow
-	Reserve       bool          // there is room put aside for when the disk is full, or none is needed
+	Format, Known int           // format of the tables: the present one, and the one that this program writes
+	Bytes         int64         // size on disk
+	Unused        float64       // unused fraction of it
+	Log           int64         // bytes in the write-ahead log that are not in the tables yet
+	Oldest        time.Duration // age of the oldest open transaction: nothing deleted since can be cleaned up
+	Sessions      int           // database sessions in use
+	MaxSessions   int           // sessions that the database allows; 0 is no bound
+	Feed          int64         // changes kept in the change feed for its readers
+	Reserve       bool          // disk space is set aside for a full disk, or none is needed
 }

@@ -5,23 +5,21 @@ import (
 	"time"
 )
 
-// HistoryKeeper is a store that keeps how pools fared, in several resolutions at once: the
-// recent past step by step, the distant past in longer steps; see [HistoryLevels]. It drops
-// steps that are too old, so that the number of pools that had something to do bounds the size
-// of the history.
+// HistoryKeeper is a store that keeps the history of pools in several resolutions at once: the recent past in short
+// steps, the distant past in longer ones; see [HistoryLevels]. It drops steps that are too old, so the number of active
+// pools bounds the size of the history.
 type HistoryKeeper interface {
-	// AddHistory adds to the history: steps of the same pool, level and time add up, so that
-	// several servers, one after the other, may each bring what they saw of one step.
+	// AddHistory adds to the history. It adds up steps of the same pool, level and time, so that several servers, one
+	// after the other, may each add what they saw of one step.
 	AddHistory(ctx context.Context, pools []PoolHistory) error
-	// PoolHistory returns the history, by pool and time. Pools without history are
-	// left out.
+	// PoolHistory returns the history, by pool and time, without the pools that have none.
 	PoolHistory(ctx context.Context, q HistoryQuery) ([]PoolHistory, error)
 }
 
-// HistoryLevel is a resolution in which history is kept.
+// HistoryLevel is one resolution of the history.
 type HistoryLevel struct {
-	Step time.Duration // what becomes one
-	Kept time.Duration // for how long
+	Step time.Duration // length of one step
+	Kept time.Duration // how long steps are kept
 }
 
 // HistoryLevels are the resolutions, the finest first.
@@ -31,10 +29,10 @@ var HistoryLevels = [...]HistoryLevel{
 	{time.Hour, 2 * 365 * 24 * time.Hour},
 }
 
-// PoolHistory is how one pool fared in one resolution.
+// PoolHistory is the history of one pool in one resolution.
 type PoolHistory struct {
 	Pool  string // "" is the root
-	Level int    // of [HistoryLevels]
+	Level int    // index in [HistoryLevels]
 	Steps []HistoryStep
 }
 
@@ -42,26 +40,26 @@ type PoolHistory struct {
 type HistoryQuery struct {
 	Pools    []string // each once
 	Level    int
-	From, To time.Time // steps that begin from From on, and before To
+	From, To time.Time // steps that begin at From or later, and before To
 }
 
-// HistoryStep is how a pool fared during a step of time. But for At and OldestWait all are
-// sums over the seconds that are known, so that steps add up exactly: a mean is the
-// sum divided by Seconds. Stores may round them, to a thousandth.
+// HistoryStep is the state of a pool over one step of time. All fields but At and OldestWait are sums over the seconds
+// with data, so that steps add up exactly: a mean is the sum divided by Seconds. Stores may round them, to a
+// thousandth.
 type HistoryStep struct {
 	At      time.Time // when the step began
-	Seconds float64   // that are known; less than the step if the server was not there
+	Seconds float64   // with data; less than the step if the server was down
 	Share   float64   // fraction of the pool above that the pool was entitled to
-	Used    float64   // fraction of what the pool above used, decayed, that it had
-	FairNow float64   // units that were its due, given the demand of that moment
+	Used    float64   // fraction of the decayed usage of the pool above that this pool had
+	FairNow float64   // units of its entitlement, with the demand of that moment
 	Running float64   // units
 	Demand  float64   // units that ran or waited
 	Waiting float64   // tasks
-	// OldestWait is the longest that a job had waited, in seconds.
+	// OldestWait is the longest wait of a job, in seconds.
 	OldestWait float64
 }
 
-// Add adds what else is known of the same time, or of the time after it.
+// Add adds other data of the same step, or of the step after it.
 func (s *HistoryStep) Add(o HistoryStep) {
 	s.Seconds += o.Seconds
 	s.Share += o.Share
@@ -73,7 +71,7 @@ func (s *HistoryStep) Add(o HistoryStep) {
 	s.OldestWait = max(s.OldestWait, o.OldestWait)
 }
 
-// Times is a part of the step, or a multiple.
+// Times returns the step with Seconds and the sums multiplied by f.
 func (s HistoryStep) Times(f float64) HistoryStep {
 	s.Seconds *= f
 	s.Share *= f

@@ -5,18 +5,17 @@ import (
 	"time"
 )
 
-// Peers is a store that several servers share; each schedules its own work.
+// Peers is a store that several servers share; each server schedules its own work.
 type Peers interface {
-	// Announce says that a server is there, for ttl from now, and with which nodes. It returns
-	// the others that are there. [ErrTaken] is returned, and the nodes are not announced, if
-	// another one has announced a node of the same name that is up.
+	// Announce registers a server with its nodes, for ttl from now, and returns the other servers that are present. It
+	// returns [ErrTaken], and registers no nodes, if another server has announced a node of the same name that is up.
 	Announce(ctx context.Context, s Server, ttl time.Duration) (Roll, error)
-	// Servers returns the servers that are there.
+	// Servers returns the servers that are present.
 	Servers(ctx context.Context) ([]Server, error)
-	// Retire says that a server is there no more.
+	// Retire removes a server.
 	Retire(ctx context.Context, name string) error
-	// Recheck reads the waiting tasks of jobs at one instant: a Waited for each that has tasks that
-	// wait and may be leased. The cursor is that after the changes made before that instant.
+	// Recheck reads the waiting tasks of jobs at one instant. It returns a Waited for each job with waiting tasks that
+	// may be leased, and the cursor after the changes made before that instant.
 	Recheck(ctx context.Context, jobs []int64) (waits []Change, cursor int64, err error)
 }
 
@@ -40,16 +39,16 @@ type ServedNode struct {
 	Seen     time.Time
 }
 
-// Roll is what one of several servers hears of the others.
+// Roll is what a server learns about its peers when it announces itself.
 type Roll struct {
-	Others []Server // that are there
-	// Stops is set for the one of them that stops tasks so that others get their room.
+	Others []Server // the other servers that are present
+	// Stops is set for the one server that stops tasks to make room for others.
 	Stops bool
 }
 
-// Sharer is a store that several loops may use at once, in whichever processes.
+// Sharer is a store that several engines may use at once, in the same or in different processes.
 type Sharer interface {
-	// Shared reports whether they may: the limits that one of them keeps do not bind the
-	// others, so that the store has to keep them.
+	// Shared reports whether they may. If so the store must enforce limits itself, because a limit that one engine
+	// keeps does not bind the others.
 	Shared() bool
 }
