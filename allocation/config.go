@@ -15,40 +15,38 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// Config is what an administrator decides: who is entitled to what, and where jobs
-// go. Package config reads it from a file.
+// Config is the set of an administrator's decisions: the entitlements of pools, and the placement of jobs. Package
+// config reads it from a file.
 type Config struct {
 	Sched sched.Config
-	// Placement says into which pool a job goes that names none. Without it each user
-	// has a pool of the user's name.
+	// Placement chooses the pool of a job that names none. If it is nil each user has a pool with the user's name.
 	Placement *share.Placement
-	// Closed is set when a job may name only pools that the tree names.
+	// Closed restricts jobs to the pools of the tree: a job may not name any other.
 	Closed bool
 	// KindRates are the rates to which all jobs of a kind are subject.
 	KindRates map[string][]string
-	// Site gives jobs a value of the site's own, under the policy multifactor; SiteRules
-	// are its rules.
+	// Site gives jobs a value that the site defines, under the policy multifactor; SiteRules are its rules.
 	Site      *share.Site
 	SiteRules []share.SiteRule
 	// Levels are the qualities of service that jobs may name.
 	Levels []string
-	// Access says who may do what.
+	// Access holds the rules of who may do what.
 	Access access.Rules
-	// Users bound what one user may have of those who submit within limits; see engine.SubmitOptions.
+	// Users limits each user who submits within limits; see engine.SubmitOptions.
 	Users UserLimits
-	// Hash tells versions of a configuration apart.
+	// Hash identifies this version of the configuration.
 	Hash string
 }
 
-// UserLimits bound what one user may have at a time; 0 is no limit.
+// UserLimits bounds the jobs, tasks and pools of one user at a time; 0 is no limit.
 type UserLimits struct {
-	Jobs  int // with tasks that have not started
-	Tasks int // of these jobs, that have not started
-	Pools int // that the user's jobs have made, and the configuration does not name
+	Jobs  int // jobs with tasks that have not started
+	Tasks int // unstarted tasks of these jobs
+	Pools int // pools that the user's jobs made and the configuration does not name
 }
 
-// Default is in force without a configuration: every user has an equal share
-// under the policy fair, with a half-life of seven days.
+// Default returns the configuration that is current if there is no file: every user has an equal share under the policy
+// fair, with a half-life of seven days.
 func Default() Config {
 	s := Config{Hash: "default"}
 	s.Sched.Root = share.Pool{Policy: "fair"}
@@ -66,7 +64,7 @@ func (c *Config) Priority(name string) (int, bool) {
 	return i, i >= 0
 }
 
-// DefaultPriority is normal, or the middle one where no priority is called that.
+// DefaultPriority returns normal, or the middle priority if none has that name.
 func (c *Config) DefaultPriority() string {
 	if _, ok := c.Priority("normal"); ok {
 		return "normal"
@@ -74,10 +72,10 @@ func (c *Config) DefaultPriority() string {
 	return c.Sched.Priorities[len(c.Sched.Priorities)/2].Name
 }
 
-// Unit is the resource in which shares are counted.
+// Unit returns the resource in which shares are counted.
 func (c *Config) Unit() string { return cmp.Or(c.Sched.Unit, sched.DefaultUnit) }
 
-// CheckUnit refuses a task that asks for none of the unit. One that does not name it gets one.
+// CheckUnit refuses a task that requests 0 of the unit. A task that does not name the unit gets one.
 func (c *Config) CheckUnit(j *queue.Job) error {
 	unit := c.Unit()
 	if cluster.WithTypes(j.Request)[unit] > 0 {
@@ -92,7 +90,7 @@ func (c *Config) CheckUnit(j *queue.Job) error {
 	return nil
 }
 
-// Priorities are the names of the priorities, in their order.
+// Priorities returns the names of the priorities, in their order.
 func (c *Config) Priorities() []string {
 	names := make([]string, len(c.Sched.Priorities))
 	for i, p := range c.Sched.Priorities {
@@ -112,7 +110,7 @@ func (c *Config) pools() string {
 	return strings.Join(names, ", ")
 }
 
-// Named are the pools that the configuration names.
+// Named returns the pools that the configuration names.
 func (c *Config) Named() map[string]bool {
 	named := map[string]bool{}
 	for path := range c.Sched.Root.All() {
@@ -121,7 +119,7 @@ func (c *Config) Named() map[string]bool {
 	return named
 }
 
-// Request is what a task of a job asks of a node: also the ability to run commands, or the kind of job.
+// Request returns what a task of a job requests from a node, including the ability to run commands or the job's kind.
 func (c *Config) Request(h queue.Header) queue.Amounts {
 	a := queue.Amounts{}
 	for name, n := range h.Request {
@@ -135,7 +133,7 @@ func (c *Config) Request(h queue.Header) queue.Amounts {
 	return a
 }
 
-// RequestText describes what a task asks for, in words: "2 cpu, 4 gpu".
+// RequestText describes the request of a task in words: "2 cpu, 4 gpu".
 func RequestText(a queue.Amounts, unit string) string {
 	var parts []string
 	for name, n := range a {

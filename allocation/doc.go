@@ -1,7 +1,7 @@
-// Package allocation is what an administrator decides, and what it makes of a job that is submitted:
-// [Config] names the pools, who is entitled to what, and where jobs go; its methods fill in what a job
-// leaves open, and refuse a job that does not go with it.
+// Package allocation applies an administrator's decisions to submitted jobs: [Config] names the pools, their
+// entitlements, and the placement of jobs. Its methods fill in the fields that a job leaves open, and refuse a job that
+// the configuration does not allow.
 //
-// It knows no job but the one that it is given, and no running or waiting tasks: the loop knows these.
-// Package config reads a Config from a file.
+// It sees only the job that it is given, and no other jobs or tasks: package internal/engine knows these. Package
+// config reads a Config from a file.
 package allocation

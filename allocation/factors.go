@@ -9,9 +9,9 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// Factors are what of a job counts for its priority under the policy multifactor, beside
-// its request and its age. A job that names no quality of service has the one that is
-// called like its priority: so a priority means something there, too.
+// Factors returns the factors of a job's priority under the policy multifactor, except its request and its age. A job
+// that names no quality of service has the one with the name of its priority, so that a priority has an effect there
+// too.
 func (c *Config) Factors(h queue.Header) sched.Factors {
 	t := sched.Factors{QOS: h.QOS, Nice: h.Nice}
 	if t.QOS == "" && slices.Contains(c.Levels, h.Priority) {

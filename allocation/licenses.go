@@ -9,8 +9,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// settleLicenses refuses licences and rates that are not configured, and subjects a job to
-// the rates of its kind.
+// settleLicenses refuses licenses and rates that are not configured, and adds the rates of the job's kind.
 func (c *Config) settleLicenses(j *queue.Job) error {
 	for _, name := range slices.Sorted(maps.Keys(j.Licenses)) {
 		total, known := c.Sched.Licenses[name]

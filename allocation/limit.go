@@ -13,7 +13,7 @@ type LimitError struct {
 	Pool  string        // of the job
 	Asked time.Duration // [NoLimit]: for no limit
 	Max   time.Duration
-	Of    string // the pool, the same or one above, that says so; "" is the root
+	Of    string // the pool that sets Max, the same or one above it; "" is the root
 }
 
 func (e *LimitError) Error() string {
@@ -32,9 +32,8 @@ func (e *LimitError) Error() string {
 // Is makes errors.Is(err, ErrForbidden) true.
 func (e *LimitError) Is(target error) bool { return target == queue.ErrForbidden }
 
-// LimitIn is the time limit of a job in a pool: what it asks for, which is [NoLimit] if it is
-// to have none, or the default of the pool if that is 0. A limit above the largest that the pool
-// allows is a [LimitError].
+// LimitIn returns the time limit of a job in a pool: the requested limit, which is [NoLimit] for none, or the default
+// of the pool if the request is 0. A limit above the pool's maximum is a [LimitError].
 func (c *Config) LimitIn(pool string, asked time.Duration) (time.Duration, error) {
 	t := c.Sched.Root.Times(pool)
 	switch {
@@ -48,8 +47,7 @@ func (c *Config) LimitIn(pool string, asked time.Duration) (time.Duration, error
 	return asked, nil
 }
 
-// settleLimit gives a job the time limit of its pool if it names none, and refuses one
-// above the largest.
+// settleLimit gives a job the time limit of its pool if it names none, and refuses one above the pool's maximum.
 func (c *Config) settleLimit(j *queue.Job) (err error) {
 	limit, err := c.LimitIn(j.Pool, j.Limit)
 	if err == nil {

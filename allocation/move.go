@@ -7,8 +7,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// SettleMove decides where a job goes that is to go to another pool, and with which time
-// limit: as if it were submitted there with the limit that it has, by who asks for it.
+// SettleMove decides into which pool a moved job goes, and with which time limit. The same rules apply as if the user
+// who asks submitted the job there with its present limit.
 func (c *Config) SettleMove(j *queue.Job, a *queue.Alteration, n Naming) error {
 	if a.Pool == "" {
 		return queue.Invalidf("pool", "which one? The job is in %s", j.Pool)

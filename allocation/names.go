@@ -6,14 +6,14 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// FormerPath is the path that earlier versions gave the pool of a user.
+// FormerPath returns the path that earlier versions gave to the pool of a user.
 func FormerPath(path, user string) string {
 	above, _ := share.Cut(path)
 	return share.Join(above, share.UnderscoreName(user))
 }
 
-// Stale reports whether the tree names a pool by the path that it had before, and not by its own. One
-// with pools below it is no user's; that all users may come to the pool default has not changed.
+// Stale reports whether the tree names a user's pool by its former path, and not by its own. A pool with children
+// belongs to no user, so it is not stale; neither is the pool default, which takes all users as before.
 func (c *Config) Stale(was, own string) bool {
 	if was == own || was == share.DefaultPool {
 		return false
@@ -22,7 +22,7 @@ func (c *Config) Stale(was, own string) bool {
 	return pool != nil && len(pool.Pools) == 0 && c.Sched.Root.Find(own) == nil
 }
 
-// staleHint is for the refusal of a job whose user had a pool in the tree by the name of before.
+// staleHint returns a hint for the refusal of a job if the tree names its user's pool by the former path, or "".
 func (c *Config) staleHint(path, user string) string {
 	if was := FormerPath(path, user); c.Stale(was, path) {
 		return fmt.Sprintf(" (%q was the pool of %s before an upgrade; an administrator has to call it %q now)", was, user, path)

@@ -6,19 +6,19 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// Naming says with whose right a job names a pool, and knows the pools beside the configuration.
+// Naming says on whose authority a job names a pool, and knows the pools that exist beside the configuration.
 type Naming struct {
-	// By is who asks, if that is known: users may name the pools to which they have a right. Administrators, and
-	// programs of their own, for which it is nil, may name every pool of the tree, and what a rule makes for any job.
+	// By is the user who asks, if known: users may name the pools to which they have a right. Administrators, and the
+	// program itself (nil), may name every pool of the tree, and every pool that a rule makes for any job.
 	By *access.Principal
-	// Tree tells of the pools that there are; nil where that is not known.
+	// Tree reports whether a pool exists, and whether it has pools below it; nil if that is not known.
 	Tree func(path string) (there, divides bool)
-	// In is the pool that the job is in already: it may stay there, whoever made that. It keeps its Priority and its
+	// In is the present pool of the job: the job may stay there, whoever made the pool, and keeps its Priority and its
 	// QOS there.
 	In, Priority, QOS string
 }
 
-// limited reports whether a user asks who is no administrator.
+// limited reports whether the user who asks is not an administrator.
 func (n *Naming) limited() bool { return n.By != nil && !n.By.Admin }
 
 func (n *Naming) tree(path string) (there, divides bool) {
@@ -28,8 +28,8 @@ func (n *Naming) tree(path string) (there, divides bool) {
 	return n.Tree(path)
 }
 
-// settleNamed decides into which pool a job goes that names one, and whether that may be made. It is the only
-// place where that is decided.
+// settleNamed decides into which pool a job goes that names a pool, and whether that pool may be created. No other code
+// decides this.
 func (c *Config) settleNamed(j *queue.Job, n Naming) error {
 	if err := share.CheckPath(j.Pool); err != nil {
 		return queue.Invalidf("pool", "%v", err)
@@ -52,7 +52,7 @@ func (c *Config) settleNamed(j *queue.Job, n Naming) error {
 	return c.refuse(j, j.Pool, n)
 }
 
-// placedBelow is where the configuration sends a job at or below a path; "" is nowhere.
+// placedBelow returns the pool at or below path to which the configuration sends a job; "" is none.
 func (c *Config) placedBelow(j *queue.Job, path string) string {
 	if c.Placement == nil && c.Closed {
 		return ""
@@ -67,8 +67,8 @@ func (c *Config) placedBelow(j *queue.Job, path string) string {
 	return own
 }
 
-// divides reports whether a pool has others below it. A configured leaf of a closed tree below which no rule
-// leads stays one, even if pools came on demand below it when the tree was open.
+// divides reports whether a pool has pools below it. In a closed tree a configured leaf pool below which no rule leads
+// remains a leaf, even if pools were created on demand below it when the tree was open.
 func (c *Config) divides(path string, n Naming) bool {
 	if pool := c.Sched.Root.Find(path); pool != nil && len(pool.Pools) > 0 {
 		return true
@@ -88,8 +88,8 @@ func (c *Config) divides(path string, n Naming) bool {
 	return divides
 }
 
-// settleBelow sends a job that names a pool with children to the child of its user, or where a rule sends it
-// below that pool.
+// settleBelow sends a job that names a pool with children to its user's child there, or to the pool below that a rule
+// chooses.
 func (c *Config) settleBelow(j *queue.Job, own string, n Naming) error {
 	path := share.Join(j.Pool, share.UserPool(j.User))
 	switch {
@@ -103,8 +103,8 @@ func (c *Config) settleBelow(j *queue.Job, own string, n Naming) error {
 	return nil
 }
 
-// mayMake reports whether a pool that the configuration does not name may be named, and no rule makes it for the
-// job itself.
+// mayMake reports whether the job may name a pool that the configuration does not name and that no rule makes for this
+// job.
 func (c *Config) mayMake(j *queue.Job, path string, n Naming) bool {
 	if !c.Closed || c.Access.Creates(originOf(j), path) {
 		return true
@@ -122,7 +122,7 @@ func (c *Config) CanMake(path string) bool {
 	return makes || path == share.DefaultPool
 }
 
-// refuse says why a job may not go to a pool, which it named, or which is its user's below the one that it named.
+// refuse returns the error for a job that may not go to path: the pool that it named, or its user's pool below.
 func (c *Config) refuse(j *queue.Job, path string, n Naming) error {
 	known := "; known pools: " + c.pools()
 	if c.Placement != nil {

@@ -5,8 +5,7 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// PoolFor is the pool into which a job goes that names none, by the placement rules, or
-// why there is none for it.
+// PoolFor returns the pool into which the placement rules send a job that names none, or why they send it nowhere.
 func (c *Config) PoolFor(o share.Origin) (string, error) {
 	j := queue.Job{User: o.User, Group: o.Group, Kind: o.Kind, Requestor: o.Requestor}
 	if err := c.Settle(&j, Naming{}); err != nil {
@@ -15,7 +14,7 @@ func (c *Config) PoolFor(o share.Origin) (string, error) {
 	return j.Pool, nil
 }
 
-// NormalPriority is the index of the priority of a job that names none.
+// NormalPriority returns the index of the priority of jobs that name none.
 func (c *Config) NormalPriority() int {
 	i, _ := c.Priority(c.DefaultPriority())
 	return i

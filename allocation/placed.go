@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// place is where a job goes that names no pool.
+// place returns the pool of a job that names none.
 func (c *Config) place(j *queue.Job) string {
 	if c.Placement == nil {
 		own := share.UserPool(j.User)
@@ -24,9 +24,9 @@ func (c *Config) place(j *queue.Job) string {
 	return path
 }
 
-// settlePlace sends a job that names no pool where the placement rules want it: what
-// they name is there as soon as it is needed, in a closed tree as well. Without rules a
-// closed tree takes only those users who have a pool in it, or have the pool default.
+// settlePlace sends a job that names no pool to the pool that the placement rules choose, which is created on demand,
+// even in a closed tree. Without rules a closed tree takes only users who have a pool in it, unless it has the pool
+// default.
 func (c *Config) settlePlace(j *queue.Job) error {
 	j.Pool = c.place(j)
 	pool := c.Sched.Root.Find(j.Pool)
@@ -40,9 +40,8 @@ func (c *Config) settlePlace(j *queue.Job) error {
 	return queue.Invalidf("pool", "jobs of %s belong into %q, which is not in the share tree%s; name one of its pools: %s", j.User, j.Pool, c.staleHint(j.Pool, j.User), c.pools())
 }
 
-// leastLoaded is the class with the smallest load, which takes the jobs that belong to no
-// other where the policy load divides among all; of several, the first in the order of
-// their names. It is "" under other policies.
+// leastLoaded returns the class with the smallest load, or the first by name among equals. Under the policy load it
+// takes the jobs that belong to no other class. Under other policies leastLoaded returns "".
 func (c *Config) leastLoaded() string {
 	root := &c.Sched.Root
 	if root.Policy != "load" || len(root.Pools) == 0 {

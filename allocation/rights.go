@@ -6,7 +6,7 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// checkRights says whether the one who asks may have a job in its pool, with its priority and its quality of service.
+// checkRights checks whether the user who asks may have a job in its pool, with its priority and quality of service.
 func (c *Config) checkRights(j *queue.Job, n Naming) error {
 	if n.By != nil {
 		if err := n.By.CheckCredential(access.Submit, j.Pool); err != nil {
@@ -31,7 +31,7 @@ func (c *Config) checkRights(j *queue.Job, n Naming) error {
 	return nil
 }
 
-// checkUse says whether the one who asks may have a job in its pool. An operator may move the jobs of others within
+// checkUse checks whether the user who asks may have a job in its pool. An operator may move other users' jobs within
 // the pools that they operate.
 func (c *Config) checkUse(j *queue.Job, n Naming) error {
 	if n.In != "" && n.In == j.Pool {
@@ -49,8 +49,8 @@ func (c *Config) checkUse(j *queue.Job, n Naming) error {
 	})
 }
 
-// whose says whether the pool of a job is its user's: the configuration sends jobs of the user there, whatever their
-// kind and requestor, which users choose, or names it after the user. Others is set if it is that of another user.
+// whose reports whether the pool of a job is its user's own: the configuration sends the user's jobs there whatever
+// their kind and requestor, which users choose, or names it after the user; others is set if it is another user's.
 func (c *Config) whose(j *queue.Job) (own, others bool) {
 	plain := queue.Job{User: j.User, Group: j.Group, Requestor: j.User}
 	placed := plain
@@ -70,15 +70,15 @@ func (c *Config) whose(j *queue.Job) (own, others bool) {
 	return name == share.UserPool(j.User) && c.Sched.Root.Find(j.Pool) != nil, others
 }
 
-// usual reports whether users may have a priority where the configuration says nothing: that of jobs that name none,
-// and lower ones.
+// usual reports whether users may have a priority if the configuration has no rule for it: the priority of jobs that
+// name none, and all lower ones.
 func (c *Config) usual(name string) bool {
 	at, _ := c.Priority(name)
 	standard, _ := c.Priority(c.DefaultPriority())
 	return at >= standard
 }
 
-// CheckRights says whether somebody may give a job another priority or quality of service, by a change.
+// CheckRights checks whether a user may change a job's priority or quality of service.
 func (c *Config) CheckRights(by *access.Principal, j *queue.Job, a queue.Alteration) error {
 	next := *j
 	if a.Priority != "" {

@@ -7,8 +7,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Settle fills in what a submitted job leaves open, and says what in it does not go
-// with the configuration.
+// Settle fills in the fields that a submitted job leaves open, and returns an error if the configuration does not allow
+// the job.
 func (c *Config) Settle(j *queue.Job, n Naming) error {
 	j.Requestor = cmp.Or(j.Requestor, j.User)
 	j.Priority = cmp.Or(j.Priority, c.DefaultPriority())
