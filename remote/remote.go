@@ -1,6 +1,5 @@
-// Package remote is a client of a server over HTTP, with the methods of
-// fairlead.Client: a program that keeps its own store can change over to a server by
-// changing one line.
+// Package remote is an HTTP client of a server, with the methods of fairlead.Client: a program that keeps its own store
+// can switch to a server by changing one line.
 package remote
 
 import (
@@ -21,18 +20,17 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// What a server tells of its nodes and limits.
+// Types of a server's reports about its nodes and limits.
 type (
 	// NodeView is a node with its resources, and its running tasks.
 	NodeView = views.NodeView
-	// LicenseView is a license, and who holds it.
+	// LicenseView is a license with its holders.
 	LicenseView = engine.LicenseView
-	// RateView is a rate, and what it allows now.
+	// RateView is a rate with what it allows now.
 	RateView = engine.RateView
 )
 
-// Client submits jobs to a server and asks about them, as [queue.Client] says. Whom the jobs belong to is
-// decided by the connection.
+// Client submits, queries and changes jobs at a server, as a [queue.Client]. The user of the connection owns the jobs.
 type Client struct{ api *api.Client }
 
 // Option changes how a client connects.
@@ -43,8 +41,8 @@ type options struct {
 	token   string
 }
 
-// ServerUser accepts a server that runs as a user, given by name or number, besides one that runs
-// as root or as the user of this process.
+// ServerUser also accepts a server that runs as this user, given by name or number. Without it the server must run as
+// root or as the user of this process.
 func ServerUser(name string) Option {
 	return func(o *options) error {
 		uid, err := socket.UserID(name)
@@ -53,8 +51,8 @@ func ServerUser(name string) Option {
 	}
 }
 
-// TokenFile has the program act by the token in a file, which fairlead token create made, instead of as the user
-// under whom it runs. Other users must not be able to read the file.
+// TokenFile authenticates the program with the token in a file, made by fairlead token create, instead of as the user
+// that runs it. Other users must not be able to read the file.
 func TokenFile(path string) Option {
 	return func(o *options) (err error) {
 		o.token, err = token.ReadFile(path)
@@ -62,10 +60,10 @@ func TokenFile(path string) Option {
 	}
 }
 
-// Dial returns a client of the server whose socket has a path. On each connection, before anything
-// is sent, it asks the system as whom the server runs, and refuses any user but root, the user of
-// this process, and that of [ServerUser]. A server on another machine is reached by a socket that
-// ssh forwards: ssh -N -L ./lab.sock:/run/fairlead/fairlead.sock lab1.
+// Dial returns a client of the server with the socket at path. On each connection, before it sends anything, it asks
+// the operating system which user runs the server, and refuses any but root, the user of this process, and that of
+// [ServerUser]. To reach a server on another machine, forward its socket with ssh: ssh -N -L
+// ./lab.sock:/run/fairlead/fairlead.sock lab1.
 func Dial(path string, all ...Option) (*Client, error) {
 	var o options
 	for _, option := range all {
@@ -81,7 +79,7 @@ func Dial(path string, all ...Option) (*Client, error) {
 	return &Client{c}, nil
 }
 
-// Close lets go of idle connections.
+// Close closes idle connections.
 func (c *Client) Close() { c.api.Close() }
 
 // Submit adds jobs and returns their ids when they are on the server's disk; see
@@ -99,8 +97,7 @@ func (c *Client) Submit(ctx context.Context, jobs ...queue.Job) ([]int64, error)
 	return ids, errors.Join(append(errs, err)...)
 }
 
-// SubmitAll is Submit with a report on each job. If the arguments of one cannot be kept,
-// nothing is sent.
+// SubmitAll is Submit with a result for each job. If the arguments of one job cannot be encoded, nothing is sent.
 func (c *Client) SubmitAll(ctx context.Context, jobs []queue.Job) ([]queue.Submission, error) {
 	var r api.SubmitRequest
 	for i := range jobs {
@@ -143,10 +140,10 @@ func (c *Client) Tasks(ctx context.Context, id int64) ([]queue.Task, error) {
 	return out, nil
 }
 
-// pageSize is how many jobs are asked for at a time.
+// pageSize is the number of jobs in one request.
 const pageSize = 5000
 
-// Jobs returns the jobs that match, without their data and environment: [Client.Job] has these.
+// Jobs returns the jobs that match, without their data and environment; [Client.Job] returns these.
 func (c *Client) Jobs(ctx context.Context, q queue.Query) ([]*queue.Job, error) {
 	var out []*queue.Job
 	for {
@@ -172,7 +169,7 @@ func (c *Client) Jobs(ctx context.Context, q queue.Query) ([]*queue.Job, error) 
 	}
 }
 
-// Values is a query as parameters of the interface, for a page of n jobs.
+// Values returns a query as URL parameters, for a page of n jobs.
 func Values(q queue.Query, n int) url.Values {
 	v := url.Values{"limit": {strconv.Itoa(n)}}
 	set := func(name, value string) {
@@ -203,7 +200,7 @@ func Values(q queue.Query, n int) url.Values {
 	return v
 }
 
-// Alter changes jobs and reports on each. The same change of jobs that follow each other is one request.
+// Alter changes jobs and returns one error for each. Successive changes that differ only in the job go in one request.
 func (c *Client) Alter(ctx context.Context, changes ...queue.Alteration) ([]error, error) {
 	out := make([]error, 0, len(changes))
 	for rest := changes; len(rest) > 0; {
@@ -220,10 +217,10 @@ func (c *Client) Alter(ctx context.Context, changes ...queue.Alteration) ([]erro
 	return out, nil
 }
 
-// maxAlter is how many jobs go into one request.
+// maxAlter is the maximum number of jobs in one request.
 const maxAlter = 50_000
 
-// alike are the jobs that the first changes are about, as far as these are the same.
+// alike returns the jobs of the leading changes that differ only in the job.
 func alike(changes []queue.Alteration) (jobs []int64) {
 	for _, a := range changes[:min(len(changes), maxAlter)] {
 		first := changes[0]
@@ -245,12 +242,12 @@ func (c *Client) Cancel(ctx context.Context, id int64) error {
 	return errs[0]
 }
 
-// Why says why a job is where it is.
+// Why explains the state of a job.
 func (c *Client) Why(ctx context.Context, id int64, o fairlead.WhyOptions) (*why.Answer, error) {
 	return c.api.Jobs.Why(ctx, id, o)
 }
 
-// Pools returns the tree of shares.
+// Pools returns the pools of the share tree.
 func (c *Client) Pools(ctx context.Context) ([]fairlead.PoolView, error) {
 	s, err := c.api.Pools.Shares(ctx, "")
 	if err != nil {
