@@ -22,8 +22,8 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// App is the background jobs of a program: it keeps them in a store, decides whose turn it
-// is, and runs their handlers in this process.
+// App runs the background jobs of a program: it keeps them in a store, decides which start next, and runs their
+// handlers in this process.
 type App struct {
 	options  Options
 	store    Store
@@ -34,17 +34,17 @@ type App struct {
 	crons    []cron
 
 	counters counters
-	setting  sync.Mutex // held while shares are changed and put in force
+	setting  sync.Mutex // held while shares are changed and applied
 
-	mu   sync.Mutex // guards life, and the handlers and their middleware until it runs
+	mu   sync.Mutex // guards life, and before the App runs the handlers and their middleware
 	life *life      // nil before it runs
 }
 
-// life is an App that runs, or has run.
+// life is the state of an App that runs, or has run.
 type life struct {
-	stop   context.CancelFunc // has it take nothing new, and end
-	joined chan struct{}      // closed when it takes tasks
-	ended  chan struct{}      // closed when all has ended; err counts then
+	stop   context.CancelFunc // makes it take no more tasks, and end
+	joined chan struct{}      // closed once it takes tasks
+	ended  chan struct{}      // closed when everything has ended; err is valid then
 	err    error
 }
 
@@ -62,31 +62,30 @@ type cron struct {
 type Options struct {
 	// Slots is how many tasks run at once in this process. Default: 10.
 	Slots int
-	// Shares are who is entitled to what. Default: [DefaultShares], equal parts for all users.
+	// Shares are the entitlements of pools. Default: [DefaultShares], equal parts for all users.
 	Shares Shares
-	// Name is that of this process among others on the same database, which have to have
-	// others. Default: that of the host with the number of the process.
+	// Name identifies this process among those on the same database; no two may have the same. Default: the host name
+	// with the process number.
 	Name string
 	// Grace is how long running handlers may go on after the context of Run ended. Default: 10 s.
 	Grace time.Duration
-	// LeaseTTL is after how long a process that is silent is taken for lost. Default: a minute.
+	// LeaseTTL is how long a process may be silent before it counts as lost. Default: a minute.
 	LeaseTTL time.Duration
-	// Retention is for how long jobs that ended are kept, by a store that is a queue.Forgetter.
-	// Default: for ever.
+	// Retention is how long ended jobs are kept, if the store is a queue.Forgetter. Default: forever.
 	Retention time.Duration
-	// AnyKind has Submit take jobs of kinds that nobody is known to handle. Default: a program that handles some kinds
-	// is told so, as such a job would wait in silence.
+	// AnyKind makes Submit accept jobs of kinds that no known process handles. By default a program that handles some
+	// kinds gets an error for such a job, which would otherwise wait in silence.
 	AnyKind bool
-	// Logger is told which tasks failed, with the error or the stack of a panic, and what went wrong
-	// with the store. Default: nothing is logged.
+	// Logger receives failed tasks, with the error or the stack of a panic, and errors of the store. Default: nothing
+	// is logged.
 	Logger *slog.Logger
 }
 
-// apps counts those of this process, whose names are to differ.
+// apps counts the Apps of this process, to give them different names.
 var apps atomic.Int64
 
-// New returns the background jobs that a store keeps. Nothing runs before [App.Run] or [App.Start];
-// jobs can be submitted at once.
+// New returns an App for the jobs of a store. It runs nothing before [App.Run] or [App.Start]; jobs can be submitted at
+// once.
 func New(ctx context.Context, store Store, o Options) (*App, error) {
 	name := engine.ProcessName()
 	if n := apps.Add(1); n > 1 {
@@ -113,7 +112,7 @@ func New(ctx context.Context, store Store, o Options) (*App, error) {
 	return a, nil
 }
 
-// checkRetention refuses what could not be done.
+// checkRetention refuses a retention that the store cannot provide.
 func checkRetention(store Store, kept time.Duration) error {
 	if _, can := store.(queue.Forgetter); !can && kept != 0 {
 		return errors.New("fairlead: Options.Retention: the store keeps everything, or nothing; leave it out")
@@ -124,18 +123,18 @@ func checkRetention(store Store, kept time.Duration) error {
 	return nil
 }
 
-// Handle has the jobs with arguments of a type done by a function. It is to be called before
-// [App.Run] or [App.Start], and panics if the kind has a handler.
+// Handle registers a function as the handler of the jobs with arguments of type A. Call it before [App.Run] or
+// [App.Start]. It panics if the kind already has a handler.
 func Handle[A Args](a *App, f func(ctx context.Context, w *Work[A]) error) {
 	var zero A
 	if t := reflect.TypeFor[A](); t.Kind() == reflect.Pointer {
-		zero = reflect.New(t.Elem()).Interface().(A) // a nil one may not know its kind
+		zero = reflect.New(t.Elem()).Interface().(A) // the Kind method of a nil pointer may fail
 	}
 	a.Handle(zero.Kind(), HandlerOf(f))
 }
 
-// Handle has jobs of a kind done by a handler. It is to be called before [App.Run] or [App.Start],
-// and panics if the kind has one.
+// Handle registers the handler of a kind of job. Call it before [App.Run] or [App.Start]. It panics if the kind already
+// has one.
 func (a *App) Handle(kind string, h Handler) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -146,8 +145,7 @@ func (a *App) Handle(kind string, h Handler) {
 	a.handlers[kind] = h
 }
 
-// Use puts middleware around all handlers, the first outermost. It is to be called before
-// [App.Run] or [App.Start].
+// Use wraps middleware around all handlers, the first outermost. Call it before [App.Run] or [App.Start].
 func (a *App) Use(m ...Middleware) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -162,12 +160,12 @@ func (a *App) mustNotRun(what string) {
 	}
 }
 
-// Submit adds jobs and returns their ids when they are in the store; see [Client.Submit]. The
-// Args of a job name its kind:
+// Submit adds jobs and returns their ids when they are in the store; see [Client.Submit]. The Args of a job name its
+// kind:
 //
 //	ids, err := app.Submit(ctx, fairlead.Job{User: customer, Args: Thumbnail{URL: url}})
 //
-// A job of a kind that neither this process nor another one that it knows of handles is refused, see [Options].
+// It refuses a job of a kind that neither this process nor another one that it knows handles; see [Options.AnyKind].
 func (a *App) Submit(ctx context.Context, jobs ...Job) ([]int64, error) {
 	return a.loop.Client().Submit(ctx, jobs...)
 }
@@ -177,8 +175,8 @@ func (a *App) SubmitTx(ctx context.Context, tx Tx, jobs ...Job) ([]int64, error)
 	return a.loop.Client().SubmitTx(ctx, tx, jobs...)
 }
 
-// checkKind refuses jobs of a kind that nobody is known to handle. A process without handlers only submits: those who
-// handle its jobs may not run yet. Before it runs, a process knows of no other one on the store.
+// checkKind refuses jobs of a kind that no known process handles. A process without handlers only submits: the
+// processes that handle its jobs may not run yet. Before it runs, a process knows no other processes on the store.
 func (a *App) checkKind(kind string, handled bool) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -191,19 +189,19 @@ func (a *App) checkKind(kind string, handled bool) error {
 		kind, own)
 }
 
-// Why says why a job waits, with the numbers that were compared.
+// Why explains why a job waits, with the numbers that were compared.
 func (a *App) Why(ctx context.Context, job int64) (*why.Answer, error) {
 	return a.forecast.Why(ctx, job, WhyOptions{})
 }
 
-// Shares are the pools with what they are entitled to and what they had.
+// Shares returns the pools with their entitlements and usage.
 func (a *App) Shares(ctx context.Context) []PoolView { return views.Pools(ctx, a.loop) }
 
-// Watch begins to receive what happens from now on; see [Loop.Watch].
+// Watch receives events from now on; see [Loop.Watch].
 func (a *App) Watch() *Watch { return a.loop.Watch() }
 
-// Client asks about jobs and changes them.
+// Client returns the client that queries and changes jobs.
 func (a *App) Client() *Client { return a.loop.Client() }
 
-// Loop is what decides: the rest of what it can tell and do.
+// Loop returns the engine that decides, for everything else that it can report and do.
 func (a *App) Loop() *Loop { return a.loop }

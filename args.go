@@ -6,15 +6,14 @@ import (
 	"fmt"
 )
 
-// Work is a task for a handler that was made by [HandlerOf]: its lease, and the arguments of
-// its job.
+// Work is a task for a handler that [HandlerOf] made: its lease, and the arguments of its job.
 type Work[A Args] struct {
 	*Lease
 	Args A
 }
 
-// HandlerOf makes a handler of a function that gets the arguments of the job. Arguments that
-// cannot be read are a failure that is not tried again: they will not get better.
+// HandlerOf makes a handler from a function that receives the arguments of the job. Arguments that cannot be decoded
+// are a permanent failure: another attempt would not help.
 func HandlerOf[A Args](f func(ctx context.Context, w *Work[A]) error) Handler {
 	return HandlerFunc(func(ctx context.Context, l *Lease) error {
 		w := &Work[A]{Lease: l}

@@ -12,16 +12,16 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Cron submits a job whenever a schedule in the form of cron says so, in the zone of this
-// process: "0 3 * * *" is each night at three, "@hourly" each full hour, "*/10 * * * * *" with
-// six fields every ten seconds. job is told the instant.
+// Cron submits a job whenever a cron schedule is due, in the time zone of this process: "0 3 * * *" is every night at
+// three, "@hourly" every full hour, "*/10 * * * * *" with six fields every ten seconds. The function job receives the
+// instant.
 //
-// Where clocks are changed, "30 2 * * *" is due once a day also on the day without half past two, at the
-// change, and on the day with two of them, at the first; "@hourly" and "*/20 * * * *" go on through the
-// change. A schedule that is never due, such as on a 31st of February, is refused.
+// When clocks change, "30 2 * * *" is still due once a day: on a day without half past two at the change, and on a day
+// with two of them at the first. "@hourly" and "*/20 * * * *" go on through the change. A schedule that is never due,
+// such as on February 31, is refused.
 //
-// All processes on a store may have the schedule: the name and the instant are the key of the
-// job, so that it is one. What falls due while no process runs is left out. It is to be called
+// All processes on a store may have the same schedule: the name and the instant form the key of the job, so it is
+// submitted once. Instants at which no process runs are skipped. Call Cron before [App.Run].
 // before [App.Run].
 func (a *App) Cron(name, spec string, job func(at time.Time) Job) error {
 	a.mu.Lock()
@@ -60,13 +60,13 @@ func (a *App) tick(ctx context.Context, c cron) {
 		a.submitTick(ctx, c, at)
 		after = at
 		if now := time.Now(); now.Sub(at) > time.Minute {
-			after = now // the machine slept: submissions that were due meanwhile are left out
+			after = now // the machine slept: skip submissions that were due meanwhile
 		}
 	}
 }
 
-// waitUntil waits until the clock says at. It looks at the clock now and then, as that may be set, and as
-// a timer stands still while the machine sleeps. It returns false if ctx has ended.
+// waitUntil waits until the clock reads at. It checks the clock at intervals, because someone may set it, and because
+// timers stop while the machine sleeps. It returns false if ctx has ended.
 func waitUntil(ctx context.Context, at time.Time) bool {
 	for {
 		left := time.Until(at)
@@ -79,8 +79,7 @@ func waitUntil(ctx context.Context, at time.Time) bool {
 	}
 }
 
-// submitTick submits the job of one instant, again and again until the store takes it or the
-// next one is due.
+// submitTick submits the job of one instant, and tries again until the store takes it or the next instant is due.
 func (a *App) submitTick(ctx context.Context, c cron, at time.Time) {
 	next, err := c.schedule.Next(at)
 	if err != nil {
@@ -92,7 +91,7 @@ func (a *App) submitTick(ctx context.Context, c cron, at time.Time) {
 			return
 		}
 		j.Key = fmt.Sprintf("cron %s %s", c.name, at.UTC().Format(time.RFC3339))
-		j.Digest = engine.Undigested // processes may differ in what they submit, such as while they are updated one by one
+		j.Digest = engine.Undigested // processes may submit different jobs, e.g. while they are updated one by one
 		_, err := a.Submit(ctx, j)
 		if err == nil {
 			return
@@ -104,8 +103,8 @@ func (a *App) submitTick(ctx context.Context, c cron, at time.Time) {
 	}
 }
 
-// jobAt asks the program for the job of an instant. If its function panics there is none: the
-// error is logged, and the next instant is waited for.
+// jobAt calls the program's function for the job of an instant. If the function panics, jobAt logs the error and
+// returns no job; the schedule goes on with the next instant.
 func (a *App) jobAt(c cron, at time.Time) (j Job, ok bool) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -8,10 +8,10 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// forgetEvery is how often it is looked for what ended too long ago.
+// forgetEvery is the interval at which the App removes jobs that ended too long ago.
 const forgetEvery = time.Hour
 
-// forget removes what ended long ago, until ctx ends.
+// forget removes jobs that ended too long ago, until ctx ends.
 func (a *App) forget(ctx context.Context) {
 	for {
 		n, err := a.store.(queue.Forgetter).Forget(ctx, time.Now().Add(-a.options.Retention))

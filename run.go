@@ -6,10 +6,10 @@ import (
 	"sync"
 )
 
-// Run runs jobs until ctx ends. Then it takes nothing new, waits for the running handlers for
-// the grace period, ends the contexts of the rest, which will run again, and returns when they
-// have returned. For a store that does not answer then it waits some seconds at most: what it
-// could not be told runs again. An App runs once: Run after Run or [App.Start] is an error.
+// Run runs jobs until ctx ends. Then it takes no more tasks, gives the running handlers the grace period, cancels the
+// contexts of the rest, whose tasks will run again, and returns when they have returned. If the store does not answer
+// then, Run waits at most a few seconds; tasks whose result it could not report run again. An App runs once: Run after
+// Run or [App.Start] is an error.
 func (a *App) Run(ctx context.Context) error {
 	l, err := a.begin(ctx, "Run")
 	if err != nil {
@@ -20,9 +20,9 @@ func (a *App) Run(ctx context.Context) error {
 	return l.err
 }
 
-// Start begins to run jobs, and returns when this process takes tasks. It runs them until [App.Stop]: ctx bounds the
-// beginning alone, and handlers have its values. If it ends before, or something fails, nothing runs,
-// and a new App is needed to try again.
+// Start begins to run jobs, and returns when this process takes tasks. It runs them until [App.Stop]: ctx limits only
+// the beginning, and handlers inherit its values. If ctx ends before that, or something fails, nothing runs, and a new
+// attempt needs a new App.
 func (a *App) Start(ctx context.Context) error {
 	l, err := a.begin(ctx, "Start")
 	if err != nil {
@@ -40,8 +40,8 @@ func (a *App) Start(ctx context.Context) error {
 	}
 }
 
-// Stop ends what [App.Start] has begun, as the end of its context ends [App.Run], and returns what went wrong. If ctx
-// ends before, Stop returns its error, and the handlers go on for the rest of the grace period. Stop may be called
+// Stop ends the App after [App.Start], just as the end of its context ends [App.Run], and returns any error. If ctx
+// ends first, Stop returns its error, and the handlers go on for the rest of the grace period. Stop may be called
 // again.
 func (a *App) Stop(ctx context.Context) error {
 	a.mu.Lock()
@@ -64,7 +64,7 @@ func (a *App) Stop(ctx context.Context) error {
 	}
 }
 
-// begin runs jobs beside the caller.
+// begin starts to run jobs in the background.
 func (a *App) begin(ctx context.Context, by string) (*life, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -84,7 +84,7 @@ func (a *App) begin(ctx context.Context, by string) (*life, error) {
 
 // work runs jobs until ctx ends, and calls joined when it takes tasks.
 func (a *App) work(ctx context.Context, joined func()) error {
-	// The loop goes on until the handlers have ended.
+	// The engine goes on until the handlers have ended.
 	deciding, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var both sync.WaitGroup
 	defer both.Wait()

@@ -1,13 +1,13 @@
 package fairlead
 
-// Stats counts what the handlers of a process did since [New].
+// Stats counts the attempts of the handlers of a process since [New].
 type Stats struct {
-	// Succeeded, Failed, Snoozed and Stopped count attempts by how they ended. One that failed may be tried again. One
-	// that was stopped was cancelled, requeued, or lost its lease.
+	// Succeeded, Failed, Snoozed and Stopped count attempts by how they ended. A failed attempt may be tried again. A
+	// stopped attempt was cancelled, requeued, or lost its lease.
 	Succeeded, Failed, Snoozed, Stopped int64
 }
 
-// Stats returns what the handlers of this process did since [New]. [App.Shares] tells of the whole queue.
+// Stats returns the counts of the handlers of this process since [New]. [App.Shares] reports on the whole queue.
 func (a *App) Stats() Stats {
 	c := &a.counters
 	return Stats{c.succeeded.Load(), c.failed.Load(), c.snoozed.Load(), c.stopped.Load()}

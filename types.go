@@ -14,15 +14,15 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// The nouns of package queue that a program with jobs of its own uses.
+// Types of package queue that a program with its own jobs uses.
 type (
 	// Job is what a user submits.
 	Job = queue.Job
-	// Args are what a handler of one kind of job gets, kept as JSON.
+	// Args are the arguments of a job for the handler of its kind, stored as JSON.
 	Args = queue.Args
 	// Amounts maps resources to whole amounts.
 	Amounts = queue.Amounts
-	// Dependency is a job that has to end before another one may start, as queue.OnOK and the like say.
+	// Dependency is a job that must end before another one may start, as queue.OnOK and the like say.
 	Dependency = queue.Dependency
 	// State is where a job or a task is in its life.
 	State = queue.State
@@ -40,12 +40,12 @@ type (
 	Store = queue.Store
 )
 
-// Shares is what an administrator decides: who is entitled to what, and where jobs go. Package config
-// reads it from a file.
+// Shares is the set of an administrator's decisions: the entitlements of pools, and the placement of jobs. Package
+// config reads it from a file.
 type Shares = allocation.Config
 
-// DefaultShares are in force without a configuration: every user has an equal share under the policy
-// fair, with a half-life of seven days.
+// DefaultShares returns the shares that are current without a configuration: every user has an equal share under the
+// policy fair, with a half-life of seven days.
 func DefaultShares() Shares { return allocation.Default() }
 
 // The states of a job; see [queue.State].
@@ -60,7 +60,7 @@ const (
 	Cancelled = queue.Cancelled
 )
 
-// Errors that callers may tell apart with errors.Is; package queue says what each means, and has more.
+// Errors to test with errors.Is. Package queue explains them, and has more.
 var (
 	ErrNotFound    = queue.ErrNotFound
 	ErrInvalid     = queue.ErrInvalid
@@ -69,7 +69,7 @@ var (
 	ErrUnavailable = queue.ErrUnavailable
 )
 
-// What an [App] is made of, for a program that needs a part of it alone.
+// The parts of an [App], for a program that needs one of them alone.
 type (
 	// Client submits jobs to a store, asks about them and changes them.
 	Client = engine.Client
@@ -81,7 +81,7 @@ type (
 	Handler = engine.Handler
 	// HandlerFunc is a function as a [Handler].
 	HandlerFunc = engine.HandlerFunc
-	// Middleware is put around handlers.
+	// Middleware wraps handlers.
 	Middleware = engine.Middleware
 	// NodeInfo is what a node says about itself; see [Loop.Join].
 	NodeInfo = engine.NodeInfo
@@ -89,49 +89,49 @@ type (
 	WorkOptions = engine.WorkOptions
 )
 
-// What is told of a queue.
+// Types of the reports about a queue.
 type (
-	// Watch receives what happens.
+	// Watch receives events.
 	Watch = engine.Watch
-	// WhyOptions say how much is to be told of why a job waits.
+	// WhyOptions say how detailed the explanation of a job's wait is.
 	WhyOptions = explain.WhyOptions
-	// PoolView is a pool with what it is entitled to and what it had.
+	// PoolView is a pool with its entitlement and usage.
 	PoolView = views.PoolView
 )
 
-// Why the context of a handler ended; see [context.Cause].
+// Causes for which the context of a handler ended; see [context.Cause].
 var (
 	ErrLeaseLost = engine.ErrLeaseLost
 	ErrStopped   = engine.ErrStopped
 	ErrTimeLimit = engine.ErrTimeLimit
 )
 
-// NewClient returns a client of a store, which settles jobs by shares.
+// NewClient returns a client of a store. It settles submitted jobs by shares.
 func NewClient(store Store, shares Shares) *Client { return engine.NewClient(store, shares) }
 
-// NewLoop returns a loop over a store. It decides nothing before [Loop.Run].
+// NewLoop returns an engine over a store. It decides nothing before [Loop.Run].
 func NewLoop(ctx context.Context, store Store, o LoopOptions) (*Loop, error) {
 	return engine.NewLoop(ctx, store, o)
 }
 
-// Why says why a job of a loop is where it is, by the numbers that the next step would compare.
-// [App.Why] is the same for an App.
+// Why explains the state of an engine's job, by the numbers that the next step would compare. [App.Why] does the same
+// for an App.
 func Why(ctx context.Context, l *Loop, job int64, o WhyOptions) (*why.Answer, error) {
 	return forecast.New(l).Why(ctx, job, o)
 }
 
-// Pools returns the pools of a loop that the shares name or that have work or usage, parents before
-// their children. [App.Shares] is the same for an App.
+// Pools returns the pools that the shares name or that have work or usage, parents before their children. [App.Shares]
+// does the same for an App.
 func Pools(ctx context.Context, l *Loop) []PoolView { return views.Pools(ctx, l) }
 
-// Snooze ends an attempt of a handler that has nothing to do yet: its task runs again after a pause. That is no
-// failure and none of the tries of its job.
+// Snooze ends an attempt of a handler that has nothing to do yet: its task runs again after a pause. This is not a
+// failure and does not count toward the retries of the job.
 func Snooze(pause time.Duration) error { return tries.Snooze(pause) }
 
-// RetryAfter marks an error of a handler with the pause before the next try, in the place of Job.Backoff. The job still
-// has to allow a next try by Job.Retries. RetryAfter(pause, nil) is nil.
+// RetryAfter marks an error of a handler with the pause before the next attempt, in place of Job.Backoff. Job.Retries
+// must still allow another attempt. RetryAfter(pause, nil) is nil.
 func RetryAfter(pause time.Duration, err error) error { return tries.RetryAfter(pause, err) }
 
-// Permanent marks an error of a handler as one that no further try would mend. The task has failed,
-// whatever Job.Retries says. Permanent(nil) is nil.
+// Permanent marks an error of a handler as one that another attempt would not fix. The task fails, whatever Job.Retries
+// says. Permanent(nil) is nil.
 func Permanent(err error) error { return tries.Permanent(err) }

@@ -12,15 +12,14 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// SetWeight gives a pool another weight among its siblings from now on, such as what a customer pays for:
+// SetWeight changes the weight of a pool among its siblings from now on, e.g. to what a customer pays for:
 //
 //	err := app.SetWeight(ctx, "acme", 3)
 //
 // Without [Options.Shares] the pool of a user has the user's name, and weight 1. A pool may be named by its path, the
-// end of its path, or its user, also before its first job. The weight holds in this process until it ends; each process
-// that decides for the same store has to set it. [Loop.Configure] puts other shares in its place. The name of a user
-// that has a slash is written in quotes, as it would be the path of a pool below another one: app.SetWeight(ctx,
-// `"org/repo"`, 3).
+// end of its path, or its user, even before its first job. A user name that contains a slash must be quoted, because it
+// would otherwise read as the path of a pool: app.SetWeight(ctx, `"org/repo"`, 3). The weight lasts until this process
+// ends, or [Loop.Configure] applies other shares. Each process that decides for the same store must set it.
 func (a *App) SetWeight(ctx context.Context, pool string, weight float64) error {
 	if !(weight > 0) || math.IsInf(weight, 1) {
 		return queue.Invalidf("weight", "must be more than 0, got %v", weight)
@@ -28,8 +27,8 @@ func (a *App) SetWeight(ctx context.Context, pool string, weight float64) error 
 	return a.setPool(ctx, pool, func(p *share.Pool) { p.Weight = weight })
 }
 
-// SetMax bounds what the tasks of a pool hold at once, per resource, from now on; nil is no bound. What runs already
-// runs on. See [App.SetWeight] for which pool is whose, and for how long it holds.
+// SetMax bounds what the tasks of a pool hold at the same time, per resource, from now on; nil is no bound. Running
+// tasks go on. See [App.SetWeight] for how to name a pool, and how long the bound lasts.
 func (a *App) SetMax(ctx context.Context, pool string, most Amounts) error {
 	for name, n := range most {
 		if err := share.CheckResource(name); err != nil {
@@ -42,7 +41,7 @@ func (a *App) SetMax(ctx context.Context, pool string, most Amounts) error {
 	return a.setPool(ctx, pool, func(p *share.Pool) { p.Max = maps.Clone(most) })
 }
 
-// setPool puts shares in force in which one pool is changed.
+// setPool applies the current shares with one pool changed.
 func (a *App) setPool(ctx context.Context, name string, change func(*share.Pool)) error {
 	if strings.Trim(name, "/") == "" {
 		return queue.Invalidf("pool", "the root has no weight and no bound of its own; name one of its pools")
@@ -52,7 +51,7 @@ func (a *App) setPool(ctx context.Context, name string, change func(*share.Pool)
 	shares := *a.loop.Client().Shares.Load()
 	path, err := a.loop.Intake.PoolPath(ctx, name)
 	if reading := share.Reading(name); errors.Is(err, ErrNotFound) && !shares.Closed && reading != "" {
-		path, err = reading, nil // its first job will make it
+		path, err = reading, nil // the first job of the pool will create it
 	}
 	if err != nil {
 		return err
@@ -65,7 +64,7 @@ func (a *App) setPool(ctx context.Context, name string, change func(*share.Pool)
 	return a.loop.Configure(ctx, shares)
 }
 
-// child is a pool of a pool, which may be changed: others that know the tree do not see it.
+// child returns a pool of p that may be changed: it copies the slice, so other readers of the tree see no change.
 func child(p *share.Pool, name string) *share.Pool {
 	p.Pools = slices.Clone(p.Pools)
 	for i := range p.Pools {
