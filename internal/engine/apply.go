@@ -19,8 +19,8 @@ type applier struct {
 	cursor int64 // of the last change that was applied; guarded by syncing
 }
 
-// applyAll applies changes in their order. A job that is withdrawn and waits again at once,
-// as one of another priority, never leaves the core: its pool keeps the place it waited for.
+// applyAll applies changes in their order. A job that is withdrawn and waits again at once, e.g. with another priority,
+// never leaves the core, so its pool keeps its place in the order.
 func (a *applier) applyAll(s *State, all []queue.Change) {
 	for i := 0; i < len(all); i++ {
 		if i+1 < len(all) && remains(all[i], all[i+1]) {
@@ -40,7 +40,7 @@ func remains(was, is queue.Change) bool {
 	return was.What == queue.Withdrawn && is.What == queue.Waited && was.Job.ID == is.Job.ID && was.Job.Pool == is.Job.Pool
 }
 
-// waiting are the tasks of a job that wait, for the core.
+// waiting returns the waiting tasks of a job, for the core.
 func (s *State) waiting(c queue.Change) []sched.Job {
 	var all []sched.Job
 	j := s.JobOf(c.Job)
@@ -51,10 +51,10 @@ func (s *State) waiting(c queue.Change) []sched.Job {
 	return all
 }
 
-// apply applies one change to the core and passes it on.
+// apply applies one change to the core and notifies the watchers.
 func (a *applier) apply(s *State, c queue.Change) {
 	now := time.Now()
-	s.Core.Advance(now) // a pool that is made now is there since now
+	s.Core.Advance(now) // a pool that is created now exists since now
 	switch c.What {
 	case queue.Waited:
 		s.Arrivals.note(c.Job)
@@ -97,31 +97,30 @@ func (a *applier) apply(s *State, c queue.Change) {
 	a.watchers.publish(eventOf(c))
 }
 
-// wait adds tasks that wait.
+// wait adds waiting tasks to the core.
 func (s *State) wait(c queue.Change, now time.Time) {
 	for _, j := range s.waiting(c) {
 		s.Core.Add(j, now)
 	}
 }
 
-// alike is the same number for jobs of one user and kind. Their tasks are expected to run for a similar
-// time (see [sched.Job]). Different ones may have one number by chance, which makes a prediction worse
-// and nothing else.
+// alike returns the same number for jobs of one user and kind, whose tasks probably run for a similar time (see
+// [sched.Job]). A collision of two numbers only makes a prediction worse.
 func alike(h queue.Header) uint32 {
 	sum := fnv.New32a()
 	io.WriteString(sum, h.User+"\x00"+h.Kind)
 	return max(1, sum.Sum32())
 }
 
-// JobOf translates a header for the core.
+// JobOf converts a header to a job of the core.
 func (s *State) JobOf(h queue.Header) sched.Job {
-	// The core also knows the priorities that were configured when the job came.
+	// The core also knows the priorities that were configured when the job was submitted.
 	known := s.Core.Read().Config().Priorities
 	p := slices.IndexFunc(known, func(p sched.Priority) bool { return p.Name == h.Priority })
 	if p < 0 {
 		p, _ = s.Shares.Priority(s.Shares.DefaultPriority())
 	}
-	class := sched.Class(0) // numbers what of a job counts for its priority, where jobs have one
+	class := sched.Class(0) // number of the job's priority factors, under policies that use them
 	if s.Core.Read().Ranks() {
 		class = s.Core.Class(s.Shares.Factors(h))
 	}
@@ -132,7 +131,7 @@ func (s *State) JobOf(h queue.Header) sched.Job {
 	}
 }
 
-// end counts a task out of the core that ended at an instant, if it is the attempt that the core knows.
+// end removes a task that ended at an instant from the core, if the core knows the same attempt.
 func (s *State) end(ref queue.Ref, ended, now time.Time, learn bool) *liveRun {
 	id := taskID{ref.JobID, ref.Task}
 	r := s.Runs[id]
@@ -145,8 +144,8 @@ func (s *State) end(ref queue.Ref, ended, now time.Time, learn bool) *liveRun {
 	return r
 }
 
-// forgetRun counts the attempt before ref out, which is over in the store, and whose end has not
-// been told here yet. The caller puts ref in its place.
+// forgetRun removes the attempt before ref, which is over in the store but whose end has not been reported here yet.
+// The caller replaces it by ref.
 func (s *State) forgetRun(ref queue.Ref, now time.Time) {
 	id := taskID{ref.JobID, ref.Task}
 	old := s.Runs[id]
@@ -161,8 +160,7 @@ func (s *State) forgetRun(ref queue.Ref, now time.Time) {
 	s.countOut(old, now, now, false)
 }
 
-// abort counts a task out of the core as if it had never started. That it waits
-// again comes with the changes of the store.
+// abort removes a task from the core as if it had never started. A change of the store reports when it waits again.
 func (s *State) abort(ref queue.Ref, now time.Time) {
 	id := taskID{ref.JobID, ref.Task}
 	if r := s.Runs[id]; r != nil && r.Ref == ref {
@@ -172,7 +170,7 @@ func (s *State) abort(ref queue.Ref, now time.Time) {
 	}
 }
 
-// adopt takes over tasks that run already.
+// adopt adds tasks that run already.
 func (a *applier) adopt(s *State, c queue.Change, now time.Time) {
 	j := s.JobOf(c.Job)
 	for _, r := range c.Runs {
@@ -190,13 +188,13 @@ func (a *applier) adopt(s *State, c queue.Change, now time.Time) {
 	}
 }
 
-// leased counts in what another server started.
+// leased adds the tasks that another server started.
 func (a *applier) leased(s *State, c queue.Change, now time.Time) {
 	delete(s.Others.doubts, c.Job.ID)
 	for _, r := range c.Runs {
 		id := taskID{r.JobID, r.Task}
 		if old := s.Runs[id]; old != nil && old.Ref.Attempt >= r.Attempt {
-			continue // it is known of a later one
+			continue // a later attempt is known already
 		}
 		s.forgetRun(r.Ref, now)
 		j := s.JobOf(c.Job)
@@ -212,7 +210,7 @@ func (a *applier) leased(s *State, c queue.Change, now time.Time) {
 	}
 }
 
-// endedElsewhere counts out what ended at another server.
+// endedElsewhere removes the tasks that ended at another server.
 func (a *applier) endedElsewhere(s *State, runs []queue.Run, now time.Time) {
 	for _, r := range runs {
 		known := s.Runs[taskID{r.JobID, r.Task}]
@@ -229,8 +227,8 @@ func (a *applier) endedElsewhere(s *State, runs []queue.Run, now time.Time) {
 	}
 }
 
-// moveOn notes that a run waits in another queueing system, or began there. It goes one way
-// only, because late news are known already.
+// moveOn records that a run waits in another queueing system, or began there. It ignores news that would turn a run
+// back, because such news is late.
 func (a *applier) moveOn(s *State, r *liveRun, to queue.Run, now time.Time) {
 	switch {
 	case to.Queued && !r.Queued && !r.begun:
@@ -249,7 +247,7 @@ func (a *applier) moveOn(s *State, r *liveRun, to queue.Run, now time.Time) {
 	s.touch()
 }
 
-// stop asks the holders of attempts to end them.
+// stop asks the holders of attempts to stop them.
 func (s *State) stop(runs []queue.Run, why string) {
 	byNode := map[*joinedNode][]queue.Ref{}
 	for _, r := range runs {
@@ -262,8 +260,8 @@ func (s *State) stop(runs []queue.Run, why string) {
 	}
 }
 
-// countOut counts a task out of the core, and compares its end with the one that it would
-// have had on a cluster of its pool's own.
+// countOut removes a task from the core, and compares its end with the end that it would have had on a cluster of its
+// pool's own.
 func (s *State) countOut(r *liveRun, ended, now time.Time, learn bool) {
 	learn = learn && !r.Queued
 	if f := &s.Fairness; learn {
@@ -287,9 +285,9 @@ func (s *State) countOut(r *liveRun, ended, now time.Time, learn bool) {
 	s.Core.FinishAt(r.run, ended, now, learn)
 }
 
-// cameAt is since when a task has waited for room. Where it waited for something else,
-// its own cluster would not have had it earlier: a second attempt, a job that waits for
-// others, and one that limits its own tasks came when they started.
+// cameAt returns when a task began to wait for room. A task that waited for something else would not have run earlier
+// on its pool's own cluster: a second attempt, a task of a job with dependencies, and one of a job that limits its own
+// tasks count from their start.
 func cameAt(lease *queue.Lease) time.Time {
 	j := lease.Job
 	if lease.Attempt > 1 || len(j.After) > 0 || j.MaxRunning > 0 {

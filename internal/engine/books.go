@@ -8,18 +8,18 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Books changes what pools have received, in the store and in the core.
+// Books changes the usage of pools, in the store and in the core.
 type Books struct {
 	*base
 	follower *follower
 }
 
-// maxUsed bounds what [Books.SetUsed] takes, in slot-seconds.
+// maxUsed is the largest usage that [Books.SetUsed] accepts, in slot-seconds.
 const maxUsed = 1e15
 
-// SetUsed sets the service that a leaf has received, as of now, in slot-seconds. If used is 0 it forgets the service
-// of a pool and of all pools below it. Running tasks are not touched. by is the user who asked
-// for it, and from the channel of the request. It returns the former service of each leaf.
+// SetUsed sets the usage of a leaf pool as of now, in slot-seconds. If used is 0 it clears the usage of a pool and of
+// all pools below it. Running tasks are not affected. by is the user who asked for it, and from the channel of the
+// request. It returns the former usage of each leaf.
 func (b *Books) SetUsed(
 	ctx context.Context, pool string, used float64, by, from string,
 ) (before map[string]float64, err error) {
@@ -50,7 +50,7 @@ func (b *Books) SetUsed(
 	for _, path := range leaves {
 		before[path], set[path] = accounts.Pools[path].Used, used
 		if len(leaves) > 1 && before[path] == used {
-			continue // of many leaves, an empty one is not worth a line of the record
+			continue // do not record every empty leaf
 		}
 		entries = append(entries, queue.AuditEntry{Who: by, From: from, What: "usage", Subject: path,
 			Old: number(before[path]) + " slot-seconds", New: number(used) + " slot-seconds"})
@@ -66,7 +66,7 @@ func (b *Books) SetUsed(
 	return before, b.recharge(ctx, set)
 }
 
-// recharge tells the core the new service of pools. The caller ensures that no attempt ends meanwhile.
+// recharge sets the usage of pools in the core. The caller ensures that no attempt ends meanwhile.
 func (b *Books) recharge(ctx context.Context, set map[string]float64) error {
 	return update1(b.base, func(s *State) error {
 		now := time.Now()
@@ -74,7 +74,7 @@ func (b *Books) recharge(ctx context.Context, set map[string]float64) error {
 			s.Core.Memory().SetUsed(s.Core.Pool(path), used, now)
 		}
 		if s.Others.shared {
-			s.dirty = true // what ended elsewhere before it was set may be told of only now
+			s.dirty = true // earlier ends at other servers may be reported only now
 		}
 		s.touch()
 		s.wakeUp()

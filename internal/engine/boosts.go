@@ -12,10 +12,10 @@ import (
 	"github.com/fairlead/fairlead/sched"
 )
 
-// lastBoost is the setting that has the number of the last boost: no number is used twice.
+// lastBoost is the setting with the number of the last boost, so that no number is used twice.
 const lastBoost = "boost-last"
 
-// boosts are kept by their numbers.
+// boosts are keyed by their numbers.
 var boosts = override[Boost]{
 	name: "boost", prefix: poolnames.BoostSetting, accounts: true,
 	in: func(s *State) *map[string]Boost { return &s.InForce.boosts },
@@ -40,8 +40,8 @@ var boosts = override[Boost]{
 	record: func(b Boost) queue.AuditEntry { return queue.AuditEntry{Who: b.By, Subject: b.Pool, Old: b.text()} },
 }
 
-// Boost boosts the pool that b names, or the pool of the user that b names. It returns the boost with its
-// number. from is the channel of the request, such as socket.
+// Boost boosts the pool or the user's pool that b names, and returns the boost with its number. from is the channel of
+// the request, such as socket.
 func (o *Overrides) Boost(ctx context.Context, b Boost, from string) (Boost, error) {
 	switch err := sched.CheckFactor(b.Factor); {
 	case err != nil:
@@ -74,8 +74,8 @@ func (o *Overrides) Boost(ctx context.Context, b Boost, from string) (Boost, err
 	return b, err
 }
 
-// aim fills in the pool of a new boost, its number, and the service that the pool has received. It
-// returns the weight of the pool without the boost.
+// aim fills in the pool of a new boost, its number, and the present usage of the pool. It returns the weight of the
+// pool without the boost.
 func (b *Boost) aim(s *State, accounts queue.Accounts, now time.Time) (weight float64, err error) {
 	core, id, err := target(s, b.Pool, "the root has no weight; name one of its pools")
 	if err != nil {
@@ -87,7 +87,7 @@ func (b *Boost) aim(s *State, accounts queue.Accounts, now time.Time) (weight fl
 	return core.View(id).Weight, nil
 }
 
-// Unboost ends a boost before its time. may is asked about it before.
+// Unboost ends a boost early, if all functions in may allow it.
 func (o *Overrides) Unboost(
 	ctx context.Context, id int64, by, from string, may ...func(Boost) error,
 ) (b Boost, err error) {
@@ -104,7 +104,7 @@ func (o *Overrides) Unboost(
 	return b, err
 }
 
-// Boosts lists the boosts in force, by number.
+// Boosts lists the current boosts, by number.
 func (o *Overrides) Boosts() []Boost {
 	return read(o.base, func(s *State) []Boost {
 		s.Core.Advance(time.Now())
@@ -116,7 +116,7 @@ func (o *Overrides) Boosts() []Boost {
 	})
 }
 
-// text says what a boost does.
+// text describes the effect of a boost.
 func (b *Boost) text() string {
 	text := "x" + number(b.Factor)
 	if !b.Until.IsZero() {

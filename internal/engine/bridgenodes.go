@@ -11,15 +11,14 @@ import (
 	"github.com/fairlead/fairlead/sched"
 )
 
-// bridges are the kinds of bridges, by the names of their nodes. Tasks that were leased to a bridge
-// go on in its queueing system while the bridge and this server are away, and a user who asks then has to
-// learn which bridge to start.
+// bridges maps the nodes of bridges to the kinds of their bridges. Tasks that were leased to a bridge go on in its
+// queueing system while the bridge or this server is down. The kind tells users then which bridge to start.
 var bridges = override[string]{
 	name: "bridge", prefix: "bridged/",
 	in: func(s *State) *map[string]string { return &s.InForce.bridges },
 }
 
-// keepBridge keeps the kind of the bridge of a node, "" if the node has none. Mostly the kind is known already.
+// keepBridge records the kind of a node's bridge, "" if the node has none. Usually it is recorded already.
 func (o *Overrides) keepBridge(ctx context.Context, node, kind string) (err error) {
 	err = bridges.change(ctx, o.changer, func(s *State) (*change[string], error) {
 		if s.InForce.bridges[node] == kind {
@@ -33,17 +32,16 @@ func (o *Overrides) keepBridge(ctx context.Context, node, kind string) (err erro
 	return nil
 }
 
-// ForgetBridge forgets that a node was that of a bridge.
+// ForgetBridge removes the record that a node belonged to a bridge.
 func (o *Overrides) ForgetBridge(ctx context.Context, node string) error {
 	return o.keepBridge(ctx, node, "")
 }
 
-// WhichBridge says which bridges to start, if all nodes that are down are those of bridges; ""
-// if some are not, or none is. Those that have not joined since the server was started count, but for
-// drained ones.
+// WhichBridge says which bridges to start if all nodes that are down belong to bridges; "" if some do not, or no node
+// is down. It includes nodes that have not joined since the server started, but not drained ones.
 func (f *inForce) WhichBridge(core *sched.Scheduler) string {
 	kinds := maps.Clone(f.bridges)
-	maps.DeleteFunc(kinds, func(name, _ string) bool { return f.drained[name] != "" }) // it ended on purpose
+	maps.DeleteFunc(kinds, func(name, _ string) bool { return f.drained[name] != "" }) // its bridge ended on purpose
 	for _, n := range core.Cluster().Nodes() {
 		if n.State != cluster.Down {
 			delete(kinds, n.Name)

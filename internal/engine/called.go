@@ -6,8 +6,8 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// isPath reports whether a name is that of a pool as it is. Where pools are created on demand, a path stands for
-// itself, and any other name is a user.
+// isPath reports whether a name is already the path of a pool. Where pools are created on demand, every valid path is
+// one, and any other name is a user.
 func isPath(shares *allocation.Config, name string) bool {
 	return name == "" || share.CheckPath(name) == nil &&
 		(!shares.Closed || shares.Sched.Root.Find(name) != nil || shares.CanMake(name))
@@ -16,11 +16,11 @@ func isPath(shares *allocation.Config, name string) bool {
 // naming finds the pool that a job names.
 type naming struct {
 	shares *allocation.Config
-	find   func(name string) (path string, err error) // among the pools of a loop; nil without one
+	find   func(name string) (path string, err error) // searches the pools of an engine; nil without one
 }
 
-// pool returns the path of the pool that a job of a user names. Names of users in it may be written as they are. A
-// name of no pool stays, for which there is an error that says more.
+// pool returns the path of the pool that a user's job names. User names in it need no escaping. pool returns an unknown
+// name unchanged, because a later check has a better error for it.
 func (n naming) pool(name, user string) string {
 	if isPath(n.shares, name) {
 		return name

@@ -19,27 +19,25 @@ import (
 	"github.com/fairlead/fairlead/sched"
 )
 
-// Client submits jobs and asks about them. It fills in what a job leaves open by the
-// shares in force.
+// Client submits and queries jobs. It fills in the fields that a job leaves open, by the current shares.
 type Client struct {
 	store  queue.Store
 	Shares atomic.Pointer[allocation.Config]
-	tree   func(path string) (there, divides bool) // of a loop, else nil
+	tree   func(path string) (there, divides bool) // from the engine's pools; nil without an engine
 	find   func(name string) (path string, err error)
-	kinds  func(kind string) error // nil: all kinds are taken
+	kinds  func(kind string) error // checks a kind; nil: all kinds are accepted
 }
 
-// NewClient returns a client of the store. A [Loop] has one of its own.
+// NewClient returns a client of the store. A [Loop] has its own.
 func NewClient(store queue.Store, shares allocation.Config) *Client {
 	c := &Client{store: store}
 	c.Shares.Store(&shares)
 	return c
 }
 
-// Submit adds jobs and returns their ids when they are on disk. A job may depend on
-// an earlier or later job of the same call: After with the number -1 is the first
-// one, -2 the second. The error joins the errors of all jobs; the ids of the
-// other jobs are returned nevertheless, and 0 for each refused job.
+// Submit adds jobs and returns their ids when they are on disk. A job may depend on an earlier or later job of the same
+// call: After with the number -1 is the first one, -2 the second. The error joins the errors of all jobs; accepted jobs
+// still get their ids, and refused ones 0.
 func (c *Client) Submit(ctx context.Context, jobs ...queue.Job) ([]int64, error) {
 	subs, err := c.SubmitAll(ctx, jobs)
 	return idsOf(subs, len(jobs), err)
@@ -60,17 +58,18 @@ func idsOf(subs []queue.Submission, n int, err error) ([]int64, error) {
 	return ids, errors.Join(append(errs, err)...)
 }
 
-// SubmitAll is Submit with a report on each job.
+// SubmitAll is Submit with a result for each job.
 func (c *Client) SubmitAll(ctx context.Context, jobs []queue.Job) ([]queue.Submission, error) {
 	return c.submitAll(ctx, jobs, func(*queue.Job) error { return nil })
 }
 
-// submitAll refuses those, too, for which the check returns an error.
+// submitAll also refuses the jobs for which check returns an error.
 func (c *Client) submitAll(ctx context.Context, jobs []queue.Job, check func(*queue.Job) error) ([]queue.Submission, error) {
 	return c.submitBy(ctx, jobs, check, c.store.Submit)
 }
 
-// settled fills in what the jobs leave open, and returns the error of each. by submits them; nil is the program itself.
+// settled fills in the open fields of the jobs, and returns the error of each. by submits them; nil: the program
+// itself.
 func (c *Client) settled(jobs []queue.Job, by *access.Principal, check func(*queue.Job) error) (
 	[]queue.Job, []queue.Submission,
 ) {
@@ -82,14 +81,14 @@ func (c *Client) settled(jobs []queue.Job, by *access.Principal, check func(*que
 		own[i] = jobs[i]
 		own[i].Pool = named.pool(own[i].Pool, own[i].User)
 		if out[i].Err = own[i].Check(); out[i].Err == nil {
-			fillDigest(&own[i]) // of the request itself, without what the present shares add to it
+			fillDigest(&own[i]) // of the request itself, before the shares fill in fields
 			out[i].Err = cmp.Or(shares.CheckUnit(&own[i]), shares.Settle(&own[i], n), c.checkKind(own[i].Kind), check(&own[i]))
 		}
 	}
 	return own, out
 }
 
-// checkKind asks whether jobs of a kind are taken.
+// checkKind checks whether jobs of a kind are accepted.
 func (c *Client) checkKind(kind string) error {
 	if c.kinds == nil || kind == "" {
 		return nil
@@ -97,7 +96,7 @@ func (c *Client) checkKind(kind string) error {
 	return c.kinds(kind)
 }
 
-// submitBy hands the jobs that are as they should be to a function, which adds them.
+// submitBy checks the jobs and adds the valid ones by calling add.
 func (c *Client) submitBy(ctx context.Context, jobs []queue.Job, check func(*queue.Job) error, add adder) ([]queue.Submission, error) {
 	own, out := c.settled(jobs, nil, check)
 	if err := submitSettled(ctx, own, out, add); err != nil {
@@ -106,7 +105,7 @@ func (c *Client) submitBy(ctx context.Context, jobs []queue.Job, check func(*que
 	return out, nil
 }
 
-// submitSettled submits those of the jobs with which nothing is wrong.
+// submitSettled submits the jobs that have no error.
 func submitSettled(ctx context.Context, own []queue.Job, out []queue.Submission, add adder) error {
 	rounds, err := inRounds(own, out)
 	if err != nil {
@@ -120,8 +119,8 @@ func submitSettled(ctx context.Context, own []queue.Job, out []queue.Submission,
 	return nil
 }
 
-// submitRound submits the jobs with the given indices. Jobs of the same call that they depend on
-// have been submitted before.
+// submitRound submits the jobs with the given indices. The jobs of the call that these depend on have been submitted
+// before.
 func submitRound(ctx context.Context, jobs []queue.Job, out []queue.Submission, round []int, add adder) error {
 	var batch []*queue.Job
 	var at []int
@@ -156,8 +155,7 @@ func submitRound(ctx context.Context, jobs []queue.Job, out []queue.Submission, 
 	return nil
 }
 
-// inRounds orders the jobs of one call so that each comes after those it depends on.
-// Nearly always that is one round.
+// inRounds orders the jobs of one call so that each comes after those it depends on. Nearly always one round is enough.
 func inRounds(jobs []queue.Job, out []queue.Submission) ([][]int, error) {
 	placed := make([]bool, len(jobs))
 	var rounds [][]int
@@ -179,8 +177,7 @@ func inRounds(jobs []queue.Job, out []queue.Submission) ([][]int, error) {
 	return rounds, nil
 }
 
-// ready reports whether all jobs of the call that job i depends on are placed. A
-// number that is not there is the job's own fault.
+// ready reports whether all jobs of the call that job i depends on are placed. An invalid number is an error of job i.
 func ready(jobs []queue.Job, i int, placed []bool, out []queue.Submission) bool {
 	for _, d := range jobs[i].After {
 		switch on := int(-d.Job - 1); {
@@ -226,12 +223,12 @@ func (c *Client) Tasks(ctx context.Context, id int64) ([]queue.Task, error) {
 	return c.store.Tasks(ctx, id)
 }
 
-// Alter changes jobs and reports on each.
+// Alter changes jobs and returns one error for each.
 func (c *Client) Alter(ctx context.Context, changes ...queue.Alteration) ([]error, error) {
 	return c.alterBy(ctx, nil, changes)
 }
 
-// alterBy is [Client.Alter] with the rights of somebody; nil is the program itself.
+// alterBy is [Client.Alter] with the rights of a user; nil is the program itself.
 func (c *Client) alterBy(ctx context.Context, by *access.Principal, changes []queue.Alteration) ([]error, error) {
 	shares := c.Shares.Load()
 	for _, a := range changes {
@@ -259,13 +256,12 @@ func (c *Client) Cancel(ctx context.Context, id int64) error {
 	return errs[0]
 }
 
-// PromisesByLimits reports whether the shares in force promise starts that rest on the time limits of
-// jobs.
+// PromisesByLimits reports whether the current shares promise starts that depend on the time limits of jobs.
 func (c *Client) PromisesByLimits() bool {
 	return c.Shares.Load().Sched.Placement == sched.Conservative
 }
 
-// alterKnown makes changes that depend on their jobs: moves, and other priorities by users.
+// alterKnown makes changes for which the job must be known: moves, and changes of priority by users.
 func (c *Client) alterKnown(
 	ctx context.Context, by *access.Principal, changes []queue.Alteration,
 ) ([]error, error) {
@@ -291,7 +287,7 @@ func (c *Client) alterKnown(
 	return out, nil
 }
 
-// settleChange fills in what a change of a job leaves open, and says why somebody may not make it.
+// settleChange fills in the fields that a change leaves open, and returns an error if the user may not make it.
 func (c *Client) settleChange(ctx context.Context, by *access.Principal, a *queue.Alteration) error {
 	if a.Verb != queue.VerbMove && a.Verb != queue.VerbPrioritise {
 		return nil
@@ -313,7 +309,7 @@ func (c *Client) settleChange(ctx context.Context, by *access.Principal, a *queu
 	return nil
 }
 
-// settleMove decides where a job goes that is to go to another pool.
+// settleMove decides into which pool a moved job goes.
 func (c *Client) settleMove(by *access.Principal, j *queue.Job, a *queue.Alteration) error {
 	a.Pool = naming{c.Shares.Load(), c.find}.pool(a.Pool, j.User)
 	return c.Shares.Load().SettleMove(j, a, allocation.Naming{By: by, Tree: c.tree})
@@ -322,8 +318,8 @@ func (c *Client) settleMove(by *access.Principal, j *queue.Job, a *queue.Alterat
 // adder adds jobs that were checked, as [queue.Store.Submit] does.
 type adder func(ctx context.Context, jobs []*queue.Job) ([]queue.Submission, error)
 
-// submitted has the properties of a submission that distinguish jobs. Properties that change when the same job is
-// submitted again, such as its trace, are left out.
+// submitted has the fields of a submission that distinguish one job from another. It leaves out fields that change when
+// the same job is submitted again, such as its trace.
 type submitted struct {
 	Name        string             `json:",omitzero"`
 	Kind        string             `json:",omitzero"`
@@ -356,10 +352,10 @@ type submitted struct {
 	Held        bool               `json:",omitzero"`
 }
 
-// Undigested is the digest of jobs whose keys stand for whatever is submitted with them.
+// Undigested is the digest of jobs whose key identifies them whatever their contents.
 const Undigested = "-"
 
-// fillDigest fills in the digest of a job as it was submitted.
+// fillDigest sets the digest of a job as it was submitted.
 func fillDigest(j *queue.Job) {
 	switch {
 	case j.Digest == Undigested:
@@ -383,17 +379,16 @@ func digestOf(j *queue.Job) string {
 		j.After, j.Held,
 	})
 	if err != nil {
-		return "" // of a time that cannot be written; it is accepted
+		return "" // because of a time that JSON cannot represent; the job is accepted
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:16])
 }
 
-// SubmitTx is [Client.Submit] as part of a transaction of your own, in the same database as the
-// jobs: they exist exactly if it commits, together with what else it writes. Until then nobody
-// sees them, and nothing that others do waits for it, but the submission of a job with the same
-// Key. After an error that is not about one of the jobs the transaction is to be rolled back, and
-// may be tried again.
+// SubmitTx is [Client.Submit] as part of your own transaction, in the same database as the jobs: the jobs exist exactly
+// if the transaction commits, together with its other writes. Until then nobody sees them, and nobody waits for the
+// transaction, except another submission with the same Key. After an error that is not about one of the jobs, roll the
+// transaction back; you may then try again.
 func (c *Client) SubmitTx(ctx context.Context, tx queue.Tx, jobs ...queue.Job) ([]int64, error) {
 	subs, err := c.submitBy(ctx, jobs, func(*queue.Job) error { return nil }, func(ctx context.Context, jobs []*queue.Job) ([]queue.Submission, error) {
 		return tx.Submit(ctx, c.store, jobs)

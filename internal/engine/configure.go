@@ -9,8 +9,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Configure puts shares in force. On an error the old ones stay. Shares that are counted in another
-// unit are refused: they take effect with a new loop.
+// Configure applies shares. On an error the old ones stay. It refuses shares in another unit, which need a new engine.
 func (l *Loop) Configure(ctx context.Context, s allocation.Config) error {
 	if err := l.CheckUnit(s); err != nil {
 		return err
@@ -29,7 +28,7 @@ func (l *Loop) Configure(ctx context.Context, s allocation.Config) error {
 		if err := st.Core.Configure(s.Sched, now); err != nil {
 			return err
 		}
-		// What counts of a job for its priority was told to the core when the job was.
+		// The core received the priority factors of each job when the job was added.
 		if st.Core.Read().Ranks() && (!ranked || !reflect.DeepEqual(st.Shares.SiteRules, s.SiteRules) || !reflect.DeepEqual(st.Shares.Sched.Multifactor, s.Sched.Multifactor)) {
 			st.dirty = true
 		}
@@ -39,16 +38,16 @@ func (l *Loop) Configure(ctx context.Context, s allocation.Config) error {
 		l.client.Shares.Store(&s)
 		st.touch()
 		st.wakeUp()
-		// The shares are in force. What the store did not hear of them it is told when the core is made anew, as soon
-		// as it answers; then days are read, too, which have to be as of a moment at which all running tasks are known.
+		// The shares are current now. If the store missed its part of them, it gets it when the core is rebuilt, once
+		// it answers. Days are read then too: they must be as of a moment at which all running tasks are known.
 		seed, err := l.sendShares(ctx, st, half)
 		st.dirty = st.dirty || seed || err != nil
 		return nil
 	})
 }
 
-// sendShares tells the store how usage decays, if it decayed otherwise before, and for how many days to keep it. It
-// reports whether there are pools that know nothing of those days yet.
+// sendShares sets the half-life in the store if it changed, and the number of days for which usage is kept. It reports
+// whether there are pools without usage of those days.
 func (l *Loop) sendShares(ctx context.Context, s *State, before time.Duration) (seed bool, err error) {
 	if acc, ok := l.Store.(queue.Accountant); ok && before != s.Shares.Sched.HalfLife {
 		if err := acc.SetHalfLife(ctx, s.Shares.Sched.HalfLife); err != nil {
@@ -58,9 +57,8 @@ func (l *Loop) sendShares(ctx context.Context, s *State, before time.Duration) (
 	return l.builder.keepDays(ctx, s)
 }
 
-// CheckUnit refuses another unit than the one in force: all that runs, waits and was used is counted
-// in that one, and what the shares say of the new one, as limits and charges, would hold for the
-// old one.
+// CheckUnit refuses a unit other than the current one: all running and waiting tasks and all usage are counted in that,
+// so limits and charges in the new unit would be applied to amounts in the old one.
 func (l *Loop) CheckUnit(s allocation.Config) error {
 	return Read(l, func(st *State) error {
 		if is, next := st.Core.Cluster().Unit(), s.Unit(); next != is {

@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// drains are kept by the names of their nodes: why they take nothing new.
+// drains maps the names of drained nodes to the reasons.
 var drains = override[string]{
 	name: "drain", prefix: "drain/",
 	in:      func(s *State) *map[string]string { return &s.InForce.drained },
@@ -19,23 +19,20 @@ var drains = override[string]{
 	lift:    func(s *State, node, _ string, at moment) { s.setState(node, at.now) },
 }
 
-// Drained reports whether an administrator has drained a node, or said that it is in
-// maintenance, be it there or not.
+// Drained reports whether an administrator has drained a node or set it to maintenance, even if the node is absent.
 func (o *Overrides) Drained(node string) bool {
 	return read(o.base, func(s *State) bool {
 		return s.InForce.drained[node] != ""
 	})
 }
 
-// SetMaintenance says that somebody works on a node. The node takes nothing new, as a drained one, and
-// is shown apart from nodes that may never come back. It lasts over a
-// restart, until SetDrained lets the node take tasks again.
+// SetMaintenance marks a node as being serviced. Like a drained node it takes no more tasks, but it is shown apart from
+// nodes that may never come back. This survives a restart, and lasts until SetDrained resumes the node.
 func (o *Overrides) SetMaintenance(ctx context.Context, node, why string) error {
 	return o.setDrained(ctx, node, maintained+cmp.Or(why, "no reason given"))
 }
 
-// SetDrained drains a node for an administrator, or lets it take tasks again. It
-// lasts over a restart.
+// SetDrained drains a node for an administrator, or resumes it. This survives a restart.
 func (o *Overrides) SetDrained(ctx context.Context, node string, drained bool, why string) error {
 	if !drained {
 		if err := o.mend(ctx, node); err != nil {
@@ -49,19 +46,18 @@ func (o *Overrides) SetDrained(ctx context.Context, node string, drained bool, w
 	return o.setDrained(ctx, node, cmp.Or(why, "no reason given"))
 }
 
-// setDrained keeps why a node takes nothing new, "" if it does.
+// setDrained records why a node takes no more tasks, "" if it does.
 func (o *Overrides) setDrained(ctx context.Context, node, why string) error {
 	return drains.change(ctx, o.changer, func(s *State) (*change[string], error) {
 		_, known := s.Core.Cluster().Lookup(node)
-		if was := s.InForce.drained[node]; !known && (why != "" || was == "") { // a drained one may be forgotten since a restart
+		if was := s.InForce.drained[node]; !known && (why != "" || was == "") { // unknown drained node: since a restart
 			return nil, fmt.Errorf("node %q: %w", node, queue.ErrNotFound)
 		}
 		return &change[string]{key: node, x: why, ends: why == "", at: moment{now: time.Now()}}, nil
 	})
 }
 
-// mend lets the jobs that a node could not begin go there again: whoever resumes it says that
-// it can.
+// mend lets jobs that a node could not begin go to it again: the user who resumes the node vouches for it.
 func (o *Overrides) mend(ctx context.Context, node string) error {
 	if !read(o.base, func(s *State) bool { return s.Core.Cluster().Excepted(node) }) {
 		return nil
@@ -79,8 +75,8 @@ func (o *Overrides) mend(ctx context.Context, node string) error {
 	})
 }
 
-// setAside drains the nodes that begin nothing. They take nothing from now on, whatever
-// becomes of the setting.
+// setAside drains the nodes that begin no tasks. They take no more tasks from now on, even if the setting cannot be
+// stored.
 func (o *Overrides) setAside(ctx context.Context) {
 	broken := update1(o.base, func(s *State) map[string]string {
 		broken, now := s.Faults.broken(), time.Now()

@@ -5,15 +5,15 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// endings ends attempts for callers who each have one. So nobody waits for company, and where
-// thousands of small tasks end every second a transaction ends many of them.
+// endings collects the ends of attempts from callers that each have one. A caller does not wait for others; yet where
+// thousands of small tasks end every second, one transaction ends many of them.
 type endings = batch.Batcher[queue.Result, struct{}]
 
-// maxTogether bounds what goes into one transaction.
+// maxTogether is the maximum number of ends in one transaction.
 const maxTogether = 1000
 
-// newEndings ends attempts by finish. If it fails, the store took nothing of the batch, and each call in the
-// batch gets the error. When the context of a caller ends, the store may take the end of the attempt after that.
+// newEndings ends attempts by finish. If finish fails, the store took nothing of the batch, and each call in the batch
+// gets the error. If the context of a caller ends first, the store may still take the end of its attempt.
 func newEndings(finish func([]queue.Result) error) *endings {
 	return &endings{MaxWeight: maxTogether, Run: func(calls []*batch.Call[queue.Result, struct{}]) {
 		results := make([]queue.Result, len(calls))

@@ -9,18 +9,17 @@ import (
 	"github.com/fairlead/fairlead/sched"
 )
 
-// expirer looks for leases that ran out and for nodes that are silent.
+// expirer ends expired leases and marks silent nodes down.
 type expirer struct {
 	*base
 	overrides *Overrides
 	troubles  *troubles
-	// samplers are called with the state each time. They are set before the loop runs.
+	// samplers are called with the state each time. They are set before the engine runs.
 	samplers []func(*State, time.Time)
 }
 
-// expire ends the leases that ran out, and marks silent nodes. That a lease ran out is
-// the first sign of silence: the node is marked before its tasks can be leased again, or
-// they would go to the dead once more.
+// expire ends expired leases and marks silent nodes. An expired lease is the first sign of a silent node, so the node
+// is marked before its tasks can be leased again; otherwise they would go to the dead node once more.
 func (e *expirer) expire(ctx context.Context) {
 	defer e.overrides.setAside(ctx)
 	e.syncing.Lock()
@@ -50,8 +49,8 @@ func (e *expirer) expire(ctx context.Context) {
 	})
 }
 
-// runOut ends the leases that ran out. After an outage of this server or its store it ends none until
-// their holders have had time to renew them. Other servers may end them.
+// runOut ends the expired leases. After an outage of this server or its store it ends none until their holders have had
+// time to renew them. Other servers may end them.
 func (e *expirer) runOut(ctx context.Context) ([]queue.Ref, error) {
 	if e.outages.within(e.Options.LeaseTTL) {
 		return nil, nil
@@ -59,7 +58,7 @@ func (e *expirer) runOut(ctx context.Context) ([]queue.Ref, error) {
 	return e.Store.Expire(ctx, "")
 }
 
-// silence marks the nodes down that were not heard of for the length of a lease.
+// silence marks down the nodes that have been silent for longer than a lease.
 func (e *expirer) silence(s *State, now time.Time) {
 	for name, m := range s.Joined {
 		if m.silentFor(now) {
@@ -68,15 +67,15 @@ func (e *expirer) silence(s *State, now time.Time) {
 	}
 }
 
-// silent marks a node down until its worker is heard of again.
+// silent marks a node down until its worker reports again.
 func (e *expirer) silent(s *State, name string, now time.Time) {
 	if s.down(name, now) {
 		e.Log.Warn("node is silent", "node", name)
 	}
 }
 
-// recount compares. The caller holds both locks: in a step the core knows of tasks that are not
-// leased yet.
+// recount compares the sums of the core with a recount. The caller holds both locks: during a step the core has tasks
+// that are not leased yet.
 func (s *State) recount(now time.Time) Recounted {
 	s.Core.Advance(now)
 	found := Recounted{At: now, Wrong: s.Core.Read().Recount()}
@@ -99,13 +98,13 @@ func (s *State) recount(now time.Time) Recounted {
 	return found
 }
 
-// How often the loop recounts: each minute, but recounts take no more than one part in recountPart of the time.
+// The engine recounts each minute, but spends at most 1/recountPart of the time on it.
 const (
 	recountEvery = time.Minute
 	recountPart  = 10_000
 )
 
-// recountNow recounts if it is time to, and reports differences. The caller holds both locks.
+// recountNow recounts if a recount is due, and reports differences. The caller holds both locks.
 func (e *expirer) recountNow(s *State, now time.Time) {
 	last := &s.recounted
 	if now.Sub(last.At) < max(recountEvery, recountPart*last.Took) {

@@ -7,29 +7,28 @@ import (
 	"github.com/fairlead/fairlead/usage"
 )
 
-// The windows over which fairness is told. The hour moves on by five minutes, the day by
-// an hour.
+// The windows over which fairness is reported. The hour advances by five minutes, the day by an hour.
 var fairnessSpans = []usage.Span{{Part: 5 * time.Minute, Parts: 12}, {Part: time.Hour, Parts: 24}}
 
-// fairnessPart bounds the time that measuring fairness takes: after a measurement
-// none is made for fairnessPart times its duration. So a few dozen pools are
-// measured at every event, and the account is exact; a hundred thousand are measured every few seconds.
+// fairnessPart bounds the time that measuring fairness takes: after a measurement the engine makes none for
+// fairnessPart times its duration. So a few dozen pools are measured at every event, and the account is exact; a
+// hundred thousand are measured every few seconds.
 const fairnessPart = 100
 
-// fairness is the loop's account of how fair it is.
+// fairness is the engine's account of how fair its decisions are.
 type fairness struct {
 	Account *usage.Fairness
-	number  []int // of each pool of the core in the account; -1: not in it
+	number  []int // by pool of the core, its number in the account; -1: not in it
 	numbers int
-	known   map[string]int     // numbers by path, of the pools of a core before this one
+	known   map[string]int     // numbers by path, of the pools of the former core
 	Own     []usage.OwnCluster // by number
 	slots   []float64          // by pool of the core: its share of the capacity
 	rates   []usage.Rate
-	next    time.Time // not measured before
+	next    time.Time // earliest time of the next measurement
 }
 
-// leave remembers the numbers of the pools of a core that another one is about to replace: the account
-// goes on, and a pool is known again by its path.
+// leave records the numbers of a core's pools before another core replaces it: the account goes on, and recognizes
+// pools by their paths.
 func (f *fairness) leave(core *sched.Scheduler) {
 	if core == nil {
 		f.Account, f.known = usage.NewFairness(time.Now(), fairnessSpans...), map[string]int{}
@@ -42,11 +41,10 @@ func (f *fairness) leave(core *sched.Scheduler) {
 	f.number, f.slots = nil, nil
 }
 
-// unnumbered is the number of a pool that the account has not met.
+// unnumbered marks a pool that has no number in the account yet.
 const unnumbered = -2
 
-// Of returns the number of a pool in the account, which is given if need be. Bands are
-// not in it.
+// Of returns the number of a pool in the account, and assigns one if needed. Priority classes have none.
 func (f *fairness) Of(core *sched.Scheduler, id sched.PoolID) int {
 	for len(f.number) <= int(id) {
 		f.number = append(f.number, unnumbered)
@@ -60,7 +58,7 @@ func (f *fairness) Of(core *sched.Scheduler, id sched.PoolID) int {
 	return f.number[id]
 }
 
-// new is the number of a pool that a core before this one had, or else a new one.
+// new returns the number that the pool had in the former core, or else a new one.
 func (f *fairness) new(core *sched.Scheduler, id sched.PoolID) int {
 	if len(f.known) > 0 {
 		if n, ok := f.known[core.Path(id)]; ok {
@@ -71,7 +69,7 @@ func (f *fairness) new(core *sched.Scheduler, id sched.PoolID) int {
 	return f.numbers - 1
 }
 
-// Measure adds up the values that were in force until now and notes those from now on.
+// Measure adds up the values that were current until now, and records those from now on.
 func (f *fairness) Measure(core *sched.Scheduler, now time.Time, entitled []sched.Entitlement) {
 	capacity, _, _ := core.Read().Capacity()
 	f.slots = f.slots[:0]
@@ -104,7 +102,7 @@ func BegunTasks(core *sched.Scheduler, id sched.PoolID) int32 {
 	return core.View(id).Tasks - int32(tasks)
 }
 
-// WaitingTasks is how many tasks of a pool wait, here or in other queueing systems.
+// WaitingTasks returns the number of tasks of a pool that wait, here or in other queueing systems.
 func WaitingTasks(core *sched.Scheduler, id sched.PoolID) int64 {
 	tasks, _ := core.Read().Queued(id)
 	return core.View(id).Waiting + int64(tasks)

@@ -10,16 +10,14 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// A node that begins nothing of what it is given would be given the whole queue, as it always
-// has room. So it is drained
+// A node that begins none of its tasks always has room, so it would be given the whole queue. So it is drained
 //
-//   - when it refused tasks of three users one after the other, for reasons of its own. What
-//     only the job names, such as a directory, may be missing everywhere: it counts once
-//     another node has begun the job;
-//   - when the leases of three tasks one after the other ended without a sign that it had begun
-//     them, although it was heard of all the time.
+//   - when it refused tasks of three users in a row for reasons of its own. If the job names something that is
+//     missing, such as a directory, it may be missing everywhere: that counts once another node has begun the job;
+//   - when the leases of three tasks in a row ended without a sign that the node had begun them, although it
+//     reported all the time.
 //
-// Any task that it begins is the end of the row.
+// Any task that it begins ends the row.
 const (
 	faultUsers    = 3
 	faultSilences = 3
@@ -28,20 +26,20 @@ const (
 // Fault is a row of tasks that a node did not begin.
 type Fault struct {
 	Tasks int       `json:"tasks"` // in a row
-	Users int       `json:"users"` // whose they were
+	Users int       `json:"users"` // number of different users
 	Since time.Time `json:"since"`
 	Last  string    `json:"last"` // why it did not begin the last of them
 }
 
-// fault has the facts about such a row.
+// fault is the internal record of such a row.
 type fault struct {
 	Fault
 	blamed   map[string]bool // users of tasks that count
-	silences int             // leases that ended without a sign of a beginning
-	gone     bool            // the node is drained for it, or is about to be
+	silences int             // leases that ended without a sign that the task began
+	gone     bool            // the node is drained for it, or about to be
 }
 
-// faults are those of all nodes.
+// faults are the faults of all nodes, by name.
 type faults map[string]*fault
 
 func (f faults) of(node string, now time.Time) *fault {
@@ -58,7 +56,7 @@ func (f faults) refused(r *liveRun, o queue.Outcome, now time.Time) {
 	x := f.of(r.Holder, now)
 	x.Tasks++
 	x.Last = o.Cause
-	// A queueing system refuses for good, and what it refuses no other one has to begin.
+	// A refusal by a queueing system is final, so it counts without a second node that begins the job.
 	if bridged := r.member != nil && r.member.Info.Queue; o.Refused != queue.RefusedJob || bridged {
 		x.blame(r.Header.User)
 	}
@@ -69,7 +67,7 @@ func (x *fault) blame(user string) {
 	x.Users = len(x.blamed)
 }
 
-// silent counts a task of whose beginning nothing was heard while its lease lasted.
+// silent counts a task whose lease ended without a sign that the task had begun.
 func (f faults) silent(r *liveRun, now time.Time) {
 	x := f.of(r.Holder, now)
 	x.Tasks++
@@ -78,8 +76,8 @@ func (f faults) silent(r *liveRun, now time.Time) {
 	x.blame(r.Header.User)
 }
 
-// begun notes that a node has begun a task. Nodes that could not begin one of the same job for
-// what the job names are to blame for that, and not the job.
+// begun records that a node has begun a task. It blames the nodes that could not begin a task of the same job because
+// of something the job names: the fault was theirs, not the job's.
 func (f faults) begun(r *liveRun) {
 	if x := f[r.Holder]; x != nil && !x.gone && !r.Started.Before(x.Since) {
 		delete(f, r.Holder)
@@ -91,7 +89,7 @@ func (f faults) begun(r *liveRun) {
 	}
 }
 
-// broken are the nodes that are to be drained, with the reasons.
+// broken returns the nodes to drain, with the reasons.
 func (f faults) broken() map[string]string {
 	var out map[string]string
 	for _, node := range slices.Sorted(maps.Keys(f)) {
@@ -116,7 +114,7 @@ func (x *fault) text() string {
 	return fmt.Sprintf("it has begun none of the last %d tasks, of %s; the last: %s", x.Tasks, of, x.Last)
 }
 
-// Row is the row of a node as others see it; nil if it has none.
+// Row returns a copy of a node's fault, or nil if it has none.
 func (f faults) Row(node string) *Fault {
 	x := f[node]
 	if x == nil {
@@ -126,8 +124,8 @@ func (f faults) Row(node string) *Fault {
 	return &out
 }
 
-// ranOut counts leases that ended on nodes which are heard of, and of whose tasks nothing was
-// said since they were handed over.
+// ranOut counts an expired lease of a node that still reports, if it never reported on the task since it was handed
+// over.
 func (f faults) ranOut(r *liveRun, now time.Time) {
 	m := r.member
 	if m == nil || r.heard || r.Queued || m.Info.Queue || now.Sub(m.Seen) > m.ttl/2 {
@@ -136,7 +134,7 @@ func (f faults) ranOut(r *liveRun, now time.Time) {
 	f.silent(r, now)
 }
 
-// hear notes that a node says of a task that it runs there.
+// hear records that a node reports that it runs a task.
 func (f faults) hear(r *liveRun) {
 	if r.heard {
 		return
@@ -145,12 +143,12 @@ func (f faults) hear(r *liveRun) {
 	f.begun(r)
 }
 
-// mended is when an administrator resumed each node last: jobs that it could not begin before may go
+// mended holds when an administrator last resumed each node. Jobs that the node could not begin before that may go
 // there again.
 type mended map[string]time.Time
 
-// avoided returns the nodes that may not have tasks of a job, because they could not begin one and
-// were not resumed since.
+// avoided returns the nodes that may not have tasks of a job, because they could not begin one and nobody has resumed
+// them since.
 func (m mended) avoided(h queue.Header) (nodes []string) {
 	for _, a := range h.Avoid {
 		if m.keptFrom(a) {
@@ -160,7 +158,7 @@ func (m mended) avoided(h queue.Header) (nodes []string) {
 	return nodes
 }
 
-// keptFrom reports whether nobody has resumed a node since it could not begin a job.
+// keptFrom reports whether the job still avoids the node: nobody has resumed the node since it failed to begin the job.
 func (m mended) keptFrom(a queue.Avoided) bool { return !m[a.Node].After(a.At) }
 
 // RefusedText says which nodes could not begin a job, and why; "" for none.
@@ -177,11 +175,10 @@ func (m mended) RefusedText(h queue.Header) string {
 	return "; " + strings.Join(parts, "; ")
 }
 
-// mendedSetting is the key prefix under which it is kept when a node was resumed from which
-// jobs are kept.
+// mendedSetting is the prefix of the setting that holds when a node that jobs avoid was resumed.
 const mendedSetting = "mended/"
 
-// load reads when nodes were resumed. It reports whether that concerns jobs.
+// load reads when nodes were resumed. It reports whether that affects jobs.
 func (m mended) load(settings map[string]string) (changed bool) {
 	for key, text := range settings {
 		node, is := strings.CutPrefix(key, mendedSetting)

@@ -13,7 +13,7 @@ import (
 	"github.com/fairlead/fairlead/usage"
 )
 
-// Member is a worker that joined a loop.
+// Member is a worker that joined an engine.
 type Member struct {
 	*joinedNode
 	finisher *finisher
@@ -25,16 +25,15 @@ type finisher struct {
 	overrides *Overrides
 	applier   *applier
 	releaser  *releaser
-	refusing  sync.Mutex // held while it is decided what becomes of tasks that could not be begun
+	refusing  sync.Mutex // held while weigh decides about refused tasks
 }
 
-// refuses reports whether a result tells of a task that could not be begun.
+// refuses reports whether a result is about a task that its node could not begin.
 func refuses(r queue.Result) bool { return r.Outcome.Refused != "" }
 
-// weigh decides what becomes of tasks that could not be begun: where another node that is
-// known could take one, be it up or not, it waits for that. Where there is none, the job ends
-// if its node will never begin it; else it is tried there again. Whoever calls it holds
-// refusing until the results are in the store, as each of them counts for the next.
+// weigh decides about tasks that a node could not begin: if another known node could take the task, up or not, the task
+// waits for that node. If there is none, the job ends if this node will never begin it; else the node gets it again.
+// The caller holds refusing until the results are in the store, because each result affects the next.
 func (f *finisher) weigh(ctx context.Context, results []queue.Result) ([]queue.Result, error) {
 	avoid, err := f.avoid(ctx, results)
 	if err != nil {
@@ -52,7 +51,7 @@ func (f *finisher) weigh(ctx context.Context, results []queue.Result) ([]queue.R
 			switch before := len(s.Mended.avoided(h)); {
 			case o.Final, s.othersFor(h, r.Holder):
 			case f.restarted && time.Since(f.Made) < f.Options.LeaseTTL:
-				o.Refused = queue.RefusedNow // others may yet be heard of
+				o.Refused = queue.RefusedNow // other nodes may still join
 			default:
 				endRefused(o, r.Holder, before)
 			}
@@ -64,8 +63,7 @@ func (f *finisher) weigh(ctx context.Context, results []queue.Result) ([]queue.R
 	})
 }
 
-// endRefused says what becomes of a task for which there is no other node than one that could not
-// begin it, as those before could not.
+// endRefused sets the outcome of a task that the last possible node could not begin, as the nodes before it.
 func endRefused(o *queue.Outcome, node string, before int) {
 	if o.Refused == queue.RefusedMachine {
 		o.Refused = queue.RefusedNow
@@ -76,7 +74,7 @@ func endRefused(o *queue.Outcome, node string, before int) {
 	}
 }
 
-// avoid reads from which nodes the jobs are kept that could not be begun.
+// avoid reads which nodes the refused jobs already avoid.
 func (f *finisher) avoid(ctx context.Context, results []queue.Result) (map[int64][]queue.Avoided, error) {
 	var ids []int64
 	for _, r := range results {
@@ -96,14 +94,14 @@ func (f *finisher) avoid(ctx context.Context, results []queue.Result) (map[int64
 	return avoid, nil
 }
 
-// othersFor reports whether tasks of a job could go to another node than one.
+// othersFor reports whether tasks of a job could go to a node other than this one.
 func (s *State) othersFor(h queue.Header, node string) bool {
 	a, must := s.RequestOf(h)
 	c := s.Core.Cluster()
 	return c.Empty().Ever(a, c.Except(must, []string{node}))
 }
 
-// refused counts an attempt out that did not begin. Its run is nil if it was not known.
+// refused removes an attempt that did not begin. Its run is nil if it was unknown.
 func (f *finisher) refused(s *State, r *liveRun, res *queue.Result, v queue.Verdict, now time.Time) {
 	if r != nil {
 		s.Faults.refused(r, res.Outcome, now)
@@ -119,9 +117,9 @@ const (
 	maxSignal = 64
 )
 
-// readable makes the texts of outcomes such that all stores can keep them: handlers, agents, workers and bridges
-// write what they like. A store that cannot keep a text would be told of it again and again, and the slot of its
-// task would be lost.
+// readable fixes the texts of outcomes so that every store can keep them: handlers, agents, workers and bridges write
+// any bytes. If a store could not keep a text, the engine would report it again and again, and the slot of the task
+// would be lost.
 func readable(results []queue.Result) []queue.Result {
 	out := slices.Clone(results)
 	for i := range out {
@@ -131,8 +129,7 @@ func readable(results []queue.Result) []queue.Result {
 	return out
 }
 
-// finish says how attempts ended. If ctx ends before the store has answered, nobody knows whether
-// they have.
+// finish reports to the store how attempts ended. If ctx ends before the store has answered, the result is unknown.
 func (f *finisher) finish(ctx context.Context, results []queue.Result) ([]queue.Verdict, error) {
 	results = readable(results)
 	defer f.overrides.setAside(ctx)
@@ -181,8 +178,8 @@ func (f *finisher) finish(ctx context.Context, results []queue.Result) ([]queue.
 	})
 }
 
-// bound returns the runs of attempts, and lets none end before its holder last said that it ran: whoever
-// says when an attempt ended gains nothing by a wrong clock.
+// bound returns the runs of attempts, and moves the end of each to no earlier than its holder's last report that it
+// ran: a wrong clock gains its holder nothing.
 func bound(s *State, results []queue.Result) []*liveRun {
 	runs := runsOf(s, results)
 	for i, r := range runs {
@@ -193,9 +190,9 @@ func bound(s *State, results []queue.Result) []*liveRun {
 	return runs
 }
 
-// runsOf returns the runs of attempts, nil for each unknown attempt. They are looked up before
-// the store learns how the attempts ended: afterwards the next attempts may begin before its answer
-// is here, and news of their nodes would be lost.
+// runsOf returns the runs of attempts, nil for each unknown attempt. Look them up before the store learns how the
+// attempts ended: after that the next attempts may begin before the store's answer arrives, and news about their nodes
+// would be lost.
 func runsOf(s *State, results []queue.Result) []*liveRun {
 	runs := make([]*liveRun, len(results))
 	for i, res := range results {
@@ -206,7 +203,7 @@ func runsOf(s *State, results []queue.Result) []*liveRun {
 	return runs
 }
 
-// finished counts out what a result tells of.
+// finished removes the attempt of a result.
 func (f *finisher) finished(s *State, res *queue.Result, now time.Time) {
 	if r := s.Runs[taskID{res.JobID, res.Task}]; r != nil && r.Ref == res.Ref && !res.Began.IsZero() {
 		f.applier.moveOn(s, r, queue.Run{Ref: res.Ref, Started: res.Began}, now)
@@ -224,8 +221,7 @@ func (m *Member) Finish(ctx context.Context, results []queue.Result) ([]queue.Ve
 	if err != nil {
 		return nil, err
 	}
-	// What is on its way to the disk cannot be called back: whoever stops waiting would
-	// never know that the slot is free.
+	// A write in progress cannot be recalled: a caller that stops waiting would never learn that the slot is free.
 	ctx = context.WithoutCancel(ctx)
 	if errs == nil {
 		return m.finisher.finish(ctx, results)
@@ -247,7 +243,7 @@ func (m *Member) Finish(ctx context.Context, results []queue.Result) ([]queue.Ve
 	return all, nil
 }
 
-// Release gives attempts back that the worker did not begin. Those that another worker holds stay.
+// Release returns attempts that the worker did not begin. Attempts that another worker holds stay.
 func (m *Member) Release(ctx context.Context, refs []queue.Ref) error {
 	own, _, _, err := m.held(ctx, refs)
 	if err != nil || len(own) == 0 {
@@ -257,9 +253,8 @@ func (m *Member) Release(ctx context.Context, refs []queue.Ref) error {
 }
 
 // Holds checks whether the worker holds each attempt: if another worker holds one, its error is
-// [queue.ErrStaleAttempt]. Attempts that are over have no error here; the store refuses them. The answer is nil
-// if no attempt has an error. An attempt is held by one node from its beginning to its end, so that
-// the answer does not change while it is used.
+// [queue.ErrStaleAttempt]. Attempts that are over have no error here; the store refuses them. The result is nil if no
+// attempt has an error. One node holds an attempt from its beginning to its end, so the result stays valid.
 func (m *Member) Holds(ctx context.Context, refs []queue.Ref) ([]error, error) {
 	errs, unknown := m.heldHere(refs)
 	tasks := map[int64]map[queue.Ref]string{}
@@ -282,8 +277,8 @@ func (m *Member) Holds(ctx context.Context, refs []queue.Ref) ([]error, error) {
 	return errs, nil
 }
 
-// heldHere checks attempts by the runs of the loop, and returns the places of unknown attempts: these
-// are over, or another server leased them.
+// heldHere checks attempts against the engine's runs, and returns the places of unknown attempts: these are over, or
+// another server leased them.
 func (m *Member) heldHere(refs []queue.Ref) (errs []error, unknown []int) {
 	return read2(m.finisher.base, func(s *State) (errs []error, unknown []int) {
 		for i, ref := range refs {
@@ -306,10 +301,10 @@ func notHeld(ref queue.Ref, holder, asks string) error {
 	return fmt.Errorf("attempt %d of task %d of job %d is held by node %s, not by %s: %w", ref.Attempt, ref.Task, ref.JobID, holder, asks, queue.ErrStaleAttempt)
 }
 
-// holdersOf are the nodes that hold the latest attempts of a job's tasks.
+// holdersOf returns the nodes that hold the latest attempts of a job's tasks.
 func (f *finisher) holdersOf(ctx context.Context, job int64) (map[queue.Ref]string, error) {
 	tasks, err := f.Store.Tasks(ctx, job)
-	if err != nil && !errors.Is(err, queue.ErrNotFound) { // of a job that is gone every attempt is over
+	if err != nil && !errors.Is(err, queue.ErrNotFound) { // if the job is gone, all its attempts are over
 		return nil, err
 	}
 	holders := make(map[queue.Ref]string, len(tasks))
@@ -319,8 +314,8 @@ func (f *finisher) holdersOf(ctx context.Context, job int64) (map[queue.Ref]stri
 	return holders, nil
 }
 
-// held returns the attempts that the worker may report about, with their places, and the errors of the
-// others, nil if there are none.
+// held returns the attempts that the worker may report about, with their places, and the errors of the others, nil if
+// there are none.
 func (m *Member) held(ctx context.Context, refs []queue.Ref) (own []queue.Ref, places []int, errs []error, err error) {
 	if errs, err = m.Holds(ctx, refs); err != nil || errs == nil {
 		return refs, nil, nil, err

@@ -13,8 +13,8 @@ import (
 	"github.com/fairlead/fairlead/sched"
 )
 
-// follower keeps the state up to date with the store: it follows its feed, and has the core made anew
-// where that does not tell what happened.
+// follower keeps the state up to date with the store: it follows the change feed, and rebuilds the core if the feed has
+// gaps.
 type follower struct {
 	*base
 	peers   *peers
@@ -22,9 +22,8 @@ type follower struct {
 	builder *builder
 }
 
-// accountsNow returns the accounts, and brings the core to the moment of the accounts, because other servers
-// may end attempts meanwhile. The caller holds syncing and ending. It fails with [queue.ErrBehind] if
-// the core has to be made anew first.
+// accountsNow returns the accounts, and brings the core to the same moment, because other servers may end attempts
+// meanwhile. The caller holds syncing and ending. It fails with [queue.ErrBehind] if the core must be rebuilt first.
 func (f *follower) accountsNow(ctx context.Context) (queue.Accounts, error) {
 	acc, ok := f.Store.(queue.Accountant)
 	if !ok {
@@ -40,14 +39,14 @@ func (f *follower) accountsNow(ctx context.Context) (queue.Accounts, error) {
 	return b.Accounts, f.followTo(ctx, b.Cursor)
 }
 
-// isDirty reports whether all jobs have to be told to the core again.
+// isDirty reports whether the core must be rebuilt.
 func (f *follower) isDirty() bool {
 	return read(f.base, func(s *State) bool {
 		return s.dirty
 	})
 }
 
-// sync applies what changed in the store.
+// sync applies the new changes of the store.
 func (f *follower) sync(ctx context.Context) error {
 	f.syncing.Lock()
 	defer f.syncing.Unlock()
@@ -68,7 +67,7 @@ func (f *follower) syncHeld(ctx context.Context) error {
 	return f.resettle(ctx)
 }
 
-// readChanges applies what changed in the store, up to a cursor, or all if that is 0.
+// readChanges applies the changes of the store up to a cursor, or all if that is 0.
 func (f *follower) readChanges(ctx context.Context, upTo int64) error {
 	err := f.followTo(ctx, upTo)
 	if errors.Is(err, queue.ErrBehind) {
@@ -77,8 +76,8 @@ func (f *follower) readChanges(ctx context.Context, upTo int64) error {
 	return err
 }
 
-// followTo is readChanges for as long as the store has all changes since the last that was read;
-// else it fails with [queue.ErrBehind].
+// followTo is readChanges while the store still has all changes since the last one read; else it fails with
+// [queue.ErrBehind].
 func (f *follower) followTo(ctx context.Context, upTo int64) error {
 	for {
 		n := 1000
@@ -105,7 +104,7 @@ func (f *follower) followTo(ctx context.Context, upTo int64) error {
 	}
 }
 
-// settle asks the store about jobs that are still in doubt when all changes are known.
+// settle asks the store about jobs that are still in doubt after all changes were read.
 func (f *follower) settle(ctx context.Context) error {
 	ids := read(f.base, func(s *State) []int64 { return slices.Sorted(maps.Keys(s.Others.doubts)) })
 	if len(ids) == 0 {
@@ -133,7 +132,7 @@ func (f *follower) settle(ctx context.Context) error {
 	})
 }
 
-// resettle takes over what other servers have changed of the settings.
+// resettle loads the settings that other servers have changed.
 func (f *follower) resettle(ctx context.Context) error {
 	keeper, ok := f.Store.(queue.Settings)
 	if !ok {
@@ -183,8 +182,8 @@ func (f *follower) resettle(ctx context.Context) error {
 	})
 }
 
-// accountsForKinds returns the accounts if others have changed overrides that depend on them, at a moment at which no
-// attempt ends, which lasts until unlock. The caller holds syncing.
+// accountsForKinds returns the accounts if other servers have changed overrides that depend on them. No attempt ends
+// between the moment of the accounts and the call of unlock. The caller holds syncing.
 func (f *follower) accountsForKinds(ctx context.Context) (accounts queue.Accounts, unlock func(), err error) {
 	for {
 		needed := read(f.base, func(s *State) bool { return f.needsAccounts(s) })
@@ -206,7 +205,7 @@ func (f *follower) accountsForKinds(ctx context.Context) (accounts queue.Account
 	}
 }
 
-// needsAccounts reports whether others have changed overrides that depend on the accounts.
+// needsAccounts reports whether other servers have changed overrides that depend on the accounts.
 func (f *follower) needsAccounts(s *State) bool {
 	keys := slices.Collect(maps.Keys(s.changed))
 	return slices.ContainsFunc(f.builder.kinds, func(k anOverride) bool {
@@ -214,13 +213,13 @@ func (f *follower) needsAccounts(s *State) bool {
 	})
 }
 
-// concern reports whether some of the keys begin with a prefix.
+// concern reports whether any key has the prefix.
 func concern(keys []string, prefix string) bool {
 	return slices.ContainsFunc(keys, func(k string) bool { return strings.HasPrefix(k, prefix) })
 }
 
-// standstill returns the accounts at a moment at which no attempt ends: attempts that have ended are
-// in the accounts, and all others are among the runs.
+// standstill returns the accounts at a moment at which no attempt ends: ended attempts are in the accounts, and all
+// others are among the runs. The caller calls unlock to let attempts end again.
 func (f *follower) standstill(ctx context.Context) (accounts queue.Accounts, unlock func(), err error) {
 	f.syncing.Lock()
 	for {
@@ -238,6 +237,6 @@ func (f *follower) standstill(ctx context.Context) (accounts queue.Accounts, unl
 			f.syncing.Unlock()
 			return accounts, nil, err
 		}
-		f.ending.Unlock() // the core has to be made anew, for which the lock is needed
+		f.ending.Unlock() // rebuilding the core needs the lock
 	}
 }

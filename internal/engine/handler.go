@@ -18,20 +18,20 @@ import (
 
 // Handler does the work of one kind of job.
 type Handler interface {
-	// Handle runs one task. The context ends when the job is cancelled, its time limit
-	// is over, or the lease was lost; its cause says which. A nil error is success; a
-	// task that returns an error is tried again as often as its job allows.
+	// Handle runs one task. The context ends when the job is cancelled, its time limit is over, or the lease is lost;
+	// its cause says which. A nil error is success; a task that returns an error is tried again as often as its job
+	// allows.
 	Handle(ctx context.Context, l *queue.Lease) error
 }
 
-// HandlerFunc is a function as a [Handler].
+// HandlerFunc adapts a function to a [Handler].
 type HandlerFunc func(ctx context.Context, l *queue.Lease) error
 
 // Handle calls f.
 func (f HandlerFunc) Handle(ctx context.Context, l *queue.Lease) error { return f(ctx, l) }
 
-// Middleware makes a handler of another, to do something before and after all of them: logs,
-// traces, metrics, transactions.
+// Middleware wraps a handler in another, to do something before and after every task: logs, traces, metrics,
+// transactions.
 type Middleware func(next Handler) Handler
 
 // wrap puts middleware around handlers.
@@ -46,15 +46,14 @@ func wrap(handlers map[string]Handler, all []Middleware) map[string]Handler {
 	return out
 }
 
-// Why the context of a handler ended, to be found with context.Cause.
+// Causes for which the context of a handler ended; see context.Cause.
 var (
 	ErrStopped   = errors.New("fairlead: the job was cancelled or requeued, or has to make room for others")
 	ErrTimeLimit = errors.New("fairlead: the time limit is over")
 	ErrLeaseLost = errors.New("fairlead: the lease was lost")
 )
 
-// errShutdown ends what outlives the grace period. For handlers it is a lost lease; the
-// task is given back.
+// errShutdown ends handlers that outlive the grace period. To a handler it is a lost lease; the task is released.
 var errShutdown = fmt.Errorf("%w: the worker ends", ErrLeaseLost)
 
 // WorkOptions describe a worker of this process.
@@ -62,19 +61,19 @@ type WorkOptions struct {
 	Name     string             // of the node; default: "local"
 	Slots    int                // tasks at once; default 1
 	Handlers map[string]Handler // by kind
-	// Middleware goes around every handler, the first outermost.
+	// Middleware wraps every handler, the first outermost.
 	Middleware []Middleware
 	// Grace is how long running tasks may go on after the context of Work ended.
 	// Default: 10 s.
 	Grace time.Duration
-	// Joined is called when the worker takes tasks; nil: nobody is told.
+	// Joined is called when the worker takes tasks; it may be nil.
 	Joined func()
-	// Ended is called with how each attempt ended, before the store is told. It must be quick; nil: nobody is told.
+	// Ended is called with the outcome of each attempt, before the store gets it. It must be quick, and may be nil.
 	Ended func(*queue.Lease, queue.Outcome)
 }
 
-// Work runs handlers in this process until ctx ends. It then takes nothing new, waits
-// for the running tasks for the grace period, and ends the rest, which will run again.
+// Work runs handlers in this process until ctx ends. Then it takes no more tasks, gives the running ones the grace
+// period, and ends the rest, which will run again.
 func (a *workers) Work(ctx context.Context, o WorkOptions) error {
 	if len(o.Handlers) == 0 {
 		return queue.Invalidf("handlers", "there are none")
@@ -113,8 +112,7 @@ func (a *workers) Work(ctx context.Context, o WorkOptions) error {
 	return nil
 }
 
-// joinFree joins once the name is free: one who had it and was killed is taken to be there for
-// a while.
+// joinFree joins once the name is free: a killed process counts as present under its name for a while.
 func (a *workers) joinFree(ctx context.Context, name string, capacity queue.Amounts, w Worker) (*Member, error) {
 	for began := time.Now(); ; {
 		m, err := a.Join(ctx, name, capacity, NodeInfo{}, w, nil)
@@ -127,11 +125,11 @@ func (a *workers) joinFree(ctx context.Context, name string, capacity queue.Amou
 	}
 }
 
-// handlerWorker runs handlers, each task in a goroutine of its own. Those that end go on with
-// another task: their stacks have grown already, which small tasks take longer for than to run.
+// handlerWorker runs handlers, each task in a goroutine. A goroutine that ends a task takes another: its stack has
+// grown already, and growing a stack takes longer than running a small task.
 type handlerWorker struct {
 	log      *slog.Logger
-	ended    func(*queue.Lease, queue.Outcome) // is told of each attempt, if not nil
+	ended    func(*queue.Lease, queue.Outcome) // called for each attempt, if not nil
 	member   *Member
 	ends     *endings
 	handlers map[string]Handler
@@ -190,7 +188,7 @@ func (w *handlerWorker) run(ctx context.Context, grace time.Duration) {
 	w.drain(work, end, grace, renew.C)
 }
 
-// drain gives back leases whose handlers have not begun and waits for the rest.
+// drain releases leases whose handlers have not begun and waits for the rest.
 func (w *handlerWorker) drain(work context.Context, end context.CancelCauseFunc, grace time.Duration, renew <-chan time.Time) {
 	done := make(chan struct{})
 	go func() { w.tasks.Wait(); close(done) }()
@@ -231,7 +229,7 @@ func (w *handlerWorker) begin(work context.Context, l *queue.Lease) {
 		defer w.tasks.Done()
 		defer cancel(nil)
 		o, left := queue.Outcome{State: queue.Failed, Cause: leftCause}, true
-		// A handler may end its goroutine, as t.FailNow does. Then nothing but deferred calls comes after it.
+		// A handler may end its goroutine, as t.FailNow does. Then only deferred calls still run.
 		defer func() {
 			if left {
 				w.logOf(l).Error("a handler ended its goroutine")
@@ -245,7 +243,7 @@ func (w *handlerWorker) begin(work context.Context, l *queue.Lease) {
 // leftCause is the cause of a task whose handler did not return.
 const leftCause = "the handler ended its goroutine (runtime.Goexit) and did not return"
 
-// report tells the store how an attempt ended.
+// report reports the outcome of an attempt to the store.
 func (w *handlerWorker) report(ctx, work context.Context, l *queue.Lease, o queue.Outcome) {
 	ended := time.Now()
 	if w.ended != nil {
@@ -266,7 +264,7 @@ func (w *handlerWorker) report(ctx, work context.Context, l *queue.Lease, o queu
 	})
 }
 
-// start runs f in a goroutine that is idle, or in a new one.
+// start runs f in an idle goroutine, or in a new one.
 func (w *handlerWorker) start(f func()) {
 	w.mu.Lock()
 	n := len(w.idle) - 1
@@ -281,10 +279,10 @@ func (w *handlerWorker) start(f func()) {
 	next <- f
 }
 
-// idleFor is after how long without a task a goroutine ends.
+// idleFor is how long a goroutine waits for another task before it ends.
 const idleFor = time.Second
 
-// goOn runs f, and what comes after it.
+// goOn runs f, and then further functions.
 func (w *handlerWorker) goOn(f func()) {
 	next := make(chan func(), 1)
 	timer := time.NewTimer(idleFor)
@@ -311,12 +309,12 @@ func (w *handlerWorker) goOn(f func()) {
 		if at >= 0 {
 			return
 		}
-		f = <-next // it was given one at the last moment
+		f = <-next // one was sent at the last moment
 	}
 }
 
-// insist tells how an attempt ended until the store takes it. When the grace period is over it
-// does so for a little while only: the program is to end.
+// insist calls tell until the store takes the outcome of an attempt. After the grace period it tries only for a short
+// time, because the program is ending.
 func (w *handlerWorker) insist(work context.Context, l *queue.Lease, tell func(context.Context) error) {
 	ctx, end := outlasting(work, lastWords)
 	defer end()
@@ -335,12 +333,12 @@ func (w *handlerWorker) insist(work context.Context, l *queue.Lease, tell func(c
 	}
 }
 
-// logOf is the log for what happens to an attempt.
+// logOf returns the logger for an attempt.
 func (w *handlerWorker) logOf(l *queue.Lease) *slog.Logger {
 	return w.log.With("job", l.JobID, "task", l.Task, "kind", l.Job.Kind, "attempt", l.Attempt)
 }
 
-// handle runs the handler, turns what it returns into an outcome, and logs what went wrong.
+// handle runs the handler, converts its error to an outcome, and logs failures.
 func (w *handlerWorker) handle(ctx context.Context, l *queue.Lease) (o queue.Outcome) {
 	h := w.handlers[l.Job.Kind]
 	if h == nil {
@@ -369,7 +367,7 @@ func (w *handlerWorker) handle(ctx context.Context, l *queue.Lease) (o queue.Out
 	case errors.Is(cause, ErrTimeLimit):
 		w.logOf(l).Warn("a task has reached its time limit", "limit", l.Job.Limit, "error", err)
 		if o = tries.Outcome(err); o.State != queue.Failed {
-			o = queue.Outcome{State: queue.Failed} // it is too late to put it off
+			o = queue.Outcome{State: queue.Failed} // too late to snooze
 		}
 		o.Cause = fmt.Sprintf("time limit of %v", l.Job.Limit)
 		return o

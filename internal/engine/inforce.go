@@ -11,13 +11,12 @@ import (
 	"github.com/fairlead/fairlead/sched"
 )
 
-// inForce is what administrators have set beside the configuration, a field for each kind of
-// [override].
+// inForce holds the current overrides of administrators, with a field for each kind of [override].
 type inForce struct {
 	drained      map[string]string // node -> why
 	bridges      map[string]string // node -> kind of its bridge
 	boosts       map[string]Boost  // by number
-	lastBoost    int64             // the last number that was used
+	lastBoost    int64             // the last number in use
 	Pauses       map[string]Pause  // by pool
 	reservations map[string]Reservation
 }
@@ -29,30 +28,29 @@ func newInForce() inForce {
 	}
 }
 
-// Boost is more weight, or less, for a pool until an instant or until it has received
-// some service.
+// Boost raises or lowers the weight of a pool until an instant or until the pool has received some service.
 type Boost struct {
 	ID     int64     `json:"id"`
 	Pool   string    `json:"pool"`
 	Factor float64   `json:"factor"`
 	Began  time.Time `json:"began"`
-	// Until is when it ends at the latest; zero if only usage ends it.
+	// Until is when the boost ends at the latest; zero if only usage ends it.
 	Until time.Time `json:"until,omitzero"`
-	// Usage is after how many slot-seconds it ends, received since it began; 0 if only
-	// time ends it.
+	// Usage is the service in slot-seconds, received since the boost began, after which it ends; 0 if only time ends
+	// it.
 	Usage float64 `json:"usage,omitempty"`
-	// Had is how many of these the pool has received so far.
+	// Had is how much of that the pool has received so far.
 	Had     float64 `json:"had"`
 	By      string  `json:"by,omitempty"`
 	Reason  string  `json:"reason,omitempty"`
 	Starter bool    `json:"starter,omitempty"` // of a new pool, by the configuration
 
-	// Base is what the pool had received in all when the boost began: the difference to
-	// what it has received by now is the same before and after a restart.
+	// Base is the total service of the pool when the boost began. The difference from the present total is the same
+	// before and after a restart.
 	Base float64 `json:"base,omitempty"`
 }
 
-// BoostOf adds to a boost of the core who made it and why.
+// BoostOf adds the user and the reason to a boost of the core.
 func (f *inForce) BoostOf(c sched.Boost) Boost {
 	b, there := f.boosts[fmt.Sprint(c.ID)]
 	if !there {
@@ -69,7 +67,7 @@ func (b *Boost) core() sched.Boost {
 		Note: note(b.By, b.Reason)}
 }
 
-// note is the text about the user and the reason of an override.
+// note describes the user and the reason of an override.
 func note(by, reason string) string {
 	text := ""
 	if by != "" {
@@ -86,16 +84,16 @@ func note(by, reason string) string {
 type Pause struct {
 	Pool  string    `json:"pool"`
 	Began time.Time `json:"began"`
-	// Until is when it ends by itself; zero if only [Overrides.Resume] ends it.
+	// Until is when the pause ends by itself; zero if only [Overrides.Resume] ends it.
 	Until  time.Time `json:"until,omitzero"`
 	By     string    `json:"by,omitempty"`
 	Reason string    `json:"reason,omitempty"`
 }
 
-// maintained goes before the reason of a node that is in maintenance, where it is kept.
+// maintained is the prefix of the stored reason of a node in maintenance.
 const maintained = "maintenance\n"
 
-// DrainedText says in words why a node is drained; "" if it is not.
+// DrainedText says why a node is drained; "" if it is not.
 func (f *inForce) DrainedText(name string) string {
 	why, planned := strings.CutPrefix(f.drained[name], maintained)
 	switch {
@@ -103,7 +101,7 @@ func (f *inForce) DrainedText(name string) string {
 		return "maintenance " + why
 	case planned:
 		return "maintenance: " + why
-	case strings.HasPrefix(why, "("): // nobody gave a reason, but it is known who did it
+	case strings.HasPrefix(why, "("): // no reason given, but the user is known
 		return "drained " + why
 	case why != "":
 		return "drained: " + why
@@ -122,7 +120,7 @@ func (f *inForce) reservationsAt(now time.Time) []Reservation {
 	return out
 }
 
-// windowsAt are the reservations as the core has to know them.
+// windowsAt returns the reservations in the form of the core.
 func (f *inForce) windowsAt(now time.Time) []cluster.Window {
 	var all []cluster.Window
 	for _, r := range f.reservationsAt(now) {

@@ -14,8 +14,7 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// Intake takes jobs, and changes of jobs, for users who are held to their limits. It refuses what
-// could never run.
+// Intake accepts jobs, and changes of jobs, from users with limits. It refuses jobs that could never run.
 type Intake struct {
 	*base
 	client   *Client
@@ -23,26 +22,26 @@ type Intake struct {
 	follower *follower
 }
 
-// SubmitOptions say which jobs a loop takes.
+// SubmitOptions say which jobs an engine accepts.
 type SubmitOptions struct {
-	// Unsatisfiable takes also jobs that no node could ever run.
+	// Unsatisfiable also accepts jobs that no node could ever run.
 	Unsatisfiable bool
-	// By is who submits them; nil is the program itself. Users who are no administrators have the rights and the limits
-	// that the shares in force give them: a submission with which one of them would have more than the limits is
-	// refused as a whole, with [queue.ErrLimit].
+	// By is the user who submits; nil is the program itself. Users who are not administrators have the rights and the
+	// limits of the current shares: a submission that would put any of them above a limit is refused as a whole, with
+	// [queue.ErrLimit].
 	By *access.Principal
 }
 
-// limited reports whether a user submits who is no administrator.
+// limited reports whether the submitting user is not an administrator.
 func (o *SubmitOptions) limited() bool { return o.By != nil && !o.By.Admin }
 
-// Submit is [Client.SubmitAll], and refuses jobs that no node could ever run, and jobs that
-// ask for a reservation that they may not use.
+// Submit is [Client.SubmitAll], but also refuses jobs that no node could ever run, and jobs that request a reservation
+// that they may not use.
 func (in *Intake) Submit(ctx context.Context, jobs []queue.Job) ([]queue.Submission, error) {
 	return in.SubmitWith(ctx, jobs, SubmitOptions{})
 }
 
-// SubmitAnyway is Submit also for jobs that no node could ever run.
+// SubmitAnyway is Submit, but also accepts jobs that no node could ever run.
 func (in *Intake) SubmitAnyway(ctx context.Context, jobs []queue.Job) ([]queue.Submission, error) {
 	return in.SubmitWith(ctx, jobs, SubmitOptions{Unsatisfiable: true})
 }
@@ -58,7 +57,7 @@ func (in *Intake) SubmitWith(ctx context.Context, jobs []queue.Job, o SubmitOpti
 		}
 	}
 	err := submitSettled(ctx, own, out, in.Store.Submit)
-	done(out) // also of jobs that were added before an error
+	done(out) // also for jobs that were added before an error
 	if err != nil {
 		return nil, err
 	}
@@ -73,8 +72,8 @@ func (in *Intake) checkOf(o SubmitOptions) func(*queue.Job) error {
 	return func(j *queue.Job) error { return cmp.Or(in.CheckWindow(j), in.Unsatisfiable(j)) }
 }
 
-// CheckLimits says whether a submission of the jobs by somebody would be refused for the limits of users. Nothing is
-// kept.
+// CheckLimits returns the error with which user limits would refuse a submission of the jobs by this user. It stores
+// nothing.
 func (in *Intake) CheckLimits(ctx context.Context, by *access.Principal, jobs []queue.Job) error {
 	own, out := in.client.settled(jobs, by, func(*queue.Job) error { return nil })
 	done, err := in.admitJobs(ctx, own, out)
@@ -84,9 +83,8 @@ func (in *Intake) CheckLimits(ctx context.Context, by *access.Principal, jobs []
 	return err
 }
 
-// admitJobs takes into account what the users of jobs are about to have more. The function that it returns is
-// called with what became of the jobs. Jobs whose keys stand for others are not new: they are looked for only if
-// there would be too much with them.
+// admitJobs counts the jobs toward the limits of their users. The caller calls done with the results of the jobs. Jobs
+// with a known key are not new: admitJobs looks keys up only if the jobs would otherwise exceed a limit.
 func (in *Intake) admitJobs(ctx context.Context, jobs []queue.Job,
 	out []queue.Submission) (done func([]queue.Submission), err error) {
 	shares := in.client.Shares.Load()
@@ -108,7 +106,7 @@ func (in *Intake) admitJobs(ctx context.Context, jobs []queue.Job,
 	}, nil
 }
 
-// asked is what the users of jobs have more with those of them that are new.
+// asked returns how much the new jobs add for each user.
 func asked(jobs []queue.Job, isNew func(int) bool) (all additions) {
 	for i := range jobs {
 		j := &jobs[i]
@@ -121,8 +119,8 @@ func asked(jobs []queue.Job, isNew func(int) bool) (all additions) {
 	return all
 }
 
-// Keyed says which jobs a submission would answer with others, as their keys stand for those, or refuse as they ask for
-// something else. The Submission of the rest is the zero one. Nothing is kept.
+// Keyed returns the submissions for jobs whose keys are in use: the existing job, or an error if that has other
+// contents. Other jobs have the zero Submission. Keyed stores nothing.
 func (in *Intake) Keyed(ctx context.Context, jobs []queue.Job, o SubmitOptions) ([]queue.Submission, error) {
 	own, out := in.client.settled(jobs, o.By, in.checkOf(o))
 	known, err := in.inUse(ctx, own, out)
@@ -132,8 +130,8 @@ func (in *Intake) Keyed(ctx context.Context, jobs []queue.Job, o SubmitOptions) 
 	return known, nil
 }
 
-// inUse asks the store about the keys of the jobs with which nothing is wrong. It is nil if none of them has one, or
-// the store cannot say.
+// inUse asks the store about the keys of the jobs without errors. It returns nil if no job has a key, or the store
+// cannot answer.
 func (in *Intake) inUse(ctx context.Context, jobs []queue.Job, out []queue.Submission) ([]queue.Submission, error) {
 	reader, can := in.Store.(queue.KeyReader)
 	var with []*queue.Job
@@ -157,8 +155,8 @@ func (in *Intake) inUse(ctx context.Context, jobs []queue.Job, out []queue.Submi
 	return known, nil
 }
 
-// news says which jobs are new if they are submitted: their keys stand for none, nor for one before them. It is nil if
-// no key was looked up.
+// news reports which jobs would be new: their key belongs to no other job, nor to one before them. It returns nil if no
+// key was looked up.
 func news(jobs []queue.Job, known []queue.Submission) (isNew []bool) {
 	seen := map[[2]string]bool{}
 	for i, s := range known {
@@ -169,8 +167,8 @@ func news(jobs []queue.Job, known []queue.Submission) (isNew []bool) {
 	return isNew
 }
 
-// AlterLimited is [Client.Alter] by a user who is held to limits and rights: a job that waits again after it has ended
-// counts as a submission, and so does a pool that a move makes.
+// AlterLimited is [Client.Alter] by a user with limits and rights: an ended job that waits again counts as a
+// submission, and so does a pool that a move creates.
 func (in *Intake) AlterLimited(
 	ctx context.Context, by *access.Principal, changes ...queue.Alteration,
 ) ([]error, error) {
@@ -190,7 +188,7 @@ func (in *Intake) AlterLimited(
 	return errs, err
 }
 
-// additionsOf are what users are about to have more by changes of their jobs.
+// additionsOf returns how much the changes add for each user.
 func (in *Intake) additionsOf(
 	ctx context.Context, by *access.Principal, changes []queue.Alteration,
 ) (all additions, err error) {
@@ -217,7 +215,7 @@ func (in *Intake) additionsOf(
 		case a.Verb == queue.VerbRequeue && j.State.Ended():
 			user := all.of(j.User)
 			user.asks = user.asks.Plus(queue.UserCount{Jobs: 1, Tasks: int64(j.Tasks)})
-		case a.Verb == queue.VerbUncancel && j.State.Ended(): // jobs that come back along are counted later
+		case a.Verb == queue.VerbUncancel && j.State.Ended(): // jobs that come back with it are counted later
 			user := all.of(j.User)
 			user.asks = user.asks.Plus(queue.UserCount{Jobs: 1, Tasks: int64(j.Tasks - j.Succeeded - j.Failed)})
 		case a.Verb == queue.VerbMove && in.client.settleMove(by, j, &a) == nil:
@@ -228,7 +226,7 @@ func (in *Intake) additionsOf(
 	return all, nil
 }
 
-// UsersNearLimits are the users who have at least a part of what a limit allows, the nearest first.
+// UsersNearLimits returns the users who use at least this part of a limit, the nearest first.
 func (in *Intake) UsersNearLimits(ctx context.Context, part float64) ([]UserStanding, error) {
 	if err := in.follower.sync(ctx); err != nil {
 		return nil, err
@@ -239,18 +237,16 @@ func (in *Intake) UsersNearLimits(ctx context.Context, part float64) ([]UserStan
 	return in.users.near(part, in.client.Shares.Load()), nil
 }
 
-// CheckWindow refuses a job that asks for a reservation that is not there, is not for it or
-// is too short for it.
+// CheckWindow refuses a job that requests a reservation that does not exist, does not admit it or is too short.
 func (in *Intake) CheckWindow(j *queue.Job) error {
 	return read(in.base, func(s *State) error {
 		return s.InForce.checkWindow(j)
 	})
 }
 
-// Unsatisfiable returns an error for a job that asks for more than its pool may ever have, or
-// that none of the known nodes, up or not, could ever run. It does not look at nodes while
-// some may be unknown: before the first node for such work has joined, and after a restart for
-// as long as agents may take to come back.
+// Unsatisfiable returns an error for a job that requests more than its pool may ever have, or that no known node, up or
+// not, could ever run. It ignores nodes while some may be unknown: before the first node for such work has joined, and
+// after a restart for as long as agents may take to return.
 func (in *Intake) Unsatisfiable(j *queue.Job) error {
 	h := HeaderOf(j)
 	return read(in.base, func(s *State) error {
@@ -275,20 +271,20 @@ func (in *Intake) Unsatisfiable(j *queue.Job) error {
 	})
 }
 
-// PoolPath is the path of a pool that somebody names: by the path, by its end, or by the user whose pool
-// it is. A pool that a placement rule makes has its path before it is there.
+// PoolPath returns the path of the pool with a name: a path, the end of a path, or the user who owns the pool. A pool
+// that a placement rule makes has a path before it exists.
 func (in *Intake) PoolPath(ctx context.Context, name string) (string, error) {
 	path, err := in.poolPath(name)
 	if !errors.Is(err, queue.ErrNotFound) {
 		return path, err
 	}
-	if err := in.follower.meet(ctx, name); err != nil { // it may have come with a job that is new
+	if err := in.follower.meet(ctx, name); err != nil { // a new job may have created it
 		return "", err
 	}
 	return in.poolPath(name)
 }
 
-// poolPath is the path of the pool that a name means, as far as the core and the rules know it.
+// poolPath returns the path of the pool with a name, as far as the core and the rules know it.
 func (b *base) poolPath(name string) (string, error) {
 	return read2(b, func(s *State) (string, error) {
 		id, err := poolpath.Find(s.Core, name)
@@ -313,7 +309,7 @@ func (in *Intake) PoolFor(ctx context.Context, name string) string {
 	if path, err := in.PoolPath(ctx, name); err == nil {
 		return path
 	}
-	return name // for which there is an error that says more
+	return name // a later check has a better error for it
 }
 
 func (f *inForce) checkWindow(j *queue.Job) error {

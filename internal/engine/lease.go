@@ -13,8 +13,7 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// misplacedOf says which leases of a choice are not to run where the core wants them. All those of a
-// gang stay together.
+// misplacedOf reports which leases of a choice may not run where the core put them. The leases of a gang stay together.
 func (s *State) misplacedOf(c *choice, leases []*queue.Lease) []bool {
 	wrong := make([]bool, len(leases))
 	for i, lease := range leases {
@@ -28,15 +27,14 @@ func (s *State) misplacedOf(c *choice, leases []*queue.Lease) []bool {
 	return wrong
 }
 
-// wentElsewhere reports whether a job was put into another pool, or is kept from the node,
-// since it was decided to start it there. It must not run on the account of the pool that it
-// left, nor on a node that could not begin it.
+// wentElsewhere reports whether a job moved to another pool, or came to avoid the node, since the core decided to start
+// it there. It must not run on the account of its former pool, nor on a node that could not begin it.
 func (st *State) wentElsewhere(s *chosenStart, lease *queue.Lease) bool {
 	return st.Core.Path(s.Pool) != st.Core.Path(st.Core.Pool(lease.Job.Pool)) ||
 		slices.Contains(st.Mended.avoided(HeaderOf(lease.Job)), s.holder)
 }
 
-// lost notes that a task could not be had: it waits still, as far as is known here.
+// lost records that a task could not be leased: as far as this server knows it still waits.
 func (s *State) lost(run sched.RunID, now time.Time) {
 	j := s.Core.Read().JobOf(run)
 	s.Core.Abort(run, now, true)
@@ -60,7 +58,7 @@ func (c *choice) wants() []queue.Want {
 	return wants
 }
 
-// of are the starts that a want stands for.
+// of returns the starts that a want covers.
 func (c *choice) of(want int) []chosenStart {
 	if c.gang {
 		return c.starts
@@ -82,7 +80,7 @@ func (c *choice) leases(grants []queue.Grant) []*queue.Lease {
 	return all
 }
 
-// choice has the starts that are leased at once: those of one node, or those of a gang.
+// choice is a group of starts that are leased together: those of one node, or those of a gang.
 type choice struct {
 	holder string // "" for a gang
 	gang   bool
@@ -94,19 +92,19 @@ type chosenStart struct {
 	levels  []sched.Level
 	charge  float64 // as in the Want
 	demands demands
-	others  []int64 // Else of the Want
+	others  []int64 // alternates, Else of the Want
 	holder  string
 	member  *joinedNode
 }
 
-// demands is what a task that was chosen asks for beside its node.
+// demands are the requests of a chosen task beside its node.
 type demands struct {
 	rates []sched.RateLimit
 	holds []sched.Held
 }
 
-// demandsOf is what a task that was chosen asks for. What it holds matters to the store if
-// others start tasks, too: the core knows of theirs what it has heard.
+// demandsOf returns the demands of a chosen task. The store needs to check what the task holds only if other servers
+// start tasks too: the core may not know all of theirs yet.
 func (l *leaser) demandsOf(st *State, run sched.RunID) (d demands) {
 	d.rates = st.Core.Read().RatesOf(run)
 	if s, ok := l.Store.(queue.Sharer); ok && s.Shared() {
@@ -115,8 +113,7 @@ func (l *leaser) demandsOf(st *State, run sched.RunID) (d demands) {
 	return d
 }
 
-// settleRates tells the core the rates that the store has applied to wants. It comes after the
-// starts without a lease have been undone.
+// settleRates updates the core's rates to the state in the store. Call it after undoing the starts without a lease.
 func settleRates(core *sched.Scheduler, grants []queue.Grant, now time.Time) {
 	for _, g := range grants {
 		for _, s := range g.Rates {
@@ -125,9 +122,9 @@ func settleRates(core *sched.Scheduler, grants []queue.Grant, now time.Time) {
 	}
 }
 
-// sayQueued tells the store of the leases that go to nodes behind which they will wait in
-// another queueing system, and lets them last as long as these want from the beginning: the
-// worker may die before it renews them, and they go on there.
+// sayQueued reports to the store the leases that go to nodes of other queueing systems, where the tasks will wait. It
+// extends these leases at once to the length that the node wants: the worker may die before it renews them, while the
+// tasks go on there.
 func (l *leaser) sayQueued(ctx context.Context, c *choice, grants []queue.Grant) error {
 	var all []queue.Progress
 	long := map[time.Duration][]queue.Ref{}
@@ -156,20 +153,20 @@ func (l *leaser) sayQueued(ctx context.Context, c *choice, grants []queue.Grant)
 	return err
 }
 
-// leaser has the core decide, and leases what it chose.
+// leaser asks the core for a decision, and leases the chosen tasks.
 type leaser struct {
 	*base
 	peers    *peers
 	follower *follower
 	releaser *releaser
 
-	won       uint64      // tasks that were leased; guarded by syncing
-	fruitless int         // steps in a row that won nothing of what they claimed
-	misplaced []misplaced // leases that a step has to give back
+	won       uint64      // leased tasks; guarded by syncing
+	fruitless int         // number of steps in a row whose claims all failed
+	misplaced []misplaced // leases that a step must return
 }
 
-// lease leases the chosen tasks and hands them over. It reports whether a task was lost to
-// someone else, so that there is room for another.
+// lease leases the chosen tasks and hands them over. It reports whether a task was lost to another server, so that
+// there is room for a different one.
 func (l *leaser) lease(ctx context.Context, c *choice) (lost bool, err error) {
 	asked := time.Now()
 	grants, err := l.Store.Lease(ctx, c.holder, c.wants(), l.Options.LeaseTTL)
@@ -220,9 +217,8 @@ func (l *leaser) lease(ctx context.Context, c *choice) (lost bool, err error) {
 	})
 }
 
-// lose gives up what a want stands for: its job is not to be had, or a limit that holds over
-// all servers is reached. It reports whether there is room for another now: of what others
-// hold the changes tell, of rates the grant itself.
+// lose gives up the starts of a want: its job cannot be leased, or a limit across all servers is reached. It reports
+// whether that leaves room for another task now. Changes report what others hold, and the grant itself reports rates.
 func (l *leaser) lose(ctx context.Context, st *State, c *choice, want int, g queue.Grant, now time.Time) bool {
 	for _, s := range c.of(want) {
 		switch {
@@ -240,7 +236,7 @@ func (l *leaser) lose(ctx context.Context, st *State, c *choice, want int, g que
 	return g.Refused == "" || strings.HasPrefix(g.Refused, "rate ")
 }
 
-// swap takes another job of the same line in place of the one that was chosen.
+// swap replaces the chosen job by another job of the same sub-queue.
 func (st *State) swap(s *chosenStart, lease *queue.Lease, now time.Time) {
 	st.lost(s.Run, now)
 	j := st.JobOf(HeaderOf(lease.Job))
@@ -248,7 +244,7 @@ func (st *State) swap(s *chosenStart, lease *queue.Lease, now time.Time) {
 	s.Run, s.Job = st.Core.Take(j, s.Node, lease.Started, now), lease.JobID
 }
 
-// began notes a task that was leased.
+// began records a leased task.
 func (l *leaser) began(st *State, s chosenStart, lease *queue.Lease) {
 	h := HeaderOf(lease.Job)
 	st.forgetRun(lease.Ref, lease.Started)
@@ -266,8 +262,8 @@ func (l *leaser) began(st *State, s chosenStart, lease *queue.Lease) {
 	l.watchers.publish(startedEvent(queue.Run{Ref: lease.Ref, Holder: s.holder, Started: lease.Started, Queued: queued}, h))
 }
 
-// hand gives leases to their workers. Some go back; so do those of a worker that has left
-// meanwhile.
+// hand gives leases to their workers. It returns the attempts in back to the store, and the leases of a worker that has
+// left meanwhile.
 func (l *leaser) hand(ctx context.Context, st *State, starts []chosenStart, leases []*queue.Lease, back []queue.Ref) {
 	byNode := map[*joinedNode][]*queue.Lease{}
 	var nodes []*joinedNode
@@ -289,14 +285,13 @@ func (l *leaser) hand(ctx context.Context, st *State, starts []chosenStart, leas
 	l.releaser.giveBack(ctx, back)
 }
 
-// releaser gives leases back to the store.
+// releaser returns leases to the store.
 type releaser struct {
 	*base
-	pending sync.WaitGroup // of leases that are being given back
+	pending sync.WaitGroup // counts leases that are being returned
 }
 
-// giveBack releases attempts that did no work, without having the caller wait. [Loop.Run] waits
-// for it.
+// giveBack releases attempts that did no work, in the background. [Loop.Run] waits for it.
 func (r *releaser) giveBack(ctx context.Context, refs []queue.Ref) {
 	if len(refs) == 0 {
 		return
@@ -310,8 +305,7 @@ func (r *releaser) giveBack(ctx context.Context, refs []queue.Ref) {
 	})
 }
 
-// release gives attempts back. If ctx ends before the store has answered, nobody knows whether
-// they are.
+// release returns attempts to the store. If ctx ends before the store has answered, the result is unknown.
 func (r *releaser) release(ctx context.Context, refs []queue.Ref) error {
 	r.ending.RLock()
 	defer r.ending.RUnlock()
@@ -332,7 +326,7 @@ func (r *releaser) release(ctx context.Context, refs []queue.Ref) error {
 	})
 }
 
-// reconcile lets the core know of a job what the store said when a want was lost.
+// reconcile corrects the core's knowledge of a job by the store's answer to a lost want.
 func (l *leaser) reconcile(ctx context.Context, s *State, job int64, pool sched.PoolID, waiting []queue.Waits, now time.Time) {
 	if len(waiting) == 0 {
 		return
@@ -345,14 +339,14 @@ func (l *leaser) reconcile(ctx context.Context, s *State, job int64, pool sched.
 	s.Core.Exchange(j, s.waiting(queue.Change{Job: HeaderOf(jobs[0]), Waits: waiting}), now)
 }
 
-// misplaced is a lease of a task that may not run where it was leased to.
+// misplaced is a lease of a task that may not run on the node that has it.
 type misplaced struct {
 	lease  *queue.Lease
 	holder string
 }
 
-// doubt has the core made anew, after a call to the store was given up: the call may have ended
-// attempts, and the changes do not show that.
+// doubt has the core rebuilt after the caller gave up on a call to the store: the call may have ended attempts, and the
+// changes do not show that.
 func (r *releaser) doubt(ctx context.Context) {
 	if ctx.Err() == nil {
 		return

@@ -14,15 +14,15 @@ import (
 // each decision, so servers do not follow them: each has its own, and one that starts takes the latest in the store.
 const levelsSetting = "levels"
 
-// How often levels are kept: a server that is killed forgets the time since. There may be many pools, so keeping them
-// takes at most one part in levelsPart of the time.
+// How often levels are stored: a killed server loses the changes since the last time. There may be many pools, so
+// storing them takes at most 1/levelsPart of the time.
 const (
 	levelsEvery = 10 * time.Second
 	levelsPart  = 100
-	levelsLast  = 3 * time.Second // for the end of a server
+	levelsLast  = 3 * time.Second // timeout when a server ends
 )
 
-// keptLevels are levels as the store keeps them.
+// keptLevels is the stored form of levels.
 type keptLevels struct {
 	AsOf  time.Time   `json:"as_of"`
 	Pools []keptLevel `json:"pools"`
@@ -37,14 +37,14 @@ type keptLevel struct {
 	Clock  float64 `json:"c,omitempty"`
 }
 
-// levelKeeper keeps the levels of pools in the store.
+// levelKeeper stores the levels of pools.
 type levelKeeper struct {
 	*base
-	version uint64 // of the state that was kept last
+	version uint64 // of the state that was stored last
 	next    time.Time
 }
 
-// keep keeps the levels if they may have changed, and if it is time to; at the end it is.
+// keep stores the levels if they may have changed and it is time to; with end set it is always time.
 func (k *levelKeeper) keep(ctx context.Context, end bool) {
 	keeper, ok := k.Store.(queue.Settings)
 	now := time.Now()
@@ -66,14 +66,14 @@ func (k *levelKeeper) keep(ctx context.Context, end bool) {
 	k.version, k.next = version, now.Add(max(levelsEvery, levelsPart*time.Since(now)))
 }
 
-// keepLast keeps the levels when the server ends.
+// keepLast stores the levels when the server ends.
 func (k *levelKeeper) keepLast(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), levelsLast)
 	defer cancel()
 	k.keep(ctx, true)
 }
 
-// levelsText writes levels for the store; "" if there are none. All are numbers, so that they can be written.
+// levelsText encodes levels for the store; "" if there are none. All fields are finite, so encoding cannot fail.
 func levelsText(all []sched.Known) string {
 	if len(all) == 0 {
 		return ""
@@ -89,7 +89,7 @@ func levelsText(all []sched.Known) string {
 	return string(b)
 }
 
-// readLevels reads the levels that the store keeps. If they cannot be understood, all pools begin level.
+// readLevels reads the stored levels. If they are malformed, all pools begin level.
 func (b *base) readLevels(ctx context.Context) ([]sched.Known, error) {
 	keeper, ok := b.Store.(queue.Settings)
 	if !ok {

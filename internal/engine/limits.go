@@ -14,7 +14,7 @@ type LicenseView struct {
 	Name    string       `json:"name"`
 	Total   int64        `json:"total"`
 	Used    int64        `json:"used"`
-	Waiting int64        `json:"waiting"` // tasks that ask for it
+	Waiting int64        `json:"waiting"` // tasks that request it
 	Holders []why.Holder `json:"holders"` // those who hold most of it first
 }
 
@@ -23,8 +23,8 @@ type RateView struct {
 	Name    string     `json:"name"`
 	Limit   string     `json:"limit"` // e.g. 5/s; empty: not configured any more
 	Burst   int64      `json:"burst"`
-	Left    int64      `json:"left"`           // starts that may come at once
-	Next    *time.Time `json:"next,omitempty"` // of the next, if none is left
+	Left    int64      `json:"left"`           // starts that are allowed at once
+	Next    *time.Time `json:"next,omitempty"` // when the next start is allowed, if none is left
 	Waiting int64      `json:"waiting"`        // tasks that are subject to it
 	Kinds   []string   `json:"kinds,omitempty"`
 }

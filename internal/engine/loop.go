@@ -14,9 +14,8 @@ import (
 	"github.com/fairlead/fairlead/sched"
 )
 
-// Loop decides which jobs of a store run, and hands them to the workers that joined
-// it. It serves every shape of deployment: handlers in a user's own program, and a
-// server with agents on many machines.
+// Loop is the engine: it decides which jobs of a store run, and hands them to the workers that joined it. It serves
+// every deployment: handlers in a user's own program, and a server with agents on many machines.
 type Loop struct {
 	*base
 	*workers
@@ -34,11 +33,11 @@ type Loop struct {
 	expirer  *expirer
 	levels   *levelKeeper
 
-	// What readers of the state do beside the loop while it runs. It is set before the loop runs.
+	// Functions that run beside the engine for readers of the state. Set before the engine runs.
 	beside []func(context.Context)
 }
 
-// NewLoop returns a loop over the store. Nothing happens before [Loop.Run].
+// NewLoop returns an engine over the store. Nothing happens before [Loop.Run].
 func NewLoop(ctx context.Context, store queue.Store, o LoopOptions) (*Loop, error) {
 	if o.Shares.Sched.NewPolicy == nil {
 		o.Shares = allocation.Default()
@@ -61,7 +60,7 @@ func NewLoop(ctx context.Context, store queue.Store, o LoopOptions) (*Loop, erro
 	return l, err
 }
 
-// assemble makes the parts of a loop.
+// assemble creates the parts of an engine.
 func assemble(store queue.Store, o LoopOptions) *Loop {
 	b, client, users := newBase(store, o), NewClient(store, o.Shares), newUsers(store)
 	client.tree = func(path string) (there, divides bool) {
@@ -87,14 +86,14 @@ func assemble(store queue.Store, o LoopOptions) *Loop {
 	}
 }
 
-// Beside has [Loop.Run] run a function beside it, until ctx ends. It is called before Run.
+// Beside makes [Loop.Run] run a function in parallel, until ctx ends. Call it before Run.
 func (l *Loop) Beside(f func(ctx context.Context)) { l.beside = append(l.beside, f) }
 
-// Sample has the loop call a function with the state again and again, about eight times while a
-// lease lasts. The function must be quick. Sample is called before [Loop.Run].
+// Sample makes the engine call a function with the state repeatedly, about eight times per lease duration. The function
+// must be quick. Call Sample before [Loop.Run].
 func (l *Loop) Sample(f func(*State, time.Time)) { l.expirer.samplers = append(l.expirer.samplers, f) }
 
-// Client returns a client that uses the shares in force.
+// Client returns a client that uses the current shares.
 func (l *Loop) Client() *Client { return l.client }
 
 func (l *Loop) loadSettings(ctx context.Context) error {
@@ -118,12 +117,12 @@ func (l *Loop) loadSettings(ctx context.Context) error {
 	})
 }
 
-// Run decides until ctx ends. Workers that still run tasks then keep their leases;
-// [Member.Leave] and the end of the leases see to those.
+// Run decides until ctx ends. Workers that still run tasks then keep their leases, until [Member.Leave] returns them or
+// they expire.
 func (l *Loop) Run(ctx context.Context) error {
 	defer l.leaser.releaser.pending.Wait()
 	defer l.levels.keepLast(ctx)
-	l.outages.note() // it did not run
+	l.outages.note() // the server was down until now
 	changed := make(chan struct{}, 1)
 	if n, ok := l.Store.(queue.Notifier); ok {
 		defer n.Notify(changed)()
@@ -177,8 +176,8 @@ func (l *Loop) Run(ctx context.Context) error {
 	}
 }
 
-// expireEvery is how often it is looked for leases that ran out. Where others may run what a
-// dead server was running, they are not to wait for much longer than its leases last.
+// expireEvery returns the interval of the search for expired leases. Where other servers may take over the tasks of a
+// dead one, they should not wait for much longer than its leases last.
 func (l *Loop) expireEvery() time.Duration {
 	d := max(l.Options.LeaseTTL/8, time.Millisecond)
 	if l.peers.store != nil {
@@ -187,8 +186,8 @@ func (l *Loop) expireEvery() time.Duration {
 	return d
 }
 
-// turn brings the core up to date and starts the tasks that it chooses. It returns the instant
-// at which time alone makes another turn worthwhile.
+// turn brings the core up to date and starts the tasks that it chooses. It returns the instant at which another turn is
+// worthwhile even if nothing changes.
 func (l *Loop) turn(ctx context.Context) (next time.Time, err error) {
 	if err := l.Sync(ctx); err != nil {
 		return next, err
@@ -207,17 +206,16 @@ func (l *Loop) turn(ctx context.Context) (next time.Time, err error) {
 	}
 }
 
-// Sync applies the changes of the store. Whoever asks about a job calls it first, so
-// that the answer knows all jobs that were submitted before the question.
+// Sync applies the new changes of the store. Call it before a question about a job, so that the answer covers all jobs
+// submitted before the question.
 func (l *Loop) Sync(ctx context.Context) error { return l.follower.sync(ctx) }
 
-// Observe lets an observer hear what the loop does from now on, in place of the one before. It
-// is to be called before [Loop.Run].
+// Observe sets the observer of the engine, in place of the former one. Call it before [Loop.Run].
 func (l *Loop) Observe(o Observer) {
 	l.Update(func(*State) { l.Observer = o })
 }
 
-// Read and its like read the state of a loop, and return what f does.
+// Read and its variants call f with the state of an engine, and return its results.
 func Read[A any](l *Loop, f func(*State) A) (a A) {
 	return read(l.base, f)
 }
@@ -231,10 +229,10 @@ func Read3[A, B, C any](l *Loop, f func(*State) (A, B, C)) (a A, b B, c C) {
 	return a, b, c
 }
 
-// overrideKinds are all kinds.
+// overrideKinds are all kinds of overrides.
 var overrideKinds = []anOverride{&drains, &boosts, &pauses, &reservations, &bridges}
 
-// measuredTurn is a turn, and a measurement of fairness after it.
+// measuredTurn takes a turn, and then measures fairness.
 func (l *Loop) measuredTurn(ctx context.Context) (next time.Time, err error) {
 	next, err = l.turn(ctx)
 	l.Update(func(s *State) {

@@ -12,9 +12,9 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// meet is sync for a question about a pool. A pool whose jobs have all been held since they came is in no change
-// of the feed, but the store has an account of it: if the core knows no pool of the name, and the store has jobs there,
-// the core gets to know all pools that have accounts.
+// meet is sync before a question about a pool. If all jobs of a pool have been held since their submission, no change
+// in the feed mentions it, but the store has an account of it. So if the core knows no pool of that name and the store
+// has jobs there, meet adds all pools that have accounts to the core.
 func (f *follower) meet(ctx context.Context, name string) error {
 	if err := f.sync(ctx); err != nil {
 		return err
@@ -44,7 +44,7 @@ func (f *follower) meet(ctx context.Context, name string) error {
 	return nil
 }
 
-// knows reports whether a name means a pool, or several.
+// knows reports whether a name means one or several pools of the core.
 func knows(s *State, name string) bool {
 	if _, err := poolpath.Find(s.Core, name); !errors.Is(err, queue.ErrNotFound) {
 		return true
@@ -53,7 +53,7 @@ func knows(s *State, name string) bool {
 	return can
 }
 
-// hasJobs reports whether the store has a job in a pool of a name, or of a user.
+// hasJobs reports whether the store has a job in a pool of this name, or of a user of this name.
 func (f *follower) hasJobs(ctx context.Context, name string) (bool, error) {
 	asked := []queue.Query{{User: name, Limit: 1}}
 	for _, path := range share.Named(name) {

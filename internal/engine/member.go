@@ -13,7 +13,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// workers keeps the workers that join a loop.
+// workers keeps the workers that join an engine.
 type workers struct {
 	*base
 	peers     *peers
@@ -22,10 +22,9 @@ type workers struct {
 	finisher  *finisher
 }
 
-// Join adds a worker with its capacity under the name of its node. running are the
-// attempts that it runs already, nil if it is new: what the loop believes to run there
-// and is not among them is given back, as it never began, or, if the worker is new,
-// taken for lost. A worker that joins under the name of another takes its place.
+// Join adds a worker with its capacity under the name of its node. running are the attempts that it already runs, nil
+// if it is new. Attempts that the engine expects there and that are not in running are released, because they never
+// began, or, if the worker is new, count as lost. A worker that joins under the name of another replaces it.
 func (w *workers) Join(ctx context.Context, name string, capacity queue.Amounts, info NodeInfo, worker Worker, running []queue.Ref) (*Member, error) {
 	if err := CheckNode(name); err != nil {
 		return nil, err
@@ -33,7 +32,7 @@ func (w *workers) Join(ctx context.Context, name string, capacity queue.Amounts,
 	if err := cmp.Or(queue.CheckText("version", info.Version, queue.MaxName), queue.CheckText("host", info.Host, queue.MaxName), checkCapacity(capacity), CheckLabels(info.Labels)); err != nil {
 		return nil, err
 	}
-	// Until the node is a member, nobody says of this server that it does not have it.
+	// Until the node is a member, no announcement may say that this server lacks it.
 	w.peers.sending.Lock()
 	defer w.peers.sending.Unlock()
 	if err := w.peers.announce(ctx, &queue.ServedNode{Name: name, State: cluster.Up.String(), Capacity: capacity, Labels: info.Labels, Seen: time.Now()}); err != nil {
@@ -43,7 +42,7 @@ func (w *workers) Join(ctx context.Context, name string, capacity queue.Amounts,
 		return nil, err
 	}
 	if running == nil {
-		// What its predecessor lost must not go to that again before this worker has its place.
+		// Mark the predecessor down, so that its lost tasks do not go to it again before this worker replaces it.
 		w.Update(func(s *State) {
 			s.down(name, time.Now())
 		})
@@ -74,11 +73,11 @@ func (w *workers) Join(ctx context.Context, name string, capacity queue.Amounts,
 	return &Member{n, w.finisher}, nil
 }
 
-// Foreign returns the attempts that a worker says it runs, and that are not those of this store with the same
-// numbers: they started at another time, or on another node. That happens when a database is restored: the ids
-// of jobs since the copy are given again. An attempt whose start the worker does not tell is not looked at.
+// Foreign returns the attempts that a worker reports as running but that differ from this store's attempts with the
+// same numbers: they started at another time, or on another node. That happens after a database is restored, because
+// ids of jobs since the copy are used again. It skips attempts without a reported start.
 func (w *workers) Foreign(ctx context.Context, node string, running []queue.Run) (foreign []queue.Ref, err error) {
-	var unknown []queue.Run // over, or not heard of yet
+	var unknown []queue.Run // over, or not known here yet
 	w.Read(func(s *State) {
 		for _, says := range running {
 			r := s.Runs[taskID{says.JobID, says.Task}]
@@ -98,7 +97,7 @@ func (w *workers) Foreign(ctx context.Context, node string, running []queue.Run)
 		}
 		same := func(t queue.Task) bool { return t.Holder == node && t.Started.Equal(says.Started) }
 		if !slices.ContainsFunc(tasks, func(t queue.Task) bool {
-			// Of an earlier attempt the store tells no more, and takes nothing.
+			// The store keeps no more about an earlier attempt, and accepts nothing about it.
 			return t.Index == says.Task && (t.Attempt > says.Attempt || t.Attempt == says.Attempt && same(t))
 		}) {
 			foreign = append(foreign, says.Ref)
@@ -107,17 +106,17 @@ func (w *workers) Foreign(ctx context.Context, node string, running []queue.Run)
 	return foreign, nil
 }
 
-// countable is what of a capacity is a number, and not the sign that a node can do something.
+// countable returns the countable resources of a capacity, without the abilities of the node.
 func countable(capacity queue.Amounts) queue.Amounts {
 	numbers := maps.Clone(capacity)
 	maps.DeleteFunc(numbers, func(_ string, n int64) bool { return n >= queue.AnyNumber })
 	return numbers
 }
 
-// Name is the name of the node.
+// Name returns the name of the node.
 func (m *Member) Name() string { return m.name }
 
-// TTL is for how long a renewal lasts.
+// TTL returns how long a renewal lasts.
 func (m *Member) TTL() time.Duration { return m.ttl }
 
 // Gone reports whether the member left, or another took its place.
@@ -127,16 +126,14 @@ func (m *Member) Gone() bool {
 	})
 }
 
-// Renew says that the worker is there and still runs these attempts. An attempt
-// whose error is [queue.ErrStaleAttempt] is not the worker's any more. Those that it should
-// have stopped it is told again to stop: it may not have heard, or this loop may have
-// begun after it was told.
+// Renew reports that the worker is present and still runs these attempts. An attempt whose error is
+// [queue.ErrStaleAttempt] is not the worker's any more. Renew repeats outstanding requests to stop attempts: the worker
+// may have missed them, or this engine may have started after them.
 func (m *Member) Renew(ctx context.Context, refs []queue.Ref) ([]error, error) {
 	return m.RenewFor(ctx, refs, 0)
 }
 
-// RenewFor is Renew with leases that last longer than [Member.TTL], for a worker whose tasks
-// go on while it is away.
+// RenewFor is Renew with leases that last longer than [Member.TTL], for a worker whose tasks go on while it is absent.
 func (m *Member) RenewFor(ctx context.Context, refs []queue.Ref, ttl time.Duration) ([]error, error) {
 	l := m.finisher
 	l.Update(func(s *State) {
@@ -173,7 +170,7 @@ func (m *Member) RenewFor(ctx context.Context, refs []queue.Ref, ttl time.Durati
 	return errs, nil
 }
 
-// Drain lets the node take nothing new; running tasks go on.
+// Drain makes the node take no more tasks; running tasks go on.
 func (m *Member) Drain() {
 	l := m.finisher
 	l.Update(func(s *State) {
@@ -185,7 +182,7 @@ func (m *Member) Drain() {
 	})
 }
 
-// Leave takes the worker out. What it still runs waits again elsewhere.
+// Leave removes the worker. Tasks that it still runs wait again.
 func (m *Member) Leave(ctx context.Context) error {
 	l := m.finisher
 	if !update1(l.base, func(s *State) bool { return s.takeOut(m.joinedNode) }) {
@@ -197,8 +194,8 @@ func (m *Member) Leave(ctx context.Context) error {
 	return err
 }
 
-// Present reports whether a worker of the loop has a name, and when it was heard of last. One that was
-// silent for the length of a lease is lost, and somebody else may have the name.
+// Present reports whether a worker of the engine has a name, and when it last reported. A worker that is silent for the
+// length of a lease is lost, and another may take the name.
 func (w *workers) Present(name string) (heard time.Time, there bool) {
 	return read2(w.base, func(s *State) (heard time.Time, there bool) {
 		m := s.Joined[name]
@@ -209,8 +206,7 @@ func (w *workers) Present(name string) (heard time.Time, there bool) {
 	})
 }
 
-// Progress says how far attempts of the worker are in the queueing system into which it puts
-// them. What is known is not written again.
+// Progress reports how far attempts of the worker are in its queueing system. It does not write known facts again.
 func (m *Member) Progress(ctx context.Context, all []queue.Progress) error {
 	l := m.finisher
 	l.ending.RLock()
@@ -242,10 +238,11 @@ func (m *Member) Progress(ctx context.Context, all []queue.Progress) error {
 	})
 }
 
-// renewPart is the part of a lease within which a renewal is answered: several tries fit into a lease.
+// renewPart is the divisor of a lease's length within which a renewal must be answered, so that several tries fit into
+// one lease.
 const renewPart = 4
 
-// renew renews leases in the store. If that does not answer in time it is away.
+// renew renews leases in the store. A store that does not answer in time counts as unavailable.
 func (b *base) renew(ctx context.Context, refs []queue.Ref, ttl time.Duration) ([]error, error) {
 	short, end := context.WithTimeout(ctx, b.Options.LeaseTTL/renewPart)
 	defer end()
@@ -256,7 +253,7 @@ func (b *base) renew(ctx context.Context, refs []queue.Ref, ttl time.Duration) (
 	return errs, b.excuse(err)
 }
 
-// excuse notes an outage if an error tells a holder of leases that the store is away.
+// excuse records an outage if an error tells a holder of leases that the store is unavailable.
 func (b *base) excuse(err error) error {
 	if errors.Is(err, queue.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded) {
 		b.outages.note()
@@ -264,7 +261,7 @@ func (b *base) excuse(err error) error {
 	return err
 }
 
-// Sole reports whether no other server is on the store: while this one ends no leases, nobody does.
+// Sole reports whether no other server uses the store: if this one ends no leases, nobody does.
 func (w *workers) Sole() bool {
 	if s, ok := w.Store.(queue.Sharer); !ok || !s.Shared() {
 		return true

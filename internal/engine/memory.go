@@ -12,13 +12,13 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// The types of this file are what a loop remembers: tasks that ended, by pool, node and limit; why it chose
-// tasks; when jobs came; who made the pools. The state holds them.
+// The types of this file are the engine's memory, which the state holds: tasks that ended, by pool, node and limit; the
+// reasons for starts; when jobs were submitted; who created the pools.
 
-// Lengths are how long tasks of each pool ran lately.
+// Lengths are the run times of each pool's latest tasks.
 type Lengths map[sched.PoolID]*recent
 
-// recent holds the last so many. It is not changed but replaced, as estimates may read it.
+// recent is a ring of the latest run times. It is replaced and never changed, because estimates may read it.
 type recent struct {
 	of   [24]time.Duration
 	seen int
@@ -34,7 +34,7 @@ func (l Lengths) Note(pool sched.PoolID, d time.Duration) {
 	l[pool] = &next
 }
 
-// Known are those of a pool that are longer than a time.
+// Known returns the run times of a pool that are longer than than.
 func (l Lengths) Known(pool sched.PoolID, than time.Duration) []time.Duration {
 	r := l[pool]
 	if r == nil {
@@ -43,18 +43,18 @@ func (l Lengths) Known(pool sched.PoolID, than time.Duration) []time.Duration {
 	return slices.DeleteFunc(slices.Clone(r.of[:min(r.seen, len(r.of))]), func(d time.Duration) bool { return d <= than })
 }
 
-// How many past tasks of nodes are remembered: enough for a row of a chart, and a bounded number of nodes, so
-// that names which never come back do not add up.
+// How many past tasks are kept for each node: enough for a row of a chart. The number of nodes is bounded too, so that
+// names that never return do not accumulate.
 const (
 	pastTasks = 64
 	pastNodes = 8192
 )
 
-// pasts are the tasks that ended last on each node, for as long as the loop lives. It is there to be
-// looked at and decides nothing.
+// pasts are the tasks that ended last on each node since the engine started. They are only displayed, and decide
+// nothing.
 type pasts map[string]*pastRuns
 
-// pastRuns are those of one node, in a ring.
+// pastRuns is a ring of the past tasks of one node.
 type pastRuns struct {
 	Runs []pastRun
 	next int
@@ -68,7 +68,7 @@ type pastRun struct {
 	Started, Ended time.Time
 }
 
-// note remembers a task that has ended.
+// note adds a task that has ended.
 func (p *pasts) note(r *liveRun, units int64, ended time.Time) {
 	if r.Queued {
 		return // it never began
@@ -93,7 +93,7 @@ func (p *pasts) note(r *liveRun, units int64, ended time.Time) {
 	n.next = (n.next + 1) % pastTasks
 }
 
-// forgetOne forgets the node on which nothing has ended for longest.
+// forgetOne removes the node on which no task has ended for the longest time.
 func (p *pasts) forgetOne() {
 	oldest, found := "", false
 	for name, n := range *p {
@@ -104,15 +104,15 @@ func (p *pasts) forgetOne() {
 	delete(*p, oldest)
 }
 
-// How much is kept of the past of limits, in minutes, and of how many limits.
+// How many minutes of each limit's past are kept, and for how many limits.
 const (
 	LimitMinutes = 24 * 60
 	limitsKept   = 256
-	LimitPieces  = 120 // about as many steps as a picture has room for
+	LimitPieces  = 120 // about as many steps as a chart has room for
 )
 
-// limitPasts is what tasks that have ended used of licences and rates, by minutes of the last day, for as
-// long as the loop lives.
+// limitPasts is the use of licenses and rates by tasks that have ended, by minutes of the last day, since the engine
+// started.
 type limitPasts map[LimitKey]*LimitPast
 
 type LimitKey struct {
@@ -120,14 +120,14 @@ type LimitKey struct {
 	Rate bool
 }
 
-// LimitPast is a ring of minutes: seconds of use, or starts.
+// LimitPast is a ring of minutes, each with seconds of use, or with starts.
 type LimitPast struct {
 	used [LimitMinutes]float64
-	peak [LimitMinutes]float64 // of a license, at the ends of tasks
+	peak [LimitMinutes]float64 // of a license, when tasks end
 	last int64                 // the latest minute that has a value
 }
 
-// note remembers the use of a task that has ended. The core still counts it in.
+// note adds the use of a task that has ended. The core still counts the task.
 func (p *limitPasts) note(core *sched.Scheduler, r *liveRun, ended time.Time) {
 	if r.Queued {
 		return
@@ -164,7 +164,7 @@ func (p *limitPasts) of(k LimitKey) *LimitPast {
 	return x
 }
 
-// Hold adds a use from an instant until another.
+// Hold adds a use of n between two instants.
 func (x *LimitPast) Hold(from, until time.Time, n float64) {
 	if day := until.Add(-LimitMinutes * time.Minute); from.Before(day) {
 		from = day
@@ -179,7 +179,7 @@ func (x *LimitPast) Hold(from, until time.Time, n float64) {
 	}
 }
 
-// Add adds to a minute. What is older than a day is forgotten.
+// Add adds n to a minute. Minutes older than a day are dropped.
 func (x *LimitPast) Add(minute int64, n float64) {
 	if minute <= x.last-LimitMinutes {
 		return
@@ -193,7 +193,7 @@ func (x *LimitPast) Add(minute int64, n float64) {
 	x.used[minute%LimitMinutes] += n
 }
 
-// reach notes that an amount was in use in a minute.
+// reach records that an amount was in use in a minute.
 func (x *LimitPast) reach(minute int64, level float64) {
 	x.Add(minute, 0)
 	if minute > x.last-LimitMinutes {
@@ -201,8 +201,7 @@ func (x *LimitPast) reach(minute int64, level float64) {
 	}
 }
 
-// At is the use in a minute, and the largest amount in use then, as far as it is known from the ends of tasks and
-// from the mean.
+// At returns the use in a minute, and the largest amount in use then, as far as the ends of tasks and the mean show it.
 func (x *LimitPast) At(minute int64) (used, peak float64) {
 	if minute > x.last || minute <= x.last-LimitMinutes {
 		return 0, 0
@@ -211,17 +210,17 @@ func (x *LimitPast) At(minute int64) (used, peak float64) {
 	return x.used[i], max(x.peak[i], x.used[i]/60)
 }
 
-// decisionsKept bounds how many decisions are remembered.
+// decisionsKept is the maximum number of decisions that are kept.
 const decisionsKept = 10_000
 
-// decisions remembers the numbers that decided on the latest tasks.
+// decisions keeps the numbers that decided on the latest tasks.
 type decisions struct {
 	byTask map[taskID]*decided
 	ring   []taskID
 	next   int
 }
 
-// decided is the choice of one task.
+// decided is the decision for one task.
 type decided struct {
 	at      time.Time
 	attempt int
@@ -245,7 +244,7 @@ func (d *decisions) add(core *sched.Scheduler, l *queue.Lease, levels []sched.Le
 	d.byTask[id] = &decided{at: l.Started, attempt: l.Attempt, step: core.Read().Steps(), growth: core.Read().Now().Growth, levels: levels}
 }
 
-// AddChoice adds the comparisons that chose the job's latest remembered task.
+// AddChoice adds to the answer the comparisons that chose the latest task of the job that is still kept.
 func (d *decisions) AddChoice(core *sched.Scheduler, a *why.Answer, j *queue.Job) {
 	for t := min(j.Tasks, 1000) - 1; t >= 0; t-- {
 		if x := d.byTask[taskID{j.ID, t}]; x != nil {
@@ -255,7 +254,7 @@ func (d *decisions) AddChoice(core *sched.Scheduler, a *why.Answer, j *queue.Job
 	}
 }
 
-// choice tells the comparisons that led to a start, for a person or a program.
+// choice returns the comparisons that led to a start, for a person or a program.
 func (d *decided) choice(core *sched.Scheduler) []why.Level {
 	var levels []why.Level
 	for _, l := range d.levels {
@@ -278,8 +277,8 @@ func (d *decided) choice(core *sched.Scheduler) []why.Level {
 	return levels
 }
 
-// showPlaces writes down the places of the chosen child and its rival where their keys and ties are
-// equal and the chosen one is the younger pool: what the keys are computed from decided then.
+// showPlaces makes Fixed order the chosen child before its rival if their keys and ties are equal and the chosen pool is
+// the younger one: then the values behind the keys decided.
 func showPlaces(pair []why.Child, differ bool) {
 	chosen, rival := &pair[0], &pair[1]
 	if differ && chosen.Key == rival.Key && chosen.Tie == rival.Tie && chosen.Number > rival.Number {
@@ -302,9 +301,9 @@ func childOf(core *sched.Scheduler, id sched.PoolID, t why.Terms, needy bool) wh
 	return c
 }
 
-// arrivals knows about when each waiting job was submitted, from its id alone: ids grow
-// with time, so marks of one job in each second tell it to the second. When there are too
-// many of them, they are thinned out to one in each hundredth of their age.
+// arrivals tells roughly when each waiting job was submitted, from its id alone. Ids grow with time, so one mark per
+// second gives the time to the second. If there are too many marks, they are thinned out to one in each hundredth of
+// their age.
 type arrivals []arrival
 
 type arrival struct {
@@ -317,7 +316,7 @@ const (
 	arrivalsKept = 4096
 )
 
-// note marks a job, if its id is above all others and the last mark some time ago.
+// note adds a mark for a job, if its id is above all others and the last mark is old enough.
 func (a *arrivals) note(h queue.Header) {
 	if n := len(*a); n > 0 {
 		if last := (*a)[n-1]; h.ID <= last.job || h.Submitted.Sub(last.at) < arrivalApart {
@@ -338,8 +337,8 @@ func (a *arrivals) note(h queue.Header) {
 	*a = append(kept, (*a)[len(*a)-1])
 }
 
-// Since is how long a job has waited since it was submitted, in seconds, at most by a
-// second or a hundredth too long. It is 0 for no job, and for one from before all marks.
+// Since returns how many seconds ago a job was submitted, at most a second or a hundredth too many. It is 0 for no job,
+// and for one before all marks.
 func (a arrivals) Since(job int64, now time.Time) float64 {
 	i := sort.Search(len(a), func(i int) bool { return a[i].job > job })
 	if job == 0 || i == 0 {
@@ -348,13 +347,13 @@ func (a arrivals) Since(job int64, now time.Time) float64 {
 	return max(0, now.Sub(a[i-1].at).Seconds())
 }
 
-// makers knows by whose job each pool of the store was made, those above it included. It has a lock of its own.
+// makers knows whose job created each pool of the store and the pools above it. It has its own lock.
 type makers struct {
 	mu sync.Mutex
 	of map[string]string
 }
 
-// made notes whose a pool is, and those above it that were made with it.
+// made records who created a pool and the pools above it that were created with it.
 func (m *makers) made(path, maker string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -366,7 +365,7 @@ func (m *makers) made(path, maker string) {
 	}
 }
 
-// upwards are a path and those above it, without the root.
+// upwards yields a path and the paths above it, without the root.
 func upwards(path string) func(func(string) bool) {
 	return func(yield func(string) bool) {
 		for path != "" && yield(path) {

@@ -11,8 +11,8 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// CheckNode says why a name cannot be that of a node. It stands in tables, addresses, logs and commands, where
-// nothing in it may be mistaken.
+// CheckNode returns an error for a name that no node can have. Node names appear in tables, addresses, logs and
+// commands, and must not be ambiguous there.
 func CheckNode(name string) error {
 	switch {
 	case name == "":
@@ -30,7 +30,7 @@ func CheckNode(name string) error {
 	return nil
 }
 
-// checkCapacity says which of the resources of a node is none.
+// checkCapacity returns an error for a malformed resource of a node.
 func checkCapacity(capacity queue.Amounts) error {
 	for _, name := range slices.Sorted(maps.Keys(capacity)) {
 		kind, handler := strings.CutPrefix(name, queue.HandlerPrefix)
@@ -50,7 +50,7 @@ func checkCapacity(capacity queue.Amounts) error {
 // maxLabels bounds the labels of a node.
 const maxLabels = 64
 
-// CheckLabels returns an error if labels of a node are not well formed.
+// CheckLabels returns an error if labels of a node are malformed.
 func CheckLabels(labels map[string]string) error {
 	if len(labels) > maxLabels {
 		return queue.Invalidf("labels", "a node has at most %d labels, got %d", maxLabels, len(labels))

@@ -11,16 +11,15 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// setState has the core know the state of a node.
+// setState updates the state of a node in the core.
 func (s *State) setState(node string, now time.Time) {
 	id, known := s.Core.Cluster().Lookup(node)
-	if _, other := s.Others.Nodes[node]; known && !other { // or else its server says
+	if _, other := s.Others.Nodes[node]; known && !other { // the other server reports its state
 		s.Core.SetNode(id, s.stateOf(node, s.Joined[node]), now)
 	}
 }
 
-// downNode adds a node that is known from the store only: it runs something, and has not joined
-// this server yet.
+// downNode adds a node that only the store knows: it runs a task, and has not joined this server yet.
 func (s *State) downNode(name string, now time.Time) cluster.NodeID {
 	var labels cluster.Labels
 	if kind := s.InForce.bridges[name]; kind != "" {
@@ -35,7 +34,7 @@ func (s *State) downNode(name string, now time.Time) cluster.NodeID {
 // kind of the bridge.
 const BridgeLabel = "bridge"
 
-// placeNode makes the core know the node as it is.
+// placeNode updates a node in the core.
 func (s *State) placeNode(name string, m *joinedNode) {
 	now := time.Now()
 	capacity := cluster.Amounts{}
@@ -49,7 +48,7 @@ func (s *State) placeNode(name string, m *joinedNode) {
 	}
 }
 
-// takeOut takes a member out. It reports false if it had left before.
+// takeOut removes a member. It reports false if the member had left before.
 func (s *State) takeOut(m *joinedNode) bool {
 	if m.gone {
 		return false
@@ -63,9 +62,8 @@ func (s *State) takeOut(m *joinedNode) bool {
 	return true
 }
 
-// stateOf returns the state of a node, from the words of an administrator and of its worker (nil: it has
-// none). A silent node is down, whatever they say: tasks that are leased to it would only
-// wait there until the leases run out.
+// stateOf derives the state of a node from its administrator's and its worker's settings (nil: no worker). A silent
+// node is down, whatever they say: tasks leased to it would only wait there until the leases run out.
 func (s *State) stateOf(name string, m *joinedNode) cluster.State {
 	why := s.InForce.drained[name]
 	switch {
@@ -79,7 +77,7 @@ func (s *State) stateOf(name string, m *joinedNode) cluster.State {
 	return cluster.Up
 }
 
-// served are the nodes of this server.
+// served returns the nodes of this server.
 func (s *State) served() []queue.ServedNode {
 	out := make([]queue.ServedNode, 0, len(s.Joined))
 	for _, name := range slices.Sorted(maps.Keys(s.Joined)) {
@@ -96,7 +94,7 @@ func (s *State) served() []queue.ServedNode {
 	return out
 }
 
-// placePeers makes the core know the nodes of the others as they are.
+// placePeers updates the nodes of other servers in the core.
 func (s *State) placePeers(now time.Time) {
 	s.Core.LeaveStops(s.Others.Record())
 	there := nodesOf(s.Others.roll)
@@ -121,8 +119,7 @@ func (s *State) placePeers(now time.Time) {
 	}
 }
 
-// down lets nothing be given to the worker of a node until it is heard of again. It reports
-// whether the node was not down before.
+// down makes a node get no tasks until its worker reports again. It reports whether the node was not down before.
 func (s *State) down(name string, now time.Time) bool {
 	if m := s.Joined[name]; m != nil {
 		m.lost = true
@@ -136,7 +133,7 @@ func (s *State) down(name string, now time.Time) bool {
 	return true
 }
 
-// nodeOf is the node of a holder, which may not be known.
+// nodeOf returns the node of a holder, and adds an unknown one.
 func (s *State) nodeOf(holder string, now time.Time) cluster.NodeID {
 	node, known := s.Core.Cluster().Lookup(holder)
 	if !known {
@@ -145,7 +142,7 @@ func (s *State) nodeOf(holder string, now time.Time) cluster.NodeID {
 	return node
 }
 
-// placeAll tells a new core of all nodes, those of other servers included.
+// placeAll adds all nodes to a new core, including those of other servers.
 func (s *State) placeAll(now time.Time) {
 	for name, m := range s.Joined {
 		s.placeNode(name, m)

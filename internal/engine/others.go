@@ -8,14 +8,14 @@ import (
 	"github.com/fairlead/fairlead/sched"
 )
 
-// others is what a loop knows of the other servers of its store. Each hears of the others'
-// starts and ends, and so counts what all run; it starts tasks on its own nodes alone.
+// others is an engine's knowledge of the other servers of its store. Each server receives the others' starts and ends,
+// and so counts all running tasks; it starts tasks only on its own nodes.
 type others struct {
 	shared bool // the store can have other servers
 	roll   queue.Roll
 	Nodes  map[string]peerNode // of the others, as the core knows them
-	// doubts are the jobs with a task that the store did not grant: another server has it, or has
-	// asked for it. The feed will tell, or the loop asks the store.
+	// doubts are the jobs with a task that the store did not grant: another server has it, or has claimed it. The feed
+	// will resolve the doubt, or else the engine asks the store.
 	doubts map[int64]sched.Job
 }
 
@@ -29,7 +29,7 @@ func newOthers(store queue.Store) others {
 	return others{shared: shared, Nodes: map[string]peerNode{}, doubts: map[int64]sched.Job{}}
 }
 
-// nodesOf are the nodes of a roll.
+// nodesOf returns the nodes of a roll, by name.
 func nodesOf(r queue.Roll) map[string]peerNode {
 	all := map[string]peerNode{}
 	for _, s := range r.Others {
@@ -41,8 +41,7 @@ func nodesOf(r queue.Roll) map[string]peerNode {
 	return all
 }
 
-// Record reports whether another of the servers that share a store records for all what ends by
-// itself.
+// Record reports whether another server of a shared store records, for all servers, overrides that end by themselves.
 func (p *others) Record() bool { return p.shared && !p.roll.Stops }
 
 // Server returns the facts about another server.
@@ -55,7 +54,7 @@ func (p *others) Server(name string) queue.Server {
 	return queue.Server{}
 }
 
-// peerState is the state here of another server's node.
+// peerState converts the announced state of another server's node.
 func peerState(said string) cluster.State {
 	for _, s := range []cluster.State{cluster.Drain, cluster.Down, cluster.Maintenance} {
 		if said == s.String() {

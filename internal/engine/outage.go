@@ -5,15 +5,14 @@ import (
 	"time"
 )
 
-// outages notes when holders of leases could not renew them because of this server: it did not run, or told
-// them that the store is away. If no other server can give their tasks away, these go on past the ends of
-// their leases. So this server ends no lease until its holder has had the length of a lease to renew it.
+// outages records when holders could not renew their leases because of this server: it was down, or answered that the
+// store is unavailable. If no other server can lease their tasks again, these go on after their leases have run out. So
+// this server ends no lease until its holder has had the length of a lease to renew it.
 //
-// An instant is kept as it is read, with the clock that nobody sets: a wall clock that is set back would let no
-// lease end until it is there again.
+// Instants keep their monotonic clock reading: if a wall clock were set back, no lease would end until it caught up.
 type outages struct{ latest atomic.Pointer[time.Time] }
 
-// note notes that holders may learn of an outage now.
+// note records that holders may notice an outage now.
 func (o *outages) note() {
 	now := time.Now()
 	o.latest.Store(&now)

@@ -7,11 +7,10 @@ import (
 	"github.com/fairlead/fairlead/internal/wait"
 )
 
-// lastWords is how long the store is waited for where a worker or a loop ends.
+// lastWords is how long a worker or an engine that ends waits for the store.
 const lastWords = 2 * time.Second
 
-// outlasting returns a context that ends some time after another one has, so that the store can be
-// told how things ended.
+// outlasting returns a context that ends some time after ctx, so that final results can still reach the store.
 func outlasting(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	later, end := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {

@@ -15,31 +15,31 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// override is a kind of settings beside the configuration: drained nodes, pauses, boosts,
-// reservations, nodes of bridges. An override lasts over a restart, holds on all servers of a
-// store, and ends when somebody ends it, or by itself. A new kind is a file that fills in these
-// fields, a line in overrideKinds, and a field in inforce.go with its map in newInForce.
+// override is a kind of settings beside the configuration: drained nodes, pauses, boosts, reservations, nodes of
+// bridges. An override survives a restart, applies on all servers of a store, and ends by itself or when somebody ends
+// it. To add a kind, write a file that fills in these fields, and add a line in overrideKinds, and a field in
+// inforce.go with its map in newInForce.
 type override[T any] struct {
 	name   string // for the log
-	prefix string // of the keys of settings under which they are kept, as JSON but for strings
-	// in is where the state has those in force, by what follows the prefix in their keys.
+	prefix string // of the setting keys; the values are JSON, except strings
+	// in returns the state's map of current overrides, keyed by the rest of the setting key.
 	in func(*State) *map[string]T
-	// enforce has the core know of one, and lift has it forget one; nil: the core is not concerned.
+	// enforce applies an override to the core, and lift removes it; nil: the core is not affected.
 	enforce func(s *State, key string, x T, at moment)
 	lift    func(s *State, key string, x T, at moment)
-	// beside are the settings that are kept along with one; nil: none.
+	// beside returns the settings that are stored along with an override; nil: none.
 	beside func(x T) map[string]string
-	// loaded reads what else the settings tell of the kind; nil: nothing.
+	// loaded reads the kind's further settings; nil: none.
 	loaded func(s *State, settings map[string]string)
-	// ended returns the keys of overrides that have ended by themselves, as the core knows already, and
-	// record returns the user and the text of one; nil: none ends by itself.
+	// ended returns the keys of overrides that have ended by themselves, as the core already knows; nil: none does.
+	// record returns the user and the text of an override.
 	ended  func(s *State, now time.Time) []string
 	record func(x T) queue.AuditEntry
-	// accounts: enforce has to know what pools have received.
+	// accounts: enforce needs the usage of pools.
 	accounts bool
 }
 
-// moment is when something is enforced, and what pools have received by then, where that matters.
+// moment is when an override is applied, with the usage of pools by then where needed.
 type moment struct {
 	now      time.Time
 	accounts queue.Accounts
@@ -89,7 +89,7 @@ func (k *override[T]) load(s *State, settings map[string]string) error {
 	return nil
 }
 
-// take takes over what others have set and ended.
+// take loads the overrides that other servers have set and ended.
 func (k *override[T]) take(s *State, settings map[string]string, at moment) error {
 	before := *k.in(s)
 	if err := k.load(s, settings); err != nil {
@@ -115,7 +115,7 @@ func (k *override[T]) same(a, b T) bool {
 	return err == nil && err2 == nil && x == y
 }
 
-// resend tells a new core of those in force.
+// resend applies the current overrides to a new core.
 func (k *override[T]) resend(s *State, at moment) {
 	if all := *k.in(s); k.enforce != nil {
 		for _, key := range inOrder(all) {
@@ -124,7 +124,7 @@ func (k *override[T]) resend(s *State, at moment) {
 	}
 }
 
-// inOrder returns the keys of overrides; numbers are in the order of numbers.
+// inOrder returns the keys of overrides in order; numbers are ordered by value.
 func inOrder[T any](all map[string]T) []string {
 	return slices.SortedFunc(maps.Keys(all), func(a, b string) int {
 		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
@@ -143,13 +143,13 @@ func newChanger(b *base) *changer { return &changer{b, semaphore.NewWeighted(1)}
 type change[T any] struct {
 	key   string
 	x     T
-	ends  bool // before its time; else it is put into force
+	ends  bool // ends it early; else it is applied
 	at    moment
 	entry []queue.AuditEntry // for the record
 }
 
-// change makes the change that a function decides on by the state; nil: none. The state may not
-// change in this kind between the decision and its effect.
+// change makes the change that decide chooses by the state; nil: none. No other override changes between the decision
+// and its effect.
 func (k *override[T]) change(ctx context.Context, c *changer, decide func(*State) (*change[T], error)) error {
 	if err := c.changing.Acquire(ctx, 1); err != nil {
 		return err
@@ -165,7 +165,7 @@ func (k *override[T]) change(ctx context.Context, c *changer, decide func(*State
 	return k.put(ctx, c.base, x)
 }
 
-// permitted asks whether whoever changes an override that is in force may do so.
+// permitted asks all functions in may whether the user may change a current override.
 func permitted[T any](x T, may []func(T) error) error {
 	for _, ask := range may {
 		if err := ask(x); err != nil {
@@ -175,14 +175,14 @@ func permitted[T any](x T, may []func(T) error) error {
 	return nil
 }
 
-// ending is the change that ends an override before its time. e says who ends it.
+// ending returns the change that ends an override early. e says who ends it.
 func (k *override[T]) ending(key string, x T, e queue.AuditEntry) *change[T] {
 	ended := k.record(x)
 	e.Subject, e.Old = ended.Subject, ended.Old
 	return &change[T]{key: key, ends: true, entry: []queue.AuditEntry{e}}
 }
 
-// put keeps one, records it, and puts it into force.
+// put stores an override, records it, and applies it.
 func (k *override[T]) put(ctx context.Context, b *base, c *change[T]) error {
 	text, err := k.encode(c.x)
 	if err != nil {
@@ -206,7 +206,7 @@ func (k *override[T]) put(ctx context.Context, b *base, c *change[T]) error {
 	return nil
 }
 
-// drop ends one before its time.
+// drop ends an override early.
 func (k *override[T]) drop(ctx context.Context, b *base, c *change[T]) error {
 	if err := b.record(ctx, c.entry, map[string]string{k.prefix + c.key: ""}); err != nil {
 		return err
@@ -223,10 +223,10 @@ func (k *override[T]) drop(ctx context.Context, b *base, c *change[T]) error {
 	return nil
 }
 
-// end forgets overrides that have ended by themselves. If that fails they end once more after a restart.
+// end removes overrides that have ended by themselves. If that fails they end once more after a restart.
 func (k *override[T]) end(ctx context.Context, c *changer) {
 	if k.ended == nil || !c.changing.TryAcquire(1) {
-		return // none ends by itself, or something is being changed
+		return // none ends by itself, or an override is being changed
 	}
 	defer c.changing.Release(1)
 	others, over := false, map[string]T{}
@@ -251,7 +251,7 @@ func (k *override[T]) end(ctx context.Context, c *changer) {
 	}
 }
 
-// record keeps settings and the record of their change, as far as the store does.
+// record stores settings and the audit record of their change, as far as the store supports it.
 func (b *base) record(ctx context.Context, entries []queue.AuditEntry, settings map[string]string) error {
 	if a, ok := b.Store.(queue.Auditor); ok && len(entries) > 0 {
 		return a.Audit(ctx, entries, settings)
@@ -266,12 +266,11 @@ func (b *base) record(ctx context.Context, entries []queue.AuditEntry, settings 
 	return nil
 }
 
-// number writes a number for the record.
+// number formats a number for the audit record.
 func number(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
 
-// ConfigSetting begins the keys under which the configuration of a server is kept.
+// ConfigSetting is the prefix of the keys that hold the configuration of a server.
 const ConfigSetting = "config/"
 
-// UsageReset is the key under which a store says in the feed that what pools have received
-// was set.
+// UsageReset is the key with which a store reports in the feed that the usage of pools was set.
 const UsageReset = "usage"

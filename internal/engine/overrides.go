@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead/fairlead/sched"
 )
 
-// Overrides changes what administrators set beside the configuration, see [override].
+// Overrides changes the overrides of administrators, see [override].
 type Overrides struct {
 	*changer
 	follower *follower
@@ -24,8 +24,8 @@ func checkOverride(until time.Time, reason string, now time.Time) error {
 	return queue.CheckText("reason", reason, queue.MaxName)
 }
 
-// target finds the pool of a new override, or makes it. name is a pool, or a user for the user's pool.
-// The root is refused with a text.
+// target finds or creates the pool of a new override. name is a pool, or a user for the user's pool. For the root pool
+// it returns an error with the text root.
 func target(s *State, name, root string) (core *sched.Scheduler, id sched.PoolID, err error) {
 	core, id, err = poolpath.FindOrMake(s.Core, &s.Shares, name)
 	if err == nil && id == sched.Root {
@@ -34,7 +34,7 @@ func target(s *State, name, root string) (core *sched.Scheduler, id sched.PoolID
 	return core, id, err
 }
 
-// endAll forgets the overrides of all kinds that have ended by themselves.
+// endAll removes the overrides of all kinds that have ended by themselves.
 func (o *Overrides) endAll(ctx context.Context) {
 	for _, k := range o.follower.builder.kinds {
 		k.end(ctx, o.changer)

@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// pauses are kept by the paths of their pools.
+// pauses are keyed by the paths of their pools.
 var pauses = override[Pause]{
 	name: "pause", prefix: poolnames.PauseSetting,
 	in:      func(s *State) *map[string]Pause { return &s.InForce.Pauses },
@@ -29,9 +29,8 @@ var pauses = override[Pause]{
 	record: func(p Pause) queue.AuditEntry { return queue.AuditEntry{Who: p.By, Subject: p.Pool, Old: p.text()} },
 }
 
-// Pause pauses the pool that p names, or the pool of the user that p names, and returns the pause. If the
-// pool is paused already, the new pause replaces the old one. from is the channel of the request, such as
-// socket. may is asked about the old pause.
+// Pause pauses the pool or the user's pool that p names, and returns the pause. A new pause replaces an earlier one of
+// the pool, if all functions in may allow that. from is the channel of the request, such as socket.
 func (o *Overrides) Pause(ctx context.Context, p Pause, from string, may ...func(Pause) error) (Pause, error) {
 	now := time.Now()
 	if err := checkOverride(p.Until, p.Reason, now); err != nil {
@@ -53,8 +52,8 @@ func (o *Overrides) Pause(ctx context.Context, p Pause, from string, may ...func
 	return p, err
 }
 
-// aim fills in the pool and the beginning of a new pause. It returns the text of the pause
-// that was in force, "" if none was.
+// aim fills in the pool and the beginning of a new pause. It returns the text of the pause that it replaces, "" if
+// none.
 func (p *Pause) aim(s *State, now time.Time) (before string, err error) {
 	core, id, err := target(s, p.Pool, "the root cannot be paused; pause its pools, or drain the nodes: fairlead drain NODE")
 	if err != nil {
@@ -67,11 +66,11 @@ func (p *Pause) aim(s *State, now time.Time) (before string, err error) {
 	return before, nil
 }
 
-// pauseCalled is the pause in force of a pool, or of a user's pool.
+// pauseCalled returns the current pause of a pool, or of a user's pool.
 func pauseCalled(s *State, pool string) (Pause, error) {
 	p, paused := s.InForce.Pauses[pool]
 	for _, path := range share.Named(pool) {
-		if !paused { // that of a pool that is not there yet is known by its path alone
+		if !paused { // the pause of a pool that does not exist yet is known only by its path
 			p, paused = s.InForce.Pauses[path]
 		}
 	}
@@ -88,7 +87,7 @@ func pauseCalled(s *State, pool string) (Pause, error) {
 	return p, nil
 }
 
-// Resume ends the pause of a pool, and returns it. may is asked about it before.
+// Resume ends the pause of a pool, and returns it, if all functions in may allow that.
 func (o *Overrides) Resume(
 	ctx context.Context, pool, by, from string, may ...func(Pause) error,
 ) (p Pause, err error) {
@@ -104,7 +103,7 @@ func (o *Overrides) Resume(
 	return p, err
 }
 
-// Pauses lists the pauses in force, by pool.
+// Pauses lists the current pauses, by pool.
 func (o *Overrides) Pauses() []Pause {
 	return read(o.base, func(s *State) []Pause {
 		s.Core.Advance(time.Now())

@@ -14,17 +14,17 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// peers is how a loop speaks with the other servers of its store.
+// peers connects an engine with the other servers of its store.
 type peers struct {
 	*base
 	troubles *troubles
 	store    queue.Peers // nil: there are none
 	name     string
-	// sending is held while something is announced.
+	// sending is held during an announcement.
 	sending sync.Mutex
 }
 
-// How often a server says that it is there, and for how long that holds.
+// The interval of a server's heartbeats, and how long each one counts.
 const (
 	announceEvery = time.Second
 	announceHolds = 5 * time.Second
@@ -32,7 +32,7 @@ const (
 
 var loops atomic.Int64
 
-// newPeers prepares for other servers, if the store can have any.
+// newPeers prepares for other servers, if the store supports them.
 func newPeers(b *base, t *troubles) *peers {
 	p := &peers{base: b, troubles: t, name: b.Options.Name}
 	p.store, _ = b.Store.(queue.Peers)
@@ -42,7 +42,7 @@ func newPeers(b *base, t *troubles) *peers {
 	return p
 }
 
-// ProcessName is the name of the host with the number of the process.
+// ProcessName returns the host name with the process number.
 func ProcessName() string {
 	host, err := os.Hostname()
 	if err != nil {
@@ -51,7 +51,7 @@ func ProcessName() string {
 	return fmt.Sprintf("%s-%d", host, os.Getpid())
 }
 
-// announcing says that this server is there until ctx ends.
+// announcing sends heartbeats of this server until ctx ends.
 func (p *peers) announcing(ctx context.Context) {
 	tick := time.NewTicker(announceEvery)
 	defer tick.Stop()
@@ -74,15 +74,15 @@ func (p *peers) announcing(ctx context.Context) {
 	}
 }
 
-// heartbeat says that this server is there.
+// heartbeat announces this server.
 func (p *peers) heartbeat(ctx context.Context) error {
 	p.sending.Lock()
 	defer p.sending.Unlock()
 	return p.announce(ctx, nil)
 }
 
-// announce says that this server is there, and hears who else is. A node that joins is named
-// before it has joined, so that no two servers have it. The caller holds sending.
+// announce announces this server, and learns which others are present. A joining node is announced before it joins, so
+// that no two servers have it. The caller holds sending.
 func (p *peers) announce(ctx context.Context, joins *queue.ServedNode) error {
 	if p.store == nil {
 		return nil
@@ -112,8 +112,8 @@ func (p *peers) announce(ctx context.Context, joins *queue.ServedNode) error {
 	})
 }
 
-// yieldNodes gives up the nodes that went to another server while this one was taken for
-// gone: it was stopped, or cut off. What runs there is that one's to look after.
+// yieldNodes gives up the nodes that another server took over while this one seemed gone, e.g. stopped or cut off. The
+// other server takes care of their tasks.
 func (p *peers) yieldNodes(roll queue.Roll) {
 	p.Update(func(s *State) {
 		for name, n := range nodesOf(roll) {

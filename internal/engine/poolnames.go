@@ -13,21 +13,21 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// StaleName is a pool in the configuration that has the name which earlier versions gave the pool of a
-// user. The user's jobs go to another one now, which the configuration does not name.
+// StaleName is a configured pool with the name that earlier versions gave the pool of a user. The user's jobs now go to
+// another pool, which the configuration does not name.
 type StaleName struct {
 	Pool string // in the configuration
 	User string
 	Own  string // where the user's jobs go
 }
 
-// Text says so.
+// Text describes the stale name in words.
 func (n StaleName) Text() string {
 	return fmt.Sprintf("the configuration names %s, but jobs of the user %q go to %s", n.Pool, n.User, n.Own)
 }
 
-// staleNames returns the stale names that the loop knows: of users who have a pool, and of users whose pools were
-// renamed when the store was brought up to date.
+// staleNames returns the stale names of users who have a pool, and of users whose pools were renamed when the store was
+// upgraded.
 func (s *State) staleNames() []StaleName {
 	var found []StaleName
 	add := func(was, user, own string) {
@@ -39,7 +39,7 @@ func (s *State) staleNames() []StaleName {
 		p := sched.PoolID(id)
 		name := s.Core.Read().Name(p)
 		if !strings.Contains(name, "=") || s.Core.Read().PriorityClass(p) {
-			continue // the name is what it was
+			continue // the name has not changed
 		}
 		if user, ok := share.UserOf(name); ok {
 			path := s.Core.Path(p)
@@ -60,11 +60,10 @@ func (s *State) staleNames() []StaleName {
 	return found
 }
 
-// maxNames is how many pools the log names one by one.
+// maxNames is the number of pools that the log names one by one.
 const maxNames = 20
 
-// reportNames writes to the log which pools were renamed, once, and which names in the configuration are
-// stale, at each start.
+// reportNames logs the renamed pools, once, and the stale names in the configuration, at each start.
 func (b *base) reportNames(ctx context.Context) error {
 	for i, n := range read(b, (*State).staleNames) {
 		if i == maxNames {
@@ -72,7 +71,7 @@ func (b *base) reportNames(ctx context.Context) error {
 		}
 		b.Log.Warn("the configuration has an old name of a user's pool; give it the new one", "pool", n.Pool, "user", n.User, "new", n.Own)
 	}
-	r := read(b, func(s *State) *poolnames.Report { return s.names }) // nobody changes it but this
+	r := read(b, func(s *State) *poolnames.Report { return s.names }) // only this function changes it
 	if r == nil || r.Reported {
 		return nil
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// RootName is the path of a pool for people.
+// RootName returns the path of a pool as people read it.
 func RootName(path string) string {
 	if path == "" {
 		return "the root"
@@ -20,8 +20,8 @@ func RootName(path string) string {
 	return share.Original(path)
 }
 
-// received is what a pool has received since it is there, in slot-seconds, not decayed,
-// running tasks included.
+// received returns the service that a pool has received since it was created, in slot-seconds, not decayed, including
+// running tasks.
 func (s *State) received(pool string, accounts queue.Accounts, now time.Time) float64 {
 	sum := 0.0
 	for path, a := range accounts.Pools {
@@ -37,8 +37,8 @@ func (s *State) received(pool string, accounts queue.Accounts, now time.Time) fl
 	return sum
 }
 
-// know tells the core since when the pools are there, and what they have received: new
-// ones may have a starter.
+// know tells the core when the pools were created, and the service that they received, because new pools may get a
+// starter boost.
 func (s *State) know(accounts queue.Accounts, now time.Time) {
 	if !starters(&s.Shares) {
 		return
@@ -77,7 +77,7 @@ func (s *State) know(accounts queue.Accounts, now time.Time) {
 	s.Core.Memory().Know(all, now)
 }
 
-// starters reports whether some pool gives new ones a starter.
+// starters reports whether any pool has a starter boost for new pools.
 func starters(s *allocation.Config) bool {
 	if s.Sched.Root.Starter.Weight > 0 {
 		return true
@@ -90,7 +90,7 @@ func starters(s *allocation.Config) bool {
 	return false
 }
 
-// leavesOf are the paths of a pool, or of those below it that hold jobs.
+// leavesOf returns the paths of a pool, or of the leaf pools below it.
 func leavesOf(core *sched.Scheduler, shares *allocation.Config, name string) ([]string, error) {
 	core, id, err := poolpath.FindOrMake(core, shares, name)
 	if err != nil {

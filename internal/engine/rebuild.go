@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead/fairlead/sched"
 )
 
-// snapshot has all rows of the store that a core is made of.
+// snapshot holds all data of the store from which a core is built.
 type snapshot struct {
 	changes  changeList
 	cursor   int64
@@ -22,40 +22,39 @@ type snapshot struct {
 	of       readFor
 }
 
-// empty reports whether nobody has ever used the store. Some stores count changes from their opening on.
+// empty reports whether the store was never used. Some stores count changes from when they were opened.
 func (s *snapshot) empty() bool {
 	return s.cursor == 0 && len(s.changes) == 0 && len(s.accounts.Pools) == 0
 }
 
-// readFor is the part of a configuration that decides which rows are read from the store for a core.
+// readFor is the part of a configuration that decides which data is read from the store for a core.
 type readFor struct{ halfLife, grace time.Duration }
 
-// readForShares returns the part of these shares that decides on the reading.
+// readForShares returns that part of these shares.
 func readForShares(s *allocation.Config) readFor {
 	return readFor{halfLife: s.Sched.HalfLife, grace: s.Sched.Reclaim.Grace}
 }
 
-// builder makes a core from the store.
+// builder builds a core from the store.
 type builder struct {
 	*base
 	applier *applier
 	users   *users
 	kinds   []anOverride
-	found   bool // the store held something when a core was first made
+	found   bool // the store held data when the first core was built
 }
 
-// rebuild makes the core's state from the store's: at the beginning, and when the
-// loop fell too far behind the changes. While the store is read others go on: what they put into
-// force meanwhile is in force in the new core.
+// rebuild builds the core's state from the store: at the beginning, and when the engine has missed changes. Other calls
+// go on while the store is read; overrides that they set meanwhile apply to the new core.
 func (b *builder) rebuild(ctx context.Context) error {
-	// No attempt may end between the snapshot that is taken of the store and the core that
-	// is made of it: it would be taken for running for ever.
+	// No attempt may end between the snapshot of the store and the core built from it: it would count as running
+	// forever.
 	b.ending.Lock()
 	defer b.ending.Unlock()
 	for {
 		var of readFor
 		b.Update(func(st *State) {
-			st.dirty = true // until it is done: if the store fails, the next sync tries again
+			st.dirty = true // until done: if the store fails, the next sync tries again
 			of = readForShares(&st.Shares)
 		})
 		s, err := b.takeSnapshot(ctx, of)
@@ -69,7 +68,7 @@ func (b *builder) rebuild(ctx context.Context) error {
 	}
 }
 
-// takeSnapshot reads what a core is made of.
+// takeSnapshot reads the data for a core.
 func (b *builder) takeSnapshot(ctx context.Context, of readFor) (s *snapshot, err error) {
 	s = &snapshot{of: of}
 	if err := b.readState(ctx, s); err != nil {
@@ -89,8 +88,8 @@ func (b *builder) takeSnapshot(ctx context.Context, of readFor) (s *snapshot, er
 	return s, nil
 }
 
-// readState reads the jobs and what pools have received, as of one moment: what ends elsewhere
-// between two reads would be charged twice, as running and as ended.
+// readState reads the jobs and the usage of pools at one moment: an attempt that ended elsewhere between two reads
+// would be charged twice, as running and as ended.
 func (b *builder) readState(ctx context.Context, s *snapshot) (err error) {
 	tell := func(c queue.Change) error { s.changes.add(c); return nil }
 	acc, ok := b.Store.(queue.Accountant)
@@ -111,8 +110,8 @@ func (b *builder) readState(ctx context.Context, s *snapshot) (err error) {
 	return nil
 }
 
-// makeCore puts a core that is made of a snapshot in place of the old one. It reports false, and
-// does nothing, if a configuration is in force by now that needs another snapshot.
+// makeCore builds a core from a snapshot and replaces the old one. It reports false, and does nothing, if the current
+// configuration needs another snapshot.
 func (b *builder) makeCore(ctx context.Context, s *snapshot) (made bool, err error) {
 	return update2(b.base, func(st *State) (made bool, err error) {
 		if readForShares(&st.Shares) != s.of {
@@ -163,13 +162,13 @@ func (b *builder) makeCore(ctx context.Context, s *snapshot) (made bool, err err
 	})
 }
 
-// replace puts a new core in place of the old one.
+// replace replaces the core by a new one.
 func (s *State) replace(core *sched.Scheduler) {
 	s.Fairness.leave(s.Core)
 	s.Core, s.Lengths = core, Lengths{}
 }
 
-// addAll tells a new core of all jobs. The snapshot has none of them afterwards.
+// addAll adds all jobs to a new core, and removes them from the snapshot.
 func (b *builder) addAll(st *State, s *snapshot) {
 	st.Runs, st.Decided = runs{}, decisions{}
 	for i, chunk := range s.changes {
@@ -178,8 +177,8 @@ func (b *builder) addAll(st *State, s *snapshot) {
 	}
 }
 
-// keepDays lets the store keep as many days as the policies count. It reports whether there are
-// pools that know nothing of them yet. Nobody else may use the core meanwhile.
+// keepDays makes the store keep as many days of usage as the policies count. It reports whether there are pools without
+// usage of those days. Nobody else may use the core meanwhile.
 func (b *builder) keepDays(ctx context.Context, s *State) (seed bool, err error) {
 	keeper, ok := b.Store.(queue.DayKeeper)
 	n, seed := s.Core.Memory().DaysKept()
@@ -192,8 +191,8 @@ func (b *builder) keepDays(ctx context.Context, s *State) (seed bool, err error)
 	return seed, nil
 }
 
-// rereadSettings has all settings read once more, where others may have changed them before
-// the changes are followed.
+// rereadSettings schedules another read of all settings, because other servers may have changed them before this one
+// follows the changes.
 func (b *builder) rereadSettings(s *State) {
 	if !s.Others.shared {
 		return
@@ -204,8 +203,8 @@ func (b *builder) rereadSettings(s *State) {
 	s.changed[mendedSetting], s.changed[ConfigSetting] = true, true
 }
 
-// seedDays tells the core the service of pools on the last days, without running tasks. The days are
-// as of a moment at which the core knew all running tasks.
+// seedDays gives the core the usage of pools on the last days, without running tasks. The days must be as of a moment
+// at which the core knew all running tasks.
 func seedDays(core *sched.Scheduler, days []queue.DayUsage) {
 	core.Advance(time.Now())
 	core.Memory().SeedDays(len(days), func(i int) (sched.PoolID, float64, time.Time) {
@@ -213,7 +212,7 @@ func seedDays(core *sched.Scheduler, days []queue.DayUsage) {
 	})
 }
 
-// protect lets the core know which jobs are safe, from before it was made.
+// protect marks jobs in the core that recent stops have made safe from further stops.
 func protect(core *sched.Scheduler, stops []queue.Stopped) {
 	for i := range stops {
 		core.Memory().Protect(stops[i].Ref.JobID, stops[i].Reason.Safe)

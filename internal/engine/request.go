@@ -15,7 +15,7 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// HeaderOf is what the loop needs to know of a job.
+// HeaderOf returns the part of a job that the engine needs.
 func HeaderOf(j *queue.Job) queue.Header {
 	return queue.Header{
 		ID: j.ID, User: j.User, Kind: j.Kind, Pool: j.Pool, Priority: j.Priority,
@@ -25,19 +25,19 @@ func HeaderOf(j *queue.Job) queue.Header {
 	}
 }
 
-// RequestOf is what tasks of a job ask for of a node.
+// RequestOf returns the request of a job's tasks for a node, and the constraint on the node.
 func (s *State) RequestOf(h queue.Header) (cluster.Amounts, cluster.Constraint) {
 	return cluster.Amounts(s.Shares.Request(h)), s.Core.Cluster().Except(constraintOf(h), s.Mended.avoided(h))
 }
 
-// AskOf is it with the licences and rates.
+// AskOf returns the request of a job's tasks with licenses and rates.
 func (s *State) AskOf(h queue.Header) sched.Request {
 	a, must := s.RequestOf(h)
 	return sched.Request{Amounts: a, Constraint: must, Licenses: h.Licenses, Rates: h.Rates, Gang: h.Gang, Spread: h.Spread, Reservation: h.Reservation}
 }
 
-// constraintOf reads the constraint of a job. It was read when the job came, so that it can
-// be read unless the rules became stricter: then no node satisfies it.
+// constraintOf parses the constraint of a job. It was valid when the job was submitted. If stricter rules reject it
+// now, no node satisfies it.
 func constraintOf(h queue.Header) cluster.Constraint {
 	c, err := cluster.ParseConstraint(h.Constraint)
 	if err != nil {
@@ -46,7 +46,7 @@ func constraintOf(h queue.Header) cluster.Constraint {
 	return c
 }
 
-// work is what a node has to be able to do for a request, whatever it has.
+// work returns the abilities in a request, without the resources.
 func work(a cluster.Amounts) cluster.Amounts {
 	can := cluster.Amounts{}
 	for name, n := range a {
@@ -57,7 +57,7 @@ func work(a cluster.Amounts) cluster.Amounts {
 	return can
 }
 
-// WhoCould says whom to start where no node can do the work of a job at all.
+// WhoCould says what to start if no node has the ability for a job.
 func WhoCould(core *sched.Scheduler, s sched.Job) string {
 	for _, x := range core.Cluster().Empty().Lacks(s.Key) {
 		switch {
@@ -70,12 +70,12 @@ func WhoCould(core *sched.Scheduler, s sched.Job) string {
 	return ""
 }
 
-// ability reports whether a resource stands for what a node can do.
+// ability reports whether a resource is an ability of a node.
 func ability(resource string) bool {
 	return resource == queue.ExecResource || strings.HasPrefix(resource, queue.HandlerPrefix)
 }
 
-// NeverSentence says which requirement leaves no node, and what would.
+// NeverSentence says which requirement leaves no node, and what would leave one.
 func NeverSentence(steps []cluster.Requirement, nodes int) string {
 	left := nodes
 	for _, r := range steps {
@@ -101,7 +101,7 @@ func NeverSentence(steps []cluster.Requirement, nodes int) string {
 	return "no node has all that it asks for"
 }
 
-// Narrowing is the way from all nodes to none, step by step.
+// Narrowing returns the steps by which a job's requirements narrow all nodes down to none.
 func (s *State) Narrowing(h queue.Header) []why.Narrowing {
 	a, must := s.RequestOf(h)
 	c := s.Core.Cluster()
@@ -129,9 +129,8 @@ func (s *State) Narrowing(h queue.Header) []why.Narrowing {
 	return out
 }
 
-// aboveMax says which pool on the way of a job may never have as much as the job asks for at
-// once, and what it may have; "" if there is none. A maximum of 0 closes a pool for a while,
-// and says nothing about a job.
+// aboveMax names the pool on the job's path whose maximum is below the job's request, and that maximum; "" if there is
+// none. A maximum of 0 closes a pool temporarily, and is not counted.
 func (s *State) aboveMax(h queue.Header) string {
 	a, _ := s.RequestOf(h)
 	ask := cluster.WithTypes(a)
@@ -187,8 +186,8 @@ func fewer(h queue.Header, tasks int64) string {
 	return fmt.Sprintf("; use -n %d, or ask for less or for another pool", tasks)
 }
 
-// GangNever says why the known nodes could never run a gang, although some could run one task of it, and
-// which gang they could run; "" if they could run it.
+// GangNever says why the known nodes could never run a gang, although some could run one of its tasks, and which gang
+// they could run; "" if they could run it.
 func GangNever(c *cluster.Cluster, h queue.Header, a cluster.Amounts, must cluster.Constraint) string {
 	if h.Gang < 2 {
 		return ""
@@ -208,7 +207,7 @@ func GangNever(c *cluster.Cluster, h queue.Header, a cluster.Amounts, must clust
 	return ""
 }
 
-// atOne says that a gang runs at one server, where there are several.
+// atOne adds that a gang runs at one server, if there are several.
 func atOne(c *cluster.Cluster) string {
 	if slices.ContainsFunc(c.Nodes(), func(n cluster.Node) bool { return n.Server != "" }) {
 		return " at one server, where all of them have to run"
@@ -216,8 +215,8 @@ func atOne(c *cluster.Cluster) string {
 	return ""
 }
 
-// forSo is how much of one resource there is on as many nodes as the gang has tasks, if that
-// resource alone is in the way.
+// forSo says how much of one resource there is on as many nodes as the gang has tasks, if only that resource is
+// lacking.
 func forSo(c *cluster.Cluster, h queue.Header, a cluster.Amounts, must cluster.Constraint) string {
 	for _, name := range slices.Sorted(maps.Keys(a)) {
 		if ability(name) {
@@ -238,7 +237,7 @@ func forSo(c *cluster.Cluster, h queue.Header, a cluster.Amounts, must cluster.C
 	return ""
 }
 
-// besides is how much a node has of a resource, and whether it has enough of all others.
+// besides returns how much of a resource a node has, and whether it has enough of all others.
 func besides(c *cluster.Cluster, n *cluster.Node, a cluster.Amounts, resource string) (has int64, fits bool) {
 	all := c.Amounts(n.Capacity)
 	for name, need := range cluster.WithTypes(a) {

@@ -12,8 +12,8 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// Reservation keeps nodes for a time: for the jobs of some users and pools that ask for it,
-// or, as a maintenance, for nobody.
+// Reservation keeps nodes for a time: for jobs of some users and pools that request it or, as a maintenance, for
+// nobody.
 type Reservation struct {
 	Name        string    `json:"name"`
 	Nodes       []string  `json:"nodes"`
@@ -29,7 +29,7 @@ type Reservation struct {
 	Made   time.Time `json:"made"`
 }
 
-// keep takes over the fields of an earlier reservation that are not given anew.
+// keep copies the fields of an earlier reservation that are not set.
 func (r *Reservation) keep(old *Reservation, lasts time.Duration) {
 	length := cmp.Or(lasts, old.Until.Sub(old.From))
 	switch {
@@ -51,14 +51,14 @@ func (r *Reservation) keep(old *Reservation, lasts time.Duration) {
 	r.Reason, r.Made = cmp.Or(r.Reason, old.Reason), old.Made
 }
 
-// text says what a reservation keeps, for the record.
+// text describes a reservation for the audit record.
 func (r *Reservation) text() string {
 	what := r.who()
 	return fmt.Sprintf("%s on %s from %s until %s", what, strings.Join(r.Nodes, ","), instant.Text(r.From),
 		instant.Text(r.Until))
 }
 
-// who says for whom it is.
+// who says who may use the reservation.
 func (r *Reservation) who() string {
 	if r.Maintenance {
 		return "maintenance"
@@ -79,7 +79,7 @@ func (r *Reservation) lets(j *queue.Job) bool {
 		slices.ContainsFunc(r.Pools, func(p string) bool { return share.Inside(j.Pool, p) }))
 }
 
-// refusal is an [queue.ErrForbidden] that says all there is to say.
+// refusal is an [queue.ErrForbidden] with a complete message.
 type refusal string
 
 func (r refusal) Error() string { return string(r) }

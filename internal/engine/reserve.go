@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// reservations are kept by their names.
+// reservations are keyed by their names.
 var reservations = override[Reservation]{
 	name: "reservation", prefix: poolnames.ReservationSetting,
 	in: func(s *State) *map[string]Reservation { return &s.InForce.reservations },
@@ -31,9 +31,8 @@ var reservations = override[Reservation]{
 	},
 }
 
-// Reserve makes a reservation or, if there is one of that name, changes it: nodes, times and
-// those who may use it stay where r does not give them. It returns the reservation, and the
-// running tasks that may run into it.
+// Reserve makes a reservation, or changes the one of that name: nodes, times and users stay where r does not set them.
+// It returns the reservation, and the running tasks that may overrun its beginning.
 func (o *Overrides) Reserve(
 	ctx context.Context, r Reservation, how ReserveOptions,
 ) (made Reservation, over []Overrun, err error) {
@@ -65,7 +64,7 @@ func (o *Overrides) Reserve(
 	return r, over, err
 }
 
-// Unreserve ends a reservation before its time.
+// Unreserve ends a reservation early.
 func (o *Overrides) Unreserve(ctx context.Context, name, by, from string) (r Reservation, err error) {
 	err = reservations.change(ctx, o.changer, func(s *State) (*change[Reservation], error) {
 		var there bool

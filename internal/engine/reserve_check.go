@@ -13,8 +13,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// check completes a reservation and refuses one that cannot be. It returns the
-// running tasks that may run into it.
+// check completes a reservation and refuses an impossible one. It returns the running tasks that may overrun its
+// beginning.
 func (r *Reservation) check(s *State, o ReserveOptions, now time.Time) ([]Overrun, error) {
 	switch {
 	case r.From.IsZero():
@@ -44,7 +44,7 @@ func (r *Reservation) check(s *State, o ReserveOptions, now time.Time) ([]Overru
 	return over, nil
 }
 
-// chooseNodes checks the nodes that are named, or chooses as many as are asked for.
+// chooseNodes checks the named nodes, or chooses as many nodes as requested.
 func (r *Reservation) chooseNodes(s *State, o ReserveOptions) error {
 	c := s.Core.Cluster()
 	if o.Count == 0 {
@@ -93,8 +93,8 @@ func (r *Reservation) chooseNodes(s *State, o ReserveOptions) error {
 	return nil
 }
 
-// overruns are the running tasks on its nodes that may still run when it begins, but for those
-// that run in the reservation itself.
+// overruns returns the running tasks on its nodes that may still run when it begins, except those that run in the
+// reservation itself.
 func (r *Reservation) overruns(s *State, now time.Time) []Overrun {
 	var out []Overrun
 	for _, run := range s.Runs {
@@ -115,16 +115,16 @@ func (r *Reservation) overruns(s *State, now time.Time) []Overrun {
 	return out
 }
 
-// OverrunJob are the tasks of one job on one node that may run into a reservation.
+// OverrunJob groups the tasks of one job on one node that may overrun the beginning of a reservation.
 type OverrunJob struct {
 	Job   int64
 	User  string
 	Node  string
 	Tasks int
-	Until time.Time // of the last, by the time limits; zero if one has none
+	Until time.Time // end of the last task, by the time limits; zero if one has none
 }
 
-// OverrunJobs puts the tasks of a job on a node together, in the order of the first of each.
+// OverrunJobs groups the tasks by job and node, in the order of the first task of each.
 func OverrunJobs(tasks []Overrun) (out []OverrunJob) {
 	for _, x := range tasks {
 		i := slices.IndexFunc(out, func(o OverrunJob) bool { return o.Job == x.Job && o.Node == x.Node })
@@ -141,7 +141,7 @@ func OverrunJobs(tasks []Overrun) (out []OverrunJob) {
 	return out
 }
 
-// OverrunText names tasks that may run into a reservation.
+// OverrunText lists tasks that may overrun the beginning of a reservation.
 func OverrunText(tasks []Overrun) string {
 	const most = 5
 	jobs := OverrunJobs(tasks)
@@ -172,7 +172,7 @@ type Overrun struct {
 	Until time.Time `json:"until,omitzero"` // by its time limit; zero if it has none
 }
 
-// OverrunError is an [queue.ErrForbidden] about a reservation that running tasks may run into.
+// OverrunError is an [queue.ErrForbidden] about a reservation whose beginning running tasks may overrun.
 type OverrunError struct {
 	Name  string
 	Tasks []Overrun
@@ -186,24 +186,24 @@ func (e *OverrunError) Error() string {
 // Is makes errors.Is(err, ErrForbidden) true.
 func (e *OverrunError) Is(target error) bool { return target == queue.ErrForbidden }
 
-// ReserveOptions say how a reservation is made.
+// ReserveOptions say how to make a reservation.
 type ReserveOptions struct {
-	// Lasts is how long it lasts, where Until is not given.
+	// Lasts is the length of the reservation, if Until is not given.
 	Lasts time.Duration
-	// Count nodes are chosen, where none are named, that have the amounts of Request and
-	// satisfy the Constraint: those first on which no task is in the way.
+	// Count is the number of nodes to choose if none are named. They must have the amounts of Request and satisfy the
+	// Constraint; nodes without a task that is in the way come first.
 	Count      int
 	Request    queue.Amounts
 	Constraint string
-	// Force makes it although running tasks may still run when it begins. They go on.
+	// Force makes it even if running tasks may still run when it begins. They go on.
 	Force bool
-	// DryRun says what would be in the way, and makes nothing: whatever runs, it is no error.
+	// DryRun reports what would be in the way, and makes nothing. Running tasks are then no error.
 	DryRun bool
 	From   string // the channel of the request, such as socket
 }
 
-// checkOverlap refuses a second reservation of a node for the same time. A maintenance goes
-// before reservations, and may overlap with them.
+// checkOverlap refuses a second reservation of a node for the same time. A maintenance takes precedence over
+// reservations, and may overlap with them.
 func (f *inForce) checkOverlap(r *Reservation) error {
 	if r.Maintenance {
 		return nil

@@ -10,13 +10,13 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// runs are the tasks that run.
+// runs are the running tasks.
 type runs map[taskID]*liveRun
 
-// missing returns the attempts that the loop believes to run on the node and the worker
-// does not have. The others are tied to the worker.
+// missing returns the attempts that the engine expects on the node and the worker does not have. It ties the others to
+// the worker.
 func (all runs) missing(m *joinedNode, running []queue.Ref) []queue.Ref {
-	has := make(map[queue.Ref]bool, len(running)) // of a bridge they may be thousands
+	has := make(map[queue.Ref]bool, len(running)) // a bridge may have thousands
 	for _, ref := range running {
 		has[ref] = true
 	}
@@ -34,7 +34,7 @@ func (all runs) missing(m *joinedNode, running []queue.Ref) []queue.Ref {
 	return missing
 }
 
-// liveRun is a task that runs.
+// liveRun is a running task.
 type liveRun struct {
 	Ref     queue.Ref
 	run     sched.RunID
@@ -43,12 +43,12 @@ type liveRun struct {
 	Pool    sched.PoolID
 	Header  queue.Header
 	Started time.Time
-	came    time.Time // since when it waited for room
-	Stop    string    // why its holder has to end it, if it has
+	came    time.Time // when it began to wait for room
+	Stop    string    // why its holder must stop it; "" if it need not
 	Queued  bool      // waits in another queueing system since started
 	begun   bool      // waited there, and began
-	heard   bool      // its holder has said that it runs
-	renewed time.Time // when its holder said so the last time
+	heard   bool      // its holder has reported that it runs
+	renewed time.Time // when its holder last reported that
 }
 
 // taskID names a task, whatever its attempt.
@@ -57,15 +57,13 @@ type taskID struct {
 	Task int
 }
 
-// Worker carries out leases on one node: Go handlers in this process, or an agent at
-// the other end of a connection. Its methods must not block, and must not call the
-// loop: the loop calls them while it decides.
+// Worker carries out leases on one node: Go handlers in this process, or an agent at the other end of a connection. Its
+// methods must not block, and must not call the engine, because the engine calls them while it decides.
 type Worker interface {
 	// Start begins to run the leases.
 	Start(leases []*queue.Lease)
-	// Stop ends attempts early: their job was cancelled or requeued, they make room
-	// for others, or they are not
-	// the worker's any more. The worker still finishes the attempts that it holds.
+	// Stop ends attempts early: their job was cancelled or requeued, they make room for others, or they are not the
+	// worker's any more. The worker still finishes the attempts that it holds.
 	Stop(refs []queue.Ref, why string)
 }
 
@@ -74,11 +72,11 @@ type NodeInfo struct {
 	Version string
 	Host    string
 	Labels  map[string]string // for constraints of jobs
-	// Queue: what the node is given waits in another queueing system until its worker says that
-	// it began; see [Member.Progress].
+	// Queue: tasks of the node wait in another queueing system until the worker reports that they began; see
+	// [Member.Progress].
 	Queue bool
-	// Lease is how long the node's leases last from the first moment, if that is longer than usual:
-	// its tasks may go on elsewhere while the node is silent.
+	// Lease is the length of the node's leases from the start, if longer than usual: its tasks may go on elsewhere
+	// while the node is silent.
 	Lease time.Duration
 }
 
@@ -90,21 +88,21 @@ type joinedNode struct {
 	Info     NodeInfo
 	Seen     time.Time
 	ttl      time.Duration // of its leases
-	lost     bool          // it was taken for lost, and was not heard of since
+	lost     bool          // it counts as lost, and has not reported since
 	Draining bool
 	gone     bool
 }
 
-// silentFor reports whether nothing was heard of the worker for the length of a lease.
+// silentFor reports whether the worker has been silent for longer than a lease.
 func (n *joinedNode) silentFor(now time.Time) bool { return now.Sub(n.Seen) > n.ttl }
 
-// How many holders of a license are named, and how many jobs of each.
+// The number of holders of a license that are named, and of jobs for each.
 const (
 	maxHolders    = 5
 	maxHolderJobs = 10
 )
 
-// Holders are the users whose tasks hold most of a license.
+// Holders returns the users whose tasks hold most of a license.
 func (all runs) Holders(license string) []why.Holder {
 	byUser := map[string]*why.Holder{}
 	for _, r := range all {

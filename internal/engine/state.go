@@ -14,12 +14,12 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// State has the knowledge of a loop at an instant: the core, running tasks, workers, other servers, and the
-// overrides of administrators. Only [Loop.Read] and [Loop.Update] lead to it, and hold its lock
-// meanwhile: no function may keep the state, or a part of it that changes, when it returns.
+// State is the knowledge of an engine at an instant: the core, running tasks, workers, other servers, and the overrides
+// of administrators. Only [Loop.Read] and [Loop.Update] give access to it, and hold its lock meanwhile: no function may
+// keep the state, or a mutable part of it, after it returns.
 //
-// Locks are taken in this order: peers.sending, syncing, ending, finisher.refusing, changer.changing,
-// those of a cache of a reader, and the state's last.
+// Locks are taken in this order: peers.sending, syncing, ending, finisher.refusing, changer.changing, those of a
+// reader's cache, and last the state's.
 type State struct {
 	Core    *sched.Scheduler
 	Shares  allocation.Config
@@ -28,7 +28,7 @@ type State struct {
 	InForce inForce
 	Mended  mended
 	Faults  faults            // of nodes that begin nothing
-	dirty   bool              // the core has to be made anew
+	dirty   bool              // the core must be rebuilt
 	names   *poolnames.Report // pools that were renamed in the store; nil: none
 	Decided decisions
 	Others  others
@@ -45,12 +45,12 @@ type State struct {
 	recounted Recounted
 
 	Version uint64 // counts changes of the state
-	touched bool   // something has changed since the version was counted
-	woken   bool   // the loop has something to do
-	reading bool   // whoever has the state may not change it
+	touched bool   // the state has changed since the version was counted
+	woken   bool   // the engine has work to do
+	reading bool   // under Read: the state may not be changed
 }
 
-// newState is what a loop knows before it has asked its store.
+// newState returns the state of an engine that has not read its store yet.
 func newState(store queue.Store, shares allocation.Config) State {
 	return State{
 		Shares: shares, Runs: runs{}, Joined: map[string]*joinedNode{},
@@ -59,13 +59,13 @@ func newState(store queue.Store, shares allocation.Config) State {
 	}
 }
 
-// touch notes that the state has changed: there is a new version.
+// touch marks the state as changed, so that it gets a new version.
 func (s *State) touch() {
 	s.mustChange()
 	s.touched = true
 }
 
-// wakeUp has the loop take a turn.
+// wakeUp makes the engine take a turn.
 func (s *State) wakeUp() {
 	s.mustChange()
 	s.woken = true
@@ -84,7 +84,7 @@ type guarded struct {
 	wake  chan struct{}
 }
 
-// Read lets f look at the state.
+// Read calls f, which may read the state.
 func (g *guarded) Read(f func(*State)) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -93,8 +93,8 @@ func (g *guarded) Read(f func(*State)) {
 	f(&g.state)
 }
 
-// Update lets f change the state. What it has touched is a new version, and the loop takes a turn
-// if f says so.
+// Update calls f, which may change the state. If f touches the state there is a new version; if f wakes the engine it
+// takes a turn.
 func (g *guarded) Update(f func(*State)) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -102,14 +102,14 @@ func (g *guarded) Update(f func(*State)) {
 	f(&g.state)
 }
 
-// With is the state with a fork in place of the core, for as long as the state itself may be used.
+// With returns the state with a fork in place of the core. It is valid as long as the state itself.
 func (s *State) With(fork *sched.Scheduler) *State {
 	other := *s
 	other.Core = fork
 	return &other
 }
 
-// count ends an update.
+// count counts the version at the end of an update.
 func (g *guarded) count() {
 	if g.state.touched {
 		g.state.Version++
@@ -128,24 +128,24 @@ func (g *guarded) poke() {
 // LoopOptions are the settings of a loop. The zero value is usable.
 type LoopOptions struct {
 	Shares allocation.Config // default: DefaultShares
-	Seed   uint64            // of the policies that draw lots
-	// LeaseTTL is for how long a task is leased. Workers renew in time; a worker that
-	// is silent for longer is taken for lost. Default: a minute.
+	Seed   uint64            // for policies that draw lots
+	// LeaseTTL is how long a lease lasts. Workers renew their leases in time; a worker that is silent for longer counts
+	// as lost. Default: a minute.
 	LeaseTTL time.Duration
 	// Batch bounds the tasks that are leased in one transaction. Default: 500.
 	Batch  int
 	Logger *slog.Logger // default: discards
-	// Name tells this server from others that share its store, see [queue.Peers]. Default: the name
-	// of the host with the number of the process.
+	// Name identifies this server among those that share its store, see [queue.Peers]. Default: the host name with the
+	// process number.
 	Name string
-	// Address is where clients reach it, as the others tell them.
+	// Address is where clients reach this server, for the other servers to pass on.
 	Address string
-	// Changed is called when another server has changed settings of the program, with their
-	// keys; see [queue.Settings]. It must not block.
+	// Changed is called when another server has changed settings of the program, with their keys; see [queue.Settings].
+	// It must not block.
 	Changed func(keys []string)
 }
 
-// base is what the parts of a loop share, and hold by pointer: none of them needs the loop itself.
+// base is shared by pointer between the parts of an engine: none of them needs the engine itself.
 type base struct {
 	Store    queue.Store
 	Options  LoopOptions
@@ -154,13 +154,13 @@ type base struct {
 	guarded
 
 	syncing sync.Mutex   // held while changes of the store are read and applied, or leases made or ended
-	ending  sync.RWMutex // held for reading while attempts are ended, else while the core is made anew
+	ending  sync.RWMutex // read-locked while attempts are ended, write-locked while the core is rebuilt
 
 	watchers watchers
 	outages  outages
 
 	Made      time.Time
-	restarted bool // the store held something before; set before the loop runs
+	restarted bool // the store held data before; set before the engine runs
 }
 
 func newBase(store queue.Store, o LoopOptions) *base {
@@ -170,8 +170,8 @@ func newBase(store queue.Store, o LoopOptions) *base {
 	}
 }
 
-// read and its like read or update the state, and return what f does. They are functions of the
-// base, and not of an interface, so that f needs no memory.
+// read and its variants read or update the state, and return the results of f. They take the base and not an interface,
+// so that f does not escape to the heap.
 func read[A any](b *base, f func(*State) A) (a A) {
 	b.Read(func(s *State) { a = f(s) })
 	return a
@@ -192,24 +192,23 @@ func update2[A, B any](b *base, f func(*State) (A, B)) (a A, c B) {
 	return a, c
 }
 
-// Observer hears what a loop does, for those who measure or trace it. It is called while the
-// loop holds its locks: it must not wait, and not call the loop.
+// Observer receives events of an engine, to measure or trace it. The engine calls it while holding its locks: it must
+// not block, and must not call the engine.
 type Observer interface {
-	// Stepped says how long a scheduling step took, without the store.
+	// Stepped reports how long a scheduling step took, without the store.
 	Stepped(took time.Duration)
-	// Stored says how long the store took to lease or finish, as call says.
+	// Stored reports how long a call of the store took; call is lease or finish.
 	Stored(call string, took time.Duration)
-	// Began says that a task was leased. It may put another job into the lease, with more
-	// variables for the task.
+	// Began reports a leased task. It may replace the job in the lease by one with more variables for the task.
 	Began(b Begun)
-	// BeganThere says that a task began that waited in another queueing system since it was
-	// leased, of a job that might have started since an instant.
+	// BeganThere reports that a task began after it had waited in another queueing system since its lease. since is the
+	// instant from which its job might have started.
 	BeganThere(r queue.Run, h queue.Header, since time.Time)
-	// Ended says that an attempt is over, as its worker reported it.
+	// Ended reports that an attempt is over, with its worker's result.
 	Ended(r queue.Result)
-	// Lost says that the lease of an attempt ran out, or that its worker is gone.
+	// Lost reports that the lease of an attempt ran out, or that its worker is gone.
 	Lost(ref queue.Ref)
-	// WaitsFor says that jobs of a pool began to wait for something, by its reason code.
+	// WaitsFor reports that jobs of a pool began to wait for something, by its reason code.
 	WaitsFor(code why.Code)
 }
 
@@ -219,12 +218,11 @@ type Begun struct {
 	Node  string
 	// Queued: it has not begun, but waits in another queueing system.
 	Queued bool
-	// Choice returns the comparisons that chose the task, from the root down. It is to be
-	// called before Began returns, or not at all.
+	// Choice returns the comparisons that chose the task, from the root down. Call it only before Began returns.
 	Choice func() []why.Level
 }
 
-// unobserved is nobody.
+// unobserved is an Observer that does nothing.
 type unobserved struct{}
 
 func (unobserved) Stepped(time.Duration) {}
@@ -241,23 +239,22 @@ func (unobserved) Lost(queue.Ref) {}
 
 func (unobserved) WaitsFor(why.Code) {}
 
-// watchers passes events on to those who watch. Nobody can hold the loop up: a
-// watcher that does not keep up misses events, and is told how many.
+// watchers passes events on to all watchers. Nobody can hold the engine up: a slow watcher misses events, and learns
+// how many.
 type watchers struct {
 	mu  sync.Mutex
 	all map[*Watch]bool
 }
 
-// Watch receives what happens from now on.
+// Watch receives events from now on.
 type Watch struct {
-	// C carries the events. An event with the code "missed" stands for events that did
-	// not fit.
+	// C carries the events. An event with the code "missed" stands for events that did not fit.
 	C      chan queue.Event
 	missed int
 	from   *watchers
 }
 
-// watchBuffer is how far a watcher may be behind.
+// watchBuffer is the number of events by which a watcher may be behind.
 const watchBuffer = 1024
 
 // Close ends a watch.
@@ -295,7 +292,7 @@ func (w *Watch) send(e queue.Event) {
 	}
 }
 
-// startedEvent tells of a task that began, or went into another queueing system.
+// startedEvent returns the event of a task that began, or went into another queueing system.
 func startedEvent(r queue.Run, h queue.Header) queue.Event {
 	if r.Queued {
 		return queue.Event{
@@ -309,7 +306,7 @@ func startedEvent(r queue.Run, h queue.Header) queue.Event {
 	}
 }
 
-// eventOf is a change as watchers see it.
+// eventOf converts a change to an event for watchers.
 func eventOf(c queue.Change) queue.Event {
 	e := queue.Event{Job: c.Job.ID, Task: -1, At: c.At, User: c.Job.User, Pool: c.Job.Pool, State: c.State, Text: c.Reason}
 	switch c.What {

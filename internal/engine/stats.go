@@ -7,20 +7,20 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// Stats counts what a loop did since it was made.
+// Stats counts the actions of an engine since it was created.
 type Stats struct {
 	Steps     uint64
 	Started   uint64
 	Finished  uint64
 	Lost      uint64
 	Refused   uint64 // attempts that their machines could not begin
-	Drained   uint64 // nodes that were drained as they began nothing
+	Drained   uint64 // nodes that were drained because they began no tasks
 	LastStep  time.Time
 	StepTime  time.Duration        // of the last step
 	Stops     map[string]StopCount // by rule
 	LastError string
 	ErrorAt   time.Time
-	Failing   bool // what failed then has not worked since
+	Failing   bool // the action of LastError has not succeeded since
 }
 
 // StopCount counts the tasks that one rule stopped.
@@ -37,13 +37,13 @@ func (s *Stats) stopped(x *why.Stop) {
 	s.Stops[x.Rule] = StopCount{c.Tasks + 1, c.Lost + x.Lost}
 }
 
-// beat is what had been done at an instant.
+// beat holds the counts at an instant.
 type beat struct {
 	at             time.Time
 	steps, started uint64
 }
 
-// beats are those of the last minute and one before it.
+// beats are the beats of the last minute, and one before it.
 type beats []beat
 
 // note adds a beat.
@@ -54,20 +54,18 @@ func (b *beats) note(now time.Time, s *Stats) {
 	}
 }
 
-// Recounted is a comparison of the sums that the loop keeps from event to event with a recount of
-// the running and waiting tasks.
+// Recounted is a comparison of the engine's running sums with a recount of the running and waiting tasks.
 type Recounted struct {
 	At   time.Time
-	Took time.Duration // nothing is decided meanwhile
-	// Wrong are the sums that differ. There are none unless the program counts wrongly; a loop
-	// that is made anew counts from the store.
+	Took time.Duration // no decisions are made meanwhile
+	// Wrong are the sums that differ. Any difference is a bug; a new engine counts afresh from the store.
 	Wrong []sched.Difference
 }
 
-// trouble is what failed when it was tried last. The loop's mu guards it.
+// trouble holds the actions whose last try failed. The state's lock guards it.
 type trouble struct {
 	with  map[string]bool
-	tried chan struct{} // closed when something of it was tried again
+	tried chan struct{} // closed when one of them was tried again
 }
 
 func (t *trouble) notify() {

@@ -12,10 +12,9 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// step lets the core decide, leases what it chose, and hands the leases out. It
-// reports whether another step may start more. Changes of the store wait meanwhile: a change
-// that stops or ends a lease must not be applied before the lease is known, and a
-// decision belongs to the core that made it.
+// step lets the core decide, leases the chosen tasks, and hands the leases out. It reports whether another step may
+// start more. Changes of the store wait meanwhile: a change that stops or ends a lease must not be applied before the
+// lease is known, and a decision is valid only for the core that made it.
 func (l *leaser) step(ctx context.Context, d *sched.Decision) (more bool, err error) {
 	l.syncing.Lock()
 	defer l.syncing.Unlock()
@@ -54,7 +53,7 @@ func (l *leaser) step(ctx context.Context, d *sched.Decision) (more bool, err er
 	return d.More || lost, nil
 }
 
-// chosen groups a decision by node, in the order of the decision. A gang is a group of its own.
+// chosen groups the starts of a decision by node, in their order. A gang is a group of its own.
 func (l *leaser) chosen(st *State, d *sched.Decision) []*choice {
 	var all []*choice
 	at := map[string]*choice{}
@@ -79,7 +78,7 @@ func (l *leaser) chosen(st *State, d *sched.Decision) []*choice {
 	return all
 }
 
-// abortRest undoes the starts that were decided and not leased, after an error of the store.
+// abortRest undoes the starts that were not leased, after an error of the store.
 func (l *leaser) abortRest(all []*choice, failed int) {
 	now := time.Now()
 	l.Update(func(st *State) {
@@ -92,9 +91,9 @@ func (l *leaser) abortRest(all []*choice, failed int) {
 	})
 }
 
-// returnMisplaced gives misplaced leases back. The store tells of a move that the tasks wait in their new
-// pool, and of the return that they wait there again; of the lease in between it tells
-// nothing to whoever has it, so that a task is taken from the first before the second comes.
+// returnMisplaced releases misplaced leases. The store reports that the tasks wait in their new pool after a move, and
+// that they wait again after the release. It does not report the lease in between to the server that took it, so this
+// server removes the task after the first report and before the second.
 func (l *leaser) returnMisplaced(ctx context.Context) error {
 	if len(l.misplaced) == 0 {
 		return nil
@@ -116,8 +115,8 @@ func (l *leaser) returnMisplaced(ctx context.Context) error {
 	return err
 }
 
-// letOthers waits a little after steps that won nothing: other servers hold the wanted jobs, and the
-// changes will say whether they got them.
+// letOthers waits a little after steps that won nothing: other servers claim the same jobs, and the changes will say
+// which of them got them.
 func (l *leaser) letOthers(ctx context.Context) {
 	if l.fruitless == 0 || l.peers.store == nil {
 		return
@@ -128,8 +127,8 @@ func (l *leaser) letOthers(ctx context.Context) {
 // maxPause bounds that wait.
 const maxPause = 50 * time.Millisecond
 
-// stopRuns has the store keep the stops. It tells the holders by way of its changes, so
-// that they are told however many servers there are, and again after a restart.
+// stopRuns stores the stops. The store reports them to the holders through its changes, so every server learns them,
+// also after a restart.
 func (l *leaser) stopRuns(ctx context.Context, chosen []chosenStop) error {
 	if len(chosen) == 0 {
 		return nil
@@ -157,7 +156,7 @@ func (l *leaser) stopRuns(ctx context.Context, chosen []chosenStop) error {
 	})
 }
 
-// chosenStop is a running task that the core wants to be ended early.
+// chosenStop is a running task that the core decided to stop.
 type chosenStop struct {
 	id   taskID
 	run  sched.RunID
@@ -190,7 +189,7 @@ func (st *State) chosenStops(d *sched.Decision) []chosenStop {
 	return all
 }
 
-// stopReason tells a stop for people and programs.
+// stopReason returns the reason of a stop for people and programs.
 func (st *State) stopReason(r *liveRun, s *sched.Stop) why.Stop {
 	c := st.Core.Cluster()
 	return why.Stop{
@@ -203,8 +202,8 @@ func (st *State) stopReason(r *liveRun, s *sched.Stop) why.Stop {
 	}
 }
 
-// nameOthers names further jobs that may start in place of each chosen job: where there are other
-// servers, the first jobs of a line are often gone.
+// nameOthers adds alternates to each chosen job: where there are other servers, the first jobs of a sub-queue are often
+// taken already.
 func (st *State) nameOthers(all []*choice) {
 	others := len(st.Others.roll.Others)
 	if others == 0 {
@@ -226,8 +225,8 @@ func (st *State) nameOthers(all []*choice) {
 	}
 }
 
-// How many alternates are named beyond the jobs that other servers may have taken at the
-// same moment, and how many at most.
+// The number of alternates beyond the jobs that other servers may have taken at the same moment, and the maximum number
+// of alternates.
 const (
 	alikeMore = 16
 	alikeMax  = 1000

@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// The repeated actions of a loop. Each may fail by itself.
+// The repeated actions of an engine. Each may fail by itself.
 const (
 	toSchedule = "schedule"
 	toExpire   = "expire leases"
 	toAnnounce = "announce this server"
 )
 
-// troubles notes what fails, and tells those who wait for it to be tried again.
+// troubles records failures, and notifies callers who wait for another try.
 type troubles struct{ *base }
 
-// failed notes that something failed, which is tried again after a pause.
+// failed records that an action failed, and will be tried again after a pause.
 func (t *troubles) failed(what string, err error, pause time.Duration) {
 	t.Log.Error("scheduling failed; trying again", "error", err, "in", pause)
 	t.Update(func(s *State) {
@@ -28,7 +28,7 @@ func (t *troubles) failed(what string, err error, pause time.Duration) {
 	})
 }
 
-// worked notes that something did not fail.
+// worked records that an action succeeded.
 func (t *troubles) worked(what string) {
 	t.Update(func(s *State) {
 		if s.trouble.with[what] {
@@ -38,14 +38,14 @@ func (t *troubles) worked(what string) {
 	})
 }
 
-// inTrouble reports whether something failed when it was tried last.
+// has reports whether the last try of an action failed.
 func (t *troubles) has(what string) bool {
 	return read(t.base, func(s *State) bool {
 		return s.trouble.with[what]
 	})
 }
 
-// retry has what failed tried again now, and waits for that a little.
+// retry makes failed actions run again now, and waits for them a little.
 func (t *troubles) retry(ctx context.Context) {
 	const patience = 2 * time.Second
 	ctx, cancel := context.WithTimeout(ctx, patience)

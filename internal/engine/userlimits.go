@@ -14,7 +14,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// UserLimitError is an [queue.ErrLimit]: with the request, a user would have more than one user may have.
+// UserLimitError is an [queue.ErrLimit]: the request would put a user above a limit.
 type UserLimitError struct {
 	User  string
 	What  string // e.g. "waiting jobs"
@@ -40,34 +40,34 @@ func (e *UserLimitError) Error() string {
 // Is makes errors.Is(err, ErrLimit) true.
 func (e *UserLimitError) Is(target error) bool { return target == queue.ErrLimit }
 
-// poolsField is the limit of pools in the configuration.
+// poolsField is the configuration field of the limit of pools.
 const poolsField = "user_limits.pools"
 
-// How often the store counts the jobs of users: it looks at all jobs that have not ended, so
-// counting takes no more than one part in censusPart of the time. Jobs that this server has taken since are
-// added; jobs that have started since are not taken off.
+// How often the store counts the jobs of users. It reads all jobs that have not ended, so counting takes at most
+// 1/censusPart of the time. Jobs that this server has accepted since are added; jobs that have started since are not
+// subtracted.
 const (
 	censusAge  = 10 * time.Second
-	censusSoon = time.Second // for somebody who is to be refused
+	censusSoon = time.Second // before a refusal
 	censusPart = 100
 )
 
-// users knows what users have: what the store counted, and what came since. Of its locks
-// counting is taken first, and that of the makers last.
+// users knows how much each user has: the store's count, and what was added since. Of its locks counting is taken
+// first, and that of the makers last.
 type users struct {
 	store    queue.Store
 	counting sync.Mutex // held while the store counts
 
-	mu       sync.Mutex // guards what follows
-	at       time.Time  // when it was counted
+	mu       sync.Mutex // guards the following fields
+	at       time.Time  // when the store counted
 	took     time.Duration
 	counted  map[string]queue.UserCount
 	since    map[string]queue.UserCount
-	incoming map[*addition]bool // submissions that are under way
+	incoming map[*addition]bool // submissions in progress
 	makers   makers             // of the pools of the store, and of the pools of new submissions
 }
 
-// addition is what one user is about to have more.
+// addition is the amount that a request adds for one user.
 type addition struct {
 	user  string
 	asks  queue.UserCount
@@ -79,22 +79,21 @@ func newUsers(store queue.Store) *users {
 		makers: makers{of: map[string]string{}}}
 }
 
-// byAge are the paths of pools, the oldest pool first.
+// byAge returns the paths of pools, the oldest pool first.
 func byAge(accounts map[string]queue.Account) []string {
 	return slices.SortedFunc(maps.Keys(accounts), func(a, b string) int {
 		return cmp.Or(accounts[a].Since.Compare(accounts[b].Since), cmp.Compare(a, b))
 	})
 }
 
-// load notes whose the pools of the store are: of those above others, who made the first below them.
+// load records the makers of the store's pools. A pool with pools below it belongs to the maker of the first of those.
 func (u *users) load(accounts map[string]queue.Account) {
 	for _, path := range byAge(accounts) {
 		u.makers.made(path, accounts[path].Maker)
 	}
 }
 
-// census has the store count if it has not done so lately: since an age ago, and as seldom as it takes not to
-// cost much.
+// census asks the store for a count if the last one is older than age, but no more often than its cost allows.
 func (u *users) census(ctx context.Context, age time.Duration) error {
 	counter, can := u.store.(queue.UserCounter)
 	u.counting.Lock()
@@ -114,7 +113,7 @@ func (u *users) census(ctx context.Context, age time.Duration) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.at, u.took, u.counted = time.Now(), time.Since(began), counted
-	for user, was := range before { // what came before it began is in the count
+	for user, was := range before { // amounts added before it began are in the count
 		if left := u.since[user].Plus(queue.UserCount{Jobs: -was.Jobs, Tasks: -was.Tasks}); left != (queue.UserCount{}) {
 			u.since[user] = left
 		} else {
@@ -124,7 +123,7 @@ func (u *users) census(ctx context.Context, age time.Duration) error {
 	return nil
 }
 
-// admit takes a request into account, or says which limit forbids it. The request counts until
+// admit counts a request toward the limits, or returns the limit that forbids it. The request counts until
 // [users.taken] reports its outcome.
 func (u *users) admit(ctx context.Context, more *addition, shares *allocation.Config) (err error) {
 	for _, age := range []time.Duration{censusAge, censusSoon} {
@@ -138,7 +137,7 @@ func (u *users) admit(ctx context.Context, more *addition, shares *allocation.Co
 	return err
 }
 
-// additions are what several users are about to have more, one for each.
+// additions are the amounts that a request adds for several users, one entry for each.
 type additions []*addition
 
 func (all *additions) of(user string) *addition {
@@ -152,7 +151,7 @@ func (all *additions) of(user string) *addition {
 	return more
 }
 
-// admitAll admits all of them, or none. The function that it returns is called with what came to be.
+// admitAll admits all of them, or none. The caller calls end with the amounts that were really added.
 func (u *users) admitAll(ctx context.Context, all additions, shares *allocation.Config) (end func(came additions),
 	err error) {
 	for i, more := range all {
@@ -190,7 +189,7 @@ func (u *users) take(more *addition, s *allocation.Config) error {
 	return nil
 }
 
-// checkPools says whether an addition would make too many pools.
+// checkPools returns an error if an addition would create too many pools.
 func (u *users) checkPools(more *addition, s *allocation.Config) error {
 	u.makers.mu.Lock()
 	defer u.makers.mu.Unlock()
@@ -222,7 +221,7 @@ func (u *users) checkPools(more *addition, s *allocation.Config) error {
 	return &UserLimitError{more.user, "pools", int64(made), int64(asks), int64(s.Users.Pools), poolsField}
 }
 
-// poolsBy is how many pools each user has made but for those with these names.
+// poolsBy counts the pools that each user has created, except those with these names.
 func (m *makers) poolsBy(named map[string]bool) map[string]int {
 	n := map[string]int{}
 	for path, maker := range m.of {
@@ -233,7 +232,7 @@ func (m *makers) poolsBy(named map[string]bool) map[string]int {
 	return n
 }
 
-// has is what a user has, at most.
+// has returns an upper bound of what a user has.
 func (u *users) has(user string) queue.UserCount {
 	sum := u.counted[user].Plus(u.since[user])
 	for more := range u.incoming {
@@ -244,7 +243,7 @@ func (u *users) has(user string) queue.UserCount {
 	return sum
 }
 
-// taken ends an addition. came is the part of it that the store took.
+// taken ends an addition. came is the part of it that the store accepted.
 func (u *users) taken(more, came *addition) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -257,17 +256,17 @@ func (u *users) taken(more, came *addition) {
 	}
 }
 
-// UserStanding has the amounts that a user has, and the limits of them.
+// UserStanding holds the amounts of a user, and the limits on them.
 type UserStanding struct {
 	User        string
 	Has         queue.UserCount
 	Pools       int
 	Limits      allocation.UserLimits
-	Part        float64 // of the limit that is nearest
+	Part        float64 // largest fraction of a limit that is used
 	Description string  // e.g. 9000 of 10000 waiting jobs (user_limits.jobs)
 }
 
-// near are the users who have at least a part of what a limit allows, the nearest first.
+// near returns the users who use at least this part of a limit, the nearest first.
 func (u *users) near(part float64, shares *allocation.Config) []UserStanding {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -294,7 +293,7 @@ func (u *users) near(part float64, shares *allocation.Config) []UserStanding {
 	return out
 }
 
-// nearnessOf is how near a user is to the limits.
+// nearnessOf computes how near a user is to the limits.
 func nearnessOf(user string, has queue.UserCount, pools int, limits allocation.UserLimits) UserStanding {
 	s := UserStanding{User: user, Has: has, Pools: pools, Limits: limits}
 	for _, x := range []struct {

@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead/fairlead/sched"
 )
 
-// Shown leaves out what a node can do, which is counted without limit.
+// Shown returns the resources without a node's abilities, which are counted without limit.
 func Shown(a cluster.Amounts) queue.Amounts {
 	out := queue.Amounts{}
 	for r, n := range a {
@@ -23,15 +23,14 @@ func Shown(a cluster.Amounts) queue.Amounts {
 	return out
 }
 
-// Running is how many tasks run, and Waiting how many wait and could start if there
-// were room, or wait in another queueing system.
+// Running returns the number of running tasks, and of tasks that wait for room or in another queueing system.
 func (l *Loop) Running() (running, waiting int64) {
 	return Read2(l, func(s *State) (running, waiting int64) {
 		return int64(BegunTasks(s.Core, sched.Root)), WaitingTasks(s.Core, sched.Root)
 	})
 }
 
-// Standing says which of two jobs does not wait for its turn at all.
+// Standing names the jobs that do not wait for a start, with their states.
 func Standing(jobs ...*queue.Job) string {
 	var parts []string
 	for _, j := range jobs {
@@ -46,8 +45,8 @@ func Standing(jobs ...*queue.Job) string {
 	return strings.Join(parts, ", ")
 }
 
-// CheckKinds has the client of the loop refuse jobs of kinds for which the function returns an error. It is told
-// whether a node that is known, up or not, has a handler of the kind. It is to be called before anything is submitted.
+// CheckKinds makes the engine's client refuse jobs of kinds for which check returns an error. handled says whether a
+// known node, up or not, has a handler of the kind. Call CheckKinds before anything is submitted.
 func (l *Loop) CheckKinds(check func(kind string, handled bool) error) {
 	l.client.kinds = func(kind string) error {
 		return check(kind, Read(l, func(s *State) bool {
@@ -56,11 +55,11 @@ func (l *Loop) CheckKinds(check func(kind string, handled bool) error) {
 	}
 }
 
-// LeaseTTL is for how long a task is leased.
+// LeaseTTL returns how long a lease lasts.
 func (l *Loop) LeaseTTL() time.Duration { return l.Options.LeaseTTL }
 
-// Capacity is what the nodes have in all, what of it is free, and the unit in which
-// shares are counted. See [sched.View.Capacity] about bridges.
+// Capacity returns the total and the free resources of the nodes, and the unit in which shares are counted. See
+// [sched.View.Capacity] about bridges.
 func (l *Loop) Capacity() (capacity, free queue.Amounts, unit string) {
 	return Read3(l, func(s *State) (capacity, free queue.Amounts, unit string) {
 		c := s.Core.Cluster()
@@ -74,14 +73,14 @@ func (l *Loop) Capacity() (capacity, free queue.Amounts, unit string) {
 	})
 }
 
-// UsageUnit is what the usage of pools is counted in: the unit, or charge.
+// UsageUnit returns the unit in which the usage of pools is counted: the unit of shares, or charge.
 func (l *Loop) UsageUnit() string {
 	return Read(l, func(s *State) string {
 		return s.Core.Read().UsageUnit()
 	})
 }
 
-// Stats returns what the loop did since it was made.
+// Stats returns the counts of the engine since it was created.
 func (l *Loop) Stats() Stats {
 	return Read(l, func(st *State) Stats {
 		s := st.stats
@@ -91,7 +90,7 @@ func (l *Loop) Stats() Stats {
 	})
 }
 
-// Watch begins to receive events. Close it when it is not needed any more.
+// Watch begins to receive events. Close it when it is no longer needed.
 func (l *Loop) Watch() *Watch {
 	w := &Watch{C: make(chan queue.Event, watchBuffer), from: &l.watchers}
 	l.watchers.mu.Lock()
@@ -103,16 +102,16 @@ func (l *Loop) Watch() *Watch {
 	return w
 }
 
-// Version counts the changes of what the scheduler knows: jobs, tasks, nodes, shares. While it
-// stays the same, only the time goes on.
+// Version counts the changes of the scheduler's knowledge: jobs, tasks, nodes, shares. While it stays the same, only
+// time has passed.
 func (l *Loop) Version() uint64 {
 	return Read(l, func(s *State) uint64 {
 		return s.Version
 	})
 }
 
-// AgentCapacity is the capacity of a node that runs commands or, if it names kinds, handles
-// jobs of these without a command.
+// AgentCapacity returns the capacity of a node that runs commands or, if it names kinds, handles jobs of these kinds
+// without a command.
 func AgentCapacity(a queue.Amounts, kinds ...string) (queue.Amounts, error) {
 	out := queue.Amounts{}
 	for name, n := range a {
@@ -142,27 +141,25 @@ func AgentCapacity(a queue.Amounts, kinds ...string) (queue.Amounts, error) {
 	return out, nil
 }
 
-// maxKinds bounds what a worker handles: each kind is a resource of the cluster.
+// maxKinds bounds the kinds of a worker: each kind is a resource of the cluster.
 const maxKinds = 100
 
-// LastRecount is the last comparison: the loop makes one when it is made, and then now and again.
+// LastRecount returns the last comparison: the engine makes one when it is created, and then at intervals.
 func (l *Loop) LastRecount() Recounted {
 	return Read(l, func(s *State) Recounted {
 		return s.recounted
 	})
 }
 
-// Pulse is how the scheduler does at this moment.
+// Pulse is the health of the scheduler at this moment.
 type Pulse struct {
-	// Store is how long the store took to answer, and CaughtUp how long it took until the
-	// scheduler knew all that is in it.
+	// Store is how long the store took to answer, and CaughtUp how long the scheduler took to read all new changes.
 	Store, CaughtUp time.Duration
-	// Steps and Starts are how many of these there were each second, over the last minute, or
-	// since the server was started, if that was later.
+	// Steps and Starts are the rates of these per second over the last minute, or since the server started, if later.
 	Steps, Starts float64
 }
 
-// Pulse looks at how the scheduler does. What failed lately it has tried again, as the store answers.
+// Pulse measures the health of the scheduler. If the store answers, it first retries actions that failed recently.
 func (l *Loop) Pulse(ctx context.Context) (Pulse, error) {
 	began := time.Now()
 	if _, err := l.Store.Jobs(ctx, queue.Query{Limit: 1, Newest: true}); err != nil {
@@ -188,10 +185,10 @@ func (l *Loop) Pulse(ctx context.Context) (Pulse, error) {
 	})
 }
 
-// Beat notes how much was done until now.
+// Beat records the counts at this moment.
 func (s *State) Beat(now time.Time) { s.beats.note(now, &s.stats) }
 
-// ServerOf is the name and the address of the other server that has a node, "" if none has.
+// ServerOf returns the name and the address of the other server that has a node, "" if none has.
 func (l *Loop) ServerOf(node string) (name, address string) {
 	return Read2(l, func(s *State) (name, address string) {
 		n, is := s.Others.Nodes[node]
@@ -202,18 +199,17 @@ func (l *Loop) ServerOf(node string) (name, address string) {
 	})
 }
 
-// HalfLife is by how much usage decays.
+// HalfLife returns the half-life of usage.
 func (l *Loop) HalfLife() time.Duration {
 	return Read(l, func(s *State) time.Duration {
 		return s.Core.Read().Clock().HalfLife()
 	})
 }
 
-// Stops returns the attempts that were ended early so that others got their room,
-// oldest first.
+// Stops returns the attempts that were stopped early to make room for others, oldest first.
 func (l *Loop) Stops(ctx context.Context, q queue.StopQuery) ([]queue.Stopped, error) {
 	return l.Store.Stops(ctx, q)
 }
 
-// StaleNames are the names in the configuration that are those of no user's pool any more.
+// StaleNames returns the configured names that no user's pool has any more.
 func (l *Loop) StaleNames() []StaleName { return read(l.base, (*State).staleNames) }
