@@ -277,8 +277,8 @@ func (d *decided) choice(core *sched.Scheduler) []why.Level {
 	return levels
 }
 
-// showPlaces makes Fixed order the chosen child before its rival if their keys and ties are equal and the chosen pool is
-// the younger one: then the values behind the keys decided.
+// showPlaces makes Fixed order the chosen child before its rival if their keys and ties are equal and the chosen pool
+// is the younger one: the values behind the keys decided then.
 func showPlaces(pair []why.Child, differ bool) {
 	chosen, rival := &pair[0], &pair[1]
 	if differ && chosen.Key == rival.Key && chosen.Tie == rival.Tie && chosen.Number > rival.Number {

@@ -9,19 +9,18 @@ import (
 	"github.com/fairlead/fairlead/internal/engine"
 )
 
-// Cached is a value that takes long to work out of the state of the loop and that many ask for. It
-// is worked out beside the loop, on a fork, and shared. While the state changes, a value may be
-// used for 20 times as long as it took to make, or for more where that is set: so making it takes a
-// small part of the time however often it is asked for. While nothing changes it may be a second
-// old: running tasks are charged on, so the order changes by itself.
+// Cached is a value that is costly to compute from the state of the engine and that many ask for. It is computed in the
+// background, on a fork, and shared. While the state changes, a value may be used for 20 times the time that it took to
+// compute, or longer if set: so computing takes a small part of the time however many ask. While nothing changes it may
+// be a second old, because running tasks are still charged, which changes the order.
 type Cached[T any] struct {
 	mu     sync.Mutex
-	times  int // 0 stands for cachedTimes
+	times  int // 0 means cachedTimes
 	last   *T
-	of     uint64 // version of the state that it is of
+	of     uint64 // version of the state it was computed from
 	at     time.Time
 	took   time.Duration
-	making chan struct{} // closed when the next one is ready; nil: none is being made
+	making chan struct{} // closed when the next one is ready; nil: none is being computed
 }
 
 const (
@@ -29,18 +28,17 @@ const (
 	cachedRest  = time.Second
 )
 
-// CachedTimes returns a cache of values that may be used for times as long as they took to
-// make.
+// CachedTimes returns a cache of values that may be used for times as long as they took to compute.
 func CachedTimes[T any](times int) Cached[T] { return Cached[T]{times: times} }
 
-// fresh reports whether the last one is good enough for a state of the version.
+// fresh reports whether the last value may be used for this version of the state.
 func (c *Cached[T]) fresh(version uint64) bool {
 	age := time.Since(c.at)
 	return c.last != nil && (version == c.of && age < cachedRest ||
 		age < time.Duration(cmp.Or(c.times, cachedTimes))*c.took)
 }
 
-// Peek returns the last one, however old, and whether it is fresh.
+// Peek returns the last value, however old, and whether it is fresh.
 func (c *Cached[T]) Peek(l *engine.Loop) (last *T, fresh bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -49,9 +47,9 @@ func (c *Cached[T]) Peek(l *engine.Loop) (last *T, fresh bool) {
 	})
 }
 
-// Ask returns one that is fresh, if there is one or it can be made in time, and else the last
-// one, or nil. A calculation that was begun goes on, for the next caller. begin takes the needed
-// values out of the state, and returns a function that calculates without the lock.
+// Ask returns a fresh value if there is one or it can be computed within wait, and else the last one, or nil. A
+// computation that has begun continues for the next caller. begin takes the needed data out of the state, and returns a
+// function that computes the value without the lock.
 func (c *Cached[T]) Ask(ctx context.Context, l *engine.Loop, wait time.Duration,
 	begin func(*engine.State, time.Time) func() *T) *T {
 	over := time.NewTimer(wait)
@@ -71,7 +69,7 @@ func (c *Cached[T]) Ask(ctx context.Context, l *engine.Loop, wait time.Duration,
 	}
 }
 
-// begun sees to it that one is being made unless the last one is fresh.
+// begun starts the computation of a value unless the last one is fresh or a computation is running.
 func (c *Cached[T]) begun(l *engine.Loop, begin func(*engine.State, time.Time) func() *T) (last *T,
 	ready <-chan struct{}) {
 	c.mu.Lock()

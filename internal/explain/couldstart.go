@@ -13,10 +13,10 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// ever is after all that happens.
+// ever is later than every event.
 var ever = time.Unix(1<<40, 0)
 
-// heldFirst adds the hold with which a job was submitted: no journal has that. It goes after the first event.
+// heldFirst adds the hold with which a job was submitted, which no journal contains. It goes after the first event.
 func heldFirst(j *queue.Job, events []queue.Event) []queue.Event {
 	at := slices.IndexFunc(events, func(e queue.Event) bool {
 		return e.Code == string(queue.VerbHold) || e.Code == string(queue.VerbRelease)
@@ -28,7 +28,7 @@ func heldFirst(j *queue.Job, events []queue.Event) []queue.Event {
 		Text: "from its submission on"})
 }
 
-// heldSpans are the times for which a job was held.
+// heldSpans returns the times during which a job was held.
 func heldSpans(events []queue.Event) (all []span) {
 	var held bool
 	for _, e := range events {
@@ -42,7 +42,7 @@ func heldSpans(events []queue.Event) (all []span) {
 	return all
 }
 
-// blocked is the time for which a job waited for others to end. Its end is ever if it is not known.
+// blocked returns the time during which a job waited for its dependencies. If its end is unknown it is ever.
 func (ex *Explainer) blocked(ctx context.Context, j *queue.Job, events []queue.Event) (span, error) {
 	s := span{j.Submitted, j.Submitted}
 	for _, d := range j.After {
@@ -56,7 +56,7 @@ func (ex *Explainer) blocked(ctx context.Context, j *queue.Job, events []queue.E
 		}
 		s.to = units.Later(s.to, met)
 	}
-	for _, e := range events { // it waits for nobody once it has started, or was requeued
+	for _, e := range events { // it was not blocked any more once it started or was requeued
 		if (e.Code == "started" || e.Code == "queued" || e.Code == string(queue.VerbRequeue)) && e.At.Before(s.to) {
 			s.to = e.At
 		}
@@ -64,7 +64,7 @@ func (ex *Explainer) blocked(ctx context.Context, j *queue.Job, events []queue.E
 	return s, nil
 }
 
-// metAt is when a job first ended, after an instant, as one that depends on it asks for.
+// metAt returns when the other job first ended, after an instant, in a way that meets the dependency.
 func (ex *Explainer) metAt(ctx context.Context, d queue.Dependency, after time.Time) (time.Time, error) {
 	if k, ok := ex.loop.Store.(queue.Journal); ok {
 		events, err := k.Events(ctx, d.Job)
@@ -88,8 +88,8 @@ func (ex *Explainer) metAt(ctx context.Context, d queue.Dependency, after time.T
 	return j.Ended, nil
 }
 
-// barred are the times in which a job could not have started, whatever its pool waited for, and what kept
-// it from that from its submission on.
+// barred returns the times during which a job could not have started, whatever its pool waited for, and events for the
+// beginning and the end of its own waits: for dependencies, and for its begin time.
 func (ex *Explainer) barred(ctx context.Context, j *queue.Job, events []queue.Event) (all []span, own []queue.Event,
 	err error) {
 	blocked, err := ex.blocked(ctx, j, events)
@@ -119,17 +119,17 @@ func (ex *Explainer) barred(ctx context.Context, j *queue.Job, events []queue.Ev
 	}
 	own = slices.DeleteFunc(own, func(e queue.Event) bool { return !e.At.Before(until) })
 	for _, e := range events {
-		if e.Code == string(queue.VerbMove) { // before that it was in another pool
+		if e.Code == string(queue.VerbMove) { // until then it was in another pool
 			all = append(all, span{j.Submitted, e.At})
 		}
 	}
 	return append(all, heldSpans(events)...), own, nil
 }
 
-// EventEligible is the code of when a job had waited for others to end, or for its time to begin.
+// EventEligible is the code of the moment at which a job no longer waited for dependencies or for its begin time.
 const EventEligible = "eligible"
 
-// joined are the times that are in any of some.
+// joined returns the union of the times.
 func joined(all []span) (out []span) {
 	slices.SortFunc(all, func(a, b span) int { return a.from.Compare(b.from) })
 	for _, s := range all {

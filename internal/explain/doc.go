@@ -1,4 +1,4 @@
-// Package explain says why jobs wait, in which order they go, and what goes before them: functions
-// over the state of a loop, and an Explainer with what they remember. It decides nothing and
-// changes nothing. What needs a look into the future is in package forecast, above it.
+// Package explain says why jobs wait, in which order they start, and what is ahead of them: functions over the state of
+// an engine, and an Explainer with their caches. It decides nothing and changes nothing. Package forecast, above it,
+// predicts the future.
 package explain

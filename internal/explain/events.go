@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// History returns what happened to a job, oldest first.
+// History returns the events of a job, oldest first.
 func (ex *Explainer) History(ctx context.Context, id int64) ([]queue.Event, error) {
 	j, err := ex.loop.Client().Job(ctx, id)
 	if err != nil {
@@ -24,7 +24,7 @@ func (ex *Explainer) History(ctx context.Context, id int64) ([]queue.Event, erro
 	return ex.HistoryOf(ctx, j, tasks)
 }
 
-// HistoryOf is History for one who has read the job and its tasks already: there may be many.
+// HistoryOf is History for a caller that has already read the job and its tasks, because there may be many.
 func (ex *Explainer) HistoryOf(ctx context.Context, j *queue.Job, tasks []queue.Task) ([]queue.Event, error) {
 	var reported reported
 	events := []queue.Event{{Job: j.ID, Task: -1, At: j.Submitted, Code: "submitted",
@@ -62,15 +62,15 @@ func (ex *Explainer) HistoryOf(ctx context.Context, j *queue.Job, tasks []queue.
 	return inTime(append(append(events, own...), ex.reasons.since(j, joined(spans))...)), nil
 }
 
-// endIsReported reports whether the last entry of a history, but for its order, is the end of a job's only
-// task, which is that of the job.
+// endIsReported reports whether the last event, which is not sorted yet, is the end of a job's only task and so the end
+// of the job.
 func endIsReported(j *queue.Job, events []queue.Event) bool {
 	last := events[len(events)-1]
 	return j.Tasks == 1 && last.Code == "finished" && last.At.Equal(j.Ended)
 }
 
-// formerLives are the times from the start of a job, or its end if nothing of it had started, until it
-// waited again after its end. In these it waited for nothing.
+// formerLives returns the times from the start of a job, or from its end if none of its tasks had started, until it
+// waited again after its end. During these it waited for nothing.
 func formerLives(events []queue.Event) (all []span) {
 	var life span
 	over := false
@@ -92,8 +92,8 @@ func formerLives(events []queue.Event) (all []span) {
 	return all
 }
 
-// inTime are events in the order of time; those of one instant stay as they are. What is moved about
-// is small: an event is not, and an array has many.
+// inTime sorts events by time; the order within one instant stays. It sorts small keys, because events are large and an
+// array has many.
 func inTime(events []queue.Event) []queue.Event {
 	type moment struct {
 		at int64
@@ -111,7 +111,7 @@ func inTime(events []queue.Event) []queue.Event {
 	return out
 }
 
-// taskName goes before what happened to one task of several.
+// taskName returns the prefix for an event of one of several tasks.
 func taskName(j *queue.Job, t *queue.Task) string {
 	if j.Tasks == 1 {
 		return ""
@@ -119,8 +119,8 @@ func taskName(j *queue.Job, t *queue.Task) string {
 	return "task " + strconv.Itoa(t.Number) + ": "
 }
 
-// taskEvents adds the beginning and the end of a task's last attempt, with the name of the task, unless
-// the journal has told of them.
+// taskEvents adds the beginning and the end of a task's last attempt, with the name of the task, unless the journal has
+// reported them.
 func taskEvents(events []queue.Event, j *queue.Job, t *queue.Task, reported *reported) []queue.Event {
 	name, last := taskName(j, t), attempt{t.Index, t.Attempt}
 	for i, e := range t.Events() {
@@ -133,20 +133,20 @@ func taskEvents(events []queue.Event, j *queue.Job, t *queue.Task, reported *rep
 	return events
 }
 
-// attempt is one of a task, by number.
+// attempt identifies an attempt of a task.
 type attempt struct{ task, number int }
 
 // reported holds the attempts whose begin and whose end a journal has reported.
 type reported struct{ began, ended map[attempt]bool }
 
-// once drops the entries of a journal that repeat an earlier entry about an attempt: a waiting task
-// keeps the end of its last attempt, and the end of the task itself notes it once more.
+// once drops journal entries that repeat an earlier entry about an attempt: a waiting task keeps the end of its last
+// attempt, and the end of the task itself records it again.
 func (t *reported) once(journal []queue.Event) []queue.Event {
 	if len(journal) == 0 {
 		return nil
 	}
 	t.began, t.ended = map[attempt]bool{}, map[attempt]bool{}
-	last := map[int]int{} // the attempt of each task that the journal reported last
+	last := map[int]int{} // by task, the attempt that the journal reported last
 	return slices.DeleteFunc(journal, func(e queue.Event) bool {
 		if e.Task < 0 {
 			return false
@@ -171,7 +171,7 @@ func again(of map[attempt]bool, a attempt) bool {
 	return was
 }
 
-// attemptOf is the number of the attempt with which an entry of a journal begins.
+// attemptOf parses the number of the attempt at the beginning of a journal entry's text.
 func attemptOf(e queue.Event) (n int, is bool) {
 	rest, is := strings.CutPrefix(e.Text, "attempt ")
 	if !is {
@@ -182,9 +182,8 @@ func attemptOf(e queue.Event) (n int, is bool) {
 	return n, err == nil
 }
 
-// plainly says of entries about a whole job nothing twice, and nothing that is not known: those of an
-// alteration begin with its verb, which is their code, and in which pool a job was before it was moved is
-// not kept.
+// plainly shortens the texts of entries about a whole job: it removes the verb of an alteration, which is also the
+// code, and the pool that a job was in before a move, which is not kept.
 func plainly(j *queue.Job, events []queue.Event) {
 	for i := range events {
 		e := &events[i]

@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// Stuck are jobs that wait for what time alone will not bring, or that others can pass for ever.
+// Stuck is a group of jobs that wait for something that time alone will not bring, or that others can pass forever.
 type Stuck struct {
 	Code  why.Code
 	Text  string // why the first of them waits
@@ -18,11 +18,11 @@ type Stuck struct {
 	Jobs  int
 }
 
-// MayStarve reports whether the jobs can start, and others can pass them for ever.
+// MayStarve reports whether the jobs can start, but others can pass them forever.
 func (s *Stuck) MayStarve() bool { return verdictOf(why.Reason{Code: s.Code}) == why.MayStarve }
 
-// Stuck looks at up to most of the jobs that have waited longest, and returns the jobs that
-// cannot start as things are, or that may starve, by the reason, and the number of jobs that it looked at.
+// Stuck searches up to most of the jobs that have waited longest. It returns the jobs that cannot start without a
+// change, or that may starve, grouped by reason, and the number of jobs searched.
 func (ex *Explainer) Stuck(ctx context.Context, most int) (stuck []Stuck, looked int, err error) {
 	jobs, err := ex.loop.Store.Jobs(ctx, queue.Query{States: []queue.State{queue.Waiting}, Limit: most})
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// jobGates are the restrictions that are the job's own.
+// jobGates returns the gates that belong to the job itself.
 func jobGates(j *queue.Job, tasks []queue.Task, blockers []string, now time.Time) []why.Gate {
 	held := why.Gate{Name: "held", Where: "job", Open: !j.Held}
 	if j.Held {
@@ -32,7 +32,8 @@ func jobGates(j *queue.Job, tasks []queue.Task, blockers []string, now time.Time
 	return []why.Gate{held, begin, after}
 }
 
-// beginText says why a job starts no earlier: its user wanted so, its handler put it off, or it waits for the next try.
+// beginText says why a job starts no earlier: its user asked for that, its handler snoozed it, or it waits for the next
+// attempt.
 func beginText(from time.Time, task *queue.Task) string {
 	switch {
 	case task == nil || task.Attempt == 0:
@@ -43,7 +44,7 @@ func beginText(from time.Time, task *queue.Task) string {
 	return fmt.Sprintf("pause before try %d until %s", task.Fails+1, instant.Text(from))
 }
 
-// heldText says that a job is held, by whom and why, as far as that is known.
+// heldText says that a job is held and, as far as known, who holds it and why.
 func heldText(j *queue.Job) string {
 	text := "held"
 	if j.HeldBy != "" {
@@ -55,7 +56,7 @@ func heldText(j *queue.Job) string {
 	return text
 }
 
-// whoReleases says what to do about a hold that somebody else than the user of the job has put on it.
+// whoReleases says what to do if another user holds the job.
 func whoReleases(j *queue.Job) string {
 	if !j.Held || j.HeldBy == "" || j.HeldBy == j.User {
 		return ""
@@ -63,7 +64,7 @@ func whoReleases(j *queue.Job) string {
 	return fmt.Sprintf("ask %s: only an administrator may release it, with: fairlead release %d", j.HeldBy, j.ID)
 }
 
-// earliest is when the first waiting task of a job may start, and the task if it has begun before.
+// earliest returns when the first waiting task of a job may start, and the task if it has started before.
 func earliest(j *queue.Job, tasks []queue.Task) (from time.Time, task *queue.Task) {
 	from = j.Begin
 	started := 0
@@ -79,8 +80,7 @@ func earliest(j *queue.Job, tasks []queue.Task) (from time.Time, task *queue.Tas
 	return from, task
 }
 
-// addHolders adds to the gates of licenses who holds them, and to those of rates when
-// they open.
+// addHolders adds the holders to the gates of licenses, and the time of opening to the gates of rates.
 func addHolders(s *engine.State, gates []why.Gate, now time.Time) {
 	for i := range gates {
 		g := &gates[i]
@@ -108,7 +108,7 @@ func holdersText(holders []why.Holder) string {
 	return strings.Join(parts, "; ")
 }
 
-// explainPlanned names the job whose planned start keeps the room that this job would take.
+// explainPlanned names the job whose planned start keeps the room that this job needs.
 func explainPlanned(gates []why.Gate, limit time.Duration, now time.Time) {
 	for i := range gates {
 		g := &gates[i]
@@ -124,7 +124,7 @@ func explainPlanned(gates []why.Gate, limit time.Duration, now time.Time) {
 	}
 }
 
-// explainWindows says of a job what reservations and maintenances have to do with it.
+// explainWindows explains which reservations and maintenances affect a job.
 func explainWindows(gates []why.Gate, limit time.Duration, now time.Time) {
 	for i := range gates {
 		g := &gates[i]
@@ -146,7 +146,7 @@ func explainWindows(gates []why.Gate, limit time.Duration, now time.Time) {
 	}
 }
 
-// overlapText says that a job would run into a window, and what would not.
+// overlapText says that a job would run into a window, and which limit would not.
 func overlapText(w *why.Window, limit time.Duration, now time.Time) string {
 	what := "reservation " + w.Name
 	if w.Maintenance {
@@ -163,27 +163,27 @@ func overlapText(w *why.Window, limit time.Duration, now time.Time) string {
 		mine, what, why.Until(w.From, now), instant.Text(w.From), instant.Text(w.To), askFor(w))
 }
 
-// askFor says which time limit would do, rounded down to what people write.
+// askFor suggests a time limit that fits, rounded down to a usual value.
 func askFor(w *why.Window) string {
 	most := time.Duration(w.Max * float64(time.Second))
 	for _, step := range []time.Duration{time.Hour, 5 * time.Minute, time.Minute} {
 		if most >= 5*step || step == time.Minute && most >= step {
-			// Some time goes by before it is submitted again.
+			// Leave some time until the job is submitted again.
 			return fmt.Sprintf("; ask for %s or less", units.FormatDuration((most - time.Second).Truncate(step)))
 		}
 	}
 	return ""
 }
 
-// keepsFree reports whether a code says that a job does not start where there is room,
-// because of what comes later there.
+// keepsFree reports whether a code says that a job must not start although there is room, because of a later use of the
+// room.
 func keepsFree(c why.Code) bool {
 	return c == why.FitReserved || c == why.PolicyMaint || c == why.PolicyReservation
 }
 
-// severity orders the reasons: first reasons that never go away, then reasons that only a person
-// can change, then reasons that time changes; last the codes that close no gate. The codes of stopped tasks are in no
-// answer about a waiting job.
+// severity orders the reasons: first reasons that never go away, then reasons that only a person can change, then
+// reasons that time changes, and last the codes that close no gate. It omits the codes of stopped tasks, which never
+// explain a waiting job.
 var severity = []why.Code{
 	why.FitNever, why.LicenseNever, why.GateNever, why.ReservationOver, why.ShareNone, why.GateHeld, why.GatePaused,
 	why.NoNodes, why.GateAfter,
@@ -195,7 +195,7 @@ var severity = []why.Code{
 	why.StateStarting, why.StateQueued, why.StateRunning, why.StateStopping, why.StateEnded,
 }
 
-// reasonsOf are the reasons of closed gates, the severest first.
+// reasonsOf returns the reasons of closed gates, the most severe first.
 func reasonsOf(closed []why.Gate) []why.Reason {
 	var out []why.Reason
 	for _, g := range closed {
@@ -229,7 +229,7 @@ func gateReason(g why.Gate) why.Reason {
 	return r
 }
 
-// inWords writes the amounts of gates as people do: 4G of memory.
+// inWords formats the amounts of gates for people: 4G of memory.
 func inWords(gates []why.Gate) []why.Gate {
 	for i := range gates {
 		g := &gates[i]
@@ -269,18 +269,18 @@ func closedGates(gates []why.Gate) []why.Gate {
 	return slices.DeleteFunc(slices.Clone(gates), func(g why.Gate) bool { return g.Open })
 }
 
-// telling leaves out that no node has room where everything is in use anyway.
+// telling drops the gate "no node has room" if everything is in use anyway.
 func telling(s *engine.State, closed []why.Gate) []why.Gate {
 	_, free, _ := s.Core.Read().Capacity()
 	return slices.DeleteFunc(slices.Clone(closed), func(g why.Gate) bool { return g.Code == why.FitNow && free[0] == 0 })
 }
 
-// onlyCapacity reports whether nothing but the lack of room closes the way.
+// onlyCapacity reports whether only the lack of room closes the way.
 func onlyCapacity(closed []why.Gate) bool {
 	return !slices.ContainsFunc(closed, func(g why.Gate) bool { return g.Code != why.FitNow && !keepsFree(g.Code) })
 }
 
-// keptFrom is from when on room is kept, said to be about then if that is predicted.
+// keptFrom says from when room is kept, marked as approximate if it is predicted.
 func keptFrom(k *why.Kept) string {
 	switch {
 	case k.Overdue:
@@ -291,7 +291,7 @@ func keptFrom(k *why.Kept) string {
 	return instant.Text(k.From)
 }
 
-// lackOfRoom is why the next job finds no room: everything is in use, or the free part is too small for it.
+// lackOfRoom returns why the next job finds no room: everything is in use, or the free part is too small for it.
 func lackOfRoom(s *engine.State) why.Code {
 	if _, free, _ := s.Core.Read().Capacity(); free[0] > 0 {
 		return why.FitNow

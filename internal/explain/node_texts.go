@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// neverText says why no node could take a task even if it were empty.
+// neverText says why no node could take a task even if the node were empty.
 func neverText(s *engine.State, j *queue.Job, lacks []cluster.Lack) string {
 	if len(lacks) == 0 {
 		if text := gangNeverText(s, engine.HeaderOf(j)); text != "" {
@@ -67,8 +67,7 @@ func noNodesText(s *engine.State) string {
 	return "no node takes tasks: " + strings.Join(parts, ", ")
 }
 
-// gangNeverText says why a gang does not fit on the nodes that are there, if one task does; ""
-// for other jobs.
+// gangNeverText says why a gang does not fit on the present nodes although one task does; "" for other jobs.
 func gangNeverText(s *engine.State, h queue.Header) string {
 	if h.Gang < 2 {
 		return ""

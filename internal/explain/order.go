@@ -6,20 +6,19 @@ import (
 	"github.com/fairlead/fairlead/sched"
 )
 
-// Order is the order in which waiting jobs would start if room came slot by slot.
+// Order is the order in which waiting jobs would start if room became free slot by slot.
 type Order struct {
 	At time.Time
-	// Position is the place of each job's next task, from 1, as far as the preview
-	// went.
+	// Position is the place of each job's next task, from 1, as far as the preview went.
 	Position map[int64]int64
 
-	core   *sched.Scheduler // whose pools it is about
-	then   *sched.Scheduler // a copy of it, as it was at that instant; used while the state may be
+	core   *sched.Scheduler // the core of the preview
+	then   *sched.Scheduler // a copy of it at that instant; used under the state's lock
 	of     uint64           // version of the state
-	config string           // hash of the shares in force
+	config string           // hash of the current shares
 	Starts []orderedStart
-	Labels []label // of the pools of these, by number
-	Whole  bool    // there is nothing that starts later
+	Labels []label // of the pools of Starts, by pool number
+	Whole  bool    // no more tasks start later
 }
 
 // Add adds the next start.
@@ -31,13 +30,13 @@ func (o *Order) Add(s sched.Start, units float64) {
 	}
 }
 
-// label is what a pool is called that holds waiting jobs.
+// label is the display name of a pool with waiting jobs.
 type label struct {
 	Path     string
-	priority string // of its jobs, where its leaf has jobs of several
+	priority string // of its jobs, if its leaf has several priorities
 }
 
-// Name notes the labels of the pools, so that nobody has to ask the scheduler for them.
+// Name stores the labels of the pools, so that readers need not ask the scheduler for them.
 func (o *Order) Name(of labeller) {
 	for _, s := range o.Starts {
 		for int(s.Pool) >= len(o.Labels) {
@@ -65,8 +64,7 @@ type orderedStart struct {
 	First bool // of its job
 }
 
-// After returns up to n jobs whose next tasks have a place behind the given one, in the order of
-// their places, and these.
+// After returns up to n jobs whose next tasks have a place after the given one, in order, and their places.
 func (o *Order) After(place int64, n int) (jobs, places []int64) {
 	for i := max(0, place); i < int64(len(o.Starts)) && len(jobs) < n; i++ {
 		if s := o.Starts[i]; s.First {
@@ -76,8 +74,8 @@ func (o *Order) After(place int64, n int) (jobs, places []int64) {
 	return jobs, places
 }
 
-// OrderTasks bounds how far the order under another configuration is previewed.
+// OrderTasks is the number of starts that are previewed under another configuration.
 const OrderTasks = 20_000
 
-// previewTasks bounds how many starts are previewed to find the place of a job.
+// previewTasks is the number of starts that are previewed to find the place of a job.
 const previewTasks = 100_000

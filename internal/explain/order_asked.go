@@ -10,8 +10,7 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// How long a list waits for an order that is made anew while there is an older one, and how
-// old that may be.
+// How long a list waits for a new order while there is an older one, and how old that may be.
 const (
 	orderWait = 50 * time.Millisecond
 	orderOld  = time.Minute
@@ -27,11 +26,11 @@ func (ex *Explainer) Order(ctx context.Context) *Order {
 	return ex.orderSoon(ctx, wait)
 }
 
-// CachedOrder is [Explainer.Order] for a page, which is better shown at once without an order than late:
-// it may return an older order, or an empty one. The next one is made meanwhile.
+// CachedOrder is [Explainer.Order] for a page that should appear at once even without an order: it may return an older
+// order, or an empty one. The next one is computed in the background.
 func (ex *Explainer) CachedOrder(ctx context.Context) *Order { return ex.orderSoon(ctx, orderWait) }
 
-// orderSoon is the order as it is known after some time.
+// orderSoon returns the order that is available after at most wait.
 func (ex *Explainer) orderSoon(ctx context.Context, wait time.Duration) *Order {
 	if err := ex.loop.Sync(ctx); err != nil {
 		ex.loop.Log.Warn("the order is of an older state", "error", err)
@@ -42,8 +41,8 @@ func (ex *Explainer) orderSoon(ctx context.Context, wait time.Duration) *Order {
 	return &Order{At: time.Now()}
 }
 
-// Next returns jobs that wait and would start first, in that order: of a pool and those below
-// it, or of all if pool is empty, and at most so many.
+// Next returns up to most waiting jobs that would start first, in order: of a pool and the pools below it, or of all
+// pools if pool is empty.
 func (ex *Explainer) Next(ctx context.Context, pool string, most int) []int64 {
 	o := ex.Order(ctx)
 	var ids []int64
@@ -58,9 +57,8 @@ func (ex *Explainer) Next(ctx context.Context, pool string, most int) []int64 {
 	return ids
 }
 
-// Oldest returns up to most jobs with waiting tasks, the earliest submissions first. The first is
-// the job behind [PoolView.OldestWait] of the root. Jobs that may not begin yet, or wait for other
-// jobs, are not among them.
+// Oldest returns up to most jobs with waiting tasks, the earliest submissions first. The first one is the job behind
+// [PoolView.OldestWait] of the root. It leaves out jobs that may not begin yet, or that wait for other jobs.
 func (ex *Explainer) Oldest(ctx context.Context, most int) []int64 {
 	if err := ex.loop.Sync(ctx); err != nil {
 		ex.loop.Log.Warn("the oldest jobs are of an older state", "error", err)
@@ -70,7 +68,7 @@ func (ex *Explainer) Oldest(ctx context.Context, most int) []int64 {
 	})
 }
 
-// beginOrder takes what an order is made of out of the state.
+// beginOrder takes the data for an order out of the state.
 func beginOrder(st *engine.State, now time.Time) func() *Order {
 	o := &Order{At: now, Position: map[int64]int64{}, core: st.Core, then: st.Core.Fork(), of: st.Version,
 		config: st.Shares.Hash, Whole: true}
@@ -79,7 +77,7 @@ func beginOrder(st *engine.State, now time.Time) func() *Order {
 		outlook.Preview(func(s sched.Start, units float64) bool {
 			o.Add(s, units)
 			if o.Whole = len(o.Starts) < previewTasks; len(o.Starts)%64 == 0 {
-				runtime.Gosched() // whoever waits for a page goes first
+				runtime.Gosched() // requests for pages go first
 			}
 			return o.Whole
 		})

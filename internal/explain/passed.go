@@ -14,12 +14,12 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// passable are the codes of waits that never end where others pass the job again and again.
+// passable are the codes of waits that never end if other jobs pass the job again and again.
 var passable = []why.Code{
 	why.CapacityFull, why.FitNow, why.ShareBehind, why.OrderBehind, why.GateMax, why.GateMaxTasks, why.GateLicense,
 }
 
-// announceStarvation makes it the first reason of a job that others can pass it for ever, if that is so.
+// announceStarvation makes starvation the first reason of a job that others can pass forever.
 func announceStarvation(st *engine.State, a *why.Answer, s sched.Job, j *queue.Job) {
 	if !slices.Contains(passable, a.Reason.Code) {
 		return
@@ -31,7 +31,7 @@ func announceStarvation(st *engine.State, a *why.Answer, s sched.Job, j *queue.J
 	}
 }
 
-// passedReason says that others can pass a job for ever, which setting lets them, and what to do.
+// passedReason says that others can pass a job forever, which setting allows that, and what to do.
 func passedReason(st *engine.State, s sched.Job, j *queue.Job) (r why.Reason, starves bool) {
 	g, starves := st.Core.GateView().Starves(s)
 	if !starves {
@@ -47,8 +47,8 @@ func passedReason(st *engine.State, s sched.Job, j *queue.Job) (r why.Reason, st
 	return why.Reason{Code: g.Code, Text: text + "; " + g.Text, Next: cmp.Or(next, e.Next)}, true
 }
 
-// passedText says how others pass a job, by the gate that tells of it, and what to do if that is not what the
-// code says.
+// passedText says how others pass a job, by the gate that shows it, and what to do if the usual advice for the code
+// does not fit.
 func passedText(g why.Gate) (text, next string) {
 	const ever = "can pass it for ever"
 	amount, _ := strconv.ParseInt(g.Need, 10, 64)

@@ -16,38 +16,37 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// place is where a job stands among the waiting jobs, with the jobs before it. It is calculated
-// beside the loop: with a hundred thousand jobs before it that takes longer than decisions may wait.
+// place is a job's place among the waiting jobs, with the jobs ahead. It is computed in the background: with a hundred
+// thousand jobs ahead that takes longer than decisions may wait.
 type place struct {
-	rank  *why.Rank // nil: it does not start, even with all the room there is
+	rank  *why.Rank // nil: the job does not start, even with unlimited room
 	ahead []why.Ahead
 
-	then *sched.Scheduler // the scheduler as it was when the place was worked out, if that was before
+	then *sched.Scheduler // the scheduler when the place was computed, if that was earlier
 	at   time.Time
 }
 
-// ManyWaiting is from how many waiting tasks on the place of a job is looked up in the order
-// that all share. A preview of its own takes as long as there are tasks before it.
+// ManyWaiting is the number of waiting tasks from which on the place of a job is looked up in the shared order. A
+// preview of its own takes time for every task before it.
 const ManyWaiting = 4000
 
-// placeTime bounds the search for the place of a job that came after the order was made. If the time
-// is over, the job is behind more jobs than the search has found.
+// placeTime bounds the search for the place of a job that was submitted after the order was computed. After that time,
+// the job is behind more jobs than the search has found.
 const placeTime = 15 * time.Millisecond
 
-// previews are the orders found lately for jobs that are in none: whoever asks what if has just
-// asked why, and a page asks both.
+// previews caches the orders found lately for jobs that are not in the shared order: a page asks both why and what if.
 type previews struct {
 	mu  sync.Mutex
 	job map[int64]preview
 }
 
-// preview is the order before a job, as far as there was time.
+// preview is the order ahead of a job, as far as there was time.
 type preview struct {
 	job   sched.Job
 	order *Order
 }
 
-// How old a preview may be, and how many are kept.
+// The maximum age of a preview, and the maximum number of previews.
 const (
 	previewAge   = 500 * time.Millisecond
 	previewsKept = 10 // each has a copy of the scheduler
@@ -73,7 +72,7 @@ func (p *previews) keep(j sched.Job, o *Order) {
 	p.job[j.ID] = preview{j, o}
 }
 
-// OrderUpTo is the order of starts before one job, as far as there is time.
+// OrderUpTo returns the order of starts ahead of one job, as far as there is time.
 func OrderUpTo(job int64, outlook *sched.Outlook) *Order {
 	began := time.Now()
 	o := &Order{At: began, Position: map[int64]int64{}, Whole: true}
@@ -88,25 +87,25 @@ func OrderUpTo(job int64, outlook *sched.Outlook) *Order {
 	return o
 }
 
-// tally adds up what goes before a job.
+// tally adds up the tasks ahead of a job.
 type tally struct {
 	mine  sched.PoolID
-	path  string // of it
+	path  string // of mine
 	r     why.Rank
 	by    []int32 // index into of by pool, from 1
 	of    []why.Ahead
-	pools map[string]bool // that are among these: each priority in a pool is counted for itself
+	pools map[string]bool // the pools in of, which has one entry for each priority of a pool
 	tasks int64
 }
 
-// Tally begins with nothing.
+// Tally returns an empty tally for a job.
 func Tally(s *engine.State, j sched.Job) *tally {
 	mine := s.Core.Leaf(j)
 	return &tally{mine: mine, path: s.Core.Path(mine), pools: map[string]bool{},
 		r: why.Rank{Of: s.Core.View(sched.Root).Waiting}}
 }
 
-// LookUp looks a job's place up in an order.
+// LookUp finds a job's place in an order.
 func (t *tally) LookUp(o *Order, job int64) *place {
 	at, found := o.Position[job]
 	before := o.Starts
@@ -145,7 +144,7 @@ func (t *tally) add(pool sched.PoolID, first bool, units float64, called func(sc
 	t.tasks++
 }
 
-// close is the place; found says whether all that goes before is known.
+// close returns the place; found says whether all tasks ahead of the job are known.
 func (t *tally) close(found bool) *place {
 	t.r.Position, t.r.Pools, t.r.Capped = t.tasks, int64(len(t.pools)), !found
 	if found {
@@ -154,7 +153,7 @@ func (t *tally) close(found bool) *place {
 	return &place{rank: &t.r, ahead: t.of}
 }
 
-// parting is the path of the pool in which the ways to two leaves part.
+// parting returns the path of the lowest common pool of two leaves.
 func parting(a, b string) string {
 	end := 0
 	for i := 0; ; i++ {
@@ -168,11 +167,10 @@ func parting(a, b string) string {
 	}
 }
 
-// WhatIfTasks bounds how many starts are previewed to find the place of a job in a fork,
-// while the loop waits.
+// WhatIfTasks is the number of starts that are previewed to find the place of a job in a fork, while the engine waits.
 const WhatIfTasks = 20_000
 
-// rank finds the job's place in the order of the next starts, by a preview of at most so many.
+// rank finds the job's place in the order of the next starts, by a preview of at most most starts.
 func rank(st *engine.State, j sched.Job, most int64) *place {
 	jobs := map[int64]bool{}
 	t := Tally(st, j)
@@ -186,18 +184,18 @@ func rank(st *engine.State, j sched.Job, most int64) *place {
 		jobs[s.Job] = true
 		return n < most
 	})
-	if !found && n < most { // it cannot start, even with all the room there is
+	if !found && n < most { // it cannot start, even with unlimited room
 		return &place{}
 	}
 	return t.close(found)
 }
 
-// rankReason says in words what the rank says in numbers.
+// rankReason describes the rank in words.
 func rankReason(s *engine.State, a *why.Answer, j *queue.Job) why.Reason {
 	if a.Rank.Position == 1 {
 		return nextReason(s, a)
 	}
-	var level *why.Level // that decides
+	var level *why.Level // the level that decides
 	for i := range a.Levels {
 		lv := &a.Levels[i]
 		if lv.Before == 0 || len(lv.Children) < 2 {
@@ -225,9 +223,9 @@ func rankReason(s *engine.State, a *why.Answer, j *queue.Job) why.Reason {
 		Text: "it is behind " + units.Plural(int(a.Rank.Position-1), "task") + " of other pools"}
 }
 
-// turnsOnly reports whether the job's way is behind at a level only because classes that have
-// what they are entitled to stand level, while the machine is full. A slot that its own class
-// frees comes back to it, so that is not what the job waits for.
+// turnsOnly reports whether the job's path is behind at a level only because classes that have their entitlement are
+// level while the cluster is full. A slot that the job's own class frees comes back to it, so the job does not wait for
+// that.
 func turnsOnly(lv *why.Level) bool {
 	if lv.Policy != "load" {
 		return false
@@ -236,12 +234,12 @@ func turnsOnly(lv *why.Level) bool {
 	return first.Key == you.Key && first.BelowMin == you.BelowMin && you.Running > 0
 }
 
-// yours is which child of a level the job is in.
+// yours returns the index of the job's child at a level.
 func yours(lv *why.Level) int {
 	return slices.IndexFunc(lv.Children, func(c why.Child) bool { return c.Name == lv.You })
 }
 
-// behind is the reason of a job whose way is behind at a level.
+// behind returns the reason of a job whose path is behind at a level.
 func behind(s *engine.State, a *why.Answer, j *queue.Job, lv *why.Level) why.Reason {
 	first := lv.Children[0]
 	r := why.Reason{
@@ -257,8 +255,7 @@ func behind(s *engine.State, a *why.Answer, j *queue.Job, lv *why.Level) why.Rea
 	return r
 }
 
-// raise is the command that gives a job the next higher priority, after a few words; "" if it has the
-// highest.
+// raise returns the command that gives a job the next higher priority, after some words; "" if it has the highest.
 func raise(s *engine.State, words string, j *queue.Job) string {
 	p, known := s.Shares.Priority(j.Priority)
 	if !known || p == 0 {
@@ -273,7 +270,7 @@ func aheadText(lv *why.Level, first, you why.Child, growth float64) string {
 		engine.RootName(lv.Pool), lv.Wins(first, you, growth))
 }
 
-// nextReason explains a job that is first in line.
+// nextReason explains a job that would start next.
 func nextReason(s *engine.State, a *why.Answer) why.Reason {
 	running := s.Core.View(sched.Root).Tasks
 	capacity, free, _ := s.Core.Read().Capacity()
@@ -297,7 +294,7 @@ func nextReason(s *engine.State, a *why.Answer) why.Reason {
 	return why.Reason{Code: code, Text: text, Next: "wait"}
 }
 
-// jobReason says that another job of the same pool has the higher priority.
+// jobReason says that another job of the same pool has a higher priority.
 func jobReason(id int64, text, first string) why.Reason {
 	return why.Reason{
 		Code: why.OrderBehind, Text: text,

@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// placeAmongMany is the place of a job by an order that many share. It may be that of a moment ago.
+// placeAmongMany returns the place of a job by the shared order, which may be a moment old.
 func (ex *Explainer) placeAmongMany(ctx context.Context, j *queue.Job) *place {
 	const order = 3 * time.Millisecond
 	o := ex.orderSoon(ctx, order)
@@ -45,8 +45,8 @@ func (ex *Explainer) placeAmongMany(ctx context.Context, j *queue.Job) *place {
 	})
 }
 
-// holds reports whether an order still tells the place of a job: nothing has changed since it was
-// made, or the job stood where it stands now, held back by the same.
+// holds reports whether an order still shows the place of a job: nothing has changed since it was computed, or the job
+// had the same place then and the same restrictions.
 func holds(st *engine.State, o *Order, j *queue.Job, s sched.Job) bool {
 	if o.core != st.Core || o.config != st.Shares.Hash {
 		return false
@@ -63,7 +63,7 @@ func holds(st *engine.State, o *Order, j *queue.Job, s sched.Job) bool {
 	return st.Core.Leaf(then) == leaf && slices.Equal(barsOf(st, then), bars)
 }
 
-// barsOf are the codes of what holds a job back beside the lack of room.
+// barsOf returns the codes of the job's restrictions other than the lack of room.
 func barsOf(st *engine.State, s sched.Job) []why.Code {
 	var codes []why.Code
 	for _, g := range st.Core.GateView().Gates(s) {

@@ -8,8 +8,8 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// Priorities are what the jobs that wait have for a priority, term by term, where the
-// policy gives them one; the key is 0 less the priority.
+// Priorities returns the priorities of the waiting jobs, term by term, if the policy gives them any; the key is the
+// negative priority.
 func (ex *Explainer) Priorities(_ context.Context, jobs []*queue.Job) map[int64]why.Terms {
 	return engine.Read(ex.loop, func(s *engine.State) map[int64]why.Terms {
 		if !s.Core.Read().Ranks() {
@@ -28,7 +28,7 @@ func (ex *Explainer) Priorities(_ context.Context, jobs []*queue.Job) map[int64]
 	})
 }
 
-// versusByPriority compares two jobs by their own priorities, if that is what decides.
+// versusByPriority compares two jobs by their own priorities, if these decide.
 func versusByPriority(s *engine.State, c *why.Comparison, j, against *queue.Job) bool {
 	if against == nil || j.ID == against.ID {
 		return false

@@ -10,23 +10,22 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// reasons remembers why each pool has been waiting. It keeps only changes, so
-// that it costs little to say why a pool waited all this time.
+// reasons records why each pool waits. It stores only changes, so that a long wait costs little.
 type reasons struct {
 	mu   sync.Mutex
 	pool map[string][]waited
 	last time.Time
 }
 
-// waited is a reason from when it was first seen to when it was last seen. After that the pool
-// may have had nothing that waits.
+// waited is a reason, from when it was first seen to when it was last seen. After that the pool may have had no waiting
+// jobs.
 type waited struct {
 	queue.Event
 	until time.Time
-	limit string // "license NAME" or "rate NAME", if it is one of these that is waited for
+	limit string // "license NAME" or "rate NAME", if the pool waits for one
 }
 
-// limitOf is the licence or rate that a reason is about; empty for others.
+// limitOf returns the license or rate of a reason; empty for others.
 func limitOf(gates []why.Gate, code why.Code) string {
 	for _, g := range gates {
 		if !g.Open && g.Code == code && (g.Where == "licenses" || g.Where == "rates") {
@@ -36,7 +35,7 @@ func limitOf(gates []why.Gate, code why.Code) string {
 	return ""
 }
 
-// pays reports whether a job asks for a licence or rate.
+// pays reports whether a job requests a license or rate.
 func pays(j *queue.Job, limit string) bool {
 	kind, name, _ := strings.Cut(limit, " ")
 	if kind == "rate" {
@@ -45,9 +44,8 @@ func pays(j *queue.Job, limit string) bool {
 	return j.Licenses[name] > 0
 }
 
-// note adds a reason, or to how long the last one holds, and reports whether it is new. Where the pool had nothing
-// that waits
-// when all were looked at before, the same reason begins anew.
+// note adds a reason or extends the last one, and reports whether it is new. If the pool had no waiting jobs when all
+// pools were last sampled, the same reason begins anew.
 func (r *reasons) note(pool string, reason why.Reason, limit string, before, now time.Time) (news bool) {
 	past := r.pool[pool]
 	if n := len(past); n > 0 && !past[n-1].until.Before(before) && past[n-1].Code == string(reason.Code) &&
@@ -63,23 +61,23 @@ func (r *reasons) note(pool string, reason why.Reason, limit string, before, now
 	return true
 }
 
-// waitsCode stands for a reason that is not known.
+// waitsCode is the code of an unknown reason.
 const waitsCode = "waits"
 
-// since returns the changes of a job's pool from its submission to its end, but for times in which the job
-// could not have started: it was held, waited for others or its time, or was in a former life. What is kept is why
-// the first job of the pool waited: while that was a licence or rate that this
-// job does not ask for, nothing is known of this one.
+// since returns the changes of reason in a job's pool from the job's submission to its end. It leaves out times in
+// which the job could not have started: it was held, waited for others or its begin time, or was in a former life. The
+// stored reasons are those of the pool's first job: while that waited for a license or rate that this job does not
+// request, the reason of this job is unknown.
 func (r *reasons) since(j *queue.Job, barred []span) []queue.Event {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var out []queue.Event
 	for _, e := range r.pool[j.Pool] {
 		if e.until.Before(j.Submitted) {
-			continue // what an earlier job waited for need not hold for this one
+			continue // another job's reason need not apply to this one
 		}
 		if e.At.Before(j.Submitted) {
-			out = out[:0] // the reason that held when it came
+			out = out[:0] // the reason at its submission
 			e.At = j.Submitted
 		} else if !j.Started.IsZero() && e.At.After(j.Started) || j.State.Ended() && e.At.After(j.Ended) {
 			break
@@ -92,8 +90,8 @@ func (r *reasons) since(j *queue.Job, barred []span) []queue.Event {
 	return out
 }
 
-// without are a reason's beginnings: its own, unless a job could not have started then, and the end of each
-// such time in which it held still and the job had not started.
+// without returns the beginnings of a reason: its own, unless the job could not have started then, and the end of each
+// such time at which the reason still held and the job had not started.
 func (w waited) without(barred []span, started time.Time) (out []queue.Event) {
 	in := func(l span) bool { return !w.At.Before(l.from) && w.At.Before(l.to) }
 	if !slices.ContainsFunc(barred, in) {
@@ -109,11 +107,11 @@ func (w waited) without(barred []span, started time.Time) (out []queue.Event) {
 	return out
 }
 
-// span is a time.
+// span is a time interval.
 type span struct{ from, to time.Time }
 
-// How often the reasons of waiting pools are looked at, how many pools at a time, and
-// how many changes of each are kept.
+// How often the reasons of waiting pools are sampled, how many pools at a time, and how many changes of each pool are
+// kept.
 const (
 	reasonEvery = 2 * time.Second
 	reasonPools = 2000

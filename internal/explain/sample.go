@@ -8,11 +8,10 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// Remember has the loop note again and again for what its pools wait, from its start on. It is
-// called before the loop runs.
+// Remember makes the engine sample at intervals why its pools wait. Call it before the engine runs.
 func (ex *Explainer) Remember() { ex.loop.Sample(ex.sampleReasons) }
 
-// sampleReasons notes the pools whose reason for waiting has changed.
+// sampleReasons records the pools whose reason for waiting has changed.
 func (ex *Explainer) sampleReasons(s *engine.State, now time.Time) {
 	ex.reasons.mu.Lock()
 	defer ex.reasons.mu.Unlock()
@@ -44,8 +43,7 @@ func (ex *Explainer) sampleReasons(s *engine.State, now time.Time) {
 	}
 }
 
-// reasonFor is why jobs of a pool wait that have these gates on their way, without the numbers,
-// which change all the time.
+// reasonFor returns why jobs of a pool with these gates wait, without the numbers, which change all the time.
 func reasonFor(s *engine.State, id sched.PoolID, gates []why.Gate) why.Reason {
 	closed := closedGates(inWords(gates))
 	if len(closed) > 0 {

@@ -17,35 +17,35 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// ShortReason is why a job waits, as short as a line of a table.
+// ShortReason says why a job waits, in one line of a table.
 type ShortReason struct {
 	Rank int64 // place of its next task in the order of starts; 0 if not known
 	Code why.Code
 	Text string
 }
 
-// waitingLine is what jobs have in common that wait for the same: their pool and their request.
+// waitingLine identifies jobs that wait for the same: a pool and a request.
 type waitingLine struct {
 	leaf sched.PoolID
 	key  cluster.Key
 }
 
-// lineReasons are the reasons of lines; each is determined once.
+// lineReasons caches the reasons of sub-queues; each is computed once.
 type lineReasons struct {
 	s      *engine.State
 	known  map[waitingLine]why.Reason
-	passed map[waitingLine]why.Reason // of lines that others can pass for ever, else empty
+	passed map[waitingLine]why.Reason // of sub-queues that others can pass forever, else empty
 }
 
 func reasonsOfLines(s *engine.State) *lineReasons {
 	return &lineReasons{s, map[waitingLine]why.Reason{}, map[waitingLine]why.Reason{}}
 }
 
-// maxPassed bounds for how many lines it is worked out whether others can pass them for ever, as that looks
-// at all that runs and waits.
+// maxPassed bounds the sub-queues that are checked for starvation, because the check reads all running and waiting
+// tasks.
 const maxPassed = 200
 
-// starves says that others can pass the jobs of the line of a job for ever, if that is so.
+// starves reports whether others can pass the sub-queue of a job forever, and the reason.
 func (l *lineReasons) starves(j *queue.Job) (r why.Reason, starves bool) {
 	job := l.s.JobOf(engine.HeaderOf(j))
 	line := waitingLine{l.s.Core.Leaf(job), job.Key}
@@ -57,7 +57,7 @@ func (l *lineReasons) starves(j *queue.Job) (r why.Reason, starves bool) {
 	return r, r.Code != ""
 }
 
-// starvesReason tells that others can pass a job for ever.
+// starvesReason fills in that others can pass a job forever.
 func (l *lineReasons) starvesReason(j *queue.Job, r *ShortReason) bool {
 	x, starves := l.starves(j)
 	if !starves || x.Code != why.StarveWidth {
@@ -67,7 +67,7 @@ func (l *lineReasons) starvesReason(j *queue.Job, r *ShortReason) bool {
 	return true
 }
 
-// reason is why the jobs of the line of a job wait.
+// reason returns why the sub-queue of a job waits.
 func (l *lineReasons) reason(j *queue.Job) why.Reason {
 	job := l.s.JobOf(engine.HeaderOf(j))
 	line := waitingLine{l.s.Core.Leaf(job), job.Key}
@@ -79,8 +79,8 @@ func (l *lineReasons) reason(j *queue.Job) why.Reason {
 	return r
 }
 
-// hopeless tells of what time alone will not change of the nodes, if there is something: that
-// none that takes tasks is large enough.
+// hopeless fills in a problem of the nodes that time alone will not fix, if there is one: no node that takes tasks is
+// large enough.
 func (l *lineReasons) hopeless(j *queue.Job, r *ShortReason) bool {
 	reason := l.reason(j)
 	switch reason.Code {
@@ -104,12 +104,12 @@ func (l *lineReasons) hopeless(j *queue.Job, r *ShortReason) bool {
 	return true
 }
 
-// ShortReasons says of each job that waits why it does.
+// ShortReasons returns the reason of each waiting job.
 func (ex *Explainer) ShortReasons(ctx context.Context, jobs []*queue.Job) map[int64]ShortReason {
 	return ex.ReasonsIn(ex.Order(ctx), jobs)
 }
 
-// ReasonsIn is [Explainer.ShortReasons], with the places of an order that the caller has.
+// ReasonsIn is [Explainer.ShortReasons] with an order that the caller already has.
 func (ex *Explainer) ReasonsIn(order *Order, jobs []*queue.Job) map[int64]ShortReason {
 	out := map[int64]ShortReason{}
 	return engine.Read(ex.loop, func(s *engine.State) map[int64]ShortReason {
@@ -156,14 +156,14 @@ func (ex *Explainer) ReasonsIn(order *Order, jobs []*queue.Job) map[int64]ShortR
 	})
 }
 
-// forRoom are the codes of lines that wait for nothing but room.
+// forRoom are the codes of sub-queues that wait only for room.
 var forRoom = append([]why.Code{why.ShareBehind, why.OrderBehind}, lacksRoom...)
 
-// lacksRoom are the codes of lines whose pool goes first and finds no room.
+// lacksRoom are the codes of sub-queues whose pool is first and finds no room.
 var lacksRoom = []why.Code{why.CapacityFull, why.FitNow, why.FitReserved}
 
-// quotaReason tells of the licence or rate that holds a job back, if one does: a licence
-// that could never be enough before others.
+// quotaReason fills in the license or rate that holds a job back, if one does: first a license that could never be
+// enough.
 func quotaReason(s *engine.State, j *queue.Job, r *ShortReason) bool {
 	if len(j.Licenses)+len(j.Rates) == 0 {
 		return false
@@ -175,8 +175,7 @@ func quotaReason(s *engine.State, j *queue.Job, r *ShortReason) bool {
 	return false
 }
 
-// WhyPool says why a pool gets what it gets: how it compares with its siblings, and
-// what restricts it.
+// WhyPool explains the service of a pool: how it compares with its siblings, and its restrictions.
 func (ex *Explainer) WhyPool(ctx context.Context, name string, siblings int) (*why.Answer, error) {
 	if err := ex.update(ctx, name); err != nil {
 		return nil, err
@@ -216,7 +215,7 @@ func (ex *Explainer) WhyPool(ctx context.Context, name string, siblings int) (*w
 	})
 }
 
-// keptReason tells of the room that is kept for a job, or for another in its way.
+// keptReason fills in the room that is kept for a job, or for another job in its way.
 func keptReason(s *engine.State, j *queue.Job, kept map[int64]why.Kept, r *ShortReason, now time.Time) bool {
 	if len(kept) == 0 {
 		return false
@@ -233,7 +232,7 @@ func keptReason(s *engine.State, j *queue.Job, kept map[int64]why.Kept, r *Short
 	return true
 }
 
-// windowReason tells of the reservation or maintenance that keeps a job from starting.
+// windowReason fills in the reservation or maintenance that keeps a job from starting.
 func windowReason(s *engine.State, j *queue.Job, r *ShortReason, now time.Time) bool {
 	if j.Reservation == "" && !s.Core.Cluster().Windows().Any() {
 		return false

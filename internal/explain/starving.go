@@ -10,22 +10,22 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// Starving is a pool that has less than reclaim is to give it, for longer than its timeout,
-// and for which no running task may be stopped.
+// Starving is a pool that has had less than reclaim should give it for longer than its timeout, and for which no
+// running task may be stopped.
 type Starving struct {
 	Pool     string
-	Resource string // in which these are counted
+	Resource string // the resource of these amounts
 	Running  float64
 	Goal     float64 // its minimum or, if Minimum is not set, its fair part
 	Minimum  bool
 	Since    time.Time
-	// Protected is how many units other pools hold with tasks that are never stopped.
+	// Protected is the number of units that other pools hold with tasks that are never stopped.
 	Protected float64
 	Unit      string
 }
 
-// Starving lists the pools for which reclaim can do nothing. Where several servers share what
-// waits, it is known to the one that stops tasks.
+// Starving lists the pools for which reclaim can do nothing. Where several servers share a store, only the one that
+// stops tasks knows them.
 func (ex *Explainer) Starving(ctx context.Context) []Starving {
 	if err := ex.loop.Sync(ctx); err != nil {
 		ex.loop.Log.Warn("the pools are of an older state", "error", err)
@@ -50,7 +50,7 @@ func starvingOf(s *engine.State, x sched.Starving) Starving {
 	}
 }
 
-// Text says it in words, as of an instant.
+// Text describes it in words, as of an instant.
 func (s *Starving) Text(now time.Time) string {
 	goal := "fair part"
 	if s.Minimum {

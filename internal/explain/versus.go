@@ -14,7 +14,7 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// Versus says which of two goes first: a job, and another job, pool or user.
+// Versus compares a job with another job, pool or user, and says which goes first.
 func (ex *Explainer) Versus(ctx context.Context, id int64, other string) (*why.Comparison, why.Units, error) {
 	j, err := ex.loop.Client().Job(ctx, id)
 	if err != nil {
@@ -60,20 +60,20 @@ func (ex *Explainer) Versus(ctx context.Context, id int64, other string) (*why.C
 	})
 }
 
-// update brings the state up to date for a question about a pool: it knows the pool by then, if there is one.
+// update brings the state up to date for a question about a pool, so that the core knows the pool if it exists.
 func (ex *Explainer) update(ctx context.Context, pool string) error {
 	if err := ex.loop.Sync(ctx); err != nil {
 		return err
 	}
 	_, err := ex.loop.Intake.PoolPath(ctx, pool)
 	if errors.Is(err, queue.ErrNotFound) || errors.Is(err, queue.ErrInvalid) {
-		return nil // the caller says so
+		return nil // the caller reports that
 	}
 	return err
 }
 
-// sameLeaf compares two jobs of one leaf: those with fewer running tasks first, and of those alike the one that has
-// waited longer since a task of it started, unless it is first in, first out; and else in order of submission.
+// sameLeaf compares two jobs of one leaf by submission or, if jobs take turns: the one with fewer running tasks first,
+// then the one that has waited longer since one of its tasks started or ended, if either has started; else the older.
 func sameLeaf(s *engine.State, c *why.Comparison, leaf sched.PoolID, j, against *queue.Job) error {
 	if against == nil {
 		return fmt.Errorf("job %d is itself in %s: %w", j.ID, c.PoolB, queue.ErrInvalid)

@@ -16,25 +16,25 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// WhyOptions say how much an answer is to hold.
+// WhyOptions say how detailed an answer is.
 type WhyOptions struct {
 	// Siblings bounds the children that are listed before the job's own at each pool;
 	// 0 lists all.
 	Siblings int
-	// Evidence adds what it takes to recompute the answer.
+	// Evidence adds the data needed to recompute the answer.
 	Evidence bool
-	// Estimate adds when a job that waits will start, and what would make that sooner.
+	// Estimate adds when a waiting job will start, and what would make it start sooner.
 	Estimate bool
 }
 
-// Asked is a question with the facts that are known or decided before the answer.
+// Asked is a question with data that is known before the answer.
 type Asked struct {
 	WhyOptions
 	Place   *place // of the job, if it is known
-	Preview int64  // bounds how many starts are previewed to find its place, if not 0
+	Preview int64  // number of starts that are previewed to find its place, if not 0
 }
 
-// evidenceJobs bounds how many waiting jobs an evidence lists.
+// evidenceJobs is the maximum number of waiting jobs in an evidence.
 const evidenceJobs = 50_000
 
 var Starting = why.Reason{Code: why.StateStarting, Text: "it is starting just now"}
@@ -54,7 +54,7 @@ func Answer(s *engine.State, j *queue.Job) *why.Answer {
 	}
 }
 
-// Blockers are the jobs that a blocked one waits for, with their states.
+// Blockers returns the dependencies of a blocked job, with their states.
 func (ex *Explainer) Blockers(ctx context.Context, j *queue.Job) ([]string, error) {
 	if j.State != queue.Blocked {
 		return nil, nil
@@ -73,7 +73,7 @@ func (ex *Explainer) Blockers(ctx context.Context, j *queue.Job) ([]string, erro
 	return out, err
 }
 
-// PlaceOf is the place of a job where much waits; else nil. It may be that of a moment ago.
+// PlaceOf returns the place of a job if many tasks wait; else nil. The place may be a moment old.
 func (ex *Explainer) PlaceOf(ctx context.Context, j *queue.Job) *place {
 	if _, waiting := ex.loop.Running(); waiting < ManyWaiting || j.Held || j.Pending > 0 {
 		return nil
@@ -81,8 +81,8 @@ func (ex *Explainer) PlaceOf(ctx context.Context, j *queue.Job) *place {
 	return ex.placeAmongMany(ctx, j)
 }
 
-// WhyPlaced is whyWaiting, as of the instant of the job's place if that was worked out beside the
-// loop: the place and the numbers are of one instant.
+// WhyPlaced is [WhyWaiting] as of the instant of the job's place if that was computed in the background, so that the
+// place and the numbers are of one instant.
 func WhyPlaced(st *engine.State, a *why.Answer, j *queue.Job, tasks []queue.Task, blockers []string, o Asked) {
 	p, s := o.Place, st.JobOf(engine.HeaderOf(j))
 	if p == nil || p.then == nil || !st.Core.Read().Waits(s) || len(barsOf(st, s)) > 0 {
@@ -128,7 +128,7 @@ func WhyWaiting(st *engine.State, a *why.Answer, j *queue.Job, tasks []queue.Tas
 	closed := closedGates(a.Gates)
 	own := len(closed) > 0 && closed[0].Where == "job" && closed[0].Code != why.GateJobTasks
 	if !own && !st.Core.Read().Waits(s) {
-		return // it has started since it was read
+		return // it started after it was read
 	}
 	if len(closed) == 0 || onlyCapacity(closed) {
 		p := o.Place
@@ -163,8 +163,8 @@ func WhyWaiting(st *engine.State, a *why.Answer, j *queue.Job, tasks []queue.Tas
 	a.Others = append(a.Others, starvingReason(st, j.Pool, a.At)...)
 }
 
-// limitReason is why a job does not appear among the next starts although no gate is
-// closed: what goes before it will use up a limit on its way.
+// limitReason says why a job is not among the next starts although no gate is closed: the tasks ahead will use up a
+// limit on its path.
 func limitReason(gates []why.Gate) why.Reason {
 	for _, g := range gates {
 		code := why.GateMax
@@ -193,7 +193,7 @@ func limitReason(gates []why.Gate) why.Reason {
 	return why.Reason{Code: why.FitNow, Text: "no node has room for it now"}
 }
 
-// Startable reports whether it can be said when the job of an answer starts.
+// Startable reports whether an estimate is possible for the job of an answer.
 func Startable(a *why.Answer) bool {
 	if a.Reason.Code == "" {
 		return false
@@ -201,7 +201,7 @@ func Startable(a *why.Answer) bool {
 	return a.Verdict == why.AsDesigned || a.Verdict == why.Limited || a.Verdict == why.MayStarve
 }
 
-// units says in what the numbers of an answer are.
+// unitsOf returns the units of an answer's numbers.
 func unitsOf(s *engine.State) why.Units {
 	u := why.Units{
 		AsOf: time.Now(), Unit: s.Core.Cluster().Unit(), Reference: s.Core.Read().Clock().Reference(),
@@ -229,7 +229,7 @@ func EndedReason(j *queue.Job, tasks []queue.Task) why.Reason {
 	return r
 }
 
-// maxNodes bounds the nodes that are named of a job that runs.
+// maxNodes is the maximum number of nodes that are named for a running job.
 const maxNodes = 16
 
 func RunningReason(j *queue.Job, tasks []queue.Task) why.Reason {
@@ -253,11 +253,11 @@ func RunningReason(j *queue.Job, tasks []queue.Task) why.Reason {
 	return r
 }
 
-// waitForTheEnd is what to do where tasks are being stopped.
+// waitForTheEnd is the advice while tasks are being stopped.
 const waitForTheEnd = "wait; if it takes long, see whether the node is there: fairlead nodes"
 
-// stopping is how many tasks are being stopped and wait again after it: the scheduler stopped them,
-// their job was requeued, or its cancel was undone.
+// stopping returns the number of tasks that are being stopped and will wait again: the scheduler stopped them, their
+// job was requeued, or its cancel was undone.
 func stopping(tasks []queue.Task) (n int) {
 	for i := range tasks {
 		if t := &tasks[i]; t.State == queue.Running && (t.Stopped || t.Requeue) {
@@ -267,8 +267,8 @@ func stopping(tasks []queue.Task) (n int) {
 	return n
 }
 
-// QueuedReason explains a job that waits in another queueing system, as far as that is known
-// here: what it says itself the bridge tells the server.
+// QueuedReason explains a job that waits in another queueing system, as far as this server knows: the bridge reports
+// that system's own answer.
 func QueuedReason(j *queue.Job, tasks []queue.Task) why.Reason {
 	since := time.Time{}
 	for i := range tasks {
@@ -295,7 +295,7 @@ func CancellingReason(j *queue.Job, tasks []queue.Task) why.Reason {
 	}
 }
 
-// holdersOf names the nodes that hold tasks of a job, as far as asked accepts the tasks.
+// holdersOf names the nodes that hold those tasks of a job that asked accepts.
 func holdersOf(tasks []queue.Task, asked func(*queue.Task) bool) string {
 	var where []string
 	known := map[string]bool{}
@@ -311,8 +311,7 @@ func holdersOf(tasks []queue.Task, asked func(*queue.Task) bool) string {
 	return strings.Join(where, ", ")
 }
 
-// starvingReason says that nothing may be stopped for a pool on the way to a leaf, if that is
-// so.
+// starvingReason says that no task may be stopped for a pool on the path to a leaf, if that is so.
 func starvingReason(s *engine.State, leaf string, now time.Time) []why.Reason {
 	var all []why.Reason
 	for _, pool := range s.Core.Read().Starving() {

@@ -8,16 +8,15 @@ import (
 	"github.com/fairlead/fairlead/sched"
 )
 
-// Widths are the amounts for which waiting jobs ask, and the placement, which decides which of them
-// pass one another.
+// Widths are the amounts that waiting jobs request, and the placement rule that decides which of them pass each other.
 type Widths struct {
 	Placement sched.Placement
-	Resource  string // the unit of shares, or "" if all ask for the same of it
-	Min, Max  int64  // for which one of them asks at once
-	Anew      string // a pool whose policy chooses anew who goes first whenever a task ends; "" if there is none
+	Resource  string // the unit of shares, or "" if all request the same amount of it
+	Min, Max  int64  // smallest and largest amount that one of them requests at once
+	Anew      string // a pool whose policy chooses the first job anew whenever a task ends; "" if there is none
 }
 
-// Widths looks at those of the jobs that have waited longest which could start on the empty machine.
+// Widths reads the jobs that have waited longest, and uses those that could start on an empty cluster.
 func (ex *Explainer) Widths(ctx context.Context, jobs int) (Widths, error) {
 	waiting, err := ex.loop.Store.Jobs(ctx, queue.Query{States: []queue.State{queue.Waiting}, Limit: jobs})
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// shortWindow is the same for a column of a table.
+// shortWindow describes a window for a column of a table.
 func shortWindow(w *why.Window, now time.Time) string {
 	what := w.Name
 	if w.Maintenance {
@@ -20,7 +20,7 @@ func shortWindow(w *why.Window, now time.Time) string {
 	return what + " from " + instant.Text(w.From) + askFor(w)
 }
 
-// WindowState says in words that a node is in maintenance by a reservation.
+// WindowState describes the maintenance that a node is in; "" if none.
 func WindowState(windows []why.Window, now time.Time) string {
 	for _, w := range windows {
 		if w.Maintenance && !w.From.After(now) {
