@@ -19,8 +19,8 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// These bound the replays, in number and in total time, that look for changes which make a job
-// start sooner. A change is worth telling if it gains a minute and a twentieth of the time left.
+// Bounds of the number and the total time of the replays that look for changes which make a job start sooner. A change
+// is worth reporting if it gains a minute and a twentieth of the remaining time.
 const (
 	maxChanges  = 6
 	changesTime = 50 * time.Millisecond
@@ -28,7 +28,7 @@ const (
 	changesPart = 20
 )
 
-// alternativesOf takes them out of the state.
+// alternativesOf takes the alternatives of a job out of the state.
 func alternativesOf(st *engine.State, j *queue.Job, a *why.Answer) *alternatives {
 	h := engine.HeaderOf(j)
 	x := &alternatives{of: j, own: st.JobOf(h), asks: st.AskOf(h), unit: st.Core.Cluster().Unit(),
@@ -65,19 +65,19 @@ func alternativesOf(st *engine.State, j *queue.Job, a *why.Answer) *alternatives
 	return x
 }
 
-// probing tries one change after the other.
+// probing tries one change after another.
 type probing struct {
 	*estimator
 	*alternatives
-	by      time.Time        // when the job starts as it is; zero: not known
+	by      time.Time        // when the unchanged job starts; zero: unknown
 	gone    *sched.Scheduler // without the job
-	kept    *sched.Scheduler // where the room is kept that it would find in its way; see room
+	kept    *sched.Scheduler // with the kept room that is in the job's way; see room
 	left    int
 	until   time.Time
 	changes []why.Change
 }
 
-// changes says what would make the job of an answer start sooner.
+// changes returns the changes that would make the job of an answer start sooner.
 func (e *estimator) changes(a *why.Answer) []why.Change {
 	p := &probing{estimator: e, alternatives: e.others, left: maxChanges}
 	if e.others == nil || a.Start == nil {
@@ -103,15 +103,15 @@ func (e *estimator) changes(a *why.Answer) []why.Change {
 	return p.changes
 }
 
-// room is a fork in which the room is kept that the job would find in its way. It is made when it is
-// asked for: where a task finds no room even if none is kept, nobody asks.
+// room returns a fork with the kept room that is in the job's way. It is created on demand: if a task finds no room
+// even without kept room, nobody needs it.
 func (p *probing) room() *sched.Scheduler {
 	switch {
 	case p.kept != nil:
 	case p.everyone:
 		p.kept = p.gone
 	default:
-		// Room is kept for one job only, and when there is somebody in whose way it is.
+		// The core keeps room for one job, and only if that hinders another: so add a copy of the job.
 		s := p.own
 		s.ID, s.Submitted = trialID, p.began
 		p.kept = p.gone.Fork()
@@ -126,15 +126,15 @@ func (p *probing) opens(key cluster.Key) bool {
 	return p.gone.Read().Opening(key, p.own.Limit) && p.room().Read().Opening(key, p.own.Limit)
 }
 
-// moved is a fork without the job, to which it will be added in another pool.
+// moved returns a fork without the job, to which the caller adds the job in another pool.
 func (p *probing) moved() *sched.Scheduler {
 	f := p.future.Fork()
 	f.Withdraw(p.own, p.began)
 	return f
 }
 
-// try looks when a job would start in a scheduler without it, or in the place of the job if
-// none is given, and keeps the change if that is sooner.
+// try computes when job s would start in a scheduler without the original job, or in place of the job if without is
+// nil. It keeps the change if that is sooner.
 func (p *probing) try(without *sched.Scheduler, s sched.Job, c why.Change) {
 	if p.left == 0 || !time.Now().Before(p.until) {
 		return
@@ -184,7 +184,7 @@ func (p *probing) shorter() {
 	p.try(p.gone, s, shorterChange(p.room(), p.own, long))
 }
 
-// shorterChange is the change to a shorter time limit, which makes room now.
+// shorterChange returns the change to a shorter time limit that finds room now.
 func shorterChange(core *sched.Scheduler, j sched.Job, long time.Duration) why.Change {
 	c := why.Change{Flags: "-t " + units.FormatDuration(long.Truncate(time.Minute)) + " or less",
 		LimitSeconds: long.Seconds()}
@@ -196,8 +196,8 @@ func shorterChange(core *sched.Scheduler, j sched.Job, long time.Duration) why.C
 	return c
 }
 
-// smaller tries to ask for less of each resource: the most with which the job would find room
-// now or, of the unit, half if there is none.
+// smaller tries a smaller request of each resource: the largest amount with which the job would find room now or, for
+// the unit, half if there is none.
 func (p *probing) smaller() {
 	for _, name := range slices.Sorted(maps.Keys(p.of.Request)) {
 		need := p.of.Request[name]
@@ -218,7 +218,7 @@ func (p *probing) smaller() {
 	}
 }
 
-// less tries to ask for less of a resource.
+// less tries a smaller request of one resource.
 func (p *probing) less(name string, n int64) {
 	s := p.own
 	s.Key = p.keyWith(name, n)
@@ -227,7 +227,7 @@ func (p *probing) less(name string, n int64) {
 	case name == "cpu":
 		flag = "-c "
 	case name == "mem":
-		n = max(1, n>>20) << 20 // in whole megabytes, as one asks for it
+		n = max(1, n>>20) << 20 // whole megabytes, as users write it
 		s.Key = p.keyWith(name, n)
 		flag = "--mem "
 	case name == "gpu":
@@ -238,7 +238,7 @@ func (p *probing) less(name string, n int64) {
 	p.try(p.gone, s, why.Change{Flags: flag + units.Quantity(name, n), Request: map[string]int64{name: n}})
 }
 
-// keyWith is the scheduling key of the job with another amount of a resource.
+// keyWith returns the scheduling key of the job with another amount of a resource.
 func (p *probing) keyWith(name string, n int64) cluster.Key {
 	ask := p.asks
 	ask.Amounts = maps.Clone(ask.Amounts)

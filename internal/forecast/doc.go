@@ -1,4 +1,4 @@
-// Package forecast says when jobs will start, and what would become of them if something were
-// different: it plays the future on copies of the scheduler. It also puts the whole answer to "why"
-// together, because an estimate is a part of it. It changes nothing.
+// Package forecast predicts when jobs will start, and what would happen to them if something were different: it plays
+// the future on copies of the scheduler. It also assembles the whole answer to "why", because that includes an
+// estimate. It changes nothing.
 package forecast

@@ -14,28 +14,28 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// How much work an estimate is: the time that the replay with time limits may take, and
-// those with real run times together, and how many there are of these at most.
+// Bounds of the work of an estimate: the time for the replay with time limits, the total time for replays with real run
+// times, and the number of these.
 const (
 	estimateTime = 80 * time.Millisecond
 	maxEstimate  = 200
-	// hurriedTime replaces these times if so many jobs wait that replays seldom come to an
-	// end: if they find anything, they find it at once.
+	// hurriedTime replaces these times if so many jobs wait that replays rarely finish: what they find, they find at
+	// once.
 	hurriedTime = 10 * time.Millisecond
 )
 
-// tables say when jobs start, from replays that all jobs share.
+// tables predict when jobs start, from replays that all jobs share.
 type tables interface {
-	// fresh tells by when a job starts, if there is a table of the state as it is.
+	// fresh fills in by when a job starts, if there is a table of the present state.
 	fresh(out *why.Estimate, job int64, began time.Time) bool
-	// any tells it from the last table. If there is none it is made, which takes seconds, and is
-	// there later.
+	// any fills it in from the last table. If there is none it starts computing one, which takes seconds and is
+	// available later.
 	any(out *why.Estimate, job int64, began time.Time) bool
-	// between tells the range of starts. The replays for it are made for whoever asks next.
+	// between fills in the range of starts. The replays for it are computed for later callers.
 	between(out *why.Estimate, job int64, began time.Time)
 }
 
-// estimator makes an estimate, while the loop goes on.
+// estimator makes an estimate without blocking the engine.
 type estimator struct {
 	future  *sched.Future
 	job     int64
@@ -45,11 +45,11 @@ type estimator struct {
 	kept    *why.Kept // the room that is kept for the job; nil: none
 	planned bool      // room is kept for every job, in order
 	others  *alternatives
-	tables  tables // say it where much waits; else nil
-	hurried bool   // much waits
+	tables  tables // used if many tasks wait; else nil
+	hurried bool   // many tasks wait
 }
 
-// timeout is how long a replay may take, or be waited for.
+// timeout returns how long a replay may take, or how long to wait for it.
 func (e *estimator) timeout(usual time.Duration) time.Duration {
 	if e.hurried {
 		return hurriedTime
@@ -57,7 +57,7 @@ func (e *estimator) timeout(usual time.Duration) time.Duration {
 	return usual
 }
 
-// estimate says when the job starts.
+// estimate predicts when the job starts.
 func (e *estimator) estimate() *why.Estimate {
 	out, done := &why.Estimate{}, true
 	switch {
@@ -72,14 +72,13 @@ func (e *estimator) estimate() *why.Estimate {
 	case e.tables != nil && len(e.lengths) > 0:
 		e.tables.between(out, e.job, e.began)
 	case e.tables != nil:
-	case done || !e.hurried: // else others would not come to the job, either
+	case done || !e.hurried: // else other replays would not reach the job either
 		e.replay(out)
 	}
 	return out
 }
 
-// bound adds when the job starts if every task runs as long as it may. It reports whether
-// there was time enough to find out.
+// bound adds when the job starts if every task runs until its time limit. It reports whether the time sufficed.
 func (e *estimator) bound(out *why.Estimate) bool {
 	unlimited, begun := false, time.Now()
 	goOn := func(sched.Forecast) bool { return time.Since(begun) < e.timeout(estimateTime) }
@@ -104,7 +103,7 @@ func (e *estimator) bound(out *why.Estimate) bool {
 	return done
 }
 
-// room says when the room that is kept for the job by predictions is free.
+// room says when the room that predictions keep for the job becomes free.
 func (e *estimator) room() string {
 	switch {
 	case e.kept == nil || !e.kept.Predicted:
@@ -115,7 +114,7 @@ func (e *estimator) room() string {
 	return "about " + instant.Text(e.kept.From) + ", when the room is free that is kept for it; "
 }
 
-// replay adds the range of starts with run times as they were.
+// replay adds the range of starts with past run times.
 func (e *estimator) replay(out *why.Estimate) {
 	if len(e.lengths) == 0 {
 		return
@@ -134,13 +133,13 @@ func (e *estimator) replay(out *why.Estimate) {
 	spread(out, starts)
 }
 
-// random is the source of the run times that are drawn.
+// random returns the source of the sampled run times.
 func (e *estimator) random() *rand.Rand {
 	return rand.New(rand.NewPCG(uint64(e.job), uint64(e.began.Unix())))
 }
 
-// sample draws how long a task runs: as one of its pool that ran longer than this one
-// does already, or else half as long again, and not beyond its limit.
+// sample draws a run time for a task: that of a past task of its pool that ran longer than this one already has, or
+// else 1.5 times its present run time, but at least the mean, and at most its limit.
 func (e *estimator) sample(rng *rand.Rand, t sched.Task) time.Duration {
 	ran := max(0, e.began.Sub(t.Started))
 	long := max(e.mean, ran+ran/2)
@@ -153,18 +152,18 @@ func (e *estimator) sample(rng *rand.Rand, t sched.Task) time.Duration {
 	return long
 }
 
-// alternatives is what it takes to try what else a job might ask for.
+// alternatives holds the data to try other requests for a job.
 type alternatives struct {
 	of   *queue.Job
 	own  sched.Job
 	asks sched.Request
 	unit string
-	// everyone is set where room is kept for every job.
+	// everyone is set if room is kept for every job.
 	everyone bool
-	pools    []sched.Job // the job in other pools in which its user has a place
-	paths    []string    // of them
+	pools    []sched.Job // the job in other pools that its user may use
+	paths    []string    // of these pools
 	higher   sched.Job   // the job with the next higher priority
-	raised   string      // the name of that; "": there is none, or it would not help
+	raised   string      // the name of that priority; "": there is none, or it would not help
 }
 
 // limitOr is the time limit of a task, or another one if it has none.
@@ -175,7 +174,7 @@ func limitOr(t sched.Task, other time.Duration) time.Duration {
 	return t.Limit
 }
 
-// spread adds between which instants a job starts, if there are enough replays.
+// spread adds the range of start times, if there are enough replays.
 func spread(out *why.Estimate, starts []time.Time) {
 	if len(starts) == 0 {
 		return

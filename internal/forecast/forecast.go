@@ -12,23 +12,22 @@ import (
 	"github.com/fairlead/fairlead/sched"
 )
 
-// Forecast is what other shares would change at once, before anything ends or is
-// submitted. It comes from the scheduler itself: a copy of it, with the same jobs, tasks and
-// usage, under the other shares.
+// Forecast is what other shares would change at once, before anything ends or is submitted. It comes from a copy of the
+// scheduler with the same jobs, tasks and usage, under the other shares.
 type Forecast struct {
 	At time.Time
-	// Pools are the pools that either shares name or that have work or usage, parents before
-	// their children. The root is the first.
+	// Pools are the pools that either shares name or that have work or usage, parents before their children. The root
+	// is the first.
 	Pools []PoolForecast
-	// Before and After are the pools whose tasks start next, if room came slot by slot:
-	// the first orderPools of them, in the order of their first starts.
+	// Before and After are the pools whose tasks start next, if room became free slot by slot: the first orderPools of
+	// them, in the order of their first starts.
 	Before, After []string
-	// Unranked is set where the order of jobs will only be known when the shares are in
-	// force: what counts of a job for its priority is told to the scheduler then.
+	// Unranked is set if the order of jobs will only be known when the shares are current, because the scheduler gets
+	// the jobs' priority factors only then.
 	Unranked bool
 }
 
-// PoolForecast is a pool before and after.
+// PoolForecast is the state of a pool before and after the change.
 type PoolForecast struct {
 	Path          string
 	Depth         int // 0 is the root
@@ -36,20 +35,20 @@ type PoolForecast struct {
 	Starts, Stops int // tasks that would start or be stopped by the next step
 }
 
-// poolStanding is what shares mean for a pool at an instant.
+// poolStanding is the effect of shares on a pool at an instant.
 type poolStanding struct {
-	Named   bool    // by the shares
+	Named   bool    // the shares name the pool
 	Weight  float64 // boosts included
-	Share   float64 // of the whole
+	Share   float64 // of the cluster
 	FairNow float64 // units, given the demand at this instant
 	Running float64 // units
 }
 
-// orderPools is how many pools of an order are named.
+// orderPools is the number of pools in Before and After.
 const orderPools = 8
 
-// Forecast says what shares would change if they were in force now. Nothing is changed. The
-// error is the one that [engine.Loop.Configure] would return.
+// Forecast predicts what shares would change if they were applied now. It changes nothing. Its error is the one that
+// [engine.Loop.Configure] would return.
 func (fc *Forecaster) Forecast(ctx context.Context, s allocation.Config) (*Forecast, error) {
 	if err := fc.loop.Sync(ctx); err != nil {
 		return nil, err
@@ -75,8 +74,8 @@ func (fc *Forecaster) Forecast(ctx context.Context, s allocation.Config) (*Forec
 	return f, nil
 }
 
-// standing is a copy of the scheduler as it stands, and the shares in force. What is done with the
-// copy takes long where there are many pools, and the loop goes on meanwhile.
+// standing returns a copy of the present scheduler, and the current shares. Work on the copy takes long where there are
+// many pools, and the engine goes on meanwhile.
 func (fc *Forecaster) standing() (as *sched.Scheduler, in allocation.Config, now time.Time) {
 	return engine.Read3(fc.loop, func(s *engine.State) (as *sched.Scheduler, in allocation.Config, now time.Time) {
 		now = time.Now()
@@ -85,7 +84,7 @@ func (fc *Forecaster) standing() (as *sched.Scheduler, in allocation.Config, now
 	})
 }
 
-// nextPools are the pools of the next starts.
+// nextPools returns the pools of the next starts.
 func nextPools(outlook *sched.Outlook) []string {
 	var order []string
 	n := 0
@@ -99,7 +98,7 @@ func nextPools(outlook *sched.Outlook) []string {
 	return order
 }
 
-// nextStep steps, and counts by pool what that starts and stops.
+// nextStep takes a step, and counts its starts and stops by pool.
 func nextStep(core *sched.Scheduler) (starts, stops map[sched.PoolID]int) {
 	starts, stops = map[sched.PoolID]int{}, map[sched.PoolID]int{}
 	for d := (sched.Decision{More: true}); d.More; {
@@ -114,7 +113,7 @@ func nextStep(core *sched.Scheduler) (starts, stops map[sched.PoolID]int) {
 	return starts, stops
 }
 
-// count counts a task in its pool and those above.
+// count counts a task in its pool and the pools above it.
 func count(by map[sched.PoolID]int, core *sched.Scheduler, id sched.PoolID) {
 	for ; id != sched.Root; id = core.Read().Parent(id) {
 		by[id]++
@@ -122,15 +121,15 @@ func count(by map[sched.PoolID]int, core *sched.Scheduler, id sched.PoolID) {
 	by[sched.Root]++
 }
 
-// comparison is the scheduler as it is, and a copy under other shares.
+// comparison holds the present scheduler, and a copy under other shares.
 type comparison struct {
 	now, then     *sched.Scheduler
 	before, after []sched.Entitlement
 	listed        []sched.PoolID
 }
 
-// list lists a pool and those below it. The copy has all pools of the original, under the
-// same numbers, and perhaps more.
+// list lists a pool and the pools below it. The copy has all pools of the original, under the same numbers, and perhaps
+// more.
 func (v *comparison) list(f *Forecast, id sched.PoolID, depth int) {
 	x := PoolForecast{Path: v.then.Path(id), Depth: depth}
 	x.After = standingOf(v.then, id, v.after)

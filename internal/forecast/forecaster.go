@@ -9,8 +9,7 @@ import (
 	"github.com/fairlead/fairlead/sched"
 )
 
-// Forecaster looks into the future of a loop. It remembers the timetables that it made, for some
-// moments.
+// Forecaster predicts the future of an engine. It caches timetables for some moments.
 type Forecaster struct {
 	loop    *engine.Loop
 	explain *explain.Explainer
@@ -19,11 +18,11 @@ type Forecaster struct {
 	ranges    explain.Cached[timetable]
 }
 
-// tableAge is how many times as long as it took to make a timetable may be used. Making one takes
-// seconds, and it says when it is of.
+// tableAge is the age up to which a timetable may be used, in multiples of the time it took to compute. Computing one
+// takes seconds, and each says how old it is.
 const tableAge = 50
 
-// New returns a forecaster for a loop.
+// New returns a forecaster for an engine.
 func New(loop *engine.Loop) *Forecaster {
 	return &Forecaster{
 		loop: loop, explain: explain.New(loop),
@@ -32,17 +31,17 @@ func New(loop *engine.Loop) *Forecaster {
 	}
 }
 
-// Explainer is the explainer that the forecaster asks.
+// Explainer returns the explainer that the forecaster uses.
 func (fc *Forecaster) Explainer() *explain.Explainer { return fc.explain }
 
-// estimatorOf takes what an estimate needs out of the state.
+// estimatorOf takes the data for an estimate out of the state.
 func (fc *Forecaster) estimatorOf(s *engine.State, job int64, now time.Time) *estimator {
 	e := fc.estimatorIn(s, s.Core, job, now)
 	e.future = s.Core.Future()
 	return e
 }
 
-// estimatorIn is estimatorOf for a fork of the core, whose future is still to be taken.
+// estimatorIn is estimatorOf for a fork of the core; the caller sets its future.
 func (fc *Forecaster) estimatorIn(s *engine.State, core *sched.Scheduler, job int64, now time.Time) *estimator {
 	e := &estimator{
 		job: job, began: now, lengths: maps.Clone(s.Lengths),

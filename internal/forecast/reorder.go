@@ -14,26 +14,25 @@ import (
 	"github.com/fairlead/fairlead/sched"
 )
 
-// Reordering says how the order of starts would change.
+// Reordering is a change of the order of starts.
 type Reordering struct {
 	At time.Time `json:"at"`
-	// Jobs are the jobs that would change, in the order in which they were named, without jobs that do
-	// not wait.
+	// Jobs are the jobs to change, in the order in which they were named, without jobs that do not wait.
 	Jobs []Moved `json:"jobs"`
-	// Later and Sooner are how many other jobs would have a later place, and an earlier one.
+	// Later and Sooner count the other jobs that would get a later, and an earlier place.
 	Later  int `json:"later"`
 	Sooner int `json:"sooner"`
-	// Pools are whose jobs these later ones are, those with most first, and Others the first of them.
+	// Pools are the pools of the later jobs, those with most first, and Others the first of these jobs.
 	Pools  []movedPool `json:"pools"`
 	Others []Moved     `json:"others"`
 	// Priorities are the configured priorities, the highest first.
 	Priorities []string `json:"priorities"`
-	// Looked is how many starts were looked at, at most; 0 if that were all.
+	// Looked is the maximum number of starts that were searched; 0 if all were.
 	Looked int `json:"looked,omitempty"`
 }
 
 // Moved is a job whose place in the order of starts would change. A place is that of its next task; 0 is none:
-// something else than its turn holds it back, or it is behind all that was looked at.
+// something other than the order holds the job back, or it is behind all searched starts.
 type Moved struct {
 	Job    int64  `json:"job"`
 	Name   string `json:"name,omitempty"`
@@ -43,17 +42,17 @@ type Moved struct {
 	After  int64  `json:"after"`
 }
 
-// movedPool is a pool with how many jobs would start later, by the order.
+// movedPool is a pool with the number of its jobs that would start later, by the order.
 type movedPool struct {
 	Pool string `json:"pool"`
 	Jobs int    `json:"jobs"`
 }
 
-// othersMoved is how many of the other jobs are named.
+// othersMoved is the number of other jobs that are named.
 const othersMoved = 20
 
-// Reorder says how the order of starts would change if some jobs had another priority, in a fork of the
-// scheduler in which they have it. Nothing is changed.
+// Reorder predicts how the order of starts would change if some jobs had another priority, in a fork of the scheduler
+// in which they have it. It changes nothing.
 func (fc *Forecaster) Reorder(ctx context.Context, ids []int64, v Variation) (*Reordering, error) {
 	if !v.inPlace() || v.Pool != nil {
 		return nil, queue.Invalidf("reorder", "only priorities can be asked about: priority, qos and nice")
@@ -87,16 +86,16 @@ func (fc *Forecaster) Reorder(ctx context.Context, ids []int64, v Variation) (*R
 	return r, fc.nameMoved(ctx, r.Others)
 }
 
-// reorder is what a changed order is made of.
+// reorder holds the data to compute a changed order.
 type reorder struct {
 	now        time.Time
 	fork       *sched.Scheduler
 	priorities []string
-	waiting    []*queue.Job // the jobs that have a waiting task
-	own, other []sched.Job  // as they are, and as they would be
+	waiting    []*queue.Job // jobs with a waiting task
+	own, other []sched.Job  // unchanged and changed jobs
 }
 
-// beginReorder takes what it needs out of the loop.
+// beginReorder takes the needed data out of the engine.
 func (fc *Forecaster) beginReorder(jobs []*queue.Job, v Variation) (*reorder, error) {
 	return engine.Read2(fc.loop, func(s *engine.State) (*reorder, error) {
 		x := &reorder{now: time.Now()}
@@ -132,7 +131,7 @@ func (fc *Forecaster) beginReorder(jobs []*queue.Job, v Variation) (*reorder, er
 	})
 }
 
-// orderOf is the order of starts of a scheduler, up to a bound.
+// orderOf returns the order of a scheduler's starts, up to a bound.
 func orderOf(s *sched.Scheduler, now time.Time) *explain.Order {
 	o := &explain.Order{At: now, Position: map[int64]int64{}, Whole: true}
 	s.Preview(func(st sched.Start, units float64) bool {
@@ -144,7 +143,7 @@ func orderOf(s *sched.Scheduler, now time.Time) *explain.Order {
 	return o
 }
 
-// compareOrders reports the differences of the second of two orders. The jobs are the changed ones.
+// compareOrders reports how the second order differs from the first. changed are the jobs with another priority.
 func compareOrders(before, after *explain.Order, changed []*queue.Job) *Reordering {
 	r := &Reordering{At: before.At, Jobs: []Moved{}, Pools: []movedPool{}, Others: []Moved{}}
 	if !before.Whole || !after.Whole {
@@ -182,7 +181,7 @@ func compareOrders(before, after *explain.Order, changed []*queue.Job) *Reorderi
 	return r
 }
 
-// nameMoved says whose jobs these are.
+// nameMoved fills in the names and users of jobs.
 func (fc *Forecaster) nameMoved(ctx context.Context, moved []Moved) error {
 	if len(moved) == 0 {
 		return nil

@@ -12,21 +12,21 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// Timetable says by when each waiting job starts if every task runs as long as it may. It is
-// nil if none could be made in time, and may be of a somewhat older state: it says of when it is.
+// Timetable returns by when each waiting job starts if every task runs until its time limit. It is nil if none could be
+// computed in time. It may be of an older state, and says how old it is.
 func (fc *Forecaster) Timetable(ctx context.Context) *timetable {
 	if err := fc.loop.Sync(ctx); err != nil {
 		fc.loop.Log.Warn("the timetable is of an older state", "error", err)
 	}
 	wait := tableWait
-	if _, waiting := fc.loop.Running(); waiting >= explain.ManyWaiting { // it takes seconds
+	if _, waiting := fc.loop.Running(); waiting >= explain.ManyWaiting { // that takes seconds
 		wait = hurriedTime
 	}
 	return fc.timetable.Ask(ctx, fc.loop, wait, fc.beginTimetable)
 }
 
-// Starts returns the instants by which the next tasks of jobs start, as far as they are known: from
-// planned starts, and else from the timetable.
+// Starts returns the instants by which the next tasks of jobs start, as far as known: from planned starts, and else
+// from the timetable.
 func (fc *Forecaster) Starts(ctx context.Context, jobs []*queue.Job) map[int64]Coming {
 	waits := func(j *queue.Job) bool { return j.Waiting > 0 && j.Pending == 0 && !j.Held && !j.State.Ended() }
 	if !slices.ContainsFunc(jobs, waits) {
@@ -49,8 +49,8 @@ func (fc *Forecaster) Starts(ctx context.Context, jobs []*queue.Job) map[int64]C
 	return out
 }
 
-// beginTimetable takes what a timetable is made of out of the state. Where
-// room is kept for every job that is it.
+// beginTimetable takes the data for a timetable out of the state. If room is kept for every job, the planned starts are
+// the timetable.
 func (fc *Forecaster) beginTimetable(s *engine.State, now time.Time) func() *timetable {
 	t := &timetable{at: now, row: map[int64]int32{}}
 	if s.Shares.Sched.Placement == sched.Conservative {
@@ -67,7 +67,7 @@ func (fc *Forecaster) beginTimetable(s *engine.State, now time.Time) func() *tim
 	}
 }
 
-// beginRanges is beginTimetable for replays with run times as they were lately.
+// beginRanges is beginTimetable for replays with recent run times.
 func (fc *Forecaster) beginRanges(s *engine.State, now time.Time) func() *timetable {
 	e, t := fc.estimatorOf(s, 0, now), &timetable{at: now, row: map[int64]int32{}}
 	return func() *timetable {
@@ -82,7 +82,7 @@ func (fc *Forecaster) beginRanges(s *engine.State, now time.Time) func() *timeta
 	}
 }
 
-// fresh, any and between are the tables of the estimates where much waits.
+// fresh, any and between implement tables for estimates while many tasks wait.
 func (fc *Forecaster) fresh(out *why.Estimate, job int64, began time.Time) bool {
 	t, fresh := fc.timetable.Peek(fc.loop)
 	return fresh && t.fill(out, job, began)
@@ -96,8 +96,8 @@ func (fc *Forecaster) between(out *why.Estimate, job int64, began time.Time) {
 	fc.ranges.Ask(context.Background(), fc.loop, 0, fc.beginRanges).fillRange(out, job, began)
 }
 
-// Coming is by when a job that waits starts.
+// Coming is the instant by which a waiting job starts.
 type Coming struct {
 	By   time.Time
-	Kept bool // room is kept for it from then on
+	Kept bool // room is kept for the job from then on
 }

@@ -8,19 +8,18 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// timetable says when all waiting jobs will start if nothing new is submitted, by replays of
-// the future to its end.
+// timetable predicts when all waiting jobs will start if no job is submitted, by replays of the future to its end.
 type timetable struct {
-	at time.Time // of the state that it is of
+	at time.Time // instant of its state
 
 	row    map[int64]int32
-	starts [][]int64 // by replay, then by row; 0: not known
-	// endless is set if some task has no time limit: what starts a year later waits for it.
+	starts [][]int64 // by replay, then by row; 0: unknown
+	// endless is set if some task has no time limit: a job that starts a year later waits for that task.
 	endless bool
 }
 
-// How long the replays of a timetable may take, how many of them with run times as they were
-// lately there are at most, and at least for a range, and how long a list waits for it.
+// How long the replays of a timetable may take, the maximum number of them with recent run times, the minimum number
+// for a range, and how long a list waits for a timetable.
 const (
 	tableTime   = 10 * time.Second
 	maxRanges   = 20
@@ -28,7 +27,7 @@ const (
 	tableWait   = 100 * time.Millisecond
 )
 
-// By is the instant by which a job starts.
+// By returns the instant by which a job starts.
 func (t *timetable) By(job int64) (time.Time, bool) {
 	if t == nil || len(t.starts) == 0 {
 		return time.Time{}, false
@@ -40,8 +39,8 @@ func (t *timetable) By(job int64) (time.Time, bool) {
 	return time.Unix(0, t.starts[0][row]), true
 }
 
-// fill puts into an estimate by when a job starts. It reports false if the timetable does not
-// say, or what it says has turned out wrong: the instant is over.
+// fill sets in an estimate by when a job starts. It reports false if the timetable does not have the job, or was wrong:
+// the instant has passed.
 func (t *timetable) fill(out *why.Estimate, job int64, now time.Time) bool {
 	by, known := t.By(job)
 	if !known || by.Before(now) {
@@ -51,7 +50,7 @@ func (t *timetable) fill(out *why.Estimate, job int64, now time.Time) bool {
 	return true
 }
 
-// fillRange puts into an estimate between which instants a job starts.
+// fillRange sets in an estimate the range of start times of a job.
 func (t *timetable) fillRange(out *why.Estimate, job int64, now time.Time) {
 	if t == nil {
 		return
@@ -71,7 +70,7 @@ func (t *timetable) fillRange(out *why.Estimate, job int64, now time.Time) {
 	}
 }
 
-// take makes a timetable of the room that is kept.
+// take fills the timetable from the room that is kept.
 func (t *timetable) take(kept map[int64]why.Kept) {
 	t.starts = [][]int64{make([]int64, 0, len(kept))}
 	for job, k := range kept {
@@ -80,11 +79,11 @@ func (t *timetable) take(kept map[int64]why.Kept) {
 	}
 }
 
-// replay plays the future once more, and notes when each job starts.
+// replay plays the future once more, and records when each job starts.
 func (t *timetable) replay(e *estimator, began time.Time, end func(sched.Task) time.Time) {
 	starts := make([]int64, len(t.row))
 	goOn := func(sched.Forecast) bool {
-		runtime.Gosched() // whoever waits for an answer goes first
+		runtime.Gosched() // callers who wait for an answer go first
 		return time.Since(began) < tableTime
 	}
 	e.future.Play(goOn, end, func(s sched.Start, at time.Time) bool {

@@ -14,18 +14,18 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// TryOptions say how a job is tried.
+// TryOptions are the options of [Forecaster.Try].
 type TryOptions struct {
-	// Unsatisfiable jobs are not refused that no node could ever run.
+	// Unsatisfiable accepts jobs that no node could ever run.
 	Unsatisfiable bool
-	// By is that of [engine.SubmitOptions], as far as it is about rights.
+	// By is as in [engine.SubmitOptions], but only for rights, not for limits.
 	By *access.Principal
 	// Estimate adds when the job would start.
 	Estimate bool
 }
 
-// Try says what would become of a job if it were submitted now, by a fork of the
-// scheduler. Nothing is kept. It returns the error with which the job would be refused.
+// Try predicts what would happen to a job if it were submitted now, in a fork of the scheduler. It stores nothing. It
+// returns the error with which the job would be refused.
 func (fc *Forecaster) Try(ctx context.Context, j queue.Job, o TryOptions) (a *why.Answer, tasks int, err error) {
 	if err := fc.loop.Sync(ctx); err != nil {
 		return nil, 0, err
@@ -60,7 +60,7 @@ func (fc *Forecaster) Try(ctx context.Context, j queue.Job, o TryOptions) (a *wh
 	return a, j.Tasks, nil
 }
 
-// tryAfter looks at the jobs on which a job depends, and names those it would wait for.
+// tryAfter reads the dependencies of a job, and names those for which it would wait.
 func (fc *Forecaster) tryAfter(ctx context.Context, j *queue.Job) (blockers []string, err error) {
 	if len(j.After) == 0 {
 		return nil, nil
@@ -90,7 +90,7 @@ func (fc *Forecaster) tryAfter(ctx context.Context, j *queue.Job) (blockers []st
 	return blockers, nil
 }
 
-// tryNow adds a job to a fork, and asks about it there.
+// tryNow adds a job to a fork, and explains it there.
 func (fc *Forecaster) tryNow(j queue.Job, blockers []string) (a *why.Answer, future *estimator) {
 	return engine.Read2(fc.loop, func(st *engine.State) (a *why.Answer, future *estimator) {
 		now := time.Now()

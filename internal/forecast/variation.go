@@ -14,21 +14,21 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// Variation is what a job might ask for instead of what it does. What is not set stays.
+// Variation is a changed request of a job. Fields that are not set stay the same.
 type Variation struct {
 	Limit      *time.Duration // [queue.NoLimit] is none
-	Request    queue.Amounts  // of these resources
+	Request    queue.Amounts  // only the named resources change
 	Constraint *string
-	Licenses   map[string]int64 // all of them, if it is not nil
+	Licenses   map[string]int64 // replaces all licenses, if not nil
 	Pool       *string
 	Priority   *string
 	QOS        *string
 	Nice       *int
-	// By is that of [engine.SubmitOptions], as far as it is about rights.
+	// By is as in [engine.SubmitOptions], but only for rights, not for limits.
 	By *access.Principal
 }
 
-// inPlace reports whether a job can be changed so while it waits.
+// inPlace reports whether a waiting job can be changed in this way.
 func (v *Variation) inPlace() bool {
 	return v.Limit == nil && len(v.Request) == 0 && v.Constraint == nil && v.Licenses == nil
 }
@@ -39,7 +39,7 @@ func (v *Variation) apply(j *queue.Job) queue.Job {
 	switch {
 	case v.Limit != nil:
 		next.Limit = *v.Limit
-	case v.Pool == nil: // in another pool a job without a limit gets that of the pool
+	case v.Pool == nil: // a pool's default limit applies only in another pool
 		next.Limit = cmp.Or(j.Limit, queue.NoLimit)
 	}
 	if len(v.Request) > 0 {
@@ -69,7 +69,7 @@ func setIf[T any](to, from *T) {
 	}
 }
 
-// varied lists in what two jobs differ, in words.
+// varied describes the differences of two jobs in words.
 func varied(a, b *queue.Job, unit string) []why.Varied {
 	all := []why.Varied{}
 	note := func(field, from, to string) {
@@ -108,7 +108,7 @@ func limitWords(d time.Duration) string {
 	return units.FormatDuration(d)
 }
 
-// counted lists things with their numbers, as flags have them.
+// counted lists names with their numbers, in the form of flags.
 func counted(of map[string]int64) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(of)) {

@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// exchanged is what there is to say of a job and of the one in its place.
+// exchanged describes a job and its replacement.
 type exchanged struct {
 	changes      []why.Varied
 	again        bool
@@ -21,18 +21,18 @@ type exchanged struct {
 	now        time.Time
 	fork       *sched.Scheduler
 	next       *queue.Job
-	own, other sched.Job // the job as it is, and in its place
+	own, other sched.Job // the present job, and its replacement
 }
 
-// exchange exchanges a job in a fork. Where much waits that takes long, and the loop goes on
-// meanwhile: it is locked for the copy, and for a look at what became of the job.
+// exchange replaces a job in a fork. Where many tasks wait that takes long, so the engine goes on meanwhile: its lock
+// is held only to make the copy, and to explain the result.
 func (fc *Forecaster) exchange(j *queue.Job, v Variation) (*exchanged, error) {
 	x, err := fc.beginExchange(j, v)
 	if err != nil {
 		return nil, err
 	}
 	if x.before.future = x.fork.Future(); x.before.hurried {
-		x.before.future = x.before.future.Once() // ranges come from the tables
+		x.before.future = x.before.future.Once() // the tables give ranges
 	}
 	if x.again || x.own.Pool != x.other.Pool {
 		x.fork.Withdraw(x.own, x.now)
@@ -61,7 +61,7 @@ func (fc *Forecaster) exchange(j *queue.Job, v Variation) (*exchanged, error) {
 	return x, nil
 }
 
-// beginExchange takes what an exchange needs out of the loop.
+// beginExchange takes the data for an exchange out of the engine.
 func (fc *Forecaster) beginExchange(j *queue.Job, v Variation) (*exchanged, error) {
 	return engine.Read2(fc.loop, func(s *engine.State) (*exchanged, error) {
 		next := v.apply(j)
@@ -91,5 +91,5 @@ func (fc *Forecaster) beginExchange(j *queue.Job, v Variation) (*exchanged, erro
 	})
 }
 
-// trialID is the id of a job that is only tried: it comes after all others.
+// trialID is the id of a hypothetical job: it is larger than all others.
 const trialID = 1 << 47

@@ -11,11 +11,11 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// startedMeanwhile bounds how often a job is read again that started between its
-// reading and the look at the scheduler.
+// startedMeanwhile bounds how often a job is read again because it started between the read and the question to the
+// scheduler.
 const startedMeanwhile = 4
 
-// Why says why a job is where it is, by the numbers that the next step would compare.
+// Why explains the state of a job, by the numbers that the next step would compare.
 func (fc *Forecaster) Why(ctx context.Context, id int64, o explain.WhyOptions) (*why.Answer, error) {
 	for try := 1; ; try++ {
 		a, future, err := fc.whyNow(ctx, id, o)
@@ -33,7 +33,7 @@ func (fc *Forecaster) Why(ctx context.Context, id int64, o explain.WhyOptions) (
 	}
 }
 
-// whyNow is Why, without a reason if the job has started since it was read.
+// whyNow is Why, but returns no reason if the job has started since it was read.
 func (fc *Forecaster) whyNow(ctx context.Context, id int64, o explain.WhyOptions) (a *why.Answer, future *estimator,
 	err error) {
 	j, err := fc.loop.Client().Job(ctx, id)
@@ -84,7 +84,7 @@ func (fc *Forecaster) whyNow(ctx context.Context, id int64, o explain.WhyOptions
 		if o.Estimate && j.Waiting > 0 && (j.State == queue.Waiting || j.State == queue.Queued || j.State == queue.Running) &&
 			explain.Startable(a) {
 			future = fc.estimatorOf(s, j.ID, a.At)
-			if j.State == queue.Waiting { // a job that runs in part is not submitted again
+			if j.State == queue.Waiting { // a job with running tasks is not submitted again
 				future.others = alternativesOf(s, j, a)
 			}
 		}
@@ -92,10 +92,9 @@ func (fc *Forecaster) whyNow(ctx context.Context, id int64, o explain.WhyOptions
 	})
 }
 
-// WhatIf says what would become of a job that waits if it asked for something else. A fork of
-// the scheduler answers, in which the job is exchanged. Of a job that waits only priority
-// and pool can be changed; for everything else it is cancelled in the fork, and submitted again, as its
-// owner would have to do it.
+// WhatIf predicts what would happen to a waiting job with another request. It replaces the job in a fork of the
+// scheduler. A waiting job can change only its priority and pool in place; for all other changes the fork cancels and
+// resubmits it, as its owner would have to do.
 func (fc *Forecaster) WhatIf(ctx context.Context, id int64, v Variation) (*why.WhatIf, error) {
 	before, _, err := fc.whyNow(ctx, id, explain.WhyOptions{Siblings: 1})
 	if err != nil {
@@ -130,8 +129,7 @@ func (fc *Forecaster) WhatIf(ctx context.Context, id int64, v Variation) (*why.W
 	return w, nil
 }
 
-// lastStop is the last stop of a job if tasks that it stopped wait again and have not
-// started since.
+// lastStop returns the last stop of a job if the tasks that it stopped wait again and have not started since.
 func lastStop(stops []queue.Stopped, tasks []queue.Task) *why.Stop {
 	for _, x := range slices.Backward(stops) {
 		i := slices.IndexFunc(tasks, func(t queue.Task) bool { return t.Index == x.Ref.Task })
@@ -142,10 +140,10 @@ func lastStop(stops []queue.Stopped, tasks []queue.Task) *why.Stop {
 	return nil
 }
 
-// stopsKept is how far back the stops of a job are looked for that explain why it waits.
+// stopsKept is the number of a job's latest stops that are searched for the reason of its wait.
 const stopsKept = 64
 
-// stopOf is the latest stop of a job that waits for it.
+// stopOf returns the latest stop of a job that waits because of it.
 func (fc *Forecaster) stopOf(ctx context.Context, j *queue.Job, tasks []queue.Task) (*why.Stop, error) {
 	if j.State.Ended() || len(tasks) == 0 {
 		return nil, nil
