@@ -1,3 +1,3 @@
-// Package history takes down how the pools of a loop fare, keeps it in the store, and reads it and
-// what ran lately. It decides nothing.
+// Package history records the values of an engine's pools over time, keeps them in the store, and reads them and the
+// recent tasks. It decides nothing.
 package history

@@ -12,10 +12,10 @@ import (
 	"github.com/fairlead/fairlead/sched"
 )
 
-// minShareChange is by how much a share has changed that is taken down for that alone.
+// minShareChange is the smallest change of a share that is recorded for a pool without work.
 const minShareChange = 1e-3
 
-// keep records how the pools fare until ctx ends, and writes the rest then.
+// keep records the values of the pools until ctx ends, and then writes the rest.
 func (rc *Recorder) keep(ctx context.Context) {
 	keeper, can := rc.loop.Store.(queue.HistoryKeeper)
 	if !can {
@@ -40,7 +40,7 @@ func (rc *Recorder) keep(ctx context.Context) {
 	}
 }
 
-// lookAtPools adds the time between the last look and now.
+// lookAtPools adds the time between the last sample and now.
 func (rc *Recorder) lookAtPools(now time.Time) {
 	before, at := rc.seen, rc.at
 	rc.loop.Update(func(s *engine.State) {
@@ -66,16 +66,15 @@ func (rc *Recorder) lookAtPools(now time.Time) {
 	rc.add(busiest(busy), at, now)
 }
 
-// isGap reports whether it is unknown how pools fared between two looks. It goes by the clock on the wall,
-// as steps do: that clock may be set by years between looks that are two seconds apart, and the machine may sleep
-// for hours between them.
+// isGap reports whether the values between two samples are unknown. It uses the wall clock, as steps do: that clock may
+// be set by years between samples that are two seconds apart, and the machine may sleep for hours between them.
 func isGap(from, to time.Time) bool {
 	passed := to.Round(0).Sub(from.Round(0))
 	return passed <= 0 || passed > historyGap
 }
 
-// until is how a pool fared between two looks that are a number of seconds apart. It assumes that
-// values known only from the looks changed evenly.
+// until returns the values of a pool between two samples that are this many seconds apart. It assumes that values known
+// only from the samples changed evenly.
 func (p poolLook) until(next poolLook, seconds float64) poolLook {
 	out, a, b := next, &p.now, &next.now
 	out.now.FairNow, out.now.Running = (next.ideal-p.ideal)/seconds, (next.received-p.received)/seconds
@@ -88,8 +87,8 @@ func (p poolLook) until(next poolLook, seconds float64) poolLook {
 	return out
 }
 
-// busiest chooses the pools to record if there are too many: the pools with the largest demand.
-// The root comes first, because its demand is the sum of all.
+// busiest chooses the pools to record if there are too many: those with the largest demand. The root comes first,
+// because its demand is the sum of all.
 func busiest(busy []poolLook) []poolLook {
 	if len(busy) <= historyMax {
 		return busy
@@ -98,8 +97,8 @@ func busiest(busy []poolLook) []poolLook {
 	return busy[:historyMax]
 }
 
-// survey looks at all pools. The entitled and the received service of a pool are exact sums, the
-// other values are those of this moment.
+// survey samples all pools. The entitled and the received service of a pool are exact sums, the other values are those
+// of this moment.
 func survey(s *engine.State, now time.Time, seen []poolLook) []poolLook {
 	core, f := s.Core, &s.Fairness
 	core.Advance(now)
@@ -141,7 +140,7 @@ func survey(s *engine.State, now time.Time, seen []poolLook) []poolLook {
 	return seen
 }
 
-// add adds values that held from one instant to another to the steps of that time.
+// add adds values that were valid between two instants to the steps of that time.
 func (rc *Recorder) add(pools []poolLook, from, to time.Time) {
 	rc.mu.Lock()
 	defer rc.mu.Unlock()
@@ -171,8 +170,8 @@ func (rc *Recorder) add(pools []poolLook, from, to time.Time) {
 	rc.steps = slices.DeleteFunc(rc.steps, func(s heldStep) bool { return s.at.Before(kept) })
 }
 
-// writeHistory writes the steps that are over, if it is time to and this server does it; at
-// the end also the one that is going on.
+// writeHistory writes the finished steps, if it is time to and this server is the writer; at the end it also writes the
+// current step.
 func (rc *Recorder) writeHistory(ctx context.Context, keeper queue.HistoryKeeper, now time.Time, ends bool) {
 	writes := engine.Read(rc.loop, func(s *engine.State) bool { return !s.Others.Record() })
 	if writes != rc.writes {
@@ -198,7 +197,7 @@ func (rc *Recorder) writeHistory(ctx context.Context, keeper queue.HistoryKeeper
 	}
 }
 
-// move puts steps into the store, and out of here.
+// move writes steps to the store, and removes them here.
 func (rc *Recorder) move(
 	ctx context.Context, keeper queue.HistoryKeeper, batch []queue.PoolHistory, upTo time.Time,
 ) error {
@@ -213,8 +212,8 @@ func (rc *Recorder) move(
 	return nil
 }
 
-// writeEvery is how long steps are gathered: a minute, and longer where there are so many
-// pools that a store would be kept busy by their blocks.
+// writeEvery returns how long steps are collected: a minute, and longer if there are so many pools that writing their
+// blocks would keep a store busy.
 func (rc *Recorder) writeEvery() time.Duration {
 	rc.mu.Lock()
 	defer rc.mu.Unlock()
@@ -225,8 +224,8 @@ func (rc *Recorder) writeEvery() time.Duration {
 	return time.Minute * time.Duration(min(max(1, pools/1000), 5))
 }
 
-// batch are the steps of some pools that are not written yet, on all levels, and which steps
-// these are. The root is the last: what it has everybody has.
+// batch returns the unwritten steps of some pools, on all levels, and the instant before which they are. The root comes
+// last: a step that is stored for the root is stored for every pool.
 func (rc *Recorder) batch(now time.Time, ends bool) (batch []queue.PoolHistory, upTo time.Time) {
 	rc.mu.Lock()
 	defer rc.mu.Unlock()
@@ -254,7 +253,7 @@ func (rc *Recorder) batch(now time.Time, ends bool) (batch []queue.PoolHistory, 
 	return batch, upTo
 }
 
-// levels are the steps of a pool before an instant, on all levels.
+// levels returns the steps of a pool before an instant, on all levels.
 func (rc *Recorder) levels(pool string, upTo time.Time) []queue.PoolHistory {
 	var all [len(queue.HistoryLevels)]queue.PoolHistory
 	for level, x := range queue.HistoryLevels {
@@ -271,7 +270,7 @@ func (rc *Recorder) levels(pool string, upTo time.Time) []queue.PoolHistory {
 	return all[:]
 }
 
-// addStep adds a step to a list of longer steps; it may lie in the last of them.
+// addStep adds a step to a list of longer steps; it may belong to the last of them.
 func addStep(steps []queue.HistoryStep, s queue.HistoryStep, length time.Duration) []queue.HistoryStep {
 	s.At = s.At.Truncate(length)
 	if n := len(steps); n > 0 && steps[n-1].At.Equal(s.At) {
@@ -281,7 +280,7 @@ func addStep(steps []queue.HistoryStep, s queue.HistoryStep, length time.Duratio
 	return append(steps, s)
 }
 
-// done forgets the written steps.
+// done removes the written steps.
 func (rc *Recorder) done(batch []queue.PoolHistory, upTo time.Time) {
 	rc.mu.Lock()
 	defer rc.mu.Unlock()
@@ -295,8 +294,8 @@ func (rc *Recorder) done(batch []queue.PoolHistory, upTo time.Time) {
 	rc.steps = slices.DeleteFunc(rc.steps, func(s heldStep) bool { return len(s.pools) == 0 })
 }
 
-// changeWriter notes whether this server writes. Of what it holds it forgets, when it takes
-// over, what another one has written.
+// changeWriter records whether this server is the writer. When it takes over, it removes the steps that the former
+// writer has already written.
 func (rc *Recorder) changeWriter(ctx context.Context, keeper queue.HistoryKeeper, now time.Time, writes bool) error {
 	last, err := time.Time{}, error(nil)
 	if writes {
@@ -311,11 +310,11 @@ func (rc *Recorder) changeWriter(ctx context.Context, keeper queue.HistoryKeeper
 	return nil
 }
 
-// Keep has the loop take down how its pools fare while it runs, if its store keeps that. It is
-// called before the loop runs.
+// Keep makes the engine record the values of its pools while it runs, if its store keeps a history. Call it before the
+// engine runs.
 func (rc *Recorder) Keep() { rc.loop.Beside(rc.keep) }
 
-// lastWritten is the beginning of the last step of the recent past that is in the store.
+// lastWritten returns the beginning of the last step of the finest level that is in the store.
 func lastWritten(ctx context.Context, keeper queue.HistoryKeeper, now time.Time) (last time.Time, err error) {
 	got, err := keeper.PoolHistory(ctx, queue.HistoryQuery{Pools: []string{""}, From: now.Add(-historyHeld),
 		To: now.Add(historyHeld)})

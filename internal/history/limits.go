@@ -8,29 +8,29 @@ import (
 	"github.com/fairlead/fairlead/internal/engine"
 )
 
-// A LimitSeries holds how much of a license or a rate was used over time, and when it is free again.
+// A LimitSeries is the use of a license or a rate over time, and when it becomes free.
 type LimitSeries struct {
 	Name string `json:"name"`
-	Rate bool   `json:"rate,omitempty"` // else it is a licence
-	// Capacity is how much there is: of a licence, or starts in a step.
+	Rate bool   `json:"rate,omitempty"` // else it is a license
+	// Capacity is the total of a license, or the starts that a rate allows in a step.
 	Capacity float64 `json:"capacity"`
-	// StepSeconds is how long the steps of the past are.
+	// StepSeconds is the length of a past step.
 	StepSeconds float64 `json:"step_seconds"`
-	// Past are means over the steps in which something was used, of a rate how many starts there were;
-	// equal ones beside each other are one. They are known since Since.
+	// Past are the means over the steps with use, or for a rate the number of starts; equal neighbors are merged. They
+	// are known since Since.
 	Past  []LimitSpan `json:"past"`
 	Since time.Time   `json:"since"`
-	// Ahead is what running tasks hold of a licence, until they end by their time limits; of a rate
-	// how long it is used up by the tasks that wait for it now.
+	// Ahead is the amount of a license that running tasks hold, until they end by their time limits; for a rate it is
+	// how long the tasks that wait now will use it up.
 	Ahead []LimitSpan `json:"ahead"`
 }
 
-// LimitSpan is a time with the usage in it. Until is missing if the end is unknown.
+// LimitSpan is a time span with its usage. Until is missing if the end is unknown.
 type LimitSpan struct {
 	From  time.Time `json:"from"`
 	Until time.Time `json:"until,omitzero"`
 	Used  float64   `json:"used"`
-	// Peak is of a license of the past: the largest amount in use. Of others it is Used.
+	// Peak is the largest amount in use of a license in the past. Otherwise it equals Used.
 	Peak float64 `json:"peak"`
 }
 
@@ -72,14 +72,14 @@ func (rc *Recorder) LimitSeries(past time.Duration) []LimitSeries {
 	})
 }
 
-// limitSteps are the steps of the past of a limit; each lasts step minutes.
+// limitSteps returns the past steps of a limit; each lasts step minutes.
 func limitSteps(s *engine.State, c *LimitSeries, k engine.LimitKey, since, now time.Time, step int64) []LimitSpan {
 	c.StepSeconds = float64(step * 60)
 	all := engine.LimitPast{}
 	if kept := s.Limits[k]; kept != nil {
 		all = *kept
 	}
-	for _, r := range s.Runs { // running tasks have not been noted
+	for _, r := range s.Runs { // the recorded past has no running tasks
 		switch {
 		case r.Queued:
 		case k.Rate && slices.Contains(r.Header.Rates, k.Name):
@@ -119,17 +119,17 @@ func limitSteps(s *engine.State, c *LimitSeries, k engine.LimitKey, since, now t
 	return steps
 }
 
-// lastIs adds to the latest step of a license the amount in use now.
+// lastIs raises the peak of a license's current step to the amount in use now.
 func (c *LimitSeries) lastIs(used float64, now time.Time) {
 	if last := len(c.Past) - 1; last >= 0 && c.Past[last].Until.Equal(now) {
 		c.Past[last].Peak = max(c.Past[last].Peak, min(used, c.Capacity))
 	}
 }
 
-// heldAhead is what running tasks hold of a licence until they end.
+// heldAhead returns the amount of a license that running tasks hold until they end.
 func heldAhead(s *engine.State, license string, now time.Time) []LimitSpan {
 	type end struct {
-		at time.Time // zero if nobody knows
+		at time.Time // zero if unknown
 		n  float64
 	}
 	var ends []end

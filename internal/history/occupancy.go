@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead/fairlead/sched"
 )
 
-// NodeTask is a task that runs on a node, or ran there.
+// NodeTask is a task that runs or ran on a node.
 type NodeTask struct {
 	Node    string    `json:"node"`
 	Job     int64     `json:"job"`
@@ -18,9 +18,9 @@ type NodeTask struct {
 	Pool    string    `json:"pool"`
 	Units   int64     `json:"units"` // of the unit of shares
 	Started time.Time `json:"started"`
-	// Queued: it has not begun, but waits in another queueing system, since Started.
+	// Queued: it has not begun, but has waited in another queueing system since Started.
 	Queued bool `json:"queued,omitempty"`
-	// Ends is by when it ends, by its time limit; missing if it has none.
+	// Ends is its latest end by its time limit; missing if it has none.
 	Ends *time.Time `json:"ends,omitempty"`
 	// Ended is when it ended; missing while it runs.
 	Ended *time.Time `json:"ended,omitempty"`
@@ -28,8 +28,8 @@ type NodeTask struct {
 	Stop string `json:"stop,omitempty"`
 }
 
-// NodeTasks are the tasks that run on some nodes, in the order of the nodes as they are named,
-// and on each of when they began. It is one look at all that runs.
+// NodeTasks returns the running tasks of some nodes, in the order of the named nodes, and for each node by their
+// beginning. It reads all running tasks once.
 func (rc *Recorder) NodeTasks(nodes []string) []NodeTask {
 	at := make(map[string]int, len(nodes))
 	for i, n := range nodes {
@@ -60,9 +60,8 @@ func (rc *Recorder) NodeTasks(nodes []string) []NodeTask {
 	})
 }
 
-// EndedTasks are the tasks that ended on some nodes since an instant, in the order of the nodes as they
-// are named, and on each of when they began. Of each node the last few are remembered, for as
-// long as the loop lives.
+// EndedTasks returns the tasks that ended on some nodes since an instant, in the order of the named nodes, and for each
+// node by their beginning. Only the last few tasks of each node are kept, until the engine ends.
 func (rc *Recorder) EndedTasks(nodes []string, since time.Time) []NodeTask {
 	var out []NodeTask
 	return engine.Read(rc.loop, func(s *engine.State) []NodeTask {
@@ -87,7 +86,7 @@ func (rc *Recorder) EndedTasks(nodes []string, since time.Time) []NodeTask {
 	})
 }
 
-// named is the pool of a priority class, as people know it.
+// named returns the pool of a priority class, as people know it.
 func named(s *engine.State, id sched.PoolID) sched.PoolID {
 	for s.Core.Read().PriorityClass(id) {
 		id = s.Core.Read().Parent(id)

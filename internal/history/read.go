@@ -10,20 +10,19 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// historyView is how pools fared, in steps of one length.
+// historyView is the history of pools, in steps of one length.
 type historyView struct {
 	From, To time.Time
 	Step     time.Duration
-	Pools    [][]HistoryPoint // in the order in which they were asked for
+	Pools    [][]HistoryPoint // in the order of the request
 }
 
-// maxHistory bounds the steps of a [HistoryView].
+// maxHistory is the maximum number of steps in a [HistoryView].
 const maxHistory = 20_000
 
-// PoolHistory returns how pools fared from one instant to another. Step is how long the steps
-// are to be; they become longer if nothing so fine is kept of that time. 0 is the finest length
-// that gives at most a few hundred steps. Steps without known values are left out: no server
-// was there.
+// PoolHistory returns the history of pools between two instants. Step is the requested length of the steps; they are
+// longer if the stored steps of that time are. 0 means the finest length that gives at most a few hundred steps. Steps
+// without known values, when no server ran, are left out.
 func (rc *Recorder) PoolHistory(ctx context.Context, pools []string, from, to time.Time,
 	step time.Duration) (*historyView, error) {
 	by, v, err := rc.stepsOf(ctx, pools, from, to, step)
@@ -39,7 +38,7 @@ func (rc *Recorder) PoolHistory(ctx context.Context, pools []string, from, to ti
 	return v, nil
 }
 
-// stepsOf are the steps of pools, and of the root, as they are kept; the view has no pools yet.
+// stepsOf returns the stored steps of pools and of the root; the view has no pools yet.
 func (rc *Recorder) stepsOf(ctx context.Context, pools []string, from, to time.Time,
 	step time.Duration) (map[string][]queue.HistoryStep, *historyView, error) {
 	keeper, ok := rc.loop.Store.(queue.HistoryKeeper)
@@ -70,7 +69,7 @@ func (rc *Recorder) stepsOf(ctx context.Context, pools []string, from, to time.T
 	return by, v, rc.addHeld(ctx, keeper, by, asked, v)
 }
 
-// historyRange decides about the level that is read, the length of the steps, and their ends.
+// historyRange chooses the level to read, the length of the steps, and their ends.
 func historyRange(from, to time.Time, step time.Duration, now time.Time) (level int, v *historyView, err error) {
 	if !from.Before(to) {
 		return 0, nil, queue.Invalidf("since", "must be before the end of the time that is asked for")
@@ -94,7 +93,7 @@ func historyRange(from, to time.Time, step time.Duration, now time.Time) (level 
 	return level, v, nil
 }
 
-// historyStep is the finest round length that fills a time with at most a few hundred steps.
+// historyStep returns the finest round length that fills a time with at most a few hundred steps.
 func historyStep(span time.Duration) time.Duration {
 	const most = 400
 	rounds := []time.Duration{10 * time.Second, 30 * time.Second, time.Minute, 2 * time.Minute, 5 * time.Minute,
@@ -115,7 +114,7 @@ func (rc *Recorder) addHeld(ctx context.Context, keeper queue.HistoryKeeper, by 
 	others := !rc.writes && len(rc.steps) > 0
 	rc.mu.Unlock()
 	last := time.Time{}
-	if others { // write it
+	if others { // another server writes it
 		var err error
 		if last, err = lastWritten(ctx, keeper, time.Now()); err != nil {
 			return fmt.Errorf("read the history: %w", err)
@@ -146,8 +145,8 @@ func (rc *Recorder) knownPool(pool string, past bool) error {
 	})
 }
 
-// points are the steps of a pool, with those in which it had nothing: in which the root is
-// known and the pool is not.
+// points returns the steps of a pool, including those in which it had no work: the root has data then, and the pool
+// does not.
 func points(root, pool []queue.HistoryStep) []HistoryPoint {
 	out := make([]HistoryPoint, 0, len(root))
 	for len(root) > 0 || len(pool) > 0 {
@@ -166,25 +165,23 @@ func points(root, pool []queue.HistoryStep) []HistoryPoint {
 	return out
 }
 
-// HistoryPoint is a step as it is shown: means over the known time. Steps without known
-// values are left out.
+// HistoryPoint is a step for display: means over the known time. Steps without known values are left out.
 type HistoryPoint struct {
 	At      time.Time `json:"at"`      // when the step began
-	Seconds float64   `json:"seconds"` // of the step that are known: a server was there
-	// Share and Used are fractions of the pool above. They are null where the pool had
-	// nothing that ran or waited.
+	Seconds float64   `json:"seconds"` // of the step with known values, when a server ran
+	// Share and Used are fractions of the pool above. They are null if the pool had no running or waiting tasks.
 	Share   *float64 `json:"share"`
 	Used    *float64 `json:"used"`
-	FairNow float64  `json:"fair_now"` // units that were its due
+	FairNow float64  `json:"fair_now"` // units of its entitlement
 	Running float64  `json:"running"`  // units
 	Demand  float64  `json:"demand"`   // units that ran or waited
 	Waiting float64  `json:"waiting"`  // tasks
-	// OldestWait is the longest that a job had waited at any moment of the step.
+	// OldestWait is the longest wait of a job at any moment of the step.
 	OldestWait float64 `json:"oldest_wait_seconds"`
 }
 
-// pointOf turns a step into a point. known is how many seconds of the step are known of the root.
-// If nothing is known of the pool, it had nothing.
+// pointOf converts a step to a point. known is the number of seconds of the step for which the root has data. If the
+// pool has none, it had no work.
 func pointOf(s queue.HistoryStep, known float64) HistoryPoint {
 	known = max(known, s.Seconds)
 	p := HistoryPoint{

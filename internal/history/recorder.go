@@ -9,20 +9,19 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// Recorder records how the pools of a loop fare, and reads the records.
-// Every server records; one of the servers that share a store writes the records there.
+// Recorder records the values of an engine's pools over time, and reads the records. Every server records; one of the
+// servers that share a store writes the records there.
 type Recorder struct {
 	loop *engine.Loop
 
 	mu    sync.Mutex
-	steps []heldStep // by time; the last is still going on
+	steps []heldStep // by time; the last is the current one
 
-	// moving is held as a whole while steps go from here to the store, and in part while both are
-	// read: else a reader could find a step at neither place.
+	// moving is held in full while steps move from here to the store, and in part while a reader reads both: otherwise
+	// the reader could miss a step at both places.
 	moving *semaphore.Weighted
 
-	// What the last look found, by the number of the pool in the account of fairness; used
-	// by one goroutine alone.
+	// The last sample, by the number of the pool in the account of fairness; only one goroutine uses it.
 	at   time.Time
 	seen []poolLook
 
@@ -30,7 +29,7 @@ type Recorder struct {
 	writes  bool      // whether this server writes
 }
 
-// New returns a reader of the past of a loop. It takes nothing down before [Recorder.Keep].
+// New returns a recorder for an engine. It records nothing before [Recorder.Keep].
 func New(loop *engine.Loop) *Recorder {
 	return &Recorder{loop: loop, moving: semaphore.NewWeighted(historyReaders)}
 }
@@ -41,30 +40,29 @@ type heldStep struct {
 	pools map[string]*queue.HistoryStep
 }
 
-// poolLook is what a look finds of a pool.
+// poolLook is a sample of a pool.
 type poolLook struct {
 	path            string
 	busy            bool
 	ideal, received float64 // slot-seconds since the account began
 	now             queue.HistoryStep
 
-	// Of a pool that the configuration names it is also taken down that its share has changed,
-	// though it has nothing to do: told is the one that is known of it. It is told until the end
-	// of a whole step, as what a pool had in its last step is taken for what it has afterwards.
+	// A changed share of a configured pool is recorded even if the pool has no work. reported is the share that was
+	// recorded last. It is recorded until the end of a whole step, because readers take the values of a pool's last
+	// step for its later values.
 	changed  bool
 	reported float64
 	telling  time.Time
 }
 
-// How the history of the pools is taken down. Looking at all of them takes at most a
-// hundredth of the time.
+// How the history of the pools is recorded. Sampling all of them takes at most a hundredth of the time.
 const (
-	historyLook = 2 * time.Second  // between two looks
+	historyLook = 2 * time.Second  // between two samples
 	historyGap  = 30 * time.Second // the values in a longer gap are unknown
-	historyHeld = 10 * time.Minute // how much is held for a database that is away
+	historyHeld = 10 * time.Minute // how much is held while the database is unavailable
 	historyMax  = 5000             // pools in one step
 	historyRows = 250              // pools in one transaction
 )
 
-// historyReaders bounds how many read the history at once.
+// historyReaders is the maximum number of simultaneous readers of the history.
 const historyReaders = 1000

@@ -9,17 +9,16 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// How the shares of the past are read.
+// How past shares are read.
 const (
-	shareSteps = 2000 // number of steps that a time is cut into
+	shareSteps = 2000 // number of steps into which a time is divided
 	shareBatch = 100  // pools at a time
 )
 
-// PastShares returns for each pool what fraction of the whole it was entitled to from one
-// instant to another: the mean of the shares that were in force, in which each moment counts for
-// as much as all pools together had then. So it is the part that the pool would have had if
-// the shares of each moment had divided the service of all. While a pool had nothing to do its last
-// known share counts; for a pool with no known share the answer is below 0.
+// PastShares returns for each pool the fraction of the cluster to which it was entitled between two instants: the mean
+// of its shares over time, weighted by the service of all pools at each moment. That is the fraction that the pool
+// would have had if the shares of each moment had divided all service. While a pool has no work its last known share
+// counts; for a pool without a known share the result is below 0.
 func (rc *Recorder) PastShares(ctx context.Context, pools []string, from, to time.Time) ([]float64, error) {
 	if now := time.Now(); to.After(now) {
 		to = now
@@ -47,8 +46,8 @@ func (rc *Recorder) PastShares(ctx context.Context, pools []string, from, to tim
 	return out, nil
 }
 
-// PastDemand returns for each pool how much it wanted from one instant to another, in seconds times
-// the units that ran or waited. It is 0 for a pool without records.
+// PastDemand returns the demand of each pool between two instants, in seconds times the units that ran or waited. It is
+// 0 for a pool without records.
 func (rc *Recorder) PastDemand(ctx context.Context, pools []string, from, to time.Time) ([]float64, error) {
 	if now := time.Now(); to.After(now) {
 		to = now
@@ -70,7 +69,7 @@ func (rc *Recorder) PastDemand(ctx context.Context, pools []string, from, to tim
 	return out, nil
 }
 
-// line are a pool and those above it, without the root.
+// line returns a pool and the pools above it, without the root.
 func line(path string) (all []string) {
 	for i := 0; i < len(path); i++ {
 		if path[i] == '/' {
@@ -83,8 +82,8 @@ func line(path string) (all []string) {
 	return all
 }
 
-// sharesAt are the shares of a pool, of the one above it, at the steps of the root. Where it is
-// not known it is the last that was, and before that the first.
+// sharesAt returns the shares of a pool, of the pool above it, at the steps of the root. An unknown share is the last
+// known one, or before that the first.
 func sharesAt(root, pool []queue.HistoryStep, step time.Duration) []float64 {
 	known := slices.DeleteFunc(slices.Clone(pool), func(s queue.HistoryStep) bool { return s.Seconds <= 0 })
 	if len(known) == 0 {
@@ -101,8 +100,8 @@ func sharesAt(root, pool []queue.HistoryStep, step time.Duration) []float64 {
 	return out
 }
 
-// meanShare is the mean of the products of the shares of a pool and those above it, weighed
-// with what ran in all; if nothing ran, with the time.
+// meanShare returns the mean of the products of the shares of a pool and of those above it, weighted by the running
+// units of the root or, if nothing ran, by time.
 func meanShare(root []queue.HistoryStep, line []string, here map[string][]float64) float64 {
 	var sum, weight, plain, seconds float64
 	for k := range root {
