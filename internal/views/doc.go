@@ -1,4 +1,4 @@
-// Package views tells how pools, nodes and tasks fare at this instant, as commands, pages and the API
-// show it. It reads the state of a loop and keeps nothing: why something waits is told by another
-// room, and what was is read from the store.
+// Package views describes the present state of pools, nodes and tasks, as commands, pages and the API show it. It reads
+// the state of an engine and keeps nothing: package explain says why something waits, and package history reads the
+// past from the store.
 package views

@@ -9,8 +9,8 @@ import (
 	"github.com/fairlead/fairlead/sched"
 )
 
-// IdlePool is a pool that [Pools] leaves out, as nothing is in it, or that is not there yet. Its share is the one that
-// it has as soon as it has work: a fork tells, in which it has.
+// IdlePool returns a pool that [Pools] leaves out because it has no work, or that does not exist yet. Its share is the
+// one that it gets as soon as it has work, computed in a fork in which it has.
 func IdlePool(l *engine.Loop, path string) PoolView {
 	return engine.Read(l, func(s *engine.State) PoolView {
 		now := time.Now()
@@ -33,5 +33,5 @@ func IdlePool(l *engine.Loop, path string) PoolView {
 	})
 }
 
-// trialJob is the id of a job that is only in a fork: it comes after all others.
+// trialJob is the id of a job that exists only in a fork: it is larger than all others.
 const trialJob = 1 << 47

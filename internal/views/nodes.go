@@ -16,35 +16,34 @@ type NodeView struct {
 	Name  string `json:"name"`
 	State string `json:"state"` // up, drain, down, maintenance
 	Why   string `json:"why,omitempty"`
-	// Drained is set if an administrator lets it take nothing new: in the states drain and
-	// maintenance, and while it is down.
+	// Drained is set if an administrator drained the node: in the states drain and maintenance, and while it is down.
 	Drained  bool          `json:"drained,omitempty"`
 	Capacity queue.Amounts `json:"capacity"`
 	Free     queue.Amounts `json:"free"`
-	// Uncounted are the resources that nobody counts: a bridge takes as much of them as there is.
+	// Uncounted are the resources without a limit, of which a bridge takes any amount.
 	Uncounted []string  `json:"uncounted,omitempty"`
 	Tasks     int       `json:"tasks"`
 	Seen      time.Time `json:"last_seen"`
 	Version   string    `json:"version,omitempty"`
 	Host      string    `json:"host,omitempty"`
-	Server    string    `json:"server,omitempty"` // that has it, if it is another one
-	// Labels are what constraints of jobs compare.
+	Server    string    `json:"server,omitempty"` // the other server that has it, if one does
+	// Labels are the labels to which constraints of jobs refer.
 	Labels map[string]string `json:"labels,omitempty"`
-	// Windows are the reservations and maintenances of the node that are not over, by their
-	// beginning; Kept the first of the jobs that room is kept for on it.
+	// Windows are the node's reservations and maintenances that are not over, by their beginning; Kept are the first of
+	// the jobs for which room is kept on it.
 	Windows []why.Window `json:"windows,omitempty"`
-	// Fault is the row of tasks that the node did not begin, up to now.
+	// Fault is the present row of tasks that the node did not begin.
 	Fault *engine.Fault `json:"fault,omitempty"`
 	Kept  []why.Kept    `json:"kept,omitempty"`
 }
 
-// InUse is how much of a resource is in use.
+// InUse returns the amount of a resource that is in use.
 func (v *NodeView) InUse(resource string) int64 { return v.Capacity[resource] - v.Free[resource] }
 
-// Endless reports whether nobody counts a resource.
+// Endless reports whether a resource has no limit.
 func (v *NodeView) Endless(resource string) bool { return slices.Contains(v.Uncounted, resource) }
 
-// Has is how much there is of a resource. Where nobody counts, it is the amount in use.
+// Has returns the total amount of a resource. If the resource has no limit, it returns the amount in use.
 func (v *NodeView) Has(resource string) int64 {
 	if v.Endless(resource) {
 		return v.InUse(resource)
@@ -52,7 +51,7 @@ func (v *NodeView) Has(resource string) int64 {
 	return v.Capacity[resource]
 }
 
-// Nodes returns all nodes that have joined since the loop was made.
+// Nodes returns all nodes that have joined since the engine was created.
 func Nodes(l *engine.Loop) []NodeView {
 	return engine.Read(l, func(s *engine.State) []NodeView {
 		var out []NodeView
@@ -87,7 +86,7 @@ func Nodes(l *engine.Loop) []NodeView {
 	})
 }
 
-// addPeer says of a node of another server what that one has said.
+// addPeer fills in what another server has announced about its node.
 func addPeer(s *engine.State, v *NodeView, id cluster.NodeID) {
 	n, is := s.Others.Nodes[v.Name]
 	if !is {
@@ -102,7 +101,7 @@ func addPeer(s *engine.State, v *NodeView, id cluster.NodeID) {
 	}
 }
 
-// addWindows adds to a node what is kept on it, and when.
+// addWindows adds the windows of a node, and the jobs for which room is kept on it.
 func addWindows(s *engine.State, v *NodeView, id cluster.NodeID, now time.Time) {
 	v.Windows, v.Kept = s.Core.Read().WindowsOn(id), s.Core.Read().KeptOn(id)
 	if len(v.Kept) > keptShown {
@@ -113,10 +112,10 @@ func addWindows(s *engine.State, v *NodeView, id cluster.NodeID, now time.Time) 
 	}
 }
 
-// keptShown bounds how many jobs are listed for which room is kept on a node.
+// keptShown is the maximum number of jobs in Kept.
 const keptShown = 10
 
-// Endless reports whether a bridge takes as much of the unit as there is.
+// Endless reports whether a bridge takes any amount of the unit.
 func Endless(l *engine.Loop) bool {
 	return engine.Read(l, func(s *engine.State) bool {
 		_, _, endless := s.Core.Read().Capacity()

@@ -19,11 +19,11 @@ func Pools(ctx context.Context, l *engine.Loop) []PoolView {
 	return pools
 }
 
-// picture is what is told of all pools at one instant.
+// picture holds the data for the views of all pools at one instant.
 type picture struct {
 	s        *engine.State
 	entitled []sched.Entitlement
-	oldest   []int64 // job that waits, by pool
+	oldest   []int64 // waiting job, by pool
 	now      time.Time
 
 	compared map[sched.PoolID]*Compared
@@ -69,7 +69,7 @@ func (p *picture) list(id sched.PoolID, depth int) {
 	}
 }
 
-// compare notes the keys of the pools within one.
+// compare records the keys of a pool's children.
 func (p *picture) compare(id sched.PoolID) {
 	growth := p.s.Core.Read().Now().Growth
 	p.s.Core.Explain().Standings(id, func(child sched.PoolID, t why.Terms, belowMin bool) {
@@ -86,7 +86,7 @@ func (p *picture) compare(id sched.PoolID) {
 	})
 }
 
-// boostsOf are the boosts of a pool, starters included.
+// boostsOf returns the boosts of a pool, including starters.
 func boostsOf(s *engine.State, id sched.PoolID) []engine.Boost {
 	var out []engine.Boost
 	for _, b := range s.Core.Read().BoostsOf(id) {
@@ -95,7 +95,7 @@ func boostsOf(s *engine.State, id sched.PoolID) []engine.Boost {
 	return out
 }
 
-// pauseOf is the pause that holds a pool, its own or that of one above; nil if none does.
+// pauseOf returns the pause of a pool, its own or that of a pool above; nil if there is none.
 func pauseOf(s *engine.State, id sched.PoolID) *engine.Pause {
 	x, paused := s.Core.Read().PauseOf(id)
 	if !paused {
@@ -111,7 +111,7 @@ func ownPause(s *engine.State, id sched.PoolID) bool {
 	return paused && p.Pool == s.Core.Path(id)
 }
 
-// Fairness returns how fair the loop is, and the pools as [Pools] does.
+// Fairness returns the fairness of the engine, and the pools as [Pools] does.
 func Fairness(ctx context.Context, l *engine.Loop) (FairnessView, []PoolView) {
 	if err := l.Sync(ctx); err != nil {
 		l.Log.Warn("the pools are of an older state", "error", err)
@@ -140,7 +140,7 @@ func Fairness(ctx context.Context, l *engine.Loop) (FairnessView, []PoolView) {
 	})
 }
 
-// sumUp sums up the service of the pools at the top over their ideal service.
+// sumUp computes the mean and the worst ratio of received to ideal service of the pools right below the root.
 func (w *FairnessWhole) sumUp(pools []PoolView, span func(*PoolView) FairnessSpan) {
 	sum, n := 0.0, 0.0
 	w.WorstServed = 1
@@ -159,7 +159,7 @@ func (w *FairnessWhole) sumUp(pools []PoolView, span func(*PoolView) FairnessSpa
 	}
 }
 
-// served is received over ideal service, at most 1.
+// served returns received over ideal service, at most 1.
 func served(s usage.Sums) float64 {
 	if s.Ideal <= 0 {
 		return 1
@@ -167,7 +167,7 @@ func served(s usage.Sums) float64 {
 	return min(1, s.Received/s.Ideal)
 }
 
-// jain is Jain's index of what was received over what was due.
+// jain returns Jain's index of received over ideal service.
 func jain(all []usage.Sums) float64 {
 	received, due := make([]float64, len(all)), make([]float64, len(all))
 	for i, s := range all {
@@ -176,7 +176,7 @@ func jain(all []usage.Sums) float64 {
 	return usage.Jain(received, due)
 }
 
-// fair fills in how a pool fares.
+// fair fills in the fairness of a pool.
 func (p *picture) fair(v *PoolView, id sched.PoolID, kids []sched.PoolID) {
 	f := &p.s.Fairness
 	n := f.Of(p.s.Core, id)
@@ -199,8 +199,8 @@ func (p *picture) fair(v *PoolView, id sched.PoolID, kids []sched.PoolID) {
 	}
 }
 
-// lend notes who of the children borrows from whom: of what the pool has they are due
-// their shares. The root has the capacity.
+// lend records which children borrow from which: each is entitled to its share of the units that the pool has. The root
+// has the capacity.
 func (p *picture) lend(id sched.PoolID, kids []sched.PoolID) {
 	has := engine.BegunUnits(p.s.Core, id)
 	if id == sched.Root {
@@ -218,5 +218,5 @@ func (p *picture) lend(id sched.PoolID, kids []sched.PoolID) {
 	}
 }
 
-// borrowedKept bounds what is told of the loans within one pool: the largest.
+// borrowedKept is the maximum number of loans that are listed within one pool: the largest.
 const borrowedKept = 50

@@ -13,7 +13,7 @@ type Compared struct {
 	Order    string     `json:"order"`
 	Key      why.Number `json:"key"`       // the formula's result
 	Text     string     `json:"text"`      // the same in the words of the policy
-	BelowMin bool       `json:"below_min"` // it goes before all siblings that are not
+	BelowMin bool       `json:"below_min"` // the pool goes before all siblings that are not
 }
 
 // PoolView is a pool as `fairlead shares` shows it.
@@ -24,17 +24,17 @@ type PoolView struct {
 	Weight     float64        `json:"weight"` // boosts included
 	BaseWeight float64        `json:"base_weight"`
 	Boosts     []engine.Boost `json:"boosts,omitempty"`
-	// Paused is the pause that keeps what waits in it from starting: its own, or that of a
-	// pool above, whose path it tells.
+	// Paused is the pause that keeps the pool's waiting tasks from starting: its own, or that of the pool above that
+	// Paused.Pool names.
 	Paused     *engine.Pause `json:"paused,omitempty"`
-	Share      float64       `json:"share"`        // of the whole
+	Share      float64       `json:"share"`        // of the cluster
 	ShareHere  float64       `json:"share_here"`   // of the pool above
-	FairNow    float64       `json:"fair_now"`     // units, given the demand at this instant
-	Want       float64       `json:"want"`         // units that run or wait
+	FairNow    float64       `json:"fair_now"`     // units, with the demand of this instant
+	Want       float64       `json:"want"`         // demand: units that run or wait
 	Running    float64       `json:"running"`      // units
-	Tasks      int32         `json:"tasks"`        // that run
+	Tasks      int32         `json:"tasks"`        // tasks that run
 	Waiting    int64         `json:"waiting"`      // tasks that could start if there were room, and Queued
-	Queued     int           `json:"queued"`       // of these: tasks that wait in another queueing system
+	Queued     int           `json:"queued"`       // part of Waiting in another queueing system
 	Used       float64       `json:"used"`         // decayed, slot-seconds
 	UsedHere   float64       `json:"used_here"`    // as a fraction of the pool above
 	Mean       float64       `json:"mean_seconds"` // of its tasks that ended
@@ -42,10 +42,10 @@ type PoolView struct {
 	Max        queue.Amounts `json:"max,omitempty"`
 	MaxRunning int           `json:"max_running,omitempty"`
 	Configured bool          `json:"configured"`
-	// OldestWait is how long the oldest job in it has waited of which a task waits.
+	// OldestWait is how long the oldest job with a waiting task has waited.
 	OldestWait float64 `json:"oldest_wait_seconds"`
-	// Compared is its key among its siblings under the policy of the pool above; nil
-	// if nothing in it could start, as then nothing is compared.
+	// Compared is its key among its siblings under the policy of the pool above; nil if none of its tasks could start,
+	// because then nothing is compared.
 	Compared *Compared    `json:"compared,omitempty"`
 	Fairness PoolFairness `json:"fairness"`
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead/fairlead/sched"
 )
 
-// Queued is how many of the tasks that wait are in other queueing systems.
+// Queued returns how many of the waiting tasks are in other queueing systems.
 func Queued(l *engine.Loop) int64 {
 	return engine.Read(l, func(s *engine.State) int64 {
 		n, _ := s.Core.Read().Queued(sched.Root)
@@ -17,15 +17,14 @@ func Queued(l *engine.Loop) int64 {
 	})
 }
 
-// TasksNow is what the tasks of a job do at this moment that have started and do not wait behind a
-// bridge.
+// TasksNow summarizes the started tasks of a job, without those that wait behind a bridge.
 type TasksNow struct {
-	Since    time.Time // when the first of them started; a job that was tried before began earlier
+	Since    time.Time // when the first of them started; an earlier attempt of the job may have started before
 	Running  int
-	Stopping int // of these; they were told to end
+	Stopping int // part of Running that was told to stop
 }
 
-// TasksOf returns what tasks do now, for those of the jobs of which a task runs.
+// TasksOf returns this for those of the jobs that have a running task.
 func TasksOf(l *engine.Loop, jobs []*queue.Job) map[int64]TasksNow {
 	now := map[int64]TasksNow{}
 	for _, j := range jobs {
