@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
-// admit lets f grant those wants that their rates, and what they hold, admit.
+// admit calls f to grant the wants that the limits of their rates and of what they hold allow.
 func (s *Store) admit(wants []queue.Want, now time.Time, f func([]queue.Want, []queue.Grant)) []queue.Grant {
 	out := make([]queue.Grant, len(wants))
 	limits := life.NewLimits(wants)
@@ -42,7 +42,7 @@ func (s *Store) admit(wants []queue.Want, now time.Time, f func([]queue.Want, []
 	return out
 }
 
-// Shared implements queue.Sharer: several loops of a process may use the store.
+// Shared implements queue.Sharer: several engines of a process may use the store.
 func (s *Store) Shared() bool { return true }
 
 // Rates implements queue.RateKeeper.

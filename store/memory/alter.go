@@ -20,7 +20,7 @@ func (s *Store) Alter(ctx context.Context, changes []queue.Alteration) ([]error,
 	return life.AlterAll(changes, s.jobByID, func(a queue.Alteration) (refused, err error) { return s.alter(a, now), nil })
 }
 
-// jobByID is a job, nil if there is none.
+// jobByID returns a job, nil if there is none.
 func (s *Store) jobByID(id int64) (*queue.Job, error) {
 	if j := s.jobs[id]; j != nil {
 		return &j.Job, nil
@@ -68,7 +68,7 @@ func (s *Store) alter(a queue.Alteration, now time.Time) error {
 	return nil
 }
 
-// requeue lets what ran, runs or was cancelled wait again.
+// requeue makes tasks that ran, run or were cancelled wait again.
 func (s *Store) requeue(j *job, now time.Time) {
 	if j.State.Ended() {
 		life.Reset(&j.Job)

@@ -7,21 +7,21 @@ import (
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
-// waited tells the feed that the job's tasks wait, if they may be leased.
+// waited reports to the feed that the job's tasks wait, if they may be leased.
 func (s *Store) waited(j *job, why string, now time.Time) {
 	if life.Eligible(&j.Job) {
 		s.feed.Add(queue.Change{What: queue.Waited, Job: life.Header(&j.Job), Waits: j.waits(), State: j.State, Reason: why, At: now})
 	}
 }
 
-// withdrawn tells the feed that none of the job's tasks waits any more.
+// withdrawn reports to the feed that none of the job's tasks waits any more.
 func (s *Store) withdrawn(j *job, why string, now time.Time) {
 	if life.Eligible(&j.Job) {
 		s.feed.Add(queue.Change{What: queue.Withdrawn, Job: life.Header(&j.Job), State: j.State, Reason: why, At: now})
 	}
 }
 
-// stop tells the feed which tasks of the job have to be stopped.
+// stop reports to the feed which tasks of the job must be stopped.
 func (s *Store) stop(j *job, why string, now time.Time) {
 	if j.Running == 0 {
 		return
@@ -46,8 +46,8 @@ func (s *Store) cancel(j *job, cause string, now time.Time) {
 	}
 }
 
-// ended tells the jobs that depend on one that ended. Those that have ended themselves are still
-// known to depend on it: if they were cancelled along, they come back with it.
+// ended informs the jobs that depend on an ended job. Dependents that have ended themselves stay recorded: if they were
+// cancelled with the job, they come back with it.
 func (s *Store) ended(j *job, now time.Time) {
 	s.feed.Add(queue.Change{What: queue.Done, Job: life.Header(&j.Job), State: j.State, Reason: j.Cause, At: now})
 	dependents := s.dependents[j.ID]
@@ -65,9 +65,9 @@ func (s *Store) ended(j *job, now time.Time) {
 	}
 }
 
-// dependencyEnded tells a job that one on which it depends has ended.
+// dependencyEnded informs a job that one of its dependencies has ended.
 func (s *Store) dependencyEnded(d, j *job, now time.Time) {
-	if d.State.Ended() || d.Pending == 0 { // requeued since: it waits for nobody
+	if d.State.Ended() || d.Pending == 0 { // requeued since: no longer blocked
 		return
 	}
 	for _, on := range d.After {

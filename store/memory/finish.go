@@ -44,7 +44,7 @@ func (s *Store) Finish(ctx context.Context, results []queue.Result) ([]queue.Ver
 	return out, nil
 }
 
-// back keeps a task that waits again, and follows up on a job that ended.
+// back updates the store after an attempt of a task: the task waits again, or its job may have ended.
 func (s *Store) back(j *job, t *queue.Task, again bool, p life.Parting, now time.Time) {
 	s.limits.drop(life.Ref(t))
 	if again {
@@ -62,8 +62,8 @@ func (s *Store) back(j *job, t *queue.Task, again bool, p life.Parting, now time
 	}
 }
 
-// refuse ends an attempt that its machine could not begin. All tasks that wait are told of
-// again if they may not go to that node any more.
+// refuse ends an attempt that its machine could not begin. If the waiting tasks must now avoid that node, it reports
+// them to the feed again.
 func (s *Store) refuse(j *job, t *queue.Task, o queue.Outcome, now time.Time) queue.Verdict {
 	s.ledger.account(j.Pool).Running--
 	parting, before := life.Part(&j.Job, t, life.HowRefused), j.Avoid

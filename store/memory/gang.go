@@ -29,7 +29,7 @@ func (s *Store) leaseGang(j *job, w queue.Want, now, until time.Time) (g queue.G
 	return g
 }
 
-// regroup sees to the other tasks of a gang when an attempt has ended.
+// regroup handles the other tasks of a gang after an attempt has ended.
 func (s *Store) regroup(j *job, t *queue.Task, p life.Parting, now time.Time) {
 	switch {
 	case p.Apart(&j.Job):

@@ -19,7 +19,7 @@ type job struct {
 
 type userKey struct{ user, key string }
 
-// waits sums up the tasks that wait by the instant from which they may start.
+// waits groups the waiting tasks by the instant from which they may start.
 func (j *job) waits() []queue.Waits {
 	var w []queue.Waits
 	if fresh := j.Tasks - j.next; fresh > 0 && j.Waiting > 0 {
@@ -51,7 +51,7 @@ func (j *job) take(now time.Time) *queue.Task {
 	return j.tasks[i]
 }
 
-// started are the tasks of the job that have started at least once, by index.
+// started returns the tasks of the job that have started at least once, by index.
 func (j *job) started() []*queue.Task {
 	var out []*queue.Task
 	for _, i := range slices.Sorted(maps.Keys(j.tasks)) {
@@ -60,7 +60,7 @@ func (j *job) started() []*queue.Task {
 	return out
 }
 
-// runs are the tasks of the job that run, by index.
+// runs returns the running tasks of the job, by index.
 func (j *job) runs() (runs []queue.Run) {
 	for _, t := range j.started() {
 		if t.State == queue.Running {
@@ -70,8 +70,7 @@ func (j *job) runs() (runs []queue.Run) {
 	return runs
 }
 
-// firstFresh is the first index from which on no task has ever started; tasks start
-// in order of index.
+// firstFresh returns the first index from which on no task has ever started; tasks start in order of index.
 func (j *job) firstFresh() int {
 	n := 0
 	for i := range j.tasks {

@@ -9,7 +9,7 @@ type journal struct {
 	audit    []queue.AuditEntry
 }
 
-// note keeps an event.
+// note stores an event.
 func (w *journal) note(e queue.Event) { w.events[e.Job] = append(w.events[e.Job], e) }
 
 func (w *journal) noteAll(events []queue.Event) {
@@ -18,7 +18,7 @@ func (w *journal) noteAll(events []queue.Event) {
 	}
 }
 
-// set keeps a value, or removes it if it is empty.
+// set stores a value, or removes the key if the value is empty.
 func (w *journal) set(key, value string) {
 	if w.settings[key] = value; value == "" {
 		delete(w.settings, key)

@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
-// keyed is what becomes of a job whose key stands for another one, if it does.
+// keyed returns the answer to a submission whose key belongs to another job, if it does.
 func (s *Store) keyed(j *queue.Job) (queue.Submission, bool) {
 	k := userKey{j.User, j.Key}
 	id, ok := s.keys[k]

@@ -21,7 +21,7 @@ func (s *Store) Lease(ctx context.Context, holder string, wants []queue.Want, tt
 	}), nil
 }
 
-// grant leases the claimed tasks, or others in their place.
+// grant leases the claimed tasks, or alternates.
 func (s *Store) grant(holder string, wants []queue.Want, out []queue.Grant, now, until time.Time) {
 	wanted := map[int64]bool{}
 	for i, w := range wants {
@@ -49,7 +49,7 @@ func (s *Store) grant(holder string, wants []queue.Want, out []queue.Grant, now,
 	}
 }
 
-// leaseTask leases a task of a job that is no gang, or says what of it waits.
+// leaseTask leases a task of a job that is not a gang, or returns the job's waiting tasks.
 func (s *Store) leaseTask(j *job, charge float64, holder string, now, until time.Time) (g queue.Grant) {
 	t := j.take(now)
 	if t == nil {

@@ -10,18 +10,18 @@ import (
 	"github.com/fairlead/fairlead/usage"
 )
 
-// ledger is the accounts of all pools.
+// ledger holds the accounts of all pools.
 type ledger struct {
 	unit     string
 	clock    usage.Clock
 	accounts map[string]*queue.Account    // amounts in the clock's units
-	kept     int                          // how many days are
+	kept     int                          // number of days that are kept
 	days     map[string]map[int64]float64 // by pool and day
 }
 
 func (l *ledger) account(pool string) *queue.Account { return l.accountOf(pool, "") }
 
-// accountOf is the account of a pool, which is made, for a user, if there is none.
+// accountOf returns the account of a pool, and creates a missing one for the user maker.
 func (l *ledger) accountOf(pool, maker string) *queue.Account {
 	a := l.accounts[pool]
 	if a == nil {
@@ -31,7 +31,7 @@ func (l *ledger) accountOf(pool, maker string) *queue.Account {
 	return a
 }
 
-// charge books the service of an attempt that ends, and counts its task out.
+// charge records the service of an attempt that ends, and removes its task from the counters.
 func (l *ledger) charge(j *job, t *queue.Task, ended time.Time, learn bool, now time.Time) {
 	if life.Outgrown(l.clock, now) {
 		l.rebase(now, l.clock.HalfLife())
@@ -45,7 +45,7 @@ func (l *ledger) charge(j *job, t *queue.Task, ended time.Time, learn bool, now 
 	life.Charge(l.account(j.Pool), l.clock, rate, from, to, learn)
 }
 
-// day books an amount on a day.
+// day adds an amount to the usage of a day.
 func (l *ledger) day(pool string, day int64, amount float64) {
 	if l.days == nil {
 		l.days = map[string]map[int64]float64{}
@@ -79,7 +79,7 @@ func (l *ledger) usage(now time.Time) queue.Accounts {
 	return out
 }
 
-// rebase expresses the amounts of all pools as of now.
+// rebase converts the amounts of all pools to the present instant.
 func (l *ledger) rebase(now time.Time, halfLife time.Duration) {
 	var amount func(float64) float64
 	l.clock, amount, _ = l.clock.Rebase(now, halfLife)

@@ -5,14 +5,14 @@ import (
 	"github.com/fairlead/fairlead/sched"
 )
 
-// limits are the rates, and the amounts of licenses that attempts hold.
+// limits holds the rates, and the amounts of licenses that attempts hold.
 type limits struct {
 	rates map[string]sched.RateState
-	holds map[queue.Ref][]sched.Held // of attempts that run
-	held  map[string]int64           // the sums of these
+	holds map[queue.Ref][]sched.Held // of running attempts
+	held  map[string]int64           // sums of holds
 }
 
-// hold counts what an attempt holds, until it is dropped.
+// hold counts what an attempt holds, until drop is called.
 func (t *limits) hold(ref queue.Ref, holds []sched.Held) {
 	if len(holds) == 0 {
 		return

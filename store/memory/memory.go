@@ -1,5 +1,5 @@
-// Package memory is a store that forgets everything when the program ends: for
-// tests, for examples, and as the reference that the other stores are compared with.
+// Package memory is a store that forgets everything when the program ends. It serves tests and examples, and is the
+// reference with which the other stores are compared.
 package memory
 
 import (

@@ -13,7 +13,7 @@ import (
 
 var _ permit.Keeper = (*permits)(nil)
 
-// permits are those of nodes, and the tokens with which they join.
+// permits holds the permits of nodes, and the tokens with which they join.
 type permits struct {
 	mu     sync.Mutex
 	nodes  map[string]permit.Permit

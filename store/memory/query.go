@@ -80,7 +80,7 @@ func (s *Store) Snapshot(ctx context.Context, f func(queue.Change) error) (int64
 	return s.feed.Cursor(), nil
 }
 
-// snapshot tells of all jobs. The caller holds the lock.
+// snapshot calls f for all jobs. The caller holds the lock.
 func (s *Store) snapshot(f func(queue.Change) error, now time.Time) error {
 	for _, id := range slices.Sorted(maps.Keys(s.jobs)) {
 		j := s.jobs[id]

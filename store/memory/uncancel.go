@@ -8,8 +8,7 @@ import (
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
-// uncancel lets what a cancellation of the job has cancelled wait again, and the jobs that were
-// cancelled along.
+// uncancel makes the tasks of the job that were cancelled wait again, and also the jobs that were cancelled with it.
 func (s *Store) uncancel(j *job, a queue.Alteration, now time.Time) error {
 	waitsFor, refused, err := life.Awaits(&j.Job, s.stateOf)
 	if err != nil || refused != nil {
@@ -45,7 +44,7 @@ func (s *Store) uncancel(j *job, a queue.Alteration, now time.Time) error {
 func (s *Store) uncancelDependents(j *job, now time.Time) {
 	for _, id := range slices.Clone(s.dependents[j.ID]) {
 		if d := s.jobs[id]; life.Along(&d.Job) {
-			s.uncancel(d, life.UncancelWith(id, j.ID), now) // if it is refused it stays cancelled
+			s.uncancel(d, life.UncancelWith(id, j.ID), now) // if refused it stays cancelled
 		}
 	}
 }
