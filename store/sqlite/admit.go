@@ -11,8 +11,8 @@ import (
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
-// admit lets f grant those wants that their rates admit. What they hold is left to the
-// scheduler: one process has the file to itself.
+// admit calls f to grant the wants that the limits of their rates allow. The scheduler enforces the limits of what they
+// hold, because only one process uses the file.
 func (t *tx) admit(wants []queue.Want, f func([]queue.Want, []queue.Grant) error) ([]queue.Grant, error) {
 	out := make([]queue.Grant, len(wants))
 	limits := life.NewLimits(wants)

@@ -80,7 +80,7 @@ func (t *tx) alter(a queue.Alteration) (refused, err error) {
 	return nil, errors.Join(err, t.save(r))
 }
 
-// move puts a job without running tasks into another pool.
+// move moves a job without running tasks to another pool.
 func (t *tx) move(r *row, a queue.Alteration) error {
 	pool, err := t.numbers.pool(a.Pool, r.User)
 	if err != nil {
@@ -102,7 +102,7 @@ func (m *memory) reprioritise(j *queue.Job) {
 	}
 }
 
-// requeue lets what ran, runs or was cancelled wait again.
+// requeue makes tasks that ran, run or were cancelled wait again.
 func (t *tx) requeue(r *row) error {
 	if r.State.Ended() {
 		return t.reset(r)
@@ -144,7 +144,7 @@ func (t *tx) reset(r *row) error {
 	return errors.Join(t.waited(r, "requeued"), t.save(r))
 }
 
-// noteEnd keeps what a job that has ended forgets when it waits again.
+// noteEnd records the data of an ended job that is lost when it waits again.
 func (t *tx) noteEnd(r *row) error {
 	tasks, err := t.started(r)
 	if err != nil {

@@ -51,8 +51,8 @@ func (s *Store) Audited(ctx context.Context, q queue.AuditQuery) (out []queue.Au
 	return out, err
 }
 
-// Redact implements queue.Auditor. What was in the file is overwritten, and the journal, which has
-// it as well, is cut off.
+// Redact implements queue.Auditor. It overwrites the old text in the file, and truncates the write-ahead log, which
+// holds it too.
 func (s *Store) Redact(ctx context.Context, hide func(string) string, settings map[string]string) error {
 	entries, err := s.Audited(ctx, queue.AuditQuery{})
 	if err != nil {

@@ -8,26 +8,25 @@ import (
 	"time"
 )
 
-// ballastSize is enough for thousands of jobs to end.
+// ballastSize is enough room for thousands of jobs to end.
 const ballastSize = 4 << 20
 
-// ballast is a file that keeps some room on the disk, to be given back when the
-// disk is full: SQLite cannot even record the end of a job then, or delete anything.
-// While it is given back nothing may be added, or that would use up the room.
+// ballast is a file that reserves some disk space, to be released when the disk is full: SQLite could not even record
+// the end of a job then, or delete anything. While it is released nothing may be added, because that would use up the
+// space.
 type ballast struct {
 	path    string
-	missing bool      // it was given back, or there was no room for it
-	tried   time.Time // when it was last missed
+	missing bool      // it was released, or there was no space for it
+	tried   time.Time // when it was last found missing
 }
 
-// give gives the room back and reports whether there was any.
+// give releases the space and reports whether there was any.
 func (b *ballast) give() bool {
 	b.missing = true
 	return os.Remove(b.path) == nil
 }
 
-// whole reports whether the room is kept. If it is not, it looks once a second whether
-// there is enough again.
+// whole reports whether the space is reserved. If it is not, whole checks once a second whether there is enough again.
 func (b *ballast) whole(now time.Time) bool {
 	if b.missing && now.Sub(b.tried) >= time.Second {
 		b.tried = now
@@ -36,7 +35,7 @@ func (b *ballast) whole(now time.Time) bool {
 	return !b.missing
 }
 
-// check refuses anything but a file in the place of the ballast.
+// check refuses anything but a regular file at the path of the ballast.
 func (b *ballast) check() error {
 	info, err := os.Lstat(b.path)
 	if err == nil && !info.Mode().IsRegular() {
@@ -45,14 +44,14 @@ func (b *ballast) check() error {
 	return nil
 }
 
-// there reports whether the ballast is on the disk.
+// there reports whether the complete ballast is on the disk.
 func (b *ballast) there() bool {
 	info, err := os.Lstat(b.path)
 	return err == nil && info.Mode().IsRegular() && info.Size() == ballastSize
 }
 
-// anew makes the file. Where others may write, too, they may have put something there that stands for
-// another file; that is left alone.
+// anew creates the file. In a directory that others can write, they may have put a link to another file there; anew
+// leaves that alone.
 func (b *ballast) anew() (*os.File, error) {
 	if err := b.check(); err != nil {
 		return nil, err
@@ -63,13 +62,13 @@ func (b *ballast) anew() (*os.File, error) {
 	return os.OpenFile(b.path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 }
 
-// refill takes the room again, if the disk has enough by now.
+// refill reserves the space again, if the disk has enough by now.
 func (b *ballast) refill() {
 	b.missing = false
 	if b.there() {
 		return
 	}
-	// What is of another size is not written into: it may have another name, too.
+	// Do not write into a file of another size: it may be a hard link to another file.
 	f, err := b.anew()
 	if err != nil {
 		b.missing = true

@@ -33,7 +33,7 @@ func (t *tx) cancel(r *row, cause string) error {
 	return nil
 }
 
-// stop tells the feed which tasks of the job have to be stopped.
+// stop reports to the feed which tasks of the job must be stopped.
 func (t *tx) stop(r *row, why string) error {
 	if r.Running == 0 {
 		return nil
@@ -47,7 +47,7 @@ func (t *tx) stop(r *row, why string) error {
 	return err
 }
 
-// ended tells the feed, and the jobs that depend on one that ended.
+// ended reports the end of a job to the feed, and informs the jobs that depend on it.
 func (t *tx) ended(job queue.Header, state queue.State, cause string) error {
 	t.report(queue.Change{What: queue.Done, Job: job, State: state, Reason: cause})
 	id := job.ID
@@ -65,7 +65,7 @@ func (t *tx) ended(job queue.Header, state queue.State, cause string) error {
 			return err
 		}
 		if over {
-			continue // if it was cancelled along, it comes back with this one
+			continue // if it was cancelled with this job, it comes back with it
 		}
 		b := binder{stmt: t.conn.Prep(`DELETE FROM depends WHERE on_job = ? AND job = ?`)}
 		if err := exec(b.int64(id).int64(d).stmt); err != nil {
@@ -75,14 +75,13 @@ func (t *tx) ended(job queue.Header, state queue.State, cause string) error {
 	return nil
 }
 
-// dependencyEnded tells a job that one on which it depends has ended. It reports whether the job
-// itself has.
+// dependencyEnded informs a job that one of its dependencies has ended. It reports whether the job itself has ended.
 func (t *tx) dependencyEnded(id, on int64, state queue.State) (over bool, err error) {
 	r, err := t.load(id)
 	if err != nil || r == nil {
 		return false, err
 	}
-	if r.State.Ended() || r.Pending == 0 { // requeued since: it waits for nobody
+	if r.State.Ended() || r.Pending == 0 { // requeued since: no longer blocked
 		return r.State.Ended(), nil
 	}
 	for _, d := range r.After {
@@ -102,7 +101,7 @@ func (t *tx) dependencyEnded(id, on int64, state queue.State) (over bool, err er
 	return false, t.save(r)
 }
 
-// dependents are the jobs that wait for one, and the ended jobs that waited for it.
+// dependents returns the jobs that wait for one, and the ended jobs that waited for it.
 func (t *tx) dependents(id int64) (jobs []int64, err error) {
 	stmt := t.conn.Prep(`SELECT job FROM depends WHERE on_job = ? ORDER BY job`)
 	stmt.BindInt64(1, id)

@@ -9,10 +9,10 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Leases are renewed in memory, and ended on the disk. Between the decision that a lease has
-// run out and its end nobody may renew it: who tries is kept waiting until it is known.
+// Leases are renewed in memory, and ended on disk. Between the decision that a lease has run out and its end nobody may
+// renew it: a caller who tries waits until the outcome is known.
 
-// Renew implements queue.Store. It costs no write: see the package comment.
+// Renew implements queue.Store. It writes nothing to disk: see the package comment.
 func (s *Store) Renew(ctx context.Context, refs []queue.Ref, ttl time.Duration) ([]error, error) {
 	for {
 		out, ending, err := s.mem.renew(refs, ttl)
@@ -27,7 +27,7 @@ func (s *Store) Renew(ctx context.Context, refs []queue.Ref, ttl time.Duration) 
 	}
 }
 
-// renew renews all of them, or renews none and returns a channel to wait for.
+// renew renews all leases, or renews none and returns a channel to wait for.
 func (m *memory) renew(refs []queue.Ref, ttl time.Duration) (out []error, ending <-chan struct{}, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -57,7 +57,7 @@ func (m *memory) renew(refs []queue.Ref, ttl time.Duration) (out []error, ending
 
 // Expire implements queue.Store.
 func (s *Store) Expire(ctx context.Context, holder string) ([]queue.Ref, error) {
-	if err := there(s.own); err != nil { // also while nothing is written
+	if err := there(s.own); err != nil { // checked even if nothing is written
 		return nil, err
 	}
 	due := s.mem.due(holder, time.Now())
@@ -89,7 +89,7 @@ func (s *Store) Expire(ctx context.Context, holder string) ([]queue.Ref, error) 
 	return out, nil
 }
 
-// due are the attempts of a holder, or all whose lease ran out, in order.
+// due returns the attempts of a holder, or all whose lease ran out, in order.
 func (m *memory) due(holder string, now time.Time) []queue.Ref {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -105,8 +105,8 @@ func (m *memory) due(holder string, now time.Time) []queue.Ref {
 	return due
 }
 
-// claim keeps others from renewing a lease that is about to be ended. It reports false if one
-// that had run out was renewed since, or is over.
+// claim keeps others from renewing a lease that is about to be ended. It reports false if an expired lease was renewed
+// since, or is over.
 func (m *memory) claim(ref queue.Ref, holder string, now time.Time, known chan struct{}) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -118,7 +118,7 @@ func (m *memory) claim(ref queue.Ref, holder string, now time.Time, known chan s
 	return true
 }
 
-// spare lets leases be renewed that were not ended after all, and says that it is known.
+// spare permits renewals again of leases that were not ended after all, and closes known.
 func (m *memory) spare(refs []queue.Ref, known chan struct{}) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -46,8 +46,8 @@ func (t *tx) finish(res queue.Result) (queue.Verdict, error) {
 	return queue.Verdict{State: r.State, Again: again}, err
 }
 
-// refuse ends an attempt that its machine could not begin. All tasks that wait are told of
-// again if they may not go to that node any more.
+// refuse ends an attempt that its machine could not begin. If the waiting tasks must now avoid that node, it reports
+// them to the feed again.
 func (t *tx) refuse(r *row, k *queue.Task, o queue.Outcome) (v queue.Verdict, err error) {
 	t.ledger.count(r.pool, 0, -1)
 	parting, before := life.Part(&r.Job, k, life.HowRefused), r.Avoid
@@ -70,8 +70,8 @@ func (t *tx) refuse(r *row, k *queue.Task, o queue.Outcome) (v queue.Verdict, er
 	return v, t.waited(r, why)
 }
 
-// succeed ends a job that has one task, which succeeded, with one statement. It
-// reports false if the job is not of that kind or the attempt is over.
+// succeed ends, with one statement, a job with one task that succeeded. It reports false if the job is not of that kind
+// or the attempt is over.
 func (t *tx) succeed(res queue.Result) (bool, error) {
 	l := t.mem.held(res.Ref)
 	if l == nil {
@@ -93,7 +93,7 @@ func (t *tx) succeed(res queue.Result) (bool, error) {
 	return true, t.ended(l.job, queue.Succeeded, "")
 }
 
-// holder finds the attempt that ref names; stale says that it is not the current one.
+// holder finds the attempt that ref names; stale is the error if it is not the current one.
 func (t *tx) holder(ref queue.Ref) (r *row, k *queue.Task, stale, err error) {
 	r, err = t.load(ref.JobID)
 	if err != nil {
@@ -168,7 +168,7 @@ func (t *tx) lose(ref queue.Ref) (bool, error) {
 	return true, t.back(r, k, again, parting)
 }
 
-// chargeTask books the service of an attempt that ended at an instant.
+// chargeTask records the service of an attempt that ended at an instant.
 func (t *tx) chargeTask(r *row, k *queue.Task, ended time.Time, learn bool) {
 	from, to, learn := life.Served(k, ended, learn)
 	t.ledger.charge(r.pool, life.Rate(k.Charge, r.Request, t.mem.unit), from, to, learn)

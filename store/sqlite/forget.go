@@ -9,11 +9,11 @@ import (
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
-// forgetBatch bounds the jobs that go in one transaction, so that nobody waits long.
+// forgetBatch is the maximum number of jobs in one transaction, so that other calls do not wait long.
 const forgetBatch = 500
 
-// Forget removes the jobs that ended before an instant, with everything about them,
-// and returns how many there were. Their ids are not used again.
+// Forget removes the jobs that ended before an instant, with everything about them, and returns their number. Their ids
+// are not used again.
 func (s *Store) Forget(ctx context.Context, before time.Time) (n int, err error) {
 	for {
 		ids, err := s.endedBefore(ctx, before)
@@ -42,8 +42,8 @@ func (s *Store) endedBefore(ctx context.Context, before time.Time) (ids []int64,
 	return ids, err
 }
 
-// forgetJobs removes those of the jobs that still have ended before an instant: since
-// their ids were read, some may have been requeued. It returns how many it removed.
+// forgetJobs removes those of the jobs that still ended before an instant: some may have been requeued since their ids
+// were read. It returns the number of removed jobs.
 func (t *tx) forgetJobs(ids []int64, before time.Time) (n int, err error) {
 	for _, id := range ids {
 		b := binder{stmt: t.conn.Prep(`DELETE FROM job WHERE id = ? AND open IS NULL AND ended < ?`)}

@@ -2,9 +2,8 @@ package sqlite
 
 import "github.com/fairlead/fairlead/queue"
 
-// fresh keeps jobs in memory from their submission to their first lease, so that
-// leasing one that did not wait long needs no reading. It is only a shortcut: a job
-// that is not in it is read.
+// fresh keeps jobs in memory from their submission to their first lease, so that leasing a recent job needs no read. It
+// is only a cache: a job that is not in it is read.
 type fresh struct{ jobs map[int64]freshJob }
 
 type freshJob struct {
@@ -12,7 +11,7 @@ type freshJob struct {
 	pool int64
 }
 
-// How many jobs are kept, and how large they may be.
+// The number of jobs that are kept, and their maximum size.
 const (
 	freshJobs    = 16_384
 	freshPayload = 1 << 10

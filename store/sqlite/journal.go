@@ -11,13 +11,13 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// note keeps an event.
+// note stores an event.
 func (t *tx) note(e queue.Event) error {
 	b := binder{stmt: t.conn.Prep(`INSERT INTO event (job, task, at, code, text) VALUES (?, ?, ?, ?, ?)`)}
 	return exec(b.int64(e.Job).ints(e.Task).times(e.At).text(e.Code).text(e.Text).stmt)
 }
 
-// noteAll keeps events.
+// noteAll stores events.
 func (t *tx) noteAll(events []queue.Event) error {
 	for _, e := range events {
 		if err := t.note(e); err != nil {
@@ -45,10 +45,10 @@ func (s *Store) Events(ctx context.Context, job int64) (out []queue.Event, err e
 	return out, err
 }
 
-// settingPrefix keeps the callers' settings apart from our own.
+// settingPrefix keeps the callers' settings apart from the store's own.
 const settingPrefix = "setting/"
 
-// setting keeps a value of the callers', or removes it if it is empty.
+// setting stores a setting of the callers, or removes it if the value is empty.
 func (t *tx) setting(key, value string) error {
 	b := binder{stmt: t.conn.Prep(`DELETE FROM meta WHERE key = ?`)}
 	if value != "" {
@@ -60,7 +60,7 @@ func (t *tx) setting(key, value string) error {
 	return exec(b.stmt)
 }
 
-// settings keeps several of them.
+// settings stores several settings.
 func (t *tx) settings(all map[string]string) error {
 	for _, key := range slices.Sorted(maps.Keys(all)) {
 		if err := t.setting(key, all[key]); err != nil {

@@ -30,7 +30,7 @@ type leasing struct {
 	ttl    time.Duration
 }
 
-// all leases the claimed jobs, or others in their place.
+// all leases the claimed jobs, or alternates.
 func (x *leasing) all(wants []queue.Want, out []queue.Grant) (err error) {
 	lost := false
 	for i, w := range wants {
@@ -83,9 +83,9 @@ func (x *leasing) gang(w queue.Want) (g queue.Grant, err error) {
 	return g, x.t.save(r)
 }
 
-// others leases other jobs that lost wants name.
+// others leases alternates for lost wants.
 func (x *leasing) others(wants []queue.Want, out []queue.Grant) error {
-	tried := map[int64]bool{} // whoever could not have one, others cannot either
+	tried := map[int64]bool{} // a job that one want could not lease, no other can
 	for _, w := range wants {
 		tried[w.Job] = true
 	}
@@ -117,8 +117,8 @@ func (x *leasing) others(wants []queue.Want, out []queue.Grant) error {
 	return nil
 }
 
-// one leases a job that has one task; nil if the job is not of that kind or may
-// not start. A query and an update cost less than an update that returns columns.
+// one leases a job that has one task; nil if the job has several or may not start. A query and an update cost less than
+// an update that returns columns.
 func (x *leasing) one(w queue.Want) (*queue.Lease, error) {
 	id := w.Job
 	j, pool, attempt, err := x.ready(id)
@@ -145,8 +145,8 @@ func (x *leasing) one(w queue.Want) (*queue.Lease, error) {
 	return l, nil
 }
 
-// ready returns a job that has one task, which may start now, and the number of its
-// next attempt; nil if the job is not of that kind or may not start.
+// ready returns a job with one task that may start now, and the number of its next attempt; nil if the job has several
+// tasks or may not start.
 func (x *leasing) ready(id int64) (j *queue.Job, pool int64, attempt int, err error) {
 	if f, ok := x.t.mem.takeFresh(id); ok && f.job.State == queue.Waiting {
 		return f.job, f.pool, 1, nil
@@ -168,7 +168,7 @@ func (x *leasing) ready(id int64) (j *queue.Job, pool int64, attempt int, err er
 	return j, pool, s.int() + 1, err
 }
 
-// keep keeps in memory who holds a task, and what it takes to end it.
+// keep records in memory who holds a task, and the data needed to end it.
 func (x *leasing) keep(pool int64, l *queue.Lease, charge float64) {
 	kept := &lease{ref: l.Ref, holder: l.Holder, until: l.Until, started: l.Started, charge: charge, pool: pool, job: life.Header(l.Job)}
 	x.t.then(func(m *memory) { m.runs[taskKey{l.JobID, l.Task}] = kept })
@@ -196,7 +196,7 @@ func (x *leasing) task(w queue.Want) (queue.Grant, error) {
 	return queue.Grant{Lease: l}, errors.Join(x.t.saveTask(r, k), x.t.save(r))
 }
 
-// next takes the task of the job that starts next, nil if none may.
+// next returns the task of the job that starts next, nil if none may.
 func (x *leasing) next(r *row) (*queue.Task, error) {
 	if r.Gang > 1 || r.MaxRunning > 0 && r.Running >= r.MaxRunning {
 		return nil, nil
@@ -216,7 +216,7 @@ func (x *leasing) next(r *row) (*queue.Task, error) {
 	return k, nil
 }
 
-// nextReturned is the first task that waits again and is due.
+// nextReturned returns the first task that waits again and is due.
 func (x *leasing) nextReturned(r *row) (*queue.Task, error) {
 	if r.Tasks == 1 {
 		if r.one.Begin.After(x.t.now) {

@@ -13,19 +13,19 @@ import (
 	"github.com/fairlead/fairlead/usage"
 )
 
-// account is what a pool received, in the units of the store's clock.
+// account is the usage of a pool, in the units of the store's clock.
 type account struct {
 	used, mean, seen, total float64
 	ended                   int64
 }
 
-// dayKey is the key of what a pool received on a day.
+// dayKey is a pool and a day.
 type dayKey struct{ pool, day int64 }
 
-// ledger is what a transaction adds to the counters and the accounts of pools.
+// ledger holds a transaction's changes to the counters and the accounts of pools.
 type ledger struct {
-	before   map[int64]account // the transaction
-	kept     int               // days
+	before   map[int64]account // before the transaction
+	kept     int               // number of days
 	conn     *sqlite.Conn
 	now      time.Time
 	clock    usage.Clock
@@ -46,7 +46,7 @@ func (l *ledger) count(pool int64, waiting, running int) {
 	l.counters[pool] = c
 }
 
-// charge books the service of an attempt that ends.
+// charge records the service of an attempt that ends.
 func (l *ledger) charge(pool int64, rate float64, started, ended time.Time, learn bool) {
 	if life.Outgrown(l.clock, l.now) {
 		l.rebase(l.clock.HalfLife())
@@ -60,7 +60,7 @@ func (l *ledger) charge(pool int64, rate float64, started, ended time.Time, lear
 	l.accounts[pool] = account{sum.Used, sum.Mean, sum.Seen, sum.Total, sum.Ended}
 }
 
-// account is what a pool received, as changed by this transaction.
+// account returns the usage of a pool with the changes of this transaction.
 func (l *ledger) account(pool int64) account {
 	if l.accounts == nil {
 		l.accounts = map[int64]account{}
@@ -72,7 +72,7 @@ func (l *ledger) account(pool int64) account {
 	return a
 }
 
-// day books an amount on a day.
+// day adds an amount to the usage of a day.
 func (l *ledger) day(pool, day int64, amount float64) {
 	if l.days == nil {
 		l.days = map[dayKey]float64{}
@@ -80,7 +80,7 @@ func (l *ledger) day(pool, day int64, amount float64) {
 	l.days[dayKey{pool, day}] += amount
 }
 
-// flushDays writes the booked usage.
+// flushDays writes the usage by days.
 func (l *ledger) flushDays() error {
 	for k, amount := range l.days {
 		stmt := l.conn.Prep(`INSERT INTO day (pool, day, used) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET used = used + excluded.used`)
@@ -94,7 +94,7 @@ func (l *ledger) flushDays() error {
 	return nil
 }
 
-// rebase expresses the amounts of all pools as of now.
+// rebase converts the amounts of all pools to the present instant.
 func (l *ledger) rebase(halfLife time.Duration) {
 	clock, amount, _ := l.clock.Rebase(l.now, halfLife)
 	all := maps.Clone(l.before)

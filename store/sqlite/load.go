@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead/fairlead/usage"
 )
 
-// load reads what a process needs to go on, and gives the leases that it finds a grace period.
+// load reads the data that a process needs to continue, and extends the leases that it finds by a grace period.
 func (m *memory) load(conn *sqlite.Conn, grace time.Duration) error {
 	m.clock = usage.NewClock(time.Now(), 0)
 	return errors.Join(

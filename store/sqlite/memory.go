@@ -9,19 +9,19 @@ import (
 	"github.com/fairlead/fairlead/usage"
 )
 
-// memory is what the process keeps in memory of the file, which is its alone.
+// memory is the part of the file that the process keeps in memory; no other process has the file open.
 type memory struct {
-	unit string // tasks are charged for it
+	unit string // resource for which tasks are charged
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the following fields
 	catalog  catalog
 	runs     map[taskKey]*lease
 	counters map[int64]*queue.Counters // by pool
 	accounts map[int64]account         // by pool
 	since    map[int64]time.Time       // when the first job came into each pool
-	makers   map[int64]string          // whose that was
-	days     int                       // how many are kept
-	awaited  map[int64]int             // jobs that others depend on: by how many
+	makers   map[int64]string          // user of that job
+	days     int                       // number of days that are kept
+	awaited  map[int64]int             // by job: the number of jobs that depend on it
 	clock    usage.Clock
 	feed     life.Feed
 	fresh    fresh
@@ -46,8 +46,8 @@ type taskKey struct {
 	idx int
 }
 
-// lease is what a process knows of a running task: the end of its lease, and what
-// would have to be read when it ends.
+// lease is the knowledge of a process about a running task: the end of its lease, and the data that would otherwise
+// have to be read when it ends.
 type lease struct {
 	ref     queue.Ref
 	holder  string
@@ -56,10 +56,10 @@ type lease struct {
 	charge  float64
 	pool    int64
 	job     queue.Header
-	ending  chan struct{} // closed when it is known whether it has expired; nil: nobody ends it
+	ending  chan struct{} // closed when it is known whether it expired; nil: nobody is ending it
 }
 
-// alive fails if the store is closed.
+// alive returns an error if the store is closed.
 func (m *memory) alive() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -89,7 +89,7 @@ func (m *memory) held(ref queue.Ref) *lease {
 	return l
 }
 
-// takeFresh returns a job that nothing has happened to since its submission.
+// takeFresh removes and returns a job that has not changed since its submission.
 func (m *memory) takeFresh(id int64) (freshJob, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -14,10 +14,10 @@ import (
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
-// oldNames is the mark of a file in which the pools of users may have names of earlier versions.
+// oldNames marks a file in which the pools of users may have names of earlier versions.
 const oldNames = "old_names"
 
-// rename gives the pools of users their new names, once, and takes the mark away in the same transaction.
+// rename gives the pools of users their new names, once, and removes the mark in the same transaction.
 func rename(conn *sqlite.Conn) (err error) {
 	marked := false
 	if err := each(conn, `SELECT 1 FROM meta WHERE key = '`+oldNames+`'`, func(*sqlite.Stmt) { marked = true }); err != nil || !marked {
@@ -44,7 +44,7 @@ func (r renamer) Pools() (paths []string, err error) {
 	return paths, err
 }
 
-// idle are jobs that may go to another pool: as in life.Allowed.
+// idle selects jobs that may move to another pool: as in life.Allowed.
 const idle = `open = 1 AND running = 0`
 
 // Holdings implements poolnames.Store.
@@ -59,7 +59,7 @@ func (r renamer) Holdings() (all []poolnames.Holding, err error) {
 // Alone implements poolnames.Store: the file is locked.
 func (r renamer) Alone() error { return nil }
 
-// Rename implements poolnames.Store. There may be a history of a pool of that name that was forgotten.
+// Rename implements poolnames.Store. It deletes the history of a former pool with the new name, if there is one.
 func (r renamer) Rename(from, to string) error {
 	forget := binder{stmt: r.conn.Prep(`DELETE FROM history WHERE pool = ?`)}
 	keep := binder{stmt: r.conn.Prep(`UPDATE history SET pool = ? WHERE pool = ?`)}

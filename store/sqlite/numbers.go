@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
-// catalog is the pools and the requests by their numbers.
+// catalog maps the pools and the requests to their numbers.
 type catalog struct {
 	pools      map[string]int64
 	paths      map[int64]string
@@ -18,18 +18,18 @@ type catalog struct {
 	requests   map[int64]queue.Amounts
 }
 
-// numbers are those of pools and of requests, as a transaction knows them.
+// numbers are the numbers of pools and of requests, as a transaction knows them.
 type numbers struct {
 	known *catalog // before the transaction
 	conn  *sqlite.Conn
 	now   time.Time
 
-	pools      map[string]int64 // pools that are new in this transaction
-	makers     map[int64]string // of these
+	pools      map[string]int64 // new in this transaction
+	makers     map[int64]string // of the new pools
 	requestIDs map[string]int64
 }
 
-// pool returns the number of a pool, which is made, for a user, if there is none.
+// pool returns the number of a pool, and creates a missing pool for the user maker.
 func (n *numbers) pool(path, maker string) (int64, error) {
 	before := len(n.pools)
 	id, err := n.intern(path, n.known.pools, &n.pools, `INSERT INTO pool (path, since) VALUES (?, ?)`, life.Nanos(n.now))
@@ -76,7 +76,7 @@ func (n *numbers) intern(text string, known map[string]int64, added *map[string]
 	return id, nil
 }
 
-// request is the request behind a number that may be from this transaction.
+// request returns the request with a number, which may be from this transaction.
 func (n *numbers) request(id int64) queue.Amounts {
 	if r, ok := n.known.requests[id]; ok {
 		return r

@@ -16,8 +16,8 @@ import (
 	"github.com/fairlead/fairlead/internal/filelock"
 )
 
-// Open opens the store in the file at path, which is made if it is not there. It
-// fails if another process has it open, or if it was written by a newer program.
+// Open opens the store in the file at path, and creates the file if it does not exist. It fails if another process has
+// the file open, or if a newer program wrote it.
 func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	if o.Unit == "" {
 		o.Unit = "cpu"
@@ -68,7 +68,8 @@ func (s *Store) open(ctx context.Context) (err error) {
 	return nil
 }
 
-// resolved follows symbolic links: a file has one lock, one journal and one ballast, by whatever name it is opened.
+// resolved follows symbolic links, so that a file has one lock, one journal and one ballast whatever the name under
+// which it is opened.
 func resolved(path string) (string, error) {
 	file, err := filepath.EvalSymlinks(path)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -81,7 +82,7 @@ func resolved(path string) (string, error) {
 	return filepath.Join(dir, filepath.Base(path)), nil
 }
 
-// lock sees to it that one process at a time has the store open.
+// lock ensures that only one process at a time has the store open.
 func lock(file string) (*filelock.Lock, error) {
 	l, err := filelock.Take(file + "-lock")
 	var held *filelock.HeldError
@@ -91,9 +92,8 @@ func lock(file string) (*filelock.Lock, error) {
 	return l, err
 }
 
-// private makes the file, if it is not there, so that nobody else can read it: jobs
-// hold the environment of their users. What the engine puts beside it gets the same
-// permissions.
+// private creates a missing file so that nobody else can read it, because jobs contain the environment of their users.
+// The files that SQLite creates beside it get the same permissions.
 func private(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

@@ -64,7 +64,7 @@ func (s *Store) Redeem(ctx context.Context, id, hash, node, key string) (out *pe
 	return out, err
 }
 
-// badToken says why a token does not count.
+// badToken says why a token is not accepted.
 func (t *tx) badToken(id, hash, node string) (why, err error) {
 	b := binder{stmt: t.conn.Prep(`SELECT hash = ?, until <= ?, node FROM join_token WHERE id = ?`)}
 	var known, right, expired bool

@@ -28,7 +28,7 @@ func (s *Store) Jobs(ctx context.Context, q queue.Query) (out []*queue.Job, err 
 	return out, err
 }
 
-// jobsByID looks jobs up one by one: there may be more ids than parameters.
+// jobsByID reads jobs one by one, because there may be more ids than parameters.
 func (s *Store) jobsByID(ctx context.Context, q queue.Query) (out []*queue.Job, err error) {
 	ids := slices.Clone(q.IDs)
 	slices.Sort(ids)
@@ -37,7 +37,7 @@ func (s *Store) jobsByID(ctx context.Context, q queue.Query) (out []*queue.Job, 
 		slices.Reverse(ids)
 	}
 	pool := q.Pool
-	q.Pool = "" // which numbers a pool and those below it have would be looked for with each id
+	q.Pool = "" // else each id would look up the numbers of a pool and those below it
 	where, args := conditions(q)
 	err = s.read(ctx, func(conn *sqlite.Conn) error {
 		for _, id := range ids {
@@ -59,8 +59,8 @@ func (s *Store) jobsByID(ctx context.Context, q queue.Query) (out []*queue.Job, 
 	return out, err
 }
 
-// conditions translates a query, except for its ids and its order. Jobs that have not
-// ended are found through their index.
+// conditions translates a query to SQL, without its ids and its order. Jobs that have not ended are found through their
+// index.
 func conditions(q queue.Query) (where string, args []any) {
 	where = "WHERE id > ?"
 	args = append(args, q.After)
@@ -163,8 +163,8 @@ func orMissing(found *bool, err error) error {
 	return err
 }
 
-// Snapshot implements queue.Store. It runs between two transactions of the writer,
-// so that nothing falls between it and the changes that follow.
+// Snapshot implements queue.Store. It runs between two transactions of the writer, so that no change is lost between it
+// and the following changes.
 func (s *Store) Snapshot(ctx context.Context, f func(queue.Change) error) (int64, error) {
 	var cursor int64
 	var failed error
@@ -173,7 +173,7 @@ func (s *Store) Snapshot(ctx context.Context, f func(queue.Change) error) (int64
 		t.then(func(m *memory) { cursor = m.feed.Cursor() })
 		return nil
 	}})
-	if err != nil { // it may run still
+	if err != nil { // f may still be running
 		return 0, err
 	}
 	return cursor, failed

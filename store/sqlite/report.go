@@ -5,7 +5,7 @@ import (
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
-// waited tells the feed that the job's tasks wait, if they may be leased.
+// waited reports to the feed that the job's tasks wait, if they may be leased.
 func (t *tx) waited(r *row, why string) error {
 	if !life.Eligible(&r.Job) {
 		return nil
@@ -15,14 +15,14 @@ func (t *tx) waited(r *row, why string) error {
 	return err
 }
 
-// withdrawn tells the feed that none of the job's tasks waits any more.
+// withdrawn reports to the feed that none of the job's tasks waits any more.
 func (t *tx) withdrawn(r *row, why string) {
 	if life.Eligible(&r.Job) {
 		t.report(queue.Change{What: queue.Withdrawn, Job: life.Header(&r.Job), State: r.State, Reason: why})
 	}
 }
 
-// waits sums up the tasks of a job that wait by the instant from which they may start.
+// waits groups the waiting tasks of a job by the instant from which they may start.
 func (t *tx) waits(r *row) ([]queue.Waits, error) {
 	var w []queue.Waits
 	if fresh := r.Tasks - r.next; fresh > 0 && r.Waiting > 0 {

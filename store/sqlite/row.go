@@ -9,14 +9,14 @@ import (
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
-// specOf is what of a job hardly ever changes; the request has a table of its own.
+// specOf encodes the fields of a job that hardly ever change, without the request, which has its own table.
 func specOf(j *queue.Job) ([]byte, error) {
 	spec := life.SpecOf(j)
 	spec.Request = nil
 	return json.Marshal(spec)
 }
 
-// row is a job as its row has it.
+// row is a job as stored in its row.
 type row struct {
 	queue.Job
 	pool, requestID int64
@@ -71,7 +71,7 @@ func (t *tx) load(id int64) (*row, error) {
 	return scan(stmt, &t.numbers)
 }
 
-// save writes what changes of a job.
+// save writes the fields of a job that often change.
 func (t *tx) save(r *row) error {
 	b := binder{stmt: t.conn.Prep(`UPDATE job SET open = ?, state = ?, priority = ?, begin = ?, next = ?, returned = ?, held = ?,
 		pending = ?, cancel = ?, waiting = ?, running = ?, queued = ?, succeeded = ?, failed = ?, cancelled = ?,
@@ -97,7 +97,7 @@ func (t *tx) save(r *row) error {
 	return exec(b.stmt)
 }
 
-// saveSpec writes what seldom changes of a job.
+// saveSpec writes the fields of a job that seldom change.
 func (t *tx) saveSpec(r *row) error {
 	blob, err := specOf(&r.Job)
 	if err != nil {
@@ -143,7 +143,7 @@ func tasksOf(conn *sqlite.Conn, r *row, where string, args ...int64) ([]queue.Ta
 	return out, err
 }
 
-// saveTask writes a task. That of a job with one task is written with the job.
+// saveTask writes a task. The task of a job with one task is written with the job.
 func (t *tx) saveTask(r *row, k *queue.Task) error {
 	if r.Tasks == 1 {
 		r.one = *k
@@ -158,7 +158,7 @@ func (t *tx) saveTask(r *row, k *queue.Task) error {
 	return exec(b.stmt)
 }
 
-// started are the tasks of a job that have started at least once, by index.
+// started returns the tasks of a job that have started at least once, by index.
 func (t *tx) started(r *row) ([]queue.Task, error) {
 	switch {
 	case r.Tasks > 1:

@@ -1,12 +1,9 @@
-// Package sqlite is a store in one SQLite file, for a laptop or a cluster with one
-// server. What it acknowledges is on disk: the journal is a write-ahead log that is
-// synced at every commit. One writer serves all callers; calls that come at the same
-// time share a transaction and its sync (group commit), each is acknowledged only
-// after it.
+// Package sqlite is a store in one SQLite file, for a laptop or a cluster with one server. Everything that it
+// acknowledges is on disk: the write-ahead log is synced at every commit. One writer serves all callers; simultaneous
+// calls share a transaction and its sync (group commit), and each is acknowledged only after the sync.
 //
-// The file belongs to one process at a time. That process keeps the leases' ends in
-// memory: renewing costs no write, and after a restart every lease gets a fresh
-// grace period.
+// Only one process at a time uses the file. That process keeps the ends of leases in memory: renewing writes nothing,
+// and after a restart every lease gets a fresh grace period.
 package sqlite
 
 import (
@@ -25,8 +22,7 @@ import (
 type Options struct {
 	// Unit is the resource that tasks are charged for; default cpu.
 	Unit string
-	// Grace is how long the leases that a stopped process left last from Open on;
-	// default a minute.
+	// Grace is how long leases of a stopped process last after Open; default a minute.
 	Grace time.Duration
 }
 
@@ -34,8 +30,8 @@ type Options struct {
 type Store struct {
 	file    string
 	options Options
-	lock    *filelock.Lock // of the file beside it, which names the process
-	own     *filelock.Lock // of the file itself, by whatever name it is opened
+	lock    *filelock.Lock // of the lock file, which names the process
+	own     *filelock.Lock // of the file itself, whatever the name under which it is opened
 	readers *sqlitex.Pool
 	writer  *writer
 	ballast ballast
@@ -55,7 +51,7 @@ var (
 	_ queue.HistoryKeeper = (*Store)(nil)
 )
 
-// Close implements queue.Store. Calls under way are finished first.
+// Close implements queue.Store. It finishes calls in progress first.
 func (s *Store) Close() error {
 	if !s.mem.close() {
 		return nil
@@ -67,7 +63,7 @@ func (s *Store) Close() error {
 	if s.writer != nil {
 		errs = append(errs, s.writer.close())
 	}
-	if s.own != nil { // after all connections: to close a file drops the locks that SQLite has on it
+	if s.own != nil { // after all connections: closing the file drops the locks that SQLite has on it
 		errs = append(errs, s.own.Release())
 	}
 	if s.lock != nil {
@@ -76,13 +72,12 @@ func (s *Store) Close() error {
 	return errors.Join(errs...)
 }
 
-// write runs f in a transaction and returns when it is on disk. When ctx ends
-// before, f may still take effect.
+// write runs f in a transaction and returns when it is on disk. If ctx ends first, f may still take effect.
 func (s *Store) write(ctx context.Context, grows bool, f func(*tx) error) error {
 	return s.writer.do(ctx, op{run: f, grows: grows})
 }
 
-// writeEach does something with each of several in one transaction, and returns what came of them.
+// writeEach calls do for each item in one transaction, and returns the results.
 func writeEach[T, R any](ctx context.Context, s *Store, all []T, do func(*tx, T) (R, error)) ([]R, error) {
 	out := make([]R, len(all))
 	err := s.write(ctx, false, func(t *tx) (err error) {
@@ -93,7 +88,7 @@ func writeEach[T, R any](ctx context.Context, s *Store, all []T, do func(*tx, T)
 		}
 		return nil
 	})
-	if err != nil { // it may run still
+	if err != nil { // do may still be running
 		return nil, err
 	}
 	return out, nil

@@ -92,7 +92,7 @@ func scanAll(stmt *sqlite.Stmt, f func(*scanner) error) error {
 	}
 }
 
-// each runs a query that is used once and calls f for each row.
+// each runs a query once, without caching the statement, and calls f for each row.
 func each(conn *sqlite.Conn, query string, f func(*sqlite.Stmt)) error {
 	stmt, _, err := conn.PrepareTransient(query)
 	if err != nil {
@@ -109,7 +109,7 @@ func each(conn *sqlite.Conn, query string, f func(*sqlite.Stmt)) error {
 
 func stateNumber(s queue.State) int64 { return int64(life.StateNumber(s)) }
 
-// explain translates errors of SQLite into the errors that the interface promises.
+// explain translates SQLite errors to the errors of package queue.
 func explain(err error) error {
 	switch sqlite.ErrCode(err).ToPrimary() {
 	case sqlite.ResultFull:

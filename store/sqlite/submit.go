@@ -28,8 +28,7 @@ func (s *Store) Submit(ctx context.Context, jobs []*queue.Job) ([]queue.Submissi
 	return out, nil
 }
 
-// submit adds one job. The error is for the transaction; the submission has the error of
-// the job.
+// submit adds one job. The error is about the transaction, the one in the submission about the job.
 func (t *tx) submit(in *queue.Job) (sub queue.Submission, err error) {
 	r := &row{Job: *in}
 	if sub.Err = r.Check(); sub.Err != nil {
@@ -48,7 +47,7 @@ func (t *tx) submit(in *queue.Job) (sub queue.Submission, err error) {
 	if err := t.insert(r); err != nil {
 		return sub, err
 	}
-	r.Digest = "" // is of the key
+	r.Digest = "" // stored with the key
 	if err := t.await(r.ID, waitsFor); err != nil {
 		return sub, err
 	}
@@ -59,8 +58,8 @@ func (t *tx) submit(in *queue.Job) (sub queue.Submission, err error) {
 	return queue.Submission{ID: r.ID}, t.waited(r, "submitted")
 }
 
-// keyed returns the job that has the key of another one, 0 if there is none, or that does
-// not count, and the digest of the submission with it.
+// keyed returns the job that already has the key, with the digest of its submission; 0 if there is none, or if that job
+// does not count.
 func (t *tx) keyed(j *queue.Job) (id int64, digest string, err error) {
 	stmt := t.conn.Prep(`SELECT job, digest FROM jobkey WHERE user = ? AND key = ?`)
 	stmt.BindText(1, j.User)
@@ -104,8 +103,7 @@ func (s *Store) Keyed(ctx context.Context, jobs []*queue.Job) ([]queue.Submissio
 	return out, nil
 }
 
-// dependencies returns the jobs that have to end before; bad is their
-// error.
+// dependencies returns the jobs that must end first; bad is an error in one of them.
 func (t *tx) dependencies(r *row) (waitsFor []int64, bad, err error) {
 	for _, d := range r.After {
 		state, err := t.stateOf(d.Job)
@@ -174,7 +172,7 @@ func (t *tx) await(id int64, waitsFor []int64) error {
 	return nil
 }
 
-// awaitedAnew notes a job that others depend on, in this transaction and later.
+// awaitedAnew records a job on which others depend, for this transaction and later.
 func (t *tx) awaitedAnew(on int64) {
 	if t.awaited == nil {
 		t.awaited = map[int64]bool{}

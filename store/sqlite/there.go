@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// errGone says that the file is not to be found any more where it was opened.
+// errGone says that the file is not in its place any more.
 var errGone = fmt.Errorf("%w: the file that is open was removed, or another one was put in its place: "+
 	"put it back where it was; until then nothing is taken, as it would be lost", queue.ErrUnavailable)
 

@@ -9,8 +9,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// tx is one transaction of the writer. What follows from it in memory is applied
-// when it is on disk.
+// tx is one transaction of the writer. Its effects on memory are applied once it is on disk.
 type tx struct {
 	mem     *memory
 	conn    *sqlite.Conn
@@ -19,7 +18,7 @@ type tx struct {
 	ledger  ledger
 
 	changes []queue.Change
-	awaited map[int64]bool // jobs on which others came to depend
+	awaited map[int64]bool // jobs that got new dependents
 	steps   []func(*memory)
 }
 
@@ -31,7 +30,7 @@ func newTx(m *memory, conn *sqlite.Conn, now time.Time) *tx {
 	}
 }
 
-// then leaves something to be done in memory after the commit.
+// then schedules a change of memory for after the commit.
 func (t *tx) then(f func(*memory)) { t.steps = append(t.steps, f) }
 
 // apply runs in the writer's goroutine after a commit.

@@ -7,8 +7,7 @@ import (
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
-// uncancel lets what a cancellation of the job has cancelled wait again, and the jobs that were
-// cancelled along.
+// uncancel makes the tasks of the job that were cancelled wait again, and also the jobs that were cancelled with it.
 func (t *tx) uncancel(r *row, a queue.Alteration) (refused, err error) {
 	waitsFor, refused, err := life.Awaits(&r.Job, t.stateOf)
 	if err != nil || refused != nil {
@@ -55,7 +54,7 @@ func (t *tx) uncancelDependents(id int64) error {
 		if r == nil || !life.Along(&r.Job) {
 			continue
 		}
-		// If it is refused the job stays cancelled.
+		// If refused, the job stays cancelled.
 		if _, err := t.uncancel(r, life.UncancelWith(d, id)); err != nil {
 			return err
 		}

@@ -36,8 +36,7 @@ func (m *memory) usage() queue.Accounts {
 	return out
 }
 
-// Balance implements queue.Accountant. Like Snapshot it runs between two transactions of
-// the writer.
+// Balance implements queue.Accountant. Like Snapshot it runs between two transactions of the writer.
 func (s *Store) Balance(ctx context.Context, f func(queue.Change) error) (queue.Balance, error) {
 	var b queue.Balance
 	var failed error
@@ -51,7 +50,7 @@ func (s *Store) Balance(ctx context.Context, f func(queue.Change) error) (queue.
 		t.then(func(m *memory) { b.Cursor, b.Accounts = m.feed.Cursor(), m.usage() })
 		return nil
 	}})
-	if err != nil { // it may run still
+	if err != nil { // f may still be running
 		return queue.Balance{}, err
 	}
 	return b, failed

@@ -13,8 +13,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// writer is the one who writes. It gathers the calls that wait for it into one transaction: while one is
-// synced to disk, the next ones gather.
+// writer makes all writes. It combines waiting calls into one transaction: while one transaction is synced to disk, the
+// calls of the next one collect.
 type writer struct {
 	mem     *memory
 	ballast *ballast
@@ -24,24 +24,22 @@ type writer struct {
 
 	begin, commit, rollback *sqlite.Stmt
 
-	changes []queue.Change // memory of the last transaction, to be used again
+	changes []queue.Change // slice of the last transaction, for reuse
 	steps   []func(*memory)
 }
 
-// op is the work of a call. Its function may run more than once, each time in a
-// transaction in which the earlier ones have left nothing; it leaves changes in memory
-// to tx.then.
+// op is the work of a call. Its function may run several times, each time in a transaction without effects of earlier
+// runs. It must change memory only through tx.then.
 type op struct {
 	run   func(*tx) error
-	grows bool // may be refused when the disk is full
-	solo  bool // runs in a transaction of its own, once
+	grows bool // is refused when the disk is full
+	solo  bool // runs once, in its own transaction
 }
 
-// call is an op that somebody waits for.
+// call is an op for which a caller waits.
 type call = batch.Call[op, struct{}]
 
-// maxBatch bounds the calls in one transaction, so that nobody waits for too many
-// others.
+// maxBatch is the maximum number of calls in one transaction, so that no call waits for too many others.
 const maxBatch = 512
 
 func newWriter(m *memory, b *ballast, own *filelock.Lock, conn *sqlite.Conn) *writer {
@@ -53,7 +51,7 @@ func newWriter(m *memory, b *ballast, own *filelock.Lock, conn *sqlite.Conn) *wr
 	return w
 }
 
-// do runs an op and returns when it is on disk. When ctx ends before, it may still take effect.
+// do runs an op and returns when it is on disk. If ctx ends first, the op may still take effect.
 func (w *writer) do(ctx context.Context, o op) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -70,8 +68,8 @@ func (w *writer) close() error {
 	return w.conn.Close()
 }
 
-// together runs calls in one transaction. If that fails, each is run in one of
-// its own, so that one that cannot succeed does not fail the others.
+// together runs calls in one transaction. If that fails, it runs each in its own, so that one failing call does not
+// fail the others.
 func (w *writer) together(calls []*call) {
 	if err := there(w.own); err != nil {
 		for _, c := range calls {
@@ -101,7 +99,7 @@ func (w *writer) together(calls []*call) {
 	}
 }
 
-// refuseGrowth refuses the calls that add something, and returns the others.
+// refuseGrowth refuses the calls that add data, and returns the others.
 func refuseGrowth(calls []*call) (rest []*call) {
 	for _, c := range calls {
 		if c.In.grows {
@@ -113,8 +111,7 @@ func refuseGrowth(calls []*call) (rest []*call) {
 	return rest
 }
 
-// alone runs one op. On a full disk the ballast is given back to ops that end
-// something; ops that add something are refused.
+// alone runs one op. On a full disk it releases the ballast for ops that end something, and refuses ops that add data.
 func (w *writer) alone(o op) error {
 	err := explain(w.transact(o))
 	if errors.Is(err, queue.ErrFull) && !o.grows && !o.solo && w.ballast.give() {
@@ -159,7 +156,7 @@ func (w *writer) runAll(t *tx, ops []op) (err error) {
 	return nil
 }
 
-// undo rolls back, unless the engine has done so already.
+// undo rolls back, unless SQLite has already done so.
 func (w *writer) undo(err error) error {
 	if w.conn.AutocommitEnabled() {
 		return err
