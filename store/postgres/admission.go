@@ -14,13 +14,13 @@ import (
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
-// The keys of rows in toll begin with what they are of.
+// The keys of rows in toll begin with their kind.
 const (
 	ofRate = "rate "
 	ofHeld = "held "
 )
 
-// limitKeys are the keys of the licenses and rates that claims ask for, in order.
+// limitKeys returns the keys of the licenses and rates that claims request, in order.
 func limitKeys(limits *life.Limits) (keys []string) {
 	if limits == nil {
 		return nil
@@ -35,14 +35,14 @@ func limitKeys(limits *life.Limits) (keys []string) {
 	return keys
 }
 
-// limitRows sees to it that there are rows to be locked.
+// limitRows ensures that there are rows to be locked.
 type limitRows struct {
 	writer *writer
 	known  sync.Map // keys of existing rows
 }
 
-// make makes the rows that are missing. It uses a transaction of its own: one that locks
-// existing rows and then adds missing ones would do so in another order than others do.
+// make creates missing rows. It uses its own transaction: one that locked existing rows and then added missing ones
+// would lock in a different order than others do.
 func (r *limitRows) make(ctx context.Context, keys []string) error {
 	keys = slices.DeleteFunc(keys, func(key string) bool { _, known := r.known.Load(key); return known })
 	if len(keys) == 0 {
@@ -61,16 +61,15 @@ func (t *tx) addLimitRows(keys []string) {
 	t.trip.queue(`INSERT INTO @.toll (key) SELECT key FROM unnest($1::text[]) AS w (key) ON CONFLICT DO NOTHING`, keys)
 }
 
-// admission lets those wants through that the rates, and what they hold, admit.
+// admission checks wants against the limits of their rates and of what they hold.
 type admission struct {
 	t      *tx
-	limits *life.Limits    // nil: nothing but jobs is asked for
+	limits *life.Limits    // nil: the wants request only jobs
 	held   map[string]*sum // by the key
 }
 
-// grant lets f grant the wants that are admitted. Whatever takes of the same is done one after the
-// other, by the clock after the waiting: so the instants are in order, too. Whatever ends meanwhile
-// counts as running still.
+// grant calls f to grant the admitted wants. Claims on the same limits run one after the other, and use the clock after
+// the wait, so the instants are in order too. Attempts that end meanwhile still count as running.
 func (a *admission) grant(wants []queue.Want, out []queue.Grant, f func([]queue.Want, []queue.Grant) error) error {
 	if a.limits == nil {
 		return f(wants, out)
@@ -93,10 +92,10 @@ func (a *admission) grant(wants []queue.Want, out []queue.Grant, f func([]queue.
 	return a.keepHolds(admitted, granted)
 }
 
-// sum is how much of something is held: as it was written, and as it is.
+// sum is the amount that is held of a limit: as stored, and as changed.
 type sum struct{ was, is int64 }
 
-// read locks the rows that claims ask for and reads their state.
+// read locks the rows that claims request and reads their state.
 func (a *admission) read() error {
 	keys, held := limitKeys(a.limits), map[string]*sum{}
 	a.held = held
@@ -105,7 +104,7 @@ func (a *admission) read() error {
 	}
 	for locked := -1; locked < len(keys); {
 		if locked >= 0 {
-			a.t.addLimitRows(keys) // this is another database, which knows less: one has failed over
+			a.t.addLimitRows(keys) // after a failover, this database lacks them
 		}
 		locked = 0
 		a.t.trip.ask(`SELECT r.* FROM unnest($1::text[]) AS w (key), LATERAL (
@@ -149,7 +148,7 @@ func (a *admission) read() error {
 
 const rateColumns = `key, count, per, burst, full_at, taken, taken_at`
 
-// scanRate reads a row of toll, and where the rate stands that it is of, if it is.
+// scanRate reads a row of toll, and the state of its rate, if it has one.
 func scanRate(rows pgx.Rows, before ...any) (key string, r sched.RateState, err error) {
 	var full, at int64
 	err = rows.Scan(append(before, &key, &r.Limit.Count, &r.Limit.Per, &r.Limit.Burst, &full, &r.Taken, &at)...)
@@ -158,7 +157,7 @@ func scanRate(rows pgx.Rows, before ...any) (key string, r sched.RateState, err 
 	return key, r, err
 }
 
-// keepRates writes where rates stand, with the transaction.
+// keepRates writes the states of rates with the transaction.
 func (a *admission) keepRates(states []sched.RateState) {
 	if len(states) == 0 {
 		return
@@ -175,7 +174,7 @@ func (a *admission) keepRates(states []sched.RateState) {
 		WHERE toll.key = v.key AND toll.key = ANY($1)`, keys, count, per, burst, full, taken, life.Nanos(a.t.trip.now))
 }
 
-// keepHolds writes what leases hold, with the transaction, and the sums.
+// keepHolds writes, with the transaction, what leases hold, and the sums.
 func (a *admission) keepHolds(wants []queue.Want, granted []queue.Grant) error {
 	var jobs []int64
 	var tasks []int32
@@ -205,7 +204,7 @@ func (a *admission) keepHolds(wants []queue.Want, granted []queue.Grant) error {
 	return nil
 }
 
-// keepSums writes how much is held of the limits that have changed.
+// keepSums writes the held amounts that have changed.
 func (a *admission) keepSums() {
 	var keys []string
 	var amounts []int64

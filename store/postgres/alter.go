@@ -68,7 +68,7 @@ func (t *tx) alter(a queue.Alteration) (refused, err error) {
 	return nil, nil
 }
 
-// move puts a job without running tasks into another pool.
+// move moves a job without running tasks to another pool.
 func (t *tx) move(r *row, a queue.Alteration) error {
 	t.pools.ask(map[string]string{a.Pool: r.User})
 	if err := t.trip.do(); err != nil {
@@ -86,7 +86,7 @@ func (t *tx) move(r *row, a queue.Alteration) error {
 	return t.waited(r, "moved to "+a.Pool)
 }
 
-// requeue lets what ran, runs or was cancelled wait again.
+// requeue makes tasks that ran, run or were cancelled wait again.
 func (t *tx) requeue(r *row) error {
 	if r.State.Ended() {
 		return t.reset(r)
@@ -118,7 +118,7 @@ func (t *tx) reset(r *row) error {
 	return t.waited(r, "requeued")
 }
 
-// noteEnd keeps what a job that has ended forgets when it waits again.
+// noteEnd records the data of an ended job that is lost when it waits again.
 func (t *tx) noteEnd(r *row) error {
 	tasks, err := t.started(r)
 	t.noteAll(life.ResetEvents(&r.Job, tasks))

@@ -16,7 +16,7 @@ type leasing struct {
 	held   leases // of arrays and gangs
 }
 
-// leases are rows of the table lease, by who holds them.
+// leases are rows of the table lease, by holder.
 type leases map[string]*held
 
 type held struct {
@@ -33,8 +33,8 @@ func (l leases) add(k *queue.Task) {
 	h.jobs = append(h.jobs, k.Job)
 }
 
-// rest leases tasks of arrays and gangs, and says of the others what of them waits:
-// something does if others are claiming it and may yet fail.
+// rest leases tasks of arrays and gangs. For the other jobs it returns their waiting tasks: there are some if other
+// servers are claiming them and may still fail.
 func (l *leasing) rest(wants []queue.Want, out []queue.Grant, ids []int64) error {
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
@@ -86,7 +86,7 @@ func (l *leasing) task(r *row, w queue.Want) (g queue.Grant, err error) {
 	return queue.Grant{Lease: life.NewLease(&spec, k)}, nil
 }
 
-// next takes the task of the array that starts next, nil if none may.
+// next returns the task of the array that starts next, nil if none may.
 func (l *leasing) next(r *row) (*queue.Task, error) {
 	if r.Gang > 1 || r.MaxRunning > 0 && r.Running >= r.MaxRunning {
 		return nil, nil
@@ -132,7 +132,7 @@ func (l *leasing) gang(r *row, w queue.Want) (g queue.Grant, err error) {
 	return g, nil
 }
 
-// note notes when to look at the leases that were given to tasks of arrays and gangs.
+// note records when to check the leases of tasks of arrays and gangs.
 func (l *leasing) note() {
 	for holder, h := range l.held {
 		l.t.trip.queue(`INSERT INTO @.lease (until, holder, jobs) VALUES ($1, $2, $3)`, life.Nanos(h.until), holder, h.jobs)

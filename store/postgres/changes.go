@@ -24,15 +24,14 @@ func (s *Store) Changes(ctx context.Context, cursor int64, most int) (out []queu
 	return s.feed.after(cursor, most)
 }
 
-// Snapshot implements queue.Store. The changes that its snapshot of the database sees
-// come before the cursor, all others after.
+// Snapshot implements queue.Store. Changes that its database snapshot sees come before the cursor, all others after it.
 func (s *Store) Snapshot(ctx context.Context, f func(queue.Change) error) (cursor int64, err error) {
 	err = s.readConsistent(ctx, f, func(t pgx.Tx, at int64) error { cursor = at; return nil })
 	return cursor, err
 }
 
-// readConsistent tells f of all jobs, unless it is nil, and has the rest read in the same snapshot of
-// the database, which is that of a cursor.
+// readConsistent calls f for all jobs, unless f is nil, and then rest, both in one database snapshot, whose cursor it
+// passes to rest.
 func (s *Store) readConsistent(ctx context.Context, f func(queue.Change) error,
 	rest func(t pgx.Tx, cursor int64) error) error {
 	return s.db.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
@@ -55,7 +54,7 @@ func (s *Store) readConsistent(ctx context.Context, f func(queue.Change) error,
 	})
 }
 
-// snapshot tells of all jobs, or of some.
+// snapshot calls f for all jobs, or for some.
 func (s *Store) snapshot(ctx context.Context, t pgx.Tx, some []int64, f func(queue.Change) error) error {
 	ofTasks, ofJobs, args := "", "", []any{}
 	if some != nil {
@@ -88,7 +87,7 @@ func (s *Store) snapshot(ctx context.Context, t pgx.Tx, some []int64, f func(que
 	}, args...)
 }
 
-// reportRow describes a job in a snapshot by changes; again are those of its tasks that run or wait again.
+// reportRow describes a job in a snapshot by changes; again are its tasks that run or wait again.
 func reportRow(r *row, again []queue.Task, now time.Time, f func(queue.Change) error) error {
 	if r.Tasks == 1 && r.one.Attempt > 0 {
 		again = []queue.Task{r.one}

@@ -13,8 +13,8 @@ import (
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
-// claimText leases all wanted jobs that have one task and may start, with what others are
-// claiming at the same moment left to them.
+// claimText leases all wanted jobs that have one task and may start, except those that others are claiming at the same
+// moment.
 const claimText = `WITH instant AS MATERIALIZED (SELECT ` + claimNow + ` AS at),
 	c AS (
 		SELECT j.id FROM unnest($1::bigint[]) AS w (id), LATERAL (
@@ -26,12 +26,11 @@ const claimText = `WITH instant AS MATERIALIZED (SELECT ` + claimNow + ` AS at),
 	` + leased + `
 	SELECT * FROM u`
 
-// claimAlternateText does so too, and at once takes alternates in the place of jobs that were
-// lost: from the list of each lost job the first alternates that are free. So
-// many servers that want the same jobs do not fight over them, and lock no more than they
-// take. $6 are the jobs of the wants that have a list, $7 whether it is the first want
-// for its job, $8 the number; $9 and $10 are where each list begins and ends in $12, $11 its charge.
-// Wanted jobs with several tasks are told with attempt 0: nothing is taken in their place.
+// claimAlternateText does the same, and also takes alternates for lost jobs: the first free alternates of each lost
+// job's list. So many servers that want the same jobs do not compete for them, and lock no more than they take. $6 are
+// the jobs of the wants that have a list, $7 whether it is the first want for its job, $8 the number; $9 and $10 are
+// where each list begins and ends in $12, $11 its charge. Wanted jobs with several tasks are returned with attempt 0:
+// nothing is taken in their place.
 const claimAlternateText = `WITH instant AS MATERIALIZED (SELECT ` + claimNow + ` AS at),
 	c AS (
 		SELECT j.id FROM unnest($1::bigint[]) AS w (id), LATERAL (
@@ -52,11 +51,10 @@ const claimAlternateText = `WITH instant AS MATERIALIZED (SELECT ` + claimNow + 
 	` + leased + `
 	SELECT * FROM u UNION ALL SELECT id, 0, '', '', '', NULL, NULL, 0, 0, 0 FROM m`
 
-// claimNow is the instant of a claim: that of the transaction, if no other one is given.
+// claimNow is the instant of a claim: the given one, or that of the transaction.
 const claimNow = `coalesce($3::bigint, ` + clockText + `)`
 
-// The parts of the two: which jobs may start, their new states, the columns that are read,
-// and their leases.
+// The parts of the two: the condition for jobs that may start, their new states, the columns to read, and their leases.
 const (
 	mayStart = `state = 2 AND tasks = 1 AND coalesce(not_before, 0) <= (SELECT at FROM instant) AND coalesce(t_begin, 0) <= (SELECT at FROM instant)`
 	begins   = `state = 3, waiting = 0, running = 1, next = 1, returned = NULL, attempt = coalesce(attempt, 0) + 1, holder = $4,
@@ -67,7 +65,7 @@ const (
 	leased  = `l AS (INSERT INTO @.lease (until, holder, jobs) SELECT (SELECT at FROM instant) + $5, $4, array_agg(id) FROM u HAVING count(*) > 0)`
 )
 
-// claim leases the jobs that have one task, or others in their place.
+// claim leases the jobs that have one task, or alternates.
 func (l *leasing) claim(wants []queue.Want, out []queue.Grant) error {
 	charges := map[int64]float64{}
 	others := false
@@ -116,8 +114,8 @@ func (l *leasing) claim(wants []queue.Want, out []queue.Grant) error {
 	return k.count()
 }
 
-// chargesText is what jobs are charged, as JSON: by the job, or under no name if it is the same for
-// all, nil if that is nothing. To look something up takes time for each job.
+// chargesText returns the charges of jobs as JSON: by job, or under an empty name if all are the same, or nil if they
+// are zero. A lookup takes time for each job.
 func chargesText(charges map[int64]float64) (*string, error) {
 	by := make(map[string]float64, len(charges))
 	switch amounts := slices.Compact(slices.Sorted(maps.Values(charges))); {
@@ -135,7 +133,7 @@ func chargesText(charges map[int64]float64) (*string, error) {
 	return &out, err
 }
 
-// alternates are the lists of other jobs that wants name, as claimAlternateText takes them.
+// alternates are the lists of alternates of wants, as parameters of claimAlternateText.
 type alternates struct {
 	jobs     []int64 // for each want with a list
 	first    []bool
@@ -143,10 +141,10 @@ type alternates struct {
 	from, to []int32 // for each list
 	charge   []float64
 	ids      []int64
-	numbers  map[int64]int32 // of lists, by the first of them
+	numbers  map[int64]int32 // of lists, by their first jobs
 }
 
-// add takes the lists of the wants. What is wanted itself is left out.
+// add adds the lists of the wants, without jobs that are wanted themselves.
 func (e *alternates) add(wants []queue.Want, wanted map[int64]float64) {
 	e.numbers = map[int64]int32{}
 	seen := make(map[int64]bool, len(wanted))
@@ -175,7 +173,7 @@ func (e *alternates) add(wants []queue.Want, wanted map[int64]float64) {
 	}
 }
 
-// next is the next lease of the want's list; nil if no more were won.
+// next returns the next lease of the want's list; nil if no more were leased.
 func (e *alternates) next(w queue.Want, won map[int64]*queue.Lease) *queue.Lease {
 	k := e.numbers[w.Else[0]] - 1
 	for e.from[k] <= e.to[k] {
@@ -189,14 +187,14 @@ func (e *alternates) next(w queue.Want, won map[int64]*queue.Lease) *queue.Lease
 	return nil
 }
 
-// taking is what a claim took.
+// taking collects the jobs that a claim leased.
 type taking struct {
 	t       *tx
 	holder  string
 	ttl     time.Duration
 	won     map[int64]*queue.Lease
 	pools   map[int32][]*queue.Job
-	several map[int64]bool // wanted jobs that have several tasks
+	several map[int64]bool // wanted jobs with several tasks
 }
 
 func (k *taking) scan(r pgx.Rows) error {
@@ -226,7 +224,7 @@ func (k *taking) scan(r pgx.Rows) error {
 	return nil
 }
 
-// count counts the taken jobs as running, and names their pools.
+// count counts the leased jobs as running, and fills in the names of their pools.
 func (k *taking) count() error {
 	for pool, jobs := range k.pools {
 		path, err := k.t.pools.path(pool)

@@ -17,24 +17,24 @@ import (
 	"github.com/fairlead/fairlead/usage"
 )
 
-// database is how the parts of a store reach the database: its connections, the names of its
-// tables, its clock, and how long the store may use it.
+// database gives the parts of a store access to the database: its connections, its table names, its clock, and the
+// timeout.
 type database struct {
 	options Options
-	prefix  string // of the names of tables
-	origin  int64  // tells the store's changes from those of others; its turns are 0
+	prefix  string // of the table names
+	origin  int64  // marks the store's own changes in the feed; the bits of turns are 0
 	pool    *pgxpool.Pool
-	lent    bool            // the pool is the program's, which closes it
-	own     *pgxpool.Pool   // beside one that is lent, else nil
-	texts   sync.Map        // statements as they were written, to those with the schema in them
-	direct  *pgx.ConnConfig // of sessions; nil: there are none, but transactions only
+	lent    bool            // the program owns the pool, and closes it
+	own     *pgxpool.Pool   // the store's own pool beside a lent one, else nil
+	texts   sync.Map        // maps statements as written to those with the schema
+	direct  *pgx.ConnConfig // for sessions; nil: there are only transactions
 
 	background sync.WaitGroup
 	quit       context.CancelFunc
-	living     context.Context // until the store is closed
+	living     context.Context // ends when the store is closed
 
-	away atomic.Pointer[time.Time] // when the database was last found to be away
-	lost atomic.Int64              // since when it has not answered; 0: it does
+	away atomic.Pointer[time.Time] // when the database was last found unavailable
+	lost atomic.Int64              // when it stopped answering; 0: it answers
 
 	mu     sync.Mutex // guards closed
 	closed bool
@@ -49,17 +49,16 @@ func newDatabase(ctx context.Context, o Options) *database {
 
 // The time in SQL.
 const (
-	// nowText is the time at the beginning of the transaction; its first parameter is a clock
-	// that was given.
+	// nowText is the time at the beginning of the transaction, or the clock given as its first parameter.
 	nowText   = `coalesce($1::bigint, ` + clockText + `)`
 	clockText = `(extract(epoch FROM now()) * 1000000)::bigint * 1000`
 	// laterNow is nowText at the beginning of the statement.
 	laterNow = `coalesce($1::bigint, ` + realNow + `)`
-	// realNow is the database's clock, also where another one was given.
+	// realNow is the database's clock, even if another one was given.
 	realNow = `(extract(epoch FROM clock_timestamp()) * 1000000)::bigint * 1000`
 )
 
-// now is the time of a clock that was given, else nil: that of the database.
+// now returns the time of the given clock, or nil for that of the database.
 func (d *database) now() *int64 {
 	if d.options.Now == nil {
 		return nil
@@ -68,7 +67,7 @@ func (d *database) now() *int64 {
 	return &n
 }
 
-// sql puts the schema into a statement, in which @. stands before its names.
+// sql inserts the schema into a statement, where @. marks its names.
 func (d *database) sql(text string) string {
 	if full, ok := d.texts.Load(text); ok {
 		return full.(string)
@@ -78,7 +77,7 @@ func (d *database) sql(text string) string {
 	return full
 }
 
-// close refuses new calls and returns false if that is the case already.
+// close refuses new calls. It returns false if the store was closed before.
 func (d *database) close() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -87,7 +86,7 @@ func (d *database) close() bool {
 	return !was
 }
 
-// alive fails if the store is closed.
+// alive returns an error if the store is closed.
 func (d *database) alive(ctx context.Context) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -97,7 +96,7 @@ func (d *database) alive(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// spawn runs f beside, unless the store is closed. Close waits for it.
+// spawn runs f in the background, unless the store is closed. Close waits for it.
 func (d *database) spawn(f func(ctx context.Context)) (began bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -107,17 +106,17 @@ func (d *database) spawn(f func(ctx context.Context)) (began bool) {
 	return !d.closed
 }
 
-// closeGrace is how long transactions may go on that are under way when the store is closed.
+// closeGrace is how long transactions in progress may go on after the store is closed.
 const closeGrace = 5 * time.Second
 
-// outlive returns a context that ends a while after the store is closed, or with the function.
+// outlive returns a context that ends a while after the store is closed, or when end is called.
 func (d *database) outlive() (ctx context.Context, end func()) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(d.living))
 	stop := context.AfterFunc(d.living, func() { time.AfterFunc(closeGrace, cancel) })
 	return ctx, func() { stop(); cancel() }
 }
 
-// read runs f on a connection, again if the database was away.
+// read runs f on a connection, and tries again if the database was unavailable.
 func (d *database) read(caller context.Context, f func(context.Context, *pgxpool.Conn) error) error {
 	ctx, cancel := context.WithTimeout(caller, d.options.Timeout)
 	defer cancel()
@@ -158,14 +157,14 @@ func (d *database) rows(ctx context.Context, q querier, sql string, scan func(pg
 	return each(rows, scan)
 }
 
-// silent notes that the database does not answer, and says so once.
+// silent records that the database does not answer, and logs it once.
 func (d *database) silent(err error) {
 	if d.lost.CompareAndSwap(0, time.Now().UnixNano()) {
 		d.options.Logger.Warn("the database does not answer; calls wait for it", "timeout", d.options.Timeout, "error", err)
 	}
 }
 
-// answers notes that it does.
+// answers records that the database answers.
 func (d *database) answers() {
 	if d.lost.Load() == 0 {
 		return
@@ -175,15 +174,15 @@ func (d *database) answers() {
 	}
 }
 
-// wasAway reports whether a call has found the database away within the time that leases
-// are given when a server comes back: nobody could renew them.
+// wasAway reports whether a call has found the database unavailable within the grace period of leases: nobody could
+// renew them then.
 func (d *database) wasAway() bool {
-	latest := d.away.Load() // by the clock that nobody sets
+	latest := d.away.Load() // monotonic clock
 	return d.options.Grace > 0 && latest != nil && time.Since(*latest) < d.options.Grace
 }
 
-// late is for how long the attempt of a result has ended. It is measured by the clock of this process, which may
-// differ from that of the database.
+// late returns how long ago the attempt of a result ended, by the clock of this process, which may differ from that of
+// the database.
 func (d *database) late(res queue.Result) time.Duration {
 	now := time.Now
 	if d.options.Now != nil {
@@ -192,19 +191,19 @@ func (d *database) late(res queue.Result) time.Duration {
 	return usage.Late(res.Began, res.Ended, now())
 }
 
-// The pauses between tries, which double, with chance, so that many do not come at once.
+// The pauses between tries double, with a random part, so that many callers do not come at once.
 const (
 	firstPause   = 20 * time.Millisecond
 	longestPause = 2 * time.Second
 )
 
-// pause waits before the n-th new try; it returns false when there is no time for that.
+// pause waits before the n-th retry; it returns false if there is no time for that.
 func pause(ctx context.Context, n int) bool {
 	d := min(firstPause<<min(n, 10), longestPause)
 	return wait.For(ctx, d/2+rand.N(d))
 }
 
-// each reads rows to their end.
+// each reads all rows.
 func each(rows pgx.Rows, scan func(pgx.Rows) error) error {
 	defer rows.Close()
 	for rows.Next() {

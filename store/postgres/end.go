@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
-// chargeTask books the service of an attempt that ended at an instant.
+// chargeTask records the service of an attempt that ended at an instant.
 func (t *tx) chargeTask(r *row, k *queue.Task, ended time.Time, learn bool) error {
 	from, to, learn := life.Served(k, ended, learn)
 	return t.ledger.charge(r.pool, life.Rate(k.Charge, r.Request, t.db.options.Unit), from, to, learn)
@@ -34,7 +34,7 @@ func (t *tx) returnTask(r *row, k *queue.Task, again bool, p life.Parting) error
 	return nil
 }
 
-// ended tells the feed, and the jobs that depend on one that ended.
+// ended reports the end of a job to the feed, and informs the jobs that depend on it.
 func (t *tx) ended(j *queue.Job, runs ...queue.Run) error {
 	t.report(queue.Change{What: queue.Done, Job: life.Header(j), Runs: runs, State: j.State, Reason: j.Cause})
 	if _, asked := t.waitsFor[j.ID]; !asked {
@@ -57,7 +57,7 @@ func (t *tx) ended(j *queue.Job, runs ...queue.Run) error {
 		if err := t.dependencyEnded(t.jobs.all[id], j); err != nil {
 			return err
 		}
-		// One that was cancelled along, or earlier, comes back with this one.
+		// A job that was cancelled with this one, or earlier, comes back with it.
 		if r := t.jobs.all[id]; r != nil && !r.State.Ended() {
 			done = append(done, id)
 		}
@@ -68,9 +68,9 @@ func (t *tx) ended(j *queue.Job, runs ...queue.Run) error {
 	return nil
 }
 
-// dependencyEnded lets a job go on that waits for one that has ended, or cancels it.
+// dependencyEnded unblocks a job whose dependency has ended, or cancels it.
 func (t *tx) dependencyEnded(r *row, on *queue.Job) error {
-	if r == nil || r.State.Ended() || r.Pending == 0 { // requeued since: it waits for nobody
+	if r == nil || r.State.Ended() || r.Pending == 0 { // requeued since: no longer blocked
 		return nil
 	}
 	for _, d := range r.After {
@@ -91,7 +91,7 @@ func (t *tx) dependencyEnded(r *row, on *queue.Job) error {
 	return nil
 }
 
-// cancel ends a job without running tasks, and has the running tasks of others stopped.
+// cancel cancels a job: it ends at once or, if it has running tasks, when these have been stopped.
 func (t *tx) cancel(r *row, cause string) error {
 	t.withdrawn(r, cause)
 	waiting := r.Waiting

@@ -15,8 +15,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// transient reports whether the same transaction may well succeed when it is tried again:
-// others were in its way, or the database was away. The caller knows that it did not commit.
+// transient reports whether the same transaction may succeed when tried again: others were in its way, or the database
+// was unavailable. The caller knows that it did not commit.
 func transient(err error) bool {
 	if half, last := (partial{}), (final{}); errors.As(err, &half) || errors.As(err, &last) {
 		return false
@@ -26,7 +26,7 @@ func transient(err error) bool {
 		switch p.Code {
 		case "40001", "40P01", // serialization failure, deadlock
 			"55P03",                   // lock not available
-			"25P03",                   // idle in transaction for too long: this process was stopped
+			"25P03",                   // idle in transaction for too long: this process was suspended
 			"57P01", "57P02", "57P03", // the server shuts down, or starts
 			"53300": // too many connections
 			return true
@@ -42,24 +42,24 @@ func transient(err error) bool {
 		errors.Is(err, net.ErrClosed) || pgconn.SafeToRetry(err)
 }
 
-// conflict reports whether the database was there, and refused or ended a transaction.
+// conflict reports whether the database answered, and refused or ended a transaction.
 func conflict(err error) bool {
 	var p *pgconn.PgError
 	return errors.As(err, &p) && !strings.HasPrefix(p.Code, "57P") && !strings.HasPrefix(p.Code, "08")
 }
 
-// partial says that some rows had been read already.
+// partial marks an error after some rows had already been read.
 type partial struct{ error }
 
 func (p partial) Unwrap() error { return p.error }
 
-// final says that the caller has another way than to try again.
+// final marks an error after which the caller does something other than trying again.
 type final struct{ error }
 
 func (f final) Unwrap() error { return f.error }
 
-// unknown says that nobody knows whether a transaction took effect: the connection was
-// lost while it was committed.
+// unknown marks an error after which it is unknown whether a transaction took effect: the connection was lost during
+// the commit.
 type unknown struct{ error }
 
 func (u unknown) Unwrap() error { return u.error }
@@ -68,12 +68,11 @@ func (u unknown) Error() string {
 	return "the connection was lost during the commit, which may have taken effect: " + u.error.Error()
 }
 
-// uncertain reports whether a transaction may have taken effect though this came of its last
-// statements, the commit among them; reached says whether those before the commit were
-// answered. An error of a statement undoes the transaction. One that ends the session may come
-// just after the commit. Before the answers of other statements it comes only if
-// they were not carried out, for a session answers in order; but a pooler says in
-// its own words, at any place, that it has lost the session.
+// uncertain reports whether a transaction may have taken effect although its last statements, including the commit,
+// returned err. reached says whether those before the commit were answered. An error of a statement undoes the
+// transaction. An error that ends the session may come just after the commit. If it comes before the answers of other
+// statements these were not executed, because a session answers in order; but a pooler reports at any point, with its
+// own codes, that it has lost the session.
 func uncertain(err error, reached bool) bool {
 	var p *pgconn.PgError
 	switch {
@@ -87,8 +86,8 @@ func uncertain(err error, reached bool) bool {
 	return reached || strings.HasPrefix(p.Code, "08")
 }
 
-// unavailable says of an error that it comes from a database that does not answer, or not before
-// the store's own patience is over: that of the caller, who waits by his context, is not.
+// unavailable wraps an error if the database does not answer, or not within the store's own timeout. The end of the
+// caller's context is not such an error.
 func unavailable(caller context.Context, err error) error {
 	if err == nil || errors.Is(err, queue.ErrUnavailable) {
 		return err
@@ -104,7 +103,7 @@ func unavailable(caller context.Context, err error) error {
 	return err
 }
 
-// explain translates errors of the database into the errors that the interface promises.
+// explain translates database errors to the errors of package queue.
 func explain(err error) error {
 	if errors.Is(err, puddle.ErrClosedPool) {
 		return fmt.Errorf("%w: the program closed the pool that it lent: %w", queue.ErrClosed, err)

@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Examine implements queue.Examiner. Rows are counted as the database's own statistics do,
-// which is an estimate. Of the sessions of other users it may not be told how long they last.
+// Examine implements queue.Examiner. It takes row counts from the database's statistics, which are estimates. It may
+// lack the right to see how long sessions of other users last.
 func (s *Store) Examine(ctx context.Context) (h queue.StoreHealth, err error) {
 	files, err := fs.Glob(migrations, "migrations/*.sql")
 	if err != nil {

@@ -53,14 +53,14 @@ func (t *tx) lose(r *row, k *queue.Task, ref queue.Ref) error {
 	return t.returnTask(r, k, again, parting)
 }
 
-// dueText reads which leases of some jobs are those of a holder, or have run out.
+// dueText selects the leases of some jobs that a holder has, or that have run out.
 const dueText = `SELECT id, 0, attempt FROM @.job WHERE id = ANY($3) AND state IN (3, 7) AND tasks = 1 AND CASE $1 WHEN '' THEN until <= $2 ELSE holder = $1 END
 	UNION ALL SELECT job, idx, attempt FROM @.task WHERE job = ANY($3) AND t_state = 3 AND CASE $1 WHEN '' THEN until <= $2 ELSE holder = $1 END
 	ORDER BY 1, 2`
 
-// takeText takes jobs out of lease, those of a holder or those whose lease may have run out, and
-// reads which of their leases are due. It waits for others who take them. What is due is found by the index by until: the rest is not gone through, and there are
-// as many rows as calls within the length of a lease.
+// takeText takes jobs out of lease, those of a holder or those whose lease may have run out, and reads which of their
+// leases are due. It waits for others who take them. It finds due rows by the index on until, without reading the rest;
+// there is one row per call within the length of a lease.
 var (
 	takeText = `WITH l AS (DELETE FROM @.lease WHERE id = ANY(ARRAY(SELECT id FROM @.lease WHERE $which ORDER BY until, id FOR UPDATE)) RETURNING jobs),
 		i AS (SELECT unnest(jobs) AS id FROM l) ` + strings.ReplaceAll(dueText, "$3", "ARRAY(SELECT id FROM i)")
@@ -68,15 +68,15 @@ var (
 	takeHeldText = strings.Replace(takeText, "$which", "holder = $1", 1)
 )
 
-// expiry looks for the leases of a holder, or for leases that have run out.
+// expiry searches for the leases of a holder, or for expired leases.
 type expiry struct {
 	t      *tx
-	holder string // "": whose have run out
+	holder string // "": all expired leases
 }
 
-// due are the attempts of a holder, or all whose lease ran out, in order. Only once their jobs
-// and tasks are locked it is certain that nobody has renewed them. Who did, or leases one
-// of them again, has added a row of lease that was not there to be taken.
+// due returns the attempts of a holder, or all whose lease ran out, in order. Until their jobs and tasks are locked
+// somebody may renew them. A renewal, or another lease of such a task, adds a row to lease that could not be taken
+// before.
 func (e *expiry) due() (due []queue.Ref, err error) {
 	take := e.takeDue
 	if e.holder != "" {
@@ -98,7 +98,7 @@ func (e *expiry) due() (due []queue.Ref, err error) {
 	return due, e.t.trip.do()
 }
 
-// ask asks for attempts that are due at the instant of the transaction.
+// ask queries the attempts that are due at the instant of the transaction.
 func (e *expiry) ask(due *[]queue.Ref, text string, more ...any) {
 	e.t.trip.ask(text, func(r pgx.Rows) error {
 		var ref queue.Ref
@@ -114,9 +114,9 @@ func (e *expiry) takeDue() (due []queue.Ref, err error) {
 	return due, e.t.trip.do()
 }
 
-// takeHeld takes the jobs of a holder, until there is no row of lease left for it. One may appear
-// meanwhile: of a renewal that ended too late for its row to be seen, but early enough for
-// another expiry to see it, and to take the row before it, which had run out.
+// takeHeld takes the jobs of a holder, until the table lease has no row for it. A row may appear meanwhile: from a
+// renewal that ended too late for its row to be seen here, but early enough for another expiry to see it, and to take
+// the expired row before it.
 func (e *expiry) takeHeld() (due []queue.Ref, err error) {
 	for more := true; more; {
 		e.ask(&due, takeHeldText)

@@ -5,22 +5,21 @@ import (
 	"time"
 )
 
-// feedKept is for how long changes are kept in the feed for those who are behind.
+// feedKept is how long changes stay in the feed for slow readers.
 const feedKept = 2 * time.Minute
 
-// fates numbers the transactions of a store, and remembers which of them may have taken effect
-// without the store's knowledge: when the connection is lost during the commit. What such a
-// transaction changed has to be read from the feed, as what others change is. The transactions
-// that are answered are left out when the feed is read.
+// fates numbers the transactions of a store, and records which of them may have taken effect without the store's
+// knowledge, because the connection was lost during the commit. The store must read the changes of such a transaction
+// from the feed, like those of other stores. When it reads the feed it skips the changes of its answered transactions.
 type fates struct {
 	mu   sync.Mutex
 	last int64
-	open map[int64]bool      // transactions under way, and whether they have been read in the feed
-	lost map[int64]time.Time // transactions that may have taken effect or not, since when
+	open map[int64]bool      // transactions in progress, and whether the feed was read with them
+	lost map[int64]time.Time // transactions that may have taken effect, and since when
 }
 
-// turns are the bits of an origin that number a transaction. No two that are under way have the
-// same number; 0 is nobody's.
+// turns are the bits of an origin that number a transaction. No two transactions in progress have the same number; 0 is
+// never used.
 const turns = 1<<24 - 1
 
 // begin returns the origin of another transaction.
@@ -31,13 +30,13 @@ func (f *fates) begin(origin int64) int64 {
 		f.open, f.lost = map[int64]bool{}, map[int64]time.Time{}
 	}
 	f.last = f.last%turns + 1
-	delete(f.lost, f.last) // that was millions of transactions ago
+	delete(f.lost, f.last) // its entry is from millions of transactions ago
 	f.open[f.last] = false
 	return origin | f.last
 }
 
-// end takes down that a transaction is over, and whether it may have taken effect without an
-// answer. It reports whether the feed was read without its changes, which were taken for known.
+// end records that a transaction is over, and whether it may have taken effect without an answer. It reports whether
+// the feed was read without its changes, because they were assumed to be known.
 func (f *fates) end(origin int64, unknown bool) (missed bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -58,8 +57,7 @@ func (f *fates) end(origin int64, unknown bool) (missed bool) {
 	return read
 }
 
-// known reports whether the store knows what a transaction changed that is read in the feed: it
-// was answered, or will be.
+// known reports whether the store knows the changes of a transaction in the feed: it was answered, or will be.
 func (f *fates) known(origin int64) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -12,19 +12,18 @@ import (
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
-// feed is this process's copy of the latest changes, which numbers them as they come.
+// feed is this process's copy of the latest changes, which it numbers as they come.
 //
-// Transactions commit in another order than they begin, or take numbers from a sequence:
-// a reader that remembers the highest number that it has seen misses transactions that commit late, and
-// whoever waits for the oldest transaction waits for anybody who takes his time. The feed
-// remembers a snapshot instead. New is what that did not see and the next one does: no
-// change is missed, and none waits for another. Of changes to one job the number tells the
-// order: it is taken while the job is locked.
+// Transactions do not commit in the order in which they begin, or take numbers from a sequence: a reader that remembers
+// the highest number it has seen misses transactions that commit late, and one that waits for the oldest transaction
+// waits for any slow one. So the feed remembers a database snapshot. New changes are those that it did not see and the
+// next one does: no change is missed, and none waits for another. Changes of one job are ordered by their number, which
+// is taken while the job is locked.
 //
-// A database that crashed gives the numbers of transactions again that had written nothing
-// lasting, such as undone ones: a snapshot from before takes them for seen. A sequence never
-// gives a number again. So a change with a higher number in the feed than all changes read so far
-// is new, too; the number of its transaction is higher than theirs as well.
+// A database that crashed reuses the numbers of transactions that had written nothing durable, such as undone ones, so
+// an older snapshot takes them for seen. A sequence never repeats a number. So a change is also new if its number in
+// the feed is higher than those of all changes read so far; the number of its transaction is higher than theirs as
+// well.
 type feed struct {
 	life.Feed
 	db    *database
@@ -33,12 +32,12 @@ type feed struct {
 
 	mu   sync.Mutex
 	seen string    // the snapshot up to which changes have been read
-	at   time.Time // when, by the database's clock
-	last int64     // the highest number in the feed that has been read
-	xid  string    // the highest of its transactions
+	at   time.Time // when that was, by the database's clock
+	last int64     // the highest number read from the feed
+	xid  string    // the highest transaction number of these
 }
 
-// begin reads from now on.
+// begin starts reading at the present state.
 func (f *feed) begin(ctx context.Context) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -50,22 +49,21 @@ func (f *feed) begin(ctx context.Context) error {
 	return err
 }
 
-// pullText reads what an earlier snapshot did not see. The first row is the present
-// snapshot itself.
+// pullText reads the changes that an earlier snapshot did not see. The first row is the present snapshot itself.
 const pullText = `SELECT 0 AS seq, pg_current_snapshot()::text, ` + realNow + `,
 		pg_snapshot_xmax(pg_current_snapshot()) < pg_snapshot_xmax($1::text::pg_snapshot), NULL::bytea, 0, ''
 	UNION ALL (SELECT seq, '', 0, false, changes, origin, xid::text FROM @.feed
 		WHERE xid >= least(pg_snapshot_xmin($1::text::pg_snapshot), $2::text::xid8) AND (seq > $3 OR NOT pg_visible_in_snapshot(xid, $1::text::pg_snapshot)))
 	ORDER BY seq`
 
-// pull reads the changes that are new and returns the cursor after them.
+// pull reads the new changes and returns the cursor after them.
 func (f *feed) pull(ctx context.Context, q querier) (cursor int64, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var seen string
 	var at int64
-	var back bool // this is another database, which knows less: one has failed over
-	var news bool // something was written, perhaps by one who is gone: it has to be rolled up, or settled
+	var back bool // after a failover, this database lacks some changes
+	var news bool // something was written, perhaps by a dead server: roll it up, or settle it
 	last, xid := f.last, f.xid
 	var fresh []queue.Change
 	err = f.db.rows(ctx, q, pullText, func(r pgx.Rows) error {
@@ -97,16 +95,16 @@ func (f *feed) pull(ctx context.Context, q querier) (cursor int64, err error) {
 	}
 	now := life.Instant(at)
 	if now.Sub(f.at) > feedKept/2 || back {
-		f.Forget() // some may have been trimmed that were not read, or are taken for read
+		f.Forget() // some may have been trimmed unread, or count as read
 	}
 	f.seen, f.at, f.last, f.xid = seen, now, last, xid
 	for _, c := range fresh {
-		f.Append(c) // who waits for it is told by who wrote it, or looks by himself
+		f.Append(c) // their writer notifies waiting readers, or these poll
 	}
 	return f.Cursor(), nil
 }
 
-// later is the higher of two numbers of transactions.
+// later returns the higher of two transaction numbers.
 func later(a, b string) string {
 	if len(a) > len(b) || len(a) == len(b) && a > b {
 		return a
@@ -114,7 +112,7 @@ func later(a, b string) string {
 	return b
 }
 
-// doubt makes everybody who has a cursor read the whole state anew.
+// doubt makes all readers with a cursor read the whole state anew.
 func (f *feed) doubt() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -128,7 +126,7 @@ func (f *feed) after(cursor int64, most int) ([]queue.Change, int64, error) {
 	return f.After(cursor, most)
 }
 
-// foreign leaves out of what this store has changed itself what only others have to hear.
+// foreign removes from this store's own changes those that only others need.
 func foreign(all []queue.Change) []queue.Change {
 	kept := all[:0]
 	for _, c := range all {
@@ -143,9 +141,9 @@ func foreign(all []queue.Change) []queue.Change {
 	return kept
 }
 
-// wakes reports whether this process has to look at once for what it has changed itself. It
-// knows its own leases, and the attempts that it ended. The feed tells it no more about these
-// than that the job has ended, and it hears that when it looks for something to put in the place.
+// wakes reports whether this process must read its own changes at once. It knows its own leases, and the attempts that
+// it ended. About these the feed adds only that the job has ended, and the process reads that when it looks for another
+// task to start.
 func wakes(changes []queue.Change) bool {
 	return slices.ContainsFunc(changes, func(c queue.Change) bool {
 		switch c.What {

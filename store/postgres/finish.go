@@ -11,8 +11,8 @@ import (
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
-// succeedText ends jobs that have one task, which succeeded, and that need nothing else
-// done. Rows are found by their index, and so locked in the order of their ids.
+// succeedText ends jobs with one task that succeeded, and that need nothing else. It finds rows by their index, and so
+// locks them in the order of their ids.
 const succeedText = `WITH n AS MATERIALIZED (SELECT ` + nowText + ` AS at),
 	d AS (
 		DELETE FROM @.job AS j USING unnest($2::bigint[], $3::int[], $4::text[]) AS w (id, try, result)
@@ -36,7 +36,7 @@ type over struct {
 	charge  float64
 }
 
-// Finish implements queue.Store. When ctx ends before, the attempts may still be ended.
+// Finish implements queue.Store. If ctx ends first, the attempts may still be ended.
 func (s *Store) Finish(ctx context.Context, results []queue.Result) ([]queue.Verdict, error) {
 	return s.finishes.join(ctx, results)
 }
@@ -54,7 +54,7 @@ func (s *Store) finish(ctx context.Context, results []queue.Result, _ bool) ([]q
 		t.changes = slices.Grow(t.changes, len(results))
 		for i, r := range results {
 			if o := done[r.JobID]; o != nil && o.job.ID == r.JobID && r.Outcome.State == queue.Succeeded {
-				delete(done, r.JobID) // a second result for it comes too late
+				delete(done, r.JobID) // a second result for it is too late
 				out[i].State = queue.Succeeded
 				err = t.succeeded(o)
 			} else {
@@ -73,7 +73,7 @@ func (s *Store) finish(ctx context.Context, results []queue.Result, _ bool) ([]q
 	return out, nil
 }
 
-// succeed ends the jobs that it may, and reads the rows for the rest and for jobs that depend on any.
+// succeed ends jobs with succeedText where possible, and reads the rows for the rest and for jobs that depend on any.
 func (t *tx) succeed(results []queue.Result) (map[int64]*over, error) {
 	first := map[int64]queue.Result{}
 	var ids []int64
@@ -103,7 +103,7 @@ func (t *tx) succeed(results []queue.Result) (map[int64]*over, error) {
 	done, all := make(map[int64]*over, len(jobs)), make([]over, 0, len(jobs))
 	if len(jobs) > 0 {
 		t.trip.ask(succeedText, func(r pgx.Rows) error {
-			all = append(all, over{}) // there is room: no other place is taken
+			all = append(all, over{}) // within its capacity: append does not reallocate
 			o := &all[len(all)-1]
 			j := &o.job
 			var spec []byte
@@ -136,7 +136,7 @@ func (t *tx) succeed(results []queue.Result) (map[int64]*over, error) {
 	return done, nil
 }
 
-// succeeded follows up on a job that succeedText has ended.
+// succeeded completes the end of a job that succeedText has ended.
 func (t *tx) succeeded(o *over) (err error) {
 	if o.job.Pool, err = t.pools.path(o.pool); err != nil {
 		return err

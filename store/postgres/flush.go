@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
-// flush gathers statements that write the changes in memory.
+// flush queues statements that write the changes in memory.
 func (t *tx) flush() error {
 	if err := t.tasks.write(); err != nil {
 		return err
@@ -42,7 +42,7 @@ func (t *tx) flushEvents() {
 		jobs, task, at, code, text)
 }
 
-// forget gives back what tasks held that are over, in the order of their keys.
+// forget releases what ended tasks held, in the order of their keys.
 func (t *tx) forget(refs []queue.Ref) {
 	if len(refs) == 0 {
 		return

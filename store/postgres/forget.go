@@ -9,12 +9,12 @@ import (
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
-// forgetBatch is about how many jobs go in one transaction, so that nobody waits long.
+// forgetBatch is the approximate number of jobs in one transaction, so that other calls do not wait long.
 const forgetBatch = 1000
 
-// forgetText removes the first jobs that ended from $1 on and before $2: those of whole
-// transactions, until there are $3. It goes on where the batch before it has ended, so that the rows
-// that are gone are not gone through again. One that was requeued is left out, or has ended later.
+// forgetText removes the first jobs that ended at $1 or later and before $2: those of whole transactions, until there
+// are $3. It continues where the last batch ended, so that deleted rows are not read again. A requeued job is left out,
+// or has ended later.
 const forgetText = `WITH o AS (SELECT id, at, jobs, sum(cardinality(jobs)) OVER (ORDER BY at, id) - cardinality(jobs) AS earlier
 		FROM (SELECT * FROM @.ending WHERE at >= $1 AND at < $2 ORDER BY at, id LIMIT $3) AS o),
 	g AS (DELETE FROM @.ending WHERE id = ANY(ARRAY(SELECT id FROM o WHERE earlier < $3)) RETURNING at, jobs),
@@ -28,8 +28,7 @@ const forgetText = `WITH o AS (SELECT id, at, jobs, sum(cardinality(jobs)) OVER 
 	p AS (DELETE FROM @.depends WHERE on_job = ANY((SELECT ids FROM i)::bigint[]))
 	SELECT (SELECT count(*) FROM d), (SELECT count(*) FROM g), coalesce((SELECT max(at) FROM g), 0)`
 
-// Forget implements queue.Forgetter. It returns 0 while another server forgets. Ids are not
-// used again.
+// Forget implements queue.Forgetter. It returns 0 while another server forgets. Ids are not used again.
 func (s *Store) Forget(ctx context.Context, before time.Time) (n int, err error) {
 	from := int64(0)
 	for {

@@ -5,7 +5,7 @@ import (
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
-// regroup sees to the other tasks of a gang when an attempt has ended, and been noted.
+// regroup handles the other tasks of a gang after the end of an attempt was recorded.
 func (t *tx) regroup(r *row, k *queue.Task, p life.Parting) error {
 	switch {
 	case p.Apart(&r.Job):
@@ -21,7 +21,7 @@ func (t *tx) regroup(r *row, k *queue.Task, p life.Parting) error {
 	return nil
 }
 
-// gather lets all tasks of a gang wait again.
+// gather makes all tasks of a gang wait again.
 func (t *tx) gather(r *row) error {
 	tasks, err := t.tasks.read(r, "")
 	if err != nil {

@@ -40,7 +40,7 @@ func (s *Store) AddHistory(ctx context.Context, pools []queue.PoolHistory) error
 		return err
 	}
 	return s.writer.do(ctx, func(t *tx) error {
-		// What two add at the same moment must not be lost.
+		// Simultaneous additions must not be lost.
 		t.trip.queue(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, "history "+s.db.prefix)
 		if err := t.trip.do(); err != nil {
 			return err

@@ -52,7 +52,7 @@ func (s *Store) Set(ctx context.Context, key, value string) error {
 	})
 }
 
-// set keeps a value, or removes it if it is empty.
+// set stores a setting, or removes it if the value is empty.
 func (t *tx) set(key, value string) {
 	t.report(queue.Change{What: queue.Changed, Reason: key})
 	if value == "" {

@@ -13,16 +13,15 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// How long a transaction waits for another one that has used the same key and has not ended.
-// The store's own ones give way and come again, so that nobody waits for them in turn, and no
-// connection is kept from others. One of the program's own cannot be repeated here.
+// How long a transaction waits for another open one that has used the same key. The store's own transactions give up
+// and try again, so that nobody waits for them in turn, and others get connections. A transaction of the program cannot
+// be repeated here.
 const (
 	keyWait        = 50 * time.Millisecond
 	keyWaitForeign = 5 * time.Second
 )
 
-// errKeyInUse says that a key was used in a transaction that is still open: whether there is a
-// job with it nobody knows yet.
+// errKeyInUse says that an open transaction used a key: it is not known yet whether there is a job with it.
 var errKeyInUse = errors.New("another transaction, which has not ended, submits a job with the same key")
 
 // Keyed implements queue.KeyReader.
@@ -49,8 +48,8 @@ func (s *Store) Keyed(ctx context.Context, jobs []*queue.Job) ([]queue.Submissio
 	return out, nil
 }
 
-// claim writes the keys of the jobs that are to be added, before anything else is written. If
-// others were faster with one, theirs is the job.
+// claim writes the keys of the jobs to add, before anything else is written. If others were faster with a key, their
+// job has it.
 func (b *submission) claim(out []queue.Submission) error {
 	for {
 		lost, err := b.claimOnce()
@@ -73,8 +72,8 @@ func (b *submission) claim(out []queue.Submission) error {
 	}
 }
 
-// claimOnce returns those whose key others have. Keys are written in their order, so that
-// two transactions do not wait for each other.
+// claimOnce returns the jobs whose keys others have. It writes keys in order, so that two transactions do not wait for
+// each other.
 func (b *submission) claimOnce() (lost []*row, err error) {
 	var users, keys, digests []string
 	var ids, olds []int64
@@ -121,9 +120,9 @@ func (b *submission) claimOnce() (lost []*row, err error) {
 	return lost, nil
 }
 
-// cede gives up the jobs whose key others have, unless that is free again meanwhile.
+// cede gives up the jobs whose keys others have, unless a key has become free again.
 func (b *submission) cede(mine map[int64]*row, out []queue.Submission) {
-	gone := map[int64]queue.Submission{} // to what becomes of it
+	gone := map[int64]queue.Submission{} // to its submission
 	for _, id := range sorted(mine) {
 		r := mine[id]
 		if other := b.taken(&r.Job); other > 0 {

@@ -11,25 +11,25 @@ import (
 	"github.com/fairlead/fairlead/usage"
 )
 
-// delta is what a transaction changes in the counters and the account of a pool.
+// delta holds a transaction's changes to the counters and the account of a pool.
 type delta struct {
 	waiting, running, ended   int64
 	used, seen, length, total float64
 }
 
-// dayKey is the key of what a pool received on a day.
+// dayKey is a pool and a day.
 type dayKey struct {
 	pool int32
 	day  int64
 }
 
-// ledger is what a transaction adds to the counters and the accounts of pools.
+// ledger holds a transaction's changes to the counters and the accounts of pools.
 type ledger struct {
 	trip *trip
 
 	clock   usage.Clock
 	clockID int32
-	days    int // how many are kept
+	days    int // number of days that are kept
 	deltas  map[int32]*delta
 	byDay   map[dayKey]float64
 }
@@ -53,8 +53,8 @@ func (l *ledger) count(pool int32, waiting, running int) {
 	d.running += int64(running)
 }
 
-// charge books the service of an attempt that ends now, and counts its task out. After a
-// failover the database's clock may be behind.
+// charge records the service of an attempt that ends now, and removes its task from the counters. After a failover the
+// database's clock may be behind.
 func (l *ledger) charge(pool int32, rate float64, started, ended time.Time, learn bool) error {
 	if life.Outgrown(l.clock, l.trip.now) {
 		if err := l.rebase(l.clock.HalfLife()); err != nil {
@@ -87,7 +87,7 @@ func (l *ledger) bookDay(pool int32, day int64, amount float64) {
 	l.byDay[dayKey{pool, day}] += amount
 }
 
-// deltaPools is how many pools a row of delta has at most, so that it stays on its page.
+// deltaPools is the maximum number of pools in a row of delta, so that the row stays on its page.
 const deltaPools = 24
 
 func (l *ledger) flushDeltas() {
@@ -110,7 +110,7 @@ func (l *ledger) flushDeltas() {
 	}
 }
 
-// column is what changes of one thing for some pools, nil if nothing does.
+// column returns one kind of change for some pools, nil if all are zero.
 func column[N int64 | float64](deltas map[int32]*delta, pools []int32, of func(*delta) N) []N {
 	out := make([]N, len(pools))
 	any := false
@@ -138,12 +138,11 @@ func (l *ledger) flushDays() {
 	}
 }
 
-// least is the smallest weight of a mean, however long ago it was learned: without
-// it the mean would be forgotten.
+// least is the smallest weight of a mean, however old: without it the mean would be lost.
 const least = `1e-100`
 
-// rebase sets a new clock in force, whose reference is now, and expresses the amounts of
-// all pools by it. Transactions under way go on with the old one.
+// rebase makes a new clock current, whose reference is now, and converts the amounts of all pools to it. Transactions
+// in progress continue with the old one.
 func (l *ledger) rebase(halfLife time.Duration) error {
 	l.flushDeltas() // what this transaction has charged is in units of the clock that it began with
 	l.deltas = nil
@@ -160,7 +159,7 @@ func (l *ledger) rebase(halfLife time.Duration) error {
 	next, amount, _ := l.clock.Rebase(l.trip.now, halfLife)
 	left := amount(1)
 	if left < 1e-100 {
-		left = 0 // too small to matter; PostgreSQL takes smaller numbers for errors
+		left = 0 // too small to matter; PostgreSQL treats smaller numbers as errors
 	}
 	l.trip.queue(`UPDATE @.clock SET factor = @.scaled(factor, $1)`, left)
 	l.trip.queue(`INSERT INTO @.clock (id, half_life, reference, days) SELECT $1 + 1, $2, $3, days FROM @.clock WHERE id = $1`,
@@ -177,7 +176,7 @@ func (l *ledger) alone() {
 	l.trip.queue(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, "accounts "+l.trip.db.prefix)
 }
 
-// tryAlone is alone, unless another one is.
+// tryAlone is alone, but reports false at once if another holds the lock.
 func (l *ledger) tryAlone() (free bool, err error) {
 	l.trip.askBool(`SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0))`, &free, "accounts "+l.trip.db.prefix)
 	return free, l.trip.do()

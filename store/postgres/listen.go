@@ -12,17 +12,17 @@ import (
 	"github.com/fairlead/fairlead/internal/wait"
 )
 
-// pollEvery is how often the listener has its users look for changes without a notification:
-// notifications are lost while the connection is.
+// pollEvery is the interval at which readers look for changes without a notification: notifications are lost while the
+// connection is down.
 const pollEvery = time.Second
 
-// channel is where the stores of one schema notify each other of changes.
+// channel returns the channel on which the stores of one schema notify each other of changes.
 func (d *database) channel() string { return strings.TrimSuffix(d.prefix, ".") }
 
-// sender marks the notifications of this store, so that it knows them.
+// sender returns the mark of this store's notifications, by which it recognizes its own.
 func (d *database) sender() string { return strconv.FormatInt(d.origin, 36) }
 
-// listener has a connection of its own as long as somebody wants to hear of changes.
+// listener has its own connection while somebody wants to learn of changes.
 type listener struct {
 	db   *database
 	feed *feed
@@ -32,7 +32,7 @@ type listener struct {
 	stop  context.CancelFunc
 }
 
-// join begins to listen unless somebody does already; leave ends what it began.
+// join begins to listen unless the listener already does; leave undoes it.
 func (l *listener) join() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -59,7 +59,7 @@ func (l *listener) end() {
 	}
 }
 
-// listen listens, and connects again whenever that ends. Where there are no sessions it looks.
+// listen listens, and reconnects whenever the connection ends. Without sessions it polls.
 func (l *listener) listen(ctx context.Context) {
 	for l.db.direct == nil && wait.For(ctx, pooledPoll) {
 		l.feed.Wake()
@@ -75,7 +75,7 @@ func (l *listener) listen(ctx context.Context) {
 	}
 }
 
-// listenOnce reports whether it heard anything before the connection was lost.
+// listenOnce reports whether it received anything before the connection was lost.
 func (l *listener) listenOnce(ctx context.Context) (heard bool) {
 	conn, err := pgx.ConnectConfig(ctx, l.db.direct)
 	if err != nil {
@@ -99,22 +99,22 @@ func (l *listener) listenOnce(ctx context.Context) (heard bool) {
 		}
 		heard = true
 		if n != nil && n.Payload == l.db.sender() && !late {
-			continue // it is told here without the database
+			continue // this process is notified without the database
 		}
 		l.feed.Wake()
 		look = time.Now().Add(pollEvery)
 	}
 }
 
-// Other stores are notified a while after a change, so that they hear of many changes at once, and
-// not too often: a notification is a transaction, too, and wakes everybody who listens.
+// Other stores are notified a short time after a change, so that one notification covers many changes. Notifications
+// are limited because each is a transaction, and wakes all listeners.
 const (
 	notifyDelay    = 2 * time.Millisecond
-	notifyInterval = 8 * time.Millisecond // at least, from one to the next
+	notifyInterval = 8 * time.Millisecond // minimum time from one to the next
 )
 
-// waker notifies the other stores of changes. That is not part of the transaction that made
-// them: transactions that notify commit one after the other.
+// waker notifies the other stores of changes. It does so outside the transaction that made them, because transactions
+// that notify commit one after the other.
 type waker struct {
 	db *database
 

@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
-// job is a job that was read, nil if there is none.
+// job returns a job that was read, nil if there is none.
 func (t *tx) job(id int64) (*queue.Job, error) {
 	if r := t.jobs.all[id]; r != nil {
 		return &r.Job, nil
@@ -15,8 +15,8 @@ func (t *tx) job(id int64) (*queue.Job, error) {
 	return nil, nil
 }
 
-// holder finds the attempt that ref names; its job and its task have been read
-// before. stale says that it is not the current one.
+// holder finds the attempt that ref names; its job and its task must have been read before. stale is the error if it is
+// not the current one.
 func (t *tx) holder(ref queue.Ref) (r *row, k *queue.Task, stale error) {
 	r = t.jobs.all[ref.JobID]
 	if r == nil {
@@ -29,7 +29,7 @@ func (t *tx) holder(ref queue.Ref) (r *row, k *queue.Task, stale error) {
 	return r, k, nil
 }
 
-// askHolders reads what holder needs, and who depends on the jobs, with the next do.
+// askHolders queries, with the next do, the data for holder, and the jobs that depend on these.
 func (t *tx) askHolders(refs []queue.Ref) {
 	if len(refs) == 0 {
 		return
@@ -43,7 +43,7 @@ func (t *tx) askHolders(refs []queue.Ref) {
 	t.askDependents(ids)
 }
 
-// askDependents reads, with the next do, who depends on jobs that are locked.
+// askDependents queries, with the next do, the jobs that depend on locked jobs.
 func (t *tx) askDependents(ids []int64) {
 	if t.waitsFor == nil {
 		t.waitsFor = map[int64][]int64{}
@@ -59,7 +59,7 @@ func (t *tx) askDependents(ids []int64) {
 	}, ids)
 }
 
-// started are the tasks of a job that have started at least once, by index.
+// started returns the tasks of a job that have started at least once, by index.
 func (t *tx) started(r *row) ([]*queue.Task, error) {
 	switch {
 	case r.Tasks > 1:
@@ -70,7 +70,7 @@ func (t *tx) started(r *row) ([]*queue.Task, error) {
 	return nil, nil
 }
 
-// running are the tasks of a job that run.
+// running returns the running tasks of a job.
 func (t *tx) running(r *row) ([]*queue.Task, error) {
 	if r.Tasks == 1 {
 		return []*queue.Task{&r.one}, nil

@@ -13,11 +13,11 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// oldest is the version of PostgreSQL that the store needs.
+// oldest is the oldest version of PostgreSQL that the store supports.
 const oldest = 14
 
-// migrate brings the schema up to date and returns its id. Servers that start at the same time
-// wait for the first of them; whoever fails leaves nothing behind.
+// migrate upgrades the schema and returns its id. Servers that start at the same time wait for the first of them; a
+// failed upgrade leaves nothing behind.
 func migrate(ctx context.Context, db *database) (id string, err error) {
 	files, err := fs.Glob(migrations, "migrations/*.sql")
 	if err != nil {
@@ -35,7 +35,7 @@ func migrate(ctx context.Context, db *database) (id string, err error) {
 	}
 }
 
-// migration is the transaction that brings the schema up to date.
+// migration is the transaction that upgrades the schema.
 type migration struct {
 	db  *database
 	ctx context.Context
@@ -85,7 +85,7 @@ func (m *migration) run(files []string) (id string, err error) {
 	if err := advance(m.first, m.db.options.Logger); err != nil {
 		return "", err
 	}
-	// Transactions of the database that this one is a copy of are none of this one.
+	// If this database is a copy, transactions of the original are not transactions of this one.
 	for _, of := range []string{`feed WHERE xid`, `feed_kept WHERE pg_snapshot_xmax(seen)`} {
 		if err := m.exec(`DELETE FROM @.` + of + ` > pg_snapshot_xmax(pg_current_snapshot())`); err != nil {
 			return "", err
@@ -94,7 +94,7 @@ func (m *migration) run(files []string) (id string, err error) {
 	return id, nil
 }
 
-// encoding refuses a database that cannot keep every text. SQL_ASCII keeps the bytes as they come.
+// encoding refuses a database that cannot store every text. SQL_ASCII stores the bytes unchanged.
 func (m *migration) encoding() error {
 	var name string
 	err := m.first([]any{&name},
@@ -106,7 +106,7 @@ func (m *migration) encoding() error {
 	return err
 }
 
-// apply runs the files that follow on a format.
+// apply runs the files that follow a format.
 func (m *migration) apply(files []string, format int) error {
 	for i, file := range files {
 		text, err := migrations.ReadFile(file)
@@ -126,8 +126,8 @@ func (m *migration) apply(files []string, format int) error {
 	return nil
 }
 
-// version is the format of the schema, 0 if it was only just made. A schema that somebody
-// made for us is used; one with the tables of another program is not.
+// version returns the format of the schema, 0 if it is new. It accepts an empty schema that somebody created in
+// advance, but not one with the tables of another program.
 func (m *migration) version() (n int, err error) {
 	var ours, tables int
 	err = m.first([]any{&ours, &tables},

@@ -13,11 +13,11 @@ import (
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
-// namesFormat is the first format in which the pools of users have the names of now.
+// namesFormat is the first format in which the pools of users have their present names.
 const namesFormat = 4
 
-// rename gives the pools of users their new names, while the schema is brought up to that format. Whoever
-// writes jobs waits until it has ended; it waits for those who do.
+// rename gives the pools of users their new names, while the schema is upgraded to that format. Other writers of jobs
+// wait until it has ended; it waits for those that have begun.
 func rename(ctx context.Context, db *database, t pgx.Tx) error {
 	r := renamer{db: db, ctx: ctx, t: t}
 	if err := r.exec(`LOCK TABLE @.job, @.ended, @.pool, @.delta, @.setting, @.history IN SHARE ROW EXCLUSIVE MODE`); err != nil {
@@ -76,8 +76,8 @@ func (r *renamer) Holdings() (all []poolnames.Holding, err error) {
 	return all, err
 }
 
-// Alone implements poolnames.Store. A server of an earlier version would go on placing jobs by the old
-// names, and in the pools that it knows by number.
+// Alone implements poolnames.Store. A server of an earlier version would still place jobs by the old names, and in the
+// pools that it knows by number.
 func (r *renamer) Alone() error {
 	var others []string
 	err := r.query(`SELECT name FROM @.server WHERE until > $1 ORDER BY name`, func(rows pgx.Rows) error {
@@ -93,7 +93,7 @@ func (r *renamer) Alone() error {
 	return err
 }
 
-// Rename implements poolnames.Store. There may be a history of a pool of that name that was forgotten.
+// Rename implements poolnames.Store. It deletes the history of a former pool with the new name, if there is one.
 func (r *renamer) Rename(from, to string) error {
 	if err := r.exec(`DELETE FROM @.history WHERE pool = $1`, to); err != nil {
 		return err
@@ -104,8 +104,8 @@ func (r *renamer) Rename(from, to string) error {
 	return r.exec(`UPDATE @.pool SET path = $2 WHERE path = $1`, from, to)
 }
 
-// Move implements poolnames.Store. What others have counted of the pools and is not in their rows yet
-// is added to them later, as ever.
+// Move implements poolnames.Store. Counts of other servers that are not in the pools' rows yet are added later, as
+// usual.
 func (r *renamer) Move(user, from, to string) error {
 	if err := r.exec(`INSERT INTO @.pool (path, since, maker) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`, to,
 		life.Nanos(r.now), user); err != nil {

@@ -31,15 +31,14 @@ func Open(ctx context.Context, address string, o Options) (*Store, error) {
 	return begin(ctx, db)
 }
 
-// leastConns is how many connections a program's pool has at least: while a transaction of the program holds one, the
-// store may need another.
+// leastConns is the minimum number of connections in a program's pool: while a transaction of the program holds one,
+// the store may need another.
 const leastConns = 2
 
-// OpenPool opens the store in the database of a program that has a pool of connections already: its settings, its
-// tracing and its bounds are those of the store, too. The store closes the pool never, and has two connections of its
-// own besides: through one the database tells it of changes, the other makes pools of jobs while a transaction of the
-// program submits to them. A URL with schema= or direct= is for [Open] alone; here
-// [Options] say that.
+// OpenPool opens the store in the database of a program that already has a connection pool. The settings, tracing and
+// bounds of the pool apply to the store too. The store never closes the pool, and has two connections of its own: the
+// database notifies it of changes through one, and through the other it creates pools of jobs while a transaction of
+// the program submits to them. A URL with schema= or direct= is only for [Open]; use [Options] here.
 func OpenPool(ctx context.Context, pool *pgxpool.Pool, o Options) (*Store, error) {
 	if pool == nil {
 		return nil, queue.Invalidf("pool", "there is none")
@@ -62,7 +61,7 @@ func OpenPool(ctx context.Context, pool *pgxpool.Pool, o Options) (*Store, error
 		return nil, queue.Invalidf("pool", "it prepares statements, which are lost in the pooler before %s; "+
 			"add default_query_exec_mode=exec to its URL", place)
 	}
-	// Transactions of the program hold connections of its pool while new pools of jobs are made in others.
+	// The program's transactions hold connections of its pool while others create new pools of jobs.
 	config.MaxConns, config.MinConns, config.MinIdleConns = 1, 0, 0
 	own, err := pgxpool.NewWithConfig(db.living, config)
 	if err != nil {
@@ -73,7 +72,7 @@ func OpenPool(ctx context.Context, pool *pgxpool.Pool, o Options) (*Store, error
 	return begin(ctx, db)
 }
 
-// begin returns the store in a database whose connections are there.
+// begin returns the store of a database that has its connections.
 func begin(ctx context.Context, db *database) (*Store, error) {
 	s := newStore(db)
 	s.roll.maintain = s.maintain
@@ -86,8 +85,7 @@ func begin(ctx context.Context, db *database) (*Store, error) {
 	return s, nil
 }
 
-// graceText lets no lease run out before $1, if nobody was there at $2 to whom it could have been
-// renewed.
+// graceText extends all leases to at least $1, if no server was present at $2 to renew them.
 const graceText = `WITH l AS (UPDATE @.lease SET until = $1 WHERE until < $1 AND NOT EXISTS (SELECT FROM @.server WHERE server.until > $2) RETURNING jobs),
 	i AS (SELECT unnest(jobs) AS id FROM l),
 	j AS (UPDATE @.job SET until = $1 WHERE id = ANY(ARRAY(SELECT id FROM i)) AND state IN (3, 7) AND until < $1)

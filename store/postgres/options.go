@@ -19,24 +19,22 @@ import (
 type Options struct {
 	// Unit is the resource that tasks are charged for; default cpu.
 	Unit string
-	// Schema is where the tables are, which are made if they are not there; default is what
-	// the URL says as schema=NAME, else fairlead.
+	// Schema is where the tables are; missing tables are created. Default: schema=NAME in the URL, else fairlead.
 	Schema string
-	// Grace is how long leases last from Open on, if no other server is there, and after the
-	// database was away: nobody could renew them. Default: no longer than they do.
+	// Grace is how long leases last after Open, if no other server is present, and after the database was unavailable,
+	// because nobody could renew them. Default: leases are not extended.
 	Grace time.Duration
-	// Direct is HOST:PORT of the database itself, where the URL is that of a pooler such as
-	// PgBouncer; default is what the URL says as direct=HOST:PORT.
+	// Direct is HOST:PORT of the database itself, if the URL is that of a pooler such as PgBouncer. Default:
+	// direct=HOST:PORT in the URL.
 	Direct string
 	// Timeout bounds every call; default 30 seconds.
 	Timeout time.Duration
-	// Now is the clock; default that of the database, which all who share it need. Tests
-	// give virtual time.
+	// Now is the clock; default: that of the database, which all who share it need. Tests use virtual time.
 	Now    func() time.Time
 	Logger *slog.Logger // default: discards
 }
 
-// configure reads the address, and fills in what the options do not say.
+// configure reads the address, and fills in options that are not set.
 func (o *Options) configure(address string) (*pgxpool.Config, error) {
 	config, err := parseURL(address)
 	if err != nil {
@@ -48,7 +46,7 @@ func (o *Options) configure(address string) (*pgxpool.Config, error) {
 	delete(parameters, "schema")
 	delete(parameters, "direct")
 	o.fill()
-	// Databases and roles may have other settings, and then texts would not be understood.
+	// Databases and roles may have other settings, with which texts would be misread.
 	parameters["client_encoding"], parameters["standard_conforming_strings"] = "UTF8", "on"
 	if parameters["application_name"] == "" {
 		parameters["application_name"] = "fairlead"
@@ -59,7 +57,7 @@ func (o *Options) configure(address string) (*pgxpool.Config, error) {
 	return config, nil
 }
 
-// fill gives settings that are left out their defaults.
+// fill sets missing options to their defaults.
 func (o *Options) fill() {
 	o.Unit = cmp.Or(o.Unit, "cpu")
 	o.Timeout = cmp.Or(o.Timeout, 30*time.Second)
@@ -69,8 +67,7 @@ func (o *Options) fill() {
 	}
 }
 
-// parseURL reads the URL. What cannot be read as one is not repeated, not even in part: there may be a
-// password in it.
+// parseURL parses the URL. Its error repeats no part of a malformed URL, which may contain a password.
 func parseURL(text string) (*pgxpool.Config, error) {
 	if strings.Contains(text, "://") {
 		if _, err := url.Parse(text); err != nil {
@@ -80,10 +77,10 @@ func parseURL(text string) (*pgxpool.Config, error) {
 	return pgxpool.ParseConfig(text)
 }
 
-// placeOf says where the jobs are, without a password.
+// placeOf describes the location of the jobs, without a password.
 func placeOf(c *pgx.ConnConfig, schema string) string {
 	host := c.Host
-	if !strings.HasPrefix(host, "/") { // or else it is the directory of a socket
+	if !strings.HasPrefix(host, "/") { // otherwise it is the directory of a socket
 		host = net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port)))
 	}
 	return fmt.Sprintf("PostgreSQL at %s, database %s, schema %s", host, c.Database, schema)

@@ -13,7 +13,7 @@ import (
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
-// dutyText takes what one server does for all, or keeps it.
+// dutyText takes, or renews, a duty that one server does for all.
 const dutyText = `INSERT INTO @.duty AS d (name, server, until) VALUES ($1, $2, $3)
 	ON CONFLICT (name) DO UPDATE SET server = excluded.server, until = excluded.until WHERE d.server = excluded.server OR d.until <= $4
 	RETURNING true`
@@ -24,8 +24,7 @@ func (s *Store) Announce(ctx context.Context, x queue.Server, ttl time.Duration)
 	var taken error
 	_, err := s.writer.repeat(ctx, func(t *tx) error {
 		roll, taken = queue.Roll{}, nil
-		// Two that announce a node of the same name at the same moment must not both find
-		// that there is none.
+		// If two servers announce a node of the same name at once, one of them must see the other's.
 		t.trip.queue(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, "announce "+s.db.prefix)
 		if err := t.trip.do(); err != nil {
 			return err
@@ -55,7 +54,7 @@ func (s *Store) Announce(ctx context.Context, x queue.Server, ttl time.Duration)
 	return roll, taken
 }
 
-// askOthers reads which other servers are there.
+// askOthers queries the other servers that are present.
 func (t *tx) askOthers(name string, others *[]queue.Server) error {
 	t.trip.ask(`SELECT said, seen FROM @.server WHERE name <> $1 AND until > $2 ORDER BY name`, func(r pgx.Rows) error {
 		var said []byte
@@ -83,7 +82,7 @@ func (s *Store) Servers(ctx context.Context) (all []queue.Server, err error) {
 	return all, err
 }
 
-// collision says which node of a server another one has.
+// collision returns an error if another server has a node of this server.
 func collision(x queue.Server, others []queue.Server) error {
 	own := map[string]bool{}
 	for _, n := range x.Nodes {

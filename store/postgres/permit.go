@@ -61,7 +61,7 @@ func (s *Store) Redeem(ctx context.Context, id, hash, node, key string) (out *pe
 	return out, err
 }
 
-// badToken says why a token does not count.
+// badToken says why a token is not accepted.
 func (t *tx) badToken(id, hash, node string) (why, err error) {
 	var known, right, expired bool
 	of := ""
@@ -71,7 +71,7 @@ func (t *tx) badToken(id, hash, node string) (why, err error) {
 	return permit.Bad(known, right, expired, node, of), err
 }
 
-// Revoke implements permit.Keeper. The key of a setting tells the other servers of it.
+// Revoke implements permit.Keeper. It informs the other servers through the key of a setting.
 func (s *Store) Revoke(ctx context.Context, node string) error {
 	known := false
 	err := s.writer.do(ctx, func(t *tx) error {

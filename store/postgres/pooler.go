@@ -12,16 +12,15 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// A pooler in front of the database, such as PgBouncer, lends its connections for one
-// transaction each. What lasts as long as a session is lost there: statements that were
-// prepared, and being told of changes. The store does without the first, and needs the database
-// itself for the other, or looks for changes.
+// A pooler in front of the database, such as PgBouncer, lends its connections for one transaction each. Anything tied
+// to a session is lost there: prepared statements, and notifications of changes. The store does without the former. For
+// the latter it connects to the database itself, or else polls.
 
-// pooledPoll is how often one looks for changes whom nobody tells of them.
+// pooledPoll is the interval of polls for changes without notifications.
 const pooledPoll = 250 * time.Millisecond
 
-// findPooler reports whether there is a pooler before the database: it gives its clients other
-// numbers than those of the sessions that it lends them.
+// findPooler reports whether there is a pooler in front of the database: a pooler gives its clients other numbers than
+// those of the sessions that it lends them.
 func findPooler(ctx context.Context, c *pgx.ConnConfig) (found bool, err error) {
 	for n := 0; ; n++ {
 		found, err = askPooler(ctx, c)
@@ -46,7 +45,7 @@ func askPooler(ctx context.Context, c *pgx.ConnConfig) (found bool, err error) {
 	return session != conn.PgConn().PID(), err
 }
 
-// setUp decides how to talk to the database, and to whom.
+// setUp decides how to talk to the database, directly or through a pooler.
 func (d *database) setUp(ctx context.Context, c *pgxpool.Config, modeGiven bool) (err error) {
 	if d.direct, err = directConfig(c.ConnConfig, d.options.Direct); err != nil {
 		return err
@@ -68,7 +67,7 @@ func (d *database) setUp(ctx context.Context, c *pgxpool.Config, modeGiven bool)
 	return nil
 }
 
-// directConfig is how to reach the database itself, at host:port if that is given.
+// directConfig returns the configuration to reach the database itself, at host:port if given.
 func directConfig(c *pgx.ConnConfig, address string) (*pgx.ConnConfig, error) {
 	d := c.Copy()
 	if address == "" {

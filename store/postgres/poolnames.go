@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
-// knownPools are the numbers of pools that earlier transactions have read or made. They never change.
+// knownPools are the numbers of pools that earlier transactions have read or created. They never change.
 type knownPools struct {
 	mu    sync.Mutex
 	ids   map[string]int32
@@ -34,7 +34,7 @@ func (k *knownPools) path(id int32) (path string, known bool) {
 	return path, known
 }
 
-// add takes in what a transaction has read or made.
+// add adds the pools that a transaction has read or created.
 func (k *knownPools) add(ids map[string]int32) {
 	if len(ids) == 0 {
 		return
@@ -46,14 +46,14 @@ func (k *knownPools) add(ids map[string]int32) {
 	}
 }
 
-// poolNames are the numbers of pools, as far as a transaction knows them.
+// poolNames maps pools to numbers, as far as a transaction knows them.
 type poolNames struct {
 	known *knownPools
 	trip  *trip
-	made  map[string]int32 // pools that are new in this transaction
+	made  map[string]int32 // new in this transaction
 }
 
-// ask reads, with the next do, the numbers of pools that this process does not know.
+// ask queries, with the next do, the numbers of pools that this process does not know.
 func (p *poolNames) ask(paths map[string]string) {
 	if unknown := p.missing(paths); len(unknown) > 0 {
 		p.trip.ask(`SELECT id, path FROM @.pool WHERE path = ANY($1)`, p.keep, unknown)
@@ -71,7 +71,7 @@ func (p *poolNames) keep(r pgx.Rows) error {
 	return err
 }
 
-// intern returns the number of a pool, which is made, for a user, if there is none.
+// intern returns the number of a pool, and creates a missing pool for the user maker.
 func (p *poolNames) intern(path, maker string) (int32, error) {
 	if err := p.internAll(map[string]string{path: maker}); err != nil {
 		return 0, err
@@ -82,8 +82,8 @@ func (p *poolNames) intern(path, maker string) (int32, error) {
 	return p.made[path], nil
 }
 
-// internAll makes the pools that are missing, each for the user that is said, all in one statement. They are made in
-// the order of their paths: who makes a pool that another transaction is making waits for that one.
+// internAll creates the missing pools, each for its user, in one statement and in the order of their paths, because a
+// transaction that creates a pool waits for another one that is creating it.
 func (p *poolNames) internAll(makers map[string]string) error {
 	missing := p.missing(makers)
 	if len(missing) == 0 {
@@ -101,12 +101,11 @@ func (p *poolNames) internAll(makers map[string]string) error {
 	if missing = p.missing(makers); len(missing) == 0 {
 		return nil
 	}
-	p.trip.ask(`SELECT id, path FROM @.pool WHERE path = ANY($1)`, p.keep, missing) // others made them in the meantime
+	p.trip.ask(`SELECT id, path FROM @.pool WHERE path = ANY($1)`, p.keep, missing) // others created them meanwhile
 	return p.trip.do()
 }
 
-// missing are the pools whose number neither the store nor the transaction knows, in
-// order.
+// missing returns the pools whose number neither the store nor the transaction knows, in order.
 func (p *poolNames) missing(paths map[string]string) (missing []string) {
 	for path := range paths {
 		_, known := p.known.id(path)
@@ -118,7 +117,7 @@ func (p *poolNames) missing(paths map[string]string) (missing []string) {
 	return missing
 }
 
-// path is the path of a pool.
+// path returns the path of a pool.
 func (p *poolNames) path(id int32) (string, error) {
 	if path, known := p.known.path(id); known {
 		return path, nil

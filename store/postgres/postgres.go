@@ -1,14 +1,12 @@
-// Package postgres is a store in a PostgreSQL database, from version 14 on. What it
-// acknowledges is committed, as durably as the database is set to.
+// Package postgres is a store in a PostgreSQL database, version 14 or later. Everything that it acknowledges is
+// committed, as durably as the database is configured.
 //
-// Several stores may use one schema, and each loop needs one of its own: the changes tell it what
-// other stores lease, and take what its own leases for known. All that must be agreed on is in the database, and
-// its clock is the one that counts for leases. Nothing is kept for the length of a
-// session, and no statement names a schema that it relies on being set: connections may
-// come from a pooler that hands them out by transaction, such as PgBouncer. The store notices
-// that, and then prepares no statements, unless the URL says default_query_exec_mode. Being told
-// of changes takes a session of its own with the database itself, see [Options.Direct]; without
-// it the store looks for them four times a second.
+// Several stores may use one schema, and each engine needs its own store: the changes report what other stores lease,
+// and assume that an engine knows its own leases. All shared state is in the database, and the clock of the database
+// decides about leases. The store keeps nothing in a session, and no statement relies on a schema that is set:
+// connections may come from a pooler that hands them out by transaction, such as PgBouncer. The store detects that, and
+// then prepares no statements, unless the URL says default_query_exec_mode. Notifications of changes need a separate
+// session with the database itself, see [Options.Direct]; without it the store polls four times a second.
 package postgres
 
 import (
@@ -20,7 +18,7 @@ import (
 // Store implements queue.Store in a PostgreSQL database.
 type Store struct {
 	db     *database
-	id     string // of the schema, wherever it was moved
+	id     string // of the schema, even after it was moved
 	writer *writer
 	feed   *feed
 	roll   *roller
@@ -62,10 +60,10 @@ func newStore(db *database) *Store {
 	return s
 }
 
-// Place says where the jobs are, without a password.
+// Place describes the location of the jobs, without a password.
 func (s *Store) Place() string { return placeOf(s.db.pool.Config().ConnConfig, s.db.options.Schema) }
 
-// Close implements queue.Store. Calls under way fail or are finished first.
+// Close implements queue.Store. Calls in progress fail or are finished first.
 func (s *Store) Close() error {
 	if !s.db.close() {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
-// Progress implements queue.Store. It may as well be said twice.
+// Progress implements queue.Store. The same report may come twice.
 func (s *Store) Progress(ctx context.Context, all []queue.Progress) (out []error, err error) {
 	refs := make([]queue.Ref, len(all))
 	for i, p := range all {

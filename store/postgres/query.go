@@ -48,7 +48,7 @@ func (s *Store) Jobs(ctx context.Context, q queue.Query) (out []*queue.Job, err 
 	return out, err
 }
 
-// conditions translates a query.
+// conditions translates a query to SQL.
 func conditions(q queue.Query) (where string, args []any) {
 	add := func(condition string, value any) {
 		args = append(args, value)

@@ -7,8 +7,8 @@ import (
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
-// refuse ends an attempt that its machine could not begin. All tasks that wait are told of
-// again if they may not go to that node any more.
+// refuse ends an attempt that its machine could not begin. If the waiting tasks must now avoid that node, it reports
+// them to the feed again.
 func (t *tx) refuse(r *row, k *queue.Task, o queue.Outcome) (v queue.Verdict, err error) {
 	t.ledger.count(r.pool, 0, -1)
 	t.reportEnded(r, k, time.Time{}, false)

@@ -11,9 +11,9 @@ import (
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
-// renewJobs and renewTasks renew the leases of jobs that have one task, and of tasks of arrays and
-// gangs; they leave out attempts that have ended since, or whose tasks were leased again. Everybody locks jobs before
-// tasks, and both in the order of their keys.
+// renewJobs and renewTasks renew the leases of jobs with one task, and of tasks of arrays and gangs. They leave out
+// attempts that have ended, or whose tasks were leased again. All code locks jobs before tasks, and both in the order
+// of their keys.
 const (
 	renewJobs = `WITH l AS (SELECT j.id FROM unnest($1::bigint[], $2::int[], $3::int[]) AS v (job, task, attempt), LATERAL (
 			SELECT id FROM @.job WHERE job.id = v.job AND v.task = 0 AND job.attempt = v.attempt AND state IN (3, 7) AND tasks = 1 FOR UPDATE) AS j),
@@ -26,9 +26,9 @@ const (
 		SELECT id, task, attempt FROM u`
 )
 
-// Renew implements queue.Store. It is done again when nobody knows whether it took effect. That
-// an attempt is over by then is not said: it may have been renewed before its end, which
-// others have seen. What comes late of the first try shortens no lease.
+// Renew implements queue.Store. It repeats a call whose effect is unknown. The repeat does not report that an attempt
+// is over: the first try may have renewed it before its end, as others have seen. A late effect of the first try
+// shortens no lease.
 func (s *Store) Renew(ctx context.Context, refs []queue.Ref, ttl time.Duration) (out []error, err error) {
 	jobs, tasks, attempts := make([]int64, len(refs)), make([]int32, len(refs)), make([]int32, len(refs))
 	for i, r := range slices.SortedFunc(slices.Values(refs), byTask) {

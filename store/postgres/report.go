@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
-// reportLeased lets the other servers know the leases.
+// reportLeased reports the leases to the other servers.
 func (t *tx) reportLeased(wants []queue.Want, grants []queue.Grant) {
 	at := map[int64]int{} // the change of a job
 	add := func(l *queue.Lease, charge float64) {
@@ -30,21 +30,21 @@ func (t *tx) reportLeased(wants []queue.Want, grants []queue.Grant) {
 	}
 }
 
-// reportEnded lets the other servers know of an attempt that is over.
+// reportEnded reports an ended attempt to the other servers.
 func (t *tx) reportEnded(r *row, k *queue.Task, ended time.Time, learns bool) {
 	run := life.Run(k)
 	run.Ended, run.Learns = ended, learns
 	t.report(queue.Change{What: queue.Ended, Job: life.Header(&r.Job), Runs: []queue.Run{run}, State: r.State})
 }
 
-// withdrawn tells the feed that none of the job's tasks waits any more.
+// withdrawn reports to the feed that none of the job's tasks waits any more.
 func (t *tx) withdrawn(r *row, why string) {
 	if life.Eligible(&r.Job) {
 		t.report(queue.Change{What: queue.Withdrawn, Job: life.Header(&r.Job), State: r.State, Reason: why})
 	}
 }
 
-// stop tells the feed which tasks of the job have to be stopped.
+// stop reports to the feed which tasks of the job must be stopped.
 func (t *tx) stop(r *row, why string) error {
 	if r.Running == 0 {
 		return nil
@@ -54,7 +54,7 @@ func (t *tx) stop(r *row, why string) error {
 	return err
 }
 
-// waits sums up the tasks of a job that wait by the instant from which they may start.
+// waits groups the waiting tasks of a job by the instant from which they may start.
 func (t *tx) waits(r *row) (w []queue.Waits, err error) {
 	if fresh := r.Tasks - r.next; fresh > 0 && r.Waiting > 0 {
 		w = append(w, queue.Waits{Tasks: fresh, Begin: r.Begin})
@@ -72,7 +72,7 @@ func (t *tx) waits(r *row) (w []queue.Waits, err error) {
 	return w, err
 }
 
-// waited tells the feed that the job's tasks wait, if they may be leased.
+// waited reports to the feed that the job's tasks wait, if they may be leased.
 func (t *tx) waited(r *row, why string) error {
 	if !life.Eligible(&r.Job) {
 		return nil

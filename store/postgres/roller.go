@@ -6,17 +6,16 @@ import (
 	"time"
 )
 
-// How often changes of accounts are rolled up while there are any, and how often their remains
-// are cleared away.
+// How often changes of accounts are rolled up while there are any, and how often the tables are cleaned up after that.
 const (
 	rollEvery  = 500 * time.Millisecond
 	cleanEvery = 10 * time.Second
 )
 
-// roller rolls up a while after something was changed.
+// roller rolls up a short time after a change.
 type roller struct {
 	db       *database
-	maintain func(ctx context.Context, clean bool) error // clean: clears away, too
+	maintain func(ctx context.Context, clean bool) error // clean: also cleans up
 
 	mu      sync.Mutex
 	timer   *time.Timer
@@ -24,7 +23,7 @@ type roller struct {
 	ended   bool
 }
 
-// due says that there is something to roll up.
+// due schedules a roll-up.
 func (r *roller) due() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -42,11 +41,11 @@ func (r *roller) run(ctx context.Context) {
 	}
 	r.mu.Unlock()
 	if r.maintain(ctx, clean) != nil && ctx.Err() == nil {
-		r.due() // what failed is due still
+		r.due() // after a failure it is still due
 	}
 }
 
-// end stops it. What is left is rolled up by whoever comes next.
+// end stops the roller. The next one rolls up what is left.
 func (r *roller) end() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// summed adds up rows of delta, those called gone, for each pool.
+// summed adds up rows of delta, named gone, for each pool.
 const summed = `SELECT v.pool, coalesce(sum(v.waiting), 0)::bigint AS waiting, coalesce(sum(v.running), 0)::bigint AS running,
 		coalesce(sum(@.scaled(v.used, factor)), 0) AS used, coalesce(sum(@.scaled(v.seen, factor)), 0) AS seen,
 		coalesce(sum(@.scaled(v.length, factor)), 0) AS length, coalesce(sum(v.total), 0) AS total, coalesce(sum(v.ended), 0)::bigint AS ended
@@ -14,7 +14,7 @@ const summed = `SELECT v.pool, coalesce(sum(v.waiting), 0)::bigint AS waiting, c
 		unnest(gone.pools, gone.waiting, gone.running, gone.used, gone.seen, gone.length, gone.total, gone.ended)
 		AS v (pool, waiting, running, used, seen, length, total, ended) GROUP BY v.pool`
 
-// rollUpText adds up the changes of accounts. Whoever does it is alone.
+// rollUpText adds up the changes of accounts. Its caller must hold the lock of alone.
 const rollUpText = `WITH gone AS (DELETE FROM @.delta RETURNING *),
 	d AS (` + summed + `)
 	UPDATE @.pool AS p SET waiting = p.waiting + d.waiting, running = p.running + d.running, used = p.used + d.used,
@@ -28,7 +28,7 @@ func (t *tx) rollUp() {
 		ON CONFLICT (pool, day) DO UPDATE SET used = d.used + excluded.used`)
 }
 
-// trimFeed forgets the changes that have been seen by all who are not too far behind.
+// trimFeed deletes the changes that every reader has seen, apart from readers that are too far behind.
 func (t *tx) trimFeed() {
 	kept := int64(feedKept)
 	const old = ` FROM @.feed_kept WHERE at <= ` + realNow + ` - $1::bigint ORDER BY at DESC LIMIT 1`
@@ -38,8 +38,7 @@ func (t *tx) trimFeed() {
 		WHERE NOT EXISTS (SELECT FROM @.feed_kept WHERE at > `+realNow+` - $1::bigint)`, kept/4)
 }
 
-// maintain rolls up, and clears away if it is time to, unless another server is just doing
-// so.
+// maintain rolls up, and cleans up if it is time to, unless another server is doing so.
 func (s *Store) maintain(ctx context.Context, clean bool) error {
 	free, late := false, false
 	err := s.writer.do(ctx, func(t *tx) (err error) {
@@ -59,8 +58,7 @@ func (s *Store) maintain(ctx context.Context, clean bool) error {
 	if err != nil || !free || !clean {
 		return err
 	}
-	// These have few live rows and many dead ones, too many for PostgreSQL to come round
-	// once a minute.
+	// These tables have few live rows and many dead ones, too many for an autovacuum once a minute.
 	return s.db.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
 		_, err := c.Exec(ctx, s.db.sql(`VACUUM (SKIP_LOCKED, INDEX_CLEANUP ON) @.delta, @.lease, @.feed, @.day_delta, @.late`))
 		return err

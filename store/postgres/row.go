@@ -9,15 +9,15 @@ import (
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
-// row is a job as its row has it.
+// row is a job as stored in its row.
 type row struct {
 	queue.Job
 	pool           int32
 	next, returned int
 	one            queue.Task // the task of a job that has one
-	fresh          bool       // was only just submitted, and is not in the database yet
+	fresh          bool       // just submitted, and not in the database yet
 	wasEnded       bool       // is in the table of ended jobs
-	respec         bool       // what hardly ever changes has changed
+	respec         bool       // fields that hardly ever change have changed
 }
 
 // columns are the columns that scan reads, in its order. NULL is read as 0 or empty.
@@ -58,14 +58,14 @@ func scan(rows pgx.Rows) (*row, error) {
 	return r, t.finish(k)
 }
 
-// taskColumns are the columns of a task that need a translation.
+// taskColumns are the columns of a task that need conversion.
 type taskColumns struct {
 	state, begin, started, ended, until int64
 	again                               int
 	outcome                             string
 }
 
-// into is where the columns of a task go, from attempt on.
+// into returns the destinations of a task's columns, from attempt on.
 func (c *taskColumns) into(t *queue.Task) []any {
 	return []any{&t.Attempt, &t.Holder, &c.state, &c.begin, &c.started, &c.ended, &t.Fails, &t.Losses, &c.again,
 		&c.outcome, &t.Charge, &c.until}
@@ -85,7 +85,7 @@ func (c *taskColumns) finish(t *queue.Task) error {
 type jobRows struct {
 	trip  *trip
 	all   map[int64]*row
-	dirty map[int64]bool // have to be written
+	dirty map[int64]bool // must be written
 }
 
 // keep remembers a row that was read.
@@ -103,19 +103,18 @@ func (x *jobRows) keep(rows pgx.Rows) error {
 	return nil
 }
 
-// lockText reads jobs and keeps others from changing them. Rows are locked in the order of
-// their ids, as everybody does.
+// lockText reads jobs and locks them. All code locks rows in the order of their ids.
 const lockText = `SELECT ` + columns + ` FROM unnest($1::bigint[]) AS w (id),
 	LATERAL (SELECT * FROM @.job WHERE job.id = w.id FOR UPDATE) AS j, LATERAL (SELECT path FROM @.pool WHERE pool.id = j.pool OFFSET 0) AS p`
 
-// ask reads jobs that have not ended, with the next do.
+// ask queries jobs that have not ended, with the next do.
 func (x *jobRows) ask(ids []int64) {
 	if ids = x.unknown(ids); len(ids) > 0 {
 		x.trip.ask(lockText, x.keep, ids)
 	}
 }
 
-// unknown are the jobs without a row, sorted.
+// unknown returns the jobs without a row, sorted.
 func (x *jobRows) unknown(ids []int64) (out []int64) {
 	for _, id := range ids {
 		if x.all[id] == nil {
@@ -128,7 +127,7 @@ func (x *jobRows) unknown(ids []int64) (out []int64) {
 
 // loadEnded reads the jobs that were not found among open jobs from the ended ones.
 func (x *jobRows) loadEnded(ids []int64) error {
-	for range 2 { // one may have been requeued in between
+	for range 2 { // a job may have been requeued in between
 		missing := x.unknown(ids)
 		if len(missing) == 0 {
 			return nil
@@ -155,7 +154,7 @@ func (x *jobRows) loadEnded(ids []int64) error {
 	return nil
 }
 
-// save notes that a job has to be written.
+// save marks a job as changed, so that write writes it.
 func (x *jobRows) save(r *row) {
 	if x.dirty == nil {
 		x.dirty = map[int64]bool{}
@@ -219,7 +218,7 @@ const saveText = `UPDATE @.job SET not_before = v.not_before, started = v.starte
 		cancelled, attempt, fails, losses, state, t_state, again, held, cancel, priority, cause, holder, outcome, charge, until, queued)
 	WHERE job.id = v.id AND job.id = ANY($1)`
 
-// write writes the changed jobs, ended ones into the table of ended jobs.
+// write writes the changed jobs, ended ones to the table of ended jobs.
 func (x *jobRows) write() error {
 	var c jobColumns
 	var over, back, respec []int64
@@ -263,7 +262,7 @@ func (x *jobRows) write() error {
 	return nil
 }
 
-// sorted are the keys of a set, in order.
+// sorted returns the keys of a set, in order.
 func sorted[V any](set map[int64]V) []int64 {
 	out := make([]int64, 0, len(set))
 	for id := range set {

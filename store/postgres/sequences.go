@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// numbered are the sequences, and the largest number that is known to have been taken from each. Most belong to
-// identity columns, by the names that PostgreSQL gives them.
+// numbered lists the sequences, and for each a query for the largest known number taken from it. Most belong to
+// identity columns, with the names that PostgreSQL gives them.
 var numbered = []struct{ sequence, largest string }{
 	{"job_id", `greatest((SELECT max(id) FROM @.job), (SELECT max(id) FROM @.ended),
 		(SELECT max(job) FROM @.jobkey))`},
@@ -21,20 +21,20 @@ var numbered = []struct{ sequence, largest string }{
 	{"feed_seq_seq", `greatest((SELECT max(seq) FROM @.feed), (SELECT max(last) FROM @.feed_kept))`},
 }
 
-// eventSequence has no index for its largest number. It is looked at if another one is behind.
+// eventSequence has no index for its largest number. It is checked only if another one is behind.
 const eventSequence, largestEvent = "event_id_seq", `(SELECT max(id) FROM @.event)`
 
-// advanceText sets a sequence to the largest number that was taken from it, if it is behind that.
+// advanceText sets a sequence to the largest number taken from it, if it is behind that.
 const advanceText = `WITH x AS (SELECT $largest AS largest)
 	SELECT setval('@.$sequence', largest) FROM x, @.$sequence
 	WHERE largest > last_value OR largest = last_value AND NOT is_called`
 
-// firstRow reads the columns of the first row of what an SQL text selects.
+// firstRow reads the columns of the first row of an SQL query.
 type firstRow func(into []any, sql string, args ...any) error
 
-// advance sets the sequences that are behind, or else their numbers would be given twice. They fall behind
-// where the database is the copy of another one without its sequences: logical replication leaves them out
-// (PostgreSQL 15, 31.6 "Restrictions").
+// advance sets the sequences that are behind, which would otherwise give numbers twice. They fall behind if the
+// database is the copy of another one without its sequences: logical replication leaves them out (PostgreSQL 15, 31.6
+// "Restrictions").
 func advance(first firstRow, log *slog.Logger) error {
 	behind := false
 	for _, s := range numbered {

@@ -11,16 +11,15 @@ import (
 // forgotten is the state of a job that ended too long ago to be kept.
 const forgotten queue.State = "forgotten"
 
-// lateBatch bounds the dependencies that are settled in one transaction.
+// lateBatch is the maximum number of dependencies that are settled in one transaction.
 const lateBatch = 1000
 
-// settle sees to dependencies that were written in a transaction of the program's own, which
-// does not keep the job from ending on which another one depends: if that has ended before the
-// commit, nobody told the other one.
+// settle handles dependencies that were written in a transaction of the program. Such a transaction does not lock the
+// jobs it depends on: if one of them ended before the commit, nobody informed the dependent job.
 func (s *Store) settle(ctx context.Context) error {
 	return s.writer.do(ctx, func(t *tx) error {
 		b := &submission{t: t, states: map[int64]queue.State{}}
-		var pairs [][2]int64 // on which job, which job
+		var pairs [][2]int64 // the dependency, and the job that depends on it
 		var on []int64
 		t.trip.ask(`DELETE FROM @.late WHERE ctid = ANY(ARRAY(SELECT ctid FROM @.late LIMIT $1 FOR UPDATE SKIP LOCKED)) RETURNING on_job, job`, func(r pgx.Rows) error {
 			var p [2]int64
@@ -52,7 +51,7 @@ func (s *Store) settle(ctx context.Context) error {
 	})
 }
 
-// reportLate lets jobs know that those on which they depend have ended, unless they do already.
+// reportLate informs jobs that their dependencies have ended, unless they have been informed.
 func (t *tx) reportLate(ends, waits []int64, states map[int64]queue.State) error {
 	if len(ends) == 0 {
 		return nil
@@ -74,7 +73,7 @@ func (t *tx) reportLate(ends, waits []int64, states map[int64]queue.State) error
 		if err := t.dependencyEnded(r, &queue.Job{ID: p[0], State: states[p[0]]}); err != nil {
 			return err
 		}
-		if r == nil || r.State.Ended() { // if it was cancelled along, it comes back with the other one
+		if r == nil || r.State.Ended() { // if it was cancelled with the other job, it comes back with it
 			t.trip.queue(`INSERT INTO @.depends (on_job, job) VALUES ($1, $2) ON CONFLICT DO NOTHING`, p[0], p[1])
 		}
 	}

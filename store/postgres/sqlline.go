@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// sqlLine sends statements through database/sql, one after the other.
+// sqlLine sends statements through database/sql, one at a time.
 type sqlLine struct{ tx *sql.Tx }
 
 // SendBatch implements line.
@@ -22,7 +22,7 @@ func (l sqlLine) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults {
 
 // sqlResults sends each statement when its result is asked for.
 type sqlResults struct {
-	pgx.BatchResults // nil: nobody asks for the rest
+	pgx.BatchResults // nil: the other methods are not called
 	ctx              context.Context
 	tx               *sql.Tx
 	rest             []*pgx.QueuedQuery
@@ -50,15 +50,15 @@ func (r *sqlResults) Exec() (pgconn.CommandTag, error) {
 	return pgconn.CommandTag{}, err
 }
 
-// Close forgets statements that were not sent: a statement before them has failed.
+// Close drops statements that were not sent, because an earlier statement has failed.
 func (r *sqlResults) Close() error {
 	r.rest = nil
 	return nil
 }
 
-// sqlRows are rows of database/sql, as far as the store reads them.
+// sqlRows adapts the rows of database/sql, as far as the store reads them.
 type sqlRows struct {
-	pgx.Rows // nil: nobody asks for the rest
+	pgx.Rows // nil: the other methods are not called
 	rows     *sql.Rows
 	err      error
 }
@@ -68,7 +68,7 @@ func (r *sqlRows) Scan(into ...any) error { return r.rows.Scan(into...) }
 func (r *sqlRows) Err() error             { return errors.Join(r.rows.Err(), r.err) }
 func (r *sqlRows) Close()                 { r.err = r.rows.Close() }
 
-// plain writes an array as the text that PostgreSQL reads, which every driver passes on.
+// plain formats an array as PostgreSQL's text form, which every driver passes on.
 func plain(a any) any {
 	switch a := a.(type) {
 	case []int64:

@@ -12,25 +12,25 @@ import (
 
 type userKey struct{ user, key string }
 
-// submission is what a transaction knows of the jobs that it adds.
+// submission holds a transaction's data about the jobs that it adds.
 type submission struct {
 	t       *tx
-	foreign bool   // the transaction is one of the program's own, which may take its time
-	rows    []*row // as they come; nil: refused
-	sure    []bool // will be added, whatever becomes of the others
+	foreign bool   // the transaction belongs to the program, and may take long
+	rows    []*row // in order; nil: refused
+	sure    []bool // will be added, whatever happens to the others
 	keys    map[userKey]int64
 	digests map[userKey]string    // of the submissions with these keys
 	over    map[int64]bool        // whether a job that has a key has ended
 	takes   map[int64]int64       // jobs, to the ended jobs whose keys they take
-	states  map[int64]queue.State // of jobs on which some depend
-	ids     []int64               // to be given
+	states  map[int64]queue.State // of the jobs' dependencies
+	ids     []int64               // to be assigned
 	added   []*row
 	claimed map[int64]bool // whose key is written
-	waits   [][]int64      // for each of these: on which jobs it waits
-	await   [2][]int64     // dependencies: on which job, which job
+	waits   [][]int64      // for each added job: the jobs for which it waits
+	await   [2][]int64     // dependencies: the jobs waited for, and the jobs that wait
 }
 
-// prepare checks the jobs and reads all that they refer to in one trip.
+// prepare checks the jobs and reads everything that they refer to in one trip.
 func (b *submission) prepare(jobs []*queue.Job, out []queue.Submission) error {
 	b.rows, b.sure = make([]*row, len(jobs)), make([]bool, len(jobs))
 	var users, keys []string
@@ -77,11 +77,11 @@ func (b *submission) askKeys(users, keys []string) {
 	b.t.trip.ask(keysText, b.keepKey, users, keys)
 }
 
-// keysText reads for which jobs keys of users stand, and whether these have ended.
+// keysText reads the jobs that have some keys of users, and whether these have ended.
 const keysText = `SELECT k.username, k.key, k.digest, k.job, (SELECT count(*) FROM @.job WHERE job.id = k.job) = 0 FROM unnest($1::text[], $2::text[]) AS w (username, key),
 	LATERAL (SELECT * FROM @.jobkey WHERE jobkey.username = w.username AND jobkey.key = w.key OFFSET 0) AS k`
 
-// keepKey keeps a row of keysText.
+// keepKey stores a row of keysText.
 func (b *submission) keepKey(r pgx.Rows) error {
 	var k userKey
 	var digest string
@@ -92,8 +92,8 @@ func (b *submission) keepKey(r pgx.Rows) error {
 	return err
 }
 
-// askStates reads the states of jobs on which others are to depend. Firmly, they are kept
-// from ending until this transaction has.
+// askStates queries the states of jobs on which new jobs will depend. If firmly is set it locks them, so that they
+// cannot end before this transaction does.
 func (b *submission) askStates(ids []int64, firmly bool) {
 	if len(ids) == 0 {
 		return
@@ -115,8 +115,7 @@ func (b *submission) askStates(ids []int64, firmly bool) {
 	b.t.trip.ask(`SELECT id, state FROM @.ended WHERE id = ANY($1)`, scan, ids)
 }
 
-// askIDs asks for the ids of a job and of those after it that will be added for sure, so
-// that none is left over.
+// askIDs requests ids for a job and for the later jobs that will surely be added, so that no id is left over.
 func (b *submission) askIDs(from int) {
 	n := 0
 	for i := from; i < len(b.rows); i++ {
@@ -125,7 +124,7 @@ func (b *submission) askIDs(from int) {
 		case b.sure[i] || i == from:
 			n++
 		case len(b.rows[i].After) > 0 || b.keys[userKey{b.rows[i].User, b.rows[i].Key}] == 0:
-			i = len(b.rows) // it may need one, depending on what comes before
+			i = len(b.rows) // whether it needs an id depends on the jobs before it
 		}
 	}
 	b.ids = nil
@@ -149,7 +148,7 @@ func (b *submission) id(i int) (int64, error) {
 	return id, nil
 }
 
-// taken is the job that has the key of another one, 0 if there is none or that does not count.
+// taken returns the job that already has j's key, 0 if there is none or if that job does not count.
 func (b *submission) taken(j *queue.Job) int64 {
 	id := b.keys[userKey{j.User, j.Key}]
 	if j.Key == "" || j.KeyUntilEnd && b.over[id] {
@@ -158,8 +157,7 @@ func (b *submission) taken(j *queue.Job) int64 {
 	return id
 }
 
-// decide decides about a job. The error is for the transaction; the submission has the error of
-// the job.
+// decide decides about a job. The error is about the transaction, the one in the submission about the job.
 func (b *submission) decide(r *row, i int) (sub queue.Submission, err error) {
 	if id := b.taken(&r.Job); id > 0 {
 		return b.keyed(&r.Job, id), nil
@@ -185,7 +183,7 @@ func (b *submission) decide(r *row, i int) (sub queue.Submission, err error) {
 	return queue.Submission{ID: r.ID}, nil
 }
 
-// own lets a job have its key.
+// own gives a job its key.
 func (b *submission) own(r *row) {
 	k := userKey{r.User, r.Key}
 	if old := b.keys[k]; old > 0 {
@@ -194,14 +192,14 @@ func (b *submission) own(r *row) {
 	b.keys[k], b.digests[k] = r.ID, r.Digest
 }
 
-// keyed is what becomes of a job whose key another one has.
+// keyed returns the answer to a job whose key another one has.
 func (b *submission) keyed(j *queue.Job, id int64) queue.Submission {
 	return life.Keyed(j, id, b.digests[userKey{j.User, j.Key}])
 }
 
-// admit makes a job one that waits.
+// admit turns a row into a waiting job.
 func (b *submission) admit(r *row, waitsFor []int64) (err error) {
-	waitsFor = slices.DeleteFunc(waitsFor, func(on int64) bool { return b.states[on] == "" }) // given up for another one with its key
+	waitsFor = slices.DeleteFunc(waitsFor, func(on int64) bool { return b.states[on] == "" }) // gave up its key
 	life.Admit(&r.Job, r.ID, len(waitsFor), b.t.trip.now)
 	if r.pool, err = b.t.pools.intern(r.Pool, r.User); err != nil {
 		return err
@@ -253,7 +251,7 @@ func (b *submission) insert() error {
 	return nil
 }
 
-// payload is that of a job, nil if there is none.
+// payload returns the payload of a job, nil if there is none.
 func payload(j *queue.Job) []byte {
 	if len(j.Payload) == 0 {
 		return nil

@@ -9,13 +9,13 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Submit implements queue.Store. When ctx ends before, the jobs may still be added.
+// Submit implements queue.Store. If ctx ends first, the jobs may still be added.
 func (s *Store) Submit(ctx context.Context, jobs []*queue.Job) ([]queue.Submission, error) {
 	return s.submissions.join(ctx, jobs)
 }
 
-// submit adds jobs in a transaction of the store's own. Impatiently, it does not come again if
-// another one has used a key and does not end.
+// submit adds jobs in a transaction of the store. If impatient is set, it does not try again when another open
+// transaction has used a key.
 func (s *Store) submit(ctx context.Context, jobs []*queue.Job, impatient bool) (out []queue.Submission, err error) {
 	err = s.writer.early(ctx, func(t *tx) (err error) {
 		out, err = t.submit(jobs, false)
@@ -30,7 +30,7 @@ func (s *Store) submit(ctx context.Context, jobs []*queue.Job, impatient bool) (
 	return out, nil
 }
 
-// submit adds jobs and reports on each.
+// submit adds jobs and returns a submission for each.
 func (t *tx) submit(jobs []*queue.Job, foreign bool) ([]queue.Submission, error) {
 	out := make([]queue.Submission, len(jobs))
 	b := &submission{t: t, foreign: foreign, keys: map[userKey]int64{}, digests: map[userKey]string{},

@@ -18,7 +18,7 @@ type taskKey struct {
 // taskNames are the columns of a task.
 const taskNames = `job, idx, attempt, holder, t_state, t_begin, t_started, t_ended, fails, losses, again, outcome, charge, until`
 
-// scanTask reads them. The task's number is not among them.
+// scanTask reads them, without the task's number, which has no column.
 func scanTask(rows pgx.Rows) (*queue.Task, error) {
 	var c taskColumns
 	k := &queue.Task{}
@@ -33,11 +33,11 @@ type taskRows struct {
 	trip    *trip
 	jobs    *jobRows
 	all     map[taskKey]*queue.Task
-	touched []taskKey // have to be written
+	touched []taskKey // must be written
 	dirty   map[taskKey]bool
 }
 
-// ask reads some tasks of arrays and gangs with the next do.
+// ask queries some tasks of arrays and gangs with the next do.
 func (x *taskRows) ask(refs []queue.Ref) {
 	if len(refs) == 0 {
 		return
@@ -65,8 +65,7 @@ func (x *taskRows) remember(k *queue.Task) {
 	x.all[taskKey{k.Job, k.Index}] = k
 }
 
-// of is a task of a job; nil if it never started. Those of arrays and gangs have been
-// asked for.
+// of returns a task of a job; nil if it never started. Tasks of arrays and gangs must have been queried before.
 func (x *taskRows) of(r *row, idx int) *queue.Task {
 	if r.Tasks == 1 {
 		if idx != 0 || r.one.Attempt == 0 {
@@ -102,8 +101,7 @@ func (x *taskRows) read(r *row, where string, args ...any) (out []*queue.Task, e
 	return out, err
 }
 
-// save notes that a task has to be written. That of a job with one task is written
-// with the job.
+// save marks a task as changed. The task of a job with one task is written with the job.
 func (x *taskRows) save(r *row, k *queue.Task) {
 	if r.Tasks == 1 {
 		r.one = *k
@@ -120,7 +118,7 @@ func (x *taskRows) save(r *row, k *queue.Task) {
 	}
 }
 
-// write writes the tasks that changed.
+// write writes the changed tasks.
 func (x *taskRows) write() error {
 	if len(x.touched) == 0 {
 		return nil
@@ -146,7 +144,7 @@ func (x *taskRows) write() error {
 		outcomes, charge, until = append(outcomes, outcome), append(charge, k.Charge), append(until, life.Nanos(k.Until))
 	}
 	x.touched, x.dirty = nil, nil
-	// While an attempt runs its lease may just have been renewed: that locks the task only.
+	// A lease may just have been renewed while its attempt runs: that locks only the task.
 	x.trip.queue(`INSERT INTO @.task (`+taskNames+`) SELECT * FROM unnest($1::bigint[], $2::int[], $3::int[], $4::text[], $5::smallint[], $6::bigint[],
 		$7::bigint[], $8::bigint[], $9::int[], $10::int[], $11::smallint[], $12::text[], $13::float8[], $14::bigint[])
 		ON CONFLICT (job, idx) DO UPDATE SET attempt = excluded.attempt, holder = excluded.holder, t_state = excluded.t_state,

@@ -11,23 +11,22 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Calls that submit or finish a few jobs share transactions: while some are under way, the
-// others gather for the next one. Who comes alone waits for nobody.
+// Calls that submit or finish a few jobs share transactions: while some are in progress, other calls collect for the
+// next one. A single call does not wait.
 const (
 	smallCall   = 50  // items; calls with more have a transaction each
 	maxTogether = 500 // items in one transaction
 	atOnce      = 2   // transactions
 )
 
-// sharing carries out calls with some items; each item has an answer.
+// sharing executes calls with some items; each item has an answer.
 type sharing[In, Out any] struct {
 	db    *database
 	do    carryOut[In, Out]
 	calls batch.Batcher[[]In, []Out]
 }
 
-// carryOut does what calls want in a transaction. If there are several, it rather returns an
-// error than to wait for long.
+// carryOut executes calls in a transaction. If there are several, it returns an error rather than wait for long.
 type carryOut[In, Out any] func(ctx context.Context, items []In, several bool) ([]Out, error)
 
 func newSharing[In, Out any](db *database, do carryOut[In, Out]) *sharing[In, Out] {
@@ -42,8 +41,7 @@ func newSharing[In, Out any](db *database, do carryOut[In, Out]) *sharing[In, Ou
 	return x
 }
 
-// join carries a call out, at once or together with others. When ctx ends before, it may still be
-// carried out.
+// join executes a call, at once or together with others. If ctx ends first, it may still be executed.
 func (x *sharing[In, Out]) join(ctx context.Context, items []In) ([]Out, error) {
 	if len(items) > smallCall {
 		return x.do(ctx, items, false)
@@ -54,9 +52,8 @@ func (x *sharing[In, Out]) join(ctx context.Context, items []In) ([]Out, error) 
 	return x.calls.Do(ctx, items)
 }
 
-// together carries several calls out. If one of them is the reason why that fails, each gets a
-// transaction of its own. No caller's context ends them, and Close waits a while for the
-// transactions under way.
+// together executes several calls. If one of them makes that fail, each gets its own transaction. No caller's context
+// ends the transactions, and Close waits a while for those in progress.
 func (x *sharing[In, Out]) together(calls []*batch.Call[[]In, []Out]) {
 	var all []In
 	for _, c := range calls {

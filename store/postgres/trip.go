@@ -7,17 +7,17 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// trip gathers statements, which are sent together when something has to be read.
+// trip collects statements, and sends them together when something must be read.
 type trip struct {
 	db      *database
 	ctx     context.Context
 	line    line
 	batch   *pgx.Batch
 	results []func(pgx.BatchResults) error
-	now     time.Time // the instant of the transaction; zero until the database has said it
+	now     time.Time // instant of the transaction; zero until the database has returned it
 }
 
-// line is what statements go through: a connection, or a transaction of the program's own.
+// line sends statements: a connection, or a transaction of the program.
 type line interface {
 	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
 }
@@ -40,7 +40,7 @@ func (d *trip) ask(sql string, scan func(pgx.Rows) error, args ...any) {
 	})
 }
 
-// do sends the gathered statements.
+// do sends the collected statements.
 func (d *trip) do() error {
 	if len(d.results) == 0 {
 		return nil
@@ -50,7 +50,7 @@ func (d *trip) do() error {
 	r := d.line.SendBatch(d.ctx, batch)
 	for _, f := range results {
 		if err := f(r); err != nil {
-			r.Close() // what it says comes of the first error: that nothing could be sent any more, say
+			r.Close() // its error only follows from the first one, e.g. that nothing could be sent
 			return err
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/fairlead/fairlead/usage"
 )
 
-// tx is one transaction. Statements are gathered and sent together when something has to
-// be read, or at the end: a call on many jobs takes two trips to the database.
+// tx is one transaction. It collects statements and sends them together when something must be read, or at the end: a
+// call on many jobs takes two trips to the database.
 type tx struct {
 	db     *database
 	trip   *trip
@@ -22,14 +22,14 @@ type tx struct {
 	ledger ledger
 
 	origin   int64             // of its changes
-	waitsFor map[int64][]int64 // who depends on a job, as far as that was asked
+	waitsFor map[int64][]int64 // dependents of jobs, as far as queried
 
 	changes []queue.Change
 	events  []queue.Event
-	hint    bool // the feed is written to even without changes: there is something to settle
+	hint    bool // write to the feed even without changes, because there is something to settle
 }
 
-// newTx returns a transaction that goes through a line, and whose changes have an origin.
+// newTx returns a transaction on a line, whose changes have an origin.
 func newTx(ctx context.Context, db *database, known *knownPools, line line, origin int64) *tx {
 	d := &trip{db: db, ctx: ctx, line: line, batch: &pgx.Batch{}}
 	t := &tx{db: db, trip: d, origin: origin}
@@ -38,16 +38,16 @@ func newTx(ctx context.Context, db *database, known *knownPools, line line, orig
 	return t
 }
 
-// beginText sets the transaction up. The planner must not rely on its statistics of tables that are
-// empty at one moment and large at the next: rows are found by their keys. Statements leave no other
-// way: by LATERAL, or by id = ANY beside the join, which is then done by hashing and not row by row.
-// (The planner takes what it must not use for very costly, and worth compiling, which it must not do
-// either.) A process that is stopped in the middle must not hold its locks for ever.
+// beginText sets the transaction up. The planner must not rely on its statistics of tables that are empty at one moment
+// and large at the next, so rows are found by their keys. Statements leave no other way: by LATERAL, or by id = ANY
+// beside the join, which is then a hash join and not done row by row. (The planner considers disabled plans very
+// costly, and so worth compiling, so jit is disabled too.) A process that is suspended in the middle must not hold its
+// locks forever.
 const beginText = `SELECT set_config('enable_seqscan', 'off', true), set_config('enable_mergejoin', 'off', true), set_config('enable_nestloop', 'off', true),
 	set_config('enable_bitmapscan', 'off', true), set_config('jit', 'off', true), set_config('idle_in_transaction_session_timeout', '15s', true),
 	` + nowText + `, id, half_life, reference, days FROM @.clock ORDER BY id DESC LIMIT 1`
 
-// at is the instant of the transaction for a statement, nil if only the database knows it yet.
+// at returns the instant of the transaction for a statement, nil if only the database knows it yet.
 func (t *tx) at() *int64 {
 	if t.trip.now.IsZero() {
 		return t.db.now()
@@ -56,7 +56,7 @@ func (t *tx) at() *int64 {
 	return &n
 }
 
-// begin gathers what begins the transaction.
+// begin queues the statements that begin the transaction.
 func (t *tx) begin() {
 	t.trip.queue("BEGIN")
 	var no string
@@ -74,7 +74,7 @@ func (t *tx) report(c queue.Change) {
 	t.changes = append(t.changes, c)
 }
 
-// note keeps an event.
+// note records an event.
 func (t *tx) note(e queue.Event) { t.events = append(t.events, e) }
 
 func (t *tx) noteAll(events []queue.Event) { t.events = append(t.events, events...) }

@@ -5,8 +5,7 @@ import (
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
-// uncancel lets what a cancellation of the job has cancelled wait again, and the jobs that were
-// cancelled along.
+// uncancel makes the tasks of the job that were cancelled wait again, and also the jobs that were cancelled with it.
 func (t *tx) uncancel(r *row, a queue.Alteration) (refused, err error) {
 	states, err := t.firmStates(r)
 	if err != nil {
@@ -38,7 +37,7 @@ func (t *tx) uncancel(r *row, a queue.Alteration) (refused, err error) {
 	t.ledger.count(r.pool, r.Waiting, 0)
 	for _, on := range waitsFor {
 		t.trip.queue(`INSERT INTO @.depends (on_job, job) VALUES ($1, $2) ON CONFLICT DO NOTHING`, on, r.ID)
-		delete(t.waitsFor, on) // who depends on it has to be asked again
+		delete(t.waitsFor, on) // its dependents must be queried again
 	}
 	if err := t.waited(r, "cancel undone"); err != nil || !over {
 		return nil, err
@@ -46,8 +45,8 @@ func (t *tx) uncancel(r *row, a queue.Alteration) (refused, err error) {
 	return nil, t.uncancelDependents(r.ID)
 }
 
-// firmStates says in which states the jobs are on which a cancelled one depends. None of them ends
-// before this transaction has.
+// firmStates returns the states of the jobs on which a cancelled one depends. None of them can end before this
+// transaction does.
 func (t *tx) firmStates(r *row) (func(int64) (queue.State, error), error) {
 	b := &submission{t: t, states: map[int64]queue.State{}}
 	if r.Pending > 0 {
@@ -83,7 +82,7 @@ func (t *tx) uncancelDependents(id int64) error {
 		if r == nil || !life.Along(&r.Job) {
 			continue
 		}
-		// If it is refused the job stays cancelled.
+		// If refused, the job stays cancelled.
 		if _, err := t.uncancel(r, life.UncancelWith(d, id)); err != nil {
 			return err
 		}

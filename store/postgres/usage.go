@@ -28,7 +28,7 @@ func (s *Store) Usage(ctx context.Context) (queue.Accounts, error) {
 	return out, err
 }
 
-// accountsInto reads what usageText selects.
+// accountsInto reads the rows of usageText.
 func accountsInto(out *queue.Accounts) func(pgx.Rows) error {
 	return func(r pgx.Rows) error {
 		var now, half, reference int64
@@ -121,7 +121,7 @@ func (s *Store) KeepDays(ctx context.Context, n int) error {
 const daysText = `SELECT path, day, sum(d.used) FROM (SELECT * FROM @.day UNION ALL SELECT * FROM @.day_delta) AS d
 	JOIN @.pool AS p ON p.id = d.pool GROUP BY path, day ORDER BY path COLLATE "C", day`
 
-// daysInto reads what daysText selects.
+// daysInto reads the rows of daysText.
 func daysInto(out *[]queue.DayUsage) func(pgx.Rows) error {
 	return func(r pgx.Rows) error {
 		var d queue.DayUsage

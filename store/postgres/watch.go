@@ -11,23 +11,23 @@ import (
 	"github.com/fairlead/fairlead/internal/wait"
 )
 
-// How often the database is asked whether transactions of the program's own have ended: soon at
-// first, since most are over in no time, then after as long as they have taken already.
+// How often the store asks the database whether transactions of the program have ended: soon at first, since most end
+// at once, then at intervals as long as they have already taken.
 const (
 	firstPoll   = notifyDelay
 	longestPoll = 250 * time.Millisecond
 )
 
-// openTransactions are transactions of the program's own in which jobs were submitted. Nobody says when
-// they commit: notifications in the transactions would have them commit one after the other. If this
-// process ends before it has seen the commit, the others find it when they look.
+// openTransactions are the program's transactions in which jobs were submitted. Nobody reports when they commit: with
+// notifications in the transactions they would commit one after the other. If this process ends before it has seen the
+// commit, the others find the changes when they poll.
 type openTransactions struct {
 	writer *writer
 
 	mu      sync.Mutex
 	xids    []string
 	polling bool
-	pushed  chan struct{} // one more came
+	pushed  chan struct{} // signals another transaction
 }
 
 // add watches one more transaction.
@@ -43,7 +43,7 @@ func (o *openTransactions) add(xid string) {
 	o.writer.db.spawn(o.poll)
 }
 
-// poll goes on until all have ended.
+// poll polls until all have ended.
 func (o *openTransactions) poll(ctx context.Context) {
 	pause := firstPoll
 	next := time.Now().Add(pause)
@@ -79,8 +79,7 @@ func (o *openTransactions) poll(ctx context.Context) {
 	}
 }
 
-// keep goes on with the transactions that are under way, and with those after the first
-// n. It returns true when there are none.
+// keep keeps the transactions in progress, and those after the first n. It returns true if there are none.
 func (o *openTransactions) keep(going []string, n int) (over bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -89,7 +88,7 @@ func (o *openTransactions) keep(going []string, n int) (over bool) {
 	return !o.polling
 }
 
-// underWay are those of the transactions that have not ended.
+// underWay returns those of the transactions that have not ended.
 func (o *openTransactions) underWay(ctx context.Context, xids []string) (going []string, err error) {
 	err = o.writer.db.query(ctx, `SELECT x FROM unnest($1::text[]) AS w (x) WHERE pg_xact_status(x::xid8) = 'in progress'`,
 		func(r pgx.Rows) error {

@@ -14,10 +14,10 @@ import (
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
-// The changes of a transaction are mostly alike: a hundred jobs of a few users that begin to
-// wait. So the feed keeps, in the place of a text of half a kilobyte for each change, what
-// changes have in common once, as JSON, and of each change only what is its own, and not as with
-// the one before it: four to six bytes mostly. A text that short stays in its row of the table.
+// The changes of a transaction are mostly alike: a hundred jobs of a few users that begin to wait. A text for each
+// change would take half a kilobyte. So the feed stores their common fields once, as JSON, and for each change only the
+// fields that differ, also from the change before: usually four to six bytes. A text that short stays in its row of the
+// table.
 //
 //	count of the kinds, and of each: length, JSON of the Change without its own
 //	count of the changes, and of each: flags, and what these do not say:
@@ -31,10 +31,10 @@ const (
 	sameNames
 	sameAt
 	sameSubmitted
-	oneRun // in the place of their count
+	oneRun // instead of their count
 )
 
-// The flags of a run. What is the same is so as of the one before, also of another change.
+// The flags of a run: the fields that equal those of the run before, even of another change.
 const (
 	onlyTask = 1 << iota // the first one of the change's job
 	sameHolder
@@ -48,13 +48,12 @@ const (
 // names holds the names of a change; one transaction may have many with the same kind.
 type names struct{ user, pool, group, requestor string }
 
-// own are the names of a change.
+// own returns the names of a change.
 func own(c *queue.Change) names {
 	return names{c.Job.User, c.Job.Pool, c.Job.Group, c.Job.Requestor}
 }
 
-// alike holds the fields of two changes that are compared at once, without their names. What else they have in
-// common are lists and maps, see sameLists.
+// alike holds the comparable fields of a change, without its names. sameLists compares its lists and maps.
 type alike struct {
 	what                        queue.What
 	state                       queue.State
@@ -79,7 +78,7 @@ func sameLists(a, b *queue.Change) bool {
 		maps.Equal(a.Job.Request, b.Job.Request) && maps.Equal(a.Job.Licenses, b.Job.Licenses)
 }
 
-// before is what the encoder wrote last, and the decoder read.
+// before holds the values that the encoder wrote last, and the decoder read last.
 type before struct {
 	kind, id                      int64
 	at, submitted, started, ended int64
@@ -91,8 +90,8 @@ type before struct {
 type encoder struct {
 	before
 	text    []byte
-	kinds   []*queue.Change // the first of each
-	key     alike           // of the last one
+	kinds   []*queue.Change // the first change of each kind
+	key     alike           // of the last kind
 	found   map[alike][]int
 	strings map[string]int
 }
@@ -123,7 +122,7 @@ func encode(changes []queue.Change) ([]byte, error) {
 
 func (e *encoder) number(n int64) { e.text = binary.AppendVarint(e.text, n) }
 
-// instant writes one unless the flag says that it is as before.
+// instant writes an instant unless the flag says that it equals the one before.
 func (e *encoder) instant(flags byte, same byte, n int64, before *int64) {
 	if flags&same == 0 {
 		e.number(n - *before)
@@ -131,7 +130,7 @@ func (e *encoder) instant(flags byte, same byte, n int64, before *int64) {
 	}
 }
 
-// string writes a string, or which one of those before it is.
+// string writes a string, or the number of an equal earlier one.
 func (e *encoder) string(s string) {
 	at, known := e.strings[s]
 	if known {
@@ -143,7 +142,7 @@ func (e *encoder) string(s string) {
 	e.text = append(e.text, s...)
 }
 
-// when is the flag if a condition holds.
+// when returns the flag if a condition holds.
 func when(condition bool, flag byte) byte {
 	if condition {
 		return flag
@@ -178,7 +177,7 @@ func (e *encoder) change(c *queue.Change) {
 	}
 }
 
-// kindOf is the number of what a change has in common with others.
+// kindOf returns the number of the kind of a change, i.e. of its common fields.
 func (e *encoder) kindOf(c *queue.Change) int {
 	key := alikeOf(c)
 	if len(e.kinds) > 0 && key == e.key && sameLists(e.kinds[e.kind], c) {
@@ -264,7 +263,7 @@ func (d *decoder) number() int64 {
 	return n
 }
 
-// count is a number of things of at least a byte each.
+// count reads a number of items that take at least a byte each.
 func (d *decoder) count() int {
 	n, size := binary.Uvarint(d.text)
 	if d.skip(size); n > uint64(len(d.text)) {
@@ -293,7 +292,7 @@ func (d *decoder) bytes(n int) []byte {
 
 func (d *decoder) flags() byte { return d.bytes(1)[0] }
 
-// instant reads one unless the flag says that it is as before.
+// instant reads an instant unless the flag says that it equals the one before.
 func (d *decoder) instant(flags byte, same byte, before *int64) time.Time {
 	if flags&same == 0 {
 		*before += d.number()

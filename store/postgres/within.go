@@ -15,15 +15,15 @@ import (
 	"github.com/fairlead/fairlead/usage"
 )
 
-// Tx makes a transaction of the program's own one in which jobs are submitted. It is one on the
-// database of the store; its user may be another one, if he may read and add to the tables.
+// Tx wraps a transaction of the program, to submit jobs in it. The transaction must be on the database of the store;
+// its user may differ, if it may read the tables and add to them.
 func Tx(t pgx.Tx) queue.Tx { return within{t} }
 
-// SQLTx is [Tx] for database/sql, with any driver for PostgreSQL. Statements go one by one,
-// so that it takes some more trips to the database.
+// SQLTx is [Tx] for database/sql, with any driver for PostgreSQL. Statements are sent one at a time, so it takes some
+// more trips to the database.
 func SQLTx(t *sql.Tx) queue.Tx { return within{sqlLine{t}} }
 
-// within is a transaction of the program's own.
+// within is a transaction of the program.
 type within struct{ line line }
 
 // Submit implements queue.Tx.
@@ -39,8 +39,8 @@ func (w within) Submit(ctx context.Context, store queue.Store, jobs []*queue.Job
 	return out, nil
 }
 
-// beginWithinText is beginText for a transaction of the program's own, which has its settings
-// back in the end. A job comes when it is submitted, not when the transaction began.
+// beginWithinText is beginText for a transaction of the program, whose settings are restored in the end. The job's time
+// is that of the submission, not of the beginning of the transaction.
 const beginWithinText = `WITH old AS MATERIALIZED (SELECT current_setting('enable_seqscan') AS a, current_setting('enable_mergejoin') AS b,
 		current_setting('enable_nestloop') AS c, current_setting('jit') AS d, current_setting('lock_timeout') AS e)
 	SELECT a, b, c, d, e, set_config('enable_seqscan', 'off', true), set_config('enable_mergejoin', 'off', true), set_config('enable_nestloop', 'off', true),
@@ -51,8 +51,8 @@ const beginWithinText = `WITH old AS MATERIALIZED (SELECT current_setting('enabl
 const endWithinText = `SELECT set_config('enable_seqscan', $1, true), set_config('enable_mergejoin', $2, true),
 	set_config('enable_nestloop', $3, true), set_config('jit', $4, true), set_config('lock_timeout', $5, true)`
 
-// submitWithin adds jobs in a transaction of the program's own. All that it writes are new
-// rows, and it locks none that are there: the transaction may take its time.
+// submitWithin adds jobs in a transaction of the program. It only inserts new rows, and locks no existing ones, because
+// the transaction may take long.
 func (s *Store) submitWithin(ctx context.Context, line line, jobs []*queue.Job) ([]queue.Submission, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.db.options.Timeout)
 	defer cancel()
@@ -98,11 +98,11 @@ func (s *Store) submitWithin(ctx context.Context, line line, jobs []*queue.Job) 
 	return out, nil
 }
 
-// errElsewhere says that the tables that the transaction sees are others.
+// errElsewhere says that the transaction sees other tables than the store.
 var errElsewhere = errors.New("the transaction is on another database than the store")
 
-// internFirst makes the pools of jobs in a transaction of its own: others who use a new pool at
-// the same time would have to wait for the one that makes it.
+// internFirst creates the pools of jobs in its own transaction. Otherwise others who use a new pool at the same time
+// would wait for the program's transaction.
 func (s *Store) internFirst(ctx context.Context, jobs []*queue.Job) error {
 	unknown := map[string]string{}
 	for _, j := range jobs {
@@ -122,7 +122,7 @@ func (s *Store) internFirst(ctx context.Context, jobs []*queue.Job) error {
 	})
 }
 
-// explainWithin says what to do about errors that come of the transaction being another's.
+// explainWithin adds advice to errors that result from the use of a foreign transaction.
 func explainWithin(err error) error {
 	var p *pgconn.PgError
 	if !errors.As(err, &p) {

@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// writer runs the transactions of the store, and sees to what follows from them.
+// writer runs the transactions of the store, and handles their consequences.
 type writer struct {
 	db    *database
 	conns *pgxpool.Pool
@@ -22,8 +22,8 @@ type writer struct {
 	wake  *waker
 }
 
-// aside is the writer for transactions within which a program waits that holds a connection of its own pool: they use
-// none of these, so that the program never waits for itself.
+// aside returns the writer for transactions for which a program waits while it holds a connection of its own pool: they
+// use other connections, so that the program never waits for itself.
 func (w *writer) aside() *writer {
 	if w.db.own == nil {
 		return w
@@ -33,8 +33,8 @@ func (w *writer) aside() *writer {
 	return &own
 }
 
-// repeat is do for changes that may as well be done twice: it does them again when nobody knows
-// whether they took effect. Then lost is the error of an earlier try.
+// repeat is do for changes that may safely be done twice: it repeats them when it is unknown whether they took effect.
+// Then lost is the error of an earlier try.
 func (w *writer) repeat(caller context.Context, f func(*tx) error) (lost, err error) {
 	ctx, cancel := context.WithTimeout(caller, w.db.options.Timeout)
 	defer cancel()
@@ -47,8 +47,8 @@ func (w *writer) repeat(caller context.Context, f func(*tx) error) (lost, err er
 	}
 }
 
-// do runs f in a transaction, again if others were in its way or the database was
-// away: f leaves nothing behind but what it does to the transaction.
+// do runs f in a transaction, and tries again if others were in its way or the database was unavailable. So f must have
+// no effects outside the transaction.
 func (w *writer) do(ctx context.Context, f func(*tx) error) error {
 	return w.early(ctx, func(t *tx) error {
 		if err := t.trip.do(); err != nil {
@@ -58,9 +58,8 @@ func (w *writer) do(ctx context.Context, f func(*tx) error) error {
 	})
 }
 
-// early is do for an f that begins while the transaction has not: it knows the time, and
-// the clock of usage, after the first do. That saves a trip to the
-// database.
+// early is do for an f that begins before the transaction does: it knows the time, and the clock of usage, only after
+// the first do. That saves a trip to the database.
 func (w *writer) early(caller context.Context, f func(*tx) error) error {
 	ctx, cancel := context.WithTimeout(caller, w.db.options.Timeout)
 	defer cancel()
@@ -86,7 +85,7 @@ func (w *writer) early(caller context.Context, f func(*tx) error) error {
 	}
 }
 
-// pause is pause, but ends when the store is closed: the next try finds that out.
+// pause is the function pause, but ends when the store is closed: the next try detects that.
 func (w *writer) pause(ctx context.Context, n int) bool {
 	both, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -94,7 +93,7 @@ func (w *writer) pause(ctx context.Context, n int) bool {
 	return pause(both, n) || ctx.Err() == nil
 }
 
-// changeLists are for the changes of transactions: they are large, and gone once they are written.
+// changeLists pools the slices for changes of transactions: they are large, and short-lived.
 var changeLists = sync.Pool{New: func() any { return &[]queue.Change{} }}
 
 func (w *writer) transact(ctx context.Context, f func(*tx) error) (err error) {
@@ -119,7 +118,7 @@ func (w *writer) transact(ctx context.Context, f func(*tx) error) (err error) {
 	if err != nil && conn.Conn().PgConn().TxStatus() != 'I' && !conn.Conn().IsClosed() {
 		back, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer cancel()
-		conn.Exec(back, "ROLLBACK") // or else the connection is dropped
+		conn.Exec(back, "ROLLBACK") // if this fails the connection is dropped
 	}
 	if err != nil {
 		return err
@@ -128,12 +127,12 @@ func (w *writer) transact(ctx context.Context, f func(*tx) error) (err error) {
 	return nil
 }
 
-// commit writes the changes gathered in memory and ends the transaction.
+// commit writes the changes collected in memory and ends the transaction.
 func (t *tx) commit() error {
 	if err := t.flush(); err != nil {
 		return err
 	}
-	reached := false // all before it was answered
+	reached := false // all statements before it were answered
 	t.trip.batch.Queue("COMMIT")
 	t.trip.results = append(t.trip.results, func(r pgx.BatchResults) error {
 		reached = true
@@ -147,8 +146,7 @@ func (t *tx) commit() error {
 	return err
 }
 
-// over says how the transaction ended. If nobody knows whether it took effect, what it changed is
-// heard of through the feed.
+// over records how the transaction ended. If it is unknown whether it took effect, its changes are read from the feed.
 func (w *writer) over(t *tx, err error) {
 	fate := unknown{}
 	lost := errors.As(err, &fate)
@@ -161,7 +159,7 @@ func (w *writer) over(t *tx, err error) {
 	}
 }
 
-// committed does in memory what follows from a transaction.
+// committed updates the memory after a commit.
 func (w *writer) committed(t *tx) {
 	w.pools.add(t.pools.made)
 	if len(t.ledger.deltas) > 0 || len(t.changes) > 0 {
