@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// Allowed says why an alteration does not go with the state of a job.
+// Allowed returns an error if an alteration is not possible in the state of a job.
 func Allowed(j *queue.Job, a queue.Alteration) error {
 	no := func(why string) error {
 		return fmt.Errorf("job %d %s: %w", j.ID, why, queue.ErrState)
@@ -56,8 +56,9 @@ func Allowed(j *queue.Job, a queue.Alteration) error {
 	return nil
 }
 
-// mayAlter says why somebody may not change a job: it belongs to another user, and is in no pool that they operate. The
-// store asks in the transaction, as the job may have gone to another pool since somebody looked.
+// mayAlter returns an error if a user may not change a job: it belongs to another user, and is in no pool that the user
+// operates. The store calls it in the transaction, because the job may have moved to another pool since an earlier
+// check.
 func mayAlter(j *queue.Job, a queue.Alteration) error {
 	operates := func(pool string) bool { return share.Inside(j.Pool, pool) }
 	if a.By == "" || a.Admin || a.By == j.User || slices.ContainsFunc(strings.Fields(a.Within), operates) {
@@ -67,7 +68,7 @@ func mayAlter(j *queue.Job, a queue.Alteration) error {
 		queue.ErrForbidden)
 }
 
-// AlterEvent is the entry of an alteration in the job's history.
+// AlterEvent returns the event of an alteration for the job's history.
 func AlterEvent(a queue.Alteration, now time.Time) queue.Event {
 	text := string(a.Verb)
 	if a.Verb == queue.VerbPrioritise {
@@ -90,11 +91,11 @@ func AlterEvent(a queue.Alteration, now time.Time) queue.Event {
 	return queue.Event{Job: a.Job, Task: -1, At: now, Code: string(a.Verb), Text: text}
 }
 
-// AlterAll makes the changes of one call, and says why each was refused. Job loads the job with an id, nil if
-// there is none, and alter makes one change.
+// AlterAll makes the changes of one call, and returns why each was refused. job loads the job with an id, nil if there
+// is none, and alter makes one change.
 //
-// A change that another change of the call has done along is no error: to cancel a job cancels the jobs that
-// depend on it, and to bring one back brings them back.
+// It is no error if another change of the call has already made a change: cancelling a job cancels the jobs that depend
+// on it, and bringing one back brings them back.
 func AlterAll(changes []queue.Alteration, job func(int64) (*queue.Job, error), alter func(queue.Alteration) (refused, err error)) ([]error, error) {
 	out := make([]error, len(changes))
 	could, err := applicable(changes, job)
@@ -120,9 +121,8 @@ func AlterAll(changes []queue.Alteration, job func(int64) (*queue.Job, error), a
 	return out, nil
 }
 
-// inOrder is the order in which to make changes: as they come, but of cancellations that are undone one after
-// the other those first that others may depend on. A job depends only on jobs that were there before it, and
-// ids grow.
+// inOrder returns the order in which to make changes: as given, except that successive uncancels begin with jobs on
+// which others may depend. A job depends only on older jobs, and ids grow.
 func inOrder(changes []queue.Alteration) []int {
 	order := make([]int, len(changes))
 	for i := range order {
@@ -139,7 +139,7 @@ func inOrder(changes []queue.Alteration) []int {
 	return order
 }
 
-// applicable says which of several changes could be made if they were the first.
+// applicable reports which of several changes would be possible if they were made first.
 func applicable(changes []queue.Alteration, job func(int64) (*queue.Job, error)) ([]bool, error) {
 	could := make([]bool, len(changes))
 	if len(changes) < 2 {
@@ -158,7 +158,7 @@ func applicable(changes []queue.Alteration, job func(int64) (*queue.Job, error))
 	return could, nil
 }
 
-// along reports whether a job is as a verb would have made it.
+// along reports whether a job is already in the state that a verb leads to.
 func along(j *queue.Job, v queue.Verb) bool {
 	if v == queue.VerbCancel {
 		return j.Cancel && j.State.Ended()

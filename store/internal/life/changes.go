@@ -6,7 +6,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// AddWaits counts one more task that waits until begin.
+// AddWaits adds one task that waits until begin.
 func AddWaits(w []queue.Waits, begin time.Time) []queue.Waits {
 	for i := range w {
 		if w[i].Begin.Equal(begin) {
@@ -17,18 +17,17 @@ func AddWaits(w []queue.Waits, begin time.Time) []queue.Waits {
 	return append(w, queue.Waits{Tasks: 1, Begin: begin})
 }
 
-// NewLease is the lease of a task that was just leased.
+// NewLease returns the lease of a task that was just leased.
 func NewLease(j *queue.Job, t *queue.Task) *queue.Lease {
 	return &queue.Lease{Ref: Ref(t), Job: j, Number: t.Number, Holder: t.Holder, Started: t.Started, Until: t.Until}
 }
 
-// Run is a running task as a change tells it.
+// Run returns a running task in the form of a change.
 func Run(t *queue.Task) queue.Run {
 	return queue.Run{Ref: Ref(t), Holder: t.Holder, Started: t.Started, Queued: t.Queued, Charge: t.Charge}
 }
 
-// RunsChanges tell in a snapshot of the tasks of a job that run, and which of them have
-// to be stopped.
+// RunsChanges returns the changes of a snapshot for the running tasks of a job, and for those that must be stopped.
 func RunsChanges(j *queue.Job, tasks []queue.Task, now time.Time) []queue.Change {
 	change := func(what queue.What, reason string) queue.Change {
 		return queue.Change{What: what, Job: Header(j), State: j.State, Reason: reason, At: now}
@@ -59,7 +58,7 @@ func RunsChanges(j *queue.Job, tasks []queue.Task, now time.Time) []queue.Change
 	return all
 }
 
-// LostChange tells of an attempt whose holder disappeared.
+// LostChange returns the change for an attempt whose holder disappeared.
 func LostChange(j *queue.Job, t *queue.Task, ref queue.Ref, now time.Time) queue.Change {
 	return queue.Change{
 		What: queue.Lost, Job: Header(j), State: j.State, Reason: "agent lost", At: now,
@@ -67,12 +66,12 @@ func LostChange(j *queue.Job, t *queue.Task, ref queue.Ref, now time.Time) queue
 	}
 }
 
-// StopEvent is the entry of a stop in the job's history.
+// StopEvent returns the event of a stop for the job's history.
 func StopEvent(s *queue.Stopped) queue.Event {
 	return queue.Event{Job: s.Ref.JobID, Task: s.Ref.Task, At: s.Reason.At, Code: "stopped", Text: s.Reason.Line()}
 }
 
-// StopChange tells the holder of an attempt to end it.
+// StopChange returns the change that makes the holder of an attempt stop it.
 func StopChange(j *queue.Job, t *queue.Task, s *queue.Stopped, now time.Time) queue.Change {
 	return queue.Change{
 		What: queue.Stop, Job: Header(j), State: j.State, At: now,
@@ -80,5 +79,5 @@ func StopChange(j *queue.Job, t *queue.Task, s *queue.Stopped, now time.Time) qu
 	}
 }
 
-// stoppedEarlier is what the holder of an attempt is told.
+// stoppedEarlier is the reason that the holder of an attempt receives.
 const stoppedEarlier = "stopped by the scheduler to make room; it runs again"

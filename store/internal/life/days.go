@@ -6,7 +6,7 @@ import (
 	"github.com/fairlead/fairlead/usage"
 )
 
-// Day is the number of a day since 1970, UTC.
+// Day returns the number of a day since 1970, in UTC.
 func Day(t time.Time) int64 {
 	s := t.Unix()
 	if s < 0 {
@@ -15,11 +15,10 @@ func Day(t time.Time) int64 {
 	return s / usage.Day
 }
 
-// Midnight is the instant at which a day begins.
+// Midnight returns the instant at which a day begins.
 func Midnight(day int64) time.Time { return time.Unix(day*usage.Day, 0).UTC() }
 
-// ByDay calls add with the slot-seconds of each day that an attempt ran on, from the day
-// oldest on.
+// ByDay calls add with the slot-seconds of each day on which an attempt ran, from the day oldest on.
 func ByDay(width float64, started, ended time.Time, oldest int64, add func(day int64, amount float64)) {
 	if first := Midnight(oldest); started.Before(first) {
 		started = first

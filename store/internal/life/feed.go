@@ -7,15 +7,14 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// The changes are kept in chunks, and about the last keep of them for those who are
-// behind.
+// The feed keeps changes in chunks, and about the last keep of them for slow readers.
 const (
 	feedChunk = 1024
 	keep      = 32 * feedChunk
 )
 
-// Feed keeps the latest changes in order and wakes whoever waits for them. Its
-// caller sees to it that Add, Cursor and After do not overlap.
+// Feed keeps the latest changes in order and wakes its waiters. The caller must not call Add, Cursor and After
+// concurrently.
 type Feed struct {
 	first  int64 // cursor before the first change
 	count  int64
@@ -56,7 +55,7 @@ func (f *Feed) Wake() {
 	}
 }
 
-// Cursor is the place after the last change.
+// Cursor returns the place after the last change.
 func (f *Feed) Cursor() int64 { return f.first + f.count }
 
 // After returns up to most changes after a cursor, all if most is 0.
@@ -91,7 +90,7 @@ func (f *Feed) Notify(c chan<- struct{}) (stop func()) {
 	}
 }
 
-// Forget drops all changes: whoever has a cursor is behind.
+// Forget drops all changes: every reader with a cursor is behind.
 func (f *Feed) Forget() {
 	f.first += f.count + 1
 	f.count, f.chunks = 0, nil

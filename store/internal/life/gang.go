@@ -8,12 +8,12 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Together reports whether the last attempt of a gang has ended that waits again.
+// Together reports whether the last attempt has ended of a gang that waits again.
 func Together(j *queue.Job) bool { return j.Gang > 1 && j.Running == 0 && j.Waiting > 0 }
 
-// Gather lets all tasks of a gang wait again, from when the last of them may start. A failure
-// or a loss of one of them was one of all. It returns how many more wait than before, and the
-// entries of those whose success is undone in the job's history.
+// Gather makes all tasks of a gang wait again, until the last of them may start. A failure or a loss of one task counts
+// for all. It returns how many more tasks wait than before, and the history events of the tasks whose success is
+// undone.
 func Gather(j *queue.Job, tasks []*queue.Task, now time.Time) (more int, undone []queue.Event) {
 	var all queue.Task
 	for _, t := range tasks {
@@ -36,8 +36,7 @@ func Gather(j *queue.Job, tasks []*queue.Task, now time.Time) (more int, undone 
 	return more, undone
 }
 
-// Due reports whether all tasks of a gang wait and may start, and a want names a holder for
-// each.
+// Due reports whether all tasks of a gang wait and may start, and a want names a holder for each.
 func Due(j *queue.Job, want queue.Want, tasks []*queue.Task, now time.Time) bool {
 	if j.Gang < 2 || len(want.Nodes) != j.Gang || j.Waiting != j.Tasks || !Eligible(j) || j.Begin.After(now) {
 		return false
@@ -50,8 +49,8 @@ func Due(j *queue.Job, want queue.Want, tasks []*queue.Task, now time.Time) bool
 	return true
 }
 
-// LeaseGang leases all tasks of a gang that is due, each to the holder that the want names for
-// it. Of the tasks, those are given that have started before; it returns all, and their leases.
+// LeaseGang leases all tasks of a gang that is due, each to the holder that the want names for it. tasks are the ones
+// that have started before; it returns all tasks, and their leases.
 func LeaseGang(j *queue.Job, w queue.Want, tasks []*queue.Task, now, until time.Time) ([]*queue.Task, []*queue.Lease) {
 	for i, holder := range w.Nodes {
 		if i == len(tasks) {

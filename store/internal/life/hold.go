@@ -6,13 +6,13 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Hold lets a job wait until it is released, and remembers who wants that, and why.
+// Hold makes a job wait until it is released, and records the user and the reason.
 func Hold(j *queue.Job, a queue.Alteration) {
 	j.Held, j.HeldBy, j.HeldWhy = true, a.By, a.Cause
 	j.State = State(j)
 }
 
-// LetGo ends the hold of a job. It reports whether something was kept about it.
+// LetGo ends the hold of a job. It reports whether a user or a reason was recorded.
 func LetGo(j *queue.Job) (kept bool) {
 	kept = j.HeldBy+j.HeldWhy != ""
 	j.Held, j.HeldBy, j.HeldWhy = false, "", ""
@@ -20,10 +20,10 @@ func LetGo(j *queue.Job) (kept bool) {
 	return kept
 }
 
-// ofAnother reports whether somebody else than its user holds a job: an administrator.
+// ofAnother reports whether someone other than the job's user holds it: an administrator.
 func ofAnother(j *queue.Job) bool { return j.HeldBy != "" && j.HeldBy != j.User }
 
-// mayHold says why a job cannot be held. An administrator may take over the hold of its user.
+// mayHold returns an error if a job cannot be held. An administrator may take over the hold of its user.
 func mayHold(j *queue.Job, a queue.Alteration) error {
 	if !j.Held || a.Admin && a.By != j.User && !ofAnother(j) {
 		return nil
@@ -31,8 +31,7 @@ func mayHold(j *queue.Job, a queue.Alteration) error {
 	return fmt.Errorf("job %d is held already%s: %w", j.ID, byWhom(j), queue.ErrState)
 }
 
-// mayRelease says why a job cannot be released. What an administrator holds only an
-// administrator releases.
+// mayRelease returns an error if a job cannot be released. Only an administrator releases an administrator's hold.
 func mayRelease(j *queue.Job, a queue.Alteration) error {
 	switch {
 	case !j.Held:
@@ -53,7 +52,7 @@ func byWhom(j *queue.Job) (text string) {
 	return text
 }
 
-// Words are the cause of an alteration with who asked for it.
+// Words returns the cause of an alteration, with the user who asked for it.
 func Words(a queue.Alteration) string {
 	switch {
 	case a.By == "":

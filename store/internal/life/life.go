@@ -1,6 +1,5 @@
-// Package life holds the rules of a job's life that all stores share: which state
-// follows, when a task is tried again, what becomes of jobs that depend on one that
-// ended. It works on values; keeping them is the stores' part.
+// Package life holds the rules of a job's life that all stores share: which state follows, when a task is tried again,
+// what happens to jobs that depend on an ended one. It works on values; the stores keep them.
 package life
 
 import (
@@ -11,17 +10,17 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// MaxLosses is how often a task may lose its holder, or find one that cannot begin it. A job
-// that kills its agents is then set aside, so that it hurts nobody else.
+// MaxLosses is how often a task may lose its holder, or find one that cannot begin it. After that a job that kills its
+// agents has failed, so that it harms nobody else.
 const MaxLosses = 5
 
-// The pause before the second try, and the longest.
+// The pause before the second attempt, and the longest pause.
 const (
 	firstPause   = 5 * time.Second
 	longestPause = time.Hour
 )
 
-// State is the state of a job, by its counts.
+// State derives the state of a job from its counts.
 func State(j *queue.Job) queue.State {
 	switch {
 	case j.Waiting+j.Running == 0 && j.Failed > 0:
@@ -42,14 +41,14 @@ func State(j *queue.Job) queue.State {
 	return queue.Waiting
 }
 
-// Eligible reports whether the job's waiting tasks may be leased, their begin times
-// apart. Those of a gang wait until all do.
+// Eligible reports whether the job's waiting tasks may be leased, except for their begin times. Tasks of a gang wait
+// until all do.
 func Eligible(j *queue.Job) bool {
 	return !j.Held && j.Pending == 0 && !j.Cancel && j.Waiting > 0 && (j.Gang < 2 || j.Running == 0)
 }
 
-// Admit sets the fields of a submitted job that the store owns. pending is how many
-// of the jobs it depends on have not ended.
+// Admit sets the fields of a submitted job that the store owns. pending is the number of its dependencies that have not
+// ended.
 func Admit(j *queue.Job, id int64, pending int, now time.Time) {
 	j.ID, j.Submitted, j.Pending = id, now, pending
 	j.Waiting, j.Running, j.Succeeded, j.Failed, j.Cancelled = j.Tasks, 0, 0, 0, 0
@@ -61,7 +60,7 @@ func Admit(j *queue.Job, id int64, pending int, now time.Time) {
 	j.State = State(j)
 }
 
-// Start counts a task in that is leased now.
+// Start counts a task that is leased now as running.
 func Start(j *queue.Job, now time.Time) {
 	j.Waiting--
 	j.Running++
@@ -71,8 +70,7 @@ func Start(j *queue.Job, now time.Time) {
 	j.State = State(j)
 }
 
-// waitsAgain says whether a task that ended with the outcome waits for another try, and
-// from when.
+// waitsAgain reports whether a task that ended with the outcome waits for another attempt, and from when.
 func waitsAgain(j *queue.Job, t *queue.Task, o queue.Outcome, now time.Time) (bool, time.Time) {
 	switch {
 	case j.Cancel:
@@ -93,7 +91,7 @@ func waitsAgain(j *queue.Job, t *queue.Task, o queue.Outcome, now time.Time) (bo
 	return true, now.Add(pause(j.Backoff, t.Fails))
 }
 
-// pause is how long a task waits after its n-th failure.
+// pause returns how long a task waits after its n-th failure.
 func pause(backoff time.Duration, n int) time.Duration {
 	if backoff == 0 {
 		backoff = firstPause
@@ -104,8 +102,8 @@ func pause(backoff time.Duration, n int) time.Duration {
 	return min(backoff, longestPause)
 }
 
-// lost is the outcome of an attempt whose holder disappeared: the task waits again,
-// unless that happened too often. The loss is counted already.
+// lost returns the outcome of an attempt whose holder disappeared: the task waits again, unless that happened too
+// often. The loss is counted already.
 func lost(j *queue.Job, t *queue.Task) (again bool, o queue.Outcome) {
 	switch {
 	case j.Cancel:
@@ -120,7 +118,7 @@ func lost(j *queue.Job, t *queue.Task) (again bool, o queue.Outcome) {
 	return true, queue.Outcome{}
 }
 
-// end counts a running task out: it waits again, or it is over with the outcome.
+// end removes a running task from the counts: it waits again, or it is over with the outcome.
 func end(j *queue.Job, again bool, o queue.Outcome, now time.Time) {
 	j.Running--
 	switch {
@@ -154,7 +152,7 @@ func settle(j *queue.Job, now time.Time) {
 	}
 }
 
-// cause says in words how an attempt failed.
+// cause describes how an attempt failed.
 func cause(o queue.Outcome) string {
 	switch {
 	case o.Cause != "":
@@ -179,8 +177,8 @@ func Cancel(j *queue.Job, cause string, now time.Time) bool {
 	return true
 }
 
-// Reset makes an ended job wait again from the start. It does not wait again for the
-// jobs that it depended on: whoever requeues it wants it to run.
+// Reset makes an ended job wait again from the start. It ignores the job's dependencies, because the user who requeues
+// it wants it to run.
 func Reset(j *queue.Job) {
 	j.Waiting, j.Running, j.Succeeded, j.Failed, j.Cancelled = j.Tasks, 0, 0, 0, 0
 	j.Queued = 0
@@ -190,7 +188,7 @@ func Reset(j *queue.Job) {
 	j.State = State(j)
 }
 
-// Header is what a scheduler knows of the job.
+// Header returns the part of a job that a scheduler knows.
 func Header(j *queue.Job) queue.Header {
 	return queue.Header{
 		ID: j.ID, User: j.User, Kind: j.Kind, Pool: j.Pool, Priority: j.Priority,
@@ -200,18 +198,18 @@ func Header(j *queue.Job) queue.Header {
 	}
 }
 
-// Unmet is why a job can never start because of a job that it depended on.
+// Unmet says why a job can never start because of one of its dependencies.
 func Unmet(d queue.Dependency, ended queue.State) string {
 	return fmt.Sprintf("it waited for job %d (%s), which ended as %s", d.Job, d.On, ended)
 }
 
-// width is how many units a task of the job occupies: at least one.
+// width returns the number of units that a task of the job occupies: at least one.
 func width(request queue.Amounts, unit string) float64 {
 	return float64(max(1, cluster.WithTypes(request)[unit]))
 }
 
-// Rate is the charge of an attempt each second: the charge that was set when it began, or the
-// amount that it takes of the unit.
+// Rate returns the charge of an attempt each second: the charge that was set when it began, or the amount of the unit
+// that it takes.
 func Rate(charge float64, request queue.Amounts, unit string) float64 {
 	if charge > 0 {
 		return charge
@@ -219,19 +217,18 @@ func Rate(charge float64, request queue.Amounts, unit string) float64 {
 	return width(request, unit)
 }
 
-// Learns reports whether the length of an attempt says something about how long
-// such tasks run.
+// Learns reports whether the length of an attempt helps to predict the length of similar tasks.
 func Learns(o queue.Outcome) bool { return o.State != queue.Cancelled }
 
-// Apart reports whether a gang has lost a task: what of it runs has to be stopped. If a
-// task waits by then, all will wait again; else the job is about to end.
+// Apart reports whether a gang has lost a task, so that its running tasks must be stopped. If a task waits by then, all
+// will wait again; else the job is about to end.
 func Apart(j *queue.Job) bool {
 	return j.Gang > 1 && j.Running > 0 && j.Waiting+j.Failed+j.Cancelled > 0
 }
 
-// follows reports whether the next attempt to end of a gang that has come apart waits again
-// however it ended, so that no rank will be missing.
+// follows reports whether the next attempt of a broken gang waits again however it ends, so that no rank will be
+// missing.
 func follows(j *queue.Job, t *queue.Task) bool { return j.Waiting > 0 || t.Requeue }
 
-// apartEarlier is what holders are told again that may not have heard why.
+// apartEarlier is the reason for holders that may have missed the original one.
 const apartEarlier = "another task of its gang has ended early"

@@ -9,14 +9,14 @@ import (
 	"github.com/fairlead/fairlead/sched"
 )
 
-// Limits decides which wants of a call may start by their rates and by what they hold. It
-// goes through them in order, before any is looked for: what one is admitted with, another
-// cannot have, even if the first is lost. A lease that is given back counts as a start: its
-// token may have come again long since, and would be there twice.
+// Limits decides which wants of a call may start by the limits of their rates and of what they hold. It does so in
+// order, before any task is looked for: the amounts admitted for one want are not available to another, even if the
+// first is lost. A returned lease still counts as a start: its token may have been replaced long ago, and would exist
+// twice.
 type Limits struct {
 	now   time.Time
 	rates map[string]*rate
-	held  map[string]int64 // by all who run, those who were admitted included
+	held  map[string]int64 // held by all running tasks, including admitted ones
 }
 
 type rate struct {
@@ -26,7 +26,7 @@ type rate struct {
 	taken    bool
 }
 
-// NewLimits returns the licenses and rates that claims ask for; nil if they ask for none.
+// NewLimits returns the limits of the licenses and rates that claims request; nil if they request none.
 func NewLimits(wants []queue.Want) *Limits {
 	var t *Limits
 	for i := range wants {
@@ -47,20 +47,20 @@ func NewLimits(wants []queue.Want) *Limits {
 	return t
 }
 
-// Rates are the names of the rates.
+// Rates returns the names of the rates.
 func (t *Limits) Rates() []string { return slices.Sorted(maps.Keys(t.rates)) }
 
-// Held is of what something is to be held.
+// Held returns the names of the licenses and other limits that claims want to hold.
 func (t *Limits) Held() []string { return slices.Sorted(maps.Keys(t.held)) }
 
-// Stands says where a rate stands, as it was kept.
+// Stands sets the stored state of a rate.
 func (t *Limits) Stands(s sched.RateState) { t.rates[s.Name].RateState = s }
 
-// Holds says how much those who run hold of something.
+// Holds adds an amount that running tasks hold.
 func (t *Limits) Holds(of string, amount int64) { t.held[of] += amount }
 
-// Admit decides at an instant, after all has been said, and notes in out why a want is
-// refused. It returns the other claims, and their places.
+// Admit decides at an instant, after all calls of Stands and Holds, and records in out why a want is refused. It
+// returns the other claims, and their places.
 func (t *Limits) Admit(wants []queue.Want, out []queue.Grant, now time.Time) (admitted []queue.Want, at []int) {
 	t.now = now
 	for _, r := range t.rates {
@@ -95,8 +95,8 @@ func (t *Limits) admit(w queue.Want) (refused string) {
 	return ""
 }
 
-// Settle takes the tokens of leased tasks, and returns the state of each rate in out. It returns
-// the rates that have to be kept.
+// Settle takes the tokens of leased tasks, and sets the state of each rate in out. It returns the rates that the store
+// must save.
 func (t *Limits) Settle(wants []queue.Want, out []queue.Grant) (changed []sched.RateState) {
 	for i, w := range wants {
 		tasks := int64(len(Leases(out[i])))
@@ -120,7 +120,7 @@ func (t *Limits) Settle(wants []queue.Want, out []queue.Grant) (changed []sched.
 	return changed
 }
 
-// Leases are the leases of a grant.
+// Leases returns the leases of a grant.
 func Leases(g queue.Grant) []*queue.Lease {
 	if g.Lease != nil {
 		return []*queue.Lease{g.Lease}

@@ -7,20 +7,19 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Parting holds the facts about a job before an attempt of it ends. How says in words in
-// which way it ends, as in "task 3 failed on n7".
+// Parting holds the facts about a job before an attempt of it ends. how says how it ends, as in "task 3 failed on n7".
 type Parting struct {
 	how    string
 	apart  bool
 	queued bool // the attempt waits in another queueing system
 }
 
-// Part is called before an attempt of the job's task ends.
+// Part records these facts. Call it before an attempt of the job's task ends.
 func Part(j *queue.Job, t *queue.Task, how string) Parting {
 	return Parting{how, Apart(j), t.Queued}
 }
 
-// HowEnded says in words how an attempt ends with the outcome.
+// HowEnded describes the end of an attempt with the outcome.
 func HowEnded(o queue.Outcome) string {
 	if o.State == queue.Failed {
 		return "failed"
@@ -34,15 +33,15 @@ const (
 	HowGiven = "was given back"
 )
 
-// Apart reports whether the gang has come apart by the end of the attempt.
+// Apart reports whether the end of the attempt broke the gang apart.
 func (p Parting) Apart(j *queue.Job) bool { return !p.apart && Apart(j) }
 
-// Change tells the holders of the other tasks to stop.
+// Change returns the change that makes the holders of the other tasks stop.
 func (p Parting) Change(j *queue.Job, t *queue.Task, runs []queue.Run, now time.Time) queue.Change {
 	return queue.Change{What: queue.Stop, Job: Header(j), State: j.State, Reason: p.reason(t), Runs: runs, At: now}
 }
 
-// Event is the entry in the job's history.
+// Event returns the event for the job's history.
 func (p Parting) Event(j *queue.Job, t *queue.Task, now time.Time) queue.Event {
 	text := fmt.Sprintf("%s; the %d others that run are stopped", p.reason(t), j.Running)
 	if j.Running == 1 {
@@ -58,10 +57,10 @@ func (p Parting) reason(t *queue.Task) string {
 	return fmt.Sprintf("task %d of its gang %s on %s", t.Number, p.how, t.Holder)
 }
 
-// LostEvents are its entries in the job's history: if its task waits again, also when it began.
+// LostEvents returns the events of a lost attempt for the job's history: if its task waits again, also its beginning.
 func (p Parting) LostEvents(t *queue.Task, again bool, now time.Time) []queue.Event {
 	lost := lostEvent(t, again, now)
-	if !again { // the task remembers
+	if !again { // the task keeps the beginning
 		return []queue.Event{lost}
 	}
 	return []queue.Event{p.began(t), lost}
@@ -75,21 +74,21 @@ func lostEvent(t *queue.Task, again bool, now time.Time) queue.Event {
 	return queue.Event{Job: t.Job, Task: t.Index, At: now, Code: "lost", Text: text}
 }
 
-// AgainEvents are the entries of an attempt that ended, and whose task waits again: when it began, which
-// the task forgets when the next does, and how it ended.
+// AgainEvents returns the events of an ended attempt whose task waits again: its beginning, which the next attempt
+// overwrites in the task, and its end.
 func (p Parting) AgainEvents(t *queue.Task, o queue.Outcome, now time.Time) []queue.Event {
 	return []queue.Event{p.began(t), againEvent(t, o, now)}
 }
 
-// began is when the attempt began that has ended.
+// began returns the beginning of the ended attempt.
 func (p Parting) began(t *queue.Task) queue.Event {
 	was := *t
 	was.Queued = p.queued
 	return was.Began()
 }
 
-// againEvent is the entry of an attempt that ended, and whose task waits again: the
-// task itself remembers its last attempt only. It is as of the end, which may have been told late.
+// againEvent returns the end of an attempt whose task waits again, because the task keeps only its last attempt. It has
+// the time of the end, which may have been reported late.
 func againEvent(t *queue.Task, o queue.Outcome, now time.Time) queue.Event {
 	text := fmt.Sprintf("attempt %d on %s %s", t.Attempt, t.Holder, o.State)
 	if o.State == queue.Cancelled && o.Next != nil {

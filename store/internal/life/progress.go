@@ -7,8 +7,7 @@ import (
 	"github.com/fairlead/fairlead/usage"
 )
 
-// Progress notes how far an attempt is in another queueing system, and reports whether that was
-// not known.
+// Progress records how far an attempt is in another queueing system, and reports whether that is new.
 func Progress(j *queue.Job, t *queue.Task, began, now time.Time) bool {
 	switch {
 	case began.IsZero() && t.Queued, !began.IsZero() && !t.Queued:
@@ -16,7 +15,7 @@ func Progress(j *queue.Job, t *queue.Task, began, now time.Time) bool {
 	case began.IsZero():
 		t.Queued = true
 		if j.Queued++; j.Queued == j.Running && j.Succeeded+j.Failed+j.Cancelled == 0 && j.Started.Equal(t.Started) {
-			j.Started = time.Time{} // it was set when the first task was leased
+			j.Started = time.Time{} // set when the first task was leased
 		}
 	default:
 		t.Queued, t.Started = false, usage.Within(began, t.Started, now)
@@ -28,8 +27,8 @@ func Progress(j *queue.Job, t *queue.Task, began, now time.Time) bool {
 	return true
 }
 
-// Ends is called before an attempt ends as a result says: it notes when it began, if that was
-// not known, and returns when it ended, which is late before now.
+// Ends is called before an attempt ends with a result. It records when the attempt began, if that was unknown, and
+// returns when it ended, which is late before now.
 func Ends(j *queue.Job, t *queue.Task, res queue.Result, late time.Duration, now time.Time) (ended time.Time) {
 	if !res.Began.IsZero() {
 		Progress(j, t, res.Began, now)
@@ -37,11 +36,11 @@ func Ends(j *queue.Job, t *queue.Task, res queue.Result, late time.Duration, now
 	return usage.Within(now.Add(-late), t.Started, now)
 }
 
-// Plain reports whether nothing is known of a result that does not follow from when it comes.
+// Plain reports whether a result has no times of its own: they follow from when it arrives.
 func Plain(res queue.Result, late time.Duration) bool { return res.Began.IsZero() && late == 0 }
 
-// Served is from when to when an attempt that ends received service, and whether its length
-// says something: what never began received nothing.
+// Served returns from when to when an ending attempt received service, and whether its length helps to predict others:
+// an attempt that never began received none.
 func Served(t *queue.Task, ended time.Time, learn bool) (from, to time.Time, learns bool) {
 	if t.Queued {
 		return ended, ended, false
@@ -49,7 +48,7 @@ func Served(t *queue.Task, ended time.Time, learn bool) (from, to time.Time, lea
 	return t.Started, ended, learn
 }
 
-// ProgressChange tells of attempts that wait in another queueing system, or began there.
+// ProgressChange returns the change for an attempt that waits in another queueing system, or began there.
 func ProgressChange(j *queue.Job, t *queue.Task, now time.Time) queue.Change {
 	return queue.Change{What: queue.Progressed, Job: Header(j), State: j.State, Runs: []queue.Run{Run(t)}, At: now}
 }

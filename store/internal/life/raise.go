@@ -2,7 +2,7 @@ package life
 
 import "github.com/fairlead/fairlead/queue"
 
-// Raise changes what an alteration says of a job's priority.
+// Raise applies an alteration of a job's priority.
 func Raise(j *queue.Job, a queue.Alteration) {
 	if a.Priority != "" {
 		j.Priority = a.Priority
@@ -15,7 +15,7 @@ func Raise(j *queue.Job, a queue.Alteration) {
 	}
 }
 
-// Move puts a job into another pool.
+// Move moves a job to another pool.
 func Move(j *queue.Job, a queue.Alteration) {
 	j.Pool, j.Limit = a.Pool, a.Limit
 }

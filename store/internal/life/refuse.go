@@ -9,18 +9,17 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// maxAvoided is how many nodes a job is kept from at most.
+// maxAvoided is the maximum number of nodes that a job avoids.
 const maxAvoided = 32
 
-// maxAvoidedCause is how much is kept of why a node could not begin a job, in bytes.
+// maxAvoidedCause is the maximum length in bytes of the reason why a node could not begin a job.
 const maxAvoidedCause = 200
 
-// HowRefused is how an attempt ends that its machine could not begin.
+// HowRefused describes the end of an attempt that its machine could not begin.
 const HowRefused = "could not be begun"
 
-// Refuse ends the attempt of a task that its machine could not begin and reports whether the
-// task waits again. That is none of its tries, but one of its losses: a task that no machine
-// begins comes to an end.
+// Refuse ends the attempt of a task that its machine could not begin and reports whether the task waits again. The
+// attempt does not count as a retry but as a loss, so that a task that no machine begins comes to an end.
 func Refuse(j *queue.Job, t *queue.Task, o queue.Outcome, now time.Time) (again bool) {
 	begin, apart := time.Time{}, Apart(j)
 	if !apart && !t.Requeue {
@@ -54,8 +53,7 @@ func Refuse(j *queue.Job, t *queue.Task, o queue.Outcome, now time.Time) (again 
 	return again
 }
 
-// avoid keeps a job from the node that could not begin a task of it, unless the node may
-// begin it later.
+// avoid makes a job avoid the node that could not begin a task of it, unless the node may begin it later.
 func avoid(j *queue.Job, t *queue.Task, o queue.Outcome, now time.Time) {
 	is := func(a queue.Avoided) bool { return a.Node == t.Holder }
 	if o.Refused == queue.RefusedNow || o.Final || len(j.Avoid) >= maxAvoided {
@@ -65,11 +63,11 @@ func avoid(j *queue.Job, t *queue.Task, o queue.Outcome, now time.Time) {
 	if len(cause) > maxAvoidedCause {
 		cause = strings.ToValidUTF8(cause[:maxAvoidedCause], "") + "..."
 	}
-	kept := slices.DeleteFunc(slices.Clone(j.Avoid), is) // one that was resumed meanwhile is kept anew
+	kept := slices.DeleteFunc(slices.Clone(j.Avoid), is) // replace the entry of a node that was resumed meanwhile
 	j.Avoid = append(kept, queue.Avoided{Node: t.Holder, At: now, Cause: cause})
 }
 
-// RefusedEvent is the entry of an attempt that its machine could not begin in the job's history.
+// RefusedEvent returns the event of an attempt that its machine could not begin, for the job's history.
 func RefusedEvent(t *queue.Task, o queue.Outcome, again bool, now time.Time) queue.Event {
 	text := fmt.Sprintf("attempt %d did not begin on %s: %s", t.Attempt, t.Holder, o.Cause)
 	switch wait := t.Begin.Sub(now).Round(time.Second); {
@@ -83,5 +81,5 @@ func RefusedEvent(t *queue.Task, o queue.Outcome, again bool, now time.Time) que
 	return queue.Event{Job: t.Job, Task: t.Index, At: now, Code: "refused", Text: text}
 }
 
-// Kept reports whether a job is kept from more nodes, or since later, than before.
+// Kept reports whether a job avoids other nodes than before, or one since later.
 func Kept(before, after []queue.Avoided) bool { return !slices.Equal(before, after) }

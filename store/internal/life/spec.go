@@ -16,13 +16,13 @@ var states = []queue.State{
 	queue.Succeeded, queue.Failed, queue.Cancelled, queue.Queued,
 }
 
-// StateNumber is the number of a state in a database.
+// StateNumber returns the number of a state in a database.
 func StateNumber(s queue.State) int { return slices.Index(states, s) }
 
-// StateOf is the state that has the number.
+// StateOf returns the state with the number.
 func StateOf(n int) queue.State { return states[n] }
 
-// Spec is what of a job hardly ever changes and is not searched for, as databases keep it.
+// Spec holds the fields of a job that hardly ever change and are not searched for, in their stored form.
 type Spec struct {
 	Name      string             `json:"name,omitempty"`
 	Group     string             `json:"group,omitempty"`
@@ -49,7 +49,7 @@ type Spec struct {
 	Gang        int           `json:"gang,omitempty"`
 	Spread      bool          `json:"spread,omitempty"`
 	Reservation string        `json:"reservation,omitempty"`
-	Request     queue.Amounts `json:"request,omitempty"` // unless it is kept elsewhere
+	Request     queue.Amounts `json:"request,omitempty"` // unless it is stored elsewhere
 	KeyUntilEnd bool          `json:"key_until_end,omitempty"`
 
 	Avoid []queue.Avoided `json:"avoid,omitempty"`
@@ -58,7 +58,7 @@ type Spec struct {
 	HeldWhy string `json:"held_why,omitempty"`
 }
 
-// SpecOf is the spec of a job.
+// SpecOf returns the spec of a job.
 func SpecOf(j *queue.Job) Spec {
 	return Spec{
 		j.Name, j.Group, j.Requestor, j.Argv, j.Payload, j.Script, j.Env, j.Dir, j.Output, j.Error,
@@ -71,8 +71,8 @@ func SpecOf(j *queue.Job) Spec {
 // byUser is the spec of a job whose requestor is its user and that sets nothing else.
 const byUser = "="
 
-// SpecText is the spec of a job as databases keep it that keep the payload apart. Of most jobs that
-// are for handlers there is nothing to say: the text is empty, or [byUser].
+// SpecText encodes the spec of a job for databases that store the payload separately. For most jobs with handlers it is
+// empty or [byUser].
 func SpecText(j *queue.Job) ([]byte, error) {
 	switch {
 	case !plain(j):
@@ -86,17 +86,17 @@ func SpecText(j *queue.Job) ([]byte, error) {
 	return json.Marshal(&s)
 }
 
-// plain reports whether the spec of a job says nothing, payload and requestor apart.
+// plain reports whether the spec of a job is empty, except for payload and requestor.
 func plain(s *queue.Job) bool {
 	return len(s.Argv)+len(s.Env)+len(s.After)+len(s.Licenses)+len(s.Rates)+len(s.Request)+len(s.Avoid) == 0 &&
 		s.Name+s.Group+s.Dir+s.Output+s.Error+s.Array+s.Key+s.QOS+s.Constraint+s.Reservation+s.HeldBy+s.HeldWhy == "" &&
 		s.Limit == 0 && s.Backoff == 0 && s.Retries == 0 && s.Nice == 0 && s.Gang == 0 && !s.Script && !s.Spread && !s.KeyUntilEnd
 }
 
-// specs are for reading: a spec is large, and many are read.
+// specs pools specs for reading, because a spec is large and many are read.
 var specs = sync.Pool{New: func() any { return &Spec{} }}
 
-// ReadSpec reads into a job what [SpecText] wrote, or the JSON of [SpecOf].
+// ReadSpec decodes the text of [SpecText], or the JSON of [SpecOf], into a job.
 func ReadSpec(text []byte, j *queue.Job) error {
 	switch string(text) {
 	case byUser:
@@ -107,7 +107,7 @@ func ReadSpec(text []byte, j *queue.Job) error {
 	}
 	s := specs.Get().(*Spec)
 	defer specs.Put(s)
-	*s = Spec{Payload: j.Payload} // unless it is kept apart
+	*s = Spec{Payload: j.Payload} // unless it is stored separately
 	if err := json.Unmarshal(text, s); err != nil {
 		return fmt.Errorf("job %d: %w", j.ID, err)
 	}
@@ -125,8 +125,8 @@ func ReadSpec(text []byte, j *queue.Job) error {
 	return nil
 }
 
-// The bits of [AgainBits]: why a task waits again when its attempt ends, and that it has not
-// begun; or that it was cancelled by itself.
+// The bits of [AgainBits]: why a task waits again when its attempt ends, that it has not begun, or that it was
+// cancelled alone.
 const (
 	onRequeue = 1 << iota
 	onStop
@@ -134,7 +134,7 @@ const (
 	alone   // it was cancelled, and its job was not
 )
 
-// AgainBits are Requeue, Stopped, Queued and Alone of a task as one number.
+// AgainBits encodes Requeue, Stopped, Queued and Alone of a task as one number.
 func AgainBits(t *queue.Task) (bits int) {
 	if t.Requeue {
 		bits |= onRequeue
@@ -151,7 +151,7 @@ func AgainBits(t *queue.Task) (bits int) {
 	return bits
 }
 
-// SetAgain sets what AgainBits read.
+// SetAgain decodes the number of AgainBits.
 func SetAgain(t *queue.Task, bits int) {
 	t.Requeue, t.Stopped, t.Queued, t.Alone = bits&onRequeue != 0, bits&onStop != 0, bits&inQueue != 0, bits&alone != 0
 }
@@ -159,7 +159,7 @@ func SetAgain(t *queue.Task, bits int) {
 // plainOutcome stands for a success without details.
 const plainOutcome = "ok"
 
-// OutcomeText is an outcome as databases keep it.
+// OutcomeText encodes an outcome for databases.
 func OutcomeText(o queue.Outcome) (string, error) {
 	switch o {
 	case queue.Outcome{}:
@@ -171,7 +171,7 @@ func OutcomeText(o queue.Outcome) (string, error) {
 	return string(text), err
 }
 
-// ReadOutcome reads into a task what OutcomeText wrote.
+// ReadOutcome decodes the text of OutcomeText into a task.
 func ReadOutcome(text string, t *queue.Task) error {
 	switch text {
 	case "":
@@ -185,7 +185,7 @@ func ReadOutcome(text string, t *queue.Task) error {
 	return nil
 }
 
-// Nanos is an instant as databases keep it; none is 0.
+// Nanos encodes an instant for databases; the zero time is 0.
 func Nanos(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -193,7 +193,7 @@ func Nanos(t time.Time) int64 {
 	return t.UnixNano()
 }
 
-// Instant is what Nanos wrote.
+// Instant decodes the number of Nanos.
 func Instant(n int64) time.Time {
 	if n == 0 {
 		return time.Time{}

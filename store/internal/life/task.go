@@ -17,8 +17,8 @@ func Lease(t *queue.Task, holder string, charge float64, now, until time.Time) {
 	t.Ended, t.Begin, t.Outcome = time.Time{}, time.Time{}, queue.Outcome{}
 }
 
-// Check returns an error if the outcome of an attempt is invalid: an attempt ends in one of
-// three ways, and only its holder knows in which.
+// Check returns an error if the outcome of an attempt is invalid: an attempt ends in one of three ways, and only its
+// holder knows in which.
 func Check(o queue.Outcome) error {
 	switch o.State {
 	case queue.Succeeded, queue.Failed, queue.Cancelled:
@@ -31,7 +31,7 @@ func Check(o queue.Outcome) error {
 		queue.Succeeded, queue.Failed, queue.Cancelled, o.State)}
 }
 
-// checkNext checks when the next attempt is to begin.
+// checkNext checks the time of the next attempt.
 func checkNext(o queue.Outcome) error {
 	switch {
 	case o.Next == nil:
@@ -44,7 +44,7 @@ func checkNext(o queue.Outcome) error {
 	return nil
 }
 
-// checkRefused checks an outcome that says that the task has not begun.
+// checkRefused checks an outcome of a task that did not begin.
 func checkRefused(o queue.Outcome) error {
 	switch {
 	case o.Refused == "":
@@ -57,8 +57,8 @@ func checkRefused(o queue.Outcome) error {
 	return nil
 }
 
-// Finish ends the attempt of a task with an outcome and reports whether it waits for
-// another try, from when it ended.
+// Finish ends the attempt of a task with an outcome and reports whether the task waits for another attempt; a pause
+// counts from when the attempt ended.
 func Finish(j *queue.Job, t *queue.Task, o queue.Outcome, ended time.Time) bool {
 	if o.State == queue.Failed && !t.Requeue && !Apart(j) {
 		t.Fails++
@@ -76,7 +76,7 @@ func Finish(j *queue.Job, t *queue.Task, o queue.Outcome, ended time.Time) bool 
 // Lose ends the attempt of a task whose holder disappeared and reports whether the
 // task waits again.
 func Lose(j *queue.Job, t *queue.Task, now time.Time) bool {
-	if !Apart(j) && !t.Queued { // what did not begin has hurt nobody
+	if !Apart(j) && !t.Queued { // an attempt that did not begin has harmed nobody
 		t.Losses++
 	}
 	again, o := lost(j, t)
@@ -88,7 +88,7 @@ func Lose(j *queue.Job, t *queue.Task, now time.Time) bool {
 	return again
 }
 
-// Release takes a task back whose attempt did no work.
+// Release returns a task whose attempt did no work.
 func Release(j *queue.Job, t *queue.Task, now time.Time) bool {
 	o := queue.Outcome{}
 	over := j.Cancel || Apart(j) && !follows(j, t)
@@ -113,8 +113,7 @@ func stop(j *queue.Job, t *queue.Task, o queue.Outcome, now time.Time) {
 	t.Requeue, t.Stopped = false, false
 }
 
-// unstart forgets when a job started if that was with an attempt that began nothing, and no
-// other is known.
+// unstart clears the start of a job if it was the start of an attempt that began nothing, and no other is known.
 func unstart(j *queue.Job, started time.Time) {
 	if j.Running+j.Succeeded+j.Failed+j.Cancelled == 0 && j.Started.Equal(started) {
 		j.Started = time.Time{}

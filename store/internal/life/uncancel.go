@@ -7,8 +7,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Along reports whether a job was cancelled because one that it waited for ended otherwise than
-// it asked for: nobody cancelled it by itself.
+// Along reports whether a job was cancelled because one of its dependencies could not be met any more, and not by a
+// cancel of its own.
 func Along(j *queue.Job) bool {
 	if !j.State.Ended() || !j.Cancel || j.Pending == 0 {
 		return false
@@ -23,9 +23,9 @@ func Along(j *queue.Job) bool {
 	return false
 }
 
-// Awaits are the jobs that a cancelled one waits for again when its cancellation is undone. It
-// is refused if one of them has ended in such a way that it could never start. What waited for
-// nobody when it was cancelled waits for nobody.
+// Awaits returns the jobs for which a cancelled job waits again when its cancellation is undone. It is refused if one
+// of them has ended in such a way that the job could never start. A job that was not blocked when it was cancelled
+// waits for no others.
 func Awaits(j *queue.Job, state func(id int64) (queue.State, error)) (waitsFor []int64, refused, err error) {
 	if j.Pending == 0 {
 		return nil, nil, nil
@@ -55,16 +55,16 @@ func noUncancel(j *queue.Job, d queue.Dependency, s queue.State) error {
 		j.ID, d.Job, d.On, became, j.ID, queue.ErrState)
 }
 
-// UncancelWith is the alteration that brings a job back with one that it depends on.
+// UncancelWith returns the alteration that brings a job back together with one of its dependencies.
 func UncancelWith(job, on int64) queue.Alteration {
 	return queue.Alteration{Job: job, Verb: queue.VerbUncancel, Cause: fmt.Sprintf("with job %d", on)}
 }
 
-// Uncancel takes back the cancellation of a job. The cancelled tasks wait again. Of tasks, which
-// are all started tasks, by index, these are the tasks that the cancellation stopped, and the ones that had waited
-// for another attempt. Tasks that succeeded, failed or were cancelled by themselves stay as they are, except in a
-// gang, which runs as a whole only. A task that is still being stopped waits again when it has stopped. The job
-// waits for pending others. It returns the tasks that were changed.
+// Uncancel undoes the cancellation of a job, so that its cancelled tasks wait again. tasks are all started tasks, by
+// index. Among these it restores the tasks that the cancellation stopped, and those that had waited for another
+// attempt. Tasks that succeeded, failed or were cancelled alone stay as they are, except in a gang, which runs only as
+// a whole. A task that is still being stopped waits again when it has stopped. The job waits for pending others. It
+// returns the changed tasks.
 func Uncancel(j *queue.Job, tasks []*queue.Task, pending int) (changed []*queue.Task, refused error) {
 	whole := j.Gang > 1 && j.State.Ended()
 	back := j.Tasks - len(tasks)
@@ -100,7 +100,7 @@ func Uncancel(j *queue.Job, tasks []*queue.Task, pending int) (changed []*queue.
 	return append(changed, running...), nil
 }
 
-// causeOf is the cause of the first failure: that which the cancellation had replaced.
+// causeOf returns the cause of the first failure, which the cancellation had replaced.
 func causeOf(tasks []*queue.Task) string {
 	var first *queue.Task
 	for _, t := range tasks {
@@ -118,7 +118,7 @@ func nothingCancelled(j *queue.Job) error {
 	return fmt.Errorf("job %d had ended (%s) before it could be stopped: nothing of it was cancelled; to run it again: fairlead requeue %d: %w", j.ID, j.State, j.ID, queue.ErrState)
 }
 
-// mayUncancel says why the cancellation of a job cannot be undone, as far as the job itself says.
+// mayUncancel returns an error if the cancellation of a job cannot be undone because of the job itself.
 func mayUncancel(j *queue.Job) error {
 	no := func(why string) error { return fmt.Errorf("job %d %s: %w", j.ID, why, queue.ErrState) }
 	switch ended := j.State.Ended(); {

@@ -14,35 +14,34 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Ground is a database for whose leases processes contend.
+// Ground is a database whose leases several processes contend for.
 type Ground struct {
 	Processes int
-	Clients   int           // of each
-	Grace     time.Duration // what opening the store gives to leases; 0: nothing
-	// Open is for the jobs, and for reading them when all is over.
+	Clients   int           // per process
+	Grace     time.Duration // grace period of leases when the store is opened; 0: none
+	// Open opens the store to submit the jobs, and to read them at the end.
 	Open func() (queue.Store, error)
-	// Place is what the process is told whose first client has a number.
+	// Place returns the address for the process whose first client has this number.
 	Place func(first int) string
-	// Restart ends the database at once and starts it again; nil: it is part of the processes.
+	// Restart kills the database and starts it again; nil: it is part of the processes.
 	Restart func() error
-	// Gone waits until nothing that the database does comes from such a process, which has
-	// ended; nil: nothing does.
+	// Gone waits until the database does nothing more for an ended process; nil: it never does.
 	Gone func(first int) error
 }
 
-// Arena lets processes contend for the leases of the same tasks and hurts them, and the database.
+// Arena makes processes contend for the leases of the same tasks, and injects faults into them and the database.
 type Arena struct {
 	t       *testing.T
 	rng     *rand.Rand
 	ground  Ground
-	to      rival // what all are told
+	to      rival // instructions for all processes
 	places  []*place
 	clients int
 	faults  map[string]int
 	calls   []*Call
 }
 
-// place is where a process is, and after it another.
+// place is a slot for a process, and later for its successor.
 type place struct {
 	cmd   *exec.Cmd
 	done  chan error
@@ -81,8 +80,7 @@ func (a *Arena) start(p *place) {
 	go func(cmd *exec.Cmd, done chan error) { done <- cmd.Wait() }(p.cmd, p.done)
 }
 
-// over takes the calls of a process that has ended. What it was not told of may have taken effect
-// until now, and will not any more.
+// over collects the calls of an ended process. A call without an answer may have taken effect until now, but not later.
 func (a *Arena) over(p *place) {
 	a.t.Helper()
 	if a.ground.Gone != nil {
@@ -95,7 +93,7 @@ func (a *Arena) over(p *place) {
 	a.calls = append(a.calls, calls...)
 }
 
-// fault hurts a process, or the database.
+// fault injects a fault into a process, or the database.
 func (a *Arena) fault() {
 	a.t.Helper()
 	p := a.places[a.rng.IntN(len(a.places))]
@@ -117,7 +115,7 @@ func (a *Arena) fault() {
 	}
 }
 
-// open uses the store while no process does that must have it alone.
+// open uses the store while no process has it open exclusively.
 func (a *Arena) open(f func(queue.Store) error) {
 	a.t.Helper()
 	s, err := a.ground.Open()
@@ -158,10 +156,10 @@ func (a *Arena) end() []*Call {
 	return a.calls
 }
 
-// jobsPerSecond is how fast the jobs move past.
+// jobsPerSecond is the rate at which the window of jobs advances.
 const jobsPerSecond = 2
 
-// Record hurts processes for a time, and returns their calls.
+// record injects faults for a time, and returns the calls of the processes.
 func (a *Arena) record(length time.Duration) []*Call {
 	a.t.Helper()
 	a.to.Length = length
@@ -173,14 +171,14 @@ func (a *Arena) record(length time.Duration) []*Call {
 	return a.end()
 }
 
-// The control has a number of jobs, and each client of each process makes a number of calls for them. It takes
-// as long as it takes, because a slow machine must not make it void.
+// The control run has a number of jobs, and each client of each process makes a number of calls for them. It has no
+// time limit, so that a slow machine does not make it void.
 const (
 	controlJobs  = 6
 	controlCalls = 480 // in all
 )
 
-// control records the calls of clients that pass over the fence. Nothing else happens to them.
+// control records the calls of clients that bypass the fence. It injects no faults.
 func (a *Arena) control() []*Call {
 	a.t.Helper()
 	a.to.Unfenced = true

@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// maxTasks is how many tasks a job has at most that clients contend for.
+// maxTasks is the maximum number of tasks of a job that clients contend for.
 const maxTasks = 3
 
 func (c *client) lease(ctx context.Context, job int64) {
@@ -26,7 +26,7 @@ func (c *client) lease(ctx context.Context, job int64) {
 	c.note(k)
 }
 
-// about notes one call for each attempt.
+// about records one call for each attempt.
 func (c *client) about(v Verb, refs []queue.Ref) (calls []*Call) {
 	for _, r := range refs {
 		k := c.begin(v, r.JobID, r.Task)
@@ -36,7 +36,7 @@ func (c *client) about(v Verb, refs []queue.Ref) (calls []*Call) {
 	return calls
 }
 
-// answers notes the answer about each attempt.
+// answers records the answer about each attempt.
 func (c *client) answers(calls []*Call, errs []error, err error) {
 	if c.end(err, calls...) {
 		for i, k := range calls {
@@ -97,8 +97,7 @@ func (c *client) expire(ctx context.Context, holder string) {
 	c.note(k)
 }
 
-// read notes the states of tasks that have started at least once; for the others it
-// notes that they have not.
+// read records the states of tasks that have started at least once; for the others it records that they have not.
 func (c *client) read(ctx context.Context, job int64) {
 	calls := make([]*Call, maxTasks)
 	for i := range calls {

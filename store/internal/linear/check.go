@@ -11,8 +11,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// model is the model of one task with a number of answered calls. Calls without an answer are
-// given to the checker without an end: the model says how long they may take effect.
+// model is the model of one task with a number of answered calls. Calls without an answer have no end for the checker:
+// the model decides how long they may take effect.
 func model(answers int) porcupine.Model {
 	return porcupine.Model{
 		Init: func() any { return task{Seen: Seen{State: queue.Waiting}} },
@@ -32,11 +32,11 @@ type taskName struct {
 	task int
 }
 
-// Result is what came of a check.
+// Result is the result of a check.
 type Result struct {
 	Tasks, Calls int
 	Bad          []string // tasks whose calls are not linearizable
-	Undecided    int      // tasks for which there was not time enough
+	Undecided    int      // tasks for which the time did not suffice
 	Kept         string   // the file with all calls, if some task is one of these
 }
 
@@ -52,9 +52,8 @@ func (r Result) String() string {
 	return text
 }
 
-// Check checks the calls of all tasks, for at most a time for each. If some are wrong or
-// undecided, all calls are written to a directory, and pictures of the faults, if one is
-// named.
+// Check checks the calls of each task, for at most most. If some are wrong or undecided, it writes all calls to a
+// directory, and pictures of the faults, if one is named.
 func Check(calls []*Call, most time.Duration, dir string) (r Result) {
 	r.Calls = len(calls)
 	for name, ops := range byTask(calls) {
@@ -106,7 +105,7 @@ func answers(ops []porcupine.Operation) (n int) {
 	return n
 }
 
-// operation is a call as the checker sees it.
+// operation converts a call for the checker.
 func operation(c *Call) porcupine.Operation {
 	op := porcupine.Operation{ClientId: max(0, c.Client), Input: c, Call: c.Begun, Return: c.Done}
 	if c.Unknown {
@@ -115,11 +114,11 @@ func operation(c *Call) porcupine.Operation {
 	return op
 }
 
-// byTask sorts calls by the tasks that they concern. A lease whose answer was lost may have
-// taken any task of its job, an expiry concerns all of them. It leaves out calls without an effect on
-// a task: calls that began after its end, and calls without an answer that were over before its job was first leased.
+// byTask groups calls by task. A lease whose answer was lost may have taken any task of its job, and an expiry concerns
+// all tasks. byTask leaves out calls without an effect on a task: those that began after its end, and those without an
+// answer that were over before its job was first leased.
 func byTask(calls []*Call) map[taskName][]porcupine.Operation {
-	over := map[taskName]int64{} // when it is known that nothing happens any more
+	over := map[taskName]int64{} // when nothing can happen any more
 	first := firstLeases(calls)
 	for _, c := range calls {
 		n := taskName{c.Job, c.Task}
@@ -154,7 +153,7 @@ func byTask(calls []*Call) map[taskName][]porcupine.Operation {
 	return all
 }
 
-// firstLeases is when the first lease of each job was asked for.
+// firstLeases returns when the first lease of each job was requested.
 func firstLeases(calls []*Call) map[int64]int64 {
 	first := map[int64]int64{}
 	for _, c := range calls {
@@ -170,7 +169,7 @@ func (c *Call) ended() bool {
 	return !c.Unknown && (c.Verb == Finish && !c.Stale && !c.Again || c.Verb == Read && c.Seen.State.Ended())
 }
 
-// of is the part of a call on many tasks that concerns one; nil if none does.
+// of returns the part of a call on many tasks that concerns one; nil if none does.
 func (c *Call) of(n taskName) *Call {
 	if c.Job != 0 && c.Job != n.job {
 		return nil

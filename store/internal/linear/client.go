@@ -8,32 +8,31 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Options say what clients do.
+// Options control the clients.
 type Options struct {
 	Clients int // per store
-	Jobs    int // in all
+	Jobs    int // in total
 	TTL     time.Duration
 	Length  time.Duration // of the history
-	Steps   int           // what each client does in place of that, however long it takes; 0: Length says
+	Steps   int           // number of calls of each client, however long they take; 0: use Length
 	Seed    uint64
 	// Clock orders the calls; default counts them, which does for one process.
 	Clock func() int64
-	// Cut is how many calls of a hundred are given up before the answer.
+	// Cut is the percentage of calls that are given up before the answer.
 	Cut int
-	// Faults says that calls may fail: whether they took effect is not known then.
+	// Faults permits failed calls, for which it is unknown whether they took effect.
 	Faults bool
-	// Settle waits, after the last call, until those without an answer have no effect any more; may be nil.
+	// Settle waits, after the last call, until calls without an answer can have no more effect; may be nil.
 	Settle func()
-	// Note is called for calls when they begin and when they are over; may be nil.
+	// Note is called for calls when they begin and when they end; may be nil.
 	Note func([]*Call)
 }
 
-// retries is that of the jobs. Each pause after a failure is twice the one before, the last
-// about a millisecond.
+// retries is the Retries of the jobs. Each pause after a failure is twice the one before, the last about a millisecond.
 const retries = 20
 
-// known are attempts that were leased, whether over or not: clients also speak about those
-// of each other, and long after they are over.
+// known are the attempts that were leased, even if they are over: clients also make calls about each other's attempts,
+// and long after these are over.
 type known struct {
 	mu   sync.Mutex
 	refs map[int64][]queue.Ref
@@ -56,7 +55,7 @@ func (k *known) of(job int64, rng *rand.Rand) (queue.Ref, bool) {
 	return refs[max(0, len(refs)-1-rng.IntN(3)*rng.IntN(3))], true
 }
 
-// client makes calls, one after the other, and notes them.
+// client makes calls, one at a time, and records them.
 type client struct {
 	o      Options
 	n      int
@@ -66,12 +65,12 @@ type client struct {
 	known  *known
 	rng    *rand.Rand
 	calls  []*Call
-	steps  int  // that it has made
-	due    bool // it slept for just as long as leases last
+	steps  int  // number made so far
+	due    bool // it just slept exactly as long as leases last
 	err    error
 }
 
-// some are up to two attempts, each of another job.
+// some returns up to two attempts of different jobs.
 func (c *client) some(jobs []int64) (refs []queue.Ref) {
 	at := c.rng.IntN(len(jobs))
 	for i := range 1 + c.rng.IntN(2) {
@@ -82,7 +81,7 @@ func (c *client) some(jobs []int64) (refs []queue.Ref) {
 	return refs
 }
 
-// begin notes that a call is under way.
+// begin records that a call is in progress.
 func (c *client) begin(v Verb, job int64, task int) *Call {
 	k := &Call{Client: c.n, N: len(c.calls), Verb: v, Job: job, Task: task, From: time.Now(), TTL: c.o.TTL, Retries: retries, Begun: c.o.Clock(), Done: forever, Unknown: true}
 	c.calls = append(c.calls, k)
@@ -95,7 +94,7 @@ func (c *client) note(calls ...*Call) {
 	}
 }
 
-// end notes the answer to calls. Without one, the call goes on for ever.
+// end records the answer to calls. A call without one never ends.
 func (c *client) end(err error, calls ...*Call) (answered bool) {
 	done, to := c.o.Clock(), time.Now()
 	for _, k := range calls {

@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// early is a store as it must not be: leases run out before they may.
+// early is a faulty store: leases run out too early.
 type early struct {
 	queue.Store
 	by time.Duration
@@ -23,7 +23,7 @@ func (e early) Renew(ctx context.Context, refs []queue.Ref, ttl time.Duration) (
 	return e.Store.Renew(ctx, refs, ttl-e.by)
 }
 
-// looseRenewal is a store as it must not be: whoever held a task before may still renew it.
+// looseRenewal is a faulty store: every former holder of a task may still renew it.
 type looseRenewal struct{ queue.Store }
 
 // Renew implements queue.Store.
@@ -31,7 +31,7 @@ func (l looseRenewal) Renew(ctx context.Context, refs []queue.Ref, ttl time.Dura
 	return Unfenced(l).Renew(ctx, refs, ttl)
 }
 
-// forgetful is a store as it must not be: it does not tell of one of the attempts that it ended.
+// forgetful is a faulty store: it does not return one of the attempts that it ended.
 type forgetful struct{ queue.Store }
 
 // Expire implements queue.Store.
@@ -40,7 +40,7 @@ func (f forgetful) Expire(ctx context.Context, holder string) ([]queue.Ref, erro
 	return lost[:max(0, len(lost)-1)], err
 }
 
-// flaws are what a check has to notice.
+// flaws are the faults that a check must detect.
 var flaws = map[string]func(queue.Store) queue.Store{
 	"without a fence":                    func(s queue.Store) queue.Store { return Unfenced{s} },
 	"with leases that run out early":     func(s queue.Store) queue.Store { return early{s, 60 * time.Millisecond} },

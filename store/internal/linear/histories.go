@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// Flags say how many histories are recorded, and how.
+// Flags say how many histories to record, and how.
 type Flags struct {
 	Histories int
 	Length    time.Duration
 	Seed      uint64
 }
 
-// Flagged are those of the command line.
+// Flagged defines the flags of the command line.
 func Flagged() *Flags {
 	f := &Flags{}
 	flag.IntVar(&f.Histories, "histories", 1, "how many histories TestCampaignHistory records, each with a control")
@@ -26,15 +26,14 @@ func Flagged() *Flags {
 	return f
 }
 
-// sum is what came of several histories.
+// sum sums up several histories.
 type sum struct {
 	histories, calls, leases, unanswered, tasks, bad, undecided, void, refused int
 }
 
-// Histories records histories of processes that contend for leases on a new ground each, while
-// they are killed and stopped, calls are given up, and the database is stopped and started. What
-// they saw has to be linearizable. With clients that pass over the fence it is not. There is
-// one line for each, and a sum.
+// Histories records histories of processes that contend for leases, each on a new ground, while it kills and stops
+// processes, gives up calls, and restarts the database. Each history must be linearizable. Histories of clients that
+// bypass the fence must not. It logs one line for each, and a summary.
 func Histories(t *testing.T, f *Flags, prepare func(t *testing.T) Ground) {
 	var s sum
 	for n := range f.Histories {
@@ -48,8 +47,8 @@ func Histories(t *testing.T, f *Flags, prepare func(t *testing.T) Ground) {
 		s.histories, s.calls, s.leases, s.unanswered, s.tasks, s.bad, s.undecided, s.void, s.refused, s.histories)
 }
 
-// tries is how often a history is recorded in which too little happened to say anything, as on a
-// machine that does something else for seconds.
+// tries is the maximum number of recordings of a history, which is repeated if too little happened in it, e.g. because
+// the machine was busy for seconds.
 const tries = 3
 
 // add records a history and its control.
@@ -95,7 +94,7 @@ func (s *sum) check(t *testing.T, calls []*Call) Result {
 	return r
 }
 
-// machineLoad is how many processes want to run, on average over a minute.
+// machineLoad returns the average number of processes that want to run, over a minute.
 func machineLoad() string {
 	text, _ := os.ReadFile("/proc/loadavg")
 	load, _, _ := strings.Cut(string(text), " ")

@@ -21,9 +21,8 @@ func Encode(calls []*Call) ([]byte, error) {
 	return text.Bytes(), nil
 }
 
-// ReadCalls reads calls that [Encode] wrote. If a call was written twice, when it began and
-// when it was over, the last line counts; the writer may have been killed in the middle
-// of a line. A file that is not there has no calls.
+// ReadCalls reads calls that [Encode] wrote. If a call was written twice, when it began and when it ended, the last
+// line counts; the writer may have been killed in the middle of a line. A missing file has no calls.
 func ReadCalls(file string) (calls []*Call, err error) {
 	text, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -10,18 +10,17 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// lossy is a store whose answers are lost now and then: the call fails, and is carried out at
-// once, later or never.
+// lossy is a store that sometimes loses answers: the call fails, and is executed at once, later or never.
 type lossy struct {
 	queue.Store
-	longest time.Duration // how much later
+	longest time.Duration // longest delay
 	late    sync.WaitGroup
 
-	mu  sync.Mutex // guards what follows
+	mu  sync.Mutex // guards the following fields
 	rng *rand.Rand
 }
 
-// One of lossRate calls is lost. Expiries concern all tasks, so only one of five times as many is lost.
+// One of lossRate calls is lost. For expiries it is one of five times as many, because they concern all tasks.
 const lossRate = 20
 
 var errLost = errors.New("the answer was lost")
@@ -84,7 +83,7 @@ func (l *lossy) Expire(ctx context.Context, holder string) ([]queue.Ref, error) 
 	return l.Store.Expire(ctx, holder)
 }
 
-// Close carries out late calls, and closes the store.
+// Close executes late calls, and closes the store.
 func (l *lossy) Close() error {
 	l.late.Wait()
 	return l.Store.Close()

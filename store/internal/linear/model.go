@@ -1,8 +1,7 @@
-// Package linear asks of recorded calls of a store whether they are linearizable: whether
-// there is an order of them, in keeping with real time, in which a store that does one
-// thing after the other would have given the same answers. The calls are those of the lease
-// of a task: lease, renew, finish, release, expire, and reading it. It is for the tests of
-// the stores.
+// Package linear checks whether recorded calls of a store are linearizable: whether there is an order of them,
+// consistent with real time, in which a store that does one thing at a time would have given the same answers. The
+// calls concern the lease of a task: lease, renew, finish, release, expire, and reading it. It is for the tests of the
+// stores.
 package linear
 
 import (
@@ -27,26 +26,25 @@ const (
 	Open    Verb = "open" // of a store that lets no lease run out before the TTL from then on
 )
 
-// Call is what a client asked of one task, and what it heard. Calls on several tasks are
-// one Call for each.
+// Call is a client's request about one task, with its answer. A call on several tasks is one Call for each.
 type Call struct {
 	Client, N int // the N-th of its client
 	Verb      Verb
 	Job       int64 // 0: all
-	Task      int   // -1: that of a lease whose answer was lost
+	Task      int   // -1: unknown, of a lease whose answer was lost
 	Begun     int64
-	Done      int64 // by the same clock; of a call without an answer: after it the call takes no effect any more
+	Done      int64 // by the same clock; for a call without an answer: the end of any effect
 	From, To  time.Time
-	Attempt   int           // that was named or, by a lease, granted; in the calls of a task: what an expiry ended
-	Lost      []queue.Ref   // what an expiry ended
-	Holder    string        // who leases it, or whose leases are to end; "" are the leases that ran out
+	Attempt   int           // named, or granted by a lease; in the calls of a task: the one that an expiry ended
+	Lost      []queue.Ref   // the attempts that an expiry ended
+	Holder    string        // of a lease, or of the leases to end; "" means those that ran out
 	TTL       time.Duration // of a lease, or its renewal
 	Outcome   queue.State   // of a finish
-	Again     bool          // the finish was answered with: it waits again
+	Again     bool          // the answer to the finish was that the task waits again
 	Stale     bool          // the answer was that the attempt is over
 	Refused   bool          // a lease that was not granted
 	Seen      Seen          // by a read
-	Unknown   bool          // no answer came: it may take effect until it is Done, or never
+	Unknown   bool          // without an answer: it may take effect until Done, or never
 	Retries   int           // of the job
 }
 
@@ -59,11 +57,10 @@ type Seen struct {
 // forever is the end of calls that may take effect at any later time.
 const forever = math.MaxInt64
 
-// from is the earliest instant that the store may have taken for that of the call.
+// from returns the earliest instant that the store may have assigned to the call.
 func (c *Call) from() int64 { return c.From.UnixNano() }
 
-// to is the latest one. When the client gave up a call says nothing about when the store
-// carries it out.
+// to returns the latest one. If the client gave up a call, the store may execute it later.
 func (c *Call) to() int64 {
 	if c.Unknown && c.Done == forever {
 		return forever

@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// window is how many jobs are contended for at the same time.
+// window is the number of jobs that clients contend for at the same time.
 const window = 4
 
 // Submit adds the jobs that clients contend for: single tasks, and arrays of three.
@@ -35,9 +35,8 @@ func Submit(ctx context.Context, s queue.Store, n int) ([]int64, error) {
 	return ids, nil
 }
 
-// Record lets several clients of each store, all stores on the same jobs, contend for
-// leases until the history is long enough, and returns their calls. At the end all tasks
-// are read once more.
+// Record makes several clients of each store, all on the same jobs, contend for leases until the history is long
+// enough, and returns their calls. At the end all tasks are read once more.
 func Record(ctx context.Context, stores []queue.Store, o Options) ([]*Call, error) {
 	ids, err := Submit(ctx, stores[0], o.Jobs)
 	if err != nil {
@@ -56,7 +55,7 @@ func Record(ctx context.Context, stores []queue.Store, o Options) ([]*Call, erro
 	return append(calls, seen...), errors.Join(err, err2)
 }
 
-// settled says of calls without an answer that they have no effect any more from now on.
+// settled marks calls without an answer as having no effect from now on.
 func settled(calls []*Call, done int64, at time.Time) {
 	for _, c := range calls {
 		if c.Unknown {
@@ -65,8 +64,8 @@ func settled(calls []*Call, done int64, at time.Time) {
 	}
 }
 
-// Contend is the part of Record for jobs that are there already, and clients with numbers
-// from first on. The history began before, if others are at it.
+// Contend is the part of Record for existing jobs, and for clients with numbers from first on. If other processes take
+// part, the history began earlier.
 func Contend(ctx context.Context, stores []queue.Store, ids []int64, began time.Time, first int, o Options) (calls []*Call, err error) {
 	known := &known{refs: map[int64][]queue.Ref{}}
 	var all []*client
@@ -95,8 +94,8 @@ func ReadAll(ctx context.Context, s queue.Store, ids []int64, o Options) ([]*Cal
 	return c.calls, c.err
 }
 
-// run makes calls until the history is long enough. The jobs move past slowly, so that each
-// has a time in which many want it.
+// run makes calls until the history is long enough. The window of jobs advances slowly, so that many clients want each
+// job for some time.
 func (c *client) run(ctx context.Context, began time.Time) {
 	for ctx.Err() == nil && c.err == nil {
 		first := c.first(began)
@@ -111,7 +110,7 @@ func (c *client) run(ctx context.Context, began time.Time) {
 	}
 }
 
-// first is which of the jobs are contended for now.
+// first returns the first job in the present window.
 func (c *client) first(began time.Time) int {
 	if c.o.Steps > 0 {
 		return c.steps * (len(c.jobs) - window + 1) / c.o.Steps
@@ -119,7 +118,7 @@ func (c *client) first(began time.Time) int {
 	return int(time.Since(began) * time.Duration(len(c.jobs)-window) / c.o.Length)
 }
 
-// delay is mostly short; now and then the client is stopped for longer than its leases last.
+// delay returns a pause that is usually short; sometimes it is longer than the client's leases last.
 func (c *client) delay() time.Duration {
 	switch n := c.rng.IntN(40); {
 	case n < 3:
@@ -141,8 +140,8 @@ func (c *client) step(ctx context.Context, jobs []int64) {
 	if c.due { // leases end at this instant, and some are renewed
 		n = 7 + c.rng.IntN(2)*9
 	}
-	// An expiry that was not answered may end any lease at any later time: with each of them
-	// there is twice as much to check, of all tasks, so that few are given up.
+	// An expiry without an answer may end any lease at any later time. Each one doubles the work of the check, for all
+	// tasks, so few are given up.
 	expires := n >= 16 && n < 19
 	if c.rng.IntN(100) < c.o.Cut && (!expires || c.rng.IntN(5) == 0) {
 		var cancel context.CancelFunc

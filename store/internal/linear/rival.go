@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// rival is what a process that contends for leases is told, by its environment.
+// rival holds the instructions for a process that contends for leases, passed in its environment.
 type rival struct {
 	Place    string // of the store
 	Log      string
@@ -22,7 +22,7 @@ type rival struct {
 	Began    time.Time
 	Length   time.Duration
 	Steps    int
-	Grace    time.Duration // what opening the store gives to leases
+	Grace    time.Duration // grace period of leases when the store is opened
 	Seed     uint64
 	Unfenced bool
 }
@@ -32,8 +32,8 @@ const (
 	rivalTTL = 250 * time.Millisecond
 )
 
-// Rival makes a process that contends for leases of this one, if it was started to be one, and
-// ends it. A package that uses an [Arena] calls it when it is initialised.
+// Rival turns this process into one that contends for leases, if it was started for that, and exits. Packages that use
+// an [Arena] call it during initialization.
 func Rival(open func(ctx context.Context, place string) (queue.Store, error)) {
 	text := os.Getenv(rivalEnv)
 	if text == "" {
@@ -51,7 +51,7 @@ func Rival(open func(ctx context.Context, place string) (queue.Store, error)) {
 	os.Exit(0)
 }
 
-// monotonic is a clock that all processes of the machine share.
+// monotonic returns the time of a clock that all processes of the machine share.
 func monotonic() int64 {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &t); err != nil {
@@ -64,8 +64,7 @@ func (r *rival) options() Options {
 	return Options{Clients: r.Clients, TTL: rivalTTL, Length: r.Length, Steps: r.Steps, Seed: r.Seed, Clock: monotonic, Cut: 5, Faults: true}
 }
 
-// run contends for leases. Each call is written down before it is made, and again when it is
-// answered.
+// run contends for leases. It writes each call to the log before making it, and again when it is answered.
 func (r *rival) run(open func(context.Context, string) (queue.Store, error)) error {
 	ctx := context.Background()
 	log, err := os.OpenFile(r.Log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)

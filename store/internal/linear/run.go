@@ -10,10 +10,9 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Run records histories of clients that contend for leases of a store, or of several on the
-// same jobs, and checks that they are linearizable: in virtual time, so that no delay of the
-// machine matters; half of them lose answers. Then it does so with clients that pass over the fence of
-// the store, and checks that this is noticed.
+// Run records histories of clients that contend for leases of one or several stores on the same jobs, and checks that
+// they are linearizable. It uses virtual time, so that no delay of the machine matters; half of the histories lose
+// answers. Then it does the same with clients that bypass the fence, and checks that this is detected.
 func Run(t *testing.T, open func(testing.TB) []queue.Store, clients, histories int) {
 	t.Helper()
 	for seed := range histories {
@@ -30,8 +29,7 @@ func Run(t *testing.T, open func(testing.TB) []queue.Store, clients, histories i
 	}
 }
 
-// RunFlawed checks that each of several flaws is noticed, which stores do not have, also when answers
-// are lost.
+// RunFlawed checks that each of several flaws is detected, even if answers are lost.
 func RunFlawed(t *testing.T, open func(testing.TB) []queue.Store, clients int) {
 	for name, flaw := range flaws {
 		for _, loses := range []bool{false, true} {
@@ -43,7 +41,7 @@ func RunFlawed(t *testing.T, open func(testing.TB) []queue.Store, clients int) {
 	}
 }
 
-// Kept is where the calls of failures go, and pictures of them: a directory that is kept.
+// Kept returns a new directory for the calls of failures, and pictures of them. It stays if it is not empty.
 func Kept(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "linear-")

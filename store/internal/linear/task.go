@@ -7,28 +7,28 @@ import (
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
-// task is what the model knows of a task after some of the calls.
+// task is the state of a task in the model after some of the calls.
 type task struct {
 	Seen
 	holder string
-	// The lease ends between these instants: the store took the time in between begin and
-	// end of the call.
+	// The lease ends between these instants, because the store read its clock between the begin and the end of the
+	// call.
 	earliest, latest int64
-	// now is an instant that is over: an expiry that ended an attempt has seen its lease run
-	// out. Calls that had an answer before do not follow.
+	// now is an instant in the past: an expiry that ended an attempt saw its lease run out by then. Calls that were
+	// answered before now do not follow.
 	now      int64
-	answered int   // how many of the calls so far had an answer
-	begun    int64 // when the last of the calls so far began
+	answered int   // number of calls so far with an answer
+	begun    int64 // when the latest call so far began
 }
 
-// slack is what the clocks of stores leave off from their instants.
+// slack is the precision that the clocks of stores drop from their instants.
 const slack = 1000
 
 // unlimited is the end of a lease that some call may still extend.
 const unlimited = math.MaxInt64
 
-// step says whether a task can answer a call as it was answered, and how it is then. answers is the number
-// of all calls with an answer.
+// step reports whether a task can answer a call as it was answered, and returns its state after that. answers is the
+// number of all calls with an answer.
 func (k task) step(c *Call, answers int) (bool, task) {
 	if c.Unknown {
 		return k.unanswered(c, answers)
@@ -41,8 +41,8 @@ func (k task) step(c *Call, answers int) (bool, task) {
 	return k.answer(c)
 }
 
-// unanswered is the task after a call that may have taken effect or not. It takes
-// effect, as long as it may. Calls that take none come last, when it makes no difference.
+// unanswered returns the task after a call that may have taken effect or not. The call takes effect, as long as it may.
+// Calls without effect come last, when they make no difference.
 func (k task) unanswered(c *Call, answers int) (bool, task) {
 	if k.answered == answers {
 		return true, k
@@ -73,8 +73,8 @@ func (k task) unanswered(c *Call, answers int) (bool, task) {
 func (k task) answer(c *Call) (bool, task) {
 	switch c.Verb {
 	case Lease:
-		// That one is refused says nothing: somebody else may be trying at the same moment, and
-		// pauses after failures are not modelled. Such calls are left out.
+		// A refused lease proves nothing: another client may be trying at the same moment, and pauses after failures
+		// are not modeled. Such calls are left out.
 		return k.State == queue.Waiting && c.Attempt == k.Attempt+1, k.lease(c)
 	case Expire:
 		return k.expire(c)
@@ -91,7 +91,7 @@ func (k task) answer(c *Call) (bool, task) {
 	return !c.Stale && again == c.Again, next
 }
 
-// valid reports whether a call names the attempt that is under way.
+// valid reports whether a call names the current attempt.
 func (k task) valid(c *Call) bool {
 	return k.State == queue.Running && c.Attempt == k.Attempt
 }
@@ -104,7 +104,7 @@ func (k task) lease(c *Call) task {
 	return k
 }
 
-// end is between which instants a lease ends that a call grants or renews.
+// end returns the interval in which a lease ends that a call grants or renews.
 func (k task) end(c *Call) (earliest, latest int64) {
 	earliest, latest = c.from()+int64(c.TTL)-slack, c.to()
 	if latest > unlimited-int64(c.TTL) {
@@ -113,7 +113,7 @@ func (k task) end(c *Call) (earliest, latest int64) {
 	return earliest, latest + int64(c.TTL)
 }
 
-// change is the task after its holder renews, gives back or ends its attempt, or the store is opened.
+// change returns the task after its holder renews, releases or ends its attempt, or the store is opened.
 func (k task) change(c *Call) task {
 	switch c.Verb {
 	case Open:
@@ -135,7 +135,7 @@ func (k task) change(c *Call) task {
 	return k
 }
 
-// expire ends an attempt that ran out, not before it did, and not without saying so.
+// expire ends an expired attempt: not too early, and not without reporting it.
 func (k task) expire(c *Call) (bool, task) {
 	if c.Attempt == 0 {
 		must := k.State == queue.Running && (c.Holder == k.holder || c.Holder == "" && c.from() >= k.latest)
@@ -152,7 +152,7 @@ func (k task) endedBy(c *Call) bool {
 	return k.State == queue.Running && (c.Holder == k.holder || c.Holder == "" && c.to() >= k.earliest)
 }
 
-// lose ends the attempt by an expiry: if that does not name its holder, when the lease has run out.
+// lose ends the attempt by an expiry. If that does not name the holder, the lease has run out by then.
 func (k task) lose(c *Call) task {
 	if c.Holder == "" {
 		k.now = max(k.now, k.earliest)

@@ -7,12 +7,11 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Unfenced is a store as it must not be: it does not look at the number of an attempt, so
-// that whoever held a task before may still renew, end or give back what another one holds
-// now. A check that accepts it is worth nothing.
+// Unfenced is a faulty store: it ignores the number of an attempt, so that every former holder of a task may still
+// renew, end or release the present holder's attempt. A check that accepts it is worthless.
 type Unfenced struct{ queue.Store }
 
-// current names the attempt that is under way instead of the one that was named.
+// current returns the current attempt in place of the named one.
 func (u Unfenced) current(ctx context.Context, r queue.Ref) queue.Ref {
 	tasks, err := u.Tasks(ctx, r.JobID)
 	if err != nil {

@@ -4,7 +4,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Gather makes the answer to a query of blocks that come in the order of time.
+// Gather builds the answer to a query from blocks in the order of time.
 type Gather struct {
 	Query queue.HistoryQuery
 	pools map[string]*queue.PoolHistory

@@ -1,8 +1,7 @@
-// Package past is how the stores keep the history of pools: in blocks of 240 steps, one for
-// each pool, level and stretch of time, so that a day of a pool is a few dozen rows,
-// and a curve reads only the rows that it shows. Within a block each number is written as
-// its difference from the one before, and not at all where it is the same: a pool whose
-// numbers do not change costs next to nothing.
+// Package past encodes the history of pools for the stores: in blocks of 240 steps, one for each pool, level and time
+// span, so that a day of a pool is a few dozen rows, and a chart reads only the rows that it shows. Within a block each
+// number is written as its difference from the one before, and omitted if it is the same: a pool with constant numbers
+// costs next to nothing.
 package past
 
 import (
@@ -17,7 +16,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Steps is how many steps a block has.
+// Steps is the number of steps in a block.
 const Steps = 240
 
 // Key names a block.
@@ -31,13 +30,13 @@ func compare(a, b Key) int {
 	return cmp.Or(cmp.Compare(a.Level, b.Level), cmp.Compare(a.Block, b.Block), cmp.Compare(a.Pool, b.Pool))
 }
 
-// span is how long a block of a level is.
+// span returns the length of a block of a level.
 func span(level int) time.Duration { return Steps * queue.HistoryLevels[level].Step }
 
-// block is the number of the block in which an instant lies.
+// block returns the number of the block that contains an instant.
 func block(level int, t time.Time) int64 { return t.UnixNano() / int64(span(level)) }
 
-// Known refuses a level that there is not.
+// Known refuses a level that does not exist.
 func Known(level int) error {
 	if level < 0 || level >= len(queue.HistoryLevels) {
 		return fmt.Errorf("history level %d: there are %d: %w", level, len(queue.HistoryLevels), queue.ErrInvalid)
@@ -45,7 +44,7 @@ func Known(level int) error {
 	return nil
 }
 
-// Oldest is the first block of a level that is kept at an instant.
+// Oldest returns the first block of a level that is kept at an instant.
 func Oldest(level int, now time.Time) int64 {
 	return block(level, now.Add(-queue.HistoryLevels[level].Kept))
 }
@@ -62,7 +61,7 @@ func Blocks(q queue.HistoryQuery, now time.Time) (all []int64) {
 	return all
 }
 
-// Split puts history into the blocks to which it belongs, in their order.
+// Split divides history into its blocks, in order.
 func Split(pools []queue.PoolHistory) ([]Key, map[Key][]queue.HistoryStep, error) {
 	var keys []Key
 	parts := map[Key][]queue.HistoryStep{}
@@ -113,7 +112,7 @@ func (r *row) add(o row) {
 	r[longest] = max(r[longest], o[longest])
 }
 
-// Add returns a block with steps added to what it has. An empty one is none.
+// Add returns a block with steps added to its own. Empty data is an empty block.
 func Add(data []byte, k Key, steps []queue.HistoryStep) ([]byte, error) {
 	rows, err := decode(data)
 	if err != nil {
@@ -133,7 +132,7 @@ func Add(data []byte, k Key, steps []queue.HistoryStep) ([]byte, error) {
 	return encode(&rows), nil
 }
 
-// read calls f for the steps of a block that a query asks for.
+// read calls f for the steps of a block that a query selects.
 func read(data []byte, k Key, q queue.HistoryQuery, f func(queue.HistoryStep)) error {
 	rows, err := decode(data)
 	if err != nil {
@@ -146,7 +145,7 @@ func read(data []byte, k Key, q queue.HistoryQuery, f func(queue.HistoryStep)) e
 			continue
 		}
 		s := r.unpack(at)
-		if over := s.Seconds / step.Seconds(); over > 1 { // of two who saw the same time
+		if over := s.Seconds / step.Seconds(); over > 1 { // two servers saw the same time
 			for _, v := range []*float64{&s.Seconds, &s.Share, &s.Used, &s.FairNow, &s.Running, &s.Demand, &s.Waiting} {
 				*v /= over
 			}
@@ -158,10 +157,9 @@ func read(data []byte, k Key, q queue.HistoryQuery, f func(queue.HistoryStep)) e
 
 var errBroken = errors.New("a block of history cannot be read")
 
-// encode writes a block: for each stretch of steps that follow each other how many are left
-// out before it and how many there are; for each of these a mask of the numbers that
-// differ from the step before, and the differences. An empty mask is followed by how many more
-// steps are the same.
+// encode writes a block: for each run of successive steps the number of steps left out before it and its length; for
+// each of its steps a mask of the numbers that differ from the step before, and the differences. An empty mask is
+// followed by the number of further equal steps.
 func encode(rows *[Steps]*row) []byte {
 	var out []byte
 	var last row
@@ -240,7 +238,7 @@ func decode(data []byte) (rows [Steps]*row, err error) {
 	return rows, nil
 }
 
-// reader reads numbers until there is something wrong.
+// reader reads numbers until it finds an error.
 type reader struct {
 	data   []byte
 	broken bool
